@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# One makefile for user space; the driver is built by the kernel's own (kmod/Kbuild), in a copy of
+# its sources below build/, so that several kernels can be built for from one tree.
+#
+#   make            library and tools          make check   all tests
+#   make kmod       the driver                 make demo    see it work, in a virtual machine
+#   make bench      cost per hit               make install on this machine (README: Safety)
+
+VERSION := 0.1.0
+SONAME  := libkerninst.so.0
+
+BUILD   ?= release
+O       := build/$(BUILD)
+CC      ?= gcc
+prefix  ?= /usr/local
+bindir  ?= $(prefix)/bin
+libdir  ?= $(prefix)/lib
+includedir ?= $(prefix)/include
+mandir  ?= $(prefix)/share/man
+
+Q := $(if $(V),,@)
+say = $(if $(V),,@printf '  %-8s%s\n' '$(1)' '$(2)';)
+
+WARN := -Wall -Wextra -Wshadow -Wvla -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith \
+        -Wcast-qual -Wwrite-strings -Wformat=2 -Wundef -Wno-format-nonliteral $(if $(CI),-Werror)
+CPPFLAGS += -Iinclude -Ilib -D_GNU_SOURCE -DKI_VERSION='"$(VERSION)"'
+CFLAGS_release := -O2 -g
+CFLAGS_asan    := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+CFLAGS  += -std=gnu11 $(WARN) $(CFLAGS_$(BUILD))
+LDFLAGS += $(filter -fsanitize=%,$(CFLAGS_$(BUILD)))
+LIBS    := -lZydis -lZycore -lelf -lxxhash
+
+LIB_SRC   := $(sort $(wildcard lib/*/*.c))
+TOOLS     := $(notdir $(patsubst %/,%,$(wildcard tools/*/)))
+UNIT_SRC  := $(sort $(filter-out test/unit/common_%,$(wildcard test/unit/*.c)))
+UNIT_COMMON := $(wildcard test/unit/common_*.c)
+
+LIB_OBJ   := $(LIB_SRC:%.c=$(O)/%.o)
+UNIT_BIN  := $(UNIT_SRC:test/unit/%.c=$(O)/test/unit/%)
+TOOL_BIN  := $(TOOLS:%=$(O)/bin/%)
+
+all: $(O)/libkerninst.a $(O)/libkerninst.so $(TOOL_BIN) $(O)/kerninst.pc
+
+$(O)/%.o: %.c
+	$(call say,CC,$<)mkdir -p $(@D) && $(CC) $(CPPFLAGS) $(CFLAGS) -fPIC -MMD -MP -c -o $@ $<
+
+$(O)/libkerninst.a: $(LIB_OBJ)
+	$(call say,AR,$@)rm -f $@ && $(AR) rcs $@ $^
+
+$(O)/$(SONAME): $(LIB_OBJ) lib/libkerninst.map
+	$(call say,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(SONAME) \
+	    -Wl,--version-script=lib/libkerninst.map -o $@ $(LIB_OBJ) $(LIBS)
+$(O)/libkerninst.so: $(O)/$(SONAME)
+	$(Q)ln -sf $(SONAME) $@
+
+$(O)/kerninst.pc: lib/kerninst.pc.in Makefile
+	$(Q)sed -e 's|@prefix@|$(prefix)|;s|@libdir@|$(libdir)|;s|@includedir@|$(includedir)|;s|@version@|$(VERSION)|' $< > $@
+
+define TOOL_RULE
+$(O)/bin/$(1): $(patsubst %.c,$(O)/%.o,$(sort $(wildcard tools/$(1)/*.c))) $(O)/libkerninst.a
+	$$(call say,LD,$$@)mkdir -p $$(@D) && $$(CC) $$(CFLAGS) $$(LDFLAGS) -o $$@ $$^ $$(LIBS)
+endef
+$(foreach t,$(TOOLS),$(eval $(call TOOL_RULE,$(t))))
+
+$(O)/test/unit/%: $(O)/test/unit/%.o $(UNIT_COMMON:%.c=$(O)/%.o) $(O)/libkerninst.a
+	$(call say,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka $(LIBS)
+
+unit-bins: $(UNIT_BIN)
+
+include kmod/kmod.mk
+include test/test.mk
+-include bench/bench.mk
+-include doc/install.mk
+
+clean:
+	rm -rf build
+
+.PHONY: all unit-bins clean
+.SECONDARY:
+-include $(shell find $(O) -name '*.d' 2>/dev/null)

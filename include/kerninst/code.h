@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Code: the instructions and basic blocks of one function, from its original bytes.
+ */
+#ifndef KERNINST_CODE_H
+#define KERNINST_CODE_H
+
+#include "kerninst/target.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum ki_insn_kind {
+	KI_INSN_PLAIN,	       /* falls through */
+	KI_INSN_JCC,	       /* conditional branch, direct */
+	KI_INSN_JMP,	       /* jmp, direct */
+	KI_INSN_JMP_INDIRECT,  /* jmp through register or memory, or to a retpoline thunk */
+	KI_INSN_CALL,	       /* call, direct */
+	KI_INSN_CALL_INDIRECT, /* call through register or memory, or to a retpoline thunk */
+	KI_INSN_RET,	       /* ret, or jmp to the return thunk */
+	KI_INSN_LOOP,	       /* loop, loope, loopne, jrcxz, jecxz */
+	KI_INSN_TRAP,	       /* ud0, ud1, ud2, int3: never falls through, except a WARN's */
+	KI_INSN_PAD,	       /* int3 or nop that nothing reaches: filler between code */
+	KI_INSN_BAD,	       /* not decodable */
+};
+
+#define KI_INSN_RIP	     0x01 /* has a RIP-relative operand */
+#define KI_INSN_READS_FLAGS  0x02 /* reads some arithmetic flag */
+#define KI_INSN_WRITES_FLAGS 0x04 /* writes all six arithmetic flags, always */
+#define KI_INSN_FLAGS_LIVE                                                                         \
+	0x08			/* some arithmetic flag may be read after this point, before       \
+				   being written: code placed before this instruction must         \
+				   keep the flags */
+#define KI_INSN_JUMP_LABEL 0x10 /* a static branch: falls through or goes to target */
+#define KI_INSN_NORETURN   0x20 /* a call behind which no code of the function follows */
+
+struct ki_insn {
+	uint64_t addr;
+	uint64_t target; /* of a direct branch or call, of a jump label; of a RIP-relative
+			    operand: the address; else 0 */
+	uint8_t len;
+	uint8_t kind;	     /* enum ki_insn_kind */
+	uint8_t flags;	     /* KI_INSN_* */
+	uint8_t block_start; /* 1: begins a basic block */
+	uint16_t reason;     /* KI_R_OK: it may be displaced; else why not */
+	uint8_t field;	     /* offset of the 8- or 32-bit displacement in the bytes; 0: none */
+	uint8_t tail;	     /* bytes behind a RIP-relative displacement */
+};
+
+struct ki_block {
+	uint64_t start, end;   /* [start, end); padding is in no block */
+	uint32_t first, count; /* its instructions, in the function's array */
+};
+
+struct ki_function {
+	struct ki_target *target;	/* not owned */
+	const struct ki_symbol *symbol; /* owned by the target */
+	uint64_t start, end;
+	uint8_t *bytes;		 /* original bytes of [start, end) */
+	struct ki_insn *insns;	 /* all of [start, end), in order */
+	struct ki_block *blocks; /* in order of address; block 0 is the entry */
+	uint32_t ninsns, nblocks;
+	uint16_t reason; /* KI_R_OK, or why nothing in it can be instrumented */
+};
+
+/*
+ * Analyse the function of a symbol.
+ *
+ * Block leaders: the entry; targets of direct branches from inside and, found by scanning the
+ * target's whole text once, from other functions (a cold part jumps into the middle of its
+ * parent); targets of jump labels and exception fixups; what follows a branch, a return, a
+ * trap that does not continue. Calls do not end a block.
+ *
+ * 0 also for a function that cannot be instrumented: then fn->reason says why, and whatever
+ * could be decoded is there. Free with ki_function_free.
+ */
+int ki_function_analyze(struct ki_target *t, const struct ki_symbol *sym, struct ki_function **out,
+			struct ki_err *err);
+void ki_function_free(struct ki_function *fn); /* NULL is allowed */
+
+/* The instruction that starts at addr, or NULL. O(log n). */
+const struct ki_insn *ki_function_insn_at(const struct ki_function *fn, uint64_t addr);
+
+/* The block that covers addr, or NULL. O(log n). */
+const struct ki_block *ki_function_block_at(const struct ki_function *fn, uint64_t addr);
+
+/*
+ * Intel-syntax text of an instruction, branch targets as function+offset: "call vfs_read",
+ * "je do_sys_openat2+0x44". Truncated to len.
+ */
+void ki_insn_format(const struct ki_function *fn, const struct ki_insn *in, char *buf, size_t len);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Errors.
+ *
+ * Every call returns 0 or a negative errno; results come through out-parameters. What exactly
+ * went wrong is in a struct ki_err that the caller may pass (or NULL): filled by the function
+ * that knows most, never overwritten on the way up. The library never prints and never exits.
+ */
+#ifndef KERNINST_ERR_H
+#define KERNINST_ERR_H
+
+#include <stdint.h>
+
+#include "uapi/kerninst.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define KI_ERR_MSG 240
+
+struct ki_err {
+	int code;	      /* negative errno; 0: nothing is wrong */
+	unsigned int reason;  /* KI_R_*, or KI_R_OK if none of the table fits */
+	uint64_t addr;	      /* the address it is about, or 0 */
+	char msg[KI_ERR_MSG]; /* one line without newline: what, where, why */
+};
+
+/* Forget an earlier error, to use the structure again. */
+void ki_err_clear(struct ki_err *err);
+
+/*
+ * Fill *err unless it is filled already; returns code, so that `return ki_err_set(...)` works.
+ * err may be NULL.
+ */
+int ki_err_set(struct ki_err *err, int code, uint64_t addr, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* The same with a reason of the table: code and text come from there; fmt says where. */
+int ki_err_reason(struct ki_err *err, unsigned int reason, uint64_t addr, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* The table of reasons. An unknown number gives "UNKNOWN", a general sentence, EINVAL. */
+const char *ki_reason_tag(unsigned int reason);
+const char *ki_reason_text(unsigned int reason);
+const char *ki_reason_hint(unsigned int reason); /* may be "" */
+int ki_reason_errno(unsigned int reason);	 /* positive; 0 for KI_R_OK */
+
+/* The number of a tag (case does not matter): 0, or -ENOENT. */
+int ki_reason_find(const char *tag, unsigned int *reason);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

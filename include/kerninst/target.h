@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * A target: an address space whose code can be read. The live kernel (through the driver), or
+ * an ELF image on disk, which lets every analysis run and be tested without a kernel.
+ *
+ * A target is not changed by reading it; use one target in one thread at a time. Pointers that
+ * are returned live as long as the target.
+ */
+#ifndef KERNINST_TARGET_H
+#define KERNINST_TARGET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kerninst/err.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct ki_target;
+
+enum ki_target_kind { KI_TARGET_LIVE, KI_TARGET_IMAGE };
+
+/* A text symbol. Aliases (symbols of one address) stand next to each other in the table. */
+struct ki_symbol {
+	uint64_t addr;
+	uint64_t size; /* bytes up to the next symbol of another address, or to the end
+			  of its text range; padding behind the code is included */
+	const char *name;
+	const char *module; /* "" for the kernel itself */
+	bool alias;	    /* an earlier symbol of the table has the same address */
+};
+
+/* A contiguous piece of text: the kernel's own, or one module's. */
+struct ki_text_range {
+	uint64_t start, end;
+	const char *module; /* "" for the kernel itself */
+};
+
+/*
+ * The running kernel: opens KI_DEVICE (the session!), checks the ABI, reads /proc/kallsyms.
+ * Symbols outside the kernel's text and the modules' are left out (init text, BPF, ftrace
+ * trampolines). Errors carry KI_R_NO_DEVICE, KI_R_NO_PERMISSION, KI_R_ABI_MISMATCH,
+ * KI_R_LOCKDOWN or KI_R_NO_SYMBOLS where they fit.
+ */
+int ki_target_open_live(struct ki_target **out, struct ki_err *err);
+
+/*
+ * An x86-64 ELF image (vmlinux, a module, a program). FUNC and NOTYPE symbols in executable
+ * sections; .symtab, or else .dynsym. Both views are the file's bytes. Relocatable files are
+ * laid out section after section from address 0.
+ */
+int ki_target_open_image(const char *path, struct ki_target **out, struct ki_err *err);
+
+void ki_target_close(struct ki_target *t); /* NULL is allowed */
+
+enum ki_target_kind ki_target_kind(const struct ki_target *t);
+
+/* The session's descriptor of a live target; -1 for an image. Owned by the target. */
+int ki_target_fd(const struct ki_target *t);
+
+/* The driver's facts when the target was opened; NULL for an image. */
+const struct ki_info *ki_target_info(const struct ki_target *t);
+
+/* Copy text. -EFAULT if not all of it is text. */
+int ki_target_read(struct ki_target *t, uint64_t addr, void *buf, size_t len, enum ki_view view,
+		   struct ki_err *err);
+
+/* All text ranges in order of address. */
+const struct ki_text_range *ki_target_ranges(const struct ki_target *t, size_t *count);
+
+/* All text symbols in order of address; aliases in the order of their source. */
+const struct ki_symbol *ki_target_symbols(const struct ki_target *t, size_t *count);
+
+/* The first symbol of the address that covers addr; NULL if none does. O(log n). */
+const struct ki_symbol *ki_target_symbol_at(const struct ki_target *t, uint64_t addr);
+
+/* The next symbol called name in module ("" the kernel, NULL any), after `after` (NULL: first). */
+const struct ki_symbol *ki_target_symbol_named(const struct ki_target *t, const char *module,
+					       const char *name, const struct ki_symbol *after);
+
+/*
+ * Rows of reserved text that touch [start, end), in order of address; *rows points into the
+ * target's own table. An image has none. The table is read once, when first asked for.
+ */
+int ki_target_reserved(struct ki_target *t, uint64_t start, uint64_t end,
+		       const struct ki_reserved_row **rows, size_t *count, struct ki_err *err);
+
+/*
+ * Hash of all text as it is now (KI_VIEW_LIVE), the bytes at sites that the kernel itself
+ * rewrites at run time (ftrace sites, static branches, static calls, lock prefixes) taken as
+ * zero. 128 bits (XXH3), in hex with its terminator. Equal hashes: equal text.
+ */
+#define KI_TEXT_HASH_LEN 33
+int ki_target_text_hash(struct ki_target *t, char hash[KI_TEXT_HASH_LEN], struct ki_err *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

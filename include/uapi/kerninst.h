@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * kerninst: the interface between the driver and the library, /dev/kerninst.
+ *
+ * The open file is the session. Everything a session installs is taken out again when its last
+ * descriptor is closed, for whatever reason it is closed.
+ *
+ * Conventions
+ *  - Every request starts with `size`, the size of its structure as the caller knows it. The
+ *    driver accepts exactly the size of its own version; anything else is -EPROTO.
+ *  - Every field called `zero` must be zero. A flag bit that is not defined must be zero.
+ *    Otherwise: -EINVAL, and nothing has changed.
+ *  - Pointers travel as __u64. Addresses are virtual addresses of the kernel.
+ *  - An ioctl returns 0 or a negative errno. Where a request has a `reason` field, the driver
+ *    writes a KI_R_* number there on failure: the exact reason, of kerninst_reasons.def.
+ *  - A request is done wholly or not at all.
+ */
+#ifndef _UAPI_KERNINST_H
+#define _UAPI_KERNINST_H
+
+#include <linux/ioctl.h>
+#include <linux/types.h>
+
+#define KI_DEVICE      "/dev/kerninst"
+#define KI_ABI_VERSION 1
+
+/* Reasons of refusal: KI_R_OK is 0. */
+enum ki_reason {
+#define KI_REASON(tag, err, text, hint) KI_R_##tag,
+#include "kerninst_reasons.def"
+#undef KI_REASON
+	KI_R_COUNT
+};
+
+/* Limits of one request, and of what it describes. */
+#define KI_WINDOW_MIN	 5	     /* bytes: a jmp rel32 */
+#define KI_WINDOW_MAX	 32	     /* bytes of one window */
+#define KI_WINDOW_INSNS	 12	     /* displaced instructions of one window */
+#define KI_COPY_MAX	 24	     /* bytes of one instruction's relocated copy */
+#define KI_CHUNK_MAX	 64	     /* bytes of one chunk */
+#define KI_FIXUPS	 2	     /* fixups of one copy or chunk */
+#define KI_BATCH_WINDOWS 65536	     /* windows of one request */
+#define KI_BATCH_CHUNKS	 131072	     /* chunks of one request */
+#define KI_READ_MAX	 (16u << 20) /* bytes of one read */
+#define KI_RESERVED_MAX	 (1u << 20)  /* rows of one answer */
+
+/*
+ * KI_IOC_INFO: what driver and kernel this is.
+ */
+struct ki_info {
+	__u32 size;
+	__u32 abi;	  /* out: KI_ABI_VERSION of the driver */
+	__u32 features;	  /* out: KI_FEATURE_* */
+	__u32 cpus;	  /* out: CPUs that have counters (possible CPUs), numbered 0..cpus-1 */
+	__u64 text_start; /* out: core kernel text, [start, end) */
+	__u64 text_end;
+	__u64 heap_start; /* out: the text heap, where patches live */
+	__u64 heap_end;
+	__u64 heap_used;     /* out: bytes of patches now */
+	__u64 counter_bytes; /* out: bytes of counters of one CPU: the stride of the mapping */
+	__u32 counters;	     /* out: counters there are */
+	__u32 counters_used; /* out: of all sessions */
+	__u32 sessions;	     /* out: open sessions, this one included */
+	__u32 windows;	     /* out: windows installed, of all sessions */
+	__u64 waits;	     /* out: times the driver waited for tasks to leave windows */
+};
+
+#define KI_FEATURE_COUNTER_ARENA 0x1	    /* counters beyond the kernel's per-CPU reserve */
+#define KI_FEATURE_NO_WAIT	 0x80000000 /* a driver built without the wait: a test's, unsafe */
+
+/*
+ * KI_IOC_READ: copy kernel text, as it is or as it was.
+ *
+ * The range must lie in core text, or in one loaded module's. KI_VIEW_ORIG shows, where
+ * windows are installed, the bytes that they displaced.
+ */
+enum ki_view { KI_VIEW_LIVE, KI_VIEW_ORIG };
+
+struct ki_read {
+	__u32 size;
+	__u32 view; /* enum ki_view */
+	__u64 addr;
+	__u64 len; /* 1..KI_READ_MAX */
+	__u64 buf; /* user memory of len bytes */
+};
+
+/*
+ * KI_IOC_RESERVED: text that must not be moved, and why: all rows that touch [start, end), in
+ * order of address. If there are more than `max` rows, the call fails with -ENOSPC and `count`
+ * says how many there are.
+ */
+struct ki_reserved_row {
+	__u64 addr;
+	__u32 len;    /* bytes */
+	__u32 reason; /* KI_R_* */
+	__u64 target; /* jump label: where it goes when on; exception: the fixup; or 0 */
+};
+
+struct ki_reserved {
+	__u32 size;
+	__u32 zero;
+	__u64 start;
+	__u64 end;
+	__u64 rows; /* user memory: struct ki_reserved_row[max] */
+	__u32 max;
+	__u32 count; /* out */
+};
+
+/*
+ * KI_IOC_COUNTERS: take a run of counters for this session. They are zero, and this session's
+ * until it is closed. Read them through mmap of the device (offset 0, length cpus *
+ * counter_bytes, PROT_READ): counter n of CPU c is the __u64 at c * counter_bytes + n * 8.
+ */
+struct ki_counters {
+	__u32 size;
+	__u32 count;  /* in: how many, 1 or more */
+	__u32 first;  /* out: number of the first */
+	__u32 reason; /* out */
+};
+
+/*
+ * A fixup fills a 32-bit field of a piece of code when the driver has placed it.
+ *
+ *  KI_FIX_REL32   target - (address of the field + 4 + tail): a rel32 branch, or a RIP-relative
+ *                 operand that has `tail` bytes of immediate behind it
+ *  KI_FIX_ABS32   target, which must be a sign-extended 32-bit number
+ *  KI_FIX_PERCPU  the %gs displacement of counter number `target`
+ */
+enum ki_fixup_kind { KI_FIX_NONE, KI_FIX_REL32, KI_FIX_ABS32, KI_FIX_PERCPU, KI_FIX_KINDS };
+
+struct ki_fixup {
+	__u8 kind; /* enum ki_fixup_kind */
+	__u8 off;  /* of the field in the code */
+	__u8 tail; /* 0..8 */
+	__u8 zero[5];
+	__u64 target;
+};
+
+/* The relocated copy of one displaced instruction. */
+struct ki_copy {
+	__u8 orig_len; /* bytes of the original instruction */
+	__u8 len;      /* bytes of the copy */
+	__u8 nfix;
+	__u8 zero[5];
+	struct ki_fixup fix[KI_FIXUPS];
+	__u8 code[KI_COPY_MAX];
+};
+
+/*
+ * A window: whole instructions inside one basic block that one springboard displaces. If its
+ * last instruction never falls through, bytes of 0xcc behind it may belong to the window.
+ */
+struct ki_window {
+	__u64 addr;
+	__u8 len;		  /* KI_WINDOW_MIN..KI_WINDOW_MAX bytes */
+	__u8 ncopy;		  /* displaced instructions, 1..KI_WINDOW_INSNS */
+	__u16 reason;		  /* out: KI_R_* of this window */
+	__u32 first_copy;	  /* index of its first copy in the request's array */
+	__u8 orig[KI_WINDOW_MAX]; /* the bytes expected there in KI_VIEW_ORIG; the rest zero */
+};
+
+/*
+ * A chunk: inserted code. It stands before displaced instruction `slot` of its window. Chunks of
+ * one slot run in the order in which they were installed.
+ */
+struct ki_chunk {
+	__u32 window; /* index in the request's array of windows */
+	__u8 slot;    /* 0..ncopy-1 */
+	__u8 len;     /* 1..KI_CHUNK_MAX bytes */
+	__u8 nfix;
+	__u8 zero;
+	__u32 id;     /* out: names the chunk in KI_IOC_UNSPLICE */
+	__u32 reason; /* out: KI_R_* of this chunk */
+	struct ki_fixup fix[KI_FIXUPS];
+	__u8 code[KI_CHUNK_MAX];
+};
+
+/*
+ * KI_IOC_SPLICE: install chunks. All windows must be in order of address and must not overlap
+ * each other. Every window is checked before anything is written; on failure each refused
+ * window or chunk carries its reason, and `reason` is that of the first.
+ *
+ * Returns when every CPU runs the new code. May take a second: if an installed window has more
+ * than one instruction, the driver waits until no task can be between them.
+ */
+struct ki_splice {
+	__u32 size;
+	__u32 flags;   /* KI_SPLICE_* */
+	__u64 windows; /* in/out: struct ki_window[nwindows] */
+	__u64 copies;  /* in: struct ki_copy[ncopies] */
+	__u64 chunks;  /* in/out: struct ki_chunk[nchunks] */
+	__u32 nwindows;
+	__u32 ncopies;
+	__u32 nchunks;
+	__u32 reason; /* out */
+};
+
+#define KI_SPLICE_DRY_RUN 0x1 /* check everything, change nothing */
+
+/*
+ * KI_IOC_UNSPLICE: take chunks out: the ones named, or all of the session with KI_UNSPLICE_ALL.
+ * Returns when the original bytes stand again and every CPU runs them. -ENOENT if an id is not
+ * one of this session's; then nothing has changed.
+ */
+struct ki_unsplice {
+	__u32 size;
+	__u32 flags; /* KI_UNSPLICE_* */
+	__u64 ids;   /* __u32[count] */
+	__u32 count;
+	__u32 reason; /* out */
+};
+
+#define KI_UNSPLICE_ALL 0x1
+
+#define KI_IOC_INFO	_IOWR('k', 0x40, struct ki_info)
+#define KI_IOC_READ	_IOWR('k', 0x41, struct ki_read)
+#define KI_IOC_RESERVED _IOWR('k', 0x42, struct ki_reserved)
+#define KI_IOC_COUNTERS _IOWR('k', 0x43, struct ki_counters)
+#define KI_IOC_SPLICE	_IOWR('k', 0x44, struct ki_splice)
+#define KI_IOC_UNSPLICE _IOWR('k', 0x45, struct ki_unsplice)
+
+/* Both sides build with the same layout, or not at all. */
+#ifdef __cplusplus
+#define KI_ASSERT_SIZE(type, bytes) static_assert(sizeof(struct type) == (bytes), #type)
+#else
+#define KI_ASSERT_SIZE(type, bytes) _Static_assert(sizeof(struct type) == (bytes), #type)
+#endif
+KI_ASSERT_SIZE(ki_info, 88);
+KI_ASSERT_SIZE(ki_read, 32);
+KI_ASSERT_SIZE(ki_reserved_row, 24);
+KI_ASSERT_SIZE(ki_reserved, 40);
+KI_ASSERT_SIZE(ki_counters, 16);
+KI_ASSERT_SIZE(ki_fixup, 16);
+KI_ASSERT_SIZE(ki_copy, 64);
+KI_ASSERT_SIZE(ki_window, 48);
+KI_ASSERT_SIZE(ki_chunk, 112);
+KI_ASSERT_SIZE(ki_splice, 48);
+KI_ASSERT_SIZE(ki_unsplice, 24);
+
+#endif

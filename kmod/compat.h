@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * All that differs between kernel versions, as features. Nothing else looks at a version.
+ */
+#ifndef KI_COMPAT_H
+#define KI_COMPAT_H
+
+#include <linux/version.h>
+#include <linux/module.h>
+
+/* Since 6.4 a module's memory is an array of regions by type. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 4, 0)
+#define KI_MODULE_TEXT(mod)	 ((unsigned long)(mod)->mem[MOD_TEXT].base)
+#define KI_MODULE_TEXT_SIZE(mod) ((mod)->mem[MOD_TEXT].size)
+#else
+#define KI_MODULE_TEXT(mod)	 ((unsigned long)(mod)->core_layout.base)
+#define KI_MODULE_TEXT_SIZE(mod) ((mod)->core_layout.text_size)
+#endif
+
+/* The largest order of pages the buddy allocator has was called MAX_ORDER - 1 until 6.4. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 8, 0)
+#define KI_PAGE_ORDER_MAX MAX_PAGE_ORDER
+#elif LINUX_VERSION_CODE >= KERNEL_VERSION(6, 4, 0)
+#define KI_PAGE_ORDER_MAX MAX_ORDER
+#else
+#define KI_PAGE_ORDER_MAX (MAX_ORDER - 1)
+#endif
+
+/* Since 6.3 the flags of a mapping are set by helpers. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
+#define ki_vm_flags_fix(vma, set, clear) vm_flags_mod(vma, set, clear)
+#else
+#define ki_vm_flags_fix(vma, set, clear)                                                           \
+	((vma)->vm_flags = ((vma)->vm_flags & ~(unsigned long)(clear)) | (set))
+#endif
+
+#endif

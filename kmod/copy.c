@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The relocated copy of one instruction, as it must be.
+ *
+ * The library relocates; the driver does not trust it but emits every copy again and compares.
+ * There is one form of each (lib/splice/relocate.c emits the same):
+ *
+ *	call target	push $return; jmp target	(no return address in a patch)
+ *	call *operand	push $return; jmp *operand
+ *	jmp target	jmp rel32
+ *	jcc target	jcc rel32
+ *	anything else	its own bytes, a RIP-relative displacement made anew
+ */
+#include <linux/string.h>
+
+#include "ki.h"
+#include "symbols.h"
+
+#define PUSH_IMM32 0x68
+
+static void fix(struct ki_copy *out, u8 kind, u8 off, u8 tail, u64 target)
+{
+	struct ki_fixup *f = &out->fix[out->nfix++];
+
+	f->kind = kind;
+	f->off = off;
+	f->tail = tail;
+	f->target = target;
+	memset(out->code + off, 0, 4);
+}
+
+/* push $return: bytes 0..4 of a displaced call */
+static void emit_push_return(struct ki_copy *out, u64 ret)
+{
+	out->code[0] = PUSH_IMM32;
+	out->len = 5;
+	fix(out, KI_FIX_ABS32, 1, 0, ret);
+}
+
+static void emit_branch(struct ki_copy *out, const u8 *opcode, u8 n, u64 target)
+{
+	memcpy(out->code + out->len, opcode, n);
+	out->len += n + 4;
+	fix(out, KI_FIX_REL32, out->len - 4, 0, target);
+}
+
+static bool has_prefix(const struct insn *in, u8 prefix)
+{
+	int i;
+
+	for (i = 0; i < in->prefixes.nbytes; i++)
+		if (in->prefixes.bytes[i] == prefix)
+			return true;
+	return false;
+}
+
+static bool rip_relative(const struct insn *in)
+{
+	return in->modrm.nbytes && (in->modrm.bytes[0] & 0xc7) == 0x05;
+}
+
+static bool stack_based(const struct insn *in)
+{
+	return in->modrm.nbytes && (in->modrm.bytes[0] & 0xc0) != 0xc0 && in->sib.nbytes &&
+	       (in->sib.bytes[0] & 7) == 4 && !(in->rex_prefix.bytes[0] & 1);
+}
+
+/* The instruction's own bytes behind `at` bytes of other code. */
+static void emit_verbatim(struct ki_copy *out, struct insn *in, const u8 *bytes, u64 next)
+{
+	u8 at = out->len;
+
+	memcpy(out->code + at, bytes, in->length);
+	out->len += in->length;
+	if (rip_relative(in)) {
+		u8 off = insn_offset_displacement(in);
+
+		fix(out, KI_FIX_REL32, at + off, in->length - off - 4,
+		    next + in->displacement.value);
+	}
+}
+
+static u16 emit_call(struct ki_copy *out, struct insn *in, u64 next, u8 *flow)
+{
+	static const u8 jmp = KI_JMP;
+
+	if (!in->immediate.value)
+		return KI_R_STACK_CALL;
+	emit_push_return(out, next);
+	emit_branch(out, &jmp, 1, next + in->immediate.value);
+	*flow = KI_FLOW_LEAVES | KI_FLOW_DIRECT;
+	return KI_R_OK;
+}
+
+static u16 emit_indirect_call(struct ki_copy *out, struct insn *in, const u8 *bytes, u64 next)
+{
+	u8 modrm;
+
+	if (stack_based(in))
+		return KI_R_STACK_CALL;
+	emit_push_return(out, next);
+	modrm = out->len + insn_offset_modrm(in);
+	emit_verbatim(out, in, bytes, next);
+	out->code[modrm] = (out->code[modrm] & ~0x38) | (4 << 3); /* call /2 -> jmp /4 */
+	return KI_R_OK;
+}
+
+/* Opcode ff: inc, dec, call, far call, jmp, far jmp, push. */
+static u16 emit_group5(struct ki_copy *out, struct insn *in, const u8 *bytes, u64 next, u8 *flow)
+{
+	switch ((in->modrm.bytes[0] >> 3) & 7) {
+	case 2:
+		*flow = KI_FLOW_LEAVES;
+		return emit_indirect_call(out, in, bytes, next);
+	case 3:
+	case 5:
+		return KI_R_PRIVILEGED_INSN;
+	case 4:
+		*flow = KI_FLOW_LEAVES | KI_FLOW_ENDS;
+		fallthrough;
+	default:
+		emit_verbatim(out, in, bytes, next);
+		return KI_R_OK;
+	}
+}
+
+static u16 refuse_one_byte(const struct insn *in)
+{
+	switch (in->opcode.bytes[0]) {
+	case 0xe0 ... 0xe3:
+		return KI_R_LOOP_INSN;
+	case 0xfb:
+		return KI_R_STI;
+	case 0xcc:
+		return KI_R_FOREIGN_BREAKPOINT;
+	case 0xca: /* retf */
+	case 0xcb:
+	case 0xcd: /* int */
+	case 0xcf: /* iret */
+	case 0xf1: /* int1 */
+	case 0xf4: /* hlt */
+	case 0x8e: /* mov to segment */
+		return KI_R_PRIVILEGED_INSN;
+	default:
+		return KI_R_OK;
+	}
+}
+
+static u16 refuse_two_byte(const struct insn *in)
+{
+	u8 modrm = in->modrm.nbytes ? in->modrm.bytes[0] : 0;
+
+	switch (in->opcode.bytes[1]) {
+	case 0x0b: /* ud2, ud1, ud0 */
+	case 0xb9:
+	case 0xff:
+		return KI_R_BUG_SITE;
+	case 0x1e:
+		return modrm == 0xfa && has_prefix(in, 0xf3) ? KI_R_ENDBR : KI_R_OK;
+	case 0x00: /* all but verr, verw */
+		return ((modrm >> 3) & 7) < 4 ? KI_R_PRIVILEGED_INSN : KI_R_OK;
+	case 0x01: /* all but stac, clac, rdtscp, xgetbv */
+		return modrm == 0xca || modrm == 0xcb || modrm == 0xf9 || modrm == 0xd0
+			       ? KI_R_OK
+			       : KI_R_PRIVILEGED_INSN;
+	case 0x05: /* syscall, clts, sysret, invd, wbinvd */
+	case 0x06:
+	case 0x07:
+	case 0x08:
+	case 0x09:
+	case 0x20 ... 0x23: /* control and debug registers */
+	case 0x34:	    /* sysenter, sysexit */
+	case 0x35:
+	case 0x78: /* vmread, vmwrite */
+	case 0x79:
+	case 0xaa: /* rsm */
+		return KI_R_PRIVILEGED_INSN;
+	default:
+		return KI_R_OK;
+	}
+}
+
+static u16 emit_one_byte(struct ki_copy *out, struct insn *in, const u8 *bytes, u64 next, u8 *flow)
+{
+	u8 op = in->opcode.bytes[0];
+	u8 code[2] = {KI_JMP};
+
+	if (op == 0xff)
+		return emit_group5(out, in, bytes, next, flow);
+	if (op == 0xe8)
+		return emit_call(out, in, next, flow);
+	if (op == 0xe9 || op == 0xeb) {
+		emit_branch(out, code, 1, next + in->immediate.value);
+		*flow = KI_FLOW_LEAVES | KI_FLOW_ENDS | KI_FLOW_DIRECT;
+	} else if ((op & 0xf0) == 0x70) {
+		code[0] = 0x0f;
+		code[1] = 0x80 | (op & 0x0f);
+		emit_branch(out, code, 2, next + in->immediate.value);
+		*flow = KI_FLOW_LEAVES | KI_FLOW_DIRECT;
+	} else {
+		emit_verbatim(out, in, bytes, next);
+		if (op == 0xc3 || op == 0xc2)
+			*flow = KI_FLOW_LEAVES | KI_FLOW_ENDS;
+	}
+	return KI_R_OK;
+}
+
+static bool is_branch(const struct insn *in)
+{
+	u8 op = in->opcode.bytes[0];
+
+	if (in->opcode.nbytes == 2)
+		return op == 0x0f && (in->opcode.bytes[1] & 0xf0) == 0x80;
+	return op == 0xe8 || op == 0xe9 || op == 0xeb || (op & 0xf0) == 0x70 || op == 0xc3 ||
+	       op == 0xc2;
+}
+
+u16 ki_copy_emit(unsigned long addr, const u8 *bytes, size_t len, struct ki_copy *out, u8 *flow)
+{
+	struct insn in;
+	u64 next;
+	u16 reason;
+
+	memset(out, 0, sizeof(*out));
+	*flow = 0;
+	if (ki_call(insn_decode)(&in, bytes, len, INSN_MODE_64))
+		return KI_R_UNDECODABLE;
+	out->orig_len = in.length;
+	next = addr + in.length;
+	if (is_branch(&in) && has_prefix(&in, 0x66))
+		return KI_R_UNDECODABLE;
+	if (in.vex_prefix.nbytes || in.opcode.nbytes > 2) {
+		emit_verbatim(out, &in, bytes, next);
+		return KI_R_OK;
+	}
+	reason = in.opcode.nbytes == 1 ? refuse_one_byte(&in) : refuse_two_byte(&in);
+	if (reason)
+		return reason;
+	if (in.opcode.nbytes == 1)
+		return emit_one_byte(out, &in, bytes, next, flow);
+	if (is_branch(&in)) {
+		emit_branch(out, in.opcode.bytes, 2, next + in.immediate.value);
+		*flow = KI_FLOW_LEAVES | KI_FLOW_DIRECT;
+	} else {
+		emit_verbatim(out, &in, bytes, next);
+	}
+	return KI_R_OK;
+}

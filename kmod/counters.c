@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Per-CPU counters that one instruction, `incq %gs:disp32`, can reach.
+ *
+ * %gs holds the base of the CPU's per-CPU area, so what such an instruction reaches must lie at
+ * the same distance from every CPU's base, within 2 GiB. Modules get 8 KiB of such memory, all
+ * modules together. We make our own: pages whose distances from each other are those of the
+ * bases. On one memory node the bases stand close together (0.5 to 2 MiB apart), so a block of
+ * contiguous pages that spans all of them holds a slice for each CPU at the right distance:
+ *
+ *	slice(cpu) = block + (base(cpu) - lowest base)
+ *	disp       = slice(cpu) - base(cpu) = block - lowest base	 the same for all
+ *
+ * Where that does not work out (too many CPUs, pages too far from the bases) the counters are
+ * one page of the module's static per-CPU data: few, but there.
+ */
+#include <linux/bitmap.h>
+#include <linux/mm.h>
+#include <linux/percpu.h>
+#include <linux/slab.h>
+
+#include "compat.h"
+#include "ki.h"
+#include "symbols.h"
+
+#define KI_ARENA_BYTES (256 * 1024) /* of one CPU, at most: 32,768 counters */
+
+struct ki_run {
+	struct list_head in_session;
+	u32 first, count;
+};
+
+static DEFINE_PER_CPU_PAGE_ALIGNED(u8[PAGE_SIZE], ki_small_counters);
+
+static unsigned long ki_block; /* contiguous pages, or 0: the small counters serve */
+static unsigned int ki_block_order;
+static unsigned long ki_lowest;
+static u32 ki_counter_bytes;
+static u32 ki_counter_used;
+static unsigned long *ki_counter_map;
+
+static void *slice(int cpu)
+{
+	if (ki_block)
+		return (void *)(ki_block + (per_cpu_offset(cpu) - ki_lowest));
+	return per_cpu_ptr(ki_small_counters, cpu);
+}
+
+s64 ki_counter_disp(u32 n)
+{
+	return (s64)((unsigned long)slice(0) - per_cpu_offset(0)) + n * 8;
+}
+
+static u32 counter_total(void)
+{
+	return ki_counter_bytes / 8;
+}
+
+/* The smallest distance of two CPUs' bases, and the largest; lowest base in ki_lowest. */
+static unsigned long measure_bases(unsigned long *nearest)
+{
+	unsigned long highest = 0;
+	int a, b;
+
+	ki_lowest = ULONG_MAX;
+	*nearest = KI_ARENA_BYTES;
+	for_each_possible_cpu (a) {
+		ki_lowest = min(ki_lowest, per_cpu_offset(a));
+		highest = max(highest, per_cpu_offset(a));
+		for_each_possible_cpu (b)
+			if (per_cpu_offset(b) > per_cpu_offset(a))
+				*nearest = min(*nearest, per_cpu_offset(b) - per_cpu_offset(a));
+	}
+	return highest - ki_lowest;
+}
+
+static bool in_reach(void)
+{
+	s64 first = ki_counter_disp(0), last = ki_counter_disp(counter_total() - 1);
+
+	return first == (s32)first && last == (s32)last;
+}
+
+static void try_block(void)
+{
+	unsigned long nearest, spread = measure_bases(&nearest);
+
+	ki_counter_bytes = nearest & PAGE_MASK;
+	if (!ki_counter_bytes || spread > (PAGE_SIZE << KI_PAGE_ORDER_MAX))
+		return;
+	ki_block_order = get_order(spread + ki_counter_bytes);
+	if (ki_block_order > KI_PAGE_ORDER_MAX)
+		return;
+	ki_block = __get_free_pages(GFP_KERNEL | __GFP_ZERO | __GFP_COMP | __GFP_NOWARN,
+				    ki_block_order);
+	if (ki_block && !in_reach()) {
+		free_pages(ki_block, ki_block_order);
+		ki_block = 0;
+	}
+}
+
+int ki_counters_init(void)
+{
+	try_block();
+	if (!ki_block) {
+		ki_counter_bytes = PAGE_SIZE;
+		if (!in_reach()) {
+			pr_err("kerninst: no memory for counters within reach of %%gs\n");
+			return -ENOMEM;
+		}
+	}
+	ki_counter_map = bitmap_zalloc(counter_total(), GFP_KERNEL);
+	if (ki_counter_map)
+		return 0;
+	free_pages(ki_block, ki_block_order);
+	return -ENOMEM;
+}
+
+void ki_counters_exit(void)
+{
+	bitmap_free(ki_counter_map);
+	free_pages(ki_block, ki_block_order);
+}
+
+int ki_counters_take(struct ki_session *s, u32 count, u32 *first, u32 *reason)
+{
+	struct ki_run *run;
+	unsigned long at;
+	int cpu;
+
+	*reason = KI_R_COUNTERS_FULL;
+	if (count > counter_total())
+		return -ENOSPC;
+	at = bitmap_find_next_zero_area(ki_counter_map, counter_total(), 0, count, 0);
+	if (at >= counter_total())
+		return -ENOSPC;
+	*reason = KI_R_NO_MEMORY;
+	run = kmalloc(sizeof(*run), GFP_KERNEL);
+	if (!run)
+		return -ENOMEM;
+	bitmap_set(ki_counter_map, at, count);
+	for_each_possible_cpu (cpu)
+		memset(slice(cpu) + at * 8, 0, (size_t)count * 8);
+	ki_counter_used += count;
+	run->first = at;
+	run->count = count;
+	list_add_tail(&run->in_session, &s->runs);
+	*first = at;
+	*reason = KI_R_OK;
+	return 0;
+}
+
+bool ki_counters_own(const struct ki_session *s, u64 n)
+{
+	const struct ki_run *run;
+
+	list_for_each_entry (run, &s->runs, in_session)
+		if (n >= run->first && n - run->first < run->count)
+			return true;
+	return false;
+}
+
+void ki_counters_drop(struct list_head *runs)
+{
+	struct ki_run *run, *next;
+
+	list_for_each_entry_safe (run, next, runs, in_session) {
+		bitmap_clear(ki_counter_map, run->first, run->count);
+		ki_counter_used -= run->count;
+		list_del(&run->in_session);
+		kfree(run);
+	}
+}
+
+void ki_counters_info(struct ki_info *info)
+{
+	info->cpus = num_possible_cpus();
+	info->counters = counter_total();
+	info->counters_used = ki_counter_used;
+	info->counter_bytes = ki_counter_bytes;
+	if (ki_block)
+		info->features |= KI_FEATURE_COUNTER_ARENA;
+}
+
+static unsigned long slice_pfn(int cpu)
+{
+	if (ki_block)
+		return page_to_pfn(virt_to_page(slice(cpu)));
+	return PHYS_PFN(ki_call(per_cpu_ptr_to_phys)(slice(cpu)));
+}
+
+int ki_counters_map(struct vm_area_struct *vma)
+{
+	unsigned long at = vma->vm_start;
+	int cpu, err;
+
+	if (vma->vm_pgoff ||
+	    vma->vm_end - vma->vm_start != (u64)num_possible_cpus() * ki_counter_bytes)
+		return -EINVAL;
+	if (vma->vm_flags & (VM_WRITE | VM_EXEC))
+		return -EACCES;
+	ki_vm_flags_fix(vma, VM_DONTEXPAND | VM_DONTDUMP, VM_MAYWRITE | VM_MAYEXEC);
+	for_each_possible_cpu (cpu) {
+		err = remap_pfn_range(vma, at, slice_pfn(cpu), ki_counter_bytes, vma->vm_page_prot);
+		if (err)
+			return err;
+		at += ki_counter_bytes;
+	}
+	return 0;
+}

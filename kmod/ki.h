@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The driver's own declarations.
+ *
+ * Files, from the outside in:
+ *   main     the device: ioctl table, module start and end
+ *   session  what belongs to an open descriptor, and its end
+ *   splice   the two requests that change text, as one prepared change
+ *   window   the installed windows, by address
+ *   patch    the linker: copies + chunks + fixups -> bytes at their place
+ *   verify   is a window what its sender says? (boundaries, entries, reserved text, bytes)
+ *   copy     the relocated copy of one instruction, as it must be
+ *   vet      may a chunk's code run?
+ *   text     the only writer of kernel text
+ *   trap     where a breakpoint of ours sends the CPU
+ *   heap     memory for patches, in the module's own text
+ *   quiesce  waiting until no task can be inside a piece of text
+ *   counters per-CPU counters, mapped to user space
+ *   reserved text that must not be moved
+ *   view     reading text, live or original
+ *   symbols  kernel functions and data that modules cannot link to
+ *
+ * Locking: ki_lock protects everything but the trap table: sessions' lists, windows, heap,
+ * counters, the table of reserved text. It is taken by every request and may be held over the
+ * wait. Inside it: text_mutex (text.c). The trap table is read in breakpoint context, without
+ * locks: see trap.c.
+ */
+#ifndef KI_H
+#define KI_H
+
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/rbtree.h>
+#include <linux/types.h>
+
+#include "uapi/kerninst.h"
+
+#define KI_JMP_LEN 5
+#define KI_JMP	   0xe9
+#define KI_INT3	   0xcc
+
+extern struct mutex ki_lock;
+
+/* symbols.c */
+int ki_symbols_init(void);
+unsigned long ki_symbol(const char *name); /* 0 if there is none */
+
+/* A place in the text heap. */
+struct ki_patch {
+	unsigned long addr; /* 0: none */
+	u16 len;
+};
+
+/* An installed window. */
+struct ki_win {
+	struct rb_node node;
+	unsigned long addr;
+	u8 len;
+	u8 ncopy;
+	bool ends;     /* the last instruction never falls through */
+	bool wait;     /* an instruction boundary is inside the springboard */
+	bool fresh;    /* not in the tree yet */
+	bool restored; /* its original bytes stand again */
+	u8 orig[KI_WINDOW_MAX];
+	struct ki_copy *copies;
+	struct list_head chunks; /* of ki_piece.in_window, in the order of installation */
+	struct ki_patch patch;	 /* what the springboard leads to */
+	struct module *owner;	 /* of the text; NULL: the kernel */
+};
+
+/* An installed chunk. */
+struct ki_piece {
+	struct list_head in_window;
+	struct list_head in_session;
+	struct ki_win *win;
+	u32 id;
+	u8 slot;
+	u8 len;
+	u8 nfix;
+	bool dying; /* marked for removal by the change in progress */
+	struct ki_fixup fix[KI_FIXUPS];
+	u8 code[KI_CHUNK_MAX];
+};
+
+/* One open descriptor. */
+struct ki_session {
+	struct list_head pieces;
+	struct list_head runs; /* of struct ki_run: its counters */
+	u32 next_id;
+};
+
+/* session.c */
+int ki_session_new(struct ki_session **out);
+void ki_session_end(struct ki_session *s);
+u32 ki_session_count(void);
+
+/* splice.c; ki_lock held */
+int ki_splice(struct ki_session *s, struct ki_splice *req);
+int ki_unsplice(struct ki_session *s, struct ki_unsplice *req);
+void ki_unsplice_all(struct ki_session *s);
+
+/* window.c; ki_lock held */
+struct ki_win *ki_win_at(unsigned long addr);
+struct ki_win *ki_win_touching(unsigned long start, unsigned long end);
+struct ki_win *ki_win_next(struct ki_win *w);
+struct ki_win *ki_win_new(const struct ki_window *req, const struct ki_copy *copies);
+void ki_win_insert(struct ki_win *w);
+void ki_win_erase(struct ki_win *w);
+void ki_win_free(struct ki_win *w); /* NULL is allowed */
+u32 ki_win_count(void);
+
+/* patch.c; ki_lock held */
+#define KI_PATCH_MAX 4096
+/*
+ * Link the patch of a window from its pieces that are not dying and, behind them, `more`. Heap
+ * space is taken and the bytes are written there; nobody runs them yet.
+ */
+int ki_patch_build(struct ki_win *w, struct list_head *more, bool reserve, struct ki_patch *out,
+		   u16 *reason);
+
+/* verify.c; ki_lock held */
+struct ki_verifier;
+int ki_verifier_new(struct ki_verifier **out);
+void ki_verifier_free(struct ki_verifier *v);
+/* KI_R_OK, or why not. Fills w->ends, w->wait. Cheap for windows in order of address. */
+u16 ki_verify_window(struct ki_verifier *v, struct ki_win *w);
+
+/* copy.c: the canonical copy of the instruction at addr, and what it does to control flow. */
+#define KI_FLOW_LEAVES 1 /* may go on elsewhere than at the next instruction */
+#define KI_FLOW_ENDS   2 /* never goes on at the next instruction */
+#define KI_FLOW_DIRECT 4 /* the target is the copy's last fixup */
+u16 ki_copy_emit(unsigned long addr, const u8 *bytes, size_t len, struct ki_copy *out, u8 *flow);
+
+/* vet.c */
+u16 ki_vet_chunk(const struct ki_session *s, const struct ki_chunk *c);
+
+/* text.c */
+struct ki_swap {
+	unsigned long addr;
+	u8 now[KI_JMP_LEN];  /* bytes that must stand there */
+	u8 then[KI_JMP_LEN]; /* bytes that will */
+	unsigned long via;   /* where a CPU goes that comes by meanwhile */
+	bool wait;	     /* tasks may be between instructions there */
+};
+/* Swap all in order of address; all or nothing. -ESTALE: *bad does not hold its `now` bytes. */
+int ki_text_swap(struct ki_swap *v, u32 n, u32 *bad);
+void ki_text_write_heap(unsigned long addr, const void *bytes, size_t len);
+void ki_text_fill_heap(unsigned long addr, size_t len);
+
+/* trap.c */
+struct ki_trap {
+	unsigned long addr;
+	unsigned long via;
+};
+int ki_trap_init(void);
+void ki_trap_exit(void);
+void ki_trap_publish(const struct ki_trap *v, u32 n); /* in order of address */
+void ki_trap_retire(void);			      /* no breakpoint of them stands any more */
+
+/* heap.c; ki_lock held */
+int ki_heap_init(void);
+void ki_heap_exit(void);
+unsigned long ki_heap_alloc(size_t len, bool reserve); /* 0: full */
+void ki_heap_free(unsigned long addr, size_t len);
+void ki_heap_info(struct ki_info *info);
+
+/* quiesce.c: may sleep long. On return no task is where it could have been preempted before. */
+int ki_quiesce_init(void);
+void ki_quiesce_exit(void);
+void ki_quiesce(void);
+u64 ki_quiesce_count(void);
+
+/* session.c: free when no task can be inside any more. ki_lock held. */
+struct ki_run;
+void ki_bury_patch(struct ki_patch p);
+void ki_bury_now(void);	   /* wait, and free all that is buried */
+void ki_bury_finish(void); /* without ki_lock, when nothing new can be buried */
+
+/* counters.c; ki_lock held */
+struct vm_area_struct;
+int ki_counters_init(void);
+void ki_counters_exit(void);
+int ki_counters_take(struct ki_session *s, u32 count, u32 *first, u32 *reason);
+bool ki_counters_own(const struct ki_session *s, u64 n);
+void ki_counters_drop(struct list_head *runs); /* no code uses them any more */
+s64 ki_counter_disp(u32 n);
+void ki_counters_info(struct ki_info *info);
+int ki_counters_map(struct vm_area_struct *vma);
+
+/* reserved.c; ki_lock held */
+int ki_reserved_init(void);
+void ki_reserved_exit(void);
+int ki_reserved_get(const struct ki_reserved_row **rows, u32 *count); /* by address */
+/* The first row that touches [start, end) from index *from on; NULL. Moves *from on. */
+const struct ki_reserved_row *ki_reserved_next(unsigned long start, unsigned long end, u32 *from);
+
+/* view.c; ki_lock held */
+struct module *ki_text_owner(unsigned long start, unsigned long end, u16 *reason);
+int ki_text_read(unsigned long addr, void *buf, size_t len, enum ki_view view);
+
+#endif

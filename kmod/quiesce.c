@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Waiting until no task can be inside a piece of text any more.
+ *
+ * A task can be preempted anywhere, and it may be interrupted anywhere and the interrupt's code
+ * runs on its stack. Once every task has switched away of its own will, or has been in user
+ * mode, none can be where it was. synchronize_rcu_tasks waits for exactly that, for all tasks
+ * but the idle ones. An idle task that has been interrupted runs the interrupt's code: for these
+ * a piece of work is run on each CPU, because the idle task must be left for it to run.
+ *
+ * It is no help against code that sleeps and comes back to a return address: therefore no
+ * return address ever points into a patch.
+ */
+#include <linux/cpu.h>
+#include <linux/percpu.h>
+#include <linux/rcupdate.h>
+#include <linux/workqueue.h>
+
+#include "ki.h"
+
+static struct work_struct __percpu *ki_visits;
+static atomic64_t ki_waits;
+
+static void visit(struct work_struct *unused)
+{
+}
+
+static void visit_all_cpus(void)
+{
+	int cpu;
+
+	cpus_read_lock();
+	for_each_online_cpu (cpu)
+		schedule_work_on(cpu, per_cpu_ptr(ki_visits, cpu));
+	for_each_online_cpu (cpu)
+		flush_work(per_cpu_ptr(ki_visits, cpu));
+	cpus_read_unlock();
+}
+
+void ki_quiesce(void)
+{
+	atomic64_inc(&ki_waits);
+	synchronize_rcu_tasks();
+	visit_all_cpus();
+}
+
+u64 ki_quiesce_count(void)
+{
+	return atomic64_read(&ki_waits);
+}
+
+int ki_quiesce_init(void)
+{
+	int cpu;
+
+	ki_visits = alloc_percpu(struct work_struct);
+	if (!ki_visits)
+		return -ENOMEM;
+	for_each_possible_cpu (cpu)
+		INIT_WORK(per_cpu_ptr(ki_visits, cpu), visit);
+	return 0;
+}
+
+void ki_quiesce_exit(void)
+{
+	free_percpu(ki_visits);
+}

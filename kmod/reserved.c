@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Text that must not be moved, read from the running kernel's own tables.
+ *
+ * One table, in order of address, serves the driver's own checks and, through
+ * KI_IOC_RESERVED, the library's analysis. It is made anew when it is asked for and modules have
+ * come or gone since.
+ *
+ * ftrace sites are not in it: their table is not reachable by name; verify.c asks ftrace.
+ */
+#include <linux/bsearch.h>
+#include <linux/bug.h>
+#include <linux/extable.h>
+#include <linux/jump_label.h>
+#include <linux/kprobes.h>
+#include <linux/module.h>
+#include <linux/sort.h>
+#include <linux/static_call.h>
+#include <linux/vmalloc.h>
+
+#include "compat.h"
+#include "ki.h"
+#include "symbols.h"
+
+struct ki_rows {
+	struct ki_reserved_row *v;
+	u64 *reach; /* the highest end of rows 0..i: what lets a search stop */
+	u32 n, room;
+};
+
+static struct ki_rows ki_rows;
+static atomic_t ki_modules_changed = ATOMIC_INIT(1);
+
+static void add(struct ki_rows *r, unsigned long addr, u32 len, u32 reason, u64 target)
+{
+	if (r->n < r->room)
+		r->v[r->n] = (struct ki_reserved_row){addr, len, reason, target};
+	r->n++; /* beyond the room: only counted; the caller comes again with more */
+}
+
+/* Pieces of core text between two symbols of the linker script. */
+static const struct {
+	const char *start, *end;
+	u32 reason;
+} ki_ranges[] = {
+	{"__entry_text_start", "__entry_text_end", KI_R_ENTRY_TEXT},
+	{"__noinstr_text_start", "__noinstr_text_end", KI_R_NOINSTR},
+	{"__kprobes_text_start", "__kprobes_text_end", KI_R_KPROBES_BLACKLIST},
+	{"__cpuidle_text_start", "__cpuidle_text_end", KI_R_IDLE_TEXT},
+	{"__indirect_thunk_start", "__indirect_thunk_end", KI_R_THUNK},
+	{"__static_call_text_start", "__static_call_text_end", KI_R_STATIC_CALL},
+};
+
+/* Single functions that their neighbours do not tell about. */
+static const struct {
+	const char *name;
+	u32 reason;
+} ki_functions[] = {
+	{"__rcu_read_lock", KI_R_TRAP_PATH},
+	{"__rcu_read_unlock", KI_R_TRAP_PATH},
+	{"rcu_read_unlock_special", KI_R_TRAP_PATH},
+	{"rcu_read_unlock_strict", KI_R_TRAP_PATH},
+	{"atomic_notifier_call_chain", KI_R_TRAP_PATH},
+	{"notifier_call_chain", KI_R_TRAP_PATH},
+	{"notify_die", KI_R_TRAP_PATH},
+	{"kprobe_exceptions_notify", KI_R_TRAP_PATH},
+	{"trace_hwlat_callback", KI_R_TRAP_PATH},
+	{"trace_hardirqs_off_finish", KI_R_TRAP_PATH},
+	{"trace_hardirqs_on_prepare", KI_R_TRAP_PATH},
+	{"tracer_hardirqs_off", KI_R_TRAP_PATH},
+	{"tracer_hardirqs_on", KI_R_TRAP_PATH},
+	{"sync_core_before_usermode", KI_R_TRAP_PATH},
+	{"__x86_return_thunk", KI_R_THUNK},
+	{"retbleed_return_thunk", KI_R_THUNK},
+	{"retbleed_untrain_ret", KI_R_THUNK},
+	{"zen_untrain_ret", KI_R_THUNK},
+	{"srso_untrain_ret", KI_R_THUNK},
+	{"srso_safe_ret", KI_R_THUNK},
+	{"srso_return_thunk", KI_R_THUNK},
+	{"srso_alias_untrain_ret", KI_R_THUNK},
+	{"srso_alias_safe_ret", KI_R_THUNK},
+	{"srso_alias_return_thunk", KI_R_THUNK},
+	{"its_return_thunk", KI_R_THUNK},
+	{"entry_untrain_ret", KI_R_THUNK},
+	{"clear_bhb_loop", KI_R_THUNK},
+};
+
+static void add_ranges(struct ki_rows *r)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(ki_ranges); i++) {
+		unsigned long start = ki_symbol(ki_ranges[i].start);
+		unsigned long end = ki_symbol(ki_ranges[i].end);
+
+		if (start && end > start)
+			add(r, start, end - start, ki_ranges[i].reason, 0);
+	}
+	for (i = 0; i < ARRAY_SIZE(ki_functions); i++) {
+		unsigned long addr = ki_symbol(ki_functions[i].name), size, off;
+
+		if (addr && ki_call(kallsyms_lookup_size_offset)(addr, &size, &off))
+			add(r, addr, size, ki_functions[i].reason, 0);
+	}
+	add(r, KI_MODULE_TEXT(THIS_MODULE), KI_MODULE_TEXT_SIZE(THIS_MODULE), KI_R_SELF, 0);
+}
+
+static void add_blacklist(struct ki_rows *r)
+{
+	struct list_head *head = (struct list_head *)ki_symbol("kprobe_blacklist");
+	struct mutex *lock = (struct mutex *)ki_symbol("kprobe_mutex");
+	struct kprobe_blacklist_entry *e;
+
+	if (!head || !lock)
+		return;
+	mutex_lock(lock);
+	list_for_each_entry (e, head, list)
+		add(r, e->start_addr, e->end_addr - e->start_addr, KI_R_KPROBES_BLACKLIST, 0);
+	mutex_unlock(lock);
+}
+
+/* A static branch is a nop or a jmp, of 2 or of 5 bytes. */
+static u32 jump_size(const u8 *code)
+{
+	return code[0] == 0xeb || (code[0] == 0x66 && code[1] == 0x90) ? 2 : 5;
+}
+
+static void add_jumps(struct ki_rows *r, struct jump_entry *from, struct jump_entry *to)
+{
+	for (; from < to; from++) {
+		unsigned long code = jump_entry_code(from);
+
+		/* init code is freed: its entries point nowhere */
+		if (!jump_entry_is_init(from))
+			add(r, code, jump_size((u8 *)code), KI_R_JUMP_LABEL,
+			    jump_entry_target(from));
+	}
+}
+
+static void add_static_calls(struct ki_rows *r, struct static_call_site *from,
+			     struct static_call_site *to)
+{
+	for (; from < to; from++)
+		if (!((unsigned long)from->key & STATIC_CALL_SITE_INIT))
+			add(r, (long)&from->addr + from->addr, CALL_INSN_SIZE, KI_R_STATIC_CALL, 0);
+}
+
+static void add_exceptions(struct ki_rows *r, const struct exception_table_entry *from,
+			   const struct exception_table_entry *to)
+{
+	for (; from < to; from++)
+		add(r, (unsigned long)&from->insn + from->insn, 1, KI_R_EXTABLE,
+		    (unsigned long)&from->fixup + from->fixup);
+}
+
+static void add_bugs(struct ki_rows *r, const struct bug_entry *from, const struct bug_entry *to)
+{
+	for (; from < to; from++)
+		add(r, (unsigned long)&from->bug_addr_disp + from->bug_addr_disp, 2, KI_R_BUG_SITE,
+		    0);
+}
+
+static void add_core(struct ki_rows *r)
+{
+	add_ranges(r);
+	add_blacklist(r);
+	add_jumps(r, (void *)ki_symbol("__start___jump_table"),
+		  (void *)ki_symbol("__stop___jump_table"));
+	add_static_calls(r, (void *)ki_symbol("__start_static_call_sites"),
+			 (void *)ki_symbol("__stop_static_call_sites"));
+	add_exceptions(r, (void *)ki_symbol("__start___ex_table"),
+		       (void *)ki_symbol("__stop___ex_table"));
+	add_bugs(r, (void *)ki_symbol("__start___bug_table"),
+		 (void *)ki_symbol("__stop___bug_table"));
+}
+
+static void add_module(struct ki_rows *r, struct module *mod)
+{
+	if (mod->state != MODULE_STATE_LIVE || mod == THIS_MODULE)
+		return;
+	add_jumps(r, mod->jump_entries, mod->jump_entries + mod->num_jump_entries);
+	add_static_calls(r, mod->static_call_sites,
+			 mod->static_call_sites + mod->num_static_call_sites);
+	add_exceptions(r, mod->extable, mod->extable + mod->num_exentries);
+	add_bugs(r, mod->bug_table, mod->bug_table + mod->num_bugs);
+	if (mod->noinstr_text_start)
+		add(r, (unsigned long)mod->noinstr_text_start, mod->noinstr_text_size, KI_R_NOINSTR,
+		    0);
+}
+
+static void add_modules(struct ki_rows *r)
+{
+	struct list_head *head = (struct list_head *)ki_symbol("modules");
+	struct mutex *lock = (struct mutex *)ki_symbol("module_mutex");
+	struct module *mod;
+
+	if (!head || !lock)
+		return;
+	mutex_lock(lock);
+	list_for_each_entry (mod, head, list)
+		add_module(r, mod);
+	mutex_unlock(lock);
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct ki_reserved_row *x = a, *y = b;
+
+	return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+static void rows_free(struct ki_rows *r)
+{
+	vfree(r->v);
+	vfree(r->reach);
+	*r = (struct ki_rows){};
+}
+
+static int rows_alloc(struct ki_rows *r, u32 room)
+{
+	rows_free(r);
+	r->v = vmalloc(array_size(room, sizeof(*r->v)));
+	r->reach = vmalloc(array_size(room, sizeof(*r->reach)));
+	if (!r->v || !r->reach) {
+		rows_free(r);
+		return -ENOMEM;
+	}
+	r->room = room;
+	return 0;
+}
+
+static void rows_finish(struct ki_rows *r)
+{
+	u64 reach = 0;
+	u32 i;
+
+	sort(r->v, r->n, sizeof(*r->v), by_address, NULL);
+	for (i = 0; i < r->n; i++) {
+		reach = max(reach, r->v[i].addr + r->v[i].len);
+		r->reach[i] = reach;
+	}
+}
+
+static int rows_make(void)
+{
+	u32 need = 32768;
+	int err;
+
+	do {
+		err = rows_alloc(&ki_rows, need);
+		if (err)
+			return err;
+		add_core(&ki_rows);
+		add_modules(&ki_rows);
+		need = ki_rows.n + 1024;
+	} while (ki_rows.n > ki_rows.room);
+	rows_finish(&ki_rows);
+	return 0;
+}
+
+int ki_reserved_get(const struct ki_reserved_row **rows, u32 *count)
+{
+	if (atomic_xchg(&ki_modules_changed, 0)) {
+		int err = rows_make();
+
+		if (err) {
+			atomic_set(&ki_modules_changed, 1);
+			return err;
+		}
+	}
+	*rows = ki_rows.v;
+	*count = ki_rows.n;
+	return 0;
+}
+
+/* The first index whose rows so far reach beyond start. */
+static u32 first_reaching(unsigned long start)
+{
+	u32 lo = 0, hi = ki_rows.n;
+
+	while (lo < hi) {
+		u32 mid = (lo + hi) / 2;
+
+		if (ki_rows.reach[mid] > start)
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	return lo;
+}
+
+const struct ki_reserved_row *ki_reserved_next(unsigned long start, unsigned long end, u32 *from)
+{
+	u32 i = *from;
+
+	if (!i)
+		i = first_reaching(start);
+	for (; i < ki_rows.n && ki_rows.v[i].addr < end; i++) {
+		if (ki_rows.v[i].addr + ki_rows.v[i].len > start) {
+			*from = i + 1;
+			return &ki_rows.v[i];
+		}
+	}
+	return NULL;
+}
+
+static int module_notify(struct notifier_block *nb, unsigned long state, void *mod)
+{
+	atomic_set(&ki_modules_changed, 1);
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block ki_module_block = {.notifier_call = module_notify};
+
+int ki_reserved_init(void)
+{
+	return register_module_notifier(&ki_module_block);
+}
+
+void ki_reserved_exit(void)
+{
+	unregister_module_notifier(&ki_module_block);
+	rows_free(&ki_rows);
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What belongs to an open descriptor, and its end.
+ *
+ * When a session ends its chunks are taken out at once, but a task may still be inside a patch
+ * (it was preempted there), about to write a counter. So patches and counters are buried first:
+ * a piece of work waits until no task can be there and gives the space back.
+ *
+ * If another tool has written into one of our springboards meanwhile (a kprobe on top of it),
+ * the window cannot be restored. Its pieces, and all counters of the session, then go to the
+ * orphans, which are tried again whenever a session ends; until then the module cannot be
+ * unloaded.
+ */
+#include <linux/module.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+
+#include "ki.h"
+
+struct ki_grave {
+	struct list_head list;
+	struct ki_patch patch;
+};
+
+static u32 ki_sessions;
+static LIST_HEAD(ki_graves);	  /* patches */
+static LIST_HEAD(ki_buried_runs); /* counters */
+static atomic_t ki_digging = ATOMIC_INIT(0);
+static DECLARE_WAIT_QUEUE_HEAD(ki_dug);
+static void dig(struct work_struct *unused);
+static DECLARE_DELAYED_WORK(ki_dig_work, dig);
+
+static struct ki_session ki_orphans = {
+	.pieces = LIST_HEAD_INIT(ki_orphans.pieces),
+	.runs = LIST_HEAD_INIT(ki_orphans.runs),
+};
+static bool ki_orphans_pinned;
+
+/* Under ki_lock: ours from here on. */
+static void take_graves(struct list_head *graves, struct list_head *runs)
+{
+	list_splice_init(&ki_graves, graves);
+	if (runs)
+		list_splice_init(&ki_buried_runs, runs);
+	atomic_inc(&ki_digging);
+}
+
+/* No lock needed: nobody else knows these patches. */
+static void free_graves(struct list_head *graves)
+{
+	struct ki_grave *g, *next;
+
+	list_for_each_entry_safe (g, next, graves, list) {
+		ki_heap_free(g->patch.addr, g->patch.len);
+		kfree(g);
+	}
+	if (atomic_dec_and_test(&ki_digging))
+		wake_up_all(&ki_dug);
+}
+
+static void dig(struct work_struct *unused)
+{
+	LIST_HEAD(graves);
+	LIST_HEAD(runs);
+
+	mutex_lock(&ki_lock);
+	take_graves(&graves, &runs);
+	mutex_unlock(&ki_lock);
+
+	ki_quiesce();
+	free_graves(&graves);
+
+	mutex_lock(&ki_lock);
+	ki_counters_drop(&runs);
+	mutex_unlock(&ki_lock);
+}
+
+void ki_bury_patch(struct ki_patch p)
+{
+	struct ki_grave *g;
+
+	if (!p.addr)
+		return;
+	g = kmalloc(sizeof(*g), GFP_KERNEL | __GFP_NOFAIL);
+	g->patch = p;
+	list_add_tail(&g->list, &ki_graves);
+	schedule_delayed_work(&ki_dig_work, msecs_to_jiffies(10));
+}
+
+void ki_bury_now(void)
+{
+	LIST_HEAD(graves);
+
+	take_graves(&graves, NULL);
+	ki_quiesce();
+	free_graves(&graves);
+	wait_event(ki_dug, !atomic_read(&ki_digging));
+}
+
+void ki_bury_finish(void)
+{
+	flush_delayed_work(&ki_dig_work);
+}
+
+int ki_session_new(struct ki_session **out)
+{
+	struct ki_session *s = kzalloc(sizeof(*s), GFP_KERNEL);
+
+	if (!s)
+		return -ENOMEM;
+	INIT_LIST_HEAD(&s->pieces);
+	INIT_LIST_HEAD(&s->runs);
+	s->next_id = 1;
+	ki_sessions++;
+	*out = s;
+	return 0;
+}
+
+static void pin_orphans(void)
+{
+	if (!ki_orphans_pinned) {
+		__module_get(THIS_MODULE);
+		ki_orphans_pinned = true;
+		pr_warn("kerninst: another tool has written into an installed window; its removal is tried again later\n");
+	}
+}
+
+static void bury_runs(struct list_head *runs)
+{
+	if (list_empty(runs))
+		return;
+	list_splice_tail_init(runs, &ki_buried_runs);
+	schedule_delayed_work(&ki_dig_work, msecs_to_jiffies(10));
+}
+
+static void retry_orphans(void)
+{
+	if (!ki_orphans_pinned)
+		return;
+	ki_unsplice_all(&ki_orphans);
+	if (list_empty(&ki_orphans.pieces)) {
+		bury_runs(&ki_orphans.runs);
+		ki_orphans_pinned = false;
+		module_put(THIS_MODULE);
+	}
+}
+
+void ki_session_end(struct ki_session *s)
+{
+	ki_unsplice_all(s);
+	if (!list_empty(&s->pieces)) {
+		list_splice_tail_init(&s->pieces, &ki_orphans.pieces);
+		list_splice_tail_init(&s->runs, &ki_orphans.runs);
+		pin_orphans();
+	} else {
+		retry_orphans();
+	}
+	bury_runs(&s->runs);
+	ki_sessions--;
+	kfree(s);
+}
+
+u32 ki_session_count(void)
+{
+	return ki_sessions;
+}

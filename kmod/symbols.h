@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Kernel functions that modules cannot link to, as static calls: ki_call(name)(arguments).
+ */
+#ifndef KI_SYMBOLS_H
+#define KI_SYMBOLS_H
+
+#include <linux/ftrace.h>
+#include <linux/kallsyms.h>
+#include <linux/memory.h>
+#include <linux/module.h>
+#include <linux/percpu.h>
+#include <linux/static_call.h>
+#include <asm/alternative.h>
+#include <asm/insn.h>
+#include <asm/text-patching.h>
+
+/* Name; what it needs is declared by the kernel's headers. */
+#define KI_KERNEL_CALLS(X)                                                                         \
+	X(text_poke)                                                                               \
+	X(insn_decode)                                                                             \
+	X(kallsyms_lookup_size_offset)                                                             \
+	X(ftrace_location_range)                                                                   \
+	X(alternatives_text_reserved)                                                              \
+	X(per_cpu_ptr_to_phys)                                                                     \
+	X(__module_address)
+
+#define KI_DECLARE_CALL(name) DECLARE_STATIC_CALL(ki_##name, name);
+KI_KERNEL_CALLS(KI_DECLARE_CALL)
+
+#define ki_call(name) static_call(ki_##name)
+
+#endif

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The only writer of kernel text.
+ *
+ * How five bytes are swapped while any CPU may run them (after the cross-modifying rules of the
+ * Intel SDM, volume 3, section 9.1.3, and the kernel's own text_poke_bp). For a whole batch:
+ *
+ *   1. publish where each breakpoint sends the CPU (trap.c)
+ *   2. int3 on every first byte;	all CPUs serialize	nobody enters through the first byte
+ *   3. the wait, if any place needs it (quiesce.c)		nobody is between two instructions
+ *   4. the four other bytes;		all CPUs serialize
+ *   5. the first bytes;		all CPUs serialize
+ *   6. retire the table
+ *
+ * If we die: nothing between 2 and 5 can fail. All memory is there before 1, every byte was
+ * compared before 2, and no step can be interrupted by a signal. A panic in between leaves
+ * breakpoints whose handler is in place.
+ *
+ * If another CPU is here: it either runs the old instructions, or the int3 and then the patch.
+ * If an interrupt or NMI is here: the same; the breakpoint path itself is never written to.
+ * If a preempted task is here: at the first byte, it will meet the int3 or the new jump, both
+ * right. At a later byte, inside the springboard, it must have left before step 4: that is the
+ * wait. Bytes behind the springboard are never written, so a task may stay there for ever.
+ *
+ * Only the springboard's five bytes change, so a window whose first instruction has five bytes
+ * or more has no such inner place and needs no wait; neither does taking a springboard out.
+ *
+ * text_mutex is held while bytes are written, not over the wait: static branches elsewhere can
+ * be switched meanwhile. They cannot be in our windows (reserved.c).
+ */
+#include <linux/slab.h>
+#include <linux/smp.h>
+#include <asm/sync_core.h>
+
+#include "ki.h"
+#include "symbols.h"
+
+static struct mutex *text_lock(void)
+{
+	static struct mutex *m;
+
+	if (!m)
+		m = (struct mutex *)ki_symbol("text_mutex");
+	return m;
+}
+
+static void sync_this_core(void *unused)
+{
+	sync_core();
+}
+
+static void sync_all_cores(void)
+{
+	on_each_cpu(sync_this_core, NULL, 1);
+}
+
+static void poke(unsigned long addr, const void *bytes, size_t len)
+{
+	ki_call(text_poke)((void *)addr, bytes, len);
+}
+
+static int check_all(const struct ki_swap *v, u32 n, u32 *bad)
+{
+	u32 i;
+
+	for (i = 0; i < n; i++) {
+		if (memcmp((void *)v[i].addr, v[i].now, KI_JMP_LEN)) {
+			*bad = i;
+			return -ESTALE;
+		}
+	}
+	return 0;
+}
+
+/* Write bytes [from, from + len) of each place's new bytes, then let all CPUs see them. */
+static void poke_all(const struct ki_swap *v, u32 n, u32 from, u32 len)
+{
+	u32 i;
+
+	for (i = 0; i < n; i++) {
+		poke(v[i].addr + from, v[i].then + from, len);
+		cond_resched();
+	}
+	sync_all_cores();
+}
+
+static bool poke_breakpoints(const struct ki_swap *v, u32 n)
+{
+	static const u8 int3 = KI_INT3;
+	bool wait = false;
+	u32 i;
+
+	for (i = 0; i < n; i++) {
+		poke(v[i].addr, &int3, 1);
+		wait |= v[i].wait;
+		cond_resched();
+	}
+	sync_all_cores();
+	return wait;
+}
+
+static void wait_unlocked(void)
+{
+#ifndef KI_TEST_NO_WAIT
+	mutex_unlock(text_lock());
+	ki_quiesce();
+	mutex_lock(text_lock());
+#endif
+}
+
+int ki_text_swap(struct ki_swap *v, u32 n, u32 *bad)
+{
+	struct ki_trap *traps;
+	int err;
+	u32 i;
+
+	if (!n)
+		return 0;
+	traps = kvmalloc_array(n, sizeof(*traps), GFP_KERNEL);
+	if (!traps)
+		return -ENOMEM;
+	for (i = 0; i < n; i++)
+		traps[i] = (struct ki_trap){v[i].addr, v[i].via};
+
+	mutex_lock(text_lock());
+	err = check_all(v, n, bad);
+	if (!err) {
+		ki_trap_publish(traps, n);
+		if (poke_breakpoints(v, n))
+			wait_unlocked();
+		poke_all(v, n, 1, KI_JMP_LEN - 1);
+		poke_all(v, n, 0, 1);
+		ki_trap_retire();
+	}
+	mutex_unlock(text_lock());
+	kvfree(traps);
+	return err;
+}
+
+void ki_text_write_heap(unsigned long addr, const void *bytes, size_t len)
+{
+	mutex_lock(text_lock());
+	poke(addr, bytes, len);
+	mutex_unlock(text_lock());
+}
+
+void ki_text_fill_heap(unsigned long addr, size_t len)
+{
+	static const u8 int3s[256] = {[0 ... 255] = KI_INT3};
+
+	mutex_lock(text_lock());
+	while (len) {
+		size_t part = min(len, sizeof(int3s));
+
+		poke(addr, int3s, part);
+		addr += part;
+		len -= part;
+		cond_resched();
+	}
+	mutex_unlock(text_lock());
+}

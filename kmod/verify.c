@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Is a window what its sender says?
+ *
+ * The decoder accepts any bytes, also those in the middle of an instruction. So boundaries are
+ * proved: the function is decoded from its symbol on, and its direct branches, static branches
+ * and exception fixups are noted. Then, for each window:
+ *
+ *   - it lies in text that may be touched, in one function, on instruction boundaries
+ *   - nothing of it is reserved (reserved.c, ftrace, lock prefixes)
+ *   - nothing in the function jumps into the middle of it
+ *   - the bytes are the expected ones, and each copy is the one copy.c makes
+ *   - only its last instruction transfers control
+ *
+ * Branches from other functions (a cold part's) are not looked for here: that takes the whole
+ * kernel's text; the library does it.
+ */
+#include <linux/bitmap.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+
+#include "ki.h"
+#include "symbols.h"
+
+#define KI_FUNCTION_MAX 0x40000
+
+struct ki_verifier {
+	unsigned long start, end; /* of the function that is loaded */
+	u8 *bytes;
+	unsigned long *boundary; /* bit: an instruction starts here */
+	unsigned long *entered;	 /* bit: something jumps here */
+};
+
+int ki_verifier_new(struct ki_verifier **out)
+{
+	struct ki_verifier *v = kzalloc(sizeof(*v), GFP_KERNEL);
+
+	if (!v)
+		return -ENOMEM;
+	v->bytes = kvmalloc(KI_FUNCTION_MAX, GFP_KERNEL);
+	v->boundary = kvmalloc(KI_FUNCTION_MAX / 8, GFP_KERNEL);
+	v->entered = kvmalloc(KI_FUNCTION_MAX / 8, GFP_KERNEL);
+	if (!v->bytes || !v->boundary || !v->entered) {
+		ki_verifier_free(v);
+		return -ENOMEM;
+	}
+	*out = v;
+	return 0;
+}
+
+void ki_verifier_free(struct ki_verifier *v)
+{
+	if (!v)
+		return;
+	kvfree(v->bytes);
+	kvfree(v->boundary);
+	kvfree(v->entered);
+	kfree(v);
+}
+
+static void note_entry(struct ki_verifier *v, unsigned long target)
+{
+	if (target >= v->start && target < v->end)
+		__set_bit(target - v->start, v->entered);
+}
+
+static bool direct_branch(const struct insn *in)
+{
+	u8 op = in->opcode.bytes[0];
+
+	if (in->vex_prefix.nbytes)
+		return false;
+	if (in->opcode.nbytes == 2)
+		return op == 0x0f && (in->opcode.bytes[1] & 0xf0) == 0x80;
+	return in->opcode.nbytes == 1 && ((op & 0xf0) == 0x70 || (op >= 0xe0 && op <= 0xe3) ||
+					  op == 0xe8 || op == 0xe9 || op == 0xeb);
+}
+
+static void decode_function(struct ki_verifier *v)
+{
+	unsigned long size = v->end - v->start, at = 0;
+	struct insn in;
+
+	bitmap_zero(v->boundary, size);
+	bitmap_zero(v->entered, size);
+	while (at < size) {
+		if (ki_call(insn_decode)(&in, v->bytes + at, size - at, INSN_MODE_64)) {
+			at++; /* data in text: not a boundary */
+			continue;
+		}
+		__set_bit(at, v->boundary);
+		at += in.length;
+		if (direct_branch(&in))
+			note_entry(v, v->start + at + in.immediate.value);
+	}
+}
+
+static void note_reserved_entries(struct ki_verifier *v)
+{
+	const struct ki_reserved_row *row;
+	u32 from = 0;
+
+	while ((row = ki_reserved_next(v->start, v->end, &from)))
+		if (row->target)
+			note_entry(v, row->target);
+}
+
+static u16 load_function(struct ki_verifier *v, unsigned long addr)
+{
+	unsigned long size, off;
+
+	if (addr >= v->start && addr < v->end)
+		return KI_R_OK;
+	v->start = v->end = 0;
+	if (!ki_call(kallsyms_lookup_size_offset)(addr, &size, &off))
+		return KI_R_NO_SYMBOL;
+	if (size > KI_FUNCTION_MAX)
+		return KI_R_FUNCTION_TOO_LARGE;
+	v->start = addr - off;
+	v->end = v->start + size;
+	if (ki_text_read(v->start, v->bytes, size, KI_VIEW_ORIG)) {
+		v->start = v->end = 0;
+		return KI_R_NOT_TEXT;
+	}
+	decode_function(v);
+	note_reserved_entries(v);
+	return KI_R_OK;
+}
+
+static u16 check_reserved(const struct ki_win *w)
+{
+	unsigned long end = w->addr + w->len;
+	const struct ki_reserved_row *row;
+	u32 from = 0;
+
+	row = ki_reserved_next(w->addr, end, &from);
+	if (row)
+		return row->reason;
+	if (ki_call(ftrace_location_range)(w->addr, end - 1))
+		return KI_R_FTRACE_SITE;
+	if (ki_call(alternatives_text_reserved)((void *)w->addr, (void *)(end - 1)))
+		return KI_R_LOCK_PREFIX;
+	return KI_R_OK;
+}
+
+static bool is_text(unsigned long addr)
+{
+	struct module *owner;
+	u16 reason;
+
+	owner = ki_text_owner(addr, addr + 1, &reason);
+	module_put(owner);
+	return reason == KI_R_OK;
+}
+
+/* A direct transfer out of text is another tool's (an optimized kprobe's jump). */
+static u16 check_target(const struct ki_copy *c, u8 flow)
+{
+	if (!(flow & KI_FLOW_DIRECT) || is_text(c->fix[c->nfix - 1].target))
+		return KI_R_OK;
+	return KI_R_FOREIGN_BREAKPOINT;
+}
+
+static u16 check_copies(struct ki_verifier *v, struct ki_win *w)
+{
+	const u8 *bytes = v->bytes + (w->addr - v->start);
+	unsigned long at = 0;
+	struct ki_copy want;
+	u8 i, flow = 0;
+	u16 reason;
+
+	for (i = 0; i < w->ncopy; i++) {
+		if (flow & KI_FLOW_LEAVES)
+			return KI_R_COPY_MISMATCH;
+		if (at >= w->len || !test_bit(w->addr - v->start + at, v->boundary))
+			return KI_R_NOT_BOUNDARY;
+		reason = ki_copy_emit(w->addr + at, bytes + at, w->len - at, &want, &flow);
+		if (reason)
+			return reason;
+		if (memcmp(&want, &w->copies[i], sizeof(want)))
+			return KI_R_COPY_MISMATCH;
+		reason = check_target(&want, flow);
+		if (reason)
+			return reason;
+		if (at && at < KI_JMP_LEN)
+			w->wait = true;
+		at += want.orig_len;
+	}
+	w->ends = flow & KI_FLOW_ENDS;
+	if (at < w->len && !w->ends)
+		return KI_R_NOT_BOUNDARY;
+	return memchr_inv(bytes + at, KI_INT3, w->len - at) ? KI_R_NOT_BOUNDARY : KI_R_OK;
+}
+
+u16 ki_verify_window(struct ki_verifier *v, struct ki_win *w)
+{
+	unsigned long end = w->addr + w->len;
+	u16 reason;
+
+	w->owner = ki_text_owner(w->addr, end, &reason);
+	if (reason)
+		return reason;
+	reason = load_function(v, w->addr);
+	if (reason)
+		return reason;
+	if (end > v->end)
+		return KI_R_NO_SYMBOL;
+	reason = check_reserved(w);
+	if (reason)
+		return reason;
+	if (!test_bit(w->addr - v->start, v->boundary))
+		return KI_R_NOT_BOUNDARY;
+	if (memcmp(v->bytes + (w->addr - v->start), w->orig, w->len))
+		return KI_R_BYTES_CHANGED;
+	if (find_next_bit(v->entered, end - v->start, w->addr - v->start + 1) < end - v->start)
+		return KI_R_WINDOW_ENTERED;
+	return check_copies(v, w);
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * May a chunk's code run?
+ *
+ * Only instructions of the table below may, and only in an order that leaves every register,
+ * the flags (where the sender asked to keep them) and the stack as they were. That is a small
+ * machine: each row leads from one state to another; a chunk must start and end in the state
+ * CLEAN. The one store goes to a per-CPU counter that the session owns.
+ */
+#include <linux/string.h>
+
+#include "ki.h"
+
+enum ki_vet_state {
+	CLEAN,	 /* nothing is changed */
+	PUSHED,	 /* %rax is on the stack */
+	HALF,	 /* and %ah has all flags but OF */
+	KEPT,	 /* and %al has OF: all flags are kept */
+	ADDED,	 /* OF stands again */
+	RESTORED /* all flags stand again */
+};
+
+static const struct {
+	u8 len;
+	u8 code[5];
+	u8 from, to;
+	bool counter; /* a disp32 with KI_FIX_PERCPU follows */
+} ki_vet_rows[] = {
+	{5, {0x65, 0x48, 0xff, 0x04, 0x25}, CLEAN, CLEAN, true}, /* incq %gs:counter */
+	{1, {0x50}, CLEAN, PUSHED, false},			 /* push %rax */
+	{1, {0x9f}, PUSHED, HALF, false},			 /* lahf */
+	{3, {0x0f, 0x90, 0xc0}, HALF, KEPT, false},		 /* seto %al */
+	{5, {0x65, 0x48, 0xff, 0x04, 0x25}, KEPT, KEPT, true},	 /* incq %gs:counter */
+	{2, {0x04, 0x7f}, KEPT, ADDED, false},			 /* add $127, %al */
+	{1, {0x9e}, ADDED, RESTORED, false},			 /* sahf */
+	{1, {0x58}, RESTORED, CLEAN, false},			 /* pop %rax */
+};
+
+static int find_row(const struct ki_chunk *c, u32 at, u8 state)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(ki_vet_rows); i++) {
+		u32 need = ki_vet_rows[i].len + (ki_vet_rows[i].counter ? 4 : 0);
+
+		if (ki_vet_rows[i].from == state && at + need <= c->len &&
+		    !memcmp(c->code + at, ki_vet_rows[i].code, ki_vet_rows[i].len))
+			return i;
+	}
+	return -1;
+}
+
+/* The fixup at the place of a counter's displacement. */
+static u16 vet_counter(const struct ki_session *s, const struct ki_chunk *c, u32 off, u32 *seen)
+{
+	const struct ki_fixup *f;
+
+	if (*seen >= c->nfix)
+		return KI_R_BAD_FIXUP;
+	f = &c->fix[(*seen)++];
+	if (f->kind != KI_FIX_PERCPU || f->off != off || f->tail)
+		return KI_R_BAD_FIXUP;
+	return ki_counters_own(s, f->target) ? KI_R_OK : KI_R_NOT_YOUR_COUNTER;
+}
+
+u16 ki_vet_chunk(const struct ki_session *s, const struct ki_chunk *c)
+{
+	u32 at = 0, seen = 0;
+	u8 state = CLEAN;
+
+	while (at < c->len) {
+		int row = find_row(c, at, state);
+		u16 reason;
+
+		if (row < 0)
+			return KI_R_BAD_CHUNK;
+		at += ki_vet_rows[row].len;
+		if (ki_vet_rows[row].counter) {
+			reason = vet_counter(s, c, at, &seen);
+			if (reason)
+				return reason;
+			at += 4;
+		}
+		state = ki_vet_rows[row].to;
+	}
+	if (state != CLEAN)
+		return KI_R_BAD_CHUNK;
+	return seen == c->nfix ? KI_R_OK : KI_R_BAD_FIXUP;
+}

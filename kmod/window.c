@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The installed windows, by address. They never overlap.
+ */
+#include <linux/module.h>
+#include <linux/slab.h>
+
+#include "ki.h"
+
+static struct rb_root ki_windows = RB_ROOT;
+static u32 ki_windows_count;
+
+/* The first window that ends behind start. */
+static struct ki_win *first_ending_behind(unsigned long start)
+{
+	struct rb_node *n = ki_windows.rb_node;
+	struct ki_win *best = NULL;
+
+	while (n) {
+		struct ki_win *w = rb_entry(n, struct ki_win, node);
+
+		if (w->addr + w->len > start) {
+			best = w;
+			n = n->rb_left;
+		} else {
+			n = n->rb_right;
+		}
+	}
+	return best;
+}
+
+struct ki_win *ki_win_touching(unsigned long start, unsigned long end)
+{
+	struct ki_win *w = first_ending_behind(start);
+
+	return w && w->addr < end ? w : NULL;
+}
+
+struct ki_win *ki_win_at(unsigned long addr)
+{
+	struct ki_win *w = first_ending_behind(addr);
+
+	return w && w->addr == addr ? w : NULL;
+}
+
+struct ki_win *ki_win_next(struct ki_win *w)
+{
+	struct rb_node *n = rb_next(&w->node);
+
+	return n ? rb_entry(n, struct ki_win, node) : NULL;
+}
+
+struct ki_win *ki_win_new(const struct ki_window *req, const struct ki_copy *copies)
+{
+	struct ki_win *w = kzalloc(sizeof(*w), GFP_KERNEL);
+
+	if (!w)
+		return NULL;
+	w->copies = kmemdup(copies, req->ncopy * sizeof(*copies), GFP_KERNEL);
+	if (!w->copies) {
+		kfree(w);
+		return NULL;
+	}
+	INIT_LIST_HEAD(&w->chunks);
+	w->addr = req->addr;
+	w->len = req->len;
+	w->ncopy = req->ncopy;
+	w->fresh = true;
+	memcpy(w->orig, req->orig, sizeof(w->orig));
+	return w;
+}
+
+void ki_win_insert(struct ki_win *w)
+{
+	struct rb_node **at = &ki_windows.rb_node, *parent = NULL;
+
+	while (*at) {
+		parent = *at;
+		at = w->addr < rb_entry(parent, struct ki_win, node)->addr ? &parent->rb_left
+									   : &parent->rb_right;
+	}
+	rb_link_node(&w->node, parent, at);
+	rb_insert_color(&w->node, &ki_windows);
+	ki_windows_count++;
+	w->fresh = false;
+}
+
+void ki_win_erase(struct ki_win *w)
+{
+	rb_erase(&w->node, &ki_windows);
+	ki_windows_count--;
+}
+
+void ki_win_free(struct ki_win *w)
+{
+	if (!w)
+		return;
+	module_put(w->owner);
+	kfree(w->copies);
+	kfree(w);
+}
+
+u32 ki_win_count(void)
+{
+	return ki_windows_count;
+}

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash disable=SC2034,SC2154
+# Sourced by vm/run: the virtual machine, from files to a running QEMU.
+
+# Both daemons end with the process that started them, even by kill -9.
+tied=(setpriv --pdeathsig KILL)
+
+start_virtiofsd() {
+	local args=(--socket-path="$dir/fs")
+	if "$vm/lib/unpacked" usr/lib/qemu/virtiofsd --version 2>&1 | grep -q '^virtiofsd [1-9]'; then
+		args+=(--shared-dir=/ --cache=always --sandbox=chroot --readonly)
+	else
+		args+=(-f -o source=/ -o cache=always -o sandbox=chroot -o log_level=err)
+	fi
+	"${tied[@]}" "$vm/lib/unpacked" usr/lib/qemu/virtiofsd "${args[@]}" \
+		>"$dir/virtiofsd.log" 2>&1 </dev/null &
+	fsd=$!
+	for _ in {1..500}; do
+		[[ ! -S $dir/fs ]] || return 0
+		kill -0 "$fsd" 2>/dev/null || break
+		sleep 0.01
+	done
+	die 1 "virtiofsd, which shows the guest our files, did not start:" \
+		"$(tail -n1 "$dir/virtiofsd.log") (are you root?)"
+}
+
+accelerator() {
+	local args="tcg,thread=$thread"
+	echo -accel
+	echo "$args"
+	[[ ! $icount ]] || printf '%s\n' -icount shift=0,sleep=off
+}
+
+network() {
+	local f spec=user,id=net,restrict=on
+	((${#forwards[@]})) || return
+	for f in "${forwards[@]}"; do
+		spec+=",hostfwd=tcp:127.0.0.1:${f%:*}-:${f#*:}"
+	done
+	printf '%s\n' -netdev "$spec" -device virtio-net-pci,netdev=net,romfile=
+}
+
+# Warnings and worse go to the console, where they are kept should the guest
+# die. The clock of a busy host must not make the guest distrust its own.
+kernel_line() {
+	echo "console=ttyS0 loglevel=5 panic=-1 no_timer_check tsc=reliable" \
+		"${forwards:+ki.net=1}$append"
+}
+
+qemu_command() {
+	local data=$cache/qemu/usr/share
+	qemu=("${tied[@]}" "$vm/lib/unpacked" usr/bin/qemu-system-x86_64
+		-L "$data/qemu" -L "$data/seabios" -nodefaults -no-user-config
+		-display none -no-reboot -cpu max -smp "$cpus" -m "$mem"
+		-machine "q35,memory-backend=mem,usb=off,vmport=off"
+		-object "memory-backend-memfd,id=mem,size=$mem,share=on"
+		-kernel "$image" -initrd "$initrd" -append "$(kernel_line)"
+		-chardev "file,id=console,path=${dir//,/,,}/console" -serial chardev:console
+		-chardev "socket,id=fs,path=${dir//,/,,}/fs"
+		-device vhost-user-fs-pci,chardev=fs,tag=hostroot
+		-device virtio-serial-pci -chardev socket,id=port,fd=3
+		-device virtserialport,chardev=port,name=kerninst)
+	mapfile -t -O ${#qemu[@]} qemu < <(accelerator; network)
+	qemu+=("${plugins[@]}")
+}
+
+# write_job KO: where and what to run, for the agent.
+write_job() {
+	local env=("HOME=/root" "USER=root" "LOGNAME=root" "SHELL=/bin/bash"
+		"LANG=C.UTF-8" "TERM=dumb"
+		"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin") name
+	for name in $(compgen -e KI_); do
+		env+=("$name=${!name}")
+	done
+	printf '%s\0' "$PWD" "$modules" "$release" "$1" \
+		"${#env[@]}" "${env[@]}" "${command[@]}" >"$dir/job"
+}
