@@ -34,6 +34,8 @@ static struct gen_pool *ki_heap;
 
 unsigned long ki_heap_alloc(size_t len, bool reserve)
 {
+	if (ki_fail())
+		return 0;
 	if (!reserve && gen_pool_avail(ki_heap) < len + KI_HEAP_RESERVE)
 		return 0;
 	return gen_pool_alloc(ki_heap, len);

@@ -198,4 +198,13 @@ const struct ki_reserved_row *ki_reserved_next(unsigned long start, unsigned lon
 struct module *ki_text_owner(unsigned long start, unsigned long end, u16 *reason);
 int ki_text_read(unsigned long addr, void *buf, size_t len, enum ki_view view);
 
+#ifdef KI_TEST_FAIL
+#include "fail.h"
+#else
+static inline bool ki_fail(void)
+{
+	return false;
+}
+#endif
+
 #endif

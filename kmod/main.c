@@ -17,6 +17,11 @@
 
 DEFINE_MUTEX(ki_lock);
 
+#ifdef KI_TEST_FAIL
+int ki_fail_at;
+module_param(ki_fail_at, int, 0600);
+#endif
+
 static int do_info(struct ki_session *s, void *arg)
 {
 	struct ki_info *info = arg;

@@ -83,7 +83,8 @@ void ki_bury_patch(struct ki_patch p)
 
 	if (!p.addr)
 		return;
-	g = kmalloc(sizeof(*g), GFP_KERNEL | __GFP_NOFAIL);
+	while (!(g = kmalloc(sizeof(*g), GFP_KERNEL)))
+		cond_resched(); /* burying cannot be refused */
 	g->patch = p;
 	list_add_tail(&g->list, &ki_graves);
 	schedule_delayed_work(&ki_dig_work, msecs_to_jiffies(10));

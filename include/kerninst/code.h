@@ -21,19 +21,24 @@ enum ki_insn_kind {
 	KI_INSN_RET,	       /* ret, or jmp to the return thunk */
 	KI_INSN_LOOP,	       /* loop, loope, loopne, jrcxz, jecxz */
 	KI_INSN_TRAP,	       /* ud0, ud1, ud2, int3: never falls through, except a WARN's */
-	KI_INSN_PAD,	       /* int3 or nop that nothing reaches: filler between code */
+	KI_INSN_PAD,	       /* int3 or nop that nothing reaches: filler between code; in no
+				  block, and its reason is KI_R_NO_CODE */
 	KI_INSN_BAD,	       /* not decodable */
 };
 
 #define KI_INSN_RIP	     0x01 /* has a RIP-relative operand */
 #define KI_INSN_READS_FLAGS  0x02 /* reads some arithmetic flag */
 #define KI_INSN_WRITES_FLAGS 0x04 /* writes all six arithmetic flags, always */
-#define KI_INSN_FLAGS_LIVE                                                                         \
-	0x08			/* some arithmetic flag may be read after this point, before       \
-				   being written: code placed before this instruction must         \
-				   keep the flags */
-#define KI_INSN_JUMP_LABEL 0x10 /* a static branch: falls through or goes to target */
-#define KI_INSN_NORETURN   0x20 /* a call behind which no code of the function follows */
+
+/* Some arithmetic flag may be read here or behind, before it is written: code placed before
+   this instruction must keep the flags. */
+#define KI_INSN_FLAGS_LIVE 0x08
+
+/* A static branch: falls through or goes to target. Its kind is KI_INSN_JCC whether a nop or a
+   jmp stands there now. */
+#define KI_INSN_JUMP_LABEL 0x10
+
+#define KI_INSN_NORETURN 0x20 /* a call behind which no code of the function follows */
 
 struct ki_insn {
 	uint64_t addr;

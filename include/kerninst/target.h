@@ -83,15 +83,17 @@ const struct ki_symbol *ki_target_symbol_named(const struct ki_target *t, const 
 
 /*
  * Rows of reserved text that touch [start, end), in order of address; *rows points into the
- * target's own table. An image has none. The table is read once, when first asked for.
+ * target's own table, so between rows that touch there may be others that do not (behind a
+ * long row). An image has none. The table is read once, when first asked for.
  */
 int ki_target_reserved(struct ki_target *t, uint64_t start, uint64_t end,
 		       const struct ki_reserved_row **rows, size_t *count, struct ki_err *err);
 
 /*
- * Hash of all text as it is now (KI_VIEW_LIVE), the bytes at sites that the kernel itself
- * rewrites at run time (ftrace sites, static branches, static calls, lock prefixes) taken as
- * zero. 128 bits (XXH3), in hex with its terminator. Equal hashes: equal text.
+ * Hash of the kernel's own text (not the modules', which come and go; of an image: of all its
+ * text) as it is now (KI_VIEW_LIVE), the bytes at sites that the kernel itself rewrites at run
+ * time (ftrace sites, static branches, static calls, lock prefixes) taken as zero. 128 bits
+ * (XXH3), in hex with its terminator. Equal hashes: equal text.
  */
 #define KI_TEXT_HASH_LEN 33
 int ki_target_text_hash(struct ki_target *t, char hash[KI_TEXT_HASH_LEN], struct ki_err *err);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=bash disable=SC2154,SC2046
+# shellcheck shell=bash disable=SC2154,SC2046,SC2016
 # Sourced by vm/fetch: a private apt. It reads the mirrors and keys this
 # machine trusts already, and keeps lists, archives and its (empty) idea of
 # what is installed below the cache; the machine's own apt is not touched.
@@ -30,7 +30,7 @@ write_sources() {
 apt_start() {
 	local d=$cache/apt sources
 	sources=$(write_sources "$1") || exit 1
-	mkdir -p "$d/lists/partial" "$d/cache/archives/partial" ||
+	mkdir -p "$d/lists/partial" "$d/cache/archives/partial" 2>/dev/null ||
 		die 1 "cannot write to the cache $cache (KI_CACHE names another)"
 	: >"$d/status"
 	echo "$sources" >"$d/sources.list"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154
 # Sourced by vm/run, vm/fetch and vm/kernel: messages, the cache and its facts.
 
 me=vm/${0##*/}
@@ -18,14 +18,29 @@ die() {
 	exit "$status"
 }
 
+# What is built with or runs from the cache: make and library paths take no such
+# characters. lib/unpacked and the programs we start read it too.
+export KI_CACHE
+KI_CACHE=$(realpath -m -- "$cache") cache=$KI_CACHE
+[[ $cache != *[[:space:]:,]* ]] ||
+	die 1 "the cache $cache must have no space, colon or comma in its path: set KI_CACHE"
+
+need_tools() {
+	local tool
+	for tool; do
+		[[ $(type -t "$tool") ]] ||
+			die 1 "the program $tool is missing on this machine: install it (make deps)"
+	done
+}
+
 # try WHAT COMMAND...: silent when it works; when it fails, one line with the
-# reason the command itself gave. apt marks its reasons with E:, so that the
-# line taken is a reason and not what follows from it.
+# reason the command itself gave: a full disk, what apt marks with E:, or what
+# it said last.
 try() {
 	local what=$1 out why
 	shift
 	out=$("$@" 2>&1) && return
-	why=$(grep -m1 '^E:' <<<"$out" || grep -v '^$' <<<"$out" | tail -n1)
+	why=$(grep -m1 -E '^E:|No space left' <<<"$out" || grep -v '^$' <<<"$out" | tail -n1)
 	die 1 "cannot $what: ${why:-$1 failed without a message}"
 }
 

@@ -21,6 +21,7 @@ copy_modules() {
 	: >"modules/$list"
 	for file in $(with_deps "$dir" "$@"); do
 		base=${file##*/}
+		[[ ! -e modules/${base%.xz} ]] || continue
 		case $base in
 		*.xz) $busybox unxz -c "$dir/$file" >"modules/${base%.xz}" ;;
 		*) cp "$dir/$file" "modules/$base" ;;
@@ -34,7 +35,7 @@ build_initrd() {
 	local applet
 	mkdir -p bin dev proc lower upper root modules
 	cp "$busybox" bin/busybox || return 1
-	for applet in sh mount umount mkdir insmod cp ln chmod grep ifconfig route \
+	for applet in sh mount umount mkdir insmod cp cat ln chmod grep ifconfig \
 		switch_root; do
 		ln -s busybox "bin/$applet"
 	done
@@ -52,6 +53,7 @@ initrd() {
 	out=$cache/initrd/$1-$key.cpio
 	if [[ ! -r $out ]]; then
 		mkdir -p "$cache/initrd"
+		find "$cache/initrd" -mtime +7 -delete 2>/dev/null
 		tmp=$(mktemp -d "$cache/initrd/tmp.XXXXXX") &&
 			mkdir "$tmp/tree" &&
 			(cd "$tmp/tree" && build_initrd "$2" "$tmp/cpio") &&

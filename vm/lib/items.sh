@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash disable=SC2154,SC2015
 # Sourced by vm/fetch: which packages make an item, and how it is unpacked.
 
 # QEMU 7.2 goes on executing stale code after a guest kernel has patched
@@ -52,7 +52,6 @@ publish() {
 		mv -T "$tmp/link" "$cache/$item" ||
 		die 1 "cannot put $item into the cache $cache"
 	for old in "$cache/$item"-[0-9]*; do
-		# kernel-6.1-* also matches kernel-6.1-cloud's link: [0-9].
 		[[ $old == "$dir" ]] || rm -rf "$old"
 	done
 }
@@ -126,7 +125,8 @@ fetch_kernel() {
 }
 
 # The headers name each other by absolute path: give them the place where they
-# will be, and let the tools be found beside them.
+# will be, and let the tools be found beside them. The types of the kernel that
+# come with some (vmlinux) would only make each build ask for pahole.
 relocate_headers() {
 	local dir=$1 src=$tmp/tree/usr/src file link to
 	grep -rlI --include=Makefile --include='*.mk' -e '/usr/src/linux-' "$src" |
@@ -137,4 +137,5 @@ relocate_headers() {
 		to=$(readlink "$link")
 		[[ $to != /* ]] || ln -sfn "$dir$to" "$link"
 	done
+	rm -f "$tmp/tree/usr/src/"*/vmlinux
 }

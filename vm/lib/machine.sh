@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=bash disable=SC2034,SC2154
+# shellcheck shell=bash disable=SC2034,SC2154,SC2054
 # Sourced by vm/run: the virtual machine, from files to a running QEMU.
 
 # Both daemons end with the process that started them, even by kill -9.
@@ -25,9 +25,7 @@ start_virtiofsd() {
 }
 
 accelerator() {
-	local args="tcg,thread=$thread"
-	echo -accel
-	echo "$args"
+	printf '%s\n' -accel "tcg,thread=$thread"
 	[[ ! $icount ]] || printf '%s\n' -icount shift=0,sleep=off
 }
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=bash disable=SC2034,SC2154
+# shellcheck shell=bash disable=SC2034,SC2154,SC2015
 # Sourced by vm/run: what was asked for.
 
 usage() {
@@ -56,8 +56,8 @@ number() {
 add_forward() {
 	[[ $1 =~ ^([0-9]{1,5}):([0-9]{1,5})$ ]] ||
 		die 2 "--forward needs HOSTPORT:GUESTPORT, such as 8080:80, not '$1'"
-	number --forward "${BASH_REMATCH[1]}" 1 65535
-	number --forward "${BASH_REMATCH[2]}" 1 65535
+	number --forward "${1%:*}" 1 65535
+	number --forward "${1#*:}" 1 65535
 	forwards+=("$1")
 }
 
@@ -120,4 +120,7 @@ parse_options() {
 		cpus=1 thread=single
 	fi
 	cpus=${cpus:-2} thread=${thread:-multi}
+	# Both make emulation slower by a factor of a few.
+	boot_limit=120
+	[[ ! $icount && ${#plugins[@]} == 0 ]] || boot_limit=300
 }

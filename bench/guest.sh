@@ -1,0 +1,148 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# The guest's half of bench/run.sh: arms one probe after the other on vfs_read,
+# runs the workload under it and prints, separated by tabs,
+#
+#   NAME  ok  MEDIAN  HITS	ticks of one run, hits of the probe
+#   NAME  failed  WHY		it should have worked
+#   NAME  absent  WHY		this kernel or this Debian does not have it
+#
+# Everything else goes to stderr.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+build=$here/../build/bench
+function=vfs_read
+ctl=/proc/ki_bench
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+
+row() {
+	local IFS=$'\t'
+	echo "$*"
+}
+
+median() {
+	sort -n "$tmp/ticks" | awk '{ v[NR] = $1 } END { if (NR % 2) print v[(NR + 1) / 2] }'
+}
+
+# work: one measurement of 9 runs, into $tmp/ticks.
+work() {
+	rm -f "$tmp/ticks"
+	"$build/reads" "$tmp/ticks" >&2
+}
+
+base() {
+	work && row base ok "$(median)" 0
+}
+
+optimization() {
+	echo "$1" >/proc/sys/debug/kprobes-optimization
+}
+
+# The first byte of the probe's site says which of its forms is there.
+site_is() {
+	[[ $1 == any ]] || [[ $(sed -n 's/^site \(..\).*/\1/p' $ctl) == "$1" ]]
+}
+
+# module_peer NAME PROBE SITE_BYTE: a probe of ki_bench.ko.
+module_peer() {
+	local name=$1 probe=$2 byte=$3 hits
+	if ! echo "$probe" >$ctl; then
+		row "$name" failed "ki_bench could not arm $probe"
+		return
+	fi
+	# The optimizer of kprobes works a little later, in the background.
+	sleep 1
+	if ! site_is "$byte"; then
+		row "$name" failed "its site does not begin with $byte: $(sed -n 's/^site //p' $ctl)"
+	elif work; then
+		hits=$(sed -n 's/^hits //p' $ctl)
+		row "$name" ok "$(median)" "$hits"
+	else
+		row "$name" failed "the workload failed"
+	fi
+	echo off >$ctl
+}
+
+# fentry_peer NAME empty|array. The empty one's hits are counted by the
+# kernel's statistics, in a second pass that is not measured.
+fentry_peer() {
+	local name=$1 hits ticks
+	coproc fentry { exec "$build/fentry" "$2" $function 2>"$tmp/why"; }
+	if ! read -r _ <&"${fentry[0]}"; then
+		row "$name" failed "$(tail -n1 "$tmp/why")"
+		return
+	fi
+	work && ticks=$(median)
+	if [[ $2 == empty ]]; then
+		echo >&"${fentry[1]}" && read -r _ <&"${fentry[0]}"
+		work
+	fi
+	eval "exec ${fentry[1]}>&-"
+	read -r _ hits <&"${fentry[0]}"
+	row "$name" ok "${ticks-}" "$hits"
+	# shellcheck disable=SC2154 # coproc sets it
+	wait "$fentry_PID" 2>/dev/null
+}
+
+# bpftrace_peer NAME PROBE
+bpftrace_peer() {
+	local name=$1 pid hits
+	if ! command -v bpftrace >/dev/null; then
+		row "$name" absent "bpftrace is not installed (apt install bpftrace)"
+		return
+	fi
+	# Line by line, so that BEGIN's word arrives when all is attached.
+	bpftrace -B line -e "$2 { @ = count(); } BEGIN { printf(\"ready\n\"); }" \
+		>"$tmp/bpftrace" 2>"$tmp/why" &
+	pid=$!
+	until grep -q ready "$tmp/bpftrace"; do
+		if ! kill -0 $pid 2>/dev/null; then
+			row "$name" failed "bpftrace: $(tail -n1 "$tmp/why")"
+			return
+		fi
+		sleep 0.5
+	done
+	sleep 1
+	work
+	kill -INT $pid
+	wait $pid
+	hits=$(sed -n 's/^@: //p' "$tmp/bpftrace")
+	row "$name" ok "$(median)" "$hits"
+}
+
+# ours NAME POINT: the workload is the tool's command.
+ours() {
+	local name=$1 point=$2 tool=${KI_BENCH_TOOL%% *} hits
+	if [[ ! -x $tool ]]; then
+		row "$name" failed "$tool is not there"
+		return
+	fi
+	rm -f "$tmp/ticks"
+	# shellcheck disable=SC2086 # a command and its arguments
+	if ! $KI_BENCH_TOOL "$point" -- "$build/reads" "$tmp/ticks" >"$tmp/out" 2>&1; then
+		row "$name" failed "$(tail -n1 "$tmp/out")"
+		return
+	fi
+	hits=$(sed -n 's/.*"value":\([0-9]*\).*/\1/p' "$tmp/out")
+	row "$name" ok "$(median)" "${hits:-0}"
+}
+
+insmod "$build/$(uname -r)/ki_bench.ko" symbol=$function || exit 1
+base
+ours 'kerninst, function entry' $function
+ours 'kerninst, basic block' "$KI_BENCH_BLOCK"
+module_peer 'ftrace callback, module' ftrace any
+optimization 1
+module_peer 'kprobe, optimized' kprobe e9
+base
+fentry_peer 'fentry BPF, empty' empty
+fentry_peer 'fentry BPF, per-CPU array' array
+module_peer 'kprobe on the ftrace site' kprobe-ftrace any
+base
+bpftrace_peer 'bpftrace kfunc count()' "kfunc:$function"
+module_peer 'kretprobe' kretprobe any
+bpftrace_peer 'bpftrace kprobe count()' "kprobe:$function"
+optimization 0
+module_peer 'kprobe, int3' kprobe cc
+base

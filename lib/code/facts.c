@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "code/facts.h"
+
+#include <string.h>
+
+/*
+ * __x86_indirect_thunk_rax, __x86_indirect_call_thunk_rax, __x86_indirect_its_thunk_rax;
+ * __x86_return_thunk, srso_return_thunk, srso_alias_return_thunk, its_return_thunk ...
+ */
+static enum ki_thunk_kind thunk_kind(const char *name)
+{
+	static const char indirect[] = "__x86_indirect_", ret[] = "return_thunk";
+	size_t len = strlen(name);
+
+	if (strncmp(name, indirect, sizeof(indirect) - 1) == 0)
+		return strstr(name, "thunk_") ? KI_THUNK_INDIRECT : KI_THUNK_NONE;
+	if (len >= sizeof(ret) - 1 && strcmp(name + len - (sizeof(ret) - 1), ret) == 0)
+		return KI_THUNK_RETURN;
+	return KI_THUNK_NONE;
+}
+
+static int find_thunks(struct ki_target *t, struct ki_facts *f)
+{
+	for (size_t i = 0; i < t->nsymbols; i++) {
+		struct ki_thunk k = {t->symbols[i].addr, thunk_kind(t->symbols[i].name)};
+
+		if (k.kind == KI_THUNK_NONE)
+			continue;
+		if (f->thunks.n && f->thunks.v[f->thunks.n - 1].addr == k.addr)
+			continue;
+		if (ki_vec_push(&f->thunks, k))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static void facts_free(void *facts)
+{
+	struct ki_facts *f = facts;
+
+	ki_vec_free(&f->thunks);
+	ki_vec_free(&f->entries);
+	free(f);
+}
+
+int ki_facts_get(struct ki_target *t, const struct ki_facts **out, struct ki_err *err)
+{
+	struct ki_facts *f = t->facts;
+	int ret;
+
+	if (!f) {
+		f = calloc(1, sizeof(*f));
+		if (!f)
+			return ki_err_set(err, -ENOMEM, 0, "out of memory");
+		ret = find_thunks(t, f);
+		if (ret)
+			ki_err_set(err, ret, 0, "out of memory for the thunks");
+		else
+			ret = ki_entries_scan(t, f, err);
+		if (ret) {
+			facts_free(f);
+			return ret;
+		}
+		t->facts = f;
+		t->facts_free = facts_free;
+	}
+	*out = f;
+	return 0;
+}
+
+enum ki_thunk_kind ki_facts_thunk(const struct ki_facts *f, uint64_t addr)
+{
+	size_t lo = 0, hi = f->thunks.n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (f->thunks.v[mid].addr < addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo == f->thunks.n || f->thunks.v[lo].addr != addr)
+		return KI_THUNK_NONE;
+	return f->thunks.v[lo].kind;
+}
+
+/* Number of the first entry at or above addr. */
+static size_t entry_from(const struct ki_facts *f, uint64_t addr)
+{
+	size_t lo = 0, hi = f->entries.n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (f->entries.v[mid] < addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+const uint64_t *ki_facts_entries(const struct ki_facts *f, uint64_t start, uint64_t end,
+				 size_t *count)
+{
+	size_t first = entry_from(f, start + 1), last = entry_from(f, end);
+
+	*count = last > first ? last - first : 0;
+	return *count ? f->entries.v + first : NULL;
+}

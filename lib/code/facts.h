@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * What is known of a target's whole text, found once for each target: the thunks, and the
+ * places inside functions that other functions jump to.
+ */
+#ifndef KI_CODE_FACTS_H
+#define KI_CODE_FACTS_H
+
+#include "kerninst/code.h"
+#include "target/priv.h"
+
+enum ki_thunk_kind { KI_THUNK_NONE, KI_THUNK_INDIRECT, KI_THUNK_RETURN };
+
+struct ki_thunk {
+	uint64_t addr;
+	enum ki_thunk_kind kind;
+};
+
+struct ki_facts {
+	ki_vec(struct ki_thunk) thunks; /* in order of address */
+	ki_vec(uint64_t) entries;	/* in order, each once */
+};
+
+/* The target's facts, found when first asked for. */
+int ki_facts_get(struct ki_target *t, const struct ki_facts **out, struct ki_err *err);
+
+enum ki_thunk_kind ki_facts_thunk(const struct ki_facts *f, uint64_t addr);
+
+/* The addresses inside (start, end) that code of other symbols jumps to, by 32-bit branches. */
+const uint64_t *ki_facts_entries(const struct ki_facts *f, uint64_t start, uint64_t end,
+				 size_t *count);
+
+/* entries.c: scan all text. 0, or a negative errno. */
+int ki_entries_scan(struct ki_target *t, struct ki_facts *f, struct ki_err *err);
+
+/*
+ * entries.c: the addresses inside (start, end) that code just outside reaches by an 8-bit
+ * branch. text is what stands at [lo, hi), which surrounds the function by up to KI_NEAR bytes.
+ */
+#define KI_NEAR 130
+typedef int (*ki_near_fn)(void *arg, uint64_t target);
+int ki_entries_near(struct ki_target *t, const uint8_t *text, uint64_t lo, uint64_t hi,
+		    uint64_t start, uint64_t end, ki_near_fn found, void *arg);
+
+#endif

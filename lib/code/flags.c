@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Liveness of the arithmetic flags inside one function, exactly for each flag.
+ *
+ * Calls, returns and jumps to functions neither take nor give flags: the ABI says so, and
+ * kernel code keeps to it but for the emulations of cmpxchg, which return ZF. Wherever control
+ * goes to a place that is not looked at, all flags are live.
+ */
+#include "code/function.h"
+
+#include <string.h>
+
+struct flow {
+	struct ki_analysis *a;
+	uint8_t *in;	   /* flags live at the start of each block */
+	uint8_t at_return; /* flags live behind a return */
+};
+
+/* Emulated cmpxchg: this_cpu_cmpxchg16b_emu and the like. */
+static bool returns_flags(const char *name)
+{
+	size_t len = strlen(name);
+
+	return len > 4 && strcmp(name + len - 4, "_emu") == 0 && strstr(name, "cmpxchg");
+}
+
+static uint8_t live_at(const struct flow *f, uint64_t target)
+{
+	const struct ki_function *fn = f->a->fn;
+	const struct ki_symbol *sym;
+	const struct ki_block *b;
+
+	if (ki_function_holds(fn, target)) {
+		b = ki_function_block_at(fn, target);
+		return b && b->start == target ? f->in[b - fn->blocks] : KI_FLAG_ALL;
+	}
+	sym = ki_target_symbol_at(fn->target, target);
+	/* A cold part is a function only by name. */
+	if (!sym || sym->addr != target || strstr(sym->name, ".cold"))
+		return KI_FLAG_ALL;
+	return 0;
+}
+
+/* Behind the last instruction of a block that control may fall out of. */
+static uint8_t live_behind(const struct flow *f, const struct ki_block *b)
+{
+	const struct ki_function *fn = f->a->fn;
+	const struct ki_block *next = b + 1;
+
+	if (next < fn->blocks + fn->nblocks && next->start == b->end)
+		return f->in[next - fn->blocks];
+	return KI_FLAG_ALL;
+}
+
+/* Behind instruction i, the last of block b. */
+static uint8_t live_out(const struct flow *f, const struct ki_block *b, uint32_t i)
+{
+	const struct ki_insn *in = &f->a->fn->insns[i];
+
+	switch (in->kind) {
+	case KI_INSN_JCC:
+	case KI_INSN_LOOP:
+		return live_at(f, in->target) | live_behind(f, b);
+	case KI_INSN_JMP:
+		return live_at(f, in->target);
+	case KI_INSN_RET:
+		return f->at_return;
+	case KI_INSN_JMP_INDIRECT:
+		return f->a->fn->reason == KI_R_COMPUTED_GOTO ? KI_FLAG_ALL : 0;
+	case KI_INSN_CALL:
+	case KI_INSN_CALL_INDIRECT:
+		return 0;
+	default:
+		return live_behind(f, b);
+	}
+}
+
+/* What an exception at instruction i finds at its fixup. */
+static uint8_t live_at_fixup(const struct flow *f, const struct ki_insn *in)
+{
+	uint8_t live = 0;
+
+	if (in->reason == KI_R_OK)
+		return 0;
+	for (size_t r = 0; r < f->a->nrows; r++) {
+		const struct ki_reserved_row *row = &f->a->rows[r];
+
+		if (row->reason == KI_R_EXTABLE && row->target &&
+		    ki_row_touches(row, in->addr, in->addr + in->len))
+			live |= live_at(f, row->target);
+	}
+	return live;
+}
+
+static uint8_t before(const struct flow *f, uint32_t i, uint8_t live)
+{
+	const struct ki_insn *in = &f->a->fn->insns[i];
+	const struct ki_extra *x = &f->a->extra[i];
+
+	if (in->kind == KI_INSN_CALL || in->kind == KI_INSN_CALL_INDIRECT)
+		return x->read;
+	return (live & (uint8_t)~x->written) | x->read | live_at_fixup(f, in);
+}
+
+static uint8_t through(const struct flow *f, const struct ki_block *b, bool mark)
+{
+	uint32_t last = b->first + b->count - 1;
+	uint8_t live = live_out(f, b, last);
+
+	for (uint32_t i = last + 1; i-- > b->first;) {
+		live = before(f, i, live);
+		if (mark && live)
+			f->a->fn->insns[i].flags |= KI_INSN_FLAGS_LIVE;
+	}
+	return live;
+}
+
+int ki_flags_live(struct ki_analysis *a)
+{
+	struct ki_function *fn = a->fn;
+	struct flow f = {.a = a, .in = calloc(fn->nblocks + 1, 1)};
+	bool again = true;
+
+	if (!f.in)
+		return -ENOMEM;
+	f.at_return = returns_flags(fn->symbol->name) ? KI_FLAG_ALL : 0;
+	while (again) {
+		again = false;
+		for (uint32_t b = fn->nblocks; b-- > 0;) {
+			uint8_t live = through(&f, &fn->blocks[b], false);
+
+			again |= live != f.in[b];
+			f.in[b] = live;
+		}
+	}
+	for (uint32_t b = 0; b < fn->nblocks; b++)
+		through(&f, &fn->blocks[b], true);
+	free(f.in);
+	return 0;
+}

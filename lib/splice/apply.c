@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+/*
+ * Installing a plan. The driver does each request wholly or not at all, but takes only so many
+ * windows in one; the plan is to go in wholly or not at all too. So:
+ *
+ *  1. The chunks that are to be installed are put in order of address and cut into batches.
+ *  2. If there are several batches, or refused places may be left out, everything is first sent
+ *     as a dry run. A refused chunk is taken off the list if that is allowed; the dry run is
+ *     repeated until nothing is refused any more.
+ *  3. The batches are installed. The world may have changed since the dry run: if one fails and
+ *     nothing may be left out, the earlier ones are taken out again.
+ *
+ * The list shrinks with each repetition, so there is an end.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
+#include "splice/plan.h"
+
+/* Chunks on their way in, in order of their windows' addresses. */
+struct todo {
+	struct ki_plan *plan;
+	int fd;
+	uint32_t *ids;
+	size_t n;
+	struct ki_err *err;
+};
+
+/* One request. */
+struct batch {
+	struct ki_window *windows;
+	struct ki_copy *copies;
+	struct ki_chunk *chunks;
+	const uint32_t *ids; /* of its chunks, in the plan */
+	uint32_t nwindows, ncopies, nchunks;
+};
+
+static const struct ki_window *window_of(const struct ki_plan *p, uint32_t id)
+{
+	return &p->windows.v[p->chunks.v[id].c.window];
+}
+
+static int by_address(const void *a, const void *b, void *plan)
+{
+	const uint32_t ia = *(const uint32_t *)a, ib = *(const uint32_t *)b;
+	const struct ki_window *wa = window_of(plan, ia), *wb = window_of(plan, ib);
+
+	if (wa->addr != wb->addr)
+		return wa->addr < wb->addr ? -1 : 1;
+	return (ia > ib) - (ia < ib);
+}
+
+/* All chunks that are not installed; earlier refusals are forgotten. */
+static int todo_gather(struct todo *t)
+{
+	struct ki_plan *p = t->plan;
+
+	t->ids = malloc((p->chunks.n ? p->chunks.n : 1) * sizeof(*t->ids));
+	if (!t->ids)
+		return ki_err_set(t->err, -ENOMEM, 0, "plan: out of memory");
+	for (uint32_t i = 0; i < p->chunks.n; i++) {
+		if (p->chunks.v[i].installed)
+			continue;
+		p->chunks.v[i].c.reason = KI_R_OK;
+		t->ids[t->n++] = i;
+	}
+	qsort_r(t->ids, t->n, sizeof(*t->ids), by_address, p);
+	return 0;
+}
+
+/* Strike from position `from` on what has been refused. */
+static void todo_strike(struct todo *t, size_t from)
+{
+	size_t n = from;
+
+	for (size_t i = from; i < t->n; i++)
+		if (t->plan->chunks.v[t->ids[i]].c.reason == KI_R_OK)
+			t->ids[n++] = t->ids[i];
+	t->n = n;
+}
+
+static void batch_free(struct batch *b)
+{
+	free(b->windows);
+	free(b->copies);
+	free(b->chunks);
+	*b = (struct batch){0};
+}
+
+/* Take whole windows from position `from` on until a request is full. */
+static int batch_measure(const struct todo *t, size_t from, struct batch *b)
+{
+	size_t i = from, j;
+
+	while (i < t->n && b->nwindows < KI_BATCH_WINDOWS) {
+		const struct ki_window *w = window_of(t->plan, t->ids[i]);
+
+		for (j = i; j < t->n && window_of(t->plan, t->ids[j]) == w; j++)
+			;
+		if (j - from > KI_BATCH_CHUNKS)
+			break;
+		b->nwindows++;
+		b->ncopies += w->ncopy;
+		i = j;
+	}
+	b->nchunks = (uint32_t)(i - from);
+	if (!b->nchunks)
+		return ki_err_reason(t->err, KI_R_TOO_MANY, window_of(t->plan, t->ids[from])->addr,
+				     "more than %d chunks in one window", KI_BATCH_CHUNKS);
+	return 0;
+}
+
+/* Fill in the windows, and where their copies begin. */
+static void batch_fill(const struct todo *t, struct batch *b)
+{
+	const struct ki_plan *p = t->plan;
+	const struct ki_window *last = NULL;
+	uint32_t nw = 0, nc = 0;
+
+	for (uint32_t i = 0; i < b->nchunks; i++) {
+		const struct ki_window *w = window_of(p, b->ids[i]);
+
+		if (w != last) {
+			b->windows[nw] = *w;
+			b->windows[nw++].first_copy = nc;
+			memcpy(b->copies + nc, p->copies.v + w->first_copy,
+			       w->ncopy * sizeof(*b->copies));
+			nc += w->ncopy;
+			last = w;
+		}
+		b->chunks[i] = p->chunks.v[b->ids[i]].c;
+		b->chunks[i].window = nw - 1;
+		b->chunks[i].id = 0;
+	}
+}
+
+static int batch_build(const struct todo *t, size_t from, struct batch *b)
+{
+	int ret;
+
+	*b = (struct batch){.ids = t->ids + from};
+	ret = batch_measure(t, from, b);
+	if (ret)
+		return ret;
+	b->windows = calloc(b->nwindows, sizeof(*b->windows));
+	b->copies = calloc(b->ncopies, sizeof(*b->copies));
+	b->chunks = calloc(b->nchunks, sizeof(*b->chunks));
+	if (!b->windows || !b->copies || !b->chunks) {
+		batch_free(b);
+		return ki_err_set(t->err, -ENOMEM, 0, "plan: out of memory");
+	}
+	batch_fill(t, b);
+	return 0;
+}
+
+/* Bring the driver's reasons home; returns how many chunks are refused. */
+static size_t batch_refused(const struct todo *t, const struct batch *b)
+{
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < b->nchunks; i++) {
+		const struct ki_chunk *c = &b->chunks[i];
+		uint32_t reason = c->reason ? c->reason : b->windows[c->window].reason;
+
+		t->plan->chunks.v[b->ids[i]].c.reason = reason;
+		n += reason != KI_R_OK;
+	}
+	return n;
+}
+
+/* Refused, and nothing may be left out: the first refusal is the error. */
+static int refusal_is_error(const struct todo *t, const struct batch *b)
+{
+	uint32_t i = 0;
+	uint64_t addr;
+
+	while (i + 1 < b->nchunks && !t->plan->chunks.v[b->ids[i]].c.reason)
+		i++;
+	addr = window_of(t->plan, b->ids[i])->addr;
+	return ki_err_reason(t->err, t->plan->chunks.v[b->ids[i]].c.reason, addr, "0x%llx",
+			     (unsigned long long)addr);
+}
+
+/* A request failed as a whole: say why. */
+static int request_failed(struct ki_err *err, const char *what, int error, uint32_t reason)
+{
+	if (!reason && error == EPROTO)
+		reason = KI_R_ABI_MISMATCH;
+	if (reason && reason < KI_R_COUNT)
+		return ki_err_reason(err, reason, 0, "%s", what);
+	return ki_err_set(err, -error, 0, "%s: %s", what, strerror(error));
+}
+
+/*
+ * Send a batch. Refused chunks then carry their reasons; that is no error if they may be dropped:
+ * *refused says how many they are, and nothing has been done.
+ */
+static int batch_send(const struct todo *t, struct batch *b, uint32_t flags, bool drop,
+		      size_t *refused)
+{
+	struct ki_splice req = {
+		.size = sizeof(req),
+		.flags = flags,
+		.windows = (uintptr_t)b->windows,
+		.copies = (uintptr_t)b->copies,
+		.chunks = (uintptr_t)b->chunks,
+		.nwindows = b->nwindows,
+		.ncopies = b->ncopies,
+		.nchunks = b->nchunks,
+	};
+	int error;
+
+	*refused = 0;
+	if (!ioctl(t->fd, KI_IOC_SPLICE, &req))
+		return 0;
+	error = errno;
+	*refused = batch_refused(t, b);
+	if (!*refused)
+		return request_failed(t->err, "splice", error, req.reason);
+	return drop ? 0 : refusal_is_error(t, b);
+}
+
+/* Ask about everything, changing nothing, until nothing more is refused. */
+static int dry_run(struct todo *t, bool drop)
+{
+	size_t refused, all;
+	struct batch b;
+	int ret;
+
+	do {
+		all = 0;
+		for (size_t at = 0; at < t->n;) {
+			ret = batch_build(t, at, &b);
+			if (ret)
+				return ret;
+			ret = batch_send(t, &b, KI_SPLICE_DRY_RUN, drop, &refused);
+			all += refused;
+			at += b.nchunks;
+			batch_free(&b);
+			if (ret)
+				return ret;
+		}
+		todo_strike(t, 0);
+	} while (all && t->n);
+	return 0;
+}
+
+static void batch_note(const struct todo *t, const struct batch *b)
+{
+	for (uint32_t i = 0; i < b->nchunks; i++) {
+		t->plan->chunks.v[b->ids[i]].c.id = b->chunks[i].id;
+		t->plan->chunks.v[b->ids[i]].installed = true;
+	}
+}
+
+static int send_unsplice(int fd, const uint32_t *ids, uint32_t n, struct ki_err *err)
+{
+	struct ki_unsplice req = {.size = sizeof(req), .ids = (uintptr_t)ids, .count = n};
+	int ret;
+
+	do
+		ret = ioctl(fd, KI_IOC_UNSPLICE, &req);
+	while (ret && errno == EINTR);
+	return ret ? request_failed(err, "unsplice", errno, req.reason) : 0;
+}
+
+/* Take out the installed ones of n chunks of the plan, as many at a time as the driver takes. */
+static int take_out(struct ki_plan *p, int fd, const uint32_t *ids, size_t n, struct ki_err *err)
+{
+	uint32_t *out = malloc(KI_BATCH_CHUNKS * sizeof(*out));
+	size_t i = 0, first, count;
+	int ret = 0;
+
+	if (!out)
+		return ki_err_set(err, -ENOMEM, 0, "unsplice: out of memory");
+	while (!ret && i < n) {
+		for (first = i, count = 0; i < n && count < KI_BATCH_CHUNKS; i++)
+			if (p->chunks.v[ids[i]].installed)
+				out[count++] = p->chunks.v[ids[i]].c.id;
+		if (count)
+			ret = send_unsplice(fd, out, (uint32_t)count, err);
+		for (; !ret && first < i; first++)
+			p->chunks.v[ids[first]].installed = false;
+	}
+	free(out);
+	return ret;
+}
+
+static int install(struct todo *t, bool drop)
+{
+	size_t at = 0, refused;
+	struct batch b;
+	int ret = 0;
+
+	while (!ret && at < t->n) {
+		ret = batch_build(t, at, &b);
+		if (ret)
+			break;
+		ret = batch_send(t, &b, 0, drop, &refused);
+		if (!ret && refused) {
+			todo_strike(t, at);
+		} else if (!ret) {
+			batch_note(t, &b);
+			at += b.nchunks;
+		}
+		batch_free(&b);
+	}
+	if (ret) /* the first failure is what counts */
+		take_out(t->plan, t->fd, t->ids, at, NULL);
+	return ret;
+}
+
+int ki_plan_apply_fd(struct ki_plan *p, int fd, bool drop, struct ki_err *err)
+{
+	struct todo t = {.plan = p, .fd = fd, .err = err};
+	int ret;
+
+	ret = todo_gather(&t);
+	if (!ret && (drop || t.n > KI_BATCH_CHUNKS || p->windows.n > KI_BATCH_WINDOWS))
+		ret = dry_run(&t, drop);
+	if (!ret)
+		ret = install(&t, drop);
+	free(t.ids);
+	return ret;
+}
+
+int ki_plan_remove_fd(struct ki_plan *p, int fd, struct ki_err *err)
+{
+	uint32_t *ids = malloc((p->chunks.n ? p->chunks.n : 1) * sizeof(*ids));
+	int ret;
+
+	if (!ids)
+		return ki_err_set(err, -ENOMEM, 0, "unsplice: out of memory");
+	for (uint32_t i = 0; i < p->chunks.n; i++)
+		ids[i] = i;
+	ret = take_out(p, fd, ids, p->chunks.n, err);
+	free(ids);
+	return ret;
+}

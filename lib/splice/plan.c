@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+/*
+ * Gathering a plan: windows, the copies of what they displace, and the chunks asked for. A window
+ * is in the plan once, however many chunks stand in it.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "splice/plan.h"
+
+int ki_plan_new(struct ki_plan **out)
+{
+	*out = calloc(1, sizeof(**out));
+	return *out ? 0 : -ENOMEM;
+}
+
+void ki_plan_free(struct ki_plan *p)
+{
+	if (!p)
+		return;
+	ki_vec_free(&p->windows);
+	ki_vec_free(&p->copies);
+	ki_vec_free(&p->chunks);
+	free(p->map);
+	free(p);
+}
+
+static const char *name_of(const struct ki_function *fn)
+{
+	return fn->symbol ? fn->symbol->name : "function";
+}
+
+static size_t map_slot(const struct ki_plan *p, uint64_t addr)
+{
+	size_t i = (size_t)(addr * 0x9e3779b97f4a7c15ull >> 32) & (p->map_cap - 1);
+
+	while (p->map[i] && p->windows.v[p->map[i] - 1].addr != addr)
+		i = (i + 1) & (p->map_cap - 1);
+	return i;
+}
+
+/* Keep the table at most half full, one more window counted. */
+static int map_reserve(struct ki_plan *p)
+{
+	uint32_t *old = p->map;
+	size_t cap = p->map_cap ? p->map_cap * 2 : 128;
+
+	if (p->map_cap >= (p->windows.n + 1) * 2)
+		return 0;
+	p->map = calloc(cap, sizeof(*p->map));
+	if (!p->map) {
+		p->map = old;
+		return -ENOMEM;
+	}
+	free(old);
+	p->map_cap = cap;
+	for (size_t i = 0; i < p->windows.n; i++)
+		p->map[map_slot(p, p->windows.v[i].addr)] = (uint32_t)i + 1;
+	return 0;
+}
+
+/* Room for one more chunk, in a new window of so many copies. */
+static int reserve(struct ki_plan *p, size_t copies)
+{
+	if (ki_vec_reserve(&p->chunks, 1) || ki_vec_reserve(&p->windows, 1) ||
+	    ki_vec_reserve(&p->copies, copies))
+		return -ENOMEM;
+	return map_reserve(p);
+}
+
+/* Write the copies of a window's instructions behind the plan's, not counting them yet. */
+static unsigned int copy_span(struct ki_plan *p, const struct ki_function *fn,
+			      const struct ki_span *s)
+{
+	for (uint32_t i = 0; i < s->count; i++) {
+		const struct ki_insn *in = &fn->insns[s->first + i];
+		unsigned int reason = ki_relocate(in, fn->bytes + (in->addr - fn->start),
+						  &p->copies.v[p->copies.n + i]);
+
+		if (reason)
+			return reason;
+	}
+	return KI_R_OK;
+}
+
+/* The plan's window of a span, taken in if it is new. */
+static int take_window(struct ki_plan *p, const struct ki_function *fn, const struct ki_span *s,
+		       uint32_t *index, struct ki_err *err)
+{
+	const uint8_t *orig = fn->bytes + (s->addr - fn->start);
+	size_t slot = map_slot(p, s->addr);
+	unsigned int reason = KI_R_OK;
+	struct ki_window *w;
+
+	if (p->map[slot]) {
+		*index = p->map[slot] - 1;
+		w = &p->windows.v[*index];
+		if (w->len != s->len || memcmp(w->orig, orig, s->len))
+			reason = KI_R_BYTES_CHANGED;
+	} else {
+		reason = copy_span(p, fn, s);
+	}
+	if (reason)
+		return ki_err_reason(err, reason, s->addr, "%s", name_of(fn));
+	if (p->map[slot])
+		return 0;
+	w = &p->windows.v[p->windows.n];
+	*w = (struct ki_window){.addr = s->addr, .len = s->len, .ncopy = s->count};
+	w->first_copy = (uint32_t)p->copies.n;
+	memcpy(w->orig, orig, s->len);
+	p->copies.n += s->count;
+	*index = (uint32_t)p->windows.n++;
+	p->map[slot] = *index + 1;
+	return 0;
+}
+
+/* The window of an instruction, or why there is none. */
+static int find_span(const struct ki_function *fn, const struct ki_spans *spans, uint64_t addr,
+		     const struct ki_span **out, struct ki_err *err)
+{
+	const struct ki_insn *in = ki_function_insn_at(fn, addr);
+	unsigned long long off = addr - fn->start;
+	struct ki_copy copy;
+	unsigned int reason;
+
+	if (!in)
+		return ki_err_reason(err, KI_R_NOT_BOUNDARY, addr, "%s+0x%llx", name_of(fn), off);
+	*out = ki_spans_at(spans, fn, addr);
+	if (fn->reason)
+		reason = fn->reason;
+	else if (*out)
+		reason = (*out)->reason;
+	else
+		reason = ki_relocate(in, fn->bytes + off, &copy);
+	if (reason)
+		return ki_err_reason(err, reason, addr, "%s+0x%llx", name_of(fn), off);
+	return 0;
+}
+
+int ki_plan_add(struct ki_plan *p, const struct ki_function *fn, const struct ki_spans *spans,
+		uint64_t addr, const struct ki_code *code, uint32_t *id, struct ki_err *err)
+{
+	const struct ki_span *s = NULL;
+	struct ki_chunk *c;
+	uint32_t window = 0;
+	int ret;
+
+	ret = find_span(fn, spans, addr, &s, err);
+	if (ret)
+		return ret;
+	if (!code->len || code->len > KI_CHUNK_MAX || code->nfix > KI_FIXUPS)
+		return ki_err_reason(err, KI_R_BAD_CHUNK, addr, "%s", name_of(fn));
+	if (reserve(p, s->count))
+		return ki_err_set(err, -ENOMEM, addr, "plan: out of memory");
+	ret = take_window(p, fn, s, &window, err);
+	if (ret)
+		return ret;
+	p->chunks.v[p->chunks.n] = (struct plan_chunk){0};
+	c = &p->chunks.v[p->chunks.n].c;
+	c->window = window;
+	c->slot = (uint8_t)(ki_function_insn_at(fn, addr) - fn->insns - s->first);
+	c->len = code->len;
+	c->nfix = code->nfix;
+	memcpy(c->fix, code->fix, sizeof(c->fix));
+	memcpy(c->code, code->code, code->len);
+	*id = (uint32_t)p->chunks.n++;
+	return 0;
+}
+
+size_t ki_plan_windows(const struct ki_plan *p)
+{
+	return p->windows.n;
+}
+
+size_t ki_plan_chunks(const struct ki_plan *p)
+{
+	return p->chunks.n;
+}
+
+/* A task may be between two instructions that the springboard overwrites. */
+static bool waits(const struct ki_plan *p, const struct ki_window *w)
+{
+	return w->ncopy > 1 && p->copies.v[w->first_copy].orig_len < KI_WINDOW_MIN;
+}
+
+size_t ki_plan_waits(const struct ki_plan *p)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->windows.n; i++)
+		n += waits(p, &p->windows.v[i]);
+	return n;
+}
+
+unsigned int ki_plan_refusal(const struct ki_plan *p, uint32_t id)
+{
+	return id < p->chunks.n ? p->chunks.v[id].c.reason : KI_R_OK;
+}
+
+int ki_plan_apply(struct ki_plan *p, struct ki_target *t, bool drop, struct ki_err *err)
+{
+	return ki_plan_apply_fd(p, ki_target_fd(t), drop, err);
+}
+
+int ki_plan_remove(struct ki_plan *p, struct ki_target *t, struct ki_err *err)
+{
+	return ki_plan_remove_fd(p, ki_target_fd(t), err);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * A plan's inside, shared by the part that gathers (plan.c) and the part that talks to the
+ * driver (apply.c).
+ */
+#ifndef KI_SPLICE_PLAN_H
+#define KI_SPLICE_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "kerninst/splice.h"
+#include "util/vec.h"
+
+struct plan_chunk {
+	struct ki_chunk c; /* window: index in the plan's windows; reason: of the refusal */
+	bool installed;	   /* c.id is the driver's */
+};
+
+struct ki_plan {
+	ki_vec(struct ki_window) windows; /* first_copy: index in copies */
+	ki_vec(struct ki_copy) copies;
+	ki_vec(struct plan_chunk) chunks;
+	uint32_t *map; /* open hash of window address -> index + 1, 0: free */
+	size_t map_cap;
+};
+
+/* The same as ki_plan_apply and ki_plan_remove, on a session's descriptor. */
+int ki_plan_apply_fd(struct ki_plan *p, int fd, bool drop, struct ki_err *err);
+int ki_plan_remove_fd(struct ki_plan *p, int fd, struct ki_err *err);
+
+#endif

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+/*
+ * Windows of a function.
+ *
+ * In each block, over each run of instructions that may be displaced: take instructions until
+ * there is room for a jump, close the window, begin the next. A call closes a window whatever
+ * its size, because execution comes back behind it: to an address that must stay the beginning
+ * of something. What is then too short joins the window before it in the run, unless that ends
+ * in a call; or, behind an instruction that never falls through, takes filler bytes that nothing
+ * executes; or is a short window, which cannot be installed.
+ *
+ * Nothing but the function's bytes and blocks goes in, so everybody who looks finds the same.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "kerninst/splice.h"
+
+struct finder {
+	const struct ki_function *fn;
+	struct ki_span *v; /* room for as many as there are instructions */
+	size_t n;
+};
+
+static const uint8_t *bytes_of(const struct ki_function *fn, const struct ki_insn *in)
+{
+	return fn->bytes + (in->addr - fn->start);
+}
+
+static bool displaceable(const struct ki_function *fn, uint32_t i)
+{
+	const struct ki_insn *in = &fn->insns[i];
+	struct ki_copy copy;
+
+	return in->reason == KI_R_OK && ki_relocate(in, bytes_of(fn, in), &copy) == KI_R_OK;
+}
+
+static bool is_call(const struct ki_insn *in)
+{
+	return in->kind == KI_INSN_CALL || in->kind == KI_INSN_CALL_INDIRECT;
+}
+
+static bool falls_through(const struct ki_insn *in)
+{
+	return in->kind != KI_INSN_RET && in->kind != KI_INSN_JMP &&
+	       in->kind != KI_INSN_JMP_INDIRECT;
+}
+
+static const struct ki_insn *last_of(const struct finder *f, const struct ki_span *s)
+{
+	return &f->fn->insns[s->first + s->count - 1];
+}
+
+static bool closed(const struct finder *f, const struct ki_span *s)
+{
+	return s->len >= KI_WINDOW_MIN || is_call(last_of(f, s));
+}
+
+static bool join(const struct finder *f, struct ki_span *prev, const struct ki_span *s)
+{
+	if (is_call(last_of(f, prev)) || prev->len + s->len > KI_WINDOW_MAX ||
+	    prev->count + s->count > KI_WINDOW_INSNS)
+		return false;
+	prev->len += s->len;
+	prev->count += s->count;
+	return true;
+}
+
+static bool is_filler(const struct ki_function *fn, uint32_t i)
+{
+	const struct ki_insn *in = &fn->insns[i];
+
+	return in->kind == KI_INSN_PAD && !in->block_start && *bytes_of(fn, in) == 0xcc;
+}
+
+/* Reach the size of a jump with bytes of int3 behind the window that nothing executes. */
+static void take_filler(const struct finder *f, struct ki_span *s)
+{
+	uint32_t need = KI_WINDOW_MIN - s->len, i = s->first + s->count;
+
+	if (falls_through(last_of(f, s)) || f->fn->ninsns - i < need)
+		return;
+	for (uint32_t k = 0; k < need; k++)
+		if (!is_filler(f->fn, i + k))
+			return;
+	s->len = KI_WINDOW_MIN;
+}
+
+/* The windows of the run that begins at instruction i; returns what follows the run. */
+static uint32_t cut_run(struct finder *f, uint32_t i, uint32_t end)
+{
+	size_t run = f->n;
+
+	while (i < end && displaceable(f->fn, i)) {
+		struct ki_span s = {.addr = f->fn->insns[i].addr, .first = i};
+
+		do {
+			s.len += f->fn->insns[i++].len;
+			s.count++;
+		} while (!closed(f, &s) && i < end && displaceable(f->fn, i));
+		if (s.len < KI_WINDOW_MIN && f->n > run && join(f, &f->v[f->n - 1], &s))
+			continue;
+		if (s.len < KI_WINDOW_MIN)
+			take_filler(f, &s);
+		s.reason = s.len < KI_WINDOW_MIN ? KI_R_WINDOW_SHORT : KI_R_OK;
+		f->v[f->n++] = s;
+	}
+	return i;
+}
+
+int ki_spans_find(const struct ki_function *fn, struct ki_spans *out, struct ki_err *err)
+{
+	struct finder f = {.fn = fn};
+
+	*out = (struct ki_spans){0};
+	if (fn->reason != KI_R_OK || !fn->ninsns)
+		return 0;
+	f.v = calloc(fn->ninsns, sizeof(*f.v));
+	if (!f.v)
+		return ki_err_set(err, -ENOMEM, fn->start, "windows: out of memory");
+	for (uint32_t b = 0; b < fn->nblocks; b++) {
+		uint32_t i = fn->blocks[b].first, end = i + fn->blocks[b].count;
+
+		while (i < end)
+			i = displaceable(fn, i) ? cut_run(&f, i, end) : i + 1;
+	}
+	out->v = f.v;
+	out->n = f.n;
+	return 0;
+}
+
+void ki_spans_free(struct ki_spans *s)
+{
+	free(s->v);
+	*s = (struct ki_spans){0};
+}
+
+const struct ki_span *ki_spans_at(const struct ki_spans *s, const struct ki_function *fn,
+				  uint64_t addr)
+{
+	const struct ki_insn *in = ki_function_insn_at(fn, addr);
+	size_t lo = 0, hi = s->n;
+	uint32_t i;
+
+	if (!in)
+		return NULL;
+	i = (uint32_t)(in - fn->insns);
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (s->v[mid].first + s->v[mid].count <= i)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < s->n && s->v[lo].first <= i ? &s->v[lo] : NULL;
+}

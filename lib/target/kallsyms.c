@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * /proc/kallsyms: a quarter of a million lines, so in large pieces and without stdio.
+ *
+ *	ffffffff81000000 T _stext
+ *	ffffffffc0201000 t ext4_get_group	[ext4]
+ */
+#include "target/kallsyms.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CHUNK (1u << 20)
+
+/* Code that is there, but belongs to no module: generated, and gone at any time. */
+static bool pseudo_module(const char *name, size_t len)
+{
+	return (len == 3 && memcmp(name, "bpf", 3) == 0) ||
+	       (len >= 9 && memcmp(name, "__builtin", 9) == 0);
+}
+
+static struct ki_kmod *find_module(struct ki_kallsyms *k, const char *name, size_t len)
+{
+	/* A module's symbols stand together: nearly always the last one. */
+	for (size_t i = k->modules.n; i-- > 0;) {
+		const char *have = k->list.strings.v + k->modules.v[i].name;
+
+		if (strncmp(have, name, len) == 0 && !have[len])
+			return &k->modules.v[i];
+	}
+	return NULL;
+}
+
+static int module_of(struct ki_kallsyms *k, const char *name, size_t len, struct ki_kmod **out)
+{
+	struct ki_kmod m = {.low = UINT64_MAX};
+	int ret;
+
+	*out = find_module(k, name, len);
+	if (*out)
+		return 0;
+	ret = ki_symbol_list_string(&k->list, name, len, &m.name);
+	if (!ret)
+		ret = ki_vec_push(&k->modules, m);
+	if (!ret)
+		*out = &k->modules.v[k->modules.n - 1];
+	return ret;
+}
+
+static int add(struct ki_kallsyms *k, uint64_t addr, char type, const char *name, size_t len,
+	       const char *module, size_t module_len)
+{
+	struct ki_kmod *m;
+	int ret;
+
+	if (!module)
+		return ki_symbol_list_add(&k->list, addr, name, len, 0);
+	if (pseudo_module(module, module_len))
+		return 0;
+	ret = module_of(k, module, module_len, &m);
+	if (ret)
+		return ret;
+	if (type == 't' || type == 'T') {
+		m->low = addr < m->low ? addr : m->low;
+		m->high = addr > m->high ? addr : m->high;
+	}
+	return ki_symbol_list_add(&k->list, addr, name, len, m->name);
+}
+
+static int hex(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	return -1;
+}
+
+static bool text_type(char c)
+{
+	return c == 't' || c == 'T' || c == 'w' || c == 'W';
+}
+
+/* One line without its newline; lines of another form are skipped. */
+static int line(struct ki_kallsyms *k, const char *p, const char *end)
+{
+	const char *name, *name_end, *module = NULL;
+	uint64_t addr = 0;
+	int digits = 0;
+	char type;
+
+	for (; p < end && hex(*p) >= 0 && digits < 16; p++, digits++)
+		addr = addr << 4 | (uint64_t)hex(*p);
+	if (!digits || end - p < 4 || p[0] != ' ' || p[2] != ' ')
+		return 0;
+	type = p[1];
+	if (addr)
+		k->addresses = true;
+	if (!addr || !text_type(type))
+		return 0;
+	name = p + 3;
+	name_end = memchr(name, '\t', (size_t)(end - name));
+	if (name_end && name_end + 2 < end && name_end[1] == '[' && end[-1] == ']')
+		module = name_end + 2;
+	if (!name_end)
+		name_end = end;
+	if (name_end == name)
+		return 0;
+	return add(k, addr, type, name, (size_t)(name_end - name), module,
+		   module ? (size_t)(end - 1 - module) : 0);
+}
+
+/* The whole lines of buf; *left is what remains behind the last of them. */
+static int lines(struct ki_kallsyms *k, const char *buf, size_t len, size_t *left)
+{
+	const char *p = buf, *end = buf + len, *nl;
+
+	while (p < end && (nl = memchr(p, '\n', (size_t)(end - p)))) {
+		int ret = line(k, p, nl);
+
+		if (ret)
+			return ret;
+		p = nl + 1;
+	}
+	*left = (size_t)(end - p);
+	return 0;
+}
+
+static int read_all(struct ki_kallsyms *k, int fd, char *buf)
+{
+	size_t have = 0, left;
+	ssize_t got;
+	int ret;
+
+	for (;;) {
+		got = read(fd, buf + have, CHUNK - have);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return -errno;
+		if (got == 0)
+			return have ? line(k, buf, buf + have) : 0;
+		have += (size_t)got;
+		ret = lines(k, buf, have, &left);
+		if (ret)
+			return ret;
+		if (left == CHUNK)
+			return -EINVAL;
+		memmove(buf, buf + have - left, left);
+		have = left;
+	}
+}
+
+int ki_kallsyms_read(const char *path, struct ki_kallsyms *out, struct ki_err *err)
+{
+	uint32_t empty;
+	char *buf;
+	int fd, ret;
+
+	memset(out, 0, sizeof(*out));
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return ki_err_set(err, -errno, 0, "%s: %s", path, strerror(errno));
+	buf = malloc(CHUNK);
+	ret = buf ? ki_symbol_list_string(&out->list, "", 0, &empty) : -ENOMEM;
+	if (!ret)
+		ret = read_all(out, fd, buf);
+	free(buf);
+	close(fd);
+	if (ret)
+		return ki_err_set(err, ret, 0, "%s: %s", path, strerror(-ret));
+	return 0;
+}
+
+void ki_kallsyms_free(struct ki_kallsyms *k)
+{
+	ki_symbol_list_free(&k->list);
+	ki_vec_free(&k->modules);
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * What all kinds of target have in common.
+ */
+#include "target/priv.h"
+
+#include <string.h>
+
+int ki_target_new(struct ki_target **out, enum ki_target_kind kind, const struct ki_target_ops *ops,
+		  struct ki_err *err)
+{
+	struct ki_target *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return ki_err_set(err, -ENOMEM, 0, "out of memory");
+	t->kind = kind;
+	t->ops = ops;
+	t->fd = -1;
+	*out = t;
+	return 0;
+}
+
+void ki_target_close(struct ki_target *t)
+{
+	if (!t)
+		return;
+	if (t->facts)
+		t->facts_free(t->facts);
+	t->ops->close(t);
+	ki_vec_free(&t->ranges);
+	free(t->symbols);
+	free(t->names.head);
+	free(t->names.next);
+	free(t->strings);
+	free(t->rows.v);
+	free(t->rows.reach);
+	free(t);
+}
+
+enum ki_target_kind ki_target_kind(const struct ki_target *t)
+{
+	return t->kind;
+}
+
+int ki_target_fd(const struct ki_target *t)
+{
+	return t->fd;
+}
+
+const struct ki_info *ki_target_info(const struct ki_target *t)
+{
+	return t->has_info ? &t->info : NULL;
+}
+
+const struct ki_text_range *ki_target_ranges(const struct ki_target *t, size_t *count)
+{
+	*count = t->ranges.n;
+	return t->ranges.v;
+}
+
+const struct ki_symbol *ki_target_symbols(const struct ki_target *t, size_t *count)
+{
+	*count = t->nsymbols;
+	return t->symbols;
+}
+
+const struct ki_text_range *ki_target_range_at(const struct ki_target *t, uint64_t addr)
+{
+	size_t lo = 0, hi = t->ranges.n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (t->ranges.v[mid].end <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo == t->ranges.n || t->ranges.v[lo].start > addr)
+		return NULL;
+	return &t->ranges.v[lo];
+}
+
+int ki_target_not_text(struct ki_err *err, uint64_t addr, size_t len)
+{
+	return ki_err_reason(err, KI_R_NOT_TEXT, addr, "0x%llx, %zu bytes",
+			     (unsigned long long)addr, len);
+}
+
+int ki_target_read(struct ki_target *t, uint64_t addr, void *buf, size_t len, enum ki_view view,
+		   struct ki_err *err)
+{
+	const struct ki_text_range *r = ki_target_range_at(t, addr);
+
+	if (view != KI_VIEW_LIVE && view != KI_VIEW_ORIG)
+		return ki_err_set(err, -EINVAL, addr, "no such view of the text: %d", (int)view);
+	if (!r || len > r->end - addr)
+		return ki_target_not_text(err, addr, len);
+	if (!len)
+		return 0;
+	return t->ops->read(t, addr, buf, len, view, err);
+}
+
+size_t ki_target_endbr_len(const uint8_t *p, size_t avail)
+{
+	/* The second and third are what 6.1..6.14 and later kernels write over unused ones. */
+	static const uint8_t forms[][4] = {
+		{0xf3, 0x0f, 0x1e, 0xfa}, {0x66, 0x0f, 0x1f, 0x00}, {0x0f, 0x1f, 0x40, 0xd6}};
+
+	for (size_t i = 0; avail >= 4 && i < sizeof(forms) / sizeof(*forms); i++)
+		if (memcmp(p, forms[i], 4) == 0)
+			return 4;
+	return 0;
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * A hash of the text by which a test, or a person, sees that the kernel is as it was.
+ *
+ * What the kernel rewrites by itself while it runs is taken as zero: the rows of reserved text
+ * that say so, and, since ftrace's sites are not all in that table, the first instruction of
+ * every function that looks like one.
+ */
+#include "target/priv.h"
+
+#include <string.h>
+
+#include <xxhash.h>
+
+#define SITE_LEN 5
+
+static bool rewritten(unsigned int reason)
+{
+	return reason == KI_R_FTRACE_SITE || reason == KI_R_JUMP_LABEL ||
+	       reason == KI_R_STATIC_CALL || reason == KI_R_LOCK_PREFIX;
+}
+
+static void zero_rows(uint8_t *text, const struct ki_text_range *r,
+		      const struct ki_reserved_row *rows, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct ki_reserved_row *row = &rows[i];
+		uint64_t from = row->addr > r->start ? row->addr : r->start;
+		uint64_t to = row->addr + row->len;
+
+		if (to < row->addr || to > r->end)
+			to = r->end;
+		if (rewritten(row->reason) && from < to)
+			memset(text + (from - r->start), 0, to - from);
+	}
+}
+
+static void zero_sites(struct ki_target *t, uint8_t *text, const struct ki_text_range *r)
+{
+	static const uint8_t nop[SITE_LEN] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
+
+	for (size_t i = 0; i < t->nsymbols; i++) {
+		const struct ki_symbol *s = &t->symbols[i];
+		size_t avail, skip;
+		uint8_t *p;
+
+		if (s->alias || s->addr < r->start || s->addr >= r->end)
+			continue;
+		p = text + (s->addr - r->start);
+		avail = r->end - s->addr;
+		skip = ki_target_endbr_len(p, avail);
+		p += skip;
+		avail -= skip;
+		if (avail >= SITE_LEN && (*p == 0xe8 || memcmp(p, nop, SITE_LEN) == 0))
+			memset(p, 0, SITE_LEN);
+	}
+}
+
+static int hash_range(struct ki_target *t, const struct ki_text_range *r, XXH3_state_t *state,
+		      struct ki_err *err)
+{
+	const struct ki_reserved_row *rows;
+	size_t count, len = r->end - r->start;
+	uint8_t *text = malloc(len);
+	int ret;
+
+	if (!text)
+		return ki_err_set(err, -ENOMEM, r->start, "out of memory for the text");
+	ret = ki_target_read(t, r->start, text, len, KI_VIEW_LIVE, err);
+	if (!ret)
+		ret = ki_target_reserved(t, r->start, r->end, &rows, &count, err);
+	if (!ret) {
+		zero_rows(text, r, rows, count);
+		zero_sites(t, text, r);
+		XXH3_128bits_update(state, text, len);
+	}
+	free(text);
+	return ret;
+}
+
+int ki_target_text_hash(struct ki_target *t, char hash[KI_TEXT_HASH_LEN], struct ki_err *err)
+{
+	static const char digits[] = "0123456789abcdef";
+	XXH3_state_t *state = XXH3_createState();
+	XXH128_canonical_t bytes;
+	int ret = 0;
+
+	if (!state)
+		return ki_err_set(err, -ENOMEM, 0, "out of memory");
+	XXH3_128bits_reset(state);
+	for (size_t i = 0; !ret && i < t->ranges.n; i++)
+		if (!*t->ranges.v[i].module)
+			ret = hash_range(t, &t->ranges.v[i], state, err);
+	if (!ret) {
+		XXH128_canonicalFromHash(&bytes, XXH3_128bits_digest(state));
+		for (size_t i = 0; i < sizeof(bytes.digest); i++) {
+			hash[2 * i] = digits[bytes.digest[i] >> 4];
+			hash[2 * i + 1] = digits[bytes.digest[i] & 15];
+		}
+		hash[2 * sizeof(bytes.digest)] = 0;
+	}
+	XXH3_freeState(state);
+	return ret;
+}

@@ -1,0 +1,41 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Install the Debian packages that building, testing and the demo need and that are missing.
+set -u
+
+build="gcc gcc-12 make libc6-dev binutils pkg-config libzydis-dev libzycore-dev libelf-dev libxxhash-dev"
+test="libcmocka-dev libbpf-dev clang-format shellcheck sparse mandoc procps libasan8 libubsan1"
+machine="cpio gzip xz-utils zstd kmod util-linux apt dpkg ca-certificates"
+load="nginx-light wrk bpftrace tar"
+
+missing=
+for p in $build $test $machine $load; do
+	[ "$(dpkg-query -W -f '${db:Status-Status}' "$p" 2>/dev/null)" = installed ] || missing="$missing $p"
+done
+[ -n "$missing" ] || exit 0
+if [ "$(id -u)" != 0 ]; then
+	echo "deps: packages are missing; run as root: apt-get install$missing" >&2
+	exit 1
+fi
+echo "deps: installing$missing" >&2
+export DEBIAN_FRONTEND=noninteractive
+log=$(mktemp)
+# nginx must not be started on this machine: it is for the virtual one.
+policy=/usr/sbin/policy-rc.d
+if [ ! -e $policy ]; then
+	trap 'rm -f $policy' EXIT
+	printf '#!/bin/sh\nexit 101\n' > $policy && chmod +x $policy
+fi
+install() {
+	# shellcheck disable=SC2086
+	apt-get -o DPkg::Lock::Timeout=300 install -y -qq --no-install-recommends $missing > "$log" 2>&1
+}
+if ! install; then
+	apt-get update -qq > /dev/null 2>&1
+	if ! install; then
+		tail -n 5 "$log" >&2
+		echo "deps: apt-get could not install$missing" >&2
+		exit 1
+	fi
+fi
+rm -f "$log"

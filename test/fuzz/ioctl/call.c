@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * One call of each kind, and the tally of what came of it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "fuzz.h"
+
+struct tally *tally;
+
+void wrong(const char *fmt, ...)
+{
+	va_list ap;
+
+	tally->wrong++;
+	va_start(ap, fmt);
+	fputs("ioctl_fuzz: WRONG: ", stdout);
+	vprintf(fmt, ap);
+	putchar('\n');
+	va_end(ap);
+	fflush(stdout);
+}
+
+int device_open(void)
+{
+	int fd = open(KI_DEVICE, O_RDWR | O_CLOEXEC);
+
+	if (fd < 0) {
+		perror("ioctl_fuzz: " KI_DEVICE);
+		exit(1);
+	}
+	return fd;
+}
+
+static void note(enum op op, bool accepted, int err, uint32_t reason)
+{
+	tally->calls[op]++;
+	if (accepted)
+		tally->accepted[op]++;
+	else if (reason && reason < KI_R_COUNT)
+		tally->by_reason[reason]++;
+	else
+		tally->by_errno[err > 0 && err < ERRNO_MAX ? err : 0]++;
+}
+
+/* The reason in a request's structure, as it is after the call. */
+static uint32_t reason_of(const struct request *q, enum op op)
+{
+	size_t off;
+	uint32_t reason;
+
+	switch (op) {
+	case OP_COUNTERS:
+		off = offsetof(struct ki_counters, reason);
+		break;
+	case OP_SPLICE:
+		off = offsetof(struct ki_splice, reason);
+		break;
+	case OP_UNSPLICE:
+		off = offsetof(struct ki_unsplice, reason);
+		break;
+	default:
+		return 0;
+	}
+	if (q->arg != (uintptr_t)q->piece[0].at)
+		return 0;
+	memcpy(&reason, q->piece[0].at + off, sizeof(reason));
+	return reason;
+}
+
+static void remember_ids(struct session *s, const struct request *q)
+{
+	const struct ki_chunk *c = (const void *)q->piece[3].at;
+	size_t i;
+
+	for (i = 0; i < q->piece[3].len / sizeof(*c); i++)
+		s->ids[s->nids++ % IDS_KEPT] = c[i].id;
+}
+
+static void call_ioctl(struct session *s, enum op op, struct arena *a, struct rng *r)
+{
+	struct request q;
+	bool valid = rng_one_in(r, 16);
+	int err;
+
+	request_make(&q, op, s, a, r);
+	if (!valid)
+		request_mutate(&q, a, r);
+	err = ioctl(s->fd, q.cmd, q.arg) ? errno : 0;
+	if (!err && op == OP_SPLICE)
+		remember_ids(s, &q);
+	note(op, !err, err, err ? reason_of(&q, op) : 0);
+}
+
+static void check_mapping(const struct session *s, uint8_t *p, size_t len, int prot)
+{
+	volatile uint8_t byte;
+
+	if (prot & (PROT_WRITE | PROT_EXEC))
+		wrong("mmap with protection %d was allowed", prot);
+	if (len != s->map_bytes)
+		wrong("mmap of %zu bytes was allowed", len);
+	if (prot & PROT_READ)
+		byte = p[0] + p[len - 1];
+	(void)byte;
+	if (!mprotect(p, len, PROT_READ | PROT_WRITE) || !mprotect(p, len, PROT_READ | PROT_EXEC))
+		wrong("the mapping could be made writable or executable");
+	if (mremap(p, len, len * 2, MREMAP_MAYMOVE) != MAP_FAILED)
+		wrong("the mapping could be made larger");
+	munmap(p, len);
+}
+
+static void call_mmap(struct session *s, struct arena *a, struct rng *r)
+{
+	static const int flags[] = {MAP_SHARED, MAP_PRIVATE, MAP_SHARED | MAP_POPULATE};
+	static const int64_t offsets[] = {0, 0, 0, 4096, -4096, 1, 1ll << 40, 0x7ffffffffffff000};
+	const uint64_t lens[] = {
+		s->map_bytes,
+		s->map_bytes,
+		s->map_bytes,
+		s->map_bytes + 4096,
+		4096,
+		s->map_bytes / 2,
+		0,
+		1 + rng_below(r, 1 << 20),
+		1ull << 46,
+		s->map_bytes - 1,
+	};
+	size_t len = lens[rng_below(r, sizeof(lens) / sizeof(*lens))];
+	int prot = rng_one_in(r, 2) ? PROT_READ : rng_below(r, 8);
+	uint8_t *p;
+
+	(void)a;
+	p = mmap(NULL, len, prot, flags[rng_below(r, 3)], s->fd, offsets[rng_below(r, 8)]);
+	note(OP_MMAP, p != MAP_FAILED, errno, 0);
+	if (p != MAP_FAILED)
+		check_mapping(s, p, (len + 4095) & ~4095ull, prot);
+}
+
+static long file_call(int fd, struct arena *a, struct rng *r)
+{
+	void *buf = arena_take(a, 64);
+	struct pollfd pfd = {.fd = fd, .events = rng_next(r)};
+	struct iovec iov = {.iov_base = buf, .iov_len = rng_below(r, 64)};
+	int copy;
+
+	switch (rng_below(r, 12)) {
+	case 0:
+		return read(fd, buf, rng_below(r, 64));
+	case 1:
+		return write(fd, buf, rng_below(r, 64));
+	case 2:
+		return pread(fd, buf, 64, rng_next(r));
+	case 3:
+		return pwrite(fd, buf, 64, rng_next(r) >> 1);
+	case 4:
+		return readv(fd, &iov, 1);
+	case 5:
+		return poll(&pfd, 1, 0);
+	case 6:
+		return lseek(fd, rng_next(r), rng_below(r, 6));
+	case 7:
+		return ftruncate(fd, rng_next(r) >> 1);
+	case 8:
+		return fallocate(fd, rng_below(r, 4), 0, 4096);
+	case 9:
+		return fsync(fd);
+	case 10:
+		return fcntl(fd, F_SETFL, rng_one_in(r, 2) ? O_NONBLOCK : 0);
+	default:
+		copy = dup(fd);
+		return copy < 0 ? copy : close(copy);
+	}
+}
+
+static void call_file(struct session *s, struct arena *a, struct rng *r)
+{
+	long ret = file_call(s->fd, a, r);
+
+	note(OP_FILE, ret >= 0, errno, 0);
+}
+
+static bool known(unsigned long cmd)
+{
+	return cmd == KI_IOC_INFO || cmd == KI_IOC_READ || cmd == KI_IOC_RESERVED ||
+	       cmd == KI_IOC_COUNTERS || cmd == KI_IOC_SPLICE || cmd == KI_IOC_UNSPLICE;
+}
+
+static void call_unknown(struct session *s, struct arena *a, struct rng *r)
+{
+	unsigned long cmd = _IOC(rng_below(r, 4), 'k', rng_below(r, 256), rng_below(r, 1 << 14));
+
+	if (known(cmd))
+		return;
+	if (!ioctl(s->fd, cmd, arena_take(a, 1 << 14))) {
+		note(OP_UNKNOWN, true, 0, 0);
+		wrong("ioctl %#lx was accepted", cmd);
+	} else {
+		note(OP_UNKNOWN, false, errno, 0);
+	}
+}
+
+void call_random(struct session *s, struct arena *a, struct rng *r)
+{
+	static const enum op mix[] = {
+		OP_INFO,     OP_READ,	  OP_READ,   OP_RESERVED, OP_COUNTERS, OP_SPLICE,
+		OP_SPLICE,   OP_SPLICE,	  OP_SPLICE, OP_SPLICE,	  OP_SPLICE,   OP_SPLICE,
+		OP_UNSPLICE, OP_UNSPLICE, OP_MMAP,   OP_FILE,	  OP_UNKNOWN,
+	};
+	enum op op = mix[rng_below(r, sizeof(mix) / sizeof(*mix))];
+
+	if (op == OP_MMAP)
+		call_mmap(s, a, r);
+	else if (op == OP_FILE)
+		call_file(s, a, r);
+	else if (op == OP_UNKNOWN)
+		call_unknown(s, a, r);
+	else
+		call_ioctl(s, op, a, r);
+}

@@ -1,0 +1,25 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# kill -9 of the tool at random moments, 50 times, under load: the text comes back by itself.
+. "$(dirname "$0")/lib.sh"
+start
+RANDOM=${1:-1}
+"$prog/hammer" 600 2 > /dev/null 2>&1 &
+load=$!
+clean=0
+for i in $(seq 50); do
+	"$ki" stat -m blocks vfs_read vfs_write do_sys_openat2 link_path_walk 'tcp_s*' kmem_cache_alloc > /dev/null 2>&1 &
+	pid=$!
+	sleep "$((RANDOM % 3)).$((RANDOM % 1000))"
+	kill -9 $pid 2> /dev/null
+	wait $pid 2> /dev/null
+	# Whoever opens the device next waits for the session's end: the text is clean then.
+	if [ "$("$ki" info --json | sed -n 's/.*"windows": *\([0-9]*\).*/\1/p')" = 0 ] &&
+		{ [ $((i % 5)) != 0 ] || [ "$(text_hash)" = "$baseline" ]; }; then
+		clean=$((clean + 1))
+	fi
+done
+is "clean after a kill" $clean 50
+kill $load
+wait $load 2> /dev/null
+finish

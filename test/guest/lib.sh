@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+# What every guest test shares: KTAP lines, and the three things each ends with (the text is
+# what it was, the kernel has not complained, the driver can be unloaded).
+
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+ki=$top/build/release/bin/kerninst
+prog=$top/build/test/prog
+tests=0
+failures=0
+
+# ok NAME COMMAND...: the command must succeed
+ok() {
+	local name=$1 out
+	shift
+	tests=$((tests + 1))
+	if out=$("$@" 2>&1); then
+		echo "ok $tests $name"
+	else
+		failures=$((failures + 1))
+		echo "not ok $tests $name"
+		printf '%s\n' "$out" | head -n 20 | sed 's/^/# /'
+	fi
+}
+
+# is NAME GOT WANTED
+is() {
+	ok "$1" test "$2" = "$3"
+	[ "$2" = "$3" ] || echo "# got '$2', wanted '$3'"
+}
+
+skip() {
+	tests=$((tests + 1))
+	echo "ok $tests $1 # SKIP $2"
+}
+
+text_hash() {
+	"$ki" info --json --text-hash | sed -n 's/.*"text_hash": *"\([0-9a-f]*\)".*/\1/p'
+}
+
+# Lines that no healthy kernel logs.
+complaints() {
+	dmesg | grep -E 'WARNING:|BUG:|BUG |Oops|general protection|invalid opcode|int3:|Call Trace|rcu:.*stall|soft lockup|hung_task|blocked for more' || true
+}
+
+# value POINT < JSON: the value of a point
+value() {
+	grep -F "\"point\":\"$1\"" | sed -n 's/.*"value": *"\{0,1\}\([0-9]*\).*/\1/p' | head -n 1
+}
+
+start() {
+	baseline=$(text_hash)
+	ok "baseline text hash" test -n "$baseline"
+	[ -z "$(complaints)" ] || echo "# before the test the kernel had complained already"
+	dmesg -C
+}
+
+finish() {
+	is "text hash equals the baseline" "$(text_hash)" "$baseline"
+	is "nothing new in dmesg" "$(complaints)" ""
+	sleep 1
+	ok "the driver unloads" rmmod kerninst
+	echo "1..$tests"
+	[ "$failures" = 0 ]
+	exit
+}

@@ -1,0 +1,32 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Memory runs out at every allocation of a batch, one after the other (a driver built with
+# KI_TEST_FAIL): each time one line, nothing installed, nothing leaked; then it works.
+. "$(dirname "$0")/lib.sh"
+insmod "$top/build/kmod/$(uname -r)-fail/kerninst.ko" || exit 1
+start
+knob=/sys/module/kerninst/parameters/ki_fail_at
+field() { "$ki" info --json | sed -n "s/.*\"$1\": *\([0-9]*\).*/\1/p"; }
+
+failed_once=0
+for n in $(seq 1 400); do
+	echo "$n" > $knob
+	"$ki" stat vfs_read vfs_write:exit -- true > /tmp/out 2> /tmp/err
+	status=$?
+	left=$(cat $knob)
+	echo 0 > $knob
+	[ "$left" = 0 ] || break
+	if [ $status != 0 ]; then
+		failed_once=$((failed_once + 1))
+		[ "$(wc -l < /tmp/err)" = 1 ] || ok "one line at allocation $n" cat /tmp/err false
+	fi
+	[ "$(field windows)" = 0 ] || ok "nothing is left after allocation $n" false
+done
+ok "failures were met ($failed_once of $((n - 1)) allocations)" test $failed_once -gt 5
+ok "all allocations were tried" test "$left" -gt 0
+sleep 1
+is "no window is left" "$(field windows)" 0
+is "no counter is left" "$(field counters_used)" 0
+is "no heap is left" "$(field heap_used)" 0
+ok "then it works" "$ki" stat vfs_read -- true
+finish

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * oracle FUNCTION...: count every block of the functions over a known load, between two marks
+ * that the exec_count plugin sees too.
+ *
+ * The counters are read from the mapping right at the marks: no system call is between a mark
+ * and its reading. Prints, for each block that carries a counter: the address of its window
+ * (what the witness saw executed: the springboard), the count, and function:block/N.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "kerninst/splice.h"
+#include "prog/mark.h"
+
+#define COUNTERS 4096
+#define ROUNDS	 200
+
+struct spot {
+	uint64_t window;
+	uint32_t block;
+	uint32_t chunk;
+	const char *function;
+};
+
+static struct spot spots[COUNTERS];
+static uint32_t nspots, refused;
+static uint32_t first;
+static uint64_t before[COUNTERS], after[COUNTERS];
+
+static void die(const char *what, const struct ki_err *err)
+{
+	fprintf(stderr, "oracle: %s: %s\n", what, err->msg);
+	exit(1);
+}
+
+static void add_block(struct ki_plan *plan, const struct ki_function *fn,
+		      const struct ki_spans *spans, uint32_t block)
+{
+	struct ki_point pt = {.kind = KI_POINT_BLOCK, .block = block};
+	struct ki_place *places;
+	struct ki_code code;
+	struct spot *s = &spots[nspots];
+	size_t n;
+
+	if (nspots == COUNTERS || ki_point_places(fn, spans, &pt, &places, &n, NULL))
+		return;
+	ki_snippet_count(&code, first + nspots, places[0].flags_live);
+	if (!places[0].reason &&
+	    !ki_plan_add(plan, fn, spans, places[0].addr, &code, &s->chunk, NULL)) {
+		s->window = ki_spans_at(spans, fn, places[0].addr)->addr;
+		s->block = block;
+		s->function = fn->symbol->name;
+		nspots++;
+	} else {
+		refused++;
+	}
+	free(places);
+}
+
+static void add_function(struct ki_target *t, struct ki_plan *plan, const char *name)
+{
+	const struct ki_symbol *sym = ki_target_symbol_named(t, "", name, NULL);
+	struct ki_err err = {0};
+	struct ki_function *fn;
+	struct ki_spans spans;
+
+	if (!sym) {
+		fprintf(stderr, "oracle: this kernel has no %s\n", name);
+		return;
+	}
+	if (ki_function_analyze(t, sym, &fn, &err) || ki_spans_find(fn, &spans, &err))
+		die(name, &err);
+	for (uint32_t b = 0; b < fn->nblocks; b++)
+		add_block(plan, fn, &spans, b);
+	ki_spans_free(&spans);
+	ki_function_free(fn);
+}
+
+/* A bit of everything a program does with files, memory, processes and sockets. */
+static void load(void)
+{
+	static char buf[4096];
+	struct stat st;
+	int fd, pair[2];
+
+	for (int i = 0; i < ROUNDS; i++) {
+		sys4(SYS_getppid, 0, 0, 0, 0);
+		fd = open(i % 7 ? "/dev/zero" : "/nonexistent", O_RDONLY);
+		if (fd >= 0) {
+			if (read(fd, buf, i % 5 ? 1 : sizeof(buf)) < 0)
+				return;
+			close(fd);
+		}
+		stat(i % 3 ? "/proc/self/status" : "/etc", &st);
+		munmap(mmap(NULL, 8192, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), 8192);
+		if (!socketpair(AF_UNIX, SOCK_STREAM, 0, pair)) {
+			if (write(pair[0], buf, 10 + i) < 0 || read(pair[1], buf, 5) < 0)
+				return;
+			close(pair[0]);
+			close(pair[1]);
+		}
+	}
+}
+
+static void snapshot(const struct ki_counter_map *map, uint64_t *out)
+{
+	for (uint32_t i = 0; i < nspots; i++)
+		out[i] = ki_counter_read(map, first + i);
+}
+
+int main(int argc, char **argv)
+{
+	struct ki_counter_map *map;
+	struct ki_target *t;
+	struct ki_plan *plan;
+	struct ki_err err = {0};
+
+	if (ki_target_open_live(&t, &err) || ki_counters_take(t, COUNTERS, &first, &err) ||
+	    ki_counter_map_open(t, &map, &err) || ki_plan_new(&plan))
+		die("open", &err);
+	for (int i = 1; i < argc; i++)
+		add_function(t, plan, argv[i]);
+	if (ki_plan_apply(plan, t, true, &err))
+		die("apply", &err);
+	load();		       /* once before, so that nothing is met for the first time */
+	snapshot(map, before); /* maps its pages */
+
+	MARK_BEGIN();
+	snapshot(map, before);
+	load();
+	snapshot(map, after);
+	MARK_END();
+
+	for (uint32_t i = 0; i < nspots; i++)
+		if (!ki_plan_refusal(plan, spots[i].chunk))
+			printf("%016llx %llu %s:block/%u\n", (unsigned long long)spots[i].window,
+			       (unsigned long long)(after[i] - before[i]), spots[i].function,
+			       spots[i].block);
+	fprintf(stderr, "oracle: %u blocks, %u refused\n", nspots, refused);
+	ki_plan_free(plan);
+	ki_counter_map_close(map);
+	ki_target_close(t);
+	return 0;
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * calls KIND N [THREADS]: exactly N system calls (pairs, triples) of one kind, between the marks.
+ *
+ *	getppid		getppid
+ *	open		openat("/dev/null") + close
+ *	read		read of 1 byte of /dev/zero
+ *	fork		fork + exit in the child + wait4
+ *
+ * Threads share the N between them. They exist before the begin mark and are still there at the
+ * end mark; between the two they wait for each other by looking at memory, not by futexes. So
+ * every counter in the kernel on the way of the call must say N, unless others use it too.
+ *
+ * Exits 0 if every call did what it should.
+ */
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "mark.h"
+
+#define THREADS_MAX 64
+
+static int zero_fd;
+static atomic_uint ready, done, failed;
+static atomic_bool go, leave;
+
+static bool do_getppid(void)
+{
+	return sys4(SYS_getppid, 0, 0, 0, 0) >= 0;
+}
+
+static bool do_open(void)
+{
+	long fd = sys4(SYS_openat, AT_FDCWD, (long)"/dev/null", O_RDONLY, 0);
+
+	return fd >= 0 && !sys4(SYS_close, fd, 0, 0, 0);
+}
+
+static bool do_read(void)
+{
+	char byte;
+
+	return sys4(SYS_read, zero_fd, (long)&byte, 1, 0) == 1;
+}
+
+static bool do_fork(void)
+{
+	long pid = sys4(SYS_fork, 0, 0, 0, 0);
+
+	if (!pid)
+		sys4(SYS_exit_group, 0, 0, 0, 0);
+	return pid > 0 && sys4(SYS_wait4, pid, 0, 0, 0) == pid;
+}
+
+static const struct kind {
+	const char *name;
+	bool (*call)(void);
+} kinds[] = {
+	{"getppid", do_getppid},
+	{"open", do_open},
+	{"read", do_read},
+	{"fork", do_fork},
+};
+
+struct work {
+	const struct kind *kind;
+	unsigned long n;
+	pthread_t thread;
+};
+
+static void work_do(const struct work *w)
+{
+	bool (*call)(void) = w->kind->call;
+	unsigned long i;
+
+	for (i = 0; i < w->n; i++)
+		if (!call())
+			failed++;
+}
+
+static void *worker(void *arg)
+{
+	ready++;
+	while (!go)
+		__builtin_ia32_pause();
+	work_do(arg);
+	done++;
+	while (!leave)
+		__builtin_ia32_pause();
+	return NULL;
+}
+
+static const struct kind *kind_named(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		if (!strcmp(kinds[i].name, name))
+			return &kinds[i];
+	return NULL;
+}
+
+/* The marks: the first work is done by this thread itself. */
+static void run(const struct work *w, unsigned int nthreads)
+{
+	while (ready < nthreads - 1)
+		__builtin_ia32_pause();
+	MARK_BEGIN();
+	go = true;
+	work_do(&w[0]);
+	while (done < nthreads - 1)
+		__builtin_ia32_pause();
+	MARK_END();
+	leave = true;
+}
+
+int main(int argc, char **argv)
+{
+	static struct work work[THREADS_MAX];
+	const struct kind *kind = argc > 2 ? kind_named(argv[1]) : NULL;
+	unsigned long n = argc > 2 ? strtoul(argv[2], NULL, 0) : 0;
+	unsigned int i, nthreads = argc > 3 ? strtoul(argv[3], NULL, 0) : 1;
+
+	if (!kind || !nthreads || nthreads > THREADS_MAX) {
+		fprintf(stderr, "usage: calls getppid|open|read|fork N [THREADS]\n");
+		return 2;
+	}
+	zero_fd = open("/dev/zero", O_RDONLY);
+	for (i = 0; i < nthreads; i++) {
+		work[i].kind = kind;
+		work[i].n = n / nthreads + (i < n % nthreads);
+		if (i && pthread_create(&work[i].thread, NULL, worker, &work[i]))
+			abort();
+	}
+	run(work, nthreads);
+	for (i = 1; i < nthreads; i++)
+		pthread_join(work[i].thread, NULL);
+	if (failed)
+		fprintf(stderr, "calls: %u of %lu failed\n", failed, n);
+	return failed ? 1 : 0;
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * toggle: install and remove windows, again and again, while something else runs over them.
+ *
+ *	toggle [-w] [-p] [-s SEED] CYCLES FUNCTION...
+ *
+ * Takes up to WINDOWS windows of the functions: those that need no wait, or with -w those that
+ * do. With -p it brings its own load, a thread that reads /dev/zero, and lets it run for
+ * 100,000 + random(0..4095) ns before each change, so that the change meets it at every phase.
+ * The load stops by itself soon after: the wait then passes in idle time, which costs nothing
+ * under -icount. At the end the counters must have gone up.
+ */
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "kerninst/splice.h"
+
+#define WINDOWS 4
+
+struct toggle {
+	struct ki_target *target;
+	struct ki_plan *plan;
+	uint32_t first; /* counter */
+	uint32_t count; /* windows */
+	bool wait;
+};
+
+static void die(const char *what, const struct ki_err *err)
+{
+	fprintf(stderr, "toggle: %s: %s\n", what, err->msg);
+	exit(1);
+}
+
+/* Is there an instruction boundary inside the springboard? */
+static bool needs_wait(const struct ki_function *fn, const struct ki_span *s)
+{
+	return s->count > 1 && fn->insns[s->first].len < KI_WINDOW_MIN;
+}
+
+static void add_function(struct toggle *t, const char *name)
+{
+	const struct ki_symbol *sym = ki_target_symbol_named(t->target, NULL, name, NULL);
+	struct ki_function *fn;
+	struct ki_spans spans;
+	struct ki_err err = {0};
+
+	if (!sym || ki_function_analyze(t->target, sym, &fn, &err) ||
+	    ki_spans_find(fn, &spans, &err))
+		die(name, &err);
+	for (size_t i = 0; i < spans.n && t->count < WINDOWS; i++) {
+		const struct ki_span *s = &spans.v[i];
+		const struct ki_insn *in = &fn->insns[s->first];
+		struct ki_code code;
+		uint32_t id;
+
+		if (s->reason || needs_wait(fn, s) != t->wait)
+			continue;
+		ki_snippet_count(&code, t->first + t->count, in->flags & KI_INSN_FLAGS_LIVE);
+		ki_err_clear(&err);
+		if (ki_plan_add(t->plan, fn, &spans, s->addr, &code, &id, &err))
+			continue;
+		t->count++;
+	}
+	ki_spans_free(&spans);
+	ki_function_free(fn);
+}
+
+static atomic_int load_left; /* calls that the load may still make */
+
+static void sleep_ns(long ns)
+{
+	struct timespec ts = {0, ns};
+
+	nanosleep(&ts, NULL);
+}
+
+static void *load(void *unused)
+{
+	int fd = open("/dev/zero", O_RDONLY);
+	char byte;
+
+	for (;;) {
+		while (atomic_load(&load_left) <= 0)
+			sleep_ns(20000);
+		if (read(fd, &byte, 1) != 1)
+			abort();
+		atomic_fetch_sub(&load_left, 1);
+	}
+	return unused;
+}
+
+static void pause_at_random(void)
+{
+	atomic_store(&load_left, 1000);
+	sleep_ns(100000 + rand() % 4096);
+}
+
+static void run(struct toggle *t, long cycles, bool phase)
+{
+	struct ki_err err = {0};
+
+	for (long i = 0; i < cycles; i++) {
+		if (ki_plan_apply(t->plan, t->target, true, &err))
+			die("apply", &err);
+		if (phase)
+			pause_at_random();
+		if (ki_plan_remove(t->plan, t->target, &err))
+			die("remove", &err);
+		if (phase)
+			pause_at_random();
+	}
+}
+
+static int report(struct toggle *t, long cycles)
+{
+	struct ki_counter_map *map;
+	struct ki_err err = {0};
+	uint64_t total = 0;
+
+	if (ki_counter_map_open(t->target, &map, &err))
+		die("map", &err);
+	for (uint32_t i = 0; i < t->count; i++)
+		total += ki_counter_read(map, t->first + i);
+	ki_counter_map_close(map);
+	printf("toggle: %ld cycles of %u windows (%s), %llu hits\n", cycles, t->count,
+	       t->wait ? "with the wait" : "no wait needed", (unsigned long long)total);
+	return total ? 0 : 1;
+}
+
+int main(int argc, char **argv)
+{
+	struct toggle t = {0};
+	struct ki_err err = {0};
+	bool phase = false;
+	pthread_t thread;
+	long cycles;
+	int c;
+
+	while ((c = getopt(argc, argv, "wps:")) != -1) {
+		t.wait |= c == 'w';
+		phase |= c == 'p';
+		if (c == 's')
+			srand(atoi(optarg));
+		if (c == '?')
+			return 2;
+	}
+	if (argc - optind < 2 || (phase && pthread_create(&thread, NULL, load, NULL)))
+		return 2;
+	cycles = atol(argv[optind++]);
+	if (ki_target_open_live(&t.target, &err) ||
+	    ki_counters_take(t.target, WINDOWS, &t.first, &err))
+		die("open", &err);
+	if (ki_plan_new(&t.plan))
+		return 1;
+	while (optind < argc)
+		add_function(&t, argv[optind++]);
+	if (!t.count)
+		die("no window of this kind", &err);
+	run(&t, cycles, phase);
+	c = report(&t, cycles);
+	ki_plan_free(t.plan);
+	ki_target_close(t.target);
+	return c;
+}

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# make check: everything; ends with "N passed, N failed, N skipped". The suites are the tables
+# test/suites.host (no privilege, seconds) and test/suites.guest (virtual machines, minutes);
+# `make check-host` and `make check-guest` run one of them.
+
+include test/plugin/plugin.mk
+include test/guest/prog/prog.mk
+include test/guest/race/race.mk
+include test/fuzz/ioctl.mk
+
+GUEST_BIN := $(patsubst test/guest/%.c,build/test/%,$(wildcard test/guest/*.c))
+build/test/%: test/guest/%.c $(O)/libkerninst.a
+	$(call say,CC,$@)mkdir -p $(@D) && $(CC) $(CPPFLAGS) $(CFLAGS) -Itest/guest -pthread -o $@ $^ $(LIBS)
+
+TEST_KERNELS := 6.1 6.1-cloud 6.1-rt 6.12
+
+deps:
+	$(Q)test/deps.sh
+
+# Each recipe line is its own make, so that the packages are there before anything is probed.
+check: deps
+	$(Q)$(MAKE) CI=1 check-build
+	$(Q)test/run.sh test/suites.host test/suites.guest
+check-host: deps
+	$(Q)$(MAKE) CI=1 all unit-bins && $(MAKE) CI=1 BUILD=asan unit-bins
+	$(Q)test/run.sh test/suites.host
+check-guest: deps
+	$(Q)$(MAKE) CI=1 check-build
+	$(Q)test/run.sh test/suites.guest
+
+check-build: all unit-bins test-plugins test-progs $(GUEST_BIN) test-fuzz-ioctl
+	$(Q)$(MAKE) BUILD=asan unit-bins
+	$(Q)for k in $(TEST_KERNELS); do $(MAKE) kmod KERNEL=$$k || exit 1; done
+	$(Q)$(MAKE) kmod KERNEL=6.1 KMOD_VARIANT=-nowait KI_CFLAGS=-DKI_TEST_NO_WAIT
+	$(Q)$(MAKE) kmod KERNEL=6.1 KMOD_VARIANT=-fail KI_CFLAGS=-DKI_TEST_FAIL
+	$(Q)$(MAKE) kmod KERNEL=6.1 KMOD_VARIANT=-abi KI_CFLAGS=-DKI_ABI_VERSION=99
+	$(Q)$(MAKE) race-module KERNEL=6.1
+
+format:
+	$(Q)clang-format -i $$(git ls-files '*.c' '*.h')
+
+.PHONY: deps check check-host check-guest check-build format

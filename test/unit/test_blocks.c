@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Blocks and reasons of refusal, of hand-assembled functions.
+ */
+#include "common_code.h"
+
+#include <string.h>
+
+static void branches_make_blocks(void **state)
+{
+	/* 0: test edi,edi; 2: je 8; 4: jmp 12 (rel32 back and forth below); ... */
+	TEXT(x, 0x85, 0xff,			 /* 0 test */
+	     0x74, 0x05,			 /* 2 je 9 */
+	     0xe8, 0xf7, 0xff, 0xff, 0xff,	 /* 4 call f */
+	     0x90,				 /* 9 nop: not filler, reached */
+	     0x0f, 0x85, 0xf0, 0xff, 0xff, 0xff, /* 10 jne 0 */
+	     0xeb, 0x02,			 /* 16 jmp 20 */
+	     0xcc, 0xcc,			 /* 18 padding */
+	     0xc3,				 /* 20 ret */
+	     0x66, 0x90, 0xcc);			 /* 21 padding */
+
+	(void)state;
+	assert_int_equal(x.fn->nblocks, 5);
+	check_block(&x, 0, 0, 4);
+	check_block(&x, 1, 4, 9);
+	check_block(&x, 2, 9, 16);
+	check_block(&x, 3, 16, 18);
+	check_block(&x, 4, 20, 21);
+	assert_int_equal(at(&x, 4)->kind, KI_INSN_CALL);
+	assert_int_equal(at(&x, 4)->target, BASE);
+	assert_int_equal(at(&x, 4)->field, 1);
+	assert_int_equal(at(&x, 4)->reason, KI_R_OK);
+	assert_int_equal(at(&x, 9)->kind, KI_INSN_PLAIN);
+	assert_int_equal(at(&x, 10)->field, 2);
+	assert_int_equal(at(&x, 10)->target, BASE);
+	assert_int_equal(at(&x, 18)->kind, KI_INSN_PAD);
+	assert_int_equal(at(&x, 18)->reason, KI_R_NO_CODE);
+	assert_int_equal(at(&x, 21)->kind, KI_INSN_PAD);
+	assert_int_equal(at(&x, 23)->kind, KI_INSN_PAD);
+	assert_int_equal(x.fn->reason, KI_R_OK);
+	assert_null(ki_function_block_at(x.fn, BASE + 18));
+	check_text(&x, 2, "je f+0x9");
+	check_text(&x, 4, "call f");
+	check_text(&x, 10, "jne f");
+	close_text(&x);
+}
+
+static const struct ki_reserved_row rows[] = {
+	{BASE + 4, 2, KI_R_JUMP_LABEL, BASE + 12}, {BASE + 6, 3, KI_R_EXTABLE, BASE + 14},
+	{BASE + 12, 2, KI_R_BUG_SITE, 0},	   {BASE + 14, 1, KI_R_LOCK_PREFIX, 0},
+	{BASE + 100, 50, KI_R_NOINSTR, 0},
+};
+
+static void reserved_instructions(void **state)
+{
+	struct text x = {.m = {.kind = KI_TARGET_LIVE,
+			       .rows = rows,
+			       .nrows = 5,
+			       BYTES(0x85, 0xff,	     /* 0 test */
+				     0x89, 0xc8,	     /* 2 mov */
+				     0x66, 0x90,	     /* 4 static branch, off */
+				     0x48, 0x8b, 0x07,	     /* 6 mov rax,[rdi]: may fault */
+				     0xeb, 0x03, 0xcc,	     /* 9 jmp 14 */
+				     0x0f, 0x0b,	     /* 12 ud2: a WARN? */
+				     0xf0, 0x48, 0xff, 0x07, /* 14 lock incq [rdi] */
+				     0x74, 0xf4,	     /* 18 je 8: inside an instruction */
+				     0xc3)}};
+
+	(void)state;
+	open_text(&x);
+	look_at(&x, "f");
+	assert_int_equal(x.fn->reason, KI_R_OK);
+	assert_int_equal(at(&x, 4)->reason, KI_R_JUMP_LABEL);
+	assert_int_equal(at(&x, 4)->kind, KI_INSN_JCC);
+	assert_int_equal(at(&x, 4)->target, BASE + 12);
+	assert_true(at(&x, 4)->flags & KI_INSN_JUMP_LABEL);
+	/* EXTABLE stands before WINDOW_ENTERED in the table of reasons. */
+	assert_int_equal(at(&x, 6)->reason, KI_R_EXTABLE);
+	assert_int_equal(at(&x, 9)->reason, KI_R_OK);
+	assert_int_equal(at(&x, 12)->reason, KI_R_BUG_SITE);
+	assert_int_equal(at(&x, 14)->reason, KI_R_LOCK_PREFIX);
+	assert_int_equal(x.fn->nblocks, 5);
+	check_block(&x, 0, 0, 6);
+	check_block(&x, 1, 6, 11);
+	check_block(&x, 2, 12, 14);
+	check_block(&x, 3, 14, 20);
+	check_block(&x, 4, 20, 21);
+	close_text(&x);
+}
+
+static void static_branch_in_either_state(void **state)
+{
+	static const uint8_t off[] = {0x85, 0xff, 0x0f, 0x1f, 0x44, 0x00,
+				      0x00, 0x74, 0x01, 0x90, 0xc3};
+	static const uint8_t on[] = {0x85, 0xff, 0xe9, 0x03, 0x00, 0x00,
+				     0x00, 0x74, 0x01, 0x90, 0xc3};
+	static const struct ki_reserved_row row = {BASE + 2, 5, KI_R_JUMP_LABEL, BASE + 10};
+	struct text x[2] = {0};
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		x[i].m = (struct ki_memory){
+			.bytes = i ? on : off, .len = sizeof(on), .rows = &row, .nrows = 1};
+		open_text(&x[i]);
+		look_at(&x[i], "f");
+		assert_true(live(&x[i], 2));
+	}
+	assert_int_equal(x[0].fn->nblocks, 4);
+	assert_int_equal(x[1].fn->nblocks, 4);
+	assert_memory_equal(x[0].fn->blocks, x[1].fn->blocks, 4 * sizeof(struct ki_block));
+	assert_int_equal(at(&x[0], 2)->kind, at(&x[1], 2)->kind);
+	close_text(&x[0]);
+	close_text(&x[1]);
+}
+
+static void reserved_functions(void **state)
+{
+	static const struct ki_symbol s[] = {{.addr = BASE, .name = "f"},
+					     {.addr = BASE + 4, .name = "g"},
+					     {.addr = BASE + 8, .name = "h"}};
+	static const struct ki_reserved_row r[] = {{BASE, 7, KI_R_KPROBES_BLACKLIST, 0},
+						   {BASE, 6, KI_R_NOINSTR, 0}};
+	struct text x = {
+		.m = {.kind = KI_TARGET_LIVE,
+		      .symbols = s,
+		      .nsymbols = 3,
+		      .rows = r,
+		      .nrows = 2,
+		      BYTES(0x90, 0x55, 0x5d, 0xc3, 0x55, 0x5d, 0xc3, 0xcc, 0x55, 0x5d, 0xc3)}};
+
+	(void)state;
+	open_text(&x);
+	look_at(&x, "f");
+	assert_int_equal(x.fn->reason, KI_R_NOINSTR);
+	look_at(&x, "g");
+	assert_int_equal(x.fn->reason, KI_R_NOINSTR);
+	assert_int_equal(at(&x, 0)->reason, KI_R_NOINSTR);
+	assert_int_equal(at(&x, 2)->reason, KI_R_KPROBES_BLACKLIST);
+	look_at(&x, "h");
+	assert_int_equal(x.fn->reason, KI_R_OK);
+	close_text(&x);
+}
+
+static void ftrace_sites(void **state)
+{
+	static const uint8_t heads[][9] = {
+		{0x0f, 0x1f, 0x44, 0x00, 0x00},
+		{0xe8, 0x00, 0x10, 0x00, 0x00},
+		{0xf3, 0x0f, 0x1e, 0xfa, 0x0f, 0x1f, 0x44, 0x00, 0x00},
+		{0x66, 0x0f, 0x1f, 0x00, 0xe8, 0x00, 0x10, 0x00, 0x00},
+		{0x0f, 0x1f, 0x40, 0xd6, 0x0f, 0x1f, 0x44, 0x00, 0x00},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < 5; i++) {
+		uint8_t code[11] = {0};
+		size_t skip = i < 2 ? 0 : 4;
+		struct text x = {.m = {.bytes = code, .len = skip + 6}};
+
+		memcpy(code, heads[i], skip + 5);
+		code[skip + 5] = 0xc3;
+		open_text(&x);
+		look_at(&x, "f");
+		assert_int_equal(at(&x, skip)->reason, KI_R_FTRACE_SITE);
+		assert_int_equal(at(&x, skip + 5)->reason, KI_R_OK);
+		if (skip)
+			assert_int_equal(at(&x, 0)->reason, i == 2 ? KI_R_ENDBR : KI_R_OK);
+		close_text(&x);
+	}
+}
+
+static void sti_keeps_its_shadow(void **state)
+{
+	TEXT(x, 0xfb, 0x89, 0xc8, 0x90, 0xc3);
+
+	(void)state;
+	assert_int_equal(at(&x, 0)->reason, KI_R_STI);
+	assert_int_equal(at(&x, 1)->reason, KI_R_STI);
+	assert_int_equal(at(&x, 3)->reason, KI_R_OK);
+	close_text(&x);
+}
+
+static void calls_into_oneself(void **state)
+{
+	TEXT(x, 0xe8, 0x02, 0, 0, 0, /* 0 call 7, as a return stack is filled */
+	     0xcc, 0xcc,	     /* 5 never reached */
+	     0x48, 0x83, 0xc4, 8,    /* 7 add rsp,8 */
+	     0xc3);
+
+	(void)state;
+	assert_int_equal(at(&x, 0)->reason, KI_R_FTRACE_SITE);
+	close_text(&x);
+	{
+		TEXT(y, 0x90, 0xe8, 0x02, 0, 0, 0, 0xcc, 0xcc, 0x48, 0x83, 0xc4, 8, 0xc3);
+
+		assert_int_equal(at(&y, 1)->reason, KI_R_STACK_CALL);
+		assert_true(at(&y, 1)->flags & KI_INSN_NORETURN);
+		assert_int_equal(at(&y, 6)->kind, KI_INSN_PAD);
+		assert_int_equal(y.fn->nblocks, 2);
+		check_block(&y, 1, 8, 13);
+		assert_int_equal(y.fn->reason, KI_R_OK);
+		close_text(&y);
+	}
+}
+
+static void calls_that_do_not_return(void **state)
+{
+	TEXT(x, 0x74, 0x06,	/* 0 je 8 */
+	     0xe8, 0, 1, 0, 0,	/* 2 call panic */
+	     0xcc,		/* 7 */
+	     0x75, 0x06,	/* 8 jne 16 */
+	     0xe8, 0, 1, 0, 0,	/* 10 call something */
+	     0x90,		/* 15 nop: alignment, reached */
+	     0xe8, 0, 1, 0, 0,	/* 16 call panic */
+	     0x66, 0x90, 0xcc); /* 21 */
+
+	(void)state;
+	assert_true(at(&x, 2)->flags & KI_INSN_NORETURN);
+	assert_false(at(&x, 10)->flags & KI_INSN_NORETURN);
+	assert_true(at(&x, 16)->flags & KI_INSN_NORETURN);
+	assert_int_equal(at(&x, 7)->kind, KI_INSN_PAD);
+	assert_int_equal(at(&x, 15)->kind, KI_INSN_PLAIN);
+	assert_int_equal(at(&x, 21)->kind, KI_INSN_PAD);
+	assert_int_equal(x.fn->reason, KI_R_OK);
+	close_text(&x);
+}
+
+/* A function that nobody calls any more keeps its code, not its symbol. */
+static void code_without_a_symbol(void **state)
+{
+	TEXT(x, 0x90, 0x55, 0xe8, 0, 1, 0, 0, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc,
+	     0x89, 0xc8, 0xc3);
+
+	(void)state;
+	assert_true(at(&x, 2)->flags & KI_INSN_NORETURN);
+	assert_int_equal(at(&x, 15)->kind, KI_INSN_PAD);
+	assert_int_equal(x.fn->nblocks, 2);
+	assert_int_equal(x.fn->reason, KI_R_OK);
+	close_text(&x);
+	{
+		/* One that stands elsewhere is somebody's. */
+		TEXT(y, 0x90, 0xe8, 0, 1, 0, 0, 0xcc, 0x5d, 0xc3);
+
+		assert_int_equal(y.fn->reason, KI_R_FOREIGN_BREAKPOINT);
+		close_text(&y);
+	}
+}
+
+static const struct ki_symbol thunks[] = {
+	{.addr = BASE, .name = "f"},
+	{.addr = BASE + 32, .name = "__x86_indirect_thunk_rax"},
+	{.addr = BASE + 40, .name = "srso_alias_return_thunk"},
+	{.addr = BASE + 48, .name = "g"},
+};
+
+static void thunks_are_what_they_do(void **state)
+{
+	struct text x = {.m = {.kind = KI_TARGET_LIVE,
+			       .symbols = thunks,
+			       .nsymbols = 4,
+			       BYTES(0x85, 0xff,	      /* 0 */
+				     0xe8, 25, 0, 0, 0,	      /* 2 call thunk */
+				     0x74, 5,		      /* 7 je 14 */
+				     0xe9, 18, 0, 0, 0,	      /* 9 jmp thunk */
+				     0x0f, 0x84, 28, 0, 0, 0, /* 14 je g */
+				     0xe9, 15, 0, 0, 0,	      /* 20 jmp return */
+				     0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xff, 0xe0, 0xcc,
+				     0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xc3, 0xcc, 0xcc, 0xcc, 0xcc,
+				     0xcc, 0xcc, 0xcc, 0xc3)}};
+
+	(void)state;
+	open_text(&x);
+	look_at(&x, "f");
+	assert_int_equal(x.fn->reason, KI_R_OK);
+	assert_int_equal(at(&x, 2)->kind, KI_INSN_CALL_INDIRECT);
+	assert_int_equal(at(&x, 2)->target, BASE + 32);
+	assert_int_equal(at(&x, 2)->field, 1);
+	assert_int_equal(at(&x, 9)->kind, KI_INSN_JMP_INDIRECT);
+	assert_int_equal(at(&x, 14)->kind, KI_INSN_JCC);
+	assert_int_equal(at(&x, 20)->kind, KI_INSN_RET);
+	assert_int_equal(at(&x, 25)->kind, KI_INSN_PAD);
+	check_text(&x, 2, "call __x86_indirect_thunk_rax");
+	check_text(&x, 14, "je g");
+	close_text(&x);
+}
+
+static void breakpoints_of_others(void **state)
+{
+	TEXT(x, 0x55, 0xcc, 0x89, 0xe5, 0x5d, 0xc3);
+
+	(void)state;
+	assert_int_equal(x.fn->reason, KI_R_FOREIGN_BREAKPOINT);
+	assert_int_equal(at(&x, 1)->kind, KI_INSN_TRAP);
+	close_text(&x);
+	{
+		/* An optimized kprobe: a jump to nowhere that is known. */
+		TEXT(y, 0x55, 0xe9, 0, 0, 0, 0x10, 0x5d, 0xc3);
+
+		assert_int_equal(y.fn->reason, KI_R_FOREIGN_BREAKPOINT);
+		close_text(&y);
+	}
+	{
+		/* In a file they are the program's own. */
+		struct text z = {.m = {.kind = KI_TARGET_IMAGE, BYTES(0x55, 0xcc, 0x5d, 0xc3)}};
+
+		open_text(&z);
+		look_at(&z, "f");
+		assert_int_equal(z.fn->reason, KI_R_OK);
+		assert_int_equal(at(&z, 1)->reason, KI_R_FOREIGN_BREAKPOINT);
+		close_text(&z);
+	}
+}
+
+static void traps(void **state)
+{
+	TEXT(x, 0x74, 0x03, 0x0f, 0x0b, 0xcc, /* 2 ud2; 4 int3 never reached */
+	     0x75, 0x03,		      /* 5 jne 10 */
+	     0x0f, 0x0b,		      /* 7 ud2: a WARN goes on to the nop */
+	     0x90, 0xc3);
+
+	(void)state;
+	assert_int_equal(at(&x, 4)->kind, KI_INSN_PAD);
+	assert_int_equal(at(&x, 9)->kind, KI_INSN_PLAIN);
+	assert_int_equal(at(&x, 9)->block_start, 1);
+	assert_int_equal(x.fn->reason, KI_R_OK);
+	close_text(&x);
+}
+
+static void functions_without_code(void **state)
+{
+	static const struct ki_symbol s[] = {{.addr = BASE, .name = "__pfx_f"},
+					     {.addr = BASE + 4, .name = "f"},
+					     {.addr = BASE + 5, .name = "end"}};
+	struct text x = {.m = {.symbols = s,
+			       .nsymbols = 3,
+			       BYTES(0x90, 0x90, 0x66, 0x90, 0xc3, 0xcc, 0xcc)}};
+
+	(void)state;
+	open_text(&x);
+	look_at(&x, "__pfx_f");
+	assert_int_equal(x.fn->reason, KI_R_NO_CODE);
+	assert_int_equal(x.fn->nblocks, 0);
+	assert_int_equal(x.fn->ninsns, 3);
+	assert_int_equal(x.fn->end, BASE + 4);
+	look_at(&x, "end");
+	assert_int_equal(x.fn->reason, KI_R_NO_CODE);
+	look_at(&x, "f");
+	assert_int_equal(x.fn->reason, KI_R_OK);
+	assert_int_equal(x.fn->nblocks, 1);
+	close_text(&x);
+}
+
+static void bytes_that_are_no_code(void **state)
+{
+	TEXT(x, 0x55, 0x06, 0x5d, 0xc3);
+
+	(void)state;
+	assert_int_equal(x.fn->reason, KI_R_UNDECODABLE);
+	assert_int_equal(at(&x, 1)->len, 1);
+	assert_true(live(&x, 1));
+	close_text(&x);
+	{
+		/* Data behind the code: nothing runs into it. */
+		TEXT(y, 0x55, 0x5d, 0xc3, 0x06, 0x06, 0x06);
+
+		assert_int_equal(y.fn->reason, KI_R_OK);
+		assert_int_equal(y.fn->nblocks, 4);
+		close_text(&y);
+	}
+}
+
+static void computed_jumps(void **state)
+{
+	static const struct ki_symbol bpf[] = {{.addr = BASE, .name = "___bpf_prog_run.cold"}};
+	/* movslq (rdx,rax,4),rax; add rdx,rax; jmp *rax */
+	static const uint8_t pic[] = {0x48, 0x63, 0x04, 0x82, 0x48, 0x01, 0xd0, 0xff, 0xe0};
+	static const uint8_t table[] = {0xff, 0x24, 0xc5, 0, 0, 0, 0};
+	static const uint8_t notrack[] = {0x3e, 0xff, 0xe0};
+	static const uint8_t tail[] = {0xff, 0xe0};
+	const struct ki_memory m[] = {
+		{.kind = KI_TARGET_IMAGE, .bytes = pic, .len = sizeof(pic)},
+		{.kind = KI_TARGET_LIVE, .bytes = table, .len = sizeof(table)},
+		{.kind = KI_TARGET_IMAGE, .bytes = notrack, .len = sizeof(notrack)},
+		{.symbols = bpf, .nsymbols = 1, .bytes = tail, .len = sizeof(tail)},
+		{.kind = KI_TARGET_LIVE, .bytes = pic, .len = sizeof(pic)},
+		{.kind = KI_TARGET_IMAGE, .bytes = tail, .len = sizeof(tail)},
+	};
+
+	(void)state;
+	for (int i = 0; i < 6; i++) {
+		struct text x = {.m = m[i]};
+
+		open_text(&x);
+		look_at(&x, x.m.symbols->name);
+		assert_int_equal(x.fn->reason, i < 4 ? KI_R_COMPUTED_GOTO : KI_R_OK);
+		close_text(&x);
+	}
+}
+
+static void driver_is_not_instrumented(void **state)
+{
+	static const struct ki_symbol s[] = {{.addr = BASE, .name = "f", .module = "kerninst"}};
+	struct text x = {.m = {.kind = KI_TARGET_LIVE,
+			       .symbols = s,
+			       .nsymbols = 1,
+			       BYTES(0x55, 0x5d, 0xc3)}};
+
+	(void)state;
+	open_text(&x);
+	look_at(&x, "f");
+	assert_int_equal(x.fn->reason, KI_R_SELF);
+	close_text(&x);
+}
+
+static void random_bytes(void **state)
+{
+	static uint8_t code[4096];
+	struct ki_symbol s[64];
+	struct ki_reserved_row r[64];
+	uint32_t seed = 12345;
+
+	(void)state;
+	for (int round = 0; round < 60; round++) {
+		struct text x = {.m = {.kind = round & 1 ? KI_TARGET_LIVE : KI_TARGET_IMAGE,
+				       .bytes = code,
+				       .len = sizeof(code),
+				       .symbols = s,
+				       .nsymbols = 64,
+				       .rows = r,
+				       .nrows = 64}};
+		const struct ki_symbol *all;
+		size_t n;
+
+		for (size_t i = 0; i < sizeof(code); i++)
+			code[i] = (uint8_t)((seed = seed * 1103515245 + 12345) >> 16);
+		for (int i = 0; i < 64; i++) {
+			seed = seed * 1103515245 + 12345;
+			s[i] = (struct ki_symbol){.addr = BASE + (seed >> 16) % 5000, .name = "s"};
+			r[i] = (struct ki_reserved_row){s[i].addr - 7, seed & 63, seed >> 8 & 63,
+							BASE + (seed >> 12) % 5000};
+		}
+		open_text(&x);
+		all = ki_target_symbols(x.t, &n);
+		for (size_t i = 0; i < n; i++) {
+			char buf[64];
+
+			assert_int_equal(ki_function_analyze(x.t, &all[i], &x.fn, NULL), 0);
+			check_function(x.fn);
+			for (uint32_t k = 0; k < x.fn->ninsns; k++)
+				ki_insn_format(x.fn, &x.fn->insns[k], buf, sizeof(buf));
+			ki_function_free(x.fn);
+		}
+		x.fn = NULL;
+		close_text(&x);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(branches_make_blocks),
+		cmocka_unit_test(reserved_instructions),
+		cmocka_unit_test(static_branch_in_either_state),
+		cmocka_unit_test(reserved_functions),
+		cmocka_unit_test(ftrace_sites),
+		cmocka_unit_test(sti_keeps_its_shadow),
+		cmocka_unit_test(calls_into_oneself),
+		cmocka_unit_test(calls_that_do_not_return),
+		cmocka_unit_test(code_without_a_symbol),
+		cmocka_unit_test(thunks_are_what_they_do),
+		cmocka_unit_test(breakpoints_of_others),
+		cmocka_unit_test(traps),
+		cmocka_unit_test(functions_without_code),
+		cmocka_unit_test(bytes_that_are_no_code),
+		cmocka_unit_test(computed_jumps),
+		cmocka_unit_test(driver_is_not_instrumented),
+		cmocka_unit_test(random_bytes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

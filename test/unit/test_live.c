@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The live kernel behind a driver of our own, and kallsyms.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "target/kallsyms.h"
+#include "target/live.h"
+
+#define TEXT 0xffffffff81000000ull
+#define MOD  0xffffffffc0201000ull
+
+/* A file of the given content below /tmp; the caller unlinks and frees. */
+static char *file_of(const char *content, size_t len)
+{
+	char *path = strdup("/tmp/ki-test-XXXXXX");
+	int fd = mkstemp(path);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, content, len), (ssize_t)len);
+	close(fd);
+	return path;
+}
+
+static void drop(char *path)
+{
+	unlink(path);
+	free(path);
+}
+
+static void kallsyms_is_read(void **state)
+{
+	static const char content[] = "0000000000001000 A percpu\n"
+				      "ffffffff81000000 T _stext\n"
+				      "ffffffff81000010 t a\n"
+				      "ffffffff81000020 D data\n"
+				      "garbage\n"
+				      "\n"
+				      "ffffffff81000030\n"
+				      "ffffffff81000030 T\n"
+				      "ffffffff81000030 T \n"
+				      "0000000000000000 t zero\n"
+				      "ffffffff81000040 W weak\n"
+				      "ffffffffc0201000 t one\t[m1]\n"
+				      "ffffffffc0301000 t two\t[m2]\n"
+				      "ffffffffc0201080 T three\t[m1]\n"
+				      "ffffffffc0200000 b bss\t[m1]\n"
+				      "ffffffffc0900000 w weak\t[m1]\n"
+				      "ffffffffc0401000 t bpf_prog_1\t[bpf]\n"
+				      "ffffffffc0501000 t tramp\t[__builtin__ftrace]\n"
+				      "ffffffffc0601000 t last\t[m10]";
+	char *path = file_of(content, sizeof(content) - 1);
+	struct ki_kallsyms k;
+
+	(void)state;
+	assert_int_equal(ki_kallsyms_read(path, &k, NULL), 0);
+	assert_true(k.addresses);
+	assert_int_equal(k.list.raw.n, 8);
+	assert_int_equal(k.modules.n, 3);
+	assert_string_equal(k.list.strings.v + k.modules.v[0].name, "m1");
+	assert_int_equal(k.modules.v[0].low, 0xffffffffc0201000);
+	assert_int_equal(k.modules.v[0].high, 0xffffffffc0201080);
+	assert_string_equal(k.list.strings.v + k.modules.v[2].name, "m10");
+	assert_string_equal(k.list.strings.v + k.list.raw.v[7].name, "last");
+	ki_kallsyms_free(&k);
+	drop(path);
+}
+
+static void kallsyms_in_bad_shape(void **state)
+{
+	size_t len = 3u << 20;
+	char *big = malloc(len), *path;
+	struct ki_kallsyms k;
+	struct ki_err err = {0};
+
+	(void)state;
+	assert_non_null(big);
+	memset(big, 'f', len);
+	path = file_of(big, len);
+	assert_int_equal(ki_kallsyms_read(path, &k, &err), -EINVAL);
+	assert_int_equal(err.code, -EINVAL);
+	ki_kallsyms_free(&k);
+	drop(path);
+	for (size_t i = 0; i < len; i++)
+		big[i] = "0123456789abcdef tTwW\t[]\n"[(i * 7919u + i / 3) % 25];
+	path = file_of(big, len);
+	assert_int_equal(ki_kallsyms_read(path, &k, NULL), 0);
+	ki_kallsyms_free(&k);
+	drop(path);
+	path = file_of("", 0);
+	assert_int_equal(ki_kallsyms_read(path, &k, NULL), 0);
+	assert_false(k.addresses);
+	ki_kallsyms_free(&k);
+	drop(path);
+	assert_int_equal(ki_kallsyms_read("/nonexistent", &k, NULL), -ENOENT);
+	ki_kallsyms_free(&k);
+	free(big);
+}
+
+/* The driver that the tests put in place of the kernel's. */
+static struct {
+	int info_error, read_error;
+	uint32_t abi;
+	uint64_t text_end, module_end;
+	uint32_t rows, rows_grow;
+	unsigned int calls, reserved_calls;
+} driver;
+
+static bool has_text(uint64_t addr, uint64_t len)
+{
+	return (addr >= TEXT && addr + len <= driver.text_end) ||
+	       (addr >= MOD && addr + len <= driver.module_end);
+}
+
+static int driver_read(const struct ki_read *r)
+{
+	uint8_t *to = (uint8_t *)(uintptr_t)r->buf;
+
+	if (r->size != sizeof(*r) || !r->len || r->len > KI_READ_MAX)
+		return -EINVAL;
+	if (driver.read_error)
+		return driver.read_error;
+	if (!has_text(r->addr, r->len))
+		return -EFAULT;
+	for (uint64_t i = 0; i < r->len; i++)
+		to[i] = (uint8_t)((r->addr + i) * 31 + r->view);
+	return 0;
+}
+
+static int driver_reserved(struct ki_reserved *r)
+{
+	struct ki_reserved_row *to = (struct ki_reserved_row *)(uintptr_t)r->rows;
+
+	driver.reserved_calls++;
+	driver.rows += driver.rows_grow;
+	r->count = driver.rows;
+	if (r->size != sizeof(*r) || r->zero)
+		return -EINVAL;
+	if (r->count > r->max)
+		return -ENOSPC;
+	for (uint32_t i = 0; i < r->count; i++)
+		to[i] = (struct ki_reserved_row){TEXT + i, 1, KI_R_EXTABLE, 0};
+	return 0;
+}
+
+static int driver_ioctl(int fd, unsigned long request, void *arg)
+{
+	struct ki_info *info = arg;
+
+	assert_true(fd >= 0);
+	if (++driver.calls % 5 == 0)
+		return -EINTR;
+	switch (request) {
+	case KI_IOC_INFO:
+		if (driver.info_error || info->size != sizeof(*info))
+			return driver.info_error ? driver.info_error : -EPROTO;
+		info->abi = driver.abi;
+		info->text_start = TEXT;
+		info->text_end = driver.text_end;
+		return 0;
+	case KI_IOC_READ:
+		return driver_read(arg);
+	case KI_IOC_RESERVED:
+		return driver_reserved(arg);
+	}
+	return -ENOTTY;
+}
+
+static const char live_symbols[] = "ffffffff81000000 T _stext\n"
+				   "ffffffff81000100 t a\n"
+				   "ffffffff81001000 T _etext\n"
+				   "ffffffff82000000 T init\n"
+				   "ffffffffc0201040 t one\t[m1]\n"
+				   "ffffffffc0201000 t two\t[m1]\n"
+				   "ffffffffc0301000 t gone\t[m2]\n";
+
+static int open_live(const char *symbols_text, struct ki_target **t, struct ki_err *err)
+{
+	char *path = file_of(symbols_text, strlen(symbols_text));
+	const struct ki_live_env env = {"/dev/null", path, driver_ioctl};
+	int ret;
+
+	ki_err_clear(err);
+	ret = ki_live_open(&env, t, err);
+	drop(path);
+	return ret;
+}
+
+static void reset_driver(void)
+{
+	memset(&driver, 0, sizeof(driver));
+	driver.abi = KI_ABI_VERSION;
+	driver.text_end = TEXT + 0x1000;
+	driver.module_end = MOD + 0x3000;
+	driver.rows = 10;
+}
+
+static void live_kernel(void **state)
+{
+	const struct ki_text_range *r;
+	const struct ki_symbol *s;
+	struct ki_target *t;
+	struct ki_err err;
+	uint8_t buf[64];
+	size_t n;
+
+	(void)state;
+	reset_driver();
+	assert_int_equal(open_live(live_symbols, &t, &err), 0);
+	assert_int_equal(ki_target_kind(t), KI_TARGET_LIVE);
+	assert_true(ki_target_fd(t) >= 0);
+	assert_int_equal(ki_target_info(t)->text_end, driver.text_end);
+	r = ki_target_ranges(t, &n);
+	assert_int_equal(n, 2);
+	assert_int_equal(r[0].start, TEXT);
+	assert_string_equal(r[0].module, "");
+	assert_int_equal(r[1].start, MOD);
+	assert_int_equal(r[1].end, MOD + 0x3000);
+	assert_string_equal(r[1].module, "m1");
+	s = ki_target_symbols(t, &n);
+	assert_int_equal(n, 4);
+	assert_string_equal(s[2].name, "two");
+	assert_int_equal(s[2].size, 0x40);
+	assert_int_equal(s[3].size, 0x3000 - 0x40);
+	assert_string_equal(s[3].module, "m1");
+	assert_int_equal(ki_target_read(t, MOD + 5, buf, 64, KI_VIEW_ORIG, NULL), 0);
+	assert_int_equal(buf[1], (uint8_t)((MOD + 6) * 31 + KI_VIEW_ORIG));
+	driver.module_end = MOD;
+	assert_int_equal(ki_target_read(t, MOD + 5, buf, 64, KI_VIEW_ORIG, &err), -EFAULT);
+	assert_int_equal(err.reason, KI_R_NOT_TEXT);
+	ki_target_close(t);
+}
+
+static void end_of_a_module(void **state)
+{
+	static const uint64_t ends[] = {0x41, 0x50, 0x1000, 0x1001, 0x2000, 0x5000, 0x100000};
+	static const uint64_t want[] = {0x41, 0x50, 0x1000, 0x1000, 0x2000, 0x5000, 0x11000};
+	const struct ki_text_range *r;
+	struct ki_target *t;
+	struct ki_err err;
+	size_t n;
+
+	(void)state;
+	for (int i = 0; i < 7; i++) {
+		reset_driver();
+		driver.module_end = MOD + ends[i];
+		assert_int_equal(open_live(live_symbols, &t, &err), 0);
+		r = ki_target_ranges(t, &n);
+		assert_int_equal(n, 2);
+		assert_int_equal(r[1].end - MOD, want[i]);
+		ki_target_close(t);
+	}
+}
+
+static void reserved_text_is_read_once(void **state)
+{
+	const struct ki_reserved_row *rows;
+	struct ki_target *t;
+	struct ki_err err;
+	size_t n;
+
+	(void)state;
+	reset_driver();
+	driver.rows = 100000;
+	driver.rows_grow = 1;
+	assert_int_equal(open_live(live_symbols, &t, &err), 0);
+	assert_int_equal(driver.reserved_calls, 0);
+	assert_int_equal(ki_target_reserved(t, TEXT + 70000, TEXT + 70003, &rows, &n, &err), 0);
+	assert_int_equal(n, 3);
+	assert_int_equal(rows[0].addr, TEXT + 70000);
+	assert_int_equal(ki_target_reserved(t, 0, UINT64_MAX, &rows, &n, &err), 0);
+	assert_int_equal(n, driver.rows);
+	assert_int_equal(driver.reserved_calls, 2);
+	ki_target_close(t);
+
+	reset_driver();
+	driver.rows = KI_RESERVED_MAX + 1;
+	assert_int_equal(open_live(live_symbols, &t, &err), 0);
+	assert_int_equal(ki_target_reserved(t, 0, 1, &rows, &n, &err), -ENOSPC);
+	ki_target_close(t);
+}
+
+static void text_hash_of_the_live_kernel(void **state)
+{
+	char a[KI_TEXT_HASH_LEN], b[KI_TEXT_HASH_LEN];
+	struct ki_target *t;
+	struct ki_err err;
+
+	(void)state;
+	reset_driver();
+	assert_int_equal(open_live(live_symbols, &t, &err), 0);
+	assert_int_equal(ki_target_text_hash(t, a, &err), 0);
+	driver.module_end = MOD;
+	assert_int_equal(ki_target_text_hash(t, b, &err), 0);
+	assert_string_equal(a, b);
+	driver.read_error = -EIO;
+	assert_int_equal(ki_target_text_hash(t, b, &err), -EIO);
+	assert_int_equal(err.code, -EIO);
+	ki_target_close(t);
+}
+
+static void check_refusal(const char *symbols_text, int code, unsigned int reason)
+{
+	struct ki_target *t = NULL;
+	struct ki_err err;
+
+	assert_int_equal(open_live(symbols_text, &t, &err), code);
+	assert_int_equal(err.code, code);
+	assert_int_equal(err.reason, reason);
+	assert_true(strlen(err.msg) > 5);
+	assert_null(t);
+}
+
+static void live_kernel_out_of_reach(void **state)
+{
+	const struct ki_live_env none = {"/dev/ki-none", "/proc/kallsyms", driver_ioctl};
+	const struct ki_live_env dir = {"/dev", "/proc/kallsyms", driver_ioctl};
+	struct ki_err err = {0};
+	struct ki_target *t;
+
+	(void)state;
+	assert_int_equal(ki_live_open(&none, &t, &err), -ENODEV);
+	assert_int_equal(err.reason, KI_R_NO_DEVICE);
+	assert_int_equal(ki_live_open(&dir, &t, NULL), -EISDIR);
+	reset_driver();
+	driver.info_error = -EPROTO;
+	check_refusal(live_symbols, -EPROTO, KI_R_ABI_MISMATCH);
+	driver.info_error = -ENOTTY;
+	check_refusal(live_symbols, -ENODEV, KI_R_NO_DEVICE);
+	driver.info_error = -EPERM;
+	check_refusal(live_symbols, -EPERM, KI_R_NO_PERMISSION);
+	driver.info_error = -EIO;
+	check_refusal(live_symbols, -EIO, KI_R_OK);
+	driver.info_error = 0;
+	driver.abi = KI_ABI_VERSION + 1;
+	check_refusal(live_symbols, -EPROTO, KI_R_ABI_MISMATCH);
+	reset_driver();
+	check_refusal("0000000000000000 T a\n0000000000000000 t b\n", -EACCES, KI_R_NO_SYMBOLS);
+	check_refusal("", -EACCES, KI_R_NO_SYMBOLS);
+	check_refusal("0000000000001000 T elsewhere\n", -EACCES, KI_R_NO_SYMBOLS);
+	driver.text_end = TEXT;
+	check_refusal(live_symbols, -EPROTO, KI_R_OK);
+}
+
+static void this_machine(void **state)
+{
+	struct ki_target *t;
+	struct ki_err err = {0};
+
+	(void)state;
+	if (access(KI_DEVICE, F_OK) == 0)
+		skip();
+	assert_int_equal(ki_target_open_live(&t, &err), -ENODEV);
+	assert_int_equal(err.reason, KI_R_NO_DEVICE);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(kallsyms_is_read),
+		cmocka_unit_test(kallsyms_in_bad_shape),
+		cmocka_unit_test(live_kernel),
+		cmocka_unit_test(end_of_a_module),
+		cmocka_unit_test(reserved_text_is_read_once),
+		cmocka_unit_test(text_hash_of_the_live_kernel),
+		cmocka_unit_test(live_kernel_out_of_reach),
+		cmocka_unit_test(this_machine),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What people write to name a point.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../../tools/kerninst/pointspec.c"
+
+static const struct {
+	const char *text, *module, *function;
+	enum pointspec_suffix suffix;
+	uint64_t number, picked;
+} good[] = {
+	{"vfs_read", "", "vfs_read", POINTSPEC_NONE, 0, 0},
+	{"vmlinux:vfs_read", "vmlinux", "vfs_read", POINTSPEC_NONE, 0, 0},
+	{"ext4:ext4_sync_file:exit", "ext4", "ext4_sync_file", POINTSPEC_EXIT, 0, 0},
+	{"vfs_read:entry", "", "vfs_read", POINTSPEC_ENTRY, 0, 0},
+	{"vfs_read:block/0", "", "vfs_read", POINTSPEC_BLOCK, 0, 0},
+	{"ext4:f:block/17", "ext4", "f", POINTSPEC_BLOCK, 17, 0},
+	{"vfs_read+16", "", "vfs_read", POINTSPEC_OFFSET, 16, 0},
+	{"vfs_read+0x1C", "", "vfs_read", POINTSPEC_OFFSET, 0x1c, 0},
+	{"m:vfs_read+0x0", "m", "vfs_read", POINTSPEC_OFFSET, 0, 0},
+	{"0xffffffff81234567", "", "", POINTSPEC_ADDRESS, 0xffffffff81234567, 0},
+	{"do_thing@0xffffffff81000010", "", "do_thing", POINTSPEC_NONE, 0, 0xffffffff81000010},
+	{"m:f@0x10:block/2", "m", "f", POINTSPEC_BLOCK, 2, 0x10},
+	{"f@0x10+4", "", "f", POINTSPEC_OFFSET, 4, 0x10},
+	{"tcp_*", "", "tcp_*", POINTSPEC_NONE, 0, 0},
+	{"nf_*:[a-m]*:exit", "nf_*", "[a-m]*", POINTSPEC_EXIT, 0, 0},
+	{"foo.isra.0", "", "foo.isra.0", POINTSPEC_NONE, 0, 0},
+	{"foo.cold", "", "foo.cold", POINTSPEC_NONE, 0, 0},
+	{"exit", "", "exit", POINTSPEC_NONE, 0, 0},
+	{"entry:exit", "", "entry", POINTSPEC_EXIT, 0, 0},
+	{"a:entry", "", "a", POINTSPEC_ENTRY, 0, 0},
+	{"a:b", "a", "b", POINTSPEC_NONE, 0, 0},
+};
+
+static void good_ones(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++) {
+		struct pointspec p;
+		const char *why;
+
+		if (pointspec_parse(good[i].text, &p, &why))
+			fail_msg("%s: %s", good[i].text, why);
+		assert_string_equal(p.module, good[i].module);
+		assert_string_equal(p.function, good[i].function);
+		assert_int_equal(p.suffix, good[i].suffix);
+		assert_int_equal(p.number, good[i].number);
+		assert_int_equal(p.picked, good[i].picked);
+	}
+}
+
+static const char *const bad[] = {
+	"",
+	":",
+	":f",
+	"m:",
+	"a:b:c",
+	"a:b:c:exit",
+	":exit",
+	"f:block/",
+	"f:block/x",
+	"f:block/-1",
+	"f:block/4294967296",
+	"f:block/0x",
+	"f:block/1 ",
+	"f+",
+	"f+x",
+	"f+-1",
+	"f+0x",
+	"f+1+2x",
+	"f+1:exit",
+	"f+99999999999999999999",
+	"0x",
+	"0xzz",
+	"0x1 ",
+	"0x12345678123456789",
+	"f@0x",
+	"f@0xg",
+	"f@0x0",
+	"@0x10",
+	"+5",
+	"f:block/1+2",
+};
+
+static void bad_ones(void **state)
+{
+	static char longest[700];
+	struct pointspec p;
+	const char *why = NULL;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		why = NULL;
+		if (!pointspec_parse(bad[i], &p, &why))
+			fail_msg("'%s' is accepted", bad[i]);
+		assert_non_null(why);
+	}
+	memset(longest, 'a', sizeof(longest) - 1);
+	assert_int_equal(pointspec_parse(longest, &p, &why), -EINVAL);
+	memcpy(longest + 100, ":f", 3);
+	assert_int_equal(pointspec_parse(longest, &p, &why), -EINVAL);
+}
+
+static bool matches(const char *text, const char *module, const char *function)
+{
+	struct pointspec p;
+	const char *why;
+
+	assert_int_equal(pointspec_parse(text, &p, &why), 0);
+	return pointspec_matches(&p, module, function, 0x1000);
+}
+
+static void matching(void **state)
+{
+	(void)state;
+	assert_true(matches("vfs_read", "", "vfs_read"));
+	assert_true(matches("vfs_read", "ext4", "vfs_read"));
+	assert_true(matches("vmlinux:vfs_read", "", "vfs_read"));
+	assert_false(matches("vmlinux:vfs_read", "ext4", "vfs_read"));
+	assert_false(matches("ext4:vfs_read", "", "vfs_read"));
+	assert_true(matches("vfs_*", "", "vfs_read"));
+	assert_true(matches("*:vfs_*", "", "vfs_read"));
+	assert_true(matches("ext?:*", "ext4", "f"));
+	assert_false(matches("vfs_*", "", "do_vfs_read"));
+	assert_true(matches("f@0x1000", "", "f"));
+	assert_false(matches("f@0x1001", "", "f"));
+	assert_true(pointspec_is_glob("a*"));
+	assert_true(pointspec_is_glob("a?"));
+	assert_true(pointspec_is_glob("[ab]"));
+	assert_false(pointspec_is_glob("a.b_c"));
+}
+
+static void nearness(void **state)
+{
+	(void)state;
+	assert_int_equal(pointspec_distance("vfs_read", "vfs_read", 3), 0);
+	assert_int_equal(pointspec_distance("vfs_raed", "vfs_read", 3), 2);
+	assert_int_equal(pointspec_distance("vfs_rea", "vfs_read", 3), 1);
+	assert_int_equal(pointspec_distance("vfs_read", "fs_read", 3), 1);
+	assert_int_equal(pointspec_distance("", "abc", 3), 3);
+	assert_int_equal(pointspec_distance("", "abcd", 3), 4);
+	assert_int_equal(pointspec_distance("kitten", "sitting", 3), 3);
+	assert_int_equal(pointspec_distance("abcdef", "ghijkl", 3), 4);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(good_ones),
+		cmocka_unit_test(bad_ones),
+		cmocka_unit_test(matching),
+		cmocka_unit_test(nearness),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

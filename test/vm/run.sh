@@ -1,0 +1,209 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# test/vm/run.sh [KERNEL]: does vm/run keep its promises? Seven boots.
+set -u
+top=$(cd "$(dirname "$0")/../.." && pwd)
+run=$top/vm/run
+kernel=${1-6.1}
+export KI_VM_QUIET=1
+unset KI_VM_LOG
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+# All that vm/run starts has this path in its arguments: nothing else does.
+export TMPDIR=$tmp/run
+mkdir "$TMPDIR"
+
+count=0 failed=0
+
+# check NAME COMMAND...: ok if COMMAND is true.
+check() {
+	local name=$1
+	shift
+	count=$((count + 1))
+	if "$@"; then
+		echo "ok $count $name"
+	else
+		echo "not ok $count $name"
+		failed=$((failed + 1))
+	fi
+}
+
+is() {
+	[[ $1 == "$2" ]] || { echo "# got '$1', want '$2'"; false; }
+}
+
+one_line() {
+	is "$(wc -l <"$tmp/err")" 1 && grep -q "^vm/run: .*$1" "$tmp/err" && return
+	sed 's/^/# /' "$tmp/err"
+	false
+}
+
+# guest ARG...: run, keep output and status.
+guest() {
+	"$run" --kernel "$kernel" --no-module "$@" >"$tmp/out" 2>"$tmp/err"
+	status=$?
+}
+
+# Processes may take a moment to be gone after their parent was killed.
+nothing_left() {
+	for _ in {1..50}; do
+		pgrep -f "$TMPDIR" >/dev/null || return 0
+		sleep 0.1
+	done
+	pgrep -af "$TMPDIR" | sed 's/^/# /'
+	false
+}
+
+no_directory() {
+	is "$(ls "$TMPDIR")" ""
+}
+
+# start ARG...: run in the background, with its own process group and with
+# SIGINT not ignored (that is what -m is for), until COMMAND says "up".
+start() {
+	set -m
+	"$run" --kernel "$kernel" --no-module "$@" >"$tmp/out" 2>"$tmp/err" </dev/null &
+	job=$!
+	set +m
+	for _ in {1..600}; do
+		grep -q up "$tmp/out" && return
+		kill -0 "$job" 2>/dev/null || return
+		sleep 0.1
+	done
+}
+
+finish() {
+	wait "$job" 2>/dev/null
+	status=$?
+}
+
+test_options() {
+	"$run" >"$tmp/out" 2>"$tmp/err"
+	check "no arguments: usage, status 2" is "$?$(head -c 6 "$tmp/err")" 2usage:
+	"$run" --help >"$tmp/out" 2>"$tmp/err"
+	check "--help: usage, status 0" is "$?$(head -c 6 "$tmp/out")" 0usage:
+	local args
+	for args in "--nonsense -- true" "--cpus 0 -- true" "--mem much -- true" \
+		"--icount --cpus 2 -- true" "--kernel 5.10 -- true" \
+		"--forward 80 -- true" "--plugin /none -- true" "--thread x -- true" \
+		"--timeout" "--cpus 2 --"; do
+		# shellcheck disable=SC2086
+		guest $args
+		check "bad options: $args" is $status 2
+		check "one line for: $args" one_line ""
+	done
+}
+
+test_module_build() {
+	local clone=$tmp/clone
+	mkdir "$clone" && cp -r "$top/vm" "$clone"
+	printf 'kmod:\n\t@echo no compiler >&2; false\n' >"$clone/Makefile"
+	"$clone/vm/run" --kernel "$kernel" -- true >"$tmp/out" 2>"$tmp/err"
+	check "module does not build: status 1" is $? 1
+	check "module does not build: make's words" grep -q 'no compiler' "$tmp/err"
+}
+
+# One boot for all that concerns a command that ends by itself.
+test_command() {
+	# shellcheck disable=SC1003,SC2016
+	local args=('' ' two  spaces ' $'new\nline' "it's" '"$HOME" `id` \' '*' $'\xff\x01' 'a;b&c|d>e' 'ä')
+	head -c 300000 /dev/urandom >"$tmp/in"
+	mkdir "$tmp/a dir"
+	cd "$tmp/a dir" || exit 1
+	# shellcheck disable=SC2016
+	guest -- bash -c '
+		printf "%s\0" "$@" >&2
+		pwd
+		echo "$(id -u) $(type -P insmod) $KI_VM_QUIET"
+		echo gone >written && cat written
+		test -c /dev/null -a -d /sys/kernel/tracing/events -a -d /sys/kernel/debug/bdi && echo mounted
+		modprobe dummy && echo modprobe
+		echo ok >/dev/stdout
+		sleep 1000 &
+		cat
+		printf partial
+		exit 42' name "${args[@]}" <"$tmp/in"
+	cd "$top" || exit 1
+	printf '%s\0' "${args[@]}" >"$tmp/want"
+	check "stderr and arguments are exact" cmp "$tmp/err" "$tmp/want"
+	{
+		printf '%s\n' "$tmp/a dir" "0 /usr/sbin/insmod 1" gone mounted modprobe ok
+		cat "$tmp/in"
+		printf partial
+	} >"$tmp/want"
+	check "stdout, stdin, directory, file systems" cmp "$tmp/out" "$tmp/want"
+	check "exit status" is $status 42
+	check "what the guest writes stays there" test ! -e "$tmp/a dir/written"
+	check "nothing is left running" nothing_left
+	check "no directory is left" no_directory
+}
+
+test_big_output() {
+	guest -- sh -c 'head -c 100000000 /dev/zero; printf end; exec missing-program'
+	check "100 MB of output" is "$(wc -c <"$tmp/out") $(tail -c 3 "$tmp/out")" "100000003 end"
+	check "command not found: 127" is $status 127
+}
+
+test_timeout() {
+	guest --timeout 1 -- sleep 1000
+	check "timeout: 124" is $status 124
+	check "timeout: one line" one_line "sleep after 1 s"
+	check "timeout: nothing is left" nothing_left
+}
+
+test_panic() {
+	guest -- sh -c 'echo 1 >/proc/sys/kernel/sysrq; echo before; echo c >/proc/sysrq-trigger'
+	check "panic: 255" is $status 255
+	check "panic: output until then" is "$(cat "$tmp/out")" before
+	check "panic: the kernel's words" grep -q 'Kernel panic - not syncing: sysrq' "$tmp/err"
+	check "panic: nothing is left" nothing_left
+}
+
+test_insmod_failure() {
+	# shellcheck disable=SC2016
+	printf 'kmod:\n\t@d=build/kmod/$$(vm/kernel $(KERNEL) release); mkdir -p $$d; echo >$$d/kerninst.ko\n' \
+		>"$tmp/clone/Makefile"
+	"$tmp/clone/vm/run" --kernel "$kernel" -- true >"$tmp/out" 2>"$tmp/err"
+	check "insmod fails: 255" is $? 255
+	check "insmod fails: says so" grep -q '^vm/run: insmod .*kerninst.ko failed: ' "$tmp/err"
+}
+
+test_interrupt() {
+	start -- sh -c 'echo up; sleep 1000'
+	kill -INT -- "-$job"
+	finish
+	check "Ctrl-C: ended by the signal" is $status 130
+	check "Ctrl-C: nothing is left" nothing_left
+	check "Ctrl-C: no directory is left" no_directory
+}
+
+test_kill_and_forward() {
+	local busybox port=$((20000 + $$ % 10000)) answer=
+	busybox=$("$top/vm/kernel" "$kernel" image)
+	busybox=${busybox%/kernel-*}/qemu/bin/busybox
+	start --forward "$port:80" -- sh -c "echo up; $busybox nc -l -p 80 -e echo hello; sleep 1000"
+	sleep 1
+	read -r -t 10 answer <"/dev/tcp/127.0.0.1/$port"
+	check "--forward" is "$answer" hello
+	guest --forward "$port:80" -- true
+	check "--forward to a used port: status 1" is $status 1
+	check "--forward to a used port: one line" one_line "forwarding"
+	kill -KILL "$job"
+	finish
+	check "kill -9: nothing is left" nothing_left
+	guest --plugin "$tmp/in" -- true
+	check "unusable plugin: status 1" is $status 1
+	check "directory of the killed run is removed" no_directory
+}
+
+test_options
+test_module_build
+test_command
+test_big_output
+test_timeout
+test_panic
+test_insmod_failure
+test_interrupt
+test_kill_and_forward
+echo "1..$count"
+((failed == 0))

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cli.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pointspec.h"
+
+static void say(const char *fmt, va_list ap)
+{
+	fflush(stdout);
+	fputs("kerninst: ", stderr);
+	vfprintf(stderr, fmt, ap);
+	fputc('\n', stderr);
+}
+
+void cli_warn(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say(fmt, ap);
+	va_end(ap);
+}
+
+int cli_error(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say(fmt, ap);
+	va_end(ap);
+	return CLI_ERROR;
+}
+
+int cli_no_memory(void)
+{
+	return cli_error("out of memory");
+}
+
+int cli_fail(const struct ki_err *err)
+{
+	const char *hint = ki_reason_hint(err->reason);
+
+	cli_warn("%s%s%s", err->msg, *hint ? "; " : "", hint);
+	switch (err->reason) {
+	case KI_R_NO_DEVICE:
+	case KI_R_NO_PERMISSION:
+	case KI_R_ABI_MISMATCH:
+	case KI_R_LOCKDOWN:
+	case KI_R_NO_SYMBOLS:
+		return CLI_ENVIRONMENT;
+	default:
+		return CLI_ERROR;
+	}
+}
+
+int cli_misuse(const struct verb *v, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say(fmt, ap);
+	va_end(ap);
+	fprintf(stderr, "Try: kerninst %s --help\n", v->name);
+	return CLI_USAGE;
+}
+
+int cli_other_option(const struct verb *v, int option)
+{
+	if (option == 'h') {
+		fputs(v->usage, stdout);
+		return CLI_OK;
+	}
+	/* getopt_long has said what is wrong */
+	fprintf(stderr, "Try: kerninst %s --help\n", v->name);
+	return CLI_USAGE;
+}
+
+int cli_open(const char *image, struct ki_target **out)
+{
+	struct ki_err err = {0};
+	int ret = image ? ki_target_open_image(image, out, &err) : ki_target_open_live(out, &err);
+
+	return ret ? cli_fail(&err) : CLI_OK;
+}
+
+bool cli_seconds(const char *text, double *out)
+{
+	char *end;
+
+	*out = strtod(text, &end);
+	return end != text && !*end && isfinite(*out) && *out >= 0.001 && *out <= 1e9;
+}
+
+bool cli_bold(FILE *out)
+{
+	const char *no = getenv("NO_COLOR");
+
+	return (!no || !*no) && isatty(fileno(out));
+}
+
+const char *cli_module(const struct ki_symbol *sym)
+{
+	return *sym->module ? sym->module : POINTSPEC_KERNEL;
+}
+
+double cli_since(const struct timespec *start)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)(now.tv_sec - start->tv_sec) + (double)(now.tv_nsec - start->tv_nsec) / 1e9;
+}
+
+void cli_progress_start(struct cli_progress *p, const char *what, size_t total, bool off)
+{
+	*p = (struct cli_progress){.what = what, .total = total, .next = 1, .off = off};
+	clock_gettime(CLOCK_MONOTONIC, &p->start);
+}
+
+void cli_progress_at(struct cli_progress *p, size_t done)
+{
+	bool tty;
+
+	if (p->off || done % 64 || cli_since(&p->start) < p->next)
+		return;
+	tty = isatty(STDERR_FILENO);
+	p->next = cli_since(&p->start) + (tty ? 0.2 : 10);
+	p->shown = tty;
+	fprintf(stderr, tty ? "\r%s: %zu of %zu " : "kerninst: %s: %zu of %zu\n", p->what, done,
+		p->total);
+}
+
+void cli_progress_end(struct cli_progress *p)
+{
+	if (p->shown)
+		fputs("\r\033[K", stderr);
+	p->shown = false;
+}

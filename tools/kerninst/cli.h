@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the verbs of kerninst share: how they are called, how they fail, how they show progress.
+ */
+#ifndef KERNINST_CLI_H
+#define KERNINST_CLI_H
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "kerninst/target.h"
+
+/* Exit statuses. */
+enum { CLI_OK = 0, CLI_ERROR = 1, CLI_USAGE = 2, CLI_ENVIRONMENT = 3, CLI_NO_COMMAND = 127 };
+
+/* A verb gets its arguments as main does, from argv[1] on; returns the exit status. */
+struct verb {
+	const char *name;
+	const char *summary;
+	const char *usage; /* the whole text of --help */
+	int (*run)(const struct verb *self, int argc, char **argv);
+};
+
+extern const struct verb verb_info, verb_list, verb_stat, verb_explain;
+
+/* "kerninst: what: why; hint" on stderr. They return the exit status that fits. */
+int cli_fail(const struct ki_err *err);
+int cli_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+int cli_misuse(const struct verb *v, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+int cli_no_memory(void);
+void cli_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* What getopt_long gave that the verb does not know: --help, or an error. */
+int cli_other_option(const struct verb *v, int option);
+
+/* The image, or the live kernel if it is NULL: CLI_OK, or reported. */
+int cli_open(const char *image, struct ki_target **out);
+
+/* A positive number of seconds. */
+bool cli_seconds(const char *text, double *out);
+
+/* Bold titles: on a terminal, and never with NO_COLOR. */
+bool cli_bold(FILE *out);
+
+/* Name of a symbol's module as people write it. */
+const char *cli_module(const struct ki_symbol *sym);
+
+/*
+ * Progress of something long, on stderr: one changing line on a terminal, else a line now and
+ * then; nothing in the first second.
+ */
+struct cli_progress {
+	const char *what;
+	size_t total;
+	struct timespec start;
+	double next; /* seconds after start */
+	bool shown, off;
+};
+
+void cli_progress_start(struct cli_progress *p, const char *what, size_t total, bool off);
+void cli_progress_at(struct cli_progress *p, size_t done);
+void cli_progress_end(struct cli_progress *p);
+
+double cli_since(const struct timespec *start);
+
+#endif

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The command's process exists before anything is installed, and becomes the command when
+ * everything is. What it and we do between these moments is counted too, so it is little: it
+ * waits for a signal and not on a pipe, because a read that begins before the counting and ends
+ * in it would be an exit without an entry; and whether exec failed is told through memory.
+ */
+#include "command.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+#define GO SIGUSR1
+
+/* In the child: wait to be told, then become the command. It does not outlive its parent. */
+static void become(pid_t parent, const sigset_t *mask, volatile int *no_exec, char **argv)
+{
+	sigset_t go;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(CLI_NO_COMMAND);
+	sigemptyset(&go);
+	sigaddset(&go, GO);
+	while (sigwaitinfo(&go, NULL) != GO)
+		;
+	prctl(PR_SET_PDEATHSIG, 0);
+	sigprocmask(SIG_SETMASK, mask, NULL);
+	execvp(argv[0], argv);
+	*no_exec = errno;
+	_exit(CLI_NO_COMMAND);
+}
+
+int command_prepare(struct command *c, char **argv)
+{
+	pid_t parent = getpid();
+	sigset_t go, old;
+	int error;
+
+	*c = (struct command){0};
+	c->no_exec = mmap(NULL, sizeof(*c->no_exec), PROT_READ | PROT_WRITE,
+			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (c->no_exec == MAP_FAILED)
+		return -errno;
+	sigemptyset(&go);
+	sigaddset(&go, GO);
+	sigprocmask(SIG_BLOCK, &go, &old);
+	fflush(NULL);
+	c->pid = fork();
+	error = errno;
+	if (c->pid == 0)
+		become(parent, &old, c->no_exec, argv);
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	if (c->pid > 0)
+		return 0;
+	c->pid = 0;
+	return -error;
+}
+
+static void reap(struct command *c, int options)
+{
+	if (c->pid && !c->ended && waitpid(c->pid, &c->status, options) == c->pid)
+		c->ended = true;
+}
+
+void command_start(struct command *c)
+{
+	c->started = true;
+	kill(c->pid, GO);
+}
+
+int command_failed(const struct command *c)
+{
+	return c->pid && c->ended ? *c->no_exec : 0;
+}
+
+void command_abandon(struct command *c)
+{
+	if (!c->pid || c->started)
+		return;
+	kill(c->pid, SIGKILL);
+	reap(c, 0);
+}
+
+int command_exit_status(const struct command *c)
+{
+	if (command_failed(c))
+		return CLI_NO_COMMAND;
+	if (!c->ended)
+		return 128 + c->stopped_by;
+	if (WIFSIGNALED(c->status))
+		return 128 + WTERMSIG(c->status);
+	return WEXITSTATUS(c->status);
+}
+
+static sigset_t stop_signals(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	return set;
+}
+
+static void ignore_nothing(int sig)
+{
+	(void)sig;
+}
+
+void wait_prepare(void)
+{
+	sigset_t set = stop_signals();
+	struct sigaction sa = {.sa_handler = ignore_nothing};
+
+	sigaddset(&set, SIGCHLD);
+	sigaction(SIGCHLD, &sa, NULL);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
+/* A second signal finds no obstacle: the driver cleans up when we are gone. */
+static void let_next_one_kill(void)
+{
+	sigset_t set = stop_signals();
+
+	signal(SIGINT, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
+double wait_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static int next_signal(double deadline, siginfo_t *info)
+{
+	sigset_t set = stop_signals();
+	struct timespec left = {0};
+	double seconds = deadline - wait_now();
+
+	sigaddset(&set, SIGCHLD);
+	if (deadline < 0)
+		return sigwaitinfo(&set, info);
+	if (seconds > 0) {
+		left.tv_sec = (time_t)seconds;
+		left.tv_nsec = (long)((seconds - (double)left.tv_sec) * 1e9);
+	}
+	return sigtimedwait(&set, info, &left);
+}
+
+enum event wait_event(struct command *c, double deadline)
+{
+	siginfo_t info;
+
+	for (;;) {
+		int sig = next_signal(deadline, &info);
+
+		if (sig == SIGINT || sig == SIGTERM) {
+			c->stopped_by = sig;
+			if (c->pid && !c->ended && info.si_code != SI_KERNEL)
+				kill(c->pid, sig);
+			let_next_one_kill();
+			return EVENT_SIGNAL;
+		}
+		reap(c, WNOHANG);
+		if (c->ended)
+			return EVENT_ENDED;
+		if (sig < 0 && errno == EAGAIN)
+			return EVENT_TIME;
+	}
+}

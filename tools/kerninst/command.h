@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The command that is measured, and waiting: for its end, for a signal, for a point in time.
+ */
+#ifndef KERNINST_COMMAND_H
+#define KERNINST_COMMAND_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct command {
+	pid_t pid; /* 0: none */
+	bool started, ended;
+	int status;	       /* of wait, when ended */
+	int stopped_by;	       /* the signal that ended the measurement, or 0 */
+	volatile int *no_exec; /* shared with the child: errno of an exec that failed, or 0 */
+};
+
+enum event { EVENT_TIME, EVENT_SIGNAL, EVENT_ENDED };
+
+/* Make the process, which waits before it becomes the command. 0, or -errno. */
+int command_prepare(struct command *c, char **argv);
+
+/* Let it become the command. */
+void command_start(struct command *c);
+
+/* When it has ended: the errno why it never became the command, or 0. */
+int command_failed(const struct command *c);
+
+/* End it if it has not been started. One that runs is left alone. */
+void command_abandon(struct command *c);
+
+/* What a shell would say it returned. */
+int command_exit_status(const struct command *c);
+
+/* From here on SIGINT and SIGTERM are only seen by wait_event. */
+void wait_prepare(void);
+
+/*
+ * Wait for something to happen, until `deadline` (seconds of CLOCK_MONOTONIC; negative: for
+ * ever). After the first SIGINT or SIGTERM further ones end this process at once. A signal is
+ * passed on to the command, unless the terminal has sent it to both.
+ */
+enum event wait_event(struct command *c, double deadline);
+
+double wait_now(void);
+
+#endif

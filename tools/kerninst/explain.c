@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * kerninst explain: the reasons why something is refused.
+ */
+#include <getopt.h>
+#include <string.h>
+
+#include "cli.h"
+#include "out/json.h"
+
+static const char usage[] =
+	"Usage: kerninst explain [--json] [TAG...]\n"
+	"Say what a reason of refusal means and what to do instead; without TAG: all of them.\n\n"
+	"  --json      one object per line\n"
+	"  -h, --help  this text\n\n"
+	"Examples:\n"
+	"  kerninst explain WINDOW_SHORT\n"
+	"  kerninst explain | grep -A2 EBUSY\n";
+
+static const char *errno_name(unsigned int reason)
+{
+	const char *name = strerrorname_np(ki_reason_errno(reason));
+
+	return ki_reason_errno(reason) && name ? name : "0";
+}
+
+static void print_text(unsigned int reason)
+{
+	printf("%s (%s)\n  %s\n", ki_reason_tag(reason), errno_name(reason),
+	       ki_reason_text(reason));
+	if (*ki_reason_hint(reason))
+		printf("  hint: %s\n", ki_reason_hint(reason));
+}
+
+static void print_json(unsigned int reason)
+{
+	struct ki_json j;
+
+	ki_json_init(&j, stdout);
+	ki_json_open(&j, NULL, '{');
+	ki_json_str(&j, "tag", ki_reason_tag(reason));
+	ki_json_str(&j, "errno", errno_name(reason));
+	ki_json_str(&j, "text", ki_reason_text(reason));
+	ki_json_str(&j, "hint", ki_reason_hint(reason));
+	ki_json_close(&j);
+	ki_json_end_line(&j);
+}
+
+static int run(const struct verb *self, int argc, char **argv)
+{
+	static const struct option options[] = {
+		{"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'}, {0}};
+	void (*print)(unsigned int reason) = print_text;
+	unsigned int reason;
+	int c;
+
+	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+		if (c != 'j')
+			return cli_other_option(self, c);
+		print = print_json;
+	}
+	for (unsigned int r = 0; optind == argc && r < KI_R_COUNT; r++)
+		print(r);
+	for (int i = optind; i < argc; i++)
+		if (ki_reason_find(argv[i], &reason))
+			return cli_error("no reason '%s'; kerninst explain lists them", argv[i]);
+	for (int i = optind; i < argc; i++)
+		if (!ki_reason_find(argv[i], &reason))
+			print(reason);
+	return CLI_OK;
+}
+
+const struct verb verb_explain = {
+	.name = "explain",
+	.summary = "what a reason of refusal means",
+	.usage = usage,
+	.run = run,
+};

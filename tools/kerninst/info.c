@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * kerninst info: what kernel and driver this is, and what cannot be done here.
+ */
+#include <getopt.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "cli.h"
+#include "match.h"
+#include "out/json.h"
+
+static const char usage[] =
+	"Usage: kerninst info [--json] [--text-hash]\n"
+	"Show the kernel, the driver, what is in use, and what is not supported here.\n\n"
+	"  --json       one object\n"
+	"  --text-hash  hash the kernel's text as it is now; sites that the kernel itself rewrites\n"
+	"               are left out, so that equal hashes mean: nothing is installed\n"
+	"  -h, --help   this text\n\n"
+	"Examples:\n"
+	"  kerninst info\n"
+	"  kerninst info --json --text-hash | jq -r .text_hash\n";
+
+struct facts {
+	struct utsname kernel;
+	const struct ki_info *driver;
+	uint64_t text_bytes; /* of all ranges */
+	size_t functions, modules;
+	size_t reserved[KI_R_COUNT]; /* rows of reserved text, by reason */
+	char hash[KI_TEXT_HASH_LEN];
+	bool hashed;
+};
+
+/* What does not work on this system, with the reason that is given where it matters. */
+struct limit {
+	const char *what;
+	unsigned int reason;
+	bool here;
+};
+
+#define NLIMITS 4
+
+static void find_limits(const struct facts *f, struct limit *v)
+{
+	v[0] = (struct limit){"more counters than the kernel's reserve for modules",
+			      KI_R_COUNTERS_FULL,
+			      !(f->driver->features & KI_FEATURE_COUNTER_ARENA)};
+	v[1] = (struct limit){
+		"safe installation: this driver was built without the wait, for tests", KI_R_OK,
+		(f->driver->features & KI_FEATURE_NO_WAIT) != 0};
+	v[2] = (struct limit){"places without room for a jump", KI_R_WINDOW_SHORT, true};
+	v[3] = (struct limit){"conditional tail jumps as exits", KI_R_TAIL_JCC, true};
+}
+
+static int count_reserved(struct facts *f, struct ki_target *t, struct ki_err *err)
+{
+	const struct ki_reserved_row *rows;
+	size_t n;
+
+	if (ki_target_reserved(t, 0, UINT64_MAX, &rows, &n, err))
+		return -1;
+	for (size_t i = 0; i < n; i++)
+		if (rows[i].reason < KI_R_COUNT)
+			f->reserved[rows[i].reason]++;
+	return 0;
+}
+
+static int gather(struct facts *f, struct ki_target *t)
+{
+	const struct ki_text_range *ranges;
+	const struct ki_symbol *syms;
+	struct ki_err err = {0};
+	size_t n;
+
+	uname(&f->kernel);
+	f->driver = ki_target_info(t);
+	ranges = ki_target_ranges(t, &n);
+	for (size_t i = 0; i < n; i++) {
+		f->text_bytes += ranges[i].end - ranges[i].start;
+		f->modules += *ranges[i].module &&
+			      (!i || strcmp(ranges[i].module, ranges[i - 1].module) != 0);
+	}
+	syms = ki_target_symbols(t, &n);
+	for (size_t i = 0; i < n; i++)
+		f->functions += !syms[i].alias && !match_is_padding(&syms[i]);
+	if (count_reserved(f, t, &err) || (f->hashed && ki_target_text_hash(t, f->hash, &err)))
+		return cli_fail(&err);
+	return CLI_OK;
+}
+
+static void print_text(const struct facts *f)
+{
+	const struct ki_info *d = f->driver;
+	struct limit limits[NLIMITS];
+
+	printf("kernel        %s %s\n", f->kernel.release, f->kernel.machine);
+	printf("text          %" PRIu64 " bytes, core at 0x%" PRIx64 "\n", f->text_bytes,
+	       (uint64_t)d->text_start);
+	printf("functions     %zu\n", f->functions);
+	printf("modules       %zu\n", f->modules);
+	printf("driver ABI    %u\n", d->abi);
+	printf("text heap     %" PRIu64 " of %" PRIu64 " bytes used\n", (uint64_t)d->heap_used,
+	       (uint64_t)(d->heap_end - d->heap_start));
+	printf("counters      %u of %u used, on %u CPUs\n", d->counters_used, d->counters, d->cpus);
+	printf("sessions      %u, this one included\n", d->sessions);
+	printf("windows       %u installed\n", d->windows);
+	printf("waits         %" PRIu64 "\n", (uint64_t)d->waits);
+	if (f->hashed)
+		printf("text hash     %s\n", f->hash);
+	for (unsigned int r = 0; r < KI_R_COUNT; r++)
+		if (f->reserved[r])
+			printf("reserved      %7zu  %s\n", f->reserved[r], ki_reason_tag(r));
+	find_limits(f, limits);
+	for (size_t i = 0; i < NLIMITS; i++)
+		if (limits[i].here)
+			printf("unsupported   %s%s%s%s\n", limits[i].what,
+			       limits[i].reason ? " [" : "",
+			       limits[i].reason ? ki_reason_tag(limits[i].reason) : "",
+			       limits[i].reason ? "]" : "");
+}
+
+static void json_driver(struct ki_json *j, const struct ki_info *d)
+{
+	ki_json_u64(j, "abi", d->abi);
+	ki_json_u64(j, "cpus", d->cpus);
+	ki_json_hex(j, "text_start", d->text_start);
+	ki_json_hex(j, "text_end", d->text_end);
+	ki_json_u64(j, "heap_bytes", d->heap_end - d->heap_start);
+	ki_json_u64(j, "heap_used", d->heap_used);
+	ki_json_u64(j, "counters", d->counters);
+	ki_json_u64(j, "counters_used", d->counters_used);
+	ki_json_u64(j, "sessions", d->sessions);
+	ki_json_u64(j, "windows", d->windows);
+	ki_json_u64(j, "waits", d->waits);
+}
+
+static void json_limits(struct ki_json *j, const struct facts *f)
+{
+	struct limit limits[NLIMITS];
+
+	find_limits(f, limits);
+	ki_json_open(j, "unsupported", '[');
+	for (size_t i = 0; i < NLIMITS; i++) {
+		if (!limits[i].here)
+			continue;
+		ki_json_open(j, NULL, '{');
+		ki_json_str(j, "what", limits[i].what);
+		ki_json_str(j, "reason", limits[i].reason ? ki_reason_tag(limits[i].reason) : NULL);
+		ki_json_close(j);
+	}
+	ki_json_close(j);
+}
+
+static void print_json(const struct facts *f)
+{
+	struct ki_json j;
+
+	ki_json_init(&j, stdout);
+	ki_json_open(&j, NULL, '{');
+	ki_json_str(&j, "release", f->kernel.release);
+	ki_json_str(&j, "machine", f->kernel.machine);
+	ki_json_u64(&j, "text_bytes", f->text_bytes);
+	ki_json_u64(&j, "functions", f->functions);
+	ki_json_u64(&j, "modules", f->modules);
+	json_driver(&j, f->driver);
+	ki_json_open(&j, "reserved", '{');
+	for (unsigned int r = 0; r < KI_R_COUNT; r++)
+		if (f->reserved[r])
+			ki_json_u64(&j, ki_reason_tag(r), f->reserved[r]);
+	ki_json_close(&j);
+	json_limits(&j, f);
+	if (f->hashed)
+		ki_json_str(&j, "text_hash", f->hash);
+	ki_json_close(&j);
+	ki_json_end_line(&j);
+}
+
+static int run(const struct verb *self, int argc, char **argv)
+{
+	static const struct option options[] = {{"json", no_argument, NULL, 'j'},
+						{"text-hash", no_argument, NULL, 't'},
+						{"help", no_argument, NULL, 'h'},
+						{0}};
+	struct facts f = {0};
+	struct ki_target *t;
+	bool json = false;
+	int c, ret;
+
+	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+		if (c == 'j')
+			json = true;
+		else if (c == 't')
+			f.hashed = true;
+		else
+			return cli_other_option(self, c);
+	}
+	if (optind < argc)
+		return cli_misuse(self, "'%s': info takes no arguments", argv[optind]);
+	ret = cli_open(NULL, &t);
+	if (ret)
+		return ret;
+	ret = gather(&f, t);
+	if (!ret)
+		(json ? print_json : print_text)(&f);
+	ki_target_close(t);
+	return ret;
+}
+
+const struct verb verb_info = {
+	.name = "info",
+	.summary = "the kernel, the driver, and what is not supported here",
+	.usage = usage,
+	.run = run,
+};

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * kerninst: one front door for everything that is done from the shell.
+ */
+#include <string.h>
+
+#include "cli.h"
+
+static const struct verb *const verbs[] = {&verb_stat, &verb_list, &verb_info, &verb_explain};
+
+#define NVERBS (sizeof(verbs) / sizeof(*verbs))
+
+static void print_help(FILE *out)
+{
+	fputs("Usage: kerninst VERB [OPTION...] [ARGUMENT...]\n"
+	      "Instrument the running kernel, basic block by basic block.\n\n",
+	      out);
+	for (size_t i = 0; i < NVERBS; i++)
+		fprintf(out, "  %-10s%s\n", verbs[i]->name, verbs[i]->summary);
+	fputs("\n"
+	      "  kerninst VERB --help   the options of a verb, and examples\n"
+	      "  kerninst --version\n\n"
+	      "Exit status: 0 done, 1 error, 2 wrong usage, 3 not possible on this system.\n",
+	      out);
+}
+
+static const struct verb *find_verb(const char *name)
+{
+	for (size_t i = 0; i < NVERBS; i++)
+		if (!strcmp(verbs[i]->name, name))
+			return verbs[i];
+	return NULL;
+}
+
+static int unknown_verb(const char *name)
+{
+	cli_warn("no verb '%s'; kerninst --help lists them", name);
+	return CLI_USAGE;
+}
+
+/* What has been printed must have arrived, or the status says so. */
+static int finish(int status)
+{
+	if (fflush(stdout) || ferror(stdout)) {
+		cli_warn("writing the output failed");
+		return status ? status : CLI_ERROR;
+	}
+	return status;
+}
+
+static int help(const char *about)
+{
+	const struct verb *v;
+
+	if (!about) {
+		print_help(stdout);
+		return CLI_OK;
+	}
+	v = find_verb(about);
+	if (!v)
+		return unknown_verb(about);
+	fputs(v->usage, stdout);
+	return CLI_OK;
+}
+
+int main(int argc, char **argv)
+{
+	static char self[] = "kerninst";
+	const char *what = argc > 1 ? argv[1] : NULL;
+	const struct verb *v;
+
+	if (!what) {
+		print_help(stderr);
+		return CLI_USAGE;
+	}
+	if (!strcmp(what, "--help") || !strcmp(what, "-h") || !strcmp(what, "help"))
+		return finish(help(argc > 2 ? argv[2] : NULL));
+	if (!strcmp(what, "--version") || !strcmp(what, "-V")) {
+		printf("kerninst %s (driver ABI %d)\n", KI_VERSION, KI_ABI_VERSION);
+		return finish(CLI_OK);
+	}
+	v = find_verb(what);
+	if (!v)
+		return unknown_verb(what);
+	argv[1] = self; /* getopt's messages begin with it */
+	return finish(v->run(v, argc - 1, argv + 1));
+}

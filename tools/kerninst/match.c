@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "match.h"
+
+#include <string.h>
+
+#include "cli.h"
+
+#define NEAR_MAX   5
+#define NEAR_EDITS 3
+
+bool match_is_padding(const struct ki_symbol *sym)
+{
+	return !strncmp(sym->name, "__pfx_", 6);
+}
+
+static bool is_glob(const struct pointspec *spec)
+{
+	return pointspec_is_glob(spec->function);
+}
+
+int match_each(struct ki_target *t, const struct pointspec *spec, match_fn *fn, void *ctx,
+	       size_t *count)
+{
+	const struct ki_symbol *sym = NULL, *all;
+	size_t n;
+	int ret = 0;
+
+	*count = 0;
+	if (!is_glob(spec)) {
+		while (!ret &&
+		       (sym = ki_target_symbol_named(t, NULL, spec->function, sym)) != NULL) {
+			if (!pointspec_matches(spec, sym->module, sym->name, sym->addr))
+				continue;
+			++*count;
+			ret = fn(ctx, sym);
+		}
+		return ret;
+	}
+	all = ki_target_symbols(t, &n);
+	for (size_t i = 0; !ret && i < n; i++) {
+		if (all[i].alias || match_is_padding(&all[i]) ||
+		    !pointspec_matches(spec, all[i].module, all[i].name, all[i].addr))
+			continue;
+		++*count;
+		ret = fn(ctx, &all[i]);
+	}
+	return ret;
+}
+
+struct near {
+	const char *name;
+	unsigned int rank;
+};
+
+/* How near a name is: edits, or behind those how much longer a name is that contains it. */
+static unsigned int rank_of(const char *wanted, const char *name)
+{
+	unsigned int d = pointspec_distance(wanted, name, NEAR_EDITS);
+
+	if (d <= NEAR_EDITS && d < strlen(wanted))
+		return d;
+	if (strlen(wanted) >= 3 && strstr(name, wanted))
+		return NEAR_EDITS + (unsigned int)(strlen(name) - strlen(wanted));
+	return UINT32_MAX;
+}
+
+/* Keep the list in order of rank, each name once. */
+static size_t keep_near(struct near *v, size_t n, struct near one)
+{
+	size_t i = n;
+
+	for (size_t k = 0; k < n; k++)
+		if (!strcmp(v[k].name, one.name))
+			return n;
+	while (i && v[i - 1].rank > one.rank)
+		i--;
+	if (i == NEAR_MAX)
+		return n;
+	if (n == NEAR_MAX)
+		n--;
+	memmove(v + i + 1, v + i, (n - i) * sizeof(*v));
+	v[i] = one;
+	return n + 1;
+}
+
+static bool module_exists(struct ki_target *t, const struct pointspec *spec)
+{
+	struct pointspec any = *spec;
+	size_t n;
+	const struct ki_text_range *r = ki_target_ranges(t, &n);
+
+	strcpy(any.function, "*");
+	any.picked = 0;
+	for (size_t i = 0; i < n; i++)
+		if (pointspec_matches(&any, r[i].module, "", 0))
+			return true;
+	return false;
+}
+
+int match_nothing(struct ki_target *t, const struct pointspec *spec)
+{
+	struct near near[NEAR_MAX];
+	const struct ki_symbol *all;
+	size_t n, count = 0;
+	char list[NEAR_MAX * 130] = "";
+
+	if (*spec->module && !module_exists(t, spec))
+		return cli_error("no module '%s'; the kernel itself is '%s'", spec->module,
+				 POINTSPEC_KERNEL);
+	if (is_glob(spec))
+		return cli_error("no function matches '%s'; kerninst list shows what there is",
+				 spec->function);
+	all = ki_target_symbols(t, &n);
+	for (size_t i = 0; i < n; i++) {
+		struct near one = {all[i].name, rank_of(spec->function, all[i].name)};
+
+		if (one.rank != UINT32_MAX && !match_is_padding(&all[i]))
+			count = keep_near(near, count, one);
+	}
+	for (size_t i = 0; i < count; i++) {
+		size_t at = strlen(list);
+
+		snprintf(list + at, sizeof(list) - at, "%s%.120s",
+			 i ? ", " : "; near: ", near[i].name);
+	}
+	return cli_error("no function '%s'%s", spec->function, list);
+}
+
+bool match_is_ambiguous(struct ki_target *t, const struct ki_symbol *sym)
+{
+	const struct ki_symbol *s = NULL;
+
+	while ((s = ki_target_symbol_named(t, sym->module, sym->name, s)) != NULL)
+		if (s->addr != sym->addr)
+			return true;
+	return false;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Points to be counted: from what people wrote to counters and a plan.
+ */
+#ifndef KERNINST_POINTS_H
+#define KERNINST_POINTS_H
+
+#include "kerninst/splice.h"
+#include "pointspec.h"
+#include "util/vec.h"
+
+struct verb;
+
+struct point {
+	char *name;
+	const struct ki_symbol *sym;
+	struct ki_point at;
+	uint64_t addr;		 /* what it is about: function, block or instruction */
+	uint64_t size;		 /* of that; 0: an instruction */
+	unsigned int reason;	 /* KI_R_OK, or why it cannot be counted */
+	uint32_t counter;	 /* valid if it can */
+	uint32_t chunk, nchunks; /* its chunks in the plan */
+	size_t entry;		 /* 1 + index of the point of its function's block 0; 0: none */
+	uint64_t last;		 /* the counter when it was last read */
+	uint64_t value;		 /* result */
+};
+
+struct points {
+	ki_vec(struct point) v;
+	struct ki_plan *plan;
+};
+
+/* What was asked for: texts, and what they say. */
+struct asked {
+	char **texts;
+	struct pointspec *specs;
+	size_t n;
+};
+
+/* Take the texts apart: CLI_OK, or reported. Free specs in any case. */
+int points_parse(struct asked *a, const struct verb *self, char **texts, int n);
+
+/*
+ * Find out what is meant, take counters and put everything into the plan. Nothing is installed.
+ * blocks: a function alone means all its blocks, not its entry. CLI_OK, or reported.
+ */
+int points_resolve(struct points *p, struct ki_target *t, const struct asked *a, bool blocks,
+		   bool quiet);
+
+/* Note what the driver refused when the plan was applied. */
+void points_note_refusals(struct points *p);
+
+size_t points_refused(const struct points *p);
+
+/* Say which points are refused, in groups if they are many. */
+void points_warn_refused(const struct points *p);
+
+void points_free(struct points *p);
+
+#endif

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "report.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "cli.h"
+#include "out/json.h"
+
+/* A block is hot that runs more often than in every 20th call of its function. */
+#define HOT_SHARE 20
+
+int report_open(struct report *r, FILE *out, bool json, bool blocks, bool timed)
+{
+	static const struct ki_column all[] = {
+		{"TIME", KI_ALIGN_RIGHT, 8},	 {"COUNT", KI_ALIGN_RIGHT, 12},
+		{"RATE/S", KI_ALIGN_RIGHT, 12},	 {"POINT", KI_ALIGN_LEFT, 0},
+		{"ADDRESS", KI_ALIGN_LEFT, 18},	 {"SIZE", KI_ALIGN_RIGHT, 5},
+		{"ENTRIES", KI_ALIGN_RIGHT, 12}, {"SHARE", KI_ALIGN_RIGHT, 8},
+		{"HEAT", KI_ALIGN_LEFT, 0},
+	};
+	unsigned int skip = timed ? 0 : 1, n = blocks ? 9 : 5;
+
+	*r = (struct report){.out = out, .metric = blocks ? "blocks" : "calls"};
+	r->blocks = blocks;
+	r->timed = timed;
+	return json ? 0 : ki_table_new(&r->table, all + skip, n - skip);
+}
+
+void report_close(struct report *r)
+{
+	ki_table_free(r->table);
+	r->table = NULL;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	const struct point *pa = *(const struct point *const *)a;
+	const struct point *pb = *(const struct point *const *)b;
+
+	if (pa->value != pb->value)
+		return pa->value > pb->value ? -1 : 1;
+	return (pa > pb) - (pa < pb); /* the order of address */
+}
+
+/* How the block's count stands to its function's entries. */
+static void share_cells(struct ki_table *t, const struct points *p, const struct point *pt)
+{
+	const struct point *e = pt->entry ? &p->v.v[pt->entry - 1] : NULL;
+
+	if (!e || e->reason || pt->at.kind != KI_POINT_BLOCK) {
+		ki_table_cell(t, "-");
+		ki_table_cell(t, "-");
+		ki_table_cell(t, "-");
+		return;
+	}
+	ki_table_cell(t, "%" PRIu64, e->value);
+	if (e->value)
+		ki_table_cell(t, "%.1f%%", 100.0 * (double)pt->value / (double)e->value);
+	else
+		ki_table_cell(t, "-");
+	ki_table_cell(t, pt->value > e->value / HOT_SHARE ? "hot" : "cold");
+}
+
+static void text_row(struct report *r, const struct points *p, const struct point *pt, double time,
+		     double seconds)
+{
+	struct ki_table *t = r->table;
+
+	if (r->timed)
+		ki_table_cell(t, "%.3f", time);
+	ki_table_cell(t, "%" PRIu64, pt->value);
+	ki_table_cell(t, "%.1f", seconds > 0 ? (double)pt->value / seconds : 0.0);
+	ki_table_cell(t, "%s", pt->name);
+	ki_table_cell(t, "0x%" PRIx64, pt->addr);
+	if (!r->blocks)
+		return;
+	if (pt->size)
+		ki_table_cell(t, "%" PRIu64, pt->size);
+	else
+		ki_table_cell(t, "-");
+	share_cells(t, p, pt);
+}
+
+static int json_row(struct report *r, const struct point *pt, double time)
+{
+	struct ki_json j;
+
+	ki_json_init(&j, r->out);
+	ki_json_open(&j, NULL, '{');
+	ki_json_str(&j, "metric", r->metric);
+	ki_json_str(&j, "point", pt->name);
+	if (pt->reason)
+		ki_json_str(&j, "reason", ki_reason_tag(pt->reason));
+	else
+		ki_json_u64(&j, "value", pt->value);
+	if (r->timed && !pt->reason)
+		ki_json_double(&j, "time", time);
+	ki_json_hex(&j, "address", pt->addr);
+	ki_json_str(&j, "module", cli_module(pt->sym));
+	ki_json_str(&j, "function", pt->sym->name);
+	if (pt->at.kind == KI_POINT_BLOCK)
+		ki_json_u64(&j, "block", pt->at.block);
+	if (pt->size)
+		ki_json_u64(&j, "size", pt->size);
+	ki_json_close(&j);
+	return ki_json_end_line(&j);
+}
+
+int report_values(struct report *r, const struct points *p, double time, double seconds)
+{
+	const struct point **order = calloc(p->v.n + 1, sizeof(*order));
+	size_t n = 0;
+	int ret = 0;
+
+	if (!order)
+		return -ENOMEM;
+	for (size_t i = 0; i < p->v.n; i++)
+		if (!p->v.v[i].reason)
+			order[n++] = &p->v.v[i];
+	qsort(order, n, sizeof(*order), by_value);
+	for (size_t i = 0; !ret && i < n; i++) {
+		if (r->table)
+			text_row(r, p, order[i], time, seconds);
+		else
+			ret = json_row(r, order[i], time);
+	}
+	free(order);
+	if (!ret && r->table)
+		ret = ki_table_print(r->table, r->out, cli_bold(r->out));
+	return ret || fflush(r->out) ? -EIO : 0;
+}
+
+int report_refused(struct report *r, const struct points *p)
+{
+	int ret = 0;
+
+	for (size_t i = 0; !r->table && !ret && i < p->v.n; i++)
+		if (p->v.v[i].reason)
+			ret = json_row(r, &p->v.v[i], 0);
+	return ret;
+}
+
+int report_hash(struct report *r, const char *when, const char *hash)
+{
+	struct ki_json j;
+
+	if (r->table) {
+		fprintf(r->out, "text hash %-7s%s\n", when, hash);
+		return ferror(r->out) ? -EIO : 0;
+	}
+	ki_json_init(&j, r->out);
+	ki_json_open(&j, NULL, '{');
+	ki_json_str(&j, "metric", "text_hash");
+	ki_json_str(&j, "point", when);
+	ki_json_str(&j, "value", hash);
+	ki_json_close(&j);
+	return ki_json_end_line(&j);
+}

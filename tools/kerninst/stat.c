@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * kerninst stat: count how often points of the kernel are reached.
+ *
+ * The order of things is what makes the counts exact: the command exists before anything is
+ * installed, but becomes itself only when everything is; counters are read when it has ended,
+ * before anything is taken out.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "command.h"
+#include "points.h"
+#include "report.h"
+
+static const char usage[] =
+	"Usage: kerninst stat [OPTION...] POINT... [-- COMMAND...]\n"
+	"Count how often points of the kernel are reached: while COMMAND runs, or until Ctrl-C.\n\n"
+	"POINT is [MODULE:]FUNCTION[:entry|:exit|:block/N|+OFFSET] or 0xADDRESS. MODULE and\n"
+	"FUNCTION may be globs; the kernel itself is the module vmlinux. FUNCTION alone means its\n"
+	"entry, or with -m blocks all its blocks. FUNCTION@0xADDRESS picks one of several functions\n"
+	"of the same name.\n\n"
+	"  -m, --metric calls|blocks  what FUNCTION alone means [calls]\n"
+	"  -i, --interval SECONDS     a table of what was added, every so often\n"
+	"      --for SECONDS          stop after that time\n"
+	"  -o, --output FILE          write the result there, not to standard output\n"
+	"      --json                 one object per line\n"
+	"      --text-hash            hash the kernel's text before and after; differing: status 1\n"
+	"  -q, --quiet                no warnings about refused points, no progress\n"
+	"  -h, --help                 this text\n\n"
+	"With -m blocks a block is cold that runs at most once in 20 calls of its function.\n\n"
+	"Exit status: that of COMMAND if there was one (127: it could not be executed; 128+n: ended\n"
+	"by signal n), else 0; 1 an error, 2 wrong usage, 3 not possible on this system.\n\n"
+	"Examples:\n"
+	"  kerninst stat vfs_read vfs_write -- tar cf /dev/null /etc\n"
+	"  kerninst stat -i 1 'tcp_*'\n"
+	"  kerninst stat -m blocks tcp_v4_rcv -- curl -s localhost\n"
+	"  kerninst stat --json --for 10 ext4:ext4_sync_file:exit\n";
+
+struct options {
+	bool blocks, json, hash, quiet;
+	double interval, duration; /* 0: none */
+	const char *output;
+	char **points, **command; /* command NULL: none */
+	int npoints;
+};
+
+struct run {
+	const struct options *o;
+	struct ki_target *t;
+	struct points points;
+	struct ki_counter_map *map;
+	struct command command;
+	struct report report;
+	FILE *out;
+	double start, last; /* times */
+	char before[KI_TEXT_HASH_LEN], after[KI_TEXT_HASH_LEN];
+};
+
+/* Everything behind "--" is the command. Returns how many arguments stand before it. */
+static int cut_command(int argc, char **argv, struct options *o)
+{
+	for (int i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "--"))
+			continue;
+		if (i + 1 < argc)
+			o->command = argv + i + 1;
+		argv[i] = NULL;
+		return i;
+	}
+	return argc;
+}
+
+static int take_option(const struct verb *self, int c, struct options *o)
+{
+	switch (c) {
+	case 'm':
+		o->blocks = !strcmp(optarg, "blocks");
+		if (!o->blocks && strcmp(optarg, "calls"))
+			return cli_misuse(self, "no metric '%s'; calls or blocks", optarg);
+		break;
+	case 'i':
+		if (!cli_seconds(optarg, &o->interval))
+			return cli_misuse(self, "'%s' is no interval in seconds", optarg);
+		break;
+	case 'f':
+		if (!cli_seconds(optarg, &o->duration))
+			return cli_misuse(self, "'%s' is no time in seconds", optarg);
+		break;
+	case 'o':
+		o->output = optarg;
+		break;
+	case 'j':
+		o->json = true;
+		break;
+	case 't':
+		o->hash = true;
+		break;
+	case 'q':
+		o->quiet = true;
+		break;
+	}
+	return CLI_OK;
+}
+
+/* CLI_OK; *done: there is nothing more to do, whatever is returned. */
+static int parse_options(const struct verb *self, int argc, char **argv, struct options *o,
+			 bool *done)
+{
+	static const struct option options[] = {{"metric", required_argument, NULL, 'm'},
+						{"interval", required_argument, NULL, 'i'},
+						{"for", required_argument, NULL, 'f'},
+						{"output", required_argument, NULL, 'o'},
+						{"json", no_argument, NULL, 'j'},
+						{"text-hash", no_argument, NULL, 't'},
+						{"quiet", no_argument, NULL, 'q'},
+						{"help", no_argument, NULL, 'h'},
+						{0}};
+	int c, ret;
+
+	*done = true;
+	argc = cut_command(argc, argv, o);
+	while ((c = getopt_long(argc, argv, "m:i:o:qh", options, NULL)) != -1) {
+		if (c == 'h' || c == '?')
+			return cli_other_option(self, c);
+		ret = take_option(self, c, o);
+		if (ret)
+			return ret;
+	}
+	o->points = argv + optind;
+	o->npoints = argc - optind;
+	if (!o->npoints)
+		return cli_misuse(self, "no point is given");
+	if (o->command && o->duration > 0)
+		return cli_misuse(self, "--for and a command: one of them ends the measurement");
+	*done = false;
+	return CLI_OK;
+}
+
+/* All points are refused: say so with the first reason. */
+static int nothing_left(struct run *r)
+{
+	struct point *first = NULL;
+	struct ki_err err = {0};
+
+	for (size_t i = 0; !first; i++)
+		if (r->points.v.v[i].reason)
+			first = &r->points.v.v[i];
+	report_refused(&r->report, &r->points);
+	ki_err_reason(&err, first->reason, first->addr, "%s", first->name);
+	return cli_fail(&err);
+}
+
+static int hash_text(struct run *r, char hash[KI_TEXT_HASH_LEN])
+{
+	struct ki_err err = {0};
+
+	if (!r->o->hash)
+		return CLI_OK;
+	return ki_target_text_hash(r->t, hash, &err) ? cli_fail(&err) : CLI_OK;
+}
+
+static int open_report(struct run *r)
+{
+	const struct options *o = r->o;
+
+	r->out = o->output ? fopen(o->output, "we") : stdout;
+	if (!r->out)
+		return cli_error("%s: %s", o->output, strerror(errno));
+	if (report_open(&r->report, r->out, o->json, o->blocks, o->interval > 0))
+		return cli_no_memory();
+	return CLI_OK;
+}
+
+static int prepare(struct run *r, const struct asked *asked)
+{
+	const struct options *o = r->o;
+	struct ki_err err = {0};
+	int ret;
+
+	ret = cli_open(NULL, &r->t);
+	if (!ret)
+		ret = points_resolve(&r->points, r->t, asked, o->blocks, o->quiet);
+	if (!ret)
+		ret = open_report(r);
+	if (ret)
+		return ret;
+	if (points_refused(&r->points) == r->points.v.n)
+		return nothing_left(r);
+	if (ki_counter_map_open(r->t, &r->map, &err))
+		return cli_fail(&err);
+	ret = hash_text(r, r->before);
+	if (ret || !o->command)
+		return ret;
+	ret = command_prepare(&r->command, o->command);
+	return ret ? cli_error("%s: %s", o->command[0], strerror(-ret)) : CLI_OK;
+}
+
+static int take_out(struct run *r)
+{
+	struct ki_err err = {0};
+
+	return ki_plan_remove(r->points.plan, r->t, &err) ? cli_fail(&err) : CLI_OK;
+}
+
+static int put_in(struct run *r)
+{
+	struct ki_err err = {0};
+
+	wait_prepare();
+	if (ki_plan_apply(r->points.plan, r->t, true, &err))
+		return cli_fail(&err);
+	points_note_refusals(&r->points);
+	if (points_refused(&r->points) == r->points.v.n) {
+		take_out(r);
+		return nothing_left(r);
+	}
+	if (!r->o->quiet)
+		points_warn_refused(&r->points);
+	return CLI_OK;
+}
+
+static void read_counters(struct run *r)
+{
+	for (size_t i = 0; i < r->points.v.n; i++) {
+		struct point *p = &r->points.v.v[i];
+		uint64_t now;
+
+		if (p->reason)
+			continue;
+		now = ki_counter_read(r->map, p->counter);
+		p->value = now - p->last;
+		p->last = now;
+	}
+}
+
+/* Wait for the end, showing what was added meanwhile if that is wanted. */
+static int watch(struct run *r)
+{
+	const struct options *o = r->o;
+	double end = o->duration > 0 ? r->start + o->duration : -1;
+	double next = o->interval > 0 ? r->start + o->interval : -1;
+
+	for (;;) {
+		bool tick = next > 0 && (end < 0 || next < end);
+		enum event e = wait_event(&r->command, tick ? next : end);
+		double now = wait_now();
+
+		/* A command that was sent the signal has a second to end. */
+		if (e == EVENT_SIGNAL && r->command.pid)
+			wait_event(&r->command, now + 1);
+		if (e != EVENT_TIME || !tick)
+			return CLI_OK;
+		read_counters(r);
+		if (report_values(&r->report, &r->points, now - r->start, now - r->last))
+			return cli_error("writing the result failed");
+		r->last = now;
+		next += o->interval;
+	}
+}
+
+static int measure(struct run *r)
+{
+	int ret, error;
+
+	read_counters(r); /* what was counted before this moment does not count */
+	r->start = r->last = wait_now();
+	if (r->o->command)
+		command_start(&r->command);
+	ret = watch(r);
+	error = command_failed(&r->command);
+	if (ret || !error)
+		return ret;
+	cli_warn("%s: cannot be executed: %s", r->o->command[0], strerror(error));
+	return CLI_NO_COMMAND;
+}
+
+static int write_result(struct run *r, double end)
+{
+	const struct options *o = r->o;
+	int ret = 0;
+
+	if (o->hash)
+		ret = report_hash(&r->report, "before", r->before);
+	if (!ret)
+		ret = report_values(&r->report, &r->points, end - r->start, end - r->last);
+	if (!ret)
+		ret = report_refused(&r->report, &r->points);
+	if (!ret && o->hash)
+		ret = report_hash(&r->report, "after", r->after);
+	if (ret)
+		return cli_error("writing the result failed");
+	if (o->hash && strcmp(r->before, r->after))
+		return cli_error("text hash: the kernel's text is not what it was before");
+	return CLI_OK;
+}
+
+static int run_all(struct run *r)
+{
+	double end;
+	int ret, out, hash;
+
+	ret = put_in(r);
+	if (ret)
+		return ret;
+	ret = measure(r);
+	end = wait_now();
+	read_counters(r);
+	out = take_out(r);
+	hash = hash_text(r, r->after);
+	if (!ret)
+		ret = write_result(r, end);
+	if (!ret)
+		ret = out ? out : hash;
+	return !ret && r->o->command ? command_exit_status(&r->command) : ret;
+}
+
+static int close_output(struct run *r, int status)
+{
+	if (!r->out || r->out == stdout)
+		return status;
+	if (fclose(r->out) && !status)
+		return cli_error("%s: %s", r->o->output, strerror(errno));
+	return status;
+}
+
+static int run(const struct verb *self, int argc, char **argv)
+{
+	struct options o = {0};
+	struct run r = {.o = &o};
+	struct asked asked = {0};
+	bool done;
+	int ret;
+
+	ret = parse_options(self, argc, argv, &o, &done);
+	if (done)
+		return ret;
+	ret = points_parse(&asked, self, o.points, o.npoints);
+	if (!ret)
+		ret = prepare(&r, &asked);
+	if (!ret)
+		ret = run_all(&r);
+	command_abandon(&r.command);
+	report_close(&r.report);
+	points_free(&r.points);
+	ki_counter_map_close(r.map);
+	ki_target_close(r.t);
+	free(asked.specs);
+	return close_output(&r, ret);
+}
+
+const struct verb verb_stat = {
+	.name = "stat",
+	.summary = "count how often functions, blocks or instructions are reached",
+	.usage = usage,
+	.run = run,
+};
