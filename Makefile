@@ -72,6 +72,7 @@ include kmod/kmod.mk
 include test/test.mk
 -include bench/bench.mk
 -include doc/install.mk
+-include examples/demo.mk
 
 clean:
 	rm -rf build

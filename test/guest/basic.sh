@@ -89,5 +89,5 @@ ok "Ctrl-C prints the result" bash -c "timeout -s INT 2 '$ki' stat vfs_read | gr
 ok "list" bash -c "'$ki' list 'vfs_*' | grep -q vfs_read"
 ok "info --json is an object" bash -c "'$ki' info --json | grep -q '^{.*}$'"
 ok "explain" bash -c "'$ki' explain WINDOW_SHORT | grep -q 5"
-ok "disas" bash -c "'$ki' disas vfs_read | grep -q ret"
+ok "list -v shows instructions" bash -c "'$ki' list -v vfs_read | grep -q 'ret'"
 finish

@@ -70,8 +70,8 @@ ended() {
 }
 
 # Whatever runs on the victim's CPU stands still during a hold: not we. Nothing
-# but the blocker may decide when the victim goes on: neither the limit
-# on realtime tasks, nor what came after it in 6.12.
+# but the blocker may decide when the victim goes on: neither the limit on
+# realtime tasks, nor what came after it in 6.12.
 alone() {
 	local f
 	taskset -pc 0 $$ >/dev/null || die "taskset"
@@ -84,7 +84,7 @@ alone() {
 # catch WHAT: until the task is held.
 catch() {
 	echo "$1" >$control
-	until_true 60 phase_is held || die "$1: nothing was caught in 60 s"
+	until_true 60 phase_is held || die "$1: nothing was caught in 60 s: $(tr '\n' ' ' <$control)"
 	held_iterations=$(state iterations)
 	say "held at $(state caught) after $(state interrupts) interrupts"
 }

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# make install [prefix=/usr/local] [DESTDIR=]: library, tools, headers, manual, and the driver's
+# sources for DKMS, which builds it for each kernel. `make -n install` is the dry run; nothing is
+# loaded: that is `modprobe kerninst`, the user's decision.
+
+DKMS_DIR := $(DESTDIR)/usr/src/kerninst-$(VERSION)
+
+install: all
+	install -d $(DESTDIR)$(bindir) $(DESTDIR)$(libdir)/pkgconfig $(DESTDIR)$(includedir)/kerninst \
+	    $(DESTDIR)$(includedir)/uapi $(DESTDIR)$(mandir)/man8
+	install $(TOOL_BIN) $(DESTDIR)$(bindir)
+	install -m 644 $(O)/libkerninst.a $(O)/$(SONAME) $(DESTDIR)$(libdir)
+	ln -sf $(SONAME) $(DESTDIR)$(libdir)/libkerninst.so
+	install -m 644 $(O)/kerninst.pc $(DESTDIR)$(libdir)/pkgconfig
+	install -m 644 include/kerninst/*.h $(DESTDIR)$(includedir)/kerninst
+	install -m 644 include/uapi/* $(DESTDIR)$(includedir)/uapi
+	install -m 644 man/*.8 $(DESTDIR)$(mandir)/man8
+	@printf '%s\n' 'Installed. The driver is not: it changes the code of the running kernel. To have it,' \
+	    'read "Safety" in README.md, then: make install-dkms && modprobe kerninst'
+
+install-dkms:
+	install -d $(DKMS_DIR)/include/uapi
+	install -m 644 kmod/*.c kmod/*.h kmod/Kbuild $(DKMS_DIR)
+	install -m 644 include/uapi/* $(DKMS_DIR)/include/uapi
+	sed 's|@version@|$(VERSION)|' kmod/dkms.conf.in > $(DKMS_DIR)/dkms.conf
+	sed 's|@version@|$(VERSION)|' kmod/Makefile.dkms > $(DKMS_DIR)/Makefile
+	$(if $(DESTDIR),,dkms install --force kerninst/$(VERSION))
+
+uninstall:
+	rm -f $(TOOL_BIN:$(O)/bin/%=$(DESTDIR)$(bindir)/%) $(DESTDIR)$(libdir)/libkerninst.* \
+	    $(DESTDIR)$(libdir)/pkgconfig/kerninst.pc $(DESTDIR)$(mandir)/man8/kerninst*.8
+	rm -rf $(DESTDIR)$(includedir)/kerninst $(DESTDIR)$(includedir)/uapi/kerninst* $(DKMS_DIR)
+	$(if $(DESTDIR),,-dkms remove kerninst/$(VERSION) --all)
+
+.PHONY: install install-dkms uninstall
