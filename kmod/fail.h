@@ -18,12 +18,12 @@ static inline bool ki_fail(void)
 }
 
 /* The parentheses keep the names from being expanded again. */
-#define kmalloc(...) (ki_fail() ? NULL : (kmalloc)(__VA_ARGS__))
-#define kzalloc(...) (ki_fail() ? NULL : (kzalloc)(__VA_ARGS__))
-#define kmemdup(...) (ki_fail() ? NULL : (kmemdup)(__VA_ARGS__))
-#define kvmalloc(...) (ki_fail() ? NULL : (kvmalloc)(__VA_ARGS__))
-#define kvcalloc(...) (ki_fail() ? NULL : (kvcalloc)(__VA_ARGS__))
+#define kmalloc(...)	    (ki_fail() ? NULL : (kmalloc)(__VA_ARGS__))
+#define kzalloc(...)	    (ki_fail() ? NULL : (kzalloc)(__VA_ARGS__))
+#define kmemdup(...)	    (ki_fail() ? NULL : (kmemdup)(__VA_ARGS__))
+#define kvmalloc(...)	    (ki_fail() ? NULL : (kvmalloc)(__VA_ARGS__))
+#define kvcalloc(...)	    (ki_fail() ? NULL : (kvcalloc)(__VA_ARGS__))
 #define kvmalloc_array(...) (ki_fail() ? NULL : (kvmalloc_array)(__VA_ARGS__))
-#define vmalloc(...) (ki_fail() ? NULL : (vmalloc)(__VA_ARGS__))
+#define vmalloc(...)	    (ki_fail() ? NULL : (vmalloc)(__VA_ARGS__))
 
 #endif

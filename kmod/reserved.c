@@ -14,6 +14,8 @@
 #include <linux/jump_label.h>
 #include <linux/kprobes.h>
 #include <linux/module.h>
+#include <linux/notifier.h>
+#include <linux/rcupdate.h>
 #include <linux/sort.h>
 #include <linux/static_call.h>
 #include <linux/vmalloc.h>
@@ -85,6 +87,31 @@ static const struct {
 	{"clear_bhb_loop", KI_R_THUNK},
 };
 
+static void add_function(struct ki_rows *r, unsigned long addr, u32 reason)
+{
+	unsigned long size, off;
+
+	if (addr && ki_call(kallsyms_lookup_size_offset)(addr, &size, &off))
+		add(r, addr - off, size, reason, 0);
+}
+
+/*
+ * Whoever else is told of breakpoints may be told before us. The chain changes only with
+ * modules, and they make the table anew.
+ */
+static void add_die_notifiers(struct ki_rows *r)
+{
+	struct atomic_notifier_head *head = (void *)ki_symbol("die_chain");
+	struct notifier_block *nb;
+
+	if (!head)
+		return;
+	rcu_read_lock();
+	for (nb = rcu_dereference(head->head); nb; nb = rcu_dereference(nb->next))
+		add_function(r, (unsigned long)nb->notifier_call, KI_R_TRAP_PATH);
+	rcu_read_unlock();
+}
+
 static void add_ranges(struct ki_rows *r)
 {
 	size_t i;
@@ -96,12 +123,9 @@ static void add_ranges(struct ki_rows *r)
 		if (start && end > start)
 			add(r, start, end - start, ki_ranges[i].reason, 0);
 	}
-	for (i = 0; i < ARRAY_SIZE(ki_functions); i++) {
-		unsigned long addr = ki_symbol(ki_functions[i].name), size, off;
-
-		if (addr && ki_call(kallsyms_lookup_size_offset)(addr, &size, &off))
-			add(r, addr, size, ki_functions[i].reason, 0);
-	}
+	for (i = 0; i < ARRAY_SIZE(ki_functions); i++)
+		add_function(r, ki_symbol(ki_functions[i].name), ki_functions[i].reason);
+	add_die_notifiers(r);
 	add(r, KI_MODULE_TEXT(THIS_MODULE), KI_MODULE_TEXT_SIZE(THIS_MODULE), KI_R_SELF, 0);
 }
 

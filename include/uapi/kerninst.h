@@ -21,7 +21,7 @@
 #include <linux/ioctl.h>
 #include <linux/types.h>
 
-#define KI_DEVICE      "/dev/kerninst"
+#define KI_DEVICE "/dev/kerninst"
 #ifndef KI_ABI_VERSION /* a test builds a driver of another version */
 #define KI_ABI_VERSION 1
 #endif

@@ -1,13 +1,19 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # A splice must wait for a task that was preempted inside the window. Runs in
-# the guest:
+# the guest, on two CPUs of which the second is the victim's alone:
 #
-#   vm/run --cpus 2 --append preempt=full -- test/guest/race.sh COMMAND...
+#   vm/run --cpus 2 --thread single \
+#       --append "preempt=full isolcpus=managed_irq,domain,1" -- \
+#       test/guest/race.sh COMMAND...
 #
-# COMMAND counts calls of ki_race:ki_race_victim for a second and prints how
-# many, in the line that names the function, such as
-#   kerninst stat -m calls ki_race:ki_race_victim -- sleep 1
+# Single, because QEMU's CPUs in several threads may go on with what one of
+# them has translated while another was writing there: with a task that runs
+# nothing but the window, that happens, and is not the driver's fault.
+#
+# COMMAND counts calls of ki_race:ki_race_victim for a second or more and
+# prints how many, in the line that names the function, such as
+#   kerninst stat -m calls ki_race:ki_race_victim -- sleep 2
 # Without COMMAND only the catching itself is tried (needs no driver).
 #
 # First with the task held inside the window while COMMAND installs; then with
@@ -69,16 +75,24 @@ ended() {
 	! kill -0 "$1" 2>/dev/null
 }
 
-# Whatever runs on the victim's CPU stands still during a hold: not we. Nothing
-# but the blocker may decide when the victim goes on: neither the limit on
-# realtime tasks, nor what came after it in 6.12.
+# What belongs to the victim's CPU stands still during a hold: so nothing may.
+# And nothing but the blocker may decide when the victim goes on: neither the
+# limit on realtime tasks, nor what came after it in 6.12.
 alone() {
 	local f
-	taskset -pc 0 $$ >/dev/null || die "taskset"
+	[[ $(</sys/devices/system/cpu/isolated) == 1 ]] ||
+		die "boot with preempt=full isolcpus=managed_irq,domain,1"
 	echo -1 >/proc/sys/kernel/sched_rt_runtime_us || die "realtime throttling stays on"
 	for f in /sys/kernel/debug/sched/fair_server/cpu*/runtime; do
 		[[ ! -e $f ]] || echo 0 >"$f" || die "the fair server stays on"
 	done
+}
+
+# What is run during a hold has been run before.
+warm_up() {
+	until_true 1 byte_changed 0 "$(byte 0)"
+	state phase | grep -q idle | sort | tail -n1 | tr -d , | cat
+	(($# == 0)) || "$@" >"$out" 2>&1 || die "without a hold: $(tail -n1 "$out")"
 }
 
 # catch WHAT: until the task is held.
@@ -188,6 +202,7 @@ trap 'dmesg | tail -n 30; rm -f "$out"' EXIT
 alone
 insmod "$module" hold_ms=30000 || die "no $module (make race-module)"
 say "the victim: $(state entry)"
+warm_up "$@"
 if (($# == 0)); then
 	only_catch
 else

@@ -18,7 +18,7 @@ static const struct {
 	uint64_t number, picked;
 } good[] = {
 	{"vfs_read", "", "vfs_read", POINTSPEC_NONE, 0, 0},
-	{"vmlinux:vfs_read", "vmlinux", "vfs_read", POINTSPEC_NONE, 0, 0},
+	{"kernel:vfs_read", "kernel", "vfs_read", POINTSPEC_NONE, 0, 0},
 	{"ext4:ext4_sync_file:exit", "ext4", "ext4_sync_file", POINTSPEC_EXIT, 0, 0},
 	{"vfs_read:entry", "", "vfs_read", POINTSPEC_ENTRY, 0, 0},
 	{"vfs_read:block/0", "", "vfs_read", POINTSPEC_BLOCK, 0, 0},
@@ -123,8 +123,8 @@ static void matching(void **state)
 	(void)state;
 	assert_true(matches("vfs_read", "", "vfs_read"));
 	assert_true(matches("vfs_read", "ext4", "vfs_read"));
-	assert_true(matches("vmlinux:vfs_read", "", "vfs_read"));
-	assert_false(matches("vmlinux:vfs_read", "ext4", "vfs_read"));
+	assert_true(matches("kernel:vfs_read", "", "vfs_read"));
+	assert_false(matches("kernel:vfs_read", "ext4", "vfs_read"));
 	assert_false(matches("ext4:vfs_read", "", "vfs_read"));
 	assert_true(matches("vfs_*", "", "vfs_read"));
 	assert_true(matches("*:vfs_*", "", "vfs_read"));

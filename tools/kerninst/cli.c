@@ -2,6 +2,7 @@
 #include "cli.h"
 
 #include <errno.h>
+#include <getopt.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -61,24 +62,32 @@ int cli_fail(const struct ki_err *err)
 
 int cli_misuse(const struct verb *v, const char *fmt, ...)
 {
+	char text[512];
 	va_list ap;
 
 	va_start(ap, fmt);
-	say(fmt, ap);
+	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	fprintf(stderr, "Try: kerninst %s --help\n", v->name);
+	cli_warn("%s; try: kerninst %s --help", text, v->name);
 	return CLI_USAGE;
 }
 
-int cli_other_option(const struct verb *v, int option)
+int cli_other_option(const struct verb *v, int option, char **argv)
 {
+	const char *what = argv[optind - 1];
+	char letter[] = {'-', (char)optopt, 0};
+
 	if (option == 'h') {
 		fputs(v->usage, stdout);
 		return CLI_OK;
 	}
-	/* getopt_long has said what is wrong */
-	fprintf(stderr, "Try: kerninst %s --help\n", v->name);
-	return CLI_USAGE;
+	/* a letter may stand among others; a long option is the argument just read */
+	if (optopt && strncmp(what, "--", 2) != 0)
+		what = letter;
+	return cli_misuse(v,
+			  option == ':' ? "option %s: no value is given"
+					: "option %s: unknown, or it takes no value",
+			  what);
 }
 
 int cli_open(const char *image, struct ki_target **out)

@@ -31,8 +31,8 @@ int cli_misuse(const struct verb *v, const char *fmt, ...) __attribute__((format
 int cli_no_memory(void);
 void cli_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* What getopt_long gave that the verb does not know: --help, or an error. */
-int cli_other_option(const struct verb *v, int option);
+/* What getopt_long gave that the verb does not know: --help, '?' or ':'. */
+int cli_other_option(const struct verb *v, int option, char **argv);
 
 /* The image, or the live kernel if it is NULL: CLI_OK, or reported. */
 int cli_open(const char *image, struct ki_target **out);

@@ -20,8 +20,11 @@
 
 #define GO SIGUSR1
 
+/* The signals that are blocked but for wait_prepare. */
+static sigset_t mask_before;
+
 /* In the child: wait to be told, then become the command. It does not outlive its parent. */
-static void become(pid_t parent, const sigset_t *mask, volatile int *no_exec, char **argv)
+static void become(pid_t parent, volatile int *no_exec, char **argv)
 {
 	sigset_t go;
 
@@ -33,7 +36,7 @@ static void become(pid_t parent, const sigset_t *mask, volatile int *no_exec, ch
 	while (sigwaitinfo(&go, NULL) != GO)
 		;
 	prctl(PR_SET_PDEATHSIG, 0);
-	sigprocmask(SIG_SETMASK, mask, NULL);
+	sigprocmask(SIG_SETMASK, &mask_before, NULL);
 	execvp(argv[0], argv);
 	*no_exec = errno;
 	_exit(CLI_NO_COMMAND);
@@ -57,7 +60,7 @@ int command_prepare(struct command *c, char **argv)
 	c->pid = fork();
 	error = errno;
 	if (c->pid == 0)
-		become(parent, &old, c->no_exec, argv);
+		become(parent, c->no_exec, argv);
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	if (c->pid > 0)
 		return 0;
@@ -123,7 +126,15 @@ void wait_prepare(void)
 
 	sigaddset(&set, SIGCHLD);
 	sigaction(SIGCHLD, &sa, NULL);
-	sigprocmask(SIG_BLOCK, &set, NULL);
+	sigprocmask(SIG_BLOCK, &set, &mask_before);
+}
+
+bool wait_is_interrupted(void)
+{
+	sigset_t set;
+
+	sigpending(&set);
+	return sigismember(&set, SIGINT) == 1 || sigismember(&set, SIGTERM) == 1;
 }
 
 /* A second signal finds no obstacle: the driver cleans up when we are gone. */

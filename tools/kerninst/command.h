@@ -19,7 +19,7 @@ struct command {
 
 enum event { EVENT_TIME, EVENT_SIGNAL, EVENT_ENDED };
 
-/* Make the process, which waits before it becomes the command. 0, or -errno. */
+/* Make the process, which waits before it becomes the command. 0, or -errno. After wait_prepare. */
 int command_prepare(struct command *c, char **argv);
 
 /* Let it become the command. */
@@ -34,8 +34,11 @@ void command_abandon(struct command *c);
 /* What a shell would say it returned. */
 int command_exit_status(const struct command *c);
 
-/* From here on SIGINT and SIGTERM are only seen by wait_event. */
+/* From here on SIGINT and SIGTERM are only seen by wait_event and wait_is_interrupted. */
 void wait_prepare(void);
+
+/* Has one come? wait_event will still see it. */
+bool wait_is_interrupted(void);
 
 /*
  * Wait for something to happen, until `deadline` (seconds of CLOCK_MONOTONIC; negative: for

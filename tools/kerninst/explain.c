@@ -54,9 +54,9 @@ static int run(const struct verb *self, int argc, char **argv)
 	unsigned int reason;
 	int c;
 
-	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
 		if (c != 'j')
-			return cli_other_option(self, c);
+			return cli_other_option(self, c, argv);
 		print = print_json;
 	}
 	for (unsigned int r = 0; optind == argc && r < KI_R_COUNT; r++)

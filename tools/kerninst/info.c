@@ -187,13 +187,13 @@ static int run(const struct verb *self, int argc, char **argv)
 	bool json = false;
 	int c, ret;
 
-	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
 		if (c == 'j')
 			json = true;
 		else if (c == 't')
 			f.hashed = true;
 		else
-			return cli_other_option(self, c);
+			return cli_other_option(self, c, argv);
 	}
 	if (optind < argc)
 		return cli_misuse(self, "'%s': info takes no arguments", argv[optind]);

@@ -335,7 +335,7 @@ static int run(const struct verb *self, int argc, char **argv)
 	const char *image = NULL;
 	int c, ret;
 
-	while ((c = getopt_long(argc, argv, "vqh", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, ":vqh", options, NULL)) != -1) {
 		if (c == 'I')
 			image = optarg;
 		else if (c == 'v')
@@ -345,7 +345,7 @@ static int run(const struct verb *self, int argc, char **argv)
 		else if (c == 'q')
 			l.quiet = true;
 		else
-			return cli_other_option(self, c);
+			return cli_other_option(self, c, argv);
 	}
 	l.bold = cli_bold(stdout);
 	ret = cli_open(image, &l.t);

@@ -65,7 +65,6 @@ static int help(const char *about)
 
 int main(int argc, char **argv)
 {
-	static char self[] = "kerninst";
 	const char *what = argc > 1 ? argv[1] : NULL;
 	const struct verb *v;
 
@@ -82,6 +81,5 @@ int main(int argc, char **argv)
 	v = find_verb(what);
 	if (!v)
 		return unknown_verb(what);
-	argv[1] = self; /* getopt's messages begin with it */
 	return finish(v->run(v, argc - 1, argv + 1));
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "command.h"
 #include "match.h"
 
 struct wish {
@@ -318,7 +319,10 @@ static int resolve_functions(struct resolver *r, bool quiet)
 		for (end = i + 1; end < n; end++)
 			if (r->wishes.v[end].sym->addr != r->wishes.v[i].sym->addr)
 				break;
-		ret = resolve_function(r, &r->wishes.v[i], end - i);
+		if (i && wait_is_interrupted())
+			ret = cli_error("interrupted while analysing; nothing is installed");
+		else
+			ret = resolve_function(r, &r->wishes.v[i], end - i);
 		cli_progress_at(&progress, end);
 	}
 	cli_progress_end(&progress);

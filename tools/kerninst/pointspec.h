@@ -5,7 +5,7 @@
  *	[MODULE:]FUNCTION[@0xADDRESS][:entry|:exit|:block/N|+OFFSET]
  *	0xADDRESS
  *
- * MODULE and FUNCTION may be globs; the kernel itself is the module "vmlinux". @0xADDRESS picks
+ * MODULE and FUNCTION may be globs; the kernel itself is the module "kernel". @0xADDRESS picks
  * one of several functions of the same name.
  */
 #ifndef KERNINST_POINTSPEC_H
@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define POINTSPEC_KERNEL "vmlinux"
+#define POINTSPEC_KERNEL "kernel"
 
 enum pointspec_suffix {
 	POINTSPEC_NONE,

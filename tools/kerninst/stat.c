@@ -20,7 +20,7 @@ static const char usage[] =
 	"Usage: kerninst stat [OPTION...] POINT... [-- COMMAND...]\n"
 	"Count how often points of the kernel are reached: while COMMAND runs, or until Ctrl-C.\n\n"
 	"POINT is [MODULE:]FUNCTION[:entry|:exit|:block/N|+OFFSET] or 0xADDRESS. MODULE and\n"
-	"FUNCTION may be globs; the kernel itself is the module vmlinux. FUNCTION alone means its\n"
+	"FUNCTION may be globs; the kernel itself is the module kernel. FUNCTION alone means its\n"
 	"entry, or with -m blocks all its blocks. FUNCTION@0xADDRESS picks one of several functions\n"
 	"of the same name.\n\n"
 	"  -m, --metric calls|blocks  what FUNCTION alone means [calls]\n"
@@ -123,9 +123,9 @@ static int parse_options(const struct verb *self, int argc, char **argv, struct 
 
 	*done = true;
 	argc = cut_command(argc, argv, o);
-	while ((c = getopt_long(argc, argv, "m:i:o:qh", options, NULL)) != -1) {
-		if (c == 'h' || c == '?')
-			return cli_other_option(self, c);
+	while ((c = getopt_long(argc, argv, ":m:i:o:qh", options, NULL)) != -1) {
+		if (c == 'h' || c == '?' || c == ':')
+			return cli_other_option(self, c, argv);
 		ret = take_option(self, c, o);
 		if (ret)
 			return ret;
@@ -210,7 +210,6 @@ static int put_in(struct run *r)
 {
 	struct ki_err err = {0};
 
-	wait_prepare();
 	if (ki_plan_apply(r->points.plan, r->t, true, &err))
 		return cli_fail(&err);
 	points_note_refusals(&r->points);
@@ -338,6 +337,7 @@ static int run(const struct verb *self, int argc, char **argv)
 	ret = parse_options(self, argc, argv, &o, &done);
 	if (done)
 		return ret;
+	wait_prepare();
 	ret = points_parse(&asked, self, o.points, o.npoints);
 	if (!ret)
 		ret = prepare(&r, &asked);
