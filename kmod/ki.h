@@ -5,7 +5,9 @@
  * Files, from the outside in:
  *   main     the device: ioctl table, module start and end
  *   session  what belongs to an open descriptor, and its end
- *   splice   the two requests that change text, as one prepared change
+ *   splice   installing chunks: a request checked, prepared, made, recorded
+ *   unsplice taking chunks out
+ *   change   what happens to windows, and how it is made
  *   window   the installed windows, by address
  *   patch    the linker: copies + chunks + fixups -> bytes at their place
  *   verify   is a window what its sender says? (boundaries, entries, reserved text, bytes)
@@ -94,7 +96,24 @@ int ki_session_new(struct ki_session **out);
 void ki_session_end(struct ki_session *s);
 u32 ki_session_count(void);
 
-/* splice.c; ki_lock held */
+/* change.c; ki_lock held */
+/* What happens to one window. */
+struct ki_change {
+	struct ki_win *win;
+	struct list_head more; /* new pieces */
+	struct ki_patch patch; /* the new one; none: the original bytes return */
+};
+
+/* The errno of a reason; *out becomes the reason if it has none yet. */
+int ki_refuse(u32 *out, u16 reason);
+/* A user's array in memory of kvfree; NULL if n is 0 or *err is, or becomes, an error. */
+void *ki_take_array(u64 from, u32 n, size_t each, int *err);
+/* Make all changes, in order of address: all or nothing; -ESTALE: see ki_text_swap. */
+int ki_change_swap(struct ki_change *changes, u32 n, u32 *bad);
+/* Give back patches of changes that were not made. */
+void ki_change_drop(struct ki_change *changes, u32 n);
+
+/* splice.c, unsplice.c; ki_lock held */
 int ki_splice(struct ki_session *s, struct ki_splice *req);
 int ki_unsplice(struct ki_session *s, struct ki_unsplice *req);
 void ki_unsplice_all(struct ki_session *s);

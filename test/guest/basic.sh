@@ -81,6 +81,7 @@ fails() { # NAME STATUS PATTERN COMMAND...
 	ok "$name: says why" grep -qE "$pattern" <<< "$out"
 	is "$name: lines of words" "$(grep -c . <<< "$out")" 1
 }
+# shellcheck disable=SC2317 # called through fails
 stat() { "$ki" stat "$@"; }
 
 fails "unknown function" 1 "vfs_raed.*vfs_read" stat vfs_raed -- true

@@ -2,6 +2,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
 cd "$(dirname "$0")/../.." || exit 1
 test/ktap.sh "layers include only what is on their left" test/lint/layers.sh
-a=$?
-test/ktap.sh "licences, format, sizes, scripts, manual, version map" test/lint/source.sh
-[ $a = 0 ] && [ $? = 0 ]
+layers=$?
+test/ktap.sh "licences, format, sizes, scripts, manual, version map" test/lint/source.sh && exit $layers
