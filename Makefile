@@ -54,8 +54,9 @@ $(O)/$(SONAME): $(LIB_OBJ) lib/libkerninst.map
 $(O)/libkerninst.so: $(O)/$(SONAME)
 	$(Q)ln -sf $(SONAME) $@
 
-$(O)/kerninst.pc: lib/kerninst.pc.in Makefile
-	$(Q)sed -e 's|@prefix@|$(prefix)|;s|@libdir@|$(libdir)|;s|@includedir@|$(includedir)|;s|@version@|$(VERSION)|' $< > $@
+# Written each time: make install may have another prefix than make had.
+$(O)/kerninst.pc: lib/kerninst.pc.in
+	$(Q)mkdir -p $(@D) && sed -e 's|@prefix@|$(prefix)|;s|@libdir@|$(libdir)|;s|@includedir@|$(includedir)|;s|@version@|$(VERSION)|' $< > $@
 
 define TOOL_RULE
 $(O)/bin/$(1): $(patsubst %.c,$(O)/%.o,$(sort $(wildcard tools/$(1)/*.c))) $(O)/libkerninst.a
@@ -77,6 +78,6 @@ include test/test.mk
 clean:
 	rm -rf build
 
-.PHONY: all unit-bins clean
+.PHONY: all unit-bins clean $(O)/kerninst.pc
 .SECONDARY:
 -include $(shell find $(O) -name '*.d' 2>/dev/null)

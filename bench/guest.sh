@@ -31,6 +31,20 @@ work() {
 	"$build/reads" "$tmp/ticks" >&2
 }
 
+# For the first seconds a kernel is still busy with having been started: wait
+# until one measurement is like the one before.
+settle() {
+	local last=0 now
+	for _ in {1..20}; do
+		work || return
+		now=$(median)
+		((now - last < now / 2000 && last - now < now / 2000)) && return
+		last=$now
+		sleep 1
+	done
+	echo "bench: the machine does not come to rest" >&2
+}
+
 base() {
 	work && row base ok "$(median)" 0
 }
@@ -129,6 +143,7 @@ ours() {
 }
 
 insmod "$build/$(uname -r)/ki_bench.ko" symbol=$function || exit 1
+settle
 base
 ours 'kerninst, function entry' $function
 ours 'kerninst, basic block' "$KI_BENCH_BLOCK"

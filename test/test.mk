@@ -21,13 +21,13 @@ deps:
 # Each recipe line is its own make, so that the packages are there before anything is probed.
 check: deps
 	$(Q)$(MAKE) CI=1 check-build
-	$(Q)test/run.sh test/suites.host test/suites.guest
+	$(Q)test/run.sh -j 2 test/suites.host test/suites.guest
 check-host: deps
 	$(Q)$(MAKE) CI=1 all unit-bins && $(MAKE) CI=1 BUILD=asan unit-bins
 	$(Q)test/run.sh test/suites.host
 check-guest: deps
 	$(Q)$(MAKE) CI=1 check-build
-	$(Q)test/run.sh test/suites.guest
+	$(Q)test/run.sh -j 2 test/suites.guest
 
 check-build: all unit-bins test-plugins test-progs $(GUEST_BIN) test-fuzz-ioctl
 	$(Q)$(MAKE) BUILD=asan unit-bins

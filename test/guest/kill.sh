@@ -10,7 +10,7 @@ clean=0
 for i in $(seq 50); do
 	"$ki" stat -m blocks vfs_read vfs_write do_sys_openat2 link_path_walk 'tcp_s*' kmem_cache_alloc > /dev/null 2>&1 &
 	pid=$!
-	sleep "$((RANDOM % 3)).$((RANDOM % 1000))"
+	sleep "$((RANDOM % 2)).$((RANDOM % 1000))"
 	kill -9 $pid 2> /dev/null
 	wait $pid 2> /dev/null
 	# Whoever opens the device next waits for the session's end: the text is clean then.
