@@ -6,7 +6,7 @@ set -u
 build="gcc gcc-12 make libc6-dev binutils pkg-config libzydis-dev libzycore-dev libelf-dev libxxhash-dev"
 test="libcmocka-dev libbpf-dev clang-format shellcheck sparse mandoc procps libasan8 libubsan1"
 machine="cpio gzip xz-utils zstd kmod util-linux apt dpkg ca-certificates"
-load="nginx-light wrk bpftrace tar"
+load="nginx wrk bpftrace tar"
 
 missing=
 for p in $build $test $machine $load; do
@@ -20,7 +20,7 @@ fi
 echo "deps: installing$missing" >&2
 export DEBIAN_FRONTEND=noninteractive
 log=$(mktemp)
-# nginx must not be started on this machine: it is for the virtual one.
+# nginx must not be started on this machine, now or when it boots: it is for the virtual one.
 policy=/usr/sbin/policy-rc.d
 if [ ! -e $policy ]; then
 	trap 'rm -f $policy' EXIT
@@ -28,7 +28,8 @@ if [ ! -e $policy ]; then
 fi
 install() {
 	# shellcheck disable=SC2086
-	apt-get -o DPkg::Lock::Timeout=300 install -y -qq --no-install-recommends $missing > "$log" 2>&1
+	apt-get -o DPkg::Lock::Timeout=300 install -y -qq --no-install-recommends --no-remove $missing \
+		> "$log" 2>&1
 }
 if ! install; then
 	apt-get update -qq > /dev/null 2>&1
@@ -38,4 +39,5 @@ if ! install; then
 		exit 1
 	fi
 fi
+case " $missing " in *" nginx "*) update-rc.d nginx disable > /dev/null 2>&1 ;; esac
 rm -f "$log"

@@ -40,8 +40,9 @@ block_counts() { # FUNCTION KIND N
 
 # Of each block, how much more it was executed by 2N calls than by N.
 block_differences() { # KIND N FUNCTION
-	awk 'NR == FNR { a[$1] = $2; next } { print $1, $2 - a[$1] }' \
-		<(block_counts "$3" "$1" "$2") <(block_counts "$3" "$1" $(($2 * 2)))
+	block_counts "$3" "$1" "$2" > /tmp/once
+	block_counts "$3" "$1" $(($2 * 2)) > /tmp/twice
+	awk 'NR == FNR { a[$1] = $2; next } { print $1, $2 - a[$1] }' /tmp/once /tmp/twice
 }
 
 # Every block of FUNCTION was executed N times more, at least LEAST of them, or not at all.

@@ -9,9 +9,10 @@ cd "$(dirname "$0")/../.." || exit 1
 # shellcheck disable=SC2016 # expanded in the guest
 inner='variant=$1; shift; insmod build/kmod/$(uname -r)$variant/kerninst.ko && exec test/guest/race.sh "$@"'
 command=(build/release/bin/kerninst stat -m calls ki_race:ki_race_victim -- sleep 4)
-append=preempt=full
+# CPU 1 is for the race alone: what else waits there would wait behind the held task.
+append="preempt=full isolcpus=managed_irq,domain,1"
 [ "${1-}" = wait ] || append+=" oops=panic" # it will crash: let it be quick
-guest=(vm/run --no-module --cpus 2 --append "$append" --timeout 200 --
+guest=(vm/run --no-module --cpus 2 --thread single --append "$append" --timeout 200 --
 	bash -c "$inner" race)
 case ${1-} in
 wait) test/ktap.sh "a task inside a window is waited for" "${guest[@]}" "" "${command[@]}" ;;

@@ -74,54 +74,19 @@ static uint64_t bad_pointer(const struct arena *a, struct rng *r)
 	return bad[rng_below(r, sizeof(bad) / sizeof(*bad))];
 }
 
+/* clang-format off */
+static const uint64_t boundary_values[] = {
+	0, 1, 2, 4, 5, 7, 8, 12, 13, 24, 25, 31, 32, 33, 63, 64, 65, 127, 128, 255, 256,
+	0x7fff, 0x8000, 0xffff, 65536, 65537, 131072, 131073, 1 << 20, (1 << 20) + 1,
+	16 << 20, (16 << 20) + 1, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff,
+	0x100000000, 0x7fffffffffffffff, 0x8000000000000000, 0xffffffff80000000,
+	0xffffffffffffffff, 0xfffffffffffffff8,
+};
+/* clang-format on */
+
 static uint64_t boundary_value(struct rng *r)
 {
-	static const uint64_t values[] = {
-		0,
-		1,
-		2,
-		4,
-		5,
-		7,
-		8,
-		12,
-		13,
-		24,
-		25,
-		31,
-		32,
-		33,
-		63,
-		64,
-		65,
-		127,
-		128,
-		255,
-		256,
-		0x7fff,
-		0x8000,
-		0xffff,
-		65536,
-		65537,
-		131072,
-		131073,
-		1 << 20,
-		(1 << 20) + 1,
-		16 << 20,
-		(16 << 20) + 1,
-		0x7fffffff,
-		0x80000000,
-		0xfffffffe,
-		0xffffffff,
-		0x100000000,
-		0x7fffffffffffffff,
-		0x8000000000000000,
-		0xffffffff80000000,
-		0xffffffffffffffff,
-		0xfffffffffffffff8,
-	};
-
-	return values[rng_below(r, sizeof(values) / sizeof(*values))];
+	return boundary_values[rng_below(r, sizeof(boundary_values) / sizeof(*boundary_values))];
 }
 
 static unsigned int pick_piece(const struct request *q, struct rng *r)
