@@ -52,6 +52,7 @@ static void fill_swap(struct ki_swap *s, const struct ki_change *c)
 	const struct ki_win *w = c->win;
 
 	s->addr = w->addr;
+	s->fresh = w->fresh;
 	s->wait = w->fresh && w->wait;
 	s->via = c->patch.addr ? c->patch.addr : w->patch.addr;
 	if (w->fresh)

@@ -61,6 +61,8 @@ static bool rip_relative(const struct insn *in)
 
 static bool stack_based(const struct insn *in)
 {
+	if (in->modrm.nbytes && (in->modrm.bytes[0] & 0xc7) == 0xc4)
+		return !(in->rex_prefix.bytes[0] & 1); /* %rsp itself */
 	return in->modrm.nbytes && (in->modrm.bytes[0] & 0xc0) != 0xc0 && in->sib.nbytes &&
 	       (in->sib.bytes[0] & 7) == 4 && !(in->rex_prefix.bytes[0] & 1);
 }
@@ -141,6 +143,8 @@ static u16 refuse_one_byte(const struct insn *in)
 	case 0xf4: /* hlt */
 	case 0x8e: /* mov to segment */
 		return KI_R_PRIVILEGED_INSN;
+	case 0xc7: /* xbegin */
+		return in->modrm.bytes[0] == 0xf8 ? KI_R_PRIVILEGED_INSN : KI_R_OK;
 	default:
 		return KI_R_OK;
 	}
@@ -229,6 +233,8 @@ u16 ki_copy_emit(unsigned long addr, const u8 *bytes, size_t len, struct ki_copy
 	next = addr + in.length;
 	if (is_branch(&in) && has_prefix(&in, 0x66))
 		return KI_R_UNDECODABLE;
+	if (rip_relative(&in) && has_prefix(&in, 0x67))
+		return KI_R_TOO_FAR;
 	if (in.vex_prefix.nbytes || in.opcode.nbytes > 2) {
 		emit_verbatim(out, &in, bytes, next);
 		return KI_R_OK;

@@ -38,6 +38,7 @@ static unsigned long ki_lowest;
 static u32 ki_counter_bytes;
 static u32 ki_counter_used;
 static unsigned long *ki_counter_map;
+static u64 *ki_counter_owner; /* serial number of the session */
 
 static void *slice(int cpu)
 {
@@ -110,8 +111,11 @@ int ki_counters_init(void)
 		}
 	}
 	ki_counter_map = bitmap_zalloc(counter_total(), GFP_KERNEL);
-	if (ki_counter_map)
+	ki_counter_owner = kvcalloc(counter_total(), sizeof(u64), GFP_KERNEL);
+	if (ki_counter_map && ki_counter_owner)
 		return 0;
+	bitmap_free(ki_counter_map);
+	kvfree(ki_counter_owner);
 	free_pages(ki_block, ki_block_order);
 	return -ENOMEM;
 }
@@ -119,6 +123,7 @@ int ki_counters_init(void)
 void ki_counters_exit(void)
 {
 	bitmap_free(ki_counter_map);
+	kvfree(ki_counter_owner);
 	free_pages(ki_block, ki_block_order);
 }
 
@@ -127,6 +132,7 @@ int ki_counters_take(struct ki_session *s, u32 count, u32 *first, u32 *reason)
 	struct ki_run *run;
 	unsigned long at;
 	int cpu;
+	u32 i;
 
 	*reason = KI_R_COUNTERS_FULL;
 	if (count > counter_total())
@@ -141,6 +147,8 @@ int ki_counters_take(struct ki_session *s, u32 count, u32 *first, u32 *reason)
 	bitmap_set(ki_counter_map, at, count);
 	for_each_possible_cpu (cpu)
 		memset(slice(cpu) + at * 8, 0, (size_t)count * 8);
+	for (i = 0; i < count; i++)
+		ki_counter_owner[at + i] = s->serial;
 	ki_counter_used += count;
 	run->first = at;
 	run->count = count;
@@ -152,12 +160,7 @@ int ki_counters_take(struct ki_session *s, u32 count, u32 *first, u32 *reason)
 
 bool ki_counters_own(const struct ki_session *s, u64 n)
 {
-	const struct ki_run *run;
-
-	list_for_each_entry (run, &s->runs, in_session)
-		if (n >= run->first && n - run->first < run->count)
-			return true;
-	return false;
+	return n < counter_total() && ki_counter_owner[n] == s->serial;
 }
 
 void ki_counters_drop(struct list_head *runs)
@@ -166,6 +169,7 @@ void ki_counters_drop(struct list_head *runs)
 
 	list_for_each_entry_safe (run, next, runs, in_session) {
 		bitmap_clear(ki_counter_map, run->first, run->count);
+		memset(&ki_counter_owner[run->first], 0, run->count * sizeof(u64));
 		ki_counter_used -= run->count;
 		list_del(&run->in_session);
 		kfree(run);

@@ -59,10 +59,9 @@ struct ki_win {
 	unsigned long addr;
 	u8 len;
 	u8 ncopy;
-	bool ends;     /* the last instruction never falls through */
-	bool wait;     /* an instruction boundary is inside the springboard */
-	bool fresh;    /* not in the tree yet */
-	bool restored; /* its original bytes stand again */
+	bool ends;  /* the last instruction never falls through */
+	bool wait;  /* an instruction boundary is inside the springboard */
+	bool fresh; /* not in the tree yet */
 	u8 orig[KI_WINDOW_MAX];
 	struct ki_copy *copies;
 	struct list_head chunks; /* of ki_piece.in_window, in the order of installation */
@@ -88,6 +87,7 @@ struct ki_piece {
 struct ki_session {
 	struct list_head pieces;
 	struct list_head runs; /* of struct ki_run: its counters */
+	u64 serial;	       /* never used again; 0 is nobody's */
 	u32 next_id;
 };
 
@@ -119,7 +119,6 @@ int ki_unsplice(struct ki_session *s, struct ki_unsplice *req);
 void ki_unsplice_all(struct ki_session *s);
 
 /* window.c; ki_lock held */
-struct ki_win *ki_win_at(unsigned long addr);
 struct ki_win *ki_win_touching(unsigned long start, unsigned long end);
 struct ki_win *ki_win_next(struct ki_win *w);
 struct ki_win *ki_win_new(const struct ki_window *req, const struct ki_copy *copies);
@@ -159,22 +158,30 @@ struct ki_swap {
 	u8 now[KI_JMP_LEN];  /* bytes that must stand there */
 	u8 then[KI_JMP_LEN]; /* bytes that will */
 	unsigned long via;   /* where a CPU goes that comes by meanwhile */
+	bool fresh;	     /* no springboard of ours stands there yet */
 	bool wait;	     /* tasks may be between instructions there */
 };
-/* Swap all in order of address; all or nothing. -ESTALE: *bad does not hold its `now` bytes. */
+/* Swap all in order of address; all or nothing. -ESTALE: *bad is not `now`, or has a kprobe. */
 int ki_text_swap(struct ki_swap *v, u32 n, u32 *bad);
+/* Is a kprobe in [start, end), or so near before it that its jump could reach in? */
+bool ki_text_probed(unsigned long start, unsigned long end);
+/* Is a lock prefix there that the kernel may rewrite? */
+bool ki_text_has_lock_prefix(unsigned long start, unsigned long end);
 void ki_text_write_heap(unsigned long addr, const void *bytes, size_t len);
 void ki_text_fill_heap(unsigned long addr, size_t len);
 
 /* trap.c */
-struct ki_trap {
-	unsigned long addr;
-	unsigned long via;
+struct ki_traps {
+	u32 n;
+	struct ki_trap {
+		unsigned long addr;
+		unsigned long via;
+	} v[]; /* in order of address */
 };
 int ki_trap_init(void);
 void ki_trap_exit(void);
-void ki_trap_publish(const struct ki_trap *v, u32 n); /* in order of address */
-void ki_trap_retire(void);			      /* no breakpoint of them stands any more */
+/* Use this table from now on; NULL: none, when no breakpoint of the last one stands any more. */
+void ki_trap_publish(const struct ki_traps *t);
 
 /* heap.c; ki_lock held */
 int ki_heap_init(void);
@@ -210,6 +217,7 @@ int ki_counters_map(struct vm_area_struct *vma);
 int ki_reserved_init(void);
 void ki_reserved_exit(void);
 int ki_reserved_get(const struct ki_reserved_row **rows, u32 *count); /* by address */
+bool ki_reserved_stale(void); /* modules have come or gone since ki_reserved_get */
 /* The first row that touches [start, end) from index *from on; NULL. Moves *from on. */
 const struct ki_reserved_row *ki_reserved_next(unsigned long start, unsigned long end, u32 *from);
 

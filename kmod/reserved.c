@@ -8,7 +8,6 @@
  *
  * ftrace sites are not in it: their table is not reachable by name; verify.c asks ftrace.
  */
-#include <linux/bsearch.h>
 #include <linux/bug.h>
 #include <linux/extable.h>
 #include <linux/jump_label.h>
@@ -72,6 +71,41 @@ static const struct {
 	{"tracer_hardirqs_off", KI_R_TRAP_PATH},
 	{"tracer_hardirqs_on", KI_R_TRAP_PATH},
 	{"sync_core_before_usermode", KI_R_TRAP_PATH},
+	{"sev_verify_cbit", KI_R_NO_PERCPU},
+	{"startup_64", KI_R_NO_PERCPU},
+	{"secondary_startup_64", KI_R_NO_PERCPU},
+	{"secondary_startup_64_no_verify", KI_R_NO_PERCPU},
+	{"verify_cpu", KI_R_NO_PERCPU},
+	{"start_cpu0", KI_R_NO_PERCPU},
+	{"vc_boot_ghcb", KI_R_NO_PERCPU},
+	{"__startup_64", KI_R_NO_PERCPU},
+	{"__startup_secondary_64", KI_R_NO_PERCPU},
+	{"startup_64_setup_env", KI_R_NO_PERCPU},
+	{"startup_64_setup_gdt_idt", KI_R_NO_PERCPU},
+	{"startup_64_load_idt", KI_R_NO_PERCPU},
+	{"early_setup_idt", KI_R_NO_PERCPU},
+	{"load_percpu_segment", KI_R_NO_PERCPU},
+	{"switch_to_new_gdt", KI_R_NO_PERCPU},
+	{"switch_gdt_and_percpu_base", KI_R_NO_PERCPU},
+	{"load_direct_gdt", KI_R_NO_PERCPU},
+	{"load_fixmap_gdt", KI_R_NO_PERCPU},
+	{"restore_processor_state", KI_R_NO_PERCPU},
+	{"save_processor_state", KI_R_NO_PERCPU},
+	{"native_write_msr", KI_R_NO_PERCPU},
+	{"native_write_cr0", KI_R_NO_PERCPU},
+	{"native_write_cr2", KI_R_NO_PERCPU},
+	{"native_write_cr4", KI_R_NO_PERCPU},
+	{"pv_native_write_cr2", KI_R_NO_PERCPU},
+	{"native_load_idt", KI_R_NO_PERCPU},
+	{"native_load_gdt", KI_R_NO_PERCPU},
+	{"wakeup_long64", KI_R_NO_PERCPU},
+	{"do_suspend_lowlevel", KI_R_NO_PERCPU},
+	{"restore_registers", KI_R_NO_PERCPU},
+	{"core_restore_code", KI_R_NO_PERCPU},
+	{"restore_image", KI_R_NO_PERCPU},
+	{"relocate_kernel", KI_R_NO_PERCPU},
+	{"start_secondary", KI_R_NO_PERCPU},
+	{"cpu_init_exception_handling", KI_R_NO_PERCPU},
 	{"__x86_return_thunk", KI_R_THUNK},
 	{"retbleed_return_thunk", KI_R_THUNK},
 	{"retbleed_untrain_ret", KI_R_THUNK},
@@ -200,7 +234,7 @@ static void add_core(struct ki_rows *r)
 
 static void add_module(struct ki_rows *r, struct module *mod)
 {
-	if (mod->state != MODULE_STATE_LIVE || mod == THIS_MODULE)
+	if (mod->state == MODULE_STATE_UNFORMED || mod == THIS_MODULE)
 		return;
 	add_jumps(r, mod->jump_entries, mod->jump_entries + mod->num_jump_entries);
 	add_static_calls(r, mod->static_call_sites,
@@ -295,6 +329,11 @@ int ki_reserved_get(const struct ki_reserved_row **rows, u32 *count)
 	*rows = ki_rows.v;
 	*count = ki_rows.n;
 	return 0;
+}
+
+bool ki_reserved_stale(void)
+{
+	return atomic_read(&ki_modules_changed);
 }
 
 /* The first index whose rows so far reach beyond start. */

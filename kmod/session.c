@@ -8,7 +8,7 @@
  *
  * If another tool has written into one of our springboards meanwhile (a kprobe on top of it),
  * the window cannot be restored. Its pieces, and all counters of the session, then go to the
- * orphans, which are tried again whenever a session ends; until then the module cannot be
+ * orphans, which are tried again whenever a session begins or ends; until then the module cannot be
  * unloaded.
  */
 #include <linux/module.h>
@@ -25,6 +25,7 @@ struct ki_grave {
 };
 
 static u32 ki_sessions;
+static u64 ki_serial;
 static LIST_HEAD(ki_graves);	  /* patches */
 static LIST_HEAD(ki_buried_runs); /* counters */
 static atomic_t ki_digging = ATOMIC_INIT(0);
@@ -105,20 +106,6 @@ void ki_bury_finish(void)
 	flush_delayed_work(&ki_dig_work);
 }
 
-int ki_session_new(struct ki_session **out)
-{
-	struct ki_session *s = kzalloc(sizeof(*s), GFP_KERNEL);
-
-	if (!s)
-		return -ENOMEM;
-	INIT_LIST_HEAD(&s->pieces);
-	INIT_LIST_HEAD(&s->runs);
-	s->next_id = 1;
-	ki_sessions++;
-	*out = s;
-	return 0;
-}
-
 static void pin_orphans(void)
 {
 	if (!ki_orphans_pinned) {
@@ -146,6 +133,22 @@ static void retry_orphans(void)
 		ki_orphans_pinned = false;
 		module_put(THIS_MODULE);
 	}
+}
+
+int ki_session_new(struct ki_session **out)
+{
+	struct ki_session *s = kzalloc(sizeof(*s), GFP_KERNEL);
+
+	if (!s)
+		return -ENOMEM;
+	retry_orphans();
+	INIT_LIST_HEAD(&s->pieces);
+	INIT_LIST_HEAD(&s->runs);
+	s->next_id = 1;
+	s->serial = ++ki_serial;
+	ki_sessions++;
+	*out = s;
+	return 0;
 }
 
 void ki_session_end(struct ki_session *s)

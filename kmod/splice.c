@@ -158,6 +158,8 @@ static int check_windows(struct ki_job *j)
 		cond_resched();
 	}
 	ki_verifier_free(v);
+	if (!first && ki_reserved_stale())
+		return ki_refuse(&j->req->reason, KI_R_MODULE_GOING);
 	return first;
 }
 
@@ -181,6 +183,7 @@ static int check_chunks(struct ki_job *j)
 	for (i = 0; i < j->req->nchunks; i++) {
 		u16 reason = check_chunk(j, &j->chunks[i]);
 
+		cond_resched();
 		j->chunks[i].reason = reason;
 		if (reason) {
 			err = ki_refuse(&j->req->reason, reason);

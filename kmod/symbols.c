@@ -56,19 +56,49 @@ static int find_lookup(void)
 	return 0;
 }
 
+/* Data that the driver reads or locks: without one of them it would not see what it must avoid. */
+static const char *const ki_data[] = {
+	"text_mutex",
+	"kprobe_mutex",
+	"kprobe_blacklist",
+	"die_chain",
+	"modules",
+	"module_mutex",
+	"_stext",
+	"_etext",
+	"__start___jump_table",
+	"__stop___jump_table",
+	"__start_static_call_sites",
+	"__stop_static_call_sites",
+	"__start___ex_table",
+	"__stop___ex_table",
+	"__start___bug_table",
+	"__stop___bug_table",
+	"__entry_text_start",
+	"__noinstr_text_start",
+};
+
+static int missing(const char *name)
+{
+	pr_err("kerninst: this kernel has no %s: not supported\n", name);
+	return -ENOENT;
+}
+
 int ki_symbols_init(void)
 {
 	unsigned long addr;
 	int err = find_lookup();
+	size_t i;
 
 	if (err)
 		return err;
+	for (i = 0; i < ARRAY_SIZE(ki_data); i++)
+		if (!ki_symbol(ki_data[i]))
+			return missing(ki_data[i]);
 #define KI_RESOLVE_CALL(name)                                                                      \
 	addr = ki_symbol(#name);                                                                   \
-	if (!addr) {                                                                               \
-		pr_err("kerninst: this kernel has no %s: not supported\n", #name);                 \
-		return -ENOENT;                                                                    \
-	}                                                                                          \
+	if (!addr)                                                                                 \
+		return missing(#name);                                                             \
 	static_call_update(ki_##name, (typeof(&name))addr);
 	KI_KERNEL_CALLS(KI_RESOLVE_CALL)
 	return 0;

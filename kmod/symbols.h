@@ -7,6 +7,7 @@
 
 #include <linux/ftrace.h>
 #include <linux/kallsyms.h>
+#include <linux/kprobes.h>
 #include <linux/memory.h>
 #include <linux/module.h>
 #include <linux/percpu.h>
@@ -22,6 +23,7 @@
 	X(kallsyms_lookup_size_offset)                                                             \
 	X(ftrace_location_range)                                                                   \
 	X(alternatives_text_reserved)                                                              \
+	X(get_kprobe)                                                                              \
 	X(per_cpu_ptr_to_phys)                                                                     \
 	X(__module_address)
 

@@ -10,7 +10,7 @@
  *   3. the wait, if any place needs it (quiesce.c)		nobody is between two instructions
  *   4. the four other bytes;		all CPUs serialize
  *   5. the first bytes;		all CPUs serialize
- *   6. retire the table
+ *   6. retire the table;		all CPUs serialize	nobody looks at it
  *
  * If we die: nothing between 2 and 5 can fail. All memory is there before 1, every byte was
  * compared before 2, and no step can be interrupted by a signal. A panic in between leaves
@@ -25,15 +25,24 @@
  * Only the springboard's five bytes change, so a window whose first instruction has five bytes
  * or more has no such inner place and needs no wait; neither does taking a springboard out.
  *
+ * kprobes keep what stood at their place when they were registered, and write it back or run it
+ * later. So no kprobe, armed or not, may be where we write, nor so near before it that its own
+ * jump would reach us; kprobe_mutex is held from that check to the end. CPUs do not come or go
+ * while bytes are written: one that is just starting would miss a round.
+ *
  * text_mutex is held while bytes are written, not over the wait: static branches elsewhere can
  * be switched meanwhile. They cannot be in our windows (reserved.c).
  */
+#include <linux/cpu.h>
+#include <linux/kprobes.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
 #include <asm/sync_core.h>
 
 #include "ki.h"
 #include "symbols.h"
+
+#define KI_PROBE_REACH 4 /* a kprobe so many bytes before a place may be made a jump into it */
 
 static struct mutex *text_lock(void)
 {
@@ -42,6 +51,41 @@ static struct mutex *text_lock(void)
 	if (!m)
 		m = (struct mutex *)ki_symbol("text_mutex");
 	return m;
+}
+
+static struct mutex *kprobe_lock(void)
+{
+	static struct mutex *m;
+
+	if (!m)
+		m = (struct mutex *)ki_symbol("kprobe_mutex");
+	return m;
+}
+
+static bool probed(unsigned long start, unsigned long end)
+{
+	bool found = false;
+
+	preempt_disable();
+	for (; start < end && !found; start++)
+		found = ki_call(get_kprobe)((void *)start);
+	preempt_enable();
+	return found;
+}
+
+bool ki_text_probed(unsigned long start, unsigned long end)
+{
+	return probed(start - KI_PROBE_REACH, end);
+}
+
+bool ki_text_has_lock_prefix(unsigned long start, unsigned long end)
+{
+	bool found;
+
+	mutex_lock(text_lock());
+	found = ki_call(alternatives_text_reserved)((void *)start, (void *)(end - 1));
+	mutex_unlock(text_lock());
+	return found;
 }
 
 static void sync_this_core(void *unused)
@@ -64,7 +108,10 @@ static int check_all(const struct ki_swap *v, u32 n, u32 *bad)
 	u32 i;
 
 	for (i = 0; i < n; i++) {
-		if (memcmp((void *)v[i].addr, v[i].now, KI_JMP_LEN)) {
+		unsigned long start = v[i].addr - (v[i].fresh ? KI_PROBE_REACH : 0);
+
+		if (memcmp((void *)v[i].addr, v[i].now, KI_JMP_LEN) ||
+		    probed(start, v[i].addr + KI_JMP_LEN)) {
 			*bad = i;
 			return -ESTALE;
 		}
@@ -103,36 +150,54 @@ static void wait_unlocked(void)
 {
 #ifndef KI_TEST_NO_WAIT
 	mutex_unlock(text_lock());
+	cpus_read_unlock();
 	ki_quiesce();
+	cpus_read_lock();
 	mutex_lock(text_lock());
 #endif
 }
 
+static struct ki_traps *make_traps(const struct ki_swap *v, u32 n)
+{
+	struct ki_traps *t = kvmalloc(struct_size(t, v, n), GFP_KERNEL);
+	u32 i;
+
+	if (!t)
+		return NULL;
+	t->n = n;
+	for (i = 0; i < n; i++) {
+		t->v[i].addr = v[i].addr;
+		t->v[i].via = v[i].via;
+	}
+	return t;
+}
+
 int ki_text_swap(struct ki_swap *v, u32 n, u32 *bad)
 {
-	struct ki_trap *traps;
+	struct ki_traps *traps;
 	int err;
-	u32 i;
 
 	if (!n)
 		return 0;
-	traps = kvmalloc_array(n, sizeof(*traps), GFP_KERNEL);
+	traps = make_traps(v, n);
 	if (!traps)
 		return -ENOMEM;
-	for (i = 0; i < n; i++)
-		traps[i] = (struct ki_trap){v[i].addr, v[i].via};
-
+	mutex_lock(kprobe_lock());
+	cpus_read_lock();
 	mutex_lock(text_lock());
 	err = check_all(v, n, bad);
 	if (!err) {
-		ki_trap_publish(traps, n);
+		ki_trap_publish(traps);
 		if (poke_breakpoints(v, n))
 			wait_unlocked();
 		poke_all(v, n, 1, KI_JMP_LEN - 1);
 		poke_all(v, n, 0, 1);
-		ki_trap_retire();
+		ki_trap_publish(NULL);
+		sync_all_cores();
 	}
 	mutex_unlock(text_lock());
+	cpus_read_unlock();
+	mutex_unlock(kprobe_lock());
 	kvfree(traps);
 	return err;
 }

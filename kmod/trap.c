@@ -6,9 +6,9 @@
  * patch: the patch does what the original does, so nobody waits and nothing is emulated.
  *
  * The table is published before the first breakpoint is written and retired after the last one
- * has gone and all CPUs have been interrupted (text.c). The handler runs with interrupts off
- * and looks at the table without a lock: a CPU in it delays the interrupt of that last round,
- * so after the round nobody can hold the old table.
+ * has gone. The handler runs with interrupts off and looks at the table without a lock: a CPU in
+ * it delays the round of interrupts after the retirement (text.c), so behind that round nobody
+ * holds the table, and it can be freed.
  *
  * Everything that runs between the breakpoint and this handler must never carry a breakpoint
  * itself: the kernel's own list (noinstr, kprobes' blacklist) plus KI_R_TRAP_PATH of reserved.c.
@@ -19,23 +19,19 @@
 
 #include "ki.h"
 
-static const struct ki_trap *ki_traps;
-static u32 ki_trap_count;
+static const struct ki_traps *ki_traps;
 
 static unsigned long trap_via(unsigned long addr)
 {
-	const struct ki_trap *v = smp_load_acquire(&ki_traps);
-	u32 lo = 0, hi;
+	const struct ki_traps *t = smp_load_acquire(&ki_traps);
+	u32 lo = 0, hi = t ? t->n : 0;
 
-	if (!v)
-		return 0;
-	hi = READ_ONCE(ki_trap_count);
 	while (lo < hi) {
 		u32 mid = (lo + hi) / 2;
 
-		if (v[mid].addr == addr)
-			return v[mid].via;
-		if (v[mid].addr < addr)
+		if (t->v[mid].addr == addr)
+			return t->v[mid].via;
+		if (t->v[mid].addr < addr)
 			lo = mid + 1;
 		else
 			hi = mid;
@@ -62,15 +58,9 @@ static struct notifier_block ki_trap_block = {
 	.priority = INT_MAX,
 };
 
-void ki_trap_publish(const struct ki_trap *v, u32 n)
+void ki_trap_publish(const struct ki_traps *t)
 {
-	WRITE_ONCE(ki_trap_count, n);
-	smp_store_release(&ki_traps, v);
-}
-
-void ki_trap_retire(void)
-{
-	WRITE_ONCE(ki_traps, NULL);
+	smp_store_release(&ki_traps, t);
 }
 
 int ki_trap_init(void)

@@ -2,9 +2,10 @@
 /*
  * KI_IOC_UNSPLICE, and the end of a session: taking chunks out.
  *
- * It cannot be refused for lack of anything: patches that must be built anew for the other
- * sessions' chunks use heap space that is kept for that, in parts of KI_UNSPLICE_PART windows,
- * and other memory is waited for.
+ * It cannot be refused for lack of memory: patches that must be built anew for the other
+ * sessions' chunks use heap space that is kept for that, one at a time; other memory is waited
+ * for. What can be in the way is another tool in the springboard: then the window stays, its
+ * chunks go on, and they can be taken out when the other tool has gone (session.c: orphans).
  */
 #include <linux/mm.h>
 #include <linux/sched.h>
@@ -26,14 +27,14 @@ static bool all_dying(struct ki_win *w)
 }
 
 /* A patch without the dying pieces; the space for it is kept in reserve. */
-static void rebuild(struct ki_change *c)
+static bool rebuild(struct ki_change *c)
 {
 	u16 reason;
 
-	while (ki_patch_build(c->win, NULL, true, &c->patch, &reason)) {
-		ki_bury_now();
-		cond_resched();
-	}
+	if (!ki_patch_build(c->win, NULL, true, &c->patch, &reason))
+		return true;
+	ki_bury_now();
+	return !ki_patch_build(c->win, NULL, true, &c->patch, &reason);
 }
 
 static void free_dying(struct ki_win *w)
@@ -77,23 +78,36 @@ static void take_out_part(struct ki_change *c, u32 n)
 	u32 bad, i;
 	int err;
 
-	for (i = 0; i < n; i++) {
-		c[i].patch = (struct ki_patch){};
-		if (!all_dying(c[i].win))
-			rebuild(&c[i]);
-	}
-	while ((err = ki_change_swap(c, n, &bad))) {
-		if (err != -ESTALE) {
-			cond_resched(); /* -ENOMEM: must not be given up */
-			continue;
+	while (n && (err = ki_change_swap(c, n, &bad))) {
+		if (err == -ESTALE) {
+			leave_alone(&c[bad]);
+			memmove(&c[bad], &c[bad + 1], (--n - bad) * sizeof(*c));
 		}
-		leave_alone(&c[bad]);
-		memmove(&c[bad], &c[bad + 1], (--n - bad) * sizeof(*c));
-		if (!n)
-			return;
+		cond_resched(); /* -ENOMEM: must not be given up */
 	}
 	for (i = 0; i < n; i++)
 		record_removal(&c[i]);
+}
+
+/* A window that other chunks stay in: one by one, so that each gives its old patch back. */
+static void thin_out(struct ki_win *w)
+{
+	struct ki_change c = {.win = w};
+
+	if (rebuild(&c))
+		take_out_part(&c, 1);
+	else
+		leave_alone(&c);
+}
+
+static bool any_dying(struct ki_win *w)
+{
+	struct ki_piece *p;
+
+	list_for_each_entry (p, &w->chunks, in_window)
+		if (p->dying)
+			return true;
+	return false;
 }
 
 /* All windows with dying pieces, in order of address, part by part. */
@@ -104,15 +118,13 @@ static void take_out(void)
 	u32 n = 0;
 
 	for (; w; w = next) {
-		struct ki_piece *p;
-
 		next = ki_win_next(w);
-		list_for_each_entry (p, &w->chunks, in_window) {
-			if (p->dying) {
-				part[n++] = (struct ki_change){.win = w};
-				break;
-			}
-		}
+		if (!any_dying(w))
+			continue;
+		if (all_dying(w))
+			part[n++] = (struct ki_change){.win = w};
+		else
+			thin_out(w);
 		if (n == KI_UNSPLICE_PART) {
 			take_out_part(part, n);
 			n = 0;
@@ -120,16 +132,6 @@ static void take_out(void)
 	}
 	if (n)
 		take_out_part(part, n);
-}
-
-static struct ki_piece *find_piece(struct ki_session *s, u32 id)
-{
-	struct ki_piece *p;
-
-	list_for_each_entry (p, &s->pieces, in_session)
-		if (p->id == id)
-			return p;
-	return NULL;
 }
 
 void ki_unsplice_all(struct ki_session *s)
@@ -146,6 +148,21 @@ void ki_unsplice_all(struct ki_session *s)
 static int by_id(const void *a, const void *b)
 {
 	return *(const u32 *)a < *(const u32 *)b ? -1 : *(const u32 *)a > *(const u32 *)b;
+}
+
+/* Is one of the sorted ids still there? */
+static bool any_left(struct ki_session *s, const u32 *ids, u32 n)
+{
+	struct ki_piece *p;
+	u32 i = 0;
+
+	list_for_each_entry (p, &s->pieces, in_session) {
+		while (i < n && ids[i] < p->id)
+			i++;
+		if (i < n && ids[i] == p->id)
+			return true;
+	}
+	return false;
 }
 
 /* Mark the pieces whose ids are in the sorted array; both it and the list are in order of id. */
@@ -189,7 +206,7 @@ int ki_unsplice(struct ki_session *s, struct ki_unsplice *req)
 	err = mark(s, ids, req->count);
 	if (!err) {
 		take_out();
-		if (find_piece(s, ids[0])) /* left alone */
+		if (any_left(s, ids, req->count)) /* left alone */
 			err = ki_refuse(&req->reason, KI_R_FOREIGN_BREAKPOINT);
 	}
 	kvfree(ids);

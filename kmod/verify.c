@@ -30,6 +30,7 @@ struct ki_verifier {
 	u8 *bytes;
 	unsigned long *boundary; /* bit: an instruction starts here */
 	unsigned long *entered;	 /* bit: something jumps here */
+	u16 reason;		 /* why nothing in it can be touched */
 };
 
 int ki_verifier_new(struct ki_verifier **out)
@@ -77,11 +78,51 @@ static bool direct_branch(const struct insn *in)
 					  op == 0xe8 || op == 0xe9 || op == 0xeb);
 }
 
+/* An instruction of another tool stands here; what it displaced may decode to anything. */
+static bool foreign(const struct ki_verifier *v, unsigned long at)
+{
+	u8 op = v->bytes[at];
+
+	return (op == KI_INT3 || op == KI_JMP) && ki_text_probed(v->start + at, v->start + at + 1);
+}
+
+/* mov to %gs, pop %gs, MSR_GS_BASE into %ecx: around these %gs may lead nowhere. */
+static bool touches_gs(const struct insn *in, const u8 *bytes)
+{
+	static const u8 ecx_gs_base[] = {0xb9, 0x01, 0x01, 0x00, 0xc0};
+	u8 op = in->opcode.bytes[0];
+
+	if (in->opcode.nbytes == 1 && op == 0x8e)
+		return ((in->modrm.bytes[0] >> 3) & 7) == 5;
+	if (in->opcode.nbytes == 2 && op == 0x0f && in->opcode.bytes[1] == 0xa9)
+		return true;
+	return in->length == sizeof(ecx_gs_base) && !memcmp(bytes, ecx_gs_base, in->length);
+}
+
+/* sti, mov to %ss: the next instruction is in their interrupt shadow. */
+static bool shadows(const struct insn *in)
+{
+	u8 op = in->opcode.bytes[0];
+
+	return in->opcode.nbytes == 1 &&
+	       (op == 0xfb || (op == 0x8e && ((in->modrm.bytes[0] >> 3) & 7) == 2));
+}
+
+/* A static call's trampoline: a jmp or ret that the kernel rewrites, then its mark, a ud1. */
+static bool is_trampoline(const struct ki_verifier *v)
+{
+	static const u8 mark[] = {0x0f, 0xb9, 0xcc};
+
+	return v->end - v->start >= 8 && !memcmp(v->bytes + 5, mark, sizeof(mark));
+}
+
 static void decode_function(struct ki_verifier *v)
 {
 	unsigned long size = v->end - v->start, at = 0;
+	bool shadow = false;
 	struct insn in;
 
+	v->reason = is_trampoline(v) ? KI_R_STATIC_CALL : KI_R_OK;
 	bitmap_zero(v->boundary, size);
 	bitmap_zero(v->entered, size);
 	while (at < size) {
@@ -89,7 +130,13 @@ static void decode_function(struct ki_verifier *v)
 			at++; /* data in text: not a boundary */
 			continue;
 		}
-		__set_bit(at, v->boundary);
+		if (foreign(v, at))
+			v->reason = KI_R_FOREIGN_BREAKPOINT;
+		if (touches_gs(&in, v->bytes + at))
+			v->reason = KI_R_NO_PERCPU;
+		if (!shadow)
+			__set_bit(at, v->boundary);
+		shadow = shadows(&in);
 		at += in.length;
 		if (direct_branch(&in))
 			note_entry(v, v->start + at + in.immediate.value);
@@ -111,7 +158,7 @@ static u16 load_function(struct ki_verifier *v, unsigned long addr)
 	unsigned long size, off;
 
 	if (addr >= v->start && addr < v->end)
-		return KI_R_OK;
+		return v->reason;
 	v->start = v->end = 0;
 	if (!ki_call(kallsyms_lookup_size_offset)(addr, &size, &off))
 		return KI_R_NO_SYMBOL;
@@ -125,7 +172,7 @@ static u16 load_function(struct ki_verifier *v, unsigned long addr)
 	}
 	decode_function(v);
 	note_reserved_entries(v);
-	return KI_R_OK;
+	return v->reason;
 }
 
 static u16 check_reserved(const struct ki_win *w)
@@ -139,8 +186,10 @@ static u16 check_reserved(const struct ki_win *w)
 		return row->reason;
 	if (ki_call(ftrace_location_range)(w->addr, end - 1))
 		return KI_R_FTRACE_SITE;
-	if (ki_call(alternatives_text_reserved)((void *)w->addr, (void *)(end - 1)))
+	if (ki_text_has_lock_prefix(w->addr, end))
 		return KI_R_LOCK_PREFIX;
+	if (ki_text_probed(w->addr, end))
+		return KI_R_FOREIGN_BREAKPOINT;
 	return KI_R_OK;
 }
 

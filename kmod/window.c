@@ -36,13 +36,6 @@ struct ki_win *ki_win_touching(unsigned long start, unsigned long end)
 	return w && w->addr < end ? w : NULL;
 }
 
-struct ki_win *ki_win_at(unsigned long addr)
-{
-	struct ki_win *w = first_ending_behind(addr);
-
-	return w && w->addr == addr ? w : NULL;
-}
-
 struct ki_win *ki_win_next(struct ki_win *w)
 {
 	struct rb_node *n = rb_next(&w->node);

@@ -3,7 +3,8 @@
  * kerninst: the interface between the driver and the library, /dev/kerninst.
  *
  * The open file is the session. Everything a session installs is taken out again when its last
- * descriptor is closed, for whatever reason it is closed.
+ * descriptor is closed and its last mapping is gone, for whatever reason: a process that ends, or
+ * is killed, closes both.
  *
  * Conventions
  *  - Every request starts with `size`, the size of its structure as the caller knows it. The
@@ -202,7 +203,8 @@ struct ki_splice {
 /*
  * KI_IOC_UNSPLICE: take chunks out: the ones named, or all of the session with KI_UNSPLICE_ALL.
  * Returns when the original bytes stand again and every CPU runs them. -ENOENT if an id is not
- * one of this session's; then nothing has changed.
+ * one of this session's; then nothing has changed. -EBUSY, KI_R_FOREIGN_BREAKPOINT, if another
+ * tool (a kprobe) stands in a window: that window stays, the others are taken out.
  */
 struct ki_unsplice {
 	__u32 size;

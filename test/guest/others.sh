@@ -1,0 +1,55 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Others who change the kernel: kprobes that were there before, or that come on top of a window
+# (they keep what stood there and write it back); CPUs that go and come while functions are
+# counted.
+. "$(dirname "$0")/lib.sh"
+start
+events=/sys/kernel/tracing/kprobe_events
+reads() { "$prog/calls" read 1000 1 > /dev/null; }
+enable() { echo "$1" > /sys/kernel/tracing/events/kprobes/enable; }
+field() { "$ki" info --json | sed -n "s/.*\"$1\": *\([0-9]*\).*/\1/p"; }
+
+# Where vfs_read's first window begins: behind the ftrace site, and the endbr64 if there is one.
+entry=5
+grep -q ' __pfx_vfs_read$' /proc/kallsyms && entry=9
+
+echo "p:kx vfs_read+$((entry + 2))" > $events
+is "registered, not armed, inside a window: refused" "$("$ki" stat vfs_read -- true > /dev/null 2>&1; echo $?)" 1
+enable 1
+is "armed: refused" "$("$ki" stat vfs_read -- true > /dev/null 2>&1; echo $?)" 1
+ok "the probed function runs" reads
+enable 0
+echo > $events
+ok "when it has gone: accepted" "$ki" stat vfs_read -- true
+
+"$ki" stat vfs_read > /dev/null 2>&1 &
+pid=$!
+until [ "$(field windows)" = 1 ]; do sleep 0.2; done
+echo "p:kx vfs_read+$entry" > $events
+enable 1
+ok "a kprobe on top of a springboard: the function runs" reads
+kill -9 $pid
+wait $pid 2> /dev/null
+is "then the window stays" "$(field windows)" 1
+ok "and the function runs" reads
+enable 0
+ok "and when it is disarmed" reads
+echo > $events
+is "and goes with the kprobe" "$(field windows)" 0
+dmesg -c | grep -q 'another tool has written' || ok "the driver has said so" false
+
+is "code without per-CPU base: refused" "$("$ki" stat native_write_msr native_load_idt -- true > /dev/null 2>&1; echo $?)" 1
+for part in '[a-d]*' '[e-i]*' '[j-n]*' '[o-r]*' '[s-t]*' '[A-Zu-z_0-9]*'; do
+	[ "$(nproc)" -gt 1 ] || break
+	"$ki" stat -q -m calls "kernel:$part" > /dev/null 2>&1 &
+	pid=$!
+	until [ "$(field windows)" -gt 1000 ]; do sleep 0.5; done
+	for _ in 1 2; do
+		echo 0 > /sys/devices/system/cpu/cpu1/online
+		echo 1 > /sys/devices/system/cpu/cpu1/online
+	done
+	ok "a CPU goes and comes while $part is counted" kill -INT $pid
+	wait $pid
+done
+finish
