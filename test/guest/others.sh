@@ -6,6 +6,7 @@
 . "$(dirname "$0")/lib.sh"
 start
 events=/sys/kernel/tracing/kprobe_events
+# shellcheck disable=SC2317 # called through ok
 reads() { "$prog/calls" read 1000 1 > /dev/null; }
 enable() { echo "$1" > /sys/kernel/tracing/events/kprobes/enable; }
 field() { "$ki" info --json | sed -n "s/.*\"$1\": *\([0-9]*\).*/\1/p"; }
