@@ -137,11 +137,17 @@ bool wait_is_interrupted(void)
 	return sigismember(&set, SIGINT) == 1 || sigismember(&set, SIGTERM) == 1;
 }
 
-/* A second signal finds no obstacle: the driver cleans up when we are gone. */
+/*
+ * A second signal finds no obstacle: the driver cleans up when we are gone. One that comes
+ * together with the first is the same one: timeout(1) sends it to the process and to its group.
+ */
 static void let_next_one_kill(void)
 {
+	const struct timespec together = {.tv_nsec = 100000000};
 	sigset_t set = stop_signals();
 
+	while (sigtimedwait(&set, NULL, &together) > 0)
+		;
 	signal(SIGINT, SIG_DFL);
 	signal(SIGTERM, SIG_DFL);
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
