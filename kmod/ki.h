@@ -211,7 +211,7 @@ bool ki_counters_own(const struct ki_session *s, u64 n);
 void ki_counters_drop(struct list_head *runs); /* no code uses them any more */
 s64 ki_counter_disp(u32 n);
 void ki_counters_info(struct ki_info *info);
-int ki_counters_map(struct vm_area_struct *vma);
+int ki_counters_map(struct vm_area_struct *vma); /* without ki_lock: nothing it reads changes */
 
 /* reserved.c; ki_lock held */
 int ki_reserved_init(void);

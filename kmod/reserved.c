@@ -70,7 +70,6 @@ static const struct {
 	{"trace_hardirqs_on_prepare", KI_R_TRAP_PATH},
 	{"tracer_hardirqs_off", KI_R_TRAP_PATH},
 	{"tracer_hardirqs_on", KI_R_TRAP_PATH},
-	{"sync_core_before_usermode", KI_R_TRAP_PATH},
 	{"sev_verify_cbit", KI_R_NO_PERCPU},
 	{"startup_64", KI_R_NO_PERCPU},
 	{"secondary_startup_64", KI_R_NO_PERCPU},

@@ -6,6 +6,9 @@
  * the flags (where the sender asked to keep them) and the stack as they were. That is a small
  * machine: each row leads from one state to another; a chunk must start and end in the state
  * CLEAN. The one store goes to a per-CPU counter that the session owns.
+ *
+ * Not checked: that the flags are dead where a bare counter stands. The sender knows; if it is
+ * wrong, the instrumented function goes wrong.
  */
 #include <linux/string.h>
 

@@ -163,8 +163,10 @@ struct ki_window {
 };
 
 /*
- * A chunk: inserted code. It stands before displaced instruction `slot` of its window. Chunks of
- * one slot run in the order in which they were installed.
+ * A chunk: inserted code (which instructions may be in one: kmod/vet.c; that a chunk which changes
+ * the flags stands where they are dead is for the sender to know). It stands before displaced
+ * instruction `slot` of its window. Chunks of one slot run in the order in which they were
+ * installed.
  */
 struct ki_chunk {
 	__u32 window; /* index in the request's array of windows */
