@@ -40,6 +40,47 @@ enum ki_insn_kind {
 
 #define KI_INSN_NORETURN 0x20 /* a call behind which no code of the function follows */
 
+/* General registers, by their number in instructions. */
+enum ki_reg {
+	KI_RAX,
+	KI_RCX,
+	KI_RDX,
+	KI_RBX,
+	KI_RSP,
+	KI_RBP,
+	KI_RSI,
+	KI_RDI,
+	KI_R8,
+	KI_R9,
+	KI_R10,
+	KI_R11,
+	KI_R12,
+	KI_R13,
+	KI_R14,
+	KI_R15,
+};
+
+/*
+ * A set of registers and flags. A general register has three parts, since instructions may write
+ * one and keep the others: bits 0-7, bits 8-15, bits 16-63. Vector and x87 registers, MXCSR and
+ * the system flags are in no set: kernel code does not leave them to others.
+ */
+typedef uint64_t ki_regset;
+
+#define KI_REGSET_LOW(r)   (1ull << (r))	   /* bits 0-7 of register r */
+#define KI_REGSET_HIGH(r)  (1ull << (16 + (r)))	   /* bits 8-15 */
+#define KI_REGSET_UPPER(r) (1ull << (32 + (r)))	   /* bits 16-63 */
+#define KI_REGSET_REG(r)   (0x100010001ull << (r)) /* all of it */
+#define KI_REGSET_GPRS	   0x0000ffffffffffffull
+#define KI_REGSET_CF	   (1ull << 48)
+#define KI_REGSET_PF	   (1ull << 49)
+#define KI_REGSET_AF	   (1ull << 50)
+#define KI_REGSET_ZF	   (1ull << 51)
+#define KI_REGSET_SF	   (1ull << 52)
+#define KI_REGSET_OF	   (1ull << 53)
+#define KI_REGSET_FLAGS	   (0x3full << 48)
+#define KI_REGSET_ALL	   (KI_REGSET_GPRS | KI_REGSET_FLAGS)
+
 struct ki_insn {
 	uint64_t addr;
 	uint64_t target; /* of a direct branch or call, of a jump label; of a RIP-relative
@@ -54,8 +95,33 @@ struct ki_insn {
 };
 
 struct ki_block {
-	uint64_t start, end;   /* [start, end); padding is in no block */
-	uint32_t first, count; /* its instructions, in the function's array */
+	uint64_t start, end;	     /* [start, end); padding is in no block */
+	uint32_t first, count;	     /* its instructions, in the function's array */
+	uint32_t first_edge, nedges; /* what leaves it, in the function's array */
+};
+
+enum ki_edge_kind {
+	KI_EDGE_FALL,	       /* into the next block, by no jump */
+	KI_EDGE_TAKEN,	       /* a conditional branch that is taken (a static branch's too) */
+	KI_EDGE_JUMP,	       /* jmp inside the function or between it and its cold part */
+	KI_EDGE_TABLE,	       /* by a jump table */
+	KI_EDGE_FIXUP,	       /* an exception at the instruction: the fixup of its table row */
+	KI_EDGE_CALL,	       /* call, direct; control comes back to the instruction behind */
+	KI_EDGE_CALL_INDIRECT, /* call through register, memory or a retpoline thunk: `to` is 0 */
+	KI_EDGE_TAIL,	       /* jmp or jcc to the start of another function */
+	KI_EDGE_TAIL_INDIRECT, /* jmp through register, memory or a thunk, out of the function:
+				  `to` is 0 */
+	KI_EDGE_RETURN,	       /* ret, iret, jmp to a return thunk: `to` is 0 */
+};
+
+#define KI_NONE UINT32_MAX /* no such number */
+
+struct ki_edge {
+	uint64_t to;	   /* address; 0: not known from the code */
+	uint32_t insn;	   /* number of the instruction that it leaves from */
+	uint32_t block;	   /* number of the block that it leaves from */
+	uint32_t to_block; /* number of the block that it leads to; KI_NONE: outside */
+	uint8_t kind;	   /* enum ki_edge_kind */
 };
 
 struct ki_function {
@@ -65,7 +131,8 @@ struct ki_function {
 	uint8_t *bytes;		 /* original bytes of [start, end) */
 	struct ki_insn *insns;	 /* all of [start, end), in order */
 	struct ki_block *blocks; /* in order of address; block 0 is the entry */
-	uint32_t ninsns, nblocks;
+	struct ki_edge *edges;	 /* in order of the instructions that they leave from */
+	uint32_t ninsns, nblocks, nedges;
 	uint16_t reason; /* KI_R_OK, or why nothing in it can be instrumented */
 };
 
@@ -95,6 +162,23 @@ const struct ki_block *ki_function_block_at(const struct ki_function *fn, uint64
  * "je do_sys_openat2+0x44". Truncated to len.
  */
 void ki_insn_format(const struct ki_function *fn, const struct ki_insn *in, char *buf, size_t len);
+
+enum ki_syntax { KI_SYNTAX_INTEL, KI_SYNTAX_ATT };
+
+/*
+ * The same in either syntax. RIP-relative operands as their address, with the symbol's name
+ * where one of the target's text symbols covers it. bytes: what stands at the instruction
+ * (the live view, perhaps); NULL: the function's own, original bytes.
+ */
+void ki_insn_format_as(const struct ki_function *fn, const struct ki_insn *in, const uint8_t *bytes,
+		       enum ki_syntax syntax, char *buf, size_t len);
+
+/*
+ * "rax, cl, dx, flags": names of the whole registers and groups of a set, "-" if it is empty.
+ * A register of which only parts are in the set is named by its part: al, ah, ax, or "rax:16-63".
+ * All six flags: "flags"; else each by its name: "cf, zf". Truncated to len. Returns buf.
+ */
+char *ki_regset_format(ki_regset set, char *buf, size_t len);
 
 #ifdef __cplusplus
 }

@@ -54,6 +54,22 @@ int ki_target_open_live(struct ki_target **out, struct ki_err *err);
  */
 int ki_target_open_image(const char *path, struct ki_target **out, struct ki_err *err);
 
+/*
+ * The same with the symbols of a System.map ("ffffffff81000000 T _text" in each line) instead of
+ * the image's own; the core of a live kernel, when path is NULL: then the file's symbols replace
+ * those of kallsyms for the kernel itself, and modules keep theirs. A file that does not fit
+ * (no symbol of it lies in the text, or, live, _text stands elsewhere: KASLR) is refused.
+ */
+int ki_target_open_with_map(const char *path, const char *system_map, struct ki_target **out,
+			    struct ki_err *err);
+
+/*
+ * Look for symbols again: modules that have been loaded or unloaded since. *changed says if the
+ * tables are new; then every pointer that this header gave out before, and functions and
+ * programs made from them, are invalid. An image never changes.
+ */
+int ki_target_refresh(struct ki_target *t, bool *changed, struct ki_err *err);
+
 void ki_target_close(struct ki_target *t); /* NULL is allowed */
 
 enum ki_target_kind ki_target_kind(const struct ki_target *t);
@@ -67,6 +83,13 @@ const struct ki_info *ki_target_info(const struct ki_target *t);
 /* Copy text. -EFAULT if not all of it is text. */
 int ki_target_read(struct ki_target *t, uint64_t addr, void *buf, size_t len, enum ki_view view,
 		   struct ki_err *err);
+
+/*
+ * Copy bytes that need not be text: tables of constants. An image: any loaded section. The
+ * live kernel: /proc/kcore. -EFAULT if not all of it can be read.
+ */
+int ki_target_read_data(struct ki_target *t, uint64_t addr, void *buf, size_t len,
+			struct ki_err *err);
 
 /* All text ranges in order of address. */
 const struct ki_text_range *ki_target_ranges(const struct ki_target *t, size_t *count);
@@ -84,7 +107,8 @@ const struct ki_symbol *ki_target_symbol_named(const struct ki_target *t, const 
 /*
  * Rows of reserved text that touch [start, end), in order of address; *rows points into the
  * target's own table, so between rows that touch there may be others that do not (behind a
- * long row). An image has none. The table is read once, when first asked for.
+ * long row). The table is read once, when first asked for. Of an image: what its exception, bug
+ * and jump-label tables and static-call sites tell, if it has such tables.
  */
 int ki_target_reserved(struct ki_target *t, uint64_t start, uint64_t end,
 		       const struct ki_reserved_row **rows, size_t *count, struct ki_err *err);

@@ -30,6 +30,8 @@ struct ki_decoded {
 	/* addr, target, len, kind, flags (RIP, READS, WRITES), field, tail; reason: what the
 	   instruction itself tells */
 	struct ki_insn in;
+	ki_regset use;	 /* may be read; the stack pointer by what uses the stack */
+	ki_regset def;	 /* written in any case and wholly, what is undefined included */
 	uint8_t read;	 /* KI_FLAG_*: may be read */
 	uint8_t written; /* KI_FLAG_*: written in any case, what is undefined included */
 	uint8_t traits;	 /* KI_TRAIT_* */
