@@ -21,7 +21,7 @@ static enum ki_thunk_kind thunk_kind(const char *name)
 
 static int find_thunks(struct ki_target *t, struct ki_facts *f)
 {
-	for (size_t i = 0; i < t->nsymbols; i++) {
+	for (size_t i = 0; i < t->nsymbols + t->nexternals; i++) {
 		struct ki_thunk k = {t->symbols[i].addr, thunk_kind(t->symbols[i].name)};
 
 		if (k.kind == KI_THUNK_NONE)
