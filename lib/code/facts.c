@@ -38,7 +38,7 @@ static uint8_t thunk_register(const char *name)
 
 static int find_thunks(struct ki_target *t, struct ki_facts *f)
 {
-	for (size_t i = 0; i < t->nsymbols; i++) {
+	for (size_t i = 0; i < t->nsymbols + t->nexternals; i++) {
 		struct ki_thunk k = {t->symbols[i].addr, thunk_kind(t->symbols[i].name),
 				     thunk_register(t->symbols[i].name)};
 
