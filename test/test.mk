@@ -8,6 +8,7 @@ include test/plugin/plugin.mk
 include test/guest/prog/prog.mk
 include test/guest/race/race.mk
 include test/fuzz/ioctl.mk
+include test/fuzz/host.mk
 
 GUEST_BIN := $(patsubst test/guest/%.c,build/test/%,$(wildcard test/guest/*.c))
 build/test/%: test/guest/%.c $(O)/libkerninst.a
