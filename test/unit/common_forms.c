@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "code/decode.h"
-#include "common_exec.h"
 
 #define SEEN (1u << 22)
 
@@ -167,4 +166,64 @@ const char *form_unfit(const struct form_info *i)
 			return "control transfer";
 	}
 	return NULL;
+}
+
+uint64_t *form_reg(struct exec_cpu *c, unsigned int number)
+{
+	static const uint8_t order[16] = {RAX, RCX, RDX, RBX, 0,   RBP, RSI, RDI,
+					  R8,  R9,  R10, R11, R12, R13, R14, R15};
+
+	return number == KI_RSP ? &c->rsp : &c->r[order[number]];
+}
+
+int form_gpr(ZydisRegister r)
+{
+	switch (ZydisRegisterGetClass(r)) {
+	case ZYDIS_REGCLASS_GPR16:
+	case ZYDIS_REGCLASS_GPR32:
+	case ZYDIS_REGCLASS_GPR64:
+		return ZydisRegisterGetId(r);
+	default:
+		return -1;
+	}
+}
+
+void form_point(const struct form_info *f, struct exec_cpu *c, uint64_t data, uint64_t stack)
+{
+	for (unsigned int i = 0; i < f->z.operand_count; i++) {
+		const ZydisDecodedOperand *o = &f->ops[i];
+		int base, index;
+
+		if (o->type != ZYDIS_OPERAND_TYPE_MEMORY || o->mem.type == ZYDIS_MEMOP_TYPE_AGEN)
+			continue;
+		base = form_gpr(o->mem.base);
+		index = form_gpr(o->mem.index);
+		if (index >= 0)
+			*form_reg(c, (unsigned int)index) = base < 0
+								    ? (data / o->mem.scale & ~63ull)
+								    : (exec_random() & 1) * 64;
+		if (base >= 0 && base == index)
+			*form_reg(c, (unsigned int)base) = data / (1u + o->mem.scale) & ~63ull;
+		else if (base >= 0 && base != KI_RSP)
+			*form_reg(c, (unsigned int)base) = data;
+	}
+	if (f->z.attributes &
+	    (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE))
+		c->r[RCX] &= 7;
+	switch (f->z.mnemonic) {
+	case ZYDIS_MNEMONIC_BT:
+	case ZYDIS_MNEMONIC_BTS:
+	case ZYDIS_MNEMONIC_BTR:
+	case ZYDIS_MNEMONIC_BTC:
+		if (f->ops[0].type == ZYDIS_OPERAND_TYPE_MEMORY &&
+		    form_gpr(f->ops[1].reg.value) >= 0)
+			*form_reg(c, (unsigned int)form_gpr(f->ops[1].reg.value)) &= 0x1ff;
+		break;
+	case ZYDIS_MNEMONIC_ENTER:
+	case ZYDIS_MNEMONIC_LEAVE:
+		c->r[RBP] = stack + 64;
+		break;
+	default:
+		break;
+	}
 }

@@ -13,6 +13,8 @@
 
 #include <Zydis/Zydis.h>
 
+#include "common_exec.h"
+
 #define FORM_MAX 15
 
 struct form {
@@ -38,6 +40,14 @@ struct form_info {
 	ZydisDecodedOperand ops[ZYDIS_MAX_OPERAND_COUNT];
 };
 bool form_place(struct form *f, uint64_t addr, uint32_t data, struct form_info *out);
+
+/* The register of a number, as instructions count them; the number of a register, 16 bits or
+   wider, -1: it is another one. */
+uint64_t *form_reg(struct exec_cpu *c, unsigned int number);
+int form_gpr(ZydisRegister r);
+
+/* Give address registers values that lead to the data; others keep theirs. */
+void form_point(const struct form_info *f, struct exec_cpu *c, uint64_t data, uint64_t stack);
 
 /* Why it is not to be executed here, or NULL. */
 const char *form_unfit(const struct form_info *i);

@@ -108,14 +108,6 @@ static __attribute__((noinline)) void run(struct side *s)
 
 /* ---- values ---- */
 
-static uint64_t *reg_of(struct exec_cpu *c, unsigned int number)
-{
-	static const uint8_t order[16] = {RAX, RCX, RDX, RBX, 0,   RBP, RSI, RDI,
-					  R8,  R9,  R10, R11, R12, R13, R14, R15};
-
-	return number == KI_RSP ? &c->rsp : &c->r[order[number]];
-}
-
 static uint64_t value(uint64_t shared)
 {
 	switch (exec_random() >> 32 & 15) {
@@ -148,59 +140,6 @@ static uint64_t flags(void)
 	return (exec_random() >> 20 & EXEC_FLAGS) | 0x202;
 }
 
-static int gpr_of(ZydisRegister r)
-{
-	switch (ZydisRegisterGetClass(r)) {
-	case ZYDIS_REGCLASS_GPR16:
-	case ZYDIS_REGCLASS_GPR32:
-	case ZYDIS_REGCLASS_GPR64:
-		return ZydisRegisterGetId(r);
-	default:
-		return -1;
-	}
-}
-
-/* Give address registers values that lead to the data; others keep theirs. */
-static void point(const struct form_info *f, struct exec_cpu *c)
-{
-	uint64_t data = (uintptr_t)arena + DATA;
-
-	for (unsigned int i = 0; i < f->z.operand_count; i++) {
-		const ZydisDecodedOperand *o = &f->ops[i];
-		int base, index;
-
-		if (o->type != ZYDIS_OPERAND_TYPE_MEMORY || o->mem.type == ZYDIS_MEMOP_TYPE_AGEN)
-			continue;
-		base = gpr_of(o->mem.base);
-		index = gpr_of(o->mem.index);
-		if (index >= 0)
-			*reg_of(c, (unsigned int)index) = base < 0 ? (data / o->mem.scale & ~63ull)
-								   : (exec_random() & 1) * 64;
-		if (base >= 0 && base == index)
-			*reg_of(c, (unsigned int)base) = data / (1u + o->mem.scale) & ~63ull;
-		else if (base >= 0 && base != KI_RSP)
-			*reg_of(c, (unsigned int)base) = data;
-	}
-	if (f->z.attributes &
-	    (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE))
-		c->r[RCX] &= 7;
-	switch (f->z.mnemonic) {
-	case ZYDIS_MNEMONIC_BT:
-	case ZYDIS_MNEMONIC_BTS:
-	case ZYDIS_MNEMONIC_BTR:
-	case ZYDIS_MNEMONIC_BTC:
-		if (f->ops[0].type == ZYDIS_OPERAND_TYPE_MEMORY && gpr_of(f->ops[1].reg.value) >= 0)
-			*reg_of(c, (unsigned int)gpr_of(f->ops[1].reg.value)) &= 0x1ff;
-		break;
-	case ZYDIS_MNEMONIC_ENTER:
-	case ZYDIS_MNEMONIC_LEAVE:
-		c->r[RBP] = (uintptr_t)arena + STACK + 64;
-		break;
-	default:
-		break;
-	}
-}
-
 /* Later attempts use smaller numbers: quotients that fit, shorter offsets. */
 static void fill(const struct form_info *f, struct exec_cpu *c, unsigned int attempt)
 {
@@ -208,8 +147,8 @@ static void fill(const struct form_info *f, struct exec_cpu *c, unsigned int att
 	bool much = !(exec_random() & 3); /* much is equal */
 
 	for (unsigned int i = 0; i < 16; i++)
-		*reg_of(c, i) = (much && exec_random() & 7 ? shared : value(shared)) >>
-				(attempt & 1 ? attempt * 8 % 64 : 0);
+		*form_reg(c, i) = (much && exec_random() & 7 ? shared : value(shared)) >>
+				  (attempt & 1 ? attempt * 8 % 64 : 0);
 	if (attempt & 2)
 		c->r[RDX] = 0;
 	c->rsp = (uintptr_t)arena + STACK;
@@ -227,7 +166,7 @@ static void fill(const struct form_info *f, struct exec_cpu *c, unsigned int att
 		if (i < 416 || i >= 576)
 			memcpy(x_in + i, &v, 8);
 	}
-	point(f, c);
+	form_point(f, c, (uintptr_t)arena + DATA, (uintptr_t)arena + STACK);
 }
 
 /* ---- sets ---- */
@@ -248,12 +187,12 @@ static uint64_t get(struct exec_cpu *c, unsigned int bit)
 {
 	if (bit >= 48)
 		return c->flags & flag_bit(bit);
-	return *reg_of(c, bit % 16) & part_mask(bit);
+	return *form_reg(c, bit % 16) & part_mask(bit);
 }
 
 static void change(struct exec_cpu *c, unsigned int bit)
 {
-	uint64_t *r = bit >= 48 ? &c->flags : reg_of(c, bit % 16);
+	uint64_t *r = bit >= 48 ? &c->flags : form_reg(c, bit % 16);
 	uint64_t mask = bit >= 48 ? flag_bit(bit) : part_mask(bit);
 
 	*r ^= exec_random() & 1 ? mask : exec_random() & mask;
@@ -290,8 +229,8 @@ static ki_regset may_write(const struct ki_decoded *d, const struct form_info *f
 			continue;
 		if (ZydisRegisterGetClass(r) == ZYDIS_REGCLASS_GPR8)
 			r = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, r);
-		if (gpr_of(r) >= 0)
-			set |= KI_REGSET_REG(gpr_of(r));
+		if (form_gpr(r) >= 0)
+			set |= KI_REGSET_REG(form_gpr(r));
 	}
 	return set;
 }
