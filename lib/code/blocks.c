@@ -47,7 +47,7 @@ void ki_blocks_leaders(struct ki_analysis *a)
 		const struct ki_reserved_row *row = &a->rows[r];
 
 		if ((row->reason == KI_R_JUMP_LABEL || row->reason == KI_R_EXTABLE) &&
-		    ki_row_touches(row, fn->start, fn->end) && ki_function_holds(fn, row->target))
+		    ki_function_holds(fn, row->addr) && ki_function_holds(fn, row->target))
 			ki_analysis_leader(a, row->target);
 	}
 }

@@ -22,11 +22,10 @@
 
 #include <string.h>
 
-#define BACK_TO_LOAD  16     /* instructions between a jump and its load */
-#define BACK_TO_BASE  512    /* from the load to the lea */
-#define BACK_TO_BOUND 24     /* from the load to the comparison */
-#define MAX_ENTRIES   8192   /* of a table */
-#define MAX_WAYS      262144 /* of a function */
+#define BACK_TO_LOAD  16   /* instructions between a jump and its load */
+#define BACK_TO_BASE  512  /* from the load to the lea */
+#define BACK_TO_BOUND 24   /* from the load to the comparison */
+#define MAX_ENTRIES   8192 /* of a table */
 #define NO_REG	      0xff
 
 /* The operands of the few instructions that matter here. */
@@ -204,6 +203,15 @@ static bool by_operand(const struct ki_analysis *a, uint32_t i, const struct for
 	return find_base(a, i, f->base, &t->base) && (t->base += (uint64_t)f->disp, true);
 }
 
+/*
+ * How many entries are read for a function. Real tables are no larger than the code that they
+ * lead to; jumps of garbage, each by the same large table, would take any time.
+ */
+static size_t most_entries(const struct ki_analysis *a)
+{
+	return 512 + 8 * (size_t)a->fn->ninsns;
+}
+
 enum found { NOT_A_TABLE, A_TABLE, UNKNOWN_TABLE };
 
 /* The load of what instruction i jumps to by register `reg`. */
@@ -365,12 +373,15 @@ static int read_table(struct ki_analysis *a, uint32_t jump, const struct table *
 {
 	size_t before = a->ways.n;
 	uint64_t n = 0, limit = t->count && t->count < MAX_ENTRIES ? t->count : MAX_ENTRIES;
-	bool readable = true;
+	bool readable = true, enough = true;
 
 	for (; n < limit; n++) {
 		uint64_t to;
 		int ret;
 
+		enough = a->nread++ < most_entries(a);
+		if (!enough)
+			break;
 		readable = read_entry(a, t, n, &to);
 		if (!readable || !possible(a, to))
 			break;
@@ -378,13 +389,13 @@ static int read_table(struct ki_analysis *a, uint32_t jump, const struct table *
 		if (ret)
 			return ret;
 	}
-	if (n && (n == t->count || !t->count) && a->ways.n < MAX_WAYS) {
+	if (n && (n == t->count || !t->count) && enough) {
 		finish_ways(a, before);
 		*found = A_TABLE;
 		return 0;
 	}
 	a->ways.n = before;
-	*found = t->scale == 8 && readable && !n ? NOT_A_TABLE : UNKNOWN_TABLE;
+	*found = t->scale == 8 && readable && enough && !n ? NOT_A_TABLE : UNKNOWN_TABLE;
 	return 0;
 }
 
@@ -398,9 +409,7 @@ int ki_tables_find(struct ki_analysis *a, bool *unknown)
 		if (a->fn->insns[i].kind != KI_INSN_JMP_INDIRECT)
 			continue;
 		found = find_table(a, i, &t);
-		if (found == A_TABLE && a->ways.n >= MAX_WAYS) {
-			found = UNKNOWN_TABLE;
-		} else if (found == A_TABLE) {
+		if (found == A_TABLE) {
 			int ret;
 
 			find_bound(a, &t);

@@ -91,8 +91,8 @@ void check_returns(const struct ki_program *p)
 	r.function = calloc(p->nfunctions + 1ull, sizeof(*r.function));
 	check(r.block && r.function);
 	for (uint32_t f = 0; f < p->nfunctions; f++)
-		r.function[f] = !(p->functions[f].flags & KI_FUNCTION_PARSED) ||
-				!p->functions[f].nblocks;
+		r.function[f] =
+			!(p->functions[f].flags & KI_FUNCTION_PARSED) || !p->functions[f].nblocks;
 	while (round_of_blocks(&r))
 		;
 	for (uint32_t f = 0; f < p->nfunctions; f++)
@@ -124,8 +124,7 @@ static void check_insns(const struct ki_function *fn, const ki_regset *live)
 			ki_decode(fn->bytes + (fn->insns[i].addr - fn->start),
 				  fn->end - fn->insns[i].addr, fn->insns[i].addr, &d);
 			want = d.use | (live[i + 1] & ~d.def);
-			check((want | KI_REGSET_REG(KI_RSP)) ==
-			      (live[i] | KI_REGSET_REG(KI_RSP)));
+			check((want | KI_REGSET_REG(KI_RSP)) == (live[i] | KI_REGSET_REG(KI_RSP)));
 		}
 	}
 }
