@@ -106,7 +106,7 @@ static bool is_loaded(const Elf64_Shdr *sh)
 	bool tbss = sh->sh_type == SHT_NOBITS && (sh->sh_flags & SHF_TLS);
 
 	return sh->sh_type != SHT_NULL && (sh->sh_flags & SHF_ALLOC) &&
-	       !(sh->sh_flags & SHF_COMPRESSED) && sh->sh_size && !tbss;
+	       !(sh->sh_flags & SHF_COMPRESSED) && !tbss;
 }
 
 static bool is_text(const Elf64_Shdr *sh)
@@ -139,6 +139,9 @@ static int add_section(struct ki_image_reader *r, uint32_t i, bool text)
 	if (ret)
 		return ret;
 	s.addr = sh->sh_addr;
+	r->places[i] = (struct ki_place){.addr = s.addr, .loaded = true};
+	if (!s.len)
+		return 0;
 	if (s.len > UINT64_MAX - s.addr)
 		return ki_elf_bad(&r->elf, "a section ends behind the last address");
 	if (sh->sh_type != SHT_NOBITS)
@@ -149,7 +152,7 @@ static int add_section(struct ki_image_reader *r, uint32_t i, bool text)
 		free(s.bytes);
 		return ki_elf_no_memory(&r->elf);
 	}
-	r->places[i] = (struct ki_place){s.addr, s.len, s.bytes, text};
+	r->places[i] = (struct ki_place){s.addr, s.len, s.bytes, text, true};
 	return text ? ki_image_note_section(r, i) : 0;
 }
 

@@ -38,11 +38,11 @@ struct ki_image {
 	struct ki_marks marks;
 };
 
-/* Where a section of the file stands, and its copy (NULL: zeros). len 0: it is not loaded. */
+/* Where a section of the file stands, and its copy (NULL: zeros, or it is empty). */
 struct ki_place {
 	uint64_t addr, len;
 	uint8_t *bytes; /* not owned */
-	bool text;
+	bool text, loaded;
 };
 
 /* While a file is read. */
