@@ -2,8 +2,8 @@
 /*
  * Drawing in layers, in the steps of Sugiyama, Tagawa and Toda: each box gets a layer (the longest
  * way from the top), lines that pass layers become chains of items, items are put into an order
- * with few crossings (layered_order.c), get their x (layered_place.c), and the lines their
- * corners (layered_route.c).
+ * with few crossings (layered_order.c), get their x (layered_place.c, layered_relax.c), and the
+ * lines their corners (layered_route.c).
  *
  * A line that goes back runs upwards beside the boxes of the layers between its ends, those of its
  * ends included. Its chain has one item more above and one below, where it turns: they are linked
@@ -250,6 +250,8 @@ int ki_layered_draw(struct ki_layered *g)
 		ret = layered_order(&l);
 	if (!ret)
 		ret = layered_place(&l);
+	if (!ret)
+		ret = layered_relax(&l);
 	if (!ret)
 		ret = layered_route(&l);
 	ki_vec_free(&l.items);

@@ -39,7 +39,7 @@ static uint32_t beside(const struct placer *p, uint32_t item)
 	return it->pos + 1 < size_of(l, it->layer) ? l->order[at + 1] : LAYERED_NONE;
 }
 
-static double distance(const struct layered *l, uint32_t a, uint32_t b)
+double layered_distance(const struct layered *l, uint32_t a, uint32_t b)
 {
 	bool line = layered_is_line(l, a) || layered_is_line(l, b);
 	double gap = layered_is_line(l, a) && layered_is_line(l, b) ? LAYERED_STEP : LAYERED_GAP;
@@ -136,8 +136,8 @@ static double room_after(const struct placer *p, uint32_t root)
 	do {
 		uint32_t b = beside(p, item);
 
-		if (b != LAYERED_NONE && p->x[p->root[b]] - distance(p->l, item, b) < room)
-			room = p->x[p->root[b]] - distance(p->l, item, b);
+		if (b != LAYERED_NONE && p->x[p->root[b]] - layered_distance(p->l, item, b) < room)
+			room = p->x[p->root[b]] - layered_distance(p->l, item, b);
 		item = p->next[item];
 	} while (item != root);
 	return room;
@@ -152,7 +152,7 @@ static uint32_t push_right(struct placer *p, uint32_t root, uint32_t nready)
 
 		if (b != LAYERED_NONE) {
 			uint32_t r = p->root[b];
-			double x = p->x[root] + distance(p->l, item, b);
+			double x = p->x[root] + layered_distance(p->l, item, b);
 
 			if (p->x[r] < x)
 				p->x[r] = x;

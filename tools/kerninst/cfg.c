@@ -169,8 +169,8 @@ static int find_function(const struct options *o, struct ki_target *t, const str
 	if (!f.sym)
 		return match_nothing(t, &o->spec);
 	if (f.others)
-		cli_warn("%zu more functions are called %s; this is %s@0x%" PRIx64, f.others,
-			 f.sym->name, f.sym->name, f.sym->addr);
+		cli_warn("%zu more of the name %s; this is %s@0x%" PRIx64, f.others, f.sym->name,
+			 f.sym->name, f.sym->addr);
 	*sym = f.sym;
 	return CLI_OK;
 }
