@@ -53,6 +53,19 @@ static void loop_text(const struct cfg_view *v, uint32_t b, char *buf, size_t le
 		snprintf(buf, len, "of %u", v->cfg->loops[l].header);
 }
 
+static void dominator_text(const struct cfg_view *v, uint32_t b, char *buf, size_t len)
+{
+	const struct ki_cfg *cfg = v->cfg;
+	bool entry = !b || cfg->pred_first[b] == cfg->pred_first[b + 1];
+
+	if (cfg->idom[b] != KI_NONE)
+		snprintf(buf, len, "%u", cfg->idom[b]);
+	else if (v->place[b] >= cfg->nreached)
+		snprintf(buf, len, "unreached");
+	else
+		snprintf(buf, len, entry ? "entry" : "-");
+}
+
 static void print_row(struct ki_table *t, const struct cfg_view *v, uint32_t b)
 {
 	const struct ki_block *block = &v->fn->blocks[b];
@@ -65,10 +78,8 @@ static void print_row(struct ki_table *t, const struct cfg_view *v, uint32_t b)
 	ki_table_cell(t, "%u", cfg_depth(v, b));
 	loop_text(v, b, text, sizeof(text));
 	ki_table_cell(t, "%s", text);
-	if (v->cfg->idom[b] == KI_NONE)
-		ki_table_cell(t, "%s", v->place[b] < v->cfg->nreached ? "-" : "unreached");
-	else
-		ki_table_cell(t, "%u", v->cfg->idom[b]);
+	dominator_text(v, b, text, sizeof(text));
+	ki_table_cell(t, "%s", text);
 	next_text(v, b, text, sizeof(text));
 	ki_table_cell(t, "%s", text);
 }
