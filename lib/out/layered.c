@@ -2,7 +2,8 @@
 /*
  * Drawing in layers, in the steps of Sugiyama, Tagawa and Toda: each box gets a layer (the longest
  * way from the top), lines that pass layers become chains of items, items are put into an order
- * with few crossings (layered_order.c), get their x (layered_place.c, layered_relax.c), and the
+ * with few crossings (layered_order.c), get their x (layered_spring.c, layered_place.c,
+ * layered_relax.c), and the
  * lines their corners (layered_route.c).
  *
  * A line that goes back runs upwards beside the boxes of the layers between its ends, those of its
@@ -248,6 +249,8 @@ int ki_layered_draw(struct ki_layered *g)
 		ret = make_lists(&l);
 	if (!ret)
 		ret = layered_order(&l);
+	if (!ret)
+		ret = layered_spring(&l);
 	if (!ret)
 		ret = layered_place(&l);
 	if (!ret)

@@ -2,12 +2,15 @@
 /*
  * Where items stand in their layers, after Brandes and Koepf, "Fast and Simple Horizontal
  * Coordinate Assignment" (2001): each item is put straight below the middle one of its neighbours
- * above where that is free, which makes columns; columns are packed to the left. The same is done
- * with below for above and right for left, and of the four results each item takes the mean of
- * the two in the middle. Long lines are straight in all four, so they are in the end.
+ * above where that is free, which makes columns; columns are moved to the right until they do not
+ * overlap. The same is done with below for above and left for right, and of the four results each
+ * item takes the mean of the two in the middle. Long lines are straight in all four, so they are
+ * in the end.
  *
- * Columns are packed by longest ways in the graph of who is left of whom, and not in the classes
- * of the paper, which may put items on top of one another.
+ * In the paper all columns are packed against one side. In functions whose layers are not equally
+ * full that draws loops of a few blocks right across the picture. Here a column begins where its
+ * items want to stand (layered_spring.c), and moves no further than it must, by longest ways in
+ * the graph of which column is beside which.
  */
 #include "out/layered_work.h"
 
@@ -128,19 +131,17 @@ static void align(struct placer *p)
 	}
 }
 
-static double room_after(const struct placer *p, uint32_t root)
+static double mean_of(const struct placer *p, uint32_t root)
 {
-	double room = HUGE_VAL;
-	uint32_t item = root;
+	double sum = 0;
+	uint32_t item = root, n = 0;
 
 	do {
-		uint32_t b = beside(p, item);
-
-		if (b != LAYERED_NONE && p->x[p->root[b]] - layered_distance(p->l, item, b) < room)
-			room = p->x[p->root[b]] - layered_distance(p->l, item, b);
+		sum += p->l->items.v[item].x;
+		n++;
 		item = p->next[item];
 	} while (item != root);
-	return room;
+	return (p->mirrored ? -sum : sum) / n;
 }
 
 static uint32_t push_right(struct placer *p, uint32_t root, uint32_t nready)
@@ -164,7 +165,8 @@ static uint32_t push_right(struct placer *p, uint32_t root, uint32_t nready)
 	return nready;
 }
 
-/* All columns as far left as they go; then, from the right, each up to what stands beside it. */
+/* Each column where its items want to stand, or as far right of that as what is left of it needs.
+ */
 static void pack(struct placer *p)
 {
 	const struct layered *l = p->l;
@@ -174,42 +176,23 @@ static void pack(struct placer *p)
 	for (uint32_t i = 0; i < l->items.n; i++) {
 		uint32_t b = beside(p, i);
 
-		p->x[i] = 0;
 		if (b != LAYERED_NONE)
 			p->waiting[p->root[b]]++;
 	}
-	for (uint32_t i = 0; i < l->items.n; i++)
-		if (p->root[i] == i && !p->waiting[i])
+	for (uint32_t i = 0; i < l->items.n; i++) {
+		if (p->root[i] != i)
+			continue;
+		p->x[i] = mean_of(p, i);
+		if (!p->waiting[i])
 			p->ready[n++] = i;
+	}
 	for (uint32_t i = 0; i < n; i++)
 		n = push_right(p, p->ready[i], n);
-	while (n) {
-		uint32_t root = p->ready[--n];
-		double room = room_after(p, root);
-
-		if (room != HUGE_VAL && room > p->x[root])
-			p->x[root] = room;
-	}
 	for (uint32_t i = 0; i < l->items.n; i++)
 		if (p->root[i] != i)
 			p->x[i] = p->x[p->root[i]];
 	for (uint32_t i = 0; p->mirrored && i < l->items.n; i++)
 		p->x[i] = -p->x[i];
-}
-
-struct extent {
-	double left, right;
-};
-
-static struct extent extent_of(const struct layered *l, const double *x)
-{
-	struct extent e = {HUGE_VAL, -HUGE_VAL};
-
-	for (uint32_t i = 0; i < l->items.n; i++) {
-		e.left = fmin(e.left, x[i] - l->items.v[i].width / 2);
-		e.right = fmax(e.right, x[i] + l->items.v[i].width / 2);
-	}
-	return e;
 }
 
 static void swap(double *a, double *b)
@@ -222,22 +205,8 @@ static void swap(double *a, double *b)
 	}
 }
 
-/* Results are laid upon the narrowest: left ones at its left edge, right ones at its right. */
 static void combine(struct layered *l, double *x[4])
 {
-	struct extent e[4], *narrow = e;
-
-	for (int k = 0; k < 4; k++) {
-		e[k] = extent_of(l, x[k]);
-		if (e[k].right - e[k].left < narrow->right - narrow->left)
-			narrow = &e[k];
-	}
-	for (int k = 0; k < 4; k++) {
-		double shift = k & 1 ? narrow->right - e[k].right : narrow->left - e[k].left;
-
-		for (uint32_t i = 0; i < l->items.n; i++)
-			x[k][i] += shift;
-	}
 	for (uint32_t i = 0; i < l->items.n; i++) {
 		double v[4] = {x[0][i], x[1][i], x[2][i], x[3][i]};
 

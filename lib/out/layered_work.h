@@ -57,9 +57,10 @@ void layered_sort_links(struct layered *l);
 /* How far apart the middles of two neighbours must be. */
 double layered_distance(const struct layered *l, uint32_t a, uint32_t b);
 
-int layered_order(struct layered *l); /* find the order in the layers */
-int layered_place(struct layered *l); /* find each item's x */
-int layered_relax(struct layered *l); /* find a better x */
-int layered_route(struct layered *l); /* find y, and the lines */
+int layered_order(struct layered *l);  /* find the order in the layers */
+int layered_spring(struct layered *l); /* find where items want to be, x */
+int layered_place(struct layered *l);  /* find each item's x */
+int layered_relax(struct layered *l);  /* find a better x */
+int layered_route(struct layered *l);  /* find y, and the lines */
 
 #endif
