@@ -14,17 +14,18 @@
 #include "cli.h"
 #include "out/layered.h"
 
-#define CHAR	 6.63 /* width of a character of the font below */
-#define LINE	 14.0
-#define PAD	 8.0
-#define HEAD	 20.0 /* height of a block's first line */
-#define FOOT	 18.0 /* of the line that says how the function is left */
-#define TITLE	 78.0
-#define TEXT_MAX 64
-#define OFFSETS	 6 /* characters for offsets */
-#define SHADES	 5
-#define ROUND	 5.0
-#define TIP_MAX	 200 /* instructions in the text that the mouse brings up */
+#define CHAR	  6.63 /* width of a character of the font below */
+#define LINE	  14.0
+#define PAD	  8.0
+#define HEAD	  20.0 /* height of a block's first line */
+#define FOOT	  18.0 /* of the line that says how the function is left */
+#define TITLE	  78.0
+#define WIDTH_MIN 900.0
+#define TEXT_MAX  64
+#define OFFSETS	  6 /* characters for offsets */
+#define SHADES	  5
+#define ROUND	  5.0
+#define TIP_MAX	  200 /* instructions in the text that the mouse brings up */
 
 static const char style[] =
 	"text{font:11px ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,monospace;fill:#1f2328}\n"
@@ -104,14 +105,15 @@ static int head_text(const struct cfg_view *v, uint32_t b, char *buf, size_t len
 			block->end - block->start);
 }
 
-/* "loop of 12 blocks" on its header; else "". */
+/* "loop, 12 blocks" on its header; else "". */
 static void loop_text(const struct cfg_view *v, uint32_t b, char *buf, size_t len)
 {
 	uint32_t l = cfg_headed(v, b);
 
 	*buf = '\0';
 	if (l != KI_NONE)
-		snprintf(buf, len, "loop of %u%s", v->cfg->loops[l].nblocks,
+		snprintf(buf, len, "loop, %u block%s%s", v->cfg->loops[l].nblocks,
+			 v->cfg->loops[l].nblocks == 1 ? "" : "s",
 			 v->cfg->loops[l].irreducible ? ", irreducible" : "");
 }
 
@@ -359,7 +361,7 @@ static void put_all(struct picture *p)
 	const struct ki_function *fn = p->v->fn;
 	char facts[256], place[300];
 
-	p->width = fmax(p->g.width, 800);
+	p->width = fmax(p->g.width, WIDTH_MIN);
 	p->height = p->g.height + TITLE;
 	cfg_facts(p->v, facts, sizeof(facts));
 	snprintf(place, sizeof(place), "module %s, 0x%" PRIx64 ": %s", cli_module(fn->symbol),
