@@ -243,6 +243,8 @@ int ki_layered_draw(struct ki_layered *g)
 	g->width = g->height = 0;
 	if (!is_valid(g))
 		return -EINVAL;
+	if (!g->nboxes)
+		return 0;
 	l.chains = calloc((size_t)g->nlines + 1, sizeof(*l.chains));
 	ret = l.chains ? add_items(&l) : -ENOMEM;
 	if (!ret)
