@@ -454,7 +454,9 @@ static void exceptions(void **state)
 	/* 1 leads to 2 too: without exceptions everything is determined */
 	static const struct arc more[] = {
 		{0, 1, 0}, {0, 2, KI_EDGE_FIXUP}, {1, 2, 0}, {1, 2, KI_EDGE_FIXUP}, {2, OUT, 0}};
-	static const uint64_t same[] = {10, 10, 10};
+	static const uint64_t same[] = {10, 10, 10}, ended[] = {4, 4, 0};
+	/* 1 may fault, and else ends in a trap */
+	static const struct arc trap[] = {{0, 1, 0}, {1, 2, KI_EDGE_FIXUP}, {2, OUT, 0}};
 	struct ki_edge_counts ec;
 	struct graph g;
 
@@ -480,6 +482,12 @@ static void exceptions(void **state)
 	assert_int_equal(ec.edges[3], 0);
 	ki_edge_counts_free(&ec);
 	graph_free(&g);
+	graph_make(&g, 3, trap, 3);
+	ec = count(&g, ended);
+	assert_false(ec.inconsistent);
+	check_edge(&g, &ec, 1, 2, 0, false);
+	ki_edge_counts_free(&ec);
+	graph_free(&g);
 }
 
 static void counts_that_do_not_fit(void **state)
@@ -500,6 +508,39 @@ static void counts_that_do_not_fit(void **state)
 		ki_edge_counts_free(&ec);
 	}
 	graph_free(&g);
+}
+
+/* Each block could be right; only together they cannot. */
+static void sums_that_do_not_fit(void **state)
+{
+	/* 1 and 2 lead to 3 and 4, and nothing else does */
+	static const struct arc both[] = {{0, 1, 0}, {0, 2, 0}, {1, 3, 0},   {1, 4, 0},
+					  {2, 3, 0}, {2, 4, 0}, {3, OUT, 0}, {4, OUT, 0}};
+	static const uint64_t fit[] = {10, 4, 6, 5, 5}, not_fit[] = {10, 4, 6, 5, 7};
+	/* 1 leads to 2 more often than it runs; the rest adds up */
+	static const struct arc more[] = {{0, 1, 0},   {0, 5, 0},  {1, 2, 0}, {1, 3, 0},
+					  {1, 4, 0},   {5, 3, 0},  {5, 4, 0}, {2, OUT, 0},
+					  {3, OUT, 0}, {4, OUT, 0}};
+	static const uint64_t too_many[] = {13, 3, 5, 4, 4, 10}, enough[] = {13, 3, 2, 5, 6, 10};
+	struct graph g, h;
+	struct {
+		struct graph *g;
+		const uint64_t *counts;
+		bool inconsistent;
+	} rows[] = {
+		{&g, fit, false}, {&g, not_fit, true}, {&h, too_many, true}, {&h, enough, false}};
+
+	(void)state;
+	graph_make(&g, 5, both, 8);
+	graph_make(&h, 6, more, 10);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct ki_edge_counts ec = count(rows[i].g, rows[i].counts);
+
+		assert_int_equal(ec.inconsistent, rows[i].inconsistent);
+		ki_edge_counts_free(&ec);
+	}
+	graph_free(&g);
+	graph_free(&h);
 }
 
 static void nothing_known(void **state)
@@ -561,6 +602,7 @@ int main(void)
 		cmocka_unit_test(calls_and_ends),
 		cmocka_unit_test(exceptions),
 		cmocka_unit_test(counts_that_do_not_fit),
+		cmocka_unit_test(sums_that_do_not_fit),
 		cmocka_unit_test(nothing_known),
 		cmocka_unit_test(a_long_chain_of_unknown),
 	};

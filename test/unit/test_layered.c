@@ -102,22 +102,39 @@ static bool upon(const struct ki_spot *a, const struct ki_spot *b)
 	       0;
 }
 
-static void check_lines_apart(const struct ki_layered *g)
+/* The same of upright ones. */
+static bool upright_upon(const struct ki_spot *a, const struct ki_spot *b)
 {
+	if (a[0].y == a[1].y || b[0].y == b[1].y || fabs(a[0].x - b[0].x) > 1)
+		return false;
+	return fmin(fmax(a[0].y, a[1].y), fmax(b[0].y, b[1].y)) -
+		       fmax(fmin(a[0].y, a[1].y), fmin(b[0].y, b[1].y)) >
+	       0;
+}
+
+static size_t check_lines_apart(const struct ki_layered *g)
+{
+	size_t upright = 0;
+
 	for (uint32_t i = 0; i < g->nlines; i++)
 		for (uint32_t k = 0; k < i; k++)
 			for (uint32_t a = 0; a + 1 < g->lines[i].n; a++)
-				for (uint32_t b = 0; b + 1 < g->lines[k].n; b++)
-					assert_false(upon(&g->spots[g->lines[i].first + a],
-							  &g->spots[g->lines[k].first + b]));
+				for (uint32_t b = 0; b + 1 < g->lines[k].n; b++) {
+					const struct ki_spot *s = &g->spots[g->lines[i].first + a];
+					const struct ki_spot *t = &g->spots[g->lines[k].first + b];
+
+					assert_false(upon(s, t));
+					upright += upright_upon(s, t);
+				}
+	return upright;
 }
 
-static void check_drawing(const struct ki_layered *g)
+static size_t check_drawing(const struct ki_layered *g)
 {
 	check_boxes(g);
 	for (uint32_t i = 0; i < g->nlines; i++)
 		check_line(g, &g->lines[i]);
-	check_lines_apart(g);
+	return check_lines_apart(g);
 }
 
 static void random_drawing(struct drawing *d, uint64_t *seed)
@@ -137,7 +154,7 @@ static void random_drawing(struct drawing *d, uint64_t *seed)
 static void random_graphs(void **state)
 {
 	uint64_t seed = 5;
-	size_t lines = 0;
+	size_t lines = 0, upright = 0;
 
 	(void)state;
 	for (int round = 0; round < 1500; round++) {
@@ -147,7 +164,7 @@ static void random_graphs(void **state)
 		random_drawing(&d, &seed);
 		random_drawing(&e, &again);
 		assert_int_equal(ki_layered_draw(&d.g), 0);
-		check_drawing(&d.g);
+		upright += check_drawing(&d.g);
 		lines += d.g.nlines;
 		assert_int_equal(ki_layered_draw(&e.g), 0);
 		assert_memory_equal(d.g.boxes, e.g.boxes, d.g.nboxes * sizeof(*d.g.boxes));
@@ -155,8 +172,8 @@ static void random_graphs(void **state)
 		end(&d);
 		end(&e);
 	}
-	print_message("%zu lines\n", lines);
-	assert_true(lines > 20000);
+	print_message("%zu lines, %zu pieces upon others\n", lines, upright);
+	assert_true(lines > 20000 && !upright);
 }
 
 /* Boxes one below the other are drawn straight, and a branch beside them. */
