@@ -133,7 +133,7 @@ static int add_bend(struct router *r, uint32_t channel, double x1, double x2, en
 	return ki_vec_push(&r->bends, b);
 }
 
-/* What crosses a channel straight on has no bend, and its side says so. */
+/* From above to below; one that goes straight on is kept too, and passed over later. */
 static int add_crossing(struct router *r, uint32_t channel, double x1, double x2)
 {
 	return add_bend(r, channel, x1, x2, x1 < x2 ? RIGHT : LEFT);

@@ -79,7 +79,7 @@ static void print_edge(const struct cfg_view *v, const struct ki_edge *e, FILE *
 {
 	fprintf(out, "  b%u -> b%u [color=%s, style=%s, tooltip=\"%s\"%s];\n", e->block,
 		e->to_block, looks[e->kind].color, looks[e->kind].style, cfg_edge_kind(e),
-		cfg_is_back(v, e) ? ", penwidth=2.5, constraint=true" : "");
+		cfg_is_back(v, e) ? ", penwidth=2.5" : "");
 }
 
 /* Frames open and close in the order of a walk over the loops, without a stack: by parents. */
