@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Edge counts from block counts. Random walks through random graphs give counts that are true;
- * what the flow equations determine is asked of elimination in fractions, which knows nothing of
- * work lists and bridges: such edges must be exact, and no others may be called so.
+ * what the flow equations determine is asked of elimination modulo a prime, which knows of no
+ * work lists or bridges: such edges must be exact, and no others may be called so.
  */
 #include "common_graph.h"
 
