@@ -29,7 +29,7 @@ CFLAGS_release := -O2 -g
 CFLAGS_asan    := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 CFLAGS  += -std=gnu11 $(WARN) $(CFLAGS_$(BUILD))
 LDFLAGS += $(filter -fsanitize=%,$(CFLAGS_$(BUILD)))
-LIBS    := -lZydis -lZycore -lxxhash
+LIBS    := -lZydis -lZycore -lxxhash -lm
 
 LIB_SRC   := $(sort $(wildcard lib/*/*.c))
 TOOLS     := $(notdir $(patsubst %/,%,$(wildcard tools/*/)))

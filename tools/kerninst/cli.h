@@ -22,7 +22,7 @@ struct verb {
 	int (*run)(const struct verb *self, int argc, char **argv);
 };
 
-extern const struct verb verb_info, verb_list, verb_stat, verb_explain;
+extern const struct verb verb_info, verb_list, verb_stat, verb_explain, verb_cfg;
 
 /* "kerninst: what: why; hint" on stderr. They return the exit status that fits. */
 int cli_fail(const struct ki_err *err);
