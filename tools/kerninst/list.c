@@ -33,6 +33,8 @@ static const char usage[] =
 	"  kerninst list --json 'ext4:*' | jq -r 'select(.reason != \"OK\") | .function'\n"
 	"  kerninst list --image vmlinux -q | wc -l\n";
 
+#define SMALL 4 /* instructions */
+
 struct totals {
 	uint64_t functions, ready, blocks, insns, windows, shorts;
 	size_t refused[KI_R_COUNT];
@@ -154,21 +156,52 @@ static int list_named(struct lister *l)
 	return ret;
 }
 
-static int list_whole(struct lister *l, const struct ki_program *p)
+/* A row of reserved text that holds all of the function's code. */
+static unsigned int reserved_as_a_whole(struct lister *l, const struct ki_program_function *f)
+{
+	uint64_t start = f->symbol->addr, end = start + f->code_size;
+	const struct ki_reserved_row *rows;
+	struct ki_err err = {0};
+	size_t n;
+
+	if (!f->code_size || ki_target_reserved(l->t, start, end, &rows, &n, &err))
+		return KI_R_OK;
+	for (size_t i = 0; i < n; i++)
+		if (rows[i].addr <= start && rows[i].addr + rows[i].len >= end)
+			return rows[i].reason;
+	return KI_R_OK;
+}
+
+/*
+ * The program knows no windows. That a function has none to be used is seen where it lies in
+ * reserved text, and where it is so small that it is worth a look by itself.
+ */
+static unsigned int reason_of(struct lister *l, const struct ki_program_function *f)
+{
+	unsigned int reason = f->reason ? f->reason : reserved_as_a_whole(l, f);
+	struct ki_err err = {0};
+	struct windows w;
+
+	if (reason || f->ninsns > SMALL || windows_find(&w, l->t, f->symbol, &err))
+		return reason;
+	reason = w.reason;
+	windows_free(&w);
+	return reason;
+}
+
+static void list_whole(struct lister *l, const struct ki_program *p)
 {
 	uint32_t n;
 	const struct ki_program_function *f = ki_program_functions(p, &n), *end = f + n;
 
 	for (; f < end && !ferror(stdout); f++) {
-		const struct windows w = {.sym = f->symbol,
-					  .blocks = f->nblocks,
-					  .insns = f->ninsns,
-					  .reason = f->reason};
+		struct windows w = {.sym = f->symbol, .blocks = f->nblocks, .insns = f->ninsns};
 
-		if (!match_is_padding(f->symbol))
-			show(l, &w);
+		if (match_is_padding(f->symbol))
+			continue;
+		w.reason = reason_of(l, f);
+		show(l, &w);
 	}
-	return CLI_OK;
 }
 
 static int open_table(struct lister *l, unsigned int module, unsigned int function)
@@ -227,7 +260,7 @@ static int show_whole(struct lister *l)
 		widen(f[i].symbol, &module, &function);
 	ret = open_table(l, module, function);
 	if (!ret)
-		ret = list_whole(l, p);
+		list_whole(l, p);
 	ki_program_free(p);
 	return ret;
 }
