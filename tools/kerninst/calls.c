@@ -58,15 +58,19 @@ static const char *kind_name(uint8_t kind)
 	}
 }
 
+/* NULL: not known. A function outside the program may have a symbol. */
+static const struct ki_symbol *symbol_of(const struct calls *c, const struct tree_row *row)
+{
+	if (row->function != KI_NONE)
+		return c->functions[row->function].symbol;
+	return row->to ? ki_target_symbol_at(c->t, row->to) : NULL;
+}
+
 /* "vfs_read"; "ext4:ext4_sync_file"; "0xffffffffc0000000" */
 static void name_of(const struct calls *c, const struct tree_row *row, char *buf, size_t len)
 {
-	const struct ki_symbol *sym = NULL;
+	const struct ki_symbol *sym = symbol_of(c, row);
 
-	if (row->function != KI_NONE)
-		sym = c->functions[row->function].symbol;
-	else if (row->to)
-		sym = ki_target_symbol_at(c->t, row->to);
 	if (sym && row->to && row->to != sym->addr)
 		snprintf(buf, len, "%s+0x%" PRIx64, sym->name, row->to - sym->addr);
 	else if (sym)
@@ -91,27 +95,20 @@ static void print_row(void *ctx, const struct tree_row *row)
 			       : "");
 }
 
-static void json_symbol(struct ki_json *j, const struct ki_symbol *sym)
-{
-	ki_json_str(j, "function", sym ? sym->name : NULL);
-	ki_json_str(j, "module", sym ? cli_module(sym) : NULL);
-	if (sym)
-		ki_json_hex(j, "address", sym->addr);
-}
-
 static void json_row(void *ctx, const struct tree_row *row)
 {
 	const struct calls *c = ctx;
-	const struct ki_symbol *sym = NULL;
+	const struct ki_symbol *sym = symbol_of(c, row);
 	struct ki_json j;
 
-	if (row->function != KI_NONE)
-		sym = c->functions[row->function].symbol;
 	ki_json_init(&j, stdout);
 	ki_json_open(&j, NULL, '{');
 	ki_json_u64(&j, "depth", row->depth);
-	json_symbol(&j, sym);
-	if (!sym && row->to)
+	ki_json_str(&j, "function", sym ? sym->name : NULL);
+	ki_json_str(&j, "module", row->function != KI_NONE ? cli_module(sym) : NULL);
+	if (row->function != KI_NONE)
+		ki_json_hex(&j, "address", sym->addr);
+	else if (row->to)
 		ki_json_hex(&j, "address", row->to);
 	ki_json_str(&j, c->callers ? "calls" : "caller", c->functions[row->from].symbol->name);
 	ki_json_u64(&j, "sites", row->sites);
@@ -138,7 +135,9 @@ static void print_root(const struct calls *c, const struct ki_symbol *sym, uint3
 	ki_json_init(&j, stdout);
 	ki_json_open(&j, NULL, '{');
 	ki_json_u64(&j, "depth", 0);
-	json_symbol(&j, sym);
+	ki_json_str(&j, "function", sym->name);
+	ki_json_str(&j, "module", cli_module(sym));
+	ki_json_hex(&j, "address", sym->addr);
 	ki_json_str(&j, "direction", c->callers ? "callers" : "callees");
 	ki_json_bool(&j, "noreturn", c->functions[number].flags & KI_FUNCTION_NORETURN);
 	ki_json_close(&j);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -35,14 +36,16 @@ static bool has_symbols(const struct ki_target *t)
 	return n > 0;
 }
 
+/* What to give instead of the file that a message is about. */
+static const char *hint(const struct open_options *o, const struct ki_err *err)
+{
+	if (o->system_map && !strncmp(err->msg, o->system_map, strlen(o->system_map)))
+		return "--system-map takes the System.map of the same build";
+	return "--image takes an ELF file for x86-64: vmlinux, a module, a program";
+}
+
 int open_or_fail(const struct open_options *o, struct ki_target **t)
 {
-	/* [a file is given][a System.map is given] */
-	static const char *const hints[2][2] = {
-		{"run it as root, with the driver loaded, or give a file: --image FILE",
-		 "--system-map takes the System.map of the running kernel's build"},
-		{"--image takes an ELF file for x86-64: vmlinux, a module, a program",
-		 "--image takes an ELF file for x86-64, --system-map that build's System.map"}};
 	struct ki_err err = {0};
 
 	if (!open_target(o, t, &err)) {
@@ -54,9 +57,9 @@ int open_or_fail(const struct open_options *o, struct ki_target **t)
 				 o->image ? o->image : "this kernel");
 	}
 	/* what has a reason of the table has a hint there */
-	if (err.reason || err.code == -ENOMEM)
+	if (err.reason || err.code == -ENOMEM || (!o->image && !o->system_map))
 		return cli_fail(&err);
-	return cli_error("%s; %s", err.msg, hints[o->image != NULL][o->system_map != NULL]);
+	return cli_error("%s; %s", err.msg, hint(o, &err));
 }
 
 /* Says that it is at work, until it is told to stop. */
