@@ -206,8 +206,9 @@ static void json_registers(const struct disas *d, const struct view_line *l, str
 
 static void json_line(const struct disas *d, const struct view_line *l, struct ki_json *j)
 {
-	const struct ki_insn *in = l->kind == VIEW_SAME ? &d->view.fn->insns[l->insn] : NULL;
 	char text[VIEW_TEXT];
+	struct ki_insn in = {0};
+	bool insn = view_insn(&d->view, l, &in);
 
 	ki_json_open(j, NULL, '{');
 	ki_json_hex(j, "address", l->addr);
@@ -218,9 +219,9 @@ static void json_line(const struct disas *d, const struct view_line *l, struct k
 	ki_json_str(j, "bytes", text);
 	view_text(&d->view, l, text);
 	ki_json_str(j, "text", text);
-	ki_json_str(j, "kind", in ? kind_name(in->kind) : l->count ? "changed" : "rest");
-	if (in && in->target)
-		ki_json_hex(j, "target", in->target);
+	ki_json_str(j, "kind", insn ? kind_name(in.kind) : "rest");
+	if (in.target)
+		ki_json_hex(j, "target", in.target);
 	ki_json_str(j, "reason", ki_reason_tag(view_reason(&d->view, l)));
 	view_displaced(&d->view, l, text);
 	if (*text)

@@ -135,23 +135,33 @@ static bool jumps_inside(const struct ki_function *fn, const struct ki_insn *in)
 /* room for "+0x0" in place of a name of one letter */
 #define FORMAT_TEXT (VIEW_TEXT - 8)
 
+bool view_insn(const struct view *v, const struct view_line *l, struct ki_insn *out)
+{
+	struct ki_decoded d;
+
+	if (l->kind == VIEW_REST)
+		return false;
+	if (l->kind == VIEW_SAME) {
+		*out = v->fn->insns[l->insn];
+		return true;
+	}
+	ki_decode(view_bytes(v, l), l->len, l->addr, &d);
+	*out = d.in;
+	return true;
+}
+
 void view_text(const struct view *v, const struct view_line *l, char text[VIEW_TEXT])
 {
-	const struct ki_function *fn = v->fn;
-	struct ki_decoded d = {0};
+	struct ki_insn in;
 
-	if (l->kind == VIEW_REST) {
+	if (!view_insn(v, l, &in)) {
 		snprintf(text, VIEW_TEXT, "(%u byte%s of what is displaced)", l->len,
 			 l->len == 1 ? "" : "s");
 		return;
 	}
-	if (l->kind == VIEW_SAME)
-		d.in = fn->insns[l->insn];
-	else
-		ki_decode(view_bytes(v, l), l->len, l->addr, &d);
-	ki_insn_format_as(fn, &d.in, view_bytes(v, l), v->syntax, text, FORMAT_TEXT);
-	if (jumps_inside(fn, &d.in))
-		shorten_target(fn, text);
+	ki_insn_format_as(v->fn, &in, view_bytes(v, l), v->syntax, text, FORMAT_TEXT);
+	if (jumps_inside(v->fn, &in))
+		shorten_target(v->fn, text);
 }
 
 void view_displaced(const struct view *v, const struct view_line *l, char text[VIEW_TEXT])

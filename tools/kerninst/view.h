@@ -45,6 +45,9 @@ void view_free(struct view *v);
 
 const uint8_t *view_bytes(const struct view *v, const struct view_line *l);
 
+/* The instruction that is shown; false: none. */
+bool view_insn(const struct view *v, const struct view_line *l, struct ki_insn *out);
+
 /* The line as text; jumps inside the function lead to +0xOFFSET. */
 void view_text(const struct view *v, const struct view_line *l, char text[VIEW_TEXT]);
 
