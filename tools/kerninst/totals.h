@@ -16,8 +16,8 @@ void totals_print(const struct ki_program *p, unsigned int threads);
 /* The members of an open object. */
 void totals_json(struct ki_json *j, const struct ki_program *p, unsigned int threads);
 
-/* Each function whose code is not fully known; how many. */
-size_t totals_unparsed_print(const struct ki_program *p);
+/* Each function whose code is not fully known. */
+void totals_unparsed_print(const struct ki_program *p);
 void totals_unparsed_json(struct ki_json *j, const struct ki_program *p);
 
 #endif

@@ -135,6 +135,14 @@ static bool jumps_inside(const struct ki_function *fn, const struct ki_insn *in)
 /* room for "+0x0" in place of a name of one letter */
 #define FORMAT_TEXT (VIEW_TEXT - 8)
 
+static void format(const struct view *v, const struct ki_insn *in, const uint8_t *bytes, char *text,
+		   size_t len)
+{
+	ki_insn_format_as(v->fn, in, bytes, v->syntax, text, len);
+	if (jumps_inside(v->fn, in))
+		shorten_target(v->fn, text);
+}
+
 bool view_insn(const struct view *v, const struct view_line *l, struct ki_insn *out)
 {
 	struct ki_decoded d;
@@ -154,30 +162,26 @@ void view_text(const struct view *v, const struct view_line *l, char text[VIEW_T
 {
 	struct ki_insn in;
 
-	if (!view_insn(v, l, &in)) {
+	if (view_insn(v, l, &in))
+		format(v, &in, view_bytes(v, l), text, FORMAT_TEXT);
+	else
 		snprintf(text, VIEW_TEXT, "(%u byte%s of what is displaced)", l->len,
 			 l->len == 1 ? "" : "s");
-		return;
-	}
-	ki_insn_format_as(v->fn, &in, view_bytes(v, l), v->syntax, text, FORMAT_TEXT);
-	if (jumps_inside(v->fn, &in))
-		shorten_target(v->fn, text);
 }
 
 void view_displaced(const struct view *v, const struct view_line *l, char text[VIEW_TEXT])
 {
+	char one[VIEW_TEXT];
 	size_t at = 0;
 
 	*text = '\0';
 	if (l->kind != VIEW_CHANGED)
 		return;
-	for (uint32_t i = l->insn; i < l->insn + l->count && at < VIEW_TEXT - 3; i++) {
+	for (uint32_t i = l->insn; i < l->insn + l->count && at < VIEW_TEXT; i++) {
 		if (v->fn->insns[i].kind == KI_INSN_PAD)
 			continue;
-		at += (size_t)snprintf(text + at, VIEW_TEXT - at, "%s", at ? "; " : "");
-		ki_insn_format_as(v->fn, &v->fn->insns[i], NULL, v->syntax, text + at,
-				  VIEW_TEXT - at);
-		at += strlen(text + at);
+		format(v, &v->fn->insns[i], NULL, one, FORMAT_TEXT);
+		at += (size_t)snprintf(text + at, VIEW_TEXT - at, "%s%s", at ? "; " : "", one);
 	}
 }
 
