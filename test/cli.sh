@@ -127,6 +127,7 @@ kernel:leaf  0x401040  callers
     outer                                             2  call"
 }
 
+callers_none() { is "$("$ki" calls -q "${p[@]}" --callers outer | tail -n 1)" "  none known"; }
 calls_depth() { is "$("$ki" calls -q "${p[@]}" -d 1 outer | wc -l)" 3; }
 
 list_text() {
@@ -242,6 +243,7 @@ check "disas ADDRESS" disas_address
 check "disas GLOB" disas_glob
 check "calls: text and totals" calls_text
 check "calls --callers" callers_text
+check "calls --callers: none" callers_none
 check "calls --depth" calls_depth
 check "list: all functions" list_text
 check "list GLOB: windows" list_named
@@ -266,6 +268,7 @@ check "Ctrl-C ends it at once" interrupted
 check "bold titles" terminal
 
 check "no such function" fails 1 "outre.*near: outer" disas "${p[@]}" outre
+check "a function, but not there" fails 1 "no function 'leaf' at 0x401000" disas "${p[@]}" leaf@0x401000
 check "no such function to call" fails 1 "'nothing'" calls "${p[@]}" nothing
 check "an address outside the code" fails 1 "0x10: the address is not in" disas "${p[@]}" 0x10
 check "an offset inside an instruction" fails 1 "outer\+0x2: inside the instruction at \+0x1" disas "${p[@]}" outer+2

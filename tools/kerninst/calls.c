@@ -169,6 +169,8 @@ static int show(struct calls *c, const struct ki_symbol *sym, bool first)
 	print_root(c, sym, number, first);
 	if (tree_walk(c->tree, number, c->json ? json_row : print_row, c, &totals))
 		return cli_no_memory();
+	if (!totals.rows && !c->json)
+		puts("  none known");
 	print_totals(c, &totals);
 	return CLI_OK;
 }

@@ -160,10 +160,11 @@ static void print_text(struct disas *d)
 	bool bold = cli_bold(stdout);
 
 	measure(d);
-	printf("%s%s:%s  0x%" PRIx64 "  %" PRIu64 " bytes  %u blocks  %s%s%s\n",
+	printf("%s%s:%s  0x%" PRIx64 "  %" PRIu64 " bytes  %u block%s  %s%s%s\n",
 	       bold ? "\033[1m" : "", cli_module(fn->symbol), fn->symbol->name, fn->start,
-	       fn->end - fn->start, fn->nblocks, fn->reason ? ki_reason_tag(fn->reason) : "yes",
-	       d->live ? "  live" : "", bold ? "\033[0m" : "");
+	       fn->end - fn->start, fn->nblocks, fn->nblocks == 1 ? "" : "s",
+	       fn->reason ? ki_reason_tag(fn->reason) : "yes", d->live ? "  live" : "",
+	       bold ? "\033[0m" : "");
 	for (size_t i = 0; i < d->view.lines.n;) {
 		const struct view_line *l = &d->view.lines.v[i];
 
