@@ -24,14 +24,14 @@ check: deps
 	$(Q)$(MAKE) CI=1 check-build
 	$(Q)test/run.sh -j 2 test/suites.host test/suites.guest
 check-host: deps
-	$(Q)$(MAKE) CI=1 all unit-bins test-fuzz-host && $(MAKE) CI=1 BUILD=asan unit-bins
+	$(Q)$(MAKE) CI=1 all unit-bins test-fuzz-host && $(MAKE) CI=1 BUILD=asan unit-bins all
 	$(Q)test/run.sh test/suites.host
 check-guest: deps
 	$(Q)$(MAKE) CI=1 check-build
 	$(Q)test/run.sh -j 2 test/suites.guest
 
 check-build: all unit-bins test-plugins test-progs $(GUEST_BIN) test-fuzz-ioctl test-fuzz-host
-	$(Q)$(MAKE) BUILD=asan unit-bins
+	$(Q)$(MAKE) BUILD=asan unit-bins all
 	$(Q)for k in $(TEST_KERNELS); do $(MAKE) kmod KERNEL=$$k || exit 1; done
 	$(Q)$(MAKE) kmod KERNEL=6.1 KMOD_VARIANT=-nowait KI_CFLAGS=-DKI_TEST_NO_WAIT
 	$(Q)$(MAKE) kmod KERNEL=6.1 KMOD_VARIANT=-fail KI_CFLAGS=-DKI_TEST_FAIL

@@ -10,6 +10,7 @@
 #include "cfg_view.h"
 #include "cli.h"
 #include "match.h"
+#include "open.h"
 
 static const char usage[] =
 	"Usage: kerninst cfg [OPTION...] FUNCTION\n"
@@ -19,9 +20,7 @@ static const char usage[] =
 	"mark a block.\n\n"
 	"  -f, --format text|dot|svg|json  a table, a graph for graphviz, a picture, one object\n"
 	"                                  [text; what the name of the output file ends in]\n"
-	"  -o, --output FILE      write it there, not to standard output\n"
-	"      --image FILE       of an ELF file (vmlinux, a module, a program), not of this kernel\n"
-	"      --system-map FILE  the symbols of a System.map, not the kernel's or the file's own\n"
+	"  -o, --output FILE      write it there, not to standard output\n" OPEN_USAGE
 	"  -h, --help             this text\n\n"
 	"The picture shows in green where a branch goes when it is taken, in grey where it falls\n"
 	"through, in blue jumps, in violet jump tables, in dashed orange exceptions. Thick lines go\n"
@@ -33,7 +32,8 @@ static const char usage[] =
 	"  kerninst cfg --image vmlinux -f json vfs_read | jq '.loops'\n";
 
 struct options {
-	const char *function, *output, *image, *system_map;
+	const char *function, *output;
+	struct open_options open;
 	cfg_writer *write; /* NULL: not said */
 	struct pointspec spec;
 };
@@ -65,12 +65,8 @@ static int take_option(const struct verb *self, int c, struct options *o)
 	case 'o':
 		o->output = optarg;
 		break;
-	case 'I':
-		o->image = optarg;
-		break;
-	case 'S':
-		o->system_map = optarg;
-		break;
+	default:
+		open_option(&o->open, c, optarg);
 	}
 	return CLI_OK;
 }
@@ -108,8 +104,7 @@ static int parse_options(const struct verb *self, int argc, char **argv, struct 
 {
 	static const struct option options[] = {{"format", required_argument, NULL, 'f'},
 						{"output", required_argument, NULL, 'o'},
-						{"image", required_argument, NULL, 'I'},
-						{"system-map", required_argument, NULL, 'S'},
+						OPEN_OPTIONS,
 						{"help", no_argument, NULL, 'h'},
 						{0}};
 	int c, ret;
@@ -126,15 +121,6 @@ static int parse_options(const struct verb *self, int argc, char **argv, struct 
 	choose_format(o);
 	*done = ret != CLI_OK;
 	return ret;
-}
-
-static int open_target(const struct options *o, struct ki_target **t)
-{
-	struct ki_err err = {0};
-
-	if (!o->system_map)
-		return cli_open(o->image, t);
-	return ki_target_open_with_map(o->image, o->system_map, t, &err) ? cli_fail(&err) : CLI_OK;
 }
 
 struct found {
@@ -253,7 +239,7 @@ static int run(const struct verb *self, int argc, char **argv)
 
 	if (done)
 		return ret;
-	ret = open_target(&o, &t);
+	ret = open_or_fail(&o.open, &t);
 	if (!ret)
 		ret = find_function(&o, t, &sym);
 	if (!ret && ki_function_analyze(t, sym, &fn, &err))
