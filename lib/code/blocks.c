@@ -80,6 +80,15 @@ static bool no_return(const struct ki_analysis *a, uint32_t i)
 	return a->extra[next].leader && a->extra[i + 1].traits & KI_TRAIT_INT3 && next > i + 1;
 }
 
+/* Nothing but filler follows, up to the end of the function: nobody goes on there. */
+static bool is_last(const struct ki_analysis *a, uint32_t i)
+{
+	for (i++; i < a->fn->ninsns; i++)
+		if (!filler(a, i))
+			return false;
+	return true;
+}
+
 static enum flow flow_of(struct ki_analysis *a, uint32_t i)
 {
 	struct ki_insn *in = &a->fn->insns[i];
@@ -94,7 +103,7 @@ static enum flow flow_of(struct ki_analysis *a, uint32_t i)
 	case KI_INSN_BAD:
 		return FLOW_END;
 	case KI_INSN_TRAP:
-		return a->extra[i].traits & KI_TRAIT_CONTINUES ? FLOW_TRAP : FLOW_END;
+		return is_last(a, i) ? FLOW_END : FLOW_TRAP;
 	case KI_INSN_CALL:
 	case KI_INSN_CALL_INDIRECT:
 		if (!no_return(a, i))
