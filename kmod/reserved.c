@@ -39,86 +39,28 @@ static void add(struct ki_rows *r, unsigned long addr, u32 len, u32 reason, u64 
 	r->n++; /* beyond the room: only counted; the caller comes again with more */
 }
 
-/* Pieces of core text between two symbols of the linker script. */
+/* Pieces of core text, and single functions. */
+#define KI_RESERVED_RANGE(start, end, reason) {start, end, KI_R_##reason},
+#define KI_RESERVED_FUNCTION(name, reason)
 static const struct {
 	const char *start, *end;
 	u32 reason;
 } ki_ranges[] = {
-	{"__entry_text_start", "__entry_text_end", KI_R_ENTRY_TEXT},
-	{"__noinstr_text_start", "__noinstr_text_end", KI_R_NOINSTR},
-	{"__kprobes_text_start", "__kprobes_text_end", KI_R_KPROBES_BLACKLIST},
-	{"__cpuidle_text_start", "__cpuidle_text_end", KI_R_IDLE_TEXT},
-	{"__indirect_thunk_start", "__indirect_thunk_end", KI_R_THUNK},
-	{"__static_call_text_start", "__static_call_text_end", KI_R_STATIC_CALL},
+#include "uapi/kerninst_reserved.def"
 };
+#undef KI_RESERVED_RANGE
+#undef KI_RESERVED_FUNCTION
 
-/* Single functions that their neighbours do not tell about. */
+#define KI_RESERVED_RANGE(start, end, reason)
+#define KI_RESERVED_FUNCTION(name, reason) {name, KI_R_##reason},
 static const struct {
 	const char *name;
 	u32 reason;
 } ki_functions[] = {
-	{"__rcu_read_lock", KI_R_TRAP_PATH},
-	{"__rcu_read_unlock", KI_R_TRAP_PATH},
-	{"rcu_read_unlock_special", KI_R_TRAP_PATH},
-	{"rcu_read_unlock_strict", KI_R_TRAP_PATH},
-	{"atomic_notifier_call_chain", KI_R_TRAP_PATH},
-	{"notifier_call_chain", KI_R_TRAP_PATH},
-	{"notify_die", KI_R_TRAP_PATH},
-	{"kprobe_exceptions_notify", KI_R_TRAP_PATH},
-	{"trace_hwlat_callback", KI_R_TRAP_PATH},
-	{"trace_hardirqs_off_finish", KI_R_TRAP_PATH},
-	{"trace_hardirqs_on_prepare", KI_R_TRAP_PATH},
-	{"tracer_hardirqs_off", KI_R_TRAP_PATH},
-	{"tracer_hardirqs_on", KI_R_TRAP_PATH},
-	{"sev_verify_cbit", KI_R_NO_PERCPU},
-	{"startup_64", KI_R_NO_PERCPU},
-	{"secondary_startup_64", KI_R_NO_PERCPU},
-	{"secondary_startup_64_no_verify", KI_R_NO_PERCPU},
-	{"verify_cpu", KI_R_NO_PERCPU},
-	{"start_cpu0", KI_R_NO_PERCPU},
-	{"vc_boot_ghcb", KI_R_NO_PERCPU},
-	{"__startup_64", KI_R_NO_PERCPU},
-	{"__startup_secondary_64", KI_R_NO_PERCPU},
-	{"startup_64_setup_env", KI_R_NO_PERCPU},
-	{"startup_64_setup_gdt_idt", KI_R_NO_PERCPU},
-	{"startup_64_load_idt", KI_R_NO_PERCPU},
-	{"early_setup_idt", KI_R_NO_PERCPU},
-	{"load_percpu_segment", KI_R_NO_PERCPU},
-	{"switch_to_new_gdt", KI_R_NO_PERCPU},
-	{"switch_gdt_and_percpu_base", KI_R_NO_PERCPU},
-	{"load_direct_gdt", KI_R_NO_PERCPU},
-	{"load_fixmap_gdt", KI_R_NO_PERCPU},
-	{"restore_processor_state", KI_R_NO_PERCPU},
-	{"save_processor_state", KI_R_NO_PERCPU},
-	{"native_write_msr", KI_R_NO_PERCPU},
-	{"native_write_cr0", KI_R_NO_PERCPU},
-	{"native_write_cr2", KI_R_NO_PERCPU},
-	{"native_write_cr4", KI_R_NO_PERCPU},
-	{"pv_native_write_cr2", KI_R_NO_PERCPU},
-	{"native_load_idt", KI_R_NO_PERCPU},
-	{"native_load_gdt", KI_R_NO_PERCPU},
-	{"wakeup_long64", KI_R_NO_PERCPU},
-	{"do_suspend_lowlevel", KI_R_NO_PERCPU},
-	{"restore_registers", KI_R_NO_PERCPU},
-	{"core_restore_code", KI_R_NO_PERCPU},
-	{"restore_image", KI_R_NO_PERCPU},
-	{"relocate_kernel", KI_R_NO_PERCPU},
-	{"start_secondary", KI_R_NO_PERCPU},
-	{"cpu_init_exception_handling", KI_R_NO_PERCPU},
-	{"__x86_return_thunk", KI_R_THUNK},
-	{"retbleed_return_thunk", KI_R_THUNK},
-	{"retbleed_untrain_ret", KI_R_THUNK},
-	{"zen_untrain_ret", KI_R_THUNK},
-	{"srso_untrain_ret", KI_R_THUNK},
-	{"srso_safe_ret", KI_R_THUNK},
-	{"srso_return_thunk", KI_R_THUNK},
-	{"srso_alias_untrain_ret", KI_R_THUNK},
-	{"srso_alias_safe_ret", KI_R_THUNK},
-	{"srso_alias_return_thunk", KI_R_THUNK},
-	{"its_return_thunk", KI_R_THUNK},
-	{"entry_untrain_ret", KI_R_THUNK},
-	{"clear_bhb_loop", KI_R_THUNK},
+#include "uapi/kerninst_reserved.def"
 };
+#undef KI_RESERVED_RANGE
+#undef KI_RESERVED_FUNCTION
 
 static void add_function(struct ki_rows *r, unsigned long addr, u32 reason)
 {

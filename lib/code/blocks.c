@@ -22,7 +22,6 @@ enum flow {
 
 struct builder {
 	struct ki_analysis *a;
-	ki_vec(struct ki_block) blocks;
 	bool open;  /* the last block is not finished */
 	bool proof; /* something is known to lead into it */
 };
@@ -121,7 +120,7 @@ static int begin(struct builder *b, uint32_t i, bool proof)
 	in->block_start = 1;
 	b->open = true;
 	b->proof = proof;
-	return ki_vec_push(&b->blocks, block);
+	return ki_vec_push(&b->a->blocks, block);
 }
 
 /* Freed code of the kernel's own start, or data: what lies behind the text of its image. */
@@ -136,17 +135,16 @@ static bool behind_text(const struct ki_target *t, uint64_t addr)
  */
 static void judge(struct builder *b, const struct ki_insn *in, uint32_t i)
 {
-	struct ki_function *fn = b->a->fn;
-	struct ki_target *t = fn->target;
+	struct ki_target *t = b->a->target;
 
 	if (in->kind == KI_INSN_BAD && b->proof)
-		ki_refuse(&fn->reason, KI_R_UNDECODABLE);
+		ki_analysis_unparsed(b->a, KI_R_UNDECODABLE);
 	if (t->kind != KI_TARGET_LIVE)
 		return;
 	if (b->a->extra[i].traits & KI_TRAIT_INT3 ||
 	    (in->kind == KI_INSN_JMP && !ki_target_range_at(t, in->target) &&
 	     !behind_text(t, in->target)))
-		ki_refuse(&fn->reason, KI_R_FOREIGN_BREAKPOINT);
+		ki_analysis_unparsed(b->a, KI_R_FOREIGN_BREAKPOINT);
 }
 
 static int walk(struct builder *b)
@@ -172,7 +170,7 @@ static int walk(struct builder *b)
 				return ret;
 		}
 		judge(b, in, i);
-		last = &b->blocks.v[b->blocks.n - 1];
+		last = &b->a->blocks.v[b->a->blocks.n - 1];
 		last->end = in->addr + in->len;
 		last->count++;
 		flow = flow_of(b->a, i);
@@ -208,7 +206,7 @@ int ki_blocks_build(struct ki_analysis *a)
 		return 0;
 	}
 	ret = walk(&b);
-	fn->blocks = b.blocks.v;
-	fn->nblocks = (uint32_t)b.blocks.n;
+	fn->blocks = a->blocks.v;
+	fn->nblocks = (uint32_t)a->blocks.n;
 	return ret;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Decoding one instruction. The only file that knows the decoder (Zydis) is decode.c; its
- * numbers differ between its versions and never leave it.
+ * Decoding one instruction. The only files that know the decoder (Zydis) are those that include
+ * code/zydis.h; its numbers differ between its versions and never leave them.
  */
 #ifndef KI_CODE_DECODE_H
 #define KI_CODE_DECODE_H
@@ -30,7 +30,11 @@ struct ki_decoded {
 	/* addr, target, len, kind, flags (RIP, READS, WRITES), field, tail; reason: what the
 	   instruction itself tells */
 	struct ki_insn in;
-	ki_regset use;	 /* may be read; the stack pointer by what uses the stack */
+	/* What may be read: old values that anything may depend on. Registers that are perhaps
+	   written, or in part, and keep the rest, are in it (flags that may be kept are not);
+	   so is the stack pointer where the stack is used, and everything where code that is
+	   not known may look: traps, system calls, virtual machines. */
+	ki_regset use;
 	ki_regset def;	 /* written in any case and wholly, what is undefined included */
 	uint8_t read;	 /* KI_FLAG_*: may be read */
 	uint8_t written; /* KI_FLAG_*: written in any case, what is undefined included */
@@ -43,16 +47,37 @@ struct ki_decoded {
  */
 void ki_decode(const uint8_t *p, size_t avail, uint64_t addr, struct ki_decoded *out);
 
+static inline uint8_t ki_regset_flags(ki_regset set)
+{
+	return (uint8_t)(set >> 48 & KI_FLAG_ALL);
+}
+
+struct ki_head {
+	uint8_t len;	    /* whatever begins with these bytes is the same but for its numbers
+			       (displacement, immediates); 0: not known */
+	uint8_t count_mask; /* that, if its last byte has one of these bits; 0: in any case */
+};
+
+/* The same, and what can be said of others like it. */
+void ki_decode_head(const uint8_t *p, size_t avail, uint64_t addr, struct ki_decoded *out,
+		    struct ki_head *head);
+
+/* Complete addr, target and reason, of which len, kind, flags, field and reason are known. */
+void ki_decode_place(const uint8_t *p, uint64_t addr, struct ki_insn *in);
+
 /* Only its length; 1 for what is not an instruction. Faster. */
 size_t ki_decode_len(const uint8_t *p, size_t avail);
 
-#define KI_DECODE_TEXT 128
+#define KI_DECODE_TEXT 256
+
+/* Writes the name of an address, or nothing; false: it has none. */
+typedef bool (*ki_name_fn)(const void *ctx, uint64_t addr, char *buf, size_t len);
 
 /*
- * Intel-syntax text. For a direct branch or call, *target is its target and the text ends with
- * the mnemonic: "call". 0, or -EILSEQ.
+ * Text of the instruction, with the names of the addresses it refers to (branch targets and
+ * RIP-relative operands). 0, or -EILSEQ.
  */
-int ki_decode_text(const uint8_t *p, size_t avail, uint64_t addr, char text[KI_DECODE_TEXT],
-		   bool *direct, uint64_t *target);
+int ki_decode_text(const uint8_t *p, size_t avail, uint64_t addr, enum ki_syntax syntax,
+		   ki_name_fn name, const void *ctx, char text[KI_DECODE_TEXT]);
 
 #endif

@@ -13,7 +13,7 @@
 #include <emmintrin.h>
 #include <string.h>
 
-#include "code/decode.h"
+#include "code/function.h"
 
 /* A walk over the instructions of one symbol, that is continued while it goes forward. */
 struct walk {
@@ -257,16 +257,16 @@ static void code_around(const struct ki_target *t, uint64_t addr, uint64_t *from
 }
 
 /* The short branch at addr is an instruction of its symbol, or that cannot be excluded. */
-static bool short_branch(struct ki_target *t, uint64_t addr)
+static bool short_branch(const struct ki_analysis *a, uint64_t addr)
 {
 	struct walk w = {0};
 	uint64_t from, to;
 	uint8_t *text;
 	bool yes = true;
 
-	code_around(t, addr, &from, &to);
+	code_around(a->target, addr, &from, &to);
 	text = malloc(to - from);
-	if (text && ki_target_read(t, from, text, to - from, KI_VIEW_ORIG, NULL) == 0)
+	if (text && ki_text_copy(a->text, a->target, from, text, to - from) == 0)
 		yes = is_branch(text, to - from, from, 0, addr + 1 - from, addr + 2 - from, &w);
 	free(text);
 	return yes;
@@ -277,12 +277,12 @@ static bool short_opcode(uint8_t b)
 	return (b & 0xf0) == 0x70 || b == 0xeb || (b & 0xfc) == 0xe0;
 }
 
-int ki_entries_near(struct ki_target *t, const uint8_t *text, uint64_t lo, uint64_t hi,
-		    uint64_t start, uint64_t end, ki_near_fn found, void *arg)
+void ki_entries_near(struct ki_analysis *a, const uint8_t *text, uint64_t lo, uint64_t hi)
 {
+	uint64_t start = a->fn->start, end = a->fn->end;
+
 	for (uint64_t addr = lo; hi - addr >= 2; addr++) {
 		uint64_t target;
-		int ret;
 
 		if (addr + 2 > start && addr < end) {
 			addr = end - 1;
@@ -291,11 +291,7 @@ int ki_entries_near(struct ki_target *t, const uint8_t *text, uint64_t lo, uint6
 		if (!short_opcode(text[addr - lo]))
 			continue;
 		target = addr + 2 + (uint64_t)(int64_t)(int8_t)text[addr - lo + 1];
-		if (target <= start || target >= end || !short_branch(t, addr))
-			continue;
-		ret = found(arg, target);
-		if (ret)
-			return ret;
+		if (target > start && target < end && short_branch(a, addr))
+			ki_analysis_leader(a, target);
 	}
-	return 0;
 }

@@ -19,10 +19,28 @@ static enum ki_thunk_kind thunk_kind(const char *name)
 	return KI_THUNK_NONE;
 }
 
+/* "__x86_indirect_thunk_r11" */
+static uint8_t thunk_register(const char *name)
+{
+	static const char *const names[] = {"_rax", "_rcx", "_rdx", "_rbx", "_rsp", "_rbp",
+					    "_rsi", "_rdi", "_r8",  "_r9",  "_r10", "_r11",
+					    "_r12", "_r13", "_r14", "_r15"};
+	size_t len = strlen(name);
+
+	for (uint8_t r = 0; r < 16; r++) {
+		size_t n = strlen(names[r]);
+
+		if (len > n && strcmp(name + len - n, names[r]) == 0)
+			return r;
+	}
+	return KI_THUNK_NO_REG;
+}
+
 static int find_thunks(struct ki_target *t, struct ki_facts *f)
 {
-	for (size_t i = 0; i < t->nsymbols; i++) {
-		struct ki_thunk k = {t->symbols[i].addr, thunk_kind(t->symbols[i].name)};
+	for (size_t i = 0; i < t->nsymbols + t->nexternals; i++) {
+		struct ki_thunk k = {t->symbols[i].addr, thunk_kind(t->symbols[i].name),
+				     thunk_register(t->symbols[i].name)};
 
 		if (k.kind == KI_THUNK_NONE)
 			continue;
@@ -68,7 +86,7 @@ int ki_facts_get(struct ki_target *t, const struct ki_facts **out, struct ki_err
 	return 0;
 }
 
-enum ki_thunk_kind ki_facts_thunk(const struct ki_facts *f, uint64_t addr)
+static const struct ki_thunk *find_thunk(const struct ki_facts *f, uint64_t addr)
 {
 	size_t lo = 0, hi = f->thunks.n;
 
@@ -80,9 +98,21 @@ enum ki_thunk_kind ki_facts_thunk(const struct ki_facts *f, uint64_t addr)
 		else
 			hi = mid;
 	}
-	if (lo == f->thunks.n || f->thunks.v[lo].addr != addr)
-		return KI_THUNK_NONE;
-	return f->thunks.v[lo].kind;
+	return lo < f->thunks.n && f->thunks.v[lo].addr == addr ? &f->thunks.v[lo] : NULL;
+}
+
+enum ki_thunk_kind ki_facts_thunk(const struct ki_facts *f, uint64_t addr)
+{
+	const struct ki_thunk *t = find_thunk(f, addr);
+
+	return t ? t->kind : KI_THUNK_NONE;
+}
+
+uint8_t ki_facts_thunk_register(const struct ki_facts *f, uint64_t addr)
+{
+	const struct ki_thunk *t = find_thunk(f, addr);
+
+	return t ? t->reg : KI_THUNK_NO_REG;
 }
 
 /* Number of the first entry at or above addr. */

@@ -11,9 +11,12 @@
 
 enum ki_thunk_kind { KI_THUNK_NONE, KI_THUNK_INDIRECT, KI_THUNK_RETURN };
 
+#define KI_THUNK_NO_REG 0xff
+
 struct ki_thunk {
 	uint64_t addr;
 	enum ki_thunk_kind kind;
+	uint8_t reg; /* enum ki_reg: what an indirect thunk jumps to; KI_THUNK_NO_REG */
 };
 
 struct ki_facts {
@@ -25,6 +28,7 @@ struct ki_facts {
 int ki_facts_get(struct ki_target *t, const struct ki_facts **out, struct ki_err *err);
 
 enum ki_thunk_kind ki_facts_thunk(const struct ki_facts *f, uint64_t addr);
+uint8_t ki_facts_thunk_register(const struct ki_facts *f, uint64_t addr);
 
 /* The addresses inside (start, end) that code of other symbols jumps to, by 32-bit branches. */
 const uint64_t *ki_facts_entries(const struct ki_facts *f, uint64_t start, uint64_t end,
@@ -34,12 +38,12 @@ const uint64_t *ki_facts_entries(const struct ki_facts *f, uint64_t start, uint6
 int ki_entries_scan(struct ki_target *t, struct ki_facts *f, struct ki_err *err);
 
 /*
- * entries.c: the addresses inside (start, end) that code just outside reaches by an 8-bit
- * branch. text is what stands at [lo, hi), which surrounds the function by up to KI_NEAR bytes.
+ * entries.c: mark as leaders what code just outside of the function under analysis reaches by an
+ * 8-bit branch. text is what stands at [lo, hi), which surrounds the function by up to KI_NEAR
+ * bytes.
  */
 #define KI_NEAR 130
-typedef int (*ki_near_fn)(void *arg, uint64_t target);
-int ki_entries_near(struct ki_target *t, const uint8_t *text, uint64_t lo, uint64_t hi,
-		    uint64_t start, uint64_t end, ki_near_fn found, void *arg);
+struct ki_analysis;
+void ki_entries_near(struct ki_analysis *a, const uint8_t *text, uint64_t lo, uint64_t hi);
 
 #endif

@@ -10,6 +10,8 @@
 
 #include <string.h>
 
+#define FLAGS_SHIFT 48
+
 struct flow {
 	struct ki_analysis *a;
 	uint8_t *in;	   /* flags live at the start of each block */
@@ -36,7 +38,7 @@ static uint8_t live_at(const struct flow *f, uint64_t target)
 	}
 	sym = ki_target_symbol_at(fn->target, target);
 	/* A cold part is a function only by name. */
-	if (!sym || sym->addr != target || strstr(sym->name, ".cold"))
+	if (!sym || sym->addr != target || ki_symbol_is_cold(sym))
 		return KI_FLAG_ALL;
 	return 0;
 }
@@ -66,7 +68,8 @@ static uint8_t live_out(const struct flow *f, const struct ki_block *b, uint32_t
 	case KI_INSN_RET:
 		return f->at_return;
 	case KI_INSN_JMP_INDIRECT:
-		return f->a->fn->reason == KI_R_COMPUTED_GOTO ? KI_FLAG_ALL : 0;
+		return f->a->extra[i].table || f->a->fn->reason == KI_R_COMPUTED_GOTO ? KI_FLAG_ALL
+										      : 0;
 	case KI_INSN_CALL:
 	case KI_INSN_CALL_INDIRECT:
 		return 0;
@@ -95,11 +98,12 @@ static uint8_t live_at_fixup(const struct flow *f, const struct ki_insn *in)
 static uint8_t before(const struct flow *f, uint32_t i, uint8_t live)
 {
 	const struct ki_insn *in = &f->a->fn->insns[i];
-	const struct ki_extra *x = &f->a->extra[i];
+	uint8_t read = (uint8_t)(f->a->extra[i].use >> FLAGS_SHIFT);
+	uint8_t written = (uint8_t)(f->a->extra[i].def >> FLAGS_SHIFT);
 
 	if (in->kind == KI_INSN_CALL || in->kind == KI_INSN_CALL_INDIRECT)
-		return x->read;
-	return (live & (uint8_t)~x->written) | x->read | live_at_fixup(f, in);
+		return read;
+	return (live & (uint8_t)~written) | read | live_at_fixup(f, in);
 }
 
 static uint8_t through(const struct flow *f, const struct ki_block *b, bool mark)

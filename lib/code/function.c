@@ -10,7 +10,18 @@
 
 #include <string.h>
 
-#define SITE_LEN 5
+#include "code/memo.h"
+
+#define SITE_LEN    5
+#define INT3	    0xcc
+#define FILLER_KEPT 4096
+
+bool ki_symbol_is_cold(const struct ki_symbol *sym)
+{
+	const char *cold = strstr(sym->name, ".cold");
+
+	return cold && (!cold[5] || cold[5] == '.');
+}
 
 void ki_refuse(uint16_t *reason, unsigned int why)
 {
@@ -43,29 +54,51 @@ void ki_analysis_leader(struct ki_analysis *a, uint64_t addr)
 		ki_refuse(&a->fn->insns[i].reason, KI_R_WINDOW_ENTERED);
 }
 
+/*
+ * The end without long filler: gaps of megabytes stand behind some symbols, to align what
+ * follows. A page of it is left for whoever looks for room.
+ */
+static uint64_t end_of(const uint8_t *bytes, uint64_t start, uint64_t end)
+{
+	uint64_t len = end - start;
+
+	while (len && bytes[len - 1] == INT3)
+		len--;
+	return end - start - len > FILLER_KEPT ? start + len + FILLER_KEPT : end;
+}
+
+static void decode_one(struct ki_analysis *a, size_t pos, size_t avail, struct ki_decoded *d)
+{
+	const uint8_t *p = a->fn->bytes + pos;
+
+	if (a->memo)
+		ki_memo_decode(a->memo, p, avail, a->fn->start + pos, d);
+	else
+		ki_decode(p, avail, a->fn->start + pos, d);
+}
+
 static int decode(struct ki_analysis *a)
 {
 	struct ki_function *fn = a->fn;
-	size_t len = fn->end - fn->start;
-	ki_vec(struct ki_insn) insns = {0};
-	ki_vec(struct ki_extra) extra = {0};
-	int ret = 0;
+	size_t len;
 
-	if (ki_vec_reserve(&insns, len / 4 + 4) || ki_vec_reserve(&extra, len / 4 + 4))
-		ret = -ENOMEM;
-	for (size_t pos = 0; !ret && pos < len;) {
+	fn->end = end_of(fn->bytes, fn->start, fn->end);
+	len = fn->end - fn->start;
+	if (ki_vec_reserve(&a->insns, len / 4 + 4) || ki_vec_reserve(&a->more, len / 4 + 4))
+		return -ENOMEM;
+	for (size_t pos = 0; pos < len;) {
 		struct ki_decoded d;
 
-		ki_decode(fn->bytes + pos, len - pos, fn->start + pos, &d);
+		decode_one(a, pos, len - pos, &d);
 		pos += d.in.len;
-		if (ki_vec_push(&insns, d.in) ||
-		    ki_vec_push(&extra, (struct ki_extra){d.read, d.written, d.traits, false}))
-			ret = -ENOMEM;
+		if (ki_vec_push(&a->insns, d.in) ||
+		    ki_vec_push(&a->more, (struct ki_extra){d.use, d.def, d.traits, false, false}))
+			return -ENOMEM;
 	}
-	fn->insns = insns.v;
-	fn->ninsns = (uint32_t)insns.n;
-	a->extra = extra.v;
-	return ret;
+	fn->insns = a->insns.v;
+	fn->ninsns = (uint32_t)a->insns.n;
+	a->extra = a->more.v;
+	return 0;
 }
 
 /* A static branch is one in either state: what stands there now is a nop or a jump. */
@@ -152,21 +185,6 @@ static void apply_instructions(struct ki_analysis *a)
 	apply_ftrace_site(a);
 }
 
-static bool by_table(const struct ki_analysis *a, uint32_t i)
-{
-	uint8_t traits = a->extra[i].traits;
-
-	if (traits & KI_TRAIT_TABLE_JUMP)
-		return true;
-	if (!(traits & KI_TRAIT_REG_JUMP) || a->fn->target->kind != KI_TARGET_IMAGE)
-		return false;
-	/* movslq (table,index,4), reg; add table, reg; jmp *reg */
-	for (uint32_t back = 1; back <= 8 && back <= i; back++)
-		if (a->extra[i - back].traits & KI_TRAIT_TABLE_LOAD)
-			return true;
-	return false;
-}
-
 static bool text_reason(unsigned int reason)
 {
 	return reason >= KI_R_NOT_TEXT && reason <= KI_R_MODULE_GOING;
@@ -191,130 +209,191 @@ static unsigned int common_reason(const struct ki_function *fn)
 
 static void set_reason(struct ki_analysis *a)
 {
-	static const char interpreter[] = "___bpf_prog_run";
 	struct ki_function *fn = a->fn;
 
 	ki_refuse(&fn->reason, common_reason(fn));
 	if (fn->target->kind == KI_TARGET_LIVE && strcmp(fn->symbol->module, "kerninst") == 0)
 		ki_refuse(&fn->reason, KI_R_SELF);
-	if (strncmp(fn->symbol->name, interpreter, sizeof(interpreter) - 1) == 0)
-		ki_refuse(&fn->reason, KI_R_COMPUTED_GOTO);
-	for (uint32_t i = 0; i < fn->ninsns; i++)
-		if (fn->insns[i].kind == KI_INSN_JMP_INDIRECT && by_table(a, i))
-			ki_refuse(&fn->reason, KI_R_COMPUTED_GOTO);
 }
 
-static int near_entry(void *arg, uint64_t target)
-{
-	ki_analysis_leader(arg, target);
-	return 0;
-}
+/* Some text around the function, too, to see short branches into it. */
+struct around {
+	const uint8_t *text;
+	uint64_t lo, hi;
+};
 
 /*
- * The function's bytes and, to see short branches into it, some around. What is around may be
- * unreadable: then nothing is known to jump from there.
+ * Read from the target. What is around may be unreadable: then nothing is known to jump from
+ * there.
  */
-static int read_bytes(struct ki_analysis *a, uint8_t **text, uint64_t *lo, uint64_t *hi,
-		      struct ki_err *err)
+static int read_around(struct ki_analysis *a, struct around *x, struct ki_err *err)
 {
 	struct ki_function *fn = a->fn;
-	const struct ki_text_range *r = ki_target_range_at(fn->target, fn->start);
-	size_t len = fn->end - fn->start;
 	int ret;
 
-	if (!r || len > r->end - fn->start)
-		return -EFAULT;
-	*lo = fn->start - r->start > KI_NEAR ? fn->start - KI_NEAR : r->start;
-	*hi = r->end - fn->end > KI_NEAR ? fn->end + KI_NEAR : r->end;
-	fn->bytes = malloc(len);
-	*text = malloc(*hi - *lo);
-	if (!fn->bytes || !*text)
+	a->bytes.n = 0;
+	if (ki_vec_reserve(&a->bytes, x->hi - x->lo))
 		return ki_err_set(err, -ENOMEM, fn->start, "%s: out of memory", fn->symbol->name);
-	ret = ki_target_read(fn->target, *lo, *text, *hi - *lo, KI_VIEW_ORIG, NULL);
+	ret = ki_target_read(fn->target, x->lo, a->bytes.v, x->hi - x->lo, KI_VIEW_ORIG, NULL);
 	if (ret) {
-		*lo = fn->start;
-		*hi = fn->end;
-		ret = ki_target_read(fn->target, *lo, *text, *hi - *lo, KI_VIEW_ORIG,
+		x->lo = fn->start;
+		x->hi = fn->end;
+		ret = ki_target_read(fn->target, x->lo, a->bytes.v, x->hi - x->lo, KI_VIEW_ORIG,
 				     ret == -EFAULT ? NULL : err);
 	}
-	if (!ret)
-		memcpy(fn->bytes, *text + (fn->start - *lo), len);
+	x->text = a->bytes.v;
 	return ret;
 }
 
-static int find_leaders(struct ki_analysis *a, const uint8_t *text, uint64_t lo, uint64_t hi)
+static int find_bytes(struct ki_analysis *a, struct around *x, struct ki_err *err)
+{
+	struct ki_function *fn = a->fn;
+	const struct ki_text_range *r = ki_target_range_at(fn->target, fn->start);
+	size_t avail;
+	int ret = 0;
+
+	if (!r || fn->end - fn->start > r->end - fn->start)
+		return -EFAULT;
+	x->lo = fn->start - r->start > KI_NEAR ? fn->start - KI_NEAR : r->start;
+	x->hi = r->end - fn->end > KI_NEAR ? fn->end + KI_NEAR : r->end;
+	if (!a->text)
+		ret = read_around(a, x, err);
+	else
+		x->text = ki_text_at(a->text, x->lo, &avail);
+	if (!ret && !x->text)
+		ret = -EFAULT;
+	if (!ret)
+		fn->bytes = (uint8_t *)(uintptr_t)x->text + (fn->start - x->lo);
+	return ret;
+}
+
+static int find_leaders(struct ki_analysis *a, const struct around *x)
 {
 	struct ki_function *fn = a->fn;
 	const uint64_t *entries;
+	bool unknown;
 	size_t n;
+	int ret;
 
 	ki_blocks_leaders(a);
 	entries = ki_facts_entries(a->facts, fn->start, fn->end, &n);
 	for (size_t i = 0; i < n; i++)
 		ki_analysis_leader(a, entries[i]);
-	return ki_entries_near(fn->target, text, lo, hi, fn->start, fn->end, near_entry, a);
+	for (size_t i = 0; i < a->nentries; i++)
+		if (ki_function_holds(fn, a->entries[i]))
+			ki_analysis_leader(a, a->entries[i]);
+	ret = ki_tables_find(a, &unknown);
+	if (unknown)
+		ki_analysis_unparsed(a, KI_R_COMPUTED_GOTO);
+	ki_entries_near(a, x->text, x->lo, x->hi);
+	return ret;
 }
 
 static int analyze(struct ki_analysis *a, struct ki_err *err)
 {
 	struct ki_function *fn = a->fn;
-	uint8_t *text = NULL;
-	uint64_t lo, hi;
-	int ret = read_bytes(a, &text, &lo, &hi, err);
+	struct around x = {0};
+	int ret = find_bytes(a, &x, err);
 
 	if (ret == -EFAULT) {
-		fn->reason = KI_R_NOT_TEXT;
-		ret = 0;
-		goto out;
+		ki_analysis_unparsed(a, KI_R_NOT_TEXT);
+		return 0;
 	}
 	if (ret)
-		goto out;
+		return ret;
 	ret = decode(a);
 	if (!ret) {
 		apply_rows(a);
 		apply_instructions(a);
-		ret = find_leaders(a, text, lo, hi);
+		ret = find_leaders(a, &x);
 	}
 	if (!ret)
 		ret = ki_blocks_build(a);
-	if (!ret) {
-		set_reason(a);
-		ret = ki_flags_live(a);
-	}
+	if (!ret)
+		ret = ki_edges_build(a);
 	if (ret)
-		ki_err_set(err, ret, fn->start, "%s: out of memory", fn->symbol->name);
-out:
-	free(text);
-	return ret;
+		return ki_err_set(err, ret, fn->start, "%s: out of memory", fn->symbol->name);
+	set_reason(a);
+	return 0;
+}
+
+int ki_analysis_init(struct ki_analysis *a, struct ki_target *t, struct ki_err *err)
+{
+	*a = (struct ki_analysis){.target = t, .fn = &a->own};
+	return ki_facts_get(t, &a->facts, err);
+}
+
+void ki_analysis_free(struct ki_analysis *a)
+{
+	ki_vec_free(&a->insns);
+	ki_vec_free(&a->more);
+	ki_vec_free(&a->blocks);
+	ki_vec_free(&a->edges);
+	ki_vec_free(&a->ways);
+	ki_vec_free(&a->bytes);
+}
+
+int ki_analysis_run(struct ki_analysis *a, const struct ki_symbol *sym, struct ki_err *err)
+{
+	int ret;
+
+	if (sym->size > UINT32_MAX)
+		return ki_err_reason(err, KI_R_FUNCTION_TOO_LARGE, sym->addr, "%s", sym->name);
+	ret = ki_target_reserved(a->target, sym->addr, sym->addr + sym->size, &a->rows, &a->nrows,
+				 err);
+	if (ret)
+		return ret;
+	a->unparsed = KI_R_OK;
+	a->insns.n = a->more.n = a->blocks.n = a->edges.n = a->ways.n = 0;
+	*a->fn = (struct ki_function){
+		.target = a->target,
+		.symbol = sym,
+		.start = sym->addr,
+		.end = sym->addr + sym->size,
+	};
+	return analyze(a, err);
+}
+
+/* A function of its own, with the analysis's arrays. */
+static struct ki_function *detach(struct ki_analysis *a)
+{
+	struct ki_function *fn = malloc(sizeof(*fn));
+	size_t len = a->fn->end - a->fn->start;
+
+	if (!fn)
+		return NULL;
+	*fn = *a->fn;
+	if (fn->bytes) {
+		fn->bytes = malloc(len + 1);
+		if (!fn->bytes) {
+			free(fn);
+			return NULL;
+		}
+		memcpy(fn->bytes, a->fn->bytes, len);
+	}
+	a->insns.v = NULL;
+	a->blocks.v = NULL;
+	a->edges.v = NULL;
+	return fn;
 }
 
 int ki_function_analyze(struct ki_target *t, const struct ki_symbol *sym, struct ki_function **out,
 			struct ki_err *err)
 {
-	struct ki_analysis a = {0};
-	int ret;
+	struct ki_analysis a;
+	int ret = ki_analysis_init(&a, t, err);
 
-	if (sym->size > UINT32_MAX)
-		return ki_err_reason(err, KI_R_FUNCTION_TOO_LARGE, sym->addr, "%s", sym->name);
-	ret = ki_facts_get(t, &a.facts, err);
 	if (!ret)
-		ret = ki_target_reserved(t, sym->addr, sym->addr + sym->size, &a.rows, &a.nrows,
-					 err);
-	if (ret)
-		return ret;
-	a.fn = calloc(1, sizeof(*a.fn));
-	if (!a.fn)
-		return ki_err_set(err, -ENOMEM, sym->addr, "%s: out of memory", sym->name);
-	a.fn->target = t;
-	a.fn->symbol = sym;
-	a.fn->start = sym->addr;
-	a.fn->end = sym->addr + sym->size;
-	ret = analyze(&a, err);
-	free(a.extra);
-	if (ret)
-		ki_function_free(a.fn);
-	else
-		*out = a.fn;
+		ret = ki_analysis_run(&a, sym, err);
+	if (!ret && ki_flags_live(&a))
+		ret = -ENOMEM;
+	if (!ret) {
+		*out = detach(&a);
+		ret = *out ? 0 : -ENOMEM;
+	}
+	if (ret == -ENOMEM)
+		ki_err_set(err, ret, sym->addr, "%s: out of memory", sym->name);
+	ki_analysis_free(&a);
 	return ret;
 }
 
@@ -325,6 +404,7 @@ void ki_function_free(struct ki_function *fn)
 	free(fn->bytes);
 	free(fn->insns);
 	free(fn->blocks);
+	free(fn->edges);
 	free(fn);
 }
 

@@ -1,28 +1,66 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * The analysis of one function, as it goes from step to step: instructions (function.c),
- * blocks (blocks.c), liveness of the flags (flags.c).
+ * The analysis of one function, as it goes from step to step: instructions (function.c), jump
+ * tables (tables.c), blocks (blocks.c), edges (edges.c), liveness of the flags (flags.c).
+ *
+ * One struct ki_analysis serves any number of functions, one after the other; its arrays are
+ * used again. The whole-program build has one for each thread.
  */
 #ifndef KI_CODE_FUNCTION_H
 #define KI_CODE_FUNCTION_H
 
 #include "code/decode.h"
 #include "code/facts.h"
+#include "code/alltext.h"
+#include "util/vec.h"
+
+struct ki_memo;
 
 /* What is known of an instruction beside struct ki_insn. */
 struct ki_extra {
-	uint8_t read, written; /* KI_FLAG_* */
-	uint8_t traits;	       /* KI_TRAIT_* */
-	bool leader;	       /* something jumps here */
+	ki_regset use, def;
+	uint8_t traits; /* KI_TRAIT_* */
+	bool leader;	/* something jumps here */
+	bool table;	/* an indirect jump by a table that is known */
+};
+
+/* One way of an indirect jump: the instruction's number, and where it leads. */
+struct ki_table_way {
+	uint32_t insn;
+	uint64_t to;
 };
 
 struct ki_analysis {
-	struct ki_function *fn;
-	struct ki_extra *extra; /* one for each of fn->insns */
+	struct ki_target *target;
 	const struct ki_facts *facts;
+	const struct ki_text *text; /* all text; NULL: what is needed is read from the target */
+	struct ki_memo *memo;	    /* NULL: decode the slow way */
+
+	/* The function, and its arrays: fn's pointers are these vectors' elements. */
+	struct ki_function *fn, own;
+	ki_vec(struct ki_insn) insns;
+	ki_vec(struct ki_extra) more;
+	ki_vec(struct ki_block) blocks;
+	ki_vec(struct ki_edge) edges;
+	ki_vec(struct ki_table_way) ways;
+	ki_vec(uint8_t) bytes;		    /* read text, if `text` is NULL */
+	struct ki_extra *extra;		    /* one for each of fn->insns */
 	const struct ki_reserved_row *rows; /* those of the function, and maybe others */
 	size_t nrows;
+	uint16_t unparsed;	 /* why not all of its code is known; KI_R_OK */
+	const uint64_t *entries; /* more places that something jumps to, in order; NULL */
+	size_t nentries;
 };
+
+/* An analysis of functions of t, to be freed with ki_analysis_free whatever it returned. */
+int ki_analysis_init(struct ki_analysis *a, struct ki_target *t, struct ki_err *err);
+void ki_analysis_free(struct ki_analysis *a);
+
+/*
+ * Analyse the function of sym: a->fn, until the next run; without the liveness of flags.
+ * Errors as of ki_function_analyze.
+ */
+int ki_analysis_run(struct ki_analysis *a, const struct ki_symbol *sym, struct ki_err *err);
 
 /* Refuse for one reason more: the one that stands first in the table is kept. */
 void ki_refuse(uint16_t *reason, unsigned int why);
@@ -40,14 +78,33 @@ static inline bool ki_row_touches(const struct ki_reserved_row *row, uint64_t st
 	return row->addr < end && (row->addr >= start || start - row->addr < row->len);
 }
 
+/* Refuse the function, of which not all code is known. */
+static inline void ki_analysis_unparsed(struct ki_analysis *a, unsigned int why)
+{
+	ki_refuse(&a->unparsed, why);
+	ki_refuse(&a->fn->reason, why);
+}
+
+/* The symbol's code is the cold part of another function. */
+bool ki_symbol_is_cold(const struct ki_symbol *sym);
+
 /* Something jumps to addr, which lies in the function. */
 void ki_analysis_leader(struct ki_analysis *a, uint64_t addr);
+
+/*
+ * tables.c: find where indirect jumps by tables lead, mark leaders and ki_extra.table, and fill
+ * a->ways. *unknown: some jump is by a table of which that is not known. 0, or -ENOMEM.
+ */
+int ki_tables_find(struct ki_analysis *a, bool *unknown);
 
 /* Find the leaders that the function's own instructions and rows tell. */
 void ki_blocks_leaders(struct ki_analysis *a);
 
 /* Make the blocks; sets padding, and what of the function's reason the blocks tell. */
 int ki_blocks_build(struct ki_analysis *a);
+
+/* edges.c: make the edges of the blocks. */
+int ki_edges_build(struct ki_analysis *a);
 
 /* Set KI_INSN_FLAGS_LIVE. */
 int ki_flags_live(struct ki_analysis *a);

@@ -1,318 +1,257 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * An ELF image: vmlinux, a kernel module, a program. Text and symbols are copied out, so that
+ * An ELF image: vmlinux, a kernel module, a program. What is loaded of it is copied out, so that
  * the file may change or vanish afterwards. Nothing in the file is believed.
+ *
+ * A relocatable file has no addresses. It gets some: sections of code from 0 on, then, from the
+ * next page on, the others, then a page for each 256 symbols, where those that are defined
+ * elsewhere are said to be.
+ *
+ * Sections of data may lie on each other (a kernel's per-CPU data is linked at 0; a file may
+ * lie): the one with the higher address then hides the rest of the other. Code must not overlap.
  */
-#include "target/priv.h"
+#include "target/image.h"
 
-#include <fcntl.h>
-#include <gelf.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-struct section {
-	uint64_t addr, len;
-	uint8_t *bytes;
-};
+#include "target/kinds.h"
 
-/* In order of address, so that section i is the target's range i. */
-struct image {
-	ki_vec(struct section) text;
-};
+#define PAGE	  4096u
+#define ALIGN_MAX (2u << 20)
 
-/* What the symbols need to know of the sections, by number in the file. */
-struct place {
-	uint64_t addr, len; /* len 0: not text */
-};
+const struct ki_piece *ki_pieces_at(const ki_pieces *p, uint64_t addr)
+{
+	size_t lo = 0, hi = p->n;
 
-struct reader {
-	Elf *elf;
-	GElf_Ehdr eh;
-	struct place *places;
-	size_t nplaces;
-	struct image *image;
-	struct ki_target *t;
-	struct ki_symbol_list list;
-	const char *path;
-	struct ki_err *err;
-};
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (p->v[mid].addr <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo && addr - p->v[lo - 1].addr < p->v[lo - 1].len ? &p->v[lo - 1] : NULL;
+}
 
 static int image_read(struct ki_target *t, uint64_t addr, void *buf, size_t len, enum ki_view view,
 		      struct ki_err *err)
 {
-	const struct image *im = t->own;
-	const struct ki_text_range *r = ki_target_range_at(t, addr);
+	const struct ki_image *im = t->own;
+	const struct ki_piece *p = ki_pieces_at(&im->text, addr);
 
 	(void)view;
 	(void)err;
-	memcpy(buf, im->text.v[r - t->ranges.v].bytes + (addr - r->start), len);
+	memcpy(buf, p->bytes + (addr - p->addr), len);
 	return 0;
+}
+
+static int image_read_data(struct ki_target *t, uint64_t addr, void *buf, size_t len,
+			   struct ki_err *err)
+{
+	const struct ki_image *im = t->own;
+
+	while (len) {
+		const struct ki_piece *p = ki_pieces_at(&im->text, addr);
+		size_t n;
+
+		if (!p)
+			p = ki_pieces_at(&im->data, addr);
+		if (!p)
+			return ki_err_set(err, -EFAULT, addr,
+					  "0x%llx is in no loaded section of the image",
+					  (unsigned long long)addr);
+		n = p->len - (addr - p->addr) < len ? p->len - (addr - p->addr) : len;
+		if (p->bytes)
+			memcpy(buf, p->bytes + (addr - p->addr), n);
+		else
+			memset(buf, 0, n);
+		addr += n;
+		buf = (char *)buf + n;
+		len -= n;
+	}
+	return 0;
+}
+
+static void free_pieces(ki_pieces *p)
+{
+	for (size_t i = 0; i < p->n; i++)
+		free(p->v[i].bytes);
+	ki_vec_free(p);
 }
 
 static void image_close(struct ki_target *t)
 {
-	struct image *im = t->own;
+	struct ki_image *im = t->own;
 
 	if (!im)
 		return;
-	for (size_t i = 0; i < im->text.n; i++)
-		free(im->text.v[i].bytes);
-	ki_vec_free(&im->text);
+	free_pieces(&im->text);
+	free_pieces(&im->data);
+	ki_vec_free(&im->kinds);
+	ki_vec_free(&im->tables);
 	free(im);
 }
 
 static const struct ki_target_ops image_ops = {
 	.read = image_read,
+	.read_data = image_read_data,
+	.reserved = ki_image_reserved,
 	.close = image_close,
 };
 
-static int bad(const struct reader *r, const char *what)
+static bool is_loaded(const Elf64_Shdr *sh)
 {
-	return ki_err_set(r->err, -EINVAL, 0, "%s: %s", r->path, what);
+	/* A thread's zeros take no room in the image. */
+	bool tbss = sh->sh_type == SHT_NOBITS && (sh->sh_flags & SHF_TLS);
+
+	return sh->sh_type != SHT_NULL && (sh->sh_flags & SHF_ALLOC) &&
+	       !(sh->sh_flags & SHF_COMPRESSED) && sh->sh_size && !tbss;
 }
 
-static int no_memory(const struct reader *r)
+static bool is_text(const Elf64_Shdr *sh)
 {
-	return ki_err_set(r->err, -ENOMEM, 0, "%s: out of memory", r->path);
-}
-
-static bool is_text(const GElf_Shdr *sh)
-{
-	return sh->sh_type == SHT_PROGBITS && (sh->sh_flags & SHF_EXECINSTR) &&
-	       (sh->sh_flags & SHF_ALLOC) && !(sh->sh_flags & SHF_COMPRESSED) && sh->sh_size;
+	return is_loaded(sh) && sh->sh_type == SHT_PROGBITS && (sh->sh_flags & SHF_EXECINSTR);
 }
 
 /* Where a section of a relocatable file stands: behind the one before it. */
-static int lay_out(const struct reader *r, GElf_Shdr *sh, uint64_t *end)
+static int lay_out(struct ki_image_reader *r, Elf64_Shdr *sh)
 {
 	uint64_t align = sh->sh_addralign ? sh->sh_addralign : 1;
 
-	if (r->eh.e_type != ET_REL)
+	if (r->elf.eh.e_type != ET_REL)
 		return 0;
-	if ((align & (align - 1)) || align > 1 << 20)
-		return bad(r, "a section's alignment is not a small power of two");
-	sh->sh_addr = (*end + align - 1) & ~(align - 1);
-	*end = sh->sh_addr + sh->sh_size;
+	if ((align & (align - 1)) || align > ALIGN_MAX)
+		return ki_elf_bad(&r->elf, "a section's alignment is not a small power of two");
+	sh->sh_addr = (r->end + align - 1) & ~(align - 1);
+	if (sh->sh_addr > INT64_MAX || sh->sh_size > INT64_MAX)
+		return ki_elf_bad(&r->elf, "its sections are too large");
+	r->end = sh->sh_addr + sh->sh_size;
 	return 0;
 }
 
-static int add_section(struct reader *r, Elf_Scn *scn, const GElf_Shdr *sh)
+static int add_section(struct ki_image_reader *r, uint32_t i, bool text)
 {
-	struct section s = {.addr = sh->sh_addr, .len = sh->sh_size};
-	Elf_Data *d = elf_rawdata(scn, NULL);
+	Elf64_Shdr *sh = &r->elf.sh[i];
+	struct ki_piece s = {.len = sh->sh_size};
+	int ret = lay_out(r, sh);
 
-	if (!d || !d->d_buf || d->d_size != s.len)
-		return bad(r, "a section lies outside the file");
+	if (ret)
+		return ret;
+	s.addr = sh->sh_addr;
 	if (s.len > UINT64_MAX - s.addr)
-		return bad(r, "a section ends behind the last address");
-	s.bytes = malloc(s.len);
-	if (!s.bytes)
-		return no_memory(r);
-	memcpy(s.bytes, d->d_buf, s.len);
-	if (ki_vec_push(&r->image->text, s)) {
+		return ki_elf_bad(&r->elf, "a section ends behind the last address");
+	if (sh->sh_type != SHT_NOBITS)
+		ret = ki_elf_read(&r->elf, i, &s.bytes);
+	if (ret)
+		return ret;
+	if (ki_vec_push(text ? &r->image->text : &r->image->data, s)) {
 		free(s.bytes);
-		return no_memory(r);
+		return ki_elf_no_memory(&r->elf);
 	}
-	r->places[elf_ndxscn(scn)] = (struct place){s.addr, s.len};
-	return 0;
+	r->places[i] = (struct ki_place){s.addr, s.len, s.bytes, text};
+	return text ? ki_image_note_section(r, i) : 0;
+}
+
+static int read_sections(struct ki_image_reader *r, bool text)
+{
+	int ret = 0;
+
+	for (uint32_t i = 0; !ret && i < r->elf.nsh; i++) {
+		const Elf64_Shdr *sh = &r->elf.sh[i];
+
+		if (is_loaded(sh) && is_text(sh) == text)
+			ret = add_section(r, i, text);
+	}
+	r->end = (r->end + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+	return ret;
 }
 
 static int by_addr(const void *a, const void *b)
 {
-	const struct section *x = a, *y = b;
+	const struct ki_piece *x = a, *y = b;
 
 	return x->addr < y->addr ? -1 : x->addr > y->addr;
 }
 
-static int make_ranges(struct reader *r)
+static int make_ranges(struct ki_image_reader *r)
 {
-	struct image *im = r->image;
+	ki_pieces *text = &r->image->text;
 
-	if (!im->text.n)
-		return bad(r, "no code in it");
-	qsort(im->text.v, im->text.n, sizeof(*im->text.v), by_addr);
-	for (size_t i = 0; i < im->text.n; i++) {
-		const struct section *s = &im->text.v[i];
+	if (!text->n)
+		return ki_elf_bad(&r->elf, "no code in it");
+	qsort(text->v, text->n, sizeof(*text->v), by_addr);
+	for (size_t i = 0; i < text->n; i++) {
+		const struct ki_piece *s = &text->v[i];
 		struct ki_text_range range = {s->addr, s->addr + s->len, ""};
 
 		if (i && s->addr < s[-1].addr + s[-1].len)
-			return bad(r, "two sections of code overlap");
+			return ki_elf_bad(&r->elf, "two sections of code overlap");
 		if (ki_vec_push(&r->t->ranges, range))
-			return no_memory(r);
+			return ki_elf_no_memory(&r->elf);
 	}
 	return 0;
 }
 
-static int read_text(struct reader *r)
+static void order_data(ki_pieces *data)
 {
-	Elf_Scn *scn = NULL;
-	uint64_t end = 0;
+	if (data->n)
+		qsort(data->v, data->n, sizeof(*data->v), by_addr);
+	for (size_t i = 0; i + 1 < data->n; i++)
+		if (data->v[i].len > data->v[i + 1].addr - data->v[i].addr)
+			data->v[i].len = data->v[i + 1].addr - data->v[i].addr;
+}
+
+static int fill(struct ki_image_reader *r, const char *system_map)
+{
 	int ret;
 
-	if (elf_getshdrnum(r->elf, &r->nplaces))
-		return bad(r, elf_errmsg(-1));
-	r->places = calloc(r->nplaces + 1, sizeof(*r->places));
-	if (!r->places)
-		return no_memory(r);
-	while ((scn = elf_nextscn(r->elf, scn))) {
-		GElf_Shdr sh;
-
-		if (!gelf_getshdr(scn, &sh))
-			return bad(r, elf_errmsg(-1));
-		if (!is_text(&sh) || elf_ndxscn(scn) >= r->nplaces)
-			continue;
-		ret = lay_out(r, &sh, &end);
-		if (!ret)
-			ret = add_section(r, scn, &sh);
-		if (ret)
-			return ret;
-	}
-	return make_ranges(r);
-}
-
-/* The section of extended section numbers that belongs to symbol table `symtab`, or NULL. */
-static Elf_Data *extended_numbers(struct reader *r, size_t symtab)
-{
-	Elf_Scn *scn = NULL;
-	GElf_Shdr sh;
-
-	while ((scn = elf_nextscn(r->elf, scn)))
-		if (gelf_getshdr(scn, &sh) && sh.sh_type == SHT_SYMTAB_SHNDX &&
-		    sh.sh_link == symtab)
-			return elf_getdata(scn, NULL);
-	return NULL;
-}
-
-static bool code_symbol(const GElf_Sym *sym)
-{
-	int type = GELF_ST_TYPE(sym->st_info);
-
-	return type == STT_FUNC || type == STT_NOTYPE || type == STT_GNU_IFUNC;
-}
-
-static int add_symbol(struct reader *r, const GElf_Sym *sym, size_t ndx, size_t strings)
-{
-	const struct place *s;
-	const char *name;
-	uint64_t addr = sym->st_value;
-
-	if (!code_symbol(sym) || ndx >= r->nplaces || !r->places[ndx].len)
-		return 0;
-	s = &r->places[ndx];
-	if (r->eh.e_type == ET_REL)
-		addr += s->addr;
-	if (addr < s->addr || addr - s->addr >= s->len)
-		return 0;
-	name = elf_strptr(r->elf, strings, sym->st_name);
-	/* Assemblers' and annotators' local labels: .L12, .annobin_lto */
-	if (!name || !*name || *name == '.')
-		return 0;
-	return ki_symbol_list_add(&r->list, addr, name, strlen(name), 0) ? no_memory(r) : 0;
-}
-
-static int add_symbols(struct reader *r, Elf_Scn *scn, const GElf_Shdr *sh)
-{
-	Elf_Data *d = elf_getdata(scn, NULL);
-	Elf_Data *extended = extended_numbers(r, elf_ndxscn(scn));
-	size_t n = sh->sh_entsize ? sh->sh_size / sh->sh_entsize : 0;
-
-	if (!d)
-		return bad(r, "the symbol table lies outside the file");
-	for (size_t i = 0; i < n && i < INT32_MAX; i++) {
-		GElf_Sym sym;
-		Elf32_Word more = 0;
-		int ret;
-
-		if (!gelf_getsymshndx(d, extended, (int)i, &sym, &more))
-			return bad(r, "the symbol table is cut off");
-		ret = add_symbol(r, &sym, sym.st_shndx == SHN_XINDEX ? more : sym.st_shndx,
-				 sh->sh_link);
-		if (ret)
-			return ret;
-	}
-	return 0;
-}
-
-static int read_symbols(struct reader *r)
-{
-	static const GElf_Word types[] = {SHT_SYMTAB, SHT_DYNSYM};
-
-	for (int i = 0; i < 2 && !r->list.raw.n; i++) {
-		Elf_Scn *scn = NULL;
-		GElf_Shdr sh;
-
-		while ((scn = elf_nextscn(r->elf, scn))) {
-			int ret;
-
-			if (!gelf_getshdr(scn, &sh) || sh.sh_type != types[i])
-				continue;
-			ret = add_symbols(r, scn, &sh);
-			if (ret)
-				return ret;
-		}
-	}
-	return 0;
-}
-
-static int read_elf(struct reader *r)
-{
-	uint32_t empty;
-	int ret;
-
-	if (elf_kind(r->elf) != ELF_K_ELF || !gelf_getehdr(r->elf, &r->eh))
-		return bad(r, "not an ELF file");
-	if (r->eh.e_machine != EM_X86_64 || gelf_getclass(r->elf) != ELFCLASS64 ||
-	    r->eh.e_ident[EI_DATA] != ELFDATA2LSB)
-		return bad(r, "not for x86-64");
-	if (r->eh.e_type != ET_EXEC && r->eh.e_type != ET_DYN && r->eh.e_type != ET_REL)
-		return bad(r, "neither a program nor a library nor a relocatable file");
 	r->image = r->t->own = calloc(1, sizeof(*r->image));
-	if (!r->image || ki_symbol_list_string(&r->list, "", 0, &empty))
-		return no_memory(r);
-	ret = read_text(r);
+	r->places = calloc((size_t)r->elf.nsh + 1, sizeof(*r->places));
+	if (!r->image || !r->places)
+		return ki_elf_no_memory(&r->elf);
+	ret = read_sections(r, true);
 	if (!ret)
-		ret = read_symbols(r);
+		ret = read_sections(r, false);
 	if (!ret)
-		ret = ki_target_finish(r->t, &r->list, NULL, r->err);
+		ret = make_ranges(r);
+	if (ret)
+		return ret;
+	order_data(&r->image->data);
+	ret = system_map ? ki_image_read_map(r, system_map) : ki_image_read_symbols(r);
+	if (!ret && r->elf.eh.e_type == ET_REL)
+		ret = ki_image_relocate(r);
+	if (!ret)
+		ret = ki_image_find_tables(r);
+	if (!ret)
+		ret = ki_target_finish(r->t, &r->list, NULL, r->elf.err);
+	if (!ret && system_map && !r->t->nsymbols)
+		ret = ki_err_set(
+			r->elf.err, -EINVAL, 0,
+			"%s: no symbol of it lies in the code of %s: take the map of that kernel",
+			system_map, r->elf.path);
 	return ret;
 }
 
-static int read_file(struct reader *r, int fd)
+int ki_image_open(const char *path, const char *system_map, struct ki_target **out,
+		  struct ki_err *err)
 {
-	int ret;
+	struct ki_image_reader r = {0};
+	int ret = ki_target_new(&r.t, KI_TARGET_IMAGE, &image_ops, err);
 
-	elf_version(EV_CURRENT);
-	r->elf = elf_begin(fd, ELF_C_READ, NULL);
-	if (!r->elf)
-		return bad(r, elf_errmsg(-1));
-	ret = read_elf(r);
-	elf_end(r->elf);
-	free(r->places);
-	ki_symbol_list_free(&r->list);
-	return ret;
-}
-
-int ki_target_open_image(const char *path, struct ki_target **out, struct ki_err *err)
-{
-	struct reader r = {.path = path, .err = err};
-	struct stat st;
-	int ret, fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-
-	if (fd < 0)
-		return ki_err_set(err, -errno, 0, "%s: %s", path, strerror(errno));
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
-		close(fd);
-		return ki_err_set(err, -EINVAL, 0, "%s: not a regular file", path);
-	}
-	ret = ki_target_new(&r.t, KI_TARGET_IMAGE, &image_ops, err);
-	if (!ret) {
-		ret = read_file(&r, fd);
-		if (ret)
-			ki_target_close(r.t);
-		else
-			*out = r.t;
-	}
-	close(fd);
+	if (ret)
+		return ret;
+	ret = ki_elf_open(&r.elf, path, err);
+	if (!ret)
+		ret = fill(&r, system_map);
+	ki_elf_close(&r.elf);
+	free(r.places);
+	free(r.syms);
+	free(r.more);
+	ki_symbol_list_free(&r.list);
+	if (ret)
+		ki_target_close(r.t);
+	else
+		*out = r.t;
 	return ret;
 }

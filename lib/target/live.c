@@ -2,14 +2,15 @@
 /*
  * The running kernel, through the driver. The open descriptor is the session.
  */
-#include "target/live.h"
-
 #include <fcntl.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "target/kallsyms.h"
+#include "target/kcore.h"
+#include "target/kinds.h"
+#include "target/priv.h"
+#include "target/sysmap.h"
 
 #define PAGE 4096u
 
@@ -18,6 +19,9 @@
 
 struct live {
 	int (*ioctl)(int fd, unsigned long request, void *arg);
+	char *kallsyms, *core_path;
+	struct ki_kcore core;
+	struct ki_symbol_list map; /* the kernel's own symbols, if a System.map names them */
 };
 
 static int call(struct ki_target *t, unsigned long request, void *arg)
@@ -84,20 +88,30 @@ static int live_reserved(struct ki_target *t, struct ki_rows *rows, struct ki_er
 	return ki_err_set(err, -EAGAIN, 0, "the reserved text keeps growing");
 }
 
-static void live_close(struct ki_target *t)
+static int live_read_data(struct ki_target *t, uint64_t addr, void *buf, size_t len,
+			  struct ki_err *err)
 {
-	if (t->fd >= 0)
-		close(t->fd);
-	free(t->own);
+	struct live *l = t->own;
+
+	return ki_kcore_read(&l->core, l->core_path, addr, buf, len, err);
 }
 
-static const struct ki_target_ops live_ops = {
-	.read = live_read,
-	.reserved = live_reserved,
-	.close = live_close,
-};
+static void live_close(struct ki_target *t)
+{
+	struct live *l = t->own;
 
-static bool locked_down(void)
+	if (t->fd >= 0)
+		close(t->fd);
+	if (!l)
+		return;
+	ki_kcore_close(&l->core);
+	ki_symbol_list_free(&l->map);
+	free(l->kallsyms);
+	free(l->core_path);
+	free(l);
+}
+
+bool ki_locked_down(void)
 {
 	char buf[128];
 	ssize_t n;
@@ -123,7 +137,7 @@ static int open_error(int code, const char *device, struct ki_err *err)
 		return ki_err_reason(err, KI_R_NO_DEVICE, 0, "%s", device);
 	case -EACCES:
 	case -EPERM:
-		if (geteuid() == 0 && locked_down())
+		if (geteuid() == 0 && ki_locked_down())
 			return ki_err_reason(err, KI_R_LOCKDOWN, 0, "%s", device);
 		return ki_err_reason(err, KI_R_NO_PERMISSION, 0, "%s", device);
 	case -EPROTO:
@@ -210,26 +224,91 @@ static int find_ranges(struct ki_target *t, const struct ki_kallsyms *k, uint32_
 	return 0;
 }
 
-static int get_symbols(struct ki_target *t, const char *path, struct ki_err *err)
+/* The map's symbols in place of the kernel's own; modules keep theirs. */
+static int use_map(const struct live *l, struct ki_symbol_list *list)
 {
+	size_t kept = 0, base = list->strings.n;
+
+	if (base + l->map.strings.n >= UINT32_MAX ||
+	    ki_vec_reserve(&list->strings, l->map.strings.n))
+		return -ENOMEM;
+	memcpy(list->strings.v + base, l->map.strings.v, l->map.strings.n);
+	list->strings.n += l->map.strings.n;
+	for (size_t i = 0; i < list->raw.n; i++)
+		if (list->raw.v[i].module)
+			list->raw.v[kept++] = list->raw.v[i];
+	list->raw.n = kept;
+	for (size_t i = 0; i < l->map.raw.n; i++) {
+		struct ki_raw_symbol raw = l->map.raw.v[i];
+
+		raw.name += (uint32_t)base;
+		if (ki_vec_push(&list->raw, raw))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Fill the ranges and symbols of `to`: t itself, or what takes its place. */
+static int get_symbols(struct ki_target *t, struct ki_target *to, struct ki_err *err)
+{
+	struct live *l = t->own;
 	struct ki_kallsyms k;
 	uint32_t *names = NULL;
-	int ret = ki_kallsyms_read(path, &k, err);
+	int ret = ki_kallsyms_read(l->kallsyms, &k, err);
 
 	if (!ret && !k.addresses)
-		ret = ki_err_reason(err, KI_R_NO_SYMBOLS, 0, "%s", path);
+		ret = ki_err_reason(err, KI_R_NO_SYMBOLS, 0, "%s", l->kallsyms);
 	if (!ret) {
-		ret = find_ranges(t, &k, &names);
+		ret = find_ranges(to, &k, &names);
+		if (!ret && l->map.raw.n)
+			ret = use_map(l, &k.list);
 		if (ret)
-			ki_err_set(err, ret, 0, "out of memory for the text ranges");
+			ki_err_set(err, ret, 0, "out of memory for the symbols");
 	}
 	if (!ret)
-		ret = ki_target_finish(t, &k.list, names, err);
-	if (!ret && !t->nsymbols)
-		ret = ki_err_reason(err, KI_R_NO_SYMBOLS, 0, "%s", path);
+		ret = ki_target_finish(to, &k.list, names, err);
+	if (!ret && !to->nsymbols)
+		ret = ki_err_reason(err, KI_R_NO_SYMBOLS, 0, "%s", l->kallsyms);
 	free(names);
 	ki_kallsyms_free(&k);
 	return ret;
+}
+
+static int live_refresh(struct ki_target *t, struct ki_target *next, struct ki_err *err)
+{
+	return get_symbols(t, next, err);
+}
+
+static const struct ki_target_ops live_ops = {
+	.read = live_read,
+	.read_data = live_read_data,
+	.refresh = live_refresh,
+	.reserved = live_reserved,
+	.close = live_close,
+};
+
+static int get_map(struct ki_target *t, const char *path, struct ki_err *err)
+{
+	struct live *l = t->own;
+	struct ki_marks marks = {0};
+	uint64_t start, end;
+	int ret = path ? ki_sysmap_read(path, &l->map, &marks, err) : 0;
+
+	if (ret || !path)
+		return ret;
+	if (!ki_marks_pair(&marks, KI_MARK_STEXT, &start, &end))
+		return ki_err_set(err, -EINVAL, 0, "%s: it does not say where the kernel's text is",
+				  path);
+	if (start != t->info.text_start)
+		return ki_err_set(
+			err, -EINVAL, t->info.text_start,
+			"%s: _stext is at 0x%llx, the kernel's at 0x%llx: boot it with nokaslr",
+			path, (unsigned long long)start, (unsigned long long)t->info.text_start);
+	if (end != t->info.text_end)
+		return ki_err_set(
+			err, -EINVAL, t->info.text_end,
+			"%s: the kernel's text ends elsewhere: take the map of this kernel", path);
+	return 0;
 }
 
 int ki_live_open(const struct ki_live_env *env, struct ki_target **out, struct ki_err *err)
@@ -246,6 +325,12 @@ int ki_live_open(const struct ki_live_env *env, struct ki_target **out, struct k
 		goto fail;
 	}
 	l->ioctl = env->ioctl;
+	l->kallsyms = strdup(env->kallsyms);
+	l->core_path = strdup(env->kcore);
+	if (!l->kallsyms || !l->core_path) {
+		ret = ki_err_set(err, -ENOMEM, 0, "out of memory");
+		goto fail;
+	}
 	t->fd = open(env->device, O_RDWR | O_CLOEXEC);
 	if (t->fd < 0) {
 		ret = open_error(-errno, env->device, err);
@@ -253,7 +338,9 @@ int ki_live_open(const struct ki_live_env *env, struct ki_target **out, struct k
 	}
 	ret = get_info(t, env->device, err);
 	if (!ret)
-		ret = get_symbols(t, env->kallsyms, err);
+		ret = get_map(t, env->system_map, err);
+	if (!ret)
+		ret = get_symbols(t, t, err);
 	if (ret)
 		goto fail;
 	*out = t;
@@ -261,20 +348,4 @@ int ki_live_open(const struct ki_live_env *env, struct ki_target **out, struct k
 fail:
 	ki_target_close(t);
 	return ret;
-}
-
-static int system_ioctl(int fd, unsigned long request, void *arg)
-{
-	return ioctl(fd, request, arg) < 0 ? -errno : 0;
-}
-
-int ki_target_open_live(struct ki_target **out, struct ki_err *err)
-{
-	static const struct ki_live_env env = {
-		.device = KI_DEVICE,
-		.kallsyms = "/proc/kallsyms",
-		.ioctl = system_ioctl,
-	};
-
-	return ki_live_open(&env, out, err);
 }

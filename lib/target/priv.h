@@ -22,6 +22,14 @@ struct ki_target_ops {
 	/* The range lies within one text range. */
 	int (*read)(struct ki_target *t, uint64_t addr, void *buf, size_t len, enum ki_view view,
 		    struct ki_err *err);
+	/* Data, or text; NULL: only text can be read. */
+	int (*read_data)(struct ki_target *t, uint64_t addr, void *buf, size_t len,
+			 struct ki_err *err);
+	/*
+	 * Fill `next`, an empty target that shares t's descriptor, facts and own, with the
+	 * ranges and symbols that there are now. NULL: they never change.
+	 */
+	int (*refresh)(struct ki_target *t, struct ki_target *next, struct ki_err *err);
 	/* Allocates rows->v and sets rows->n; NULL if the kind has no reserved text. */
 	int (*reserved)(struct ki_target *t, struct ki_rows *rows, struct ki_err *err);
 	void (*close)(struct ki_target *t);
@@ -44,6 +52,8 @@ struct ki_target {
 	ki_vec(struct ki_text_range) ranges;
 	struct ki_symbol *symbols;
 	size_t nsymbols;
+	size_t nexternals;     /* behind the symbols: what is called, but is not in the target */
+	uint64_t externals_at; /* raw symbols from here on are externals; 0: there are none */
 	struct ki_name_index names;
 	char *strings; /* all names */
 	struct ki_rows rows;
@@ -85,11 +95,17 @@ int ki_target_finish(struct ki_target *t, struct ki_symbol_list *l, const uint32
 /* The range that holds addr, or NULL. */
 const struct ki_text_range *ki_target_range_at(const struct ki_target *t, uint64_t addr);
 
+/* Free the ranges and symbols, and all that was made of them: nothing is there then. */
+void ki_target_clear(struct ki_target *t);
+
 /* Number of the first symbol with an address above addr. */
 size_t ki_target_symbol_after(const struct ki_target *t, uint64_t addr);
 
 /* The error of an address that is not text. */
 int ki_target_not_text(struct ki_err *err, uint64_t addr, size_t len);
+
+/* Does kernel lockdown forbid anything? */
+bool ki_locked_down(void);
 
 /* Length of the endbr64, or of what the kernel seals one with, at p: 4, or 0. */
 size_t ki_target_endbr_len(const uint8_t *p, size_t avail);

@@ -66,6 +66,11 @@ static void order_ranges(struct ki_target *t)
 	t->ranges.n = n;
 }
 
+static bool is_external(const struct ki_target *t, uint64_t addr)
+{
+	return t->externals_at && addr >= t->externals_at;
+}
+
 /* Sort the raw symbols that lie in a range: items hold their addresses and numbers. */
 static int sort_raw(const struct ki_target *t, const struct ki_symbol_list *l,
 		    struct ki_sort_item **out, size_t *count)
@@ -76,7 +81,7 @@ static int sort_raw(const struct ki_target *t, const struct ki_symbol_list *l,
 	if (!items)
 		return -ENOMEM;
 	for (size_t i = 0; i < l->raw.n; i++)
-		if (ki_target_range_at(t, l->raw.v[i].addr))
+		if (ki_target_range_at(t, l->raw.v[i].addr) || is_external(t, l->raw.v[i].addr))
 			items[n++] = (struct ki_sort_item){l->raw.v[i].addr, i};
 	if (n >= UINT32_MAX || ki_sort(items, n)) {
 		free(items);
@@ -149,7 +154,12 @@ static int build(struct ki_target *t, const struct ki_symbol_list *l)
 		t->symbols[i].name = t->strings + raw->name;
 		t->symbols[i].module = t->strings + raw->module;
 	}
-	t->nsymbols = n;
+	for (t->nsymbols = n; t->nsymbols; t->nsymbols--)
+		if (!is_external(t, t->symbols[t->nsymbols - 1].addr))
+			break;
+	t->nexternals = n - t->nsymbols;
+	for (size_t i = t->nsymbols; i < n; i++)
+		t->symbols[i].size = 1;
 	free(items);
 	set_sizes(t);
 	return index_names(t);
@@ -172,10 +182,9 @@ int ki_target_finish(struct ki_target *t, struct ki_symbol_list *l, const uint32
 	return 0;
 }
 
-size_t ki_target_symbol_after(const struct ki_target *t, uint64_t addr)
+/* The first of the symbols from number lo to hi with an address above addr. */
+static size_t search(const struct ki_target *t, size_t lo, size_t hi, uint64_t addr)
 {
-	size_t lo = 0, hi = t->nsymbols;
-
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 
@@ -187,11 +196,26 @@ size_t ki_target_symbol_after(const struct ki_target *t, uint64_t addr)
 	return lo;
 }
 
+size_t ki_target_symbol_after(const struct ki_target *t, uint64_t addr)
+{
+	return search(t, 0, t->nsymbols, addr);
+}
+
+static const struct ki_symbol *external_at(const struct ki_target *t, uint64_t addr)
+{
+	size_t i = search(t, t->nsymbols, t->nsymbols + t->nexternals, addr);
+
+	return i > t->nsymbols && t->symbols[i - 1].addr == addr ? &t->symbols[i - 1] : NULL;
+}
+
 const struct ki_symbol *ki_target_symbol_at(const struct ki_target *t, uint64_t addr)
 {
-	size_t after = ki_target_symbol_after(t, addr);
+	size_t after;
 	const struct ki_symbol *s;
 
+	if (is_external(t, addr))
+		return external_at(t, addr);
+	after = ki_target_symbol_after(t, addr);
 	if (!after)
 		return NULL;
 	s = &t->symbols[after - 1];
@@ -206,7 +230,12 @@ const struct ki_symbol *ki_target_symbol_named(const struct ki_target *t, const 
 					       const char *name, const struct ki_symbol *after)
 {
 	const struct ki_name_index *x = &t->names;
-	uint32_t i = after ? x->next[after - t->symbols] : x->head[hash(name) & x->mask];
+	uint32_t i;
+
+	/* Externals are found by address only. */
+	if (after && (size_t)(after - t->symbols) >= t->nsymbols)
+		return NULL;
+	i = after ? x->next[after - t->symbols] : x->head[hash(name) & x->mask];
 
 	for (; i; i = x->next[i - 1]) {
 		const struct ki_symbol *s = &t->symbols[i - 1];

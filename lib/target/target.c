@@ -20,20 +20,31 @@ int ki_target_new(struct ki_target **out, enum ki_target_kind kind, const struct
 	return 0;
 }
 
+void ki_target_clear(struct ki_target *t)
+{
+	if (t->facts)
+		t->facts_free(t->facts);
+	t->facts = NULL;
+	ki_vec_free(&t->ranges);
+	free(t->symbols);
+	t->symbols = NULL;
+	t->nsymbols = t->nexternals = 0;
+	free(t->names.head);
+	free(t->names.next);
+	t->names = (struct ki_name_index){0};
+	free(t->strings);
+	t->strings = NULL;
+	free(t->rows.v);
+	free(t->rows.reach);
+	t->rows = (struct ki_rows){0};
+}
+
 void ki_target_close(struct ki_target *t)
 {
 	if (!t)
 		return;
-	if (t->facts)
-		t->facts_free(t->facts);
+	ki_target_clear(t);
 	t->ops->close(t);
-	ki_vec_free(&t->ranges);
-	free(t->symbols);
-	free(t->names.head);
-	free(t->names.next);
-	free(t->strings);
-	free(t->rows.v);
-	free(t->rows.reach);
 	free(t);
 }
 
@@ -99,6 +110,73 @@ int ki_target_read(struct ki_target *t, uint64_t addr, void *buf, size_t len, en
 	if (!len)
 		return 0;
 	return t->ops->read(t, addr, buf, len, view, err);
+}
+
+int ki_target_read_data(struct ki_target *t, uint64_t addr, void *buf, size_t len,
+			struct ki_err *err)
+{
+	if (!len)
+		return 0;
+	if (len - 1 > UINT64_MAX - addr)
+		return ki_err_set(err, -EFAULT, addr,
+				  "0x%llx: %zu bytes go beyond the last address",
+				  (unsigned long long)addr, len);
+	if (!t->ops->read_data)
+		return ki_target_read(t, addr, buf, len, KI_VIEW_LIVE, err);
+	return t->ops->read_data(t, addr, buf, len, err);
+}
+
+static bool same_symbols(const struct ki_target *a, const struct ki_target *b)
+{
+	if (a->nsymbols != b->nsymbols)
+		return false;
+	for (size_t i = 0; i < a->nsymbols; i++) {
+		const struct ki_symbol *x = &a->symbols[i], *y = &b->symbols[i];
+
+		if (x->addr != y->addr || x->size != y->size || strcmp(x->name, y->name) ||
+		    strcmp(x->module, y->module))
+			return false;
+	}
+	return true;
+}
+
+static bool same_ranges(const struct ki_target *a, const struct ki_target *b)
+{
+	if (a->ranges.n != b->ranges.n)
+		return false;
+	for (size_t i = 0; i < a->ranges.n; i++) {
+		const struct ki_text_range *x = &a->ranges.v[i], *y = &b->ranges.v[i];
+
+		if (x->start != y->start || x->end != y->end || strcmp(x->module, y->module))
+			return false;
+	}
+	return true;
+}
+
+int ki_target_refresh(struct ki_target *t, bool *changed, struct ki_err *err)
+{
+	struct ki_target next = {
+		.ops = t->ops, .kind = t->kind, .fd = t->fd, .info = t->info, .own = t->own};
+	int ret;
+
+	*changed = false;
+	if (!t->ops->refresh)
+		return 0;
+	ret = t->ops->refresh(t, &next, err);
+	if (ret || (same_ranges(t, &next) && same_symbols(t, &next))) {
+		ki_target_clear(&next);
+		return ret;
+	}
+	*changed = true;
+	ki_target_clear(t);
+	t->ranges.v = next.ranges.v;
+	t->ranges.n = next.ranges.n;
+	t->ranges.cap = next.ranges.cap;
+	t->symbols = next.symbols;
+	t->nsymbols = next.nsymbols;
+	t->names = next.names;
+	t->strings = next.strings;
+	return 0;
 }
 
 size_t ki_target_endbr_len(const uint8_t *p, size_t avail)

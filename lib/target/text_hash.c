@@ -39,12 +39,13 @@ static void zero_sites(struct ki_target *t, uint8_t *text, const struct ki_text_
 {
 	static const uint8_t nop[SITE_LEN] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
 
-	for (size_t i = 0; i < t->nsymbols; i++) {
+	for (size_t i = r->start ? ki_target_symbol_after(t, r->start - 1) : 0;
+	     i < t->nsymbols && t->symbols[i].addr < r->end; i++) {
 		const struct ki_symbol *s = &t->symbols[i];
 		size_t avail, skip;
 		uint8_t *p;
 
-		if (s->alias || s->addr < r->start || s->addr >= r->end)
+		if (s->alias)
 			continue;
 		p = text + (s->addr - r->start);
 		avail = r->end - s->addr;

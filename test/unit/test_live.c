@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "target/kallsyms.h"
-#include "target/live.h"
+#include "target/kinds.h"
 
 #define TEXT 0xffffffff81000000ull
 #define MOD  0xffffffffc0201000ull
@@ -187,7 +187,7 @@ static const char live_symbols[] = "ffffffff81000000 T _stext\n"
 static int open_live(const char *symbols_text, struct ki_target **t, struct ki_err *err)
 {
 	char *path = file_of(symbols_text, strlen(symbols_text));
-	const struct ki_live_env env = {"/dev/null", path, driver_ioctl};
+	const struct ki_live_env env = {"/dev/null", path, "/nonexistent", NULL, driver_ioctl};
 	int ret;
 
 	ki_err_clear(err);
@@ -323,8 +323,10 @@ static void check_refusal(const char *symbols_text, int code, unsigned int reaso
 
 static void live_kernel_out_of_reach(void **state)
 {
-	const struct ki_live_env none = {"/dev/ki-none", "/proc/kallsyms", driver_ioctl};
-	const struct ki_live_env dir = {"/dev", "/proc/kallsyms", driver_ioctl};
+	const struct ki_live_env none = {"/dev/ki-none", "/proc/kallsyms", "/nonexistent", NULL,
+					 driver_ioctl};
+	const struct ki_live_env dir = {"/dev", "/proc/kallsyms", "/nonexistent", NULL,
+					driver_ioctl};
 	struct ki_err err = {0};
 	struct ki_target *t;
 

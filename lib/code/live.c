@@ -1,0 +1,521 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Which registers and flags are live at the start of each block of the program.
+ *
+ * Two phases, after Goodwin, "Interprocedural Dataflow Analysis in an Executable Optimizer"
+ * (PLDI 1997), with sets of parts of registers as machine words:
+ *
+ * 1. What a call does. For each function: `use`, what it may read of what it is entered with,
+ *    and `pass`, what it may leave as it was. Then live before a call = use | (live behind & pass).
+ *    Both are solved at once, backward through the function, with nothing, or everything, live
+ *    behind its returns. A register that is saved and restored is written by the restore, so it
+ *    is not in `pass`; but the save reads it, so it is in `use`.
+ * 2. What is live. For each function `out`: what is live behind its returns, which is what is
+ *    live behind all its calls. That is solved with the blocks, by the results of phase 1.
+ *
+ * Both go round until nothing changes: a function is solved again when a function that it calls
+ * (phase 1), one that calls it (2) or one that it jumps into (both) has changed. All steps only
+ * add to the sets, so the order does not matter, and threads may read each other's unfinished
+ * sets: the result is the same, the least solution.
+ *
+ * What is not known is taken from the ABI, where a compiler is known to keep to it: functions
+ * with an ftrace site (`compiled`). They save and restore the callee-saved registers and do
+ * nothing else with what their callers have in them; unknown callers of theirs look at their
+ * return value and the callee-saved registers. Callers of other functions may rely on whatever
+ * these leave alone (hand-written ones keep more than the ABI asks for): all that the function
+ * does not overwrite without having read it before counts as live behind its returns. The use
+ * without pass is the reason: what is restored was read.
+ */
+#include "code/program.h"
+
+#include <string.h>
+
+#include "util/parallel.h"
+
+#define R(r) KI_REGSET_REG(KI_##r)
+
+#define ARGUMENTS    (R(RDI) | R(RSI) | R(RDX) | R(RCX) | R(R8) | R(R9) | R(RAX) | R(R10) | R(RSP))
+#define CALLEE_SAVED (R(RBX) | R(RBP) | R(RSP) | R(R12) | R(R13) | R(R14) | R(R15))
+#define CALLER_SAVED (KI_REGSET_GPRS & ~CALLEE_SAVED)
+#define RESULTS	     (R(RAX) | R(RDX))
+
+/* A function nothing is known of: it keeps to the ABI, or it keeps all but its result. */
+#define ANY_PASS (KI_REGSET_GPRS & ~R(RAX))
+
+/* Functions that one step solves. */
+#define STEP 64
+
+struct solver {
+	struct ki_program *p;
+	uint8_t *dirty; /* by function */
+	bool again;
+	struct ki_links jumpers; /* functions with edges into a function, by that function */
+	ki_regset *use, *pass;	 /* phase 1: at the start of each block */
+};
+
+static ki_regset get(const ki_regset *set)
+{
+	return __atomic_load_n(set, __ATOMIC_RELAXED);
+}
+
+/* Add to a set that other threads may add to; has it changed? */
+static bool add(ki_regset *set, ki_regset more)
+{
+	if (!(more & ~get(set)))
+		return false;
+	return more & ~__atomic_fetch_or(set, more, __ATOMIC_RELAXED);
+}
+
+static void mark(struct solver *s, uint32_t f)
+{
+	__atomic_store_n(&s->dirty[f], 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&s->again, true, __ATOMIC_RELAXED);
+}
+
+static bool is_known(const struct ki_program *p, uint32_t f)
+{
+	return f != KI_NONE && (p->functions[f].flags & KI_FUNCTION_PARSED) &&
+	       p->functions[f].nblocks;
+}
+
+/* What a call of function f, or of KI_NONE, reads and keeps. */
+static ki_regset call_use(const struct ki_program *p, uint32_t f)
+{
+	if (f == KI_NONE)
+		return ARGUMENTS;
+	return is_known(p, f) ? get(&p->use[f]) : KI_REGSET_ALL;
+}
+
+static ki_regset call_pass(const struct ki_program *p, uint32_t f)
+{
+	if (f == KI_NONE)
+		return ANY_PASS;
+	return is_known(p, f) ? get(&p->pass[f]) : KI_REGSET_ALL;
+}
+
+/*
+ * Phase 1
+ */
+
+struct pair {
+	ki_regset use, pass;
+};
+
+static struct pair pair_at(const struct solver *s, uint32_t block)
+{
+	if (block == KI_NONE)
+		return (struct pair){KI_REGSET_ALL, KI_REGSET_ALL};
+	return (struct pair){get(&s->use[block]), get(&s->pass[block])};
+}
+
+static struct pair pair_event(const struct solver *s, const struct ki_run *r, struct pair x)
+{
+	const struct ki_program *p = s->p;
+	struct pair y;
+	uint32_t f;
+
+	switch (r->event) {
+	case KI_EVENT_CALL:
+	case KI_EVENT_CALL_ANY:
+		f = r->event == KI_EVENT_CALL ? p->calls[r->arg].callee : KI_NONE;
+		x.use = call_use(p, f) | (x.use & call_pass(p, f));
+		x.pass &= call_pass(p, f);
+		break;
+	case KI_EVENT_TAIL:
+		f = p->calls[r->arg].callee;
+		if (f != KI_NONE && !is_known(p, f)) {
+			x.use = x.pass = KI_REGSET_ALL;
+			break;
+		}
+		y = f == KI_NONE ? (struct pair){ARGUMENTS, ANY_PASS}
+				 : pair_at(s, p->functions[f].first_block);
+		x.use |= y.use;
+		x.pass |= y.pass;
+		break;
+	case KI_EVENT_TAIL_ANY:
+		x.use |= ARGUMENTS;
+		x.pass |= ANY_PASS;
+		break;
+	case KI_EVENT_RETURN:
+		x.pass = KI_REGSET_ALL;
+		break;
+	case KI_EVENT_FIXUP:
+		y = pair_at(s, r->arg);
+		x.use |= y.use | CALLER_SAVED;
+		x.pass |= y.pass;
+		break;
+	case KI_EVENT_ALL:
+		x.use = x.pass = KI_REGSET_ALL;
+		break;
+	}
+	return x;
+}
+
+static struct pair pair_behind(const struct solver *s, uint32_t block)
+{
+	const struct ki_program *p = s->p;
+	struct pair x = {0, 0};
+
+	for (uint32_t e = p->blocks[block].first_edge; e < p->blocks[block + 1].first_edge; e++) {
+		uint32_t kind = KI_WHERE_KIND(p->edges[e].where);
+		struct pair y;
+
+		if (kind == KI_EDGE_RETURN || kind == KI_EDGE_FIXUP)
+			continue;
+		y = pair_at(s, p->edges[e].to_block);
+		x.use |= y.use;
+		x.pass |= y.pass;
+	}
+	return x;
+}
+
+static bool pair_block(struct solver *s, uint32_t block)
+{
+	const struct ki_program *p = s->p;
+	struct pair x = pair_behind(s, block);
+	bool changed;
+
+	for (uint32_t r = p->first_run[block]; r < p->first_run[block + 1]; r++) {
+		const struct ki_run *run = &p->runs[r];
+
+		if (run->event != KI_EVENT_NONE)
+			x = pair_event(s, run, x);
+		x.use = run->use | (x.use & ~run->def);
+		x.pass &= ~run->def;
+	}
+	changed = add(&s->use[block], x.use);
+	return add(&s->pass[block], x.pass) || changed;
+}
+
+/* The whole of a function, again and again: has the start of some block changed? */
+static bool settle(struct solver *s, uint32_t f, bool (*block)(struct solver *s, uint32_t block))
+{
+	const struct ki_program_function *pf = &s->p->functions[f];
+	bool changed = false, again = true;
+
+	while (again) {
+		again = false;
+		for (uint32_t b = pf->first_block + pf->nblocks; b-- > pf->first_block;)
+			again |= block(s, b);
+		changed |= again;
+	}
+	return changed;
+}
+
+static void mark_jumpers(struct solver *s, uint32_t f)
+{
+	for (uint32_t i = s->jumpers.first[f]; i < s->jumpers.first[f + 1]; i++)
+		mark(s, s->jumpers.v[i]);
+}
+
+static void summarize(struct solver *s, uint32_t f)
+{
+	struct ki_program *p = s->p;
+	struct pair x = pair_at(s, p->functions[f].first_block);
+	bool changed;
+
+	if (p->compiled[f]) {
+		x.use &= ~CALLEE_SAVED;
+		x.pass |= CALLEE_SAVED;
+	}
+	changed = add(&p->use[f], x.use);
+	changed |= add(&p->pass[f], x.pass);
+	if (!changed)
+		return;
+	for (uint32_t i = p->callers.first[f]; i < p->callers.first[f + 1]; i++)
+		mark(s, ki_program_caller(p, p->callers.v[i]));
+}
+
+static void fill(const struct ki_program *p, uint32_t f, ki_regset *sets)
+{
+	const struct ki_program_function *pf = &p->functions[f];
+
+	for (uint32_t b = pf->first_block; b < pf->first_block + pf->nblocks; b++)
+		add(&sets[b], KI_REGSET_ALL);
+}
+
+static void solve_use(struct solver *s, uint32_t f)
+{
+	const struct ki_program_function *pf = &s->p->functions[f];
+
+	if (!pf->nblocks)
+		return;
+	if (!is_known(s->p, f)) {
+		if (get(&s->pass[pf->first_block]) == KI_REGSET_ALL)
+			return;
+		fill(s->p, f, s->use);
+		fill(s->p, f, s->pass);
+	} else if (!settle(s, f, pair_block)) {
+		return;
+	}
+	summarize(s, f);
+	mark_jumpers(s, f);
+}
+
+/*
+ * Phase 2
+ */
+
+static ki_regset live_start(const struct ki_program *p, uint32_t block)
+{
+	return block == KI_NONE ? KI_REGSET_ALL : get(&p->live[block]);
+}
+
+ki_regset ki_live_behind(const struct ki_program *p, uint32_t block)
+{
+	ki_regset live = 0;
+
+	for (uint32_t e = p->blocks[block].first_edge; e < p->blocks[block + 1].first_edge; e++) {
+		uint32_t kind = KI_WHERE_KIND(p->edges[e].where);
+
+		if (kind != KI_EDGE_RETURN && kind != KI_EDGE_FIXUP)
+			live |= live_start(p, p->edges[e].to_block);
+	}
+	return live;
+}
+
+static ki_regset live_event(const struct ki_program *p, uint32_t function, const struct ki_run *r,
+			    ki_regset live)
+{
+	uint32_t f;
+
+	switch (r->event) {
+	case KI_EVENT_CALL:
+	case KI_EVENT_CALL_ANY:
+		f = r->event == KI_EVENT_CALL ? p->calls[r->arg].callee : KI_NONE;
+		return call_use(p, f) | (live & call_pass(p, f));
+	case KI_EVENT_TAIL:
+		f = p->calls[r->arg].callee;
+		if (f == KI_NONE)
+			return live | ARGUMENTS | (get(&p->out[function]) & ANY_PASS);
+		return live | (is_known(p, f) ? live_start(p, p->functions[f].first_block)
+					      : KI_REGSET_ALL);
+	case KI_EVENT_TAIL_ANY:
+		return live | ARGUMENTS | (get(&p->out[function]) & ANY_PASS);
+	case KI_EVENT_RETURN:
+		return live | get(&p->out[function]);
+	case KI_EVENT_FIXUP:
+		return live | live_start(p, r->arg) | CALLER_SAVED;
+	case KI_EVENT_ALL:
+		return KI_REGSET_ALL;
+	}
+	return live;
+}
+
+ki_regset ki_live_before(const struct ki_program *p, uint32_t function, const struct ki_run *run,
+			 ki_regset live)
+{
+	live = live_event(p, function, run, live);
+	return run->use | (live & ~run->def);
+}
+
+static bool live_block(struct solver *s, uint32_t block)
+{
+	const struct ki_program *p = s->p;
+	ki_regset live = ki_live_behind(p, block);
+
+	for (uint32_t r = p->first_run[block]; r < p->first_run[block + 1]; r++)
+		live = ki_live_before(p, p->blocks[block].function, &p->runs[r], live);
+	return add(&p->live[block], live);
+}
+
+/* Someone needs `live` behind the returns of function f. */
+static void need(struct solver *s, uint32_t f, ki_regset live)
+{
+	if (add(&s->p->out[f], live))
+		mark(s, f);
+}
+
+/* What the calls of a block need of their callees. */
+static void need_block(struct solver *s, uint32_t f, uint32_t block)
+{
+	const struct ki_program *p = s->p;
+	ki_regset live = ki_live_behind(p, block);
+
+	for (uint32_t r = p->first_run[block]; r < p->first_run[block + 1]; r++) {
+		const struct ki_run *run = &p->runs[r];
+		uint32_t callee = KI_NONE;
+
+		if (run->event == KI_EVENT_CALL || run->event == KI_EVENT_TAIL)
+			callee = p->calls[run->arg].callee;
+		if (callee != KI_NONE)
+			need(s, callee, run->event == KI_EVENT_CALL ? live : get(&p->out[f]));
+		live = ki_live_before(p, f, run, live);
+	}
+	for (uint32_t e = p->blocks[block].first_edge; e < p->blocks[block + 1].first_edge; e++) {
+		uint32_t to = p->edges[e].to_block;
+
+		if (to != KI_NONE && p->blocks[to].function != f)
+			need(s, p->blocks[to].function, get(&p->out[f]));
+	}
+}
+
+static void need_all(struct solver *s, uint32_t f)
+{
+	const struct ki_program_function *pf = &s->p->functions[f];
+
+	for (uint32_t c = pf->first_call; c < pf->first_call + pf->ncalls; c++)
+		if (s->p->calls[c].callee != KI_NONE)
+			need(s, s->p->calls[c].callee, KI_REGSET_ALL);
+}
+
+static void solve_live(struct solver *s, uint32_t f)
+{
+	const struct ki_program_function *pf = &s->p->functions[f];
+
+	if (!is_known(s->p, f)) {
+		if (!pf->nblocks || get(&s->p->live[pf->first_block]) == KI_REGSET_ALL)
+			return;
+		fill(s->p, f, s->p->live);
+		need_all(s, f);
+		mark_jumpers(s, f);
+	} else {
+		if (settle(s, f, live_block))
+			mark_jumpers(s, f);
+		for (uint32_t b = pf->first_block; b < pf->first_block + pf->nblocks; b++)
+			need_block(s, f, b);
+	}
+}
+
+/* Emulations of cmpxchg return ZF. */
+static bool returns_flags(const char *name)
+{
+	size_t len = strlen(name);
+
+	return len > 4 && strcmp(name + len - 4, "_emu") == 0 && strstr(name, "cmpxchg");
+}
+
+/* What unknown callers need behind the returns of a function. */
+static ki_regset needed_of(const struct ki_program *p, uint32_t f)
+{
+	const struct ki_program_function *pf = &p->functions[f];
+	ki_regset writes = 0, needed = RESULTS | CALLEE_SAVED;
+
+	if (returns_flags(pf->symbol->name))
+		needed |= KI_REGSET_FLAGS;
+	if (p->compiled[f] || !is_known(p, f))
+		return needed;
+	for (uint32_t r = p->first_run[pf->first_block];
+	     r < p->first_run[pf->first_block + pf->nblocks]; r++)
+		writes |= p->runs[r].def;
+	return needed | (KI_REGSET_ALL & ~(writes & ~p->use[f]));
+}
+
+/*
+ * Both
+ */
+
+struct phase {
+	struct solver *s;
+	void (*solve)(struct solver *s, uint32_t f);
+};
+
+static int step(void *arg, unsigned int thread, size_t i)
+{
+	struct phase *ph = arg;
+	uint32_t n = ph->s->p->nfunctions;
+
+	(void)thread;
+	/* Callees and callers tend to be near; callees tend to come first. */
+	for (uint32_t f = (uint32_t)i * STEP; f < n && f < (i + 1) * STEP; f++)
+		if (__atomic_exchange_n(&ph->s->dirty[f], 0, __ATOMIC_ACQUIRE))
+			ph->solve(ph->s, f);
+	return 0;
+}
+
+static void run_phase(struct solver *s, void (*solve)(struct solver *s, uint32_t f))
+{
+	struct phase ph = {s, solve};
+
+	memset(s->dirty, 1, s->p->nfunctions);
+	s->again = true;
+	while (s->again) {
+		s->again = false;
+		ki_parallel((s->p->nfunctions + STEP - 1) / STEP, s->p->threads, step, &ph);
+	}
+}
+
+/* Who depends on the starts of whose blocks: by edges and tail calls out of functions. */
+static int find_jumpers(struct solver *s, bool count)
+{
+	const struct ki_program *p = s->p;
+	uint32_t *first = s->jumpers.first;
+
+	for (uint32_t b = 0; b < p->nblocks; b++) {
+		uint32_t f = p->blocks[b].function;
+
+		for (uint32_t e = p->blocks[b].first_edge; e < p->blocks[b + 1].first_edge; e++) {
+			uint32_t to = p->edges[e].to_block;
+
+			if (to == KI_NONE || p->blocks[to].function == f)
+				continue;
+			to = p->blocks[to].function;
+			if (count)
+				first[to + 2]++;
+			else
+				s->jumpers.v[first[to + 1]++] = f;
+		}
+	}
+	for (uint32_t f = 0; f < p->nfunctions; f++)
+		for (uint32_t c = p->functions[f].first_call;
+		     c < p->functions[f].first_call + p->functions[f].ncalls; c++) {
+			uint32_t to = p->calls[c].callee;
+
+			if (to == KI_NONE || KI_WHERE_KIND(p->calls[c].where) != KI_EDGE_TAIL)
+				continue;
+			if (count)
+				first[to + 2]++;
+			else
+				s->jumpers.v[first[to + 1]++] = f;
+		}
+	if (!count)
+		return 0;
+	for (uint32_t f = 0; f < p->nfunctions; f++)
+		first[f + 2] += first[f + 1];
+	s->jumpers.v = malloc((first[p->nfunctions + 1] + 1ull) * sizeof(*s->jumpers.v));
+	return s->jumpers.v ? 0 : -ENOMEM;
+}
+
+static int allocate(struct solver *s)
+{
+	struct ki_program *p = s->p;
+
+	p->live = calloc(p->nblocks + 1ull, sizeof(*p->live));
+	p->use = calloc(p->nfunctions + 1ull, sizeof(*p->use));
+	p->pass = calloc(p->nfunctions + 1ull, sizeof(*p->pass));
+	p->out = calloc(p->nfunctions + 1ull, sizeof(*p->out));
+	s->use = calloc(p->nblocks + 1ull, sizeof(*s->use));
+	s->pass = calloc(p->nblocks + 1ull, sizeof(*s->pass));
+	s->dirty = malloc(p->nfunctions + 1ull);
+	s->jumpers.first = calloc(p->nfunctions + 2ull, sizeof(*s->jumpers.first));
+	if (!p->live || !p->use || !p->pass || !p->out || !s->use || !s->pass || !s->dirty ||
+	    !s->jumpers.first)
+		return -ENOMEM;
+	return 0;
+}
+
+int ki_program_liveness(struct ki_program *p, struct ki_err *err)
+{
+	struct solver s = {.p = p};
+	int ret = allocate(&s);
+
+	if (!ret)
+		ret = find_jumpers(&s, true);
+	if (!ret) {
+		find_jumpers(&s, false);
+		run_phase(&s, solve_use);
+		for (uint32_t f = 0; f < p->nfunctions; f++)
+			p->out[f] = needed_of(p, f);
+		run_phase(&s, solve_live);
+	}
+	free(s.use);
+	free(s.pass);
+	free(s.dirty);
+	free(s.jumpers.first);
+	free(s.jumpers.v);
+	free(p->runs);
+	free(p->first_run);
+	p->runs = NULL;
+	p->first_run = NULL;
+	return ret ? ki_err_set(err, ret, 0, "out of memory for liveness") : 0;
+}
