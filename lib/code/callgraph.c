@@ -257,7 +257,7 @@ static int wake(struct search *s, uint32_t f)
 	int ret = 0;
 
 	for (uint32_t i = p->callers.first[f]; !ret && i < p->callers.first[f + 1]; i++)
-		ret = queue(s, ki_program_caller(p, p->callers.v[i]));
+		ret = queue(s, p->caller_of[p->callers.v[i]]);
 	return ret;
 }
 

@@ -46,10 +46,9 @@ static int add_fall(struct maker *m, uint32_t last)
 	const struct ki_function *fn = m->a->fn;
 	const struct ki_insn *in = &fn->insns[last];
 
-	/* Behind a trap that may go on there is not always something. */
+	/* A trap may be one that somebody handles, and goes on behind: then there is something. */
 	if (in->kind == KI_INSN_TRAP &&
-	    (last + 1 == fn->ninsns || fn->insns[last + 1].kind == KI_INSN_PAD ||
-	     !(m->a->extra[last].traits & KI_TRAIT_CONTINUES)))
+	    (last + 1 == fn->ninsns || fn->insns[last + 1].kind == KI_INSN_PAD))
 		return 0;
 	return add(m, last, KI_EDGE_FALL, in->addr + in->len);
 }
@@ -83,6 +82,18 @@ static int add_fixups(struct maker *m, uint32_t insn)
 		    ki_row_touches(row, in->addr, in->addr + in->len))
 			ret = add(m, insn, KI_EDGE_FIXUP, row->target);
 	}
+	return ret;
+}
+
+/* A call into the middle of oneself leads there: what it pushes is not always returned to. */
+static int add_call(struct maker *m, uint32_t insn)
+{
+	const struct ki_function *fn = m->a->fn;
+	uint64_t to = fn->insns[insn].target;
+	int ret = add(m, insn, KI_EDGE_CALL, to);
+
+	if (!ret && to != fn->start && ki_function_holds(fn, to))
+		ret = add(m, insn, KI_EDGE_JUMP, to);
 	return ret;
 }
 
@@ -123,7 +134,7 @@ static int add_block(struct maker *m, struct ki_block *b)
 	for (uint32_t i = b->first; !ret && i < end; i++) {
 		ret = add_fixups(m, i);
 		if (!ret && insns[i].kind == KI_INSN_CALL)
-			ret = add(m, i, KI_EDGE_CALL, insns[i].target);
+			ret = add_call(m, i);
 		if (!ret && insns[i].kind == KI_INSN_CALL_INDIRECT)
 			ret = add(m, i, KI_EDGE_CALL_INDIRECT, 0);
 	}

@@ -81,9 +81,11 @@ static int allocate(struct ki_program *p, uint64_t runs)
 	p->blocks = malloc((p->nblocks + 1ull) * sizeof(*p->blocks));
 	p->edges = malloc((p->nedges + 1ull) * sizeof(*p->edges));
 	p->calls = malloc((p->ncalls + 1ull) * sizeof(*p->calls));
+	p->caller_of = malloc((p->ncalls + 1ull) * sizeof(*p->caller_of));
 	p->runs = malloc((runs + 1) * sizeof(*p->runs));
 	p->first_run = malloc((p->nblocks + 1ull) * sizeof(*p->first_run));
-	if (!p->lens || !p->blocks || !p->edges || !p->calls || !p->runs || !p->first_run)
+	if (!p->lens || !p->blocks || !p->edges || !p->calls || !p->caller_of || !p->runs ||
+	    !p->first_run)
 		return -ENOMEM;
 	p->blocks[p->nblocks] = (struct ki_pblock){0, p->ninsns, p->nedges, p->nfunctions};
 	p->first_run[p->nblocks] = (uint32_t)runs;
@@ -114,6 +116,8 @@ static int copy_blocks(void *arg, unsigned int thread, size_t i)
 	for (uint32_t f = c->first; f < c->end; f++) {
 		p->functions[f].first_block = c->base_block + n;
 		p->functions[f].first_call += c->base_call;
+		for (uint32_t k = 0; k < p->functions[f].ncalls; k++)
+			p->caller_of[p->functions[f].first_call + k] = f;
 		n += p->functions[f].nblocks;
 	}
 	ki_vec_free(&c->blocks);
@@ -195,6 +199,16 @@ static void link_edges(struct ki_program *p, struct ki_portion *c, uint32_t f, u
 	}
 }
 
+/* A call into the middle of a function: nobody knows what that does. */
+static void link_call(const struct ki_program *p, const struct ki_portion *c, struct ki_run *r)
+{
+	uint64_t to = c->calls.v[r->arg].to;
+
+	r->arg += c->base_call;
+	if (p->calls[r->arg].callee == KI_NONE && ki_program_function_at(p, to) != KI_NONE)
+		r->event = KI_EVENT_ALL;
+}
+
 static int copy_rest(void *arg, unsigned int thread, size_t i)
 {
 	struct linker *l = arg;
@@ -222,7 +236,7 @@ static int copy_rest(void *arg, unsigned int thread, size_t i)
 
 		*r = c->runs.v[k];
 		if (r->event == KI_EVENT_CALL || r->event == KI_EVENT_TAIL)
-			r->arg += c->base_call;
+			link_call(p, c, r);
 		else if (r->event == KI_EVENT_FIXUP)
 			r->arg = p->edges[c->base_edge + r->arg].to_block;
 	}

@@ -223,7 +223,7 @@ static void summarize(struct solver *s, uint32_t f)
 	if (!changed)
 		return;
 	for (uint32_t i = p->callers.first[f]; i < p->callers.first[f + 1]; i++)
-		mark(s, ki_program_caller(p, p->callers.v[i]));
+		mark(s, p->caller_of[p->callers.v[i]]);
 }
 
 static void fill(const struct ki_program *p, uint32_t f, ki_regset *sets)

@@ -45,9 +45,9 @@ static int read_target(struct ki_program *p, struct ki_err *err)
 static void free_arrays(struct ki_program *p)
 {
 	void **const arrays[] = {
-		(void **)&p->lens,	    (void **)&p->blocks,    (void **)&p->edges,
-		(void **)&p->calls,	    (void **)&p->runs,	    (void **)&p->first_run,
-		(void **)&p->callers.first, (void **)&p->callers.v,
+		(void **)&p->lens,	(void **)&p->blocks,	    (void **)&p->edges,
+		(void **)&p->calls,	(void **)&p->runs,	    (void **)&p->first_run,
+		(void **)&p->caller_of, (void **)&p->callers.first, (void **)&p->callers.v,
 	};
 
 	for (size_t i = 0; i < sizeof(arrays) / sizeof(*arrays); i++) {
@@ -179,27 +179,20 @@ bool ki_program_insn_at(const struct ki_program *p, uint64_t addr)
 	return at == addr;
 }
 
-/* The function whose element (of an array in order of functions) has the number. */
-static uint32_t owner(const struct ki_program *p, uint32_t number, bool calls)
+/* The function that an edge leaves. */
+static uint32_t edge_owner(const struct ki_program *p, uint32_t edge)
 {
 	uint32_t lo = 0, hi = p->nfunctions;
 
 	while (hi - lo > 1) {
 		uint32_t mid = lo + (hi - lo) / 2;
-		uint32_t first = calls ? p->functions[mid].first_call
-				       : p->blocks[p->functions[mid].first_block].first_edge;
 
-		if (first <= number)
+		if (p->blocks[p->functions[mid].first_block].first_edge <= edge)
 			lo = mid;
 		else
 			hi = mid;
 	}
 	return lo;
-}
-
-uint32_t ki_program_caller(const struct ki_program *p, uint32_t call)
-{
-	return owner(p, call, true);
 }
 
 /* Where the instruction at addr leads, when no number says so. */
@@ -224,7 +217,7 @@ int ki_program_edge(const struct ki_program *p, uint32_t number, struct ki_progr
 		return -ENOENT;
 	kind = KI_WHERE_KIND(e->where);
 	out->kind = (uint8_t)kind;
-	out->from = p->starts[owner(p, number, false)] + KI_WHERE_OFF(e->where);
+	out->from = p->starts[edge_owner(p, number)] + KI_WHERE_OFF(e->where);
 	out->to_block = e->to_block;
 	if (e->to_block != KI_NONE)
 		out->to = ki_program_block_start(p, e->to_block);
@@ -241,7 +234,7 @@ int ki_program_call(const struct ki_program *p, uint32_t number, struct ki_progr
 
 	if (number >= p->ncalls)
 		return -ENOENT;
-	out->caller = owner(p, number, true);
+	out->caller = p->caller_of[number];
 	out->callee = c->callee;
 	out->kind = (uint8_t)KI_WHERE_KIND(c->where);
 	out->from = p->starts[out->caller] + KI_WHERE_OFF(c->where);

@@ -105,6 +105,7 @@ struct ki_program {
 	struct ki_pedge *edges;
 	struct ki_pcall *calls;
 	uint32_t ninsns, nblocks, nedges, ncalls;
+	uint32_t *caller_of;	 /* function that makes a call */
 	struct ki_links callers; /* numbers of calls, by function */
 
 	/* Liveness; NULL without. use, pass, out: by function (live.c). */
@@ -151,9 +152,6 @@ static inline bool ki_edge_is_call(unsigned int kind)
 	return kind == KI_EDGE_CALL || kind == KI_EDGE_CALL_INDIRECT || kind == KI_EDGE_TAIL ||
 	       kind == KI_EDGE_TAIL_INDIRECT;
 }
-
-/* Number of the function that makes a call. O(log n). */
-uint32_t ki_program_caller(const struct ki_program *p, uint32_t call);
 
 /* live.c: what is live behind the last instruction of a block, and before a run. */
 ki_regset ki_live_behind(const struct ki_program *p, uint32_t block);

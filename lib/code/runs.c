@@ -64,6 +64,10 @@ static void events_of_edge(struct runs *r, const struct ki_insn *in, uint32_t ed
 		if (any)
 			event(r, KI_EVENT_TAIL_ANY, 0);
 		break;
+	case KI_EDGE_JUMP:
+		if (in->kind != KI_INSN_CALL)
+			break;
+		/* fall through */
 	case KI_EDGE_FIXUP:
 		event(r, KI_EVENT_FIXUP, edge);
 		break;
