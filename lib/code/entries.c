@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "code/function.h"
+#include "code/memo.h"
 
 /* A walk over the instructions of one symbol, that is continued while it goes forward. */
 struct walk {
@@ -32,14 +33,24 @@ struct scan {
 	size_t next;	 /* number of the first symbol behind `addr` */
 	uint64_t own, own_end;
 	struct walk walk;
+	struct ki_memo *memo;
 };
+
+static void decode(struct ki_memo *memo, const uint8_t *p, size_t avail, uint64_t addr,
+		   struct ki_decoded *d)
+{
+	if (memo)
+		ki_memo_decode(memo, p, avail, addr, d);
+	else
+		ki_decode(p, avail, addr, d);
+}
 
 /*
  * Is the byte before `field` the last one of the opcode of a direct branch or call of the symbol
  * that starts at `from`, and `field` its displacement, up to `end`?
  */
-static bool is_branch(const uint8_t *text, size_t len, uint64_t base, size_t from, size_t field,
-		      size_t end, struct walk *w)
+static bool is_branch(struct ki_memo *memo, const uint8_t *text, size_t len, uint64_t base,
+		      size_t from, size_t field, size_t end, struct walk *w)
 {
 	struct ki_decoded d;
 
@@ -48,13 +59,11 @@ static bool is_branch(const uint8_t *text, size_t len, uint64_t base, size_t fro
 	if (!w->valid || w->symbol != from || w->pos > field)
 		*w = (struct walk){from, from, true};
 	for (;;) {
-		size_t n = ki_decode_len(text + w->pos, len - w->pos);
-
-		if (w->pos + n > field)
+		decode(memo, text + w->pos, len - w->pos, base + w->pos, &d);
+		if (w->pos + d.in.len > field)
 			break;
-		w->pos += n;
+		w->pos += d.in.len;
 	}
-	ki_decode(text + w->pos, len - w->pos, base + w->pos, &d);
 	return w->pos + d.in.len == end && w->pos + d.in.field == field &&
 	       (d.in.kind == KI_INSN_JMP || d.in.kind == KI_INSN_JCC || d.in.kind == KI_INSN_CALL ||
 		d.in.kind == KI_INSN_LOOP);
@@ -101,7 +110,8 @@ static int candidate(struct scan *s, size_t pos)
 		return 0;
 	if (harmless(s, target))
 		return 0;
-	if (!is_branch(s->text, s->own_end - base, base, s->own - base, end - 4, end, &s->walk))
+	if (!is_branch(s->memo, s->text, s->own_end - base, base, s->own - base, end - 4, end,
+		       &s->walk))
 		return 0;
 	return ki_vec_push(&s->f->entries, target);
 }
@@ -170,7 +180,7 @@ static int scan_range(struct ki_target *t, struct ki_facts *f, const struct ki_t
 
 	s.text = malloc(s.len);
 	s.starts = calloc(s.len / 8 + 1, 1);
-	if (!s.text || !s.starts) {
+	if (!s.text || !s.starts || ki_memo_new(&s.memo)) {
 		ret = ki_err_set(err, -ENOMEM, r->start, "out of memory for the text");
 		goto out;
 	}
@@ -186,6 +196,7 @@ static int scan_range(struct ki_target *t, struct ki_facts *f, const struct ki_t
 	if (ret)
 		ki_err_set(err, ret, r->start, "out of memory for the entries");
 out:
+	ki_memo_free(s.memo);
 	free(s.text);
 	free(s.starts);
 	return ret;
@@ -260,15 +271,24 @@ static void code_around(const struct ki_target *t, uint64_t addr, uint64_t *from
 static bool short_branch(const struct ki_analysis *a, uint64_t addr)
 {
 	struct walk w = {0};
+	const uint8_t *text = NULL;
+	uint8_t *copy = NULL;
 	uint64_t from, to;
-	uint8_t *text;
+	size_t avail;
 	bool yes = true;
 
 	code_around(a->target, addr, &from, &to);
-	text = malloc(to - from);
-	if (text && ki_text_copy(a->text, a->target, from, text, to - from) == 0)
-		yes = is_branch(text, to - from, from, 0, addr + 1 - from, addr + 2 - from, &w);
-	free(text);
+	if (a->text) {
+		text = ki_text_at(a->text, from, &avail);
+	} else {
+		copy = malloc(to - from);
+		if (copy && !ki_target_read(a->target, from, copy, to - from, KI_VIEW_ORIG, NULL))
+			text = copy;
+	}
+	if (text)
+		yes = is_branch(a->memo, text, to - from, from, 0, addr + 1 - from, addr + 2 - from,
+				&w);
+	free(copy);
 	return yes;
 }
 

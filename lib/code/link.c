@@ -46,11 +46,10 @@ static void add_totals(struct ki_program_totals *t, const struct ki_program_tota
 }
 
 /* Where each chunk's elements will stand; -EOVERFLOW if there are too many of them. */
-static int lay_out(struct ki_program *p, uint64_t *runs)
+static int lay_out(struct ki_program *p)
 {
 	uint64_t insns = 0, blocks = 0, edges = 0, calls = 0;
 
-	*runs = 0;
 	for (uint32_t i = 0; i < p->nportions; i++) {
 		struct ki_portion *c = &p->portions[i];
 
@@ -58,13 +57,12 @@ static int lay_out(struct ki_program *p, uint64_t *runs)
 		c->base_block = (uint32_t)blocks;
 		c->base_edge = (uint32_t)edges;
 		c->base_call = (uint32_t)calls;
-		c->base_run = (uint32_t)*runs;
 		insns += c->lens.n;
 		blocks += c->blocks.n;
 		edges += c->edges.n;
 		calls += c->calls.n;
-		*runs += c->runs.n;
-		if (insns >= KI_NONE || edges >= KI_NONE || calls >= KI_NONE || *runs >= KI_NONE)
+		if (insns >= KI_NONE || edges >= KI_NONE || calls >= KI_NONE ||
+		    c->runs.n >= KI_NONE)
 			return -EOVERFLOW;
 		add_totals(&p->totals, &c->totals);
 	}
@@ -75,20 +73,19 @@ static int lay_out(struct ki_program *p, uint64_t *runs)
 	return 0;
 }
 
-static int allocate(struct ki_program *p, uint64_t runs)
+static int allocate(struct ki_program *p)
 {
 	p->lens = malloc(p->ninsns + 1);
 	p->blocks = malloc((p->nblocks + 1ull) * sizeof(*p->blocks));
 	p->edges = malloc((p->nedges + 1ull) * sizeof(*p->edges));
 	p->calls = malloc((p->ncalls + 1ull) * sizeof(*p->calls));
 	p->caller_of = malloc((p->ncalls + 1ull) * sizeof(*p->caller_of));
-	p->runs = malloc((runs + 1) * sizeof(*p->runs));
+	p->portion_of = malloc((p->nfunctions + 1ull) * sizeof(*p->portion_of));
 	p->first_run = malloc((p->nblocks + 1ull) * sizeof(*p->first_run));
-	if (!p->lens || !p->blocks || !p->edges || !p->calls || !p->caller_of || !p->runs ||
+	if (!p->lens || !p->blocks || !p->edges || !p->calls || !p->caller_of || !p->portion_of ||
 	    !p->first_run)
 		return -ENOMEM;
 	p->blocks[p->nblocks] = (struct ki_pblock){0, p->ninsns, p->nedges, p->nfunctions};
-	p->first_run[p->nblocks] = (uint32_t)runs;
 	return 0;
 }
 
@@ -111,11 +108,12 @@ static int copy_blocks(void *arg, unsigned int thread, size_t i)
 		to->first_insn += c->base_insn;
 		to->first_edge += c->base_edge;
 		if (l->runs)
-			p->first_run[c->base_block + b] = c->first_run.v[b] + c->base_run;
+			p->first_run[c->base_block + b] = c->first_run.v[b];
 	}
 	for (uint32_t f = c->first; f < c->end; f++) {
 		p->functions[f].first_block = c->base_block + n;
 		p->functions[f].first_call += c->base_call;
+		p->portion_of[f] = (uint32_t)i;
 		for (uint32_t k = 0; k < p->functions[f].ncalls; k++)
 			p->caller_of[p->functions[f].first_call + k] = f;
 		n += p->functions[f].nblocks;
@@ -232,15 +230,13 @@ static int copy_rest(void *arg, unsigned int thread, size_t i)
 			to->callee = KI_NONE;
 	}
 	for (size_t k = 0; k < c->runs.n; k++) {
-		struct ki_run *r = &p->runs[c->base_run + k];
+		struct ki_run *r = &c->runs.v[k];
 
-		*r = c->runs.v[k];
 		if (r->event == KI_EVENT_CALL || r->event == KI_EVENT_TAIL)
 			link_call(p, c, r);
 		else if (r->event == KI_EVENT_FIXUP)
 			r->arg = p->edges[c->base_edge + r->arg].to_block;
 	}
-	ki_vec_free(&c->runs);
 	ki_vec_free(&c->calls);
 	return 0;
 }
@@ -271,18 +267,18 @@ static int find_entries(struct ki_program *p, bool *again)
 int ki_program_link(struct ki_program *p, bool runs, bool *again, struct ki_err *err)
 {
 	struct linker l = {.p = p, .runs = runs};
-	uint64_t nruns;
-	int ret = lay_out(p, &nruns);
+	int ret = lay_out(p);
 
 	if (ret == -EOVERFLOW)
 		return ki_err_set(err, -E2BIG, 0, "more code than a program can hold");
-	ret = allocate(p, nruns);
+	ret = allocate(p);
 	if (!ret)
 		ret = ki_parallel(p->nportions, p->threads, copy_blocks, &l);
 	if (!ret)
 		ret = ki_parallel(p->nportions, p->threads, copy_rest, &l);
 	if (!ret)
 		ret = find_entries(p, again);
-	ki_program_portions_free(p);
+	for (uint32_t i = 0; i < p->nportions; i++)
+		ki_vec_free(&p->portions[i].edges);
 	return ret ? ki_err_set(err, ret, 0, "out of memory for the program") : 0;
 }

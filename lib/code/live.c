@@ -51,6 +51,7 @@ struct solver {
 	bool again;
 	struct ki_links jumpers; /* functions with edges into a function, by that function */
 	ki_regset *use, *pass;	 /* phase 1: at the start of each block */
+	uint32_t *order;	 /* functions, callees before their callers where that can be */
 };
 
 static ki_regset get(const ki_regset *set)
@@ -76,6 +77,20 @@ static bool is_known(const struct ki_program *p, uint32_t f)
 {
 	return f != KI_NONE && (p->functions[f].flags & KI_FUNCTION_PARSED) &&
 	       p->functions[f].nblocks;
+}
+
+/* The runs of a block are those of its portion up to the next block's. */
+static const struct ki_run *runs_of(const struct ki_program *p, uint32_t block,
+				    const struct ki_run **end)
+{
+	uint32_t next = p->blocks[block + 1].function;
+	const struct ki_portion *c = &p->portions[p->portion_of[p->blocks[block].function]];
+
+	if (next < p->nfunctions && &p->portions[p->portion_of[next]] == c)
+		*end = c->runs.v + p->first_run[block + 1];
+	else
+		*end = c->runs.v + c->runs.n;
+	return c->runs.v + p->first_run[block];
 }
 
 /* What a call of function f, or of KI_NONE, reads and keeps. */
@@ -173,11 +188,10 @@ static bool pair_block(struct solver *s, uint32_t block)
 {
 	const struct ki_program *p = s->p;
 	struct pair x = pair_behind(s, block);
+	const struct ki_run *end, *run = runs_of(p, block, &end);
 	bool changed;
 
-	for (uint32_t r = p->first_run[block]; r < p->first_run[block + 1]; r++) {
-		const struct ki_run *run = &p->runs[r];
-
+	for (; run < end; run++) {
 		if (run->event != KI_EVENT_NONE)
 			x = pair_event(s, run, x);
 		x.use = run->use | (x.use & ~run->def);
@@ -187,18 +201,31 @@ static bool pair_block(struct solver *s, uint32_t block)
 	return add(&s->pass[block], x.pass) || changed;
 }
 
-/* The whole of a function, again and again: has the start of some block changed? */
+/* Does some edge of the function lead backward, so that one round is not enough? */
+static bool has_back_edge(const struct ki_program *p, uint32_t f)
+{
+	const struct ki_program_function *pf = &p->functions[f];
+	uint32_t end = pf->first_block + pf->nblocks;
+
+	for (uint32_t b = pf->first_block; b < end; b++)
+		for (uint32_t e = p->blocks[b].first_edge; e < p->blocks[b + 1].first_edge; e++)
+			if (p->edges[e].to_block <= b && p->edges[e].to_block >= pf->first_block)
+				return true;
+	return false;
+}
+
+/* All blocks of a function, again and again: has the start of some block changed? */
 static bool settle(struct solver *s, uint32_t f, bool (*block)(struct solver *s, uint32_t block))
 {
 	const struct ki_program_function *pf = &s->p->functions[f];
-	bool changed = false, again = true;
+	bool changed = false, again;
 
-	while (again) {
+	do {
 		again = false;
 		for (uint32_t b = pf->first_block + pf->nblocks; b-- > pf->first_block;)
 			again |= block(s, b);
 		changed |= again;
-	}
+	} while (again && has_back_edge(s->p, f));
 	return changed;
 }
 
@@ -313,9 +340,10 @@ static bool live_block(struct solver *s, uint32_t block)
 {
 	const struct ki_program *p = s->p;
 	ki_regset live = ki_live_behind(p, block);
+	const struct ki_run *end, *run = runs_of(p, block, &end);
 
-	for (uint32_t r = p->first_run[block]; r < p->first_run[block + 1]; r++)
-		live = ki_live_before(p, p->blocks[block].function, &p->runs[r], live);
+	for (; run < end; run++)
+		live = ki_live_before(p, p->blocks[block].function, run, live);
 	return add(&p->live[block], live);
 }
 
@@ -331,9 +359,9 @@ static void need_block(struct solver *s, uint32_t f, uint32_t block)
 {
 	const struct ki_program *p = s->p;
 	ki_regset live = ki_live_behind(p, block);
+	const struct ki_run *end, *run = runs_of(p, block, &end);
 
-	for (uint32_t r = p->first_run[block]; r < p->first_run[block + 1]; r++) {
-		const struct ki_run *run = &p->runs[r];
+	for (; run < end; run++) {
 		uint32_t callee = KI_NONE;
 
 		if (run->event == KI_EVENT_CALL || run->event == KI_EVENT_TAIL)
@@ -395,9 +423,12 @@ static ki_regset needed_of(const struct ki_program *p, uint32_t f)
 		needed |= KI_REGSET_FLAGS;
 	if (p->compiled[f] || !is_known(p, f))
 		return needed;
-	for (uint32_t r = p->first_run[pf->first_block];
-	     r < p->first_run[pf->first_block + pf->nblocks]; r++)
-		writes |= p->runs[r].def;
+	for (uint32_t b = pf->first_block; b < pf->first_block + pf->nblocks; b++) {
+		const struct ki_run *end, *run = runs_of(p, b, &end);
+
+		for (; run < end; run++)
+			writes |= run->def;
+	}
 	return needed | (KI_REGSET_ALL & ~(writes & ~p->use[f]));
 }
 
@@ -408,6 +439,7 @@ static ki_regset needed_of(const struct ki_program *p, uint32_t f)
 struct phase {
 	struct solver *s;
 	void (*solve)(struct solver *s, uint32_t f);
+	bool callers_first;
 };
 
 static int step(void *arg, unsigned int thread, size_t i)
@@ -416,16 +448,19 @@ static int step(void *arg, unsigned int thread, size_t i)
 	uint32_t n = ph->s->p->nfunctions;
 
 	(void)thread;
-	/* Callees and callers tend to be near; callees tend to come first. */
-	for (uint32_t f = (uint32_t)i * STEP; f < n && f < (i + 1) * STEP; f++)
+	for (uint32_t k = (uint32_t)i * STEP; k < n && k < (i + 1) * STEP; k++) {
+		uint32_t f = ph->s->order[ph->callers_first ? n - 1 - k : k];
+
 		if (__atomic_exchange_n(&ph->s->dirty[f], 0, __ATOMIC_ACQUIRE))
 			ph->solve(ph->s, f);
+	}
 	return 0;
 }
 
-static void run_phase(struct solver *s, void (*solve)(struct solver *s, uint32_t f))
+static void run_phase(struct solver *s, void (*solve)(struct solver *s, uint32_t f),
+		      bool callers_first)
 {
-	struct phase ph = {s, solve};
+	struct phase ph = {s, solve, callers_first};
 
 	memset(s->dirty, 1, s->p->nfunctions);
 	s->again = true;
@@ -433,6 +468,38 @@ static void run_phase(struct solver *s, void (*solve)(struct solver *s, uint32_t
 		s->again = false;
 		ki_parallel((s->p->nfunctions + STEP - 1) / STEP, s->p->threads, step, &ph);
 	}
+}
+
+/* Depth first through the calls; a function is done when all that it calls are. */
+static int find_order(struct solver *s)
+{
+	const struct ki_program *p = s->p;
+	uint32_t *next = calloc(p->nfunctions + 1ull, sizeof(*next)); /* 1 + the next call */
+	uint32_t *stack = malloc((p->nfunctions + 1ull) * sizeof(*stack));
+	uint32_t done = 0, depth = 0;
+
+	for (uint32_t root = 0; next && stack && root < p->nfunctions; root++) {
+		if (next[root])
+			continue;
+		next[root] = 1;
+		stack[depth++] = root;
+		while (depth) {
+			uint32_t f = stack[depth - 1], callee = KI_NONE;
+
+			if (next[f] <= p->functions[f].ncalls)
+				callee =
+					p->calls[p->functions[f].first_call + next[f]++ - 1].callee;
+			else
+				s->order[done++] = stack[--depth];
+			if (callee != KI_NONE && !next[callee]) {
+				next[callee] = 1;
+				stack[depth++] = callee;
+			}
+		}
+	}
+	free(next);
+	free(stack);
+	return done == p->nfunctions ? 0 : -ENOMEM;
 }
 
 /* Who depends on the starts of whose blocks: by edges and tail calls out of functions. */
@@ -487,9 +554,10 @@ static int allocate(struct solver *s)
 	s->use = calloc(p->nblocks + 1ull, sizeof(*s->use));
 	s->pass = calloc(p->nblocks + 1ull, sizeof(*s->pass));
 	s->dirty = malloc(p->nfunctions + 1ull);
+	s->order = malloc((p->nfunctions + 1ull) * sizeof(*s->order));
 	s->jumpers.first = calloc(p->nfunctions + 2ull, sizeof(*s->jumpers.first));
 	if (!p->live || !p->use || !p->pass || !p->out || !s->use || !s->pass || !s->dirty ||
-	    !s->jumpers.first)
+	    !s->order || !s->jumpers.first)
 		return -ENOMEM;
 	return 0;
 }
@@ -500,22 +568,21 @@ int ki_program_liveness(struct ki_program *p, struct ki_err *err)
 	int ret = allocate(&s);
 
 	if (!ret)
+		ret = find_order(&s);
+	if (!ret)
 		ret = find_jumpers(&s, true);
 	if (!ret) {
 		find_jumpers(&s, false);
-		run_phase(&s, solve_use);
+		run_phase(&s, solve_use, false);
 		for (uint32_t f = 0; f < p->nfunctions; f++)
 			p->out[f] = needed_of(p, f);
-		run_phase(&s, solve_live);
+		run_phase(&s, solve_live, true);
 	}
 	free(s.use);
 	free(s.pass);
 	free(s.dirty);
+	free(s.order);
 	free(s.jumpers.first);
 	free(s.jumpers.v);
-	free(p->runs);
-	free(p->first_run);
-	p->runs = NULL;
-	p->first_run = NULL;
 	return ret ? ki_err_set(err, ret, 0, "out of memory for liveness") : 0;
 }

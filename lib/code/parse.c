@@ -9,7 +9,7 @@
 #include "code/program.h"
 #include "util/parallel.h"
 
-#define PORTION_BYTES (96 << 10)
+#define PORTION_BYTES (128 << 10)
 
 struct parser {
 	struct ki_program *p;
@@ -220,12 +220,26 @@ static int too_large(struct parser *ps, struct ki_portion *c, uint32_t f)
 	return 0;
 }
 
+/* Room for what so much text usually needs; what is not used is never touched. */
+static int reserve(const struct parser *ps, struct ki_portion *c)
+{
+	uint64_t bytes = ps->p->starts[c->end - 1] - ps->p->starts[c->first];
+
+	if (bytes > 4 * PORTION_BYTES)
+		bytes = 4 * PORTION_BYTES;
+	if (ki_vec_reserve(&c->lens, bytes / 3) || ki_vec_reserve(&c->blocks, bytes / 16) ||
+	    ki_vec_reserve(&c->edges, bytes / 10) || ki_vec_reserve(&c->calls, bytes / 32) ||
+	    ki_vec_reserve(&c->runs, bytes / 8) || ki_vec_reserve(&c->first_run, bytes / 16))
+		return -ENOMEM;
+	return 0;
+}
+
 static int parse_portion(void *arg, unsigned int thread, size_t i)
 {
 	struct parser *ps = arg;
 	struct ki_portion *c = &ps->p->portions[i];
 	struct ki_analysis *a = &ps->analyses[thread];
-	int ret = 0;
+	int ret = reserve(ps, c);
 
 	for (uint32_t f = c->first; !ret && f < c->end; f++) {
 		const struct ki_symbol *sym = ps->p->functions[f].symbol;

@@ -46,7 +46,7 @@ static void free_arrays(struct ki_program *p)
 {
 	void **const arrays[] = {
 		(void **)&p->lens,	(void **)&p->blocks,	    (void **)&p->edges,
-		(void **)&p->calls,	(void **)&p->runs,	    (void **)&p->first_run,
+		(void **)&p->calls,	(void **)&p->portion_of,    (void **)&p->first_run,
 		(void **)&p->caller_of, (void **)&p->callers.first, (void **)&p->callers.v,
 	};
 
@@ -72,6 +72,7 @@ static int parse(struct ki_program *p, bool runs, struct ki_err *err)
 
 	for (int round = 0; !ret && again && round < MAX_ROUNDS; round++) {
 		again = false;
+		ki_program_portions_free(p);
 		free_arrays(p);
 		reset_totals(p);
 		ret = ki_program_parse(p, runs, err);
@@ -100,6 +101,10 @@ static int build(struct ki_program *p, const struct ki_program_options *o, struc
 		ret = ki_program_liveness(p, err);
 		p->totals.liveness_seconds = seconds() - start;
 	}
+	ki_program_portions_free(p);
+	free(p->first_run);
+	free(p->portion_of);
+	p->first_run = p->portion_of = NULL;
 	p->totals.peak_bytes = peak_bytes();
 	return ret;
 }

@@ -82,7 +82,7 @@ struct ki_portion {
 	ki_vec(uint32_t) first_run; /* one for each block */
 	struct ki_program_totals totals;
 	/* Of the numbers in the program's arrays. */
-	uint32_t base_insn, base_block, base_edge, base_call, base_run;
+	uint32_t base_insn, base_block, base_edge, base_call;
 };
 
 struct ki_links {
@@ -115,8 +115,8 @@ struct ki_program {
 	/* While it is built. */
 	struct ki_portion *portions;
 	uint32_t nportions;
-	struct ki_run *runs;
-	uint32_t *first_run;	  /* nblocks + 1 */
+	uint32_t *portion_of;	  /* number of the portion of a function */
+	uint32_t *first_run;	  /* of a block, in its portion */
 	uint8_t *compiled;	  /* functions that a compiler made, by their ftrace site */
 	ki_vec(uint64_t) entries; /* places that only tables of other functions lead to */
 };
@@ -125,8 +125,9 @@ struct ki_program {
 int ki_program_parse(struct ki_program *p, bool runs, struct ki_err *err);
 
 /*
- * link.c: the arrays. *again: some jump leads into a function where no block was known to start;
- * the place is in p->entries now, and parsing has to be done again.
+ * link.c: the arrays; of the portions, only the runs are left. *again: some jump leads into a
+ * function where no block was known to start; the place is in p->entries now, and parsing has to be
+ * done again.
  */
 int ki_program_link(struct ki_program *p, bool runs, bool *again, struct ki_err *err);
 void ki_program_portions_free(struct ki_program *p);
@@ -134,7 +135,7 @@ void ki_program_portions_free(struct ki_program *p);
 /* callgraph.c */
 int ki_program_connect(struct ki_program *p, struct ki_err *err);
 
-/* live.c: needs runs; frees them. */
+/* live.c: needs the portions' runs. */
 int ki_program_liveness(struct ki_program *p, struct ki_err *err);
 
 /*
