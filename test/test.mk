@@ -7,6 +7,7 @@
 include test/plugin/plugin.mk
 include test/guest/prog/prog.mk
 include test/guest/race/race.mk
+include test/guest/transfers/transfers.mk
 include test/fuzz/ioctl.mk
 
 GUEST_BIN := $(patsubst test/guest/%.c,build/test/%,$(wildcard test/guest/*.c))
@@ -29,7 +30,7 @@ check-guest: deps
 	$(Q)$(MAKE) CI=1 check-build
 	$(Q)test/run.sh -j 2 test/suites.guest
 
-check-build: all unit-bins test-plugins test-progs $(GUEST_BIN) test-fuzz-ioctl
+check-build: all unit-bins test-plugins test-progs $(GUEST_BIN) test-fuzz-ioctl test-transfers
 	$(Q)$(MAKE) BUILD=asan unit-bins
 	$(Q)for k in $(TEST_KERNELS); do $(MAKE) kmod KERNEL=$$k || exit 1; done
 	$(Q)$(MAKE) kmod KERNEL=6.1 KMOD_VARIANT=-nowait KI_CFLAGS=-DKI_TEST_NO_WAIT
