@@ -36,6 +36,7 @@ check-build: all unit-bins test-plugins test-progs $(GUEST_BIN) test-fuzz-ioctl 
 	$(Q)$(MAKE) kmod KERNEL=6.1 KMOD_VARIANT=-nowait KI_CFLAGS=-DKI_TEST_NO_WAIT
 	$(Q)$(MAKE) kmod KERNEL=6.1 KMOD_VARIANT=-fail KI_CFLAGS=-DKI_TEST_FAIL
 	$(Q)$(MAKE) kmod KERNEL=6.1 KMOD_VARIANT=-abi KI_CFLAGS=-DKI_ABI_VERSION=99
+	$(Q)$(MAKE) kmod KERNEL=6.1 KMOD_VARIANT=-anycode KI_CFLAGS=-DKI_TEST_ANY_CODE
 	$(Q)$(MAKE) race-module KERNEL=6.1
 
 format:
