@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * destroy SEED POINTS LOAD...: liveness proved by destruction.
+ * destroy SEED POINTS STEP LOAD [FUNCTION]: liveness proved by destruction.
  *
- * At POINTS random instructions of every function that can be touched, every bit of every
+ * At POINTS random instructions of every STEPth function that can be touched, every bit of every
  * register and flag that ki_program_live does not report as live is inverted, each time the
  * instruction is executed, while LOAD runs. If something dead was alive, the load's results
  * change or the kernel dies. So many functions at a time as the text heap holds. LOAD is run
- * once before, and its output is what that of all later runs must be.
+ * once before, and its output is what that of all later runs must be. With FUNCTION only %rax
+ * behind its returns is destroyed, which is alive: that must be noticed.
  *
  * A driver that takes any code is needed (KI_TEST_ANY_CODE). The code at a point:
  *
@@ -168,6 +169,31 @@ static void plant_function(uint32_t f, const struct ki_program_function *pf)
 	ki_function_free(fn);
 }
 
+/* A lie: that nobody needs %rax behind the returns of a function. */
+static void plant_lie(const char *name)
+{
+	const struct ki_symbol *sym = ki_target_symbol_named(target, "", name, NULL);
+	struct ki_point pt = {.kind = KI_POINT_EXIT};
+	struct ki_place *places;
+	struct ki_function *fn;
+	struct ki_spans spans;
+	size_t n;
+
+	if (!sym || ki_function_analyze(target, sym, &fn, &err) ||
+	    ki_spans_find(fn, &spans, &err) || ki_point_places(fn, &spans, &pt, &places, &n, &err))
+		die(name);
+	for (size_t i = 0; i < n; i++) {
+		const struct ki_insn *in = ki_function_insn_at(fn, places[i].addr);
+
+		if (!places[i].reason)
+			plant(fn, &spans, (uint32_t)(in - fn->insns),
+			      KI_REGSET_ALL & ~KI_REGSET_REG(KI_RAX), 0);
+	}
+	free(places);
+	ki_spans_free(&spans);
+	ki_function_free(fn);
+}
+
 static char *run_load(const char *load)
 {
 	static char out[2][4096];
@@ -223,8 +249,8 @@ int main(int argc, char **argv)
 	uint32_t n, nhit = 0, step;
 	static char expected[4096];
 
-	if (argc != 5) {
-		fprintf(stderr, "usage: destroy SEED POINTS STEP LOAD\n");
+	if (argc < 5) {
+		fprintf(stderr, "usage: destroy SEED POINTS STEP LOAD [FUNCTION]\n");
 		return 2;
 	}
 	state = strtoull(argv[1], NULL, 0);
@@ -241,7 +267,9 @@ int main(int argc, char **argv)
 		die("open");
 	functions = ki_program_functions(program, &n);
 	hit = calloc(n, 1);
-	for (uint32_t f = (uint32_t)state % step; f < n; f += step) {
+	if (argc > 5)
+		plant_lie(argv[5]);
+	for (uint32_t f = (uint32_t)state % step; argc == 5 && f < n; f += step) {
 		plant_function(f, &functions[f]);
 		if (nspots + npoints > MAX_BATCH)
 			finish_batch(argv[4], expected);

@@ -6,6 +6,10 @@
 seed=${1:-$RANDOM} step=${2:-1}
 insmod "$top/build/kmod/$(uname -r)-anycode/kerninst.ko"
 start
+"$top/build/test/destroy" 1 1 1 "id -u" __x64_sys_geteuid > /tmp/lied 2>&1
+is "something alive is destroyed: exit status" $? 1
+ok "and that is noticed" grep -q "results have changed" /tmp/lied
+sed 's/^/# /' /tmp/lied
 echo "# seed $seed"
 "$top/build/test/destroy" "$seed" 2 "$step" "$top/test/guest/destroy_load.sh" > /tmp/destroyed 2> /tmp/words
 status=$?
