@@ -176,7 +176,12 @@ static void write_file(struct dump *d, FILE *f)
 	for (size_t i = 0; i < nsymbols; i++)
 		d->h.names += strlen(s[i].name) + 1;
 	put(f, &d->h, sizeof(d->h));
-	put(f, d->ranges, d->h.nranges * sizeof(*d->ranges));
+	for (size_t i = 0; i < d->h.nranges; i++) {
+		struct graph_range r = d->ranges[i];
+
+		r.marks = NULL;
+		put(f, &r, sizeof(r));
+	}
 	for (size_t i = 0; i < d->h.nranges; i++)
 		put(f, d->ranges[i].marks, d->ranges[i].end - d->ranges[i].start + 1);
 	put_symbols(d, f, s);

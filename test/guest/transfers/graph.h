@@ -40,7 +40,7 @@ struct graph_header {
 struct graph_range {
 	uint32_t start, end;
 	char module[56];
-	uint8_t *marks; /* not in the file */
+	uint8_t *marks; /* in the file: NULL */
 };
 
 struct graph_symbol {
