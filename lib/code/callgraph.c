@@ -186,6 +186,22 @@ static bool tails(const struct search *s, uint32_t b)
 	return false;
 }
 
+/*
+ * Does the block end in a breakpoint? Whoever handles it may go on anywhere: int3_selftest of the
+ * kernel has a call emulated there.
+ */
+static bool breaks(const struct ki_program *p, uint32_t b)
+{
+	struct ki_program_block block;
+	const uint8_t *last;
+	size_t avail;
+
+	if (p->lens[p->blocks[b + 1].first_insn - 1] != 1 || ki_program_block(p, b, &block))
+		return false;
+	last = ki_text_at(&p->text, block.end - 1, &avail);
+	return last && *last == 0xcc;
+}
+
 /* 1: a way out of block b shows that the function returns; 0; -ENOMEM. */
 static int follow(struct search *s, uint32_t b)
 {
@@ -211,7 +227,7 @@ static int follow(struct search *s, uint32_t b)
 		if (ki_vec_push(&s->stack, to))
 			return -ENOMEM;
 	}
-	return passed && tails(s, b);
+	return passed && (tails(s, b) || breaks(p, b));
 }
 
 /* 1: function f returns. */
