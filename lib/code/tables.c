@@ -477,6 +477,12 @@ static int read_table(struct ki_analysis *a, uint32_t jump, const struct table *
 	return 0;
 }
 
+/* It jumps by tables of labels; a jump of it that is by no known table is still no tail call. */
+static bool is_interpreter(const struct ki_function *fn)
+{
+	return strncmp(fn->symbol->name, "___bpf_prog_run", 15) == 0;
+}
+
 int ki_tables_find(struct ki_analysis *a, bool *unknown)
 {
 	*unknown = false;
@@ -497,7 +503,7 @@ int ki_tables_find(struct ki_analysis *a, bool *unknown)
 			if (ret)
 				return ret;
 			a->extra[i].table = found == A_TABLE;
-		} else if (a->extra[i].traits & KI_TRAIT_TABLE_JUMP) {
+		} else if (a->extra[i].traits & KI_TRAIT_TABLE_JUMP || is_interpreter(a->fn)) {
 			found = UNKNOWN_TABLE;
 		}
 		*unknown |= found == UNKNOWN_TABLE;
