@@ -137,6 +137,8 @@ static uint8_t kind_of(const ZydisDecodedInstruction *z)
 	case ZYDIS_MNEMONIC_UD2:
 	case ZYDIS_MNEMONIC_INT3:
 		return KI_INSN_TRAP;
+	case ZYDIS_MNEMONIC_XABORT: /* goes where xbegin says, or does nothing */
+		return KI_INSN_PLAIN;
 	default:
 		break;
 	}

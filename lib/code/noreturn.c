@@ -3,9 +3,9 @@
  * Functions that do not return.
  *
  * First nothing is known to come back. A block leads back if some way out of it does: a return, a
- * jump that nobody can follow, an edge to a block that leads back or into a function that
- * returns, a tail call of such a function. A call on the way of a function that does not return
- * stops all ways but those of exceptions. A function returns if its first block leads back.
+ * jump that nobody can follow, a breakpoint, an edge to a block that leads back or into a function
+ * that returns, a tail call of such a function. A call on the way of a function that does not
+ * return stops all ways but those of exceptions. A function returns if its first block leads back.
  *
  * What is found out is carried backward along edges and calls, each of them once: so programs
  * in which everybody calls everybody, or all jump into one another's middle, take no longer.
@@ -122,6 +122,22 @@ static int link_edges(struct search *s)
 	return 0;
 }
 
+/*
+ * Does the block end in a breakpoint? Whoever handles it may go on anywhere: int3_selftest of the
+ * kernel has a call emulated there.
+ */
+static bool breaks(const struct ki_program *p, uint32_t b)
+{
+	struct ki_program_block block;
+	const uint8_t *last;
+	size_t avail;
+
+	if (p->lens[p->blocks[b + 1].first_insn - 1] != 1 || ki_program_block(p, b, &block))
+		return false;
+	last = ki_text_at(&p->text, block.end - 1, &avail);
+	return last && *last == 0xcc;
+}
+
 /* What the edges and calls out of the program, and returns, tell. */
 static int note_exits(struct search *s)
 {
@@ -139,13 +155,16 @@ static int note_exits(struct search *s)
 		    (kind == KI_EDGE_TAIL && p->calls[c].callee == KI_NONE))
 			ret = note_way(s, block_of(p, c), false);
 	}
-	for (uint32_t b = 0; b < p->nblocks; b++)
+	for (uint32_t b = 0; !ret && b < p->nblocks; b++) {
+		if (breaks(p, b))
+			ret = note_way(s, b, false);
 		for (uint32_t e = p->blocks[b].first_edge; e < p->blocks[b + 1].first_edge; e++) {
 			uint32_t kind = KI_WHERE_KIND(p->edges[e].where);
 
 			if (!ret && (kind == KI_EDGE_RETURN || p->edges[e].to_block == KI_NONE))
 				ret = note_way(s, b, kind == KI_EDGE_FIXUP);
 		}
+	}
 	for (uint32_t f = 0; !ret && f < p->nfunctions; f++)
 		if (!(p->functions[f].flags & KI_FUNCTION_PARSED) || !p->functions[f].nblocks)
 			ret = note_return(s, f);

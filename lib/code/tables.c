@@ -13,7 +13,8 @@
  *	jmp *J
  *
  * The jump is followed backwards in the order of addresses until the load is found, from there
- * on the table's address and the bound. Without a bound the table ends where a number is no
+ * on the table's address and the bound, which may be one of the memory that the index was loaded
+ * from. Without a bound the table ends where a number is no
  * instruction of the function (Tamches 2001, "a known block or an entry outside the function").
  * With one, every entry must be an instruction, else nothing is believed. A load of 8 bytes
  * whose first entry is elsewhere is a call through an array of functions.
@@ -22,11 +23,12 @@
 
 #include <string.h>
 
-#define BACK_TO_LOAD  16   /* instructions between a jump and its load */
-#define BACK_TO_BASE  512  /* from the load to the lea */
-#define BACK_TO_BOUND 24   /* from the load to the comparison */
-#define MAX_ENTRIES   8192 /* of a table */
-#define NO_REG	      0xff
+#define BACK_TO_LOAD	16   /* instructions between a jump and its load */
+#define BACK_TO_BASE	512  /* from the load to the lea */
+#define BACK_TO_BOUND	24   /* from the load to the comparison */
+#define BACK_TO_COMPARE 8    /* from a conditional jump */
+#define MAX_ENTRIES	8192 /* of a table */
+#define NO_REG		0xff
 
 /* The operands of the few instructions that matter here. */
 struct form {
@@ -44,14 +46,21 @@ struct table {
 	uint8_t index; /* register */
 	uint64_t base;
 	uint64_t count; /* 0: not known */
+	bool exact;	/* the count is from a comparison or a mask */
 };
 
 static int64_t immediate(const uint8_t *p, unsigned int len)
 {
 	int32_t v;
 
+	int16_t word;
+
 	if (len == 1)
 		return (int8_t)*p;
+	if (len == 2) {
+		memcpy(&word, p, 2);
+		return word;
+	}
 	memcpy(&v, p, 4);
 	return v;
 }
@@ -130,7 +139,7 @@ static bool parse(const struct ki_function *fn, const struct ki_insn *in, struct
 	if ((f->opcode == 0x3c || f->opcode == 0x3d) && p < end) { /* cmp $imm, %eax */
 		f->rm = KI_RAX;
 		f->reg = 7;
-		f->imm = immediate(p, f->opcode == 0x3c ? 1 : 4);
+		f->imm = immediate(p, f->opcode == 0x3c ? 1 : end - p < 4 ? 2 : 4);
 		return true;
 	}
 	if (!parse_modrm(p, (unsigned int)(end - p), rex, f, &used))
@@ -138,8 +147,8 @@ static bool parse(const struct ki_function *fn, const struct ki_insn *in, struct
 	p += used;
 	if (f->opcode == 0x80 || f->opcode == 0x83)
 		f->imm = p < end ? immediate(p, 1) : 0;
-	else if ((f->opcode == 0x81 || f->opcode == 0xc7) && end - p >= 4)
-		f->imm = immediate(p, 4);
+	else if ((f->opcode == 0x81 || f->opcode == 0xc7) && end - p >= 2)
+		f->imm = immediate(p, end - p < 4 ? 2 : 4);
 	return true;
 }
 
@@ -265,15 +274,29 @@ static enum found find_table(const struct ki_analysis *a, uint32_t i, struct tab
 	return by_operand(a, i, &f, t) ? A_TABLE : UNKNOWN_TABLE;
 }
 
-/* ja, jae behind instruction i: how many values pass a comparison with imm. */
-static uint64_t passing(const struct ki_function *fn, uint32_t i, int64_t imm)
+/* The jump by the flags that instruction i sets, or NULL. */
+static const struct ki_insn *jump_behind(const struct ki_analysis *a, uint32_t i)
 {
-	const struct ki_insn *in = &fn->insns[i + 1];
+	uint32_t end = i + BACK_TO_COMPARE < a->fn->ninsns ? i + BACK_TO_COMPARE : a->fn->ninsns;
+
+	while (++i < end) {
+		if (a->fn->insns[i].kind == KI_INSN_JCC)
+			return &a->fn->insns[i];
+		if (a->fn->insns[i].kind != KI_INSN_PLAIN || a->extra[i].def & KI_REGSET_FLAGS)
+			break;
+	}
+	return NULL;
+}
+
+/* ja, jae behind instruction i: how many values pass a comparison with imm. */
+static uint64_t passing(const struct ki_analysis *a, uint32_t i, int64_t imm)
+{
+	const struct ki_insn *in = jump_behind(a, i);
 	const uint8_t *p;
 
-	if (i + 1 >= fn->ninsns || in->kind != KI_INSN_JCC || imm < 0)
+	if (!in || imm < 0)
 		return 0;
-	p = fn->bytes + (in->addr - fn->start);
+	p = a->fn->bytes + (in->addr - a->fn->start);
 	if (in->len == 2 && (*p == 0x77 || *p == 0x73))
 		return (uint64_t)imm + (*p == 0x77);
 	if (in->len == 6 && *p == 0x0f && (p[1] == 0x87 || p[1] == 0x83))
@@ -281,54 +304,107 @@ static uint64_t passing(const struct ki_function *fn, uint32_t i, int64_t imm)
 	return 0;
 }
 
+/* Where the index is while it is followed back: in a register, or in memory. */
+struct place {
+	uint8_t reg;
+	bool memory;
+	struct form form; /* of an instruction with that operand */
+};
+
+static bool is_place(const struct place *x, const struct form *f)
+{
+	if (!x->memory)
+		return f->rm == x->reg;
+	return f->rm == NO_REG && f->base == x->form.base && f->index == x->form.index &&
+	       f->scale == x->form.scale && f->disp == x->form.disp && f->rip == x->form.rip;
+}
+
+/* How many values pass the comparison or mask f of place x, at instruction `at`; 0: not known. */
+static uint64_t bound_at(const struct ki_analysis *a, uint32_t at, const struct place *x,
+			 const struct form *f)
+{
+	static const uint8_t opcodes[] = {0x80, 0x81, 0x83, 0x3c, 0x3d};
+	bool byte = f->opcode == 0x80 || f->opcode == 0x3c;
+
+	if (f->opcode > 0xff || !memchr(opcodes, f->opcode, sizeof(opcodes)) || !is_place(x, f))
+		return 0;
+	if (f->reg == 7 && !f->rip)
+		return passing(a, at, byte ? (uint8_t)f->imm : f->imm);
+	return f->reg == 4 && !x->memory && f->imm >= 0 ? (uint64_t)f->imm + 1 : 0;
+}
+
+/* Instruction f writes the index: where was it before? */
+static bool came_from(struct place *x, const struct form *f)
+{
+	switch (f->opcode) {
+	case 0x0fb6:
+	case 0x0fb7:
+	case 0x63:
+	case 0x8b:
+		if (f->reg != x->reg)
+			return false;
+		*x = (struct place){f->rm, f->rm == NO_REG, *f};
+		return true;
+	case 0x89:
+		x->reg = f->reg;
+		return true;
+	}
+	return false;
+}
+
+static bool is_written(const struct ki_analysis *a, uint32_t i, const struct place *x)
+{
+	if (!x->memory)
+		return writes(a, i, x->reg);
+	return (x->form.base != NO_REG && writes(a, i, x->form.base)) ||
+	       (x->form.index != NO_REG && writes(a, i, x->form.index));
+}
+
 /* How many entries the table has, if a comparison, a mask or a byte's size tells. */
 static void find_bound(const struct ki_analysis *a, struct table *t)
 {
 	const struct ki_function *fn = a->fn;
-	uint8_t reg = t->index;
+	struct place x = {.reg = t->index};
 
 	for (uint32_t back = 1; back <= BACK_TO_BOUND && back <= t->load; back++) {
 		uint32_t at = t->load - back;
 		struct form f;
+		bool known;
+		uint64_t n;
 
-		if (leaves(&fn->insns[at]) || !parse(fn, &fn->insns[at], &f))
+		if (leaves(&fn->insns[at]))
 			return;
-		if ((f.opcode == 0x80 || f.opcode == 0x81 || f.opcode == 0x83 || f.opcode == 0x3c ||
-		     f.opcode == 0x3d) &&
-		    f.rm == reg) {
-			if (f.reg == 7)
-				t->count = passing(fn, at, f.imm);
-			else if (f.reg == 4 && f.imm >= 0)
-				t->count = (uint64_t)f.imm + 1;
-			if (t->count || f.reg != 7)
-				return;
+		known = fn->insns[at].kind == KI_INSN_PLAIN && parse(fn, &fn->insns[at], &f);
+		n = known ? bound_at(a, at, &x, &f) : 0;
+		if (n) {
+			t->count = n;
+			t->exact = true;
+			return;
 		}
-		if (!writes(a, at, reg))
+		if (!is_written(a, at, &x))
 			continue;
-		if (f.opcode == 0x0fb6 && f.reg == reg) {
-			t->count = 256;
-			if (f.rm == NO_REG)
-				return;
-			reg = f.rm; /* maybe a smaller bound is found */
-		} else if (f.opcode == 0x8b && f.reg == reg && f.rm != NO_REG) {
-			reg = f.rm;
-		} else if (f.opcode == 0x89 && f.rm == reg) {
-			reg = f.reg;
-		} else {
+		if (!known || x.memory || !came_from(&x, &f))
 			return;
-		}
+		if (f.opcode == 0x0fb6)
+			t->count = 256;
 	}
 }
 
-/* Is there an instruction of the function, or something of its cold part? */
-static bool possible(const struct ki_analysis *a, uint64_t to)
+/*
+ * Is there an instruction of the function, or something of its cold part? In a stripped program
+ * the cold part has lost its symbol and stands behind that of another function.
+ */
+static bool possible(const struct ki_analysis *a, const struct table *t, uint64_t to)
 {
 	const struct ki_symbol *sym;
 
 	if (ki_function_holds(a->fn, to))
 		return a->fn->insns[ki_function_covering(a->fn, to)].addr == to;
 	sym = ki_target_symbol_at(a->target, to);
-	return sym && ki_symbol_is_cold(sym);
+	if (sym && ki_symbol_is_cold(sym))
+		return true;
+	return t->exact && a->target->kind == KI_TARGET_IMAGE && !(sym && sym->addr == to) &&
+	       ki_target_range_at(a->target, to);
 }
 
 static int by_place(const void *x, const void *y)
@@ -355,10 +431,12 @@ static void finish_ways(struct ki_analysis *a, size_t first)
 	a->ways.n = n;
 }
 
-static bool read_entry(const struct ki_analysis *a, const struct table *t, uint64_t n, uint64_t *to)
+static bool read_entry(struct ki_analysis *a, const struct table *t, uint64_t n, uint64_t *to)
 {
 	int32_t offset;
 
+	if (a->nread++ >= most_entries(a))
+		return false;
 	if (t->scale == 8)
 		return !ki_target_read_data(a->target, t->base + 8 * n, to, 8, NULL);
 	if (ki_target_read_data(a->target, t->base + 4 * n, &offset, 4, NULL))
@@ -367,36 +445,56 @@ static bool read_entry(const struct ki_analysis *a, const struct table *t, uint6
 	return true;
 }
 
+/* Does some entry lead into the function itself, behind its start? */
+static bool leads_inside(struct ki_analysis *a, const struct table *t)
+{
+	uint64_t to;
+
+	for (uint64_t n = 0; n < t->count && n < MAX_ENTRIES && read_entry(a, t, n, &to); n++)
+		if (to != a->fn->start && ki_function_holds(a->fn, to))
+			return true;
+	return false;
+}
+
+/* Not believed: a table all the same, or a call through an array of functions? */
+static enum found judge(struct ki_analysis *a, const struct table *t, bool some)
+{
+	uint64_t to;
+
+	if (t->scale != 8 || some || !read_entry(a, t, 0, &to))
+		return UNKNOWN_TABLE;
+	return t->exact && leads_inside(a, t) ? UNKNOWN_TABLE : NOT_A_TABLE;
+}
+
 /* -ENOMEM, 0; *found is what it is after all. */
 static int read_table(struct ki_analysis *a, uint32_t jump, const struct table *t,
 		      enum found *found)
 {
 	size_t before = a->ways.n;
-	uint64_t n = 0, limit = t->count && t->count < MAX_ENTRIES ? t->count : MAX_ENTRIES;
-	bool readable = true, enough = true;
+	uint64_t n = 0, limit = t->count && t->count < MAX_ENTRIES ? t->count : MAX_ENTRIES, to;
 
-	for (; n < limit; n++) {
-		uint64_t to;
-		int ret;
-
-		enough = a->nread++ < most_entries(a);
-		if (!enough)
-			break;
-		readable = read_entry(a, t, n, &to);
-		if (!readable || !possible(a, to))
-			break;
-		ret = ki_vec_push(&a->ways, (struct ki_table_way){jump, to});
-		if (ret)
-			return ret;
+	for (; n < limit && read_entry(a, t, n, &to) && possible(a, t, to); n++)
+		if (ki_vec_push(&a->ways, (struct ki_table_way){jump, to}))
+			return -ENOMEM;
+	if (a->nread > most_entries(a)) {
+		a->ways.n = before;
+		*found = UNKNOWN_TABLE;
+		return 0;
 	}
-	if (n && (n == t->count || !t->count) && enough) {
+	if (n && (n == t->count || !t->count) && (!t->exact || leads_inside(a, t))) {
 		finish_ways(a, before);
 		*found = A_TABLE;
 		return 0;
 	}
 	a->ways.n = before;
-	*found = t->scale == 8 && readable && enough && !n ? NOT_A_TABLE : UNKNOWN_TABLE;
+	*found = judge(a, t, n && !t->exact);
 	return 0;
+}
+
+/* It jumps by tables of labels; a jump of it that is by no known table is still no tail call. */
+static bool is_interpreter(const struct ki_function *fn)
+{
+	return strncmp(fn->symbol->name, "___bpf_prog_run", 15) == 0;
 }
 
 int ki_tables_find(struct ki_analysis *a, bool *unknown)
@@ -417,7 +515,7 @@ int ki_tables_find(struct ki_analysis *a, bool *unknown)
 			if (ret)
 				return ret;
 			a->extra[i].table = found == A_TABLE;
-		} else if (a->extra[i].traits & KI_TRAIT_TABLE_JUMP) {
+		} else if (a->extra[i].traits & KI_TRAIT_TABLE_JUMP || is_interpreter(a->fn)) {
 			found = UNKNOWN_TABLE;
 		}
 		*unknown |= found == UNKNOWN_TABLE;

@@ -43,12 +43,30 @@ static void look_at_calls(const struct returns *r, uint32_t b, bool *stays, bool
 	}
 }
 
+static bool ends_in_int3(const struct ki_program *p, uint32_t b)
+{
+	struct ki_program_block block;
+	struct ki_decoded d = {0};
+	uint8_t bytes[15];
+
+	check(!ki_program_block(p, b, &block));
+	for (uint64_t at = block.start; at < block.end; at += d.in.len) {
+		size_t n = block.end - at < sizeof(bytes) ? block.end - at : sizeof(bytes);
+
+		check(!ki_target_read(p->target, at, bytes, n, KI_VIEW_ORIG, NULL));
+		ki_decode(bytes, n, at, &d);
+	}
+	return d.traits & KI_TRAIT_INT3;
+}
+
 static bool leads_back(const struct returns *r, uint32_t b)
 {
 	const struct ki_pblock *block = &r->p->blocks[b];
 	bool stays, tail;
 
 	look_at_calls(r, b, &stays, &tail);
+	if (!stays && ends_in_int3(r->p, b))
+		return true;
 	for (uint32_t e = block->first_edge; e < block[1].first_edge; e++) {
 		struct ki_program_edge edge;
 		uint32_t to;

@@ -7,6 +7,9 @@
  *
  * rows symbols SYSTEM-MAP: are the live kernel's own symbols the same with the map?
  *
+ * rows refresh MODULE: what a target says of a module's text, rows and data before it is loaded,
+ * while it is, and when it is gone.
+ *
  * rows text: reads all text in one call for each range, and the kernel's through both ways in.
  */
 #include <stdio.h>
@@ -189,14 +192,62 @@ static int text(void)
 	return 0;
 }
 
+static void refresh(struct ki_target *t, const char *module, const char *when)
+{
+	const struct ki_text_range *r;
+	const struct ki_reserved_row *rows;
+	size_t n, nrows = 0, found = 0;
+	bool changed;
+	char byte;
+
+	if (ki_target_refresh(t, &changed, &err))
+		fail("refresh");
+	r = ki_target_ranges(t, &n);
+	for (size_t i = 0; i < n; i++) {
+		if (strcmp(r[i].module, module))
+			continue;
+		found++;
+		if (ki_target_reserved(t, r[i].start, r[i].end, &rows, &nrows, &err) ||
+		    ki_target_read_data(t, r[i].start, &byte, 1, &err))
+			fail(module);
+	}
+	printf("%s: changed %d, %zu ranges, %s\n", when, changed, found,
+	       nrows ? "rows" : "no rows");
+}
+
+static int modules(const char *module)
+{
+	const struct ki_reserved_row *rows;
+	struct ki_target *t;
+	char command[128];
+	size_t n;
+
+	if (ki_target_open_live(&t, &err) || ki_target_reserved(t, 0, UINT64_MAX, &rows, &n, &err))
+		fail("open");
+	refresh(t, module, "before");
+	snprintf(command, sizeof(command), "modprobe %s", module);
+	if (system(command))
+		fail(command);
+	refresh(t, module, "loaded");
+	refresh(t, module, "again");
+	snprintf(command, sizeof(command), "rmmod %s", module);
+	if (system(command))
+		fail(command);
+	refresh(t, module, "gone");
+	ki_target_close(t);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	if (argc == 4 && !strcmp(argv[1], "rows"))
 		return compare(argv[2], argv[3]);
 	if (argc == 3 && !strcmp(argv[1], "symbols"))
 		return symbols(argv[2]);
+	if (argc == 3 && !strcmp(argv[1], "refresh"))
+		return modules(argv[2]);
 	if (argc == 2 && !strcmp(argv[1], "text"))
 		return text();
-	fprintf(stderr, "usage: rows rows VMLINUX MAP | symbols MAP | text\n");
+	fprintf(stderr, "usage: rows rows VMLINUX MAP | symbols MAP | refresh MODULE | text\n");
 	return 1;
 }

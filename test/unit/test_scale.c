@@ -529,6 +529,19 @@ static void tiny_functions(void **state)
 	finish(w);
 }
 
+/* Breakpoints, with nothing but filler between them. */
+static void breakpoints(void **state)
+{
+	struct world *w = begin();
+
+	(void)state;
+	symbol(w, 0, "f");
+	while (w->at + 2 < SIZE)
+		PUT(w, "\xcc\x90");
+	PUT(w, "\xc3");
+	finish(w);
+}
+
 #define T(f) cmocka_unit_test(f)
 
 int main(void)
@@ -539,7 +552,7 @@ int main(void)
 		T(hub_one_block),  T(hub_blocks),     T(hub_back),	 T(shared_tail),
 		T(rows_at_insns),  T(rows_at_one),    T(long_rows),	 T(many_tables),
 		T(table_each),	   T(aliases),	      T(namesakes),	 T(large_namesakes),
-		T(near_large),	   T(hub_behind),     T(tiny_functions),
+		T(near_large),	   T(hub_behind),     T(tiny_functions), T(breakpoints),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
