@@ -1,9 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# make bench [KERNEL=6.1] [JSON=FILE]: cost per hit, ours and others'.
+# make bench [KERNEL=6.1] [JSON=FILE]: cost per hit, ours and others'; time to know all code.
+# make bench-analysis: only the latter.
 
 include bench/peers.mk
 
 bench: all bench-peers
 	$(Q)bench/run.sh --kernel $(KERNEL) $(if $(JSON),--json $(JSON))
+	$(Q)echo && $(MAKE) -s bench-analysis
 
-.PHONY: bench
+# What is not installed is found out only when the packages have been asked for.
+bench-analysis: bench-deps kmod
+	$(Q)$(MAKE) build/bench/analyze
+	$(Q)bench/analysis.sh --kernel $(KERNEL)
+
+bench-deps:
+	$(Q)bench/deps.sh
+
+ANALYZE_LIBS := $(if $(wildcard /usr/include/capstone/capstone.h),-lcapstone) \
+                $(if $(wildcard /usr/include/distorm3/distorm.h),-ldistorm3)
+build/bench/analyze: bench/analyze.c build/release/libkerninst.a
+	$(call say,CC,$@)mkdir -p $(@D) && $(CC) $(CPPFLAGS) -std=gnu11 $(WARN) -O2 -g -o $@ $^ \
+	    $(ANALYZE_LIBS) $(LIBS) -pthread
+
+.PHONY: bench bench-analysis bench-deps
