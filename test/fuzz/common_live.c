@@ -43,12 +43,30 @@ static void look_at_calls(const struct returns *r, uint32_t b, bool *stays, bool
 	}
 }
 
+static bool ends_in_int3(const struct ki_program *p, uint32_t b)
+{
+	struct ki_program_block block;
+	struct ki_decoded d = {0};
+	uint8_t bytes[15];
+
+	check(!ki_program_block(p, b, &block));
+	for (uint64_t at = block.start; at < block.end; at += d.in.len) {
+		size_t n = block.end - at < sizeof(bytes) ? block.end - at : sizeof(bytes);
+
+		check(!ki_target_read(p->target, at, bytes, n, KI_VIEW_ORIG, NULL));
+		ki_decode(bytes, n, at, &d);
+	}
+	return d.traits & KI_TRAIT_INT3;
+}
+
 static bool leads_back(const struct returns *r, uint32_t b)
 {
 	const struct ki_pblock *block = &r->p->blocks[b];
 	bool stays, tail;
 
 	look_at_calls(r, b, &stays, &tail);
+	if (!stays && ends_in_int3(r->p, b))
+		return true;
 	for (uint32_t e = block->first_edge; e < block[1].first_edge; e++) {
 		struct ki_program_edge edge;
 		uint32_t to;
@@ -91,8 +109,8 @@ void check_returns(const struct ki_program *p)
 	r.function = calloc(p->nfunctions + 1ull, sizeof(*r.function));
 	check(r.block && r.function);
 	for (uint32_t f = 0; f < p->nfunctions; f++)
-		r.function[f] = !(p->functions[f].flags & KI_FUNCTION_PARSED) ||
-				!p->functions[f].nblocks;
+		r.function[f] =
+			!(p->functions[f].flags & KI_FUNCTION_PARSED) || !p->functions[f].nblocks;
 	while (round_of_blocks(&r))
 		;
 	for (uint32_t f = 0; f < p->nfunctions; f++)
@@ -124,8 +142,7 @@ static void check_insns(const struct ki_function *fn, const ki_regset *live)
 			ki_decode(fn->bytes + (fn->insns[i].addr - fn->start),
 				  fn->end - fn->insns[i].addr, fn->insns[i].addr, &d);
 			want = d.use | (live[i + 1] & ~d.def);
-			check((want | KI_REGSET_REG(KI_RSP)) ==
-			      (live[i] | KI_REGSET_REG(KI_RSP)));
+			check((want | KI_REGSET_REG(KI_RSP)) == (live[i] | KI_REGSET_REG(KI_RSP)));
 		}
 	}
 }
