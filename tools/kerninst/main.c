@@ -6,7 +6,7 @@
 
 #include "cli.h"
 
-static const struct verb *const verbs[] = {&verb_stat,  &verb_list, &verb_disas,  &verb_cfg,
+static const struct verb *const verbs[] = {&verb_stat,	&verb_list, &verb_disas,  &verb_cfg,
 					   &verb_calls, &verb_info, &verb_explain};
 
 #define NVERBS (sizeof(verbs) / sizeof(*verbs))

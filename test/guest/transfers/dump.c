@@ -123,7 +123,9 @@ static int by_addresses(const void *a, const void *b)
 
 	if (x->from != y->from)
 		return x->from < y->from ? -1 : 1;
-	return x->to < y->to ? -1 : x->to > y->to;
+	if (x->to != y->to)
+		return x->to < y->to ? -1 : 1;
+	return x->kind < y->kind ? -1 : x->kind > y->kind;
 }
 
 static void put(FILE *f, const void *data, size_t n)

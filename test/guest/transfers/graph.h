@@ -60,7 +60,7 @@ struct graph {
 	struct graph_header h;
 	struct graph_range *ranges;
 	struct graph_symbol *symbols; /* of one address: next to each other */
-	struct graph_edge *edges;     /* in order of (from, to) */
+	struct graph_edge *edges;     /* in order of (from, to, kind) */
 	struct graph_row *rows;
 	char *names;
 	uint32_t *returns; /* addresses behind calls that come back, in order */

@@ -6,7 +6,7 @@ CHECK_TRANSFERS_OBJ := $(patsubst %.c,$(O)/%.o,$(sort $(wildcard test/guest/tran
 $(CHECK_TRANSFERS_OBJ): CPPFLAGS += -Itest/plugin
 
 $(O)/test/check_transfers: $(CHECK_TRANSFERS_OBJ) $(O)/libkerninst.a
-	$(call say,LD,$@)mkdir -p $(@D) && $(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+	$(call say,LD,$@)mkdir -p $(@D) && $(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS) -lelf
 
 test-transfers: $(O)/test/check_transfers
 .PHONY: test-transfers
