@@ -14,10 +14,11 @@
 
 struct search {
 	struct ki_program *p;
-	uint8_t *returns; /* by function */
-	uint8_t *leads;	  /* by block: leads back */
-	uint8_t *ready;	  /* by block: would lead back if its calls did */
-	uint32_t *waits;  /* by block: its calls of what is not known to return */
+	uint8_t *returns;   /* by function */
+	uint8_t *leads;	    /* by block: leads back */
+	uint8_t *ready;	    /* by block: would lead back if its calls did */
+	uint32_t *block_of; /* by call */
+	uint32_t *waits;    /* by block: its calls of what is not known to return */
 	struct ki_links
 		from; /* by block: 2 * the block that an edge comes from, + 1 if by exception */
 	ki_vec(uint32_t) stack; /* blocks whose `leads` is new */
@@ -41,22 +42,21 @@ static int note_way(struct search *s, uint32_t b, bool exception)
 	return 0;
 }
 
-/* The block of a call. */
-static uint32_t block_of(const struct ki_program *p, uint32_t call)
+/* The block of each call: both are in order of address. */
+static void find_blocks(struct search *s)
 {
-	const struct ki_program_function *f = &p->functions[p->caller_of[call]];
-	uint32_t lo = f->first_block, hi = lo + f->nblocks,
-		 off = KI_WHERE_OFF(p->calls[call].where);
+	const struct ki_program *p = s->p;
 
-	while (hi - lo > 1) {
-		uint32_t mid = lo + (hi - lo) / 2;
+	for (uint32_t f = 0; f < p->nfunctions; f++) {
+		const struct ki_program_function *pf = &p->functions[f];
+		uint32_t b = pf->first_block, last = b + pf->nblocks - 1;
 
-		if (p->blocks[mid].off <= off)
-			lo = mid;
-		else
-			hi = mid;
+		for (uint32_t c = pf->first_call; c < pf->first_call + pf->ncalls; c++) {
+			while (b < last && p->blocks[b + 1].off <= KI_WHERE_OFF(p->calls[c].where))
+				b++;
+			s->block_of[c] = b;
+		}
 	}
-	return lo;
 }
 
 static int note_return(struct search *s, uint32_t f)
@@ -67,7 +67,7 @@ static int note_return(struct search *s, uint32_t f)
 
 	s->returns[f] = 1;
 	for (uint32_t i = p->callers.first[f]; !ret && i < p->callers.first[f + 1]; i++) {
-		uint32_t call = p->callers.v[i], b = block_of(p, call);
+		uint32_t call = p->callers.v[i], b = s->block_of[call];
 
 		if (KI_WHERE_KIND(p->calls[call].where) == KI_EDGE_TAIL)
 			ret = note_way(s, b, false);
@@ -147,13 +147,13 @@ static int note_exits(struct search *s)
 	for (uint32_t c = 0; c < p->ncalls; c++)
 		if (KI_WHERE_KIND(p->calls[c].where) == KI_EDGE_CALL &&
 		    p->calls[c].callee != KI_NONE)
-			s->waits[block_of(p, c)]++;
+			s->waits[s->block_of[c]]++;
 	for (uint32_t c = 0; !ret && c < p->ncalls; c++) {
 		uint32_t kind = KI_WHERE_KIND(p->calls[c].where);
 
 		if (kind == KI_EDGE_TAIL_INDIRECT ||
 		    (kind == KI_EDGE_TAIL && p->calls[c].callee == KI_NONE))
-			ret = note_way(s, block_of(p, c), false);
+			ret = note_way(s, s->block_of[c], false);
 	}
 	for (uint32_t b = 0; !ret && b < p->nblocks; b++) {
 		if (breaks(p, b))
@@ -209,10 +209,13 @@ int ki_program_noreturn(struct ki_program *p)
 	s.leads = calloc(p->nblocks + 1ull, 1);
 	s.ready = calloc(p->nblocks + 1ull, 1);
 	s.waits = calloc(p->nblocks + 1ull, sizeof(*s.waits));
-	if (s.returns && s.leads && s.ready && s.waits)
+	s.block_of = malloc((p->ncalls + 1ull) * sizeof(*s.block_of));
+	if (s.returns && s.leads && s.ready && s.waits && s.block_of)
 		ret = link_edges(&s);
-	if (!ret)
+	if (!ret) {
+		find_blocks(&s);
 		ret = note_exits(&s);
+	}
 	if (!ret)
 		ret = carry(&s);
 	if (!ret) {
@@ -223,6 +226,7 @@ int ki_program_noreturn(struct ki_program *p)
 	free(s.leads);
 	free(s.ready);
 	free(s.waits);
+	free(s.block_of);
 	free(s.from.first);
 	free(s.from.v);
 	ki_vec_free(&s.stack);
