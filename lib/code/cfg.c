@@ -69,7 +69,7 @@ static void walk_from(struct walker *k, uint32_t entry)
 	while (depth) {
 		uint32_t b = k->stack[depth - 1];
 		const struct ki_block *block = &k->fn->blocks[b];
-		const struct ki_edge *e = &k->fn->edges[k->cursor[b]];
+		const struct ki_edge *e;
 
 		if (k->cursor[b] == block->first_edge + block->nedges) {
 			w->last[w->number[b]] = w->n - 1;
@@ -77,7 +77,7 @@ static void walk_from(struct walker *k, uint32_t entry)
 			depth--;
 			continue;
 		}
-		k->cursor[b]++;
+		e = &k->fn->edges[k->cursor[b]++];
 		if (ki_edge_is_inner(k->fn, e) && w->number[e->to_block] == KI_NONE)
 			reach(k, e->to_block, w->number[b], &depth);
 	}

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "code/program.h"
+#include "common_cfg.h"
 #include "common_program.h"
 
 /* Blocks up to which all of them are gone over again and again; functions of so many
@@ -169,6 +170,7 @@ static void check_in(const struct ki_program *p, uint32_t f, uint32_t *asked)
 
 	check(!ki_function_analyze(p->target, pf->symbol, &fn, NULL));
 	check_function(fn);
+	check_cfg(fn);
 	live = malloc((fn->ninsns + 1ull) * sizeof(*live));
 	check(live != NULL);
 	check(!ki_program_live(p, fn, live, NULL));
