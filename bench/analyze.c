@@ -195,12 +195,32 @@ static void run_ours(struct ki_target *t, unsigned int threads, double plain)
 	ki_program_free(p);
 }
 
+static int measure(struct ki_target *t, const char *name)
+{
+	if (!strcmp(name, "live")) {
+		run_ours(t, 1, read_plain(t));
+		return 0;
+	}
+	if (atoi(name) > 0) {
+		run_ours(t, (unsigned int)atoi(name), 0);
+		return 0;
+	}
+	for (size_t i = 0; i < sizeof(peers) / sizeof(*peers); i++)
+		if (!strcmp(name, peers[i].name)) {
+			run_peer(t, peers[i].run);
+			return 0;
+		}
+	fprintf(stderr, "analyze: %s is not installed (make bench-deps)\n", name);
+	return 3;
+}
+
 int main(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : "";
 	struct ki_err err = {0};
 	struct ki_target *t;
 	bool live = !strcmp(name, "live");
+	int ret;
 
 	if (argc < (live ? 2 : 3)) {
 		fprintf(stderr,
@@ -211,15 +231,7 @@ int main(int argc, char **argv)
 	    : argc > 3 ? ki_target_open_with_map(argv[2], argv[3], &t, &err)
 		       : ki_target_open_image(argv[2], &t, &err))
 		die(&err);
-	if (live || atoi(name) > 0) {
-		run_ours(t, live ? 1 : (unsigned int)atoi(name), live ? read_plain(t) : 0);
-		return 0;
-	}
-	for (size_t i = 0; i < sizeof(peers) / sizeof(*peers); i++)
-		if (!strcmp(name, peers[i].name)) {
-			run_peer(t, peers[i].run);
-			return 0;
-		}
-	fprintf(stderr, "analyze: %s is not installed (make bench-deps)\n", name);
-	return 3;
+	ret = measure(t, name);
+	ki_target_close(t);
+	return ret;
 }

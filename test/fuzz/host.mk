@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # build/fuzz/bin/NAME of test/fuzz/NAME.c: libFuzzer with the library, all built by clang with
-# sanitizers. test/fuzz/run.sh runs them.
+# sanitizers. test/fuzz/run.sh runs them. build/tsan/threads: no fuzzer, the thread sanitizer.
 
 FUZZ_CC     ?= clang
 FUZZ_CFLAGS := -std=gnu11 -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined \
@@ -16,8 +16,15 @@ build/fuzz/bin/%: build/fuzz/test/fuzz/%.o $(LIB_SRC:%.c=build/fuzz/%.o)
 build/fuzz/bin/image build/fuzz/bin/program: \
     $(patsubst %.c,build/fuzz/%.o,$(wildcard test/fuzz/common_*.c))
 
+# The same code with the thread sanitizer.
+TSAN_OBJ := $(patsubst %.c,build/tsan/%.o,$(LIB_SRC) test/fuzz/threads.c $(wildcard test/fuzz/common_*.c))
+build/tsan/%.o: %.c
+	$(call say,CC,$@)mkdir -p $(@D) && $(FUZZ_CC) $(CPPFLAGS) -std=gnu11 -O1 -g -fsanitize=thread -MMD -MP -c -o $@ $<
+build/tsan/threads: $(TSAN_OBJ)
+	$(call say,LD,$@)$(FUZZ_CC) -fsanitize=thread -o $@ $^ $(LIBS)
+
 $(FUZZ_NAMES:%=test-fuzz-%): test-fuzz-%: build/fuzz/bin/%
-test-fuzz-host: $(FUZZ_NAMES:%=test-fuzz-%)
+test-fuzz-host: $(FUZZ_NAMES:%=test-fuzz-%) build/tsan/threads
 
 .PHONY: test-fuzz-host $(FUZZ_NAMES:%=test-fuzz-%)
--include $(shell find build/fuzz -name '*.d' 2>/dev/null)
+-include $(shell find build/fuzz build/tsan -name '*.d' 2>/dev/null)
