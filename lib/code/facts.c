@@ -44,8 +44,12 @@ static int find_thunks(struct ki_target *t, struct ki_facts *f)
 
 		if (k.kind == KI_THUNK_NONE)
 			continue;
-		if (f->thunks.n && f->thunks.v[f->thunks.n - 1].addr == k.addr)
+		if (f->thunks.n && f->thunks.v[f->thunks.n - 1].addr == k.addr) {
+			/* The first of an array has two names; one tells the register. */
+			if (k.reg != KI_THUNK_NO_REG)
+				f->thunks.v[f->thunks.n - 1].reg = k.reg;
 			continue;
+		}
 		if (ki_vec_push(&f->thunks, k))
 			return -ENOMEM;
 	}

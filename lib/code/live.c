@@ -19,8 +19,8 @@
  * sets: the result is the same, the least solution.
  *
  * What is not known is taken from the ABI, where a compiler is known to keep to it: functions
- * with an ftrace site (`compiled`). They save and restore the callee-saved registers and do
- * nothing else with what their callers have in them; unknown callers of theirs look at their
+ * with an ftrace site (`compiled`). They use nothing of what they are entered with but their
+ * arguments (callee-saved registers they save and restore); unknown callers of theirs look at their
  * return value and the callee-saved registers. Callers of other functions may rely on whatever
  * these leave alone (hand-written ones keep more than the ABI asks for): all that the function
  * does not overwrite without having read it before counts as live behind its returns. The use
@@ -34,10 +34,12 @@
 
 #define R(r) KI_REGSET_REG(KI_##r)
 
-#define ARGUMENTS    (R(RDI) | R(RSI) | R(RDX) | R(RCX) | R(R8) | R(R9) | R(RAX) | R(R10) | R(RSP))
-#define CALLEE_SAVED (R(RBX) | R(RBP) | R(RSP) | R(R12) | R(R13) | R(R14) | R(R15))
-#define CALLER_SAVED (KI_REGSET_GPRS & ~CALLEE_SAVED)
-#define RESULTS	     (R(RAX) | R(RDX))
+#define ARGUMENTS (R(RDI) | R(RSI) | R(RDX) | R(RCX) | R(R8) | R(R9) | R(RSP))
+/* Programs tell in %al how many vector registers have arguments; nested functions take %r10. */
+#define MORE_ARGUMENTS (R(RAX) | R(R10))
+#define CALLEE_SAVED   (R(RBX) | R(RBP) | R(RSP) | R(R12) | R(R13) | R(R14) | R(R15))
+#define CALLER_SAVED   (KI_REGSET_GPRS & ~CALLEE_SAVED)
+#define RESULTS	       (R(RAX) | R(RDX))
 
 /* A function nothing is known of: it keeps to the ABI, or it keeps all but its result. */
 #define ANY_PASS (KI_REGSET_GPRS & ~R(RAX))
@@ -97,7 +99,7 @@ static const struct ki_run *runs_of(const struct ki_program *p, uint32_t block,
 static ki_regset call_use(const struct ki_program *p, uint32_t f)
 {
 	if (f == KI_NONE)
-		return ARGUMENTS;
+		return p->arguments;
 	return is_known(p, f) ? get(&p->use[f]) : KI_REGSET_ALL;
 }
 
@@ -142,13 +144,13 @@ static struct pair pair_event(const struct solver *s, const struct ki_run *r, st
 			x.use = x.pass = KI_REGSET_ALL;
 			break;
 		}
-		y = f == KI_NONE ? (struct pair){ARGUMENTS, ANY_PASS}
+		y = f == KI_NONE ? (struct pair){p->arguments, ANY_PASS}
 				 : pair_at(s, p->functions[f].first_block);
 		x.use |= y.use;
 		x.pass |= y.pass;
 		break;
 	case KI_EVENT_TAIL_ANY:
-		x.use |= ARGUMENTS;
+		x.use |= p->arguments;
 		x.pass |= ANY_PASS;
 		break;
 	case KI_EVENT_RETURN:
@@ -221,7 +223,7 @@ static void summarize(struct solver *s, uint32_t f)
 	bool changed;
 
 	if (p->compiled[f]) {
-		x.use &= ~CALLEE_SAVED;
+		x.use &= ARGUMENTS;
 		x.pass |= CALLEE_SAVED;
 	}
 	changed = add(&p->use[f], x.use);
@@ -293,11 +295,11 @@ static ki_regset live_event(const struct ki_program *p, uint32_t function, const
 	case KI_EVENT_TAIL:
 		f = p->calls[r->arg].callee;
 		if (f == KI_NONE)
-			return live | ARGUMENTS | (get(&p->out[function]) & ANY_PASS);
+			return live | p->arguments | (get(&p->out[function]) & ANY_PASS);
 		return live | (is_known(p, f) ? live_start(p, p->functions[f].first_block)
 					      : KI_REGSET_ALL);
 	case KI_EVENT_TAIL_ANY:
-		return live | ARGUMENTS | (get(&p->out[function]) & ANY_PASS);
+		return live | p->arguments | (get(&p->out[function]) & ANY_PASS);
 	case KI_EVENT_RETURN:
 		return live | get(&p->out[function]);
 	case KI_EVENT_FIXUP:
@@ -327,9 +329,14 @@ static bool live_block(void *solver, uint32_t block)
 	return add(&p->live[block], live);
 }
 
-/* Someone needs `live` behind the returns of function f. */
+/*
+ * Someone needs `live` behind the returns of function f. What a compiler made keeps no more than
+ * it must: where a function calls __fentry__, compilers do not tell its callers what it spares.
+ */
 static void need(struct solver *s, uint32_t f, ki_regset live)
 {
+	if (s->p->compiled[f])
+		live &= RESULTS | CALLEE_SAVED;
 	if (add(&s->p->out[f], live))
 		mark(s, f);
 }
@@ -473,6 +480,7 @@ int ki_program_liveness(struct ki_program *p, struct ki_err *err)
 	struct solver s = {.p = p};
 	int ret = allocate(&s);
 
+	p->arguments = ARGUMENTS | (memchr(p->compiled, 1, p->nfunctions) ? 0 : MORE_ARGUMENTS);
 	if (!ret)
 		ret = ki_live_order(p, s.order);
 	if (!ret)

@@ -112,6 +112,7 @@ struct ki_program {
 	/* Liveness; NULL without. use, pass, out: by function (live.c). */
 	ki_regset *live; /* at the start of each block */
 	ki_regset *use, *pass, *out;
+	ki_regset arguments; /* what a function that is not known may use */
 
 	/* While it is built. */
 	struct ki_portion *portions;
