@@ -9,8 +9,8 @@ usage() {
 	cat <<END
 usage: bench/analysis.sh [--kernel NAME] [--no-guest] [--no-limit]
 
-Prints a table; ends with 1 if ours takes more than $seconds s (best of 5, on the
-given number of threads) or more than $megabytes MB, or if it could not be measured.
+Prints a table; ends with 1 if ours takes more than $seconds s (best of 5, on two
+threads) or more than $megabytes MB, or if it could not be measured.
 Peers that this Debian does not have are listed so.
 
   --kernel NAME   a kernel of vm/kernel (default 6.1)
