@@ -4,7 +4,7 @@
 set -u
 
 build="gcc gcc-12 make libc6-dev binutils pkg-config libzydis-dev libzycore-dev libelf-dev libxxhash-dev"
-test="libcmocka-dev libbpf-dev clang-format shellcheck sparse mandoc procps libasan8 libubsan1"
+test="clang libcmocka-dev libbpf-dev clang-format shellcheck sparse mandoc procps libasan8 libubsan1"
 machine="cpio gzip xz-utils zstd kmod util-linux apt dpkg ca-certificates"
 load="nginx wrk bpftrace tar"
 

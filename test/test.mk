@@ -8,6 +8,7 @@ include test/plugin/plugin.mk
 include test/guest/prog/prog.mk
 include test/guest/race/race.mk
 include test/fuzz/ioctl.mk
+include test/oracles/oracles.mk
 
 GUEST_BIN := $(patsubst test/guest/%.c,build/test/%,$(wildcard test/guest/*.c))
 build/test/%: test/guest/%.c $(O)/libkerninst.a
@@ -23,13 +24,13 @@ check: deps
 	$(Q)$(MAKE) CI=1 check-build
 	$(Q)test/run.sh -j 2 test/suites.host test/suites.guest
 check-host: deps
-	$(Q)$(MAKE) CI=1 all unit-bins && $(MAKE) CI=1 BUILD=asan unit-bins
+	$(Q)$(MAKE) CI=1 all unit-bins test-oracles && $(MAKE) CI=1 BUILD=asan unit-bins
 	$(Q)test/run.sh test/suites.host
 check-guest: deps
 	$(Q)$(MAKE) CI=1 check-build
 	$(Q)test/run.sh -j 2 test/suites.guest
 
-check-build: all unit-bins test-plugins test-progs $(GUEST_BIN) test-fuzz-ioctl
+check-build: all unit-bins test-plugins test-progs $(GUEST_BIN) test-fuzz-ioctl test-oracles
 	$(Q)$(MAKE) BUILD=asan unit-bins
 	$(Q)for k in $(TEST_KERNELS); do $(MAKE) kmod KERNEL=$$k || exit 1; done
 	$(Q)$(MAKE) kmod KERNEL=6.1 KMOD_VARIANT=-nowait KI_CFLAGS=-DKI_TEST_NO_WAIT
