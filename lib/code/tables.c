@@ -429,7 +429,8 @@ static int find_ways(struct ki_analysis *a, uint32_t i, enum found *found)
 		*found = UNKNOWN_TABLE;
 	}
 	/* Whoever calls another function in his place has taken his frame away. */
-	if (!ret && *found == NOT_A_TABLE && !is_far(a, i) && ki_stack_depth(a, i, &depth) && depth)
+	if (!ret && *found == NOT_A_TABLE && !is_far(a, i) &&
+	    (ki_symbol_is_cold(a->fn->symbol) || (ki_stack_depth(a, i, &depth) && depth)))
 		*found = UNKNOWN_TABLE;
 	return ret;
 }

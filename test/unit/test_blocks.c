@@ -392,7 +392,7 @@ static void computed_jumps(void **state)
 
 		open_text(&x);
 		look_at(&x, x.m.symbols->name);
-		assert_int_equal(x.fn->reason, i < 4 ? KI_R_COMPUTED_GOTO : KI_R_OK);
+		assert_int_equal(x.fn->reason, i < 5 ? KI_R_COMPUTED_GOTO : KI_R_OK);
 		close_text(&x);
 	}
 }
