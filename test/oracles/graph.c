@@ -266,12 +266,14 @@ void check_graph(struct oracles *o)
 
 /*
  * Indirect jumps that look like a table's: marked notrack, by memory with an index, or by the
- * sum of a base and a number that was loaded with an index.
+ * sum of a base and a number that was loaded with an index; or by an address so loaded.
  */
-static bool looks_like_table(const struct oracles *o, size_t i)
+static bool looks_like_table(const struct oracles *o, size_t i, size_t *load)
 {
 	const struct line *l = o->listing.lines.v;
 	bool add = false;
+
+	*load = i;
 
 	if (l[i].flags & LINE_NOTRACK)
 		return true;
@@ -284,6 +286,10 @@ static bool looks_like_table(const struct oracles *o, size_t i)
 			break;
 		if (x->flags & LINE_MOVSLQ && x->flags & LINE_INDEXED)
 			return add;
+		if (x->flags & LINE_LOAD && (!l[i].reg[0] || strcmp(x->reg, l[i].reg) == 0)) {
+			*load = i - back;
+			return true;
+		}
 		add |= x->flags & LINE_ADD;
 	}
 	return false;
@@ -342,13 +348,13 @@ void check_tables(struct oracles *o)
 	struct ki_program_call c;
 
 	for (uint32_t i = 0; !ki_program_call(o->p, i, &c); i++) {
-		size_t l = listing_from(&o->listing, c.from);
+		size_t l = listing_from(&o->listing, c.from), load;
 
 		if (c.kind != KI_EDGE_TAIL_INDIRECT)
 			continue;
 		looked(o, 1);
-		if (l < o->listing.lines.n && looks_like_table(o, l))
-			differ(o, table_cause(o, l, c.caller), c.from,
+		if (l < o->listing.lines.n && looks_like_table(o, l, &load))
+			differ(o, table_cause(o, load, c.caller), c.from,
 			       "a table, taken for a tail call");
 	}
 }

@@ -56,9 +56,21 @@ static void take_value(struct line *l, const char *word, const char *p)
 		l->target = strtoull(comment + 1, NULL, 16);
 	else if (l->flags & LINE_MEMORY && l->flags & LINE_INDEXED)
 		l->target = strtoull(p + 1, NULL, 0);
+	else if (l->flags & LINE_LOAD)
+		l->target = strtoull(p, NULL, 0);
 	else
 		return;
 	l->flags |= LINE_VALUE;
+}
+
+/* The last operand, or what is jumped to, if it is a register. */
+static void take_register(struct line *l, const char *p)
+{
+	const char *at = strrchr(p, '%');
+	size_t len = at ? strcspn(at + 1, " \n") : 0;
+
+	if (len && len < sizeof(l->reg) && !memchr(at, ')', len + 1))
+		memcpy(l->reg, at + 1, len);
 }
 
 static void take_operands(struct line *l, const char *word, const char *p)
@@ -67,6 +79,11 @@ static void take_operands(struct line *l, const char *word, const char *p)
 
 	if (index && (strstr(index, ",8)") || strstr(index, ",4)")))
 		l->flags |= LINE_INDEXED;
+	if (strncmp(word, "mov ", 4) == 0 && *p != '%' && *p != '$' && l->flags & LINE_INDEXED) {
+		l->flags |= LINE_LOAD;
+		take_register(l, p);
+	}
+
 	if (strncmp(word, "movslq", 6) == 0)
 		l->flags |= LINE_MOVSLQ;
 	if (strncmp(word, "add", 3) == 0)
@@ -78,6 +95,7 @@ static void take_operands(struct line *l, const char *word, const char *p)
 		return;
 	}
 	if (*p == '*') {
+		take_register(l, p);
 		l->flags |= LINE_INDIRECT | (p[1] == '%' && !strchr(p, '(') ? 0 : LINE_MEMORY);
 		take_value(l, word, p);
 		return;

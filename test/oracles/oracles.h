@@ -41,12 +41,15 @@ enum line_kind {
 #define LINE_ADD      0x10
 #define LINE_MEMORY   0x20 /* jumps or calls by memory */
 #define LINE_LOCK     0x40
+#define LINE_LOAD     0x100 /* loads a register from memory with an index */
 #define LINE_VALUE                                                                                 \
 	0x80 /* target: the immediate of a cmp, the address of a lea, or a displacement */
 
 struct line {
 	uint64_t addr, target; /* target: of a direct jump or call; or see LINE_VALUE */
-	uint8_t kind, flags;
+	uint16_t flags;
+	uint8_t kind;
+	char reg[4]; /* that is loaded, or jumped to, without %; "" */
 };
 
 struct listing {
