@@ -29,7 +29,7 @@ CFLAGS_release := -O2 -g
 CFLAGS_asan    := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 CFLAGS  += -std=gnu11 $(WARN) $(CFLAGS_$(BUILD))
 LDFLAGS += $(filter -fsanitize=%,$(CFLAGS_$(BUILD)))
-LIBS    := -lZydis -lZycore -lelf -lxxhash
+LIBS    := -lZydis -lZycore -lxxhash -lm
 
 LIB_SRC   := $(sort $(wildcard lib/*/*.c))
 TOOLS     := $(notdir $(patsubst %/,%,$(wildcard tools/*/)))
@@ -65,7 +65,7 @@ endef
 $(foreach t,$(TOOLS),$(eval $(call TOOL_RULE,$(t))))
 
 $(O)/test/unit/%: $(O)/test/unit/%.o $(UNIT_COMMON:%.c=$(O)/%.o) $(O)/libkerninst.a
-	$(call say,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka $(LIBS)
+	$(call say,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka $(LIBS) -lelf
 
 unit-bins: $(UNIT_BIN)
 

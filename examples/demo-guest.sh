@@ -32,7 +32,7 @@ start_load() {
 	while :; do tar -C "$top" -cf - lib kmod include | cat > /dev/null; done 2> /dev/null &
 }
 
-hash_of_text() { kerninst info --json --text-hash | sed -n 's/.*"text_hash":"\([0-9a-f]*\)".*/\1/p'; }
+hash_of_text() { kerninst info --quick --json --text-hash | sed -n 's/.*"text_hash":"\([0-9a-f]*\)".*/\1/p'; }
 
 progress "hashing the kernel's text"
 before=$(hash_of_text)

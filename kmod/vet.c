@@ -66,10 +66,20 @@ static u16 vet_counter(const struct ki_session *s, const struct ki_chunk *c, u32
 	return ki_counters_own(s, f->target) ? KI_R_OK : KI_R_NOT_YOUR_COUNTER;
 }
 
+/* A test's build runs whatever it is given: it shows which registers code does not need. */
+#ifdef KI_TEST_ANY_CODE
+static const bool ki_vet_any = true;
+#else
+static const bool ki_vet_any;
+#endif
+
 u16 ki_vet_chunk(const struct ki_session *s, const struct ki_chunk *c)
 {
 	u32 at = 0, seen = 0;
 	u8 state = CLEAN;
+
+	if (ki_vet_any && !c->nfix)
+		return KI_R_OK;
 
 	while (at < c->len) {
 		int row = find_row(c, at, state);

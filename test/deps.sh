@@ -4,9 +4,9 @@
 set -u
 
 build="gcc gcc-12 make libc6-dev binutils pkg-config libzydis-dev libzycore-dev libelf-dev libxxhash-dev"
-test="clang libcmocka-dev libbpf-dev clang-format shellcheck sparse mandoc procps libasan8 libubsan1"
+test="libcmocka-dev libbpf-dev python3 clang libclang-rt-14-dev clang-format shellcheck sparse mandoc jq procps libasan8 libubsan1"
 machine="cpio gzip xz-utils zstd kmod util-linux apt dpkg ca-certificates"
-load="nginx wrk bpftrace tar"
+load="nginx wrk bpftrace tar stress-ng"
 
 missing=
 for p in $build $test $machine $load; do

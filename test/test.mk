@@ -7,8 +7,10 @@
 include test/plugin/plugin.mk
 include test/guest/prog/prog.mk
 include test/guest/race/race.mk
+include test/guest/transfers/transfers.mk
 include test/fuzz/ioctl.mk
 include test/oracles/oracles.mk
+include test/fuzz/host.mk
 
 GUEST_BIN := $(patsubst test/guest/%.c,build/test/%,$(wildcard test/guest/*.c))
 build/test/%: test/guest/%.c $(O)/libkerninst.a
@@ -24,18 +26,19 @@ check: deps
 	$(Q)$(MAKE) CI=1 check-build
 	$(Q)test/run.sh -j 2 test/suites.host test/suites.guest
 check-host: deps
-	$(Q)$(MAKE) CI=1 all unit-bins test-oracles && $(MAKE) CI=1 BUILD=asan unit-bins
+	$(Q)$(MAKE) CI=1 all unit-bins test-fuzz-host test-oracles && $(MAKE) CI=1 BUILD=asan unit-bins all
 	$(Q)test/run.sh test/suites.host
 check-guest: deps
 	$(Q)$(MAKE) CI=1 check-build
 	$(Q)test/run.sh -j 2 test/suites.guest
 
-check-build: all unit-bins test-plugins test-progs $(GUEST_BIN) test-fuzz-ioctl test-oracles
-	$(Q)$(MAKE) BUILD=asan unit-bins
+check-build: all unit-bins test-plugins test-progs $(GUEST_BIN) test-fuzz-ioctl test-fuzz-host test-oracles test-transfers
+	$(Q)$(MAKE) BUILD=asan unit-bins all
 	$(Q)for k in $(TEST_KERNELS); do $(MAKE) kmod KERNEL=$$k || exit 1; done
 	$(Q)$(MAKE) kmod KERNEL=6.1 KMOD_VARIANT=-nowait KI_CFLAGS=-DKI_TEST_NO_WAIT
 	$(Q)$(MAKE) kmod KERNEL=6.1 KMOD_VARIANT=-fail KI_CFLAGS=-DKI_TEST_FAIL
 	$(Q)$(MAKE) kmod KERNEL=6.1 KMOD_VARIANT=-abi KI_CFLAGS=-DKI_ABI_VERSION=99
+	$(Q)$(MAKE) kmod KERNEL=6.1 KMOD_VARIANT=-anycode KI_CFLAGS=-DKI_TEST_ANY_CODE
 	$(Q)$(MAKE) race-module KERNEL=6.1
 
 format:

@@ -26,7 +26,7 @@ struct ki_cfg {
 	const struct ki_function *fn; /* not owned: must live as long */
 	uint32_t *pred_first;	      /* nblocks + 1: preds[pred_first[b] .. pred_first[b + 1]) */
 	uint32_t *preds;	      /* numbers of edges that lead to the block */
-	uint32_t *idom;		      /* immediate dominator; KI_NONE: an entry, or not reached */
+	uint32_t *idom;		      /* immediate dominator; KI_NONE: the root, or not reached */
 	uint32_t *rpo;		      /* blocks in reverse postorder; entries first come first */
 	uint32_t nreached;	      /* how many of rpo can be reached from an entry */
 	struct ki_loop *loops;	      /* outer ones before those inside */
@@ -36,9 +36,9 @@ struct ki_cfg {
 
 /*
  * Block 0 and every block that no edge of the function leads to are entries (a cold part jumps
- * back into its parent): a virtual root stands before them. Dominators: Cooper, Harvey, Kennedy,
- * "A Simple, Fast Dominance Algorithm". Loops: Havlak, "Nesting of Reducible and Irreducible
- * Loops" (TOPLAS 1997). Free with ki_cfg_free.
+ * back into its parent): a virtual root stands before them. What is not reached from it is in no
+ * loop. Dominators: Lengauer and Tarjan. Loops: Havlak, "Nesting of Reducible and Irreducible
+ * Loops" (TOPLAS 1997). Almost linear time for every graph. Free with ki_cfg_free.
  */
 int ki_cfg_build(const struct ki_function *fn, struct ki_cfg **out, struct ki_err *err);
 void ki_cfg_free(struct ki_cfg *cfg); /* NULL is allowed */
@@ -49,7 +49,8 @@ bool ki_cfg_dominates(const struct ki_cfg *cfg, uint32_t a, uint32_t b);
 #define KI_COUNT_UNKNOWN UINT64_MAX
 
 struct ki_edge_counts {
-	uint64_t *edges; /* one for each of fn->edges; of what leaves the function too */
+	uint64_t *edges; /* one for each of fn->edges; of what leaves the function too;
+			    KI_COUNT_UNKNOWN: estimated, and nothing bounds it */
 	bool *estimated; /* one for each: not determined by the block counts */
 	uint32_t nestimated;
 	uint64_t entered; /* times the function was called: not the count of block 0, to which
@@ -63,7 +64,9 @@ struct ki_edge_counts {
  * after Tamches, "Fine-Grained Dynamic Instrumentation of Commodity Operating System Kernels"
  * (2001), chapter 6: what the flow equations determine is exact; the rest is estimated as the
  * least of what the source has left to give and the destination left to take, all computed
- * from exact values. Calls that come back do not take part: their count is their block's.
+ * from exact values. Exceptions (fixup edges) count as 0 unless the equations say otherwise.
+ * Calls that come back do not take part: their count is their block's. A block that nothing
+ * but calls and exceptions leads out of is left there (a call that does not return, a trap).
  * Free the arrays with ki_edge_counts_free.
  */
 int ki_edge_counts(const struct ki_cfg *cfg, const uint64_t *counts, struct ki_edge_counts *out,

@@ -49,8 +49,13 @@ int ki_target_open_live(struct ki_target **out, struct ki_err *err);
 
 /*
  * An x86-64 ELF image (vmlinux, a module, a program). FUNC and NOTYPE symbols in executable
- * sections; .symtab, or else .dynsym. Both views are the file's bytes. Relocatable files are
- * laid out section after section from address 0.
+ * sections; .symtab, or else .dynsym. Both views are the file's bytes.
+ *
+ * Relocatable files are laid out section after section, in the order of their headers: code from
+ * address 0, then from the next page on what else is loaded; and are relocated (R_X86_64_64, 32,
+ * 32S, 16, 8 and their PC-relative kin, PLT32; others leave the bytes). What is defined elsewhere
+ * stands behind, from the next page on, 16 bytes for each number in the symbol table. Only
+ * ki_target_symbol_at knows these symbols, at their very addresses: module "", 1 byte, no text.
  */
 int ki_target_open_image(const char *path, struct ki_target **out, struct ki_err *err);
 
@@ -58,7 +63,8 @@ int ki_target_open_image(const char *path, struct ki_target **out, struct ki_err
  * The same with the symbols of a System.map ("ffffffff81000000 T _text" in each line) instead of
  * the image's own; the core of a live kernel, when path is NULL: then the file's symbols replace
  * those of kallsyms for the kernel itself, and modules keep theirs. A file that does not fit
- * (no symbol of it lies in the text, or, live, _text stands elsewhere: KASLR) is refused.
+ * (no symbol of it lies in the text; the text between its _stext and _etext is not the kernel's:
+ * that of another kernel, or, live, KASLR) is refused, and so is one with a bad line.
  */
 int ki_target_open_with_map(const char *path, const char *system_map, struct ki_target **out,
 			    struct ki_err *err);
@@ -107,8 +113,9 @@ const struct ki_symbol *ki_target_symbol_named(const struct ki_target *t, const 
 /*
  * Rows of reserved text that touch [start, end), in order of address; *rows points into the
  * target's own table, so between rows that touch there may be others that do not (behind a
- * long row). The table is read once, when first asked for. Of an image: what its exception, bug
- * and jump-label tables and static-call sites tell, if it has such tables.
+ * long row). The table is read once, when first asked for. Of an image: what its exception, bug,
+ * jump-label and static-call tables and the kprobes' list tell, if it has them, code of special
+ * sections (init text too, which an image has), and the functions that the driver knows by name.
  */
 int ki_target_reserved(struct ki_target *t, uint64_t start, uint64_t end,
 		       const struct ki_reserved_row **rows, size_t *count, struct ki_err *err);

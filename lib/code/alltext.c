@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "target/priv.h"
+
 static int read_piece(struct ki_target *t, const struct ki_text_range *r,
 		      struct ki_text_piece *piece, struct ki_err *err)
 {
@@ -14,14 +16,17 @@ static int read_piece(struct ki_target *t, const struct ki_text_range *r,
 
 	piece->start = r->start;
 	piece->end = r->end;
-	piece->bytes = malloc(len);
-	if (!piece->bytes)
+	piece->bytes = t->ops->view ? t->ops->view(t, r->start, len) : NULL;
+	if (piece->bytes)
+		return 0;
+	piece->bytes = piece->owned = malloc(len);
+	if (!piece->owned)
 		return ki_err_set(err, -ENOMEM, r->start, "out of memory for the text");
-	ret = ki_target_read(t, r->start, piece->bytes, len, KI_VIEW_ORIG, module ? NULL : err);
+	ret = ki_target_read(t, r->start, piece->owned, len, KI_VIEW_ORIG, module ? NULL : err);
 	if (!ret)
 		return 0;
-	free(piece->bytes);
-	piece->bytes = NULL;
+	free(piece->owned);
+	piece->bytes = piece->owned = NULL;
 	/* A module may have gone meanwhile. */
 	return module ? 0 : ret;
 }
@@ -51,7 +56,7 @@ int ki_text_read(struct ki_target *t, struct ki_text *text, struct ki_err *err)
 void ki_text_free(struct ki_text *text)
 {
 	for (size_t i = 0; i < text->n; i++)
-		free(text->pieces[i].bytes);
+		free(text->pieces[i].owned);
 	free(text->pieces);
 	*text = (struct ki_text){0};
 }

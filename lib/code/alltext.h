@@ -9,7 +9,8 @@
 
 struct ki_text_piece {
 	uint64_t start, end;
-	uint8_t *bytes; /* NULL: it could not be read (a module that has gone) */
+	const uint8_t *bytes; /* NULL: it could not be read (a module that has gone) */
+	uint8_t *owned;	      /* the same, if it is a copy */
 };
 
 struct ki_text {

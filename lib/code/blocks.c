@@ -22,8 +22,10 @@ enum flow {
 
 struct builder {
 	struct ki_analysis *a;
-	bool open;  /* the last block is not finished */
-	bool proof; /* something is known to lead into it */
+	bool open;     /* the last block is not finished */
+	bool proof;    /* something is known to lead into it */
+	uint32_t code; /* the first instruction that is no filler, of those from `filler` on */
+	uint32_t filler;
 };
 
 void ki_blocks_leaders(struct ki_analysis *a)
@@ -47,7 +49,7 @@ void ki_blocks_leaders(struct ki_analysis *a)
 		const struct ki_reserved_row *row = &a->rows[r];
 
 		if ((row->reason == KI_R_JUMP_LABEL || row->reason == KI_R_EXTABLE) &&
-		    ki_row_touches(row, fn->start, fn->end) && ki_function_holds(fn, row->target))
+		    ki_function_holds(fn, row->addr) && ki_function_holds(fn, row->target))
 			ki_analysis_leader(a, row->target);
 	}
 }
@@ -80,17 +82,23 @@ static bool no_return(const struct ki_analysis *a, uint32_t i)
 	return a->extra[next].leader && a->extra[i + 1].traits & KI_TRAIT_INT3 && next > i + 1;
 }
 
-/* Nothing but filler follows, up to the end of the function: nobody goes on there. */
-static bool is_last(const struct ki_analysis *a, uint32_t i)
+/*
+ * Nothing but filler follows, up to the end of the function: nobody goes on there. What was found
+ * of one trap is remembered: there may be many, and nothing but filler between them.
+ */
+static bool is_last(struct builder *b, uint32_t i)
 {
-	for (i++; i < a->fn->ninsns; i++)
-		if (!filler(a, i))
-			return false;
-	return true;
+	if (!b->code || i + 1 < b->filler || i + 1 > b->code) {
+		b->filler = b->code = i + 1;
+		while (b->code < b->a->fn->ninsns && filler(b->a, b->code))
+			b->code++;
+	}
+	return b->code == b->a->fn->ninsns;
 }
 
-static enum flow flow_of(struct ki_analysis *a, uint32_t i)
+static enum flow flow_of(struct builder *b, uint32_t i)
 {
+	struct ki_analysis *a = b->a;
 	struct ki_insn *in = &a->fn->insns[i];
 
 	switch (in->kind) {
@@ -103,7 +111,7 @@ static enum flow flow_of(struct ki_analysis *a, uint32_t i)
 	case KI_INSN_BAD:
 		return FLOW_END;
 	case KI_INSN_TRAP:
-		return is_last(a, i) ? FLOW_END : FLOW_TRAP;
+		return is_last(b, i) ? FLOW_END : FLOW_TRAP;
 	case KI_INSN_CALL:
 	case KI_INSN_CALL_INDIRECT:
 		if (!no_return(a, i))
@@ -182,7 +190,7 @@ static int walk(struct builder *b)
 		last = &b->a->blocks.v[b->a->blocks.n - 1];
 		last->end = in->addr + in->len;
 		last->count++;
-		flow = flow_of(b->a, i);
+		flow = flow_of(b, i);
 		b->open = flow == FLOW_ON;
 	}
 	return 0;

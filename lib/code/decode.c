@@ -67,6 +67,8 @@ static void add_flags(const ZydisDecodedInstruction *z, struct ki_decoded *out)
 	if (!f)
 		return;
 	out->use |= flag_mask(f->tested);
+	if (ki_zydis_class(z->mnemonic) & KI_ZYDIS_ALL_FLAGS)
+		out->def |= KI_REGSET_FLAGS;
 	if (!may_keep_flags(z))
 		out->def |= flag_mask(f->modified | f->set_0 | f->set_1 | f->undefined);
 }

@@ -125,24 +125,32 @@ static bool next(struct walk *w, uint32_t *i)
 	return false;
 }
 
-bool ki_stack_depth(const struct ki_analysis *a, uint32_t i, int32_t *depth)
+/* All of the function's, once. */
+static int find_depths(struct ki_analysis *a)
 {
 	struct walk w = {.a = a, .frame = UNSET};
 	uint32_t at;
 
-	if (ki_symbol_is_cold(a->fn->symbol))
-		return false;
-	w.depth = malloc(a->fn->ninsns * sizeof(*w.depth));
-	if (!w.depth)
-		return false;
+	if (ki_vec_reserve(&a->depths, a->fn->ninsns))
+		return -ENOMEM;
+	a->depths.n = a->fn->ninsns;
+	w.depth = a->depths.v;
 	for (uint32_t k = 0; k < a->fn->ninsns; k++)
 		w.depth[k] = UNSET;
 	reach(&w, 0, 0, false);
 	while (!w.error && next(&w, &at))
 		visit(&w, at);
-	*depth = w.depth[i];
 	ki_vec_free(&w.now);
 	ki_vec_free(&w.later);
-	free(w.depth);
-	return !w.error && *depth != UNSET;
+	return w.error;
+}
+
+int ki_stack_depth(struct ki_analysis *a, uint32_t i, int32_t *depth)
+{
+	int ret = a->depths.n ? 0 : find_depths(a);
+
+	if (ret)
+		return ret;
+	*depth = a->depths.v[i];
+	return *depth == UNSET ? -ENOENT : 0;
 }

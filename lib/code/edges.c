@@ -71,17 +71,16 @@ static int add_fixups(struct maker *m, uint32_t insn)
 {
 	const struct ki_analysis *a = m->a;
 	const struct ki_insn *in = &a->fn->insns[insn];
+	const struct ki_reserved_row *rows;
+	size_t n;
 	int ret = 0;
 
 	if (in->reason == KI_R_OK)
 		return 0;
-	for (size_t r = 0; !ret && r < a->nrows; r++) {
-		const struct ki_reserved_row *row = &a->rows[r];
-
-		if (row->reason == KI_R_EXTABLE && row->target &&
-		    ki_row_touches(row, in->addr, in->addr + in->len))
-			ret = add(m, insn, KI_EDGE_FIXUP, row->target);
-	}
+	rows = ki_analysis_rows(a, in, &n);
+	for (size_t r = 0; !ret && r < n; r++)
+		if (rows[r].reason == KI_R_EXTABLE && rows[r].target)
+			ret = add(m, insn, KI_EDGE_FIXUP, rows[r].target);
 	return ret;
 }
 

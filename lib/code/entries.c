@@ -16,6 +16,9 @@
 #include "code/function.h"
 #include "code/memo.h"
 
+/* A neighbour's start so far away is worth remembering how its instructions go. */
+#define FAR 1024
+
 /* A walk over the instructions of one symbol, that is continued while it goes forward. */
 struct walk {
 	uint64_t symbol;
@@ -45,6 +48,18 @@ static void decode(struct ki_memo *memo, const uint8_t *p, size_t avail, uint64_
 		ki_decode(p, avail, addr, d);
 }
 
+/* Walk to the instruction, *d, that `pos` lies in. */
+static void walk_to(struct ki_memo *memo, const uint8_t *text, size_t len, uint64_t base,
+		    size_t pos, struct walk *w, struct ki_decoded *d)
+{
+	for (;;) {
+		decode(memo, text + w->pos, len - w->pos, base + w->pos, d);
+		if (w->pos + d->in.len > pos)
+			return;
+		w->pos += d->in.len;
+	}
+}
+
 /*
  * Is the byte before `field` the last one of the opcode of a direct branch or call of the symbol
  * that starts at `from`, and `field` its displacement, up to `end`?
@@ -58,12 +73,7 @@ static bool is_branch(struct ki_memo *memo, const uint8_t *text, size_t len, uin
 		return false;
 	if (!w->valid || w->symbol != from || w->pos > field)
 		*w = (struct walk){from, from, true};
-	for (;;) {
-		decode(memo, text + w->pos, len - w->pos, base + w->pos, &d);
-		if (w->pos + d.in.len > field)
-			break;
-		w->pos += d.in.len;
-	}
+	walk_to(memo, text, len, base, field, w, &d);
 	return w->pos + d.in.len == end && w->pos + d.in.field == field &&
 	       (d.in.kind == KI_INSN_JMP || d.in.kind == KI_INSN_JCC || d.in.kind == KI_INSN_CALL ||
 		d.in.kind == KI_INSN_LOOP);
@@ -254,42 +264,61 @@ int ki_entries_scan(struct ki_target *t, struct ki_facts *f, struct ki_err *err)
 	return 0;
 }
 
-/* The code that addr belongs to: its symbol, or what stands before the first one of the range. */
-static void code_around(const struct ki_target *t, uint64_t addr, uint64_t *from, uint64_t *to)
-{
-	const struct ki_symbol *sym = ki_target_symbol_at(t, addr);
-	const struct ki_text_range *r = ki_target_range_at(t, addr);
+/* The code of a neighbour: its symbol, or what stands before the first one of the range. */
+struct neighbour {
+	uint64_t from, to;
+	const uint8_t *text; /* NULL: it cannot be read */
+	uint8_t *copy;
+	struct walk walk; /* symbol: 0 */
+};
 
-	*from = sym ? sym->addr : r->start;
-	*to = sym ? sym->addr + sym->size : r->end;
-	/* The instruction that addr lies in ends before this. */
-	if (*to - addr > 16)
-		*to = addr + 16;
+/*
+ * Its instructions are known from its start on, which may be far. Functions that follow each
+ * other have the same one before them: where the walk came to `lo` is remembered.
+ */
+static void walk_near(struct ki_analysis *a, struct neighbour *n, uint64_t lo)
+{
+	uint64_t near = lo > n->from ? lo - n->from : 0;
+	struct ki_decoded d;
+
+	n->walk.valid = true;
+	if (a->near.symbol == n->from && a->near.pos <= near)
+		n->walk.pos = a->near.pos;
+	walk_to(a->memo, n->text, n->to - n->from, n->from, near, &n->walk, &d);
+	if (near >= FAR)
+		a->near = (struct ki_near){n->from, n->walk.pos};
 }
 
-/* The short branch at addr is an instruction of its symbol, or that cannot be excluded. */
-static bool short_branch(const struct ki_analysis *a, uint64_t addr)
+static void enter(struct ki_analysis *a, struct neighbour *n, uint64_t addr, uint64_t lo,
+		  uint64_t hi)
 {
-	struct walk w = {0};
-	const uint8_t *text = NULL;
-	uint8_t *copy = NULL;
-	uint64_t from, to;
+	const struct ki_symbol *sym = ki_target_symbol_at(a->target, addr);
+	const struct ki_text_range *r = ki_target_range_at(a->target, addr);
 	size_t avail;
-	bool yes = true;
 
-	code_around(a->target, addr, &from, &to);
+	free(n->copy);
+	*n = (struct neighbour){.from = sym ? sym->addr : r->start,
+				.to = sym ? sym->addr + sym->size : r->end};
+	/* What begins before hi ends before this. */
+	if (n->to > hi && n->to - hi > 16)
+		n->to = hi + 16;
 	if (a->text) {
-		text = ki_text_at(a->text, from, &avail);
+		n->text = ki_text_at(a->text, n->from, &avail);
 	} else {
-		copy = malloc(to - from);
-		if (copy && !ki_target_read(a->target, from, copy, to - from, KI_VIEW_ORIG, NULL))
-			text = copy;
+		n->copy = malloc(n->to - n->from);
+		if (n->copy && !ki_target_read(a->target, n->from, n->copy, n->to - n->from,
+					       KI_VIEW_ORIG, NULL))
+			n->text = n->copy;
 	}
-	if (text)
-		yes = is_branch(a->memo, text, to - from, from, 0, addr + 1 - from, addr + 2 - from,
-				&w);
-	free(copy);
-	return yes;
+	if (n->text)
+		walk_near(a, n, lo);
+}
+
+/* The short branch at addr is an instruction of the neighbour, or that cannot be excluded. */
+static bool short_branch(const struct ki_analysis *a, struct neighbour *n, uint64_t addr)
+{
+	return !n->text || is_branch(a->memo, n->text, n->to - n->from, n->from, 0,
+				     addr + 1 - n->from, addr + 2 - n->from, &n->walk);
 }
 
 static bool short_opcode(uint8_t b)
@@ -300,6 +329,7 @@ static bool short_opcode(uint8_t b)
 void ki_entries_near(struct ki_analysis *a, const uint8_t *text, uint64_t lo, uint64_t hi)
 {
 	uint64_t start = a->fn->start, end = a->fn->end;
+	struct neighbour n = {0};
 
 	for (uint64_t addr = lo; hi - addr >= 2; addr++) {
 		uint64_t target;
@@ -311,7 +341,12 @@ void ki_entries_near(struct ki_analysis *a, const uint8_t *text, uint64_t lo, ui
 		if (!short_opcode(text[addr - lo]))
 			continue;
 		target = addr + 2 + (uint64_t)(int64_t)(int8_t)text[addr - lo + 1];
-		if (target > start && target < end && short_branch(a, addr))
+		if (target <= start || target >= end)
+			continue;
+		if (addr < n.from || addr >= n.to)
+			enter(a, &n, addr, lo, hi);
+		if (short_branch(a, &n, addr))
 			ki_analysis_leader(a, target);
 	}
+	free(n.copy);
 }

@@ -58,6 +58,8 @@ static void facts_free(void *facts)
 
 	ki_vec_free(&f->thunks);
 	ki_vec_free(&f->entries);
+	ki_vec_free(&f->covers);
+	ki_vec_free(&f->static_calls);
 	free(f);
 }
 
@@ -74,6 +76,8 @@ int ki_facts_get(struct ki_target *t, const struct ki_facts **out, struct ki_err
 		if (ret)
 			ki_err_set(err, ret, 0, "out of memory for the thunks");
 		else
+			ret = ki_covers_find(t, f, err);
+		if (!ret)
 			ret = ki_entries_scan(t, f, err);
 		if (ret) {
 			facts_free(f);

@@ -19,9 +19,23 @@ struct ki_thunk {
 	uint8_t reg; /* enum ki_reg: what an indirect thunk jumps to; KI_THUNK_NO_REG */
 };
 
+/* Reserved text: everything in [start, end). */
+struct ki_cover {
+	uint64_t start, end;
+	uint16_t reason;
+};
+
+/* In order, none overlapping. */
+struct ki_covers {
+	struct ki_cover *v;
+	size_t n, cap;
+};
+
 struct ki_facts {
 	ki_vec(struct ki_thunk) thunks; /* in order of address */
 	ki_vec(uint64_t) entries;	/* in order, each once */
+	struct ki_covers covers;	/* of all reserved rows */
+	struct ki_covers static_calls;	/* of those of static calls */
 };
 
 /* The target's facts, found when first asked for. */
@@ -33,6 +47,12 @@ uint8_t ki_facts_thunk_register(const struct ki_facts *f, uint64_t addr);
 /* The addresses inside (start, end) that code of other symbols jumps to, by 32-bit branches. */
 const uint64_t *ki_facts_entries(const struct ki_facts *f, uint64_t start, uint64_t end,
 				 size_t *count);
+
+/* cover.c: make the covers of the target's reserved rows. 0, or a negative errno. */
+int ki_covers_find(struct ki_target *t, struct ki_facts *f, struct ki_err *err);
+
+/* Number of the first cover that ends behind addr. */
+size_t ki_covers_from(const struct ki_covers *covers, uint64_t addr);
 
 /* entries.c: scan all text. 0, or a negative errno. */
 int ki_entries_scan(struct ki_target *t, struct ki_facts *f, struct ki_err *err);

@@ -10,6 +10,8 @@
 
 #include <string.h>
 
+#include "code/settle.h"
+
 #define FLAGS_SHIFT 48
 
 struct flow {
@@ -81,17 +83,16 @@ static uint8_t live_out(const struct flow *f, const struct ki_block *b, uint32_t
 /* What an exception at instruction i finds at its fixup. */
 static uint8_t live_at_fixup(const struct flow *f, const struct ki_insn *in)
 {
+	const struct ki_reserved_row *rows;
 	uint8_t live = 0;
+	size_t n;
 
 	if (in->reason == KI_R_OK)
 		return 0;
-	for (size_t r = 0; r < f->a->nrows; r++) {
-		const struct ki_reserved_row *row = &f->a->rows[r];
-
-		if (row->reason == KI_R_EXTABLE && row->target &&
-		    ki_row_touches(row, in->addr, in->addr + in->len))
-			live |= live_at(f, row->target);
-	}
+	rows = ki_analysis_rows(f->a, in, &n);
+	for (size_t r = 0; r < n; r++)
+		if (rows[r].reason == KI_R_EXTABLE && rows[r].target)
+			live |= live_at(f, rows[r].target);
 	return live;
 }
 
@@ -119,24 +120,37 @@ static uint8_t through(const struct flow *f, const struct ki_block *b, bool mark
 	return live;
 }
 
+static bool step(void *arg, uint32_t b)
+{
+	struct flow *f = arg;
+	uint8_t live = through(f, &f->a->fn->blocks[b], false), was = f->in[b];
+
+	f->in[b] = live;
+	return live != was;
+}
+
+static uint32_t first_edge(void *arg, uint32_t b)
+{
+	const struct ki_function *fn = ((struct flow *)arg)->a->fn;
+
+	return b < fn->nblocks ? fn->blocks[b].first_edge : fn->nedges;
+}
+
+static uint32_t edge_to(void *arg, uint32_t e)
+{
+	return ((struct flow *)arg)->a->fn->edges[e].to_block;
+}
+
 int ki_flags_live(struct ki_analysis *a)
 {
 	struct ki_function *fn = a->fn;
 	struct flow f = {.a = a, .in = calloc(fn->nblocks + 1, 1)};
-	bool again = true;
+	struct ki_settle all = {&f, fn->nblocks, fn->nedges, step, first_edge, edge_to};
 
 	if (!f.in)
 		return -ENOMEM;
 	f.at_return = returns_flags(fn->symbol->name) ? KI_FLAG_ALL : 0;
-	while (again) {
-		again = false;
-		for (uint32_t b = fn->nblocks; b-- > 0;) {
-			uint8_t live = through(&f, &fn->blocks[b], false);
-
-			again |= live != f.in[b];
-			f.in[b] = live;
-		}
-	}
+	ki_settle(&all);
 	for (uint32_t b = 0; b < fn->nblocks; b++)
 		through(&f, &fn->blocks[b], true);
 	free(f.in);

@@ -23,8 +23,9 @@ struct ki_form {
 bool ki_form_parse(const struct ki_function *fn, const struct ki_insn *in, struct ki_form *f);
 
 /*
- * depth.c: how many bytes function a has pushed when instruction i is reached; false: not known.
+ * depth.c: how many bytes the function has pushed when instruction i is reached. 0, -ENOENT: not
+ * known, -ENOMEM.
  */
-bool ki_stack_depth(const struct ki_analysis *a, uint32_t i, int32_t *depth);
+int ki_stack_depth(struct ki_analysis *a, uint32_t i, int32_t *depth);
 
 #endif

@@ -102,9 +102,14 @@ static int decode(struct ki_analysis *a)
 }
 
 /* A static branch is one in either state: what stands there now is a nop or a jump. */
-static void set_jump_label(struct ki_insn *in, const struct ki_reserved_row *row)
+static void set_jump_label(struct ki_analysis *a, const struct ki_reserved_row *row)
 {
-	if (row->reason != KI_R_JUMP_LABEL || row->addr != in->addr || !row->target)
+	struct ki_insn *in;
+
+	if (row->reason != KI_R_JUMP_LABEL || !row->target || !ki_function_holds(a->fn, row->addr))
+		return;
+	in = &a->fn->insns[ki_function_covering(a->fn, row->addr)];
+	if (row->addr != in->addr || (in->kind != KI_INSN_PLAIN && in->kind != KI_INSN_JMP))
 		return;
 	in->flags |= KI_INSN_JUMP_LABEL;
 	in->kind = KI_INSN_JCC;
@@ -114,23 +119,66 @@ static void set_jump_label(struct ki_insn *in, const struct ki_reserved_row *row
 static void apply_rows(struct ki_analysis *a)
 {
 	struct ki_function *fn = a->fn;
+	const struct ki_cover *covers = a->facts->covers.v;
+	size_t c = ki_covers_from(&a->facts->covers, fn->start), n = a->facts->covers.n;
 
-	for (size_t r = 0; r < a->nrows; r++) {
-		const struct ki_reserved_row *row = &a->rows[r];
-		uint32_t i;
+	for (uint32_t i = 0; i < fn->ninsns && c < n; i++) {
+		struct ki_insn *in = &fn->insns[i];
+		uint64_t end = in->addr + in->len;
 
-		if (!ki_row_touches(row, fn->start, fn->end))
-			continue;
-		i = row->addr > fn->start ? ki_function_covering(fn, row->addr) : 0;
-		for (; i < fn->ninsns; i++) {
-			struct ki_insn *in = &fn->insns[i];
-
-			if (!ki_row_touches(row, in->addr, in->addr + in->len))
+		while (c < n && covers[c].start < end) {
+			ki_refuse(&in->reason, covers[c].reason);
+			if (covers[c].end > end)
 				break;
-			ki_refuse(&in->reason, row->reason);
-			set_jump_label(in, row);
+			c++;
 		}
 	}
+	for (size_t r = 0; r < a->nrows; r++)
+		set_jump_label(a, &a->rows[r]);
+}
+
+/* Number of the first row at or behind addr. */
+static size_t row_from(const struct ki_reserved_row *rows, size_t n, uint64_t addr)
+{
+	size_t lo = 0, hi = n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (rows[mid].addr < addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+const struct ki_reserved_row *ki_analysis_rows(const struct ki_analysis *a,
+					       const struct ki_insn *in, size_t *n)
+{
+	size_t first = row_from(a->rows, a->nrows, in->addr);
+
+	*n = 0;
+	if (first == a->nrows)
+		return NULL;
+	while (first + *n < a->nrows && a->rows[first + *n].addr < in->addr + in->len)
+		++*n;
+	return a->rows + first;
+}
+
+/* Rows that begin before the function say only that its text is reserved: that is in covers. */
+static int find_rows(struct ki_analysis *a, const struct ki_symbol *sym, struct ki_err *err)
+{
+	size_t skip;
+	int ret = ki_target_reserved(a->target, sym->addr, sym->addr + sym->size, &a->rows,
+				     &a->nrows, err);
+
+	if (ret || !a->nrows)
+		return ret;
+	skip = row_from(a->rows, a->nrows, sym->addr);
+	a->rows += skip;
+	a->nrows -= skip;
+	return 0;
 }
 
 /* Calls and jumps by way of a thunk are what the thunk makes of them. */
@@ -267,6 +315,22 @@ static int find_bytes(struct ki_analysis *a, struct around *x, struct ki_err *er
 	return ret;
 }
 
+/* Number of the first of a->entries at or behind addr. */
+static size_t entry_from(const struct ki_analysis *a, uint64_t addr)
+{
+	size_t lo = 0, hi = a->nentries;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (a->entries[mid] < addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
 static int find_leaders(struct ki_analysis *a, const struct around *x)
 {
 	struct ki_function *fn = a->fn;
@@ -279,9 +343,8 @@ static int find_leaders(struct ki_analysis *a, const struct around *x)
 	entries = ki_facts_entries(a->facts, fn->start, fn->end, &n);
 	for (size_t i = 0; i < n; i++)
 		ki_analysis_leader(a, entries[i]);
-	for (size_t i = 0; i < a->nentries; i++)
-		if (ki_function_holds(fn, a->entries[i]))
-			ki_analysis_leader(a, a->entries[i]);
+	for (size_t i = entry_from(a, fn->start); i < a->nentries && a->entries[i] < fn->end; i++)
+		ki_analysis_leader(a, a->entries[i]);
 	ret = ki_tables_find(a, &unknown);
 	if (unknown)
 		ki_analysis_unparsed(a, KI_R_COMPUTED_GOTO);
@@ -330,6 +393,7 @@ void ki_analysis_free(struct ki_analysis *a)
 	ki_vec_free(&a->blocks);
 	ki_vec_free(&a->edges);
 	ki_vec_free(&a->ways);
+	ki_vec_free(&a->depths);
 	ki_vec_free(&a->bytes);
 }
 
@@ -339,12 +403,12 @@ int ki_analysis_run(struct ki_analysis *a, const struct ki_symbol *sym, struct k
 
 	if (sym->size > UINT32_MAX)
 		return ki_err_reason(err, KI_R_FUNCTION_TOO_LARGE, sym->addr, "%s", sym->name);
-	ret = ki_target_reserved(a->target, sym->addr, sym->addr + sym->size, &a->rows, &a->nrows,
-				 err);
+	ret = find_rows(a, sym, err);
 	if (ret)
 		return ret;
 	a->unparsed = KI_R_OK;
-	a->insns.n = a->more.n = a->blocks.n = a->edges.n = a->ways.n = 0;
+	a->nread = 0;
+	a->insns.n = a->more.n = a->blocks.n = a->edges.n = a->ways.n = a->depths.n = 0;
 	*a->fn = (struct ki_function){
 		.target = a->target,
 		.symbol = sym,

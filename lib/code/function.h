@@ -30,6 +30,12 @@ struct ki_table_way {
 	uint64_t to;
 };
 
+/* An instruction of the symbol that starts at `symbol` is known to start at `pos` in it. */
+struct ki_near {
+	uint64_t symbol;
+	size_t pos;
+};
+
 struct ki_analysis {
 	struct ki_target *target;
 	const struct ki_facts *facts;
@@ -43,10 +49,13 @@ struct ki_analysis {
 	ki_vec(struct ki_block) blocks;
 	ki_vec(struct ki_edge) edges;
 	ki_vec(struct ki_table_way) ways;
+	size_t nread;			    /* entries of tables that have been looked at */
+	ki_vec(int32_t) depths;		    /* depth.c */
 	ki_vec(uint8_t) bytes;		    /* read text, if `text` is NULL */
 	struct ki_extra *extra;		    /* one for each of fn->insns */
-	const struct ki_reserved_row *rows; /* those of the function, and maybe others */
+	const struct ki_reserved_row *rows; /* those that begin in the function */
 	size_t nrows;
+	struct ki_near near;	 /* the neighbour that was looked at last (entries.c) */
 	uint16_t unparsed;	 /* why not all of its code is known; KI_R_OK */
 	const uint64_t *entries; /* more places that something jumps to, in order; NULL */
 	size_t nentries;
@@ -73,10 +82,9 @@ static inline bool ki_function_holds(const struct ki_function *fn, uint64_t addr
 	return addr >= fn->start && addr < fn->end;
 }
 
-static inline bool ki_row_touches(const struct ki_reserved_row *row, uint64_t start, uint64_t end)
-{
-	return row->addr < end && (row->addr >= start || start - row->addr < row->len);
-}
+/* The rows that begin in an instruction. */
+const struct ki_reserved_row *ki_analysis_rows(const struct ki_analysis *a,
+					       const struct ki_insn *in, size_t *n);
 
 /* Refuse the function, of which not all code is known. */
 static inline void ki_analysis_unparsed(struct ki_analysis *a, unsigned int why)

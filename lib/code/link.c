@@ -61,8 +61,8 @@ static int lay_out(struct ki_program *p)
 		blocks += c->blocks.n;
 		edges += c->edges.n;
 		calls += c->calls.n;
-		if (insns >= KI_NONE || edges >= KI_NONE || calls >= KI_NONE ||
-		    c->runs.n >= KI_NONE)
+		if (insns >= KI_NONE || blocks >= KI_NONE / 2 || edges >= KI_NONE ||
+		    calls >= KI_NONE || c->runs.n >= KI_NONE)
 			return -EOVERFLOW;
 		add_totals(&p->totals, &c->totals);
 	}
@@ -241,6 +241,13 @@ static int copy_rest(void *arg, unsigned int thread, size_t i)
 	return 0;
 }
 
+static int by_value(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
 /* Places inside known functions, where no block starts, that a jump leads to. */
 static int find_entries(struct ki_program *p, bool *again)
 {
@@ -261,6 +268,8 @@ static int find_entries(struct ki_program *p, bool *again)
 		}
 	}
 	*again = p->entries.n > before;
+	if (*again)
+		qsort(p->entries.v, p->entries.n, sizeof(*p->entries.v), by_value);
 	return 0;
 }
 

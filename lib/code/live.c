@@ -184,8 +184,9 @@ static struct pair pair_behind(const struct solver *s, uint32_t block)
 	return x;
 }
 
-static bool pair_block(struct solver *s, uint32_t block)
+static bool pair_block(void *solver, uint32_t block)
 {
+	struct solver *s = solver;
 	const struct ki_program *p = s->p;
 	struct pair x = pair_behind(s, block);
 	const struct ki_run *end, *run = runs_of(p, block, &end);
@@ -201,32 +202,10 @@ static bool pair_block(struct solver *s, uint32_t block)
 	return add(&s->pass[block], x.pass) || changed;
 }
 
-/* Does some edge of the function lead backward, so that one round is not enough? */
-static bool has_back_edge(const struct ki_program *p, uint32_t f)
-{
-	const struct ki_program_function *pf = &p->functions[f];
-	uint32_t end = pf->first_block + pf->nblocks;
-
-	for (uint32_t b = pf->first_block; b < end; b++)
-		for (uint32_t e = p->blocks[b].first_edge; e < p->blocks[b + 1].first_edge; e++)
-			if (p->edges[e].to_block <= b && p->edges[e].to_block >= pf->first_block)
-				return true;
-	return false;
-}
-
 /* All blocks of a function, again and again: has the start of some block changed? */
-static bool settle(struct solver *s, uint32_t f, bool (*block)(struct solver *s, uint32_t block))
+static bool settle(struct solver *s, uint32_t f, bool (*block)(void *solver, uint32_t block))
 {
-	const struct ki_program_function *pf = &s->p->functions[f];
-	bool changed = false, again;
-
-	do {
-		again = false;
-		for (uint32_t b = pf->first_block + pf->nblocks; b-- > pf->first_block;)
-			again |= block(s, b);
-		changed |= again;
-	} while (again && has_back_edge(s->p, f));
-	return changed;
+	return ki_live_settle(s->p, f, block, s);
 }
 
 static void mark_jumpers(struct solver *s, uint32_t f)
@@ -336,8 +315,9 @@ ki_regset ki_live_before(const struct ki_program *p, uint32_t function, const st
 	return run->use | (live & ~run->def);
 }
 
-static bool live_block(struct solver *s, uint32_t block)
+static bool live_block(void *solver, uint32_t block)
 {
+	struct solver *s = solver;
 	const struct ki_program *p = s->p;
 	ki_regset live = ki_live_behind(p, block);
 	const struct ki_run *end, *run = runs_of(p, block, &end);
@@ -470,79 +450,6 @@ static void run_phase(struct solver *s, void (*solve)(struct solver *s, uint32_t
 	}
 }
 
-/* Depth first through the calls; a function is done when all that it calls are. */
-static int find_order(struct solver *s)
-{
-	const struct ki_program *p = s->p;
-	uint32_t *next = calloc(p->nfunctions + 1ull, sizeof(*next)); /* 1 + the next call */
-	uint32_t *stack = malloc((p->nfunctions + 1ull) * sizeof(*stack));
-	uint32_t done = 0, depth = 0;
-
-	for (uint32_t root = 0; next && stack && root < p->nfunctions; root++) {
-		if (next[root])
-			continue;
-		next[root] = 1;
-		stack[depth++] = root;
-		while (depth) {
-			uint32_t f = stack[depth - 1], callee = KI_NONE;
-
-			if (next[f] <= p->functions[f].ncalls)
-				callee =
-					p->calls[p->functions[f].first_call + next[f]++ - 1].callee;
-			else
-				s->order[done++] = stack[--depth];
-			if (callee != KI_NONE && !next[callee]) {
-				next[callee] = 1;
-				stack[depth++] = callee;
-			}
-		}
-	}
-	free(next);
-	free(stack);
-	return done == p->nfunctions ? 0 : -ENOMEM;
-}
-
-/* Who depends on the starts of whose blocks: by edges and tail calls out of functions. */
-static int find_jumpers(struct solver *s, bool count)
-{
-	const struct ki_program *p = s->p;
-	uint32_t *first = s->jumpers.first;
-
-	for (uint32_t b = 0; b < p->nblocks; b++) {
-		uint32_t f = p->blocks[b].function;
-
-		for (uint32_t e = p->blocks[b].first_edge; e < p->blocks[b + 1].first_edge; e++) {
-			uint32_t to = p->edges[e].to_block;
-
-			if (to == KI_NONE || p->blocks[to].function == f)
-				continue;
-			to = p->blocks[to].function;
-			if (count)
-				first[to + 2]++;
-			else
-				s->jumpers.v[first[to + 1]++] = f;
-		}
-	}
-	for (uint32_t f = 0; f < p->nfunctions; f++)
-		for (uint32_t c = p->functions[f].first_call;
-		     c < p->functions[f].first_call + p->functions[f].ncalls; c++) {
-			uint32_t to = p->calls[c].callee;
-
-			if (to == KI_NONE || KI_WHERE_KIND(p->calls[c].where) != KI_EDGE_TAIL)
-				continue;
-			if (count)
-				first[to + 2]++;
-			else
-				s->jumpers.v[first[to + 1]++] = f;
-		}
-	if (!count)
-		return 0;
-	for (uint32_t f = 0; f < p->nfunctions; f++)
-		first[f + 2] += first[f + 1];
-	s->jumpers.v = malloc((first[p->nfunctions + 1] + 1ull) * sizeof(*s->jumpers.v));
-	return s->jumpers.v ? 0 : -ENOMEM;
-}
-
 static int allocate(struct solver *s)
 {
 	struct ki_program *p = s->p;
@@ -555,9 +462,8 @@ static int allocate(struct solver *s)
 	s->pass = calloc(p->nblocks + 1ull, sizeof(*s->pass));
 	s->dirty = malloc(p->nfunctions + 1ull);
 	s->order = malloc((p->nfunctions + 1ull) * sizeof(*s->order));
-	s->jumpers.first = calloc(p->nfunctions + 2ull, sizeof(*s->jumpers.first));
 	if (!p->live || !p->use || !p->pass || !p->out || !s->use || !s->pass || !s->dirty ||
-	    !s->order || !s->jumpers.first)
+	    !s->order)
 		return -ENOMEM;
 	return 0;
 }
@@ -568,11 +474,10 @@ int ki_program_liveness(struct ki_program *p, struct ki_err *err)
 	int ret = allocate(&s);
 
 	if (!ret)
-		ret = find_order(&s);
+		ret = ki_live_order(p, s.order);
 	if (!ret)
-		ret = find_jumpers(&s, true);
+		ret = ki_live_jumpers(p, &s.jumpers);
 	if (!ret) {
-		find_jumpers(&s, false);
 		run_phase(&s, solve_use, false);
 		for (uint32_t f = 0; f < p->nfunctions; f++)
 			p->out[f] = needed_of(p, f);

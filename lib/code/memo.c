@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Code repeats itself: the 2.7 million instructions of a kernel begin with some 20,000 different
+ * Code repeats itself: the 2.7 million instructions of a kernel begin with some 35,000 different
  * heads (prefixes, opcode, ModRM, SIB), and all that is told of an instruction follows from its
  * head, but for its address and displacement, and the count of a shift. So a record is kept for
  * each head, in a hash table whose key is the head itself.

@@ -95,32 +95,37 @@ static void count_edge(struct ki_program_totals *t, unsigned int kind)
 	}
 }
 
-/* Number in the chunk of edge `edge` of block b, whose edges begin there at `first`. */
-static uint32_t edge_number(const struct ki_function *fn, const struct ki_block *b, uint32_t first,
-			    uint32_t edge)
+/* How many of edges [from, to) are no calls. */
+static uint32_t count_edges(const struct ki_function *fn, uint32_t from, uint32_t to)
 {
-	for (uint32_t e = b->first_edge; e < edge; e++)
-		first += !ki_edge_is_call(fn->edges[e].kind);
-	return first;
+	uint32_t n = 0;
+
+	for (; from < to; from++)
+		n += !ki_edge_is_call(fn->edges[from].kind);
+	return n;
 }
 
 /* calls: how many of the function come before the block. */
 static int add_runs(struct ki_portion *c, const struct ki_analysis *a, const struct ki_block *b,
 		    uint32_t first_call, uint32_t calls)
 {
-	uint32_t first_edge = c->blocks.v[c->blocks.n - 1].first_edge;
+	uint32_t edge = b->first_edge + b->nedges, number = (uint32_t)c->edges.n;
 	size_t from = c->runs.n;
 	int ret = ki_vec_push(&c->first_run, (uint32_t)from);
 
 	if (!ret)
 		ret = ki_runs_add(a, b, calls, &c->runs, NULL);
+	/* The block's edges are the last ones; runs name them from the last to the first. */
 	for (size_t i = from; !ret && i < c->runs.n; i++) {
 		struct ki_run *r = &c->runs.v[i];
 
 		if (r->event == KI_EVENT_CALL || r->event == KI_EVENT_TAIL)
 			r->arg += first_call;
-		else if (r->event == KI_EVENT_FIXUP)
-			r->arg = edge_number(a->fn, b, first_edge, r->arg);
+		if (r->event != KI_EVENT_FIXUP)
+			continue;
+		number -= count_edges(a->fn, r->arg, edge);
+		edge = r->arg;
+		r->arg = number;
 	}
 	return ret;
 }

@@ -200,15 +200,19 @@ static uint32_t edge_owner(const struct ki_program *p, uint32_t edge)
 	return lo;
 }
 
-/* Where the instruction at addr leads, when no number says so. */
-static uint64_t target_of(const struct ki_program *p, uint64_t addr, unsigned int kind)
+/* Where the instruction at addr, of function f, leads, when no number says so. */
+static uint64_t target_of(const struct ki_program *p, uint32_t f, uint64_t addr, unsigned int kind)
 {
+	uint64_t left = p->starts[f] + p->functions[f].symbol->size - addr;
 	struct ki_decoded d;
 	size_t avail;
 	const uint8_t *bytes = ki_text_at(&p->text, addr, &avail);
 
 	if (!bytes)
 		return 0;
+	/* As it was parsed: an instruction that the function's end cuts off is none. */
+	if (avail > left)
+		avail = left;
 	ki_decode(bytes, avail, addr, &d);
 	return kind == KI_EDGE_FALL ? addr + d.in.len : d.in.target;
 }
@@ -216,20 +220,21 @@ static uint64_t target_of(const struct ki_program *p, uint64_t addr, unsigned in
 int ki_program_edge(const struct ki_program *p, uint32_t number, struct ki_program_edge *out)
 {
 	const struct ki_pedge *e = &p->edges[number];
-	uint32_t kind;
+	uint32_t kind, f;
 
 	if (number >= p->nedges)
 		return -ENOENT;
+	f = edge_owner(p, number);
 	kind = KI_WHERE_KIND(e->where);
 	out->kind = (uint8_t)kind;
-	out->from = p->starts[edge_owner(p, number)] + KI_WHERE_OFF(e->where);
+	out->from = p->starts[f] + KI_WHERE_OFF(e->where);
 	out->to_block = e->to_block;
 	if (e->to_block != KI_NONE)
 		out->to = ki_program_block_start(p, e->to_block);
 	else if (kind == KI_EDGE_RETURN || kind == KI_EDGE_TABLE || kind == KI_EDGE_FIXUP)
 		out->to = 0;
 	else
-		out->to = target_of(p, out->from, kind);
+		out->to = target_of(p, f, out->from, kind);
 	return 0;
 }
 
@@ -246,7 +251,7 @@ int ki_program_call(const struct ki_program *p, uint32_t number, struct ki_progr
 	if (c->callee != KI_NONE)
 		out->to = p->starts[c->callee];
 	else if (out->kind == KI_EDGE_CALL || out->kind == KI_EDGE_TAIL)
-		out->to = target_of(p, out->from, out->kind);
+		out->to = target_of(p, out->caller, out->from, out->kind);
 	else
 		out->to = 0;
 	return 0;

@@ -5,7 +5,8 @@
  *	parse.c		functions are analysed in portions, on all threads; what is kept of each
  *			goes into its portion's arrays
  *	link.c		the portions' arrays become the program's; addresses become numbers
- *	callgraph.c	callers, parents of cold parts and clones, functions that do not return
+ *	callgraph.c	callers, parents of cold parts and clones
+ *	noreturn.c	functions that do not return
  *	live.c		what is live at the start of each block
  *	live_at.c	and at each instruction, when asked
  *
@@ -135,6 +136,9 @@ void ki_program_portions_free(struct ki_program *p);
 /* callgraph.c */
 int ki_program_connect(struct ki_program *p, struct ki_err *err);
 
+/* noreturn.c: KI_FUNCTION_NORETURN, and drop the edges behind calls of such. 0, or -ENOMEM. */
+int ki_program_noreturn(struct ki_program *p);
+
 /* live.c: needs the portions' runs. */
 int ki_program_liveness(struct ki_program *p, struct ki_err *err);
 
@@ -158,6 +162,19 @@ static inline bool ki_edge_is_call(unsigned int kind)
 ki_regset ki_live_behind(const struct ki_program *p, uint32_t block);
 ki_regset ki_live_before(const struct ki_program *p, uint32_t function, const struct ki_run *run,
 			 ki_regset live);
+
+/*
+ * live_order.c: what does not depend on what is solved. order: all functions, callees before
+ * their callers where that can be. jumpers: the functions with edges or tail calls into a
+ * function, by that function. 0, or -ENOMEM.
+ */
+int ki_live_order(const struct ki_program *p, uint32_t *order);
+int ki_live_jumpers(const struct ki_program *p, struct ki_links *jumpers);
+
+/* step(arg, block) for the blocks of function f until none says that its start has changed. Has
+   any? */
+bool ki_live_settle(const struct ki_program *p, uint32_t f, bool (*step)(void *arg, uint32_t block),
+		    void *arg);
 
 /* Number of the block that starts at addr, or KI_NONE. */
 uint32_t ki_program_block_from(const struct ki_program *p, uint64_t addr);

@@ -65,6 +65,20 @@ static bool is_zero_idiom(const ZydisDecodedInstruction *z, const ZydisDecodedOp
 	}
 }
 
+/* What Zydis does not know to be read. */
+static ki_regset hidden_use(const ZydisDecodedInstruction *z)
+{
+	switch (z->mnemonic) {
+	case ZYDIS_MNEMONIC_XLAT:
+		return KI_REGSET_LOW(KI_RAX);
+	case ZYDIS_MNEMONIC_ENTER: /* an address, even where it pushes only bp */
+	case ZYDIS_MNEMONIC_LEAVE:
+		return KI_REGSET_REG(KI_RBP) | KI_REGSET_REG(KI_RSP);
+	default:
+		return 0;
+	}
+}
+
 void ki_zydis_regsets(const ZydisDecodedInstruction *z, const ZydisDecodedOperand *ops,
 		      struct ki_decoded *out)
 {
@@ -76,10 +90,15 @@ void ki_zydis_regsets(const ZydisDecodedInstruction *z, const ZydisDecodedOperan
 		add(&ops[i], out);
 	if (is_zero_idiom(z, ops))
 		out->use = 0;
+	/* String instructions move on, which is not told of all of them. */
+	if (z->meta.category == ZYDIS_CATEGORY_STRINGOP ||
+	    z->meta.category == ZYDIS_CATEGORY_IOSTRINGOP)
+		out->def |= out->use & (KI_REGSET_REG(KI_RSI) | KI_REGSET_REG(KI_RDI));
 	if (class & KI_ZYDIS_MAY_WRITE ||
 	    z->attributes &
 		    (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE)) {
 		out->use |= out->def;
 		out->def = 0;
 	}
+	out->use |= hidden_use(z);
 }

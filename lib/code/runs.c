@@ -31,20 +31,21 @@ static void event(struct runs *r, enum ki_event event, uint32_t arg)
 /* The kernel may have another callee here by tomorrow, or none. */
 static bool is_static_call(const struct ki_analysis *a, const struct ki_insn *in)
 {
+	const struct ki_covers *calls = &a->facts->static_calls;
+	size_t i;
+
 	if (in->reason == KI_R_OK)
 		return false;
-	for (size_t i = 0; i < a->nrows; i++)
-		if (a->rows[i].reason == KI_R_STATIC_CALL &&
-		    ki_row_touches(&a->rows[i], in->addr, in->addr + in->len))
-			return true;
-	return false;
+	i = ki_covers_from(calls, in->addr);
+	return i < calls->n && calls->v[i].start < in->addr + in->len;
 }
 
 static void events_of_edge(struct runs *r, const struct ki_insn *in, uint32_t edge, uint32_t call)
 {
-	bool any = is_static_call(r->a, in);
+	unsigned int kind = r->a->fn->edges[edge].kind;
+	bool any = (ki_edge_is_call(kind) || kind == KI_EDGE_RETURN) && is_static_call(r->a, in);
 
-	switch (r->a->fn->edges[edge].kind) {
+	switch (kind) {
 	case KI_EDGE_CALL:
 		event(r, any ? KI_EVENT_CALL_ANY : KI_EVENT_CALL, call);
 		break;

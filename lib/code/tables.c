@@ -27,12 +27,11 @@
 
 #include <string.h>
 
-#define BACK_TO_LOAD	16     /* instructions between a jump and its load */
-#define BACK_TO_BASE	512    /* from the load to the lea */
-#define BACK_TO_BOUND	24     /* from the load to the comparison */
-#define BACK_TO_COMPARE 8      /* from a conditional jump */
-#define MAX_ENTRIES	8192   /* of a table */
-#define MAX_WAYS	262144 /* of a function */
+#define BACK_TO_LOAD	16   /* instructions between a jump and its load */
+#define BACK_TO_BASE	512  /* from the load to the lea */
+#define BACK_TO_BOUND	24   /* from the load to the comparison */
+#define BACK_TO_COMPARE 8    /* from a conditional jump */
+#define MAX_ENTRIES	8192 /* of a table */
 
 struct table {
 	uint32_t load; /* number of the instruction that reads it, or jumps by it */
@@ -101,6 +100,15 @@ static bool by_operand(const struct ki_analysis *a, uint32_t i, const struct ki_
 		return true;
 	}
 	return find_base(a, i, f->base, &t->base) && (t->base += (uint64_t)f->disp, true);
+}
+
+/*
+ * How many entries are read for a function. Real tables are no larger than the code that they
+ * lead to; jumps of garbage, each by the same large table, would take any time.
+ */
+static size_t most_entries(const struct ki_analysis *a)
+{
+	return 512 + 8 * (size_t)a->fn->ninsns;
 }
 
 enum found { NOT_A_TABLE, A_TABLE, UNKNOWN_TABLE };
@@ -351,10 +359,12 @@ static void finish_ways(struct ki_analysis *a, size_t first)
 	a->ways.n = n;
 }
 
-static bool read_entry(const struct ki_analysis *a, const struct table *t, uint64_t n, uint64_t *to)
+static bool read_entry(struct ki_analysis *a, const struct table *t, uint64_t n, uint64_t *to)
 {
 	int32_t offset;
 
+	if (a->nread++ >= most_entries(a))
+		return false;
 	if (t->scale == 8)
 		return !ki_target_read_data(a->target, t->base + 8 * n, to, 8, NULL);
 	if (ki_target_read_data(a->target, t->base + 4 * n, &offset, 4, NULL))
@@ -364,7 +374,7 @@ static bool read_entry(const struct ki_analysis *a, const struct table *t, uint6
 }
 
 /* Does some entry lead into the function itself, behind its start? */
-static bool leads_inside(const struct ki_analysis *a, const struct table *t)
+static bool leads_inside(struct ki_analysis *a, const struct table *t)
 {
 	uint64_t to;
 
@@ -375,7 +385,7 @@ static bool leads_inside(const struct ki_analysis *a, const struct table *t)
 }
 
 /* Not believed: a table all the same, or a call through an array of functions? */
-static enum found judge(const struct ki_analysis *a, const struct table *t, bool some)
+static enum found judge(struct ki_analysis *a, const struct table *t, bool some)
 {
 	uint64_t to;
 
@@ -394,8 +404,12 @@ static int read_table(struct ki_analysis *a, uint32_t jump, const struct table *
 	for (; n < limit && read_entry(a, t, n, &to) && possible(a, t, to); n++)
 		if (ki_vec_push(&a->ways, (struct ki_table_way){jump, to}))
 			return -ENOMEM;
-	if (n && (n == t->count || !t->exact) && a->ways.n < MAX_WAYS &&
-	    (!t->exact || leads_inside(a, t))) {
+	if (a->nread > most_entries(a)) {
+		a->ways.n = before;
+		*found = UNKNOWN_TABLE;
+		return 0;
+	}
+	if (n && (n == t->count || !t->exact) && (!t->exact || leads_inside(a, t))) {
 		finish_ways(a, before);
 		*found = A_TABLE;
 		return 0;
@@ -413,24 +427,39 @@ static bool is_far(const struct ki_analysis *a, uint32_t i)
 	return ki_form_parse(a->fn, &a->fn->insns[i], &f) && f.opcode == 0xff && f.reg == 5;
 }
 
+/*
+ * Is the frame that the function made still there? Who calls another one in his place has taken
+ * it away. A cold part's is its parent's.
+ */
+static int has_frame(struct ki_analysis *a, uint32_t i, bool *frame)
+{
+	int32_t depth = 0;
+	int ret = 0;
+
+	*frame = ki_symbol_is_cold(a->fn->symbol);
+	if (!*frame)
+		ret = ki_stack_depth(a, i, &depth);
+	*frame |= !ret && depth;
+	return ret == -ENOENT ? 0 : ret;
+}
+
 static int find_ways(struct ki_analysis *a, uint32_t i, enum found *found)
 {
 	struct table t;
-	int32_t depth;
+	bool frame;
 	int ret = 0;
 
 	*found = find_table(a, i, &t);
-	if (*found == A_TABLE && a->ways.n >= MAX_WAYS)
-		*found = UNKNOWN_TABLE;
 	if (*found == A_TABLE) {
 		find_bound(a, &t);
 		ret = read_table(a, i, &t, found);
 	} else if (a->extra[i].traits & KI_TRAIT_TABLE_JUMP) {
 		*found = UNKNOWN_TABLE;
 	}
-	/* Whoever calls another function in his place has taken his frame away. */
-	if (!ret && *found == NOT_A_TABLE && !is_far(a, i) &&
-	    (ki_symbol_is_cold(a->fn->symbol) || (ki_stack_depth(a, i, &depth) && depth)))
+	if (ret || *found != NOT_A_TABLE || is_far(a, i))
+		return ret;
+	ret = has_frame(a, i, &frame);
+	if (!ret && frame)
 		*found = UNKNOWN_TABLE;
 	return ret;
 }

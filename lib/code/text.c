@@ -79,6 +79,8 @@ static void usual_name(ZydisMnemonic m, char *buf, size_t len)
 /* A register among the visible operands tells the size; %cl as a count does not. */
 static bool is_size_clear(const ZydisFormatterContext *c)
 {
+	if (c->instruction->mnemonic == ZYDIS_MNEMONIC_NOP)
+		return false;
 	for (unsigned int i = 0; i < c->instruction->operand_count_visible; i++) {
 		const ZydisDecodedOperand *o = &c->operands[i];
 
@@ -194,6 +196,9 @@ static void set_up(enum ki_syntax syntax, ZydisFormatterStyle style)
 		ZydisFormatterSetProperty(f, off[i], ZYAN_FALSE);
 	for (size_t i = 0; i < sizeof(unpadded) / sizeof(*unpadded); i++)
 		ZydisFormatterSetProperty(f, unpadded[i], ZYDIS_PADDING_DISABLED);
+	if (syntax == KI_SYNTAX_ATT)
+		ZydisFormatterSetProperty(f, ZYDIS_FORMATTER_PROP_IMM_SIGNEDNESS,
+					  ZYDIS_SIGNEDNESS_UNSIGNED);
 	default_mnemonic[syntax] = f->func_print_mnemonic;
 	default_address[syntax] = f->func_print_address_abs;
 	hook = (const void *)&print_mnemonic;
@@ -219,6 +224,45 @@ static void close_up(char *text)
 	*to = '\0';
 }
 
+static void insert(char text[KI_DECODE_TEXT], char *at, const char *what)
+{
+	size_t n = strlen(what), len = strlen(text);
+
+	if (len + n >= KI_DECODE_TEXT)
+		return;
+	memmove(at + n, at, len + 1 - (size_t)(at - text));
+	memcpy(at, what, n);
+}
+
+/* What is left to do for AT&T: a displacement that is there but 0, the star of indirect jumps. */
+static void finish_att(const ZydisDecodedInstruction *z, char text[KI_DECODE_TEXT])
+{
+	char *paren, *space;
+
+	close_up(text);
+	paren = strchr(text, '(');
+	if (paren && z->raw.disp.size && !z->raw.disp.value)
+		insert(text, paren, "0x0");
+	space = strrchr(text, ' ');
+	if (space && !z->raw.imm[0].is_relative &&
+	    (z->mnemonic == ZYDIS_MNEMONIC_CALL || z->mnemonic == ZYDIS_MNEMONIC_JMP))
+		insert(text, space + 1, "*");
+}
+
+/* Operands that AT&T leaves out: the register of a long nop, the 1 of a shift by one. */
+static uint8_t visible(const ZydisDecodedInstruction *z, enum ki_syntax syntax)
+{
+	uint8_t n = z->operand_count_visible;
+
+	if (syntax != KI_SYNTAX_ATT || n != 2)
+		return n;
+	if (z->mnemonic == ZYDIS_MNEMONIC_NOP)
+		return 1;
+	return z->opcode_map == ZYDIS_OPCODE_MAP_DEFAULT && (z->opcode == 0xd0 || z->opcode == 0xd1)
+		       ? 1
+		       : n;
+}
+
 int ki_decode_text(const uint8_t *p, size_t avail, uint64_t addr, enum ki_syntax syntax,
 		   ki_name_fn name, const void *ctx, char text[KI_DECODE_TEXT])
 {
@@ -232,11 +276,12 @@ int ki_decode_text(const uint8_t *p, size_t avail, uint64_t addr, enum ki_syntax
 	if (d.in.kind == KI_INSN_BAD ||
 	    ZYAN_FAILED(ZydisDecoderDecodeFull(ki_zydis_decoder(), p, avail, &z, ops)))
 		return -EILSEQ;
+	z.operand_count_visible = visible(&z, syntax);
 	if (ZYAN_FAILED(ZydisFormatterFormatInstruction(&formatters[syntax], &z, ops,
 							z.operand_count_visible, text,
 							KI_DECODE_TEXT, addr, &names)))
 		return -EILSEQ;
 	if (syntax == KI_SYNTAX_ATT)
-		close_up(text);
+		finish_att(&z, text);
 	return 0;
 }

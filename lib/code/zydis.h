@@ -16,6 +16,7 @@
 #define KI_ZYDIS_EXPOSES    0x02 /* shows all registers to code that is not known */
 #define KI_ZYDIS_MAY_WRITE  0x04 /* may leave its destination as it was */
 #define KI_ZYDIS_IDLE	    0x08 /* its operands mean nothing */
+#define KI_ZYDIS_ALL_FLAGS  0x10 /* writes all flags */
 
 const ZydisDecoder *ki_zydis_decoder(void);	   /* of everything */
 const ZydisDecoder *ki_zydis_length_decoder(void); /* of the length only */

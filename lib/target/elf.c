@@ -53,16 +53,30 @@ int ki_pread(int fd, void *buf, size_t len, uint64_t off)
 	return 0;
 }
 
-/* len bytes at off and a 0. */
-static int read_bytes(struct ki_elf *e, uint64_t off, uint64_t len, uint8_t **bytes)
+/* Take len bytes at off from the budget. */
+static int check(struct ki_elf *e, uint64_t off, uint64_t len)
 {
-	uint8_t *p;
-	int ret;
-
 	if (off > e->size || len > e->size - off)
 		return ki_elf_bad(e, "a section lies outside the file: is it cut off?");
 	if (len > e->budget)
 		return ki_elf_bad(e, "its sections lie on top of each other");
+	e->budget -= len;
+	return 0;
+}
+
+int ki_elf_check(struct ki_elf *e, uint32_t section)
+{
+	return check(e, e->sh[section].sh_offset, e->sh[section].sh_size);
+}
+
+/* len bytes at off and a 0. */
+static int read_bytes(struct ki_elf *e, uint64_t off, uint64_t len, uint8_t **bytes)
+{
+	uint8_t *p;
+	int ret = check(e, off, len);
+
+	if (ret)
+		return ret;
 	p = malloc(len + 1);
 	if (!p)
 		return ki_elf_no_memory(e);
@@ -73,7 +87,6 @@ static int read_bytes(struct ki_elf *e, uint64_t off, uint64_t len, uint8_t **by
 				  ret == -ENODATA ? "has become shorter" : strerror(-ret));
 	}
 	p[len] = 0;
-	e->budget -= len;
 	*bytes = p;
 	return 0;
 }

@@ -31,6 +31,9 @@ const char *ki_elf_name(const struct ki_elf *e, uint32_t section);
 /* The bytes of a section in the file, with a 0 behind them; the caller frees. */
 int ki_elf_read(struct ki_elf *e, uint32_t section, uint8_t **bytes);
 
+/* Will ki_elf_read find that much in the file? 0, or its error; counts as read. */
+int ki_elf_check(struct ki_elf *e, uint32_t section);
+
 /* -EINVAL: what is wrong with the file. */
 int ki_elf_bad(const struct ki_elf *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 int ki_elf_no_memory(const struct ki_elf *e);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * An ELF image: vmlinux, a kernel module, a program. What is loaded of it is copied out, so that
- * the file may change or vanish afterwards. Nothing in the file is believed.
+ * An ELF image: vmlinux, a kernel module, a program. Its code is copied out, so that the file may
+ * change afterwards; data is read when it is asked for (a kernel has more data than code, and
+ * few of it is), but for relocatable files. Nothing in the file is believed.
  *
  * A relocatable file has no addresses. It gets some: sections of code from 0 on, then, from the
  * next page on, the others, then a page for each 256 symbols, where those that are defined
@@ -12,7 +13,9 @@
  */
 #include "target/image.h"
 
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "target/kinds.h"
 
@@ -46,13 +49,40 @@ static int image_read(struct ki_target *t, uint64_t addr, void *buf, size_t len,
 	return 0;
 }
 
+static const uint8_t *image_view(struct ki_target *t, uint64_t addr, size_t len)
+{
+	const struct ki_image *im = t->own;
+	const struct ki_piece *p = ki_pieces_at(&im->text, addr);
+
+	return p && len <= p->len - (addr - p->addr) ? p->bytes + (addr - p->addr) : NULL;
+}
+
+const uint8_t *ki_image_bytes(struct ki_image *im, const struct ki_piece *piece)
+{
+	struct ki_piece *p = (struct ki_piece *)(uintptr_t)piece;
+	uint8_t *bytes = __atomic_load_n(&p->bytes, __ATOMIC_ACQUIRE);
+
+	if (bytes || !p->off)
+		return bytes;
+	pthread_mutex_lock(&im->lock);
+	bytes = p->bytes;
+	if (!bytes && (bytes = malloc(p->len)) && ki_pread(im->fd, bytes, p->len, p->off)) {
+		free(bytes);
+		bytes = NULL;
+	}
+	__atomic_store_n(&p->bytes, bytes, __ATOMIC_RELEASE);
+	pthread_mutex_unlock(&im->lock);
+	return bytes;
+}
+
 static int image_read_data(struct ki_target *t, uint64_t addr, void *buf, size_t len,
 			   struct ki_err *err)
 {
-	const struct ki_image *im = t->own;
+	struct ki_image *im = t->own;
 
 	while (len) {
 		const struct ki_piece *p = ki_pieces_at(&im->text, addr);
+		const uint8_t *bytes;
 		size_t n;
 
 		if (!p)
@@ -62,8 +92,11 @@ static int image_read_data(struct ki_target *t, uint64_t addr, void *buf, size_t
 					  "0x%llx is in no loaded section of the image",
 					  (unsigned long long)addr);
 		n = p->len - (addr - p->addr) < len ? p->len - (addr - p->addr) : len;
-		if (p->bytes)
-			memcpy(buf, p->bytes + (addr - p->addr), n);
+		bytes = ki_image_bytes(im, p);
+		if (!bytes && p->off)
+			return ki_err_set(err, -EIO, addr, "the file cannot be read any more");
+		if (bytes)
+			memcpy(buf, bytes + (addr - p->addr), n);
 		else
 			memset(buf, 0, n);
 		addr += n;
@@ -90,11 +123,15 @@ static void image_close(struct ki_target *t)
 	free_pieces(&im->data);
 	ki_vec_free(&im->kinds);
 	ki_vec_free(&im->tables);
+	if (im->fd >= 0)
+		close(im->fd);
+	pthread_mutex_destroy(&im->lock);
 	free(im);
 }
 
 static const struct ki_target_ops image_ops = {
 	.read = image_read,
+	.view = image_view,
 	.read_data = image_read_data,
 	.reserved = ki_image_reserved,
 	.close = image_close,
@@ -106,7 +143,7 @@ static bool is_loaded(const Elf64_Shdr *sh)
 	bool tbss = sh->sh_type == SHT_NOBITS && (sh->sh_flags & SHF_TLS);
 
 	return sh->sh_type != SHT_NULL && (sh->sh_flags & SHF_ALLOC) &&
-	       !(sh->sh_flags & SHF_COMPRESSED) && sh->sh_size && !tbss;
+	       !(sh->sh_flags & SHF_COMPRESSED) && !tbss;
 }
 
 static bool is_text(const Elf64_Shdr *sh)
@@ -139,17 +176,24 @@ static int add_section(struct ki_image_reader *r, uint32_t i, bool text)
 	if (ret)
 		return ret;
 	s.addr = sh->sh_addr;
+	r->places[i] = (struct ki_place){.addr = s.addr, .loaded = true};
+	if (!s.len)
+		return 0;
 	if (s.len > UINT64_MAX - s.addr)
 		return ki_elf_bad(&r->elf, "a section ends behind the last address");
-	if (sh->sh_type != SHT_NOBITS)
+	if (sh->sh_type != SHT_NOBITS && !text && r->elf.eh.e_type != ET_REL && sh->sh_offset) {
+		ret = ki_elf_check(&r->elf, i);
+		s.off = sh->sh_offset;
+	} else if (sh->sh_type != SHT_NOBITS) {
 		ret = ki_elf_read(&r->elf, i, &s.bytes);
+	}
 	if (ret)
 		return ret;
 	if (ki_vec_push(text ? &r->image->text : &r->image->data, s)) {
 		free(s.bytes);
 		return ki_elf_no_memory(&r->elf);
 	}
-	r->places[i] = (struct ki_place){s.addr, s.len, s.bytes, text};
+	r->places[i] = (struct ki_place){s.addr, s.len, s.bytes, text, true};
 	return text ? ki_image_note_section(r, i) : 0;
 }
 
@@ -206,10 +250,17 @@ static int fill(struct ki_image_reader *r, const char *system_map)
 {
 	int ret;
 
-	r->image = r->t->own = calloc(1, sizeof(*r->image));
-	r->places = calloc((size_t)r->elf.nsh + 1, sizeof(*r->places));
-	if (!r->image || !r->places)
+	r->image = calloc(1, sizeof(*r->image));
+	if (!r->image)
 		return ki_elf_no_memory(&r->elf);
+	r->t->own = r->image;
+	pthread_mutex_init(&r->image->lock, NULL);
+	r->image->fd = fcntl(r->elf.fd, F_DUPFD_CLOEXEC, 0);
+	r->places = calloc((size_t)r->elf.nsh + 1, sizeof(*r->places));
+	if (!r->places)
+		return ki_elf_no_memory(&r->elf);
+	if (r->image->fd < 0)
+		return ki_err_set(r->elf.err, -errno, 0, "%s: %s", r->elf.path, strerror(errno));
 	ret = read_sections(r, true);
 	if (!ret)
 		ret = read_sections(r, false);

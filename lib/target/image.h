@@ -6,6 +6,8 @@
 #ifndef KI_TARGET_IMAGE_H
 #define KI_TARGET_IMAGE_H
 
+#include <pthread.h>
+
 #include "target/elf.h"
 #include "target/marks.h"
 #include "target/priv.h"
@@ -13,7 +15,8 @@
 /* A loaded section, or the part of it that no other lies on. */
 struct ki_piece {
 	uint64_t addr, len;
-	uint8_t *bytes; /* owned; NULL: zeros */
+	uint8_t *bytes; /* owned; NULL: zeros, or not yet read */
+	uint64_t off;	/* in the file, of what is not yet read; 0 */
 };
 
 typedef ki_vec(struct ki_piece) ki_pieces;
@@ -33,16 +36,18 @@ struct ki_image_table {
 /* Both in order of address and without overlap. Piece i of text is the target's range i. */
 struct ki_image {
 	ki_pieces text, data;
+	int fd;		      /* to read data when it is asked for; -1: nothing is left to read */
+	pthread_mutex_t lock; /* of that */
 	ki_vec(struct ki_image_kind) kinds;
 	ki_vec(struct ki_image_table) tables;
 	struct ki_marks marks;
 };
 
-/* Where a section of the file stands, and its copy (NULL: zeros). len 0: it is not loaded. */
+/* Where a section of the file stands, and its copy (NULL: zeros, or it is empty). */
 struct ki_place {
 	uint64_t addr, len;
 	uint8_t *bytes; /* not owned */
-	bool text;
+	bool text, loaded;
 };
 
 /* While a file is read. */
@@ -57,6 +62,9 @@ struct ki_image_reader {
 	uint32_t nsyms, symtab;
 	uint64_t end; /* of a relocatable file's sections: externals stand behind it */
 };
+
+/* A piece's bytes, read now if they have not been; NULL: zeros, or they cannot be read. */
+const uint8_t *ki_image_bytes(struct ki_image *im, const struct ki_piece *p);
 
 /* The piece that holds addr, or NULL. */
 const struct ki_piece *ki_pieces_at(const ki_pieces *p, uint64_t addr);

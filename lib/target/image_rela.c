@@ -54,7 +54,7 @@ static bool value_of(const struct ki_image_reader *r, uint32_t symbol, uint64_t 
 		*value = ki_image_external(r, symbol);
 	else if (s->st_shndx == SHN_ABS || !symbol)
 		*value = s->st_value;
-	else if (r->places[section].len)
+	else if (r->places[section].loaded)
 		*value = r->places[section].addr + s->st_value;
 	else
 		return false;

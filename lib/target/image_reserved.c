@@ -34,21 +34,23 @@ static const struct {
 
 struct builder {
 	struct ki_target *t;
-	const struct ki_image *im;
+	struct ki_image *im;
 	ki_vec(struct ki_reserved_row) rows;
 	int ret;
 };
 
 /* len bytes of the file at addr, or NULL. */
-static const uint8_t *bytes_at(const struct ki_image *im, uint64_t addr, uint64_t len)
+static const uint8_t *bytes_at(struct ki_image *im, uint64_t addr, uint64_t len)
 {
 	const struct ki_piece *p = ki_pieces_at(&im->text, addr);
+	const uint8_t *bytes;
 
 	if (!p)
 		p = ki_pieces_at(&im->data, addr);
-	if (!p || !p->bytes || len > p->len - (addr - p->addr))
+	bytes = p ? ki_image_bytes(im, p) : NULL;
+	if (!bytes || len > p->len - (addr - p->addr))
 		return NULL;
-	return p->bytes + (addr - p->addr);
+	return bytes + (addr - p->addr);
 }
 
 static void add(struct builder *b, uint64_t addr, uint64_t len, unsigned int reason,
@@ -184,7 +186,8 @@ static int find_sections(struct ki_image_reader *r, size_t table)
 		const struct ki_place *s = &r->places[i];
 		struct ki_image_table t = {s->addr, s->addr + s->len, table};
 
-		if (s->bytes && strcmp(ki_elf_name(&r->elf, i), tables[table].section) == 0 &&
+		if (s->len && r->elf.sh[i].sh_type != SHT_NOBITS &&
+		    strcmp(ki_elf_name(&r->elf, i), tables[table].section) == 0 &&
 		    ki_vec_push(&r->image->tables, t))
 			return ki_elf_no_memory(&r->elf);
 	}

@@ -22,6 +22,8 @@ struct ki_target_ops {
 	/* The range lies within one text range. */
 	int (*read)(struct ki_target *t, uint64_t addr, void *buf, size_t len, enum ki_view view,
 		    struct ki_err *err);
+	/* The original bytes of text that is in memory anyway, or NULL; may be NULL itself. */
+	const uint8_t *(*view)(struct ki_target *t, uint64_t addr, size_t len);
 	/* Data, or text; NULL: only text can be read. */
 	int (*read_data)(struct ki_target *t, uint64_t addr, void *buf, size_t len,
 			 struct ki_err *err);

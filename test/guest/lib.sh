@@ -35,7 +35,7 @@ skip() {
 }
 
 text_hash() {
-	"$ki" info --json --text-hash | sed -n 's/.*"text_hash": *"\([0-9a-f]*\)".*/\1/p'
+	"$ki" info --quick --json --text-hash | sed -n 's/.*"text_hash": *"\([0-9a-f]*\)".*/\1/p'
 }
 
 # Lines that no healthy kernel logs.

@@ -9,7 +9,7 @@ events=/sys/kernel/tracing/kprobe_events
 # shellcheck disable=SC2317 # called through ok
 reads() { "$prog/calls" read 1000 1 > /dev/null; }
 enable() { echo "$1" > /sys/kernel/tracing/events/kprobes/enable; }
-field() { "$ki" info --json | sed -n "s/.*\"$1\": *\([0-9]*\).*/\1/p"; }
+field() { "$ki" info --quick --json | sed -n "s/.*\"$1\": *\([0-9]*\).*/\1/p"; }
 
 # Where vfs_read's first window begins: behind the ftrace site, and the endbr64 if there is one.
 entry=5

@@ -4,7 +4,7 @@
 ORACLES_OBJ := $(patsubst %.c,$(O)/%.o,$(sort $(wildcard test/oracles/*.c)))
 
 $(O)/test/oracles-bin: $(ORACLES_OBJ) $(O)/libkerninst.a
-	$(call say,LD,$@)mkdir -p $(@D) && $(CC) $(CFLAGS) $(LDFLAGS) -pthread -o $@ $^ $(LIBS)
+	$(call say,LD,$@)mkdir -p $(@D) && $(CC) $(CFLAGS) $(LDFLAGS) -pthread -o $@ $^ $(LIBS) -lelf
 
 test-oracles: $(O)/test/oracles-bin
 .PHONY: test-oracles

@@ -10,6 +10,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
+[ -x build/release/test/oracles-bin ] || { echo "not ok 1 switches: make test-oracles first"; exit 1; }
 failed=0 number=0
 
 # "NAME LABEL" for each entry of each table that a function names.

@@ -23,6 +23,10 @@
  * the window in all, user space included), then "ADDRESS COUNT" (hex, decimal), sorted, without
  * zeros.
  *
+ * QEMU knows its translations by physical address and tells a plugin the virtual one of the first
+ * use: what the kernel ran at its physical address before it had any other (its first steps, and
+ * the return thunk) is not counted later either, until it is rewritten. transfers.c knows better.
+ *
  * What is counted is an instruction begun. One that faults and is executed again counts twice,
  * and one with a rep prefix may count once per iteration.
  */

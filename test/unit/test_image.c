@@ -3,15 +3,11 @@
  * ELF images: this program, and small files of our own, whole, cut off and broken.
  */
 #include "common_code.h"
+#include "common_elf.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <link.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 /* A file with two sections of code, symbols, and nothing else. */
 struct file {
@@ -84,20 +80,6 @@ static void make_file(struct file *f, uint16_t type)
 	set_symbol(f, 5, ".L1", STT_NOTYPE, DOT_TEXT, base + 24);
 	set_symbol(f, 6, "g", STT_FUNC, SHN_ABS, base + 28);
 	set_symbol(f, 7, "h", STT_FUNC, DOT_TEXT, base + 50);
-}
-
-/* Open a file of these bytes. */
-static int open_bytes(const void *bytes, size_t len, struct ki_target **t, struct ki_err *err)
-{
-	int fd = memfd_create("ki-test", MFD_CLOEXEC), ret;
-	char path[64];
-
-	assert_true(fd >= 0);
-	assert_int_equal(write(fd, bytes, len), (ssize_t)len);
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	ret = ki_target_open_image(path, t, err);
-	close(fd);
-	return ret;
 }
 
 static void check_refused(const void *bytes, size_t len)

@@ -159,6 +159,35 @@ test_panic() {
 	check "panic: nothing is left" nothing_left
 }
 
+# A cache of our own, of which only the image is whole.
+test_kernel_files() {
+	local own=$tmp/cache boot image one two
+	image=$("$top/vm/kernel" "$kernel" image)
+	boot=$own/kernel-$kernel/boot
+	mkdir -p "$boot" "$own/qemu"
+	cp "$image" "$boot"
+	cp "${image%/boot/*}/facts" "$own/kernel-$kernel/"
+	cp "${image%/kernel-*}/qemu/facts" "$own/qemu/"
+	KI_CACHE=$own "$top/vm/kernel" "$kernel" vmlinux >"$tmp/one" 2>"$tmp/err" &
+	two=$(KI_CACHE=$own "$top/vm/kernel" "$kernel" vmlinux 2>&1)
+	wait $!
+	one=$(cat "$tmp/one")
+	check "vmlinux: two at once get one file" is "$one" "$two"
+	check "vmlinux: nothing is said" is "$(cat "$tmp/err")" ""
+	check "vmlinux: it has sections" grep -q '\.text' <(readelf -SW "$one")
+	check "vmlinux: nothing else is left" is "$(find "$boot" -type f | wc -l)" 2
+	rm -f "$one"
+	truncate -s 1000000 "$boot"/vmlinuz-*
+	KI_CACHE=$own "$top/vm/kernel" "$kernel" vmlinux >"$tmp/out" 2>"$tmp/err"
+	check "vmlinux: the image is cut off: status 1" is $? 1
+	check "vmlinux: the image is cut off: one line" is "$(wc -l <"$tmp/err")" 1
+	check "vmlinux: the image is cut off: nothing is left" is "$(find "$boot" -type f | wc -l)" 1
+	printf hello >"$(echo "$boot"/vmlinuz-*)"
+	KI_CACHE=$own "$top/vm/kernel" "$kernel" vmlinux >"$tmp/out" 2>"$tmp/err"
+	check "vmlinux: no image: status 1" is $? 1
+	check "vmlinux: no image: one line" is "$(wc -l <"$tmp/err")" 1
+}
+
 test_insmod_failure() {
 	# shellcheck disable=SC2016
 	printf 'kmod:\n\t@d=build/kmod/$$(vm/kernel $(KERNEL) release); mkdir -p $$d; echo >$$d/kerninst.ko\n' \
@@ -202,6 +231,7 @@ test_command
 test_big_output
 test_timeout
 test_panic
+test_kernel_files
 test_insmod_failure
 test_interrupt
 test_kill_and_forward

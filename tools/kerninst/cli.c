@@ -90,14 +90,6 @@ int cli_other_option(const struct verb *v, int option, char **argv)
 			  what);
 }
 
-int cli_open(const char *image, struct ki_target **out)
-{
-	struct ki_err err = {0};
-	int ret = image ? ki_target_open_image(image, out, &err) : ki_target_open_live(out, &err);
-
-	return ret ? cli_fail(&err) : CLI_OK;
-}
-
 bool cli_seconds(const char *text, double *out)
 {
 	char *end;

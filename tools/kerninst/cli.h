@@ -22,7 +22,8 @@ struct verb {
 	int (*run)(const struct verb *self, int argc, char **argv);
 };
 
-extern const struct verb verb_info, verb_list, verb_stat, verb_explain;
+extern const struct verb verb_stat, verb_list, verb_disas, verb_cfg, verb_calls, verb_info,
+	verb_explain;
 
 /* "kerninst: what: why; hint" on stderr. They return the exit status that fits. */
 int cli_fail(const struct ki_err *err);
@@ -33,9 +34,6 @@ void cli_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* What getopt_long gave that the verb does not know: --help, '?' or ':'. */
 int cli_other_option(const struct verb *v, int option, char **argv);
-
-/* The image, or the live kernel if it is NULL: CLI_OK, or reported. */
-int cli_open(const char *image, struct ki_target **out);
 
 /* A positive number of seconds. */
 bool cli_seconds(const char *text, double *out);

@@ -2,11 +2,13 @@
 /*
  * kerninst explain: the reasons why something is refused.
  */
+#include <ctype.h>
 #include <getopt.h>
 #include <string.h>
 
 #include "cli.h"
 #include "out/json.h"
+#include "pointspec.h"
 
 static const char usage[] =
 	"Usage: kerninst explain [--json] [TAG...]\n"
@@ -46,6 +48,37 @@ static void print_json(unsigned int reason)
 	ki_json_end_line(&j);
 }
 
+/* Tags are in capitals, and people write dashes. */
+static void as_tag(const char *text, char *tag, size_t len)
+{
+	size_t i = 0;
+
+	for (; text[i] && i + 1 < len; i++)
+		tag[i] = text[i] == '-' ? '_' : (char)toupper((unsigned char)text[i]);
+	tag[i] = '\0';
+}
+
+static bool is_near(const char *wanted, const char *tag)
+{
+	size_t len = strlen(wanted);
+
+	return pointspec_distance(wanted, tag, 3) <= (len < 6 ? len / 2 : 3) ||
+	       (len >= 3 && strstr(tag, wanted));
+}
+
+static int unknown(const char *text)
+{
+	char list[1024] = "", wanted[64];
+	size_t at = 0;
+
+	as_tag(text, wanted, sizeof(wanted));
+	for (unsigned int r = 0; r < KI_R_COUNT && at < sizeof(list); r++)
+		if (is_near(wanted, ki_reason_tag(r)))
+			at += (size_t)snprintf(list + at, sizeof(list) - at, "%s%s",
+					       at ? ", " : "; near: ", ki_reason_tag(r));
+	return cli_error("no reason '%s'%s; kerninst explain lists them", text, list);
+}
+
 static int run(const struct verb *self, int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -63,7 +96,7 @@ static int run(const struct verb *self, int argc, char **argv)
 		print(r);
 	for (int i = optind; i < argc; i++)
 		if (ki_reason_find(argv[i], &reason))
-			return cli_error("no reason '%s'; kerninst explain lists them", argv[i]);
+			return unknown(argv[i]);
 	for (int i = optind; i < argc; i++)
 		if (!ki_reason_find(argv[i], &reason))
 			print(reason);

@@ -1,31 +1,45 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * kerninst info: what kernel and driver this is, and what cannot be done here.
+ * kerninst info: what kernel and driver this is, what cannot be done here, and what is known of
+ * the code as a whole.
  */
-#include <getopt.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 
 #include "cli.h"
 #include "match.h"
+#include "open.h"
 #include "out/json.h"
+#include "totals.h"
 
 static const char usage[] =
-	"Usage: kerninst info [--json] [--text-hash]\n"
-	"Show the kernel, the driver, what is in use, and what is not supported here.\n\n"
-	"  --json       one object\n"
-	"  --text-hash  hash the kernel's text as it is now; sites that the kernel itself rewrites\n"
-	"               are left out, so that equal hashes mean: nothing is installed\n"
-	"  -h, --help   this text\n\n"
+	"Usage: kerninst info [OPTION...]\n"
+	"Show the kernel, the driver, what is in use, what is not supported here, and what the\n"
+	"analysis of all functions finds.\n\n"
+	"      --json             one object\n"
+	"      --quick            no analysis: what the driver knows\n"
+	"  -v, --verbose          also each function whose code is not fully known, and why\n"
+	"      --threads N        of the analysis, 1 to 1024 (one for each CPU)\n"
+	"      --text-hash        hash the kernel's text as it is now; sites that the kernel itself\n"
+	"                         rewrites are left out: equal hashes mean that nothing is installed\n" OPEN_USAGE
+	"  -h, --help             this text\n\n"
 	"Examples:\n"
 	"  kerninst info\n"
-	"  kerninst info --json --text-hash | jq -r .text_hash\n";
+	"  kerninst info --quick --json --text-hash | jq -r .text_hash\n"
+	"  kerninst info -v --image vmlinux --system-map System.map\n";
+
+#define THREADS_MAX 1024
 
 struct facts {
+	struct open_options open;
+	struct ki_program_options analysis;
+	bool quick, verbose;
 	struct utsname kernel;
-	const struct ki_info *driver;
-	uint64_t text_bytes; /* of all ranges */
+	const struct ki_info *driver; /* NULL: a file */
+	struct ki_program *program;   /* NULL: quick */
+	uint64_t text_bytes;	      /* of all ranges */
 	size_t functions, modules;
 	size_t reserved[KI_R_COUNT]; /* rows of reserved text, by reason */
 	char hash[KI_TEXT_HASH_LEN];
@@ -86,13 +100,12 @@ static int gather(struct facts *f, struct ki_target *t)
 		f->functions += !syms[i].alias && !match_is_padding(&syms[i]);
 	if (count_reserved(f, t, &err) || (f->hashed && ki_target_text_hash(t, f->hash, &err)))
 		return cli_fail(&err);
-	return CLI_OK;
+	return f->quick ? CLI_OK : open_program(t, &f->analysis, false, &f->program);
 }
 
-static void print_text(const struct facts *f)
+static void print_driver(const struct facts *f)
 {
 	const struct ki_info *d = f->driver;
-	struct limit limits[NLIMITS];
 
 	printf("kernel        %s %s\n", f->kernel.release, f->kernel.machine);
 	printf("text          %" PRIu64 " bytes, core at 0x%" PRIx64 "\n", f->text_bytes,
@@ -106,11 +119,12 @@ static void print_text(const struct facts *f)
 	printf("sessions      %u, this one included\n", d->sessions);
 	printf("windows       %u installed\n", d->windows);
 	printf("waits         %" PRIu64 "\n", (uint64_t)d->waits);
-	if (f->hashed)
-		printf("text hash     %s\n", f->hash);
-	for (unsigned int r = 0; r < KI_R_COUNT; r++)
-		if (f->reserved[r])
-			printf("reserved      %7zu  %s\n", f->reserved[r], ki_reason_tag(r));
+}
+
+static void print_limits(const struct facts *f)
+{
+	struct limit limits[NLIMITS];
+
 	find_limits(f, limits);
 	for (size_t i = 0; i < NLIMITS; i++)
 		if (limits[i].here)
@@ -120,8 +134,36 @@ static void print_text(const struct facts *f)
 			       limits[i].reason ? "]" : "");
 }
 
-static void json_driver(struct ki_json *j, const struct ki_info *d)
+static void print_text(const struct facts *f)
 {
+	if (f->driver) {
+		print_driver(f);
+	} else {
+		printf("image         %s\n", f->open.image);
+		printf("text          %" PRIu64 " bytes\n", f->text_bytes);
+		printf("functions     %zu\n", f->functions);
+	}
+	if (f->hashed)
+		printf("text hash     %s\n", f->hash);
+	for (unsigned int r = 0; r < KI_R_COUNT; r++)
+		if (f->reserved[r])
+			printf("reserved      %10zu  %s\n", f->reserved[r], ki_reason_tag(r));
+	if (f->driver)
+		print_limits(f);
+	if (!f->program)
+		return;
+	puts("\nanalysis");
+	totals_print(f->program, totals_threads(f->analysis.threads));
+	if (f->verbose)
+		totals_unparsed_print(f->program);
+}
+
+static void json_driver(struct ki_json *j, const struct facts *f)
+{
+	const struct ki_info *d = f->driver;
+
+	ki_json_str(j, "release", f->kernel.release);
+	ki_json_str(j, "machine", f->kernel.machine);
 	ki_json_u64(j, "abi", d->abi);
 	ki_json_u64(j, "cpus", d->cpus);
 	ki_json_hex(j, "text_start", d->text_start);
@@ -152,64 +194,107 @@ static void json_limits(struct ki_json *j, const struct facts *f)
 	ki_json_close(j);
 }
 
+static void json_program(struct ki_json *j, const struct facts *f)
+{
+	ki_json_open(j, "analysis", '{');
+	totals_json(j, f->program, totals_threads(f->analysis.threads));
+	if (f->verbose)
+		totals_unparsed_json(j, f->program);
+	ki_json_close(j);
+}
+
 static void print_json(const struct facts *f)
 {
 	struct ki_json j;
 
 	ki_json_init(&j, stdout);
 	ki_json_open(&j, NULL, '{');
-	ki_json_str(&j, "release", f->kernel.release);
-	ki_json_str(&j, "machine", f->kernel.machine);
+	if (f->driver)
+		json_driver(&j, f);
+	else
+		ki_json_str(&j, "image", f->open.image);
 	ki_json_u64(&j, "text_bytes", f->text_bytes);
 	ki_json_u64(&j, "functions", f->functions);
 	ki_json_u64(&j, "modules", f->modules);
-	json_driver(&j, f->driver);
 	ki_json_open(&j, "reserved", '{');
 	for (unsigned int r = 0; r < KI_R_COUNT; r++)
 		if (f->reserved[r])
 			ki_json_u64(&j, ki_reason_tag(r), f->reserved[r]);
 	ki_json_close(&j);
-	json_limits(&j, f);
+	if (f->driver)
+		json_limits(&j, f);
 	if (f->hashed)
 		ki_json_str(&j, "text_hash", f->hash);
+	if (f->program)
+		json_program(&j, f);
 	ki_json_close(&j);
 	ki_json_end_line(&j);
 }
 
-static int run(const struct verb *self, int argc, char **argv)
+static bool parse_threads(const char *text, unsigned int *out)
 {
-	static const struct option options[] = {{"json", no_argument, NULL, 'j'},
-						{"text-hash", no_argument, NULL, 't'},
-						{"help", no_argument, NULL, 'h'},
-						{0}};
-	struct facts f = {0};
-	struct ki_target *t;
-	bool json = false;
-	int c, ret;
+	char *end;
+	unsigned long n = strtoul(text, &end, 10);
 
-	while ((c = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+	*out = (unsigned int)n;
+	return *text >= '0' && *text <= '9' && !*end && n >= 1 && n <= THREADS_MAX;
+}
+
+enum { OPT_QUICK = 1, OPT_THREADS, OPT_HASH };
+
+static const struct option options[] = {{"json", no_argument, NULL, 'j'},
+					{"quick", no_argument, NULL, OPT_QUICK},
+					{"verbose", no_argument, NULL, 'v'},
+					{"threads", required_argument, NULL, OPT_THREADS},
+					{"text-hash", no_argument, NULL, OPT_HASH},
+					{"help", no_argument, NULL, 'h'},
+					OPEN_OPTIONS,
+					{0}};
+
+static int parse(const struct verb *self, struct facts *f, bool *json, int argc, char **argv)
+{
+	int c;
+
+	while ((c = getopt_long(argc, argv, ":vh", options, NULL)) != -1) {
 		if (c == 'j')
-			json = true;
-		else if (c == 't')
-			f.hashed = true;
-		else
+			*json = true;
+		else if (c == OPT_QUICK)
+			f->quick = true;
+		else if (c == 'v')
+			f->verbose = true;
+		else if (c == OPT_HASH)
+			f->hashed = true;
+		else if (c == OPT_THREADS && !parse_threads(optarg, &f->analysis.threads))
+			return cli_misuse(self, "--threads %s: not a number from 1 to %d", optarg,
+					  THREADS_MAX);
+		else if (c != OPT_THREADS && !open_option(&f->open, c, optarg))
 			return cli_other_option(self, c, argv);
 	}
-	if (optind < argc)
-		return cli_misuse(self, "'%s': info takes no arguments", argv[optind]);
-	ret = cli_open(NULL, &t);
-	if (ret)
+	return optind < argc ? cli_misuse(self, "'%s': info takes no arguments", argv[optind]) : -1;
+}
+
+static int run(const struct verb *self, int argc, char **argv)
+{
+	struct facts f = {0};
+	struct ki_target *t = NULL;
+	bool json = false;
+	int ret = parse(self, &f, &json, argc, argv);
+
+	if (ret >= 0)
 		return ret;
-	ret = gather(&f, t);
+	ret = open_or_fail(&f.open, &t);
+	if (!ret)
+		ret = gather(&f, t);
 	if (!ret)
 		(json ? print_json : print_text)(&f);
+	ki_program_free(f.program);
 	ki_target_close(t);
 	return ret;
 }
 
 const struct verb verb_info = {
 	.name = "info",
-	.summary = "the kernel, the driver, and what is not supported here",
+	.summary = "the kernel, the driver, what is not supported here, and what all code is like",
 	.usage = usage,
 	.run = run,
 };

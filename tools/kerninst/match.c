@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "match.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "cli.h"
@@ -110,6 +111,10 @@ int match_nothing(struct ki_target *t, const struct pointspec *spec)
 	if (is_glob(spec))
 		return cli_error("no function matches '%s'; kerninst list shows what there is",
 				 spec->function);
+	if (spec->picked && ki_target_symbol_named(t, NULL, spec->function, NULL))
+		return cli_error("no function '%s' at 0x%" PRIx64
+				 "; kerninst list '%s' shows where",
+				 spec->function, spec->picked, spec->function);
 	all = ki_target_symbols(t, &n);
 	for (size_t i = 0; i < n; i++) {
 		struct near one = {all[i].name, rank_of(spec->function, all[i].name)};

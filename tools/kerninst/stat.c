@@ -13,6 +13,7 @@
 
 #include "cli.h"
 #include "command.h"
+#include "open.h"
 #include "points.h"
 #include "report.h"
 
@@ -177,11 +178,12 @@ static int open_report(struct run *r)
 
 static int prepare(struct run *r, const struct asked *asked)
 {
+	const struct open_options live = {0};
 	const struct options *o = r->o;
 	struct ki_err err = {0};
 	int ret;
 
-	ret = cli_open(NULL, &r->t);
+	ret = open_or_fail(&live, &r->t);
 	if (!ret)
 		ret = points_resolve(&r->points, r->t, asked, o->blocks, o->quiet);
 	if (!ret)

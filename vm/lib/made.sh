@@ -12,8 +12,10 @@ made() {
 		exec {lock}<"${file%/*}" || die 1 "cannot read the cache ${file%/*}"
 		flock "$lock"
 		if [[ ! -s $file ]]; then
-			"$@" "$file.part" && sync "$file.part" && mv "$file.part" "$file" ||
-				{ rm -f "$file.part"; exit 1; }
+			("$@" "$file.part") && sync "$file.part" && mv "$file.part" "$file" || {
+				rm -f "$file.part"
+				exit 1
+			}
 		fi
 		exec {lock}<&-
 	fi
@@ -48,6 +50,8 @@ unpack_vmlinux() {
 	sectors=$(le "$image" 497 1)
 	start=$((((sectors ? sectors : 4) + 1) * 512 + $(le "$image" 584 4)))
 	length=$(le "$image" 588 4)
+	(($(stat -c %s "$image") >= start + length)) ||
+		die 1 "$image is cut off: vm/fetch --update brings it again"
 	magic=$(od -An -v -tx1 -j "$start" -N 4 "$image" | tr -d ' ')
 	size=$(le "$image" $((start + length - 4)) 4)
 	command=$(unpacker "$magic")
@@ -55,7 +59,7 @@ unpack_vmlinux() {
 	need_tools "${command%% *}"
 	[[ $magic == 1f8b* ]] || length=$((length - 4))
 	# shellcheck disable=SC2086
-	tail -c +$((start + 1)) "$image" 2>/dev/null | head -c "$length" | $command >"$out" ||
+	tail -c +$((start + 1)) "$image" 2>/dev/null | head -c "$length" | $command >"$out" 2>/dev/null ||
 		die 1 "cannot unpack the kernel in $image to $out: is the disk full?"
 	[[ $(stat -c %s "$out") == "$size" && $(head -c 4 "$out") == $'\x7fELF' ]] ||
 		die 1 "the kernel unpacked from $image is not an ELF file of $size bytes"

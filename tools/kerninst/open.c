@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "open.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+bool open_option(struct open_options *o, int option, const char *arg)
+{
+	if (option == OPEN_IMAGE)
+		o->image = arg;
+	else if (option == OPEN_SYSTEM_MAP)
+		o->system_map = arg;
+	else
+		return false;
+	return true;
+}
+
+int open_target(const struct open_options *o, struct ki_target **t, struct ki_err *err)
+{
+	if (o->system_map)
+		return ki_target_open_with_map(o->image, o->system_map, t, err);
+	if (o->image)
+		return ki_target_open_image(o->image, t, err);
+	return ki_target_open_live(t, err);
+}
+
+static bool has_symbols(const struct ki_target *t)
+{
+	size_t n;
+
+	ki_target_symbols(t, &n);
+	return n > 0;
+}
+
+/* What to give instead of the file that a message is about. */
+static const char *hint(const struct open_options *o, const struct ki_err *err)
+{
+	if (o->system_map && !strncmp(err->msg, o->system_map, strlen(o->system_map)))
+		return "--system-map takes the System.map of the same build";
+	return "--image takes an ELF file for x86-64: vmlinux, a module, a program";
+}
+
+int open_or_fail(const struct open_options *o, struct ki_target **t)
+{
+	struct ki_err err = {0};
+
+	if (!open_target(o, t, &err)) {
+		if (has_symbols(*t))
+			return CLI_OK;
+		ki_target_close(*t);
+		*t = NULL;
+		return cli_error("%s: no symbols of code; give them with --system-map FILE",
+				 o->image ? o->image : "this kernel");
+	}
+	/* what has a reason of the table has a hint there */
+	if (err.reason || err.code == -ENOMEM || (!o->image && !o->system_map))
+		return cli_fail(&err);
+	return cli_error("%s; %s", err.msg, hint(o, &err));
+}
+
+/* Says that it is at work, until it is told to stop. */
+struct ticker {
+	pthread_mutex_t lock;
+	pthread_cond_t stop;
+	bool stopped;
+};
+
+static void *tick(void *arg)
+{
+	struct ticker *k = arg;
+	struct timespec start, until;
+	bool shown = false;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	clock_gettime(CLOCK_MONOTONIC, &start);
+	pthread_mutex_lock(&k->lock);
+	while (!k->stopped) {
+		until.tv_sec++;
+		pthread_cond_timedwait(&k->stop, &k->lock, &until);
+		if (k->stopped)
+			break;
+		fprintf(stderr, "\ranalysing all code: %.0f s ", cli_since(&start));
+		shown = true;
+	}
+	pthread_mutex_unlock(&k->lock);
+	if (shown)
+		fputs("\r\033[K", stderr);
+	return NULL;
+}
+
+int open_program(struct ki_target *t, const struct ki_program_options *o, bool quiet,
+		 struct ki_program **out)
+{
+	struct ticker k = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false};
+	bool ticking = !quiet && isatty(STDERR_FILENO);
+	struct ki_err err = {0};
+	pthread_t thread;
+	int ret;
+
+	ticking = ticking && !pthread_create(&thread, NULL, tick, &k);
+	ret = ki_program_build(t, o, out, &err);
+	if (ticking) {
+		pthread_mutex_lock(&k.lock);
+		k.stopped = true;
+		pthread_cond_signal(&k.stop);
+		pthread_mutex_unlock(&k.lock);
+		pthread_join(thread, NULL);
+	}
+	return ret ? cli_fail(&err) : CLI_OK;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What a verb looks at: the running kernel, or a file. Verbs take these options by the rows
+ * OPEN_OPTIONS in their table, the text OPEN_USAGE in their usage, and open_option in their loop.
+ */
+#ifndef KERNINST_OPEN_H
+#define KERNINST_OPEN_H
+
+#include <getopt.h>
+
+#include "kerninst/program.h"
+
+struct open_options {
+	const char *image;	/* an ELF file; NULL: the running kernel */
+	const char *system_map; /* its symbols; NULL: those that it has */
+};
+
+enum { OPEN_IMAGE = 0x100, OPEN_SYSTEM_MAP };
+
+/* clang-format off */
+#define OPEN_OPTIONS \
+	{"image", required_argument, NULL, OPEN_IMAGE}, \
+	{"system-map", required_argument, NULL, OPEN_SYSTEM_MAP}
+#define OPEN_USAGE \
+	"      --image FILE       an ELF file (vmlinux, a module, a program), not this kernel\n" \
+	"      --system-map FILE  the symbols of a System.map, not the kernel's or the file's own\n"
+/* clang-format on */
+
+/* What getopt_long gave: false if it is none of OPEN_OPTIONS. */
+bool open_option(struct open_options *o, int option, const char *arg);
+
+/* 0, or -errno. */
+int open_target(const struct open_options *o, struct ki_target **t, struct ki_err *err);
+
+/* The same, reported: an exit status. */
+int open_or_fail(const struct open_options *o, struct ki_target **t);
+
+/*
+ * ki_program_build, reported: an exit status. On a terminal, stderr says that it is at work when
+ * it takes more than a second, unless quiet.
+ */
+int open_program(struct ki_target *t, const struct ki_program_options *o, bool quiet,
+		 struct ki_program **out);
+
+#endif

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "windows.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli.h"
+
+/* Of a function without any window that can be used: what is in the way at its entry. */
+static unsigned int why_not(const struct windows *w)
+{
+	const struct ki_point entry = {.kind = KI_POINT_ENTRY};
+	unsigned int reason = KI_R_WINDOW_SHORT;
+	struct ki_place *place = NULL;
+	size_t n;
+
+	if (w->fn->reason)
+		return w->fn->reason;
+	if (w->ready)
+		return KI_R_OK;
+	if (!ki_point_places(w->fn, &w->spans, &entry, &place, &n, NULL) && n && place->reason)
+		reason = place->reason;
+	free(place);
+	return reason;
+}
+
+int windows_find(struct windows *w, struct ki_target *t, const struct ki_symbol *sym,
+		 struct ki_err *err)
+{
+	int ret;
+
+	*w = (struct windows){.sym = sym};
+	ret = ki_function_analyze(t, sym, &w->fn, err);
+	if (!ret)
+		ret = ki_spans_find(w->fn, &w->spans, err);
+	if (ret) {
+		windows_free(w);
+		return ret;
+	}
+	w->blocks = w->fn->nblocks;
+	for (uint32_t b = 0; b < w->blocks; b++)
+		w->insns += w->fn->blocks[b].count;
+	for (size_t i = 0; i < w->spans.n; i++)
+		w->ready += w->spans.v[i].reason == KI_R_OK;
+	w->reason = why_not(w);
+	return 0;
+}
+
+void windows_free(struct windows *w)
+{
+	ki_spans_free(&w->spans);
+	ki_function_free(w->fn);
+	w->fn = NULL;
+}
+
+static bool waits(const struct windows *w, const struct ki_span *s)
+{
+	return s->count > 1 && w->fn->insns[s->first].len < KI_WINDOW_MIN;
+}
+
+/* Each alias of the function by name, for text or JSON. */
+static void each_alias(const struct windows *w, struct ki_json *j)
+{
+	size_t n;
+	const struct ki_symbol *all = ki_target_symbols(w->fn->target, &n), *end = all + n;
+
+	for (const struct ki_symbol *s = w->sym + 1; s < end && s->addr == w->sym->addr; s++) {
+		if (j)
+			ki_json_str(j, NULL, s->name);
+		else
+			printf("  alias %s\n", s->name);
+	}
+}
+
+static void print_insn(const struct windows *w, const struct ki_insn *in)
+{
+	char text[128];
+
+	ki_insn_format(w->fn, in, text, sizeof(text));
+	printf("      +0x%-5" PRIx64 " %s\n", in->addr - w->fn->start, text);
+}
+
+static void print_window(const struct windows *w, const struct ki_span *s)
+{
+	printf("    window 0x%" PRIx64 "  %u bytes  %u instructions  %-7s  %s\n", s->addr, s->len,
+	       s->count, waits(w, s) ? "wait" : "no wait",
+	       s->reason ? ki_reason_tag(s->reason) : "yes");
+}
+
+static void print_block(const struct windows *w, uint32_t b)
+{
+	const struct ki_block *blk = &w->fn->blocks[b];
+
+	printf("  block %u  0x%" PRIx64 "  %" PRIu64 " bytes\n", b, blk->start,
+	       blk->end - blk->start);
+	for (uint32_t i = blk->first; i < blk->first + blk->count; i++) {
+		const struct ki_insn *in = &w->fn->insns[i];
+		const struct ki_span *s = ki_spans_at(&w->spans, w->fn, in->addr);
+		struct ki_copy copy;
+
+		if (s && s->first == i)
+			print_window(w, s);
+		else if (!s)
+			printf("    no window: %s\n",
+			       ki_reason_tag(ki_relocate(
+				       in, w->fn->bytes + (in->addr - w->fn->start), &copy)));
+		print_insn(w, in);
+	}
+}
+
+void windows_print(const struct windows *w)
+{
+	printf("%s:%s  0x%" PRIx64 "  %" PRIu64 " bytes  %u blocks  %zu windows  %s\n",
+	       cli_module(w->sym), w->sym->name, w->sym->addr, w->sym->size, w->blocks, w->ready,
+	       w->reason ? ki_reason_tag(w->reason) : "yes");
+	each_alias(w, NULL);
+	for (uint32_t b = 0; !w->fn->reason && b < w->fn->nblocks; b++)
+		print_block(w, b);
+}
+
+void windows_json(const struct windows *w, struct ki_json *j)
+{
+	ki_json_open(j, "aliases", '[');
+	each_alias(w, j);
+	ki_json_close(j);
+	ki_json_open(j, "window_list", '[');
+	for (size_t i = 0; i < w->spans.n; i++) {
+		const struct ki_span *s = &w->spans.v[i];
+
+		ki_json_open(j, NULL, '{');
+		ki_json_hex(j, "address", s->addr);
+		ki_json_u64(j, "bytes", s->len);
+		ki_json_u64(j, "instructions", s->count);
+		ki_json_bool(j, "wait", waits(w, s));
+		ki_json_str(j, "reason", ki_reason_tag(s->reason));
+		ki_json_close(j);
+	}
+	ki_json_close(j);
+}
