@@ -10,10 +10,10 @@ tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 oracles=build/release/test/oracles-bin
 [ -x $oracles ] || { echo "not ok 1 oracles: make test-oracles first"; exit 1; }
-vmlinux=$(vm/kernel 6.1 vmlinux) && map=$(vm/kernel 6.1 system-map) && modules=$(vm/kernel 6.1 modules) || {
+if ! { vmlinux=$(vm/kernel 6.1 vmlinux) && map=$(vm/kernel 6.1 system-map) && modules=$(vm/kernel 6.1 modules); }; then
 	echo "not ok 1 oracles: there is no kernel to look at"
 	exit 1
-}
+fi
 
 # A few of every kind, and those with the strangest code.
 sample() {
