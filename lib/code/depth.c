@@ -8,6 +8,7 @@
 #include "code/form.h"
 
 #define UNSET INT32_MIN
+#define BACK  16 /* instructions between the last pop and the jump */
 
 struct walk {
 	const struct ki_analysis *a;
@@ -153,4 +154,21 @@ int ki_stack_depth(struct ki_analysis *a, uint32_t i, int32_t *depth)
 		return ret;
 	*depth = a->depths.v[i];
 	return *depth == UNSET ? -ENOENT : 0;
+}
+
+bool ki_stack_is_given_back(const struct ki_analysis *a, uint32_t i)
+{
+	for (uint32_t back = 1; back <= BACK && back <= i; back++) {
+		const struct ki_insn *in = &a->fn->insns[i - back];
+		struct ki_form f;
+
+		if (in->kind != KI_INSN_PLAIN || a->extra[i - back + 1].leader)
+			return false;
+		if (!(a->extra[i - back].def & KI_REGSET_REG(KI_RSP)))
+			continue;
+		ki_form_parse(a->fn, in, &f);
+		return pushed(&f) < 0 || f.opcode == 0xc9 ||
+		       ((f.opcode == 0x81 || f.opcode == 0x83) && f.reg == 0);
+	}
+	return false;
 }

@@ -28,4 +28,7 @@ bool ki_form_parse(const struct ki_function *fn, const struct ki_insn *in, struc
  */
 int ki_stack_depth(struct ki_analysis *a, uint32_t i, int32_t *depth);
 
+/* What changes the stack last before instruction i, on any way to it, takes something off it. */
+bool ki_stack_is_given_back(const struct ki_analysis *a, uint32_t i);
+
 #endif

@@ -429,17 +429,19 @@ static bool is_far(const struct ki_analysis *a, uint32_t i)
 
 /*
  * Is the frame that the function made still there? Who calls another one in his place has taken
- * it away. A cold part's is its parent's.
+ * it away. A cold part's is its parent's: whether it is given back is all that can be seen.
  */
 static int has_frame(struct ki_analysis *a, uint32_t i, bool *frame)
 {
 	int32_t depth = 0;
-	int ret = 0;
+	int ret;
 
-	*frame = ki_symbol_is_cold(a->fn->symbol);
-	if (!*frame)
-		ret = ki_stack_depth(a, i, &depth);
-	*frame |= !ret && depth;
+	if (ki_symbol_is_cold(a->fn->symbol)) {
+		*frame = !ki_stack_is_given_back(a, i);
+		return 0;
+	}
+	ret = ki_stack_depth(a, i, &depth);
+	*frame = !ret && depth;
 	return ret == -ENOENT ? 0 : ret;
 }
 
