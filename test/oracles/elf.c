@@ -21,33 +21,51 @@ static const char *section_name(const struct image *im, const GElf_Shdr *sh)
 static bool is_code(const GElf_Shdr *sh)
 {
 	return sh->sh_type == SHT_PROGBITS && sh->sh_flags & SHF_ALLOC &&
-	       sh->sh_flags & SHF_EXECINSTR && sh->sh_size;
+	       sh->sh_flags & SHF_EXECINSTR;
 }
 
-/* Those of a relocatable file one behind the other, as target.h has it. */
+static bool is_loaded(const GElf_Shdr *sh)
+{
+	return sh->sh_type != SHT_NULL && sh->sh_flags & SHF_ALLOC &&
+	       !(sh->sh_flags & SHF_COMPRESSED) &&
+	       !(sh->sh_type == SHT_NOBITS && sh->sh_flags & SHF_TLS);
+}
+
+/* Code, or the rest: sections of a relocatable file one behind the other, as target.h has it. */
+static uint64_t lay_out(struct image *im, bool code, uint64_t at)
+{
+	Elf_Scn *s = NULL;
+
+	while ((s = elf_nextscn(im->elf, s))) {
+		size_t i = elf_ndxscn(s);
+		GElf_Shdr sh;
+
+		if (!gelf_getshdr(s, &sh) || !is_loaded(&sh) || is_code(&sh) != code)
+			continue;
+		if (im->relocatable && sh.sh_addralign)
+			at = (at + sh.sh_addralign - 1) / sh.sh_addralign * sh.sh_addralign;
+		im->places[i] = im->relocatable ? at : 0;
+		if (code)
+			im->bases[i] = im->places[i];
+		im->code |= code && sh.sh_size;
+		at += sh.sh_size;
+	}
+	return (at + 4095) / 4096 * 4096;
+}
+
 static int find_bases(struct image *im)
 {
-	uint64_t at = 0;
-	Elf_Scn *s = NULL;
 	size_t n;
 
 	if (elf_getshdrnum(im->elf, &n))
 		return -EINVAL;
 	im->bases = malloc((n + 1) * sizeof(*im->bases));
-	if (!im->bases)
+	im->places = malloc((n + 1) * sizeof(*im->places));
+	if (!im->bases || !im->places)
 		return -ENOMEM;
 	memset(im->bases, 0xff, (n + 1) * sizeof(*im->bases));
-	while ((s = elf_nextscn(im->elf, s))) {
-		GElf_Shdr sh;
-
-		if (!gelf_getshdr(s, &sh) || !is_code(&sh))
-			continue;
-		if (im->relocatable && sh.sh_addralign)
-			at = (at + sh.sh_addralign - 1) / sh.sh_addralign * sh.sh_addralign;
-		im->code = true;
-		im->bases[elf_ndxscn(s)] = im->relocatable ? at : 0;
-		at += sh.sh_size;
-	}
+	memset(im->places, 0xff, (n + 1) * sizeof(*im->places));
+	lay_out(im, false, lay_out(im, true, 0));
 	return 0;
 }
 
@@ -102,13 +120,13 @@ static int read_relocs(struct image *im, Elf_Scn *s, const GElf_Shdr *sh, bool u
 			return -EINVAL;
 		if (!sym.st_shndx)
 			x.external = elf_strptr(im->elf, names.sh_link, sym.st_name);
-		else if (sym.st_shndx < SHN_LORESERVE && im->bases[sym.st_shndx] != UINT64_MAX)
-			x.target = im->bases[sym.st_shndx] + sym.st_value + (uint64_t)r.r_addend;
+		else if (sym.st_shndx < SHN_LORESERVE && im->places[sym.st_shndx] != UINT64_MAX)
+			x.target = im->places[sym.st_shndx] + sym.st_value + (uint64_t)r.r_addend;
 		if (unwind) {
 			ret = x.external ? 0 : ki_vec_push(&im->unwind, x.target);
 		} else {
 			x.addr = im->bases[sh->sh_info] + r.r_offset;
-			x.target = x.external ? 0 : x.target + 4;
+			x.target = x.external || !x.target ? 0 : x.target + 4;
 			ret = ki_vec_push(&im->relocs, x);
 		}
 		if (ret)
@@ -255,6 +273,7 @@ void image_close(struct image *im)
 	ki_vec_free(&im->unwind);
 	ki_vec_free(&im->alternatives);
 	free(im->bases);
+	free(im->places);
 	elf_end(im->elf);
 	if (im->fd >= 0)
 		close(im->fd);

@@ -268,9 +268,18 @@ void check_graph(struct oracles *o)
  * Indirect jumps that look like a table's: marked notrack, by memory with an index, or by the
  * sum of a base and a number that was loaded with an index; or by an address so loaded.
  */
+/* The register that is jumped to; "": it is not known. */
+static const char *register_of(const struct oracles *o, const struct line *l)
+{
+	const struct ki_symbol *s = l->reg[0] ? NULL : ki_target_symbol_at(o->t, l->target);
+
+	return s && l->target && strstr(s->name, "_thunk_") ? strrchr(s->name, '_') + 1 : l->reg;
+}
+
 static bool looks_like_table(const struct oracles *o, size_t i, size_t *load)
 {
 	const struct line *l = o->listing.lines.v;
+	const char *reg = register_of(o, &l[i]);
 	bool add = false;
 
 	*load = i;
@@ -286,7 +295,7 @@ static bool looks_like_table(const struct oracles *o, size_t i, size_t *load)
 			break;
 		if (x->flags & LINE_MOVSLQ && x->flags & LINE_INDEXED)
 			return add;
-		if (x->flags & LINE_LOAD && (!l[i].reg[0] || strcmp(x->reg, l[i].reg) == 0)) {
+		if (x->flags & LINE_LOAD && (!*reg || strcmp(x->reg, reg) == 0)) {
 			*load = i - back;
 			return true;
 		}

@@ -142,24 +142,38 @@ static int take_line(struct listing *l, uint64_t base, const char *s)
 	return ki_vec_push(&l->lines, line);
 }
 
-/* Of a relocatable file, what the linker would write. */
+/* What the linker would write into a jump or call. */
+static void relocate_branch(struct line *x, const struct reloc *r)
+{
+	const char *reg;
+
+	if (x->flags & LINE_INDIRECT)
+		return;
+	x->target = r->target;
+	if (r->external && strstr(r->external, "x86_indirect_thunk")) {
+		x->flags |= LINE_INDIRECT;
+		reg = strrchr(r->external, '_') + 1;
+		if (strlen(reg) < sizeof(x->reg))
+			strcpy(x->reg, reg);
+	}
+	if (r->external && strstr(r->external, "return_thunk"))
+		x->kind = LINE_RET;
+}
+
 static void relocate(struct listing *l, const struct image *im)
 {
 	for (size_t i = 0; i < l->lines.n; i++) {
 		struct line *x = &l->lines.v[i];
 		const struct reloc *r;
 
-		if (x->kind != LINE_CALL && x->kind != LINE_JMP && x->kind != LINE_JCC)
-			continue;
 		r = image_reloc(im, x->addr,
 				i + 1 < l->lines.n ? l->lines.v[i + 1].addr : x->addr + 16);
-		if (!r || x->flags & LINE_INDIRECT)
+		if (!r)
 			continue;
-		x->target = r->target;
-		if (r->external && strstr(r->external, "x86_indirect_thunk"))
-			x->flags |= LINE_INDIRECT;
-		if (r->external && strstr(r->external, "return_thunk"))
-			x->kind = LINE_RET;
+		if (x->kind == LINE_CALL || x->kind == LINE_JMP || x->kind == LINE_JCC)
+			relocate_branch(x, r);
+		else if (x->flags & LINE_LOAD && x->flags & LINE_VALUE)
+			x->target = r->target - 4; /* not relative to what is behind */
 	}
 }
 

@@ -76,8 +76,9 @@ struct image {
 	void *elf;
 	int fd;
 	bool code;
-	uint64_t *bases;		   /* by section: where it stands; UINT64_MAX: not code */
-	ki_vec(struct reloc) relocs;	   /* of code, in order */
+	uint64_t *places;	     /* by section: where it stands; UINT64_MAX: it is not loaded */
+	uint64_t *bases;	     /* by section: where it stands; UINT64_MAX: not code */
+	ki_vec(struct reloc) relocs; /* of code, in order */
 	ki_vec(struct elf_symbol) symbols; /* functions, in order */
 	ki_vec(uint64_t) unwind;	   /* addresses of the unwind table */
 	ki_vec(struct span) alternatives;  /* instructions that others may replace, in order */
