@@ -9,6 +9,7 @@ include test/guest/prog/prog.mk
 include test/guest/race/race.mk
 include test/guest/transfers/transfers.mk
 include test/fuzz/ioctl.mk
+include test/oracles/oracles.mk
 include test/fuzz/host.mk
 
 GUEST_BIN := $(patsubst test/guest/%.c,build/test/%,$(wildcard test/guest/*.c))
@@ -25,13 +26,13 @@ check: deps
 	$(Q)$(MAKE) CI=1 check-build
 	$(Q)test/run.sh -j 2 test/suites.host test/suites.guest
 check-host: deps
-	$(Q)$(MAKE) CI=1 all unit-bins test-fuzz-host && $(MAKE) CI=1 BUILD=asan unit-bins all
+	$(Q)$(MAKE) CI=1 all unit-bins test-fuzz-host test-oracles && $(MAKE) CI=1 BUILD=asan unit-bins all
 	$(Q)test/run.sh test/suites.host
 check-guest: deps
 	$(Q)$(MAKE) CI=1 check-build
 	$(Q)test/run.sh -j 2 test/suites.guest
 
-check-build: all unit-bins test-plugins test-progs $(GUEST_BIN) test-fuzz-ioctl test-fuzz-host test-transfers
+check-build: all unit-bins test-plugins test-progs $(GUEST_BIN) test-fuzz-ioctl test-fuzz-host test-oracles test-transfers
 	$(Q)$(MAKE) BUILD=asan unit-bins all
 	$(Q)for k in $(TEST_KERNELS); do $(MAKE) kmod KERNEL=$$k || exit 1; done
 	$(Q)$(MAKE) kmod KERNEL=6.1 KMOD_VARIANT=-nowait KI_CFLAGS=-DKI_TEST_NO_WAIT

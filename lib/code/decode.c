@@ -208,19 +208,12 @@ static uint8_t traits_of(const ZydisDecodedInstruction *z, uint8_t kind)
 		    z->raw.modrm.reg == 2)
 			traits |= KI_TRAIT_NEXT_FIXED;
 		break;
-	case ZYDIS_MNEMONIC_MOVSXD:
-		if (by_index(z) && z->raw.sib.scale == 2)
-			traits |= KI_TRAIT_TABLE_LOAD;
-		break;
 	default:
 		break;
 	}
-	if (kind != KI_INSN_JMP_INDIRECT)
-		return traits;
-	if (by_index(z) || z->attributes & ZYDIS_ATTRIB_HAS_NOTRACK)
+	if (kind == KI_INSN_JMP_INDIRECT &&
+	    (by_index(z) || z->attributes & ZYDIS_ATTRIB_HAS_NOTRACK))
 		traits |= KI_TRAIT_TABLE_JUMP;
-	if (z->raw.modrm.mod == 3)
-		traits |= KI_TRAIT_REG_JUMP;
 	return traits;
 }
 
@@ -267,7 +260,6 @@ static void set_bad(struct ki_decoded *out, uint64_t addr)
 	out->in.reason = KI_R_UNDECODABLE;
 	out->in.flags = KI_INSN_READS_FLAGS;
 	out->use = KI_REGSET_ALL;
-	out->read = KI_FLAG_ALL;
 }
 
 static void set_regsets(const ZydisDecodedInstruction *z, const ZydisDecodedOperand *ops,
@@ -280,11 +272,9 @@ static void set_regsets(const ZydisDecodedInstruction *z, const ZydisDecodedOper
 		ki_zydis_regsets(z, ops, out);
 		add_flags(z, out);
 	}
-	out->read = ki_regset_flags(out->use);
-	out->written = ki_regset_flags(out->def);
-	if (out->read)
+	if (ki_regset_flags(out->use))
 		out->in.flags |= KI_INSN_READS_FLAGS;
-	if (out->written == KI_FLAG_ALL)
+	if (ki_regset_flags(out->def) == KI_FLAG_ALL)
 		out->in.flags |= KI_INSN_WRITES_FLAGS;
 }
 

@@ -21,8 +21,6 @@
 #define KI_TRAIT_INT3	    0x02
 #define KI_TRAIT_NEXT_FIXED 0x04 /* nothing may come between it and the next instruction */
 #define KI_TRAIT_TABLE_JUMP 0x08 /* an indirect jump by an index, or marked notrack */
-#define KI_TRAIT_TABLE_LOAD 0x10 /* loads a sign-extended 32-bit number by an index */
-#define KI_TRAIT_REG_JUMP   0x20 /* jumps to what is in a register */
 #define KI_TRAIT_CONTINUES  0x40 /* ud: a WARN's may go on behind it */
 #define KI_TRAIT_FILLER	    (KI_TRAIT_NOP | KI_TRAIT_INT3)
 
@@ -35,10 +33,8 @@ struct ki_decoded {
 	   so is the stack pointer where the stack is used, and everything where code that is
 	   not known may look: traps, system calls, virtual machines. */
 	ki_regset use;
-	ki_regset def;	 /* written in any case and wholly, what is undefined included */
-	uint8_t read;	 /* KI_FLAG_*: may be read */
-	uint8_t written; /* KI_FLAG_*: written in any case, what is undefined included */
-	uint8_t traits;	 /* KI_TRAIT_* */
+	ki_regset def;	/* written in any case and wholly, what is undefined included */
+	uint8_t traits; /* KI_TRAIT_* */
 };
 
 /*

@@ -12,8 +12,6 @@
 
 #include "code/settle.h"
 
-#define FLAGS_SHIFT 48
-
 struct flow {
 	struct ki_analysis *a;
 	uint8_t *in;	   /* flags live at the start of each block */
@@ -99,8 +97,8 @@ static uint8_t live_at_fixup(const struct flow *f, const struct ki_insn *in)
 static uint8_t before(const struct flow *f, uint32_t i, uint8_t live)
 {
 	const struct ki_insn *in = &f->a->fn->insns[i];
-	uint8_t read = (uint8_t)(f->a->extra[i].use >> FLAGS_SHIFT);
-	uint8_t written = (uint8_t)(f->a->extra[i].def >> FLAGS_SHIFT);
+	uint8_t read = ki_regset_flags(f->a->extra[i].use);
+	uint8_t written = ki_regset_flags(f->a->extra[i].def);
 
 	if (in->kind == KI_INSN_CALL || in->kind == KI_INSN_CALL_INDIRECT)
 		return read;

@@ -393,6 +393,7 @@ void ki_analysis_free(struct ki_analysis *a)
 	ki_vec_free(&a->blocks);
 	ki_vec_free(&a->edges);
 	ki_vec_free(&a->ways);
+	ki_vec_free(&a->depths);
 	ki_vec_free(&a->bytes);
 }
 
@@ -407,7 +408,7 @@ int ki_analysis_run(struct ki_analysis *a, const struct ki_symbol *sym, struct k
 		return ret;
 	a->unparsed = KI_R_OK;
 	a->nread = 0;
-	a->insns.n = a->more.n = a->blocks.n = a->edges.n = a->ways.n = 0;
+	a->insns.n = a->more.n = a->blocks.n = a->edges.n = a->ways.n = a->depths.n = 0;
 	*a->fn = (struct ki_function){
 		.target = a->target,
 		.symbol = sym,

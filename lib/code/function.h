@@ -50,6 +50,7 @@ struct ki_analysis {
 	ki_vec(struct ki_edge) edges;
 	ki_vec(struct ki_table_way) ways;
 	size_t nread;			    /* entries of tables that have been looked at */
+	ki_vec(int32_t) depths;		    /* depth.c */
 	ki_vec(uint8_t) bytes;		    /* read text, if `text` is NULL */
 	struct ki_extra *extra;		    /* one for each of fn->insns */
 	const struct ki_reserved_row *rows; /* those that begin in the function */

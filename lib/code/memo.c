@@ -223,8 +223,6 @@ static void recall(const struct record *r, const uint8_t *p, uint64_t addr, stru
 		       .field = r->field},
 		.use = r->use,
 		.def = r->def,
-		.read = ki_regset_flags(r->use),
-		.written = ki_regset_flags(r->def),
 		.traits = r->traits,
 	};
 	if (r->flags & KI_INSN_RIP)

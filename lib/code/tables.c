@@ -18,8 +18,12 @@
  * instruction of the function (Tamches 2001, "a known block or an entry outside the function").
  * With one, every entry must be an instruction, else nothing is believed. A load of 8 bytes
  * whose first entry is elsewhere is a call through an array of functions.
+ *
+ * What is then taken for the call of a function by a pointer must look like one: the pointer has
+ * been loaded and not calculated, and the frame is gone (depth.c). If not, it is a table that is
+ * not known.
  */
-#include "code/function.h"
+#include "code/form.h"
 
 #include <string.h>
 
@@ -28,17 +32,6 @@
 #define BACK_TO_BOUND	24   /* from the load to the comparison */
 #define BACK_TO_COMPARE 8    /* from a conditional jump */
 #define MAX_ENTRIES	8192 /* of a table */
-#define NO_REG		0xff
-
-/* The operands of the few instructions that matter here. */
-struct form {
-	uint16_t opcode; /* 0x0f00 | second byte, for two-byte ones */
-	uint8_t reg;	 /* of ModRM, extended */
-	uint8_t rm;	 /* register, or NO_REG: memory */
-	uint8_t base, index, scale;
-	bool rip;
-	int64_t disp, imm;
-};
 
 struct table {
 	uint32_t load; /* number of the instruction that reads it, or jumps by it */
@@ -46,111 +39,8 @@ struct table {
 	uint8_t index; /* register */
 	uint64_t base;
 	uint64_t count; /* 0: not known */
-	bool exact;	/* the count is from a comparison or a mask */
+	bool exact;	/* the count is from a comparison or a mask, not a byte's size */
 };
-
-static int64_t immediate(const uint8_t *p, unsigned int len)
-{
-	int32_t v;
-
-	int16_t word;
-
-	if (len == 1)
-		return (int8_t)*p;
-	if (len == 2) {
-		memcpy(&word, p, 2);
-		return word;
-	}
-	memcpy(&v, p, 4);
-	return v;
-}
-
-/* ModRM with what follows; false if it is cut off. */
-static bool parse_modrm(const uint8_t *p, unsigned int len, uint8_t rex, struct form *f,
-			unsigned int *used)
-{
-	uint8_t mod, rm, b = rex & 1 ? 8 : 0, x = rex & 2 ? 8 : 0;
-	unsigned int n = 1, disp;
-
-	if (!len)
-		return false;
-	mod = *p >> 6;
-	rm = *p & 7;
-	f->reg = (uint8_t)((*p >> 3 & 7) | (rex & 4 ? 8 : 0));
-	f->rm = f->base = f->index = NO_REG;
-	if (mod == 3) {
-		f->rm = rm | b;
-		*used = 1;
-		return true;
-	}
-	disp = mod == 1 ? 1 : mod == 2 ? 4 : 0;
-	if (rm == 4) {
-		if (len < 2)
-			return false;
-		n = 2;
-		f->scale = (uint8_t)(1 << (p[1] >> 6));
-		if ((p[1] >> 3 & 7) != 4 || x)
-			f->index = (uint8_t)((p[1] >> 3 & 7) | x);
-		if (mod == 0 && (p[1] & 7) == 5)
-			disp = 4;
-		else
-			f->base = (uint8_t)((p[1] & 7) | b);
-	} else if (mod == 0 && rm == 5) {
-		f->rip = true;
-		disp = 4;
-	} else {
-		f->base = rm | b;
-	}
-	if (len < n + disp)
-		return false;
-	if (disp)
-		f->disp = immediate(p + n, disp);
-	*used = n + disp;
-	return true;
-}
-
-static bool is_prefix(uint8_t b)
-{
-	return b == 0x66 || b == 0x3e || b == 0xf2 || b == 0x2e;
-}
-
-static bool parse(const struct ki_function *fn, const struct ki_insn *in, struct form *f)
-{
-	const uint8_t *p = fn->bytes + (in->addr - fn->start), *end = p + in->len;
-	uint8_t rex = 0;
-	unsigned int used;
-
-	*f = (struct form){.base = NO_REG, .index = NO_REG, .rm = NO_REG};
-	while (p < end && is_prefix(*p))
-		p++;
-	if (p < end && (*p & 0xf0) == 0x40)
-		rex = *p++;
-	if (p < end && *p == 0x0f && p + 1 < end) {
-		f->opcode = (uint16_t)(0x0f00 | p[1]);
-		p += 2;
-	} else if (p < end) {
-		f->opcode = *p++;
-	}
-	if ((f->opcode & ~7) == 0xb8 && end - p == 4) { /* mov $imm32, reg */
-		f->rm = (uint8_t)((f->opcode & 7) | (rex & 1 ? 8 : 0));
-		f->imm = immediate(p, 4);
-		return true;
-	}
-	if ((f->opcode == 0x3c || f->opcode == 0x3d) && p < end) { /* cmp $imm, %eax */
-		f->rm = KI_RAX;
-		f->reg = 7;
-		f->imm = immediate(p, f->opcode == 0x3c ? 1 : end - p < 4 ? 2 : 4);
-		return true;
-	}
-	if (!parse_modrm(p, (unsigned int)(end - p), rex, f, &used))
-		return false;
-	p += used;
-	if (f->opcode == 0x80 || f->opcode == 0x83)
-		f->imm = p < end ? immediate(p, 1) : 0;
-	else if ((f->opcode == 0x81 || f->opcode == 0xc7) && end - p >= 2)
-		f->imm = immediate(p, end - p < 4 ? 2 : 4);
-	return true;
-}
 
 static bool writes(const struct ki_analysis *a, uint32_t i, uint8_t reg)
 {
@@ -178,11 +68,11 @@ static bool find_base(const struct ki_analysis *a, uint32_t i, uint8_t reg, uint
 
 	for (uint32_t back = 1; back <= BACK_TO_BASE && back <= i; back++) {
 		const struct ki_insn *in = &fn->insns[i - back];
-		struct form f;
+		struct ki_form f;
 
 		if (!writes(a, i - back, reg))
 			continue;
-		if (!parse(fn, in, &f))
+		if (!ki_form_parse(fn, in, &f))
 			return false;
 		if (f.opcode == 0x8d && f.rip && f.reg == reg) {
 			*base = in->target;
@@ -190,7 +80,7 @@ static bool find_base(const struct ki_analysis *a, uint32_t i, uint8_t reg, uint
 		}
 		if (((f.opcode & ~7) == 0xb8 || (f.opcode == 0xc7 && f.reg == 0)) && f.rm == reg &&
 		    f.imm) {
-			*base = f.opcode == 0xc7 ? (uint64_t)f.imm : (uint32_t)f.imm;
+			*base = f.opcode == 0xc7 || in->len > 6 ? (uint64_t)f.imm : (uint32_t)f.imm;
 			return true;
 		}
 		return false;
@@ -199,13 +89,13 @@ static bool find_base(const struct ki_analysis *a, uint32_t i, uint8_t reg, uint
 }
 
 /* A table's address and index from the memory operand of instruction i. */
-static bool by_operand(const struct ki_analysis *a, uint32_t i, const struct form *f,
+static bool by_operand(const struct ki_analysis *a, uint32_t i, const struct ki_form *f,
 		       struct table *t)
 {
 	*t = (struct table){.load = i, .scale = f->scale, .index = f->index};
-	if (f->index == NO_REG)
+	if (f->index == KI_NO_REG)
 		return false;
-	if (f->base == NO_REG) {
+	if (f->base == KI_NO_REG) {
 		t->base = (uint64_t)f->disp;
 		return true;
 	}
@@ -223,53 +113,90 @@ static size_t most_entries(const struct ki_analysis *a)
 
 enum found { NOT_A_TABLE, A_TABLE, UNKNOWN_TABLE };
 
+/*
+ * Somebody has calculated with what instruction f leaves in a register: that is no pointer to a
+ * function, which is only loaded. (Pointers that are kept encrypted are rotated and xored.)
+ */
+static bool calculates(const struct ki_form *f)
+{
+	switch (f->opcode) {
+	case 0x01:
+	case 0x03:
+	case 0x05:
+	case 0x29:
+	case 0x2b:
+	case 0x2d:
+	case 0x63:
+	case 0x8d:
+	case 0x98:
+		return true;
+	case 0x81:
+	case 0x83:
+		return f->reg == 0 || f->reg == 5;
+	}
+	return false;
+}
+
+/* A copy of a register: which one. */
+static bool copies(const struct ki_form *f, uint8_t *reg)
+{
+	if (f->rm == KI_NO_REG || (f->opcode != 0x89 && f->opcode != 0x8b))
+		return false;
+	*reg = f->opcode == 0x89 ? f->reg : f->rm;
+	return true;
+}
+
 /* The load of what instruction i jumps to by register `reg`. */
 static enum found find_load(const struct ki_analysis *a, uint32_t i, uint8_t reg, struct table *t)
 {
 	const struct ki_function *fn = a->fn;
-	uint8_t other = NO_REG; /* the second operand of the add */
+	uint8_t other = KI_NO_REG; /* the second operand of the add */
+	bool sum = false;
 
 	for (uint32_t back = 1; back <= BACK_TO_LOAD && back <= i; back++) {
 		uint32_t at = i - back;
-		struct form f;
+		struct ki_form f;
 
 		if (leaves(&fn->insns[at]))
-			return NOT_A_TABLE;
-		if (!writes(a, at, reg) && (other == NO_REG || !writes(a, at, other)))
+			break;
+		if (!writes(a, at, reg) && (!sum || !writes(a, at, other)))
 			continue;
-		if (!parse(fn, &fn->insns[at], &f))
-			return NOT_A_TABLE;
-		if ((f.opcode == 0x01 || f.opcode == 0x03) && other == NO_REG && f.rm != NO_REG) {
+		if (!ki_form_parse(fn, &fn->insns[at], &f))
+			break;
+		if (!sum && copies(&f, &reg))
+			continue;
+		if ((f.opcode == 0x01 || f.opcode == 0x03) && !sum && f.rm != KI_NO_REG) {
 			other = f.reg == reg ? f.rm : f.reg;
+			sum = true;
 			continue;
 		}
-		if (f.opcode == 0x8b && other == NO_REG && f.index != NO_REG && f.scale == 8)
+		if (f.opcode == 0x8b && !sum && f.index != KI_NO_REG && f.scale == 8)
 			return by_operand(a, at, &f, t) ? A_TABLE : NOT_A_TABLE;
-		if (f.opcode == 0x63 && other != NO_REG && f.index != NO_REG && f.scale == 4 &&
+		if (f.opcode == 0x63 && sum && f.index != KI_NO_REG && f.scale == 4 &&
 		    (f.base == reg || f.base == other))
 			return by_operand(a, at, &f, t) ? A_TABLE : UNKNOWN_TABLE;
-		if (f.opcode == 0x8d && other != NO_REG)
+		if (f.opcode == 0x8d && sum)
 			continue; /* the lea of the base */
-		return NOT_A_TABLE;
+		return sum || calculates(&f) ? UNKNOWN_TABLE : NOT_A_TABLE;
 	}
-	return NOT_A_TABLE;
+	return sum ? UNKNOWN_TABLE : NOT_A_TABLE;
 }
 
 static enum found find_table(const struct ki_analysis *a, uint32_t i, struct table *t)
 {
 	const struct ki_insn *in = &a->fn->insns[i];
-	struct form f;
+	struct ki_form f;
 
 	if (in->target && ki_facts_thunk(a->facts, in->target) == KI_THUNK_INDIRECT) {
 		uint8_t reg = ki_facts_thunk_register(a->facts, in->target);
 
 		return reg == KI_THUNK_NO_REG ? NOT_A_TABLE : find_load(a, i, reg, t);
 	}
-	if (!parse(a->fn, in, &f) || f.opcode != 0xff)
+	if (!ki_form_parse(a->fn, in, &f) || f.opcode != 0xff)
 		return NOT_A_TABLE;
-	if (f.rm != NO_REG)
+	if (f.rm != KI_NO_REG)
 		return find_load(a, i, f.rm, t);
-	if (f.index == NO_REG || f.scale != 8)
+	if (f.index == KI_NO_REG || f.scale != 8)
 		return NOT_A_TABLE;
 	return by_operand(a, i, &f, t) ? A_TABLE : UNKNOWN_TABLE;
 }
@@ -308,20 +235,20 @@ static uint64_t passing(const struct ki_analysis *a, uint32_t i, int64_t imm)
 struct place {
 	uint8_t reg;
 	bool memory;
-	struct form form; /* of an instruction with that operand */
+	struct ki_form form; /* of an instruction with that operand */
 };
 
-static bool is_place(const struct place *x, const struct form *f)
+static bool is_place(const struct place *x, const struct ki_form *f)
 {
 	if (!x->memory)
 		return f->rm == x->reg;
-	return f->rm == NO_REG && f->base == x->form.base && f->index == x->form.index &&
+	return f->rm == KI_NO_REG && f->base == x->form.base && f->index == x->form.index &&
 	       f->scale == x->form.scale && f->disp == x->form.disp && f->rip == x->form.rip;
 }
 
 /* How many values pass the comparison or mask f of place x, at instruction `at`; 0: not known. */
 static uint64_t bound_at(const struct ki_analysis *a, uint32_t at, const struct place *x,
-			 const struct form *f)
+			 const struct ki_form *f)
 {
 	static const uint8_t opcodes[] = {0x80, 0x81, 0x83, 0x3c, 0x3d};
 	bool byte = f->opcode == 0x80 || f->opcode == 0x3c;
@@ -334,7 +261,7 @@ static uint64_t bound_at(const struct ki_analysis *a, uint32_t at, const struct 
 }
 
 /* Instruction f writes the index: where was it before? */
-static bool came_from(struct place *x, const struct form *f)
+static bool came_from(struct place *x, const struct ki_form *f)
 {
 	switch (f->opcode) {
 	case 0x0fb6:
@@ -343,7 +270,7 @@ static bool came_from(struct place *x, const struct form *f)
 	case 0x8b:
 		if (f->reg != x->reg)
 			return false;
-		*x = (struct place){f->rm, f->rm == NO_REG, *f};
+		*x = (struct place){f->rm, f->rm == KI_NO_REG, *f};
 		return true;
 	case 0x89:
 		x->reg = f->reg;
@@ -356,8 +283,8 @@ static bool is_written(const struct ki_analysis *a, uint32_t i, const struct pla
 {
 	if (!x->memory)
 		return writes(a, i, x->reg);
-	return (x->form.base != NO_REG && writes(a, i, x->form.base)) ||
-	       (x->form.index != NO_REG && writes(a, i, x->form.index));
+	return (x->form.base != KI_NO_REG && writes(a, i, x->form.base)) ||
+	       (x->form.index != KI_NO_REG && writes(a, i, x->form.index));
 }
 
 /* How many entries the table has, if a comparison, a mask or a byte's size tells. */
@@ -368,13 +295,14 @@ static void find_bound(const struct ki_analysis *a, struct table *t)
 
 	for (uint32_t back = 1; back <= BACK_TO_BOUND && back <= t->load; back++) {
 		uint32_t at = t->load - back;
-		struct form f;
+		struct ki_form f;
 		bool known;
 		uint64_t n;
 
 		if (leaves(&fn->insns[at]))
 			return;
-		known = fn->insns[at].kind == KI_INSN_PLAIN && parse(fn, &fn->insns[at], &f);
+		known = fn->insns[at].kind == KI_INSN_PLAIN &&
+			ki_form_parse(fn, &fn->insns[at], &f);
 		n = known ? bound_at(a, at, &x, &f) : 0;
 		if (n) {
 			t->count = n;
@@ -481,7 +409,7 @@ static int read_table(struct ki_analysis *a, uint32_t jump, const struct table *
 		*found = UNKNOWN_TABLE;
 		return 0;
 	}
-	if (n && (n == t->count || !t->count) && (!t->exact || leads_inside(a, t))) {
+	if (n && (n == t->count || !t->exact) && (!t->exact || leads_inside(a, t))) {
 		finish_ways(a, before);
 		*found = A_TABLE;
 		return 0;
@@ -491,10 +419,49 @@ static int read_table(struct ki_analysis *a, uint32_t jump, const struct table *
 	return 0;
 }
 
-/* It jumps by tables of labels; a jump of it that is by no known table is still no tail call. */
-static bool is_interpreter(const struct ki_function *fn)
+/* To another segment: nobody has a table of those. */
+static bool is_far(const struct ki_analysis *a, uint32_t i)
 {
-	return strncmp(fn->symbol->name, "___bpf_prog_run", 15) == 0;
+	struct ki_form f;
+
+	return ki_form_parse(a->fn, &a->fn->insns[i], &f) && f.opcode == 0xff && f.reg == 5;
+}
+
+/*
+ * Is the frame that the function made still there? Who calls another one in his place has taken
+ * it away. A cold part's is its parent's.
+ */
+static int has_frame(struct ki_analysis *a, uint32_t i, bool *frame)
+{
+	int32_t depth = 0;
+	int ret = 0;
+
+	*frame = ki_symbol_is_cold(a->fn->symbol);
+	if (!*frame)
+		ret = ki_stack_depth(a, i, &depth);
+	*frame |= !ret && depth;
+	return ret == -ENOENT ? 0 : ret;
+}
+
+static int find_ways(struct ki_analysis *a, uint32_t i, enum found *found)
+{
+	struct table t;
+	bool frame;
+	int ret = 0;
+
+	*found = find_table(a, i, &t);
+	if (*found == A_TABLE) {
+		find_bound(a, &t);
+		ret = read_table(a, i, &t, found);
+	} else if (a->extra[i].traits & KI_TRAIT_TABLE_JUMP) {
+		*found = UNKNOWN_TABLE;
+	}
+	if (ret || *found != NOT_A_TABLE || is_far(a, i))
+		return ret;
+	ret = has_frame(a, i, &frame);
+	if (!ret && frame)
+		*found = UNKNOWN_TABLE;
+	return ret;
 }
 
 int ki_tables_find(struct ki_analysis *a, bool *unknown)
@@ -502,22 +469,14 @@ int ki_tables_find(struct ki_analysis *a, bool *unknown)
 	*unknown = false;
 	for (uint32_t i = 0; i < a->fn->ninsns; i++) {
 		enum found found;
-		struct table t;
+		int ret;
 
 		if (a->fn->insns[i].kind != KI_INSN_JMP_INDIRECT)
 			continue;
-		found = find_table(a, i, &t);
-		if (found == A_TABLE) {
-			int ret;
-
-			find_bound(a, &t);
-			ret = read_table(a, i, &t, &found);
-			if (ret)
-				return ret;
-			a->extra[i].table = found == A_TABLE;
-		} else if (a->extra[i].traits & KI_TRAIT_TABLE_JUMP || is_interpreter(a->fn)) {
-			found = UNKNOWN_TABLE;
-		}
+		ret = find_ways(a, i, &found);
+		if (ret)
+			return ret;
+		a->extra[i].table = found == A_TABLE;
 		*unknown |= found == UNKNOWN_TABLE;
 	}
 	return 0;

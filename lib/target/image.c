@@ -272,6 +272,8 @@ static int fill(struct ki_image_reader *r, const char *system_map)
 	ret = system_map ? ki_image_read_map(r, system_map) : ki_image_read_symbols(r);
 	if (!ret && r->elf.eh.e_type == ET_REL)
 		ret = ki_image_relocate(r);
+	if (!ret && r->elf.eh.e_type == ET_DYN)
+		ret = ki_image_relocate_relative(r);
 	if (!ret)
 		ret = ki_image_find_tables(r);
 	if (!ret)

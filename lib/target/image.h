@@ -82,6 +82,7 @@ uint64_t ki_image_external(const struct ki_image_reader *r, uint32_t symbol);
 
 /* image_rela.c: apply the relocations of a relocatable file to the copies of its sections. */
 int ki_image_relocate(struct ki_image_reader *r);
+int ki_image_relocate_relative(struct ki_image_reader *r);
 
 /* image_reserved.c: note a section that its name tells about; find the tables; make the rows. */
 int ki_image_note_section(struct ki_image_reader *r, uint32_t section);

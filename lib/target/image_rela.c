@@ -3,6 +3,9 @@
  * Relocations of a relocatable file, so that its calls lead to what they call and its tables
  * hold addresses. Only what the compiler makes for kernel modules; others leave the bytes as
  * they are in the file (those for a global offset table, or thread-local storage).
+ *
+ * And of a position-independent program, those that make pointers of its tables, as if it were
+ * loaded at 0.
  */
 #include "target/image.h"
 
@@ -97,6 +100,57 @@ static int apply_section(struct ki_image_reader *r, uint32_t section)
 	for (uint64_t i = 0; !ret && i < n; i++)
 		ret = apply(r, to, (const Elf64_Rela *)(void *)bytes + i);
 	free(bytes);
+	return ret;
+}
+
+/* The section that holds [addr, addr + 8). */
+static struct ki_place *place_at(const struct ki_image_reader *r, uint64_t addr)
+{
+	for (uint32_t i = 0; i < r->elf.nsh; i++) {
+		struct ki_place *p = &r->places[i];
+
+		if (p->bytes && !p->text && addr >= p->addr && addr - p->addr < p->len &&
+		    p->len - (addr - p->addr) >= 8)
+			return p;
+	}
+	return NULL;
+}
+
+static int apply_relative(struct ki_image_reader *r, uint32_t section)
+{
+	const Elf64_Shdr *sh = &r->elf.sh[section];
+	struct ki_place *to = NULL;
+	uint8_t *bytes;
+	int ret = ki_elf_read(&r->elf, section, &bytes);
+
+	for (uint64_t i = 0; !ret && i < sh->sh_size / sizeof(Elf64_Rela); i++) {
+		const Elf64_Rela *rela = (const Elf64_Rela *)(void *)bytes + i;
+		uint64_t at = rela->r_offset, value = (uint64_t)rela->r_addend;
+
+		if (ELF64_R_TYPE(rela->r_info) != R_X86_64_RELATIVE)
+			continue;
+		if (!to || at < to->addr || at - to->addr >= to->len ||
+		    to->len - (at - to->addr) < 8)
+			to = place_at(r, at);
+		if (to)
+			memcpy(to->bytes + (at - to->addr), &value, 8);
+	}
+	if (!ret)
+		free(bytes);
+	return ret;
+}
+
+int ki_image_relocate_relative(struct ki_image_reader *r)
+{
+	int ret = 0;
+
+	for (uint32_t i = 0; !ret && i < r->elf.nsh; i++) {
+		const Elf64_Shdr *sh = &r->elf.sh[i];
+
+		if (sh->sh_type == SHT_RELA && (sh->sh_flags & SHF_ALLOC) &&
+		    sh->sh_entsize == sizeof(Elf64_Rela))
+			ret = apply_relative(r, i);
+	}
 	return ret;
 }
 

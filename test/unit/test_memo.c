@@ -55,7 +55,7 @@ static void same(struct ki_memo *m, const uint8_t *p, size_t avail, uint64_t add
 	    fast.in.flags == slow->in.flags && fast.in.block_start == slow->in.block_start &&
 	    fast.in.reason == slow->in.reason && fast.in.field == slow->in.field &&
 	    fast.in.tail == slow->in.tail && fast.use == slow->use && fast.def == slow->def &&
-	    fast.read == slow->read && fast.written == slow->written && fast.traits == slow->traits)
+	    fast.traits == slow->traits)
 		return;
 	for (size_t i = 0; i < avail && i < 15; i++)
 		print_error("%02x ", p[i]);

@@ -253,7 +253,7 @@ static void exits(void **state)
 	load("85 ff 0f 84 38 00 00 00 48 89 f8 48 89 c3 c3", NULL, 0);
 	assert_string_equal(places(KI_POINT_EXIT, 0, 0), "2 TAIL_JCC, 14");
 	/* jmp *%rax */
-	load("48 89 f8 48 83 c0 01 ff e0", NULL, 0);
+	load("48 89 f8 48 83 c1 01 ff e0", NULL, 0);
 	assert_string_equal(places(KI_POINT_EXIT, 0, 0), "7");
 	/* a ret behind a call, with too little filler */
 	load("85 ff 74 07 e8 37 00 00 00 c3 cc 48 89 f8 48 89 c3 c3", NULL, 0);
