@@ -56,6 +56,7 @@ int ki_target_open_live(struct ki_target **out, struct ki_err *err);
  * 32S, 16, 8 and their PC-relative kin, PLT32; others leave the bytes). What is defined elsewhere
  * stands behind, from the next page on, 16 bytes for each number in the symbol table. Only
  * ki_target_symbol_at knows these symbols, at their very addresses: module "", 1 byte, no text.
+ * Position-independent ones are as if they were loaded at 0 (R_X86_64_RELATIVE).
  */
 int ki_target_open_image(const char *path, struct ki_target **out, struct ki_err *err);
 

@@ -103,41 +103,41 @@ static int apply_section(struct ki_image_reader *r, uint32_t section)
 	return ret;
 }
 
-/* The section that holds [addr, addr + 8). */
-static struct ki_place *place_at(const struct ki_image_reader *r, uint64_t addr)
+/* Where in the image's data the pointer at addr stands, or NULL. */
+static uint8_t *pointer_at(struct ki_image *im, const struct ki_piece **last, uint64_t addr)
 {
-	for (uint32_t i = 0; i < r->elf.nsh; i++) {
-		struct ki_place *p = &r->places[i];
+	const struct ki_piece *p = *last;
+	const uint8_t *bytes;
 
-		if (p->bytes && !p->text && addr >= p->addr && addr - p->addr < p->len &&
-		    p->len - (addr - p->addr) >= 8)
-			return p;
-	}
-	return NULL;
+	if (!p || addr < p->addr || addr - p->addr >= p->len)
+		p = ki_pieces_at(&im->data, addr);
+	*last = p;
+	if (!p || p->len - (addr - p->addr) < sizeof(uint64_t))
+		return NULL;
+	bytes = ki_image_bytes(im, p);
+	return bytes ? (uint8_t *)(uintptr_t)bytes + (addr - p->addr) : NULL;
 }
 
 static int apply_relative(struct ki_image_reader *r, uint32_t section)
 {
-	const Elf64_Shdr *sh = &r->elf.sh[section];
-	struct ki_place *to = NULL;
+	uint64_t n = r->elf.sh[section].sh_size / sizeof(Elf64_Rela);
+	const struct ki_piece *last = NULL;
 	uint8_t *bytes;
 	int ret = ki_elf_read(&r->elf, section, &bytes);
 
-	for (uint64_t i = 0; !ret && i < sh->sh_size / sizeof(Elf64_Rela); i++) {
+	if (ret)
+		return ret;
+	for (uint64_t i = 0; i < n; i++) {
 		const Elf64_Rela *rela = (const Elf64_Rela *)(void *)bytes + i;
-		uint64_t at = rela->r_offset, value = (uint64_t)rela->r_addend;
+		uint8_t *to = NULL;
 
-		if (ELF64_R_TYPE(rela->r_info) != R_X86_64_RELATIVE)
-			continue;
-		if (!to || at < to->addr || at - to->addr >= to->len ||
-		    to->len - (at - to->addr) < 8)
-			to = place_at(r, at);
+		if (ELF64_R_TYPE(rela->r_info) == R_X86_64_RELATIVE)
+			to = pointer_at(r->image, &last, rela->r_offset);
 		if (to)
-			memcpy(to->bytes + (at - to->addr), &value, 8);
+			memcpy(to, &rela->r_addend, sizeof(rela->r_addend));
 	}
-	if (!ret)
-		free(bytes);
-	return ret;
+	free(bytes);
+	return 0;
 }
 
 int ki_image_relocate_relative(struct ki_image_reader *r)

@@ -367,6 +367,59 @@ static void linker_agrees_on_modules(void **state)
 		skip();
 }
 
+/* The loader has done the same to this program, but for the address that it was loaded at. */
+static void loader_agrees(void **state)
+{
+	static void (*volatile const pointers[])(void **) = {each_type, refused,
+							     externals_have_names};
+	extern const char __ehdr_start[];
+	uint64_t base = (uintptr_t)__ehdr_start;
+	struct ki_target *t;
+	struct ki_err err;
+
+	(void)state;
+	if (ki_target_open_image("/proc/self/exe", &t, &err))
+		fail_msg("%s", err.msg);
+	for (size_t i = 0; i < sizeof(pointers) / sizeof(*pointers); i++)
+		assert_int_equal(field(t, (uintptr_t)&pointers[i] - base, 8),
+				 (uintptr_t)pointers[i] - base);
+	ki_target_close(t);
+}
+
+static void pointers_of_a_program(void **state)
+{
+	static const Elf64_Rela rela[] = {
+		{0x2008, ELF64_R_INFO(0, R_X86_64_RELATIVE), 0x1234},
+		{0x2010, ELF64_R_INFO(0, R_X86_64_64), 0x5678},
+		{0x203c, ELF64_R_INFO(0, R_X86_64_RELATIVE), -1}, /* behind the end */
+		{0x1000, ELF64_R_INFO(0, R_X86_64_RELATIVE), -1}, /* in code */
+		{UINT64_MAX - 3, ELF64_R_INFO(0, R_X86_64_RELATIVE), -1},
+		{0x2000, ELF64_R_INFO(0, R_X86_64_RELATIVE), -2},
+	};
+	struct ki_target *t;
+	struct ki_err err;
+	struct elf_file f;
+	uint32_t i;
+
+	(void)state;
+	memset(text, 0x90, sizeof(text));
+	memset(data, 0, sizeof(data));
+	elf_start(&f, ET_DYN);
+	elf_section(&f, ".text", SHT_PROGBITS, EXEC, 0x1000, text, 64);
+	elf_section(&f, ".data", SHT_PROGBITS, SHF_ALLOC, 0x2000, data, 64);
+	elf_symbol(&f, "f", STT_FUNC, 3, 0x1000);
+	i = elf_rela(&f, 0, rela, sizeof(rela) / sizeof(*rela));
+	f.sh[i].sh_flags = SHF_ALLOC;
+	if (open_elf(&f, NULL, &t, &err))
+		fail_msg("%s", err.msg);
+	assert_int_equal(field(t, 0x2008, 8), 0x1234);
+	assert_int_equal(field(t, 0x2010, 8), 0);
+	assert_int_equal(field(t, 0x2038, 8), 0);
+	assert_int_equal(field(t, 0x1000, 8), 0x9090909090909090);
+	assert_int_equal(field(t, 0x2000, 8), UINT64_MAX - 1);
+	ki_target_close(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -374,6 +427,8 @@ int main(void)
 		cmocka_unit_test(refused),
 		cmocka_unit_test(externals_have_names),
 		cmocka_unit_test(thunks_elsewhere),
+		cmocka_unit_test(loader_agrees),
+		cmocka_unit_test(pointers_of_a_program),
 		cmocka_unit_test(linker_agrees_on_the_seed),
 		cmocka_unit_test(linker_agrees_on_modules),
 	};
