@@ -95,7 +95,7 @@ int ki_program_block(const struct ki_program *p, uint32_t number, struct ki_prog
 /* Number of the block that covers addr; KI_NONE: padding, or nothing known. O(log n). */
 uint32_t ki_program_block_at(const struct ki_program *p, uint64_t addr);
 
-/* Does an instruction of some block start at addr? O(log n). */
+/* Does an instruction of some block start at addr? O(log n), and along its block. */
 bool ki_program_insn_at(const struct ki_program *p, uint64_t addr);
 
 /* Edge number `number`, from a block's first_edge on. 0, or -ENOENT. */

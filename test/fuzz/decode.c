@@ -43,7 +43,6 @@ static void check_same(const struct ki_decoded *x, const struct ki_decoded *y)
 	check(x->in.reason == y->in.reason && x->in.block_start == y->in.block_start);
 	check(x->in.field == y->in.field && x->in.tail == y->in.tail);
 	check(x->use == y->use && x->def == y->def && x->traits == y->traits);
-	check(x->read == y->read && x->written == y->written);
 }
 
 static void check_sense(const struct ki_decoded *d, size_t avail)
@@ -53,7 +52,6 @@ static void check_sense(const struct ki_decoded *d, size_t avail)
 	check(d->in.kind != KI_INSN_BAD || d->in.len == 1);
 	check(d->in.reason < KI_R_COUNT);
 	check(!((d->use | d->def) & ~KI_REGSET_ALL));
-	check(!((d->read | d->written) & ~KI_FLAG_ALL));
 	check(!d->in.field || d->in.field < d->in.len);
 	check(!d->in.tail || d->in.flags & KI_INSN_RIP);
 	if (d->in.flags & KI_INSN_RIP)
