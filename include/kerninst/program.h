@@ -53,7 +53,8 @@ struct ki_program_function {
 	uint32_t first_call, ncalls; /* its calls are numbered from here */
 	uint32_t code_size;	     /* bytes up to the end of its last block */
 	uint16_t reason;	     /* as in struct ki_function */
-	uint16_t flags;		     /* KI_FUNCTION_* */
+	uint16_t unparsed; /* why not all of its code is known; KI_R_OK: KI_FUNCTION_PARSED */
+	uint16_t flags;	   /* KI_FUNCTION_* */
 };
 
 struct ki_program_block {

@@ -202,6 +202,7 @@ static int add_function(struct parser *ps, struct ki_portion *c, const struct ki
 	if (fn->nblocks)
 		pf->code_size = (uint32_t)(fn->blocks[fn->nblocks - 1].end - fn->start);
 	pf->reason = fn->reason;
+	pf->unparsed = a->unparsed;
 	pf->flags = a->unparsed == KI_R_OK ? KI_FUNCTION_PARSED : 0;
 	ps->p->compiled[f] = is_compiled(a);
 	c->totals.functions++;
@@ -218,7 +219,7 @@ static int too_large(struct parser *ps, struct ki_portion *c, uint32_t f)
 	struct ki_program_function *pf = &ps->p->functions[f];
 
 	pf->parent = f;
-	pf->reason = KI_R_FUNCTION_TOO_LARGE;
+	pf->reason = pf->unparsed = KI_R_FUNCTION_TOO_LARGE;
 	pf->first_call = (uint32_t)c->calls.n;
 	c->totals.functions++;
 	c->totals.refused[pf->reason]++;

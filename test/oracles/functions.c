@@ -121,7 +121,7 @@ void check_parsed(struct oracles *o)
 		o->nparsed += !!(pf->flags & KI_FUNCTION_PARSED);
 		if (!(pf->flags & KI_FUNCTION_PARSED))
 			differ(o, CAUSE_UNPARSED, pf->symbol->addr, "%s",
-			       ki_reason_tag(pf->reason));
+			       ki_reason_tag(pf->unparsed));
 	}
 }
 

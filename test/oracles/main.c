@@ -198,7 +198,7 @@ static int print_tables(const char *path)
 	f = ki_program_functions(p, &n);
 	for (uint32_t i = 0; i < n; i++)
 		printf("function %s %s\n", f[i].symbol->name,
-		       f[i].flags & KI_FUNCTION_PARSED ? "parsed" : ki_reason_tag(f[i].reason));
+		       f[i].flags & KI_FUNCTION_PARSED ? "parsed" : ki_reason_tag(f[i].unparsed));
 	for (uint32_t i = 0; !ki_program_edge(p, i, &e); i++)
 		if (e.kind == KI_EDGE_TABLE)
 			printf("table %s %llx\n", f[ki_program_function_at(p, e.from)].symbol->name,

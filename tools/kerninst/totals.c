@@ -119,12 +119,6 @@ static bool is_unparsed(const struct ki_program_function *f)
 	return !(f->flags & KI_FUNCTION_PARSED) && !match_is_padding(f->symbol);
 }
 
-/* Some code is unknown without being in the way of instrumentation: no reason is given then. */
-static const char *why_unparsed(const struct ki_program_function *f)
-{
-	return f->reason ? ki_reason_tag(f->reason) : "unknown control flow";
-}
-
 void totals_unparsed_print(const struct ki_program *p)
 {
 	uint32_t n;
@@ -134,7 +128,7 @@ void totals_unparsed_print(const struct ki_program *p)
 		if (!is_unparsed(f))
 			continue;
 		printf("not parsed    0x%" PRIx64 "  %s:%s  %s\n", f->symbol->addr,
-		       cli_module(f->symbol), f->symbol->name, why_unparsed(f));
+		       cli_module(f->symbol), f->symbol->name, ki_reason_tag(f->unparsed));
 	}
 }
 
@@ -151,7 +145,7 @@ void totals_unparsed_json(struct ki_json *j, const struct ki_program *p)
 		ki_json_str(j, "module", cli_module(f->symbol));
 		ki_json_str(j, "function", f->symbol->name);
 		ki_json_hex(j, "address", f->symbol->addr);
-		ki_json_str(j, "reason", why_unparsed(f));
+		ki_json_str(j, "reason", ki_reason_tag(f->unparsed));
 		ki_json_close(j);
 	}
 	ki_json_close(j);
