@@ -28,6 +28,9 @@ check: deps
 check-host: deps
 	$(Q)$(MAKE) CI=1 all unit-bins test-fuzz-host test-oracles && $(MAKE) CI=1 BUILD=asan unit-bins all
 	$(Q)test/run.sh test/suites.host
+check-long: deps
+	$(Q)$(MAKE) CI=1 check-build
+	$(Q)test/run.sh -j 2 test/suites.long
 check-guest: deps
 	$(Q)$(MAKE) CI=1 check-build
 	$(Q)test/run.sh -j 2 test/suites.guest
@@ -44,4 +47,4 @@ check-build: all unit-bins test-plugins test-progs $(GUEST_BIN) test-fuzz-ioctl 
 format:
 	$(Q)clang-format -i $$(git ls-files '*.c' '*.h')
 
-.PHONY: deps check check-host check-guest check-build format
+.PHONY: deps check check-host check-guest check-long check-build format
