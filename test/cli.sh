@@ -5,26 +5,9 @@
 set -u
 cd "$(dirname "$0")/.." || exit 1
 ki=${1:-build/release/bin/kerninst}
-tmp=$(mktemp -d) && [[ $tmp ]] || exit 1
-trap 'rm -rf "$tmp"' EXIT
+# shellcheck source=test/lib.sh
+. test/lib.sh
 export LC_ALL=C NO_COLOR=1
-count=0 failed=0
-
-# check NAME COMMAND...: ok if COMMAND is true.
-check() {
-	local name=$1 said
-	shift
-	count=$((count + 1))
-	if said=$("$@" 2>&1); then
-		echo "ok $count $name"
-	else
-		echo "not ok $count $name"
-		printf '%s\n' "$said" | tail -n 20 | sed 's/^/# /'
-		failed=$((failed + 1))
-	fi
-}
-
-is() { [[ $1 == "$2" ]] || { echo "got:"; echo "$1"; echo "want:"; echo "$2"; false; }; }
 
 # fails STATUS PATTERN VERB...: with this status, and one line that matches.
 fails() {
@@ -286,5 +269,4 @@ check "a bad depth" fails 2 "--depth 0" calls "${p[@]}" --depth 0 outer
 check "a bad number of threads" fails 2 "--threads x" info "${p[@]}" --threads x
 check "an unknown option" fails 2 "--nonsense" disas "${p[@]}" --nonsense outer
 check "an unknown reason" fails 1 "near: WINDOW_SHORT" explain WINDOW_SHOT
-echo "1..$count"
-[[ $failed == 0 ]]
+finish

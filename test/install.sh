@@ -4,28 +4,12 @@
 set -u
 cd "$(dirname "$0")/.." || exit 1
 unset MAKEFLAGS MFLAGS MAKEOVERRIDES MAKELEVEL DESTDIR
-tmp=$(mktemp -d) && [[ $tmp ]] || exit 1
-trap 'rm -rf "$tmp"' EXIT
+# shellcheck source=test/lib.sh
+. test/lib.sh
 dest=$tmp/dest
 out=$tmp/build # other suites use the tree's own at the same time
-count=0 failed=0
-
-# check NAME COMMAND...: ok if COMMAND is true.
-check() {
-	local name=$1 said
-	shift
-	count=$((count + 1))
-	if said=$("$@" 2>&1); then
-		echo "ok $count $name"
-	else
-		echo "not ok $count $name"
-		printf '%s\n' "$said" | tail -n 20 | sed 's/^/# /'
-		failed=$((failed + 1))
-	fi
-}
 
 to_dest() { make "$@" O="$out" DESTDIR="$dest" prefix=/usr; }
-is() { [[ $1 == "$2" ]] || { echo "got '$1', want '$2'"; false; }; }
 state() { find "$out" -printf '%p %s %T@\n' | sort; }
 
 dry_run() {
@@ -143,5 +127,4 @@ check "the driver is built as DKMS does it, without warnings" driver
 check "the driver's heap is code and not writable" heap_is_code
 check "DKMS's clean leaves nothing that was built" cleaned
 check "make uninstall removes everything" removed
-echo "1..$count"
-[[ $failed == 0 ]]
+finish
