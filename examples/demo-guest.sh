@@ -51,8 +51,17 @@ awk 'NR == 1 || $1 > 0 { print; next } { cold++ } END { print "\nand " cold " bl
 
 say "The same function's code: blocks, windows (what one jump can displace), instructions"
 kerninst list -qv "$FUNC" > "$work/code"
-head -n 60 "$work/code"
+head -n 40 "$work/code"
 echo "  ... (kerninst list -v $FUNC shows all of it)"
+
+say "Its first blocks as code, and the registers that are free at each instruction"
+kerninst disas --regs "$FUNC" > "$work/code"
+head -n 24 "$work/code"
+echo "  ... (kerninst disas --regs $FUNC; a picture of it: kerninst cfg -o FILE.svg $FUNC)"
+
+say "Who calls it"
+kerninst calls --callers -q -d 3 "$FUNC" > "$work/calls"
+head -n 16 "$work/calls"
 
 say "And nothing is left"
 progress "stopping the load, hashing the text again"

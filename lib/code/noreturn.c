@@ -12,6 +12,8 @@
  */
 #include "code/program.h"
 
+#define INT3 0xcc
+
 struct search {
 	struct ki_program *p;
 	uint8_t *returns;   /* by function */
@@ -128,14 +130,20 @@ static int link_edges(struct search *s)
  */
 static bool breaks(const struct ki_program *p, uint32_t b)
 {
+	uint8_t len = p->lens[p->blocks[b + 1].first_insn - 1];
 	struct ki_program_block block;
+	struct ki_decoded d;
 	const uint8_t *last;
 	size_t avail;
 
-	if (p->lens[p->blocks[b + 1].first_insn - 1] != 1 || ki_program_block(p, b, &block))
+	if (ki_program_block(p, b, &block))
 		return false;
-	last = ki_text_at(&p->text, block.end - 1, &avail);
-	return last && *last == 0xcc;
+	/* Prefixes may stand before it. */
+	last = ki_text_at(&p->text, block.end - len, &avail);
+	if (!last || last[len - 1] != INT3)
+		return false;
+	ki_decode(last, len, block.end - len, &d);
+	return d.traits & KI_TRAIT_INT3;
 }
 
 /* What the edges and calls out of the program, and returns, tell. */
