@@ -26,7 +26,7 @@ struct ki_program_options {
 
 struct ki_program_totals {
 	uint64_t functions; /* symbols that have an address of their own */
-	uint64_t parsed;    /* those whose code is fully known: reason_is_parsed */
+	uint64_t parsed;    /* those whose code is fully known: KI_FUNCTION_PARSED */
 	uint64_t
 		refused[64]; /* by enum ki_reason: functions in which nothing can be instrumented */
 	uint64_t instructions, blocks, edges; /* edges: calls not included */
@@ -110,8 +110,8 @@ const uint32_t *ki_program_callers(const struct ki_program *p, uint32_t function
 
 /*
  * The registers and flags whose value may be used, by whatever comes, before the instruction at
- * addr is executed: what is not in *live may be overwritten there. Registers of the stack
- * pointer are always live. Where something is not known it is taken to be live.
+ * addr is executed: what is not in *live may be overwritten there. The stack pointer is
+ * always live. Where something is not known it is taken to be live.
  *
  * Interprocedural, in two phases after Goodwin, "Interprocedural Dataflow Analysis in an
  * Executable Optimizer" (PLDI 1997): what each function uses and passes on, then what is live

@@ -85,18 +85,3 @@ const uint8_t *ki_text_at(const struct ki_text *text, uint64_t addr, size_t *ava
 	*avail = piece->end - addr;
 	return piece->bytes + (addr - piece->start);
 }
-
-int ki_text_copy(const struct ki_text *text, struct ki_target *t, uint64_t addr, void *buf,
-		 size_t len)
-{
-	const uint8_t *p;
-	size_t avail;
-
-	if (!text)
-		return ki_target_read(t, addr, buf, len, KI_VIEW_ORIG, NULL);
-	p = ki_text_at(text, addr, &avail);
-	if (!p || avail < len)
-		return -EFAULT;
-	memcpy(buf, p, len);
-	return 0;
-}

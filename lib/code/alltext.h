@@ -28,8 +28,4 @@ const struct ki_text_piece *ki_text_piece_at(const struct ki_text *text, uint64_
 /* Its bytes from addr on, *avail of them; NULL if none are known. */
 const uint8_t *ki_text_at(const struct ki_text *text, uint64_t addr, size_t *avail);
 
-/* Copy: -EFAULT if not all of it lies in one piece. text NULL: read it from the target. */
-int ki_text_copy(const struct ki_text *text, struct ki_target *t, uint64_t addr, void *buf,
-		 size_t len);
-
 #endif
