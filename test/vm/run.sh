@@ -206,14 +206,32 @@ test_interrupt() {
 	check "Ctrl-C: no directory is left" no_directory
 }
 
+# The first port from 20000 + its own number on that nobody listens at.
+free_port() {
+	local port=$((20000 + $$ % 10000))
+	while (: <"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do
+		port=$((port + 1))
+	done
+	echo "$port"
+}
+
+# Until the guest listens, QEMU accepts a connection and closes it again.
+first_line_from() {
+	local line='' deadline=$((SECONDS + 30))
+	until [[ $line ]] || ((SECONDS > deadline)); do
+		sleep 0.5
+		read -r -t 10 line <"/dev/tcp/127.0.0.1/$1"
+	done 2>/dev/null
+	echo "$line"
+}
+
 test_kill_and_forward() {
-	local busybox port=$((20000 + $$ % 10000)) answer=
+	local busybox port
+	port=$(free_port)
 	busybox=$("$top/vm/kernel" "$kernel" image)
 	busybox=${busybox%/kernel-*}/qemu/bin/busybox
-	start --forward "$port:80" -- sh -c "echo up; $busybox nc -l -p 80 -e echo hello; sleep 1000"
-	sleep 1
-	read -r -t 10 answer <"/dev/tcp/127.0.0.1/$port"
-	check "--forward" is "$answer" hello
+	start --forward "$port:80" -- sh -c "echo up; sleep 2; $busybox nc -l -p 80 -e echo hello; sleep 1000"
+	check "--forward" is "$(first_line_from "$port")" hello
 	guest --forward "$port:80" -- true
 	check "--forward to a used port: status 1" is $status 1
 	check "--forward to a used port: one line" one_line "forwarding"
