@@ -16,7 +16,9 @@
  *   text     the only writer of kernel text
  *   trap     where a breakpoint of ours sends the CPU
  *   heap     memory for patches, in the module's own text
+ *   rows     what the kernel's tables say of patches; orc, extable, bugs: each of the tables
  *   quiesce  waiting until no task can be inside a piece of text
+ *   faults   finding tasks that sleep in a fault which they took in a patch
  *   counters per-CPU counters, mapped to user space
  *   reserved text that must not be moved
  *   view     reading text, live or original
@@ -48,9 +50,13 @@ int ki_symbols_init(void);
 unsigned long ki_symbol(const char *name); /* 0 if there is none */
 
 /* A place in the text heap. */
+struct ki_block;
 struct ki_patch {
 	unsigned long addr; /* 0: none */
 	u16 len;
+	u8 nex; /* instructions that may fault, and the task sleep in the fault */
+	u8 nbug;
+	struct ki_block *block;
 };
 
 /* An installed window. */
@@ -79,6 +85,7 @@ struct ki_piece {
 	u8 len;
 	u8 nfix;
 	bool dying; /* marked for removal by the change in progress */
+	u64 pushed; /* a bit for each byte of code: a word more is on the stack there */
 	struct ki_fixup fix[KI_FIXUPS];
 	u8 code[KI_CHUNK_MAX];
 };
@@ -135,6 +142,7 @@ u32 ki_win_count(void);
  */
 int ki_patch_build(struct ki_win *w, struct list_head *more, bool reserve, struct ki_patch *out,
 		   u16 *reason);
+void ki_patch_free(const struct ki_patch *p); /* nobody can be inside; without ki_lock too */
 
 /* verify.c; ki_lock held */
 struct ki_verifier;
@@ -150,7 +158,8 @@ u16 ki_verify_window(struct ki_verifier *v, struct ki_win *w);
 u16 ki_copy_emit(unsigned long addr, const u8 *bytes, size_t len, struct ki_copy *out, u8 *flow);
 
 /* vet.c */
-u16 ki_vet_chunk(const struct ki_session *s, const struct ki_chunk *c);
+/* Sets a bit of *pushed for each byte where the chunk has pushed a word. */
+u16 ki_vet_chunk(const struct ki_session *s, const struct ki_chunk *c, u64 *pushed);
 
 /* text.c */
 struct ki_swap {
@@ -183,18 +192,20 @@ void ki_trap_exit(void);
 /* Use this table from now on; NULL: none, when no breakpoint of the last one stands any more. */
 void ki_trap_publish(const struct ki_traps *t);
 
-/* heap.c; ki_lock held */
+/* heap.c, rows.c: what is in rows.h is for those who make patches */
 int ki_heap_init(void);
 void ki_heap_exit(void);
-unsigned long ki_heap_alloc(size_t len, bool reserve); /* 0: full */
-void ki_heap_free(unsigned long addr, size_t len);
 void ki_heap_info(struct ki_info *info);
+int ki_rows_init(void);
 
 /* quiesce.c: may sleep long. On return no task is where it could have been preempted before. */
 int ki_quiesce_init(void);
 void ki_quiesce_exit(void);
 void ki_quiesce(void);
 u64 ki_quiesce_count(void);
+
+/* faults.c: call found for each address in the heap where a task took a fault it is still in. */
+void ki_faults_find(void (*found)(void *arg, unsigned long ip), void *arg);
 
 /* session.c: free when no task can be inside any more. ki_lock held. */
 struct ki_run;

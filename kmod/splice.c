@@ -23,6 +23,7 @@ struct ki_job {
 	struct ki_chunk *chunks;
 	struct ki_change *changes; /* one for each window */
 	struct ki_piece **pieces;  /* one for each chunk */
+	u64 *pushed;		   /* of each chunk: ki_vet_chunk */
 };
 
 /* ---- reading a request ---- */
@@ -39,7 +40,8 @@ static int job_read(struct ki_job *j)
 		return err;
 	j->changes = kvcalloc(r->nwindows, sizeof(*j->changes), GFP_KERNEL);
 	j->pieces = kvcalloc(r->nchunks, sizeof(*j->pieces), GFP_KERNEL);
-	return j->changes && j->pieces ? 0 : -ENOMEM;
+	j->pushed = kvcalloc(r->nchunks, sizeof(*j->pushed), GFP_KERNEL);
+	return j->changes && j->pieces && j->pushed ? 0 : -ENOMEM;
 }
 
 static void job_free(struct ki_job *j)
@@ -56,6 +58,7 @@ static void job_free(struct ki_job *j)
 	kvfree(j->chunks);
 	kvfree(j->changes);
 	kvfree(j->pieces);
+	kvfree(j->pushed);
 }
 
 /* ---- checking it ---- */
@@ -172,7 +175,7 @@ static u16 check_chunk(const struct ki_job *j, const struct ki_chunk *c)
 		return KI_R_BAD_SLOT;
 	if (shape_of_fixups(c->fix, c->nfix, c->len))
 		return KI_R_BAD_FIXUP;
-	return ki_vet_chunk(j->session, c);
+	return ki_vet_chunk(j->session, c, &j->pushed[c - j->chunks]);
 }
 
 static int check_chunks(struct ki_job *j)
@@ -237,6 +240,7 @@ static int make_pieces(struct ki_job *j)
 		if (!p)
 			return ki_refuse(&j->req->reason, KI_R_NO_MEMORY);
 		p->win = c->win;
+		p->pushed = j->pushed[i];
 		list_add_tail(&p->in_window, &c->more);
 		j->pieces[i] = p;
 		j->chunks[i].id = p->id;

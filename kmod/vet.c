@@ -5,11 +5,13 @@
  * Only instructions of the table below may, and only in an order that leaves every register,
  * the flags (where the sender asked to keep them) and the stack as they were. That is a small
  * machine: each row leads from one state to another; a chunk must start and end in the state
- * CLEAN. The one store goes to a per-CPU counter that the session owns.
+ * CLEAN. The one store goes to a per-CPU counter that the session owns. From the states the
+ * linker learns where the stack is deeper, for the unwinder's rows.
  *
  * Not checked: that the flags are dead where a bare counter stands. The sender knows; if it is
  * wrong, the instrumented function goes wrong.
  */
+#include <linux/bits.h>
 #include <linux/string.h>
 
 #include "ki.h"
@@ -73,11 +75,18 @@ static const bool ki_vet_any = true;
 static const bool ki_vet_any;
 #endif
 
-u16 ki_vet_chunk(const struct ki_session *s, const struct ki_chunk *c)
+/* Between PUSHED and RESTORED a word more is on the stack. */
+static u64 stack_bits(u32 from, u32 to, u8 state)
 {
-	u32 at = 0, seen = 0;
+	return state == CLEAN || from == to ? 0 : GENMASK_ULL(to - 1, from);
+}
+
+u16 ki_vet_chunk(const struct ki_session *s, const struct ki_chunk *c, u64 *pushed)
+{
+	u32 at = 0, seen = 0, from;
 	u8 state = CLEAN;
 
+	*pushed = 0;
 	if (ki_vet_any && !c->nfix)
 		return KI_R_OK;
 
@@ -87,6 +96,7 @@ u16 ki_vet_chunk(const struct ki_session *s, const struct ki_chunk *c)
 
 		if (row < 0)
 			return KI_R_BAD_CHUNK;
+		from = at;
 		at += ki_vet_rows[row].len;
 		if (ki_vet_rows[row].counter) {
 			reason = vet_counter(s, c, at, &seen);
@@ -94,6 +104,7 @@ u16 ki_vet_chunk(const struct ki_session *s, const struct ki_chunk *c)
 				return reason;
 			at += 4;
 		}
+		*pushed |= stack_bits(from, at, state);
 		state = ki_vet_rows[row].to;
 	}
 	if (state != CLEAN)

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What the kernel's tables say of patches: collected while a patch is linked, published before
+ * anybody runs it, and gone when its memory is given back.
+ *
+ * The tables themselves are three arrays of the module that the kernel was told of when it loaded
+ * the module. When the module starts, each is replaced by a larger one. A reader takes the array
+ * and the count of its rows one after the other, with preemption off; it must not get one of
+ * the old and one of the new. So the counts go to zero first (then nobody looks into an array),
+ * all readers are waited for, the arrays are replaced, all readers are waited for again, and the
+ * counts are set. Meanwhile the module has no rows: nothing but its start runs.
+ *
+ * Nothing is put back when the module ends: the arrays are its own memory, and go with it.
+ */
+#include <linux/rcupdate.h>
+
+#include "rows.h"
+
+static const struct {
+	int (*prepare)(struct module *mod, unsigned long heap_start, unsigned long heap_end);
+	void (*hide)(struct module *mod);
+	void (*point)(struct module *mod);
+	void (*show)(struct module *mod);
+} ki_tables[] = {
+	{ki_orc_prepare, ki_orc_hide, ki_orc_point, ki_orc_show},
+	{ki_extable_prepare, ki_extable_hide, ki_extable_point, ki_extable_show},
+	{ki_bugs_prepare, ki_bugs_hide, ki_bugs_point, ki_bugs_show},
+};
+
+/*
+ * Where the stack is found from %rsp, it lies `pushed` bytes further. Where it is found through
+ * a word at %rsp, that word is no longer there: such a row becomes one that says nothing.
+ */
+static void move_stack(struct orc_entry *e, u32 pushed)
+{
+	if (e->sp_reg == ORC_REG_SP)
+		e->sp_offset += pushed;
+	else if (pushed && e->sp_reg == ORC_REG_SP_INDIRECT)
+		memset(e, 0, sizeof(*e));
+}
+
+void ki_rows_stack(struct ki_rows *r, u32 off, unsigned long addr, u32 pushed)
+{
+	struct orc_entry e;
+
+	ki_orc_find(r->owner, addr, &e);
+	move_stack(&e, pushed);
+	if (r->norc && r->orc[r->norc - 1].off == off)
+		r->norc--; /* what was to begin here is empty */
+	if (r->norc && !memcmp(&r->orc[r->norc - 1].entry, &e, sizeof(e)))
+		return;
+	if (r->norc < KI_ROWS_ORC)
+		r->orc[r->norc++] = (struct ki_orc_row){.off = off, .entry = e};
+	else
+		r->full = true;
+}
+
+void ki_rows_chunk(struct ki_rows *r, u32 off, unsigned long addr, u64 pushed, u32 len)
+{
+	u32 i;
+
+	for (i = 0; i < len; i++)
+		if (!i || ((pushed >> i) & 1) != ((pushed >> (i - 1)) & 1))
+			ki_rows_stack(r, off + i, addr, (pushed >> i) & 1 ? 8 : 0);
+}
+
+void ki_rows_copy(struct ki_rows *r, u32 off, unsigned long addr, const u8 *code)
+{
+	const struct exception_table_entry *ex = ki_extable_find(r->owner, addr);
+	struct bug_entry *bug = NULL;
+
+	if (code[0] == 0x0f && code[1] == 0x0b) /* ud2 */
+		bug = ki_bugs_find(r->owner, addr);
+	if (ex)
+		r->ex[r->nex++] = (struct ki_ex_row){off, ex};
+	if (bug)
+		r->bug[r->nbug++] = (struct ki_bug_row){off, bug};
+}
+
+bool ki_rows_publish(const struct ki_rows *r, const struct ki_block *b)
+{
+	unsigned long base = ki_heap_addr(b);
+
+	if (r->nbug && !ki_bugs_take(base, r->bug, r->nbug))
+		return false;
+	ki_orc_put(b->at.orcs, base, r->orc, r->norc);
+	ki_extable_put(b->at.exs, base, r->ex, r->nex);
+	return true;
+}
+
+int ki_rows_init(void)
+{
+	struct ki_info heap;
+	size_t i;
+	int err;
+
+	ki_heap_info(&heap);
+	for (i = 0; i < ARRAY_SIZE(ki_tables); i++) {
+		err = ki_tables[i].prepare(THIS_MODULE, heap.heap_start, heap.heap_end);
+		if (err) {
+			pr_err("kerninst: the module has too many rows of its own\n");
+			return err;
+		}
+	}
+	for (i = 0; i < ARRAY_SIZE(ki_tables); i++)
+		ki_tables[i].hide(THIS_MODULE);
+	synchronize_rcu();
+	for (i = 0; i < ARRAY_SIZE(ki_tables); i++)
+		ki_tables[i].point(THIS_MODULE);
+	synchronize_rcu();
+	for (i = 0; i < ARRAY_SIZE(ki_tables); i++)
+		ki_tables[i].show(THIS_MODULE);
+	return 0;
+}
