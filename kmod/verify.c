@@ -176,13 +176,20 @@ static u16 load_function(struct ki_verifier *v, unsigned long addr)
 	return v->reason;
 }
 
-/*
- * Do copies get rows of their own in the module's table of this kind? Until they do, a fault or
- * a ud2 in a patch would find no row, which is an oops: so nothing that has one is displaced.
- */
-static bool ki_rows_can(u16 reason)
+/* The copies get rows of their own in the module's table of this kind (rows.c). */
+static bool has_rows(u16 reason)
 {
-	return false;
+	return reason == KI_R_EXTABLE || reason == KI_R_BUG_SITE;
+}
+
+/*
+ * A task may sleep in a fault for ever, and then comes back to the instruction. The wait does not
+ * cover it (faults.c), so bytes of ours must not stand there: it is where the springboard begins,
+ * or behind it.
+ */
+static bool safe_for_sleepers(const struct ki_reserved_row *row, u32 at)
+{
+	return row->reason != KI_R_EXTABLE || !at || at >= KI_JMP_LEN;
 }
 
 /*
@@ -195,12 +202,13 @@ static bool row_moves(const struct ki_win *w, const struct ki_reserved_row *row)
 	u32 at = 0;
 	u8 i;
 
-	if (!ki_rows_can(row->reason))
+	if (!has_rows(row->reason))
 		return false;
 	for (i = 0; i < w->ncopy && at < w->len; at += w->copies[i++].orig_len)
 		if (row->addr == w->addr + at)
 			break;
-	if (i == w->ncopy || at >= w->len || row->len > w->copies[i].orig_len)
+	if (i == w->ncopy || at >= w->len || row->len > w->copies[i].orig_len ||
+	    !safe_for_sleepers(row, at))
 		return false;
 	return row->reason != KI_R_BUG_SITE ||
 	       (w->copies[i].orig_len == sizeof(ud2) && !memcmp(w->orig + at, ud2, sizeof(ud2)));
