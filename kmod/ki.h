@@ -5,10 +5,12 @@
  * Files, from the outside in:
  *   main     the device: ioctl table, module start and end
  *   session  what belongs to an open descriptor, and its end
- *   splice   installing chunks: a request checked, prepared, made, recorded
+ *   splice   installing chunks: a request prepared, made, recorded
+ *   check    is a request in order?
  *   unsplice taking chunks out
  *   change   what happens to windows, and how it is made
  *   window   the installed windows, by address
+ *   site     the places in the text that are written: springboards and bounces
  *   patch    the linker: copies + chunks + fixups -> bytes at their place
  *   verify   is a window what its sender says? (boundaries, entries, reserved text, bytes)
  *   copy     the relocated copy of one instruction, as it must be
@@ -59,18 +61,32 @@ struct ki_patch {
 	struct ki_block *block;
 };
 
+/* A place in the text that a springboard or a bounce takes. */
+struct ki_site {
+	struct rb_node node;
+	unsigned long addr;
+	u8 len;	   /* 0: not claimed */
+	bool live; /* written, or being written */
+	u8 orig[KI_JMP_LEN];
+};
+
 /* An installed window. */
 struct ki_win {
 	struct rb_node node;
 	unsigned long addr;
+	unsigned long bounce_at; /* KI_BOARD_BOUNCE */
 	u8 len;
 	u8 ncopy;
-	bool ends;  /* the last instruction never falls through */
+	u8 board;   /* enum ki_board_kind */
 	bool wait;  /* an instruction boundary is inside the springboard */
 	bool fresh; /* not in the tree yet */
 	u8 orig[KI_WINDOW_MAX];
 	struct ki_copy *copies;
-	struct list_head chunks; /* of ki_piece.in_window, in the order of installation */
+	u8 *flow;	     /* KI_FLOW_* of each copy */
+	u32 users;	     /* windows that bounce in this one's tail */
+	struct ki_win *host; /* in whose tail this one bounces; NULL: in filler, or not at all */
+	struct ki_site site, bounce;
+	struct list_head chunks; /* of ki_piece.in_window, in the order in which they run */
 	struct ki_patch patch;	 /* what the springboard leads to */
 	struct module *owner;	 /* of the text; NULL: the kernel */
 };
@@ -80,12 +96,18 @@ struct ki_piece {
 	struct list_head in_window;
 	struct list_head in_session;
 	struct ki_win *win;
+	u64 seq; /* in the order of installation, of all sessions */
 	u32 id;
-	u8 slot;
+	u16 order;
+	u8 insn;
+	u8 where; /* enum ki_where */
+	u8 kind;  /* enum ki_chunk_kind */
 	u8 len;
 	u8 nfix;
-	bool dying; /* marked for removal by the change in progress */
-	u64 pushed; /* a bit for each byte of code: a word more is on the stack there */
+	bool dying;	      /* marked for removal by the change in progress */
+	unsigned long target; /* KI_CHUNK_REPLACE */
+	struct module *owner; /* of the target's text */
+	u64 pushed;	      /* a bit for each byte of code: a word more is on the stack there */
 	struct ki_fixup fix[KI_FIXUPS];
 	u8 code[KI_CHUNK_MAX];
 };
@@ -133,6 +155,14 @@ void ki_win_insert(struct ki_win *w);
 void ki_win_erase(struct ki_win *w);
 void ki_win_free(struct ki_win *w); /* NULL is allowed */
 u32 ki_win_count(void);
+u8 ki_board_len(u8 board);
+void ki_piece_free(struct ki_piece *p); /* NULL is allowed */
+
+/* site.c; ki_lock held. Sites never overlap. */
+bool ki_site_claim(struct ki_site *s, unsigned long addr, u8 len, const u8 *orig);
+void ki_site_drop(struct ki_site *s); /* not claimed is allowed */
+struct ki_site *ki_site_touching(unsigned long start, unsigned long end);
+struct ki_site *ki_site_next(struct ki_site *s);
 
 /* patch.c; ki_lock held */
 #define KI_PATCH_MAX 4096
@@ -148,29 +178,40 @@ void ki_patch_free(const struct ki_patch *p); /* nobody can be inside; without k
 struct ki_verifier;
 int ki_verifier_new(struct ki_verifier **out);
 void ki_verifier_free(struct ki_verifier *v);
-/* KI_R_OK, or why not. Fills w->ends, w->wait. Cheap for windows in order of address. */
+/* KI_R_OK, or why not. Fills w->flow, w->wait. Cheap for windows in order of address. */
 u16 ki_verify_window(struct ki_verifier *v, struct ki_win *w);
+/* Are 5 bytes there, in the function of the window verified last, filler that nothing executes? */
+bool ki_verify_filler(const struct ki_verifier *v, unsigned long addr);
+/* Does a function of the kernel or of a live module start there? *owner: a reference, or NULL. */
+u16 ki_verify_callee(unsigned long addr, struct module **owner);
 
 /* copy.c: the canonical copy of the instruction at addr, and what it does to control flow. */
 #define KI_FLOW_LEAVES 1 /* may go on elsewhere than at the next instruction */
 #define KI_FLOW_ENDS   2 /* never goes on at the next instruction */
 #define KI_FLOW_DIRECT 4 /* the target is the copy's last fixup */
+#define KI_FLOW_CALL   8 /* goes on at the next instruction of the original, never of the copy */
 u16 ki_copy_emit(unsigned long addr, const u8 *bytes, size_t len, struct ki_copy *out, u8 *flow);
 
 /* vet.c */
-/* Sets a bit of *pushed for each byte where the chunk has pushed a word. */
-u16 ki_vet_chunk(const struct ki_session *s, const struct ki_chunk *c, u64 *pushed);
+u16 ki_vet_chunk(const struct ki_session *s, const struct ki_chunk *c);
+/* Of a chunk that may run: a bit for each byte, set where it has pushed a word. */
+u64 ki_vet_pushed(const struct ki_chunk *c);
 
 /* text.c */
 struct ki_swap {
 	unsigned long addr;
+	u8 len;		     /* bytes that change, 1..KI_JMP_LEN */
 	u8 now[KI_JMP_LEN];  /* bytes that must stand there */
 	u8 then[KI_JMP_LEN]; /* bytes that will */
-	unsigned long via;   /* where a CPU goes that comes by meanwhile */
-	bool fresh;	     /* no springboard of ours stands there yet */
-	bool wait;	     /* tasks may be between instructions there */
+	unsigned long via;   /* where a CPU goes that comes by meanwhile; 0: nobody does */
+	bool trap;	     /* the first byte stays a breakpoint, leading to via, from now on */
+	bool fresh;	     /* nothing of ours stands there yet */
+	bool wait;	     /* tasks may be where bytes change */
 };
-/* Swap all in order of address; all or nothing. -ESTALE: *bad is not `now`, or has a kprobe. */
+/*
+ * Swap all, in any order; all or nothing. -ESTALE: bytes of *bad are not `now`, or a kprobe is
+ * there.
+ */
 int ki_text_swap(struct ki_swap *v, u32 n, u32 *bad);
 /* Is a kprobe in [start, end), or so near before it that its jump could reach in? */
 bool ki_text_probed(unsigned long start, unsigned long end);
@@ -184,13 +225,21 @@ struct ki_traps {
 	u32 n;
 	struct ki_trap {
 		unsigned long addr;
-		unsigned long via;
-	} v[]; /* in order of address */
+		unsigned long via; /* 0 (in a change only): no breakpoint any more */
+	} v[];			   /* in order of address */
 };
 int ki_trap_init(void);
 void ki_trap_exit(void);
-/* Use this table from now on; NULL: none, when no breakpoint of the last one stands any more. */
-void ki_trap_publish(const struct ki_traps *t);
+/*
+ * From begin to end the breakpoints of `more` lead somewhere too. `stay` is what changes for good:
+ * from end on these are added, led elsewhere, or gone. Both come in any order and are sorted. Free
+ * a change that has not begun, or when all CPUs have synchronized since its end.
+ */
+struct ki_trap_change;
+int ki_trap_prepare(struct ki_traps *more, struct ki_traps *stay, struct ki_trap_change **out);
+void ki_trap_begin(struct ki_trap_change *c);
+void ki_trap_end(struct ki_trap_change *c);
+void ki_trap_free(struct ki_trap_change *c);
 
 /* heap.c, rows.c: what is in rows.h is for those who make patches */
 int ki_heap_init(void);

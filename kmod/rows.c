@@ -55,13 +55,13 @@ void ki_rows_stack(struct ki_rows *r, u32 off, unsigned long addr, u32 pushed)
 		r->full = true;
 }
 
-void ki_rows_chunk(struct ki_rows *r, u32 off, unsigned long addr, u64 pushed, u32 len)
+void ki_rows_code(struct ki_rows *r, u32 off, unsigned long addr, u32 pushed, u64 words, u32 len)
 {
 	u32 i;
 
 	for (i = 0; i < len; i++)
-		if (!i || ((pushed >> i) & 1) != ((pushed >> (i - 1)) & 1))
-			ki_rows_stack(r, off + i, addr, (pushed >> i) & 1 ? 8 : 0);
+		if (!i || ((words >> i) & 1) != ((words >> (i - 1)) & 1))
+			ki_rows_stack(r, off + i, addr, pushed + ((words >> i) & 1) * 8);
 }
 
 void ki_rows_copy(struct ki_rows *r, u32 off, unsigned long addr, const u8 *code)

@@ -81,8 +81,8 @@ struct ki_rows {
 /* rows.c; ki_lock held */
 /* At off begins code that runs with the stack of the original at addr, and `pushed` bytes more. */
 void ki_rows_stack(struct ki_rows *r, u32 off, unsigned long addr, u32 pushed);
-/* The same of a chunk: a bit of `pushed` is set where a word more is on the stack. */
-void ki_rows_chunk(struct ki_rows *r, u32 off, unsigned long addr, u64 pushed, u32 len);
+/* The same of code of len bytes: a bit of `words` is set where it has a word more on the stack. */
+void ki_rows_code(struct ki_rows *r, u32 off, unsigned long addr, u32 pushed, u64 words, u32 len);
 /* At off is the copy of the instruction at addr. */
 void ki_rows_copy(struct ki_rows *r, u32 off, unsigned long addr, const u8 *code);
 /* Let the kernel's tables say so. False: no bug rows are left, and nothing was done. */

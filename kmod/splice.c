@@ -6,25 +6,11 @@
  * (change.c), then recorded. Until the batch nothing has changed, and after it nothing can fail.
  */
 #include <linux/mm.h>
-#include <linux/sched/signal.h>
 #include <linux/slab.h>
-#include <linux/sort.h>
-#include <linux/string.h>
 #include <linux/uaccess.h>
 
+#include "job.h"
 #include "ki.h"
-
-/* A splice request while it is worked on. */
-struct ki_job {
-	struct ki_session *session;
-	struct ki_splice *req;
-	struct ki_window *windows;
-	struct ki_copy *copies;
-	struct ki_chunk *chunks;
-	struct ki_change *changes; /* one for each window */
-	struct ki_piece **pieces;  /* one for each chunk */
-	u64 *pushed;		   /* of each chunk: ki_vet_chunk */
-};
 
 /* ---- reading a request ---- */
 
@@ -40,8 +26,7 @@ static int job_read(struct ki_job *j)
 		return err;
 	j->changes = kvcalloc(r->nwindows, sizeof(*j->changes), GFP_KERNEL);
 	j->pieces = kvcalloc(r->nchunks, sizeof(*j->pieces), GFP_KERNEL);
-	j->pushed = kvcalloc(r->nchunks, sizeof(*j->pushed), GFP_KERNEL);
-	return j->changes && j->pieces && j->pushed ? 0 : -ENOMEM;
+	return j->changes && j->pieces ? 0 : -ENOMEM;
 }
 
 static void job_free(struct ki_job *j)
@@ -49,170 +34,23 @@ static void job_free(struct ki_job *j)
 	u32 i;
 
 	for (i = 0; j->changes && i < j->req->nwindows; i++)
+		if (j->changes[i].win && j->changes[i].win->fresh && j->changes[i].win->host)
+			j->changes[i].win->host->users--;
+	for (i = 0; j->changes && i < j->req->nwindows; i++)
 		if (j->changes[i].win && j->changes[i].win->fresh)
 			ki_win_free(j->changes[i].win);
 	for (i = 0; j->pieces && i < j->req->nchunks; i++)
-		kfree(j->pieces[i]);
+		ki_piece_free(j->pieces[i]);
 	kvfree(j->windows);
 	kvfree(j->copies);
 	kvfree(j->chunks);
 	kvfree(j->changes);
 	kvfree(j->pieces);
-	kvfree(j->pushed);
-}
-
-/* ---- checking it ---- */
-
-static bool is_zero(const void *p, size_t len)
-{
-	return !memchr_inv(p, 0, len);
-}
-
-static u16 shape_of_fixups(const struct ki_fixup *f, u8 n, u8 len)
-{
-	u8 i;
-
-	if (n > KI_FIXUPS || !is_zero(f + n, (KI_FIXUPS - n) * sizeof(*f)))
-		return KI_R_BAD_FIXUP;
-	for (i = 0; i < n; i++) {
-		if (f[i].kind == KI_FIX_NONE || f[i].kind >= KI_FIX_KINDS || f[i].tail > 8 ||
-		    !is_zero(f[i].zero, sizeof(f[i].zero)) || f[i].off + 4 > len)
-			return KI_R_BAD_FIXUP;
-		if (i && f[i].off < f[i - 1].off + 4)
-			return KI_R_BAD_FIXUP;
-	}
-	return KI_R_OK;
-}
-
-static u16 shape_of_window(const struct ki_job *j, u32 i)
-{
-	const struct ki_window *w = &j->windows[i];
-	u32 k;
-
-	if (w->reason || w->len < KI_WINDOW_MIN || w->len > KI_WINDOW_MAX || !w->ncopy ||
-	    w->ncopy > KI_WINDOW_INSNS || w->first_copy > j->req->ncopies ||
-	    w->ncopy > j->req->ncopies - w->first_copy ||
-	    !is_zero(w->orig + w->len, KI_WINDOW_MAX - w->len) || w->addr + w->len < w->addr)
-		return KI_R_BAD_REQUEST;
-	if (i && w->addr < w[-1].addr + w[-1].len)
-		return KI_R_BAD_REQUEST;
-	for (k = 0; k < w->ncopy; k++) {
-		const struct ki_copy *c = &j->copies[w->first_copy + k];
-
-		if (!c->len || c->len > KI_COPY_MAX || !is_zero(c->zero, sizeof(c->zero)))
-			return KI_R_BAD_REQUEST;
-		if (shape_of_fixups(c->fix, c->nfix, c->len))
-			return KI_R_BAD_FIXUP;
-	}
-	return KI_R_OK;
-}
-
-static bool same_window(const struct ki_win *w, const struct ki_window *req,
-			const struct ki_copy *copies)
-{
-	return w->addr == req->addr && w->len == req->len && w->ncopy == req->ncopy &&
-	       !memcmp(w->orig, req->orig, sizeof(w->orig)) &&
-	       !memcmp(w->copies, copies, w->ncopy * sizeof(*copies));
-}
-
-/* Find the window among the installed ones, or make and verify a new one. */
-static u16 find_window(struct ki_job *j, struct ki_verifier *v, u32 i)
-{
-	const struct ki_window *req = &j->windows[i];
-	const struct ki_copy *copies = &j->copies[req->first_copy];
-	struct ki_win *w = ki_win_touching(req->addr, req->addr + req->len);
-
-	if (w) {
-		if (!same_window(w, req, copies))
-			return KI_R_WINDOW_OVERLAP;
-		j->changes[i].win = w;
-		return KI_R_OK;
-	}
-	w = ki_win_new(req, copies);
-	if (!w)
-		return KI_R_NO_MEMORY;
-	j->changes[i].win = w;
-	return ki_verify_window(v, w);
-}
-
-static int check_windows(struct ki_job *j)
-{
-	const struct ki_reserved_row *rows;
-	struct ki_verifier *v;
-	int first = 0, err;
-	u32 i, n;
-
-	err = ki_reserved_get(&rows, &n);
-	if (!err)
-		err = ki_verifier_new(&v);
-	if (err)
-		return err;
-	for (i = 0; i < j->req->nwindows; i++) {
-		u16 reason = shape_of_window(j, i);
-
-		INIT_LIST_HEAD(&j->changes[i].more);
-		if (!reason)
-			reason = find_window(j, v, i);
-		j->windows[i].reason = reason;
-		if (reason) {
-			err = ki_refuse(&j->req->reason, reason);
-			first = first ? first : err;
-		}
-		cond_resched();
-	}
-	ki_verifier_free(v);
-	if (!first && ki_reserved_stale())
-		return ki_refuse(&j->req->reason, KI_R_MODULE_GOING);
-	return first;
-}
-
-static u16 check_chunk(const struct ki_job *j, const struct ki_chunk *c)
-{
-	if (c->window >= j->req->nwindows || c->zero || c->id || c->reason || !c->len ||
-	    c->len > KI_CHUNK_MAX || !is_zero(c->code + c->len, KI_CHUNK_MAX - c->len))
-		return KI_R_BAD_REQUEST;
-	if (c->slot >= j->windows[c->window].ncopy)
-		return KI_R_BAD_SLOT;
-	if (shape_of_fixups(c->fix, c->nfix, c->len))
-		return KI_R_BAD_FIXUP;
-	return ki_vet_chunk(j->session, c, &j->pushed[c - j->chunks]);
-}
-
-static int check_chunks(struct ki_job *j)
-{
-	int first = 0, err;
-	u32 i;
-
-	for (i = 0; i < j->req->nchunks; i++) {
-		u16 reason = check_chunk(j, &j->chunks[i]);
-
-		cond_resched();
-		j->chunks[i].reason = reason;
-		if (reason) {
-			err = ki_refuse(&j->req->reason, reason);
-			first = first ? first : err;
-		}
-	}
-	return first;
-}
-
-/* A window without a chunk would be a springboard to nothing. */
-static int check_all_used(struct ki_job *j)
-{
-	unsigned long *used = kvcalloc(BITS_TO_LONGS(j->req->nwindows), sizeof(long), GFP_KERNEL);
-	bool full;
-	u32 i;
-
-	if (!used)
-		return -ENOMEM;
-	for (i = 0; i < j->req->nchunks; i++)
-		__set_bit(j->chunks[i].window, used);
-	full = bitmap_full(used, j->req->nwindows);
-	kvfree(used);
-	return full ? 0 : ki_refuse(&j->req->reason, KI_R_BAD_REQUEST);
 }
 
 /* ---- doing it ---- */
+
+static u64 ki_seq;
 
 static struct ki_piece *piece_new(struct ki_session *s, const struct ki_chunk *c)
 {
@@ -220,10 +58,16 @@ static struct ki_piece *piece_new(struct ki_session *s, const struct ki_chunk *c
 
 	if (!p)
 		return NULL;
+	p->seq = ++ki_seq;
 	p->id = s->next_id++;
-	p->slot = c->slot;
+	p->order = c->order;
+	p->insn = c->insn;
+	p->where = c->where;
+	p->kind = c->kind;
+	p->target = c->target;
 	p->len = c->len;
 	p->nfix = c->nfix;
+	p->pushed = ki_vet_pushed(c);
 	memcpy(p->fix, c->fix, sizeof(p->fix));
 	memcpy(p->code, c->code, sizeof(p->code));
 	return p;
@@ -240,9 +84,10 @@ static int make_pieces(struct ki_job *j)
 		if (!p)
 			return ki_refuse(&j->req->reason, KI_R_NO_MEMORY);
 		p->win = c->win;
-		p->pushed = j->pushed[i];
-		list_add_tail(&p->in_window, &c->more);
 		j->pieces[i] = p;
+		if (p->kind == KI_CHUNK_REPLACE && ki_verify_callee(p->target, &p->owner))
+			return ki_refuse(&j->req->reason, KI_R_MODULE_GOING);
+		list_add_tail(&p->in_window, &c->more);
 		j->chunks[i].id = p->id;
 	}
 	return 0;
@@ -322,17 +167,13 @@ static int install(struct ki_job *j)
 
 static int run_job(struct ki_job *j)
 {
-	int err = job_read(j), chunks_err;
+	int err = job_read(j);
 
 	if (err)
 		return err;
-	err = check_windows(j);
+	err = ki_job_check(j);
 	if (err == -ENOMEM && !j->req->reason)
 		return err;
-	chunks_err = check_chunks(j);
-	err = err ? err : chunks_err;
-	if (!err)
-		err = check_all_used(j);
 	if (!err && !(j->req->flags & KI_SPLICE_DRY_RUN))
 		err = install(j);
 	else if (!err)

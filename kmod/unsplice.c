@@ -16,16 +16,6 @@
 
 #define KI_UNSPLICE_PART 256
 
-static bool all_dying(struct ki_win *w)
-{
-	struct ki_piece *p;
-
-	list_for_each_entry (p, &w->chunks, in_window)
-		if (!p->dying)
-			return false;
-	return true;
-}
-
 /* A patch without the dying pieces; the space for it is kept in reserve. */
 static bool rebuild(struct ki_change *c)
 {
@@ -46,7 +36,7 @@ static void free_dying(struct ki_win *w)
 			continue;
 		list_del(&p->in_window);
 		list_del(&p->in_session);
-		kfree(p);
+		ki_piece_free(p);
 	}
 }
 
@@ -58,6 +48,8 @@ static void record_removal(struct ki_change *c)
 	ki_bury_patch(w->patch);
 	w->patch = c->patch;
 	if (!w->patch.addr) {
+		if (w->host)
+			w->host->users--;
 		ki_win_erase(w);
 		ki_win_free(w);
 	}
@@ -100,30 +92,39 @@ static void thin_out(struct ki_win *w)
 		leave_alone(&c);
 }
 
-static bool any_dying(struct ki_win *w)
-{
-	struct ki_piece *p;
+/* What becomes of a window: it stays as it is, it is built anew, it goes. */
+enum fate { STAYS, THINS, GOES };
 
-	list_for_each_entry (p, &w->chunks, in_window)
-		if (p->dying)
-			return true;
-	return false;
+static enum fate fate_of(const struct ki_win *w)
+{
+	const struct ki_piece *p;
+	bool dying = false, living = false;
+
+	list_for_each_entry (p, &w->chunks, in_window) {
+		dying |= p->dying;
+		living |= !p->dying;
+	}
+	if (!living && !w->users)
+		return GOES;
+	return dying ? THINS : STAYS;
 }
 
-/* All windows with dying pieces, in order of address, part by part. */
-static void take_out(void)
+/* All windows with a springboard of this kind, or of the others, in order of address. */
+static void take_out_kind(bool bouncing)
 {
 	static struct ki_change part[KI_UNSPLICE_PART]; /* under ki_lock */
 	struct ki_win *w = ki_win_touching(0, ULONG_MAX), *next;
 	u32 n = 0;
 
 	for (; w; w = next) {
+		enum fate fate = fate_of(w);
+
 		next = ki_win_next(w);
-		if (!any_dying(w))
+		if ((w->board == KI_BOARD_BOUNCE) != bouncing)
 			continue;
-		if (all_dying(w))
+		if (fate == GOES)
 			part[n++] = (struct ki_change){.win = w};
-		else
+		else if (fate == THINS)
 			thin_out(w);
 		if (n == KI_UNSPLICE_PART) {
 			take_out_part(part, n);
@@ -132,6 +133,13 @@ static void take_out(void)
 	}
 	if (n)
 		take_out_part(part, n);
+}
+
+/* Those who bounce first: then their hosts are free to go. */
+static void take_out(void)
+{
+	take_out_kind(true);
+	take_out_kind(false);
 }
 
 void ki_unsplice_all(struct ki_session *s)

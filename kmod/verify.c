@@ -31,6 +31,7 @@ struct ki_verifier {
 	u8 *bytes;
 	unsigned long *boundary; /* bit: an instruction starts here */
 	unsigned long *entered;	 /* bit: something jumps here */
+	unsigned long *filler;	 /* bit: a byte of int3 or nop behind what never falls through */
 	u16 reason;		 /* why nothing in it can be touched */
 };
 
@@ -43,7 +44,8 @@ int ki_verifier_new(struct ki_verifier **out)
 	v->bytes = kvmalloc(KI_FUNCTION_MAX, GFP_KERNEL);
 	v->boundary = kvmalloc(KI_FUNCTION_MAX / 8, GFP_KERNEL);
 	v->entered = kvmalloc(KI_FUNCTION_MAX / 8, GFP_KERNEL);
-	if (!v->bytes || !v->boundary || !v->entered) {
+	v->filler = kvmalloc(KI_FUNCTION_MAX / 8, GFP_KERNEL);
+	if (!v->bytes || !v->boundary || !v->entered || !v->filler) {
 		ki_verifier_free(v);
 		return -ENOMEM;
 	}
@@ -58,6 +60,7 @@ void ki_verifier_free(struct ki_verifier *v)
 	kvfree(v->bytes);
 	kvfree(v->boundary);
 	kvfree(v->entered);
+	kvfree(v->filler);
 	kfree(v);
 }
 
@@ -109,6 +112,28 @@ static bool shadows(const struct insn *in)
 	       (op == 0xfb || (op == 0x8e && ((in->modrm.bytes[0] >> 3) & 7) == 2));
 }
 
+/* int3, or a nop of any length. */
+static bool is_filler(const struct insn *in)
+{
+	u8 op = in->opcode.bytes[0];
+
+	if (in->opcode.nbytes == 1)
+		return op == KI_INT3 || (op == 0x90 && !in->rex_prefix.nbytes &&
+					 (!in->prefixes.nbytes || in->prefixes.bytes[0] == 0x66));
+	return in->opcode.nbytes == 2 && op == 0x0f && in->opcode.bytes[1] == 0x1f;
+}
+
+/* jmp and ret; a call that does not return is not known here. */
+static bool never_falls_through(const struct insn *in)
+{
+	u8 op = in->opcode.bytes[0];
+
+	if (in->opcode.nbytes != 1 || in->vex_prefix.nbytes)
+		return false;
+	return op == 0xe9 || op == 0xeb || op == 0xc3 || op == 0xc2 ||
+	       (op == 0xff && ((in->modrm.bytes[0] >> 3) & 7) == 4);
+}
+
 /* A static call's trampoline: a jmp or ret that the kernel rewrites, then its mark, a ud1. */
 static bool is_trampoline(const struct ki_verifier *v)
 {
@@ -120,15 +145,17 @@ static bool is_trampoline(const struct ki_verifier *v)
 static void decode_function(struct ki_verifier *v)
 {
 	unsigned long size = v->end - v->start, at = 0;
-	bool shadow = false;
+	bool shadow = false, dead = false;
 	struct insn in;
 
 	v->reason = is_trampoline(v) ? KI_R_STATIC_CALL : KI_R_OK;
 	bitmap_zero(v->boundary, size);
 	bitmap_zero(v->entered, size);
+	bitmap_zero(v->filler, size);
 	while (at < size) {
 		if (ki_call(insn_decode)(&in, v->bytes + at, size - at, INSN_MODE_64)) {
 			at++; /* data in text: not a boundary */
+			dead = false;
 			continue;
 		}
 		if (foreign(v, at))
@@ -138,6 +165,10 @@ static void decode_function(struct ki_verifier *v)
 		if (!shadow)
 			__set_bit(at, v->boundary);
 		shadow = shadows(&in);
+		if (dead && is_filler(&in))
+			bitmap_set(v->filler, at, in.length);
+		else
+			dead = never_falls_through(&in);
 		at += in.length;
 		if (direct_branch(&in))
 			note_entry(v, v->start + at + in.immediate.value);
@@ -187,9 +218,11 @@ static bool has_rows(u16 reason)
  * cover it (faults.c), so bytes of ours must not stand there: it is where the springboard begins,
  * or behind it.
  */
-static bool safe_for_sleepers(const struct ki_reserved_row *row, u32 at)
+static bool safe_for_sleepers(const struct ki_win *w, const struct ki_reserved_row *row)
 {
-	return row->reason != KI_R_EXTABLE || !at || at >= KI_JMP_LEN;
+	unsigned long at = row->addr - w->addr;
+
+	return row->reason != KI_R_EXTABLE || !at || at >= ki_board_len(w->board);
 }
 
 /*
@@ -208,7 +241,7 @@ static bool row_moves(const struct ki_win *w, const struct ki_reserved_row *row)
 		if (row->addr == w->addr + at)
 			break;
 	if (i == w->ncopy || at >= w->len || row->len > w->copies[i].orig_len ||
-	    !safe_for_sleepers(row, at))
+	    !safe_for_sleepers(w, row))
 		return false;
 	return row->reason != KI_R_BUG_SITE ||
 	       (w->copies[i].orig_len == sizeof(ud2) && !memcmp(w->orig + at, ud2, sizeof(ud2)));
@@ -255,28 +288,27 @@ static u16 check_copies(struct ki_verifier *v, struct ki_win *w)
 	const u8 *bytes = v->bytes + (w->addr - v->start);
 	unsigned long at = 0;
 	struct ki_copy want;
-	u8 i, flow = 0;
 	u16 reason;
+	u8 i;
 
 	for (i = 0; i < w->ncopy; i++) {
-		if (flow & KI_FLOW_LEAVES)
+		if (i && (w->flow[i - 1] & KI_FLOW_LEAVES))
 			return KI_R_COPY_MISMATCH;
 		if (at >= w->len || !test_bit(w->addr - v->start + at, v->boundary))
 			return KI_R_NOT_BOUNDARY;
-		reason = ki_copy_emit(w->addr + at, bytes + at, w->len - at, &want, &flow);
+		reason = ki_copy_emit(w->addr + at, bytes + at, w->len - at, &want, &w->flow[i]);
 		if (reason)
 			return reason;
 		if (memcmp(&want, &w->copies[i], sizeof(want)))
 			return KI_R_COPY_MISMATCH;
-		reason = check_target(&want, flow);
+		reason = check_target(&want, w->flow[i]);
 		if (reason)
 			return reason;
-		if (at && at < KI_JMP_LEN)
+		if (at && at < ki_board_len(w->board))
 			w->wait = true;
 		at += want.orig_len;
 	}
-	w->ends = flow & KI_FLOW_ENDS;
-	if (at < w->len && !w->ends)
+	if (at < w->len && !(w->flow[i - 1] & KI_FLOW_ENDS))
 		return KI_R_NOT_BOUNDARY;
 	return memchr_inv(bytes + at, KI_INT3, w->len - at) ? KI_R_NOT_BOUNDARY : KI_R_OK;
 }
@@ -304,4 +336,39 @@ u16 ki_verify_window(struct ki_verifier *v, struct ki_win *w)
 	if (find_next_bit(v->entered, end - v->start, w->addr - v->start + 1) < end - v->start)
 		return KI_R_WINDOW_ENTERED;
 	return check_copies(v, w);
+}
+
+bool ki_verify_filler(const struct ki_verifier *v, unsigned long addr)
+{
+	unsigned long at = addr - v->start, end = at + KI_JMP_LEN;
+	const struct ki_reserved_row *row;
+	u32 from = 0;
+
+	if (addr < v->start || addr + KI_JMP_LEN > v->end)
+		return false;
+	/* filler that is jumped into is none */
+	if (find_next_zero_bit(v->filler, end, at) < end)
+		return false;
+	while (at && test_bit(at - 1, v->filler))
+		at--;
+	if (find_next_bit(v->entered, end, at) < end)
+		return false;
+	row = ki_reserved_next(addr, addr + KI_JMP_LEN, &from);
+	return !row && !ki_call(ftrace_location_range)(addr, addr + KI_JMP_LEN - 1) &&
+	       !ki_text_probed(addr, addr + KI_JMP_LEN);
+}
+
+u16 ki_verify_callee(unsigned long addr, struct module **owner)
+{
+	unsigned long size, off;
+	u16 reason;
+
+	*owner = ki_text_owner(addr, addr + 1, &reason);
+	if (reason)
+		return reason;
+	if (ki_call(kallsyms_lookup_size_offset)(addr, &size, &off) && !off)
+		return KI_R_OK;
+	module_put(*owner);
+	*owner = NULL;
+	return KI_R_NOT_A_FUNCTION;
 }

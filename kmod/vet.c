@@ -41,14 +41,17 @@ static const struct {
 	{1, {0x58}, RESTORED, CLEAN, false},			 /* pop %rax */
 };
 
+static u32 size_of(int row)
+{
+	return ki_vet_rows[row].len + (ki_vet_rows[row].counter ? 4 : 0);
+}
+
 static int find_row(const struct ki_chunk *c, u32 at, u8 state)
 {
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(ki_vet_rows); i++) {
-		u32 need = ki_vet_rows[i].len + (ki_vet_rows[i].counter ? 4 : 0);
-
-		if (ki_vet_rows[i].from == state && at + need <= c->len &&
+		if (ki_vet_rows[i].from == state && at + size_of(i) <= c->len &&
 		    !memcmp(c->code + at, ki_vet_rows[i].code, ki_vet_rows[i].len))
 			return i;
 	}
@@ -75,18 +78,11 @@ static const bool ki_vet_any = true;
 static const bool ki_vet_any;
 #endif
 
-/* Between PUSHED and RESTORED a word more is on the stack. */
-static u64 stack_bits(u32 from, u32 to, u8 state)
+u16 ki_vet_chunk(const struct ki_session *s, const struct ki_chunk *c)
 {
-	return state == CLEAN || from == to ? 0 : GENMASK_ULL(to - 1, from);
-}
-
-u16 ki_vet_chunk(const struct ki_session *s, const struct ki_chunk *c, u64 *pushed)
-{
-	u32 at = 0, seen = 0, from;
+	u32 at = 0, seen = 0;
 	u8 state = CLEAN;
 
-	*pushed = 0;
 	if (ki_vet_any && !c->nfix)
 		return KI_R_OK;
 
@@ -96,7 +92,6 @@ u16 ki_vet_chunk(const struct ki_session *s, const struct ki_chunk *c, u64 *push
 
 		if (row < 0)
 			return KI_R_BAD_CHUNK;
-		from = at;
 		at += ki_vet_rows[row].len;
 		if (ki_vet_rows[row].counter) {
 			reason = vet_counter(s, c, at, &seen);
@@ -104,10 +99,29 @@ u16 ki_vet_chunk(const struct ki_session *s, const struct ki_chunk *c, u64 *push
 				return reason;
 			at += 4;
 		}
-		*pushed |= stack_bits(from, at, state);
 		state = ki_vet_rows[row].to;
 	}
 	if (state != CLEAN)
 		return KI_R_BAD_CHUNK;
 	return seen == c->nfix ? KI_R_OK : KI_R_BAD_FIXUP;
+}
+
+/* Between PUSHED and RESTORED the word is on the stack. */
+u64 ki_vet_pushed(const struct ki_chunk *c)
+{
+	u8 state = CLEAN;
+	u64 pushed = 0;
+	u32 at, next;
+	int row;
+
+	for (at = 0; at < c->len; at = next) {
+		row = find_row(c, at, state);
+		if (row < 0)
+			return 0; /* a test's build */
+		next = at + size_of(row);
+		if (state != CLEAN)
+			pushed |= GENMASK_ULL(next - 1, at);
+		state = ki_vet_rows[row].to;
+	}
+	return pushed;
 }

@@ -50,14 +50,17 @@ struct ki_win *ki_win_new(const struct ki_window *req, const struct ki_copy *cop
 	if (!w)
 		return NULL;
 	w->copies = kmemdup(copies, req->ncopy * sizeof(*copies), GFP_KERNEL);
-	if (!w->copies) {
-		kfree(w);
+	w->flow = kzalloc(req->ncopy, GFP_KERNEL);
+	if (!w->copies || !w->flow) {
+		ki_win_free(w);
 		return NULL;
 	}
 	INIT_LIST_HEAD(&w->chunks);
 	w->addr = req->addr;
+	w->bounce_at = req->bounce;
 	w->len = req->len;
 	w->ncopy = req->ncopy;
+	w->board = req->board;
 	w->fresh = true;
 	memcpy(w->orig, req->orig, sizeof(w->orig));
 	return w;
@@ -76,6 +79,7 @@ void ki_win_insert(struct ki_win *w)
 	rb_insert_color(&w->node, &ki_windows);
 	ki_windows_count++;
 	w->fresh = false;
+	w->site.live = w->bounce.live = true;
 }
 
 void ki_win_erase(struct ki_win *w)
@@ -88,9 +92,31 @@ void ki_win_free(struct ki_win *w)
 {
 	if (!w)
 		return;
+	ki_site_drop(&w->site);
+	ki_site_drop(&w->bounce);
 	module_put(w->owner);
 	kfree(w->copies);
+	kfree(w->flow);
 	kfree(w);
+}
+
+void ki_piece_free(struct ki_piece *p)
+{
+	if (!p)
+		return;
+	module_put(p->owner);
+	kfree(p);
+}
+
+u8 ki_board_len(u8 board)
+{
+	static const u8 len[KI_BOARD_KINDS] = {
+		[KI_BOARD_JMP] = KI_JMP_LEN,
+		[KI_BOARD_BOUNCE] = 2,
+		[KI_BOARD_TRAP] = 1,
+	};
+
+	return len[board];
 }
 
 u32 ki_win_count(void)

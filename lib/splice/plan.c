@@ -106,7 +106,11 @@ static int take_window(struct ki_plan *p, const struct ki_function *fn, const st
 	if (p->map[slot])
 		return 0;
 	w = &p->windows.v[p->windows.n];
-	*w = (struct ki_window){.addr = s->addr, .len = s->len, .ncopy = s->count};
+	*w = (struct ki_window){.addr = s->addr,
+				.bounce = s->bounce,
+				.len = s->len,
+				.ncopy = s->count,
+				.board = s->board};
 	w->first_copy = (uint32_t)p->copies.n;
 	memcpy(w->orig, orig, s->len);
 	p->copies.n += s->count;
@@ -130,7 +134,7 @@ static int find_span(const struct ki_function *fn, const struct ki_spans *spans,
 	if (fn->reason)
 		reason = fn->reason;
 	else if (*out)
-		reason = (*out)->reason;
+		reason = KI_R_OK;
 	else
 		reason = ki_relocate(in, fn->bytes + off, &copy);
 	if (reason)
@@ -138,28 +142,44 @@ static int find_span(const struct ki_function *fn, const struct ki_spans *spans,
 	return 0;
 }
 
-int ki_plan_add(struct ki_plan *p, const struct ki_function *fn, const struct ki_spans *spans,
-		uint64_t addr, const struct ki_code *code, uint32_t *id, struct ki_err *err)
+/* The plan's next chunk, at a place; not counted yet. */
+static int prepare(struct ki_plan *p, const struct ki_function *fn, const struct ki_spans *spans,
+		   const struct ki_place *place, struct ki_chunk **out, struct ki_err *err)
 {
 	const struct ki_span *s = NULL;
-	struct ki_chunk *c;
 	uint32_t window = 0;
 	int ret;
 
-	ret = find_span(fn, spans, addr, &s, err);
+	ret = find_span(fn, spans, place->addr, &s, err);
 	if (ret)
 		return ret;
-	if (!code->len || code->len > KI_CHUNK_MAX || code->nfix > KI_FIXUPS)
-		return ki_err_reason(err, KI_R_BAD_CHUNK, addr, "%s", name_of(fn));
 	if (reserve(p, s->count))
-		return ki_err_set(err, -ENOMEM, addr, "plan: out of memory");
+		return ki_err_set(err, -ENOMEM, place->addr, "plan: out of memory");
 	ret = take_window(p, fn, s, &window, err);
 	if (ret)
 		return ret;
 	p->chunks.v[p->chunks.n] = (struct plan_chunk){0};
-	c = &p->chunks.v[p->chunks.n].c;
-	c->window = window;
-	c->slot = (uint8_t)(ki_function_insn_at(fn, addr) - fn->insns - s->first);
+	*out = &p->chunks.v[p->chunks.n].c;
+	(*out)->window = window;
+	(*out)->insn = (uint8_t)(ki_function_insn_at(fn, place->addr) - fn->insns - s->first);
+	(*out)->where = place->where;
+	return 0;
+}
+
+int ki_plan_add(struct ki_plan *p, const struct ki_function *fn, const struct ki_spans *spans,
+		const struct ki_place *place, uint16_t order, const struct ki_code *code,
+		uint32_t *id, struct ki_err *err)
+{
+	struct ki_chunk *c;
+	int ret;
+
+	if (!code->len || code->len > KI_CHUNK_MAX || code->nfix > KI_FIXUPS)
+		return ki_err_reason(err, KI_R_BAD_CHUNK, place->addr, "%s", name_of(fn));
+	ret = prepare(p, fn, spans, place, &c, err);
+	if (ret)
+		return ret;
+	c->kind = KI_CHUNK_CODE;
+	c->order = order;
 	c->len = code->len;
 	c->nfix = code->nfix;
 	memcpy(c->fix, code->fix, sizeof(c->fix));
@@ -168,9 +188,42 @@ int ki_plan_add(struct ki_plan *p, const struct ki_function *fn, const struct ki
 	return 0;
 }
 
+int ki_plan_replace(struct ki_plan *p, const struct ki_function *fn, const struct ki_spans *spans,
+		    const struct ki_place *place, uint64_t target, uint32_t *id, struct ki_err *err)
+{
+	struct ki_chunk *c;
+	int ret = prepare(p, fn, spans, place, &c, err);
+
+	if (ret)
+		return ret;
+	c->kind = KI_CHUNK_REPLACE;
+	c->target = target;
+	*id = (uint32_t)p->chunks.n++;
+	return 0;
+}
+
 size_t ki_plan_windows(const struct ki_plan *p)
 {
 	return p->windows.n;
+}
+
+size_t ki_plan_hosts(const struct ki_plan *p)
+{
+	size_t n = p->windows.n;
+
+	for (size_t i = 0; i < p->windows.n; i++)
+		for (size_t k = 0; k < p->chunks.n; k++)
+			if (p->chunks.v[k].c.window == i) {
+				n--;
+				break;
+			}
+	return n;
+}
+
+void ki_plan_on_progress(struct ki_plan *p, ki_plan_progress *f, void *arg)
+{
+	p->progress = f;
+	p->progress_arg = arg;
 }
 
 size_t ki_plan_chunks(const struct ki_plan *p)
@@ -181,7 +234,8 @@ size_t ki_plan_chunks(const struct ki_plan *p)
 /* A task may be between two instructions that the springboard overwrites. */
 static bool waits(const struct ki_plan *p, const struct ki_window *w)
 {
-	return w->ncopy > 1 && p->copies.v[w->first_copy].orig_len < KI_WINDOW_MIN;
+	return w->ncopy > 1 && w->board != KI_BOARD_TRAP &&
+	       p->copies.v[w->first_copy].orig_len < (w->board == KI_BOARD_JMP ? 5 : 2);
 }
 
 size_t ki_plan_waits(const struct ki_plan *p)

@@ -23,6 +23,8 @@ struct ki_plan {
 	ki_vec(struct plan_chunk) chunks;
 	uint32_t *map; /* open hash of window address -> index + 1, 0: free */
 	size_t map_cap;
+	ki_plan_progress *progress;
+	void *progress_arg;
 };
 
 /* The same as ki_plan_apply and ki_plan_remove, on a session's descriptor. */

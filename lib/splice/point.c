@@ -34,7 +34,7 @@ static unsigned int obstacle(const struct ki_function *fn, const struct ki_span 
 	if (fn->reason != KI_R_OK)
 		return fn->reason;
 	if (s)
-		return s->reason;
+		return KI_R_OK;
 	return ki_relocate(in, fn->bytes + (in->addr - fn->start), &copy);
 }
 
@@ -72,7 +72,7 @@ static struct ki_place block_place(const struct ki_function *fn, const struct ki
 
 		if (why == KI_R_OK) {
 			in = settle(fn, s, i);
-			return (struct ki_place){in->addr, KI_R_OK, flags_live(in)};
+			return (struct ki_place){.addr = in->addr, .flags_live = flags_live(in)};
 		}
 		/* What stops us counts for more than what was stepped over before. */
 		if (place.reason == KI_R_OK || !may_step_over(in)) {
@@ -207,6 +207,8 @@ int ki_point_places(const struct ki_function *fn, const struct ki_spans *spans,
 		break;
 	case KI_POINT_EXIT:
 		ret = exit_places(fn, spans, &found);
+		break;
+	default:
 		break;
 	}
 	*out = found.v;

@@ -9,12 +9,17 @@
  * in a call; or, behind an instruction that never falls through, takes filler bytes that nothing
  * executes; or is a short window, which cannot be installed.
  *
+ * An instruction that may fault (of the exception table) begins a window or lies behind its jump:
+ * a task may sleep in the fault, for as long as it likes, and comes back to just this place.
+ *
  * Nothing but the function's bytes and blocks goes in, so everybody who looks finds the same.
  */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "kerninst/splice.h"
+
+#define JMP_LEN 5
 
 struct finder {
 	const struct ki_function *fn;
@@ -51,15 +56,22 @@ static const struct ki_insn *last_of(const struct finder *f, const struct ki_spa
 	return &f->fn->insns[s->first + s->count - 1];
 }
 
+static bool may_fault(const struct finder *f, uint32_t i)
+{
+	return f->fn->insns[i].flags & KI_INSN_EXTABLE;
+}
+
 static bool closed(const struct finder *f, const struct ki_span *s)
 {
-	return s->len >= KI_WINDOW_MIN || is_call(last_of(f, s));
+	return s->len >= JMP_LEN || is_call(last_of(f, s));
 }
 
 static bool join(const struct finder *f, struct ki_span *prev, const struct ki_span *s)
 {
 	if (is_call(last_of(f, prev)) || prev->len + s->len > KI_WINDOW_MAX ||
 	    prev->count + s->count > KI_WINDOW_INSNS)
+		return false;
+	if (prev->len < JMP_LEN && may_fault(f, s->first))
 		return false;
 	prev->len += s->len;
 	prev->count += s->count;
@@ -76,14 +88,14 @@ static bool is_filler(const struct ki_function *fn, uint32_t i)
 /* Reach the size of a jump with bytes of int3 behind the window that nothing executes. */
 static void take_filler(const struct finder *f, struct ki_span *s)
 {
-	uint32_t need = KI_WINDOW_MIN - s->len, i = s->first + s->count;
+	uint32_t need = JMP_LEN - s->len, i = s->first + s->count;
 
 	if (falls_through(last_of(f, s)) || f->fn->ninsns - i < need)
 		return;
 	for (uint32_t k = 0; k < need; k++)
 		if (!is_filler(f->fn, i + k))
 			return;
-	s->len = KI_WINDOW_MIN;
+	s->len = JMP_LEN;
 }
 
 /* The windows of the run that begins at instruction i; returns what follows the run. */
@@ -97,12 +109,13 @@ static uint32_t cut_run(struct finder *f, uint32_t i, uint32_t end)
 		do {
 			s.len += f->fn->insns[i++].len;
 			s.count++;
-		} while (!closed(f, &s) && i < end && displaceable(f->fn, i));
-		if (s.len < KI_WINDOW_MIN && f->n > run && join(f, &f->v[f->n - 1], &s))
+		} while (!closed(f, &s) && i < end && displaceable(f->fn, i) && !may_fault(f, i));
+		if (s.len < JMP_LEN && f->n > run && join(f, &f->v[f->n - 1], &s))
 			continue;
-		if (s.len < KI_WINDOW_MIN)
+		if (s.len < JMP_LEN)
 			take_filler(f, &s);
-		s.reason = s.len < KI_WINDOW_MIN ? KI_R_WINDOW_SHORT : KI_R_OK;
+		s.board = s.len < JMP_LEN ? KI_BOARD_TRAP : KI_BOARD_JMP;
+		s.host = KI_NONE;
 		f->v[f->n++] = s;
 	}
 	return i;
@@ -154,4 +167,15 @@ const struct ki_span *ki_spans_at(const struct ki_spans *s, const struct ki_func
 			hi = mid;
 	}
 	return lo < s->n && s->v[lo].first <= i ? &s->v[lo] : NULL;
+}
+
+bool ki_span_waits(const struct ki_span *s, const struct ki_function *fn)
+{
+	static const uint8_t written[KI_BOARD_KINDS] = {
+		[KI_BOARD_JMP] = JMP_LEN,
+		[KI_BOARD_BOUNCE] = 2,
+		[KI_BOARD_TRAP] = 1,
+	};
+
+	return s->host != KI_NONE || (s->count > 1 && fn->insns[s->first].len < written[s->board]);
 }

@@ -43,7 +43,7 @@ size_t link_patch(uint8_t *at, const struct ki_window *w, const struct ki_copy *
 		for (size_t i = 0; i < nchunks; i++) {
 			const struct ki_chunk *ch = chunks[i];
 
-			if (ch->slot != slot)
+			if (ch->insn != slot)
 				continue;
 			if (place(p, ch->code, ch->len, ch->fix, ch->nfix))
 				return 0;
