@@ -95,13 +95,15 @@ static uint64_t hits(struct cover *c)
 	return n;
 }
 
-static uint32_t refused(struct cover *c)
+static void report_refusals(struct cover *c)
 {
-	uint32_t n = 0;
+	uint32_t count[KI_R_COUNT] = {0};
 
 	for (uint32_t id = 0; id < ki_plan_chunks(c->plan); id++)
-		n += ki_plan_refusal(c->plan, id) != KI_R_OK;
-	return n;
+		count[ki_plan_refusal(c->plan, id)]++;
+	for (unsigned int r = KI_R_OK + 1; r < KI_R_COUNT; r++)
+		if (count[r])
+			printf("cover: %u chunks refused: %s\n", count[r], ki_reason_tag(r));
 }
 
 int main(int argc, char **argv)
@@ -126,8 +128,9 @@ int main(int argc, char **argv)
 		return 125;
 	if (ki_plan_apply(c.plan, c.target, true, &err))
 		die("apply", &err);
-	printf("cover: %u functions, %zu windows, %zu chunks, %u refused, %u sites\n", c.functions,
-	       ki_plan_windows(c.plan), ki_plan_chunks(c.plan), refused(&c), c.sites);
+	printf("cover: %u functions, %zu windows, %zu chunks, %u sites\n", c.functions,
+	       ki_plan_windows(c.plan), ki_plan_chunks(c.plan), c.sites);
+	report_refusals(&c);
 	fflush(stdout);
 	status = run(argv + i + 1);
 	printf("cover: %llu hits\n", (unsigned long long)hits(&c));

@@ -22,7 +22,7 @@ printing=(ki_frames_work snprintf vsnprintf format_decode pointer string number 
 	_parse_integer_fixup_radix _parse_integer_limit kstrtoul hex_dump_to_buffer check_pointer
 	error_string enable_ptr_key_workfn __ptr_to_hashval)
 echo learn > $control
-ok "callers were learnt: $(state learnt) at $(state steps) steps" test "$(state learnt)" -gt 40
+ok "callers were learnt: $(state learnt) at $(state steps) steps" test "$(state learnt)" -gt 15
 is "uninstrumented: callers not found" "$(state lost)" 0
 echo check > $control
 is "uninstrumented, again: callers not learnt" "$(state unknown)" 0
@@ -42,13 +42,13 @@ hot=(vfs_read read_zero ksys_read __x64_sys_read fdget_pos __fget_light rw_verif
 	-- "$prog/calls" read 400000 1 > /tmp/cover 2>&1 || echo "# cover failed"
 sed 's/^/# /' /tmp/cover
 # Of each sample whose first frame is in a patch, the last one of the kernel.
-perf script -i /tmp/perf.data -F comm,ip,sym,dso 2> /dev/null | awk '
+perf script -i /tmp/perf.data -F comm,ip,sym 2> /dev/null | awk '
 	BEGIN { RS = ""; FS = "\n" }
-	$2 ~ /kerninst/ { last = ""; for (i = 2; i <= NF; i++) if ($i !~ /calls\)|unknown/) last = $i
+	$2 ~ / ki_heap_start$/ { last = ""; for (i = 2; i <= NF; i++) if ($i ~ /^[ \t]*ffffffff/) last = $i
 		split(last, w, " "); print w[2] }' | sort | uniq -c | sort -rn > /tmp/outermost
 sed 's/^/# /' /tmp/outermost
 ok "samples were taken in patches" test "$(awk '{ n += $1 } END { print n + 0 }' /tmp/outermost)" -gt 20
-is "and each reaches the system call's entry" \
+is "and none ends elsewhere than at the system call's entry" \
 	"$(grep -vcE ' entry_SYSCALL_64(_after_hwframe)?$' /tmp/outermost)" 0
 
 # ---- tasks that sleep ----
@@ -63,7 +63,7 @@ stack_of_sleeper() { # -> /tmp/stack, /tmp/reliable
 	sed -n 's/^frame //p' $control > /tmp/reliable
 	state reliable > /tmp/reliable.result
 	kill $sleeper
-	wait $sleeper 2> /dev/null
+	wait $sleeper 2> /dev/null || true
 }
 export -f stack_of_sleeper state
 export control
