@@ -1,36 +1,37 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The linker: a window's patch from its pieces.
+ * The linker: a group's patch from its windows' pieces.
  *
- *	for each displaced instruction:
- *		the chunks before it	or, where it is replaced, jmp replacement: the end
+ *	for each window, for each displaced instruction:
+ *		the chunks before it	or, where it is replaced, jmp replacement: the window's end
  *		its copy		a branch with chunks on its taken side goes to these
  *		the chunks behind it
- *	jmp back behind the window	unless control never gets here
+ *	jmp back behind the window	unless control never gets here, or the next window follows
  *	for each taken side with chunks:
  *		these chunks
  *		jmp to the branch's target
  *
- * A branch to the window's own start, the smallest loop there is, goes to the start of the patch:
- * the springboard would lead there anyhow.
+ * A branch to the beginning of a window of the same group goes to where that is in the patch:
+ * the springboard would lead there anyhow, if there is one.
  *
  * All fixups are relative to where the patch will be, so the place is taken first: pieces are
- * linked once to learn their length and where the taken sides stand, and again at their place.
+ * linked once to learn their length and where windows and taken sides stand, and again at their
+ * place.
  */
+#include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
 
 #include "ki.h"
 
 struct ki_link {
-	const struct ki_win *w;
-	struct ki_piece **pieces; /* in the order in which they stand */
+	struct ki_group *group;
+	struct ki_piece **pieces; /* in the order of what they stand at */
 	u32 npieces;
 	unsigned long base;
-	u32 len;
+	u32 len, room;
 	u16 reason;
-	u16 taken[KI_WINDOW_INSNS]; /* where the taken side's chunks stand; 0: there are none */
-	u8 *buf;
+	u8 *buf; /* NULL: only the length is wanted */
 };
 
 static s64 fixup_value(const struct ki_fixup *f, unsigned long field)
@@ -49,12 +50,9 @@ static void put(struct ki_link *l, const u8 *code, u8 len, const struct ki_fixup
 {
 	u8 i;
 
-	if (l->len + len > KI_PATCH_MAX) {
-		l->reason = KI_R_TOO_MANY;
-		return;
-	}
-	memcpy(l->buf + l->len, code, len);
-	for (i = 0; i < nfix; i++) {
+	if (l->buf && l->len + len <= l->room)
+		memcpy(l->buf + l->len, code, len);
+	for (i = 0; l->buf && i < nfix; i++) {
 		s64 value = fixup_value(&fix[i], l->base + l->len + fix[i].off);
 		s32 field = value;
 
@@ -77,14 +75,15 @@ static void put_jump(struct ki_link *l, u64 target)
  * The chunks of one side of one instruction, which are next. Returns the replacement among them:
  * of several the last, NULL if there is none.
  */
-static const struct ki_piece *put_chunks(struct ki_link *l, u32 *next, u8 insn, u8 where)
+static const struct ki_piece *put_chunks(struct ki_link *l, u32 *next, const struct ki_win *w,
+					 u8 insn, u8 where)
 {
 	const struct ki_piece *replacement = NULL;
 
 	for (; *next < l->npieces; (*next)++) {
 		const struct ki_piece *p = l->pieces[*next];
 
-		if (p->insn != insn || p->where != where)
+		if (p->win != w || p->insn != insn || p->where != where)
 			break;
 		if (p->kind == KI_CHUNK_REPLACE)
 			replacement = p;
@@ -94,82 +93,110 @@ static const struct ki_piece *put_chunks(struct ki_link *l, u32 *next, u8 insn, 
 	return replacement;
 }
 
-static bool any_chunk(const struct ki_link *l, u32 from, u8 insn, u8 where)
+/* The first chunk on the taken side of an instruction whose next chunk is `from`. */
+static const struct ki_piece *taken_side(const struct ki_link *l, u32 from, const struct ki_win *w,
+					 u8 insn)
 {
-	for (; from < l->npieces && l->pieces[from]->insn == insn; from++)
-		if (l->pieces[from]->where == where)
-			return true;
-	return false;
+	for (; from < l->npieces; from++) {
+		const struct ki_piece *p = l->pieces[from];
+
+		if (p->win != w || p->insn != insn)
+			break;
+		if (p->where == KI_TAKEN)
+			return p;
+	}
+	return NULL;
 }
 
-static void put_copy(struct ki_link *l, u8 i, bool taken_side)
+/* Where a branch of the group's code goes: into the patch, if the target is there. */
+static u64 landing(const struct ki_link *l, u64 target)
 {
-	const struct ki_copy *c = &l->w->copies[i];
+	int i = ki_group_find(l->group, target);
+
+	return i < 0 ? target : l->base + l->group->next_at[i];
+}
+
+static void put_copy(struct ki_link *l, const struct ki_win *w, u8 i, const struct ki_piece *taken)
+{
+	const struct ki_copy *c = &w->copies[i];
 	struct ki_fixup fix[KI_FIXUPS];
 
 	memcpy(fix, c->fix, sizeof(fix));
-	if (l->w->flow[i] & KI_FLOW_DIRECT) {
+	if (w->flow[i] & KI_FLOW_DIRECT) {
 		struct ki_fixup *branch = &fix[c->nfix - 1];
 
-		if (taken_side)
-			branch->target = l->base + l->taken[i];
-		else if (branch->target == l->w->addr && !(l->w->flow[i] & KI_FLOW_CALL))
-			branch->target = l->base;
+		branch->target = taken ? l->base + taken->at : landing(l, branch->target);
 	}
 	put(l, c->code, c->len, fix, c->nfix);
 }
 
-/* Of the instructions before `end`. */
-static void put_taken_sides(struct ki_link *l, u8 end)
+/* followed: the next window of the group stands behind this one, in the text as in the patch. */
+static void put_window(struct ki_link *l, u32 *next, const struct ki_win *w, bool followed)
+{
+	const struct ki_piece *other = NULL;
+	u8 i;
+
+	for (i = 0; i < w->ncopy; i++) {
+		other = put_chunks(l, next, w, i, KI_BEFORE);
+		if (other)
+			break;
+		put_copy(l, w, i, taken_side(l, *next, w, i));
+		put_chunks(l, next, w, i, KI_AFTER);
+		while (*next < l->npieces && l->pieces[*next]->win == w &&
+		       l->pieces[*next]->insn == i)
+			(*next)++; /* the taken side's: put later */
+	}
+	if (other)
+		put_jump(l, other->target);
+	else if (!(w->flow[i - 1] & (KI_FLOW_ENDS | KI_FLOW_CALL)) && !followed)
+		put_jump(l, landing(l, w->addr + w->len));
+	while (*next < l->npieces && l->pieces[*next]->win == w)
+		(*next)++; /* behind a replacement: control never gets there */
+}
+
+static void put_taken_sides(struct ki_link *l)
 {
 	u32 next = 0;
 
-	while (next < l->npieces && l->pieces[next]->insn < end) {
-		u8 i = l->pieces[next]->insn;
+	while (next < l->npieces) {
+		struct ki_piece *first = l->pieces[next];
+		const struct ki_win *w = first->win;
+		const struct ki_copy *c = &w->copies[first->insn];
 		const struct ki_piece *other;
-		u64 target;
 
-		if (l->pieces[next]->where != KI_TAKEN) {
+		if (first->where != KI_TAKEN) {
 			next++;
 			continue;
 		}
-		l->taken[i] = l->len;
-		other = put_chunks(l, &next, i, KI_TAKEN);
-		target = l->w->copies[i].fix[l->w->copies[i].nfix - 1].target;
-		put_jump(l, other ? other->target : target);
+		first->at = l->len;
+		other = put_chunks(l, &next, w, first->insn, KI_TAKEN);
+		put_jump(l, other ? other->target : landing(l, c->fix[c->nfix - 1].target));
 	}
 }
 
 static void link_all(struct ki_link *l)
 {
-	const struct ki_piece *other = NULL;
-	u32 next = 0;
-	u8 i;
+	struct ki_group *g = l->group;
+	u32 i, next = 0;
 
 	l->len = 0;
 	l->reason = KI_R_OK;
-	for (i = 0; i < l->w->ncopy; i++) {
-		other = put_chunks(l, &next, i, KI_BEFORE);
-		if (other)
-			break;
-		put_copy(l, i, any_chunk(l, next, i, KI_TAKEN));
-		put_chunks(l, &next, i, KI_AFTER);
-		while (next < l->npieces && l->pieces[next]->insn == i)
-			next++; /* the taken side's */
+	for (i = 0; i < g->n; i++) {
+		const struct ki_win *w = g->v[i];
+
+		g->next_at[i] = l->len;
+		put_window(l, &next, w, i + 1 < g->n && w->addr + w->len == g->v[i + 1]->addr);
 	}
-	if (other)
-		put_jump(l, other->target);
-	else if (!(l->w->flow[i - 1] & (KI_FLOW_ENDS | KI_FLOW_CALL)))
-		put_jump(l, l->w->addr + l->w->len);
-	put_taken_sides(l, i);
+	put_taken_sides(l);
 }
 
-/* As they stand in the patch; of equal ones the first installed first: ids do not tell, `seq` does.
- */
+/* As they stand in the patch; of equal ones the first installed first. */
 static int by_place(const void *a, const void *b)
 {
 	const struct ki_piece *x = *(const struct ki_piece **)a, *y = *(const struct ki_piece **)b;
 
+	if (x->win != y->win)
+		return x->win->addr < y->win->addr ? -1 : 1;
 	if (x->insn != y->insn)
 		return x->insn < y->insn ? -1 : 1;
 	if (x->where != y->where)
@@ -181,54 +208,74 @@ static int by_place(const void *a, const void *b)
 	return x->seq < y->seq ? -1 : x->seq > y->seq;
 }
 
-static int gather(struct ki_link *l, struct list_head *more, u32 room)
+/* Count the group's pieces, or note them. */
+static u32 each_piece(const struct ki_group *g, struct ki_piece **out)
 {
 	struct ki_piece *p;
-	u32 n = 0;
+	u32 i, n = 0;
 
-	list_for_each_entry (p, &l->w->chunks, in_window)
-		n += !p->dying;
-	if (more)
-		list_for_each_entry (p, more, in_window)
+	for (i = 0; i < g->n; i++) {
+		list_for_each_entry (p, &g->v[i]->chunks, in_window) {
+			if (p->dying)
+				continue;
+			if (out)
+				out[n] = p;
 			n++;
-	if (n > room)
-		return -E2BIG;
-	list_for_each_entry (p, &l->w->chunks, in_window)
-		if (!p->dying)
-			l->pieces[l->npieces++] = p;
-	if (more)
-		list_for_each_entry (p, more, in_window)
-			l->pieces[l->npieces++] = p;
+		}
+		list_for_each_entry (p, &g->v[i]->more, in_window) {
+			if (out)
+				out[n] = p;
+			n++;
+		}
+	}
+	return n;
+}
+
+static int gather(struct ki_link *l)
+{
+	l->npieces = each_piece(l->group, NULL);
+	l->pieces = kvmalloc_array(l->npieces ? l->npieces : 1, sizeof(*l->pieces), GFP_KERNEL);
+	if (!l->pieces)
+		return -ENOMEM;
+	each_piece(l->group, l->pieces);
 	sort(l->pieces, l->npieces, sizeof(*l->pieces), by_place, NULL);
 	return 0;
 }
 
-int ki_patch_build(struct ki_win *w, struct list_head *more, bool reserve, struct ki_patch *out,
-		   u16 *reason)
+/* Neither length nor order depend on the place. */
+static int link_at_place(struct ki_link *l, bool reserve, u16 *reason)
 {
-	static u8 buf[KI_PATCH_MAX]; /* under ki_lock, as the next one */
-	static struct ki_piece *pieces[KI_PATCH_MAX];
-	struct ki_link l = {.w = w, .buf = buf, .base = w->addr, .pieces = pieces};
-
-	*reason = KI_R_TOO_MANY;
-	if (gather(&l, more, ARRAY_SIZE(pieces)))
-		return -E2BIG;
-	/* Neither length nor order depend on the place. */
-	link_all(&l);
-	if (l.reason == KI_R_TOO_MANY)
-		return -E2BIG;
+	link_all(l);
+	l->room = l->len;
+	l->buf = kvmalloc(l->room, GFP_KERNEL);
+	if (!l->buf)
+		return -ENOMEM;
 	*reason = KI_R_HEAP_FULL;
-	l.base = ki_heap_alloc(l.len, reserve);
-	if (!l.base)
+	l->base = ki_heap_alloc(l->len, reserve);
+	if (!l->base)
 		return -ENOSPC;
-	link_all(&l);
-	*reason = l.reason;
-	if (l.reason) {
-		ki_heap_free(l.base, l.len);
-		return -ERANGE;
+	link_all(l);
+	*reason = l->reason;
+	if (!l->reason)
+		return 0;
+	ki_heap_free(l->base, l->len);
+	return -ERANGE;
+}
+
+int ki_patch_build(struct ki_group *g, bool reserve, struct ki_patch *out, u16 *reason)
+{
+	struct ki_link l = {.group = g, .base = g->v[0]->addr};
+	int err;
+
+	*reason = KI_R_NO_MEMORY;
+	err = gather(&l);
+	if (!err)
+		err = link_at_place(&l, reserve, reason);
+	if (!err) {
+		ki_text_write_heap(l.base, l.buf, l.len);
+		*out = (struct ki_patch){.addr = l.base, .len = l.len};
 	}
-	ki_text_write_heap(l.base, l.buf, l.len);
-	out->addr = l.base;
-	out->len = l.len;
-	return 0;
+	kvfree(l.buf);
+	kvfree(l.pieces);
+	return err;
 }
