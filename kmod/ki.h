@@ -74,6 +74,7 @@ struct ki_win {
 	u8 board;     /* enum ki_board_kind */
 	bool boarded; /* has a springboard */
 	bool wait;    /* an instruction boundary is inside the springboard */
+	bool entry;   /* the first instruction is that of the function's body */
 	u8 orig[KI_WINDOW_MAX];
 	struct ki_copy *copies;
 	u8 *flow;	     /* KI_FLOW_* of each copy */
@@ -190,7 +191,7 @@ int ki_patch_build(struct ki_group *g, bool reserve, struct ki_patch *out, u16 *
 struct ki_verifier;
 int ki_verifier_new(struct ki_verifier **out);
 void ki_verifier_free(struct ki_verifier *v);
-/* KI_R_OK, or why not. Fills w->flow, w->wait. Cheap for windows in order of address. */
+/* KI_R_OK, or why not. Fills w->flow, w->wait, w->entry. Cheap for windows in order of address. */
 u16 ki_verify_window(struct ki_verifier *v, struct ki_win *w);
 /* Are 5 bytes there, in the function of the window verified last, filler that nothing executes? */
 bool ki_verify_filler(const struct ki_verifier *v, unsigned long addr);
