@@ -104,19 +104,20 @@ static u32 next_free(u32 i)
 	return i;
 }
 
-bool ki_bugs_take(unsigned long base, const struct ki_bug_row *rows, u32 n)
+bool ki_bugs_take(unsigned long base, const struct ki_bug_row *rows, u32 n, bool reserve)
 {
-	u32 k, i, room = 0;
+	u32 k, i, room = 0, need = n + (reserve ? 0 : KI_BUG_ROWS / KI_HEAP_RESERVE);
 
 	mutex_lock(&ki_bugs_lock);
-	for (i = next_free(ki_bugs_base); i < ARRAY_SIZE(ki_bugs) && room < n; i = next_free(i + 1))
+	for (i = next_free(ki_bugs_base); i < ARRAY_SIZE(ki_bugs) && room < need;
+	     i = next_free(i + 1))
 		room++;
-	for (k = 0, i = ki_bugs_base; room == n && k < n; k++) {
+	for (k = 0, i = ki_bugs_base; room == need && k < n; k++) {
 		i = next_free(i);
 		take(i, base + rows[k].off, rows[k].like);
 	}
 	mutex_unlock(&ki_bugs_lock);
-	return room == n;
+	return room == need;
 }
 
 static void for_rows_in(unsigned long start, unsigned long end, void (*what)(u32 i))

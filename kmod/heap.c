@@ -178,14 +178,14 @@ static bool leaves_reserve(struct ki_extent need)
 	return holds(ki_free, keep);
 }
 
-struct ki_block *ki_heap_alloc(u32 len, u32 norc, u32 nex, bool reserve)
+int ki_heap_alloc(u32 len, u32 norc, u32 nex, bool reserve, struct ki_block **out)
 {
 	struct ki_extent need = {DIV_ROUND_UP(len, KI_HEAP_UNIT), norc, nex};
 	struct ki_block *rest, *b = NULL;
 
 	rest = kzalloc(sizeof(*rest), GFP_KERNEL);
 	if (!rest)
-		return NULL;
+		return -ENOMEM;
 	mutex_lock(&ki_heap_lock);
 	if (reserve || leaves_reserve(need))
 		b = find_free(need);
@@ -193,7 +193,8 @@ struct ki_block *ki_heap_alloc(u32 len, u32 norc, u32 nex, bool reserve)
 		rest = NULL;
 	mutex_unlock(&ki_heap_lock);
 	kfree(rest);
-	return b;
+	*out = b;
+	return b ? 0 : -ENOSPC;
 }
 
 /* b swallows the block behind it. */

@@ -12,7 +12,9 @@
  *
  * Nothing is put back when the module ends: the arrays are its own memory, and go with it.
  */
+#include <linux/mm.h>
 #include <linux/rcupdate.h>
+#include <linux/slab.h>
 
 #include "rows.h"
 
@@ -39,20 +41,38 @@ static void move_stack(struct orc_entry *e, u32 pushed)
 		memset(e, 0, sizeof(*e));
 }
 
+void ki_rows_start(struct ki_rows *r)
+{
+	r->norc = r->nex = r->nbug = 0;
+}
+
+int ki_rows_room(struct ki_rows *r)
+{
+	r->orc = kvmalloc_array(r->norc + 1, sizeof(*r->orc), GFP_KERNEL);
+	r->ex = kvmalloc_array(r->nex + 1, sizeof(*r->ex), GFP_KERNEL);
+	r->bug = kvmalloc_array(r->nbug + 1, sizeof(*r->bug), GFP_KERNEL);
+	return r->orc && r->ex && r->bug ? 0 : -ENOMEM;
+}
+
+void ki_rows_free(struct ki_rows *r)
+{
+	kvfree(r->orc);
+	kvfree(r->ex);
+	kvfree(r->bug);
+}
+
 void ki_rows_stack(struct ki_rows *r, u32 off, unsigned long addr, u32 pushed)
 {
 	struct orc_entry e;
 
 	ki_orc_find(r->owner, addr, &e);
 	move_stack(&e, pushed);
-	if (r->norc && r->orc[r->norc - 1].off == off)
-		r->norc--; /* what was to begin here is empty */
-	if (r->norc && !memcmp(&r->orc[r->norc - 1].entry, &e, sizeof(e)))
+	if (r->norc && !memcmp(&r->last, &e, sizeof(e)))
 		return;
-	if (r->norc < KI_ROWS_ORC)
-		r->orc[r->norc++] = (struct ki_orc_row){.off = off, .entry = e};
-	else
-		r->full = true;
+	r->last = e;
+	if (r->orc)
+		r->orc[r->norc] = (struct ki_orc_row){.off = off, .entry = e};
+	r->norc++;
 }
 
 void ki_rows_code(struct ki_rows *r, u32 off, unsigned long addr, u32 pushed, u64 words, u32 len)
@@ -71,17 +91,19 @@ void ki_rows_copy(struct ki_rows *r, u32 off, unsigned long addr, const u8 *code
 
 	if (code[0] == 0x0f && code[1] == 0x0b) /* ud2 */
 		bug = ki_bugs_find(r->owner, addr);
-	if (ex)
-		r->ex[r->nex++] = (struct ki_ex_row){off, ex};
-	if (bug)
-		r->bug[r->nbug++] = (struct ki_bug_row){off, bug};
+	if (ex && r->ex)
+		r->ex[r->nex] = (struct ki_ex_row){off, ex};
+	if (bug && r->bug)
+		r->bug[r->nbug] = (struct ki_bug_row){off, bug};
+	r->nex += ex != NULL;
+	r->nbug += bug != NULL;
 }
 
-bool ki_rows_publish(const struct ki_rows *r, const struct ki_block *b)
+bool ki_rows_publish(const struct ki_rows *r, const struct ki_block *b, bool reserve)
 {
 	unsigned long base = ki_heap_addr(b);
 
-	if (r->nbug && !ki_bugs_take(base, r->bug, r->nbug))
+	if (r->nbug && !ki_bugs_take(base, r->bug, r->nbug, reserve))
 		return false;
 	ki_orc_put(b->at.orcs, base, r->orc, r->norc);
 	ki_extable_put(b->at.exs, base, r->ex, r->nex);

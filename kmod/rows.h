@@ -45,40 +45,42 @@ struct ki_block {
 };
 
 /* heap.c; has a lock of its own */
-struct ki_block *ki_heap_alloc(u32 len, u32 norc, u32 nex, bool reserve); /* NULL: full */
+/* -ENOSPC: full */
+int ki_heap_alloc(u32 len, u32 norc, u32 nex, bool reserve, struct ki_block **out);
 void ki_heap_free(struct ki_block *b);
 unsigned long ki_heap_addr(const struct ki_block *b);
 
-#define KI_ROWS_ORC 1024
-
 /* From this offset in a patch on, the stack is so. */
 struct ki_orc_row {
-	u16 off;
+	u32 off;
 	struct orc_entry entry;
 };
 
 /* The copy at this offset has a row like this one. */
 struct ki_ex_row {
-	u16 off;
+	u32 off;
 	const struct exception_table_entry *like;
 };
 
 struct ki_bug_row {
-	u16 off;
+	u32 off;
 	struct bug_entry *like;
 };
 
-/* The rows of a patch that is being linked. */
+/* The rows of a patch that is being linked; all zero at first. */
 struct ki_rows {
-	struct module *owner; /* of the originals; NULL: the kernel */
+	struct module *owner; /* of the originals at hand; NULL: the kernel */
 	u32 norc, nex, nbug;
-	bool full; /* something did not fit */
-	struct ki_orc_row orc[KI_ROWS_ORC];
-	struct ki_ex_row ex[KI_WINDOW_INSNS];
-	struct ki_bug_row bug[KI_WINDOW_INSNS];
+	struct orc_entry last;	/* the last one's */
+	struct ki_orc_row *orc; /* NULL: they are only counted */
+	struct ki_ex_row *ex;
+	struct ki_bug_row *bug;
 };
 
-/* rows.c; ki_lock held */
+/* rows.c; ki_lock held. From start on rows are counted, or if there is room, kept. */
+void ki_rows_start(struct ki_rows *r);
+int ki_rows_room(struct ki_rows *r); /* make room for as many as have been counted */
+void ki_rows_free(struct ki_rows *r);
 /* At off begins code that runs with the stack of the original at addr, and `pushed` bytes more. */
 void ki_rows_stack(struct ki_rows *r, u32 off, unsigned long addr, u32 pushed);
 /* The same of code of len bytes: a bit of `words` is set where it has a word more on the stack. */
@@ -86,7 +88,7 @@ void ki_rows_code(struct ki_rows *r, u32 off, unsigned long addr, u32 pushed, u6
 /* At off is the copy of the instruction at addr. */
 void ki_rows_copy(struct ki_rows *r, u32 off, unsigned long addr, const u8 *code);
 /* Let the kernel's tables say so. False: no bug rows are left, and nothing was done. */
-bool ki_rows_publish(const struct ki_rows *r, const struct ki_block *b);
+bool ki_rows_publish(const struct ki_rows *r, const struct ki_block *b, bool reserve);
 
 /* orc.c: the coordinate's rows [first, first + n) */
 void ki_orc_find(struct module *owner, unsigned long addr, struct orc_entry *out);
@@ -108,7 +110,7 @@ void ki_extable_show(struct module *mod);
 
 /* bugs.c; has a lock of its own */
 struct bug_entry *ki_bugs_find(struct module *owner, unsigned long addr);
-bool ki_bugs_take(unsigned long base, const struct ki_bug_row *rows, u32 n);
+bool ki_bugs_take(unsigned long base, const struct ki_bug_row *rows, u32 n, bool reserve);
 void ki_bugs_bury(unsigned long start, unsigned long end); /* the originals may go */
 void ki_bugs_drop(unsigned long start, unsigned long end);
 int ki_bugs_prepare(struct module *mod, unsigned long heap_start, unsigned long heap_end);

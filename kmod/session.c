@@ -71,7 +71,7 @@ static void find_inhabited(struct list_head *graves)
 
 	list_for_each_entry (g, graves, list) {
 		g->inhabited = false;
-		any |= g->patch.nex;
+		any |= g->patch.faults;
 	}
 	if (any)
 		ki_faults_find(mark_inhabited, graves);
@@ -143,7 +143,7 @@ void ki_bury_patch(struct ki_patch p)
 		return;
 	while (!(g = kmalloc(sizeof(*g), GFP_KERNEL)))
 		cond_resched(); /* burying cannot be refused */
-	if (p.nbug)
+	if (p.bugs)
 		ki_bugs_bury(p.addr, p.addr + p.len);
 	g->patch = p;
 	list_add_tail(&g->list, &ki_graves);

@@ -32,7 +32,8 @@ struct ki_verifier {
 	unsigned long *boundary; /* bit: an instruction starts here */
 	unsigned long *entered;	 /* bit: something jumps here */
 	unsigned long *filler;	 /* bit: a byte of int3 or nop behind what never falls through */
-	u16 reason;		 /* why nothing in it can be touched */
+	unsigned long body; /* offset of the first instruction behind endbr and the ftrace site */
+	u16 reason;	    /* why nothing in it can be touched */
 };
 
 int ki_verifier_new(struct ki_verifier **out)
@@ -134,6 +135,20 @@ static bool never_falls_through(const struct insn *in)
 	       (op == 0xff && ((in->modrm.bytes[0] >> 3) & 7) == 4);
 }
 
+/* Where the function's own code begins: endbr64 and the ftrace site, on or off, stand before. */
+static unsigned long body_offset(const struct ki_verifier *v)
+{
+	static const u8 endbr[] = {0xf3, 0x0f, 0x1e, 0xfa};
+	unsigned long size = v->end - v->start, at = 0;
+
+	if (size > sizeof(endbr) && !memcmp(v->bytes, endbr, sizeof(endbr)))
+		at = sizeof(endbr);
+	if (size > at + KI_JMP_LEN &&
+	    ki_call(ftrace_location_range)(v->start + at, v->start + at) == v->start + at)
+		at += KI_JMP_LEN;
+	return at;
+}
+
 /* A static call's trampoline: a jmp or ret that the kernel rewrites, then its mark, a ud1. */
 static bool is_trampoline(const struct ki_verifier *v)
 {
@@ -149,6 +164,7 @@ static void decode_function(struct ki_verifier *v)
 	struct insn in;
 
 	v->reason = is_trampoline(v) ? KI_R_STATIC_CALL : KI_R_OK;
+	v->body = body_offset(v);
 	bitmap_zero(v->boundary, size);
 	bitmap_zero(v->entered, size);
 	bitmap_zero(v->filler, size);
@@ -335,6 +351,7 @@ u16 ki_verify_window(struct ki_verifier *v, struct ki_win *w)
 		return KI_R_BYTES_CHANGED;
 	if (find_next_bit(v->entered, end - v->start, w->addr - v->start + 1) < end - v->start)
 		return KI_R_WINDOW_ENTERED;
+	w->entry = w->addr - v->start <= v->body;
 	return check_copies(v, w);
 }
 
@@ -366,7 +383,8 @@ u16 ki_verify_callee(unsigned long addr, struct module **owner)
 	*owner = ki_text_owner(addr, addr + 1, &reason);
 	if (reason)
 		return reason;
-	if (ki_call(kallsyms_lookup_size_offset)(addr, &size, &off) && !off)
+	if (ki_call(kallsyms_lookup_size_offset)(addr, &size, &off) && !off &&
+	    *owner != THIS_MODULE)
 		return KI_R_OK;
 	module_put(*owner);
 	*owner = NULL;

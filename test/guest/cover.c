@@ -118,8 +118,7 @@ int main(int argc, char **argv)
 	    ki_counters_take(c.target, 1, &c.counter, &err))
 		die("open", &err);
 	for (; i < argc && strcmp(argv[i], "--"); i++) {
-		const struct ki_symbol *sym =
-			ki_target_symbol_named(c.target, NULL, argv[i], NULL);
+		const struct ki_symbol *sym = ki_target_symbol_named(c.target, NULL, argv[i], NULL);
 
 		if (sym)
 			add_function(&c, sym);

@@ -38,12 +38,12 @@
 
 #define FRAMES	   32
 #define CHAINS	   65536
-#define PATCH_SPAN (4u << 20) /* bytes of patches that are told apart */
+#define PATCH_SPAN (8u << 20) /* bytes around the first patch: places in it are told apart */
 
 static DEFINE_MUTEX(lock);
 static struct task_struct *stepped; /* whose steps are looked at */
 static bool learning;
-static u64 *chains; /* hashes of callers; 0: free */
+static u64 *chains;	    /* hashes of callers; 0: free */
 static unsigned long *seen; /* bit: the instruction there has been stepped on */
 static unsigned long first_patch;
 static u64 steps, in_patch, places, learnt, unknown, lost;
@@ -107,7 +107,7 @@ static void note_patch(unsigned long ip)
 {
 	in_patch++;
 	if (!first_patch)
-		first_patch = ip & ~(unsigned long)(PATCH_SPAN / 2 - 1);
+		first_patch = ip - PATCH_SPAN / 2;
 	if (ip - first_patch < PATCH_SPAN)
 		places += !__test_and_set_bit(ip - first_patch, seen);
 }
@@ -224,7 +224,8 @@ static int control_show(struct seq_file *m, void *unused)
 	unsigned int i;
 
 	mutex_lock(&lock);
-	seq_printf(m, "steps %llu\nin_patch %llu\nplaces %llu\nlearnt %llu\nunknown %llu\nlost %llu\n",
+	seq_printf(m,
+		   "steps %llu\nin_patch %llu\nplaces %llu\nlearnt %llu\nunknown %llu\nlost %llu\n",
 		   steps, in_patch, places, learnt, unknown, lost);
 	seq_printf(m, "warned %d\nreliable %d\n", warned, reliable);
 	for (i = 0; i < nframes; i++)
