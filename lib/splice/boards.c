@@ -12,6 +12,9 @@
  * and they are wanted in this order: filler needs nobody; a host must be installed too; and a
  * joined one is, whenever any of its parts is wanted, a larger patch.
  *
+ * Of a tail only what lies before the first instruction that may fault counts: a task may sleep in
+ * the fault while a bounce comes, and goes on from there.
+ *
  * How many can be served. Each short window wants 5 bytes in a row that start in [lo, hi], and all
  * these ranges are equally long, so of two windows the one at the higher address has the higher lo
  * and the higher hi. Take all free bytes there may be: all filler, and everything joined that can
@@ -119,6 +122,20 @@ static void add_free(struct ki_boards *b, uint64_t start, uint64_t end, uint32_t
 						       .window = window};
 }
 
+static bool may_fault(const struct ki_insn *in)
+{
+	return in->flags & KI_INSN_EXTABLE;
+}
+
+/* Where the bytes of a window end that a bounce may take. */
+static uint64_t tail_end(const struct ki_boards *b, const struct ki_span *s)
+{
+	for (uint32_t i = s->first + 1; i < s->first + s->count; i++)
+		if (may_fault(&b->fn->insns[i]))
+			return b->fn->insns[i].addr;
+	return s->addr + s->len;
+}
+
 /*
  * All free bytes, in order of address. What filler a window has taken is not free; nor is what
  * the kernel may write behind a short jump or return at the place of a static call.
@@ -147,7 +164,7 @@ static void find_free(struct ki_boards *b)
 			continue;
 		from = b->v[w].addr + b->v[w].len;
 		if (b->v[w].first == i && b->v[w].len >= KI_JMP_LEN)
-			add_free(b, in->addr + KI_JMP_LEN, from, (uint32_t)w);
+			add_free(b, in->addr + KI_JMP_LEN, tail_end(b, &b->v[w]), (uint32_t)w);
 	}
 }
 
@@ -157,9 +174,9 @@ static bool adjoins(const struct ki_boards *b, size_t w)
 	const struct ki_span *s = &b->v[w], *prev = s - 1;
 	const struct ki_insn *insns = b->fn->insns;
 
-	return w && prev->first + prev->count == s->first && prev->addr + prev->len == s->addr &&
-	       prev->len >= KI_JMP_LEN && s->len >= KI_JMP_LEN && !insns[s->first].block_start &&
-	       !ki_insn_is_call(&insns[s->first - 1]);
+	return w && prev->first + prev->count == s->first && tail_end(b, prev) == s->addr &&
+	       !may_fault(&insns[s->first]) && prev->len >= KI_JMP_LEN && s->len >= KI_JMP_LEN &&
+	       !insns[s->first].block_start && !ki_insn_is_call(&insns[s->first - 1]);
 }
 
 /* Join all that can be joined: the first tail of each group reaches to the group's end. */

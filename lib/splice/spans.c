@@ -10,6 +10,9 @@
  * nothing executes: as many as a jump needs, or else as a short jump does. Then each window gets
  * its springboard, for which windows may be joined (boards.c).
  *
+ * An instruction that may fault (of the exception table) begins a window or lies behind its jump:
+ * a task may sleep in the fault, for as long as it likes, and comes back to just this place.
+ *
  * Nothing but the function's bytes and blocks goes in, so everybody who looks finds the same.
  */
 #include <errno.h>
@@ -41,6 +44,11 @@ static const struct ki_insn *last_of(const struct finder *f, const struct ki_spa
 	return &f->fn->insns[s->first + s->count - 1];
 }
 
+static bool may_fault(const struct finder *f, uint32_t i)
+{
+	return f->fn->insns[i].flags & KI_INSN_EXTABLE;
+}
+
 static bool closed(const struct finder *f, const struct ki_span *s)
 {
 	return s->len >= KI_JMP_LEN || ki_insn_is_call(last_of(f, s));
@@ -50,6 +58,8 @@ static bool join(const struct finder *f, struct ki_span *prev, const struct ki_s
 {
 	if (ki_insn_is_call(last_of(f, prev)) || prev->len + s->len > KI_WINDOW_MAX ||
 	    prev->count + s->count > KI_WINDOW_INSNS)
+		return false;
+	if (prev->len < KI_JMP_LEN && may_fault(f, s->first))
 		return false;
 	prev->len += s->len;
 	prev->count += s->count;
@@ -89,7 +99,7 @@ static uint32_t cut_run(struct finder *f, uint32_t i, uint32_t end)
 		do {
 			s.len += f->fn->insns[i++].len;
 			s.count++;
-		} while (!closed(f, &s) && i < end && displaceable(f->fn, i));
+		} while (!closed(f, &s) && i < end && displaceable(f->fn, i) && !may_fault(f, i));
 		if (s.len < KI_JMP_LEN && f->n > run && join(f, &f->v[f->n - 1], &s))
 			continue;
 		if (s.len < KI_JMP_LEN)
