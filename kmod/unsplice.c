@@ -14,7 +14,7 @@
 
 #include "ki.h"
 
-#define KI_UNSPLICE_PART 256
+#define KI_UNSPLICE_PART 4096 /* each may take a wait */
 
 /*
  * A patch without the dying pieces; the space for it is kept in reserve, memory is waited for.
@@ -89,8 +89,10 @@ static void take_out_part(struct ki_change *c, u32 n)
 		}
 		cond_resched(); /* -ENOMEM: must not be given up */
 	}
-	for (i = 0; i < n; i++)
+	for (i = 0; i < n; i++) {
 		record_removal(&c[i]);
+		cond_resched();
+	}
 }
 
 /* A group that other chunks stay in: one by one, so that each gives its old patch back. */
@@ -145,6 +147,7 @@ static void list_todo(struct list_head *todo, bool bouncing)
 
 		if (w == g->v[0] && bounces(g) == bouncing && fate_of(g) != STAYS)
 			list_add_tail(&g->todo, todo);
+		cond_resched();
 	}
 }
 
