@@ -128,10 +128,12 @@ static u16 emit_group5(struct ki_copy *out, struct insn *in, const u8 *bytes, u6
 }
 
 /* loop, loope, loopne, jrcxz have no 32-bit form: the count decides between two jumps. */
-static void emit_loop(struct ki_copy *out, const struct insn *in, u64 target)
+static u16 emit_loop(struct ki_copy *out, const struct insn *in, u64 target)
 {
 	static const u8 behind[] = {0xeb, KI_JMP_LEN}, jmp = KI_JMP;
 
+	if (has_prefix(in, 0xf2) || has_prefix(in, 0xf3)) /* loopne may be loope with them */
+		return KI_R_UNDECODABLE;
 	if (has_prefix(in, 0x67)) /* the count is %ecx */
 		out->code[out->len++] = 0x67;
 	out->code[out->len++] = in->opcode.bytes[0];
@@ -139,6 +141,7 @@ static void emit_loop(struct ki_copy *out, const struct insn *in, u64 target)
 	memcpy(out->code + out->len, behind, sizeof(behind));
 	out->len += sizeof(behind);
 	emit_branch(out, &jmp, 1, target);
+	return KI_R_OK;
 }
 
 static u16 refuse_one_byte(const struct insn *in)
@@ -219,8 +222,8 @@ static u16 emit_one_byte(struct ki_copy *out, struct insn *in, const u8 *bytes, 
 		emit_branch(out, code, 2, next + in->immediate.value);
 		*flow = KI_FLOW_LEAVES | KI_FLOW_DIRECT;
 	} else if (is_loop(op)) {
-		emit_loop(out, in, next + in->immediate.value);
 		*flow = KI_FLOW_LEAVES | KI_FLOW_DIRECT;
+		return emit_loop(out, in, next + in->immediate.value);
 	} else {
 		emit_verbatim(out, in, bytes, next);
 		if (op == 0xc3 || op == 0xc2)
