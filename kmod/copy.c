@@ -138,7 +138,7 @@ static u16 emit_loop(struct ki_copy *out, const struct insn *in, u64 target)
 	static const u8 behind[] = {0xeb, KI_JMP_LEN}, jmp = KI_JMP;
 
 	if (has_prefix(in, 0xf2) || has_prefix(in, 0xf3)) /* loopne may be loope with them */
-		return KI_R_UNDECODABLE;
+		return KI_R_LOOP_INSN;
 	if (has_prefix(in, 0x67)) /* the count is %ecx */
 		out->code[out->len++] = 0x67;
 	out->code[out->len++] = in->opcode.bytes[0];
@@ -162,8 +162,9 @@ static u16 refuse_one_byte(const struct insn *in)
 	case 0xcf: /* iret */
 	case 0xf1: /* int1 */
 	case 0xf4: /* hlt */
-	case 0x8e: /* mov to segment */
 		return KI_R_PRIVILEGED_INSN;
+	case 0x8e: /* mov %ss */
+		return ((in->modrm.bytes[0] >> 3) & 7) == 2 ? KI_R_PRIVILEGED_INSN : KI_R_OK;
 	case 0xc7: /* xbegin */
 		return in->modrm.bytes[0] == 0xf8 ? KI_R_PRIVILEGED_INSN : KI_R_OK;
 	default:
@@ -232,6 +233,7 @@ static u16 refuse_two_byte(const struct insn *in)
 	case 0x34:	    /* sysenter, sysexit */
 	case 0x35:
 	case 0x37: /* getsec */
+	case 0xb2: /* lss */
 	case 0xaa: /* rsm */
 		return KI_R_PRIVILEGED_INSN;
 	default:
@@ -292,6 +294,8 @@ u16 ki_copy_emit(unsigned long addr, const u8 *bytes, size_t len, struct ki_copy
 	*flow = 0;
 	if (ki_call(insn_decode)(&in, bytes, len, INSN_MODE_64))
 		return KI_R_UNDECODABLE;
+	if (in.emulate_prefix_size) /* ud2 and a name: a hypervisor looks for them */
+		return KI_R_BUG_SITE;
 	/* A fifth kind, or one behind a REX: it is taken for an opcode. */
 	if (inat_is_legacy_prefix(in.attr) || inat_is_rex_prefix(in.attr))
 		return KI_R_UNDECODABLE;

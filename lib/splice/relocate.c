@@ -187,8 +187,10 @@ static unsigned int copy_loop(const struct branch *b, struct ki_copy *out)
 {
 	static const uint8_t over[] = {2, 0xeb, 5};
 
-	if (b->in->len != b->prefixes + 2 || b->rep)
+	if (b->in->len != b->prefixes + 2)
 		return KI_R_UNDECODABLE;
+	if (b->rep)
+		return KI_R_LOOP_INSN;
 	if (b->asize) /* the count is %ecx */
 		put_byte(out, 0x67);
 	put_byte(out, OPCODE_AT(b));

@@ -251,7 +251,9 @@ bool case_from_form(struct insn_case *c, const struct form *f, const struct case
 			mutate(c);
 		good = decode(c) && falls_through(c);
 	}
-	*why = good ? unfit(c) : "not decodable";
+	*why = good ? NULL : "not decodable";
+	if (good && !w->only_made)
+		*why = unfit(c);
 	if (*why)
 		return false;
 	fill_registers(c, w);

@@ -14,6 +14,7 @@ struct case_world {
 	uint64_t data, stack; /* the middle of each */
 	uint64_t gs, fs;      /* bases of the segments */
 	uint64_t far[4];      /* pads, somewhere */
+	bool only_made;	      /* they are not to be executed: none is left out */
 };
 
 struct insn_case {

@@ -45,7 +45,7 @@ struct insn_field {
 struct insn {
 	struct insn_field prefixes, rex_prefix, vex_prefix, opcode, modrm, sib, displacement,
 		immediate;
-	int attr;
+	int attr, emulate_prefix_size;
 	u8 length;
 };
 
@@ -239,6 +239,7 @@ static void same_copies(void **state)
 {
 	const struct case_world w = {.data = 0xffffffff82000000,
 				     .stack = 0xffffffff83000000,
+				     .only_made = true,
 				     .gs = 0x10000,
 				     .fs = 1,
 				     .far = {0xffffffff81000000, 0xffffffffa0000000,

@@ -125,10 +125,10 @@ static bool is_justified(const struct insn_case *c, unsigned int reason)
 	case KI_R_TOO_FAR:
 		return c->in.flags & KI_INSN_RIP && c->info.z.address_width == 32;
 	case KI_R_UNDECODABLE:
-		return c->taken &&
-		       (memchr(c->bytes, 0x66, c->len) ||
-			(c->in.kind == KI_INSN_LOOP &&
-			 (memchr(c->bytes, 0xf2, c->len) || memchr(c->bytes, 0xf3, c->len))));
+		return c->taken && memchr(c->bytes, 0x66, c->len);
+	case KI_R_LOOP_INSN:
+		return c->in.kind == KI_INSN_LOOP &&
+		       (memchr(c->bytes, 0xf2, c->len) || memchr(c->bytes, 0xf3, c->len));
 	case KI_R_STACK_CALL:
 		return (c->in.kind == KI_INSN_CALL && c->taken == c->addr + c->len) ||
 		       (c->in.kind == KI_INSN_CALL_INDIRECT &&
@@ -222,13 +222,14 @@ static void collect_forms(void **state)
 
 /* ---- what may be left out ---- */
 
-/* Of a thousand that were made up, so many may be; for any other reason, none. */
+/* Of a thousand that were made up, at most so many; for any other reason, none. */
 static const struct {
 	unsigned int reason; /* of the relocator's refusal, or */
 	const char *why;
 	unsigned int most;
 } bounds[] = {
-	{KI_R_UNDECODABLE, NULL, 25}, /* branches with 66, loops with f2, f3 */
+	{KI_R_UNDECODABLE, NULL, 25}, /* branches with 66 */
+	{KI_R_LOOP_INSN, NULL, 8},    /* with f2, f3 */
 	{KI_R_PRIVILEGED_INSN, NULL, 25},
 	{KI_R_TOO_FAR, NULL, 20}, /* eip */
 	{KI_R_STACK_CALL, NULL, 4},
