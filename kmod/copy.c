@@ -189,11 +189,13 @@ static bool may_move_0f01(u8 modrm)
 		0xdf, /* invlpga */
 		0xe8, /* serialize, xsusldtrk */
 		0xe9, /* xresldtrk */
+		0xea, /* saveprevssp */
 		0xed, /* testui */
 		0xee, /* rdpkru */
 		0xef, /* wrpkru */
 		0xf9, /* rdtscp */
 		0xfc, /* clzero */
+		0xfd, /* rdpru */
 		0xfe, /* invlpgb */
 		0xff, /* tlbsync */
 	};
