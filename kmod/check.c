@@ -156,7 +156,10 @@ static struct ki_win *window_around(const struct ki_job *j, unsigned long start)
 	return w;
 }
 
-/* A task that sleeps in a fault comes back there, however long we wait (faults.c). */
+/*
+ * A task that sleeps in a fault comes back there, however long we wait (faults.c), and runs the
+ * window from there to its end.
+ */
 static bool sleepers_return(unsigned long start, unsigned long end)
 {
 	const struct ki_reserved_row *row;
@@ -179,7 +182,7 @@ static u16 find_host(struct ki_job *j, struct ki_win *w)
 	    w->bounce_at < host->addr + KI_JMP_LEN ||
 	    w->bounce_at + KI_JMP_LEN > host->addr + host->len)
 		return KI_R_BOUNCE_LIVE;
-	if (sleepers_return(w->bounce_at, w->bounce_at + KI_JMP_LEN))
+	if (sleepers_return(host->addr + 1, w->bounce_at + KI_JMP_LEN))
 		return KI_R_BOUNCE_LIVE;
 	if (!ki_site_claim(&w->bounce, w->bounce_at, KI_JMP_LEN,
 			   host->orig + (w->bounce_at - host->addr)))
