@@ -88,14 +88,14 @@ static void fill_trap(struct ki_swap *s, const struct ki_change *c)
 
 /*
  * The jmp rel8 changes when the window comes and goes; its bounce then is written where nobody
- * is: in the tail of a host, or before it is restored, that takes the wait. Between two patches
- * only the bounce changes, and then it is code that runs.
+ * is: in the instructions of a host, or before it is restored, that takes the wait. Between two
+ * patches only the bounce changes, and then it is code that runs.
  */
 static void fill_bounce(struct ki_swap *s, const struct ki_change *c)
 {
 	const struct ki_win *w = c->win;
 
-	site_swap(s, c, &w->bounce)->wait = w->host || !c->patch.addr;
+	site_swap(s, c, &w->bounce)->wait = !w->bounce.filler || !c->patch.addr;
 	if (!w->fresh)
 		jump(s->now, w->bounce.addr, w->patch.addr);
 	if (c->patch.addr)
