@@ -9,6 +9,9 @@
  * in a call; or, behind an instruction that never falls through, takes filler bytes that nothing
  * executes; or is a short window, which cannot be installed.
  *
+ * An instruction that may fault (of the exception table) begins a window or lies behind its jump:
+ * a task may sleep in the fault, for as long as it likes, and comes back to just this place.
+ *
  * Nothing but the function's bytes and blocks goes in, so everybody who looks finds the same.
  */
 #include <errno.h>
@@ -53,6 +56,11 @@ static const struct ki_insn *last_of(const struct finder *f, const struct ki_spa
 	return &f->fn->insns[s->first + s->count - 1];
 }
 
+static bool may_fault(const struct finder *f, uint32_t i)
+{
+	return f->fn->insns[i].flags & KI_INSN_EXTABLE;
+}
+
 static bool closed(const struct finder *f, const struct ki_span *s)
 {
 	return s->len >= JMP_LEN || is_call(last_of(f, s));
@@ -62,6 +70,8 @@ static bool join(const struct finder *f, struct ki_span *prev, const struct ki_s
 {
 	if (is_call(last_of(f, prev)) || prev->len + s->len > KI_WINDOW_MAX ||
 	    prev->count + s->count > KI_WINDOW_INSNS)
+		return false;
+	if (prev->len < JMP_LEN && may_fault(f, s->first))
 		return false;
 	prev->len += s->len;
 	prev->count += s->count;
@@ -99,7 +109,7 @@ static uint32_t cut_run(struct finder *f, uint32_t i, uint32_t end)
 		do {
 			s.len += f->fn->insns[i++].len;
 			s.count++;
-		} while (!closed(f, &s) && i < end && displaceable(f->fn, i));
+		} while (!closed(f, &s) && i < end && displaceable(f->fn, i) && !may_fault(f, i));
 		if (s.len < JMP_LEN && f->n > run && join(f, &f->v[f->n - 1], &s))
 			continue;
 		if (s.len < JMP_LEN)

@@ -101,6 +101,8 @@ static const struct {
 	 NULL},
 	{"a branch ends a block", "48 85 ff 74 06 48 89 c7 48 89 c6 c3", "0:5/2 5:6/2 11:5/1"},
 	{"a loop", "31 c0 85 ff 74 07 01 f8 83 ef 01 75 f9 c3", "0:6/3 6:7/3 13:5/1"},
+	{"a loop instruction ends one", "48 89 c7 e2 fb 48 89 c7 48 89 c6 c3", "0:5/2 5:7/3"},
+	{"no filler behind a ud2", "85 ff 74 07 0f 0b cc cc cc cc cc c3", "0:4/2! 4:2/1! 11:5/1"},
 	{"an endbr stays", "f3 0f 1e fa 48 89 f8 48 ff c0 c3", "4:7/3"},
 	{"the ftrace site stays", "0f 1f 44 00 00 48 89 f8 48 ff c0 c3", "5:7/3"},
 	{"a long run", "48 b8 01 02 03 04 05 06 07 08 48 b9 01 02 03 04 05 06 07 08 50 c3",
@@ -200,6 +202,34 @@ static void entry_stops_at_what_may_leave(void **state)
 		snprintf(want, sizeof(want), "1 %s", ki_reason_tag(reasons[i]));
 		assert_string_equal(ENTRY(), want);
 	}
+}
+
+/* Code may stand before what has a row of its own, and not behind it for what is in front. */
+static void entry_stops_before_what_has_a_fixup(void **state)
+{
+	static const struct ki_reserved_row row = {
+		.addr = BASE + 3, .len = 1, .reason = KI_R_EXTABLE, .target = BASE + 9};
+	static const struct ki_reserved_row bug = {
+		.addr = BASE + 3, .len = 2, .reason = KI_R_BUG_SITE};
+	static const struct ki_reserved_row first = {
+		.addr = BASE, .len = 1, .reason = KI_R_EXTABLE, .target = BASE + 9};
+
+	(void)state;
+	/* setb %al; mov (%rdi),%rbx; mov; add: flags are dead from the mov on, that may fault */
+	load("0f 92 c0 48 8b 1f 48 89 f8 48 01 d0 c3", NULL, 0);
+	assert_string_equal(ENTRY(), "3");
+	load("0f 92 c0 48 8b 1f 48 89 f8 48 01 d0 c3", &row, 1);
+	assert_string_equal(windows(), "0:9/3 9:5/2");
+	assert_string_equal(ENTRY(), "3");
+	/* the one that may fault needs the flags: code does not settle behind it */
+	load("0f 92 07 48 89 df 48 89 f8 48 01 d0 c3", NULL, 0);
+	assert_string_equal(ENTRY(), "3");
+	load("0f 92 07 48 89 df 48 89 f8 48 01 d0 c3", &first, 1);
+	assert_string_equal(ENTRY(), "0 live");
+	/* nop; ud2; mov; mov: the ud2 is in a window */
+	load("0f 1f 00 0f 0b 48 89 f8 48 89 c3 c3", &bug, 1);
+	assert_string_equal(windows(), "0:5/2 5:7/3");
+	assert_string_equal(places(KI_POINT_INSN, 0, 3), "3 live");
 }
 
 static void entry_steps_over_a_lock_prefix(void **state)
@@ -411,6 +441,7 @@ int main(void)
 		TEST(finding_a_window),
 		TEST(entry_steps_over_what_nobody_may_move),
 		TEST(entry_stops_at_what_may_leave),
+		TEST(entry_stops_before_what_has_a_fixup),
 		TEST(entry_steps_over_a_lock_prefix),
 		TEST(entry_in_a_short_block),
 		TEST(code_settles_where_flags_are_dead),
