@@ -141,26 +141,43 @@ static int answer(struct ki_job *j)
 	return 0;
 }
 
-static int install(struct ki_job *j)
+/* Not the bytes that were checked: a kprobe has come, or somebody else has written there. */
+static int refuse_stale(struct ki_job *j, u32 bad)
+{
+	const struct ki_win *w = j->changes[bad].win;
+	bool probe = ki_text_probed(w->addr, w->addr + w->len);
+
+	j->windows[bad].reason = probe ? KI_R_FOREIGN_BREAKPOINT : KI_R_BYTES_CHANGED;
+	return ki_refuse(&j->req->reason, j->windows[bad].reason);
+}
+
+static int make_changes(struct ki_job *j)
 {
 	u32 bad = 0;
+	int err;
+
+	ki_probes_hold();
+	err = ki_change_swap(j->changes, j->req->nwindows, &bad);
+	if (err == -ESTALE)
+		err = refuse_stale(j, bad);
+	else if (!err)
+		record_splice(j);
+	ki_probes_release();
+	return err;
+}
+
+static int install(struct ki_job *j)
+{
 	int err = make_pieces(j);
 
 	if (!err)
 		err = build_patches(j);
 	if (!err)
 		err = answer(j);
-	if (!err) {
-		err = ki_change_swap(j->changes, j->req->nwindows, &bad);
-		if (err == -ESTALE) {
-			j->windows[bad].reason = KI_R_BYTES_CHANGED;
-			j->req->reason = KI_R_BYTES_CHANGED;
-		}
-	}
+	if (!err)
+		err = make_changes(j);
 	if (err)
 		ki_change_drop(j->changes, j->req->nwindows);
-	else
-		record_splice(j);
 	return err;
 }
 

@@ -70,6 +70,7 @@ static void take_out_part(struct ki_change *c, u32 n)
 	u32 bad, i;
 	int err;
 
+	ki_probes_hold();
 	while (n && (err = ki_change_swap(c, n, &bad))) {
 		if (err == -ESTALE) {
 			leave_alone(&c[bad]);
@@ -79,6 +80,7 @@ static void take_out_part(struct ki_change *c, u32 n)
 	}
 	for (i = 0; i < n; i++)
 		record_removal(&c[i]);
+	ki_probes_release();
 }
 
 /* A window that other chunks stay in: one by one, so that each gives its old patch back. */
