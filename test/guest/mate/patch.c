@@ -6,7 +6,7 @@
 #include <linux/module.h>
 #include <linux/seq_file.h>
 
-static int patched_cmdline(struct seq_file *m, void *v)
+static int patched_version(struct seq_file *m, void *v)
 {
 	seq_puts(m, "patched\n");
 	return 0;
@@ -18,7 +18,7 @@ static u64 patched_work(u64 i)
 }
 
 static struct klp_func kernel_funcs[] = {
-	{.old_name = "cmdline_proc_show", .new_func = patched_cmdline},
+	{.old_name = "version_proc_show", .new_func = patched_version},
 	{},
 };
 
