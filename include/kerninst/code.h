@@ -40,6 +40,9 @@ enum ki_insn_kind {
 
 #define KI_INSN_NORETURN 0x20 /* a call behind which no code of the function follows */
 
+/* Code of another symbol jumps here, as a cold part does into its parent. */
+#define KI_INSN_ENTERED 0x40
+
 /* General registers, by their number in instructions. */
 enum ki_reg {
 	KI_RAX,

@@ -97,7 +97,8 @@ static inline void ki_analysis_unparsed(struct ki_analysis *a, unsigned int why)
 bool ki_symbol_is_cold(const struct ki_symbol *sym);
 
 /* Something jumps to addr, which lies in the function. */
-void ki_analysis_leader(struct ki_analysis *a, uint64_t addr);
+void ki_analysis_leader(struct ki_analysis *a, uint64_t addr);/* The same, from outside the function: KI_INSN_ENTERED. */
+void ki_analysis_entry(struct ki_analysis *a, uint64_t addr);
 
 /*
  * tables.c: find where indirect jumps by tables lead, mark leaders and ki_extra.table, and fill
