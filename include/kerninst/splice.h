@@ -115,8 +115,8 @@ struct ki_place {
  * else leads there: so some edges of static branches, of jump tables and of exceptions have a place
  * too. INSN: if the instruction must stay where it is, behind the one before it.
  * A place behind a call is before the instruction that it returns to; if something else jumps there
- * too, it is refused with KI_R_RETURN_ENTERED. START is refused with KI_R_ENTRY_REPEATED if
- * something but calls leads there.
+ * too, it is refused with KI_R_RETURN_ENTERED. ENTRY and START are refused with
+ * KI_R_ENTRY_REPEATED if something but calls leads there.
  * -EINVAL with KI_R_NOT_BOUNDARY for an address inside an instruction; KI_R_NO_SUCH_SIDE is the
  * reason of AFTER an instruction that nothing comes behind. Caller frees *out.
  */

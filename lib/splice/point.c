@@ -95,9 +95,24 @@ static int find_block(struct search *s, uint32_t number)
 	return found(s, at);
 }
 
+/* Something but calls leads to instruction i, the first that is looked at. */
+static bool is_repeated(const struct ki_function *fn, uint32_t i)
+{
+	if ((i && fn->insns[i].block_start) || fn->insns[i].flags & KI_INSN_ENTERED)
+		return true;
+	for (uint32_t e = 0; e < fn->nedges; e++)
+		if (fn->edges[e].to_block == 0)
+			return true;
+	return false;
+}
+
 static int find_entry(struct search *s)
 {
-	return find_block(s, 0);
+	int ret = find_block(s, 0);
+
+	if (!ret && !s->found.v[0].reason && is_repeated(s->g.fn, 0))
+		s->found.v[0].reason = KI_R_ENTRY_REPEATED;
+	return ret;
 }
 
 static int find_this_block(struct search *s)
@@ -197,17 +212,7 @@ static int find_calls(struct search *s)
 	return ret;
 }
 
-/* Where an instruction of the function itself jumps, the frame of a call may stand already. */
-static bool is_repeated(const struct ki_function *fn, uint32_t i)
-{
-	if ((i && fn->insns[i].block_start) || fn->insns[i].flags & KI_INSN_ENTERED)
-		return true;
-	for (uint32_t e = 0; e < fn->nedges; e++)
-		if (fn->edges[e].to_block == 0)
-			return true;
-	return false;
-}
-
+/* The frame of a call may stand already when something else comes to the beginning. */
 static int find_start(struct search *s)
 {
 	const struct ki_function *fn = s->g.fn;
