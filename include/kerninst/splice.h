@@ -72,8 +72,8 @@ unsigned int ki_relocate(const struct ki_insn *in, const uint8_t *bytes, struct 
  *  EDGE	when control leaves a block by one of its edges
  *  CALLS	before each call in the function
  *  RETURNS	behind each call in the function that comes back
- *  START	before the first instruction that does anything, which is as the caller left everything:
- *		where the function can be replaced
+ *  START	before the first instruction that does anything, which is as the caller left
+ *everything: where the function can be replaced
  */
 enum ki_point_kind {
 	KI_POINT_ENTRY,
@@ -179,7 +179,10 @@ ki_plan_waits(const struct ki_plan *p); /* windows whose springboard covers seve
 /* Why the driver refused chunk id at the last ki_plan_apply: KI_R_OK if it did not. */
 unsigned int ki_plan_refusal(const struct ki_plan *p, uint32_t id);
 
-/* Called between requests with how many chunks have been done, of all; false: stop. */
+/*
+ * Called between requests with how many chunks have been done, of all. false: stop, which removing
+ * does not.
+ */
 typedef bool ki_plan_progress(void *arg, size_t done, size_t all);
 
 /* Who is told of the progress of applying and removing; NULL: nobody. */

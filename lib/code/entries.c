@@ -267,7 +267,7 @@ int ki_entries_scan(struct ki_target *t, struct ki_facts *f, struct ki_err *err)
 void ki_analysis_entry(struct ki_analysis *a, uint64_t addr)
 {
 	ki_analysis_leader(a, addr);
-	a->fn->insns[ki_function_covering(a->fn, addr)].flags |= KI_INSN_ENTERED;
+	a->extra[ki_function_covering(a->fn, addr)].entered = true;
 }
 
 /* The code of a neighbour: its symbol, or what stands before the first one of the range. */

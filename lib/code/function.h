@@ -21,6 +21,7 @@ struct ki_extra {
 	ki_regset use, def;
 	uint8_t traits; /* KI_TRAIT_* */
 	bool leader;	/* something jumps here */
+	bool entered;	/* code of another symbol does */
 	bool table;	/* an indirect jump by a table that is known */
 };
 
@@ -82,6 +83,10 @@ static inline bool ki_function_holds(const struct ki_function *fn, uint64_t addr
 	return addr >= fn->start && addr < fn->end;
 }
 
+/* rows.c: find the rows that begin in the symbol; refuse and mark instructions as they say. */
+int ki_rows_find(struct ki_analysis *a, const struct ki_symbol *sym, struct ki_err *err);
+void ki_rows_apply(struct ki_analysis *a);
+
 /* The rows that begin in an instruction. */
 const struct ki_reserved_row *ki_analysis_rows(const struct ki_analysis *a,
 					       const struct ki_insn *in, size_t *n);
@@ -97,7 +102,7 @@ static inline void ki_analysis_unparsed(struct ki_analysis *a, unsigned int why)
 bool ki_symbol_is_cold(const struct ki_symbol *sym);
 
 /* Something jumps to addr, which lies in the function. */
-void ki_analysis_leader(struct ki_analysis *a, uint64_t addr);/* The same, from outside the function: KI_INSN_ENTERED. */
+void ki_analysis_leader(struct ki_analysis *a, uint64_t addr);/* The same, from the code of another symbol. */
 void ki_analysis_entry(struct ki_analysis *a, uint64_t addr);
 
 /*

@@ -10,7 +10,7 @@
  * the latter exists: its return address is one of the original's.
  *
  * That nothing else leads to a block has to be known, not supposed: one edge of the function, no
- * jump of other code (KI_INSN_ENTERED), and nothing that could be its address, in an operand or an
+ * jump of other code (ki_block.entered), and nothing that could be its address, in an operand or an
  * immediate, for somebody to return to.
  */
 #include "splice/point.h"
@@ -132,7 +132,7 @@ bool ki_place_may_pass(const struct ki_insn *in)
 {
 	if (in->reason == KI_R_FTRACE_SITE || in->reason == KI_R_ENDBR)
 		return true;
-	return in->kind == KI_INSN_PLAIN &&
+	return in->kind == KI_INSN_PLAIN && !(in->flags & KI_INSN_EXTABLE) &&
 	       (in->reason == KI_R_OK || in->reason == KI_R_LOCK_PREFIX);
 }
 
@@ -153,7 +153,7 @@ const struct ki_edge *ki_place_only_edge(const struct ki_ground *g, uint32_t b)
 	const struct ki_insn *first = &fn->insns[fn->blocks[b].first];
 	const struct ki_edge *only = NULL;
 
-	if (!b || first->flags & KI_INSN_ENTERED)
+	if (!b || fn->blocks[b].entered)
 		return NULL;
 	for (uint32_t e = 0; e < fn->nedges; e++) {
 		if (fn->edges[e].to_block != b)

@@ -7,7 +7,7 @@
  * that is executed exactly when the block is. So the ftrace nop and endbr64 are stepped over,
  * and inside the window we settle where the flags are dead, which makes a counter one
  * instruction. What may leave the block on the way (an exception-table entry, a static branch, a
- * call) is never stepped over.
+ * call) is never stepped over; code may stand before it.
  *
  * A block that only one edge leads to is executed exactly when the edge is taken. So each may be
  * caught where the other is, if its own place is refused; only there, or the two would ask each
@@ -46,7 +46,7 @@ static uint32_t settle(const struct ki_ground *g, uint32_t i)
 	for (uint32_t k = i; w && k < w->first + w->count; k++) {
 		if (!(insns[k].flags & KI_INSN_FLAGS_LIVE))
 			return k;
-		if (insns[k].kind != KI_INSN_PLAIN)
+		if (!ki_place_may_pass(&insns[k]))
 			break;
 	}
 	return i;
@@ -98,7 +98,7 @@ static int find_block(struct search *s, uint32_t number)
 /* Something but calls leads to instruction i, the first that is looked at. */
 static bool is_repeated(const struct ki_function *fn, uint32_t i)
 {
-	if ((i && fn->insns[i].block_start) || fn->insns[i].flags & KI_INSN_ENTERED)
+	if ((i && fn->insns[i].block_start) || fn->blocks[0].entered)
 		return true;
 	for (uint32_t e = 0; e < fn->nedges; e++)
 		if (fn->edges[e].to_block == 0)

@@ -22,7 +22,7 @@ static struct {
 	size_t nrefs;
 } gen;
 
-static unsigned int below(unsigned int n)
+unsigned int random_below(unsigned int n)
 {
 	return (unsigned int)(exec_random() >> 20) % n;
 }
@@ -63,7 +63,7 @@ static void emit_row(uint8_t len, unsigned int reason, unsigned int to)
 /* Some block behind the next one: a branch to the next would have two edges that look alike. */
 static unsigned int forward(unsigned int b)
 {
-	return b + 2 + below(gen.nblocks - b - 1);
+	return b + 2 + random_below(gen.nblocks - b - 1);
 }
 
 /* Nothing that leaves a flag undefined but AF, which nothing reads. */
@@ -77,13 +77,13 @@ static const char *const plain[] = {
 
 static void emit_filler(unsigned int b)
 {
-	unsigned int what = below(20);
+	unsigned int what = random_below(20);
 
 	if (what == 0) {
 		emit("e8");
 		emit_rel32(CALLEE);
 	} else if (what == 1 && b + 2 < gen.nblocks) {
-		emit_row(3, KI_R_EXTABLE, forward(b));
+		emit_row(1, KI_R_EXTABLE, forward(b));
 		emit("48 8b 07"); /* mov (%rdi),%rax */
 	} else if (what == 2) {
 		emit_row(3, KI_R_LOCK_PREFIX, 0);
@@ -91,15 +91,15 @@ static void emit_filler(unsigned int b)
 	} else if (what == 3) {
 		emit("ff d6"); /* call *%rsi */
 	} else {
-		emit(plain[below(sizeof(plain) / sizeof(*plain))]);
+		emit(plain[random_below(sizeof(plain) / sizeof(*plain))]);
 	}
 }
 
 static void emit_jcc(unsigned int to)
 {
-	unsigned int cc = below(16);
+	unsigned int cc = random_below(16);
 
-	if (below(2)) {
+	if (random_below(2)) {
 		*gen.p++ = 0x70 | (uint8_t)cc;
 		emit_ref(1, to);
 	} else {
@@ -112,7 +112,7 @@ static void emit_jcc(unsigned int to)
 /* What leaves the function. */
 static void emit_leave(void)
 {
-	switch (below(4)) {
+	switch (random_below(4)) {
 	case 0:
 		emit("e9");
 		emit_rel32(TAIL);
@@ -128,7 +128,7 @@ static void emit_leave(void)
 static void emit_back(unsigned int b)
 {
 	emit("41 ff cf 0f 8f"); /* dec %r15d; jg */
-	emit_ref(4, below(b + 1));
+	emit_ref(4, random_below(b + 1));
 }
 
 static void emit_static_branch(unsigned int b)
@@ -136,7 +136,7 @@ static void emit_static_branch(unsigned int b)
 	unsigned int to = forward(b);
 
 	emit_row(2, KI_R_JUMP_LABEL, to);
-	if (below(2)) {
+	if (random_below(2)) {
 		emit("66 90");
 	} else {
 		emit("eb");
@@ -146,7 +146,7 @@ static void emit_static_branch(unsigned int b)
 
 static void emit_end(unsigned int b)
 {
-	unsigned int what = b + 2 < gen.nblocks ? below(12) : 11;
+	unsigned int what = b + 2 < gen.nblocks ? random_below(12) : 11;
 
 	if (b + 1 == gen.nblocks) {
 		emit_leave();
@@ -156,7 +156,7 @@ static void emit_end(unsigned int b)
 		emit("e9");
 		emit_ref(4, forward(b));
 	} else if (what == 5) {
-		emit(below(2) ? "e2" : "e3"); /* loop, jrcxz */
+		emit(random_below(2) ? "e2" : "e3"); /* loop, jrcxz */
 		emit_ref(1, forward(b));
 	} else if (what == 6) {
 		emit_static_branch(b);
@@ -210,11 +210,11 @@ void random_code_make(void)
 	do {
 		random_code_lay();
 		gen.p = CODE;
-		gen.nblocks = 3 + below(BLOCKS_MAX - 3);
+		gen.nblocks = 3 + random_below(BLOCKS_MAX - 3);
 		emit("90"); /* a call at the very beginning would be ftrace's */
 		for (unsigned int b = 0; b < gen.nblocks; b++) {
 			gen.blocks[b] = b ? gen.p : CODE;
-			for (unsigned int i = 1 + below(5); i--;)
+			for (unsigned int i = 1 + random_below(5); i--;)
 				emit_filler(b);
 			emit_end(b);
 		}

@@ -32,6 +32,8 @@ extern struct random_code random_code; /* the last one that was made */
 
 void random_code_make(void);
 
+unsigned int random_below(unsigned int n);
+
 /* Only what is around it: the callee, and the pads that it ends at. */
 void random_code_lay(void);
 

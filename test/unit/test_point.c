@@ -188,14 +188,14 @@ static void edges_of_static_branches(void **state)
 static void edges_of_exceptions(void **state)
 {
 	static const struct ki_reserved_row at_2 = {
-		.addr = BASE + 2, .len = 3, .reason = KI_R_EXTABLE, .target = BASE + 8};
+		.addr = BASE + 2, .len = 1, .reason = KI_R_EXTABLE, .target = BASE + 8};
 
 	(void)state;
 	/* mov; mov (%rdi) that may fault; mov; ret; fixup: xor; ret */
 	load_with("89 f8 48 8b 07 89 c3 c3 31 c0 c3", NULL, &at_2);
 	IS(edges(), "8; 7; 10");
-	IS(BEFORE(2), "0>");
-	IS(AFTER(2), "5");
+	IS(BEFORE(2), "2");
+	IS(AFTER(2), "2>");
 	IS(BLOCK(0), "0");
 	/* the fixup is where the function goes on anyhow */
 	load_with("89 f8 48 8b 07 48 89 c3 89 c3 c3", NULL, &at_2);
@@ -205,10 +205,10 @@ static void edges_of_exceptions(void **state)
 static void loop_instructions(void **state)
 {
 	(void)state;
-	/* 1: add; loop 1b; ret: to the beginning lead two ways, behind it one */
+	/* 1: add; loop 1b; ret */
 	load("89 f1 01 f8 e2 fc 89 c3 c3");
-	IS(edges(), "0>; 4 LOOP_INSN; 6; 8");
-	IS(END(1), "2>");
+	IS(edges(), "0>; 4^; 4>; 8");
+	IS(END(1), "4");
 }
 
 static void ends_of_blocks(void **state)
@@ -274,15 +274,32 @@ static void calls_and_returns(void **state)
 /* A block and the only edge to it stand in for each other. */
 static void blocks_by_their_edges(void **state)
 {
+	(void)state;
+	/* test; je 1f; sti; mov; ret; 1: xor; ret */
+	load("85 ff 74 04 fb 89 c3 c3 31 c0 c3");
+	IS(BLOCK(1), "2>");
+	IS(BLOCK(2), "8");
+	IS(edges(), "2^; 2>; 7; 10");
+	/* the same, and the cold part jumps to the sti: je alone does not tell any more */
+	load_with("85 ff 74 04 fb 89 c3 c3 31 c0 c3", "eb a2", NULL);
+	IS(BLOCK(1), "4 STI");
+	/* sti is last before a loop */
+	load("85 ff 74 05 fb ff c0 75 fc c3");
+	IS(edges(), "2^; 2>; 4 STI; 7^; 7>; 9");
+}
+
+/* What a WARN has reported goes on. */
+static void traps(void **state)
+{
 	static const struct ki_reserved_row at_4 = {
-		.addr = BASE + 4, .len = 3, .reason = KI_R_EXTABLE, .target = BASE + 11};
+		.addr = BASE + 4, .len = 2, .reason = KI_R_BUG_SITE};
 
 	(void)state;
-	/* test; je 1f; mov (%rdi) that may fault; mov; ret; 1: fixup: xor; ret */
-	load_with("85 ff 74 07 48 8b 07 48 89 c3 c3 31 c0 c3", NULL, &at_4);
-	IS(BLOCK(1), "2>");
-	IS(BLOCK(2), "11");
-	IS(edges(), "2^; 2>; 4 INDIRECT_EDGE; 10; 13");
+	/* test; je 1f; ud2; 1: mov; ret */
+	load_with("85 ff 74 02 0f 0b 89 c3 c3", NULL, &at_4);
+	IS(edges(), "2^; 2>!; 4>; 8");
+	IS(END(1), "4!");
+	IS(AFTER(4), "4>");
 }
 
 static void starts(void **state)
@@ -471,13 +488,21 @@ static void every_name_is_another(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(edges_of_branches),	  TEST(edges_to_other_functions),
-		TEST(edges_of_static_branches),	  TEST(edges_of_exceptions),
-		TEST(loop_instructions),	  TEST(ends_of_blocks),
-		TEST(behind_instructions),	  TEST(calls_and_returns),
-		TEST(blocks_by_their_edges),	  TEST(starts),
-		TEST(there_is_no_such),		  TEST(a_function_that_is_refused),
-		TEST(names_are_read_and_written), TEST(what_is_no_name),
+		TEST(edges_of_branches),
+		TEST(edges_to_other_functions),
+		TEST(edges_of_static_branches),
+		TEST(edges_of_exceptions),
+		TEST(loop_instructions),
+		TEST(ends_of_blocks),
+		TEST(behind_instructions),
+		TEST(calls_and_returns),
+		TEST(blocks_by_their_edges),
+		TEST(starts),
+		TEST(traps),
+		TEST(there_is_no_such),
+		TEST(a_function_that_is_refused),
+		TEST(names_are_read_and_written),
+		TEST(what_is_no_name),
 		TEST(every_name_is_another),
 	};
 

@@ -102,11 +102,11 @@ static void random_state(struct exec_cpu *in)
 {
 	for (int i = 0; i < EXEC_REGS; i++)
 		in->r[i] = exec_random();
-	in->r[RCX] = below(20) + 1;
+	in->r[RCX] = random_below(20) + 1;
 	in->r[RDX] = (uintptr_t)TAIL;
 	in->r[RSI] = (uintptr_t)CALLEE;
 	in->r[RDI] = (uintptr_t)DATA;
-	in->r[R15] = below(40);
+	in->r[R15] = random_below(40);
 	in->rsp = (uintptr_t)STACK;
 	in->flags = (exec_random() & EXEC_FLAGS) | 2;
 }
@@ -224,7 +224,8 @@ static void add_point(struct ki_point pt)
 		reason = v[i].reason;
 	for (size_t i = 0; i < n && !reason; i++) {
 		ki_snippet_count(&code, (uint32_t)npoints, v[i].flags_live);
-		if (ki_plan_add(plan, fn, &spans, &v[i], (uint16_t)below(4), &code, &id, &err))
+		if (ki_plan_add(plan, fn, &spans, &v[i], (uint16_t)random_below(4), &code, &id,
+				&err))
 			fail_msg("%s", err.msg);
 	}
 	free(v);
@@ -392,9 +393,7 @@ static bool may_be_refused(unsigned int reason)
 	switch (reason) {
 	case KI_R_OK:
 	case KI_R_JUMP_LABEL:	  /* side by side with another way to the same block */
-	case KI_R_LOOP_INSN:	  /* the same */
-	case KI_R_EXTABLE:	  /* at the beginning of a block */
-	case KI_R_LOCK_PREFIX:	  /* the same */
+	case KI_R_LOCK_PREFIX:	  /* at the beginning of a block */
 	case KI_R_INDIRECT_EDGE:  /* exceptions */
 	case KI_R_NO_SUCH_SIDE:	  /* behind jumps */
 	case KI_R_RETURN_ENTERED: /* calls that a jump leads behind */
