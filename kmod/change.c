@@ -39,7 +39,7 @@ void *ki_take_array(u64 from, u32 n, size_t each, int *err)
 	return p;
 }
 
-static void springboard(u8 *out, unsigned long at, unsigned long to)
+static void jump(u8 *out, unsigned long at, unsigned long to)
 {
 	s32 rel = to - (at + KI_JMP_LEN);
 
@@ -47,39 +47,151 @@ static void springboard(u8 *out, unsigned long at, unsigned long to)
 	memcpy(out + 1, &rel, 4);
 }
 
-static void fill_swap(struct ki_swap *s, const struct ki_change *c)
+static void short_jump(u8 *out, unsigned long at, unsigned long to)
 {
-	const struct ki_win *w = c->win;
+	out[0] = 0xeb;
+	out[1] = to - (at + 2);
+}
 
-	s->addr = w->addr;
-	s->fresh = w->fresh;
-	s->wait = w->fresh && w->wait;
-	s->via = c->patch.addr ? c->patch.addr : w->patch.addr;
-	if (w->fresh)
-		memcpy(s->now, w->orig, KI_JMP_LEN);
-	else
-		springboard(s->now, w->addr, w->patch.addr);
-	if (c->patch.addr)
-		springboard(s->then, w->addr, c->patch.addr);
-	else
-		memcpy(s->then, w->orig, KI_JMP_LEN);
+/* One window of a change: where its springboard led, and where it will; 0: nowhere. */
+struct ki_move {
+	const struct ki_win *win;
+	bool fresh;
+	unsigned long from, to;
+};
+
+/* The swap of one site: from the bytes of one patch to those of another; no patch: the original. */
+static struct ki_swap *site_swap(struct ki_swap *s, const struct ki_move *m,
+				 const struct ki_site *site)
+{
+	*s = (struct ki_swap){.addr = site->addr, .len = site->len, .fresh = m->fresh};
+	s->via = m->to ? m->to : m->from;
+	memcpy(s->now, site->orig, site->len);
+	memcpy(s->then, site->orig, site->len);
+	return s;
+}
+
+static void fill_jmp(struct ki_swap *s, const struct ki_move *m)
+{
+	const struct ki_win *w = m->win;
+
+	site_swap(s, m, &w->site)->wait = m->fresh && w->wait;
+	if (!m->fresh)
+		jump(s->now, w->addr, m->from);
+	if (m->to)
+		jump(s->then, w->addr, m->to);
+}
+
+static void fill_trap(struct ki_swap *s, const struct ki_move *m)
+{
+	site_swap(s, m, &m->win->site)->trap = m->to;
+	if (!m->fresh)
+		s->now[0] = KI_INT3;
+	if (m->to)
+		s->then[0] = KI_INT3;
+}
+
+/*
+ * The jmp rel8 changes when the window comes and goes; its bounce then is written where nobody
+ * is: in the instructions of a host, or before it is restored, that takes the wait. Between two
+ * patches only the bounce changes, and then it is code that runs.
+ */
+static void fill_bounce(struct ki_swap *s, const struct ki_move *m)
+{
+	const struct ki_win *w = m->win;
+
+	site_swap(s, m, &w->bounce)->wait = !w->bounce.filler || !m->to;
+	if (!m->fresh)
+		jump(s->now, w->bounce.addr, m->from);
+	if (m->to)
+		jump(s->then, w->bounce.addr, m->to);
+	if (!m->fresh && m->to) {
+		s->wait = false;
+		return;
+	}
+	s++->via = 0;
+	site_swap(s, m, &w->site)->wait = m->fresh && w->wait;
+	short_jump(m->fresh ? s->then : s->now, w->addr, w->bounce.addr);
+}
+
+/* Returns how many swaps it takes: 0 to 2. */
+static u32 fill_window(struct ki_swap *s, const struct ki_move *m)
+{
+	if (!m->win->boarded)
+		return 0;
+	switch (m->win->board) {
+	case KI_BOARD_JMP:
+		fill_jmp(s, m);
+		return 1;
+	case KI_BOARD_TRAP:
+		fill_trap(s, m);
+		return 1;
+	default:
+		fill_bounce(s, m);
+		return m->fresh || !m->to ? 2 : 1;
+	}
+}
+
+/* Fill in the swaps of a change; returns how many. */
+static u32 fill_swaps(struct ki_swap *s, const struct ki_change *c)
+{
+	const struct ki_group *g = c->group;
+	u32 i, n = 0;
+
+	for (i = 0; i < g->n; i++) {
+		struct ki_move m = {.win = g->v[i], .fresh = g->fresh};
+
+		if (g->patch.addr)
+			m.from = g->patch.addr + g->at[i];
+		if (c->patch.addr)
+			m.to = c->patch.addr + g->next_at[i];
+		n += fill_window(s + n, &m);
+	}
+	return n;
+}
+
+/* Which change the swap at an address belongs to. */
+static u32 change_at(const struct ki_change *changes, u32 n, unsigned long addr)
+{
+	u32 i, k;
+
+	for (i = 0; i < n; i++)
+		for (k = 0; k < changes[i].group->n; k++)
+			if (changes[i].group->v[k]->site.addr == addr ||
+			    changes[i].group->v[k]->bounce.addr == addr)
+				return i;
+	return n;
 }
 
 int ki_change_swap(struct ki_change *changes, u32 n, u32 *bad)
 {
 	struct ki_swap *v;
+	u32 i, swaps = 0;
 	int err;
-	u32 i;
 
 	*bad = n;
-	v = kvmalloc_array(n, sizeof(*v), GFP_KERNEL);
+	for (i = 0; i < n; i++)
+		swaps += 2 * changes[i].group->n;
+	v = kvmalloc_array(swaps, sizeof(*v), GFP_KERNEL);
 	if (!v)
 		return -ENOMEM;
-	for (i = 0; i < n; i++)
-		fill_swap(&v[i], &changes[i]);
-	err = ki_text_swap(v, n, bad);
+	for (i = 0, swaps = 0; i < n; i++)
+		swaps += fill_swaps(v + swaps, &changes[i]);
+	err = ki_text_swap(v, swaps, bad);
+	if (err == -ESTALE)
+		*bad = change_at(changes, n, v[*bad].addr);
 	kvfree(v);
 	return err;
+}
+
+/* The patch that has been built is the group's from now on; the one before is buried. */
+void ki_change_record(struct ki_change *c)
+{
+	struct ki_group *g = c->group;
+
+	ki_bury_patch(g->patch);
+	g->patch = c->patch;
+	swap(g->at, g->next_at);
 }
 
 void ki_change_drop(struct ki_change *changes, u32 n)
@@ -88,5 +200,5 @@ void ki_change_drop(struct ki_change *changes, u32 n)
 
 	for (i = 0; i < n; i++)
 		if (changes[i].patch.addr)
-			ki_heap_free(changes[i].patch.addr, changes[i].patch.len);
+			ki_patch_free(&changes[i].patch);
 }

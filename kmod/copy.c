@@ -92,7 +92,7 @@ static u16 emit_call(struct ki_copy *out, struct insn *in, u64 next, u8 *flow)
 		return KI_R_STACK_CALL;
 	emit_push_return(out, next);
 	emit_branch(out, &jmp, 1, next + in->immediate.value);
-	*flow = KI_FLOW_LEAVES | KI_FLOW_DIRECT;
+	*flow = KI_FLOW_LEAVES | KI_FLOW_DIRECT | KI_FLOW_CALL;
 	return KI_R_OK;
 }
 
@@ -118,7 +118,7 @@ static u16 emit_group5(struct ki_copy *out, struct insn *in, const u8 *bytes, u6
 		return KI_R_UNDECODABLE;
 	switch (reg) {
 	case 2:
-		*flow = KI_FLOW_LEAVES;
+		*flow = KI_FLOW_LEAVES | KI_FLOW_CALL;
 		return emit_indirect_call(out, in, bytes, next);
 	case 3:
 	case 5:

@@ -5,18 +5,23 @@
  * Files, from the outside in:
  *   main     the device: ioctl table, module start and end
  *   session  what belongs to an open descriptor, and its end
- *   splice   installing chunks: a request checked, prepared, made, recorded
+ *   splice   installing chunks: a request prepared, made, recorded
+ *   check    is a request in order?
  *   unsplice taking chunks out
  *   change   what happens to windows, and how it is made
  *   window   the installed windows, by address
+ *   site     the places in the text that are written: springboards and bounces
  *   patch    the linker: copies + chunks + fixups -> bytes at their place
  *   verify   is a window what its sender says? (boundaries, entries, reserved text, bytes)
  *   copy     the relocated copy of one instruction, as it must be
  *   vet      may a chunk's code run?
  *   text     the only writer of kernel text
  *   trap     where a breakpoint of ours sends the CPU
+ *   probes   kprobes that come to functions with windows
  *   heap     memory for patches, in the module's own text
+ *   rows     what the kernel's tables say of patches; orc, extable, bugs: each of the tables
  *   quiesce  waiting until no task can be inside a piece of text
+ *   faults   finding tasks that sleep in a fault which they took in a patch
  *   counters per-CPU counters, mapped to user space
  *   reserved text that must not be moved
  *   view     reading text, live or original
@@ -24,8 +29,8 @@
  *
  * Locking: ki_lock protects everything but the trap table: sessions' lists, windows, heap,
  * counters, the table of reserved text. It is taken by every request and may be held over the
- * wait. Inside it: text_mutex (text.c). The trap table is read in breakpoint context, without
- * locks: see trap.c.
+ * wait. Inside it: kprobe_mutex (probes.c), text_mutex (text.c). The trap table is read in
+ * breakpoint context, without locks: see trap.c.
  */
 #ifndef KI_H
 #define KI_H
@@ -48,25 +53,60 @@ int ki_symbols_init(void);
 unsigned long ki_symbol(const char *name); /* 0 if there is none */
 
 /* A place in the text heap. */
+struct ki_block;
 struct ki_patch {
 	unsigned long addr; /* 0: none */
-	u16 len;
+	u32 len;
+	bool faults; /* instructions in it may fault, and the task sleep in the fault */
+	bool bugs;
+	struct ki_block *block;
+};
+
+/* A place in the text that a springboard or a bounce takes. */
+struct ki_site {
+	struct rb_node node;
+	unsigned long addr;
+	u8 len;	     /* 0: not claimed */
+	bool live;   /* written, or being written */
+	bool filler; /* a bounce in bytes that nothing executes */
+	u8 orig[KI_JMP_LEN];
 };
 
 /* An installed window. */
 struct ki_win {
 	struct rb_node node;
 	unsigned long addr;
+	unsigned long bounce_at; /* KI_BOARD_BOUNCE */
 	u8 len;
 	u8 ncopy;
-	bool ends;  /* the last instruction never falls through */
-	bool wait;  /* an instruction boundary is inside the springboard */
-	bool fresh; /* not in the tree yet */
+	u8 board;     /* enum ki_board_kind */
+	bool boarded; /* has a springboard */
+	bool wait;    /* an instruction boundary is inside the springboard */
+	bool entry;   /* the first instruction is that of the function's body */
 	u8 orig[KI_WINDOW_MAX];
 	struct ki_copy *copies;
-	struct list_head chunks; /* of ki_piece.in_window, in the order of installation */
-	struct ki_patch patch;	 /* what the springboard leads to */
+	u8 *flow;	     /* KI_FLOW_* of each copy */
+	u32 users;	     /* windows of other groups that bounce in this one's tail */
+	struct ki_win *host; /* of another group, in whose tail this one bounces; or NULL */
+	struct ki_site site, bounce;
+	struct ki_group *group;
+	struct list_head chunks; /* of ki_piece.in_window */
+	struct list_head more;	 /* those that a splice in progress adds */
 	struct module *owner;	 /* of the text; NULL: the kernel */
+};
+
+/*
+ * Windows that are linked into one patch: one, or neighbours. It is the unit of change: its patch
+ * is built and replaced as a whole.
+ */
+struct ki_group {
+	struct ki_patch patch; /* what the springboards lead to */
+	bool fresh;	       /* not installed yet */
+	u32 job;	       /* 1 + its index among the changes of a splice in progress, or 0 */
+	u32 *at, *next_at;     /* where each window begins in the patch; in the one being made */
+	struct list_head todo; /* of a removal in progress */
+	u32 n;
+	struct ki_win *v[]; /* in order of address */
 };
 
 /* An installed chunk. */
@@ -74,11 +114,19 @@ struct ki_piece {
 	struct list_head in_window;
 	struct list_head in_session;
 	struct ki_win *win;
+	u64 seq; /* in the order of installation, of all sessions */
 	u32 id;
-	u8 slot;
+	u16 order;
+	u8 insn;
+	u8 where; /* enum ki_where */
+	u8 kind;  /* enum ki_chunk_kind */
 	u8 len;
 	u8 nfix;
-	bool dying; /* marked for removal by the change in progress */
+	bool dying;	      /* marked for removal by the change in progress */
+	u32 at;		      /* the first on a taken side: where it stands in the patch */
+	unsigned long target; /* KI_CHUNK_REPLACE */
+	struct module *owner; /* of the target's text */
+	u64 pushed;	      /* a bit for each byte of code: a word more is on the stack there */
 	struct ki_fixup fix[KI_FIXUPS];
 	u8 code[KI_CHUNK_MAX];
 };
@@ -97,10 +145,9 @@ void ki_session_end(struct ki_session *s);
 u32 ki_session_count(void);
 
 /* change.c; ki_lock held */
-/* What happens to one window. */
+/* What happens to one group. */
 struct ki_change {
-	struct ki_win *win;
-	struct list_head more; /* new pieces */
+	struct ki_group *group;
 	struct ki_patch patch; /* the new one; none: the original bytes return */
 };
 
@@ -108,8 +155,11 @@ struct ki_change {
 int ki_refuse(u32 *out, u16 reason);
 /* A user's array in memory of kvfree; NULL if n is 0 or *err is, or becomes, an error. */
 void *ki_take_array(u64 from, u32 n, size_t each, int *err);
-/* Make all changes, in order of address: all or nothing; -ESTALE: see ki_text_swap. */
+/* Make all changes, in order of address: all or nothing; -ESTALE: see ki_text_swap. Kprobes held.
+ */
 int ki_change_swap(struct ki_change *changes, u32 n, u32 *bad);
+/* A change has been made: its patch is the group's, the one before is buried. */
+void ki_change_record(struct ki_change *c);
 /* Give back patches of changes that were not made. */
 void ki_change_drop(struct ki_change *changes, u32 n);
 
@@ -117,51 +167,76 @@ void ki_change_drop(struct ki_change *changes, u32 n);
 int ki_splice(struct ki_session *s, struct ki_splice *req);
 int ki_unsplice(struct ki_session *s, struct ki_unsplice *req);
 void ki_unsplice_all(struct ki_session *s);
+/* Has a window without chunks been left alone, because another tool stands in it? */
+bool ki_unsplice_stuck(void);
 
 /* window.c; ki_lock held */
 struct ki_win *ki_win_touching(unsigned long start, unsigned long end);
 struct ki_win *ki_win_next(struct ki_win *w);
 struct ki_win *ki_win_new(const struct ki_window *req, const struct ki_copy *copies);
-void ki_win_insert(struct ki_win *w);
-void ki_win_erase(struct ki_win *w);
 void ki_win_free(struct ki_win *w); /* NULL is allowed */
 u32 ki_win_count(void);
+int ki_group_new(struct ki_win **v, u32 n); /* v[i]->group is it */
+void ki_group_insert(struct ki_group *g);
+void ki_group_erase(struct ki_group *g);
+void ki_group_free(struct ki_group *g); /* and its windows; NULL is allowed */
+/* The window of the group that begins at addr: its index, or -1. */
+int ki_group_find(const struct ki_group *g, unsigned long addr);
+u8 ki_board_len(u8 board);
+void ki_piece_free(struct ki_piece *p); /* NULL is allowed */
+
+/* site.c; ki_lock held. Sites never overlap. */
+bool ki_site_claim(struct ki_site *s, unsigned long addr, u8 len, const u8 *orig);
+void ki_site_drop(struct ki_site *s); /* not claimed is allowed */
+struct ki_site *ki_site_touching(unsigned long start, unsigned long end);
+struct ki_site *ki_site_next(struct ki_site *s);
 
 /* patch.c; ki_lock held */
-#define KI_PATCH_MAX 4096
 /*
- * Link the patch of a window from its pieces that are not dying and, behind them, `more`. Heap
- * space is taken and the bytes are written there; nobody runs them yet.
+ * Link the patch of a group from its windows' pieces that are not dying, and those of `more`.
+ * Heap space is taken and the bytes are written there; nobody runs them yet. Fills next_at.
  */
-int ki_patch_build(struct ki_win *w, struct list_head *more, bool reserve, struct ki_patch *out,
-		   u16 *reason);
+int ki_patch_build(struct ki_group *g, bool reserve, struct ki_patch *out, u16 *reason);
+void ki_patch_free(const struct ki_patch *p); /* nobody can be inside; without ki_lock too */
 
 /* verify.c; ki_lock held */
 struct ki_verifier;
 int ki_verifier_new(struct ki_verifier **out);
 void ki_verifier_free(struct ki_verifier *v);
-/* KI_R_OK, or why not. Fills w->ends, w->wait. Cheap for windows in order of address. */
+/* KI_R_OK, or why not. Fills w->flow, w->wait, w->entry. Cheap for windows in order of address. */
 u16 ki_verify_window(struct ki_verifier *v, struct ki_win *w);
+/* Are 5 bytes there, in the function of the window verified last, filler that nothing executes? */
+bool ki_verify_filler(const struct ki_verifier *v, unsigned long addr);
+/* Does a function of the kernel or of a live module start there? *owner: a reference, or NULL. */
+u16 ki_verify_callee(unsigned long addr, struct module **owner);
 
 /* copy.c: the canonical copy of the instruction at addr, and what it does to control flow. */
 #define KI_FLOW_LEAVES 1 /* may go on elsewhere than at the next instruction */
 #define KI_FLOW_ENDS   2 /* never goes on at the next instruction */
 #define KI_FLOW_DIRECT 4 /* the target is the copy's last fixup */
+#define KI_FLOW_CALL   8 /* goes on at the next instruction of the original, never of the copy */
 u16 ki_copy_emit(unsigned long addr, const u8 *bytes, size_t len, struct ki_copy *out, u8 *flow);
 
 /* vet.c */
 u16 ki_vet_chunk(const struct ki_session *s, const struct ki_chunk *c);
+/* Of a chunk that may run: a bit for each byte, set where it has pushed a word. */
+u64 ki_vet_pushed(const struct ki_chunk *c);
 
 /* text.c */
 struct ki_swap {
 	unsigned long addr;
+	u8 len;		     /* bytes that change, 1..KI_JMP_LEN */
 	u8 now[KI_JMP_LEN];  /* bytes that must stand there */
 	u8 then[KI_JMP_LEN]; /* bytes that will */
-	unsigned long via;   /* where a CPU goes that comes by meanwhile */
-	bool fresh;	     /* no springboard of ours stands there yet */
-	bool wait;	     /* tasks may be between instructions there */
+	unsigned long via;   /* where a CPU goes that comes by meanwhile; 0: nobody does */
+	bool trap;	     /* the first byte stays a breakpoint, leading to via, from now on */
+	bool fresh;	     /* nothing of ours stands there yet */
+	bool wait;	     /* tasks may be where bytes change */
 };
-/* Swap all in order of address; all or nothing. -ESTALE: *bad is not `now`, or has a kprobe. */
+/*
+ * Swap all, in any order; all or nothing. -ESTALE: bytes of *bad are not `now`, or a kprobe is
+ * there. Kprobes are held.
+ */
 int ki_text_swap(struct ki_swap *v, u32 n, u32 *bad);
 /* Is a kprobe in [start, end), or so near before it that its jump could reach in? */
 bool ki_text_probed(unsigned long start, unsigned long end);
@@ -175,20 +250,36 @@ struct ki_traps {
 	u32 n;
 	struct ki_trap {
 		unsigned long addr;
-		unsigned long via;
-	} v[]; /* in order of address */
+		unsigned long via; /* 0 (in a change only): no breakpoint any more */
+	} v[];			   /* in order of address */
 };
 int ki_trap_init(void);
 void ki_trap_exit(void);
-/* Use this table from now on; NULL: none, when no breakpoint of the last one stands any more. */
-void ki_trap_publish(const struct ki_traps *t);
+/*
+ * From begin to end the breakpoints of `more` lead somewhere too. `stay` is what changes for good:
+ * from end on these are added, led elsewhere, or gone. Both come in any order and are sorted. Free
+ * a change that has not begun, or when all CPUs have synchronized since its end.
+ */
+struct ki_trap_change;
+int ki_trap_prepare(struct ki_traps *more, struct ki_traps *stay, struct ki_trap_change **out);
+void ki_trap_begin(struct ki_trap_change *c);
+void ki_trap_end(struct ki_trap_change *c);
+void ki_trap_free(struct ki_trap_change *c);
 
-/* heap.c; ki_lock held */
+/*
+ * probes.c: no kprobe comes or goes between these two. Windows are made and recorded, or taken
+ * out and forgotten, inside.
+ */
+int ki_probes_init(void);
+void ki_probes_exit(void);
+void ki_probes_hold(void);
+void ki_probes_release(void);
+
+/* heap.c, rows.c: what is in rows.h is for those who make patches */
 int ki_heap_init(void);
 void ki_heap_exit(void);
-unsigned long ki_heap_alloc(size_t len, bool reserve); /* 0: full */
-void ki_heap_free(unsigned long addr, size_t len);
 void ki_heap_info(struct ki_info *info);
+int ki_rows_init(void);
 
 /* quiesce.c: may sleep long. On return no task is where it could have been preempted before. */
 int ki_quiesce_init(void);
@@ -196,11 +287,15 @@ void ki_quiesce_exit(void);
 void ki_quiesce(void);
 u64 ki_quiesce_count(void);
 
+/* faults.c: call found for each address in the heap where a task took a fault it is still in. */
+void ki_faults_find(void (*found)(void *arg, unsigned long ip), void *arg);
+
 /* session.c: free when no task can be inside any more. ki_lock held. */
 struct ki_run;
 void ki_bury_patch(struct ki_patch p);
-void ki_bury_now(void);	   /* wait, and free all that is buried */
-void ki_bury_finish(void); /* without ki_lock, when nothing new can be buried */
+void ki_bury_module(struct module *m); /* a reference to put; NULL is allowed */
+void ki_bury_now(void);		       /* wait, and free all that is buried */
+void ki_bury_finish(void);	       /* without ki_lock, when nothing new can be buried */
 
 /* counters.c; ki_lock held */
 struct vm_area_struct;

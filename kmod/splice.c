@@ -6,24 +6,11 @@
  * (change.c), then recorded. Until the batch nothing has changed, and after it nothing can fail.
  */
 #include <linux/mm.h>
-#include <linux/sched/signal.h>
 #include <linux/slab.h>
-#include <linux/sort.h>
-#include <linux/string.h>
 #include <linux/uaccess.h>
 
+#include "job.h"
 #include "ki.h"
-
-/* A splice request while it is worked on. */
-struct ki_job {
-	struct ki_session *session;
-	struct ki_splice *req;
-	struct ki_window *windows;
-	struct ki_copy *copies;
-	struct ki_chunk *chunks;
-	struct ki_change *changes; /* one for each window */
-	struct ki_piece **pieces;  /* one for each chunk */
-};
 
 /* ---- reading a request ---- */
 
@@ -37,179 +24,54 @@ static int job_read(struct ki_job *j)
 	j->chunks = ki_take_array(r->chunks, r->nchunks, sizeof(*j->chunks), &err);
 	if (err)
 		return err;
+	j->wins = kvcalloc(r->nwindows, sizeof(*j->wins), GFP_KERNEL);
 	j->changes = kvcalloc(r->nwindows, sizeof(*j->changes), GFP_KERNEL);
 	j->pieces = kvcalloc(r->nchunks, sizeof(*j->pieces), GFP_KERNEL);
-	return j->changes && j->pieces ? 0 : -ENOMEM;
+	return j->wins && j->changes && j->pieces ? 0 : -ENOMEM;
+}
+
+/* New windows, alone or in groups. */
+static void free_wins(struct ki_job *j)
+{
+	u32 i;
+
+	for (i = 0; j->wins && i < j->req->nwindows; i++) {
+		struct ki_win *w = j->wins[i];
+
+		if (w && w->host && (!w->group || w->group->fresh))
+			w->host->users--;
+	}
+	for (i = 0; j->wins && i < j->req->nwindows; i++) {
+		struct ki_win *w = j->wins[i];
+
+		if (w && !w->group)
+			ki_win_free(w);
+		else if (w && w->group->fresh && w == w->group->v[w->group->n - 1])
+			ki_group_free(w->group);
+	}
 }
 
 static void job_free(struct ki_job *j)
 {
 	u32 i;
 
-	for (i = 0; j->changes && i < j->req->nwindows; i++)
-		if (j->changes[i].win && j->changes[i].win->fresh)
-			ki_win_free(j->changes[i].win);
-	for (i = 0; j->pieces && i < j->req->nchunks; i++)
-		kfree(j->pieces[i]);
+	for (i = 0; j->pieces && i < j->req->nchunks; i++) {
+		if (j->pieces[i])
+			list_del(&j->pieces[i]->in_window);
+		ki_piece_free(j->pieces[i]);
+	}
+	free_wins(j);
 	kvfree(j->windows);
 	kvfree(j->copies);
 	kvfree(j->chunks);
+	kvfree(j->wins);
 	kvfree(j->changes);
 	kvfree(j->pieces);
 }
 
-/* ---- checking it ---- */
-
-static bool is_zero(const void *p, size_t len)
-{
-	return !memchr_inv(p, 0, len);
-}
-
-static u16 shape_of_fixups(const struct ki_fixup *f, u8 n, u8 len)
-{
-	u8 i;
-
-	if (n > KI_FIXUPS || !is_zero(f + n, (KI_FIXUPS - n) * sizeof(*f)))
-		return KI_R_BAD_FIXUP;
-	for (i = 0; i < n; i++) {
-		if (f[i].kind == KI_FIX_NONE || f[i].kind >= KI_FIX_KINDS || f[i].tail > 8 ||
-		    !is_zero(f[i].zero, sizeof(f[i].zero)) || f[i].off + 4 > len)
-			return KI_R_BAD_FIXUP;
-		if (i && f[i].off < f[i - 1].off + 4)
-			return KI_R_BAD_FIXUP;
-	}
-	return KI_R_OK;
-}
-
-static u16 shape_of_window(const struct ki_job *j, u32 i)
-{
-	const struct ki_window *w = &j->windows[i];
-	u32 k;
-
-	if (w->reason || w->len < KI_WINDOW_MIN || w->len > KI_WINDOW_MAX || !w->ncopy ||
-	    w->ncopy > KI_WINDOW_INSNS || w->first_copy > j->req->ncopies ||
-	    w->ncopy > j->req->ncopies - w->first_copy ||
-	    !is_zero(w->orig + w->len, KI_WINDOW_MAX - w->len) || w->addr + w->len < w->addr)
-		return KI_R_BAD_REQUEST;
-	if (i && w->addr < w[-1].addr + w[-1].len)
-		return KI_R_BAD_REQUEST;
-	for (k = 0; k < w->ncopy; k++) {
-		const struct ki_copy *c = &j->copies[w->first_copy + k];
-
-		if (!c->len || c->len > KI_COPY_MAX || !is_zero(c->zero, sizeof(c->zero)))
-			return KI_R_BAD_REQUEST;
-		if (shape_of_fixups(c->fix, c->nfix, c->len))
-			return KI_R_BAD_FIXUP;
-	}
-	return KI_R_OK;
-}
-
-static bool same_window(const struct ki_win *w, const struct ki_window *req,
-			const struct ki_copy *copies)
-{
-	return w->addr == req->addr && w->len == req->len && w->ncopy == req->ncopy &&
-	       !memcmp(w->orig, req->orig, sizeof(w->orig)) &&
-	       !memcmp(w->copies, copies, w->ncopy * sizeof(*copies));
-}
-
-/* Find the window among the installed ones, or make and verify a new one. */
-static u16 find_window(struct ki_job *j, struct ki_verifier *v, u32 i)
-{
-	const struct ki_window *req = &j->windows[i];
-	const struct ki_copy *copies = &j->copies[req->first_copy];
-	struct ki_win *w = ki_win_touching(req->addr, req->addr + req->len);
-
-	if (w) {
-		if (!same_window(w, req, copies))
-			return KI_R_WINDOW_OVERLAP;
-		j->changes[i].win = w;
-		return KI_R_OK;
-	}
-	w = ki_win_new(req, copies);
-	if (!w)
-		return KI_R_NO_MEMORY;
-	j->changes[i].win = w;
-	return ki_verify_window(v, w);
-}
-
-static int check_windows(struct ki_job *j)
-{
-	const struct ki_reserved_row *rows;
-	struct ki_verifier *v;
-	int first = 0, err;
-	u32 i, n;
-
-	err = ki_reserved_get(&rows, &n);
-	if (!err)
-		err = ki_verifier_new(&v);
-	if (err)
-		return err;
-	for (i = 0; i < j->req->nwindows; i++) {
-		u16 reason = shape_of_window(j, i);
-
-		INIT_LIST_HEAD(&j->changes[i].more);
-		if (!reason)
-			reason = find_window(j, v, i);
-		j->windows[i].reason = reason;
-		if (reason) {
-			err = ki_refuse(&j->req->reason, reason);
-			first = first ? first : err;
-		}
-		cond_resched();
-	}
-	ki_verifier_free(v);
-	if (!first && ki_reserved_stale())
-		return ki_refuse(&j->req->reason, KI_R_MODULE_GOING);
-	return first;
-}
-
-static u16 check_chunk(const struct ki_job *j, const struct ki_chunk *c)
-{
-	if (c->window >= j->req->nwindows || c->zero || c->id || c->reason || !c->len ||
-	    c->len > KI_CHUNK_MAX || !is_zero(c->code + c->len, KI_CHUNK_MAX - c->len))
-		return KI_R_BAD_REQUEST;
-	if (c->slot >= j->windows[c->window].ncopy)
-		return KI_R_BAD_SLOT;
-	if (shape_of_fixups(c->fix, c->nfix, c->len))
-		return KI_R_BAD_FIXUP;
-	return ki_vet_chunk(j->session, c);
-}
-
-static int check_chunks(struct ki_job *j)
-{
-	int first = 0, err;
-	u32 i;
-
-	for (i = 0; i < j->req->nchunks; i++) {
-		u16 reason = check_chunk(j, &j->chunks[i]);
-
-		cond_resched();
-		j->chunks[i].reason = reason;
-		if (reason) {
-			err = ki_refuse(&j->req->reason, reason);
-			first = first ? first : err;
-		}
-	}
-	return first;
-}
-
-/* A window without a chunk would be a springboard to nothing. */
-static int check_all_used(struct ki_job *j)
-{
-	unsigned long *used = kvcalloc(BITS_TO_LONGS(j->req->nwindows), sizeof(long), GFP_KERNEL);
-	bool full;
-	u32 i;
-
-	if (!used)
-		return -ENOMEM;
-	for (i = 0; i < j->req->nchunks; i++)
-		__set_bit(j->chunks[i].window, used);
-	full = bitmap_full(used, j->req->nwindows);
-	kvfree(used);
-	return full ? 0 : ki_refuse(&j->req->reason, KI_R_BAD_REQUEST);
-}
-
 /* ---- doing it ---- */
+
+static u64 ki_seq;
 
 static struct ki_piece *piece_new(struct ki_session *s, const struct ki_chunk *c)
 {
@@ -217,10 +79,16 @@ static struct ki_piece *piece_new(struct ki_session *s, const struct ki_chunk *c
 
 	if (!p)
 		return NULL;
+	p->seq = ++ki_seq;
 	p->id = s->next_id++;
-	p->slot = c->slot;
+	p->order = c->order;
+	p->insn = c->insn;
+	p->where = c->where;
+	p->kind = c->kind;
+	p->target = c->target;
 	p->len = c->len;
 	p->nfix = c->nfix;
+	p->pushed = ki_vet_pushed(c);
 	memcpy(p->fix, c->fix, sizeof(p->fix));
 	memcpy(p->code, c->code, sizeof(p->code));
 	return p;
@@ -231,32 +99,60 @@ static int make_pieces(struct ki_job *j)
 	u32 i;
 
 	for (i = 0; i < j->req->nchunks; i++) {
-		struct ki_change *c = &j->changes[j->chunks[i].window];
+		struct ki_win *w = j->wins[j->chunks[i].window];
 		struct ki_piece *p = piece_new(j->session, &j->chunks[i]);
 
 		if (!p)
 			return ki_refuse(&j->req->reason, KI_R_NO_MEMORY);
-		p->win = c->win;
-		list_add_tail(&p->in_window, &c->more);
+		p->win = w;
+		list_add_tail(&p->in_window, &w->more);
 		j->pieces[i] = p;
+		if (p->kind == KI_CHUNK_REPLACE && ki_verify_callee(p->target, &p->owner))
+			return ki_refuse(&j->req->reason, KI_R_MODULE_GOING);
 		j->chunks[i].id = p->id;
 	}
 	return 0;
+}
+
+/* One change for each group, in order of address. */
+static void list_changes(struct ki_job *j)
+{
+	u32 i;
+
+	for (i = 0; i < j->req->nwindows; i++) {
+		struct ki_group *g = j->wins[i]->group;
+
+		if (!g->job) {
+			j->changes[j->nchanges].group = g;
+			g->job = ++j->nchanges;
+		}
+	}
+	for (i = 0; i < j->nchanges; i++)
+		j->changes[i].group->job = 0;
+}
+
+/* A group is refused: its windows of the request say why. */
+static int refuse_group(struct ki_job *j, const struct ki_group *g, u16 reason)
+{
+	u32 i;
+
+	for (i = 0; i < j->req->nwindows; i++)
+		if (j->wins[i]->group == g)
+			j->windows[i].reason = reason;
+	return ki_refuse(&j->req->reason, reason);
 }
 
 static int build_patches(struct ki_job *j)
 {
 	u32 i;
 
-	for (i = 0; i < j->req->nwindows; i++) {
+	for (i = 0; i < j->nchanges; i++) {
 		struct ki_change *c = &j->changes[i];
 		u16 reason;
-		int err = ki_patch_build(c->win, &c->more, false, &c->patch, &reason);
 
-		if (err) {
-			j->windows[i].reason = reason;
-			return ki_refuse(&j->req->reason, reason);
-		}
+		if (ki_patch_build(c->group, false, &c->patch, &reason))
+			return refuse_group(j, c->group, reason);
+		cond_resched();
 	}
 	return 0;
 }
@@ -265,15 +161,13 @@ static void record_splice(struct ki_job *j)
 {
 	u32 i;
 
-	for (i = 0; i < j->req->nwindows; i++) {
-		struct ki_change *c = &j->changes[i];
-
-		if (c->win->fresh)
-			ki_win_insert(c->win);
-		ki_bury_patch(c->win->patch);
-		c->win->patch = c->patch;
-		list_splice_tail_init(&c->more, &c->win->chunks);
+	for (i = 0; i < j->nchanges; i++) {
+		if (j->changes[i].group->fresh)
+			ki_group_insert(j->changes[i].group);
+		ki_change_record(&j->changes[i]);
 	}
+	for (i = 0; i < j->req->nwindows; i++)
+		list_splice_tail_init(&j->wins[i]->more, &j->wins[i]->chunks);
 	for (i = 0; i < j->req->nchunks; i++) {
 		list_add_tail(&j->pieces[i]->in_session, &j->session->pieces);
 		j->pieces[i] = NULL;
@@ -293,42 +187,57 @@ static int answer(struct ki_job *j)
 	return 0;
 }
 
-static int install(struct ki_job *j)
+/* Not the bytes that were checked: a kprobe has come, or somebody else has written there. */
+static int refuse_stale(struct ki_job *j, const struct ki_group *g)
+{
+	bool probe = false;
+	u32 i;
+
+	for (i = 0; i < g->n; i++)
+		probe |= ki_text_probed(g->v[i]->addr, g->v[i]->addr + g->v[i]->len);
+	return refuse_group(j, g, probe ? KI_R_FOREIGN_BREAKPOINT : KI_R_BYTES_CHANGED);
+}
+
+static int make_changes(struct ki_job *j)
 {
 	u32 bad = 0;
+	int err;
+
+	ki_probes_hold();
+	err = ki_change_swap(j->changes, j->nchanges, &bad);
+	if (err == -ESTALE)
+		err = refuse_stale(j, j->changes[bad].group);
+	else if (!err)
+		record_splice(j);
+	ki_probes_release();
+	return err;
+}
+
+static int install(struct ki_job *j)
+{
 	int err = make_pieces(j);
 
+	list_changes(j);
 	if (!err)
 		err = build_patches(j);
 	if (!err)
 		err = answer(j);
-	if (!err) {
-		err = ki_change_swap(j->changes, j->req->nwindows, &bad);
-		if (err == -ESTALE) {
-			j->windows[bad].reason = KI_R_BYTES_CHANGED;
-			j->req->reason = KI_R_BYTES_CHANGED;
-		}
-	}
+	if (!err)
+		err = make_changes(j);
 	if (err)
-		ki_change_drop(j->changes, j->req->nwindows);
-	else
-		record_splice(j);
+		ki_change_drop(j->changes, j->nchanges);
 	return err;
 }
 
 static int run_job(struct ki_job *j)
 {
-	int err = job_read(j), chunks_err;
+	int err = job_read(j);
 
 	if (err)
 		return err;
-	err = check_windows(j);
+	err = ki_job_check(j);
 	if (err == -ENOMEM && !j->req->reason)
 		return err;
-	chunks_err = check_chunks(j);
-	err = err ? err : chunks_err;
-	if (!err)
-		err = check_all_used(j);
 	if (!err && !(j->req->flags & KI_SPLICE_DRY_RUN))
 		err = install(j);
 	else if (!err)

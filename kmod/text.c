@@ -2,15 +2,19 @@
 /*
  * The only writer of kernel text.
  *
- * How five bytes are swapped while any CPU may run them (after the cross-modifying rules of the
- * Intel SDM, volume 3, section 9.1.3, and the kernel's own text_poke_bp). For a whole batch:
+ * How up to five bytes are swapped while any CPU may run them (after the cross-modifying rules of
+ * the Intel SDM, volume 3, section 9.1.3, and the kernel's own text_poke_bp). For a whole batch:
  *
  *   1. publish where each breakpoint sends the CPU (trap.c)
  *   2. int3 on every first byte;	all CPUs serialize	nobody enters through the first byte
  *   3. the wait, if any place needs it (quiesce.c)		nobody is between two instructions
- *   4. the four other bytes;		all CPUs serialize
+ *   4. the other bytes;		all CPUs serialize
  *   5. the first bytes;		all CPUs serialize
  *   6. retire the table;		all CPUs serialize	nobody looks at it
+ *
+ * Bytes that nobody executes, a bounce's before its jmp rel8 leads there, get no breakpoint and are
+ * written whole in step 4. While a bounce is in use, only its target changes, like a springboard's.
+ * Where the springboard is an int3, step 5 writes it again.
  *
  * If we die: nothing between 2 and 5 can fail. All memory is there before 1, every byte was
  * compared before 2, and no step can be interrupted by a signal. A panic in between leaves
@@ -19,16 +23,18 @@
  * If another CPU is here: it either runs the old instructions, or the int3 and then the patch.
  * If an interrupt or NMI is here: the same; the breakpoint path itself is never written to.
  * If a preempted task is here: at the first byte, it will meet the int3 or the new jump, both
- * right. At a later byte, inside the springboard, it must have left before step 4: that is the
- * wait. Bytes behind the springboard are never written, so a task may stay there for ever.
+ * right. At a later byte that changes, it must have left before step 4: that is the wait. So it is
+ * for a task in the tail of a host where a bounce will stand, and for one that has taken the
+ * jmp rel8 to a bounce that goes. Other bytes behind a springboard are never written, so a task may
+ * stay there for ever.
  *
- * Only the springboard's five bytes change, so a window whose first instruction has five bytes
- * or more has no such inner place and needs no wait; neither does taking a springboard out.
+ * A window whose first instruction is as long as its springboard has no such inner place and needs
+ * no wait; neither does taking a direct springboard out.
  *
  * kprobes keep what stood at their place when they were registered, and write it back or run it
  * later. So no kprobe, armed or not, may be where we write, nor so near before it that its own
- * jump would reach us; kprobe_mutex is held from that check to the end. CPUs do not come or go
- * while bytes are written: one that is just starting would miss a round.
+ * jump would reach us; they are held from that check until the change is recorded (probes.c). CPUs
+ * do not come or go while bytes are written: one that is just starting would miss a round.
  *
  * text_mutex is held while bytes are written, not over the wait: static branches elsewhere can
  * be switched meanwhile. They cannot be in our windows (reserved.c).
@@ -50,15 +56,6 @@ static struct mutex *text_lock(void)
 
 	if (!m)
 		m = (struct mutex *)ki_symbol("text_mutex");
-	return m;
-}
-
-static struct mutex *kprobe_lock(void)
-{
-	static struct mutex *m;
-
-	if (!m)
-		m = (struct mutex *)ki_symbol("kprobe_mutex");
 	return m;
 }
 
@@ -110,8 +107,8 @@ static int check_all(const struct ki_swap *v, u32 n, u32 *bad)
 	for (i = 0; i < n; i++) {
 		unsigned long start = v[i].addr - (v[i].fresh ? KI_PROBE_REACH : 0);
 
-		if (memcmp((void *)v[i].addr, v[i].now, KI_JMP_LEN) ||
-		    probed(start, v[i].addr + KI_JMP_LEN)) {
+		if (memcmp((void *)v[i].addr, v[i].now, v[i].len) ||
+		    probed(start, v[i].addr + v[i].len)) {
 			*bad = i;
 			return -ESTALE;
 		}
@@ -119,13 +116,28 @@ static int check_all(const struct ki_swap *v, u32 n, u32 *bad)
 	return 0;
 }
 
-/* Write bytes [from, from + len) of each place's new bytes, then let all CPUs see them. */
-static void poke_all(const struct ki_swap *v, u32 n, u32 from, u32 len)
+/* Step 4: all but the first bytes, and the first where nobody comes by. */
+static void poke_tails(const struct ki_swap *v, u32 n)
 {
 	u32 i;
 
 	for (i = 0; i < n; i++) {
-		poke(v[i].addr + from, v[i].then + from, len);
+		u32 from = v[i].via ? 1 : 0;
+
+		if (from < v[i].len)
+			poke(v[i].addr + from, v[i].then + from, v[i].len - from);
+		cond_resched();
+	}
+	sync_all_cores();
+}
+
+static void poke_first_bytes(const struct ki_swap *v, u32 n)
+{
+	u32 i;
+
+	for (i = 0; i < n; i++) {
+		if (v[i].via)
+			poke(v[i].addr, v[i].then, 1);
 		cond_resched();
 	}
 	sync_all_cores();
@@ -138,7 +150,8 @@ static bool poke_breakpoints(const struct ki_swap *v, u32 n)
 	u32 i;
 
 	for (i = 0; i < n; i++) {
-		poke(v[i].addr, &int3, 1);
+		if (v[i].via)
+			poke(v[i].addr, &int3, 1);
 		wait |= v[i].wait;
 		cond_resched();
 	}
@@ -157,48 +170,63 @@ static void wait_unlocked(void)
 #endif
 }
 
-static struct ki_traps *make_traps(const struct ki_swap *v, u32 n)
+static struct ki_traps *traps_alloc(u32 n)
 {
 	struct ki_traps *t = kvmalloc(struct_size(t, v, n), GFP_KERNEL);
+
+	if (t)
+		t->n = 0;
+	return t;
+}
+
+static int prepare_traps(const struct ki_swap *v, u32 n, struct ki_trap_change **out)
+{
+	struct ki_traps *more = traps_alloc(n), *stay = traps_alloc(n);
+	int err = -ENOMEM;
 	u32 i;
 
-	if (!t)
-		return NULL;
-	t->n = n;
-	for (i = 0; i < n; i++) {
-		t->v[i].addr = v[i].addr;
-		t->v[i].via = v[i].via;
+	for (i = 0; more && stay && i < n; i++) {
+		if (v[i].via)
+			more->v[more->n++] = (struct ki_trap){v[i].addr, v[i].via};
+		if (v[i].len == 1)
+			stay->v[stay->n++] = (struct ki_trap){v[i].addr, v[i].trap ? v[i].via : 0};
 	}
-	return t;
+	if (more && stay)
+		err = ki_trap_prepare(more, stay, out);
+	kvfree(more);
+	kvfree(stay);
+	return err;
+}
+
+static void write_all(const struct ki_swap *v, u32 n, struct ki_trap_change *traps)
+{
+	ki_trap_begin(traps);
+	if (poke_breakpoints(v, n))
+		wait_unlocked();
+	poke_tails(v, n);
+	poke_first_bytes(v, n);
+	ki_trap_end(traps);
+	sync_all_cores();
 }
 
 int ki_text_swap(struct ki_swap *v, u32 n, u32 *bad)
 {
-	struct ki_traps *traps;
+	struct ki_trap_change *traps;
 	int err;
 
 	if (!n)
 		return 0;
-	traps = make_traps(v, n);
-	if (!traps)
-		return -ENOMEM;
-	mutex_lock(kprobe_lock());
+	err = prepare_traps(v, n, &traps);
+	if (err)
+		return err;
 	cpus_read_lock();
 	mutex_lock(text_lock());
 	err = check_all(v, n, bad);
-	if (!err) {
-		ki_trap_publish(traps);
-		if (poke_breakpoints(v, n))
-			wait_unlocked();
-		poke_all(v, n, 1, KI_JMP_LEN - 1);
-		poke_all(v, n, 0, 1);
-		ki_trap_publish(NULL);
-		sync_all_cores();
-	}
+	if (!err)
+		write_all(v, n, traps);
 	mutex_unlock(text_lock());
 	cpus_read_unlock();
-	mutex_unlock(kprobe_lock());
-	kvfree(traps);
+	ki_trap_free(traps);
 	return err;
 }
 

@@ -2,24 +2,34 @@
 /*
  * Where a breakpoint of ours sends the CPU.
  *
- * While a window is being written, its first byte is an int3. Whoever comes by is sent into the
- * patch: the patch does what the original does, so nobody waits and nothing is emulated.
+ * While a window is being written, its first byte is an int3; where there is no room for a jump,
+ * it stays one. Whoever comes by is sent into the patch: the patch does what the original does,
+ * so nobody waits and nothing is emulated.
  *
- * The table is published before the first breakpoint is written and retired after the last one
- * has gone. The handler runs with interrupts off and looks at the table without a lock: a CPU in
- * it delays the round of interrupts after the retirement (text.c), so behind that round nobody
- * holds the table, and it can be freed.
+ * One table holds all breakpoints, those that stay and those of the change in progress. It is
+ * published before the first breakpoint is written, and the next one, without what was only
+ * meanwhile, after the last one of these has gone. The handler runs with interrupts off and looks
+ * at the table without a lock: a CPU in it delays the round of interrupts after a publication
+ * (text.c), so behind that round nobody holds the table before, and it can be freed.
  *
  * Everything that runs between the breakpoint and this handler must never carry a breakpoint
  * itself: the kernel's own list (noinstr, kprobes' blacklist) plus KI_R_TRAP_PATH of reserved.c.
  */
 #include <linux/kdebug.h>
 #include <linux/kprobes.h>
+#include <linux/mm.h>
 #include <linux/ptrace.h>
+#include <linux/slab.h>
+#include <linux/sort.h>
 
 #include "ki.h"
 
-static const struct ki_traps *ki_traps;
+/* A change of the table: what was, what is meanwhile, what will be. */
+struct ki_trap_change {
+	struct ki_traps *before, *during, *after;
+};
+
+static struct ki_traps *ki_traps; /* NULL: none */
 
 static unsigned long trap_via(unsigned long addr)
 {
@@ -58,9 +68,71 @@ static struct notifier_block ki_trap_block = {
 	.priority = INT_MAX,
 };
 
-void ki_trap_publish(const struct ki_traps *t)
+static int by_address(const void *a, const void *b)
 {
-	smp_store_release(&ki_traps, t);
+	const struct ki_trap *x = a, *y = b;
+
+	return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+/* Both in order; where both know an address, `news` counts; what leads nowhere is left out. */
+static struct ki_traps *merge(const struct ki_traps *olds, const struct ki_traps *news)
+{
+	u32 i = 0, k = 0, nold = olds ? olds->n : 0;
+	struct ki_traps *t = kvmalloc(struct_size(t, v, nold + news->n), GFP_KERNEL);
+
+	if (!t)
+		return NULL;
+	t->n = 0;
+	while (i < nold || k < news->n) {
+		bool old = k == news->n || (i < nold && olds->v[i].addr < news->v[k].addr);
+
+		if (!old && i < nold && olds->v[i].addr == news->v[k].addr)
+			i++;
+		t->v[t->n] = old ? olds->v[i++] : news->v[k++];
+		if (t->v[t->n].via)
+			t->n++;
+	}
+	return t;
+}
+
+int ki_trap_prepare(struct ki_traps *more, struct ki_traps *stay, struct ki_trap_change **out)
+{
+	struct ki_trap_change *c = kzalloc(sizeof(*c), GFP_KERNEL);
+
+	if (!c)
+		return -ENOMEM;
+	sort(more->v, more->n, sizeof(more->v[0]), by_address, NULL);
+	sort(stay->v, stay->n, sizeof(stay->v[0]), by_address, NULL);
+	c->before = ki_traps;
+	c->during = merge(ki_traps, more);
+	c->after = merge(ki_traps, stay);
+	if (!c->during || !c->after) {
+		ki_trap_free(c);
+		return -ENOMEM;
+	}
+	*out = c;
+	return 0;
+}
+
+void ki_trap_begin(struct ki_trap_change *c)
+{
+	smp_store_release(&ki_traps, c->during);
+}
+
+void ki_trap_end(struct ki_trap_change *c)
+{
+	smp_store_release(&ki_traps, c->after->n ? c->after : NULL);
+}
+
+void ki_trap_free(struct ki_trap_change *c)
+{
+	if (c->before != ki_traps)
+		kvfree(c->before);
+	if (c->after != ki_traps)
+		kvfree(c->after);
+	kvfree(c->during);
+	kfree(c);
 }
 
 int ki_trap_init(void)
@@ -71,4 +143,5 @@ int ki_trap_init(void)
 void ki_trap_exit(void)
 {
 	unregister_die_notifier(&ki_trap_block);
+	kvfree(ki_traps);
 }

@@ -16,25 +16,29 @@
 
 #define KI_UNSPLICE_PART 256
 
-static bool all_dying(struct ki_win *w)
-{
-	struct ki_piece *p;
+static u32 ki_stuck; /* groups without chunks that could not go */
 
-	list_for_each_entry (p, &w->chunks, in_window)
-		if (!p->dying)
-			return false;
-	return true;
-}
-
-/* A patch without the dying pieces; the space for it is kept in reserve. */
+/*
+ * A patch without the dying pieces; the space for it is kept in reserve, memory is waited for.
+ * False: even the reserve does not do, because patches taken out a moment ago still lie there.
+ */
 static bool rebuild(struct ki_change *c)
 {
+	bool again = false;
 	u16 reason;
+	int err;
 
-	if (!ki_patch_build(c->win, NULL, true, &c->patch, &reason))
-		return true;
-	ki_bury_now();
-	return !ki_patch_build(c->win, NULL, true, &c->patch, &reason);
+	while ((err = ki_patch_build(c->group, true, &c->patch, &reason))) {
+		if (err == -ENOMEM) {
+			cond_resched();
+			continue;
+		}
+		if (again)
+			return false;
+		again = true;
+		ki_bury_now();
+	}
+	return true;
 }
 
 static void free_dying(struct ki_win *w)
@@ -46,31 +50,39 @@ static void free_dying(struct ki_win *w)
 			continue;
 		list_del(&p->in_window);
 		list_del(&p->in_session);
-		kfree(p);
+		ki_bury_module(p->owner);
+		p->owner = NULL;
+		ki_piece_free(p);
 	}
 }
 
 static void record_removal(struct ki_change *c)
 {
-	struct ki_win *w = c->win;
+	u32 i;
 
-	free_dying(w);
-	ki_bury_patch(w->patch);
-	w->patch = c->patch;
-	if (!w->patch.addr) {
-		ki_win_erase(w);
-		ki_win_free(w);
+	for (i = 0; i < c->group->n; i++)
+		free_dying(c->group->v[i]);
+	ki_change_record(c);
+	if (!c->patch.addr) {
+		ki_group_erase(c->group);
+		ki_group_free(c->group);
 	}
 }
 
-/* Another tool has written into the springboard: leave this window as it is. */
+/* Another tool has written into a springboard: leave the group as it is. */
 static void leave_alone(struct ki_change *c)
 {
 	struct ki_piece *p;
+	bool empty = true;
+	u32 i;
 
 	ki_change_drop(c, 1);
-	list_for_each_entry (p, &c->win->chunks, in_window)
-		p->dying = false;
+	for (i = 0; i < c->group->n; i++) {
+		empty &= list_empty(&c->group->v[i]->chunks);
+		list_for_each_entry (p, &c->group->v[i]->chunks, in_window)
+			p->dying = false;
+	}
+	ki_stuck += empty;
 }
 
 static void take_out_part(struct ki_change *c, u32 n)
@@ -78,6 +90,7 @@ static void take_out_part(struct ki_change *c, u32 n)
 	u32 bad, i;
 	int err;
 
+	ki_probes_hold();
 	while (n && (err = ki_change_swap(c, n, &bad))) {
 		if (err == -ESTALE) {
 			leave_alone(&c[bad]);
@@ -87,12 +100,13 @@ static void take_out_part(struct ki_change *c, u32 n)
 	}
 	for (i = 0; i < n; i++)
 		record_removal(&c[i]);
+	ki_probes_release();
 }
 
-/* A window that other chunks stay in: one by one, so that each gives its old patch back. */
-static void thin_out(struct ki_win *w)
+/* A group that other chunks stay in: one by one, so that each gives its old patch back. */
+static void thin_out(struct ki_group *g)
 {
-	struct ki_change c = {.win = w};
+	struct ki_change c = {.group = g};
 
 	if (rebuild(&c))
 		take_out_part(&c, 1);
@@ -100,31 +114,63 @@ static void thin_out(struct ki_win *w)
 		leave_alone(&c);
 }
 
-static bool any_dying(struct ki_win *w)
-{
-	struct ki_piece *p;
+/* What becomes of a group: it stays as it is, it is built anew, it goes. */
+enum fate { STAYS, THINS, GOES };
 
-	list_for_each_entry (p, &w->chunks, in_window)
-		if (p->dying)
+static enum fate fate_of(const struct ki_group *g)
+{
+	const struct ki_piece *p;
+	bool dying = false, needed = false;
+	u32 i;
+
+	for (i = 0; i < g->n; i++) {
+		needed |= g->v[i]->users;
+		list_for_each_entry (p, &g->v[i]->chunks, in_window) {
+			dying |= p->dying;
+			needed |= !p->dying;
+		}
+	}
+	if (!needed)
+		return GOES;
+	return dying ? THINS : STAYS;
+}
+
+static bool bounces(const struct ki_group *g)
+{
+	u32 i;
+
+	for (i = 0; i < g->n; i++)
+		if (g->v[i]->host)
 			return true;
 	return false;
 }
 
-/* All windows with dying pieces, in order of address, part by part. */
-static void take_out(void)
+/* All groups with something to do that bounce in others' tails, or all that do not. */
+static void list_todo(struct list_head *todo, bool bouncing)
+{
+	struct ki_win *w;
+
+	for (w = ki_win_touching(0, ULONG_MAX); w; w = ki_win_next(w)) {
+		struct ki_group *g = w->group;
+
+		if (w == g->v[0] && bounces(g) == bouncing && fate_of(g) != STAYS)
+			list_add_tail(&g->todo, todo);
+	}
+}
+
+static void take_out_kind(bool bouncing)
 {
 	static struct ki_change part[KI_UNSPLICE_PART]; /* under ki_lock */
-	struct ki_win *w = ki_win_touching(0, ULONG_MAX), *next;
+	struct ki_group *g, *next;
+	LIST_HEAD(todo);
 	u32 n = 0;
 
-	for (; w; w = next) {
-		next = ki_win_next(w);
-		if (!any_dying(w))
-			continue;
-		if (all_dying(w))
-			part[n++] = (struct ki_change){.win = w};
+	list_todo(&todo, bouncing);
+	list_for_each_entry_safe (g, next, &todo, todo) {
+		if (fate_of(g) == GOES)
+			part[n++] = (struct ki_change){.group = g};
 		else
-			thin_out(w);
+			thin_out(g);
 		if (n == KI_UNSPLICE_PART) {
 			take_out_part(part, n);
 			n = 0;
@@ -134,11 +180,24 @@ static void take_out(void)
 		take_out_part(part, n);
 }
 
+/* Those who bounce first: then their hosts are free to go. */
+static void take_out(void)
+{
+	ki_stuck = 0;
+	take_out_kind(true);
+	take_out_kind(false);
+}
+
+bool ki_unsplice_stuck(void)
+{
+	return ki_stuck;
+}
+
 void ki_unsplice_all(struct ki_session *s)
 {
 	struct ki_piece *p;
 
-	if (list_empty(&s->pieces))
+	if (list_empty(&s->pieces) && !ki_stuck)
 		return;
 	list_for_each_entry (p, &s->pieces, in_session)
 		p->dying = true;
@@ -186,14 +245,15 @@ static int mark(struct ki_session *s, const u32 *ids, u32 n)
 
 int ki_unsplice(struct ki_session *s, struct ki_unsplice *req)
 {
+	u32 *ids, stuck = ki_stuck;
 	int err = 0;
-	u32 *ids;
 
 	req->reason = KI_R_OK;
 	if (req->flags == KI_UNSPLICE_ALL && !req->count && !req->ids) {
 		ki_unsplice_all(s);
-		return list_empty(&s->pieces) ? 0
-					      : ki_refuse(&req->reason, KI_R_FOREIGN_BREAKPOINT);
+		return list_empty(&s->pieces) && ki_stuck <= stuck
+			       ? 0
+			       : ki_refuse(&req->reason, KI_R_FOREIGN_BREAKPOINT);
 	}
 	if (req->flags || !req->count)
 		return ki_refuse(&req->reason, KI_R_BAD_REQUEST);
@@ -206,7 +266,7 @@ int ki_unsplice(struct ki_session *s, struct ki_unsplice *req)
 	err = mark(s, ids, req->count);
 	if (!err) {
 		take_out();
-		if (any_left(s, ids, req->count)) /* left alone */
+		if (any_left(s, ids, req->count) || ki_stuck > stuck) /* left alone */
 			err = ki_refuse(&req->reason, KI_R_FOREIGN_BREAKPOINT);
 	}
 	kvfree(ids);

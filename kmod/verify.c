@@ -21,6 +21,7 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 
+#include "compat.h"
 #include "ki.h"
 #include "symbols.h"
 
@@ -31,7 +32,9 @@ struct ki_verifier {
 	u8 *bytes;
 	unsigned long *boundary; /* bit: an instruction starts here */
 	unsigned long *entered;	 /* bit: something jumps here */
-	u16 reason;		 /* why nothing in it can be touched */
+	unsigned long *filler;	 /* bit: a byte of int3 or nop behind what never falls through */
+	unsigned long body; /* offset of the first instruction behind endbr and the ftrace site */
+	u16 reason;	    /* why nothing in it can be touched */
 };
 
 int ki_verifier_new(struct ki_verifier **out)
@@ -43,7 +46,8 @@ int ki_verifier_new(struct ki_verifier **out)
 	v->bytes = kvmalloc(KI_FUNCTION_MAX, GFP_KERNEL);
 	v->boundary = kvmalloc(KI_FUNCTION_MAX / 8, GFP_KERNEL);
 	v->entered = kvmalloc(KI_FUNCTION_MAX / 8, GFP_KERNEL);
-	if (!v->bytes || !v->boundary || !v->entered) {
+	v->filler = kvmalloc(KI_FUNCTION_MAX / 8, GFP_KERNEL);
+	if (!v->bytes || !v->boundary || !v->entered || !v->filler) {
 		ki_verifier_free(v);
 		return -ENOMEM;
 	}
@@ -58,6 +62,7 @@ void ki_verifier_free(struct ki_verifier *v)
 	kvfree(v->bytes);
 	kvfree(v->boundary);
 	kvfree(v->entered);
+	kvfree(v->filler);
 	kfree(v);
 }
 
@@ -65,6 +70,16 @@ static void note_entry(struct ki_verifier *v, unsigned long target)
 {
 	if (target >= v->start && target < v->end)
 		__set_bit(target - v->start, v->entered);
+}
+
+static bool is_text(unsigned long addr)
+{
+	struct module *owner;
+	u16 reason;
+
+	owner = ki_text_owner(addr, addr + 1, &reason);
+	module_put(owner);
+	return reason == KI_R_OK;
 }
 
 static bool direct_branch(const struct insn *in)
@@ -109,6 +124,56 @@ static bool shadows(const struct insn *in)
 	       (op == 0xfb || (op == 0x8e && ((in->modrm.bytes[0] >> 3) & 7) == 2));
 }
 
+/* int3, or a nop of any length. */
+static bool is_filler(const struct insn *in)
+{
+	u8 op = in->opcode.bytes[0];
+
+	if (in->opcode.nbytes == 1)
+		return op == KI_INT3 || (op == 0x90 && !in->rex_prefix.nbytes &&
+					 (!in->prefixes.nbytes || in->prefixes.bytes[0] == 0x66));
+	return in->opcode.nbytes == 2 && op == 0x0f && in->opcode.bytes[1] == 0x1f;
+}
+
+/* jmp and ret; a call that does not return is not known here. */
+static bool never_falls_through(const struct insn *in)
+{
+	u8 op = in->opcode.bytes[0];
+
+	if (in->opcode.nbytes != 1 || in->vex_prefix.nbytes)
+		return false;
+	return op == 0xe9 || op == 0xeb || op == 0xc3 || op == 0xc2 ||
+	       (op == 0xff && ((in->modrm.bytes[0] >> 3) & 7) == 4);
+}
+
+/*
+ * The same, and for good: a static branch that is a jump now is a nop when it is switched, and a
+ * jump out of all text (to a BPF program) is somebody's who takes it away again.
+ */
+static bool ends_for_good(const struct ki_verifier *v, const struct insn *in, unsigned long at)
+{
+	unsigned long start = v->start + at, end = start + in->length;
+	u32 from = 0;
+
+	if (!never_falls_through(in) || ki_reserved_next(start, end, &from))
+		return false;
+	return !direct_branch(in) || is_text(end + in->immediate.value);
+}
+
+/* Where the function's own code begins: endbr64 and the ftrace site, on or off, stand before. */
+static unsigned long body_offset(const struct ki_verifier *v)
+{
+	static const u8 endbr[] = {0xf3, 0x0f, 0x1e, 0xfa};
+	unsigned long size = v->end - v->start, at = 0;
+
+	if (size > sizeof(endbr) && !memcmp(v->bytes, endbr, sizeof(endbr)))
+		at = sizeof(endbr);
+	if (size > at + KI_JMP_LEN &&
+	    ki_call(ftrace_location_range)(v->start + at, v->start + at) == v->start + at)
+		at += KI_JMP_LEN;
+	return at;
+}
+
 /* A static call's trampoline: a jmp or ret that the kernel rewrites, then its mark, a ud1. */
 static bool is_trampoline(const struct ki_verifier *v)
 {
@@ -120,15 +185,18 @@ static bool is_trampoline(const struct ki_verifier *v)
 static void decode_function(struct ki_verifier *v)
 {
 	unsigned long size = v->end - v->start, at = 0;
-	bool shadow = false;
+	bool shadow = false, dead = false;
 	struct insn in;
 
 	v->reason = is_trampoline(v) ? KI_R_STATIC_CALL : KI_R_OK;
+	v->body = body_offset(v);
 	bitmap_zero(v->boundary, size);
 	bitmap_zero(v->entered, size);
+	bitmap_zero(v->filler, size);
 	while (at < size) {
 		if (ki_call(insn_decode)(&in, v->bytes + at, size - at, INSN_MODE_64)) {
 			at++; /* data in text: not a boundary */
+			dead = false;
 			continue;
 		}
 		if (foreign(v, at))
@@ -138,9 +206,43 @@ static void decode_function(struct ki_verifier *v)
 		if (!shadow)
 			__set_bit(at, v->boundary);
 		shadow = shadows(&in);
+		if (dead && is_filler(&in))
+			bitmap_set(v->filler, at, in.length);
+		else
+			dead = ends_for_good(v, &in, at);
 		at += in.length;
 		if (direct_branch(&in))
 			note_entry(v, v->start + at + in.immediate.value);
+	}
+}
+
+/*
+ * A breakpoint behind a jump is executed by nobody, or the kernel would not live. A nop may
+ * be: a place that only other functions jump to may begin with an instruction that the
+ * kernel has written over with nops. So nops must end where padding does: at the function's
+ * end, or at an aligned place that something in the function jumps to.
+ */
+static bool is_padding(const struct ki_verifier *v, unsigned long from, unsigned long to)
+{
+	if (!memchr_inv(v->bytes + from, KI_INT3, to - from))
+		return true;
+	if (ki_padding_is_code())
+		return false;
+	return to == v->end - v->start || (!((v->start + to) & 7) && test_bit(to, v->entered));
+}
+
+static void strike_filler(struct ki_verifier *v)
+{
+	unsigned long size = v->end - v->start, from = 0, to;
+
+	for (;;) {
+		from = find_next_bit(v->filler, size, from);
+		if (from >= size)
+			return;
+		to = find_next_zero_bit(v->filler, size, from);
+		if (!is_padding(v, from, to))
+			bitmap_clear(v->filler, from, to - from);
+		from = to;
 	}
 }
 
@@ -173,21 +275,31 @@ static u16 load_function(struct ki_verifier *v, unsigned long addr)
 	}
 	decode_function(v);
 	note_reserved_entries(v);
+	strike_filler(v);
 	return v->reason;
 }
 
-/*
- * Do copies get rows of their own in the module's table of this kind? Until they do, a fault or
- * a ud2 in a patch would find no row, which is an oops: so nothing that has one is displaced.
- */
-static bool ki_rows_can(u16 reason)
+/* The copies get rows of their own in the module's table of this kind (rows.c). */
+static bool has_rows(u16 reason)
 {
-	return false;
+	return reason == KI_R_EXTABLE || reason == KI_R_BUG_SITE;
 }
 
 /*
- * A row moves with its instruction, if that is displaced, begins where the row does and holds all
- * of it. (Instructions are what the sender says; check_copies proves it.)
+ * A task may sleep in a fault for ever, and then comes back to the instruction. The wait
+ * does not cover it (faults.c), so bytes of ours must not stand there: it is where the
+ * springboard begins, or behind it.
+ */
+static bool safe_for_sleepers(const struct ki_win *w, const struct ki_reserved_row *row)
+{
+	unsigned long at = row->addr - w->addr;
+
+	return row->reason != KI_R_EXTABLE || !at || at >= ki_board_len(w->board);
+}
+
+/*
+ * A row moves with its instruction, if that is displaced, begins where the row does and
+ * holds all of it. (Instructions are what the sender says; check_copies proves it.)
  */
 static bool row_moves(const struct ki_win *w, const struct ki_reserved_row *row)
 {
@@ -195,12 +307,13 @@ static bool row_moves(const struct ki_win *w, const struct ki_reserved_row *row)
 	u32 at = 0;
 	u8 i;
 
-	if (!ki_rows_can(row->reason))
+	if (!has_rows(row->reason))
 		return false;
 	for (i = 0; i < w->ncopy && at < w->len; at += w->copies[i++].orig_len)
 		if (row->addr == w->addr + at)
 			break;
-	if (i == w->ncopy || at >= w->len || row->len > w->copies[i].orig_len)
+	if (i == w->ncopy || at >= w->len || row->len > w->copies[i].orig_len ||
+	    !safe_for_sleepers(w, row))
 		return false;
 	return row->reason != KI_R_BUG_SITE ||
 	       (w->copies[i].orig_len == sizeof(ud2) && !memcmp(w->orig + at, ud2, sizeof(ud2)));
@@ -224,16 +337,6 @@ static u16 check_reserved(const struct ki_win *w)
 	return KI_R_OK;
 }
 
-static bool is_text(unsigned long addr)
-{
-	struct module *owner;
-	u16 reason;
-
-	owner = ki_text_owner(addr, addr + 1, &reason);
-	module_put(owner);
-	return reason == KI_R_OK;
-}
-
 /* A direct transfer out of text is another tool's (an optimized kprobe's jump). */
 static u16 check_target(const struct ki_copy *c, u8 flow)
 {
@@ -247,28 +350,27 @@ static u16 check_copies(struct ki_verifier *v, struct ki_win *w)
 	const u8 *bytes = v->bytes + (w->addr - v->start);
 	unsigned long at = 0;
 	struct ki_copy want;
-	u8 i, flow = 0;
 	u16 reason;
+	u8 i;
 
 	for (i = 0; i < w->ncopy; i++) {
-		if (flow & KI_FLOW_LEAVES)
+		if (i && (w->flow[i - 1] & KI_FLOW_LEAVES))
 			return KI_R_COPY_MISMATCH;
 		if (at >= w->len || !test_bit(w->addr - v->start + at, v->boundary))
 			return KI_R_NOT_BOUNDARY;
-		reason = ki_copy_emit(w->addr + at, bytes + at, w->len - at, &want, &flow);
+		reason = ki_copy_emit(w->addr + at, bytes + at, w->len - at, &want, &w->flow[i]);
 		if (reason)
 			return reason;
 		if (memcmp(&want, &w->copies[i], sizeof(want)))
 			return KI_R_COPY_MISMATCH;
-		reason = check_target(&want, flow);
+		reason = check_target(&want, w->flow[i]);
 		if (reason)
 			return reason;
-		if (at && at < KI_JMP_LEN)
+		if (at && at < ki_board_len(w->board))
 			w->wait = true;
 		at += want.orig_len;
 	}
-	w->ends = flow & KI_FLOW_ENDS;
-	if (at < w->len && !w->ends)
+	if (at < w->len && !(w->flow[i - 1] & KI_FLOW_ENDS))
 		return KI_R_NOT_BOUNDARY;
 	return memchr_inv(bytes + at, KI_INT3, w->len - at) ? KI_R_NOT_BOUNDARY : KI_R_OK;
 }
@@ -295,5 +397,42 @@ u16 ki_verify_window(struct ki_verifier *v, struct ki_win *w)
 		return KI_R_BYTES_CHANGED;
 	if (find_next_bit(v->entered, end - v->start, w->addr - v->start + 1) < end - v->start)
 		return KI_R_WINDOW_ENTERED;
+	w->entry = w->addr - v->start <= v->body;
 	return check_copies(v, w);
+}
+
+bool ki_verify_filler(const struct ki_verifier *v, unsigned long addr)
+{
+	unsigned long at = addr - v->start, end = at + KI_JMP_LEN;
+	const struct ki_reserved_row *row;
+	u32 from = 0;
+
+	if (addr < v->start || addr + KI_JMP_LEN > v->end)
+		return false;
+	/* filler that is jumped into is none */
+	if (find_next_zero_bit(v->filler, end, at) < end)
+		return false;
+	while (at && test_bit(at - 1, v->filler))
+		at--;
+	if (find_next_bit(v->entered, end, at) < end)
+		return false;
+	row = ki_reserved_next(addr, addr + KI_JMP_LEN, &from);
+	return !row && !ki_call(ftrace_location_range)(addr, addr + KI_JMP_LEN - 1) &&
+	       !ki_text_probed(addr, addr + KI_JMP_LEN);
+}
+
+u16 ki_verify_callee(unsigned long addr, struct module **owner)
+{
+	unsigned long size, off;
+	u16 reason;
+
+	*owner = ki_text_owner(addr, addr + 1, &reason);
+	if (reason)
+		return reason;
+	if (ki_call(kallsyms_lookup_size_offset)(addr, &size, &off) && !off &&
+	    *owner != THIS_MODULE)
+		return KI_R_OK;
+	module_put(*owner);
+	*owner = NULL;
+	return KI_R_NOT_A_FUNCTION;
 }

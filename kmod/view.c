@@ -51,17 +51,17 @@ struct module *ki_text_owner(unsigned long start, unsigned long end, u16 *reason
 	return mod;
 }
 
-static void mask_springboards(unsigned long addr, u8 *buf, size_t len)
+static void mask_sites(unsigned long addr, u8 *buf, size_t len)
 {
 	unsigned long end = addr + len;
-	struct ki_win *w;
+	struct ki_site *s;
 
-	for (w = ki_win_touching(addr, end); w && w->addr < end; w = ki_win_next(w)) {
-		unsigned long from = max(addr, w->addr);
-		unsigned long to = min(end, w->addr + KI_JMP_LEN);
+	for (s = ki_site_touching(addr, end); s && s->addr < end; s = ki_site_next(s)) {
+		unsigned long from = max(addr, s->addr);
+		unsigned long to = min(end, s->addr + s->len);
 
-		if (from < to)
-			memcpy(buf + (from - addr), w->orig + (from - w->addr), to - from);
+		if (s->live)
+			memcpy(buf + (from - addr), s->orig + (from - s->addr), to - from);
 	}
 }
 
@@ -70,6 +70,6 @@ int ki_text_read(unsigned long addr, void *buf, size_t len, enum ki_view view)
 	if (copy_from_kernel_nofault(buf, (void *)addr, len))
 		return -EFAULT;
 	if (view == KI_VIEW_ORIG)
-		mask_springboards(addr, buf, len);
+		mask_sites(addr, buf, len);
 	return 0;
 }

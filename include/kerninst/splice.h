@@ -15,13 +15,16 @@
 extern "C" {
 #endif
 
-/* A run of whole instructions of one block that one springboard displaces. */
+/* A window: a run of whole instructions of one block that one springboard displaces. */
 struct ki_span {
 	uint64_t addr;
-	uint32_t first; /* its instructions in the function's array */
+	uint64_t bounce; /* KI_BOARD_BOUNCE: where its jmp rel32 stands; else 0 */
+	uint32_t first;	 /* its instructions in the function's array */
+	uint32_t host;	 /* the window in whose tail the bounce stands: index in the spans;
+			    KI_NONE: in filler, or there is no bounce */
 	uint8_t count;
-	uint8_t len;	 /* bytes, filler of 0xcc behind the last instruction included */
-	uint16_t reason; /* KI_R_OK, or KI_R_WINDOW_SHORT */
+	uint8_t len;   /* bytes, filler of 0xcc behind the last instruction included */
+	uint8_t board; /* enum ki_board_kind */
 };
 
 struct ki_spans {
@@ -29,13 +32,24 @@ struct ki_spans {
 	size_t n;
 };
 
-/* All windows of a function. Instructions that may not be displaced are in none. */
+/*
+ * All windows of a function, each with its springboard. Instructions that may not be displaced
+ * are in none.
+ *
+ * A window with fewer than 5 bytes bounces if some assignment of places to all such windows of
+ * the function gives it one (the most possible are served), else it traps. Places are filler
+ * behind code that never falls through, and the tails of windows; where these are too short,
+ * neighbouring windows of a block are joined to larger ones.
+ */
 int ki_spans_find(const struct ki_function *fn, struct ki_spans *out, struct ki_err *err);
 void ki_spans_free(struct ki_spans *s);
 
 /* The window that holds the instruction at addr, or NULL. */
 const struct ki_span *ki_spans_at(const struct ki_spans *s, const struct ki_function *fn,
 				  uint64_t addr);
+
+/* Must the driver wait for tasks to leave the window when it is installed? */
+bool ki_span_waits(const struct ki_span *s, const struct ki_function *fn);
 
 /*
  * The relocated copy of one instruction: its bytes with the position-dependent field as a
@@ -44,31 +58,89 @@ const struct ki_span *ki_spans_at(const struct ki_spans *s, const struct ki_func
  */
 unsigned int ki_relocate(const struct ki_insn *in, const uint8_t *bytes, struct ki_copy *out);
 
-/* Where in a function something is to be put. */
-enum ki_point_kind { KI_POINT_ENTRY, KI_POINT_EXIT, KI_POINT_BLOCK, KI_POINT_INSN };
+/*
+ * Where in a function something is to be put.
+ *
+ *  ENTRY	when the function is called
+ *  EXIT	when it is left: at its returns and its jumps to other functions
+ *  BLOCK	when a block is entered: GILK's pre-hook
+ *  BLOCK_END	behind the last instruction of a block that control falls out of, before its branch,
+ *		jump or return, if it ends in one: GILK's post-hook
+ *  INSN	before an instruction
+ *  AFTER	behind an instruction: where control goes on if it is no branch, or one that is not
+ *		taken; behind a call: when it has returned
+ *  EDGE	when control leaves a block by one of its edges
+ *  CALLS	before each call in the function
+ *  RETURNS	behind each call in the function that comes back
+ *  START	before the first instruction that does anything, which is as the caller left
+ *everything: where the function can be replaced
+ */
+enum ki_point_kind {
+	KI_POINT_ENTRY,
+	KI_POINT_EXIT,
+	KI_POINT_BLOCK,
+	KI_POINT_INSN,
+	KI_POINT_BLOCK_END,
+	KI_POINT_AFTER,
+	KI_POINT_EDGE,
+	KI_POINT_CALLS,
+	KI_POINT_RETURNS,
+	KI_POINT_START,
+	KI_POINT_KINDS
+};
 
 struct ki_point {
 	enum ki_point_kind kind;
-	uint32_t block; /* KI_POINT_BLOCK: its number */
-	uint64_t addr;	/* KI_POINT_INSN: its address */
+	uint32_t block; /* KI_POINT_BLOCK, KI_POINT_BLOCK_END: its number */
+	uint32_t edge;	/* KI_POINT_EDGE: its number in the function's array */
+	uint64_t addr;	/* KI_POINT_INSN, KI_POINT_AFTER: address of the instruction */
 };
 
-/* A place that a point stands for: before one instruction. */
+/* A place that a point stands for: one side of one instruction. */
 struct ki_place {
 	uint64_t addr;	 /* the instruction */
 	uint16_t reason; /* KI_R_OK, or why nothing can be put there */
+	uint8_t where;	 /* enum ki_where */
 	bool flags_live; /* code there must keep the flags */
 };
 
 /*
- * The places of a point: one for an entry, a block or an instruction; as many as there are
- * returns and tail jumps for an exit. Entry and block: the first instruction of the block that
- * is in a window, provided that nothing before it in the block could leave the block.
- * -EINVAL with KI_R_NOT_BOUNDARY for an address inside an instruction. Caller frees *out.
+ * The places of a point: as many as there are returns and tail jumps for EXIT, calls for CALLS and
+ * RETURNS; one for all others. Code at the places of a point runs once whenever the point is
+ * passed, and never else; where that cannot be had, the place has the reason.
+ *
+ * ENTRY and BLOCK: the first instruction of the block that is in a window, provided that nothing
+ * before it in the block could leave the block; else, for a block that only one edge leads to, that
+ * edge. EDGE: its side of the branch; else the beginning of the block that it leads to, if nothing
+ * else leads there: so some edges of static branches, of jump tables and of exceptions have a place
+ * too. INSN: if the instruction must stay where it is, behind the one before it.
+ * A place behind a call is before the instruction that it returns to; if something else jumps there
+ * too, it is refused with KI_R_RETURN_ENTERED. ENTRY and START are refused with
+ * KI_R_ENTRY_REPEATED if something but calls leads there.
+ * -EINVAL with KI_R_NOT_BOUNDARY for an address inside an instruction; KI_R_NO_SUCH_SIDE is the
+ * reason of AFTER an instruction that nothing comes behind. Caller frees *out.
  */
 int ki_point_places(const struct ki_function *fn, const struct ki_spans *spans,
 		    const struct ki_point *pt, struct ki_place **out, size_t *count,
 		    struct ki_err *err);
+
+/*
+ * A point's name behind that of its function, which names an instrument together with its order:
+ *
+ *	:entry :exit :calls :returns	:block/N :block/N:post	:edge/N	+0x1c +0x1c:after
+ *
+ * and, if the order is not 0, "/ORDER" behind it. ":block/N:pre" and "+0x1c:before" are read too,
+ * and decimal offsets. start: the function's address. Names are one to one: what is written is
+ * read as the same point and order. START has none.
+ */
+#define KI_POINT_NAME_LEN 48
+
+/* 0; -EINVAL: no such kind of point. */
+int ki_point_format(const struct ki_point *pt, uint64_t start, uint16_t order,
+		    char name[KI_POINT_NAME_LEN]);
+
+/* 0; -EINVAL: no point's name. It is not looked whether the function has such a point. */
+int ki_point_parse(const char *name, uint64_t start, struct ki_point *pt, uint16_t *order);
 
 /*
  * A plan: chunks at places, of any number of functions, to be installed together. Adding does
@@ -80,24 +152,47 @@ int ki_plan_new(struct ki_plan **out);
 void ki_plan_free(struct ki_plan *p);
 
 /*
- * Put a snippet's code before the instruction at addr. *id numbers it within the plan (0, 1,
- * ...). On a refusal the plan is as it was, and err has the reason. The function and its spans
- * need not live on.
+ * Put a snippet's code at a place. Of several at one place the one with the lowest order runs
+ * first, of equal ones the one installed first, by whichever session. *id numbers it within the
+ * plan (0, 1, ...). On a refusal the plan is as it was, and err has the reason. The function and
+ * its spans need not live on. Windows that this one depends on are taken in with it.
  */
 int ki_plan_add(struct ki_plan *p, const struct ki_function *fn, const struct ki_spans *spans,
-		uint64_t addr, const struct ki_code *code, uint32_t *id, struct ki_err *err);
+		const struct ki_place *place, uint16_t order, const struct ki_code *code,
+		uint32_t *id, struct ki_err *err);
 
-size_t ki_plan_windows(const struct ki_plan *p); /* distinct windows */
+/*
+ * Replace: a function, at the place of its START, by the one at target, which is called as the
+ * original is; or one direct call or jump (the place: its address, KI_TAKEN), which goes to target
+ * instead. Several may stand at one place: the one installed last counts, until it is taken out.
+ */
+int ki_plan_replace(struct ki_plan *p, const struct ki_function *fn, const struct ki_spans *spans,
+		    const struct ki_place *place, uint64_t target, uint32_t *id,
+		    struct ki_err *err);
+
+size_t ki_plan_windows(const struct ki_plan *p); /* distinct windows, hosts included */
+size_t ki_plan_hosts(const struct ki_plan *p); /* windows that are there only for others' bounces */
 size_t ki_plan_chunks(const struct ki_plan *p);
-size_t ki_plan_waits(const struct ki_plan *p); /* windows whose jump covers several instructions */
+size_t
+ki_plan_waits(const struct ki_plan *p); /* windows whose springboard covers several instructions */
 
 /* Why the driver refused chunk id at the last ki_plan_apply: KI_R_OK if it did not. */
 unsigned int ki_plan_refusal(const struct ki_plan *p, uint32_t id);
 
 /*
+ * Called between requests with how many chunks have been done, of all. false: stop, which removing
+ * does not.
+ */
+typedef bool ki_plan_progress(void *arg, size_t done, size_t all);
+
+/* Who is told of the progress of applying and removing; NULL: nobody. */
+void ki_plan_on_progress(struct ki_plan *p, ki_plan_progress *f, void *arg);
+
+/*
  * Install a plan through the session of a live target: all of it or nothing. If the driver
  * refuses places and drop is true, they are left out (ki_plan_refusal tells which) and the rest
- * is installed; if drop is false, the call fails with the first reason.
+ * is installed; if drop is false, the call fails with the first reason. -ECANCELED, and nothing
+ * installed, if the progress function wants to stop.
  */
 int ki_plan_apply(struct ki_plan *p, struct ki_target *t, bool drop, struct ki_err *err);
 

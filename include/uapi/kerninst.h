@@ -24,7 +24,7 @@
 
 #define KI_DEVICE "/dev/kerninst"
 #ifndef KI_ABI_VERSION /* a test builds a driver of another version */
-#define KI_ABI_VERSION 1
+#define KI_ABI_VERSION 2
 #endif
 
 /* Reasons of refusal: KI_R_OK is 0. */
@@ -36,9 +36,8 @@ enum ki_reason {
 };
 
 /* Limits of one request, and of what it describes. */
-#define KI_WINDOW_MIN	 5	     /* bytes: a jmp rel32 */
-#define KI_WINDOW_MAX	 32	     /* bytes of one window */
-#define KI_WINDOW_INSNS	 12	     /* displaced instructions of one window */
+#define KI_WINDOW_MAX	 64	     /* bytes of one window */
+#define KI_WINDOW_INSNS	 32	     /* displaced instructions of one window */
 #define KI_COPY_MAX	 24	     /* bytes of one instruction's relocated copy */
 #define KI_CHUNK_MAX	 64	     /* bytes of one chunk */
 #define KI_FIXUPS	 2	     /* fixups of one copy or chunk */
@@ -150,32 +149,84 @@ struct ki_copy {
 };
 
 /*
+ * A springboard: what is written into the text so that control comes into a window's patch.
+ *
+ *  KI_BOARD_JMP	 5 bytes, jmp rel32
+ *  KI_BOARD_BOUNCE 2 bytes, jmp rel8 to the bounce: a jmp rel32 in 5 bytes that nothing executes.
+ *		 These are filler (int3 or nop behind code that never falls through, in the same
+ *		 function), or lie behind the springboard of another window, its host. The host
+ *		 must be installed, or be in the same request before or behind; it stays as long
+ *		 as somebody bounces in it.
+ *  KI_BOARD_TRAP	 1 byte, int3; the driver's handler knows the address
+ */
+enum ki_board_kind { KI_BOARD_JMP, KI_BOARD_BOUNCE, KI_BOARD_TRAP, KI_BOARD_KINDS };
+
+/*
  * A window: whole instructions inside one basic block that one springboard displaces. If its
  * last instruction never falls through, bytes of 0xcc behind it may belong to the window.
+ * A window without a chunk is a host, and must be one, or is in a group.
+ *
+ * A group: neighbours in the request with the same number in `group`, not 0. They are linked into
+ * one patch: control that falls out of one into the next, or branches from one to the beginning of
+ * another, stays in the patch. All windows of a function make the whole function move there. A
+ * window that control comes to only from others of its group needs no springboard:
+ * KI_WINDOW_UNBOARDED; but its chunks then see only what comes from there. Windows of an
+ * installed group may be asked for one by one, or all together as the same group.
  */
 struct ki_window {
 	__u64 addr;
-	__u8 len;		  /* KI_WINDOW_MIN..KI_WINDOW_MAX bytes */
-	__u8 ncopy;		  /* displaced instructions, 1..KI_WINDOW_INSNS */
-	__u16 reason;		  /* out: KI_R_* of this window */
-	__u32 first_copy;	  /* index of its first copy in the request's array */
+	__u64 bounce;	  /* KI_BOARD_BOUNCE: where; else 0 */
+	__u32 first_copy; /* index of its first copy in the request's array */
+	__u8 len;	  /* bytes, 1..KI_WINDOW_MAX, at least those of the springboard */
+	__u8 ncopy;	  /* displaced instructions, 1..KI_WINDOW_INSNS */
+	__u8 board;	  /* enum ki_board_kind */
+	__u8 flags;	  /* KI_WINDOW_* */
+	__u16 reason;	  /* out: KI_R_* of this window */
+	__u16 zero;
+	__u32 group;		  /* 0: none */
 	__u8 orig[KI_WINDOW_MAX]; /* the bytes expected there in KI_VIEW_ORIG; the rest zero */
 };
 
+#define KI_WINDOW_UNBOARDED 0x1 /* of a group: no springboard is written */
+
+/* Where a chunk stands, seen from one displaced instruction. */
+enum ki_where {
+	KI_BEFORE, /* runs whenever the instruction is about to */
+	KI_AFTER,  /* runs when control goes on behind it: a branch that is not taken */
+	KI_TAKEN,  /* runs when a direct branch is taken, on its way to the target */
+	KI_WHERES
+};
+
 /*
- * A chunk: inserted code (which instructions may be in one: kmod/vet.c; that a chunk which changes
- * the flags stands where they are dead is for the sender to know). It stands before displaced
- * instruction `slot` of its window. Chunks of one slot run in the order in which they were
- * installed.
+ * What a chunk is.
+ *
+ *  KI_CHUNK_CODE	   inserted code: which instructions may be in it: kmod/vet.c. That a chunk
+ *		   which changes the flags stands where they are dead is for the sender to know.
+ *  KI_CHUNK_REPLACE control goes to the function at `target` instead (len and nfix are 0).
+ *		   KI_BEFORE the first window of a function: the function is replaced; it is
+ *		   called as the original is. KI_TAKEN of a direct call or jump: this one goes
+ *		   there. Of several at one place the one installed last counts; when it is taken
+ *		   out, the one before it counts again.
+ */
+enum ki_chunk_kind { KI_CHUNK_CODE, KI_CHUNK_REPLACE, KI_CHUNK_KINDS };
+
+/*
+ * A chunk. Chunks of one place run in the order of their `order`, those of one order as they were
+ * installed; KI_CHUNK_REPLACE behind all of KI_CHUNK_CODE.
  */
 struct ki_chunk {
 	__u32 window; /* index in the request's array of windows */
-	__u8 slot;    /* 0..ncopy-1 */
-	__u8 len;     /* 1..KI_CHUNK_MAX bytes */
+	__u8 insn;    /* displaced instruction, 0..ncopy-1 */
+	__u8 where;   /* enum ki_where */
+	__u8 kind;    /* enum ki_chunk_kind */
+	__u8 len;     /* KI_CHUNK_CODE: 1..KI_CHUNK_MAX bytes */
 	__u8 nfix;
 	__u8 zero;
+	__u16 order;
 	__u32 id;     /* out: names the chunk in KI_IOC_UNSPLICE */
 	__u32 reason; /* out: KI_R_* of this chunk */
+	__u32 zero2;
+	__u64 target; /* KI_CHUNK_REPLACE: the function; else 0 */
 	struct ki_fixup fix[KI_FIXUPS];
 	__u8 code[KI_CHUNK_MAX];
 };
@@ -185,8 +236,8 @@ struct ki_chunk {
  * each other. Every window is checked before anything is written; on failure each refused
  * window or chunk carries its reason, and `reason` is that of the first.
  *
- * Returns when every CPU runs the new code. May take a second: if an installed window has more
- * than one instruction, the driver waits until no task can be between them.
+ * Returns when every CPU runs the new code. May take a second: if a springboard or a bounce covers
+ * places between instructions, the driver waits until no task can be there.
  */
 struct ki_splice {
 	__u32 size;
@@ -238,8 +289,8 @@ KI_ASSERT_SIZE(ki_reserved, 40);
 KI_ASSERT_SIZE(ki_counters, 16);
 KI_ASSERT_SIZE(ki_fixup, 16);
 KI_ASSERT_SIZE(ki_copy, 64);
-KI_ASSERT_SIZE(ki_window, 48);
-KI_ASSERT_SIZE(ki_chunk, 112);
+KI_ASSERT_SIZE(ki_window, 96);
+KI_ASSERT_SIZE(ki_chunk, 128);
 KI_ASSERT_SIZE(ki_splice, 48);
 KI_ASSERT_SIZE(ki_unsplice, 24);
 

@@ -92,7 +92,8 @@ static int decode(struct ki_analysis *a)
 		decode_one(a, pos, len - pos, &d);
 		pos += d.in.len;
 		if (ki_vec_push(&a->insns, d.in) ||
-		    ki_vec_push(&a->more, (struct ki_extra){d.use, d.def, d.traits, false, false}))
+		    ki_vec_push(&a->more,
+				(struct ki_extra){d.use, d.def, d.traits, false, false, false}))
 			return -ENOMEM;
 	}
 	fn->insns = a->insns.v;
@@ -275,9 +276,9 @@ static int find_leaders(struct ki_analysis *a, const struct around *x)
 	ki_blocks_leaders(a);
 	entries = ki_facts_entries(a->facts, fn->start, fn->end, &n);
 	for (size_t i = 0; i < n; i++)
-		ki_analysis_leader(a, entries[i]);
+		ki_analysis_entry(a, entries[i]);
 	for (size_t i = entry_from(a, fn->start); i < a->nentries && a->entries[i] < fn->end; i++)
-		ki_analysis_leader(a, a->entries[i]);
+		ki_analysis_entry(a, a->entries[i]);
 	ret = ki_tables_find(a, &unknown);
 	if (unknown)
 		ki_analysis_unparsed(a, KI_R_COMPUTED_GOTO);

@@ -120,21 +120,21 @@ static bool code_flags(struct ki_code *c, ki_regset live)
 static bool plant(const struct ki_function *fn, const struct ki_spans *spans, uint32_t insn,
 		  ki_regset live, uint32_t function)
 {
-	uint64_t addr = fn->insns[insn].addr;
+	const struct ki_place at = {.addr = fn->insns[insn].addr};
 	struct spot *s = &spots[nspots];
 	struct ki_code code;
 	unsigned int r = 0;
 	uint32_t id;
 
 	ki_snippet_count(&code, first + nspots, true);
-	if (ki_plan_add(plan, fn, spans, addr, &code, &s->chunk, NULL))
+	if (ki_plan_add(plan, fn, spans, &at, 0, &code, &s->chunk, NULL))
 		return false;
 	s->function = function;
 	nspots++;
 	while (code_registers(&code, live, &r))
-		if (ki_plan_add(plan, fn, spans, addr, &code, &id, &err))
+		if (ki_plan_add(plan, fn, spans, &at, 0, &code, &id, &err))
 			die("plan");
-	if (code_flags(&code, live) && ki_plan_add(plan, fn, spans, addr, &code, &id, &err))
+	if (code_flags(&code, live) && ki_plan_add(plan, fn, spans, &at, 0, &code, &id, &err))
 		die("plan");
 	return true;
 }

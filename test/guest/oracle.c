@@ -54,7 +54,7 @@ static void add_block(struct ki_plan *plan, const struct ki_function *fn,
 		return;
 	ki_snippet_count(&code, first + nspots, places[0].flags_live);
 	if (!places[0].reason &&
-	    !ki_plan_add(plan, fn, spans, places[0].addr, &code, &s->chunk, NULL)) {
+	    !ki_plan_add(plan, fn, spans, &places[0], 0, &code, &s->chunk, NULL)) {
 		s->window = ki_spans_at(spans, fn, places[0].addr)->addr;
 		s->block = block;
 		s->function = fn->symbol->name;

@@ -40,7 +40,7 @@ static void die(const char *what, const struct ki_err *err)
 /* Is there an instruction boundary inside the springboard? */
 static bool needs_wait(const struct ki_function *fn, const struct ki_span *s)
 {
-	return s->count > 1 && fn->insns[s->first].len < KI_WINDOW_MIN;
+	return s->count > 1 && fn->insns[s->first].len < 5;
 }
 
 static void add_function(struct toggle *t, const char *name)
@@ -59,11 +59,12 @@ static void add_function(struct toggle *t, const char *name)
 		struct ki_code code;
 		uint32_t id;
 
-		if (s->reason || needs_wait(fn, s) != t->wait)
+		if (s->board != KI_BOARD_JMP || needs_wait(fn, s) != t->wait)
 			continue;
 		ki_snippet_count(&code, t->first + t->count, in->flags & KI_INSN_FLAGS_LIVE);
 		ki_err_clear(&err);
-		if (ki_plan_add(t->plan, fn, &spans, s->addr, &code, &id, &err))
+		if (ki_plan_add(t->plan, fn, &spans, &(struct ki_place){.addr = s->addr}, 0, &code,
+				&id, &err))
 			continue;
 		t->count++;
 	}

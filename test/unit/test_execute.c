@@ -242,7 +242,7 @@ static size_t install_one(const struct ki_function *fn, const struct ki_span *sp
 		assert_int_equal(ki_relocate(in, fn->bytes + (in->addr - fn->start), &copies[k]),
 				 0);
 		ki_snippet_count(&code, 16 + (uint32_t)(sp->first + k), true);
-		chunks[k].slot = k;
+		chunks[k].insn = k;
 		chunks[k].len = code.len;
 		chunks[k].nfix = code.nfix;
 		memcpy(chunks[k].fix, code.fix, sizeof(code.fix));
@@ -262,7 +262,7 @@ static uint32_t install(const struct ki_function *fn, const struct ki_spans *s, 
 	uint32_t displaced = 0;
 
 	for (size_t i = 0; i < s->n; i++) {
-		if (s->v[i].reason || s->v[i].addr < (uintptr_t)CODE)
+		if (s->v[i].board != KI_BOARD_JMP || s->v[i].addr < (uintptr_t)CODE)
 			continue;
 		at += install_one(fn, &s->v[i], at, count) + 16;
 		displaced += s->v[i].count;
@@ -352,7 +352,7 @@ static bool is_short(size_t len)
 	bool yes;
 
 	assert_int_equal(ki_spans_find(fn, &spans, NULL), 0);
-	yes = spans.n < 2 || spans.v[1].reason;
+	yes = spans.n < 2 || spans.v[1].board != KI_BOARD_JMP;
 	ki_spans_free(&spans);
 	ki_function_free(fn);
 	ki_target_close(t);
@@ -455,7 +455,8 @@ static unsigned int run_windows_of(const char *path, unsigned int most)
 		assert_int_equal(ki_function_analyze(t, &syms[i], &fn, &err), 0);
 		assert_int_equal(ki_spans_find(fn, &spans, &err), 0);
 		for (size_t k = 0; k < spans.n && done < most; k++) {
-			size_t len = spans.v[k].reason ? 0 : take_window(fn, &spans.v[k]);
+			size_t len =
+				spans.v[k].board != KI_BOARD_JMP ? 0 : take_window(fn, &spans.v[k]);
 			char what[600];
 
 			if (!len)

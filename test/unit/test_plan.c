@@ -73,7 +73,7 @@ static void check_request(const struct ki_splice *r)
 	for (uint32_t i = 0; i < r->nchunks; i++) {
 		assert_true(c[i].window < r->nwindows);
 		assert_true(!i || c[i - 1].window <= c[i].window);
-		assert_true(c[i].slot < w[c[i].window].ncopy);
+		assert_true(c[i].insn < w[c[i].window].ncopy);
 		assert_int_equal(c[i].reason, 0);
 	}
 }
@@ -91,7 +91,7 @@ static unsigned int refuse(const struct ki_splice *r)
 			n++;
 		}
 	for (uint32_t i = 0; i < r->nchunks; i++)
-		if (w[c[i].window].addr == drv.bad_chunk_in && !c[i].slot) {
+		if (w[c[i].window].addr == drv.bad_chunk_in && !c[i].insn) {
 			c[i].reason = KI_R_BAD_CHUNK;
 			n++;
 		}
@@ -258,7 +258,8 @@ static void add(uint64_t off, uint32_t want_id)
 	struct ki_err err = {0};
 	uint32_t id = 77;
 
-	if (ki_plan_add(plan, fn, &spans, BASE + off, &code, &id, &err))
+	if (ki_plan_add(plan, fn, &spans, &(struct ki_place){.addr = BASE + off}, 0, &code, &id,
+			&err))
 		fail_msg("%s", err.msg);
 	assert_int_equal(id, want_id);
 }
@@ -292,7 +293,6 @@ static void what_is_refused_leaves_no_trace(void **state)
 		uint64_t off;
 		unsigned int reason;
 	} bad[] = {{0, KI_R_FTRACE_SITE},
-		   {5, KI_R_WINDOW_SHORT},
 		   {9, KI_R_NOT_BOUNDARY},
 		   {99, KI_R_NOT_BOUNDARY}};
 	const struct ki_code empty = {0};
@@ -303,11 +303,14 @@ static void what_is_refused_leaves_no_trace(void **state)
 	load(BASE, bytes, sizeof(bytes), KI_TARGET_LIVE);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		ki_err_clear(&err);
-		assert_true(ki_plan_add(plan, fn, &spans, BASE + bad[i].off, &code, &id, &err) < 0);
+		assert_true(ki_plan_add(plan, fn, &spans,
+					&(struct ki_place){.addr = BASE + bad[i].off}, 0, &code,
+					&id, &err) < 0);
 		assert_int_equal(err.reason, bad[i].reason);
 	}
 	ki_err_clear(&err);
-	assert_true(ki_plan_add(plan, fn, &spans, BASE + 8, &empty, &id, &err) < 0);
+	assert_true(ki_plan_add(plan, fn, &spans, &(struct ki_place){.addr = BASE + 8}, 0, &empty,
+				&id, &err) < 0);
 	assert_int_equal(err.reason, KI_R_BAD_CHUNK);
 	assert_int_equal(ki_plan_windows(plan), 0);
 	assert_int_equal(ki_plan_chunks(plan), 0);
@@ -502,7 +505,7 @@ static void count_at(const struct ki_point *pt, uint32_t counter)
 	for (size_t i = 0; i < n; i++) {
 		assert_int_equal(v[i].reason, KI_R_OK);
 		ki_snippet_count(&c, counter, v[i].flags_live);
-		assert_int_equal(ki_plan_add(plan, fn, &spans, v[i].addr, &c, &id, NULL), 0);
+		assert_int_equal(ki_plan_add(plan, fn, &spans, &v[i], 0, &c, &id, NULL), 0);
 	}
 	free(v);
 }

@@ -248,7 +248,7 @@ static int plan_places(struct resolver *r, struct point *p, const struct ki_plac
 	p->nchunks = (uint32_t)n;
 	for (size_t i = 0; !ret && i < n; i++) {
 		ki_snippet_count(&code, p->counter, v[i].flags_live);
-		ret = ki_plan_add(r->out->plan, r->fn, &r->spans, v[i].addr, &code, &id, err);
+		ret = ki_plan_add(r->out->plan, r->fn, &r->spans, &v[i], 0, &code, &id, err);
 	}
 	return ret;
 }

@@ -11,7 +11,7 @@
 static unsigned int why_not(const struct windows *w)
 {
 	const struct ki_point entry = {.kind = KI_POINT_ENTRY};
-	unsigned int reason = KI_R_WINDOW_SHORT;
+	unsigned int reason = KI_R_NO_CODE;
 	struct ki_place *place = NULL;
 	size_t n;
 
@@ -41,8 +41,7 @@ int windows_find(struct windows *w, struct ki_target *t, const struct ki_symbol 
 	w->blocks = w->fn->nblocks;
 	for (uint32_t b = 0; b < w->blocks; b++)
 		w->insns += w->fn->blocks[b].count;
-	for (size_t i = 0; i < w->spans.n; i++)
-		w->ready += w->spans.v[i].reason == KI_R_OK;
+	w->ready = w->spans.n;
 	w->reason = why_not(w);
 	return 0;
 }
@@ -54,9 +53,15 @@ void windows_free(struct windows *w)
 	w->fn = NULL;
 }
 
-static bool waits(const struct windows *w, const struct ki_span *s)
+static const char *board_name(const struct ki_span *s)
 {
-	return s->count > 1 && w->fn->insns[s->first].len < KI_WINDOW_MIN;
+	static const char *const names[KI_BOARD_KINDS] = {
+		[KI_BOARD_JMP] = "jump",
+		[KI_BOARD_BOUNCE] = "bounce",
+		[KI_BOARD_TRAP] = "trap",
+	};
+
+	return names[s->board];
 }
 
 /* Each alias of the function by name, for text or JSON. */
@@ -83,9 +88,8 @@ static void print_insn(const struct windows *w, const struct ki_insn *in)
 
 static void print_window(const struct windows *w, const struct ki_span *s)
 {
-	printf("    window 0x%" PRIx64 "  %u bytes  %u instructions  %-7s  %s\n", s->addr, s->len,
-	       s->count, waits(w, s) ? "wait" : "no wait",
-	       s->reason ? ki_reason_tag(s->reason) : "yes");
+	printf("    window 0x%" PRIx64 "  %u bytes  %u instructions  %-6s  %s\n", s->addr, s->len,
+	       s->count, board_name(s), ki_span_waits(s, w->fn) ? "wait" : "no wait");
 }
 
 static void print_block(const struct windows *w, uint32_t b)
@@ -132,8 +136,8 @@ void windows_json(const struct windows *w, struct ki_json *j)
 		ki_json_hex(j, "address", s->addr);
 		ki_json_u64(j, "bytes", s->len);
 		ki_json_u64(j, "instructions", s->count);
-		ki_json_bool(j, "wait", waits(w, s));
-		ki_json_str(j, "reason", ki_reason_tag(s->reason));
+		ki_json_str(j, "springboard", board_name(s));
+		ki_json_bool(j, "wait", ki_span_waits(s, w->fn));
 		ki_json_close(j);
 	}
 	ki_json_close(j);

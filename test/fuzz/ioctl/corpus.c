@@ -68,7 +68,7 @@ static bool template_fill(struct template *t, const struct ki_function *fn,
 
 		if (ki_relocate(in, fn->bytes + (in->addr - fn->start), &t->copies[i]))
 			return false;
-		if (i && in->addr - sp->addr < KI_WINDOW_MIN)
+		if (i && in->addr - sp->addr < 5)
 			t->waits = true;
 	}
 	return true;
@@ -119,7 +119,7 @@ static void take_windows(int fd, const struct ki_function *fn, const struct ki_s
 	for (i = 0; i < spans->n && ntemplates < TEMPLATES_MAX; i++) {
 		struct template *t = &templates[ntemplates];
 
-		if (spans->v[i].reason || !flags_dead(fn, &spans->v[i]) ||
+		if (spans->v[i].board != KI_BOARD_JMP || !flags_dead(fn, &spans->v[i]) ||
 		    !template_fill(t, fn, &spans->v[i]) || !template_accepted(fd, t, counter))
 			continue;
 		if (entry && !getppid_entry)
@@ -304,14 +304,14 @@ static void drop_first(struct template *t, struct rng *r)
 static void make_raw(struct template *t, struct rng *r)
 {
 	const struct text *x = &texts[rng_below(r, ntexts)];
-	unsigned int off = rng_below(r, x->len - KI_WINDOW_MIN), at = 0, len;
+	unsigned int off = rng_below(r, x->len - 5), at = 0, len;
 
 	if (x->cold)
 		return;
 	memset(t, 0, sizeof(*t));
 	t->raw = true;
 	t->window.addr = x->addr + off;
-	while (at < KI_WINDOW_MIN || (at < KI_WINDOW_MAX && rng_one_in(r, 4))) {
+	while (at < 5 || (at < KI_WINDOW_MAX && rng_one_in(r, 4))) {
 		struct ki_copy *c = &t->copies[t->window.ncopy];
 
 		len = 1 + rng_below(r, 8);
@@ -353,7 +353,7 @@ static void fill_chunk(struct ki_chunk *c, uint32_t window, const struct templat
 
 	ki_snippet_count(&code, s->first_counter + rng_below(r, s->ncounters), keep);
 	c->window = window;
-	c->slot = t->window.ncopy ? rng_below(r, t->window.ncopy) : 0;
+	c->insn = t->window.ncopy ? rng_below(r, t->window.ncopy) : 0;
 	c->len = code.len;
 	c->nfix = code.nfix;
 	memcpy(c->fix, code.fix, sizeof(c->fix));

@@ -1,0 +1,447 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Is a splice request in order?
+ *
+ * Windows first, each by itself (verify.c), in order of address; then who bounces in whose tail;
+ * then chunks. A window that is installed already must be described as it stands. New windows
+ * claim the places that they will write, so that no two can want the same.
+ */
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "job.h"
+#include "ki.h"
+
+static bool is_zero(const void *p, size_t len)
+{
+	return !memchr_inv(p, 0, len);
+}
+
+static u16 shape_of_fixups(const struct ki_fixup *f, u8 n, u8 len)
+{
+	u8 i;
+
+	if (n > KI_FIXUPS || !is_zero(f + n, (KI_FIXUPS - n) * sizeof(*f)))
+		return KI_R_BAD_FIXUP;
+	for (i = 0; i < n; i++) {
+		if (f[i].kind == KI_FIX_NONE || f[i].kind >= KI_FIX_KINDS || f[i].tail > 8 ||
+		    !is_zero(f[i].zero, sizeof(f[i].zero)) || f[i].off + 4 > len)
+			return KI_R_BAD_FIXUP;
+		if (i && f[i].off < f[i - 1].off + 4)
+			return KI_R_BAD_FIXUP;
+	}
+	return KI_R_OK;
+}
+
+static u16 shape_of_copies(const struct ki_job *j, const struct ki_window *w)
+{
+	u32 k;
+
+	if (!w->ncopy || w->ncopy > KI_WINDOW_INSNS || w->first_copy > j->req->ncopies ||
+	    w->ncopy > j->req->ncopies - w->first_copy)
+		return KI_R_BAD_REQUEST;
+	for (k = 0; k < w->ncopy; k++) {
+		const struct ki_copy *c = &j->copies[w->first_copy + k];
+
+		if (!c->len || c->len > KI_COPY_MAX || !is_zero(c->zero, sizeof(c->zero)))
+			return KI_R_BAD_REQUEST;
+		if (shape_of_fixups(c->fix, c->nfix, c->len))
+			return KI_R_BAD_FIXUP;
+	}
+	return KI_R_OK;
+}
+
+static u16 shape_of_board(const struct ki_window *w)
+{
+	s64 reach;
+
+	if (w->board >= KI_BOARD_KINDS || w->len < ki_board_len(w->board))
+		return KI_R_BAD_BOARD;
+	if (w->board != KI_BOARD_BOUNCE)
+		return w->bounce ? KI_R_BAD_BOARD : KI_R_OK;
+	reach = w->bounce - (w->addr + 2);
+	return reach == (s8)reach ? KI_R_OK : KI_R_BAD_BOARD;
+}
+
+static u16 shape_of_window(const struct ki_job *j, u32 i)
+{
+	const struct ki_window *w = &j->windows[i];
+
+	if (w->reason || w->zero || (w->flags & ~KI_WINDOW_UNBOARDED) || (w->flags && !w->group) ||
+	    !w->len || w->len > KI_WINDOW_MAX ||
+	    !is_zero(w->orig + w->len, KI_WINDOW_MAX - w->len) || w->addr + w->len < w->addr)
+		return KI_R_BAD_REQUEST;
+	if (i && w->addr < w[-1].addr + w[-1].len)
+		return KI_R_BAD_REQUEST;
+	return shape_of_board(w) ? KI_R_BAD_BOARD : shape_of_copies(j, w);
+}
+
+static bool same_window(const struct ki_win *w, const struct ki_window *req,
+			const struct ki_copy *copies)
+{
+	return w->addr == req->addr && w->len == req->len && w->ncopy == req->ncopy &&
+	       w->board == req->board && w->bounce_at == req->bounce &&
+	       !memcmp(w->orig, req->orig, sizeof(w->orig)) &&
+	       !memcmp(w->copies, copies, w->ncopy * sizeof(*copies));
+}
+
+/* Somebody else's bounce stands among the instructions of a window that is not its host. */
+static bool bounced_in(const struct ki_win *w)
+{
+	unsigned long end = w->addr + w->len;
+	struct ki_site *s = ki_site_touching(w->addr, end);
+
+	while (s && s->addr < end && s->filler)
+		s = ki_site_next(s);
+	return s && s->addr < end;
+}
+
+/* The springboard's place; the bounce's is claimed when all windows are known, find_places. */
+static u16 claim_site(struct ki_win *w, const struct ki_verifier *v)
+{
+	if (bounced_in(w))
+		return KI_R_WINDOW_OVERLAP;
+	if (!w->boarded)
+		return KI_R_OK;
+	if (!ki_site_claim(&w->site, w->addr, ki_board_len(w->board), w->orig))
+		return KI_R_WINDOW_OVERLAP;
+	if (w->board == KI_BOARD_BOUNCE)
+		w->bounce.filler = ki_verify_filler(v, w->bounce_at);
+	return KI_R_OK;
+}
+
+/* Find the window among the installed ones, or make and verify a new one. */
+static u16 find_window(struct ki_job *j, struct ki_verifier *v, u32 i)
+{
+	const struct ki_window *req = &j->windows[i];
+	const struct ki_copy *copies = &j->copies[req->first_copy];
+	struct ki_win *w = ki_win_touching(req->addr, req->addr + req->len);
+	u16 reason;
+
+	if (w) {
+		if (!same_window(w, req, copies))
+			return KI_R_WINDOW_OVERLAP;
+		j->wins[i] = w;
+		return KI_R_OK;
+	}
+	w = ki_win_new(req, copies);
+	if (!w)
+		return KI_R_NO_MEMORY;
+	j->wins[i] = w;
+	reason = ki_verify_window(v, w);
+	return reason ? reason : claim_site(w, v);
+}
+
+/* The installed or requested window that [start, start + 5) lies in. */
+static struct ki_win *window_around(const struct ki_job *j, unsigned long start)
+{
+	u32 lo = 0, hi = j->req->nwindows;
+	struct ki_win *w = ki_win_touching(start, start + KI_JMP_LEN);
+
+	while (!w && lo < hi) {
+		u32 mid = (lo + hi) / 2;
+		const struct ki_window *r = &j->windows[mid];
+
+		if (start < r->addr)
+			hi = mid;
+		else if (start >= r->addr + r->len)
+			lo = mid + 1;
+		else
+			w = r->reason ? NULL : j->wins[lo = hi = mid];
+	}
+	return w;
+}
+
+/*
+ * A task that sleeps in a fault comes back there, however long we wait (faults.c), and runs the
+ * window from there to its end.
+ */
+static bool sleepers_return(unsigned long start, unsigned long end)
+{
+	const struct ki_reserved_row *row;
+	u32 from = 0;
+
+	while ((row = ki_reserved_next(start, end, &from)))
+		if (row->reason == KI_R_EXTABLE)
+			return true;
+	return false;
+}
+
+static bool can_host(const struct ki_win *host, const struct ki_win *w)
+{
+	return host && host->boarded && host->board == KI_BOARD_JMP &&
+	       w->bounce_at >= host->addr + KI_JMP_LEN &&
+	       w->bounce_at + KI_JMP_LEN <= host->addr + host->len;
+}
+
+/*
+ * Where a bounce stands: in a host, if a window is around it that can be one; else in filler.
+ * Filler in a window's tail is both, so that it does not matter who comes first.
+ */
+static u16 find_place(struct ki_job *j, struct ki_win *w)
+{
+	struct ki_win *host;
+	u8 orig[KI_JMP_LEN];
+
+	if (w->board != KI_BOARD_BOUNCE || !w->boarded || w->bounce.len)
+		return KI_R_OK;
+	host = window_around(j, w->bounce_at);
+	if (!can_host(host, w))
+		host = NULL;
+	if (!w->bounce.filler &&
+	    (!host || sleepers_return(host->addr + 1, w->bounce_at + KI_JMP_LEN)))
+		return KI_R_BOUNCE_LIVE;
+	if (ki_text_read(w->bounce_at, orig, sizeof(orig), KI_VIEW_ORIG) ||
+	    !ki_site_claim(&w->bounce, w->bounce_at, KI_JMP_LEN, orig))
+		return KI_R_BOUNCE_TAKEN;
+	if (host && (!w->group || host->group != w->group)) {
+		w->host = host;
+		host->users++;
+	}
+	return KI_R_OK;
+}
+
+static int find_places(struct ki_job *j)
+{
+	int first = 0;
+	u32 i;
+
+	for (i = 0; i < j->req->nwindows; i++) {
+		u16 reason = j->windows[i].reason;
+
+		if (!reason)
+			reason = find_place(j, j->wins[i]);
+		if (reason && !j->windows[i].reason) {
+			int err = ki_refuse(&j->req->reason, reason);
+
+			j->windows[i].reason = reason;
+			first = first ? first : err;
+		}
+	}
+	return first;
+}
+
+/*
+ * A host's group must not bounce in others' tails itself: hosts are taken out behind those who
+ * bounce in them, and of a chain or a ring none would be the last.
+ */
+static int find_chains(struct ki_job *j)
+{
+	u32 i, k;
+
+	for (i = 0; i < j->req->nwindows; i++) {
+		const struct ki_win *host = j->wins[i]->host;
+
+		for (k = 0; host && k < host->group->n; k++)
+			if (host->group->v[k]->host) {
+				j->windows[i].reason = KI_R_BAD_BOARD;
+				return ki_refuse(&j->req->reason, KI_R_BAD_BOARD);
+			}
+	}
+	return 0;
+}
+
+/* Windows [i, end) of the request are to be one group. */
+static u16 make_group(struct ki_job *j, u32 i, u32 end)
+{
+	struct ki_group *g = j->wins[i]->group;
+	u32 k;
+
+	for (k = i + 1; k < end; k++)
+		if (j->wins[k]->group != g)
+			return KI_R_GROUP_MIXED;
+	if (g)
+		return KI_R_OK;
+	return ki_group_new(&j->wins[i], end - i) ? KI_R_NO_MEMORY : KI_R_OK;
+}
+
+/* All windows have a group, most one of their own. */
+static int find_groups(struct ki_job *j)
+{
+	u32 i, k, end, n = j->req->nwindows;
+	int first = 0, err;
+
+	for (i = 0; i < n; i = end) {
+		u16 reason = KI_R_OK;
+
+		for (end = i + 1; end < n && j->windows[i].group; end++)
+			if (j->windows[end].group != j->windows[i].group)
+				break;
+		for (k = i; k < end && !reason; k++)
+			reason = j->windows[k].reason;
+		if (reason) /* one is refused: the others of the group have nothing to stand in */
+			err = ki_refuse(&j->req->reason, reason);
+		else if ((reason = make_group(j, i, end)))
+			err = ki_refuse(&j->req->reason, reason);
+		else
+			continue;
+		for (k = i; k < end; k++)
+			if (!j->windows[k].reason)
+				j->windows[k].reason = reason;
+		first = first ? first : err;
+	}
+	return first;
+}
+
+static int check_windows(struct ki_job *j)
+{
+	const struct ki_reserved_row *rows;
+	struct ki_verifier *v;
+	int first = 0, err;
+	u32 i, n;
+
+	err = ki_reserved_get(&rows, &n);
+	if (!err)
+		err = ki_verifier_new(&v);
+	if (err)
+		return err;
+	for (i = 0; i < j->req->nwindows; i++) {
+		u16 reason = shape_of_window(j, i);
+
+		if (!reason)
+			reason = find_window(j, v, i);
+		j->windows[i].reason = reason;
+		if (reason) {
+			err = ki_refuse(&j->req->reason, reason);
+			first = first ? first : err;
+		}
+		cond_resched();
+	}
+	ki_verifier_free(v);
+	err = find_groups(j);
+	first = first ? first : err;
+	err = find_places(j);
+	first = first ? first : err;
+	if (!first)
+		first = find_chains(j);
+	first = first ? first : err;
+	if (!first && ki_reserved_stale())
+		return ki_refuse(&j->req->reason, KI_R_MODULE_GOING);
+	return first;
+}
+
+static u16 is_callee(unsigned long addr)
+{
+	struct module *owner;
+	u16 reason = ki_verify_callee(addr, &owner);
+
+	module_put(owner);
+	return reason;
+}
+
+/*
+ * Only where the stack is as at a function's entry: there, and at a call or a jump that goes to
+ * one. That the two functions take and return the same is for the sender to know.
+ */
+static u16 check_replacement(const struct ki_win *w, const struct ki_chunk *c)
+{
+	const struct ki_copy *copy;
+
+	if (c->len || c->nfix || c->where == KI_AFTER || !is_zero(c->fix, sizeof(c->fix)) ||
+	    !is_zero(c->code, sizeof(c->code)))
+		return KI_R_BAD_REQUEST;
+	if (c->where == KI_BEFORE)
+		return w->entry && !c->insn ? is_callee(c->target) : KI_R_NOT_REPLACEABLE;
+	copy = &w->copies[c->insn];
+	if (is_callee(copy->fix[copy->nfix - 1].target))
+		return KI_R_NOT_REPLACEABLE;
+	return is_callee(c->target);
+}
+
+/* Does control leave the instruction on this side? */
+static bool has_side(const struct ki_win *w, const struct ki_chunk *c)
+{
+	u8 flow = w->flow[c->insn];
+
+	switch (c->where) {
+	case KI_BEFORE:
+		return true;
+	case KI_AFTER:
+		return !(flow & (KI_FLOW_ENDS | KI_FLOW_CALL));
+	default:
+		return flow & KI_FLOW_DIRECT;
+	}
+}
+
+static u16 check_chunk(const struct ki_job *j, const struct ki_chunk *c)
+{
+	const struct ki_window *w;
+
+	if (c->window >= j->req->nwindows || c->zero || c->zero2 || c->id || c->reason ||
+	    c->where >= KI_WHERES || c->kind >= KI_CHUNK_KINDS)
+		return KI_R_BAD_REQUEST;
+	w = &j->windows[c->window];
+	if (c->insn >= w->ncopy)
+		return KI_R_BAD_SLOT;
+	if (!w->reason && !has_side(j->wins[c->window], c))
+		return KI_R_NO_SUCH_SIDE;
+	if (c->kind == KI_CHUNK_REPLACE)
+		return w->reason ? w->reason : check_replacement(j->wins[c->window], c);
+	if (c->target || !c->len || c->len > KI_CHUNK_MAX ||
+	    !is_zero(c->code + c->len, KI_CHUNK_MAX - c->len))
+		return KI_R_BAD_REQUEST;
+	if (shape_of_fixups(c->fix, c->nfix, c->len))
+		return KI_R_BAD_FIXUP;
+	return ki_vet_chunk(j->session, c);
+}
+
+static int check_chunks(struct ki_job *j)
+{
+	int first = 0, err;
+	u32 i;
+
+	for (i = 0; i < j->req->nchunks; i++) {
+		u16 reason = check_chunk(j, &j->chunks[i]);
+
+		cond_resched();
+		j->chunks[i].reason = reason;
+		if (reason) {
+			err = ki_refuse(&j->req->reason, reason);
+			first = first ? first : err;
+		}
+	}
+	return first;
+}
+
+static bool group_used(const struct ki_group *g)
+{
+	bool used = g->job;
+	u32 i;
+
+	for (i = 0; i < g->n; i++)
+		used |= g->v[i]->users;
+	return used;
+}
+
+/* A window without a chunk would be a springboard to nothing, if nobody bounces in it. */
+static int check_all_used(struct ki_job *j)
+{
+	int err = 0;
+	u32 i;
+
+	for (i = 0; i < j->req->nchunks; i++)
+		j->wins[j->chunks[i].window]->group->job = 1;
+	for (i = 0; i < j->req->nwindows; i++) {
+		if (group_used(j->wins[i]->group))
+			continue;
+		j->windows[i].reason = KI_R_NO_HOST;
+		err = ki_refuse(&j->req->reason, KI_R_NO_HOST);
+	}
+	for (i = 0; i < j->req->nwindows; i++)
+		j->wins[i]->group->job = 0;
+	return err;
+}
+
+int ki_job_check(struct ki_job *j)
+{
+	int err = check_windows(j), chunks_err;
+
+	if (err == -ENOMEM && !j->req->reason)
+		return err;
+	chunks_err = check_chunks(j);
+	err = err ? err : chunks_err;
+	return err ? err : check_all_used(j);
+}

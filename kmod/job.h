@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A splice request while it is worked on: read and made by splice.c, checked by check.c.
+ */
+#ifndef KI_JOB_H
+#define KI_JOB_H
+
+#include "ki.h"
+
+struct ki_job {
+	struct ki_session *session;
+	struct ki_splice *req;
+	struct ki_window *windows;
+	struct ki_copy *copies;
+	struct ki_chunk *chunks;
+	struct ki_win **wins;	   /* one for each window */
+	struct ki_change *changes; /* one for each of their groups */
+	u32 nchanges;
+	struct ki_piece **pieces; /* one for each chunk */
+};
+
+/*
+ * Check everything; each refused window or chunk gets its reason. Fills wins[] and their
+ * groups; new ones are the caller's to free, with the sites that they have claimed. The first
+ * error.
+ */
+int ki_job_check(struct ki_job *j);
+
+#endif
