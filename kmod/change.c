@@ -200,5 +200,5 @@ void ki_change_drop(struct ki_change *changes, u32 n)
 
 	for (i = 0; i < n; i++)
 		if (changes[i].patch.addr)
-			ki_heap_free(changes[i].patch.addr, changes[i].patch.len);
+			ki_patch_free(&changes[i].patch);
 }

@@ -156,6 +156,21 @@ static struct ki_win *window_around(const struct ki_job *j, unsigned long start)
 	return w;
 }
 
+/*
+ * A task that sleeps in a fault comes back there, however long we wait (faults.c), and runs the
+ * window from there to its end.
+ */
+static bool sleepers_return(unsigned long start, unsigned long end)
+{
+	const struct ki_reserved_row *row;
+	u32 from = 0;
+
+	while ((row = ki_reserved_next(start, end, &from)))
+		if (row->reason == KI_R_EXTABLE)
+			return true;
+	return false;
+}
+
 static u16 find_host(struct ki_job *j, struct ki_win *w)
 {
 	struct ki_win *host;
@@ -166,6 +181,8 @@ static u16 find_host(struct ki_job *j, struct ki_win *w)
 	if (!host || !host->boarded || host->board != KI_BOARD_JMP ||
 	    w->bounce_at < host->addr + KI_JMP_LEN ||
 	    w->bounce_at + KI_JMP_LEN > host->addr + host->len)
+		return KI_R_BOUNCE_LIVE;
+	if (sleepers_return(host->addr + 1, w->bounce_at + KI_JMP_LEN))
 		return KI_R_BOUNCE_LIVE;
 	if (!ki_site_claim(&w->bounce, w->bounce_at, KI_JMP_LEN,
 			   host->orig + (w->bounce_at - host->addr)))
@@ -274,17 +291,32 @@ static int check_windows(struct ki_job *j)
 	return first;
 }
 
-static u16 check_replacement(const struct ki_chunk *c)
+static u16 is_callee(unsigned long addr)
 {
 	struct module *owner;
-	u16 reason;
+	u16 reason = ki_verify_callee(addr, &owner);
+
+	module_put(owner);
+	return reason;
+}
+
+/*
+ * Only where the stack is as at a function's entry: there, and at a call or a jump that goes to
+ * one. That the two functions take and return the same is for the sender to know.
+ */
+static u16 check_replacement(const struct ki_win *w, const struct ki_chunk *c)
+{
+	const struct ki_copy *copy;
 
 	if (c->len || c->nfix || c->where == KI_AFTER || !is_zero(c->fix, sizeof(c->fix)) ||
 	    !is_zero(c->code, sizeof(c->code)))
 		return KI_R_BAD_REQUEST;
-	reason = ki_verify_callee(c->target, &owner);
-	module_put(owner);
-	return reason;
+	if (c->where == KI_BEFORE)
+		return w->entry && !c->insn ? is_callee(c->target) : KI_R_NOT_REPLACEABLE;
+	copy = &w->copies[c->insn];
+	if (is_callee(copy->fix[copy->nfix - 1].target))
+		return KI_R_NOT_REPLACEABLE;
+	return is_callee(c->target);
 }
 
 /* Does control leave the instruction on this side? */
@@ -315,7 +347,7 @@ static u16 check_chunk(const struct ki_job *j, const struct ki_chunk *c)
 	if (!w->reason && !has_side(j->wins[c->window], c))
 		return KI_R_NO_SUCH_SIDE;
 	if (c->kind == KI_CHUNK_REPLACE)
-		return check_replacement(c);
+		return w->reason ? w->reason : check_replacement(j->wins[c->window], c);
 	if (c->target || !c->len || c->len > KI_CHUNK_MAX ||
 	    !is_zero(c->code + c->len, KI_CHUNK_MAX - c->len))
 		return KI_R_BAD_REQUEST;

@@ -18,7 +18,9 @@
  *   text     the only writer of kernel text
  *   trap     where a breakpoint of ours sends the CPU
  *   heap     memory for patches, in the module's own text
+ *   rows     what the kernel's tables say of patches; orc, extable, bugs: each of the tables
  *   quiesce  waiting until no task can be inside a piece of text
+ *   faults   finding tasks that sleep in a fault which they took in a patch
  *   counters per-CPU counters, mapped to user space
  *   reserved text that must not be moved
  *   view     reading text, live or original
@@ -50,9 +52,13 @@ int ki_symbols_init(void);
 unsigned long ki_symbol(const char *name); /* 0 if there is none */
 
 /* A place in the text heap. */
+struct ki_block;
 struct ki_patch {
 	unsigned long addr; /* 0: none */
 	u32 len;
+	bool faults; /* instructions in it may fault, and the task sleep in the fault */
+	bool bugs;
+	struct ki_block *block;
 };
 
 /* A place in the text that a springboard or a bounce takes. */
@@ -74,6 +80,7 @@ struct ki_win {
 	u8 board;     /* enum ki_board_kind */
 	bool boarded; /* has a springboard */
 	bool wait;    /* an instruction boundary is inside the springboard */
+	bool entry;   /* the first instruction is that of the function's body */
 	u8 orig[KI_WINDOW_MAX];
 	struct ki_copy *copies;
 	u8 *flow;	     /* KI_FLOW_* of each copy */
@@ -118,6 +125,7 @@ struct ki_piece {
 	u32 at;		      /* the first on a taken side: where it stands in the patch */
 	unsigned long target; /* KI_CHUNK_REPLACE */
 	struct module *owner; /* of the target's text */
+	u64 pushed;	      /* a bit for each byte of code: a word more is on the stack there */
 	struct ki_fixup fix[KI_FIXUPS];
 	u8 code[KI_CHUNK_MAX];
 };
@@ -185,12 +193,13 @@ struct ki_site *ki_site_next(struct ki_site *s);
  * Heap space is taken and the bytes are written there; nobody runs them yet. Fills next_at.
  */
 int ki_patch_build(struct ki_group *g, bool reserve, struct ki_patch *out, u16 *reason);
+void ki_patch_free(const struct ki_patch *p); /* nobody can be inside; without ki_lock too */
 
 /* verify.c; ki_lock held */
 struct ki_verifier;
 int ki_verifier_new(struct ki_verifier **out);
 void ki_verifier_free(struct ki_verifier *v);
-/* KI_R_OK, or why not. Fills w->flow, w->wait. Cheap for windows in order of address. */
+/* KI_R_OK, or why not. Fills w->flow, w->wait, w->entry. Cheap for windows in order of address. */
 u16 ki_verify_window(struct ki_verifier *v, struct ki_win *w);
 /* Are 5 bytes there, in the function of the window verified last, filler that nothing executes? */
 bool ki_verify_filler(const struct ki_verifier *v, unsigned long addr);
@@ -206,6 +215,8 @@ u16 ki_copy_emit(unsigned long addr, const u8 *bytes, size_t len, struct ki_copy
 
 /* vet.c */
 u16 ki_vet_chunk(const struct ki_session *s, const struct ki_chunk *c);
+/* Of a chunk that may run: a bit for each byte, set where it has pushed a word. */
+u64 ki_vet_pushed(const struct ki_chunk *c);
 
 /* text.c */
 struct ki_swap {
@@ -251,18 +262,20 @@ void ki_trap_begin(struct ki_trap_change *c);
 void ki_trap_end(struct ki_trap_change *c);
 void ki_trap_free(struct ki_trap_change *c);
 
-/* heap.c; ki_lock held */
+/* heap.c, rows.c: what is in rows.h is for those who make patches */
 int ki_heap_init(void);
 void ki_heap_exit(void);
-unsigned long ki_heap_alloc(size_t len, bool reserve); /* 0: full */
-void ki_heap_free(unsigned long addr, size_t len);
 void ki_heap_info(struct ki_info *info);
+int ki_rows_init(void);
 
 /* quiesce.c: may sleep long. On return no task is where it could have been preempted before. */
 int ki_quiesce_init(void);
 void ki_quiesce_exit(void);
 void ki_quiesce(void);
 u64 ki_quiesce_count(void);
+
+/* faults.c: call found for each address in the heap where a task took a fault it is still in. */
+void ki_faults_find(void (*found)(void *arg, unsigned long ip), void *arg);
 
 /* session.c: free when no task can be inside any more. ki_lock held. */
 struct ki_run;

@@ -15,14 +15,15 @@
  * the springboard would lead there anyhow, if there is one.
  *
  * All fixups are relative to where the patch will be, so the place is taken first: pieces are
- * linked once to learn their length and where windows and taken sides stand, and again at their
- * place.
+ * linked once to learn their length, how many rows they have in the kernel's tables (rows.c) and
+ * where windows and taken sides stand, and again at their place.
  */
+#include <linux/bits.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
 
-#include "ki.h"
+#include "rows.h"
 
 struct ki_link {
 	struct ki_group *group;
@@ -31,6 +32,7 @@ struct ki_link {
 	unsigned long base;
 	u32 len, room;
 	u16 reason;
+	struct ki_rows rows;
 	u8 *buf; /* NULL: only the length is wanted */
 };
 
@@ -63,20 +65,23 @@ static void put(struct ki_link *l, const u8 *code, u8 len, const struct ki_fixup
 	l->len += len;
 }
 
-static void put_jump(struct ki_link *l, u64 target)
+/* A jump where the stack is as at addr, and `pushed` bytes deeper. */
+static void put_jump(struct ki_link *l, u64 target, unsigned long addr, u32 pushed)
 {
 	static const u8 jmp[KI_JMP_LEN] = {KI_JMP};
 	struct ki_fixup to = {.kind = KI_FIX_REL32, .off = 1, .target = target};
 
+	ki_rows_stack(&l->rows, l->len, addr, pushed);
 	put(l, jmp, KI_JMP_LEN, &to, 1);
 }
 
 /*
- * The chunks of one side of one instruction, which are next. Returns the replacement among them:
- * of several the last, NULL if there is none.
+ * The chunks of one side of one instruction, which are next. The stack is there as at addr, and
+ * `pushed` bytes deeper. Returns the replacement among them: of several the last, NULL if there is
+ * none.
  */
 static const struct ki_piece *put_chunks(struct ki_link *l, u32 *next, const struct ki_win *w,
-					 u8 insn, u8 where)
+					 u8 insn, u8 where, unsigned long addr, u32 pushed)
 {
 	const struct ki_piece *replacement = NULL;
 
@@ -85,10 +90,12 @@ static const struct ki_piece *put_chunks(struct ki_link *l, u32 *next, const str
 
 		if (p->win != w || p->insn != insn || p->where != where)
 			break;
-		if (p->kind == KI_CHUNK_REPLACE)
+		if (p->kind == KI_CHUNK_REPLACE) {
 			replacement = p;
-		else
-			put(l, p->code, p->len, p->fix, p->nfix);
+			continue;
+		}
+		ki_rows_code(&l->rows, l->len, addr, pushed, p->pushed, p->len);
+		put(l, p->code, p->len, p->fix, p->nfix);
 	}
 	return replacement;
 }
@@ -116,7 +123,16 @@ static u64 landing(const struct ki_link *l, u64 target)
 	return i < 0 ? target : l->base + l->group->next_at[i];
 }
 
-static void put_copy(struct ki_link *l, const struct ki_win *w, u8 i, const struct ki_piece *taken)
+/* The copy of a call pushes its return address first: that is on the stack in the rest of it. */
+static u64 pushed_in(const struct ki_copy *c)
+{
+	const struct ki_fixup *f = &c->fix[0];
+
+	return c->nfix && f->kind == KI_FIX_ABS32 ? GENMASK_ULL(c->len - 1, f->off + 4) : 0;
+}
+
+static void put_copy(struct ki_link *l, const struct ki_win *w, u8 i, unsigned long addr,
+		     const struct ki_piece *taken)
 {
 	const struct ki_copy *c = &w->copies[i];
 	struct ki_fixup fix[KI_FIXUPS];
@@ -127,6 +143,8 @@ static void put_copy(struct ki_link *l, const struct ki_win *w, u8 i, const stru
 
 		branch->target = taken ? l->base + taken->at : landing(l, branch->target);
 	}
+	ki_rows_code(&l->rows, l->len, addr, 0, pushed_in(c), c->len);
+	ki_rows_copy(&l->rows, l->len, addr, c->code);
 	put(l, c->code, c->len, fix, c->nfix);
 }
 
@@ -134,24 +152,50 @@ static void put_copy(struct ki_link *l, const struct ki_win *w, u8 i, const stru
 static void put_window(struct ki_link *l, u32 *next, const struct ki_win *w, bool followed)
 {
 	const struct ki_piece *other = NULL;
+	unsigned long addr = w->addr;
 	u8 i;
 
+	l->rows.owner = w->owner;
 	for (i = 0; i < w->ncopy; i++) {
-		other = put_chunks(l, next, w, i, KI_BEFORE);
+		other = put_chunks(l, next, w, i, KI_BEFORE, addr, 0);
 		if (other)
 			break;
-		put_copy(l, w, i, taken_side(l, *next, w, i));
-		put_chunks(l, next, w, i, KI_AFTER);
+		put_copy(l, w, i, addr, taken_side(l, *next, w, i));
+		addr += w->copies[i].orig_len;
+		put_chunks(l, next, w, i, KI_AFTER, addr, 0);
 		while (*next < l->npieces && l->pieces[*next]->win == w &&
 		       l->pieces[*next]->insn == i)
 			(*next)++; /* the taken side's: put later */
 	}
 	if (other)
-		put_jump(l, other->target);
+		put_jump(l, other->target, addr, 0);
 	else if (!(w->flow[i - 1] & (KI_FLOW_ENDS | KI_FLOW_CALL)) && !followed)
-		put_jump(l, landing(l, w->addr + w->len));
+		put_jump(l, landing(l, w->addr + w->len), addr, 0);
 	while (*next < l->npieces && l->pieces[*next]->win == w)
 		(*next)++; /* behind a replacement: control never gets there */
+}
+
+static unsigned long addr_of(const struct ki_win *w, u8 insn)
+{
+	unsigned long addr = w->addr;
+
+	while (insn--)
+		addr += w->copies[insn].orig_len;
+	return addr;
+}
+
+/* Whoever is on one has left the instruction: a call has pushed its return address. */
+static void put_taken_side(struct ki_link *l, u32 *next)
+{
+	const struct ki_piece *first = l->pieces[*next], *other;
+	const struct ki_win *w = first->win;
+	const struct ki_copy *c = &w->copies[first->insn];
+	unsigned long addr = addr_of(w, first->insn);
+	u32 pushed = pushed_in(c) ? 8 : 0;
+
+	l->rows.owner = w->owner;
+	other = put_chunks(l, next, w, first->insn, KI_TAKEN, addr, pushed);
+	put_jump(l, other ? other->target : landing(l, c->fix[c->nfix - 1].target), addr, pushed);
 }
 
 static void put_taken_sides(struct ki_link *l)
@@ -159,18 +203,12 @@ static void put_taken_sides(struct ki_link *l)
 	u32 next = 0;
 
 	while (next < l->npieces) {
-		struct ki_piece *first = l->pieces[next];
-		const struct ki_win *w = first->win;
-		const struct ki_copy *c = &w->copies[first->insn];
-		const struct ki_piece *other;
-
-		if (first->where != KI_TAKEN) {
+		if (l->pieces[next]->where != KI_TAKEN) {
 			next++;
 			continue;
 		}
-		first->at = l->len;
-		other = put_chunks(l, &next, w, first->insn, KI_TAKEN);
-		put_jump(l, other ? other->target : landing(l, c->fix[c->nfix - 1].target));
+		l->pieces[next]->at = l->len;
+		put_taken_side(l, &next);
 	}
 }
 
@@ -181,6 +219,7 @@ static void link_all(struct ki_link *l)
 
 	l->len = 0;
 	l->reason = KI_R_OK;
+	ki_rows_start(&l->rows);
 	for (i = 0; i < g->n; i++) {
 		const struct ki_win *w = g->v[i];
 
@@ -242,24 +281,47 @@ static int gather(struct ki_link *l)
 	return 0;
 }
 
-/* Neither length nor order depend on the place. */
-static int link_at_place(struct ki_link *l, bool reserve, u16 *reason)
+/* The patch is written, and the kernel's tables say what it is. */
+static int write_patch(struct ki_link *l, struct ki_block *b, bool reserve, u16 *reason)
 {
+	l->base = ki_heap_addr(b);
+	link_all(l);
+	*reason = l->reason;
+	if (l->reason)
+		return -ERANGE;
+	*reason = KI_R_HEAP_FULL;
+	if (!ki_rows_publish(&l->rows, b, reserve))
+		return -ENOSPC;
+	ki_text_write_heap(l->base, l->buf, l->len);
+	return 0;
+}
+
+/* Neither length, rows nor order depend on the place. */
+static int link_at_place(struct ki_link *l, bool reserve, struct ki_patch *out, u16 *reason)
+{
+	struct ki_block *b;
+	int err;
+
 	link_all(l);
 	l->room = l->len;
 	l->buf = kvmalloc(l->room, GFP_KERNEL);
-	if (!l->buf)
+	if (!l->buf || ki_rows_room(&l->rows))
 		return -ENOMEM;
-	*reason = KI_R_HEAP_FULL;
-	l->base = ki_heap_alloc(l->len, reserve);
-	if (!l->base)
-		return -ENOSPC;
-	link_all(l);
-	*reason = l->reason;
-	if (!l->reason)
-		return 0;
-	ki_heap_free(l->base, l->len);
-	return -ERANGE;
+	err = ki_heap_alloc(l->len, l->rows.norc, l->rows.nex, reserve, &b);
+	if (err == -ENOSPC)
+		*reason = KI_R_HEAP_FULL;
+	if (err)
+		return err;
+	err = write_patch(l, b, reserve, reason);
+	if (err)
+		ki_heap_free(b);
+	else
+		*out = (struct ki_patch){.addr = l->base,
+					 .len = l->len,
+					 .faults = l->rows.nex,
+					 .bugs = l->rows.nbug,
+					 .block = b};
+	return err;
 }
 
 int ki_patch_build(struct ki_group *g, bool reserve, struct ki_patch *out, u16 *reason)
@@ -270,12 +332,16 @@ int ki_patch_build(struct ki_group *g, bool reserve, struct ki_patch *out, u16 *
 	*reason = KI_R_NO_MEMORY;
 	err = gather(&l);
 	if (!err)
-		err = link_at_place(&l, reserve, reason);
-	if (!err) {
-		ki_text_write_heap(l.base, l.buf, l.len);
-		*out = (struct ki_patch){.addr = l.base, .len = l.len};
-	}
+		err = link_at_place(&l, reserve, out, reason);
+	ki_rows_free(&l.rows);
 	kvfree(l.buf);
 	kvfree(l.pieces);
 	return err;
+}
+
+void ki_patch_free(const struct ki_patch *p)
+{
+	if (p->bugs)
+		ki_bugs_drop(p->addr, p->addr + p->len);
+	ki_heap_free(p->block);
 }

@@ -88,6 +88,7 @@ static struct ki_piece *piece_new(struct ki_session *s, const struct ki_chunk *c
 	p->target = c->target;
 	p->len = c->len;
 	p->nfix = c->nfix;
+	p->pushed = ki_vet_pushed(c);
 	memcpy(p->fix, c->fix, sizeof(p->fix));
 	memcpy(p->code, c->code, sizeof(p->code));
 	return p;
