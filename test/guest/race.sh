@@ -131,6 +131,10 @@ check_log() {
 	if dmesg | grep -E "$bad"; then
 		fail "the kernel complains"
 	fi
+	# Only kernels with lockdep have it; at its first complaint it ends itself.
+	if [[ -e /proc/lockdep_stats ]] && ! grep -q 'debug_locks: *1$' /proc/lockdep_stats; then
+		fail "lockdep is off"
+	fi
 }
 
 check_count() {
