@@ -53,36 +53,41 @@ static void short_jump(u8 *out, unsigned long at, unsigned long to)
 	out[1] = to - (at + 2);
 }
 
+/* One window of a change: where its springboard led, and where it will; 0: nowhere. */
+struct ki_move {
+	const struct ki_win *win;
+	bool fresh;
+	unsigned long from, to;
+};
+
 /* The swap of one site: from the bytes of one patch to those of another; no patch: the original. */
-static struct ki_swap *site_swap(struct ki_swap *s, const struct ki_change *c,
+static struct ki_swap *site_swap(struct ki_swap *s, const struct ki_move *m,
 				 const struct ki_site *site)
 {
-	const struct ki_win *w = c->win;
-
-	*s = (struct ki_swap){.addr = site->addr, .len = site->len, .fresh = w->fresh};
-	s->via = c->patch.addr ? c->patch.addr : w->patch.addr;
+	*s = (struct ki_swap){.addr = site->addr, .len = site->len, .fresh = m->fresh};
+	s->via = m->to ? m->to : m->from;
 	memcpy(s->now, site->orig, site->len);
 	memcpy(s->then, site->orig, site->len);
 	return s;
 }
 
-static void fill_jmp(struct ki_swap *s, const struct ki_change *c)
+static void fill_jmp(struct ki_swap *s, const struct ki_move *m)
 {
-	const struct ki_win *w = c->win;
+	const struct ki_win *w = m->win;
 
-	site_swap(s, c, &w->site)->wait = w->fresh && w->wait;
-	if (!w->fresh)
-		jump(s->now, w->addr, w->patch.addr);
-	if (c->patch.addr)
-		jump(s->then, w->addr, c->patch.addr);
+	site_swap(s, m, &w->site)->wait = m->fresh && w->wait;
+	if (!m->fresh)
+		jump(s->now, w->addr, m->from);
+	if (m->to)
+		jump(s->then, w->addr, m->to);
 }
 
-static void fill_trap(struct ki_swap *s, const struct ki_change *c)
+static void fill_trap(struct ki_swap *s, const struct ki_move *m)
 {
-	site_swap(s, c, &c->win->site)->trap = c->patch.addr;
-	if (!c->win->fresh)
+	site_swap(s, m, &m->win->site)->trap = m->to;
+	if (!m->fresh)
 		s->now[0] = KI_INT3;
-	if (c->patch.addr)
+	if (m->to)
 		s->then[0] = KI_INT3;
 }
 
@@ -91,52 +96,71 @@ static void fill_trap(struct ki_swap *s, const struct ki_change *c)
  * is: in the tail of a host, or before it is restored, that takes the wait. Between two patches
  * only the bounce changes, and then it is code that runs.
  */
-static void fill_bounce(struct ki_swap *s, const struct ki_change *c)
+static void fill_bounce(struct ki_swap *s, const struct ki_move *m)
 {
-	const struct ki_win *w = c->win;
+	const struct ki_win *w = m->win;
 
-	site_swap(s, c, &w->bounce)->wait = w->host || !c->patch.addr;
-	if (!w->fresh)
-		jump(s->now, w->bounce.addr, w->patch.addr);
-	if (c->patch.addr)
-		jump(s->then, w->bounce.addr, c->patch.addr);
-	if (!w->fresh && c->patch.addr) {
+	site_swap(s, m, &w->bounce)->wait = w->hosted || !m->to;
+	if (!m->fresh)
+		jump(s->now, w->bounce.addr, m->from);
+	if (m->to)
+		jump(s->then, w->bounce.addr, m->to);
+	if (!m->fresh && m->to) {
 		s->wait = false;
 		return;
 	}
 	s++->via = 0;
-	site_swap(s, c, &w->site)->wait = w->fresh && w->wait;
-	short_jump(w->fresh ? s->then : s->now, w->addr, w->bounce.addr);
+	site_swap(s, m, &w->site)->wait = m->fresh && w->wait;
+	short_jump(m->fresh ? s->then : s->now, w->addr, w->bounce.addr);
 }
 
-/* Returns how many swaps the change takes, 1 or 2. */
-static u32 fill_swaps(struct ki_swap *s, const struct ki_change *c)
+/* Returns how many swaps it takes: 0 to 2. */
+static u32 fill_window(struct ki_swap *s, const struct ki_move *m)
 {
-	switch (c->win->board) {
+	if (!m->win->boarded)
+		return 0;
+	switch (m->win->board) {
 	case KI_BOARD_JMP:
-		fill_jmp(s, c);
+		fill_jmp(s, m);
 		return 1;
 	case KI_BOARD_TRAP:
-		fill_trap(s, c);
+		fill_trap(s, m);
 		return 1;
 	default:
-		fill_bounce(s, c);
-		return c->win->fresh || !c->patch.addr ? 2 : 1;
+		fill_bounce(s, m);
+		return m->fresh || !m->to ? 2 : 1;
 	}
 }
 
-/* Which change a swap belongs to. */
-static u32 change_of(const struct ki_change *changes, u32 n, u32 swap)
+/* Fill in the swaps of a change; returns how many. */
+static u32 fill_swaps(struct ki_swap *s, const struct ki_change *c)
 {
-	struct ki_swap unused[2];
-	u32 i, at = 0;
+	const struct ki_group *g = c->group;
+	u32 i, n = 0;
 
-	for (i = 0; i < n; i++) {
-		at += fill_swaps(unused, &changes[i]);
-		if (swap < at)
-			break;
+	for (i = 0; i < g->n; i++) {
+		struct ki_move m = {.win = g->v[i], .fresh = g->fresh};
+
+		if (g->patch.addr)
+			m.from = g->patch.addr + g->at[i];
+		if (c->patch.addr)
+			m.to = c->patch.addr + g->next_at[i];
+		n += fill_window(s + n, &m);
 	}
-	return i;
+	return n;
+}
+
+/* Which change the swap at an address belongs to. */
+static u32 change_at(const struct ki_change *changes, u32 n, unsigned long addr)
+{
+	u32 i, k;
+
+	for (i = 0; i < n; i++)
+		for (k = 0; k < changes[i].group->n; k++)
+			if (changes[i].group->v[k]->site.addr == addr ||
+			    changes[i].group->v[k]->bounce.addr == addr)
+				return i;
+	return n;
 }
 
 int ki_change_swap(struct ki_change *changes, u32 n, u32 *bad)
@@ -146,16 +170,28 @@ int ki_change_swap(struct ki_change *changes, u32 n, u32 *bad)
 	int err;
 
 	*bad = n;
-	v = kvmalloc_array(n, 2 * sizeof(*v), GFP_KERNEL);
+	for (i = 0; i < n; i++)
+		swaps += 2 * changes[i].group->n;
+	v = kvmalloc_array(swaps, sizeof(*v), GFP_KERNEL);
 	if (!v)
 		return -ENOMEM;
-	for (i = 0; i < n; i++)
+	for (i = 0, swaps = 0; i < n; i++)
 		swaps += fill_swaps(v + swaps, &changes[i]);
 	err = ki_text_swap(v, swaps, bad);
 	if (err == -ESTALE)
-		*bad = change_of(changes, n, *bad);
+		*bad = change_at(changes, n, v[*bad].addr);
 	kvfree(v);
 	return err;
+}
+
+/* The patch that has been built is the group's from now on; the one before is buried. */
+void ki_change_record(struct ki_change *c)
+{
+	struct ki_group *g = c->group;
+
+	ki_bury_patch(g->patch);
+	g->patch = c->patch;
+	swap(g->at, g->next_at);
 }
 
 void ki_change_drop(struct ki_change *changes, u32 n)
@@ -164,5 +200,5 @@ void ki_change_drop(struct ki_change *changes, u32 n)
 
 	for (i = 0; i < n; i++)
 		if (changes[i].patch.addr)
-			ki_heap_free(changes[i].patch.addr, changes[i].patch.len);
+			ki_patch_free(&changes[i].patch);
 }

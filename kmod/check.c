@@ -70,9 +70,9 @@ static u16 shape_of_window(const struct ki_job *j, u32 i)
 {
 	const struct ki_window *w = &j->windows[i];
 
-	if (w->reason || w->zero || !is_zero(w->zero2, sizeof(w->zero2)) || !w->len ||
-	    w->len > KI_WINDOW_MAX || !is_zero(w->orig + w->len, KI_WINDOW_MAX - w->len) ||
-	    w->addr + w->len < w->addr)
+	if (w->reason || w->zero || (w->flags & ~KI_WINDOW_UNBOARDED) || (w->flags && !w->group) ||
+	    !w->len || w->len > KI_WINDOW_MAX ||
+	    !is_zero(w->orig + w->len, KI_WINDOW_MAX - w->len) || w->addr + w->len < w->addr)
 		return KI_R_BAD_REQUEST;
 	if (i && w->addr < w[-1].addr + w[-1].len)
 		return KI_R_BAD_REQUEST;
@@ -101,6 +101,8 @@ static u16 claim_sites(struct ki_win *w, const struct ki_verifier *v)
 
 	if (bounced_in(w))
 		return KI_R_WINDOW_OVERLAP;
+	if (!w->boarded)
+		return KI_R_OK;
 	if (!ki_site_claim(&w->site, w->addr, ki_board_len(w->board), w->orig))
 		return KI_R_WINDOW_OVERLAP;
 	if (w->board != KI_BOARD_BOUNCE || !ki_verify_filler(v, w->bounce_at))
@@ -123,13 +125,13 @@ static u16 find_window(struct ki_job *j, struct ki_verifier *v, u32 i)
 	if (w) {
 		if (!same_window(w, req, copies))
 			return KI_R_WINDOW_OVERLAP;
-		j->changes[i].win = w;
+		j->wins[i] = w;
 		return KI_R_OK;
 	}
 	w = ki_win_new(req, copies);
 	if (!w)
 		return KI_R_NO_MEMORY;
-	j->changes[i].win = w;
+	j->wins[i] = w;
 	reason = ki_verify_window(v, w);
 	return reason ? reason : claim_sites(w, v);
 }
@@ -149,26 +151,47 @@ static struct ki_win *window_around(const struct ki_job *j, unsigned long start)
 		else if (start >= r->addr + r->len)
 			lo = mid + 1;
 		else
-			w = r->reason ? NULL : j->changes[lo = hi = mid].win;
+			w = r->reason ? NULL : j->wins[lo = hi = mid];
 	}
 	return w;
+}
+
+/*
+ * A task that sleeps in a fault comes back there, however long we wait (faults.c), and runs the
+ * window from there to its end.
+ */
+static bool sleepers_return(unsigned long start, unsigned long end)
+{
+	const struct ki_reserved_row *row;
+	u32 from = 0;
+
+	while ((row = ki_reserved_next(start, end, &from)))
+		if (row->reason == KI_R_EXTABLE)
+			return true;
+	return false;
 }
 
 static u16 find_host(struct ki_job *j, struct ki_win *w)
 {
 	struct ki_win *host;
 
-	if (w->board != KI_BOARD_BOUNCE || !w->fresh || w->bounce.len)
+	if (w->board != KI_BOARD_BOUNCE || !w->boarded || w->bounce.len)
 		return KI_R_OK;
 	host = window_around(j, w->bounce_at);
-	if (!host || host->board != KI_BOARD_JMP || w->bounce_at < host->addr + KI_JMP_LEN ||
+	if (!host || !host->boarded || host->board != KI_BOARD_JMP ||
+	    w->bounce_at < host->addr + KI_JMP_LEN ||
 	    w->bounce_at + KI_JMP_LEN > host->addr + host->len)
+		return KI_R_BOUNCE_LIVE;
+	if (sleepers_return(host->addr + 1, w->bounce_at + KI_JMP_LEN))
 		return KI_R_BOUNCE_LIVE;
 	if (!ki_site_claim(&w->bounce, w->bounce_at, KI_JMP_LEN,
 			   host->orig + (w->bounce_at - host->addr)))
 		return KI_R_BOUNCE_TAKEN;
-	w->host = host;
-	host->users++;
+	w->hosted = true;
+	if (!w->group || host->group != w->group) {
+		w->host = host;
+		host->users++;
+	}
 	return KI_R_OK;
 }
 
@@ -181,13 +204,55 @@ static int find_hosts(struct ki_job *j)
 		u16 reason = j->windows[i].reason;
 
 		if (!reason)
-			reason = find_host(j, j->changes[i].win);
+			reason = find_host(j, j->wins[i]);
 		if (reason && !j->windows[i].reason) {
 			int err = ki_refuse(&j->req->reason, reason);
 
 			j->windows[i].reason = reason;
 			first = first ? first : err;
 		}
+	}
+	return first;
+}
+
+/* Windows [i, end) of the request are to be one group. */
+static u16 make_group(struct ki_job *j, u32 i, u32 end)
+{
+	struct ki_group *g = j->wins[i]->group;
+	u32 k;
+
+	for (k = i + 1; k < end; k++)
+		if (j->wins[k]->group != g)
+			return KI_R_GROUP_MIXED;
+	if (g)
+		return KI_R_OK;
+	return ki_group_new(&j->wins[i], end - i) ? KI_R_NO_MEMORY : KI_R_OK;
+}
+
+/* All windows have a group, most one of their own. */
+static int find_groups(struct ki_job *j)
+{
+	u32 i, k, end, n = j->req->nwindows;
+	int first = 0, err;
+
+	for (i = 0; i < n; i = end) {
+		u16 reason = KI_R_OK;
+
+		for (end = i + 1; end < n && j->windows[i].group; end++)
+			if (j->windows[end].group != j->windows[i].group)
+				break;
+		for (k = i; k < end && !reason; k++)
+			reason = j->windows[k].reason;
+		if (reason) /* one is refused: the others of the group have nothing to stand in */
+			err = ki_refuse(&j->req->reason, reason);
+		else if ((reason = make_group(j, i, end)))
+			err = ki_refuse(&j->req->reason, reason);
+		else
+			continue;
+		for (k = i; k < end; k++)
+			if (!j->windows[k].reason)
+				j->windows[k].reason = reason;
+		first = first ? first : err;
 	}
 	return first;
 }
@@ -207,7 +272,6 @@ static int check_windows(struct ki_job *j)
 	for (i = 0; i < j->req->nwindows; i++) {
 		u16 reason = shape_of_window(j, i);
 
-		INIT_LIST_HEAD(&j->changes[i].more);
 		if (!reason)
 			reason = find_window(j, v, i);
 		j->windows[i].reason = reason;
@@ -218,6 +282,8 @@ static int check_windows(struct ki_job *j)
 		cond_resched();
 	}
 	ki_verifier_free(v);
+	err = find_groups(j);
+	first = first ? first : err;
 	err = find_hosts(j);
 	first = first ? first : err;
 	if (!first && ki_reserved_stale())
@@ -225,17 +291,32 @@ static int check_windows(struct ki_job *j)
 	return first;
 }
 
-static u16 check_replacement(const struct ki_chunk *c)
+static u16 is_callee(unsigned long addr)
 {
 	struct module *owner;
-	u16 reason;
+	u16 reason = ki_verify_callee(addr, &owner);
+
+	module_put(owner);
+	return reason;
+}
+
+/*
+ * Only where the stack is as at a function's entry: there, and at a call or a jump that goes to
+ * one. That the two functions take and return the same is for the sender to know.
+ */
+static u16 check_replacement(const struct ki_win *w, const struct ki_chunk *c)
+{
+	const struct ki_copy *copy;
 
 	if (c->len || c->nfix || c->where == KI_AFTER || !is_zero(c->fix, sizeof(c->fix)) ||
 	    !is_zero(c->code, sizeof(c->code)))
 		return KI_R_BAD_REQUEST;
-	reason = ki_verify_callee(c->target, &owner);
-	module_put(owner);
-	return reason;
+	if (c->where == KI_BEFORE)
+		return w->entry && !c->insn ? is_callee(c->target) : KI_R_NOT_REPLACEABLE;
+	copy = &w->copies[c->insn];
+	if (is_callee(copy->fix[copy->nfix - 1].target))
+		return KI_R_NOT_REPLACEABLE;
+	return is_callee(c->target);
 }
 
 /* Does control leave the instruction on this side? */
@@ -263,10 +344,10 @@ static u16 check_chunk(const struct ki_job *j, const struct ki_chunk *c)
 	w = &j->windows[c->window];
 	if (c->insn >= w->ncopy)
 		return KI_R_BAD_SLOT;
-	if (!w->reason && !has_side(j->changes[c->window].win, c))
+	if (!w->reason && !has_side(j->wins[c->window], c))
 		return KI_R_NO_SUCH_SIDE;
 	if (c->kind == KI_CHUNK_REPLACE)
-		return check_replacement(c);
+		return w->reason ? w->reason : check_replacement(j->wins[c->window], c);
 	if (c->target || !c->len || c->len > KI_CHUNK_MAX ||
 	    !is_zero(c->code + c->len, KI_CHUNK_MAX - c->len))
 		return KI_R_BAD_REQUEST;
@@ -293,24 +374,32 @@ static int check_chunks(struct ki_job *j)
 	return first;
 }
 
+static bool group_used(const struct ki_group *g)
+{
+	bool used = g->job;
+	u32 i;
+
+	for (i = 0; i < g->n; i++)
+		used |= g->v[i]->users;
+	return used;
+}
+
 /* A window without a chunk would be a springboard to nothing, if nobody bounces in it. */
 static int check_all_used(struct ki_job *j)
 {
-	unsigned long *used = kvcalloc(BITS_TO_LONGS(j->req->nwindows), sizeof(long), GFP_KERNEL);
 	int err = 0;
 	u32 i;
 
-	if (!used)
-		return -ENOMEM;
 	for (i = 0; i < j->req->nchunks; i++)
-		__set_bit(j->chunks[i].window, used);
+		j->wins[j->chunks[i].window]->group->job = 1;
 	for (i = 0; i < j->req->nwindows; i++) {
-		if (test_bit(i, used) || j->changes[i].win->users)
+		if (group_used(j->wins[i]->group))
 			continue;
 		j->windows[i].reason = KI_R_NO_HOST;
 		err = ki_refuse(&j->req->reason, KI_R_NO_HOST);
 	}
-	kvfree(used);
+	for (i = 0; i < j->req->nwindows; i++)
+		j->wins[i]->group->job = 0;
 	return err;
 }
 

@@ -9,6 +9,7 @@
  *	call *operand	push $return; jmp *operand
  *	jmp target	jmp rel32
  *	jcc target	jcc rel32
+ *	loop target	loop +2; jmp +5; jmp target	(the jmp +5 leads behind the copy)
  *	anything else	its own bytes, a RIP-relative displacement made anew
  */
 #include <linux/string.h>
@@ -126,11 +127,23 @@ static u16 emit_group5(struct ki_copy *out, struct insn *in, const u8 *bytes, u6
 	}
 }
 
+/* loop, loope, loopne, jrcxz have no 32-bit form: the count decides between two jumps. */
+static void emit_loop(struct ki_copy *out, const struct insn *in, u64 target)
+{
+	static const u8 behind[] = {0xeb, KI_JMP_LEN}, jmp = KI_JMP;
+
+	if (has_prefix(in, 0x67)) /* the count is %ecx */
+		out->code[out->len++] = 0x67;
+	out->code[out->len++] = in->opcode.bytes[0];
+	out->code[out->len++] = sizeof(behind);
+	memcpy(out->code + out->len, behind, sizeof(behind));
+	out->len += sizeof(behind);
+	emit_branch(out, &jmp, 1, target);
+}
+
 static u16 refuse_one_byte(const struct insn *in)
 {
 	switch (in->opcode.bytes[0]) {
-	case 0xe0 ... 0xe3:
-		return KI_R_LOOP_INSN;
 	case 0xfb:
 		return KI_R_STI;
 	case 0xcc:
@@ -155,8 +168,7 @@ static u16 refuse_two_byte(const struct insn *in)
 	u8 modrm = in->modrm.nbytes ? in->modrm.bytes[0] : 0;
 
 	switch (in->opcode.bytes[1]) {
-	case 0x0b: /* ud2, ud1, ud0 */
-	case 0xb9:
+	case 0xb9: /* ud1, ud0 */
 	case 0xff:
 		return KI_R_BUG_SITE;
 	case 0x1e:
@@ -184,6 +196,11 @@ static u16 refuse_two_byte(const struct insn *in)
 	}
 }
 
+static bool is_loop(u8 op)
+{
+	return (op & 0xfc) == 0xe0;
+}
+
 static u16 emit_one_byte(struct ki_copy *out, struct insn *in, const u8 *bytes, u64 next, u8 *flow)
 {
 	u8 op = in->opcode.bytes[0];
@@ -201,6 +218,9 @@ static u16 emit_one_byte(struct ki_copy *out, struct insn *in, const u8 *bytes, 
 		code[1] = 0x80 | (op & 0x0f);
 		emit_branch(out, code, 2, next + in->immediate.value);
 		*flow = KI_FLOW_LEAVES | KI_FLOW_DIRECT;
+	} else if (is_loop(op)) {
+		emit_loop(out, in, next + in->immediate.value);
+		*flow = KI_FLOW_LEAVES | KI_FLOW_DIRECT;
 	} else {
 		emit_verbatim(out, in, bytes, next);
 		if (op == 0xc3 || op == 0xc2)
@@ -216,7 +236,7 @@ static bool is_branch(const struct insn *in)
 	if (in->opcode.nbytes == 2)
 		return op == 0x0f && (in->opcode.bytes[1] & 0xf0) == 0x80;
 	return op == 0xe8 || op == 0xe9 || op == 0xeb || (op & 0xf0) == 0x70 || op == 0xc3 ||
-	       op == 0xc2;
+	       op == 0xc2 || is_loop(op);
 }
 
 u16 ki_copy_emit(unsigned long addr, const u8 *bytes, size_t len, struct ki_copy *out, u8 *flow)

@@ -13,13 +13,16 @@ struct ki_job {
 	struct ki_window *windows;
 	struct ki_copy *copies;
 	struct ki_chunk *chunks;
-	struct ki_change *changes; /* one for each window */
-	struct ki_piece **pieces;  /* one for each chunk */
+	struct ki_win **wins;	   /* one for each window */
+	struct ki_change *changes; /* one for each of their groups */
+	u32 nchanges;
+	struct ki_piece **pieces; /* one for each chunk */
 };
 
 /*
- * Check everything; each refused window or chunk gets its reason. Fills changes[].win, which for a
- * new window is its caller's to free, with the sites that it has claimed. The first error.
+ * Check everything; each refused window or chunk gets its reason. Fills wins[] and their
+ * groups; new ones are the caller's to free, with the sites that they have claimed. The first
+ * error.
  */
 int ki_job_check(struct ki_job *j);
 

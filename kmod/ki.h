@@ -19,7 +19,9 @@
  *   trap     where a breakpoint of ours sends the CPU
  *   probes   kprobes that come to functions with windows
  *   heap     memory for patches, in the module's own text
+ *   rows     what the kernel's tables say of patches; orc, extable, bugs: each of the tables
  *   quiesce  waiting until no task can be inside a piece of text
+ *   faults   finding tasks that sleep in a fault which they took in a patch
  *   counters per-CPU counters, mapped to user space
  *   reserved text that must not be moved
  *   view     reading text, live or original
@@ -51,9 +53,13 @@ int ki_symbols_init(void);
 unsigned long ki_symbol(const char *name); /* 0 if there is none */
 
 /* A place in the text heap. */
+struct ki_block;
 struct ki_patch {
 	unsigned long addr; /* 0: none */
-	u16 len;
+	u32 len;
+	bool faults; /* instructions in it may fault, and the task sleep in the fault */
+	bool bugs;
+	struct ki_block *block;
 };
 
 /* A place in the text that a springboard or a bounce takes. */
@@ -72,18 +78,35 @@ struct ki_win {
 	unsigned long bounce_at; /* KI_BOARD_BOUNCE */
 	u8 len;
 	u8 ncopy;
-	u8 board;   /* enum ki_board_kind */
-	bool wait;  /* an instruction boundary is inside the springboard */
-	bool fresh; /* not in the tree yet */
+	u8 board;     /* enum ki_board_kind */
+	bool boarded; /* has a springboard */
+	bool wait;    /* an instruction boundary is inside the springboard */
+	bool entry;   /* the first instruction is that of the function's body */
 	u8 orig[KI_WINDOW_MAX];
 	struct ki_copy *copies;
 	u8 *flow;	     /* KI_FLOW_* of each copy */
-	u32 users;	     /* windows that bounce in this one's tail */
-	struct ki_win *host; /* in whose tail this one bounces; NULL: in filler, or not at all */
+	u32 users;	     /* windows of other groups that bounce in this one's tail */
+	struct ki_win *host; /* of another group, in whose tail this one bounces; or NULL */
+	bool hosted;	     /* bounces in the tail of a window, of whichever group */
 	struct ki_site site, bounce;
-	struct list_head chunks; /* of ki_piece.in_window, in the order in which they run */
-	struct ki_patch patch;	 /* what the springboard leads to */
+	struct ki_group *group;
+	struct list_head chunks; /* of ki_piece.in_window */
+	struct list_head more;	 /* those that a splice in progress adds */
 	struct module *owner;	 /* of the text; NULL: the kernel */
+};
+
+/*
+ * Windows that are linked into one patch: one, or neighbours. It is the unit of change: its patch
+ * is built and replaced as a whole.
+ */
+struct ki_group {
+	struct ki_patch patch; /* what the springboards lead to */
+	bool fresh;	       /* not installed yet */
+	u32 job;	       /* 1 + its index among the changes of a splice in progress, or 0 */
+	u32 *at, *next_at;     /* where each window begins in the patch; in the one being made */
+	struct list_head todo; /* of a removal in progress */
+	u32 n;
+	struct ki_win *v[]; /* in order of address */
 };
 
 /* An installed chunk. */
@@ -100,8 +123,10 @@ struct ki_piece {
 	u8 len;
 	u8 nfix;
 	bool dying;	      /* marked for removal by the change in progress */
+	u32 at;		      /* the first on a taken side: where it stands in the patch */
 	unsigned long target; /* KI_CHUNK_REPLACE */
 	struct module *owner; /* of the target's text */
+	u64 pushed;	      /* a bit for each byte of code: a word more is on the stack there */
 	struct ki_fixup fix[KI_FIXUPS];
 	u8 code[KI_CHUNK_MAX];
 };
@@ -120,10 +145,9 @@ void ki_session_end(struct ki_session *s);
 u32 ki_session_count(void);
 
 /* change.c; ki_lock held */
-/* What happens to one window. */
+/* What happens to one group. */
 struct ki_change {
-	struct ki_win *win;
-	struct list_head more; /* new pieces */
+	struct ki_group *group;
 	struct ki_patch patch; /* the new one; none: the original bytes return */
 };
 
@@ -131,9 +155,10 @@ struct ki_change {
 int ki_refuse(u32 *out, u16 reason);
 /* A user's array in memory of kvfree; NULL if n is 0 or *err is, or becomes, an error. */
 void *ki_take_array(u64 from, u32 n, size_t each, int *err);
-/* Make all changes, in order of address: all or nothing; -ESTALE: see ki_text_swap. Kprobes held.
- */
+/* Make all changes, in order of address: all or nothing; -ESTALE: see ki_text_swap. */
 int ki_change_swap(struct ki_change *changes, u32 n, u32 *bad);
+/* A change has been made: its patch is the group's, the one before is buried. */
+void ki_change_record(struct ki_change *c);
 /* Give back patches of changes that were not made. */
 void ki_change_drop(struct ki_change *changes, u32 n);
 
@@ -146,10 +171,14 @@ void ki_unsplice_all(struct ki_session *s);
 struct ki_win *ki_win_touching(unsigned long start, unsigned long end);
 struct ki_win *ki_win_next(struct ki_win *w);
 struct ki_win *ki_win_new(const struct ki_window *req, const struct ki_copy *copies);
-void ki_win_insert(struct ki_win *w);
-void ki_win_erase(struct ki_win *w);
 void ki_win_free(struct ki_win *w); /* NULL is allowed */
 u32 ki_win_count(void);
+int ki_group_new(struct ki_win **v, u32 n); /* v[i]->group is it */
+void ki_group_insert(struct ki_group *g);
+void ki_group_erase(struct ki_group *g);
+void ki_group_free(struct ki_group *g); /* and its windows; NULL is allowed */
+/* The window of the group that begins at addr: its index, or -1. */
+int ki_group_find(const struct ki_group *g, unsigned long addr);
 u8 ki_board_len(u8 board);
 void ki_piece_free(struct ki_piece *p); /* NULL is allowed */
 
@@ -160,19 +189,18 @@ struct ki_site *ki_site_touching(unsigned long start, unsigned long end);
 struct ki_site *ki_site_next(struct ki_site *s);
 
 /* patch.c; ki_lock held */
-#define KI_PATCH_MAX 4096
 /*
- * Link the patch of a window from its pieces that are not dying and, behind them, `more`. Heap
- * space is taken and the bytes are written there; nobody runs them yet.
+ * Link the patch of a group from its windows' pieces that are not dying, and those of `more`.
+ * Heap space is taken and the bytes are written there; nobody runs them yet. Fills next_at.
  */
-int ki_patch_build(struct ki_win *w, struct list_head *more, bool reserve, struct ki_patch *out,
-		   u16 *reason);
+int ki_patch_build(struct ki_group *g, bool reserve, struct ki_patch *out, u16 *reason);
+void ki_patch_free(const struct ki_patch *p); /* nobody can be inside; without ki_lock too */
 
 /* verify.c; ki_lock held */
 struct ki_verifier;
 int ki_verifier_new(struct ki_verifier **out);
 void ki_verifier_free(struct ki_verifier *v);
-/* KI_R_OK, or why not. Fills w->flow, w->wait. Cheap for windows in order of address. */
+/* KI_R_OK, or why not. Fills w->flow, w->wait, w->entry. Cheap for windows in order of address. */
 u16 ki_verify_window(struct ki_verifier *v, struct ki_win *w);
 /* Are 5 bytes there, in the function of the window verified last, filler that nothing executes? */
 bool ki_verify_filler(const struct ki_verifier *v, unsigned long addr);
@@ -188,6 +216,8 @@ u16 ki_copy_emit(unsigned long addr, const u8 *bytes, size_t len, struct ki_copy
 
 /* vet.c */
 u16 ki_vet_chunk(const struct ki_session *s, const struct ki_chunk *c);
+/* Of a chunk that may run: a bit for each byte, set where it has pushed a word. */
+u64 ki_vet_pushed(const struct ki_chunk *c);
 
 /* text.c */
 struct ki_swap {
@@ -242,18 +272,20 @@ void ki_probes_exit(void);
 void ki_probes_hold(void);
 void ki_probes_release(void);
 
-/* heap.c; ki_lock held */
+/* heap.c, rows.c: what is in rows.h is for those who make patches */
 int ki_heap_init(void);
 void ki_heap_exit(void);
-unsigned long ki_heap_alloc(size_t len, bool reserve); /* 0: full */
-void ki_heap_free(unsigned long addr, size_t len);
 void ki_heap_info(struct ki_info *info);
+int ki_rows_init(void);
 
 /* quiesce.c: may sleep long. On return no task is where it could have been preempted before. */
 int ki_quiesce_init(void);
 void ki_quiesce_exit(void);
 void ki_quiesce(void);
 u64 ki_quiesce_count(void);
+
+/* faults.c: call found for each address in the heap where a task took a fault it is still in. */
+void ki_faults_find(void (*found)(void *arg, unsigned long ip), void *arg);
 
 /* session.c: free when no task can be inside any more. ki_lock held. */
 struct ki_run;

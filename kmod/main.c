@@ -225,6 +225,7 @@ static const struct {
 	{ki_symbols_init, NULL},
 	{ki_quiesce_init, ki_quiesce_exit},
 	{ki_heap_init, ki_heap_exit},
+	{ki_rows_init, NULL},
 	{ki_counters_init, ki_counters_exit},
 	{ki_reserved_init, ki_reserved_exit},
 	{ki_trap_init, ki_trap_exit},

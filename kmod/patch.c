@@ -1,36 +1,39 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The linker: a window's patch from its pieces.
+ * The linker: a group's patch from its windows' pieces.
  *
- *	for each displaced instruction:
- *		the chunks before it	or, where it is replaced, jmp replacement: the end
+ *	for each window, for each displaced instruction:
+ *		the chunks before it	or, where it is replaced, jmp replacement: the window's end
  *		its copy		a branch with chunks on its taken side goes to these
  *		the chunks behind it
- *	jmp back behind the window	unless control never gets here
+ *	jmp back behind the window	unless control never gets here, or the next window follows
  *	for each taken side with chunks:
  *		these chunks
  *		jmp to the branch's target
  *
- * A branch to the window's own start, the smallest loop there is, goes to the start of the patch:
- * the springboard would lead there anyhow.
+ * A branch to the beginning of a window of the same group goes to where that is in the patch:
+ * the springboard would lead there anyhow, if there is one.
  *
  * All fixups are relative to where the patch will be, so the place is taken first: pieces are
- * linked once to learn their length and where the taken sides stand, and again at their place.
+ * linked once to learn their length, how many rows they have in the kernel's tables (rows.c) and
+ * where windows and taken sides stand, and again at their place.
  */
+#include <linux/bits.h>
+#include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
 
-#include "ki.h"
+#include "rows.h"
 
 struct ki_link {
-	const struct ki_win *w;
-	struct ki_piece **pieces; /* in the order in which they stand */
+	struct ki_group *group;
+	struct ki_piece **pieces; /* in the order of what they stand at */
 	u32 npieces;
 	unsigned long base;
-	u32 len;
+	u32 len, room;
 	u16 reason;
-	u16 taken[KI_WINDOW_INSNS]; /* where the taken side's chunks stand; 0: there are none */
-	u8 *buf;
+	struct ki_rows rows;
+	u8 *buf; /* NULL: only the length is wanted */
 };
 
 static s64 fixup_value(const struct ki_fixup *f, unsigned long field)
@@ -49,12 +52,9 @@ static void put(struct ki_link *l, const u8 *code, u8 len, const struct ki_fixup
 {
 	u8 i;
 
-	if (l->len + len > KI_PATCH_MAX) {
-		l->reason = KI_R_TOO_MANY;
-		return;
-	}
-	memcpy(l->buf + l->len, code, len);
-	for (i = 0; i < nfix; i++) {
+	if (l->buf && l->len + len <= l->room)
+		memcpy(l->buf + l->len, code, len);
+	for (i = 0; l->buf && i < nfix; i++) {
 		s64 value = fixup_value(&fix[i], l->base + l->len + fix[i].off);
 		s32 field = value;
 
@@ -65,111 +65,177 @@ static void put(struct ki_link *l, const u8 *code, u8 len, const struct ki_fixup
 	l->len += len;
 }
 
-static void put_jump(struct ki_link *l, u64 target)
+/* A jump where the stack is as at addr, and `pushed` bytes deeper. */
+static void put_jump(struct ki_link *l, u64 target, unsigned long addr, u32 pushed)
 {
 	static const u8 jmp[KI_JMP_LEN] = {KI_JMP};
 	struct ki_fixup to = {.kind = KI_FIX_REL32, .off = 1, .target = target};
 
+	ki_rows_stack(&l->rows, l->len, addr, pushed);
 	put(l, jmp, KI_JMP_LEN, &to, 1);
 }
 
 /*
- * The chunks of one side of one instruction, which are next. Returns the replacement among them:
- * of several the last, NULL if there is none.
+ * The chunks of one side of one instruction, which are next. The stack is there as at addr, and
+ * `pushed` bytes deeper. Returns the replacement among them: of several the last, NULL if there is
+ * none.
  */
-static const struct ki_piece *put_chunks(struct ki_link *l, u32 *next, u8 insn, u8 where)
+static const struct ki_piece *put_chunks(struct ki_link *l, u32 *next, const struct ki_win *w,
+					 u8 insn, u8 where, unsigned long addr, u32 pushed)
 {
 	const struct ki_piece *replacement = NULL;
 
 	for (; *next < l->npieces; (*next)++) {
 		const struct ki_piece *p = l->pieces[*next];
 
-		if (p->insn != insn || p->where != where)
+		if (p->win != w || p->insn != insn || p->where != where)
 			break;
-		if (p->kind == KI_CHUNK_REPLACE)
+		if (p->kind == KI_CHUNK_REPLACE) {
 			replacement = p;
-		else
-			put(l, p->code, p->len, p->fix, p->nfix);
+			continue;
+		}
+		ki_rows_code(&l->rows, l->len, addr, pushed, p->pushed, p->len);
+		put(l, p->code, p->len, p->fix, p->nfix);
 	}
 	return replacement;
 }
 
-static bool any_chunk(const struct ki_link *l, u32 from, u8 insn, u8 where)
+/* The first chunk on the taken side of an instruction whose next chunk is `from`. */
+static const struct ki_piece *taken_side(const struct ki_link *l, u32 from, const struct ki_win *w,
+					 u8 insn)
 {
-	for (; from < l->npieces && l->pieces[from]->insn == insn; from++)
-		if (l->pieces[from]->where == where)
-			return true;
-	return false;
+	for (; from < l->npieces; from++) {
+		const struct ki_piece *p = l->pieces[from];
+
+		if (p->win != w || p->insn != insn)
+			break;
+		if (p->where == KI_TAKEN)
+			return p;
+	}
+	return NULL;
 }
 
-static void put_copy(struct ki_link *l, u8 i, bool taken_side)
+/* Where a branch of the group's code goes: into the patch, if the target is there. */
+static u64 landing(const struct ki_link *l, u64 target)
 {
-	const struct ki_copy *c = &l->w->copies[i];
+	int i = ki_group_find(l->group, target);
+
+	return i < 0 ? target : l->base + l->group->next_at[i];
+}
+
+/* The copy of a call pushes its return address first: that is on the stack in the rest of it. */
+static u64 pushed_in(const struct ki_copy *c)
+{
+	const struct ki_fixup *f = &c->fix[0];
+
+	return c->nfix && f->kind == KI_FIX_ABS32 ? GENMASK_ULL(c->len - 1, f->off + 4) : 0;
+}
+
+static void put_copy(struct ki_link *l, const struct ki_win *w, u8 i, unsigned long addr,
+		     const struct ki_piece *taken)
+{
+	const struct ki_copy *c = &w->copies[i];
 	struct ki_fixup fix[KI_FIXUPS];
 
 	memcpy(fix, c->fix, sizeof(fix));
-	if (l->w->flow[i] & KI_FLOW_DIRECT) {
+	if (w->flow[i] & KI_FLOW_DIRECT) {
 		struct ki_fixup *branch = &fix[c->nfix - 1];
 
-		if (taken_side)
-			branch->target = l->base + l->taken[i];
-		else if (branch->target == l->w->addr && !(l->w->flow[i] & KI_FLOW_CALL))
-			branch->target = l->base;
+		branch->target = taken ? l->base + taken->at : landing(l, branch->target);
 	}
+	ki_rows_code(&l->rows, l->len, addr, 0, pushed_in(c), c->len);
+	ki_rows_copy(&l->rows, l->len, addr, c->code);
 	put(l, c->code, c->len, fix, c->nfix);
 }
 
-/* Of the instructions before `end`. */
-static void put_taken_sides(struct ki_link *l, u8 end)
+/* followed: the next window of the group stands behind this one, in the text as in the patch. */
+static void put_window(struct ki_link *l, u32 *next, const struct ki_win *w, bool followed)
+{
+	const struct ki_piece *other = NULL;
+	unsigned long addr = w->addr;
+	u8 i;
+
+	l->rows.owner = w->owner;
+	for (i = 0; i < w->ncopy; i++) {
+		other = put_chunks(l, next, w, i, KI_BEFORE, addr, 0);
+		if (other)
+			break;
+		put_copy(l, w, i, addr, taken_side(l, *next, w, i));
+		addr += w->copies[i].orig_len;
+		put_chunks(l, next, w, i, KI_AFTER, addr, 0);
+		while (*next < l->npieces && l->pieces[*next]->win == w &&
+		       l->pieces[*next]->insn == i)
+			(*next)++; /* the taken side's: put later */
+	}
+	if (other)
+		put_jump(l, other->target, addr, 0);
+	else if (!(w->flow[i - 1] & (KI_FLOW_ENDS | KI_FLOW_CALL)) && !followed)
+		put_jump(l, landing(l, w->addr + w->len), addr, 0);
+	while (*next < l->npieces && l->pieces[*next]->win == w)
+		(*next)++; /* behind a replacement: control never gets there */
+}
+
+static unsigned long addr_of(const struct ki_win *w, u8 insn)
+{
+	unsigned long addr = w->addr;
+
+	while (insn--)
+		addr += w->copies[insn].orig_len;
+	return addr;
+}
+
+/* Whoever is on one has left the instruction: a call has pushed its return address. */
+static void put_taken_side(struct ki_link *l, u32 *next)
+{
+	const struct ki_piece *first = l->pieces[*next], *other;
+	const struct ki_win *w = first->win;
+	const struct ki_copy *c = &w->copies[first->insn];
+	unsigned long addr = addr_of(w, first->insn);
+	u32 pushed = pushed_in(c) ? 8 : 0;
+
+	l->rows.owner = w->owner;
+	other = put_chunks(l, next, w, first->insn, KI_TAKEN, addr, pushed);
+	put_jump(l, other ? other->target : landing(l, c->fix[c->nfix - 1].target), addr, pushed);
+}
+
+static void put_taken_sides(struct ki_link *l)
 {
 	u32 next = 0;
 
-	while (next < l->npieces && l->pieces[next]->insn < end) {
-		u8 i = l->pieces[next]->insn;
-		const struct ki_piece *other;
-		u64 target;
-
+	while (next < l->npieces) {
 		if (l->pieces[next]->where != KI_TAKEN) {
 			next++;
 			continue;
 		}
-		l->taken[i] = l->len;
-		other = put_chunks(l, &next, i, KI_TAKEN);
-		target = l->w->copies[i].fix[l->w->copies[i].nfix - 1].target;
-		put_jump(l, other ? other->target : target);
+		l->pieces[next]->at = l->len;
+		put_taken_side(l, &next);
 	}
 }
 
 static void link_all(struct ki_link *l)
 {
-	const struct ki_piece *other = NULL;
-	u32 next = 0;
-	u8 i;
+	struct ki_group *g = l->group;
+	u32 i, next = 0;
 
 	l->len = 0;
 	l->reason = KI_R_OK;
-	for (i = 0; i < l->w->ncopy; i++) {
-		other = put_chunks(l, &next, i, KI_BEFORE);
-		if (other)
-			break;
-		put_copy(l, i, any_chunk(l, next, i, KI_TAKEN));
-		put_chunks(l, &next, i, KI_AFTER);
-		while (next < l->npieces && l->pieces[next]->insn == i)
-			next++; /* the taken side's */
+	ki_rows_start(&l->rows);
+	for (i = 0; i < g->n; i++) {
+		const struct ki_win *w = g->v[i];
+
+		g->next_at[i] = l->len;
+		put_window(l, &next, w, i + 1 < g->n && w->addr + w->len == g->v[i + 1]->addr);
 	}
-	if (other)
-		put_jump(l, other->target);
-	else if (!(l->w->flow[i - 1] & (KI_FLOW_ENDS | KI_FLOW_CALL)))
-		put_jump(l, l->w->addr + l->w->len);
-	put_taken_sides(l, i);
+	put_taken_sides(l);
 }
 
-/* As they stand in the patch; of equal ones the first installed first: ids do not tell, `seq` does.
- */
+/* As they stand in the patch; of equal ones the first installed first. */
 static int by_place(const void *a, const void *b)
 {
 	const struct ki_piece *x = *(const struct ki_piece **)a, *y = *(const struct ki_piece **)b;
 
+	if (x->win != y->win)
+		return x->win->addr < y->win->addr ? -1 : 1;
 	if (x->insn != y->insn)
 		return x->insn < y->insn ? -1 : 1;
 	if (x->where != y->where)
@@ -181,54 +247,101 @@ static int by_place(const void *a, const void *b)
 	return x->seq < y->seq ? -1 : x->seq > y->seq;
 }
 
-static int gather(struct ki_link *l, struct list_head *more, u32 room)
+/* Count the group's pieces, or note them. */
+static u32 each_piece(const struct ki_group *g, struct ki_piece **out)
 {
 	struct ki_piece *p;
-	u32 n = 0;
+	u32 i, n = 0;
 
-	list_for_each_entry (p, &l->w->chunks, in_window)
-		n += !p->dying;
-	if (more)
-		list_for_each_entry (p, more, in_window)
+	for (i = 0; i < g->n; i++) {
+		list_for_each_entry (p, &g->v[i]->chunks, in_window) {
+			if (p->dying)
+				continue;
+			if (out)
+				out[n] = p;
 			n++;
-	if (n > room)
-		return -E2BIG;
-	list_for_each_entry (p, &l->w->chunks, in_window)
-		if (!p->dying)
-			l->pieces[l->npieces++] = p;
-	if (more)
-		list_for_each_entry (p, more, in_window)
-			l->pieces[l->npieces++] = p;
+		}
+		list_for_each_entry (p, &g->v[i]->more, in_window) {
+			if (out)
+				out[n] = p;
+			n++;
+		}
+	}
+	return n;
+}
+
+static int gather(struct ki_link *l)
+{
+	l->npieces = each_piece(l->group, NULL);
+	l->pieces = kvmalloc_array(l->npieces ? l->npieces : 1, sizeof(*l->pieces), GFP_KERNEL);
+	if (!l->pieces)
+		return -ENOMEM;
+	each_piece(l->group, l->pieces);
 	sort(l->pieces, l->npieces, sizeof(*l->pieces), by_place, NULL);
 	return 0;
 }
 
-int ki_patch_build(struct ki_win *w, struct list_head *more, bool reserve, struct ki_patch *out,
-		   u16 *reason)
+/* The patch is written, and the kernel's tables say what it is. */
+static int write_patch(struct ki_link *l, struct ki_block *b, bool reserve, u16 *reason)
 {
-	static u8 buf[KI_PATCH_MAX]; /* under ki_lock, as the next one */
-	static struct ki_piece *pieces[KI_PATCH_MAX];
-	struct ki_link l = {.w = w, .buf = buf, .base = w->addr, .pieces = pieces};
-
-	*reason = KI_R_TOO_MANY;
-	if (gather(&l, more, ARRAY_SIZE(pieces)))
-		return -E2BIG;
-	/* Neither length nor order depend on the place. */
-	link_all(&l);
-	if (l.reason == KI_R_TOO_MANY)
-		return -E2BIG;
-	*reason = KI_R_HEAP_FULL;
-	l.base = ki_heap_alloc(l.len, reserve);
-	if (!l.base)
-		return -ENOSPC;
-	link_all(&l);
-	*reason = l.reason;
-	if (l.reason) {
-		ki_heap_free(l.base, l.len);
+	l->base = ki_heap_addr(b);
+	link_all(l);
+	*reason = l->reason;
+	if (l->reason)
 		return -ERANGE;
-	}
-	ki_text_write_heap(l.base, l.buf, l.len);
-	out->addr = l.base;
-	out->len = l.len;
+	*reason = KI_R_HEAP_FULL;
+	if (!ki_rows_publish(&l->rows, b, reserve))
+		return -ENOSPC;
+	ki_text_write_heap(l->base, l->buf, l->len);
 	return 0;
+}
+
+/* Neither length, rows nor order depend on the place. */
+static int link_at_place(struct ki_link *l, bool reserve, struct ki_patch *out, u16 *reason)
+{
+	struct ki_block *b;
+	int err;
+
+	link_all(l);
+	l->room = l->len;
+	l->buf = kvmalloc(l->room, GFP_KERNEL);
+	if (!l->buf || ki_rows_room(&l->rows))
+		return -ENOMEM;
+	err = ki_heap_alloc(l->len, l->rows.norc, l->rows.nex, reserve, &b);
+	if (err == -ENOSPC)
+		*reason = KI_R_HEAP_FULL;
+	if (err)
+		return err;
+	err = write_patch(l, b, reserve, reason);
+	if (err)
+		ki_heap_free(b);
+	else
+		*out = (struct ki_patch){.addr = l->base,
+					 .len = l->len,
+					 .faults = l->rows.nex,
+					 .bugs = l->rows.nbug,
+					 .block = b};
+	return err;
+}
+
+int ki_patch_build(struct ki_group *g, bool reserve, struct ki_patch *out, u16 *reason)
+{
+	struct ki_link l = {.group = g, .base = g->v[0]->addr};
+	int err;
+
+	*reason = KI_R_NO_MEMORY;
+	err = gather(&l);
+	if (!err)
+		err = link_at_place(&l, reserve, out, reason);
+	ki_rows_free(&l.rows);
+	kvfree(l.buf);
+	kvfree(l.pieces);
+	return err;
+}
+
+void ki_patch_free(const struct ki_patch *p)
+{
+	if (p->bugs)
+		ki_bugs_drop(p->addr, p->addr + p->len);
+	ki_heap_free(p->block);
 }

@@ -4,7 +4,9 @@
  *
  * When a session ends its chunks are taken out at once, but a task may still be inside a patch
  * (it was preempted there), about to write a counter. So patches and counters are buried first:
- * a piece of work waits until no task can be there and gives the space back.
+ * a piece of work waits until no task can be there and gives the space back. A task that sleeps
+ * in a fault it took in a patch is not waited for: its patch stays buried, with all counters, and
+ * is looked at again later; until then the module cannot be unloaded.
  *
  * If another tool has written into one of our springboards meanwhile (a kprobe on top of it),
  * the window cannot be restored. Its pieces, and all counters of the session, then go to the
@@ -17,11 +19,12 @@
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 
-#include "ki.h"
+#include "rows.h"
 
 struct ki_grave {
 	struct list_head list;
 	struct ki_patch patch;
+	bool inhabited;
 };
 
 static u32 ki_sessions;
@@ -38,6 +41,10 @@ static struct ki_session ki_orphans = {
 	.runs = LIST_HEAD_INIT(ki_orphans.runs),
 };
 static bool ki_orphans_pinned;
+static bool ki_graves_pinned;
+
+#define KI_DIG_SOON  msecs_to_jiffies(10)
+#define KI_DIG_LATER msecs_to_jiffies(200)
 
 /* Under ki_lock: ours from here on. */
 static void take_graves(struct list_head *graves, struct list_head *runs)
@@ -48,17 +55,62 @@ static void take_graves(struct list_head *graves, struct list_head *runs)
 	atomic_inc(&ki_digging);
 }
 
-/* No lock needed: nobody else knows these patches. */
+static void mark_inhabited(void *graves, unsigned long ip)
+{
+	struct ki_grave *g;
+
+	list_for_each_entry (g, (struct list_head *)graves, list)
+		if (ip >= g->patch.addr && ip < g->patch.addr + g->patch.len)
+			g->inhabited = true;
+}
+
+static void find_inhabited(struct list_head *graves)
+{
+	bool any = false;
+	struct ki_grave *g;
+
+	list_for_each_entry (g, graves, list) {
+		g->inhabited = false;
+		any |= g->patch.faults;
+	}
+	if (any)
+		ki_faults_find(mark_inhabited, graves);
+}
+
+/* No lock needed: nobody else knows these patches. What stays in the list is inhabited. */
 static void free_graves(struct list_head *graves)
 {
 	struct ki_grave *g, *next;
 
+	ki_quiesce();
+	find_inhabited(graves);
 	list_for_each_entry_safe (g, next, graves, list) {
-		ki_heap_free(g->patch.addr, g->patch.len);
+		if (g->inhabited)
+			continue;
+		list_del(&g->list);
+		ki_patch_free(&g->patch);
 		kfree(g);
 	}
 	if (atomic_dec_and_test(&ki_digging))
 		wake_up_all(&ki_dug);
+}
+
+/* Under ki_lock: these are looked at again later. While the module ends, it waits for them. */
+static void put_back(struct list_head *graves)
+{
+	if (list_empty(graves))
+		return;
+	list_splice(graves, &ki_graves);
+	schedule_delayed_work(&ki_dig_work, KI_DIG_LATER);
+	if (!ki_graves_pinned)
+		ki_graves_pinned = try_module_get(THIS_MODULE);
+}
+
+static void unpin_graves(void)
+{
+	if (ki_graves_pinned)
+		module_put(THIS_MODULE);
+	ki_graves_pinned = false;
 }
 
 static void dig(struct work_struct *unused)
@@ -70,11 +122,16 @@ static void dig(struct work_struct *unused)
 	take_graves(&graves, &runs);
 	mutex_unlock(&ki_lock);
 
-	ki_quiesce();
 	free_graves(&graves);
 
 	mutex_lock(&ki_lock);
-	ki_counters_drop(&runs);
+	if (list_empty(&graves)) {
+		ki_counters_drop(&runs);
+		unpin_graves();
+	} else {
+		list_splice(&runs, &ki_buried_runs);
+		put_back(&graves);
+	}
 	mutex_unlock(&ki_lock);
 }
 
@@ -86,9 +143,11 @@ void ki_bury_patch(struct ki_patch p)
 		return;
 	while (!(g = kmalloc(sizeof(*g), GFP_KERNEL)))
 		cond_resched(); /* burying cannot be refused */
+	if (p.bugs)
+		ki_bugs_bury(p.addr, p.addr + p.len);
 	g->patch = p;
 	list_add_tail(&g->list, &ki_graves);
-	schedule_delayed_work(&ki_dig_work, msecs_to_jiffies(10));
+	schedule_delayed_work(&ki_dig_work, KI_DIG_SOON);
 }
 
 void ki_bury_now(void)
@@ -96,14 +155,21 @@ void ki_bury_now(void)
 	LIST_HEAD(graves);
 
 	take_graves(&graves, NULL);
-	ki_quiesce();
 	free_graves(&graves);
+	put_back(&graves);
 	wait_event(ki_dug, !atomic_read(&ki_digging));
 }
 
 void ki_bury_finish(void)
 {
-	flush_delayed_work(&ki_dig_work);
+	bool left;
+
+	do {
+		flush_delayed_work(&ki_dig_work);
+		mutex_lock(&ki_lock);
+		left = !list_empty(&ki_graves);
+		mutex_unlock(&ki_lock);
+	} while (left);
 }
 
 static void pin_orphans(void)
@@ -120,7 +186,7 @@ static void bury_runs(struct list_head *runs)
 	if (list_empty(runs))
 		return;
 	list_splice_tail_init(runs, &ki_buried_runs);
-	schedule_delayed_work(&ki_dig_work, msecs_to_jiffies(10));
+	schedule_delayed_work(&ki_dig_work, KI_DIG_SOON);
 }
 
 static void retry_orphans(void)

@@ -24,26 +24,47 @@ static int job_read(struct ki_job *j)
 	j->chunks = ki_take_array(r->chunks, r->nchunks, sizeof(*j->chunks), &err);
 	if (err)
 		return err;
+	j->wins = kvcalloc(r->nwindows, sizeof(*j->wins), GFP_KERNEL);
 	j->changes = kvcalloc(r->nwindows, sizeof(*j->changes), GFP_KERNEL);
 	j->pieces = kvcalloc(r->nchunks, sizeof(*j->pieces), GFP_KERNEL);
-	return j->changes && j->pieces ? 0 : -ENOMEM;
+	return j->wins && j->changes && j->pieces ? 0 : -ENOMEM;
+}
+
+/* New windows, alone or in groups. */
+static void free_wins(struct ki_job *j)
+{
+	u32 i;
+
+	for (i = 0; j->wins && i < j->req->nwindows; i++) {
+		struct ki_win *w = j->wins[i];
+
+		if (w && w->host && (!w->group || w->group->fresh))
+			w->host->users--;
+	}
+	for (i = 0; j->wins && i < j->req->nwindows; i++) {
+		struct ki_win *w = j->wins[i];
+
+		if (w && !w->group)
+			ki_win_free(w);
+		else if (w && w->group->fresh && w == w->group->v[w->group->n - 1])
+			ki_group_free(w->group);
+	}
 }
 
 static void job_free(struct ki_job *j)
 {
 	u32 i;
 
-	for (i = 0; j->changes && i < j->req->nwindows; i++)
-		if (j->changes[i].win && j->changes[i].win->fresh && j->changes[i].win->host)
-			j->changes[i].win->host->users--;
-	for (i = 0; j->changes && i < j->req->nwindows; i++)
-		if (j->changes[i].win && j->changes[i].win->fresh)
-			ki_win_free(j->changes[i].win);
-	for (i = 0; j->pieces && i < j->req->nchunks; i++)
+	for (i = 0; j->pieces && i < j->req->nchunks; i++) {
+		if (j->pieces[i])
+			list_del(&j->pieces[i]->in_window);
 		ki_piece_free(j->pieces[i]);
+	}
+	free_wins(j);
 	kvfree(j->windows);
 	kvfree(j->copies);
 	kvfree(j->chunks);
+	kvfree(j->wins);
 	kvfree(j->changes);
 	kvfree(j->pieces);
 }
@@ -67,6 +88,7 @@ static struct ki_piece *piece_new(struct ki_session *s, const struct ki_chunk *c
 	p->target = c->target;
 	p->len = c->len;
 	p->nfix = c->nfix;
+	p->pushed = ki_vet_pushed(c);
 	memcpy(p->fix, c->fix, sizeof(p->fix));
 	memcpy(p->code, c->code, sizeof(p->code));
 	return p;
@@ -77,34 +99,60 @@ static int make_pieces(struct ki_job *j)
 	u32 i;
 
 	for (i = 0; i < j->req->nchunks; i++) {
-		struct ki_change *c = &j->changes[j->chunks[i].window];
+		struct ki_win *w = j->wins[j->chunks[i].window];
 		struct ki_piece *p = piece_new(j->session, &j->chunks[i]);
 
 		if (!p)
 			return ki_refuse(&j->req->reason, KI_R_NO_MEMORY);
-		p->win = c->win;
+		p->win = w;
+		list_add_tail(&p->in_window, &w->more);
 		j->pieces[i] = p;
 		if (p->kind == KI_CHUNK_REPLACE && ki_verify_callee(p->target, &p->owner))
 			return ki_refuse(&j->req->reason, KI_R_MODULE_GOING);
-		list_add_tail(&p->in_window, &c->more);
 		j->chunks[i].id = p->id;
 	}
 	return 0;
+}
+
+/* One change for each group, in order of address. */
+static void list_changes(struct ki_job *j)
+{
+	u32 i;
+
+	for (i = 0; i < j->req->nwindows; i++) {
+		struct ki_group *g = j->wins[i]->group;
+
+		if (!g->job) {
+			j->changes[j->nchanges].group = g;
+			g->job = ++j->nchanges;
+		}
+	}
+	for (i = 0; i < j->nchanges; i++)
+		j->changes[i].group->job = 0;
+}
+
+/* A group is refused: its windows of the request say why. */
+static int refuse_group(struct ki_job *j, const struct ki_group *g, u16 reason)
+{
+	u32 i;
+
+	for (i = 0; i < j->req->nwindows; i++)
+		if (j->wins[i]->group == g)
+			j->windows[i].reason = reason;
+	return ki_refuse(&j->req->reason, reason);
 }
 
 static int build_patches(struct ki_job *j)
 {
 	u32 i;
 
-	for (i = 0; i < j->req->nwindows; i++) {
+	for (i = 0; i < j->nchanges; i++) {
 		struct ki_change *c = &j->changes[i];
 		u16 reason;
-		int err = ki_patch_build(c->win, &c->more, false, &c->patch, &reason);
 
-		if (err) {
-			j->windows[i].reason = reason;
-			return ki_refuse(&j->req->reason, reason);
-		}
+		if (ki_patch_build(c->group, false, &c->patch, &reason))
+			return refuse_group(j, c->group, reason);
+		cond_resched();
 	}
 	return 0;
 }
@@ -113,15 +161,13 @@ static void record_splice(struct ki_job *j)
 {
 	u32 i;
 
-	for (i = 0; i < j->req->nwindows; i++) {
-		struct ki_change *c = &j->changes[i];
-
-		if (c->win->fresh)
-			ki_win_insert(c->win);
-		ki_bury_patch(c->win->patch);
-		c->win->patch = c->patch;
-		list_splice_tail_init(&c->more, &c->win->chunks);
+	for (i = 0; i < j->nchanges; i++) {
+		if (j->changes[i].group->fresh)
+			ki_group_insert(j->changes[i].group);
+		ki_change_record(&j->changes[i]);
 	}
+	for (i = 0; i < j->req->nwindows; i++)
+		list_splice_tail_init(&j->wins[i]->more, &j->wins[i]->chunks);
 	for (i = 0; i < j->req->nchunks; i++) {
 		list_add_tail(&j->pieces[i]->in_session, &j->session->pieces);
 		j->pieces[i] = NULL;
@@ -142,13 +188,15 @@ static int answer(struct ki_job *j)
 }
 
 /* Not the bytes that were checked: a kprobe has come, or somebody else has written there. */
-static int refuse_stale(struct ki_job *j, u32 bad)
+static int refuse_stale(struct ki_job *j, const struct ki_group *g)
 {
-	const struct ki_win *w = j->changes[bad].win;
-	bool probe = ki_text_probed(w->addr, w->addr + w->len);
+	u16 reason = KI_R_BYTES_CHANGED;
+	u32 i;
 
-	j->windows[bad].reason = probe ? KI_R_FOREIGN_BREAKPOINT : KI_R_BYTES_CHANGED;
-	return ki_refuse(&j->req->reason, j->windows[bad].reason);
+	for (i = 0; i < g->n; i++)
+		if (ki_text_probed(g->v[i]->addr, g->v[i]->addr + g->v[i]->len))
+			reason = KI_R_FOREIGN_BREAKPOINT;
+	return refuse_group(j, g, reason);
 }
 
 static int make_changes(struct ki_job *j)
@@ -157,9 +205,9 @@ static int make_changes(struct ki_job *j)
 	int err;
 
 	ki_probes_hold();
-	err = ki_change_swap(j->changes, j->req->nwindows, &bad);
+	err = ki_change_swap(j->changes, j->nchanges, &bad);
 	if (err == -ESTALE)
-		err = refuse_stale(j, bad);
+		err = refuse_stale(j, j->changes[bad].group);
 	else if (!err)
 		record_splice(j);
 	ki_probes_release();
@@ -170,6 +218,7 @@ static int install(struct ki_job *j)
 {
 	int err = make_pieces(j);
 
+	list_changes(j);
 	if (!err)
 		err = build_patches(j);
 	if (!err)
@@ -177,7 +226,7 @@ static int install(struct ki_job *j)
 	if (!err)
 		err = make_changes(j);
 	if (err)
-		ki_change_drop(j->changes, j->req->nwindows);
+		ki_change_drop(j->changes, j->nchanges);
 	return err;
 }
 

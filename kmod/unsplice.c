@@ -16,15 +16,27 @@
 
 #define KI_UNSPLICE_PART 256
 
-/* A patch without the dying pieces; the space for it is kept in reserve. */
+/*
+ * A patch without the dying pieces; the space for it is kept in reserve, memory is waited for.
+ * False: even the reserve does not do, because patches taken out a moment ago still lie there.
+ */
 static bool rebuild(struct ki_change *c)
 {
+	bool again = false;
 	u16 reason;
+	int err;
 
-	if (!ki_patch_build(c->win, NULL, true, &c->patch, &reason))
-		return true;
-	ki_bury_now();
-	return !ki_patch_build(c->win, NULL, true, &c->patch, &reason);
+	while ((err = ki_patch_build(c->group, true, &c->patch, &reason))) {
+		if (err == -ENOMEM) {
+			cond_resched();
+			continue;
+		}
+		if (again)
+			return false;
+		again = true;
+		ki_bury_now();
+	}
+	return true;
 }
 
 static void free_dying(struct ki_win *w)
@@ -42,27 +54,27 @@ static void free_dying(struct ki_win *w)
 
 static void record_removal(struct ki_change *c)
 {
-	struct ki_win *w = c->win;
+	u32 i;
 
-	free_dying(w);
-	ki_bury_patch(w->patch);
-	w->patch = c->patch;
-	if (!w->patch.addr) {
-		if (w->host)
-			w->host->users--;
-		ki_win_erase(w);
-		ki_win_free(w);
+	for (i = 0; i < c->group->n; i++)
+		free_dying(c->group->v[i]);
+	ki_change_record(c);
+	if (!c->patch.addr) {
+		ki_group_erase(c->group);
+		ki_group_free(c->group);
 	}
 }
 
-/* Another tool has written into the springboard: leave this window as it is. */
+/* Another tool has written into a springboard: leave the group as it is. */
 static void leave_alone(struct ki_change *c)
 {
 	struct ki_piece *p;
+	u32 i;
 
 	ki_change_drop(c, 1);
-	list_for_each_entry (p, &c->win->chunks, in_window)
-		p->dying = false;
+	for (i = 0; i < c->group->n; i++)
+		list_for_each_entry (p, &c->group->v[i]->chunks, in_window)
+			p->dying = false;
 }
 
 static void take_out_part(struct ki_change *c, u32 n)
@@ -83,10 +95,10 @@ static void take_out_part(struct ki_change *c, u32 n)
 	ki_probes_release();
 }
 
-/* A window that other chunks stay in: one by one, so that each gives its old patch back. */
-static void thin_out(struct ki_win *w)
+/* A group that other chunks stay in: one by one, so that each gives its old patch back. */
+static void thin_out(struct ki_group *g)
 {
-	struct ki_change c = {.win = w};
+	struct ki_change c = {.group = g};
 
 	if (rebuild(&c))
 		take_out_part(&c, 1);
@@ -94,40 +106,63 @@ static void thin_out(struct ki_win *w)
 		leave_alone(&c);
 }
 
-/* What becomes of a window: it stays as it is, it is built anew, it goes. */
+/* What becomes of a group: it stays as it is, it is built anew, it goes. */
 enum fate { STAYS, THINS, GOES };
 
-static enum fate fate_of(const struct ki_win *w)
+static enum fate fate_of(const struct ki_group *g)
 {
 	const struct ki_piece *p;
-	bool dying = false, living = false;
+	bool dying = false, needed = false;
+	u32 i;
 
-	list_for_each_entry (p, &w->chunks, in_window) {
-		dying |= p->dying;
-		living |= !p->dying;
+	for (i = 0; i < g->n; i++) {
+		needed |= g->v[i]->users;
+		list_for_each_entry (p, &g->v[i]->chunks, in_window) {
+			dying |= p->dying;
+			needed |= !p->dying;
+		}
 	}
-	if (!living && !w->users)
+	if (!needed)
 		return GOES;
 	return dying ? THINS : STAYS;
 }
 
-/* All windows with a springboard of this kind, or of the others, in order of address. */
+static bool bounces(const struct ki_group *g)
+{
+	u32 i;
+
+	for (i = 0; i < g->n; i++)
+		if (g->v[i]->host)
+			return true;
+	return false;
+}
+
+/* All groups with something to do that bounce in others' tails, or all that do not. */
+static void list_todo(struct list_head *todo, bool bouncing)
+{
+	struct ki_win *w;
+
+	for (w = ki_win_touching(0, ULONG_MAX); w; w = ki_win_next(w)) {
+		struct ki_group *g = w->group;
+
+		if (w == g->v[0] && bounces(g) == bouncing && fate_of(g) != STAYS)
+			list_add_tail(&g->todo, todo);
+	}
+}
+
 static void take_out_kind(bool bouncing)
 {
 	static struct ki_change part[KI_UNSPLICE_PART]; /* under ki_lock */
-	struct ki_win *w = ki_win_touching(0, ULONG_MAX), *next;
+	struct ki_group *g, *next;
+	LIST_HEAD(todo);
 	u32 n = 0;
 
-	for (; w; w = next) {
-		enum fate fate = fate_of(w);
-
-		next = ki_win_next(w);
-		if ((w->board == KI_BOARD_BOUNCE) != bouncing)
-			continue;
-		if (fate == GOES)
-			part[n++] = (struct ki_change){.win = w};
-		else if (fate == THINS)
-			thin_out(w);
+	list_todo(&todo, bouncing);
+	list_for_each_entry_safe (g, next, &todo, todo) {
+		if (fate_of(g) == GOES)
+			part[n++] = (struct ki_change){.group = g};
+		else
+			thin_out(g);
 		if (n == KI_UNSPLICE_PART) {
 			take_out_part(part, n);
 			n = 0;

@@ -7,7 +7,8 @@
  * and exception fixups are noted. Then, for each window:
  *
  *   - it lies in text that may be touched, in one function, on instruction boundaries
- *   - nothing of it is reserved (reserved.c, ftrace, lock prefixes)
+ *   - nothing of it is reserved (reserved.c, ftrace, lock prefixes), but what its copies get rows
+ *     of their own for
  *   - nothing in the function jumps into the middle of it
  *   - the bytes are the expected ones, and each copy is the one copy.c makes
  *   - only its last instruction transfers control
@@ -31,7 +32,8 @@ struct ki_verifier {
 	unsigned long *boundary; /* bit: an instruction starts here */
 	unsigned long *entered;	 /* bit: something jumps here */
 	unsigned long *filler;	 /* bit: a byte of int3 or nop behind what never falls through */
-	u16 reason;		 /* why nothing in it can be touched */
+	unsigned long body; /* offset of the first instruction behind endbr and the ftrace site */
+	u16 reason;	    /* why nothing in it can be touched */
 };
 
 int ki_verifier_new(struct ki_verifier **out)
@@ -133,6 +135,20 @@ static bool never_falls_through(const struct insn *in)
 	       (op == 0xff && ((in->modrm.bytes[0] >> 3) & 7) == 4);
 }
 
+/* Where the function's own code begins: endbr64 and the ftrace site, on or off, stand before. */
+static unsigned long body_offset(const struct ki_verifier *v)
+{
+	static const u8 endbr[] = {0xf3, 0x0f, 0x1e, 0xfa};
+	unsigned long size = v->end - v->start, at = 0;
+
+	if (size > sizeof(endbr) && !memcmp(v->bytes, endbr, sizeof(endbr)))
+		at = sizeof(endbr);
+	if (size > at + KI_JMP_LEN &&
+	    ki_call(ftrace_location_range)(v->start + at, v->start + at) == v->start + at)
+		at += KI_JMP_LEN;
+	return at;
+}
+
 /* A static call's trampoline: a jmp or ret that the kernel rewrites, then its mark, a ud1. */
 static bool is_trampoline(const struct ki_verifier *v)
 {
@@ -148,6 +164,7 @@ static void decode_function(struct ki_verifier *v)
 	struct insn in;
 
 	v->reason = is_trampoline(v) ? KI_R_STATIC_CALL : KI_R_OK;
+	v->body = body_offset(v);
 	bitmap_zero(v->boundary, size);
 	bitmap_zero(v->entered, size);
 	bitmap_zero(v->filler, size);
@@ -206,15 +223,55 @@ static u16 load_function(struct ki_verifier *v, unsigned long addr)
 	return v->reason;
 }
 
+/* The copies get rows of their own in the module's table of this kind (rows.c). */
+static bool has_rows(u16 reason)
+{
+	return reason == KI_R_EXTABLE || reason == KI_R_BUG_SITE;
+}
+
+/*
+ * A task may sleep in a fault for ever, and then comes back to the instruction. The wait does not
+ * cover it (faults.c), so bytes of ours must not stand there: it is where the springboard begins,
+ * or behind it.
+ */
+static bool safe_for_sleepers(const struct ki_win *w, const struct ki_reserved_row *row)
+{
+	unsigned long at = row->addr - w->addr;
+
+	return row->reason != KI_R_EXTABLE || !at || at >= ki_board_len(w->board);
+}
+
+/*
+ * A row moves with its instruction, if that is displaced, begins where the row does and holds all
+ * of it. (Instructions are what the sender says; check_copies proves it.)
+ */
+static bool row_moves(const struct ki_win *w, const struct ki_reserved_row *row)
+{
+	static const u8 ud2[] = {0x0f, 0x0b};
+	u32 at = 0;
+	u8 i;
+
+	if (!has_rows(row->reason))
+		return false;
+	for (i = 0; i < w->ncopy && at < w->len; at += w->copies[i++].orig_len)
+		if (row->addr == w->addr + at)
+			break;
+	if (i == w->ncopy || at >= w->len || row->len > w->copies[i].orig_len ||
+	    !safe_for_sleepers(w, row))
+		return false;
+	return row->reason != KI_R_BUG_SITE ||
+	       (w->copies[i].orig_len == sizeof(ud2) && !memcmp(w->orig + at, ud2, sizeof(ud2)));
+}
+
 static u16 check_reserved(const struct ki_win *w)
 {
 	unsigned long end = w->addr + w->len;
 	const struct ki_reserved_row *row;
 	u32 from = 0;
 
-	row = ki_reserved_next(w->addr, end, &from);
-	if (row)
-		return row->reason;
+	while ((row = ki_reserved_next(w->addr, end, &from)))
+		if (!row_moves(w, row))
+			return row->reason;
 	if (ki_call(ftrace_location_range)(w->addr, end - 1))
 		return KI_R_FTRACE_SITE;
 	if (ki_text_has_lock_prefix(w->addr, end))
@@ -294,6 +351,7 @@ u16 ki_verify_window(struct ki_verifier *v, struct ki_win *w)
 		return KI_R_BYTES_CHANGED;
 	if (find_next_bit(v->entered, end - v->start, w->addr - v->start + 1) < end - v->start)
 		return KI_R_WINDOW_ENTERED;
+	w->entry = w->addr - v->start <= v->body;
 	return check_copies(v, w);
 }
 
@@ -325,7 +383,8 @@ u16 ki_verify_callee(unsigned long addr, struct module **owner)
 	*owner = ki_text_owner(addr, addr + 1, &reason);
 	if (reason)
 		return reason;
-	if (ki_call(kallsyms_lookup_size_offset)(addr, &size, &off) && !off)
+	if (ki_call(kallsyms_lookup_size_offset)(addr, &size, &off) && !off &&
+	    *owner != THIS_MODULE)
 		return KI_R_OK;
 	module_put(*owner);
 	*owner = NULL;

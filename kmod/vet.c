@@ -5,11 +5,13 @@
  * Only instructions of the table below may, and only in an order that leaves every register,
  * the flags (where the sender asked to keep them) and the stack as they were. That is a small
  * machine: each row leads from one state to another; a chunk must start and end in the state
- * CLEAN. The one store goes to a per-CPU counter that the session owns.
+ * CLEAN. The one store goes to a per-CPU counter that the session owns. From the states the
+ * linker learns where the stack is deeper, for the unwinder's rows.
  *
  * Not checked: that the flags are dead where a bare counter stands. The sender knows; if it is
  * wrong, the instrumented function goes wrong.
  */
+#include <linux/bits.h>
 #include <linux/string.h>
 
 #include "ki.h"
@@ -39,14 +41,17 @@ static const struct {
 	{1, {0x58}, RESTORED, CLEAN, false},			 /* pop %rax */
 };
 
+static u32 size_of(int row)
+{
+	return ki_vet_rows[row].len + (ki_vet_rows[row].counter ? 4 : 0);
+}
+
 static int find_row(const struct ki_chunk *c, u32 at, u8 state)
 {
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(ki_vet_rows); i++) {
-		u32 need = ki_vet_rows[i].len + (ki_vet_rows[i].counter ? 4 : 0);
-
-		if (ki_vet_rows[i].from == state && at + need <= c->len &&
+		if (ki_vet_rows[i].from == state && at + size_of(i) <= c->len &&
 		    !memcmp(c->code + at, ki_vet_rows[i].code, ki_vet_rows[i].len))
 			return i;
 	}
@@ -99,4 +104,24 @@ u16 ki_vet_chunk(const struct ki_session *s, const struct ki_chunk *c)
 	if (state != CLEAN)
 		return KI_R_BAD_CHUNK;
 	return seen == c->nfix ? KI_R_OK : KI_R_BAD_FIXUP;
+}
+
+/* Between PUSHED and RESTORED the word is on the stack. */
+u64 ki_vet_pushed(const struct ki_chunk *c)
+{
+	u8 state = CLEAN;
+	u64 pushed = 0;
+	u32 at, next;
+	int row;
+
+	for (at = 0; at < c->len; at = next) {
+		row = find_row(c, at, state);
+		if (row < 0)
+			return 0; /* a test's build */
+		next = at + size_of(row);
+		if (state != CLEAN)
+			pushed |= GENMASK_ULL(next - 1, at);
+		state = ki_vet_rows[row].to;
+	}
+	return pushed;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The installed windows, by address. They never overlap.
+ * The installed windows, by address. They never overlap. And groups of windows.
  */
+#include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 
@@ -56,17 +57,18 @@ struct ki_win *ki_win_new(const struct ki_window *req, const struct ki_copy *cop
 		return NULL;
 	}
 	INIT_LIST_HEAD(&w->chunks);
+	INIT_LIST_HEAD(&w->more);
 	w->addr = req->addr;
 	w->bounce_at = req->bounce;
 	w->len = req->len;
 	w->ncopy = req->ncopy;
 	w->board = req->board;
-	w->fresh = true;
+	w->boarded = !(req->flags & KI_WINDOW_UNBOARDED);
 	memcpy(w->orig, req->orig, sizeof(w->orig));
 	return w;
 }
 
-void ki_win_insert(struct ki_win *w)
+static void insert(struct ki_win *w)
 {
 	struct rb_node **at = &ki_windows.rb_node, *parent = NULL;
 
@@ -78,14 +80,7 @@ void ki_win_insert(struct ki_win *w)
 	rb_link_node(&w->node, parent, at);
 	rb_insert_color(&w->node, &ki_windows);
 	ki_windows_count++;
-	w->fresh = false;
 	w->site.live = w->bounce.live = true;
-}
-
-void ki_win_erase(struct ki_win *w)
-{
-	rb_erase(&w->node, &ki_windows);
-	ki_windows_count--;
 }
 
 void ki_win_free(struct ki_win *w)
@@ -98,6 +93,78 @@ void ki_win_free(struct ki_win *w)
 	kfree(w->copies);
 	kfree(w->flow);
 	kfree(w);
+}
+
+int ki_group_new(struct ki_win **v, u32 n)
+{
+	struct ki_group *g = kvzalloc(struct_size(g, v, n), GFP_KERNEL);
+	u32 i;
+
+	if (!g)
+		return -ENOMEM;
+	g->at = kvcalloc(n, 2 * sizeof(*g->at), GFP_KERNEL);
+	if (!g->at) {
+		kvfree(g);
+		return -ENOMEM;
+	}
+	g->next_at = g->at + n;
+	g->fresh = true;
+	g->n = n;
+	for (i = 0; i < n; i++) {
+		g->v[i] = v[i];
+		v[i]->group = g;
+	}
+	return 0;
+}
+
+void ki_group_insert(struct ki_group *g)
+{
+	u32 i;
+
+	for (i = 0; i < g->n; i++)
+		insert(g->v[i]);
+	g->fresh = false;
+}
+
+void ki_group_erase(struct ki_group *g)
+{
+	u32 i;
+
+	for (i = 0; i < g->n; i++) {
+		if (g->v[i]->host)
+			g->v[i]->host->users--;
+		rb_erase(&g->v[i]->node, &ki_windows);
+		ki_windows_count--;
+	}
+}
+
+void ki_group_free(struct ki_group *g)
+{
+	u32 i;
+
+	if (!g)
+		return;
+	for (i = 0; i < g->n; i++)
+		ki_win_free(g->v[i]);
+	kvfree(g->at < g->next_at ? g->at : g->next_at);
+	kvfree(g);
+}
+
+int ki_group_find(const struct ki_group *g, unsigned long addr)
+{
+	u32 lo = 0, hi = g->n;
+
+	while (lo < hi) {
+		u32 mid = (lo + hi) / 2;
+
+		if (g->v[mid]->addr == addr)
+			return mid;
+		if (g->v[mid]->addr < addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return -1;
 }
 
 void ki_piece_free(struct ki_piece *p)

@@ -148,6 +148,15 @@ json() {
 		while IFS= read -r line; do jq -e . <<< "$line" > /dev/null || return; done < "$tmp/json"
 }
 
+# What has a row of its own may be displaced (test/fuzz/seed.S is the object's source).
+disas_rows() {
+	local object=test/fuzz/corpus/image/object
+	is "$("$ki" disas --image $object _stext | sed -n 's/^ .*+0x[0-9a-f]* *\([a-z0-9]*\).*; \(fixup\|bug\)$/\1 \2/p' | paste -sd,)" "mov fixup,ud2 bug" &&
+		is "$("$ki" disas --json --image $object _stext |
+			jq -r '.instructions[] | select(.fixup or .bug) | "\(.text) \(.reason) \(.fixup) \(.bug)"' | paste -sd,)" \
+			"mov eax, [rdi] OK true null,ud2 OK null true"
+}
+
 explain_all() { is "$("$ki" explain | grep -c '^[A-Z]')" "$("$ki" explain --json | wc -l)"; }
 
 # ---- against objdump: a module of the kernel, and the kernel itself ----
@@ -241,6 +250,7 @@ for verb in "disas --regs outer rec" "calls outer" "calls --callers leaf" list "
 	check "$verb --json is JSON" json $verb "${p[@]}"
 done
 check "explain --json is JSON" json explain
+check "disas: an instruction with a fixup, a ud2 of the bug table" disas_rows
 check "explain: all reasons" explain_all
 check "all direct calls of a module are those that objdump shows" same_calls
 check "its callers too" same_callers

@@ -8,6 +8,7 @@ include test/plugin/plugin.mk
 include test/guest/prog/prog.mk
 include test/guest/race/race.mk
 include test/guest/mate/mate.mk
+include test/guest/frames/frames.mk
 include test/guest/transfers/transfers.mk
 include test/fuzz/ioctl.mk
 include test/oracles/oracles.mk

@@ -39,6 +39,8 @@ enum ki_insn_kind {
 #define KI_INSN_JUMP_LABEL 0x10
 
 #define KI_INSN_NORETURN 0x20 /* a call behind which no code of the function follows */
+#define KI_INSN_EXTABLE	 0x40 /* has a row in the exception table: may go on at its fixup */
+#define KI_INSN_BUG	 0x80 /* a ud2 with a row in the bug table: a BUG or WARN */
 
 /* General registers, by their number in instructions. */
 enum ki_reg {
@@ -150,6 +152,18 @@ struct ki_function {
 int ki_function_analyze(struct ki_target *t, const struct ki_symbol *sym, struct ki_function **out,
 			struct ki_err *err);
 void ki_function_free(struct ki_function *fn); /* NULL is allowed */
+
+/*
+ * Analyse many functions at once, in so many threads (0: one for each CPU that this process may
+ * use). `each` is called for every function, in any order, from several threads at the same time;
+ * `take` behind it, one at a time, in the order of the symbols. One of them may be NULL. fn is as
+ * ki_function_analyze makes it, but lives only until they return. An error that one returns ends
+ * all; it is returned.
+ */
+typedef int ki_function_step(void *arg, size_t i, const struct ki_function *fn);
+int ki_functions_analyze(struct ki_target *t, const struct ki_symbol *const *syms, size_t n,
+			 unsigned int threads, ki_function_step *each, ki_function_step *take,
+			 void *arg, struct ki_err *err);
 
 /* The instruction that starts at addr, or NULL. O(log n). */
 const struct ki_insn *ki_function_insn_at(const struct ki_function *fn, uint64_t addr);

@@ -151,7 +151,10 @@ ki_plan_waits(const struct ki_plan *p); /* windows whose springboard covers seve
 /* Why the driver refused chunk id at the last ki_plan_apply: KI_R_OK if it did not. */
 unsigned int ki_plan_refusal(const struct ki_plan *p, uint32_t id);
 
-/* Called between requests with how many chunks have been done, of all; false: stop. */
+/*
+ * Called between requests with how many chunks have been done, of all. false: stop, which removing
+ * does not.
+ */
 typedef bool ki_plan_progress(void *arg, size_t done, size_t all);
 
 /* Who is told of the progress of applying and removing; NULL: nobody. */

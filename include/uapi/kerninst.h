@@ -164,7 +164,14 @@ enum ki_board_kind { KI_BOARD_JMP, KI_BOARD_BOUNCE, KI_BOARD_TRAP, KI_BOARD_KIND
 /*
  * A window: whole instructions inside one basic block that one springboard displaces. If its
  * last instruction never falls through, bytes of 0xcc behind it may belong to the window.
- * A window without a chunk is a host, and must be one.
+ * A window without a chunk is a host, and must be one, or is in a group.
+ *
+ * A group: neighbours in the request with the same number in `group`, not 0. They are linked into
+ * one patch: control that falls out of one into the next, or branches from one to the beginning of
+ * another, stays in the patch. All windows of a function make the whole function move there. A
+ * window that control comes to only from others of its group needs no springboard:
+ * KI_WINDOW_UNBOARDED; but its chunks then see only what comes from there. Windows of an
+ * installed group may be asked for one by one, or all together as the same group.
  */
 struct ki_window {
 	__u64 addr;
@@ -173,11 +180,14 @@ struct ki_window {
 	__u8 len;	  /* bytes, 1..KI_WINDOW_MAX, at least those of the springboard */
 	__u8 ncopy;	  /* displaced instructions, 1..KI_WINDOW_INSNS */
 	__u8 board;	  /* enum ki_board_kind */
-	__u8 zero;
-	__u16 reason; /* out: KI_R_* of this window */
-	__u16 zero2[3];
+	__u8 flags;	  /* KI_WINDOW_* */
+	__u16 reason;	  /* out: KI_R_* of this window */
+	__u16 zero;
+	__u32 group;		  /* 0: none */
 	__u8 orig[KI_WINDOW_MAX]; /* the bytes expected there in KI_VIEW_ORIG; the rest zero */
 };
+
+#define KI_WINDOW_UNBOARDED 0x1 /* of a group: no springboard is written */
 
 /* Where a chunk stands, seen from one displaced instruction. */
 enum ki_where {

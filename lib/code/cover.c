@@ -65,7 +65,7 @@ static int advance(struct sweep *s, uint64_t limit)
 	return 0;
 }
 
-/* Of the rows of one reason, or (KI_R_OK) of all. */
+/* Of the rows of one reason, or (KI_R_OK) of all but sites. */
 static int sweep(const struct ki_reserved_row *rows, size_t n, unsigned int only,
 		 struct ki_covers *out)
 {
@@ -75,7 +75,9 @@ static int sweep(const struct ki_reserved_row *rows, size_t n, unsigned int only
 	for (size_t i = 0; !ret && i < n; i++) {
 		uint32_t reason = rows[i].reason;
 
-		if (reason == KI_R_OK || reason >= KI_R_COUNT || (only && reason != only))
+		if (reason == KI_R_OK || reason >= KI_R_COUNT)
+			continue;
+		if (only ? reason != only : ki_row_is_site(&rows[i]))
 			continue;
 		ret = advance(&s, rows[i].addr);
 		if (!(s.open >> reason & 1) || s.end[reason] < row_end(&rows[i]))

@@ -171,9 +171,9 @@ static uint16_t reason_of(const ZydisDecodedInstruction *z, const struct ki_deco
 		return KI_R_PRIVILEGED_INSN;
 	switch (d->in.kind) {
 	case KI_INSN_TRAP:
+		if (z->mnemonic == ZYDIS_MNEMONIC_UD2)
+			return KI_R_OK;
 		return d->traits & KI_TRAIT_INT3 ? KI_R_FOREIGN_BREAKPOINT : KI_R_BUG_SITE;
-	case KI_INSN_LOOP:
-		return KI_R_LOOP_INSN;
 	case KI_INSN_CALL_INDIRECT:
 		return by_stack(z) ? KI_R_STACK_CALL : KI_R_OK;
 	}

@@ -34,7 +34,7 @@ struct ki_covers {
 struct ki_facts {
 	ki_vec(struct ki_thunk) thunks; /* in order of address */
 	ki_vec(uint64_t) entries;	/* in order, each once */
-	struct ki_covers covers;	/* of all reserved rows */
+	struct ki_covers covers;	/* of all reserved rows but sites */
 	struct ki_covers static_calls;	/* of those of static calls */
 };
 
@@ -47,6 +47,12 @@ uint8_t ki_facts_thunk_register(const struct ki_facts *f, uint64_t addr);
 /* The addresses inside (start, end) that code of other symbols jumps to, by 32-bit branches. */
 const uint64_t *ki_facts_entries(const struct ki_facts *f, uint64_t start, uint64_t end,
 				 size_t *count);
+
+/* Of the exception or bug table, and about one instruction: it keeps nothing where it is. */
+static inline bool ki_row_is_site(const struct ki_reserved_row *row)
+{
+	return (row->reason == KI_R_EXTABLE || row->reason == KI_R_BUG_SITE) && row->len <= 2;
+}
 
 /* cover.c: make the covers of the target's reserved rows. 0, or a negative errno. */
 int ki_covers_find(struct ki_target *t, struct ki_facts *f, struct ki_err *err);

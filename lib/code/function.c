@@ -101,86 +101,6 @@ static int decode(struct ki_analysis *a)
 	return 0;
 }
 
-/* A static branch is one in either state: what stands there now is a nop or a jump. */
-static void set_jump_label(struct ki_analysis *a, const struct ki_reserved_row *row)
-{
-	struct ki_insn *in;
-
-	if (row->reason != KI_R_JUMP_LABEL || !row->target || !ki_function_holds(a->fn, row->addr))
-		return;
-	in = &a->fn->insns[ki_function_covering(a->fn, row->addr)];
-	if (row->addr != in->addr || (in->kind != KI_INSN_PLAIN && in->kind != KI_INSN_JMP))
-		return;
-	in->flags |= KI_INSN_JUMP_LABEL;
-	in->kind = KI_INSN_JCC;
-	in->target = row->target;
-}
-
-static void apply_rows(struct ki_analysis *a)
-{
-	struct ki_function *fn = a->fn;
-	const struct ki_cover *covers = a->facts->covers.v;
-	size_t c = ki_covers_from(&a->facts->covers, fn->start), n = a->facts->covers.n;
-
-	for (uint32_t i = 0; i < fn->ninsns && c < n; i++) {
-		struct ki_insn *in = &fn->insns[i];
-		uint64_t end = in->addr + in->len;
-
-		while (c < n && covers[c].start < end) {
-			ki_refuse(&in->reason, covers[c].reason);
-			if (covers[c].end > end)
-				break;
-			c++;
-		}
-	}
-	for (size_t r = 0; r < a->nrows; r++)
-		set_jump_label(a, &a->rows[r]);
-}
-
-/* Number of the first row at or behind addr. */
-static size_t row_from(const struct ki_reserved_row *rows, size_t n, uint64_t addr)
-{
-	size_t lo = 0, hi = n;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (rows[mid].addr < addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
-}
-
-const struct ki_reserved_row *ki_analysis_rows(const struct ki_analysis *a,
-					       const struct ki_insn *in, size_t *n)
-{
-	size_t first = row_from(a->rows, a->nrows, in->addr);
-
-	*n = 0;
-	if (first == a->nrows)
-		return NULL;
-	while (first + *n < a->nrows && a->rows[first + *n].addr < in->addr + in->len)
-		++*n;
-	return a->rows + first;
-}
-
-/* Rows that begin before the function say only that its text is reserved: that is in covers. */
-static int find_rows(struct ki_analysis *a, const struct ki_symbol *sym, struct ki_err *err)
-{
-	size_t skip;
-	int ret = ki_target_reserved(a->target, sym->addr, sym->addr + sym->size, &a->rows,
-				     &a->nrows, err);
-
-	if (ret || !a->nrows)
-		return ret;
-	skip = row_from(a->rows, a->nrows, sym->addr);
-	a->rows += skip;
-	a->nrows -= skip;
-	return 0;
-}
-
 /* Calls and jumps by way of a thunk are what the thunk makes of them. */
 static void apply_thunk(struct ki_analysis *a, struct ki_insn *in)
 {
@@ -366,7 +286,7 @@ static int analyze(struct ki_analysis *a, struct ki_err *err)
 		return ret;
 	ret = decode(a);
 	if (!ret) {
-		apply_rows(a);
+		ki_rows_apply(a);
 		apply_instructions(a);
 		ret = find_leaders(a, &x);
 	}
@@ -403,7 +323,7 @@ int ki_analysis_run(struct ki_analysis *a, const struct ki_symbol *sym, struct k
 
 	if (sym->size > UINT32_MAX)
 		return ki_err_reason(err, KI_R_FUNCTION_TOO_LARGE, sym->addr, "%s", sym->name);
-	ret = find_rows(a, sym, err);
+	ret = ki_rows_find(a, sym, err);
 	if (ret)
 		return ret;
 	a->unparsed = KI_R_OK;

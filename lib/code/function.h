@@ -82,6 +82,10 @@ static inline bool ki_function_holds(const struct ki_function *fn, uint64_t addr
 	return addr >= fn->start && addr < fn->end;
 }
 
+/* rows.c: find the rows that begin in the symbol; refuse and mark instructions as they say. */
+int ki_rows_find(struct ki_analysis *a, const struct ki_symbol *sym, struct ki_err *err);
+void ki_rows_apply(struct ki_analysis *a);
+
 /* The rows that begin in an instruction. */
 const struct ki_reserved_row *ki_analysis_rows(const struct ki_analysis *a,
 					       const struct ki_insn *in, size_t *n);

@@ -7,7 +7,7 @@
  * that is executed exactly when the block is. So the ftrace nop and endbr64 are stepped over,
  * and inside the window we settle where the flags are dead, which makes a counter one
  * instruction. What may leave the block on the way (an exception-table entry, a static branch, a
- * call) is never stepped over.
+ * call) is never stepped over; code may stand before it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -43,7 +43,7 @@ static bool may_step_over(const struct ki_insn *in)
 {
 	if (in->reason == KI_R_FTRACE_SITE || in->reason == KI_R_ENDBR)
 		return true;
-	return in->kind == KI_INSN_PLAIN &&
+	return in->kind == KI_INSN_PLAIN && !(in->flags & KI_INSN_EXTABLE) &&
 	       (in->reason == KI_R_OK || in->reason == KI_R_LOCK_PREFIX);
 }
 
@@ -54,7 +54,7 @@ static const struct ki_insn *settle(const struct ki_function *fn, const struct k
 	for (uint32_t k = i; k < s->first + s->count; k++) {
 		if (!flags_live(&fn->insns[k]))
 			return &fn->insns[k];
-		if (fn->insns[k].kind != KI_INSN_PLAIN)
+		if (!may_step_over(&fn->insns[k]))
 			break;
 	}
 	return &fn->insns[i];

@@ -8,9 +8,14 @@
  *	RIP-relative operand		the bytes, disp32 as KI_FIX_REL32
  *	jcc rel8, rel32			0f 8x REL32
  *	jmp rel8, rel32			e9 REL32
+ *	loop, loope, loopne, jrcxz	ex 02  eb 05  e9 REL32
+ *	jecxz, loops counting %ecx	67 and the same
  *	call rel32			68 ABS32(return address)  e9 REL32
  *	call r/m64			68 ABS32(return address)  the bytes, ff /2 made ff /4
- *	jmp r/m64, ret			as the first two rows
+ *	jmp r/m64, ret, ud2		as the first two rows
+ *
+ * A loop has no 32-bit form: its copy goes over a jump that leads behind the copy to one that
+ * leads to the target.
  *
  * A call must push the address behind its original, not one in the patch (doc/design.md,
  * section 4.5). The push comes first, as in the processor's own call, but the operand of an
@@ -18,7 +23,10 @@
  *
  * Prefixes mean nothing to a direct branch (branch hints, the padding of a retpoline's call) and
  * are left out, but for 66: Intel and AMD do not agree what it does. Whether a branch is a plain
- *one, a retpoline's or a return thunk's makes no difference here: the bytes decide, not the kind.
+ * one, a retpoline's or a return thunk's makes no difference here: the bytes decide, not the kind.
+ *
+ * A ud2 is copied although its handler knows it by its address, and so is what has a row in the
+ * exception table: the driver gives the copy a row of its own.
  */
 #include <string.h>
 
@@ -41,6 +49,7 @@ struct branch {
 	uint8_t prefixes; /* how many bytes of prefixes, REX included */
 	uint8_t rex;
 	bool osize; /* 66 among them */
+	bool asize; /* 67 among them */
 };
 
 static bool is_legacy_prefix(uint8_t b)
@@ -69,6 +78,7 @@ static struct branch take_apart(const struct ki_insn *in, const uint8_t *bytes)
 
 	while (b.prefixes < in->len && is_legacy_prefix(bytes[b.prefixes])) {
 		b.osize |= bytes[b.prefixes] == 0x66;
+		b.asize |= bytes[b.prefixes] == 0x67;
 		b.prefixes++;
 	}
 	if (b.prefixes < in->len && (bytes[b.prefixes] & 0xf0) == 0x40)
@@ -170,6 +180,21 @@ static unsigned int copy_direct(const struct branch *b, struct ki_copy *out)
 	return KI_R_OK;
 }
 
+static unsigned int copy_loop(const struct branch *b, struct ki_copy *out)
+{
+	static const uint8_t over[] = {2, 0xeb, 5};
+
+	if (b->in->len != b->prefixes + 2)
+		return KI_R_UNDECODABLE;
+	if (b->asize) /* the count is %ecx */
+		put_byte(out, 0x67);
+	put_byte(out, OPCODE_AT(b));
+	put(out, over, sizeof(over));
+	put_byte(out, OPCODE_JMP);
+	put_field(out, KI_FIX_REL32, direct_target(b, 1));
+	return KI_R_OK;
+}
+
 static bool operand_is_on_rsp(const struct branch *b)
 {
 	uint8_t modrm = OPCODE_NEXT(b);
@@ -215,6 +240,8 @@ static unsigned int copy_branch(const struct ki_insn *in, const uint8_t *bytes, 
 	case 0xe9:
 	case 0xeb:
 		return copy_direct(&b, out);
+	case 0xe0 ... 0xe3:
+		return copy_loop(&b, out);
 	case 0x0f:
 		if (b.prefixes + 1 < in->len && (OPCODE_NEXT(&b) & 0xf0) == 0x80)
 			return copy_direct(&b, out);
@@ -232,12 +259,11 @@ static unsigned int copy_branch(const struct ki_insn *in, const uint8_t *bytes, 
 	}
 }
 
-/* No branch, yet it holds a relative address. */
-static bool is_xbegin(const struct ki_insn *in, const uint8_t *bytes)
+static bool begins_with(const struct ki_insn *in, const uint8_t *bytes, uint8_t op, uint8_t next)
 {
 	struct branch b = take_apart(in, bytes);
 
-	return b.prefixes + 1 < in->len && OPCODE_AT(&b) == 0xc7 && OPCODE_NEXT(&b) == 0xf8;
+	return b.prefixes + 1 < in->len && OPCODE_AT(&b) == op && OPCODE_NEXT(&b) == next;
 }
 
 unsigned int ki_relocate(const struct ki_insn *in, const uint8_t *bytes, struct ki_copy *out)
@@ -249,14 +275,16 @@ unsigned int ki_relocate(const struct ki_insn *in, const uint8_t *bytes, struct 
 	switch (in->kind) {
 	case KI_INSN_PLAIN:
 	case KI_INSN_PAD:
-		if (is_xbegin(in, bytes))
+		/* xbegin: no branch, yet it holds a relative address */
+		if (begins_with(in, bytes, 0xc7, 0xf8))
 			return KI_R_PRIVILEGED_INSN;
 		put_insn(out, in, bytes);
 		return KI_R_OK;
-	case KI_INSN_LOOP:
-		return KI_R_LOOP_INSN;
 	case KI_INSN_TRAP:
-		return KI_R_BUG_SITE;
+		if (!begins_with(in, bytes, 0x0f, 0x0b)) /* ud2 */
+			return KI_R_BUG_SITE;
+		put_insn(out, in, bytes);
+		return KI_R_OK;
 	case KI_INSN_BAD:
 		return KI_R_UNDECODABLE;
 	default:

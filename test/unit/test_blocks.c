@@ -46,7 +46,7 @@ static void branches_make_blocks(void **state)
 }
 
 static const struct ki_reserved_row rows[] = {
-	{BASE + 4, 2, KI_R_JUMP_LABEL, BASE + 12}, {BASE + 6, 3, KI_R_EXTABLE, BASE + 14},
+	{BASE + 4, 2, KI_R_JUMP_LABEL, BASE + 12}, {BASE + 6, 1, KI_R_EXTABLE, BASE + 14},
 	{BASE + 12, 2, KI_R_BUG_SITE, 0},	   {BASE + 14, 1, KI_R_LOCK_PREFIX, 0},
 	{BASE + 100, 50, KI_R_NOINSTR, 0},
 };
@@ -74,10 +74,11 @@ static void reserved_instructions(void **state)
 	assert_int_equal(at(&x, 4)->kind, KI_INSN_JCC);
 	assert_int_equal(at(&x, 4)->target, BASE + 12);
 	assert_true(at(&x, 4)->flags & KI_INSN_JUMP_LABEL);
-	/* EXTABLE stands before WINDOW_ENTERED in the table of reasons. */
-	assert_int_equal(at(&x, 6)->reason, KI_R_EXTABLE);
+	assert_int_equal(at(&x, 6)->reason, KI_R_WINDOW_ENTERED);
+	assert_int_equal(at(&x, 6)->flags & (KI_INSN_EXTABLE | KI_INSN_BUG), KI_INSN_EXTABLE);
 	assert_int_equal(at(&x, 9)->reason, KI_R_OK);
-	assert_int_equal(at(&x, 12)->reason, KI_R_BUG_SITE);
+	assert_int_equal(at(&x, 12)->reason, KI_R_OK);
+	assert_int_equal(at(&x, 12)->flags & (KI_INSN_EXTABLE | KI_INSN_BUG), KI_INSN_BUG);
 	assert_int_equal(at(&x, 14)->reason, KI_R_LOCK_PREFIX);
 	assert_int_equal(x.fn->nblocks, 5);
 	check_block(&x, 0, 0, 6);
@@ -86,6 +87,54 @@ static void reserved_instructions(void **state)
 	check_block(&x, 3, 14, 20);
 	check_block(&x, 4, 20, 21);
 	close_text(&x);
+}
+
+/* What a row of the exception or bug table makes of f: mov; ud2; jmp, all in one block. */
+static const struct {
+	const char *what;
+	struct ki_reserved_row row;
+	uint16_t mov, ud2;
+	uint8_t mov_flags, ud2_flags;
+} sites[] = {
+	{"a fixup", {BASE, 1, KI_R_EXTABLE, BASE + 5}, 0, 0, KI_INSN_EXTABLE, 0},
+	{"of its whole length", {BASE, 2, KI_R_EXTABLE, 0}, 0, 0, KI_INSN_EXTABLE, 0},
+	{"inside", {BASE + 1, 1, KI_R_EXTABLE, 0}, KI_R_EXTABLE, 0, KI_INSN_EXTABLE, 0},
+	{"at its end",
+	 {BASE + 2, 2, KI_R_EXTABLE, 0},
+	 KI_R_EXTABLE,
+	 KI_R_EXTABLE,
+	 KI_INSN_EXTABLE,
+	 0},
+	{"long", {BASE, 4, KI_R_EXTABLE, 0}, KI_R_EXTABLE, KI_R_EXTABLE, 0, 0},
+	{"of a ud2", {BASE + 3, 1, KI_R_EXTABLE, 0}, 0, 0, 0, KI_INSN_EXTABLE},
+	{"a bug", {BASE + 3, 2, KI_R_BUG_SITE, 0}, 0, 0, 0, KI_INSN_BUG},
+	{"no ud2", {BASE, 2, KI_R_BUG_SITE, 0}, KI_R_BUG_SITE, 0, 0, 0},
+	{"in a ud2", {BASE + 4, 1, KI_R_BUG_SITE, 0}, 0, KI_R_BUG_SITE, 0, 0},
+	{"before and in it", {BASE + 2, 2, KI_R_BUG_SITE, 0}, KI_R_BUG_SITE, KI_R_BUG_SITE, 0, 0},
+};
+
+static void rows_that_move_with_their_instruction(void **state)
+{
+	const uint8_t both = KI_INSN_EXTABLE | KI_INSN_BUG;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(sites) / sizeof(*sites); i++) {
+		struct text x = {.m = {.kind = KI_TARGET_LIVE,
+				       .rows = &sites[i].row,
+				       .nrows = 1,
+				       BYTES(0x48, 0x8b, 0x07, 0x0f, 0x0b, 0xeb, 0xf9)}};
+
+		open_text(&x);
+		look_at(&x, "f");
+		if (at(&x, 0)->reason != sites[i].mov ||
+		    (at(&x, 0)->flags & both) != sites[i].mov_flags)
+			fail_msg("%s: mov: %s", sites[i].what, ki_reason_tag(at(&x, 0)->reason));
+		if (at(&x, 3)->reason != sites[i].ud2 ||
+		    (at(&x, 3)->flags & both) != sites[i].ud2_flags)
+			fail_msg("%s: ud2: %s", sites[i].what, ki_reason_tag(at(&x, 3)->reason));
+		assert_int_equal(at(&x, 5)->reason, KI_R_OK);
+		close_text(&x);
+	}
 }
 
 static void static_branch_in_either_state(void **state)
@@ -460,6 +509,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(branches_make_blocks),
 		cmocka_unit_test(reserved_instructions),
+		cmocka_unit_test(rows_that_move_with_their_instruction),
 		cmocka_unit_test(static_branch_in_either_state),
 		cmocka_unit_test(reserved_functions),
 		cmocka_unit_test(ftrace_sites),

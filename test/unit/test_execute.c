@@ -87,6 +87,8 @@ static const char *const pieces[] = {
 	"49 89 d3 41 ff d3",                          /* mov %rdx,%r11; call *%r11 */
 	"48 89 15 D4/0 ff 15 D4/0",                   /* mov %rdx,data(%rip); call *data(%rip) */
 	"65 48 89 14 25 40 00 00 00 65 ff 14 25 40 00 00 00",/* through %gs */
+	"e2 B1", "e1 B1", "e0 B1", "e3 B1", "67 e2 B1", "67 e3 B1", "2e 67 e1 B1", "6a 01 59 e2 B1",
+	"48 c1 e1 20 67 e3 B1", "48 c1 e1 20 e3 B1",  /* shl $32,%rcx; jecxz, jrcxz */
 	"ff e2",                                      /* jmp *%rdx */
 	"48 89 15 D4/0 ff 25 D4/0", "48 89 16 ff 26", "48 89 14 24 ff 24 24", "c3", "5b c3",
 	"5b 5d 41 5c c3", "48 83 c4 18 c3", "c2 10 00", "f3 c3", "48 89 d0 c3",

@@ -293,7 +293,6 @@ static void what_is_refused_leaves_no_trace(void **state)
 		uint64_t off;
 		unsigned int reason;
 	} bad[] = {{0, KI_R_FTRACE_SITE},
-		   {5, KI_R_WINDOW_SHORT},
 		   {9, KI_R_NOT_BOUNDARY},
 		   {99, KI_R_NOT_BOUNDARY}};
 	const struct ki_code empty = {0};

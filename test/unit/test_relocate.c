@@ -80,6 +80,24 @@ static const struct form forms[] = {
 	{"ret", KI_INSN_RET, 0, 0, 0, 0, "c3", "c3", {{0}}},
 	{"ret $16", KI_INSN_RET, 0, 0, 0, 0, "c2 10 00", "c2 10 00", {{0}}},
 	{"rep ret", KI_INSN_RET, 0, 0, 0, 0, "f3 c3", "f3 c3", {{0}}},
+	{"loop", KI_INSN_LOOP, 0, 1, 0, HERE, "e2 fe",
+	 "e2 02 eb 05 e9 00 00 00 00", {REL(5, HERE)}},
+	{"loope", KI_INSN_LOOP, 0, 1, 0, HERE + 2 + 0x7f, "e1 7f",
+	 "e1 02 eb 05 e9 00 00 00 00", {REL(5, HERE + 2 + 0x7f)}},
+	{"loopne", KI_INSN_LOOP, 0, 1, 0, HERE + 2 - 0x80, "e0 80",
+	 "e0 02 eb 05 e9 00 00 00 00", {REL(5, HERE + 2 - 0x80)}},
+	{"jrcxz", KI_INSN_LOOP, 0, 1, 0, HERE + 2, "e3 00",
+	 "e3 02 eb 05 e9 00 00 00 00", {REL(5, HERE + 2)}},
+	{"jecxz", KI_INSN_LOOP, 0, 2, 0, HERE + 3 + 5, "67 e3 05",
+	 "67 e3 02 eb 05 e9 00 00 00 00", {REL(6, HERE + 3 + 5)}},
+	{"loop with a hint, %ecx, REX", KI_INSN_LOOP, 0, 4, 0, HERE + 5 + 5, "2e 67 48 e2 05",
+	 "67 e2 02 eb 05 e9 00 00 00 00", {REL(6, HERE + 5 + 5)}},
+	{"ud2", KI_INSN_TRAP, 0, 0, 0, 0, "0f 0b", "0f 0b", {{0}}},
+	{"mov with a fixup", KI_INSN_PLAIN, KI_INSN_EXTABLE, 0, 0, 0, "48 8b 07", "48 8b 07", {{0}}},
+	{"mov %gs:rip", KI_INSN_PLAIN, KI_INSN_RIP, 4, 0, HERE + 8 + 0x10, "65 48 8b 05 10 00 00 00",
+	 "65 48 8b 05 00 00 00 00", {REL(4, HERE + 8 + 0x10)}},
+	{"endbr64, by somebody who may", KI_INSN_PLAIN, 0, 0, 0, 0, "f3 0f 1e fa", "f3 0f 1e fa",
+	 {{0}}},
 };
 /* clang-format on */
 
@@ -122,8 +140,9 @@ static const struct {
 	uint8_t kind;
 	uint16_t given, reason; /* of the instruction; of the refusal */
 } refusals[] = {
-	{"e3 00", KI_INSN_LOOP, 0, KI_R_LOOP_INSN},
-	{"e2 fe", KI_INSN_LOOP, 0, KI_R_LOOP_INSN},
+	{"66 e3 00", KI_INSN_LOOP, 0, KI_R_UNDECODABLE},
+	{"67 66 e2 fe", KI_INSN_LOOP, 0, KI_R_UNDECODABLE},
+	{"e2", KI_INSN_LOOP, 0, KI_R_UNDECODABLE},
 	{"ff d4", KI_INSN_CALL_INDIRECT, 0, KI_R_STACK_CALL},	    /* call *%rsp */
 	{"ff 14 24", KI_INSN_CALL_INDIRECT, 0, KI_R_STACK_CALL},    /* call *(%rsp) */
 	{"ff 54 24 08", KI_INSN_CALL_INDIRECT, 0, KI_R_STACK_CALL}, /* call *8(%rsp) */
@@ -137,7 +156,10 @@ static const struct {
 	{"e9", KI_INSN_JMP, 0, KI_R_UNDECODABLE},
 	{"0f", KI_INSN_JCC, 0, KI_R_UNDECODABLE},
 	{"2e", KI_INSN_JMP, 0, KI_R_UNDECODABLE},
-	{"0f 0b", KI_INSN_TRAP, 0, KI_R_BUG_SITE},
+	{"0f b9 c0", KI_INSN_TRAP, 0, KI_R_BUG_SITE},
+	{"0f ff c0", KI_INSN_TRAP, 0, KI_R_BUG_SITE},
+	{"cc", KI_INSN_TRAP, 0, KI_R_BUG_SITE},
+	{"f3 0f 1e fa", KI_INSN_PLAIN, KI_R_ENDBR, KI_R_ENDBR},
 	{"06", KI_INSN_BAD, 0, KI_R_UNDECODABLE},
 	{"c7 f8 10 00 00 00", KI_INSN_PLAIN, 0, KI_R_PRIVILEGED_INSN}, /* xbegin */
 	{"90", KI_INSN_PLAIN, KI_R_EXTABLE, KI_R_EXTABLE},

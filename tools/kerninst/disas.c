@@ -26,7 +26,8 @@ static const char usage[] =
 	"      --json             one object per function\n" OPEN_USAGE
 	"  -h, --help             this text\n\n"
 	"Jumps inside the function lead to +OFFSET. A word behind ';' is the reason why the\n"
-	"instruction must stay where it is: kerninst explain TAG.\n\n"
+	"instruction must stay where it is: kerninst explain TAG; or 'fixup', it has a row in the\n"
+	"exception table, or 'bug', a row in the bug table: these may be displaced.\n\n"
 	"Examples:\n"
 	"  kerninst disas vfs_read\n"
 	"  kerninst disas --bytes --live vfs_read+0x31\n"
@@ -107,7 +108,13 @@ static void remark(char *buf, size_t len, const char *what, const char *text)
 	snprintf(buf + at, len - at, "  %s%s%s", at ? "" : "; ", what, text);
 }
 
-/* What stands behind ';': the reason, what is displaced, the free registers. */
+/* Has it a row in a table in which the kernel finds it by its address? */
+static bool has_row(const struct disas *d, const struct view_line *l, uint8_t flag)
+{
+	return l->kind == VIEW_SAME && d->view.fn->insns[l->insn].flags & flag;
+}
+
+/* What stands behind ';': the reason, rows, what is displaced, the free registers. */
 static void remarks(const struct disas *d, const struct view_line *l, char *buf, size_t len)
 {
 	unsigned int reason = view_reason(&d->view, l);
@@ -116,6 +123,10 @@ static void remarks(const struct disas *d, const struct view_line *l, char *buf,
 	*buf = '\0';
 	if (reason)
 		remark(buf, len, "", ki_reason_tag(reason));
+	if (has_row(d, l, KI_INSN_EXTABLE))
+		remark(buf, len, "", "fixup");
+	if (has_row(d, l, KI_INSN_BUG))
+		remark(buf, len, "", "bug");
 	view_displaced(&d->view, l, text);
 	if (*text)
 		remark(buf, len, "was: ", text);
@@ -224,6 +235,10 @@ static void json_line(const struct disas *d, const struct view_line *l, struct k
 	if (in.target)
 		ki_json_hex(j, "target", in.target);
 	ki_json_str(j, "reason", ki_reason_tag(view_reason(&d->view, l)));
+	if (has_row(d, l, KI_INSN_EXTABLE))
+		ki_json_bool(j, "fixup", true);
+	if (has_row(d, l, KI_INSN_BUG))
+		ki_json_bool(j, "bug", true);
 	view_displaced(&d->view, l, text);
 	if (*text)
 		ki_json_str(j, "displaced", text);

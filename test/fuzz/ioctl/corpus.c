@@ -119,7 +119,7 @@ static void take_windows(int fd, const struct ki_function *fn, const struct ki_s
 	for (i = 0; i < spans->n && ntemplates < TEMPLATES_MAX; i++) {
 		struct template *t = &templates[ntemplates];
 
-		if (spans->v[i].reason || !flags_dead(fn, &spans->v[i]) ||
+		if (spans->v[i].board != KI_BOARD_JMP || !flags_dead(fn, &spans->v[i]) ||
 		    !template_fill(t, fn, &spans->v[i]) || !template_accepted(fd, t, counter))
 			continue;
 		if (entry && !getppid_entry)

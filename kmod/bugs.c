@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Bug rows: what a ud2 means, BUG or WARN, and in which line of which file.
+ *
+ * The handler looks through the tables of all modules, row by row, for the address. So rows need
+ * no order: the table has a row for a patch where one is free. A free row's address is the row's
+ * own, where no ud2 ever runs. What a row says is written before its address.
+ *
+ * A WARN_ON_ONCE that has spoken is marked in its row. The mark is carried from the original to
+ * the copy, and back when the patch is buried: from then on the original may go, with its module.
+ */
+#include <linux/bug.h>
+#include <linux/mutex.h>
+
+#include "rows.h"
+
+static struct bug_entry ki_bugs[KI_OWN_BUGS + KI_BUG_ROWS];
+static struct {
+	struct bug_entry *like; /* the original; NULL: it may be gone */
+	bool taken;
+} ki_bugs_of[KI_OWN_BUGS + KI_BUG_ROWS];
+static u32 ki_bugs_base;	   /* behind the module's own rows */
+static DEFINE_MUTEX(ki_bugs_lock); /* inside ki_lock */
+
+static unsigned long address_of(const struct bug_entry *b)
+{
+	return (unsigned long)&b->bug_addr_disp + b->bug_addr_disp;
+}
+
+static void set_address(struct bug_entry *b, unsigned long addr)
+{
+	WRITE_ONCE(b->bug_addr_disp, addr - (unsigned long)&b->bug_addr_disp);
+}
+
+/* What a row says beside its address; its file is relative to the row. */
+static void copy_meaning(struct bug_entry *to, const struct bug_entry *from)
+{
+	struct bug_entry b = *from;
+
+	b.bug_addr_disp = to->bug_addr_disp;
+#ifdef CONFIG_DEBUG_BUGVERBOSE
+	b.file_disp = (unsigned long)from + from->file_disp - (unsigned long)to;
+#endif
+	*to = b;
+}
+
+struct bug_entry *ki_bugs_find(struct module *owner, unsigned long addr)
+{
+	struct bug_entry *b = (void *)ki_symbol("__start___bug_table");
+	struct bug_entry *end = (void *)ki_symbol("__stop___bug_table");
+
+	if (owner) {
+		b = owner->bug_table;
+		end = b + owner->num_bugs;
+	}
+	for (; b < end; b++)
+		if (address_of(b) == addr)
+			return b;
+	return NULL;
+}
+
+/* The mark of the original and of its copies in other patches. */
+static u16 marks_of(const struct bug_entry *like)
+{
+	u16 marks = like->flags & BUGFLAG_DONE;
+	u32 i;
+
+	for (i = ki_bugs_base; i < ARRAY_SIZE(ki_bugs); i++)
+		if (ki_bugs_of[i].like == like)
+			marks |= ki_bugs[i].flags & BUGFLAG_DONE;
+	return marks;
+}
+
+static void give_back_mark(u32 i)
+{
+	if (ki_bugs_of[i].like)
+		ki_bugs_of[i].like->flags |= ki_bugs[i].flags & BUGFLAG_DONE;
+	ki_bugs_of[i].like = NULL;
+}
+
+static void drop(u32 i)
+{
+	give_back_mark(i);
+	set_address(&ki_bugs[i], (unsigned long)&ki_bugs[i].bug_addr_disp);
+	ki_bugs_of[i].taken = false;
+}
+
+static void take(u32 i, unsigned long addr, struct bug_entry *like)
+{
+	u16 marks = marks_of(like);
+
+	ki_bugs_of[i].like = like;
+	ki_bugs_of[i].taken = true;
+	copy_meaning(&ki_bugs[i], like);
+	ki_bugs[i].flags |= marks;
+	smp_wmb(); /* whoever finds the address finds what belongs to it */
+	set_address(&ki_bugs[i], addr);
+}
+
+static u32 next_free(u32 i)
+{
+	while (i < ARRAY_SIZE(ki_bugs) && ki_bugs_of[i].taken)
+		i++;
+	return i;
+}
+
+bool ki_bugs_take(unsigned long base, const struct ki_bug_row *rows, u32 n, bool reserve)
+{
+	u32 k, i, room = 0, need = n + (reserve ? 0 : KI_BUG_ROWS / KI_HEAP_RESERVE);
+
+	mutex_lock(&ki_bugs_lock);
+	for (i = next_free(ki_bugs_base); i < ARRAY_SIZE(ki_bugs) && room < need;
+	     i = next_free(i + 1))
+		room++;
+	for (k = 0, i = ki_bugs_base; room == need && k < n; k++) {
+		i = next_free(i);
+		take(i, base + rows[k].off, rows[k].like);
+	}
+	mutex_unlock(&ki_bugs_lock);
+	return room == need;
+}
+
+static void for_rows_in(unsigned long start, unsigned long end, void (*what)(u32 i))
+{
+	u32 i;
+
+	mutex_lock(&ki_bugs_lock);
+	for (i = ki_bugs_base; i < ARRAY_SIZE(ki_bugs); i++) {
+		unsigned long addr = address_of(&ki_bugs[i]);
+
+		if (addr >= start && addr < end)
+			what(i);
+	}
+	mutex_unlock(&ki_bugs_lock);
+}
+
+void ki_bugs_bury(unsigned long start, unsigned long end)
+{
+	for_rows_in(start, end, give_back_mark);
+}
+
+void ki_bugs_drop(unsigned long start, unsigned long end)
+{
+	for_rows_in(start, end, drop);
+}
+
+int ki_bugs_prepare(struct module *mod, unsigned long heap_start, unsigned long heap_end)
+{
+	if (mod->num_bugs > KI_OWN_BUGS)
+		return -ENOEXEC;
+	for (ki_bugs_base = 0; ki_bugs_base < mod->num_bugs; ki_bugs_base++) {
+		copy_meaning(&ki_bugs[ki_bugs_base], &mod->bug_table[ki_bugs_base]);
+		set_address(&ki_bugs[ki_bugs_base], address_of(&mod->bug_table[ki_bugs_base]));
+	}
+	return 0;
+}
+
+void ki_bugs_hide(struct module *mod)
+{
+	WRITE_ONCE(mod->num_bugs, 0);
+}
+
+void ki_bugs_point(struct module *mod)
+{
+	WRITE_ONCE(mod->bug_table, ki_bugs);
+}
+
+void ki_bugs_show(struct module *mod)
+{
+	WRITE_ONCE(mod->num_bugs, ARRAY_SIZE(ki_bugs));
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Exception rows: where an instruction that faults goes on.
+ *
+ * The handler finds the row by the address of the instruction, in an array of the module that
+ * the instruction lies in, sorted by address. The copy of an instruction that has a row gets one
+ * like it: the same kind, and the fixup of the original. The fault then leaves the patch for
+ * good, as a branch does; or, if the page could be brought in, comes back to the copy, perhaps
+ * much later (quiesce.c).
+ */
+#include <linux/extable.h>
+#include <asm/extable.h>
+
+#include "rows.h"
+
+static struct exception_table_entry ki_ex[KI_OWN_EXS + KI_HEAP_EXS];
+static u32 ki_ex_count;
+static u32 ki_ex_base; /* where the heap's rows begin */
+
+static unsigned long address_of(const struct exception_table_entry *e)
+{
+	return (unsigned long)&e->insn + e->insn;
+}
+
+static void set_address(u32 i, unsigned long addr)
+{
+	WRITE_ONCE(ki_ex[i].insn, addr - (unsigned long)&ki_ex[i].insn);
+}
+
+/* What a row says beside its address; its fixup is relative to the row. */
+static void copy_meaning(struct exception_table_entry *to, const struct exception_table_entry *from)
+{
+	*to = (struct exception_table_entry){
+		.insn = to->insn,
+		.fixup = (unsigned long)from + from->fixup - (unsigned long)to,
+		.data = from->data,
+	};
+}
+
+static const struct exception_table_entry *search(const struct exception_table_entry *t, u32 n,
+						  unsigned long addr)
+{
+	u32 lo = 0, hi = n;
+
+	while (lo < hi) {
+		u32 mid = (lo + hi) / 2;
+
+		if (address_of(&t[mid]) < addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < n && address_of(&t[lo]) == addr ? &t[lo] : NULL;
+}
+
+const struct exception_table_entry *ki_extable_find(struct module *owner, unsigned long addr)
+{
+	static const struct exception_table_entry *from, *to;
+
+	if (owner)
+		return search(owner->extable, owner->num_exentries, addr);
+	if (!from) {
+		to = (void *)ki_symbol("__stop___ex_table");
+		from = (void *)ki_symbol("__start___ex_table");
+	}
+	return search(from, to - from, addr);
+}
+
+void ki_extable_put(u32 first, unsigned long base, const struct ki_ex_row *rows, u32 n)
+{
+	while (n--) {
+		u32 i = ki_ex_base + first + n;
+
+		copy_meaning(&ki_ex[i], rows[n].like);
+		smp_wmb(); /* whoever finds the address finds what belongs to it */
+		set_address(i, base + rows[n].off);
+	}
+}
+
+/* The address before the end: at the end itself the next block may have a row that is meant. */
+void ki_extable_clear(u32 first, u32 n, unsigned long end)
+{
+	while (n--)
+		set_address(ki_ex_base + first + n, end - 1);
+}
+
+int ki_extable_prepare(struct module *mod, unsigned long heap_start, unsigned long heap_end)
+{
+	u32 n = mod->num_exentries, i;
+
+	if (n > KI_OWN_EXS)
+		return -ENOEXEC;
+	while (ki_ex_base < n && address_of(&mod->extable[ki_ex_base]) < heap_start)
+		ki_ex_base++;
+	for (i = 0; i < n; i++) {
+		u32 to = i < ki_ex_base ? i : i + KI_HEAP_EXS;
+
+		copy_meaning(&ki_ex[to], &mod->extable[i]);
+		set_address(to, address_of(&mod->extable[i]));
+	}
+	ki_extable_clear(0, KI_HEAP_EXS, heap_end);
+	ki_ex_count = n + KI_HEAP_EXS;
+	return 0;
+}
+
+void ki_extable_hide(struct module *mod)
+{
+	WRITE_ONCE(mod->num_exentries, 0);
+}
+
+void ki_extable_point(struct module *mod)
+{
+	WRITE_ONCE(mod->extable, ki_ex);
+}
+
+void ki_extable_show(struct module *mod)
+{
+	WRITE_ONCE(mod->num_exentries, ki_ex_count);
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Tasks that sleep in a fault.
+ *
+ * A displaced instruction that has an exception row may fault in the patch, and the task sleeps
+ * there until its page is brought in: seconds, if the page is on a slow disk, or for ever, if it
+ * is another process that must provide it (userfaultfd). Then it comes back to the patch. The
+ * wait (quiesce.c) does not cover it, because to sleep is just what that wait waits for.
+ *
+ * So before a patch with such an instruction is given back, all tasks' stacks are looked at. All
+ * CPUs are stopped for it: then every task either is in such a fault, and its stack says so, or is
+ * not in the patch at all, and cannot come there any more. This takes some microseconds for each
+ * task, and happens only when such a patch is given back.
+ *
+ * The address of a patch is on a stack only where an exception left it, since no return address
+ * ever points there; so it is found where the unwinder says that registers were saved. If the
+ * unwinder loses its way every word of that stack counts, which may be too careful, but only
+ * delays.
+ */
+#include <linux/sched/signal.h>
+#include <linux/sched/task_stack.h>
+#include <linux/stop_machine.h>
+#include <asm/unwind.h>
+
+#include "ki.h"
+
+struct ki_look {
+	unsigned long start, end;
+	void (*found)(void *arg, unsigned long ip);
+	void *arg;
+};
+
+static void look_at_address(const struct ki_look *l, unsigned long addr)
+{
+	if (addr >= l->start && addr < l->end)
+		l->found(l->arg, addr);
+}
+
+static void look_at_words(const struct ki_look *l, struct task_struct *t)
+{
+	unsigned long *word = (unsigned long *)t->thread.sp;
+	unsigned long *end = (unsigned long *)((u8 *)task_stack_page(t) + THREAD_SIZE);
+
+	for (; word < end; word++)
+		look_at_address(l, *word);
+}
+
+static void look_at_stack(const struct ki_look *l, struct task_struct *t)
+{
+	struct unwind_state state;
+
+	for (unwind_start(&state, t, NULL, NULL); !unwind_done(&state); unwind_next_frame(&state))
+		look_at_address(l, unwind_get_return_address(&state));
+	if (unwind_error(&state))
+		look_at_words(l, t);
+}
+
+/* On one CPU, while all others stand still: no task but this one runs. */
+static int look_at_all(void *arg)
+{
+	struct task_struct *process, *t;
+
+	rcu_read_lock();
+	for_each_process_thread(process, t)
+	{
+		/* A dead task's stack may be gone; one that is there stays while nobody runs. */
+		if (t != current && refcount_read(&t->stack_refcount))
+			look_at_stack(arg, t);
+	}
+	rcu_read_unlock();
+	return 0;
+}
+
+void ki_faults_find(void (*found)(void *arg, unsigned long ip), void *arg)
+{
+	struct ki_look look = {.found = found, .arg = arg};
+	struct ki_info heap;
+
+	ki_heap_info(&heap);
+	look.start = heap.heap_start;
+	look.end = heap.heap_end;
+	stop_machine(look_at_all, &look, NULL);
+}

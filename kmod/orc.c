@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Rows of the unwinder: what the stack is like at an address.
+ *
+ * A trace that begins inside a patch (an interrupt came there) goes on only if the unwinder
+ * finds a row for it. The unwinder takes the last row that is not behind the address, from two
+ * parallel arrays of the module. Those that the module was loaded with are replaced, once, by
+ * larger ones that hold its own rows and the heap's between them.
+ *
+ * An address in the arrays is relative to itself and has 32 bits, so the arrays are the module's
+ * own data. A row that says nothing is all zero: a trace ends there.
+ */
+#include "rows.h"
+
+#ifdef CONFIG_UNWINDER_ORC
+
+static int ki_orc_ip[KI_OWN_ORCS + KI_HEAP_ORCS];
+static struct orc_entry ki_orc[KI_OWN_ORCS + KI_HEAP_ORCS];
+static u32 ki_orc_count;
+static u32 ki_orc_base; /* where the heap's rows begin */
+
+/* Original rows: the kernel's, or a module's. */
+struct ki_orc_table {
+	const int *ip;
+	const struct orc_entry *entry;
+	u32 n;
+};
+
+static unsigned long address_of(const int *ip)
+{
+	return (unsigned long)ip + *ip;
+}
+
+static void set_address(u32 i, unsigned long addr)
+{
+	WRITE_ONCE(ki_orc_ip[i], addr - (unsigned long)&ki_orc_ip[i]);
+}
+
+static struct ki_orc_table kernel_table(void)
+{
+	static struct ki_orc_table t;
+
+	if (!t.ip) {
+		const int *end = (const int *)ki_symbol("__stop_orc_unwind_ip");
+
+		t.entry = (const struct orc_entry *)ki_symbol("__start_orc_unwind");
+		t.ip = (const int *)ki_symbol("__start_orc_unwind_ip");
+		t.n = t.ip && t.entry && end ? end - t.ip : 0;
+	}
+	return t;
+}
+
+void ki_orc_find(struct module *owner, unsigned long addr, struct orc_entry *out)
+{
+	struct ki_orc_table t = kernel_table();
+	u32 lo = 0, hi;
+
+	if (owner)
+		t = (struct ki_orc_table){owner->arch.orc_unwind_ip, owner->arch.orc_unwind,
+					  owner->arch.num_orcs};
+	hi = t.n;
+	while (lo < hi) {
+		u32 mid = (lo + hi) / 2;
+
+		if (address_of(&t.ip[mid]) <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	memset(out, 0, sizeof(*out));
+#ifndef KI_TEST_NO_ORC
+	if (lo)
+		*out = t.entry[lo - 1];
+#endif
+}
+
+void ki_orc_put(u32 first, unsigned long base, const struct ki_orc_row *rows, u32 n)
+{
+	while (n--) {
+		u32 i = ki_orc_base + first + n;
+
+		ki_orc[i] = rows[n].entry;
+		smp_wmb(); /* whoever finds the address finds what belongs to it */
+		set_address(i, base + rows[n].off);
+	}
+}
+
+void ki_orc_clear(u32 first, u32 n, unsigned long end)
+{
+	while (n--)
+		set_address(ki_orc_base + first + n, end);
+}
+
+int ki_orc_prepare(struct module *mod, unsigned long heap_start, unsigned long heap_end)
+{
+	const int *own = mod->arch.orc_unwind_ip;
+	u32 n = mod->arch.num_orcs, i;
+
+	if (n > KI_OWN_ORCS)
+		return -ENOEXEC;
+	while (ki_orc_base < n && address_of(&own[ki_orc_base]) < heap_start)
+		ki_orc_base++;
+	for (i = 0; i < n; i++) {
+		u32 to = i < ki_orc_base ? i : i + KI_HEAP_ORCS;
+
+		ki_orc[to] = mod->arch.orc_unwind[i];
+		set_address(to, address_of(&own[i]));
+	}
+	ki_orc_clear(0, KI_HEAP_ORCS, heap_end);
+	ki_orc_count = n + KI_HEAP_ORCS;
+	return 0;
+}
+
+void ki_orc_hide(struct module *mod)
+{
+	WRITE_ONCE(mod->arch.num_orcs, 0);
+}
+
+void ki_orc_point(struct module *mod)
+{
+	WRITE_ONCE(mod->arch.orc_unwind_ip, ki_orc_ip);
+	WRITE_ONCE(mod->arch.orc_unwind, ki_orc);
+}
+
+void ki_orc_show(struct module *mod)
+{
+	WRITE_ONCE(mod->arch.num_orcs, ki_orc_count);
+}
+
+#else /* another unwinder: it needs no rows */
+
+void ki_orc_find(struct module *owner, unsigned long addr, struct orc_entry *out)
+{
+	memset(out, 0, sizeof(*out));
+}
+
+void ki_orc_put(u32 first, unsigned long base, const struct ki_orc_row *rows, u32 n)
+{
+}
+
+void ki_orc_clear(u32 first, u32 n, unsigned long end)
+{
+}
+
+int ki_orc_prepare(struct module *mod, unsigned long heap_start, unsigned long heap_end)
+{
+	return 0;
+}
+
+void ki_orc_hide(struct module *mod)
+{
+}
+
+void ki_orc_point(struct module *mod)
+{
+}
+
+void ki_orc_show(struct module *mod)
+{
+}
+
+#endif

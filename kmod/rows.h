@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the kernel's own tables say of patches, and the memory for both.
+ *
+ * The kernel finds things out about an address in three tables of the module it lies in: how to
+ * unwind the stack there (ORC), where an instruction that faults there goes on (exceptions), and
+ * what the ud2 there means (bugs). A patch is full of copies of instructions; what the tables say
+ * of an instruction they must say of its copy.
+ */
+#ifndef KI_ROWS_H
+#define KI_ROWS_H
+
+#include <linux/module.h>
+#include <asm/orc_types.h>
+
+#include "ki.h"
+
+/*
+ * The heap has three coordinates: bytes, rows of the unwinder, exception rows. A block has a
+ * piece of each, and whose bytes come first, his rows come first (heap.c: why).
+ */
+#define KI_HEAP_SIZE	0x400000
+#define KI_HEAP_UNIT	16
+#define KI_HEAP_UNITS	(KI_HEAP_SIZE / KI_HEAP_UNIT)
+#define KI_HEAP_ORCS	(KI_HEAP_SIZE / 16)
+#define KI_HEAP_EXS	(KI_HEAP_SIZE / 256)
+#define KI_HEAP_RESERVE 32 /* one part in so many is kept for taking out */
+#define KI_BUG_ROWS	4096
+
+/* So many rows the module may have of its own. */
+#define KI_OWN_ORCS 16384
+#define KI_OWN_EXS  256
+#define KI_OWN_BUGS 64
+
+struct ki_extent {
+	u32 units, orcs, exs;
+};
+
+struct ki_block {
+	struct list_head in_heap;  /* all, in order of address */
+	struct list_head in_class; /* the free ones of about one size */
+	struct ki_extent at;
+	struct ki_extent stale; /* free: so many of its first rows hold addresses of old patches */
+	bool live;
+};
+
+/* heap.c; has a lock of its own */
+/* -ENOSPC: full */
+int ki_heap_alloc(u32 len, u32 norc, u32 nex, bool reserve, struct ki_block **out);
+void ki_heap_free(struct ki_block *b);
+unsigned long ki_heap_addr(const struct ki_block *b);
+
+/* From this offset in a patch on, the stack is so. */
+struct ki_orc_row {
+	u32 off;
+	struct orc_entry entry;
+};
+
+/* The copy at this offset has a row like this one. */
+struct ki_ex_row {
+	u32 off;
+	const struct exception_table_entry *like;
+};
+
+struct ki_bug_row {
+	u32 off;
+	struct bug_entry *like;
+};
+
+/* The rows of a patch that is being linked; all zero at first. */
+struct ki_rows {
+	struct module *owner; /* of the originals at hand; NULL: the kernel */
+	u32 norc, nex, nbug;
+	struct orc_entry last;	/* the last one's */
+	struct ki_orc_row *orc; /* NULL: they are only counted */
+	struct ki_ex_row *ex;
+	struct ki_bug_row *bug;
+};
+
+/* rows.c; ki_lock held. From start on rows are counted, or if there is room, kept. */
+void ki_rows_start(struct ki_rows *r);
+int ki_rows_room(struct ki_rows *r); /* make room for as many as have been counted */
+void ki_rows_free(struct ki_rows *r);
+/* At off begins code that runs with the stack of the original at addr, and `pushed` bytes more. */
+void ki_rows_stack(struct ki_rows *r, u32 off, unsigned long addr, u32 pushed);
+/* The same of code of len bytes: a bit of `words` is set where it has a word more on the stack. */
+void ki_rows_code(struct ki_rows *r, u32 off, unsigned long addr, u32 pushed, u64 words, u32 len);
+/* At off is the copy of the instruction at addr. */
+void ki_rows_copy(struct ki_rows *r, u32 off, unsigned long addr, const u8 *code);
+/* Let the kernel's tables say so. False: no bug rows are left, and nothing was done. */
+bool ki_rows_publish(const struct ki_rows *r, const struct ki_block *b, bool reserve);
+
+/* orc.c: the coordinate's rows [first, first + n) */
+void ki_orc_find(struct module *owner, unsigned long addr, struct orc_entry *out);
+void ki_orc_put(u32 first, unsigned long base, const struct ki_orc_row *rows, u32 n);
+void ki_orc_clear(u32 first, u32 n, unsigned long end);
+int ki_orc_prepare(struct module *mod, unsigned long heap_start, unsigned long heap_end);
+void ki_orc_hide(struct module *mod);
+void ki_orc_point(struct module *mod);
+void ki_orc_show(struct module *mod);
+
+/* extable.c */
+const struct exception_table_entry *ki_extable_find(struct module *owner, unsigned long addr);
+void ki_extable_put(u32 first, unsigned long base, const struct ki_ex_row *rows, u32 n);
+void ki_extable_clear(u32 first, u32 n, unsigned long end);
+int ki_extable_prepare(struct module *mod, unsigned long heap_start, unsigned long heap_end);
+void ki_extable_hide(struct module *mod);
+void ki_extable_point(struct module *mod);
+void ki_extable_show(struct module *mod);
+
+/* bugs.c; has a lock of its own */
+struct bug_entry *ki_bugs_find(struct module *owner, unsigned long addr);
+bool ki_bugs_take(unsigned long base, const struct ki_bug_row *rows, u32 n, bool reserve);
+void ki_bugs_bury(unsigned long start, unsigned long end); /* the originals may go */
+void ki_bugs_drop(unsigned long start, unsigned long end);
+int ki_bugs_prepare(struct module *mod, unsigned long heap_start, unsigned long heap_end);
+void ki_bugs_hide(struct module *mod);
+void ki_bugs_point(struct module *mod);
+void ki_bugs_show(struct module *mod);
+
+#endif
