@@ -173,8 +173,8 @@ int ki_plan_replace(struct ki_plan *p, const struct ki_function *fn, const struc
 size_t ki_plan_windows(const struct ki_plan *p); /* distinct windows, hosts included */
 size_t ki_plan_hosts(const struct ki_plan *p); /* windows that are there only for others' bounces */
 size_t ki_plan_chunks(const struct ki_plan *p);
-size_t
-ki_plan_waits(const struct ki_plan *p); /* windows whose springboard covers several instructions */
+/* Windows for which the driver waits until no task is where bytes change. */
+size_t ki_plan_waits(const struct ki_plan *p);
 
 /* Why the driver refused chunk id at the last ki_plan_apply: KI_R_OK if it did not. */
 unsigned int ki_plan_refusal(const struct ki_plan *p, uint32_t id);
