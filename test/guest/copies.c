@@ -76,8 +76,12 @@ static void add_window(const struct ki_function *fn, const struct ki_span *s)
 {
 	struct ki_window *w = &windows[nwindows];
 
-	*w = (struct ki_window){
-		.addr = s->addr, .len = s->len, .ncopy = s->count, .first_copy = ncopies};
+	*w = (struct ki_window){.addr = s->addr,
+				.bounce = s->bounce,
+				.len = s->len,
+				.ncopy = s->count,
+				.board = s->board,
+				.first_copy = ncopies};
 	memcpy(w->orig, fn->bytes + (s->addr - fn->start), s->len);
 	for (uint32_t i = s->first; i < s->first + s->count; i++) {
 		const struct ki_insn *in = &fn->insns[i];
@@ -98,15 +102,13 @@ static void add_function(const struct ki_symbol *sym)
 
 	if (ki_function_analyze(target, sym, &fn, &err) || ki_spans_find(fn, &spans, &err))
 		die(sym->name);
-	for (size_t i = 0; i < spans.n; i++) {
-		if (spans.v[i].reason)
-			continue;
-		if (nwindows == BATCH ||
-		    (nwindows &&
-		     spans.v[i].addr < windows[nwindows - 1].addr + windows[nwindows - 1].len))
-			send_batch();
+	/* A window and the one in whose tail it bounces go together. */
+	if (nwindows + spans.n > BATCH ||
+	    (nwindows && spans.n &&
+	     spans.v[0].addr < windows[nwindows - 1].addr + windows[nwindows - 1].len))
+		send_batch();
+	for (size_t i = 0; i < spans.n; i++)
 		add_window(fn, &spans.v[i]);
-	}
 	ki_spans_free(&spans);
 	ki_function_free(fn);
 }
