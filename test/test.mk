@@ -8,6 +8,7 @@ include test/plugin/plugin.mk
 include test/guest/prog/prog.mk
 include test/guest/race/race.mk
 include test/guest/frames/frames.mk
+include test/guest/replace/replace.mk
 include test/guest/transfers/transfers.mk
 include test/fuzz/ioctl.mk
 include test/oracles/oracles.mk
@@ -44,6 +45,7 @@ check-build: all unit-bins test-plugins test-progs $(GUEST_BIN) test-fuzz-ioctl 
 	$(Q)$(MAKE) kmod KERNEL=6.1 KMOD_VARIANT=-abi KI_CFLAGS=-DKI_ABI_VERSION=99
 	$(Q)$(MAKE) kmod KERNEL=6.1 KMOD_VARIANT=-anycode KI_CFLAGS=-DKI_TEST_ANY_CODE
 	$(Q)$(MAKE) race-module KERNEL=6.1
+	$(Q)$(MAKE) replace-module KERNEL=6.1
 
 format:
 	$(Q)clang-format -i $$(git ls-files '*.c' '*.h')

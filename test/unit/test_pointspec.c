@@ -47,6 +47,8 @@ static const struct {
 	{"m:f:returns", "m", "f", POINTSPEC_RETURNS, 0, 0},
 	{"f:blocks", "", "f", POINTSPEC_BLOCKS, 0, 0},
 	{"tcp_*:edges", "", "tcp_*", POINTSPEC_EDGES, 0, 0},
+	{"f:blocks:post", "", "f", POINTSPEC_BLOCK_ENDS, 0, 0},
+	{"f:insns:after", "", "f", POINTSPEC_AFTERS, 0, 0},
 	{"f:insns", "", "f", POINTSPEC_INSNS, 0, 0},
 	{"f:edge/4-9", "", "f", POINTSPEC_EDGE_BETWEEN, 4, 0},
 	{"f:call/g.isra.0", "", "f", POINTSPEC_CALL_TO, 0, 0},

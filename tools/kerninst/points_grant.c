@@ -207,6 +207,22 @@ static int grant_edges(struct resolver *r, const struct wish *w, enum ki_point_k
 			 w->spec->suffix == POINTSPEC_CALL_TO ? "calls" : "cfg", w->sym->name);
 }
 
+/* Does anything come behind the instruction? */
+static bool goes_on(const struct ki_function *fn, uint32_t i)
+{
+	const struct ki_insn *in = &fn->insns[i];
+
+	switch (in->kind) {
+	case KI_INSN_JMP:
+	case KI_INSN_JMP_INDIRECT:
+	case KI_INSN_RET:
+	case KI_INSN_BAD:
+		return false;
+	default:
+		return !(in->flags & KI_INSN_NORETURN);
+	}
+}
+
 static int grant_insns(struct resolver *r, const struct wish *w, enum ki_point_kind kind)
 {
 	const struct ki_function *fn = r->fn;
@@ -215,7 +231,7 @@ static int grant_insns(struct resolver *r, const struct wish *w, enum ki_point_k
 	if (!fn->nblocks)
 		return grant_refused(r, w);
 	for (uint32_t i = 0; !ret && i < fn->ninsns; i++)
-		if (fn->insns[i].kind != KI_INSN_PAD)
+		if (fn->insns[i].kind != KI_INSN_PAD && (kind == KI_POINT_INSN || goes_on(fn, i)))
 			ret = add_point(r, w,
 					(struct ki_point){.kind = kind, .addr = fn->insns[i].addr},
 					false);
@@ -248,6 +264,8 @@ static const struct granting grantings[] = {
 	[POINTSPEC_EDGE_BETWEEN] = {grant_edges, KI_POINT_EDGE},
 	[POINTSPEC_CALL_TO] = {grant_edges, KI_POINT_EDGE},
 	[POINTSPEC_INSNS] = {grant_insns, KI_POINT_INSN},
+	[POINTSPEC_BLOCK_ENDS] = {grant_blocks, KI_POINT_BLOCK_END},
+	[POINTSPEC_AFTERS] = {grant_insns, KI_POINT_AFTER},
 };
 
 static const struct granting alone[METRICS] = {

@@ -84,6 +84,8 @@ static const struct {
 	{":blocks", POINTSPEC_BLOCKS, NULL},
 	{":edges", POINTSPEC_EDGES, NULL},
 	{":insns", POINTSPEC_INSNS, NULL},
+	{":blocks:post", POINTSPEC_BLOCK_ENDS, NULL},
+	{":insns:after", POINTSPEC_AFTERS, NULL},
 	{":edge/", POINTSPEC_EDGE_BETWEEN, take_between},
 	{":call/", POINTSPEC_CALL_TO, take_callee},
 };

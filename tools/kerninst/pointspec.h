@@ -4,7 +4,7 @@
  *
  *	[MODULE:]FUNCTION[@0xADDRESS]	and behind it nothing or one of
  *	    :entry  :exit  :calls  :returns  :block/N[:pre|:post]  :edge/N  +OFFSET[:before|:after]
- *	    :blocks  :edges  :insns  :edge/FROM-TO  :call/CALLEE
+ *	    :blocks[:post]  :edges  :insns[:after]  :edge/FROM-TO  :call/CALLEE
  *	and behind that /ORDER
  *	0xADDRESS
  *
@@ -36,6 +36,8 @@ enum pointspec_suffix {
 	POINTSPEC_BLOCKS,
 	POINTSPEC_EDGES,
 	POINTSPEC_INSNS,
+	POINTSPEC_BLOCK_ENDS,
+	POINTSPEC_AFTERS,
 	POINTSPEC_EDGE_BETWEEN,
 	POINTSPEC_CALL_TO,
 };
