@@ -71,7 +71,8 @@ refuses() { # STATUS PATTERN POINT
 	local out status
 	out=$("$ki" stat "$3" -- true 2>&1)
 	status=$?
-	[ $status = "$1" ] && grep -qE "$2" <<< "$out" || { echo "$status: $out"; return 1; }
+	echo "$status: $out"
+	[ "$status" = "$1" ] && grep -qE "$2" <<< "$out"
 }
 ok "no such edge" refuses 1 'no such edge' vfs_read:edge/99999
 ok "no edge between" refuses 1 'no such edge' vfs_read:edge/0-0

@@ -10,6 +10,7 @@ results() {
 	cat /proc/ki_replace
 }
 
+# shellcheck disable=SC2317 # called through ok
 wait_for() { # RESULTS
 	for _ in $(seq 100); do
 		[ "$(results)" = "$1" ] && return
@@ -88,7 +89,8 @@ refuses() { # STATUS PATTERN ARGUMENT...
 	shift 2
 	out=$("$ki" replace "$@" -- true 2>&1)
 	status=$?
-	[ $status = "$want" ] && grep -qiE "$pattern" <<< "$out" || { echo "$status: $out"; return 1; }
+	echo "$status: $out"
+	[ "$status" = "$want" ] && grep -qiE "$pattern" <<< "$out"
 }
 ok "it warns" bash -c "'$ki' replace ${m}_a=${m}_b -- true 2>&1 | grep -q DANGER"
 is "--dry-run changes nothing" "$("$ki" replace -n ${m}_a=${m}_b -- cat /proc/ki_replace | grep -c '[0-9] ')" 1
