@@ -17,6 +17,7 @@
  *   vet      may a chunk's code run?
  *   text     the only writer of kernel text
  *   trap     where a breakpoint of ours sends the CPU
+ *   probes   kprobes that come to functions with windows
  *   heap     memory for patches, in the module's own text
  *   rows     what the kernel's tables say of patches; orc, extable, bugs: each of the tables
  *   quiesce  waiting until no task can be inside a piece of text
@@ -28,8 +29,8 @@
  *
  * Locking: ki_lock protects everything but the trap table: sessions' lists, windows, heap,
  * counters, the table of reserved text. It is taken by every request and may be held over the
- * wait. Inside it: text_mutex (text.c). The trap table is read in breakpoint context, without
- * locks: see trap.c.
+ * wait. Inside it: kprobe_mutex (probes.c), text_mutex (text.c). The trap table is read in
+ * breakpoint context, without locks: see trap.c.
  */
 #ifndef KI_H
 #define KI_H
@@ -233,7 +234,7 @@ struct ki_swap {
 };
 /*
  * Swap all, in any order; all or nothing. -ESTALE: bytes of *bad are not `now`, or a kprobe is
- * there.
+ * there. Kprobes are held.
  */
 int ki_text_swap(struct ki_swap *v, u32 n, u32 *bad);
 /* Is a kprobe in [start, end), or so near before it that its jump could reach in? */
@@ -263,6 +264,15 @@ int ki_trap_prepare(struct ki_traps *more, struct ki_traps *stay, struct ki_trap
 void ki_trap_begin(struct ki_trap_change *c);
 void ki_trap_end(struct ki_trap_change *c);
 void ki_trap_free(struct ki_trap_change *c);
+
+/*
+ * probes.c: no kprobe comes or goes between these two. Windows are made and recorded, or taken
+ * out and forgotten, inside.
+ */
+int ki_probes_init(void);
+void ki_probes_exit(void);
+void ki_probes_hold(void);
+void ki_probes_release(void);
 
 /* heap.c, rows.c: what is in rows.h is for those who make patches */
 int ki_heap_init(void);

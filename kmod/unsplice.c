@@ -90,6 +90,7 @@ static void take_out_part(struct ki_change *c, u32 n)
 	u32 bad, i;
 	int err;
 
+	ki_probes_hold();
 	while (n && (err = ki_change_swap(c, n, &bad))) {
 		if (err == -ESTALE) {
 			leave_alone(&c[bad]);
@@ -99,6 +100,7 @@ static void take_out_part(struct ki_change *c, u32 n)
 	}
 	for (i = 0; i < n; i++)
 		record_removal(&c[i]);
+	ki_probes_release();
 }
 
 /* A group that other chunks stay in: one by one, so that each gives its old patch back. */

@@ -132,7 +132,7 @@ static int install(bool more, uint32_t *reason)
 
 static int take_out(bool more, uint32_t *reason)
 {
-	uint64_t ids[2 * SPECS];
+	uint32_t ids[2 * SPECS];
 	struct ki_unsplice req = {.size = sizeof(req), .ids = (uintptr_t)ids};
 	uint32_t i;
 

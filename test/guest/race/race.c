@@ -21,7 +21,8 @@
  * the interrupt inside it that spins: what is held then is no task that RCU-tasks knows.
  *
  * /proc/ki_race: write "catch ADDRESS", "release", "idle 1" or "idle 0". Read: lines "NAME VALUE":
- *   phase idle|catching|held|released, iterations, errors, start (of the victim), code (its bytes).
+ *   phase idle|catching|held|released, iterations, errors, met (the breakpoint, how often), late
+ *(the interrupt came elsewhere), start (of the victim), code (its bytes).
  *
  * Realtime throttling must be off (/proc/sys/kernel/sched_rt_runtime_us = -1), or the scheduler
  * lets the victim go on after 0.95 s.
@@ -60,7 +61,7 @@ static struct hrtimer timer;
 static enum phase phase;
 static bool armed, caught, release, idle_mode;
 static unsigned long want;
-static u64 iterations, errors;
+static u64 iterations, errors, met, late;
 
 static void one_round(void)
 {
@@ -97,6 +98,7 @@ static void on_irq(struct irq_work *unused)
 	struct pt_regs *regs = get_irq_regs();
 
 	if (regs && regs->ip != want) {
+		late++;
 		WRITE_ONCE(armed, true); /* it came late: once more */
 		return;
 	}
@@ -112,6 +114,7 @@ static struct irq_work irq = IRQ_WORK_INIT_HARD(on_irq);
 static void on_breakpoint(struct perf_event *bp, struct perf_sample_data *data,
 			  struct pt_regs *regs)
 {
+	met++;
 	if (READ_ONCE(armed) && (current == victim || is_idle_task(current))) {
 		WRITE_ONCE(armed, false);
 		irq_work_queue(&irq);
@@ -243,8 +246,9 @@ static int control_show(struct seq_file *m, void *unused)
 	const u8 *code = (const u8 *)ki_race_victim;
 	int i;
 
-	seq_printf(m, "phase %s\niterations %llu\nerrors %llu\nstart %px\ncode",
-		   names[READ_ONCE(phase)], READ_ONCE(iterations), errors, code);
+	seq_printf(m,
+		   "phase %s\niterations %llu\nerrors %llu\nmet %llu\nlate %llu\nstart %px\ncode",
+		   names[READ_ONCE(phase)], READ_ONCE(iterations), errors, met, late, code);
 	for (i = 0; i < CODE_BYTES; i++)
 		seq_printf(m, " %02x", READ_ONCE(code[i]));
 	seq_putc(m, '\n');
