@@ -89,6 +89,7 @@ static void try_strings(const char *how, char *p)
 {
 	char *args[] = {p, NULL};
 
+	memset(edge, '/', 2 * PAGE);
 	say("open", how, syscall(SYS_openat, AT_FDCWD, p, O_RDONLY));
 	say("stat", how, syscall(SYS_newfstatat, AT_FDCWD, p, p, 0));
 	say("execve name", how, syscall(SYS_execve, p, args, args));
