@@ -17,6 +17,7 @@
  *   vet      may a chunk's code run?
  *   text     the only writer of kernel text
  *   trap     where a breakpoint of ours sends the CPU
+ *   probes   kprobes that come to functions with windows
  *   heap     memory for patches, in the module's own text
  *   rows     what the kernel's tables say of patches; orc, extable, bugs: each of the tables
  *   quiesce  waiting until no task can be inside a piece of text
@@ -28,8 +29,8 @@
  *
  * Locking: ki_lock protects everything but the trap table: sessions' lists, windows, heap,
  * counters, the table of reserved text. It is taken by every request and may be held over the
- * wait. Inside it: text_mutex (text.c). The trap table is read in breakpoint context, without
- * locks: see trap.c.
+ * wait. Inside it: kprobe_mutex (probes.c), text_mutex (text.c). The trap table is read in
+ * breakpoint context, without locks: see trap.c.
  */
 #ifndef KI_H
 #define KI_H
@@ -65,8 +66,9 @@ struct ki_patch {
 struct ki_site {
 	struct rb_node node;
 	unsigned long addr;
-	u8 len;	   /* 0: not claimed */
-	bool live; /* written, or being written */
+	u8 len;	     /* 0: not claimed */
+	bool live;   /* written, or being written */
+	bool filler; /* a bounce in bytes that nothing executes */
 	u8 orig[KI_JMP_LEN];
 };
 
@@ -86,7 +88,6 @@ struct ki_win {
 	u8 *flow;	     /* KI_FLOW_* of each copy */
 	u32 users;	     /* windows of other groups that bounce in this one's tail */
 	struct ki_win *host; /* of another group, in whose tail this one bounces; or NULL */
-	bool hosted;	     /* bounces in the tail of a window, of whichever group */
 	struct ki_site site, bounce;
 	struct ki_group *group;
 	struct list_head chunks; /* of ki_piece.in_window */
@@ -165,6 +166,8 @@ void ki_change_drop(struct ki_change *changes, u32 n);
 int ki_splice(struct ki_session *s, struct ki_splice *req);
 int ki_unsplice(struct ki_session *s, struct ki_unsplice *req);
 void ki_unsplice_all(struct ki_session *s);
+/* Has a window without chunks been left alone, because another tool stands in it? */
+bool ki_unsplice_stuck(void);
 
 /* window.c; ki_lock held */
 struct ki_win *ki_win_touching(unsigned long start, unsigned long end);
@@ -231,7 +234,7 @@ struct ki_swap {
 };
 /*
  * Swap all, in any order; all or nothing. -ESTALE: bytes of *bad are not `now`, or a kprobe is
- * there.
+ * there. Kprobes are held.
  */
 int ki_text_swap(struct ki_swap *v, u32 n, u32 *bad);
 /* Is a kprobe in [start, end), or so near before it that its jump could reach in? */
@@ -262,6 +265,15 @@ void ki_trap_begin(struct ki_trap_change *c);
 void ki_trap_end(struct ki_trap_change *c);
 void ki_trap_free(struct ki_trap_change *c);
 
+/*
+ * probes.c: no kprobe comes or goes between these two. Windows are made and recorded, or taken
+ * out and forgotten, inside.
+ */
+int ki_probes_init(void);
+void ki_probes_exit(void);
+void ki_probes_hold(void);
+void ki_probes_release(void);
+
 /* heap.c, rows.c: what is in rows.h is for those who make patches */
 int ki_heap_init(void);
 void ki_heap_exit(void);
@@ -280,8 +292,9 @@ void ki_faults_find(void (*found)(void *arg, unsigned long ip), void *arg);
 /* session.c: free when no task can be inside any more. ki_lock held. */
 struct ki_run;
 void ki_bury_patch(struct ki_patch p);
-void ki_bury_now(void);	   /* wait, and free all that is buried */
-void ki_bury_finish(void); /* without ki_lock, when nothing new can be buried */
+void ki_bury_module(struct module *m); /* a reference to put; NULL is allowed */
+void ki_bury_now(void);		       /* wait, and free all that is buried */
+void ki_bury_finish(void);	       /* without ki_lock, when nothing new can be buried */
 
 /* counters.c; ki_lock held */
 struct vm_area_struct;

@@ -229,6 +229,7 @@ static const struct {
 	{ki_counters_init, ki_counters_exit},
 	{ki_reserved_init, ki_reserved_exit},
 	{ki_trap_init, ki_trap_exit},
+	{ki_probes_init, ki_probes_exit},
 };
 
 static void end_parts(int n)

@@ -187,9 +187,35 @@ static int answer(struct ki_job *j)
 	return 0;
 }
 
-static int install(struct ki_job *j)
+/* Not the bytes that were checked: a kprobe has come, or somebody else has written there. */
+static int refuse_stale(struct ki_job *j, const struct ki_group *g)
+{
+	u16 reason = KI_R_BYTES_CHANGED;
+	u32 i;
+
+	for (i = 0; i < g->n; i++)
+		if (ki_text_probed(g->v[i]->addr, g->v[i]->addr + g->v[i]->len))
+			reason = KI_R_FOREIGN_BREAKPOINT;
+	return refuse_group(j, g, reason);
+}
+
+static int make_changes(struct ki_job *j)
 {
 	u32 bad = 0;
+	int err;
+
+	ki_probes_hold();
+	err = ki_change_swap(j->changes, j->nchanges, &bad);
+	if (err == -ESTALE)
+		err = refuse_stale(j, j->changes[bad].group);
+	else if (!err)
+		record_splice(j);
+	ki_probes_release();
+	return err;
+}
+
+static int install(struct ki_job *j)
+{
 	int err = make_pieces(j);
 
 	list_changes(j);
@@ -197,15 +223,10 @@ static int install(struct ki_job *j)
 		err = build_patches(j);
 	if (!err)
 		err = answer(j);
-	if (!err) {
-		err = ki_change_swap(j->changes, j->nchanges, &bad);
-		if (err == -ESTALE)
-			refuse_group(j, j->changes[bad].group, KI_R_BYTES_CHANGED);
-	}
+	if (!err)
+		err = make_changes(j);
 	if (err)
 		ki_change_drop(j->changes, j->nchanges);
-	else
-		record_splice(j);
 	return err;
 }
 

@@ -33,8 +33,8 @@
  *
  * kprobes keep what stood at their place when they were registered, and write it back or run it
  * later. So no kprobe, armed or not, may be where we write, nor so near before it that its own
- * jump would reach us; kprobe_mutex is held from that check to the end. CPUs do not come or go
- * while bytes are written: one that is just starting would miss a round.
+ * jump would reach us; they are held from that check until the change is recorded (probes.c). CPUs
+ * do not come or go while bytes are written: one that is just starting would miss a round.
  *
  * text_mutex is held while bytes are written, not over the wait: static branches elsewhere can
  * be switched meanwhile. They cannot be in our windows (reserved.c).
@@ -56,15 +56,6 @@ static struct mutex *text_lock(void)
 
 	if (!m)
 		m = (struct mutex *)ki_symbol("text_mutex");
-	return m;
-}
-
-static struct mutex *kprobe_lock(void)
-{
-	static struct mutex *m;
-
-	if (!m)
-		m = (struct mutex *)ki_symbol("kprobe_mutex");
 	return m;
 }
 
@@ -228,7 +219,6 @@ int ki_text_swap(struct ki_swap *v, u32 n, u32 *bad)
 	err = prepare_traps(v, n, &traps);
 	if (err)
 		return err;
-	mutex_lock(kprobe_lock());
 	cpus_read_lock();
 	mutex_lock(text_lock());
 	err = check_all(v, n, bad);
@@ -236,7 +226,6 @@ int ki_text_swap(struct ki_swap *v, u32 n, u32 *bad)
 		write_all(v, n, traps);
 	mutex_unlock(text_lock());
 	cpus_read_unlock();
-	mutex_unlock(kprobe_lock());
 	ki_trap_free(traps);
 	return err;
 }

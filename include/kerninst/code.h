@@ -100,6 +100,7 @@ struct ki_block {
 	uint64_t start, end;	     /* [start, end); padding is in no block */
 	uint32_t first, count;	     /* its instructions, in the function's array */
 	uint32_t first_edge, nedges; /* what leaves it, in the function's array */
+	bool entered; /* code of another symbol jumps to it, as a cold part does into its parent */
 };
 
 enum ki_edge_kind {
@@ -152,6 +153,18 @@ struct ki_function {
 int ki_function_analyze(struct ki_target *t, const struct ki_symbol *sym, struct ki_function **out,
 			struct ki_err *err);
 void ki_function_free(struct ki_function *fn); /* NULL is allowed */
+
+/*
+ * Analyse many functions at once, in so many threads (0: one for each CPU that this process may
+ * use). `each` is called for every function, in any order, from several threads at the same time;
+ * `take` behind it, one at a time, in the order of the symbols. One of them may be NULL. fn is as
+ * ki_function_analyze makes it, but lives only until they return. An error that one returns ends
+ * all; it is returned.
+ */
+typedef int ki_function_step(void *arg, size_t i, const struct ki_function *fn);
+int ki_functions_analyze(struct ki_target *t, const struct ki_symbol *const *syms, size_t n,
+			 unsigned int threads, ki_function_step *each, ki_function_step *take,
+			 void *arg, struct ki_err *err);
 
 /* The instruction that starts at addr, or NULL. O(log n). */
 const struct ki_insn *ki_function_insn_at(const struct ki_function *fn, uint64_t addr);

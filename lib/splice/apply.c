@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
- * Installing a plan. The driver does each request wholly or not at all, but takes only so many
- * windows in one; the plan is to go in wholly or not at all too. So:
+ * Installing a plan. The driver does each request wholly or not at all; the plan is to go in
+ * wholly or not at all too, but in requests so small that nobody else waits long for the driver,
+ * and that progress is seen. So:
  *
- *  1. The chunks that are to be installed are put in order of address and cut into batches.
- *  2. If there are several batches, or refused places may be left out, everything is first sent
- *     as a dry run. A refused chunk is taken off the list if that is allowed; the dry run is
- *     repeated until nothing is refused any more.
- *  3. The batches are installed. The world may have changed since the dry run: if one fails and
- *     nothing may be left out, the earlier ones are taken out again.
- *
- * The list shrinks with each repetition, so there is an end.
+ *  1. The chunks that are to be installed are put in order of address and cut into batches. Each
+ *     batch holds its windows and the hosts of these, so that each can be judged by itself.
+ *  2. If there are several and nothing may be left out, everything is first sent as a dry run.
+ *  3. The batches are installed. If a batch is refused and what is refused may be left out, it is
+ *     taken off the list and the batch is cut again; the list shrinks, so there is an end. If
+ *     not, what has been installed before is taken out again.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -18,6 +17,9 @@
 #include <sys/ioctl.h>
 
 #include "splice/plan.h"
+
+#define BATCH_WINDOWS 4096 /* of one request, hosts not counted */
+#define BATCH_CHUNKS  8192
 
 /* Chunks on their way in, in order of their windows' addresses. */
 struct todo {
@@ -30,10 +32,11 @@ struct todo {
 
 /* One request. */
 struct batch {
+	uint32_t *from; /* its windows in the plan, in order of address */
 	struct ki_window *windows;
 	struct ki_copy *copies;
 	struct ki_chunk *chunks;
-	const uint32_t *ids; /* of its chunks, in the plan */
+	const uint32_t *ids; /* its chunks in the plan */
 	uint32_t nwindows, ncopies, nchunks;
 };
 
@@ -83,55 +86,73 @@ static void todo_strike(struct todo *t, size_t from)
 
 static void batch_free(struct batch *b)
 {
+	free(b->from);
 	free(b->windows);
 	free(b->copies);
 	free(b->chunks);
 	*b = (struct batch){0};
 }
 
-/* Take whole windows from position `from` on until a request is full. */
+static int windows_by_address(const void *a, const void *b, void *plan)
+{
+	const struct ki_plan *p = plan;
+	uint64_t x = p->windows.v[*(const uint32_t *)a].addr;
+	uint64_t y = p->windows.v[*(const uint32_t *)b].addr;
+
+	return (x > y) - (x < y);
+}
+
+/* Take whole windows, with their hosts, from position `from` on until a request is full. */
 static int batch_measure(const struct todo *t, size_t from, struct batch *b)
 {
+	const struct ki_plan *p = t->plan;
+	uint32_t n = 0, taken = 0;
 	size_t i = from, j;
 
-	while (i < t->n && b->nwindows < KI_BATCH_WINDOWS) {
-		const struct ki_window *w = window_of(t->plan, t->ids[i]);
+	for (; i < t->n && taken < BATCH_WINDOWS; i = j, taken++) {
+		uint32_t w = p->chunks.v[t->ids[i]].c.window;
 
-		for (j = i; j < t->n && window_of(t->plan, t->ids[j]) == w; j++)
+		for (j = i; j < t->n && p->chunks.v[t->ids[j]].c.window == w; j++)
 			;
-		if (j - from > KI_BATCH_CHUNKS)
+		if (j - from > (i == from ? KI_BATCH_CHUNKS : BATCH_CHUNKS))
 			break;
-		b->nwindows++;
-		b->ncopies += w->ncopy;
-		i = j;
+		b->from[n++] = w;
+		if (p->more.v[w].host != KI_NONE)
+			b->from[n++] = p->more.v[w].host;
 	}
 	b->nchunks = (uint32_t)(i - from);
 	if (!b->nchunks)
-		return ki_err_reason(t->err, KI_R_TOO_MANY, window_of(t->plan, t->ids[from])->addr,
+		return ki_err_reason(t->err, KI_R_TOO_MANY, window_of(p, t->ids[from])->addr,
 				     "more than %d chunks in one window", KI_BATCH_CHUNKS);
+	qsort_r(b->from, n, sizeof(*b->from), windows_by_address, t->plan);
+	for (uint32_t k = 0; k < n; k++)
+		if (!k || b->from[k] != b->from[k - 1]) {
+			b->from[b->nwindows++] = b->from[k];
+			b->ncopies += p->windows.v[b->from[k]].ncopy;
+		}
 	return 0;
 }
 
-/* Fill in the windows, and where their copies begin. */
+/* Fill in the windows, and where their copies begin; then the chunks, in the same order. */
 static void batch_fill(const struct todo *t, struct batch *b)
 {
 	const struct ki_plan *p = t->plan;
-	const struct ki_window *last = NULL;
-	uint32_t nw = 0, nc = 0;
+	uint32_t copies = 0, w = 0;
 
+	for (uint32_t i = 0; i < b->nwindows; i++) {
+		const struct ki_window *from = &p->windows.v[b->from[i]];
+
+		b->windows[i] = *from;
+		b->windows[i].first_copy = copies;
+		memcpy(b->copies + copies, p->copies.v + from->first_copy,
+		       from->ncopy * sizeof(*b->copies));
+		copies += from->ncopy;
+	}
 	for (uint32_t i = 0; i < b->nchunks; i++) {
-		const struct ki_window *w = window_of(p, b->ids[i]);
-
-		if (w != last) {
-			b->windows[nw] = *w;
-			b->windows[nw++].first_copy = nc;
-			memcpy(b->copies + nc, p->copies.v + w->first_copy,
-			       w->ncopy * sizeof(*b->copies));
-			nc += w->ncopy;
-			last = w;
-		}
 		b->chunks[i] = p->chunks.v[b->ids[i]].c;
-		b->chunks[i].window = nw - 1;
+		while (b->from[w] != b->chunks[i].window)
+			w++;
+		b->chunks[i].window = w;
 		b->chunks[i].id = 0;
 	}
 }
@@ -141,9 +162,14 @@ static int batch_build(const struct todo *t, size_t from, struct batch *b)
 	int ret;
 
 	*b = (struct batch){.ids = t->ids + from};
+	b->from = malloc(2 * BATCH_WINDOWS * sizeof(*b->from));
+	if (!b->from)
+		return ki_err_set(t->err, -ENOMEM, 0, "plan: out of memory");
 	ret = batch_measure(t, from, b);
-	if (ret)
+	if (ret) {
+		batch_free(b);
 		return ret;
+	}
 	b->windows = calloc(b->nwindows, sizeof(*b->windows));
 	b->copies = calloc(b->ncopies, sizeof(*b->copies));
 	b->chunks = calloc(b->nchunks, sizeof(*b->chunks));
@@ -155,14 +181,35 @@ static int batch_build(const struct todo *t, size_t from, struct batch *b)
 	return 0;
 }
 
+/* The window of the batch that is the host of window w; NULL. */
+static const struct ki_window *batch_host(const struct todo *t, const struct batch *b, uint32_t w)
+{
+	uint32_t host = t->plan->more.v[b->from[w]].host, *found;
+
+	if (host == KI_NONE)
+		return NULL;
+	for (found = b->from + w; *found != host;)
+		found += t->plan->windows.v[host].addr < t->plan->windows.v[*found].addr ? -1 : 1;
+	return &b->windows[found - b->from];
+}
+
+/* Why a chunk is refused: for itself, for its window, or for what that depends on. */
+static uint32_t refusal_of(const struct todo *t, const struct batch *b, const struct ki_chunk *c)
+{
+	const struct ki_window *host = batch_host(t, b, c->window);
+
+	if (c->reason)
+		return c->reason;
+	return host && host->reason ? host->reason : b->windows[c->window].reason;
+}
+
 /* Bring the driver's reasons home; returns how many chunks are refused. */
 static size_t batch_refused(const struct todo *t, const struct batch *b)
 {
 	size_t n = 0;
 
 	for (uint32_t i = 0; i < b->nchunks; i++) {
-		const struct ki_chunk *c = &b->chunks[i];
-		uint32_t reason = c->reason ? c->reason : b->windows[c->window].reason;
+		uint32_t reason = refusal_of(t, b, &b->chunks[i]);
 
 		t->plan->chunks.v[b->ids[i]].c.reason = reason;
 		n += reason != KI_R_OK;
@@ -222,29 +269,29 @@ static int batch_send(const struct todo *t, struct batch *b, uint32_t flags, boo
 	return drop ? 0 : refusal_is_error(t, b);
 }
 
-/* Ask about everything, changing nothing, until nothing more is refused. */
-static int dry_run(struct todo *t, bool drop)
+/* Does whoever is told of the progress want to go on? */
+static int tell(const struct ki_plan *p, size_t done, size_t all, struct ki_err *err)
 {
-	size_t refused, all;
-	struct batch b;
-	int ret;
+	if (!p->progress || p->progress(p->progress_arg, done, all))
+		return 0;
+	return ki_err_set(err, -ECANCELED, 0, "stopped");
+}
 
-	do {
-		all = 0;
-		for (size_t at = 0; at < t->n;) {
-			ret = batch_build(t, at, &b);
-			if (ret)
-				return ret;
-			ret = batch_send(t, &b, KI_SPLICE_DRY_RUN, drop, &refused);
-			all += refused;
-			at += b.nchunks;
-			batch_free(&b);
-			if (ret)
-				return ret;
-		}
-		todo_strike(t, 0);
-	} while (all && t->n);
-	return 0;
+/* Ask about everything, changing nothing. */
+static int dry_run(struct todo *t)
+{
+	struct batch b;
+	int ret = 0;
+
+	for (size_t at = 0, refused; !ret && at < t->n; at += b.nchunks, batch_free(&b)) {
+		ret = batch_build(t, at, &b);
+		if (ret)
+			break;
+		ret = batch_send(t, &b, KI_SPLICE_DRY_RUN, false, &refused);
+		if (!ret)
+			ret = tell(t->plan, 0, t->n, t->err);
+	}
+	return ret;
 }
 
 static void batch_note(const struct todo *t, const struct batch *b)
@@ -266,23 +313,29 @@ static int send_unsplice(int fd, const uint32_t *ids, uint32_t n, struct ki_err 
 	return ret ? request_failed(err, "unsplice", errno, req.reason) : 0;
 }
 
-/* Take out the installed ones of n chunks of the plan, as many at a time as the driver takes. */
-static int take_out(struct ki_plan *p, int fd, const uint32_t *ids, size_t n, struct ki_err *err)
+/*
+ * Take out the installed ones of n chunks of the plan, as many at a time as are put in. Who is told
+ * of the progress cannot stop this. NULL: nobody is told.
+ */
+static int take_out(struct ki_plan *p, int fd, const uint32_t *ids, size_t n,
+		    const struct ki_plan *listener, struct ki_err *err)
 {
-	uint32_t *out = malloc(KI_BATCH_CHUNKS * sizeof(*out));
+	uint32_t *out = malloc(BATCH_CHUNKS * sizeof(*out));
 	size_t i = 0, first, count;
 	int ret = 0;
 
 	if (!out)
 		return ki_err_set(err, -ENOMEM, 0, "unsplice: out of memory");
 	while (!ret && i < n) {
-		for (first = i, count = 0; i < n && count < KI_BATCH_CHUNKS; i++)
+		for (first = i, count = 0; i < n && count < BATCH_CHUNKS; i++)
 			if (p->chunks.v[ids[i]].installed)
 				out[count++] = p->chunks.v[ids[i]].c.id;
 		if (count)
 			ret = send_unsplice(fd, out, (uint32_t)count, err);
 		for (; !ret && first < i; first++)
 			p->chunks.v[ids[first]].installed = false;
+		if (!ret && listener)
+			tell(listener, i, n, NULL);
 	}
 	free(out);
 	return ret;
@@ -304,11 +357,12 @@ static int install(struct todo *t, bool drop)
 		} else if (!ret) {
 			batch_note(t, &b);
 			at += b.nchunks;
+			ret = tell(t->plan, at, t->n, t->err);
 		}
 		batch_free(&b);
 	}
 	if (ret) /* the first failure is what counts */
-		take_out(t->plan, t->fd, t->ids, at, NULL);
+		take_out(t->plan, t->fd, t->ids, at, NULL, NULL);
 	return ret;
 }
 
@@ -318,8 +372,8 @@ int ki_plan_apply_fd(struct ki_plan *p, int fd, bool drop, struct ki_err *err)
 	int ret;
 
 	ret = todo_gather(&t);
-	if (!ret && (drop || t.n > KI_BATCH_CHUNKS || p->windows.n > KI_BATCH_WINDOWS))
-		ret = dry_run(&t, drop);
+	if (!ret && !drop && (t.n > BATCH_CHUNKS || p->windows.n > BATCH_WINDOWS))
+		ret = dry_run(&t);
 	if (!ret)
 		ret = install(&t, drop);
 	free(t.ids);
@@ -335,7 +389,8 @@ int ki_plan_remove_fd(struct ki_plan *p, int fd, struct ki_err *err)
 		return ki_err_set(err, -ENOMEM, 0, "unsplice: out of memory");
 	for (uint32_t i = 0; i < p->chunks.n; i++)
 		ids[i] = i;
-	ret = take_out(p, fd, ids, p->chunks.n, err);
+	qsort_r(ids, p->chunks.n, sizeof(*ids), by_address, p);
+	ret = take_out(p, fd, ids, p->chunks.n, p, err);
 	free(ids);
 	return ret;
 }

@@ -20,6 +20,7 @@ void ki_plan_free(struct ki_plan *p)
 	if (!p)
 		return;
 	ki_vec_free(&p->windows);
+	ki_vec_free(&p->more);
 	ki_vec_free(&p->copies);
 	ki_vec_free(&p->chunks);
 	free(p->map);
@@ -40,13 +41,13 @@ static size_t map_slot(const struct ki_plan *p, uint64_t addr)
 	return i;
 }
 
-/* Keep the table at most half full, one more window counted. */
+/* Keep the table at most half full, two more windows counted. */
 static int map_reserve(struct ki_plan *p)
 {
 	uint32_t *old = p->map;
 	size_t cap = p->map_cap ? p->map_cap * 2 : 128;
 
-	if (p->map_cap >= (p->windows.n + 1) * 2)
+	if (p->map_cap >= (p->windows.n + 2) * 2)
 		return 0;
 	p->map = calloc(cap, sizeof(*p->map));
 	if (!p->map) {
@@ -60,11 +61,11 @@ static int map_reserve(struct ki_plan *p)
 	return 0;
 }
 
-/* Room for one more chunk, in a new window of so many copies. */
-static int reserve(struct ki_plan *p, size_t copies)
+/* Room for one more chunk, in a new window with a new host. */
+static int reserve(struct ki_plan *p)
 {
-	if (ki_vec_reserve(&p->chunks, 1) || ki_vec_reserve(&p->windows, 1) ||
-	    ki_vec_reserve(&p->copies, copies))
+	if (ki_vec_reserve(&p->chunks, 1) || ki_vec_reserve(&p->windows, 2) ||
+	    ki_vec_reserve(&p->more, 2) || ki_vec_reserve(&p->copies, 2 * KI_WINDOW_INSNS))
 		return -ENOMEM;
 	return map_reserve(p);
 }
@@ -84,39 +85,74 @@ static unsigned int copy_span(struct ki_plan *p, const struct ki_function *fn,
 	return KI_R_OK;
 }
 
-/* The plan's window of a span, taken in if it is new. */
-static int take_window(struct ki_plan *p, const struct ki_function *fn, const struct ki_span *s,
-		       uint32_t *index, struct ki_err *err)
+/* Can the plan take the window in, or has it the same already? */
+static unsigned int check_window(struct ki_plan *p, const struct ki_function *fn,
+				 const struct ki_span *s)
 {
 	const uint8_t *orig = fn->bytes + (s->addr - fn->start);
-	size_t slot = map_slot(p, s->addr);
-	unsigned int reason = KI_R_OK;
-	struct ki_window *w;
+	const uint32_t number = p->map[map_slot(p, s->addr)];
+	const struct ki_window *w;
 
-	if (p->map[slot]) {
-		*index = p->map[slot] - 1;
-		w = &p->windows.v[*index];
-		if (w->len != s->len || memcmp(w->orig, orig, s->len))
-			reason = KI_R_BYTES_CHANGED;
-	} else {
-		reason = copy_span(p, fn, s);
-	}
-	if (reason)
-		return ki_err_reason(err, reason, s->addr, "%s", name_of(fn));
+	if (!number)
+		return copy_span(p, fn, s);
+	w = &p->windows.v[number - 1];
+	if (w->len != s->len || w->board != s->board || w->bounce != s->bounce ||
+	    memcmp(w->orig, orig, s->len))
+		return KI_R_BYTES_CHANGED;
+	return KI_R_OK;
+}
+
+/* The plan's window of a span that has been checked, taken in if it is new. */
+static uint32_t put_window(struct ki_plan *p, const struct ki_function *fn, const struct ki_span *s,
+			   uint32_t host)
+{
+	size_t slot = map_slot(p, s->addr);
+	struct ki_window *w = &p->windows.v[p->windows.n];
+
 	if (p->map[slot])
-		return 0;
-	w = &p->windows.v[p->windows.n];
+		return p->map[slot] - 1;
+	copy_span(p, fn, s);
 	*w = (struct ki_window){.addr = s->addr,
 				.bounce = s->bounce,
 				.len = s->len,
 				.ncopy = s->count,
 				.board = s->board};
 	w->first_copy = (uint32_t)p->copies.n;
-	memcpy(w->orig, orig, s->len);
+	memcpy(w->orig, fn->bytes + (s->addr - fn->start), s->len);
 	p->copies.n += s->count;
-	*index = (uint32_t)p->windows.n++;
-	p->map[slot] = *index + 1;
+	p->more.v[p->more.n++] = (struct plan_window){.host = host};
+	p->hosts++;
+	p->map[slot] = (uint32_t)++p->windows.n;
+	return p->map[slot] - 1;
+}
+
+/* A window and, before it, the one in whose tail it bounces: both or none. */
+static int take_window(struct ki_plan *p, const struct ki_function *fn,
+		       const struct ki_spans *spans, const struct ki_span *s, uint32_t *index,
+		       struct ki_err *err)
+{
+	const struct ki_span *host = s->host == KI_NONE ? NULL : &spans->v[s->host];
+	unsigned int reason = check_window(p, fn, s);
+	uint32_t number = KI_NONE;
+
+	if (!reason && host)
+		reason = check_window(p, fn, host);
+	if (reason)
+		return ki_err_reason(err, reason, s->addr, "%s", name_of(fn));
+	if (host)
+		number = put_window(p, fn, host, KI_NONE);
+	*index = put_window(p, fn, s, number);
 	return 0;
+}
+
+/* The next chunk is complete. */
+static uint32_t count_chunk(struct ki_plan *p)
+{
+	struct plan_window *w = &p->more.v[p->chunks.v[p->chunks.n].c.window];
+
+	if (!w->chunks++)
+		p->hosts--;
+	return (uint32_t)p->chunks.n++;
 }
 
 /* The window of an instruction, or why there is none. */
@@ -153,9 +189,9 @@ static int prepare(struct ki_plan *p, const struct ki_function *fn, const struct
 	ret = find_span(fn, spans, place->addr, &s, err);
 	if (ret)
 		return ret;
-	if (reserve(p, s->count))
+	if (reserve(p))
 		return ki_err_set(err, -ENOMEM, place->addr, "plan: out of memory");
-	ret = take_window(p, fn, s, &window, err);
+	ret = take_window(p, fn, spans, s, &window, err);
 	if (ret)
 		return ret;
 	p->chunks.v[p->chunks.n] = (struct plan_chunk){0};
@@ -184,7 +220,7 @@ int ki_plan_add(struct ki_plan *p, const struct ki_function *fn, const struct ki
 	c->nfix = code->nfix;
 	memcpy(c->fix, code->fix, sizeof(c->fix));
 	memcpy(c->code, code->code, code->len);
-	*id = (uint32_t)p->chunks.n++;
+	*id = count_chunk(p);
 	return 0;
 }
 
@@ -198,7 +234,7 @@ int ki_plan_replace(struct ki_plan *p, const struct ki_function *fn, const struc
 		return ret;
 	c->kind = KI_CHUNK_REPLACE;
 	c->target = target;
-	*id = (uint32_t)p->chunks.n++;
+	*id = count_chunk(p);
 	return 0;
 }
 
@@ -209,15 +245,7 @@ size_t ki_plan_windows(const struct ki_plan *p)
 
 size_t ki_plan_hosts(const struct ki_plan *p)
 {
-	size_t n = p->windows.n;
-
-	for (size_t i = 0; i < p->windows.n; i++)
-		for (size_t k = 0; k < p->chunks.n; k++)
-			if (p->chunks.v[k].c.window == i) {
-				n--;
-				break;
-			}
-	return n;
+	return p->hosts;
 }
 
 void ki_plan_on_progress(struct ki_plan *p, ki_plan_progress *f, void *arg)
@@ -231,11 +259,21 @@ size_t ki_plan_chunks(const struct ki_plan *p)
 	return p->chunks.n;
 }
 
-/* A task may be between two instructions that the springboard overwrites. */
-static bool waits(const struct ki_plan *p, const struct ki_window *w)
+/*
+ * A task may be between two instructions that the springboard overwrites, or in the tail of the
+ * host where the bounce will stand.
+ */
+static bool waits(const struct ki_plan *p, size_t i)
 {
-	return w->ncopy > 1 && w->board != KI_BOARD_TRAP &&
-	       p->copies.v[w->first_copy].orig_len < (w->board == KI_BOARD_JMP ? 5 : 2);
+	static const uint8_t written[KI_BOARD_KINDS] = {
+		[KI_BOARD_JMP] = 5,
+		[KI_BOARD_BOUNCE] = 2,
+		[KI_BOARD_TRAP] = 1,
+	};
+	const struct ki_window *w = &p->windows.v[i];
+
+	return p->more.v[i].host != KI_NONE ||
+	       (w->ncopy > 1 && p->copies.v[w->first_copy].orig_len < written[w->board]);
 }
 
 size_t ki_plan_waits(const struct ki_plan *p)
@@ -243,7 +281,7 @@ size_t ki_plan_waits(const struct ki_plan *p)
 	size_t n = 0;
 
 	for (size_t i = 0; i < p->windows.n; i++)
-		n += waits(p, &p->windows.v[i]);
+		n += waits(p, i);
 	return n;
 }
 

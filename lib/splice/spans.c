@@ -6,8 +6,9 @@
  * there is room for a jump, close the window, begin the next. A call closes a window whatever
  * its size, because execution comes back behind it: to an address that must stay the beginning
  * of something. What is then too short joins the window before it in the run, unless that ends
- * in a call; or, behind an instruction that never falls through, takes filler bytes that nothing
- * executes; or is a short window, which cannot be installed.
+ * in a call; or, behind an instruction that never falls through, takes filler bytes of int3 that
+ * nothing executes: as many as a jump needs, or else as a short jump does. Then each window gets
+ * its springboard, for which windows may be joined (boards.c).
  *
  * An instruction that may fault (of the exception table) begins a window or lies behind its jump:
  * a task may sleep in the fault, for as long as it likes, and comes back to just this place.
@@ -17,9 +18,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "kerninst/splice.h"
-
-#define JMP_LEN 5
+#include "splice/boards.h"
 
 struct finder {
 	const struct ki_function *fn;
@@ -40,17 +39,6 @@ static bool displaceable(const struct ki_function *fn, uint32_t i)
 	return in->reason == KI_R_OK && ki_relocate(in, bytes_of(fn, in), &copy) == KI_R_OK;
 }
 
-static bool is_call(const struct ki_insn *in)
-{
-	return in->kind == KI_INSN_CALL || in->kind == KI_INSN_CALL_INDIRECT;
-}
-
-static bool falls_through(const struct ki_insn *in)
-{
-	return in->kind != KI_INSN_RET && in->kind != KI_INSN_JMP &&
-	       in->kind != KI_INSN_JMP_INDIRECT;
-}
-
 static const struct ki_insn *last_of(const struct finder *f, const struct ki_span *s)
 {
 	return &f->fn->insns[s->first + s->count - 1];
@@ -63,15 +51,15 @@ static bool may_fault(const struct finder *f, uint32_t i)
 
 static bool closed(const struct finder *f, const struct ki_span *s)
 {
-	return s->len >= JMP_LEN || is_call(last_of(f, s));
+	return s->len >= KI_JMP_LEN || ki_insn_is_call(last_of(f, s));
 }
 
 static bool join(const struct finder *f, struct ki_span *prev, const struct ki_span *s)
 {
-	if (is_call(last_of(f, prev)) || prev->len + s->len > KI_WINDOW_MAX ||
+	if (ki_insn_is_call(last_of(f, prev)) || prev->len + s->len > KI_WINDOW_MAX ||
 	    prev->count + s->count > KI_WINDOW_INSNS)
 		return false;
-	if (prev->len < JMP_LEN && may_fault(f, s->first))
+	if (prev->len < KI_JMP_LEN && may_fault(f, s->first))
 		return false;
 	prev->len += s->len;
 	prev->count += s->count;
@@ -85,17 +73,19 @@ static bool is_filler(const struct ki_function *fn, uint32_t i)
 	return in->kind == KI_INSN_PAD && !in->block_start && *bytes_of(fn, in) == 0xcc;
 }
 
-/* Reach the size of a jump with bytes of int3 behind the window that nothing executes. */
+/* Reach the size of a springboard with bytes of int3 behind the window that nothing executes. */
 static void take_filler(const struct finder *f, struct ki_span *s)
 {
-	uint32_t need = JMP_LEN - s->len, i = s->first + s->count;
+	uint32_t i = s->first + s->count, n = 0;
 
-	if (falls_through(last_of(f, s)) || f->fn->ninsns - i < need)
+	if (!ki_insn_ends(last_of(f, s)))
 		return;
-	for (uint32_t k = 0; k < need; k++)
-		if (!is_filler(f->fn, i + k))
-			return;
-	s->len = JMP_LEN;
+	while (s->len + n < KI_JMP_LEN && i + n < f->fn->ninsns && is_filler(f->fn, i + n))
+		n++;
+	if (s->len + n >= KI_JMP_LEN)
+		s->len = KI_JMP_LEN;
+	else if (s->len + n >= KI_SHORT_LEN && s->len < KI_SHORT_LEN)
+		s->len = KI_SHORT_LEN;
 }
 
 /* The windows of the run that begins at instruction i; returns what follows the run. */
@@ -110,12 +100,10 @@ static uint32_t cut_run(struct finder *f, uint32_t i, uint32_t end)
 			s.len += f->fn->insns[i++].len;
 			s.count++;
 		} while (!closed(f, &s) && i < end && displaceable(f->fn, i) && !may_fault(f, i));
-		if (s.len < JMP_LEN && f->n > run && join(f, &f->v[f->n - 1], &s))
+		if (s.len < KI_JMP_LEN && f->n > run && join(f, &f->v[f->n - 1], &s))
 			continue;
-		if (s.len < JMP_LEN)
+		if (s.len < KI_JMP_LEN)
 			take_filler(f, &s);
-		s.board = s.len < JMP_LEN ? KI_BOARD_TRAP : KI_BOARD_JMP;
-		s.host = KI_NONE;
 		f->v[f->n++] = s;
 	}
 	return i;
@@ -139,6 +127,10 @@ int ki_spans_find(const struct ki_function *fn, struct ki_spans *out, struct ki_
 	}
 	out->v = f.v;
 	out->n = f.n;
+	if (ki_boards_assign(fn, out)) {
+		ki_spans_free(out);
+		return ki_err_set(err, -ENOMEM, fn->start, "windows: out of memory");
+	}
 	return 0;
 }
 
@@ -169,11 +161,15 @@ const struct ki_span *ki_spans_at(const struct ki_spans *s, const struct ki_func
 	return lo < s->n && s->v[lo].first <= i ? &s->v[lo] : NULL;
 }
 
+/*
+ * Where a bounce is written into a host's tail, no task may be left in that tail: so the window
+ * that bounces there waits, whenever it comes. The host, for itself, does not.
+ */
 bool ki_span_waits(const struct ki_span *s, const struct ki_function *fn)
 {
 	static const uint8_t written[KI_BOARD_KINDS] = {
-		[KI_BOARD_JMP] = JMP_LEN,
-		[KI_BOARD_BOUNCE] = 2,
+		[KI_BOARD_JMP] = KI_JMP_LEN,
+		[KI_BOARD_BOUNCE] = KI_SHORT_LEN,
 		[KI_BOARD_TRAP] = 1,
 	};
 

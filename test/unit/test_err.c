@@ -193,6 +193,14 @@ static void blank_comments(char *s)
 			*s = ' ';
 }
 
+/* The line that p is in begins with "typedef": a function's type. */
+static bool is_typedef(const char *text, const char *p)
+{
+	while (p > text && p[-1] != '\n')
+		p--;
+	return strncmp(p, "typedef ", 8) == 0;
+}
+
 /* Every `ki_name(` of text is listed in map; how many there are. */
 static size_t functions_in(const char *text, const char *map)
 {
@@ -203,6 +211,8 @@ static size_t functions_in(const char *text, const char *map)
 		char line[80];
 
 		if (p[len] != '(' || (p > text && (isalnum(p[-1]) || p[-1] == '_')))
+			continue;
+		if (is_typedef(text, p))
 			continue;
 		snprintf(line, sizeof(line), "\t%.*s;\n", (int)len, p);
 		if (!strstr(map, line))

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
+#include "census.h"
 #include "cli.h"
 #include "match.h"
 #include "open.h"
@@ -39,6 +40,7 @@ struct facts {
 	struct utsname kernel;
 	const struct ki_info *driver; /* NULL: a file */
 	struct ki_program *program;   /* NULL: quick */
+	struct census census;	      /* if not quick */
 	uint64_t text_bytes;	      /* of all ranges */
 	size_t functions, modules;
 	size_t reserved[KI_R_COUNT]; /* rows of reserved text, by reason */
@@ -79,6 +81,16 @@ static int count_reserved(struct facts *f, struct ki_target *t, struct ki_err *e
 	return 0;
 }
 
+static int analyze(struct facts *f, struct ki_target *t)
+{
+	struct ki_err err = {0};
+	int ret = open_program(t, &f->analysis, false, &f->program);
+
+	if (!ret && census_take(&f->census, t, f->analysis.threads, &err))
+		ret = cli_fail(&err);
+	return ret;
+}
+
 static int gather(struct facts *f, struct ki_target *t)
 {
 	const struct ki_text_range *ranges;
@@ -99,7 +111,7 @@ static int gather(struct facts *f, struct ki_target *t)
 		f->functions += !syms[i].alias && !match_is_padding(&syms[i]);
 	if (count_reserved(f, t, &err) || (f->hashed && ki_target_text_hash(t, f->hash, &err)))
 		return cli_fail(&err);
-	return f->quick ? CLI_OK : open_program(t, &f->analysis, false, &f->program);
+	return f->quick ? CLI_OK : analyze(f, t);
 }
 
 static void print_driver(const struct facts *f)
@@ -153,6 +165,8 @@ static void print_text(const struct facts *f)
 		return;
 	puts("\nanalysis");
 	totals_print(f->program, totals_threads(f->analysis.threads));
+	puts("\nspringboards");
+	census_print(&f->census);
 	if (f->verbose)
 		totals_unparsed_print(f->program);
 }
@@ -197,6 +211,7 @@ static void json_program(struct ki_json *j, const struct facts *f)
 {
 	ki_json_open(j, "analysis", '{');
 	totals_json(j, f->program, totals_threads(f->analysis.threads));
+	census_json(&f->census, j);
 	if (f->verbose)
 		totals_unparsed_json(j, f->program);
 	ki_json_close(j);

@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+/*
+ * Springboards of a function's windows.
+ *
+ * A window of 5 bytes takes a jmp rel32. A shorter one of 2 takes a jmp rel8, if 5 bytes for its
+ * bounce, a jmp rel32, can be had within reach; else it takes an int3. Bytes that may be had are
+ *
+ *   filler	int3 and nop behind code that never falls through
+ *   tails	what lies behind the springboard of a window of 10 bytes or more: its host
+ *   joints	the same, of neighbouring windows of a block that are joined to one
+ *
+ * and they are wanted in this order: filler needs nobody; a host must be installed too; and a
+ * joined one is, whenever any of its parts is wanted, a larger patch.
+ *
+ * Of a tail only what lies before the first instruction that may fault counts: a task may sleep in
+ * the fault while a bounce comes, and goes on from there.
+ *
+ * How many can be served. Each short window wants 5 bytes in a row that start in [lo, hi], and all
+ * these ranges are equally long, so of two windows the one at the higher address has the higher lo
+ * and the higher hi. Take all free bytes there may be: all filler, and everything joined that can
+ * be (joining only adds free bytes: it gives back the 5 bytes of each springboard but the first).
+ * Go through the short windows in order of address and give each the lowest place that is free
+ * behind the place given last; if that lies above its hi, leave the window out. This serves as
+ * many as any assignment can:
+ *
+ *   In any assignment the places can be made to ascend as the windows do: if i stands before j and
+ *   p(i) > p(j), they can swap, because lo(i) <= lo(j) <= p(j) < p(i) <= hi(i) <= hi(j).
+ *
+ *   Let such an assignment serve m of the first k windows at places p1 < .. < pm. Then ours serves
+ *   at least m of them, and its first m places g1 < .. < gm have gi <= pi. By induction on k: if it
+ *   does not serve window k, nothing is to be shown. If it does, at pm, then g(m-1) <= p(m-1), so
+ *   pm is free behind g(m-1). If ours has served m windows before k, the one at gm, j < k, took the
+ *   lowest place from lo(j) <= lo(k) on; so gm <= pm. Else window k finds pm or something lower,
+ *   and is served.
+ *
+ * Runs of instructions that are longer than a window may be are cut into groups as long as
+ * possible; of other cuts of such runs nothing is claimed.
+ *
+ * Then places are improved, without taking any from a window that has one: each group, in order of
+ * address, is taken apart, and each tail is taken away, and the windows behind are placed again
+ * as above; if one of them goes without, it is undone. In the end windows are joined only across
+ * boundaries where a bounce stands.
+ */
+#include "splice/boards.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define BELOW (128 - KI_SHORT_LEN) /* how far before a window its bounce may start */
+#define ABOVE (127 + KI_SHORT_LEN) /* and how far behind its start */
+
+/* Bytes that a bounce may take. */
+struct ki_free {
+	uint64_t start, end;
+	uint64_t own_end;   /* a window's tail: the window's end */
+	uint64_t group_end; /* and the end of the last one that it can be joined with */
+	uint32_t window;    /* whose tail; KI_NONE: filler */
+	bool off;	    /* must not be used */
+};
+
+/* A window that needs a bounce. */
+struct ki_seeker {
+	uint64_t addr;
+	uint64_t place; /* 0: none */
+	uint64_t old;	/* the place before the attempt to improve */
+	size_t from;	/* in the free bytes: those before are out of reach */
+	size_t window;
+};
+
+struct ki_boards {
+	const struct ki_function *fn;
+	struct ki_span *v;
+	size_t n;
+	struct ki_free *free;
+	size_t nfree;
+	struct ki_seeker *seekers;
+	size_t nseekers;
+};
+
+/* ---- free bytes ---- */
+
+static bool is_prefix(uint8_t b)
+{
+	return b == 0x66 || b == 0x67 || b == 0x2e || b == 0x3e || b == 0x26 || b == 0x36 ||
+	       b == 0x64 || b == 0x65;
+}
+
+/* int3, nop, or nop r/m: what the driver accepts. */
+static bool is_filler(const struct ki_function *fn, const struct ki_insn *in)
+{
+	const uint8_t *p = fn->bytes + (in->addr - fn->start);
+	uint8_t i = 0;
+
+	if (in->kind != KI_INSN_PAD || in->block_start)
+		return false;
+	while (i < in->len && is_prefix(p[i]))
+		i++;
+	if (i + 1 < in->len && (p[i] & 0xf0) == 0x40 && p[i + 1] == 0x0f)
+		i++; /* REX */
+	if (i + 1 < in->len)
+		return p[i] == 0x0f && p[i + 1] == 0x1f;
+	return i < in->len && (p[i] == 0xcc || (p[i] == 0x90 && (!i || *p == 0x66)));
+}
+
+/* iret is a return too, but the driver does not take it for one. */
+static bool opens_filler(const struct ki_function *fn, const struct ki_insn *in)
+{
+	return ki_insn_ends(in) && fn->bytes[in->addr - fn->start + in->len - 1u] != 0xcf;
+}
+
+static void add_free(struct ki_boards *b, uint64_t start, uint64_t end, uint32_t window)
+{
+	struct ki_free *last = b->nfree ? &b->free[b->nfree - 1] : NULL;
+
+	if (window == KI_NONE && last && last->window == KI_NONE && last->end == start)
+		last->end = last->own_end = last->group_end = end;
+	else
+		b->free[b->nfree++] = (struct ki_free){.start = start,
+						       .end = end,
+						       .own_end = end,
+						       .group_end = end,
+						       .window = window};
+}
+
+static bool may_fault(const struct ki_insn *in)
+{
+	return in->flags & KI_INSN_EXTABLE;
+}
+
+/* Where the bytes of a window end that a bounce may take. */
+static uint64_t tail_end(const struct ki_boards *b, const struct ki_span *s)
+{
+	for (uint32_t i = s->first + 1; i < s->first + s->count; i++)
+		if (may_fault(&b->fn->insns[i]))
+			return b->fn->insns[i].addr;
+	return s->addr + s->len;
+}
+
+/*
+ * All free bytes, in order of address. What filler a window has taken is not free; nor is what
+ * the kernel may write behind a short jump or return at the place of a static call.
+ */
+static void find_free(struct ki_boards *b)
+{
+	const struct ki_function *fn = b->fn;
+	uint64_t from = 0;
+	bool dead = false;
+	size_t w = 0;
+
+	for (uint32_t i = 0; i < fn->ninsns; i++) {
+		const struct ki_insn *in = &fn->insns[i];
+
+		if (dead && is_filler(fn, in)) {
+			if (in->addr >= from)
+				add_free(b, in->addr, in->addr + in->len, KI_NONE);
+			continue;
+		}
+		dead = opens_filler(fn, in);
+		if (dead && in->reason == KI_R_STATIC_CALL)
+			from = in->addr + KI_JMP_LEN;
+		while (w < b->n && b->v[w].first + b->v[w].count <= i)
+			w++;
+		if (w == b->n || b->v[w].first > i)
+			continue;
+		from = b->v[w].addr + b->v[w].len;
+		if (b->v[w].first == i && b->v[w].len >= KI_JMP_LEN)
+			add_free(b, in->addr + KI_JMP_LEN, tail_end(b, &b->v[w]), (uint32_t)w);
+	}
+}
+
+/* Can the window be joined to the one before it? */
+static bool adjoins(const struct ki_boards *b, size_t w)
+{
+	const struct ki_span *s = &b->v[w], *prev = s - 1;
+	const struct ki_insn *insns = b->fn->insns;
+
+	return w && prev->first + prev->count == s->first && tail_end(b, prev) == s->addr &&
+	       !may_fault(&insns[s->first]) && prev->len >= KI_JMP_LEN && s->len >= KI_JMP_LEN &&
+	       !insns[s->first].block_start && !ki_insn_is_call(&insns[s->first - 1]);
+}
+
+/* Join all that can be joined: the first tail of each group reaches to the group's end. */
+static void join_all(struct ki_boards *b)
+{
+	struct ki_free *head = NULL;
+	uint32_t insns = 0;
+
+	for (size_t i = 0; i < b->nfree; i++) {
+		struct ki_free *f = &b->free[i];
+		const struct ki_span *s = f->window == KI_NONE ? NULL : &b->v[f->window];
+
+		if (s && head && adjoins(b, f->window) &&
+		    f->end - (head->start - KI_JMP_LEN) <= KI_WINDOW_MAX &&
+		    insns + s->count <= KI_WINDOW_INSNS) {
+			head->end = head->group_end = f->end;
+			f->off = true;
+			insns += s->count;
+			continue;
+		}
+		head = s ? f : NULL;
+		insns = s ? s->count : 0;
+	}
+}
+
+/* ---- places ---- */
+
+static uint64_t lowest_of(const struct ki_seeker *s)
+{
+	return s->addr > BELOW ? s->addr - BELOW : 0;
+}
+
+static void find_reach(struct ki_boards *b)
+{
+	size_t at = 0;
+
+	for (size_t k = 0; k < b->nseekers; k++) {
+		struct ki_seeker *s = &b->seekers[k];
+
+		while (at < b->nfree && b->free[at].group_end < lowest_of(s) + KI_JMP_LEN)
+			at++;
+		s->from = at;
+	}
+}
+
+/* The lowest place for a window behind `pos`, which is where the one before has ended. */
+static void seek(const struct ki_boards *b, struct ki_seeker *s, uint64_t pos)
+{
+	uint64_t lo = lowest_of(s) > pos ? lowest_of(s) : pos, hi = s->addr + ABOVE;
+
+	s->place = 0;
+	for (size_t i = s->from; i < b->nfree && b->free[i].start <= hi; i++) {
+		const struct ki_free *f = &b->free[i];
+		uint64_t start = f->start > lo ? f->start : lo;
+
+		if (f->off || start > hi || f->end < start + KI_JMP_LEN)
+			continue;
+		s->place = start;
+		return;
+	}
+}
+
+/*
+ * Place windows from number k on, until window `last` is behind and the rest would find the same
+ * as before. Returns the number behind the last one placed; *lost: a window goes without that
+ * had a place, and it is the last one tried.
+ */
+static size_t place_from(struct ki_boards *b, size_t k, size_t last, bool *lost)
+{
+	uint64_t pos = 0, old_pos = 0;
+
+	for (size_t i = k; i-- > 0 && !pos;)
+		pos = old_pos = b->seekers[i].place ? b->seekers[i].place + KI_JMP_LEN : 0;
+	for (*lost = false; k < b->nseekers && !*lost; k++) {
+		struct ki_seeker *s = &b->seekers[k];
+
+		if (k > last && pos == old_pos)
+			break;
+		s->old = s->place;
+		seek(b, s, pos);
+		pos = s->place ? s->place + KI_JMP_LEN : pos;
+		old_pos = s->old ? s->old + KI_JMP_LEN : old_pos;
+		*lost = s->old && !s->place;
+	}
+	return k;
+}
+
+/* ---- improving ---- */
+
+/* The windows whose bounces stand in free[i]: [*first, *end), from number `from` on. */
+static bool users_of(const struct ki_boards *b, size_t i, size_t from, size_t *first, size_t *end)
+{
+	while (from < b->nseekers && b->seekers[from].place < b->free[i].start)
+		from++;
+	*first = *end = from;
+	for (; from < b->nseekers && b->seekers[from].place < b->free[i].end; from++)
+		if (b->seekers[from].place)
+			*end = from + 1;
+	return *end > *first;
+}
+
+/* Do the windows keep their places, or find others, with the free bytes as they are now? */
+static bool manage(struct ki_boards *b, size_t first, size_t end)
+{
+	bool lost;
+	size_t k = place_from(b, first, end - 1, &lost);
+
+	while (lost && k-- > first)
+		b->seekers[k].place = b->seekers[k].old;
+	return !lost;
+}
+
+/* Take the group that begins at i apart, or together again; returns what is behind it. */
+static size_t part_group(struct ki_boards *b, size_t i, bool part)
+{
+	uint64_t end = b->free[i].group_end;
+
+	b->free[i].end = part ? b->free[i].own_end : end;
+	for (i++; i < b->nfree && b->free[i].own_end <= end; i++)
+		b->free[i].off = !part;
+	return i;
+}
+
+static void part_groups(struct ki_boards *b)
+{
+	size_t first = 0, end, next;
+
+	for (size_t i = 0; i < b->nfree; i = next) {
+		bool used;
+
+		next = i + 1;
+		if (b->free[i].group_end == b->free[i].own_end)
+			continue;
+		used = users_of(b, i, first, &first, &end);
+		next = part_group(b, i, true);
+		if (used && !manage(b, first, end))
+			part_group(b, i, false);
+	}
+}
+
+static void spare_tails(struct ki_boards *b)
+{
+	size_t first = 0, end;
+
+	for (size_t i = 0; i < b->nfree; i++) {
+		struct ki_free *f = &b->free[i];
+
+		if (f->window == KI_NONE || f->off)
+			continue;
+		f->off = true;
+		if (users_of(b, i, first, &first, &end) && !manage(b, first, end))
+			f->off = false;
+	}
+}
+
+/* ---- the result ---- */
+
+/*
+ * A bounce stands where the window's springboard would be: it joins the one before it. *seeker: the
+ * first whose bounce may.
+ */
+static bool bounced_across(const struct ki_boards *b, size_t w, size_t *seeker)
+{
+	uint64_t at = b->v[w].addr;
+
+	while (*seeker < b->nseekers && b->seekers[*seeker].place + KI_JMP_LEN <= at)
+		++*seeker;
+	return adjoins(b, w) && *seeker < b->nseekers &&
+	       b->seekers[*seeker].place < at + KI_JMP_LEN;
+}
+
+/* Windows are taken together in place; seekers learn the new numbers of theirs. */
+static void join_windows(struct ki_boards *b)
+{
+	size_t n = 0, seeker = 0, owner = 0;
+
+	for (size_t w = 0; w < b->n; w++) {
+		struct ki_span s = b->v[w];
+
+		if (owner < b->nseekers && b->seekers[owner].window == w)
+			b->seekers[owner++].window = n;
+		if (bounced_across(b, w, &seeker)) {
+			b->v[n - 1].len += s.len;
+			b->v[n - 1].count += s.count;
+		} else {
+			b->v[n++] = s;
+		}
+	}
+	b->n = n;
+}
+
+static void note_bounces(struct ki_boards *b)
+{
+	size_t host = 0;
+
+	for (size_t k = 0; k < b->nseekers; k++) {
+		const struct ki_seeker *s = &b->seekers[k];
+		struct ki_span *v = &b->v[s->window];
+
+		if (!s->place)
+			continue;
+		while (host < b->n && b->v[host].addr + b->v[host].len <= s->place)
+			host++;
+		v->board = KI_BOARD_BOUNCE;
+		v->bounce = s->place;
+		if (host < b->n && b->v[host].addr <= s->place)
+			v->host = (uint32_t)host;
+	}
+}
+
+static size_t find_seekers(struct ki_boards *b, struct ki_seeker *out)
+{
+	size_t n = 0;
+
+	for (size_t w = 0; w < b->n; w++) {
+		if (b->v[w].len >= KI_JMP_LEN || b->v[w].len < KI_SHORT_LEN)
+			continue;
+		if (out)
+			out[n] = (struct ki_seeker){.addr = b->v[w].addr, .window = w};
+		n++;
+	}
+	return n;
+}
+
+static void assign(struct ki_boards *b)
+{
+	bool lost;
+
+	find_free(b);
+	join_all(b);
+	find_reach(b);
+	place_from(b, 0, b->nseekers, &lost);
+	part_groups(b);
+	spare_tails(b);
+	join_windows(b);
+	note_bounces(b);
+}
+
+int ki_boards_assign(const struct ki_function *fn, struct ki_spans *s)
+{
+	struct ki_boards b = {.fn = fn, .v = s->v, .n = s->n};
+
+	for (size_t w = 0; w < s->n; w++) {
+		s->v[w].board = s->v[w].len < KI_JMP_LEN ? KI_BOARD_TRAP : KI_BOARD_JMP;
+		s->v[w].host = KI_NONE;
+	}
+	b.nseekers = find_seekers(&b, NULL);
+	if (!b.nseekers)
+		return 0;
+	b.free = calloc(fn->ninsns, sizeof(*b.free));
+	b.seekers = calloc(b.nseekers, sizeof(*b.seekers));
+	if (b.free && b.seekers) {
+		find_seekers(&b, b.seekers);
+		assign(&b);
+		s->n = b.n;
+	}
+	free(b.free);
+	free(b.seekers);
+	return b.free && b.seekers ? 0 : -ENOMEM;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Springboards: how control comes into each window's patch. A part of finding windows.
+ */
+#ifndef KI_SPLICE_BOARDS_H
+#define KI_SPLICE_BOARDS_H
+
+#include "kerninst/splice.h"
+
+#define KI_JMP_LEN   5 /* jmp rel32 */
+#define KI_SHORT_LEN 2 /* jmp rel8 */
+
+/* What control never goes on behind; a call that does not return is none. */
+static inline bool ki_insn_ends(const struct ki_insn *in)
+{
+	return in->kind == KI_INSN_RET || in->kind == KI_INSN_JMP ||
+	       in->kind == KI_INSN_JMP_INDIRECT;
+}
+
+static inline bool ki_insn_is_call(const struct ki_insn *in)
+{
+	return in->kind == KI_INSN_CALL || in->kind == KI_INSN_CALL_INDIRECT;
+}
+
+/*
+ * Give each of a function's windows its springboard. Windows come in as they were cut, in order
+ * of address; some may go out joined. 0, or -ENOMEM.
+ */
+int ki_boards_assign(const struct ki_function *fn, struct ki_spans *s);
+
+#endif

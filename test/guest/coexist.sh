@@ -1,0 +1,248 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Everything else that changes kernel text, before, during and after our splices and in both
+# orders of removal, on functions all of whose blocks carry a counter. Each line of the table in
+# doc/coexistence.md is checked here, by its name.
+# shellcheck disable=SC2317 # functions are called by name
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/coexist_lib.sh"
+insmod "$top/build/mate/$(uname -r)/ki_mate.ko"
+start
+
+# ---- those who count a kernel function themselves: all the same cases ----
+
+on_ftrace() {
+	echo $F > $T/set_ftrace_filter
+	echo function > $T/current_tracer
+}
+off_ftrace() { # the trace goes with its tracer
+	grep -cE " $F( <-|\(\)| \[)" $T/trace > /tmp/trace_hits
+	echo nop > $T/current_tracer
+	echo > $T/set_ftrace_filter
+}
+hits_ftrace() { cat /tmp/trace_hits; }
+
+on_graph() {
+	echo $F > $T/set_ftrace_filter
+	echo function_graph > $T/current_tracer
+}
+off_graph() { off_ftrace; }
+hits_graph() { cat /tmp/trace_hits; }
+
+on_kprobe_entry() { arm "p:kx $F"; }
+off_kprobe_entry() { disarm; }
+hits_kprobe_entry() { last_hits; }
+
+on_kretprobe() { arm "r64:kx $F"; }
+off_kretprobe() { disarm; }
+hits_kretprobe() { last_hits; }
+
+# Counts are told when it ends: the hits are read then.
+on_fentry() {
+	rm -f /tmp/bpf
+	bpftrace -B line -e "interval:ms:200 { printf(\"first\\n\"); }
+		kfunc:vmlinux:$F { @e = count(); } kretfunc:vmlinux:$F { @x = count(); }
+		interval:ms:200 { printf(\"last\\n\"); }" > /tmp/bpf 2>&1 &
+	echo $! > /tmp/bpf.pid # probes are attached in order, or in the opposite one
+	until_true 60 grep -q '^first' /tmp/bpf && until_true 60 grep -q '^last' /tmp/bpf
+}
+off_fentry() {
+	kill -INT "$(cat /tmp/bpf.pid)"
+	until_true 30 grep -q '^@x' /tmp/bpf
+	until_true 30 eval '! kill -0 $(cat /tmp/bpf.pid) 2> /dev/null'
+}
+hits_fentry() {
+	local e x
+	e=$(sed -n 's/^@e: //p' /tmp/bpf) x=$(sed -n 's/^@x: //p' /tmp/bpf)
+	[ "$e" = "$x" ] && echo "$e"
+}
+
+export -f on_ftrace off_ftrace hits_ftrace on_graph off_graph on_kprobe_entry off_kprobe_entry \
+	on_kretprobe off_kretprobe on_fentry off_fentry hits_fentry
+
+for who in ftrace graph kprobe-entry kretprobe fentry; do
+	together $who
+done
+
+# ---- livepatch ----
+live() { # ON|OFF and wait until the transition is over
+	if [ "$1" = on ]; then
+		insmod "$top/build/mate/$(uname -r)/ki_mate_patch.ko"
+		until_true 60 grep -q 0 /sys/kernel/livepatch/ki_mate_patch/transition
+	else
+		echo 0 > /sys/kernel/livepatch/ki_mate_patch/enabled
+		until_true 60 test ! -e /sys/kernel/livepatch/ki_mate_patch
+		rmmod ki_mate_patch
+	fi
+}
+versions() {
+	local i
+	for i in $(seq "$1"); do cat /proc/version; done | sort -u
+}
+export -f live versions
+original=$(cat /proc/version)
+plain=$(mate "call 60")
+patched=$(live on; mate "call 60"; live off)
+ok "livepatch: it changes what is returned" test "$plain" != "$patched"
+inside version_proc_show 'versions 5 > /tmp/a; live on; versions 7 > /tmp/b; live off; versions 3 > /tmp/c'
+is "livepatch: during: the old body's count" "$(entered version_proc_show)" 8
+is "livepatch: during: what is read" "$(cat /tmp/a /tmp/b /tmp/c)" "$original
+patched
+$original"
+live on
+inside version_proc_show 'versions 5 > /tmp/a; live off; versions 4 > /tmp/b'
+is "livepatch: before, goes first: the old body's count" "$(entered version_proc_show)" 4
+is "livepatch: before, goes first: what is read" "$(cat /tmp/a /tmp/b)" "patched
+$original"
+inside ki_mate:ki_mate_work 'mate "call 60" > /tmp/a; live on; mate "call 60" > /tmp/b'
+is "livepatch: during, stays: a module's function: count" "$(entered ki_mate:ki_mate_work)" 60
+is "livepatch: during, stays: results" "$(cat /tmp/a /tmp/b)" "$plain
+$patched"
+is "livepatch: after" "$(mate "call 60")" "$patched"
+live off
+is "livepatch: gone" "$(mate "call 60")" "$plain"
+
+# ---- static branches, static calls ----
+for switch in "key jump-label" "op static-call"; do
+	set -- $switch
+	mate "$1 1" > /dev/null
+	other=$(mate "call 60")
+	mate "$1 0" > /dev/null
+	ok "$2: it changes what is returned" test "$plain" != "$other"
+	inside ki_mate:ki_mate_work "mate 'call 60' > /tmp/a; mate '$1 1' > /dev/null; mate 'call 60' > /tmp/b"
+	is "$2: switched on during: count" "$(entered ki_mate:ki_mate_work)" 120
+	is "$2: switched on during: results" "$(cat /tmp/a /tmp/b)" "$plain
+$other"
+	is "$2: after" "$(mate 'call 60')" "$other"
+	inside ki_mate:ki_mate_work "mate 'call 60' > /tmp/a; mate '$1 0' > /dev/null; mate 'call 60' > /tmp/b"
+	is "$2: switched on before, off during: count" "$(entered ki_mate:ki_mate_work)" 120
+	is "$2: switched on before, off during: results" "$(cat /tmp/a /tmp/b)" "$other
+$plain"
+done
+flip() {
+	local i
+	for i in 1 2 3 4 5; do
+		for on in 1 0; do
+			echo $on > /proc/sys/kernel/sched_schedstats
+			echo $on > $T/events/sched/enable
+			echo $on > $T/events/kmem/enable
+		done
+	done
+}
+export -f flip
+"$prog/hammer" 300 2 > /tmp/hammer 2>&1 &
+load=$!
+ok "tracepoint: 10 switches of schedstats and all of sched and kmem" inside \
+	'try_to_wake_up enqueue_task_fair dequeue_task_fair update_curr kmem_cache_alloc kmem_cache_free' flip
+ok "tracepoint: all was counted" test "$(entered try_to_wake_up)" -gt 100
+ok "tracepoint: the load is alive" kill -0 $load
+kill $load
+wait $load 2> /dev/null
+echo > $T/trace
+
+# ---- kprobes inside functions ----
+L=ki_mate:ki_mate_leap # windows: [+5, +10) cmp je; [+10] add; [+12, +21) lea imul mov ret
+W=ki_mate:ki_mate_work
+refused() { "$ki" stat -q -m blocks "$1" -- true 2>&1 > /dev/null | grep -o "another tool's" | head -n 1; }
+optimized() { grep "ki_mate_leap+0x$1 .*OPTIMIZED" /sys/kernel/debug/kprobes/list; }
+export -f optimized
+export L
+want=$(mate 'call 60')
+
+arm "p:kx $L+15"
+is "kprobe-first: refused" "$(refused $L)" "another tool's"
+is "kprobe-first: it counts" "$(mate 'call 60'; probe_hits)" "$want
+60"
+enable 0
+is "kprobe-asleep: its window is refused" "$(refused $L+12)" "another tool's"
+is "kprobe-asleep: others are not" "$(refused $L+5)" ""
+disarm
+is "kprobe-asleep: accepted when it has gone" "$(refused $L+12)" ""
+
+ok "kprobe-jump: it is optimized" eval 'arm "p:kx $L+12" && until_true 10 optimized c'
+is "kprobe-jump: refused" "$(refused $L)" "another tool's"
+disarm
+
+inside $L 'arm "p:kx $L+5"; mate "call 60" > /tmp/a; probe_hits > /tmp/b; disarm'
+is "kprobe-board: it counts" "$(cat /tmp/b)" 60
+is "kprobe-board: we count" "$(entered $L)" 60
+is "kprobe-board: the results" "$(cat /tmp/a)" "$want"
+inside $L 'arm "p:kx $L+5"; mate "call 60" > /tmp/a; "$ki" stat -q $L -- true 2> /tmp/b'
+ok "kprobe-more: refused" grep -q "another tool's" /tmp/b
+is "kprobe-board: the window stays" "$(field windows)" 1
+is "kprobe-board: and its function works" "$(mate 'call 60')" "$want"
+disarm
+is "kprobe-board: and goes with it" "$("$ki" info --quick > /dev/null; field windows)" 0
+dmesg -c | grep -q 'another tool has written' || ok "kprobe-board: the driver has said so" false
+
+inside $L 'arm "p:kx $L+8" 2> /tmp/a; echo $? > /tmp/b; disarm'
+is "kprobe-inside: refused" "$(cat /tmp/b)" 1
+ok "kprobe-inside: EBUSY" grep -q 'busy' /tmp/a
+inside $L 'arm "p:kx $L+18" 2> /tmp/a; echo $? > /tmp/b; mate "call 60" > /tmp/c; disarm'
+is "kprobe-behind: refused" "$(cat /tmp/b)" 1
+ok "kprobe-behind: EBUSY" grep -q 'busy' /tmp/a
+is "kprobe-behind: count" "$(entered $L)" 60
+ok "kprobe-behind: accepted when the window has gone" arm "p:kx $L+18"
+disarm
+
+inside "$L:block/0" 'arm "p:kx $L+15"; mate "call 60" > /tmp/a; probe_hits > /tmp/b; disarm'
+is "kprobe-beside: it counts" "$(cat /tmp/b)" 60
+is "kprobe-beside: we count" "$(entered $L)" 60
+inside "$L:block/0" 'arm "p:kx $L+10"; until_true 3 optimized a; mate "call 60" > /tmp/a; probe_hits > /tmp/b'
+is "kprobe-leap: it counts, and goes last" "$(cat /tmp/b)" 50
+is "kprobe-leap: we count" "$(entered $L)" 60
+is "kprobe-leap: the results" "$(cat /tmp/a)" "$want"
+ok "kprobe-leap: never optimized" eval '! until_true 3 optimized a'
+disarm
+ok "kprobe-leap: where no branch comes in, it is optimized beside windows of another function" eval \
+	'inside "$W" "arm \"p:kx \$L+12\"; until_true 10 optimized c; echo \$? > /tmp/a; disarm"; grep -qx 0 /tmp/a'
+
+# ---- modules ----
+inside "$W" 'rmmod ki_mate 2> /tmp/a; echo $? > /tmp/b; mate "call 60" > /tmp/c'
+is "unload: refused" "$(cat /tmp/b)" 1
+ok "unload: in use" grep -qE 'in use|unavailable' /tmp/a
+is "unload: count" "$(entered "$W")" 60
+ok "unload: afterwards" rmmod ki_mate
+inside vfs_read 'insmod "$top/build/mate/$(uname -r)/ki_mate.ko"
+	"$ki" stat -q --json -m calls -o /tmp/load "ki_mate:ki_mate_*" -- bash -c "mate \"call 60\" > /tmp/c"'
+is "load: found by a glob, counted" "$(value ki_mate:ki_mate_work < /tmp/load)" 60
+is "load: results" "$(cat /tmp/c)" "$want"
+
+# ---- CPUs, suspend ----
+cycle() { # other windows come and go meanwhile
+	local i
+	for i in 1 2 3; do
+		"$ki" stat -q -m blocks do_sys_openat2 link_path_walk -- true > /dev/null &
+		echo 0 > /sys/devices/system/cpu/cpu1/online
+		echo 1 > /sys/devices/system/cpu/cpu1/online
+		wait $!
+	done
+}
+export -f cycle
+ok "hotplug: windows are changed while a CPU goes and comes" inside $F 'cycle; reads'
+is "hotplug: count" "$(entered $F)" "$N"
+pm() { # one stage, and back; its devices stay up if one of them cannot (this machine's file system)
+	echo 0 > /sys/module/suspend/parameters/pm_test_delay
+	echo "$1" > /sys/power/pm_test
+	dmesg -C
+	echo mem > /sys/power/state || dmesg | grep -q 'virtio-fs: suspend/resume not yet supported'
+}
+export -f pm
+inside "$F freeze_processes dpm_suspend dpm_resume" \
+	'for s in freezer devices; do pm $s 2> /tmp/a; echo "$s $?"; done > /tmp/b; dmesg > /tmp/c; reads'
+is "suspend: two stages of the test, and back" "$(cat /tmp/b)" "freezer 0
+devices 0"
+ok "suspend: it was tried" grep -q 'PM: suspend exit' /tmp/c
+is "suspend: the ways were taken" "$(entered freeze_processes) $(entered dpm_suspend)" "2 1"
+is "suspend: count" "$(entered $F)" "$N"
+
+# ---- ftrace itself ----
+ok "ftrace-off: refused" eval '! echo 0 > /proc/sys/kernel/ftrace_enabled'
+is "ftrace-off: still on" "$(cat /proc/sys/kernel/ftrace_enabled)" 1
+
+ok "the load's results" mate 'call 60'
+rmmod ki_mate
+for name in $(sed -n 's/^| \([a-z-]*\) |.*/\1/p' "$top/doc/coexistence.md" | grep -vx test); do
+	ok "doc/coexistence.md: $name was checked here" grep -q "^$name:" /tmp/names
+done
+finish

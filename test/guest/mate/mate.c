@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A module whose functions nobody else calls, so that every count is known, with all that the
+ * kernel rewrites in running text: an ftrace site, a static branch, a static call.
+ *
+ *	echo call N > /proc/ki_mate	N calls of ki_mate_work and of ki_mate_leap
+ *	echo key 1 > /proc/ki_mate	the static branch is taken
+ *	echo op 1 > /proc/ki_mate	the static call goes elsewhere
+ *	cat /proc/ki_mate		how many calls the last command made, and what they
+ *					have returned, added up
+ */
+#include <linux/jump_label.h>
+#include <linux/module.h>
+#include <linux/proc_fs.h>
+#include <linux/seq_file.h>
+#include <linux/static_call.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+
+static u64 ki_mate_calls, ki_mate_sum;
+static DEFINE_STATIC_KEY_FALSE(ki_mate_key);
+
+static noinline u64 ki_mate_op_0(u64 x)
+{
+	return x + 1;
+}
+
+static noinline u64 ki_mate_op_1(u64 x)
+{
+	return x * 7;
+}
+DEFINE_STATIC_CALL(ki_mate_op, ki_mate_op_0);
+
+noinline u64 ki_mate_work(u64 i);
+noinline u64 ki_mate_work(u64 i)
+{
+	u64 r = i, k;
+
+	if (i & 1)
+		r += 3;
+	if (static_branch_unlikely(&ki_mate_key))
+		r ^= 0x55;
+	r = static_call(ki_mate_op)(r);
+	for (k = 0; k < i % 5; k++)
+		r = r * 31 + ki_mate_op_0(k);
+	return r;
+}
+
+/*
+ * A branch into what an optimized kprobe would cover. The first window is cmp and je, five bytes,
+ *so a springboard there hides the branch; the five bytes from add on look like a place for another
+ * jump, but the branch leads into their middle.
+ *
+ *	if (n != 3)
+ *		n *= 2;
+ *	return (n + 1) * 3;
+ */
+noinline int ki_mate_leap(int n);
+noinline int ki_mate_leap(int n)
+{
+	asm volatile("cmpl $3, %k0\n\t"
+		     "je 1f\n\t"
+		     "addl %k0, %k0\n"
+		     "1: leal 1(%q0), %k0\n\t"
+		     "imull $3, %k0, %k0"
+		     : "+D"(n)
+		     :
+		     : "cc");
+	return n;
+}
+
+static void do_calls(unsigned long n)
+{
+	unsigned long i;
+
+	for (i = 0; i < n; i++) {
+		ki_mate_sum += ki_mate_work(i);
+		ki_mate_sum += ki_mate_leap(i % 6);
+	}
+	ki_mate_calls += n;
+}
+
+static void set_key(unsigned long on)
+{
+	if (on)
+		static_branch_enable(&ki_mate_key);
+	else
+		static_branch_disable(&ki_mate_key);
+}
+
+static void set_op(unsigned long on)
+{
+	static_call_update(ki_mate_op, on ? ki_mate_op_1 : ki_mate_op_0);
+}
+
+static const struct {
+	const char *name;
+	void (*run)(unsigned long arg);
+} commands[] = {{"call", do_calls}, {"key", set_key}, {"op", set_op}};
+
+static ssize_t mate_write(struct file *file, const char __user *buf, size_t len, loff_t *pos)
+{
+	char text[32] = "", name[32];
+	unsigned long arg;
+	size_t i;
+
+	if (len >= sizeof(text) || copy_from_user(text, buf, len))
+		return -EINVAL;
+	if (sscanf(text, "%31s %lu", name, &arg) != 2)
+		return -EINVAL;
+	for (i = 0; i < ARRAY_SIZE(commands); i++) {
+		if (strcmp(name, commands[i].name))
+			continue;
+		commands[i].run(arg);
+		return len;
+	}
+	return -EINVAL;
+}
+
+static int mate_show(struct seq_file *m, void *unused)
+{
+	seq_printf(m, "calls %llu\nsum %llx\n", ki_mate_calls, ki_mate_sum);
+	return 0;
+}
+
+static int mate_open(struct inode *inode, struct file *file)
+{
+	if (file->f_mode & FMODE_WRITE)
+		ki_mate_calls = ki_mate_sum = 0;
+	return single_open(file, mate_show, NULL);
+}
+
+static const struct proc_ops mate_ops = {
+	.proc_open = mate_open,
+	.proc_read = seq_read,
+	.proc_write = mate_write,
+	.proc_release = single_release,
+};
+
+static int __init mate_init(void)
+{
+	return proc_create("ki_mate", 0600, NULL, &mate_ops) ? 0 : -ENOMEM;
+}
+
+static void __exit mate_exit(void)
+{
+	remove_proc_entry("ki_mate", NULL);
+}
+
+module_init(mate_init);
+module_exit(mate_exit);
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("kerninst: test: functions that others change too");

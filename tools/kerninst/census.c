@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "census.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "cli.h"
+#include "match.h"
+
+const char *census_board(unsigned int board)
+{
+	static const char *const names[KI_BOARD_KINDS] = {
+		[KI_BOARD_JMP] = "jump",
+		[KI_BOARD_BOUNCE] = "bounce",
+		[KI_BOARD_TRAP] = "trap",
+	};
+
+	return names[board];
+}
+
+static void add_windows(struct census *c, const struct ki_spans *spans)
+{
+	uint32_t last = KI_NONE;
+
+	for (size_t i = 0; i < spans->n; i++) {
+		const struct ki_span *s = &spans->v[i];
+
+		c->windows[s->board]++;
+		if (s->host == KI_NONE)
+			continue;
+		c->hosted++;
+		c->hosts += s->host != last; /* bounces ascend as their windows do */
+		last = s->host;
+	}
+}
+
+static int add_entry(struct census *c, const struct ki_function *fn, const struct ki_spans *spans,
+		     uint32_t block, struct ki_err *err)
+{
+	const struct ki_point pt = {.kind = KI_POINT_BLOCK, .block = block};
+	struct ki_place *place;
+	size_t n;
+	int ret = ki_point_places(fn, spans, &pt, &place, &n, err);
+
+	if (ret)
+		return ret;
+	if (place->reason == KI_R_OK)
+		c->entries[ki_spans_at(spans, fn, place->addr)->board]++;
+	else
+		c->refusals[place->reason]++;
+	c->refused += place->reason != KI_R_OK;
+	free(place);
+	return 0;
+}
+
+int census_add(struct census *c, const struct ki_function *fn, const struct ki_spans *spans,
+	       struct ki_err *err)
+{
+	int ret = 0;
+
+	if (fn->reason != KI_R_OK)
+		return 0;
+	c->functions++;
+	add_windows(c, spans);
+	for (uint32_t b = 0; !ret && b < fn->nblocks; b++)
+		ret = add_entry(c, fn, spans, b, err);
+	return ret;
+}
+
+struct taker {
+	pthread_mutex_t lock;
+	struct census *out;
+	struct ki_err *err;
+};
+
+static void add_up(struct census *to, const struct census *c)
+{
+	to->functions += c->functions;
+	to->hosted += c->hosted;
+	to->hosts += c->hosts;
+	to->refused += c->refused;
+	for (unsigned int k = 0; k < KI_BOARD_KINDS; k++) {
+		to->windows[k] += c->windows[k];
+		to->entries[k] += c->entries[k];
+	}
+	for (unsigned int r = 0; r < KI_R_COUNT; r++)
+		to->refusals[r] += c->refusals[r];
+}
+
+static int take_one(void *arg, size_t i, const struct ki_function *fn)
+{
+	struct taker *t = arg;
+	struct census one = {0};
+	struct ki_err err = {0};
+	struct ki_spans spans;
+	int ret;
+
+	(void)i;
+	if (fn->reason != KI_R_OK)
+		return 0;
+	ret = ki_spans_find(fn, &spans, &err);
+	if (!ret)
+		ret = census_add(&one, fn, &spans, &err);
+	ki_spans_free(&spans);
+	pthread_mutex_lock(&t->lock);
+	if (ret)
+		*t->err = err;
+	add_up(t->out, &one);
+	pthread_mutex_unlock(&t->lock);
+	return ret;
+}
+
+int census_take(struct census *c, struct ki_target *t, unsigned int threads, struct ki_err *err)
+{
+	struct taker taker = {.lock = PTHREAD_MUTEX_INITIALIZER, .out = c, .err = err};
+	size_t n, count = 0;
+	const struct ki_symbol *all = ki_target_symbols(t, &n), **syms;
+	struct timespec start;
+	int ret;
+
+	*c = (struct census){0};
+	clock_gettime(CLOCK_MONOTONIC, &start);
+	syms = malloc((n + 1) * sizeof(*syms));
+	if (!syms)
+		return ki_err_set(err, -ENOMEM, 0, "out of memory");
+	for (size_t i = 0; i < n; i++)
+		if (!all[i].alias && !match_is_padding(&all[i]))
+			syms[count++] = &all[i];
+	ret = ki_functions_analyze(t, syms, count, threads, take_one, NULL, &taker, err);
+	free(syms);
+	c->seconds = cli_since(&start);
+	return ret;
+}
+
+static double share(uint64_t part, const uint64_t kinds[KI_BOARD_KINDS])
+{
+	uint64_t all = 0;
+
+	for (unsigned int k = 0; k < KI_BOARD_KINDS; k++)
+		all += kinds[k];
+	return all ? 100.0 * (double)part / (double)all : 0;
+}
+
+void census_print(const struct census *c)
+{
+	for (unsigned int k = 0; k < KI_BOARD_KINDS; k++)
+		printf("windows       %10" PRIu64 "  %6.3f %%  %s\n", c->windows[k],
+		       share(c->windows[k], c->windows), census_board(k));
+	printf("              %10" PRIu64 "           bounce in the tails of %" PRIu64
+	       " other windows\n",
+	       c->hosted, c->hosts);
+	for (unsigned int k = 0; k < KI_BOARD_KINDS; k++)
+		printf("block entries %10" PRIu64 "  %6.3f %%  %s\n", c->entries[k],
+		       share(c->entries[k], c->entries), census_board(k));
+	for (unsigned int r = 1; r < KI_R_COUNT; r++)
+		if (c->refusals[r])
+			printf("              %10" PRIu64 "  in none    %s\n", c->refusals[r],
+			       ki_reason_tag(r));
+	printf("seconds       %10.3f  windows\n", c->seconds);
+}
+
+static void json_kinds(struct ki_json *j, const char *key, const uint64_t v[KI_BOARD_KINDS])
+{
+	ki_json_open(j, key, '{');
+	for (unsigned int k = 0; k < KI_BOARD_KINDS; k++)
+		ki_json_u64(j, census_board(k), v[k]);
+	ki_json_close(j);
+}
+
+void census_json(const struct census *c, struct ki_json *j)
+{
+	ki_json_open(j, "springboards", '{');
+	ki_json_u64(j, "functions", c->functions);
+	json_kinds(j, "windows", c->windows);
+	ki_json_u64(j, "hosted", c->hosted);
+	ki_json_u64(j, "hosts", c->hosts);
+	json_kinds(j, "block_entries", c->entries);
+	ki_json_u64(j, "blocks_refused", c->refused);
+	ki_json_open(j, "refusals", '{');
+	for (unsigned int r = 1; r < KI_R_COUNT; r++)
+		if (c->refusals[r])
+			ki_json_u64(j, ki_reason_tag(r), c->refusals[r]);
+	ki_json_close(j);
+	ki_json_double(j, "seconds", c->seconds);
+	ki_json_close(j);
+}
