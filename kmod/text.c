@@ -187,9 +187,10 @@ static int prepare_traps(const struct ki_swap *v, u32 n, struct ki_trap_change *
 
 	for (i = 0; more && stay && i < n; i++) {
 		if (v[i].via)
-			more->v[more->n++] = (struct ki_trap){v[i].addr, v[i].via};
+			more->v[more->n++] = (struct ki_trap){v[i].addr, v[i].via, v[i].late};
 		if (v[i].len == 1)
-			stay->v[stay->n++] = (struct ki_trap){v[i].addr, v[i].trap ? v[i].via : 0};
+			stay->v[stay->n++] =
+				(struct ki_trap){v[i].addr, v[i].trap ? v[i].via : 0, v[i].late};
 	}
 	if (more && stay)
 		err = ki_trap_prepare(more, stay, out);
