@@ -199,6 +199,22 @@ without_wait() {
 	free "jmp built anew while a task is before it" 0 less jmp:0:5
 }
 
+# Not undone: the task goes on in the middle of a jump. The last that is asked of this machine.
+# shellcheck disable=SC2317
+goes_wrong() { [ -n "$(complaints)" ] || [ "$(state errors)" != 0 ]; }
+lost() {
+	is "text hash equals the baseline" "$(text_hash)" "$baseline"
+	is "nothing new in dmesg" "$(complaints)" ""
+	open_board jmp:0:5
+	catch "$(at 4)"
+	must in
+	echo release > $control
+	ok "without the wait the task that goes on goes wrong" until_true 10 goes_wrong
+	echo "1..$tests"
+	[ "$failures" = 0 ]
+	exit
+}
+
 start
 # What belongs to the victim's CPU stands still during a hold; and nothing but the blocker may
 # decide when the victim goes on: neither the limit on realtime tasks, nor what came after it.
@@ -217,5 +233,6 @@ fi
 echo "idle 1" > $control
 held "the idle task's interrupt, held at 2" 2 0 1 4 in jmp:0:5
 echo "idle 0" > $control
+[ "$mode" = wait ] || lost
 ok "the victim's module unloads" rmmod ki_race
 finish
