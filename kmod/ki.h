@@ -162,8 +162,7 @@ struct ki_change {
 int ki_refuse(u32 *out, u16 reason);
 /* A user's array in memory of kvfree; NULL if n is 0 or *err is, or becomes, an error. */
 void *ki_take_array(u64 from, u32 n, size_t each, int *err);
-/* Make all changes, in order of address: all or nothing; -ESTALE: see ki_text_swap. Kprobes held.
- */
+/* Make all changes, in order of address: all or nothing; -ESTALE: see ki_text_swap. */
 int ki_change_swap(struct ki_change *changes, u32 n, u32 *bad);
 /* A change has been made: its patch is the group's, the one before is buried. */
 void ki_change_record(struct ki_change *c);

@@ -5,8 +5,8 @@
  * A kprobe that is registered looks at the function as it stands. Of what our springboards have
  * displaced it sees either nothing or what is left behind them, and draws two wrong conclusions:
  *
- *   - what stands behind a springboard in its window looks like code. A kprobe there would never
- *     be hit, and nobody would be told.
+ *   - what stands behind a springboard in its window, or in a window without one, looks like code.
+ * A kprobe there would never be hit, and nobody would be told.
  *   - branches that run in our patches are not seen. So an optimized kprobe, a jump over five
  *     bytes, may be put over an instruction that one of them leads to: the kernel would jump into
  *     the middle of it.
@@ -59,7 +59,7 @@ static bool in_window(unsigned long addr)
 {
 	struct ki_win *w = ki_win_touching(addr, addr + 1);
 
-	return w && w->addr != addr;
+	return w && (w->addr != addr || !w->boarded);
 }
 
 static bool in_spliced_function(unsigned long addr)

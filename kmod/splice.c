@@ -209,12 +209,13 @@ static int answer(struct ki_job *j)
 /* Not the bytes that were checked: a kprobe has come, or somebody else has written there. */
 static int refuse_stale(struct ki_job *j, const struct ki_group *g)
 {
-	bool probe = false;
+	u16 reason = KI_R_BYTES_CHANGED;
 	u32 i;
 
 	for (i = 0; i < g->n; i++)
-		probe |= ki_text_probed(g->v[i]->addr, g->v[i]->addr + g->v[i]->len);
-	return refuse_group(j, g, probe ? KI_R_FOREIGN_BREAKPOINT : KI_R_BYTES_CHANGED);
+		if (ki_text_probed(g->v[i]->addr, g->v[i]->addr + g->v[i]->len))
+			reason = KI_R_FOREIGN_BREAKPOINT;
+	return refuse_group(j, g, reason);
 }
 
 static int make_changes(struct ki_job *j)

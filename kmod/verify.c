@@ -246,14 +246,18 @@ static void strike_filler(struct ki_verifier *v)
 	}
 }
 
+/* A static branch goes on behind itself too, even if a jmp stands there now: no filler begins. */
 static void note_reserved_entries(struct ki_verifier *v)
 {
 	const struct ki_reserved_row *row;
 	u32 from = 0;
 
-	while ((row = ki_reserved_next(v->start, v->end, &from)))
+	while ((row = ki_reserved_next(v->start, v->end, &from))) {
 		if (row->target)
 			note_entry(v, row->target);
+		if (row->reason == KI_R_JUMP_LABEL)
+			note_entry(v, row->addr + row->len);
+	}
 }
 
 static u16 load_function(struct ki_verifier *v, unsigned long addr)

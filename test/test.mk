@@ -7,8 +7,9 @@
 include test/plugin/plugin.mk
 include test/guest/prog/prog.mk
 include test/guest/race/race.mk
-include test/guest/frames/frames.mk
 include test/guest/mate/mate.mk
+include test/guest/torture/torture.mk
+include test/guest/frames/frames.mk
 include test/guest/transfers/transfers.mk
 include test/fuzz/ioctl.mk
 include test/oracles/oracles.mk
@@ -33,11 +34,18 @@ check-host: deps
 check-long: deps
 	$(Q)$(MAKE) CI=1 check-build
 	$(Q)test/run.sh -j 2 test/suites.long
+check-nightly: deps
+	$(Q)test/deps.sh --nightly
+	$(Q)$(MAKE) CI=1 check-build
+	$(Q)$(MAKE) CI=1 kmod KERNEL=6.1-debug
+	$(Q)$(MAKE) CI=1 kmod KERNEL=6.1-debug KMOD_VARIANT=-fail KI_CFLAGS=-DKI_TEST_FAIL
+	$(Q)$(MAKE) CI=1 race-module KERNEL=6.1-debug
+	$(Q)test/run.sh -j 2 test/suites.nightly
 check-guest: deps
 	$(Q)$(MAKE) CI=1 check-build
 	$(Q)test/run.sh -j 2 test/suites.guest
 
-check-build: all unit-bins test-plugins test-progs $(GUEST_BIN) test-fuzz-ioctl test-fuzz-host test-oracles test-transfers
+check-build: all unit-bins test-plugins test-progs $(GUEST_BIN) test-torture test-fuzz-ioctl test-fuzz-host test-oracles test-transfers
 	$(Q)$(MAKE) BUILD=asan unit-bins all
 	$(Q)for k in $(TEST_KERNELS); do $(MAKE) kmod KERNEL=$$k || exit 1; done
 	$(Q)$(MAKE) kmod KERNEL=6.1 KMOD_VARIANT=-nowait KI_CFLAGS=-DKI_TEST_NO_WAIT
@@ -45,9 +53,9 @@ check-build: all unit-bins test-plugins test-progs $(GUEST_BIN) test-fuzz-ioctl 
 	$(Q)$(MAKE) kmod KERNEL=6.1 KMOD_VARIANT=-abi KI_CFLAGS=-DKI_ABI_VERSION=99
 	$(Q)$(MAKE) kmod KERNEL=6.1 KMOD_VARIANT=-anycode KI_CFLAGS=-DKI_TEST_ANY_CODE
 	$(Q)$(MAKE) race-module KERNEL=6.1
-	$(Q)for k in 6.1 6.12; do $(MAKE) mate-module KERNEL=$$k || exit 1; done
+	$(Q)for k in $(TEST_KERNELS); do $(MAKE) mate-module KERNEL=$$k || exit 1; done
 
 format:
 	$(Q)clang-format -i $$(git ls-files '*.c' '*.h')
 
-.PHONY: deps check check-host check-guest check-long check-build format
+.PHONY: deps check check-host check-guest check-long check-nightly check-build format

@@ -120,6 +120,17 @@ static void apply_thunk(struct ki_analysis *a, struct ki_insn *in)
 	}
 }
 
+/* A ud2 with a name behind it is for a hypervisor, which emulates what follows the name. */
+static bool is_for_hypervisor(const struct ki_function *fn, const struct ki_insn *in)
+{
+	static const uint8_t xen[] = {0x0f, 0x0b, 'x', 'e', 'n'},
+			     kvm[] = {0x0f, 0x0b, 'k', 'v', 'm'};
+	const uint8_t *p = fn->bytes + (in->addr - fn->start);
+
+	return in->kind == KI_INSN_TRAP && fn->end - in->addr >= sizeof(xen) &&
+	       (!memcmp(p, xen, sizeof(xen)) || !memcmp(p, kvm, sizeof(kvm)));
+}
+
 /* A 5-byte nop or call at the very beginning, or behind its endbr64. */
 static void apply_ftrace_site(struct ki_analysis *a)
 {
@@ -148,6 +159,8 @@ static void apply_instructions(struct ki_analysis *a)
 		if (in->kind == KI_INSN_CALL && in->target != fn->start &&
 		    ki_function_holds(fn, in->target))
 			ki_refuse(&in->reason, KI_R_STACK_CALL);
+		if (is_for_hypervisor(fn, in))
+			ki_refuse(&in->reason, KI_R_BUG_SITE);
 		if (a->extra[i].traits & KI_TRAIT_NEXT_FIXED && i + 1 < fn->ninsns)
 			ki_refuse(&fn->insns[i + 1].reason, in->reason);
 	}

@@ -3,10 +3,10 @@
 # Tasks held where springboards come and go (test/guest/race.sh), with our driver or with one built
 # without the wait, which must be seen to fail. Runs on the host.
 #
-# usage: test/guest/race_host.sh KERNEL wait|no-wait
+# usage: test/guest/race_host.sh wait|no-wait [KERNEL]
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-kernel=$1 mode=$2
+mode=$1 kernel=${2:-6.1}
 make -s race-module KERNEL="$kernel" > /dev/null 2>&1 || exit 1
 case $mode in
 wait) make -s kmod KERNEL="$kernel" ;;

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * hold: all windows of some functions, until there is no more input. And refuse: that the driver
+ * takes nothing in the ranges where nothing may be.
+ */
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "torture/torture.h"
+
+#define HOLD_COUNTERS 30000
+
+static bool wanted(char **globs, const char *name)
+{
+	for (; *globs; globs++)
+		if (!fnmatch(*globs, name, 0))
+			return true;
+	return false;
+}
+
+int hold(char **globs)
+{
+	const struct ki_symbol *syms;
+	uint32_t i, reached = 0;
+	uint64_t *before;
+	size_t n, k;
+	struct crew c;
+	char byte;
+
+	crew_open(&c, HOLD_COUNTERS);
+	syms = ki_target_symbols(c.t, &n);
+	for (k = 0; k < n; k++)
+		if (!*syms[k].module && !syms[k].alias && wanted(globs, syms[k].name) &&
+		    !crew_add_windows(&c, &syms[k]))
+			die("hold: too many windows", NULL);
+	before = calloc(c.used + 1, sizeof(*before));
+	crew_apply(&c);
+	printf("hold: %u windows of %u functions, %llu refused\n", c.used, c.functions,
+	       (unsigned long long)c.refused);
+	fflush(stdout);
+	while (read(STDIN_FILENO, &byte, 1) > 0)
+		;
+	for (i = 0; before && i < c.used; i++)
+		reached += crew_hits(&c, i) != before[i];
+	crew_remove(&c);
+	printf("hold: %u windows were reached, %llu hits\n", reached,
+	       (unsigned long long)crew_all_hits(&c));
+	free(before);
+	crew_close(&c);
+	return reached ? 0 : 1;
+}
+
+/* ---- refuse ---- */
+
+/* What the linker script says, and what the driver must answer. */
+static const struct range {
+	const char *start, *end;
+	uint32_t reason;
+} ranges[] = {
+	{"__entry_text_start", "__entry_text_end", KI_R_ENTRY_TEXT},
+	{"__noinstr_text_start", "__noinstr_text_end", KI_R_NOINSTR},
+	{"__kprobes_text_start", "__kprobes_text_end", KI_R_KPROBES_BLACKLIST},
+	{"__cpuidle_text_start", "__cpuidle_text_end", KI_R_IDLE_TEXT},
+};
+
+/* One instruction as the only one of a window, asked for behind the library's back. */
+static uint32_t ask(const struct crew *c, const struct ki_function *fn, const struct ki_insn *in)
+{
+	struct ki_insn bare = *in;
+	const uint8_t *bytes = fn->bytes + (in->addr - fn->start);
+	struct ki_code code;
+	struct ki_copy copy;
+	struct ki_window w = {.addr = in->addr,
+			      .len = in->len,
+			      .ncopy = 1,
+			      .board = in->len < 5 ? KI_BOARD_TRAP : KI_BOARD_JMP};
+	struct ki_chunk chunk = {0};
+	struct ki_splice req = {.size = sizeof(req),
+				.flags = KI_SPLICE_DRY_RUN,
+				.windows = (uintptr_t)&w,
+				.copies = (uintptr_t)&copy,
+				.chunks = (uintptr_t)&chunk,
+				.nwindows = 1,
+				.ncopies = 1,
+				.nchunks = 1};
+
+	bare.reason = KI_R_OK;
+	if (ki_relocate(&bare, bytes, &copy))
+		return KI_R_UNDECODABLE; /* not even a bad library could ask for it */
+	memcpy(w.orig, bytes, in->len);
+	ki_snippet_count(&code, c->first, true);
+	chunk.len = code.len;
+	chunk.nfix = code.nfix;
+	memcpy(chunk.fix, code.fix, sizeof(chunk.fix));
+	memcpy(chunk.code, code.code, code.len);
+	return ioctl(ki_target_fd(c->t), KI_IOC_SPLICE, &req) ? w.reason : KI_R_OK;
+}
+
+struct tally {
+	unsigned long asked, accepted, other;
+};
+
+static void ask_function(struct crew *c, const struct ki_symbol *sym, uint32_t want,
+			 struct tally *t)
+{
+	struct ki_err err = {0};
+	struct ki_function *fn;
+
+	if (ki_function_analyze(c->t, sym, &fn, &err))
+		die(sym->name, &err);
+	for (uint32_t i = 0; i < fn->ninsns; i++) {
+		uint32_t reason = ask(c, fn, &fn->insns[i]);
+
+		t->asked += reason != KI_R_UNDECODABLE;
+		t->accepted += reason == KI_R_OK;
+		t->other += reason != KI_R_OK && reason != KI_R_UNDECODABLE && reason != want;
+	}
+	ki_function_free(fn);
+}
+
+static uint64_t address_of(struct ki_target *t, const char *name)
+{
+	const struct ki_symbol *sym = ki_target_symbol_named(t, "", name, NULL);
+
+	return sym ? sym->addr : 0;
+}
+
+static int ask_range(struct crew *c, const struct range *r)
+{
+	uint64_t start = address_of(c->t, r->start), end = address_of(c->t, r->end);
+	const struct ki_symbol *syms;
+	struct tally t = {0};
+	size_t n, i;
+
+	syms = ki_target_symbols(c->t, &n);
+	for (i = 0; i < n; i++)
+		if (!syms[i].alias && syms[i].addr >= start && syms[i].addr < end)
+			ask_function(c, &syms[i], r->reason, &t);
+	printf("refuse: %s: %lu instructions asked for, %lu accepted, %lu refused for another reason\n",
+	       r->start, t.asked, t.accepted, t.other);
+	return end <= start || !t.asked || t.accepted;
+}
+
+int refuse(void)
+{
+	struct tally t = {0};
+	struct crew c;
+	int ret = 0;
+	size_t i;
+
+	crew_open(&c, 1);
+	for (i = 0; i < sizeof(ranges) / sizeof(*ranges); i++)
+		ret |= ask_range(&c, &ranges[i]);
+	/* the same question where the answer is yes */
+	ask_function(&c, ki_target_symbol_named(c.t, "", "vfs_read", NULL), KI_R_OK, &t);
+	printf("refuse: vfs_read: %lu instructions asked for, %lu accepted\n", t.asked, t.accepted);
+	crew_close(&c);
+	return ret || t.accepted < 50;
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Random sessions: several processes put chunks into the same windows, and take them out, while
+ * they are used; now and then one is killed.
+ *
+ * The functions are those that only we call, so counts are known. Before, alone, it is learnt
+ * how often each window runs in one round of calls. Later whoever measures holds a lock that all
+ * calls need: what its counters say then is its own calls, exactly, while the others go on
+ * changing the same windows. The lock belongs to the process, and goes with it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "torture/torture.h"
+
+#define PROCESSES 4
+#define WINDOWS	  256
+#define ROUNDS	  20
+#define CALLS	  "call 30"
+
+static const char *const functions[] = {
+	"__x64_sys_getppid", "read_zero",  "ki_mate_work", "ki_mate_leap",
+	"ki_mate_op_0",	     "mate_write", "do_calls",
+};
+
+/* Of all processes. */
+static struct shared {
+	uint64_t each[WINDOWS]; /* runs in one round */
+	uint32_t chunks;
+	unsigned long measured, wrong, refused, kills, ended;
+} * shared;
+
+static int lock_fd;
+
+static void one_round(int zero, int mate)
+{
+	char byte;
+
+	for (int i = 0; i < 50; i++)
+		syscall(SYS_getppid);
+	for (int i = 0; i < 40; i++)
+		if (read(zero, &byte, 1) != 1)
+			die("read", NULL);
+	if (write(mate, CALLS, strlen(CALLS)) < 0)
+		die("write", NULL);
+}
+
+static void add_all(struct crew *c)
+{
+	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++) {
+		const struct ki_symbol *sym = NULL;
+
+		while ((sym = ki_target_symbol_named(c->t, NULL, functions[i], sym)))
+			if (!*sym->module || !strcmp(sym->module, "ki_mate"))
+				if (!crew_add_windows(c, sym))
+					die("too many windows", NULL);
+	}
+}
+
+/* The calls of `rounds` rounds, and how often each chunk ran. */
+static void measure(const struct crew *c, int rounds, uint64_t *runs)
+{
+	int zero = open("/dev/zero", O_RDONLY), mate = open("/proc/ki_mate", O_RDWR);
+
+	if (zero < 0 || mate < 0)
+		die("open", NULL);
+	while (flock(lock_fd, LOCK_EX) && errno == EINTR)
+		;
+	for (uint32_t i = 0; i < c->used; i++)
+		runs[i] = crew_hits(c, i);
+	for (int i = 0; i < rounds; i++)
+		one_round(zero, mate);
+	for (uint32_t i = 0; i < c->used; i++)
+		runs[i] = crew_hits(c, i) - runs[i];
+	flock(lock_fd, LOCK_UN);
+	close(zero);
+	close(mate);
+}
+
+static void learn(void)
+{
+	uint64_t twice[WINDOWS];
+	struct crew c;
+
+	crew_open(&c, WINDOWS);
+	add_all(&c);
+	crew_apply(&c);
+	measure(&c, 1, shared->each);
+	measure(&c, 2, twice);
+	for (uint32_t i = 0; i < c.used; i++)
+		if (twice[i] != 2 * shared->each[i])
+			die("counts differ when nobody else is there", NULL);
+	shared->chunks = c.used;
+	crew_remove(&c);
+	crew_close(&c);
+}
+
+static void check(const uint64_t *runs, int rounds)
+{
+	for (uint32_t i = 0; i < shared->chunks; i++) {
+		uint64_t want = shared->each[i] * rounds;
+
+		__atomic_fetch_add(&shared->measured, 1, __ATOMIC_RELAXED);
+		if (runs[i] == want)
+			continue;
+		__atomic_fetch_add(&shared->wrong, 1, __ATOMIC_RELAXED);
+		fprintf(stderr, "torture: chunk %u ran %llu times, not %llu\n", i,
+			(unsigned long long)runs[i], (unsigned long long)want);
+	}
+}
+
+/* In, out, in again, once leaving it to the end of the session. */
+static void one_session(uint64_t *seed)
+{
+	uint64_t runs[WINDOWS];
+	struct crew c;
+
+	crew_open(&c, WINDOWS);
+	add_all(&c);
+	for (int i = rng(seed) % 6; i >= 0; i--) {
+		int rounds = 1 + rng(seed) % ROUNDS;
+
+		crew_apply(&c);
+		if (c.refused || c.used != shared->chunks)
+			__atomic_fetch_add(&shared->refused, 1, __ATOMIC_RELAXED);
+		measure(&c, rounds, runs);
+		check(runs, rounds);
+		if (i)
+			crew_remove(&c);
+	}
+	crew_close(&c);
+	__atomic_fetch_add(&shared->ended, 1, __ATOMIC_RELAXED);
+}
+
+static pid_t start(uint64_t seed)
+{
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	lock_fd = open("/tmp/torture.lock", O_RDWR);
+	if (lock_fd < 0)
+		die("lock", NULL);
+	for (;;)
+		one_session(&seed);
+}
+
+static int report(int died)
+{
+	printf("sessions: %lu ended, %lu killed, %lu counts compared, %lu wrong, %lu with refusals, %d died\n",
+	       shared->ended, shared->kills, shared->measured, shared->wrong, shared->refused,
+	       died);
+	return shared->wrong || shared->refused || died || !shared->measured || !shared->kills;
+}
+
+int sessions(uint64_t seed, double seconds)
+{
+	double end = now() + seconds;
+	pid_t pids[PROCESSES];
+	int died = 0, i, status;
+
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		      0);
+	lock_fd = open("/tmp/torture.lock", O_RDWR | O_CREAT, 0600);
+	if (shared == MAP_FAILED || lock_fd < 0)
+		die("sessions", NULL);
+	learn();
+	for (i = 0; i < PROCESSES; i++)
+		pids[i] = start(rng(&seed));
+	while (now() < end) {
+		sleep_ms(rng(&seed) % 3000);
+		i = rng(&seed) % PROCESSES;
+		kill(pids[i], SIGKILL);
+		waitpid(pids[i], &status, 0);
+		died += !WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL;
+		shared->kills++;
+		pids[i] = start(rng(&seed));
+	}
+	for (i = 0; i < PROCESSES; i++) {
+		kill(pids[i], SIGKILL);
+		waitpid(pids[i], &status, 0);
+		died += !WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL;
+	}
+	return report(died);
+}
