@@ -3,7 +3,9 @@
 # Everything else that changes kernel text, before, during and after our splices and in both
 # orders of removal, on functions all of whose blocks carry a counter. Each line of the table in
 # doc/coexistence.md is checked here, by its name.
-# shellcheck disable=SC2317 # functions are called by name
+# Functions are called by name; pieces of shell that run later are not expanded here; names have
+# no blanks.
+# shellcheck disable=SC2317,SC2016,SC2086,SC2013
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/coexist_lib.sh"
 insmod "$top/build/mate/$(uname -r)/ki_mate.ko"
@@ -76,8 +78,7 @@ live() { # ON|OFF and wait until the transition is over
 	fi
 }
 versions() {
-	local i
-	for i in $(seq "$1"); do cat /proc/version; done | sort -u
+	for _ in $(seq "$1"); do cat /proc/version; done | sort -u
 }
 export -f live versions
 original=$(cat /proc/version)
@@ -120,8 +121,7 @@ $other"
 $plain"
 done
 flip() {
-	local i
-	for i in 1 2 3 4 5; do
+	for _ in 1 2 3 4 5; do
 		for on in 1 0; do
 			echo $on > /proc/sys/kernel/sched_schedstats
 			echo $on > $T/events/sched/enable
@@ -210,8 +210,7 @@ is "load: results" "$(cat /tmp/c)" "$want"
 
 # ---- CPUs, suspend ----
 cycle() { # other windows come and go meanwhile
-	local i
-	for i in 1 2 3; do
+	for _ in 1 2 3; do
 		"$ki" stat -q -m blocks do_sys_openat2 link_path_walk -- true > /dev/null &
 		echo 0 > /sys/devices/system/cpu/cpu1/online
 		echo 1 > /sys/devices/system/cpu/cpu1/online
