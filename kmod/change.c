@@ -93,14 +93,14 @@ static void fill_trap(struct ki_swap *s, const struct ki_move *m)
 
 /*
  * The jmp rel8 changes when the window comes and goes; its bounce then is written where nobody
- * is: in the tail of a host, or before it is restored, that takes the wait. Between two patches
- * only the bounce changes, and then it is code that runs.
+ * is: in the instructions of a host, or before it is restored, that takes the wait. Between two
+ * patches only the bounce changes, and then it is code that runs.
  */
 static void fill_bounce(struct ki_swap *s, const struct ki_move *m)
 {
 	const struct ki_win *w = m->win;
 
-	site_swap(s, m, &w->bounce)->wait = w->hosted || !m->to;
+	site_swap(s, m, &w->bounce)->wait = !w->bounce.filler || !m->to;
 	if (!m->fresh)
 		jump(s->now, w->bounce.addr, m->from);
 	if (m->to)

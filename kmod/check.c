@@ -88,29 +88,28 @@ static bool same_window(const struct ki_win *w, const struct ki_window *req,
 	       !memcmp(w->copies, copies, w->ncopy * sizeof(*copies));
 }
 
-/* Somebody else's bounce stands among the bytes of a window that is not its host. */
+/* Somebody else's bounce stands among the instructions of a window that is not its host. */
 static bool bounced_in(const struct ki_win *w)
 {
-	return ki_site_touching(w->addr, w->addr + w->len);
+	unsigned long end = w->addr + w->len;
+	struct ki_site *s = ki_site_touching(w->addr, end);
+
+	while (s && s->addr < end && s->filler)
+		s = ki_site_next(s);
+	return s && s->addr < end;
 }
 
-/* The bounce is taken if it is filler; else it waits for its host, find_hosts. */
-static u16 claim_sites(struct ki_win *w, const struct ki_verifier *v)
+/* The springboard's place; the bounce's is claimed when all windows are known, find_places. */
+static u16 claim_site(struct ki_win *w, const struct ki_verifier *v)
 {
-	u8 orig[KI_JMP_LEN];
-
 	if (bounced_in(w))
 		return KI_R_WINDOW_OVERLAP;
 	if (!w->boarded)
 		return KI_R_OK;
 	if (!ki_site_claim(&w->site, w->addr, ki_board_len(w->board), w->orig))
 		return KI_R_WINDOW_OVERLAP;
-	if (w->board != KI_BOARD_BOUNCE || !ki_verify_filler(v, w->bounce_at))
-		return KI_R_OK;
-	if (ki_win_touching(w->bounce_at, w->bounce_at + KI_JMP_LEN) ||
-	    ki_text_read(w->bounce_at, orig, sizeof(orig), KI_VIEW_LIVE) ||
-	    !ki_site_claim(&w->bounce, w->bounce_at, KI_JMP_LEN, orig))
-		return KI_R_BOUNCE_TAKEN;
+	if (w->board == KI_BOARD_BOUNCE)
+		w->bounce.filler = ki_verify_filler(v, w->bounce_at);
 	return KI_R_OK;
 }
 
@@ -133,7 +132,7 @@ static u16 find_window(struct ki_job *j, struct ki_verifier *v, u32 i)
 		return KI_R_NO_MEMORY;
 	j->wins[i] = w;
 	reason = ki_verify_window(v, w);
-	return reason ? reason : claim_sites(w, v);
+	return reason ? reason : claim_site(w, v);
 }
 
 /* The installed or requested window that [start, start + 5) lies in. */
@@ -171,31 +170,41 @@ static bool sleepers_return(unsigned long start, unsigned long end)
 	return false;
 }
 
-static u16 find_host(struct ki_job *j, struct ki_win *w)
+static bool can_host(const struct ki_win *host, const struct ki_win *w)
+{
+	return host && host->boarded && host->board == KI_BOARD_JMP &&
+	       w->bounce_at >= host->addr + KI_JMP_LEN &&
+	       w->bounce_at + KI_JMP_LEN <= host->addr + host->len;
+}
+
+/*
+ * Where a bounce stands: in a host, if a window is around it that can be one; else in filler.
+ * Filler in a window's tail is both, so that it does not matter who comes first.
+ */
+static u16 find_place(struct ki_job *j, struct ki_win *w)
 {
 	struct ki_win *host;
+	u8 orig[KI_JMP_LEN];
 
 	if (w->board != KI_BOARD_BOUNCE || !w->boarded || w->bounce.len)
 		return KI_R_OK;
 	host = window_around(j, w->bounce_at);
-	if (!host || !host->boarded || host->board != KI_BOARD_JMP ||
-	    w->bounce_at < host->addr + KI_JMP_LEN ||
-	    w->bounce_at + KI_JMP_LEN > host->addr + host->len)
+	if (!can_host(host, w))
+		host = NULL;
+	if (!w->bounce.filler &&
+	    (!host || sleepers_return(host->addr + 1, w->bounce_at + KI_JMP_LEN)))
 		return KI_R_BOUNCE_LIVE;
-	if (sleepers_return(host->addr + 1, w->bounce_at + KI_JMP_LEN))
-		return KI_R_BOUNCE_LIVE;
-	if (!ki_site_claim(&w->bounce, w->bounce_at, KI_JMP_LEN,
-			   host->orig + (w->bounce_at - host->addr)))
+	if (ki_text_read(w->bounce_at, orig, sizeof(orig), KI_VIEW_ORIG) ||
+	    !ki_site_claim(&w->bounce, w->bounce_at, KI_JMP_LEN, orig))
 		return KI_R_BOUNCE_TAKEN;
-	w->hosted = true;
-	if (!w->group || host->group != w->group) {
+	if (host && (!w->group || host->group != w->group)) {
 		w->host = host;
 		host->users++;
 	}
 	return KI_R_OK;
 }
 
-static int find_hosts(struct ki_job *j)
+static int find_places(struct ki_job *j)
 {
 	int first = 0;
 	u32 i;
@@ -204,7 +213,7 @@ static int find_hosts(struct ki_job *j)
 		u16 reason = j->windows[i].reason;
 
 		if (!reason)
-			reason = find_host(j, j->wins[i]);
+			reason = find_place(j, j->wins[i]);
 		if (reason && !j->windows[i].reason) {
 			int err = ki_refuse(&j->req->reason, reason);
 
@@ -213,6 +222,26 @@ static int find_hosts(struct ki_job *j)
 		}
 	}
 	return first;
+}
+
+/*
+ * A host's group must not bounce in others' tails itself: hosts are taken out behind those who
+ * bounce in them, and of a chain or a ring none would be the last.
+ */
+static int find_chains(struct ki_job *j)
+{
+	u32 i, k;
+
+	for (i = 0; i < j->req->nwindows; i++) {
+		const struct ki_win *host = j->wins[i]->host;
+
+		for (k = 0; host && k < host->group->n; k++)
+			if (host->group->v[k]->host) {
+				j->windows[i].reason = KI_R_BAD_BOARD;
+				return ki_refuse(&j->req->reason, KI_R_BAD_BOARD);
+			}
+	}
+	return 0;
 }
 
 /* Windows [i, end) of the request are to be one group. */
@@ -284,7 +313,10 @@ static int check_windows(struct ki_job *j)
 	ki_verifier_free(v);
 	err = find_groups(j);
 	first = first ? first : err;
-	err = find_hosts(j);
+	err = find_places(j);
+	first = first ? first : err;
+	if (!first)
+		first = find_chains(j);
 	first = first ? first : err;
 	if (!first && ki_reserved_stale())
 		return ki_refuse(&j->req->reason, KI_R_MODULE_GOING);

@@ -7,6 +7,7 @@
 
 #include <linux/version.h>
 #include <linux/module.h>
+#include <asm/cpufeature.h>
 
 /* Since 6.4 a module's memory is an array of regions by type. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 4, 0)
@@ -25,6 +26,16 @@
 #else
 #define KI_PAGE_ORDER_MAX (MAX_ORDER - 1)
 #endif
+
+/* Since 6.2 the kernel may, to track the depth of calls, write into padding before functions. */
+static inline bool ki_padding_is_code(void)
+{
+#ifdef X86_FEATURE_CALL_DEPTH
+	return boot_cpu_has(X86_FEATURE_CALL_DEPTH);
+#else
+	return false;
+#endif
+}
 
 /* Since 6.3 the flags of a mapping are set by helpers. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)

@@ -45,11 +45,12 @@ static void emit_branch(struct ki_copy *out, const u8 *opcode, u8 n, u64 target)
 	fix(out, KI_FIX_REL32, out->len - 4, 0, target);
 }
 
+/* The decoder keeps each prefix once, and no more than four; nbytes counts all there are. */
 static bool has_prefix(const struct insn *in, u8 prefix)
 {
 	int i;
 
-	for (i = 0; i < in->prefixes.nbytes; i++)
+	for (i = 0; i < ARRAY_SIZE(in->prefixes.bytes); i++)
 		if (in->prefixes.bytes[i] == prefix)
 			return true;
 	return false;
@@ -111,7 +112,11 @@ static u16 emit_indirect_call(struct ki_copy *out, struct insn *in, const u8 *by
 /* Opcode ff: inc, dec, call, far call, jmp, far jmp, push. */
 static u16 emit_group5(struct ki_copy *out, struct insn *in, const u8 *bytes, u64 next, u8 *flow)
 {
-	switch ((in->modrm.bytes[0] >> 3) & 7) {
+	u8 reg = (in->modrm.bytes[0] >> 3) & 7;
+
+	if ((reg == 2 || reg == 4) && has_prefix(in, 0x66))
+		return KI_R_UNDECODABLE;
+	switch (reg) {
 	case 2:
 		*flow = KI_FLOW_LEAVES | KI_FLOW_CALL;
 		return emit_indirect_call(out, in, bytes, next);
@@ -128,10 +133,12 @@ static u16 emit_group5(struct ki_copy *out, struct insn *in, const u8 *bytes, u6
 }
 
 /* loop, loope, loopne, jrcxz have no 32-bit form: the count decides between two jumps. */
-static void emit_loop(struct ki_copy *out, const struct insn *in, u64 target)
+static u16 emit_loop(struct ki_copy *out, const struct insn *in, u64 target)
 {
 	static const u8 behind[] = {0xeb, KI_JMP_LEN}, jmp = KI_JMP;
 
+	if (has_prefix(in, 0xf2) || has_prefix(in, 0xf3)) /* loopne may be loope with them */
+		return KI_R_LOOP_INSN;
 	if (has_prefix(in, 0x67)) /* the count is %ecx */
 		out->code[out->len++] = 0x67;
 	out->code[out->len++] = in->opcode.bytes[0];
@@ -139,6 +146,7 @@ static void emit_loop(struct ki_copy *out, const struct insn *in, u64 target)
 	memcpy(out->code + out->len, behind, sizeof(behind));
 	out->len += sizeof(behind);
 	emit_branch(out, &jmp, 1, target);
+	return KI_R_OK;
 }
 
 static u16 refuse_one_byte(const struct insn *in)
@@ -154,13 +162,48 @@ static u16 refuse_one_byte(const struct insn *in)
 	case 0xcf: /* iret */
 	case 0xf1: /* int1 */
 	case 0xf4: /* hlt */
-	case 0x8e: /* mov to segment */
 		return KI_R_PRIVILEGED_INSN;
+	case 0x8e: /* mov %ss */
+		return ((in->modrm.bytes[0] >> 3) & 7) == 2 ? KI_R_PRIVILEGED_INSN : KI_R_OK;
 	case 0xc7: /* xbegin */
 		return in->modrm.bytes[0] == 0xf8 ? KI_R_PRIVILEGED_INSN : KI_R_OK;
 	default:
 		return KI_R_OK;
 	}
+}
+
+/*
+ * Opcode 0f 01: in memory sgdt, sidt, smsw, rstorssp, invlpg, but lgdt, lidt, lmsw; else some of
+ * many. What enters or leaves a virtual machine, an enclave or an idle state must stay.
+ */
+static bool may_move_0f01(u8 modrm)
+{
+	static const u8 may[] = {
+		0xc5, /* pconfig */
+		0xca, /* clac */
+		0xcb, /* stac */
+		0xd0, /* xgetbv */
+		0xd1, /* xsetbv */
+		0xd5, /* xend */
+		0xd6, /* xtest */
+		0xdf, /* invlpga */
+		0xe8, /* serialize, xsusldtrk */
+		0xe9, /* xresldtrk */
+		0xea, /* saveprevssp */
+		0xed, /* testui */
+		0xee, /* rdpkru */
+		0xef, /* wrpkru */
+		0xf9, /* rdtscp */
+		0xfc, /* clzero */
+		0xfd, /* rdpru */
+		0xfe, /* invlpgb */
+		0xff, /* tlbsync */
+	};
+	u8 reg = (modrm >> 3) & 7;
+
+	if ((modrm & 0xc0) != 0xc0)
+		return reg != 2 && reg != 3 && reg != 6;
+	return reg == 4 || memchr(may, modrm, sizeof(may)); /* smsw */
 }
 
 static u16 refuse_two_byte(const struct insn *in)
@@ -173,12 +216,16 @@ static u16 refuse_two_byte(const struct insn *in)
 		return KI_R_BUG_SITE;
 	case 0x1e:
 		return modrm == 0xfa && has_prefix(in, 0xf3) ? KI_R_ENDBR : KI_R_OK;
-	case 0x00: /* all but verr, verw */
-		return ((modrm >> 3) & 7) < 4 ? KI_R_PRIVILEGED_INSN : KI_R_OK;
-	case 0x01: /* all but stac, clac, rdtscp, xgetbv */
-		return modrm == 0xca || modrm == 0xcb || modrm == 0xf9 || modrm == 0xd0
-			       ? KI_R_OK
-			       : KI_R_PRIVILEGED_INSN;
+	case 0x00: /* lldt, ltr; not sldt, str, verr, verw */
+		return (modrm & 0x30) == 0x10 ? KI_R_PRIVILEGED_INSN : KI_R_OK;
+	case 0x78: /* vmread, vmwrite; with a prefix they are something else */
+	case 0x79:
+		return has_prefix(in, 0x66) || has_prefix(in, 0xf2) ? KI_R_OK
+								    : KI_R_PRIVILEGED_INSN;
+	case 0x01:
+		return may_move_0f01(modrm) ? KI_R_OK : KI_R_PRIVILEGED_INSN;
+	case 0xc7: /* vmptrld, vmptrst and the like, in memory */
+		return modrm < 0xc0 && (modrm & 0x30) == 0x30 ? KI_R_PRIVILEGED_INSN : KI_R_OK;
 	case 0x05: /* syscall, clts, sysret, invd, wbinvd */
 	case 0x06:
 	case 0x07:
@@ -187,8 +234,8 @@ static u16 refuse_two_byte(const struct insn *in)
 	case 0x20 ... 0x23: /* control and debug registers */
 	case 0x34:	    /* sysenter, sysexit */
 	case 0x35:
-	case 0x78: /* vmread, vmwrite */
-	case 0x79:
+	case 0x37: /* getsec */
+	case 0xb2: /* lss */
 	case 0xaa: /* rsm */
 		return KI_R_PRIVILEGED_INSN;
 	default:
@@ -219,8 +266,8 @@ static u16 emit_one_byte(struct ki_copy *out, struct insn *in, const u8 *bytes, 
 		emit_branch(out, code, 2, next + in->immediate.value);
 		*flow = KI_FLOW_LEAVES | KI_FLOW_DIRECT;
 	} else if (is_loop(op)) {
-		emit_loop(out, in, next + in->immediate.value);
 		*flow = KI_FLOW_LEAVES | KI_FLOW_DIRECT;
+		return emit_loop(out, in, next + in->immediate.value);
 	} else {
 		emit_verbatim(out, in, bytes, next);
 		if (op == 0xc3 || op == 0xc2)
@@ -248,6 +295,11 @@ u16 ki_copy_emit(unsigned long addr, const u8 *bytes, size_t len, struct ki_copy
 	memset(out, 0, sizeof(*out));
 	*flow = 0;
 	if (ki_call(insn_decode)(&in, bytes, len, INSN_MODE_64))
+		return KI_R_UNDECODABLE;
+	if (in.emulate_prefix_size) /* ud2 and a name: a hypervisor looks for them */
+		return KI_R_BUG_SITE;
+	/* A fifth kind, or one behind a REX: it is taken for an opcode. */
+	if (inat_is_legacy_prefix(in.attr) || inat_is_rex_prefix(in.attr))
 		return KI_R_UNDECODABLE;
 	out->orig_len = in.length;
 	next = addr + in.length;

@@ -8,6 +8,7 @@
  * good, as a branch does; or, if the page could be brought in, comes back to the copy, perhaps
  * much later (quiesce.c).
  */
+#include <linux/sched.h>
 #include <linux/extable.h>
 #include <asm/extable.h>
 

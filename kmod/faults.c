@@ -41,8 +41,9 @@ static void look_at_words(const struct ki_look *l, struct task_struct *t)
 	unsigned long *word = (unsigned long *)t->thread.sp;
 	unsigned long *end = (unsigned long *)((u8 *)task_stack_page(t) + THREAD_SIZE);
 
+	/* A kernel with KASAN guards what lies between another function's variables. */
 	for (; word < end; word++)
-		look_at_address(l, *word);
+		look_at_address(l, READ_ONCE_NOCHECK(*word));
 }
 
 static void look_at_stack(const struct ki_look *l, struct task_struct *t)

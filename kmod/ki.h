@@ -66,8 +66,9 @@ struct ki_patch {
 struct ki_site {
 	struct rb_node node;
 	unsigned long addr;
-	u8 len;	   /* 0: not claimed */
-	bool live; /* written, or being written */
+	u8 len;	     /* 0: not claimed */
+	bool live;   /* written, or being written */
+	bool filler; /* a bounce in bytes that nothing executes */
 	u8 orig[KI_JMP_LEN];
 };
 
@@ -87,7 +88,6 @@ struct ki_win {
 	u8 *flow;	     /* KI_FLOW_* of each copy */
 	u32 users;	     /* windows of other groups that bounce in this one's tail */
 	struct ki_win *host; /* of another group, in whose tail this one bounces; or NULL */
-	bool hosted;	     /* bounces in the tail of a window, of whichever group */
 	struct ki_site site, bounce;
 	struct ki_group *group;
 	struct list_head chunks; /* of ki_piece.in_window */
@@ -166,6 +166,8 @@ void ki_change_drop(struct ki_change *changes, u32 n);
 int ki_splice(struct ki_session *s, struct ki_splice *req);
 int ki_unsplice(struct ki_session *s, struct ki_unsplice *req);
 void ki_unsplice_all(struct ki_session *s);
+/* Has a window without chunks been left alone, because another tool stands in it? */
+bool ki_unsplice_stuck(void);
 
 /* window.c; ki_lock held */
 struct ki_win *ki_win_touching(unsigned long start, unsigned long end);
@@ -290,8 +292,9 @@ void ki_faults_find(void (*found)(void *arg, unsigned long ip), void *arg);
 /* session.c: free when no task can be inside any more. ki_lock held. */
 struct ki_run;
 void ki_bury_patch(struct ki_patch p);
-void ki_bury_now(void);	   /* wait, and free all that is buried */
-void ki_bury_finish(void); /* without ki_lock, when nothing new can be buried */
+void ki_bury_module(struct module *m); /* a reference to put; NULL is allowed */
+void ki_bury_now(void);		       /* wait, and free all that is buried */
+void ki_bury_finish(void);	       /* without ki_lock, when nothing new can be buried */
 
 /* counters.c; ki_lock held */
 struct vm_area_struct;

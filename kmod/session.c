@@ -11,7 +11,9 @@
  * If another tool has written into one of our springboards meanwhile (a kprobe on top of it),
  * the window cannot be restored. Its pieces, and all counters of the session, then go to the
  * orphans, which are tried again whenever a session begins or ends; until then the module cannot be
- * unloaded.
+ * unloaded. A host that has lost its last user may be left over in the same way, without a piece.
+ *
+ * A replacement's module is held as long as its patch: a task may be about to jump there.
  */
 #include <linux/module.h>
 #include <linux/sched.h>
@@ -24,6 +26,7 @@
 struct ki_grave {
 	struct list_head list;
 	struct ki_patch patch;
+	struct module *owner; /* of a replacement that the patch may lead to */
 	bool inhabited;
 };
 
@@ -64,7 +67,8 @@ static void mark_inhabited(void *graves, unsigned long ip)
 			g->inhabited = true;
 }
 
-static void find_inhabited(struct list_head *graves)
+/* Is there a patch in which a task sleeps? */
+static bool find_inhabited(struct list_head *graves)
 {
 	bool any = false;
 	struct ki_grave *g;
@@ -75,20 +79,27 @@ static void find_inhabited(struct list_head *graves)
 	}
 	if (any)
 		ki_faults_find(mark_inhabited, graves);
+	any = false;
+	list_for_each_entry (g, graves, list)
+		any |= g->inhabited;
+	return any;
 }
 
 /* No lock needed: nobody else knows these patches. What stays in the list is inhabited. */
 static void free_graves(struct list_head *graves)
 {
 	struct ki_grave *g, *next;
+	bool inhabited;
 
 	ki_quiesce();
-	find_inhabited(graves);
+	inhabited = find_inhabited(graves);
 	list_for_each_entry_safe (g, next, graves, list) {
-		if (g->inhabited)
+		if (g->inhabited || (g->owner && inhabited))
 			continue;
 		list_del(&g->list);
-		ki_patch_free(&g->patch);
+		if (g->patch.addr)
+			ki_patch_free(&g->patch);
+		module_put(g->owner);
 		kfree(g);
 	}
 	if (atomic_dec_and_test(&ki_digging))
@@ -135,19 +146,29 @@ static void dig(struct work_struct *unused)
 	mutex_unlock(&ki_lock);
 }
 
-void ki_bury_patch(struct ki_patch p)
+static void bury(struct ki_grave what)
 {
 	struct ki_grave *g;
 
-	if (!p.addr)
-		return;
 	while (!(g = kmalloc(sizeof(*g), GFP_KERNEL)))
 		cond_resched(); /* burying cannot be refused */
-	if (p.bugs)
-		ki_bugs_bury(p.addr, p.addr + p.len);
-	g->patch = p;
+	if (what.patch.bugs)
+		ki_bugs_bury(what.patch.addr, what.patch.addr + what.patch.len);
+	*g = what;
 	list_add_tail(&g->list, &ki_graves);
 	schedule_delayed_work(&ki_dig_work, KI_DIG_SOON);
+}
+
+void ki_bury_patch(struct ki_patch p)
+{
+	if (p.addr)
+		bury((struct ki_grave){.patch = p});
+}
+
+void ki_bury_module(struct module *m)
+{
+	if (m)
+		bury((struct ki_grave){.owner = m});
 }
 
 void ki_bury_now(void)
@@ -194,7 +215,7 @@ static void retry_orphans(void)
 	if (!ki_orphans_pinned)
 		return;
 	ki_unsplice_all(&ki_orphans);
-	if (list_empty(&ki_orphans.pieces)) {
+	if (list_empty(&ki_orphans.pieces) && !ki_unsplice_stuck()) {
 		bury_runs(&ki_orphans.runs);
 		ki_orphans_pinned = false;
 		module_put(THIS_MODULE);
@@ -219,14 +240,18 @@ int ki_session_new(struct ki_session **out)
 
 void ki_session_end(struct ki_session *s)
 {
+	bool left;
+
 	ki_unsplice_all(s);
-	if (!list_empty(&s->pieces)) {
+	left = !list_empty(&s->pieces);
+	if (left) {
 		list_splice_tail_init(&s->pieces, &ki_orphans.pieces);
 		list_splice_tail_init(&s->runs, &ki_orphans.runs);
-		pin_orphans();
-	} else {
-		retry_orphans();
 	}
+	if (left || ki_unsplice_stuck())
+		pin_orphans();
+	else
+		retry_orphans();
 	bury_runs(&s->runs);
 	ki_sessions--;
 	kfree(s);

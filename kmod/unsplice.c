@@ -16,6 +16,8 @@
 
 #define KI_UNSPLICE_PART 256
 
+static u32 ki_stuck; /* groups without chunks that could not go */
+
 /*
  * A patch without the dying pieces; the space for it is kept in reserve, memory is waited for.
  * False: even the reserve does not do, because patches taken out a moment ago still lie there.
@@ -48,6 +50,8 @@ static void free_dying(struct ki_win *w)
 			continue;
 		list_del(&p->in_window);
 		list_del(&p->in_session);
+		ki_bury_module(p->owner);
+		p->owner = NULL;
 		ki_piece_free(p);
 	}
 }
@@ -69,12 +73,16 @@ static void record_removal(struct ki_change *c)
 static void leave_alone(struct ki_change *c)
 {
 	struct ki_piece *p;
+	bool empty = true;
 	u32 i;
 
 	ki_change_drop(c, 1);
-	for (i = 0; i < c->group->n; i++)
+	for (i = 0; i < c->group->n; i++) {
+		empty &= list_empty(&c->group->v[i]->chunks);
 		list_for_each_entry (p, &c->group->v[i]->chunks, in_window)
 			p->dying = false;
+	}
+	ki_stuck += empty;
 }
 
 static void take_out_part(struct ki_change *c, u32 n)
@@ -175,15 +183,21 @@ static void take_out_kind(bool bouncing)
 /* Those who bounce first: then their hosts are free to go. */
 static void take_out(void)
 {
+	ki_stuck = 0;
 	take_out_kind(true);
 	take_out_kind(false);
+}
+
+bool ki_unsplice_stuck(void)
+{
+	return ki_stuck;
 }
 
 void ki_unsplice_all(struct ki_session *s)
 {
 	struct ki_piece *p;
 
-	if (list_empty(&s->pieces))
+	if (list_empty(&s->pieces) && !ki_stuck)
 		return;
 	list_for_each_entry (p, &s->pieces, in_session)
 		p->dying = true;
@@ -231,14 +245,15 @@ static int mark(struct ki_session *s, const u32 *ids, u32 n)
 
 int ki_unsplice(struct ki_session *s, struct ki_unsplice *req)
 {
+	u32 *ids, stuck = ki_stuck;
 	int err = 0;
-	u32 *ids;
 
 	req->reason = KI_R_OK;
 	if (req->flags == KI_UNSPLICE_ALL && !req->count && !req->ids) {
 		ki_unsplice_all(s);
-		return list_empty(&s->pieces) ? 0
-					      : ki_refuse(&req->reason, KI_R_FOREIGN_BREAKPOINT);
+		return list_empty(&s->pieces) && ki_stuck <= stuck
+			       ? 0
+			       : ki_refuse(&req->reason, KI_R_FOREIGN_BREAKPOINT);
 	}
 	if (req->flags || !req->count)
 		return ki_refuse(&req->reason, KI_R_BAD_REQUEST);
@@ -251,7 +266,7 @@ int ki_unsplice(struct ki_session *s, struct ki_unsplice *req)
 	err = mark(s, ids, req->count);
 	if (!err) {
 		take_out();
-		if (any_left(s, ids, req->count)) /* left alone */
+		if (any_left(s, ids, req->count) || ki_stuck > stuck) /* left alone */
 			err = ki_refuse(&req->reason, KI_R_FOREIGN_BREAKPOINT);
 	}
 	kvfree(ids);

@@ -21,6 +21,7 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 
+#include "compat.h"
 #include "ki.h"
 #include "symbols.h"
 
@@ -69,6 +70,16 @@ static void note_entry(struct ki_verifier *v, unsigned long target)
 {
 	if (target >= v->start && target < v->end)
 		__set_bit(target - v->start, v->entered);
+}
+
+static bool is_text(unsigned long addr)
+{
+	struct module *owner;
+	u16 reason;
+
+	owner = ki_text_owner(addr, addr + 1, &reason);
+	module_put(owner);
+	return reason == KI_R_OK;
 }
 
 static bool direct_branch(const struct insn *in)
@@ -135,6 +146,20 @@ static bool never_falls_through(const struct insn *in)
 	       (op == 0xff && ((in->modrm.bytes[0] >> 3) & 7) == 4);
 }
 
+/*
+ * The same, and for good: a static branch that is a jump now is a nop when it is switched, and a
+ * jump out of all text (to a BPF program) is somebody's who takes it away again.
+ */
+static bool ends_for_good(const struct ki_verifier *v, const struct insn *in, unsigned long at)
+{
+	unsigned long start = v->start + at, end = start + in->length;
+	u32 from = 0;
+
+	if (!never_falls_through(in) || ki_reserved_next(start, end, &from))
+		return false;
+	return !direct_branch(in) || is_text(end + in->immediate.value);
+}
+
 /* Where the function's own code begins: endbr64 and the ftrace site, on or off, stand before. */
 static unsigned long body_offset(const struct ki_verifier *v)
 {
@@ -184,21 +209,55 @@ static void decode_function(struct ki_verifier *v)
 		if (dead && is_filler(&in))
 			bitmap_set(v->filler, at, in.length);
 		else
-			dead = never_falls_through(&in);
+			dead = ends_for_good(v, &in, at);
 		at += in.length;
 		if (direct_branch(&in))
 			note_entry(v, v->start + at + in.immediate.value);
 	}
 }
 
+/*
+ * A breakpoint behind a jump is executed by nobody, or the kernel would not live. A nop may
+ * be: a place that only other functions jump to may begin with an instruction that the
+ * kernel has written over with nops. So nops must end where padding does: at the function's
+ * end, or at an aligned place that something in the function jumps to.
+ */
+static bool is_padding(const struct ki_verifier *v, unsigned long from, unsigned long to)
+{
+	if (!memchr_inv(v->bytes + from, KI_INT3, to - from))
+		return true;
+	if (ki_padding_is_code())
+		return false;
+	return to == v->end - v->start || (!((v->start + to) & 7) && test_bit(to, v->entered));
+}
+
+static void strike_filler(struct ki_verifier *v)
+{
+	unsigned long size = v->end - v->start, from = 0, to;
+
+	for (;;) {
+		from = find_next_bit(v->filler, size, from);
+		if (from >= size)
+			return;
+		to = find_next_zero_bit(v->filler, size, from);
+		if (!is_padding(v, from, to))
+			bitmap_clear(v->filler, from, to - from);
+		from = to;
+	}
+}
+
+/* A static branch goes on behind itself too, even if a jmp stands there now: no filler begins. */
 static void note_reserved_entries(struct ki_verifier *v)
 {
 	const struct ki_reserved_row *row;
 	u32 from = 0;
 
-	while ((row = ki_reserved_next(v->start, v->end, &from)))
+	while ((row = ki_reserved_next(v->start, v->end, &from))) {
 		if (row->target)
 			note_entry(v, row->target);
+		if (row->reason == KI_R_JUMP_LABEL)
+			note_entry(v, row->addr + row->len);
+	}
 }
 
 static u16 load_function(struct ki_verifier *v, unsigned long addr)
@@ -220,6 +279,7 @@ static u16 load_function(struct ki_verifier *v, unsigned long addr)
 	}
 	decode_function(v);
 	note_reserved_entries(v);
+	strike_filler(v);
 	return v->reason;
 }
 
@@ -230,9 +290,9 @@ static bool has_rows(u16 reason)
 }
 
 /*
- * A task may sleep in a fault for ever, and then comes back to the instruction. The wait does not
- * cover it (faults.c), so bytes of ours must not stand there: it is where the springboard begins,
- * or behind it.
+ * A task may sleep in a fault for ever, and then comes back to the instruction. The wait
+ * does not cover it (faults.c), so bytes of ours must not stand there: it is where the
+ * springboard begins, or behind it.
  */
 static bool safe_for_sleepers(const struct ki_win *w, const struct ki_reserved_row *row)
 {
@@ -242,8 +302,8 @@ static bool safe_for_sleepers(const struct ki_win *w, const struct ki_reserved_r
 }
 
 /*
- * A row moves with its instruction, if that is displaced, begins where the row does and holds all
- * of it. (Instructions are what the sender says; check_copies proves it.)
+ * A row moves with its instruction, if that is displaced, begins where the row does and
+ * holds all of it. (Instructions are what the sender says; check_copies proves it.)
  */
 static bool row_moves(const struct ki_win *w, const struct ki_reserved_row *row)
 {
@@ -279,16 +339,6 @@ static u16 check_reserved(const struct ki_win *w)
 	if (ki_text_probed(w->addr, end))
 		return KI_R_FOREIGN_BREAKPOINT;
 	return KI_R_OK;
-}
-
-static bool is_text(unsigned long addr)
-{
-	struct module *owner;
-	u16 reason;
-
-	owner = ki_text_owner(addr, addr + 1, &reason);
-	module_put(owner);
-	return reason == KI_R_OK;
 }
 
 /* A direct transfer out of text is another tool's (an optimized kprobe's jump). */

@@ -1,12 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Install the Debian packages that building, testing and the demo need and that are missing.
+#
+# usage: test/deps.sh [--nightly]: for make check-nightly too, which builds a kernel
 set -u
 
 build="gcc gcc-12 make libc6-dev binutils pkg-config libzydis-dev libzycore-dev libelf-dev libxxhash-dev"
 test="libcmocka-dev libbpf-dev python3 clang libclang-rt-14-dev clang-format shellcheck sparse mandoc jq procps libasan8 libubsan1"
 machine="cpio gzip xz-utils zstd kmod util-linux apt dpkg ca-certificates"
 load="nginx wrk bpftrace tar stress-ng"
+[ "${1-}" != --nightly ] || build="$build bc bison flex perl libssl-dev"
 
 missing=
 for p in $build $test $machine $load; do

@@ -22,7 +22,7 @@ dry_run() {
 }
 
 tool() {
-	"$dest/usr/bin/kerninst" --version && "$dest/usr/bin/kerninst" explain WINDOW_SHORT > /dev/null
+	"$dest/usr/bin/kerninst" --version && "$dest/usr/bin/kerninst" explain FTRACE_SITE > /dev/null
 }
 
 manual() {

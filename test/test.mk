@@ -34,6 +34,13 @@ check-host: deps
 check-long: deps
 	$(Q)$(MAKE) CI=1 check-build
 	$(Q)test/run.sh -j 2 test/suites.long
+check-nightly: deps
+	$(Q)test/deps.sh --nightly
+	$(Q)$(MAKE) CI=1 check-build
+	$(Q)$(MAKE) CI=1 kmod KERNEL=6.1-debug
+	$(Q)$(MAKE) CI=1 kmod KERNEL=6.1-debug KMOD_VARIANT=-fail KI_CFLAGS=-DKI_TEST_FAIL
+	$(Q)$(MAKE) CI=1 race-module KERNEL=6.1-debug
+	$(Q)test/run.sh -j 2 test/suites.nightly
 check-guest: deps
 	$(Q)$(MAKE) CI=1 check-build
 	$(Q)test/run.sh -j 2 test/suites.guest
@@ -51,4 +58,4 @@ check-build: all unit-bins test-plugins test-progs $(GUEST_BIN) test-torture tes
 format:
 	$(Q)clang-format -i $$(git ls-files '*.c' '*.h')
 
-.PHONY: deps check check-host check-guest check-long check-build format
+.PHONY: deps check check-host check-guest check-long check-nightly check-build format

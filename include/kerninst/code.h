@@ -100,6 +100,7 @@ struct ki_block {
 	uint64_t start, end;	     /* [start, end); padding is in no block */
 	uint32_t first, count;	     /* its instructions, in the function's array */
 	uint32_t first_edge, nedges; /* what leaves it, in the function's array */
+	bool entered; /* code of another symbol jumps to it, as a cold part does into its parent */
 };
 
 enum ki_edge_kind {

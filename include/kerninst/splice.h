@@ -71,7 +71,9 @@ unsigned int ki_relocate(const struct ki_insn *in, const uint8_t *bytes, struct 
  *		taken; behind a call: when it has returned
  *  EDGE	when control leaves a block by one of its edges
  *  CALLS	before each call in the function
- *  RETURNS	behind each call in the function
+ *  RETURNS	behind each call in the function that comes back
+ *  START	before the first instruction that does anything, which is as the caller left
+ *everything: where the function can be replaced
  */
 enum ki_point_kind {
 	KI_POINT_ENTRY,
@@ -83,6 +85,7 @@ enum ki_point_kind {
 	KI_POINT_EDGE,
 	KI_POINT_CALLS,
 	KI_POINT_RETURNS,
+	KI_POINT_START,
 	KI_POINT_KINDS
 };
 
@@ -103,16 +106,41 @@ struct ki_place {
 
 /*
  * The places of a point: as many as there are returns and tail jumps for EXIT, calls for CALLS and
- * RETURNS; one for all others. ENTRY and BLOCK: the first instruction of the block that is in a
- * window, provided that nothing before it in the block could leave the block. A place behind a
- * call is before the instruction that it returns to; if something else jumps there too, it is
- * refused with KI_R_RETURN_ENTERED.
- * -EINVAL with KI_R_NOT_BOUNDARY for an address inside an instruction, with KI_R_NO_SUCH_SIDE for
- * the far side of an instruction that has none. Caller frees *out.
+ * RETURNS; one for all others. Code at the places of a point runs once whenever the point is
+ * passed, and never else; where that cannot be had, the place has the reason.
+ *
+ * ENTRY and BLOCK: the first instruction of the block that is in a window, provided that nothing
+ * before it in the block could leave the block; else, for a block that only one edge leads to, that
+ * edge. EDGE: its side of the branch; else the beginning of the block that it leads to, if nothing
+ * else leads there: so some edges of static branches, of jump tables and of exceptions have a place
+ * too. INSN: if the instruction must stay where it is, behind the one before it.
+ * A place behind a call is before the instruction that it returns to; if something else jumps there
+ * too, it is refused with KI_R_RETURN_ENTERED. ENTRY and START are refused with
+ * KI_R_ENTRY_REPEATED if something but calls leads there.
+ * -EINVAL with KI_R_NOT_BOUNDARY for an address inside an instruction; KI_R_NO_SUCH_SIDE is the
+ * reason of AFTER an instruction that nothing comes behind. Caller frees *out.
  */
 int ki_point_places(const struct ki_function *fn, const struct ki_spans *spans,
 		    const struct ki_point *pt, struct ki_place **out, size_t *count,
 		    struct ki_err *err);
+
+/*
+ * A point's name behind that of its function, which names an instrument together with its order:
+ *
+ *	:entry :exit :calls :returns	:block/N :block/N:post	:edge/N	+0x1c +0x1c:after
+ *
+ * and, if the order is not 0, "/ORDER" behind it. ":block/N:pre" and "+0x1c:before" are read too,
+ * and decimal offsets. start: the function's address. Names are one to one: what is written is
+ * read as the same point and order. START has none.
+ */
+#define KI_POINT_NAME_LEN 48
+
+/* 0; -EINVAL: no such kind of point. */
+int ki_point_format(const struct ki_point *pt, uint64_t start, uint16_t order,
+		    char name[KI_POINT_NAME_LEN]);
+
+/* 0; -EINVAL: no point's name. It is not looked whether the function has such a point. */
+int ki_point_parse(const char *name, uint64_t start, struct ki_point *pt, uint16_t *order);
 
 /*
  * A plan: chunks at places, of any number of functions, to be installed together. Adding does
@@ -134,7 +162,7 @@ int ki_plan_add(struct ki_plan *p, const struct ki_function *fn, const struct ki
 		uint32_t *id, struct ki_err *err);
 
 /*
- * Replace: a function, at the place of its ENTRY, by the one at target, which is called as the
+ * Replace: a function, at the place of its START, by the one at target, which is called as the
  * original is; or one direct call or jump (the place: its address, KI_TAKEN), which goes to target
  * instead. Several may stand at one place: the one installed last counts, until it is taken out.
  */

@@ -132,7 +132,7 @@ static void set_padding(struct ki_insn *in)
 static int begin(struct builder *b, uint32_t i, bool proof)
 {
 	struct ki_insn *in = &b->a->fn->insns[i];
-	struct ki_block block = {.start = in->addr, .first = i};
+	struct ki_block block = {.start = in->addr, .first = i, .entered = b->a->extra[i].entered};
 
 	in->block_start = 1;
 	b->open = true;

@@ -169,14 +169,10 @@ static uint16_t reason_of(const ZydisDecodedInstruction *z, const struct ki_deco
 		return KI_R_STI;
 	if (privileged(z))
 		return KI_R_PRIVILEGED_INSN;
-	switch (d->in.kind) {
-	case KI_INSN_TRAP:
-		if (z->mnemonic == ZYDIS_MNEMONIC_UD2)
-			return KI_R_OK;
+	if (d->in.kind == KI_INSN_TRAP && z->mnemonic != ZYDIS_MNEMONIC_UD2)
 		return d->traits & KI_TRAIT_INT3 ? KI_R_FOREIGN_BREAKPOINT : KI_R_BUG_SITE;
-	case KI_INSN_CALL_INDIRECT:
-		return by_stack(z) ? KI_R_STACK_CALL : KI_R_OK;
-	}
+	if (d->in.kind == KI_INSN_CALL_INDIRECT && by_stack(z))
+		return KI_R_STACK_CALL;
 	/* A 32-bit instruction pointer: it cannot be said with a 64-bit one. */
 	if (d->in.flags & KI_INSN_RIP && z->address_width != 64)
 		return KI_R_TOO_FAR;

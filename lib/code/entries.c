@@ -264,6 +264,12 @@ int ki_entries_scan(struct ki_target *t, struct ki_facts *f, struct ki_err *err)
 	return 0;
 }
 
+void ki_analysis_entry(struct ki_analysis *a, uint64_t addr)
+{
+	ki_analysis_leader(a, addr);
+	a->extra[ki_function_covering(a->fn, addr)].entered = true;
+}
+
 /* The code of a neighbour: its symbol, or what stands before the first one of the range. */
 struct neighbour {
 	uint64_t from, to;
@@ -346,7 +352,7 @@ void ki_entries_near(struct ki_analysis *a, const uint8_t *text, uint64_t lo, ui
 		if (addr < n.from || addr >= n.to)
 			enter(a, &n, addr, lo, hi);
 		if (short_branch(a, &n, addr))
-			ki_analysis_leader(a, target);
+			ki_analysis_entry(a, target);
 	}
 	free(n.copy);
 }

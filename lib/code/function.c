@@ -92,7 +92,8 @@ static int decode(struct ki_analysis *a)
 		decode_one(a, pos, len - pos, &d);
 		pos += d.in.len;
 		if (ki_vec_push(&a->insns, d.in) ||
-		    ki_vec_push(&a->more, (struct ki_extra){d.use, d.def, d.traits, false, false}))
+		    ki_vec_push(&a->more,
+				(struct ki_extra){d.use, d.def, d.traits, false, false, false}))
 			return -ENOMEM;
 	}
 	fn->insns = a->insns.v;
@@ -117,6 +118,17 @@ static void apply_thunk(struct ki_analysis *a, struct ki_insn *in)
 			in->kind = KI_INSN_RET;
 		break;
 	}
+}
+
+/* A ud2 with a name behind it is for a hypervisor, which emulates what follows the name. */
+static bool is_for_hypervisor(const struct ki_function *fn, const struct ki_insn *in)
+{
+	static const uint8_t xen[] = {0x0f, 0x0b, 'x', 'e', 'n'},
+			     kvm[] = {0x0f, 0x0b, 'k', 'v', 'm'};
+	const uint8_t *p = fn->bytes + (in->addr - fn->start);
+
+	return in->kind == KI_INSN_TRAP && fn->end - in->addr >= sizeof(xen) &&
+	       (!memcmp(p, xen, sizeof(xen)) || !memcmp(p, kvm, sizeof(kvm)));
 }
 
 /* A 5-byte nop or call at the very beginning, or behind its endbr64. */
@@ -147,6 +159,8 @@ static void apply_instructions(struct ki_analysis *a)
 		if (in->kind == KI_INSN_CALL && in->target != fn->start &&
 		    ki_function_holds(fn, in->target))
 			ki_refuse(&in->reason, KI_R_STACK_CALL);
+		if (is_for_hypervisor(fn, in))
+			ki_refuse(&in->reason, KI_R_BUG_SITE);
 		if (a->extra[i].traits & KI_TRAIT_NEXT_FIXED && i + 1 < fn->ninsns)
 			ki_refuse(&fn->insns[i + 1].reason, in->reason);
 	}
@@ -262,9 +276,9 @@ static int find_leaders(struct ki_analysis *a, const struct around *x)
 	ki_blocks_leaders(a);
 	entries = ki_facts_entries(a->facts, fn->start, fn->end, &n);
 	for (size_t i = 0; i < n; i++)
-		ki_analysis_leader(a, entries[i]);
+		ki_analysis_entry(a, entries[i]);
 	for (size_t i = entry_from(a, fn->start); i < a->nentries && a->entries[i] < fn->end; i++)
-		ki_analysis_leader(a, a->entries[i]);
+		ki_analysis_entry(a, a->entries[i]);
 	ret = ki_tables_find(a, &unknown);
 	if (unknown)
 		ki_analysis_unparsed(a, KI_R_COMPUTED_GOTO);

@@ -21,6 +21,7 @@ struct ki_extra {
 	ki_regset use, def;
 	uint8_t traits; /* KI_TRAIT_* */
 	bool leader;	/* something jumps here */
+	bool entered;	/* code of another symbol does */
 	bool table;	/* an indirect jump by a table that is known */
 };
 
@@ -101,7 +102,8 @@ static inline void ki_analysis_unparsed(struct ki_analysis *a, unsigned int why)
 bool ki_symbol_is_cold(const struct ki_symbol *sym);
 
 /* Something jumps to addr, which lies in the function. */
-void ki_analysis_leader(struct ki_analysis *a, uint64_t addr);
+void ki_analysis_leader(struct ki_analysis *a, uint64_t addr);/* The same, from the code of another symbol. */
+void ki_analysis_entry(struct ki_analysis *a, uint64_t addr);
 
 /*
  * tables.c: find where indirect jumps by tables lead, mark leaders and ki_extra.table, and fill

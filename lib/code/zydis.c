@@ -27,6 +27,7 @@ static const ZydisMnemonic privileged_list[] = {
 	ZYDIS_MNEMONIC_GETSEC,	 ZYDIS_MNEMONIC_ENCLS,	  ZYDIS_MNEMONIC_ENCLU,
 	ZYDIS_MNEMONIC_ENCLV,	 ZYDIS_MNEMONIC_SEAMCALL, ZYDIS_MNEMONIC_SEAMOPS,
 	ZYDIS_MNEMONIC_SEAMRET,	 ZYDIS_MNEMONIC_TDCALL,	  ZYDIS_MNEMONIC_XBEGIN,
+	ZYDIS_MNEMONIC_MCOMMIT,
 };
 
 /* Besides those above: traps, whose handlers may show or use whatever they find, what leaves a

@@ -6,12 +6,14 @@
  * bounce, a jmp rel32, can be had within reach; else it takes an int3. Bytes that may be had are
  *
  *   filler	int3 and nop behind code that never falls through
- *   tails	what lies behind the springboard of a window of 10 bytes or more: its host; up
- *		to an instruction that may fault
+ *   tails	what lies behind the springboard of a window of 10 bytes or more: its host
  *   joints	the same, of neighbouring windows of a block that are joined to one
  *
  * and they are wanted in this order: filler needs nobody; a host must be installed too; and a
  * joined one is, whenever any of its parts is wanted, a larger patch.
+ *
+ * Of a tail only what lies before the first instruction that may fault counts: a task may sleep in
+ * the fault while a bounce comes, and goes on from there.
  *
  * How many can be served. Each short window wants 5 bytes in a row that start in [lo, hi], and all
  * these ranges are equally long, so of two windows the one at the higher address has the higher lo
@@ -120,16 +122,16 @@ static void add_free(struct ki_boards *b, uint64_t start, uint64_t end, uint32_t
 						       .window = window};
 }
 
-/*
- * Where the window may fault behind its beginning; if it does not, its end. A task may sleep in
- * the fault, however long anyone waits, and runs the window from there on to its end.
- */
-static uint64_t faults_at(const struct ki_boards *b, size_t w)
+static bool may_fault(const struct ki_insn *in)
 {
-	const struct ki_span *s = &b->v[w];
+	return in->flags & KI_INSN_EXTABLE;
+}
 
+/* Where the bytes of a window end that a bounce may take. */
+static uint64_t tail_end(const struct ki_boards *b, const struct ki_span *s)
+{
 	for (uint32_t i = s->first + 1; i < s->first + s->count; i++)
-		if (b->fn->insns[i].flags & KI_INSN_EXTABLE)
+		if (may_fault(&b->fn->insns[i]))
 			return b->fn->insns[i].addr;
 	return s->addr + s->len;
 }
@@ -162,7 +164,7 @@ static void find_free(struct ki_boards *b)
 			continue;
 		from = b->v[w].addr + b->v[w].len;
 		if (b->v[w].first == i && b->v[w].len >= KI_JMP_LEN)
-			add_free(b, in->addr + KI_JMP_LEN, faults_at(b, w), (uint32_t)w);
+			add_free(b, in->addr + KI_JMP_LEN, tail_end(b, &b->v[w]), (uint32_t)w);
 	}
 }
 
@@ -172,11 +174,9 @@ static bool adjoins(const struct ki_boards *b, size_t w)
 	const struct ki_span *s = &b->v[w], *prev = s - 1;
 	const struct ki_insn *insns = b->fn->insns;
 
-	return w && prev->first + prev->count == s->first && prev->addr + prev->len == s->addr &&
-	       prev->len >= KI_JMP_LEN && s->len >= KI_JMP_LEN && !insns[s->first].block_start &&
-	       !(insns[s->first].flags & KI_INSN_EXTABLE) &&
-	       faults_at(b, w - 1) == prev->addr + prev->len &&
-	       faults_at(b, w) == s->addr + s->len && !ki_insn_is_call(&insns[s->first - 1]);
+	return w && prev->first + prev->count == s->first && tail_end(b, prev) == s->addr &&
+	       !may_fault(&insns[s->first]) && prev->len >= KI_JMP_LEN && s->len >= KI_JMP_LEN &&
+	       !insns[s->first].block_start && !ki_insn_is_call(&insns[s->first - 1]);
 }
 
 /* Join all that can be joined: the first tail of each group reaches to the group's end. */

@@ -1,220 +1,255 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
- * Points: before which instructions code has to stand so that it runs when the block is entered,
- * when the function is left, when an instruction is reached.
+ * Points: on which sides of which instructions code has to stand so that it runs when the block is
+ * entered, when the function is left, when an instruction is reached.
  *
  * An entry or block need not be caught at its first byte: any instruction of the block will do
  * that is executed exactly when the block is. So the ftrace nop and endbr64 are stepped over,
  * and inside the window we settle where the flags are dead, which makes a counter one
  * instruction. What may leave the block on the way (an exception-table entry, a static branch, a
  * call) is never stepped over; code may stand before it.
+ *
+ * A block that only one edge leads to is executed exactly when the edge is taken. So each may be
+ * caught where the other is, if its own place is refused; only there, or the two would ask each
+ * other for ever.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "kerninst/splice.h"
+#include "splice/point.h"
 
-struct places {
-	struct ki_place *v;
-	size_t n;
+/* What a point is looked for with. */
+struct search {
+	struct ki_ground g;
+	const struct ki_point *pt;
+	ki_places found;
+	struct ki_err *err;
 };
 
-static bool flags_live(const struct ki_insn *in)
+static int found(struct search *s, struct ki_place place)
 {
-	return (in->flags & KI_INSN_FLAGS_LIVE) != 0;
+	return ki_vec_push(&s->found, place);
 }
 
-/* Why code cannot stand before this instruction, seen alone. */
-static unsigned int obstacle(const struct ki_function *fn, const struct ki_span *s,
-			     const struct ki_insn *in)
+static const char *name_of(const struct ki_function *fn)
 {
-	struct ki_copy copy;
-
-	if (fn->reason != KI_R_OK)
-		return fn->reason;
-	if (s)
-		return KI_R_OK;
-	return ki_relocate(in, fn->bytes + (in->addr - fn->start), &copy);
-}
-
-/* Executed once whenever the block is, and what follows it in the block too. */
-static bool may_step_over(const struct ki_insn *in)
-{
-	if (in->reason == KI_R_FTRACE_SITE || in->reason == KI_R_ENDBR)
-		return true;
-	return in->kind == KI_INSN_PLAIN && !(in->flags & KI_INSN_EXTABLE) &&
-	       (in->reason == KI_R_OK || in->reason == KI_R_LOCK_PREFIX);
+	return fn->symbol ? fn->symbol->name : "function";
 }
 
 /* From instruction i of a window on, the first before which the flags are dead; else i. */
-static const struct ki_insn *settle(const struct ki_function *fn, const struct ki_span *s,
-				    uint32_t i)
+static uint32_t settle(const struct ki_ground *g, uint32_t i)
 {
-	for (uint32_t k = i; k < s->first + s->count; k++) {
-		if (!flags_live(&fn->insns[k]))
-			return &fn->insns[k];
-		if (!may_step_over(&fn->insns[k]))
+	const struct ki_insn *insns = g->fn->insns;
+	const struct ki_span *w = ki_spans_at(g->spans, g->fn, insns[i].addr);
+
+	for (uint32_t k = i; w && k < w->first + w->count; k++) {
+		if (!(insns[k].flags & KI_INSN_FLAGS_LIVE))
+			return k;
+		if (!ki_place_may_pass(&insns[k]))
 			break;
 	}
-	return &fn->insns[i];
+	return i;
 }
 
-static struct ki_place block_place(const struct ki_function *fn, const struct ki_spans *spans,
-				   const struct ki_block *b)
+struct ki_place ki_block_place(const struct ki_ground *g, const struct ki_block *b)
 {
-	struct ki_place place = {.addr = b->start, .reason = fn->reason};
+	struct ki_place first = {.addr = b->start, .reason = g->fn->reason};
 
-	for (uint32_t i = b->first; !fn->reason && i < b->first + b->count; i++) {
-		const struct ki_insn *in = &fn->insns[i];
-		const struct ki_span *s = ki_spans_at(spans, fn, in->addr);
-		unsigned int why = obstacle(fn, s, in);
+	for (uint32_t i = b->first; !g->fn->reason && i < b->first + b->count; i++) {
+		const struct ki_insn *in = &g->fn->insns[i];
+		struct ki_place place = ki_place_side(g, i, KI_BEFORE);
 
-		if (why == KI_R_OK) {
-			in = settle(fn, s, i);
-			return (struct ki_place){.addr = in->addr, .flags_live = flags_live(in)};
-		}
+		if (!place.reason)
+			return ki_place_side(g, settle(g, i), KI_BEFORE);
 		/* What stops us counts for more than what was stepped over before. */
-		if (place.reason == KI_R_OK || !may_step_over(in)) {
-			place.addr = in->addr;
-			place.reason = why;
-		}
-		if (!may_step_over(in))
+		if (!first.reason || !ki_place_may_pass(in))
+			first = place;
+		if (!ki_place_may_pass(in))
 			break;
 	}
-	return place;
+	return first;
 }
 
-static struct ki_place insn_place(const struct ki_function *fn, const struct ki_spans *spans,
-				  const struct ki_insn *in)
+static int find_block(struct search *s, uint32_t number)
 {
-	return (struct ki_place){
-		.addr = in->addr,
-		.reason = obstacle(fn, ki_spans_at(spans, fn, in->addr), in),
-		.flags_live = flags_live(in),
-	};
+	const struct ki_function *fn = s->g.fn;
+	const struct ki_edge *only;
+	struct ki_place at, edge;
+
+	if (!number && !fn->nblocks)
+		return found(s,
+			     (struct ki_place){.addr = fn->start,
+					       .reason = fn->reason ? fn->reason : KI_R_NO_CODE});
+	if (number >= fn->nblocks)
+		return ki_err_set(s->err, -EINVAL, fn->start,
+				  "%s has no block %u: it has %u, from 0", name_of(fn), number,
+				  fn->nblocks);
+	at = ki_block_place(&s->g, &fn->blocks[number]);
+	only = at.reason && !fn->reason ? ki_place_only_edge(&s->g, number) : NULL;
+	if (only) {
+		edge = ki_edge_place(&s->g, only);
+		if (!edge.reason)
+			at = edge;
+	}
+	return found(s, at);
 }
 
-/* Length of a symbol's name without what the compiler hangs on for the cold part. */
-static size_t stem(const char *name)
+/* Something but calls leads to instruction i, the first that is looked at. */
+static bool is_repeated(const struct ki_function *fn, uint32_t i)
 {
-	const char *cold = strstr(name, ".cold");
-
-	return cold ? (size_t)(cold - name) : strlen(name);
-}
-
-/* The hot and the cold part of one function: a jump between them leaves nothing. */
-static bool same_family(const struct ki_function *fn, uint64_t target)
-{
-	const struct ki_symbol *to = ki_target_symbol_at(fn->target, target);
-	const char *own = fn->symbol ? fn->symbol->name : "";
-	size_t n;
-
-	if (!to)
-		return false;
-	n = stem(to->name);
-	return n == stem(own) && !memcmp(to->name, own, n) && (to->name[n] || own[n]);
-}
-
-static bool leaves(const struct ki_function *fn, const struct ki_insn *in)
-{
-	switch (in->kind) {
-	case KI_INSN_RET:
-	case KI_INSN_JMP_INDIRECT:
+	if ((i && fn->insns[i].block_start) || fn->blocks[0].entered)
 		return true;
-	case KI_INSN_JMP:
-	case KI_INSN_JCC:
-		return (in->target < fn->start || in->target >= fn->end) &&
-		       !same_family(fn, in->target);
-	default:
-		return false;
-	}
+	for (uint32_t e = 0; e < fn->nedges; e++)
+		if (fn->edges[e].to_block == 0)
+			return true;
+	return false;
 }
 
-static int exit_places(const struct ki_function *fn, const struct ki_spans *spans,
-		       struct places *out)
+static int find_entry(struct search *s)
 {
-	for (uint32_t b = 0; b < fn->nblocks; b++) {
-		const struct ki_block *blk = &fn->blocks[b];
-		const struct ki_insn *in = fn->insns + blk->first + blk->count;
-		struct ki_place *v;
+	int ret = find_block(s, 0);
 
-		if (!blk->count || !leaves(fn, --in))
-			continue;
-		v = realloc(out->v, (out->n + 1) * sizeof(*v));
-		if (!v)
-			return -ENOMEM;
-		out->v = v;
-		v[out->n] = insn_place(fn, spans, in);
-		if (in->kind == KI_INSN_JCC && v[out->n].reason == KI_R_OK)
-			v[out->n].reason = KI_R_TAIL_JCC;
-		out->n++;
-	}
-	return 0;
+	if (!ret && !s->found.v[0].reason && is_repeated(s->g.fn, 0))
+		s->found.v[0].reason = KI_R_ENTRY_REPEATED;
+	return ret;
 }
 
-static int one_place(struct places *out, struct ki_place place)
+static int find_this_block(struct search *s)
 {
-	out->v = malloc(sizeof(*out->v));
-	if (!out->v)
-		return -ENOMEM;
-	out->v[0] = place;
-	out->n = 1;
-	return 0;
+	return find_block(s, s->pt->block);
 }
 
-static int insn_places(const struct ki_function *fn, const struct ki_spans *spans, uint64_t addr,
-		       struct places *out, struct ki_err *err)
+static bool comes_back(const struct ki_insn *in)
 {
-	const struct ki_insn *in = ki_function_insn_at(fn, addr);
+	return (in->kind == KI_INSN_CALL || in->kind == KI_INSN_CALL_INDIRECT) &&
+	       !(in->flags & KI_INSN_NORETURN);
+}
+
+/* Before what ends the block; behind what does not. */
+static int find_block_end(struct search *s)
+{
+	const struct ki_function *fn = s->g.fn;
+	const struct ki_block *b;
+	const struct ki_insn *last;
+	uint32_t i;
+
+	if (s->pt->block >= fn->nblocks)
+		return find_this_block(s);
+	b = &fn->blocks[s->pt->block];
+	i = b->first + b->count - 1;
+	last = &fn->insns[i];
+	if (last->kind == KI_INSN_PLAIN || comes_back(last))
+		return found(s, ki_place_behind(&s->g, i));
+	return found(s, ki_place_before(&s->g, i));
+}
+
+static int find_insn(struct search *s)
+{
+	const struct ki_function *fn = s->g.fn;
+	const struct ki_insn *in = ki_function_insn_at(fn, s->pt->addr);
+	uint32_t i;
 
 	if (!in)
-		return ki_err_reason(err, KI_R_NOT_BOUNDARY, addr, "%s+0x%llx",
-				     fn->symbol ? fn->symbol->name : "function",
-				     (unsigned long long)(addr - fn->start));
-	return one_place(out, insn_place(fn, spans, in));
+		return ki_err_reason(s->err, KI_R_NOT_BOUNDARY, s->pt->addr, "%s+0x%llx",
+				     name_of(fn), (unsigned long long)(s->pt->addr - fn->start));
+	i = (uint32_t)(in - fn->insns);
+	return found(s, s->pt->kind == KI_POINT_INSN ? ki_place_before(&s->g, i)
+						     : ki_place_behind(&s->g, i));
 }
 
-static int block_places(const struct ki_function *fn, const struct ki_spans *spans, uint32_t block,
-			struct places *out, struct ki_err *err)
+static int find_edge(struct search *s)
 {
-	if (block == 0 && !fn->nblocks)
-		return one_place(
-			out, (struct ki_place){.addr = fn->start,
-					       .reason = fn->reason ? fn->reason : KI_R_NO_CODE});
-	if (block >= fn->nblocks)
-		return ki_err_set(err, -EINVAL, fn->start, "%s has no block %u: it has %u, from 0",
-				  fn->symbol ? fn->symbol->name : "function", block, fn->nblocks);
-	return one_place(out, block_place(fn, spans, &fn->blocks[block]));
+	const struct ki_function *fn = s->g.fn;
+	const struct ki_edge *e;
+	struct ki_place at, target;
+
+	if (s->pt->edge >= fn->nedges)
+		return ki_err_set(s->err, -EINVAL, fn->start,
+				  "%s has no edge %u: it has %u, from 0", name_of(fn), s->pt->edge,
+				  fn->nedges);
+	e = &fn->edges[s->pt->edge];
+	at = ki_edge_place(&s->g, e);
+	if (at.reason && !fn->reason && e->to_block != KI_NONE &&
+	    ki_place_only_edge(&s->g, e->to_block) == e) {
+		target = ki_block_place(&s->g, &fn->blocks[e->to_block]);
+		if (!target.reason)
+			at = target;
+	}
+	return found(s, at);
+}
+
+static int find_exits(struct search *s)
+{
+	const struct ki_function *fn = s->g.fn;
+	int ret = 0;
+
+	for (uint32_t e = 0; !ret && e < fn->nedges; e++)
+		if (ki_edge_leaves(fn, &fn->edges[e]))
+			ret = found(s, ki_edge_place(&s->g, &fn->edges[e]));
+	return ret;
+}
+
+/* Calls, but not the one that ftrace writes at its site. */
+static int find_calls(struct search *s)
+{
+	const struct ki_function *fn = s->g.fn;
+	bool before = s->pt->kind == KI_POINT_CALLS;
+	int ret = 0;
+
+	for (uint32_t e = 0; !ret && e < fn->nedges; e++) {
+		uint32_t i = fn->edges[e].insn;
+
+		if ((fn->edges[e].kind != KI_EDGE_CALL &&
+		     fn->edges[e].kind != KI_EDGE_CALL_INDIRECT) ||
+		    fn->insns[i].reason == KI_R_FTRACE_SITE)
+			continue;
+		if (before)
+			ret = found(s, ki_edge_place(&s->g, &fn->edges[e]));
+		else if (comes_back(&fn->insns[i]))
+			ret = found(s, ki_place_behind(&s->g, i));
+	}
+	return ret;
+}
+
+/* The frame of a call may stand already when something else comes to the beginning. */
+static int find_start(struct search *s)
+{
+	const struct ki_function *fn = s->g.fn;
+	struct ki_place at;
+	uint32_t i = 0;
+
+	if (!fn->nblocks)
+		return find_block(s, 0);
+	while (i + 1 < fn->ninsns &&
+	       (fn->insns[i].reason == KI_R_FTRACE_SITE || fn->insns[i].reason == KI_R_ENDBR))
+		i++;
+	at = ki_place_side(&s->g, i, KI_BEFORE);
+	if (!at.reason && is_repeated(fn, i))
+		at.reason = KI_R_ENTRY_REPEATED;
+	return found(s, at);
 }
 
 int ki_point_places(const struct ki_function *fn, const struct ki_spans *spans,
 		    const struct ki_point *pt, struct ki_place **out, size_t *count,
 		    struct ki_err *err)
 {
-	struct places found = {0};
+	static int (*const finders[KI_POINT_KINDS])(struct search *) = {
+		[KI_POINT_ENTRY] = find_entry,	       [KI_POINT_EXIT] = find_exits,
+		[KI_POINT_BLOCK] = find_this_block,    [KI_POINT_INSN] = find_insn,
+		[KI_POINT_BLOCK_END] = find_block_end, [KI_POINT_AFTER] = find_insn,
+		[KI_POINT_EDGE] = find_edge,	       [KI_POINT_CALLS] = find_calls,
+		[KI_POINT_RETURNS] = find_calls,       [KI_POINT_START] = find_start,
+	};
+	struct search s = {.g = {fn, spans}, .pt = pt, .err = err};
 	int ret = -EINVAL;
 
-	switch (pt->kind) {
-	case KI_POINT_ENTRY:
-		ret = block_places(fn, spans, 0, &found, err);
-		break;
-	case KI_POINT_BLOCK:
-		ret = block_places(fn, spans, pt->block, &found, err);
-		break;
-	case KI_POINT_INSN:
-		ret = insn_places(fn, spans, pt->addr, &found, err);
-		break;
-	case KI_POINT_EXIT:
-		ret = exit_places(fn, spans, &found);
-		break;
-	default:
-		break;
-	}
-	*out = found.v;
-	*count = found.n;
+	if (pt->kind < KI_POINT_KINDS)
+		ret = finders[pt->kind](&s);
+	*out = s.found.v;
+	*count = s.found.n;
 	if (ret) {
-		free(found.v);
+		free(s.found.v);
 		*out = NULL;
 		*count = 0;
 		ki_err_set(err, ret, fn->start, "point: %s", strerror(-ret));

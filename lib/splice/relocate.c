@@ -22,8 +22,10 @@
  * indirect one is now read after it: an operand based on %rsp is refused.
  *
  * Prefixes mean nothing to a direct branch (branch hints, the padding of a retpoline's call) and
- * are left out, but for 66: Intel and AMD do not agree what it does. Whether a branch is a plain
- * one, a retpoline's or a return thunk's makes no difference here: the bytes decide, not the kind.
+ * are left out, but for 66: Intel and AMD do not agree what it does; and but for f2 and f3 in front
+ * of a loop, where a processor may take a loopne for a loope. Those are refused. Whether a branch
+ *is a plain one, a retpoline's or a return thunk's makes no difference here: the bytes decide, not
+ *the kind.
  *
  * A ud2 is copied although its handler knows it by its address, and so is what has a row in the
  * exception table: the driver gives the copy a row of its own.
@@ -50,6 +52,7 @@ struct branch {
 	uint8_t rex;
 	bool osize; /* 66 among them */
 	bool asize; /* 67 among them */
+	bool rep;   /* f2 or f3 among them */
 };
 
 static bool is_legacy_prefix(uint8_t b)
@@ -79,6 +82,7 @@ static struct branch take_apart(const struct ki_insn *in, const uint8_t *bytes)
 	while (b.prefixes < in->len && is_legacy_prefix(bytes[b.prefixes])) {
 		b.osize |= bytes[b.prefixes] == 0x66;
 		b.asize |= bytes[b.prefixes] == 0x67;
+		b.rep |= (bytes[b.prefixes] & 0xfe) == 0xf2;
 		b.prefixes++;
 	}
 	if (b.prefixes < in->len && (bytes[b.prefixes] & 0xf0) == 0x40)
@@ -186,6 +190,8 @@ static unsigned int copy_loop(const struct branch *b, struct ki_copy *out)
 
 	if (b->in->len != b->prefixes + 2)
 		return KI_R_UNDECODABLE;
+	if (b->rep)
+		return KI_R_LOOP_INSN;
 	if (b->asize) /* the count is %ecx */
 		put_byte(out, 0x67);
 	put_byte(out, OPCODE_AT(b));

@@ -201,8 +201,24 @@ static void way_scribble(struct caller c[2])
 	close(c[0].s->fd);
 }
 
+/* Two sessions at once: they want the same windows, and bounces in each other's. */
+static void way_sessions(struct caller c[2])
+{
+	struct session other;
+	pthread_t t;
+
+	session_begin(&other);
+	c[1].s = &other;
+	start(&t, caller_run, &c[1]);
+	caller_run(&c[0]);
+	close(c[0].s->fd);
+	pthread_join(t, NULL);
+	close(other.fd);
+}
+
 static void (*const ways[])(struct caller c[2]) = {
-	way_alone, way_threads, way_alone, way_close, way_scribble, way_fork, way_alone, way_kill,
+	way_alone,    way_threads,  way_sessions, way_close,
+	way_scribble, way_sessions, way_fork,	  way_kill,
 };
 
 static void round_do(unsigned long number)

@@ -104,6 +104,6 @@ fails "not root" 3 "root" setpriv --reuid 65534 --clear-groups "$ki" info
 ok "Ctrl-C prints the result" bash -c "timeout -s INT 8 '$ki' stat vfs_read | grep -q vfs_read"
 ok "list" bash -c "'$ki' list 'vfs_*' | grep -q vfs_read"
 ok "info --json is an object" bash -c "'$ki' info --json | grep -q '^{.*}$'"
-ok "explain" bash -c "'$ki' explain WINDOW_SHORT | grep -q 5"
+ok "explain" bash -c "'$ki' explain FTRACE_SITE | grep -q BPF"
 ok "list -v shows instructions" bash -c "'$ki' list -v vfs_read | grep -q 'ret'"
 finish

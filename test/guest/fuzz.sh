@@ -1,8 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# At least 200,000 mutated calls of the driver.
+# At least CALLS (200,000) mutated calls of the driver.
+#
+# usage: test/guest/fuzz.sh [CALLS]
 . "$(dirname "$0")/lib.sh"
+calls=${1:-200000}
 start
-ok "200,000 mutated calls" bash -o pipefail -c "'$top/build/release/test/ioctl_fuzz' --calls 200000 2>&1 | tee /tmp/fuzz"
+ok "$calls mutated calls" bash -o pipefail -c "'$top/build/release/test/ioctl_fuzz' --calls $calls 2>&1 | tee /tmp/fuzz"
 sed 's/^/# /' /tmp/fuzz | tail -n 40
 finish

@@ -1,55 +1,30 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# A splice must wait for a task that was preempted inside the window. Runs in
-# the guest, on two CPUs of which the second is the victim's alone:
+# A task is held at one instruction (test/guest/race/race.c) while a springboard of each kind is
+# installed over it or taken away from under it. Runs in the guest, on two CPUs of which the second
+# is the victim's alone:
 #
-#   vm/run --cpus 2 --thread single \
-#       --append "preempt=full isolcpus=managed_irq,domain,1" -- \
-#       test/guest/race.sh COMMAND...
+#   vm/run --no-module --cpus 2 --thread single \
+#       --append "preempt=full isolcpus=managed_irq,domain,1" -- test/guest/race.sh wait
 #
-# Single, because QEMU's CPUs in several threads may go on with what one of
-# them has translated while another was writing there: with a task that runs
-# nothing but the window, that happens, and is not the driver's fault.
+# wait: our driver; every byte that matters must still be there while the task is held.
+# no-wait: a driver built without the wait: each of these bytes must be seen to change, or the test
+# would show nothing. It is put back before the task goes on, so one machine does for all.
 #
-# COMMAND counts calls of ki_race:ki_race_victim for a second or more and
-# prints how many, in the line that names the function, such as
-#   kerninst stat -m calls ki_race:ki_race_victim -- sleep 2
-# Without COMMAND only the catching itself is tried (needs no driver).
-#
-# First with the task held inside the window while COMMAND installs; then with
-# the task held inside the patch while COMMAND takes it out and ends.
-# shellcheck disable=SC2317 # functions are called through until_true
-set -u
-here=$(cd "$(dirname "$0")" && pwd)
-module=$here/../../build/race/$(uname -r)/ki_race.ko
+# Single, because QEMU's CPUs in several threads may go on with what one of them has translated
+# while another was writing there, and that is not the driver's fault.
+. "$(dirname "$0")/lib.sh"
+mode=$1
+case $mode in wait) variant= ;; no-wait) variant=-nowait ;; *) exit 2 ;; esac
+insmod "$top/build/kmod/$(uname -r)$variant/kerninst.ko" || exit 1
 control=/proc/ki_race
-out=$(mktemp)
-failed=0
+victim=ki_race:ki_race_victim
 
-say() {
-	echo "race: $*"
-}
+state() { sed -n "s/^$1 //p" $control; }
+bytes() { state code | cut -d' ' -f$(($1 + 1))-$(($1 + $2)); }
+at() { printf '%x' $((0x$(state start) + $1)); }
 
-fail() {
-	say "FAILED: $*"
-	failed=1
-}
-
-die() {
-	fail "$*"
-	exit 1
-}
-
-state() {
-	sed -n "s/^$1 //p" $control
-}
-
-# The byte at an offset of the victim's text, as it is now.
-byte() {
-	state entry | cut -d' ' -f$(($1 + 1))
-}
-
-# until SECONDS COMMAND...: poll; false if it did not come true in time.
+# until_true SECONDS COMMAND...: poll; false if it did not come true in time.
 until_true() {
 	local end=$((SECONDS + $1))
 	shift
@@ -59,158 +34,161 @@ until_true() {
 	done
 }
 
-phase_is() {
-	[[ $(state phase) == "$1" ]]
+# shellcheck disable=SC2317 # these are called through until_true and ok
+phase_is() { [ "$(state phase)" = "$1" ]; }
+# shellcheck disable=SC2317
+bytes_are() { [ "$(bytes "$1" "$2")" = "$3" ]; }
+# shellcheck disable=SC2317
+bytes_differ() { [ "$(bytes "$1" "$2")" != "$3" ]; }
+# shellcheck disable=SC2317
+passed() { (($(state iterations) > $1 + 200)); }
+
+# The one who installs: a coprocess that answers each command with a line.
+open_board() { coproc BOARD { "$top/build/test/board" $victim "$@" 2>&1; }; }
+tell() { echo "$1" >&"${BOARD[1]}"; }
+answer() { read -r -t "${1:-60}" reply <&"${BOARD[0]}"; }
+ask() {
+	reply=nothing
+	tell "$1"
+	answer
+}
+# A command that must succeed.
+must() { ask "$1"; [ "$reply" = "$1 0 OK" ] || ok "$1" sh -c "echo '$reply'; false"; }
+close_board() {
+	local pid=$BOARD_PID
+	eval "exec ${BOARD[1]}>&-"
+	wait "$pid" 2> /dev/null
 }
 
-byte_is() {
-	[[ $(byte "$1") == "$2" ]]
-}
-
-byte_changed() {
-	[[ $(byte "$1") != "$2" ]]
-}
-
-ended() {
-	! kill -0 "$1" 2>/dev/null
-}
-
-# What belongs to the victim's CPU stands still during a hold: so nothing may.
-# And nothing but the blocker may decide when the victim goes on: neither the
-# limit on realtime tasks, nor what came after it in 6.12.
-alone() {
-	local f
-	[[ $(</sys/devices/system/cpu/isolated) == 1 ]] ||
-		say "NOTE: CPU 1 is not the victim's alone: what the script needs may stand still"
-	echo -1 >/proc/sys/kernel/sched_rt_runtime_us || die "realtime throttling stays on"
-	for f in /sys/kernel/debug/sched/fair_server/cpu*/runtime; do
-		[[ ! -e $f ]] || echo 0 >"$f" || die "the fair server stays on"
-	done
-}
-
-# What is run during a hold has been run before.
-warm_up() {
-	until_true 1 byte_changed 0 "$(byte 0)"
-	state phase | grep -q idle | sort | tail -n1 | tr -d , | cat
-	(($# == 0)) || "$@" >"$out" 2>&1 || die "without a hold: $(tail -n1 "$out")"
-}
-
-# catch WHAT: until the task is held.
+# catch ADDRESS: until the victim is held there.
 catch() {
-	echo "$1" >$control
-	until_true 60 phase_is held || die "$1: nothing was caught in 60 s: $(tr '\n' ' ' <$control)"
-	held_iterations=$(state iterations)
-	say "held at $(state caught) after $(state interrupts) interrupts"
+	echo "catch $1" > $control || ok "a breakpoint at $1" false
+	until_true 30 phase_is held || ok "held at $1" cat $control false
+	held_at=$(state iterations)
 }
-
-check_held() {
-	phase_is held || fail "the hold was over before it was released"
-	[[ $(state iterations) == "$held_iterations" ]] || fail "the victim ran while it was held"
-}
-
-# The victim goes on, and goes on well.
 release() {
-	local before
-	before=$(state iterations)
-	echo release >$control
-	until_true 5 phase_is released || fail "the blocker does not let go"
-	until_true 5 victim_passed "$before" || fail "the victim does not go on"
-	check_victim
+	phase_is held && [ "$(state iterations)" = "$held_at" ] || ok "held until it is released" cat $control false
+	echo release > $control
+	until_true 10 passed "$held_at" || ok "the victim goes on" cat $control false
+	[ "$(state errors)" = 0 ] || ok "the victim sees no error" cat $control false
 }
 
-victim_passed() {
-	(($(state iterations) > $1 + 1000))
-}
-
-check_victim() {
-	[[ $(state errors) == 0 ]] || fail "the victim saw $(state errors) errors"
-}
-
-check_log() {
-	local bad='BUG|Oops|WARNING|general protection|invalid opcode|stall|lockup|Call Trace'
-	if dmesg | grep -E "$bad"; then
-		fail "the kernel complains"
-	fi
-}
-
-check_count() {
-	local n
-	n=$(grep ki_race_victim "$out" | grep -oE '(^|[[:space:]])[0-9][0-9,]*([[:space:]]|$)' |
-		tr -d ', \t' | sort -n | tail -n1)
-	if [[ ! $n ]] || ((n < 1000 || n > $(state iterations))); then
-		fail "count ${n:-none} of $(state iterations) iterations"
-	fi
-	say "counted ${n:-nothing}, $(state iterations) iterations in all"
-}
-
-only_catch() {
-	for _ in 1 2 3; do
-		catch catch
-		sleep 1.5
-		check_held
+# held NAME AT BOARD FROM LEN COMMAND SPEC...: while the task is held at AT and COMMAND (in, out)
+# has reached the springboard at BOARD, the bytes FROM..FROM+LEN must stay.
+held() {
+	local name="$1" at=$2 board=$3 from=$4 len=$5 command=$6 first old undo seen=
+	shift 6
+	open_board "$@"
+	[ "$command" = in ] || must in
+	undo=$([ "$command" = in ] && echo out || echo in)
+	first=$(bytes "$board" 1) old=$(bytes "$from" "$len")
+	catch "$(at "$at")"
+	tell "$command"
+	until_true 10 bytes_differ "$board" 1 "$first" || ok "$name: the springboard is reached" false
+	until_true 2 bytes_differ "$from" "$len" "$old" && seen=1
+	if [ "$mode" = wait ]; then
+		is "$name: its bytes stay" "$(bytes "$from" "$len")" "$old"
 		release
-	done
-}
-
-# The breakpoint may come while the task is held, the rest of the jump may not.
-hold_in_window() {
-	local old=$1 tail=$2 pid
-	shift 2
-	catch catch
-	"$@" >"$out" 2>&1 &
-	pid=$!
-	if until_true 30 byte_changed 0 "$old"; then
-		say "the splice has reached the window: $(state entry)"
+		answer && [ "$reply" = "$command 0 OK" ] || ok "$name: $command" false
+		ok "$name: then it is done" bytes_differ "$from" "$len" "$old"
+		until_true 10 passed "$(state iterations)" || ok "$name: the victim runs" false
 	else
-		fail "the splice did not reach the window"
+		is "$name: without the wait the bytes change" "$seen" 1
+		answer
+		must $undo
+		release
 	fi
-	# If so, release it at once, before the command is over again.
-	if until_true 3 byte_changed 2 "$tail"; then
-		fail "installed while a task was inside the window: $(state entry)"
-	fi
-	check_held
-	release
-	until_true 10 byte_is 0 e9 || fail "not installed after the release: $(state entry)"
-	wait $pid || fail "the command ended with $?"
-	cat "$out"
-	if ! byte_is 0 "$old" || ! byte_is 2 "$tail"; then
-		fail "the original bytes are not back"
-	fi
-	check_count
+	[ "$command$mode" != outwait ] && [ "$command$mode" != inno-wait ] && must out
+	close_board
+	is "$name: all is as it was" "$(state code)" "$code"
 }
 
-# Whoever is inside the patch must find it there, however late.
-hold_in_patch() {
-	local old=$1 pid
-	shift
-	"$@" >"$out" 2>&1 &
-	pid=$!
-	until_true 30 byte_is 0 e9 || fail "not installed: $(state entry)"
-	catch catch-patch
-	until_true 30 byte_is 0 "$old" || say "the command waits with taking it out"
-	# A second splice, which gets the heap that the first gave back.
-	"$@" >/dev/null 2>&1 &
+# free NAME AT COMMAND SPEC...: no wait is needed: a wait would not end while the task is held.
+free() {
+	local name="$1" at=$2 command=$3
+	shift 3
+	open_board "$@"
+	[ "$command" = in ] || must in
+	[ "$command" != less ] || must more
+	catch "$(at "$at")"
+	ask "$command"
+	is "$name: done while the task is held" "$reply" "$command 0 OK"
+	release
+	until_true 10 passed "$(state iterations)" || ok "$name: the victim runs" false
+	[ "$command" = out ] || must out
+	close_board
+	is "$name: all is as it was" "$(state code)" "$code"
+}
+
+# Whoever is inside a patch must find it there, however late.
+# shellcheck disable=SC2317
+heap_is() { ask info; [ "$(echo "$reply" | cut -d' ' -f3)" "$1" 0 ]; }
+in_patch() {
+	local name="$1" at=$2 rel
+	shift 2
+	open_board "$@"
+	must in
+	rel=$(bytes $((at + 1)) 4 | awk '{ print $4 $3 $2 $1 }')
+	rel=$((0x$rel & 0x80000000 ? 0x$rel - 0x100000000 : 0x$rel))
+	catch "$(at $((at + 5 + rel)))"
+	must out
 	sleep 1
-	check_held
+	ok "$name: its patch stays while a task is in it" heap_is -gt
 	release
-	until_true 30 ended $pid || fail "the command does not end"
-	wait
-	check_victim
+	ok "$name: and goes when it has gone" until_true 10 heap_is -eq
+	close_board
+	is "$name: all is as it was" "$(state code)" "$code"
 }
 
-trap 'dmesg | tail -n 30; rm -f "$out"' EXIT
-alone
-insmod "$module" hold_ms=30000 || die "no $module (make race-module)"
-say "the victim: $(state entry)"
-warm_up "$@"
-if (($# == 0)); then
-	only_catch
-else
-	hold_in_window "$(byte 0)" "$(byte 2)" "$@"
-	((failed)) || hold_in_patch "$(byte 0)" "$@"
+in_windows() {
+	local n
+	for n in 1 2 3 4; do
+		held "jmp over five instructions, held at $n" $n 0 1 4 in jmp:0:5
+	done
+	for n in 38; do held "jmp over a branch, held at $n" $n 35 36 4 in jmp:35:2; done
+	for n in 43 44; do held "jmp over a call, held at $n" $n 42 43 4 in jmp:42:3; done
+	for n in 62 63 64; do held "jmp over an indirect call, held at $n" $n 61 62 4 in jmp:61:4; done
+	for n in 88 89; do held "jmp over a return, held at $n" $n 87 88 4 in jmp:87:3; done
+	held "bounce in filler, held inside its window" 6 5 6 1 in bounce:5:2:27
+	held "bounce in filler taken out, held at the bounce" 27 5 27 5 out bounce:5:2:27
+	for n in 13 15; do
+		held "bounce in a host's tail, held at $n" $n 5 13 5 in bounce:5:2:13 host:7:5
+	done
+	held "bounce in a tail taken out, held at the bounce" 13 5 13 5 out bounce:5:2:13 host:7:5
+}
+
+without_wait() {
+	local n
+	free "jmp over one instruction" 54 in jmp:54:1
+	free "jmp over one instruction taken out" 54 out jmp:54:1
+	free "jmp behind whose board a task is held" 13 in jmp:54:1
+	free "trap, held at its window" 18 in trap:18:1
+	for n in 42 43 44; do free "trap over a call, held at $n" $n in trap:42:3; done
+	for n in 88 89; do free "trap over a return, held at $n" $n in trap:87:3; done
+	free "trap over a branch, held at 38" 38 in trap:35:2
+	free "trap taken out" 18 out trap:18:1
+	free "bounce built anew while a task is at it" 27 more bounce:5:2:27
+	free "bounce in a tail built anew while a task is at it" 13 more bounce:5:2:13 host:7:5
+	free "jmp built anew while a task is before it" 0 less jmp:0:5
+}
+
+start
+# What belongs to the victim's CPU stands still during a hold; and nothing but the blocker may
+# decide when the victim goes on: neither the limit on realtime tasks, nor what came after it.
+is "CPU 1 is the victim's alone" "$(< /sys/devices/system/cpu/isolated)" 1
+echo -1 > /proc/sys/kernel/sched_rt_runtime_us
+for f in /sys/kernel/debug/sched/fair_server/cpu*/runtime; do
+	[ ! -e "$f" ] || echo 0 > "$f"
+done
+ok "the victim's module loads" insmod "$top/build/race/$(uname -r)/ki_race.ko" hold_ms=20000
+code=$(state code)
+in_windows
+if [ "$mode" = wait ]; then
+	without_wait
+	in_patch "a jmp" 0 jmp:0:5
 fi
-rmmod ki_race || fail "rmmod"
-check_log
-trap 'rm -f "$out"' EXIT
-((failed)) || say "passed"
-exit $failed
+echo "idle 1" > $control
+held "the idle task's interrupt, held at 2" 2 0 1 4 in jmp:0:5
+echo "idle 0" > $control
+ok "the victim's module unloads" rmmod ki_race
+finish

@@ -97,10 +97,15 @@ void exec_set_gs(void *base)
 	}
 }
 
+static uint64_t x = 0x9e3779b97f4a7c15;
+
+void exec_seed(uint64_t seed)
+{
+	x = (seed ^ 0x9e3779b97f4a7c15) | 1;
+}
+
 uint64_t exec_random(void)
 {
-	static uint64_t x = 0x9e3779b97f4a7c15;
-
 	x ^= x << 13;
 	x ^= x >> 7;
 	x ^= x << 17;

@@ -45,7 +45,8 @@ uint32_t exec_at(const uint8_t *entry);
 /* The base of %gs of this process. */
 void exec_set_gs(void *base);
 
-/* A reproducible sequence of numbers. */
+/* A reproducible sequence of numbers; another one. */
 uint64_t exec_random(void);
+void exec_seed(uint64_t seed);
 
 #endif

@@ -145,11 +145,20 @@ static const struct {
 	{ZYDIS_MNEMONIC_FXRSTOR64, "loads all state"},
 };
 
-const char *form_unfit(const struct form_info *i)
+const char *form_unfit_alone(const struct form_info *i)
 {
 	for (size_t k = 0; k < sizeof(unfit) / sizeof(*unfit); k++)
 		if (unfit[k].m == i->z.mnemonic)
 			return unfit[k].why;
+	return NULL;
+}
+
+const char *form_unfit(const struct form_info *i)
+{
+	const char *why = form_unfit_alone(i);
+
+	if (why)
+		return why;
 	if (i->z.attributes & (ZYDIS_ATTRIB_HAS_SEGMENT_FS | ZYDIS_ATTRIB_HAS_SEGMENT_GS))
 		return "segments";
 	if (i->z.attributes & ZYDIS_ATTRIB_IS_PRIVILEGED)

@@ -49,7 +49,8 @@ int form_gpr(ZydisRegister r);
 /* Give address registers values that lead to the data; others keep theirs. */
 void form_point(const struct form_info *f, struct exec_cpu *c, uint64_t data, uint64_t stack);
 
-/* Why it is not to be executed here, or NULL. */
+/* Why it is not to be executed here, or NULL; by what it does, whatever its operands. */
 const char *form_unfit(const struct form_info *i);
+const char *form_unfit_alone(const struct form_info *i);
 
 #endif

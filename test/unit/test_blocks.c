@@ -137,6 +137,16 @@ static void rows_that_move_with_their_instruction(void **state)
 	}
 }
 
+static void ud2_for_a_hypervisor(void **state)
+{
+	TEXT(x, 0x0f, 0x0b, 0x78, 0x65, 0x6e, 0x0f, 0xa2, 0x0f, 0x0b, 0x78, 0x65, 0xc3);
+
+	(void)state;
+	assert_int_equal(at(&x, 0)->reason, KI_R_BUG_SITE);
+	assert_int_equal(at(&x, 7)->reason, KI_R_OK);
+	close_text(&x);
+}
+
 static void static_branch_in_either_state(void **state)
 {
 	static const uint8_t off[] = {0x85, 0xff, 0x0f, 0x1f, 0x44, 0x00,
@@ -510,6 +520,7 @@ int main(void)
 		cmocka_unit_test(branches_make_blocks),
 		cmocka_unit_test(reserved_instructions),
 		cmocka_unit_test(rows_that_move_with_their_instruction),
+		cmocka_unit_test(ud2_for_a_hypervisor),
 		cmocka_unit_test(static_branch_in_either_state),
 		cmocka_unit_test(reserved_functions),
 		cmocka_unit_test(ftrace_sites),

@@ -142,6 +142,8 @@ static const struct {
 } refusals[] = {
 	{"66 e3 00", KI_INSN_LOOP, 0, KI_R_UNDECODABLE},
 	{"67 66 e2 fe", KI_INSN_LOOP, 0, KI_R_UNDECODABLE},
+	{"f3 e0 00", KI_INSN_LOOP, 0, KI_R_LOOP_INSN},
+	{"f2 e1 00", KI_INSN_LOOP, 0, KI_R_LOOP_INSN},
 	{"e2", KI_INSN_LOOP, 0, KI_R_UNDECODABLE},
 	{"ff d4", KI_INSN_CALL_INDIRECT, 0, KI_R_STACK_CALL},	    /* call *%rsp */
 	{"ff 14 24", KI_INSN_CALL_INDIRECT, 0, KI_R_STACK_CALL},    /* call *(%rsp) */

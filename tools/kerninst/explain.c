@@ -16,7 +16,7 @@ static const char usage[] =
 	"  --json      one object per line\n"
 	"  -h, --help  this text\n\n"
 	"Examples:\n"
-	"  kerninst explain WINDOW_SHORT\n"
+	"  kerninst explain FTRACE_SITE\n"
 	"  kerninst explain | grep -A2 EBUSY\n";
 
 static const char *errno_name(unsigned int reason)

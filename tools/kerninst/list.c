@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "census.h"
 #include "cli.h"
 #include "match.h"
 #include "open.h"
@@ -24,8 +25,10 @@ static const char usage[] =
 	"      --json             one object per line; with -v with its windows\n" OPEN_USAGE
 	"  -q, --quiet            no totals, no progress\n"
 	"  -h, --help             this text\n\n"
-	"A window is a run of instructions that one jump can displace. \"wait\": installing it waits\n"
-	"until no task can be between them. Everything that cannot be instrumented has a reason;\n"
+	"A window is a run of instructions that one springboard displaces: a jump; a short jump to a\n"
+	"bounce, a jump in bytes that nothing executes (filler, or the tail of another window, which is\n"
+	"then installed too); or a trap, int3. \"wait\": installing it waits until no task can be where\n"
+	"bytes change. Everything that cannot be instrumented has a reason;\n"
 	"kerninst explain TAG says what to do instead. Totals are on standard error.\n\n"
 	"Examples:\n"
 	"  kerninst list 'tcp_*'\n"
@@ -36,7 +39,7 @@ static const char usage[] =
 #define SMALL 4 /* instructions */
 
 struct totals {
-	uint64_t functions, ready, blocks, insns, windows, shorts;
+	uint64_t functions, ready, blocks, insns, windows, boards[KI_BOARD_KINDS];
 	size_t refused[KI_R_COUNT];
 };
 
@@ -100,7 +103,8 @@ static void show(struct lister *l, const struct windows *w)
 	t->blocks += w->blocks;
 	t->insns += w->insns;
 	t->windows += w->ready;
-	t->shorts += w->spans.n - w->ready;
+	for (size_t i = 0; i < w->spans.n; i++)
+		t->boards[w->spans.v[i].board]++;
 	if (w->reason && w->reason < KI_R_COUNT)
 		t->refused[w->reason]++;
 	if (l->json)
@@ -121,8 +125,9 @@ static void print_totals(const struct lister *l)
 		" blocks, %" PRIu64 " instructions",
 		t->functions, t->ready, t->blocks, t->insns);
 	if (!l->whole)
-		fprintf(stderr, ", %" PRIu64 " windows, %" PRIu64 " more too short", t->windows,
-			t->shorts);
+		fprintf(stderr, ", %" PRIu64 " windows", t->windows);
+	for (unsigned int k = 0; !l->whole && k < KI_BOARD_KINDS; k++)
+		fprintf(stderr, "%s%" PRIu64 " %s", k ? ", " : ": ", t->boards[k], census_board(k));
 	fputc('\n', stderr);
 	for (unsigned int r = 0; r < KI_R_COUNT; r++)
 		if (t->refused[r])

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "census.h"
 #include "cli.h"
 
 /* Of a function without any window that can be used: what is in the way at its entry. */
@@ -53,17 +54,6 @@ void windows_free(struct windows *w)
 	w->fn = NULL;
 }
 
-static const char *board_name(const struct ki_span *s)
-{
-	static const char *const names[KI_BOARD_KINDS] = {
-		[KI_BOARD_JMP] = "jump",
-		[KI_BOARD_BOUNCE] = "bounce",
-		[KI_BOARD_TRAP] = "trap",
-	};
-
-	return names[s->board];
-}
-
 /* Each alias of the function by name, for text or JSON. */
 static void each_alias(const struct windows *w, struct ki_json *j)
 {
@@ -88,8 +78,14 @@ static void print_insn(const struct windows *w, const struct ki_insn *in)
 
 static void print_window(const struct windows *w, const struct ki_span *s)
 {
-	printf("    window 0x%" PRIx64 "  %u bytes  %u instructions  %-6s  %s\n", s->addr, s->len,
-	       s->count, board_name(s), ki_span_waits(s, w->fn) ? "wait" : "no wait");
+	printf("    window 0x%" PRIx64 "  %u bytes  %u instructions  %-7s  %s", s->addr, s->len,
+	       s->count, ki_span_waits(s, w->fn) ? "wait" : "no wait", census_board(s->board));
+	if (s->bounce)
+		printf(" at 0x%" PRIx64 " in %s", s->bounce,
+		       s->host == KI_NONE ? "filler" : "the tail of window");
+	if (s->host != KI_NONE)
+		printf(" 0x%" PRIx64, w->spans.v[s->host].addr);
+	putchar('\n');
 }
 
 static void print_block(const struct windows *w, uint32_t b)
@@ -136,7 +132,11 @@ void windows_json(const struct windows *w, struct ki_json *j)
 		ki_json_hex(j, "address", s->addr);
 		ki_json_u64(j, "bytes", s->len);
 		ki_json_u64(j, "instructions", s->count);
-		ki_json_str(j, "springboard", board_name(s));
+		ki_json_str(j, "springboard", census_board(s->board));
+		if (s->bounce)
+			ki_json_hex(j, "bounce", s->bounce);
+		if (s->host != KI_NONE)
+			ki_json_hex(j, "host", w->spans.v[s->host].addr);
 		ki_json_bool(j, "wait", ki_span_waits(s, w->fn));
 		ki_json_close(j);
 	}

@@ -32,6 +32,7 @@ fetch_item() {
 	qemu) fetch_qemu ;;
 	kernel-6.1) fetch_kernel "$1" "$suite_6_1" amd64 ;;
 	kernel-6.1-cloud) fetch_kernel "$1" "$suite_6_1" cloud-amd64 ;;
+	kernel-6.1-debug) build_debug "$1" "$suite_6_1" ;;
 	kernel-6.1-rt) fetch_kernel "$1" "$suite_6_1" rt-amd64 ;;
 	kernel-6.12) fetch_kernel "$1" "$suite_6_12" amd64 ;;
 	*) die 2 "nothing to fetch is called '$1'" ;;

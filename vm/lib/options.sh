@@ -13,7 +13,7 @@ exit status are COMMAND's; 255 if the machine died.
 
   --kernel NAME      ${kernels// /, } (default 6.1)
   --cpus N           virtual CPUs (default 2)
-  --mem SIZE         memory, such as 512M or 2G (default 2G)
+  --mem SIZE         memory, such as 512M or 2G (default 2G; 6.1-debug: 4G)
   --thread HOW       emulate the CPUs in multi (default) or single thread
   --icount           count instructions: clock and rdtsc advance by one for each
                      one executed, the same in every run; one CPU
@@ -37,7 +37,7 @@ END
 
 kernel=6.1
 cpus=
-mem=2G
+mem=
 thread=
 icount=
 plugins=()
@@ -123,4 +123,7 @@ parse_options() {
 	# Both make emulation slower by a factor of a few.
 	boot_limit=120
 	[[ ! $icount && ${#plugins[@]} == 0 ]] || boot_limit=300
+	# What watches itself is slow too, and needs an eighth of the memory for that.
+	[[ $kernel != *-debug ]] || boot_limit=$((boot_limit * 4)) mem=${mem:-4G}
+	mem=${mem:-2G}
 }

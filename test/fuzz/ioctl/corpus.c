@@ -60,6 +60,7 @@ static bool template_fill(struct template *t, const struct ki_function *fn,
 	t->window.addr = sp->addr;
 	t->window.len = sp->len;
 	t->window.ncopy = sp->count;
+	t->window.board = sp->len < 5 ? KI_BOARD_TRAP : KI_BOARD_JMP;
 	if (sp->len > KI_WINDOW_MAX || sp->count > TEMPLATE_COPIES)
 		return false;
 	memcpy(t->window.orig, fn->bytes + (sp->addr - fn->start), sp->len);
@@ -68,7 +69,7 @@ static bool template_fill(struct template *t, const struct ki_function *fn,
 
 		if (ki_relocate(in, fn->bytes + (in->addr - fn->start), &t->copies[i]))
 			return false;
-		if (i && in->addr - sp->addr < 5)
+		if (i && in->addr - sp->addr < 5 && sp->len >= 5)
 			t->waits = true;
 	}
 	return true;
@@ -271,7 +272,7 @@ static void make_unsplice(struct request *q, const struct session *s, struct are
 {
 	struct ki_unsplice *req = add_piece(q, a, sizeof(*req));
 	uint32_t i, n = 1 + rng_below(r, 4);
-	uint64_t *ids = add_piece(q, a, n * sizeof(*ids));
+	uint32_t *ids = add_piece(q, a, n * sizeof(*ids));
 
 	q->cmd = KI_IOC_UNSPLICE;
 	req->size = sizeof(*req);
@@ -349,8 +350,11 @@ static void fill_chunk(struct ki_chunk *c, uint32_t window, const struct templat
 		       const struct session *s, struct rng *r)
 {
 	struct ki_code code;
-	bool keep = t->raw || rng_one_in(r, 3);
+	uint8_t where = rng_one_in(r, 4) ? rng_below(r, KI_WHERES) : KI_BEFORE;
+	bool keep = t->raw || where != KI_BEFORE || rng_one_in(r, 3);
 
+	c->where = where;
+	c->order = rng_one_in(r, 4) ? rng_next(r) : 0;
 	ki_snippet_count(&code, s->first_counter + rng_below(r, s->ncounters), keep);
 	c->window = window;
 	c->insn = t->window.ncopy ? rng_below(r, t->window.ncopy) : 0;
@@ -361,6 +365,55 @@ static void fill_chunk(struct ki_chunk *c, uint32_t window, const struct templat
 }
 
 #define SPLICE_WINDOWS 4
+
+/* Where nothing is executed, or so it seems: filler, the tail of another window, anywhere near. */
+static uint64_t pick_bounce(const struct ki_window *w, const struct ki_window *other, struct rng *r)
+{
+	const struct text *x = &texts[rng_below(r, ntexts)];
+	size_t off = w->addr - x->addr, end;
+
+	if (rng_one_in(r, 3) || off >= x->len)
+		return rng_one_in(r, 4) ? w->addr + rng_below(r, 256) - 126
+					: other->addr + 5 + rng_below(r, 8);
+	end = off + 124 < x->len - 5 ? off + 124 : x->len - 5;
+	for (off = off > 124 ? off - 124 : 0; off < end; off++)
+		if (!memcmp(x->bytes + off, "\xcc\xcc\xcc\xcc\xcc", 5) && !rng_one_in(r, 3))
+			return x->addr + off;
+	return w->addr + 2 + rng_below(r, 128);
+}
+
+/*
+ * Other springboards than the planner's, and groups. A bounce takes a wait when it goes, so it is
+ * rarely asked for in earnest.
+ */
+static void vary_windows(struct ki_window *w, unsigned int n, bool dry, struct rng *r)
+{
+	unsigned int i;
+
+	for (i = 0; i < n; i++) {
+		if (rng_one_in(r, 3))
+			w[i].board = rng_below(r, KI_BOARD_KINDS);
+		if (w[i].board == KI_BOARD_BOUNCE && !dry && !rng_one_in(r, 32))
+			w[i].board = KI_BOARD_TRAP;
+		if (w[i].board == KI_BOARD_BOUNCE)
+			w[i].bounce = pick_bounce(&w[i], &w[rng_below(r, n)], r);
+		if (rng_one_in(r, 8))
+			w[i].group = 1 + rng_below(r, 2);
+		if (w[i].group && rng_one_in(r, 4))
+			w[i].flags = KI_WINDOW_UNBOARDED;
+	}
+}
+
+/* One harmless system call instead of another. Never in earnest: a mutation may change the target.
+ */
+static void make_replacement(struct ki_chunk *c, uint32_t window, struct rng *r)
+{
+	memset(c, 0, sizeof(*c));
+	c->window = window;
+	c->kind = KI_CHUNK_REPLACE;
+	c->where = rng_one_in(r, 4) ? KI_TAKEN : KI_BEFORE;
+	c->target = texts[rng_below(r, 3)].addr;
+}
 
 /* The windows and their copies, one behind the other. */
 static void fill_windows(struct ki_window *windows, struct ki_copy *copies,
@@ -395,8 +448,14 @@ static void make_splice(struct request *q, const struct session *s, struct arena
 	copies = add_piece(q, a, ncopies * sizeof(*copies));
 	chunks = add_piece(q, a, nchunks * sizeof(*chunks));
 	fill_windows(windows, copies, v, n);
-	for (i = 0; i < nchunks; i++)
-		fill_chunk(&chunks[i], i % n, &v[i % n], s, r);
+	vary_windows(windows, n, dry, r);
+	for (i = 0; i < nchunks; i++) {
+		uint32_t w = rng_one_in(r, 8) ? 0 : i % n; /* the others: hosts, or in a group */
+
+		fill_chunk(&chunks[i], w, &v[w], s, r);
+		if (dry && rng_one_in(r, 16))
+			make_replacement(&chunks[i], w, r);
+	}
 	q->cmd = KI_IOC_SPLICE;
 	*req = (struct ki_splice){
 		.size = sizeof(*req),

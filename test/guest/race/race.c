@@ -1,118 +1,147 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * ki_race: makes a task stop inside a window, on purpose, and keeps it there.
+ * ki_race: makes a task stop at one instruction, on purpose, and keeps it there.
  *
- * A window of several instructions has boundaries inside. A task that was preempted at one of
- * them resumes there, perhaps much later; if a jump has been written over the window meanwhile,
- * it resumes in the middle of that jump. The driver must wait for such a task (doc/design.md,
- * section 4). Load alone does not show whether it does: the moment is a few instructions wide
- * and, emulated by QEMU, mostly of no width at all (victim.S). This module makes it happen:
+ * A task that was preempted between two instructions resumes there, perhaps much later; if other
+ * bytes have been written there meanwhile, it runs these. The driver must wait for such a task
+ * (doc/design.md, section 4), or be ready for it. Load alone does not show whether it is: the
+ * moment is a few instructions wide. This module makes it happen:
  *
- *   victim	an ordinary kthread on one CPU that calls ki_race_victim for ever, and checks
- *		what comes back. Each round it tells RCU-tasks that it is in no function, as a
- *		task that slept would: otherwise nobody could ever wait for it.
- *   timer	interrupts that CPU at irregular times and looks where: if just inside the
- *		window, it wakes the blocker.
- *   blocker	a realtime kthread on the same CPU: so the victim is preempted right there, on
- *		the way out of the interrupt (the kernel must be booted with preempt=full). The
- *		blocker spins until told, or for hold_ms. It reports its own quiescence too, so
- *		that the one task to be waited for is the victim.
+ *   victim	an ordinary kthread on one CPU that calls ki_race_victim for ever, and checks what
+ *		comes back. Each round it tells RCU-tasks that it is in no function, as a task that
+ *		slept would: otherwise nobody could ever wait for it.
+ *   breakpoint	a debug register at the instruction. It is met before the instruction runs; the
+ *		interrupt that it asks for comes at the very same place.
+ *   blocker	a realtime kthread on the same CPU, woken by that interrupt: so the victim is
+ *		preempted right there, on the way out of the interrupt (the kernel must be booted
+ *		with preempt=full). The blocker spins until told, or for hold_ms. It reports its own
+ *		quiescence too, so that the one task to be waited for is the victim.
  *
- * /proc/ki_race: write "catch" (inside the window), "catch-patch" (anywhere in module space
- * that is not ours: in a patch), or "release". Read: lines "NAME VALUE":
- *   phase idle|catching|held|released, caught OFFSET|ADDRESS, interrupts, iterations, errors,
- *   entry (the victim's first bytes as they are now).
+ * In idle mode the victim's function is called by a timer that interrupts the idle task, and it is
+ * the interrupt inside it that spins: what is held then is no task that RCU-tasks knows.
+ *
+ * /proc/ki_race: write "catch ADDRESS", "release", "idle 1" or "idle 0". Read: lines "NAME VALUE":
+ *   phase idle|catching|held|released, iterations, errors, met (the breakpoint, how often), late
+ *(the interrupt came elsewhere), start (of the victim), code (its bytes).
  *
  * Realtime throttling must be off (/proc/sys/kernel/sched_rt_runtime_us = -1), or the scheduler
  * lets the victim go on after 0.95 s.
  */
 #include <linux/hrtimer.h>
+#include <linux/hw_breakpoint.h>
+#include <linux/irq_work.h>
 #include <linux/kthread.h>
 #include <linux/module.h>
+#include <linux/perf_event.h>
 #include <linux/proc_fs.h>
 #include <linux/sched.h>
 #include <linux/seq_file.h>
 #include <linux/uaccess.h>
 #include <asm/irq_regs.h>
 
-#define ENTRY_BYTES 8
-
-/* Inside the first window, behind its first instruction: in victim.S, +2 and +4. */
-#define INSIDE_FIRST 2
-#define INSIDE_LAST  4
+#define CODE_BYTES 104
+#define IDLE_NS	   300000
 
 u64 ki_race_victim(u64 a, u64 b);
 u64 ki_race_round(u64 a, u64 b, u64 expect);
 
 static unsigned int cpu = 1;
 module_param(cpu, uint, 0444);
-MODULE_PARM_DESC(cpu, "where victim, timer and blocker run");
+MODULE_PARM_DESC(cpu, "where victim and blocker run");
 
 static unsigned int hold_ms = 5000;
 module_param(hold_ms, uint, 0644);
 MODULE_PARM_DESC(hold_ms, "longest time the victim is held");
 
 enum phase { IDLE, CATCHING, HELD, RELEASED };
-enum prey { IN_WINDOW, IN_PATCH };
 
 static struct task_struct *victim, *blocker;
+static struct perf_event *breakpoint;
 static struct hrtimer timer;
 static enum phase phase;
-static enum prey prey;
-static bool arm, caught, release;
-static unsigned long caught_ip;
-static u64 interrupts, iterations, errors;
+static bool armed, caught, release, idle_mode;
+static unsigned long want;
+static u64 iterations, errors, met, late;
 
-/* Irregular, so that it does not fall into step with the victim: 30 to 285 microseconds. */
-static ktime_t next_period(void)
+static void one_round(void)
 {
-	static u32 seed = 1;
+	static u64 a = 0x0123456789abcdefull;
+	u64 b;
 
-	seed = seed * 1664525 + 1013904223;
-	return ns_to_ktime(30000 + (seed >> 24) * 1000);
+	a = a * 6364136223846793005ull + 1442695040888963407ull;
+	b = a >> 7;
+	errors += ki_race_round(a, b, (a ^ b) + a + b * 2 + (a + b));
+	WRITE_ONCE(iterations, iterations + 1);
 }
 
-static bool is_prey(unsigned long ip)
+static bool let_go(ktime_t end)
 {
-	unsigned long off = ip - (unsigned long)ki_race_victim;
-
-	if (READ_ONCE(prey) == IN_WINDOW)
-		return off >= INSIDE_FIRST && off <= INSIDE_LAST;
-	return ip >= MODULES_VADDR && ip < MODULES_END && !within_module(ip, THIS_MODULE);
+	return READ_ONCE(release) || !ktime_before(ktime_get(), end);
 }
 
-/* Hard interrupt on the victim's CPU. */
-static enum hrtimer_restart on_timer(struct hrtimer *t)
+/* On top of the idle task. Other interrupts are let in: CPUs must go on answering each other. */
+static void hold_in_interrupt(void)
+{
+	ktime_t end = ktime_add_ms(ktime_get(), hold_ms);
+
+	WRITE_ONCE(phase, HELD);
+	local_irq_enable();
+	while (!let_go(end))
+		cpu_relax();
+	local_irq_disable();
+	WRITE_ONCE(phase, RELEASED);
+}
+
+/* Hard interrupt at the instruction where the breakpoint was met. */
+static void on_irq(struct irq_work *unused)
 {
 	struct pt_regs *regs = get_irq_regs();
 
-	interrupts++;
-	if (current == victim && regs && is_prey(regs->ip)) {
-		caught_ip = regs->ip;
+	if (regs && regs->ip != want) {
+		late++;
+		WRITE_ONCE(armed, true); /* it came late: once more */
+		return;
+	}
+	if (is_idle_task(current)) {
+		hold_in_interrupt();
+	} else {
 		WRITE_ONCE(caught, true);
 		wake_up_process(blocker);
-		return HRTIMER_NORESTART;
 	}
-	hrtimer_forward_now(t, next_period());
-	return HRTIMER_RESTART;
+}
+static struct irq_work irq = IRQ_WORK_INIT_HARD(on_irq);
+
+static void on_breakpoint(struct perf_event *bp, struct perf_sample_data *data,
+			  struct pt_regs *regs)
+{
+	met++;
+	if (READ_ONCE(armed) && (current == victim || is_idle_task(current))) {
+		WRITE_ONCE(armed, false);
+		irq_work_queue(&irq);
+	}
 }
 
 static int victim_main(void *arg)
 {
-	u64 a = 0x0123456789abcdefull, b;
-
 	while (!kthread_should_stop()) {
-		a = a * 6364136223846793005ull + 1442695040888963407ull;
-		b = a >> 7;
-		errors += ki_race_round(a, b, (a ^ b) + a + b * 2 + (a + b));
-		WRITE_ONCE(iterations, iterations + 1);
-		if (READ_ONCE(arm)) {
-			WRITE_ONCE(arm, false);
-			hrtimer_start(&timer, next_period(), HRTIMER_MODE_REL_PINNED_HARD);
-		}
+		if (READ_ONCE(idle_mode))
+			schedule_timeout_idle(1);
+		else
+			one_round();
 		cond_resched_tasks_rcu_qs();
 	}
 	return 0;
+}
+
+static enum hrtimer_restart on_timer(struct hrtimer *t)
+{
+	if (READ_ONCE(idle_mode) && is_idle_task(current)) {
+		local_irq_enable();
+		one_round();
+		local_irq_disable();
+	}
+	hrtimer_forward_now(t, ns_to_ktime(IDLE_NS));
+	return HRTIMER_RESTART;
 }
 
 static void hold(void)
@@ -120,7 +149,7 @@ static void hold(void)
 	ktime_t end = ktime_add_ms(ktime_get(), hold_ms);
 
 	WRITE_ONCE(phase, HELD);
-	while (!READ_ONCE(release) && ktime_before(ktime_get(), end) && !kthread_should_stop()) {
+	while (!let_go(end) && !kthread_should_stop()) {
 		cpu_relax();
 		cond_resched_tasks_rcu_qs();
 	}
@@ -145,51 +174,84 @@ static int blocker_main(void *arg)
 	return 0;
 }
 
-static int catch_start(enum prey what)
+static void drop_breakpoint(void)
 {
+	if (breakpoint)
+		perf_event_release_kernel(breakpoint);
+	breakpoint = NULL;
+}
+
+static int catch_start(unsigned long addr)
+{
+	struct perf_event_attr attr;
+	struct perf_event *e;
+
 	if (phase == CATCHING || phase == HELD)
 		return -EBUSY;
-	prey = what;
+	drop_breakpoint();
+	hw_breakpoint_init(&attr);
+	attr.bp_addr = want = addr;
+	attr.bp_len = HW_BREAKPOINT_LEN_8;
+	attr.bp_type = HW_BREAKPOINT_X;
+	e = perf_event_create_kernel_counter(&attr, cpu, NULL, on_breakpoint, NULL);
+	if (IS_ERR(e))
+		return PTR_ERR(e);
+	breakpoint = e;
 	release = false;
-	caught_ip = 0;
-	interrupts = 0;
 	WRITE_ONCE(phase, CATCHING);
-	smp_store_release(&arm, true);
+	smp_store_release(&armed, true);
 	return 0;
+}
+
+static void set_idle(bool on)
+{
+	if (on == idle_mode)
+		return;
+	WRITE_ONCE(idle_mode, on);
+	if (!on)
+		hrtimer_cancel(&timer);
+}
+
+static void timer_begin(void *unused)
+{
+	hrtimer_start(&timer, ns_to_ktime(IDLE_NS), HRTIMER_MODE_REL_PINNED_HARD);
 }
 
 static ssize_t control_write(struct file *file, const char __user *buf, size_t len, loff_t *pos)
 {
-	char word[16] = "";
+	char word[32] = "";
+	unsigned long addr;
 	int err = 0;
 
 	if (len >= sizeof(word) || copy_from_user(word, buf, len))
 		return -EINVAL;
-	if (sysfs_streq(word, "catch"))
-		err = catch_start(IN_WINDOW);
-	else if (sysfs_streq(word, "catch-patch"))
-		err = catch_start(IN_PATCH);
-	else if (sysfs_streq(word, "release"))
+	if (sscanf(word, "catch %lx", &addr) == 1) {
+		err = catch_start(addr);
+	} else if (sysfs_streq(word, "release")) {
 		WRITE_ONCE(release, true);
-	else
+	} else if (sysfs_streq(word, "idle 1")) {
+		set_idle(true);
+		smp_call_function_single(cpu, timer_begin, NULL, 1);
+	} else if (sysfs_streq(word, "idle 0")) {
+		set_idle(false);
+	} else {
 		err = -EINVAL;
+	}
 	return err ? err : len;
 }
 
 static int control_show(struct seq_file *m, void *unused)
 {
 	static const char *const names[] = {"idle", "catching", "held", "released"};
-	unsigned long start = (unsigned long)ki_race_victim;
-	u8 entry[ENTRY_BYTES];
+	const u8 *code = (const u8 *)ki_race_victim;
+	int i;
 
-	memcpy(entry, (void *)start, sizeof(entry));
-	seq_printf(m, "phase %s\n", names[READ_ONCE(phase)]);
-	if (READ_ONCE(prey) == IN_WINDOW)
-		seq_printf(m, "caught %ld\n", caught_ip ? (long)(caught_ip - start) : 0);
-	else
-		seq_printf(m, "caught %px\n", (void *)caught_ip);
-	seq_printf(m, "interrupts %llu\niterations %llu\nerrors %llu\nentry %*ph\n", interrupts,
-		   READ_ONCE(iterations), errors, (int)sizeof(entry), entry);
+	seq_printf(m,
+		   "phase %s\niterations %llu\nerrors %llu\nmet %llu\nlate %llu\nstart %px\ncode",
+		   names[READ_ONCE(phase)], READ_ONCE(iterations), errors, met, late, code);
+	for (i = 0; i < CODE_BYTES; i++)
+		seq_printf(m, " %02x", READ_ONCE(code[i]));
+	seq_putc(m, '\n');
 	return 0;
 }
 
@@ -208,9 +270,11 @@ static const struct proc_ops control_ops = {
 
 static void stop_all(void)
 {
+	set_idle(false);
 	kthread_stop(blocker);
 	kthread_stop(victim);
-	hrtimer_cancel(&timer);
+	drop_breakpoint();
+	irq_work_sync(&irq);
 }
 
 static int __init race_init(void)
@@ -245,5 +309,5 @@ static void __exit race_exit(void)
 
 module_init(race_init);
 module_exit(race_exit);
-MODULE_DESCRIPTION("kerninst test: a task that is preempted inside a window");
+MODULE_DESCRIPTION("kerninst test: a task that is preempted at one instruction");
 MODULE_LICENSE("GPL");

@@ -2,48 +2,101 @@
 /*
  * The victim, and the one who calls it and notices everything.
  *
- * The victim's first window is three pushes of two bytes: boundaries at +2 and +4, where a task
- * may have been interrupted, and where a jmp rel32 over the window would have its displacement.
- * It is so placed that a page ends behind the first push. That is for QEMU: without KVM it takes
- * an interrupt only between two of its translation blocks, so never between two ordinary
- * instructions; but a block ends where a page ends. So +2 is a place where an interrupt can and
- * will land. (It is also a springboard that lies on two pages.)
+ * The victim has a place for every kind of springboard, with instruction boundaries wherever one
+ * can be. The offsets are what test/guest/race.sh names, so they are asserted. No ftrace site and
+ * no endbr: it begins with what matters.
  */
 #include <linux/linkage.h>
 #include <asm/nospec-branch.h>
+#include <asm/unwind_hints.h>
 
-#define PAGE	    4096
-#define FIRST_PUSH  2
+	.macro	at offset
+	.if	(. - ki_race_victim) - \offset
+	.error	"the victim's layout has changed"
+	.endif
+	.endm
 
 	.text
-	.balign	PAGE, 0xcc
-	.fill	PAGE - FIRST_PUSH, 1, 0xcc
+	.balign	64, 0xcc
+
+/* rax = rdi ^ rsi, and rdi + 2 rsi; nothing else is changed. */
+SYM_START(ki_race_xor, SYM_L_LOCAL, SYM_A_NONE)
+	movq	%rdi, %rax
+	xorq	%rsi, %rax
+	RET
+SYM_FUNC_END(ki_race_xor)
+
+SYM_START(ki_race_sum, SYM_L_LOCAL, SYM_A_NONE)
+	ENDBR
+	leaq	(%rdi, %rsi, 2), %rax
+	RET
+SYM_FUNC_END(ki_race_sum)
+
+	.balign	64, 0xcc
 
 /*
- * u64 ki_race_victim(u64 a, u64 b) = (a ^ b) + a + b * 2 + (a + b)
- *
- * Each term goes through a pushed register. No ftrace site and no endbr: the pushes are first.
+ * u64 ki_race_victim(u64 a, u64 b) = (a ^ b) + (a + b * 2) + (a + b)
  */
 SYM_START(ki_race_victim, SYM_L_GLOBAL, SYM_A_NONE)
-	pushq	%r15			/* 41 57 */
-	pushq	%r14			/* 41 56, on the next page */
-	pushq	%r13			/* 41 55 */
-	pushq	%rbp			/* 55 */
-	pushq	%rbx			/* 53 */
+	at	0			/* five instructions of one byte */
+	pushq	%rbp
+	pushq	%rbx
+	pushq	%rax
+	pushq	%rdi
+	pushq	%rsi
+	at	5			/* two of one byte */
+	popq	%rsi
+	popq	%rdi
+	at	7			/* a host: its tail begins at 12 */
+	pushq	%r15
+	pushq	%r14
+	pushq	%r13
+	at	13
+	pushq	%r12
 	movq	%rdi, %r15
+	at	18			/* one of three bytes */
 	movq	%rsi, %r14
 	leaq	(%rdi, %rsi), %r13
-	movq	%rdi, %rbp
-	xorq	%rsi, %rbp
-	leaq	(%r15, %r14, 2), %rbx
-	leaq	(%rbp, %rbx), %rax
+	at	25
+	.byte	0xeb, 8			/* jmp 1f: no room for the assembler's choice */
+	at	27			/* filler */
+	.fill	8, 1, 0xcc
+	at	35			/* a conditional branch at 38 */
+1:	cmpq	%rsi, %rdi
+	.byte	0x75, 2			/* jne 2f */
+	xorl	%ecx, %ecx
+	at	42			/* a direct call at 44 */
+2:	pushq	%rdi
+	pushq	%rsi
+	call	ki_race_xor
+	at	49
+	popq	%rsi
+	popq	%rdi
+	movq	%rax, %rbp
+	at	54			/* one of seven bytes */
+	leaq	ki_race_sum(%rip), %rax
+	at	61			/* an indirect call at 64 */
+	pushq	%rdi
+	pushq	%rsi
+	pushq	%rcx
+	ANNOTATE_RETPOLINE_SAFE
+	call	*%rax
+	at	66
+	popq	%rcx
+	popq	%rsi
+	popq	%rdi
+	addq	%rbp, %rax
 	addq	%r13, %rax
-	popq	%rbx
-	popq	%rbp
+	popq	%r12
 	popq	%r13
 	popq	%r14
 	popq	%r15
+	addq	$8, %rsp
+	at	87			/* a return at 89 */
+	popq	%rbx
+	popq	%rbp
 	RET
+	.fill	8, 1, 0xcc
 SYM_FUNC_END(ki_race_victim)
 
 /*

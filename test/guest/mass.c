@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * mass COUNT STRIDE: count the entries of COUNT blocks at once, of every STRIDE-th function of the
+ * kernel, and say how long each step took, and how long the machine was kept from other work.
+ *
+ * On each CPU a thread of the highest priority sleeps a millisecond at a time: how much later than
+ * that it runs is how long the CPU was held up, by whatever does not let itself be preempted.
+ * Prints lines "NAME VALUE": seconds, or milliseconds where the name says so.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "kerninst/splice.h"
+
+#define MS	 1000000L
+#define CPUS_MAX 64
+
+enum phase { REST, INSTALL, REMOVE, PHASES };
+
+static const char *const phases[PHASES] = {"rest", "install", "remove"};
+static int phase; /* enum phase */
+static long worst[PHASES][CPUS_MAX];
+
+static double now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
+}
+
+static void die(const char *what, const struct ki_err *err)
+{
+	fprintf(stderr, "mass: %s: %s\n", what, err && err->code ? err->msg : strerror(errno));
+	exit(1);
+}
+
+/* ---- who is held up ---- */
+
+static void *sleeper(void *arg)
+{
+	long cpu = (long)arg, late;
+	struct timespec t, woke;
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET((int)cpu, &set);
+	sched_setaffinity(0, sizeof(set), &set);
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	for (;;) {
+		int at = __atomic_load_n(&phase, __ATOMIC_RELAXED);
+
+		t.tv_nsec += MS;
+		if (t.tv_nsec >= 1000 * MS) {
+			t.tv_nsec -= 1000 * MS;
+			t.tv_sec++;
+		}
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
+		clock_gettime(CLOCK_MONOTONIC, &woke);
+		late = (woke.tv_sec - t.tv_sec) * 1000 * MS + woke.tv_nsec - t.tv_nsec;
+		if (late > worst[at][cpu])
+			worst[at][cpu] = late;
+		if (late > MS)
+			t = woke;
+	}
+	return NULL;
+}
+
+static void start_sleepers(void)
+{
+	const struct sched_param top = {.sched_priority = 99};
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	mlockall(MCL_CURRENT | MCL_FUTURE);
+	for (long cpu = 0; cpu < cpus && cpu < CPUS_MAX; cpu++) {
+		pthread_attr_t attr;
+		pthread_t id;
+
+		pthread_attr_init(&attr);
+		pthread_attr_setinheritsched(&attr, PTHREAD_EXPLICIT_SCHED);
+		pthread_attr_setschedpolicy(&attr, SCHED_FIFO);
+		pthread_attr_setschedparam(&attr, &top);
+		errno = pthread_create(&id, &attr, sleeper, (void *)cpu);
+		if (errno)
+			die("pthread_create", NULL);
+	}
+}
+
+static void enter(enum phase p)
+{
+	__atomic_store_n(&phase, p, __ATOMIC_RELAXED);
+}
+
+static void print_worst(void)
+{
+	for (int p = 0; p < PHASES; p++) {
+		long most = 0;
+
+		for (int cpu = 0; cpu < CPUS_MAX; cpu++)
+			most = worst[p][cpu] > most ? worst[p][cpu] : most;
+		printf("ms_held_%s %.3f\n", phases[p], (double)most / MS);
+	}
+}
+
+/* ---- counters ---- */
+
+struct work {
+	struct ki_target *t;
+	struct ki_plan *plan;
+	uint32_t first, count, wanted;
+	struct ki_err err;
+};
+
+static int add_block(struct work *w, const struct ki_function *fn, const struct ki_spans *spans,
+		     uint32_t block)
+{
+	const struct ki_point pt = {.kind = KI_POINT_BLOCK, .block = block};
+	struct ki_place *place;
+	struct ki_code code;
+	uint32_t id;
+	size_t n;
+	int ret = ki_point_places(fn, spans, &pt, &place, &n, &w->err);
+
+	if (!ret && !place->reason) {
+		ki_snippet_count(&code, w->first + w->count++, place->flags_live);
+		ret = ki_plan_add(w->plan, fn, spans, place, 0, &code, &id, &w->err);
+	}
+	free(place);
+	return ret;
+}
+
+static int add_function(void *arg, size_t i, const struct ki_function *fn)
+{
+	struct work *w = arg;
+	struct ki_spans spans;
+	int ret;
+
+	(void)i;
+	if (fn->reason || w->count == w->wanted)
+		return 0;
+	ret = ki_spans_find(fn, &spans, &w->err);
+	for (uint32_t b = 0; !ret && b < fn->nblocks && w->count < w->wanted; b++)
+		ret = add_block(w, fn, &spans, b);
+	ki_spans_free(&spans);
+	return ret;
+}
+
+static void make_plan(struct work *w, size_t stride)
+{
+	size_t n, count = 0;
+	const struct ki_symbol *all = ki_target_symbols(w->t, &n), **some;
+
+	some = malloc(n * sizeof(*some));
+	for (size_t i = 0; i < n; i += stride)
+		if (!all[i].alias && !*all[i].module)
+			some[count++] = &all[i];
+	if (ki_plan_new(&w->plan) || ki_counters_take(w->t, w->wanted, &w->first, &w->err) ||
+	    ki_functions_analyze(w->t, some, count, 0, NULL, add_function, w, &w->err))
+		die("plan", &w->err);
+	free(some);
+}
+
+int main(int argc, char **argv)
+{
+	struct work w = {.wanted = argc > 1 ? (uint32_t)atoi(argv[1]) : 20000};
+	size_t stride = argc > 2 ? (size_t)atoi(argv[2]) : 25, refused = 0;
+	struct ki_counter_map *map;
+	uint64_t hits = 0;
+	double t[5];
+
+	t[0] = now();
+	if (ki_target_open_live(&w.t, &w.err) || ki_counter_map_open(w.t, &map, &w.err))
+		die("open", &w.err);
+	make_plan(&w, stride);
+	t[1] = now();
+	start_sleepers();
+	sleep(1);
+	enter(INSTALL);
+	t[2] = now();
+	if (ki_plan_apply(w.plan, w.t, true, &w.err))
+		die("apply", &w.err);
+	t[3] = now();
+	enter(REMOVE);
+	if (ki_plan_remove(w.plan, w.t, &w.err))
+		die("remove", &w.err);
+	t[4] = now();
+	enter(REST);
+	for (uint32_t i = 0; i < w.count; i++) {
+		refused += ki_plan_refusal(w.plan, i) != KI_R_OK;
+		hits += ki_counter_read(map, w.first + i);
+	}
+	printf("counters %u\nrefused %zu\nwindows %zu\nhosts %zu\nhits %llu\n", w.count, refused,
+	       ki_plan_windows(w.plan), ki_plan_hosts(w.plan), (unsigned long long)hits);
+	printf("analysis %.3f\ninstall %.3f\nremove %.3f\n", t[1] - t[0], t[3] - t[2], t[4] - t[3]);
+	print_worst();
+	return 0;
+}

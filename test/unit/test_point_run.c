@@ -1,0 +1,478 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Points count what they say. Functions are made at random: blocks of a few instructions with
+ * branches, loops, calls, tail jumps, static branches and exception rows between them. Each is
+ * executed by this processor one instruction at a time, which tells how often every instruction,
+ * side and edge is passed; then again at full speed with counters at all points at once, linked as
+ * the driver does. Everything that was not refused must have counted the same, and the code must
+ * have done the same.
+ */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <ucontext.h>
+
+#include <cmocka.h>
+
+#include "common_exec.h"
+#include "common_link.h"
+#include "common_random.h"
+#include "splice/plan.h"
+#include "target/memory.h"
+
+#define STACK	  (exec_mem->stack + 3072)
+#define DATA	  (exec_mem->data + 1024)
+#define TRAP_FLAG 0x100
+#define TRACE_MAX 20000
+#define ROUNDS	  6
+#define FUNCTIONS 400
+
+static uint64_t gs_area[4096];
+
+/* ---- single steps, and breakpoints of ours ---- */
+
+static uint64_t trace[TRACE_MAX];
+static size_t ntrace;
+static bool tracing;
+
+static struct {
+	uint64_t addr, via;
+} traps[256];
+static size_t ntraps;
+
+static void on_trap(int sig, siginfo_t *info, void *context)
+{
+	greg_t *r = ((ucontext_t *)context)->uc_mcontext.gregs;
+	uint64_t rip = (uint64_t)r[REG_RIP];
+
+	(void)sig;
+	(void)info;
+	if (!tracing) {
+		for (size_t i = 0; i < ntraps; i++)
+			if (traps[i].addr == rip - 1)
+				r[REG_RIP] = (greg_t)traps[i].via;
+		if ((uint64_t)r[REG_RIP] == rip)
+			abort();
+		return;
+	}
+	if (rip >= (uintptr_t)CODE && rip < (uintptr_t)CODE + CODE_MAX && ntrace < TRACE_MAX)
+		trace[ntrace++] = rip;
+	/* it begins in front of the function, and has ended when it is out of its text */
+	if (ntrace && (rip < (uintptr_t)CODE || rip >= (uintptr_t)CODE + TEXT_LEN))
+		r[REG_EFL] &= ~(greg_t)TRAP_FLAG;
+}
+
+static void catch_traps(void)
+{
+	static uint8_t stack[65536];
+	const stack_t alt = {.ss_sp = stack, .ss_size = sizeof(stack)};
+	struct sigaction sa = {.sa_sigaction = on_trap, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+
+	sigaltstack(&alt, NULL);
+	sigaction(SIGTRAP, &sa, NULL);
+}
+
+/* ---- running it ---- */
+
+struct outcome {
+	uint32_t pad;
+	struct exec_cpu cpu;
+	uint8_t data[64];
+};
+
+static void run_once(struct outcome *out, const struct exec_cpu *in)
+{
+	uint64_t returned = (uintptr_t)RETURNED;
+
+	memcpy(STACK, &returned, 8);
+	memset(DATA, 0x5a, sizeof(out->data));
+	exec_in = *in;
+	out->pad = exec_at(CODE);
+	out->cpu = exec_out;
+	out->cpu.flags = 0; /* a function gives none to its caller */
+	memcpy(out->data, DATA, sizeof(out->data));
+}
+
+static void random_state(struct exec_cpu *in)
+{
+	for (int i = 0; i < EXEC_REGS; i++)
+		in->r[i] = exec_random();
+	in->r[RCX] = random_below(20) + 1;
+	in->r[RDX] = (uintptr_t)TAIL;
+	in->r[RSI] = (uintptr_t)CALLEE;
+	in->r[RDI] = (uintptr_t)DATA;
+	in->r[R15] = random_below(40);
+	in->rsp = (uintptr_t)STACK;
+	in->flags = (exec_random() & EXEC_FLAGS) | 2;
+}
+
+/* ---- what the steps tell ---- */
+
+static struct ki_target *target;
+static struct ki_function *fn;
+static struct ki_spans spans;
+
+static size_t steps_at(uint64_t addr)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < ntrace; i++)
+		n += trace[i] == addr;
+	return n;
+}
+
+/* How often `to` came next behind the instruction at `from`; 0: nothing of the function. */
+static size_t steps_between(uint64_t from, uint64_t to)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < ntrace; i++)
+		n += trace[i] == from && (i + 1 < ntrace ? trace[i + 1] : 0) == to;
+	return n;
+}
+
+static uint64_t edge_steps(const struct ki_edge *e)
+{
+	const struct ki_insn *in = &fn->insns[e->insn];
+
+	switch (e->kind) {
+	case KI_EDGE_FALL:
+		return steps_between(in->addr, in->addr + in->len);
+	case KI_EDGE_TAKEN:
+	case KI_EDGE_JUMP:
+		return steps_between(in->addr, e->to);
+	case KI_EDGE_TAIL:
+	case KI_EDGE_TAIL_INDIRECT:
+	case KI_EDGE_RETURN:
+		return steps_between(in->addr, 0);
+	case KI_EDGE_CALL:
+	case KI_EDGE_CALL_INDIRECT:
+		return steps_at(in->addr);
+	default: /* nothing faults, and there are no tables */
+		return 0;
+	}
+}
+
+static uint64_t call_steps(void)
+{
+	uint64_t n = 0;
+
+	for (uint32_t e = 0; e < fn->nedges; e++)
+		if (fn->edges[e].kind == KI_EDGE_CALL || fn->edges[e].kind == KI_EDGE_CALL_INDIRECT)
+			n += edge_steps(&fn->edges[e]);
+	return n;
+}
+
+static uint64_t truth(const struct ki_point *pt)
+{
+	const struct ki_block *b = &fn->blocks[pt->block];
+	const struct ki_insn *in;
+
+	switch (pt->kind) {
+	case KI_POINT_ENTRY:
+	case KI_POINT_EXIT:
+	case KI_POINT_START:
+		return 1;
+	case KI_POINT_BLOCK:
+		return steps_at(b->start);
+	case KI_POINT_BLOCK_END:
+		return steps_at(fn->insns[b->first + b->count - 1].addr);
+	case KI_POINT_INSN:
+		return steps_at(pt->addr);
+	case KI_POINT_AFTER:
+		in = ki_function_insn_at(fn, pt->addr);
+		return steps_between(pt->addr, pt->addr + in->len);
+	case KI_POINT_EDGE:
+		return edge_steps(&fn->edges[pt->edge]);
+	default:
+		return call_steps();
+	}
+}
+
+/* ---- counters at all points ---- */
+
+struct counted {
+	struct ki_point pt;
+	uint32_t counter;
+	uint64_t want;
+};
+
+static struct counted points[2000];
+static size_t npoints;
+static struct ki_plan *plan;
+static size_t exact, refused[KI_R_COUNT];
+static uint64_t executions, total;
+
+static void add_point(struct ki_point pt)
+{
+	struct counted *c = &points[npoints];
+	struct ki_place *v;
+	struct ki_err err = {0};
+	struct ki_code code;
+	unsigned int reason = KI_R_OK;
+	uint32_t id;
+	size_t n;
+
+	if (ki_point_places(fn, &spans, &pt, &v, &n, &err))
+		fail_msg("%s", err.msg);
+	for (size_t i = 0; i < n && !reason; i++)
+		reason = v[i].reason;
+	for (size_t i = 0; i < n && !reason; i++) {
+		ki_snippet_count(&code, (uint32_t)npoints, v[i].flags_live);
+		if (ki_plan_add(plan, fn, &spans, &v[i], (uint16_t)random_below(4), &code, &id,
+				&err))
+			fail_msg("%s", err.msg);
+	}
+	free(v);
+	refused[reason]++;
+	*c = (struct counted){.pt = pt, .counter = (uint32_t)npoints};
+	npoints += !reason;
+}
+
+static void add_points(void)
+{
+	static const enum ki_point_kind whole[] = {KI_POINT_ENTRY, KI_POINT_EXIT, KI_POINT_CALLS,
+						   KI_POINT_RETURNS, KI_POINT_START};
+
+	npoints = 0;
+	for (size_t i = 0; i < sizeof(whole) / sizeof(*whole); i++)
+		add_point((struct ki_point){.kind = whole[i]});
+	for (uint32_t b = 0; b < fn->nblocks; b++) {
+		add_point((struct ki_point){.kind = KI_POINT_BLOCK, .block = b});
+		add_point((struct ki_point){.kind = KI_POINT_BLOCK_END, .block = b});
+	}
+	for (uint32_t e = 0; e < fn->nedges; e++)
+		add_point((struct ki_point){.kind = KI_POINT_EDGE, .edge = e});
+	for (uint32_t i = 0; i < fn->ninsns; i++) {
+		if (fn->insns[i].kind == KI_INSN_PAD)
+			continue;
+		add_point((struct ki_point){.kind = KI_POINT_INSN, .addr = fn->insns[i].addr});
+		add_point((struct ki_point){.kind = KI_POINT_AFTER, .addr = fn->insns[i].addr});
+	}
+}
+
+static void write_board(const struct ki_window *w, const uint8_t *patch)
+{
+	uint8_t *at = (uint8_t *)(uintptr_t)w->addr;
+
+	if (w->board == KI_BOARD_JMP) {
+		link_jump(at, (uintptr_t)patch);
+	} else if (w->board == KI_BOARD_BOUNCE) {
+		at[0] = 0xeb;
+		at[1] = (uint8_t)(w->bounce - (w->addr + 2));
+		link_jump((uint8_t *)(uintptr_t)w->bounce, (uintptr_t)patch);
+	} else {
+		at[0] = 0xcc;
+		traps[ntraps].addr = w->addr;
+		traps[ntraps++].via = (uintptr_t)patch;
+	}
+}
+
+static void install(void)
+{
+	uint8_t *heap = exec_mem->patch;
+
+	ntraps = 0;
+	for (size_t i = 0; i < plan->windows.n; i++) {
+		const struct ki_window *w = &plan->windows.v[i];
+		const struct ki_chunk *list[512];
+		size_t n = 0, len;
+
+		for (size_t k = 0; k < plan->chunks.n; k++)
+			if (plan->chunks.v[k].c.window == i && n < 512)
+				list[n++] = &plan->chunks.v[k].c;
+		len = link_patch(heap, w, &plan->copies.v[w->first_copy], list, n);
+		assert_true(len > 0);
+		write_board(w, heap);
+		heap += len;
+		assert_true(heap <= exec_mem->patch + sizeof(exec_mem->patch));
+	}
+}
+
+static void analyse(void)
+{
+	const struct ki_symbol syms[] = {{.addr = (uintptr_t)CODE, .name = "f"},
+					 {.addr = (uintptr_t)CODE + CODE_MAX, .name = "gap"},
+					 {.addr = (uintptr_t)CALLEE, .name = "callee"},
+					 {.addr = (uintptr_t)TAIL, .name = "tail"},
+					 {.addr = (uintptr_t)RETURNED, .name = "returned"}};
+	const struct ki_memory m = {.kind = KI_TARGET_IMAGE,
+				    .base = (uintptr_t)CODE,
+				    .bytes = CODE,
+				    .len = TEXT_LEN,
+				    .symbols = syms,
+				    .nsymbols = sizeof(syms) / sizeof(*syms),
+				    .rows = random_code.rows,
+				    .nrows = random_code.nrows};
+	struct ki_err err = {0};
+	size_t n;
+
+	if (ki_target_open_memory(&m, &target, &err) ||
+	    ki_function_analyze(target, ki_target_symbols(target, &n), &fn, &err) ||
+	    ki_spans_find(fn, &spans, &err))
+		fail_msg("%s", err.msg);
+	assert_int_equal(ki_plan_new(&plan), 0);
+}
+
+static void release(void)
+{
+	ki_plan_free(plan);
+	ki_spans_free(&spans);
+	ki_function_free(fn);
+	ki_target_close(target);
+}
+
+static void compare(const struct outcome *a, const struct outcome *b, unsigned int number)
+{
+	if (a->pad != b->pad || memcmp(&a->cpu, &b->cpu, sizeof(a->cpu)) ||
+	    memcmp(a->data, b->data, sizeof(a->data)))
+		fail_msg("function %u: with counters it does something else", number);
+}
+
+static void note_truth(void)
+{
+	for (size_t i = 0; i < npoints; i++)
+		points[i].want += truth(&points[i].pt);
+}
+
+static void check_counts(unsigned int number)
+{
+	for (size_t i = 0; i < npoints; i++) {
+		char name[KI_POINT_NAME_LEN] = "start";
+
+		ki_point_format(&points[i].pt, fn->start, 0, name);
+		if (gs_area[i] != points[i].want)
+			fail_msg("function %u, f%s: counted %llu, not %llu", number, name,
+				 (unsigned long long)gs_area[i],
+				 (unsigned long long)points[i].want);
+		exact++;
+		total += points[i].want;
+	}
+}
+
+static void try_function(unsigned int number)
+{
+	struct outcome want[ROUNDS], got;
+	struct exec_cpu states[ROUNDS], stepped;
+
+	random_code_make();
+	analyse();
+	if (fn->reason)
+		fail_msg("function %u is refused: %s", number, ki_reason_tag(fn->reason));
+	add_points();
+	for (int i = 0; i < ROUNDS; i++) {
+		random_state(&states[i]);
+		run_once(&want[i], &states[i]);
+		stepped = states[i];
+		stepped.flags |= TRAP_FLAG;
+		ntrace = 0;
+		tracing = true;
+		run_once(&got, &stepped);
+		tracing = false;
+		assert_true(ntrace < TRACE_MAX);
+		compare(&want[i], &got, number);
+		note_truth();
+	}
+	memset(gs_area, 0, sizeof(gs_area));
+	install();
+	for (int i = 0; i < ROUNDS; i++, executions++) {
+		run_once(&got, &states[i]);
+		compare(&want[i], &got, number);
+	}
+	check_counts(number);
+	release();
+}
+
+static bool may_be_refused(unsigned int reason)
+{
+	switch (reason) {
+	case KI_R_OK:
+	case KI_R_JUMP_LABEL:	  /* side by side with another way to the same block */
+	case KI_R_LOCK_PREFIX:	  /* at the beginning of a block */
+	case KI_R_INDIRECT_EDGE:  /* exceptions */
+	case KI_R_NO_SUCH_SIDE:	  /* behind jumps */
+	case KI_R_RETURN_ENTERED: /* calls that a jump leads behind */
+	case KI_R_ENTRY_REPEATED: /* loops over all of the function */
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void points_count_what_they_say(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < FUNCTIONS; i++)
+		try_function(i);
+	print_message("%u functions, %llu executions, %zu points exact, %llu counted\n", FUNCTIONS,
+		      (unsigned long long)executions, exact, (unsigned long long)total);
+	for (unsigned int r = 1; r < KI_R_COUNT; r++) {
+		if (refused[r])
+			print_message("%zu refused: %s\n", refused[r], ki_reason_tag(r));
+		if (refused[r] && !may_be_refused(r))
+			fail_msg("refused for an unexpected reason");
+	}
+	assert_true(exact > 10000 && total > 100000);
+}
+
+/* ---- order ---- */
+
+/* r14 = r14 * 10 + digit, flags kept: what has run, in the order in which it ran. */
+static void append_digit(const struct ki_place *place, uint16_t order, uint8_t digit)
+{
+	struct ki_code code = {.len = 9,
+			       .code = {0x4f, 0x8d, 0x34, 0xb6, 0x4f, 0x8d, 0x74, 0x36, digit}};
+	struct ki_err err = {0};
+	uint32_t id;
+
+	if (ki_plan_add(plan, fn, &spans, place, order, &code, &id, &err))
+		fail_msg("%s", err.msg);
+}
+
+static void the_lowest_order_runs_first(void **state)
+{
+	static const uint8_t bytes[] = {0x89, 0xf8, 0x85, 0xc0, 0x74, 0x03, /* mov; test; je */
+					0x90, 0x90, 0xc3, 0x90, 0xc3};
+	struct exec_cpu in = {.rsp = (uintptr_t)STACK, .flags = 2};
+	struct outcome out;
+
+	(void)state;
+	for (uint64_t zero = 0; zero < 2; zero++) {
+		random_code_lay();
+		memcpy(CODE, bytes, sizeof(bytes));
+		analyse();
+		for (uint8_t where = 0; where < KI_WHERES; where++) {
+			const struct ki_place je = {.addr = fn->insns[2].addr, .where = where};
+
+			append_digit(&je, 7, 3);
+			append_digit(&je, 0, 1);
+			append_digit(&je, 7, 4);
+			append_digit(&je, 2, 2);
+			append_digit(&je, 65535, where + 5);
+		}
+		append_digit(&(struct ki_place){.addr = fn->insns[1].addr}, 9, 9);
+		install();
+		in.r[RDI] = zero ? 0 : (uintptr_t)DATA;
+		run_once(&out, &in);
+		assert_int_equal(out.cpu.r[R14], zero ? 91234512347 : 91234512346);
+		release();
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(points_count_what_they_say),
+		cmocka_unit_test(the_lowest_order_runs_first),
+	};
+
+	exec_init();
+	exec_set_gs(gs_area);
+	catch_traps();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
