@@ -185,6 +185,12 @@ is "kprobe-behind: count" "$(entered $L)" 60
 ok "kprobe-behind: accepted when the window has gone" arm "p:kx $L+18"
 disarm
 
+S=ki_mate:ki_mate_spin # its loop is one window, [+5, +10)
+inside $S "arm 'p:kx $S+5' 2> /tmp/a; echo \$? > /tmp/b; mate 'call 60' > /tmp/c; disarm"
+is "kprobe-loop: refused" "$(cat /tmp/b)" 1
+ok "kprobe-loop: EBUSY" grep -q 'busy' /tmp/a
+is "kprobe-loop: each round is counted" "$(value $S:block/1 < /tmp/inside.json)" 180
+
 inside "$L:block/0" 'arm "p:kx $L+15"; mate "call 60" > /tmp/a; probe_hits > /tmp/b; disarm'
 is "kprobe-beside: it counts" "$(cat /tmp/b)" 60
 is "kprobe-beside: we count" "$(entered $L)" 60

@@ -29,8 +29,8 @@
 #define CALLS	  "call 30"
 
 static const char *const functions[] = {
-	"__x64_sys_getppid", "read_zero",  "ki_mate_work", "ki_mate_leap",
-	"ki_mate_op_0",	     "mate_write", "do_calls",
+	"__x64_sys_getppid", "read_zero",    "ki_mate_work", "ki_mate_leap",
+	"ki_mate_spin",	     "ki_mate_op_0", "mate_write",   "do_calls",
 };
 
 /* Of all processes. */
