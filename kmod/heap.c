@@ -365,6 +365,7 @@ int ki_heap_init(void)
 	list_add_tail(&ki_heap_stop.in_heap, &ki_blocks);
 	add_free(all);
 	ki_text_fill_heap((unsigned long)ki_heap_start, KI_HEAP_SIZE);
+	ki_text_flush_heap();
 	return 0;
 }
 

@@ -253,6 +253,8 @@ bool ki_text_probed(unsigned long start, unsigned long end);
 bool ki_text_has_lock_prefix(unsigned long start, unsigned long end);
 void ki_text_write_heap(unsigned long addr, const void *bytes, size_t len);
 void ki_text_fill_heap(unsigned long addr, size_t len);
+/* What has been written to the heap need not stand there before the next swap, or this. */
+void ki_text_flush_heap(void);
 
 /* trap.c */
 struct ki_traps {

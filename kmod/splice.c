@@ -48,6 +48,7 @@ static void free_wins(struct ki_job *j)
 			ki_win_free(w);
 		else if (w && w->group->fresh && w == w->group->v[w->group->n - 1])
 			ki_group_free(w->group);
+		cond_resched();
 	}
 }
 
@@ -105,6 +106,7 @@ static int make_pieces(struct ki_job *j)
 		if (!p)
 			return ki_refuse(&j->req->reason, KI_R_NO_MEMORY);
 		p->win = w;
+		cond_resched();
 		list_add_tail(&p->in_window, &w->more);
 		j->pieces[i] = p;
 		if (p->kind == KI_CHUNK_REPLACE && ki_verify_callee(p->target, &p->owner))
@@ -184,6 +186,7 @@ static void record_splice(struct ki_job *j)
 		if (j->changes[i].group->fresh)
 			ki_group_insert(j->changes[i].group);
 		ki_change_record(&j->changes[i]);
+		cond_resched();
 	}
 	for (i = 0; i < j->req->nwindows; i++)
 		list_splice_tail_init(&j->wins[i]->more, &j->wins[i]->chunks);

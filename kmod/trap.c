@@ -105,14 +105,25 @@ static struct ki_traps *merge(const struct ki_traps *olds, const struct ki_traps
 	return t;
 }
 
+/* They mostly come in order, and sorting thousands takes milliseconds. */
+static void put_in_order(struct ki_traps *t)
+{
+	u32 i = 1;
+
+	while (i < t->n && t->v[i - 1].addr <= t->v[i].addr)
+		i++;
+	if (i < t->n)
+		sort(t->v, t->n, sizeof(t->v[0]), by_address, NULL);
+}
+
 int ki_trap_prepare(struct ki_traps *more, struct ki_traps *stay, struct ki_trap_change **out)
 {
 	struct ki_trap_change *c = kzalloc(sizeof(*c), GFP_KERNEL);
 
 	if (!c)
 		return -ENOMEM;
-	sort(more->v, more->n, sizeof(more->v[0]), by_address, NULL);
-	sort(stay->v, stay->n, sizeof(stay->v[0]), by_address, NULL);
+	put_in_order(more);
+	put_in_order(stay);
 	c->before = ki_traps;
 	c->during = merge(ki_traps, more);
 	c->after = merge(ki_traps, stay);
