@@ -4,7 +4,7 @@
 #
 # Torture: everything that can be spliced, while stress-ng, a compiler and a web server run, whose
 # results must be what they are without us. The seed makes the same order again.
-# shellcheck disable=SC2317 # functions are called by name
+# shellcheck disable=SC2317,SC2086 # functions are called by name; paths have no blanks
 . "$(dirname "$0")/lib.sh"
 seed=${1:-1} seconds=${2:-150}
 shift 2
@@ -26,8 +26,7 @@ compile() {
 	done | sha256sum
 }
 download() {
-	local i
-	for i in 1 2 3 4; do
+	for _ in 1 2 3 4; do
 		curl -s http://127.0.0.1:8099/file | sha256sum
 		curl -s http://127.0.0.1:8099/small | sha256sum
 	done | sha256sum
@@ -77,10 +76,15 @@ loads_stop() {
 	ok "stress-ng ran" grep -q 'successful run completed' $work/stress.log
 }
 
+logged() { # FILE COMMAND...
+	local file=$1
+	shift
+	"$@" > "$file" 2>&1
+}
 part() { # NAME COMMAND...: its words become comments
 	local name=$1
 	shift
-	ok "$name" bash -o pipefail -c '"$@" 2>&1 | tee '"$work/logs/$name"' ' - "$@"
+	ok "$name" logged "$work/logs/$name" "$@"
 	sed 's/^/# /' "$work/logs/$name"
 }
 share() { echo $((seconds * $1 / 100)); }
