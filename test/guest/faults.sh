@@ -34,13 +34,12 @@ ok "the same results" diff /tmp/before /tmp/after
 # ---- a task that sleeps in a fault ----
 sleeper() { # NAME: start one, and wait until it sleeps
 	rm -f "/tmp/$1".*
-	setsid "$badptr" sleep "/tmp/$1" &> /dev/null &
-	echo $! > "/tmp/$1.pid"
+	setsid sh -c "$badptr sleep /tmp/$1; echo \$? > /tmp/$1.status" &> /dev/null &
 	until_true test -e "/tmp/$1.asleep"
 }
 wake() {
 	touch "/tmp/$1.wake"
-	wait "$(cat "/tmp/$1.pid")"
+	until_true test -s "/tmp/$1.status" && test "$(cat "/tmp/$1.status")" = 0
 }
 export -f sleeper until_true
 export badptr
@@ -62,8 +61,7 @@ sleep 1.5
 ok "its patch stays: $(field heap_used) bytes" test "$(field heap_used)" -gt 0
 is "and so does the driver" "$(rmmod kerninst 2> /dev/null; echo $?)" 1
 ok "and new ones do not take its place" "$cover" -e -- true
-touch /tmp/patch.wake
-ok "it goes on" until_true bash -c "! pgrep -x badptr"
+ok "it goes on" wake patch
 sleep 1.5
 is "then its patch goes" "$(field heap_used)" 0
 
