@@ -46,7 +46,7 @@ passed() { (($(state iterations) > $1 + 200)); }
 # The one who installs: a coprocess that answers each command with a line.
 open_board() { coproc BOARD { "$top/build/test/board" $victim "$@" 2>&1; }; }
 tell() { echo "$1" >&"${BOARD[1]}"; }
-answer() { read -r -t "${1:-60}" reply <&"${BOARD[0]}"; }
+answer() { read -r -t 60 reply <&"${BOARD[0]}"; }
 ask() {
 	reply=nothing
 	tell "$1"
@@ -63,14 +63,16 @@ close_board() {
 # catch ADDRESS: until the victim is held there.
 catch() {
 	echo "catch $1" > $control || ok "a breakpoint at $1" false
-	until_true 30 phase_is held || ok "held at $1" cat $control false
+	until_true 30 phase_is held || ok "held at $1" cat $control /nothing
 	held_at=$(state iterations)
 }
 release() {
-	phase_is held && [ "$(state iterations)" = "$held_at" ] || ok "held until it is released" cat $control false
+	if ! phase_is held || [ "$(state iterations)" != "$held_at" ]; then
+		ok "held until it is released" cat $control /nothing
+	fi
 	echo release > $control
-	until_true 10 passed "$held_at" || ok "the victim goes on" cat $control false
-	[ "$(state errors)" = 0 ] || ok "the victim sees no error" cat $control false
+	until_true 10 passed "$held_at" || ok "the victim goes on" cat $control /nothing
+	[ "$(state errors)" = 0 ] || ok "the victim sees no error" cat $control /nothing
 }
 
 # held NAME AT BOARD FROM LEN COMMAND SPEC...: while the task is held at AT and COMMAND (in, out)
@@ -89,7 +91,8 @@ held() {
 	if [ "$mode" = wait ]; then
 		is "$name: its bytes stay" "$(bytes "$from" "$len")" "$old"
 		release
-		answer && [ "$reply" = "$command 0 OK" ] || ok "$name: $command" false
+		answer
+		[ "$reply" = "$command 0 OK" ] || ok "$name: $command" false
 		ok "$name: then it is done" bytes_differ "$from" "$len" "$old"
 		until_true 10 passed "$(state iterations)" || ok "$name: the victim runs" false
 	else
@@ -146,7 +149,7 @@ late() {
 
 # Whoever is inside a patch must find it there, however late.
 # shellcheck disable=SC2317
-heap_is() { ask info; [ "$(echo "$reply" | cut -d' ' -f3)" "$1" 0 ]; }
+heap_free() { ask info; [ "$(echo "$reply" | cut -d' ' -f3)" = 0 ]; }
 in_patch() {
 	local name="$1" at=$2 rel
 	shift 2
@@ -157,9 +160,9 @@ in_patch() {
 	catch "$(at $((at + 5 + rel)))"
 	must out
 	sleep 1
-	ok "$name: its patch stays while a task is in it" heap_is -gt
+	ok "$name: its patch stays while a task is in it" eval '! heap_free'
 	release
-	ok "$name: and goes when it has gone" until_true 10 heap_is -eq
+	ok "$name: and goes when it has gone" until_true 10 heap_free
 	close_board
 	is "$name: all is as it was" "$(state code)" "$code"
 }
