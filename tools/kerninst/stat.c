@@ -21,16 +21,24 @@
 static const char usage[] =
 	"Usage: kerninst stat [OPTION...] POINT... [-- COMMAND...]\n"
 	"Count how often points of the kernel are reached: while COMMAND runs, or until Ctrl-C.\n\n"
-	"POINT is [MODULE:]FUNCTION[:entry|:exit|:block/N|+OFFSET] or 0xADDRESS. MODULE and\n"
-	"FUNCTION may be globs; the kernel itself is the module kernel. FUNCTION alone means its\n"
-	"entry, or with -m blocks all its blocks. FUNCTION@0xADDRESS picks one of several functions\n"
-	"of the same name.\n\n"
-	"  -m, --metric calls|blocks  what FUNCTION alone means [calls]\n"
+	"POINT is 0xADDRESS, or [MODULE:]FUNCTION, alone or with one of these behind it:\n"
+	"  :entry  :exit        when it is called; when it returns or jumps to another function\n"
+	"  :block/N[:pre|:post]  the beginning or the end of a block; :blocks[:post]: of each\n"
+	"  :edge/N  :edge/A-B   an edge; those from block A to block B; :edges: each edge\n"
+	"  +OFFSET[:before|:after]  an instruction; :insns[:after]: each\n"
+	"  :calls  :returns     before all its calls; behind all that come back\n"
+	"  :call/CALLEE         each call of, or jump to, CALLEE\n"
+	"and /ORDER behind that: of several at one place, the lowest runs first. MODULE, FUNCTION,\n"
+	"CALLEE may be globs; the kernel itself is the module kernel. FUNCTION alone means its entry,\n"
+	"or what -m says. FUNCTION@0xADDRESS picks one of several functions of the same name.\n\n"
+	"  -m, --metric calls|blocks|edges  what FUNCTION alone means [calls]\n"
 	"  -i, --interval SECONDS     a table of what was added, every so often\n"
 	"      --for SECONDS          stop after that time\n"
 	"  -o, --output FILE          write the result there, not to standard output\n"
 	"      --json                 one object per line\n"
 	"      --text-hash            hash the kernel's text before and after; differing: status 1\n"
+	"      --move                 move each function as a whole: each counter costs one\n"
+	"                             instruction, each return into the function a jump\n"
 	"      --progress             show progress even if standard error is no terminal\n"
 	"  -q, --quiet                no warnings about refused points, no progress\n"
 	"  -h, --help                 this text\n\n"
@@ -41,10 +49,12 @@ static const char usage[] =
 	"  kerninst stat vfs_read vfs_write -- tar cf /dev/null /etc\n"
 	"  kerninst stat -i 1 'tcp_*'\n"
 	"  kerninst stat -m blocks tcp_v4_rcv -- curl -s localhost\n"
+	"  kerninst stat -m edges vfs_read -- ls\n"
 	"  kerninst stat --json --for 10 ext4:ext4_sync_file:exit\n";
 
 struct options {
-	bool blocks, json, hash, quiet, progress;
+	enum metric metric;
+	bool json, hash, quiet, move, progress;
 	double interval, duration; /* 0: none */
 	const char *output;
 	char **points, **command; /* command NULL: none */
@@ -77,14 +87,23 @@ static int cut_command(int argc, char **argv, struct options *o)
 	return argc;
 }
 
+static int take_metric(const struct verb *self, const char *text, enum metric *out)
+{
+	static const char *const names[METRICS] = {"calls", "blocks", "edges"};
+
+	for (unsigned int i = 0; i < METRICS; i++)
+		if (!strcmp(text, names[i])) {
+			*out = (enum metric)i;
+			return CLI_OK;
+		}
+	return cli_misuse(self, "no metric '%s'; calls, blocks or edges", text);
+}
+
 static int take_option(const struct verb *self, int c, struct options *o)
 {
 	switch (c) {
 	case 'm':
-		o->blocks = !strcmp(optarg, "blocks");
-		if (!o->blocks && strcmp(optarg, "calls"))
-			return cli_misuse(self, "no metric '%s'; calls or blocks", optarg);
-		break;
+		return take_metric(self, optarg, &o->metric);
 	case 'i':
 		if (!cli_seconds(optarg, &o->interval))
 			return cli_misuse(self, "'%s' is no interval in seconds", optarg);
@@ -105,6 +124,9 @@ static int take_option(const struct verb *self, int c, struct options *o)
 	case 'p':
 		o->progress = true;
 		break;
+	case 'v':
+		o->move = true;
+		break;
 	case 'q':
 		o->quiet = true;
 		break;
@@ -122,6 +144,7 @@ static int parse_options(const struct verb *self, int argc, char **argv, struct 
 						{"output", required_argument, NULL, 'o'},
 						{"json", no_argument, NULL, 'j'},
 						{"text-hash", no_argument, NULL, 't'},
+						{"move", no_argument, NULL, 'v'},
 						{"progress", no_argument, NULL, 'p'},
 						{"quiet", no_argument, NULL, 'q'},
 						{"help", no_argument, NULL, 'h'},
@@ -170,6 +193,17 @@ static int hash_text(struct run *r, char hash[KI_TEXT_HASH_LEN])
 	return ki_target_text_hash(r->t, hash, &err) ? cli_fail(&err) : CLI_OK;
 }
 
+/* Edges have a table of their own, however they were asked for. */
+static enum metric shown(const struct run *r)
+{
+	if (r->o->metric != METRIC_CALLS)
+		return r->o->metric;
+	for (size_t i = 0; i < r->points.v.n; i++)
+		if (r->points.v.v[i].at.kind != KI_POINT_EDGE)
+			return METRIC_CALLS;
+	return METRIC_EDGES;
+}
+
 static int open_report(struct run *r)
 {
 	const struct options *o = r->o;
@@ -177,7 +211,7 @@ static int open_report(struct run *r)
 	r->out = o->output ? fopen(o->output, "we") : stdout;
 	if (!r->out)
 		return cli_error("%s: %s", o->output, strerror(errno));
-	if (report_open(&r->report, r->out, o->json, o->blocks, o->interval > 0))
+	if (report_open(&r->report, r->out, o->json, shown(r), o->interval > 0))
 		return cli_no_memory();
 	return CLI_OK;
 }
@@ -196,7 +230,7 @@ static int prepare(struct run *r, const struct asked *asked)
 
 	ret = open_or_fail(&live, &r->t);
 	if (!ret)
-		ret = points_resolve(&r->points, r->t, asked, o->blocks, no_progress(o));
+		ret = points_resolve(&r->points, r->t, asked, o->metric, o->move, no_progress(o));
 	if (!ret)
 		ret = open_report(r);
 	if (ret)
