@@ -13,11 +13,13 @@
  *
  * kprobes ask nobody. But the two functions that prepare them are called with kprobe_mutex held,
  * have an ftrace site, and may fail: we stand in front of them and let them fail, the first with
- * -EBUSY inside a window, the second with -EILSEQ (the kprobe stays a breakpoint) in a function
- * that has windows. Windows come and go with kprobe_mutex held, from the look at the text until
- * they are recorded, so here no other lock is needed.
+ * -EBUSY where it would not be hit, the second with -EILSEQ (the kprobe stays a breakpoint) in a
+ * function that has windows. Windows come and go with kprobe_mutex held, from the look at the text
+ * until they are recorded, so here no other lock is needed.
  *
- * A kprobe on a springboard is in order: it runs before the patch, and delays its removal.
+ * A kprobe on a springboard is in order: it runs before the patch, and delays its removal. Unless
+ * control also comes to the window's beginning inside the patch, by a loop or from another window
+ * of its group: there it would miss these.
  */
 #include <linux/ftrace.h>
 #include <linux/kprobes.h>
@@ -55,11 +57,26 @@ static int refuse_optimizing(struct optimized_kprobe *op, struct kprobe *unused)
 	return -EILSEQ;
 }
 
-static bool in_window(unsigned long addr)
+/* Does control come to a window's beginning inside the patch? */
+static bool entered_inside(const struct ki_win *w)
+{
+	u8 i;
+
+	for (i = 0; i < w->ncopy; i++) {
+		const struct ki_copy *c = &w->copies[i];
+
+		if ((w->flow[i] & KI_FLOW_DIRECT) && c->fix[c->nfix - 1].target == w->addr)
+			return true;
+	}
+	return w->group->n > 1;
+}
+
+/* Would a kprobe there not be hit each time? */
+static bool hidden(unsigned long addr)
 {
 	struct ki_win *w = ki_win_touching(addr, addr + 1);
 
-	return w && (w->addr != addr || !w->boarded);
+	return w && (w->addr != addr || !w->boarded || entered_inside(w));
 }
 
 static bool in_spliced_function(unsigned long addr)
@@ -77,7 +94,7 @@ static void before_probe(unsigned long ip, unsigned long parent, struct ftrace_o
 	struct pt_regs *regs = ftrace_get_regs(fregs);
 	struct kprobe *p = (struct kprobe *)regs->di;
 
-	if (in_window((unsigned long)p->addr))
+	if (hidden((unsigned long)p->addr))
 		regs->ip = (unsigned long)refuse_probe;
 }
 

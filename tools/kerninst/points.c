@@ -137,40 +137,96 @@ static int resolve_function(struct resolver *r, const struct wish *w, size_t n)
 	int ret = CLI_OK;
 
 	r->first = r->out->v.n;
-	if (ki_function_analyze(r->t, w->sym, &r->fn, &err))
-		return cli_fail(&err);
 	if (ki_spans_find(r->fn, &r->spans, &err))
 		ret = cli_fail(&err);
 	for (size_t i = 0; !ret && i < n; i++)
 		ret = points_grant(r, &w[i]);
+	if (!ret && r->move && !r->fn->reason && ki_plan_move(r->out->plan, r->fn, &r->spans, &err))
+		ret = cli_fail(&err);
 	for (size_t i = r->first; !ret && i < r->out->v.n; i++)
 		ret = plan_point(r, &r->out->v.v[i]);
 	note_entry(r);
 	ki_spans_free(&r->spans);
-	ki_function_free(r->fn);
+	return ret;
+}
+
+/* A function has been analysed; they come in the order of the parts. */
+static int take_function(void *arg, size_t i, const struct ki_function *fn)
+{
+	struct resolver *r = arg;
+	const struct part *p = &r->parts.v[i];
+
+	r->fn = fn;
+	if (i && wait_is_interrupted())
+		r->ret = cli_error("interrupted while analysing; nothing is installed");
+	else
+		r->ret = resolve_function(r, &r->wishes.v[p->first], p->count);
+	cli_progress_at(&r->progress, i + 1);
+	return r->ret;
+}
+
+/* Each function is analysed once; their symbols, one for each part. NULL: out of memory. */
+static const struct ki_symbol **part_wishes(struct resolver *r)
+{
+	const struct ki_symbol **syms = malloc((r->wishes.n + 1) * sizeof(*syms));
+	const struct wish *w = r->wishes.v;
+
+	for (size_t i = 0; syms && i < r->wishes.n; i++) {
+		struct part *last = r->parts.n ? &r->parts.v[r->parts.n - 1] : NULL;
+
+		if (last && w[last->first].sym->addr == w[i].sym->addr) {
+			last->count++;
+			continue;
+		}
+		syms[r->parts.n] = w[i].sym;
+		if (ki_vec_push(&r->parts, (struct part){.first = i, .count = 1})) {
+			free(syms);
+			return NULL;
+		}
+	}
+	return syms;
+}
+
+/* A few functions are not worth reading all text for. */
+#define FEW 16
+
+static int analyze_few(struct resolver *r, const struct ki_symbol **syms, struct ki_err *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < r->parts.n; i++) {
+		struct ki_function *fn;
+
+		ret = ki_function_analyze(r->t, syms[i], &fn, err);
+		if (ret)
+			break;
+		ret = take_function(r, i, fn);
+		ki_function_free(fn);
+	}
 	return ret;
 }
 
 static int resolve_functions(struct resolver *r, bool quiet)
 {
-	struct cli_progress progress;
-	size_t n = r->wishes.n;
-	int ret = CLI_OK;
+	const struct ki_symbol **syms;
+	struct ki_err err = {0};
+	int ret;
 
-	qsort(r->wishes.v, n, sizeof(*r->wishes.v), by_function);
-	cli_progress_start(&progress, "analysing points", n, quiet);
-	for (size_t i = 0, end; !ret && i < n; i = end) {
-		for (end = i + 1; end < n; end++)
-			if (r->wishes.v[end].sym->addr != r->wishes.v[i].sym->addr)
-				break;
-		if (i && wait_is_interrupted())
-			ret = cli_error("interrupted while analysing; nothing is installed");
-		else
-			ret = resolve_function(r, &r->wishes.v[i], end - i);
-		cli_progress_at(&progress, end);
-	}
-	cli_progress_end(&progress);
-	return ret;
+	qsort(r->wishes.v, r->wishes.n, sizeof(*r->wishes.v), by_function);
+	syms = part_wishes(r);
+	if (!syms)
+		return cli_no_memory();
+	cli_progress_start(&r->progress, "analysing functions", r->parts.n, quiet);
+	if (r->parts.n <= FEW)
+		ret = analyze_few(r, syms, &err);
+	else
+		ret = ki_functions_analyze(r->t, syms, r->parts.n, 0, NULL, take_function, r, &err);
+	cli_progress_end(&r->progress);
+	free(syms);
+	ki_vec_free(&r->parts);
+	if (r->ret)
+		return r->ret;
+	return ret ? cli_fail(&err) : CLI_OK;
 }
 
 int points_parse(struct asked *a, const struct verb *self, char **texts, int n)
@@ -188,9 +244,9 @@ int points_parse(struct asked *a, const struct verb *self, char **texts, int n)
 }
 
 int points_resolve(struct points *p, struct ki_target *t, const struct asked *a, enum metric metric,
-		   bool quiet)
+		   bool move, bool quiet)
 {
-	struct resolver r = {.out = p, .t = t, .metric = metric};
+	struct resolver r = {.out = p, .t = t, .metric = metric, .move = move};
 	int ret = CLI_OK;
 
 	if (ki_plan_new(&p->plan))

@@ -47,10 +47,11 @@ int points_parse(struct asked *a, const struct verb *self, char **texts, int n);
 
 /*
  * Find out what is meant, take counters and put everything into the plan. Nothing is installed.
- * metric: a function alone means its entry, all its blocks, all its edges. CLI_OK, or reported.
+ * metric: a function alone means its entry, all its blocks, all its edges. move: whole functions
+ * are moved. CLI_OK, or reported.
  */
 int points_resolve(struct points *p, struct ki_target *t, const struct asked *a, enum metric metric,
-		   bool quiet);
+		   bool move, bool quiet);
 
 /* Note what the driver refused when the plan was applied. */
 void points_note_refusals(struct points *p);

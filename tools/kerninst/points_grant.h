@@ -5,6 +5,7 @@
 #ifndef KERNINST_POINTS_GRANT_H
 #define KERNINST_POINTS_GRANT_H
 
+#include "cli.h"
 #include "points.h"
 
 struct wish {
@@ -14,18 +15,28 @@ struct wish {
 	size_t number;
 };
 
+/* The wishes about one function. */
+struct part {
+	size_t first, count;
+};
+
 struct resolver {
 	struct points *out;
 	struct ki_target *t;
 	enum metric metric;
+	bool move;
 	ki_vec(struct wish) wishes;
 	const struct pointspec *spec; /* the one being matched */
 	const char *text;
 
 	/* The function at hand. */
-	struct ki_function *fn;
+	const struct ki_function *fn;
 	struct ki_spans spans;
 	size_t first; /* its first point */
+
+	ki_vec(struct part) parts;
+	struct cli_progress progress;
+	int ret; /* of a step that has failed */
 };
 
 /* Add the points of the function at hand that the wish means. CLI_OK, or reported. */

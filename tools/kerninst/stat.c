@@ -10,6 +10,7 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
 #include "command.h"
@@ -36,6 +37,9 @@ static const char usage[] =
 	"  -o, --output FILE          write the result there, not to standard output\n"
 	"      --json                 one object per line\n"
 	"      --text-hash            hash the kernel's text before and after; differing: status 1\n"
+	"      --move                 move each function as a whole: each counter costs one\n"
+	"                             instruction, each return into the function a jump\n"
+	"      --progress             show progress even if standard error is no terminal\n"
 	"  -q, --quiet                no warnings about refused points, no progress\n"
 	"  -h, --help                 this text\n\n"
 	"With -m blocks a block is cold that runs at most once in 20 calls of its function.\n\n"
@@ -50,7 +54,7 @@ static const char usage[] =
 
 struct options {
 	enum metric metric;
-	bool json, hash, quiet;
+	bool json, hash, quiet, move, progress;
 	double interval, duration; /* 0: none */
 	const char *output;
 	char **points, **command; /* command NULL: none */
@@ -117,6 +121,12 @@ static int take_option(const struct verb *self, int c, struct options *o)
 	case 't':
 		o->hash = true;
 		break;
+	case 'p':
+		o->progress = true;
+		break;
+	case 'v':
+		o->move = true;
+		break;
 	case 'q':
 		o->quiet = true;
 		break;
@@ -134,6 +144,8 @@ static int parse_options(const struct verb *self, int argc, char **argv, struct 
 						{"output", required_argument, NULL, 'o'},
 						{"json", no_argument, NULL, 'j'},
 						{"text-hash", no_argument, NULL, 't'},
+						{"move", no_argument, NULL, 'v'},
+						{"progress", no_argument, NULL, 'p'},
 						{"quiet", no_argument, NULL, 'q'},
 						{"help", no_argument, NULL, 'h'},
 						{0}};
@@ -204,6 +216,11 @@ static int open_report(struct run *r)
 	return CLI_OK;
 }
 
+static bool no_progress(const struct options *o)
+{
+	return o->quiet || (!o->progress && !isatty(STDERR_FILENO));
+}
+
 static int prepare(struct run *r, const struct asked *asked)
 {
 	const struct open_options live = {0};
@@ -213,7 +230,7 @@ static int prepare(struct run *r, const struct asked *asked)
 
 	ret = open_or_fail(&live, &r->t);
 	if (!ret)
-		ret = points_resolve(&r->points, r->t, asked, o->metric, o->quiet);
+		ret = points_resolve(&r->points, r->t, asked, o->metric, o->move, no_progress(o));
 	if (!ret)
 		ret = open_report(r);
 	if (ret)
@@ -229,18 +246,44 @@ static int prepare(struct run *r, const struct asked *asked)
 	return ret ? cli_error("%s: %s", o->command[0], strerror(-ret)) : CLI_OK;
 }
 
+static bool show_installed(void *arg, size_t done, size_t all)
+{
+	(void)all;
+	cli_progress_at(arg, done);
+	return !wait_is_interrupted();
+}
+
+/* Of what the plan does next. */
+static void begin_progress(struct run *r, struct cli_progress *progress, const char *what)
+{
+	cli_progress_start(progress, what, ki_plan_chunks(r->points.plan), no_progress(r->o));
+	ki_plan_on_progress(r->points.plan, show_installed, progress);
+}
+
 static int take_out(struct run *r)
 {
+	struct cli_progress progress;
 	struct ki_err err = {0};
+	int ret;
 
-	return ki_plan_remove(r->points.plan, r->t, &err) ? cli_fail(&err) : CLI_OK;
+	begin_progress(r, &progress, "taking out");
+	ret = ki_plan_remove(r->points.plan, r->t, &err);
+	cli_progress_end(&progress);
+	return ret ? cli_fail(&err) : CLI_OK;
 }
 
 static int put_in(struct run *r)
 {
+	struct cli_progress progress;
 	struct ki_err err = {0};
+	int ret;
 
-	if (ki_plan_apply(r->points.plan, r->t, true, &err))
+	begin_progress(r, &progress, "installing");
+	ret = ki_plan_apply(r->points.plan, r->t, true, &err);
+	cli_progress_end(&progress);
+	if (ret == -ECANCELED)
+		return cli_error("interrupted while installing; nothing is installed");
+	if (ret)
 		return cli_fail(&err);
 	points_note_refusals(&r->points);
 	if (points_refused(&r->points) == r->points.v.n) {

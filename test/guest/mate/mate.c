@@ -3,7 +3,7 @@
  * A module whose functions nobody else calls, so that every count is known, with all that the
  * kernel rewrites in running text: an ftrace site, a static branch, a static call.
  *
- *	echo call N > /proc/ki_mate	N calls of ki_mate_work and of ki_mate_leap
+ *	echo call N > /proc/ki_mate	N calls of each function below
  *	echo key 1 > /proc/ki_mate	the static branch is taken
  *	echo op 1 > /proc/ki_mate	the static call goes elsewhere
  *	cat /proc/ki_mate		how many calls the last command made, and what they
@@ -69,6 +69,23 @@ noinline int ki_mate_leap(int n)
 	return n;
 }
 
+/*
+ * A loop that is one window: a branch to its own beginning.
+ *
+ *	while (--n)
+ *		;
+ */
+noinline int ki_mate_spin(int n);
+noinline int ki_mate_spin(int n)
+{
+	asm volatile("1: subl $1, %k0\n\t"
+		     "jnz 1b"
+		     : "+D"(n)
+		     :
+		     : "cc");
+	return n;
+}
+
 static void do_calls(unsigned long n)
 {
 	unsigned long i;
@@ -76,6 +93,7 @@ static void do_calls(unsigned long n)
 	for (i = 0; i < n; i++) {
 		ki_mate_sum += ki_mate_work(i);
 		ki_mate_sum += ki_mate_leap(i % 6);
+		ki_mate_sum += ki_mate_spin(3);
 	}
 	ki_mate_calls += n;
 }

@@ -143,7 +143,7 @@ static int ask_range(struct crew *c, const struct range *r)
 			ask_function(c, &syms[i], r->reason, &t);
 	printf("refuse: %s: %lu instructions asked for, %lu accepted, %lu refused for another reason\n",
 	       r->start, t.asked, t.accepted, t.other);
-	return end <= start || !t.asked || t.accepted;
+	return !start || end < start || (end > start && !t.asked) || t.accepted; /* may be empty */
 }
 
 int refuse(void)

@@ -111,11 +111,10 @@ static struct heat *find_hottest(struct crew *c, size_t *n, double seconds)
 
 int hot(unsigned int functions, double seconds)
 {
-	double end = now() + seconds;
-	size_t n, i;
+	uint64_t before, hits;
 	struct heat *v;
 	struct crew c;
-	uint64_t before, hits;
+	size_t n, i;
 
 	crew_open(&c, HOT_COUNTERS);
 	v = find_hottest(&c, &n, seconds / 8);
@@ -130,8 +129,7 @@ int hot(unsigned int functions, double seconds)
 	       i, i ? (unsigned long long)v[i - 1].calls : 0, c.used, ki_plan_windows(c.plan),
 	       (unsigned long long)c.refused);
 	fflush(stdout);
-	while (now() < end)
-		sleep_ms(100);
+	sleep_ms(seconds * 500);
 	hits = crew_all_hits(&c) - before;
 	crew_remove(&c);
 	printf("hot: %llu hits, the hottest function: %s\n", (unsigned long long)hits,
