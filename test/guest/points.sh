@@ -80,5 +80,5 @@ ok "no such call" refuses 1 'no such call' vfs_read:call/tcp_v4_rcv
 ok "behind a jump or return is nothing" refuses 1 'no such side' \
 	"__x64_sys_getppid+$("$ki" disas --json __x64_sys_getppid | python3 -c '
 import json, sys
-print(hex([i for i in json.load(sys.stdin)["instructions"] if i["kind"] == "ret"][0]["offset"]))'):after"
+print(hex([i for i in json.load(sys.stdin)["instructions"] if i["kind"] == "return"][0]["offset"]))'):after"
 finish
