@@ -15,8 +15,8 @@ functions=(__x64_sys_getppid ksys_read vfs_read read_zero rw_verify_area do_sys_
 	filename_lookup path_lookupat vfs_statx vfs_getattr vfs_getattr_nosec cp_new_stat
 	generic_fillattr do_faccessat mnt_want_write dput lockref_put_return lockref_get_not_dead
 	__fput path_get path_put nd_jump_root user_path_at_empty vfs_fstatat set_nameidata
-	restore_nameidata do_statx strncpy_from_user kmem_cache_alloc get_unused_fd_flags alloc_fd
-	fd_install file_free_rcu apparmor_file_open security_file_open security_inode_permission
+	restore_nameidata do_statx strncpy_from_user get_unused_fd_flags alloc_fd
+	fd_install apparmor_file_open security_file_open security_inode_permission
 	security_file_permission security_inode_getattr ksys_write vfs_write do_sys_open
 	__close_fd_get_file close_fd_get_file pick_file security_file_alloc)
 
@@ -80,5 +80,5 @@ ok "no such call" refuses 1 'no such call' vfs_read:call/tcp_v4_rcv
 ok "behind a jump or return is nothing" refuses 1 'no such side' \
 	"__x64_sys_getppid+$("$ki" disas --json __x64_sys_getppid | python3 -c '
 import json, sys
-print(hex([i for i in json.load(sys.stdin)["instructions"] if i["kind"] == "ret"][0]["offset"]))'):after"
+print(hex([i for i in json.load(sys.stdin)["instructions"] if i["kind"] == "return"][0]["offset"]))'):after"
 finish

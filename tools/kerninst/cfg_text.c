@@ -128,6 +128,7 @@ static void json_block(struct ki_json *j, const struct cfg_view *v, uint32_t b)
 static void json_edge(struct ki_json *j, const struct cfg_view *v, const struct ki_edge *e)
 {
 	ki_json_open(j, NULL, '{');
+	ki_json_u64(j, "number", (uint64_t)(e - v->fn->edges));
 	ki_json_u64(j, "from", e->block);
 	ki_json_hex(j, "instruction", v->fn->insns[e->insn].addr);
 	ki_json_str(j, "kind", cfg_edge_kind(e));
