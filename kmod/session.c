@@ -101,7 +101,9 @@ static void free_graves(struct list_head *graves)
 			ki_patch_free(&g->patch);
 		module_put(g->owner);
 		kfree(g);
+		cond_resched();
 	}
+	ki_text_flush_heap();
 	if (atomic_dec_and_test(&ki_digging))
 		wake_up_all(&ki_dug);
 }

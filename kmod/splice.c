@@ -48,6 +48,7 @@ static void free_wins(struct ki_job *j)
 			ki_win_free(w);
 		else if (w && w->group->fresh && w == w->group->v[w->group->n - 1])
 			ki_group_free(w->group);
+		cond_resched();
 	}
 }
 
@@ -105,6 +106,7 @@ static int make_pieces(struct ki_job *j)
 		if (!p)
 			return ki_refuse(&j->req->reason, KI_R_NO_MEMORY);
 		p->win = w;
+		cond_resched();
 		list_add_tail(&p->in_window, &w->more);
 		j->pieces[i] = p;
 		if (p->kind == KI_CHUNK_REPLACE && ki_verify_callee(p->target, &p->owner))
@@ -142,10 +144,29 @@ static int refuse_group(struct ki_job *j, const struct ki_group *g, u16 reason)
 	return ki_refuse(&j->req->reason, reason);
 }
 
+/* Filling saves a wait, if all can be filled; and then it must not cost much of the heap. */
+#define KI_FILL_MAX 16
+
+static void decide_filling(struct ki_job *j)
+{
+	bool fill = j->nchanges <= KI_FILL_MAX;
+	u32 i, k;
+
+	for (i = 0; fill && i < j->nchanges; i++) {
+		const struct ki_group *g = j->changes[i].group;
+
+		for (k = 0; g->fresh && k < g->n; k++)
+			fill &= !g->v[k]->wait || ki_patch_fillable(g);
+	}
+	for (i = 0; i < j->nchanges; i++)
+		j->changes[i].group->fill = fill && ki_patch_fillable(j->changes[i].group);
+}
+
 static int build_patches(struct ki_job *j)
 {
 	u32 i;
 
+	decide_filling(j);
 	for (i = 0; i < j->nchanges; i++) {
 		struct ki_change *c = &j->changes[i];
 		u16 reason;
@@ -165,6 +186,7 @@ static void record_splice(struct ki_job *j)
 		if (j->changes[i].group->fresh)
 			ki_group_insert(j->changes[i].group);
 		ki_change_record(&j->changes[i]);
+		cond_resched();
 	}
 	for (i = 0; i < j->req->nwindows; i++)
 		list_splice_tail_init(&j->wins[i]->more, &j->wins[i]->chunks);

@@ -31,10 +31,23 @@
  * A window whose first instruction is as long as its springboard has no such inner place and needs
  * no wait; neither does taking a direct springboard out.
  *
+ * Nor does a filled springboard (patch.c): its place in the heap is chosen so that its bytes at all
+ * inner boundaries are int3. Each of these is a swap of its own, of one byte, so it is a breakpoint
+ * from step 2 on and, when the springboard goes, until step 5: whoever comes there, however late,
+ * is sent to his own instruction's place in the patch. The fourth byte of the displacement cannot
+ * be an int3 (the patch would be 800 MB away), so a boundary there takes the wait.
+ *
  * kprobes keep what stood at their place when they were registered, and write it back or run it
  * later. So no kprobe, armed or not, may be where we write, nor so near before it that its own
  * jump would reach us; they are held from that check until the change is recorded (probes.c). CPUs
  * do not come or go while bytes are written: one that is just starting would miss a round.
+ *
+ * Writing costs three microseconds however many bytes it is, for the alias mapping that is made and
+ * unmade; and there may be thousands of places in a few functions. So neighbouring places are
+ * written in one go, with what stands between them as it stands. That is no change: whoever
+ * executes these bytes meanwhile sees the same before and after, and everybody who writes text
+ * holds text_mutex. The patches in the heap are written so too, at the latest before anything leads
+ * to them.
  *
  * text_mutex is held while bytes are written, not over the wait: static branches elsewhere can
  * be switched meanwhile. They cannot be in our windows (reserved.c).
@@ -48,7 +61,9 @@
 #include "ki.h"
 #include "symbols.h"
 
-#define KI_PROBE_REACH 4 /* a kprobe so many bytes before a place may be made a jump into it */
+#define KI_STAGE_MAX   1024 /* bytes that are written in one go */
+#define KI_STAGE_GAP   128  /* between two places that are */
+#define KI_PROBE_REACH 4    /* a kprobe so many bytes before a place may be made a jump into it */
 
 static struct mutex *text_lock(void)
 {
@@ -95,9 +110,52 @@ static void sync_all_cores(void)
 	on_each_cpu(sync_this_core, NULL, 1);
 }
 
+/*
+ * Bytes to be written, under text_mutex. Of the kernel's text none are left here when text_mutex is
+ * given back; of the heap some may be.
+ */
+static struct {
+	unsigned long start;
+	u32 len;
+	u8 bytes[KI_STAGE_MAX];
+} ki_stage;
+
+static void flush_stage(void)
+{
+	if (ki_stage.len)
+		ki_call(text_poke)((void *)ki_stage.start, ki_stage.bytes, ki_stage.len);
+	ki_stage.len = 0;
+}
+
+/* Can [addr, addr + len) be written together with what is there? (A part of a page, or of two.) */
+static bool fits_stage(unsigned long addr, size_t len)
+{
+	return ki_stage.len && addr >= ki_stage.start &&
+	       addr <= ki_stage.start + ki_stage.len + KI_STAGE_GAP &&
+	       addr + len <= ki_stage.start + KI_STAGE_MAX;
+}
+
 static void poke(unsigned long addr, const void *bytes, size_t len)
 {
-	ki_call(text_poke)((void *)addr, bytes, len);
+	unsigned long end;
+
+	if (!fits_stage(addr, len)) {
+		flush_stage();
+		ki_stage.start = addr;
+	}
+	end = ki_stage.start + ki_stage.len;
+	if (addr + len > end) {
+		if (addr > end)
+			memcpy(ki_stage.bytes + ki_stage.len, (void *)end, addr - end);
+		ki_stage.len = addr + len - ki_stage.start;
+	}
+	memcpy(ki_stage.bytes + (addr - ki_stage.start), bytes, len);
+}
+
+static void finish_pokes(void)
+{
+	flush_stage();
+	sync_all_cores();
 }
 
 static int check_all(const struct ki_swap *v, u32 n, u32 *bad)
@@ -112,6 +170,7 @@ static int check_all(const struct ki_swap *v, u32 n, u32 *bad)
 			*bad = i;
 			return -ESTALE;
 		}
+		cond_resched();
 	}
 	return 0;
 }
@@ -128,7 +187,7 @@ static void poke_tails(const struct ki_swap *v, u32 n)
 			poke(v[i].addr + from, v[i].then + from, v[i].len - from);
 		cond_resched();
 	}
-	sync_all_cores();
+	finish_pokes();
 }
 
 static void poke_first_bytes(const struct ki_swap *v, u32 n)
@@ -140,7 +199,7 @@ static void poke_first_bytes(const struct ki_swap *v, u32 n)
 			poke(v[i].addr, v[i].then, 1);
 		cond_resched();
 	}
-	sync_all_cores();
+	finish_pokes();
 }
 
 static bool poke_breakpoints(const struct ki_swap *v, u32 n)
@@ -155,7 +214,7 @@ static bool poke_breakpoints(const struct ki_swap *v, u32 n)
 		wait |= v[i].wait;
 		cond_resched();
 	}
-	sync_all_cores();
+	finish_pokes();
 	return wait;
 }
 
@@ -187,9 +246,11 @@ static int prepare_traps(const struct ki_swap *v, u32 n, struct ki_trap_change *
 
 	for (i = 0; more && stay && i < n; i++) {
 		if (v[i].via)
-			more->v[more->n++] = (struct ki_trap){v[i].addr, v[i].via};
+			more->v[more->n++] = (struct ki_trap){v[i].addr, v[i].via, v[i].late};
+		cond_resched();
 		if (v[i].len == 1)
-			stay->v[stay->n++] = (struct ki_trap){v[i].addr, v[i].trap ? v[i].via : 0};
+			stay->v[stay->n++] =
+				(struct ki_trap){v[i].addr, v[i].trap ? v[i].via : 0, v[i].late};
 	}
 	if (more && stay)
 		err = ki_trap_prepare(more, stay, out);
@@ -221,6 +282,7 @@ int ki_text_swap(struct ki_swap *v, u32 n, u32 *bad)
 		return err;
 	cpus_read_lock();
 	mutex_lock(text_lock());
+	flush_stage(); /* the patches */
 	err = check_all(v, n, bad);
 	if (!err)
 		write_all(v, n, traps);
@@ -233,7 +295,14 @@ int ki_text_swap(struct ki_swap *v, u32 n, u32 *bad)
 void ki_text_write_heap(unsigned long addr, const void *bytes, size_t len)
 {
 	mutex_lock(text_lock());
-	poke(addr, bytes, len);
+	while (len) {
+		size_t part = min_t(size_t, len, KI_STAGE_MAX);
+
+		poke(addr, bytes, part);
+		addr += part;
+		bytes += part;
+		len -= part;
+	}
 	mutex_unlock(text_lock());
 }
 
@@ -250,5 +319,12 @@ void ki_text_fill_heap(unsigned long addr, size_t len)
 		len -= part;
 		cond_resched();
 	}
+	mutex_unlock(text_lock());
+}
+
+void ki_text_flush_heap(void)
+{
+	mutex_lock(text_lock());
+	flush_stage();
 	mutex_unlock(text_lock());
 }

@@ -31,7 +31,7 @@ struct ki_trap_change {
 
 static struct ki_traps *ki_traps; /* NULL: none */
 
-static unsigned long trap_via(unsigned long addr)
+static const struct ki_trap *find_trap(unsigned long addr)
 {
 	const struct ki_traps *t = smp_load_acquire(&ki_traps);
 	u32 lo = 0, hi = t ? t->n : 0;
@@ -40,26 +40,35 @@ static unsigned long trap_via(unsigned long addr)
 		u32 mid = (lo + hi) / 2;
 
 		if (t->v[mid].addr == addr)
-			return t->v[mid].via;
+			return &t->v[mid];
 		if (t->v[mid].addr < addr)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	return 0;
+	return NULL;
+}
+
+static atomic64_t ki_late;
+
+u64 ki_trap_late(void)
+{
+	return atomic64_read(&ki_late);
 }
 
 static int ki_trap_notify(struct notifier_block *nb, unsigned long val, void *data)
 {
 	struct die_args *args = data;
-	unsigned long via;
+	const struct ki_trap *t;
 
 	if (val != DIE_INT3 || user_mode(args->regs))
 		return NOTIFY_DONE;
-	via = trap_via(args->regs->ip - 1);
-	if (!via)
+	t = find_trap(args->regs->ip - 1);
+	if (!t)
 		return NOTIFY_DONE;
-	args->regs->ip = via;
+	if (t->late)
+		atomic64_inc(&ki_late);
+	args->regs->ip = t->via;
 	return NOTIFY_STOP;
 }
 
@@ -96,14 +105,25 @@ static struct ki_traps *merge(const struct ki_traps *olds, const struct ki_traps
 	return t;
 }
 
+/* They mostly come in order, and sorting thousands takes milliseconds. */
+static void put_in_order(struct ki_traps *t)
+{
+	u32 i = 1;
+
+	while (i < t->n && t->v[i - 1].addr <= t->v[i].addr)
+		i++;
+	if (i < t->n)
+		sort(t->v, t->n, sizeof(t->v[0]), by_address, NULL);
+}
+
 int ki_trap_prepare(struct ki_traps *more, struct ki_traps *stay, struct ki_trap_change **out)
 {
 	struct ki_trap_change *c = kzalloc(sizeof(*c), GFP_KERNEL);
 
 	if (!c)
 		return -ENOMEM;
-	sort(more->v, more->n, sizeof(more->v[0]), by_address, NULL);
-	sort(stay->v, stay->n, sizeof(stay->v[0]), by_address, NULL);
+	put_in_order(more);
+	put_in_order(stay);
 	c->before = ki_traps;
 	c->during = merge(ki_traps, more);
 	c->after = merge(ki_traps, stay);

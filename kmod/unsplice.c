@@ -14,7 +14,7 @@
 
 #include "ki.h"
 
-#define KI_UNSPLICE_PART 256
+#define KI_UNSPLICE_PART 4096 /* each may take a wait */
 
 static u32 ki_stuck; /* groups without chunks that could not go */
 
@@ -98,8 +98,10 @@ static void take_out_part(struct ki_change *c, u32 n)
 		}
 		cond_resched(); /* -ENOMEM: must not be given up */
 	}
-	for (i = 0; i < n; i++)
+	for (i = 0; i < n; i++) {
 		record_removal(&c[i]);
+		cond_resched();
+	}
 	ki_probes_release();
 }
 
@@ -155,6 +157,7 @@ static void list_todo(struct list_head *todo, bool bouncing)
 
 		if (w == g->v[0] && bounces(g) == bouncing && fate_of(g) != STAYS)
 			list_add_tail(&g->todo, todo);
+		cond_resched();
 	}
 }
 

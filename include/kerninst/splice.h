@@ -170,6 +170,19 @@ int ki_plan_replace(struct ki_plan *p, const struct ki_function *fn, const struc
 		    const struct ki_place *place, uint64_t target, uint32_t *id,
 		    struct ki_err *err);
 
+/*
+ * Move the whole function: link all its windows into one patch, so that a chunk in it costs its
+ * own instructions and nothing else, but coming back from each call of the function costs a jump.
+ * To be asked for before anything else of the function is added. It is a wish: where it cannot be
+ * (another session has windows of the function; it is no single piece), windows stay single.
+ * KI_R_OK, or the reason why the function cannot be touched at all.
+ */
+int ki_plan_move(struct ki_plan *p, const struct ki_function *fn, const struct ki_spans *spans,
+		 struct ki_err *err);
+
+/* Functions that are moved: asked for, or, when the plan has been applied, done. */
+size_t ki_plan_moved(const struct ki_plan *p);
+
 size_t ki_plan_windows(const struct ki_plan *p); /* distinct windows, hosts included */
 size_t ki_plan_hosts(const struct ki_plan *p); /* windows that are there only for others' bounces */
 size_t ki_plan_chunks(const struct ki_plan *p);

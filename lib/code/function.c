@@ -120,11 +120,13 @@ static void apply_thunk(struct ki_analysis *a, struct ki_insn *in)
 	}
 }
 
+#define NAMED_UD2 5
+
 /* A ud2 with a name behind it is for a hypervisor, which emulates what follows the name. */
 static bool is_for_hypervisor(const struct ki_function *fn, const struct ki_insn *in)
 {
-	static const uint8_t xen[] = {0x0f, 0x0b, 'x', 'e', 'n'},
-			     kvm[] = {0x0f, 0x0b, 'k', 'v', 'm'};
+	static const uint8_t xen[NAMED_UD2] = {0x0f, 0x0b, 'x', 'e', 'n'},
+			     kvm[NAMED_UD2] = {0x0f, 0x0b, 'k', 'v', 'm'};
 	const uint8_t *p = fn->bytes + (in->addr - fn->start);
 
 	return in->kind == KI_INSN_TRAP && fn->end - in->addr >= sizeof(xen) &&
@@ -150,6 +152,7 @@ static void apply_ftrace_site(struct ki_analysis *a)
 static void apply_instructions(struct ki_analysis *a)
 {
 	struct ki_function *fn = a->fn;
+	uint64_t emulated = 0; /* up to here a hypervisor reads */
 
 	for (uint32_t i = 0; i < fn->ninsns; i++) {
 		struct ki_insn *in = &fn->insns[i];
@@ -160,6 +163,8 @@ static void apply_instructions(struct ki_analysis *a)
 		    ki_function_holds(fn, in->target))
 			ki_refuse(&in->reason, KI_R_STACK_CALL);
 		if (is_for_hypervisor(fn, in))
+			emulated = in->addr + NAMED_UD2;
+		if (in->addr <= emulated)
 			ki_refuse(&in->reason, KI_R_BUG_SITE);
 		if (a->extra[i].traits & KI_TRAIT_NEXT_FIXED && i + 1 < fn->ninsns)
 			ki_refuse(&fn->insns[i + 1].reason, in->reason);

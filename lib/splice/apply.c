@@ -9,7 +9,8 @@
  *  2. If there are several and nothing may be left out, everything is first sent as a dry run.
  *  3. The batches are installed. If a batch is refused and what is refused may be left out, it is
  *     taken off the list and the batch is cut again; the list shrinks, so there is an end. If
- *     not, what has been installed before is taken out again.
+ *     not, what has been installed before is taken out again. A group of which something is
+ *     refused is first given up, and its windows are asked for one by one.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -102,23 +103,70 @@ static int windows_by_address(const void *a, const void *b, void *plan)
 	return (x > y) - (x < y);
 }
 
-/* Take whole windows, with their hosts, from position `from` on until a request is full. */
+/* The window's group, if it is one still; NULL. */
+static struct plan_group *group_of(const struct ki_plan *p, uint32_t w)
+{
+	uint32_t g = p->more.v[w].group;
+
+	return g == KI_NONE || p->groups.v[g].single ? NULL : &p->groups.v[g];
+}
+
+/* The window with what must come with it: its group, or its host. Returns how many there are. */
+static uint32_t with_company(const struct ki_plan *p, uint32_t w, uint32_t *out)
+{
+	const struct plan_group *g = group_of(p, w);
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; g && i < g->count; i++)
+		out[n++] = g->first + i;
+	if (g)
+		return n;
+	out[n++] = w;
+	if (p->more.v[w].host != KI_NONE)
+		out[n++] = p->more.v[w].host;
+	return n;
+}
+
+static bool together(const struct ki_plan *p, uint32_t a, uint32_t b)
+{
+	return a == b || (group_of(p, a) && group_of(p, a) == group_of(p, b));
+}
+
+/* Room for what the windows of one request and their company may be. */
+static size_t batch_room(const struct todo *t, size_t from)
+{
+	size_t room = 2 * (BATCH_WINDOWS + 1), groups = 0;
+	const struct plan_group *last = NULL;
+
+	for (size_t i = from; i < t->n && groups < BATCH_WINDOWS; i++) {
+		const struct plan_group *g =
+			group_of(t->plan, t->plan->chunks.v[t->ids[i]].c.window);
+
+		if (g && g != last)
+			room += g->count;
+		groups += g && g != last;
+		last = g;
+	}
+	return room;
+}
+
+/* Take whole windows, with their company, from position `from` on until a request is full. */
 static int batch_measure(const struct todo *t, size_t from, struct batch *b)
 {
 	const struct ki_plan *p = t->plan;
 	uint32_t n = 0, taken = 0;
 	size_t i = from, j;
 
-	for (; i < t->n && taken < BATCH_WINDOWS; i = j, taken++) {
-		uint32_t w = p->chunks.v[t->ids[i]].c.window;
+	for (; i < t->n && taken < BATCH_WINDOWS; i = j) {
+		uint32_t w = p->chunks.v[t->ids[i]].c.window, company;
 
-		for (j = i; j < t->n && p->chunks.v[t->ids[j]].c.window == w; j++)
+		for (j = i; j < t->n && together(p, p->chunks.v[t->ids[j]].c.window, w); j++)
 			;
 		if (j - from > (i == from ? KI_BATCH_CHUNKS : BATCH_CHUNKS))
 			break;
-		b->from[n++] = w;
-		if (p->more.v[w].host != KI_NONE)
-			b->from[n++] = p->more.v[w].host;
+		company = with_company(p, w, b->from + n);
+		n += company;
+		taken += company;
 	}
 	b->nchunks = (uint32_t)(i - from);
 	if (!b->nchunks)
@@ -144,6 +192,8 @@ static void batch_fill(const struct todo *t, struct batch *b)
 
 		b->windows[i] = *from;
 		b->windows[i].first_copy = copies;
+		if (!group_of(p, b->from[i]))
+			b->windows[i].group = b->windows[i].flags = 0;
 		memcpy(b->copies + copies, p->copies.v + from->first_copy,
 		       from->ncopy * sizeof(*b->copies));
 		copies += from->ncopy;
@@ -162,7 +212,7 @@ static int batch_build(const struct todo *t, size_t from, struct batch *b)
 	int ret;
 
 	*b = (struct batch){.ids = t->ids + from};
-	b->from = malloc(2 * BATCH_WINDOWS * sizeof(*b->from));
+	b->from = malloc(batch_room(t, from) * sizeof(*b->from));
 	if (!b->from)
 		return ki_err_set(t->err, -ENOMEM, 0, "plan: out of memory");
 	ret = batch_measure(t, from, b);
@@ -217,6 +267,28 @@ static size_t batch_refused(const struct todo *t, const struct batch *b)
 	return n;
 }
 
+/*
+ * Groups of which something is refused are given up: their windows are asked for one by one.
+ * Returns how many there were; then the batch is to be cut again.
+ */
+static size_t batch_give_up_groups(const struct todo *t, const struct batch *b)
+{
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < b->nchunks; i++) {
+		struct plan_chunk *c = &t->plan->chunks.v[b->ids[i]];
+		struct plan_group *g = group_of(t->plan, c->c.window);
+
+		if (!g || c->c.reason == KI_R_OK)
+			continue;
+		g->single = true;
+		n++;
+	}
+	for (uint32_t i = 0; n && i < b->nchunks; i++)
+		t->plan->chunks.v[b->ids[i]].c.reason = KI_R_OK;
+	return n;
+}
+
 /* Refused, and nothing may be left out: the first refusal is the error. */
 static int refusal_is_error(const struct todo *t, const struct batch *b)
 {
@@ -242,7 +314,7 @@ static int request_failed(struct ki_err *err, const char *what, int error, uint3
 
 /*
  * Send a batch. Refused chunks then carry their reasons; that is no error if they may be dropped:
- * *refused says how many they are, and nothing has been done.
+ * *refused says how many they are, and nothing has been done. -EAGAIN: groups have been given up.
  */
 static int batch_send(const struct todo *t, struct batch *b, uint32_t flags, bool drop,
 		      size_t *refused)
@@ -266,6 +338,8 @@ static int batch_send(const struct todo *t, struct batch *b, uint32_t flags, boo
 	*refused = batch_refused(t, b);
 	if (!*refused)
 		return request_failed(t->err, "splice", error, req.reason);
+	if (batch_give_up_groups(t, b))
+		return -EAGAIN;
 	return drop ? 0 : refusal_is_error(t, b);
 }
 
@@ -283,13 +357,16 @@ static int dry_run(struct todo *t)
 	struct batch b;
 	int ret = 0;
 
-	for (size_t at = 0, refused; !ret && at < t->n; at += b.nchunks, batch_free(&b)) {
+	for (size_t at = 0, refused; !ret && at < t->n; batch_free(&b)) {
 		ret = batch_build(t, at, &b);
 		if (ret)
 			break;
 		ret = batch_send(t, &b, KI_SPLICE_DRY_RUN, false, &refused);
+		at += ret ? 0 : b.nchunks;
 		if (!ret)
 			ret = tell(t->plan, 0, t->n, t->err);
+		else if (ret == -EAGAIN)
+			ret = 0;
 	}
 	return ret;
 }
@@ -352,7 +429,9 @@ static int install(struct todo *t, bool drop)
 		if (ret)
 			break;
 		ret = batch_send(t, &b, 0, drop, &refused);
-		if (!ret && refused) {
+		if (ret == -EAGAIN) {
+			ret = 0;
+		} else if (!ret && refused) {
 			todo_strike(t, at);
 		} else if (!ret) {
 			batch_note(t, &b);

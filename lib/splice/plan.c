@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "splice/move.h"
 #include "splice/plan.h"
 
 int ki_plan_new(struct ki_plan **out)
@@ -21,6 +22,7 @@ void ki_plan_free(struct ki_plan *p)
 		return;
 	ki_vec_free(&p->windows);
 	ki_vec_free(&p->more);
+	ki_vec_free(&p->groups);
 	ki_vec_free(&p->copies);
 	ki_vec_free(&p->chunks);
 	free(p->map);
@@ -120,7 +122,7 @@ static uint32_t put_window(struct ki_plan *p, const struct ki_function *fn, cons
 	w->first_copy = (uint32_t)p->copies.n;
 	memcpy(w->orig, fn->bytes + (s->addr - fn->start), s->len);
 	p->copies.n += s->count;
-	p->more.v[p->more.n++] = (struct plan_window){.host = host};
+	p->more.v[p->more.n++] = (struct plan_window){.host = host, .group = KI_NONE};
 	p->hosts++;
 	p->map[slot] = (uint32_t)++p->windows.n;
 	return p->map[slot] - 1;
@@ -236,6 +238,64 @@ int ki_plan_replace(struct ki_plan *p, const struct ki_function *fn, const struc
 	c->target = target;
 	*id = count_chunk(p);
 	return 0;
+}
+
+/* All windows as a group, those without a springboard marked. */
+static int put_group(struct ki_plan *p, const struct ki_function *fn, const struct ki_spans *spans,
+		     const bool *boarded, struct ki_err *err)
+{
+	struct plan_group g = {.first = (uint32_t)p->windows.n, .count = (uint32_t)spans->n};
+
+	for (size_t i = 0; i < spans->n; i++) {
+		unsigned int reason = check_window(p, fn, &spans->v[i]);
+
+		if (reason)
+			return ki_err_reason(err, reason, spans->v[i].addr, "%s", name_of(fn));
+	}
+	for (size_t i = 0; i < spans->n; i++) {
+		uint32_t host = spans->v[i].host == KI_NONE ? KI_NONE : g.first + spans->v[i].host;
+
+		if (reserve(p))
+			return ki_err_set(err, -ENOMEM, fn->start, "plan: out of memory");
+		put_window(p, fn, &spans->v[i], host);
+		p->windows.v[g.first + i].group = (uint32_t)p->groups.n + 1;
+		p->windows.v[g.first + i].flags = boarded[i] ? 0 : KI_WINDOW_UNBOARDED;
+		p->more.v[g.first + i].group = (uint32_t)p->groups.n;
+	}
+	p->groups.v[p->groups.n++] = g;
+	return 0;
+}
+
+int ki_plan_move(struct ki_plan *p, const struct ki_function *fn, const struct ki_spans *spans,
+		 struct ki_err *err)
+{
+	bool *boarded;
+	int ret = 0;
+
+	if (fn->reason)
+		return ki_err_reason(err, fn->reason, fn->start, "%s", name_of(fn));
+	if (spans->n < 2)
+		return 0;
+	boarded = calloc(spans->n, sizeof(*boarded));
+	if (!boarded || reserve(p) || ki_vec_reserve(&p->groups, 1))
+		ret = ki_err_set(err, -ENOMEM, fn->start, "plan: out of memory");
+	else if (p->map[map_slot(p, spans->v[0].addr)])
+		ret = ki_err_set(err, -EINVAL, fn->start,
+				 "plan: %s: to be moved before anything of it is added",
+				 name_of(fn));
+	else if (!ki_move_boards(fn, spans, boarded))
+		ret = put_group(p, fn, spans, boarded, err);
+	free(boarded);
+	return ret;
+}
+
+size_t ki_plan_moved(const struct ki_plan *p)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->groups.n; i++)
+		n += !p->groups.v[i].single;
+	return n;
 }
 
 size_t ki_plan_windows(const struct ki_plan *p)

@@ -20,13 +20,21 @@ struct plan_chunk {
 /* What a plan knows of a window beside struct ki_window. */
 struct plan_window {
 	uint32_t host;	 /* index of the window in whose tail it bounces; KI_NONE */
-	uint32_t chunks; /* that stand in it; 0: it is there only as a host */
+	uint32_t chunks; /* that stand in it; 0: it is there only as a host, or in a group */
+	uint32_t group;	 /* index of its group; KI_NONE */
+};
+
+/* Windows [first, first + count) of the plan, a function that is moved. */
+struct plan_group {
+	uint32_t first, count;
+	bool single; /* it could not be: its windows are asked for one by one */
 };
 
 struct ki_plan {
 	ki_vec(struct ki_window) windows; /* first_copy: index in copies */
 	ki_vec(struct plan_window) more;  /* one for each of these */
-	size_t hosts;			  /* windows without a chunk */
+	ki_vec(struct plan_group) groups;
+	size_t hosts; /* windows without a chunk */
 	ki_vec(struct ki_copy) copies;
 	ki_vec(struct plan_chunk) chunks;
 	uint32_t *map; /* open hash of window address -> index + 1, 0: free */

@@ -123,7 +123,7 @@ void check_returns(const struct ki_program *p)
 /* Nothing happens at the instruction but what it does itself. */
 static bool is_plain(const struct ki_insn *in)
 {
-	return in->kind == KI_INSN_PLAIN && in->reason == KI_R_OK;
+	return in->kind == KI_INSN_PLAIN && in->reason == KI_R_OK && !(in->flags & KI_INSN_EXTABLE);
 }
 
 static void check_insns(const struct ki_function *fn, const ki_regset *live)

@@ -12,16 +12,17 @@
 
 #include "kerninst/splice.h"
 
-#define BATCH 4096
+#define BATCH 4096  /* windows, or as many as a function has: some bounce in others */
+#define MOST  61440 /* of a function */
 
 static struct ki_target *target;
 static struct ki_err err;
-static struct ki_window windows[BATCH];
-static struct ki_copy copies[BATCH * KI_WINDOW_INSNS];
-static struct ki_chunk chunks[BATCH];
-static const char *names[BATCH];
+static struct ki_window windows[BATCH + MOST];
+static struct ki_copy copies[(BATCH + MOST) * KI_WINDOW_INSNS];
+static struct ki_chunk chunks[BATCH + MOST];
+static const char *names[BATCH + MOST];
 static uint32_t nwindows, ncopies, counter;
-static size_t total, insns, reasons[KI_R_COUNT], kinds[KI_INSN_BAD + 1];
+static size_t total, insns, reasons[KI_R_COUNT], kinds[KI_INSN_BAD + 1], boards[KI_BOARD_KINDS];
 
 static void die(const char *what)
 {
@@ -76,8 +77,13 @@ static void add_window(const struct ki_function *fn, const struct ki_span *s)
 {
 	struct ki_window *w = &windows[nwindows];
 
-	*w = (struct ki_window){
-		.addr = s->addr, .len = s->len, .ncopy = s->count, .first_copy = ncopies};
+	*w = (struct ki_window){.addr = s->addr,
+				.bounce = s->bounce,
+				.board = s->board,
+				.len = s->len,
+				.ncopy = s->count,
+				.first_copy = ncopies};
+	boards[s->board]++;
 	memcpy(w->orig, fn->bytes + (s->addr - fn->start), s->len);
 	for (uint32_t i = s->first; i < s->first + s->count; i++) {
 		const struct ki_insn *in = &fn->insns[i];
@@ -98,15 +104,11 @@ static void add_function(const struct ki_symbol *sym)
 
 	if (ki_function_analyze(target, sym, &fn, &err) || ki_spans_find(fn, &spans, &err))
 		die(sym->name);
-	for (size_t i = 0; i < spans.n; i++) {
-		if (spans.v[i].reason)
-			continue;
-		if (nwindows == BATCH ||
-		    (nwindows &&
-		     spans.v[i].addr < windows[nwindows - 1].addr + windows[nwindows - 1].len))
-			send_batch();
+	if (nwindows >= BATCH ||
+	    (nwindows && fn->start < windows[nwindows - 1].addr + windows[nwindows - 1].len))
+		send_batch();
+	for (size_t i = 0; i < spans.n && i < MOST; i++)
 		add_window(fn, &spans.v[i]);
-	}
 	ki_spans_free(&spans);
 	ki_function_free(fn);
 }
@@ -123,6 +125,8 @@ int main(void)
 		if (!syms[i].alias)
 			add_function(&syms[i]);
 	send_batch();
+	printf("jumps %zu\nbounces %zu\nbreakpoints %zu\n", boards[KI_BOARD_JMP],
+	       boards[KI_BOARD_BOUNCE], boards[KI_BOARD_TRAP]);
 	printf("windows %zu\ninstructions %zu\nloops %zu\ntraps %zu\n", total, insns,
 	       kinds[KI_INSN_LOOP], kinds[KI_INSN_TRAP]);
 	for (unsigned int r = 0; r < KI_R_COUNT; r++)

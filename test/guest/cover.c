@@ -2,11 +2,12 @@
 /*
  * cover: put a counter on every side of every instruction of functions, and run a command.
  *
- *	cover [-s] FUNCTION... -- COMMAND [ARGUMENT...]
+ *	cover FUNCTION... -- COMMAND [ARGUMENT...]
+ *	cover -e -- COMMAND [ARGUMENT...]
  *
- * Each counter keeps the flags, whether they are needed or not, so that each pushes. With -s only
- * at the instructions that may fault or are a BUG or WARN site. Prints what is in place, and ends
- * with the command's status; 125 if nothing could be put anywhere.
+ * Each counter keeps the flags, whether they are needed or not, so that each pushes. With -e at
+ * each instruction of the kernel that has a row in its exception table, and at no other. Prints
+ * what is in place, and ends with the command's status; 125 if nothing could be put anywhere.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,8 +21,8 @@ struct cover {
 	struct ki_target *target;
 	struct ki_plan *plan;
 	uint32_t counter;
-	bool sites_only;
-	unsigned int functions, sites;
+	bool faulting; /* -e */
+	unsigned int functions, sites, rows;
 };
 
 static void die(const char *what, const struct ki_err *err)
@@ -56,7 +57,7 @@ static void add_function(struct cover *c, const struct ki_symbol *sym)
 		const struct ki_insn *in = &fn->insns[i];
 		bool site = in->flags & (KI_INSN_EXTABLE | KI_INSN_BUG);
 
-		if (c->sites_only && !site)
+		if (c->faulting && !(in->flags & KI_INSN_EXTABLE))
 			continue;
 		if (add_place(c, fn, &spans, in->addr, KI_BEFORE))
 			c->sites += site;
@@ -66,6 +67,26 @@ static void add_function(struct cover *c, const struct ki_symbol *sym)
 	c->functions++;
 	ki_spans_free(&spans);
 	ki_function_free(fn);
+}
+
+/* The functions of the kernel that the exception table knows. */
+static void add_faulting(struct cover *c)
+{
+	const struct ki_text_range *kernel = ki_target_ranges(c->target, &(size_t){0});
+	const struct ki_symbol *sym, *last = NULL;
+	const struct ki_reserved_row *rows;
+	struct ki_err err = {0};
+	size_t n;
+
+	if (ki_target_reserved(c->target, kernel->start, kernel->end, &rows, &n, &err))
+		die("reserved", &err);
+	for (size_t i = 0; i < n; i++) {
+		c->rows += rows[i].reason == KI_R_EXTABLE;
+		sym = rows[i].reason == KI_R_EXTABLE ? ki_target_symbol_at(c->target, rows[i].addr)
+						     : NULL;
+		if (sym && sym != last)
+			add_function(c, last = sym);
+	}
 }
 
 static int run(char **command)
@@ -112,11 +133,13 @@ int main(int argc, char **argv)
 	struct ki_err err = {0};
 	int i = 1, status;
 
-	if (i < argc && !strcmp(argv[i], "-s"))
-		c.sites_only = i++;
+	if (i < argc && !strcmp(argv[i], "-e"))
+		c.faulting = i++;
 	if (ki_target_open_live(&c.target, &err) || ki_plan_new(&c.plan) ||
 	    ki_counters_take(c.target, 1, &c.counter, &err))
 		die("open", &err);
+	if (c.faulting)
+		add_faulting(&c);
 	for (; i < argc && strcmp(argv[i], "--"); i++) {
 		const struct ki_symbol *sym = ki_target_symbol_named(c.target, NULL, argv[i], NULL);
 
@@ -127,8 +150,8 @@ int main(int argc, char **argv)
 		return 125;
 	if (ki_plan_apply(c.plan, c.target, true, &err))
 		die("apply", &err);
-	printf("cover: %u functions, %zu windows, %zu chunks, %u sites\n", c.functions,
-	       ki_plan_windows(c.plan), ki_plan_chunks(c.plan), c.sites);
+	printf("cover: %u functions, %zu windows, %zu chunks, %u sites of %u rows\n", c.functions,
+	       ki_plan_windows(c.plan), ki_plan_chunks(c.plan), c.sites, c.rows);
 	report_refusals(&c);
 	fflush(stdout);
 	status = run(argv + i + 1);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * oracle FUNCTION...: count every block of the functions over a known load, between two marks
- * that the exec_count plugin sees too.
+ * oracle FUNCTION...: count every block of the functions, and the edges that lead to it, over a
+ * known load, between two marks that the exec_count plugin sees too.
  *
  * The counters are read from the mapping right at the marks: no system call is between a mark
  * and its reading. Prints, for each block that carries a counter: the address of its window
- * (what the witness saw executed: the springboard), the count, and function:block/N.
+ * (what the witness saw executed: the springboard), the count, and function:block/N; and for each
+ * block all of whose edges could be counted, together by one counter: the address of the block,
+ * which whoever comes to it executes, the count, and function:into/N.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -26,8 +28,9 @@
 struct spot {
 	uint64_t window;
 	uint32_t block;
-	uint32_t chunk;
+	uint32_t chunk, nchunks;
 	const char *function;
+	const char *what;
 };
 
 static struct spot spots[COUNTERS];
@@ -57,12 +60,55 @@ static void add_block(struct ki_plan *plan, const struct ki_function *fn,
 	    !ki_plan_add(plan, fn, spans, &places[0], 0, &code, &s->chunk, NULL)) {
 		s->window = ki_spans_at(spans, fn, places[0].addr)->addr;
 		s->block = block;
+		s->nchunks = 1;
 		s->function = fn->symbol->name;
+		s->what = "block";
 		nspots++;
 	} else {
 		refused++;
 	}
 	free(places);
+}
+
+/* The place of an edge is counted; false: it cannot be. */
+static bool add_edge(struct ki_plan *plan, const struct ki_function *fn,
+		     const struct ki_spans *spans, uint32_t edge, struct spot *s)
+{
+	struct ki_point pt = {.kind = KI_POINT_EDGE, .edge = edge};
+	struct ki_place *place;
+	struct ki_code code;
+	uint32_t id;
+	size_t n;
+	bool ok;
+
+	if (ki_point_places(fn, spans, &pt, &place, &n, NULL))
+		return false;
+	ki_snippet_count(&code, first + nspots, place->flags_live);
+	ok = !place->reason && !ki_plan_add(plan, fn, spans, place, 0, &code, &id, NULL);
+	if (ok && !s->nchunks++)
+		s->chunk = id;
+	free(place);
+	return ok;
+}
+
+/* A counter for all edges to a block, if nothing else leads there. */
+static void add_edges(struct ki_plan *plan, const struct ki_function *fn,
+		      const struct ki_spans *spans, uint32_t block)
+{
+	struct spot *s = &spots[nspots];
+	bool all = block && !fn->blocks[block].entered;
+
+	if (nspots == COUNTERS)
+		return;
+	*s = (struct spot){.window = fn->blocks[block].start, .block = block, .what = "into"};
+	for (uint32_t e = 0; all && e < fn->nedges; e++)
+		if (fn->edges[e].to_block == block)
+			all = add_edge(plan, fn, spans, e, s);
+	if (all && s->nchunks)
+		s->function = fn->symbol->name;
+	else
+		refused++;
+	nspots++; /* some may be in the plan already: this counter is used up */
 }
 
 static void add_function(struct ki_target *t, struct ki_plan *plan, const char *name)
@@ -80,6 +126,8 @@ static void add_function(struct ki_target *t, struct ki_plan *plan, const char *
 		die(name, &err);
 	for (uint32_t b = 0; b < fn->nblocks; b++)
 		add_block(plan, fn, &spans, b);
+	for (uint32_t b = 0; b < fn->nblocks; b++)
+		add_edges(plan, fn, &spans, b);
 	ki_spans_free(&spans);
 	ki_function_free(fn);
 }
@@ -116,6 +164,16 @@ static void snapshot(const struct ki_counter_map *map, uint64_t *out)
 		out[i] = ki_counter_read(map, first + i);
 }
 
+/* All of it is installed. */
+static bool is_whole(const struct ki_plan *plan, const struct spot *s)
+{
+	bool whole = s->function != NULL;
+
+	for (uint32_t i = 0; i < s->nchunks; i++)
+		whole = whole && !ki_plan_refusal(plan, s->chunk + i);
+	return whole;
+}
+
 int main(int argc, char **argv)
 {
 	struct ki_counter_map *map;
@@ -140,11 +198,11 @@ int main(int argc, char **argv)
 	MARK_END();
 
 	for (uint32_t i = 0; i < nspots; i++)
-		if (!ki_plan_refusal(plan, spots[i].chunk))
-			printf("%016llx %llu %s:block/%u\n", (unsigned long long)spots[i].window,
+		if (is_whole(plan, &spots[i]))
+			printf("%016llx %llu %s:%s/%u\n", (unsigned long long)spots[i].window,
 			       (unsigned long long)(after[i] - before[i]), spots[i].function,
-			       spots[i].block);
-	fprintf(stderr, "oracle: %u blocks, %u refused\n", nspots, refused);
+			       spots[i].what, spots[i].block);
+	fprintf(stderr, "oracle: %u counters, %u blocks or their edges refused\n", nspots, refused);
 	ki_plan_free(plan);
 	ki_counter_map_close(map);
 	ki_target_close(t);

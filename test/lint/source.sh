@@ -41,7 +41,7 @@ for m in man/*.[1-8]; do
 	mandoc -Tlint -W warning "$m" || fail "$m"
 done
 
-public=$(sed -n 's/^[a-z].*[ *]\(ki_[a-z_0-9]*\)(.*/\1/p' include/kerninst/*.h | sort -u)
+public=$(sed -n '/^typedef/d; s/^[a-z].*[ *]\(ki_[a-z_0-9]*\)(.*/\1/p' include/kerninst/*.h | sort -u)
 mapped=$(grep -o 'ki_[a-z_0-9]*' lib/libkerninst.map | sort -u)
 [ "$public" = "$mapped" ] || {
 	fail "lib/libkerninst.map and include/kerninst differ:"

@@ -190,10 +190,11 @@ static u8 flow_of(const struct insn_case *c, const struct ki_copy *copy)
 	switch (c->in.kind) {
 	case KI_INSN_JCC:
 	case KI_INSN_LOOP:
-	case KI_INSN_CALL:
 		return KI_FLOW_LEAVES | KI_FLOW_DIRECT;
+	case KI_INSN_CALL:
+		return KI_FLOW_LEAVES | KI_FLOW_DIRECT | KI_FLOW_CALL;
 	case KI_INSN_CALL_INDIRECT:
-		return KI_FLOW_LEAVES;
+		return KI_FLOW_LEAVES | KI_FLOW_CALL;
 	case KI_INSN_JMP:
 		return KI_FLOW_LEAVES | KI_FLOW_ENDS | KI_FLOW_DIRECT;
 	case KI_INSN_JMP_INDIRECT:

@@ -38,6 +38,22 @@ static const struct {
 	{"entry:exit", "", "entry", POINTSPEC_EXIT, 0, 0},
 	{"a:entry", "", "a", POINTSPEC_ENTRY, 0, 0},
 	{"a:b", "a", "b", POINTSPEC_NONE, 0, 0},
+	{"f:block/3:pre", "", "f", POINTSPEC_BLOCK, 3, 0},
+	{"m:f:block/3:post", "m", "f", POINTSPEC_BLOCK_END, 3, 0},
+	{"f@0x10:edge/7", "", "f", POINTSPEC_EDGE, 7, 0x10},
+	{"f+0x1c:after", "", "f", POINTSPEC_AFTER, 0x1c, 0},
+	{"f+28:before", "", "f", POINTSPEC_OFFSET, 28, 0},
+	{"f:calls", "", "f", POINTSPEC_CALLS, 0, 0},
+	{"m:f:returns", "m", "f", POINTSPEC_RETURNS, 0, 0},
+	{"f:blocks", "", "f", POINTSPEC_BLOCKS, 0, 0},
+	{"tcp_*:edges", "", "tcp_*", POINTSPEC_EDGES, 0, 0},
+	{"f:blocks:post", "", "f", POINTSPEC_BLOCK_ENDS, 0, 0},
+	{"f:insns:after", "", "f", POINTSPEC_AFTERS, 0, 0},
+	{"f:insns", "", "f", POINTSPEC_INSNS, 0, 0},
+	{"f:edge/4-9", "", "f", POINTSPEC_EDGE_BETWEEN, 4, 0},
+	{"f:call/g.isra.0", "", "f", POINTSPEC_CALL_TO, 0, 0},
+	{"m:f:call/vfs_*", "m", "f", POINTSPEC_CALL_TO, 0, 0},
+	{"m:calls:calls", "m", "calls", POINTSPEC_CALLS, 0, 0},
 };
 
 static void good_ones(void **state)
@@ -57,7 +73,59 @@ static void good_ones(void **state)
 	}
 }
 
+static void order_and_more(void **state)
+{
+	static const struct {
+		const char *text;
+		enum pointspec_suffix suffix;
+		uint16_t order;
+		uint64_t to;
+		const char *callee;
+	} v[] = {
+		{"f:block/3:post/2", POINTSPEC_BLOCK_END, 2, 0, ""},
+		{"f:block/3/65535", POINTSPEC_BLOCK, 65535, 0, ""},
+		{"f:entry/1", POINTSPEC_ENTRY, 1, 0, ""},
+		{"f+4:after/9", POINTSPEC_AFTER, 9, 0, ""},
+		{"f:edges/3", POINTSPEC_EDGES, 3, 0, ""},
+		{"f:edge/4-9/5", POINTSPEC_EDGE_BETWEEN, 5, 9, ""},
+		{"f:edge/4/5", POINTSPEC_EDGE, 5, 0, ""},
+		{"f:call/g/7", POINTSPEC_CALL_TO, 7, 0, "g"},
+		{"f:call/g", POINTSPEC_CALL_TO, 0, 0, "g"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(v) / sizeof(*v); i++) {
+		struct pointspec p;
+		const char *why;
+
+		if (pointspec_parse(v[i].text, &p, &why))
+			fail_msg("%s: %s", v[i].text, why);
+		assert_int_equal(p.suffix, v[i].suffix);
+		assert_int_equal(p.order, v[i].order);
+		assert_int_equal(p.to, v[i].to);
+		assert_string_equal(p.callee, v[i].callee);
+	}
+}
+
 static const char *const bad[] = {
+	"f/2",
+	"f:block/3:middle",
+	"f:block/3:post:pre",
+	"f:block/3:post/65536",
+	"f:block/3/2/1",
+	"f:edge/1-",
+	"f:edge/-1",
+	"f:edge/1-2-3",
+	"f:edge/1-4294967296",
+	"f:edges/",
+	"f:edges/x",
+	"f:call/",
+	"f:call/g/x",
+	"f:call/a:b",
+	"f:call/g+1",
+	"f:insns:post",
+	"f+1:post",
+	"f+1:after:after",
 	"",
 	":",
 	":f",
@@ -154,9 +222,8 @@ static void nearness(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(good_ones),
-		cmocka_unit_test(bad_ones),
-		cmocka_unit_test(matching),
+		cmocka_unit_test(good_ones), cmocka_unit_test(order_and_more),
+		cmocka_unit_test(bad_ones),  cmocka_unit_test(matching),
 		cmocka_unit_test(nearness),
 	};
 

@@ -222,28 +222,28 @@ static void collect_forms(void **state)
 
 /* ---- what may be left out ---- */
 
-/* Of a thousand that were made up, at most so many; for any other reason, none. */
+/* Of 100,000 that were made up, at most so many; for any other reason, none. */
 static const struct {
 	unsigned int reason; /* of the relocator's refusal, or */
 	const char *why;
 	unsigned int most;
 } bounds[] = {
-	{KI_R_UNDECODABLE, NULL, 25}, /* branches with 66 */
-	{KI_R_LOOP_INSN, NULL, 8},    /* with f2, f3 */
-	{KI_R_PRIVILEGED_INSN, NULL, 25},
-	{KI_R_TOO_FAR, NULL, 20}, /* eip */
-	{KI_R_STACK_CALL, NULL, 4},
-	{KI_R_STI, NULL, 3},
-	{0, "not of this CPU", 500},
-	{0, "loads a segment", 10},
-	{0, "fs, where it cannot be reached", 4},
-	{0, "a bit far away", 2},
-	{0, "clock or random", 2},
-	{0, "loads all state", 2},
-	{0, "segments", 1},
-	{0, "protection keys", 1},
-	{0, "its operand is out of the copy's reach", 1},
-	{0, "different each time", 1},
+	{KI_R_UNDECODABLE, NULL, 2500}, /* branches with 66 */
+	{KI_R_LOOP_INSN, NULL, 800},	/* with f2, f3 */
+	{KI_R_PRIVILEGED_INSN, NULL, 2500},
+	{KI_R_TOO_FAR, NULL, 2000}, /* eip */
+	{KI_R_STACK_CALL, NULL, 400},
+	{KI_R_STI, NULL, 300},
+	{0, "not of this CPU", 50000},
+	{0, "loads a segment", 1000},
+	{0, "fs, where it cannot be reached", 400},
+	{0, "a bit far away", 200},
+	{0, "clock or random", 200},
+	{0, "loads all state", 200},
+	{0, "segments", 100},
+	{0, "protection keys", 10},
+	{0, "its operand is out of the copy's reach", 20},
+	{0, "different each time", 3},
 };
 
 static unsigned int most_of(unsigned int reason, const char *why)
@@ -257,10 +257,10 @@ static unsigned int most_of(unsigned int reason, const char *why)
 static void check_bounds(const struct tally *t, uint64_t tried)
 {
 	for (unsigned int r = 1; r < KI_R_COUNT; r++)
-		if (t->refused[r] * 1000 > tried * most_of(r, NULL))
+		if (t->refused[r] * 100000 > tried * most_of(r, NULL))
 			fail_msg("too many refused: %s", ki_reason_tag(r));
 	for (size_t i = 0; t->left_out[i].why; i++)
-		if (t->left_out[i].n * 1000 > tried * most_of(0, t->left_out[i].why))
+		if (t->left_out[i].n * 100000 > tried * most_of(0, t->left_out[i].why))
 			fail_msg("too many left out: %s", t->left_out[i].why);
 }
 

@@ -128,7 +128,7 @@ void cli_progress_at(struct cli_progress *p, size_t done)
 {
 	bool tty;
 
-	if (p->off || done % 64 || cli_since(&p->start) < p->next)
+	if (p->off || cli_since(&p->start) < p->next)
 		return;
 	tty = isatty(STDERR_FILENO);
 	p->next = cli_since(&p->start) + (tty ? 0.2 : 10);

@@ -55,7 +55,7 @@ struct limit {
 	bool here;
 };
 
-#define NLIMITS 3
+#define NLIMITS 2
 
 static void find_limits(const struct facts *f, struct limit *v)
 {
@@ -65,7 +65,6 @@ static void find_limits(const struct facts *f, struct limit *v)
 	v[1] = (struct limit){
 		"safe installation: this driver was built without the wait, for tests", KI_R_OK,
 		(f->driver->features & KI_FEATURE_NO_WAIT) != 0};
-	v[2] = (struct limit){"conditional tail jumps as exits", KI_R_TAIL_JCC, true};
 }
 
 static int count_reserved(struct facts *f, struct ki_target *t, struct ki_err *err)

@@ -161,7 +161,10 @@ static int list_named(struct lister *l)
 	return ret;
 }
 
-/* A row of reserved text that holds all of the function's code. */
+/*
+ * A row of reserved text that holds all of the function's code. Those of the exception and bug
+ * tables move with their instructions.
+ */
 static unsigned int reserved_as_a_whole(struct lister *l, const struct ki_program_function *f)
 {
 	uint64_t start = f->symbol->addr, end = start + f->code_size;
@@ -172,7 +175,8 @@ static unsigned int reserved_as_a_whole(struct lister *l, const struct ki_progra
 	if (!f->code_size || ki_target_reserved(l->t, start, end, &rows, &n, &err))
 		return KI_R_OK;
 	for (size_t i = 0; i < n; i++)
-		if (rows[i].addr <= start && rows[i].addr + rows[i].len >= end)
+		if (rows[i].reason != KI_R_EXTABLE && rows[i].reason != KI_R_BUG_SITE &&
+		    rows[i].addr <= start && rows[i].addr + rows[i].len >= end)
 			return rows[i].reason;
 	return KI_R_OK;
 }

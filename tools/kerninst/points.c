@@ -13,32 +13,12 @@
 #include "cli.h"
 #include "command.h"
 #include "match.h"
-
-struct wish {
-	const struct ki_symbol *sym;
-	const struct pointspec *spec;
-	const char *text; /* as written; NULL if that names several things */
-	size_t order;
-};
-
-struct resolver {
-	struct points *out;
-	struct ki_target *t;
-	bool blocks;
-	ki_vec(struct wish) wishes;
-	const struct pointspec *spec; /* the one being matched */
-	const char *text;
-
-	/* The function at hand. */
-	struct ki_function *fn;
-	struct ki_spans spans;
-	size_t first; /* its first point */
-};
+#include "points_grant.h"
 
 static int add_wish(void *ctx, const struct ki_symbol *sym)
 {
 	struct resolver *r = ctx;
-	struct wish w = {.sym = sym, .spec = r->spec, .text = r->text, .order = r->wishes.n};
+	struct wish w = {.sym = sym, .spec = r->spec, .text = r->text, .number = r->wishes.n};
 
 	return ki_vec_push(&r->wishes, w) ? cli_no_memory() : CLI_OK;
 }
@@ -81,143 +61,7 @@ static int by_function(const void *a, const void *b)
 
 	if (wa->sym->addr != wb->sym->addr)
 		return wa->sym->addr < wb->sym->addr ? -1 : 1;
-	return (wa->order > wb->order) - (wa->order < wb->order);
-}
-
-/* [MODULE:]FUNCTION[@0xADDRESS] and what is wanted of it. */
-static char *name_point(struct resolver *r, const struct wish *w, const struct ki_point *at)
-{
-	const struct ki_symbol *sym = w->sym;
-	char picked[32] = "", what[40] = "", *name;
-
-	if (match_is_ambiguous(r->t, sym))
-		snprintf(picked, sizeof(picked), "@0x%llx", (unsigned long long)sym->addr);
-	if (at->kind == KI_POINT_BLOCK)
-		snprintf(what, sizeof(what), ":block/%u", at->block);
-	else if (at->kind == KI_POINT_EXIT)
-		snprintf(what, sizeof(what), ":exit");
-	else if (at->kind == KI_POINT_INSN)
-		snprintf(what, sizeof(what), "+0x%llx", (unsigned long long)(at->addr - sym->addr));
-	else if (w->spec->suffix == POINTSPEC_ENTRY)
-		snprintf(what, sizeof(what), ":entry");
-	if (asprintf(&name, "%s%s%s%s%s", sym->module, *sym->module ? ":" : "", sym->name, picked,
-		     what) < 0)
-		return NULL;
-	return name;
-}
-
-static bool is_there(const struct resolver *r, const struct ki_point *at)
-{
-	for (size_t i = r->first; i < r->out->v.n; i++) {
-		const struct ki_point *old = &r->out->v.v[i].at;
-
-		if (old->kind == at->kind && old->block == at->block && old->addr == at->addr)
-			return true;
-	}
-	return false;
-}
-
-static int add_point(struct resolver *r, const struct wish *w, struct ki_point at)
-{
-	const struct ki_function *fn = r->fn;
-	bool literal = w->text && (at.kind != KI_POINT_BLOCK || w->spec->suffix == POINTSPEC_BLOCK);
-	struct point p = {.sym = w->sym, .at = at, .addr = fn->start, .size = w->sym->size};
-
-	if (is_there(r, &at))
-		return CLI_OK;
-	if (at.kind == KI_POINT_BLOCK && at.block < fn->nblocks) {
-		p.addr = fn->blocks[at.block].start;
-		p.size = fn->blocks[at.block].end - p.addr;
-	} else if (at.kind == KI_POINT_INSN) {
-		p.addr = at.addr;
-		p.size = 0;
-	}
-	p.name = literal ? strdup(w->text) : name_point(r, w, &at);
-	if (!p.name || ki_vec_push(&r->out->v, p)) {
-		free(p.name);
-		return cli_no_memory();
-	}
-	return CLI_OK;
-}
-
-/* A wish of one thing that does not exist is an error; of a glob's, it is passed over. */
-static int no_such_block(const struct resolver *r, const struct wish *w)
-{
-	if (!w->text)
-		return CLI_OK;
-	return cli_error("%s: no such block: %s has %u, numbered from 0; kerninst list -v %s "
-			 "shows them",
-			 w->text, w->sym->name, r->fn->nblocks, w->sym->name);
-}
-
-static int not_a_boundary(const struct resolver *r, const struct wish *w, uint64_t addr)
-{
-	const struct ki_function *fn = r->fn;
-	unsigned long long off = addr - fn->start, start, end;
-	char text[128];
-
-	if (!w->text && w->spec->suffix != POINTSPEC_ADDRESS)
-		return CLI_OK;
-	for (uint32_t i = 0; i < fn->ninsns; i++) {
-		const struct ki_insn *in = &fn->insns[i];
-
-		if (addr < in->addr || addr >= in->addr + in->len)
-			continue;
-		ki_insn_format(fn, in, text, sizeof(text));
-		start = in->addr - fn->start;
-		end = start + in->len;
-		return cli_error("%s+0x%llx: inside the instruction '%s' from +0x%llx to +0x%llx; "
-				 "use one of these",
-				 w->sym->name, off, text, start, end);
-	}
-	return cli_error("%s+0x%llx: no instruction of the function covers it; it has 0x%llx bytes",
-			 w->sym->name, off, (unsigned long long)(fn->end - fn->start));
-}
-
-static int grant_insn(struct resolver *r, const struct wish *w)
-{
-	bool absolute = w->spec->suffix == POINTSPEC_ADDRESS;
-	uint64_t addr = absolute ? w->spec->number : w->sym->addr + w->spec->number;
-
-	if (r->fn->reason == KI_R_OK && !ki_function_insn_at(r->fn, addr))
-		return not_a_boundary(r, w, addr);
-	return add_point(r, w, (struct ki_point){.kind = KI_POINT_INSN, .addr = addr});
-}
-
-static int grant_blocks(struct resolver *r, const struct wish *w)
-{
-	int ret = CLI_OK;
-
-	if (!r->fn->nblocks)
-		return add_point(r, w, (struct ki_point){.kind = KI_POINT_BLOCK});
-	for (uint32_t b = 0; !ret && b < r->fn->nblocks; b++)
-		ret = add_point(r, w, (struct ki_point){.kind = KI_POINT_BLOCK, .block = b});
-	return ret;
-}
-
-static int grant(struct resolver *r, const struct wish *w)
-{
-	struct ki_point at = {.kind = KI_POINT_ENTRY};
-
-	switch (w->spec->suffix) {
-	case POINTSPEC_NONE:
-		return r->blocks ? grant_blocks(r, w) : add_point(r, w, at);
-	case POINTSPEC_ENTRY:
-		return add_point(r, w, at);
-	case POINTSPEC_EXIT:
-		at.kind = KI_POINT_EXIT;
-		return add_point(r, w, at);
-	case POINTSPEC_BLOCK:
-		at.kind = KI_POINT_BLOCK;
-		at.block = (uint32_t)w->spec->number;
-		if (at.block >= r->fn->nblocks && r->fn->reason == KI_R_OK)
-			return no_such_block(r, w);
-		return add_point(r, w, at);
-	case POINTSPEC_OFFSET:
-	case POINTSPEC_ADDRESS:
-		return grant_insn(r, w);
-	}
-	return CLI_ERROR;
+	return (wa->number > wb->number) - (wa->number < wb->number);
 }
 
 static uint32_t next_chunk(const struct points *p)
@@ -248,7 +92,7 @@ static int plan_places(struct resolver *r, struct point *p, const struct ki_plac
 	p->nchunks = (uint32_t)n;
 	for (size_t i = 0; !ret && i < n; i++) {
 		ki_snippet_count(&code, p->counter, v[i].flags_live);
-		ret = ki_plan_add(r->out->plan, r->fn, &r->spans, &v[i], 0, &code, &id, err);
+		ret = ki_plan_add(r->out->plan, r->fn, &r->spans, &v[i], p->order, &code, &id, err);
 	}
 	return ret;
 }
@@ -293,40 +137,96 @@ static int resolve_function(struct resolver *r, const struct wish *w, size_t n)
 	int ret = CLI_OK;
 
 	r->first = r->out->v.n;
-	if (ki_function_analyze(r->t, w->sym, &r->fn, &err))
-		return cli_fail(&err);
 	if (ki_spans_find(r->fn, &r->spans, &err))
 		ret = cli_fail(&err);
 	for (size_t i = 0; !ret && i < n; i++)
-		ret = grant(r, &w[i]);
+		ret = points_grant(r, &w[i]);
+	if (!ret && r->move && !r->fn->reason && ki_plan_move(r->out->plan, r->fn, &r->spans, &err))
+		ret = cli_fail(&err);
 	for (size_t i = r->first; !ret && i < r->out->v.n; i++)
 		ret = plan_point(r, &r->out->v.v[i]);
 	note_entry(r);
 	ki_spans_free(&r->spans);
-	ki_function_free(r->fn);
+	return ret;
+}
+
+/* A function has been analysed; they come in the order of the parts. */
+static int take_function(void *arg, size_t i, const struct ki_function *fn)
+{
+	struct resolver *r = arg;
+	const struct part *p = &r->parts.v[i];
+
+	r->fn = fn;
+	if (i && wait_is_interrupted())
+		r->ret = cli_error("interrupted while analysing; nothing is installed");
+	else
+		r->ret = resolve_function(r, &r->wishes.v[p->first], p->count);
+	cli_progress_at(&r->progress, i + 1);
+	return r->ret;
+}
+
+/* Each function is analysed once; their symbols, one for each part. NULL: out of memory. */
+static const struct ki_symbol **part_wishes(struct resolver *r)
+{
+	const struct ki_symbol **syms = malloc((r->wishes.n + 1) * sizeof(*syms));
+	const struct wish *w = r->wishes.v;
+
+	for (size_t i = 0; syms && i < r->wishes.n; i++) {
+		struct part *last = r->parts.n ? &r->parts.v[r->parts.n - 1] : NULL;
+
+		if (last && w[last->first].sym->addr == w[i].sym->addr) {
+			last->count++;
+			continue;
+		}
+		syms[r->parts.n] = w[i].sym;
+		if (ki_vec_push(&r->parts, (struct part){.first = i, .count = 1})) {
+			free(syms);
+			return NULL;
+		}
+	}
+	return syms;
+}
+
+/* A few functions are not worth reading all text for. */
+#define FEW 16
+
+static int analyze_few(struct resolver *r, const struct ki_symbol **syms, struct ki_err *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < r->parts.n; i++) {
+		struct ki_function *fn;
+
+		ret = ki_function_analyze(r->t, syms[i], &fn, err);
+		if (ret)
+			break;
+		ret = take_function(r, i, fn);
+		ki_function_free(fn);
+	}
 	return ret;
 }
 
 static int resolve_functions(struct resolver *r, bool quiet)
 {
-	struct cli_progress progress;
-	size_t n = r->wishes.n;
-	int ret = CLI_OK;
+	const struct ki_symbol **syms;
+	struct ki_err err = {0};
+	int ret;
 
-	qsort(r->wishes.v, n, sizeof(*r->wishes.v), by_function);
-	cli_progress_start(&progress, "analysing points", n, quiet);
-	for (size_t i = 0, end; !ret && i < n; i = end) {
-		for (end = i + 1; end < n; end++)
-			if (r->wishes.v[end].sym->addr != r->wishes.v[i].sym->addr)
-				break;
-		if (i && wait_is_interrupted())
-			ret = cli_error("interrupted while analysing; nothing is installed");
-		else
-			ret = resolve_function(r, &r->wishes.v[i], end - i);
-		cli_progress_at(&progress, end);
-	}
-	cli_progress_end(&progress);
-	return ret;
+	qsort(r->wishes.v, r->wishes.n, sizeof(*r->wishes.v), by_function);
+	syms = part_wishes(r);
+	if (!syms)
+		return cli_no_memory();
+	cli_progress_start(&r->progress, "analysing functions", r->parts.n, quiet);
+	if (r->parts.n <= FEW)
+		ret = analyze_few(r, syms, &err);
+	else
+		ret = ki_functions_analyze(r->t, syms, r->parts.n, 0, NULL, take_function, r, &err);
+	cli_progress_end(&r->progress);
+	free(syms);
+	ki_vec_free(&r->parts);
+	if (r->ret)
+		return r->ret;
+	return ret ? cli_fail(&err) : CLI_OK;
 }
 
 int points_parse(struct asked *a, const struct verb *self, char **texts, int n)
@@ -343,10 +243,10 @@ int points_parse(struct asked *a, const struct verb *self, char **texts, int n)
 	return CLI_OK;
 }
 
-int points_resolve(struct points *p, struct ki_target *t, const struct asked *a, bool blocks,
-		   bool quiet)
+int points_resolve(struct points *p, struct ki_target *t, const struct asked *a, enum metric metric,
+		   bool move, bool quiet)
 {
-	struct resolver r = {.out = p, .t = t, .blocks = blocks};
+	struct resolver r = {.out = p, .t = t, .metric = metric, .move = move};
 	int ret = CLI_OK;
 
 	if (ki_plan_new(&p->plan))

@@ -11,10 +11,15 @@
 
 struct verb;
 
+/* What a function alone means. */
+enum metric { METRIC_CALLS, METRIC_BLOCKS, METRIC_EDGES, METRICS };
+
 struct point {
 	char *name;
 	const struct ki_symbol *sym;
 	struct ki_point at;
+	struct ki_edge edge; /* KI_POINT_EDGE */
+	uint16_t order;
 	uint64_t addr;		 /* what it is about: function, block or instruction */
 	uint64_t size;		 /* of that; 0: an instruction */
 	unsigned int reason;	 /* KI_R_OK, or why it cannot be counted */
@@ -42,10 +47,11 @@ int points_parse(struct asked *a, const struct verb *self, char **texts, int n);
 
 /*
  * Find out what is meant, take counters and put everything into the plan. Nothing is installed.
- * blocks: a function alone means all its blocks, not its entry. CLI_OK, or reported.
+ * metric: a function alone means its entry, all its blocks, all its edges. move: whole functions
+ * are moved. CLI_OK, or reported.
  */
-int points_resolve(struct points *p, struct ki_target *t, const struct asked *a, bool blocks,
-		   bool quiet);
+int points_resolve(struct points *p, struct ki_target *t, const struct asked *a, enum metric metric,
+		   bool move, bool quiet);
 
 /* Note what the driver refused when the plan was applied. */
 void points_note_refusals(struct points *p);

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kerninst/splice.h"
+
 #define LONGEST 64 /* names compared for nearness */
 
 bool pointspec_is_glob(const char *s)
@@ -31,44 +33,102 @@ static int parse_number(const char *s, bool hex_only, uint64_t *out)
 	return errno ? -EINVAL : 0;
 }
 
-static int cut_colon_suffix(char *text, struct pointspec *out, const char **why)
+static enum pointspec_suffix suffix_of(enum ki_point_kind kind)
 {
-	char *colon = strrchr(text, ':');
+	static const uint8_t suffixes[KI_POINT_KINDS] = {
+		[KI_POINT_ENTRY] = POINTSPEC_ENTRY,	[KI_POINT_EXIT] = POINTSPEC_EXIT,
+		[KI_POINT_BLOCK] = POINTSPEC_BLOCK,	[KI_POINT_INSN] = POINTSPEC_OFFSET,
+		[KI_POINT_AFTER] = POINTSPEC_AFTER,	[KI_POINT_BLOCK_END] = POINTSPEC_BLOCK_END,
+		[KI_POINT_EDGE] = POINTSPEC_EDGE,	[KI_POINT_CALLS] = POINTSPEC_CALLS,
+		[KI_POINT_RETURNS] = POINTSPEC_RETURNS,
+	};
 
-	if (!colon)
-		return 0;
-	if (!strcmp(colon + 1, "entry")) {
-		out->suffix = POINTSPEC_ENTRY;
-	} else if (!strcmp(colon + 1, "exit")) {
-		out->suffix = POINTSPEC_EXIT;
-	} else if (!strncmp(colon + 1, "block/", 6)) {
-		out->suffix = POINTSPEC_BLOCK;
-		*why = "a block is a number: FUNCTION:block/3";
-		if (parse_number(colon + 7, false, &out->number) || out->number > UINT32_MAX)
-			return -EINVAL;
-	} else {
-		return 0;
-	}
-	*colon = '\0';
-	return 0;
+	return (enum pointspec_suffix)suffixes[kind];
 }
 
-static int cut_offset(char *text, struct pointspec *out, const char **why)
+static bool take_point(const char *text, struct pointspec *out)
 {
-	char *plus = strrchr(text, '+');
+	struct ki_point pt;
 
-	if (!plus)
-		return 0;
-	if (out->suffix != POINTSPEC_NONE) {
-		*why = "either an offset or :entry, :exit, :block/N";
-		return -EINVAL;
+	if (ki_point_parse(text, 0, &pt, &out->order))
+		return false;
+	out->suffix = suffix_of(pt.kind);
+	out->number = pt.kind == KI_POINT_EDGE ? pt.edge : pt.block + pt.addr;
+	return true;
+}
+
+/* "FROM-TO": numbers of blocks. */
+static bool take_between(char *text, struct pointspec *out)
+{
+	char *dash = strchr(text, '-');
+
+	if (!dash)
+		return false;
+	*dash = '\0';
+	return !parse_number(text, false, &out->number) && out->number <= UINT32_MAX &&
+	       !parse_number(dash + 1, false, &out->to) && out->to <= UINT32_MAX;
+}
+
+static bool take_callee(char *text, struct pointspec *out)
+{
+	strcpy(out->callee, text); /* no longer than what it is a part of */
+	return *text && !strpbrk(text, ":+/@");
+}
+
+/* What names several points. */
+static const struct {
+	const char *word;
+	enum pointspec_suffix suffix;
+	bool (*take)(char *rest, struct pointspec *out); /* NULL: there is no rest */
+} sets[] = {
+	{":blocks", POINTSPEC_BLOCKS, NULL},
+	{":edges", POINTSPEC_EDGES, NULL},
+	{":insns", POINTSPEC_INSNS, NULL},
+	{":blocks:post", POINTSPEC_BLOCK_ENDS, NULL},
+	{":insns:after", POINTSPEC_AFTERS, NULL},
+	{":edge/", POINTSPEC_EDGE_BETWEEN, take_between},
+	{":call/", POINTSPEC_CALL_TO, take_callee},
+};
+
+static bool take_set_word(const char *text, size_t i, struct pointspec *out)
+{
+	size_t len = strlen(sets[i].word);
+	char rest[sizeof(out->callee)], *slash;
+	uint64_t order = 0;
+
+	if (strncmp(text, sets[i].word, len) || strlen(text + len) >= sizeof(rest))
+		return false;
+	strcpy(rest, text + len);
+	slash = strchr(rest, '/');
+	if (slash && (parse_number(slash + 1, false, &order) || order > UINT16_MAX))
+		return false;
+	if (slash)
+		*slash = '\0';
+	out->suffix = sets[i].suffix;
+	out->order = (uint16_t)order;
+	return sets[i].take ? sets[i].take(rest, out) : !*rest;
+}
+
+static bool take_suffix(const char *text, struct pointspec *out)
+{
+	if (take_point(text, out))
+		return true;
+	for (size_t i = 0; i < sizeof(sets) / sizeof(*sets); i++)
+		if (take_set_word(text, i, out))
+			return true;
+	*out = (struct pointspec){0};
+	return false;
+}
+
+/* Cut off what stands behind the function, if it is something that is known. */
+static void cut_suffix(char *text, struct pointspec *out)
+{
+	for (char *p = strpbrk(text, ":+"); p; p = strpbrk(p + 1, ":+")) {
+		if (take_suffix(p, out)) {
+			*p = '\0';
+			return;
+		}
 	}
-	out->suffix = POINTSPEC_OFFSET;
-	*why = "an offset is decimal or 0x and hexadecimal: FUNCTION+0x1c";
-	if (parse_number(plus + 1, false, &out->number))
-		return -EINVAL;
-	*plus = '\0';
-	return 0;
 }
 
 static int cut_picked(char *text, struct pointspec *out, const char **why)
@@ -89,8 +149,10 @@ static int take_names(const char *text, struct pointspec *out, const char **why)
 	const char *colon = strchr(text, ':');
 	const char *function = colon ? colon + 1 : text;
 
-	*why = "too many colons: [MODULE:]FUNCTION[:entry|:exit|:block/N]";
-	if (strchr(function, ':'))
+	*why = "behind FUNCTION may stand :entry, :exit, :calls, :returns, :block/N[:pre|:post], "
+	       ":edge/N, :blocks, :edges, :insns, :edge/FROM-TO, :call/CALLEE or "
+	       "+OFFSET[:before|:after], and /ORDER behind that";
+	if (strpbrk(text, "+/") || strchr(function, ':'))
 		return -EINVAL;
 	*why = "a name is empty or too long";
 	if (!*function || colon == text || strlen(function) >= sizeof(out->function) ||
@@ -104,7 +166,7 @@ static int take_names(const char *text, struct pointspec *out, const char **why)
 
 int pointspec_parse(const char *text, struct pointspec *out, const char **why)
 {
-	char buf[sizeof(out->module) + sizeof(out->function) + 64];
+	char buf[sizeof(out->module) + sizeof(out->function) + sizeof(out->callee)];
 	int n = snprintf(buf, sizeof(buf), "%s", text);
 
 	*out = (struct pointspec){0};
@@ -116,8 +178,8 @@ int pointspec_parse(const char *text, struct pointspec *out, const char **why)
 		*why = "an address is hexadecimal: 0xffffffff81000000";
 		return parse_number(text, true, &out->number);
 	}
-	if (cut_colon_suffix(buf, out, why) || cut_offset(buf, out, why) ||
-	    cut_picked(buf, out, why))
+	cut_suffix(buf, out);
+	if (cut_picked(buf, out, why))
 		return -EINVAL;
 	return take_names(buf, out, why);
 }

@@ -4,28 +4,50 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "cfg_view.h"
 #include "cli.h"
 #include "out/json.h"
 
 /* A block is hot that runs more often than in every 20th call of its function. */
 #define HOT_SHARE 20
 
-int report_open(struct report *r, FILE *out, bool json, bool blocks, bool timed)
-{
-	static const struct ki_column all[] = {
-		{"TIME", KI_ALIGN_RIGHT, 8},	 {"COUNT", KI_ALIGN_RIGHT, 12},
-		{"RATE/S", KI_ALIGN_RIGHT, 12},	 {"POINT", KI_ALIGN_LEFT, 0},
-		{"ADDRESS", KI_ALIGN_LEFT, 18},	 {"SIZE", KI_ALIGN_RIGHT, 5},
-		{"ENTRIES", KI_ALIGN_RIGHT, 12}, {"SHARE", KI_ALIGN_RIGHT, 8},
-		{"HEAT", KI_ALIGN_LEFT, 0},
-	};
-	unsigned int skip = timed ? 0 : 1, n = blocks ? 9 : 5;
+static const char *const metric_names[METRICS] = {
+	[METRIC_CALLS] = "calls",
+	[METRIC_BLOCKS] = "blocks",
+	[METRIC_EDGES] = "edges",
+};
 
-	*r = (struct report){.out = out, .metric = blocks ? "blocks" : "calls"};
-	r->blocks = blocks;
-	r->timed = timed;
-	return json ? 0 : ki_table_new(&r->table, all + skip, n - skip);
+static int new_table(struct report *r)
+{
+	static const struct ki_column common[] = {
+		{"TIME", KI_ALIGN_RIGHT, 8},	{"COUNT", KI_ALIGN_RIGHT, 12},
+		{"RATE/S", KI_ALIGN_RIGHT, 12}, {"POINT", KI_ALIGN_LEFT, 0},
+		{"ADDRESS", KI_ALIGN_LEFT, 18},
+	};
+	static const struct ki_column more[METRICS][4] = {
+		[METRIC_BLOCKS] = {{"SIZE", KI_ALIGN_RIGHT, 5},
+				   {"ENTRIES", KI_ALIGN_RIGHT, 12},
+				   {"SHARE", KI_ALIGN_RIGHT, 8},
+				   {"HEAT", KI_ALIGN_LEFT, 0}},
+		[METRIC_EDGES] = {{"FROM", KI_ALIGN_RIGHT, 5},
+				  {"TO", KI_ALIGN_LEFT, 5},
+				  {"KIND", KI_ALIGN_LEFT, 0}},
+	};
+	struct ki_column all[9];
+	unsigned int skip = r->timed ? 0 : 1, n = 5 - skip;
+
+	memcpy(all, common + skip, n * sizeof(*all));
+	for (unsigned int i = 0; i < 4 && more[r->metric][i].title; i++)
+		all[n++] = more[r->metric][i];
+	return ki_table_new(&r->table, all, n);
+}
+
+int report_open(struct report *r, FILE *out, bool json, enum metric metric, bool timed)
+{
+	*r = (struct report){.out = out, .metric = metric, .timed = timed};
+	return json ? 0 : new_table(r);
 }
 
 void report_close(struct report *r)
@@ -63,6 +85,44 @@ static void share_cells(struct ki_table *t, const struct points *p, const struct
 	ki_table_cell(t, pt->value > e->value / HOT_SHARE ? "hot" : "cold");
 }
 
+/* Where the edge leads: a block, a function, or nowhere that is known. */
+static const char *edge_to(const struct point *pt, char *buf, size_t len)
+{
+	const struct ki_edge *e = &pt->edge;
+
+	if (e->to_block != KI_NONE)
+		snprintf(buf, len, "%u", e->to_block);
+	else if (e->to)
+		snprintf(buf, len, "0x%" PRIx64, e->to);
+	else
+		snprintf(buf, len, "-");
+	return buf;
+}
+
+static void edge_cells(struct ki_table *t, const struct point *pt)
+{
+	char to[32];
+
+	if (pt->at.kind != KI_POINT_EDGE) {
+		ki_table_cell(t, "-");
+		ki_table_cell(t, "-");
+		ki_table_cell(t, "-");
+		return;
+	}
+	ki_table_cell(t, "%u", pt->edge.block);
+	ki_table_cell(t, "%s", edge_to(pt, to, sizeof(to)));
+	ki_table_cell(t, "%s", cfg_edge_kind(&pt->edge));
+}
+
+static void block_cells(struct ki_table *t, const struct points *p, const struct point *pt)
+{
+	if (pt->size)
+		ki_table_cell(t, "%" PRIu64, pt->size);
+	else
+		ki_table_cell(t, "-");
+	share_cells(t, p, pt);
+}
+
 static void text_row(struct report *r, const struct points *p, const struct point *pt, double time,
 		     double seconds)
 {
@@ -74,13 +134,21 @@ static void text_row(struct report *r, const struct points *p, const struct poin
 	ki_table_cell(t, "%.1f", seconds > 0 ? (double)pt->value / seconds : 0.0);
 	ki_table_cell(t, "%s", pt->name);
 	ki_table_cell(t, "0x%" PRIx64, pt->addr);
-	if (!r->blocks)
-		return;
-	if (pt->size)
-		ki_table_cell(t, "%" PRIu64, pt->size);
-	else
-		ki_table_cell(t, "-");
-	share_cells(t, p, pt);
+	if (r->metric == METRIC_BLOCKS)
+		block_cells(t, p, pt);
+	else if (r->metric == METRIC_EDGES)
+		edge_cells(t, pt);
+}
+
+static void json_edge(struct ki_json *j, const struct point *pt)
+{
+	ki_json_u64(j, "edge", pt->at.edge);
+	ki_json_u64(j, "block", pt->edge.block);
+	ki_json_str(j, "kind", cfg_edge_kind(&pt->edge));
+	if (pt->edge.to_block != KI_NONE)
+		ki_json_u64(j, "to_block", pt->edge.to_block);
+	if (pt->edge.to)
+		ki_json_hex(j, "to", pt->edge.to);
 }
 
 static int json_row(struct report *r, const struct point *pt, double time)
@@ -89,7 +157,7 @@ static int json_row(struct report *r, const struct point *pt, double time)
 
 	ki_json_init(&j, r->out);
 	ki_json_open(&j, NULL, '{');
-	ki_json_str(&j, "metric", r->metric);
+	ki_json_str(&j, "metric", metric_names[r->metric]);
 	ki_json_str(&j, "point", pt->name);
 	if (pt->reason)
 		ki_json_str(&j, "reason", ki_reason_tag(pt->reason));
@@ -100,8 +168,12 @@ static int json_row(struct report *r, const struct point *pt, double time)
 	ki_json_hex(&j, "address", pt->addr);
 	ki_json_str(&j, "module", cli_module(pt->sym));
 	ki_json_str(&j, "function", pt->sym->name);
-	if (pt->at.kind == KI_POINT_BLOCK)
+	if (pt->at.kind == KI_POINT_BLOCK || pt->at.kind == KI_POINT_BLOCK_END)
 		ki_json_u64(&j, "block", pt->at.block);
+	else if (pt->at.kind == KI_POINT_EDGE)
+		json_edge(&j, pt);
+	if (pt->order)
+		ki_json_u64(&j, "order", pt->order);
 	if (pt->size)
 		ki_json_u64(&j, "size", pt->size);
 	ki_json_close(&j);

@@ -13,12 +13,11 @@
 struct report {
 	FILE *out;
 	struct ki_table *table; /* NULL: JSON */
-	const char *metric;
-	bool blocks; /* a block's row is compared with its function's entry */
-	bool timed;  /* rows of many intervals */
+	enum metric metric;	/* which columns there are */
+	bool timed;		/* rows of many intervals */
 };
 
-int report_open(struct report *r, FILE *out, bool json, bool blocks, bool timed);
+int report_open(struct report *r, FILE *out, bool json, enum metric metric, bool timed);
 void report_close(struct report *r);
 
 /* A row per point with a value, the largest first: of `seconds` seconds, `time` after the start. */

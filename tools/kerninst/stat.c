@@ -10,6 +10,7 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
 #include "command.h"
@@ -20,16 +21,25 @@
 static const char usage[] =
 	"Usage: kerninst stat [OPTION...] POINT... [-- COMMAND...]\n"
 	"Count how often points of the kernel are reached: while COMMAND runs, or until Ctrl-C.\n\n"
-	"POINT is [MODULE:]FUNCTION[:entry|:exit|:block/N|+OFFSET] or 0xADDRESS. MODULE and\n"
-	"FUNCTION may be globs; the kernel itself is the module kernel. FUNCTION alone means its\n"
-	"entry, or with -m blocks all its blocks. FUNCTION@0xADDRESS picks one of several functions\n"
-	"of the same name.\n\n"
-	"  -m, --metric calls|blocks  what FUNCTION alone means [calls]\n"
+	"POINT is 0xADDRESS, or [MODULE:]FUNCTION, alone or with one of these behind it:\n"
+	"  :entry  :exit        when it is called; when it returns or jumps to another function\n"
+	"  :block/N[:pre|:post]  the beginning or the end of a block; :blocks[:post]: of each\n"
+	"  :edge/N  :edge/A-B   an edge; those from block A to block B; :edges: each edge\n"
+	"  +OFFSET[:before|:after]  an instruction; :insns[:after]: each\n"
+	"  :calls  :returns     before all its calls; behind all that come back\n"
+	"  :call/CALLEE         each call of, or jump to, CALLEE\n"
+	"and /ORDER behind that: of several at one place, the lowest runs first. MODULE, FUNCTION,\n"
+	"CALLEE may be globs; the kernel itself is the module kernel. FUNCTION alone means its entry,\n"
+	"or what -m says. FUNCTION@0xADDRESS picks one of several functions of the same name.\n\n"
+	"  -m, --metric calls|blocks|edges  what FUNCTION alone means [calls]\n"
 	"  -i, --interval SECONDS     a table of what was added, every so often\n"
 	"      --for SECONDS          stop after that time\n"
 	"  -o, --output FILE          write the result there, not to standard output\n"
 	"      --json                 one object per line\n"
 	"      --text-hash            hash the kernel's text before and after; differing: status 1\n"
+	"      --move                 move each function as a whole: each counter costs one\n"
+	"                             instruction, each return into the function a jump\n"
+	"      --progress             show progress even if standard error is no terminal\n"
 	"  -q, --quiet                no warnings about refused points, no progress\n"
 	"  -h, --help                 this text\n\n"
 	"With -m blocks a block is cold that runs at most once in 20 calls of its function.\n\n"
@@ -39,10 +49,12 @@ static const char usage[] =
 	"  kerninst stat vfs_read vfs_write -- tar cf /dev/null /etc\n"
 	"  kerninst stat -i 1 'tcp_*'\n"
 	"  kerninst stat -m blocks tcp_v4_rcv -- curl -s localhost\n"
+	"  kerninst stat -m edges vfs_read -- ls\n"
 	"  kerninst stat --json --for 10 ext4:ext4_sync_file:exit\n";
 
 struct options {
-	bool blocks, json, hash, quiet;
+	enum metric metric;
+	bool json, hash, quiet, move, progress;
 	double interval, duration; /* 0: none */
 	const char *output;
 	char **points, **command; /* command NULL: none */
@@ -75,14 +87,23 @@ static int cut_command(int argc, char **argv, struct options *o)
 	return argc;
 }
 
+static int take_metric(const struct verb *self, const char *text, enum metric *out)
+{
+	static const char *const names[METRICS] = {"calls", "blocks", "edges"};
+
+	for (unsigned int i = 0; i < METRICS; i++)
+		if (!strcmp(text, names[i])) {
+			*out = (enum metric)i;
+			return CLI_OK;
+		}
+	return cli_misuse(self, "no metric '%s'; calls, blocks or edges", text);
+}
+
 static int take_option(const struct verb *self, int c, struct options *o)
 {
 	switch (c) {
 	case 'm':
-		o->blocks = !strcmp(optarg, "blocks");
-		if (!o->blocks && strcmp(optarg, "calls"))
-			return cli_misuse(self, "no metric '%s'; calls or blocks", optarg);
-		break;
+		return take_metric(self, optarg, &o->metric);
 	case 'i':
 		if (!cli_seconds(optarg, &o->interval))
 			return cli_misuse(self, "'%s' is no interval in seconds", optarg);
@@ -99,6 +120,12 @@ static int take_option(const struct verb *self, int c, struct options *o)
 		break;
 	case 't':
 		o->hash = true;
+		break;
+	case 'p':
+		o->progress = true;
+		break;
+	case 'v':
+		o->move = true;
 		break;
 	case 'q':
 		o->quiet = true;
@@ -117,6 +144,8 @@ static int parse_options(const struct verb *self, int argc, char **argv, struct 
 						{"output", required_argument, NULL, 'o'},
 						{"json", no_argument, NULL, 'j'},
 						{"text-hash", no_argument, NULL, 't'},
+						{"move", no_argument, NULL, 'v'},
+						{"progress", no_argument, NULL, 'p'},
 						{"quiet", no_argument, NULL, 'q'},
 						{"help", no_argument, NULL, 'h'},
 						{0}};
@@ -164,6 +193,17 @@ static int hash_text(struct run *r, char hash[KI_TEXT_HASH_LEN])
 	return ki_target_text_hash(r->t, hash, &err) ? cli_fail(&err) : CLI_OK;
 }
 
+/* Edges have a table of their own, however they were asked for. */
+static enum metric shown(const struct run *r)
+{
+	if (r->o->metric != METRIC_CALLS)
+		return r->o->metric;
+	for (size_t i = 0; i < r->points.v.n; i++)
+		if (r->points.v.v[i].at.kind != KI_POINT_EDGE)
+			return METRIC_CALLS;
+	return METRIC_EDGES;
+}
+
 static int open_report(struct run *r)
 {
 	const struct options *o = r->o;
@@ -171,9 +211,14 @@ static int open_report(struct run *r)
 	r->out = o->output ? fopen(o->output, "we") : stdout;
 	if (!r->out)
 		return cli_error("%s: %s", o->output, strerror(errno));
-	if (report_open(&r->report, r->out, o->json, o->blocks, o->interval > 0))
+	if (report_open(&r->report, r->out, o->json, shown(r), o->interval > 0))
 		return cli_no_memory();
 	return CLI_OK;
+}
+
+static bool no_progress(const struct options *o)
+{
+	return o->quiet || (!o->progress && !isatty(STDERR_FILENO));
 }
 
 static int prepare(struct run *r, const struct asked *asked)
@@ -185,7 +230,7 @@ static int prepare(struct run *r, const struct asked *asked)
 
 	ret = open_or_fail(&live, &r->t);
 	if (!ret)
-		ret = points_resolve(&r->points, r->t, asked, o->blocks, o->quiet);
+		ret = points_resolve(&r->points, r->t, asked, o->metric, o->move, no_progress(o));
 	if (!ret)
 		ret = open_report(r);
 	if (ret)
@@ -201,18 +246,44 @@ static int prepare(struct run *r, const struct asked *asked)
 	return ret ? cli_error("%s: %s", o->command[0], strerror(-ret)) : CLI_OK;
 }
 
+static bool show_installed(void *arg, size_t done, size_t all)
+{
+	(void)all;
+	cli_progress_at(arg, done);
+	return !wait_is_interrupted();
+}
+
+/* Of what the plan does next. */
+static void begin_progress(struct run *r, struct cli_progress *progress, const char *what)
+{
+	cli_progress_start(progress, what, ki_plan_chunks(r->points.plan), no_progress(r->o));
+	ki_plan_on_progress(r->points.plan, show_installed, progress);
+}
+
 static int take_out(struct run *r)
 {
+	struct cli_progress progress;
 	struct ki_err err = {0};
+	int ret;
 
-	return ki_plan_remove(r->points.plan, r->t, &err) ? cli_fail(&err) : CLI_OK;
+	begin_progress(r, &progress, "taking out");
+	ret = ki_plan_remove(r->points.plan, r->t, &err);
+	cli_progress_end(&progress);
+	return ret ? cli_fail(&err) : CLI_OK;
 }
 
 static int put_in(struct run *r)
 {
+	struct cli_progress progress;
 	struct ki_err err = {0};
+	int ret;
 
-	if (ki_plan_apply(r->points.plan, r->t, true, &err))
+	begin_progress(r, &progress, "installing");
+	ret = ki_plan_apply(r->points.plan, r->t, true, &err);
+	cli_progress_end(&progress);
+	if (ret == -ECANCELED)
+		return cli_error("interrupted while installing; nothing is installed");
+	if (ret)
 		return cli_fail(&err);
 	points_note_refusals(&r->points);
 	if (points_refused(&r->points) == r->points.v.n) {

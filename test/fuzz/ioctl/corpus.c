@@ -393,7 +393,7 @@ static void vary_windows(struct ki_window *w, unsigned int n, bool dry, struct r
 	for (i = 0; i < n; i++) {
 		if (rng_one_in(r, 3))
 			w[i].board = rng_below(r, KI_BOARD_KINDS);
-		if (w[i].board == KI_BOARD_BOUNCE && !dry && !rng_one_in(r, 32))
+		if (w[i].board == KI_BOARD_BOUNCE && !dry && !rng_one_in(r, 128))
 			w[i].board = KI_BOARD_TRAP;
 		if (w[i].board == KI_BOARD_BOUNCE)
 			w[i].bounce = pick_bounce(&w[i], &w[rng_below(r, n)], r);

@@ -37,7 +37,7 @@
 #include <linux/sched.h>
 #include <linux/seq_file.h>
 #include <linux/uaccess.h>
-#include <asm/irq_regs.h>
+#include <asm/unwind.h>
 
 #define CODE_BYTES 104
 #define IDLE_NS	   300000
@@ -92,12 +92,21 @@ static void hold_in_interrupt(void)
 	WRITE_ONCE(phase, RELEASED);
 }
 
+/* Does this interrupt stand on top of the wanted instruction? The stack says so. */
+static bool at_wanted(void)
+{
+	struct unwind_state s;
+
+	for (unwind_start(&s, current, NULL, NULL); !unwind_done(&s); unwind_next_frame(&s))
+		if (unwind_get_return_address(&s) == want)
+			return true;
+	return false;
+}
+
 /* Hard interrupt at the instruction where the breakpoint was met. */
 static void on_irq(struct irq_work *unused)
 {
-	struct pt_regs *regs = get_irq_regs();
-
-	if (regs && regs->ip != want) {
+	if (!at_wanted()) {
 		late++;
 		WRITE_ONCE(armed, true); /* it came late: once more */
 		return;

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+/*
+ * Moving a whole function: all its windows are linked into one patch (a group), so that control,
+ * once it is in there, goes from block to block without coming back to the text. A chunk then
+ * costs its own instructions and nothing else.
+ *
+ * Control leaves the patch where it must: a call pushes the original return address, since no
+ * return address may point into a patch, so the callee returns into the text; an instruction that
+ * may not be displaced (a static branch, a static call, the ftrace site) is run where it is; a
+ * fault goes to its fixup. Where control comes back into the text there has to be a springboard:
+ *
+ *   - the first instruction, or what follows those at the entry that may not be displaced
+ *   - behind each call
+ *   - behind, and at the targets of, what may not be displaced
+ *   - at fixups, at the targets of jump tables, and where other functions jump to
+ *   - and every host in whose tail one of these bounces
+ *
+ * All other windows need none. The text that they leave is still right if somebody is there, a
+ * task that was there before: it runs uncounted up to the next springboard.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "splice/move.h"
+
+struct boards {
+	const struct ki_function *fn;
+	const struct ki_spans *spans;
+	bool *v;
+	bool inside; /* control would come into the middle of a window */
+};
+
+static void come_to(struct boards *b, uint64_t addr)
+{
+	const struct ki_span *s;
+
+	if (addr < b->fn->start || addr >= b->fn->end)
+		return;
+	s = ki_spans_at(b->spans, b->fn, addr);
+	if (!s)
+		return; /* run in the text: what follows it is looked at for itself */
+	b->inside |= s->addr != addr;
+	b->v[s - b->spans->v] = true;
+}
+
+static bool goes_on(const struct ki_insn *in)
+{
+	switch (in->kind) {
+	case KI_INSN_JMP:
+	case KI_INSN_JMP_INDIRECT:
+	case KI_INSN_RET:
+	case KI_INSN_BAD:
+	case KI_INSN_PAD:
+		return false;
+	default:
+		return !(in->flags & KI_INSN_NORETURN);
+	}
+}
+
+static bool is_call(const struct ki_insn *in)
+{
+	return in->kind == KI_INSN_CALL || in->kind == KI_INSN_CALL_INDIRECT;
+}
+
+static void look_at(struct boards *b, const struct ki_insn *in)
+{
+	bool in_text = !ki_spans_at(b->spans, b->fn, in->addr);
+
+	if (in->kind == KI_INSN_PAD)
+		return;
+	if ((in_text || is_call(in)) && goes_on(in))
+		come_to(b, in->addr + in->len);
+	if (in_text && !(in->flags & KI_INSN_RIP))
+		come_to(b, in->target);
+}
+
+int ki_move_boards(const struct ki_function *fn, const struct ki_spans *spans, bool *boarded)
+{
+	struct boards b = {.fn = fn, .spans = spans, .v = boarded};
+
+	come_to(&b, fn->start);
+	for (uint32_t i = 0; i < fn->ninsns; i++)
+		look_at(&b, &fn->insns[i]);
+	for (uint32_t i = 0; i < fn->nblocks; i++)
+		if (fn->blocks[i].entered)
+			come_to(&b, fn->blocks[i].start);
+	for (uint32_t i = 0; i < fn->nedges; i++)
+		if (fn->edges[i].kind == KI_EDGE_FIXUP || fn->edges[i].kind == KI_EDGE_TABLE)
+			come_to(&b, fn->edges[i].to);
+	for (size_t i = 0; i < spans->n; i++)
+		if (boarded[i] && spans->v[i].host != KI_NONE)
+			boarded[spans->v[i].host] = true;
+	return b.inside ? -EINVAL : 0;
+}

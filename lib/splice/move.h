@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Which windows of a function that is moved as a whole need a springboard.
+ */
+#ifndef KI_SPLICE_MOVE_H
+#define KI_SPLICE_MOVE_H
+
+#include "kerninst/splice.h"
+
+/*
+ * Set boarded[i], of spans->n that are false, for each window that control comes to from the
+ * text. -EINVAL: it would come into the middle of one; the function cannot be moved.
+ */
+int ki_move_boards(const struct ki_function *fn, const struct ki_spans *spans, bool *boarded);
+
+#endif

@@ -1,0 +1,90 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Faults in patches. With a counter at every instruction of the kernel that has an exception row:
+# a program whose system calls get bad pointers sees what it sees without; a task that sleeps in
+# a fault, in a patch or in what a patch displaces, goes on well, however late. And a warning
+# whose ud2 is displaced is the same warning.
+. "$(dirname "$0")/lib.sh"
+start
+cover=$top/build/test/cover
+badptr=$prog/badptr
+field() { "$ki" info --quick --json | sed -n "s/.*\"$1\": *\([0-9]*\).*/\1/p"; }
+until_true() { for _ in $(seq 100); do "$@" && return; sleep 0.1; done; return 1; }
+
+ok "bad pointers, uninstrumented" bash -c "'$badptr' > /tmp/before"
+ok "faults and no faults" test "$(grep -c EFAULT /tmp/before)" -gt 500 -a "$(grep -vc EFAULT /tmp/before)" -gt 500
+ok "instrumented" bash -c "'$cover' -e -- bash -c '$badptr > /tmp/after; ls -lR /usr/bin > /dev/null' > /tmp/cover"
+sed 's/^/# /' /tmp/cover
+ok "the same results" diff /tmp/before /tmp/after
+ok "counters were hit" test "$(sed -n 's/.* \([0-9]*\) hits/\1/p' /tmp/cover)" -gt 1000
+ok "instructions with a row were instrumented" test \
+	"$(sed -n 's/.* \([0-9]*\) sites of.*/\1/p' /tmp/cover)" -gt 300
+
+copying=(copy_user_generic_unrolled copy_user_generic_string copy_user_enhanced_fast_string
+	rep_movs_alternative copy_user_generic _copy_from_user _copy_to_user raw_copy_from_user
+	clear_user_original clear_user_rep_good clear_user_erms rep_stos_alternative
+	fault_in_readable copy_page_from_iter_atomic _copy_from_iter _copy_to_iter strncpy_from_user
+	strnlen_user __get_user_1 __get_user_2 __get_user_4 __get_user_8 __put_user_1 __put_user_2
+	__put_user_4 __put_user_8 __get_user_nocheck_4 __put_user_nocheck_4)
+ok "every instruction of what copies, instrumented" \
+	bash -c "'$cover' ${copying[*]} -- bash -c '$badptr > /tmp/after' > /tmp/cover"
+sed 's/^/# /' /tmp/cover
+ok "the same results" diff /tmp/before /tmp/after
+
+# ---- a task that sleeps in a fault ----
+sleeper() { # NAME: start one, and wait until it sleeps
+	rm -f "/tmp/$1".*
+	setsid sh -c "$badptr sleep /tmp/$1; echo \$? > /tmp/$1.status" &> /dev/null &
+	until_true test -e "/tmp/$1.asleep"
+}
+wake() {
+	touch "/tmp/$1.wake"
+	until_true test -s "/tmp/$1.status" && test "$(cat "/tmp/$1.status")" = 0
+}
+export -f sleeper until_true
+export badptr
+sleep 1
+is "the heap is empty" "$(field heap_used)" 0
+
+# In the original, while a patch is put on top of it.
+ok "one sleeps in the original" sleeper original
+ok "instrumented and taken out over it" "$cover" -e -- true
+"$cover" "${copying[@]}" -- sh -c 'touch /tmp/installed; sleep 3' > /dev/null &
+until_true test -e /tmp/installed
+ok "it goes on in what is instrumented now" wake original
+wait
+
+# In a patch, that is taken out meanwhile.
+ok "one sleeps in a patch" "$cover" "${copying[@]}" -- bash -c 'sleeper patch'
+until_true test "$(field windows)" = 0
+sleep 1.5
+ok "its patch stays: $(field heap_used) bytes" test "$(field heap_used)" -gt 0
+is "and so does the driver" "$(rmmod kerninst 2> /dev/null; echo $?)" 1
+ok "and new ones do not take its place" "$cover" -e -- true
+ok "it goes on" wake patch
+sleep 1.5
+is "then its patch goes" "$(field heap_used)" 0
+
+# ---- warnings ----
+insmod "$top/build/frames/$(uname -r)/ki_frames.ko"
+warnings() { # how often it was run into, and what was said, without what differs
+	echo warn > /proc/ki_frames
+	echo warn > /proc/ki_frames
+	dmesg | sed -n 's/.*\(WARNING: \).* at \(.*work.c:[0-9]*\) .*/\1\2/p; s/.*\(ki_frames: .*\)/\1/p'
+	dmesg -C
+}
+export -f warnings
+warnings > /tmp/plain
+is "two warnings each time and one once" "$(grep -c WARNING /tmp/plain)" 3
+rmmod ki_frames
+insmod "$top/build/frames/$(uname -r)/ki_frames.ko"
+"$cover" ki_frames_warn -- bash -c 'warnings > /tmp/patched; warnings > /tmp/again' > /tmp/cover
+sed 's/^/# /' /tmp/cover
+ok "both sites were instrumented" grep -q ' 2 sites' /tmp/cover
+ok "instrumented: the same warnings, of the same lines" diff /tmp/plain /tmp/patched
+is "the one that speaks once has spoken" "$(grep -c once /tmp/again)" 0
+warnings > /tmp/again
+is "also when the patch is gone" "$(grep -c once /tmp/again)" 0
+is "and the other goes on" "$(grep -c 'each time' /tmp/again)" 2
+rmmod ki_frames
+finish

@@ -1,0 +1,23 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# 20,000 counters at blocks all over the kernel, in and out: in how much time, and for how long it
+# keeps a CPU from other work. Emulated, so bounds are wide; what is measured is printed.
+. "$(dirname "$0")/lib.sh"
+start
+out=/tmp/mass
+"$top/build/test/mass" 20000 25 > $out
+status=$?
+sed 's/^/# /' $out
+of() { sed -n "s/^$1 //p" $out; }
+at_most() { # NAME VALUE BOUND
+	ok "$1: $2, at most $3" awk -v v="$2" -v max="$3" 'BEGIN { exit !(v != "" && v + 0 <= max) }'
+}
+is "20,000 counters" "$status $(of counters)" "0 20000"
+at_most "refused" "$(of refused)" 200
+ok "they count" test "$(of hits)" -gt 10000
+at_most "seconds to install" "$(of install)" 20
+at_most "seconds to take out" "$(of remove)" 20
+rest=$(of ms_held_rest)
+at_most "ms that a CPU is held up by installing" "$(of ms_held_install)" "$(awk -v r="$rest" 'BEGIN { print r + 30 }')"
+at_most "ms that a CPU is held up by taking out" "$(of ms_held_remove)" "$(awk -v r="$rest" 'BEGIN { print r + 30 }')"
+finish

@@ -1,0 +1,109 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Functions and calls are replaced while sessions come and go, in every order, with counters at the
+# same places. /proc/ki_replace calls a by two calls, a pointer and a jump; a, b, c give 1, 2, 3.
+. "$(dirname "$0")/lib.sh"
+ok "the test module loads" insmod "$top/build/replace/$(uname -r)/ki_replace.ko"
+start
+m=ki_replace
+results() {
+	cat /proc/ki_replace
+}
+
+# shellcheck disable=SC2317 # called through ok
+wait_for() { # RESULTS
+	for _ in $(seq 100); do
+		[ "$(results)" = "$1" ] && return
+		sleep 0.1
+	done
+	echo "the results are $(results), not $1"
+	return 1
+}
+
+pids=()
+begin() { # NAME WHAT=WHAT RESULTS: in a session of its own
+	"$ki" replace -q "$2" < /dev/null > /dev/null 2> /tmp/replace_err &
+	pids[$1]=$!
+	ok "$2" wait_for "$3"
+}
+
+end() { # NAME RESULTS
+	kill -INT "${pids[$1]}"
+	wait "${pids[$1]}"
+	is "session $1 is taken out" "$(results)" "$2"
+}
+
+replaced_while() { # ARGUMENT... -- : the results while these are replaced
+	"$ki" replace -q "$@" cat /proc/ki_replace 2>&1
+}
+
+is "nothing is replaced" "$(results)" "11 21 31 41"
+is "a function, for all callers" "$(replaced_while $m:${m}_a=$m:${m}_b --)" "12 22 32 42"
+is "and back" "$(results)" "11 21 31 41"
+is "the calls of one caller" "$(replaced_while "$m:${m}_first->${m}_a=$m:${m}_b" --)" "12 21 31 41"
+is "a jump in place of a call" "$(replaced_while "$m:${m}_tail->${m}_a=$m:${m}_c" --)" "11 21 31 43"
+is "several at once" "$(replaced_while "$m:${m}_first->${m}_a=${m}_b" "${m}_tail->${m}_a=${m}_c" --)" "12 21 31 43"
+is "a function, and a call of it" "$(replaced_while ${m}_a=${m}_b "${m}_second->${m}_a=${m}_c" --)" "12 23 32 42"
+
+begin 1 ${m}_a=${m}_b "12 22 32 42"
+begin 2 ${m}_a=${m}_c "13 23 33 43"
+end 2 "12 22 32 42"
+end 1 "11 21 31 41"
+begin 1 ${m}_a=${m}_b "12 22 32 42"
+begin 2 ${m}_a=${m}_c "13 23 33 43"
+end 1 "13 23 33 43"
+begin 1 ${m}_a=${m}_b "12 22 32 42"
+end 2 "12 22 32 42"
+end 1 "11 21 31 41"
+begin 1 ${m}_a=${m}_b "12 22 32 42"
+kill -9 "${pids[1]}"
+wait "${pids[1]}" 2> /dev/null
+ok "killed: it is gone" wait_for "11 21 31 41"
+
+# ---- counters at the same time ----
+counted() { # POINT... : the counts over one reading
+	"$ki" stat --json "$@" -- cat /proc/ki_replace 2> /dev/null |
+		sed -n 's/.*"point":"\([^"]*\)".*"value":\([0-9]*\).*/\1 \2/p' | sort | tr '\n' ' '
+}
+is "counts without replacement" "$(counted ${m}_a ${m}_b)" "${m}_a 4 ${m}_b 0 "
+begin 1 ${m}_a=${m}_b "12 22 32 42"
+is "of a replaced function calls are counted, and of the other" "$(counted ${m}_a ${m}_b)" "${m}_a 4 ${m}_b 4 "
+is "the replaced one does not return" "$(counted ${m}_a:exit ${m}_b:exit)" "${m}_a:exit 0 ${m}_b:exit 4 "
+end 1 "11 21 31 41"
+"$ki" stat --json -o /tmp/replace.json ${m}_a ${m}_b:exit < /dev/null 2> /dev/null &
+stat=$!
+sleep 3
+begin 1 ${m}_a=${m}_b "12 22 32 42"
+end 1 "11 21 31 41"
+begin 2 ${m}_a=${m}_c "13 23 33 43"
+kill -INT $stat
+wait $stat
+ok "counters come before a replacement and go before it" wait_for "13 23 33 43"
+ok "and have counted" test "$(value ${m}_b:exit < /tmp/replace.json)" -ge 4
+end 2 "11 21 31 41"
+
+# ---- manners ----
+# shellcheck disable=SC2317 # called through ok
+refuses() { # STATUS PATTERN ARGUMENT...
+	local want=$1 pattern=$2 out status
+	shift 2
+	out=$("$ki" replace "$@" -- true 2>&1)
+	status=$?
+	echo "$status: $out"
+	[ "$status" = "$want" ] && grep -qiE "$pattern" <<< "$out"
+}
+ok "it warns" bash -c "'$ki' replace ${m}_a=${m}_b -- true 2>&1 | grep -q DANGER"
+is "--dry-run changes nothing" "$("$ki" replace -n ${m}_a=${m}_b -- cat /proc/ki_replace | grep -c '[0-9] ')" 1
+ok "--dry-run says what" bash -c "'$ki' replace -n '${m}_first->${m}_a=${m}_b' | grep -q 'call in ${m}_first+'"
+ok "itself" refuses 1 'itself' ${m}_a=${m}_a
+ok "no such function" refuses 1 'no function' ${m}_a=${m}_x
+ok "no such call" refuses 1 'no such direct call' "${m}_b->${m}_a=${m}_c"
+ok "no replacement" refuses 2 'WHAT=FUNCTION' ${m}_a
+ok "the middle of a function" refuses 2 '.' ${m}_a=${m}_b+1
+ok "several functions" refuses 2 '.' 'vfs_*=vfs_read'
+ok "a function that may not be touched" refuses 1 '.' asm_exc_page_fault=${m}_b
+is "the command's status" "$("$ki" replace -q ${m}_a=${m}_b -- sh -c 'exit 5'; echo $?)" 5
+is "nothing is left" "$(results)" "11 21 31 41"
+is "text hash equals the baseline" "$(text_hash)" "$baseline"
+ok "the test module unloads" rmmod ki_replace
+finish

@@ -1,0 +1,43 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# The springboards of all windows of stock kernels: hardly any has to be a breakpoint.
+#
+# usage: test/springboards.sh KERNEL:LIMIT...	at most LIMIT of 100,000 may be
+set -u
+cd "$(dirname "$0")/.." || exit 1
+ki=build/release/bin/kerninst
+n=0 failed=0
+
+number() { # OBJECT KEY, of the springboards in JSON on standard input
+	sed -n "s/.*\"springboards\":{\(.*\)/\1/p" | sed -n "s/.*\"$1\":{\([^}]*\)}.*/\1/p" |
+		tr ',' '\n' | sed -n "s/\"$2\"://p" | tr -d '" '
+}
+
+check() { # NAME PART ALL LIMIT
+	n=$((n + 1))
+	if [ "$3" -gt 100000 ] && [ $(($2 * 100000)) -le $(($3 * $4)) ]; then
+		echo "ok $n $1: $2 of $3"
+	else
+		echo "not ok $n $1: $2 of $3 is more than $4 of 100,000"
+		failed=1
+	fi
+}
+
+for kernel in "$@"; do
+	name=${kernel%:*}
+	if ! { vmlinux=$(vm/kernel "$name" vmlinux) && map=$(vm/kernel "$name" system-map); } ||
+		! json=$($ki info --json --image "$vmlinux" --system-map "$map"); then
+		echo "not ok $((n += 1)) $name: there is no kernel to look at"
+		failed=1
+		continue
+	fi
+	for what in windows block_entries; do
+		jumps=$(number $what jump <<< "$json") bounces=$(number $what bounce <<< "$json")
+		traps=$(number $what trap <<< "$json")
+		all=$((jumps + bounces + traps))
+		echo "# $name $what: $all = $jumps jump + $bounces bounce + $traps trap"
+		check "$name: $what whose springboard is a trap" "$traps" "$all" "${kernel#*:}"
+	done
+done
+echo "1..$n"
+exit $failed

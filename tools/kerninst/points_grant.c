@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What a wish means in a function: one point, or all of a kind. A point that is wished for twice
+ * with the same order is there once.
+ */
+#include "points_grant.h"
+
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "match.h"
+
+/* [MODULE:]FUNCTION[@0xADDRESS] and what is wanted of it. */
+static char *name_point(struct resolver *r, const struct wish *w, const struct ki_point *at)
+{
+	const struct ki_symbol *sym = w->sym;
+	char picked[32] = "", what[KI_POINT_NAME_LEN] = "", *name;
+
+	if (match_is_ambiguous(r->t, sym))
+		snprintf(picked, sizeof(picked), "@0x%llx", (unsigned long long)sym->addr);
+	if (at->kind != KI_POINT_ENTRY || w->spec->suffix == POINTSPEC_ENTRY)
+		ki_point_format(at, sym->addr, w->spec->order, what);
+	if (asprintf(&name, "%s%s%s%s%s", sym->module, *sym->module ? ":" : "", sym->name, picked,
+		     what) < 0)
+		return NULL;
+	return name;
+}
+
+static bool is_there(const struct resolver *r, const struct wish *w, const struct ki_point *at)
+{
+	for (size_t i = r->first; i < r->out->v.n; i++) {
+		const struct ki_point *old = &r->out->v.v[i].at;
+
+		if (old->kind == at->kind && old->block == at->block && old->addr == at->addr &&
+		    old->edge == at->edge && r->out->v.v[i].order == w->spec->order)
+			return true;
+	}
+	return false;
+}
+
+/* What the point is about: a block, an instruction, or all of the function. */
+static void place_point(const struct ki_function *fn, struct point *p)
+{
+	const struct ki_point *at = &p->at;
+
+	switch (at->kind) {
+	case KI_POINT_BLOCK:
+	case KI_POINT_BLOCK_END:
+		if (at->block >= fn->nblocks)
+			return;
+		p->addr = fn->blocks[at->block].start;
+		p->size = fn->blocks[at->block].end - p->addr;
+		return;
+	case KI_POINT_EDGE:
+		p->edge = fn->edges[at->edge];
+		p->addr = fn->insns[p->edge.insn].addr;
+		p->size = 0;
+		return;
+	case KI_POINT_INSN:
+	case KI_POINT_AFTER:
+		p->addr = at->addr;
+		p->size = 0;
+		return;
+	default:
+		return;
+	}
+}
+
+/* literal: the wish is this point, and so what was written is its name. */
+static int add_point(struct resolver *r, const struct wish *w, struct ki_point at, bool literal)
+{
+	struct point p = {.sym = w->sym, .at = at, .order = w->spec->order};
+
+	if (is_there(r, w, &at))
+		return CLI_OK;
+	p.addr = r->fn->start;
+	p.size = w->sym->size;
+	place_point(r->fn, &p);
+	p.name = literal && w->text ? strdup(w->text) : name_point(r, w, &at);
+	if (!p.name || ki_vec_push(&r->out->v, p)) {
+		free(p.name);
+		return cli_no_memory();
+	}
+	return CLI_OK;
+}
+
+/* A wish of one thing that does not exist is an error; of a glob's, it is passed over. */
+static int no_such(const struct resolver *r, const struct wish *w, const char *what, uint32_t n,
+		   const char *verb)
+{
+	if (!w->text || r->fn->reason)
+		return CLI_OK;
+	return cli_error("%s: no such %s: %s has %u, numbered from 0; kerninst %s %s shows them",
+			 w->text, what, w->sym->name, n, verb, w->sym->name);
+}
+
+static int not_a_boundary(const struct resolver *r, const struct wish *w, uint64_t addr)
+{
+	const struct ki_function *fn = r->fn;
+	unsigned long long off = addr - fn->start, start, end;
+	char text[128];
+
+	if (!w->text && w->spec->suffix != POINTSPEC_ADDRESS)
+		return CLI_OK;
+	for (uint32_t i = 0; i < fn->ninsns; i++) {
+		const struct ki_insn *in = &fn->insns[i];
+
+		if (addr < in->addr || addr >= in->addr + in->len)
+			continue;
+		ki_insn_format(fn, in, text, sizeof(text));
+		start = in->addr - fn->start;
+		end = start + in->len;
+		return cli_error("%s+0x%llx: inside the instruction '%s' from +0x%llx to +0x%llx; "
+				 "use one of these",
+				 w->sym->name, off, text, start, end);
+	}
+	return cli_error("%s+0x%llx: no instruction of the function covers it; it has 0x%llx bytes",
+			 w->sym->name, off, (unsigned long long)(fn->end - fn->start));
+}
+
+static int grant_insn(struct resolver *r, const struct wish *w, enum ki_point_kind kind)
+{
+	bool absolute = w->spec->suffix == POINTSPEC_ADDRESS;
+	uint64_t addr = absolute ? w->spec->number : w->sym->addr + w->spec->number;
+
+	if (r->fn->reason == KI_R_OK && !ki_function_insn_at(r->fn, addr))
+		return not_a_boundary(r, w, addr);
+	return add_point(r, w, (struct ki_point){.kind = kind, .addr = addr}, true);
+}
+
+/* A function that is refused has no numbers that mean something: it is refused as a whole. */
+static int grant_refused(struct resolver *r, const struct wish *w)
+{
+	return add_point(r, w, (struct ki_point){.kind = KI_POINT_BLOCK}, true);
+}
+
+static int grant_block(struct resolver *r, const struct wish *w, enum ki_point_kind kind)
+{
+	struct ki_point at = {.kind = kind, .block = (uint32_t)w->spec->number};
+
+	if (at.block >= r->fn->nblocks && r->fn->reason == KI_R_OK)
+		return no_such(r, w, "block", r->fn->nblocks, "list -v");
+	return add_point(r, w, at, true);
+}
+
+static int grant_edge(struct resolver *r, const struct wish *w, enum ki_point_kind kind)
+{
+	struct ki_point at = {.kind = kind, .edge = (uint32_t)w->spec->number};
+
+	if (at.edge >= r->fn->nedges)
+		return r->fn->reason ? grant_refused(r, w)
+				     : no_such(r, w, "edge", r->fn->nedges, "cfg -f json");
+	return add_point(r, w, at, true);
+}
+
+static int grant_blocks(struct resolver *r, const struct wish *w, enum ki_point_kind kind)
+{
+	int ret = CLI_OK;
+
+	if (!r->fn->nblocks)
+		return grant_refused(r, w);
+	for (uint32_t b = 0; !ret && b < r->fn->nblocks; b++)
+		ret = add_point(r, w, (struct ki_point){.kind = kind, .block = b}, false);
+	return ret;
+}
+
+/* By any of the names that the callee has. */
+static bool is_call_to(const struct resolver *r, const struct ki_edge *e, const char *callee)
+{
+	const struct ki_symbol *sym, *all;
+	size_t n;
+
+	if (e->kind != KI_EDGE_CALL && e->kind != KI_EDGE_TAIL)
+		return false;
+	all = ki_target_symbols(r->t, &n);
+	sym = ki_target_symbol_at(r->t, e->to);
+	for (; sym && sym < all + n && sym->addr == e->to; sym++)
+		if (!fnmatch(callee, sym->name, 0))
+			return true;
+	return false;
+}
+
+static bool edge_is_meant(const struct resolver *r, const struct pointspec *spec,
+			  const struct ki_edge *e)
+{
+	if (spec->suffix == POINTSPEC_EDGE_BETWEEN)
+		return e->block == spec->number && e->to_block == spec->to;
+	return spec->suffix != POINTSPEC_CALL_TO || is_call_to(r, e, spec->callee);
+}
+
+static int grant_edges(struct resolver *r, const struct wish *w, enum ki_point_kind kind)
+{
+	size_t before = r->out->v.n;
+	int ret = CLI_OK;
+
+	if (!r->fn->nedges)
+		return r->fn->reason ? grant_refused(r, w) : CLI_OK;
+	for (uint32_t e = 0; !ret && e < r->fn->nedges; e++)
+		if (edge_is_meant(r, w->spec, &r->fn->edges[e]))
+			ret = add_point(r, w, (struct ki_point){.kind = kind, .edge = e}, false);
+	if (ret || r->out->v.n > before || !w->text)
+		return ret;
+	return cli_error("%s: %s has no such %s; kerninst %s %s shows them", w->text, w->sym->name,
+			 w->spec->suffix == POINTSPEC_CALL_TO ? "call" : "edge",
+			 w->spec->suffix == POINTSPEC_CALL_TO ? "calls" : "cfg", w->sym->name);
+}
+
+/* Does anything come behind the instruction? */
+static bool goes_on(const struct ki_function *fn, uint32_t i)
+{
+	const struct ki_insn *in = &fn->insns[i];
+
+	switch (in->kind) {
+	case KI_INSN_JMP:
+	case KI_INSN_JMP_INDIRECT:
+	case KI_INSN_RET:
+	case KI_INSN_BAD:
+		return false;
+	default:
+		return !(in->flags & KI_INSN_NORETURN);
+	}
+}
+
+static int grant_insns(struct resolver *r, const struct wish *w, enum ki_point_kind kind)
+{
+	const struct ki_function *fn = r->fn;
+	int ret = CLI_OK;
+
+	if (!fn->nblocks)
+		return grant_refused(r, w);
+	for (uint32_t i = 0; !ret && i < fn->ninsns; i++)
+		if (fn->insns[i].kind != KI_INSN_PAD && (kind == KI_POINT_INSN || goes_on(fn, i)))
+			ret = add_point(r, w,
+					(struct ki_point){.kind = kind, .addr = fn->insns[i].addr},
+					false);
+	return ret;
+}
+
+static int grant_whole(struct resolver *r, const struct wish *w, enum ki_point_kind kind)
+{
+	return add_point(r, w, (struct ki_point){.kind = kind}, true);
+}
+
+struct granting {
+	int (*grant)(struct resolver *r, const struct wish *w, enum ki_point_kind kind);
+	enum ki_point_kind kind;
+};
+
+static const struct granting grantings[] = {
+	[POINTSPEC_ENTRY] = {grant_whole, KI_POINT_ENTRY},
+	[POINTSPEC_EXIT] = {grant_whole, KI_POINT_EXIT},
+	[POINTSPEC_CALLS] = {grant_whole, KI_POINT_CALLS},
+	[POINTSPEC_RETURNS] = {grant_whole, KI_POINT_RETURNS},
+	[POINTSPEC_BLOCK] = {grant_block, KI_POINT_BLOCK},
+	[POINTSPEC_BLOCK_END] = {grant_block, KI_POINT_BLOCK_END},
+	[POINTSPEC_OFFSET] = {grant_insn, KI_POINT_INSN},
+	[POINTSPEC_ADDRESS] = {grant_insn, KI_POINT_INSN},
+	[POINTSPEC_AFTER] = {grant_insn, KI_POINT_AFTER},
+	[POINTSPEC_EDGE] = {grant_edge, KI_POINT_EDGE},
+	[POINTSPEC_BLOCKS] = {grant_blocks, KI_POINT_BLOCK},
+	[POINTSPEC_EDGES] = {grant_edges, KI_POINT_EDGE},
+	[POINTSPEC_EDGE_BETWEEN] = {grant_edges, KI_POINT_EDGE},
+	[POINTSPEC_CALL_TO] = {grant_edges, KI_POINT_EDGE},
+	[POINTSPEC_INSNS] = {grant_insns, KI_POINT_INSN},
+	[POINTSPEC_BLOCK_ENDS] = {grant_blocks, KI_POINT_BLOCK_END},
+	[POINTSPEC_AFTERS] = {grant_insns, KI_POINT_AFTER},
+};
+
+static const struct granting alone[METRICS] = {
+	[METRIC_CALLS] = {grant_whole, KI_POINT_ENTRY},
+	[METRIC_BLOCKS] = {grant_blocks, KI_POINT_BLOCK},
+	[METRIC_EDGES] = {grant_edges, KI_POINT_EDGE},
+};
+
+int points_grant(struct resolver *r, const struct wish *w)
+{
+	const struct granting *g =
+		w->spec->suffix == POINTSPEC_NONE ? &alone[r->metric] : &grantings[w->spec->suffix];
+
+	return g->grant(r, w, g->kind);
+}

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * kerninst replace: calls of one function go to another one.
+ *
+ * Nobody can check that the two functions take and return the same: the kernel's code does not say.
+ * So this says what it will do, and what can go wrong, before it does it.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "command.h"
+#include "kerninst/splice.h"
+#include "match.h"
+#include "open.h"
+
+static const char usage[] =
+	"Usage: kerninst replace [OPTION...] WHAT=FUNCTION... [-- COMMAND...]\n"
+	"Let calls go to FUNCTION instead: while COMMAND runs, or until Ctrl-C.\n\n"
+	"WHAT is\n"
+	"  FUNCTION           all calls of it, direct or through pointers, of the kernel and modules\n"
+	"  CALLER->FUNCTION   only the calls and jumps to it in the code of CALLER\n"
+	"  CALLER+OFFSET      only this direct call or jump\n"
+	"with MODULE: in front and @0xADDRESS behind if names are not enough.\n\n"
+	"  -n, --dry-run      say what would be replaced, and change nothing\n"
+	"  -q, --quiet        no warning\n"
+	"  -h, --help         this text\n\n"
+	"DANGER: both functions must take the same arguments, return the same and keep the same locks.\n"
+	"That cannot be checked. If they do not, the kernel crashes, or corrupts what it has.\n"
+	"Calls that have begun end in the function they began in. Of several replacements of one\n"
+	"function the one that was installed last counts, until it is taken out.\n\n"
+	"Exit status: that of COMMAND if there was one, else 0; 1 an error, 2 wrong usage, 3 not\n"
+	"possible on this system.\n\n"
+	"Examples:\n"
+	"  kerninst replace --dry-run mymod:old_hash=mymod:new_hash\n"
+	"  kerninst replace 'vfs_read->rw_verify_area=mymod:verify' -- ./test\n";
+
+struct options {
+	bool dry_run, quiet;
+	char **what, **command; /* command NULL: none */
+	int n;
+};
+
+struct run {
+	const struct options *o;
+	struct ki_target *t;
+	struct ki_plan *plan;
+	struct command command;
+};
+
+/* One argument, resolved. */
+struct wanted {
+	const char *text;
+	const struct ki_symbol *in;	/* the function whose code is changed */
+	const struct ki_symbol *callee; /* only calls of this one; NULL */
+	const struct ki_symbol *to;
+	uint64_t offset; /* of the one call; 0: not this */
+};
+
+static int take_first(void *ctx, const struct ki_symbol *sym)
+{
+	const struct ki_symbol **out = ctx;
+
+	if (!*out)
+		*out = sym;
+	return CLI_OK;
+}
+
+/* The one function that a text names; spec: what stands behind the name. */
+static int one_function(struct run *r, const struct verb *self, const char *text,
+			struct pointspec *spec, const struct ki_symbol **out)
+{
+	const char *why;
+	size_t count;
+	int ret;
+
+	if (pointspec_parse(text, spec, &why))
+		return cli_misuse(self, "'%s': %s", text, why);
+	if (pointspec_is_glob(spec->function) ||
+	    (spec->suffix != POINTSPEC_NONE && spec->suffix != POINTSPEC_OFFSET))
+		return cli_misuse(self, "'%s': one function, or FUNCTION+OFFSET", text);
+	*out = NULL;
+	ret = match_each(r->t, spec, take_first, out, &count);
+	if (ret)
+		return ret;
+	if (!count)
+		return match_nothing(r->t, spec);
+	if (count > 1)
+		return cli_error("%s: %zu functions have this name; pick one with %s@0xADDRESS: "
+				 "kerninst list %s shows where they are",
+				 text, count, text, text);
+	return CLI_OK;
+}
+
+static int take_left(struct run *r, const struct verb *self, char *left, struct wanted *w)
+{
+	char *arrow = strstr(left, "->");
+	struct pointspec spec;
+	int ret;
+
+	if (arrow)
+		*arrow = '\0';
+	ret = one_function(r, self, left, &spec, &w->in);
+	if (ret || !arrow) {
+		w->offset = spec.suffix == POINTSPEC_OFFSET ? spec.number : 0;
+		return ret;
+	}
+	if (spec.suffix != POINTSPEC_NONE)
+		return cli_misuse(self, "'%s': CALLER->FUNCTION or CALLER+OFFSET, not both",
+				  w->text);
+	ret = one_function(r, self, arrow + 2, &spec, &w->callee);
+	if (!ret && spec.suffix != POINTSPEC_NONE)
+		return cli_misuse(self, "'%s': a function is called at its beginning", w->text);
+	return ret;
+}
+
+static int take_apart(struct run *r, const struct verb *self, const char *text, struct wanted *w)
+{
+	char *copy = strdup(text), *equals = copy ? strchr(copy, '=') : NULL;
+	struct pointspec spec;
+	int ret;
+
+	*w = (struct wanted){.text = text};
+	if (!copy)
+		return cli_no_memory();
+	if (!equals) {
+		free(copy);
+		return cli_misuse(self, "'%s': WHAT=FUNCTION", text);
+	}
+	*equals = '\0';
+	ret = take_left(r, self, copy, w);
+	if (!ret)
+		ret = one_function(r, self, equals + 1, &spec, &w->to);
+	if (!ret && spec.suffix != POINTSPEC_NONE)
+		ret = cli_misuse(self, "'%s': a replacement is a function", text);
+	if (!ret && !w->callee && !w->offset && w->in->addr == w->to->addr)
+		ret = cli_error("%s: a function cannot replace itself", text);
+	free(copy);
+	return ret;
+}
+
+static int replace_at(struct run *r, const struct wanted *w, const struct ki_function *fn,
+		      const struct ki_spans *spans, const struct ki_place *place)
+{
+	struct ki_err err = {0};
+	uint32_t id;
+
+	if (place->reason)
+		ki_err_reason(&err, place->reason, place->addr, "%s", w->text);
+	else
+		ki_plan_replace(r->plan, fn, spans, place, w->to->addr, &id, &err);
+	if (err.code)
+		return cli_fail(&err);
+	if (!r->o->quiet || r->o->dry_run)
+		fprintf(r->o->dry_run ? stdout : stderr,
+			"%s %s+0x%" PRIx64 " (0x%" PRIx64 ")  ->  %s (0x%" PRIx64 ")\n",
+			place->where == KI_TAKEN ? "call in" : "function", w->in->name,
+			place->addr - w->in->addr, place->addr, w->to->name, w->to->addr);
+	return CLI_OK;
+}
+
+static int replace_function(struct run *r, const struct wanted *w, const struct ki_function *fn,
+			    const struct ki_spans *spans)
+{
+	const struct ki_point start = {.kind = KI_POINT_START};
+	struct ki_err err = {0};
+	struct ki_place *place;
+	size_t n;
+	int ret;
+
+	if (ki_point_places(fn, spans, &start, &place, &n, &err))
+		return cli_fail(&err);
+	ret = replace_at(r, w, fn, spans, place);
+	free(place);
+	return ret;
+}
+
+/* The calls and jumps to other functions that are meant. */
+static bool is_meant(const struct wanted *w, const struct ki_function *fn, const struct ki_edge *e)
+{
+	if (e->kind != KI_EDGE_CALL && e->kind != KI_EDGE_TAIL)
+		return false;
+	return w->callee ? e->to == w->callee->addr
+			 : fn->insns[e->insn].addr == fn->start + w->offset;
+}
+
+static int replace_calls(struct run *r, const struct wanted *w, const struct ki_function *fn,
+			 const struct ki_spans *spans)
+{
+	int ret = CLI_OK, n = 0;
+
+	for (uint32_t e = 0; !ret && e < fn->nedges; e++) {
+		const struct ki_place place = {.addr = fn->insns[fn->edges[e].insn].addr,
+					       .where = KI_TAKEN};
+
+		if (!is_meant(w, fn, &fn->edges[e]))
+			continue;
+		ret = replace_at(r, w, fn, spans, &place);
+		n++;
+	}
+	if (ret || n)
+		return ret;
+	return cli_error(
+		"%s: there is no such direct call; kerninst calls %s and kerninst disas %s "
+		"show what there is",
+		w->text, w->in->name, w->in->name);
+}
+
+static int plan_one(struct run *r, const struct wanted *w)
+{
+	struct ki_function *fn = NULL;
+	struct ki_spans spans = {0};
+	struct ki_err err = {0};
+	int ret;
+
+	if (ki_function_analyze(r->t, w->in, &fn, &err) || ki_spans_find(fn, &spans, &err))
+		ret = cli_fail(&err);
+	else if (w->callee || w->offset)
+		ret = replace_calls(r, w, fn, &spans);
+	else
+		ret = replace_function(r, w, fn, &spans);
+	ki_spans_free(&spans);
+	ki_function_free(fn);
+	return ret;
+}
+
+static int prepare(struct run *r, const struct verb *self)
+{
+	const struct open_options live = {0};
+	const struct options *o = r->o;
+	int ret = open_or_fail(&live, &r->t);
+
+	if (!ret && ki_plan_new(&r->plan))
+		ret = cli_no_memory();
+	for (int i = 0; !ret && i < o->n; i++) {
+		struct wanted w;
+
+		ret = take_apart(r, self, o->what[i], &w);
+		if (!ret)
+			ret = plan_one(r, &w);
+	}
+	if (ret || o->dry_run || !o->command)
+		return ret;
+	ret = command_prepare(&r->command, o->command);
+	return ret ? cli_error("%s: %s", o->command[0], strerror(-ret)) : CLI_OK;
+}
+
+/* Until the command has ended, or somebody has had enough. */
+static void watch(struct run *r)
+{
+	if (r->o->command)
+		command_start(&r->command);
+	if (wait_event(&r->command, -1) == EVENT_SIGNAL && r->command.pid)
+		wait_event(&r->command, wait_now() + 1);
+}
+
+static int replace(struct run *r)
+{
+	struct ki_err err = {0};
+	int error;
+
+	if (!r->o->quiet)
+		fputs("kerninst: DANGER: whether these functions take and return the same cannot be "
+		      "checked; if not, the kernel crashes\n",
+		      stderr);
+	if (ki_plan_apply(r->plan, r->t, false, &err))
+		return cli_fail(&err);
+	watch(r);
+	if (ki_plan_remove(r->plan, r->t, &err))
+		return cli_fail(&err);
+	error = command_failed(&r->command);
+	if (error)
+		cli_warn("%s: cannot be executed: %s", r->o->command[0], strerror(error));
+	return r->o->command ? command_exit_status(&r->command) : CLI_OK;
+}
+
+/* Everything behind "--" is the command. Returns how many arguments stand before it. */
+static int cut_command(int argc, char **argv, struct options *o)
+{
+	for (int i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "--"))
+			continue;
+		if (i + 1 < argc)
+			o->command = argv + i + 1;
+		argv[i] = NULL;
+		return i;
+	}
+	return argc;
+}
+
+static int parse_options(const struct verb *self, int argc, char **argv, struct options *o,
+			 bool *done)
+{
+	static const struct option options[] = {{"dry-run", no_argument, NULL, 'n'},
+						{"quiet", no_argument, NULL, 'q'},
+						{"help", no_argument, NULL, 'h'},
+						{0}};
+	int c;
+
+	*done = true;
+	argc = cut_command(argc, argv, o);
+	while ((c = getopt_long(argc, argv, ":nqh", options, NULL)) != -1) {
+		if (c == 'n')
+			o->dry_run = true;
+		else if (c == 'q')
+			o->quiet = true;
+		else
+			return cli_other_option(self, c, argv);
+	}
+	o->what = argv + optind;
+	o->n = argc - optind;
+	if (!o->n)
+		return cli_misuse(self, "nothing to replace is given");
+	*done = false;
+	return CLI_OK;
+}
+
+static int run(const struct verb *self, int argc, char **argv)
+{
+	struct options o = {0};
+	struct run r = {.o = &o};
+	bool done;
+	int ret;
+
+	ret = parse_options(self, argc, argv, &o, &done);
+	if (done)
+		return ret;
+	wait_prepare();
+	ret = prepare(&r, self);
+	if (!ret && !o.dry_run)
+		ret = replace(&r);
+	command_abandon(&r.command);
+	ki_plan_free(r.plan);
+	ki_target_close(r.t);
+	return ret;
+}
+
+const struct verb verb_replace = {
+	.name = "replace",
+	.summary = "let calls of a function go to another one",
+	.usage = usage,
+	.run = run,
+};
