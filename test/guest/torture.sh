@@ -109,11 +109,14 @@ context=(
 )
 kprobes_and_nmis() { # while it is held
 	echo l > /proc/sysrq-trigger
-	echo 'p:kx vfs_open+30' > /sys/kernel/tracing/kprobe_events || echo 'p:kx vfs_open' > /sys/kernel/tracing/kprobe_events
+	# behind the ftrace site, and the endbr64 if there is one: a breakpoint
+	if grep -q ' __pfx_vfs_open$' /proc/kallsyms; then at=9; else at=5; fi
+	echo "p:kx vfs_open+$at" > /sys/kernel/tracing/kprobe_events
 	echo 1 > /sys/kernel/tracing/events/kprobes/enable
 	"$top/build/test/toggle" 60 vfs_read vfs_write ksys_read
 	"$top/build/test/toggle" -w 6 do_sys_openat2 getname_flags
 	echo l > /proc/sysrq-trigger
+	cat /sys/kernel/tracing/kprobe_profile
 	echo 0 > /sys/kernel/tracing/events/kprobes/enable
 	echo > /sys/kernel/tracing/kprobe_events
 }
@@ -132,9 +135,11 @@ context_part() {
 	dmesg -C
 	while [ $SECONDS -lt $end ]; do sleep 1; done
 	exec 9>&-
-	ok "context: held all the while" wait $held
+	wait $held
+	is "context: held all the while, and reached" $? 0
 	sed 's/^/# /' $work/logs/hold $work/logs/others
 	is "context: others toggled meanwhile" "$(grep -c 'toggle:.*hits' $work/logs/others)" 2
+	ok "context: breakpoints came" grep -qE '^ *kx  *[1-9]' $work/logs/others
 	ok "context: NMIs came" grep -q 'NMI backtrace for cpu' $work/logs/dmesg
 	is "context: nothing but their backtraces was logged" \
 		"$(grep -E 'WARNING:|BUG:|Oops|general protection|invalid opcode|int3:|stall|lockup' $work/logs/dmesg)" ""
