@@ -53,14 +53,11 @@ static void short_jump(u8 *out, unsigned long at, unsigned long to)
 	out[1] = to - (at + 2);
 }
 
-#define KI_SWAPS (1 + KI_FILL) /* of one window, at most */
-
 /* One window of a change: where its springboard led, and where it will; 0: nowhere. */
 struct ki_move {
 	const struct ki_win *win;
 	bool fresh;
 	unsigned long from, to;
-	const struct ki_patch *old, *new;
 };
 
 /* The swap of one site: from the bytes of one patch to those of another; no patch: the original. */
@@ -74,48 +71,15 @@ static struct ki_swap *site_swap(struct ki_swap *s, const struct ki_move *m,
 	return s;
 }
 
-/*
- * A filled springboard's inner boundaries: swaps of one byte, so that they are breakpoints from the
- * first step to the last. A late task goes on where the patch that comes says; in one that goes, if
- * the next is not filled. Returns how many there are.
- */
-static u32 fill_inner(struct ki_swap *jmp, struct ki_swap *s, const struct ki_move *m)
-{
-	const struct ki_patch *p = m->new->filled ? m->new : m->old;
-	u32 i, n = 0;
-
-	for (i = 1; p->filled && i <= KI_FILL; i++) {
-		if (!p->inner[i - 1])
-			continue;
-		s[n] = (struct ki_swap){.addr = jmp->addr + i, .len = 1, .fresh = m->fresh};
-		s[n].via = p->addr + p->inner[i - 1];
-		s[n].trap = m->new->filled;
-		s[n].late = true;
-		s[n].now[0] = jmp->now[i];
-		s[n++].then[0] = jmp->then[i];
-		jmp->then[i] = KI_INT3; /* until the last step */
-	}
-	return n;
-}
-
-/* Nobody need be waited for who will meet a breakpoint; or who has been waited for already. */
-static bool jmp_waits(const struct ki_move *m)
-{
-	if (m->fresh)
-		return m->win->wait && !m->new->filled;
-	return m->to && m->old->filled && !m->new->filled && !ki_quiesced(m->old->since);
-}
-
-static u32 fill_jmp(struct ki_swap *s, const struct ki_move *m)
+static void fill_jmp(struct ki_swap *s, const struct ki_move *m)
 {
 	const struct ki_win *w = m->win;
 
-	site_swap(s, m, &w->site)->wait = jmp_waits(m);
+	site_swap(s, m, &w->site)->wait = m->fresh && w->wait;
 	if (!m->fresh)
 		jump(s->now, w->addr, m->from);
 	if (m->to)
 		jump(s->then, w->addr, m->to);
-	return 1 + fill_inner(s, s + 1, m);
 }
 
 static void fill_trap(struct ki_swap *s, const struct ki_move *m)
@@ -150,14 +114,15 @@ static void fill_bounce(struct ki_swap *s, const struct ki_move *m)
 	short_jump(m->fresh ? s->then : s->now, w->addr, w->bounce.addr);
 }
 
-/* Returns how many swaps it takes: 0 to KI_SWAPS. */
+/* Returns how many swaps it takes: 0 to 2. */
 static u32 fill_window(struct ki_swap *s, const struct ki_move *m)
 {
 	if (!m->win->boarded)
 		return 0;
 	switch (m->win->board) {
 	case KI_BOARD_JMP:
-		return fill_jmp(s, m);
+		fill_jmp(s, m);
+		return 1;
 	case KI_BOARD_TRAP:
 		fill_trap(s, m);
 		return 1;
@@ -174,8 +139,7 @@ static u32 fill_swaps(struct ki_swap *s, const struct ki_change *c)
 	u32 i, n = 0;
 
 	for (i = 0; i < g->n; i++) {
-		struct ki_move m = {
-			.win = g->v[i], .fresh = g->fresh, .old = &g->patch, .new = &c->patch};
+		struct ki_move m = {.win = g->v[i], .fresh = g->fresh};
 
 		if (g->patch.addr)
 			m.from = g->patch.addr + g->at[i];
@@ -193,8 +157,7 @@ static u32 change_at(const struct ki_change *changes, u32 n, unsigned long addr)
 
 	for (i = 0; i < n; i++)
 		for (k = 0; k < changes[i].group->n; k++)
-			if (addr - changes[i].group->v[k]->site.addr <
-				    changes[i].group->v[k]->site.len ||
+			if (changes[i].group->v[k]->site.addr == addr ||
 			    changes[i].group->v[k]->bounce.addr == addr)
 				return i;
 	return n;
@@ -208,7 +171,7 @@ int ki_change_swap(struct ki_change *changes, u32 n, u32 *bad)
 
 	*bad = n;
 	for (i = 0; i < n; i++)
-		swaps += KI_SWAPS * changes[i].group->n;
+		swaps += 2 * changes[i].group->n;
 	v = kvmalloc_array(swaps, sizeof(*v), GFP_KERNEL);
 	if (!v)
 		return -ENOMEM;
@@ -228,8 +191,6 @@ void ki_change_record(struct ki_change *c)
 
 	ki_bury_patch(g->patch);
 	g->patch = c->patch;
-	if (g->patch.filled && g->patch.since == U64_MAX)
-		g->patch.since = ki_quiesce_count();
 	swap(g->at, g->next_at);
 }
 

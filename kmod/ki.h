@@ -45,7 +45,6 @@
 #define KI_JMP_LEN 5
 #define KI_JMP	   0xe9
 #define KI_INT3	   0xcc
-#define KI_FILL	   3 /* inner bytes of a jmp rel32 that may be breakpoints: not the last */
 
 extern struct mutex ki_lock;
 
@@ -60,10 +59,6 @@ struct ki_patch {
 	u32 len;
 	bool faults; /* instructions in it may fault, and the task sleep in the fault */
 	bool bugs;
-	bool filled; /* the springboard to it has breakpoints at its inner boundaries: fill.c */
-	u64 since;   /* filled: no task is inside that came before this wait (ki_quiesced) */
-	u16 inner[KI_FILL]; /* filled: where the instruction at 1 + [i] stands, before its chunks; 0
-			     */
 	struct ki_block *block;
 };
 
@@ -87,7 +82,6 @@ struct ki_win {
 	u8 board;     /* enum ki_board_kind */
 	bool boarded; /* has a springboard */
 	bool wait;    /* an instruction boundary is inside the springboard */
-	u8 inner;     /* these: bit 0 is one byte behind its beginning */
 	bool entry;   /* the first instruction is that of the function's body */
 	u8 orig[KI_WINDOW_MAX];
 	struct ki_copy *copies;
@@ -108,7 +102,6 @@ struct ki_win {
 struct ki_group {
 	struct ki_patch patch; /* what the springboards lead to */
 	bool fresh;	       /* not installed yet */
-	bool fill;	       /* its springboard is to be filled with breakpoints, if it can be */
 	u32 job;	       /* 1 + its index among the changes of a splice in progress, or 0 */
 	u32 *at, *next_at;     /* where each window begins in the patch; in the one being made */
 	struct list_head todo; /* of a removal in progress */
@@ -203,8 +196,6 @@ struct ki_site *ki_site_next(struct ki_site *s);
  * Heap space is taken and the bytes are written there; nobody runs them yet. Fills next_at.
  */
 int ki_patch_build(struct ki_group *g, bool reserve, struct ki_patch *out, u16 *reason);
-/* May its springboard's inner boundaries be breakpoints? Must they? (patch.c) */
-bool ki_patch_fillable(const struct ki_group *g);
 void ki_patch_free(const struct ki_patch *p); /* nobody can be inside; without ki_lock too */
 
 /* verify.c; ki_lock held */
@@ -238,7 +229,6 @@ struct ki_swap {
 	u8 then[KI_JMP_LEN]; /* bytes that will */
 	unsigned long via;   /* where a CPU goes that comes by meanwhile; 0: nobody does */
 	bool trap;	     /* the first byte stays a breakpoint, leading to via, from now on */
-	bool late;	     /* one byte: who comes by was inside before the springboard was */
 	bool fresh;	     /* nothing of ours stands there yet */
 	bool wait;	     /* tasks may be where bytes change */
 };
@@ -262,10 +252,8 @@ struct ki_traps {
 	struct ki_trap {
 		unsigned long addr;
 		unsigned long via; /* 0 (in a change only): no breakpoint any more */
-		bool late;	   /* is counted */
 	} v[];			   /* in order of address */
 };
-u64 ki_trap_late(void); /* how many */
 int ki_trap_init(void);
 void ki_trap_exit(void);
 /*
@@ -299,8 +287,6 @@ int ki_quiesce_init(void);
 void ki_quiesce_exit(void);
 void ki_quiesce(void);
 u64 ki_quiesce_count(void);
-/* Has a wait ended that began when ki_quiesce_count was more than `since`, or has become it? */
-bool ki_quiesced(u64 since);
 
 /* faults.c: call found for each address in the heap where a task took a fault it is still in. */
 void ki_faults_find(void (*found)(void *arg, unsigned long ip), void *arg);

@@ -32,8 +32,6 @@ struct ki_link {
 	unsigned long base;
 	u32 len, room;
 	u16 reason;
-	u32 pad;	    /* bytes of int3 before everything */
-	u32 inner[KI_FILL]; /* where the instructions at 1.. of the first window stand */
 	struct ki_rows rows;
 	u8 *buf; /* NULL: only the length is wanted */
 };
@@ -159,8 +157,6 @@ static void put_window(struct ki_link *l, u32 *next, const struct ki_win *w, boo
 
 	l->rows.owner = w->owner;
 	for (i = 0; i < w->ncopy; i++) {
-		if (w == l->group->v[0] && i && addr - w->addr <= KI_FILL)
-			l->inner[addr - w->addr - 1] = l->len;
 		other = put_chunks(l, next, w, i, KI_BEFORE, addr, 0);
 		if (other)
 			break;
@@ -221,7 +217,7 @@ static void link_all(struct ki_link *l)
 	struct ki_group *g = l->group;
 	u32 i, next = 0;
 
-	l->len = l->pad;
+	l->len = 0;
 	l->reason = KI_R_OK;
 	ki_rows_start(&l->rows);
 	for (i = 0; i < g->n; i++) {
@@ -300,76 +296,18 @@ static int write_patch(struct ki_link *l, struct ki_block *b, bool reserve, u16 
 	return 0;
 }
 
-/*
- * A window alone, with inner boundaries at which its springboard can have breakpoints, all of
- * them. A task that was there when it was installed then comes into its own instruction's place
- * in the patch, however late, and nobody has to wait for it. Not behind a replacement, of which
- * there is only the first place.
- *
- * When the patch is built anew before a wait has happened, such a task may still be there.
- */
-bool ki_patch_fillable(const struct ki_group *g)
-{
-	const struct ki_win *w = g->v[0];
-
-	return g->n == 1 && w->boarded && w->board == KI_BOARD_JMP && w->wait &&
-	       !(w->inner >> KI_FILL);
-}
-
-static bool wants_filling(const struct ki_link *l)
-{
-	const struct ki_group *g = l->group;
-	u32 i;
-
-	for (i = 0; i < l->npieces; i++)
-		if (l->pieces[i]->kind == KI_CHUNK_REPLACE)
-			return false;
-	if (g->fresh)
-		return g->fill;
-	return g->patch.filled && !ki_quiesced(g->patch.since);
-}
-
-static int take_place(struct ki_link *l, bool reserve, bool *filled, struct ki_block **b)
-{
-	const struct ki_win *w = l->group->v[0];
-	u32 i, mask = 0;
-
-	for (i = 0; i < KI_FILL; i++)
-		mask |= w->inner >> i & 1 ? 0xffu << (8 * i) : 0;
-	*filled = wants_filling(l) && !ki_heap_alloc_filled(l->len, l->rows.norc, l->rows.nex,
-							    w->addr + KI_JMP_LEN, mask, &l->pad, b);
-	if (*filled)
-		return 0;
-	l->pad = 0;
-	return ki_heap_alloc(l->len, l->rows.norc, l->rows.nex, reserve, b);
-}
-
-/* A filled one remembers where late tasks go on. */
-static void note_inner(const struct ki_link *l, struct ki_patch *out)
-{
-	const struct ki_group *g = l->group;
-	u32 i;
-
-	out->filled = true;
-	out->since = g->fresh ? U64_MAX : g->patch.since;
-	for (i = 0; i < KI_FILL; i++)
-		out->inner[i] = g->v[0]->inner >> i & 1 ? l->inner[i] : 0;
-}
-
 /* Neither length, rows nor order depend on the place. */
 static int link_at_place(struct ki_link *l, bool reserve, struct ki_patch *out, u16 *reason)
 {
 	struct ki_block *b;
-	bool filled;
 	int err;
 
 	link_all(l);
-	l->room = l->len + KI_HEAP_UNIT;
+	l->room = l->len;
 	l->buf = kvmalloc(l->room, GFP_KERNEL);
 	if (!l->buf || ki_rows_room(&l->rows))
 		return -ENOMEM;
-	memset(l->buf, KI_INT3, KI_HEAP_UNIT);
-	err = take_place(l, reserve, &filled, &b);
+	err = ki_heap_alloc(l->len, l->rows.norc, l->rows.nex, reserve, &b);
 	if (err == -ENOSPC)
 		*reason = KI_R_HEAP_FULL;
 	if (err)
@@ -383,8 +321,6 @@ static int link_at_place(struct ki_link *l, bool reserve, struct ki_patch *out, 
 					 .faults = l->rows.nex,
 					 .bugs = l->rows.nbug,
 					 .block = b};
-	if (!err && filled)
-		note_inner(l, out);
 	return err;
 }
 

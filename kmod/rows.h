@@ -47,12 +47,6 @@ struct ki_block {
 /* heap.c; has a lock of its own */
 /* -ENOSPC: full */
 int ki_heap_alloc(u32 len, u32 norc, u32 nex, bool reserve, struct ki_block **out);
-/*
- * A block with room for len bytes behind *pad others, so that they begin at `base` + a distance
- * in which the bits of `mask` (whole bytes of the lower three) are those of 0xcccccc.
- */
-int ki_heap_alloc_filled(u32 len, u32 norc, u32 nex, unsigned long base, u32 mask, u32 *pad,
-			 struct ki_block **out);
 void ki_heap_free(struct ki_block *b);
 unsigned long ki_heap_addr(const struct ki_block *b);
 

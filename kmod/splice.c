@@ -144,29 +144,10 @@ static int refuse_group(struct ki_job *j, const struct ki_group *g, u16 reason)
 	return ki_refuse(&j->req->reason, reason);
 }
 
-/* Filling saves a wait, if all can be filled; and then it must not cost much of the heap. */
-#define KI_FILL_MAX 16
-
-static void decide_filling(struct ki_job *j)
-{
-	bool fill = j->nchanges <= KI_FILL_MAX;
-	u32 i, k;
-
-	for (i = 0; fill && i < j->nchanges; i++) {
-		const struct ki_group *g = j->changes[i].group;
-
-		for (k = 0; g->fresh && k < g->n; k++)
-			fill &= !g->v[k]->wait || ki_patch_fillable(g);
-	}
-	for (i = 0; i < j->nchanges; i++)
-		j->changes[i].group->fill = fill && ki_patch_fillable(j->changes[i].group);
-}
-
 static int build_patches(struct ki_job *j)
 {
 	u32 i;
 
-	decide_filling(j);
 	for (i = 0; i < j->nchanges; i++) {
 		struct ki_change *c = &j->changes[i];
 		u16 reason;

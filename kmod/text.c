@@ -31,12 +31,6 @@
  * A window whose first instruction is as long as its springboard has no such inner place and needs
  * no wait; neither does taking a direct springboard out.
  *
- * Nor does a filled springboard (patch.c): its place in the heap is chosen so that its bytes at all
- * inner boundaries are int3. Each of these is a swap of its own, of one byte, so it is a breakpoint
- * from step 2 on and, when the springboard goes, until step 5: whoever comes there, however late,
- * is sent to his own instruction's place in the patch. The fourth byte of the displacement cannot
- * be an int3 (the patch would be 800 MB away), so a boundary there takes the wait.
- *
  * kprobes keep what stood at their place when they were registered, and write it back or run it
  * later. So no kprobe, armed or not, may be where we write, nor so near before it that its own
  * jump would reach us; they are held from that check until the change is recorded (probes.c). CPUs
@@ -246,11 +240,10 @@ static int prepare_traps(const struct ki_swap *v, u32 n, struct ki_trap_change *
 
 	for (i = 0; more && stay && i < n; i++) {
 		if (v[i].via)
-			more->v[more->n++] = (struct ki_trap){v[i].addr, v[i].via, v[i].late};
+			more->v[more->n++] = (struct ki_trap){v[i].addr, v[i].via};
 		cond_resched();
 		if (v[i].len == 1)
-			stay->v[stay->n++] =
-				(struct ki_trap){v[i].addr, v[i].trap ? v[i].via : 0, v[i].late};
+			stay->v[stay->n++] = (struct ki_trap){v[i].addr, v[i].trap ? v[i].via : 0};
 	}
 	if (more && stay)
 		err = ki_trap_prepare(more, stay, out);

@@ -31,7 +31,7 @@ struct ki_trap_change {
 
 static struct ki_traps *ki_traps; /* NULL: none */
 
-static const struct ki_trap *find_trap(unsigned long addr)
+static unsigned long trap_via(unsigned long addr)
 {
 	const struct ki_traps *t = smp_load_acquire(&ki_traps);
 	u32 lo = 0, hi = t ? t->n : 0;
@@ -40,35 +40,26 @@ static const struct ki_trap *find_trap(unsigned long addr)
 		u32 mid = (lo + hi) / 2;
 
 		if (t->v[mid].addr == addr)
-			return &t->v[mid];
+			return t->v[mid].via;
 		if (t->v[mid].addr < addr)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	return NULL;
-}
-
-static atomic64_t ki_late;
-
-u64 ki_trap_late(void)
-{
-	return atomic64_read(&ki_late);
+	return 0;
 }
 
 static int ki_trap_notify(struct notifier_block *nb, unsigned long val, void *data)
 {
 	struct die_args *args = data;
-	const struct ki_trap *t;
+	unsigned long via;
 
 	if (val != DIE_INT3 || user_mode(args->regs))
 		return NOTIFY_DONE;
-	t = find_trap(args->regs->ip - 1);
-	if (!t)
+	via = trap_via(args->regs->ip - 1);
+	if (!via)
 		return NOTIFY_DONE;
-	if (t->late)
-		atomic64_inc(&ki_late);
-	args->regs->ip = t->via;
+	args->regs->ip = via;
 	return NOTIFY_STOP;
 }
 
