@@ -102,7 +102,8 @@ static inline void ki_analysis_unparsed(struct ki_analysis *a, unsigned int why)
 bool ki_symbol_is_cold(const struct ki_symbol *sym);
 
 /* Something jumps to addr, which lies in the function. */
-void ki_analysis_leader(struct ki_analysis *a, uint64_t addr);/* The same, from the code of another symbol. */
+void ki_analysis_leader(struct ki_analysis *a,
+			uint64_t addr); /* The same, from the code of another symbol. */
 void ki_analysis_entry(struct ki_analysis *a, uint64_t addr);
 
 /*

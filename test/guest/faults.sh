@@ -32,11 +32,14 @@ sed 's/^/# /' /tmp/cover
 ok "the same results" diff /tmp/before /tmp/after
 
 # ---- a task that sleeps in a fault ----
+# shellcheck disable=SC2317 # both are called through ok
 sleeper() { # NAME: start one, and wait until it sleeps
 	rm -f "/tmp/$1".*
 	setsid sh -c "$badptr sleep /tmp/$1; echo \$? > /tmp/$1.status" &> /dev/null &
 	until_true test -e "/tmp/$1.asleep"
 }
+# shellcheck disable=SC2317 # called through ok
+# shellcheck disable=SC2317
 wake() {
 	touch "/tmp/$1.wake"
 	until_true test -s "/tmp/$1.status" && test "$(cat "/tmp/$1.status")" = 0
