@@ -39,8 +39,10 @@ for f in "${have[@]}"; do
 done
 ok "50 functions or more" test ${#have[@]} -ge 50
 
+# all_agree [OPTION]
 all_agree() {
-	"$ki" stat --json -q -o $json "${points[@]}" -- bash -c load &&
+	rm -f /tmp/verdict
+	"$ki" stat --json -q "$@" -o $json "${points[@]}" -- bash -c load &&
 		"$top/test/guest/points_check.py" < $json > /tmp/verdict
 }
 # A task of somebody else may be inside one at the beginning or the end; not three times.
@@ -48,6 +50,11 @@ for _ in 1 2 3; do
 	all_agree && break
 done
 ok "what the points count agrees" test -s /tmp/verdict -a "$(tail -n 1 /tmp/verdict)" = good
+sed 's/^/# /' /tmp/verdict | tail -n 30
+for _ in 1 2 3; do
+	all_agree --move && break
+done
+ok "and when the functions are moved" test -s /tmp/verdict -a "$(tail -n 1 /tmp/verdict)" = good
 sed 's/^/# /' /tmp/verdict | tail -n 30
 
 exact() { # KIND N POINT [TIMES]

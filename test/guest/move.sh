@@ -1,0 +1,53 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Functions that are moved as a whole, while others have single points in them; whoever goes first,
+# and however, the others count on exactly. That all points of moved functions agree: points.sh.
+. "$(dirname "$0")/lib.sh"
+start
+point=__x64_sys_getppid
+field() { "$ki" info --quick --json | sed -n "s/.*\"$1\": *\([0-9]*\).*/\1/p"; }
+count() { "$ki" stat --json "$@" -- "$prog/calls" getppid 3000 2> /dev/null | value "${!#}"; }
+mover=
+move() { # FUNCTION...
+	local before
+	before=$(field windows)
+	"$ki" stat -q --json --move -m blocks -o /tmp/moved "$@" &
+	mover=$!
+	until [ "$(field windows)" -gt "$before" ]; do sleep 0.1; done
+}
+
+is "moved, exact" "$(count --move $point)" 3000
+move vfs_read $point
+used=$(field heap_used)
+ok "the memory that it takes is shown" test "$used" -gt 1000
+is "a single point in a moved function" "$(count $point)" 3000
+is "the same function moved by another, too" "$(count --move $point)" 3000
+is "behind its first window" "$(count $point:block/0:post)" 3000
+ok "the first mover ends" kill -INT $mover
+wait $mover
+ok "it has counted all the time" test "$(value $point:block/0 < /tmp/moved)" -ge 9000
+is "and leaves nothing" "$(field heap_used) $(field windows)" "0 0"
+
+move $point vfs_read
+"$ki" stat --json -o /tmp/single $point:entry -- sh -c "kill -9 $mover; sleep 1; $prog/calls getppid 3000" 2> /dev/null
+wait $mover 2> /dev/null
+is "kill -9 of the mover: the others count on (the shell asks once)" "$(value $point:entry < /tmp/single)" 3001
+is "and nothing is left behind them" "$(field heap_used) $(field windows)" "0 0"
+
+"$ki" stat --json -o /tmp/single $point:block/0:post vfs_read:exit > /dev/null 2>&1 &
+pid=$!
+until [ "$(field windows)" -gt 0 ]; do sleep 0.1; done
+is "single points first: the function cannot be moved, its points are single too" \
+	"$(count --move -m blocks $point:block/0)" 3000
+kill -INT $pid
+wait $pid
+is "both have counted" "$(($(value $point:block/0:post < /tmp/single) / 3000))" 1
+
+"$ki" stat -q --move -m blocks 'vfs_*' 'kmem_cache_*' '__alloc_pages*' 'tcp_*' schedule '__schedule' 'try_to_wake_up*' > /tmp/many 2>&1 &
+pid=$!
+until [ "$(field windows)" -gt 3000 ] || ! kill -0 $pid; do sleep 0.2; done
+ok "a load under many moved functions" sh -c "tar cf /dev/null /usr/lib/python3 && $prog/calls getppid 20000"
+echo "# $(field windows) windows, $(field heap_used) bytes"
+kill -9 $pid
+wait $pid 2> /dev/null
+finish
