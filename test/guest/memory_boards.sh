@@ -17,6 +17,8 @@ ask() {
 	echo "$1" >&"${BOARD[1]}"
 	read -r -t 60 reply <&"${BOARD[0]}"
 }
+ask info
+ok "who installs is ready" [ "${reply%% *}" = info ]
 # nothing_left: no window, and the text is what it was
 nothing_left() {
 	ask info
