@@ -138,8 +138,8 @@ static u16 find_window(struct ki_job *j, struct ki_verifier *v, u32 i)
 /* The installed or requested window that [start, start + 5) lies in. */
 static struct ki_win *window_around(const struct ki_job *j, unsigned long start)
 {
-	u32 lo = 0, hi = j->req->nwindows;
 	struct ki_win *w = ki_win_touching(start, start + KI_JMP_LEN);
+	u32 lo = 0, hi = j->req->nwindows;
 
 	while (!w && lo < hi) {
 		u32 mid = (lo + hi) / 2;
@@ -150,7 +150,7 @@ static struct ki_win *window_around(const struct ki_job *j, unsigned long start)
 		else if (start >= r->addr + r->len)
 			lo = mid + 1;
 		else
-			w = r->reason ? NULL : j->wins[lo = hi = mid];
+			return r->reason ? NULL : j->wins[mid];
 	}
 	return w;
 }
