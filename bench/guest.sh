@@ -142,11 +142,26 @@ ours() {
 	row "$name" ok "$(median)" "${hits:-0}"
 }
 
+# all_blocks NAME OPTION...: every block of the function has a counter; ticks of a call, not of a hit.
+all_blocks() {
+	local name=$1 tool=${KI_BENCH_TOOL%% *} hits
+	shift
+	rm -f "$tmp/ticks"
+	if ! "$tool" stat -q --json -m blocks "$@" $function -- "$build/reads" "$tmp/ticks" >"$tmp/out" 2>&1; then
+		row "$name" failed "$(tail -n1 "$tmp/out")"
+		return
+	fi
+	hits=$(sed -n '/:block\/0"/s/.*"value":\([0-9]*\).*/\1/p' "$tmp/out")
+	row "$name" ok "$(median)" "${hits:-0}"
+}
+
 insmod "$build/$(uname -r)/ki_bench.ko" symbol=$function || exit 1
 settle
 base
 ours 'kerninst, function entry' $function
 ours 'kerninst, basic block' "$KI_BENCH_BLOCK"
+all_blocks "all of $function's blocks"
+all_blocks "the same, moved" --move
 module_peer 'ftrace callback, module' ftrace any
 optimization 1
 module_peer 'kprobe, optimized' kprobe e9

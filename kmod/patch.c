@@ -30,7 +30,7 @@ struct ki_link {
 	struct ki_piece **pieces; /* in the order of what they stand at */
 	u32 npieces;
 	unsigned long base;
-	u32 len, room;
+	u32 len;
 	u16 reason;
 	struct ki_rows rows;
 	u8 *buf; /* NULL: only the length is wanted */
@@ -52,7 +52,7 @@ static void put(struct ki_link *l, const u8 *code, u8 len, const struct ki_fixup
 {
 	u8 i;
 
-	if (l->buf && l->len + len <= l->room)
+	if (l->buf)
 		memcpy(l->buf + l->len, code, len);
 	for (i = 0; l->buf && i < nfix; i++) {
 		s64 value = fixup_value(&fix[i], l->base + l->len + fix[i].off);
@@ -303,8 +303,7 @@ static int link_at_place(struct ki_link *l, bool reserve, struct ki_patch *out, 
 	int err;
 
 	link_all(l);
-	l->room = l->len;
-	l->buf = kvmalloc(l->room, GFP_KERNEL);
+	l->buf = kvmalloc(l->len, GFP_KERNEL);
 	if (!l->buf || ki_rows_room(&l->rows))
 		return -ENOMEM;
 	err = ki_heap_alloc(l->len, l->rows.norc, l->rows.nex, reserve, &b);

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -40,6 +41,19 @@ static void become(pid_t parent, volatile int *no_exec, char **argv)
 	execvp(argv[0], argv);
 	*no_exec = errno;
 	_exit(CLI_NO_COMMAND);
+}
+
+int command_cut(int argc, char **argv, char ***command)
+{
+	for (int i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "--"))
+			continue;
+		if (i + 1 < argc)
+			*command = argv + i + 1;
+		argv[i] = NULL;
+		return i;
+	}
+	return argc;
 }
 
 int command_prepare(struct command *c, char **argv)

@@ -19,6 +19,12 @@ struct command {
 
 enum event { EVENT_TIME, EVENT_SIGNAL, EVENT_ENDED };
 
+/*
+ * Everything behind "--" is the command, *command; it stays as it is if there is none. Returns how
+ * many arguments stand before it.
+ */
+int command_cut(int argc, char **argv, char ***command);
+
 /* Make the process, which waits before it becomes the command. 0, or -errno. After wait_prepare. */
 int command_prepare(struct command *c, char **argv);
 

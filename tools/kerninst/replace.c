@@ -277,20 +277,6 @@ static int replace(struct run *r)
 	return r->o->command ? command_exit_status(&r->command) : CLI_OK;
 }
 
-/* Everything behind "--" is the command. Returns how many arguments stand before it. */
-static int cut_command(int argc, char **argv, struct options *o)
-{
-	for (int i = 1; i < argc; i++) {
-		if (strcmp(argv[i], "--"))
-			continue;
-		if (i + 1 < argc)
-			o->command = argv + i + 1;
-		argv[i] = NULL;
-		return i;
-	}
-	return argc;
-}
-
 static int parse_options(const struct verb *self, int argc, char **argv, struct options *o,
 			 bool *done)
 {
@@ -301,7 +287,7 @@ static int parse_options(const struct verb *self, int argc, char **argv, struct 
 	int c;
 
 	*done = true;
-	argc = cut_command(argc, argv, o);
+	argc = command_cut(argc, argv, &o->command);
 	while ((c = getopt_long(argc, argv, ":nqh", options, NULL)) != -1) {
 		if (c == 'n')
 			o->dry_run = true;

@@ -73,20 +73,6 @@ struct run {
 	char before[KI_TEXT_HASH_LEN], after[KI_TEXT_HASH_LEN];
 };
 
-/* Everything behind "--" is the command. Returns how many arguments stand before it. */
-static int cut_command(int argc, char **argv, struct options *o)
-{
-	for (int i = 1; i < argc; i++) {
-		if (strcmp(argv[i], "--"))
-			continue;
-		if (i + 1 < argc)
-			o->command = argv + i + 1;
-		argv[i] = NULL;
-		return i;
-	}
-	return argc;
-}
-
 static int take_metric(const struct verb *self, const char *text, enum metric *out)
 {
 	static const char *const names[METRICS] = {"calls", "blocks", "edges"};
@@ -152,7 +138,7 @@ static int parse_options(const struct verb *self, int argc, char **argv, struct 
 	int c, ret;
 
 	*done = true;
-	argc = cut_command(argc, argv, o);
+	argc = command_cut(argc, argv, &o->command);
 	while ((c = getopt_long(argc, argv, ":m:i:o:qh", options, NULL)) != -1) {
 		if (c == 'h' || c == '?' || c == ':')
 			return cli_other_option(self, c, argv);
