@@ -9,7 +9,7 @@
 
 #include "torture/torture.h"
 
-#define HOT_COUNTERS 16000
+#define HOT_COUNTERS 30000
 
 struct heat {
 	const struct ki_symbol *sym;
