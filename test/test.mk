@@ -29,7 +29,7 @@ deps:
 # Each recipe line is its own make, so that the packages are there before anything is probed.
 check: deps
 	$(Q)$(MAKE) CI=1 check-build
-	$(Q)test/run.sh -j 2 test/suites.host test/suites.guest
+	$(Q)test/run.sh -j 2 test/suites.guest test/suites.host
 check-host: deps
 	$(Q)$(MAKE) CI=1 all unit-bins test-fuzz-host test-oracles && $(MAKE) CI=1 BUILD=asan unit-bins all
 	$(Q)test/run.sh test/suites.host
