@@ -29,7 +29,7 @@ ok "when it has gone: accepted" "$ki" stat "vfs_read$first" -- true
 
 "$ki" stat "vfs_read$first" > /dev/null 2>&1 &
 pid=$!
-until [ "$(field windows)" = 1 ]; do sleep 0.2; done
+until [ "$(field windows)" = 1 ] || ! kill -0 $pid; do sleep 0.2; done
 echo "p:kx vfs_read$first" > $events
 enable 1
 ok "a kprobe on top of a springboard: the function runs" reads
@@ -48,7 +48,7 @@ for part in '[a-d]*' '[e-i]*' '[j-n]*' '[o-r]*' '[s-t]*' '[A-Zu-z_0-9]*'; do
 	[ "$(nproc)" -gt 1 ] || break
 	"$ki" stat -q -m calls "kernel:$part" > /dev/null 2>&1 &
 	pid=$!
-	until [ "$(field windows)" -gt 1000 ]; do sleep 0.5; done
+	until [ "$(field windows)" -gt 1000 ] || ! kill -0 $pid; do sleep 0.5; done
 	for _ in 1 2; do
 		echo 0 > /sys/devices/system/cpu/cpu1/online
 		echo 1 > /sys/devices/system/cpu/cpu1/online
