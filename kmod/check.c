@@ -340,8 +340,8 @@ static u16 check_replacement(const struct ki_win *w, const struct ki_chunk *c)
 {
 	const struct ki_copy *copy;
 
-	if (c->len || c->nfix || c->where == KI_AFTER || !is_zero(c->fix, sizeof(c->fix)) ||
-	    !is_zero(c->code, sizeof(c->code)))
+	if (c->len || c->nfix || c->where == KI_AFTER || c->where == KI_RETURNED ||
+	    !is_zero(c->fix, sizeof(c->fix)) || !is_zero(c->code, sizeof(c->code)))
 		return KI_R_BAD_REQUEST;
 	if (c->where == KI_BEFORE)
 		return w->entry && !c->insn ? is_callee(c->target) : KI_R_NOT_REPLACEABLE;
@@ -361,6 +361,8 @@ static bool has_side(const struct ki_win *w, const struct ki_chunk *c)
 		return true;
 	case KI_AFTER:
 		return !(flow & (KI_FLOW_ENDS | KI_FLOW_CALL));
+	case KI_RETURNED:
+		return (flow & (KI_FLOW_DIRECT | KI_FLOW_CALL)) == KI_FLOW_DIRECT;
 	default:
 		return flow & KI_FLOW_DIRECT;
 	}
@@ -369,6 +371,7 @@ static bool has_side(const struct ki_win *w, const struct ki_chunk *c)
 static u16 check_chunk(const struct ki_job *j, const struct ki_chunk *c)
 {
 	const struct ki_window *w;
+	u16 reason;
 
 	if (c->window >= j->req->nwindows || c->zero || c->zero2 || c->id || c->reason ||
 	    c->where >= KI_WHERES || c->kind >= KI_CHUNK_KINDS)
@@ -385,7 +388,10 @@ static u16 check_chunk(const struct ki_job *j, const struct ki_chunk *c)
 		return KI_R_BAD_REQUEST;
 	if (shape_of_fixups(c->fix, c->nfix, c->len))
 		return KI_R_BAD_FIXUP;
-	return ki_vet_chunk(j->session, c);
+	reason = ki_vet_chunk(j->session, c);
+	if (!reason && !w->reason && c->where == KI_RETURNED)
+		reason = ki_tail_check(j->wins[c->window], c->insn);
+	return reason;
 }
 
 static int check_chunks(struct ki_job *j)

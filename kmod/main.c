@@ -34,6 +34,7 @@ static int do_info(struct ki_session *s, void *arg)
 	info->waits = ki_quiesce_count();
 	ki_heap_info(info);
 	ki_counters_info(info);
+	ki_return_info(info);
 #ifdef KI_TEST_NO_WAIT
 	info->features |= KI_FEATURE_NO_WAIT;
 #endif
@@ -230,6 +231,7 @@ static const struct {
 	{ki_reserved_init, ki_reserved_exit},
 	{ki_trap_init, ki_trap_exit},
 	{ki_probes_init, ki_probes_exit},
+	{ki_returns_init, ki_returns_exit},
 };
 
 static void end_parts(int n)

@@ -128,6 +128,9 @@ static void print_driver(const struct facts *f)
 	printf("counters      %u of %u used, on %u CPUs\n", d->counters_used, d->counters, d->cpus);
 	printf("sessions      %u, this one included\n", d->sessions);
 	printf("windows       %u installed\n", d->windows);
+	if (d->returns)
+		printf("ways back     %u behind tail jumps, %u left over%s\n", d->returns,
+		       d->leftovers, d->leftovers ? ": the driver cannot be unloaded" : "");
 	printf("waits         %" PRIu64 "\n", (uint64_t)d->waits);
 }
 
@@ -186,6 +189,8 @@ static void json_driver(struct ki_json *j, const struct facts *f)
 	ki_json_u64(j, "counters_used", d->counters_used);
 	ki_json_u64(j, "sessions", d->sessions);
 	ki_json_u64(j, "windows", d->windows);
+	ki_json_u64(j, "returns", d->returns);
+	ki_json_u64(j, "leftovers", d->leftovers);
 	ki_json_u64(j, "waits", d->waits);
 }
 
