@@ -332,6 +332,17 @@ static u16 is_callee(unsigned long addr)
 	return reason;
 }
 
+/* Does a chunk of somebody's stand on this side of an instruction? */
+static bool is_used(const struct ki_win *w, u8 insn, u8 where, u8 kind)
+{
+	const struct ki_piece *p;
+
+	list_for_each_entry (p, &w->chunks, in_window)
+		if (p->insn == insn && p->where == where && p->kind == kind)
+			return true;
+	return false;
+}
+
 /*
  * Only where the stack is as at a function's entry: there, and at a call or a jump that goes to
  * one. That the two functions take and return the same is for the sender to know.
@@ -345,6 +356,8 @@ static u16 check_replacement(const struct ki_win *w, const struct ki_chunk *c)
 		return KI_R_BAD_REQUEST;
 	if (c->where == KI_BEFORE)
 		return w->entry && !c->insn ? is_callee(c->target) : KI_R_NOT_REPLACEABLE;
+	if (is_used(w, c->insn, KI_RETURNED, KI_CHUNK_CODE))
+		return KI_R_TAIL_REPLACED;
 	copy = &w->copies[c->insn];
 	if (is_callee(copy->fix[copy->nfix - 1].target))
 		return KI_R_NOT_REPLACEABLE;
@@ -389,9 +402,11 @@ static u16 check_chunk(const struct ki_job *j, const struct ki_chunk *c)
 	if (shape_of_fixups(c->fix, c->nfix, c->len))
 		return KI_R_BAD_FIXUP;
 	reason = ki_vet_chunk(j->session, c);
-	if (!reason && !w->reason && c->where == KI_RETURNED)
-		reason = ki_tail_check(j->wins[c->window], c->insn);
-	return reason;
+	if (reason || w->reason || c->where != KI_RETURNED)
+		return reason;
+	if (is_used(j->wins[c->window], c->insn, KI_TAKEN, KI_CHUNK_REPLACE))
+		return KI_R_TAIL_REPLACED;
+	return ki_tail_check(j->wins[c->window], c->insn);
 }
 
 static int check_chunks(struct ki_job *j)

@@ -81,8 +81,8 @@ u16 ki_return_take(struct ki_win *w, u8 insn, struct ki_return **out)
 		*out = r;
 		return KI_R_OK;
 	}
-	/* The first byte is none: the unwinder looks one byte before a return address. */
-	if (i >= KI_RETURNS)
+	/* Not the first byte and not the last: the unwinder looks one before, or one behind. */
+	if (i >= KI_RETURNS - 1)
 		return KI_R_RETURNS_FULL;
 	r = kzalloc(sizeof(*r), GFP_KERNEL);
 	if (!r)
