@@ -102,16 +102,21 @@ static int do_reserved(struct ki_session *s, void *arg)
 	return r->count <= r->max ? 0 : -ENOSPC;
 }
 
+/* A session that has just ended keeps its counters for as long as somebody may still count. */
 static int do_counters(struct ki_session *s, void *arg)
 {
 	struct ki_counters *c = arg;
+	int err;
 
 	c->first = 0;
 	if (!c->count || c->reason) {
 		c->reason = KI_R_BAD_REQUEST;
 		return -EINVAL;
 	}
-	return ki_counters_take(s, c->count, &c->first, &c->reason);
+	do
+		err = ki_counters_take(s, c->count, &c->first, &c->reason);
+	while (err == -ENOSPC && !ki_bury_wait_runs());
+	return err;
 }
 
 static int do_splice(struct ki_session *s, void *arg)
