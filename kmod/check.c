@@ -332,13 +332,14 @@ static u16 is_callee(unsigned long addr)
 	return reason;
 }
 
-/* Does a chunk of somebody's stand on this side of an instruction? */
-static bool is_used(const struct ki_win *w, u8 insn, u8 where, u8 kind)
+/* Does a chunk of somebody's stand on this side of an instruction, or a replacement? */
+static bool is_used(const struct ki_win *w, u8 insn, u8 where, bool replaced)
 {
 	const struct ki_piece *p;
 
 	list_for_each_entry (p, &w->chunks, in_window)
-		if (p->insn == insn && p->where == where && p->kind == kind)
+		if (p->insn == insn && p->where == where &&
+		    (p->kind == KI_CHUNK_REPLACE) == replaced)
 			return true;
 	return false;
 }
@@ -356,7 +357,7 @@ static u16 check_replacement(const struct ki_win *w, const struct ki_chunk *c)
 		return KI_R_BAD_REQUEST;
 	if (c->where == KI_BEFORE)
 		return w->entry && !c->insn ? is_callee(c->target) : KI_R_NOT_REPLACEABLE;
-	if (is_used(w, c->insn, KI_RETURNED, KI_CHUNK_CODE))
+	if (is_used(w, c->insn, KI_RETURNED, false))
 		return KI_R_TAIL_REPLACED;
 	copy = &w->copies[c->insn];
 	if (is_callee(copy->fix[copy->nfix - 1].target))
@@ -404,7 +405,7 @@ static u16 check_chunk(const struct ki_job *j, const struct ki_chunk *c)
 	reason = ki_vet_chunk(j->session, c);
 	if (reason || w->reason || c->where != KI_RETURNED)
 		return reason;
-	if (is_used(j->wins[c->window], c->insn, KI_TAKEN, KI_CHUNK_REPLACE))
+	if (is_used(j->wins[c->window], c->insn, KI_TAKEN, true))
 		return KI_R_TAIL_REPLACED;
 	return ki_tail_check(j->wins[c->window], c->insn);
 }

@@ -197,10 +197,10 @@ struct ki_window {
  * KI_RETURNED is for tail jumps: direct ones, conditional or not, to the beginning of another
  * function, with nothing on the stack but the return address. The function gets a return address
  * of the driver's, and when it has come back there and these chunks have run, control goes to the
- * caller. The driver follows the code that the jump leads to, and refuses what it cannot prove: that
- * nothing there takes arguments on the stack, and that it does not come back to the jump without a
- * return. Such a jump cannot be replaced at the same time. When such chunks are taken out while
- * somebody is still to come back, the driver stays loaded until he has (ki_info.leftovers).
+ * caller. The driver follows the code that the jump leads to, and refuses what it cannot prove:
+ * that nothing there takes arguments on the stack, and that it does not come back to the jump
+ * without a return. Such a jump cannot be replaced at the same time. When such chunks are taken out
+ * while somebody is still to come back, the driver stays loaded until he has (ki_info.leftovers).
  */
 enum ki_where {
 	KI_BEFORE,   /* runs whenever the instruction is about to */
