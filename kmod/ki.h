@@ -337,7 +337,7 @@ void ki_bury_module(struct module *m); /* a reference to put; NULL is allowed */
 void ki_bury_now(void);		       /* wait, and free all that is buried */
 /* Lets ki_lock go: until the counters that are buried have been looked at. -ENOENT: none are. */
 int ki_bury_wait_runs(void);
-void ki_bury_finish(void);	       /* without ki_lock, when nothing new can be buried */
+void ki_bury_finish(void); /* without ki_lock, when nothing new can be buried */
 
 /* counters.c; ki_lock held */
 struct vm_area_struct;

@@ -13,7 +13,8 @@ T=/sys/kernel/tracing
 control=/proc/$m
 field() { "$ki" info --quick --json | sed -n "s/.*\"$1\": *\([0-9]*\).*/\1/p"; }
 until_true() { for _ in $(seq 100); do "$@" && return; sleep 0.1; done; return 1; }
-none_left() { [ "$(field leftovers)" = 0 ]; }
+field_is() { [ "$(field "$1")" = "$2" ]; } # NAME VALUE
+none_left() { field_is leftovers 0; }
 installed() { [ "$(field windows)" != 0 ]; }
 
 is_asleep() { [ "$(cat "$control")" = "$((${1% *} + 1)) ${1#* }" ]; }
@@ -36,7 +37,7 @@ watch() { # POINT...: count in the background
 stop_watching() {
 	kill -"${1:-INT}" "$watcher"
 	wait "$watcher" 2> /dev/null
-	until_true test "$(field windows)" = 0
+	until_true field_is windows 0
 }
 counts() { # POINT... : from the last output
 	local p
@@ -54,8 +55,8 @@ all="$((2 * n)) $((2 * n)) $((2 * n)) $n $((n * 3 / 2)) $((4 * n)) $((4 * n)) $(
 is "counts" "$(counts "${points[@]}")" "$all"
 ok "moved functions" calls --move "${points[@]}"
 is "the same counts" "$(counts "${points[@]}")" "$all"
-getppid() { "$ki" stat -q --json -o "$json" __x64_sys_read __x64_sys_read:exit:after -- "$prog/calls" read "$1" 2 > /dev/null; }
-getppid 20000
+reads() { "$ki" stat -q --json -o "$json" __x64_sys_read __x64_sys_read:exit:after -- "$prog/calls" read "$1" 2 > /dev/null; }
+reads 20000
 is "calls of the kernel's own: entries and exits" "$(value __x64_sys_read < "$json")" "$(value __x64_sys_read:exit:after < "$json")"
 ok "at least as many as were made" test "$(value __x64_sys_read:exit:after < "$json")" -ge 20000
 
@@ -102,9 +103,9 @@ ok "nobody will come back: it goes" until_true none_left
 # Two sessions: the patch is made anew while one is away.
 watch ${m}_sleep:exit:after
 sleep_there
-"$ki" stat -q --json -o /tmp/second.json ${m}_sleep:exit:after ${m}_sleep:exit < /dev/null &
+"$ki" stat -q --json -o /tmp/second.json ${m}_sleep:exit:after __x64_sys_getppid < /dev/null &
 second=$!
-sleep 2
+until_true field_is windows 2 # the second is there
 is "one way back for both" "$(field returns)" 1
 wake
 kill -INT $second
@@ -114,11 +115,11 @@ stop_watching
 is "and so does the first" "$(counts ${m}_sleep:exit:after)" "1 "
 ok "nothing is left over" until_true none_left
 
-# A first session goes, with the second the patch loses its returned side, another one stays.
+# The session with the way back goes, another one keeps the patch.
 watch ${m}_sleep:exit
 "$ki" stat -q --json -o /tmp/second.json ${m}_sleep:exit:after < /dev/null &
 second=$!
-until_true test "$(field returns)" = 1
+until_true field_is returns 1
 sleep_there
 kill -INT $second
 wait $second
