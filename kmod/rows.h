@@ -47,6 +47,12 @@ struct ki_block {
 /* heap.c; has a lock of its own */
 /* -ENOSPC: full */
 int ki_heap_alloc(u32 len, u32 norc, u32 nex, bool reserve, struct ki_block **out);
+/*
+ * A block with room for len bytes behind *pad others, so that they begin at `base` + a distance
+ * that traps where `inner` says (ki_fill_distance). Never from what is kept in reserve.
+ */
+int ki_heap_alloc_filled(u32 len, u32 norc, u32 nex, unsigned long base, u8 inner, u32 *pad,
+			 struct ki_block **out);
 void ki_heap_free(struct ki_block *b);
 unsigned long ki_heap_addr(const struct ki_block *b);
 

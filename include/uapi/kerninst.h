@@ -65,6 +65,8 @@ struct ki_info {
 	__u32 sessions;	     /* out: open sessions, this one included */
 	__u32 windows;	     /* out: windows installed, of all sessions */
 	__u64 waits;	     /* out: times the driver waited for tasks to leave windows */
+	__u64 filled;	     /* out: windows now whose springboard traps whoever was inside */
+	__u64 late;	     /* out: times that somebody was met there */
 };
 
 #define KI_FEATURE_COUNTER_ARENA 0x1	    /* counters beyond the kernel's per-CPU reserve */
@@ -282,7 +284,7 @@ struct ki_unsplice {
 #else
 #define KI_ASSERT_SIZE(type, bytes) _Static_assert(sizeof(struct type) == (bytes), #type)
 #endif
-KI_ASSERT_SIZE(ki_info, 88);
+KI_ASSERT_SIZE(ki_info, 104);
 KI_ASSERT_SIZE(ki_read, 32);
 KI_ASSERT_SIZE(ki_reserved_row, 24);
 KI_ASSERT_SIZE(ki_reserved, 40);

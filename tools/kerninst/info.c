@@ -127,8 +127,9 @@ static void print_driver(const struct facts *f)
 	       (uint64_t)(d->heap_end - d->heap_start));
 	printf("counters      %u of %u used, on %u CPUs\n", d->counters_used, d->counters, d->cpus);
 	printf("sessions      %u, this one included\n", d->sessions);
-	printf("windows       %u installed\n", d->windows);
-	printf("waits         %" PRIu64 "\n", (uint64_t)d->waits);
+	printf("windows       %u installed, %" PRIu64 " filled\n", d->windows, (uint64_t)d->filled);
+	printf("waits         %" PRIu64 ", met inside instead %" PRIu64 "\n", (uint64_t)d->waits,
+	       (uint64_t)d->late);
 }
 
 static void print_limits(const struct facts *f)
@@ -186,7 +187,9 @@ static void json_driver(struct ki_json *j, const struct facts *f)
 	ki_json_u64(j, "counters_used", d->counters_used);
 	ki_json_u64(j, "sessions", d->sessions);
 	ki_json_u64(j, "windows", d->windows);
+	ki_json_u64(j, "filled", d->filled);
 	ki_json_u64(j, "waits", d->waits);
+	ki_json_u64(j, "late", d->late);
 }
 
 static void json_limits(struct ki_json *j, const struct facts *f)

@@ -39,7 +39,7 @@
 #include <linux/uaccess.h>
 #include <asm/unwind.h>
 
-#define CODE_BYTES 104
+#define CODE_BYTES 111
 #define IDLE_NS	   300000
 
 u64 ki_race_victim(u64 a, u64 b);
