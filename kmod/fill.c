@@ -15,9 +15,9 @@
  * invalid opcode. Only the latter are near enough to each other: the third byte of a distance
  * takes 65 values in a heap of 4 MiB, and one of them must be among the bytes. (With int3 alone a
  * quarter of the windows with a place there found room, with these all do.) Left out are bytes
- * that begin an instruction on some processor (62, c4, c5, d5), that QEMU executes all the same
- * (ce), or that later kernels use for warnings of their own (d6, ea). The fourth byte says how far
- * away the heap is, in steps of 16 MiB; whether it traps is the boot's choice.
+ * that begin an instruction on some processor (62, c4, c5, d5), that QEMU 10 executes all the same
+ * (ce, d4), or that later kernels use for warnings of their own (d6, ea). The fourth byte says how
+ * far away the heap is, in steps of 16 MiB; whether it traps is the boot's choice.
  *
  * An invalid opcode is no problem where an int3 would be none: late tasks come from a preemption
  * or from below an interrupt that let others in, so never with interrupts off, and never in an NMI.
@@ -42,8 +42,8 @@
 
 #define KI_FILL_MAX 16 /* changes of one request */
 
-static const u8 ki_trapping[] = {0x06, 0x07, 0x0e, 0x16, 0x17, 0x1e, 0x1f, 0x27, 0x2f,
-				 0x37, 0x3f, 0x60, 0x61, 0x82, 0x9a, 0xcc, 0xd4};
+static const u8 ki_trapping[] = {0x06, 0x07, 0x0e, 0x16, 0x17, 0x1e, 0x1f, 0x27,
+				 0x2f, 0x37, 0x3f, 0x60, 0x61, 0x82, 0x9a, 0xcc};
 
 static u32 ki_filled;
 

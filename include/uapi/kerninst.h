@@ -239,7 +239,8 @@ struct ki_chunk {
  * window or chunk carries its reason, and `reason` is that of the first.
  *
  * Returns when every CPU runs the new code. May take a second: if a springboard or a bounce covers
- * places between instructions, the driver waits until no task can be there.
+ * places between instructions, the driver waits until no task can be there; or, in small requests,
+ * if it can, it sees to it that such a task traps and goes on in the patch.
  */
 struct ki_splice {
 	__u32 size;

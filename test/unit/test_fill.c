@@ -78,22 +78,35 @@ static void run_code(void)
 		run();
 }
 
+/* Does the byte trap before anything of it has been done, whatever is behind it? */
+static bool byte_traps(u8 byte)
+{
+	bool int3 = byte == KI_INT3;
+
+	for (int n = 0; n < 2000; n++) {
+		code[0] = byte;
+		for (int k = 1; k < 32; k++)
+			code[k] = n % 2 ? rand() : KI_INT3;
+		run_code();
+		if (got != (int3 ? SIGTRAP : SIGILL) || stopped_at != int3)
+			return false;
+	}
+	return true;
+}
+
 static void test_bytes_trap(void **state)
 {
+	size_t wrong = 0;
+
 	(void)state;
 	catch_signals();
 	for (size_t i = 0; i < ARRAY_SIZE(ki_trapping); i++) {
-		bool int3 = ki_trapping[i] == KI_INT3;
-
-		for (int n = 0; n < 2000; n++) {
-			code[0] = ki_trapping[i];
-			for (int k = 1; k < 32; k++)
-				code[k] = n % 2 ? rand() : KI_INT3;
-			run_code();
-			assert_int_equal(got, int3 ? SIGTRAP : SIGILL);
-			assert_int_equal(stopped_at, int3 ? 1 : 0);
-		}
+		if (byte_traps(ki_trapping[i]))
+			continue;
+		print_error("%02x does not trap\n", ki_trapping[i]);
+		wrong++;
 	}
+	assert_int_equal(wrong, 0);
 }
 
 /* ---- distances ---- */
@@ -114,7 +127,7 @@ static u64 random_distance(void)
 static void test_smallest(void **state)
 {
 	(void)state;
-	for (int n = 0; n < 800; n++) {
+	for (int n = 0; n < 160; n++) {
 		u64 d = random_distance(), want = d;
 		u8 inner = n % 8;
 
@@ -130,7 +143,7 @@ static void test_there_is_a_place(void **state)
 	u64 far = 0;
 
 	(void)state;
-	for (int n = 0; n < 1000000; n++) {
+	for (int n = 0; n < 200000; n++) {
 		u64 d = random_distance(), to = ki_fill_distance(d, n % 16);
 
 		assert_true(traps_at(to, n % 16));

@@ -138,6 +138,7 @@ static int victim_main(void *arg)
 		else
 			one_round();
 		cond_resched_tasks_rcu_qs();
+		cpu_relax(); /* here QEMU lets its other CPU go on, which may wait for this one */
 	}
 	return 0;
 }
