@@ -33,7 +33,6 @@ fail_each() {
 	echo 0 > $knob
 }
 
-echo "# $SECONDS s"
 for n in $(seq 1 400); do
 	fail_each in
 	case $reply in
@@ -57,7 +56,6 @@ is "installing: all or nothing, $refused refusals" "$wrong" ""
 ok "installing: every allocation was made to fail" test "$refused" -gt 20 -a "$left" -gt 0
 
 wrong=
-echo "# $SECONDS s, n $n"
 for n in $(seq 1 200); do
 	ask more
 	[ "$reply" = "more 0 OK" ] || wrong="$wrong more/$n:$reply"
@@ -70,7 +68,6 @@ is "building anew for less: done whatever fails, $done_anyhow times" "$wrong" ""
 ok "building anew: every allocation was made to fail" test $done_anyhow -gt 5 -a "$left" -gt 0
 
 wrong='' done_anyhow=0
-echo "# $SECONDS s, n $n"
 for n in $(seq 1 200); do
 	fail_each out
 	[ "$reply" = "out 0 OK" ] && nothing_left || wrong="$wrong out/$n:$reply"
