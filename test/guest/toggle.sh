@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# On and off under load: 2,000 times windows that need no wait, 200 times others.
+# On and off under load: 2,000 times windows that need no wait, 1,000 times filled ones, 200 times
+# others.
 #
 # usage: test/guest/toggle.sh [CYCLES [CYCLES-WITH-WAIT]]
 . "$(dirname "$0")/lib.sh"
@@ -11,6 +12,8 @@ functions="vfs_read vfs_write ksys_read do_sys_openat2 getname_flags"
 load=$!
 # shellcheck disable=SC2086
 ok "$fast cycles without the wait" "$top/build/test/toggle" "$fast" $functions
+# shellcheck disable=SC2086
+ok "$((fast / 2)) cycles of filled windows" "$top/build/test/toggle" -f $((fast / 2)) $functions
 # shellcheck disable=SC2086
 ok "$slow cycles with the wait" "$top/build/test/toggle" -w "$slow" $functions
 ok "the load is alive" kill -0 $load
