@@ -230,12 +230,12 @@ filled() {
 		late "filled jmps, held at $n" $n "" jmp:35:2 jmp:42:3 jmp:61:4 jmp:66:4 jmp:75:3
 	done
 	free "filled jmp, held at a fault behind it" 80 in jmp:75:3
-	free "filled jmp, held at a fault behind it: out" 80 out jmp:75:3
 }
 
 in_patches() {
 	in_patch "a jmp" 0 jmp:0:5
 	in_patch "a filled jmp" 42 jmp:42:3
+	in_patch "a filled jmp, before a fault" 75 jmp:75:3
 }
 
 in_idle() {
