@@ -15,6 +15,7 @@
 #
 # Single, because QEMU's CPUs in several threads may go on with what one of them has translated
 # while another was writing there, and that is not the driver's fault.
+# shellcheck disable=SC2317 # parts, and what they poll, are called by their names
 . "$(dirname "$0")/lib.sh"
 mode=$1
 case $mode in
@@ -51,7 +52,7 @@ bytes_differ() { [ "$(bytes "$1" "$2")" != "$3" ]; }
 passed() { (($(state iterations) > $1 + 200)); }
 
 # The one who installs: a coprocess that answers each command with a line.
-open_board() { coproc BOARD { "$top/build/test/board" $victim "$@" 2>&1; }; }
+open_board() { coproc BOARD { "$top/build/test/board" "$victim" "$@" 2>&1; }; }
 tell() { echo "$1" >&"${BOARD[1]}"; }
 answer() { read -r -t 60 reply <&"${BOARD[0]}"; }
 ask() {
@@ -69,17 +70,17 @@ close_board() {
 
 # catch ADDRESS: until the victim is held there.
 catch() {
-	echo "catch $1" > $control || ok "a breakpoint at $1" false
-	until_true 30 phase_is held || ok "held at $1" cat $control /nothing
+	echo "catch $1" > "$control" || ok "a breakpoint at $1" false
+	until_true 30 phase_is held || ok "held at $1" cat "$control" /nothing
 	held_at=$(state iterations)
 }
 release() {
 	if ! phase_is held || [ "$(state iterations)" != "$held_at" ]; then
-		ok "held until it is released" cat $control /nothing
+		ok "held until it is released" cat "$control" /nothing
 	fi
-	echo release > $control
-	until_true 10 passed "$held_at" || ok "the victim goes on" cat $control /nothing
-	[ "$(state errors)" = 0 ] || ok "the victim sees no error" cat $control /nothing
+	echo release > "$control"
+	until_true 10 passed "$held_at" || ok "the victim goes on" cat "$control" /nothing
+	[ "$(state errors)" = 0 ] || ok "the victim sees no error" cat "$control" /nothing
 }
 
 # held NAME AT BOARD FROM LEN COMMAND SPEC...: while the task is held at AT and COMMAND (in, out)
@@ -149,14 +150,14 @@ late() {
 	ask info
 	[ "$commands" ] || is "$name: no wait" "$(field 4)" "$waits"
 	is "$name: windows filled" "$(field 6)" "$(field 2)"
-	[ $here = 0 ] || ok "$name: 0x$(bytes "$at" 1) traps" traps "$at"
+	[ "$here" = 0 ] || ok "$name: 0x$(bytes "$at" 1) traps" traps "$at"
 	release
 	until_true 10 passed "$(state iterations)" || ok "$name: the victim runs" false
 	ask info
 	is "$name: the task is met" "$(field 5)" $((met + here))
 	ask count
-	[ $here = 0 ] || ok "$name: and the next are counted" test "$(field 2)" -gt 100
-	[ $here = 0 ] || must out
+	[ "$here" = 0 ] || ok "$name: and the next are counted" test "$(field 2)" -gt 100
+	[ "$here" = 0 ] || must out
 	close_board
 	is "$name: all is as it was" "$(state code)" "$code"
 }
@@ -184,16 +185,16 @@ in_patch() {
 in_windows() {
 	local n
 	for n in 1 2 3 4; do
-		held "jmp over five instructions, held at $n" $n 0 1 4 in jmp:0:5
+		held "jmp over five instructions, held at $n" "$n" 0 1 4 in jmp:0:5
 	done
 	held "jmp over a branch, held before it" 38 35 36 4 in jmp:0:5 jmp:35:2
-	for n in 43 44; do held "jmp over a call, held at $n" $n 42 43 4 in jmp:0:5 jmp:42:3; done
-	for n in 62 63 64; do held "jmp over an indirect call, held at $n" $n 61 62 4 in jmp:0:5 jmp:61:4; done
-	for n in 95 96; do held "jmp over a return, held at $n" $n 94 95 4 in jmp:0:5 jmp:94:3; done
+	for n in 43 44; do held "jmp over a call, held at $n" "$n" 42 43 4 in jmp:0:5 jmp:42:3; done
+	for n in 62 63 64; do held "jmp over an indirect call, held at $n" "$n" 61 62 4 in jmp:0:5 jmp:61:4; done
+	for n in 95 96; do held "jmp over a return, held at $n" "$n" 94 95 4 in jmp:0:5 jmp:94:3; done
 	held "bounce in filler, held inside its window" 6 5 6 1 in bounce:5:2:27
 	held "bounce in filler taken out, held at the bounce" 27 5 27 5 out bounce:5:2:27
 	for n in 13 15; do
-		held "bounce in a host's tail, held at $n" $n 5 13 5 in bounce:5:2:13 host:7:5
+		held "bounce in a host's tail, held at $n" "$n" 5 13 5 in bounce:5:2:13 host:7:5
 	done
 	held "bounce in a tail taken out, held at the bounce" 13 5 13 5 out bounce:5:2:13 host:7:5
 }
@@ -204,8 +205,8 @@ without_wait() {
 	free "jmp over one instruction taken out" 54 out jmp:54:1
 	free "jmp behind whose board a task is held" 13 in jmp:54:1
 	free "trap, held at its window" 18 in trap:18:1
-	for n in 42 43 44; do free "trap over a call, held at $n" $n in trap:42:3; done
-	for n in 95 96; do free "trap over a return, held at $n" $n in trap:94:3; done
+	for n in 42 43 44; do free "trap over a call, held at $n" "$n" in trap:42:3; done
+	for n in 95 96; do free "trap over a return, held at $n" "$n" in trap:94:3; done
 	free "trap over a branch, held at 38" 38 in trap:35:2
 	free "trap taken out" 18 out trap:18:1
 	free "bounce built anew while a task is at it" 27 more bounce:5:2:27
@@ -218,16 +219,16 @@ filled() {
 	local n commands
 	for n in 43 44; do
 		for commands in "" more "more less" out "out in" "more less out in more"; do
-			late "filled jmp over a call, held at $n: in $commands" $n "$commands" jmp:42:3
+			late "filled jmp over a call, held at $n: in $commands" "$n" "$commands" jmp:42:3
 		done
 	done
 	late "filled jmp over a branch, held before it" 38 "" jmp:35:2
-	for n in 62 63 64; do late "filled jmp over an indirect call, held at $n" $n "" jmp:61:4; done
-	for n in 67 68 69; do late "filled jmp with three boundaries, held at $n" $n "more less" jmp:66:4; done
+	for n in 62 63 64; do late "filled jmp over an indirect call, held at $n" "$n" "" jmp:61:4; done
+	for n in 67 68 69; do late "filled jmp with three boundaries, held at $n" "$n" "more less" jmp:66:4; done
 	late "filled jmp before a fault, held at 77" 77 "" jmp:75:3
-	for n in 95 96; do late "filled jmp over a return, held at $n" $n "" jmp:94:3; done
+	for n in 95 96; do late "filled jmp over a return, held at $n" "$n" "" jmp:94:3; done
 	for n in 43 63 68; do
-		late "filled jmps, held at $n" $n "" jmp:35:2 jmp:42:3 jmp:61:4 jmp:66:4 jmp:75:3
+		late "filled jmps, held at $n" "$n" "" jmp:35:2 jmp:42:3 jmp:61:4 jmp:66:4 jmp:75:3
 	done
 	free "filled jmp, held at a fault behind it" 80 in jmp:75:3
 }
@@ -239,9 +240,9 @@ in_patches() {
 }
 
 in_idle() {
-	echo "idle 1" > $control
+	echo "idle 1" > "$control"
 	held "the idle task's interrupt, held at 2" 2 0 1 4 in jmp:0:5
-	echo "idle 0" > $control
+	echo "idle 0" > "$control"
 }
 
 # Not undone: the task goes on in the middle of a jump. The last that is asked of this machine.
@@ -253,7 +254,7 @@ lost() {
 	open_board jmp:0:5
 	catch "$(at 4)"
 	must in
-	echo release > $control
+	echo release > "$control"
 	ok "without the wait the task that goes on goes wrong" until_true 10 goes_wrong
 	echo "1..$tests"
 	[ "$failures" = 0 ]
