@@ -145,7 +145,15 @@ static void run(struct toggle *t, long cycles, bool phase)
 	}
 }
 
-static int report(struct toggle *t, long cycles)
+static double now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec + ts.tv_nsec * 1e-9;
+}
+
+static int report(struct toggle *t, long cycles, double seconds)
 {
 	struct ki_counter_map *map;
 	struct ki_err err = {0};
@@ -156,8 +164,8 @@ static int report(struct toggle *t, long cycles)
 	for (uint32_t i = 0; i < t->count; i++)
 		total += ki_counter_read(map, t->first + i);
 	ki_counter_map_close(map);
-	printf("toggle: %ld cycles of %u windows (%s), %llu hits\n", cycles, t->count,
-	       kinds[t->kind], (unsigned long long)total);
+	printf("toggle: %ld cycles of %u windows (%s), %llu hits, %.1f ms a cycle\n", cycles,
+	       t->count, kinds[t->kind], (unsigned long long)total, seconds * 1e3 / cycles);
 	return total ? 0 : 1;
 }
 
@@ -166,6 +174,7 @@ int main(int argc, char **argv)
 	struct toggle t = {0};
 	struct ki_err err = {0};
 	bool phase = false;
+	double start;
 	pthread_t thread;
 	long cycles;
 	int c;
@@ -190,8 +199,9 @@ int main(int argc, char **argv)
 		add_function(&t, argv[optind++]);
 	if (!t.count)
 		die("no window of this kind", &err);
+	start = now();
 	run(&t, cycles, phase);
-	c = report(&t, cycles);
+	c = report(&t, cycles, now() - start);
 	ki_plan_free(t.plan);
 	ki_target_close(t.target);
 	return c;
