@@ -16,8 +16,9 @@
  *
  * Then what is done to the rows of one block never makes a search for an address in another go
  * wrong: all rows before a patch's compare as smaller, all behind as larger, whatever they hold.
- * Within a block rows are always written from the last to the first, each no larger than the one
- * behind it, so that the array is sorted after each store.
+ * Within a block rows are raised to its end from the last to the first, and lowered from there to
+ * a patch's addresses, or to a nearer end, from the first to the last, so that the array is sorted
+ *after each store.
  *
  * A freed block's rows still hold addresses of the old patch. That is right until its bytes are
  * used again: then the rows that the new patch does not take would lie inside it. So before a
@@ -168,8 +169,8 @@ static bool cut(struct ki_block *b, struct ki_extent need, struct ki_block *rest
 }
 
 /*
- * Cut a free block in two: its first `units`, with their share of the rows, and the rest. Rows of
- * the first that hold its old end are lowered to the new one; nobody looks for an address there.
+ * Cut a free block in two: its first `units`, with their share of the rows, and the rest. The rows
+ * of the first hold its old end, and are lowered to the new one.
  */
 static void split_free(struct ki_block *b, u32 units, struct ki_block *rest)
 {
@@ -180,8 +181,8 @@ static void split_free(struct ki_block *b, u32 units, struct ki_block *rest)
 	raise_stale_rows(b);
 	rest->at = (struct ki_extent){b->at.units + units, b->at.orcs + orcs, b->at.exs + exs};
 	list_add(&rest->in_heap, &b->in_heap);
-	b->stale = (struct ki_extent){0, orcs, exs};
-	raise_stale_rows(b);
+	ki_orc_lower(b->at.orcs, orcs, ki_heap_addr(rest));
+	ki_extable_lower(b->at.exs, exs, ki_heap_addr(rest));
 	add_free(b);
 	add_free(rest);
 }

@@ -76,12 +76,13 @@ void ki_orc_find(struct module *owner, unsigned long addr, struct orc_entry *out
 
 void ki_orc_put(u32 first, unsigned long base, const struct ki_orc_row *rows, u32 n)
 {
-	while (n--) {
-		u32 i = ki_orc_base + first + n;
+	u32 i, k;
 
-		ki_orc[i] = rows[n].entry;
+	for (k = 0; k < n; k++) {
+		i = ki_orc_base + first + k;
+		ki_orc[i] = rows[k].entry;
 		smp_wmb(); /* whoever finds the address finds what belongs to it */
-		set_address(i, base + rows[n].off);
+		set_address(i, base + rows[k].off);
 	}
 }
 
@@ -89,6 +90,14 @@ void ki_orc_clear(u32 first, u32 n, unsigned long end)
 {
 	while (n--)
 		set_address(ki_orc_base + first + n, end);
+}
+
+void ki_orc_lower(u32 first, u32 n, unsigned long end)
+{
+	u32 k;
+
+	for (k = 0; k < n; k++)
+		set_address(ki_orc_base + first + k, end);
 }
 
 int ki_orc_prepare(struct module *mod, unsigned long heap_start, unsigned long heap_end)
@@ -139,6 +148,10 @@ void ki_orc_put(u32 first, unsigned long base, const struct ki_orc_row *rows, u3
 }
 
 void ki_orc_clear(u32 first, u32 n, unsigned long end)
+{
+}
+
+void ki_orc_lower(u32 first, u32 n, unsigned long end)
 {
 }
 

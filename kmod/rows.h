@@ -91,6 +91,9 @@ void ki_rows_free(struct ki_rows *r);
 void ki_rows_stack(struct ki_rows *r, u32 off, unsigned long addr, u32 pushed);
 /* The same of code of len bytes: a bit of `words` is set where it has a word more on the stack. */
 void ki_rows_code(struct ki_rows *r, u32 off, unsigned long addr, u32 pushed, u64 words, u32 len);
+/* The same of code with depth[i] words more before the instruction at byte i. */
+void ki_rows_depth(struct ki_rows *r, u32 off, unsigned long addr, u32 pushed, const u8 *depth,
+		   u32 len);
 /* At off is the copy of the instruction at addr. */
 void ki_rows_copy(struct ki_rows *r, u32 off, unsigned long addr, const u8 *code);
 /* Let the kernel's tables say so. False: no bug rows are left, and nothing was done. */
@@ -99,7 +102,8 @@ bool ki_rows_publish(const struct ki_rows *r, const struct ki_block *b, bool res
 /* orc.c: the coordinate's rows [first, first + n) */
 void ki_orc_find(struct module *owner, unsigned long addr, struct orc_entry *out);
 void ki_orc_put(u32 first, unsigned long base, const struct ki_orc_row *rows, u32 n);
-void ki_orc_clear(u32 first, u32 n, unsigned long end);
+void ki_orc_clear(u32 first, u32 n, unsigned long end); /* raised to end, or at it */
+void ki_orc_lower(u32 first, u32 n, unsigned long end); /* to it */
 int ki_orc_prepare(struct module *mod, unsigned long heap_start, unsigned long heap_end);
 void ki_orc_hide(struct module *mod);
 void ki_orc_point(struct module *mod);
@@ -109,6 +113,7 @@ void ki_orc_show(struct module *mod);
 const struct exception_table_entry *ki_extable_find(struct module *owner, unsigned long addr);
 void ki_extable_put(u32 first, unsigned long base, const struct ki_ex_row *rows, u32 n);
 void ki_extable_clear(u32 first, u32 n, unsigned long end);
+void ki_extable_lower(u32 first, u32 n, unsigned long end);
 int ki_extable_prepare(struct module *mod, unsigned long heap_start, unsigned long heap_end);
 void ki_extable_hide(struct module *mod);
 void ki_extable_point(struct module *mod);

@@ -33,9 +33,10 @@ struct ki_grave {
 static u32 ki_sessions;
 static u64 ki_serial;
 static LIST_HEAD(ki_graves);	  /* patches */
-static LIST_HEAD(ki_buried_runs); /* counters */
+static LIST_HEAD(ki_buried_runs); /* counters, variables */
 static atomic_t ki_digging = ATOMIC_INIT(0);
 static DECLARE_WAIT_QUEUE_HEAD(ki_dug);
+static u64 ki_runs_asked, ki_runs_looked; /* burials of counters; those that have been looked at */
 static void dig(struct work_struct *unused);
 static DECLARE_DELAYED_WORK(ki_dig_work, dig);
 
@@ -130,8 +131,10 @@ static void dig(struct work_struct *unused)
 {
 	LIST_HEAD(graves);
 	LIST_HEAD(runs);
+	u64 asked;
 
 	mutex_lock(&ki_lock);
+	asked = ki_runs_asked;
 	take_graves(&graves, &runs);
 	mutex_unlock(&ki_lock);
 
@@ -139,13 +142,15 @@ static void dig(struct work_struct *unused)
 
 	mutex_lock(&ki_lock);
 	if (list_empty(&graves)) {
-		ki_counters_drop(&runs);
+		ki_runs_drop(&runs);
 		unpin_graves();
 	} else {
 		list_splice(&runs, &ki_buried_runs);
 		put_back(&graves);
 	}
+	WRITE_ONCE(ki_runs_looked, asked);
 	mutex_unlock(&ki_lock);
+	wake_up_all(&ki_dug);
 }
 
 static void bury(struct ki_grave what)
@@ -209,7 +214,21 @@ static void bury_runs(struct list_head *runs)
 	if (list_empty(runs))
 		return;
 	list_splice_tail_init(runs, &ki_buried_runs);
+	ki_runs_asked++;
 	schedule_delayed_work(&ki_dig_work, KI_DIG_SOON);
+}
+
+int ki_bury_wait_runs(void)
+{
+	u64 asked = ki_runs_asked;
+	int err;
+
+	if (ki_runs_looked == asked)
+		return -ENOENT;
+	mutex_unlock(&ki_lock);
+	err = wait_event_killable(ki_dug, READ_ONCE(ki_runs_looked) >= asked);
+	mutex_lock(&ki_lock);
+	return err;
 }
 
 static void retry_orphans(void)

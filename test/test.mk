@@ -9,6 +9,7 @@ include test/guest/prog/prog.mk
 include test/guest/race/race.mk
 include test/guest/mate/mate.mk
 include test/guest/torture/torture.mk
+include test/guest/long/long.mk
 include test/guest/frames/frames.mk
 include test/guest/replace/replace.mk
 include test/guest/transfers/transfers.mk
@@ -28,7 +29,7 @@ deps:
 # Each recipe line is its own make, so that the packages are there before anything is probed.
 check: deps
 	$(Q)$(MAKE) CI=1 check-build
-	$(Q)test/run.sh -j 2 test/suites.host test/suites.guest
+	$(Q)test/run.sh -j 2 test/suites.guest test/suites.host
 check-host: deps
 	$(Q)$(MAKE) CI=1 all unit-bins test-fuzz-host test-oracles && $(MAKE) CI=1 BUILD=asan unit-bins all
 	$(Q)test/run.sh test/suites.host
@@ -40,13 +41,13 @@ check-nightly: deps
 	$(Q)$(MAKE) CI=1 check-build
 	$(Q)$(MAKE) CI=1 kmod KERNEL=6.1-debug
 	$(Q)$(MAKE) CI=1 kmod KERNEL=6.1-debug KMOD_VARIANT=-fail KI_CFLAGS=-DKI_TEST_FAIL
-	$(Q)$(MAKE) CI=1 race-module KERNEL=6.1-debug
+	$(Q)for m in race replace frames mate; do $(MAKE) CI=1 $$m-module KERNEL=6.1-debug || exit 1; done
 	$(Q)test/run.sh -j 2 test/suites.nightly
 check-guest: deps
 	$(Q)$(MAKE) CI=1 check-build
 	$(Q)test/run.sh -j 2 test/suites.guest
 
-check-build: all unit-bins test-plugins test-progs $(GUEST_BIN) test-torture test-fuzz-ioctl test-fuzz-host test-oracles test-transfers
+check-build: all unit-bins test-plugins test-progs $(GUEST_BIN) test-long test-torture test-fuzz-ioctl test-fuzz-host test-oracles test-transfers
 	$(Q)$(MAKE) BUILD=asan unit-bins all
 	$(Q)for k in $(TEST_KERNELS); do $(MAKE) kmod KERNEL=$$k || exit 1; done
 	$(Q)$(MAKE) kmod KERNEL=6.1 KMOD_VARIANT=-nowait KI_CFLAGS=-DKI_TEST_NO_WAIT
