@@ -31,7 +31,7 @@
  *
  * The section is reserved by an assembler directive as writable data without contents, because
  * objtool refuses such a section of code; after the final link objcopy makes it code (kmod.mk).
- * Unused heap holds int3.
+ * Unused heap holds int3. Before the heap lies ki_returned (returns.c), all int3.
  *
  * A part of each coordinate is only for rebuilding patches when chunks are taken out, so that
  * taking out cannot fail for lack of space.
@@ -47,11 +47,14 @@
 
 asm(".pushsection .ki_heap,\"aw\",@nobits\n"
     ".balign 4096\n"
-    ".globl ki_heap_start\n"
-    "ki_heap_start: .skip " __stringify(KI_HEAP_SIZE) "\n"
-						      ".globl ki_heap_end\n"
-						      "ki_heap_end:\n"
-						      ".popsection\n");
+    ".globl ki_returned\n"
+    "ki_returned: .skip " __stringify(KI_RETURNS) "\n"
+						  ".globl ki_heap_start\n"
+						  "ki_heap_start: .skip " __stringify(
+							  KI_HEAP_SIZE) "\n"
+									".globl ki_heap_end\n"
+									"ki_heap_end:\n"
+									".popsection\n");
 extern u8 ki_heap_start[], ki_heap_end[];
 
 static DEFINE_MUTEX(ki_heap_lock); /* inside ki_lock; text_mutex is not taken inside it */
@@ -337,7 +340,7 @@ int ki_heap_init(void)
 	struct ki_block *all;
 	int i;
 
-	if (!in_module_text((unsigned long)ki_heap_start)) {
+	if (!in_module_text((unsigned long)ki_returned)) {
 		pr_err("kerninst: the heap is not in the module's text: the module was not finished with objcopy\n");
 		return -ENOEXEC;
 	}
@@ -349,7 +352,7 @@ int ki_heap_init(void)
 	list_add_tail(&all->in_heap, &ki_blocks);
 	list_add_tail(&ki_heap_stop.in_heap, &ki_blocks);
 	add_free(all);
-	ki_text_fill_heap((unsigned long)ki_heap_start, KI_HEAP_SIZE);
+	ki_text_fill_heap((unsigned long)ki_returned, KI_RETURNS + KI_HEAP_SIZE);
 	ki_text_flush_heap();
 	return 0;
 }

@@ -13,6 +13,8 @@
  *   site     the places in the text that are written: springboards and bounces
  *   fill     springboards that trap inside, so that nobody is waited for
  *   patch    the linker: copies + chunks + fixups -> bytes at their place
+ *   returns  where functions return to that a tail jump of a patch went to
+ *   tail     may a tail jump leave a return address?
  *   verify   is a window what its sender says? (boundaries, entries, reserved text, bytes)
  *   copy     the relocated copy of one instruction, as it must be
  *   vet      may a chunk's code run?
@@ -99,9 +101,10 @@ struct ki_win {
 	struct ki_win *host; /* of another group, in whose tail this one bounces; or NULL */
 	struct ki_site site, bounce;
 	struct ki_group *group;
-	struct list_head chunks; /* of ki_piece.in_window */
-	struct list_head more;	 /* those that a splice in progress adds */
-	struct module *owner;	 /* of the text; NULL: the kernel */
+	struct list_head chunks;  /* of ki_piece.in_window */
+	struct list_head more;	  /* those that a splice in progress adds */
+	struct list_head returns; /* of ki_return */
+	struct module *owner;	  /* of the text; NULL: the kernel */
 };
 
 /*
@@ -117,6 +120,16 @@ struct ki_group {
 	struct list_head todo; /* of a removal in progress */
 	u32 n;
 	struct ki_win *v[]; /* in order of address */
+};
+
+/* A way back from where a tail jump of a window leads (returns.c). */
+struct ki_return {
+	struct list_head list; /* of its window; or of those that are left over */
+	unsigned long addr;    /* the return address */
+	u32 users;	       /* pieces */
+	u32 next_at;	       /* where it leads in the patch being made; 0: nowhere */
+	u8 insn;
+	bool live; /* somebody may be away */
 };
 
 /* An installed chunk. */
@@ -137,6 +150,7 @@ struct ki_piece {
 	unsigned long target;	   /* KI_CHUNK_REPLACE */
 	struct module *owner;	   /* of the target's text */
 	struct ki_long_code *more; /* KI_CHUNK_LONG */
+	struct ki_return *back;	   /* KI_RETURNED */
 	u64 pushed; /* a bit for each byte of code: a word more is on the stack there */
 	struct ki_fixup fix[KI_FIXUPS];
 	u8 code[KI_CHUNK_MAX];
@@ -228,6 +242,23 @@ u32 ki_fill_count(void); /* windows that are filled now */
 int ki_patch_build(struct ki_group *g, bool reserve, struct ki_patch *out, u16 *reason);
 void ki_patch_free(const struct ki_patch *p); /* nobody can be inside; without ki_lock too */
 
+/* returns.c; ki_lock held */
+struct ki_swap;
+/* The way back from a tail jump, its own or a new one. KI_R_OK, or why there is none. */
+u16 ki_return_take(struct ki_win *w, u8 insn, struct ki_return **out);
+void ki_return_put(struct ki_return *r); /* NULL is allowed */
+/* Let the ways back of a group lead where the change has them; returns how many. s: NULL is allowed
+ */
+u32 ki_return_swaps(const struct ki_change *c, struct ki_swap *s);
+void ki_return_record(struct ki_group *g);  /* that has been done */
+const struct ki_copy *ki_return_form(void); /* the code of a return */
+void ki_return_info(struct ki_info *info);
+int ki_returns_init(void);
+void ki_returns_exit(void);
+
+/* tail.c; ki_lock held. May KI_RETURNED stand at this direct jump of a verified window? */
+u16 ki_tail_check(const struct ki_win *w, u8 insn);
+
 /* verify.c; ki_lock held */
 struct ki_verifier;
 int ki_verifier_new(struct ki_verifier **out);
@@ -254,7 +285,7 @@ u64 ki_vet_pushed(const struct ki_chunk *c);
 /* text.c */
 struct ki_swap {
 	unsigned long addr;
-	u8 len;		     /* bytes that change, 1..KI_JMP_LEN */
+	u8 len; /* bytes that change, 1..KI_JMP_LEN; 0: a breakpoint is there for good */
 	u8 now[KI_JMP_LEN];  /* bytes that must stand there */
 	u8 then[KI_JMP_LEN]; /* bytes that will */
 	unsigned long via;   /* where a CPU goes that comes by meanwhile; 0: nobody does */
@@ -278,6 +309,8 @@ void ki_text_fill_heap(unsigned long addr, size_t len);
 void ki_text_flush_heap(void);
 
 /* trap.c */
+#define KI_TRAP_RETURN 1 /* as `via`: return to the caller */
+
 struct ki_traps {
 	u32 n;
 	struct ki_trap {
@@ -310,6 +343,8 @@ void ki_probes_hold(void);
 void ki_probes_release(void);
 
 /* heap.c, rows.c: what is in rows.h is for those who make patches */
+#define KI_RETURNS 16384 /* bytes of ki_returned, which end where the heap begins */
+extern u8 ki_returned[];
 int ki_heap_init(void);
 void ki_heap_exit(void);
 void ki_heap_info(struct ki_info *info);
@@ -323,7 +358,11 @@ u64 ki_quiesce_count(void); /* how many have begun */
 /* Has a wait ended that began when ki_quiesce_count was `since` already? */
 bool ki_quiesced(u64 since);
 
-/* faults.c: call found for each address in the heap where a task took a fault it is still in. */
+/*
+ * faults.c: call found for each address in the heap where a task took a fault it is still in, and
+ * for each in ki_returned that one will return to. KI_FAULTS_ANYWHERE: one may return to any.
+ */
+#define KI_FAULTS_ANYWHERE 0
 void ki_faults_find(void (*found)(void *arg, unsigned long ip), void *arg);
 
 /* session.c: free when no task can be inside any more. ki_lock held. */

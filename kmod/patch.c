@@ -9,7 +9,8 @@
  *	jmp back behind the window	unless control never gets here, or the next window follows
  *	for each taken side with chunks:
  *		these chunks
- *		jmp to the branch's target
+ *		push the way back	if there are chunks for when a tail jump's function has
+ *returned jmp to the branch's target the latter chunks, ret	the way back leads here (returns.c)
  *
  * A branch to the beginning of a window of the same group goes to where that is in the patch:
  * the springboard would lead there anyhow, if there is one.
@@ -25,6 +26,8 @@
 
 #include "long.h"
 #include "rows.h"
+
+#define KI_PUSH 0x68 /* imm32, sign-extended */
 
 struct ki_link {
 	struct ki_group *group;
@@ -124,7 +127,7 @@ static const struct ki_piece *put_chunks(struct ki_link *l, u32 *next, const str
 	return replacement;
 }
 
-/* The first chunk on the taken side of an instruction whose next chunk is `from`. */
+/* The first chunk on the taken side, or behind it, of an instruction whose next chunk is `from`. */
 static const struct ki_piece *taken_side(const struct ki_link *l, u32 from, const struct ki_win *w,
 					 u8 insn)
 {
@@ -133,7 +136,7 @@ static const struct ki_piece *taken_side(const struct ki_link *l, u32 from, cons
 
 		if (p->win != w || p->insn != insn)
 			break;
-		if (p->where == KI_TAKEN)
+		if (p->where >= KI_TAKEN)
 			return p;
 	}
 	return NULL;
@@ -210,6 +213,31 @@ static unsigned long addr_of(const struct ki_win *w, u8 insn)
 	return addr;
 }
 
+/* The chunks that are next run when what the jump at addr leads to has returned. */
+static void put_returned_side(struct ki_link *l, u32 *next, u64 target, unsigned long addr)
+{
+	static const u8 push[] = {KI_PUSH, 0, 0, 0, 0};
+	const struct ki_piece *first = l->pieces[*next];
+	const struct ki_copy *ret = ki_return_form();
+	struct ki_fixup way = {.kind = KI_FIX_ABS32, .off = 1, .target = first->back->addr};
+
+	ki_rows_stack(&l->rows, l->len, addr, 0);
+	put(l, push, sizeof(push), &way, 1);
+	put_jump(l, target, addr, 8);
+	first->back->next_at = l->len;
+	put_chunks(l, next, first->win, first->insn, KI_RETURNED, addr, 0);
+	ki_rows_stack(&l->rows, l->len, addr, 0);
+	put(l, ret->code, ret->len, ret->fix, ret->nfix);
+}
+
+/* Is the next chunk one of this side? */
+static bool is_next(const struct ki_link *l, u32 next, const struct ki_win *w, u8 insn, u8 where)
+{
+	const struct ki_piece *p = next < l->npieces ? l->pieces[next] : NULL;
+
+	return p && p->win == w && p->insn == insn && p->where == where;
+}
+
 /* Whoever is on one has left the instruction: a call has pushed its return address. */
 static void put_taken_side(struct ki_link *l, u32 *next)
 {
@@ -218,10 +246,17 @@ static void put_taken_side(struct ki_link *l, u32 *next)
 	const struct ki_copy *c = &w->copies[first->insn];
 	unsigned long addr = addr_of(w, first->insn);
 	u32 pushed = pushed_in(c) ? 8 : 0;
+	u64 target;
 
 	l->rows.owner = w->owner;
 	other = put_chunks(l, next, w, first->insn, KI_TAKEN, addr, pushed);
-	put_jump(l, other ? other->target : landing(l, c->fix[c->nfix - 1].target), addr, pushed);
+	target = other ? other->target : landing(l, c->fix[c->nfix - 1].target);
+	if (!is_next(l, *next, w, first->insn, KI_RETURNED))
+		put_jump(l, target, addr, pushed);
+	else
+		put_returned_side(l, next, target, addr);
+	if (other && is_next(l, *next - 1, w, first->insn, KI_RETURNED))
+		l->reason = KI_R_TAIL_REPLACED; /* nobody has looked where it leads */
 }
 
 static void put_taken_sides(struct ki_link *l)
@@ -229,13 +264,21 @@ static void put_taken_sides(struct ki_link *l)
 	u32 next = 0;
 
 	while (next < l->npieces) {
-		if (l->pieces[next]->where != KI_TAKEN) {
+		if (l->pieces[next]->where < KI_TAKEN) {
 			next++;
 			continue;
 		}
 		l->pieces[next]->at = l->len;
 		put_taken_side(l, &next);
 	}
+}
+
+static void forget_ways(const struct ki_win *w)
+{
+	struct ki_return *r;
+
+	list_for_each_entry (r, &w->returns, list)
+		r->next_at = 0;
 }
 
 static void link_all(struct ki_link *l)
@@ -250,6 +293,7 @@ static void link_all(struct ki_link *l)
 		const struct ki_win *w = g->v[i];
 
 		g->next_at[i] = l->len;
+		forget_ways(w);
 		put_window(l, &next, w, i + 1 < g->n && w->addr + w->len == g->v[i + 1]->addr);
 	}
 	put_taken_sides(l);

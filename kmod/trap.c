@@ -4,8 +4,9 @@
  *
  * While a window is being written, its first byte is an int3; where there is no room for a jump,
  * it stays one. Whoever comes by is sent into the patch: the patch does what the original does,
- * so nobody waits and nothing is emulated. Inside a springboard, at the places of filled ones
- * (fill.c), there may be an invalid opcode instead of an int3.
+ * so nobody waits, and nothing is emulated but the return of a way back that is left over
+ * (returns.c). Inside a springboard, at the places of filled ones (fill.c), there may be an invalid
+ * opcode instead of an int3.
  *
  * One table holds all breakpoints, those that stay and those of the change in progress. It is
  * published before the first breakpoint is written, and the next one, without what was only
@@ -22,6 +23,7 @@
 #include <linux/ptrace.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
+#include <asm/text-patching.h>
 #include <asm/trapnr.h>
 
 #include "ki.h"
@@ -71,7 +73,10 @@ static int ki_trap_notify(struct notifier_block *nb, unsigned long val, void *da
 		return NOTIFY_DONE;
 	if (t->late)
 		atomic64_inc(&ki_late);
-	args->regs->ip = t->via;
+	if (t->via == KI_TRAP_RETURN)
+		int3_emulate_ret(args->regs);
+	else
+		args->regs->ip = t->via;
 	return NOTIFY_STOP;
 }
 

@@ -12,6 +12,7 @@ include test/guest/torture/torture.mk
 include test/guest/long/long.mk
 include test/guest/frames/frames.mk
 include test/guest/replace/replace.mk
+include test/guest/tail/tail.mk
 include test/guest/transfers/transfers.mk
 include test/fuzz/ioctl.mk
 include test/oracles/oracles.mk
@@ -56,6 +57,7 @@ check-build: all unit-bins test-plugins test-progs $(GUEST_BIN) test-long test-t
 	$(Q)$(MAKE) kmod KERNEL=6.1 KMOD_VARIANT=-anycode KI_CFLAGS=-DKI_TEST_ANY_CODE
 	$(Q)$(MAKE) race-module KERNEL=6.1
 	$(Q)$(MAKE) replace-module KERNEL=6.1
+	$(Q)$(MAKE) tail-module KERNEL=6.1
 	$(Q)$(MAKE) kmod KERNEL=6.1 KMOD_VARIANT=-noorc KI_CFLAGS=-DKI_TEST_NO_ORC
 	$(Q)for k in 6.1 6.12; do $(MAKE) frames-module KERNEL=$$k || exit 1; done
 	$(Q)for k in $(TEST_KERNELS); do $(MAKE) mate-module KERNEL=$$k || exit 1; done

@@ -333,7 +333,7 @@ static bool nothing_left(struct ki_info *info)
 		wrong("INFO is refused: %s", strerror(errno));
 	close(fd);
 	return info->sessions == 1 && !info->windows && !info->counters_used &&
-	       !info->globals_used && !info->heap_used;
+	       !info->globals_used && !info->heap_used && !info->returns;
 }
 
 static void check_leaks(void)
@@ -343,9 +343,10 @@ static void check_leaks(void)
 
 	for (ms = 0; !nothing_left(&info) && ms < LEAK_WAIT_MS; ms += 10)
 		sleep_ms(10);
-	printf("left after %u ms: %u sessions, %u windows, %u counters, %llu bytes of patches\n",
+	printf("left after %u ms: %u sessions, %u windows, %u counters, %llu bytes of patches, "
+	       "%u ways back\n",
 	       ms, info.sessions - 1, info.windows, info.counters_used,
-	       (unsigned long long)info.heap_used);
+	       (unsigned long long)info.heap_used, info.returns);
 	if (!nothing_left(&info))
 		wrong("something is left over");
 	if (!corpus_text_intact())
