@@ -83,7 +83,7 @@ static unsigned long filled_from, filled_to;
 
 void ki_text_fill_heap(unsigned long addr, size_t len)
 {
-	assert_in_range(addr, (unsigned long)ki_heap_start, (unsigned long)ki_heap_end);
+	assert_in_range(addr, (unsigned long)ki_returned, (unsigned long)ki_heap_end);
 	assert_true(len <= (unsigned long)ki_heap_end - addr);
 	memset((void *)addr, KI_INT3, len);
 	filled_from = addr;
@@ -135,7 +135,7 @@ static unsigned long start_of(const struct patch *p)
 
 static struct orc_entry orc_of(const struct patch *p, u32 row)
 {
-	return (struct orc_entry){(short)p->id, (short)(p->id >> 16), (u16)row};
+	return (struct orc_entry){(short)p->id, (short)(p->id >> 16), (u16)row, 0, 0};
 }
 
 static const struct exception_table_entry *original_of(const struct patch *p, u32 row)
@@ -522,7 +522,7 @@ static void make_tables(void)
 	static struct exception_table_entry own_ex[2];
 	struct module mod = {.arch = {own_ip, own, 4}, .extable = own_ex, .num_exentries = 2};
 	unsigned long start = (unsigned long)ki_heap_start, end = (unsigned long)ki_heap_end;
-	unsigned long at[4] = {start - 64, start - 32, end, end + 32};
+	unsigned long at[4] = {start - KI_RETURNS - 64, start - KI_RETURNS - 32, end, end + 32};
 	u32 i;
 
 	for (i = 0; i < 4; i++)
