@@ -32,6 +32,8 @@ static int do_info(struct ki_session *s, void *arg)
 	info->sessions = ki_session_count();
 	info->windows = ki_win_count();
 	info->waits = ki_quiesce_count();
+	info->filled = ki_fill_count();
+	info->late = ki_trap_late();
 	ki_heap_info(info);
 	ki_counters_info(info);
 	ki_globals_info(info);

@@ -100,6 +100,14 @@ void ki_orc_clear(u32 first, u32 n, unsigned long end)
 		set_address(ki_orc_base + first + n, end);
 }
 
+void ki_orc_lower(u32 first, u32 n, unsigned long end)
+{
+	u32 k;
+
+	for (k = 0; k < n; k++)
+		set_address(ki_orc_base + first + k, end);
+}
+
 int ki_orc_prepare(struct module *mod, unsigned long heap_start, unsigned long heap_end)
 {
 	const int *own = mod->arch.orc_unwind_ip;
@@ -151,6 +159,10 @@ void ki_orc_put(u32 first, unsigned long base, const struct ki_orc_row *rows, u3
 }
 
 void ki_orc_clear(u32 first, u32 n, unsigned long end)
+{
+}
+
+void ki_orc_lower(u32 first, u32 n, unsigned long end)
 {
 }
 

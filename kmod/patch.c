@@ -36,6 +36,8 @@ struct ki_link {
 	unsigned long base;
 	u32 len;
 	u16 reason;
+	u32 pad;	    /* bytes of int3 before everything */
+	u32 inner[KI_FILL]; /* where the instruction at byte 1 + [i] of the first window stands */
 	struct ki_rows rows;
 	u8 *buf; /* NULL: only the length is wanted */
 };
@@ -182,6 +184,8 @@ static void put_window(struct ki_link *l, u32 *next, const struct ki_win *w, boo
 
 	l->rows.owner = w->owner;
 	for (i = 0; i < w->ncopy; i++) {
+		if (w == l->group->v[0] && i && addr - w->addr <= KI_FILL)
+			l->inner[addr - w->addr - 1] = l->len;
 		other = put_chunks(l, next, w, i, KI_BEFORE, addr, 0);
 		if (other)
 			break;
@@ -282,7 +286,7 @@ static void link_all(struct ki_link *l)
 	struct ki_group *g = l->group;
 	u32 i, next = 0;
 
-	l->len = 0;
+	l->len = l->pad;
 	l->reason = KI_R_OK;
 	ki_rows_start(&l->rows);
 	for (i = 0; i < g->n; i++) {
@@ -362,17 +366,44 @@ static int write_patch(struct ki_link *l, struct ki_block *b, bool reserve, u16 
 	return 0;
 }
 
+/* A place in the heap; *filled: one that the springboard can be filled for. */
+static int take_place(struct ki_link *l, bool reserve, bool *filled, struct ki_block **b)
+{
+	const struct ki_win *w = l->group->v[0];
+	int err = -ENOSPC;
+
+	if (ki_fill_wanted(l->group, l->pieces, l->npieces))
+		err = ki_heap_alloc_filled(l->len, l->rows.norc, l->rows.nex, w->addr + KI_JMP_LEN,
+					   w->inner, &l->pad, b);
+	*filled = !err;
+	if (err == -ENOSPC)
+		err = ki_heap_alloc(l->len, l->rows.norc, l->rows.nex, reserve, b);
+	return err;
+}
+
+/* A filled one remembers where late tasks go on. */
+static void note_inner(const struct ki_link *l, struct ki_patch *out)
+{
+	u32 i;
+
+	out->filled = true;
+	for (i = 0; i < KI_FILL; i++)
+		out->inner[i] = l->group->v[0]->inner >> i & 1 ? l->inner[i] : 0;
+}
+
 /* Neither length, rows nor order depend on the place. */
 static int link_at_place(struct ki_link *l, bool reserve, struct ki_patch *out, u16 *reason)
 {
 	struct ki_block *b;
+	bool filled;
 	int err;
 
 	link_all(l);
-	l->buf = kvmalloc(l->len, GFP_KERNEL);
+	l->buf = kvmalloc(l->len + KI_HEAP_UNIT, GFP_KERNEL);
 	if (!l->buf || ki_rows_room(&l->rows))
 		return -ENOMEM;
-	err = ki_heap_alloc(l->len, l->rows.norc, l->rows.nex, reserve, &b);
+	memset(l->buf, KI_INT3, KI_HEAP_UNIT);
+	err = take_place(l, reserve, &filled, &b);
 	if (err == -ENOSPC)
 		*reason = KI_R_HEAP_FULL;
 	if (err)
@@ -386,6 +417,8 @@ static int link_at_place(struct ki_link *l, bool reserve, struct ki_patch *out, 
 					 .faults = l->rows.nex,
 					 .bugs = l->rows.nbug,
 					 .block = b};
+	if (!err && filled)
+		note_inner(l, out);
 	return err;
 }
 

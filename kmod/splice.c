@@ -167,12 +167,15 @@ static int build_patches(struct ki_job *j)
 {
 	u32 i;
 
+	ki_fill_decide(j->changes, j->nchanges);
 	for (i = 0; i < j->nchanges; i++) {
 		struct ki_change *c = &j->changes[i];
 		u16 reason;
 
 		if (ki_patch_build(c->group, false, &c->patch, &reason))
 			return refuse_group(j, c->group, reason);
+		if (c->group->fill && !c->patch.filled)
+			ki_fill_stop(j->changes, j->nchanges);
 		cond_resched();
 	}
 	return 0;

@@ -30,7 +30,8 @@
  * stay there for ever.
  *
  * A window whose first instruction is as long as its springboard has no such inner place and needs
- * no wait; neither does taking a direct springboard out.
+ * no wait; neither does taking a direct springboard out; nor a springboard that traps at its inner
+ * places (fill.c).
  *
  * kprobes keep what stood at their place when they were registered, and write it back or run it
  * later. So no kprobe, armed or not, may be where we write, nor so near before it that its own
@@ -247,10 +248,11 @@ static int prepare_traps(const struct ki_swap *v, u32 n, struct ki_trap_change *
 
 	for (i = 0; more && stay && i < n; i++) {
 		if (v[i].via)
-			more->v[more->n++] = (struct ki_trap){v[i].addr, v[i].via};
+			more->v[more->n++] = (struct ki_trap){v[i].addr, v[i].via, v[i].late};
 		cond_resched();
 		if (v[i].len <= 1)
-			stay->v[stay->n++] = (struct ki_trap){v[i].addr, v[i].trap ? v[i].via : 0};
+			stay->v[stay->n++] =
+				(struct ki_trap){v[i].addr, v[i].trap ? v[i].via : 0, v[i].late};
 	}
 	if (more && stay)
 		err = ki_trap_prepare(more, stay, out);

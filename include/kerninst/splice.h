@@ -48,7 +48,10 @@ void ki_spans_free(struct ki_spans *s);
 const struct ki_span *ki_spans_at(const struct ki_spans *s, const struct ki_function *fn,
 				  uint64_t addr);
 
-/* Must the driver wait for tasks to leave the window when it is installed? */
+/*
+ * May tasks be where the window is written? Then the driver waits until they have left, or, in
+ * small requests, lets them trap.
+ */
 bool ki_span_waits(const struct ki_span *s, const struct ki_function *fn);
 
 /*
@@ -192,7 +195,7 @@ size_t ki_plan_moved(const struct ki_plan *p);
 size_t ki_plan_windows(const struct ki_plan *p); /* distinct windows, hosts included */
 size_t ki_plan_hosts(const struct ki_plan *p); /* windows that are there only for others' bounces */
 size_t ki_plan_chunks(const struct ki_plan *p);
-/* Windows for which the driver waits until no task is where bytes change. */
+/* Windows for which the driver may have to wait until no task is where bytes change. */
 size_t ki_plan_waits(const struct ki_plan *p);
 
 /* Why the driver refused chunk id at the last ki_plan_apply: KI_R_OK if it did not. */

@@ -73,6 +73,8 @@ struct ki_info {
 	__u32 globals_used;  /* out: of all sessions */
 	__u32 returns;	     /* out: ways back by KI_RETURNED that must stay, of all sessions */
 	__u32 leftovers;     /* out: those of them that nobody asks for any more */
+	__u64 filled;	     /* out: windows now whose springboard traps whoever was inside */
+	__u64 late;	     /* out: times that somebody was met there */
 };
 
 #define KI_FEATURE_COUNTER_ARENA 0x1	    /* counters beyond the kernel's per-CPU reserve */
@@ -327,7 +329,8 @@ struct ki_chunk {
  * window or chunk carries its reason, and `reason` is that of the first.
  *
  * Returns when every CPU runs the new code. May take a second: if a springboard or a bounce covers
- * places between instructions, the driver waits until no task can be there.
+ * places between instructions, the driver waits until no task can be there; or, in small requests,
+ * if it can, it sees to it that such a task traps and goes on in the patch.
  */
 struct ki_splice {
 	__u32 size;
@@ -373,7 +376,7 @@ struct ki_unsplice {
 #else
 #define KI_ASSERT_SIZE(type, bytes) _Static_assert(sizeof(struct type) == (bytes), #type)
 #endif
-KI_ASSERT_SIZE(ki_info, 112);
+KI_ASSERT_SIZE(ki_info, 128);
 KI_ASSERT_SIZE(ki_read, 32);
 KI_ASSERT_SIZE(ki_reserved_row, 24);
 KI_ASSERT_SIZE(ki_reserved, 40);
