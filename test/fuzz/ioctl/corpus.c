@@ -381,6 +381,8 @@ static void fill_chunk(struct ki_chunk *c, uint32_t window, const struct templat
 	ki_snippet_count(&code, s->first_counter + rng_below(r, s->ncounters), keep);
 	c->window = window;
 	c->insn = t->window.ncopy ? rng_below(r, t->window.ncopy) : 0;
+	if (where == KI_RETURNED && t->window.ncopy && !rng_one_in(r, 4))
+		c->insn = t->window.ncopy - 1; /* a jump is the last */
 	c->len = code.len;
 	c->nfix = code.nfix;
 	memcpy(c->fix, code.fix, sizeof(c->fix));
