@@ -147,7 +147,7 @@ static u32 fill_swaps(struct ki_swap *s, const struct ki_change *c)
 			m.to = c->patch.addr + g->next_at[i];
 		n += fill_window(s + n, &m);
 	}
-	return n;
+	return n + ki_return_swaps(c, s + n);
 }
 
 /* Which change the swap at an address belongs to. */
@@ -171,7 +171,7 @@ int ki_change_swap(struct ki_change *changes, u32 n, u32 *bad)
 
 	*bad = n;
 	for (i = 0; i < n; i++)
-		swaps += 2 * changes[i].group->n;
+		swaps += 2 * changes[i].group->n + ki_return_swaps(&changes[i], NULL);
 	v = kvmalloc_array(swaps, sizeof(*v), GFP_KERNEL);
 	if (!v)
 		return -ENOMEM;
@@ -192,6 +192,7 @@ void ki_change_record(struct ki_change *c)
 	ki_bury_patch(g->patch);
 	g->patch = c->patch;
 	swap(g->at, g->next_at);
+	ki_return_record(g);
 }
 
 void ki_change_drop(struct ki_change *changes, u32 n)

@@ -69,12 +69,13 @@ const struct exception_table_entry *ki_extable_find(struct module *owner, unsign
 
 void ki_extable_put(u32 first, unsigned long base, const struct ki_ex_row *rows, u32 n)
 {
-	while (n--) {
-		u32 i = ki_ex_base + first + n;
+	u32 i, k;
 
-		copy_meaning(&ki_ex[i], rows[n].like);
+	for (k = 0; k < n; k++) {
+		i = ki_ex_base + first + k;
+		copy_meaning(&ki_ex[i], rows[k].like);
 		smp_wmb(); /* whoever finds the address finds what belongs to it */
-		set_address(i, base + rows[n].off);
+		set_address(i, base + rows[k].off);
 	}
 }
 

@@ -16,8 +16,8 @@
  *
  * Then what is done to the rows of one block never makes a search for an address in another go
  * wrong: all rows before a patch's compare as smaller, all behind as larger, whatever they hold.
- * Within a block rows are always written from the last to the first, each no larger than the one
- * behind it, so that the array is sorted after each store.
+ * Within a block rows are raised to its end from the last to the first, and lowered from there to a
+ * patch's addresses from the first to the last, so that the array is sorted after each store.
  *
  * A freed block's rows still hold addresses of the old patch. That is right until its bytes are
  * used again: then the rows that the new patch does not take would lie inside it. So before a
@@ -30,7 +30,7 @@
  *
  * The section is reserved by an assembler directive as writable data without contents, because
  * objtool refuses such a section of code; after the final link objcopy makes it code (kmod.mk).
- * Unused heap holds int3.
+ * Unused heap holds int3. Before the heap lies ki_returned (returns.c), all int3.
  *
  * A part of each coordinate is only for rebuilding patches when chunks are taken out, so that
  * taking out cannot fail for lack of space.
@@ -46,11 +46,14 @@
 
 asm(".pushsection .ki_heap,\"aw\",@nobits\n"
     ".balign 4096\n"
-    ".globl ki_heap_start\n"
-    "ki_heap_start: .skip " __stringify(KI_HEAP_SIZE) "\n"
-						      ".globl ki_heap_end\n"
-						      "ki_heap_end:\n"
-						      ".popsection\n");
+    ".globl ki_returned\n"
+    "ki_returned: .skip " __stringify(KI_RETURNS) "\n"
+						  ".globl ki_heap_start\n"
+						  "ki_heap_start: .skip " __stringify(
+							  KI_HEAP_SIZE) "\n"
+									".globl ki_heap_end\n"
+									"ki_heap_end:\n"
+									".popsection\n");
 extern u8 ki_heap_start[], ki_heap_end[];
 
 static DEFINE_MUTEX(ki_heap_lock); /* inside ki_lock; text_mutex is not taken inside it */
@@ -252,7 +255,7 @@ int ki_heap_init(void)
 	struct ki_block *all;
 	int i;
 
-	if (!in_module_text((unsigned long)ki_heap_start)) {
+	if (!in_module_text((unsigned long)ki_returned)) {
 		pr_err("kerninst: the heap is not in the module's text: the module was not finished with objcopy\n");
 		return -ENOEXEC;
 	}
@@ -264,7 +267,7 @@ int ki_heap_init(void)
 	list_add_tail(&all->in_heap, &ki_blocks);
 	list_add_tail(&ki_heap_stop.in_heap, &ki_blocks);
 	add_free(all);
-	ki_text_fill_heap((unsigned long)ki_heap_start, KI_HEAP_SIZE);
+	ki_text_fill_heap((unsigned long)ki_returned, KI_RETURNS + KI_HEAP_SIZE);
 	ki_text_flush_heap();
 	return 0;
 }

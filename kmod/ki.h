@@ -12,9 +12,12 @@
  *   window   the installed windows, by address
  *   site     the places in the text that are written: springboards and bounces
  *   patch    the linker: copies + chunks + fixups -> bytes at their place
+ *   returns  where functions return to that a tail jump of a patch went to
+ *   tail     may a tail jump leave a return address?
  *   verify   is a window what its sender says? (boundaries, entries, reserved text, bytes)
  *   copy     the relocated copy of one instruction, as it must be
  *   vet      may a chunk's code run?
+ *   vet_long may a long chunk's? form: of which instructions; long: reading one
  *   text     the only writer of kernel text
  *   trap     where a breakpoint of ours sends the CPU
  *   probes   kprobes that come to functions with windows
@@ -22,7 +25,9 @@
  *   rows     what the kernel's tables say of patches; orc, extable, bugs: each of the tables
  *   quiesce  waiting until no task can be inside a piece of text
  *   faults   finding tasks that sleep in a fault which they took in a patch
- *   counters per-CPU counters, mapped to user space
+ *   counters per-CPU counters, mapped to user space; globals: variables; slots: who owns which
+ *   threads  variables of threads
+ *   helpers  what long chunks call
  *   reserved text that must not be moved
  *   view     reading text, live or original
  *   symbols  kernel functions and data that modules cannot link to
@@ -90,9 +95,10 @@ struct ki_win {
 	struct ki_win *host; /* of another group, in whose tail this one bounces; or NULL */
 	struct ki_site site, bounce;
 	struct ki_group *group;
-	struct list_head chunks; /* of ki_piece.in_window */
-	struct list_head more;	 /* those that a splice in progress adds */
-	struct module *owner;	 /* of the text; NULL: the kernel */
+	struct list_head chunks;  /* of ki_piece.in_window */
+	struct list_head more;	  /* those that a splice in progress adds */
+	struct list_head returns; /* of ki_return */
+	struct module *owner;	  /* of the text; NULL: the kernel */
 };
 
 /*
@@ -109,6 +115,16 @@ struct ki_group {
 	struct ki_win *v[]; /* in order of address */
 };
 
+/* A way back from where a tail jump of a window leads (returns.c). */
+struct ki_return {
+	struct list_head list; /* of its window; or of those that are left over */
+	unsigned long addr;    /* the return address */
+	u32 users;	       /* pieces */
+	u32 next_at;	       /* where it leads in the patch being made; 0: nowhere */
+	u8 insn;
+	bool live; /* somebody may be away */
+};
+
 /* An installed chunk. */
 struct ki_piece {
 	struct list_head in_window;
@@ -122,11 +138,13 @@ struct ki_piece {
 	u8 kind;  /* enum ki_chunk_kind */
 	u8 len;
 	u8 nfix;
-	bool dying;	      /* marked for removal by the change in progress */
-	u32 at;		      /* the first on a taken side: where it stands in the patch */
-	unsigned long target; /* KI_CHUNK_REPLACE */
-	struct module *owner; /* of the target's text */
-	u64 pushed;	      /* a bit for each byte of code: a word more is on the stack there */
+	bool dying;		   /* marked for removal by the change in progress */
+	u32 at;			   /* the first on a taken side: where it stands in the patch */
+	unsigned long target;	   /* KI_CHUNK_REPLACE */
+	struct module *owner;	   /* of the target's text */
+	struct ki_long_code *more; /* KI_CHUNK_LONG */
+	struct ki_return *back;	   /* KI_RETURNED */
+	u64 pushed; /* a bit for each byte of code: a word more is on the stack there */
 	struct ki_fixup fix[KI_FIXUPS];
 	u8 code[KI_CHUNK_MAX];
 };
@@ -134,7 +152,7 @@ struct ki_piece {
 /* One open descriptor. */
 struct ki_session {
 	struct list_head pieces;
-	struct list_head runs; /* of struct ki_run: its counters */
+	struct list_head runs; /* of struct ki_run: its counters and variables */
 	u64 serial;	       /* never used again; 0 is nobody's */
 	u32 next_id;
 };
@@ -198,6 +216,23 @@ struct ki_site *ki_site_next(struct ki_site *s);
 int ki_patch_build(struct ki_group *g, bool reserve, struct ki_patch *out, u16 *reason);
 void ki_patch_free(const struct ki_patch *p); /* nobody can be inside; without ki_lock too */
 
+/* returns.c; ki_lock held */
+struct ki_swap;
+/* The way back from a tail jump, its own or a new one. KI_R_OK, or why there is none. */
+u16 ki_return_take(struct ki_win *w, u8 insn, struct ki_return **out);
+void ki_return_put(struct ki_return *r); /* NULL is allowed */
+/* Let the ways back of a group lead where the change has them; returns how many. s: NULL is allowed
+ */
+u32 ki_return_swaps(const struct ki_change *c, struct ki_swap *s);
+void ki_return_record(struct ki_group *g);  /* that has been done */
+const struct ki_copy *ki_return_form(void); /* the code of a return */
+void ki_return_info(struct ki_info *info);
+int ki_returns_init(void);
+void ki_returns_exit(void);
+
+/* tail.c; ki_lock held. May KI_RETURNED stand at this direct jump of a verified window? */
+u16 ki_tail_check(const struct ki_win *w, u8 insn);
+
 /* verify.c; ki_lock held */
 struct ki_verifier;
 int ki_verifier_new(struct ki_verifier **out);
@@ -224,7 +259,7 @@ u64 ki_vet_pushed(const struct ki_chunk *c);
 /* text.c */
 struct ki_swap {
 	unsigned long addr;
-	u8 len;		     /* bytes that change, 1..KI_JMP_LEN */
+	u8 len; /* bytes that change, 1..KI_JMP_LEN; 0: a breakpoint is there for good */
 	u8 now[KI_JMP_LEN];  /* bytes that must stand there */
 	u8 then[KI_JMP_LEN]; /* bytes that will */
 	unsigned long via;   /* where a CPU goes that comes by meanwhile; 0: nobody does */
@@ -247,6 +282,8 @@ void ki_text_fill_heap(unsigned long addr, size_t len);
 void ki_text_flush_heap(void);
 
 /* trap.c */
+#define KI_TRAP_RETURN 1 /* as `via`: return to the caller */
+
 struct ki_traps {
 	u32 n;
 	struct ki_trap {
@@ -277,6 +314,8 @@ void ki_probes_hold(void);
 void ki_probes_release(void);
 
 /* heap.c, rows.c: what is in rows.h is for those who make patches */
+#define KI_RETURNS 16384 /* bytes of ki_returned, which end where the heap begins */
+extern u8 ki_returned[];
 int ki_heap_init(void);
 void ki_heap_exit(void);
 void ki_heap_info(struct ki_info *info);
@@ -288,7 +327,11 @@ void ki_quiesce_exit(void);
 void ki_quiesce(void);
 u64 ki_quiesce_count(void);
 
-/* faults.c: call found for each address in the heap where a task took a fault it is still in. */
+/*
+ * faults.c: call found for each address in the heap where a task took a fault it is still in, and
+ * for each in ki_returned that one will return to. KI_FAULTS_ANYWHERE: one may return to any.
+ */
+#define KI_FAULTS_ANYWHERE 0
 void ki_faults_find(void (*found)(void *arg, unsigned long ip), void *arg);
 
 /* session.c: free when no task can be inside any more. ki_lock held. */
@@ -300,16 +343,52 @@ void ki_bury_now(void);		       /* wait, and free all that is buried */
 int ki_bury_wait_runs(void);
 void ki_bury_finish(void); /* without ki_lock, when nothing new can be buried */
 
+/* slots.c; ki_lock held */
+struct ki_slots {
+	u32 total, used;
+	unsigned long *map;
+	u64 *owner;			      /* serial number of the session */
+	void (*forget)(u32 first, u32 count); /* a run is given back; or NULL */
+};
+int ki_slots_init(struct ki_slots *s, u32 total);
+void ki_slots_exit(struct ki_slots *s);
+int ki_slots_take(struct ki_slots *s, struct ki_session *session, u32 count, u32 *first,
+		  u32 *reason);
+bool ki_slots_own(const struct ki_slots *s, const struct ki_session *session, u64 n, u64 count);
+void ki_runs_drop(struct list_head *runs); /* no code uses them any more */
+
 /* counters.c; ki_lock held */
 struct vm_area_struct;
 int ki_counters_init(void);
 void ki_counters_exit(void);
 int ki_counters_take(struct ki_session *s, u32 count, u32 *first, u32 *reason);
-bool ki_counters_own(const struct ki_session *s, u64 n);
-void ki_counters_drop(struct list_head *runs); /* no code uses them any more */
+bool ki_counters_own(const struct ki_session *s, u64 n, u64 count);
 s64 ki_counter_disp(u32 n);
 void ki_counters_info(struct ki_info *info);
 int ki_counters_map(struct vm_area_struct *vma); /* without ki_lock: nothing it reads changes */
+
+/* globals.c; ki_lock held */
+int ki_globals_init(void);
+void ki_globals_exit(void);
+int ki_globals_take(struct ki_session *s, u32 count, u32 *first, u32 *reason);
+bool ki_globals_own(const struct ki_session *s, u64 n, u64 count);
+unsigned long ki_global_addr(u32 n);
+void ki_globals_info(struct ki_info *info);
+int ki_globals_map(struct vm_area_struct *vma); /* without ki_lock */
+
+/* threads.c */
+int ki_threads_init(void);
+void ki_threads_exit(void);
+int ki_threads_start(void);		      /* ki_lock held; somebody is going to have some */
+void ki_threads_stop(void);		      /* ki_lock held; nobody has any more */
+u64 *ki_thread_word(u32 n, bool make);	      /* current's; NULL: none, or no room */
+void ki_threads_forget(u32 first, u32 count); /* nobody uses these any more */
+
+/* helpers.c */
+unsigned long ki_helper_addr(u32 helper);
+u64 ki_helper_skipped(void);
+s64 ki_self_disp(u64 self);  /* of %gs */
+s64 ki_field_off(u64 field); /* in the current task */
 
 /* reserved.c; ki_lock held */
 int ki_reserved_init(void);

@@ -9,7 +9,8 @@
  *	jmp back behind the window	unless control never gets here, or the next window follows
  *	for each taken side with chunks:
  *		these chunks
- *		jmp to the branch's target
+ *		push the way back	if there are chunks for when a tail jump's function has
+ *returned jmp to the branch's target the latter chunks, ret	the way back leads here (returns.c)
  *
  * A branch to the beginning of a window of the same group goes to where that is in the patch:
  * the springboard would lead there anyhow, if there is one.
@@ -23,7 +24,10 @@
 #include <linux/slab.h>
 #include <linux/sort.h>
 
+#include "long.h"
 #include "rows.h"
+
+#define KI_PUSH 0x68 /* imm32, sign-extended */
 
 struct ki_link {
 	struct ki_group *group;
@@ -40,17 +44,26 @@ static s64 fixup_value(const struct ki_fixup *f, unsigned long field)
 {
 	switch (f->kind) {
 	case KI_FIX_REL32:
+	case KI_FIX_CALLEE:
 		return f->target - (field + 4 + f->tail);
 	case KI_FIX_PERCPU:
 		return ki_counter_disp(f->target);
+	case KI_FIX_GLOBAL:
+		return ki_global_addr(f->target) - (field + 4 + f->tail);
+	case KI_FIX_HELPER:
+		return ki_helper_addr(f->target) - (field + 4);
+	case KI_FIX_SELF:
+		return ki_self_disp(f->target);
+	case KI_FIX_FIELD:
+		return ki_field_off(f->target);
 	default:
 		return f->target;
 	}
 }
 
-static void put(struct ki_link *l, const u8 *code, u8 len, const struct ki_fixup *fix, u8 nfix)
+static void put(struct ki_link *l, const u8 *code, u32 len, const struct ki_fixup *fix, u32 nfix)
 {
-	u8 i;
+	u32 i;
 
 	if (l->buf)
 		memcpy(l->buf + l->len, code, len);
@@ -75,6 +88,19 @@ static void put_jump(struct ki_link *l, u64 target, unsigned long addr, u32 push
 	put(l, jmp, KI_JMP_LEN, &to, 1);
 }
 
+static void put_chunk(struct ki_link *l, const struct ki_piece *p, unsigned long addr, u32 pushed)
+{
+	const struct ki_long_code *c = p->more;
+
+	if (c) {
+		ki_rows_depth(&l->rows, l->len, addr, pushed, c->depth, c->len);
+		put(l, c->code, c->len, c->fix, c->nfix);
+	} else {
+		ki_rows_code(&l->rows, l->len, addr, pushed, p->pushed, p->len);
+		put(l, p->code, p->len, p->fix, p->nfix);
+	}
+}
+
 /*
  * The chunks of one side of one instruction, which are next. The stack is there as at addr, and
  * `pushed` bytes deeper. Returns the replacement among them: of several the last, NULL if there is
@@ -94,13 +120,12 @@ static const struct ki_piece *put_chunks(struct ki_link *l, u32 *next, const str
 			replacement = p;
 			continue;
 		}
-		ki_rows_code(&l->rows, l->len, addr, pushed, p->pushed, p->len);
-		put(l, p->code, p->len, p->fix, p->nfix);
+		put_chunk(l, p, addr, pushed);
 	}
 	return replacement;
 }
 
-/* The first chunk on the taken side of an instruction whose next chunk is `from`. */
+/* The first chunk on the taken side, or behind it, of an instruction whose next chunk is `from`. */
 static const struct ki_piece *taken_side(const struct ki_link *l, u32 from, const struct ki_win *w,
 					 u8 insn)
 {
@@ -109,7 +134,7 @@ static const struct ki_piece *taken_side(const struct ki_link *l, u32 from, cons
 
 		if (p->win != w || p->insn != insn)
 			break;
-		if (p->where == KI_TAKEN)
+		if (p->where >= KI_TAKEN)
 			return p;
 	}
 	return NULL;
@@ -184,6 +209,31 @@ static unsigned long addr_of(const struct ki_win *w, u8 insn)
 	return addr;
 }
 
+/* The chunks that are next run when what the jump at addr leads to has returned. */
+static void put_returned_side(struct ki_link *l, u32 *next, u64 target, unsigned long addr)
+{
+	static const u8 push[] = {KI_PUSH, 0, 0, 0, 0};
+	const struct ki_piece *first = l->pieces[*next];
+	const struct ki_copy *ret = ki_return_form();
+	struct ki_fixup way = {.kind = KI_FIX_ABS32, .off = 1, .target = first->back->addr};
+
+	ki_rows_stack(&l->rows, l->len, addr, 0);
+	put(l, push, sizeof(push), &way, 1);
+	put_jump(l, target, addr, 8);
+	first->back->next_at = l->len;
+	put_chunks(l, next, first->win, first->insn, KI_RETURNED, addr, 0);
+	ki_rows_stack(&l->rows, l->len, addr, 0);
+	put(l, ret->code, ret->len, ret->fix, ret->nfix);
+}
+
+/* Is the next chunk one of this side? */
+static bool is_next(const struct ki_link *l, u32 next, const struct ki_win *w, u8 insn, u8 where)
+{
+	const struct ki_piece *p = next < l->npieces ? l->pieces[next] : NULL;
+
+	return p && p->win == w && p->insn == insn && p->where == where;
+}
+
 /* Whoever is on one has left the instruction: a call has pushed its return address. */
 static void put_taken_side(struct ki_link *l, u32 *next)
 {
@@ -192,10 +242,17 @@ static void put_taken_side(struct ki_link *l, u32 *next)
 	const struct ki_copy *c = &w->copies[first->insn];
 	unsigned long addr = addr_of(w, first->insn);
 	u32 pushed = pushed_in(c) ? 8 : 0;
+	u64 target;
 
 	l->rows.owner = w->owner;
 	other = put_chunks(l, next, w, first->insn, KI_TAKEN, addr, pushed);
-	put_jump(l, other ? other->target : landing(l, c->fix[c->nfix - 1].target), addr, pushed);
+	target = other ? other->target : landing(l, c->fix[c->nfix - 1].target);
+	if (!is_next(l, *next, w, first->insn, KI_RETURNED))
+		put_jump(l, target, addr, pushed);
+	else
+		put_returned_side(l, next, target, addr);
+	if (other && is_next(l, *next - 1, w, first->insn, KI_RETURNED))
+		l->reason = KI_R_TAIL_REPLACED; /* nobody has looked where it leads */
 }
 
 static void put_taken_sides(struct ki_link *l)
@@ -203,13 +260,21 @@ static void put_taken_sides(struct ki_link *l)
 	u32 next = 0;
 
 	while (next < l->npieces) {
-		if (l->pieces[next]->where != KI_TAKEN) {
+		if (l->pieces[next]->where < KI_TAKEN) {
 			next++;
 			continue;
 		}
 		l->pieces[next]->at = l->len;
 		put_taken_side(l, &next);
 	}
+}
+
+static void forget_ways(const struct ki_win *w)
+{
+	struct ki_return *r;
+
+	list_for_each_entry (r, &w->returns, list)
+		r->next_at = 0;
 }
 
 static void link_all(struct ki_link *l)
@@ -224,6 +289,7 @@ static void link_all(struct ki_link *l)
 		const struct ki_win *w = g->v[i];
 
 		g->next_at[i] = l->len;
+		forget_ways(w);
 		put_window(l, &next, w, i + 1 < g->n && w->addr + w->len == g->v[i + 1]->addr);
 	}
 	put_taken_sides(l);
@@ -240,8 +306,8 @@ static int by_place(const void *a, const void *b)
 		return x->insn < y->insn ? -1 : 1;
 	if (x->where != y->where)
 		return x->where < y->where ? -1 : 1;
-	if (x->kind != y->kind)
-		return x->kind < y->kind ? -1 : 1;
+	if ((x->kind == KI_CHUNK_REPLACE) != (y->kind == KI_CHUNK_REPLACE))
+		return y->kind == KI_CHUNK_REPLACE ? -1 : 1;
 	if (x->order != y->order)
 		return x->order < y->order ? -1 : 1;
 	return x->seq < y->seq ? -1 : x->seq > y->seq;

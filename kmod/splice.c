@@ -56,6 +56,9 @@ static void job_free(struct ki_job *j)
 {
 	u32 i;
 
+	for (i = 0; j->longs && i < j->req->nchunks; i++)
+		kvfree(j->longs[i]);
+	kvfree(j->longs);
 	for (i = 0; j->pieces && i < j->req->nchunks; i++) {
 		if (j->pieces[i])
 			list_del(&j->pieces[i]->in_window);
@@ -89,10 +92,20 @@ static struct ki_piece *piece_new(struct ki_session *s, const struct ki_chunk *c
 	p->target = c->target;
 	p->len = c->len;
 	p->nfix = c->nfix;
-	p->pushed = ki_vet_pushed(c);
+	p->pushed = c->kind == KI_CHUNK_CODE ? ki_vet_pushed(c) : 0;
 	memcpy(p->fix, c->fix, sizeof(p->fix));
 	memcpy(p->code, c->code, sizeof(p->code));
 	return p;
+}
+
+/* What a piece needs beside itself. */
+static u16 complete_piece(struct ki_piece *p)
+{
+	if (p->kind == KI_CHUNK_REPLACE && ki_verify_callee(p->target, &p->owner))
+		return KI_R_MODULE_GOING;
+	if (p->where == KI_RETURNED)
+		return ki_return_take(p->win, p->insn, &p->back);
+	return KI_R_OK;
 }
 
 static int make_pieces(struct ki_job *j)
@@ -102,6 +115,7 @@ static int make_pieces(struct ki_job *j)
 	for (i = 0; i < j->req->nchunks; i++) {
 		struct ki_win *w = j->wins[j->chunks[i].window];
 		struct ki_piece *p = piece_new(j->session, &j->chunks[i]);
+		u16 reason;
 
 		if (!p)
 			return ki_refuse(&j->req->reason, KI_R_NO_MEMORY);
@@ -109,8 +123,13 @@ static int make_pieces(struct ki_job *j)
 		cond_resched();
 		list_add_tail(&p->in_window, &w->more);
 		j->pieces[i] = p;
-		if (p->kind == KI_CHUNK_REPLACE && ki_verify_callee(p->target, &p->owner))
-			return ki_refuse(&j->req->reason, KI_R_MODULE_GOING);
+		if (j->longs)
+			swap(p->more, j->longs[i]);
+		reason = complete_piece(p);
+		if (reason) {
+			j->chunks[i].reason = reason;
+			return ki_refuse(&j->req->reason, reason);
+		}
 		j->chunks[i].id = p->id;
 	}
 	return 0;

@@ -4,7 +4,8 @@
  *
  * While a window is being written, its first byte is an int3; where there is no room for a jump,
  * it stays one. Whoever comes by is sent into the patch: the patch does what the original does,
- * so nobody waits and nothing is emulated.
+ * so nobody waits, and nothing is emulated but the return of a way back that is left over
+ * (returns.c).
  *
  * One table holds all breakpoints, those that stay and those of the change in progress. It is
  * published before the first breakpoint is written, and the next one, without what was only
@@ -21,6 +22,7 @@
 #include <linux/ptrace.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
+#include <asm/text-patching.h>
 
 #include "ki.h"
 
@@ -59,7 +61,10 @@ static int ki_trap_notify(struct notifier_block *nb, unsigned long val, void *da
 	via = trap_via(args->regs->ip - 1);
 	if (!via)
 		return NOTIFY_DONE;
-	args->regs->ip = via;
+	if (via == KI_TRAP_RETURN)
+		int3_emulate_ret(args->regs);
+	else
+		args->regs->ip = via;
 	return NOTIFY_STOP;
 }
 

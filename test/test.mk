@@ -9,8 +9,10 @@ include test/guest/prog/prog.mk
 include test/guest/race/race.mk
 include test/guest/mate/mate.mk
 include test/guest/torture/torture.mk
+include test/guest/long/long.mk
 include test/guest/frames/frames.mk
 include test/guest/replace/replace.mk
+include test/guest/tail/tail.mk
 include test/guest/transfers/transfers.mk
 include test/fuzz/ioctl.mk
 include test/oracles/oracles.mk
@@ -40,13 +42,13 @@ check-nightly: deps
 	$(Q)$(MAKE) CI=1 check-build
 	$(Q)$(MAKE) CI=1 kmod KERNEL=6.1-debug
 	$(Q)$(MAKE) CI=1 kmod KERNEL=6.1-debug KMOD_VARIANT=-fail KI_CFLAGS=-DKI_TEST_FAIL
-	$(Q)$(MAKE) CI=1 race-module KERNEL=6.1-debug
+	$(Q)for m in race replace frames mate; do $(MAKE) CI=1 $$m-module KERNEL=6.1-debug || exit 1; done
 	$(Q)test/run.sh -j 2 test/suites.nightly
 check-guest: deps
 	$(Q)$(MAKE) CI=1 check-build
 	$(Q)test/run.sh -j 2 test/suites.guest
 
-check-build: all unit-bins test-plugins test-progs $(GUEST_BIN) test-torture test-fuzz-ioctl test-fuzz-host test-oracles test-transfers
+check-build: all unit-bins test-plugins test-progs $(GUEST_BIN) test-long test-torture test-fuzz-ioctl test-fuzz-host test-oracles test-transfers
 	$(Q)$(MAKE) BUILD=asan unit-bins all
 	$(Q)for k in $(TEST_KERNELS); do $(MAKE) kmod KERNEL=$$k || exit 1; done
 	$(Q)$(MAKE) kmod KERNEL=6.1 KMOD_VARIANT=-nowait KI_CFLAGS=-DKI_TEST_NO_WAIT
@@ -55,6 +57,7 @@ check-build: all unit-bins test-plugins test-progs $(GUEST_BIN) test-torture tes
 	$(Q)$(MAKE) kmod KERNEL=6.1 KMOD_VARIANT=-anycode KI_CFLAGS=-DKI_TEST_ANY_CODE
 	$(Q)$(MAKE) race-module KERNEL=6.1
 	$(Q)$(MAKE) replace-module KERNEL=6.1
+	$(Q)$(MAKE) tail-module KERNEL=6.1
 	$(Q)$(MAKE) kmod KERNEL=6.1 KMOD_VARIANT=-noorc KI_CFLAGS=-DKI_TEST_NO_ORC
 	$(Q)for k in 6.1 6.12; do $(MAKE) frames-module KERNEL=$$k || exit 1; done
 	$(Q)for k in $(TEST_KERNELS); do $(MAKE) mate-module KERNEL=$$k || exit 1; done

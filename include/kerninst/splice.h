@@ -63,6 +63,8 @@ unsigned int ki_relocate(const struct ki_insn *in, const uint8_t *bytes, struct 
  *
  *  ENTRY	when the function is called
  *  EXIT	when it is left: at its returns and its jumps to other functions
+ *  EXIT_AFTER	when its caller gets control back: at its returns, and when the functions that it
+ *		jumps to have returned
  *  BLOCK	when a block is entered: GILK's pre-hook
  *  BLOCK_END	behind the last instruction of a block that control falls out of, before its branch,
  *		jump or return, if it ends in one: GILK's post-hook
@@ -86,6 +88,7 @@ enum ki_point_kind {
 	KI_POINT_CALLS,
 	KI_POINT_RETURNS,
 	KI_POINT_START,
+	KI_POINT_EXIT_AFTER,
 	KI_POINT_KINDS
 };
 
@@ -105,9 +108,9 @@ struct ki_place {
 };
 
 /*
- * The places of a point: as many as there are returns and tail jumps for EXIT, calls for CALLS and
- * RETURNS; one for all others. Code at the places of a point runs once whenever the point is
- * passed, and never else; where that cannot be had, the place has the reason.
+ * The places of a point: as many as there are returns and tail jumps for EXIT and EXIT_AFTER, calls
+ * for CALLS and RETURNS; one for all others. Code at the places of a point runs once whenever the
+ * point is passed, and never else; where that cannot be had, the place has the reason.
  *
  * ENTRY and BLOCK: the first instruction of the block that is in a window, provided that nothing
  * before it in the block could leave the block; else, for a block that only one edge leads to, that
@@ -117,8 +120,10 @@ struct ki_place {
  * A place behind a call is before the instruction that it returns to; if something else jumps there
  * too, it is refused with KI_R_RETURN_ENTERED. ENTRY and START are refused with
  * KI_R_ENTRY_REPEATED if something but calls leads there.
- * -EINVAL with KI_R_NOT_BOUNDARY for an address inside an instruction; KI_R_NO_SUCH_SIDE is the
- * reason of AFTER an instruction that nothing comes behind. Caller frees *out.
+ * EXIT_AFTER: at an indirect tail jump it is refused with KI_R_TAIL_UNKNOWN; at a direct one it is
+ * for the driver to say, when the plan is applied, whether it can be. -EINVAL with
+ * KI_R_NOT_BOUNDARY for an address inside an instruction; KI_R_NO_SUCH_SIDE is the reason of AFTER
+ * an instruction that nothing comes behind. Caller frees *out.
  */
 int ki_point_places(const struct ki_function *fn, const struct ki_spans *spans,
 		    const struct ki_point *pt, struct ki_place **out, size_t *count,
@@ -127,7 +132,8 @@ int ki_point_places(const struct ki_function *fn, const struct ki_spans *spans,
 /*
  * A point's name behind that of its function, which names an instrument together with its order:
  *
- *	:entry :exit :calls :returns	:block/N :block/N:post	:edge/N	+0x1c +0x1c:after
+ *	:entry :exit :exit:after :calls :returns	:block/N :block/N:post	:edge/N	+0x1c
+ *+0x1c:after
  *
  * and, if the order is not 0, "/ORDER" behind it. ":block/N:pre" and "+0x1c:before" are read too,
  * and decimal offsets. start: the function's address. Names are one to one: what is written is

@@ -24,7 +24,7 @@
 
 #define KI_DEVICE "/dev/kerninst"
 #ifndef KI_ABI_VERSION /* a test builds a driver of another version */
-#define KI_ABI_VERSION 2
+#define KI_ABI_VERSION 3
 #endif
 
 /* Reasons of refusal: KI_R_OK is 0. */
@@ -39,8 +39,11 @@ enum ki_reason {
 #define KI_WINDOW_MAX	 64	     /* bytes of one window */
 #define KI_WINDOW_INSNS	 32	     /* displaced instructions of one window */
 #define KI_COPY_MAX	 24	     /* bytes of one instruction's relocated copy */
-#define KI_CHUNK_MAX	 64	     /* bytes of one chunk */
-#define KI_FIXUPS	 2	     /* fixups of one copy or chunk */
+#define KI_CHUNK_MAX	 64	     /* bytes of one short chunk */
+#define KI_FIXUPS	 2	     /* fixups of one copy or short chunk */
+#define KI_LONG_MAX	 8192	     /* bytes of one long chunk */
+#define KI_LONG_FIXUPS	 1024	     /* fixups of one long chunk */
+#define KI_LONG_DEPTH	 32	     /* words that a long chunk may have on the stack */
 #define KI_BATCH_WINDOWS 65536	     /* windows of one request */
 #define KI_BATCH_CHUNKS	 131072	     /* chunks of one request */
 #define KI_READ_MAX	 (16u << 20) /* bytes of one read */
@@ -65,6 +68,11 @@ struct ki_info {
 	__u32 sessions;	     /* out: open sessions, this one included */
 	__u32 windows;	     /* out: windows installed, of all sessions */
 	__u64 waits;	     /* out: times the driver waited for tasks to leave windows */
+	__u64 skipped;	     /* out: hits skipped because the CPU was in a helper already */
+	__u32 globals;	     /* out: global variables there are */
+	__u32 globals_used;  /* out: of all sessions */
+	__u32 returns;	     /* out: ways back by KI_RETURNED that must stay, of all sessions */
+	__u32 leftovers;     /* out: those of them that nobody asks for any more */
 };
 
 #define KI_FEATURE_COUNTER_ARENA 0x1	    /* counters beyond the kernel's per-CPU reserve */
@@ -121,21 +129,84 @@ struct ki_counters {
 };
 
 /*
+ * KI_IOC_GLOBALS: take a run of global variables, __u64 each, for this session: zero, and this
+ * session's until it is closed. Read them through mmap of the device (offset KI_MAP_GLOBALS, length
+ * globals * 8, PROT_READ).
+ */
+struct ki_globals {
+	__u32 size;
+	__u32 count;  /* in: how many, 1 or more */
+	__u32 first;  /* out: number of the first */
+	__u32 reason; /* out */
+};
+
+#define KI_MAP_GLOBALS 0x40000000
+
+/*
  * A fixup fills a 32-bit field of a piece of code when the driver has placed it.
  *
  *  KI_FIX_REL32   target - (address of the field + 4 + tail): a rel32 branch, or a RIP-relative
  *                 operand that has `tail` bytes of immediate behind it
  *  KI_FIX_ABS32   target, which must be a sign-extended 32-bit number
  *  KI_FIX_PERCPU  the %gs displacement of counter number `target`
+ *
+ * Of long chunks only:
+ *
+ *  KI_FIX_GLOBAL  RIP-relative, as REL32: global variable number `target`
+ *  KI_FIX_HELPER  rel32 of a call: helper number `target`, enum ki_helper
+ *  KI_FIX_CALLEE  rel32 of a call: the kernel's function at `target`
+ *  KI_FIX_SELF    the %gs displacement of what `target` says, enum ki_self
+ *  KI_FIX_FIELD   the displacement of a field of the current task, enum ki_field; of COMM with 8 in
+ *the upper half of `target`: its second word
  */
-enum ki_fixup_kind { KI_FIX_NONE, KI_FIX_REL32, KI_FIX_ABS32, KI_FIX_PERCPU, KI_FIX_KINDS };
+enum ki_fixup_kind {
+	KI_FIX_NONE,
+	KI_FIX_REL32,
+	KI_FIX_ABS32,
+	KI_FIX_PERCPU,
+	KI_FIX_GLOBAL,
+	KI_FIX_HELPER,
+	KI_FIX_CALLEE,
+	KI_FIX_SELF,
+	KI_FIX_FIELD,
+	KI_FIX_KINDS
+};
+
+enum ki_self {
+	KI_SELF_TASK, /* 8 bytes: the current task */
+	KI_SELF_CPU,  /* 4 bytes: the number of this CPU */
+	KI_SELVES
+};
+
+enum ki_field {
+	KI_FIELD_PID,  /* 4 bytes: the thread's number in the first namespace */
+	KI_FIELD_TGID, /* 4 bytes: the process's */
+	KI_FIELD_COMM, /* 16 bytes: its name, ended by 0 */
+	KI_FIELDS
+};
 
 struct ki_fixup {
 	__u8 kind; /* enum ki_fixup_kind */
-	__u8 off;  /* of the field in the code */
 	__u8 tail; /* 0..8 */
-	__u8 zero[5];
+	__u16 off; /* of the field in the code */
+	__u32 zero;
 	__u64 target;
+};
+
+/*
+ * Helpers: functions of the driver that long chunks call. Arguments in %rdi, %rsi, %rdx, %rcx, the
+ * result in %rax; all other registers are kept, the arguments' too; flags are not. They do not
+ * sleep.
+ *
+ * On a CPU that is in a helper already, at the same level (task, softirq, interrupt, NMI: an
+ * instrument whose helper comes through instrumented code), they do nothing, return 0 and count
+ * a skipped hit.
+ */
+enum ki_helper {
+#define KI_HELPER(tag, args, text) KI_HELPER_##tag,
+#include "kerninst_helpers.def"
+#undef KI_HELPER
+	KI_HELPERS
 };
 
 /* The relocated copy of one displaced instruction. */
@@ -189,11 +260,22 @@ struct ki_window {
 
 #define KI_WINDOW_UNBOARDED 0x1 /* of a group: no springboard is written */
 
-/* Where a chunk stands, seen from one displaced instruction. */
+/*
+ * Where a chunk stands, seen from one displaced instruction.
+ *
+ * KI_RETURNED is for tail jumps: direct ones, conditional or not, to the beginning of another
+ * function, with nothing on the stack but the return address. The function gets a return address
+ * of the driver's, and when it has come back there and these chunks have run, control goes to the
+ * caller. The driver follows the code that the jump leads to, and refuses what it cannot prove:
+ * that nothing there takes arguments on the stack, and that it does not come back to the jump
+ * without a return. Such a jump cannot be replaced at the same time. When such chunks are taken out
+ * while somebody is still to come back, the driver stays loaded until he has (ki_info.leftovers).
+ */
 enum ki_where {
-	KI_BEFORE, /* runs whenever the instruction is about to */
-	KI_AFTER,  /* runs when control goes on behind it: a branch that is not taken */
-	KI_TAKEN,  /* runs when a direct branch is taken, on its way to the target */
+	KI_BEFORE,   /* runs whenever the instruction is about to */
+	KI_AFTER,    /* runs when control goes on behind it: a branch that is not taken */
+	KI_TAKEN,    /* runs when a direct branch is taken, on its way to the target */
+	KI_RETURNED, /* runs when the function that a tail jump went to has returned */
 	KI_WHERES
 };
 
@@ -202,17 +284,25 @@ enum ki_where {
  *
  *  KI_CHUNK_CODE	   inserted code: which instructions may be in it: kmod/vet.c. That a chunk
  *		   which changes the flags stands where they are dead is for the sender to know.
- *  KI_CHUNK_REPLACE control goes to the function at `target` instead (len and nfix are 0).
- *		   KI_BEFORE the first window of a function: the function is replaced; it is
- *		   called as the original is. KI_TAKEN of a direct call or jump: this one goes
- *		   there. Of several at one place the one installed last counts; when it is taken
- *		   out, the one before it counts again.
+ *  KI_CHUNK_LONG	   the same, of struct ki_long at the user's address `target` (len and nfix
+ *are 0): kmod/vet_long.c KI_CHUNK_REPLACE control goes to the function at `target` instead (len and
+ *nfix are 0). KI_BEFORE the first window of a function: the function is replaced; it is called as
+ *the original is. KI_TAKEN of a direct call or jump: this one goes there. Of several at one place
+ *the one installed last counts; when it is taken out, the one before it counts again.
  */
-enum ki_chunk_kind { KI_CHUNK_CODE, KI_CHUNK_REPLACE, KI_CHUNK_KINDS };
+enum ki_chunk_kind { KI_CHUNK_CODE, KI_CHUNK_LONG, KI_CHUNK_REPLACE, KI_CHUNK_KINDS };
+
+/* The code of a long chunk; fixups in order of their offsets. */
+struct ki_long {
+	__u32 len;    /* bytes, 1..KI_LONG_MAX */
+	__u32 nfix;   /* 0..KI_LONG_FIXUPS */
+	__u64 code;   /* user memory: __u8[len] */
+	__u64 fixups; /* user memory: struct ki_fixup[nfix] */
+};
 
 /*
  * A chunk. Chunks of one place run in the order of their `order`, those of one order as they were
- * installed; KI_CHUNK_REPLACE behind all of KI_CHUNK_CODE.
+ * installed; KI_CHUNK_REPLACE behind all others.
  */
 struct ki_chunk {
 	__u32 window; /* index in the request's array of windows */
@@ -226,7 +316,7 @@ struct ki_chunk {
 	__u32 id;     /* out: names the chunk in KI_IOC_UNSPLICE */
 	__u32 reason; /* out: KI_R_* of this chunk */
 	__u32 zero2;
-	__u64 target; /* KI_CHUNK_REPLACE: the function; else 0 */
+	__u64 target; /* KI_CHUNK_REPLACE: the function; KI_CHUNK_LONG: struct ki_long; else 0 */
 	struct ki_fixup fix[KI_FIXUPS];
 	__u8 code[KI_CHUNK_MAX];
 };
@@ -275,6 +365,7 @@ struct ki_unsplice {
 #define KI_IOC_COUNTERS _IOWR('k', 0x43, struct ki_counters)
 #define KI_IOC_SPLICE	_IOWR('k', 0x44, struct ki_splice)
 #define KI_IOC_UNSPLICE _IOWR('k', 0x45, struct ki_unsplice)
+#define KI_IOC_GLOBALS	_IOWR('k', 0x46, struct ki_globals)
 
 /* Both sides build with the same layout, or not at all. */
 #ifdef __cplusplus
@@ -282,12 +373,14 @@ struct ki_unsplice {
 #else
 #define KI_ASSERT_SIZE(type, bytes) _Static_assert(sizeof(struct type) == (bytes), #type)
 #endif
-KI_ASSERT_SIZE(ki_info, 88);
+KI_ASSERT_SIZE(ki_info, 112);
 KI_ASSERT_SIZE(ki_read, 32);
 KI_ASSERT_SIZE(ki_reserved_row, 24);
 KI_ASSERT_SIZE(ki_reserved, 40);
 KI_ASSERT_SIZE(ki_counters, 16);
+KI_ASSERT_SIZE(ki_globals, 16);
 KI_ASSERT_SIZE(ki_fixup, 16);
+KI_ASSERT_SIZE(ki_long, 24);
 KI_ASSERT_SIZE(ki_copy, 64);
 KI_ASSERT_SIZE(ki_window, 96);
 KI_ASSERT_SIZE(ki_chunk, 128);

@@ -23,6 +23,7 @@ static const char usage[] =
 	"Count how often points of the kernel are reached: while COMMAND runs, or until Ctrl-C.\n\n"
 	"POINT is 0xADDRESS, or [MODULE:]FUNCTION, alone or with one of these behind it:\n"
 	"  :entry  :exit        when it is called; when it returns or jumps to another function\n"
+	"  :exit:after          when its caller gets control back: behind what it jumps to, too\n"
 	"  :block/N[:pre|:post]  the beginning or the end of a block; :blocks[:post]: of each\n"
 	"  :edge/N  :edge/A-B   an edge; those from block A to block B; :edges: each edge\n"
 	"  +OFFSET[:before|:after]  an instruction; :insns[:after]: each\n"
