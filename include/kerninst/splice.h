@@ -211,6 +211,12 @@ typedef bool ki_plan_progress(void *arg, size_t done, size_t all);
 void ki_plan_on_progress(struct ki_plan *p, ki_plan_progress *f, void *arg);
 
 /*
+ * How many windows one request may hold, instead of 4096: if there are more, fewer waits are
+ * needed, but other sessions wait longer for the driver.
+ */
+void ki_plan_batch(struct ki_plan *p, size_t windows);
+
+/*
  * Install a plan through the session of a live target: all of it or nothing. If the driver
  * refuses places and drop is true, they are left out (ki_plan_refusal tells which) and the rest
  * is installed; if drop is false, the call fails with the first reason. -ECANCELED, and nothing

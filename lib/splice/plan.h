@@ -37,11 +37,15 @@ struct ki_plan {
 	size_t hosts; /* windows without a chunk */
 	ki_vec(struct ki_copy) copies;
 	ki_vec(struct plan_chunk) chunks;
+	size_t batch;  /* windows of one request, hosts not counted; twice as many chunks */
 	uint32_t *map; /* open hash of window address -> index + 1, 0: free */
 	size_t map_cap;
 	ki_plan_progress *progress;
 	void *progress_arg;
 };
+
+#define PLAN_BATCH	4096
+#define PLAN_BATCH_MOST (KI_BATCH_WINDOWS / 2 - 1) /* each may bring a host */
 
 /* The same as ki_plan_apply and ki_plan_remove, on a session's descriptor. */
 int ki_plan_apply_fd(struct ki_plan *p, int fd, bool drop, struct ki_err *err);

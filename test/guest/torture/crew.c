@@ -92,6 +92,7 @@ void crew_plan(struct crew *c)
 	ki_plan_free(c->plan);
 	if (ki_plan_new(&c->plan))
 		die("plan", NULL);
+	ki_plan_batch(c->plan, c->room);
 	c->used = c->functions = 0;
 }
 

@@ -2,7 +2,8 @@
 /*
  * Everything hot at once: all blocks of the functions that are called most. Which these are is
  * measured first, by a counter at the entry of every function, as many at once as there are
- * counters. Then a function has one counter for all its blocks.
+ * counters; where fewer than HOT_ALL are wanted, at every so many of them, which the seed chooses.
+ * Then a function has one counter for all its blocks.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 #include "torture/torture.h"
 
 #define HOT_COUNTERS 30000
+#define HOT_ALL	     2000
 
 struct heat {
 	const struct ki_symbol *sym;
@@ -20,6 +22,7 @@ struct survey {
 	struct crew c;
 	struct heat *v;
 	double seconds;
+	double began, measured, installed;
 };
 
 static int hottest_first(const void *a, const void *b)
@@ -43,13 +46,15 @@ static bool measure(void *arg)
 	return true;
 }
 
-/* All functions, the hottest first; those never called are left out. */
-static const struct ki_symbol **find_hottest(struct survey *s, size_t *n)
+/* The hottest first; those never called are left out. */
+static const struct ki_symbol **find_hottest(struct survey *s, unsigned int wanted, uint64_t seed,
+					     size_t *n)
 {
-	uint64_t seed = 1;
 	size_t all, i;
 	const struct ki_symbol **syms = shuffled(s->c.t, &seed, &all);
 
+	if (wanted < HOT_ALL)
+		all = all * wanted / HOT_ALL;
 	s->v = calloc(all, sizeof(*s->v));
 	if (!s->v)
 		die("memory", NULL);
@@ -72,6 +77,8 @@ static int report(const struct survey *s, size_t called, unsigned int wanted, do
 
 	for (uint32_t i = 0; i < c->used; i++)
 		reached += crew_hits(c, i) != 0;
+	printf("hot: measured in %.0f s, installed in %.0f s\n", s->measured - s->began,
+	       s->installed - s->measured);
 	printf("hot: %zu functions were called; all blocks of %u, the last of them called %llu times: %zu blocks in %zu windows, %llu refused\n",
 	       called, c->functions, (unsigned long long)s->v[c->functions - 1].calls,
 	       ki_plan_chunks(c->plan), ki_plan_windows(c->plan),
@@ -81,20 +88,21 @@ static int report(const struct survey *s, size_t called, unsigned int wanted, do
 	return c->functions < wanted || reached < wanted / 2;
 }
 
-int hot(unsigned int functions, double seconds)
+int hot(unsigned int functions, double seconds, uint64_t seed)
 {
-	struct survey s = {.seconds = seconds / 8};
+	struct survey s = {.seconds = seconds / 8, .began = now()};
 	const struct ki_symbol **syms;
 	size_t called;
 	int ret;
 
 	crew_open(&s.c, HOT_COUNTERS);
-	syms = find_hottest(&s, &called);
-	crew_plan(&s.c);
+	syms = find_hottest(&s, functions, seed, &called);
+	s.measured = now();
 	crew_add(&s.c, syms, called < functions ? called : functions, crew_blocks, NULL, NULL);
 	if (!s.c.functions)
 		die("hot: nothing was called", NULL);
 	crew_apply(&s.c);
+	s.installed = now();
 	sleep_ms(seconds * 500);
 	ret = report(&s, called, functions, seconds / 2);
 	crew_remove(&s.c);

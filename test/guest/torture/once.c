@@ -50,7 +50,7 @@ static int report(const struct once *o, size_t done, size_t n)
 	return !o->hits || o->c.left_out || refused > o->chunks / ONCE_REFUSED + 20;
 }
 
-int once(uint64_t seed, double seconds)
+int once(uint64_t seed, double seconds, size_t from)
 {
 	struct once o = {.end = now() + seconds};
 	const struct ki_symbol **syms;
@@ -59,12 +59,16 @@ int once(uint64_t seed, double seconds)
 
 	crew_open(&o.c, ONCE_WINDOWS);
 	syms = shuffled(o.c.t, &seed, &n);
-	if (crew_add(&o.c, syms, n, crew_windows, turn, &o)) {
+	if (from > n)
+		from = n;
+	if (crew_add(&o.c, syms + from, n - from, crew_windows, turn, &o)) {
 		turn(&o);
 		done = n;
 	} else {
-		done = o.c.at;
+		done = from + o.c.at;
 	}
+	if (from)
+		printf("once: from symbol %zu on\n", from);
 	ret = report(&o, done, n);
 	free(syms);
 	crew_close(&o.c);

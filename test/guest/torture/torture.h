@@ -58,8 +58,8 @@ uint64_t rng(uint64_t *state);
 const struct ki_symbol **shuffled(struct ki_target *t, uint64_t *seed, size_t *n);
 
 /* The kinds of torture; exit statuses. */
-int once(uint64_t seed, double seconds);
-int hot(unsigned int functions, double seconds);
+int once(uint64_t seed, double seconds, size_t from);
+int hot(unsigned int functions, double seconds, uint64_t seed);
 int sessions(uint64_t seed, double seconds);
 int hold(char **globs);
 int refuse(void);
