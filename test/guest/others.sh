@@ -3,6 +3,8 @@
 # Others who change the kernel: kprobes that were there before, or that come on top of a window
 # (they keep what stood there and write it back); CPUs that go and come while functions are
 # counted.
+#
+# usage: test/guest/others.sh [GLOB...]: functions that are counted together; all, in six parts
 . "$(dirname "$0")/lib.sh"
 start
 events=/sys/kernel/tracing/kprobe_events
@@ -12,7 +14,7 @@ enable() { echo "$1" > /sys/kernel/tracing/events/kprobes/enable; }
 field() { "$ki" info --quick --json | sed -n "s/.*\"$1\": *\([0-9]*\).*/\1/p"; }
 
 # A window of vfs_read's first block: where it begins, and an instruction inside it.
-"$ki" list -v vfs_read > /tmp/windows
+"$ki" list -q -v vfs_read > /tmp/windows
 read -r -d '' first inside < <(awk '/ block 1 / { exit } / window / { many = $5 > 1 && $NF == "jump" }
 	/ no window/ { many = 0 } many && $1 ~ /^\+/ { print $1; if (++n == 2) exit }' /tmp/windows)
 ok "a window of several instructions" test -n "$inside"
@@ -44,7 +46,8 @@ is "and goes with the kprobe" "$(field windows)" 0
 dmesg -c | grep -q 'another tool has written' || ok "the driver has said so" false
 
 is "code without per-CPU base: refused" "$("$ki" stat native_write_msr native_load_idt -- true > /dev/null 2>&1; echo $?)" 1
-for part in '[a-d]*' '[e-i]*' '[j-n]*' '[o-r]*' '[s-t]*' '[A-Zu-z_0-9]*'; do
+[ $# != 0 ] || set -- '[a-d]*' '[e-i]*' '[j-n]*' '[o-r]*' '[s-t]*' '[A-Zu-z_0-9]*'
+for part; do
 	[ "$(nproc)" -gt 1 ] || break
 	"$ki" stat -q -m calls "kernel:$part" > /dev/null 2>&1 &
 	pid=$!
