@@ -31,6 +31,7 @@ struct asm_insn {
 	uint8_t bytes[16];
 	uint8_t branch; /* condition code, ASM_JMP, ASM_NONE */
 	bool wide;	/* a branch of 32 bits */
+	bool reached;	/* control can come to it */
 	uint8_t fix_kind, fix_off, fix_tail;
 	uint64_t fix_target;
 	uint32_t label; /* of a branch */

@@ -44,6 +44,7 @@ struct gen {
 /* Registers that were claimed, and must be given back. */
 struct claims {
 	uint16_t taken;
+	uint16_t pushed; /* in the order of `saved` */
 	uint8_t saved[REGS];
 	unsigned int nsaved;
 };

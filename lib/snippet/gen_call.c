@@ -29,8 +29,22 @@ static bool in_place(struct gen *g, const struct ki_node *arg, unsigned int reg,
 	return true;
 }
 
+/* A result's %rax is free until there is one. */
+static void lend(struct gen *g, unsigned int dest)
+{
+	if (dest == KI_RAX)
+		ki_gen_release(g, dest);
+}
+
+static void take_back(struct gen *g, unsigned int dest)
+{
+	if (dest == KI_RAX)
+		g->busy |= REG_BIT(dest);
+}
+
 static void finish_helper(struct gen *g, enum ki_helper h, unsigned int dest, struct claims *c)
 {
+	take_back(g, dest);
 	ki_gen_claim(g, KI_RAX, dest, c);
 	ki_asm_call(&g->a, KI_FIX_HELPER, h);
 	if (dest != KI_RAX)
@@ -43,6 +57,7 @@ void ki_gen_helper(struct gen *g, enum ki_helper h, struct ki_node *const *args,
 {
 	struct claims c = {0};
 
+	lend(g, dest);
 	for (unsigned int i = 0; i < n; i++) {
 		if (in_place(g, args[i], ki_param_regs[i], &c))
 			continue;
@@ -108,10 +123,12 @@ void ki_gen_call(struct gen *g, const struct ki_node *n, unsigned int dest)
 	struct claims c = {0};
 	struct rm rax = rm_reg(KI_RAX);
 
+	lend(g, dest);
 	for (unsigned int i = 0; i < n->nkids; i++) {
 		ki_gen_claim(g, ki_param_regs[i], dest, &c);
 		ki_gen_expr(g, n->kid[i], ki_param_regs[i]);
 	}
+	take_back(g, dest);
 	claim_volatile(g, n->nkids, dest, &c);
 	ki_asm_call(&g->a, KI_FIX_HELPER, KI_HELPER_ENTER);
 	ki_asm_test(&g->a, 4, KI_RAX, KI_RAX);

@@ -54,16 +54,46 @@ static bool widen(struct code_list *a, uint32_t end)
 	return changed;
 }
 
-/* A jump to what follows anyway. */
-static void drop_idle(struct code_list *a)
+static void drop(struct asm_insn *i)
 {
+	i->branch = ASM_NONE;
+	i->fix_kind = KI_FIX_NONE;
+	i->len = 0;
+}
+
+/* What nothing leads to: behind a condition that is constant. */
+static void drop_unreached(struct code_list *a)
+{
+	bool falls = true;
+
 	for (size_t k = 0; k < a->insns.n; k++) {
 		struct asm_insn *i = &a->insns.v[k];
 
-		if (i->branch == ASM_JMP && a->labels.v[i->label] == k + 1) {
-			i->branch = ASM_NONE;
-			i->len = 0;
+		falls |= i->reached;
+		if (!falls) {
+			drop(i);
+			continue;
 		}
+		if (i->branch != ASM_NONE && a->labels.v[i->label] < a->insns.n)
+			a->insns.v[a->labels.v[i->label]].reached = true;
+		falls = i->branch != ASM_JMP;
+	}
+}
+
+/* A jump to what follows anyway. */
+static void drop_idle(struct code_list *a)
+{
+	for (size_t k = a->insns.n; k--;) {
+		struct asm_insn *i = &a->insns.v[k];
+		size_t to = k + 1;
+
+		if (i->branch != ASM_JMP)
+			continue;
+		while (to < a->labels.v[i->label] && !a->insns.v[to].len &&
+		       a->insns.v[to].branch == ASM_NONE)
+			to++;
+		if (to == a->labels.v[i->label])
+			drop(i);
 	}
 }
 
@@ -113,6 +143,7 @@ int ki_asm_finish(struct code_list *a, struct ki_long_code *out)
 	*out = (struct ki_long_code){0};
 	if (a->failed)
 		return -ENOMEM;
+	drop_unreached(a);
 	drop_idle(a);
 	do
 		out->len = place(a);

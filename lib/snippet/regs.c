@@ -63,12 +63,13 @@ void ki_gen_pop(struct gen *g, unsigned int reg)
 
 void ki_gen_claim(struct gen *g, unsigned int reg, unsigned int dest, struct claims *c)
 {
-	if (reg == dest || c->taken & REG_BIT(reg))
+	if (reg == dest || (c->taken | c->pushed) & REG_BIT(reg))
 		return;
 	if (g->busy & REG_BIT(reg)) {
 		touch(g, reg); /* an argument that was in its place: it may be read once more */
 		ki_gen_push(g, reg);
 		c->saved[c->nsaved++] = (uint8_t)reg;
+		c->pushed |= REG_BIT(reg);
 		return;
 	}
 	g->busy |= REG_BIT(reg);

@@ -184,10 +184,6 @@ static uint64_t updated(const struct ki_node *n, uint64_t old, uint64_t v)
 		return old + v;
 	case KI_UPDATE_SUB:
 		return old - v;
-	case KI_UPDATE_MIN:
-		return is_less(n, v, old) ? v : old;
-	case KI_UPDATE_MAX:
-		return is_less(n, old, v) ? v : old;
 	case KI_UPDATE_OR:
 		return old | v;
 	case KI_UPDATE_AND:
@@ -197,14 +193,26 @@ static uint64_t updated(const struct ki_node *n, uint64_t old, uint64_t v)
 	}
 }
 
+/* A minimum or maximum that stays is not written. */
+static bool stays(const struct ki_node *n, uint64_t old, uint64_t v)
+{
+	v = ki_type_extend(n->var.type, v);
+	if (n->op == KI_UPDATE_MIN)
+		return !is_less(n, v, old);
+	return n->op == KI_UPDATE_MAX && !is_less(n, old, v);
+}
+
 static void update(const struct run *r, const struct ki_node *n)
 {
 	uint64_t index = n->nkids > 1 ? eval(r, n->kid[1]) : 0;
 	uint64_t value = eval(r, n->kid[0]);
-	uint64_t *slot = slot_of(r, n, index);
+	uint64_t *slot = slot_of(r, n, index), old;
 
-	if (slot)
-		slot_write(n, slot, updated(n, ki_type_extend(n->var.type, *slot), value));
+	if (!slot)
+		return;
+	old = ki_type_extend(n->var.type, *slot);
+	if (!stays(n, old, value))
+		slot_write(n, slot, updated(n, old, value));
 }
 
 static void count(const struct run *r, const struct ki_node *n, uint32_t bucket)
