@@ -3,8 +3,8 @@
  * Is a splice request in order?
  *
  * Windows first, each by itself (verify.c), in order of address; then who bounces in whose tail;
- * then chunks. A window that is installed already must be described as it stands. New windows
- * claim the places that they will write, so that no two can want the same.
+ * then chunks (check_chunk.c). A window that is installed already must be described as it stands.
+ * New windows claim the places that they will write, so that no two can want the same.
  */
 #include <linux/mm.h>
 #include <linux/module.h>
@@ -20,22 +20,6 @@ static bool is_zero(const void *p, size_t len)
 	return !memchr_inv(p, 0, len);
 }
 
-static u16 shape_of_fixups(const struct ki_fixup *f, u8 n, u8 len)
-{
-	u8 i;
-
-	if (n > KI_FIXUPS || !is_zero(f + n, (KI_FIXUPS - n) * sizeof(*f)))
-		return KI_R_BAD_FIXUP;
-	for (i = 0; i < n; i++) {
-		if (f[i].kind == KI_FIX_NONE || f[i].kind >= KI_FIX_KINDS || f[i].tail > 8 ||
-		    !is_zero(f[i].zero, sizeof(f[i].zero)) || f[i].off + 4 > len)
-			return KI_R_BAD_FIXUP;
-		if (i && f[i].off < f[i - 1].off + 4)
-			return KI_R_BAD_FIXUP;
-	}
-	return KI_R_OK;
-}
-
 static u16 shape_of_copies(const struct ki_job *j, const struct ki_window *w)
 {
 	u32 k;
@@ -48,7 +32,7 @@ static u16 shape_of_copies(const struct ki_job *j, const struct ki_window *w)
 
 		if (!c->len || c->len > KI_COPY_MAX || !is_zero(c->zero, sizeof(c->zero)))
 			return KI_R_BAD_REQUEST;
-		if (shape_of_fixups(c->fix, c->nfix, c->len))
+		if (ki_check_fixups(c->fix, c->nfix, c->len))
 			return KI_R_BAD_FIXUP;
 	}
 	return KI_R_OK;
@@ -323,89 +307,6 @@ static int check_windows(struct ki_job *j)
 	return first;
 }
 
-static u16 is_callee(unsigned long addr)
-{
-	struct module *owner;
-	u16 reason = ki_verify_callee(addr, &owner);
-
-	module_put(owner);
-	return reason;
-}
-
-/*
- * Only where the stack is as at a function's entry: there, and at a call or a jump that goes to
- * one. That the two functions take and return the same is for the sender to know.
- */
-static u16 check_replacement(const struct ki_win *w, const struct ki_chunk *c)
-{
-	const struct ki_copy *copy;
-
-	if (c->len || c->nfix || c->where == KI_AFTER || !is_zero(c->fix, sizeof(c->fix)) ||
-	    !is_zero(c->code, sizeof(c->code)))
-		return KI_R_BAD_REQUEST;
-	if (c->where == KI_BEFORE)
-		return w->entry && !c->insn ? is_callee(c->target) : KI_R_NOT_REPLACEABLE;
-	copy = &w->copies[c->insn];
-	if (is_callee(copy->fix[copy->nfix - 1].target))
-		return KI_R_NOT_REPLACEABLE;
-	return is_callee(c->target);
-}
-
-/* Does control leave the instruction on this side? */
-static bool has_side(const struct ki_win *w, const struct ki_chunk *c)
-{
-	u8 flow = w->flow[c->insn];
-
-	switch (c->where) {
-	case KI_BEFORE:
-		return true;
-	case KI_AFTER:
-		return !(flow & (KI_FLOW_ENDS | KI_FLOW_CALL));
-	default:
-		return flow & KI_FLOW_DIRECT;
-	}
-}
-
-static u16 check_chunk(const struct ki_job *j, const struct ki_chunk *c)
-{
-	const struct ki_window *w;
-
-	if (c->window >= j->req->nwindows || c->zero || c->zero2 || c->id || c->reason ||
-	    c->where >= KI_WHERES || c->kind >= KI_CHUNK_KINDS)
-		return KI_R_BAD_REQUEST;
-	w = &j->windows[c->window];
-	if (c->insn >= w->ncopy)
-		return KI_R_BAD_SLOT;
-	if (!w->reason && !has_side(j->wins[c->window], c))
-		return KI_R_NO_SUCH_SIDE;
-	if (c->kind == KI_CHUNK_REPLACE)
-		return w->reason ? w->reason : check_replacement(j->wins[c->window], c);
-	if (c->target || !c->len || c->len > KI_CHUNK_MAX ||
-	    !is_zero(c->code + c->len, KI_CHUNK_MAX - c->len))
-		return KI_R_BAD_REQUEST;
-	if (shape_of_fixups(c->fix, c->nfix, c->len))
-		return KI_R_BAD_FIXUP;
-	return ki_vet_chunk(j->session, c);
-}
-
-static int check_chunks(struct ki_job *j)
-{
-	int first = 0, err;
-	u32 i;
-
-	for (i = 0; i < j->req->nchunks; i++) {
-		u16 reason = check_chunk(j, &j->chunks[i]);
-
-		cond_resched();
-		j->chunks[i].reason = reason;
-		if (reason) {
-			err = ki_refuse(&j->req->reason, reason);
-			first = first ? first : err;
-		}
-	}
-	return first;
-}
-
 static bool group_used(const struct ki_group *g)
 {
 	bool used = g->job;
@@ -441,7 +342,7 @@ int ki_job_check(struct ki_job *j)
 
 	if (err == -ENOMEM && !j->req->reason)
 		return err;
-	chunks_err = check_chunks(j);
+	chunks_err = ki_job_check_chunks(j);
 	err = err ? err : chunks_err;
 	return err ? err : check_all_used(j);
 }

@@ -37,6 +37,15 @@ static inline bool ki_padding_is_code(void)
 #endif
 }
 
+/* From 6.2 to 6.14 what is used most was in one per-CPU structure. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0) && LINUX_VERSION_CODE < KERNEL_VERSION(6, 15, 0)
+#define KI_CURRENT_TASK pcpu_hot.current_task
+#define KI_CPU_NUMBER	pcpu_hot.cpu_number
+#else
+#define KI_CURRENT_TASK current_task
+#define KI_CPU_NUMBER	cpu_number
+#endif
+
 /* Since 6.3 the flags of a mapping are set by helpers. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
 #define ki_vm_flags_fix(vma, set, clear) vm_flags_mod(vma, set, clear)

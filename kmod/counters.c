@@ -14,10 +14,8 @@
  * Where that does not work out (too many CPUs, pages too far from the bases) the counters are
  * one page of the module's static per-CPU data: few, but there.
  */
-#include <linux/bitmap.h>
 #include <linux/mm.h>
 #include <linux/percpu.h>
-#include <linux/slab.h>
 
 #include "compat.h"
 #include "ki.h"
@@ -25,20 +23,13 @@
 
 #define KI_ARENA_BYTES (256 * 1024) /* of one CPU, at most: 32,768 counters */
 
-struct ki_run {
-	struct list_head in_session;
-	u32 first, count;
-};
-
 static DEFINE_PER_CPU_PAGE_ALIGNED(u8[PAGE_SIZE], ki_small_counters);
 
 static unsigned long ki_block; /* contiguous pages, or 0: the small counters serve */
 static unsigned int ki_block_order;
 static unsigned long ki_lowest;
 static u32 ki_counter_bytes;
-static u32 ki_counter_used;
-static unsigned long *ki_counter_map;
-static u64 *ki_counter_owner; /* serial number of the session */
+static struct ki_slots ki_counters;
 
 static void *slice(int cpu)
 {
@@ -110,77 +101,39 @@ int ki_counters_init(void)
 			return -ENOMEM;
 		}
 	}
-	ki_counter_map = bitmap_zalloc(counter_total(), GFP_KERNEL);
-	ki_counter_owner = kvcalloc(counter_total(), sizeof(u64), GFP_KERNEL);
-	if (ki_counter_map && ki_counter_owner)
+	if (!ki_slots_init(&ki_counters, counter_total()))
 		return 0;
-	bitmap_free(ki_counter_map);
-	kvfree(ki_counter_owner);
 	free_pages(ki_block, ki_block_order);
 	return -ENOMEM;
 }
 
 void ki_counters_exit(void)
 {
-	bitmap_free(ki_counter_map);
-	kvfree(ki_counter_owner);
+	ki_slots_exit(&ki_counters);
 	free_pages(ki_block, ki_block_order);
 }
 
 int ki_counters_take(struct ki_session *s, u32 count, u32 *first, u32 *reason)
 {
-	struct ki_run *run;
-	unsigned long at;
-	int cpu;
-	u32 i;
+	int cpu, err = ki_slots_take(&ki_counters, s, count, first, reason);
 
-	*reason = KI_R_COUNTERS_FULL;
-	if (count > counter_total())
-		return -ENOSPC;
-	at = bitmap_find_next_zero_area(ki_counter_map, counter_total(), 0, count, 0);
-	if (at >= counter_total())
-		return -ENOSPC;
-	*reason = KI_R_NO_MEMORY;
-	run = kmalloc(sizeof(*run), GFP_KERNEL);
-	if (!run)
-		return -ENOMEM;
-	bitmap_set(ki_counter_map, at, count);
+	if (err)
+		return err;
 	for_each_possible_cpu (cpu)
-		memset(slice(cpu) + at * 8, 0, (size_t)count * 8);
-	for (i = 0; i < count; i++)
-		ki_counter_owner[at + i] = s->serial;
-	ki_counter_used += count;
-	run->first = at;
-	run->count = count;
-	list_add_tail(&run->in_session, &s->runs);
-	*first = at;
-	*reason = KI_R_OK;
+		memset(slice(cpu) + *first * 8, 0, (size_t)count * 8);
 	return 0;
 }
 
-bool ki_counters_own(const struct ki_session *s, u64 n)
+bool ki_counters_own(const struct ki_session *s, u64 n, u64 count)
 {
-	return n < counter_total() && ki_counter_owner[n] == s->serial;
-}
-
-void ki_counters_drop(struct list_head *runs)
-{
-	struct ki_run *run, *next;
-
-	list_for_each_entry_safe (run, next, runs, in_session) {
-		bitmap_clear(ki_counter_map, run->first, run->count);
-		memset(&ki_counter_owner[run->first], 0, run->count * sizeof(u64));
-		ki_counter_used -= run->count;
-		list_del(&run->in_session);
-		kfree(run);
-	}
+	return ki_slots_own(&ki_counters, s, n, count);
 }
 
 void ki_counters_info(struct ki_info *info)
 {
 	info->cpus = num_possible_cpus();
 	info->counters = counter_total();
-	info->counters_used = ki_counter_used;
+	info->counters_used = ki_counters.used;
 	info->counter_bytes = ki_counter_bytes;
 	if (ki_block)
 		info->features |= KI_FEATURE_COUNTER_ARENA;

@@ -16,7 +16,8 @@ struct ki_job {
 	struct ki_win **wins;	   /* one for each window */
 	struct ki_change *changes; /* one for each of their groups */
 	u32 nchanges;
-	struct ki_piece **pieces; /* one for each chunk */
+	struct ki_piece **pieces;    /* one for each chunk */
+	struct ki_long_code **longs; /* of each chunk; NULL for the others, or for all */
 };
 
 /*
@@ -25,5 +26,9 @@ struct ki_job {
  * error.
  */
 int ki_job_check(struct ki_job *j);
+
+/* check_chunk.c: its part; the windows have been checked. Fills longs[]. */
+int ki_job_check_chunks(struct ki_job *j);
+u16 ki_check_fixups(const struct ki_fixup *f, u8 n, u8 len);
 
 #endif

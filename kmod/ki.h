@@ -15,6 +15,7 @@
  *   verify   is a window what its sender says? (boundaries, entries, reserved text, bytes)
  *   copy     the relocated copy of one instruction, as it must be
  *   vet      may a chunk's code run?
+ *   vet_long may a long chunk's? form: of which instructions; long: reading one
  *   text     the only writer of kernel text
  *   trap     where a breakpoint of ours sends the CPU
  *   probes   kprobes that come to functions with windows
@@ -22,7 +23,9 @@
  *   rows     what the kernel's tables say of patches; orc, extable, bugs: each of the tables
  *   quiesce  waiting until no task can be inside a piece of text
  *   faults   finding tasks that sleep in a fault which they took in a patch
- *   counters per-CPU counters, mapped to user space
+ *   counters per-CPU counters, mapped to user space; globals: variables; slots: who owns which
+ *   threads  variables of threads
+ *   helpers  what long chunks call
  *   reserved text that must not be moved
  *   view     reading text, live or original
  *   symbols  kernel functions and data that modules cannot link to
@@ -122,11 +125,12 @@ struct ki_piece {
 	u8 kind;  /* enum ki_chunk_kind */
 	u8 len;
 	u8 nfix;
-	bool dying;	      /* marked for removal by the change in progress */
-	u32 at;		      /* the first on a taken side: where it stands in the patch */
-	unsigned long target; /* KI_CHUNK_REPLACE */
-	struct module *owner; /* of the target's text */
-	u64 pushed;	      /* a bit for each byte of code: a word more is on the stack there */
+	bool dying;		   /* marked for removal by the change in progress */
+	u32 at;			   /* the first on a taken side: where it stands in the patch */
+	unsigned long target;	   /* KI_CHUNK_REPLACE */
+	struct module *owner;	   /* of the target's text */
+	struct ki_long_code *more; /* KI_CHUNK_LONG */
+	u64 pushed; /* a bit for each byte of code: a word more is on the stack there */
 	struct ki_fixup fix[KI_FIXUPS];
 	u8 code[KI_CHUNK_MAX];
 };
@@ -134,7 +138,7 @@ struct ki_piece {
 /* One open descriptor. */
 struct ki_session {
 	struct list_head pieces;
-	struct list_head runs; /* of struct ki_run: its counters */
+	struct list_head runs; /* of struct ki_run: its counters and variables */
 	u64 serial;	       /* never used again; 0 is nobody's */
 	u32 next_id;
 };
@@ -298,18 +302,54 @@ void ki_bury_module(struct module *m); /* a reference to put; NULL is allowed */
 void ki_bury_now(void);		       /* wait, and free all that is buried */
 /* Lets ki_lock go: until the counters that are buried have been looked at. -ENOENT: none are. */
 int ki_bury_wait_runs(void);
-void ki_bury_finish(void);	       /* without ki_lock, when nothing new can be buried */
+void ki_bury_finish(void); /* without ki_lock, when nothing new can be buried */
+
+/* slots.c; ki_lock held */
+struct ki_slots {
+	u32 total, used;
+	unsigned long *map;
+	u64 *owner;			      /* serial number of the session */
+	void (*forget)(u32 first, u32 count); /* a run is given back; or NULL */
+};
+int ki_slots_init(struct ki_slots *s, u32 total);
+void ki_slots_exit(struct ki_slots *s);
+int ki_slots_take(struct ki_slots *s, struct ki_session *session, u32 count, u32 *first,
+		  u32 *reason);
+bool ki_slots_own(const struct ki_slots *s, const struct ki_session *session, u64 n, u64 count);
+void ki_runs_drop(struct list_head *runs); /* no code uses them any more */
 
 /* counters.c; ki_lock held */
 struct vm_area_struct;
 int ki_counters_init(void);
 void ki_counters_exit(void);
 int ki_counters_take(struct ki_session *s, u32 count, u32 *first, u32 *reason);
-bool ki_counters_own(const struct ki_session *s, u64 n);
-void ki_counters_drop(struct list_head *runs); /* no code uses them any more */
+bool ki_counters_own(const struct ki_session *s, u64 n, u64 count);
 s64 ki_counter_disp(u32 n);
 void ki_counters_info(struct ki_info *info);
 int ki_counters_map(struct vm_area_struct *vma); /* without ki_lock: nothing it reads changes */
+
+/* globals.c; ki_lock held */
+int ki_globals_init(void);
+void ki_globals_exit(void);
+int ki_globals_take(struct ki_session *s, u32 count, u32 *first, u32 *reason);
+bool ki_globals_own(const struct ki_session *s, u64 n, u64 count);
+unsigned long ki_global_addr(u32 n);
+void ki_globals_info(struct ki_info *info);
+int ki_globals_map(struct vm_area_struct *vma); /* without ki_lock */
+
+/* threads.c */
+int ki_threads_init(void);
+void ki_threads_exit(void);
+int ki_threads_start(void);		      /* ki_lock held; somebody is going to have some */
+void ki_threads_stop(void);		      /* ki_lock held; nobody has any more */
+u64 *ki_thread_word(u32 n, bool make);	      /* current's; NULL: none, or no room */
+void ki_threads_forget(u32 first, u32 count); /* nobody uses these any more */
+
+/* helpers.c */
+unsigned long ki_helper_addr(u32 helper);
+u64 ki_helper_skipped(void);
+s64 ki_self_disp(u64 self);  /* of %gs */
+s64 ki_field_off(u64 field); /* in the current task */
 
 /* reserved.c; ki_lock held */
 int ki_reserved_init(void);

@@ -14,7 +14,7 @@ kmod-release = $(shell vm/kernel $(KERNEL) release)
 kmod-headers = $(shell vm/kernel $(KERNEL) headers)
 endif
 
-KMOD_SRC := $(wildcard kmod/*.c kmod/*.h kmod/Kbuild include/uapi/*)
+KMOD_SRC := $(wildcard kmod/*.c kmod/*.S kmod/*.h kmod/Kbuild include/uapi/*)
 
 # The text heap (kmod/heap.c) becomes code only here, behind objtool's back.
 kmod: $(KMOD_SRC)
@@ -25,7 +25,7 @@ kmod: $(KMOD_SRC)
 	new=; for f in $(KMOD_SRC); do [ "$$out/kerninst.ko" -nt "$$f" ] || new=1; done; \
 	[ -n "$$new" ] || exit 0; \
 	$(if $(V),,printf '  %-8s%s\n' KMOD "$$out/kerninst.ko" >&2;) \
-	mkdir -p "$$out/obj/include/uapi" && cp -pu kmod/*.c kmod/*.h kmod/Kbuild "$$out/obj/" && \
+	mkdir -p "$$out/obj/include/uapi" && cp -pu kmod/*.c kmod/*.S kmod/*.h kmod/Kbuild "$$out/obj/" && \
 	cp -pu include/uapi/* "$$out/obj/include/uapi/" && \
 	$(MAKE) $(if $(V),,-s) -C "$$hdr" M="$(CURDIR)/$$out/obj" CC=$(KMOD_CC) KI_CFLAGS="$(KI_CFLAGS)" \
 	    $(KMOD_FLAGS) modules >&2 && \

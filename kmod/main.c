@@ -34,6 +34,8 @@ static int do_info(struct ki_session *s, void *arg)
 	info->waits = ki_quiesce_count();
 	ki_heap_info(info);
 	ki_counters_info(info);
+	ki_globals_info(info);
+	info->skipped = ki_helper_skipped();
 #ifdef KI_TEST_NO_WAIT
 	info->features |= KI_FEATURE_NO_WAIT;
 #endif
@@ -118,6 +120,22 @@ static int do_counters(struct ki_session *s, void *arg)
 	return err;
 }
 
+static int do_globals(struct ki_session *s, void *arg)
+{
+	struct ki_globals *g = arg;
+	int err;
+
+	g->first = 0;
+	if (!g->count || g->reason) {
+		g->reason = KI_R_BAD_REQUEST;
+		return -EINVAL;
+	}
+	do
+		err = ki_globals_take(s, g->count, &g->first, &g->reason);
+	while (err == -ENOSPC && !ki_bury_wait_runs());
+	return err;
+}
+
 static int do_splice(struct ki_session *s, void *arg)
 {
 	return ki_splice(s, arg);
@@ -134,6 +152,7 @@ static const struct {
 } ki_ioctls[] = {
 	{KI_IOC_INFO, do_info},		{KI_IOC_READ, do_read},	    {KI_IOC_RESERVED, do_reserved},
 	{KI_IOC_COUNTERS, do_counters}, {KI_IOC_SPLICE, do_splice}, {KI_IOC_UNSPLICE, do_unsplice},
+	{KI_IOC_GLOBALS, do_globals},
 };
 
 static int handle(struct ki_session *s, u32 i, void __user *user)
@@ -144,6 +163,7 @@ static int handle(struct ki_session *s, u32 i, void __user *user)
 		struct ki_read read;
 		struct ki_reserved reserved;
 		struct ki_counters counters;
+		struct ki_globals globals;
 		struct ki_splice splice;
 		struct ki_unsplice unsplice;
 	} arg;
@@ -176,6 +196,8 @@ static long ki_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 
 static int ki_mmap(struct file *file, struct vm_area_struct *vma)
 {
+	if (vma->vm_pgoff == KI_MAP_GLOBALS >> PAGE_SHIFT)
+		return ki_globals_map(vma);
 	return ki_counters_map(vma);
 }
 
@@ -232,6 +254,8 @@ static const struct {
 	{ki_heap_init, ki_heap_exit},
 	{ki_rows_init, NULL},
 	{ki_counters_init, ki_counters_exit},
+	{ki_threads_init, ki_threads_exit},
+	{ki_globals_init, ki_globals_exit},
 	{ki_reserved_init, ki_reserved_exit},
 	{ki_trap_init, ki_trap_exit},
 	{ki_probes_init, ki_probes_exit},

@@ -23,6 +23,7 @@
 #include <linux/slab.h>
 #include <linux/sort.h>
 
+#include "long.h"
 #include "rows.h"
 
 struct ki_link {
@@ -40,17 +41,26 @@ static s64 fixup_value(const struct ki_fixup *f, unsigned long field)
 {
 	switch (f->kind) {
 	case KI_FIX_REL32:
+	case KI_FIX_CALLEE:
 		return f->target - (field + 4 + f->tail);
 	case KI_FIX_PERCPU:
 		return ki_counter_disp(f->target);
+	case KI_FIX_GLOBAL:
+		return ki_global_addr(f->target) - (field + 4 + f->tail);
+	case KI_FIX_HELPER:
+		return ki_helper_addr(f->target) - (field + 4);
+	case KI_FIX_SELF:
+		return ki_self_disp(f->target);
+	case KI_FIX_FIELD:
+		return ki_field_off(f->target);
 	default:
 		return f->target;
 	}
 }
 
-static void put(struct ki_link *l, const u8 *code, u8 len, const struct ki_fixup *fix, u8 nfix)
+static void put(struct ki_link *l, const u8 *code, u32 len, const struct ki_fixup *fix, u32 nfix)
 {
-	u8 i;
+	u32 i;
 
 	if (l->buf)
 		memcpy(l->buf + l->len, code, len);
@@ -75,6 +85,19 @@ static void put_jump(struct ki_link *l, u64 target, unsigned long addr, u32 push
 	put(l, jmp, KI_JMP_LEN, &to, 1);
 }
 
+static void put_chunk(struct ki_link *l, const struct ki_piece *p, unsigned long addr, u32 pushed)
+{
+	const struct ki_long_code *c = p->more;
+
+	if (c) {
+		ki_rows_depth(&l->rows, l->len, addr, pushed, c->depth, c->len);
+		put(l, c->code, c->len, c->fix, c->nfix);
+	} else {
+		ki_rows_code(&l->rows, l->len, addr, pushed, p->pushed, p->len);
+		put(l, p->code, p->len, p->fix, p->nfix);
+	}
+}
+
 /*
  * The chunks of one side of one instruction, which are next. The stack is there as at addr, and
  * `pushed` bytes deeper. Returns the replacement among them: of several the last, NULL if there is
@@ -94,8 +117,7 @@ static const struct ki_piece *put_chunks(struct ki_link *l, u32 *next, const str
 			replacement = p;
 			continue;
 		}
-		ki_rows_code(&l->rows, l->len, addr, pushed, p->pushed, p->len);
-		put(l, p->code, p->len, p->fix, p->nfix);
+		put_chunk(l, p, addr, pushed);
 	}
 	return replacement;
 }
@@ -240,8 +262,8 @@ static int by_place(const void *a, const void *b)
 		return x->insn < y->insn ? -1 : 1;
 	if (x->where != y->where)
 		return x->where < y->where ? -1 : 1;
-	if (x->kind != y->kind)
-		return x->kind < y->kind ? -1 : 1;
+	if ((x->kind == KI_CHUNK_REPLACE) != (y->kind == KI_CHUNK_REPLACE))
+		return y->kind == KI_CHUNK_REPLACE ? -1 : 1;
 	if (x->order != y->order)
 		return x->order < y->order ? -1 : 1;
 	return x->seq < y->seq ? -1 : x->seq > y->seq;

@@ -84,6 +84,16 @@ void ki_rows_code(struct ki_rows *r, u32 off, unsigned long addr, u32 pushed, u6
 			ki_rows_stack(r, off + i, addr, pushed + ((words >> i) & 1) * 8);
 }
 
+void ki_rows_depth(struct ki_rows *r, u32 off, unsigned long addr, u32 pushed, const u8 *depth,
+		   u32 len)
+{
+	u32 i;
+
+	for (i = 0; i < len; i++)
+		if (!i || depth[i] != depth[i - 1])
+			ki_rows_stack(r, off + i, addr, pushed + depth[i] * 8);
+}
+
 void ki_rows_copy(struct ki_rows *r, u32 off, unsigned long addr, const u8 *code)
 {
 	const struct exception_table_entry *ex = ki_extable_find(r->owner, addr);

@@ -85,6 +85,9 @@ void ki_rows_free(struct ki_rows *r);
 void ki_rows_stack(struct ki_rows *r, u32 off, unsigned long addr, u32 pushed);
 /* The same of code of len bytes: a bit of `words` is set where it has a word more on the stack. */
 void ki_rows_code(struct ki_rows *r, u32 off, unsigned long addr, u32 pushed, u64 words, u32 len);
+/* The same of code with depth[i] words more before the instruction at byte i. */
+void ki_rows_depth(struct ki_rows *r, u32 off, unsigned long addr, u32 pushed, const u8 *depth,
+		   u32 len);
 /* At off is the copy of the instruction at addr. */
 void ki_rows_copy(struct ki_rows *r, u32 off, unsigned long addr, const u8 *code);
 /* Let the kernel's tables say so. False: no bug rows are left, and nothing was done. */

@@ -33,7 +33,7 @@ struct ki_grave {
 static u32 ki_sessions;
 static u64 ki_serial;
 static LIST_HEAD(ki_graves);	  /* patches */
-static LIST_HEAD(ki_buried_runs); /* counters */
+static LIST_HEAD(ki_buried_runs); /* counters, variables */
 static atomic_t ki_digging = ATOMIC_INIT(0);
 static DECLARE_WAIT_QUEUE_HEAD(ki_dug);
 static u64 ki_runs_asked, ki_runs_looked; /* burials of counters; those that have been looked at */
@@ -142,7 +142,7 @@ static void dig(struct work_struct *unused)
 
 	mutex_lock(&ki_lock);
 	if (list_empty(&graves)) {
-		ki_counters_drop(&runs);
+		ki_runs_drop(&runs);
 		unpin_graves();
 	} else {
 		list_splice(&runs, &ki_buried_runs);

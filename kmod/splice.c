@@ -56,6 +56,9 @@ static void job_free(struct ki_job *j)
 {
 	u32 i;
 
+	for (i = 0; j->longs && i < j->req->nchunks; i++)
+		kvfree(j->longs[i]);
+	kvfree(j->longs);
 	for (i = 0; j->pieces && i < j->req->nchunks; i++) {
 		if (j->pieces[i])
 			list_del(&j->pieces[i]->in_window);
@@ -89,7 +92,7 @@ static struct ki_piece *piece_new(struct ki_session *s, const struct ki_chunk *c
 	p->target = c->target;
 	p->len = c->len;
 	p->nfix = c->nfix;
-	p->pushed = ki_vet_pushed(c);
+	p->pushed = c->kind == KI_CHUNK_CODE ? ki_vet_pushed(c) : 0;
 	memcpy(p->fix, c->fix, sizeof(p->fix));
 	memcpy(p->code, c->code, sizeof(p->code));
 	return p;
@@ -109,6 +112,8 @@ static int make_pieces(struct ki_job *j)
 		cond_resched();
 		list_add_tail(&p->in_window, &w->more);
 		j->pieces[i] = p;
+		if (j->longs)
+			swap(p->more, j->longs[i]);
 		if (p->kind == KI_CHUNK_REPLACE && ki_verify_callee(p->target, &p->owner))
 			return ki_refuse(&j->req->reason, KI_R_MODULE_GOING);
 		j->chunks[i].id = p->id;

@@ -68,7 +68,7 @@ static u16 vet_counter(const struct ki_session *s, const struct ki_chunk *c, u32
 	f = &c->fix[(*seen)++];
 	if (f->kind != KI_FIX_PERCPU || f->off != off || f->tail)
 		return KI_R_BAD_FIXUP;
-	return ki_counters_own(s, f->target) ? KI_R_OK : KI_R_NOT_YOUR_COUNTER;
+	return ki_counters_own(s, f->target, 1) ? KI_R_OK : KI_R_NOT_YOUR_COUNTER;
 }
 
 /* A test's build runs whatever it is given: it shows which registers code does not need. */

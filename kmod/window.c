@@ -172,6 +172,7 @@ void ki_piece_free(struct ki_piece *p)
 	if (!p)
 		return;
 	module_put(p->owner);
+	kvfree(p->more);
 	kfree(p);
 }
 

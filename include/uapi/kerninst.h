@@ -154,7 +154,8 @@ struct ki_globals {
  *  KI_FIX_HELPER  rel32 of a call: helper number `target`, enum ki_helper
  *  KI_FIX_CALLEE  rel32 of a call: the kernel's function at `target`
  *  KI_FIX_SELF    the %gs displacement of what `target` says, enum ki_self
- *  KI_FIX_FIELD   the displacement of a field of the current task, enum ki_field
+ *  KI_FIX_FIELD   the displacement of a field of the current task, enum ki_field; of COMM with 8 in
+ *the upper half of `target`: its second word
  */
 enum ki_fixup_kind {
 	KI_FIX_NONE,

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Are the chunks of a splice request in order? The windows have been checked.
+ */
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "job.h"
+#include "long.h"
+
+static bool is_zero(const void *p, size_t len)
+{
+	return !memchr_inv(p, 0, len);
+}
+
+/* Of copies and short chunks. */
+u16 ki_check_fixups(const struct ki_fixup *f, u8 n, u8 len)
+{
+	u8 i;
+
+	if (n > KI_FIXUPS || !is_zero(f + n, (KI_FIXUPS - n) * sizeof(*f)))
+		return KI_R_BAD_FIXUP;
+	for (i = 0; i < n; i++) {
+		if (f[i].kind == KI_FIX_NONE || f[i].kind > KI_FIX_PERCPU || f[i].tail > 8 ||
+		    f[i].zero || f[i].off + 4 > len)
+			return KI_R_BAD_FIXUP;
+		if (i && f[i].off < f[i - 1].off + 4)
+			return KI_R_BAD_FIXUP;
+	}
+	return KI_R_OK;
+}
+
+static u16 is_callee(unsigned long addr)
+{
+	struct module *owner;
+	u16 reason = ki_verify_callee(addr, &owner);
+
+	module_put(owner);
+	return reason;
+}
+
+static bool has_no_code(const struct ki_chunk *c)
+{
+	return !c->len && !c->nfix && is_zero(c->fix, sizeof(c->fix)) &&
+	       is_zero(c->code, sizeof(c->code));
+}
+
+/*
+ * Only where the stack is as at a function's entry: there, and at a call or a jump that goes to
+ * one. That the two functions take and return the same is for the sender to know.
+ */
+static u16 check_replacement(const struct ki_win *w, const struct ki_chunk *c)
+{
+	const struct ki_copy *copy;
+
+	if (!has_no_code(c) || c->where == KI_AFTER)
+		return KI_R_BAD_REQUEST;
+	if (c->where == KI_BEFORE)
+		return w->entry && !c->insn ? is_callee(c->target) : KI_R_NOT_REPLACEABLE;
+	copy = &w->copies[c->insn];
+	if (is_callee(copy->fix[copy->nfix - 1].target))
+		return KI_R_NOT_REPLACEABLE;
+	return is_callee(c->target);
+}
+
+/* Does control leave the instruction on this side? */
+static bool has_side(const struct ki_win *w, const struct ki_chunk *c)
+{
+	u8 flow = w->flow[c->insn];
+
+	switch (c->where) {
+	case KI_BEFORE:
+		return true;
+	case KI_AFTER:
+		return !(flow & (KI_FLOW_ENDS | KI_FLOW_CALL));
+	default:
+		return flow & KI_FLOW_DIRECT;
+	}
+}
+
+static u16 check_long(struct ki_job *j, const struct ki_chunk *c)
+{
+	struct ki_long_code **code = &j->longs[c - j->chunks];
+	u16 reason;
+
+	if (!has_no_code(c))
+		return KI_R_BAD_REQUEST;
+	reason = ki_long_read(c->target, code);
+	return reason ? reason : ki_vet_long(j->session, *code);
+}
+
+static u16 check_chunk(struct ki_job *j, const struct ki_chunk *c)
+{
+	const struct ki_window *w;
+
+	if (c->window >= j->req->nwindows || c->zero || c->zero2 || c->id || c->reason ||
+	    c->where >= KI_WHERES || c->kind >= KI_CHUNK_KINDS)
+		return KI_R_BAD_REQUEST;
+	w = &j->windows[c->window];
+	if (c->insn >= w->ncopy)
+		return KI_R_BAD_SLOT;
+	if (!w->reason && !has_side(j->wins[c->window], c))
+		return KI_R_NO_SUCH_SIDE;
+	if (c->kind == KI_CHUNK_REPLACE)
+		return w->reason ? w->reason : check_replacement(j->wins[c->window], c);
+	if (c->kind == KI_CHUNK_LONG)
+		return check_long(j, c);
+	if (c->target || !c->len || c->len > KI_CHUNK_MAX ||
+	    !is_zero(c->code + c->len, KI_CHUNK_MAX - c->len))
+		return KI_R_BAD_REQUEST;
+	if (ki_check_fixups(c->fix, c->nfix, c->len))
+		return KI_R_BAD_FIXUP;
+	return ki_vet_chunk(j->session, c);
+}
+
+int ki_job_check_chunks(struct ki_job *j)
+{
+	int first = 0, err;
+	u32 i;
+
+	for (i = 0; i < j->req->nchunks && !j->longs; i++) {
+		if (j->chunks[i].kind != KI_CHUNK_LONG)
+			continue;
+		j->longs = kvcalloc(j->req->nchunks, sizeof(*j->longs), GFP_KERNEL);
+		if (!j->longs)
+			return -ENOMEM;
+	}
+	for (i = 0; i < j->req->nchunks; i++) {
+		u16 reason = check_chunk(j, &j->chunks[i]);
+
+		cond_resched();
+		j->chunks[i].reason = reason;
+		if (reason) {
+			err = ki_refuse(&j->req->reason, reason);
+			first = first ? first : err;
+		}
+	}
+	return first;
+}

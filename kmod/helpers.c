@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Helpers: functions that long chunks call.
+ *
+ * They are called from anywhere that is spliced: with locks held, in interrupts, in NMIs. They
+ * take no lock, allocate nothing and do not sleep. What they call may be instrumented itself, so
+ * each notes that it runs, for the CPU and the level (task, softirq, interrupt, NMI); one that is
+ * called meanwhile at the same level does nothing, and the hit is counted as skipped. An interrupt
+ * that comes meanwhile is another level: its helpers run. Preemption is off, so that nobody else
+ * comes to this level of this CPU.
+ *
+ * A chunk that calls a function of the kernel does so between ENTER and LEAVE, which are the two
+ * halves of this.
+ */
+#include <linux/ktime.h>
+#include <linux/percpu.h>
+#include <linux/preempt.h>
+#include <linux/sched.h>
+#include <linux/uaccess.h>
+
+#include "compat.h"
+#include "ki.h"
+
+#define KI_LEVELS 4
+
+struct ki_helping {
+	u64 skipped;
+	bool at[KI_LEVELS];
+};
+
+static DEFINE_PER_CPU(struct ki_helping, ki_helping);
+
+static __always_inline bool begin(void)
+{
+	struct ki_helping *h;
+	u8 level;
+
+	preempt_disable_notrace();
+	h = this_cpu_ptr(&ki_helping);
+	level = interrupt_context_level();
+	if (h->at[level]) {
+		this_cpu_inc(ki_helping.skipped);
+		preempt_enable_notrace();
+		return false;
+	}
+	h->at[level] = true;
+	barrier();
+	return true;
+}
+
+static __always_inline void end(void)
+{
+	barrier();
+	this_cpu_ptr(&ki_helping)->at[interrupt_context_level()] = false;
+	preempt_enable_notrace();
+}
+
+/* BODY makes `r` of a and b. */
+#define KI_DO(tag, body)                                                                           \
+	u64 ki_do_##tag(u64 a, u64 b);                                                             \
+	notrace u64 ki_do_##tag(u64 a, u64 b)                                                      \
+	{                                                                                          \
+		u64 r = 0;                                                                         \
+		if (begin()) {                                                                     \
+			body;                                                                      \
+			end();                                                                     \
+		}                                                                                  \
+		return r;                                                                          \
+	}
+
+static __always_inline u64 load(u64 from, size_t len)
+{
+	u64 r = 0;
+
+	return copy_from_kernel_nofault(&r, (void *)from, len) ? 0 : r;
+}
+
+static __always_inline u64 divide(s64 a, s64 b, bool rest)
+{
+	if (!b)
+		return rest ? a : 0;
+	if (b == -1) /* the least number has no opposite: the instruction would trap */
+		return rest ? 0 : 0 - (u64)a;
+	return rest ? a % b : a / b;
+}
+
+static __always_inline u64 thread_set(u32 n, u64 value)
+{
+	u64 *word = ki_thread_word(n, true);
+
+	if (word)
+		*word = value;
+	return word != NULL;
+}
+
+static __always_inline u64 thread_get(u32 n)
+{
+	u64 *word = ki_thread_word(n, false);
+
+	return word ? *word : 0;
+}
+
+KI_DO(LOAD8, r = load(a, 1))
+KI_DO(LOAD16, r = load(a, 2))
+KI_DO(LOAD32, r = load(a, 4))
+KI_DO(LOAD64, r = load(a, 8))
+KI_DO(DIV, r = divide(a, b, false))
+KI_DO(UDIV, r = b ? a / b : 0)
+KI_DO(MOD, r = divide(a, b, true))
+KI_DO(UMOD, r = b ? a % b : a)
+KI_DO(NANOTIME, r = ktime_get_mono_fast_ns())
+KI_DO(THREAD_GET, r = thread_get(a))
+KI_DO(THREAD_SET, r = thread_set(a, b))
+
+u64 ki_do_ENTER(void);
+notrace u64 ki_do_ENTER(void)
+{
+	return begin();
+}
+
+u64 ki_do_LEAVE(void);
+notrace u64 ki_do_LEAVE(void)
+{
+	end();
+	return 0;
+}
+
+#define KI_HELPER(tag, args, text) void ki_helper_##tag(void);
+#include "uapi/kerninst_helpers.def"
+#undef KI_HELPER
+
+unsigned long ki_helper_addr(u32 helper)
+{
+	static void (*const entry[KI_HELPERS])(void) = {
+#define KI_HELPER(tag, args, text) [KI_HELPER_##tag] = ki_helper_##tag,
+#include "uapi/kerninst_helpers.def"
+#undef KI_HELPER
+	};
+
+	return (unsigned long)entry[helper];
+}
+
+u64 ki_helper_skipped(void)
+{
+	u64 sum = 0;
+	int cpu;
+
+	for_each_possible_cpu (cpu)
+		sum += READ_ONCE(per_cpu_ptr(&ki_helping, cpu)->skipped);
+	return sum;
+}
+
+s64 ki_self_disp(u64 self)
+{
+	switch (self) {
+	case KI_SELF_TASK:
+		return (s64)(unsigned long)&KI_CURRENT_TASK;
+	default:
+		return (s64)(unsigned long)&KI_CPU_NUMBER;
+	}
+}
+
+s64 ki_field_off(u64 field)
+{
+	static const u32 off[KI_FIELDS] = {
+		[KI_FIELD_PID] = offsetof(struct task_struct, pid),
+		[KI_FIELD_TGID] = offsetof(struct task_struct, tgid),
+		[KI_FIELD_COMM] = offsetof(struct task_struct, comm),
+	};
+
+	return off[(u32)field] + (field >> 32);
+}
