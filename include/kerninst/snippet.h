@@ -175,7 +175,8 @@ struct ki_node *ki_expr_binary(struct ki_snippet *s, enum ki_binary op, struct k
 struct ki_node *ki_expr_cond(struct ki_snippet *s, struct ki_node *c, struct ki_node *yes,
 			     struct ki_node *no);
 
-/* A helper of the driver, u64 (kerninst_helpers.def); ENTER and LEAVE are for ki_expr_call. */
+/* A helper of the driver, u64 (kerninst_helpers.def); ENTER and LEAVE are for ki_expr_call,
+   THREAD_GET and THREAD_SET for variables. */
 struct ki_node *ki_expr_helper(struct ki_snippet *s, enum ki_helper helper,
 			       struct ki_node *const *args, unsigned int nargs);
 

@@ -13,6 +13,9 @@ static const uint8_t save_flags[] = {0x9f, 0x0f, 0x90, 0xc0};
 static const uint8_t add_127[] = {0x04, 0x7f};
 static const uint8_t sahf[] = {0x9e};
 
+/* Never written: traces may need the frame pointer, and the driver refuses it. */
+#define KEPT (REG_BIT(KI_RSP) | REG_BIT(KI_RBP))
+
 /* What a tree asks of the registers. */
 struct wants {
 	uint16_t reads; /* those of the place */
@@ -80,13 +83,13 @@ static uint16_t dead_registers(const struct ki_site_regs *site)
 	for (unsigned int r = 0; r < REGS; r++)
 		if ((site->dead & KI_REGSET_REG(r)) == KI_REGSET_REG(r))
 			dead |= REG_BIT(r);
-	return dead & (uint16_t)~REG_BIT(KI_RSP);
+	return dead & (uint16_t)~KEPT;
 }
 
 /* Free ones first; of these what is not needed for itself. Those that are read come last. */
 static void set_order(struct gen *g, const struct wants *w)
 {
-	const uint16_t all = (uint16_t)~REG_BIT(KI_RSP), dead = g->dead, fixed = w->fixed;
+	const uint16_t all = (uint16_t)~KEPT, dead = g->dead, fixed = w->fixed;
 	const uint16_t classes[] = {dead & (uint16_t)~fixed, dead & fixed,
 				    (uint16_t)~dead & fixed & (uint16_t)~w->reads,
 				    (uint16_t)~dead & (uint16_t)~fixed & (uint16_t)~w->reads, all};

@@ -5,6 +5,8 @@
  * Arguments are evaluated right into their registers, from left to right. A call in a later one
  * finds the earlier ones taken and keeps them on the stack.
  */
+#include <string.h>
+
 #include "snippet/gen.h"
 
 /* All that a C function may change. */
@@ -77,14 +79,27 @@ void ki_gen_stack_param(struct gen *g, unsigned int param, unsigned int dest)
 	finish_helper(g, KI_HELPER_LOAD64, dest, &c);
 }
 
+/* The driver wants to see the variable's number: `mov $, %edi`, and the call right behind. */
+static void call_thread(struct gen *g, enum ki_helper h, const struct ki_var *v)
+{
+	uint8_t mov[5] = {0xbf};
+
+	memcpy(mov + 1, &v->first, 4);
+	ki_asm_bytes(&g->a, mov, sizeof(mov), false);
+	ki_asm_call(&g->a, KI_FIX_HELPER, h);
+}
+
 void ki_gen_thread_get(struct gen *g, const struct ki_var *v, unsigned int dest)
 {
 	struct claims c = {0};
 	struct rm m = rm_reg(dest);
 
+	take_back(g, dest);
 	ki_gen_claim(g, KI_RDI, dest, &c);
-	ki_asm_const(&g->a, KI_RDI, v->first);
-	finish_helper(g, KI_HELPER_THREAD_GET, dest, &c);
+	ki_gen_claim(g, KI_RAX, dest, &c);
+	call_thread(g, KI_HELPER_THREAD_GET, v);
+	move(g, dest, KI_RAX);
+	ki_gen_unclaim(g, &c);
 	if (ki_types[v->type].size < 8)
 		ki_asm_extend(&g->a, v->type, dest, &m);
 }
@@ -98,9 +113,8 @@ void ki_gen_thread_set(struct gen *g, const struct ki_var *v, unsigned int value
 	ki_gen_claim(g, KI_RSI, value, &c);
 	ki_asm_extend(&g->a, v->type, KI_RSI, &m);
 	ki_gen_claim(g, KI_RDI, REGS, &c);
-	ki_asm_const(&g->a, KI_RDI, v->first);
 	ki_gen_claim(g, KI_RAX, REGS, &c);
-	ki_asm_call(&g->a, KI_FIX_HELPER, KI_HELPER_THREAD_SET);
+	call_thread(g, KI_HELPER_THREAD_SET, v);
 	ki_gen_unclaim(g, &c);
 }
 

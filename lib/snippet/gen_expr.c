@@ -75,7 +75,7 @@ static void fact(struct gen *g, const struct ki_node *n, unsigned int dest)
 		[KI_FACT_PID] = {4, KI_FIELD_PID},
 		[KI_FACT_TGID] = {4, KI_FIELD_TGID},
 		[KI_FACT_COMM0] = {8, KI_FIELD_COMM},
-		[KI_FACT_COMM1] = {8, KI_FIELD_COMM | 1ull << 32},
+		[KI_FACT_COMM1] = {8, KI_FIELD_COMM | 8ull << 32},
 	};
 	struct rm self = {.mode = RM_GS, .fix = KI_FIX_SELF, .target = KI_SELF_TASK};
 

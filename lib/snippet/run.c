@@ -92,14 +92,9 @@ static uint64_t binary(const struct run *r, const struct ki_node *n)
 	return ki_arith_binary(n->op, ki_node_is_signed(n), l, eval(r, n->kid[1]));
 }
 
-static uint64_t *thread_slot(const struct run *r, uint64_t number)
-{
-	return number < r->m->nthread ? &r->m->thread[number] : NULL;
-}
-
 static uint64_t helper(const struct run *r, const struct ki_node *n)
 {
-	uint64_t a[KI_CALL_ARGS] = {0}, *slot;
+	uint64_t a[KI_CALL_ARGS] = {0};
 
 	for (unsigned int i = 0; i < n->nkids; i++)
 		a[i] = eval(r, n->kid[i]);
@@ -115,18 +110,8 @@ static uint64_t helper(const struct run *r, const struct ki_node *n)
 	case KI_HELPER_MOD:
 	case KI_HELPER_UMOD:
 		return ki_arith_binary(KI_MOD, n->op == KI_HELPER_MOD, a[0], a[1]);
-	case KI_HELPER_NANOTIME:
-		return r->m->nanotime;
-	case KI_HELPER_THREAD_GET:
-		slot = thread_slot(r, a[0]);
-		return slot ? *slot : 0;
-	case KI_HELPER_THREAD_SET:
-		slot = thread_slot(r, a[0]);
-		if (slot)
-			*slot = a[1];
-		return 0;
 	default:
-		return 0;
+		return r->m->nanotime;
 	}
 }
 

@@ -87,14 +87,12 @@ static struct ki_node *leaf(struct grow *g)
 
 static struct ki_node *helper(struct grow *g, unsigned int depth)
 {
-	static const uint8_t args[] = {1, 1, 1, 1, 2, 2, 2, 2, 0, 1, 2};
+	static const uint8_t args[] = {1, 1, 1, 1, 2, 2, 2, 2, 0};
 	struct ki_node *a[2];
 	unsigned int h = below(sizeof(args));
 
 	for (unsigned int i = 0; i < args[h]; i++)
 		a[i] = expr(g, depth);
-	if (h == KI_HELPER_THREAD_GET || h == KI_HELPER_THREAD_SET)
-		a[0] = ki_expr_binary(g->s, KI_MOD, a[0], ki_expr_const(g->s, KI_U64, 9));
 	return ki_expr_helper(g->s, h, a, args[h]);
 }
 

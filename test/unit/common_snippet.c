@@ -38,7 +38,8 @@ static uint64_t load(void *arg, uint64_t addr, unsigned int size)
 	uint64_t v = mix(addr), stack = (uintptr_t)exec_mem->stack;
 
 	(void)arg;
-	if (addr >= stack && addr - stack <= sizeof(exec_mem->stack) - 8)
+	/* below the point's stack pointer are words of nobody */
+	if (addr >= running->m.regs[KI_RSP] && addr - stack <= sizeof(exec_mem->stack) - 8)
 		memcpy(&v, (const void *)(uintptr_t)addr, 8);
 	else if (!(v >> 62))
 		v = 0;
@@ -190,7 +191,7 @@ static int64_t fix_value(const struct ki_fixup *f, const uint8_t *field)
 	case KI_FIX_SELF:
 		return selves[f->target];
 	default:
-		return fields[(uint32_t)f->target] + (f->target >> 32 ? 8 : 0);
+		return fields[(uint32_t)f->target] + (int64_t)(f->target >> 32);
 	}
 }
 

@@ -70,9 +70,16 @@ static const ZydisDecodedOperand *memory_of(const struct step *s)
 
 static const char *vet_registers(const struct step *s)
 {
-	for (unsigned int i = 0; i < s->z.operand_count_visible; i++)
-		if (s->ops[i].type == ZYDIS_OPERAND_TYPE_REGISTER && !is_gpr(s->ops[i].reg.value))
+	for (unsigned int i = 0; i < s->z.operand_count_visible; i++) {
+		if (s->ops[i].type != ZYDIS_OPERAND_TYPE_REGISTER)
+			continue;
+		if (!is_gpr(s->ops[i].reg.value))
 			return "a register that may not be used";
+		if (s->ops[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE &&
+		    ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64,
+						     s->ops[i].reg.value) == ZYDIS_REGISTER_RBP)
+			return "%rbp is written";
+	}
 	return NULL;
 }
 
@@ -185,7 +192,9 @@ static const char *vet_field(struct vet *v, const ZydisDecodedOperand *m)
 	if ((uint32_t)f->target >= KI_FIELDS || v->now.z.operand_width != size ||
 	    v->now.z.mnemonic != M(MOV) || v->now.ops[0].type != ZYDIS_OPERAND_TYPE_REGISTER)
 		return "no load of a field";
-	return f->target >> 32 > ((uint32_t)f->target == KI_FIELD_COMM) ? "no such field" : NULL;
+	if (f->target >> 32 && (f->target >> 32 != 8 || size != 64))
+		return "no such field";
+	return NULL;
 }
 
 static const char *vet_memory(struct vet *v, const ZydisDecodedOperand *m)
@@ -238,6 +247,11 @@ static const char *vet_call(struct vet *v)
 
 	if (v->now.z.opcode != 0xe8 || !f || f->tail)
 		return "a call without a fixup";
+	if (f->kind == KI_FIX_HELPER &&
+	    (f->target == KI_HELPER_THREAD_GET || f->target == KI_HELPER_THREAD_SET) &&
+	    (v->entered[0] || v->before.z.opcode != 0xbf || v->before.z.length != 5 ||
+	     v->before.ops[1].imm.value.u >= v->globals))
+		return "a thread's variable that cannot be seen";
 	if (f->kind == KI_FIX_HELPER)
 		return f->target < KI_HELPERS ? NULL : "no such helper";
 	return f->kind == KI_FIX_CALLEE ? NULL : "a call of something else";
