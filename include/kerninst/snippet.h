@@ -79,12 +79,16 @@ enum ki_type { KI_I8, KI_I16, KI_I32, KI_I64, KI_U8, KI_U16, KI_U32, KI_U64, KI_
 /*
  * Variables.
  *
- *  KI_VAR_CPU	  counters of KI_IOC_COUNTERS, one of each CPU. To add, subtract, or, and is one
- *		  instruction: exact against whatever else runs on the CPU, and against migration.
- *So is assigning. `first` is the number of the first slot. KI_VAR_GLOBAL a variable of
- *KI_IOC_GLOBALS, of all CPUs. Adding, subtracting, or, and are atomic. There is no minimum or
- *maximum (that would need a loop, and code only goes forward): use one per CPU and merge when
- *reading. KI_VAR_THREAD number `first` of the current thread, 64 bits, 0 at first.
+ * KI_VAR_CPU: counters of KI_IOC_COUNTERS, one of each CPU; `first` is the first one's number. To
+ * assign, add, subtract, or, and is one instruction: exact against whatever else runs on the CPU,
+ * and against migration.
+ *
+ * KI_VAR_GLOBAL: a variable of KI_IOC_GLOBALS, of all CPUs. Adding, subtracting, or, and are
+ * atomic. There is no minimum or maximum (that would need a loop, and code only goes forward): use
+ * one per CPU, and merge when reading.
+ *
+ * KI_VAR_THREAD: a word of the current thread, 64 bits, 0 at first; `first` is the number of a
+ * variable of KI_IOC_GLOBALS, which has such a word for each thread.
  *
  * A scalar may have any type; it takes the first bytes of its slot, and the others stay 0. A vector
  * (count > 1) is per CPU, of u64 or i64. An index out of its range (taken as unsigned) reads 0
@@ -92,8 +96,8 @@ enum ki_type { KI_I8, KI_I16, KI_I32, KI_I64, KI_U8, KI_U16, KI_U32, KI_U64, KI_
  *
  * Minimum and maximum per CPU compare and then store: an update that an interrupt on the same CPU,
  * or a migration, brings in between may be lost; a value that was never given is never there. They
- * start from the 0 that slots begin with: for a minimum keep the complement's maximum, or set it
- * first.
+ * start from the 0 that slots begin with: for a minimum of unsigned numbers keep the maximum of the
+ * complement.
  */
 enum ki_var_kind { KI_VAR_CPU, KI_VAR_GLOBAL, KI_VAR_THREAD, KI_VAR_KINDS };
 
