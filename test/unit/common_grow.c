@@ -22,11 +22,17 @@ static unsigned int below(unsigned int n)
 	return (unsigned int)(exec_random() >> 33) % n;
 }
 
-static struct ki_var scalar(unsigned int kind)
+static uint32_t first_of(const struct grow *g, unsigned int kind)
+{
+	return kind == KI_VAR_CPU ? g->c->counter : g->c->global;
+}
+
+static struct ki_var scalar(const struct grow *g, unsigned int kind)
 {
 	unsigned int type = below(KI_TYPES);
 
-	return (struct ki_var){.kind = (uint8_t)kind, .type = (uint8_t)type, .first = type};
+	return (struct ki_var){
+		.kind = (uint8_t)kind, .type = (uint8_t)type, .first = first_of(g, kind) + type};
 }
 
 static const struct ki_var vectors[] = {
@@ -35,6 +41,14 @@ static const struct ki_var vectors[] = {
 };
 static const struct ki_var histogram = {
 	.name = "hist", .kind = KI_VAR_CPU, .type = KI_U64, .first = 16, .count = 65};
+
+static struct ki_var counters(const struct grow *g, const struct ki_var *v)
+{
+	struct ki_var own = *v;
+
+	own.first += g->c->counter;
+	return own;
+}
 
 static struct ki_node *konst(struct grow *g)
 {
@@ -49,7 +63,8 @@ static struct ki_node *fact(struct grow *g)
 	if (f == KI_FACT_TSC)
 		return ki_expr_binary(g->s, KI_NE, ki_expr_fact(g->s, f),
 				      ki_expr_const(g->s, KI_U64, 0));
-	if (f == KI_FACT_RETVAL && !g->c->site.at_exit)
+	if ((f == KI_FACT_RETVAL && !g->c->site.at_exit) ||
+	    (f == KI_FACT_NANOTIME && g->c->in_kernel))
 		f = KI_FACT_PID;
 	return ki_expr_fact(g->s, f);
 }
@@ -64,13 +79,13 @@ static struct ki_node *leaf(struct grow *g)
 	case 2:
 		return konst(g);
 	case 3:
-		v = scalar(KI_VAR_CPU);
+		v = scalar(g, KI_VAR_CPU);
 		return ki_expr_var(g->s, &v);
 	case 4:
-		v = scalar(KI_VAR_GLOBAL);
+		v = scalar(g, KI_VAR_GLOBAL);
 		return ki_expr_var(g->s, &v);
 	case 5:
-		v = scalar(KI_VAR_THREAD);
+		v = scalar(g, KI_VAR_THREAD);
 		return ki_expr_var(g->s, &v);
 	case 6:
 	case 7:
@@ -78,7 +93,8 @@ static struct ki_node *leaf(struct grow *g)
 	case 8:
 	case 9:
 		if (g->c->site.at_entry)
-			return ki_expr_param(g->s, below(4) ? below(6) : below(KI_PARAMS));
+			return ki_expr_param(g->s, g->c->in_kernel || below(4) ? below(6)
+									       : below(KI_PARAMS));
 		return ki_expr_reg(g->s, below(16));
 	default:
 		return ki_expr_reg(g->s, below(16));
@@ -90,6 +106,9 @@ static struct ki_node *helper(struct grow *g, unsigned int depth)
 	static const uint8_t args[] = {1, 1, 1, 1, 2, 2, 2, 2, 0};
 	struct ki_node *a[2];
 	unsigned int h = below(sizeof(args));
+
+	if (g->c->in_kernel)
+		h = KI_HELPER_DIV + h % 4;
 
 	for (unsigned int i = 0; i < args[h]; i++)
 		a[i] = expr(g, depth);
@@ -117,6 +136,7 @@ static struct ki_node *index_of(struct grow *g, unsigned int depth)
 static struct ki_node *inner(struct grow *g, unsigned int depth)
 {
 	struct ki_node *x;
+	struct ki_var v;
 
 	switch (below(20)) {
 	case 0:
@@ -130,11 +150,14 @@ static struct ki_node *inner(struct grow *g, unsigned int depth)
 		return ki_expr_cond(g->s, x, expr(g, depth), expr(g, depth));
 	case 5:
 	case 6:
-		return ki_expr_index(g->s, &vectors[below(2)], index_of(g, depth));
+		v = counters(g, &vectors[below(2)]);
+		return ki_expr_index(g->s, &v, index_of(g, depth));
 	case 7:
+		if (g->c->in_kernel)
+			return leaf(g);
 		return ki_expr_load(g->s, below(KI_TYPES), expr(g, depth));
 	case 8:
-		return below(2) ? helper(g, depth) : call(g, depth);
+		return g->c->in_kernel || below(2) ? helper(g, depth) : call(g, depth);
 	case 9:
 		return ki_expr_comm_is(g->s, below(2) ? "nginx" : "kworker/u8:123");
 	default:
@@ -158,11 +181,12 @@ static struct ki_node *update(struct grow *g, unsigned int depth)
 
 	if (below(3) == 0) {
 		index = index_of(g, depth / 2);
-		return ki_stmt_update(g->s, op, &vectors[below(2)], index, expr(g, depth));
+		v = counters(g, &vectors[below(2)]);
+		return ki_stmt_update(g->s, op, &v, index, expr(g, depth));
 	}
 	if (kind == KI_VAR_GLOBAL && (op == KI_UPDATE_MIN || op == KI_UPDATE_MAX))
 		kind = KI_VAR_CPU;
-	v = scalar(kind);
+	v = scalar(g, kind);
 	return ki_stmt_update(g->s, op, &v, NULL, expr(g, depth));
 }
 
@@ -172,7 +196,7 @@ static struct ki_node *linear(struct grow *g, unsigned int depth)
 	const struct ki_var v = {.name = "lin",
 				 .kind = KI_VAR_CPU,
 				 .type = KI_U64,
-				 .first = 81,
+				 .first = g->c->counter + 81,
 				 .count = 4 + below(12)};
 	struct ki_linear l = {.low = (int64_t)below(50), .step = 1 + below(20)};
 
@@ -194,6 +218,7 @@ static struct ki_node *branches(struct grow *g, unsigned int depth)
 static struct ki_node *stmt(struct grow *g, unsigned int depth)
 {
 	struct ki_node *list = NULL;
+	struct ki_var v;
 
 	if (depth > 1 && g->left > 0) {
 		switch (below(8)) {
@@ -205,7 +230,8 @@ static struct ki_node *stmt(struct grow *g, unsigned int depth)
 				list = ki_stmt_append(g->s, list, stmt(g, depth - 1));
 			return list;
 		case 3:
-			return ki_stmt_log2(g->s, &histogram, expr(g, depth));
+			v = counters(g, &histogram);
+			return ki_stmt_log2(g->s, &v, expr(g, depth));
 		case 4:
 			return linear(g, depth);
 		case 5:
@@ -217,16 +243,24 @@ static struct ki_node *stmt(struct grow *g, unsigned int depth)
 	return update(g, depth);
 }
 
-struct ki_snippet *snip_random(const struct snip_case *c, unsigned int nodes)
+struct ki_node *snip_random_list(struct ki_snippet *s, const struct snip_case *c,
+				 unsigned int nodes)
 {
-	struct grow g = {.c = c, .left = (int)nodes};
+	struct grow g = {.s = s, .c = c, .left = (int)nodes};
 	struct ki_node *list = NULL;
 
-	if (ki_snippet_new(&g.s))
-		abort();
 	do
 		list = ki_stmt_append(g.s, list, stmt(&g, 2 + below(DEPTH - 2)));
 	while (g.left > 0 && below(3));
-	ki_snippet_body(g.s, list);
-	return g.s;
+	return list;
+}
+
+struct ki_snippet *snip_random(const struct snip_case *c, unsigned int nodes)
+{
+	struct ki_snippet *s;
+
+	if (ki_snippet_new(&s))
+		abort();
+	ki_snippet_body(s, snip_random_list(s, c, nodes));
+	return s;
 }

@@ -32,6 +32,8 @@ struct snip_case {
 	struct ki_site_regs site;
 	struct ki_machine m; /* its variables: those of `want` */
 	uint64_t flags;
+	uint32_t counter, global; /* numbers of the first ones */
+	bool in_kernel; /* only what can be foretold there: no memory, no clock, no calls */
 	struct snip_world start, want, got;
 };
 
@@ -44,6 +46,10 @@ void snip_case_make(struct snip_case *c);
 
 /* A random snippet that can stand there, of at most about so many nodes. */
 struct ki_snippet *snip_random(const struct snip_case *c, unsigned int nodes);
+
+/* The same as a statement of a snippet. */
+struct ki_node *snip_random_list(struct ki_snippet *s, const struct snip_case *c,
+				 unsigned int nodes);
 
 /* Interpret: c->want. 0, or an error. */
 int snip_interpret(struct snip_case *c, const struct ki_snippet *s);
