@@ -171,6 +171,29 @@ int ki_plan_add(struct ki_plan *p, const struct ki_function *fn, const struct ki
 		uint32_t *id, struct ki_err *err);
 
 /*
+ * What a snippet finds at a place. live: the registers and flags that are live there (ki_live_at
+ * for what is before an instruction); NULL: not known, so all are.
+ *
+ * at_entry: before an instruction of the function's first block with nothing before it but the
+ * ftrace site, nops and pushes, which are counted. at_exit: before a return.
+ */
+void ki_place_site(const struct ki_function *fn, const struct ki_place *place,
+		   const ki_regset *live, struct ki_site_regs *out);
+
+/*
+ * Compile a snippet for a place and put it there, as ki_plan_add does. site: what is free there and
+ * what is known; NULL: ki_place_site without a live set. Flags that place->flags_live says are dead
+ * are dead in either case. The snippet need not live on.
+ */
+int ki_plan_add_snippet(struct ki_plan *p, const struct ki_function *fn,
+			const struct ki_spans *spans, const struct ki_place *place, uint16_t order,
+			const struct ki_snippet *snippet, const struct ki_site_regs *site,
+			uint32_t *id, struct ki_err *err);
+
+/* The code of chunk id; NULL: it is a short one, or there is no such chunk. */
+const struct ki_long_code *ki_plan_code(const struct ki_plan *p, uint32_t id);
+
+/*
  * Replace: a function, at the place of its START, by the one at target, which is called as the
  * original is; or one direct call or jump (the place: its address, KI_TAKEN), which goes to target
  * instead. Several may stand at one place: the one installed last counts, until it is taken out.
@@ -241,6 +264,17 @@ int ki_counters_take(struct ki_target *t, uint32_t count, uint32_t *first, struc
 /* Counter n of one CPU, and the sum of all CPUs. Wraps at 2^64. */
 uint64_t ki_counter_read_cpu(const struct ki_counter_map *m, uint32_t n, unsigned int cpu);
 uint64_t ki_counter_read(const struct ki_counter_map *m, uint32_t n);
+
+/*
+ * Global variables, and threads': a run of `count`, zeroed. Mapped to read; what is not there reads
+ * 0.
+ */
+struct ki_global_map;
+
+int ki_globals_take(struct ki_target *t, uint32_t count, uint32_t *first, struct ki_err *err);
+int ki_global_map_open(struct ki_target *t, struct ki_global_map **out, struct ki_err *err);
+void ki_global_map_close(struct ki_global_map *m);
+uint64_t ki_global_read(const struct ki_global_map *m, uint32_t n);
 
 #ifdef __cplusplus
 }

@@ -201,6 +201,9 @@ static void batch_fill(const struct todo *t, struct batch *b)
 			w++;
 		b->chunks[i].window = w;
 		b->chunks[i].id = 0;
+		if (b->chunks[i].kind == KI_CHUNK_LONG)
+			b->chunks[i].target =
+				(uintptr_t)&p->codes.v[p->chunks.v[b->ids[i]].code].req;
 	}
 }
 
