@@ -86,6 +86,14 @@ void ki_extable_clear(u32 first, u32 n, unsigned long end)
 		set_address(ki_ex_base + first + n, end - 1);
 }
 
+void ki_extable_lower(u32 first, u32 n, unsigned long end)
+{
+	u32 k;
+
+	for (k = 0; k < n; k++)
+		set_address(ki_ex_base + first + k, end - 1);
+}
+
 int ki_extable_prepare(struct module *mod, unsigned long heap_start, unsigned long heap_end)
 {
 	u32 n = mod->num_exentries, i;

@@ -12,7 +12,9 @@ include test/guest/torture/torture.mk
 include test/guest/long/long.mk
 include test/guest/frames/frames.mk
 include test/guest/replace/replace.mk
+include test/guest/tail/tail.mk
 include test/guest/transfers/transfers.mk
+include test/guest/snippets/snippets.mk
 include test/fuzz/ioctl.mk
 include test/oracles/oracles.mk
 include test/fuzz/host.mk
@@ -29,7 +31,7 @@ deps:
 # Each recipe line is its own make, so that the packages are there before anything is probed.
 check: deps
 	$(Q)$(MAKE) CI=1 check-build
-	$(Q)test/run.sh -j 2 test/suites.host test/suites.guest
+	$(Q)test/run.sh -j 2 test/suites.guest test/suites.host
 check-host: deps
 	$(Q)$(MAKE) CI=1 all unit-bins test-fuzz-host test-oracles && $(MAKE) CI=1 BUILD=asan unit-bins all
 	$(Q)test/run.sh test/suites.host
@@ -47,7 +49,7 @@ check-guest: deps
 	$(Q)$(MAKE) CI=1 check-build
 	$(Q)test/run.sh -j 2 test/suites.guest
 
-check-build: all unit-bins test-plugins test-progs $(GUEST_BIN) test-long test-torture test-fuzz-ioctl test-fuzz-host test-oracles test-transfers
+check-build: all unit-bins test-plugins test-progs $(GUEST_BIN) test-long test-torture test-fuzz-ioctl test-fuzz-host test-oracles test-transfers test-snippets
 	$(Q)$(MAKE) BUILD=asan unit-bins all
 	$(Q)for k in $(TEST_KERNELS); do $(MAKE) kmod KERNEL=$$k || exit 1; done
 	$(Q)$(MAKE) kmod KERNEL=6.1 KMOD_VARIANT=-nowait KI_CFLAGS=-DKI_TEST_NO_WAIT
@@ -56,6 +58,7 @@ check-build: all unit-bins test-plugins test-progs $(GUEST_BIN) test-long test-t
 	$(Q)$(MAKE) kmod KERNEL=6.1 KMOD_VARIANT=-anycode KI_CFLAGS=-DKI_TEST_ANY_CODE
 	$(Q)$(MAKE) race-module KERNEL=6.1
 	$(Q)$(MAKE) replace-module KERNEL=6.1
+	$(Q)$(MAKE) tail-module KERNEL=6.1
 	$(Q)$(MAKE) kmod KERNEL=6.1 KMOD_VARIANT=-noorc KI_CFLAGS=-DKI_TEST_NO_ORC
 	$(Q)for k in 6.1 6.12; do $(MAKE) frames-module KERNEL=$$k || exit 1; done
 	$(Q)for k in $(TEST_KERNELS); do $(MAKE) mate-module KERNEL=$$k || exit 1; done

@@ -1,12 +1,41 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * Snippets: what is inserted, as native position-independent code with fixups.
+ *
+ * A snippet is a tree of typed nodes: one statement, made of statements and expressions. It is
+ * built by the functions below, checked, and then compiled for a place: into code that runs inline
+ * there, in registers that are dead at the place, and leaves everything else as it was. The same
+ * tree can be run by an interpreter over a model machine, which says what the code must do.
+ *
+ * Building
+ *  - Nodes belong to their snippet and live as long as it does. A node is used once: as the child
+ * of one other, or as the body.
+ *  - Callers need not look at what builders return: the first failure (memory, a wrong argument, a
+ *    child of another snippet or used twice) makes this builder and all later ones of the snippet
+ *    return NULL, and is reported by ki_snippet_check and all that compile, run or print it.
+ *  - Nothing is evaluated that is not asked for: `&&`, `||` and the conditional expression evaluate
+ *    what they need. In what order the operands of other expressions are evaluated is not said,
+ *    except that calls (ki_expr_call, ki_expr_helper) come from left to right.
+ *
+ * Values
+ *  - Every value is held in 64 bits, extended as its type says. Arithmetic is done in 64 bits and
+ *    wraps: its result is u64 if one operand's type is unsigned, else i64. A cast truncates to its
+ *    type and extends.
+ *  - Division, remainder, right shift and comparison are unsigned if one operand's type is. Only
+ *    the lower 6 bits of a shift's count are used. x / 0 = 0, x % 0 = x; the least number / -1 is
+ *    itself, and % -1 is 0.
+ *  - Comparisons, `&&`, `||` and `!` yield 0 or 1, of type i64.
+ *
+ * Not there yet: records, hash-keyed aggregation, stacks, strings. They will be further kinds of
+ * nodes and variables.
  */
 #ifndef KERNINST_SNIPPET_H
 #define KERNINST_SNIPPET_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
+#include "kerninst/code.h"
 #include "kerninst/err.h"
 
 #ifdef __cplusplus
@@ -38,6 +67,257 @@ struct ki_code {
  *	pop  %rax			58
  */
 void ki_snippet_count(struct ki_code *out, uint32_t counter, bool keep_flags);
+
+struct ki_snippet;
+struct ki_node;
+
+int ki_snippet_new(struct ki_snippet **out);
+void ki_snippet_free(struct ki_snippet *s); /* NULL is allowed */
+
+enum ki_type { KI_I8, KI_I16, KI_I32, KI_I64, KI_U8, KI_U16, KI_U32, KI_U64, KI_TYPES };
+
+/*
+ * Variables.
+ *
+ * KI_VAR_CPU: counters of KI_IOC_COUNTERS, one of each CPU; `first` is the first one's number. To
+ * assign, add, subtract, or, and is one instruction: exact against whatever else runs on the CPU,
+ * and against migration.
+ *
+ * KI_VAR_GLOBAL: a variable of KI_IOC_GLOBALS, of all CPUs. Adding, subtracting, or, and are
+ * atomic. There is no minimum or maximum (that would need a loop, and code only goes forward): use
+ * one per CPU, and merge when reading.
+ *
+ * KI_VAR_THREAD: a word of the current thread, 64 bits, 0 at first; `first` is the number of a
+ * variable of KI_IOC_GLOBALS, which has such a word for each thread.
+ *
+ * A scalar may have any type; it takes the first bytes of its slot, and the others stay 0. A vector
+ * (count > 1) is per CPU, of u64 or i64. An index out of its range (taken as unsigned) reads 0
+ * and writes nothing.
+ *
+ * Minimum and maximum per CPU compare and then store: an update that an interrupt on the same CPU,
+ * or a migration, brings in between may be lost; a value that was never given is never there. They
+ * start from the 0 that slots begin with: for a minimum of unsigned numbers keep the maximum of the
+ * complement.
+ */
+enum ki_var_kind { KI_VAR_CPU, KI_VAR_GLOBAL, KI_VAR_THREAD, KI_VAR_KINDS };
+
+struct ki_var {
+	const char *name; /* for ki_snippet_format; NULL: made from kind and number. Copied. */
+	uint8_t kind;	  /* enum ki_var_kind */
+	uint8_t type;	  /* enum ki_type */
+	uint32_t first;
+	uint32_t count; /* 0 or 1: a scalar */
+};
+
+/* ---- expressions ---- */
+
+enum ki_unary { KI_NEG, KI_NOT /* ~ */, KI_LNOT /* ! */, KI_UNARIES };
+
+enum ki_binary {
+	KI_ADD,
+	KI_SUB,
+	KI_MUL,
+	KI_DIV,
+	KI_MOD,
+	KI_AND,
+	KI_OR,
+	KI_XOR,
+	KI_SHL,
+	KI_SHR,
+	KI_EQ,
+	KI_NE,
+	KI_LT,
+	KI_LE,
+	KI_GT,
+	KI_GE,
+	KI_LAND, /* && */
+	KI_LOR,	 /* || */
+	KI_BINARIES
+};
+
+/* What a point knows without arguments, and its type. */
+enum ki_fact {
+	KI_FACT_RETVAL,	  /* u64: %rax; only where struct ki_site_regs says at_exit */
+	KI_FACT_TSC,	  /* u64: rdtsc */
+	KI_FACT_NANOTIME, /* u64: helper */
+	KI_FACT_CPU,	  /* u32 */
+	KI_FACT_PID,	  /* u32: the thread's number */
+	KI_FACT_TGID,	  /* u32: the process's */
+	KI_FACT_TASK,	  /* u64: the address of the current task */
+	KI_FACT_COMM0,	  /* u64: bytes 0-7 of its name */
+	KI_FACT_COMM1,	  /* u64: bytes 8-15 */
+	KI_FACTS
+};
+
+#define KI_PARAMS    32 /* parameters 0..31 of a function */
+#define KI_CALL_ARGS 6	/* arguments of a call */
+
+struct ki_node *ki_expr_const(struct ki_snippet *s, enum ki_type type, uint64_t value);
+struct ki_node *ki_expr_var(struct ki_snippet *s, const struct ki_var *v); /* a scalar */
+struct ki_node *ki_expr_index(struct ki_snippet *s, const struct ki_var *v, struct ki_node *index);
+struct ki_node *ki_expr_fact(struct ki_snippet *s, enum ki_fact fact);
+
+/* A register as it is at the point, u64; KI_RSP too. */
+struct ki_node *ki_expr_reg(struct ki_snippet *s, enum ki_reg reg);
+
+/*
+ * Parameter n, u64, only where struct ki_site_regs says at_entry: %rdi %rsi %rdx %rcx %r8 %r9, then
+ * the stack. What the upper bits of narrower ones hold is the caller's business: cast.
+ */
+struct ki_node *ki_expr_param(struct ki_snippet *s, unsigned int n);
+
+/* Kernel memory; 0 where nothing can be read. */
+struct ki_node *ki_expr_load(struct ki_snippet *s, enum ki_type type, struct ki_node *addr);
+
+/* Is this the name of the current task? At most 15 bytes. */
+struct ki_node *ki_expr_comm_is(struct ki_snippet *s, const char *name);
+
+struct ki_node *ki_expr_cast(struct ki_snippet *s, enum ki_type type, struct ki_node *x);
+struct ki_node *ki_expr_unary(struct ki_snippet *s, enum ki_unary op, struct ki_node *x);
+struct ki_node *ki_expr_binary(struct ki_snippet *s, enum ki_binary op, struct ki_node *l,
+			       struct ki_node *r);
+struct ki_node *ki_expr_cond(struct ki_snippet *s, struct ki_node *c, struct ki_node *yes,
+			     struct ki_node *no);
+
+/* A helper of the driver, u64 (kerninst_helpers.def); ENTER and LEAVE are for ki_expr_call,
+   THREAD_GET and THREAD_SET for variables. */
+struct ki_node *ki_expr_helper(struct ki_snippet *s, enum ki_helper helper,
+			       struct ki_node *const *args, unsigned int nargs);
+
+/*
+ * Call the kernel's function at addr, which must follow the C calling convention and not sleep. 0
+ * if it must not be called now: helper ENTER decides, after the arguments have been evaluated.
+ * name: for ki_snippet_format; NULL: its address.
+ */
+struct ki_node *ki_expr_call(struct ki_snippet *s, enum ki_type type, uint64_t addr,
+			     const char *name, struct ki_node *const *args, unsigned int nargs);
+
+/* ---- statements ---- */
+
+enum ki_update {
+	KI_SET,
+	KI_UPDATE_ADD,
+	KI_UPDATE_SUB,
+	KI_UPDATE_MIN,
+	KI_UPDATE_MAX,
+	KI_UPDATE_OR,
+	KI_UPDATE_AND,
+	KI_UPDATES
+};
+
+/* A list with one more statement at its end; list NULL: a new list. Returns the list. */
+struct ki_node *ki_stmt_append(struct ki_snippet *s, struct ki_node *list, struct ki_node *stmt);
+
+/* otherwise: NULL if there is nothing to do then. */
+struct ki_node *ki_stmt_if(struct ki_snippet *s, struct ki_node *cond, struct ki_node *then,
+			   struct ki_node *otherwise);
+
+/* Minimum and maximum compare as the variable's type says. index: NULL for a scalar. */
+struct ki_node *ki_stmt_update(struct ki_snippet *s, enum ki_update op, const struct ki_var *v,
+			       struct ki_node *index, struct ki_node *value);
+
+/* For its effect. */
+struct ki_node *ki_stmt_eval(struct ki_snippet *s, struct ki_node *expr);
+
+/*
+ * Count a value in a histogram with buckets by powers of two: v is a vector of KI_LOG2_BUCKETS.
+ * Bucket 0 counts zeros, bucket n values from 2^(n-1) to 2^n - 1; negative ones are taken as
+ * unsigned.
+ */
+#define KI_LOG2_BUCKETS 65
+struct ki_node *ki_stmt_log2(struct ki_snippet *s, const struct ki_var *v, struct ki_node *value);
+
+/*
+ * Buckets of equal width: v is a vector of ki_linear_buckets. Bucket 0 counts what is less than
+ * low, the last what is high or more; comparison is signed as the value is. 0 <= low if it is
+ * unsigned.
+ */
+struct ki_linear {
+	int64_t low, high; /* low < high */
+	uint64_t step;	   /* 1 or more; what is left over makes a narrower bucket before high */
+};
+struct ki_node *ki_stmt_linear(struct ki_snippet *s, const struct ki_var *v,
+			       const struct ki_linear *l, struct ki_node *value);
+
+/* All buckets, both ends' included; 0: it cannot be so, or has more than 2^20. */
+uint32_t ki_linear_buckets(const struct ki_linear *l);
+
+/* The values that a bucket counts: from *low to *high, both included. -EINVAL: no such bucket. */
+int ki_log2_bounds(unsigned int bucket, uint64_t *low, uint64_t *high);
+int ki_linear_bounds(const struct ki_linear *l, uint32_t bucket, int64_t *low, int64_t *high);
+
+/* The statement that the snippet is. Once. */
+void ki_snippet_body(struct ki_snippet *s, struct ki_node *stmt);
+
+/* ---- what can be done with it ---- */
+
+/* What a place offers. All zero: everything is live, nothing is known. */
+struct ki_site_regs {
+	ki_regset dead;	 /* may be overwritten: registers of which all parts are in it; the flags
+			    if all six are */
+	uint32_t pushed; /* at_entry: words that the function has pushed since */
+	bool at_entry;	 /* parameters are still where the caller has put them */
+	bool at_exit;	 /* %rax holds the value returned */
+};
+
+/* Where in the code a line of ki_snippet_format begins; line 0: what keeps registers and flags. */
+struct ki_code_line {
+	uint32_t off;
+	uint32_t line; /* 1, 2, ... */
+};
+
+/* The code of a long chunk; fixups in order of their offsets. All zero: empty. */
+struct ki_long_code {
+	uint8_t *code;
+	struct ki_fixup *fix;
+	struct ki_code_line *lines; /* in order of offsets; the first at 0 */
+	uint32_t len, nfix, nlines;
+	uint32_t ninsns;
+};
+
+/* 0, or what is wrong with how it was built. site: NULL, or also whether it can stand there. */
+int ki_snippet_check(const struct ki_snippet *s, const struct ki_site_regs *site,
+		     struct ki_err *err);
+
+/*
+ * Compile for a place. -E2BIG: more than KI_LONG_MAX bytes, KI_LONG_FIXUPS fixups, KI_LONG_DEPTH
+ * words on the stack, or more values at once than there are registers. Free with ki_long_code_free.
+ */
+int ki_snippet_compile(const struct ki_snippet *s, const struct ki_site_regs *site,
+		       struct ki_long_code *out, struct ki_err *err);
+void ki_long_code_free(struct ki_long_code *c);
+
+/* Its source, one statement a line, each ended by a newline. Free *out with free(). */
+int ki_snippet_format(const struct ki_snippet *s, char **out, struct ki_err *err);
+
+/* The source with the generated instructions below each line. Free *out with free(). */
+int ki_snippet_listing(const struct ki_snippet *s, const struct ki_long_code *code, char **out,
+		       struct ki_err *err);
+
+/*
+ * A model machine: what a snippet can see and change. Numbers of slots that are not there read 0
+ * and are not written.
+ */
+struct ki_machine {
+	uint64_t regs[16];  /* by enum ki_reg */
+	uint64_t *counters; /* of this CPU */
+	uint64_t *globals;
+	uint64_t *thread; /* variables of the current thread */
+	uint32_t ncounters, nglobals, nthread;
+	uint64_t tsc, nanotime, task;
+	uint32_t cpu, pid, tgid;
+	bool may_call; /* helper ENTER */
+	char comm[16];
+	void *arg;
+	/* `size` bytes of kernel memory, zero-extended; 0 where nothing can be read. NULL: always.
+	 */
+	uint64_t (*load)(void *arg, uint64_t addr, unsigned int size);
+	uint64_t (*call)(void *arg, uint64_t addr, const uint64_t *args, unsigned int nargs);
+};
+
+/* Run it: what the compiled code does at a place, done step by step. */
+int ki_snippet_run(const struct ki_snippet *s, const struct ki_site_regs *site,
+		   struct ki_machine *m, struct ki_err *err);
 
 #ifdef __cplusplus
 }

@@ -13,7 +13,10 @@
 int ki_plan_new(struct ki_plan **out)
 {
 	*out = calloc(1, sizeof(**out));
-	return *out ? 0 : -ENOMEM;
+	if (!*out)
+		return -ENOMEM;
+	(*out)->batch = PLAN_BATCH;
+	return 0;
 }
 
 void ki_plan_free(struct ki_plan *p)
@@ -25,6 +28,9 @@ void ki_plan_free(struct ki_plan *p)
 	ki_vec_free(&p->groups);
 	ki_vec_free(&p->copies);
 	ki_vec_free(&p->chunks);
+	for (size_t i = 0; i < p->codes.n; i++)
+		ki_long_code_free(&p->codes.v[i].code);
+	ki_vec_free(&p->codes);
 	free(p->map);
 	free(p);
 }
@@ -147,8 +153,7 @@ static int take_window(struct ki_plan *p, const struct ki_function *fn,
 	return 0;
 }
 
-/* The next chunk is complete. */
-static uint32_t count_chunk(struct ki_plan *p)
+uint32_t ki_plan_count(struct ki_plan *p)
 {
 	struct plan_window *w = &p->more.v[p->chunks.v[p->chunks.n].c.window];
 
@@ -180,9 +185,8 @@ static int find_span(const struct ki_function *fn, const struct ki_spans *spans,
 	return 0;
 }
 
-/* The plan's next chunk, at a place; not counted yet. */
-static int prepare(struct ki_plan *p, const struct ki_function *fn, const struct ki_spans *spans,
-		   const struct ki_place *place, struct ki_chunk **out, struct ki_err *err)
+int ki_plan_prepare(struct ki_plan *p, const struct ki_function *fn, const struct ki_spans *spans,
+		    const struct ki_place *place, struct ki_chunk **out, struct ki_err *err)
 {
 	const struct ki_span *s = NULL;
 	uint32_t window = 0;
@@ -213,7 +217,7 @@ int ki_plan_add(struct ki_plan *p, const struct ki_function *fn, const struct ki
 
 	if (!code->len || code->len > KI_CHUNK_MAX || code->nfix > KI_FIXUPS)
 		return ki_err_reason(err, KI_R_BAD_CHUNK, place->addr, "%s", name_of(fn));
-	ret = prepare(p, fn, spans, place, &c, err);
+	ret = ki_plan_prepare(p, fn, spans, place, &c, err);
 	if (ret)
 		return ret;
 	c->kind = KI_CHUNK_CODE;
@@ -222,7 +226,7 @@ int ki_plan_add(struct ki_plan *p, const struct ki_function *fn, const struct ki
 	c->nfix = code->nfix;
 	memcpy(c->fix, code->fix, sizeof(c->fix));
 	memcpy(c->code, code->code, code->len);
-	*id = count_chunk(p);
+	*id = ki_plan_count(p);
 	return 0;
 }
 
@@ -230,13 +234,13 @@ int ki_plan_replace(struct ki_plan *p, const struct ki_function *fn, const struc
 		    const struct ki_place *place, uint64_t target, uint32_t *id, struct ki_err *err)
 {
 	struct ki_chunk *c;
-	int ret = prepare(p, fn, spans, place, &c, err);
+	int ret = ki_plan_prepare(p, fn, spans, place, &c, err);
 
 	if (ret)
 		return ret;
 	c->kind = KI_CHUNK_REPLACE;
 	c->target = target;
-	*id = count_chunk(p);
+	*id = ki_plan_count(p);
 	return 0;
 }
 
@@ -312,6 +316,13 @@ void ki_plan_on_progress(struct ki_plan *p, ki_plan_progress *f, void *arg)
 {
 	p->progress = f;
 	p->progress_arg = arg;
+}
+
+void ki_plan_batch(struct ki_plan *p, size_t windows)
+{
+	p->batch = windows < PLAN_BATCH_MOST ? windows : PLAN_BATCH_MOST;
+	if (!p->batch)
+		p->batch = 1;
 }
 
 size_t ki_plan_chunks(const struct ki_plan *p)

@@ -14,7 +14,14 @@
 
 struct plan_chunk {
 	struct ki_chunk c; /* window: index in the plan's windows; reason: of the refusal */
+	uint32_t code;	   /* KI_CHUNK_LONG: index in the plan's code */
 	bool installed;	   /* c.id is the driver's */
+};
+
+/* A long chunk's code, as the driver wants to be told of it. */
+struct plan_code {
+	struct ki_long_code code;
+	struct ki_long req;
 };
 
 /* What a plan knows of a window beside struct ki_window. */
@@ -37,11 +44,23 @@ struct ki_plan {
 	size_t hosts; /* windows without a chunk */
 	ki_vec(struct ki_copy) copies;
 	ki_vec(struct plan_chunk) chunks;
+	size_t batch;  /* windows of one request, hosts not counted; twice as many chunks */
+	ki_vec(struct plan_code) codes;
 	uint32_t *map; /* open hash of window address -> index + 1, 0: free */
 	size_t map_cap;
 	ki_plan_progress *progress;
 	void *progress_arg;
 };
+
+#define PLAN_BATCH	4096
+#define PLAN_BATCH_MOST (KI_BATCH_WINDOWS / 2 - 1) /* each may bring a host */
+
+/* The plan's next chunk, at a place: its window is in the plan, it is not counted yet. */
+int ki_plan_prepare(struct ki_plan *p, const struct ki_function *fn, const struct ki_spans *spans,
+		    const struct ki_place *place, struct ki_chunk **out, struct ki_err *err);
+
+/* It is complete: its number. */
+uint32_t ki_plan_count(struct ki_plan *p);
 
 /* The same as ki_plan_apply and ki_plan_remove, on a session's descriptor. */
 int ki_plan_apply_fd(struct ki_plan *p, int fd, bool drop, struct ki_err *err);

@@ -13,7 +13,7 @@
  *	in, out		install all windows in one request; take all out
  *	more, less	a second chunk in each window: its patch is built anew; take these out
  *	count		answers "count N..." : each window's counter
- *	info		answers "info WINDOWS HEAP WAITS": of the driver
+ *	info		answers "info WINDOWS HEAP WAITS LATE FILLED": of the driver
  */
 #include <errno.h>
 #include <stdio.h>
@@ -174,8 +174,9 @@ static void print_info(void)
 
 	if (ioctl(fd, KI_IOC_INFO, &info))
 		exit(2);
-	printf("info %u %llu %llu\n", info.windows, (unsigned long long)info.heap_used,
-	       (unsigned long long)info.waits);
+	printf("info %u %llu %llu %llu %llu\n", info.windows, (unsigned long long)info.heap_used,
+	       (unsigned long long)info.waits, (unsigned long long)info.late,
+	       (unsigned long long)info.filled);
 }
 
 static bool obey(struct ki_target *t, const char *word)

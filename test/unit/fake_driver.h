@@ -39,6 +39,7 @@ static struct {
 	uint32_t next_id;
 	size_t installed;    /* chunks */
 	unsigned int hosted; /* windows that came with their host */
+	unsigned int longs;  /* long chunks */
 
 	struct {
 		struct ki_window w;
@@ -68,6 +69,19 @@ static void check_host(const struct ki_splice *r, const struct ki_window *w)
 	fail_msg("the host of 0x%llx is not in the request", (unsigned long long)w->addr);
 }
 
+/* It comes by itself: the chunk has nothing. */
+static void check_long(const struct ki_chunk *c)
+{
+	const struct ki_long *l = user(c->target);
+	const struct ki_fixup *f = user(l->fixups);
+
+	assert_true(!c->len && !c->nfix);
+	assert_true(l->len && l->len <= KI_LONG_MAX && l->nfix <= KI_LONG_FIXUPS);
+	for (uint32_t i = 0; i < l->nfix; i++)
+		assert_true(f[i].off + 4u <= l->len && (!i || f[i].off >= f[i - 1].off + 4));
+	drv.longs++;
+}
+
 static void check_request(const struct ki_splice *r)
 {
 	const struct ki_window *w = user(r->windows);
@@ -91,6 +105,8 @@ static void check_request(const struct ki_splice *r)
 		assert_true(!i || c[i - 1].window <= c[i].window);
 		assert_true(c[i].insn < w[c[i].window].ncopy);
 		assert_int_equal(c[i].reason, 0);
+		if (c[i].kind == KI_CHUNK_LONG)
+			check_long(&c[i]);
 	}
 }
 

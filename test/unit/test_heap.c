@@ -41,6 +41,7 @@ typedef int64_t s64;
 #define __stringify(x)	   __stringify_1(x)
 #define DIV_ROUND_UP(n, d) (((n) + (d)-1) / (d))
 #define U32_MAX		   UINT32_MAX
+#define ARRAY_SIZE(a)	   (sizeof(a) / sizeof(*(a)))
 #define min(a, b)	   ((a) < (b) ? (a) : (b))
 #define max(a, b)	   ((a) > (b) ? (a) : (b))
 #define pr_err(...)	   fail_msg(__VA_ARGS__)
@@ -60,6 +61,17 @@ static void stored(const void *where);
 #undef address_of
 #undef set_address
 #include "../../kmod/extable.c"
+#include "../../kmod/fill.c"
+
+bool ki_quiesced(u64 since)
+{
+	return since;
+}
+
+u64 ki_quiesce_count(void)
+{
+	return 0;
+}
 
 unsigned long ki_symbol(const char *name)
 {
@@ -71,7 +83,7 @@ static unsigned long filled_from, filled_to;
 
 void ki_text_fill_heap(unsigned long addr, size_t len)
 {
-	assert_in_range(addr, (unsigned long)ki_heap_start, (unsigned long)ki_heap_end);
+	assert_in_range(addr, (unsigned long)ki_returned, (unsigned long)ki_heap_end);
 	assert_true(len <= (unsigned long)ki_heap_end - addr);
 	memset((void *)addr, KI_INT3, len);
 	filled_from = addr;
@@ -123,7 +135,7 @@ static unsigned long start_of(const struct patch *p)
 
 static struct orc_entry orc_of(const struct patch *p, u32 row)
 {
-	return (struct orc_entry){(short)p->id, (short)(p->id >> 16), (u16)row};
+	return (struct orc_entry){(short)p->id, (short)(p->id >> 16), (u16)row, 0, 0};
 }
 
 static const struct exception_table_entry *original_of(const struct patch *p, u32 row)
@@ -368,12 +380,32 @@ static u32 put_in_place(struct patch *p)
 	return i;
 }
 
+/* It is there: among the others, with its rows and bytes. */
+static void settle(struct patch *p)
+{
+	u32 i;
+
+	assert_int_equal((ki_heap_addr(p->block) - (unsigned long)ki_heap_start) % KI_HEAP_UNIT, 0);
+	p->at = p->block->at;
+	assert_int_equal(ki_heap_addr(p->block), start_of(p));
+	i = put_in_place(p);
+	/* A search must not find it yet, but all others. */
+	memmove(&patches[i], &patches[i + 1], (--npatches - i) * sizeof(*patches));
+	publish(p);
+	put_in_place(p);
+	for (i = 0; i < p->len; i++)
+		assert_int_equal(((u8 *)start_of(p))[i], KI_INT3);
+	memset((void *)start_of(p), (u8)p->id, p->len);
+	search_in(p);
+}
+
+static u32 filled;
+
 static bool come(u32 len, u32 norc, u32 nex, bool reserve)
 {
 	struct ki_extent need = {DIV_ROUND_UP(len, KI_HEAP_UNIT), norc, nex};
 	bool must = must_succeed(need, reserve);
 	struct patch *p = calloc(1, sizeof(*p));
-	u32 i;
 	int err;
 
 	assert_non_null(p);
@@ -384,18 +416,33 @@ static bool come(u32 len, u32 norc, u32 nex, bool reserve)
 		free(p);
 		return false;
 	}
-	assert_int_equal((ki_heap_addr(p->block) - (unsigned long)ki_heap_start) % KI_HEAP_UNIT, 0);
-	p->at = p->block->at;
-	assert_int_equal(ki_heap_addr(p->block), start_of(p));
-	i = put_in_place(p);
-	/* A search must not find it yet, but all others. */
-	memmove(&patches[i], &patches[i + 1], (--npatches - i) * sizeof(*patches));
-	publish(p);
-	put_in_place(p);
-	for (i = 0; i < len; i++)
-		assert_int_equal(((u8 *)start_of(p))[i], KI_INT3);
-	memset((void *)start_of(p), (u8)p->id, len);
-	search_in(p);
+	settle(p);
+	return true;
+}
+
+/* One whose distance from somewhere must trap. Not there: not in a block that was looked at. */
+static bool come_filled(u32 len, u32 norc, u32 nex)
+{
+	unsigned long base = (unsigned long)ki_heap_start - 0x4000000 + rnd(0x8000000), place;
+	struct patch *p = calloc(1, sizeof(*p));
+	u8 inner = (u8)(1 + rnd(7));
+	u32 pad = 0;
+	int err;
+
+	assert_non_null(p);
+	err = ki_heap_alloc_filled(len, norc, nex, base, inner, &pad, &p->block);
+	if (err) {
+		assert_int_equal(err, -ENOSPC);
+		assert_int_equal(pad, 0);
+		free(p);
+		return false;
+	}
+	assert_true(pad < KI_HEAP_UNIT);
+	place = ki_heap_addr(p->block) + pad;
+	assert_int_equal(ki_fill_distance(place - base, inner), place - base);
+	*p = (struct patch){p->block, .len = pad + len, .norc = norc, .nex = nex, .id = ++next_id};
+	settle(p);
+	filled++;
 	return true;
 }
 
@@ -435,6 +482,8 @@ static bool come_random(const struct phase *ph)
 	u32 norc = min(1 + rnd(len / ph->per_orc + 1), len);
 	u32 nex = rnd(len / ph->per_ex + 1);
 
+	if (!rnd(6))
+		come_filled(len, norc, nex);
 	return come(len, norc, nex, !rnd(8));
 }
 
@@ -449,7 +498,7 @@ static void run_phase(const struct phase *ph)
 	for (i = 0; i < ph->steps; i++) {
 		bool more = rnd(10) < (growing ? 8u : 3u);
 
-		if (more && npatches < PATCHES_MAX - 1) {
+		if (more && npatches < PATCHES_MAX - 2) {
 			if (!come_random(ph)) {
 				refused++;
 				growing = rnd(30);
@@ -473,7 +522,7 @@ static void make_tables(void)
 	static struct exception_table_entry own_ex[2];
 	struct module mod = {.arch = {own_ip, own, 4}, .extable = own_ex, .num_exentries = 2};
 	unsigned long start = (unsigned long)ki_heap_start, end = (unsigned long)ki_heap_end;
-	unsigned long at[4] = {start - 64, start - 32, end, end + 32};
+	unsigned long at[4] = {start - KI_RETURNS - 64, start - KI_RETURNS - 32, end, end + 32};
 	u32 i;
 
 	for (i = 0; i < 4; i++)
@@ -537,6 +586,7 @@ static void patches_come_and_go(void **state)
 		refusals.orcs, refusals.exs, refusals.scattered);
 	assert_true(stores > 1000000 && searches > 50000);
 	assert_true(refusals.scattered > 1000);
+	assert_true(filled > 1000);
 }
 
 int main(void)

@@ -44,7 +44,7 @@
 #include <linux/uaccess.h>
 #include <asm/unwind.h>
 
-#define CODE_BYTES 104
+#define CODE_BYTES 111
 #define IDLE_NS	   300000
 
 u64 ki_race_victim(u64 a, u64 b);
@@ -143,6 +143,7 @@ static int victim_main(void *arg)
 		else
 			one_round();
 		cond_resched_tasks_rcu_qs();
+		cpu_relax(); /* here QEMU lets its other CPU go on, which may wait for this one */
 	}
 	return 0;
 }

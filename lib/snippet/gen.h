@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * The code generator's state.
+ *
+ * Registers. Those that are dead at the place, and that the snippet does not read, are free. Any
+ * other can be had by pushing it first; a snippet that reads a pushed register reads its word on
+ * the stack. Registers are always chosen in the same order (`order`), whether they have been pushed
+ * or not; what was taken without being free is noted in `need`. So code is generated again with
+ * more pushed, until nothing is needed: at most 15 times, and nearly always once more.
+ *
+ * Scopes. The body, and each branch of an `if`, pushes what it needs where it begins and pops it
+ * where it ends, so that what a predicate refuses costs no pushes. What several scopes inside one
+ * need is pushed once, by the outer one.
+ *
+ * Fixed registers (a helper's arguments, rdtsc, shift counts) are claimed: if an evaluation around
+ * this one holds something there, it is on the stack meanwhile.
+ */
+#ifndef KI_SNIPPET_GEN_H
+#define KI_SNIPPET_GEN_H
+
+#include "snippet/asm.h"
+#include "snippet/tree.h"
+
+#define REGS	   16
+#define REG_BIT(r) ((uint16_t)(1u << (r)))
+
+struct gen {
+	struct code_list a;
+	const struct ki_site_regs *site;
+	struct ki_err *err;
+	int failed;
+	uint8_t order[REGS];
+	uint8_t norder;
+	uint16_t dead;	 /* free without a push */
+	uint16_t pushed; /* by the scopes around here */
+	uint16_t busy;
+	uint16_t need;	    /* taken, and neither dead nor pushed */
+	uint16_t inside;    /* pushed by scopes that have ended inside this one */
+	uint8_t slot[REGS]; /* the depth at which a register was pushed */
+	unsigned int depth; /* words on the stack */
+	unsigned int held;  /* register of NODE_HELD */
+};
+
+/* Registers that were claimed, and must be given back. */
+struct claims {
+	uint16_t taken;
+	uint16_t pushed; /* in the order of `saved` */
+	uint8_t saved[REGS];
+	unsigned int nsaved;
+};
+
+int ki_gen_fail(struct gen *g, int code, const char *what);
+
+/* regs.c */
+unsigned int ki_gen_alloc(struct gen *g, uint16_t but);
+unsigned int ki_gen_alloc_first(struct gen *g, unsigned int wish);
+void ki_gen_release(struct gen *g, unsigned int reg);
+void ki_gen_claim(struct gen *g, unsigned int reg, unsigned int dest, struct claims *c);
+void ki_gen_unclaim(struct gen *g, const struct claims *c);
+void ki_gen_push(struct gen *g, unsigned int reg);
+void ki_gen_pop(struct gen *g, unsigned int reg);
+/* Does the register still hold what it held at the place? */
+bool ki_gen_intact(const struct gen *g, unsigned int reg);
+struct rm ki_gen_slot(const struct gen *g, unsigned int reg); /* of one that has been pushed */
+/* Body of a scope, with what it needs pushed around it. */
+void ki_gen_scope(struct gen *g, struct ki_node *body);
+
+/* An operand as it can stand in an instruction. */
+enum opnd_kind { OPND_IMM, OPND_REG, OPND_MEM };
+struct opnd {
+	uint8_t kind;
+	bool own; /* OPND_REG: to be released */
+	int32_t imm;
+	struct rm m;
+};
+
+/* operand.c */
+struct opnd ki_gen_operand(struct gen *g, const struct ki_node *n);
+struct opnd ki_gen_reg_operand(struct gen *g, const struct ki_node *n); /* never IMM or MEM */
+void ki_gen_drop(struct gen *g, const struct opnd *o);
+/* A leaf that costs no instruction: a register of the place, a variable of 64 bits. */
+bool ki_gen_leaf(const struct gen *g, const struct ki_node *n, struct opnd *o);
+int ki_gen_place_reg(const struct ki_node *n); /* the register that it stands for, or -1 */
+struct rm ki_gen_var(const struct ki_var *v, uint64_t index);
+bool ki_fits_s32(uint64_t v);
+/* Should the right one be evaluated first? */
+bool ki_gen_swaps(const struct ki_node *l, const struct ki_node *r);
+
+/* gen_expr.c */
+void ki_gen_expr(struct gen *g, const struct ki_node *n, unsigned int dest);
+/* cmp $, %reg; ja; behind it the caller puts the access. Returns the label to end at. */
+uint32_t ki_gen_bound(struct gen *g, unsigned int index, uint32_t count);
+
+/* gen_cond.c: go to the label if it is true (sense) or false. */
+void ki_gen_cond(struct gen *g, const struct ki_node *n, bool sense, uint32_t label);
+bool ki_gen_is_compare(const struct ki_node *n);
+unsigned int ki_gen_compare(struct gen *g, const struct ki_node *n); /* a condition code */
+
+/* gen_call.c */
+void ki_gen_helper(struct gen *g, enum ki_helper h, struct ki_node *const *args, unsigned int n,
+		   unsigned int dest);
+void ki_gen_call(struct gen *g, const struct ki_node *n, unsigned int dest);
+void ki_gen_stack_param(struct gen *g, unsigned int param, unsigned int dest);
+void ki_gen_thread_get(struct gen *g, const struct ki_var *v, unsigned int dest);
+void ki_gen_thread_set(struct gen *g, const struct ki_var *v, unsigned int value);
+void ki_gen_tsc(struct gen *g, unsigned int dest);
+
+/* gen_stmt.c */
+void ki_gen_stmt(struct gen *g, struct ki_node *n);
+
+#endif

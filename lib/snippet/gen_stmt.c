@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+/*
+ * Code of statements. A change of a per-CPU variable is one instruction, so nothing can come
+ * between; of a global one, the same with a lock prefix.
+ */
+#include "snippet/gen.h"
+
+/* Where a variable is: at a place known now, or at an index in a register. */
+struct access {
+	const struct ki_node *n;
+	struct opnd index;
+	bool indexed;
+	struct rm m;
+	uint32_t out[2];
+	unsigned int nout;
+};
+
+/* Whatever comes next may use the access's operand, once. */
+static void begin(struct gen *g, struct access *a)
+{
+	if (!a->indexed)
+		return;
+	a->out[a->nout++] = ki_gen_bound(g, a->index.m.reg, a->n->var.count);
+}
+
+static void end(struct gen *g, const struct access *a)
+{
+	for (unsigned int i = 0; i < a->nout; i++)
+		ki_asm_here(&g->a, a->out[i]);
+}
+
+static struct rm at_index(const struct ki_node *n, unsigned int reg)
+{
+	return (struct rm){.mode = RM_GS_AT,
+			   .reg = (uint8_t)reg,
+			   .fix = KI_FIX_PERCPU,
+			   .target = n->var.first};
+}
+
+static struct access access_of(struct gen *g, const struct ki_node *n)
+{
+	const struct ki_node *index = n->nkids > 1 ? n->kid[1] : NULL;
+	struct access a = {.n = n, .indexed = index && !index->konst};
+
+	if (a.indexed) {
+		a.index = ki_gen_reg_operand(g, index);
+		a.m = at_index(n, a.index.m.reg);
+	} else {
+		a.m = ki_gen_var(&n->var, index ? index->value : 0);
+	}
+	return a;
+}
+
+/* The value to be written, in a register or as an immediate of the variable's size. */
+static struct opnd value_of(struct gen *g, const struct ki_node *n)
+{
+	const struct ki_node *v = n->kid[0];
+	unsigned int size = ki_types[n->var.type].size, drop = 64 - 8 * size;
+	struct opnd o;
+
+	if (v->konst && size < 8)
+		return (struct opnd){.kind = OPND_IMM,
+				     .imm = (int32_t)((int64_t)(v->value << drop) >> drop)};
+	while (!v->konst && v->kind == NODE_CAST && ki_types[v->type].size >= size)
+		v = v->kid[0];
+	o = ki_gen_operand(g, v);
+	return o.kind == OPND_MEM ? ki_gen_reg_operand(g, v) : o;
+}
+
+static void store(struct gen *g, unsigned int size, const struct rm *m, const struct opnd *v)
+{
+	if (v->kind == OPND_IMM)
+		ki_asm_mov_imm(&g->a, size, m, v->imm);
+	else
+		ki_asm_mov_store(&g->a, size, m, v->m.reg);
+}
+
+static void change(struct gen *g, const struct access *a, const struct opnd *v)
+{
+	static const uint8_t ops[KI_UPDATES] = {[KI_UPDATE_ADD] = ALU_ADD,
+						[KI_UPDATE_SUB] = ALU_SUB,
+						[KI_UPDATE_OR] = ALU_OR,
+						[KI_UPDATE_AND] = ALU_AND};
+	unsigned int size = ki_types[a->n->var.type].size, op = a->n->op;
+	bool lock = a->n->var.kind == KI_VAR_GLOBAL;
+	bool sum = op == KI_UPDATE_ADD || op == KI_UPDATE_SUB;
+
+	if (op == KI_SET)
+		store(g, size, &a->m, v);
+	else if (v->kind == OPND_IMM && sum && (v->imm == 1 || v->imm == -1))
+		ki_asm_inc(&g->a, size, &a->m, (op == KI_UPDATE_SUB) == (v->imm == 1), lock);
+	else if (v->kind == OPND_IMM)
+		ki_asm_alu_imm(&g->a, ops[op], size, &a->m, v->imm, lock);
+	else
+		ki_asm_alu_store(&g->a, ops[op], size, &a->m, v->m.reg, lock);
+}
+
+/* The condition under which the old value stays, of `cmp new, old`. */
+static unsigned int stays(const struct ki_node *n)
+{
+	bool sign = ki_types[n->var.type].sign;
+
+	if (n->op == KI_UPDATE_MIN)
+		return sign ? CC_LE : CC_BE;
+	return sign ? CC_GE : CC_AE;
+}
+
+static void change_extreme(struct gen *g, struct access *a, const struct opnd *v)
+{
+	unsigned int size = ki_types[a->n->var.type].size;
+	uint32_t skip = ki_asm_label(&g->a);
+
+	if (v->kind == OPND_IMM)
+		ki_asm_alu_imm(&g->a, ALU_CMP, size, &a->m, v->imm, false);
+	else
+		ki_asm_alu_store(&g->a, ALU_CMP, size, &a->m, v->m.reg, false);
+	ki_asm_branch(&g->a, stays(a->n), skip);
+	begin(g, a);
+	store(g, size, &a->m, v);
+	ki_asm_here(&g->a, skip);
+}
+
+static void eval(struct gen *g, const struct ki_node *n)
+{
+	struct opnd o;
+
+	if (!n->effects)
+		return;
+	o = ki_gen_reg_operand(g, n);
+	ki_gen_drop(g, &o);
+}
+
+static bool is_extreme(const struct ki_node *n)
+{
+	return n->op == KI_UPDATE_MIN || n->op == KI_UPDATE_MAX;
+}
+
+static void thread_extreme(struct gen *g, const struct ki_node *n, unsigned int old,
+			   unsigned int value)
+{
+	uint32_t skip = ki_asm_label(&g->a);
+	struct rm v = rm_reg(value), o = rm_reg(old);
+
+	ki_asm_extend(&g->a, n->var.type, value, &v);
+	ki_asm_alu_store(&g->a, ALU_CMP, 8, &o, value, false);
+	ki_asm_branch(&g->a, stays(n), skip);
+	ki_gen_thread_set(g, &n->var, value);
+	ki_asm_here(&g->a, skip);
+}
+
+static void update_thread(struct gen *g, const struct ki_node *n)
+{
+	static const uint8_t ops[KI_UPDATES] = {[KI_UPDATE_ADD] = ALU_ADD,
+						[KI_UPDATE_SUB] = ALU_SUB,
+						[KI_UPDATE_OR] = ALU_OR,
+						[KI_UPDATE_AND] = ALU_AND};
+	unsigned int value = ki_gen_alloc(g, 0), old;
+	struct rm v = rm_reg(value);
+
+	ki_gen_expr(g, n->kid[0], value);
+	if (n->op == KI_SET) {
+		ki_gen_thread_set(g, &n->var, value);
+	} else {
+		old = ki_gen_alloc(g, 0);
+		ki_gen_thread_get(g, &n->var, old);
+		if (is_extreme(n)) {
+			thread_extreme(g, n, old, value);
+		} else {
+			ki_asm_alu_load(&g->a, ops[n->op], 8, old, &v);
+			ki_gen_thread_set(g, &n->var, old);
+		}
+		ki_gen_release(g, old);
+	}
+	ki_gen_release(g, value);
+}
+
+static void update(struct gen *g, struct ki_node *n)
+{
+	struct access a;
+	struct opnd v;
+
+	if (n->nkids > 1 && n->kid[1]->konst && n->kid[1]->value >= n->var.count) {
+		eval(g, n->kid[0]);
+		return;
+	}
+	if (n->var.kind == KI_VAR_THREAD) {
+		update_thread(g, n);
+		return;
+	}
+	a = access_of(g, n);
+	v = value_of(g, n);
+	begin(g, &a);
+	if (is_extreme(n))
+		change_extreme(g, &a, &v);
+	else
+		change(g, &a, &v);
+	end(g, &a);
+	ki_gen_drop(g, &v);
+	if (a.indexed)
+		ki_gen_drop(g, &a.index);
+}
+
+/* Add one to the bucket whose number is in a register. */
+static void count(struct gen *g, const struct ki_node *n, unsigned int bucket)
+{
+	struct rm m = at_index(n, bucket);
+	uint32_t out = ki_gen_bound(g, bucket, n->var.count);
+
+	ki_asm_inc(&g->a, 8, &m, false, false);
+	ki_asm_here(&g->a, out);
+}
+
+static void count_konst(struct gen *g, const struct ki_node *n, uint32_t bucket)
+{
+	struct rm m = ki_gen_var(&n->var, bucket);
+
+	ki_asm_inc(&g->a, 8, &m, false, false);
+}
+
+/*
+ * bsr leaves its destination alone if there is no bit: -1 then, as it does on every CPU with 64
+ * bits, though one vendor's manual long called it undefined.
+ */
+static void count_log2(struct gen *g, struct ki_node *n)
+{
+	struct opnd v;
+	unsigned int t;
+	struct rm m;
+
+	if (n->kid[0]->konst) {
+		count_konst(g, n, ki_log2_bucket(n->kid[0]->value));
+		return;
+	}
+	v = ki_gen_reg_operand(g, n->kid[0]);
+	t = ki_gen_alloc(g, 0);
+	m = rm_reg(t);
+	ki_asm_alu_imm(&g->a, ALU_OR, 8, &m, -1, false);
+	ki_asm_bsr(&g->a, t, v.m.reg);
+	ki_asm_alu_imm(&g->a, ALU_ADD, 8, &m, 1, false);
+	count(g, n, t);
+	ki_gen_release(g, t);
+	ki_gen_drop(g, &v);
+}
+
+static void count_linear(struct gen *g, struct ki_node *n)
+{
+	const struct ki_node *value = n->kid[0];
+	struct opnd v;
+	unsigned int t;
+
+	if (value->konst) {
+		count_konst(g, n,
+			    ki_linear_bucket(&n->linear, ki_types[value->type].sign, value->value));
+		return;
+	}
+	v = ki_gen_reg_operand(g, value);
+	g->held = v.m.reg;
+	t = ki_gen_alloc(g, 0);
+	ki_gen_expr(g, n->lowered, t);
+	count(g, n, t);
+	ki_gen_release(g, t);
+	ki_gen_drop(g, &v);
+}
+
+static void either(struct gen *g, struct ki_node *n)
+{
+	uint32_t no = ki_asm_label(&g->a), out = ki_asm_label(&g->a);
+	uint16_t inside;
+
+	ki_gen_cond(g, n->kid[0], false, no);
+	inside = g->inside;
+	ki_gen_scope(g, n->kid[1]);
+	if (n->nkids > 2) {
+		uint16_t then = g->inside;
+
+		ki_asm_branch(&g->a, ASM_JMP, out);
+		ki_asm_here(&g->a, no);
+		g->inside = inside; /* one of the two runs */
+		ki_gen_scope(g, n->kid[2]);
+		g->inside |= then;
+	} else {
+		ki_asm_here(&g->a, no);
+	}
+	ki_asm_here(&g->a, out);
+}
+
+void ki_gen_stmt(struct gen *g, struct ki_node *n)
+{
+	if (n->kind == NODE_LIST) {
+		for (struct ki_node *k = n->first; k && !g->failed; k = k->next)
+			ki_gen_stmt(g, k);
+		return;
+	}
+	g->a.line = n->line;
+	switch (n->kind) {
+	case NODE_IF:
+		either(g, n);
+		break;
+	case NODE_UPDATE:
+		update(g, n);
+		break;
+	case NODE_LOG2:
+		count_log2(g, n);
+		break;
+	case NODE_LINEAR:
+		count_linear(g, n);
+		break;
+	default:
+		eval(g, n->kid[0]);
+	}
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * A snippet's inside: nodes in an arena, shared by the builders and by all that walk them.
+ */
+#ifndef KI_SNIPPET_TREE_H
+#define KI_SNIPPET_TREE_H
+
+#include "kerninst/snippet.h"
+
+#define TREE_DEPTH 200	 /* nodes from the body to a leaf; walking is recursive */
+#define TREE_NODES 65536 /* of one snippet */
+
+enum node_kind {
+	/* expressions */
+	NODE_CONST,
+	NODE_VAR, /* kid 0: the index, or none */
+	NODE_FACT,
+	NODE_REG,
+	NODE_PARAM,
+	NODE_LOAD,
+	NODE_CAST,
+	NODE_UNARY,
+	NODE_BINARY,
+	NODE_COND,
+	NODE_HELPER,
+	NODE_CALL,
+	NODE_HELD, /* what the statement around it has evaluated: only in what builders make */
+	/* statements */
+	NODE_LIST,   /* kids: first, next ... */
+	NODE_IF,     /* kids: condition, then, else */
+	NODE_UPDATE, /* kids: value, index or none */
+	NODE_EVAL,
+	NODE_LOG2,   /* kid 0: value */
+	NODE_LINEAR, /* kid 0: value; lowered: the bucket's number, of NODE_HELD */
+	NODE_KINDS
+};
+
+struct ki_node {
+	struct ki_snippet *snippet;
+	uint8_t kind; /* enum node_kind */
+	uint8_t type; /* of an expression */
+	uint8_t op;   /* unary, binary, update, fact, register, helper */
+	uint8_t nkids;
+	uint8_t need;	/* registers that evaluating it takes, about */
+	bool konst;	/* its value is `value` */
+	bool effects;	/* contains a call */
+	bool used;	/* has a parent */
+	uint16_t depth; /* nodes below it */
+	uint16_t scope; /* the generator's: registers that it pushes */
+	uint32_t line;	/* of a statement, in ki_snippet_format */
+	uint64_t value; /* constant, number of a parameter, address */
+	struct ki_node *kid[KI_CALL_ARGS];
+	struct ki_node *first, *last, *next; /* of a list */
+	struct ki_node *lowered;
+	struct ki_var var;
+	struct ki_linear linear;
+	const char *name;
+};
+
+struct ki_snippet {
+	struct arena_block *blocks;
+	struct ki_node *body;
+	uint32_t nnodes;
+	struct ki_err err; /* the first failure */
+};
+
+/* A zeroed node, or NULL and the failure is noted. */
+struct ki_node *ki_tree_node(struct ki_snippet *s, enum node_kind kind);
+
+/* Note a failure; returns NULL. */
+struct ki_node *ki_tree_fail(struct ki_snippet *s, int code, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* Make it a child; NULL is left out if it may be. false: a failure is noted. */
+bool ki_tree_adopt(struct ki_node *parent, unsigned int i, struct ki_node *kid, bool statement);
+
+/* Look at a variable and copy it into the node. */
+bool ki_tree_var(struct ki_node *n, const struct ki_var *v, bool indexed);
+
+/* A copy of a string that lives with the snippet; NULL and the failure is noted. */
+const char *ki_tree_string(struct ki_snippet *s, const char *text);
+
+static inline bool ki_node_is_statement(const struct ki_node *n)
+{
+	return n->kind >= NODE_LIST;
+}
+
+static inline bool ki_var_is_vector(const struct ki_var *v)
+{
+	return v->count > 1;
+}
+
+/* ---- types and arithmetic (arith.c) ---- */
+
+struct ki_type_row {
+	const char *name;
+	uint8_t size; /* bytes */
+	bool sign;
+};
+extern const struct ki_type_row ki_types[KI_TYPES];
+
+uint64_t ki_type_extend(enum ki_type type, uint64_t value);
+
+/* Is every value of type `from` one of type `to`? */
+bool ki_type_covers(enum ki_type to, enum ki_type from);
+
+/* The type that arithmetic with these operands has. */
+enum ki_type ki_type_common(enum ki_type l, enum ki_type r);
+
+uint64_t ki_arith_unary(enum ki_unary op, uint64_t x);
+uint64_t ki_arith_binary(enum ki_binary op, bool sign, uint64_t l, uint64_t r);
+
+/* Is the operation of signed operands? */
+static inline bool ki_node_is_signed(const struct ki_node *n)
+{
+	return ki_types[ki_type_common(n->kid[0]->type, n->kid[1]->type)].sign;
+}
+
+/* The bucket of a value. */
+uint32_t ki_log2_bucket(uint64_t value);
+uint32_t ki_linear_bucket(const struct ki_linear *l, bool sign, uint64_t value);
+
+/* Number of arguments of a helper. */
+unsigned int ki_helper_args(unsigned int helper);
+const char *ki_helper_name(unsigned int helper);
+
+/* Registers that parameters come in. */
+extern const uint8_t ki_param_regs[6];
+
+/* What kind of node, fact, ... it is, in words. */
+extern const char *const ki_fact_names[KI_FACTS];
+extern const uint8_t ki_fact_types[KI_FACTS];
+
+#endif

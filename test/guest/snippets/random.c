@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Random trees in the kernel. A first snippet stores the registers at the point in variables; then
+ * many others run there, one behind the other; then the interpreter does the same from these
+ * registers, and all variables must be equal. That each leaves the registers alone is seen by the
+ * next, and by the kernel.
+ */
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "common_snippet.h"
+#include "snippets.h"
+
+#define TREES	  30 /* of one round */
+#define NODES	  24
+#define FIRST_REG SNIP_COUNTERS /* slots behind the trees' */
+#define TASK_SLOT (FIRST_REG + 16)
+#define SLOTS	  (TASK_SLOT + 1)
+#define PLACE	  "__x64_sys_getppid"
+
+static struct snip_case c;
+static uint64_t *model, *model_globals, *model_thread;
+static struct ki_snippet *trees[TREES];
+
+static struct ki_node *store(struct ki_snippet *s, uint32_t slot, struct ki_node *value)
+{
+	const struct ki_var v = {.kind = KI_VAR_CPU, .type = KI_U64, .first = c.counter + slot};
+
+	return ki_stmt_update(s, KI_SET, &v, NULL, value);
+}
+
+static struct ki_snippet *storing(void)
+{
+	struct ki_snippet *s = snippet_new();
+	struct ki_node *list = NULL;
+
+	for (unsigned int r = 0; r < 16; r++)
+		list = ki_stmt_append(s, list, store(s, FIRST_REG + r, ki_expr_reg(s, r)));
+	list = ki_stmt_append(s, list, store(s, TASK_SLOT, ki_expr_fact(s, KI_FACT_TASK)));
+	only_here(s, list);
+	return s;
+}
+
+/* Built once more for the interpreter, since what is put is freed. */
+static void grow(uint64_t seed)
+{
+	exec_seed(seed);
+	for (unsigned int i = 0; i < TREES; i++) {
+		struct ki_snippet *s = snippet_new();
+
+		only_here(s, snip_random_list(s, &c, 1 + i % NODES));
+		trees[i] = s;
+	}
+}
+
+static uint64_t *zeros(uint32_t n)
+{
+	uint64_t *p = calloc(n, sizeof(*p));
+
+	if (!p)
+		exit(2);
+	return p;
+}
+
+static void set_up(int cpu)
+{
+	c.counter = take_counters(SLOTS);
+	c.global = take_globals(SNIP_GLOBALS);
+	c.in_kernel = true;
+	c.site.at_entry = true;
+	model = zeros(c.counter + SLOTS);
+	model_globals = zeros(c.global + SNIP_GLOBALS);
+	model_thread = zeros(c.global + SNIP_GLOBALS);
+	c.m = (struct ki_machine){.counters = model,
+				  .globals = model_globals,
+				  .thread = model_thread,
+				  .ncounters = c.counter + SLOTS,
+				  .nglobals = c.global + SNIP_GLOBALS,
+				  .nthread = c.global + SNIP_GLOBALS,
+				  .tsc = 1,
+				  .cpu = (uint32_t)cpu,
+				  .pid = (uint32_t)getpid(),
+				  .tgid = (uint32_t)getpid()};
+	prctl(PR_GET_NAME, c.m.comm);
+}
+
+static unsigned int differences(int cpu)
+{
+	unsigned int n = 0;
+
+	for (uint32_t i = c.counter; i < c.counter + SNIP_COUNTERS; i++)
+		n += ki_counter_read_cpu(counters, i, (unsigned int)cpu) != model[i];
+	for (uint32_t i = c.global; i < c.global + SNIP_GLOBALS; i++)
+		n += ki_global_read(globals, i) != model_globals[i];
+	return n;
+}
+
+static uint64_t hit(uint32_t slot, int cpu)
+{
+	return ki_counter_read_cpu(counters, c.counter + slot, (unsigned int)cpu);
+}
+
+static void interpret(int cpu)
+{
+	struct ki_err err = {0};
+
+	for (unsigned int r = 0; r < 16; r++)
+		c.m.regs[r] = hit(FIRST_REG + r, cpu);
+	c.m.task = hit(TASK_SLOT, cpu);
+	for (unsigned int i = 0; i < TREES; i++) {
+		if (ki_snippet_run(trees[i], &c.site, &c.m, &err))
+			die("interpret", &err);
+		ki_snippet_free(trees[i]);
+	}
+}
+
+static unsigned int one_round(unsigned int round, int cpu)
+{
+	struct ki_plan *plan = plan_new();
+
+	put(plan, PLACE, KI_POINT_ENTRY, storing(), round % 2);
+	grow(round * 2 + 2);
+	for (unsigned int i = 0; i < TREES; i++)
+		put(plan, PLACE, KI_POINT_ENTRY, trees[i], round % 2);
+	install(plan);
+	syscall(SYS_getppid);
+	take_out(plan);
+	grow(round * 2 + 2);
+	interpret(cpu);
+	return differences(cpu);
+}
+
+void random_trees(unsigned int rounds)
+{
+	unsigned int wrong = 0, used = 0;
+	int cpu = sched_getcpu();
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		die("affinity", &(struct ki_err){.msg = "cannot be set"});
+	set_up(cpu);
+	for (unsigned int i = 0; i < rounds; i++) {
+		unsigned int n = one_round(i, cpu);
+
+		if (n)
+			printf("# round %u: %u variables differ\n", i, n);
+		wrong += n != 0;
+	}
+	for (uint32_t i = c.counter; i < c.counter + SNIP_COUNTERS; i++)
+		used += model[i] != 0;
+	report("random", !wrong && used > 10, "%u trees in %u rounds, %u differ, %u variables used",
+	       rounds * TREES, rounds, wrong, used);
+}

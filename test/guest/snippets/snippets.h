@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * snippets: installed at points of the running kernel, each compared with what this process knows
+ * that it did. What the parts share.
+ */
+#ifndef TEST_GUEST_SNIPPETS_H
+#define TEST_GUEST_SNIPPETS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "kerninst/program.h"
+#include "kerninst/splice.h"
+
+extern struct ki_target *target;
+extern struct ki_counter_map *counters;
+extern struct ki_global_map *globals;
+extern struct ki_program *program;
+
+void die(const char *what, const struct ki_err *err);
+void report(const char *name, bool ok, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+/* Slots of ours, zero. */
+uint32_t take_counters(uint32_t n);
+uint32_t take_globals(uint32_t n);
+
+/* Put a snippet at all places of a function's ENTRY or EXIT; known: use the registers that are dead
+   there. The snippet is freed. */
+void put(struct ki_plan *plan, const char *function, enum ki_point_kind kind,
+	 struct ki_snippet *snippet, bool known);
+struct ki_plan *plan_new(void);
+void install(struct ki_plan *plan);
+void take_out(struct ki_plan *plan); /* and free it */
+
+/* A snippet that does this in threads of this process only. */
+struct ki_snippet *snippet_new(void);
+void only_here(struct ki_snippet *s, struct ki_node *stmt);
+
+/* random.c */
+void random_trees(unsigned int rounds);
+
+#endif

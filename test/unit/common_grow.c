@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Random trees for common_snippet.h: every kind of node, type and variable takes part.
+ */
+#include "common_snippet.h"
+
+#include <stdlib.h>
+
+#define DEPTH 9
+
+struct grow {
+	struct ki_snippet *s;
+	const struct snip_case *c;
+	int left; /* nodes */
+};
+
+static struct ki_node *expr(struct grow *g, unsigned int depth);
+static struct ki_node *stmt(struct grow *g, unsigned int depth);
+
+static unsigned int below(unsigned int n)
+{
+	return (unsigned int)(exec_random() >> 33) % n;
+}
+
+static uint32_t first_of(const struct grow *g, unsigned int kind)
+{
+	return kind == KI_VAR_CPU ? g->c->counter : g->c->global;
+}
+
+static struct ki_var scalar(const struct grow *g, unsigned int kind)
+{
+	unsigned int type = below(KI_TYPES);
+
+	return (struct ki_var){
+		.kind = (uint8_t)kind, .type = (uint8_t)type, .first = first_of(g, kind) + type};
+}
+
+static const struct ki_var vectors[] = {
+	{.name = "vec", .kind = KI_VAR_CPU, .type = KI_U64, .first = 8, .count = 5},
+	{.name = "sums", .kind = KI_VAR_CPU, .type = KI_I64, .first = 13, .count = 3},
+};
+static const struct ki_var histogram = {
+	.name = "hist", .kind = KI_VAR_CPU, .type = KI_U64, .first = 16, .count = 65};
+
+static struct ki_var counters(const struct grow *g, const struct ki_var *v)
+{
+	struct ki_var own = *v;
+
+	own.first += g->c->counter;
+	return own;
+}
+
+static struct ki_node *konst(struct grow *g)
+{
+	return ki_expr_const(g->s, below(3) ? KI_I64 : below(KI_TYPES), snip_number());
+}
+
+/* The clock cannot be foretold, but it is not 0. */
+static struct ki_node *fact(struct grow *g)
+{
+	unsigned int f = below(KI_FACTS);
+
+	if (f == KI_FACT_TSC)
+		return ki_expr_binary(g->s, KI_NE, ki_expr_fact(g->s, f),
+				      ki_expr_const(g->s, KI_U64, 0));
+	if ((f == KI_FACT_RETVAL && !g->c->site.at_exit) ||
+	    (f == KI_FACT_NANOTIME && g->c->in_kernel))
+		f = KI_FACT_PID;
+	return ki_expr_fact(g->s, f);
+}
+
+static struct ki_node *leaf(struct grow *g)
+{
+	struct ki_var v;
+
+	switch (below(12)) {
+	case 0:
+	case 1:
+	case 2:
+		return konst(g);
+	case 3:
+		v = scalar(g, KI_VAR_CPU);
+		return ki_expr_var(g->s, &v);
+	case 4:
+		v = scalar(g, KI_VAR_GLOBAL);
+		return ki_expr_var(g->s, &v);
+	case 5:
+		v = scalar(g, KI_VAR_THREAD);
+		return ki_expr_var(g->s, &v);
+	case 6:
+	case 7:
+		return fact(g);
+	case 8:
+	case 9:
+		if (g->c->site.at_entry)
+			return ki_expr_param(g->s, g->c->in_kernel || below(4) ? below(6)
+									       : below(KI_PARAMS));
+		return ki_expr_reg(g->s, below(16));
+	default:
+		return ki_expr_reg(g->s, below(16));
+	}
+}
+
+static struct ki_node *helper(struct grow *g, unsigned int depth)
+{
+	static const uint8_t args[] = {1, 1, 1, 1, 2, 2, 2, 2, 0};
+	struct ki_node *a[2];
+	unsigned int h = below(sizeof(args));
+
+	if (g->c->in_kernel)
+		h = KI_HELPER_DIV + h % 4;
+
+	for (unsigned int i = 0; i < args[h]; i++)
+		a[i] = expr(g, depth);
+	return ki_expr_helper(g->s, h, a, args[h]);
+}
+
+/* Function n of the test takes n arguments. */
+static struct ki_node *call(struct grow *g, unsigned int depth)
+{
+	struct ki_node *a[KI_CALL_ARGS];
+	unsigned int n = below(KI_CALL_ARGS + 1);
+
+	for (unsigned int i = 0; i < n; i++)
+		a[i] = expr(g, depth);
+	return ki_expr_call(g->s, below(KI_TYPES), 64 + n, "callee", a, n);
+}
+
+static struct ki_node *index_of(struct grow *g, unsigned int depth)
+{
+	if (below(3) == 0)
+		return expr(g, depth);
+	return ki_expr_binary(g->s, KI_MOD, expr(g, depth), ki_expr_const(g->s, KI_U64, 8));
+}
+
+static struct ki_node *inner(struct grow *g, unsigned int depth)
+{
+	struct ki_node *x;
+	struct ki_var v;
+
+	switch (below(20)) {
+	case 0:
+	case 1:
+		return ki_expr_cast(g->s, below(KI_TYPES), expr(g, depth));
+	case 2:
+	case 3:
+		return ki_expr_unary(g->s, below(KI_UNARIES), expr(g, depth));
+	case 4:
+		x = expr(g, depth);
+		return ki_expr_cond(g->s, x, expr(g, depth), expr(g, depth));
+	case 5:
+	case 6:
+		v = counters(g, &vectors[below(2)]);
+		return ki_expr_index(g->s, &v, index_of(g, depth));
+	case 7:
+		if (g->c->in_kernel)
+			return leaf(g);
+		return ki_expr_load(g->s, below(KI_TYPES), expr(g, depth));
+	case 8:
+		return g->c->in_kernel || below(2) ? helper(g, depth) : call(g, depth);
+	case 9:
+		return ki_expr_comm_is(g->s, below(2) ? "nginx" : "kworker/u8:123");
+	default:
+		x = expr(g, depth);
+		return ki_expr_binary(g->s, below(KI_BINARIES), x, expr(g, depth));
+	}
+}
+
+static struct ki_node *expr(struct grow *g, unsigned int depth)
+{
+	if (--g->left < 0 || !depth || below(4) == 0)
+		return leaf(g);
+	return inner(g, depth - 1);
+}
+
+static struct ki_node *update(struct grow *g, unsigned int depth)
+{
+	unsigned int op = below(KI_UPDATES), kind = below(KI_VAR_KINDS);
+	struct ki_node *index;
+	struct ki_var v;
+
+	if (below(3) == 0) {
+		index = index_of(g, depth / 2);
+		v = counters(g, &vectors[below(2)]);
+		return ki_stmt_update(g->s, op, &v, index, expr(g, depth));
+	}
+	if (kind == KI_VAR_GLOBAL && (op == KI_UPDATE_MIN || op == KI_UPDATE_MAX))
+		kind = KI_VAR_CPU;
+	v = scalar(g, kind);
+	return ki_stmt_update(g->s, op, &v, NULL, expr(g, depth));
+}
+
+static struct ki_node *linear(struct grow *g, unsigned int depth)
+{
+	struct ki_node *value = expr(g, depth);
+	const struct ki_var v = {.name = "lin",
+				 .kind = KI_VAR_CPU,
+				 .type = KI_U64,
+				 .first = g->c->counter + 81,
+				 .count = 4 + below(12)};
+	struct ki_linear l = {.low = (int64_t)below(50), .step = 1 + below(20)};
+
+	if (below(2)) /* the value's sign may forbid it */
+		value = ki_expr_cast(g->s, KI_I64, value);
+	else
+		value = ki_expr_cast(g->s, KI_U64, value);
+	l.high = l.low + (int64_t)(l.step * (v.count - 2));
+	return ki_stmt_linear(g->s, &v, &l, value);
+}
+
+static struct ki_node *branches(struct grow *g, unsigned int depth)
+{
+	struct ki_node *cond = expr(g, depth), *then = stmt(g, depth / 2);
+
+	return ki_stmt_if(g->s, cond, then, below(2) ? stmt(g, depth / 2) : NULL);
+}
+
+static struct ki_node *stmt(struct grow *g, unsigned int depth)
+{
+	struct ki_node *list = NULL;
+	struct ki_var v;
+
+	if (depth > 1 && g->left > 0) {
+		switch (below(8)) {
+		case 0:
+		case 1:
+			return branches(g, depth - 1);
+		case 2:
+			for (unsigned int i = 1 + below(3); i--;)
+				list = ki_stmt_append(g->s, list, stmt(g, depth - 1));
+			return list;
+		case 3:
+			v = counters(g, &histogram);
+			return ki_stmt_log2(g->s, &v, expr(g, depth));
+		case 4:
+			return linear(g, depth);
+		case 5:
+			return ki_stmt_eval(g->s, expr(g, depth));
+		default:
+			break;
+		}
+	}
+	return update(g, depth);
+}
+
+struct ki_node *snip_random_list(struct ki_snippet *s, const struct snip_case *c,
+				 unsigned int nodes)
+{
+	struct grow g = {.s = s, .c = c, .left = (int)nodes};
+	struct ki_node *list = NULL;
+
+	do
+		list = ki_stmt_append(g.s, list, stmt(&g, 2 + below(DEPTH - 2)));
+	while (g.left > 0 && below(3));
+	return list;
+}
+
+struct ki_snippet *snip_random(const struct snip_case *c, unsigned int nodes)
+{
+	struct ki_snippet *s;
+
+	if (ki_snippet_new(&s))
+		abort();
+	ki_snippet_body(s, snip_random_list(s, c, nodes));
+	return s;
+}

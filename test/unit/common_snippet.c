@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "common_snippet.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define TASK_SLOT 2048 /* in the per-CPU area, beyond all counters */
+#define CPU_SLOT  2049
+#define PID_OFF	  0x104 /* in the fake task */
+#define TGID_OFF  0x210
+#define COMM_OFF  0x308
+#define CALLEES	  64 /* numbers from here on are functions of the kernel */
+#define STUB_LEN  16
+#define STACK_TOP 3072
+#define REGS_KEPT 8 /* rcx rdx rsi rdi r8-r11 */
+
+static uint64_t gs_area[4096];
+static uint8_t task[1024];
+static struct snip_case *running;
+static struct snip_world *world; /* what helpers work on */
+
+static uint64_t mix(uint64_t x)
+{
+	x = (x ^ x >> 31) * 0x9e3779b97f4a7c15;
+	return x ^ x >> 29;
+}
+
+/* ---- helpers: the same for the interpreter and the code ---- */
+
+static uint64_t cut(uint64_t v, unsigned int size)
+{
+	return size < 8 ? v & ((1ull << 8 * size) - 1) : v;
+}
+
+/* The stack is there; of the rest a quarter cannot be read. */
+static uint64_t load(void *arg, uint64_t addr, unsigned int size)
+{
+	uint64_t v = mix(addr), stack = (uintptr_t)exec_mem->stack;
+
+	(void)arg;
+	/* below the point's stack pointer are words of nobody */
+	if (addr >= running->m.regs[KI_RSP] && addr - stack <= sizeof(exec_mem->stack) - 8)
+		memcpy(&v, (const void *)(uintptr_t)addr, 8);
+	else if (!(v >> 62))
+		v = 0;
+	return cut(v, size);
+}
+
+static uint64_t call(void *arg, uint64_t addr, const uint64_t *args, unsigned int nargs)
+{
+	(void)arg;
+	world->calls = mix(world->calls ^ addr);
+	for (unsigned int i = 0; i < nargs; i++)
+		world->calls = mix(world->calls + args[i]);
+	world->ncalls++;
+	return world->calls;
+}
+
+static uint64_t divide(const uint64_t *a, bool sign, bool mod)
+{
+	if (!a[1])
+		return mod ? a[0] : 0;
+	if (sign && a[1] == UINT64_MAX)
+		return mod ? 0 : 0 - a[0];
+	if (sign)
+		return (uint64_t)(mod ? (int64_t)a[0] % (int64_t)a[1]
+				      : (int64_t)a[0] / (int64_t)a[1]);
+	return mod ? a[0] % a[1] : a[0] / a[1];
+}
+
+static uint64_t helper(unsigned int number, const uint64_t *a)
+{
+	switch (number) {
+	case KI_HELPER_DIV:
+	case KI_HELPER_UDIV:
+		return divide(a, number == KI_HELPER_DIV, false);
+	case KI_HELPER_MOD:
+	case KI_HELPER_UMOD:
+		return divide(a, number == KI_HELPER_MOD, true);
+	case KI_HELPER_NANOTIME:
+		return running->m.nanotime;
+	case KI_HELPER_THREAD_GET:
+		return a[0] < SNIP_THREAD ? world->thread[a[0]] : 0;
+	case KI_HELPER_THREAD_SET:
+		if (a[0] < SNIP_THREAD)
+			world->thread[a[0]] = a[1];
+		return 0;
+	case KI_HELPER_ENTER:
+		world->broken |= world->entered;
+		world->entered = running->m.may_call;
+		return running->m.may_call;
+	case KI_HELPER_LEAVE:
+		world->broken |= !world->entered;
+		world->entered = false;
+		return mix(1);
+	default:
+		return load(NULL, a[0], 1u << (number - KI_HELPER_LOAD8));
+	}
+}
+
+/* Called by the assembly below with the registers that a C function may change. */
+struct kept {
+	uint64_t rcx, rdx, rsi, rdi, r8, r9, r10, r11;
+};
+uint64_t snip_service(uint64_t number, struct kept *k);
+uint64_t snip_rsp, snip_flags;
+struct kept snip_kept;
+
+uint64_t snip_service(uint64_t number, struct kept *k)
+{
+	const uint64_t a[6] = {k->rdi, k->rsi, k->rdx, k->rcx, k->r8, k->r9};
+	uint64_t result, *junk = &k->rcx;
+
+	snip_flags = 2 | (mix(number + a[0]) & EXEC_FLAGS);
+	if (number < CALLEES)
+		return helper((unsigned int)number, a);
+	world->broken |= !world->entered;
+	result = call(NULL, number, a, (unsigned int)(number - CALLEES));
+	for (unsigned int i = 0; i < REGS_KEPT; i++)
+		junk[i] = mix(result + i);
+	return result;
+}
+
+/* clang-format off */
+#define KEPT(op) op("rcx", 0) op("rdx", 8) op("rsi", 16) op("rdi", 24) \
+	op("r8", 32) op("r9", 40) op("r10", 48) op("r11", 56)
+#define SAVE(reg, off) "mov %" reg ", snip_kept+" #off "(%rip)\n"
+#define RESTORE(reg, off) "mov snip_kept+" #off "(%rip), %" reg "\n"
+
+__asm__(".text\n"
+	".globl snip_entry\n"
+	".type snip_entry, @function\n"
+	"snip_entry:\n"
+	KEPT(SAVE)
+	"mov %rsp, snip_rsp(%rip)\n"
+	"mov exec_host_rsp(%rip), %rsp\n"
+	"sub $512, %rsp\n"
+	"and $-16, %rsp\n"
+	"mov %eax, %edi\n"
+	"lea snip_kept(%rip), %rsi\n"
+	"call snip_service\n"
+	"mov snip_rsp(%rip), %rsp\n"
+	KEPT(RESTORE)
+	"pushq snip_flags(%rip)\n"
+	"popfq\n"
+	"ret\n"
+	".size snip_entry, . - snip_entry\n");
+/* clang-format on */
+void snip_entry(void);
+
+/* ---- the code and its place ---- */
+
+static uint8_t *stub_of(uint64_t number)
+{
+	return exec_mem->code + number * STUB_LEN;
+}
+
+void snip_init(void)
+{
+	void (*entry)(void) = snip_entry;
+	uint32_t way = (uint32_t)(uintptr_t)exec_mem->control + 64;
+
+	memcpy(exec_mem->control + 64, &entry, 8);
+	for (uint32_t n = 0; n < CALLEES + 7; n++) {
+		uint8_t *p = stub_of(n);
+
+		p[0] = 0xb8; /* mov $n, %eax; jmp *way */
+		memcpy(p + 1, &n, 4);
+		memcpy(p + 5, "\xff\x24\x25", 3);
+		memcpy(p + 8, &way, 4);
+	}
+	exec_set_gs(gs_area);
+}
+
+static int64_t fix_value(const struct ki_fixup *f, const uint8_t *field)
+{
+	static const int32_t selves[] = {
+		[KI_SELF_TASK] = TASK_SLOT * 8, [KI_SELF_CPU] = CPU_SLOT * 8};
+	static const int32_t fields[] = {
+		[KI_FIELD_PID] = PID_OFF, [KI_FIELD_TGID] = TGID_OFF, [KI_FIELD_COMM] = COMM_OFF};
+	const uint8_t *rip = field + 4 + f->tail;
+
+	switch (f->kind) {
+	case KI_FIX_PERCPU:
+		return (int64_t)f->target * 8;
+	case KI_FIX_GLOBAL:
+		return exec_mem->data + f->target * 8 - rip;
+	case KI_FIX_HELPER:
+	case KI_FIX_CALLEE:
+		return stub_of(f->target) - rip;
+	case KI_FIX_SELF:
+		return selves[f->target];
+	default:
+		return fields[(uint32_t)f->target] + (int64_t)(f->target >> 32);
+	}
+}
+
+static void place(const struct ki_long_code *code)
+{
+	uint8_t *to = exec_mem->patch;
+
+	memcpy(to, code->code, code->len);
+	for (uint32_t i = 0; i < code->nfix; i++) {
+		int32_t v = (int32_t)fix_value(&code->fix[i], to + code->fix[i].off);
+
+		memcpy(to + code->fix[i].off, &v, 4);
+	}
+	exec_pad(to + code->len, 1);
+}
+
+/* exec_cpu's order of registers is that of instructions, without %rsp. */
+static unsigned int exec_reg(unsigned int r)
+{
+	return r < KI_RSP ? r : r - 1;
+}
+
+static void set_up(const struct snip_case *c)
+{
+	for (unsigned int r = 0; r < 16; r++)
+		if (r != KI_RSP)
+			exec_in.r[exec_reg(r)] = c->m.regs[r];
+	exec_in.rsp = c->m.regs[KI_RSP];
+	exec_in.flags = c->flags;
+	memcpy(gs_area, c->start.counters, sizeof(c->start.counters));
+	memcpy(exec_mem->data, c->start.globals, sizeof(c->start.globals));
+	gs_area[TASK_SLOT] = c->m.task;
+	gs_area[CPU_SLOT] = 0xdddddddd00000000 | c->m.cpu;
+	memcpy(task + PID_OFF, &c->m.pid, 4);
+	memcpy(task + TGID_OFF, &c->m.tgid, 4);
+	memcpy(task + COMM_OFF, c->m.comm, 16);
+}
+
+static const char *compare(const struct snip_case *c)
+{
+	const uint64_t flags = c->site.dead & KI_REGSET_CF ? 0 : EXEC_FLAGS;
+
+	for (unsigned int r = 0; r < 16; r++)
+		if (r != KI_RSP && !(c->site.dead & KI_REGSET_LOW(r)) &&
+		    exec_out.r[exec_reg(r)] != c->m.regs[r])
+			return "a live register";
+	if (exec_out.rsp != exec_in.rsp)
+		return "the stack pointer";
+	if ((exec_out.flags ^ c->flags) & flags)
+		return "the flags";
+	if (memcmp(c->got.counters, c->want.counters, sizeof(c->got.counters)) != 0)
+		return "a per-CPU variable";
+	if (memcmp(c->got.globals, c->want.globals, sizeof(c->got.globals)) != 0)
+		return "a global variable";
+	if (memcmp(c->got.thread, c->want.thread, sizeof(c->got.thread)) != 0)
+		return "a thread's variable";
+	if (c->got.calls != c->want.calls || c->got.ncalls != c->want.ncalls)
+		return "the calls";
+	return c->got.broken || c->got.entered ? "ENTER and LEAVE" : NULL;
+}
+
+const char *snip_run(struct snip_case *c, const struct ki_long_code *code)
+{
+	uint8_t above[EXEC_STACK];
+
+	running = c;
+	world = &c->got;
+	c->got = c->start;
+	place(code);
+	set_up(c);
+	memcpy(above, (const void *)(uintptr_t)exec_in.rsp, sizeof(above));
+	if (exec_at(exec_mem->patch) != 1)
+		return "the way out";
+	memcpy(c->got.counters, gs_area, sizeof(c->got.counters));
+	memcpy(c->got.globals, exec_mem->data, sizeof(c->got.globals));
+	if (memcmp(above, (const void *)(uintptr_t)exec_in.rsp, sizeof(above)) != 0)
+		return "the stack";
+	return compare(c);
+}
+
+int snip_interpret(struct snip_case *c, const struct ki_snippet *s)
+{
+	running = c;
+	world = &c->want;
+	c->want = c->start;
+	c->m.counters = c->want.counters;
+	c->m.globals = c->want.globals;
+	c->m.thread = c->want.thread;
+	return ki_snippet_run(s, &c->site, &c->m, NULL);
+}
+
+/* ---- random cases ---- */
+
+uint64_t snip_number(void)
+{
+	static const uint64_t some[] = {0,	    1,		2,	    5,
+					63,	    64,		127,	    128,
+					255,	    256,	32768,	    65535,
+					0x7fffffff, 0x80000000, 0xffffffff, 0x100000000,
+					INT64_MAX,  1ull << 63, UINT64_MAX, UINT64_MAX - 4};
+	uint64_t r = exec_random();
+
+	switch (r >> 60) {
+	case 0 ... 5:
+		return some[(r >> 20) % (sizeof(some) / sizeof(*some))];
+	case 6 ... 10:
+		return (r >> 20) % 100;
+	case 11:
+		return 1ull << (r & 63);
+	case 12:
+		return 0 - ((r >> 20) % 100);
+	default:
+		return exec_random();
+	}
+}
+
+static unsigned int below(unsigned int n)
+{
+	return (unsigned int)(exec_random() >> 33) % n;
+}
+
+/* Slots 0-7 hold a scalar of each type, whose other bytes are 0. */
+static void make_slots(uint64_t *v, unsigned int n)
+{
+	static const uint8_t sizes[KI_TYPES] = {1, 2, 4, 8, 1, 2, 4, 8};
+
+	for (unsigned int i = 0; i < n; i++)
+		v[i] = i < KI_TYPES ? cut(snip_number(), sizes[i]) : i < 16 ? snip_number() : i;
+}
+
+static void make_site(struct ki_site_regs *s)
+{
+	uint64_t r = exec_random();
+
+	*s = (struct ki_site_regs){.pushed = below(4), .at_entry = r & 1, .at_exit = r & 2};
+	for (unsigned int i = 0; i < 16; i++)
+		if (r >> 8 & (1u << i) && (r & 4 || r >> 32 & (1u << i)))
+			s->dead |= KI_REGSET_REG(i);
+	if (!(r & 0x30)) /* parts are not enough */
+		s->dead = r << 3 & (KI_REGSET_GPRS ^ KI_REGSET_REG(KI_RAX));
+	for (unsigned int i = 0; i < 16 && !(r & 0x30); i++)
+		if ((s->dead & KI_REGSET_REG(i)) != KI_REGSET_REG(i))
+			s->dead &= ~KI_REGSET_LOW(i);
+	s->dead &= ~KI_REGSET_FLAGS;
+	if (r & 0x40)
+		s->dead |= KI_REGSET_FLAGS;
+}
+
+void snip_case_make(struct snip_case *c)
+{
+	uint64_t top = (uintptr_t)exec_mem->stack + STACK_TOP - EXEC_STACK;
+
+	memset(&c->start, 0, sizeof(c->start));
+	c->m = (struct ki_machine){.ncounters = SNIP_COUNTERS,
+				   .nglobals = SNIP_GLOBALS,
+				   .nthread = SNIP_THREAD,
+				   .tsc = 1,
+				   .nanotime = exec_random() >> 10,
+				   .task = (uintptr_t)task,
+				   .cpu = below(64),
+				   .pid = below(5) ? below(100) : (uint32_t)exec_random(),
+				   .tgid = below(100),
+				   .may_call = below(4) != 0,
+				   .load = load,
+				   .call = call};
+	make_site(&c->site);
+	for (unsigned int r = 0; r < 16; r++)
+		c->m.regs[r] = r == KI_RSP ? top - 8 * below(8) : snip_number();
+	for (unsigned int i = 0; i < EXEC_STACK / 8; i++)
+		((uint64_t *)(uintptr_t)top)[i] = snip_number();
+	memcpy(c->m.comm, below(2) ? "nginx\0\0\0\0\0\0\0\0\0\0" : "kworker/u8:123", 15);
+	c->flags = 2 | (exec_random() & EXEC_FLAGS);
+	make_slots(c->start.counters, SNIP_COUNTERS);
+	make_slots(c->start.globals, SNIP_GLOBALS);
+	for (unsigned int i = 0; i < SNIP_THREAD; i++)
+		c->start.thread[i] = snip_number();
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Snippets made at random, and a place to run them: this process, with a fake per-CPU area at %gs,
+ * a fake task, globals in reach of the code, and helpers that keep what the driver's keep and spoil
+ * what they may.
+ */
+#ifndef COMMON_SNIPPET_H
+#define COMMON_SNIPPET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common_exec.h"
+#include "kerninst/snippet.h"
+
+#define SNIP_COUNTERS 100
+#define SNIP_GLOBALS  8
+#define SNIP_THREAD   8
+
+/* Everything that a snippet can see or change. */
+struct snip_world {
+	uint64_t counters[SNIP_COUNTERS];
+	uint64_t globals[SNIP_GLOBALS];
+	uint64_t thread[SNIP_THREAD];
+	uint64_t calls; /* a digest of what was called, with what, in which order */
+	uint32_t ncalls;
+	bool entered; /* between ENTER and LEAVE */
+	bool broken;  /* a function called outside of them, or the like */
+};
+
+struct snip_case {
+	struct ki_site_regs site;
+	struct ki_machine m; /* its variables: those of `want` */
+	uint64_t flags;
+	uint32_t counter, global; /* numbers of the first ones */
+	bool in_kernel; /* only what can be foretold there: no memory, no clock, no calls */
+	struct snip_world start, want, got;
+};
+
+void snip_init(void);
+
+uint64_t snip_number(void); /* random, often at an edge */
+
+/* Random registers, variables, and what else there is. */
+void snip_case_make(struct snip_case *c);
+
+/* A random snippet that can stand there, of at most about so many nodes. */
+struct ki_snippet *snip_random(const struct snip_case *c, unsigned int nodes);
+
+/* The same as a statement of a snippet. */
+struct ki_node *snip_random_list(struct ki_snippet *s, const struct snip_case *c,
+				 unsigned int nodes);
+
+/* Interpret: c->want. 0, or an error. */
+int snip_interpret(struct snip_case *c, const struct ki_snippet *s);
+
+/*
+ * Run the code: c->got. NULL if it made the same of everything and left the rest alone; else
+ * what is different.
+ */
+const char *snip_run(struct snip_case *c, const struct ki_long_code *code);
+
+#endif

@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "common_vet.h"
+
+#include <string.h>
+
+#include <Zydis/Zydis.h>
+
+#define UNKNOWN 0xff
+
+struct step {
+	uint16_t off;
+	ZydisDecodedInstruction z;
+	ZydisDecodedOperand ops[ZYDIS_MAX_OPERAND_COUNT];
+};
+
+struct vet {
+	const struct ki_long_code *c;
+	uint32_t counters, globals, nfix;
+	struct step now, before, first; /* and the one before that */
+	unsigned int n;
+	unsigned int depth;
+	bool dead;		       /* nothing falls in here */
+	bool entered[2];	       /* a jump comes to `now`, to `before` */
+	uint8_t want[KI_LONG_MAX + 1]; /* depth that a jump brings; UNKNOWN: none comes; last */
+};
+
+static bool is_any(ZydisMnemonic m, const ZydisMnemonic *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (list[i] == m)
+			return true;
+	return false;
+}
+
+#define IS_ANY(m, ...)                                                                             \
+	is_any(m, (const ZydisMnemonic[]){__VA_ARGS__},                                            \
+	       sizeof((const ZydisMnemonic[]){__VA_ARGS__}) / sizeof(ZydisMnemonic))
+
+#define M(x)  ZYDIS_MNEMONIC_##x
+#define MOVES M(MOV), M(MOVZX), M(MOVSX), M(MOVSXD)
+
+static bool is_setcc_cmovcc_jcc(const ZydisDecodedInstruction *z, unsigned int what)
+{
+	bool two = z->opcode_map == ZYDIS_OPCODE_MAP_0F;
+
+	if (what == 'j')
+		return (two && (z->opcode & 0xf0) == 0x80) || (!two && (z->opcode & 0xf0) == 0x70);
+	return two && (z->opcode & 0xf0) == (what == 's' ? 0x90 : 0x40);
+}
+
+static bool is_gpr(ZydisRegister r)
+{
+	ZydisRegisterClass class = ZydisRegisterGetClass(r);
+
+	if (class != ZYDIS_REGCLASS_GPR8 && class != ZYDIS_REGCLASS_GPR16 &&
+	    class != ZYDIS_REGCLASS_GPR32 && class != ZYDIS_REGCLASS_GPR64)
+		return false;
+	return ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, r) !=
+		       ZYDIS_REGISTER_RSP &&
+	       (r < ZYDIS_REGISTER_AH || r > ZYDIS_REGISTER_BH || r == ZYDIS_REGISTER_AH);
+}
+
+static const ZydisDecodedOperand *memory_of(const struct step *s)
+{
+	for (unsigned int i = 0; i < s->z.operand_count_visible; i++)
+		if (s->ops[i].type == ZYDIS_OPERAND_TYPE_MEMORY)
+			return &s->ops[i];
+	return NULL;
+}
+
+static const char *vet_registers(const struct step *s)
+{
+	for (unsigned int i = 0; i < s->z.operand_count_visible; i++) {
+		if (s->ops[i].type != ZYDIS_OPERAND_TYPE_REGISTER)
+			continue;
+		if (!is_gpr(s->ops[i].reg.value))
+			return "a register that may not be used";
+		if (s->ops[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE &&
+		    ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64,
+						     s->ops[i].reg.value) == ZYDIS_REGISTER_RBP)
+			return "%rbp is written";
+	}
+	return NULL;
+}
+
+/* The fixup at this instruction's field; NULL. */
+static const struct ki_fixup *fixup(struct vet *v, unsigned int field)
+{
+	const struct ki_fixup *f = v->c->fix + v->nfix;
+
+	if (v->nfix >= v->c->nfix || f->off != v->now.off + field || f->zero)
+		return NULL;
+	v->nfix++;
+	return f;
+}
+
+static bool is_move_of_task(const struct step *s)
+{
+	return s->z.mnemonic == M(MOV) && s->ops[1].type == ZYDIS_OPERAND_TYPE_MEMORY &&
+	       s->ops[1].mem.segment == ZYDIS_REGISTER_GS && s->z.operand_width == 64 &&
+	       s->ops[1].mem.index == ZYDIS_REGISTER_NONE;
+}
+
+static const char *vet_self(const struct vet *v, const struct ki_fixup *f)
+{
+	const struct step *s = &v->now;
+
+	if (s->z.mnemonic != M(MOV) || s->ops[0].type != ZYDIS_OPERAND_TYPE_REGISTER || f->tail)
+		return "no load of the current task or CPU";
+	if (f->target == KI_SELF_TASK)
+		return s->z.operand_width == 64 ? NULL : "half a task";
+	return f->target == KI_SELF_CPU && s->z.operand_width == 32 ? NULL : "no such self";
+}
+
+static const char *vet_gs(struct vet *v, const ZydisDecodedOperand *m)
+{
+	const struct ki_fixup *f = fixup(v, v->now.z.raw.disp.offset);
+
+	if (!f || v->now.z.raw.disp.size != 32 || m->mem.disp.value)
+		return "no fixup at a %gs operand";
+	if (m->mem.base != ZYDIS_REGISTER_NONE)
+		return "%gs with a base";
+	if (f->kind == KI_FIX_SELF)
+		return m->mem.index == ZYDIS_REGISTER_NONE ? vet_self(v, f) : "an index at self";
+	if (f->kind != KI_FIX_PERCPU || f->tail || f->target >= v->counters)
+		return "not a counter";
+	if (!IS_ANY(v->now.z.mnemonic, MOVES, M(ADD), M(SUB), M(AND), M(OR), M(XOR), M(CMP), M(INC),
+		    M(DEC)))
+		return "an instruction that may not have %gs";
+	if (m->mem.index == ZYDIS_REGISTER_NONE)
+		return NULL;
+	if (v->n < 2 || v->entered[0] || v->entered[1] || m->mem.scale != 8)
+		return "an index without bounds";
+	if (!is_setcc_cmovcc_jcc(&v->before.z, 'j') || (v->before.z.opcode & 0xf) != 7)
+		return "no ja before an index";
+	if (v->first.z.mnemonic != M(CMP) || v->first.ops[0].reg.value != m->mem.index ||
+	    v->first.ops[1].type != ZYDIS_OPERAND_TYPE_IMMEDIATE ||
+	    (v->first.z.opcode != 0x81 && v->first.z.opcode != 0x83) || v->first.ops[0].size != 64)
+		return "no cmp before an index";
+	if (v->first.ops[1].imm.value.s < 0 ||
+	    f->target + v->first.ops[1].imm.value.u >= v->counters)
+		return "an index too far";
+	return NULL;
+}
+
+static const char *vet_global(struct vet *v)
+{
+	const struct ki_fixup *f = fixup(v, v->now.z.raw.disp.offset);
+	bool lock = v->now.z.attributes & ZYDIS_ATTRIB_HAS_LOCK;
+
+	if (!f || f->kind != KI_FIX_GLOBAL || f->target >= v->globals)
+		return "not a global variable";
+	if (f->off + 4 + f->tail != v->now.off + v->now.z.length)
+		return "a wrong tail";
+	if (lock)
+		return IS_ANY(v->now.z.mnemonic, M(ADD), M(SUB), M(AND), M(OR), M(XOR), M(INC),
+			      M(DEC), M(XADD))
+			       ? NULL
+			       : "a lock that may not be";
+	return IS_ANY(v->now.z.mnemonic, MOVES, M(ADD), M(SUB), M(AND), M(OR), M(XOR), M(CMP),
+		      M(INC), M(DEC))
+		       ? NULL
+		       : "an instruction that may not have a global";
+}
+
+static const char *vet_stack(const struct vet *v, const ZydisDecodedOperand *m)
+{
+	if (m->mem.index != ZYDIS_REGISTER_NONE)
+		return "an index on the stack";
+	if (v->now.z.mnemonic == M(LEA))
+		return NULL;
+	if (!IS_ANY(v->now.z.mnemonic, MOVES, M(ADD), M(OR), M(AND), M(SUB), M(XOR), M(CMP),
+		    M(TEST)))
+		return "an instruction that may not have the stack";
+	if (m->mem.disp.value < 0 || m->mem.disp.value + m->size / 8 > 8 * (int64_t)v->depth)
+		return "not its own word of the stack";
+	return NULL;
+}
+
+static const char *vet_field(struct vet *v, const ZydisDecodedOperand *m)
+{
+	const struct ki_fixup *f = fixup(v, v->now.z.raw.disp.offset), *task = f ? f - 1 : NULL;
+	unsigned int size;
+
+	if (!f || f->kind != KI_FIX_FIELD || v->nfix < 2 || task->kind != KI_FIX_SELF ||
+	    task->target != KI_SELF_TASK || f->tail || v->now.z.raw.disp.size != 32)
+		return "memory that may not be read";
+	if (v->entered[0] || !is_move_of_task(&v->before) ||
+	    v->before.ops[0].reg.value != m->mem.base || m->mem.index != ZYDIS_REGISTER_NONE)
+		return "a field without the task";
+	size = (uint32_t)f->target == KI_FIELD_COMM ? 64 : 32;
+	if ((uint32_t)f->target >= KI_FIELDS || v->now.z.operand_width != size ||
+	    v->now.z.mnemonic != M(MOV) || v->now.ops[0].type != ZYDIS_OPERAND_TYPE_REGISTER)
+		return "no load of a field";
+	if (f->target >> 32 && (f->target >> 32 != 8 || size != 64))
+		return "no such field";
+	return NULL;
+}
+
+static const char *vet_memory(struct vet *v, const ZydisDecodedOperand *m)
+{
+	if (v->now.z.attributes & ZYDIS_ATTRIB_HAS_LOCK && m->mem.base != ZYDIS_REGISTER_RIP)
+		return "a lock";
+	if (m->mem.segment == ZYDIS_REGISTER_GS)
+		return vet_gs(v, m);
+	if (v->now.z.attributes & ZYDIS_ATTRIB_HAS_SEGMENT)
+		return "a segment";
+	if (m->mem.base == ZYDIS_REGISTER_RSP)
+		return vet_stack(v, m);
+	if (m->mem.base == ZYDIS_REGISTER_RIP)
+		return v->now.z.mnemonic == M(LEA) ? "lea of rip" : vet_global(v);
+	if (v->now.z.mnemonic == M(LEA))
+		return NULL;
+	return vet_field(v, m);
+}
+
+static const char *vet_plain(const struct step *s)
+{
+	if (s->z.attributes & (ZYDIS_ATTRIB_HAS_LOCK | ZYDIS_ATTRIB_HAS_SEGMENT |
+			       ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPNE))
+		return "a prefix";
+	if (is_setcc_cmovcc_jcc(&s->z, 's') || is_setcc_cmovcc_jcc(&s->z, 'c'))
+		return NULL;
+	return IS_ANY(s->z.mnemonic, MOVES, M(ADD), M(OR), M(AND), M(SUB), M(XOR), M(CMP), M(TEST),
+		      M(SHL), M(SHR), M(SAR), M(NOT), M(NEG), M(MUL), M(IMUL), M(BSR), M(BSF),
+		      M(BT), M(NOP), M(LAHF), M(SAHF), M(RDTSC))
+		       ? NULL
+		       : "an instruction that is not on the list";
+}
+
+static const char *vet_jump(struct vet *v)
+{
+	int64_t to = v->now.off + v->now.z.length + v->now.ops[0].imm.value.s;
+
+	if (v->now.ops[0].imm.value.s < 0 || to > v->c->len)
+		return "a jump back, or out";
+	if (v->want[to] != UNKNOWN && v->want[to] != v->depth)
+		return "jumps at different depths";
+	v->want[to] = (uint8_t)v->depth;
+	v->dead = v->now.z.mnemonic == M(JMP);
+	return NULL;
+}
+
+static const char *vet_call(struct vet *v)
+{
+	const struct ki_fixup *f = fixup(v, 1);
+
+	if (v->now.z.opcode != 0xe8 || !f || f->tail)
+		return "a call without a fixup";
+	if (f->kind == KI_FIX_HELPER &&
+	    (f->target == KI_HELPER_THREAD_GET || f->target == KI_HELPER_THREAD_SET) &&
+	    (v->entered[0] || v->before.z.opcode != 0xbf || v->before.z.length != 5 ||
+	     v->before.ops[1].imm.value.u >= v->globals))
+		return "a thread's variable that cannot be seen";
+	if (f->kind == KI_FIX_HELPER)
+		return f->target < KI_HELPERS ? NULL : "no such helper";
+	return f->kind == KI_FIX_CALLEE ? NULL : "a call of something else";
+}
+
+static const char *vet_push_pop(struct vet *v)
+{
+	const struct step *s = &v->now;
+
+	if (s->ops[0].type != ZYDIS_OPERAND_TYPE_REGISTER || s->ops[0].size != 64)
+		return "a push of something else";
+	if (s->z.mnemonic == M(PUSH))
+		return ++v->depth > KI_LONG_DEPTH ? "too deep" : NULL;
+	return v->depth-- ? NULL : "a pop too many";
+}
+
+static const char *vet_one(struct vet *v)
+{
+	const ZydisDecodedOperand *m = memory_of(&v->now);
+	const char *why = vet_registers(&v->now);
+
+	if (why)
+		return why;
+	if (m)
+		return vet_memory(v, m);
+	if (IS_ANY(v->now.z.mnemonic, M(PUSH), M(POP)))
+		return vet_push_pop(v);
+	if (v->now.z.mnemonic == M(CALL))
+		return vet_call(v);
+	if (v->now.z.mnemonic == M(JMP) || is_setcc_cmovcc_jcc(&v->now.z, 'j'))
+		return v->now.ops[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE ? vet_jump(v)
+									  : "an indirect jump";
+	return vet_plain(&v->now);
+}
+
+/* Control comes to an offset: is the depth one? */
+static const char *arrive(struct vet *v, uint32_t off)
+{
+	v->entered[1] = v->entered[0];
+	v->entered[0] = v->want[off] != UNKNOWN;
+	if (v->entered[0] && !v->dead && v->want[off] != v->depth)
+		return "two depths";
+	if (v->entered[0])
+		v->depth = v->want[off];
+	else if (v->dead)
+		return "code that nothing leads to";
+	v->dead = false;
+	return NULL;
+}
+
+static ZydisDecoder *decoder(void)
+{
+	static ZydisDecoder d;
+	static bool ready;
+
+	if (!ready)
+		ZydisDecoderInit(&d, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+	ready = true;
+	return &d;
+}
+
+const char *vet_long(const struct ki_long_code *c, uint32_t counters, uint32_t globals)
+{
+	static struct vet v;
+	const char *why = NULL;
+	uint32_t off = 0, starts = 0;
+
+	memset(&v, 0, offsetof(struct vet, want));
+	v.c = c;
+	v.counters = counters;
+	v.globals = globals;
+	memset(v.want, UNKNOWN, c->len + 1);
+	for (; !why && off < c->len; off += v.now.z.length, v.n++) {
+		v.first = v.before;
+		v.before = v.now;
+		v.now.off = (uint16_t)off;
+		if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(decoder(), c->code + off, c->len - off,
+							 &v.now.z, v.now.ops)))
+			return "not an instruction";
+		for (unsigned int i = 1; i < v.now.z.length; i++)
+			starts += v.want[off + i] != UNKNOWN;
+		why = arrive(&v, off);
+		if (!why)
+			why = vet_one(&v);
+	}
+	if (why)
+		return why;
+	why = arrive(&v, c->len);
+	if (why || starts || v.depth || v.nfix != c->nfix)
+		return why	 ? why
+		       : starts	 ? "a jump into an instruction"
+		       : v.depth ? "words left on the stack"
+				 : "fixups left over";
+	return NULL;
+}
+
+unsigned int vet_offsets(const struct ki_long_code *c, uint16_t *offs, unsigned int max)
+{
+	ZydisDecodedInstruction z;
+	unsigned int n = 0;
+	uint32_t off = 0;
+
+	for (; off < c->len && n + 1 < max; off += z.length) {
+		if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(decoder(), NULL, c->code + off,
+								c->len - off, &z)))
+			break;
+		offs[n++] = (uint16_t)off;
+	}
+	offs[n] = (uint16_t)c->len;
+	return n;
+}

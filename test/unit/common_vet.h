@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What a long chunk may consist of, written down a second time, from the list and over another
+ * decoder: neither the generator's table nor the driver's.
+ */
+#ifndef COMMON_VET_H
+#define COMMON_VET_H
+
+#include "kerninst/snippet.h"
+
+/* NULL, or what is wrong. Counters and globals from 0 to these numbers are owned. */
+const char *vet_long(const struct ki_long_code *c, uint32_t counters, uint32_t globals);
+
+/* The offsets of its instructions, ended by its length. At most `max`; returns how many. */
+unsigned int vet_offsets(const struct ki_long_code *c, uint16_t *offs, unsigned int max);
+
+#endif
