@@ -190,6 +190,9 @@ static void the_others(void **state)
 	args[0] = REG(RBX);
 	args[1] = C(10);
 	is(ki_expr_helper(s, KI_HELPER_UDIV, args, 2), 10);
+	/* an argument that is in its register by itself, and is needed once more */
+	is(B(KI_DIV, REG(RDI), B(KI_DIV, C(1000), REG(RDI))), 107 / (1000 / 107));
+	is(B(KI_MOD, B(KI_DIV, REG(RDI), C(3)), REG(RDI)), 35);
 	*(uint64_t *)(uintptr_t)(c.m.regs[KI_RSP] + 16) = 0x8877665544332211;
 	is(ki_expr_load(s, KI_I32, B(KI_ADD, REG(RSP), C(20))), 0xffffffff88776655);
 	is(ki_expr_load(s, KI_U16, B(KI_ADD, REG(RSP), C(16))), 0x2211);
