@@ -160,8 +160,8 @@ settle
 base
 ours 'kerninst, function entry' $function
 ours 'kerninst, basic block' "$KI_BENCH_BLOCK"
-all_blocks "a call, all blocks counted"
-all_blocks 'the same, function moved' --move
+all_blocks "a call, all blocks counted" --no-move
+all_blocks 'the same, function moved'
 module_peer 'ftrace callback, module' ftrace any
 optimization 1
 module_peer 'kprobe, optimized' kprobe e9

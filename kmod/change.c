@@ -53,9 +53,12 @@ static void short_jump(u8 *out, unsigned long at, unsigned long to)
 	out[1] = to - (at + 2);
 }
 
+#define KI_SWAPS (1 + KI_FILL) /* of one window, at most */
+
 /* One window of a change: where its springboard led, and where it will; 0: nowhere. */
 struct ki_move {
 	const struct ki_win *win;
+	const struct ki_patch *next; /* of its group */
 	bool fresh;
 	unsigned long from, to;
 };
@@ -71,15 +74,16 @@ static struct ki_swap *site_swap(struct ki_swap *s, const struct ki_move *m,
 	return s;
 }
 
-static void fill_jmp(struct ki_swap *s, const struct ki_move *m)
+static u32 fill_jmp(struct ki_swap *s, const struct ki_move *m)
 {
 	const struct ki_win *w = m->win;
 
-	site_swap(s, m, &w->site)->wait = m->fresh && w->wait;
+	site_swap(s, m, &w->site)->wait = w->wait && ki_fill_waits(w->group, m->next);
 	if (!m->fresh)
 		jump(s->now, w->addr, m->from);
 	if (m->to)
 		jump(s->then, w->addr, m->to);
+	return 1 + ki_fill_swaps(w->group, m->next, s, s + 1);
 }
 
 static void fill_trap(struct ki_swap *s, const struct ki_move *m)
@@ -114,15 +118,14 @@ static void fill_bounce(struct ki_swap *s, const struct ki_move *m)
 	short_jump(m->fresh ? s->then : s->now, w->addr, w->bounce.addr);
 }
 
-/* Returns how many swaps it takes: 0 to 2. */
+/* Returns how many swaps it takes: 0 to KI_SWAPS. */
 static u32 fill_window(struct ki_swap *s, const struct ki_move *m)
 {
 	if (!m->win->boarded)
 		return 0;
 	switch (m->win->board) {
 	case KI_BOARD_JMP:
-		fill_jmp(s, m);
-		return 1;
+		return fill_jmp(s, m);
 	case KI_BOARD_TRAP:
 		fill_trap(s, m);
 		return 1;
@@ -139,7 +142,7 @@ static u32 fill_swaps(struct ki_swap *s, const struct ki_change *c)
 	u32 i, n = 0;
 
 	for (i = 0; i < g->n; i++) {
-		struct ki_move m = {.win = g->v[i], .fresh = g->fresh};
+		struct ki_move m = {.win = g->v[i], .next = &c->patch, .fresh = g->fresh};
 
 		if (g->patch.addr)
 			m.from = g->patch.addr + g->at[i];
@@ -147,7 +150,7 @@ static u32 fill_swaps(struct ki_swap *s, const struct ki_change *c)
 			m.to = c->patch.addr + g->next_at[i];
 		n += fill_window(s + n, &m);
 	}
-	return n;
+	return n + ki_return_swaps(c, s + n);
 }
 
 /* Which change the swap at an address belongs to. */
@@ -157,7 +160,8 @@ static u32 change_at(const struct ki_change *changes, u32 n, unsigned long addr)
 
 	for (i = 0; i < n; i++)
 		for (k = 0; k < changes[i].group->n; k++)
-			if (changes[i].group->v[k]->site.addr == addr ||
+			if (addr - changes[i].group->v[k]->site.addr <
+				    changes[i].group->v[k]->site.len ||
 			    changes[i].group->v[k]->bounce.addr == addr)
 				return i;
 	return n;
@@ -171,7 +175,7 @@ int ki_change_swap(struct ki_change *changes, u32 n, u32 *bad)
 
 	*bad = n;
 	for (i = 0; i < n; i++)
-		swaps += 2 * changes[i].group->n;
+		swaps += KI_SWAPS * changes[i].group->n + ki_return_swaps(&changes[i], NULL);
 	v = kvmalloc_array(swaps, sizeof(*v), GFP_KERNEL);
 	if (!v)
 		return -ENOMEM;
@@ -189,9 +193,11 @@ void ki_change_record(struct ki_change *c)
 {
 	struct ki_group *g = c->group;
 
+	ki_fill_record(&g->patch, &c->patch);
 	ki_bury_patch(g->patch);
 	g->patch = c->patch;
 	swap(g->at, g->next_at);
+	ki_return_record(g);
 }
 
 void ki_change_drop(struct ki_change *changes, u32 n)

@@ -42,6 +42,18 @@ static u16 is_callee(unsigned long addr)
 	return reason;
 }
 
+/* Does a chunk of somebody's stand on this side of an instruction, or a replacement? */
+static bool is_used(const struct ki_win *w, u8 insn, u8 where, bool replaced)
+{
+	const struct ki_piece *p;
+
+	list_for_each_entry (p, &w->chunks, in_window)
+		if (p->insn == insn && p->where == where &&
+		    (p->kind == KI_CHUNK_REPLACE) == replaced)
+			return true;
+	return false;
+}
+
 static bool has_no_code(const struct ki_chunk *c)
 {
 	return !c->len && !c->nfix && is_zero(c->fix, sizeof(c->fix)) &&
@@ -56,10 +68,12 @@ static u16 check_replacement(const struct ki_win *w, const struct ki_chunk *c)
 {
 	const struct ki_copy *copy;
 
-	if (!has_no_code(c) || c->where == KI_AFTER)
+	if (!has_no_code(c) || c->where == KI_AFTER || c->where == KI_RETURNED)
 		return KI_R_BAD_REQUEST;
 	if (c->where == KI_BEFORE)
 		return w->entry && !c->insn ? is_callee(c->target) : KI_R_NOT_REPLACEABLE;
+	if (is_used(w, c->insn, KI_RETURNED, false))
+		return KI_R_TAIL_REPLACED;
 	copy = &w->copies[c->insn];
 	if (is_callee(copy->fix[copy->nfix - 1].target))
 		return KI_R_NOT_REPLACEABLE;
@@ -76,6 +90,8 @@ static bool has_side(const struct ki_win *w, const struct ki_chunk *c)
 		return true;
 	case KI_AFTER:
 		return !(flow & (KI_FLOW_ENDS | KI_FLOW_CALL));
+	case KI_RETURNED:
+		return (flow & (KI_FLOW_DIRECT | KI_FLOW_CALL)) == KI_FLOW_DIRECT;
 	default:
 		return flow & KI_FLOW_DIRECT;
 	}
@@ -92,9 +108,20 @@ static u16 check_long(struct ki_job *j, const struct ki_chunk *c)
 	return reason ? reason : ki_vet_long(j->session, *code);
 }
 
+static u16 check_short(struct ki_job *j, const struct ki_chunk *c)
+{
+	if (c->target || !c->len || c->len > KI_CHUNK_MAX ||
+	    !is_zero(c->code + c->len, KI_CHUNK_MAX - c->len))
+		return KI_R_BAD_REQUEST;
+	if (ki_check_fixups(c->fix, c->nfix, c->len))
+		return KI_R_BAD_FIXUP;
+	return ki_vet_chunk(j->session, c);
+}
+
 static u16 check_chunk(struct ki_job *j, const struct ki_chunk *c)
 {
 	const struct ki_window *w;
+	u16 reason;
 
 	if (c->window >= j->req->nwindows || c->zero || c->zero2 || c->id || c->reason ||
 	    c->where >= KI_WHERES || c->kind >= KI_CHUNK_KINDS)
@@ -106,14 +133,12 @@ static u16 check_chunk(struct ki_job *j, const struct ki_chunk *c)
 		return KI_R_NO_SUCH_SIDE;
 	if (c->kind == KI_CHUNK_REPLACE)
 		return w->reason ? w->reason : check_replacement(j->wins[c->window], c);
-	if (c->kind == KI_CHUNK_LONG)
-		return check_long(j, c);
-	if (c->target || !c->len || c->len > KI_CHUNK_MAX ||
-	    !is_zero(c->code + c->len, KI_CHUNK_MAX - c->len))
-		return KI_R_BAD_REQUEST;
-	if (ki_check_fixups(c->fix, c->nfix, c->len))
-		return KI_R_BAD_FIXUP;
-	return ki_vet_chunk(j->session, c);
+	reason = c->kind == KI_CHUNK_LONG ? check_long(j, c) : check_short(j, c);
+	if (reason || w->reason || c->where != KI_RETURNED)
+		return reason;
+	if (is_used(j->wins[c->window], c->insn, KI_TAKEN, true))
+		return KI_R_TAIL_REPLACED;
+	return ki_tail_check(j->wins[c->window], c->insn);
 }
 
 int ki_job_check_chunks(struct ki_job *j)

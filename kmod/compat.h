@@ -7,7 +7,9 @@
 
 #include <linux/version.h>
 #include <linux/module.h>
+#include <linux/objtool.h>
 #include <asm/cpufeature.h>
+#include <asm/orc_types.h>
 
 /* Since 6.4 a module's memory is an array of regions by type. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 4, 0)
@@ -44,6 +46,13 @@ static inline bool ki_padding_is_code(void)
 #else
 #define KI_CURRENT_TASK current_task
 #define KI_CPU_NUMBER	cpu_number
+#endif
+
+/* Until 6.4 the types of the unwinder's rows were those of its hints. */
+#ifdef ORC_TYPE_CALL
+#define KI_ORC_CALL ORC_TYPE_CALL
+#else
+#define KI_ORC_CALL UNWIND_HINT_TYPE_CALL
 #endif
 
 /* Since 6.3 the flags of a mapping are set by helpers. */

@@ -69,12 +69,13 @@ const struct exception_table_entry *ki_extable_find(struct module *owner, unsign
 
 void ki_extable_put(u32 first, unsigned long base, const struct ki_ex_row *rows, u32 n)
 {
-	while (n--) {
-		u32 i = ki_ex_base + first + n;
+	u32 i, k;
 
-		copy_meaning(&ki_ex[i], rows[n].like);
+	for (k = 0; k < n; k++) {
+		i = ki_ex_base + first + k;
+		copy_meaning(&ki_ex[i], rows[k].like);
 		smp_wmb(); /* whoever finds the address finds what belongs to it */
-		set_address(i, base + rows[n].off);
+		set_address(i, base + rows[k].off);
 	}
 }
 
@@ -83,6 +84,14 @@ void ki_extable_clear(u32 first, u32 n, unsigned long end)
 {
 	while (n--)
 		set_address(ki_ex_base + first + n, end - 1);
+}
+
+void ki_extable_lower(u32 first, u32 n, unsigned long end)
+{
+	u32 k;
+
+	for (k = 0; k < n; k++)
+		set_address(ki_ex_base + first + k, end - 1);
 }
 
 int ki_extable_prepare(struct module *mod, unsigned long heap_start, unsigned long heap_end)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tasks that sleep in a fault.
+ * Tasks that sleep in a fault, or in a function that returns to us.
  *
  * A displaced instruction that has an exception row may fault in the patch, and the task sleeps
  * there until its page is brought in: seconds, if the page is on a slow disk, or for ever, if it
@@ -16,6 +16,11 @@
  * ever points there; so it is found where the unwinder says that registers were saved. If the
  * unwinder loses its way every word of that stack counts, which may be too careful, but only
  * delays.
+ *
+ * The same look tells whether somebody will return to a place in ki_returned (returns.c). Such an
+ * address may also have been taken from the stack by a return probe or the function graph tracer,
+ * which left its own there. The unwinder knows whose it was; where it does not (of a task that was
+ * preempted it does not tell), that may be any of ours.
  */
 #include <linux/sched/signal.h>
 #include <linux/sched/task_stack.h>
@@ -23,6 +28,7 @@
 #include <asm/unwind.h>
 
 #include "ki.h"
+#include "symbols.h"
 
 struct ki_look {
 	unsigned long start, end;
@@ -30,10 +36,23 @@ struct ki_look {
 	void *arg;
 };
 
+/* What others leave in place of the return addresses that they take. */
+static const char *const ki_takers[] = {
+	"return_to_handler",
+	"arch_rethook_trampoline",
+	"__kretprobe_trampoline",
+};
+static unsigned long ki_taken[ARRAY_SIZE(ki_takers)];
+
 static void look_at_address(const struct ki_look *l, unsigned long addr)
 {
+	size_t i;
+
 	if (addr >= l->start && addr < l->end)
 		l->found(l->arg, addr);
+	for (i = 0; addr && i < ARRAY_SIZE(ki_taken); i++)
+		if (addr == ki_taken[i])
+			l->found(l->arg, KI_FAULTS_ANYWHERE);
 }
 
 static void look_at_words(const struct ki_look *l, struct task_struct *t)
@@ -60,6 +79,7 @@ static void look_at_stack(const struct ki_look *l, struct task_struct *t)
 static int look_at_all(void *arg)
 {
 	struct task_struct *process, *t;
+	int cpu;
 
 	rcu_read_lock();
 	for_each_process_thread(process, t)
@@ -68,6 +88,8 @@ static int look_at_all(void *arg)
 		if (t != current && refcount_read(&t->stack_refcount))
 			look_at_stack(arg, t);
 	}
+	for_each_online_cpu (cpu)
+		look_at_stack(arg, ki_call(idle_task)(cpu));
 	rcu_read_unlock();
 	return 0;
 }
@@ -76,9 +98,12 @@ void ki_faults_find(void (*found)(void *arg, unsigned long ip), void *arg)
 {
 	struct ki_look look = {.found = found, .arg = arg};
 	struct ki_info heap;
+	size_t i;
 
+	for (i = 0; i < ARRAY_SIZE(ki_takers); i++)
+		ki_taken[i] = ki_symbol(ki_takers[i]);
 	ki_heap_info(&heap);
-	look.start = heap.heap_start;
+	look.start = (unsigned long)ki_returned;
 	look.end = heap.heap_end;
 	stop_machine(look_at_all, &look, NULL);
 }

@@ -16,8 +16,9 @@
 #define KI_FORM_W_OP  0x04 /* writes the register in its opcode */
 #define KI_FORM_MEM   0x08 /* the other operand may be memory */
 #define KI_FORM_LOCK  0x10 /* with a lock prefix, too */
-#define KI_FORM_GROUP 0x20 /* its ModRM says which instruction it is: a bit in `group` allows it   \
-			    */
+#define KI_FORM_GROUP                                                                              \
+	0x20 /* its ModRM says which instruction it is: a bit in `group` allows it                 \
+	      */
 #define KI_FORM_BRANCH 0x40
 
 struct ki_form {

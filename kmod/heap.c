@@ -16,8 +16,9 @@
  *
  * Then what is done to the rows of one block never makes a search for an address in another go
  * wrong: all rows before a patch's compare as smaller, all behind as larger, whatever they hold.
- * Within a block rows are always written from the last to the first, each no larger than the one
- * behind it, so that the array is sorted after each store.
+ * Within a block rows are raised to its end from the last to the first, and lowered from there to
+ * a patch's addresses, or to a nearer end, from the first to the last, so that the array is sorted
+ *after each store.
  *
  * A freed block's rows still hold addresses of the old patch. That is right until its bytes are
  * used again: then the rows that the new patch does not take would lie inside it. So before a
@@ -30,7 +31,7 @@
  *
  * The section is reserved by an assembler directive as writable data without contents, because
  * objtool refuses such a section of code; after the final link objcopy makes it code (kmod.mk).
- * Unused heap holds int3.
+ * Unused heap holds int3. Before the heap lies ki_returned (returns.c), all int3.
  *
  * A part of each coordinate is only for rebuilding patches when chunks are taken out, so that
  * taking out cannot fail for lack of space.
@@ -46,11 +47,14 @@
 
 asm(".pushsection .ki_heap,\"aw\",@nobits\n"
     ".balign 4096\n"
-    ".globl ki_heap_start\n"
-    "ki_heap_start: .skip " __stringify(KI_HEAP_SIZE) "\n"
-						      ".globl ki_heap_end\n"
-						      "ki_heap_end:\n"
-						      ".popsection\n");
+    ".globl ki_returned\n"
+    "ki_returned: .skip " __stringify(KI_RETURNS) "\n"
+						  ".globl ki_heap_start\n"
+						  "ki_heap_start: .skip " __stringify(
+							  KI_HEAP_SIZE) "\n"
+									".globl ki_heap_end\n"
+									"ki_heap_end:\n"
+									".popsection\n");
 extern u8 ki_heap_start[], ki_heap_end[];
 
 static DEFINE_MUTEX(ki_heap_lock); /* inside ki_lock; text_mutex is not taken inside it */
@@ -167,6 +171,60 @@ static bool cut(struct ki_block *b, struct ki_extent need, struct ki_block *rest
 	return true;
 }
 
+/*
+ * Cut a free block in two: its first `units`, with their share of the rows, and the rest. The rows
+ * of the first hold its old end, and are lowered to the new one.
+ */
+static void split_free(struct ki_block *b, u32 units, struct ki_block *rest)
+{
+	struct ki_extent e = extent(b);
+	u32 orcs = (u64)e.orcs * units / e.units, exs = (u64)e.exs * units / e.units;
+
+	del_free(b);
+	raise_stale_rows(b);
+	rest->at = (struct ki_extent){b->at.units + units, b->at.orcs + orcs, b->at.exs + exs};
+	list_add(&rest->in_heap, &b->in_heap);
+	ki_orc_lower(b->at.orcs, orcs, ki_heap_addr(rest));
+	ki_extable_lower(b->at.exs, exs, ki_heap_addr(rest));
+	add_free(b);
+	add_free(rest);
+}
+
+/* Where in a free block `need` fits as wished: units before it and *pad; or false. */
+static bool fits_filled(struct ki_block *b, struct ki_extent need, u32 len, unsigned long base,
+			u8 inner, u32 *front, u32 *pad)
+{
+	struct ki_extent e = extent(b);
+	u64 d = ki_fill_distance(ki_heap_addr(b) - base, inner);
+	u64 skip = base + d - ki_heap_addr(b);
+
+	if (skip >= (u64)e.units * KI_HEAP_UNIT)
+		return false;
+	*front = skip / KI_HEAP_UNIT;
+	*pad = skip % KI_HEAP_UNIT;
+	need.units = DIV_ROUND_UP(*pad + len, KI_HEAP_UNIT);
+	e.orcs -= (u64)e.orcs * *front / e.units;
+	e.exs -= (u64)e.exs * *front / e.units;
+	e.units -= *front;
+	return holds(e, need);
+}
+
+static struct ki_block *find_filled(struct ki_extent need, u32 len, unsigned long base, u8 inner,
+				    u32 *front, u32 *pad)
+{
+	u32 c, tries = KI_HEAP_TRIES;
+	struct ki_block *b;
+
+	for (c = KI_HEAP_CLASSES; c--;)
+		list_for_each_entry (b, &ki_classes[c], in_class) {
+			if (fits_filled(b, need, len, base, inner, front, pad))
+				return b;
+			if (!--tries)
+				return NULL;
+		}
+	return NULL;
+}
+
 static bool leaves_reserve(struct ki_extent need)
 {
 	struct ki_extent keep = {KI_HEAP_UNITS / KI_HEAP_RESERVE, KI_HEAP_ORCS / KI_HEAP_RESERVE,
@@ -195,6 +253,36 @@ int ki_heap_alloc(u32 len, u32 norc, u32 nex, bool reserve, struct ki_block **ou
 	kfree(rest);
 	*out = b;
 	return b ? 0 : -ENOSPC;
+}
+
+int ki_heap_alloc_filled(u32 len, u32 norc, u32 nex, unsigned long base, u8 inner, u32 *pad,
+			 struct ki_block **out)
+{
+	struct ki_extent need = {DIV_ROUND_UP(len, KI_HEAP_UNIT) + 1, norc, nex};
+	struct ki_block *rest[2], *b = NULL;
+	u32 front = 0;
+	int err;
+
+	rest[0] = kzalloc(sizeof(*rest[0]), GFP_KERNEL);
+	rest[1] = kzalloc(sizeof(*rest[1]), GFP_KERNEL);
+	err = rest[0] && rest[1] ? -ENOSPC : -ENOMEM;
+	mutex_lock(&ki_heap_lock);
+	if (err == -ENOSPC && leaves_reserve(need))
+		b = find_filled(need, len, base, inner, &front, pad);
+	if (b && front) {
+		split_free(b, front, rest[0]);
+		b = rest[0];
+		rest[0] = NULL;
+	}
+	*pad = b ? *pad : 0;
+	need.units = DIV_ROUND_UP(*pad + len, KI_HEAP_UNIT);
+	if (b && cut(b, need, rest[1]))
+		rest[1] = NULL;
+	mutex_unlock(&ki_heap_lock);
+	kfree(rest[0]);
+	kfree(rest[1]);
+	*out = b;
+	return b ? 0 : err;
 }
 
 /* b swallows the block behind it. */
@@ -252,7 +340,7 @@ int ki_heap_init(void)
 	struct ki_block *all;
 	int i;
 
-	if (!in_module_text((unsigned long)ki_heap_start)) {
+	if (!in_module_text((unsigned long)ki_returned)) {
 		pr_err("kerninst: the heap is not in the module's text: the module was not finished with objcopy\n");
 		return -ENOEXEC;
 	}
@@ -264,7 +352,7 @@ int ki_heap_init(void)
 	list_add_tail(&all->in_heap, &ki_blocks);
 	list_add_tail(&ki_heap_stop.in_heap, &ki_blocks);
 	add_free(all);
-	ki_text_fill_heap((unsigned long)ki_heap_start, KI_HEAP_SIZE);
+	ki_text_fill_heap((unsigned long)ki_returned, KI_RETURNS + KI_HEAP_SIZE);
 	ki_text_flush_heap();
 	return 0;
 }

@@ -11,7 +11,10 @@
  *   change   what happens to windows, and how it is made
  *   window   the installed windows, by address
  *   site     the places in the text that are written: springboards and bounces
+ *   fill     springboards that trap inside, so that nobody is waited for
  *   patch    the linker: copies + chunks + fixups -> bytes at their place
+ *   returns  where functions return to that a tail jump of a patch went to
+ *   tail     may a tail jump leave a return address?
  *   verify   is a window what its sender says? (boundaries, entries, reserved text, bytes)
  *   copy     the relocated copy of one instruction, as it must be
  *   vet      may a chunk's code run?
@@ -48,6 +51,7 @@
 #define KI_JMP_LEN 5
 #define KI_JMP	   0xe9
 #define KI_INT3	   0xcc
+#define KI_FILL	   4 /* bytes of a jmp's displacement, any of which may be made to trap */
 
 extern struct mutex ki_lock;
 
@@ -62,6 +66,9 @@ struct ki_patch {
 	u32 len;
 	bool faults; /* instructions in it may fault, and the task sleep in the fault */
 	bool bugs;
+	bool filled; /* the springboard to it traps at its inner boundaries: fill.c */
+	u64 since; /* filled: nobody is inside any more when a wait later than this one has ended */
+	u32 inner[KI_FILL]; /* filled: where the instruction at byte 1 + [i] stands in it; or 0 */
 	struct ki_block *block;
 };
 
@@ -85,6 +92,7 @@ struct ki_win {
 	u8 board;     /* enum ki_board_kind */
 	bool boarded; /* has a springboard */
 	bool wait;    /* an instruction boundary is inside the springboard */
+	u8 inner;     /* which: bit 0 is one byte behind its beginning */
 	bool entry;   /* the first instruction is that of the function's body */
 	u8 orig[KI_WINDOW_MAX];
 	struct ki_copy *copies;
@@ -93,9 +101,10 @@ struct ki_win {
 	struct ki_win *host; /* of another group, in whose tail this one bounces; or NULL */
 	struct ki_site site, bounce;
 	struct ki_group *group;
-	struct list_head chunks; /* of ki_piece.in_window */
-	struct list_head more;	 /* those that a splice in progress adds */
-	struct module *owner;	 /* of the text; NULL: the kernel */
+	struct list_head chunks;  /* of ki_piece.in_window */
+	struct list_head more;	  /* those that a splice in progress adds */
+	struct list_head returns; /* of ki_return */
+	struct module *owner;	  /* of the text; NULL: the kernel */
 };
 
 /*
@@ -105,11 +114,22 @@ struct ki_win {
 struct ki_group {
 	struct ki_patch patch; /* what the springboards lead to */
 	bool fresh;	       /* not installed yet */
+	bool fill;	       /* its new springboard is to be filled, if it can be */
 	u32 job;	       /* 1 + its index among the changes of a splice in progress, or 0 */
 	u32 *at, *next_at;     /* where each window begins in the patch; in the one being made */
 	struct list_head todo; /* of a removal in progress */
 	u32 n;
 	struct ki_win *v[]; /* in order of address */
+};
+
+/* A way back from where a tail jump of a window leads (returns.c). */
+struct ki_return {
+	struct list_head list; /* of its window; or of those that are left over */
+	unsigned long addr;    /* the return address */
+	u32 users;	       /* pieces */
+	u32 next_at;	       /* where it leads in the patch being made; 0: nowhere */
+	u8 insn;
+	bool live; /* somebody may be away */
 };
 
 /* An installed chunk. */
@@ -130,6 +150,7 @@ struct ki_piece {
 	unsigned long target;	   /* KI_CHUNK_REPLACE */
 	struct module *owner;	   /* of the target's text */
 	struct ki_long_code *more; /* KI_CHUNK_LONG */
+	struct ki_return *back;	   /* KI_RETURNED */
 	u64 pushed; /* a bit for each byte of code: a word more is on the stack there */
 	struct ki_fixup fix[KI_FIXUPS];
 	u8 code[KI_CHUNK_MAX];
@@ -194,6 +215,25 @@ void ki_site_drop(struct ki_site *s); /* not claimed is allowed */
 struct ki_site *ki_site_touching(unsigned long start, unsigned long end);
 struct ki_site *ki_site_next(struct ki_site *s);
 
+/* fill.c; ki_lock held */
+struct ki_swap;
+/* Of these changes, which are all of a request: is it worth while to fill the new springboards? */
+void ki_fill_decide(struct ki_change *changes, u32 n);
+/* One of them could not be: no more of them. */
+void ki_fill_stop(struct ki_change *changes, u32 n);
+/* Must, or should, a group's next patch be filled? Pieces: all that it will have. */
+bool ki_fill_wanted(const struct ki_group *g, struct ki_piece *const *pieces, u32 n);
+/* The smallest distance from d on that traps at each byte whose bit in `inner` is set. */
+u64 ki_fill_distance(u64 d, u8 inner);
+/* Must be waited for who may be inside one of its jmp springboards, when `next` comes? */
+bool ki_fill_waits(const struct ki_group *g, const struct ki_patch *next);
+/* The swaps of its inner boundaries, beside that of all of it, which is changed; how many. */
+u32 ki_fill_swaps(const struct ki_group *g, const struct ki_patch *next, struct ki_swap *jmp,
+		  struct ki_swap *out);
+/* One patch has been replaced by another. */
+void ki_fill_record(const struct ki_patch *old, struct ki_patch *new);
+u32 ki_fill_count(void); /* windows that are filled now */
+
 /* patch.c; ki_lock held */
 /*
  * Link the patch of a group from its windows' pieces that are not dying, and those of `more`.
@@ -202,11 +242,28 @@ struct ki_site *ki_site_next(struct ki_site *s);
 int ki_patch_build(struct ki_group *g, bool reserve, struct ki_patch *out, u16 *reason);
 void ki_patch_free(const struct ki_patch *p); /* nobody can be inside; without ki_lock too */
 
+/* returns.c; ki_lock held */
+struct ki_swap;
+/* The way back from a tail jump, its own or a new one. KI_R_OK, or why there is none. */
+u16 ki_return_take(struct ki_win *w, u8 insn, struct ki_return **out);
+void ki_return_put(struct ki_return *r); /* NULL is allowed */
+/* Let the ways back of a group lead where the change has them; returns how many. s: NULL is allowed
+ */
+u32 ki_return_swaps(const struct ki_change *c, struct ki_swap *s);
+void ki_return_record(struct ki_group *g);  /* that has been done */
+const struct ki_copy *ki_return_form(void); /* the code of a return */
+void ki_return_info(struct ki_info *info);
+int ki_returns_init(void);
+void ki_returns_exit(void);
+
+/* tail.c; ki_lock held. May KI_RETURNED stand at this direct jump of a verified window? */
+u16 ki_tail_check(const struct ki_win *w, u8 insn);
+
 /* verify.c; ki_lock held */
 struct ki_verifier;
 int ki_verifier_new(struct ki_verifier **out);
 void ki_verifier_free(struct ki_verifier *v);
-/* KI_R_OK, or why not. Fills w->flow, w->wait, w->entry. Cheap for windows in order of address. */
+/* KI_R_OK, or why not. Fills w->flow, wait, inner, entry. Cheap for windows in order of address. */
 u16 ki_verify_window(struct ki_verifier *v, struct ki_win *w);
 /* Are 5 bytes there, in the function of the window verified last, filler that nothing executes? */
 bool ki_verify_filler(const struct ki_verifier *v, unsigned long addr);
@@ -228,11 +285,12 @@ u64 ki_vet_pushed(const struct ki_chunk *c);
 /* text.c */
 struct ki_swap {
 	unsigned long addr;
-	u8 len;		     /* bytes that change, 1..KI_JMP_LEN */
+	u8 len; /* bytes that change, 1..KI_JMP_LEN; 0: a breakpoint is there for good */
 	u8 now[KI_JMP_LEN];  /* bytes that must stand there */
 	u8 then[KI_JMP_LEN]; /* bytes that will */
 	unsigned long via;   /* where a CPU goes that comes by meanwhile; 0: nobody does */
-	bool trap;	     /* the first byte stays a breakpoint, leading to via, from now on */
+	bool trap;	     /* the first byte traps, leading to via, from now on */
+	bool late;	     /* of one byte: who comes by was inside before the springboard was */
 	bool fresh;	     /* nothing of ours stands there yet */
 	bool wait;	     /* tasks may be where bytes change */
 };
@@ -251,13 +309,17 @@ void ki_text_fill_heap(unsigned long addr, size_t len);
 void ki_text_flush_heap(void);
 
 /* trap.c */
+#define KI_TRAP_RETURN 1 /* as `via`: return to the caller */
+
 struct ki_traps {
 	u32 n;
 	struct ki_trap {
 		unsigned long addr;
 		unsigned long via; /* 0 (in a change only): no breakpoint any more */
-	} v[];			   /* in order of address */
+		bool late; /* an inner boundary: may trap by an invalid opcode; is counted */
+	} v[];		   /* in order of address */
 };
+u64 ki_trap_late(void); /* how many */
 int ki_trap_init(void);
 void ki_trap_exit(void);
 /*
@@ -281,6 +343,8 @@ void ki_probes_hold(void);
 void ki_probes_release(void);
 
 /* heap.c, rows.c: what is in rows.h is for those who make patches */
+#define KI_RETURNS 16384 /* bytes of ki_returned, which end where the heap begins */
+extern u8 ki_returned[];
 int ki_heap_init(void);
 void ki_heap_exit(void);
 void ki_heap_info(struct ki_info *info);
@@ -290,9 +354,15 @@ int ki_rows_init(void);
 int ki_quiesce_init(void);
 void ki_quiesce_exit(void);
 void ki_quiesce(void);
-u64 ki_quiesce_count(void);
+u64 ki_quiesce_count(void); /* how many have begun */
+/* Has a wait ended that began when ki_quiesce_count was `since` already? */
+bool ki_quiesced(u64 since);
 
-/* faults.c: call found for each address in the heap where a task took a fault it is still in. */
+/*
+ * faults.c: call found for each address in the heap where a task took a fault it is still in, and
+ * for each in ki_returned that one will return to. KI_FAULTS_ANYWHERE: one may return to any.
+ */
+#define KI_FAULTS_ANYWHERE 0
 void ki_faults_find(void (*found)(void *arg, unsigned long ip), void *arg);
 
 /* session.c: free when no task can be inside any more. ki_lock held. */

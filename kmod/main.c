@@ -32,10 +32,13 @@ static int do_info(struct ki_session *s, void *arg)
 	info->sessions = ki_session_count();
 	info->windows = ki_win_count();
 	info->waits = ki_quiesce_count();
+	info->filled = ki_fill_count();
+	info->late = ki_trap_late();
 	ki_heap_info(info);
 	ki_counters_info(info);
 	ki_globals_info(info);
 	info->skipped = ki_helper_skipped();
+	ki_return_info(info);
 #ifdef KI_TEST_NO_WAIT
 	info->features |= KI_FEATURE_NO_WAIT;
 #endif
@@ -259,6 +262,7 @@ static const struct {
 	{ki_reserved_init, ki_reserved_exit},
 	{ki_trap_init, ki_trap_exit},
 	{ki_probes_init, ki_probes_exit},
+	{ki_returns_init, ki_returns_exit},
 };
 
 static void end_parts(int n)

@@ -5,19 +5,27 @@
  * A trace that begins inside a patch (an interrupt came there) goes on only if the unwinder
  * finds a row for it. The unwinder takes the last row that is not behind the address, from two
  * parallel arrays of the module. Those that the module was loaded with are replaced, once, by
- * larger ones that hold its own rows and the heap's between them.
+ * larger ones that hold its own rows and between them one for ki_returned, and the heap's.
  *
  * An address in the arrays is relative to itself and has 32 bits, so the arrays are the module's
  * own data. A row that says nothing is all zero: a trace ends there.
  */
+#include "compat.h"
 #include "rows.h"
 
 #ifdef CONFIG_UNWINDER_ORC
 
-static int ki_orc_ip[KI_OWN_ORCS + KI_HEAP_ORCS];
-static struct orc_entry ki_orc[KI_OWN_ORCS + KI_HEAP_ORCS];
+static int ki_orc_ip[KI_OWN_ORCS + 1 + KI_HEAP_ORCS];
+static struct orc_entry ki_orc[KI_OWN_ORCS + 1 + KI_HEAP_ORCS];
 static u32 ki_orc_count;
 static u32 ki_orc_base; /* where the heap's rows begin */
+
+/* Nothing is on the stack but the return address. */
+static const struct orc_entry ki_bare = {
+	.sp_offset = 8,
+	.sp_reg = ORC_REG_SP,
+	.type = KI_ORC_CALL,
+};
 
 /* Original rows: the kernel's, or a module's. */
 struct ki_orc_table {
@@ -76,12 +84,13 @@ void ki_orc_find(struct module *owner, unsigned long addr, struct orc_entry *out
 
 void ki_orc_put(u32 first, unsigned long base, const struct ki_orc_row *rows, u32 n)
 {
-	while (n--) {
-		u32 i = ki_orc_base + first + n;
+	u32 i, k;
 
-		ki_orc[i] = rows[n].entry;
+	for (k = 0; k < n; k++) {
+		i = ki_orc_base + first + k;
+		ki_orc[i] = rows[k].entry;
 		smp_wmb(); /* whoever finds the address finds what belongs to it */
-		set_address(i, base + rows[n].off);
+		set_address(i, base + rows[k].off);
 	}
 }
 
@@ -91,23 +100,34 @@ void ki_orc_clear(u32 first, u32 n, unsigned long end)
 		set_address(ki_orc_base + first + n, end);
 }
 
+void ki_orc_lower(u32 first, u32 n, unsigned long end)
+{
+	u32 k;
+
+	for (k = 0; k < n; k++)
+		set_address(ki_orc_base + first + k, end);
+}
+
 int ki_orc_prepare(struct module *mod, unsigned long heap_start, unsigned long heap_end)
 {
 	const int *own = mod->arch.orc_unwind_ip;
-	u32 n = mod->arch.num_orcs, i;
+	u32 n = mod->arch.num_orcs, below = 0, i;
 
 	if (n > KI_OWN_ORCS)
 		return -ENOEXEC;
-	while (ki_orc_base < n && address_of(&own[ki_orc_base]) < heap_start)
-		ki_orc_base++;
+	while (below < n && address_of(&own[below]) < heap_start)
+		below++;
 	for (i = 0; i < n; i++) {
-		u32 to = i < ki_orc_base ? i : i + KI_HEAP_ORCS;
+		u32 to = i < below ? i : i + 1 + KI_HEAP_ORCS;
 
 		ki_orc[to] = mod->arch.orc_unwind[i];
 		set_address(to, address_of(&own[i]));
 	}
+	ki_orc[below] = ki_bare;
+	set_address(below, (unsigned long)ki_returned);
+	ki_orc_base = below + 1;
 	ki_orc_clear(0, KI_HEAP_ORCS, heap_end);
-	ki_orc_count = n + KI_HEAP_ORCS;
+	ki_orc_count = n + 1 + KI_HEAP_ORCS;
 	return 0;
 }
 
@@ -139,6 +159,10 @@ void ki_orc_put(u32 first, unsigned long base, const struct ki_orc_row *rows, u3
 }
 
 void ki_orc_clear(u32 first, u32 n, unsigned long end)
+{
+}
+
+void ki_orc_lower(u32 first, u32 n, unsigned long end)
 {
 }
 

@@ -9,7 +9,8 @@
  *	jmp back behind the window	unless control never gets here, or the next window follows
  *	for each taken side with chunks:
  *		these chunks
- *		jmp to the branch's target
+ *		push the way back	if there are chunks for when a tail jump's function has
+ *returned jmp to the branch's target the latter chunks, ret	the way back leads here (returns.c)
  *
  * A branch to the beginning of a window of the same group goes to where that is in the patch:
  * the springboard would lead there anyhow, if there is one.
@@ -26,6 +27,8 @@
 #include "long.h"
 #include "rows.h"
 
+#define KI_PUSH 0x68 /* imm32, sign-extended */
+
 struct ki_link {
 	struct ki_group *group;
 	struct ki_piece **pieces; /* in the order of what they stand at */
@@ -33,6 +36,8 @@ struct ki_link {
 	unsigned long base;
 	u32 len;
 	u16 reason;
+	u32 pad;	    /* bytes of int3 before everything */
+	u32 inner[KI_FILL]; /* where the instruction at byte 1 + [i] of the first window stands */
 	struct ki_rows rows;
 	u8 *buf; /* NULL: only the length is wanted */
 };
@@ -122,7 +127,7 @@ static const struct ki_piece *put_chunks(struct ki_link *l, u32 *next, const str
 	return replacement;
 }
 
-/* The first chunk on the taken side of an instruction whose next chunk is `from`. */
+/* The first chunk on the taken side, or behind it, of an instruction whose next chunk is `from`. */
 static const struct ki_piece *taken_side(const struct ki_link *l, u32 from, const struct ki_win *w,
 					 u8 insn)
 {
@@ -131,7 +136,7 @@ static const struct ki_piece *taken_side(const struct ki_link *l, u32 from, cons
 
 		if (p->win != w || p->insn != insn)
 			break;
-		if (p->where == KI_TAKEN)
+		if (p->where >= KI_TAKEN)
 			return p;
 	}
 	return NULL;
@@ -179,6 +184,8 @@ static void put_window(struct ki_link *l, u32 *next, const struct ki_win *w, boo
 
 	l->rows.owner = w->owner;
 	for (i = 0; i < w->ncopy; i++) {
+		if (w == l->group->v[0] && i && addr - w->addr <= KI_FILL)
+			l->inner[addr - w->addr - 1] = l->len;
 		other = put_chunks(l, next, w, i, KI_BEFORE, addr, 0);
 		if (other)
 			break;
@@ -206,6 +213,31 @@ static unsigned long addr_of(const struct ki_win *w, u8 insn)
 	return addr;
 }
 
+/* The chunks that are next run when what the jump at addr leads to has returned. */
+static void put_returned_side(struct ki_link *l, u32 *next, u64 target, unsigned long addr)
+{
+	static const u8 push[] = {KI_PUSH, 0, 0, 0, 0};
+	const struct ki_piece *first = l->pieces[*next];
+	const struct ki_copy *ret = ki_return_form();
+	struct ki_fixup way = {.kind = KI_FIX_ABS32, .off = 1, .target = first->back->addr};
+
+	ki_rows_stack(&l->rows, l->len, addr, 0);
+	put(l, push, sizeof(push), &way, 1);
+	put_jump(l, target, addr, 8);
+	first->back->next_at = l->len;
+	put_chunks(l, next, first->win, first->insn, KI_RETURNED, addr, 0);
+	ki_rows_stack(&l->rows, l->len, addr, 0);
+	put(l, ret->code, ret->len, ret->fix, ret->nfix);
+}
+
+/* Is the next chunk one of this side? */
+static bool is_next(const struct ki_link *l, u32 next, const struct ki_win *w, u8 insn, u8 where)
+{
+	const struct ki_piece *p = next < l->npieces ? l->pieces[next] : NULL;
+
+	return p && p->win == w && p->insn == insn && p->where == where;
+}
+
 /* Whoever is on one has left the instruction: a call has pushed its return address. */
 static void put_taken_side(struct ki_link *l, u32 *next)
 {
@@ -214,10 +246,17 @@ static void put_taken_side(struct ki_link *l, u32 *next)
 	const struct ki_copy *c = &w->copies[first->insn];
 	unsigned long addr = addr_of(w, first->insn);
 	u32 pushed = pushed_in(c) ? 8 : 0;
+	u64 target;
 
 	l->rows.owner = w->owner;
 	other = put_chunks(l, next, w, first->insn, KI_TAKEN, addr, pushed);
-	put_jump(l, other ? other->target : landing(l, c->fix[c->nfix - 1].target), addr, pushed);
+	target = other ? other->target : landing(l, c->fix[c->nfix - 1].target);
+	if (!is_next(l, *next, w, first->insn, KI_RETURNED))
+		put_jump(l, target, addr, pushed);
+	else
+		put_returned_side(l, next, target, addr);
+	if (other && is_next(l, *next - 1, w, first->insn, KI_RETURNED))
+		l->reason = KI_R_TAIL_REPLACED; /* nobody has looked where it leads */
 }
 
 static void put_taken_sides(struct ki_link *l)
@@ -225,7 +264,7 @@ static void put_taken_sides(struct ki_link *l)
 	u32 next = 0;
 
 	while (next < l->npieces) {
-		if (l->pieces[next]->where != KI_TAKEN) {
+		if (l->pieces[next]->where < KI_TAKEN) {
 			next++;
 			continue;
 		}
@@ -234,18 +273,27 @@ static void put_taken_sides(struct ki_link *l)
 	}
 }
 
+static void forget_ways(const struct ki_win *w)
+{
+	struct ki_return *r;
+
+	list_for_each_entry (r, &w->returns, list)
+		r->next_at = 0;
+}
+
 static void link_all(struct ki_link *l)
 {
 	struct ki_group *g = l->group;
 	u32 i, next = 0;
 
-	l->len = 0;
+	l->len = l->pad;
 	l->reason = KI_R_OK;
 	ki_rows_start(&l->rows);
 	for (i = 0; i < g->n; i++) {
 		const struct ki_win *w = g->v[i];
 
 		g->next_at[i] = l->len;
+		forget_ways(w);
 		put_window(l, &next, w, i + 1 < g->n && w->addr + w->len == g->v[i + 1]->addr);
 	}
 	put_taken_sides(l);
@@ -318,17 +366,44 @@ static int write_patch(struct ki_link *l, struct ki_block *b, bool reserve, u16 
 	return 0;
 }
 
+/* A place in the heap; *filled: one that the springboard can be filled for. */
+static int take_place(struct ki_link *l, bool reserve, bool *filled, struct ki_block **b)
+{
+	const struct ki_win *w = l->group->v[0];
+	int err = -ENOSPC;
+
+	if (ki_fill_wanted(l->group, l->pieces, l->npieces))
+		err = ki_heap_alloc_filled(l->len, l->rows.norc, l->rows.nex, w->addr + KI_JMP_LEN,
+					   w->inner, &l->pad, b);
+	*filled = !err;
+	if (err == -ENOSPC)
+		err = ki_heap_alloc(l->len, l->rows.norc, l->rows.nex, reserve, b);
+	return err;
+}
+
+/* A filled one remembers where late tasks go on. */
+static void note_inner(const struct ki_link *l, struct ki_patch *out)
+{
+	u32 i;
+
+	out->filled = true;
+	for (i = 0; i < KI_FILL; i++)
+		out->inner[i] = l->group->v[0]->inner >> i & 1 ? l->inner[i] : 0;
+}
+
 /* Neither length, rows nor order depend on the place. */
 static int link_at_place(struct ki_link *l, bool reserve, struct ki_patch *out, u16 *reason)
 {
 	struct ki_block *b;
+	bool filled;
 	int err;
 
 	link_all(l);
-	l->buf = kvmalloc(l->len, GFP_KERNEL);
+	l->buf = kvmalloc(l->len + KI_HEAP_UNIT, GFP_KERNEL);
 	if (!l->buf || ki_rows_room(&l->rows))
 		return -ENOMEM;
-	err = ki_heap_alloc(l->len, l->rows.norc, l->rows.nex, reserve, &b);
+	memset(l->buf, KI_INT3, KI_HEAP_UNIT);
+	err = take_place(l, reserve, &filled, &b);
 	if (err == -ENOSPC)
 		*reason = KI_R_HEAP_FULL;
 	if (err)
@@ -342,6 +417,8 @@ static int link_at_place(struct ki_link *l, bool reserve, struct ki_patch *out, 
 					 .faults = l->rows.nex,
 					 .bugs = l->rows.nbug,
 					 .block = b};
+	if (!err && filled)
+		note_inner(l, out);
 	return err;
 }
 

@@ -27,6 +27,7 @@ static struct work_struct __percpu *ki_visits;
 static DEFINE_MUTEX(ki_visiting);
 static struct cpumask ki_idle; /* under ki_visiting */
 static atomic64_t ki_waits;
+static atomic64_t ki_waits_done; /* the number of the last that has ended */
 
 static void visit(struct work_struct *unused)
 {
@@ -54,9 +55,18 @@ static void visit_idle_cpus(void)
 
 void ki_quiesce(void)
 {
-	atomic64_inc(&ki_waits);
+	u64 number = atomic64_inc_return(&ki_waits), done;
+
 	synchronize_rcu_tasks();
 	visit_idle_cpus();
+	done = atomic64_read(&ki_waits_done);
+	while (done < number && !atomic64_try_cmpxchg(&ki_waits_done, &done, number))
+		;
+}
+
+bool ki_quiesced(u64 since)
+{
+	return atomic64_read(&ki_waits_done) > since;
 }
 
 u64 ki_quiesce_count(void)

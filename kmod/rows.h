@@ -47,6 +47,12 @@ struct ki_block {
 /* heap.c; has a lock of its own */
 /* -ENOSPC: full */
 int ki_heap_alloc(u32 len, u32 norc, u32 nex, bool reserve, struct ki_block **out);
+/*
+ * A block with room for len bytes behind *pad others, so that they begin at `base` + a distance
+ * that traps where `inner` says (ki_fill_distance). Never from what is kept in reserve.
+ */
+int ki_heap_alloc_filled(u32 len, u32 norc, u32 nex, unsigned long base, u8 inner, u32 *pad,
+			 struct ki_block **out);
 void ki_heap_free(struct ki_block *b);
 unsigned long ki_heap_addr(const struct ki_block *b);
 
@@ -96,7 +102,8 @@ bool ki_rows_publish(const struct ki_rows *r, const struct ki_block *b, bool res
 /* orc.c: the coordinate's rows [first, first + n) */
 void ki_orc_find(struct module *owner, unsigned long addr, struct orc_entry *out);
 void ki_orc_put(u32 first, unsigned long base, const struct ki_orc_row *rows, u32 n);
-void ki_orc_clear(u32 first, u32 n, unsigned long end);
+void ki_orc_clear(u32 first, u32 n, unsigned long end); /* raised to end, or at it */
+void ki_orc_lower(u32 first, u32 n, unsigned long end); /* to it */
 int ki_orc_prepare(struct module *mod, unsigned long heap_start, unsigned long heap_end);
 void ki_orc_hide(struct module *mod);
 void ki_orc_point(struct module *mod);
@@ -106,6 +113,7 @@ void ki_orc_show(struct module *mod);
 const struct exception_table_entry *ki_extable_find(struct module *owner, unsigned long addr);
 void ki_extable_put(u32 first, unsigned long base, const struct ki_ex_row *rows, u32 n);
 void ki_extable_clear(u32 first, u32 n, unsigned long end);
+void ki_extable_lower(u32 first, u32 n, unsigned long end);
 int ki_extable_prepare(struct module *mod, unsigned long heap_start, unsigned long heap_end);
 void ki_extable_hide(struct module *mod);
 void ki_extable_point(struct module *mod);

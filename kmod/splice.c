@@ -98,6 +98,16 @@ static struct ki_piece *piece_new(struct ki_session *s, const struct ki_chunk *c
 	return p;
 }
 
+/* What a piece needs beside itself. */
+static u16 complete_piece(struct ki_piece *p)
+{
+	if (p->kind == KI_CHUNK_REPLACE && ki_verify_callee(p->target, &p->owner))
+		return KI_R_MODULE_GOING;
+	if (p->where == KI_RETURNED)
+		return ki_return_take(p->win, p->insn, &p->back);
+	return KI_R_OK;
+}
+
 static int make_pieces(struct ki_job *j)
 {
 	u32 i;
@@ -105,6 +115,7 @@ static int make_pieces(struct ki_job *j)
 	for (i = 0; i < j->req->nchunks; i++) {
 		struct ki_win *w = j->wins[j->chunks[i].window];
 		struct ki_piece *p = piece_new(j->session, &j->chunks[i]);
+		u16 reason;
 
 		if (!p)
 			return ki_refuse(&j->req->reason, KI_R_NO_MEMORY);
@@ -114,8 +125,11 @@ static int make_pieces(struct ki_job *j)
 		j->pieces[i] = p;
 		if (j->longs)
 			swap(p->more, j->longs[i]);
-		if (p->kind == KI_CHUNK_REPLACE && ki_verify_callee(p->target, &p->owner))
-			return ki_refuse(&j->req->reason, KI_R_MODULE_GOING);
+		reason = complete_piece(p);
+		if (reason) {
+			j->chunks[i].reason = reason;
+			return ki_refuse(&j->req->reason, reason);
+		}
 		j->chunks[i].id = p->id;
 	}
 	return 0;
@@ -153,12 +167,15 @@ static int build_patches(struct ki_job *j)
 {
 	u32 i;
 
+	ki_fill_decide(j->changes, j->nchanges);
 	for (i = 0; i < j->nchanges; i++) {
 		struct ki_change *c = &j->changes[i];
 		u16 reason;
 
 		if (ki_patch_build(c->group, false, &c->patch, &reason))
 			return refuse_group(j, c->group, reason);
+		if (c->group->fill && !c->patch.filled)
+			ki_fill_stop(j->changes, j->nchanges);
 		cond_resched();
 	}
 	return 0;

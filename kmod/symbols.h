@@ -24,6 +24,7 @@
 	X(ftrace_location_range)                                                                   \
 	X(alternatives_text_reserved)                                                              \
 	X(get_kprobe)                                                                              \
+	X(idle_task)                                                                               \
 	X(per_cpu_ptr_to_phys)                                                                     \
 	X(__module_address)
 

@@ -14,7 +14,8 @@
  *
  * Bytes that nobody executes, a bounce's before its jmp rel8 leads there, get no breakpoint and are
  * written whole in step 4. While a bounce is in use, only its target changes, like a springboard's.
- * Where the springboard is an int3, step 5 writes it again.
+ * Where the springboard is an int3, step 5 writes it again. Where one of ours stands for good
+ * (returns.c) nothing is written: only where it leads changes.
  *
  * If we die: nothing between 2 and 5 can fail. All memory is there before 1, every byte was
  * compared before 2, and no step can be interrupted by a signal. A panic in between leaves
@@ -29,7 +30,8 @@
  * stay there for ever.
  *
  * A window whose first instruction is as long as its springboard has no such inner place and needs
- * no wait; neither does taking a direct springboard out.
+ * no wait; neither does taking a direct springboard out; nor a springboard that traps at its inner
+ * places (fill.c).
  *
  * kprobes keep what stood at their place when they were registered, and write it back or run it
  * later. So no kprobe, armed or not, may be where we write, nor so near before it that its own
@@ -184,12 +186,18 @@ static void poke_tails(const struct ki_swap *v, u32 n)
 	finish_pokes();
 }
 
+/* Somebody may come by, and there is something to be written. */
+static bool is_entered(const struct ki_swap *s)
+{
+	return s->via && s->len;
+}
+
 static void poke_first_bytes(const struct ki_swap *v, u32 n)
 {
 	u32 i;
 
 	for (i = 0; i < n; i++) {
-		if (v[i].via)
+		if (is_entered(&v[i]))
 			poke(v[i].addr, v[i].then, 1);
 		cond_resched();
 	}
@@ -203,7 +211,7 @@ static bool poke_breakpoints(const struct ki_swap *v, u32 n)
 	u32 i;
 
 	for (i = 0; i < n; i++) {
-		if (v[i].via)
+		if (is_entered(&v[i]))
 			poke(v[i].addr, &int3, 1);
 		wait |= v[i].wait;
 		cond_resched();
@@ -240,10 +248,11 @@ static int prepare_traps(const struct ki_swap *v, u32 n, struct ki_trap_change *
 
 	for (i = 0; more && stay && i < n; i++) {
 		if (v[i].via)
-			more->v[more->n++] = (struct ki_trap){v[i].addr, v[i].via};
+			more->v[more->n++] = (struct ki_trap){v[i].addr, v[i].via, v[i].late};
 		cond_resched();
-		if (v[i].len == 1)
-			stay->v[stay->n++] = (struct ki_trap){v[i].addr, v[i].trap ? v[i].via : 0};
+		if (v[i].len <= 1)
+			stay->v[stay->n++] =
+				(struct ki_trap){v[i].addr, v[i].trap ? v[i].via : 0, v[i].late};
 	}
 	if (more && stay)
 		err = ki_trap_prepare(more, stay, out);

@@ -4,7 +4,9 @@
  *
  * While a window is being written, its first byte is an int3; where there is no room for a jump,
  * it stays one. Whoever comes by is sent into the patch: the patch does what the original does,
- * so nobody waits and nothing is emulated.
+ * so nobody waits, and nothing is emulated but the return of a way back that is left over
+ * (returns.c). Inside a springboard, at the places of filled ones (fill.c), there may be an invalid
+ * opcode instead of an int3.
  *
  * One table holds all breakpoints, those that stay and those of the change in progress. It is
  * published before the first breakpoint is written, and the next one, without what was only
@@ -21,6 +23,8 @@
 #include <linux/ptrace.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
+#include <asm/text-patching.h>
+#include <asm/trapnr.h>
 
 #include "ki.h"
 
@@ -31,7 +35,7 @@ struct ki_trap_change {
 
 static struct ki_traps *ki_traps; /* NULL: none */
 
-static unsigned long trap_via(unsigned long addr)
+static const struct ki_trap *find_trap(unsigned long addr)
 {
 	const struct ki_traps *t = smp_load_acquire(&ki_traps);
 	u32 lo = 0, hi = t ? t->n : 0;
@@ -40,26 +44,39 @@ static unsigned long trap_via(unsigned long addr)
 		u32 mid = (lo + hi) / 2;
 
 		if (t->v[mid].addr == addr)
-			return t->v[mid].via;
+			return &t->v[mid];
 		if (t->v[mid].addr < addr)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	return 0;
+	return NULL;
+}
+
+static atomic64_t ki_late;
+
+u64 ki_trap_late(void)
+{
+	return atomic64_read(&ki_late);
 }
 
 static int ki_trap_notify(struct notifier_block *nb, unsigned long val, void *data)
 {
 	struct die_args *args = data;
-	unsigned long via;
+	bool opcode = val == DIE_TRAP && args->trapnr == X86_TRAP_UD;
+	const struct ki_trap *t;
 
-	if (val != DIE_INT3 || user_mode(args->regs))
+	if ((val != DIE_INT3 && !opcode) || user_mode(args->regs))
 		return NOTIFY_DONE;
-	via = trap_via(args->regs->ip - 1);
-	if (!via)
+	t = find_trap(args->regs->ip - (opcode ? 0 : 1));
+	if (!t || (opcode && !t->late))
 		return NOTIFY_DONE;
-	args->regs->ip = via;
+	if (t->late)
+		atomic64_inc(&ki_late);
+	if (t->via == KI_TRAP_RETURN)
+		int3_emulate_ret(args->regs);
+	else
+		args->regs->ip = t->via;
 	return NOTIFY_STOP;
 }
 

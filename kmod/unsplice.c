@@ -8,7 +8,7 @@
  * chunks go on, and they can be taken out when the other tool has gone (session.c: orphans).
  */
 #include <linux/mm.h>
-#include <linux/sched.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
 
@@ -246,10 +246,23 @@ static int mark(struct ki_session *s, const u32 *ids, u32 n)
 	return -ENOENT;
 }
 
+/* Who is being killed need not get memory: his session ends. */
+static u32 *take_ids(const struct ki_unsplice *req, int *err)
+{
+	u32 *ids;
+
+	do {
+		cond_resched();
+		*err = 0;
+		ids = ki_take_array(req->ids, req->count, sizeof(*ids), err);
+	} while (*err == -ENOMEM && !fatal_signal_pending(current));
+	return ids;
+}
+
 int ki_unsplice(struct ki_session *s, struct ki_unsplice *req)
 {
 	u32 *ids, stuck = ki_stuck;
-	int err = 0;
+	int err;
 
 	req->reason = KI_R_OK;
 	if (req->flags == KI_UNSPLICE_ALL && !req->count && !req->ids) {
@@ -262,7 +275,7 @@ int ki_unsplice(struct ki_session *s, struct ki_unsplice *req)
 		return ki_refuse(&req->reason, KI_R_BAD_REQUEST);
 	if (req->count > KI_BATCH_CHUNKS)
 		return ki_refuse(&req->reason, KI_R_TOO_MANY);
-	ids = ki_take_array(req->ids, req->count, sizeof(*ids), &err);
+	ids = take_ids(req, &err);
 	if (!ids)
 		return err;
 	sort(ids, req->count, sizeof(*ids), by_id, NULL);

@@ -370,8 +370,10 @@ static u16 check_copies(struct ki_verifier *v, struct ki_win *w)
 		reason = check_target(&want, w->flow[i]);
 		if (reason)
 			return reason;
-		if (at && at < ki_board_len(w->board))
+		if (at && at < ki_board_len(w->board)) {
 			w->wait = true;
+			w->inner |= 1 << (at - 1);
+		}
 		at += want.orig_len;
 	}
 	if (at < w->len && !(w->flow[i - 1] & KI_FLOW_ENDS))

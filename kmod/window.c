@@ -58,6 +58,7 @@ struct ki_win *ki_win_new(const struct ki_window *req, const struct ki_copy *cop
 	}
 	INIT_LIST_HEAD(&w->chunks);
 	INIT_LIST_HEAD(&w->more);
+	INIT_LIST_HEAD(&w->returns);
 	w->addr = req->addr;
 	w->bounce_at = req->bounce;
 	w->len = req->len;
@@ -173,6 +174,7 @@ void ki_piece_free(struct ki_piece *p)
 		return;
 	module_put(p->owner);
 	kvfree(p->more);
+	ki_return_put(p->back);
 	kfree(p);
 }
 

@@ -12,6 +12,7 @@ include test/guest/torture/torture.mk
 include test/guest/long/long.mk
 include test/guest/frames/frames.mk
 include test/guest/replace/replace.mk
+include test/guest/tail/tail.mk
 include test/guest/transfers/transfers.mk
 include test/guest/snippets/snippets.mk
 include test/fuzz/ioctl.mk
@@ -30,7 +31,7 @@ deps:
 # Each recipe line is its own make, so that the packages are there before anything is probed.
 check: deps
 	$(Q)$(MAKE) CI=1 check-build
-	$(Q)test/run.sh -j 2 test/suites.host test/suites.guest
+	$(Q)test/run.sh -j 2 test/suites.guest test/suites.host
 check-host: deps
 	$(Q)$(MAKE) CI=1 all unit-bins test-fuzz-host test-oracles && $(MAKE) CI=1 BUILD=asan unit-bins all
 	$(Q)test/run.sh test/suites.host
@@ -42,7 +43,7 @@ check-nightly: deps
 	$(Q)$(MAKE) CI=1 check-build
 	$(Q)$(MAKE) CI=1 kmod KERNEL=6.1-debug
 	$(Q)$(MAKE) CI=1 kmod KERNEL=6.1-debug KMOD_VARIANT=-fail KI_CFLAGS=-DKI_TEST_FAIL
-	$(Q)$(MAKE) CI=1 race-module KERNEL=6.1-debug
+	$(Q)for m in race replace frames mate; do $(MAKE) CI=1 $$m-module KERNEL=6.1-debug || exit 1; done
 	$(Q)test/run.sh -j 2 test/suites.nightly
 check-guest: deps
 	$(Q)$(MAKE) CI=1 check-build
@@ -57,6 +58,7 @@ check-build: all unit-bins test-plugins test-progs $(GUEST_BIN) test-long test-t
 	$(Q)$(MAKE) kmod KERNEL=6.1 KMOD_VARIANT=-anycode KI_CFLAGS=-DKI_TEST_ANY_CODE
 	$(Q)$(MAKE) race-module KERNEL=6.1
 	$(Q)$(MAKE) replace-module KERNEL=6.1
+	$(Q)$(MAKE) tail-module KERNEL=6.1
 	$(Q)$(MAKE) kmod KERNEL=6.1 KMOD_VARIANT=-noorc KI_CFLAGS=-DKI_TEST_NO_ORC
 	$(Q)for k in 6.1 6.12; do $(MAKE) frames-module KERNEL=$$k || exit 1; done
 	$(Q)for k in $(TEST_KERNELS); do $(MAKE) mate-module KERNEL=$$k || exit 1; done

@@ -25,10 +25,10 @@ struct ki_program_options {
 };
 
 struct ki_program_totals {
-	uint64_t functions; /* symbols that have an address of their own */
-	uint64_t parsed;    /* those whose code is fully known: KI_FUNCTION_PARSED */
-	uint64_t
-		refused[64]; /* by enum ki_reason: functions in which nothing can be instrumented */
+	uint64_t functions;    /* symbols that have an address of their own */
+	uint64_t parsed;       /* those whose code is fully known: KI_FUNCTION_PARSED */
+	uint64_t refused[128]; /* by enum ki_reason: functions in which nothing can be instrumented
+				*/
 	uint64_t instructions, blocks, edges; /* edges: calls not included */
 	uint64_t calls, indirect_calls, tail_calls, indirect_tail_calls, returns, table_jumps;
 	uint64_t noreturn;		 /* functions that do not return */

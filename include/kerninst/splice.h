@@ -48,7 +48,10 @@ void ki_spans_free(struct ki_spans *s);
 const struct ki_span *ki_spans_at(const struct ki_spans *s, const struct ki_function *fn,
 				  uint64_t addr);
 
-/* Must the driver wait for tasks to leave the window when it is installed? */
+/*
+ * May tasks be where the window is written? Then the driver waits until they have left, or, in
+ * small requests, lets them trap.
+ */
 bool ki_span_waits(const struct ki_span *s, const struct ki_function *fn);
 
 /*
@@ -63,6 +66,8 @@ unsigned int ki_relocate(const struct ki_insn *in, const uint8_t *bytes, struct 
  *
  *  ENTRY	when the function is called
  *  EXIT	when it is left: at its returns and its jumps to other functions
+ *  EXIT_AFTER	when its caller gets control back: at its returns, and when the functions that it
+ *		jumps to have returned
  *  BLOCK	when a block is entered: GILK's pre-hook
  *  BLOCK_END	behind the last instruction of a block that control falls out of, before its branch,
  *		jump or return, if it ends in one: GILK's post-hook
@@ -86,6 +91,7 @@ enum ki_point_kind {
 	KI_POINT_CALLS,
 	KI_POINT_RETURNS,
 	KI_POINT_START,
+	KI_POINT_EXIT_AFTER,
 	KI_POINT_KINDS
 };
 
@@ -105,9 +111,9 @@ struct ki_place {
 };
 
 /*
- * The places of a point: as many as there are returns and tail jumps for EXIT, calls for CALLS and
- * RETURNS; one for all others. Code at the places of a point runs once whenever the point is
- * passed, and never else; where that cannot be had, the place has the reason.
+ * The places of a point: as many as there are returns and tail jumps for EXIT and EXIT_AFTER, calls
+ * for CALLS and RETURNS; one for all others. Code at the places of a point runs once whenever the
+ * point is passed, and never else; where that cannot be had, the place has the reason.
  *
  * ENTRY and BLOCK: the first instruction of the block that is in a window, provided that nothing
  * before it in the block could leave the block; else, for a block that only one edge leads to, that
@@ -117,8 +123,10 @@ struct ki_place {
  * A place behind a call is before the instruction that it returns to; if something else jumps there
  * too, it is refused with KI_R_RETURN_ENTERED. ENTRY and START are refused with
  * KI_R_ENTRY_REPEATED if something but calls leads there.
- * -EINVAL with KI_R_NOT_BOUNDARY for an address inside an instruction; KI_R_NO_SUCH_SIDE is the
- * reason of AFTER an instruction that nothing comes behind. Caller frees *out.
+ * EXIT_AFTER: at an indirect tail jump it is refused with KI_R_TAIL_UNKNOWN; at a direct one it is
+ * for the driver to say, when the plan is applied, whether it can be. -EINVAL with
+ * KI_R_NOT_BOUNDARY for an address inside an instruction; KI_R_NO_SUCH_SIDE is the reason of AFTER
+ * an instruction that nothing comes behind. Caller frees *out.
  */
 int ki_point_places(const struct ki_function *fn, const struct ki_spans *spans,
 		    const struct ki_point *pt, struct ki_place **out, size_t *count,
@@ -127,7 +135,8 @@ int ki_point_places(const struct ki_function *fn, const struct ki_spans *spans,
 /*
  * A point's name behind that of its function, which names an instrument together with its order:
  *
- *	:entry :exit :calls :returns	:block/N :block/N:post	:edge/N	+0x1c +0x1c:after
+ *	:entry :exit :exit:after :calls :returns	:block/N :block/N:post	:edge/N	+0x1c
+ *+0x1c:after
  *
  * and, if the order is not 0, "/ORDER" behind it. ":block/N:pre" and "+0x1c:before" are read too,
  * and decimal offsets. start: the function's address. Names are one to one: what is written is
@@ -209,7 +218,7 @@ size_t ki_plan_moved(const struct ki_plan *p);
 size_t ki_plan_windows(const struct ki_plan *p); /* distinct windows, hosts included */
 size_t ki_plan_hosts(const struct ki_plan *p); /* windows that are there only for others' bounces */
 size_t ki_plan_chunks(const struct ki_plan *p);
-/* Windows for which the driver waits until no task is where bytes change. */
+/* Windows for which the driver may have to wait until no task is where bytes change. */
 size_t ki_plan_waits(const struct ki_plan *p);
 
 /* Why the driver refused chunk id at the last ki_plan_apply: KI_R_OK if it did not. */
@@ -223,6 +232,12 @@ typedef bool ki_plan_progress(void *arg, size_t done, size_t all);
 
 /* Who is told of the progress of applying and removing; NULL: nobody. */
 void ki_plan_on_progress(struct ki_plan *p, ki_plan_progress *f, void *arg);
+
+/*
+ * How many windows one request may hold, instead of 4096: if there are more, fewer waits are
+ * needed, but other sessions wait longer for the driver.
+ */
+void ki_plan_batch(struct ki_plan *p, size_t windows);
 
 /*
  * Install a plan through the session of a live target: all of it or nothing. If the driver

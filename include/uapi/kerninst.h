@@ -71,6 +71,10 @@ struct ki_info {
 	__u64 skipped;	     /* out: hits skipped because the CPU was in a helper already */
 	__u32 globals;	     /* out: global variables there are */
 	__u32 globals_used;  /* out: of all sessions */
+	__u32 returns;	     /* out: ways back by KI_RETURNED that must stay, of all sessions */
+	__u32 leftovers;     /* out: those of them that nobody asks for any more */
+	__u64 filled;	     /* out: windows now whose springboard traps whoever was inside */
+	__u64 late;	     /* out: times that somebody was met there */
 };
 
 #define KI_FEATURE_COUNTER_ARENA 0x1	    /* counters beyond the kernel's per-CPU reserve */
@@ -258,11 +262,22 @@ struct ki_window {
 
 #define KI_WINDOW_UNBOARDED 0x1 /* of a group: no springboard is written */
 
-/* Where a chunk stands, seen from one displaced instruction. */
+/*
+ * Where a chunk stands, seen from one displaced instruction.
+ *
+ * KI_RETURNED is for tail jumps: direct ones, conditional or not, to the beginning of another
+ * function, with nothing on the stack but the return address. The function gets a return address
+ * of the driver's, and when it has come back there and these chunks have run, control goes to the
+ * caller. The driver follows the code that the jump leads to, and refuses what it cannot prove:
+ * that nothing there takes arguments on the stack, and that it does not come back to the jump
+ * without a return. Such a jump cannot be replaced at the same time. When such chunks are taken out
+ * while somebody is still to come back, the driver stays loaded until he has (ki_info.leftovers).
+ */
 enum ki_where {
-	KI_BEFORE, /* runs whenever the instruction is about to */
-	KI_AFTER,  /* runs when control goes on behind it: a branch that is not taken */
-	KI_TAKEN,  /* runs when a direct branch is taken, on its way to the target */
+	KI_BEFORE,   /* runs whenever the instruction is about to */
+	KI_AFTER,    /* runs when control goes on behind it: a branch that is not taken */
+	KI_TAKEN,    /* runs when a direct branch is taken, on its way to the target */
+	KI_RETURNED, /* runs when the function that a tail jump went to has returned */
 	KI_WHERES
 };
 
@@ -314,7 +329,8 @@ struct ki_chunk {
  * window or chunk carries its reason, and `reason` is that of the first.
  *
  * Returns when every CPU runs the new code. May take a second: if a springboard or a bounce covers
- * places between instructions, the driver waits until no task can be there.
+ * places between instructions, the driver waits until no task can be there; or, in small requests,
+ * if it can, it sees to it that such a task traps and goes on in the patch.
  */
 struct ki_splice {
 	__u32 size;
@@ -360,7 +376,7 @@ struct ki_unsplice {
 #else
 #define KI_ASSERT_SIZE(type, bytes) _Static_assert(sizeof(struct type) == (bytes), #type)
 #endif
-KI_ASSERT_SIZE(ki_info, 104);
+KI_ASSERT_SIZE(ki_info, 128);
 KI_ASSERT_SIZE(ki_read, 32);
 KI_ASSERT_SIZE(ki_reserved_row, 24);
 KI_ASSERT_SIZE(ki_reserved, 40);

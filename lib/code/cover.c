@@ -9,9 +9,10 @@
  */
 #include "code/facts.h"
 
+/* A set of reasons is one word. Text has only the first of them by itself, up to NO_PERCPU. */
 #define REASONS 64
 
-_Static_assert(KI_R_COUNT <= REASONS, "a set of reasons is one word");
+_Static_assert(KI_R_NO_PERCPU < REASONS, "reasons of rows are in the set");
 
 struct sweep {
 	struct ki_covers *out;
@@ -75,7 +76,7 @@ static int sweep(const struct ki_reserved_row *rows, size_t n, unsigned int only
 	for (size_t i = 0; !ret && i < n; i++) {
 		uint32_t reason = rows[i].reason;
 
-		if (reason == KI_R_OK || reason >= KI_R_COUNT)
+		if (reason == KI_R_OK || reason >= REASONS)
 			continue;
 		if (only ? reason != only : ki_row_is_site(&rows[i]))
 			continue;

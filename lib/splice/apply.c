@@ -19,9 +19,6 @@
 
 #include "splice/plan.h"
 
-#define BATCH_WINDOWS 4096 /* of one request, hosts not counted */
-#define BATCH_CHUNKS  8192
-
 /* Chunks on their way in, in order of their windows' addresses. */
 struct todo {
 	struct ki_plan *plan;
@@ -135,10 +132,10 @@ static bool together(const struct ki_plan *p, uint32_t a, uint32_t b)
 /* Room for what the windows of one request and their company may be. */
 static size_t batch_room(const struct todo *t, size_t from)
 {
-	size_t room = 2 * (BATCH_WINDOWS + 1), groups = 0;
+	size_t room = 2 * (t->plan->batch + 1), groups = 0;
 	const struct plan_group *last = NULL;
 
-	for (size_t i = from; i < t->n && groups < BATCH_WINDOWS; i++) {
+	for (size_t i = from; i < t->n && groups < t->plan->batch; i++) {
 		const struct plan_group *g =
 			group_of(t->plan, t->plan->chunks.v[t->ids[i]].c.window);
 
@@ -157,12 +154,12 @@ static int batch_measure(const struct todo *t, size_t from, struct batch *b)
 	uint32_t n = 0, taken = 0;
 	size_t i = from, j;
 
-	for (; i < t->n && taken < BATCH_WINDOWS; i = j) {
+	for (; i < t->n && taken < p->batch; i = j) {
 		uint32_t w = p->chunks.v[t->ids[i]].c.window, company;
 
 		for (j = i; j < t->n && together(p, p->chunks.v[t->ids[j]].c.window, w); j++)
 			;
-		if (j - from > (i == from ? KI_BATCH_CHUNKS : BATCH_CHUNKS))
+		if (j - from > (i == from ? KI_BATCH_CHUNKS : 2 * p->batch))
 			break;
 		company = with_company(p, w, b->from + n);
 		n += company;
@@ -400,14 +397,14 @@ static int send_unsplice(int fd, const uint32_t *ids, uint32_t n, struct ki_err 
 static int take_out(struct ki_plan *p, int fd, const uint32_t *ids, size_t n,
 		    const struct ki_plan *listener, struct ki_err *err)
 {
-	uint32_t *out = malloc(BATCH_CHUNKS * sizeof(*out));
+	uint32_t *out = malloc(2 * p->batch * sizeof(*out));
 	size_t i = 0, first, count;
 	int ret = 0;
 
 	if (!out)
 		return ki_err_set(err, -ENOMEM, 0, "unsplice: out of memory");
 	while (!ret && i < n) {
-		for (first = i, count = 0; i < n && count < BATCH_CHUNKS; i++)
+		for (first = i, count = 0; i < n && count < 2 * p->batch; i++)
 			if (p->chunks.v[ids[i]].installed)
 				out[count++] = p->chunks.v[ids[i]].c.id;
 		if (count)
@@ -454,7 +451,7 @@ int ki_plan_apply_fd(struct ki_plan *p, int fd, bool drop, struct ki_err *err)
 	int ret;
 
 	ret = todo_gather(&t);
-	if (!ret && !drop && (t.n > BATCH_CHUNKS || p->windows.n > BATCH_WINDOWS))
+	if (!ret && !drop && (t.n > 2 * p->batch || p->windows.n > p->batch))
 		ret = dry_run(&t);
 	if (!ret)
 		ret = install(&t, drop);

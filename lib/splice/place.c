@@ -27,6 +27,9 @@ static bool is_call(const struct ki_insn *in)
 /* Whether the instruction has this side, whatever may be in the way. */
 static bool has_side(const struct ki_insn *in, enum ki_where where)
 {
+	if (where == KI_RETURNED)
+		return in->kind == KI_INSN_JCC || in->kind == KI_INSN_LOOP ||
+		       in->kind == KI_INSN_JMP;
 	switch (in->kind) {
 	case KI_INSN_JCC:
 	case KI_INSN_LOOP:
@@ -58,6 +61,8 @@ static bool flags_live_at(const struct ki_function *fn, uint64_t target)
 
 static bool flags_live(const struct ki_function *fn, const struct ki_insn *in, enum ki_where where)
 {
+	if (where == KI_RETURNED)
+		return true; /* what another function leaves in them is not known */
 	if (where == KI_TAKEN)
 		return flags_live_at(fn, in->target);
 	if (where == KI_BEFORE)

@@ -13,7 +13,10 @@
 int ki_plan_new(struct ki_plan **out)
 {
 	*out = calloc(1, sizeof(**out));
-	return *out ? 0 : -ENOMEM;
+	if (!*out)
+		return -ENOMEM;
+	(*out)->batch = PLAN_BATCH;
+	return 0;
 }
 
 void ki_plan_free(struct ki_plan *p)
@@ -313,6 +316,13 @@ void ki_plan_on_progress(struct ki_plan *p, ki_plan_progress *f, void *arg)
 {
 	p->progress = f;
 	p->progress_arg = arg;
+}
+
+void ki_plan_batch(struct ki_plan *p, size_t windows)
+{
+	p->batch = windows < PLAN_BATCH_MOST ? windows : PLAN_BATCH_MOST;
+	if (!p->batch)
+		p->batch = 1;
 }
 
 size_t ki_plan_chunks(const struct ki_plan *p)

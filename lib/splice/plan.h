@@ -44,12 +44,16 @@ struct ki_plan {
 	size_t hosts; /* windows without a chunk */
 	ki_vec(struct ki_copy) copies;
 	ki_vec(struct plan_chunk) chunks;
+	size_t batch;  /* windows of one request, hosts not counted; twice as many chunks */
 	ki_vec(struct plan_code) codes;
 	uint32_t *map; /* open hash of window address -> index + 1, 0: free */
 	size_t map_cap;
 	ki_plan_progress *progress;
 	void *progress_arg;
 };
+
+#define PLAN_BATCH	4096
+#define PLAN_BATCH_MOST (KI_BATCH_WINDOWS / 2 - 1) /* each may bring a host */
 
 /* The plan's next chunk, at a place: its window is in the plan, it is not counted yet. */
 int ki_plan_prepare(struct ki_plan *p, const struct ki_function *fn, const struct ki_spans *spans,

@@ -190,6 +190,30 @@ static int find_exits(struct search *s)
 	return ret;
 }
 
+/* The same, at a jump: when what it leads to has returned. */
+static struct ki_place behind_exit(const struct ki_ground *g, const struct ki_edge *e)
+{
+	struct ki_place at;
+
+	if (e->kind == KI_EDGE_RETURN)
+		return ki_edge_place(g, e);
+	at = ki_place_side(g, e->insn, KI_RETURNED);
+	if (e->kind == KI_EDGE_TAIL_INDIRECT && at.reason == KI_R_NO_SUCH_SIDE)
+		at.reason = KI_R_TAIL_UNKNOWN;
+	return at;
+}
+
+static int find_exits_after(struct search *s)
+{
+	const struct ki_function *fn = s->g.fn;
+	int ret = 0;
+
+	for (uint32_t e = 0; !ret && e < fn->nedges; e++)
+		if (ki_edge_leaves(fn, &fn->edges[e]))
+			ret = found(s, behind_exit(&s->g, &fn->edges[e]));
+	return ret;
+}
+
 /* Calls, but not the one that ftrace writes at its site. */
 static int find_calls(struct search *s)
 {
@@ -235,11 +259,17 @@ int ki_point_places(const struct ki_function *fn, const struct ki_spans *spans,
 		    struct ki_err *err)
 {
 	static int (*const finders[KI_POINT_KINDS])(struct search *) = {
-		[KI_POINT_ENTRY] = find_entry,	       [KI_POINT_EXIT] = find_exits,
-		[KI_POINT_BLOCK] = find_this_block,    [KI_POINT_INSN] = find_insn,
-		[KI_POINT_BLOCK_END] = find_block_end, [KI_POINT_AFTER] = find_insn,
-		[KI_POINT_EDGE] = find_edge,	       [KI_POINT_CALLS] = find_calls,
-		[KI_POINT_RETURNS] = find_calls,       [KI_POINT_START] = find_start,
+		[KI_POINT_ENTRY] = find_entry,
+		[KI_POINT_EXIT] = find_exits,
+		[KI_POINT_BLOCK] = find_this_block,
+		[KI_POINT_INSN] = find_insn,
+		[KI_POINT_BLOCK_END] = find_block_end,
+		[KI_POINT_AFTER] = find_insn,
+		[KI_POINT_EDGE] = find_edge,
+		[KI_POINT_CALLS] = find_calls,
+		[KI_POINT_RETURNS] = find_calls,
+		[KI_POINT_START] = find_start,
+		[KI_POINT_EXIT_AFTER] = find_exits_after,
 	};
 	struct search s = {.g = {fn, spans}, .pt = pt, .err = err};
 	int ret = -EINVAL;

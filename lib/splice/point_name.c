@@ -22,6 +22,7 @@ static const struct form {
 } forms[] = {
 	{":entry", "", KI_POINT_ENTRY, NO_NUMBER},
 	{":exit", "", KI_POINT_EXIT, NO_NUMBER},
+	{":exit", ":after", KI_POINT_EXIT_AFTER, NO_NUMBER},
 	{":calls", "", KI_POINT_CALLS, NO_NUMBER},
 	{":returns", "", KI_POINT_RETURNS, NO_NUMBER},
 	{":block/", "", KI_POINT_BLOCK, BLOCK_NUMBER},

@@ -75,13 +75,17 @@ static void session_begin(struct session *s)
 {
 	struct ki_info info = {.size = sizeof(info)};
 	struct ki_counters counters = {.size = sizeof(counters), .count = COUNTERS};
+	struct ki_globals globals = {.size = sizeof(globals), .count = 2};
 
 	memset(s, 0, sizeof(*s));
 	s->fd = device_open();
-	if (ioctl(s->fd, KI_IOC_INFO, &info) || ioctl(s->fd, KI_IOC_COUNTERS, &counters))
+	if (ioctl(s->fd, KI_IOC_INFO, &info) || ioctl(s->fd, KI_IOC_COUNTERS, &counters) ||
+	    ioctl(s->fd, KI_IOC_GLOBALS, &globals))
 		wrong("a new session is refused: %s", strerror(errno));
 	s->first_counter = counters.first;
 	s->ncounters = COUNTERS;
+	s->first_global = globals.first;
+	s->global_bytes = info.globals * 8ull;
 	s->map_bytes = (uint64_t)info.cpus * info.counter_bytes;
 }
 
@@ -328,7 +332,8 @@ static bool nothing_left(struct ki_info *info)
 	if (ioctl(fd, KI_IOC_INFO, info))
 		wrong("INFO is refused: %s", strerror(errno));
 	close(fd);
-	return info->sessions == 1 && !info->windows && !info->counters_used && !info->heap_used;
+	return info->sessions == 1 && !info->windows && !info->counters_used &&
+	       !info->globals_used && !info->heap_used && !info->returns;
 }
 
 static void check_leaks(void)
@@ -338,9 +343,10 @@ static void check_leaks(void)
 
 	for (ms = 0; !nothing_left(&info) && ms < LEAK_WAIT_MS; ms += 10)
 		sleep_ms(10);
-	printf("left after %u ms: %u sessions, %u windows, %u counters, %llu bytes of patches\n",
+	printf("left after %u ms: %u sessions, %u windows, %u counters, %llu bytes of patches, "
+	       "%u ways back\n",
 	       ms, info.sessions - 1, info.windows, info.counters_used,
-	       (unsigned long long)info.heap_used);
+	       (unsigned long long)info.heap_used, info.returns);
 	if (!nothing_left(&info))
 		wrong("something is left over");
 	if (!corpus_text_intact())
@@ -350,9 +356,10 @@ static void check_leaks(void)
 /* ---- the report ---- */
 
 static const char *const op_names[OPS] = {
-	[OP_INFO] = "INFO",	    [OP_READ] = "READ",	    [OP_RESERVED] = "RESERVED",
-	[OP_COUNTERS] = "COUNTERS", [OP_SPLICE] = "SPLICE", [OP_UNSPLICE] = "UNSPLICE",
-	[OP_MMAP] = "mmap",	    [OP_FILE] = "file",	    [OP_UNKNOWN] = "unknown",
+	[OP_INFO] = "INFO",	    [OP_READ] = "READ",	       [OP_RESERVED] = "RESERVED",
+	[OP_COUNTERS] = "COUNTERS", [OP_SPLICE] = "SPLICE",    [OP_UNSPLICE] = "UNSPLICE",
+	[OP_MMAP] = "mmap",	    [OP_FILE] = "file",	       [OP_UNKNOWN] = "unknown",
+	[OP_GLOBALS] = "GLOBALS",   [OP_LONG] = "SPLICE long",
 };
 
 static void report(void)
@@ -361,7 +368,7 @@ static void report(void)
 	int i;
 
 	for (i = 0; i < OPS; i++) {
-		printf("%-10s %8lu calls %8lu accepted\n", op_names[i], tally->calls[i],
+		printf("%-11s %8lu calls %8lu accepted\n", op_names[i], tally->calls[i],
 		       tally->accepted[i]);
 		accepted += tally->accepted[i];
 	}

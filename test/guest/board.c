@@ -4,16 +4,16 @@
  *
  *	board FUNCTION SPEC...
  *
- * SPEC is KIND:OFFSET:COUNT[:BOUNCE]: a window of COUNT instructions at FUNCTION+OFFSET; KIND is
- * jmp, trap, bounce (at FUNCTION+BOUNCE), or host: a jmp window without a chunk. Each other one
- * gets a counter at its first instruction. The requests are the driver's own, so windows can be
+ * SPEC is KIND:OFFSET:COUNT[:BOUNCE[:GROUP]]: a window of COUNT instructions at FUNCTION+OFFSET;
+ * KIND is jmp, trap, bounce (at FUNCTION+BOUNCE), or host: a jmp window without a chunk. Each other
+ * one gets a counter at its first instruction. The requests are the driver's own, so windows can be
  * asked for that the planner would not choose.
  *
  * Then it reads commands, one a line, and answers each with a line "COMMAND ERRNO REASON":
  *	in, out		install all windows in one request; take all out
  *	more, less	a second chunk in each window: its patch is built anew; take these out
  *	count		answers "count N..." : each window's counter
- *	info		answers "info WINDOWS HEAP WAITS": of the driver
+ *	info		answers "info WINDOWS HEAP WAITS LATE FILLED": of the driver
  */
 #include <errno.h>
 #include <stdio.h>
@@ -62,11 +62,11 @@ static void widen(struct ki_window *w, const uint8_t *behind, const uint8_t *end
 static void parse(struct spec *s, const char *text, const struct ki_function *fn)
 {
 	static const char *const kinds[] = {"jmp", "bounce", "trap", "host"};
-	unsigned int off = 0, count = 0, bounce = 0, board = 0;
+	unsigned int off = 0, count = 0, bounce = 0, board = 0, group = 0;
 	const struct ki_insn *in;
 	char kind[8] = "";
 
-	if (sscanf(text, "%7[a-z]:%u:%u:%u", kind, &off, &count, &bounce) < 3)
+	if (sscanf(text, "%7[a-z]:%u:%u:%u:%u", kind, &off, &count, &bounce, &group) < 3)
 		die(text, NULL);
 	while (board < 4 && strcmp(kind, kinds[board]))
 		board++;
@@ -75,6 +75,7 @@ static void parse(struct spec *s, const char *text, const struct ki_function *fn
 		die(text, NULL);
 	s->host = board == 3;
 	s->w.addr = in->addr;
+	s->w.group = group;
 	s->w.board = s->host ? KI_BOARD_JMP : board;
 	s->w.bounce = board == KI_BOARD_BOUNCE ? fn->start + bounce : 0;
 	for (; count--; in++) {
@@ -173,8 +174,9 @@ static void print_info(void)
 
 	if (ioctl(fd, KI_IOC_INFO, &info))
 		exit(2);
-	printf("info %u %llu %llu\n", info.windows, (unsigned long long)info.heap_used,
-	       (unsigned long long)info.waits);
+	printf("info %u %llu %llu %llu %llu\n", info.windows, (unsigned long long)info.heap_used,
+	       (unsigned long long)info.waits, (unsigned long long)info.late,
+	       (unsigned long long)info.filled);
 }
 
 static bool obey(struct ki_target *t, const char *word)

@@ -143,7 +143,7 @@ echo > $T/trace
 # ---- kprobes inside functions ----
 L=ki_mate:ki_mate_leap # windows: [+5, +10) cmp je; [+10] add; [+12, +21) lea imul mov ret
 W=ki_mate:ki_mate_work
-refused() { "$ki" stat -q -m blocks "$1" -- true 2>&1 > /dev/null | grep -o "another tool's" | head -n 1; }
+refused() { "$ki" stat -q --no-move -m blocks "$1" -- true 2>&1 > /dev/null | grep -o "another tool's" | head -n 1; }
 optimized() { grep "ki_mate_leap+0x$1 .*OPTIMIZED" /sys/kernel/debug/kprobes/list; }
 export -f optimized
 export L
@@ -217,7 +217,7 @@ is "load: results" "$(cat /tmp/c)" "$want"
 # ---- CPUs, suspend ----
 cycle() { # other windows come and go meanwhile
 	for _ in 1 2 3; do
-		"$ki" stat -q -m blocks do_sys_openat2 link_path_walk -- true > /dev/null &
+		"$ki" stat -q --no-move -m blocks do_sys_openat2 link_path_walk -- true > /dev/null &
 		echo 0 > /sys/devices/system/cpu/cpu1/online
 		echo 1 > /sys/devices/system/cpu/cpu1/online
 		wait $!

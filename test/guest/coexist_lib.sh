@@ -45,7 +45,7 @@ last_hits() { cat /tmp/probe_hits; } # when it has gone
 # inside FUNCTIONS SHELL: run it while all blocks of the functions carry counters
 inside() {
 	# shellcheck disable=SC2086
-	"$ki" stat -q --json -m blocks -o /tmp/inside.json $1 -- bash -c "$2"
+	"$ki" stat -q --json --no-move -m blocks -o /tmp/inside.json $1 -- bash -c "$2"
 }
 
 # How often the function was entered, by the last `inside`.

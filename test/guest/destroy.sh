@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Liveness proved by destruction: what is reported dead is overwritten under load, at random
 # points of every function that can be touched; nothing changes.
+#
+# usage: test/guest/destroy.sh [SEED [STEP [POINTS]]]: POINTS of every STEPth function (2 of all)
 . "$(dirname "$0")/lib.sh"
-seed=${1:-$RANDOM} step=${2:-1}
+seed=${1:-$RANDOM} step=${2:-1} points=${3:-2}
 insmod "$top/build/kmod/$(uname -r)-anycode/kerninst.ko"
 start
 "$top/build/test/destroy" 1 1 1 "id -u" __x64_sys_geteuid > /tmp/lied 2>&1
@@ -11,7 +13,7 @@ is "something alive is destroyed: exit status" $? 1
 ok "and that is noticed" grep -q "results have changed" /tmp/lied
 sed 's/^/# /' /tmp/lied
 echo "# seed $seed"
-"$top/build/test/destroy" "$seed" 2 "$step" "$top/test/guest/destroy_load.sh" > /tmp/destroyed 2> /tmp/words
+"$top/build/test/destroy" "$seed" "$points" "$step" "$top/test/guest/destroy_load.sh" > /tmp/destroyed 2> /tmp/words
 status=$?
 sed 's/^/# /' /tmp/words /tmp/destroyed
 is "the results are what they were: exit status" $status 0

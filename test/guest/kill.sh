@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# kill -9 of the tool at random moments, 50 times, under load: the text comes back by itself.
+# kill -9 of the tool at random moments, TIMES (50), under load: the text comes back by itself.
 #
 # usage: test/guest/kill.sh [SEED [TIMES [LONGEST]]]: LONGEST seconds until a kill (2)
 . "$(dirname "$0")/lib.sh"

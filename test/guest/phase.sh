@@ -1,9 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# 1,000 toggles at pseudo-random phase against a load, interrupts landing on exact instructions
-# (icount, one CPU, preempt=full): the instrument that crashes a driver without the wait.
+# Toggles at pseudo-random phase against a load, interrupts landing on exact instructions (icount,
+# one CPU, preempt=full): the instrument that crashes a driver without the wait.
+#
+# usage: test/guest/phase.sh [SEED [CYCLES]]: each is on and off
 . "$(dirname "$0")/lib.sh"
+seed=${1:-1} cycles=${2:-500}
 start
-ok "1,000 toggles (500 on, 500 off) with the wait" "$top/build/test/toggle" -w -p -s "${1:-1}" 500 vfs_read ksys_read
-ok "1,000 toggles without" "$top/build/test/toggle" -p -s "${1:-1}" 500 vfs_read
+ok "on and off $cycles times with the wait" "$top/build/test/toggle" -w -p -s "$seed" "$cycles" vfs_read ksys_read
+ok "on and off $cycles times without" "$top/build/test/toggle" -p -s "$seed" "$cycles" vfs_read
 finish

@@ -3,7 +3,7 @@
 # Tasks held where springboards come and go (test/guest/race.sh), with our driver or with one built
 # without the wait, which must be seen to fail. Runs on the host.
 #
-# usage: test/guest/race_host.sh wait|no-wait [KERNEL]
+# usage: test/guest/race_host.sh wait|no-wait [KERNEL [PART...]]	parts: see race.sh
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 mode=$1 kernel=${2:-6.1}
@@ -13,6 +13,8 @@ wait) make -s kmod KERNEL="$kernel" ;;
 no-wait) make -s kmod KERNEL="$kernel" KMOD_VARIANT=-nowait KI_CFLAGS=-DKI_TEST_NO_WAIT ;;
 *) exit 2 ;;
 esac || exit 1
+timeout=900
+[[ $kernel != *-debug ]] || timeout=1800
 # CPU 1 is for the race alone: what else waits there would wait behind the held task.
 exec vm/run --kernel "$kernel" --no-module --cpus 2 --thread single \
-	--append "preempt=full isolcpus=managed_irq,domain,1" --timeout 500 -- test/guest/race.sh "$mode"
+	--append "preempt=full isolcpus=managed_irq,domain,1" --timeout $timeout -- test/guest/race.sh "$mode" "${@:3}"

@@ -2,10 +2,11 @@
 /*
  * toggle: install and remove windows, again and again, while something else runs over them.
  *
- *	toggle [-w] [-p] [-s SEED] CYCLES FUNCTION...
+ *	toggle [-w|-f] [-p] [-s SEED] CYCLES FUNCTION...
  *
- * Takes up to WINDOWS windows of the functions: those that need no wait, or with -w those that
- * do. With -p it brings its own load, a thread that reads /dev/zero, and lets it run for
+ * Takes up to WINDOWS windows of the functions: those that need no wait, with -w those that do,
+ * with -f those whose springboard the driver can fill, so that it waits for nobody.
+ * With -p it brings its own load, a thread that reads /dev/zero, and lets it run for
  * 100,000 + random(0..4095) ns before each change, so that the change meets it at every phase.
  * The load stops by itself soon after: the wait then passes in idle time, which costs nothing
  * under -icount. At the end the counters must have gone up.
@@ -16,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -28,8 +30,11 @@ struct toggle {
 	struct ki_plan *plan;
 	uint32_t first; /* counter */
 	uint32_t count; /* windows */
-	bool wait;
+	int kind;
 };
+
+enum { NO_WAIT, FILLED, WAIT };
+static const char *const kinds[] = {"no wait needed", "filled", "with the wait"};
 
 static void die(const char *what, const struct ki_err *err)
 {
@@ -37,10 +42,17 @@ static void die(const char *what, const struct ki_err *err)
 	exit(1);
 }
 
-/* Is there an instruction boundary inside the springboard? */
-static bool needs_wait(const struct ki_function *fn, const struct ki_span *s)
+/* The last instruction boundary inside the springboard: none, any, before its fourth byte. */
+static int kind_of(const struct ki_function *fn, const struct ki_span *s)
 {
-	return s->count > 1 && fn->insns[s->first].len < 5;
+	int kind = NO_WAIT;
+
+	for (uint32_t i = 0, at = 0; i < s->count; i++) {
+		at += fn->insns[s->first + i].len;
+		if (i + 1 < s->count && at < 5)
+			kind = at < 4 ? FILLED : WAIT;
+	}
+	return kind;
 }
 
 static void add_function(struct toggle *t, const char *name)
@@ -59,7 +71,7 @@ static void add_function(struct toggle *t, const char *name)
 		struct ki_code code;
 		uint32_t id;
 
-		if (s->board != KI_BOARD_JMP || needs_wait(fn, s) != t->wait)
+		if (s->board != KI_BOARD_JMP || kind_of(fn, s) != t->kind)
 			continue;
 		ki_snippet_count(&code, t->first + t->count, in->flags & KI_INSN_FLAGS_LIVE);
 		ki_err_clear(&err);
@@ -102,6 +114,20 @@ static void pause_at_random(void)
 	sleep_ns(100000 + rand() % 4096);
 }
 
+/* With all installed: has the driver filled them? Other sessions may have some too. */
+static void check_filled(const struct toggle *t)
+{
+	struct ki_info info = {.size = sizeof(info)};
+
+	if (t->kind != FILLED)
+		return;
+	if (ioctl(ki_target_fd(t->target), KI_IOC_INFO, &info) || info.filled < t->count) {
+		fprintf(stderr, "toggle: of %u windows %llu are filled\n", t->count,
+			(unsigned long long)info.filled);
+		exit(1);
+	}
+}
+
 static void run(struct toggle *t, long cycles, bool phase)
 {
 	struct ki_err err = {0};
@@ -109,6 +135,7 @@ static void run(struct toggle *t, long cycles, bool phase)
 	for (long i = 0; i < cycles; i++) {
 		if (ki_plan_apply(t->plan, t->target, true, &err))
 			die("apply", &err);
+		check_filled(t);
 		if (phase)
 			pause_at_random();
 		if (ki_plan_remove(t->plan, t->target, &err))
@@ -118,7 +145,15 @@ static void run(struct toggle *t, long cycles, bool phase)
 	}
 }
 
-static int report(struct toggle *t, long cycles)
+static double now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec + ts.tv_nsec * 1e-9;
+}
+
+static int report(struct toggle *t, long cycles, double seconds)
 {
 	struct ki_counter_map *map;
 	struct ki_err err = {0};
@@ -129,8 +164,8 @@ static int report(struct toggle *t, long cycles)
 	for (uint32_t i = 0; i < t->count; i++)
 		total += ki_counter_read(map, t->first + i);
 	ki_counter_map_close(map);
-	printf("toggle: %ld cycles of %u windows (%s), %llu hits\n", cycles, t->count,
-	       t->wait ? "with the wait" : "no wait needed", (unsigned long long)total);
+	printf("toggle: %ld cycles of %u windows (%s), %llu hits, %.1f ms a cycle\n", cycles,
+	       t->count, kinds[t->kind], (unsigned long long)total, seconds * 1e3 / cycles);
 	return total ? 0 : 1;
 }
 
@@ -139,12 +174,13 @@ int main(int argc, char **argv)
 	struct toggle t = {0};
 	struct ki_err err = {0};
 	bool phase = false;
+	double start;
 	pthread_t thread;
 	long cycles;
 	int c;
 
-	while ((c = getopt(argc, argv, "wps:")) != -1) {
-		t.wait |= c == 'w';
+	while ((c = getopt(argc, argv, "wfps:")) != -1) {
+		t.kind = c == 'w' ? WAIT : c == 'f' ? FILLED : t.kind;
 		phase |= c == 'p';
 		if (c == 's')
 			srand(atoi(optarg));
@@ -163,8 +199,9 @@ int main(int argc, char **argv)
 		add_function(&t, argv[optind++]);
 	if (!t.count)
 		die("no window of this kind", &err);
+	start = now();
 	run(&t, cycles, phase);
-	c = report(&t, cycles);
+	c = report(&t, cycles, now() - start);
 	ki_plan_free(t.plan);
 	ki_target_close(t.target);
 	return c;

@@ -1,12 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # usage: torture.sh [SEED [SECONDS [PART...]]]	parts: refuse once hot sessions context
+#        KI_FROM=N: once begins at symbol N, where an earlier run with this seed has ended
 #
 # Torture: everything that can be spliced, while stress-ng, a compiler and a web server run, whose
 # results must be what they are without us. The seed makes the same order again.
 # shellcheck disable=SC2317,SC2086 # functions are called by name; paths have no blanks
 . "$(dirname "$0")/lib.sh"
 seed=${1:-1} seconds=${2:-150}
+hottest=500
+[ "$seconds" -lt 1800 ] || hottest=2000 # to find them takes minutes
 shift 2
 parts=${*:-refuse once hot sessions context}
 t=$top/build/test/torture # before the loads in the queue: it sleeps while they run
@@ -120,12 +123,11 @@ kprobes_and_nmis() { # while it is held
 	echo > /sys/kernel/tracing/kprobe_events
 }
 context_part() {
-	local i
 	mkfifo $work/until
 	nice -n -10 "$t" hold "${context[@]}" < $work/until > $work/logs/hold 2>&1 &
 	local held=$!
 	exec 9> $work/until
-	for ((i = 0; i < 600; i++)); do grep -q 'hold:.*windows of' $work/logs/hold && break; sleep 0.2; done
+	until grep -q 'hold:.*windows of' $work/logs/hold || ! kill -0 $held 2> /dev/null; do sleep 0.2; done
 	local end=$((SECONDS + $(share 15)))
 	renice -n -10 -p $$ > /dev/null
 	kprobes_and_nmis > $work/logs/others 2>&1
@@ -151,14 +153,15 @@ web_start
 loads_start
 echo "# the loads run, after $((SECONDS - started)) s"
 for p in $parts; do
+	echo "# $p: begins at $((SECONDS - started)) s"
 	case $p in
-	once) part once "$t" once "$seed" "$(share 35)" ;;
-	hot) part hot "$t" hot 2000 "$(share 25)" ;;
+	once) part once "$t" once "$seed" "$(share 35)" "${KI_FROM:-0}" ;;
+	hot) part hot "$t" hot $hottest "$(share 10)" "$seed" ;;
 	sessions) part sessions "$t" sessions "$seed" "$(share 20)" ;;
 	context) context_part ;;
 	esac
-	echo "# $p: at $((SECONDS - started)) s"
 done
+echo "# the parts end at $((SECONDS - started)) s"
 loads_stop
 nginx -c $work/nginx.conf -s stop
 ok "the test's module can go" rmmod ki_mate

@@ -5,7 +5,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 dir=build/sparse
 mkdir -p $dir/include/uapi
-cp kmod/*.c kmod/*.h kmod/Kbuild $dir/ && cp include/uapi/* $dir/include/uapi/ || exit 1
+cp kmod/*.c kmod/*.S kmod/*.h kmod/Kbuild $dir/ && cp include/uapi/* $dir/include/uapi/ || exit 1
 rm -f $dir/*.o
 make -s -C "$(vm/kernel 6.1 headers)" M="$PWD/$dir" CC=gcc-12 C=2 CHECK=sparse W=1 \
 	CONFIG_DEBUG_INFO_BTF_MODULES= modules > $dir/log 2>&1 || { cat $dir/log; exit 1; }

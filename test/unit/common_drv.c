@@ -22,7 +22,6 @@ typedef int64_t s64;
 #define ki_call(name)	      name
 #define ARRAY_SIZE(a)	      (sizeof(a) / sizeof(*(a)))
 #define INSN_MODE_64	      0
-#define GFP_KERNEL	      0
 #define kvmalloc(n, flags)    malloc(n)
 #define kvfree(p)	      free(p)
 #define bitmap_free(p)	      free(p)
@@ -46,10 +45,6 @@ struct insn {
 	struct insn_field prefixes, rex_prefix, vex_prefix, opcode, modrm, sib, displacement,
 		immediate;
 	u8 opnd_bytes, length;
-};
-
-struct module {
-	int unused;
 };
 
 static void __set_bit(u64 n, unsigned long *map)

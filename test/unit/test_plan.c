@@ -379,6 +379,9 @@ static void progress_is_told_and_can_stop(void **state)
 	assert_int_equal(err.code, -ECANCELED);
 	assert_true(l.done >= 5000 && l.done < 20000);
 	assert_int_equal(drv.installed, 0);
+	l = (struct listener){0};
+	ki_plan_batch(plan, 20000);
+	assert_true(!ki_plan_apply_fd(plan, FD, true, NULL) && l.calls == 1);
 	free(bytes);
 }
 

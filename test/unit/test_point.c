@@ -352,6 +352,8 @@ static const struct {
 } names[] = {
 	{":entry", NULL, {.kind = KI_POINT_ENTRY}, 0},
 	{":exit", NULL, {.kind = KI_POINT_EXIT}, 0},
+	{":exit:after", NULL, {.kind = KI_POINT_EXIT_AFTER}, 0},
+	{":exit:after/7", NULL, {.kind = KI_POINT_EXIT_AFTER}, 7},
 	{":exit/7", NULL, {.kind = KI_POINT_EXIT}, 7},
 	{":calls", NULL, {.kind = KI_POINT_CALLS}, 0},
 	{":returns", NULL, {.kind = KI_POINT_RETURNS}, 0},
@@ -392,6 +394,9 @@ static void what_is_no_name(void **state)
 		"",
 		"entry",
 		":entry/",
+		":entry:after",
+		":exit:after/",
+		":exit:before",
 		":entry/-1",
 		":entry/65536",
 		":entry ",

@@ -446,7 +446,7 @@ static void the_lowest_order_runs_first(void **state)
 		random_code_lay();
 		memcpy(CODE, bytes, sizeof(bytes));
 		analyse();
-		for (uint8_t where = 0; where < KI_WHERES; where++) {
+		for (uint8_t where = 0; where <= KI_TAKEN; where++) {
 			const struct ki_place je = {.addr = fn->insns[2].addr, .where = where};
 
 			append_digit(&je, 7, 3);

@@ -253,6 +253,20 @@ static void code_settles_where_flags_are_dead(void **state)
 	assert_string_equal(ENTRY(), "0 live");
 }
 
+static uint8_t side_of_exit_after(size_t i)
+{
+	const struct ki_point pt = {.kind = KI_POINT_EXIT_AFTER};
+	struct ki_place *v;
+	uint8_t where;
+	size_t n;
+
+	assert_int_equal(ki_point_places(fn, &spans, &pt, &v, &n, NULL), 0);
+	assert_true(i < n);
+	where = v[i].where;
+	free(v);
+	return where;
+}
+
 static void exits(void **state)
 {
 	(void)state;
@@ -274,6 +288,29 @@ static void exits(void **state)
 	/* never returns */
 	load("48 89 f8 48 89 c3 eb f8", NULL, 0);
 	assert_string_equal(places(KI_POINT_EXIT, 0, 0), "");
+}
+
+static void exits_behind_what_is_jumped_to(void **state)
+{
+	(void)state;
+	/* test; je 1f; mov; mov; ret; 1: mov; jmp g */
+	load("85 ff 74 07 48 89 f8 48 89 c3 c3 b8 01 00 00 00 e9 2b 00 00 00", NULL, 0);
+	assert_string_equal(places(KI_POINT_EXIT_AFTER, 0, 0), "10, 16 live");
+	assert_int_equal(side_of_exit_after(1), KI_RETURNED);
+	assert_int_equal(side_of_exit_after(0), KI_BEFORE);
+	/* into the cold part, and around in itself: no exits */
+	load("85 ff 0f 84 58 00 00 00 48 89 f8 48 89 c3 c3 eb fe", NULL, 0);
+	assert_string_equal(places(KI_POINT_EXIT_AFTER, 0, 0), "14");
+	/* a conditional tail jump */
+	load("85 ff 0f 84 38 00 00 00 48 89 f8 48 89 c3 c3", NULL, 0);
+	assert_string_equal(places(KI_POINT_EXIT_AFTER, 0, 0), "2 live, 14");
+	assert_int_equal(side_of_exit_after(0), KI_RETURNED);
+	/* jmp *%rax: where to? */
+	load("48 89 f8 48 83 c1 01 ff e0", NULL, 0);
+	assert_string_equal(places(KI_POINT_EXIT_AFTER, 0, 0), "7 TAIL_UNKNOWN");
+	/* never returns */
+	load("48 89 f8 48 89 c3 eb f8", NULL, 0);
+	assert_string_equal(places(KI_POINT_EXIT_AFTER, 0, 0), "");
 }
 
 static void cold_part_jumps_back(void **state)
@@ -392,6 +429,7 @@ int main(void)
 		TEST(entry_in_a_short_block),
 		TEST(code_settles_where_flags_are_dead),
 		TEST(exits),
+		TEST(exits_behind_what_is_jumped_to),
 		TEST(cold_part_jumps_back),
 		TEST(instructions_and_blocks_by_number),
 		TEST(a_function_that_is_refused),

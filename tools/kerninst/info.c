@@ -126,9 +126,15 @@ static void print_driver(const struct facts *f)
 	printf("text heap     %" PRIu64 " of %" PRIu64 " bytes used\n", (uint64_t)d->heap_used,
 	       (uint64_t)(d->heap_end - d->heap_start));
 	printf("counters      %u of %u used, on %u CPUs\n", d->counters_used, d->counters, d->cpus);
+	printf("variables     %u of %u used\n", d->globals_used, d->globals);
 	printf("sessions      %u, this one included\n", d->sessions);
-	printf("windows       %u installed\n", d->windows);
-	printf("waits         %" PRIu64 "\n", (uint64_t)d->waits);
+	printf("windows       %u installed, %" PRIu64 " filled\n", d->windows, (uint64_t)d->filled);
+	if (d->returns)
+		printf("ways back     %u behind tail jumps, %u left over%s\n", d->returns,
+		       d->leftovers, d->leftovers ? ": the driver cannot be unloaded" : "");
+	printf("waits         %" PRIu64 ", met inside instead %" PRIu64 "\n", (uint64_t)d->waits,
+	       (uint64_t)d->late);
+	printf("skipped hits  %" PRIu64 "\n", (uint64_t)d->skipped);
 }
 
 static void print_limits(const struct facts *f)
@@ -186,7 +192,14 @@ static void json_driver(struct ki_json *j, const struct facts *f)
 	ki_json_u64(j, "counters_used", d->counters_used);
 	ki_json_u64(j, "sessions", d->sessions);
 	ki_json_u64(j, "windows", d->windows);
+	ki_json_u64(j, "filled", d->filled);
+	ki_json_u64(j, "returns", d->returns);
+	ki_json_u64(j, "leftovers", d->leftovers);
 	ki_json_u64(j, "waits", d->waits);
+	ki_json_u64(j, "late", d->late);
+	ki_json_u64(j, "skipped", d->skipped);
+	ki_json_u64(j, "variables", d->globals);
+	ki_json_u64(j, "variables_used", d->globals_used);
 }
 
 static void json_limits(struct ki_json *j, const struct facts *f)

@@ -64,6 +64,9 @@ static int by_function(const void *a, const void *b)
 	return (wa->number > wb->number) - (wa->number < wb->number);
 }
 
+/* Smaller functions are not worth it. */
+#define MOVING_BLOCKS 4
+
 static uint32_t next_chunk(const struct points *p)
 {
 	return (uint32_t)ki_plan_chunks(p->plan);
@@ -130,6 +133,20 @@ static void note_entry(struct resolver *r)
 		v[i].entry = entry;
 }
 
+/*
+ * A counter in a function that is moved costs an instruction instead of three, but coming into the
+ * function, and back into it from each call, costs a jump.
+ */
+static bool is_moved(const struct resolver *r)
+{
+	size_t points = r->out->v.n - r->first;
+
+	if (r->fn->reason || r->moving == MOVING_NEVER)
+		return false;
+	return r->moving == MOVING_ALWAYS ||
+	       (r->fn->nblocks >= MOVING_BLOCKS && points * 4 >= r->fn->nblocks * 3ull);
+}
+
 /* All wishes about one function: n of them from w on. */
 static int resolve_function(struct resolver *r, const struct wish *w, size_t n)
 {
@@ -141,7 +158,7 @@ static int resolve_function(struct resolver *r, const struct wish *w, size_t n)
 		ret = cli_fail(&err);
 	for (size_t i = 0; !ret && i < n; i++)
 		ret = points_grant(r, &w[i]);
-	if (!ret && r->move && !r->fn->reason && ki_plan_move(r->out->plan, r->fn, &r->spans, &err))
+	if (!ret && is_moved(r) && ki_plan_move(r->out->plan, r->fn, &r->spans, &err))
 		ret = cli_fail(&err);
 	for (size_t i = r->first; !ret && i < r->out->v.n; i++)
 		ret = plan_point(r, &r->out->v.v[i]);
@@ -244,9 +261,9 @@ int points_parse(struct asked *a, const struct verb *self, char **texts, int n)
 }
 
 int points_resolve(struct points *p, struct ki_target *t, const struct asked *a, enum metric metric,
-		   bool move, bool quiet)
+		   enum moving moving, bool quiet)
 {
-	struct resolver r = {.out = p, .t = t, .metric = metric, .move = move};
+	struct resolver r = {.out = p, .t = t, .metric = metric, .moving = moving};
 	int ret = CLI_OK;
 
 	if (ki_plan_new(&p->plan))

@@ -45,13 +45,15 @@ struct asked {
 /* Take the texts apart: CLI_OK, or reported. Free specs in any case. */
 int points_parse(struct asked *a, const struct verb *self, char **texts, int n);
 
+/* Functions that are moved as a whole: those of which nearly all blocks are wanted, all, none. */
+enum moving { MOVING_AUTO, MOVING_ALWAYS, MOVING_NEVER };
+
 /*
  * Find out what is meant, take counters and put everything into the plan. Nothing is installed.
- * metric: a function alone means its entry, all its blocks, all its edges. move: whole functions
- * are moved. CLI_OK, or reported.
+ * metric: a function alone means its entry, all its blocks, all its edges. CLI_OK, or reported.
  */
 int points_resolve(struct points *p, struct ki_target *t, const struct asked *a, enum metric metric,
-		   bool move, bool quiet);
+		   enum moving moving, bool quiet);
 
 /* Note what the driver refused when the plan was applied. */
 void points_note_refusals(struct points *p);

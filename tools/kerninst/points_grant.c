@@ -251,6 +251,7 @@ struct granting {
 static const struct granting grantings[] = {
 	[POINTSPEC_ENTRY] = {grant_whole, KI_POINT_ENTRY},
 	[POINTSPEC_EXIT] = {grant_whole, KI_POINT_EXIT},
+	[POINTSPEC_EXIT_AFTER] = {grant_whole, KI_POINT_EXIT_AFTER},
 	[POINTSPEC_CALLS] = {grant_whole, KI_POINT_CALLS},
 	[POINTSPEC_RETURNS] = {grant_whole, KI_POINT_RETURNS},
 	[POINTSPEC_BLOCK] = {grant_block, KI_POINT_BLOCK},

@@ -24,7 +24,7 @@ struct resolver {
 	struct points *out;
 	struct ki_target *t;
 	enum metric metric;
-	bool move;
+	enum moving moving;
 	ki_vec(struct wish) wishes;
 	const struct pointspec *spec; /* the one being matched */
 	const char *text;

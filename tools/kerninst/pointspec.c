@@ -36,11 +36,16 @@ static int parse_number(const char *s, bool hex_only, uint64_t *out)
 static enum pointspec_suffix suffix_of(enum ki_point_kind kind)
 {
 	static const uint8_t suffixes[KI_POINT_KINDS] = {
-		[KI_POINT_ENTRY] = POINTSPEC_ENTRY,	[KI_POINT_EXIT] = POINTSPEC_EXIT,
-		[KI_POINT_BLOCK] = POINTSPEC_BLOCK,	[KI_POINT_INSN] = POINTSPEC_OFFSET,
-		[KI_POINT_AFTER] = POINTSPEC_AFTER,	[KI_POINT_BLOCK_END] = POINTSPEC_BLOCK_END,
-		[KI_POINT_EDGE] = POINTSPEC_EDGE,	[KI_POINT_CALLS] = POINTSPEC_CALLS,
+		[KI_POINT_ENTRY] = POINTSPEC_ENTRY,
+		[KI_POINT_EXIT] = POINTSPEC_EXIT,
+		[KI_POINT_BLOCK] = POINTSPEC_BLOCK,
+		[KI_POINT_INSN] = POINTSPEC_OFFSET,
+		[KI_POINT_AFTER] = POINTSPEC_AFTER,
+		[KI_POINT_BLOCK_END] = POINTSPEC_BLOCK_END,
+		[KI_POINT_EDGE] = POINTSPEC_EDGE,
+		[KI_POINT_CALLS] = POINTSPEC_CALLS,
 		[KI_POINT_RETURNS] = POINTSPEC_RETURNS,
+		[KI_POINT_EXIT_AFTER] = POINTSPEC_EXIT_AFTER,
 	};
 
 	return (enum pointspec_suffix)suffixes[kind];
@@ -149,7 +154,8 @@ static int take_names(const char *text, struct pointspec *out, const char **why)
 	const char *colon = strchr(text, ':');
 	const char *function = colon ? colon + 1 : text;
 
-	*why = "behind FUNCTION may stand :entry, :exit, :calls, :returns, :block/N[:pre|:post], "
+	*why = "behind FUNCTION may stand :entry, :exit[:after], :calls, :returns, "
+	       ":block/N[:pre|:post], "
 	       ":edge/N, :blocks, :edges, :insns, :edge/FROM-TO, :call/CALLEE or "
 	       "+OFFSET[:before|:after], and /ORDER behind that";
 	if (strpbrk(text, "+/") || strchr(function, ':'))

@@ -3,7 +3,8 @@
  * What people write to name a point, or several:
  *
  *	[MODULE:]FUNCTION[@0xADDRESS]	and behind it nothing or one of
- *	    :entry  :exit  :calls  :returns  :block/N[:pre|:post]  :edge/N  +OFFSET[:before|:after]
+ *	    :entry  :exit[:after]  :calls  :returns  :block/N[:pre|:post]  :edge/N
+ *	    +OFFSET[:before|:after]
  *	    :blocks[:post]  :edges  :insns[:after]  :edge/FROM-TO  :call/CALLEE
  *	and behind that /ORDER
  *	0xADDRESS
@@ -40,6 +41,7 @@ enum pointspec_suffix {
 	POINTSPEC_AFTERS,
 	POINTSPEC_EDGE_BETWEEN,
 	POINTSPEC_CALL_TO,
+	POINTSPEC_EXIT_AFTER,
 };
 
 struct pointspec {

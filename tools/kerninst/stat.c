@@ -23,6 +23,7 @@ static const char usage[] =
 	"Count how often points of the kernel are reached: while COMMAND runs, or until Ctrl-C.\n\n"
 	"POINT is 0xADDRESS, or [MODULE:]FUNCTION, alone or with one of these behind it:\n"
 	"  :entry  :exit        when it is called; when it returns or jumps to another function\n"
+	"  :exit:after          when its caller gets control back: behind what it jumps to, too\n"
 	"  :block/N[:pre|:post]  the beginning or the end of a block; :blocks[:post]: of each\n"
 	"  :edge/N  :edge/A-B   an edge; those from block A to block B; :edges: each edge\n"
 	"  +OFFSET[:before|:after]  an instruction; :insns[:after]: each\n"
@@ -37,8 +38,9 @@ static const char usage[] =
 	"  -o, --output FILE          write the result there, not to standard output\n"
 	"      --json                 one object per line\n"
 	"      --text-hash            hash the kernel's text before and after; differing: status 1\n"
-	"      --move                 move each function as a whole: each counter costs one\n"
-	"                             instruction, each return into the function a jump\n"
+	"      --move, --no-move      move each function as a whole, or none: each counter costs\n"
+	"                             one instruction, each return into the function a jump;\n"
+	"                             unasked: those of which nearly all blocks are counted\n"
 	"      --progress             show progress even if standard error is no terminal\n"
 	"  -q, --quiet                no warnings about refused points, no progress\n"
 	"  -h, --help                 this text\n\n"
@@ -54,7 +56,8 @@ static const char usage[] =
 
 struct options {
 	enum metric metric;
-	bool json, hash, quiet, move, progress;
+	bool json, hash, quiet, progress;
+	enum moving moving;
 	double interval, duration; /* 0: none */
 	const char *output;
 	char **points, **command; /* command NULL: none */
@@ -111,7 +114,10 @@ static int take_option(const struct verb *self, int c, struct options *o)
 		o->progress = true;
 		break;
 	case 'v':
-		o->move = true;
+		o->moving = MOVING_ALWAYS;
+		break;
+	case 'w':
+		o->moving = MOVING_NEVER;
 		break;
 	case 'q':
 		o->quiet = true;
@@ -131,6 +137,7 @@ static int parse_options(const struct verb *self, int argc, char **argv, struct 
 						{"json", no_argument, NULL, 'j'},
 						{"text-hash", no_argument, NULL, 't'},
 						{"move", no_argument, NULL, 'v'},
+						{"no-move", no_argument, NULL, 'w'},
 						{"progress", no_argument, NULL, 'p'},
 						{"quiet", no_argument, NULL, 'q'},
 						{"help", no_argument, NULL, 'h'},
@@ -216,7 +223,7 @@ static int prepare(struct run *r, const struct asked *asked)
 
 	ret = open_or_fail(&live, &r->t);
 	if (!ret)
-		ret = points_resolve(&r->points, r->t, asked, o->metric, o->move, no_progress(o));
+		ret = points_resolve(&r->points, r->t, asked, o->metric, o->moving, no_progress(o));
 	if (!ret)
 		ret = open_report(r);
 	if (ret)

@@ -61,9 +61,11 @@ static uint32_t reason_of(const struct request *q, enum op op)
 
 	switch (op) {
 	case OP_COUNTERS:
+	case OP_GLOBALS:
 		off = offsetof(struct ki_counters, reason);
 		break;
 	case OP_SPLICE:
+	case OP_LONG:
 		off = offsetof(struct ki_splice, reason);
 		break;
 	case OP_UNSPLICE:
@@ -97,7 +99,7 @@ static void call_ioctl(struct session *s, enum op op, struct arena *a, struct rn
 	if (!valid)
 		request_mutate(&q, a, r);
 	err = ioctl(s->fd, q.cmd, q.arg) ? errno : 0;
-	if (!err && op == OP_SPLICE)
+	if (!err && (op == OP_SPLICE || op == OP_LONG))
 		remember_ids(s, &q);
 	note(op, !err, err, err ? reason_of(&q, op) : 0);
 }
@@ -108,7 +110,7 @@ static void check_mapping(const struct session *s, uint8_t *p, size_t len, int p
 
 	if (prot & (PROT_WRITE | PROT_EXEC))
 		wrong("mmap with protection %d was allowed", prot);
-	if (len != s->map_bytes)
+	if (len != s->map_bytes && len != s->global_bytes)
 		wrong("mmap of %zu bytes was allowed", len);
 	if (prot & PROT_READ)
 		byte = p[0] + p[len - 1];
@@ -123,7 +125,18 @@ static void check_mapping(const struct session *s, uint8_t *p, size_t len, int p
 static void call_mmap(struct session *s, struct arena *a, struct rng *r)
 {
 	static const int flags[] = {MAP_SHARED, MAP_PRIVATE, MAP_SHARED | MAP_POPULATE};
-	static const int64_t offsets[] = {0, 0, 0, 4096, -4096, 1, 1ll << 40, 0x7ffffffffffff000};
+	static const int64_t offsets[] = {
+		0,
+		0,
+		0,
+		4096,
+		-4096,
+		1,
+		1ll << 40,
+		0x7ffffffffffff000,
+		KI_MAP_GLOBALS,
+		KI_MAP_GLOBALS,
+	};
 	const uint64_t lens[] = {
 		s->map_bytes,
 		s->map_bytes,
@@ -135,13 +148,15 @@ static void call_mmap(struct session *s, struct arena *a, struct rng *r)
 		1 + rng_below(r, 1 << 20),
 		1ull << 46,
 		s->map_bytes - 1,
+		s->global_bytes,
+		s->global_bytes,
 	};
 	size_t len = lens[rng_below(r, sizeof(lens) / sizeof(*lens))];
 	int prot = rng_one_in(r, 2) ? PROT_READ : rng_below(r, 8);
 	uint8_t *p;
 
 	(void)a;
-	p = mmap(NULL, len, prot, flags[rng_below(r, 3)], s->fd, offsets[rng_below(r, 8)]);
+	p = mmap(NULL, len, prot, flags[rng_below(r, 3)], s->fd, offsets[rng_below(r, 10)]);
 	note(OP_MMAP, p != MAP_FAILED, errno, 0);
 	if (p != MAP_FAILED)
 		check_mapping(s, p, (len + 4095) & ~4095ull, prot);
@@ -193,7 +208,8 @@ static void call_file(struct session *s, struct arena *a, struct rng *r)
 static bool known(unsigned long cmd)
 {
 	return cmd == KI_IOC_INFO || cmd == KI_IOC_READ || cmd == KI_IOC_RESERVED ||
-	       cmd == KI_IOC_COUNTERS || cmd == KI_IOC_SPLICE || cmd == KI_IOC_UNSPLICE;
+	       cmd == KI_IOC_COUNTERS || cmd == KI_IOC_SPLICE || cmd == KI_IOC_UNSPLICE ||
+	       cmd == KI_IOC_GLOBALS;
 }
 
 static void call_unknown(struct session *s, struct arena *a, struct rng *r)
@@ -215,7 +231,8 @@ void call_random(struct session *s, struct arena *a, struct rng *r)
 	static const enum op mix[] = {
 		OP_INFO,     OP_READ,	  OP_READ,   OP_RESERVED, OP_COUNTERS, OP_SPLICE,
 		OP_SPLICE,   OP_SPLICE,	  OP_SPLICE, OP_SPLICE,	  OP_SPLICE,   OP_SPLICE,
-		OP_UNSPLICE, OP_UNSPLICE, OP_MMAP,   OP_FILE,	  OP_UNKNOWN,
+		OP_UNSPLICE, OP_UNSPLICE, OP_MMAP,   OP_FILE,	  OP_UNKNOWN,  OP_GLOBALS,
+		OP_LONG,     OP_LONG,	  OP_LONG,   OP_LONG,
 	};
 	enum op op = mix[rng_below(r, sizeof(mix) / sizeof(*mix))];
 

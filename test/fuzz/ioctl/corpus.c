@@ -17,10 +17,11 @@
 #define TEMPLATES_MAX 64
 #define FUNCTION_MAX  8
 #define TEXT_BYTES    4096
+#define NEVER_RUN     "hibernate"
 
 static const char *const function_names[] = {
-	"__x64_sys_getppid", "__x64_sys_getuid", "__x64_sys_getgid", "__x64_sys_umask",
-	"vfs_read",	     "rw_verify_area",	 "do_sys_openat2",
+	"__x64_sys_getppid", "__x64_sys_getuid", "__x64_sys_getgid", NEVER_RUN,
+	"__x64_sys_umask",   "vfs_read",	 "rw_verify_area",   "do_sys_openat2",
 };
 
 struct template *templates;
@@ -34,6 +35,7 @@ static struct text {
 	uint8_t bytes[TEXT_BYTES];
 } texts[FUNCTION_MAX];
 static unsigned int ntexts;
+static uint64_t never_start, never_end;
 
 static void die(const char *what, const struct ki_err *err)
 {
@@ -145,6 +147,10 @@ static void take_function(struct ki_target *t, const char *name, uint32_t counte
 		die(name, &err);
 	if (!fn->reason) {
 		remember_text(t, fn);
+		if (!strcmp(name, NEVER_RUN)) {
+			never_start = fn->start;
+			never_end = fn->end;
+		}
 		take_windows(ki_target_fd(t), fn, &spans, counter, entry);
 	}
 	ki_spans_free(&spans);
@@ -174,13 +180,24 @@ void corpus_make(void)
 	for (i = 0; i < sizeof(function_names) / sizeof(*function_names); i++)
 		take_function(t, function_names[i], counter, i == 0);
 	ki_target_close(t);
-	if (!getppid_entry || ntemplates < FUNCTION_MAX || nquick < 2)
+	if (!never_end || !getppid_entry || ntemplates < FUNCTION_MAX || nquick < 2)
 		die("too few windows to begin with", NULL);
 	entry = getppid_entry->window.addr;
 	qsort(templates, ntemplates, sizeof(*templates), by_address);
 	for (i = 0; i < ntemplates; i++)
 		if (templates[i].window.addr == entry)
 			getppid_entry = &templates[i];
+}
+
+const struct template *corpus_never_run(struct rng *r)
+{
+	unsigned int first = 0, n = 0;
+
+	while (templates[first].window.addr < never_start)
+		first++;
+	while (first + n < ntemplates && templates[first + n].window.addr < never_end)
+		n++;
+	return &templates[first + rng_below(r, n)];
 }
 
 bool corpus_text_intact(void)
@@ -208,7 +225,7 @@ bool corpus_text_intact(void)
 
 /* ---- valid requests ---- */
 
-static void *add_piece(struct request *q, struct arena *a, size_t len)
+void *request_piece(struct request *q, struct arena *a, size_t len)
 {
 	void *at = arena_take(a, len);
 
@@ -219,7 +236,7 @@ static void *add_piece(struct request *q, struct arena *a, size_t len)
 
 static void make_info(struct request *q, const struct session *s, struct arena *a, struct rng *r)
 {
-	struct ki_info *req = add_piece(q, a, sizeof(*req));
+	struct ki_info *req = request_piece(q, a, sizeof(*req));
 
 	(void)s;
 	(void)r;
@@ -229,7 +246,7 @@ static void make_info(struct request *q, const struct session *s, struct arena *
 
 static void make_read(struct request *q, const struct session *s, struct arena *a, struct rng *r)
 {
-	struct ki_read *req = add_piece(q, a, sizeof(*req));
+	struct ki_read *req = request_piece(q, a, sizeof(*req));
 	size_t len = 1 + rng_below(r, rng_one_in(r, 8) ? 100000 : 300);
 
 	(void)s;
@@ -238,13 +255,13 @@ static void make_read(struct request *q, const struct session *s, struct arena *
 	req->view = rng_below(r, 2);
 	req->addr = templates[rng_below(r, ntemplates)].window.addr + rng_below(r, 64) - 32;
 	req->len = len;
-	req->buf = (uintptr_t)add_piece(q, a, len);
+	req->buf = (uintptr_t)request_piece(q, a, len);
 }
 
 static void make_reserved(struct request *q, const struct session *s, struct arena *a,
 			  struct rng *r)
 {
-	struct ki_reserved *req = add_piece(q, a, sizeof(*req));
+	struct ki_reserved *req = request_piece(q, a, sizeof(*req));
 	uint32_t max = rng_below(r, 2000);
 
 	(void)s;
@@ -253,13 +270,13 @@ static void make_reserved(struct request *q, const struct session *s, struct are
 	req->start = templates[rng_below(r, ntemplates)].window.addr - rng_below(r, 10000);
 	req->end = req->start + rng_below(r, 100000);
 	req->max = max;
-	req->rows = (uintptr_t)add_piece(q, a, max * sizeof(struct ki_reserved_row));
+	req->rows = (uintptr_t)request_piece(q, a, max * sizeof(struct ki_reserved_row));
 }
 
 static void make_counters(struct request *q, const struct session *s, struct arena *a,
 			  struct rng *r)
 {
-	struct ki_counters *req = add_piece(q, a, sizeof(*req));
+	struct ki_counters *req = request_piece(q, a, sizeof(*req));
 
 	(void)s;
 	q->cmd = KI_IOC_COUNTERS;
@@ -267,12 +284,18 @@ static void make_counters(struct request *q, const struct session *s, struct are
 	req->count = 1 + rng_below(r, 8);
 }
 
+static void make_globals(struct request *q, const struct session *s, struct arena *a, struct rng *r)
+{
+	make_counters(q, s, a, r); /* which looks the same */
+	q->cmd = KI_IOC_GLOBALS;
+}
+
 static void make_unsplice(struct request *q, const struct session *s, struct arena *a,
 			  struct rng *r)
 {
-	struct ki_unsplice *req = add_piece(q, a, sizeof(*req));
+	struct ki_unsplice *req = request_piece(q, a, sizeof(*req));
 	uint32_t i, n = 1 + rng_below(r, 4);
-	uint32_t *ids = add_piece(q, a, n * sizeof(*ids));
+	uint32_t *ids = request_piece(q, a, n * sizeof(*ids));
 
 	q->cmd = KI_IOC_UNSPLICE;
 	req->size = sizeof(*req);
@@ -358,6 +381,8 @@ static void fill_chunk(struct ki_chunk *c, uint32_t window, const struct templat
 	ki_snippet_count(&code, s->first_counter + rng_below(r, s->ncounters), keep);
 	c->window = window;
 	c->insn = t->window.ncopy ? rng_below(r, t->window.ncopy) : 0;
+	if (where == KI_RETURNED && t->window.ncopy && !rng_one_in(r, 4))
+		c->insn = t->window.ncopy - 1; /* a jump is the last */
 	c->len = code.len;
 	c->nfix = code.nfix;
 	memcpy(c->fix, code.fix, sizeof(c->fix));
@@ -432,7 +457,7 @@ static void fill_windows(struct ki_window *windows, struct ki_copy *copies,
 /* Nothing is read back from the arena: another thread may be scribbling there. */
 static void make_splice(struct request *q, const struct session *s, struct arena *a, struct rng *r)
 {
-	struct ki_splice *req = add_piece(q, a, sizeof(*req));
+	struct ki_splice *req = request_piece(q, a, sizeof(*req));
 	struct template v[SPLICE_WINDOWS];
 	bool dry = !rng_one_in(r, 8);
 	unsigned int i, n, nchunks, ncopies = 0;
@@ -444,9 +469,9 @@ static void make_splice(struct request *q, const struct session *s, struct arena
 	nchunks = n ? n + rng_below(r, 3) : 0;
 	for (i = 0; i < n; i++)
 		ncopies += v[i].window.ncopy;
-	windows = add_piece(q, a, n * sizeof(*windows));
-	copies = add_piece(q, a, ncopies * sizeof(*copies));
-	chunks = add_piece(q, a, nchunks * sizeof(*chunks));
+	windows = request_piece(q, a, n * sizeof(*windows));
+	copies = request_piece(q, a, ncopies * sizeof(*copies));
+	chunks = request_piece(q, a, nchunks * sizeof(*chunks));
 	fill_windows(windows, copies, v, n);
 	vary_windows(windows, n, dry, r);
 	for (i = 0; i < nchunks; i++) {
@@ -477,6 +502,7 @@ void request_make(struct request *q, enum op op, const struct session *s, struct
 		[OP_INFO] = make_info,	       [OP_READ] = make_read,
 		[OP_RESERVED] = make_reserved, [OP_COUNTERS] = make_counters,
 		[OP_SPLICE] = make_splice,     [OP_UNSPLICE] = make_unsplice,
+		[OP_GLOBALS] = make_globals,   [OP_LONG] = request_make_long,
 	};
 
 	memset(q, 0, sizeof(*q));

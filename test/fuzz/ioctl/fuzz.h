@@ -3,6 +3,7 @@
  * ioctl_fuzz, its parts:
  *   ioctl_fuzz	sessions, threads, children; what must be true at the end
  *   corpus	valid windows of real functions, and valid requests made of them
+ *   long	requests with long chunks
  *   mutate	memory that is bad on purpose, and what is done to a request
  *   call	one call of each kind, and the tally of what came of it
  */
@@ -61,7 +62,9 @@ enum op {
 	OP_SPLICE,
 	OP_UNSPLICE,
 	OP_MMAP,
-	OP_FILE,    /* read, write, poll, lseek, ... */
+	OP_FILE, /* read, write, poll, lseek, ... */
+	OP_GLOBALS,
+	OP_LONG,    /* SPLICE with a long chunk */
 	OP_UNKNOWN, /* ioctl numbers that there are not */
 	OPS
 };
@@ -104,6 +107,8 @@ extern const struct template *getppid_entry;
 
 void corpus_make(void); /* through a session of its own, closed on return; exits on failure */
 bool corpus_text_intact(void);
+/* A window of a function that is never called here: what is put there does not run. */
+const struct template *corpus_never_run(struct rng *r);
 
 /* ---- arena: where requests lie in memory ---- */
 
@@ -128,14 +133,14 @@ void *arena_end(const struct arena *a);	       /* the first byte that is not wri
 
 struct session {
 	int fd;
-	uint32_t first_counter, ncounters;
-	uint64_t map_bytes;
+	uint32_t first_counter, ncounters, first_global;
+	uint64_t map_bytes, global_bytes;
 	_Atomic uint32_t ids[IDS_KEPT];
 	atomic_uint nids;
 };
 
 /* What a request consists of in memory; mutations work on these pieces. */
-#define PIECES 4
+#define PIECES 7
 
 struct request {
 	unsigned long cmd;
@@ -147,6 +152,11 @@ struct request {
 	uintptr_t arg;
 };
 
+/* Take memory for one; it is zero. */
+void *request_piece(struct request *q, struct arena *a, size_t len);
+/* long.c: one of test/guest/long/samples.c, where it does not run: it may be changed to anything.
+ */
+void request_make_long(struct request *q, const struct session *s, struct arena *a, struct rng *r);
 void request_make(struct request *q, enum op op, const struct session *s, struct arena *a,
 		  struct rng *r);
 /* May leave the request as it is. */

@@ -18,18 +18,10 @@
 #include <unistd.h>
 
 #include "kerninst/splice.h"
+#include "samples.h"
 
 #define CALLS 10
 #define SLOTS 16
-
-/* One of samples.c. Numbers in its fixups are relative to our first counter or variable. */
-struct sample {
-	const char *name;
-	const uint8_t *code, *code_end;
-	const struct ki_fixup *fix, *fix_end;
-	uint64_t reason; /* expected */
-};
-extern const struct sample long_samples[], long_samples_end[];
 
 static struct ki_target *target;
 static struct ki_counter_map *map;
@@ -60,8 +52,7 @@ static void make_window(const char *name)
 	struct ki_spans spans;
 	const struct ki_span *s;
 
-	if (!sym || ki_function_analyze(target, sym, &fn, &err) ||
-	    ki_spans_find(fn, &spans, &err))
+	if (!sym || ki_function_analyze(target, sym, &fn, &err) || ki_spans_find(fn, &spans, &err))
 		die(name, &err);
 	for (s = spans.v; s->board != KI_BOARD_JMP; s++)
 		;
@@ -80,7 +71,7 @@ static void make_window(const char *name)
 	ki_function_free(fn);
 }
 
-static uint32_t make_fixups(const struct sample *s, struct ki_fixup *out)
+static uint32_t make_fixups(const struct long_sample *s, struct ki_fixup *out)
 {
 	uint32_t n = 0;
 
@@ -98,7 +89,7 @@ static uint32_t make_fixups(const struct sample *s, struct ki_fixup *out)
 }
 
 /* 0 and its id, or the reason. */
-static uint32_t install(const struct sample *s, uint32_t *id)
+static uint32_t install(const struct long_sample *s, uint32_t *id)
 {
 	struct ki_fixup fix[64];
 	uint8_t code[4096];
@@ -209,11 +200,11 @@ static const struct {
 	const char *name;
 	bool (*check)(void);
 } checks[] = {
-	{"counts", counted}, {"self", self},	   {"clocks", clocks},	 {"threads", threads},
+	{"counts", counted}, {"self", self},	   {"clocks", clocks}, {"threads", threads},
 	{"called", called},  {"indexed", indexed}, {"shared", shared},
 };
 
-static const char *run(const struct sample *s)
+static const char *run(const struct long_sample *s)
 {
 	static uint64_t before[SLOTS];
 	uint32_t id, reason = install(s, &id);
@@ -236,7 +227,7 @@ static const char *run(const struct sample *s)
  * The sample's helper comes through code where the sample itself is installed: it must not call
  * itself for ever.
  */
-static void recursion(const struct sample *s)
+static void recursion(const struct long_sample *s)
 {
 	uint64_t before = skipped();
 	uint32_t inner, outer;
@@ -274,7 +265,7 @@ int main(void)
 	struct ki_err err = {0};
 	const struct ki_symbol *sym;
 
-	for (const struct sample *s = long_samples; s < long_samples_end; s++) {
+	for (const struct long_sample *s = long_samples; s < long_samples_end; s++) {
 		const struct ki_info *info;
 
 		if (ki_target_open_live(&target, &err) || ki_counter_map_open(target, &map, &err))

@@ -20,9 +20,13 @@
  * In idle mode the victim's function is called by a timer that interrupts the idle task, and it is
  * the interrupt inside it that spins: what is held then is no task that RCU-tasks knows.
  *
- * /proc/ki_race: write "catch ADDRESS", "release", "idle 1" or "idle 0". Read: lines "NAME VALUE":
- *   phase idle|catching|held|released, iterations, errors, met (the breakpoint, how often), late
- *(the interrupt came elsewhere), start (of the victim), code (its bytes).
+ * There may be a kprobe too, which the kernel's own events do not allow in a function without an
+ * ftrace site.
+ *
+ * /proc/ki_race: write "catch ADDRESS", "release", "idle 1", "idle 0", "probe ADDRESS" or
+ *"unprobe". Read: lines "NAME VALUE": phase idle|catching|held|released, iterations, errors, met
+ *(the breakpoint, how often), late (the interrupt came elsewhere), probed (the kprobe's hits),
+ *start (of the victim), code (its bytes).
  *
  * Realtime throttling must be off (/proc/sys/kernel/sched_rt_runtime_us = -1), or the scheduler
  * lets the victim go on after 0.95 s.
@@ -30,6 +34,7 @@
 #include <linux/hrtimer.h>
 #include <linux/hw_breakpoint.h>
 #include <linux/irq_work.h>
+#include <linux/kprobes.h>
 #include <linux/kthread.h>
 #include <linux/module.h>
 #include <linux/perf_event.h>
@@ -39,7 +44,7 @@
 #include <linux/uaccess.h>
 #include <asm/unwind.h>
 
-#define CODE_BYTES 104
+#define CODE_BYTES 111
 #define IDLE_NS	   300000
 
 u64 ki_race_victim(u64 a, u64 b);
@@ -61,7 +66,7 @@ static struct hrtimer timer;
 static enum phase phase;
 static bool armed, caught, release, idle_mode;
 static unsigned long want;
-static u64 iterations, errors, met, late;
+static u64 iterations, errors, met, late, probed;
 
 static void one_round(void)
 {
@@ -138,6 +143,7 @@ static int victim_main(void *arg)
 		else
 			one_round();
 		cond_resched_tasks_rcu_qs();
+		cpu_relax(); /* here QEMU lets its other CPU go on, which may wait for this one */
 	}
 	return 0;
 }
@@ -212,6 +218,35 @@ static int catch_start(unsigned long addr)
 	return 0;
 }
 
+static int on_probe(struct kprobe *p, struct pt_regs *regs)
+{
+	probed++;
+	return 0;
+}
+
+static struct kprobe probe;
+
+static int probe_start(unsigned long addr)
+{
+	int err;
+
+	if (probe.addr)
+		return -EEXIST;
+	probed = 0;
+	probe = (struct kprobe){.addr = (kprobe_opcode_t *)addr, .pre_handler = on_probe};
+	err = register_kprobe(&probe);
+	if (err)
+		probe.addr = NULL;
+	return err;
+}
+
+static void probe_stop(void)
+{
+	if (probe.addr)
+		unregister_kprobe(&probe);
+	probe.addr = NULL;
+}
+
 static void set_idle(bool on)
 {
 	if (on == idle_mode)
@@ -236,6 +271,10 @@ static ssize_t control_write(struct file *file, const char __user *buf, size_t l
 		return -EINVAL;
 	if (sscanf(word, "catch %lx", &addr) == 1) {
 		err = catch_start(addr);
+	} else if (sscanf(word, "probe %lx", &addr) == 1) {
+		err = probe_start(addr);
+	} else if (sysfs_streq(word, "unprobe")) {
+		probe_stop();
 	} else if (sysfs_streq(word, "release")) {
 		WRITE_ONCE(release, true);
 	} else if (sysfs_streq(word, "idle 1")) {
@@ -255,9 +294,9 @@ static int control_show(struct seq_file *m, void *unused)
 	const u8 *code = (const u8 *)ki_race_victim;
 	int i;
 
-	seq_printf(m,
-		   "phase %s\niterations %llu\nerrors %llu\nmet %llu\nlate %llu\nstart %px\ncode",
-		   names[READ_ONCE(phase)], READ_ONCE(iterations), errors, met, late, code);
+	seq_printf(m, "phase %s\niterations %llu\nerrors %llu\nmet %llu\nlate %llu\nprobed %llu\n",
+		   names[READ_ONCE(phase)], READ_ONCE(iterations), errors, met, late, probed);
+	seq_printf(m, "start %px\ncode", code);
 	for (i = 0; i < CODE_BYTES; i++)
 		seq_printf(m, " %02x", READ_ONCE(code[i]));
 	seq_putc(m, '\n');
@@ -283,6 +322,7 @@ static void stop_all(void)
 	kthread_stop(blocker);
 	kthread_stop(victim);
 	drop_breakpoint();
+	probe_stop();
 	irq_work_sync(&irq);
 }
 

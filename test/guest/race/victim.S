@@ -7,6 +7,7 @@
  * no endbr: it begins with what matters.
  */
 #include <linux/linkage.h>
+#include <asm/asm.h>
 #include <asm/nospec-branch.h>
 #include <asm/unwind_hints.h>
 
@@ -87,12 +88,18 @@ SYM_START(ki_race_victim, SYM_L_GLOBAL, SYM_A_NONE)
 	popq	%rdi
 	addq	%rbp, %rax
 	addq	%r13, %rax
+	at	75			/* a fault at 80, which goes on behind it */
+	xorl	%ecx, %ecx
+	decq	%rcx
+3:	movb	(%rcx), %cl
+4:	_ASM_EXTABLE(3b, 4b)
+	at	82
 	popq	%r12
 	popq	%r13
 	popq	%r14
 	popq	%r15
 	addq	$8, %rsp
-	at	87			/* a return at 89 */
+	at	94			/* a return at 96 */
 	popq	%rbx
 	popq	%rbp
 	RET

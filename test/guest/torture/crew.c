@@ -68,6 +68,10 @@ void crew_open(struct crew *c, uint32_t counters)
 	struct ki_err err = {0};
 
 	*c = (struct crew){.room = counters};
+	c->owner = calloc(counters, sizeof(*c->owner));
+	c->before = calloc(counters, sizeof(*c->before));
+	if (!c->owner || !c->before)
+		die("memory", NULL);
 	if (ki_target_open_live(&c->t, &err) || ki_counters_take(c->t, counters, &c->first, &err) ||
 	    ki_counter_map_open(c->t, &c->map, &err))
 		die("open", &err);
@@ -79,6 +83,8 @@ void crew_close(struct crew *c)
 	ki_plan_free(c->plan);
 	ki_counter_map_close(c->map);
 	ki_target_close(c->t);
+	free(c->owner);
+	free(c->before);
 }
 
 void crew_plan(struct crew *c)
@@ -86,107 +92,127 @@ void crew_plan(struct crew *c)
 	ki_plan_free(c->plan);
 	if (ki_plan_new(&c->plan))
 		die("plan", NULL);
+	ki_plan_batch(c->plan, c->room);
 	c->used = c->functions = 0;
 }
 
-/* False: no counter is left for it. */
-static bool add_place(struct crew *c, const struct ki_function *fn, const struct ki_spans *spans,
-		      const struct ki_place *place)
+/* ---- what a function gets: false if the library refuses it ---- */
+
+/* Count a place with the next counter; it is used up by whoever is content with it. */
+static bool count_place(struct crew *c, const struct ki_function *fn, const struct ki_spans *spans,
+			const struct ki_place *place)
 {
-	struct ki_code code;
 	struct ki_err err = {0};
+	struct ki_code code;
 	uint32_t id;
 
-	if (c->used == c->room)
-		return false;
 	ki_snippet_count(&code, c->first + c->used, place->flags_live);
-	if (place->reason || ki_plan_add(c->plan, fn, spans, place, 0, &code, &id, &err))
-		c->left_out++;
-	else
-		c->used++;
-	return true;
+	if (!place->reason && !ki_plan_add(c->plan, fn, spans, place, 0, &code, &id, &err))
+		return true;
+	c->left_out++;
+	return false;
 }
 
-static bool add_point(struct crew *c, const struct ki_function *fn, const struct ki_spans *spans,
-		      const struct ki_point *pt)
+static bool count_point(struct crew *c, const struct ki_function *fn, const struct ki_spans *spans,
+			const struct ki_point *pt)
 {
 	struct ki_place *places;
 	struct ki_err err = {0};
-	bool room = true;
+	bool any = false;
 	size_t n, i;
 
 	if (ki_point_places(fn, spans, pt, &places, &n, &err))
-		return true;
-	for (i = 0; room && i < n; i++)
-		room = add_place(c, fn, spans, &places[i]);
+		die(fn->symbol->name, &err);
+	for (i = 0; i < n; i++)
+		any |= count_place(c, fn, spans, &places[i]);
 	free(places);
-	return room;
+	return any;
 }
 
-static bool add_entry(struct crew *c, const struct ki_function *fn, const struct ki_spans *spans)
+static void next_counter(struct crew *c, size_t owner)
 {
-	return add_point(c, fn, spans, &(struct ki_point){.kind = KI_POINT_ENTRY});
+	c->owner[c->used] = owner;
+	c->before[c->used] = crew_hits(c, c->used);
+	c->used++;
 }
 
-static bool add_blocks(struct crew *c, const struct ki_function *fn, const struct ki_spans *spans)
+void crew_entry(struct crew *c, size_t i, const struct ki_function *fn,
+		const struct ki_spans *spans)
 {
-	bool room = true;
-
-	for (uint32_t b = 0; room && b < fn->nblocks; b++)
-		room = add_point(c, fn, spans,
-				 &(struct ki_point){.kind = KI_POINT_BLOCK, .block = b});
-	return room;
+	if (count_point(c, fn, spans, &(struct ki_point){.kind = KI_POINT_ENTRY}))
+		next_counter(c, i);
 }
 
-static bool add_windows(struct crew *c, const struct ki_function *fn, const struct ki_spans *spans)
+void crew_blocks(struct crew *c, size_t i, const struct ki_function *fn,
+		 const struct ki_spans *spans)
 {
-	bool room = true;
+	bool any = false;
 
-	for (size_t i = 0; room && i < spans->n; i++) {
-		const struct ki_insn *in = &fn->insns[spans->v[i].first];
+	for (uint32_t b = 0; b < fn->nblocks; b++)
+		any |= count_point(c, fn, spans,
+				   &(struct ki_point){.kind = KI_POINT_BLOCK, .block = b});
+	if (any)
+		next_counter(c, i);
+}
 
-		room = add_place(c, fn, spans,
-				 &(struct ki_place){
-					 .addr = in->addr,
-					 .flags_live = in->flags & KI_INSN_FLAGS_LIVE,
-				 });
+void crew_windows(struct crew *c, size_t i, const struct ki_function *fn,
+		  const struct ki_spans *spans)
+{
+	for (size_t k = 0; k < spans->n; k++) {
+		const struct ki_insn *in = &fn->insns[spans->v[k].first];
+		const struct ki_place place = {
+			.addr = in->addr,
+			.flags_live = in->flags & KI_INSN_FLAGS_LIVE,
+		};
+
+		if (count_place(c, fn, spans, &place))
+			next_counter(c, i);
 	}
-	return room;
 }
 
-static bool add(struct crew *c, const struct ki_symbol *sym,
-		bool (*what)(struct crew *c, const struct ki_function *fn,
-			     const struct ki_spans *spans))
+/* ---- many functions ---- */
+
+struct adding {
+	struct crew *c;
+	crew_what *what;
+	crew_full *full;
+	void *arg;
+	bool stopped;
+};
+
+static int add_function(void *arg, size_t i, const struct ki_function *fn)
 {
+	struct adding *a = arg;
+	struct crew *c = a->c;
 	struct ki_err err = {0};
-	struct ki_function *fn;
 	struct ki_spans spans;
-	bool room;
 
-	if (ki_function_analyze(c->t, sym, &fn, &err))
-		die(sym->name, &err);
+	c->at = i;
+	if (fn->reason)
+		return 0;
 	if (ki_spans_find(fn, &spans, &err))
-		die(sym->name, &err);
-	room = fn->reason || what(c, fn, &spans);
-	c->functions += room && !fn->reason;
+		die(fn->symbol->name, &err);
+	if (spans.n > c->room)
+		die("a function with more windows than there are counters", NULL);
+	if (c->used + spans.n > c->room)
+		a->stopped = !a->full || !a->full(a->arg);
+	if (!a->stopped) {
+		a->what(c, i, fn, &spans);
+		c->functions++;
+	}
 	ki_spans_free(&spans);
-	ki_function_free(fn);
-	return room;
+	return a->stopped ? -ECANCELED : 0;
 }
 
-bool crew_add_entry(struct crew *c, const struct ki_symbol *sym)
+bool crew_add(struct crew *c, const struct ki_symbol *const *syms, size_t n, crew_what *what,
+	      crew_full *full, void *arg)
 {
-	return add(c, sym, add_entry);
-}
+	struct adding a = {.c = c, .what = what, .full = full, .arg = arg};
+	struct ki_err err = {0};
 
-bool crew_add_windows(struct crew *c, const struct ki_symbol *sym)
-{
-	return add(c, sym, add_windows);
-}
-
-bool crew_add_blocks(struct crew *c, const struct ki_symbol *sym)
-{
-	return add(c, sym, add_blocks);
+	if (ki_functions_analyze(c->t, syms, n, 0, NULL, add_function, &a, &err) && !a.stopped)
+		die("analyze", &err);
+	return !a.stopped;
 }
 
 void crew_apply(struct crew *c)
@@ -195,8 +221,8 @@ void crew_apply(struct crew *c)
 
 	if (ki_plan_apply(c->plan, c->t, true, &err))
 		die("apply", &err);
-	for (uint32_t i = 0; i < c->used; i++)
-		c->refused += ki_plan_refusal(c->plan, i) != KI_R_OK;
+	for (size_t i = 0; i < ki_plan_chunks(c->plan); i++)
+		c->refusals[ki_plan_refusal(c->plan, i)]++;
 }
 
 void crew_remove(struct crew *c)
@@ -207,9 +233,9 @@ void crew_remove(struct crew *c)
 		die("remove", &err);
 }
 
-uint64_t crew_hits(const struct crew *c, uint32_t chunk)
+uint64_t crew_hits(const struct crew *c, uint32_t counter)
 {
-	return ki_counter_read(c->map, c->first + chunk);
+	return ki_counter_read(c->map, c->first + counter) - c->before[counter];
 }
 
 uint64_t crew_all_hits(const struct crew *c)
@@ -218,5 +244,18 @@ uint64_t crew_all_hits(const struct crew *c)
 
 	for (uint32_t i = 0; i < c->used; i++)
 		sum += crew_hits(c, i);
+	return sum;
+}
+
+uint64_t crew_refused(const struct crew *c, const char *who)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t r = KI_R_OK + 1; r < KI_R_COUNT; r++) {
+		sum += c->refusals[r];
+		if (who && c->refusals[r])
+			printf("%s: refused by the driver: %llu times %s\n", who,
+			       (unsigned long long)c->refusals[r], ki_reason_tag(r));
+	}
 	return sum;
 }

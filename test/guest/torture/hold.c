@@ -23,34 +23,45 @@ static bool wanted(char **globs, const char *name)
 	return false;
 }
 
+/* The kernel's functions with such names. */
+static const struct ki_symbol **choose(struct ki_target *t, char **globs, size_t *n)
+{
+	size_t all, i;
+	const struct ki_symbol *syms = ki_target_symbols(t, &all);
+	const struct ki_symbol **v = malloc((all + 1) * sizeof(*v));
+
+	if (!v)
+		die("memory", NULL);
+	for (*n = 0, i = 0; i < all; i++)
+		if (!*syms[i].module && !syms[i].alias && wanted(globs, syms[i].name))
+			v[(*n)++] = &syms[i];
+	return v;
+}
+
 int hold(char **globs)
 {
-	const struct ki_symbol *syms;
+	const struct ki_symbol **syms;
 	uint32_t i, reached = 0;
-	uint64_t *before;
-	size_t n, k;
 	struct crew c;
 	char byte;
+	size_t n;
 
 	crew_open(&c, HOLD_COUNTERS);
-	syms = ki_target_symbols(c.t, &n);
-	for (k = 0; k < n; k++)
-		if (!*syms[k].module && !syms[k].alias && wanted(globs, syms[k].name) &&
-		    !crew_add_windows(&c, &syms[k]))
-			die("hold: too many windows", NULL);
-	before = calloc(c.used + 1, sizeof(*before));
+	syms = choose(c.t, globs, &n);
+	if (!crew_add(&c, syms, n, crew_windows, NULL, NULL))
+		die("hold: too many windows", NULL);
 	crew_apply(&c);
 	printf("hold: %u windows of %u functions, %llu refused\n", c.used, c.functions,
-	       (unsigned long long)c.refused);
+	       (unsigned long long)crew_refused(&c, "hold"));
 	fflush(stdout);
 	while (read(STDIN_FILENO, &byte, 1) > 0)
 		;
-	for (i = 0; before && i < c.used; i++)
-		reached += crew_hits(&c, i) != before[i];
+	for (i = 0; i < c.used; i++)
+		reached += crew_hits(&c, i) != 0;
 	crew_remove(&c);
 	printf("hold: %u windows were reached, %llu hits\n", reached,
 	       (unsigned long long)crew_all_hits(&c));
-	free(before);
+	free(syms);
 	crew_close(&c);
 	return reached ? 0 : 1;
 }

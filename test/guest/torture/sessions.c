@@ -33,6 +33,8 @@ static const char *const functions[] = {
 	"ki_mate_op_0", "mate_write",	"do_calls",
 };
 
+#define FUNCTIONS (sizeof(functions) / sizeof(*functions))
+
 /* Of all processes. */
 static struct shared {
 	uint64_t each[WINDOWS]; /* runs in one round */
@@ -55,17 +57,18 @@ static void one_round(int zero, int mate)
 
 static void add_all(struct crew *c)
 {
-	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++) {
-		const struct ki_symbol *sym = NULL;
+	const struct ki_symbol *v[2 * FUNCTIONS], *sym;
+	size_t n = 0;
 
-		while ((sym = ki_target_symbol_named(c->t, NULL, functions[i], sym)))
-			if (!*sym->module || !strcmp(sym->module, "ki_mate"))
-				if (!crew_add_windows(c, sym))
-					die("too many windows", NULL);
-	}
+	for (size_t i = 0; i < FUNCTIONS; i++)
+		for (sym = NULL; (sym = ki_target_symbol_named(c->t, NULL, functions[i], sym));)
+			if (n < 2 * FUNCTIONS && (!*sym->module || !strcmp(sym->module, "ki_mate")))
+				v[n++] = sym;
+	if (!crew_add(c, v, n, crew_windows, NULL, NULL))
+		die("too many windows", NULL);
 }
 
-/* The calls of `rounds` rounds, and how often each chunk ran. */
+/* The calls of `rounds` rounds, and how often each counter was hit. */
 static void measure(const struct crew *c, int rounds, uint64_t *runs)
 {
 	int zero = open("/dev/zero", O_RDONLY), mate = open("/proc/ki_mate", O_RDWR);
@@ -129,7 +132,7 @@ static void one_session(uint64_t *seed)
 		int rounds = 1 + rng(seed) % ROUNDS;
 
 		crew_apply(&c);
-		if (c.refused || c.used != shared->chunks)
+		if (crew_refused(&c, NULL) || c.used != shared->chunks)
 			__atomic_fetch_add(&shared->refused, 1, __ATOMIC_RELAXED);
 		measure(&c, rounds, runs);
 		check(runs, rounds);

@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# The module of the tail jumps, built for one kernel in a copy of its sources:
+#
+#   make tail-module [KERNEL=6.1]	build/tail/RELEASE/ki_tail.ko
+
+KERNEL ?= 6.1
+
+tail-module:
+	$(Q)set -e; headers=$$(vm/kernel $(KERNEL) headers); release=$$(vm/kernel $(KERNEL) release); \
+	    dir=build/tail/$$release; mkdir -p $$dir; \
+	    cp -u test/guest/tail/Kbuild test/guest/tail/*.c $$dir; \
+	    echo "  KBUILD  $$dir/ki_tail.ko"; \
+	    $(MAKE) -s -C $$headers M=$(CURDIR)/$$dir CC=$(KMOD_CC) CONFIG_DEBUG_INFO_BTF_MODULES= modules
+
+.PHONY: tail-module
