@@ -215,7 +215,7 @@ static void reads(bool known)
 	put(plan, "vfs_read", KI_POINT_ENTRY, s, known);
 	s = snippet_new();
 	only_here(s, add(s, &got, ki_expr_fact(s, KI_FACT_RETVAL)));
-	put(plan, "vfs_read", KI_POINT_EXIT, s, known);
+	put(plan, "vfs_read", KI_POINT_EXIT_AFTER, s, known);
 	install(plan);
 	for (size_t size = 1; size < sizeof(buf); size = size * 5 / 4 + 1)
 		for (int k = 0; k < 2; k++) {
@@ -269,7 +269,7 @@ static void timers(bool known)
 			     add(s, &paired,
 				 ki_expr_binary(s, KI_SUB, ki_expr_fact(s, KI_FACT_TSC),
 						ki_expr_var(s, &start)))));
-	put(plan, name, KI_POINT_EXIT, s, known);
+	put(plan, name, KI_POINT_EXIT_AFTER, s, known);
 	install(plan);
 	for (int i = 0; i < SLEEPS; i++) {
 		uint64_t before = __rdtsc();
