@@ -8,6 +8,7 @@
 #include "target/kallsyms.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -20,14 +21,25 @@ static bool pseudo_module(const char *name, size_t len)
 	       (len >= 9 && memcmp(name, "__builtin", 9) == 0);
 }
 
+static bool is_called(const struct ki_kallsyms *k, size_t i, const char *name, size_t len)
+{
+	const char *have = k->list.strings.v + k->modules.v[i].name;
+
+	return strncmp(have, name, len) == 0 && !have[len];
+}
+
 static struct ki_kmod *find_module(struct ki_kallsyms *k, const char *name, size_t len)
 {
-	/* A module's symbols stand together: nearly always the last one. */
-	for (size_t i = k->modules.n; i-- > 0;) {
-		const char *have = k->list.strings.v + k->modules.v[i].name;
+	size_t n = k->modules.n;
 
-		if (strncmp(have, name, len) == 0 && !have[len])
-			return &k->modules.v[i];
+	/* A module's symbols stand together: nearly always the same as before. */
+	for (size_t i = 0; i < n; i++) {
+		size_t at = (k->last + i) % n;
+
+		if (is_called(k, at, name, len)) {
+			k->last = at;
+			return &k->modules.v[at];
+		}
 	}
 	return NULL;
 }
@@ -61,6 +73,8 @@ static int add(struct ki_kallsyms *k, uint64_t addr, char type, const char *name
 	ret = module_of(k, module, module_len, &m);
 	if (ret)
 		return ret;
+	if (m->limit && (addr < m->low || addr >= m->limit))
+		return 0;
 	if (type == 't' || type == 'T') {
 		m->low = addr < m->low ? addr : m->low;
 		m->high = addr > m->high ? addr : m->high;
@@ -152,18 +166,46 @@ static int read_all(struct ki_kallsyms *k, int fd, char *buf)
 	}
 }
 
-int ki_kallsyms_read(const char *path, struct ki_kallsyms *out, struct ki_err *err)
+/* The empty name comes first. */
+static int begin(struct ki_kallsyms *k)
 {
 	uint32_t empty;
+
+	return k->list.strings.n ? 0 : ki_symbol_list_string(&k->list, "", 0, &empty);
+}
+
+int ki_kallsyms_modules(const char *path, struct ki_kallsyms *k)
+{
+	unsigned long long size, base;
+	char name[64], line[1024];
+	struct ki_kmod *m;
+	FILE *f = fopen(path, "re");
+	int ret = begin(k);
+
+	while (!ret && f && fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "%63s %llu %*s %*s %*s 0x%llx", name, &size, &base) != 3 || !base)
+			continue;
+		ret = module_of(k, name, strlen(name), &m);
+		if (ret)
+			break;
+		m->low = base;
+		m->limit = base + size;
+	}
+	if (f)
+		fclose(f);
+	return ret;
+}
+
+int ki_kallsyms_read(const char *path, struct ki_kallsyms *out, struct ki_err *err)
+{
 	char *buf;
 	int fd, ret;
 
-	memset(out, 0, sizeof(*out));
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return ki_err_set(err, -errno, 0, "%s: %s", path, strerror(errno));
 	buf = malloc(CHUNK);
-	ret = buf ? ki_symbol_list_string(&out->list, "", 0, &empty) : -ENOMEM;
+	ret = buf ? begin(out) : -ENOMEM;
 	if (!ret)
 		ret = read_all(out, fd, buf);
 	free(buf);

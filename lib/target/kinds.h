@@ -13,6 +13,7 @@ int ki_image_open(const char *path, const char *system_map, struct ki_target **o
 struct ki_live_env {
 	const char *device;
 	const char *kallsyms;
+	const char *modules; /* a file that is not there is no error */
 	const char *kcore;
 	const char *system_map;					/* or NULL */
 	int (*ioctl)(int fd, unsigned long request, void *arg); /* 0 or -errno */

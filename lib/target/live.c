@@ -14,12 +14,9 @@
 
 #define PAGE 4096u
 
-/* How far a module's text is followed behind the page of its last symbol. */
-#define TAIL_PAGES 16
-
 struct live {
 	int (*ioctl)(int fd, unsigned long request, void *arg);
-	char *kallsyms, *core_path;
+	char *kallsyms, *modules, *core_path;
 	struct ki_kcore core;
 	struct ki_symbol_list map; /* the kernel's own symbols, if a System.map names them */
 };
@@ -107,6 +104,7 @@ static void live_close(struct ki_target *t)
 	ki_kcore_close(&l->core);
 	ki_symbol_list_free(&l->map);
 	free(l->kallsyms);
+	free(l->modules);
 	free(l->core_path);
 	free(l);
 }
@@ -165,38 +163,27 @@ static int get_info(struct ki_target *t, const char *device, struct ki_err *err)
 	return 0;
 }
 
-static bool readable(struct ki_target *t, uint64_t addr)
-{
-	uint8_t byte;
+#define SCAN (16 * PAGE)
 
-	return live_read(t, addr, &byte, 1, KI_VIEW_LIVE, NULL) == 0;
+static bool readable(struct ki_target *t, uint64_t addr, size_t len)
+{
+	uint8_t bytes[SCAN];
+
+	return live_read(t, addr, bytes, len, KI_VIEW_LIVE, NULL) == 0;
 }
 
 /*
- * kallsyms tells where a module's last function begins; where the text ends, only the driver
- * knows: the first page that it refuses.
+ * kallsyms tells where a module's functions begin; where the text ends, only the driver knows.
+ * Between one module's text and the next there is memory that is neither's.
  */
 static uint64_t module_end(struct ki_target *t, const struct ki_kmod *m)
 {
-	uint64_t end = (m->high | (PAGE - 1)) + 1;
-	uint64_t good = m->low, bad;
+	uint64_t at = m->low;
 
-	if (!end || !readable(t, m->low))
-		return 0;
-	if (readable(t, end - 1)) {
-		for (int i = 0; i < TAIL_PAGES && readable(t, end + PAGE - 1); i++)
-			end += PAGE;
-		return end;
-	}
-	for (bad = end - 1; bad - good > 1;) {
-		uint64_t mid = good + (bad - good) / 2;
-
-		if (readable(t, mid))
-			good = mid;
-		else
-			bad = mid;
-	}
-	return bad;
+	for (size_t step = SCAN; step; step /= 2)
+		while (at + step > at && readable(t, at, step))
+			at += step;
+	return at;
 }
 
 /* The kernel's range and the modules'; names[i] is the string of range i's module. */
@@ -252,10 +239,14 @@ static int use_map(const struct live *l, struct ki_symbol_list *list)
 static int get_symbols(struct ki_target *t, struct ki_target *to, struct ki_err *err)
 {
 	struct live *l = t->own;
-	struct ki_kallsyms k;
+	struct ki_kallsyms k = {0};
 	uint32_t *names = NULL;
-	int ret = ki_kallsyms_read(l->kallsyms, &k, err);
+	int ret = ki_kallsyms_modules(l->modules, &k);
 
+	if (ret)
+		ki_err_set(err, ret, 0, "out of memory for the modules");
+	else
+		ret = ki_kallsyms_read(l->kallsyms, &k, err);
 	if (!ret && !k.addresses)
 		ret = ki_err_reason(err, KI_R_NO_SYMBOLS, 0, "%s", l->kallsyms);
 	if (!ret) {
@@ -326,8 +317,9 @@ int ki_live_open(const struct ki_live_env *env, struct ki_target **out, struct k
 	}
 	l->ioctl = env->ioctl;
 	l->kallsyms = strdup(env->kallsyms);
+	l->modules = strdup(env->modules ? env->modules : "");
 	l->core_path = strdup(env->kcore);
-	if (!l->kallsyms || !l->core_path) {
+	if (!l->kallsyms || !l->modules || !l->core_path) {
 		ret = ki_err_set(err, -ENOMEM, 0, "out of memory");
 		goto fail;
 	}

@@ -13,6 +13,7 @@ static int system_ioctl(int fd, unsigned long request, void *arg)
 static const struct ki_live_env system_env = {
 	.device = KI_DEVICE,
 	.kallsyms = "/proc/kallsyms",
+	.modules = "/proc/modules",
 	.kcore = "/proc/kcore",
 	.ioctl = system_ioctl,
 };

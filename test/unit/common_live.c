@@ -96,7 +96,10 @@ const char live_symbols[] = "ffffffff81000000 T _stext\n"
 int open_live(const char *symbols_text, struct ki_target **t, struct ki_err *err)
 {
 	char *path = file_of(symbols_text, strlen(symbols_text));
-	const struct ki_live_env env = {"/dev/null", path, "/nonexistent", NULL, driver_ioctl};
+	const struct ki_live_env env = {.device = "/dev/null",
+					.kallsyms = path,
+					.kcore = "/nonexistent",
+					.ioctl = driver_ioctl};
 	int ret;
 
 	ki_err_clear(err);

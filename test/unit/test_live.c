@@ -33,7 +33,7 @@ static void kallsyms_is_read(void **state)
 				      "ffffffffc0501000 t tramp\t[__builtin__ftrace]\n"
 				      "ffffffffc0601000 t last\t[m10]";
 	char *path = file_of(content, sizeof(content) - 1);
-	struct ki_kallsyms k;
+	struct ki_kallsyms k = {0};
 
 	(void)state;
 	assert_int_equal(ki_kallsyms_read(path, &k, NULL), 0);
@@ -49,11 +49,42 @@ static void kallsyms_is_read(void **state)
 	drop(path);
 }
 
+/* m1's init function, whose memory is m2's by now. */
+static void symbols_outside_their_module(void **state)
+{
+	static const char places[] = "m1 8192 0 - Live 0xffffffffc0201000 (OE)\n"
+				     "m2 4096 1 m1, Live 0xffffffffc0301000\n"
+				     "nonsense\n"
+				     "hidden 4096 0 - Live 0x0000000000000000\n";
+	static const char content[] = "ffffffffc0201000 t one\t[m1]\n"
+				      "ffffffffc0301000 T init\t[m1]\n"
+				      "ffffffffc0301000 t two\t[m2]\n"
+				      "ffffffffc0203000 t behind\t[m1]\n"
+				      "ffffffffc0202fff t last\t[m1]\n";
+	char *modules = file_of(places, sizeof(places) - 1);
+	char *path = file_of(content, sizeof(content) - 1);
+	struct ki_kallsyms k = {0};
+
+	(void)state;
+	assert_int_equal(ki_kallsyms_modules("/nonexistent/modules", &k), 0);
+	assert_int_equal(k.modules.n, 0);
+	assert_int_equal(ki_kallsyms_modules(modules, &k), 0);
+	assert_int_equal(ki_kallsyms_read(path, &k, NULL), 0);
+	assert_int_equal(k.modules.n, 2);
+	assert_int_equal(k.list.raw.n, 3);
+	assert_int_equal(k.modules.v[0].low, 0xffffffffc0201000);
+	assert_int_equal(k.modules.v[0].high, 0xffffffffc0202fff);
+	assert_string_equal(k.list.strings.v + k.list.raw.v[1].name, "two");
+	ki_kallsyms_free(&k);
+	drop(modules);
+	drop(path);
+}
+
 static void kallsyms_in_bad_shape(void **state)
 {
 	size_t len = 3u << 20;
 	char *big = malloc(len), *path;
-	struct ki_kallsyms k;
+	struct ki_kallsyms k = {0};
 	struct ki_err err = {0};
 
 	(void)state;
@@ -119,7 +150,6 @@ static void live_kernel(void **state)
 static void end_of_a_module(void **state)
 {
 	static const uint64_t ends[] = {0x41, 0x50, 0x1000, 0x1001, 0x2000, 0x5000, 0x100000};
-	static const uint64_t want[] = {0x41, 0x50, 0x1000, 0x1000, 0x2000, 0x5000, 0x11000};
 	const struct ki_text_range *r;
 	struct ki_target *t;
 	struct ki_err err;
@@ -132,7 +162,7 @@ static void end_of_a_module(void **state)
 		assert_int_equal(open_live(live_symbols, &t, &err), 0);
 		r = ki_target_ranges(t, &n);
 		assert_int_equal(n, 2);
-		assert_int_equal(r[1].end - MOD, want[i]);
+		assert_int_equal(r[1].end - MOD, ends[i]);
 		ki_target_close(t);
 	}
 }
@@ -198,10 +228,10 @@ static void check_refusal(const char *symbols_text, int code, unsigned int reaso
 
 static void live_kernel_out_of_reach(void **state)
 {
-	const struct ki_live_env none = {"/dev/ki-none", "/proc/kallsyms", "/nonexistent", NULL,
-					 driver_ioctl};
-	const struct ki_live_env dir = {"/dev", "/proc/kallsyms", "/nonexistent", NULL,
-					driver_ioctl};
+	const struct ki_live_env none = {"/dev/ki-none", "/proc/kallsyms", NULL, "/nonexistent",
+					 NULL,		 driver_ioctl};
+	const struct ki_live_env dir = {"/dev", "/proc/kallsyms", NULL, "/nonexistent",
+					NULL,	driver_ioctl};
 	struct ki_err err = {0};
 	struct ki_target *t;
 
@@ -246,6 +276,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(kallsyms_is_read),
 		cmocka_unit_test(kallsyms_in_bad_shape),
+		cmocka_unit_test(symbols_outside_their_module),
 		cmocka_unit_test(live_kernel),
 		cmocka_unit_test(end_of_a_module),
 		cmocka_unit_test(reserved_text_is_read_once),

@@ -45,7 +45,7 @@ static char *core_file(void (*spoil)(Elf64_Ehdr *eh, Elf64_Phdr *ph))
 static int read_core(const char *core, uint64_t addr, void *buf, size_t len, struct ki_err *err)
 {
 	char *path = file_of(live_symbols, strlen(live_symbols));
-	const struct ki_live_env env = {"/dev/null", path, core, NULL, driver_ioctl};
+	const struct ki_live_env env = {"/dev/null", path, NULL, core, NULL, driver_ioctl};
 	struct ki_target *t;
 	int ret;
 
@@ -143,7 +143,8 @@ static int open_with_map(const char *map, struct ki_target **t, struct ki_err *e
 {
 	char *symbols = file_of(live_symbols, strlen(live_symbols));
 	char *path = file_of(map, strlen(map));
-	const struct ki_live_env env = {"/dev/null", symbols, "/nonexistent", path, driver_ioctl};
+	const struct ki_live_env env = {"/dev/null",	symbols, NULL,
+					"/nonexistent", path,	 driver_ioctl};
 	int ret;
 
 	reset_driver();
@@ -219,7 +220,8 @@ static void free_facts(void *facts)
 static void modules_come_and_go(void **state)
 {
 	char *path = file_of(live_symbols, strlen(live_symbols));
-	const struct ki_live_env env = {"/dev/null", path, "/nonexistent", NULL, driver_ioctl};
+	const struct ki_live_env env = {"/dev/null",	path, NULL,
+					"/nonexistent", NULL, driver_ioctl};
 	struct ki_err err = {0};
 	struct ki_target *t;
 	bool changed = true;
