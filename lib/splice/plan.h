@@ -44,7 +44,7 @@ struct ki_plan {
 	size_t hosts; /* windows without a chunk */
 	ki_vec(struct ki_copy) copies;
 	ki_vec(struct plan_chunk) chunks;
-	size_t batch;  /* windows of one request, hosts not counted; twice as many chunks */
+	size_t batch; /* windows of one request, hosts not counted; twice as many chunks */
 	ki_vec(struct plan_code) codes;
 	uint32_t *map; /* open hash of window address -> index + 1, 0: free */
 	size_t map_cap;
