@@ -13,6 +13,7 @@
  *  - Callers need not look at what builders return: the first failure (memory, a wrong argument, a
  *    child of another snippet or used twice) makes this builder and all later ones of the snippet
  *    return NULL, and is reported by ki_snippet_check and all that compile, run or print it.
+ *  - A snippet is used by one thread at a time, also to compile it.
  *  - Nothing is evaluated that is not asked for: `&&`, `||` and the conditional expression evaluate
  *    what they need. In what order the operands of other expressions are evaluated is not said,
  *    except that calls (ki_expr_call, ki_expr_helper) come from left to right.

@@ -171,11 +171,12 @@ int ki_plan_add(struct ki_plan *p, const struct ki_function *fn, const struct ki
 		uint32_t *id, struct ki_err *err);
 
 /*
- * What a snippet finds at a place. live: the registers and flags that are live there (ki_live_at
- * for what is before an instruction); NULL: not known, so all are.
+ * What a snippet finds at a place. live: the registers and flags that are live there (of KI_BEFORE
+ * it is what ki_live_at says of the instruction); NULL: not known, so all are.
  *
  * at_entry: before an instruction of the function's first block with nothing before it but the
- * ftrace site, nops and pushes, which are counted. at_exit: before a return.
+ * ftrace site, nops and pushes, which are counted. at_exit: before a return, or behind what a tail
+ * jump has led to (KI_RETURNED).
  */
 void ki_place_site(const struct ki_function *fn, const struct ki_place *place,
 		   const ki_regset *live, struct ki_site_regs *out);

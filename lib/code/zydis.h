@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * The decoder, Zydis 4.0 and 4.1, for decode.c, regset.c and text.c only: its numbers differ
- * between its versions and never leave these files.
+ * The decoder, Zydis 4.0 and 4.1, for decode.c, regset.c, text.c and snippet/listing.c only: its
+ * numbers differ between its versions and never leave these files.
  */
 #ifndef KI_CODE_ZYDIS_H
 #define KI_CODE_ZYDIS_H

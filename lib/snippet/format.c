@@ -92,6 +92,17 @@ static void operator(FILE *f, const struct ki_node *n, unsigned int outside)
 		fputc(')', f);
 }
 
+static void prefixed(FILE *f, const struct ki_node *n)
+{
+	if (n->kind == NODE_UNARY) {
+		fputc("-~!"[n->op], f);
+		expr(f, n->kid[0], BINDS_UNARY);
+		return;
+	}
+	fprintf(f, n->kind == NODE_LOAD ? "*(%s *)" : "(%s)", ki_types[n->type].name);
+	expr(f, n->kid[0], BINDS_UNARY - 1);
+}
+
 static void expr(FILE *f, const struct ki_node *n, unsigned int outside)
 {
 	switch (n->kind) {
@@ -111,16 +122,9 @@ static void expr(FILE *f, const struct ki_node *n, unsigned int outside)
 		fprintf(f, "arg%u", (unsigned int)n->value);
 		break;
 	case NODE_LOAD:
-		fprintf(f, "*(%s *)", ki_types[n->type].name);
-		expr(f, n->kid[0], BINDS_UNARY - 1);
-		break;
 	case NODE_CAST:
-		fprintf(f, "(%s)", ki_types[n->type].name);
-		expr(f, n->kid[0], BINDS_UNARY - 1);
-		break;
 	case NODE_UNARY:
-		fputc("-~!"[n->op], f);
-		expr(f, n->kid[0], BINDS_UNARY);
+		prefixed(f, n);
 		break;
 	case NODE_HELPER:
 		helper_name(f, n->op);

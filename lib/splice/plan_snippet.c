@@ -59,7 +59,8 @@ void ki_place_site(const struct ki_function *fn, const struct ki_place *place,
 	if (!place->flags_live)
 		out->dead |= KI_REGSET_FLAGS;
 	out->at_entry = is_entry(fn, place, &out->pushed);
-	out->at_exit = in && in->kind == KI_INSN_RET && place->where == KI_BEFORE;
+	out->at_exit = place->where == KI_RETURNED ||
+		       (in && in->kind == KI_INSN_RET && place->where == KI_BEFORE);
 }
 
 static bool is_same(const struct ki_long_code *c, const struct ki_code *s)

@@ -161,7 +161,7 @@ static void what_is_known_of_a_place(void **state)
 		    {6, KI_BEFORE, true, false, 1},  {8, KI_BEFORE, true, false, 2},
 		    {8, KI_AFTER, false, false, 0},  {13, KI_BEFORE, false, false, 2},
 		    {21, KI_BEFORE, false, true, 0}, {20, KI_BEFORE, false, false, 0},
-		    {21, KI_TAKEN, false, false, 0}};
+		    {21, KI_TAKEN, false, false, 0}, {20, KI_RETURNED, false, true, 0}};
 	const ki_regset live = KI_REGSET_ALL ^ KI_REGSET_REG(KI_R11);
 	struct ki_site_regs site;
 

@@ -176,21 +176,10 @@ static void too_complex(void **state)
 
 /* ---- text and cost ---- */
 
-static void text(void **state)
+static struct ki_node *source(void)
 {
-	static const char want[] = "if (pid == 1234 && (arg2 > 4096 || !comm1)) {\n"
-				   "\tout += (u32)arg2 * 3 - -1;\n"
-				   "\thist[log2(*(i32 *)(arg0 + 16))] += 1;\n"
-				   "} else {\n"
-				   "\tvec[cpu] max= f(1, g) ? t : 7u;\n"
-				   "}\n"
-				   "m = %rax >> 2;\n";
 	struct ki_node *args[2], *yes, *no, *when, *all;
-	struct ki_long_code code;
-	char *got;
 
-	(void)state;
-	begin();
 	when = B(KI_LAND, B(KI_EQ, ki_expr_fact(s, KI_FACT_PID), C(1234)),
 		 B(KI_LOR, B(KI_GT, ki_expr_param(s, 2), C(4096)),
 		   ki_expr_unary(s, KI_LNOT, ki_expr_fact(s, KI_FACT_COMM1))));
@@ -208,9 +197,25 @@ static void text(void **state)
 		s, KI_UPDATE_MAX, &vec, ki_expr_fact(s, KI_FACT_CPU),
 		ki_expr_cond(s, ki_expr_call(s, KI_U64, 64, "f", args, 2), V(thread), U(7)));
 	all = ki_stmt_append(s, NULL, ki_stmt_if(s, when, yes, no));
-	all = ki_stmt_append(s, all,
-			     ki_stmt_update(s, KI_SET, &min32, NULL, B(KI_SHR, REG(RAX), C(2))));
-	ki_snippet_body(s, all);
+	return ki_stmt_append(s, all,
+			      ki_stmt_update(s, KI_SET, &min32, NULL, B(KI_SHR, REG(RAX), C(2))));
+}
+
+static void text(void **state)
+{
+	static const char want[] = "if (pid == 1234 && (arg2 > 4096 || !comm1)) {\n"
+				   "\tout += (u32)arg2 * 3 - -1;\n"
+				   "\thist[log2(*(i32 *)(arg0 + 16))] += 1;\n"
+				   "} else {\n"
+				   "\tvec[cpu] max= f(1, g) ? t : 7u;\n"
+				   "}\n"
+				   "m = %rax >> 2;\n";
+	struct ki_long_code code;
+	char *got;
+
+	(void)state;
+	begin();
+	ki_snippet_body(s, source());
 	assert_int_equal(ki_snippet_format(s, &got, NULL), 0);
 	assert_string_equal(got, want);
 	free(got);

@@ -2,8 +2,9 @@
 /*
  * A million random snippets: each compiled for a random place, with random registers dead, and
  * executed in this process. Variables and calls must be what the interpreter makes of them; what is
- * live at the place must be as it was; and every instruction must be on the list of what a long
- * chunk may contain (common_vet.c). Then code is made wrong on purpose, to see that it is noticed.
+ * live at the place must be as it was; every instruction must be on the list of what a long chunk
+ * may contain (common_vet.c), and the driver's own check must let it pass (common_drv.c). Then code
+ * is made wrong on purpose, to see that it is noticed.
  *
  * KI_SEED: another million. KI_SNIPPETS: how many instead. KI_SHOW: print that one.
  */
@@ -19,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common_drv.h"
 #include "common_snippet.h"
 #include "common_vet.h"
 
@@ -82,6 +84,19 @@ static void note(const struct snip_case *c, const struct ki_long_code *code)
 	all.kept += code->len && code->code[0] == 0x9f; /* lahf */
 }
 
+/* Our list, then the driver's. */
+static const char *vetted(const struct ki_long_code *code)
+{
+	const char *why = vet_long(code, SNIP_COUNTERS, SNIP_GLOBALS);
+	unsigned int reason;
+
+	if (why || !code->len)
+		return why;
+	reason = drv_vet_long(code->code, code->len, code->fix, code->nfix, SNIP_COUNTERS,
+			      SNIP_GLOBALS);
+	return reason ? ki_reason_tag(reason) : NULL;
+}
+
 static void one(uint64_t number)
 {
 	static struct snip_case c;
@@ -100,7 +115,7 @@ static void one(uint64_t number)
 	} else if (ret || snip_interpret(&c, s)) {
 		fail_msg("snippet %" PRIu64 ": %s", number, err.msg);
 	} else {
-		why = vet_long(&code, SNIP_COUNTERS, SNIP_GLOBALS);
+		why = vetted(&code);
 		if (!why)
 			why = snip_run(&c, &code);
 		if (why || getenv("KI_SHOW"))
@@ -257,9 +272,32 @@ static void mistakes_are_noticed(void **state)
 	}
 }
 
+/* Both checks can say no. */
+static void what_may_not_be_is_refused(void **state)
+{
+	static uint8_t hlt[] = {0x90, 0xf4}, inc[] = {0x65, 0x48, 0xff, 0x04, 0x25, 0, 0, 0, 0};
+	static uint8_t pop_rbp[] = {0x55, 0x5d}, back[] = {0x90, 0x74, 0xfd};
+	static struct ki_fixup fix = {.kind = KI_FIX_PERCPU, .off = 5, .target = SNIP_COUNTERS};
+	const struct ki_long_code bad[] = {
+		{.code = hlt, .len = 2},     {.code = pop_rbp, .len = 2},
+		{.code = pop_rbp, .len = 1}, {.code = back, .len = 3},
+		{.code = inc, .len = 9},     {.code = inc, .len = 9, .fix = &fix, .nfix = 1}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		assert_non_null(vet_long(&bad[i], SNIP_COUNTERS, SNIP_GLOBALS));
+		assert_int_not_equal(drv_vet_long(bad[i].code, bad[i].len, bad[i].fix, bad[i].nfix,
+						  SNIP_COUNTERS, SNIP_GLOBALS),
+				     KI_R_OK);
+	}
+	fix.target--;
+	assert_null(vetted(&bad[5]));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_may_not_be_is_refused),
 		cmocka_unit_test(a_million),
 		cmocka_unit_test(mistakes_are_noticed),
 	};

@@ -44,63 +44,65 @@ static void is(struct ki_node *e, uint64_t want)
 
 #define MIN INT64_MIN
 
+static const struct {
+	uint8_t op;
+	bool is_unsigned;
+	int64_t l, r, want;
+} operations[] = {
+	{KI_ADD, 0, INT64_MAX, 1, MIN},
+	{KI_SUB, 0, 3, 5, -2},
+	{KI_MUL, 0, -7, 6, -42},
+	{KI_MUL, 1, 1ll << 40, 1ll << 30, 0},
+	{KI_DIV, 0, -7, 2, -3},
+	{KI_DIV, 1, -7, 2, 0x7ffffffffffffffc},
+	{KI_DIV, 0, 5, 0, 0},
+	{KI_DIV, 0, MIN, -1, MIN},
+	{KI_MOD, 0, -7, 2, -1},
+	{KI_MOD, 0, 5, 0, 5},
+	{KI_MOD, 0, MIN, -1, 0},
+	{KI_MOD, 1, -1, 10, 5},
+	{KI_AND, 0, 12, 10, 8},
+	{KI_OR, 0, 12, 10, 14},
+	{KI_XOR, 0, 12, 10, 6},
+	{KI_SHL, 0, 3, 62, MIN + (1ll << 62)},
+	{KI_SHL, 0, 3, 65, 6},
+	{KI_SHR, 0, -8, 1, -4},
+	{KI_SHR, 1, -8, 1, 0x7ffffffffffffffc},
+	{KI_SHR, 0, 8, 67, 1},
+	{KI_EQ, 0, 4, 4, 1},
+	{KI_NE, 0, 4, 4, 0},
+	{KI_LT, 0, -1, 1, 1},
+	{KI_LT, 1, -1, 1, 0},
+	{KI_LE, 0, 4, 4, 1},
+	{KI_GT, 0, MIN, INT64_MAX, 0},
+	{KI_GT, 1, MIN, INT64_MAX, 1},
+	{KI_GE, 0, -1, 0, 0},
+	{KI_LAND, 0, 2, 4, 1},
+	{KI_LAND, 0, 0, 4, 0},
+	{KI_LOR, 0, 0, 0, 0},
+	{KI_LOR, 0, 0, 1ll << 40, 1},
+};
+
 static void operators(void **state)
 {
-	static const struct {
-		uint8_t op;
-		bool is_unsigned;
-		int64_t l, r, want;
-	} rows[] = {
-		{KI_ADD, 0, INT64_MAX, 1, MIN},
-		{KI_SUB, 0, 3, 5, -2},
-		{KI_MUL, 0, -7, 6, -42},
-		{KI_MUL, 1, 1ll << 40, 1ll << 30, 0},
-		{KI_DIV, 0, -7, 2, -3},
-		{KI_DIV, 1, -7, 2, 0x7ffffffffffffffc},
-		{KI_DIV, 0, 5, 0, 0},
-		{KI_DIV, 0, MIN, -1, MIN},
-		{KI_MOD, 0, -7, 2, -1},
-		{KI_MOD, 0, 5, 0, 5},
-		{KI_MOD, 0, MIN, -1, 0},
-		{KI_MOD, 1, -1, 10, 5},
-		{KI_AND, 0, 12, 10, 8},
-		{KI_OR, 0, 12, 10, 14},
-		{KI_XOR, 0, 12, 10, 6},
-		{KI_SHL, 0, 3, 62, MIN + (1ll << 62)},
-		{KI_SHL, 0, 3, 65, 6},
-		{KI_SHR, 0, -8, 1, -4},
-		{KI_SHR, 1, -8, 1, 0x7ffffffffffffffc},
-		{KI_SHR, 0, 8, 67, 1},
-		{KI_EQ, 0, 4, 4, 1},
-		{KI_NE, 0, 4, 4, 0},
-		{KI_LT, 0, -1, 1, 1},
-		{KI_LT, 1, -1, 1, 0},
-		{KI_LE, 0, 4, 4, 1},
-		{KI_GT, 0, MIN, INT64_MAX, 0},
-		{KI_GT, 1, MIN, INT64_MAX, 1},
-		{KI_GE, 0, -1, 0, 0},
-		{KI_LAND, 0, 2, 4, 1},
-		{KI_LAND, 0, 0, 4, 0},
-		{KI_LOR, 0, 0, 0, 0},
-		{KI_LOR, 0, 0, 1ll << 40, 1},
-	};
-
 	(void)state;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		enum ki_type t = rows[i].is_unsigned ? KI_U64 : KI_I64;
-		uint64_t l = (uint64_t)rows[i].l, r = (uint64_t)rows[i].r;
+	for (size_t i = 0; i < sizeof(operations) / sizeof(*operations); i++) {
+		enum ki_type t = operations[i].is_unsigned ? KI_U64 : KI_I64;
+		uint64_t l = (uint64_t)operations[i].l, r = (uint64_t)operations[i].r;
 
 		known();
 		begin();
 		/* of constants, of registers, and of either */
-		is(B(rows[i].op, ki_expr_const(s, t, l), C(r)), (uint64_t)rows[i].want);
+		is(B(operations[i].op, ki_expr_const(s, t, l), C(r)), (uint64_t)operations[i].want);
 		c.m.regs[KI_RSI] = l;
 		c.m.regs[KI_RCX] = r;
-		is(B(rows[i].op, ki_expr_cast(s, t, REG(RSI)), ki_expr_cast(s, KI_I64, REG(RCX))),
-		   (uint64_t)rows[i].want);
-		is(B(rows[i].op, ki_expr_const(s, t, l), ki_expr_cast(s, KI_I64, REG(RCX))),
-		   (uint64_t)rows[i].want);
-		is(B(rows[i].op, ki_expr_cast(s, t, REG(RSI)), C(r)), (uint64_t)rows[i].want);
+		is(B(operations[i].op, ki_expr_cast(s, t, REG(RSI)),
+		     ki_expr_cast(s, KI_I64, REG(RCX))),
+		   (uint64_t)operations[i].want);
+		is(B(operations[i].op, ki_expr_const(s, t, l), ki_expr_cast(s, KI_I64, REG(RCX))),
+		   (uint64_t)operations[i].want);
+		is(B(operations[i].op, ki_expr_cast(s, t, REG(RSI)), C(r)),
+		   (uint64_t)operations[i].want);
 	}
 }
 
@@ -190,6 +192,9 @@ static void the_others(void **state)
 	args[0] = REG(RBX);
 	args[1] = C(10);
 	is(ki_expr_helper(s, KI_HELPER_UDIV, args, 2), 10);
+	/* an argument that is in its register by itself, and is needed once more */
+	is(B(KI_DIV, REG(RDI), B(KI_DIV, C(1000), REG(RDI))), 107 / (1000 / 107));
+	is(B(KI_MOD, B(KI_DIV, REG(RDI), C(3)), REG(RDI)), 35);
 	*(uint64_t *)(uintptr_t)(c.m.regs[KI_RSP] + 16) = 0x8877665544332211;
 	is(ki_expr_load(s, KI_I32, B(KI_ADD, REG(RSP), C(20))), 0xffffffff88776655);
 	is(ki_expr_load(s, KI_U16, B(KI_ADD, REG(RSP), C(16))), 0x2211);

@@ -192,12 +192,20 @@ static void predicate(bool known)
 }
 
 /* What was asked of vfs_read, what it returned, and how that is distributed. */
+static struct ki_node *asking(struct ki_snippet *s, uint32_t first)
+{
+	const struct ki_var asked = var(KI_VAR_CPU, first, 1), n = var(KI_VAR_CPU, first + 2, 1);
+	const struct ki_var hist = var(KI_VAR_CPU, first + 3, KI_LOG2_BUCKETS);
+	struct ki_node *list = ki_stmt_append(s, NULL, add(s, &asked, ki_expr_param(s, 2)));
+
+	list = ki_stmt_append(s, list, add(s, &n, ki_expr_const(s, KI_I64, 1)));
+	return ki_stmt_append(s, list, ki_stmt_log2(s, &hist, ki_expr_param(s, 2)));
+}
+
 static void reads(bool known)
 {
 	const uint32_t first = take_counters(3 + KI_LOG2_BUCKETS);
-	const struct ki_var asked = var(KI_VAR_CPU, first, 1), got = var(KI_VAR_CPU, first + 1, 1);
-	const struct ki_var n = var(KI_VAR_CPU, first + 2, 1);
-	const struct ki_var hist = var(KI_VAR_CPU, first + 3, KI_LOG2_BUCKETS);
+	const struct ki_var got = var(KI_VAR_CPU, first + 1, 1);
 	uint64_t want[4] = {0}, total = 0, buckets[KI_LOG2_BUCKETS] = {0};
 	struct ki_plan *plan = plan_new();
 	struct ki_snippet *s = snippet_new();
@@ -205,17 +213,11 @@ static void reads(bool known)
 	int fd = open("/proc/self/exe", O_RDONLY), zero = open("/dev/zero", O_RDONLY);
 	bool same = true;
 
-	only_here(s,
-		  ki_stmt_append(s,
-				 ki_stmt_append(s,
-						ki_stmt_append(s, NULL,
-							       add(s, &asked, ki_expr_param(s, 2))),
-						add(s, &n, ki_expr_const(s, KI_I64, 1))),
-				 ki_stmt_log2(s, &hist, ki_expr_param(s, 2))));
+	only_here(s, asking(s, first));
 	put(plan, "vfs_read", KI_POINT_ENTRY, s, known);
 	s = snippet_new();
 	only_here(s, add(s, &got, ki_expr_fact(s, KI_FACT_RETVAL)));
-	put(plan, "vfs_read", KI_POINT_EXIT, s, known);
+	put(plan, "vfs_read", KI_POINT_EXIT_AFTER, s, known);
 	install(plan);
 	for (size_t size = 1; size < sizeof(buf); size = size * 5 / 4 + 1)
 		for (int k = 0; k < 2; k++) {
@@ -226,7 +228,7 @@ static void reads(bool known)
 		}
 	take_out(plan);
 	for (unsigned int i = 0; i < KI_LOG2_BUCKETS; i++) {
-		uint64_t v = ki_counter_read(counters, hist.first + i);
+		uint64_t v = ki_counter_read(counters, first + 3 + i);
 
 		total += v;
 		same &= v == buckets[i];
@@ -269,7 +271,7 @@ static void timers(bool known)
 			     add(s, &paired,
 				 ki_expr_binary(s, KI_SUB, ki_expr_fact(s, KI_FACT_TSC),
 						ki_expr_var(s, &start)))));
-	put(plan, name, KI_POINT_EXIT, s, known);
+	put(plan, name, KI_POINT_EXIT_AFTER, s, known);
 	install(plan);
 	for (int i = 0; i < SLEEPS; i++) {
 		uint64_t before = __rdtsc();
