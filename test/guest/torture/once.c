@@ -15,7 +15,7 @@
 
 struct once {
 	struct crew c;
-	double end;
+	double end, in, out; /* seconds of installing and of taking out */
 	unsigned long functions, windows, reached, batches;
 	uint64_t chunks, hits;
 };
@@ -25,13 +25,17 @@ static bool turn(void *arg)
 {
 	struct once *o = arg;
 	struct crew *c = &o->c;
+	double began = now();
 
 	crew_apply(c);
+	o->in += now() - began;
 	sleep_ms(ONCE_RUN_MS);
 	for (uint32_t i = 0; i < c->used; i++)
 		o->reached += crew_hits(c, i) != 0;
 	o->hits += crew_all_hits(c);
+	began = now();
 	crew_remove(c);
+	o->out += now() - began;
 	o->functions += c->functions;
 	o->windows += ki_plan_windows(c->plan);
 	o->chunks += ki_plan_chunks(c->plan);
@@ -47,6 +51,7 @@ static int report(const struct once *o, size_t done, size_t n)
 	printf("once: %zu of %zu symbols: %lu functions that can be touched, %lu windows in %lu batches, %llu refused, %llu left out, %lu reached, %llu hits\n",
 	       done, n, o->functions, o->windows, o->batches, (unsigned long long)refused,
 	       (unsigned long long)o->c.left_out, o->reached, (unsigned long long)o->hits);
+	printf("once: %.0f s of it installing, %.0f s taking out\n", o->in, o->out);
 	return !o->hits || o->c.left_out || refused > o->chunks / ONCE_REFUSED + 20;
 }
 
