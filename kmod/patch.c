@@ -355,6 +355,8 @@ static int gather(struct ki_link *l)
 static int write_patch(struct ki_link *l, struct ki_block *b, bool reserve, u16 *reason)
 {
 	l->base = ki_heap_addr(b);
+	if (l->pad)
+		link_all(l); /* taken sides and windows now stand elsewhere */
 	link_all(l);
 	*reason = l->reason;
 	if (l->reason)

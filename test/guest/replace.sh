@@ -104,34 +104,6 @@ ok "several functions" refuses 2 '.' 'vfs_*=vfs_read'
 ok "a function that may not be touched" refuses 1 '.' asm_exc_page_fault=${m}_b
 is "the command's status" "$("$ki" replace -q ${m}_a=${m}_b -- sh -c 'exit 5'; echo $?)" 5
 is "nothing is left" "$(results)" "11 21 31 41"
-
-# ---- a replacement's module, when the function is another's ----
-# shellcheck disable=SC2317 # called through ok
-goes() { # the module: within ten seconds
-	for _ in $(seq 100); do
-		rmmod "$m" 2> /dev/null && return
-		sleep 0.1
-	done
-	return 1
-}
-# shellcheck disable=SC2317
-parent_is_wrong() {
-	python3 -c 'import os, sys; sys.exit(os.getppid() == int(open("/proc/self/stat").read().split()[3]))'
-}
-export -f parent_is_wrong
-ok "the kernel's function runs the module's" \
-	"$ki" replace -q __x64_sys_getppid=$m:${m}_b -- bash -c "parent_is_wrong && ! rmmod $m 2> /dev/null"
-ok "and itself when that has gone" eval '! parent_is_wrong'
-"$ki" replace -q __x64_sys_getppid=$m:${m}_b < /dev/null > /dev/null 2>&1 &
-pid=$!
-until parent_is_wrong; do sleep 0.2; done
-is "the replacement's module stays while it is needed" "$(rmmod "$m" 2> /dev/null; echo $?)" 1
-is "and works" "$(results)" "11 21 31 41"
-kill -9 $pid
-wait $pid 2> /dev/null
-ok "and goes soon behind it" goes
-ok "the function is the kernel's own" eval '! parent_is_wrong'
-ok "the module comes again" insmod "$top/build/replace/$(uname -r)/ki_replace.ko"
 is "text hash equals the baseline" "$(text_hash)" "$baseline"
 ok "the test module unloads" rmmod ki_replace
 finish
