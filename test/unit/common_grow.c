@@ -69,6 +69,16 @@ static struct ki_node *fact(struct grow *g)
 	return ki_expr_fact(g->s, f);
 }
 
+static unsigned int some_register(const struct grow *g)
+{
+	unsigned int r;
+
+	do
+		r = below(16);
+	while (g->c->reads && !(g->c->reads >> r & 1));
+	return r;
+}
+
 static struct ki_node *leaf(struct grow *g)
 {
 	struct ki_var v;
@@ -95,9 +105,9 @@ static struct ki_node *leaf(struct grow *g)
 		if (g->c->site.at_entry)
 			return ki_expr_param(g->s, g->c->in_kernel || below(4) ? below(6)
 									       : below(KI_PARAMS));
-		return ki_expr_reg(g->s, below(16));
+		return ki_expr_reg(g->s, some_register(g));
 	default:
-		return ki_expr_reg(g->s, below(16));
+		return ki_expr_reg(g->s, some_register(g));
 	}
 }
 

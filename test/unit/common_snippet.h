@@ -33,6 +33,7 @@ struct snip_case {
 	struct ki_machine m; /* its variables: those of `want` */
 	uint64_t flags;
 	uint32_t counter, global; /* numbers of the first ones */
+	uint16_t reads;		  /* registers that trees may read; 0: all */
 	bool in_kernel; /* only what can be foretold there: no memory, no clock, no calls */
 	struct snip_world start, want, got;
 };
