@@ -29,7 +29,7 @@ is "list: at once as one by one" "$(jq -r "$pick" /tmp/list)" "$("$ki" list -q -
 lines() { "$ki" disas "$@" vfs_read; }
 before=$(lines)
 is "disas --live: nothing is installed, nothing differs" "$(lines --live | sed 1d)" "$(sed 1d <<< "$before")"
-"$ki" stat -m blocks vfs_read > /dev/null 2>&1 &
+"$ki" stat --no-move -m blocks vfs_read > /dev/null 2>&1 &
 pid=$!
 until [ "$("$ki" info --quick --json | jq .windows)" -gt 3 ]; do sleep 0.2; done
 is "disas: installed, the original is what it was" "$(lines)" "$before"
