@@ -21,7 +21,7 @@ install: all
 
 install-dkms:
 	install -d $(DKMS_DIR)/include/uapi
-	install -m 644 kmod/*.c kmod/*.h kmod/Kbuild $(DKMS_DIR)
+	install -m 644 kmod/*.c kmod/*.S kmod/*.h kmod/Kbuild $(DKMS_DIR)
 	install -m 644 include/uapi/* $(DKMS_DIR)/include/uapi
 	sed 's|@version@|$(VERSION)|' kmod/dkms.conf.in > $(DKMS_DIR)/dkms.conf
 	sed 's|@version@|$(VERSION)|' kmod/Makefile.dkms > $(DKMS_DIR)/Makefile
