@@ -10,6 +10,7 @@
 
 #include "job.h"
 #include "long.h"
+#include "rows.h"
 
 static bool is_zero(const void *p, size_t len)
 {
@@ -105,7 +106,12 @@ static u16 check_long(struct ki_job *j, const struct ki_chunk *c)
 	if (!has_no_code(c))
 		return KI_R_BAD_REQUEST;
 	reason = ki_long_read(c->target, code);
-	return reason ? reason : ki_vet_long(j->session, *code);
+	if (reason)
+		return reason;
+	j->long_bytes += (*code)->len;
+	if (j->long_bytes > KI_HEAP_SIZE) /* there is no room for so much */
+		return KI_R_TOO_MANY;
+	return ki_vet_long(j->session, *code);
 }
 
 static u16 check_short(struct ki_job *j, const struct ki_chunk *c)

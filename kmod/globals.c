@@ -41,6 +41,8 @@ int ki_globals_take(struct ki_session *s, u32 count, u32 *first, u32 *reason)
 		err = ki_slots_take(&ki_globals, s, count, first, reason);
 	if (!err)
 		memset(&ki_global_words[*first], 0, (size_t)count * 8);
+	else if (!ki_globals.used)
+		ki_threads_stop();
 	return err;
 }
 

@@ -18,6 +18,7 @@ struct ki_job {
 	u32 nchanges;
 	struct ki_piece **pieces;    /* one for each chunk */
 	struct ki_long_code **longs; /* of each chunk; NULL for the others, or for all */
+	u32 long_bytes;
 };
 
 /*

@@ -4,19 +4,13 @@
  * Zydis; that the kernel's own says the same is seen in the guest.
  */
 #include "common_drv.h"
+#include "kernel_types.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <Zydis/Zydis.h>
-
-typedef uint8_t u8;
-typedef uint16_t u16;
-typedef uint32_t u32;
-typedef uint64_t u64;
-typedef int32_t s32;
-typedef int64_t s64;
 
 #define KI_SYMBOLS_H
 #define ki_call(name)	      name

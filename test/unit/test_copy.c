@@ -20,15 +20,9 @@
 
 #include "code/decode.h"
 #include "common_case.h"
+#include "kernel_types.h"
 
 /* ---- the kernel's decoder ---- */
-
-typedef uint8_t u8;
-typedef uint16_t u16;
-typedef uint32_t u32;
-typedef uint64_t u64;
-typedef int32_t s32;
-typedef int64_t s64;
 
 #define KI_SYMBOLS_H
 #define ki_call(name) name

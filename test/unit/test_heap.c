@@ -22,14 +22,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the kernel ---- */
+#include "kernel_types.h"
 
-typedef uint8_t u8;
-typedef uint16_t u16;
-typedef uint32_t u32;
-typedef uint64_t u64;
-typedef int32_t s32;
-typedef int64_t s64;
+/* ---- the kernel ---- */
 
 #define KI_COMPAT_H		 /* nothing of it is needed but where a module's text is: everywhere */
 #define KI_MODULE_TEXT(mod)	 0ul
