@@ -46,8 +46,7 @@ wake() {
 }
 export -f sleeper until_true
 export badptr
-sleep 1
-is "the heap is empty" "$(field heap_used)" 0
+soon "the heap is empty" 0 field heap_used
 
 # In the original, while a patch is put on top of it.
 ok "one sleeps in the original" sleeper original
@@ -59,14 +58,14 @@ wait
 
 # In a patch, that is taken out meanwhile.
 ok "one sleeps in a patch" "$cover" "${copying[@]}" -- bash -c 'sleeper patch'
-until_true test "$(field windows)" = 0
-sleep 1.5
+is "it is taken out" "$(field windows)" 0
+# Which is when it has been looked at
+soon "who is asleep there holds the driver" 1 cat /sys/module/kerninst/refcnt
 ok "its patch stays: $(field heap_used) bytes" test "$(field heap_used)" -gt 0
 is "and so does the driver" "$(rmmod kerninst 2> /dev/null; echo $?)" 1
 ok "and new ones do not take its place" "$cover" -e -- true
 ok "it goes on" wake patch
-sleep 1.5
-is "then its patch goes" "$(field heap_used)" 0
+soon "then its patch goes" 0 field heap_used
 
 # ---- warnings ----
 insmod "$top/build/frames/$(uname -r)/ki_frames.ko"

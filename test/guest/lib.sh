@@ -29,6 +29,19 @@ is() {
 	[ "$2" = "$3" ] || echo "# got '$2', wanted '$3'"
 }
 
+# soon NAME WANTED COMMAND...: the command prints that, within half a minute (space is given back
+# once no task can be there any more)
+soon() {
+	local name=$1 wanted=$2 got
+	shift 2
+	for _ in $(seq 150); do
+		got=$("$@")
+		[ "$got" != "$wanted" ] || break
+		sleep 0.2
+	done
+	is "$name" "$got" "$wanted"
+}
+
 skip() {
 	tests=$((tests + 1))
 	echo "ok $tests $1 # SKIP $2"

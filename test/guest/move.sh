@@ -26,13 +26,15 @@ is "behind its first window" "$(count $point:block/0:post)" 3000
 ok "the first mover ends" kill -INT $mover
 wait $mover
 ok "it has counted all the time" test "$(value $point:block/0 < /tmp/moved)" -ge 9000
-is "and leaves nothing" "$(field heap_used) $(field windows)" "0 0"
+is "and leaves no window" "$(field windows)" 0
+soon "nor a patch" 0 field heap_used
 
 move $point vfs_read
 "$ki" stat --json -o /tmp/single $point:entry -- sh -c "kill -9 $mover; sleep 1; $prog/calls getppid 3000" 2> /dev/null
 wait $mover 2> /dev/null
 is "kill -9 of the mover: the others count on (the shell asks once)" "$(value $point:entry < /tmp/single)" 3001
-is "and nothing is left behind them" "$(field heap_used) $(field windows)" "0 0"
+is "and no window is left behind them" "$(field windows)" 0
+soon "nor a patch of them" 0 field heap_used
 
 "$ki" stat --json -o /tmp/single $point:block/0:post vfs_read:exit > /dev/null 2>&1 &
 pid=$!

@@ -165,10 +165,6 @@ echo "# the parts end at $((SECONDS - started)) s"
 loads_stop
 nginx -c $work/nginx.conf -s stop
 ok "the test's module can go" rmmod ki_mate
-for _ in $(seq 50); do
-	[ "$(field heap_used)" = 0 ] && break
-	sleep 0.2
-done
-is "heap in use" "$(field heap_used)" 0
+soon "heap in use" 0 field heap_used
 is "windows" "$(field windows)" 0
 finish
