@@ -88,8 +88,12 @@ enum ki_type { KI_I8, KI_I16, KI_I32, KI_I64, KI_U8, KI_U16, KI_U32, KI_U64, KI_
  * atomic. There is no minimum or maximum (that would need a loop, and code only goes forward): use
  * one per CPU, and merge when reading.
  *
- * KI_VAR_THREAD: a word of the current thread, 64 bits, 0 at first; `first` is the number of a
- * variable of KI_IOC_GLOBALS, which has such a word for each thread.
+ * KI_VAR_THREAD: a word of the current thread, 64 bits, 0 at first; `first` is a number of
+ * KI_IOC_WORDS. To assign, add, subtract, or, and is one instruction. A thread without words (there
+ * was no memory for them) reads 0 and writes nothing.
+ *
+ * KI_VAR_LOCAL: a value of this run of the snippet, 0 at first, in a register or on the stack.
+ * `first` (0..KI_LOCALS - 1) tells one from the other; all uses of one have one type.
  *
  * A scalar may have any type; it takes the first bytes of its slot, and the others stay 0. A vector
  * (count > 1) is per CPU, of u64 or i64. An index out of its range (taken as unsigned) reads 0
@@ -100,7 +104,9 @@ enum ki_type { KI_I8, KI_I16, KI_I32, KI_I64, KI_U8, KI_U16, KI_U32, KI_U64, KI_
  * start from the 0 that slots begin with: for a minimum of unsigned numbers keep the maximum of the
  * complement.
  */
-enum ki_var_kind { KI_VAR_CPU, KI_VAR_GLOBAL, KI_VAR_THREAD, KI_VAR_KINDS };
+enum ki_var_kind { KI_VAR_CPU, KI_VAR_GLOBAL, KI_VAR_THREAD, KI_VAR_LOCAL, KI_VAR_KINDS };
+
+#define KI_LOCALS 8
 
 struct ki_var {
 	const char *name; /* for ki_snippet_format; NULL: made from kind and number. Copied. */
@@ -147,6 +153,16 @@ enum ki_fact {
 	KI_FACT_TASK,	  /* u64: the address of the current task */
 	KI_FACT_COMM0,	  /* u64: bytes 0-7 of its name */
 	KI_FACT_COMM1,	  /* u64: bytes 8-15 */
+	/* u64: the thread's own clock, in ticks of the time stamp counter for which it ran; only
+	   while the session has words (KI_IOC_WORDS). A switch to another thread and back in the
+	   middle of reading it is noticed, and it is read once more. */
+	KI_FACT_CLOCK,
+	KI_FACT_MINFLT, /* u64: the thread's page faults without I/O */
+	KI_FACT_MAJFLT, /* u64: with I/O */
+	KI_FACT_NVCSW,	/* u64: how often it gave up its CPU */
+	KI_FACT_NIVCSW, /* u64: how often it was taken from it */
+	KI_FACT_UID,	/* u32: helper */
+	KI_FACT_CGROUP, /* u64: helper; the number of its control group */
 	KI_FACTS
 };
 
@@ -180,8 +196,7 @@ struct ki_node *ki_expr_binary(struct ki_snippet *s, enum ki_binary op, struct k
 struct ki_node *ki_expr_cond(struct ki_snippet *s, struct ki_node *c, struct ki_node *yes,
 			     struct ki_node *no);
 
-/* A helper of the driver, u64 (kerninst_helpers.def); ENTER and LEAVE are for ki_expr_call,
-   THREAD_GET and THREAD_SET for variables. */
+/* A helper of the driver, u64 (kerninst_helpers.def); ENTER and LEAVE are for ki_expr_call. */
 struct ki_node *ki_expr_helper(struct ki_snippet *s, enum ki_helper helper,
 			       struct ki_node *const *args, unsigned int nargs);
 
@@ -303,10 +318,11 @@ struct ki_machine {
 	uint64_t regs[16];  /* by enum ki_reg */
 	uint64_t *counters; /* of this CPU */
 	uint64_t *globals;
-	uint64_t *thread; /* variables of the current thread */
+	uint64_t *thread; /* words of the current thread; nthread 0: it has none */
 	uint32_t ncounters, nglobals, nthread;
 	uint64_t tsc, nanotime, task;
-	uint32_t cpu, pid, tgid;
+	uint64_t clock, minflt, majflt, nvcsw, nivcsw, cgroup;
+	uint32_t cpu, pid, tgid, uid;
 	bool may_call; /* helper ENTER */
 	char comm[16];
 	void *arg;

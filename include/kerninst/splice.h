@@ -277,6 +277,14 @@ int ki_global_map_open(struct ki_target *t, struct ki_global_map **out, struct k
 void ki_global_map_close(struct ki_global_map *m);
 uint64_t ki_global_read(const struct ki_global_map *m, uint32_t n);
 
+/*
+ * Words of threads: a run of `count`, 0 in every thread (KI_IOC_WORDS). And of those that hold
+ * start times, who is inside (KI_IOC_INSIDE): rows[count]; *now is the time stamp counter.
+ */
+int ki_words_take(struct ki_target *t, uint32_t count, uint32_t *first, struct ki_err *err);
+int ki_words_inside(struct ki_target *t, enum ki_clock clock, uint32_t first, uint32_t count,
+		    struct ki_inside_row *rows, uint64_t *now, struct ki_err *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -24,7 +24,7 @@
 
 #define KI_DEVICE "/dev/kerninst"
 #ifndef KI_ABI_VERSION /* a test builds a driver of another version */
-#define KI_ABI_VERSION 3
+#define KI_ABI_VERSION 4
 #endif
 
 /* Reasons of refusal: KI_R_OK is 0. */
@@ -75,6 +75,11 @@ struct ki_info {
 	__u32 leftovers;     /* out: those of them that nobody asks for any more */
 	__u64 filled;	     /* out: windows now whose springboard traps whoever was inside */
 	__u64 late;	     /* out: times that somebody was met there */
+	__u32 tsc_khz;	     /* out: ticks of the time stamp counter in a millisecond */
+	__u32 words;	     /* out: threads' words there are */
+	__u32 words_used;    /* out: of all sessions */
+	__u32 zero;
+	__u64 wordless; /* out: times that a thread began to run and there were no words for it */
 };
 
 #define KI_FEATURE_COUNTER_ARENA 0x1	    /* counters beyond the kernel's per-CPU reserve */
@@ -145,6 +150,45 @@ struct ki_globals {
 #define KI_MAP_GLOBALS 0x40000000
 
 /*
+ * KI_IOC_WORDS: take a run of threads' words for this session: each thread has one __u64 for each
+ * number, which is 0 until it writes it, and goes when the thread ends. While any session has
+ * some, the driver follows every switch between threads; the cost of that does not depend on how
+ * many there are. When the call returns, every thread that runs from then on has its words; if
+ * memory for them runs out, it has none (ki_info.wordless), and code that wants them must do
+ * without.
+ */
+struct ki_words {
+	__u32 size;
+	__u32 count;  /* in: how many, 1 or more */
+	__u32 first;  /* out: number of the first */
+	__u32 reason; /* out */
+};
+
+/*
+ * KI_IOC_INSIDE: what threads have in words of this session that hold a start time: of each word
+ * from `first` on, in how many threads it is not 0, and the sum over these threads of the clock now
+ * minus the word's lower 56 bits. Not a snapshot: threads run on meanwhile.
+ *
+ *  KI_CLOCK_TSC	 the time stamp counter, `now`
+ *  KI_CLOCK_THREAD the thread's own clock, which goes only while it runs (KI_SELF_CLOCK)
+ */
+enum ki_clock { KI_CLOCK_TSC, KI_CLOCK_THREAD, KI_CLOCKS };
+
+struct ki_inside_row {
+	__u64 threads;
+	__u64 ticks;
+};
+
+struct ki_inside {
+	__u32 size;
+	__u32 clock; /* enum ki_clock */
+	__u32 first;
+	__u32 count; /* 1 or more */
+	__u64 rows;  /* user memory: struct ki_inside_row[count] */
+	__u64 now;   /* out: the time stamp counter */
+};
+
+/*
  * A fixup fills a 32-bit field of a piece of code when the driver has placed it.
  *
  *  KI_FIX_REL32   target - (address of the field + 4 + tail): a rel32 branch, or a RIP-relative
@@ -159,7 +203,9 @@ struct ki_globals {
  *  KI_FIX_CALLEE  rel32 of a call: the kernel's function at `target`
  *  KI_FIX_SELF    the %gs displacement of what `target` says, enum ki_self
  *  KI_FIX_FIELD   the displacement of a field of the current task, enum ki_field; of COMM with 8 in
- *the upper half of `target`: its second word
+ *		   the upper half of `target`: its second word
+ *  KI_FIX_WORD	   the displacement of the current thread's word number `target` from where
+ *		   KI_SELF_WORDS says
  */
 enum ki_fixup_kind {
 	KI_FIX_NONE,
@@ -171,19 +217,27 @@ enum ki_fixup_kind {
 	KI_FIX_CALLEE,
 	KI_FIX_SELF,
 	KI_FIX_FIELD,
+	KI_FIX_WORD,
 	KI_FIX_KINDS
 };
 
 enum ki_self {
-	KI_SELF_TASK, /* 8 bytes: the current task */
-	KI_SELF_CPU,  /* 4 bytes: the number of this CPU */
+	KI_SELF_TASK,  /* 8 bytes: the current task */
+	KI_SELF_CPU,   /* 4 bytes: the number of this CPU */
+	KI_SELF_WORDS, /* 8 bytes: where the current thread's words are; 0: it has none */
+	KI_SELF_CLOCK, /* 8 bytes: the time stamp counter minus this is the thread's own clock, in
+			  ticks for which it ran since it got its words */
 	KI_SELVES
 };
 
 enum ki_field {
-	KI_FIELD_PID,  /* 4 bytes: the thread's number in the first namespace */
-	KI_FIELD_TGID, /* 4 bytes: the process's */
-	KI_FIELD_COMM, /* 16 bytes: its name, ended by 0 */
+	KI_FIELD_PID,	 /* 4 bytes: the thread's number in the first namespace */
+	KI_FIELD_TGID,	 /* 4 bytes: the process's */
+	KI_FIELD_COMM,	 /* 16 bytes: its name, ended by 0 */
+	KI_FIELD_MINFLT, /* 8 bytes: page faults without I/O */
+	KI_FIELD_MAJFLT, /* 8 bytes: with I/O */
+	KI_FIELD_NVCSW,	 /* 8 bytes: times it gave up its CPU */
+	KI_FIELD_NIVCSW, /* 8 bytes: times it was taken from it */
 	KI_FIELDS
 };
 
@@ -369,6 +423,8 @@ struct ki_unsplice {
 #define KI_IOC_SPLICE	_IOWR('k', 0x44, struct ki_splice)
 #define KI_IOC_UNSPLICE _IOWR('k', 0x45, struct ki_unsplice)
 #define KI_IOC_GLOBALS	_IOWR('k', 0x46, struct ki_globals)
+#define KI_IOC_WORDS	_IOWR('k', 0x47, struct ki_words)
+#define KI_IOC_INSIDE	_IOWR('k', 0x48, struct ki_inside)
 
 /* Both sides build with the same layout, or not at all. */
 #ifdef __cplusplus
@@ -376,12 +432,15 @@ struct ki_unsplice {
 #else
 #define KI_ASSERT_SIZE(type, bytes) _Static_assert(sizeof(struct type) == (bytes), #type)
 #endif
-KI_ASSERT_SIZE(ki_info, 128);
+KI_ASSERT_SIZE(ki_info, 152);
 KI_ASSERT_SIZE(ki_read, 32);
 KI_ASSERT_SIZE(ki_reserved_row, 24);
 KI_ASSERT_SIZE(ki_reserved, 40);
 KI_ASSERT_SIZE(ki_counters, 16);
 KI_ASSERT_SIZE(ki_globals, 16);
+KI_ASSERT_SIZE(ki_words, 16);
+KI_ASSERT_SIZE(ki_inside_row, 16);
+KI_ASSERT_SIZE(ki_inside, 32);
 KI_ASSERT_SIZE(ki_fixup, 16);
 KI_ASSERT_SIZE(ki_long, 24);
 KI_ASSERT_SIZE(ki_copy, 64);

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Metrics: what can be measured at points of the kernel, and measurements.
+ *
+ * A metric is a row of one table (lib/metric/metrics.c): its name, what it means, in what unit,
+ * what code is put at which points of a function, and how its value comes from what that code has
+ * written. A measurement is metrics x places x predicates, installed together, read as often as
+ * wanted at no cost for the kernel, and taken out together.
+ *
+ * Time
+ *  - walltime goes from a call to when its caller gets control back, whether the thread runs or
+ *    sleeps; vtime is the part during which it ran. Both in seconds, of the time stamp counter.
+ *  - Recursion is charged once: a call inside a call of the same function by the same thread, or by
+ *    an interrupt that came to it, is part of the outer one.
+ *  - A call that was there already when the measurement began is not seen. One that is not over yet
+ *    counts with what it has taken so far: in every reading, but not in histograms, nor in values
+ *    per call, which are of calls that are over.
+ *  - concurrency is walltime divided by the time that has passed: how many threads are inside, on
+ *    average.
+ */
+#ifndef KERNINST_METRIC_H
+#define KERNINST_METRIC_H
+
+#include "kerninst/predicate.h"
+#include "kerninst/splice.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum ki_unit {
+	KI_UNIT_COUNT,
+	KI_UNIT_SECONDS,
+	KI_UNIT_THREADS, /* a mean number of threads */
+	KI_UNITS
+};
+
+enum ki_metric_form {
+	KI_FORM_TOTAL,	   /* grows: the difference of two readings is what came between */
+	KI_FORM_MEAN,	   /* a quotient of two such differences; nothing if the divisor is 0 */
+	KI_FORM_HISTOGRAM, /* buckets by powers of two, each of form TOTAL */
+	KI_FORMS
+};
+
+struct ki_metric {
+	const char *name; /* as people write it: "walltime/call" */
+	const char *text; /* what it means, one sentence */
+	const char *code; /* what is put where */
+	uint8_t unit;	  /* enum ki_unit, of values or of what a histogram is about */
+	uint8_t form;	  /* enum ki_metric_form */
+	bool functions;	  /* of whole functions only, not of points in them */
+};
+
+/* The table, in the order in which it is shown; NULL: no such number, no such name. */
+const struct ki_metric *ki_metric_at(size_t n);
+const struct ki_metric *ki_metric_find(const char *name);
+
+/* "s", "threads"; "" for counts. */
+const char *ki_unit_name(enum ki_unit unit);
+
+struct ki_measure;
+
+/* The target must be live and outlive the measurement. */
+int ki_measure_new(struct ki_target *t, struct ki_measure **out, struct ki_err *err);
+void ki_measure_free(struct ki_measure *m); /* takes out what is installed */
+
+/*
+ * A curve: one metric at one point of a function under a predicate (NULL: always). pt->kind is
+ * KI_POINT_ENTRY for whole functions. *curve numbers it: 0, 1, ... On a refusal the measurement is
+ * as it was, and err has the reason. The function, its spans and the predicate need not live on.
+ * Curves that need the same code (walltime and walltime/call of one function) share it.
+ */
+int ki_measure_add(struct ki_measure *m, const struct ki_metric *metric,
+		   const struct ki_function *fn, const struct ki_spans *spans,
+		   const struct ki_point *pt, const struct ki_predicate *when, uint32_t *curve,
+		   struct ki_err *err);
+
+/* The plan, for its progress and counts; and the code that a curve puts somewhere, with its source
+   beside it: one text for each of its places. Free *out with free(). */
+struct ki_plan *ki_measure_plan(struct ki_measure *m);
+int ki_measure_listing(const struct ki_measure *m, uint32_t curve, char **out, struct ki_err *err);
+
+/*
+ * Install: what ends a measurement at a point before what begins it. Curves that the driver refuses
+ * are left out (ki_measure_refusal tells which), with all their places.
+ */
+int ki_measure_start(struct ki_measure *m, struct ki_err *err);
+int ki_measure_stop(struct ki_measure *m, struct ki_err *err);
+unsigned int ki_measure_refusal(const struct ki_measure *m, uint32_t curve); /* KI_R_OK: none */
+
+/* Instructions of inserted code that one pass through all of a curve's points costs at most. */
+unsigned int ki_measure_cost(const struct ki_measure *m, uint32_t curve);
+
+/*
+ * A reading: everything that has been measured since the start, at one moment. Values of one CPU,
+ * or of all; of MEANs it is the two totals that count, so two readings are needed, of which the
+ * first may be NULL: the start.
+ */
+struct ki_reading;
+
+int ki_measure_read(struct ki_measure *m, struct ki_reading **out, struct ki_err *err);
+void ki_reading_free(struct ki_reading *r);
+double ki_reading_time(const struct ki_reading *r); /* seconds since the start */
+
+#define KI_ALL_CPUS (-1)
+
+/* What came between two readings. Not a number: a MEAN of nothing. cpu: of TOTALs that are counts
+   only; of others the sum is all there is, because threads move. */
+double ki_reading_value(const struct ki_measure *m, const struct ki_reading *from,
+			const struct ki_reading *to, uint32_t curve, int cpu);
+
+/* The same for TOTALs of unit COUNT, exactly. */
+uint64_t ki_reading_count(const struct ki_measure *m, const struct ki_reading *from,
+			  const struct ki_reading *to, uint32_t curve, int cpu);
+
+/* A histogram: KI_LOG2_BUCKETS counts; bucket n is of 2^(n-1) to 2^n - 1 nanoseconds, or of counts
+   if the unit is that. */
+void ki_reading_buckets(const struct ki_measure *m, const struct ki_reading *from,
+			const struct ki_reading *to, uint32_t curve,
+			uint64_t buckets[KI_LOG2_BUCKETS]);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
