@@ -168,11 +168,11 @@ echo > $T/set_ftrace_filter
 # ---- livepatches of what is jumped to ----
 klp=/sys/kernel/livepatch/ki_tail_patch
 patch_in() { insmod "$top/build/tail/$(uname -r)/ki_tail_patch.ko" "$@"; }
-patched() { [ "$(cat $klp/transition)" = 0 ]; }
+patched() { [ "$(cat "$klp/transition")" = 0 ]; }
 patch_out() {
-	echo 0 > $klp/enabled
+	echo 0 > "$klp/enabled"
 	for _ in $(seq 300); do
-		[ -e $klp ] || break
+		[ -e "$klp" ] || break
 		sleep 0.1
 	done
 	rmmod ki_tail_patch
@@ -198,7 +198,7 @@ watch "${p[@]}"
 sleep_there
 ok "a livepatch of the one who sleeps" patch_in sleeper=1
 sleep 1
-is "waits for him" "$(cat $klp/transition)" 1
+is "waits for him" "$(cat "$klp/transition")" 1
 wake
 ok "no longer" until_true patched
 ok "the new one does not sleep" timeout 20 sh -c "echo sleep > $control"
