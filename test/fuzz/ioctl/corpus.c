@@ -17,7 +17,7 @@
 #define TEMPLATES_MAX 64
 #define FUNCTION_MAX  8
 #define TEXT_BYTES    4096
-#define NEVER_RUN     "hibernate"
+#define NEVER_RUN     "__do_sys_reboot"
 
 static const char *const function_names[] = {
 	"__x64_sys_getppid", "__x64_sys_getuid", "__x64_sys_getgid", NEVER_RUN,
