@@ -160,9 +160,9 @@ s64 ki_self_disp(u64 self)
 	case KI_SELF_TASK:
 		return (s64)(unsigned long)&KI_CURRENT_TASK;
 	case KI_SELF_WORDS:
-		return (s64)(unsigned long)&ki_self.words;
+		return (s64)(unsigned long)&ki_here.words;
 	case KI_SELF_CLOCK:
-		return (s64)(unsigned long)&ki_self.clock;
+		return (s64)(unsigned long)&ki_here.clock;
 	default:
 		return (s64)(unsigned long)&KI_CPU_NUMBER;
 	}

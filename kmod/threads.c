@@ -44,7 +44,7 @@
 #define KI_CHAIN_BITS 13
 #define KI_CHAIN_MAX  64
 
-DEFINE_PER_CPU(struct ki_self, ki_self);
+DEFINE_PER_CPU(struct ki_here, ki_here);
 
 static struct ki_thread *ki_chains[1 << KI_CHAIN_BITS];
 static struct tracepoint *ki_switched, *ki_freed;
@@ -100,7 +100,7 @@ static noinline notrace struct ki_thread *look_again(struct task_struct *task)
 	}
 	raw_spin_unlock_irqrestore(&ki_pool_lock, flags);
 	if (!t)
-		raw_cpu_inc(ki_self.wordless);
+		raw_cpu_inc(ki_here.wordless);
 	return t;
 }
 
@@ -121,45 +121,45 @@ static __always_inline void set_run(struct ki_thread *t, u32 cpu)
 	barrier();
 }
 
-static __always_inline void leave(const struct ki_self *self, u64 now)
+static __always_inline void leave(const struct ki_here *here, u64 now)
 {
-	struct ki_thread *t = self->thread;
+	struct ki_thread *t = here->thread;
 
-	WRITE_ONCE(t->clock, now - self->clock);
+	WRITE_ONCE(t->clock, now - here->clock);
 	set_run(t, 0);
 }
 
-static __always_inline void enter(struct ki_self *self, struct ki_thread *t, u64 now)
+static __always_inline void enter(struct ki_here *here, struct ki_thread *t, u64 now)
 {
-	WRITE_ONCE(self->words, NULL);
+	WRITE_ONCE(here->words, NULL);
 	barrier();
-	WRITE_ONCE(self->clock, t ? now - t->clock : 0);
-	self->thread = t;
+	WRITE_ONCE(here->clock, t ? now - t->clock : 0);
+	here->thread = t;
 	if (!t)
 		return;
 	set_run(t, raw_smp_processor_id() + 1);
-	WRITE_ONCE(self->words, t->words);
+	WRITE_ONCE(here->words, t->words);
 }
 
 static notrace void on_switch(void *unused, bool preempt, struct task_struct *prev,
 			      struct task_struct *next, unsigned int prev_state)
 {
-	struct ki_self *self = raw_cpu_ptr(&ki_self);
+	struct ki_here *here = raw_cpu_ptr(&ki_here);
 	struct ki_thread *t = find(next);
 	u64 now = rdtsc();
 
-	if (self->thread && self->thread->task == prev)
-		leave(self, now);
-	enter(self, t, now);
+	if (here->thread && here->thread->task == prev)
+		leave(here, now);
+	enter(here, t, now);
 }
 
 /* Called on each CPU once, for who runs there since before the hook was. */
 static void on_start(void *unused)
 {
-	struct ki_self *self = raw_cpu_ptr(&ki_self);
+	struct ki_here *here = raw_cpu_ptr(&ki_here);
 
-	if (!self->thread)
-		enter(self, find(current), rdtsc());
+	if (!here->thread)
+		enter(here, find(current), rdtsc());
 }
 
 static notrace void on_freed(void *unused, struct task_struct *task)
@@ -193,7 +193,7 @@ u64 ki_thread_clock(const struct ki_thread *t)
 		cpu = run & ((1 << KI_RUN_BITS) - 1);
 		clock = READ_ONCE(t->clock);
 		if (cpu && cpu_online(cpu - 1))
-			clock = rdtsc_ordered() - READ_ONCE(per_cpu_ptr(&ki_self, cpu - 1)->clock);
+			clock = rdtsc_ordered() - READ_ONCE(per_cpu_ptr(&ki_here, cpu - 1)->clock);
 		smp_rmb();
 	} while (READ_ONCE(t->run) != run);
 	return clock;
@@ -205,7 +205,7 @@ u64 ki_threads_wordless(void)
 	int cpu;
 
 	for_each_possible_cpu (cpu)
-		sum += READ_ONCE(per_cpu_ptr(&ki_self, cpu)->wordless);
+		sum += READ_ONCE(per_cpu_ptr(&ki_here, cpu)->wordless);
 	return sum;
 }
 
@@ -245,11 +245,11 @@ static void clear(void)
 	int cpu;
 
 	for_each_possible_cpu (cpu) {
-		struct ki_self *self = per_cpu_ptr(&ki_self, cpu);
+		struct ki_here *here = per_cpu_ptr(&ki_here, cpu);
 
-		self->words = NULL;
-		self->clock = 0;
-		self->thread = NULL;
+		here->words = NULL;
+		here->clock = 0;
+		here->thread = NULL;
 	}
 	memset(ki_chains, 0, sizeof(ki_chains));
 	ki_pool_stop();

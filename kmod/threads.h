@@ -26,13 +26,13 @@ struct ki_thread {
 #define KI_RUN_BITS 16
 
 /* What code finds by %gs about the thread that runs: KI_SELF_WORDS, KI_SELF_CLOCK. */
-struct ki_self {
+struct ki_here {
 	u64 *words;
 	u64 clock;
 	struct ki_thread *thread; /* whose words these are; NULL: nobody's */
 	u64 wordless;
 };
-DECLARE_PER_CPU(struct ki_self, ki_self);
+DECLARE_PER_CPU(struct ki_here, ki_here);
 
 /* threads.c; ki_lock held */
 int ki_threads_init(void);
