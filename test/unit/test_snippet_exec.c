@@ -329,7 +329,7 @@ static const uint8_t reaching[] = {
 static const struct {
 	const char *what;
 	uint8_t at, len, bytes[5];
-	uint8_t fix, target; /* or: this fixup's target is another */
+	uint32_t fix, target; /* or: this fixup's target is another */
 } spoilt[] = {
 	{"half of it tested", 9, 1, {0x90}, 0, 0},
 	{"another register tested", 11, 1, {0xc9}, 0, 0},
