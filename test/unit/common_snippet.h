@@ -11,11 +11,18 @@
 #include <stdint.h>
 
 #include "common_exec.h"
+#include "common_step.h"
 #include "kerninst/snippet.h"
 
 #define SNIP_COUNTERS 100
 #define SNIP_GLOBALS  8
 #define SNIP_THREAD   8
+
+/* The fake per-CPU area, and where in it things are that a test may change. */
+extern uint64_t snip_gs[];
+#define SNIP_WORDS_SLOT 2050
+#define SNIP_CLOCK_SLOT 2051
+#define SNIP_CLOCK	1000000000000000 /* the thread's clock when the code begins */
 
 /* Everything that a snippet can see or change. */
 struct snip_world {
@@ -32,8 +39,8 @@ struct snip_case {
 	struct ki_site_regs site;
 	struct ki_machine m; /* its variables: those of `want` */
 	uint64_t flags;
-	uint32_t counter, global; /* numbers of the first ones */
-	uint16_t reads;		  /* registers that trees may read; 0: all */
+	uint32_t counter, global, word; /* numbers of the first ones */
+	uint16_t reads;			/* registers that trees may read; 0: all */
 	bool in_kernel; /* only what can be foretold there: no memory, no clock, no calls */
 	struct snip_world start, want, got;
 };
@@ -60,5 +67,8 @@ int snip_interpret(struct snip_case *c, const struct ki_snippet *s);
  * what is different.
  */
 const char *snip_run(struct snip_case *c, const struct ki_long_code *code);
+/* Instruction by instruction; step->start and end are set. NULL: as snip_run. */
+const char *snip_run_stepped(struct snip_case *c, const struct ki_long_code *code,
+			     struct step *step);
 
 #endif

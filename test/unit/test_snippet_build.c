@@ -17,6 +17,9 @@ static struct ki_node *body(struct ki_node *e)
 static const struct ki_var wide = {.name = "w", .kind = KI_VAR_GLOBAL, .type = KI_U64, .count = 4};
 static const struct ki_var narrow = {.name = "n", .type = KI_U8, .count = 4};
 static const struct ki_var odd = {.name = "o", .kind = 9};
+static const struct ki_var ninth = {.kind = KI_VAR_LOCAL, .type = KI_U64, .first = KI_LOCALS};
+static const struct ki_var same_local = {.kind = KI_VAR_LOCAL, .type = KI_U64};
+static const struct ki_var locals = {.kind = KI_VAR_LOCAL, .type = KI_U64, .count = 2};
 static const struct ki_linear empty = {.low = 5, .high = 5, .step = 1};
 static const struct ki_linear negative = {.low = -5, .high = 5, .step = 5};
 
@@ -40,6 +43,9 @@ static const struct ki_linear negative = {.low = -5, .high = 5, .step = 5};
 	X(body(ki_expr_var(s, &vec)), "vec: a vector needs an index")                              \
 	X(body(ki_expr_var(s, &odd)), "no such kind")                                              \
 	X(body(ki_expr_var(s, NULL)), "no such kind")                                              \
+	X(body(ki_expr_var(s, &ninth)), "not that many locals")                                    \
+	X(body(B(KI_ADD, V(local), V(same_local))), "a local has one type")                        \
+	X(body(ki_expr_index(s, &locals, C(0))), "vectors are per CPU")                            \
 	X(body(ki_expr_index(s, &out, C(0))), "a scalar has no index")                             \
 	X(body(ki_expr_index(s, &wide, C(0))), "vectors are per CPU")                              \
 	X(body(ki_expr_index(s, &narrow, C(0))), "of u64 or i64")                                  \
@@ -260,6 +266,23 @@ static void prices(void **state)
 	costs(ki_stmt_update(s, KI_UPDATE_ADD, &out, NULL, C(1)), 0, 7);
 	costs(ki_stmt_update(s, KI_SET, &out, NULL, C(1)), 0, 1);
 	costs(ki_stmt_log2(s, &hist, ki_expr_param(s, 2)), rax, 6);
+	costs(ki_stmt_update(s, KI_UPDATE_ADD, &word, NULL, C(1)), rax, 4);
+	costs(ki_stmt_update(s, KI_UPDATE_AND, &thread, NULL, C(1)), rax, 4);
+	costs(ki_stmt_update(s, KI_SET, &out, NULL, V(word)), rax, 5);
+	costs(ki_stmt_if(s, B(KI_GT, V(word), C(10)),
+			 ki_stmt_update(s, KI_UPDATE_ADD, &out, NULL, C(1)), NULL),
+	      rax, 6);
+	costs(ki_stmt_append(
+		      s,
+		      ki_stmt_append(s, NULL, ki_stmt_update(s, KI_UPDATE_ADD, &word, NULL, C(1))),
+		      ki_stmt_update(s, KI_UPDATE_SUB, &thread, NULL, C(5))),
+	      rax, 5);
+	/* what comes before a word in a condition is asked before it is looked for */
+	costs(ki_stmt_if(s,
+			 B(KI_LAND, B(KI_EQ, ki_expr_fact(s, KI_FACT_PID), C(1234)),
+			   B(KI_EQ, V(word), C(10))),
+			 ki_stmt_update(s, KI_SET, &word, NULL, C(1)), NULL),
+	      rax, 10);
 	costs(ki_stmt_update(s, KI_UPDATE_ADD, &out, NULL,
 			     ki_expr_load(s, KI_U64, ki_expr_param(s, 0))),
 	      rax, 2);
