@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What long chunks call: each helper keeps all registers but %rax, which C functions do not.
- * Their arguments are where C expects them; RECORD gets the address of the chunk's words, too.
+ * Their arguments are where C expects them. RECORD keeps them itself (record.c), so what it calls
+ * in its turn must keep them, too.
  */
 #include <linux/linkage.h>
 
-	.macro ki_helper name
-SYM_FUNC_START(ki_helper_\name)
+	.macro ki_keeping name, function
+SYM_FUNC_START(\name)
 	pushq	%rcx
 	pushq	%rdx
 	pushq	%rsi
@@ -15,10 +16,7 @@ SYM_FUNC_START(ki_helper_\name)
 	pushq	%r9
 	pushq	%r10
 	pushq	%r11
-	.ifc \name, RECORD
-	leaq	72(%rsp), %rdx
-	.endif
-	call	ki_do_\name
+	call	\function
 	popq	%r11
 	popq	%r10
 	popq	%r9
@@ -28,8 +26,16 @@ SYM_FUNC_START(ki_helper_\name)
 	popq	%rdx
 	popq	%rcx
 	RET
-SYM_FUNC_END(ki_helper_\name)
+SYM_FUNC_END(\name)
 	.endm
+
+	.macro ki_helper name
+	.ifnc \name, RECORD
+	ki_keeping ki_helper_\name, ki_do_\name
+	.endif
+	.endm
+
+	ki_keeping ki_ring_wake, ki_do_wake
 
 #define KI_HELPER(tag, args, text) ki_helper tag;
 #include "uapi/kerninst_helpers.def"

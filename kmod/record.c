@@ -7,12 +7,10 @@
  * records that are being written on a CPU at any moment are a stack, and:
  *
  *  - Room is reserved by one cmpxchg, so two records never share any. `reserved` only grows.
- *  - `nest` says how many are being written. Plain reads and writes do: whoever comes in between
- *    leaves it as it was.
- *  - Only who found it 0 (the outermost) publishes, when its own record is whole and `nest` is 0
- *    again: it moves the head to `reserved`. All that was reserved before it read `reserved` is
- *    whole: its own, and those that came into the middle of it and are over. So nothing is ever
- *    seen half-written.
+ *  - `nest` says how many are being written: whoever comes in between leaves it as it was.
+ *  - Only who brings it back to 0 (the outermost) publishes, when its own record is whole: it moves
+ *    the head to `reserved`. All that was reserved before it read `reserved` is whole: its own, and
+ *    those that came into the middle of it and are over. So nothing is ever seen half-written.
  *  - Nothing stays unpublished: who came before `nest` was 0 is below `reserved` as it is read
  *    then; who comes later is outermost, and publishes all there is. If one of these comes between
  *    reading the head and moving it, the cmpxchg sees a head that has grown, and leaves it.
@@ -36,6 +34,10 @@
  * Stores are seen in their order (x86); the compiler is held by the cmpxchg. For a reader: data
  * before the head, and `oldest` before the data that overwrite what it gives up.
  *
+ * Short: this file is compiled with all registers kept by who is called (Kbuild), as helpers must,
+ * so chunks call it as it is, and it saves only what it uses. What it calls keeps them too
+ * (helpers_entry.S).
+ *
  * Waking: who polls puts himself into the queue and then looks at the heads; here the head is moved
  * and then the tail is looked at, with a locked instruction in between. So one sees the other.
  */
@@ -43,23 +45,60 @@
 #include <linux/preempt.h>
 
 #include <asm/cmpxchg.h>
-#include <asm/msr.h>
 
 #include "ring.h"
 
-/* One instruction, so exact against what comes in between. */
+struct ki_tsc {
+	u32 low, high;
+};
+
+/* These are one instruction, so exact against what comes in between. */
 static __always_inline void count(u64 *n)
 {
 	asm volatile("incq %0" : "+m"(*n));
 }
 
+static __always_inline void enter(u32 *nest)
+{
+	asm volatile("incl %0" : "+m"(*nest) : : "memory");
+}
+
+/* Is it the outermost that leaves? */
+static __always_inline bool leave(u32 *nest)
+{
+	bool outermost;
+
+	asm volatile("decl %0" : "+m"(*nest), "=@cce"(outermost) : : "memory");
+	return outermost;
+}
+
+/* If it is `now`, make it `then`. */
+static __always_inline bool take_over(u64 *at, u64 now, u64 then)
+{
+	bool done;
+
+	asm volatile("cmpxchgq %3, %0"
+		     : "+m"(*at), "+a"(now), "=@cce"(done)
+		     : "r"(then)
+		     : "memory");
+	return done;
+}
+
+static __always_inline struct ki_tsc read_time(void)
+{
+	struct ki_tsc t;
+
+	asm volatile("rdtsc" : "=a"(t.low), "=d"(t.high) : : "memory");
+	return t;
+}
+
 static __always_inline struct ki_record *record_at(const struct ki_ring_cpu *c, u64 pos)
 {
-	return (struct ki_record *)(c->data + (pos & (c->size - 1)));
+	return (struct ki_record *)(c->data + (pos & c->mask));
 }
 
 /* Room for len bytes, at *pos, and the time; false: there is none. */
-static __always_inline bool reserve(struct ki_ring_cpu *c, u64 len, u64 *pos, u64 *tsc)
+static __always_inline bool reserve(struct ki_ring_cpu *c, u64 len, u64 *pos, struct ki_tsc *time)
 {
 	u64 at;
 
@@ -67,8 +106,8 @@ static __always_inline bool reserve(struct ki_ring_cpu *c, u64 len, u64 *pos, u6
 		at = READ_ONCE(c->reserved);
 		if (unlikely(at + len - READ_ONCE(*c->keep) > c->size))
 			return false;
-		*tsc = rdtsc();
-	} while (unlikely(cmpxchg_local(&c->reserved, at, at + len) != at));
+		*time = read_time();
+	} while (unlikely(!take_over(&c->reserved, at, at + len)));
 	*pos = at;
 	return true;
 }
@@ -80,24 +119,9 @@ static notrace noinline void make_room(struct ki_ring_cpu *c, u64 end)
 
 	while (at = READ_ONCE(*oldest), end - at > c->size) {
 		len = sizeof(struct ki_record) + READ_ONCE(record_at(c, at)->words) * sizeof(u64);
-		if (cmpxchg_local(oldest, at, at + len) == at)
+		if (take_over(oldest, at, at + len))
 			count(&c->head->lost);
 	}
-}
-
-/* What is called here may be instrumented; at one level it does not come into itself. */
-static notrace noinline void wake(struct ki_ring_cpu *c, u64 tail)
-{
-	bool *waking = &c->waking[interrupt_context_level()];
-
-	if (*waking)
-		return;
-	*waking = true;
-	barrier();
-	c->woken = tail;
-	irq_work_queue(&c->work);
-	barrier();
-	*waking = false;
 }
 
 static __always_inline void publish(struct ki_ring_cpu *c)
@@ -107,47 +131,48 @@ static __always_inline void publish(struct ki_ring_cpu *c)
 	cmpxchg(head, before, end);
 	tail = READ_ONCE(*c->tail);
 	if (unlikely(end - tail >= c->wake && tail != c->woken))
-		wake(c, tail);
+		ki_ring_wake(c, tail);
 }
 
 /* The last word is at words[0]. */
-static __always_inline void fill(struct ki_record *r, u32 id, u32 n, u64 tsc, const u64 *words)
+static __always_inline void fill(struct ki_record *r, u32 id, u32 n, struct ki_tsc time,
+				 const u64 *words)
 {
-	u64 *to = (u64 *)(r + 1);
+	u64 *to = (u64 *)(r + 1), left = n;
 
-	*(u64 *)r = (u64)n << 32 | id;
-	r->tsc = tsc;
-	while (n--)
-		*to++ = words[n];
+	r->id = id;
+	*(u32 *)&r->words = n; /* and `zero` */
+	*(struct ki_tsc *)&r->tsc = time;
+	for (; left; left--) {
+		OPTIMIZER_HIDE_VAR(left); /* else it takes two more instructions */
+		*to++ = words[left - 1];
+	}
 }
 
-u64 ki_do_RECORD(u32 what, u32 id, const u64 *words);
-notrace u64 ki_do_RECORD(u32 what, u32 id, const u64 *words)
+/* By value, so that C finds them where the chunk has them: above the return address. */
+struct ki_words_pushed {
+	u64 v[KI_RECORD_WORDS];
+};
+
+void ki_helper_RECORD(u32 what, u32 id, const struct ki_words_pushed words);
+notrace void ki_helper_RECORD(u32 what, u32 id, const struct ki_words_pushed words)
 {
-	u32 n = (u8)what, nest;
+	u64 len = sizeof(struct ki_record) + (u8)what * sizeof(u64), pos;
 	struct ki_ring_cpu *c;
-	u64 len = sizeof(struct ki_record) + n * sizeof(u64), pos, tsc;
-	bool room;
+	struct ki_tsc time;
 
 	preempt_disable_notrace();
 	c = this_cpu_ptr(ki_ring_cpus[what >> 8]);
-	nest = c->nest;
-	WRITE_ONCE(c->nest, nest + 1);
-	barrier();
-	room = reserve(c, len, &pos, &tsc);
-	if (likely(room)) {
-		if (c->newest)
+	enter(&c->nest);
+	if (likely(reserve(c, len, &pos, &time))) {
+		if (unlikely(c->newest))
 			make_room(c, pos + len);
-		fill(record_at(c, pos), id, n, tsc, words);
+		fill(record_at(c, pos), id, (u8)what, time, words.v);
 		count(&c->head->records);
 	} else {
 		count(&c->head->lost);
 	}
-	barrier();
-	WRITE_ONCE(c->nest, nest);
-	barrier();
-	if (likely(!nest))
+	if (likely(leave(&c->nest)))
 		publish(c);
 	preempt_enable_notrace();
-	return room;
 }

@@ -106,6 +106,22 @@ static void forget(u32 first, u32 count)
 		free_ring(r);
 }
 
+/* What is called here may be instrumented; at one level it does not come into itself. */
+void ki_do_wake(struct ki_ring_cpu *c, u64 tail);
+notrace void ki_do_wake(struct ki_ring_cpu *c, u64 tail)
+{
+	bool *waking = &c->waking[interrupt_context_level()];
+
+	if (*waking)
+		return;
+	*waking = true;
+	barrier();
+	c->woken = tail;
+	irq_work_queue(&c->work);
+	barrier();
+	*waking = false;
+}
+
 static void wake_readers(struct irq_work *work)
 {
 	wake_up_all(container_of(work, struct ki_ring_cpu, work)->readers);
@@ -139,6 +155,7 @@ static int set_up_cpu(const struct ki_ring_buffers *r, const struct ki_ring *req
 		return err;
 	c->newest = req->flags & KI_RING_NEWEST;
 	c->size = (u64)r->pages * PAGE_SIZE;
+	c->mask = c->size - 1;
 	c->tail = &r->tails[n];
 	c->keep = c->newest ? &c->head->head : c->tail;
 	c->wake = req->wake ? req->wake : c->size / 2;

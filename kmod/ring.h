@@ -19,6 +19,7 @@ struct ki_ring_cpu {
 	u32 nest;     /* records that are being written, one in the middle of the other */
 	bool newest;
 	u64 size;	 /* bytes of data */
+	u64 mask;	 /* that less 1 */
 	const u64 *keep; /* what is there from this position on must stay */
 	const u64 *tail; /* user space's: whatever it likes */
 	struct ki_ring_head *head;
@@ -29,6 +30,9 @@ struct ki_ring_cpu {
 	struct irq_work work;
 	wait_queue_head_t *readers;
 };
+
+/* helpers_entry.S: wake who polls, for this tail. It keeps all registers but %rax. */
+void ki_ring_wake(struct ki_ring_cpu *c, u64 tail);
 
 /* By number. One that code may use is there. */
 extern struct ki_ring_cpu __percpu *ki_ring_cpus[KI_RINGS];

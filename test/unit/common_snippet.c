@@ -96,7 +96,7 @@ static uint64_t record_words(uint32_t what, uint32_t id)
 	for (unsigned int i = 0; i < n; i++)
 		values[i] = top[n - 1 - i];
 	record(NULL, id, values, n);
-	return mix(id) & 1;
+	return mix(id);
 }
 
 static uint64_t helper(unsigned int number, const uint64_t *a)
