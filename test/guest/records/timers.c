@@ -56,7 +56,7 @@ static void mixed(const char *name, const struct ki_ring_options *o, bool lossle
 	all = timers + cpus * each;
 	whole &= !seen.timer_gaps && !seen.gaps && !ki_ring_lost(s.ring) && seen.n == all;
 	report(name,
-	       !seen.wrong && !seen.late && !seen.twice && timers > 2000 &&
+	       !seen.wrong && !seen.late && !seen.twice && timers > 300 &&
 		       (lossless ? whole : seen.n + ki_ring_lost(s.ring) == all),
 	       "%llu timers and %llu calls: %llu there, %llu lost; %llu wrong, %llu late %s",
 	       (ull)timers, (ull)(cpus * each), (ull)seen.n, (ull)ki_ring_lost(s.ring),

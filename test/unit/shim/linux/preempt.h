@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef SHIM_PREEMPT_H
+#define SHIM_PREEMPT_H
+
+#define preempt_disable_notrace() ((void)0)
+#define preempt_enable_notrace()  ((void)0)
+
+#endif
