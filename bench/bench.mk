@@ -5,8 +5,9 @@
 
 include bench/peers.mk
 
-bench: all bench-peers build/test/mass
+bench: all bench-peers build/test/mass test-records
 	$(Q)bench/run.sh --kernel $(KERNEL) $(if $(JSON),--json $(JSON))
+	$(Q)vm/run --icount --kernel $(KERNEL) --timeout 200 -- build/test/records cost | sed 's/^ok //'
 	$(Q)echo && bench/mass.sh --kernel $(KERNEL)
 	$(Q)echo && $(MAKE) -s bench-analysis
 

@@ -88,6 +88,7 @@ static void session_begin(struct session *s)
 	s->first_global = globals.first;
 	s->first_word = words.first;
 	s->global_bytes = info.globals * 8ull;
+	s->cpus = info.cpus;
 	s->map_bytes = (uint64_t)info.cpus * info.counter_bytes;
 }
 
@@ -362,7 +363,7 @@ static const char *const op_names[OPS] = {
 	[OP_COUNTERS] = "COUNTERS", [OP_SPLICE] = "SPLICE",    [OP_UNSPLICE] = "UNSPLICE",
 	[OP_MMAP] = "mmap",	    [OP_FILE] = "file",	       [OP_UNKNOWN] = "unknown",
 	[OP_GLOBALS] = "GLOBALS",   [OP_LONG] = "SPLICE long", [OP_WORDS] = "WORDS",
-	[OP_INSIDE] = "INSIDE",
+	[OP_INSIDE] = "INSIDE",	    [OP_RING] = "RING",
 };
 
 static void report(void)

@@ -68,6 +68,9 @@ static uint32_t reason_of(const struct request *q, enum op op)
 	case OP_LONG:
 		off = offsetof(struct ki_splice, reason);
 		break;
+	case OP_RING:
+		off = offsetof(struct ki_ring, reason);
+		break;
 	case OP_UNSPLICE:
 		off = offsetof(struct ki_unsplice, reason);
 		break;
@@ -104,13 +107,34 @@ static void call_ioctl(struct session *s, enum op op, struct arena *a, struct rn
 	note(op, !err, err, err ? reason_of(&q, op) : 0);
 }
 
-static void check_mapping(const struct session *s, uint8_t *p, size_t len, int prot)
+/* Tails may be written: with anything. */
+static void check_tails(uint8_t *p, size_t len, int prot, struct rng *r)
+{
+	size_t i;
+
+	if (prot & PROT_EXEC || len != 4096)
+		wrong("tails: mmap of %zu bytes with protection %d was allowed", len, prot);
+	for (i = 0; prot & PROT_WRITE && i < len; i += 8)
+		*(uint64_t *)(void *)(p + i) = rng_next(r);
+	if (!mprotect(p, len, PROT_READ | PROT_EXEC))
+		wrong("tails could be made executable");
+	munmap(p, len);
+}
+
+static bool is_length(const struct session *s, size_t len, int64_t off)
+{
+	if (off == KI_MAP_RING)
+		return len > s->cpus * 4096 && !(len % (s->cpus * 4096));
+	return len == s->map_bytes || len == s->global_bytes;
+}
+
+static void check_mapping(const struct session *s, uint8_t *p, size_t len, int prot, int64_t off)
 {
 	volatile uint8_t byte;
 
 	if (prot & (PROT_WRITE | PROT_EXEC))
 		wrong("mmap with protection %d was allowed", prot);
-	if (len != s->map_bytes && len != s->global_bytes)
+	if (!is_length(s, len, off))
 		wrong("mmap of %zu bytes was allowed", len);
 	if (prot & PROT_READ)
 		byte = p[0] + p[len - 1];
@@ -136,6 +160,10 @@ static void call_mmap(struct session *s, struct arena *a, struct rng *r)
 		0x7ffffffffffff000,
 		KI_MAP_GLOBALS,
 		KI_MAP_GLOBALS,
+		KI_MAP_RING,
+		KI_MAP_RING,
+		KI_MAP_RING_TAILS,
+		KI_MAP_RING_TAILS,
 	};
 	const uint64_t lens[] = {
 		s->map_bytes,
@@ -150,16 +178,25 @@ static void call_mmap(struct session *s, struct arena *a, struct rng *r)
 		s->map_bytes - 1,
 		s->global_bytes,
 		s->global_bytes,
+		s->cpus * 4096 * (1 + (1u << rng_below(r, 3))),
+		s->cpus * 4096 * (1 + (1u << rng_below(r, 3))),
+		4096,
 	};
 	size_t len = lens[rng_below(r, sizeof(lens) / sizeof(*lens))];
+	int64_t off = offsets[rng_below(r, sizeof(offsets) / sizeof(*offsets))];
 	int prot = rng_one_in(r, 2) ? PROT_READ : rng_below(r, 8);
 	uint8_t *p;
 
 	(void)a;
-	p = mmap(NULL, len, prot, flags[rng_below(r, 3)], s->fd, offsets[rng_below(r, 10)]);
+	p = mmap(NULL, len, prot, flags[rng_below(r, 3)], s->fd, off);
 	note(OP_MMAP, p != MAP_FAILED, errno, 0);
-	if (p != MAP_FAILED)
-		check_mapping(s, p, (len + 4095) & ~4095ull, prot);
+	if (p == MAP_FAILED)
+		return;
+	len = (len + 4095) & ~4095ull;
+	if (off == KI_MAP_RING_TAILS)
+		check_tails(p, len, prot, r);
+	else
+		check_mapping(s, p, len, prot, off);
 }
 
 static long file_call(int fd, struct arena *a, struct rng *r)
@@ -209,7 +246,8 @@ static bool known(unsigned long cmd)
 {
 	return cmd == KI_IOC_INFO || cmd == KI_IOC_READ || cmd == KI_IOC_RESERVED ||
 	       cmd == KI_IOC_COUNTERS || cmd == KI_IOC_SPLICE || cmd == KI_IOC_UNSPLICE ||
-	       cmd == KI_IOC_GLOBALS || cmd == KI_IOC_WORDS || cmd == KI_IOC_INSIDE;
+	       cmd == KI_IOC_GLOBALS || cmd == KI_IOC_WORDS || cmd == KI_IOC_INSIDE ||
+	       cmd == KI_IOC_RING;
 }
 
 static void call_unknown(struct session *s, struct arena *a, struct rng *r)
@@ -229,10 +267,11 @@ static void call_unknown(struct session *s, struct arena *a, struct rng *r)
 void call_random(struct session *s, struct arena *a, struct rng *r)
 {
 	static const enum op mix[] = {
-		OP_INFO,     OP_READ,	  OP_READ,   OP_RESERVED, OP_COUNTERS, OP_SPLICE,
-		OP_SPLICE,   OP_SPLICE,	  OP_SPLICE, OP_SPLICE,	  OP_SPLICE,   OP_SPLICE,
-		OP_UNSPLICE, OP_UNSPLICE, OP_MMAP,   OP_FILE,	  OP_UNKNOWN,  OP_GLOBALS,
-		OP_LONG,     OP_LONG,	  OP_LONG,   OP_LONG,	  OP_WORDS,    OP_INSIDE,
+		OP_INFO,   OP_READ,    OP_READ,	    OP_RESERVED, OP_COUNTERS,
+		OP_SPLICE, OP_SPLICE,  OP_SPLICE,   OP_SPLICE,	 OP_SPLICE,
+		OP_SPLICE, OP_SPLICE,  OP_UNSPLICE, OP_UNSPLICE, OP_MMAP,
+		OP_FILE,   OP_UNKNOWN, OP_GLOBALS,  OP_LONG,	 OP_LONG,
+		OP_LONG,   OP_LONG,    OP_WORDS,    OP_INSIDE,	 OP_RING,
 	};
 	enum op op = mix[rng_below(r, sizeof(mix) / sizeof(*mix))];
 

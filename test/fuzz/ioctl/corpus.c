@@ -480,8 +480,7 @@ static void make_splice(struct request *q, const struct session *s, struct arena
 void request_make(struct request *q, enum op op, const struct session *s, struct arena *a,
 		  struct rng *r)
 {
-	static void (*const makers[])(struct request *, const struct session *, struct arena *,
-				      struct rng *) = {
+	static request_maker *const makers[] = {
 		[OP_INFO] = make_info,
 		[OP_READ] = make_read,
 		[OP_RESERVED] = make_reserved,
@@ -492,6 +491,7 @@ void request_make(struct request *q, enum op op, const struct session *s, struct
 		[OP_LONG] = request_make_long,
 		[OP_WORDS] = request_make_words,
 		[OP_INSIDE] = request_make_inside,
+		[OP_RING] = request_make_ring,
 	};
 
 	memset(q, 0, sizeof(*q));

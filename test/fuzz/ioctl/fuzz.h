@@ -67,6 +67,7 @@ enum op {
 	OP_GLOBALS,
 	OP_WORDS,
 	OP_INSIDE,
+	OP_RING,
 	OP_LONG,    /* SPLICE with a long chunk */
 	OP_UNKNOWN, /* ioctl numbers that there are not */
 	OPS
@@ -137,7 +138,7 @@ void *arena_end(const struct arena *a);	       /* the first byte that is not wri
 struct session {
 	int fd;
 	uint32_t first_counter, ncounters, first_global, first_word;
-	uint64_t map_bytes, global_bytes;
+	uint64_t map_bytes, global_bytes, cpus;
 	_Atomic uint32_t ids[IDS_KEPT];
 	atomic_uint nids;
 };
@@ -155,6 +156,9 @@ struct request {
 	uintptr_t arg;
 };
 
+typedef void request_maker(struct request *q, const struct session *s, struct arena *a,
+			   struct rng *r);
+
 /* Take memory for one; it is zero. */
 void *request_piece(struct request *q, struct arena *a, size_t len);
 /* long.c: one of test/guest/long/samples*.c, where it does not run: it may be changed to anything.
@@ -168,6 +172,7 @@ void request_make_globals(struct request *q, const struct session *s, struct are
 void request_make_words(struct request *q, const struct session *s, struct arena *a, struct rng *r);
 void request_make_inside(struct request *q, const struct session *s, struct arena *a,
 			 struct rng *r);
+void request_make_ring(struct request *q, const struct session *s, struct arena *a, struct rng *r);
 void request_make(struct request *q, enum op op, const struct session *s, struct arena *a,
 		  struct rng *r);
 /* May leave the request as it is. */

@@ -42,3 +42,15 @@ void request_make_inside(struct request *q, const struct session *s, struct aren
 		.rows = (uintptr_t)request_piece(q, a, count * sizeof(struct ki_inside_row)),
 	};
 }
+
+void request_make_ring(struct request *q, const struct session *s, struct arena *a, struct rng *r)
+{
+	struct ki_ring *req = request_piece(q, a, sizeof(*req));
+
+	(void)s;
+	q->cmd = KI_IOC_RING;
+	*req = (struct ki_ring){.size = sizeof(*req),
+				.flags = rng_below(r, 2),
+				.pages = 1u << rng_below(r, 3),
+				.wake = rng_below(r, 4096)};
+}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * records: prints a line for each case, "ok NAME: ..." or "not ok NAME: ..."; exits 0 if all are
- * ok.
+ * records [cost]: prints a line for each case, "ok NAME: ..." or "not ok NAME: ..."; exits 0 if all
+ * are ok.
  */
 #include "records.h"
 
@@ -63,7 +63,22 @@ static struct ki_node *record_timer(struct ki_snippet *s, uint32_t ring, uint32_
 	return ki_stmt_append(s, list, ki_stmt_record(s, ring, ID_TIMER, v, 2));
 }
 
-static void put(struct session *s, const char *function, struct ki_snippet *sn)
+static void put_at(struct session *s, const struct ki_function *fn, const struct ki_spans *spans,
+		   const struct ki_place *place, struct ki_snippet *sn, struct ki_program *program)
+{
+	struct ki_site_regs site;
+	struct ki_err err = {0};
+	ki_regset live;
+	uint32_t id;
+
+	if (program && ki_live_at(program, place->addr, &live, &err))
+		die("live", err.msg);
+	ki_place_site(fn, place, program ? &live : NULL, &site);
+	if (ki_plan_add_snippet(s->plan, fn, spans, place, 0, sn, &site, &id, &err))
+		die(fn->symbol->name, err.msg);
+}
+
+void put(struct session *s, const char *function, struct ki_snippet *sn, struct ki_program *program)
 {
 	const struct ki_symbol *sym = ki_target_symbol_named(s->t, "", function, NULL);
 	const struct ki_point point = {.kind = KI_POINT_ENTRY};
@@ -71,15 +86,13 @@ static void put(struct session *s, const char *function, struct ki_snippet *sn)
 	struct ki_place *places;
 	struct ki_function *fn;
 	struct ki_spans spans;
-	uint32_t id;
 	size_t n;
 
 	if (!sym || ki_function_analyze(s->t, sym, &fn, &err) || ki_spans_find(fn, &spans, &err) ||
 	    ki_point_places(fn, &spans, &point, &places, &n, &err))
 		die(function, err.msg);
 	for (size_t i = 0; i < n; i++)
-		if (ki_plan_add_snippet(s->plan, fn, &spans, &places[i], 0, sn, NULL, &id, &err))
-			die(function, err.msg);
+		put_at(s, fn, &spans, &places[i], sn, program);
 	free(places);
 	ki_spans_free(&spans);
 	ki_function_free(fn);
@@ -105,11 +118,11 @@ void session_open(struct session *s, const struct ki_ring_options *o, bool timer
 	    ki_plan_new(&s->plan) || ki_counters_take(s->t, 1, &counter, &err))
 		die("open", err.msg);
 	ki_snippet_body(sn, record_call(sn, ki_ring_number(s->ring)));
-	put(s, "__x64_sys_sched_get_priority_max", sn);
+	put(s, "__x64_sys_sched_get_priority_max", sn, NULL);
 	if (timers) {
 		sn = snippet_new();
 		ki_snippet_body(sn, record_timer(sn, ki_ring_number(s->ring), counter));
-		put(s, "hrtimer_interrupt", sn);
+		put(s, "hrtimer_interrupt", sn, NULL);
 	}
 	if (ki_plan_apply(s->plan, s->t, false, &err))
 		die("apply", err.msg);
@@ -258,8 +271,12 @@ void seen_read(struct seen *s, struct ki_ring_map *r)
 	}
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	if (argc > 1 && !strcmp(argv[1], "cost")) {
+		test_cost();
+		return failed;
+	}
 	test_exact();
 	test_timers();
 	test_sessions();

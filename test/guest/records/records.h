@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "kerninst/program.h"
 #include "kerninst/record.h"
 #include "kerninst/splice.h"
 
@@ -32,6 +33,10 @@ void report(const char *name, bool good, const char *fmt, ...)
 
 /* A session with a ring, whose calls (and timer interrupts) are recorded. */
 void session_open(struct session *s, const struct ki_ring_options *o, bool timers);
+/* The snippet, which is freed, to the function's entry, with the next ki_plan_apply. program: NULL:
+ * nothing is known of registers. */
+void put(struct session *s, const char *function, struct ki_snippet *sn,
+	 struct ki_program *program);
 void session_close(struct session *s); /* kernel's memory of it is free, too */
 uint32_t rings(struct ki_target *t);   /* all there are */
 uint32_t soon_rings(struct ki_target *t, uint32_t n);
@@ -71,5 +76,6 @@ void test_exact(void);	  /* exact.c */
 void test_timers(void);	  /* timers.c */
 void test_sessions(void); /* sessions.c */
 void test_hostile(void);  /* hostile.c */
+void test_cost(void);	  /* cost.c; needs -icount */
 
 #endif
