@@ -6,8 +6,6 @@
 # usage: test/guest/threads.sh [PART...]: counts, clocks, sessions, traced; cost needs -icount
 . "$(dirname "$0")/lib.sh"
 [ $# != 0 ] || set -- counts clocks sessions traced
-# shellcheck disable=SC2317 # called through soon
-field() { "$ki" info --quick --json | sed -n "s/.*\"$1\": *\([0-9]*\).*/\1/p"; }
 lines() { # PART OUTPUT: its cases, each as one of ours
 	while read -r line; do
 		case $line in
