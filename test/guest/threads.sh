@@ -3,7 +3,7 @@
 # Threads' words: each thread has its own, wherever it runs; they go with it; its own clock; who is
 # inside; sessions that end or are killed.
 #
-# usage: test/guest/threads.sh [PART...]: counts, clocks, sessions, traced; cost needs -icount
+# usage: test/guest/threads.sh [PART...]: counts, clocks, sessions, traced, hotplug; cost needs -icount
 . "$(dirname "$0")/lib.sh"
 [ $# != 0 ] || set -- counts clocks sessions traced
 lines() { # PART OUTPUT: its cases, each as one of ours
@@ -36,16 +36,36 @@ traced() {
 				if (on) sum += to - since
 				printf "traced: %d switches: %d ticks, own clock %d\n", n, sum, ticks
 				off = sum > ticks ? sum - ticks : ticks - sum
-				exit !(n > 60 && sum > 1000000 && off < sum / 50)
+				exit !(n > 5 && sum > 1000000 && off < sum / 50)
 			}' > /tmp/threads.traced
 	is "traced: own clock and the kernel's trace" $? 0
 	sed 's/^/# /' /tmp/threads.traced
 	echo local > $trace/trace_clock
 }
 
+# CPUs that come and go meanwhile; their last switches are not told.
+hotplug() {
+	local cpu=/sys/devices/system/cpu/cpu1/online times=0
+	"$top/build/test/threads" counts > /tmp/threads.out 2>&1 &
+	while kill -0 $! 2> /dev/null; do
+		echo 0 > $cpu && times=$((times + 1))
+		sleep 0.2
+		echo 1 > $cpu
+		sleep 0.2
+	done
+	wait $!
+	is "hotplug: exit status" $? 0
+	lines hotplug /tmp/threads.out
+	ok "hotplug: a CPU went and came back $times times" test $times -gt 3
+	"$top/build/test/threads" clocks > /tmp/threads.out 2>&1
+	lines "hotplug: then" /tmp/threads.out
+}
+
 start
 for part in "$@"; do
-	[ "$part" != traced ] || { traced; continue; }
+	case $part in
+	traced | hotplug) "$part"; continue ;;
+	esac
 	"$top/build/test/threads" "$part" > /tmp/threads.out 2> /tmp/threads.err
 	is "$part: exit status" $? 0
 	sed 's/^/# /' /tmp/threads.err
