@@ -17,6 +17,7 @@ lines() { # PART OUTPUT: its cases, each as one of ours
 }
 # The clock of one that is moved, by the kernel's own trace of its switches, in ticks of the same
 # counter: within 2 %.
+# shellcheck disable=SC2317 # called by its name
 traced() {
 	local trace=/sys/kernel/tracing out tid from to ticks
 	mount -t tracefs none $trace 2> /dev/null
@@ -44,6 +45,7 @@ traced() {
 }
 
 # CPUs that come and go meanwhile; their last switches are not told.
+# shellcheck disable=SC2317 # called by its name
 hotplug() {
 	local cpu=/sys/devices/system/cpu/cpu1/online times=0
 	"$top/build/test/threads" counts > /tmp/threads.out 2>&1 &
@@ -56,7 +58,7 @@ hotplug() {
 	wait $!
 	is "hotplug: exit status" $? 0
 	lines hotplug /tmp/threads.out
-	ok "hotplug: a CPU went and came back $times times" test $times -gt 3
+	ok "hotplug: a CPU went and came back $times times" test "$times" -gt 3
 	"$top/build/test/threads" clocks > /tmp/threads.out 2>&1
 	lines "hotplug: then" /tmp/threads.out
 }
