@@ -50,9 +50,9 @@ hotplug() {
 	local cpu=/sys/devices/system/cpu/cpu1/online times=0
 	"$top/build/test/threads" counts > /tmp/threads.out 2>&1 &
 	while kill -0 $! 2> /dev/null; do
-		echo 0 > $cpu && times=$((times + 1))
+		echo 0 > "$cpu" && times=$((times + 1))
 		sleep 0.2
-		echo 1 > $cpu
+		echo 1 > "$cpu"
 		sleep 0.2
 	done
 	wait $!
