@@ -20,13 +20,13 @@ lines() { # PART OUTPUT: its cases, each as one of ours
 # shellcheck disable=SC2317 # called by its name
 traced() {
 	local trace=/sys/kernel/tracing out tid from to ticks
-	mount -t tracefs none $trace 2> /dev/null
-	echo x86-tsc > $trace/trace_clock
-	echo 1 > $trace/events/sched/sched_switch/enable
+	mount -t tracefs none "$trace" 2> /dev/null
+	echo x86-tsc > "$trace"/trace_clock
+	echo 1 > "$trace"/events/sched/sched_switch/enable
 	out=$("$top/build/test/threads" traced)
-	echo 0 > $trace/events/sched/sched_switch/enable
+	echo 0 > "$trace"/events/sched/sched_switch/enable
 	read -r tid from to ticks <<< "$out"
-	sed -n "s/^.* \([0-9]*\): sched_switch: .*prev_pid=\([0-9]*\) .*next_pid=\([0-9]*\) .*/\1 \2 \3/p" $trace/trace |
+	sed -n "s/^.* \([0-9]*\): sched_switch: .*prev_pid=\([0-9]*\) .*next_pid=\([0-9]*\) .*/\1 \2 \3/p" "$trace"/trace |
 		awk -v tid="$tid" -v from="$from" -v to="$to" -v ticks="$ticks" '
 			$1 <= from { on = $3 == tid ? 1 : $2 == tid ? 0 : on; next }
 			$1 >= to { next }
@@ -41,7 +41,7 @@ traced() {
 			}' > /tmp/threads.traced
 	is "traced: own clock and the kernel's trace" $? 0
 	sed 's/^/# /' /tmp/threads.traced
-	echo local > $trace/trace_clock
+	echo local > "$trace"/trace_clock
 }
 
 # CPUs that come and go meanwhile; their last switches are not told.
