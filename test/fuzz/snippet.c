@@ -181,7 +181,7 @@ static void use(const struct ki_site_regs *site)
 	struct ki_machine m = {.counters = slots,
 			       .ncounters = SLOTS,
 			       .thread = words,
-			       .nthread = SLOTS,
+			       .nthread = site->pushed & 1 ? SLOTS : 0,
 			       .may_call = true};
 	struct ki_err err = {0};
 	struct ki_long_code code;
