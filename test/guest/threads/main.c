@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * threads [counts|clocks|sessions|cost]: what threads' words are, seen from threads. Prints a line
- * for each case, "ok NAME: ..." or "not ok NAME: ...".
+ * threads [counts|clocks|traced|sessions|cost]: what threads' words are, seen from threads. Prints
+ * a line for each case, "ok NAME: ..." or "not ok NAME: ..."; `traced` prints numbers for who
+ * traces it.
  */
 #include "words.h"
 
@@ -14,10 +15,8 @@ int main(int argc, char **argv)
 		const char *name;
 		void (*run)(void);
 	} parts[] = {
-		{"counts", test_counts},
-		{"clocks", test_clocks},
-		{"sessions", test_sessions},
-		{"cost", test_cost},
+		{"counts", test_counts},     {"clocks", test_clocks}, {"traced", test_traced},
+		{"sessions", test_sessions}, {"cost", test_cost},
 	};
 
 	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
@@ -26,6 +25,6 @@ int main(int argc, char **argv)
 		parts[i].run();
 		return 0;
 	}
-	fprintf(stderr, "usage: threads counts|clocks|sessions|cost\n");
+	fprintf(stderr, "usage: threads counts|clocks|traced|sessions|cost\n");
 	return 2;
 }

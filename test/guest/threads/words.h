@@ -50,8 +50,9 @@ pthread_t begin(void *(*run)(void *), void *arg);
 void report(const char *name, bool good, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-void test_counts(void);	  /* counts.c */
-void test_clocks(void);	  /* clocks.c */
+void test_counts(void); /* counts.c */
+void test_clocks(void); /* clocks.c */
+void test_traced(void);
 void test_sessions(void); /* sessions.c */
 void test_cost(void);	  /* cost.c */
 
