@@ -92,7 +92,7 @@ static void expression(unsigned int op)
 		push(ki_expr_load(in.s, byte() % 9, a));
 		break;
 	case 5:
-		push(ki_expr_helper(in.s, byte() % 14, args, byte() % 4));
+		push(ki_expr_helper(in.s, byte() % (KI_HELPERS + 1), args, byte() % 4));
 		break;
 	case 6:
 		push(ki_expr_call(in.s, byte() % 9, word(), NULL, args, byte() % 8));
