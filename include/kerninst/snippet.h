@@ -90,8 +90,8 @@ enum ki_type { KI_I8, KI_I16, KI_I32, KI_I64, KI_U8, KI_U16, KI_U32, KI_U64, KI_
  *
  * KI_VAR_THREAD: a word of the current thread, 64 bits, 0 at first; `first` is a number of
  * KI_IOC_WORDS. To assign, add, subtract, or, and is one instruction. A thread without words (there
- * was no memory for them) reads 0 and writes nothing; it has words, or has none, for the whole run of
- * a snippet that calls no functions of the kernel.
+ * was no memory for them) reads 0 and writes nothing; it has words, or has none, for the whole run
+ * of a snippet that calls no functions of the kernel.
  *
  * KI_VAR_LOCAL: a value of this run of the snippet, 0 at first, in a register or on the stack.
  * `first` (0..KI_LOCALS - 1) tells one from the other; all uses of one have one type.
@@ -100,10 +100,10 @@ enum ki_type { KI_I8, KI_I16, KI_I32, KI_I64, KI_U8, KI_U16, KI_U32, KI_U64, KI_
  * (count > 1) is per CPU, of u64 or i64. An index out of its range (taken as unsigned) reads 0
  * and writes nothing.
  *
- * Minimum and maximum per CPU, or of the thread, compare and then store: an update that an interrupt
- * on the same CPU, or a migration, brings in between may be lost; a value that was never given is never there. They
- * start from the 0 that slots begin with: for a minimum of unsigned numbers keep the maximum of the
- * complement.
+ * Minimum and maximum per CPU, or of the thread, compare and then store: an update that an
+ * interrupt on the same CPU, or a migration, brings in between may be lost; a value that was never
+ * given is never there. They start from the 0 that slots begin with: for a minimum of unsigned
+ * numbers keep the maximum of the complement.
  */
 enum ki_var_kind { KI_VAR_CPU, KI_VAR_GLOBAL, KI_VAR_THREAD, KI_VAR_LOCAL, KI_VAR_KINDS };
 
