@@ -90,8 +90,7 @@ enum ki_type { KI_I8, KI_I16, KI_I32, KI_I64, KI_U8, KI_U16, KI_U32, KI_U64, KI_
  *
  * KI_VAR_THREAD: a word of the current thread, 64 bits, 0 at first; `first` is a number of
  * KI_IOC_WORDS. To assign, add, subtract, or, and is one instruction. A thread without words (there
- * was no memory for them) reads 0 and writes nothing; it has words, or has none, for the whole run
- * of a snippet that calls no functions of the kernel.
+ * was no memory for them) reads 0 and writes nothing.
  *
  * KI_VAR_LOCAL: a value of this run of the snippet, 0 at first, in a register or on the stack.
  * `first` (0..KI_LOCALS - 1) tells one from the other; all uses of one have one type.
