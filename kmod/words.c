@@ -69,15 +69,21 @@ static void forget(u32 first, u32 count)
 		ki_pool_each(zero, &span);
 }
 
+/* Nothing is asked of the scheduler for words that are refused. */
 int ki_words_take(struct ki_session *s, u32 count, u32 *first, u32 *reason)
 {
-	int err = ki_threads_start();
+	LIST_HEAD(run);
+	int err = ki_slots_take(&ki_words, s, count, first, reason);
 
-	*reason = KI_R_NO_MEMORY;
-	if (!err)
-		err = ki_slots_take(&ki_words, s, count, first, reason);
-	if (err && !ki_words.used)
-		ki_threads_stop();
+	if (err)
+		return err;
+	err = ki_threads_start();
+	if (err) {
+		list_move(s->runs.prev, &run);
+		ki_runs_drop(&run);
+		*first = 0;
+		*reason = KI_R_NO_MEMORY;
+	}
 	return err;
 }
 
