@@ -172,7 +172,9 @@ int ki_plan_add(struct ki_plan *p, const struct ki_function *fn, const struct ki
 
 /*
  * What a snippet finds at a place. live: the registers and flags that are live there (of KI_BEFORE
- * it is what ki_live_at says of the instruction); NULL: not known, so all are.
+ * it is what ki_live_at says of the instruction); NULL: not known, so all are, but those that C's
+ * calling convention leaves free at the entry and at the returns of a function that has an ftrace
+ * site.
  *
  * at_entry: before an instruction of the function's first block with nothing before it but the
  * ftrace site, nops and pushes, which are counted. at_exit: before a return, or behind what a tail

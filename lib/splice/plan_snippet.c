@@ -50,6 +50,34 @@ static bool is_entry(const struct ki_function *fn, const struct ki_place *place,
 	return false;
 }
 
+static bool has_ftrace_site(const struct ki_function *fn)
+{
+	for (uint32_t i = 0; fn->nblocks && i < fn->blocks[0].count; i++)
+		if (fn->insns[fn->blocks[0].first + i].reason == KI_R_FTRACE_SITE)
+			return true;
+	return false;
+}
+
+/*
+ * What C's calling convention leaves to a function when it is entered, and when it returns.
+ * Believed of functions with an ftrace site: a compiler made them, and other code of theirs does
+ * not count on registers that they happen to keep (the compiler's -fipa-ra, which would, is off
+ * where there are such sites).
+ */
+static ki_regset free_by_convention(const struct ki_function *fn, const struct ki_site_regs *site)
+{
+	const ki_regset scratch = KI_REGSET_REG(KI_R10) | KI_REGSET_REG(KI_R11);
+
+	if (!has_ftrace_site(fn))
+		return 0;
+	if (site->at_entry)
+		return scratch | KI_REGSET_REG(KI_RAX);
+	if (!site->at_exit)
+		return 0;
+	return scratch | KI_REGSET_REG(KI_RCX) | KI_REGSET_REG(KI_RSI) | KI_REGSET_REG(KI_RDI) |
+	       KI_REGSET_REG(KI_R8) | KI_REGSET_REG(KI_R9);
+}
+
 void ki_place_site(const struct ki_function *fn, const struct ki_place *place,
 		   const ki_regset *live, struct ki_site_regs *out)
 {
@@ -61,6 +89,8 @@ void ki_place_site(const struct ki_function *fn, const struct ki_place *place,
 	out->at_entry = is_entry(fn, place, &out->pushed);
 	out->at_exit = place->where == KI_RETURNED ||
 		       (in && in->kind == KI_INSN_RET && place->where == KI_BEFORE);
+	if (!live)
+		out->dead |= free_by_convention(fn, out);
 }
 
 static bool is_same(const struct ki_long_code *c, const struct ki_code *s)

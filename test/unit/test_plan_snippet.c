@@ -182,6 +182,37 @@ static void what_is_known_of_a_place(void **state)
 	}
 }
 
+/* Of what a compiler made, the convention says what is free where nothing else does. */
+static void what_the_convention_leaves_free(void **state)
+{
+	static const struct {
+		uint64_t off;
+		uint8_t where;
+		uint16_t free;
+	} rows[] = {{5, KI_BEFORE, 1 << KI_RAX | 1 << KI_R10 | 1 << KI_R11},
+		    {8, KI_BEFORE, 1 << KI_RAX | 1 << KI_R10 | 1 << KI_R11},
+		    {13, KI_BEFORE, 0},
+		    {20, KI_BEFORE, 0},
+		    {21, KI_BEFORE, 0xfc2}, /* rcx rsi rdi r8 .. r11 */
+		    {20, KI_RETURNED, 0xfc2}};
+	struct ki_site_regs site;
+
+	(void)state;
+	load();
+	fn->insns[0].reason = KI_R_FTRACE_SITE;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		const struct ki_place place = {
+			.addr = BASE + rows[i].off, .where = rows[i].where, .flags_live = true};
+		ki_regset want = 0;
+
+		for (unsigned int r = 0; r < 16; r++)
+			if (rows[i].free >> r & 1)
+				want |= KI_REGSET_REG(r);
+		ki_place_site(fn, &place, NULL, &site);
+		assert_int_equal(site.dead, want);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -189,6 +220,7 @@ int main(void)
 		cmocka_unit_test(the_bare_counter_stays_short),
 		cmocka_unit_test(what_is_refused_leaves_nothing),
 		cmocka_unit_test(what_is_known_of_a_place),
+		cmocka_unit_test(what_the_convention_leaves_free),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, unload);
