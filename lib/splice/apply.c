@@ -351,26 +351,6 @@ static int tell(const struct ki_plan *p, size_t done, size_t all, struct ki_err 
 	return ki_err_set(err, -ECANCELED, 0, "stopped");
 }
 
-/* Ask about everything, changing nothing. */
-static int dry_run(struct todo *t)
-{
-	struct batch b;
-	int ret = 0;
-
-	for (size_t at = 0, refused; !ret && at < t->n; batch_free(&b)) {
-		ret = batch_build(t, at, &b);
-		if (ret)
-			break;
-		ret = batch_send(t, &b, KI_SPLICE_DRY_RUN, false, &refused);
-		at += ret ? 0 : b.nchunks;
-		if (!ret)
-			ret = tell(t->plan, 0, t->n, t->err);
-		else if (ret == -EAGAIN)
-			ret = 0;
-	}
-	return ret;
-}
-
 static void batch_note(const struct todo *t, const struct batch *b)
 {
 	for (uint32_t i = 0; i < b->nchunks; i++) {
@@ -418,7 +398,9 @@ static int take_out(struct ki_plan *p, int fd, const uint32_t *ids, size_t n,
 	return ret;
 }
 
-static int install(struct todo *t, bool drop)
+/* All that is to be done, one batch after the other; flags KI_SPLICE_DRY_RUN: ask only. *done: how
+   many chunks have got through. */
+static int send_all(struct todo *t, uint32_t flags, bool drop, size_t *done)
 {
 	size_t at = 0, refused;
 	struct batch b;
@@ -428,33 +410,56 @@ static int install(struct todo *t, bool drop)
 		ret = batch_build(t, at, &b);
 		if (ret)
 			break;
-		ret = batch_send(t, &b, 0, drop, &refused);
+		ret = batch_send(t, &b, flags, drop, &refused);
 		if (ret == -EAGAIN) {
 			ret = 0;
 		} else if (!ret && refused) {
 			todo_strike(t, at);
 		} else if (!ret) {
-			batch_note(t, &b);
+			if (!flags)
+				batch_note(t, &b);
 			at += b.nchunks;
-			ret = tell(t->plan, at, t->n, t->err);
+			ret = tell(t->plan, flags ? 0 : at, t->n, t->err);
 		}
 		batch_free(&b);
 	}
+	*done = at;
+	return ret;
+}
+
+static int install(struct todo *t, bool drop)
+{
+	size_t done;
+	int ret = send_all(t, 0, drop, &done);
+
 	if (ret) /* the first failure is what counts */
-		take_out(t->plan, t->fd, t->ids, at, NULL, NULL);
+		take_out(t->plan, t->fd, t->ids, done, NULL, NULL);
 	return ret;
 }
 
 int ki_plan_apply_fd(struct ki_plan *p, int fd, bool drop, struct ki_err *err)
 {
 	struct todo t = {.plan = p, .fd = fd, .err = err};
+	size_t done;
 	int ret;
 
 	ret = todo_gather(&t);
 	if (!ret && !drop && (t.n > 2 * p->batch || p->windows.n > p->batch))
-		ret = dry_run(&t);
+		ret = send_all(&t, KI_SPLICE_DRY_RUN, false, &done);
 	if (!ret)
 		ret = install(&t, drop);
+	free(t.ids);
+	return ret;
+}
+
+int ki_plan_check_fd(struct ki_plan *p, int fd, struct ki_err *err)
+{
+	struct todo t = {.plan = p, .fd = fd, .err = err};
+	size_t done;
+	int ret = todo_gather(&t);
+
+	if (!ret)
+		ret = send_all(&t, KI_SPLICE_DRY_RUN, true, &done);
 	free(t.ids);
 	return ret;
 }

@@ -13,6 +13,7 @@
 #include "cli.h"
 #include "command.h"
 #include "match.h"
+#include "points_code.h"
 #include "points_grant.h"
 
 static int add_wish(void *ctx, const struct ki_symbol *sym)
@@ -84,8 +85,6 @@ static unsigned int refusal_of(const struct ki_place *v, size_t n)
 static int plan_places(struct resolver *r, struct point *p, const struct ki_place *v, size_t n,
 		       struct ki_err *err)
 {
-	struct ki_code code;
-	uint32_t id;
 	int ret;
 
 	ret = ki_counters_take(r->t, 1, &p->counter, err);
@@ -93,11 +92,21 @@ static int plan_places(struct resolver *r, struct point *p, const struct ki_plac
 		return ret;
 	p->chunk = next_chunk(r->out);
 	p->nchunks = (uint32_t)n;
-	for (size_t i = 0; !ret && i < n; i++) {
-		ki_snippet_count(&code, p->counter, v[i].flags_live);
-		ret = ki_plan_add(r->out->plan, r->fn, &r->spans, &v[i], p->order, &code, &id, err);
-	}
+	for (size_t i = 0; !ret && i < n; i++)
+		ret = points_put_code(r, p, &v[i], err);
 	return ret;
+}
+
+static int cannot_be(const struct resolver *r, const struct point *p, const struct ki_err *err)
+{
+	if (err->reason == KI_R_COUNTERS_FULL)
+		cli_warn("%s: the first point without a counter", p->name);
+	if (err->reason || !r->how->when)
+		return cli_fail(err);
+	return cli_error("%s: %s%s", p->name, err->msg,
+			 p->at.kind == KI_POINT_EXIT && strstr(err->msg, "retval")
+				 ? " at its jumps to other functions; use :exit:after"
+				 : "");
 }
 
 static int plan_point(struct resolver *r, struct point *p)
@@ -114,9 +123,7 @@ static int plan_point(struct resolver *r, struct point *p)
 			ret = plan_places(r, p, v, n, &err);
 	}
 	free(v);
-	if (ret && err.reason == KI_R_COUNTERS_FULL)
-		cli_warn("%s: the first point without a counter", p->name);
-	return ret ? cli_fail(&err) : CLI_OK;
+	return ret ? cannot_be(r, p, &err) : CLI_OK;
 }
 
 /* Blocks refer to their function's entry, to be compared with. */
@@ -141,9 +148,9 @@ static bool is_moved(const struct resolver *r)
 {
 	size_t points = r->out->v.n - r->first;
 
-	if (r->fn->reason || r->moving == MOVING_NEVER)
+	if (r->fn->reason || r->how->moving == MOVING_NEVER)
 		return false;
-	return r->moving == MOVING_ALWAYS ||
+	return r->how->moving == MOVING_ALWAYS ||
 	       (r->fn->nblocks >= MOVING_BLOCKS && points * 4 >= r->fn->nblocks * 3ull);
 }
 
@@ -260,10 +267,22 @@ int points_parse(struct asked *a, const struct verb *self, char **texts, int n)
 	return CLI_OK;
 }
 
-int points_resolve(struct points *p, struct ki_target *t, const struct asked *a, enum metric metric,
-		   enum moving moving, bool quiet)
+static int want_per_cpu(struct points *p, unsigned int cpus)
 {
-	struct resolver r = {.out = p, .t = t, .metric = metric, .moving = moving};
+	p->cpus = cpus;
+	for (size_t i = 0; i < p->v.n; i++) {
+		p->v.v[i].last_of = calloc(cpus, sizeof(uint64_t));
+		p->v.v[i].value_of = calloc(cpus, sizeof(uint64_t));
+		if (!p->v.v[i].last_of || !p->v.v[i].value_of)
+			return cli_no_memory();
+	}
+	return CLI_OK;
+}
+
+int points_resolve(struct points *p, struct ki_target *t, const struct asked *a,
+		   const struct points_how *how)
+{
+	struct resolver r = {.out = p, .t = t, .how = how};
 	int ret = CLI_OK;
 
 	if (ki_plan_new(&p->plan))
@@ -271,11 +290,42 @@ int points_resolve(struct points *p, struct ki_target *t, const struct asked *a,
 	for (size_t i = 0; !ret && i < a->n; i++)
 		ret = wish(&r, &a->specs[i], a->texts[i]);
 	if (!ret)
-		ret = resolve_functions(&r, quiet);
+		ret = resolve_functions(&r, how->quiet);
 	if (!ret && !p->v.n)
 		ret = cli_error("no point: none of the functions has such a place");
+	if (!ret && how->per_cpu)
+		ret = want_per_cpu(p, ki_target_info(t)->cpus);
 	ki_vec_free(&r.wishes);
 	return ret;
+}
+
+/* Each CPU by itself, so that they make the total. */
+static uint64_t read_each(struct point *p, const struct ki_counter_map *map, unsigned int cpus)
+{
+	uint64_t sum = 0;
+
+	for (unsigned int c = 0; c < cpus; c++) {
+		uint64_t now = ki_counter_read_cpu(map, p->counter, c);
+
+		p->value_of[c] = now - p->last_of[c];
+		p->last_of[c] = now;
+		sum += now;
+	}
+	return sum;
+}
+
+void points_read(struct points *p, const struct ki_counter_map *map)
+{
+	for (size_t i = 0; i < p->v.n; i++) {
+		struct point *pt = &p->v.v[i];
+		uint64_t now;
+
+		if (pt->reason)
+			continue;
+		now = p->cpus ? read_each(pt, map, p->cpus) : ki_counter_read(map, pt->counter);
+		pt->value = now - pt->last;
+		pt->last = now;
+	}
 }
 
 void points_note_refusals(struct points *p)
@@ -330,8 +380,12 @@ void points_warn_refused(const struct points *p)
 
 void points_free(struct points *p)
 {
-	for (size_t i = 0; i < p->v.n; i++)
+	for (size_t i = 0; i < p->v.n; i++) {
 		free(p->v.v[i].name);
+		free(p->v.v[i].code);
+		free(p->v.v[i].last_of);
+		free(p->v.v[i].value_of);
+	}
 	ki_vec_free(&p->v);
 	ki_plan_free(p->plan);
 	p->plan = NULL;

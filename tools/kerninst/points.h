@@ -5,6 +5,7 @@
 #ifndef KERNINST_POINTS_H
 #define KERNINST_POINTS_H
 
+#include "kerninst/predicate.h"
 #include "kerninst/splice.h"
 #include "pointspec.h"
 #include "util/vec.h"
@@ -26,13 +27,16 @@ struct point {
 	uint32_t counter;	 /* valid if it can */
 	uint32_t chunk, nchunks; /* its chunks in the plan */
 	size_t entry;		 /* 1 + index of the point of its function's block 0; 0: none */
+	char *code;		 /* what is put there, as text; NULL: it is not to be kept */
 	uint64_t last;		 /* the counter when it was last read */
 	uint64_t value;		 /* result */
+	uint64_t *last_of, *value_of; /* the same of each CPU; NULL: it is not wanted */
 };
 
 struct points {
 	ki_vec(struct point) v;
 	struct ki_plan *plan;
+	unsigned int cpus; /* of last_of and value_of */
 };
 
 /* What was asked for: texts, and what they say. */
@@ -48,12 +52,25 @@ int points_parse(struct asked *a, const struct verb *self, char **texts, int n);
 /* Functions that are moved as a whole: those of which nearly all blocks are wanted, all, none. */
 enum moving { MOVING_AUTO, MOVING_ALWAYS, MOVING_NEVER };
 
+/* How they are counted. */
+struct points_how {
+	enum metric metric; /* a function alone means its entry, all its blocks, all its edges */
+	enum moving moving;
+	const struct ki_predicate *when; /* only if it holds; NULL: always. Without inside() */
+	bool keep_code;			 /* as text */
+	bool per_cpu;
+	bool quiet;
+};
+
 /*
  * Find out what is meant, take counters and put everything into the plan. Nothing is installed.
- * metric: a function alone means its entry, all its blocks, all its edges. CLI_OK, or reported.
+ * CLI_OK, or reported.
  */
-int points_resolve(struct points *p, struct ki_target *t, const struct asked *a, enum metric metric,
-		   enum moving moving, bool quiet);
+int points_resolve(struct points *p, struct ki_target *t, const struct asked *a,
+		   const struct points_how *how);
+
+/* What has been counted since the last time. */
+void points_read(struct points *p, const struct ki_counter_map *map);
 
 /* Note what the driver refused when the plan was applied. */
 void points_note_refusals(struct points *p);

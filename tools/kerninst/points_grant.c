@@ -277,8 +277,8 @@ static const struct granting alone[METRICS] = {
 
 int points_grant(struct resolver *r, const struct wish *w)
 {
-	const struct granting *g =
-		w->spec->suffix == POINTSPEC_NONE ? &alone[r->metric] : &grantings[w->spec->suffix];
+	const struct granting *g = w->spec->suffix == POINTSPEC_NONE ? &alone[r->how->metric]
+								     : &grantings[w->spec->suffix];
 
 	return g->grant(r, w, g->kind);
 }

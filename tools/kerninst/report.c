@@ -8,6 +8,7 @@
 
 #include "cfg_view.h"
 #include "cli.h"
+#include "cpulist.h"
 #include "out/json.h"
 
 /* A block is hot that runs more often than in every 20th call of its function. */
@@ -22,9 +23,9 @@ static const char *const metric_names[METRICS] = {
 static int new_table(struct report *r)
 {
 	static const struct ki_column common[] = {
-		{"TIME", KI_ALIGN_RIGHT, 8},	{"COUNT", KI_ALIGN_RIGHT, 12},
-		{"RATE/S", KI_ALIGN_RIGHT, 12}, {"POINT", KI_ALIGN_LEFT, 0},
-		{"ADDRESS", KI_ALIGN_LEFT, 18},
+		{"TIME", KI_ALIGN_RIGHT, 8},   {"CPU", KI_ALIGN_RIGHT, 3},
+		{"COUNT", KI_ALIGN_RIGHT, 12}, {"RATE/S", KI_ALIGN_RIGHT, 12},
+		{"POINT", KI_ALIGN_LEFT, 0},   {"ADDRESS", KI_ALIGN_LEFT, 18},
 	};
 	static const struct ki_column more[METRICS][4] = {
 		[METRIC_BLOCKS] = {{"SIZE", KI_ALIGN_RIGHT, 5},
@@ -35,18 +36,20 @@ static int new_table(struct report *r)
 				  {"TO", KI_ALIGN_LEFT, 5},
 				  {"KIND", KI_ALIGN_LEFT, 0}},
 	};
-	struct ki_column all[9];
-	unsigned int skip = r->timed ? 0 : 1, n = 5 - skip;
+	const bool wanted[] = {r->timed, r->per_cpu, true, true, true, true};
+	struct ki_column all[10];
+	unsigned int n = 0;
 
-	memcpy(all, common + skip, n * sizeof(*all));
+	for (unsigned int i = 0; i < 6; i++)
+		if (wanted[i])
+			all[n++] = common[i];
 	for (unsigned int i = 0; i < 4 && more[r->metric][i].title; i++)
 		all[n++] = more[r->metric][i];
 	return ki_table_new(&r->table, all, n);
 }
 
-int report_open(struct report *r, FILE *out, bool json, enum metric metric, bool timed)
+int report_open(struct report *r, bool json)
 {
-	*r = (struct report){.out = out, .metric = metric, .timed = timed};
 	return json ? 0 : new_table(r);
 }
 
@@ -54,6 +57,14 @@ void report_close(struct report *r)
 {
 	ki_table_free(r->table);
 	r->table = NULL;
+}
+
+int report_table(const struct report *r, struct ki_table *t)
+{
+	int ret = r->separator ? ki_table_print_csv(t, r->out, r->separator)
+			       : ki_table_print(t, r->out, cli_bold(r->out));
+
+	return ret || fflush(r->out) ? -EIO : 0;
 }
 
 static int by_value(const void *a, const void *b)
@@ -66,10 +77,17 @@ static int by_value(const void *a, const void *b)
 	return (pa > pb) - (pa < pb); /* the order of address */
 }
 
+/* Of one CPU, or of all: -1. */
+static uint64_t value_of(const struct point *p, int cpu)
+{
+	return cpu < 0 ? p->value : p->value_of[cpu];
+}
+
 /* How the block's count stands to its function's entries. */
-static void share_cells(struct ki_table *t, const struct points *p, const struct point *pt)
+static void share_cells(struct ki_table *t, const struct points *p, const struct point *pt, int cpu)
 {
 	const struct point *e = pt->entry ? &p->v.v[pt->entry - 1] : NULL;
+	uint64_t entries, value;
 
 	if (!e || e->reason || pt->at.kind != KI_POINT_BLOCK) {
 		ki_table_cell(t, "-");
@@ -77,12 +95,14 @@ static void share_cells(struct ki_table *t, const struct points *p, const struct
 		ki_table_cell(t, "-");
 		return;
 	}
-	ki_table_cell(t, "%" PRIu64, e->value);
-	if (e->value)
-		ki_table_cell(t, "%.1f%%", 100.0 * (double)pt->value / (double)e->value);
+	entries = value_of(e, cpu);
+	value = value_of(pt, cpu);
+	ki_table_cell(t, "%" PRIu64, entries);
+	if (entries)
+		ki_table_cell(t, "%.1f%%", 100.0 * (double)value / (double)entries);
 	else
 		ki_table_cell(t, "-");
-	ki_table_cell(t, pt->value > e->value / HOT_SHARE ? "hot" : "cold");
+	ki_table_cell(t, value > entries / HOT_SHARE ? "hot" : "cold");
 }
 
 /* Where the edge leads: a block, a function, or nowhere that is known. */
@@ -114,30 +134,45 @@ static void edge_cells(struct ki_table *t, const struct point *pt)
 	ki_table_cell(t, "%s", cfg_edge_kind(&pt->edge));
 }
 
-static void block_cells(struct ki_table *t, const struct points *p, const struct point *pt)
+static void block_cells(struct ki_table *t, const struct points *p, const struct point *pt, int cpu)
 {
 	if (pt->size)
 		ki_table_cell(t, "%" PRIu64, pt->size);
 	else
 		ki_table_cell(t, "-");
-	share_cells(t, p, pt);
+	share_cells(t, p, pt, cpu);
 }
 
 static void text_row(struct report *r, const struct points *p, const struct point *pt, double time,
-		     double seconds)
+		     double seconds, int cpu)
 {
+	uint64_t value = value_of(pt, cpu);
 	struct ki_table *t = r->table;
 
 	if (r->timed)
 		ki_table_cell(t, "%.3f", time);
-	ki_table_cell(t, "%" PRIu64, pt->value);
-	ki_table_cell(t, "%.1f", seconds > 0 ? (double)pt->value / seconds : 0.0);
+	if (r->per_cpu && cpu < 0)
+		ki_table_cell(t, "all");
+	else if (r->per_cpu)
+		ki_table_cell(t, "%d", cpu);
+	ki_table_cell(t, "%" PRIu64, value);
+	ki_table_cell(t, "%.1f", seconds > 0 ? (double)value / seconds : 0.0);
 	ki_table_cell(t, "%s", pt->name);
 	ki_table_cell(t, "0x%" PRIx64, pt->addr);
 	if (r->metric == METRIC_BLOCKS)
-		block_cells(t, p, pt);
+		block_cells(t, p, pt, cpu);
 	else if (r->metric == METRIC_EDGES)
 		edge_cells(t, pt);
+}
+
+/* The total, then each CPU that runs or has counted something. */
+static void text_rows(struct report *r, const struct points *p, const struct point *pt, double time,
+		      double seconds)
+{
+	text_row(r, p, pt, time, seconds, -1);
+	for (unsigned int c = 0; r->per_cpu && c < p->cpus; c++)
+		if (pt->value_of[c] || cpulist_is_online(c))
+			text_row(r, p, pt, time, seconds, (int)c);
 }
 
 static void json_edge(struct ki_json *j, const struct point *pt)
@@ -151,7 +186,15 @@ static void json_edge(struct ki_json *j, const struct point *pt)
 		ki_json_hex(j, "to", pt->edge.to);
 }
 
-static int json_row(struct report *r, const struct point *pt, double time)
+static void json_cpus(struct ki_json *j, const struct points *p, const struct point *pt)
+{
+	ki_json_open(j, "cpus", '[');
+	for (unsigned int c = 0; c < p->cpus; c++)
+		ki_json_u64(j, NULL, pt->value_of[c]);
+	ki_json_close(j);
+}
+
+static int json_row(struct report *r, const struct points *p, const struct point *pt, double time)
 {
 	struct ki_json j;
 
@@ -163,6 +206,8 @@ static int json_row(struct report *r, const struct point *pt, double time)
 		ki_json_str(&j, "reason", ki_reason_tag(pt->reason));
 	else
 		ki_json_u64(&j, "value", pt->value);
+	if (r->per_cpu && !pt->reason)
+		json_cpus(&j, p, pt);
 	if (r->timed && !pt->reason)
 		ki_json_double(&j, "time", time);
 	ki_json_hex(&j, "address", pt->addr);
@@ -194,13 +239,13 @@ int report_values(struct report *r, const struct points *p, double time, double 
 	qsort(order, n, sizeof(*order), by_value);
 	for (size_t i = 0; !ret && i < n; i++) {
 		if (r->table)
-			text_row(r, p, order[i], time, seconds);
+			text_rows(r, p, order[i], time, seconds);
 		else
-			ret = json_row(r, order[i], time);
+			ret = json_row(r, p, order[i], time);
 	}
 	free(order);
 	if (!ret && r->table)
-		ret = ki_table_print(r->table, r->out, cli_bold(r->out));
+		return report_table(r, r->table);
 	return ret || fflush(r->out) ? -EIO : 0;
 }
 
@@ -210,7 +255,7 @@ int report_refused(struct report *r, const struct points *p)
 
 	for (size_t i = 0; !r->table && !ret && i < p->v.n; i++)
 		if (p->v.v[i].reason)
-			ret = json_row(r, &p->v.v[i], 0);
+			ret = json_row(r, p, &p->v.v[i], 0);
 	return ret;
 }
 

@@ -21,6 +21,7 @@
 struct run {
 	const struct stat_options *o;
 	struct ki_target *t;
+	struct ki_predicate *when;
 	struct points points;
 	struct ki_counter_map *map;
 	struct command command;
@@ -64,6 +65,11 @@ static enum metric shown(const struct run *r)
 	return METRIC_EDGES;
 }
 
+static int write_failed(void)
+{
+	return cli_error("writing the result failed");
+}
+
 static int open_report(struct run *r)
 {
 	const struct stat_options *o = r->o;
@@ -71,9 +77,14 @@ static int open_report(struct run *r)
 	r->out = o->output ? fopen(o->output, "we") : stdout;
 	if (!r->out)
 		return cli_error("%s: %s", o->output, strerror(errno));
-	if (report_open(&r->report, r->out, o->json, shown(r), o->interval > 0))
+	r->report = (struct report){.out = r->out,
+				    .separator = o->separator,
+				    .metric = shown(r),
+				    .timed = o->interval > 0,
+				    .per_cpu = o->per_cpu};
+	if (report_open(&r->report, o->json))
 		return cli_no_memory();
-	return CLI_OK;
+	return report_code(&r->report, &r->points) ? write_failed() : CLI_OK;
 }
 
 static bool no_progress(const struct stat_options *o)
@@ -85,12 +96,18 @@ static int prepare(struct run *r, const struct asked *asked)
 {
 	const struct open_options live = {0};
 	const struct stat_options *o = r->o;
+	const struct points_how how = {.metric = o->metric,
+				       .moving = o->moving,
+				       .when = r->when,
+				       .keep_code = o->show_code,
+				       .per_cpu = o->per_cpu,
+				       .quiet = no_progress(o)};
 	struct ki_err err = {0};
 	int ret;
 
 	ret = open_or_fail(&live, &r->t);
 	if (!ret)
-		ret = points_resolve(&r->points, r->t, asked, o->metric, o->moving, no_progress(o));
+		ret = points_resolve(&r->points, r->t, asked, &how);
 	if (!ret)
 		ret = open_report(r);
 	if (ret)
@@ -100,7 +117,7 @@ static int prepare(struct run *r, const struct asked *asked)
 	if (ki_counter_map_open(r->t, &r->map, &err))
 		return cli_fail(&err);
 	ret = hash_text(r, r->before);
-	if (ret || !o->command)
+	if (ret || !o->command || o->dry_run)
 		return ret;
 	ret = command_prepare(&r->command, o->command);
 	return ret ? cli_error("%s: %s", o->command[0], strerror(-ret)) : CLI_OK;
@@ -155,20 +172,6 @@ static int put_in(struct run *r)
 	return CLI_OK;
 }
 
-static void read_counters(struct run *r)
-{
-	for (size_t i = 0; i < r->points.v.n; i++) {
-		struct point *p = &r->points.v.v[i];
-		uint64_t now;
-
-		if (p->reason)
-			continue;
-		now = ki_counter_read(r->map, p->counter);
-		p->value = now - p->last;
-		p->last = now;
-	}
-}
-
 /* Wait for the end, showing what was added meanwhile if that is wanted. */
 static int watch(struct run *r)
 {
@@ -186,9 +189,9 @@ static int watch(struct run *r)
 			wait_event(&r->command, now + 1);
 		if (e != EVENT_TIME || !tick)
 			return CLI_OK;
-		read_counters(r);
+		points_read(&r->points, r->map);
 		if (report_values(&r->report, &r->points, now - r->start, now - r->last))
-			return cli_error("writing the result failed");
+			return write_failed();
 		r->last = now;
 		next += o->interval;
 	}
@@ -198,7 +201,7 @@ static int measure(struct run *r)
 {
 	int ret, error;
 
-	read_counters(r); /* what was counted before this moment does not count */
+	points_read(&r->points, r->map); /* what was counted before this moment does not count */
 	r->start = r->last = wait_now();
 	if (r->o->command)
 		command_start(&r->command);
@@ -224,9 +227,28 @@ static int write_result(struct run *r, double end)
 	if (!ret && o->hash)
 		ret = report_hash(&r->report, "after", r->after);
 	if (ret)
-		return cli_error("writing the result failed");
+		return write_failed();
 	if (o->hash && strcmp(r->before, r->after))
 		return cli_error("text hash: the kernel's text is not what it was before");
+	return CLI_OK;
+}
+
+/* Only ask: what would be installed, and what not. */
+static int run_dry(struct run *r)
+{
+	const struct ki_plan *plan = r->points.plan;
+	struct ki_err err = {0};
+
+	if (ki_plan_check(r->points.plan, r->t, &err))
+		return cli_fail(&err);
+	points_note_refusals(&r->points);
+	if (report_plan(&r->report, &r->points))
+		return write_failed();
+	if (!r->o->quiet)
+		cli_warn(
+			"nothing installed; it would be %zu windows, %zu of them for bounces only, "
+			"%zu that may wait",
+			ki_plan_windows(plan), ki_plan_hosts(plan), ki_plan_waits(plan));
 	return CLI_OK;
 }
 
@@ -240,7 +262,7 @@ static int run_all(struct run *r)
 		return ret;
 	ret = measure(r);
 	end = wait_now();
-	read_counters(r);
+	points_read(&r->points, r->map);
 	out = take_out(r);
 	hash = hash_text(r, r->after);
 	if (!ret)
@@ -259,6 +281,17 @@ static int close_output(struct run *r, int status)
 	return status;
 }
 
+static int condition(struct run *r, const struct verb *self)
+{
+	int ret = when_predicate(&r->o->when, self, &r->when);
+	const char *inside = r->when ? ki_predicate_inside(r->when, 0) : NULL;
+
+	if (ret || !inside)
+		return ret;
+	return cli_error("--if: inside(%s): stat does not follow threads through functions yet",
+			 inside);
+}
+
 static int run(const struct verb *self, int argc, char **argv)
 {
 	struct stat_options o = {0};
@@ -268,19 +301,25 @@ static int run(const struct verb *self, int argc, char **argv)
 	int ret;
 
 	ret = stat_parse(self, argc, argv, &o, &done);
-	if (done)
+	if (done) {
+		when_free(&o.when);
 		return ret;
+	}
 	wait_prepare();
-	ret = points_parse(&asked, self, o.points, o.npoints);
+	ret = condition(&r, self);
+	if (!ret)
+		ret = points_parse(&asked, self, o.points, o.npoints);
 	if (!ret)
 		ret = prepare(&r, &asked);
 	if (!ret)
-		ret = run_all(&r);
+		ret = o.dry_run ? run_dry(&r) : run_all(&r);
 	command_abandon(&r.command);
 	report_close(&r.report);
 	points_free(&r.points);
 	ki_counter_map_close(r.map);
 	ki_target_close(r.t);
+	ki_predicate_free(r.when);
+	when_free(&o.when);
 	free(asked.specs);
 	return close_output(&r, ret);
 }

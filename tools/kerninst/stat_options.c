@@ -149,6 +149,8 @@ static int check_together(const struct verb *self, const struct stat_options *o)
 	if (o->separator && (o->json || o->show_code))
 		return cli_misuse(self, "-x and %s: rows of one kind are wanted",
 				  o->json ? "--json" : "--show-code");
+	if (o->separator && o->hash)
+		return cli_misuse(self, "-x and --text-hash: rows of one kind are wanted");
 	return CLI_OK;
 }
 
