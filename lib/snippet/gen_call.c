@@ -97,7 +97,7 @@ void ki_gen_thread_get(struct gen *g, const struct ki_var *v, unsigned int dest)
 	take_back(g, dest);
 	ki_gen_claim(g, KI_RDI, dest, &c);
 	ki_gen_claim(g, KI_RAX, dest, &c);
-	call_thread(g, KI_HELPER_THREAD_GET, v);
+	call_thread(g, KI_HELPERS, v);
 	move(g, dest, KI_RAX);
 	ki_gen_unclaim(g, &c);
 	if (ki_types[v->type].size < 8)
@@ -114,7 +114,7 @@ void ki_gen_thread_set(struct gen *g, const struct ki_var *v, unsigned int value
 	ki_asm_extend(&g->a, v->type, KI_RSI, &m);
 	ki_gen_claim(g, KI_RDI, REGS, &c);
 	ki_gen_claim(g, KI_RAX, REGS, &c);
-	call_thread(g, KI_HELPER_THREAD_SET, v);
+	call_thread(g, KI_HELPERS, v);
 	ki_gen_unclaim(g, &c);
 }
 

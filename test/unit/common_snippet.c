@@ -79,12 +79,6 @@ static uint64_t helper(unsigned int number, const uint64_t *a)
 		return divide(a, number == KI_HELPER_MOD, true);
 	case KI_HELPER_NANOTIME:
 		return running->m.nanotime;
-	case KI_HELPER_THREAD_GET:
-		return a[0] < SNIP_THREAD ? world->thread[a[0]] : 0;
-	case KI_HELPER_THREAD_SET:
-		if (a[0] < SNIP_THREAD)
-			world->thread[a[0]] = a[1];
-		return 0;
 	case KI_HELPER_ENTER:
 		world->broken |= world->entered;
 		world->entered = running->m.may_call;

@@ -247,11 +247,6 @@ static const char *vet_call(struct vet *v)
 
 	if (v->now.z.opcode != 0xe8 || !f || f->tail)
 		return "a call without a fixup";
-	if (f->kind == KI_FIX_HELPER &&
-	    (f->target == KI_HELPER_THREAD_GET || f->target == KI_HELPER_THREAD_SET) &&
-	    (v->entered[0] || v->before.z.opcode != 0xbf || v->before.z.length != 5 ||
-	     v->before.ops[1].imm.value.u >= v->globals))
-		return "a thread's variable that cannot be seen";
 	if (f->kind == KI_FIX_HELPER)
 		return f->target < KI_HELPERS ? NULL : "no such helper";
 	return f->kind == KI_FIX_CALLEE ? NULL : "a call of something else";

@@ -35,7 +35,6 @@ static const struct ki_linear negative = {.low = -5, .high = 5, .step = 5};
 	X(body(ki_expr_comm_is(s, NULL)), "more than 15 bytes")                                    \
 	X(body(ki_expr_helper(s, 77, NULL, 0)), "no such helper")                                  \
 	X(body(ki_expr_helper(s, KI_HELPER_ENTER, NULL, 0)), "for calls only")                     \
-	X(body(ki_expr_helper(s, KI_HELPER_THREAD_GET, NULL, 1)), "of threads only")               \
 	X(body(ki_expr_helper(s, KI_HELPER_DIV, NULL, 1)), "takes 2 arguments, not 1")             \
 	X(body(ki_expr_call(s, KI_U64, 1, NULL, NULL, 7)), "with 7 arguments")                     \
 	X(body(ki_expr_var(s, &vec)), "vec: a vector needs an index")                              \
