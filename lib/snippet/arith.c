@@ -15,15 +15,21 @@ const struct ki_type_row ki_types[KI_TYPES] = {
 const uint8_t ki_param_regs[6] = {KI_RDI, KI_RSI, KI_RDX, KI_RCX, KI_R8, KI_R9};
 
 const char *const ki_fact_names[KI_FACTS] = {
-	[KI_FACT_RETVAL] = "retval", [KI_FACT_TSC] = "tsc",	[KI_FACT_NANOTIME] = "nanotime",
-	[KI_FACT_CPU] = "cpu",	     [KI_FACT_PID] = "pid",	[KI_FACT_TGID] = "tgid",
-	[KI_FACT_TASK] = "task",     [KI_FACT_COMM0] = "comm0", [KI_FACT_COMM1] = "comm1",
+	[KI_FACT_RETVAL] = "retval", [KI_FACT_TSC] = "tsc",	  [KI_FACT_NANOTIME] = "nanotime",
+	[KI_FACT_CPU] = "cpu",	     [KI_FACT_PID] = "pid",	  [KI_FACT_TGID] = "tgid",
+	[KI_FACT_TASK] = "task",     [KI_FACT_COMM0] = "comm0",	  [KI_FACT_COMM1] = "comm1",
+	[KI_FACT_CLOCK] = "clock",   [KI_FACT_MINFLT] = "minflt", [KI_FACT_MAJFLT] = "majflt",
+	[KI_FACT_NVCSW] = "nvcsw",   [KI_FACT_NIVCSW] = "nivcsw", [KI_FACT_UID] = "uid",
+	[KI_FACT_CGROUP] = "cgroup",
 };
 
 const uint8_t ki_fact_types[KI_FACTS] = {
-	[KI_FACT_RETVAL] = KI_U64, [KI_FACT_TSC] = KI_U64,   [KI_FACT_NANOTIME] = KI_U64,
-	[KI_FACT_CPU] = KI_U32,	   [KI_FACT_PID] = KI_U32,   [KI_FACT_TGID] = KI_U32,
-	[KI_FACT_TASK] = KI_U64,   [KI_FACT_COMM0] = KI_U64, [KI_FACT_COMM1] = KI_U64,
+	[KI_FACT_RETVAL] = KI_U64, [KI_FACT_TSC] = KI_U64,    [KI_FACT_NANOTIME] = KI_U64,
+	[KI_FACT_CPU] = KI_U32,	   [KI_FACT_PID] = KI_U32,    [KI_FACT_TGID] = KI_U32,
+	[KI_FACT_TASK] = KI_U64,   [KI_FACT_COMM0] = KI_U64,  [KI_FACT_COMM1] = KI_U64,
+	[KI_FACT_CLOCK] = KI_U64,  [KI_FACT_MINFLT] = KI_U64, [KI_FACT_MAJFLT] = KI_U64,
+	[KI_FACT_NVCSW] = KI_U64,  [KI_FACT_NIVCSW] = KI_U64, [KI_FACT_UID] = KI_U32,
+	[KI_FACT_CGROUP] = KI_U64,
 };
 
 static const struct {

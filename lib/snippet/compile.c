@@ -16,12 +16,6 @@ static const uint8_t sahf[] = {0x9e};
 /* Never written: traces may need the frame pointer, and the driver refuses it. */
 #define KEPT (REG_BIT(KI_RSP) | REG_BIT(KI_RBP))
 
-/* What a tree asks of the registers. */
-struct wants {
-	uint16_t reads; /* those of the place */
-	uint16_t fixed; /* those that it must have for itself */
-};
-
 static uint16_t args_of(unsigned int n)
 {
 	uint16_t regs = REG_BIT(KI_RAX);
@@ -42,38 +36,63 @@ static uint16_t fixed_of(const struct ki_node *n)
 		return args_of(1);
 	case NODE_PARAM:
 		return n->value < 6 ? 0 : args_of(1);
-	case NODE_VAR:
-	case NODE_UPDATE:
-		return n->var.kind == KI_VAR_THREAD ? args_of(2) : 0;
 	case NODE_FACT:
-		if (n->op == KI_FACT_TSC)
+		if (n->op == KI_FACT_TSC || n->op == KI_FACT_CLOCK)
 			return REG_BIT(KI_RAX) | REG_BIT(KI_RDX);
-		return n->op == KI_FACT_NANOTIME ? args_of(0) : 0;
+		return ki_fact_helper(n->op) ? args_of(0) : 0;
 	case NODE_BINARY:
 		if (n->op == KI_DIV || n->op == KI_MOD)
 			return args_of(2);
-		return n->op == KI_SHL || n->op == KI_SHR ? REG_BIT(KI_RCX) : 0;
+		return (n->op == KI_SHL || n->op == KI_SHR) && !n->kid[1]->konst ? REG_BIT(KI_RCX)
+										 : 0;
 	default:
 		return 0;
 	}
 }
 
-/* Also forgets what an earlier compilation has left in the nodes. */
-static void gather(struct ki_node *n, struct wants *w)
+static bool is_var(const struct ki_node *n)
+{
+	return n->kind == NODE_VAR || n->kind == NODE_UPDATE || n->kind == NODE_LOG2 ||
+	       n->kind == NODE_LINEAR;
+}
+
+/* What a node is by itself; forgets what an earlier compilation has left in it. */
+static void begin_node(struct ki_node *n)
+{
+	n->scope[0] = n->scope[1] = 0;
+	n->fixed = n->konst ? 0 : fixed_of(n);
+	n->calls = n->kind == NODE_CALL;
+	n->words = is_var(n) && n->var.kind == KI_VAR_THREAD;
+	n->locals = is_var(n) && n->var.kind == KI_VAR_LOCAL ? (uint8_t)(1u << n->var.first) : 0;
+}
+
+static uint16_t gather(struct ki_node *n);
+
+static uint16_t gather_kid(struct ki_node *n, struct ki_node *kid)
+{
+	uint16_t reads = gather(kid);
+
+	n->fixed |= kid->fixed;
+	n->calls |= kid->calls;
+	n->locals |= kid->locals;
+	n->words = (uint8_t)(n->words + kid->words > 255 ? 255 : n->words + kid->words);
+	return reads;
+}
+
+/* Returns the registers of the place that are read. */
+static uint16_t gather(struct ki_node *n)
 {
 	int reg = ki_gen_place_reg(n);
+	uint16_t reads = reg >= 0 ? REG_BIT(reg) : 0;
 
-	n->scope = 0;
-	if (reg >= 0)
-		w->reads |= REG_BIT(reg);
-	if (!n->konst)
-		w->fixed |= fixed_of(n);
+	begin_node(n);
 	for (unsigned int i = 0; i < n->nkids; i++)
-		gather(n->kid[i], w);
+		reads |= gather_kid(n, n->kid[i]);
 	for (struct ki_node *k = n->first; k; k = k->next)
-		gather(k, w);
+		reads |= gather_kid(n, k);
 	if (n->lowered)
-		gather(n->lowered, w);
+		reads |= gather_kid(n, n->lowered);
+	return reads;
 }
 
 static uint16_t dead_registers(const struct ki_site_regs *site)
@@ -87,12 +106,12 @@ static uint16_t dead_registers(const struct ki_site_regs *site)
 }
 
 /* Free ones first; of these what is not needed for itself. Those that are read come last. */
-static void set_order(struct gen *g, const struct wants *w)
+static void set_order(struct gen *g, uint16_t fixed, uint16_t reads)
 {
-	const uint16_t all = (uint16_t)~KEPT, dead = g->dead, fixed = w->fixed;
+	const uint16_t all = (uint16_t)~KEPT, dead = g->dead;
 	const uint16_t classes[] = {dead & (uint16_t)~fixed, dead & fixed,
-				    (uint16_t)~dead & fixed & (uint16_t)~w->reads,
-				    (uint16_t)~dead & (uint16_t)~fixed & (uint16_t)~w->reads, all};
+				    (uint16_t)~dead & fixed & (uint16_t)~reads,
+				    (uint16_t)~dead & (uint16_t)~fixed & (uint16_t)~reads, all};
 	uint16_t seen = 0;
 
 	for (size_t c = 0; c < sizeof(classes) / sizeof(*classes); c++)
@@ -134,30 +153,25 @@ static void generate(struct gen *g, const struct ki_snippet *s)
 {
 	bool flags_dead = (g->site->dead & KI_REGSET_FLAGS) == KI_REGSET_FLAGS;
 	struct asm_mark mark = ki_asm_mark(&g->a);
-	struct wants w = {0};
+	uint16_t reads = gather(s->body);
 
-	gather(s->body, &w);
-	g->dead = dead_registers(g->site) & (uint16_t)~w.reads;
-	set_order(g, &w);
+	g->dead = dead_registers(g->site) & (uint16_t)~reads;
+	set_order(g, s->body->fixed, reads);
 	ki_gen_scope(g, s->body);
 	if (g->failed || flags_dead || !g->a.writes_flags)
 		return;
 	ki_asm_back(&g->a, &mark);
-	gather(s->body, &w);
+	gather(s->body);
 	g->need = g->inside = 0;
-	body_keeping_flags(g, s->body, w.fixed & REG_BIT(KI_RAX));
+	body_keeping_flags(g, s->body, s->body->fixed & REG_BIT(KI_RAX));
 }
 
-int ki_snippet_compile(const struct ki_snippet *s, const struct ki_site_regs *site,
-		       struct ki_long_code *out, struct ki_err *err)
+static int compile(const struct ki_snippet *s, const struct ki_site_regs *site, bool each,
+		   struct ki_long_code *out, struct ki_err *err)
 {
-	static const struct ki_site_regs nowhere;
-	struct gen g = {.site = site ? site : &nowhere, .err = err};
-	int ret = ki_snippet_check(s, g.site, err);
+	struct gen g = {.site = site, .err = err, .each = each};
+	int ret;
 
-	*out = (struct ki_long_code){0};
-	if (ret)
-		return ret;
 	generate(&g, s);
 	ret = g.failed;
 	if (!ret) {
@@ -167,5 +181,24 @@ int ki_snippet_compile(const struct ki_snippet *s, const struct ki_site_regs *si
 				   ret == -E2BIG ? "its code is too long" : "out of memory");
 	}
 	ki_asm_free(&g.a);
+	return ret;
+}
+
+int ki_snippet_compile(const struct ki_snippet *s, const struct ki_site_regs *site,
+		       struct ki_long_code *out, struct ki_err *err)
+{
+	static const struct ki_site_regs nowhere;
+	int ret;
+
+	if (!site)
+		site = &nowhere;
+	*out = (struct ki_long_code){0};
+	ret = ki_snippet_check(s, site, err);
+	if (!ret)
+		ret = compile(s, site, false, out, err);
+	if (ret == -E2BIG && s->body && s->body->words) {
+		ki_err_clear(err);
+		ret = compile(s, site, true, out, err);
+	}
 	return ret;
 }

@@ -12,6 +12,9 @@
  * where it ends, so that what a predicate refuses costs no pushes. What several scopes inside one
  * need is pushed once, by the outer one.
  *
+ * Locals, and the pointer to the thread's words, are in registers that nothing claims while they
+ * are there.
+ *
  * Fixed registers (a helper's arguments, rdtsc, shift counts) are claimed: if an evaluation around
  * this one holds something there, it is on the stack meanwhile.
  */
@@ -23,6 +26,20 @@
 
 #define REGS	   16
 #define REG_BIT(r) ((uint16_t)(1u << (r)))
+
+/* Where a local is. */
+struct home {
+	bool stack;
+	uint8_t at; /* register; the depth at which it was pushed */
+};
+
+/* What is known of the thread's words. */
+enum words_mode {
+	WORDS_UNKNOWN,
+	WORDS_EACH, /* the same: and whoever uses one looks for itself */
+	WORDS_HERE, /* words_reg says where they are */
+	WORDS_NONE, /* there are none: nothing reads one, and nothing is written */
+};
 
 struct gen {
 	struct code_list a;
@@ -39,6 +56,11 @@ struct gen {
 	uint8_t slot[REGS]; /* the depth at which a register was pushed */
 	unsigned int depth; /* words on the stack */
 	unsigned int held;  /* register of NODE_HELD */
+	uint8_t homed;	    /* bits: locals that are somewhere now */
+	struct home home[KI_LOCALS];
+	uint8_t words; /* enum words_mode */
+	uint8_t words_reg;
+	bool each; /* never WORDS_HERE: the code would be too long */
 };
 
 /* Registers that were claimed, and must be given back. */
@@ -54,6 +76,8 @@ int ki_gen_fail(struct gen *g, int code, const char *what);
 /* regs.c */
 unsigned int ki_gen_alloc(struct gen *g, uint16_t but);
 unsigned int ki_gen_alloc_first(struct gen *g, unsigned int wish);
+/* For long: REGS if too few would be left. */
+unsigned int ki_gen_take(struct gen *g, uint16_t but);
 void ki_gen_release(struct gen *g, unsigned int reg);
 void ki_gen_claim(struct gen *g, unsigned int reg, unsigned int dest, struct claims *c);
 void ki_gen_unclaim(struct gen *g, const struct claims *c);
@@ -81,7 +105,12 @@ void ki_gen_drop(struct gen *g, const struct opnd *o);
 /* A leaf that costs no instruction: a register of the place, a variable of 64 bits. */
 bool ki_gen_leaf(const struct gen *g, const struct ki_node *n, struct opnd *o);
 int ki_gen_place_reg(const struct ki_node *n); /* the register that it stands for, or -1 */
-struct rm ki_gen_var(const struct ki_var *v, uint64_t index);
+/* Where it is; a word of the thread only in WORDS_HERE. */
+struct rm ki_gen_var(const struct gen *g, const struct ki_var *v, uint64_t index);
+/* The register that a local is in, or -1. */
+int ki_gen_local_reg(const struct gen *g, const struct ki_var *v);
+/* What is left in %rax by itself goes there, if it can. */
+bool ki_gen_comes_in_rax(const struct ki_node *n);
 bool ki_fits_s32(uint64_t v);
 /* Should the right one be evaluated first? */
 bool ki_gen_swaps(const struct ki_node *l, const struct ki_node *r);
@@ -101,11 +130,29 @@ void ki_gen_helper(struct gen *g, enum ki_helper h, struct ki_node *const *args,
 		   unsigned int dest);
 void ki_gen_call(struct gen *g, const struct ki_node *n, unsigned int dest);
 void ki_gen_stack_param(struct gen *g, unsigned int param, unsigned int dest);
-void ki_gen_thread_get(struct gen *g, const struct ki_var *v, unsigned int dest);
-void ki_gen_thread_set(struct gen *g, const struct ki_var *v, unsigned int value);
 void ki_gen_tsc(struct gen *g, unsigned int dest);
+void ki_gen_clock(struct gen *g, unsigned int dest);
 
-/* gen_stmt.c */
+/* gen_words.c */
+struct rm ki_gen_word(const struct gen *g, const struct ki_var *v); /* in WORDS_HERE */
+/* Look for it, and read it into dest: 0 if there is none. */
+void ki_gen_word_read(struct gen *g, const struct ki_var *v, unsigned int dest);
+/* Look for it: in a register to be released; to the label if there is none. */
+struct rm ki_gen_word_look(struct gen *g, const struct ki_var *v, uint32_t none);
+/* If statements from here on share one look for words, generate them; *stop is the next one. */
+bool ki_gen_words_shared(struct gen *g, struct ki_node *first, const struct ki_node *end,
+			 struct ki_node **stop);
+/* If an `if` asks other things before it needs words, generate it; `no`: what comes behind it. */
+bool ki_gen_words_behind(struct gen *g, struct ki_node *n, uint32_t no);
+
+/* gen_run.c */
 void ki_gen_stmt(struct gen *g, struct ki_node *n);
+/* Statements of a list from the first until the end. */
+void ki_gen_run(struct gen *g, struct ki_node *first, const struct ki_node *end);
+/* The last statement that uses one of these locals; NULL. */
+struct ki_node *ki_gen_user(struct ki_node *first, const struct ki_node *end, uint8_t locals);
+
+/* gen_stmt.c: one that contains no others */
+void ki_gen_simple(struct gen *g, struct ki_node *n);
 
 #endif

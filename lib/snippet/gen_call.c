@@ -5,8 +5,6 @@
  * Arguments are evaluated right into their registers, from left to right. A call in a later one
  * finds the earlier ones taken and keeps them on the stack.
  */
-#include <string.h>
-
 #include "snippet/gen.h"
 
 /* All that a C function may change. */
@@ -79,45 +77,6 @@ void ki_gen_stack_param(struct gen *g, unsigned int param, unsigned int dest)
 	finish_helper(g, KI_HELPER_LOAD64, dest, &c);
 }
 
-/* The driver wants to see the variable's number: `mov $, %edi`, and the call right behind. */
-static void call_thread(struct gen *g, enum ki_helper h, const struct ki_var *v)
-{
-	uint8_t mov[5] = {0xbf};
-
-	memcpy(mov + 1, &v->first, 4);
-	ki_asm_bytes(&g->a, mov, sizeof(mov), false);
-	ki_asm_call(&g->a, KI_FIX_HELPER, h);
-}
-
-void ki_gen_thread_get(struct gen *g, const struct ki_var *v, unsigned int dest)
-{
-	struct claims c = {0};
-	struct rm m = rm_reg(dest);
-
-	take_back(g, dest);
-	ki_gen_claim(g, KI_RDI, dest, &c);
-	ki_gen_claim(g, KI_RAX, dest, &c);
-	call_thread(g, KI_HELPERS, v);
-	move(g, dest, KI_RAX);
-	ki_gen_unclaim(g, &c);
-	if (ki_types[v->type].size < 8)
-		ki_asm_extend(&g->a, v->type, dest, &m);
-}
-
-/* The value's register is the caller's, and is extended on the way. */
-void ki_gen_thread_set(struct gen *g, const struct ki_var *v, unsigned int value)
-{
-	struct claims c = {0};
-	struct rm m = rm_reg(value);
-
-	ki_gen_claim(g, KI_RSI, value, &c);
-	ki_asm_extend(&g->a, v->type, KI_RSI, &m);
-	ki_gen_claim(g, KI_RDI, REGS, &c);
-	ki_gen_claim(g, KI_RAX, REGS, &c);
-	call_thread(g, KI_HELPERS, v);
-	ki_gen_unclaim(g, &c);
-}
-
 /* What a C function may change, but for the arguments' registers. */
 static void claim_volatile(struct gen *g, unsigned int nargs, unsigned int dest, struct claims *c)
 {
@@ -157,19 +116,63 @@ void ki_gen_call(struct gen *g, const struct ki_node *n, unsigned int dest)
 	ki_gen_unclaim(g, &c);
 }
 
-void ki_gen_tsc(struct gen *g, unsigned int dest)
+/* The clock into dest, %rdx or %rax, of which dest's own is free and the others are claimed. */
+static unsigned int read_tsc(struct gen *g, unsigned int dest)
 {
 	unsigned int low = dest == KI_RDX ? KI_RDX : KI_RAX;
 	struct rm other = rm_reg(dest == KI_RDX ? KI_RAX : KI_RDX);
 	static const uint8_t rdtsc[] = {0x0f, 0x31};
+
+	ki_asm_bytes(&g->a, rdtsc, sizeof(rdtsc), false);
+	ki_asm_shift_imm(&g->a, SHIFT_SHL, KI_RDX, 32);
+	ki_asm_alu_load(&g->a, ALU_OR, 8, low, &other);
+	return low;
+}
+
+void ki_gen_tsc(struct gen *g, unsigned int dest)
+{
 	struct claims c = {0};
 
 	ki_gen_claim(g, KI_RAX, dest, &c);
 	ki_gen_claim(g, KI_RDX, dest, &c);
-	ki_asm_bytes(&g->a, rdtsc, sizeof(rdtsc), false);
-	ki_asm_shift_imm(&g->a, SHIFT_SHL, KI_RDX, 32);
-	ki_asm_alu_load(&g->a, ALU_OR, 8, low, &other);
-	if (dest != low)
-		move(g, dest, low);
+	move(g, dest, read_tsc(g, dest));
+	ki_gen_unclaim(g, &c);
+}
+
+static const struct rm offset = {.mode = RM_GS, .fix = KI_FIX_SELF, .target = KI_SELF_CLOCK};
+
+static unsigned int read_clock(struct gen *g, unsigned int dest, unsigned int off)
+{
+	struct rm m = rm_reg(off);
+	unsigned int low;
+
+	ki_asm_mov(&g->a, 8, off, &offset);
+	low = read_tsc(g, dest);
+	ki_asm_alu_load(&g->a, ALU_SUB, 8, low, &m);
+	return low;
+}
+
+/*
+ * What is subtracted belongs to this CPU and this thread's turn on it. If another thread had a turn
+ * between the two readings, or this one is elsewhere now, it has changed, so it is read a second
+ * time; and then both are read once more, so soon behind a switch that another one would be a
+ * marvel.
+ */
+void ki_gen_clock(struct gen *g, unsigned int dest)
+{
+	uint32_t same = ki_asm_label(&g->a);
+	struct claims c = {0};
+	unsigned int off, low;
+
+	ki_gen_claim(g, KI_RAX, dest, &c);
+	ki_gen_claim(g, KI_RDX, dest, &c);
+	off = ki_gen_alloc(g, REG_BIT(KI_RAX) | REG_BIT(KI_RDX));
+	low = read_clock(g, dest, off);
+	ki_asm_alu_load(&g->a, ALU_CMP, 8, off, &offset);
+	ki_asm_branch(&g->a, CC_E, same);
+	read_clock(g, dest, off);
+	ki_asm_here(&g->a, same);
+	ki_gen_release(g, off);
+	move(g, dest, low);
 	ki_gen_unclaim(g, &c);
 }

@@ -42,10 +42,10 @@ static void variable(struct gen *g, const struct ki_node *n, unsigned int dest)
 		indexed(g, n, dest);
 	} else if (n->nkids && n->kid[0]->value >= n->var.count) {
 		ki_asm_const(&g->a, dest, 0);
-	} else if (n->var.kind == KI_VAR_THREAD) {
-		ki_gen_thread_get(g, &n->var, dest);
+	} else if (n->var.kind == KI_VAR_THREAD && g->words != WORDS_HERE) {
+		ki_gen_word_read(g, &n->var, dest);
 	} else {
-		m = ki_gen_var(&n->var, n->nkids ? n->kid[0]->value : 0);
+		m = ki_gen_var(g, &n->var, n->nkids ? n->kid[0]->value : 0);
 		ki_asm_extend(&g->a, n->type, dest, &m);
 	}
 }
@@ -76,6 +76,10 @@ static void fact(struct gen *g, const struct ki_node *n, unsigned int dest)
 		[KI_FACT_TGID] = {4, KI_FIELD_TGID},
 		[KI_FACT_COMM0] = {8, KI_FIELD_COMM},
 		[KI_FACT_COMM1] = {8, KI_FIELD_COMM | 8ull << 32},
+		[KI_FACT_MINFLT] = {8, KI_FIELD_MINFLT},
+		[KI_FACT_MAJFLT] = {8, KI_FIELD_MAJFLT},
+		[KI_FACT_NVCSW] = {8, KI_FIELD_NVCSW},
+		[KI_FACT_NIVCSW] = {8, KI_FIELD_NIVCSW},
 	};
 	struct rm self = {.mode = RM_GS, .fix = KI_FIX_SELF, .target = KI_SELF_TASK};
 
@@ -83,8 +87,13 @@ static void fact(struct gen *g, const struct ki_node *n, unsigned int dest)
 	case KI_FACT_TSC:
 		ki_gen_tsc(g, dest);
 		break;
+	case KI_FACT_CLOCK:
+		ki_gen_clock(g, dest);
+		break;
 	case KI_FACT_NANOTIME:
-		ki_gen_helper(g, KI_HELPER_NANOTIME, NULL, 0, dest);
+	case KI_FACT_UID:
+	case KI_FACT_CGROUP:
+		ki_gen_helper(g, ki_fact_helper(n->op), NULL, 0, dest);
 		break;
 	case KI_FACT_CPU:
 		self.target = KI_SELF_CPU;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
  * Code of statements. A change of a per-CPU variable is one instruction, so nothing can come
- * between; of a global one, the same with a lock prefix.
+ * between; of a global one, the same with a lock prefix; of a word of the thread, the same as soon
+ * as it is known where that is.
  */
 #include "snippet/gen.h"
 
@@ -46,7 +47,7 @@ static struct access access_of(struct gen *g, const struct ki_node *n)
 		a.index = ki_gen_reg_operand(g, index);
 		a.m = at_index(n, a.index.m.reg);
 	} else {
-		a.m = ki_gen_var(&n->var, index ? index->value : 0);
+		a.m = ki_gen_var(g, &n->var, index ? index->value : 0);
 	}
 	return a;
 }
@@ -69,10 +70,18 @@ static struct opnd value_of(struct gen *g, const struct ki_node *n)
 
 static void store(struct gen *g, unsigned int size, const struct rm *m, const struct opnd *v)
 {
-	if (v->kind == OPND_IMM)
+	if (v->kind == OPND_IMM && m->mode == RM_REG)
+		ki_asm_const(&g->a, m->reg, (uint64_t)(int64_t)v->imm);
+	else if (v->kind == OPND_IMM)
 		ki_asm_mov_imm(&g->a, size, m, v->imm);
 	else
 		ki_asm_mov_store(&g->a, size, m, v->m.reg);
+}
+
+/* Of what is written: all of a register. */
+static unsigned int size_of(const struct access *a)
+{
+	return a->m.mode == RM_REG ? 8 : ki_types[a->n->var.type].size;
 }
 
 static void change(struct gen *g, const struct access *a, const struct opnd *v)
@@ -81,7 +90,7 @@ static void change(struct gen *g, const struct access *a, const struct opnd *v)
 						[KI_UPDATE_SUB] = ALU_SUB,
 						[KI_UPDATE_OR] = ALU_OR,
 						[KI_UPDATE_AND] = ALU_AND};
-	unsigned int size = ki_types[a->n->var.type].size, op = a->n->op;
+	unsigned int size = size_of(a), op = a->n->op;
 	bool lock = a->n->var.kind == KI_VAR_GLOBAL;
 	bool sum = op == KI_UPDATE_ADD || op == KI_UPDATE_SUB;
 
@@ -116,7 +125,7 @@ static void change_extreme(struct gen *g, struct access *a, const struct opnd *v
 		ki_asm_alu_store(&g->a, ALU_CMP, size, &a->m, v->m.reg, false);
 	ki_asm_branch(&g->a, stays(a->n), skip);
 	begin(g, a);
-	store(g, size, &a->m, v);
+	store(g, size_of(a), &a->m, v);
 	ki_asm_here(&g->a, skip);
 }
 
@@ -135,43 +144,81 @@ static bool is_extreme(const struct ki_node *n)
 	return n->op == KI_UPDATE_MIN || n->op == KI_UPDATE_MAX;
 }
 
-static void thread_extreme(struct gen *g, const struct ki_node *n, unsigned int old,
-			   unsigned int value)
+/* In a register as the type says, whatever was added to it. */
+static void keep_extended(struct gen *g, const struct ki_var *v, unsigned int reg)
 {
-	uint32_t skip = ki_asm_label(&g->a);
-	struct rm v = rm_reg(value), o = rm_reg(old);
+	struct rm m = rm_reg(reg);
 
-	ki_asm_extend(&g->a, n->var.type, value, &v);
-	ki_asm_alu_store(&g->a, ALU_CMP, 8, &o, value, false);
-	ki_asm_branch(&g->a, stays(n), skip);
-	ki_gen_thread_set(g, &n->var, value);
-	ki_asm_here(&g->a, skip);
+	if (ki_types[v->type].size < 8)
+		ki_asm_extend(&g->a, v->type, reg, &m);
 }
 
-static void update_thread(struct gen *g, const struct ki_node *n)
+static void set_local(struct gen *g, const struct ki_node *n, unsigned int home)
 {
-	static const uint8_t ops[KI_UPDATES] = {[KI_UPDATE_ADD] = ALU_ADD,
-						[KI_UPDATE_SUB] = ALU_SUB,
-						[KI_UPDATE_OR] = ALU_OR,
-						[KI_UPDATE_AND] = ALU_AND};
-	unsigned int value = ki_gen_alloc(g, 0), old;
-	struct rm v = rm_reg(value);
+	const struct ki_node *value = n->kid[0];
+	struct opnd o;
 
-	ki_gen_expr(g, n->kid[0], value);
-	if (n->op == KI_SET) {
-		ki_gen_thread_set(g, &n->var, value);
+	if (!(value->locals & n->locals)) {
+		ki_gen_expr(g, value, home);
 	} else {
-		old = ki_gen_alloc(g, 0);
-		ki_gen_thread_get(g, &n->var, old);
-		if (is_extreme(n)) {
-			thread_extreme(g, n, old, value);
-		} else {
-			ki_asm_alu_load(&g->a, ops[n->op], 8, old, &v);
-			ki_gen_thread_set(g, &n->var, old);
-		}
-		ki_gen_release(g, old);
+		o = ki_gen_reg_operand(g, value);
+		ki_asm_mov(&g->a, 8, home, &o.m);
+		ki_gen_drop(g, &o);
 	}
-	ki_gen_release(g, value);
+	if (!ki_type_covers(n->var.type, value->type))
+		keep_extended(g, &n->var, home);
+}
+
+/* A local in a register: all of it is changed, and extended again. */
+static void update_local(struct gen *g, const struct ki_node *n, unsigned int home)
+{
+	struct access a = {.n = n, .m = rm_reg(home)};
+	struct opnd v;
+
+	if (n->op == KI_SET) {
+		set_local(g, n, home);
+		return;
+	}
+	v = value_of(g, n);
+	if (is_extreme(n))
+		change_extreme(g, &a, &v);
+	else
+		change(g, &a, &v);
+	keep_extended(g, &n->var, home);
+	ki_gen_drop(g, &v);
+}
+
+/* A word of the thread that has not been looked for yet. */
+static void update_word(struct gen *g, const struct ki_node *n)
+{
+	struct opnd v = value_of(g, n);
+	uint32_t none = ki_asm_label(&g->a);
+	struct access a = {.n = n, .m = ki_gen_word_look(g, &n->var, none)};
+
+	if (is_extreme(n))
+		change_extreme(g, &a, &v);
+	else
+		change(g, &a, &v);
+	ki_gen_release(g, a.m.reg);
+	ki_asm_here(&g->a, none);
+	ki_gen_drop(g, &v);
+}
+
+/* Is there nothing to be written, or elsewhere? */
+static bool update_special(struct gen *g, const struct ki_node *n)
+{
+	const struct ki_node *index = n->nkids > 1 ? n->kid[1] : NULL;
+
+	if ((index && index->konst && index->value >= n->var.count) ||
+	    (n->var.kind == KI_VAR_THREAD && g->words == WORDS_NONE))
+		eval(g, n->kid[0]);
+	else if (n->var.kind == KI_VAR_THREAD && g->words != WORDS_HERE)
+		update_word(g, n);
+	else if (ki_gen_local_reg(g, &n->var) >= 0)
+		update_local(g, n, (unsigned int)ki_gen_local_reg(g, &n->var));
+	else
+		return false;
+	return true;
 }
 
 static void update(struct gen *g, struct ki_node *n)
@@ -179,14 +226,8 @@ static void update(struct gen *g, struct ki_node *n)
 	struct access a;
 	struct opnd v;
 
-	if (n->nkids > 1 && n->kid[1]->konst && n->kid[1]->value >= n->var.count) {
-		eval(g, n->kid[0]);
+	if (update_special(g, n))
 		return;
-	}
-	if (n->var.kind == KI_VAR_THREAD) {
-		update_thread(g, n);
-		return;
-	}
 	a = access_of(g, n);
 	v = value_of(g, n);
 	begin(g, &a);
@@ -212,7 +253,7 @@ static void count(struct gen *g, const struct ki_node *n, unsigned int bucket)
 
 static void count_konst(struct gen *g, const struct ki_node *n, uint32_t bucket)
 {
-	struct rm m = ki_gen_var(&n->var, bucket);
+	struct rm m = ki_gen_var(g, &n->var, bucket);
 
 	ki_asm_inc(&g->a, 8, &m, false, false);
 }
@@ -262,40 +303,9 @@ static void count_linear(struct gen *g, struct ki_node *n)
 	ki_gen_drop(g, &v);
 }
 
-static void either(struct gen *g, struct ki_node *n)
+void ki_gen_simple(struct gen *g, struct ki_node *n)
 {
-	uint32_t no = ki_asm_label(&g->a), out = ki_asm_label(&g->a);
-	uint16_t inside;
-
-	ki_gen_cond(g, n->kid[0], false, no);
-	inside = g->inside;
-	ki_gen_scope(g, n->kid[1]);
-	if (n->nkids > 2) {
-		uint16_t then = g->inside;
-
-		ki_asm_branch(&g->a, ASM_JMP, out);
-		ki_asm_here(&g->a, no);
-		g->inside = inside; /* one of the two runs */
-		ki_gen_scope(g, n->kid[2]);
-		g->inside |= then;
-	} else {
-		ki_asm_here(&g->a, no);
-	}
-	ki_asm_here(&g->a, out);
-}
-
-void ki_gen_stmt(struct gen *g, struct ki_node *n)
-{
-	if (n->kind == NODE_LIST) {
-		for (struct ki_node *k = n->first; k && !g->failed; k = k->next)
-			ki_gen_stmt(g, k);
-		return;
-	}
-	g->a.line = n->line;
 	switch (n->kind) {
-	case NODE_IF:
-		either(g, n);
-		break;
 	case NODE_UPDATE:
 		update(g, n);
 		break;

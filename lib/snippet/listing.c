@@ -20,7 +20,18 @@ struct listing {
 
 static void put_fixup(struct listing *l, uint32_t end)
 {
-	static const char *const fields[KI_FIELDS] = {"pid", "tgid", "comm"};
+	static const char *const fields[KI_FIELDS] = {
+		[KI_FIELD_PID] = "pid",	      [KI_FIELD_TGID] = "tgid",
+		[KI_FIELD_COMM] = "comm",     [KI_FIELD_MINFLT] = "minflt",
+		[KI_FIELD_MAJFLT] = "majflt", [KI_FIELD_NVCSW] = "nvcsw",
+		[KI_FIELD_NIVCSW] = "nivcsw",
+	};
+	static const char *const selves[KI_SELVES] = {
+		[KI_SELF_TASK] = "current task",
+		[KI_SELF_CPU] = "cpu",
+		[KI_SELF_WORDS] = "the thread's words",
+		[KI_SELF_CLOCK] = "the thread's clock",
+	};
 	const struct ki_fixup *f = &l->code->fix[l->nfix];
 
 	if (l->nfix >= l->code->nfix || f->off >= end)
@@ -38,7 +49,10 @@ static void put_fixup(struct listing *l, uint32_t end)
 			f->target < KI_HELPERS ? ki_helper_name((unsigned int)f->target) : "?");
 		break;
 	case KI_FIX_SELF:
-		fputs(f->target == KI_SELF_CPU ? "\t; cpu" : "\t; current task", l->f);
+		fprintf(l->f, "\t; %s", f->target < KI_SELVES ? selves[f->target] : "?");
+		break;
+	case KI_FIX_WORD:
+		fprintf(l->f, "\t; word %" PRIu64, (uint64_t)f->target);
 		break;
 	case KI_FIX_FIELD:
 		fprintf(l->f, "\t; %s%s",

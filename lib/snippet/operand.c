@@ -20,8 +20,26 @@ int ki_gen_place_reg(const struct ki_node *n)
 	return -1;
 }
 
-struct rm ki_gen_var(const struct ki_var *v, uint64_t index)
+int ki_gen_local_reg(const struct gen *g, const struct ki_var *v)
 {
+	const struct home *h = &g->home[v->first];
+
+	return v->kind != KI_VAR_LOCAL || h->stack ? -1 : h->at;
+}
+
+static struct rm at_home(const struct gen *g, const struct home *h)
+{
+	if (!h->stack)
+		return rm_reg(h->at);
+	return (struct rm){.mode = RM_STACK, .disp = 8 * (int32_t)(g->depth - h->at)};
+}
+
+struct rm ki_gen_var(const struct gen *g, const struct ki_var *v, uint64_t index)
+{
+	if (v->kind == KI_VAR_LOCAL)
+		return at_home(g, &g->home[v->first]);
+	if (v->kind == KI_VAR_THREAD)
+		return ki_gen_word(g, v);
 	if (v->kind == KI_VAR_GLOBAL)
 		return (struct rm){
 			.mode = RM_GLOBAL, .fix = KI_FIX_GLOBAL, .target = v->first + index};
@@ -29,9 +47,10 @@ struct rm ki_gen_var(const struct ki_var *v, uint64_t index)
 }
 
 /* A variable of 64 bits at a place known now. */
-static bool is_plain_var(const struct ki_node *n)
+static bool is_plain_var(const struct gen *g, const struct ki_node *n)
 {
-	if (n->kind != NODE_VAR || n->var.kind == KI_VAR_THREAD || ki_types[n->type].size != 8)
+	if (n->kind != NODE_VAR || ki_types[n->type].size != 8 ||
+	    (n->var.kind == KI_VAR_THREAD && g->words != WORDS_HERE))
 		return false;
 	return !n->nkids || (n->kid[0]->konst && n->kid[0]->value < n->var.count);
 }
@@ -42,6 +61,8 @@ bool ki_gen_leaf(const struct gen *g, const struct ki_node *n, struct opnd *o)
 
 	if (n->kind == NODE_HELD)
 		reg = (int)g->held;
+	else if (n->kind == NODE_VAR && ki_gen_local_reg(g, &n->var) >= 0)
+		reg = ki_gen_local_reg(g, &n->var);
 	else if (reg >= 0 && !ki_gen_intact(g, (unsigned int)reg)) {
 		*o = (struct opnd){.kind = OPND_MEM, .m = ki_gen_slot(g, (unsigned int)reg)};
 		return true;
@@ -50,15 +71,14 @@ bool ki_gen_leaf(const struct gen *g, const struct ki_node *n, struct opnd *o)
 		*o = (struct opnd){.kind = OPND_REG, .m = rm_reg((unsigned int)reg)};
 		return true;
 	}
-	if (!is_plain_var(n))
+	if (!is_plain_var(g, n))
 		return false;
 	*o = (struct opnd){.kind = OPND_MEM,
-			   .m = ki_gen_var(&n->var, n->nkids ? n->kid[0]->value : 0)};
+			   .m = ki_gen_var(g, &n->var, n->nkids ? n->kid[0]->value : 0)};
 	return true;
 }
 
-/* What is left in %rax by itself goes there, if it can. */
-static bool comes_in_rax(const struct ki_node *n)
+bool ki_gen_comes_in_rax(const struct ki_node *n)
 {
 	switch (n->kind) {
 	case NODE_LOAD:
@@ -66,14 +86,13 @@ static bool comes_in_rax(const struct ki_node *n)
 	case NODE_CALL:
 		return true;
 	case NODE_FACT:
-		return n->op == KI_FACT_TSC || n->op == KI_FACT_NANOTIME;
-	case NODE_VAR:
-		return n->var.kind == KI_VAR_THREAD;
+		return n->op == KI_FACT_TSC || n->op == KI_FACT_CLOCK || ki_fact_helper(n->op);
 	case NODE_BINARY:
-		return n->op == KI_DIV || n->op == KI_MOD || (!n->konst && comes_in_rax(n->kid[0]));
+		return n->op == KI_DIV || n->op == KI_MOD ||
+		       (!n->konst && ki_gen_comes_in_rax(n->kid[0]));
 	case NODE_UNARY:
 	case NODE_CAST:
-		return comes_in_rax(n->kid[0]);
+		return ki_gen_comes_in_rax(n->kid[0]);
 	default:
 		return false;
 	}
@@ -83,7 +102,7 @@ static struct opnd evaluated(struct gen *g, const struct ki_node *n)
 {
 	struct opnd o = {.kind = OPND_REG, .own = true};
 
-	o.m = rm_reg(comes_in_rax(n) ? ki_gen_alloc_first(g, KI_RAX) : ki_gen_alloc(g, 0));
+	o.m = rm_reg(ki_gen_comes_in_rax(n) ? ki_gen_alloc_first(g, KI_RAX) : ki_gen_alloc(g, 0));
 	ki_gen_expr(g, n, o.m.reg);
 	return o;
 }

@@ -6,6 +6,8 @@
 
 #include "snippet/gen.h"
 
+#define LEFT 7 /* registers that what is taken for long leaves to expressions */
+
 int ki_gen_fail(struct gen *g, int code, const char *what)
 {
 	if (!g->failed)
@@ -41,6 +43,26 @@ unsigned int ki_gen_alloc_first(struct gen *g, unsigned int wish)
 	g->busy |= REG_BIT(wish);
 	touch(g, wish);
 	return wish;
+}
+
+unsigned int ki_gen_take(struct gen *g, uint16_t but)
+{
+	unsigned int left = 0, found = REGS;
+
+	for (unsigned int i = 0; i < g->norder; i++) {
+		unsigned int r = g->order[i];
+
+		if (g->busy & REG_BIT(r))
+			continue;
+		left++;
+		if (found == REGS && !(but & REG_BIT(r)))
+			found = r;
+	}
+	if (found == REGS || left <= LEFT)
+		return REGS;
+	g->busy |= REG_BIT(found);
+	touch(g, found);
+	return found;
 }
 
 void ki_gen_release(struct gen *g, unsigned int reg)
@@ -122,18 +144,18 @@ void ki_gen_scope(struct gen *g, struct ki_node *body)
 	const uint16_t need = g->need, inside = g->inside;
 	struct asm_mark mark = ki_asm_mark(&g->a);
 	const uint32_t line = g->a.line;
-	uint16_t regs;
+	uint16_t *scope = &body->scope[g->words == WORDS_NONE], regs;
 
 	do {
 		ki_asm_back(&g->a, &mark);
 		g->a.line = line;
-		regs = body->scope & (uint16_t) ~(g->dead | g->pushed);
+		regs = *scope & (uint16_t) ~(g->dead | g->pushed);
 		g->need = g->inside = 0;
 		push_all(g, regs);
 		ki_gen_stmt(g, body);
 		g->a.line = line;
 		pop_all(g, regs);
-		body->scope = regs | g->need;
+		*scope = regs | g->need;
 	} while (g->need && !g->failed);
 	g->need = need;
 	g->inside |= regs;

@@ -10,6 +10,7 @@
 struct run {
 	struct ki_machine *m;
 	const struct ki_site_regs *site;
+	uint64_t *locals;
 };
 
 static uint64_t eval(const struct run *r, const struct ki_node *n);
@@ -32,6 +33,7 @@ static uint64_t *slot_of(const struct run *r, const struct ki_node *n, uint64_t 
 		[KI_VAR_CPU] = {m->counters, m->ncounters},
 		[KI_VAR_GLOBAL] = {m->globals, m->nglobals},
 		[KI_VAR_THREAD] = {m->thread, m->nthread},
+		[KI_VAR_LOCAL] = {r->locals, KI_LOCALS},
 	};
 	uint64_t at = n->var.first + index;
 
@@ -40,11 +42,10 @@ static uint64_t *slot_of(const struct run *r, const struct ki_node *n, uint64_t 
 	return at < banks[n->var.kind].n ? &banks[n->var.kind].v[at] : NULL;
 }
 
-/* A thread's variable is written whole, others only in the bytes of their type. */
 static void slot_write(const struct ki_node *n, uint64_t *slot, uint64_t value)
 {
 	value = ki_type_extend(n->var.type, value);
-	memcpy(slot, &value, n->var.kind == KI_VAR_THREAD ? 8 : ki_types[n->var.type].size);
+	memcpy(slot, &value, ki_types[n->var.type].size);
 }
 
 static uint64_t read_var(const struct run *r, const struct ki_node *n)
@@ -70,6 +71,13 @@ static uint64_t fact(const struct run *r, enum ki_fact f)
 		[KI_FACT_TASK] = m->task,
 		[KI_FACT_COMM0] = comm[0],
 		[KI_FACT_COMM1] = comm[1],
+		[KI_FACT_CLOCK] = m->clock,
+		[KI_FACT_MINFLT] = m->minflt,
+		[KI_FACT_MAJFLT] = m->majflt,
+		[KI_FACT_NVCSW] = m->nvcsw,
+		[KI_FACT_NIVCSW] = m->nivcsw,
+		[KI_FACT_UID] = m->uid,
+		[KI_FACT_CGROUP] = m->cgroup,
 	};
 	return facts[f];
 }
@@ -110,6 +118,10 @@ static uint64_t helper(const struct run *r, const struct ki_node *n)
 	case KI_HELPER_MOD:
 	case KI_HELPER_UMOD:
 		return ki_arith_binary(KI_MOD, n->op == KI_HELPER_MOD, a[0], a[1]);
+	case KI_HELPER_UID:
+		return r->m->uid;
+	case KI_HELPER_CGROUP:
+		return r->m->cgroup;
 	default:
 		return r->m->nanotime;
 	}
@@ -241,7 +253,8 @@ int ki_snippet_run(const struct ki_snippet *s, const struct ki_site_regs *site,
 		   struct ki_machine *m, struct ki_err *err)
 {
 	static const struct ki_site_regs nowhere;
-	struct run r = {.m = m, .site = site ? site : &nowhere};
+	uint64_t locals[KI_LOCALS] = {0};
+	struct run r = {.m = m, .site = site ? site : &nowhere, .locals = locals};
 	int ret = ki_snippet_check(s, r.site, err);
 
 	if (!ret)

@@ -145,14 +145,28 @@ bool ki_tree_adopt(struct ki_node *parent, unsigned int i, struct ki_node *kid, 
 	return true;
 }
 
-static const char *var_misuse(const struct ki_var *v, bool indexed)
+/* All uses of a local have the type of the first. */
+static const char *local_misuse(struct ki_snippet *s, const struct ki_var *v)
+{
+	uint8_t *type;
+
+	if (v->first >= KI_LOCALS)
+		return "there are not that many locals";
+	type = &s->local_types[v->first];
+	if (*type && *type != v->type + 1)
+		return "a local has one type";
+	*type = (uint8_t)(v->type + 1);
+	return NULL;
+}
+
+static const char *var_misuse(struct ki_snippet *s, const struct ki_var *v, bool indexed)
 {
 	if (!v || v->kind >= KI_VAR_KINDS || v->type >= KI_TYPES)
 		return "no such kind or type of variable";
 	if (ki_var_is_vector(v) != indexed)
 		return indexed ? "a scalar has no index" : "a vector needs an index";
 	if (!indexed)
-		return NULL;
+		return v->kind == KI_VAR_LOCAL ? local_misuse(s, v) : NULL;
 	if (v->kind != KI_VAR_CPU)
 		return "vectors are per CPU";
 	if (ki_types[v->type].size != 8)
@@ -164,8 +178,8 @@ static const char *var_misuse(const struct ki_var *v, bool indexed)
 
 bool ki_tree_var(struct ki_node *n, const struct ki_var *v, bool indexed)
 {
-	static const char *const kinds[KI_VAR_KINDS] = {"counter", "global", "thread"};
-	const char *why = var_misuse(v, indexed);
+	static const char *const kinds[KI_VAR_KINDS] = {"counter", "global", "thread", "local"};
+	const char *why = var_misuse(n->snippet, v, indexed);
 	char name[32];
 
 	if (why) {

@@ -46,9 +46,15 @@ struct ki_node {
 	bool effects;	/* contains a call */
 	bool used;	/* has a parent */
 	uint16_t depth; /* nodes below it */
-	uint16_t scope; /* the generator's: registers that it pushes */
-	uint32_t line;	/* of a statement, in ki_snippet_format */
-	uint64_t value; /* constant, number of a parameter, address */
+	/* The generator's; of a node and all below it, but for `scope` and `assumed`. */
+	uint16_t scope[2]; /* registers that it pushes; in the code of threads without words */
+	uint16_t fixed;	   /* registers that it must have for itself */
+	uint8_t locals;	   /* bits: it uses these */
+	uint8_t words;	   /* how often it uses words of the thread; 255: or more */
+	bool calls;	   /* contains a call of a function of the kernel */
+	bool assumed;	   /* `konst` only for the moment */
+	uint32_t line;	   /* of a statement, in ki_snippet_format */
+	uint64_t value;	   /* constant, number of a parameter, address */
 	struct ki_node *kid[KI_CALL_ARGS];
 	struct ki_node *first, *last, *next; /* of a list */
 	struct ki_node *lowered;
@@ -61,7 +67,8 @@ struct ki_snippet {
 	struct arena_block *blocks;
 	struct ki_node *body;
 	uint32_t nnodes;
-	struct ki_err err; /* the first failure */
+	uint8_t local_types[KI_LOCALS]; /* 1 + type; 0: not used yet */
+	struct ki_err err;		/* the first failure */
 };
 
 /* A zeroed node, or NULL and the failure is noted. */
@@ -130,5 +137,14 @@ extern const uint8_t ki_param_regs[6];
 /* What kind of node, fact, ... it is, in words. */
 extern const char *const ki_fact_names[KI_FACTS];
 extern const uint8_t ki_fact_types[KI_FACTS];
+
+/* The helper that knows a fact, or 0 (LOAD8, which knows none). */
+static inline unsigned int ki_fact_helper(unsigned int fact)
+{
+	return fact == KI_FACT_NANOTIME ? KI_HELPER_NANOTIME
+	       : fact == KI_FACT_UID	? KI_HELPER_UID
+	       : fact == KI_FACT_CGROUP ? KI_HELPER_CGROUP
+					: 0;
+}
 
 #endif

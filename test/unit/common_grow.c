@@ -24,13 +24,23 @@ static unsigned int below(unsigned int n)
 
 static uint32_t first_of(const struct grow *g, unsigned int kind)
 {
-	return kind == KI_VAR_CPU ? g->c->counter : g->c->global;
+	const uint32_t first[KI_VAR_KINDS] = {
+		[KI_VAR_CPU] = g->c->counter,
+		[KI_VAR_GLOBAL] = g->c->global,
+		[KI_VAR_THREAD] = g->c->word,
+	};
+
+	return first[kind];
 }
 
 static struct ki_var scalar(const struct grow *g, unsigned int kind)
 {
+	static const uint8_t often[] = {KI_I64, KI_U64, KI_I8, KI_U32};
 	unsigned int type = below(KI_TYPES);
 
+	/* a few that are used several times are worth more than many */
+	if (kind >= KI_VAR_THREAD && below(8))
+		type = often[below(4)];
 	return (struct ki_var){
 		.kind = (uint8_t)kind, .type = (uint8_t)type, .first = first_of(g, kind) + type};
 }
@@ -60,11 +70,11 @@ static struct ki_node *fact(struct grow *g)
 {
 	unsigned int f = below(KI_FACTS);
 
-	if (f == KI_FACT_TSC)
+	if (f == KI_FACT_TSC || (f == KI_FACT_CLOCK && !g->c->in_kernel))
 		return ki_expr_binary(g->s, KI_NE, ki_expr_fact(g->s, f),
 				      ki_expr_const(g->s, KI_U64, 0));
 	if ((f == KI_FACT_RETVAL && !g->c->site.at_exit) ||
-	    (f == KI_FACT_NANOTIME && g->c->in_kernel))
+	    (g->c->in_kernel && (f == KI_FACT_NANOTIME || f >= KI_FACT_CLOCK) && f != KI_FACT_UID))
 		f = KI_FACT_PID;
 	return ki_expr_fact(g->s, f);
 }
@@ -83,11 +93,17 @@ static struct ki_node *leaf(struct grow *g)
 {
 	struct ki_var v;
 
-	switch (below(12)) {
+	switch (below(14)) {
 	case 0:
 	case 1:
 	case 2:
 		return konst(g);
+	case 12:
+		v = scalar(g, KI_VAR_THREAD);
+		return ki_expr_var(g->s, &v);
+	case 13:
+		v = scalar(g, KI_VAR_LOCAL);
+		return ki_expr_var(g->s, &v);
 	case 3:
 		v = scalar(g, KI_VAR_CPU);
 		return ki_expr_var(g->s, &v);
@@ -113,16 +129,18 @@ static struct ki_node *leaf(struct grow *g)
 
 static struct ki_node *helper(struct grow *g, unsigned int depth)
 {
-	static const uint8_t args[] = {1, 1, 1, 1, 2, 2, 2, 2, 0};
+	static const struct {
+		uint8_t helper, args;
+	} rows[] = {{KI_HELPER_LOAD8, 1},  {KI_HELPER_LOAD16, 1},   {KI_HELPER_LOAD32, 1},
+		    {KI_HELPER_LOAD64, 1}, {KI_HELPER_NANOTIME, 0}, {KI_HELPER_CGROUP, 0},
+		    {KI_HELPER_UID, 0},	   {KI_HELPER_DIV, 2},	    {KI_HELPER_UDIV, 2},
+		    {KI_HELPER_MOD, 2},	   {KI_HELPER_UMOD, 2}};
+	unsigned int r = g->c->in_kernel ? 6 + below(5) : below(11);
 	struct ki_node *a[2];
-	unsigned int h = below(sizeof(args));
 
-	if (g->c->in_kernel)
-		h = KI_HELPER_DIV + h % 4;
-
-	for (unsigned int i = 0; i < args[h]; i++)
+	for (unsigned int i = 0; i < rows[r].args; i++)
 		a[i] = expr(g, depth);
-	return ki_expr_helper(g->s, h, a, args[h]);
+	return ki_expr_helper(g->s, rows[r].helper, a, rows[r].args);
 }
 
 /* Function n of the test takes n arguments. */

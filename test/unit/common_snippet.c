@@ -3,19 +3,22 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <x86intrin.h>
 
 #define TASK_SLOT 2048 /* in the per-CPU area, beyond all counters */
 #define CPU_SLOT  2049
 #define PID_OFF	  0x104 /* in the fake task */
 #define TGID_OFF  0x210
 #define COMM_OFF  0x308
-#define CALLEES	  64 /* numbers from here on are functions of the kernel */
+#define FLT_OFF	  0x320 /* four numbers of faults and switches */
+#define CALLEES	  64	/* numbers from here on are functions of the kernel */
 #define STUB_LEN  16
 #define STACK_TOP 3072
 #define REGS_KEPT 8 /* rcx rdx rsi rdi r8-r11 */
 
-static uint64_t gs_area[4096];
+uint64_t snip_gs[4096];
 static uint8_t task[1024];
+static uint64_t words[SNIP_THREAD];
 static struct snip_case *running;
 static struct snip_world *world; /* what helpers work on */
 
@@ -79,6 +82,10 @@ static uint64_t helper(unsigned int number, const uint64_t *a)
 		return divide(a, number == KI_HELPER_MOD, true);
 	case KI_HELPER_NANOTIME:
 		return running->m.nanotime;
+	case KI_HELPER_UID:
+		return running->m.uid;
+	case KI_HELPER_CGROUP:
+		return running->m.cgroup;
 	case KI_HELPER_ENTER:
 		world->broken |= world->entered;
 		world->entered = running->m.may_call;
@@ -163,19 +170,28 @@ void snip_init(void)
 		memcpy(p + 5, "\xff\x24\x25", 3);
 		memcpy(p + 8, &way, 4);
 	}
-	exec_set_gs(gs_area);
+	exec_set_gs(snip_gs);
 }
 
 static int64_t fix_value(const struct ki_fixup *f, const uint8_t *field)
 {
 	static const int32_t selves[] = {
-		[KI_SELF_TASK] = TASK_SLOT * 8, [KI_SELF_CPU] = CPU_SLOT * 8};
+		[KI_SELF_TASK] = TASK_SLOT * 8,
+		[KI_SELF_CPU] = CPU_SLOT * 8,
+		[KI_SELF_WORDS] = SNIP_WORDS_SLOT * 8,
+		[KI_SELF_CLOCK] = SNIP_CLOCK_SLOT * 8,
+	};
 	static const int32_t fields[] = {
-		[KI_FIELD_PID] = PID_OFF, [KI_FIELD_TGID] = TGID_OFF, [KI_FIELD_COMM] = COMM_OFF};
+		[KI_FIELD_PID] = PID_OFF,	  [KI_FIELD_TGID] = TGID_OFF,
+		[KI_FIELD_COMM] = COMM_OFF,	  [KI_FIELD_MINFLT] = FLT_OFF,
+		[KI_FIELD_MAJFLT] = FLT_OFF + 8,  [KI_FIELD_NVCSW] = FLT_OFF + 16,
+		[KI_FIELD_NIVCSW] = FLT_OFF + 24,
+	};
 	const uint8_t *rip = field + 4 + f->tail;
 
 	switch (f->kind) {
 	case KI_FIX_PERCPU:
+	case KI_FIX_WORD:
 		return (int64_t)f->target * 8;
 	case KI_FIX_GLOBAL:
 		return exec_mem->data + f->target * 8 - rip;
@@ -215,13 +231,18 @@ static void set_up(const struct snip_case *c)
 			exec_in.r[exec_reg(r)] = c->m.regs[r];
 	exec_in.rsp = c->m.regs[KI_RSP];
 	exec_in.flags = c->flags;
-	memcpy(gs_area, c->start.counters, sizeof(c->start.counters));
+	memcpy(snip_gs, c->start.counters, sizeof(c->start.counters));
 	memcpy(exec_mem->data, c->start.globals, sizeof(c->start.globals));
-	gs_area[TASK_SLOT] = c->m.task;
-	gs_area[CPU_SLOT] = 0xdddddddd00000000 | c->m.cpu;
+	snip_gs[TASK_SLOT] = c->m.task;
+	snip_gs[CPU_SLOT] = 0xdddddddd00000000 | c->m.cpu;
 	memcpy(task + PID_OFF, &c->m.pid, 4);
 	memcpy(task + TGID_OFF, &c->m.tgid, 4);
 	memcpy(task + COMM_OFF, c->m.comm, 16);
+	memcpy(task + FLT_OFF,
+	       (const uint64_t[]){c->m.minflt, c->m.majflt, c->m.nvcsw, c->m.nivcsw}, 32);
+	memcpy(words, c->start.thread, sizeof(words));
+	snip_gs[SNIP_WORDS_SLOT] = c->m.nthread ? (uintptr_t)words : 0;
+	snip_gs[SNIP_CLOCK_SLOT] = __rdtsc() - SNIP_CLOCK;
 }
 
 static const char *compare(const struct snip_case *c)
@@ -259,8 +280,9 @@ const char *snip_run(struct snip_case *c, const struct ki_long_code *code)
 	memcpy(above, (const void *)(uintptr_t)exec_in.rsp, sizeof(above));
 	if (exec_at(exec_mem->patch) != 1)
 		return "the way out";
-	memcpy(c->got.counters, gs_area, sizeof(c->got.counters));
+	memcpy(c->got.counters, snip_gs, sizeof(c->got.counters));
 	memcpy(c->got.globals, exec_mem->data, sizeof(c->got.globals));
+	memcpy(c->got.thread, words, sizeof(words));
 	if (memcmp(above, (const void *)(uintptr_t)exec_in.rsp, sizeof(above)) != 0)
 		return "the stack";
 	return compare(c);
@@ -341,9 +363,16 @@ void snip_case_make(struct snip_case *c)
 	memset(&c->start, 0, sizeof(c->start));
 	c->m = (struct ki_machine){.ncounters = SNIP_COUNTERS,
 				   .nglobals = SNIP_GLOBALS,
-				   .nthread = SNIP_THREAD,
+				   .nthread = below(4) ? SNIP_THREAD : 0,
 				   .tsc = 1,
+				   .clock = 1,
 				   .nanotime = exec_random() >> 10,
+				   .minflt = snip_number(),
+				   .majflt = snip_number(),
+				   .nvcsw = snip_number(),
+				   .nivcsw = snip_number(),
+				   .uid = (uint32_t)snip_number(),
+				   .cgroup = snip_number(),
 				   .task = (uintptr_t)task,
 				   .cpu = below(64),
 				   .pid = below(5) ? below(100) : (uint32_t)exec_random(),
@@ -360,6 +389,5 @@ void snip_case_make(struct snip_case *c)
 	c->flags = 2 | (exec_random() & EXEC_FLAGS);
 	make_slots(c->start.counters, SNIP_COUNTERS);
 	make_slots(c->start.globals, SNIP_GLOBALS);
-	for (unsigned int i = 0; i < SNIP_THREAD; i++)
-		c->start.thread[i] = snip_number();
+	make_slots(c->start.thread, SNIP_THREAD);
 }

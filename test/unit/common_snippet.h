@@ -17,6 +17,12 @@
 #define SNIP_GLOBALS  8
 #define SNIP_THREAD   8
 
+/* The fake per-CPU area, and where in it things are that a test may change. */
+extern uint64_t snip_gs[];
+#define SNIP_WORDS_SLOT 2050
+#define SNIP_CLOCK_SLOT 2051
+#define SNIP_CLOCK	1000000000000000 /* the thread's clock when the code begins */
+
 /* Everything that a snippet can see or change. */
 struct snip_world {
 	uint64_t counters[SNIP_COUNTERS];
@@ -32,8 +38,8 @@ struct snip_case {
 	struct ki_site_regs site;
 	struct ki_machine m; /* its variables: those of `want` */
 	uint64_t flags;
-	uint32_t counter, global; /* numbers of the first ones */
-	uint16_t reads;		  /* registers that trees may read; 0: all */
+	uint32_t counter, global, word; /* numbers of the first ones */
+	uint16_t reads;			/* registers that trees may read; 0: all */
 	bool in_kernel; /* only what can be foretold there: no memory, no clock, no calls */
 	struct snip_world start, want, got;
 };

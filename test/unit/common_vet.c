@@ -15,13 +15,17 @@ struct step {
 
 struct vet {
 	const struct ki_long_code *c;
-	uint32_t counters, globals, nfix;
+	uint32_t counters, globals, words, nfix;
 	struct step now, before, first; /* and the one before that */
 	unsigned int n;
 	unsigned int depth;
-	bool dead;		       /* nothing falls in here */
-	bool entered[2];	       /* a jump comes to `now`, to `before` */
-	uint8_t want[KI_LONG_MAX + 1]; /* depth that a jump brings; UNKNOWN: none comes; last */
+	bool dead;	/* nothing falls in here */
+	uint16_t here;	/* bits: registers that hold where the thread's words are */
+	uint8_t loaded; /* 1 + register that was just loaded with it, or with 0 */
+	uint8_t tested; /* the same, and then tested */
+	uint16_t brings[KI_LONG_MAX + 1]; /* `here` as jumps bring it; last but one */
+	bool entered[2];		  /* a jump comes to `now`, to `before` */
+	uint8_t want[KI_LONG_MAX + 1];	  /* depth that a jump brings; UNKNOWN: none comes; last */
 };
 
 static bool is_any(ZydisMnemonic m, const ZydisMnemonic *list, size_t n)
@@ -101,14 +105,27 @@ static bool is_move_of_task(const struct step *s)
 	       s->ops[1].mem.index == ZYDIS_REGISTER_NONE;
 }
 
-static const char *vet_self(const struct vet *v, const struct ki_fixup *f)
+/* A register's number in instructions. */
+static unsigned int number_of(ZydisRegister r)
+{
+	r = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, r);
+	return (unsigned int)ZydisRegisterGetId(r);
+}
+
+static const char *vet_self(struct vet *v, const struct ki_fixup *f)
 {
 	const struct step *s = &v->now;
 
+	if (s->z.mnemonic == M(CMP) && f->target == KI_SELF_CLOCK && s->z.operand_width == 64)
+		return NULL;
 	if (s->z.mnemonic != M(MOV) || s->ops[0].type != ZYDIS_OPERAND_TYPE_REGISTER || f->tail)
 		return "no load of the current task or CPU";
-	if (f->target == KI_SELF_TASK)
-		return s->z.operand_width == 64 ? NULL : "half a task";
+	if (f->target == KI_SELF_TASK || f->target == KI_SELF_CLOCK)
+		return s->z.operand_width == 64 ? NULL : "half a task or clock";
+	if (f->target == KI_SELF_WORDS) {
+		v->loaded = (uint8_t)(1 + number_of(s->ops[0].reg.value));
+		return s->z.operand_width == 64 ? NULL : "half a pointer";
+	}
 	return f->target == KI_SELF_CPU && s->z.operand_width == 32 ? NULL : "no such self";
 }
 
@@ -170,7 +187,7 @@ static const char *vet_stack(const struct vet *v, const ZydisDecodedOperand *m)
 	if (v->now.z.mnemonic == M(LEA))
 		return NULL;
 	if (!IS_ANY(v->now.z.mnemonic, MOVES, M(ADD), M(OR), M(AND), M(SUB), M(XOR), M(CMP),
-		    M(TEST)))
+		    M(TEST), M(INC), M(DEC)))
 		return "an instruction that may not have the stack";
 	if (m->mem.disp.value < 0 || m->mem.disp.value + m->size / 8 > 8 * (int64_t)v->depth)
 		return "not its own word of the stack";
@@ -188,13 +205,35 @@ static const char *vet_field(struct vet *v, const ZydisDecodedOperand *m)
 	if (v->entered[0] || !is_move_of_task(&v->before) ||
 	    v->before.ops[0].reg.value != m->mem.base || m->mem.index != ZYDIS_REGISTER_NONE)
 		return "a field without the task";
-	size = (uint32_t)f->target == KI_FIELD_COMM ? 64 : 32;
+	size = f->target == KI_FIELD_PID || f->target == KI_FIELD_TGID ? 32 : 64;
 	if ((uint32_t)f->target >= KI_FIELDS || v->now.z.operand_width != size ||
 	    v->now.z.mnemonic != M(MOV) || v->now.ops[0].type != ZYDIS_OPERAND_TYPE_REGISTER)
 		return "no load of a field";
-	if (f->target >> 32 && (f->target >> 32 != 8 || size != 64))
+	if (f->target >> 32 && f->target != (KI_FIELD_COMM | 8ull << 32))
 		return "no such field";
 	return NULL;
+}
+
+static bool is_word(const struct vet *v)
+{
+	const struct ki_fixup *f = v->c->fix + v->nfix;
+
+	return v->nfix < v->c->nfix && f->off == v->now.off + v->now.z.raw.disp.offset &&
+	       f->kind == KI_FIX_WORD;
+}
+
+static const char *vet_word(struct vet *v, const ZydisDecodedOperand *m)
+{
+	const struct ki_fixup *f = fixup(v, v->now.z.raw.disp.offset);
+
+	if (!f || f->tail || f->target >= v->words || v->now.z.raw.disp.size != 32)
+		return "not a word of the thread";
+	if (m->mem.index != ZYDIS_REGISTER_NONE || !(v->here >> number_of(m->mem.base) & 1))
+		return "a word without the pointer";
+	return IS_ANY(v->now.z.mnemonic, MOVES, M(ADD), M(SUB), M(AND), M(OR), M(XOR), M(CMP),
+		      M(INC), M(DEC))
+		       ? NULL
+		       : "an instruction that may not have a word";
 }
 
 static const char *vet_memory(struct vet *v, const ZydisDecodedOperand *m)
@@ -211,7 +250,7 @@ static const char *vet_memory(struct vet *v, const ZydisDecodedOperand *m)
 		return v->now.z.mnemonic == M(LEA) ? "lea of rip" : vet_global(v);
 	if (v->now.z.mnemonic == M(LEA))
 		return NULL;
-	return vet_field(v, m);
+	return is_word(v) ? vet_word(v, m) : vet_field(v, m);
 }
 
 static const char *vet_plain(const struct step *s)
@@ -223,7 +262,7 @@ static const char *vet_plain(const struct step *s)
 		return NULL;
 	return IS_ANY(s->z.mnemonic, MOVES, M(ADD), M(OR), M(AND), M(SUB), M(XOR), M(CMP), M(TEST),
 		      M(SHL), M(SHR), M(SAR), M(NOT), M(NEG), M(MUL), M(IMUL), M(BSR), M(BSF),
-		      M(BT), M(NOP), M(LAHF), M(SAHF), M(RDTSC))
+		      M(BT), M(NOP), M(LAHF), M(SAHF), M(RDTSC), M(INC), M(DEC))
 		       ? NULL
 		       : "an instruction that is not on the list";
 }
@@ -236,6 +275,7 @@ static const char *vet_jump(struct vet *v)
 		return "a jump back, or out";
 	if (v->want[to] != UNKNOWN && v->want[to] != v->depth)
 		return "jumps at different depths";
+	v->brings[to] = v->want[to] == UNKNOWN ? v->here : v->brings[to] & v->here;
 	v->want[to] = (uint8_t)v->depth;
 	v->dead = v->now.z.mnemonic == M(JMP);
 	return NULL;
@@ -249,6 +289,7 @@ static const char *vet_call(struct vet *v)
 		return "a call without a fixup";
 	if (f->kind == KI_FIX_HELPER)
 		return f->target < KI_HELPERS ? NULL : "no such helper";
+	v->here = 0;
 	return f->kind == KI_FIX_CALLEE ? NULL : "a call of something else";
 }
 
@@ -282,11 +323,38 @@ static const char *vet_one(struct vet *v)
 	return vet_plain(&v->now);
 }
 
+/* The pointer to the words: mov, test, je; behind that it is one until it is written to. */
+static void follow(struct vet *v, uint8_t loaded, uint8_t tested)
+{
+	const struct step *s = &v->now;
+
+	if (tested && s->z.mnemonic == M(JZ))
+		v->here |= (uint16_t)(1u << (tested - 1));
+	if (loaded && s->z.mnemonic == M(TEST) && s->z.operand_width == 64 &&
+	    s->ops[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+	    s->ops[1].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+	    s->ops[0].reg.value == s->ops[1].reg.value &&
+	    number_of(s->ops[0].reg.value) == loaded - 1u)
+		v->tested = loaded;
+	if (s->z.mnemonic == M(CALL))
+		v->here &= (uint16_t)~1u;
+	for (unsigned int i = 0; i < s->z.operand_count; i++)
+		if (s->ops[i].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+		    s->ops[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE &&
+		    s->ops[i].reg.value != ZYDIS_REGISTER_RFLAGS &&
+		    s->ops[i].reg.value != ZYDIS_REGISTER_RIP)
+			v->here &= (uint16_t) ~(1u << number_of(s->ops[i].reg.value));
+}
+
 /* Control comes to an offset: is the depth one? */
 static const char *arrive(struct vet *v, uint32_t off)
 {
 	v->entered[1] = v->entered[0];
 	v->entered[0] = v->want[off] != UNKNOWN;
+	if (v->entered[0]) {
+		v->here = v->dead ? v->brings[off] : v->here & v->brings[off];
+		v->loaded = v->tested = 0;
+	}
 	if (v->entered[0] && !v->dead && v->want[off] != v->depth)
 		return "two depths";
 	if (v->entered[0])
@@ -308,16 +376,32 @@ static ZydisDecoder *decoder(void)
 	return &d;
 }
 
-const char *vet_long(const struct ki_long_code *c, uint32_t counters, uint32_t globals)
+/* The instruction at v->now. */
+static const char *vet_next(struct vet *v, uint32_t off)
+{
+	const char *why = arrive(v, off);
+	uint8_t loaded = v->loaded, tested = v->tested;
+
+	v->loaded = v->tested = 0;
+	if (!why)
+		why = vet_one(v);
+	if (!why)
+		follow(v, loaded, tested);
+	return why;
+}
+
+const char *vet_long(const struct ki_long_code *c, uint32_t counters, uint32_t globals,
+		     uint32_t words)
 {
 	static struct vet v;
 	const char *why = NULL;
 	uint32_t off = 0, starts = 0;
 
-	memset(&v, 0, offsetof(struct vet, want));
+	memset(&v, 0, offsetof(struct vet, brings));
 	v.c = c;
 	v.counters = counters;
 	v.globals = globals;
+	v.words = words;
 	memset(v.want, UNKNOWN, c->len + 1);
 	for (; !why && off < c->len; off += v.now.z.length, v.n++) {
 		v.first = v.before;
@@ -328,9 +412,7 @@ const char *vet_long(const struct ki_long_code *c, uint32_t counters, uint32_t g
 			return "not an instruction";
 		for (unsigned int i = 1; i < v.now.z.length; i++)
 			starts += v.want[off + i] != UNKNOWN;
-		why = arrive(&v, off);
-		if (!why)
-			why = vet_one(&v);
+		why = vet_next(&v, off);
 	}
 	if (why)
 		return why;

@@ -8,8 +8,9 @@
 
 #include "kerninst/snippet.h"
 
-/* NULL, or what is wrong. Counters and globals from 0 to these numbers are owned. */
-const char *vet_long(const struct ki_long_code *c, uint32_t counters, uint32_t globals);
+/* NULL, or what is wrong. Counters, globals and words from 0 to these numbers are owned. */
+const char *vet_long(const struct ki_long_code *c, uint32_t counters, uint32_t globals,
+		     uint32_t words);
 
 /* The offsets of its instructions, ended by its length. At most `max`; returns how many. */
 unsigned int vet_offsets(const struct ki_long_code *c, uint16_t *offs, unsigned int max);

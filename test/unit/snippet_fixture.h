@@ -36,6 +36,10 @@ __attribute__((unused)) static const struct ki_var glob = {
 	.name = "g", .kind = KI_VAR_GLOBAL, .type = KI_U64, .first = 3};
 __attribute__((unused)) static const struct ki_var thread = {
 	.name = "t", .kind = KI_VAR_THREAD, .type = KI_I16, .first = 6};
+__attribute__((unused)) static const struct ki_var word = {
+	.name = "w", .kind = KI_VAR_THREAD, .type = KI_I64, .first = 5};
+__attribute__((unused)) static const struct ki_var local = {
+	.name = "x", .kind = KI_VAR_LOCAL, .type = KI_I64};
 
 static struct ki_snippet *s;
 static struct snip_case c;
@@ -67,6 +71,7 @@ static inline void known(void)
 	c.m.tgid = 4000;
 	c.m.cpu = 3;
 	c.m.may_call = true;
+	c.m.nthread = SNIP_THREAD;
 	memcpy(c.m.comm, "nginx\0\0\0\0\0\0\0\0\0\0", 16);
 	for (unsigned int i = 0; i < 5; i++)
 		c.start.counters[8 + i] = 10 * i;

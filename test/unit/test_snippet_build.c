@@ -17,6 +17,9 @@ static struct ki_node *body(struct ki_node *e)
 static const struct ki_var wide = {.name = "w", .kind = KI_VAR_GLOBAL, .type = KI_U64, .count = 4};
 static const struct ki_var narrow = {.name = "n", .type = KI_U8, .count = 4};
 static const struct ki_var odd = {.name = "o", .kind = 9};
+static const struct ki_var ninth = {.kind = KI_VAR_LOCAL, .type = KI_U64, .first = KI_LOCALS};
+static const struct ki_var same_local = {.kind = KI_VAR_LOCAL, .type = KI_U64};
+static const struct ki_var locals = {.kind = KI_VAR_LOCAL, .type = KI_U64, .count = 2};
 static const struct ki_linear empty = {.low = 5, .high = 5, .step = 1};
 static const struct ki_linear negative = {.low = -5, .high = 5, .step = 5};
 
@@ -40,6 +43,9 @@ static const struct ki_linear negative = {.low = -5, .high = 5, .step = 5};
 	X(body(ki_expr_var(s, &vec)), "vec: a vector needs an index")                              \
 	X(body(ki_expr_var(s, &odd)), "no such kind")                                              \
 	X(body(ki_expr_var(s, NULL)), "no such kind")                                              \
+	X(body(ki_expr_var(s, &ninth)), "not that many locals")                                    \
+	X(body(B(KI_ADD, V(local), V(same_local))), "a local has one type")                        \
+	X(body(ki_expr_index(s, &locals, C(0))), "vectors are per CPU")                            \
 	X(body(ki_expr_index(s, &out, C(0))), "a scalar has no index")                             \
 	X(body(ki_expr_index(s, &wide, C(0))), "vectors are per CPU")                              \
 	X(body(ki_expr_index(s, &narrow, C(0))), "of u64 or i64")                                  \

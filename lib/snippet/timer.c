@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+/*
+ * Timers as trees. What happens nearly always, a call that is not inside itself, comes second in
+ * each `if`: what comes first must jump over it.
+ *
+ *	start:	if (word != 0) {
+ *			if (word < 0)
+ *				word += 1 << 56;
+ *			else
+ *				word = (word & low 56 bits) | sign | 1 << 56;
+ *		} else {
+ *			word = clock;
+ *		}
+ *
+ *	stop:	if (word <= 0) {
+ *			if (word < 0) {
+ *				word -= 1 << 56;
+ *				if ((word & bits 56-62) == 0) {
+ *					elapsed = clock;
+ *					word = elapsed - ((elapsed - word) & low 56 bits);
+ *				}
+ *			}
+ *		} else {
+ *			elapsed = clock - word;
+ *			word = 0;
+ *			then
+ *		}
+ *
+ * The clock may have more than 56 bits (of a time stamp counter: after 278 days at 3 GHz). It is
+ * stored whole; a call inside takes the upper ones away, and when the last of these is over they
+ * are made again from the clock that is now. An interrupt may come in between anywhere, with calls
+ * of its own: they leave the word as they have found it.
+ */
+#include <errno.h>
+
+#include "snippet/timer.h"
+#include "snippet/tree.h"
+
+#define LEVEL (1ull << 56)
+#define SIGN  (1ull << 63)
+
+static struct ki_node *number(struct ki_snippet *s, uint64_t value)
+{
+	return ki_expr_const(s, KI_I64, value);
+}
+
+static struct ki_node *set(struct ki_snippet *s, const struct ki_var *v, struct ki_node *value)
+{
+	return ki_stmt_update(s, KI_SET, v, NULL, value);
+}
+
+static struct ki_node *compare(struct ki_snippet *s, const struct ki_var *v, enum ki_binary op)
+{
+	return ki_expr_binary(s, op, ki_expr_var(s, v), number(s, 0));
+}
+
+static struct ki_node *and_with(struct ki_snippet *s, struct ki_node *x, uint64_t mask)
+{
+	return ki_expr_binary(s, KI_AND, x, number(s, mask));
+}
+
+/* The clock once more, for another place. */
+static struct ki_node *again(struct ki_snippet *s, const struct ki_node *n)
+{
+	struct ki_node *l;
+
+	if (!n || s->err.code)
+		return NULL;
+	switch (n->kind) {
+	case NODE_CONST:
+		return ki_expr_const(s, n->type, n->value);
+	case NODE_FACT:
+		return ki_expr_fact(s, n->op);
+	case NODE_CAST:
+		return ki_expr_cast(s, n->type, again(s, n->kid[0]));
+	case NODE_BINARY:
+		l = again(s, n->kid[0]);
+		return ki_expr_binary(s, n->op, l, again(s, n->kid[1]));
+	default:
+		return ki_tree_fail(s, -EINVAL, "a timer's clock is a fact, or arithmetic with it");
+	}
+}
+
+static bool is_signed_word(struct ki_snippet *s, const struct ki_var *word, struct ki_var *out)
+{
+	if (!word || word->kind != KI_VAR_THREAD || word->type >= KI_TYPES ||
+	    ki_types[word->type].size != 8) {
+		if (!s->err.code)
+			ki_tree_fail(s, -EINVAL, "a timer needs a word of 64 bits");
+		return false;
+	}
+	*out = *word;
+	out->type = KI_I64;
+	return true;
+}
+
+struct ki_node *ki_timer_start(struct ki_snippet *s, const struct ki_var *word,
+			       struct ki_node *clock)
+{
+	struct ki_node *deeper, *first;
+	struct ki_var w;
+
+	if (!is_signed_word(s, word, &w))
+		return NULL;
+	deeper = ki_stmt_update(s, KI_UPDATE_ADD, &w, NULL, number(s, LEVEL));
+	first = set(s, &w,
+		    ki_expr_binary(s, KI_OR, and_with(s, ki_expr_var(s, &w), LEVEL - 1),
+				   number(s, SIGN | LEVEL)));
+	return ki_stmt_if(s, compare(s, &w, KI_NE),
+			  ki_stmt_if(s, compare(s, &w, KI_LT), deeper, first), set(s, &w, clock));
+}
+
+/* One level less; the last one makes the upper bits again. */
+static struct ki_node *leave(struct ki_snippet *s, const struct ki_var *w, struct ki_node *clock,
+			     const struct ki_var *elapsed)
+{
+	struct ki_node *list, *passed, *last, *restore;
+
+	list = ki_stmt_append(s, NULL, ki_stmt_update(s, KI_UPDATE_SUB, w, NULL, number(s, LEVEL)));
+	passed = and_with(s, ki_expr_binary(s, KI_SUB, ki_expr_var(s, elapsed), ki_expr_var(s, w)),
+			  LEVEL - 1);
+	restore = ki_stmt_append(s, NULL, set(s, elapsed, clock));
+	restore = ki_stmt_append(
+		s, restore, set(s, w, ki_expr_binary(s, KI_SUB, ki_expr_var(s, elapsed), passed)));
+	last = ki_expr_binary(s, KI_EQ, and_with(s, ki_expr_var(s, w), (LEVEL - 1) ^ (SIGN - 1)),
+			      number(s, 0));
+	list = ki_stmt_append(s, list, ki_stmt_if(s, last, restore, NULL));
+	return ki_stmt_if(s, compare(s, w, KI_LT), list, NULL);
+}
+
+struct ki_node *ki_timer_stop(struct ki_snippet *s, const struct ki_var *word,
+			      struct ki_node *clock, const struct ki_var *elapsed,
+			      struct ki_node *then)
+{
+	struct ki_node *inner, *list;
+	struct ki_var w;
+
+	if (!is_signed_word(s, word, &w))
+		return NULL;
+	inner = leave(s, &w, again(s, clock), elapsed);
+	list = ki_stmt_append(
+		s, NULL, set(s, elapsed, ki_expr_binary(s, KI_SUB, clock, ki_expr_var(s, &w))));
+	list = ki_stmt_append(s, list, set(s, &w, number(s, 0)));
+	list = ki_stmt_append(s, list, then);
+	return ki_stmt_if(s, compare(s, &w, KI_LE), inner, list);
+}
