@@ -149,7 +149,7 @@ int ki_words_of(const struct ask *a, struct words *out)
 	int ret = 0;
 
 	for (size_t n = 0; !ret && a->when; n++) {
-		uint32_t i;
+		uint32_t i = 0;
 
 		name = ki_predicate_inside(a->when, n);
 		if (!name)

@@ -95,7 +95,7 @@ static int make_counting(const struct ask *a, struct curve *c, const struct word
 		return ki_err_set(a->err, -ENOMEM, 0, "measurement: out of memory");
 	c->snippet = s;
 	ret = ki_predicate_build(a->when, s, words->v.v, &cond, a->err);
-	add = ki_stmt_update(s, KI_UPDATE_ADD, &counter, NULL, ki_expr_const(s, KI_U64, 1));
+	add = ki_stmt_update(s, KI_UPDATE_ADD, &counter, NULL, ki_expr_const(s, KI_I64, 1));
 	ki_snippet_body(s, ki_stmt_if(s, cond, add, NULL));
 	return ret;
 }

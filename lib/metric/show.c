@@ -69,7 +69,7 @@ static int bare_listing(const struct ki_chunk *c, char **out, struct ki_err *err
 	if (ki_snippet_new(&s))
 		return no_memory(err);
 	ki_snippet_body(
-		s, ki_stmt_update(s, KI_UPDATE_ADD, &counter, NULL, ki_expr_const(s, KI_U64, 1)));
+		s, ki_stmt_update(s, KI_UPDATE_ADD, &counter, NULL, ki_expr_const(s, KI_I64, 1)));
 	ret = ki_snippet_listing(s, &code, out, err);
 	ki_snippet_free(s);
 	return ret;
