@@ -23,7 +23,7 @@ struct part {
 struct resolver {
 	struct points *out;
 	struct ki_target *t;
-	enum metric metric;
+	const struct wanted *wanted;
 	enum moving moving;
 	ki_vec(struct wish) wishes;
 	const struct pointspec *spec; /* the one being matched */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * kerninst stat: count how often points of the kernel are reached.
+ * kerninst stat: measure functions and points of the kernel.
  *
  * The order of things is what makes the counts exact: the command exists before anything is
  * installed, but becomes itself only when everything is; counters are read when it has ended,
@@ -32,7 +32,8 @@ static const char usage[] =
 	"and /ORDER behind that: of several at one place, the lowest runs first. MODULE, FUNCTION,\n"
 	"CALLEE may be globs; the kernel itself is the module kernel. FUNCTION alone means its entry,\n"
 	"or what -m says. FUNCTION@0xADDRESS picks one of several functions of the same name.\n\n"
-	"  -m, --metric calls|blocks|edges  what FUNCTION alone means [calls]\n"
+	"  -m, --metric METRIC[,METRIC...]  what of FUNCTION alone: blocks, edges, or of those\n"
+	"                             that kerninst metrics lists: calls, walltime, vtime, ... [calls]\n"
 	"  -i, --interval SECONDS     a table of what was added, every so often\n"
 	"      --for SECONDS          stop after that time\n"
 	"  -o, --output FILE          write the result there, not to standard output\n"
@@ -52,10 +53,11 @@ static const char usage[] =
 	"  kerninst stat -i 1 'tcp_*'\n"
 	"  kerninst stat -m blocks tcp_v4_rcv -- curl -s localhost\n"
 	"  kerninst stat -m edges vfs_read -- ls\n"
+	"  kerninst stat -m calls,walltime/call,latency vfs_read -- ls -lR\n"
 	"  kerninst stat --json --for 10 ext4:ext4_sync_file:exit\n";
 
 struct options {
-	enum metric metric;
+	struct wanted wanted;
 	bool json, hash, quiet, progress;
 	enum moving moving;
 	double interval, duration; /* 0: none */
@@ -68,7 +70,7 @@ struct run {
 	const struct options *o;
 	struct ki_target *t;
 	struct points points;
-	struct ki_counter_map *map;
+	struct ki_reading *seen, *now; /* NULL: the start */
 	struct command command;
 	struct report report;
 	FILE *out;
@@ -76,23 +78,11 @@ struct run {
 	char before[KI_TEXT_HASH_LEN], after[KI_TEXT_HASH_LEN];
 };
 
-static int take_metric(const struct verb *self, const char *text, enum metric *out)
-{
-	static const char *const names[METRICS] = {"calls", "blocks", "edges"};
-
-	for (unsigned int i = 0; i < METRICS; i++)
-		if (!strcmp(text, names[i])) {
-			*out = (enum metric)i;
-			return CLI_OK;
-		}
-	return cli_misuse(self, "no metric '%s'; calls, blocks or edges", text);
-}
-
 static int take_option(const struct verb *self, int c, struct options *o)
 {
 	switch (c) {
 	case 'm':
-		return take_metric(self, optarg, &o->metric);
+		return points_take_metrics(&o->wanted, self, optarg);
 	case 'i':
 		if (!cli_seconds(optarg, &o->interval))
 			return cli_misuse(self, "'%s' is no interval in seconds", optarg);
@@ -170,10 +160,11 @@ static int nothing_left(struct run *r)
 	struct ki_err err = {0};
 
 	for (size_t i = 0; !first; i++)
-		if (r->points.v.v[i].reason)
+		if (points_first(&r->points, &r->points.v.v[i])->reason)
 			first = &r->points.v.v[i];
 	report_refused(&r->report, &r->points);
-	ki_err_reason(&err, first->reason, first->addr, "%s", first->name);
+	ki_err_reason(&err, points_first(&r->points, first)->reason, first->addr, "%s",
+		      first->name);
 	return cli_fail(&err);
 }
 
@@ -187,14 +178,14 @@ static int hash_text(struct run *r, char hash[KI_TEXT_HASH_LEN])
 }
 
 /* Edges have a table of their own, however they were asked for. */
-static enum metric shown(const struct run *r)
+static enum shape shown(const struct run *r)
 {
-	if (r->o->metric != METRIC_CALLS)
-		return r->o->metric;
+	if (r->o->wanted.shape != SHAPE_WHOLE)
+		return r->o->wanted.shape;
 	for (size_t i = 0; i < r->points.v.n; i++)
 		if (r->points.v.v[i].at.kind != KI_POINT_EDGE)
-			return METRIC_CALLS;
-	return METRIC_EDGES;
+			return SHAPE_WHOLE;
+	return SHAPE_EDGES;
 }
 
 static int open_report(struct run *r)
@@ -204,7 +195,7 @@ static int open_report(struct run *r)
 	r->out = o->output ? fopen(o->output, "we") : stdout;
 	if (!r->out)
 		return cli_error("%s: %s", o->output, strerror(errno));
-	if (report_open(&r->report, r->out, o->json, shown(r), o->interval > 0))
+	if (report_open(&r->report, r->out, &r->points, o->json, shown(r), o->interval > 0))
 		return cli_no_memory();
 	return CLI_OK;
 }
@@ -218,20 +209,18 @@ static int prepare(struct run *r, const struct asked *asked)
 {
 	const struct open_options live = {0};
 	const struct options *o = r->o;
-	struct ki_err err = {0};
 	int ret;
 
 	ret = open_or_fail(&live, &r->t);
 	if (!ret)
-		ret = points_resolve(&r->points, r->t, asked, o->metric, o->moving, no_progress(o));
+		ret = points_resolve(&r->points, r->t, asked, &o->wanted, o->moving,
+				     no_progress(o));
 	if (!ret)
 		ret = open_report(r);
 	if (ret)
 		return ret;
-	if (points_refused(&r->points) == r->points.v.n)
+	if (points_refused(&r->points) == r->points.cells.n)
 		return nothing_left(r);
-	if (ki_counter_map_open(r->t, &r->map, &err))
-		return cli_fail(&err);
 	ret = hash_text(r, r->before);
 	if (ret || !o->command)
 		return ret;
@@ -249,8 +238,10 @@ static bool show_installed(void *arg, size_t done, size_t all)
 /* Of what the plan does next. */
 static void begin_progress(struct run *r, struct cli_progress *progress, const char *what)
 {
-	cli_progress_start(progress, what, ki_plan_chunks(r->points.plan), no_progress(r->o));
-	ki_plan_on_progress(r->points.plan, show_installed, progress);
+	struct ki_plan *plan = ki_measure_plan(r->points.measure);
+
+	cli_progress_start(progress, what, ki_plan_chunks(plan), no_progress(r->o));
+	ki_plan_on_progress(plan, show_installed, progress);
 }
 
 static int take_out(struct run *r)
@@ -260,7 +251,7 @@ static int take_out(struct run *r)
 	int ret;
 
 	begin_progress(r, &progress, "taking out");
-	ret = ki_plan_remove(r->points.plan, r->t, &err);
+	ret = ki_measure_stop(r->points.measure, &err);
 	cli_progress_end(&progress);
 	return ret ? cli_fail(&err) : CLI_OK;
 }
@@ -272,14 +263,14 @@ static int put_in(struct run *r)
 	int ret;
 
 	begin_progress(r, &progress, "installing");
-	ret = ki_plan_apply(r->points.plan, r->t, true, &err);
+	ret = ki_measure_start(r->points.measure, &err);
 	cli_progress_end(&progress);
 	if (ret == -ECANCELED)
 		return cli_error("interrupted while installing; nothing is installed");
 	if (ret)
 		return cli_fail(&err);
 	points_note_refusals(&r->points);
-	if (points_refused(&r->points) == r->points.v.n) {
+	if (points_refused(&r->points) == r->points.cells.n) {
 		take_out(r);
 		return nothing_left(r);
 	}
@@ -288,18 +279,18 @@ static int put_in(struct run *r)
 	return CLI_OK;
 }
 
-static void read_counters(struct run *r)
+/* What came since the last time. */
+static int read_values(struct run *r)
 {
-	for (size_t i = 0; i < r->points.v.n; i++) {
-		struct point *p = &r->points.v.v[i];
-		uint64_t now;
+	struct ki_err err = {0};
 
-		if (p->reason)
-			continue;
-		now = ki_counter_read(r->map, p->counter);
-		p->value = now - p->last;
-		p->last = now;
-	}
+	ki_reading_free(r->seen);
+	r->seen = r->now;
+	r->now = NULL;
+	if (ki_measure_read(r->points.measure, &r->now, &err))
+		return cli_fail(&err);
+	points_read(&r->points, r->seen, r->now);
+	return CLI_OK;
 }
 
 /* Wait for the end, showing what was added meanwhile if that is wanted. */
@@ -319,7 +310,8 @@ static int watch(struct run *r)
 			wait_event(&r->command, now + 1);
 		if (e != EVENT_TIME || !tick)
 			return CLI_OK;
-		read_counters(r);
+		if (read_values(r))
+			return CLI_ERROR;
 		if (report_values(&r->report, &r->points, now - r->start, now - r->last))
 			return cli_error("writing the result failed");
 		r->last = now;
@@ -331,7 +323,9 @@ static int measure(struct run *r)
 {
 	int ret, error;
 
-	read_counters(r); /* what was counted before this moment does not count */
+	ret = read_values(r); /* what was counted before this moment does not count */
+	if (ret)
+		return ret;
 	r->start = r->last = wait_now();
 	if (r->o->command)
 		command_start(&r->command);
@@ -373,7 +367,8 @@ static int run_all(struct run *r)
 		return ret;
 	ret = measure(r);
 	end = wait_now();
-	read_counters(r);
+	if (!ret)
+		ret = read_values(r);
 	out = take_out(r);
 	hash = hash_text(r, r->after);
 	if (!ret)
@@ -394,7 +389,7 @@ static int close_output(struct run *r, int status)
 
 static int run(const struct verb *self, int argc, char **argv)
 {
-	struct options o = {0};
+	struct options o = {.wanted = {.metrics = {ki_metric_find("calls")}, .n = 1}};
 	struct run r = {.o = &o};
 	struct asked asked = {0};
 	bool done;
@@ -412,7 +407,8 @@ static int run(const struct verb *self, int argc, char **argv)
 	command_abandon(&r.command);
 	report_close(&r.report);
 	points_free(&r.points);
-	ki_counter_map_close(r.map);
+	ki_reading_free(r.seen);
+	ki_reading_free(r.now);
 	ki_target_close(r.t);
 	free(asked.specs);
 	return close_output(&r, ret);
