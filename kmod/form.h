@@ -8,6 +8,8 @@
 #include <linux/types.h>
 #include <asm/insn.h>
 
+#define KI_AX 0
+#define KI_DX 2
 #define KI_SP 4
 #define KI_BP 5
 
@@ -20,17 +22,21 @@
 	0x20 /* its ModRM says which instruction it is: a bit in `group` allows it                 \
 	      */
 #define KI_FORM_BRANCH 0x40
+#define KI_FORM_W_AX   0x80 /* writes %rax, though nothing in it names it */
+#define KI_FORM_W_DX   0x100
 
 struct ki_form {
 	u8 first, last; /* opcodes */
 	u8 group;
-	u8 flags;
+	u16 flags;
 };
 
 /* The form of a decoded instruction, or NULL: it has none that may be. */
 const struct ki_form *ki_form_find(const struct insn *in);
 /* Does it write %rsp or %rbp? */
 bool ki_form_writes_frame(const struct ki_form *f, const struct insn *in);
+/* The registers that it writes, or part of which: a bit for each. */
+u16 ki_form_written(const struct ki_form *f, const struct insn *in);
 
 bool ki_insn_rex(const struct insn *in, u8 bits);
 u8 ki_insn_reg(const struct insn *in); /* of its ModRM */

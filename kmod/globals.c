@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Global variables: words near the text heap, so that code there reaches them relative to %rip.
- * Threads' variables have their numbers here too (threads.c), so that no two sessions have one.
  */
 #include <linux/mm.h>
 #include <linux/vmalloc.h>
@@ -12,15 +11,7 @@
 #define KI_GLOBALS 8192
 
 static u64 ki_global_words[KI_GLOBALS] __aligned(PAGE_SIZE);
-static void forget(u32 first, u32 count);
-static struct ki_slots ki_globals = {.forget = forget};
-
-static void forget(u32 first, u32 count)
-{
-	ki_threads_forget(first, count);
-	if (ki_globals.used == count)
-		ki_threads_stop();
-}
+static struct ki_slots ki_globals;
 
 int ki_globals_init(void)
 {
@@ -34,15 +25,10 @@ void ki_globals_exit(void)
 
 int ki_globals_take(struct ki_session *s, u32 count, u32 *first, u32 *reason)
 {
-	int err = ki_threads_start();
+	int err = ki_slots_take(&ki_globals, s, count, first, reason);
 
-	*reason = KI_R_NO_MEMORY;
-	if (!err)
-		err = ki_slots_take(&ki_globals, s, count, first, reason);
 	if (!err)
 		memset(&ki_global_words[*first], 0, (size_t)count * 8);
-	else if (!ki_globals.used)
-		ki_threads_stop();
 	return err;
 }
 

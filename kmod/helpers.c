@@ -12,6 +12,8 @@
  * A chunk that calls a function of the kernel does so between ENTER and LEAVE, which are the two
  * halves of this.
  */
+#include <linux/cgroup.h>
+#include <linux/cred.h>
 #include <linux/ktime.h>
 #include <linux/percpu.h>
 #include <linux/preempt.h>
@@ -19,7 +21,7 @@
 #include <linux/uaccess.h>
 
 #include "compat.h"
-#include "ki.h"
+#include "threads.h"
 
 #define KI_LEVELS 4
 
@@ -84,20 +86,22 @@ static __always_inline u64 divide(s64 a, s64 b, bool rest)
 	return rest ? a % b : a / b;
 }
 
-static __always_inline u64 thread_set(u32 n, u64 value)
+/* A task's own credentials change by itself only, and old ones stay while preemption is off. */
+static __always_inline u64 uid(void)
 {
-	u64 *word = ki_thread_word(n, true);
-
-	if (word)
-		*word = value;
-	return word != NULL;
+	return __kuid_val(rcu_dereference_raw(current->cred)->uid);
 }
 
-static __always_inline u64 thread_get(u32 n)
+/* Others may move it to another group; the set of groups it had stays while preemption is off. */
+static __always_inline u64 cgroup(void)
 {
-	u64 *word = ki_thread_word(n, false);
+#ifdef CONFIG_CGROUPS
+	const struct css_set *set = rcu_dereference_raw(current->cgroups);
 
-	return word ? *word : 0;
+	return set && set->dfl_cgrp && set->dfl_cgrp->kn ? set->dfl_cgrp->kn->id : 0;
+#else
+	return 0;
+#endif
 }
 
 KI_DO(LOAD8, r = load(a, 1))
@@ -109,8 +113,8 @@ KI_DO(UDIV, r = b ? a / b : 0)
 KI_DO(MOD, r = divide(a, b, true))
 KI_DO(UMOD, r = b ? a % b : a)
 KI_DO(NANOTIME, r = ktime_get_mono_fast_ns())
-KI_DO(THREAD_GET, r = thread_get(a))
-KI_DO(THREAD_SET, r = thread_set(a, b))
+KI_DO(UID, r = uid())
+KI_DO(CGROUP, r = cgroup())
 
 u64 ki_do_ENTER(void);
 notrace u64 ki_do_ENTER(void)
@@ -155,6 +159,10 @@ s64 ki_self_disp(u64 self)
 	switch (self) {
 	case KI_SELF_TASK:
 		return (s64)(unsigned long)&KI_CURRENT_TASK;
+	case KI_SELF_WORDS:
+		return (s64)(unsigned long)&ki_here.words;
+	case KI_SELF_CLOCK:
+		return (s64)(unsigned long)&ki_here.clock;
 	default:
 		return (s64)(unsigned long)&KI_CPU_NUMBER;
 	}
@@ -166,6 +174,10 @@ s64 ki_field_off(u64 field)
 		[KI_FIELD_PID] = offsetof(struct task_struct, pid),
 		[KI_FIELD_TGID] = offsetof(struct task_struct, tgid),
 		[KI_FIELD_COMM] = offsetof(struct task_struct, comm),
+		[KI_FIELD_MINFLT] = offsetof(struct task_struct, min_flt),
+		[KI_FIELD_MAJFLT] = offsetof(struct task_struct, maj_flt),
+		[KI_FIELD_NVCSW] = offsetof(struct task_struct, nvcsw),
+		[KI_FIELD_NIVCSW] = offsetof(struct task_struct, nivcsw),
 	};
 
 	return off[(u32)field] + (field >> 32);

@@ -27,7 +27,8 @@
  *   quiesce  waiting until no task can be inside a piece of text
  *   faults   finding tasks that sleep in a fault which they took in a patch
  *   counters per-CPU counters, mapped to user space; globals: variables; slots: who owns which
- *   threads  variables of threads
+ *   words    threads' words: whose they are, who is inside; threads: which thread has which block
+ *            of them, and its clock; pool: where blocks come from
  *   helpers  what long chunks call
  *   reserved text that must not be moved
  *   view     reading text, live or original
@@ -407,13 +408,13 @@ unsigned long ki_global_addr(u32 n);
 void ki_globals_info(struct ki_info *info);
 int ki_globals_map(struct vm_area_struct *vma); /* without ki_lock */
 
-/* threads.c */
-int ki_threads_init(void);
-void ki_threads_exit(void);
-int ki_threads_start(void);		      /* ki_lock held; somebody is going to have some */
-void ki_threads_stop(void);		      /* ki_lock held; nobody has any more */
-u64 *ki_thread_word(u32 n, bool make);	      /* current's; NULL: none, or no room */
-void ki_threads_forget(u32 first, u32 count); /* nobody uses these any more */
+/* words.c; ki_lock held */
+int ki_words_init(void);
+void ki_words_exit(void);
+int ki_words_take(struct ki_session *s, u32 count, u32 *first, u32 *reason);
+bool ki_words_own(const struct ki_session *s, u64 n, u64 count);
+int ki_words_inside(struct ki_session *s, struct ki_inside *req);
+void ki_words_info(struct ki_info *info);
 
 /* helpers.c */
 unsigned long ki_helper_addr(u32 helper);

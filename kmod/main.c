@@ -37,6 +37,7 @@ static int do_info(struct ki_session *s, void *arg)
 	ki_heap_info(info);
 	ki_counters_info(info);
 	ki_globals_info(info);
+	ki_words_info(info);
 	info->skipped = ki_helper_skipped();
 	ki_return_info(info);
 #ifdef KI_TEST_NO_WAIT
@@ -107,36 +108,46 @@ static int do_reserved(struct ki_session *s, void *arg)
 }
 
 /* A session that has just ended keeps its counters for as long as somebody may still count. */
-static int do_counters(struct ki_session *s, void *arg)
+static int take_run(int (*take)(struct ki_session *s, u32 count, u32 *first, u32 *reason),
+		    struct ki_session *s, u32 count, u32 *first, u32 *reason)
 {
-	struct ki_counters *c = arg;
 	int err;
 
-	c->first = 0;
-	if (!c->count || c->reason) {
-		c->reason = KI_R_BAD_REQUEST;
+	*first = 0;
+	if (!count || *reason) {
+		*reason = KI_R_BAD_REQUEST;
 		return -EINVAL;
 	}
 	do
-		err = ki_counters_take(s, c->count, &c->first, &c->reason);
+		err = take(s, count, first, reason);
 	while (err == -ENOSPC && !ki_bury_wait_runs());
 	return err;
+}
+
+static int do_counters(struct ki_session *s, void *arg)
+{
+	struct ki_counters *c = arg;
+
+	return take_run(ki_counters_take, s, c->count, &c->first, &c->reason);
 }
 
 static int do_globals(struct ki_session *s, void *arg)
 {
 	struct ki_globals *g = arg;
-	int err;
 
-	g->first = 0;
-	if (!g->count || g->reason) {
-		g->reason = KI_R_BAD_REQUEST;
-		return -EINVAL;
-	}
-	do
-		err = ki_globals_take(s, g->count, &g->first, &g->reason);
-	while (err == -ENOSPC && !ki_bury_wait_runs());
-	return err;
+	return take_run(ki_globals_take, s, g->count, &g->first, &g->reason);
+}
+
+static int do_words(struct ki_session *s, void *arg)
+{
+	struct ki_words *w = arg;
+
+	return take_run(ki_words_take, s, w->count, &w->first, &w->reason);
+}
+
+static int do_inside(struct ki_session *s, void *arg)
+{
+	return ki_words_inside(s, arg);
 }
 
 static int do_splice(struct ki_session *s, void *arg)
@@ -155,7 +166,7 @@ static const struct {
 } ki_ioctls[] = {
 	{KI_IOC_INFO, do_info},		{KI_IOC_READ, do_read},	    {KI_IOC_RESERVED, do_reserved},
 	{KI_IOC_COUNTERS, do_counters}, {KI_IOC_SPLICE, do_splice}, {KI_IOC_UNSPLICE, do_unsplice},
-	{KI_IOC_GLOBALS, do_globals},
+	{KI_IOC_GLOBALS, do_globals},	{KI_IOC_WORDS, do_words},   {KI_IOC_INSIDE, do_inside},
 };
 
 static int handle(struct ki_session *s, u32 i, void __user *user)
@@ -167,6 +178,8 @@ static int handle(struct ki_session *s, u32 i, void __user *user)
 		struct ki_reserved reserved;
 		struct ki_counters counters;
 		struct ki_globals globals;
+		struct ki_words words;
+		struct ki_inside inside;
 		struct ki_splice splice;
 		struct ki_unsplice unsplice;
 	} arg;
@@ -257,8 +270,8 @@ static const struct {
 	{ki_heap_init, ki_heap_exit},
 	{ki_rows_init, NULL},
 	{ki_counters_init, ki_counters_exit},
-	{ki_threads_init, ki_threads_exit},
 	{ki_globals_init, ki_globals_exit},
+	{ki_words_init, ki_words_exit},
 	{ki_reserved_init, ki_reserved_exit},
 	{ki_trap_init, ki_trap_exit},
 	{ki_probes_init, ki_probes_exit},

@@ -58,6 +58,8 @@ static s64 fixup_value(const struct ki_fixup *f, unsigned long field)
 		return ki_self_disp(f->target);
 	case KI_FIX_FIELD:
 		return ki_field_off(f->target);
+	case KI_FIX_WORD:
+		return (u32)f->target * sizeof(u64) + (f->target >> 32);
 	default:
 		return f->target;
 	}

@@ -1,165 +1,291 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Variables of threads: one word for each thread and number.
+ * Whose words are where: a block for each thread that runs, and for each CPU where the words of the
+ * thread are that runs there.
  *
- * Code anywhere in the kernel uses them, so nothing can be allocated or locked: they are in one
- * table of fixed size with open addressing, whose keys are set by compare-and-exchange. A thread
- * looks only for its own words, and nobody else takes them away while it lives: the chain to one
- * only changes in places that held another's. So what a thread has found stays found.
+ * The scheduler tells of each switch by its tracepoint, in __schedule: interrupts are off, the run
+ * queue is locked, the current task is still the one that goes. From the hook on everything on that
+ * CPU is the next thread's, also the rest of __schedule; so what is entered behind the hook on one
+ * stack and left on the other sees one thread's words. (Only the function that calls several hooks
+ * one after the other, __traceiter_sched_switch, is entered with one thread's and left with the
+ * other's.) What costs the same for any number of words is all that is done here: the block is
+ * found in a hash table, and three words of the CPU are written.
  *
- * A place that has been used and is free again (GONE) does not end a chain. It is used again for
- * the first key that comes by and is not in the rest of the chain. When a thread has ended and will
- * never run again, its words go: the kernel says so by a tracepoint, which is asked only while
- * somebody has variables.
+ * A chain of the table is followed without a lock. A block in it may be taken out meanwhile and put
+ * into another chain, or among the free; then the search goes astray, and does not find a block
+ * that is there. It never finds a wrong one: only the CPU that switches to a thread gives it a
+ * block, and a block loses its thread only when that will never run again (the kernel frees the
+ * task: sched_process_free). So whoever finds nothing looks again under the lock, and searching
+ * ends after KI_CHAIN_MAX steps, because astray there may be no end.
+ *
+ * Our own windows may be in what is called here: in the slow path of the lock, or in what raises an
+ * interrupt. A chunk there runs as anywhere: it takes no locks, switches no threads, so it does not
+ * come back here, and it finds the words of the thread that goes, because all that is called is
+ * called before they change. Behind that come only stores.
+ *
+ * An NMI may come between the stores. It finds words with the clock of their thread, or no words:
+ * they are taken away first, and come back when the clock is right. And whoever looks at a thread's
+ * clock from elsewhere (ki_thread_clock) looks at `run` before and after: it changes after the
+ * clock was written when the thread stops, and after the CPU's offset was when it begins.
+ *
+ * When a CPU goes down, its last switches are not told. So a thread is taken to have run until now
+ * only if it is the one that goes.
  */
 #include <linux/hash.h>
-#include <linux/mm.h>
-#include <linux/sched.h>
+#include <linux/smp.h>
+#include <linux/string.h>
 #include <linux/tracepoint.h>
+#include <trace/events/sched.h>
 
-#include "ki.h"
+#include <asm/msr.h>
 
-#define KI_THREAD_BITS	 16
-#define KI_THREAD_WORDS	 (1u << KI_THREAD_BITS)
-#define KI_THREAD_PROBES 64 /* a chain is not followed further */
-#define KI_THREAD_GONE	 1
+#include "threads.h"
 
-struct ki_thread_word {
-	u64 key; /* 0: never used */
-	u64 value;
-};
+#define KI_CHAIN_BITS 13
+#define KI_CHAIN_MAX  64
 
-static struct ki_thread_word *ki_thread_words;
-static struct tracepoint *ki_task_freed;
-static bool ki_threads_started;
-static u64 ki_numbers_used[8192 / 64]; /* a bit for each number some thread has had a word of */
+DEFINE_PER_CPU(struct ki_here, ki_here);
 
-/* Tasks are aligned to 64 bytes, in one half of the address space; numbers are below 8192. */
-static u64 key_of(const struct task_struct *t, u32 n)
+static struct ki_thread *ki_chains[1 << KI_CHAIN_BITS];
+static struct tracepoint *ki_switched, *ki_freed;
+static bool ki_started;
+
+/* ---- which block ---- */
+
+static __always_inline struct ki_thread **chain_of(const struct task_struct *task)
 {
-	return 1ull << 63 | ((unsigned long)t & ((1ul << 47) - 1)) >> 6 << 13 | n;
+	return &ki_chains[hash_ptr(task, KI_CHAIN_BITS)];
 }
 
-static notrace struct ki_thread_word *place(u64 key, u32 i)
+static __always_inline struct ki_thread *look(const struct task_struct *task)
 {
-	return &ki_thread_words[(hash_64(key, KI_THREAD_BITS) + i) % KI_THREAD_WORDS];
-}
+	struct ki_thread *t = READ_ONCE(*chain_of(task));
+	u32 n;
 
-/* The word of the key; NULL: there is none, and *free is where it could be, or NULL. */
-static notrace struct ki_thread_word *find(u64 key, struct ki_thread_word **free)
-{
-	u32 i;
-
-	*free = NULL;
-	for (i = 0; i < KI_THREAD_PROBES; i++) {
-		struct ki_thread_word *w = place(key, i);
-		u64 now = READ_ONCE(w->key);
-
-		if (now == key)
-			return w;
-		if (now <= KI_THREAD_GONE && !*free)
-			*free = w;
-		if (!now)
-			break;
+	for (n = 0; t && n < KI_CHAIN_MAX; n++) {
+		if (READ_ONCE(t->task) == task)
+			return t;
+		t = READ_ONCE(t->next);
 	}
 	return NULL;
 }
 
-notrace u64 *ki_thread_word(u32 n, bool make)
+/* Under the lock: where the pointer to the task's block stands, or that which ends the chain. */
+static __always_inline struct ki_thread **place_of(const struct task_struct *task)
 {
-	u64 key = key_of(current, n);
-	struct ki_thread_word *w, *free;
+	struct ki_thread **at = chain_of(task);
 
-	while (!(w = find(key, &free))) {
-		u64 was;
+	while (*at && (*at)->task != task)
+		at = &(*at)->next;
+	return at;
+}
 
-		if (!make || !free)
-			return NULL;
-		was = READ_ONCE(free->key);
-		if (was > KI_THREAD_GONE || cmpxchg(&free->key, was, key) != was)
-			continue; /* another thread was quicker, or an interrupt of this one */
-		free->value = 0;
-		set_bit(n % 64, (unsigned long *)&ki_numbers_used[n / 64]);
-		return &free->value;
+static noinline notrace struct ki_thread *look_again(struct task_struct *task)
+{
+	struct ki_thread *t;
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&ki_pool_lock, flags);
+	t = *place_of(task);
+	if (!t) {
+		t = ki_pool_take();
+		if (t) {
+			struct ki_thread **chain = chain_of(task);
+
+			t->clock = 1;
+			WRITE_ONCE(t->task, task);
+			WRITE_ONCE(t->next, *chain);
+			smp_store_release(chain, t);
+		}
 	}
-	return &w->value;
+	raw_spin_unlock_irqrestore(&ki_pool_lock, flags);
+	if (!t)
+		raw_cpu_inc(ki_here.wordless);
+	return t;
 }
 
-static void drop(u64 key)
+/* A task's block; a new one if it has none; NULL: there are none. */
+static __always_inline struct ki_thread *find(struct task_struct *task)
 {
-	struct ki_thread_word *free, *w = find(key, &free);
+	struct ki_thread *t = look(task);
 
-	if (w)
-		WRITE_ONCE(w->key, KI_THREAD_GONE);
+	return likely(t) ? t : look_again(task);
 }
 
-static void task_freed(void *unused, struct task_struct *t)
+/* ---- switches ---- */
+
+static __always_inline void set_run(struct ki_thread *t, u32 cpu)
 {
-	u32 n;
+	barrier();
+	WRITE_ONCE(t->run, (((t->run >> KI_RUN_BITS) + 1) << KI_RUN_BITS) | cpu);
+	barrier();
+}
 
-	for (n = 0; n < ARRAY_SIZE(ki_numbers_used); n++) {
-		u64 left = READ_ONCE(ki_numbers_used[n]);
+static __always_inline void leave(const struct ki_here *here, u64 now)
+{
+	struct ki_thread *t = here->thread;
 
-		for (; left; left &= left - 1)
-			drop(key_of(t, n * 64 + __ffs64(left)));
+	WRITE_ONCE(t->clock, now - here->clock);
+	set_run(t, 0);
+}
+
+static __always_inline void enter(struct ki_here *here, struct ki_thread *t, u64 now)
+{
+	WRITE_ONCE(here->words, NULL);
+	barrier();
+	WRITE_ONCE(here->clock, t ? now - t->clock : 0);
+	here->thread = t;
+	if (!t)
+		return;
+	set_run(t, raw_smp_processor_id() + 1);
+	WRITE_ONCE(here->words, t->words);
+}
+
+static notrace void on_switch(void *unused, bool preempt, struct task_struct *prev,
+			      struct task_struct *next, unsigned int prev_state)
+{
+	struct ki_here *here = raw_cpu_ptr(&ki_here);
+	struct ki_thread *t = find(next);
+	u64 now = rdtsc();
+
+	if (here->thread && here->thread->task == prev)
+		leave(here, now);
+	enter(here, t, now);
+}
+
+/* Called on each CPU once, for who runs there since before the hook was. */
+static void on_start(void *unused)
+{
+	struct ki_here *here = raw_cpu_ptr(&ki_here);
+
+	if (!here->thread)
+		enter(here, find(current), rdtsc());
+}
+
+static notrace void on_freed(void *unused, struct task_struct *task)
+{
+	struct ki_thread *t, **at;
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&ki_pool_lock, flags);
+	at = place_of(task);
+	t = *at;
+	if (t) {
+		WRITE_ONCE(*at, t->next);
+		WRITE_ONCE(t->task, NULL);
 	}
+	raw_spin_unlock_irqrestore(&ki_pool_lock, flags);
+	if (!t)
+		return;
+	memset(t->words, 0, KI_THREAD_WORDS * sizeof(u64));
+	raw_spin_lock_irqsave(&ki_pool_lock, flags);
+	ki_pool_give(t);
+	raw_spin_unlock_irqrestore(&ki_pool_lock, flags);
 }
 
-void ki_threads_forget(u32 first, u32 count)
+u64 ki_thread_clock(const struct ki_thread *t)
 {
-	u32 i, n;
+	u64 run, clock;
+	u32 cpu;
 
-	for (i = 0; ki_thread_words && i < KI_THREAD_WORDS; i++) {
-		u64 key = READ_ONCE(ki_thread_words[i].key);
-
-		if (key > KI_THREAD_GONE && (key & 8191) - first < count)
-			cmpxchg(&ki_thread_words[i].key, key, KI_THREAD_GONE);
-	}
-	for (n = first; n < first + count; n++)
-		clear_bit(n % 64, (unsigned long *)&ki_numbers_used[n / 64]);
+	do {
+		run = smp_load_acquire(&t->run);
+		cpu = run & ((1 << KI_RUN_BITS) - 1);
+		clock = READ_ONCE(t->clock);
+		if (cpu && cpu_online(cpu - 1))
+			clock = rdtsc_ordered() - READ_ONCE(per_cpu_ptr(&ki_here, cpu - 1)->clock);
+		smp_rmb();
+	} while (READ_ONCE(t->run) != run);
+	return clock;
 }
+
+u64 ki_threads_wordless(void)
+{
+	u64 sum = 0;
+	int cpu;
+
+	for_each_possible_cpu (cpu)
+		sum += READ_ONCE(per_cpu_ptr(&ki_here, cpu)->wordless);
+	return sum;
+}
+
+/* ---- beginning and end ---- */
 
 static void find_tracepoint(struct tracepoint *tp, void *unused)
 {
 	if (!strcmp(tp->name, "sched_process_free"))
-		ki_task_freed = tp;
+		ki_freed = tp;
+	if (!strcmp(tp->name, "sched_switch"))
+		ki_switched = tp;
 }
 
 int ki_threads_init(void)
 {
+	/* The compiler compares them with what the kernel's headers say. */
+	check_trace_callback_type_sched_switch(on_switch);
+	check_trace_callback_type_sched_process_free(on_freed);
 	for_each_kernel_tracepoint(find_tracepoint, NULL);
-	if (!ki_task_freed) {
-		pr_err("kerninst: this kernel does not say when a task is freed: not supported\n");
+	if (!ki_freed || !ki_switched) {
+		pr_err("kerninst: this kernel does not say when tasks are switched or freed: not supported\n");
 		return -ENOENT;
 	}
 	return 0;
+}
+
+/* Nobody is in a hook any more when this returns. */
+static void unregister(void)
+{
+	tracepoint_probe_unregister(ki_switched, on_switch, NULL);
+	tracepoint_probe_unregister(ki_freed, on_freed, NULL);
+	tracepoint_synchronize_unregister();
+}
+
+static void clear(void)
+{
+	int cpu;
+
+	for_each_possible_cpu (cpu) {
+		struct ki_here *here = per_cpu_ptr(&ki_here, cpu);
+
+		here->words = NULL;
+		here->clock = 0;
+		here->thread = NULL;
+	}
+	memset(ki_chains, 0, sizeof(ki_chains));
+	ki_pool_stop();
 }
 
 int ki_threads_start(void)
 {
 	int err;
 
-	if (ki_threads_started)
+	if (ki_started)
 		return 0;
-	if (!ki_thread_words)
-		ki_thread_words = kvcalloc(KI_THREAD_WORDS, sizeof(*ki_thread_words), GFP_KERNEL);
-	if (!ki_thread_words)
-		return -ENOMEM;
-	err = tracepoint_probe_register(ki_task_freed, task_freed, NULL);
-	ki_threads_started = !err;
-	return err;
+	err = ki_pool_start();
+	if (err)
+		return err;
+	/* No block may belong to a task of which we are not told that it is freed. */
+	err = tracepoint_probe_register(ki_freed, on_freed, NULL);
+	if (!err) {
+		err = tracepoint_probe_register(ki_switched, on_switch, NULL);
+		if (err)
+			tracepoint_probe_unregister(ki_freed, on_freed, NULL);
+	}
+	if (err) {
+		tracepoint_synchronize_unregister();
+		clear();
+		return err;
+	}
+	on_each_cpu(on_start, NULL, 1);
+	ki_started = true;
+	return 0;
 }
 
 void ki_threads_stop(void)
 {
-	if (ki_threads_started)
-		tracepoint_probe_unregister(ki_task_freed, task_freed, NULL);
-	ki_threads_started = false;
-}
-
-void ki_threads_exit(void)
-{
-	ki_threads_stop();
-	tracepoint_synchronize_unregister();
-	kvfree(ki_thread_words);
+	if (!ki_started)
+		return;
+	unregister();
+	clear();
+	ki_started = false;
 }

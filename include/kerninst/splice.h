@@ -172,9 +172,7 @@ int ki_plan_add(struct ki_plan *p, const struct ki_function *fn, const struct ki
 
 /*
  * What a snippet finds at a place. live: the registers and flags that are live there (of KI_BEFORE
- * it is what ki_live_at says of the instruction); NULL: not known, so all are, but those that C's
- * calling convention leaves free at the entry and at the returns of a function that has an ftrace
- * site.
+ * it is what ki_live_at says of the instruction); NULL: not known, so all are.
  *
  * at_entry: before an instruction of the function's first block with nothing before it but the
  * ftrace site, nops and pushes, which are counted. at_exit: before a return, or behind what a tail
@@ -192,6 +190,13 @@ int ki_plan_add_snippet(struct ki_plan *p, const struct ki_function *fn,
 			const struct ki_spans *spans, const struct ki_place *place, uint16_t order,
 			const struct ki_snippet *snippet, const struct ki_site_regs *site,
 			uint32_t *id, struct ki_err *err);
+
+/*
+ * Compile another snippet for the place of chunk id, whose code is long and not installed. On a
+ * failure the chunk is as it was.
+ */
+int ki_plan_set_snippet(struct ki_plan *p, uint32_t id, const struct ki_snippet *snippet,
+			const struct ki_site_regs *site, struct ki_err *err);
 
 /* The code of chunk id; NULL: it is a short one, or there is no such chunk. */
 const struct ki_long_code *ki_plan_code(const struct ki_plan *p, uint32_t id);
@@ -217,6 +222,23 @@ int ki_plan_move(struct ki_plan *p, const struct ki_function *fn, const struct k
 
 /* Functions that are moved: asked for, or, when the plan has been applied, done. */
 size_t ki_plan_moved(const struct ki_plan *p);
+
+/*
+ * Stages: what is added from here on is installed when all of lower stages is, and taken out before
+ * it. 0 at first; not more than 65535.
+ */
+void ki_plan_stage(struct ki_plan *p, unsigned int stage);
+
+/*
+ * Bundles: what is added between begin and end stands or falls together: if the driver refuses a
+ * part of it and refusals may be dropped, none of it stays, and all of its chunks have that
+ * reason. A bundle may need others, without which it is not installed either. One that is left out
+ * is never installed. -ENOMEM.
+ */
+int ki_plan_bundle_begin(struct ki_plan *p, uint32_t *bundle);
+void ki_plan_bundle_end(struct ki_plan *p);
+int ki_plan_bundle_need(struct ki_plan *p, uint32_t bundle, uint32_t needs);
+void ki_plan_leave_out(struct ki_plan *p, uint32_t bundle, unsigned int reason);
 
 size_t ki_plan_windows(const struct ki_plan *p); /* distinct windows, hosts included */
 size_t ki_plan_hosts(const struct ki_plan *p); /* windows that are there only for others' bounces */

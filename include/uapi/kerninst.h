@@ -154,8 +154,13 @@ struct ki_globals {
  * number, which is 0 until it writes it, and goes when the thread ends. While any session has
  * some, the driver follows every switch between threads; the cost of that does not depend on how
  * many there are. When the call returns, every thread that runs from then on has its words; if
- * memory for them runs out, it has none (ki_info.wordless), and code that wants them must do
- * without.
+ * memory for them runs out (all together take at most 1/64 of the machine's), it has none
+ * (ki_info.wordless), and code that wants them must do without. An NMI that comes into the middle
+ * of a switch has none either.
+ *
+ * Threads' words change, as seen by a CPU, where the scheduler tells of the switch, not where the
+ * stack is changed: what runs behind that in __schedule, and is called there, has the next
+ * thread's. Only __traceiter_sched_switch is entered with one thread's and left with the other's.
  */
 struct ki_words {
 	__u32 size;
@@ -167,7 +172,8 @@ struct ki_words {
 /*
  * KI_IOC_INSIDE: what threads have in words of this session that hold a start time: of each word
  * from `first` on, in how many threads it is not 0, and the sum over these threads of the clock now
- * minus the word's lower 56 bits. Not a snapshot: threads run on meanwhile.
+ * minus the word's lower 56 bits (0 for one that began meanwhile). Not a snapshot: threads run on
+ * meanwhile. -EACCES if a word is not the session's.
  *
  *  KI_CLOCK_TSC	 the time stamp counter, `now`
  *  KI_CLOCK_THREAD the thread's own clock, which goes only while it runs (KI_SELF_CLOCK)
@@ -205,7 +211,8 @@ struct ki_inside {
  *  KI_FIX_FIELD   the displacement of a field of the current task, enum ki_field; of COMM with 8 in
  *		   the upper half of `target`: its second word
  *  KI_FIX_WORD	   the displacement of the current thread's word number `target` from where
- *		   KI_SELF_WORDS says
+ *		   KI_SELF_WORDS says; an operation on one byte may have that byte's number in the
+ *		   word, 0 to 7, in the upper half of `target`
  */
 enum ki_fixup_kind {
 	KI_FIX_NONE,
@@ -226,7 +233,7 @@ enum ki_self {
 	KI_SELF_CPU,   /* 4 bytes: the number of this CPU */
 	KI_SELF_WORDS, /* 8 bytes: where the current thread's words are; 0: it has none */
 	KI_SELF_CLOCK, /* 8 bytes: the time stamp counter minus this is the thread's own clock, in
-			  ticks for which it ran since it got its words */
+			  ticks for which it ran since it got its words, and 1; 0: it has none */
 	KI_SELVES
 };
 

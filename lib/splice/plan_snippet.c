@@ -50,34 +50,6 @@ static bool is_entry(const struct ki_function *fn, const struct ki_place *place,
 	return false;
 }
 
-static bool has_ftrace_site(const struct ki_function *fn)
-{
-	for (uint32_t i = 0; fn->nblocks && i < fn->blocks[0].count; i++)
-		if (fn->insns[fn->blocks[0].first + i].reason == KI_R_FTRACE_SITE)
-			return true;
-	return false;
-}
-
-/*
- * What C's calling convention leaves to a function when it is entered, and when it returns.
- * Believed of functions with an ftrace site: a compiler made them, and other code of theirs does
- * not count on registers that they happen to keep (the compiler's -fipa-ra, which would, is off
- * where there are such sites).
- */
-static ki_regset free_by_convention(const struct ki_function *fn, const struct ki_site_regs *site)
-{
-	const ki_regset scratch = KI_REGSET_REG(KI_R10) | KI_REGSET_REG(KI_R11);
-
-	if (!has_ftrace_site(fn))
-		return 0;
-	if (site->at_entry)
-		return scratch | KI_REGSET_REG(KI_RAX);
-	if (!site->at_exit)
-		return 0;
-	return scratch | KI_REGSET_REG(KI_RCX) | KI_REGSET_REG(KI_RSI) | KI_REGSET_REG(KI_RDI) |
-	       KI_REGSET_REG(KI_R8) | KI_REGSET_REG(KI_R9);
-}
-
 void ki_place_site(const struct ki_function *fn, const struct ki_place *place,
 		   const ki_regset *live, struct ki_site_regs *out)
 {
@@ -89,8 +61,6 @@ void ki_place_site(const struct ki_function *fn, const struct ki_place *place,
 	out->at_entry = is_entry(fn, place, &out->pushed);
 	out->at_exit = place->where == KI_RETURNED ||
 		       (in && in->kind == KI_INSN_RET && place->where == KI_BEFORE);
-	if (!live)
-		out->dead |= free_by_convention(fn, out);
 }
 
 static bool is_same(const struct ki_long_code *c, const struct ki_code *s)
@@ -99,13 +69,21 @@ static bool is_same(const struct ki_long_code *c, const struct ki_code *s)
 	       !memcmp(c->fix, s->fix, s->nfix * sizeof(*s->fix));
 }
 
+static void set_code(struct plan_code *pc, const struct ki_long_code *code)
+{
+	pc->code = *code;
+	pc->req = (struct ki_long){.len = code->len,
+				   .nfix = code->nfix,
+				   .code = (uintptr_t)code->code,
+				   .fixups = (uintptr_t)code->fix};
+}
+
 /* Takes the code over; on an error it stays the caller's. */
 static int add_long(struct ki_plan *p, const struct ki_function *fn, const struct ki_spans *spans,
 		    const struct ki_place *place, uint16_t order, struct ki_long_code *code,
 		    uint32_t *id, struct ki_err *err)
 {
 	struct ki_chunk *c;
-	struct plan_code *pc;
 	int ret;
 
 	if (ki_vec_reserve(&p->codes, 1))
@@ -113,12 +91,7 @@ static int add_long(struct ki_plan *p, const struct ki_function *fn, const struc
 	ret = ki_plan_prepare(p, fn, spans, place, &c, err);
 	if (ret)
 		return ret;
-	pc = &p->codes.v[p->codes.n];
-	pc->code = *code;
-	pc->req = (struct ki_long){.len = code->len,
-				   .nfix = code->nfix,
-				   .code = (uintptr_t)code->code,
-				   .fixups = (uintptr_t)code->fix};
+	set_code(&p->codes.v[p->codes.n], code);
 	c->kind = KI_CHUNK_LONG;
 	c->order = order;
 	p->chunks.v[p->chunks.n].code = (uint32_t)p->codes.n++;
@@ -167,6 +140,29 @@ int ki_plan_add_snippet(struct ki_plan *p, const struct ki_function *fn,
 		ret = add_long(p, fn, spans, place, order, &code, id, err);
 	ki_long_code_free(&code);
 	return ret;
+}
+
+int ki_plan_set_snippet(struct ki_plan *p, uint32_t id, const struct ki_snippet *snippet,
+			const struct ki_site_regs *site, struct ki_err *err)
+{
+	struct plan_chunk *c = id < p->chunks.n ? &p->chunks.v[id] : NULL;
+	struct ki_long_code code;
+	struct plan_code *pc;
+	int ret;
+
+	if (!c || c->c.kind != KI_CHUNK_LONG || c->installed)
+		return ki_err_set(err, -EINVAL, 0, "plan: this code cannot be changed");
+	ret = ki_snippet_compile(snippet, site, &code, err);
+	if (ret)
+		return ret;
+	if (!code.len) {
+		ki_long_code_free(&code);
+		return ki_err_set(err, -EINVAL, 0, "snippet: it does nothing");
+	}
+	pc = &p->codes.v[c->code];
+	ki_long_code_free(&pc->code);
+	set_code(pc, &code);
+	return 0;
 }
 
 const struct ki_long_code *ki_plan_code(const struct ki_plan *p, uint32_t id)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the kernel gives to vet_long.c and form.c, in small. The decoder's structure is filled from
- * Zydis; that the kernel's own says the same is seen in the guest.
+ * What the kernel gives to vet_long.c, vet_memory.c and form.c, in small. The decoder's structure
+ * is filled from Zydis; that the kernel's own says the same is seen in the guest.
  */
 #include "common_drv.h"
 #include "kernel_types.h"
@@ -27,6 +27,8 @@
 #define X86_SIB_INDEX(s)      (((s)&0x38) >> 3)
 #define X86_SIB_BASE(s)	      ((s)&0x07)
 #define WORD		      (8 * sizeof(unsigned long))
+#define BIT(n)		      (1ul << (n))
+#define U16_MAX		      UINT16_MAX
 #define bitmap_zalloc(n, fla) calloc((n) / WORD + 1, sizeof(unsigned long))
 
 struct insn_field {
@@ -125,6 +127,7 @@ static int insn_decode(struct insn *in, const u8 *bytes, size_t len, int mode)
 #pragma GCC diagnostic ignored "-Wsign-compare"
 #include "../../kmod/form.c"
 #include "../../kmod/vet_long.c"
+#include "../../kmod/vet_memory.c"
 
 static uint32_t own_counters, own_globals;
 
@@ -138,6 +141,12 @@ bool ki_globals_own(const struct ki_session *s, u64 n, u64 count)
 {
 	(void)s;
 	return n < own_globals && count <= own_globals - n;
+}
+
+bool ki_words_own(const struct ki_session *s, u64 n, u64 count)
+{
+	(void)s;
+	return n < DRV_WORDS && count <= DRV_WORDS - n;
 }
 
 u16 ki_verify_callee(unsigned long target, struct module **owner)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The driver's own check of long chunks (kmod/vet_long.c, kmod/form.c), compiled into this process
- * over a stand-in for the kernel's decoder.
+ * The driver's own check of long chunks (kmod/vet_long.c, vet_memory.c, form.c), compiled into this
+ * process over a stand-in for the kernel's decoder.
  */
 #ifndef COMMON_DRV_H
 #define COMMON_DRV_H
@@ -10,7 +10,12 @@
 
 #include "uapi/kerninst.h"
 
-/* KI_R_OK, or the driver's reason. Counters and globals from 0 to these numbers are owned. */
+#define DRV_WORDS 8
+
+/*
+ * KI_R_OK, or the driver's reason. Counters and globals from 0 to these numbers are owned, words of
+ * threads from 0 to DRV_WORDS.
+ */
 unsigned int drv_vet_long(const uint8_t *code, uint32_t len, const struct ki_fixup *fix,
 			  uint32_t nfix, uint32_t counters, uint32_t globals);
 

@@ -116,12 +116,12 @@ static void the_bare_counter_stays_short(void **state)
 	(void)state;
 	load();
 	make(one);
-	assert_int_equal(add(13, false, NULL, NULL), 0);
-	assert_int_equal(add(13, true, NULL, NULL), 0);
+	assert_int_equal(add(8, false, NULL, NULL), 0);
+	assert_int_equal(add(8, true, NULL, NULL), 0);
 	assert_null(ki_plan_code(plan, 0));
 	assert_null(ki_plan_code(plan, 1));
 	/* without the push it is another one */
-	assert_int_equal(add(13, true, &rax, NULL), 0);
+	assert_int_equal(add(8, true, &rax, NULL), 0);
 	assert_non_null(ki_plan_code(plan, 2));
 	assert_int_equal(ki_plan_apply_fd(plan, FD, false, NULL), 0);
 	assert_int_equal(drv.longs, 1);
@@ -178,42 +178,7 @@ static void what_is_known_of_a_place(void **state)
 		assert_int_equal(site.dead, KI_REGSET_REG(KI_R11) | KI_REGSET_FLAGS);
 		place.flags_live = true;
 		ki_place_site(fn, &place, NULL, &site);
-		assert_int_equal(site.dead != 0, rows[i].entry || rows[i].exit);
-	}
-}
-
-/* Of what a compiler made, the convention says what is free where nothing else does. */
-static void what_the_convention_leaves_free(void **state)
-{
-	static const struct {
-		uint64_t off;
-		uint8_t where;
-		uint16_t free;
-	} rows[] = {{5, KI_BEFORE, 1 << KI_RAX | 1 << KI_R10 | 1 << KI_R11},
-		    {8, KI_BEFORE, 1 << KI_RAX | 1 << KI_R10 | 1 << KI_R11},
-		    {13, KI_BEFORE, 0},
-		    {20, KI_BEFORE, 0},
-		    {21, KI_BEFORE, 0xfc2}, /* rcx rsi rdi r8 .. r11 */
-		    {20, KI_RETURNED, 0xfc2}};
-	struct ki_site_regs site;
-
-	(void)state;
-	load();
-	assert_int_equal(fn->insns[0].reason, KI_R_FTRACE_SITE);
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		const struct ki_place place = {
-			.addr = BASE + rows[i].off, .where = rows[i].where, .flags_live = true};
-		ki_regset want = 0;
-
-		for (unsigned int r = 0; r < 16; r++)
-			if (rows[i].free >> r & 1)
-				want |= KI_REGSET_REG(r);
-		ki_place_site(fn, &place, NULL, &site);
-		assert_int_equal(site.dead, want);
-		fn->insns[0].reason = KI_R_OK;
-		ki_place_site(fn, &place, NULL, &site);
 		assert_int_equal(site.dead, 0);
-		fn->insns[0].reason = KI_R_FTRACE_SITE;
 	}
 }
 
@@ -224,7 +189,6 @@ int main(void)
 		cmocka_unit_test(the_bare_counter_stays_short),
 		cmocka_unit_test(what_is_refused_leaves_nothing),
 		cmocka_unit_test(what_is_known_of_a_place),
-		cmocka_unit_test(what_the_convention_leaves_free),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, unload);

@@ -127,6 +127,9 @@ static void print_driver(const struct facts *f)
 	       (uint64_t)(d->heap_end - d->heap_start));
 	printf("counters      %u of %u used, on %u CPUs\n", d->counters_used, d->counters, d->cpus);
 	printf("variables     %u of %u used\n", d->globals_used, d->globals);
+	printf("threads'      %u of %u used, missing at %" PRIu64 " switches\n", d->words_used,
+	       d->words, (uint64_t)d->wordless);
+	printf("clock         %u kHz\n", d->tsc_khz);
 	printf("sessions      %u, this one included\n", d->sessions);
 	printf("windows       %u installed, %" PRIu64 " filled\n", d->windows, (uint64_t)d->filled);
 	if (d->returns)
@@ -200,6 +203,10 @@ static void json_driver(struct ki_json *j, const struct facts *f)
 	ki_json_u64(j, "skipped", d->skipped);
 	ki_json_u64(j, "variables", d->globals);
 	ki_json_u64(j, "variables_used", d->globals_used);
+	ki_json_u64(j, "words", d->words);
+	ki_json_u64(j, "words_used", d->words_used);
+	ki_json_u64(j, "wordless", d->wordless);
+	ki_json_u64(j, "tsc_khz", d->tsc_khz);
 }
 
 static void json_limits(struct ki_json *j, const struct facts *f)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * From what people wrote to counters and a plan, in three steps: what each text means becomes a
+ * From what people wrote to a measurement, in three steps: what each text means becomes a
  * list of wishes (a function and what is wanted of it); wishes about one function are brought
  * together, so that each function is analysed once; each wish becomes points, each point one
- * counter and a chunk at every place it stands for.
+ * curve for each metric that is wanted of it.
  */
 #include "points.h"
 
@@ -13,7 +13,6 @@
 #include "cli.h"
 #include "command.h"
 #include "match.h"
-#include "points_code.h"
 #include "points_grant.h"
 
 static int add_wish(void *ctx, const struct ki_symbol *sym)
@@ -68,62 +67,49 @@ static int by_function(const void *a, const void *b)
 /* Smaller functions are not worth it. */
 #define MOVING_BLOCKS 4
 
-static uint32_t next_chunk(const struct points *p)
+/* Is it about the place, and not about all that is asked for? */
+static bool is_refusal(unsigned int reason)
 {
-	return (uint32_t)ki_plan_chunks(p->plan);
+	switch (reason) {
+	case KI_R_OK:
+	case KI_R_COUNTERS_FULL:
+	case KI_R_NO_MEMORY:
+	case KI_R_TOO_MANY:
+	case KI_R_ABI_MISMATCH:
+		return false;
+	default:
+		return true;
+	}
 }
 
-/* A point is counted at all its places or not at all: part of the exits is no count of exits. */
-static unsigned int refusal_of(const struct ki_place *v, size_t n)
+static int plan_cell(struct resolver *r, const struct point *p, struct cell *c)
 {
-	for (size_t i = 0; i < n; i++)
-		if (v[i].reason != KI_R_OK)
-			return v[i].reason;
-	return KI_R_OK;
-}
+	struct ki_err err = {0};
 
-static int plan_places(struct resolver *r, struct point *p, const struct ki_place *v, size_t n,
-		       struct ki_err *err)
-{
-	int ret;
-
-	ret = ki_counters_take(r->t, 1, &p->counter, err);
-	if (ret)
-		return ret;
-	p->chunk = next_chunk(r->out);
-	p->nchunks = (uint32_t)n;
-	for (size_t i = 0; !ret && i < n; i++)
-		ret = points_put_code(r, p, &v[i], err);
-	return ret;
-}
-
-static int cannot_be(const struct resolver *r, const struct point *p, const struct ki_err *err)
-{
-	if (err->reason == KI_R_COUNTERS_FULL)
+	if (!ki_measure_add(r->out->measure, c->metric, r->fn, &r->spans, &p->at, p->order,
+			    r->how->when, &c->curve, &err))
+		return CLI_OK;
+	if (is_refusal(err.reason)) {
+		c->reason = err.reason;
+		return CLI_OK;
+	}
+	if (err.reason == KI_R_COUNTERS_FULL)
 		cli_warn("%s: the first point without a counter", p->name);
-	if (err->reason || !r->how->when)
-		return cli_fail(err);
-	return cli_error("%s: %s%s", p->name, err->msg,
-			 p->at.kind == KI_POINT_EXIT && strstr(err->msg, "retval")
-				 ? " at its jumps to other functions; use :exit:after"
+	if (err.reason)
+		return cli_fail(&err);
+	return cli_error("%s: %s%s", p->name, err.msg,
+			 p->at.kind == KI_POINT_EXIT && strstr(err.msg, "retval")
+				 ? ": it jumps to another function; use :exit:after"
 				 : "");
 }
 
-static int plan_point(struct resolver *r, struct point *p)
+static int plan_point(struct resolver *r, const struct point *p)
 {
-	struct ki_err err = {0};
-	struct ki_place *v = NULL;
-	size_t n = 0;
-	int ret;
+	int ret = CLI_OK;
 
-	ret = ki_point_places(r->fn, &r->spans, &p->at, &v, &n, &err);
-	if (!ret) {
-		p->reason = r->fn->reason ? r->fn->reason : refusal_of(v, n);
-		if (!p->reason)
-			ret = plan_places(r, p, v, n, &err);
-	}
-	free(v);
-	return ret ? cannot_be(r, p, &err) : CLI_OK;
+	for (unsigned int i = 0; !ret && i < p->ncells; i++)
+		ret = plan_cell(r, p, &r->out->cells.v[p->cell + i]);
+	return ret;
 }
 
 /* Blocks refer to their function's entry, to be compared with. */
@@ -165,7 +151,8 @@ static int resolve_function(struct resolver *r, const struct wish *w, size_t n)
 		ret = cli_fail(&err);
 	for (size_t i = 0; !ret && i < n; i++)
 		ret = points_grant(r, &w[i]);
-	if (!ret && is_moved(r) && ki_plan_move(r->out->plan, r->fn, &r->spans, &err))
+	if (!ret && is_moved(r) &&
+	    ki_plan_move(ki_measure_plan(r->out->measure), r->fn, &r->spans, &err))
 		ret = cli_fail(&err);
 	for (size_t i = r->first; !ret && i < r->out->v.n; i++)
 		ret = plan_point(r, &r->out->v.v[i]);
@@ -267,92 +254,112 @@ int points_parse(struct asked *a, const struct verb *self, char **texts, int n)
 	return CLI_OK;
 }
 
-static int want_per_cpu(struct points *p, unsigned int cpus)
+static int take_metric(struct wanted *w, const struct verb *self, const char *name)
 {
-	p->cpus = cpus;
-	for (size_t i = 0; i < p->v.n; i++) {
-		p->v.v[i].last_of = calloc(cpus, sizeof(uint64_t));
-		p->v.v[i].value_of = calloc(cpus, sizeof(uint64_t));
-		if (!p->v.v[i].last_of || !p->v.v[i].value_of)
-			return cli_no_memory();
-	}
+	static const char *const shapes[SHAPES] = {
+		[SHAPE_BLOCKS] = "blocks", [SHAPE_EDGES] = "edges"};
+	const struct ki_metric *m = ki_metric_find(name);
+
+	for (unsigned int i = 0; i < SHAPES; i++)
+		if (shapes[i] && !strcmp(name, shapes[i])) {
+			w->shape = (enum shape)i;
+			return CLI_OK;
+		}
+	if (!m)
+		return cli_misuse(
+			self,
+			"no metric '%s'; blocks, edges, or of those that kerninst metrics lists",
+			name);
+	for (unsigned int i = 0; i < w->n; i++)
+		if (w->metrics[i] == m)
+			return CLI_OK;
+	if (w->n == METRICS_MAX)
+		return cli_misuse(self, "more than %d metrics", METRICS_MAX);
+	w->metrics[w->n++] = m;
 	return CLI_OK;
+}
+
+int points_take_metrics(struct wanted *w, const struct verb *self, const char *list)
+{
+	char *copy = strdup(list), *rest = copy, *name;
+	int ret = copy ? CLI_OK : cli_no_memory();
+
+	*w = (struct wanted){0};
+	while (!ret && (name = strsep(&rest, ",")))
+		ret = take_metric(w, self, name);
+	if (!ret && w->shape != SHAPE_WHOLE && w->n)
+		ret = cli_misuse(self, "-m %s: blocks and edges are counted, and nothing else",
+				 list);
+	free(copy);
+	return ret;
 }
 
 int points_resolve(struct points *p, struct ki_target *t, const struct asked *a,
 		   const struct points_how *how)
 {
 	struct resolver r = {.out = p, .t = t, .how = how};
+	struct ki_err err = {0};
 	int ret = CLI_OK;
 
-	if (ki_plan_new(&p->plan))
-		ret = cli_no_memory();
+	p->cpus = how->per_cpu ? ki_target_info(t)->cpus : 0;
+	if (ki_measure_new(t, &p->measure, &err))
+		ret = cli_fail(&err);
+	else if (how->per_cpu)
+		ki_measure_each_cpu(p->measure);
 	for (size_t i = 0; !ret && i < a->n; i++)
 		ret = wish(&r, &a->specs[i], a->texts[i]);
 	if (!ret)
 		ret = resolve_functions(&r, how->quiet);
 	if (!ret && !p->v.n)
 		ret = cli_error("no point: none of the functions has such a place");
-	if (!ret && how->per_cpu)
-		ret = want_per_cpu(p, ki_target_info(t)->cpus);
 	ki_vec_free(&r.wishes);
 	return ret;
 }
 
-/* Each CPU by itself, so that they make the total. */
-static uint64_t read_each(struct point *p, const struct ki_counter_map *map, unsigned int cpus)
+struct cell *points_cell(const struct points *p, const struct point *pt,
+			 const struct ki_metric *metric)
 {
-	uint64_t sum = 0;
-
-	for (unsigned int c = 0; c < cpus; c++) {
-		uint64_t now = ki_counter_read_cpu(map, p->counter, c);
-
-		p->value_of[c] = now - p->last_of[c];
-		p->last_of[c] = now;
-		sum += now;
-	}
-	return sum;
-}
-
-void points_read(struct points *p, const struct ki_counter_map *map)
-{
-	for (size_t i = 0; i < p->v.n; i++) {
-		struct point *pt = &p->v.v[i];
-		uint64_t now;
-
-		if (pt->reason)
-			continue;
-		now = p->cpus ? read_each(pt, map, p->cpus) : ki_counter_read(map, pt->counter);
-		pt->value = now - pt->last;
-		pt->last = now;
-	}
+	for (size_t i = pt->cell; i < pt->cell + pt->ncells; i++)
+		if (p->cells.v[i].metric == metric)
+			return &p->cells.v[i];
+	return NULL;
 }
 
 void points_note_refusals(struct points *p)
 {
-	for (size_t i = 0; i < p->v.n; i++) {
-		struct point *pt = &p->v.v[i];
-
-		for (uint32_t k = 0; !pt->reason && k < pt->nchunks; k++)
-			pt->reason = ki_plan_refusal(p->plan, pt->chunk + k);
-	}
+	for (size_t i = 0; i < p->cells.n; i++)
+		if (!p->cells.v[i].reason)
+			p->cells.v[i].reason = ki_measure_refusal(p->measure, p->cells.v[i].curve);
 }
 
 size_t points_refused(const struct points *p)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < p->v.n; i++)
-		n += p->v.v[i].reason != KI_R_OK;
+	for (size_t i = 0; i < p->cells.n; i++)
+		n += p->cells.v[i].reason != KI_R_OK;
 	return n;
 }
 
-static void warn_reason(const char *who, unsigned int reason)
+static void warn_reason(const char *who, const char *what, unsigned int reason)
 {
 	const char *hint = ki_reason_hint(reason);
 
-	cli_warn("%s: not counted: %s [%s]%s%s", who, ki_reason_text(reason), ki_reason_tag(reason),
+	cli_warn("%s: %s: %s [%s]%s%s", who, what, ki_reason_text(reason), ki_reason_tag(reason),
 		 *hint ? "; " : "", hint);
+}
+
+static void warn_each(const struct points *p, const struct point *pt)
+{
+	for (size_t i = pt->cell; i < pt->cell + pt->ncells; i++) {
+		const struct cell *c = &p->cells.v[i];
+		char what[64];
+
+		snprintf(what, sizeof(what), pt->ncells > 1 ? "no %s" : "not counted",
+			 c->metric->name);
+		if (c->reason)
+			warn_reason(pt->name, what, c->reason);
+	}
 }
 
 #define WARN_EACH 10
@@ -362,31 +369,43 @@ void points_warn_refused(const struct points *p)
 	size_t counts[KI_R_COUNT] = {0}, all = points_refused(p);
 	char who[64];
 
-	for (size_t i = 0; i < p->v.n; i++) {
-		const struct point *pt = &p->v.v[i];
-
-		if (!pt->reason)
-			continue;
-		counts[pt->reason < KI_R_COUNT ? pt->reason : 0]++;
-		if (all <= WARN_EACH)
-			warn_reason(pt->name, pt->reason);
-	}
+	for (size_t i = 0; i < p->cells.n; i++)
+		counts[p->cells.v[i].reason < KI_R_COUNT ? p->cells.v[i].reason : 0]++;
+	for (size_t i = 0; all <= WARN_EACH && i < p->v.n; i++)
+		warn_each(p, &p->v.v[i]);
 	for (unsigned int r = 1; all > WARN_EACH && r < KI_R_COUNT; r++) {
 		snprintf(who, sizeof(who), "%zu points", counts[r]);
 		if (counts[r])
-			warn_reason(who, r);
+			warn_reason(who, "not counted", r);
+	}
+}
+
+void points_read(struct points *p, const struct ki_reading *from, const struct ki_reading *to)
+{
+	for (size_t i = 0; i < p->cells.n; i++) {
+		struct cell *c = &p->cells.v[i];
+
+		if (c->reason)
+			continue;
+		c->value = ki_reading_value(p->measure, from, to, c->curve, KI_ALL_CPUS);
+		c->count = ki_reading_count(p->measure, from, to, c->curve, KI_ALL_CPUS);
+		for (unsigned int cpu = 0; c->cpus && cpu < p->cpus; cpu++)
+			c->cpus[cpu] = ki_reading_count(p->measure, from, to, c->curve, (int)cpu);
+		if (c->buckets)
+			ki_reading_buckets(p->measure, from, to, c->curve, c->buckets);
 	}
 }
 
 void points_free(struct points *p)
 {
-	for (size_t i = 0; i < p->v.n; i++) {
+	for (size_t i = 0; i < p->v.n; i++)
 		free(p->v.v[i].name);
-		free(p->v.v[i].code);
-		free(p->v.v[i].last_of);
-		free(p->v.v[i].value_of);
+	for (size_t i = 0; i < p->cells.n; i++) {
+		free(p->cells.v[i].buckets);
+		free(p->cells.v[i].cpus);
 	}
 	ki_vec_free(&p->v);
-	ki_plan_free(p->plan);
-	p->plan = NULL;
+	ki_vec_free(&p->cells);
+	ki_measure_free(p->measure);
+	p->measure = NULL;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * kerninst stat: count how often points of the kernel are reached.
+ * kerninst stat: measure functions and points of the kernel.
  *
  * The order of things is what makes the counts exact: the command exists before anything is
  * installed, but becomes itself only when everything is; counters are read when it has ended,
@@ -23,7 +23,7 @@ struct run {
 	struct ki_target *t;
 	struct ki_predicate *when;
 	struct points points;
-	struct ki_counter_map *map;
+	struct ki_reading *seen, *now; /* NULL: the start */
 	struct command command;
 	struct report report;
 	FILE *out;
@@ -38,10 +38,11 @@ static int nothing_left(struct run *r)
 	struct ki_err err = {0};
 
 	for (size_t i = 0; !first; i++)
-		if (r->points.v.v[i].reason)
+		if (points_first(&r->points, &r->points.v.v[i])->reason)
 			first = &r->points.v.v[i];
 	report_refused(&r->report, &r->points);
-	ki_err_reason(&err, first->reason, first->addr, "%s", first->name);
+	ki_err_reason(&err, points_first(&r->points, first)->reason, first->addr, "%s",
+		      first->name);
 	return cli_fail(&err);
 }
 
@@ -55,19 +56,28 @@ static int hash_text(struct run *r, char hash[KI_TEXT_HASH_LEN])
 }
 
 /* Edges have a table of their own, however they were asked for. */
-static enum metric shown(const struct run *r)
+static enum shape shown(const struct run *r)
 {
-	if (r->o->metric != METRIC_CALLS)
-		return r->o->metric;
+	if (r->o->wanted.shape != SHAPE_WHOLE)
+		return r->o->wanted.shape;
 	for (size_t i = 0; i < r->points.v.n; i++)
 		if (r->points.v.v[i].at.kind != KI_POINT_EDGE)
-			return METRIC_CALLS;
-	return METRIC_EDGES;
+			return SHAPE_WHOLE;
+	return SHAPE_EDGES;
 }
 
 static int write_failed(void)
 {
 	return cli_error("writing the result failed");
+}
+
+static int show_code(struct run *r)
+{
+	struct ki_err err = {0};
+
+	if (!report_code(&r->report, &r->points, &err))
+		return CLI_OK;
+	return err.code ? cli_fail(&err) : write_failed();
 }
 
 static int open_report(struct run *r)
@@ -79,12 +89,12 @@ static int open_report(struct run *r)
 		return cli_error("%s: %s", o->output, strerror(errno));
 	r->report = (struct report){.out = r->out,
 				    .separator = o->separator,
-				    .metric = shown(r),
+				    .shape = shown(r),
 				    .timed = o->interval > 0,
 				    .per_cpu = o->per_cpu};
-	if (report_open(&r->report, o->json))
+	if (report_open(&r->report, &r->points, o->json))
 		return cli_no_memory();
-	return report_code(&r->report, &r->points) ? write_failed() : CLI_OK;
+	return o->show_code ? show_code(r) : CLI_OK;
 }
 
 static bool no_progress(const struct stat_options *o)
@@ -96,13 +106,11 @@ static int prepare(struct run *r, const struct asked *asked)
 {
 	const struct open_options live = {0};
 	const struct stat_options *o = r->o;
-	const struct points_how how = {.metric = o->metric,
+	const struct points_how how = {.wanted = o->wanted,
 				       .moving = o->moving,
 				       .when = r->when,
-				       .keep_code = o->show_code,
 				       .per_cpu = o->per_cpu,
 				       .quiet = no_progress(o)};
-	struct ki_err err = {0};
 	int ret;
 
 	ret = open_or_fail(&live, &r->t);
@@ -112,10 +120,8 @@ static int prepare(struct run *r, const struct asked *asked)
 		ret = open_report(r);
 	if (ret)
 		return ret;
-	if (points_refused(&r->points) == r->points.v.n)
+	if (points_refused(&r->points) == r->points.cells.n)
 		return nothing_left(r);
-	if (ki_counter_map_open(r->t, &r->map, &err))
-		return cli_fail(&err);
 	ret = hash_text(r, r->before);
 	if (ret || !o->command || o->dry_run)
 		return ret;
@@ -133,8 +139,10 @@ static bool show_installed(void *arg, size_t done, size_t all)
 /* Of what the plan does next. */
 static void begin_progress(struct run *r, struct cli_progress *progress, const char *what)
 {
-	cli_progress_start(progress, what, ki_plan_chunks(r->points.plan), no_progress(r->o));
-	ki_plan_on_progress(r->points.plan, show_installed, progress);
+	struct ki_plan *plan = ki_measure_plan(r->points.measure);
+
+	cli_progress_start(progress, what, ki_plan_chunks(plan), no_progress(r->o));
+	ki_plan_on_progress(plan, show_installed, progress);
 }
 
 static int take_out(struct run *r)
@@ -144,7 +152,7 @@ static int take_out(struct run *r)
 	int ret;
 
 	begin_progress(r, &progress, "taking out");
-	ret = ki_plan_remove(r->points.plan, r->t, &err);
+	ret = ki_measure_stop(r->points.measure, &err);
 	cli_progress_end(&progress);
 	return ret ? cli_fail(&err) : CLI_OK;
 }
@@ -156,19 +164,33 @@ static int put_in(struct run *r)
 	int ret;
 
 	begin_progress(r, &progress, "installing");
-	ret = ki_plan_apply(r->points.plan, r->t, true, &err);
+	ret = ki_measure_start(r->points.measure, &err);
 	cli_progress_end(&progress);
 	if (ret == -ECANCELED)
 		return cli_error("interrupted while installing; nothing is installed");
 	if (ret)
 		return cli_fail(&err);
 	points_note_refusals(&r->points);
-	if (points_refused(&r->points) == r->points.v.n) {
+	if (points_refused(&r->points) == r->points.cells.n) {
 		take_out(r);
 		return nothing_left(r);
 	}
 	if (!r->o->quiet)
 		points_warn_refused(&r->points);
+	return CLI_OK;
+}
+
+/* What came since the last time. */
+static int read_values(struct run *r)
+{
+	struct ki_err err = {0};
+
+	ki_reading_free(r->seen);
+	r->seen = r->now;
+	r->now = NULL;
+	if (ki_measure_read(r->points.measure, &r->now, &err))
+		return cli_fail(&err);
+	points_read(&r->points, r->seen, r->now);
 	return CLI_OK;
 }
 
@@ -189,7 +211,8 @@ static int watch(struct run *r)
 			wait_event(&r->command, now + 1);
 		if (e != EVENT_TIME || !tick)
 			return CLI_OK;
-		points_read(&r->points, r->map);
+		if (read_values(r))
+			return CLI_ERROR;
 		if (report_values(&r->report, &r->points, now - r->start, now - r->last))
 			return write_failed();
 		r->last = now;
@@ -201,7 +224,9 @@ static int measure(struct run *r)
 {
 	int ret, error;
 
-	points_read(&r->points, r->map); /* what was counted before this moment does not count */
+	ret = read_values(r); /* what was counted before this moment does not count */
+	if (ret)
+		return ret;
 	r->start = r->last = wait_now();
 	if (r->o->command)
 		command_start(&r->command);
@@ -236,20 +261,19 @@ static int write_result(struct run *r, double end)
 /* Only ask: what would be installed, and what not. */
 static int run_dry(struct run *r)
 {
-	const struct ki_plan *plan = r->points.plan;
+	const struct ki_plan *plan = ki_measure_plan(r->points.measure);
 	struct ki_err err = {0};
 
-	if (ki_plan_check(r->points.plan, r->t, &err))
+	if (ki_measure_check(r->points.measure, &err))
 		return cli_fail(&err);
 	points_note_refusals(&r->points);
 	if (report_plan(&r->report, &r->points))
 		return write_failed();
 	if (!r->o->quiet)
-		cli_warn(
-			"nothing installed; it would be %zu windows, %zu of them for bounces only, "
-			"%zu that may wait",
-			ki_plan_windows(plan), ki_plan_hosts(plan), ki_plan_waits(plan));
-	return CLI_OK;
+		cli_warn("nothing is installed; it would be %zu windows, %zu of them for bounces "
+			 "only; %zu may have to wait",
+			 ki_plan_windows(plan), ki_plan_hosts(plan), ki_plan_waits(plan));
+	return points_refused(&r->points) < r->points.cells.n ? CLI_OK : CLI_ERROR;
 }
 
 static int run_all(struct run *r)
@@ -262,7 +286,8 @@ static int run_all(struct run *r)
 		return ret;
 	ret = measure(r);
 	end = wait_now();
-	points_read(&r->points, r->map);
+	if (!ret)
+		ret = read_values(r);
 	out = take_out(r);
 	hash = hash_text(r, r->after);
 	if (!ret)
@@ -281,17 +306,6 @@ static int close_output(struct run *r, int status)
 	return status;
 }
 
-static int condition(struct run *r, const struct verb *self)
-{
-	int ret = when_predicate(&r->o->when, self, &r->when);
-	const char *inside = r->when ? ki_predicate_inside(r->when, 0) : NULL;
-
-	if (ret || !inside)
-		return ret;
-	return cli_error("--if: inside(%s): stat does not follow threads through functions yet",
-			 inside);
-}
-
 static int run(const struct verb *self, int argc, char **argv)
 {
 	struct stat_options o = {0};
@@ -306,7 +320,7 @@ static int run(const struct verb *self, int argc, char **argv)
 		return ret;
 	}
 	wait_prepare();
-	ret = condition(&r, self);
+	ret = when_predicate(&o.when, self, &r.when);
 	if (!ret)
 		ret = points_parse(&asked, self, o.points, o.npoints);
 	if (!ret)
@@ -316,7 +330,8 @@ static int run(const struct verb *self, int argc, char **argv)
 	command_abandon(&r.command);
 	report_close(&r.report);
 	points_free(&r.points);
-	ki_counter_map_close(r.map);
+	ki_reading_free(r.seen);
+	ki_reading_free(r.now);
 	ki_target_close(r.t);
 	ki_predicate_free(r.when);
 	when_free(&o.when);

@@ -22,7 +22,8 @@ const char stat_usage[] =
 	"and /ORDER behind that: of several at one place, the lowest runs first. MODULE, FUNCTION,\n"
 	"CALLEE may be globs; the kernel itself is the module kernel. FUNCTION alone means its entry,\n"
 	"or what -m says. FUNCTION@0xADDRESS picks one of several functions of the same name.\n\n"
-	"  -m, --metric calls|blocks|edges  what FUNCTION alone means [calls]\n" WHEN_USAGE
+	"  -m, --metric METRIC[,METRIC...]  what of FUNCTION alone: blocks, edges, or of those\n"
+	"                             that kerninst metrics lists: calls, walltime, vtime, ... [calls]\n" WHEN_USAGE
 	"  -i, --interval SECONDS     a table of what was added, every so often\n"
 	"      --for SECONDS          stop after that time\n"
 	"  -o, --output FILE          write the result there, not to standard output\n"
@@ -47,22 +48,11 @@ const char stat_usage[] =
 	"  kerninst stat -i 1 'tcp_*'\n"
 	"  kerninst stat -m blocks tcp_v4_rcv -- curl -s localhost\n"
 	"  kerninst stat -m edges vfs_read -- ls\n"
+	"  kerninst stat -m calls,walltime/call,latency vfs_read -- ls -lR\n"
 	"  kerninst stat --if 'arg2 > 4096 && comm != \"tar\"' vfs_read -- ./configure\n"
 	"  kerninst stat -A -x, --pid 1234 'vfs_*'\n"
 	"  kerninst stat --dry-run --show-code --if '(int)retval < 0' vfs_read:exit\n"
 	"  kerninst stat --json --for 10 ext4:ext4_sync_file:exit\n";
-
-static int take_metric(const struct verb *self, const char *text, enum metric *out)
-{
-	static const char *const names[METRICS] = {"calls", "blocks", "edges"};
-
-	for (unsigned int i = 0; i < METRICS; i++)
-		if (!strcmp(text, names[i])) {
-			*out = (enum metric)i;
-			return CLI_OK;
-		}
-	return cli_misuse(self, "no metric '%s'; calls, blocks or edges", text);
-}
 
 /* One character; that of a tab may be written \t. */
 static int take_separator(const struct verb *self, const char *text, char *out)
@@ -95,7 +85,7 @@ static int take_option(const struct verb *self, int c, struct stat_options *o)
 		return ret;
 	switch (c) {
 	case 'm':
-		return take_metric(self, optarg, &o->metric);
+		return points_take_metrics(&o->wanted, self, optarg);
 	case 'i':
 		if (!cli_seconds(optarg, &o->interval))
 			return cli_misuse(self, "'%s' is no interval in seconds", optarg);
@@ -158,6 +148,7 @@ int stat_parse(const struct verb *self, int argc, char **argv, struct stat_optio
 {
 	int c, ret;
 
+	o->wanted = (struct wanted){.metrics = {ki_metric_find("calls")}, .n = 1};
 	*done = true;
 	argc = command_cut(argc, argv, &o->command);
 	while ((c = getopt_long(argc, argv, ":m:i:o:x:Aqh", options, NULL)) != -1) {

@@ -9,7 +9,7 @@
 #include "when.h"
 
 struct stat_options {
-	enum metric metric;
+	struct wanted wanted;
 	bool json, hash, quiet, progress, per_cpu, show_code, dry_run;
 	char separator; /* of CSV; 0: none */
 	enum moving moving;
