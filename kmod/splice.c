@@ -135,6 +135,17 @@ static int make_pieces(struct ki_job *j)
 	return 0;
 }
 
+/* A host that is there already stays as it is; a kprobe may stand on it. */
+static bool is_changed(const struct ki_group *g)
+{
+	u32 i;
+
+	for (i = 0; i < g->n; i++)
+		if (!list_empty(&g->v[i]->more))
+			return true;
+	return g->fresh;
+}
+
 /* One change for each group, in order of address. */
 static void list_changes(struct ki_job *j)
 {
@@ -143,7 +154,7 @@ static void list_changes(struct ki_job *j)
 	for (i = 0; i < j->req->nwindows; i++) {
 		struct ki_group *g = j->wins[i]->group;
 
-		if (!g->job) {
+		if (!g->job && is_changed(g)) {
 			j->changes[j->nchanges].group = g;
 			g->job = ++j->nchanges;
 		}

@@ -95,6 +95,10 @@ int ki_measure_listing(const struct ki_measure *m, uint32_t curve, char **out, s
 /* Readings are to keep what each CPU counted, which takes memory for each. Before the start. */
 void ki_measure_each_cpu(struct ki_measure *m);
 
+/* Ask the driver about everything, and install nothing: ki_measure_refusal then tells what would be
+   left out. */
+int ki_measure_check(struct ki_measure *m, struct ki_err *err);
+
 /*
  * Install: what ends a measurement at a point before what begins it. Curves that the driver refuses
  * are left out (ki_measure_refusal tells which), with all their places. Once: what threads that are

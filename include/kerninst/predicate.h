@@ -57,6 +57,15 @@ const char *ki_predicate_inside(const struct ki_predicate *p, size_t n);
 int ki_predicate_build(const struct ki_predicate *p, struct ki_snippet *s,
 		       const struct ki_var *inside, struct ki_node **out, struct ki_err *err);
 
+/*
+ * The same as a statement that does `then` if the predicate holds. It takes locals, from the last
+ * one (KI_LOCALS - 1) down, for what is compared more than once by `in`; a predicate that would
+ * have to load something twice without them is refused by ki_predicate_build, -EOPNOTSUPP.
+ */
+int ki_predicate_guard(const struct ki_predicate *p, struct ki_snippet *s,
+		       const struct ki_var *inside, struct ki_node *then, struct ki_node **out,
+		       struct ki_err *err);
+
 /* In the words of the language, with parentheses only where they are needed: read again, it is the
    same predicate. Free *out with free(). */
 int ki_predicate_format(const struct ki_predicate *p, char **out, struct ki_err *err);

@@ -272,6 +272,12 @@ void ki_plan_batch(struct ki_plan *p, size_t windows);
  */
 int ki_plan_apply(struct ki_plan *p, struct ki_target *t, bool drop, struct ki_err *err);
 
+/*
+ * Ask the driver about everything, and install nothing: ki_plan_refusal then tells what
+ * ki_plan_apply would leave out now.
+ */
+int ki_plan_check(struct ki_plan *p, struct ki_target *t, struct ki_err *err);
+
 /* Take out what was installed: all of the plan; its ids stay valid for another apply. */
 int ki_plan_remove(struct ki_plan *p, struct ki_target *t, struct ki_err *err);
 

@@ -87,16 +87,16 @@ static int make_counting(const struct ask *a, struct curve *c, const struct word
 				       .kind = KI_VAR_CPU,
 				       .type = KI_U64,
 				       .first = a->m->counters.v[c->counter]};
-	struct ki_node *cond = NULL, *add;
+	struct ki_node *add, *guarded;
 	struct ki_snippet *s;
 	int ret;
 
 	if (ki_snippet_new(&s))
 		return ki_err_set(a->err, -ENOMEM, 0, "measurement: out of memory");
 	c->snippet = s;
-	ret = ki_predicate_build(a->when, s, words->v.v, &cond, a->err);
 	add = ki_stmt_update(s, KI_UPDATE_ADD, &counter, NULL, ki_expr_const(s, KI_I64, 1));
-	ki_snippet_body(s, ki_stmt_if(s, cond, add, NULL));
+	ret = ki_predicate_guard(a->when, s, words->v.v, add, &guarded, a->err);
+	ki_snippet_body(s, guarded);
 	return ret;
 }
 
@@ -209,6 +209,11 @@ int ki_measure_start(struct ki_measure *m, struct ki_err *err)
 	if (ret)
 		ki_plan_remove(m->plan, m->t, NULL);
 	return ret;
+}
+
+int ki_measure_check(struct ki_measure *m, struct ki_err *err)
+{
+	return ki_plan_check(m->plan, m->t, err);
 }
 
 int ki_measure_stop(struct ki_measure *m, struct ki_err *err)

@@ -332,26 +332,6 @@ static int batch_send(const struct todo *t, struct batch *b, uint32_t flags, boo
 	return drop ? 0 : refusal_is_error(t, b);
 }
 
-/* Ask about everything, changing nothing. */
-static int dry_run(struct todo *t)
-{
-	struct batch b;
-	int ret = 0;
-
-	for (size_t at = 0, refused; !ret && at < t->n; batch_free(&b)) {
-		ret = batch_build(t, at, &b);
-		if (ret)
-			break;
-		ret = batch_send(t, &b, KI_SPLICE_DRY_RUN, false, &refused);
-		at += ret ? 0 : b.nchunks;
-		if (!ret)
-			ret = ki_plan_tell(t->plan, 0, t->n, t->err);
-		else if (ret == -EAGAIN)
-			ret = 0;
-	}
-	return ret;
-}
-
 static void batch_note(const struct todo *t, const struct batch *b)
 {
 	for (uint32_t i = 0; i < b->nchunks; i++) {
@@ -372,7 +352,8 @@ static void spread_refusals(const struct todo *t, const struct batch *b)
 	}
 }
 
-static int install(struct todo *t, bool drop)
+/* All that is to be done, one batch after the other. flags: KI_SPLICE_DRY_RUN only asks. */
+static int send_all(struct todo *t, uint32_t flags, bool drop)
 {
 	size_t at = 0, refused;
 	struct batch b;
@@ -382,20 +363,22 @@ static int install(struct todo *t, bool drop)
 		ret = batch_build(t, at, &b);
 		if (ret)
 			break;
-		ret = batch_send(t, &b, 0, drop, &refused);
+		ret = batch_send(t, &b, flags, drop, &refused);
 		if (ret == -EAGAIN) {
 			ret = 0;
 		} else if (!ret && refused) {
 			spread_refusals(t, &b);
 			todo_strike(t, at);
 		} else if (!ret) {
-			batch_note(t, &b);
+			if (!flags)
+				batch_note(t, &b);
 			at += b.nchunks;
-			ret = ki_plan_tell(t->plan, t->done + at, t->all, t->err);
+			ret = ki_plan_tell(t->plan, flags ? 0 : t->done + at, t->all, t->err);
 		}
 		batch_free(&b);
 	}
-	t->done += at;
+	if (!flags)
+		t->done += at;
 	return ret;
 }
 
@@ -417,7 +400,7 @@ static int install_stages(struct todo *t, bool drop)
 
 	for (unsigned int stage = 0; !ret && stage <= p->stages; stage++) {
 		todo_gather(t, stage, stage);
-		ret = install(t, drop);
+		ret = send_all(t, 0, drop);
 	}
 	if (ret) /* the first failure is what counts */
 		ki_plan_take_out(p, t->fd, is_fresh, NULL, NULL);
@@ -426,21 +409,40 @@ static int install_stages(struct todo *t, bool drop)
 	return ret;
 }
 
+/* All that is not installed; earlier refusals are forgotten. */
+static int todo_begin(struct todo *t)
+{
+	struct ki_plan *p = t->plan;
+
+	t->ids = malloc((p->chunks.n ? p->chunks.n : 1) * sizeof(*t->ids));
+	if (!t->ids)
+		return ki_err_set(t->err, -ENOMEM, 0, "plan: out of memory");
+	ki_bundle_begin(p);
+	todo_gather(t, 0, p->stages);
+	t->all = t->n;
+	return 0;
+}
+
 int ki_plan_apply_fd(struct ki_plan *p, int fd, bool drop, struct ki_err *err)
 {
 	struct todo t = {.plan = p, .fd = fd, .err = err};
-	int ret = 0;
+	int ret = todo_begin(&t);
 
-	t.ids = malloc((p->chunks.n ? p->chunks.n : 1) * sizeof(*t.ids));
-	if (!t.ids)
-		return ki_err_set(err, -ENOMEM, 0, "plan: out of memory");
-	ki_bundle_begin(p);
-	todo_gather(&t, 0, p->stages);
-	t.all = t.n;
-	if (!drop && (p->stages || t.n > 2 * p->batch || p->windows.n > p->batch))
-		ret = dry_run(&t);
+	if (!ret && !drop && (p->stages || t.n > 2 * p->batch || p->windows.n > p->batch))
+		ret = send_all(&t, KI_SPLICE_DRY_RUN, false);
 	if (!ret)
 		ret = install_stages(&t, drop);
+	free(t.ids);
+	return ret;
+}
+
+int ki_plan_check_fd(struct ki_plan *p, int fd, struct ki_err *err)
+{
+	struct todo t = {.plan = p, .fd = fd, .err = err};
+	int ret = todo_begin(&t);
+
+	if (!ret)
+		ret = send_all(&t, KI_SPLICE_DRY_RUN, true);
 	free(t.ids);
 	return ret;
 }

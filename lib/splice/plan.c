@@ -382,6 +382,11 @@ int ki_plan_apply(struct ki_plan *p, struct ki_target *t, bool drop, struct ki_e
 	return ki_plan_apply_fd(p, ki_target_fd(t), drop, err);
 }
 
+int ki_plan_check(struct ki_plan *p, struct ki_target *t, struct ki_err *err)
+{
+	return ki_plan_check_fd(p, ki_target_fd(t), err);
+}
+
 int ki_plan_remove(struct ki_plan *p, struct ki_target *t, struct ki_err *err)
 {
 	return ki_plan_remove_fd(p, ki_target_fd(t), err);

@@ -81,8 +81,9 @@ int ki_plan_prepare(struct ki_plan *p, const struct ki_function *fn, const struc
 /* It is complete: its number. */
 uint32_t ki_plan_count(struct ki_plan *p);
 
-/* The same as ki_plan_apply and ki_plan_remove, on a session's descriptor. */
+/* The same as ki_plan_apply, ki_plan_check and ki_plan_remove, on a session's descriptor. */
 int ki_plan_apply_fd(struct ki_plan *p, int fd, bool drop, struct ki_err *err);
+int ki_plan_check_fd(struct ki_plan *p, int fd, struct ki_err *err);
 int ki_plan_remove_fd(struct ki_plan *p, int fd, struct ki_err *err);
 
 /* ---- bundles (bundle.c) ---- */

@@ -51,7 +51,8 @@ static void compile(const struct ki_snippet *s)
 	ki_long_code_free(&code);
 }
 
-static void is_compiled(const struct ki_predicate *p)
+/* As an expression, or as a guard. */
+static void is_compiled(const struct ki_predicate *p, bool guard)
 {
 	static const struct ki_var out = {.kind = KI_VAR_CPU, .type = KI_U64};
 	struct ki_var inside[INSIDE_MOST];
@@ -60,15 +61,21 @@ static void is_compiled(const struct ki_predicate *p)
 	struct ki_node *n;
 	int ret;
 
-	if (ki_predicate_inside(p, INSIDE_MOST))
-		return;
 	for (uint32_t i = 0; i < INSIDE_MOST; i++)
 		inside[i] = (struct ki_var){.kind = KI_VAR_THREAD, .type = KI_U64, .first = i};
 	check(!ki_snippet_new(&s));
-	ret = ki_predicate_build(p, s, inside, &n, &err);
+	if (guard) {
+		n = ki_stmt_update(s, KI_SET, &out, NULL, ki_expr_const(s, KI_U64, 1));
+		ret = ki_predicate_guard(p, s, inside, n, &n, &err);
+	} else {
+		ret = ki_predicate_build(p, s, inside, &n, &err);
+		if (!ret)
+			n = ki_stmt_update(s, KI_SET, &out, NULL, n);
+	}
 	check(!ret == !!n && ret == err.code);
+	check(!ret || ret == -E2BIG || ret == -EINVAL || (ret == -EOPNOTSUPP && !guard));
 	if (!ret) {
-		ki_snippet_body(s, ki_stmt_update(s, KI_SET, &out, NULL, n));
+		ki_snippet_body(s, n);
 		check(!ki_snippet_check(s, NULL, NULL));
 		compile(s);
 	}
@@ -93,7 +100,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	}
 	is_written_and_read(p);
-	is_compiled(p);
+	if (!ki_predicate_inside(p, INSIDE_MOST)) {
+		is_compiled(p, true);
+		is_compiled(p, false);
+	}
 	ki_predicate_free(p);
 	return 0;
 }

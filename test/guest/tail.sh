@@ -165,6 +165,48 @@ ok "then nothing is left over" until_true none_left
 echo nop > $T/current_tracer
 echo > $T/set_ftrace_filter
 
+# ---- livepatches of what is jumped to ----
+klp=/sys/kernel/livepatch/ki_tail_patch
+patch_in() { insmod "$top/build/tail/$(uname -r)/ki_tail_patch.ko" "$@"; }
+patched() { [ "$(cat "$klp/transition")" = 0 ]; }
+patch_out() {
+	echo 0 > "$klp/enabled"
+	for _ in $(seq 300); do
+		[ -e "$klp" ] || break
+		sleep 0.1
+	done
+	rmmod ki_tail_patch
+}
+watch "${p[@]}"
+sleep_there
+ok "a livepatch of another function, while one is away" patch_in
+ok "sees through the way back: all have changed over" until_true patched
+before=$(cat $control)
+ok "and is what is jumped to: results are right" sh -c "echo calls 100 > $control"
+is "it was called instead" "$((($(cut -d' ' -f1 $control) - ${before% *}) / 100))" 1 # by _die
+wake
+ok "gone" patch_out
+stop_watching
+is "the one who was away is counted" "$(counts "${p[@]}")" "1 1 1 "
+
+ok "counting, under a livepatch" patch_in
+ok "the same results" calls "${points[@]}"
+is "the same counts" "$(counts "${points[@]}")" "$all"
+ok "gone" patch_out
+
+watch "${p[@]}"
+sleep_there
+ok "a livepatch of the one who sleeps" patch_in sleeper=1
+sleep 1
+is "waits for him" "$(cat "$klp/transition")" 1
+wake
+ok "no longer" until_true patched
+ok "the new one does not sleep" timeout 20 sh -c "echo sleep > $control"
+ok "gone" patch_out
+stop_watching
+is "both have come back" "$(counts "${p[@]}")" "2 2 2 "
+ok "nothing is left over" until_true none_left
+
 # ---- refusals ----
 
 refused() { # POINT TAG

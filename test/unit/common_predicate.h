@@ -18,7 +18,10 @@ char *pred_format(const struct ki_predicate *p);
 
 bool pred_is_same(const struct ki_ast *a, const struct ki_ast *b);
 
-/* Its value: words 0, 1, ... of the machine's thread are those of its inside(). */
+/*
+ * Its value as an expression, which must agree with what it does as a guard; where it can be a
+ * guard only: whether it holds. Words 0, 1, ... of the machine's thread are those of its inside().
+ */
 uint64_t pred_value(const struct ki_predicate *p, struct ki_machine *m);
 
 #endif

@@ -293,6 +293,52 @@ static void control_groups(void **state)
 	}
 }
 
+static unsigned int loads;
+
+static uint64_t counted(void *arg, uint64_t addr, unsigned int size)
+{
+	(void)arg;
+	(void)size;
+	loads++;
+	return addr;
+}
+
+/* What stands before `in` is evaluated once, and only if it is asked for. */
+static void lists_have_one_left_side(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t value;
+		unsigned int loads;
+	} cases[] = {
+		{"*(u32 *)7 in (1, 2, 7, 9)", 1, 1},
+		{"*(u32 *)7 in (1, 2, 3)", 0, 1},
+		{"pid == 1 && *(u32 *)7 in (7, 8)", 0, 0},
+		{"pid == 0 && *(u32 *)7 in (7, 8) && *(u32 *)8 in (7, 8)", 1, 2},
+		{"pid == 0 && *(u32 *)7 in (5, 8) && *(u32 *)8 in (7, 8)", 0, 1},
+		{"(*(u32 *)5 in (5, 6)) + *(u8 *)3 in (4, 9)", 1, 2},
+		{"*(u32 *)7 in (*(u32 *)1 in (1, 2), *(u32 *)7)", 1, 3},
+	};
+	struct ki_snippet *s;
+	struct ki_node *n;
+	struct ki_err err = {0};
+
+	(void)state;
+	machine = (struct ki_machine){.load = counted};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct ki_predicate *p = pred_parse(cases[i].text);
+
+		loads = 0;
+		assert_int_equal(pred_value(p, &machine), cases[i].value);
+		assert_int_equal(loads, cases[i].loads);
+		assert_int_equal(ki_snippet_new(&s), 0);
+		assert_int_equal(ki_predicate_build(p, s, NULL, &n, &err), -EOPNOTSUPP);
+		assert_non_null(strstr(err.msg, "would be loaded twice here"));
+		ki_snippet_free(s);
+		ki_predicate_free(p);
+	}
+}
+
 /* ---- text ---- */
 
 static void parentheses_where_they_are_needed(void **state)
@@ -490,6 +536,7 @@ int main(void)
 		cmocka_unit_test(names),
 		cmocka_unit_test(functions_have_numbers),
 		cmocka_unit_test(control_groups),
+		cmocka_unit_test(lists_have_one_left_side),
 		cmocka_unit_test(parentheses_where_they_are_needed),
 		cmocka_unit_test(errors_say_where),
 		cmocka_unit_test(depth_is_bounded),

@@ -86,8 +86,8 @@ static int plan_cell(struct resolver *r, const struct point *p, struct cell *c)
 {
 	struct ki_err err = {0};
 
-	if (!ki_measure_add(r->out->measure, c->metric, r->fn, &r->spans, &p->at, p->order, NULL,
-			    &c->curve, &err))
+	if (!ki_measure_add(r->out->measure, c->metric, r->fn, &r->spans, &p->at, p->order,
+			    r->how->when, &c->curve, &err))
 		return CLI_OK;
 	if (is_refusal(err.reason)) {
 		c->reason = err.reason;
@@ -95,7 +95,12 @@ static int plan_cell(struct resolver *r, const struct point *p, struct cell *c)
 	}
 	if (err.reason == KI_R_COUNTERS_FULL)
 		cli_warn("%s: the first point without a counter", p->name);
-	return cli_fail(&err);
+	if (err.reason)
+		return cli_fail(&err);
+	return cli_error("%s: %s%s", p->name, err.msg,
+			 p->at.kind == KI_POINT_EXIT && strstr(err.msg, "retval")
+				 ? ": it jumps to another function; use :exit:after"
+				 : "");
 }
 
 static int plan_point(struct resolver *r, const struct point *p)
@@ -129,9 +134,9 @@ static bool is_moved(const struct resolver *r)
 {
 	size_t points = r->out->v.n - r->first;
 
-	if (r->fn->reason || r->moving == MOVING_NEVER)
+	if (r->fn->reason || r->how->moving == MOVING_NEVER)
 		return false;
-	return r->moving == MOVING_ALWAYS ||
+	return r->how->moving == MOVING_ALWAYS ||
 	       (r->fn->nblocks >= MOVING_BLOCKS && points * 4 >= r->fn->nblocks * 3ull);
 }
 
@@ -290,18 +295,21 @@ int points_take_metrics(struct wanted *w, const struct verb *self, const char *l
 }
 
 int points_resolve(struct points *p, struct ki_target *t, const struct asked *a,
-		   const struct wanted *wanted, enum moving moving, bool quiet)
+		   const struct points_how *how)
 {
-	struct resolver r = {.out = p, .t = t, .wanted = wanted, .moving = moving};
+	struct resolver r = {.out = p, .t = t, .how = how};
 	struct ki_err err = {0};
 	int ret = CLI_OK;
 
+	p->cpus = how->per_cpu ? ki_target_info(t)->cpus : 0;
 	if (ki_measure_new(t, &p->measure, &err))
 		ret = cli_fail(&err);
+	else if (how->per_cpu)
+		ki_measure_each_cpu(p->measure);
 	for (size_t i = 0; !ret && i < a->n; i++)
 		ret = wish(&r, &a->specs[i], a->texts[i]);
 	if (!ret)
-		ret = resolve_functions(&r, quiet);
+		ret = resolve_functions(&r, how->quiet);
 	if (!ret && !p->v.n)
 		ret = cli_error("no point: none of the functions has such a place");
 	ki_vec_free(&r.wishes);
@@ -381,6 +389,8 @@ void points_read(struct points *p, const struct ki_reading *from, const struct k
 			continue;
 		c->value = ki_reading_value(p->measure, from, to, c->curve, KI_ALL_CPUS);
 		c->count = ki_reading_count(p->measure, from, to, c->curve, KI_ALL_CPUS);
+		for (unsigned int cpu = 0; c->cpus && cpu < p->cpus; cpu++)
+			c->cpus[cpu] = ki_reading_count(p->measure, from, to, c->curve, (int)cpu);
 		if (c->buckets)
 			ki_reading_buckets(p->measure, from, to, c->curve, c->buckets);
 	}
@@ -390,8 +400,10 @@ void points_free(struct points *p)
 {
 	for (size_t i = 0; i < p->v.n; i++)
 		free(p->v.v[i].name);
-	for (size_t i = 0; i < p->cells.n; i++)
+	for (size_t i = 0; i < p->cells.n; i++) {
 		free(p->cells.v[i].buckets);
+		free(p->cells.v[i].cpus);
+	}
 	ki_vec_free(&p->v);
 	ki_vec_free(&p->cells);
 	ki_measure_free(p->measure);

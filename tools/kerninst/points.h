@@ -33,6 +33,7 @@ struct cell {
 	double value;	     /* of the last interval; not a number: a mean of nothing */
 	uint64_t count;	     /* the same of what is counted */
 	uint64_t *buckets;   /* of a histogram: KI_LOG2_BUCKETS; else NULL */
+	uint64_t *cpus;	     /* count of each CPU; NULL: not known, or not wanted */
 };
 
 struct point {
@@ -52,6 +53,7 @@ struct points {
 	ki_vec(struct point) v;
 	ki_vec(struct cell) cells;
 	struct ki_measure *measure;
+	unsigned int cpus; /* of cells' cpus; 0: not wanted */
 };
 
 /* What a point counts, or the first metric of it. */
@@ -77,10 +79,19 @@ int points_parse(struct asked *a, const struct verb *self, char **texts, int n);
 /* Functions that are moved as a whole: those of which nearly all blocks are wanted, all, none. */
 enum moving { MOVING_AUTO, MOVING_ALWAYS, MOVING_NEVER };
 
+/* How points are measured. */
+struct points_how {
+	struct wanted wanted;
+	enum moving moving;
+	const struct ki_predicate *when; /* only if it holds; NULL: always */
+	bool per_cpu;			 /* counts of each CPU too */
+	bool quiet;
+};
+
 /* Find out what is meant, and make a measurement of it. Nothing is installed. CLI_OK, or reported.
  */
 int points_resolve(struct points *p, struct ki_target *t, const struct asked *a,
-		   const struct wanted *wanted, enum moving moving, bool quiet);
+		   const struct points_how *how);
 
 /* Note what the driver refused when the measurement began. */
 void points_note_refusals(struct points *p);

@@ -72,6 +72,11 @@ static int add_cell(struct resolver *r, const struct ki_metric *metric)
 {
 	struct cell c = {.metric = metric};
 
+	if (r->how->per_cpu && metric->form == KI_FORM_TOTAL && metric->unit == KI_UNIT_COUNT) {
+		c.cpus = calloc(r->out->cpus, sizeof(*c.cpus));
+		if (!c.cpus)
+			return -ENOMEM;
+	}
 	if (metric->form == KI_FORM_HISTOGRAM) {
 		c.buckets = calloc(KI_LOG2_BUCKETS, sizeof(*c.buckets));
 		if (!c.buckets)
@@ -80,6 +85,7 @@ static int add_cell(struct resolver *r, const struct ki_metric *metric)
 	if (!ki_vec_push(&r->out->cells, c))
 		return 0;
 	free(c.buckets);
+	free(c.cpus);
 	return -ENOMEM;
 }
 
@@ -89,9 +95,9 @@ static int add_cells(struct resolver *r, const struct wish *w, struct point *p)
 	const struct ki_metric *counting = ki_metric_find("count"), *const *metrics = &counting;
 	unsigned int n = 1;
 
-	if (w->spec->suffix == POINTSPEC_NONE && r->wanted->shape == SHAPE_WHOLE) {
-		metrics = r->wanted->metrics;
-		n = r->wanted->n;
+	if (w->spec->suffix == POINTSPEC_NONE && r->how->wanted.shape == SHAPE_WHOLE) {
+		metrics = r->how->wanted.metrics;
+		n = r->how->wanted.n;
 	}
 	p->cell = r->out->cells.n;
 	p->ncells = n;
@@ -310,7 +316,7 @@ static const struct granting alone[SHAPES] = {
 
 int points_grant(struct resolver *r, const struct wish *w)
 {
-	const struct granting *g = w->spec->suffix == POINTSPEC_NONE ? &alone[r->wanted->shape]
+	const struct granting *g = w->spec->suffix == POINTSPEC_NONE ? &alone[r->how->wanted.shape]
 								     : &grantings[w->spec->suffix];
 
 	return g->grant(r, w, g->kind);

@@ -10,6 +10,7 @@
 
 #include "cfg_view.h"
 #include "cli.h"
+#include "cpulist.h"
 #include "out/json.h"
 #include "values.h"
 
@@ -61,6 +62,8 @@ static int new_table(struct report *r)
 
 	if (r->timed)
 		all[n++] = (struct ki_column){"TIME", KI_ALIGN_RIGHT, 8};
+	if (r->per_cpu)
+		all[n++] = (struct ki_column){"CPU", KI_ALIGN_RIGHT, 3};
 	for (unsigned int i = 0; i < r->ncolumns; i++) {
 		all[n++] = (struct ki_column){r->columns[i].title, KI_ALIGN_RIGHT, 12};
 		if (r->columns[i].rated)
@@ -73,10 +76,8 @@ static int new_table(struct report *r)
 	return ki_table_new(&r->table, all, n);
 }
 
-int report_open(struct report *r, FILE *out, const struct points *p, bool json, enum shape shape,
-		bool timed)
+int report_open(struct report *r, const struct points *p, bool json)
 {
-	*r = (struct report){.out = out, .shape = shape, .timed = timed};
 	for (size_t i = 0; i < p->cells.n; i++)
 		add_column(r, column_of(p->cells.v[i].metric));
 	return json ? 0 : new_table(r);
@@ -86,6 +87,14 @@ void report_close(struct report *r)
 {
 	ki_table_free(r->table);
 	r->table = NULL;
+}
+
+int report_table(const struct report *r, struct ki_table *t)
+{
+	int ret = r->separator ? ki_table_print_csv(t, r->out, r->separator)
+			       : ki_table_print(t, r->out, cli_bold(r->out));
+
+	return ret || fflush(r->out) ? -EIO : 0;
 }
 
 /* What a point is sorted by. */
@@ -104,10 +113,11 @@ static int by_value(const void *a, const void *b)
 }
 
 /* How the block's count stands to its function's entries. */
-static void share_cells(struct ki_table *t, const struct points *p, const struct point *pt)
+static void share_cells(struct ki_table *t, const struct points *p, const struct point *pt, int cpu)
 {
 	const struct cell *c = points_first(p, pt);
 	const struct cell *e = pt->entry ? points_first(p, &p->v.v[pt->entry - 1]) : NULL;
+	uint64_t count, entries;
 
 	if (!e || e->reason || pt->at.kind != KI_POINT_BLOCK) {
 		ki_table_cell(t, "-");
@@ -115,12 +125,14 @@ static void share_cells(struct ki_table *t, const struct points *p, const struct
 		ki_table_cell(t, "-");
 		return;
 	}
-	ki_table_cell(t, "%" PRIu64, e->count);
-	if (e->count)
-		ki_table_cell(t, "%.1f%%", 100.0 * (double)c->count / (double)e->count);
+	count = value_count(c, cpu);
+	entries = value_count(e, cpu);
+	ki_table_cell(t, "%" PRIu64, entries);
+	if (entries)
+		ki_table_cell(t, "%.1f%%", 100.0 * (double)count / (double)entries);
 	else
 		ki_table_cell(t, "-");
-	ki_table_cell(t, c->count > e->count / HOT_SHARE ? "hot" : "cold");
+	ki_table_cell(t, count > entries / HOT_SHARE ? "hot" : "cold");
 }
 
 /* Where the edge leads: a block, a function, or nowhere that is known. */
@@ -152,17 +164,17 @@ static void edge_cells(struct ki_table *t, const struct point *pt)
 	ki_table_cell(t, "%s", cfg_edge_kind(&pt->edge));
 }
 
-static void block_cells(struct ki_table *t, const struct points *p, const struct point *pt)
+static void block_cells(struct ki_table *t, const struct points *p, const struct point *pt, int cpu)
 {
 	if (pt->size)
 		ki_table_cell(t, "%" PRIu64, pt->size);
 	else
 		ki_table_cell(t, "-");
-	share_cells(t, p, pt);
+	share_cells(t, p, pt, cpu);
 }
 
 static void value_cells(struct report *r, const struct points *p, const struct point *pt,
-			double seconds)
+			double seconds, int cpu)
 {
 	char text[VALUE_LEN];
 
@@ -172,27 +184,52 @@ static void value_cells(struct report *r, const struct points *p, const struct p
 
 		if (!c && col->metric == ki_metric_find("count"))
 			c = points_cell(p, pt, ki_metric_find("calls"));
-		ki_table_cell(r->table, "%s", c ? value_format(c, text) : "-");
+		if (cpu >= 0 && c && !c->cpus)
+			c = NULL;
+		ki_table_cell(r->table, "%s", c ? value_format(c, cpu, text) : "-");
 		if (col->rated)
 			ki_table_cell(r->table, "%s",
-				      c ? value_format_rate(c, seconds, text) : "-");
+				      c ? value_format_rate(c, cpu, seconds, text) : "-");
 	}
 }
 
+/* Of one CPU, or of all: -1. */
 static void text_row(struct report *r, const struct points *p, const struct point *pt, double time,
-		     double seconds)
+		     double seconds, int cpu)
 {
 	struct ki_table *t = r->table;
 
 	if (r->timed)
 		ki_table_cell(t, "%.3f", time);
-	value_cells(r, p, pt, seconds);
+	if (r->per_cpu && cpu < 0)
+		ki_table_cell(t, "all");
+	else if (r->per_cpu)
+		ki_table_cell(t, "%d", cpu);
+	value_cells(r, p, pt, seconds, cpu);
 	ki_table_cell(t, "%s", pt->name);
 	ki_table_cell(t, "0x%" PRIx64, pt->addr);
 	if (r->shape == SHAPE_BLOCKS)
-		block_cells(t, p, pt);
+		block_cells(t, p, pt, cpu);
 	else if (r->shape == SHAPE_EDGES)
 		edge_cells(t, pt);
+}
+
+static bool has_counted(const struct points *p, const struct point *pt, unsigned int cpu)
+{
+	for (size_t i = pt->cell; i < pt->cell + pt->ncells; i++)
+		if (p->cells.v[i].cpus && p->cells.v[i].cpus[cpu])
+			return true;
+	return false;
+}
+
+/* The total, then each CPU that runs or has counted something. */
+static void text_rows(struct report *r, const struct points *p, const struct point *pt, double time,
+		      double seconds)
+{
+	text_row(r, p, pt, time, seconds, -1);
+	for (unsigned int cpu = 0; r->per_cpu && cpu < p->cpus; cpu++)
+		if (cpulist_is_online(cpu) || has_counted(p, pt, cpu))
+			text_row(r, p, pt, time, seconds, (int)cpu);
 }
 
 static void json_edge(struct ki_json *j, const struct point *pt)
@@ -241,7 +278,16 @@ static void json_value(struct ki_json *j, const struct cell *c)
 		ki_json_str(j, "unit", c->buckets ? "ns" : ki_unit_name((enum ki_unit)m->unit));
 }
 
-static int json_row(struct report *r, const struct point *pt, const struct cell *c, double time)
+static void json_cpus(struct ki_json *j, const struct cell *c, unsigned int cpus)
+{
+	ki_json_open(j, "cpus", '[');
+	for (unsigned int i = 0; i < cpus; i++)
+		ki_json_u64(j, NULL, c->cpus[i]);
+	ki_json_close(j);
+}
+
+static int json_row(struct report *r, const struct points *p, const struct point *pt,
+		    const struct cell *c, double time)
 {
 	struct ki_json j;
 
@@ -250,6 +296,8 @@ static int json_row(struct report *r, const struct point *pt, const struct cell 
 	ki_json_str(&j, "metric", shape_names[r->shape] ? shape_names[r->shape] : c->metric->name);
 	ki_json_str(&j, "point", pt->name);
 	json_value(&j, c);
+	if (c->cpus && !c->reason)
+		json_cpus(&j, c, p->cpus);
 	if (r->timed && !c->reason)
 		ki_json_double(&j, "time", time);
 	ki_json_hex(&j, "address", pt->addr);
@@ -275,7 +323,7 @@ static int json_cells(struct report *r, const struct points *p, const struct poi
 
 	for (size_t i = pt->cell; !ret && i < pt->cell + pt->ncells; i++)
 		if ((p->cells.v[i].reason != KI_R_OK) == refused)
-			ret = json_row(r, pt, &p->cells.v[i], time);
+			ret = json_row(r, p, pt, &p->cells.v[i], time);
 	return ret;
 }
 
@@ -330,13 +378,14 @@ int report_values(struct report *r, const struct points *p, double time, double 
 	n = rank(p, order);
 	for (size_t i = 0; !ret && i < n; i++) {
 		if (r->table)
-			text_row(r, p, order[i].p, time, seconds);
+			text_rows(r, p, order[i].p, time, seconds);
 		else
 			ret = json_cells(r, p, order[i].p, false, time);
 	}
 	if (!ret && r->table) {
-		ret = ki_table_print(r->table, r->out, cli_bold(r->out));
-		draw_histograms(r, p, order, n);
+		ret = report_table(r, r->table);
+		if (!r->separator)
+			draw_histograms(r, p, order, n);
 	}
 	free(order);
 	return ret || fflush(r->out) ? -EIO : 0;

@@ -22,14 +22,16 @@ struct report_column {
 struct report {
 	FILE *out;
 	struct ki_table *table; /* NULL: JSON */
+	char separator;		/* of CSV; 0: a table for people */
+	bool per_cpu;		/* rows of each CPU behind the total's */
 	struct report_column columns[METRICS_MAX + 1];
 	unsigned int ncolumns;
 	enum shape shape; /* which columns there are behind */
 	bool timed;	  /* rows of many intervals */
 };
 
-int report_open(struct report *r, FILE *out, const struct points *p, bool json, enum shape shape,
-		bool timed);
+/* What is wanted of the result is set in r. json: no table. 0, or -ENOMEM. */
+int report_open(struct report *r, const struct points *p, bool json);
 void report_close(struct report *r);
 
 /*
@@ -40,6 +42,15 @@ int report_values(struct report *r, const struct points *p, double time, double 
 
 /* What is refused, in JSON only. */
 int report_refused(struct report *r, const struct points *p);
+
+/* The code of each point, with its source. 0; -EIO, or another error that is in err. */
+int report_code(struct report *r, const struct points *p, struct ki_err *err);
+
+/* What would be installed: a row per point and metric. */
+int report_plan(struct report *r, const struct points *p);
+
+/* Print the table so far, as it is wanted. 0, or -errno. */
+int report_table(const struct report *r, struct ki_table *t);
 
 /* The hash of the kernel's text "before" and "after". */
 int report_hash(struct report *r, const char *when, const char *hash);

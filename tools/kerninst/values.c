@@ -21,7 +21,12 @@ char *value_format_seconds(double s, char text[VALUE_LEN])
 	return text;
 }
 
-char *value_format(const struct cell *c, char text[VALUE_LEN])
+uint64_t value_count(const struct cell *c, int cpu)
+{
+	return cpu < 0 ? c->count : c->cpus[cpu];
+}
+
+char *value_format(const struct cell *c, int cpu, char text[VALUE_LEN])
 {
 	const struct ki_metric *m = c->metric;
 
@@ -30,19 +35,21 @@ char *value_format(const struct cell *c, char text[VALUE_LEN])
 	else if (m->unit == KI_UNIT_SECONDS)
 		value_format_seconds(c->value, text);
 	else if (m->form == KI_FORM_TOTAL)
-		snprintf(text, VALUE_LEN, "%" PRIu64, c->count);
+		snprintf(text, VALUE_LEN, "%" PRIu64, value_count(c, cpu));
 	else
 		snprintf(text, VALUE_LEN, "%.2f", c->value);
 	return text;
 }
 
-char *value_format_rate(const struct cell *c, double seconds, char text[VALUE_LEN])
+char *value_format_rate(const struct cell *c, int cpu, double seconds, char text[VALUE_LEN])
 {
+	double value = cpu < 0 ? c->value : (double)c->cpus[cpu];
+
 	if (c->reason || isnan(c->value))
 		snprintf(text, VALUE_LEN, "-");
 	else
 		snprintf(text, VALUE_LEN, c->metric->unit == KI_UNIT_SECONDS ? "%.3f" : "%.1f",
-			 seconds > 0 ? c->value / seconds : 0.0);
+			 seconds > 0 ? value / seconds : 0.0);
 	return text;
 }
 

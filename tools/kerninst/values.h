@@ -11,17 +11,21 @@
 
 #define VALUE_LEN 32
 
-/* "1.23 ms", "17", "0.50"; "-": there is none. Returns text. */
-char *value_format(const struct cell *c, char text[VALUE_LEN]);
+/* "1.23 ms", "17", "0.50"; "-": there is none. Of one CPU, whose count is known, or of all: -1.
+   Returns text. */
+char *value_format(const struct cell *c, int cpu, char text[VALUE_LEN]);
 
 /* The same for each second. */
-char *value_format_rate(const struct cell *c, double seconds, char text[VALUE_LEN]);
+char *value_format_rate(const struct cell *c, int cpu, double seconds, char text[VALUE_LEN]);
 
 /* "1.23 ms" */
 char *value_format_seconds(double s, char text[VALUE_LEN]);
 
 /* A histogram: a line for each bucket from the first to the last that is not empty. */
 void value_draw(FILE *out, const struct point *p, const struct cell *c);
+
+/* What has been counted on one CPU, or on all: -1. */
+uint64_t value_count(const struct cell *c, int cpu);
 
 /* All that it has counted. */
 uint64_t value_sum(const struct cell *c);

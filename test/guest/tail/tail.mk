@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# The module of the tail jumps, built for one kernel in a copy of its sources:
+# The module of the tail jumps and a livepatch of it, built for one kernel in a copy of their sources:
 #
-#   make tail-module [KERNEL=6.1]	build/tail/RELEASE/ki_tail.ko
+#   make tail-module [KERNEL=6.1]	build/tail/RELEASE/ki_tail.ko, ki_tail_patch.ko
 
 KERNEL ?= 6.1
 

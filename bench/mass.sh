@@ -1,0 +1,46 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# bench/mass.sh: what it takes to put 20,000 counters at blocks all over the kernel and to take
+# them out again, in instructions of the guest that the process executes, in its own code and in the
+# kernel's. QEMU counts them (-icount).
+set -u
+cd "$(dirname "$0")/.." || exit 1
+
+usage() {
+	cat <<END
+usage: bench/mass.sh [--kernel NAME]
+
+Prints a table; ends with 1 if it could not be measured.
+
+  --kernel NAME   a kernel of vm/run (default 6.1)
+END
+}
+
+kernel=6.1
+while (($#)); do
+	case $1 in
+	-h | --help) usage; exit 0 ;;
+	--kernel) kernel=${2-}; shift ;;
+	*) usage >&2; exit 2 ;;
+	esac
+	shift
+done
+
+release=$(vm/kernel "$kernel" release) || exit 1
+vm/run --kernel "$kernel" --icount --timeout 600 -- build/test/mass 20000 25 | awk -v kernel="$release" '
+	{ v[$1] = $2 }
+	function line(what, name) {
+		printf "%-34s %8.1f %12.0f\n", what, v[name] * 1000, v[name] * 1e9 / v["counters"]
+	}
+	END {
+		if (v["counters"] != 20000 || !v["cpu_install"] || !v["cpu_remove"]) {
+			print "bench: the mass operation was not measured" > "/dev/stderr"
+			exit 1
+		}
+		printf "%d block counters in and out, kernel %s\n\n", v["counters"], kernel
+		printf "%-34s %8s %12s\n", "", "million", "instructions"
+		printf "%-34s %8s %12s\n", "", "in all", "a counter"
+		line("symbols, analysis, planning", "cpu_analysis")
+		line("installing", "cpu_install")
+		line("taking out", "cpu_remove")
+	}'
