@@ -27,7 +27,7 @@
  *    itself, and % -1 is 0.
  *  - Comparisons, `&&`, `||` and `!` yield 0 or 1, of type i64.
  *
- * Not there yet: records, hash-keyed aggregation, stacks, strings. They will be further kinds of
+ * Not there yet: hash-keyed aggregation, stacks, strings. They will be further kinds of
  * nodes and variables.
  */
 #ifndef KERNINST_SNIPPET_H
@@ -262,6 +262,13 @@ uint32_t ki_linear_buckets(const struct ki_linear *l);
 int ki_log2_bounds(unsigned int bucket, uint64_t *low, uint64_t *high);
 int ki_linear_bounds(const struct ki_linear *l, uint32_t bucket, int64_t *low, int64_t *high);
 
+/*
+ * Write a record into the session's ring: id, the time, and these values, each as 64 bits, extended
+ * as its type says; at most KI_RECORD_WORDS. ring: struct ki_ring's number.
+ */
+struct ki_node *ki_stmt_record(struct ki_snippet *s, uint32_t ring, uint32_t id,
+			       struct ki_node *const *values, unsigned int nvalues);
+
 /* The statement that the snippet is. Once. */
 void ki_snippet_body(struct ki_snippet *s, struct ki_node *stmt);
 
@@ -330,6 +337,8 @@ struct ki_machine {
 	 */
 	uint64_t (*load)(void *arg, uint64_t addr, unsigned int size);
 	uint64_t (*call)(void *arg, uint64_t addr, const uint64_t *args, unsigned int nargs);
+	/* A record is written; NULL: it is lost. */
+	void (*record)(void *arg, uint32_t id, const uint64_t *values, unsigned int nvalues);
 };
 
 /* Run it: what the compiled code does at a place, done step by step. */

@@ -195,6 +195,62 @@ struct ki_inside {
 };
 
 /*
+ * KI_IOC_RING: the ring of this session, for the records that its long chunks write (helper
+ * RECORD): a buffer for each CPU. Once in a session; gone when it is closed.
+ *
+ * Mapped at KI_MAP_RING, `cpus` times `stride` bytes, PROT_READ: of each CPU a page with struct
+ * ki_ring_head, and behind it the data. And at KI_MAP_RING_TAILS, cpus * 8 bytes rounded up to
+ * pages, PROT_READ | PROT_WRITE: of each CPU how far it has been read.
+ *
+ * Positions are bytes since the beginning: that of a byte in the data is its position modulo the
+ * size of the data. What is between the tail and the head is there to be read. A record that finds
+ * no room is lost, and counted; with KI_RING_NEWEST tails mean nothing, and the oldest records go:
+ * who reads while others write looks at `oldest` again behind that, and throws away what is not
+ * there any more. Each record is whole, in whichever context it was written; a buffer's records are
+ * in the order in which their writing began, so their times may differ from that where an interrupt
+ * came between.
+ *
+ * poll (POLLIN) waits until some buffer has `wake` bytes that have not been read.
+ */
+struct ki_ring {
+	__u32 size;
+	__u32 flags;  /* KI_RING_* */
+	__u32 pages;  /* of data for each CPU: a power of 2, 1..KI_RING_PAGES */
+	__u32 wake;   /* bytes; 0: half of the data */
+	__u32 cpus;   /* out */
+	__u32 number; /* out: for KI_RECORD */
+	__u64 stride; /* out */
+	__u32 reason; /* out */
+	__u32 zero;
+};
+
+#define KI_RING_NEWEST 0x1
+#define KI_RING_PAGES  4096
+
+#define KI_MAP_RING	  0x50000000
+#define KI_MAP_RING_TAILS 0x60000000
+
+struct ki_ring_head {
+	__u64 head;    /* position behind the last record that is whole, and so are all before it */
+	__u64 oldest;  /* KI_RING_NEWEST: position of the first record that is still there */
+	__u64 records; /* written */
+	__u64 lost;    /* not written, or, with KI_RING_NEWEST, gone again */
+};
+
+/* A record, `words` of __u64 behind it; aligned to 8; may go on at the beginning of the data. */
+struct ki_record {
+	__u32 id;    /* what the chunk says */
+	__u16 words; /* 0..KI_RECORD_WORDS */
+	__u16 zero;
+	__u64 tsc; /* time stamp counter */
+};
+
+#define KI_RECORD_WORDS 16
+
+/* What %edi is for helper RECORD: the session's ring, and how many words are on the stack. */
+#define KI_RECORD(ring, words) ((ring) << 8 | (words))
+
+/*
  * A fixup fills a 32-bit field of a piece of code when the driver has placed it.
  *
  *  KI_FIX_REL32   target - (address of the field + 4 + tail): a rel32 branch, or a RIP-relative
@@ -432,6 +488,7 @@ struct ki_unsplice {
 #define KI_IOC_GLOBALS	_IOWR('k', 0x46, struct ki_globals)
 #define KI_IOC_WORDS	_IOWR('k', 0x47, struct ki_words)
 #define KI_IOC_INSIDE	_IOWR('k', 0x48, struct ki_inside)
+#define KI_IOC_RING	_IOWR('k', 0x49, struct ki_ring)
 
 /* Both sides build with the same layout, or not at all. */
 #ifdef __cplusplus
@@ -448,6 +505,9 @@ KI_ASSERT_SIZE(ki_globals, 16);
 KI_ASSERT_SIZE(ki_words, 16);
 KI_ASSERT_SIZE(ki_inside_row, 16);
 KI_ASSERT_SIZE(ki_inside, 32);
+KI_ASSERT_SIZE(ki_ring, 40);
+KI_ASSERT_SIZE(ki_ring_head, 32);
+KI_ASSERT_SIZE(ki_record, 16);
 KI_ASSERT_SIZE(ki_fixup, 16);
 KI_ASSERT_SIZE(ki_long, 24);
 KI_ASSERT_SIZE(ki_copy, 64);

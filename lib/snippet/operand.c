@@ -22,9 +22,9 @@ int ki_gen_place_reg(const struct ki_node *n)
 
 int ki_gen_local_reg(const struct gen *g, const struct ki_var *v)
 {
-	const struct home *h = &g->home[v->first];
-
-	return v->kind != KI_VAR_LOCAL || h->stack ? -1 : h->at;
+	if (v->kind != KI_VAR_LOCAL || g->home[v->first].stack)
+		return -1;
+	return g->home[v->first].at;
 }
 
 static struct rm at_home(const struct gen *g, const struct home *h)

@@ -76,15 +76,17 @@ static void session_begin(struct session *s)
 	struct ki_info info = {.size = sizeof(info)};
 	struct ki_counters counters = {.size = sizeof(counters), .count = COUNTERS};
 	struct ki_globals globals = {.size = sizeof(globals), .count = 2};
+	struct ki_words words = {.size = sizeof(words), .count = 2};
 
 	memset(s, 0, sizeof(*s));
 	s->fd = device_open();
 	if (ioctl(s->fd, KI_IOC_INFO, &info) || ioctl(s->fd, KI_IOC_COUNTERS, &counters) ||
-	    ioctl(s->fd, KI_IOC_GLOBALS, &globals))
+	    ioctl(s->fd, KI_IOC_GLOBALS, &globals) || ioctl(s->fd, KI_IOC_WORDS, &words))
 		wrong("a new session is refused: %s", strerror(errno));
 	s->first_counter = counters.first;
 	s->ncounters = COUNTERS;
 	s->first_global = globals.first;
+	s->first_word = words.first;
 	s->global_bytes = info.globals * 8ull;
 	s->map_bytes = (uint64_t)info.cpus * info.counter_bytes;
 }
@@ -333,7 +335,7 @@ static bool nothing_left(struct ki_info *info)
 		wrong("INFO is refused: %s", strerror(errno));
 	close(fd);
 	return info->sessions == 1 && !info->windows && !info->counters_used &&
-	       !info->globals_used && !info->heap_used && !info->returns;
+	       !info->globals_used && !info->words_used && !info->heap_used && !info->returns;
 }
 
 static void check_leaks(void)
@@ -359,7 +361,8 @@ static const char *const op_names[OPS] = {
 	[OP_INFO] = "INFO",	    [OP_READ] = "READ",	       [OP_RESERVED] = "RESERVED",
 	[OP_COUNTERS] = "COUNTERS", [OP_SPLICE] = "SPLICE",    [OP_UNSPLICE] = "UNSPLICE",
 	[OP_MMAP] = "mmap",	    [OP_FILE] = "file",	       [OP_UNKNOWN] = "unknown",
-	[OP_GLOBALS] = "GLOBALS",   [OP_LONG] = "SPLICE long",
+	[OP_GLOBALS] = "GLOBALS",   [OP_LONG] = "SPLICE long", [OP_WORDS] = "WORDS",
+	[OP_INSIDE] = "INSIDE",
 };
 
 static void report(void)

@@ -59,10 +59,12 @@ static void push(struct ki_node *n)
 
 static struct ki_var var(void)
 {
-	struct ki_var v = {.name = byte() & 1 ? "v" : NULL, .kind = byte() % 4};
+	struct ki_var v = {.name = byte() & 1 ? "v" : NULL, .kind = byte() % 5};
 
 	v.type = byte() % 9;
 	v.first = byte();
+	if (v.kind == KI_VAR_LOCAL)
+		v.first %= KI_LOCALS + 1;
 	v.count = byte() % 70;
 	return v;
 }
@@ -114,7 +116,7 @@ static void leaf(unsigned int op)
 		push(ki_expr_param(in.s, byte() % 33));
 		break;
 	case 2:
-		push(ki_expr_fact(in.s, byte() % 10));
+		push(ki_expr_fact(in.s, byte() % (KI_FACTS + 1)));
 		break;
 	case 3:
 		push(ki_expr_comm_is(in.s, names[byte() % 5]));
@@ -175,7 +177,12 @@ static void build(void)
 static void use(const struct ki_site_regs *site)
 {
 	uint64_t slots[SLOTS] = {0};
-	struct ki_machine m = {.counters = slots, .ncounters = SLOTS, .may_call = true};
+	uint64_t words[SLOTS] = {0};
+	struct ki_machine m = {.counters = slots,
+			       .ncounters = SLOTS,
+			       .thread = words,
+			       .nthread = SLOTS,
+			       .may_call = true};
 	struct ki_err err = {0};
 	struct ki_long_code code;
 	char *text = NULL;

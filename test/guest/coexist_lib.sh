@@ -16,7 +16,6 @@ ok() {
 }
 
 reads() { "$prog/calls" read $N 1; }
-field() { "$ki" info --quick --json | sed -n "s/.*\"$1\": *\([0-9]*\).*/\1/p"; }
 until_true() { # SECONDS COMMAND...
 	local end=$((SECONDS + $1))
 	shift

@@ -58,7 +58,6 @@ if [ "$(nproc)" -gt 1 ]; then
 fi
 
 # Traps and jumps all over the code of sleeping and waking.
-field() { "$ki" info --quick --json | sed -n "s/.*\"$1\": *\([0-9]*\).*/\1/p"; }
 "$ki" stat -q --no-move -m blocks 'kernel:*suspend*' 'kernel:*resume*' 'kernel:pm_*' 'kernel:cpuhp_*' \
 	'kernel:*_cpu_up' 'kernel:dpm_*' 'kernel:*processor_state*' > /tmp/sleep 2> /dev/null &
 pid=$!

@@ -8,7 +8,6 @@
 start
 cover=$top/build/test/cover
 badptr=$prog/badptr
-field() { "$ki" info --quick --json | sed -n "s/.*\"$1\": *\([0-9]*\).*/\1/p"; }
 until_true() { for _ in $(seq 100); do "$@" && return; sleep 0.1; done; return 1; }
 
 ok "bad pointers, uninstrumented" bash -c "'$badptr' > /tmp/before"

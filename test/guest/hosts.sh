@@ -10,7 +10,6 @@ short=bounce:5:2:13 # [+5, +7), bounces in
 host=host:7:5       # [+7, +18), whose tail begins at +12
 insmod "$top/build/race/$(uname -r)/ki_race.ko" cpu=0
 code=$(grep ^code /proc/ki_race)
-field() { "$ki" info --quick --json | sed -n "s/.*\"$1\": *\([0-9]*\).*/\1/p"; }
 state() { sed -n "s/^$1 //p" /proc/ki_race; }
 
 # ---- sessions, by name ----

@@ -17,7 +17,7 @@ for i in $(seq "$times"); do
 	kill -9 $pid 2> /dev/null
 	wait $pid 2> /dev/null
 	# Whoever opens the device next waits for the session's end: the text is clean then.
-	if [ "$("$ki" info --quick --json | sed -n 's/.*"windows": *\([0-9]*\).*/\1/p')" = 0 ] &&
+	if [ "$(field windows)" = 0 ] &&
 		{ [ $((i % 5)) != 0 ] || [ "$(text_hash)" = "$baseline" ]; }; then
 		clean=$((clean + 1))
 	fi

@@ -31,11 +31,11 @@ before=$(lines)
 is "disas --live: nothing is installed, nothing differs" "$(lines --live | sed 1d)" "$(sed 1d <<< "$before")"
 "$ki" stat --no-move -m blocks vfs_read > /dev/null 2>&1 &
 pid=$!
-until [ "$("$ki" info --quick --json | jq .windows)" -gt 3 ]; do sleep 0.2; done
+until [ "$(field windows)" -gt 3 ]; do sleep 0.2; done
 is "disas: installed, the original is what it was" "$(lines)" "$before"
 lines --live > /tmp/live
 ok "disas --live: jumps, and what they displace" grep -qE '^\* 0x[0-9a-f]{16}  \+0x[0-9a-f]+ .* jmp .*; was: [a-z]+ ' /tmp/live
-is "disas --live: a line for each window" "$(grep -c '; was: ' /tmp/live)" "$("$ki" info --quick --json | jq .windows)"
+is "disas --live: a line for each window" "$(grep -c '; was: ' /tmp/live)" "$(field windows)"
 is "disas --live: the rest is the original" "$(grep '^  0x' /tmp/live | tr -s ' ' | grep -vxF "$(tr -s ' ' <<< "$before")")" ""
 "$ki" disas --live --json vfs_read > /tmp/live.json
 ok "disas --live --json: what stands there instead are jumps, and bounces in filler" jq -e \

@@ -61,6 +61,9 @@ complaints() {
 lockdep_on() { grep -E 'debug_locks: *1$' /proc/lockdep_stats; }
 watches_itself() { [ -e /proc/lockdep_stats ]; }
 
+# field NAME: a number of what the driver says of itself
+field() { "$prog/field" "$1"; }
+
 # value POINT < JSON: the value of a point
 value() {
 	grep -F "\"point\":\"$1\"" | sed -n 's/.*"value": *"\{0,1\}\([0-9]*\).*/\1/p' | head -n 1

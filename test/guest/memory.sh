@@ -6,7 +6,6 @@
 insmod "$top/build/kmod/$(uname -r)-fail/kerninst.ko" || exit 1
 start
 knob=/sys/module/kerninst/parameters/ki_fail_at
-field() { "$ki" info --quick --json | sed -n "s/.*\"$1\": *\([0-9]*\).*/\1/p"; }
 
 failed_once=0
 for n in $(seq 1 400); do

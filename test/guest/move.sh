@@ -5,7 +5,6 @@
 . "$(dirname "$0")/lib.sh"
 start
 point=__x64_sys_getppid
-field() { "$ki" info --quick --json | sed -n "s/.*\"$1\": *\([0-9]*\).*/\1/p"; }
 count() { "$ki" stat --json "$@" -- "$prog/calls" getppid 3000 2> /dev/null | value "${!#}"; }
 mover=
 move() { # FUNCTION...

@@ -11,7 +11,6 @@ events=/sys/kernel/tracing/kprobe_events
 # shellcheck disable=SC2317 # called through ok
 reads() { "$prog/calls" read 1000 1 > /dev/null; }
 enable() { echo "$1" > /sys/kernel/tracing/events/kprobes/enable; }
-field() { "$ki" info --quick --json | sed -n "s/.*\"$1\": *\([0-9]*\).*/\1/p"; }
 
 # A window of vfs_read's first block: where it begins, and an instruction inside it.
 "$ki" list -q -v vfs_read > /tmp/windows

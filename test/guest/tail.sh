@@ -11,7 +11,6 @@ m=ki_tail
 json=/tmp/tail.json
 T=/sys/kernel/tracing
 control=/proc/$m
-field() { "$ki" info --quick --json | sed -n "s/.*\"$1\": *\([0-9]*\).*/\1/p"; }
 until_true() { for _ in $(seq 100); do "$@" && return; sleep 0.1; done; return 1; }
 field_is() { [ "$(field "$1")" = "$2" ]; } # NAME VALUE
 none_left() { field_is leftovers 0; }

@@ -18,7 +18,6 @@ mkdir -p $work/www $work/logs
 insmod "$top/build/mate/$(uname -r)/ki_mate.ko"
 start
 echo "# seed $seed, $seconds seconds, parts: $parts"
-field() { "$ki" info --quick --json | sed -n "s/.*\"$1\": *\([0-9]*\).*/\1/p"; }
 
 # ---- the loads: each round's result must be that of the first, which ran alone ----
 compile() {

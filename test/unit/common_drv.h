@@ -10,7 +10,7 @@
 
 #include "uapi/kerninst.h"
 
-#define DRV_WORDS 8
+#define DRV_WORDS 400
 
 /*
  * KI_R_OK, or the driver's reason. Counters and globals from 0 to these numbers are owned, words of

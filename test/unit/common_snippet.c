@@ -268,7 +268,22 @@ static const char *compare(const struct snip_case *c)
 	return c->got.broken || c->got.entered ? "ENTER and LEAVE" : NULL;
 }
 
+static uint32_t go(const struct ki_long_code *code, struct step *step)
+{
+	if (!step)
+		return exec_at(exec_mem->patch);
+	step->start = exec_mem->patch;
+	step->end = step->start + code->len;
+	return step_at(exec_mem->patch, step);
+}
+
 const char *snip_run(struct snip_case *c, const struct ki_long_code *code)
+{
+	return snip_run_stepped(c, code, NULL);
+}
+
+const char *snip_run_stepped(struct snip_case *c, const struct ki_long_code *code,
+			     struct step *step)
 {
 	uint8_t above[EXEC_STACK];
 
@@ -278,7 +293,7 @@ const char *snip_run(struct snip_case *c, const struct ki_long_code *code)
 	place(code);
 	set_up(c);
 	memcpy(above, (const void *)(uintptr_t)exec_in.rsp, sizeof(above));
-	if (exec_at(exec_mem->patch) != 1)
+	if (go(code, step) != 1)
 		return "the way out";
 	memcpy(c->got.counters, snip_gs, sizeof(c->got.counters));
 	memcpy(c->got.globals, exec_mem->data, sizeof(c->got.globals));

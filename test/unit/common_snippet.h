@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "common_exec.h"
+#include "common_step.h"
 #include "kerninst/snippet.h"
 
 #define SNIP_COUNTERS 100
@@ -66,5 +67,8 @@ int snip_interpret(struct snip_case *c, const struct ki_snippet *s);
  * what is different.
  */
 const char *snip_run(struct snip_case *c, const struct ki_long_code *code);
+/* Instruction by instruction; step->start and end are set. NULL: as snip_run. */
+const char *snip_run_stepped(struct snip_case *c, const struct ki_long_code *code,
+			     struct step *step);
 
 #endif

@@ -266,6 +266,23 @@ static void prices(void **state)
 	costs(ki_stmt_update(s, KI_UPDATE_ADD, &out, NULL, C(1)), 0, 7);
 	costs(ki_stmt_update(s, KI_SET, &out, NULL, C(1)), 0, 1);
 	costs(ki_stmt_log2(s, &hist, ki_expr_param(s, 2)), rax, 6);
+	costs(ki_stmt_update(s, KI_UPDATE_ADD, &word, NULL, C(1)), rax, 4);
+	costs(ki_stmt_update(s, KI_UPDATE_AND, &thread, NULL, C(1)), rax, 4);
+	costs(ki_stmt_update(s, KI_SET, &out, NULL, V(word)), rax, 5);
+	costs(ki_stmt_if(s, B(KI_GT, V(word), C(10)),
+			 ki_stmt_update(s, KI_UPDATE_ADD, &out, NULL, C(1)), NULL),
+	      rax, 6);
+	costs(ki_stmt_append(
+		      s,
+		      ki_stmt_append(s, NULL, ki_stmt_update(s, KI_UPDATE_ADD, &word, NULL, C(1))),
+		      ki_stmt_update(s, KI_UPDATE_SUB, &thread, NULL, C(5))),
+	      rax, 5);
+	/* what comes before a word in a condition is asked before it is looked for */
+	costs(ki_stmt_if(s,
+			 B(KI_LAND, B(KI_EQ, ki_expr_fact(s, KI_FACT_PID), C(1234)),
+			   B(KI_EQ, V(word), C(10))),
+			 ki_stmt_update(s, KI_SET, &word, NULL, C(1)), NULL),
+	      rax, 10);
 	costs(ki_stmt_update(s, KI_UPDATE_ADD, &out, NULL,
 			     ki_expr_load(s, KI_U64, ki_expr_param(s, 0))),
 	      rax, 2);

@@ -36,7 +36,7 @@
 #define INSNS	 4000
 
 static struct tally {
-	uint64_t done, too_big, bytes, insns, longest, changed, calls, kept;
+	uint64_t done, too_big, bytes, insns, longest, changed, calls, kept, words, shared;
 	unsigned int wrong;
 } all;
 
@@ -74,6 +74,8 @@ static void complain(const struct ki_snippet *s, const struct snip_case *c,
 
 static void note(const struct snip_case *c, const struct ki_long_code *code)
 {
+	unsigned int uses = 0, looks = 0;
+
 	all.done++;
 	all.bytes += code->len;
 	all.insns += code->ninsns;
@@ -82,6 +84,12 @@ static void note(const struct snip_case *c, const struct ki_long_code *code)
 	all.changed += memcmp(&c->start, &c->want, sizeof(c->start)) != 0;
 	all.calls += c->want.ncalls;
 	all.kept += code->len && code->code[0] == 0x9f; /* lahf */
+	for (uint32_t i = 0; i < code->nfix; i++) {
+		uses += code->fix[i].kind == KI_FIX_WORD;
+		looks += code->fix[i].kind == KI_FIX_SELF && code->fix[i].target == KI_SELF_WORDS;
+	}
+	all.words += uses != 0;
+	all.shared += looks && uses > looks;
 }
 
 /* Our list, then the driver's. */
@@ -142,14 +150,17 @@ static void a_million(void **state)
 	print_message("seed %" PRIu64 ": %" PRIu64 " snippets executed, %u differ; %.1f "
 		      "instructions of %.2f bytes on average, at most %" PRIu64 " bytes\n"
 		      "  %" PRIu64 " changed a variable, %" PRIu64 " calls of functions, %" PRIu64
-		      " began by keeping the flags, %" PRIu64 " were too big\n",
+		      " began by keeping the flags, %" PRIu64 " were too big\n"
+		      "  %" PRIu64 " used words of the thread, %" PRIu64
+		      " of them several behind one look\n",
 		      seed, all.done, all.wrong, (double)all.insns / (double)all.done,
 		      (double)all.bytes / (double)all.insns, all.longest, all.changed, all.calls,
-		      all.kept, all.too_big);
+		      all.kept, all.too_big, all.words, all.shared);
 	assert_int_equal(all.wrong, 0);
 	assert_true(all.too_big * 1000 <= want);
 	assert_true(all.changed > all.done / 2);
 	assert_true(all.calls > all.done / 50);
+	assert_true(all.shared > all.done / 20);
 }
 
 /* ---- wrong on purpose ---- */
@@ -168,15 +179,25 @@ static bool condition_inverted(struct ki_long_code *c, uint16_t off)
 	return true;
 }
 
-static bool another_variable(struct ki_long_code *c, uint16_t off)
+static bool another_of(struct ki_long_code *c, uint16_t off, enum ki_fixup_kind kind)
 {
 	for (uint32_t i = 0; i < c->nfix; i++)
-		if (c->fix[i].off >= off && c->fix[i].off < off + 8 &&
-		    c->fix[i].kind == KI_FIX_PERCPU && c->fix[i].target < 7) {
+		if (c->fix[i].off >= off && c->fix[i].off < off + 8 && c->fix[i].kind == kind &&
+		    c->fix[i].target < 7) {
 			c->fix[i].target ^= 1;
 			return true;
 		}
 	return false;
+}
+
+static bool another_variable(struct ki_long_code *c, uint16_t off)
+{
+	return another_of(c, off, KI_FIX_PERCPU);
+}
+
+static bool another_word(struct ki_long_code *c, uint16_t off)
+{
+	return another_of(c, off, KI_FIX_WORD);
 }
 
 static bool flags_forgotten(struct ki_long_code *c, uint16_t off)
@@ -214,9 +235,10 @@ static const struct lie {
 } lies[] = {
 	{"a condition inverted", condition_inverted, 30},
 	{"the neighbouring variable", another_variable, 20},
+	{"the neighbouring word", another_word, 12},
 	{"flags that are not brought back", flags_forgotten, 70},
 	{"another register popped", wrong_register_popped, 50},
-	{"added for subtracted", another_operation, 20},
+	{"added for subtracted", another_operation, 15},
 };
 
 /* Wrong code may go anywhere but out of itself: only what the checker lets pass is run. */
@@ -295,10 +317,79 @@ static void what_may_not_be_is_refused(void **state)
 	assert_null(vetted(&bad[5]));
 }
 
+/* A word of the thread is reached, and then each of the things that make sure of it is missing. */
+static const uint8_t reaching[] = {
+	0x65, 0x48, 0x8b, 0x04, 0x25, 0, 0, 0,	  0, /* mov %gs:words, %rax */
+	0x48, 0x85, 0xc0,			     /* test %rax, %rax */
+	0x74, 0x0b,				     /* je behind it all */
+	0x90, 0x90, 0x90,			     /* nop */
+	0x48, 0x83, 0x80, 0,	0,    0, 0, 0x05,    /* addq $5, word(%rax) */
+};
+
+static const struct {
+	const char *what;
+	uint8_t at, len, bytes[5];
+	uint32_t fix, target; /* or: this fixup's target is another */
+} spoilt[] = {
+	{"half of it tested", 9, 1, {0x90}, 0, 0},
+	{"another register tested", 11, 1, {0xc9}, 0, 0},
+	{"two registers tested", 11, 1, {0xc8}, 0, 0},
+	{"compared, not tested", 10, 1, {0x39}, 0, 0},
+	{"jne for je", 12, 1, {0x75}, 0, 0},
+	{"js for je", 12, 1, {0x78}, 0, 0},
+	{"je does not stand behind test", 12, 5, {0x90, 0x74, 0x0a, 0x90, 0x90}, 0, 0},
+	{"the other way comes here too", 13, 1, {0x03}, 0, 0},
+	{"the other way comes to the first nop", 13, 1, {0x00}, 0, 0},
+	{"the register is changed", 14, 3, {0x48, 0xff, 0xc0}, 0, 0},
+	{"half of the register is changed", 14, 2, {0x31, 0xc0}, 0, 0},
+	{"the clock is in the register", 14, 2, {0x0f, 0x31}, 0, 0},
+	{"another word on the stack comes there", 14, 2, {0x51, 0x58}, 0, 0},
+	{"another register", 19, 1, {0x81}, 0, 0},
+	{"no displacement of 32 bits", 19, 1, {0x40}, 0, 0},
+	{"a lock", 16, 1, {0xf0}, 0, 0},
+	{"the current task", 0, 0, {0}, 0, KI_SELF_TASK},
+	{"the thread's clock", 0, 0, {0}, 0, KI_SELF_CLOCK},
+	{"nobody's word", 0, 0, {0}, 1, DRV_WORDS},
+};
+
+static unsigned int refusals(uint8_t *bytes, struct ki_fixup *fix)
+{
+	const struct ki_long_code code = {
+		.code = bytes, .len = sizeof(reaching), .fix = fix, .nfix = 2};
+
+	return (vet_long(&code, 1, 1, DRV_WORDS) != NULL) +
+	       (drv_vet_long(bytes, sizeof(reaching), fix, 2, 1, 1) != KI_R_OK);
+}
+
+static void words_are_made_sure_of(void **state)
+{
+	const struct ki_fixup own[] = {
+		{.kind = KI_FIX_SELF, .off = 5, .target = KI_SELF_WORDS},
+		{.kind = KI_FIX_WORD, .off = 20, .target = DRV_WORDS - 1},
+	};
+	struct ki_fixup fix[2];
+	uint8_t bytes[sizeof(reaching)];
+
+	(void)state;
+	memcpy(bytes, reaching, sizeof(bytes));
+	memcpy(fix, own, sizeof(fix));
+	assert_int_equal(refusals(bytes, fix), 0);
+	for (size_t i = 0; i < sizeof(spoilt) / sizeof(*spoilt); i++) {
+		memcpy(bytes, reaching, sizeof(bytes));
+		memcpy(fix, own, sizeof(fix));
+		memcpy(bytes + spoilt[i].at, spoilt[i].bytes, spoilt[i].len);
+		if (!spoilt[i].len)
+			fix[spoilt[i].fix].target = spoilt[i].target;
+		if (refusals(bytes, fix) != 2)
+			fail_msg("%s: refused by %u of two", spoilt[i].what, refusals(bytes, fix));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_may_not_be_is_refused),
+		cmocka_unit_test(words_are_made_sure_of),
 		cmocka_unit_test(a_million),
 		cmocka_unit_test(mistakes_are_noticed),
 	};

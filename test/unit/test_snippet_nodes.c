@@ -146,6 +146,19 @@ static void facts(void **state)
 		is(ki_expr_fact(s, rows[i].fact), rows[i].want);
 	is(ki_expr_fact(s, KI_FACT_TASK), c.m.task);
 	is(ki_expr_fact(s, KI_FACT_NANOTIME), c.m.nanotime);
+	c.m.minflt = 11;
+	c.m.majflt = 1ull << 40;
+	c.m.nvcsw = 13;
+	c.m.nivcsw = UINT64_MAX;
+	c.m.uid = 0xfffffffe;
+	c.m.cgroup = 1ull << 33;
+	is(ki_expr_fact(s, KI_FACT_MINFLT), 11);
+	is(ki_expr_fact(s, KI_FACT_MAJFLT), 1ull << 40);
+	is(ki_expr_fact(s, KI_FACT_NVCSW), 13);
+	is(ki_expr_fact(s, KI_FACT_NIVCSW), UINT64_MAX);
+	is(ki_expr_fact(s, KI_FACT_UID), 0xfffffffe);
+	is(ki_expr_fact(s, KI_FACT_CGROUP), 1ull << 33);
+	is(ki_expr_helper(s, KI_HELPER_UID, NULL, 0), 0xfffffffe);
 	is(ki_expr_comm_is(s, "nginx"), 1);
 	is(ki_expr_comm_is(s, "ngin"), 0);
 	is(ki_expr_comm_is(s, "nginx-longer"), 0);
@@ -253,6 +266,123 @@ static void updates(void **state)
 	assert_int_equal(updated(KI_SET, &thread, 4, 65537), 1);
 }
 
+/* ---- locals ---- */
+
+#define SET(v, x)     ki_stmt_update(s, KI_SET, &(v), NULL, x)
+#define UPD(op, v, x) ki_stmt_update(s, KI_UPDATE_##op, &(v), NULL, x)
+
+static struct ki_node *list_of(size_t n, struct ki_node *const *v)
+{
+	struct ki_node *list = NULL;
+
+	for (size_t i = 0; i < n; i++)
+		list = ki_stmt_append(s, list, v[i]);
+	return list;
+}
+
+#define LIST(...)                                                                                  \
+	list_of(sizeof((struct ki_node *[]){__VA_ARGS__}) / sizeof(struct ki_node *),              \
+		(struct ki_node *[]){__VA_ARGS__})
+
+static void leaves(struct ki_node *body, uint64_t want)
+{
+	run(body);
+	if (c.got.counters[7] != want) {
+		char *text = NULL;
+
+		ki_snippet_format(s, &text, NULL);
+		print_error("%s", text);
+		free(text);
+	}
+	assert_int_equal(c.got.counters[7], want);
+	begin();
+}
+
+static const struct ki_var byte = {.name = "b", .kind = KI_VAR_LOCAL, .type = KI_I8, .first = 7};
+
+static void locals(void **state)
+{
+	(void)state;
+	known();
+	begin();
+	leaves(LIST(SET(local, REG(RBX)), UPD(ADD, local, C(5)), SET(out, V(local))), 108);
+	leaves(SET(out, B(KI_ADD, V(local), C(1))), 1);
+	leaves(LIST(UPD(SUB, local, C(2)), SET(out, V(local))), (uint64_t)-2);
+	leaves(LIST(SET(local, B(KI_ADD, V(local), C(3))),
+		    SET(local, B(KI_MUL, V(local), V(local))), SET(out, V(local))),
+	       9);
+	leaves(ki_stmt_if(s, B(KI_EQ, REG(RBX), C(103)), LIST(SET(local, C(1)), SET(out, V(local))),
+			  LIST(UPD(OR, local, C(2)), SET(out, V(local)))),
+	       1);
+	leaves(ki_stmt_if(s, B(KI_NE, REG(RBX), C(103)), LIST(SET(local, C(1)), SET(out, V(local))),
+			  LIST(UPD(OR, local, C(2)), SET(out, V(local)))),
+	       2);
+	leaves(LIST(SET(local, C(4)), ki_stmt_if(s, REG(RBX), SET(local, C(7)), NULL),
+		    ki_stmt_if(s, B(KI_GT, V(local), C(6)), SET(out, V(local)), NULL)),
+	       7);
+	leaves(LIST(SET(byte, C(0x17f)), UPD(ADD, byte, C(1)), SET(out, V(byte))), (uint64_t)-128);
+	leaves(LIST(UPD(MIN, byte, REG(RBX)), UPD(MIN, byte, C(0x1ff)), SET(out, V(byte))),
+	       (uint64_t)-1);
+	leaves(LIST(UPD(MAX, byte, C(0x1ff)), UPD(MAX, byte, REG(RBX)), SET(out, V(byte))), 103);
+}
+
+/* All of them at once, with values that want registers of their own. */
+static void many_locals(void **state)
+{
+	struct ki_node *list = NULL, *sum;
+
+	(void)state;
+	known();
+	begin();
+	sum = C(0);
+	for (unsigned int i = 0; i < KI_LOCALS; i++) {
+		const struct ki_var v = {.kind = KI_VAR_LOCAL, .type = KI_U64, .first = i};
+
+		list = ki_stmt_append(
+			s, list,
+			SET(v, B(KI_DIV, B(KI_SHL, REG(RBX), C(i)), B(KI_SHL, C(1), C(i)))));
+		list = ki_stmt_append(s, list, UPD(ADD, v, B(KI_DIV, REG(RBX), C(i + 1))));
+	}
+	for (unsigned int i = 0; i < KI_LOCALS; i++) {
+		const struct ki_var v = {.kind = KI_VAR_LOCAL, .type = KI_U64, .first = i};
+
+		sum = B(KI_ADD, sum, B(KI_DIV, V(v), B(KI_SHR, REG(RBX), C(6))));
+	}
+	leaves(ki_stmt_append(s, list, SET(out, sum)),
+	       8 * 103 + 103 + 51 + 34 + 25 + 20 + 17 + 14 + 12);
+}
+
+/* ---- words of the thread ---- */
+
+static void words_here_and_not(void **state)
+{
+	(void)state;
+	known();
+	begin();
+	c.start.thread[5] = 40;
+	leaves(LIST(UPD(ADD, word, C(2)), SET(out, V(word))), 42);
+	assert_int_equal(c.got.thread[5], 42);
+	leaves(ki_stmt_if(s, B(KI_GT, V(word), C(39)), LIST(SET(word, C(0)), SET(out, C(1))),
+			  SET(out, C(2))),
+	       1);
+	assert_int_equal(c.got.thread[5], 0);
+	leaves(LIST(SET(word, U(0x123456789abcdef0)), SET(out, V(word))), 0x123456789abcdef0);
+	leaves(LIST(UPD(MAX, word, C(41)), UPD(MIN, word, C(50)), SET(out, V(word))), 41);
+	/* a function of the kernel between two uses */
+	leaves(LIST(UPD(ADD, word, C(1)), ki_stmt_eval(s, ki_expr_call(s, KI_U64, 64, 0, NULL, 0)),
+		    SET(out, V(word))),
+	       41);
+	c.m.nthread = 0;
+	leaves(LIST(UPD(ADD, word, C(2)), SET(out, B(KI_ADD, V(word), C(3)))), 3);
+	assert_int_equal(c.got.thread[5], 40);
+	/* the rest of what is there is done all the same */
+	leaves(LIST(SET(word, C(1)), UPD(ADD, out, C(1)), SET(word, C(2))), 1);
+	leaves(ki_stmt_if(s, B(KI_LOR, V(word), REG(RBX)), LIST(SET(word, C(1)), SET(out, C(9))),
+			  NULL),
+	       9);
+	leaves(ki_stmt_if(s, B(KI_LAND, REG(RBX), V(word)), SET(out, C(9)), SET(out, C(8))), 8);
+}
+
 static void vectors(void **state)
 {
 	(void)state;
@@ -336,17 +466,13 @@ static void linear_histogram(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(operators),
-		cmocka_unit_test(casts),
-		cmocka_unit_test(facts),
-		cmocka_unit_test(parameters),
-		cmocka_unit_test(the_others),
-		cmocka_unit_test(calls),
-		cmocka_unit_test(updates),
-		cmocka_unit_test(vectors),
-		cmocka_unit_test(branches),
-		cmocka_unit_test(log2_histogram),
-		cmocka_unit_test(linear_histogram),
+		cmocka_unit_test(operators),	  cmocka_unit_test(casts),
+		cmocka_unit_test(facts),	  cmocka_unit_test(parameters),
+		cmocka_unit_test(the_others),	  cmocka_unit_test(calls),
+		cmocka_unit_test(updates),	  cmocka_unit_test(locals),
+		cmocka_unit_test(many_locals),	  cmocka_unit_test(words_here_and_not),
+		cmocka_unit_test(vectors),	  cmocka_unit_test(branches),
+		cmocka_unit_test(log2_histogram), cmocka_unit_test(linear_histogram),
 	};
 
 	exec_init();

@@ -17,7 +17,7 @@
 #define TEMPLATES_MAX 64
 #define FUNCTION_MAX  8
 #define TEXT_BYTES    4096
-#define NEVER_RUN     "hibernate"
+#define NEVER_RUN     "__do_sys_reboot"
 
 static const char *const function_names[] = {
 	"__x64_sys_getppid", "__x64_sys_getuid", "__x64_sys_getgid", NEVER_RUN,
@@ -273,23 +273,6 @@ static void make_reserved(struct request *q, const struct session *s, struct are
 	req->rows = (uintptr_t)request_piece(q, a, max * sizeof(struct ki_reserved_row));
 }
 
-static void make_counters(struct request *q, const struct session *s, struct arena *a,
-			  struct rng *r)
-{
-	struct ki_counters *req = request_piece(q, a, sizeof(*req));
-
-	(void)s;
-	q->cmd = KI_IOC_COUNTERS;
-	req->size = sizeof(*req);
-	req->count = 1 + rng_below(r, 8);
-}
-
-static void make_globals(struct request *q, const struct session *s, struct arena *a, struct rng *r)
-{
-	make_counters(q, s, a, r); /* which looks the same */
-	q->cmd = KI_IOC_GLOBALS;
-}
-
 static void make_unsplice(struct request *q, const struct session *s, struct arena *a,
 			  struct rng *r)
 {
@@ -499,10 +482,16 @@ void request_make(struct request *q, enum op op, const struct session *s, struct
 {
 	static void (*const makers[])(struct request *, const struct session *, struct arena *,
 				      struct rng *) = {
-		[OP_INFO] = make_info,	       [OP_READ] = make_read,
-		[OP_RESERVED] = make_reserved, [OP_COUNTERS] = make_counters,
-		[OP_SPLICE] = make_splice,     [OP_UNSPLICE] = make_unsplice,
-		[OP_GLOBALS] = make_globals,   [OP_LONG] = request_make_long,
+		[OP_INFO] = make_info,
+		[OP_READ] = make_read,
+		[OP_RESERVED] = make_reserved,
+		[OP_COUNTERS] = request_make_counters,
+		[OP_SPLICE] = make_splice,
+		[OP_UNSPLICE] = make_unsplice,
+		[OP_GLOBALS] = request_make_globals,
+		[OP_LONG] = request_make_long,
+		[OP_WORDS] = request_make_words,
+		[OP_INSIDE] = request_make_inside,
 	};
 
 	memset(q, 0, sizeof(*q));

@@ -4,6 +4,7 @@
  *   ioctl_fuzz	sessions, threads, children; what must be true at the end
  *   corpus	valid windows of real functions, and valid requests made of them
  *   long	requests with long chunks
+ *   numbers	requests for counters, variables, words of threads
  *   mutate	memory that is bad on purpose, and what is done to a request
  *   call	one call of each kind, and the tally of what came of it
  */
@@ -64,6 +65,8 @@ enum op {
 	OP_MMAP,
 	OP_FILE, /* read, write, poll, lseek, ... */
 	OP_GLOBALS,
+	OP_WORDS,
+	OP_INSIDE,
 	OP_LONG,    /* SPLICE with a long chunk */
 	OP_UNKNOWN, /* ioctl numbers that there are not */
 	OPS
@@ -133,7 +136,7 @@ void *arena_end(const struct arena *a);	       /* the first byte that is not wri
 
 struct session {
 	int fd;
-	uint32_t first_counter, ncounters, first_global;
+	uint32_t first_counter, ncounters, first_global, first_word;
 	uint64_t map_bytes, global_bytes;
 	_Atomic uint32_t ids[IDS_KEPT];
 	atomic_uint nids;
@@ -154,9 +157,17 @@ struct request {
 
 /* Take memory for one; it is zero. */
 void *request_piece(struct request *q, struct arena *a, size_t len);
-/* long.c: one of test/guest/long/samples.c, where it does not run: it may be changed to anything.
+/* long.c: one of test/guest/long/samples*.c, where it does not run: it may be changed to anything.
  */
 void request_make_long(struct request *q, const struct session *s, struct arena *a, struct rng *r);
+/* numbers.c */
+void request_make_counters(struct request *q, const struct session *s, struct arena *a,
+			   struct rng *r);
+void request_make_globals(struct request *q, const struct session *s, struct arena *a,
+			  struct rng *r);
+void request_make_words(struct request *q, const struct session *s, struct arena *a, struct rng *r);
+void request_make_inside(struct request *q, const struct session *s, struct arena *a,
+			 struct rng *r);
 void request_make(struct request *q, enum op op, const struct session *s, struct arena *a,
 		  struct rng *r);
 /* May leave the request as it is. */

@@ -16,6 +16,8 @@ static void fill_fixups(struct ki_fixup *out, const struct long_sample *m, const
 			out[i].target += s->first_counter;
 		if (out[i].kind == KI_FIX_GLOBAL)
 			out[i].target += s->first_global;
+		if (out[i].kind == KI_FIX_WORD)
+			out[i].target += s->first_word;
 		if (out[i].kind == KI_FIX_CALLEE)
 			out[i].target += getppid_entry->window.addr - 5; /* or not a function's */
 	}
@@ -25,8 +27,8 @@ static void fill_fixups(struct ki_fixup *out, const struct long_sample *m, const
 static struct ki_long *make_code(struct request *q, const struct session *s, struct arena *a,
 				 struct rng *r)
 {
-	const struct long_sample *m =
-		&long_samples[rng_below(r, (uint32_t)(long_samples_end - long_samples))];
+	const struct long_sample *m = &__start_long_samples[rng_below(
+		r, (uint32_t)(__stop_long_samples - __start_long_samples))];
 	uint32_t len = (uint32_t)(m->code_end - m->code), nfix = (uint32_t)(m->fix_end - m->fix);
 	struct ki_long *req = request_piece(q, a, sizeof(*req));
 	uint8_t *code = request_piece(q, a, len);

@@ -7,36 +7,34 @@
  * Each chunk stands before the first instruction of getppid's window; values are read when
  * getppid has been called ten times.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "kerninst/splice.h"
-#include "samples.h"
+#include "hand.h"
 
-#define CALLS 10
-#define SLOTS 16
+#define CALLS	10
+#define SLOTS	16
+#define GLOBALS 4
+#define WORDS	2
+#define USER	1234
+#define MOUNT	"/tmp/long.cgroup"
+#define GROUP	MOUNT "/long"
 
 static struct ki_target *target;
 static struct ki_counter_map *map;
-static uint64_t *globals; /* mapped to read */
-static uint32_t counter, global;
-static struct ki_window window;
-static struct ki_copy copies[KI_WINDOW_INSNS];
-static uint64_t callee;
+static struct ki_global_map *globals;
+static struct hand_numbers first;
+static struct hand_window window;
+static struct rusage before, after; /* the calls */
 static int failed;
-
-static void die(const char *what, const struct ki_err *err)
-{
-	fprintf(stderr, "long: %s: %s\n", what, err ? err->msg : strerror(errno));
-	exit(2);
-}
 
 static void report(const char *name, const char *why)
 {
@@ -44,102 +42,16 @@ static void report(const char *name, const char *why)
 	printf(why ? "not ok %s: %s\n" : "ok %s\n", name, why);
 }
 
-static void make_window(const char *name)
-{
-	const struct ki_symbol *sym = ki_target_symbol_named(target, "", name, NULL);
-	struct ki_err err = {0};
-	struct ki_function *fn;
-	struct ki_spans spans;
-	const struct ki_span *s;
-
-	if (!sym || ki_function_analyze(target, sym, &fn, &err) || ki_spans_find(fn, &spans, &err))
-		die(name, &err);
-	for (s = spans.v; s->board != KI_BOARD_JMP; s++)
-		;
-	memset(&window, 0, sizeof(window));
-	window.addr = s->addr;
-	window.len = s->len;
-	window.board = s->board;
-	memcpy(window.orig, fn->bytes + (s->addr - fn->start), s->len);
-	for (; window.ncopy < s->count; window.ncopy++) {
-		const struct ki_insn *in = &fn->insns[s->first + window.ncopy];
-
-		if (ki_relocate(in, fn->bytes + (in->addr - fn->start), &copies[window.ncopy]))
-			die("relocate", NULL);
-	}
-	ki_spans_free(&spans);
-	ki_function_free(fn);
-}
-
-static uint32_t make_fixups(const struct long_sample *s, struct ki_fixup *out)
-{
-	uint32_t n = 0;
-
-	for (const struct ki_fixup *f = s->fix; f < s->fix_end; f++) {
-		out[n] = *f;
-		if (f->kind == KI_FIX_PERCPU)
-			out[n].target += counter;
-		if (f->kind == KI_FIX_GLOBAL)
-			out[n].target += global;
-		if (f->kind == KI_FIX_CALLEE)
-			out[n].target += callee;
-		n++;
-	}
-	return n;
-}
-
-/* 0 and its id, or the reason. */
-static uint32_t install(const struct long_sample *s, uint32_t *id)
-{
-	struct ki_fixup fix[64];
-	uint8_t code[4096];
-	struct ki_long more = {.len = (uint32_t)(s->code_end - s->code),
-			       .nfix = make_fixups(s, fix),
-			       .code = (uintptr_t)code,
-			       .fixups = (uintptr_t)fix};
-	struct ki_chunk chunk = {.kind = KI_CHUNK_LONG, .target = (uintptr_t)&more};
-	struct ki_splice req = {.size = sizeof(req),
-				.windows = (uintptr_t)&window,
-				.copies = (uintptr_t)copies,
-				.chunks = (uintptr_t)&chunk,
-				.nwindows = 1,
-				.ncopies = window.ncopy,
-				.nchunks = 1};
-
-	memcpy(code, s->code, more.len);
-	for (uint32_t i = 0; i + 5 <= more.len; i++) /* THREAD variables have no fixup */
-		if (code[i] == 0xbf && !memcmp(code + i + 1, "\x77\x77\0", 4))
-			memcpy(code + i + 1, &global, 4);
-	window.reason = 0;
-	if (!ioctl(target ? ki_target_fd(target) : -1, KI_IOC_SPLICE, &req)) {
-		*id = chunk.id;
-		return 0;
-	}
-	return chunk.reason ? chunk.reason : req.reason ? req.reason : KI_R_BAD_REQUEST;
-}
-
-static void take_out(uint32_t id)
-{
-	struct ki_unsplice req = {.size = sizeof(req), .ids = (uintptr_t)&id, .count = 1};
-
-	if (ioctl(ki_target_fd(target), KI_IOC_UNSPLICE, &req))
-		die("unsplice", NULL);
-}
-
-static uint64_t skipped(void)
-{
-	struct ki_info info = {.size = sizeof(info)};
-
-	if (ioctl(ki_target_fd(target), KI_IOC_INFO, &info))
-		die("info", NULL);
-	return info.skipped;
-}
-
 /* ---- what the samples leave ---- */
 
 static uint64_t at(uint32_t n)
 {
-	return ki_counter_read(map, counter + n);
+	return ki_counter_read(map, first.counter + n);
+}
+
+static uint64_t global(uint32_t n)
+{
+	return ki_global_read(globals, first.global + n);
 }
 
 static uint64_t monotonic(void)
@@ -173,9 +85,69 @@ static bool clocks(void)
 	return sum < now && now - sum < 5000000000u && at(1) == 0 && at(2) > 0;
 }
 
-static bool threads(void)
+static bool words(void)
 {
-	return at(0) == CALLS * (CALLS + 1) / 2 && at(1) == CALLS;
+	return at(0) == CALLS * (CALLS + 1) / 2 && at(1) == CALLS * (CALLS + 1) / 2;
+}
+
+static bool two_ways(void) /* 10, 9, 8 ... */
+{
+	return at(0) == CALLS * (CALLS + 1) / 2;
+}
+
+/* It has been this thread's for a few seconds at most. */
+static bool clock_runs(void)
+{
+	uint64_t ms = global(0) / ki_target_info(target)->tsc_khz;
+
+	return at(0) == CALLS && global(0) > 1000 && ms < 10000;
+}
+
+static bool between(uint64_t n, long low, long high)
+{
+	return n >= (uint64_t)low && n <= (uint64_t)high;
+}
+
+static bool fields(void)
+{
+	return between(global(0), before.ru_minflt, after.ru_minflt) &&
+	       between(global(1), before.ru_majflt, after.ru_majflt) &&
+	       between(global(2), before.ru_nvcsw, after.ru_nvcsw) &&
+	       between(global(3), before.ru_nivcsw, after.ru_nivcsw) && after.ru_minflt > 0 &&
+	       after.ru_nvcsw > 0;
+}
+
+static void put_into_group(const char *group)
+{
+	char path[64];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/cgroup.procs", group);
+	f = fopen(path, "w");
+	if (!f || fprintf(f, "%d\n", getpid()) < 0 || fclose(f))
+		hand_die(path, NULL);
+}
+
+/* Another user, and a group whose number is that of its directory. */
+static void enter_group(void)
+{
+	mkdir(MOUNT, 0700);
+	if (mount("none", MOUNT, "cgroup2", 0, NULL) || mkdir(GROUP, 0700))
+		hand_die(GROUP, NULL);
+	put_into_group(GROUP);
+	syscall(SYS_setresuid, USER, 0, 0);
+}
+
+static bool groups(void)
+{
+	struct stat st;
+	bool good = !stat(GROUP, &st) && global(0) == USER && global(1) == st.st_ino;
+
+	syscall(SYS_setresuid, 0, 0, 0);
+	put_into_group(MOUNT);
+	if (rmdir(GROUP) || umount(MOUNT))
+		hand_die("leaving " GROUP, NULL);
+	return good;
 }
 
 static bool called(void)
@@ -192,31 +164,39 @@ static bool indexed(void)
 
 static bool shared(void)
 {
-	return globals[global] == 3 * CALLS && globals[global + 1] == CALLS &&
-	       at(0) == CALLS * (CALLS - 1) / 2;
+	return global(0) == 3 * CALLS && global(1) == CALLS && at(0) == CALLS * (CALLS - 1) / 2;
 }
 
 static const struct {
 	const char *name;
 	bool (*check)(void);
 } checks[] = {
-	{"counts", counted}, {"self", self},	   {"clocks", clocks}, {"threads", threads},
-	{"called", called},  {"indexed", indexed}, {"shared", shared},
+	{"counts", counted}, {"self", self},	    {"clocks", clocks},
+	{"words", words},    {"called", called},    {"indexed", indexed},
+	{"shared", shared},  {"clock", clock_runs}, {"words on two ways", two_ways},
+	{"fields", fields},  {"groups", groups},
 };
+
+static void call(void)
+{
+	getrusage(RUSAGE_THREAD, &before);
+	for (int i = 0; i < CALLS; i++)
+		syscall(SYS_getppid);
+	getrusage(RUSAGE_THREAD, &after);
+}
 
 static const char *run(const struct long_sample *s)
 {
-	static uint64_t before[SLOTS];
-	uint32_t id, reason = install(s, &id);
+	uint32_t id, reason = hand_install(target, &window, s, &first, &id);
 
 	if (reason != s->reason)
 		return ki_reason_tag(reason);
 	if (reason)
 		return NULL;
-	memset(before, 0, sizeof(before));
-	for (int i = 0; i < CALLS; i++)
-		syscall(SYS_getppid);
-	take_out(id);
+	if (!strcmp(s->name, "groups"))
+		enter_group();
+	call();
+	hand_take_out(target, id);
 	for (size_t i = 0; i < sizeof(checks) / sizeof(*checks); i++)
 		if (!strcmp(s->name, checks[i].name))
 			return checks[i].check() ? NULL : "wrong values";
@@ -229,62 +209,69 @@ static const char *run(const struct long_sample *s)
  */
 static void recursion(const struct long_sample *s)
 {
-	uint64_t before = skipped();
+	uint64_t skipped = hand_info(target).skipped;
+	struct hand_window within;
 	uint32_t inner, outer;
 
-	make_window("ktime_get_mono_fast_ns");
-	if (install(s, &inner)) {
+	hand_window(target, "ktime_get_mono_fast_ns", &within);
+	if (hand_install(target, &within, s, &first, &inner)) {
 		report("recursion", "refused");
 		return;
 	}
-	make_window("__x64_sys_getppid");
-	if (!install(s, &outer)) {
-		for (int i = 0; i < CALLS; i++)
-			syscall(SYS_getppid);
-		take_out(outer);
+	if (!hand_install(target, &window, s, &first, &outer)) {
+		call();
+		hand_take_out(target, outer);
 	}
-	take_out(inner);
-	printf("# %llu hits skipped\n", (unsigned long long)(skipped() - before));
-	report("recursion", skipped() - before >= CALLS ? NULL : "no hit was skipped");
+	hand_take_out(target, inner);
+	skipped = hand_info(target).skipped - skipped;
+	printf("# %llu hits skipped\n", (unsigned long long)skipped);
+	report("recursion", skipped >= CALLS ? NULL : "no hit was skipped");
 }
 
 static void take_variables(void)
 {
-	struct ki_globals req = {.size = sizeof(req), .count = 2};
+	const struct ki_symbol *sym =
+		ki_target_symbol_named(target, "", "ktime_get_mono_fast_ns", NULL);
 	struct ki_err err = {0};
 
-	if (ki_counters_take(target, SLOTS, &counter, &err))
-		die("counters", &err);
-	if (ioctl(ki_target_fd(target), KI_IOC_GLOBALS, &req))
-		die("globals", NULL);
-	global = req.first;
+	first.callee = sym ? sym->addr : 0;
+	if (ki_counters_take(target, SLOTS, &first.counter, &err) ||
+	    ki_globals_take(target, GLOBALS, &first.global, &err) ||
+	    ki_words_take(target, WORDS, &first.word, &err))
+		hand_die("variables", &err);
 }
 
-int main(void)
+static void open_all(void)
 {
 	struct ki_err err = {0};
-	const struct ki_symbol *sym;
 
-	for (const struct long_sample *s = long_samples; s < long_samples_end; s++) {
-		const struct ki_info *info;
+	if (ki_target_open_live(&target, &err) || ki_counter_map_open(target, &map, &err) ||
+	    ki_global_map_open(target, &globals, &err))
+		hand_die("open", &err);
+	hand_window(target, "__x64_sys_getppid", &window);
+	take_variables();
+}
 
-		if (ki_target_open_live(&target, &err) || ki_counter_map_open(target, &map, &err))
-			die("open", &err);
-		info = ki_target_info(target);
-		globals = mmap(NULL, info->globals * 8, PROT_READ, MAP_SHARED, ki_target_fd(target),
-			       KI_MAP_GLOBALS);
-		if (globals == MAP_FAILED)
-			die("mmap", NULL);
-		sym = ki_target_symbol_named(target, "", "ktime_get_mono_fast_ns", NULL);
-		callee = sym ? sym->addr : 0;
-		make_window("__x64_sys_getppid");
-		take_variables();
+static void close_all(void)
+{
+	ki_global_map_close(globals);
+	ki_counter_map_close(map);
+	ki_target_close(target);
+}
+
+/* What may run begins with variables that nobody has used. */
+int main(void)
+{
+	open_all();
+	for (const struct long_sample *s = __start_long_samples; s < __stop_long_samples; s++) {
+		if (!s->reason) {
+			close_all();
+			open_all();
+		}
 		report(s->name, run(s));
 		if (!strcmp(s->name, "clocks"))
 			recursion(s);
-		munmap(globals, info->globals * 8);
-		ki_counter_map_close(map);
-		ki_target_close(target);
 	}
+	close_all();
 	return failed;
 }

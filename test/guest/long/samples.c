@@ -2,74 +2,10 @@
 /*
  * Long chunks written by hand: what may run, and what may not with the reason.
  */
-#include "kerninst/splice.h"
+#include "assemble.h"
 
-/* Names for the assembler. */
-__attribute__((used)) static void constants(void)
-{
-	asm(".set PERCPU, %c0; .set GLOBAL, %c1; .set HELPER, %c2; .set CALLEE, %c3;"
-	    ".set SELF, %c4; .set FIELD, %c5; .set ABS32, %c6"
-	    :
-	    : "i"(KI_FIX_PERCPU), "i"(KI_FIX_GLOBAL), "i"(KI_FIX_HELPER), "i"(KI_FIX_CALLEE),
-	      "i"(KI_FIX_SELF), "i"(KI_FIX_FIELD), "i"(KI_FIX_ABS32));
-	asm(".set TASK, %c0; .set CPU, %c1; .set PID, %c2; .set TGID, %c3; .set COMM, %c4"
-	    :
-	    : "i"(KI_SELF_TASK), "i"(KI_SELF_CPU), "i"(KI_FIELD_PID), "i"(KI_FIELD_TGID),
-	      "i"(KI_FIELD_COMM));
-	asm(".set LOAD64, %c0; .set NANOTIME, %c1; .set THREAD_GET, %c2; .set THREAD_SET, %c3;"
-	    ".set ENTER, %c4; .set LEAVE, %c5; .set UDIV, %c6; .set HELPERS, %c7"
-	    :
-	    : "i"(KI_HELPER_LOAD64), "i"(KI_HELPER_NANOTIME), "i"(KI_HELPER_THREAD_GET),
-	      "i"(KI_HELPER_THREAD_SET), "i"(KI_HELPER_ENTER), "i"(KI_HELPER_LEAVE),
-	      "i"(KI_HELPER_UDIV), "i"(KI_HELPERS));
-	asm(".set OK, %c0; .set BAD, %c1; .set BAD_FIXUP, %c2; .set NOT_YOURS, %c3;"
-	    ".set NO_FUNCTION, %c4"
-	    :
-	    : "i"(KI_R_OK), "i"(KI_R_BAD_CHUNK), "i"(KI_R_BAD_FIXUP), "i"(KI_R_NOT_YOUR_COUNTER),
-	      "i"(KI_R_NOT_A_FUNCTION));
-}
-
-/*
- * sample NAME, REASON: its code follows, up to the next. fix KIND, TARGET, BEHIND, TAIL: the
- * 32-bit field that ends BEHIND bytes before here. Registers are all kept: who is interrupted here
- * needs them.
- */
 asm(R"(
 	.pushsection .rodata.long, "a"
-	.macro sample name, reason
-	.pushsection .data.rel.ro.table, "aw"
-	.quad 8f, 7f, 6f, 9f, 5f, \reason
-	.popsection
-	.pushsection .rodata.names, "a"
-8:	.asciz "\name"
-	.popsection
-	.pushsection .rodata.fixups, "a"
-	.balign 8
-9:
-	.popsection
-7:
-	.endm
-	.macro done
-6:
-	.pushsection .rodata.fixups, "a"
-5:
-	.popsection
-	.endm
-	.macro fix kind, target, behind=0, tail=0
-4:
-	.pushsection .rodata.fixups, "a"
-	.byte \kind, \tail
-	.short 4b - 4 - \behind - 7b
-	.long 0
-	.quad \target
-	.popsection
-	.endm
-	.pushsection .data.rel.ro.table, "aw"
-	.balign 8
-	.globl long_samples
-long_samples:
-	.popsection
-
 	sample counts, OK
 	push %rbx
 	mov $1, %ebx
@@ -134,26 +70,6 @@ long_samples:
 	or $1, %rax
 	add %rax, %gs:0
 	fix PERCPU, 2
-	pop %rdi
-	pop %rax
-	done
-
-	sample threads, OK
-	push %rax
-	push %rdi
-	push %rsi
-	mov $0x7777, %edi
-	call .+5
-	fix HELPER, THREAD_GET
-	lea 1(%rax), %rsi
-	mov $0x7777, %edi
-	call .+5
-	fix HELPER, THREAD_SET
-	add %rax, %gs:0
-	fix PERCPU, 1
-	add %rsi, %gs:0
-	fix PERCPU, 0
-	pop %rsi
 	pop %rdi
 	pop %rax
 	done
@@ -398,19 +314,9 @@ long_samples:
 	call .+5
 	fix HELPER, LEAVE
 	done
-	sample "a thread's variable of somebody", NOT_YOURS
-	mov $4000, %edi
-	call .+5
-	fix HELPER, THREAD_GET
-	done
-	sample "a thread's variable, not constant", NOT_YOURS
-	mov %eax, %edi
-	call .+5
-	fix HELPER, THREAD_GET
-	done
 	sample "somebody's global variable", NOT_YOURS
 	mov 0(%rip), %rax
-	fix GLOBAL, 2
+	fix GLOBAL, 4
 	done
 	sample "a global's fixup in front of its constant", BAD_FIXUP
 	addq $3, 0(%rip)
@@ -458,9 +364,5 @@ long_samples:
 	rdmsr
 	done
 
-	.pushsection .data.rel.ro.table, "aw"
-	.globl long_samples_end
-long_samples_end:
-	.popsection
 	.popsection
 )");

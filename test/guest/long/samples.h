@@ -6,7 +6,7 @@
 
 #include "uapi/kerninst.h"
 
-/* One of samples.c. Numbers in its fixups are relative to the session's first counter or variable.
+/* One of samples*.c. Numbers in its fixups are relative to the session's first counter or variable.
  */
 struct long_sample {
 	const char *name;
@@ -15,6 +15,7 @@ struct long_sample {
 	uint64_t reason; /* expected */
 };
 
-extern const struct long_sample long_samples[], long_samples_end[];
+/* All of a program, which the linker has put together. */
+extern const struct long_sample __start_long_samples[], __stop_long_samples[];
 
 #endif

@@ -4,9 +4,9 @@
 
 PROGS := $(patsubst test/guest/prog/%.c,build/test/prog/%,$(wildcard test/guest/prog/*.c))
 
-build/test/prog/%: test/guest/prog/%.c test/guest/prog/mark.h
+build/test/prog/%: test/guest/prog/%.c test/guest/prog/mark.h include/uapi/kerninst.h
 	$(call say,CC,$@)mkdir -p $(@D) && $(CC) -std=gnu11 $(WARN) -O2 -g -D_GNU_SOURCE \
-	    -static -pthread -o $@ $<
+	    -Iinclude -static -pthread -o $@ $<
 
 test-progs: $(PROGS)
 .PHONY: test-progs

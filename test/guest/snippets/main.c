@@ -13,7 +13,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include <x86intrin.h>
 
 struct ki_target *target;
 struct ki_counter_map *counters;
@@ -57,6 +56,16 @@ uint32_t take_globals(uint32_t n)
 
 	if (ki_globals_take(target, n, &first, &err))
 		die("globals", &err);
+	return first;
+}
+
+uint32_t take_words(uint32_t n)
+{
+	struct ki_err err = {0};
+	uint32_t first;
+
+	if (ki_words_take(target, n, &first, &err))
+		die("words", &err);
 	return first;
 }
 
@@ -141,13 +150,13 @@ void only_here(struct ki_snippet *s, struct ki_node *stmt)
 	ki_snippet_body(s, ki_stmt_if(s, here, stmt, NULL));
 }
 
-static struct ki_var var(unsigned int kind, uint32_t first, uint32_t count)
+struct ki_var var(unsigned int kind, uint32_t first, uint32_t count)
 {
 	return (struct ki_var){
 		.kind = (uint8_t)kind, .type = KI_U64, .first = first, .count = count};
 }
 
-static struct ki_node *add(struct ki_snippet *s, const struct ki_var *v, struct ki_node *value)
+struct ki_node *add(struct ki_snippet *s, const struct ki_var *v, struct ki_node *value)
 {
 	return ki_stmt_update(s, KI_UPDATE_ADD, v, NULL, value);
 }
@@ -244,49 +253,6 @@ static void reads(bool known)
 	close(zero);
 }
 
-#define SLEEPS 5
-
-/* A timer without pairs, and one with a word of the thread. */
-static void timers(bool known)
-{
-	static const char name[] = "__x64_sys_clock_nanosleep";
-	const struct ki_var sum = var(KI_VAR_CPU, take_counters(2), 1);
-	const struct ki_var paired = var(KI_VAR_CPU, sum.first + 1, 1);
-	const struct ki_var start = var(KI_VAR_THREAD, take_globals(1), 1);
-	const struct timespec pause = {.tv_nsec = 200000000};
-	struct ki_plan *plan = plan_new();
-	struct ki_snippet *s = snippet_new();
-	uint64_t want = 0, got[2];
-
-	only_here(s, ki_stmt_append(s,
-				    ki_stmt_append(s, NULL,
-						   ki_stmt_update(s, KI_UPDATE_SUB, &sum, NULL,
-								  ki_expr_fact(s, KI_FACT_TSC))),
-				    ki_stmt_update(s, KI_SET, &start, NULL,
-						   ki_expr_fact(s, KI_FACT_TSC))));
-	put(plan, name, KI_POINT_ENTRY, s, known);
-	s = snippet_new();
-	only_here(s, ki_stmt_append(
-			     s, ki_stmt_append(s, NULL, add(s, &sum, ki_expr_fact(s, KI_FACT_TSC))),
-			     add(s, &paired,
-				 ki_expr_binary(s, KI_SUB, ki_expr_fact(s, KI_FACT_TSC),
-						ki_expr_var(s, &start)))));
-	put(plan, name, KI_POINT_EXIT_AFTER, s, known);
-	install(plan);
-	for (int i = 0; i < SLEEPS; i++) {
-		uint64_t before = __rdtsc();
-
-		clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
-		want += __rdtsc() - before;
-	}
-	take_out(plan);
-	for (int i = 0; i < 2; i++) {
-		got[i] = ki_counter_read(counters, sum.first + (uint32_t)i);
-		report(i ? "paired timer" : "timer", got[i] <= want && want - got[i] < want / 50,
-		       "%llu of %llu ticks", (unsigned long long)got[i], (unsigned long long)want);
-	}
-}
-
 static uint64_t monotonic(void)
 {
 	struct timespec ts;
@@ -346,6 +312,7 @@ int main(int argc, char **argv)
 		predicate(known);
 		reads(known);
 		timers(known);
+		facts(known);
 		calls(known);
 	}
 	random_trees(argc > 1 ? (unsigned int)atoi(argv[1]) : 20);

@@ -15,12 +15,13 @@
 #include "common_snippet.h"
 #include "snippets.h"
 
-#define TREES	  30 /* of one round */
-#define NODES	  24
-#define FIRST_REG SNIP_COUNTERS /* slots behind the trees' */
-#define TASK_SLOT (FIRST_REG + 16)
-#define SLOTS	  (TASK_SLOT + 1)
-#define PLACE	  "__x64_sys_getppid"
+#define TREES	   30 /* of one round */
+#define NODES	   24
+#define FIRST_REG  SNIP_COUNTERS /* slots behind the trees' */
+#define TASK_SLOT  (FIRST_REG + 16)
+#define WORDS_SLOT (TASK_SLOT + 1) /* what the words are in the end */
+#define SLOTS	   (WORDS_SLOT + SNIP_THREAD)
+#define PLACE	   "__x64_sys_getppid"
 
 /* Live at the beginning of every function. */
 #define KEPT                                                                                       \
@@ -50,6 +51,20 @@ static struct ki_snippet *storing(void)
 	return s;
 }
 
+static struct ki_snippet *storing_words(void)
+{
+	struct ki_snippet *s = snippet_new();
+	struct ki_node *list = NULL;
+
+	for (uint32_t i = 0; i < SNIP_THREAD; i++) {
+		const struct ki_var word = var(KI_VAR_THREAD, c.word + i, 1);
+
+		list = ki_stmt_append(s, list, store(s, WORDS_SLOT + i, ki_expr_var(s, &word)));
+	}
+	only_here(s, list);
+	return s;
+}
+
 /* Built once more for the interpreter, since what is put is freed. */
 static void grow(uint64_t seed)
 {
@@ -75,38 +90,42 @@ static void set_up(int cpu)
 {
 	c.counter = take_counters(SLOTS);
 	c.global = take_globals(SNIP_GLOBALS);
+	c.word = take_words(SNIP_THREAD);
 	c.in_kernel = true;
 	c.site.at_entry = true;
 	model = zeros(c.counter + SLOTS);
 	model_globals = zeros(c.global + SNIP_GLOBALS);
-	model_thread = zeros(c.global + SNIP_GLOBALS);
+	model_thread = zeros(c.word + SNIP_THREAD);
 	c.m = (struct ki_machine){.counters = model,
 				  .globals = model_globals,
 				  .thread = model_thread,
 				  .ncounters = c.counter + SLOTS,
 				  .nglobals = c.global + SNIP_GLOBALS,
-				  .nthread = c.global + SNIP_GLOBALS,
+				  .nthread = c.word + SNIP_THREAD,
 				  .tsc = 1,
+				  .uid = getuid(),
 				  .cpu = (uint32_t)cpu,
 				  .pid = (uint32_t)getpid(),
 				  .tgid = (uint32_t)getpid()};
 	prctl(PR_GET_NAME, c.m.comm);
 }
 
+static uint64_t hit(uint32_t slot, int cpu)
+{
+	return ki_counter_read_cpu(counters, c.counter + slot, (unsigned int)cpu);
+}
+
 static unsigned int differences(int cpu)
 {
 	unsigned int n = 0;
 
+	for (uint32_t i = 0; i < SNIP_THREAD; i++)
+		n += hit(WORDS_SLOT + i, cpu) != model_thread[c.word + i];
 	for (uint32_t i = c.counter; i < c.counter + SNIP_COUNTERS; i++)
 		n += ki_counter_read_cpu(counters, i, (unsigned int)cpu) != model[i];
 	for (uint32_t i = c.global; i < c.global + SNIP_GLOBALS; i++)
 		n += ki_global_read(globals, i) != model_globals[i];
 	return n;
-}
-
-static uint64_t hit(uint32_t slot, int cpu)
-{
-	return ki_counter_read_cpu(counters, c.counter + slot, (unsigned int)cpu);
 }
 
 static void interpret(int cpu)
@@ -134,6 +153,7 @@ static unsigned int one_round(unsigned int round, int cpu)
 	grow(round * 2 + 2);
 	for (unsigned int i = 0; i < TREES; i++)
 		put(plan, PLACE, KI_POINT_ENTRY, trees[i], round % 2);
+	put(plan, PLACE, KI_POINT_ENTRY, storing_words(), round % 2);
 	install(plan);
 	syscall(SYS_getppid);
 	take_out(plan);
@@ -144,7 +164,7 @@ static unsigned int one_round(unsigned int round, int cpu)
 
 void random_trees(unsigned int rounds)
 {
-	unsigned int wrong = 0, used = 0;
+	unsigned int wrong = 0, used = 0, words = 0;
 	int cpu = sched_getcpu();
 	cpu_set_t set;
 
@@ -162,6 +182,9 @@ void random_trees(unsigned int rounds)
 	}
 	for (uint32_t i = c.counter; i < c.counter + SNIP_COUNTERS; i++)
 		used += model[i] != 0;
-	report("random", !wrong && used > 10, "%u trees in %u rounds, %u differ, %u variables used",
-	       rounds * TREES, rounds, wrong, used);
+	for (uint32_t i = c.word; i < c.word + SNIP_THREAD; i++)
+		words += model_thread[i] != 0;
+	report("random", !wrong && used > 10 && words > 3,
+	       "%u trees in %u rounds, %u differ, %u variables and %u words used", rounds * TREES,
+	       rounds, wrong, used, words);
 }

@@ -24,6 +24,10 @@ void report(const char *name, bool ok, const char *fmt, ...) __attribute__((form
 /* Slots of ours, zero. */
 uint32_t take_counters(uint32_t n);
 uint32_t take_globals(uint32_t n);
+uint32_t take_words(uint32_t n);
+
+struct ki_var var(unsigned int kind, uint32_t first, uint32_t count); /* of u64 */
+struct ki_node *add(struct ki_snippet *s, const struct ki_var *v, struct ki_node *value);
 
 /* Put a snippet at all places of a function's ENTRY or EXIT; known: use the registers that are dead
    there. The snippet is freed. */
@@ -36,6 +40,10 @@ void take_out(struct ki_plan *plan); /* and free it */
 /* A snippet that does this in threads of this process only. */
 struct ki_snippet *snippet_new(void);
 void only_here(struct ki_snippet *s, struct ki_node *stmt);
+
+/* timers.c */
+void timers(bool known);
+void facts(bool known);
 
 /* random.c */
 void random_trees(unsigned int rounds);

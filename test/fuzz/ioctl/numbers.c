@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Requests for what sessions own by number: counters, variables, words of threads.
+ */
+#include "fuzz.h"
+
+void request_make_counters(struct request *q, const struct session *s, struct arena *a,
+			   struct rng *r)
+{
+	struct ki_counters *req = request_piece(q, a, sizeof(*req));
+
+	(void)s;
+	q->cmd = KI_IOC_COUNTERS;
+	req->size = sizeof(*req);
+	req->count = 1 + rng_below(r, 8);
+}
+
+void request_make_globals(struct request *q, const struct session *s, struct arena *a,
+			  struct rng *r)
+{
+	request_make_counters(q, s, a, r); /* which looks the same */
+	q->cmd = KI_IOC_GLOBALS;
+}
+
+void request_make_words(struct request *q, const struct session *s, struct arena *a, struct rng *r)
+{
+	request_make_counters(q, s, a, r);
+	q->cmd = KI_IOC_WORDS;
+}
+
+void request_make_inside(struct request *q, const struct session *s, struct arena *a, struct rng *r)
+{
+	struct ki_inside *req = request_piece(q, a, sizeof(*req));
+	uint32_t count = 1 + rng_below(r, 2);
+
+	q->cmd = KI_IOC_INSIDE;
+	*req = (struct ki_inside){
+		.size = sizeof(*req),
+		.clock = rng_below(r, KI_CLOCKS),
+		.first = s->first_word + rng_below(r, 2),
+		.count = count,
+		.rows = (uintptr_t)request_piece(q, a, count * sizeof(struct ki_inside_row)),
+	};
+}

@@ -1,0 +1,56 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Threads' words: each thread has its own, wherever it runs; they go with it; its own clock; who is
+# inside; sessions that end or are killed.
+#
+# usage: test/guest/threads.sh [PART...]: counts, clocks, sessions, traced; cost needs -icount
+. "$(dirname "$0")/lib.sh"
+[ $# != 0 ] || set -- counts clocks sessions traced
+field() { "$ki" info --quick --json | sed -n "s/.*\"$1\": *\([0-9]*\).*/\1/p"; }
+lines() { # PART OUTPUT: its cases, each as one of ours
+	while read -r line; do
+		case $line in
+		"ok "*) ok "$1: ${line#ok }" true ;;
+		"not ok "*) ok "$1: ${line#not ok }" false ;;
+		*) echo "$line" ;;
+		esac
+	done < "$2"
+}
+# The same by the kernel's own trace of its switches, in ticks of the same counter; from our hook to
+# the kernel's, or back, it is far from 10 us.
+traced() {
+	local trace=/sys/kernel/tracing out tid from to ticks
+	mount -t tracefs none $trace 2> /dev/null
+	echo x86-tsc > $trace/trace_clock
+	echo 1 > $trace/events/sched/sched_switch/enable
+	out=$("$top/build/test/threads" traced)
+	echo 0 > $trace/events/sched/sched_switch/enable
+	read -r tid from to ticks <<< "$out"
+	sed -n "s/^.* \([0-9]*\): sched_switch: .*prev_pid=\([0-9]*\) .*next_pid=\([0-9]*\) .*/\1 \2 \3/p" $trace/trace |
+		awk -v tid="$tid" -v from="$from" -v to="$to" -v ticks="$ticks" '
+			$1 <= from { on = $3 == tid ? 1 : $2 == tid ? 0 : on; next }
+			$1 >= to { next }
+			!began { began = 1; since = from }
+			$2 == tid && on { sum += $1 - since; on = 0; n++ }
+			$3 == tid { since = $1; on = 1; n++ }
+			END {
+				if (on) sum += to - since
+				printf "traced: %d switches: %d ticks, own clock %d\n", n, sum, ticks
+				off = sum - ticks
+				exit !(n > 60 && off * off < (n * 30000 + 3000000) ^ 2)
+			}' > /tmp/threads.traced
+	is "traced: own clock and the kernel's trace" $? 0
+	sed 's/^/# /' /tmp/threads.traced
+	echo local > $trace/trace_clock
+}
+
+start
+for part in "$@"; do
+	[ "$part" != traced ] || { traced; continue; }
+	"$top/build/test/threads" "$part" > /tmp/threads.out 2> /tmp/threads.err
+	is "$part: exit status" $? 0
+	sed 's/^/# /' /tmp/threads.err
+	lines "$part" /tmp/threads.out
+done
+soon "no words are left" 0 field words_used
+finish
