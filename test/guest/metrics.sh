@@ -9,7 +9,7 @@ start
 f=ki_metrics
 json=/tmp/metrics.json
 control=/proc/$f
-command() { echo "$1" > $control; }
+command() { echo "$1" > "$control"; }
 module() { awk -v f="$1" -v n="$2" '$1 == f { print $n }' $control; } # FUNCTION, 2: calls, 3: ns
 calls() { module "$1" 2; }
 seconds() { awk -v f="$1" '$1 == f { printf "%.6f", $3 / 1e9 }' $control; }
