@@ -51,13 +51,13 @@ typedef uint64_t u64;
 	X($rax && $rbx || $rcx) X($rax | $rbx ^ $rcx & $rdx) X(($rax | $rbx) ^ ($rcx & $rdx)) \
 	X($rax ^ $rbx == $rcx) X($r8 % 10 == 3) X($r9 >= $r10 != $r11 <= $r12) X($r13 + $r14 - $r15) \
 	X(arg0 < 0) X(arg0 >> 1) X(arg0 / 2) X(arg1 * -3 < arg0) X(arg0 < $rax) X(arg2 == arg3 + 1) \
-	X(retval < 0) X(retval >= -4095 && retval < 0) X(-retval == 22) X((int)retval < 0) \
+	X(retval < 0) X(retval >= -4095 && retval < 0) X(-(long)(int)retval == 22) X((int)retval < 0) \
 	X((u8)$rax + $rbx) X((i8)$rax < 0) X((u16)arg0 + $rcx) X((short)arg0 * 3) X((u32)$rax >> 4) \
 	X((int)$rax) X((unsigned int)$rax) X((unsigned char)arg1) X((char)$rax) X((long)$rax < 0) \
 	X((unsigned long)arg0 < 10) X((long long)$rbx) X((unsigned)$rbx == (u32)$rbx) X((i16)(u8)$rax) \
 	X((i64)(int)$rax + 1) X(-(i32)(u16)$rbx) X(!(u8)$rax) X((u8)($rax + 300) == 7) X((u8)$rax + 300u) \
 	X(*(u32 *)$rsi) X(*(u8 *)($rsi + 3)) X(*(i16 *)($rsi + 6) < 0) X(*(u32 *)($rsi + 4) & 0x8000) \
-	X(*(u64 *)*(u64 *)$rdi) X(*(i8 *)$rsi * 2 + 1) X(*(unsigned short *)($rsi + (*(u8 *)$rsi & 7))) \
+	X(*(u64 *)*(u64 *)$rdi) X(*(i8 *)$rsi * 2 + 1) X(*(unsigned short *)($rsi + (*(u8 *)$rsi & 6))) \
 	X(-*(short *)$rsi >> 1) X((u8)*(u32 *)$rsi == *(u8 *)$rsi) X($rax ? *(u8 *)$rsi : 0) \
 	X(0xffffffffffffffff) X(9223372036854775807) X(0x8000000000000000 >> 63) X(4294967296 + 1) \
 	X($rax & ~0xfffull) X(1ul + $rax) X(5lu - 6) X($rax >= 0xffff888000000000 && $rax < 0xffffc90000000000)
