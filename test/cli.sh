@@ -301,6 +301,7 @@ check "stat: CSV and code" fails 2 "-x and --show-code" "${stat[@]}" -x, --show-
 check "stat: no value behind --if" fails 2 "option --if: no value" "${stat[@]}" --if
 check "stat: an unknown metric" fails 2 "no metric 'walltimes'; blocks, edges, .* kerninst metrics" "${stat[@]}" -m calls,walltimes
 check "stat: blocks and a time" fails 2 "-m blocks,vtime: blocks and edges are counted" "${stat[@]}" -m blocks,vtime
+check "stat: an unknown preset" fails 2 "no preset 'disk'; scheduling" stat --preset disk
 check "metrics: no argument" fails 2 "no argument" metrics vfs_read
 
 metrics_table() {
