@@ -299,5 +299,17 @@ check "stat: a quote as separator" fails 2 "-x '\"': a separator" "${stat[@]}" -
 check "stat: CSV and JSON" fails 2 "-x and --json" "${stat[@]}" -x, --json
 check "stat: CSV and code" fails 2 "-x and --show-code" "${stat[@]}" -x, --show-code
 check "stat: no value behind --if" fails 2 "option --if: no value" "${stat[@]}" --if
+check "stat: an unknown metric" fails 2 "no metric 'walltimes'; blocks, edges, .* kerninst metrics" "${stat[@]}" -m calls,walltimes
+check "stat: blocks and a time" fails 2 "-m blocks,vtime: blocks and edges are counted" "${stat[@]}" -m blocks,vtime
+check "stat: an unknown preset" fails 2 "no preset 'disk'; scheduling" stat --preset disk
+check "metrics: no argument" fails 2 "no argument" metrics vfs_read
+
+metrics_table() {
+	"$ki" metrics > "$tmp/m" && "$ki" metrics --json > "$tmp/m.json" && is "$(sed 1d "$tmp/m" | wc -l)" "$(wc -l < "$tmp/m.json")" &&
+		grep -q '^walltime/call  *s  *mean ' "$tmp/m" && grep -q '^latency  *s  *log2 ' "$tmp/m" &&
+		grep -q '"name":"calls","unit":"","form":"total","functions_only":true' "$tmp/m.json" &&
+		"$ki" metrics -v | grep -q '^calls .* entry: counter += 1$'
+}
+check "metrics: as a table, as JSON, with code" metrics_table
 check "an unknown reason" fails 1 "near: WINDOW_SHORT" explain WINDOW_SHOT
 finish
