@@ -15,9 +15,9 @@ A=3000 B=5000
 both() { # KIND
 	(
 		echo "$BASHPID" > /sys/fs/cgroup/alpha/cgroup.procs
-		exec taskset -c 1 setpriv --reuid 1234 $dir/alpha "$1" $A 3< /dev/null
+		exec taskset -c 1 setpriv --reuid 1234 "$dir/alpha" "$1" "$A" 3< /dev/null
 	) &
-	taskset -c 0 $dir/beta "$1" $B 3<&-
+	taskset -c 0 "$dir/beta" "$1" "$B" 3<&-
 	wait $!
 }
 export -f both
@@ -112,9 +112,9 @@ ok "and says what could be" grep -q '^yes  *calls  *ksys_read  *0x' $dir/dry
 # shellcheck disable=SC2317 # called through ok
 refuses() { # PATTERN ARGUMENT...
 	local out
-	out=$("$ki" stat "${@:2}" -- touch $dir/executed 2>&1) && return 1
+	out=$("$ki" stat "${@:2}" -- touch "$dir/executed" 2>&1) && return 1
 	echo "$out"
-	grep -qE "$1" <<< "$out" && [ ! -e $dir/executed ]
+	grep -qE "$1" <<< "$out" && [ ! -e "$dir/executed" ]
 }
 ok "no parameters within the function" refuses 'vfs_read:block/1: .*not at the function.s entry' --if 'arg0 == 3' vfs_read:block/1
 ok "a predicate that never holds" refuses 'vfs_read: .*does nothing' --if 'pid && 0' vfs_read
