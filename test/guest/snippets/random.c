@@ -184,7 +184,7 @@ void random_trees(unsigned int rounds)
 	}
 	for (uint32_t i = c.counter; i < c.counter + SNIP_COUNTERS; i++)
 		used += model[i] != 0;
-	report("random", !wrong && used > 10 && __builtin_popcount(words) > 3,
+	report("random", !wrong && used > 10 && __builtin_popcount(words) > 1,
 	       "%u trees in %u rounds, %u differ, %u variables and %u words used", rounds * TREES,
 	       rounds, wrong, used, (unsigned int)__builtin_popcount(words));
 }
