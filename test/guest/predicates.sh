@@ -64,7 +64,7 @@ while ! grep -q '^State:.T' /proc/$stopped/status; do sleep 0.05; done
 # shellcheck disable=SC2016 # the inner shell's
 got=$("$ki" stat --json --pid 1,$stopped __x64_sys_getppid -- \
 	bash -c 'both getppid; kill -CONT $stopped; while [ -d /proc/$stopped/task/$stopped ] &&
-		! grep -q "^State:.Z" /proc/$stopped/status; do sleep 0.05; done' |
+		! grep -qs "^State:.Z" /proc/$stopped/status; do sleep 0.05; done' |
 	value __x64_sys_getppid)
 wait $stopped
 is "--pid of two processes" "$got" 700
