@@ -160,7 +160,8 @@ struct ki_globals {
  *
  * Threads' words change, as seen by a CPU, where the scheduler tells of the switch, not where the
  * stack is changed: what runs behind that in __schedule, and is called there, has the next
- * thread's. Only __traceiter_sched_switch is entered with one thread's and left with the other's.
+ * thread's. Only __traceiter_sched_switch is entered with one thread's and left with the other's,
+ * and is refused to chunks that use them.
  */
 struct ki_words {
 	__u32 size;
@@ -172,8 +173,8 @@ struct ki_words {
 /*
  * KI_IOC_INSIDE: what threads have in words of this session that hold a start time: of each word
  * from `first` on, in how many threads it is not 0, and the sum over these threads of the clock now
- * minus the word's lower 56 bits (0 for one that began meanwhile). Not a snapshot: threads run on
- * meanwhile. -EACCES if a word is not the session's.
+ * minus the word, in 56 bits (0 for one that began meanwhile): what is above these in either does
+ * not count. Not a snapshot: threads run on meanwhile. -EACCES if a word is not the session's.
  *
  *  KI_CLOCK_TSC	 the time stamp counter, `now`
  *  KI_CLOCK_THREAD the thread's own clock, which goes only while it runs (KI_SELF_CLOCK)

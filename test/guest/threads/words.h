@@ -22,6 +22,8 @@ struct session {
 
 void session_open(struct session *s, uint32_t words);
 void session_close(struct session *s);
+/* One of chunks.c; KI_R_OK, or the reason. */
+uint32_t session_install(const struct session *s, const char *function, const char *chunk);
 
 /* What the current thread has in a session. */
 struct own {
@@ -54,6 +56,7 @@ void test_counts(void); /* counts.c */
 void test_clocks(void); /* clocks.c */
 void test_traced(void);
 void test_sessions(void); /* sessions.c */
-void test_cost(void);	  /* cost.c */
+void test_take(void);
+void test_cost(void); /* cost.c */
 
 #endif
