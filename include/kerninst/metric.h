@@ -15,8 +15,18 @@
  *  - A call that was there already when the measurement began is not seen. One that is not over yet
  *    counts with what it has taken so far: in every reading, but not in histograms, nor in values
  *    per call, which are of calls that are over.
+ *  - Page faults and switches between threads are known of calls that are over only, in every
+ *    reading.
  *  - concurrency is walltime divided by the time that has passed: how many threads are inside, on
  *    average.
+ *
+ * Predicates
+ *  - What counts asks at its point. What goes from a call to its return asks at the call: a thread
+ *    that was let in is measured to the end. A call inside a call that is measured is part of it,
+ *    whatever the predicate says of it.
+ *  - inside(FUNCTION) is true from its entry until its caller has control back. Who was there when
+ *    the measurement began is not seen until he comes again. Of several functions of that name the
+ *    first is meant, "MODULE:FUNCTION" picks another.
  */
 #ifndef KERNINST_METRIC_H
 #define KERNINST_METRIC_H
@@ -66,23 +76,33 @@ void ki_measure_free(struct ki_measure *m); /* takes out what is installed */
 
 /*
  * A curve: one metric at one point of a function under a predicate (NULL: always). pt->kind is
- * KI_POINT_ENTRY for whole functions. *curve numbers it: 0, 1, ... On a refusal the measurement is
- * as it was, and err has the reason. The function, its spans and the predicate need not live on.
- * Curves that need the same code (walltime and walltime/call of one function) share it.
+ * KI_POINT_ENTRY for whole functions. order: as in ki_plan_add. *curve numbers it: 0, 1, ... On a
+ * refusal no curve is added, and err has the reason; what it had put into the plan is never
+ * installed. The function, its spans and the predicate need not live on. Curves that need the same
+ * code (walltime and walltime/call of one function under one predicate) share it. Not after the
+ * start: -EBUSY.
  */
 int ki_measure_add(struct ki_measure *m, const struct ki_metric *metric,
 		   const struct ki_function *fn, const struct ki_spans *spans,
-		   const struct ki_point *pt, const struct ki_predicate *when, uint32_t *curve,
-		   struct ki_err *err);
+		   const struct ki_point *pt, uint16_t order, const struct ki_predicate *when,
+		   uint32_t *curve, struct ki_err *err);
 
 /* The plan, for its progress and counts; and the code that a curve puts somewhere, with its source
    beside it: one text for each of its places. Free *out with free(). */
 struct ki_plan *ki_measure_plan(struct ki_measure *m);
 int ki_measure_listing(const struct ki_measure *m, uint32_t curve, char **out, struct ki_err *err);
 
+/* Readings are to keep what each CPU counted, which takes memory for each. Before the start. */
+void ki_measure_each_cpu(struct ki_measure *m);
+
+/* Ask the driver about everything, and install nothing: ki_measure_refusal then tells what would be
+   left out. */
+int ki_measure_check(struct ki_measure *m, struct ki_err *err);
+
 /*
  * Install: what ends a measurement at a point before what begins it. Curves that the driver refuses
- * are left out (ki_measure_refusal tells which), with all their places.
+ * are left out (ki_measure_refusal tells which), with all their places. Once: what threads that are
+ * inside have in their words at the stop cannot be told from what they would have later.
  */
 int ki_measure_start(struct ki_measure *m, struct ki_err *err);
 int ki_measure_stop(struct ki_measure *m, struct ki_err *err);
@@ -92,9 +112,9 @@ unsigned int ki_measure_refusal(const struct ki_measure *m, uint32_t curve); /* 
 unsigned int ki_measure_cost(const struct ki_measure *m, uint32_t curve);
 
 /*
- * A reading: everything that has been measured since the start, at one moment. Values of one CPU,
- * or of all; of MEANs it is the two totals that count, so two readings are needed, of which the
- * first may be NULL: the start.
+ * A reading: everything that has been measured since the start, at one moment: between the start
+ * and the stop. Values are of two readings, of which the first may be NULL: the start; of one CPU,
+ * or of all. A MEAN is the quotient of what two totals have grown by.
  */
 struct ki_reading;
 
@@ -104,12 +124,12 @@ double ki_reading_time(const struct ki_reading *r); /* seconds since the start *
 
 #define KI_ALL_CPUS (-1)
 
-/* What came between two readings. Not a number: a MEAN of nothing. cpu: of TOTALs that are counts
-   only; of others the sum is all there is, because threads move. */
+/* What came between two readings. Not a number: a MEAN of nothing. cpu: of what is counted at
+   points, and after ki_measure_each_cpu, only; else the sum is all there is, as threads move. */
 double ki_reading_value(const struct ki_measure *m, const struct ki_reading *from,
 			const struct ki_reading *to, uint32_t curve, int cpu);
 
-/* The same for TOTALs of unit COUNT, exactly. */
+/* The same for TOTALs of unit COUNT, exactly; 0 for a CPU of which nothing is known. */
 uint64_t ki_reading_count(const struct ki_measure *m, const struct ki_reading *from,
 			  const struct ki_reading *to, uint32_t curve, int cpu);
 

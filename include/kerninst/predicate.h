@@ -7,22 +7,28 @@
  *	inside(vfs_read) && !inside(ext4_file_read_iter)
  *	*(u32 *)(arg0 + 16) & 0x8000
  *
- * Operators: those of C without assignment, with its precedence; ?: too. What they mean is said in
- * snippet.h: arithmetic is in 64 bits and nothing traps. `a in (1, 2, 3)` is true if a equals one
- *of them. Casts and loads name a type: i8..i64, u8..u64, and C's char, short, int, long, also
- *unsigned ones. Numbers are decimal, 0x.., 0.., or characters.
+ * Operators: those of C without assignment, comma, & before an operand and sizeof, with C's
+ * precedence; ?: too. What they mean is said in snippet.h: arithmetic is in 64 bits and nothing
+ * traps; numbers are signed unless they end in u or are 2^63 and more. `a in (1, 2, 3)`, which
+ * binds as < does, is true if a equals one of them. Casts and loads name a type: i8..i64, u8..u64,
+ * and C's char, short, int, long, also unsigned ones. Numbers are decimal, 0x.., 0.., or a
+ * character, which is its byte, 0 to 255. At most 100 levels are nested; a || b || c is two.
  *
  * Names
  *	pid, tid	the process's number, the thread's
- *	comm, execname	the thread's name: == and != with a string of at most 15 bytes
- *	uid		== and != also with a user's name
- *	cgroup		== and != also with a path in the unified hierarchy, as "/user.slice"
+ *	comm, execname	the thread's name: only ==, != and in, with strings of at most 15 bytes
+ *	uid		==, != and in also with a user's name
+ *	cgroup		the same with a path in the unified hierarchy, as "/user.slice": which
+ *			group that is, is looked up once, when the text is read
  *	cpu
- *	arg0, arg1, ...	at the entry of a function only
- *	retval		where a function returns only
- *	$rax, $rdi, ...	a register as it is at the point
+ *	arg0, arg1, ...	i64; at the entry of a function only. Of narrower ones the upper bits mean
+ *			nothing: (int)arg1 < 0
+ *	retval		i64; where a function returns only. Of functions that return an int:
+ *			(int)retval < 0
+ *	$rax, $rdi, ...	u64: a register as it is at the point
  *	inside(FUNCTION)	the thread is in FUNCTION, or in what it has called: a code path.
- *Who measures counts that with a word of the thread for each such function.
+ *			Who measures counts that with a word of the thread for each such function.
+ *			FUNCTION is taken as it stands there: [MODULE:]NAME[@0xADDRESS].
  */
 #ifndef KERNINST_PREDICATE_H
 #define KERNINST_PREDICATE_H
@@ -35,21 +41,30 @@ extern "C" {
 
 struct ki_predicate;
 
-/* The reason of a failure says what was expected, and where: a column from 1. */
+/* -EINVAL: what was expected, and where (a column from 1), is in err. */
 int ki_predicate_parse(const char *text, struct ki_predicate **out, struct ki_err *err);
 void ki_predicate_free(struct ki_predicate *p); /* NULL is allowed */
 
-/* The functions of its inside(): each once, numbered as they come; NULL: there is no such number.
- */
+/* The functions of its inside(), as they are written: each once, numbered as they come. NULL:
+   there is no such number. */
 const char *ki_predicate_inside(const struct ki_predicate *p, size_t n);
 
 /*
- * Its nodes in a snippet. inside: for each function the word that is not 0 while the thread is
- * there (KI_VAR_THREAD). Whether a place has arguments or a return value is for ki_snippet_check to
- * say.
+ * Its nodes in a snippet: an expression that is not 0 if the predicate holds. inside: for each
+ * function the word that is not 0 while the thread is there (KI_VAR_THREAD); NULL if there is none.
+ * Whether a place has arguments or a return value is for ki_snippet_check to say.
  */
 int ki_predicate_build(const struct ki_predicate *p, struct ki_snippet *s,
 		       const struct ki_var *inside, struct ki_node **out, struct ki_err *err);
+
+/*
+ * The same as a statement that does `then` if the predicate holds. It takes locals, from the last
+ * one (KI_LOCALS - 1) down, for what is compared more than once by `in`; a predicate that would
+ * have to load something twice without them is refused by ki_predicate_build, -EOPNOTSUPP.
+ */
+int ki_predicate_guard(const struct ki_predicate *p, struct ki_snippet *s,
+		       const struct ki_var *inside, struct ki_node *then, struct ki_node **out,
+		       struct ki_err *err);
 
 /* In the words of the language, with parentheses only where they are needed: read again, it is the
    same predicate. Free *out with free(). */

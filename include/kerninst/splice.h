@@ -191,6 +191,13 @@ int ki_plan_add_snippet(struct ki_plan *p, const struct ki_function *fn,
 			const struct ki_snippet *snippet, const struct ki_site_regs *site,
 			uint32_t *id, struct ki_err *err);
 
+/*
+ * Compile another snippet for the place of chunk id, whose code is long and not installed. On a
+ * failure the chunk is as it was.
+ */
+int ki_plan_set_snippet(struct ki_plan *p, uint32_t id, const struct ki_snippet *snippet,
+			const struct ki_site_regs *site, struct ki_err *err);
+
 /* The code of chunk id; NULL: it is a short one, or there is no such chunk. */
 const struct ki_long_code *ki_plan_code(const struct ki_plan *p, uint32_t id);
 
@@ -215,6 +222,23 @@ int ki_plan_move(struct ki_plan *p, const struct ki_function *fn, const struct k
 
 /* Functions that are moved: asked for, or, when the plan has been applied, done. */
 size_t ki_plan_moved(const struct ki_plan *p);
+
+/*
+ * Stages: what is added from here on is installed when all of lower stages is, and taken out before
+ * it. 0 at first; not more than 65535.
+ */
+void ki_plan_stage(struct ki_plan *p, unsigned int stage);
+
+/*
+ * Bundles: what is added between begin and end stands or falls together: if the driver refuses a
+ * part of it and refusals may be dropped, none of it stays, and all of its chunks have that
+ * reason. A bundle may need others, without which it is not installed either. One that is left out
+ * is never installed. -ENOMEM.
+ */
+int ki_plan_bundle_begin(struct ki_plan *p, uint32_t *bundle);
+void ki_plan_bundle_end(struct ki_plan *p);
+int ki_plan_bundle_need(struct ki_plan *p, uint32_t bundle, uint32_t needs);
+void ki_plan_leave_out(struct ki_plan *p, uint32_t bundle, unsigned int reason);
 
 size_t ki_plan_windows(const struct ki_plan *p); /* distinct windows, hosts included */
 size_t ki_plan_hosts(const struct ki_plan *p); /* windows that are there only for others' bounces */
@@ -247,6 +271,12 @@ void ki_plan_batch(struct ki_plan *p, size_t windows);
  * installed, if the progress function wants to stop.
  */
 int ki_plan_apply(struct ki_plan *p, struct ki_target *t, bool drop, struct ki_err *err);
+
+/*
+ * Ask the driver about everything, and install nothing: ki_plan_refusal then tells what
+ * ki_plan_apply would leave out now.
+ */
+int ki_plan_check(struct ki_plan *p, struct ki_target *t, struct ki_err *err);
 
 /* Take out what was installed: all of the plan; its ids stay valid for another apply. */
 int ki_plan_remove(struct ki_plan *p, struct ki_target *t, struct ki_err *err);

@@ -93,21 +93,59 @@ static void print_titles(const struct ki_table *t, FILE *out, bool bold)
 	fputs(bold ? "\033[0m\n" : "\n", out);
 }
 
-int ki_table_print(struct ki_table *t, FILE *out, bool bold)
+static void print_value(const char *text, char separator, FILE *out)
 {
-	size_t rows = t->cells.n / t->n;
+	if (!strpbrk(text, "\"\r\n") && !strchr(text, separator)) {
+		fputs(text, out);
+		return;
+	}
+	fputc('"', out);
+	for (; *text; text++) {
+		if (*text == '"')
+			fputc('"', out);
+		fputc(*text, out);
+	}
+	fputc('"', out);
+}
+
+/* All cells there are, and the titles before if they are still to come; separator 0: aligned. */
+static int print_all(struct ki_table *t, FILE *out, bool bold, char separator)
+{
+	size_t cells = t->cells.n / t->n * t->n, titles = t->titled ? 0 : t->n;
 
 	if (t->err)
 		return t->err;
-	if (!t->titled)
+	if (!t->titled && !separator) {
 		print_titles(t, out, bold);
+		titles = 0;
+	}
 	t->titled = true;
-	for (size_t i = 0; i < rows * t->n; i++) {
-		print_cell(t, i % t->n, t->text.v + t->cells.v[i], out);
-		if (i % t->n == t->n - 1)
+	for (size_t i = 0; i < titles + cells; i++) {
+		unsigned int column = i % t->n;
+		const char *text =
+			i < titles ? t->columns[i].title : t->text.v + t->cells.v[i - titles];
+
+		if (separator) {
+			if (column)
+				fputc(separator, out);
+			print_value(text, separator, out);
+		} else {
+			print_cell(t, column, text, out);
+		}
+		if (column == t->n - 1)
 			fputc('\n', out);
 	}
 	t->cells.n = 0;
 	t->text.n = 0;
 	return ferror(out) ? -EIO : 0;
+}
+
+int ki_table_print(struct ki_table *t, FILE *out, bool bold)
+{
+	return print_all(t, out, bold, 0);
+}
+
+int ki_table_print_csv(struct ki_table *t, FILE *out, char separator)
+{
+	return print_all(t, out, false, separator);
 }

@@ -32,4 +32,8 @@ void ki_table_cell(struct ki_table *t, const char *fmt, ...) __attribute__((form
  */
 int ki_table_print(struct ki_table *t, FILE *out, bool bold);
 
+/* The same as values with a character between them; what could be taken for something else is in
+   quotes (RFC 4180). */
+int ki_table_print_csv(struct ki_table *t, FILE *out, char separator);
+
 #endif

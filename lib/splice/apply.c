@@ -4,12 +4,13 @@
  * wholly or not at all too, but in requests so small that nobody else waits long for the driver,
  * and that progress is seen. So:
  *
- *  1. The chunks that are to be installed are put in order of address and cut into batches. Each
- *     batch holds its windows and the hosts of these, so that each can be judged by itself.
+ *  1. The chunks of a stage that are to be installed are put in order of address and cut into
+ *     batches. Each batch holds its windows and the hosts of these, so that each can be judged by
+ *     itself.
  *  2. If there are several and nothing may be left out, everything is first sent as a dry run.
- *  3. The batches are installed. If a batch is refused and what is refused may be left out, it is
- *     taken off the list and the batch is cut again; the list shrinks, so there is an end. If
- *     not, what has been installed before is taken out again. A group of which something is
+ *  3. The batches are installed, stage after stage. If a batch is refused and what is refused may
+ * be left out, it is taken off the list and the batch is cut again; the list shrinks, so there is
+ * an end. If not, what has been installed before is taken out again. A group of which something is
  *     refused is first given up, and its windows are asked for one by one.
  */
 #include <errno.h>
@@ -25,6 +26,7 @@ struct todo {
 	int fd;
 	uint32_t *ids;
 	size_t n;
+	size_t done, all; /* in all stages */
 	struct ki_err *err;
 };
 
@@ -53,22 +55,19 @@ static int by_address(const void *a, const void *b, void *plan)
 	return (ia > ib) - (ia < ib);
 }
 
-/* All chunks that are not installed; earlier refusals are forgotten. */
-static int todo_gather(struct todo *t)
+/* All chunks of stages [from, to] that are to be installed and are not yet. */
+static void todo_gather(struct todo *t, unsigned int from, unsigned int to)
 {
 	struct ki_plan *p = t->plan;
 
-	t->ids = malloc((p->chunks.n ? p->chunks.n : 1) * sizeof(*t->ids));
-	if (!t->ids)
-		return ki_err_set(t->err, -ENOMEM, 0, "plan: out of memory");
+	t->n = 0;
 	for (uint32_t i = 0; i < p->chunks.n; i++) {
-		if (p->chunks.v[i].installed)
-			continue;
-		p->chunks.v[i].c.reason = KI_R_OK;
-		t->ids[t->n++] = i;
+		const struct plan_chunk *c = &p->chunks.v[i];
+
+		if (!c->installed && c->c.reason == KI_R_OK && c->stage >= from && c->stage <= to)
+			t->ids[t->n++] = i;
 	}
 	qsort_r(t->ids, t->n, sizeof(*t->ids), by_address, p);
-	return 0;
 }
 
 /* Strike from position `from` on what has been refused. */
@@ -302,16 +301,6 @@ static int refusal_is_error(const struct todo *t, const struct batch *b)
 			     (unsigned long long)addr);
 }
 
-/* A request failed as a whole: say why. */
-static int request_failed(struct ki_err *err, const char *what, int error, uint32_t reason)
-{
-	if (!reason && error == EPROTO)
-		reason = KI_R_ABI_MISMATCH;
-	if (reason && reason < KI_R_COUNT)
-		return ki_err_reason(err, reason, 0, "%s", what);
-	return ki_err_set(err, -error, 0, "%s: %s", what, strerror(error));
-}
-
 /*
  * Send a batch. Refused chunks then carry their reasons; that is no error if they may be dropped:
  * *refused says how many they are, and nothing has been done. -EAGAIN: groups have been given up.
@@ -337,38 +326,10 @@ static int batch_send(const struct todo *t, struct batch *b, uint32_t flags, boo
 	error = errno;
 	*refused = batch_refused(t, b);
 	if (!*refused)
-		return request_failed(t->err, "splice", error, req.reason);
+		return ki_plan_failed(t->err, "splice", error, req.reason);
 	if (batch_give_up_groups(t, b))
 		return -EAGAIN;
 	return drop ? 0 : refusal_is_error(t, b);
-}
-
-/* Does whoever is told of the progress want to go on? */
-static int tell(const struct ki_plan *p, size_t done, size_t all, struct ki_err *err)
-{
-	if (!p->progress || p->progress(p->progress_arg, done, all))
-		return 0;
-	return ki_err_set(err, -ECANCELED, 0, "stopped");
-}
-
-/* Ask about everything, changing nothing. */
-static int dry_run(struct todo *t)
-{
-	struct batch b;
-	int ret = 0;
-
-	for (size_t at = 0, refused; !ret && at < t->n; batch_free(&b)) {
-		ret = batch_build(t, at, &b);
-		if (ret)
-			break;
-		ret = batch_send(t, &b, KI_SPLICE_DRY_RUN, false, &refused);
-		at += ret ? 0 : b.nchunks;
-		if (!ret)
-			ret = tell(t->plan, 0, t->n, t->err);
-		else if (ret == -EAGAIN)
-			ret = 0;
-	}
-	return ret;
 }
 
 static void batch_note(const struct todo *t, const struct batch *b)
@@ -376,49 +337,23 @@ static void batch_note(const struct todo *t, const struct batch *b)
 	for (uint32_t i = 0; i < b->nchunks; i++) {
 		t->plan->chunks.v[b->ids[i]].c.id = b->chunks[i].id;
 		t->plan->chunks.v[b->ids[i]].installed = true;
+		t->plan->chunks.v[b->ids[i]].fresh = true;
 	}
 }
 
-static int send_unsplice(int fd, const uint32_t *ids, uint32_t n, struct ki_err *err)
+/* What is refused is refused with all of its bundle. */
+static void spread_refusals(const struct todo *t, const struct batch *b)
 {
-	struct ki_unsplice req = {.size = sizeof(req), .ids = (uintptr_t)ids, .count = n};
-	int ret;
+	for (uint32_t i = 0; i < b->nchunks; i++) {
+		unsigned int reason = t->plan->chunks.v[b->ids[i]].c.reason;
 
-	do
-		ret = ioctl(fd, KI_IOC_UNSPLICE, &req);
-	while (ret && errno == EINTR);
-	return ret ? request_failed(err, "unsplice", errno, req.reason) : 0;
-}
-
-/*
- * Take out the installed ones of n chunks of the plan, as many at a time as are put in. Who is told
- * of the progress cannot stop this. NULL: nobody is told.
- */
-static int take_out(struct ki_plan *p, int fd, const uint32_t *ids, size_t n,
-		    const struct ki_plan *listener, struct ki_err *err)
-{
-	uint32_t *out = malloc(2 * p->batch * sizeof(*out));
-	size_t i = 0, first, count;
-	int ret = 0;
-
-	if (!out)
-		return ki_err_set(err, -ENOMEM, 0, "unsplice: out of memory");
-	while (!ret && i < n) {
-		for (first = i, count = 0; i < n && count < 2 * p->batch; i++)
-			if (p->chunks.v[ids[i]].installed)
-				out[count++] = p->chunks.v[ids[i]].c.id;
-		if (count)
-			ret = send_unsplice(fd, out, (uint32_t)count, err);
-		for (; !ret && first < i; first++)
-			p->chunks.v[ids[first]].installed = false;
-		if (!ret && listener)
-			tell(listener, i, n, NULL);
+		if (reason)
+			ki_bundle_refuse(t->plan, b->ids[i], reason);
 	}
-	free(out);
-	return ret;
 }
 
-static int install(struct todo *t, bool drop)
+/* All that is to be done, one batch after the other. flags: KI_SPLICE_DRY_RUN only asks. */
+static int send_all(struct todo *t, uint32_t flags, bool drop)
 {
 	size_t at = 0, refused;
 	struct batch b;
@@ -428,48 +363,86 @@ static int install(struct todo *t, bool drop)
 		ret = batch_build(t, at, &b);
 		if (ret)
 			break;
-		ret = batch_send(t, &b, 0, drop, &refused);
+		ret = batch_send(t, &b, flags, drop, &refused);
 		if (ret == -EAGAIN) {
 			ret = 0;
 		} else if (!ret && refused) {
+			spread_refusals(t, &b);
 			todo_strike(t, at);
 		} else if (!ret) {
-			batch_note(t, &b);
+			if (!flags)
+				batch_note(t, &b);
 			at += b.nchunks;
-			ret = tell(t->plan, at, t->n, t->err);
+			ret = ki_plan_tell(t->plan, flags ? 0 : t->done + at, t->all, t->err);
 		}
 		batch_free(&b);
 	}
-	if (ret) /* the first failure is what counts */
-		take_out(t->plan, t->fd, t->ids, at, NULL, NULL);
+	if (!flags)
+		t->done += at;
 	return ret;
+}
+
+static bool is_fresh(const struct plan_chunk *c)
+{
+	return c->fresh;
+}
+
+static bool is_refused(const struct plan_chunk *c)
+{
+	return c->fresh && c->c.reason != KI_R_OK;
+}
+
+/* One stage after the other; what was ready before the failure is taken out again. */
+static int install_stages(struct todo *t, bool drop)
+{
+	struct ki_plan *p = t->plan;
+	int ret = 0;
+
+	for (unsigned int stage = 0; !ret && stage <= p->stages; stage++) {
+		todo_gather(t, stage, stage);
+		ret = send_all(t, 0, drop);
+	}
+	if (ret) /* the first failure is what counts */
+		ki_plan_take_out(p, t->fd, is_fresh, NULL, NULL);
+	else
+		ret = ki_plan_take_out(p, t->fd, is_refused, NULL, t->err);
+	return ret;
+}
+
+/* All that is not installed; earlier refusals are forgotten. */
+static int todo_begin(struct todo *t)
+{
+	struct ki_plan *p = t->plan;
+
+	t->ids = malloc((p->chunks.n ? p->chunks.n : 1) * sizeof(*t->ids));
+	if (!t->ids)
+		return ki_err_set(t->err, -ENOMEM, 0, "plan: out of memory");
+	ki_bundle_begin(p);
+	todo_gather(t, 0, p->stages);
+	t->all = t->n;
+	return 0;
 }
 
 int ki_plan_apply_fd(struct ki_plan *p, int fd, bool drop, struct ki_err *err)
 {
 	struct todo t = {.plan = p, .fd = fd, .err = err};
-	int ret;
+	int ret = todo_begin(&t);
 
-	ret = todo_gather(&t);
-	if (!ret && !drop && (t.n > 2 * p->batch || p->windows.n > p->batch))
-		ret = dry_run(&t);
+	if (!ret && !drop && (p->stages || t.n > 2 * p->batch || p->windows.n > p->batch))
+		ret = send_all(&t, KI_SPLICE_DRY_RUN, false);
 	if (!ret)
-		ret = install(&t, drop);
+		ret = install_stages(&t, drop);
 	free(t.ids);
 	return ret;
 }
 
-int ki_plan_remove_fd(struct ki_plan *p, int fd, struct ki_err *err)
+int ki_plan_check_fd(struct ki_plan *p, int fd, struct ki_err *err)
 {
-	uint32_t *ids = malloc((p->chunks.n ? p->chunks.n : 1) * sizeof(*ids));
-	int ret;
+	struct todo t = {.plan = p, .fd = fd, .err = err};
+	int ret = todo_begin(&t);
 
-	if (!ids)
-		return ki_err_set(err, -ENOMEM, 0, "unsplice: out of memory");
-	for (uint32_t i = 0; i < p->chunks.n; i++)
-		ids[i] = i;
-	qsort_r(ids, p->chunks.n, sizeof(*ids), by_address, p);
-	ret = take_out(p, fd, ids, p->chunks.n, p, err);
-	free(ids);
+	if (!ret)
+		ret = send_all(&t, KI_SPLICE_DRY_RUN, true);
+	free(t.ids);
 	return ret;
 }

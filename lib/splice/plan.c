@@ -31,6 +31,8 @@ void ki_plan_free(struct ki_plan *p)
 	for (size_t i = 0; i < p->codes.n; i++)
 		ki_long_code_free(&p->codes.v[i].code);
 	ki_vec_free(&p->codes);
+	ki_vec_free(&p->bundles);
+	ki_vec_free(&p->needs);
 	free(p->map);
 	free(p);
 }
@@ -159,6 +161,12 @@ uint32_t ki_plan_count(struct ki_plan *p)
 
 	if (!w->chunks++)
 		p->hosts--;
+	if (p->bundling) {
+		p->chunks.v[p->chunks.n].bundle = (uint32_t)p->bundles.n - 1;
+		p->bundles.v[p->bundles.n - 1].count++;
+	}
+	if (p->stage > p->stages)
+		p->stages = p->stage;
 	return (uint32_t)p->chunks.n++;
 }
 
@@ -200,7 +208,7 @@ int ki_plan_prepare(struct ki_plan *p, const struct ki_function *fn, const struc
 	ret = take_window(p, fn, spans, s, &window, err);
 	if (ret)
 		return ret;
-	p->chunks.v[p->chunks.n] = (struct plan_chunk){0};
+	p->chunks.v[p->chunks.n] = (struct plan_chunk){.stage = p->stage, .bundle = KI_NONE};
 	*out = &p->chunks.v[p->chunks.n].c;
 	(*out)->window = window;
 	(*out)->insn = (uint8_t)(ki_function_insn_at(fn, place->addr) - fn->insns - s->first);
@@ -270,6 +278,14 @@ static int put_group(struct ki_plan *p, const struct ki_function *fn, const stru
 	return 0;
 }
 
+static bool has_some(const struct ki_plan *p, const struct ki_spans *spans)
+{
+	for (size_t i = 0; i < spans->n; i++)
+		if (p->map[map_slot(p, spans->v[i].addr)])
+			return true;
+	return false;
+}
+
 int ki_plan_move(struct ki_plan *p, const struct ki_function *fn, const struct ki_spans *spans,
 		 struct ki_err *err)
 {
@@ -283,7 +299,7 @@ int ki_plan_move(struct ki_plan *p, const struct ki_function *fn, const struct k
 	boarded = calloc(spans->n, sizeof(*boarded));
 	if (!boarded || reserve(p) || ki_vec_reserve(&p->groups, 1))
 		ret = ki_err_set(err, -ENOMEM, fn->start, "plan: out of memory");
-	else if (p->map[map_slot(p, spans->v[0].addr)])
+	else if (has_some(p, spans))
 		ret = ki_err_set(err, -EINVAL, fn->start,
 				 "plan: %s: to be moved before anything of it is added",
 				 name_of(fn));
@@ -364,6 +380,11 @@ unsigned int ki_plan_refusal(const struct ki_plan *p, uint32_t id)
 int ki_plan_apply(struct ki_plan *p, struct ki_target *t, bool drop, struct ki_err *err)
 {
 	return ki_plan_apply_fd(p, ki_target_fd(t), drop, err);
+}
+
+int ki_plan_check(struct ki_plan *p, struct ki_target *t, struct ki_err *err)
+{
+	return ki_plan_check_fd(p, ki_target_fd(t), err);
 }
 
 int ki_plan_remove(struct ki_plan *p, struct ki_target *t, struct ki_err *err)

@@ -15,7 +15,21 @@
 struct plan_chunk {
 	struct ki_chunk c; /* window: index in the plan's windows; reason: of the refusal */
 	uint32_t code;	   /* KI_CHUNK_LONG: index in the plan's code */
-	bool installed;	   /* c.id is the driver's */
+	uint16_t stage;
+	bool installed;	 /* c.id is the driver's */
+	bool fresh;	 /* since this apply */
+	uint32_t bundle; /* KI_NONE: it stands for itself */
+};
+
+/* Chunks [first, first + count) of the plan, which stand or fall together. */
+struct plan_bundle {
+	uint32_t first, count;
+	uint16_t left_out; /* KI_R_OK, or it is not to be installed, for this reason */
+};
+
+/* The bundle makes no sense without another. */
+struct plan_need {
+	uint32_t bundle, needs;
 };
 
 /* A long chunk's code, as the driver wants to be told of it. */
@@ -46,7 +60,12 @@ struct ki_plan {
 	ki_vec(struct plan_chunk) chunks;
 	size_t batch; /* windows of one request, hosts not counted; twice as many chunks */
 	ki_vec(struct plan_code) codes;
-	uint32_t *map; /* open hash of window address -> index + 1, 0: free */
+	ki_vec(struct plan_bundle) bundles;
+	ki_vec(struct plan_need) needs;
+	bool bundling;	 /* chunks that are added belong to the last bundle */
+	uint16_t stage;	 /* of chunks that are added */
+	uint16_t stages; /* the highest one that has a chunk */
+	uint32_t *map;	 /* open hash of window address -> index + 1, 0: free */
 	size_t map_cap;
 	ki_plan_progress *progress;
 	void *progress_arg;
@@ -62,8 +81,33 @@ int ki_plan_prepare(struct ki_plan *p, const struct ki_function *fn, const struc
 /* It is complete: its number. */
 uint32_t ki_plan_count(struct ki_plan *p);
 
-/* The same as ki_plan_apply and ki_plan_remove, on a session's descriptor. */
+/* The same as ki_plan_apply, ki_plan_check and ki_plan_remove, on a session's descriptor. */
 int ki_plan_apply_fd(struct ki_plan *p, int fd, bool drop, struct ki_err *err);
+int ki_plan_check_fd(struct ki_plan *p, int fd, struct ki_err *err);
 int ki_plan_remove_fd(struct ki_plan *p, int fd, struct ki_err *err);
+
+/* ---- bundles (bundle.c) ---- */
+
+/* Refuse a chunk, with all that stands or falls with it. */
+void ki_bundle_refuse(struct ki_plan *p, uint32_t id, unsigned int reason);
+
+/* At the beginning of an apply: forget the driver's refusals, note what is left out. */
+void ki_bundle_begin(struct ki_plan *p);
+
+/* ---- taking out (remove.c) ---- */
+
+/* A request failed as a whole: say why. */
+int ki_plan_failed(struct ki_err *err, const char *what, int error, uint32_t reason);
+
+/* Does whoever is told of the progress want to go on? */
+int ki_plan_tell(const struct ki_plan *p, size_t done, size_t all, struct ki_err *err);
+
+/*
+ * Take out the installed ones for which `is` holds (NULL: all), the last stage first. listener: who
+ * is told of the progress, which cannot stop this; NULL: nobody.
+ */
+typedef bool ki_chunk_is(const struct plan_chunk *c);
+int ki_plan_take_out(struct ki_plan *p, int fd, ki_chunk_is *is, const struct ki_plan *listener,
+		     struct ki_err *err);
 
 #endif

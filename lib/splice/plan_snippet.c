@@ -69,13 +69,21 @@ static bool is_same(const struct ki_long_code *c, const struct ki_code *s)
 	       !memcmp(c->fix, s->fix, s->nfix * sizeof(*s->fix));
 }
 
+static void set_code(struct plan_code *pc, const struct ki_long_code *code)
+{
+	pc->code = *code;
+	pc->req = (struct ki_long){.len = code->len,
+				   .nfix = code->nfix,
+				   .code = (uintptr_t)code->code,
+				   .fixups = (uintptr_t)code->fix};
+}
+
 /* Takes the code over; on an error it stays the caller's. */
 static int add_long(struct ki_plan *p, const struct ki_function *fn, const struct ki_spans *spans,
 		    const struct ki_place *place, uint16_t order, struct ki_long_code *code,
 		    uint32_t *id, struct ki_err *err)
 {
 	struct ki_chunk *c;
-	struct plan_code *pc;
 	int ret;
 
 	if (ki_vec_reserve(&p->codes, 1))
@@ -83,12 +91,7 @@ static int add_long(struct ki_plan *p, const struct ki_function *fn, const struc
 	ret = ki_plan_prepare(p, fn, spans, place, &c, err);
 	if (ret)
 		return ret;
-	pc = &p->codes.v[p->codes.n];
-	pc->code = *code;
-	pc->req = (struct ki_long){.len = code->len,
-				   .nfix = code->nfix,
-				   .code = (uintptr_t)code->code,
-				   .fixups = (uintptr_t)code->fix};
+	set_code(&p->codes.v[p->codes.n], code);
 	c->kind = KI_CHUNK_LONG;
 	c->order = order;
 	p->chunks.v[p->chunks.n].code = (uint32_t)p->codes.n++;
@@ -137,6 +140,29 @@ int ki_plan_add_snippet(struct ki_plan *p, const struct ki_function *fn,
 		ret = add_long(p, fn, spans, place, order, &code, id, err);
 	ki_long_code_free(&code);
 	return ret;
+}
+
+int ki_plan_set_snippet(struct ki_plan *p, uint32_t id, const struct ki_snippet *snippet,
+			const struct ki_site_regs *site, struct ki_err *err)
+{
+	struct plan_chunk *c = id < p->chunks.n ? &p->chunks.v[id] : NULL;
+	struct ki_long_code code;
+	struct plan_code *pc;
+	int ret;
+
+	if (!c || c->c.kind != KI_CHUNK_LONG || c->installed)
+		return ki_err_set(err, -EINVAL, 0, "plan: this code cannot be changed");
+	ret = ki_snippet_compile(snippet, site, &code, err);
+	if (ret)
+		return ret;
+	if (!code.len) {
+		ki_long_code_free(&code);
+		return ki_err_set(err, -EINVAL, 0, "snippet: it does nothing");
+	}
+	pc = &p->codes.v[c->code];
+	ki_long_code_free(&pc->code);
+	set_code(pc, &code);
+	return 0;
 }
 
 const struct ki_long_code *ki_plan_code(const struct ki_plan *p, uint32_t id)

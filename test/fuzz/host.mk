@@ -5,7 +5,7 @@
 FUZZ_CC     ?= clang
 FUZZ_CFLAGS := -std=gnu11 -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined \
                -fno-sanitize-recover=undefined
-FUZZ_NAMES  := decode image program snippet sysmap
+FUZZ_NAMES  := decode image predicate program snippet sysmap
 
 build/fuzz/%.o: %.c
 	$(call say,CC,$@)mkdir -p $(@D) && $(FUZZ_CC) $(CPPFLAGS) $(FUZZ_CFLAGS) -MMD -MP -c -o $@ $<
@@ -16,9 +16,9 @@ build/fuzz/bin/%: build/fuzz/test/fuzz/%.o $(LIB_SRC:%.c=build/fuzz/%.o)
 build/fuzz/bin/image build/fuzz/bin/program: \
     $(patsubst %.c,build/fuzz/%.o,$(wildcard test/fuzz/common_*.c))
 
-build/fuzz/bin/snippet: build/fuzz/test/unit/common_drv.o
+build/fuzz/bin/snippet build/fuzz/bin/predicate: build/fuzz/test/unit/common_drv.o
 build/fuzz/test/unit/common_drv.o: CPPFLAGS += -Itest/unit/shim -Ikmod
-build/fuzz/test/fuzz/snippet.o: CPPFLAGS += -Itest/unit
+build/fuzz/test/fuzz/snippet.o build/fuzz/test/fuzz/predicate.o: CPPFLAGS += -Itest/unit
 
 # The same code with the thread sanitizer.
 TSAN_OBJ := $(patsubst %.c,build/tsan/%.o,$(LIB_SRC) test/fuzz/threads.c $(wildcard test/fuzz/common_*.c))

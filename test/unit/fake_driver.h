@@ -21,7 +21,8 @@
 #include "splice/plan.h"
 #include "target/memory.h"
 
-#define FD 12345
+#define FD	345 /* a test may have something there to be mapped */
+#define LOG_LEN 4096
 
 /* ---- the driver ---- */
 
@@ -31,8 +32,9 @@ static struct {
 	unsigned int splice_fails;	   /* the how-manieth real request fails, 0: none */
 	int error;
 	uint32_t error_reason;
-	unsigned int unsplice_eintr; /* so many times first */
-	bool real;		     /* link and write */
+	unsigned int unsplice_eintr;			/* so many times first */
+	bool real;					/* link and write */
+	int (*other)(unsigned long request, void *arg); /* requests it does not know: an errno */
 
 	/* what it has seen */
 	unsigned int dry_runs, splices, unsplices;
@@ -40,6 +42,11 @@ static struct {
 	size_t installed;    /* chunks */
 	unsigned int hosted; /* windows that came with their host */
 	unsigned int longs;  /* long chunks */
+
+	/* What was put in and taken out, in order: chunks' orders, negative when they go. */
+	int log[LOG_LEN];
+	size_t nlog;
+	uint16_t order_of[LOG_LEN]; /* by id */
 
 	struct {
 		struct ki_window w;
@@ -170,6 +177,12 @@ static void forget(uint32_t id)
 	}
 }
 
+static void note(uint32_t id, bool out)
+{
+	if (id < LOG_LEN && drv.nlog < LOG_LEN)
+		drv.log[drv.nlog++] = out ? -(int)drv.order_of[id] : (int)drv.order_of[id];
+}
+
 static int splice(struct ki_splice *r)
 {
 	struct ki_chunk *c = user(r->chunks);
@@ -187,8 +200,12 @@ static int splice(struct ki_splice *r)
 	}
 	if (r->flags & KI_SPLICE_DRY_RUN)
 		return 0;
-	for (uint32_t i = 0; i < r->nchunks; i++)
+	for (uint32_t i = 0; i < r->nchunks; i++) {
 		c[i].id = ++drv.next_id;
+		if (c[i].id < LOG_LEN)
+			drv.order_of[c[i].id] = c[i].order;
+		note(c[i].id, false);
+	}
 	drv.installed += r->nchunks;
 	if (drv.real)
 		link_windows(r);
@@ -204,8 +221,10 @@ static int unsplice(const struct ki_unsplice *r)
 	assert_true(r->count && r->count <= KI_BATCH_CHUNKS);
 	if (drv.unsplice_eintr && drv.unsplice_eintr--)
 		return EINTR;
-	for (uint32_t i = 0; i < r->count; i++)
+	for (uint32_t i = 0; i < r->count; i++) {
 		assert_true(ids[i] && ids[i] <= drv.next_id);
+		note(ids[i], true);
+	}
 	for (uint32_t i = 0; drv.real && i < r->count; i++)
 		forget(ids[i]);
 	assert_true(drv.installed >= r->count);
@@ -224,7 +243,12 @@ int ioctl(int fd, unsigned long request, ...)
 	arg = va_arg(ap, void *);
 	va_end(ap);
 	assert_int_equal(fd, FD);
-	errno = request == KI_IOC_SPLICE ? splice(arg) : unsplice(arg);
+	if (request == KI_IOC_SPLICE)
+		errno = splice(arg);
+	else if (request == KI_IOC_UNSPLICE)
+		errno = unsplice(arg);
+	else
+		errno = drv.other ? drv.other(request, arg) : ENOTTY;
 	return errno ? -1 : 0;
 }
 

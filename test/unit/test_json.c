@@ -211,6 +211,33 @@ static void table_goes_on(void **state)
 	ki_table_free(NULL);
 }
 
+/* Titles once, and quotes where something could be taken for something else. */
+static void table_as_values(void **state)
+{
+	static const char *const values[][3] = {
+		{"1", "plain", "two words"},
+		{"2", "a,b", "say \"x\""},
+		{"3", "", "line\nbreak"},
+		{"4", "a;b", "\""},
+	};
+	struct ki_table *t;
+
+	(void)state;
+	assert_int_equal(ki_table_new(&t, columns, 3), 0);
+	for (int i = 0; i < 4; i++) {
+		for (int k = 0; k < 3; k++)
+			ki_table_cell(t, "%s", values[i][k]);
+		if (i != 1)
+			assert_int_equal(ki_table_print_csv(t, out, ','), 0);
+	}
+	assert_string_equal(written(), "N,NAME,LAST\n"
+				       "1,plain,two words\n"
+				       "2,\"a,b\",\"say \"\"x\"\"\"\n"
+				       "3,,\"line\nbreak\"\n"
+				       "4,a;b,\"\"\"\"\n");
+	ki_table_free(t);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
 
 int main(void)
@@ -225,6 +252,7 @@ int main(void)
 		TEST(a_full_disk_is_an_error),
 		TEST(table_aligns),
 		TEST(table_goes_on),
+		TEST(table_as_values),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

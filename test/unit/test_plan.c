@@ -184,6 +184,29 @@ static void refused_places_can_be_dropped(void **state)
 	free(bytes);
 }
 
+/* What would be refused is said, and nothing is done. */
+static void asking_changes_nothing(void **state)
+{
+	uint8_t *bytes = many_windows(8);
+	struct ki_err err = {0};
+
+	(void)state;
+	for (uint32_t i = 0; i < 6; i++)
+		add(i * 5, i);
+	drv.bad_window = BASE + 10;
+	assert_int_equal(ki_plan_check_fd(plan, FD, &err), 0);
+	assert_int_equal(err.code, 0);
+	assert_int_equal(drv.splices, 0);
+	assert_int_equal(drv.installed, 0);
+	assert_int_equal(drv.dry_runs, 2); /* once more without what is refused */
+	for (uint32_t i = 0; i < 6; i++)
+		assert_int_equal(ki_plan_refusal(plan, i), i == 2 ? KI_R_WINDOW_ENTERED : KI_R_OK);
+	drv.bad_window = 0;
+	assert_int_equal(ki_plan_apply_fd(plan, FD, false, &err), 0);
+	assert_int_equal(drv.installed, 6);
+	free(bytes);
+}
+
 static void everything_can_be_refused(void **state)
 {
 	uint8_t *bytes = many_windows(2);
@@ -482,6 +505,7 @@ int main(void)
 		TEST(what_is_refused_leaves_no_trace),
 		TEST(in_and_out_again),
 		TEST(refused_places_can_be_dropped),
+		TEST(asking_changes_nothing),
 		TEST(everything_can_be_refused),
 		TEST(a_lack_of_resources_is_an_error),
 		TEST(many_batches_go_in_together),

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * From what people wrote to counters and a plan, in three steps: what each text means becomes a
+ * From what people wrote to a measurement, in three steps: what each text means becomes a
  * list of wishes (a function and what is wanted of it); wishes about one function are brought
  * together, so that each function is analysed once; each wish becomes points, each point one
- * counter and a chunk at every place it stands for.
+ * curve for each metric that is wanted of it.
  */
 #include "points.h"
 
@@ -67,56 +67,49 @@ static int by_function(const void *a, const void *b)
 /* Smaller functions are not worth it. */
 #define MOVING_BLOCKS 4
 
-static uint32_t next_chunk(const struct points *p)
+/* Is it about the place, and not about all that is asked for? */
+static bool is_refusal(unsigned int reason)
 {
-	return (uint32_t)ki_plan_chunks(p->plan);
-}
-
-/* A point is counted at all its places or not at all: part of the exits is no count of exits. */
-static unsigned int refusal_of(const struct ki_place *v, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (v[i].reason != KI_R_OK)
-			return v[i].reason;
-	return KI_R_OK;
-}
-
-static int plan_places(struct resolver *r, struct point *p, const struct ki_place *v, size_t n,
-		       struct ki_err *err)
-{
-	struct ki_code code;
-	uint32_t id;
-	int ret;
-
-	ret = ki_counters_take(r->t, 1, &p->counter, err);
-	if (ret)
-		return ret;
-	p->chunk = next_chunk(r->out);
-	p->nchunks = (uint32_t)n;
-	for (size_t i = 0; !ret && i < n; i++) {
-		ki_snippet_count(&code, p->counter, v[i].flags_live);
-		ret = ki_plan_add(r->out->plan, r->fn, &r->spans, &v[i], p->order, &code, &id, err);
+	switch (reason) {
+	case KI_R_OK:
+	case KI_R_COUNTERS_FULL:
+	case KI_R_NO_MEMORY:
+	case KI_R_TOO_MANY:
+	case KI_R_ABI_MISMATCH:
+		return false;
+	default:
+		return true;
 	}
-	return ret;
 }
 
-static int plan_point(struct resolver *r, struct point *p)
+static int plan_cell(struct resolver *r, const struct point *p, struct cell *c)
 {
 	struct ki_err err = {0};
-	struct ki_place *v = NULL;
-	size_t n = 0;
-	int ret;
 
-	ret = ki_point_places(r->fn, &r->spans, &p->at, &v, &n, &err);
-	if (!ret) {
-		p->reason = r->fn->reason ? r->fn->reason : refusal_of(v, n);
-		if (!p->reason)
-			ret = plan_places(r, p, v, n, &err);
+	if (!ki_measure_add(r->out->measure, c->metric, r->fn, &r->spans, &p->at, p->order,
+			    r->how->when, &c->curve, &err))
+		return CLI_OK;
+	if (is_refusal(err.reason)) {
+		c->reason = err.reason;
+		return CLI_OK;
 	}
-	free(v);
-	if (ret && err.reason == KI_R_COUNTERS_FULL)
+	if (err.reason == KI_R_COUNTERS_FULL)
 		cli_warn("%s: the first point without a counter", p->name);
-	return ret ? cli_fail(&err) : CLI_OK;
+	if (err.reason)
+		return cli_fail(&err);
+	return cli_error("%s: %s%s", p->name, err.msg,
+			 p->at.kind == KI_POINT_EXIT && strstr(err.msg, "retval")
+				 ? ": it jumps to another function; use :exit:after"
+				 : "");
+}
+
+static int plan_point(struct resolver *r, const struct point *p)
+{
+	int ret = CLI_OK;
+
+	for (unsigned int i = 0; !ret && i < p->ncells; i++)
+		ret = plan_cell(r, p, &r->out->cells.v[p->cell + i]);
+	return ret;
 }
 
 /* Blocks refer to their function's entry, to be compared with. */
@@ -141,9 +134,9 @@ static bool is_moved(const struct resolver *r)
 {
 	size_t points = r->out->v.n - r->first;
 
-	if (r->fn->reason || r->moving == MOVING_NEVER)
+	if (r->fn->reason || r->how->moving == MOVING_NEVER)
 		return false;
-	return r->moving == MOVING_ALWAYS ||
+	return r->how->moving == MOVING_ALWAYS ||
 	       (r->fn->nblocks >= MOVING_BLOCKS && points * 4 >= r->fn->nblocks * 3ull);
 }
 
@@ -158,7 +151,8 @@ static int resolve_function(struct resolver *r, const struct wish *w, size_t n)
 		ret = cli_fail(&err);
 	for (size_t i = 0; !ret && i < n; i++)
 		ret = points_grant(r, &w[i]);
-	if (!ret && is_moved(r) && ki_plan_move(r->out->plan, r->fn, &r->spans, &err))
+	if (!ret && is_moved(r) &&
+	    ki_plan_move(ki_measure_plan(r->out->measure), r->fn, &r->spans, &err))
 		ret = cli_fail(&err);
 	for (size_t i = r->first; !ret && i < r->out->v.n; i++)
 		ret = plan_point(r, &r->out->v.v[i]);
@@ -260,49 +254,112 @@ int points_parse(struct asked *a, const struct verb *self, char **texts, int n)
 	return CLI_OK;
 }
 
-int points_resolve(struct points *p, struct ki_target *t, const struct asked *a, enum metric metric,
-		   enum moving moving, bool quiet)
+static int take_metric(struct wanted *w, const struct verb *self, const char *name)
 {
-	struct resolver r = {.out = p, .t = t, .metric = metric, .moving = moving};
+	static const char *const shapes[SHAPES] = {
+		[SHAPE_BLOCKS] = "blocks", [SHAPE_EDGES] = "edges"};
+	const struct ki_metric *m = ki_metric_find(name);
+
+	for (unsigned int i = 0; i < SHAPES; i++)
+		if (shapes[i] && !strcmp(name, shapes[i])) {
+			w->shape = (enum shape)i;
+			return CLI_OK;
+		}
+	if (!m)
+		return cli_misuse(
+			self,
+			"no metric '%s'; blocks, edges, or of those that kerninst metrics lists",
+			name);
+	for (unsigned int i = 0; i < w->n; i++)
+		if (w->metrics[i] == m)
+			return CLI_OK;
+	if (w->n == METRICS_MAX)
+		return cli_misuse(self, "more than %d metrics", METRICS_MAX);
+	w->metrics[w->n++] = m;
+	return CLI_OK;
+}
+
+int points_take_metrics(struct wanted *w, const struct verb *self, const char *list)
+{
+	char *copy = strdup(list), *rest = copy, *name;
+	int ret = copy ? CLI_OK : cli_no_memory();
+
+	*w = (struct wanted){0};
+	while (!ret && (name = strsep(&rest, ",")))
+		ret = take_metric(w, self, name);
+	if (!ret && w->shape != SHAPE_WHOLE && w->n)
+		ret = cli_misuse(self, "-m %s: blocks and edges are counted, and nothing else",
+				 list);
+	free(copy);
+	return ret;
+}
+
+int points_resolve(struct points *p, struct ki_target *t, const struct asked *a,
+		   const struct points_how *how)
+{
+	struct resolver r = {.out = p, .t = t, .how = how};
+	struct ki_err err = {0};
 	int ret = CLI_OK;
 
-	if (ki_plan_new(&p->plan))
-		ret = cli_no_memory();
+	p->cpus = how->per_cpu ? ki_target_info(t)->cpus : 0;
+	if (ki_measure_new(t, &p->measure, &err))
+		ret = cli_fail(&err);
+	else if (how->per_cpu)
+		ki_measure_each_cpu(p->measure);
 	for (size_t i = 0; !ret && i < a->n; i++)
 		ret = wish(&r, &a->specs[i], a->texts[i]);
 	if (!ret)
-		ret = resolve_functions(&r, quiet);
+		ret = resolve_functions(&r, how->quiet);
 	if (!ret && !p->v.n)
 		ret = cli_error("no point: none of the functions has such a place");
 	ki_vec_free(&r.wishes);
 	return ret;
 }
 
+struct cell *points_cell(const struct points *p, const struct point *pt,
+			 const struct ki_metric *metric)
+{
+	for (size_t i = pt->cell; i < pt->cell + pt->ncells; i++)
+		if (p->cells.v[i].metric == metric)
+			return &p->cells.v[i];
+	return NULL;
+}
+
 void points_note_refusals(struct points *p)
 {
-	for (size_t i = 0; i < p->v.n; i++) {
-		struct point *pt = &p->v.v[i];
-
-		for (uint32_t k = 0; !pt->reason && k < pt->nchunks; k++)
-			pt->reason = ki_plan_refusal(p->plan, pt->chunk + k);
-	}
+	for (size_t i = 0; i < p->cells.n; i++)
+		if (!p->cells.v[i].reason)
+			p->cells.v[i].reason = ki_measure_refusal(p->measure, p->cells.v[i].curve);
 }
 
 size_t points_refused(const struct points *p)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < p->v.n; i++)
-		n += p->v.v[i].reason != KI_R_OK;
+	for (size_t i = 0; i < p->cells.n; i++)
+		n += p->cells.v[i].reason != KI_R_OK;
 	return n;
 }
 
-static void warn_reason(const char *who, unsigned int reason)
+static void warn_reason(const char *who, const char *what, unsigned int reason)
 {
 	const char *hint = ki_reason_hint(reason);
 
-	cli_warn("%s: not counted: %s [%s]%s%s", who, ki_reason_text(reason), ki_reason_tag(reason),
+	cli_warn("%s: %s: %s [%s]%s%s", who, what, ki_reason_text(reason), ki_reason_tag(reason),
 		 *hint ? "; " : "", hint);
+}
+
+static void warn_each(const struct points *p, const struct point *pt)
+{
+	for (size_t i = pt->cell; i < pt->cell + pt->ncells; i++) {
+		const struct cell *c = &p->cells.v[i];
+		char what[64];
+
+		snprintf(what, sizeof(what), pt->ncells > 1 ? "no %s" : "not counted",
+			 c->metric->name);
+		if (c->reason)
+			warn_reason(pt->name, what, c->reason);
+	}
 }
 
 #define WARN_EACH 10
@@ -312,19 +369,30 @@ void points_warn_refused(const struct points *p)
 	size_t counts[KI_R_COUNT] = {0}, all = points_refused(p);
 	char who[64];
 
-	for (size_t i = 0; i < p->v.n; i++) {
-		const struct point *pt = &p->v.v[i];
-
-		if (!pt->reason)
-			continue;
-		counts[pt->reason < KI_R_COUNT ? pt->reason : 0]++;
-		if (all <= WARN_EACH)
-			warn_reason(pt->name, pt->reason);
-	}
+	for (size_t i = 0; i < p->cells.n; i++)
+		counts[p->cells.v[i].reason < KI_R_COUNT ? p->cells.v[i].reason : 0]++;
+	for (size_t i = 0; all <= WARN_EACH && i < p->v.n; i++)
+		warn_each(p, &p->v.v[i]);
 	for (unsigned int r = 1; all > WARN_EACH && r < KI_R_COUNT; r++) {
 		snprintf(who, sizeof(who), "%zu points", counts[r]);
 		if (counts[r])
-			warn_reason(who, r);
+			warn_reason(who, "not counted", r);
+	}
+}
+
+void points_read(struct points *p, const struct ki_reading *from, const struct ki_reading *to)
+{
+	for (size_t i = 0; i < p->cells.n; i++) {
+		struct cell *c = &p->cells.v[i];
+
+		if (c->reason)
+			continue;
+		c->value = ki_reading_value(p->measure, from, to, c->curve, KI_ALL_CPUS);
+		c->count = ki_reading_count(p->measure, from, to, c->curve, KI_ALL_CPUS);
+		for (unsigned int cpu = 0; c->cpus && cpu < p->cpus; cpu++)
+			c->cpus[cpu] = ki_reading_count(p->measure, from, to, c->curve, (int)cpu);
+		if (c->buckets)
+			ki_reading_buckets(p->measure, from, to, c->curve, c->buckets);
 	}
 }
 
@@ -332,7 +400,12 @@ void points_free(struct points *p)
 {
 	for (size_t i = 0; i < p->v.n; i++)
 		free(p->v.v[i].name);
+	for (size_t i = 0; i < p->cells.n; i++) {
+		free(p->cells.v[i].buckets);
+		free(p->cells.v[i].cpus);
+	}
 	ki_vec_free(&p->v);
-	ki_plan_free(p->plan);
-	p->plan = NULL;
+	ki_vec_free(&p->cells);
+	ki_measure_free(p->measure);
+	p->measure = NULL;
 }

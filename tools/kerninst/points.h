@@ -1,18 +1,40 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Points to be counted: from what people wrote to counters and a plan.
+ * Points and what is measured at them: from what people wrote to a measurement.
  */
 #ifndef KERNINST_POINTS_H
 #define KERNINST_POINTS_H
 
-#include "kerninst/splice.h"
+#include "kerninst/metric.h"
 #include "pointspec.h"
 #include "util/vec.h"
 
 struct verb;
 
-/* What a function alone means. */
-enum metric { METRIC_CALLS, METRIC_BLOCKS, METRIC_EDGES, METRICS };
+/* What a function alone means: a whole (its metrics), or all its blocks, all its edges. */
+enum shape { SHAPE_WHOLE, SHAPE_BLOCKS, SHAPE_EDGES, SHAPES };
+
+#define METRICS_MAX 32
+
+struct wanted {
+	enum shape shape;
+	const struct ki_metric *metrics[METRICS_MAX]; /* of whole functions */
+	unsigned int n;
+};
+
+/* Read the list behind -m: CLI_OK, or reported. */
+int points_take_metrics(struct wanted *w, const struct verb *self, const char *list);
+
+/* One metric at one point. */
+struct cell {
+	const struct ki_metric *metric;
+	unsigned int reason; /* KI_R_OK, or why it cannot be measured */
+	uint32_t curve;	     /* valid if it can */
+	double value;	     /* of the last interval; not a number: a mean of nothing */
+	uint64_t count;	     /* the same of what is counted */
+	uint64_t *buckets;   /* of a histogram: KI_LOG2_BUCKETS; else NULL */
+	uint64_t *cpus;	     /* count of each CPU; NULL: not known, or not wanted */
+};
 
 struct point {
 	char *name;
@@ -20,20 +42,29 @@ struct point {
 	struct ki_point at;
 	struct ki_edge edge; /* KI_POINT_EDGE */
 	uint16_t order;
-	uint64_t addr;		 /* what it is about: function, block or instruction */
-	uint64_t size;		 /* of that; 0: an instruction */
-	unsigned int reason;	 /* KI_R_OK, or why it cannot be counted */
-	uint32_t counter;	 /* valid if it can */
-	uint32_t chunk, nchunks; /* its chunks in the plan */
-	size_t entry;		 /* 1 + index of the point of its function's block 0; 0: none */
-	uint64_t last;		 /* the counter when it was last read */
-	uint64_t value;		 /* result */
+	uint64_t addr; /* what it is about: function, block or instruction */
+	uint64_t size; /* of that; 0: an instruction */
+	size_t cell;   /* its first cell */
+	unsigned int ncells;
+	size_t entry; /* 1 + index of the point of its function's block 0; 0: none */
 };
 
 struct points {
 	ki_vec(struct point) v;
-	struct ki_plan *plan;
+	ki_vec(struct cell) cells;
+	struct ki_measure *measure;
+	unsigned int cpus; /* of cells' cpus; 0: not wanted */
 };
+
+/* What a point counts, or the first metric of it. */
+static inline struct cell *points_first(const struct points *p, const struct point *pt)
+{
+	return &p->cells.v[pt->cell];
+}
+
+/* The cell of a metric; NULL: the point has none. */
+struct cell *points_cell(const struct points *p, const struct point *pt,
+			 const struct ki_metric *metric);
 
 /* What was asked for: texts, and what they say. */
 struct asked {
@@ -48,20 +79,31 @@ int points_parse(struct asked *a, const struct verb *self, char **texts, int n);
 /* Functions that are moved as a whole: those of which nearly all blocks are wanted, all, none. */
 enum moving { MOVING_AUTO, MOVING_ALWAYS, MOVING_NEVER };
 
-/*
- * Find out what is meant, take counters and put everything into the plan. Nothing is installed.
- * metric: a function alone means its entry, all its blocks, all its edges. CLI_OK, or reported.
- */
-int points_resolve(struct points *p, struct ki_target *t, const struct asked *a, enum metric metric,
-		   enum moving moving, bool quiet);
+/* How points are measured. */
+struct points_how {
+	struct wanted wanted;
+	enum moving moving;
+	const struct ki_predicate *when; /* only if it holds; NULL: always */
+	bool per_cpu;			 /* counts of each CPU too */
+	bool quiet;
+};
 
-/* Note what the driver refused when the plan was applied. */
+/* Find out what is meant, and make a measurement of it. Nothing is installed. CLI_OK, or reported.
+ */
+int points_resolve(struct points *p, struct ki_target *t, const struct asked *a,
+		   const struct points_how *how);
+
+/* Note what the driver refused when the measurement began. */
 void points_note_refusals(struct points *p);
 
+/* Cells that are refused; of all. */
 size_t points_refused(const struct points *p);
 
-/* Say which points are refused, in groups if they are many. */
+/* Say which are refused, in groups if they are many. */
 void points_warn_refused(const struct points *p);
+
+/* Take the values of what came between two readings. */
+void points_read(struct points *p, const struct ki_reading *from, const struct ki_reading *to);
 
 void points_free(struct points *p);
 

@@ -68,6 +68,45 @@ static void place_point(const struct ki_function *fn, struct point *p)
 	}
 }
 
+static int add_cell(struct resolver *r, const struct ki_metric *metric)
+{
+	struct cell c = {.metric = metric};
+
+	if (r->how->per_cpu && metric->form == KI_FORM_TOTAL && metric->unit == KI_UNIT_COUNT) {
+		c.cpus = calloc(r->out->cpus, sizeof(*c.cpus));
+		if (!c.cpus)
+			return -ENOMEM;
+	}
+	if (metric->form == KI_FORM_HISTOGRAM) {
+		c.buckets = calloc(KI_LOG2_BUCKETS, sizeof(*c.buckets));
+		if (!c.buckets)
+			return -ENOMEM;
+	}
+	if (!ki_vec_push(&r->out->cells, c))
+		return 0;
+	free(c.buckets);
+	free(c.cpus);
+	return -ENOMEM;
+}
+
+/* A function alone has the metrics that are wanted; everything else is counted. */
+static int add_cells(struct resolver *r, const struct wish *w, struct point *p)
+{
+	const struct ki_metric *counting = ki_metric_find("count"), *const *metrics = &counting;
+	unsigned int n = 1;
+
+	if (w->spec->suffix == POINTSPEC_NONE && r->how->wanted.shape == SHAPE_WHOLE) {
+		metrics = r->how->wanted.metrics;
+		n = r->how->wanted.n;
+	}
+	p->cell = r->out->cells.n;
+	p->ncells = n;
+	for (unsigned int i = 0; i < n; i++)
+		if (add_cell(r, metrics[i]))
+			return -ENOMEM;
+	return 0;
+}
+
 /* literal: the wish is this point, and so what was written is its name. */
 static int add_point(struct resolver *r, const struct wish *w, struct ki_point at, bool literal)
 {
@@ -79,7 +118,7 @@ static int add_point(struct resolver *r, const struct wish *w, struct ki_point a
 	p.size = w->sym->size;
 	place_point(r->fn, &p);
 	p.name = literal && w->text ? strdup(w->text) : name_point(r, w, &at);
-	if (!p.name || ki_vec_push(&r->out->v, p)) {
+	if (!p.name || add_cells(r, w, &p) || ki_vec_push(&r->out->v, p)) {
 		free(p.name);
 		return cli_no_memory();
 	}
@@ -269,16 +308,16 @@ static const struct granting grantings[] = {
 	[POINTSPEC_AFTERS] = {grant_insns, KI_POINT_AFTER},
 };
 
-static const struct granting alone[METRICS] = {
-	[METRIC_CALLS] = {grant_whole, KI_POINT_ENTRY},
-	[METRIC_BLOCKS] = {grant_blocks, KI_POINT_BLOCK},
-	[METRIC_EDGES] = {grant_edges, KI_POINT_EDGE},
+static const struct granting alone[SHAPES] = {
+	[SHAPE_WHOLE] = {grant_whole, KI_POINT_ENTRY},
+	[SHAPE_BLOCKS] = {grant_blocks, KI_POINT_BLOCK},
+	[SHAPE_EDGES] = {grant_edges, KI_POINT_EDGE},
 };
 
 int points_grant(struct resolver *r, const struct wish *w)
 {
-	const struct granting *g =
-		w->spec->suffix == POINTSPEC_NONE ? &alone[r->metric] : &grantings[w->spec->suffix];
+	const struct granting *g = w->spec->suffix == POINTSPEC_NONE ? &alone[r->how->wanted.shape]
+								     : &grantings[w->spec->suffix];
 
 	return g->grant(r, w, g->kind);
 }

@@ -23,8 +23,7 @@ struct part {
 struct resolver {
 	struct points *out;
 	struct ki_target *t;
-	enum metric metric;
-	enum moving moving;
+	const struct points_how *how;
 	ki_vec(struct wish) wishes;
 	const struct pointspec *spec; /* the one being matched */
 	const char *text;

@@ -1,52 +1,85 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "report.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cfg_view.h"
 #include "cli.h"
+#include "cpulist.h"
 #include "out/json.h"
+#include "values.h"
 
 /* A block is hot that runs more often than in every 20th call of its function. */
 #define HOT_SHARE 20
 
-static const char *const metric_names[METRICS] = {
-	[METRIC_CALLS] = "calls",
-	[METRIC_BLOCKS] = "blocks",
-	[METRIC_EDGES] = "edges",
+static const char *const shape_names[SHAPES] = {
+	[SHAPE_BLOCKS] = "blocks",
+	[SHAPE_EDGES] = "edges",
 };
+
+/* Calls are counts. */
+static const struct ki_metric *column_of(const struct ki_metric *m)
+{
+	return m == ki_metric_find("calls") ? ki_metric_find("count") : m;
+}
+
+static void add_column(struct report *r, const struct ki_metric *m)
+{
+	struct report_column *c = &r->columns[r->ncolumns];
+	bool counts = m == ki_metric_find("count");
+
+	if (m->form == KI_FORM_HISTOGRAM)
+		return;
+	for (unsigned int i = 0; i < r->ncolumns; i++)
+		if (r->columns[i].metric == m)
+			return;
+	c->metric = m;
+	c->rated = counts || (r->timed && m->form == KI_FORM_TOTAL);
+	for (unsigned int i = 0; m->name[i] && i < REPORT_TITLE - 1; i++)
+		c->title[i] = (char)toupper((unsigned char)m->name[i]);
+	snprintf(c->rate, sizeof(c->rate), counts ? "RATE/S" : "%.30s/S", c->title);
+	r->ncolumns++;
+}
 
 static int new_table(struct report *r)
 {
-	static const struct ki_column common[] = {
-		{"TIME", KI_ALIGN_RIGHT, 8},	{"COUNT", KI_ALIGN_RIGHT, 12},
-		{"RATE/S", KI_ALIGN_RIGHT, 12}, {"POINT", KI_ALIGN_LEFT, 0},
-		{"ADDRESS", KI_ALIGN_LEFT, 18},
+	static const struct ki_column more[SHAPES][4] = {
+		[SHAPE_BLOCKS] = {{"SIZE", KI_ALIGN_RIGHT, 5},
+				  {"ENTRIES", KI_ALIGN_RIGHT, 12},
+				  {"SHARE", KI_ALIGN_RIGHT, 8},
+				  {"HEAT", KI_ALIGN_LEFT, 0}},
+		[SHAPE_EDGES] = {{"FROM", KI_ALIGN_RIGHT, 5},
+				 {"TO", KI_ALIGN_LEFT, 5},
+				 {"KIND", KI_ALIGN_LEFT, 0}},
 	};
-	static const struct ki_column more[METRICS][4] = {
-		[METRIC_BLOCKS] = {{"SIZE", KI_ALIGN_RIGHT, 5},
-				   {"ENTRIES", KI_ALIGN_RIGHT, 12},
-				   {"SHARE", KI_ALIGN_RIGHT, 8},
-				   {"HEAT", KI_ALIGN_LEFT, 0}},
-		[METRIC_EDGES] = {{"FROM", KI_ALIGN_RIGHT, 5},
-				  {"TO", KI_ALIGN_LEFT, 5},
-				  {"KIND", KI_ALIGN_LEFT, 0}},
-	};
-	struct ki_column all[9];
-	unsigned int skip = r->timed ? 0 : 1, n = 5 - skip;
+	struct ki_column all[2 * METRICS_MAX + 12];
+	unsigned int n = 0;
 
-	memcpy(all, common + skip, n * sizeof(*all));
-	for (unsigned int i = 0; i < 4 && more[r->metric][i].title; i++)
-		all[n++] = more[r->metric][i];
+	if (r->timed)
+		all[n++] = (struct ki_column){"TIME", KI_ALIGN_RIGHT, 8};
+	if (r->per_cpu)
+		all[n++] = (struct ki_column){"CPU", KI_ALIGN_RIGHT, 3};
+	for (unsigned int i = 0; i < r->ncolumns; i++) {
+		all[n++] = (struct ki_column){r->columns[i].title, KI_ALIGN_RIGHT, 12};
+		if (r->columns[i].rated)
+			all[n++] = (struct ki_column){r->columns[i].rate, KI_ALIGN_RIGHT, 12};
+	}
+	all[n++] = (struct ki_column){"POINT", KI_ALIGN_LEFT, 0};
+	all[n++] = (struct ki_column){"ADDRESS", KI_ALIGN_LEFT, 18};
+	for (unsigned int i = 0; i < 4 && more[r->shape][i].title; i++)
+		all[n++] = more[r->shape][i];
 	return ki_table_new(&r->table, all, n);
 }
 
-int report_open(struct report *r, FILE *out, bool json, enum metric metric, bool timed)
+int report_open(struct report *r, const struct points *p, bool json)
 {
-	*r = (struct report){.out = out, .metric = metric, .timed = timed};
+	for (size_t i = 0; i < p->cells.n; i++)
+		add_column(r, column_of(p->cells.v[i].metric));
 	return json ? 0 : new_table(r);
 }
 
@@ -56,20 +89,35 @@ void report_close(struct report *r)
 	r->table = NULL;
 }
 
+int report_table(const struct report *r, struct ki_table *t)
+{
+	int ret = r->separator ? ki_table_print_csv(t, r->out, r->separator)
+			       : ki_table_print(t, r->out, cli_bold(r->out));
+
+	return ret || fflush(r->out) ? -EIO : 0;
+}
+
+/* What a point is sorted by. */
+struct rank {
+	const struct point *p;
+	double value;
+};
+
 static int by_value(const void *a, const void *b)
 {
-	const struct point *pa = *(const struct point *const *)a;
-	const struct point *pb = *(const struct point *const *)b;
+	const struct rank *ra = a, *rb = b;
 
-	if (pa->value != pb->value)
-		return pa->value > pb->value ? -1 : 1;
-	return (pa > pb) - (pa < pb); /* the order of address */
+	if (ra->value != rb->value)
+		return ra->value > rb->value ? -1 : 1;
+	return (ra->p > rb->p) - (ra->p < rb->p); /* the order of address */
 }
 
 /* How the block's count stands to its function's entries. */
-static void share_cells(struct ki_table *t, const struct points *p, const struct point *pt)
+static void share_cells(struct ki_table *t, const struct points *p, const struct point *pt, int cpu)
 {
-	const struct point *e = pt->entry ? &p->v.v[pt->entry - 1] : NULL;
+	const struct cell *c = points_first(p, pt);
+	const struct cell *e = pt->entry ? points_first(p, &p->v.v[pt->entry - 1]) : NULL;
+	uint64_t count, entries;
 
 	if (!e || e->reason || pt->at.kind != KI_POINT_BLOCK) {
 		ki_table_cell(t, "-");
@@ -77,12 +125,14 @@ static void share_cells(struct ki_table *t, const struct points *p, const struct
 		ki_table_cell(t, "-");
 		return;
 	}
-	ki_table_cell(t, "%" PRIu64, e->value);
-	if (e->value)
-		ki_table_cell(t, "%.1f%%", 100.0 * (double)pt->value / (double)e->value);
+	count = value_count(c, cpu);
+	entries = value_count(e, cpu);
+	ki_table_cell(t, "%" PRIu64, entries);
+	if (entries)
+		ki_table_cell(t, "%.1f%%", 100.0 * (double)count / (double)entries);
 	else
 		ki_table_cell(t, "-");
-	ki_table_cell(t, pt->value > e->value / HOT_SHARE ? "hot" : "cold");
+	ki_table_cell(t, count > entries / HOT_SHARE ? "hot" : "cold");
 }
 
 /* Where the edge leads: a block, a function, or nowhere that is known. */
@@ -114,30 +164,72 @@ static void edge_cells(struct ki_table *t, const struct point *pt)
 	ki_table_cell(t, "%s", cfg_edge_kind(&pt->edge));
 }
 
-static void block_cells(struct ki_table *t, const struct points *p, const struct point *pt)
+static void block_cells(struct ki_table *t, const struct points *p, const struct point *pt, int cpu)
 {
 	if (pt->size)
 		ki_table_cell(t, "%" PRIu64, pt->size);
 	else
 		ki_table_cell(t, "-");
-	share_cells(t, p, pt);
+	share_cells(t, p, pt, cpu);
 }
 
+static void value_cells(struct report *r, const struct points *p, const struct point *pt,
+			double seconds, int cpu)
+{
+	char text[VALUE_LEN];
+
+	for (unsigned int i = 0; i < r->ncolumns; i++) {
+		const struct report_column *col = &r->columns[i];
+		const struct cell *c = points_cell(p, pt, col->metric);
+
+		if (!c && col->metric == ki_metric_find("count"))
+			c = points_cell(p, pt, ki_metric_find("calls"));
+		if (cpu >= 0 && c && !c->cpus)
+			c = NULL;
+		ki_table_cell(r->table, "%s", c ? value_format(c, cpu, text) : "-");
+		if (col->rated)
+			ki_table_cell(r->table, "%s",
+				      c ? value_format_rate(c, cpu, seconds, text) : "-");
+	}
+}
+
+/* Of one CPU, or of all: -1. */
 static void text_row(struct report *r, const struct points *p, const struct point *pt, double time,
-		     double seconds)
+		     double seconds, int cpu)
 {
 	struct ki_table *t = r->table;
 
 	if (r->timed)
 		ki_table_cell(t, "%.3f", time);
-	ki_table_cell(t, "%" PRIu64, pt->value);
-	ki_table_cell(t, "%.1f", seconds > 0 ? (double)pt->value / seconds : 0.0);
+	if (r->per_cpu && cpu < 0)
+		ki_table_cell(t, "all");
+	else if (r->per_cpu)
+		ki_table_cell(t, "%d", cpu);
+	value_cells(r, p, pt, seconds, cpu);
 	ki_table_cell(t, "%s", pt->name);
 	ki_table_cell(t, "0x%" PRIx64, pt->addr);
-	if (r->metric == METRIC_BLOCKS)
-		block_cells(t, p, pt);
-	else if (r->metric == METRIC_EDGES)
+	if (r->shape == SHAPE_BLOCKS)
+		block_cells(t, p, pt, cpu);
+	else if (r->shape == SHAPE_EDGES)
 		edge_cells(t, pt);
+}
+
+static bool has_counted(const struct points *p, const struct point *pt, unsigned int cpu)
+{
+	for (size_t i = pt->cell; i < pt->cell + pt->ncells; i++)
+		if (p->cells.v[i].cpus && p->cells.v[i].cpus[cpu])
+			return true;
+	return false;
+}
+
+/* The total, then each CPU that runs or has counted something. */
+static void text_rows(struct report *r, const struct points *p, const struct point *pt, double time,
+		      double seconds)
+{
+	text_row(r, p, pt, time, seconds, -1);
+	for (unsigned int cpu = 0; r->per_cpu && cpu < p->cpus; cpu++)
+		if (cpulist_is_online(cpu) || has_counted(p, pt, cpu))
+			text_row(r, p, pt, time, seconds, (int)cpu);
 }
 
 static void json_edge(struct ki_json *j, const struct point *pt)
@@ -151,19 +243,62 @@ static void json_edge(struct ki_json *j, const struct point *pt)
 		ki_json_hex(j, "to", pt->edge.to);
 }
 
-static int json_row(struct report *r, const struct point *pt, double time)
+static void json_histogram(struct ki_json *j, const struct cell *c)
+{
+	uint64_t low, high;
+
+	ki_json_u64(j, "value", value_sum(c));
+	ki_json_open(j, "buckets", '[');
+	for (unsigned int i = 0; i < KI_LOG2_BUCKETS; i++) {
+		if (!c->buckets[i] || ki_log2_bounds(i, &low, &high))
+			continue;
+		ki_json_open(j, NULL, '{');
+		ki_json_u64(j, "from", low);
+		ki_json_u64(j, "to", high);
+		ki_json_u64(j, "count", c->buckets[i]);
+		ki_json_close(j);
+	}
+	ki_json_close(j);
+}
+
+/* Histograms: how many there are, and of which nanoseconds. */
+static void json_value(struct ki_json *j, const struct cell *c)
+{
+	const struct ki_metric *m = c->metric;
+
+	if (c->reason)
+		ki_json_str(j, "reason", ki_reason_tag(c->reason));
+	else if (c->buckets)
+		json_histogram(j, c);
+	else if (m->unit == KI_UNIT_COUNT && m->form == KI_FORM_TOTAL)
+		ki_json_u64(j, "value", c->count);
+	else
+		ki_json_double(j, "value", c->value);
+	if (m->unit != KI_UNIT_COUNT)
+		ki_json_str(j, "unit", c->buckets ? "ns" : ki_unit_name((enum ki_unit)m->unit));
+}
+
+static void json_cpus(struct ki_json *j, const struct cell *c, unsigned int cpus)
+{
+	ki_json_open(j, "cpus", '[');
+	for (unsigned int i = 0; i < cpus; i++)
+		ki_json_u64(j, NULL, c->cpus[i]);
+	ki_json_close(j);
+}
+
+static int json_row(struct report *r, const struct points *p, const struct point *pt,
+		    const struct cell *c, double time)
 {
 	struct ki_json j;
 
 	ki_json_init(&j, r->out);
 	ki_json_open(&j, NULL, '{');
-	ki_json_str(&j, "metric", metric_names[r->metric]);
+	ki_json_str(&j, "metric", shape_names[r->shape] ? shape_names[r->shape] : c->metric->name);
 	ki_json_str(&j, "point", pt->name);
-	if (pt->reason)
-		ki_json_str(&j, "reason", ki_reason_tag(pt->reason));
-	else
-		ki_json_u64(&j, "value", pt->value);
-	if (r->timed && !pt->reason)
+	json_value(&j, c);
+	if (c->cpus && !c->reason)
+		json_cpus(&j, c, p->cpus);
+	if (r->timed && !c->reason)
 		ki_json_double(&j, "time", time);
 	ki_json_hex(&j, "address", pt->addr);
 	ki_json_str(&j, "module", cli_module(pt->sym));
@@ -180,27 +315,79 @@ static int json_row(struct report *r, const struct point *pt, double time)
 	return ki_json_end_line(&j);
 }
 
+/* The cells of a point that are refused, or those that are not. */
+static int json_cells(struct report *r, const struct points *p, const struct point *pt,
+		      bool refused, double time)
+{
+	int ret = 0;
+
+	for (size_t i = pt->cell; !ret && i < pt->cell + pt->ncells; i++)
+		if ((p->cells.v[i].reason != KI_R_OK) == refused)
+			ret = json_row(r, p, pt, &p->cells.v[i], time);
+	return ret;
+}
+
+static bool is_refused(const struct points *p, const struct point *pt)
+{
+	for (size_t i = pt->cell; i < pt->cell + pt->ncells; i++)
+		if (!p->cells.v[i].reason)
+			return false;
+	return true;
+}
+
+/* Points of which something is measured, those with the most first. */
+static size_t rank(const struct points *p, struct rank *v)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->v.n; i++) {
+		const struct cell *c = points_first(p, &p->v.v[i]);
+
+		if (is_refused(p, &p->v.v[i]))
+			continue;
+		v[n].p = &p->v.v[i];
+		v[n].value = c->reason || isnan(c->value) ? -1 : c->value;
+		if (c->buckets && !c->reason)
+			v[n].value = (double)value_sum(c);
+		n++;
+	}
+	qsort(v, n, sizeof(*v), by_value);
+	return n;
+}
+
+static void draw_histograms(struct report *r, const struct points *p, const struct rank *v,
+			    size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = v[i].p->cell; k < v[i].p->cell + v[i].p->ncells; k++) {
+			const struct cell *c = &p->cells.v[k];
+
+			if (c->buckets && !c->reason)
+				value_draw(r->out, v[i].p, c);
+		}
+}
+
 int report_values(struct report *r, const struct points *p, double time, double seconds)
 {
-	const struct point **order = calloc(p->v.n + 1, sizeof(*order));
-	size_t n = 0;
+	struct rank *order = calloc(p->v.n + 1, sizeof(*order));
+	size_t n;
 	int ret = 0;
 
 	if (!order)
 		return -ENOMEM;
-	for (size_t i = 0; i < p->v.n; i++)
-		if (!p->v.v[i].reason)
-			order[n++] = &p->v.v[i];
-	qsort(order, n, sizeof(*order), by_value);
+	n = rank(p, order);
 	for (size_t i = 0; !ret && i < n; i++) {
 		if (r->table)
-			text_row(r, p, order[i], time, seconds);
+			text_rows(r, p, order[i].p, time, seconds);
 		else
-			ret = json_row(r, order[i], time);
+			ret = json_cells(r, p, order[i].p, false, time);
+	}
+	if (!ret && r->table) {
+		ret = report_table(r, r->table);
+		if (!r->separator)
+			draw_histograms(r, p, order, n);
 	}
 	free(order);
-	if (!ret && r->table)
-		ret = ki_table_print(r->table, r->out, cli_bold(r->out));
 	return ret || fflush(r->out) ? -EIO : 0;
 }
 
@@ -209,8 +396,7 @@ int report_refused(struct report *r, const struct points *p)
 	int ret = 0;
 
 	for (size_t i = 0; !r->table && !ret && i < p->v.n; i++)
-		if (p->v.v[i].reason)
-			ret = json_row(r, &p->v.v[i], 0);
+		ret = json_cells(r, p, &p->v.v[i], true, 0);
 	return ret;
 }
 

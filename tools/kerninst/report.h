@@ -10,21 +10,47 @@
 #include "out/table.h"
 #include "points.h"
 
+#define REPORT_TITLE 40
+
+/* A column of values: of one metric; "count" is also that of calls. */
+struct report_column {
+	const struct ki_metric *metric;
+	bool rated; /* and how much that is in a second */
+	char title[REPORT_TITLE], rate[REPORT_TITLE];
+};
+
 struct report {
 	FILE *out;
 	struct ki_table *table; /* NULL: JSON */
-	enum metric metric;	/* which columns there are */
-	bool timed;		/* rows of many intervals */
+	char separator;		/* of CSV; 0: a table for people */
+	bool per_cpu;		/* rows of each CPU behind the total's */
+	struct report_column columns[METRICS_MAX + 1];
+	unsigned int ncolumns;
+	enum shape shape; /* which columns there are behind */
+	bool timed;	  /* rows of many intervals */
 };
 
-int report_open(struct report *r, FILE *out, bool json, enum metric metric, bool timed);
+/* What is wanted of the result is set in r. json: no table. 0, or -ENOMEM. */
+int report_open(struct report *r, const struct points *p, bool json);
 void report_close(struct report *r);
 
-/* A row per point with a value, the largest first: of `seconds` seconds, `time` after the start. */
+/*
+ * A row per point with a value, the largest first: of `seconds` seconds, `time` after the start.
+ * Histograms behind the table.
+ */
 int report_values(struct report *r, const struct points *p, double time, double seconds);
 
-/* The refused points, in JSON only. */
+/* What is refused, in JSON only. */
 int report_refused(struct report *r, const struct points *p);
+
+/* The code of each point, with its source. 0; -EIO, or another error that is in err. */
+int report_code(struct report *r, const struct points *p, struct ki_err *err);
+
+/* What would be installed: a row per point and metric. */
+int report_plan(struct report *r, const struct points *p);
+
+/* Print the table so far, as it is wanted. 0, or -errno. */
+int report_table(const struct report *r, struct ki_table *t);
 
 /* The hash of the kernel's text "before" and "after". */
 int report_hash(struct report *r, const char *when, const char *hash);

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+/*
+ * inside(FUNCTION): a word of the thread that says how deep it is in there. One for each function
+ * of a measurement, whoever asks.
+ *
+ * It counts up before anything else at the entry, and down behind everything else when the caller
+ * gets control back, so that the function is inside itself. Who was there already when the code
+ * came is not seen: going down, 0 stays.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "metric/measure.h"
+
+#define FIRST 0
+#define LAST  UINT16_MAX
+
+static struct ki_var word_of(const struct inside *i)
+{
+	return (struct ki_var){
+		.name = "inside", .kind = KI_VAR_THREAD, .type = KI_I64, .first = i->word};
+}
+
+static struct ki_node *step(struct ki_snippet *s, const struct ki_var *word, enum ki_update op)
+{
+	return ki_stmt_update(s, op, word, NULL, ki_expr_const(s, KI_I64, 1));
+}
+
+static int make_snippets(const struct ask *a, struct inside *i)
+{
+	const struct ki_var word = word_of(i);
+	struct ki_snippet *s;
+
+	if (ki_snippet_new(&i->enter.snippet) || ki_snippet_new(&i->leave.snippet))
+		return ki_err_set(a->err, -ENOMEM, 0, "measurement: out of memory");
+	s = i->enter.snippet;
+	ki_snippet_body(s, step(s, &word, KI_UPDATE_ADD));
+	s = i->leave.snippet;
+	ki_snippet_body(s,
+			ki_stmt_if(s, ki_expr_var(s, &word), step(s, &word, KI_UPDATE_SUB), NULL));
+	return 0;
+}
+
+static int put_inside(const struct ask *a, struct inside *i, const struct places *entry,
+		      const struct places *exits)
+{
+	int ret = ki_words_take(a->m->t, 1, &i->word, a->err);
+
+	if (!ret)
+		ret = make_snippets(a, i);
+	if (!ret && ki_plan_bundle_begin(a->m->plan, &i->bundle))
+		ret = ki_err_set(a->err, -ENOMEM, 0, "measurement: out of memory");
+	if (ret)
+		return ret;
+	ki_plan_stage(a->m->plan, STAGE_STOP);
+	ret = ki_code_put(a, &i->leave, exits, LAST);
+	ki_plan_stage(a->m->plan, STAGE_INSIDE);
+	if (!ret)
+		ret = ki_code_put(a, &i->enter, entry, FIRST);
+	ki_plan_bundle_end(a->m->plan);
+	if (ret)
+		ki_plan_leave_out(a->m->plan, i->bundle, KI_R_BAD_REQUEST);
+	return ret;
+}
+
+/* Of the function that `a` is about. */
+static int new_inside(const struct ask *a, struct inside *i)
+{
+	struct places entry = {0}, exits = {0};
+	int ret = ki_measure_places(a, KI_POINT_ENTRY, &entry);
+
+	*i = (struct inside){.function = a->fn->start};
+	if (!ret)
+		ret = ki_measure_places(a, KI_POINT_EXIT_AFTER, &exits);
+	if (!ret)
+		ret = put_inside(a, i, &entry, &exits);
+	free(entry.v);
+	free(exits.v);
+	if (ret) {
+		ki_code_free(&i->enter);
+		ki_code_free(&i->leave);
+	}
+	return ret;
+}
+
+/* "FUNCTION", or "MODULE:FUNCTION", where the kernel itself is the module "kernel". */
+static const struct ki_symbol *find_function(struct ki_target *t, const char *name)
+{
+	const char *colon = strchr(name, ':');
+	char module[64];
+
+	if (!colon)
+		return ki_target_symbol_named(t, NULL, name, NULL);
+	if ((size_t)(colon - name) >= sizeof(module))
+		return NULL;
+	memcpy(module, name, (size_t)(colon - name));
+	module[colon - name] = 0;
+	return ki_target_symbol_named(t, strcmp(module, "kernel") ? module : "", colon + 1, NULL);
+}
+
+/* Analyse the function and put the code into the plan. */
+static int make_inside(const struct ask *a, const struct ki_symbol *sym, struct inside *i)
+{
+	struct ask own = {.m = a->m, .err = a->err};
+	struct ki_function *fn;
+	struct ki_spans spans;
+	struct ki_point pt = {.kind = KI_POINT_ENTRY};
+	int ret = ki_function_analyze(a->m->t, sym, &fn, a->err);
+
+	if (ret)
+		return ret;
+	ret = ki_spans_find(fn, &spans, a->err);
+	if (!ret) {
+		own.fn = fn;
+		own.spans = &spans;
+		own.pt = &pt;
+		ret = new_inside(&own, i);
+		ki_spans_free(&spans);
+	}
+	ki_function_free(fn);
+	return ret;
+}
+
+static int get_inside(const struct ask *a, const char *name, uint32_t *number)
+{
+	const struct ki_symbol *sym = find_function(a->m->t, name);
+	struct ki_measure *m = a->m;
+	int ret;
+
+	if (!sym)
+		return ki_err_set(a->err, -ENOENT, 0, "inside(%s): no such function", name);
+	for (size_t i = 0; i < m->insides.n; i++)
+		if (m->insides.v[i].function == sym->addr) {
+			*number = (uint32_t)i;
+			return 0;
+		}
+	if (ki_vec_reserve(&m->insides, 1))
+		return ki_err_set(a->err, -ENOMEM, 0, "measurement: out of memory");
+	ret = make_inside(a, sym, &m->insides.v[m->insides.n]);
+	if (!ret)
+		*number = (uint32_t)m->insides.n++;
+	return ret;
+}
+
+int ki_words_of(const struct ask *a, struct words *out)
+{
+	const char *name;
+	int ret = 0;
+
+	for (size_t n = 0; !ret && a->when; n++) {
+		uint32_t i = 0;
+
+		name = ki_predicate_inside(a->when, n);
+		if (!name)
+			break;
+		ret = get_inside(a, name, &i);
+		if (!ret && (ki_vec_push(&out->v, word_of(&a->m->insides.v[i])) ||
+			     ki_vec_push(&out->bundles, a->m->insides.v[i].bundle)))
+			ret = ki_err_set(a->err, -ENOMEM, 0, "measurement: out of memory");
+	}
+	return ret;
+}
+
+int ki_words_need(const struct ask *a, const struct words *w, uint32_t bundle)
+{
+	for (size_t i = 0; i < w->bundles.n; i++)
+		if (ki_plan_bundle_need(a->m->plan, bundle, w->bundles.v[i]))
+			return ki_err_set(a->err, -ENOMEM, 0, "measurement: out of memory");
+	return 0;
+}
+
+void ki_words_free(struct words *w)
+{
+	ki_vec_free(&w->v);
+	ki_vec_free(&w->bundles);
+}

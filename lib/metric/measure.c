@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+/*
+ * Measurements: curves come in one by one and become code in a plan.
+ *
+ * A bare count is what there are tens of thousands of: it takes a counter and a short chunk, and
+ * nothing is searched or compiled for it.
+ */
+#include "metric/measure.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int ki_measure_new(struct ki_target *t, struct ki_measure **out, struct ki_err *err)
+{
+	struct ki_measure *m;
+
+	if (!ki_target_info(t))
+		return ki_err_set(err, -EINVAL, 0, "measurement: the target is not live");
+	m = calloc(1, sizeof(*m));
+	if (!m || ki_plan_new(&m->plan)) {
+		free(m);
+		return ki_err_set(err, -ENOMEM, 0, "measurement: out of memory");
+	}
+	m->t = t;
+	*out = m;
+	return 0;
+}
+
+void ki_measure_free(struct ki_measure *m)
+{
+	if (!m)
+		return;
+	ki_plan_remove(m->plan, m->t, NULL);
+	for (size_t i = 0; i < m->curves.n; i++)
+		ki_snippet_free(m->curves.v[i].snippet);
+	for (size_t i = 0; i < m->pairs.n; i++)
+		ki_pair_free(&m->pairs.v[i]);
+	for (size_t i = 0; i < m->insides.n; i++) {
+		ki_code_free(&m->insides.v[i].enter);
+		ki_code_free(&m->insides.v[i].leave);
+	}
+	ki_vec_free(&m->curves);
+	ki_vec_free(&m->pairs);
+	ki_vec_free(&m->insides);
+	ki_vec_free(&m->counters);
+	ki_reading_free(m->start);
+	ki_counter_map_close(m->map);
+	ki_plan_free(m->plan);
+	free(m);
+}
+
+int ki_measure_counters(struct ki_measure *m, uint32_t count, uint32_t *index, struct ki_err *err)
+{
+	uint32_t first;
+	int ret;
+
+	if (ki_vec_reserve(&m->counters, count))
+		return ki_err_set(err, -ENOMEM, 0, "measurement: out of memory");
+	ret = ki_counters_take(m->t, count, &first, err);
+	if (ret)
+		return ret;
+	*index = (uint32_t)m->counters.n;
+	for (uint32_t i = 0; i < count; i++)
+		m->counters.v[m->counters.n++] = first + i;
+	return 0;
+}
+
+static int put_bare(const struct ask *a, const struct curve *c, const struct places *at)
+{
+	struct ki_code code;
+	uint32_t id;
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < at->n; i++) {
+		ki_snippet_count(&code, a->m->counters.v[c->counter], at->v[i].flags_live);
+		ret = ki_plan_add(a->m->plan, a->fn, a->spans, &at->v[i], a->order, &code, &id,
+				  a->err);
+	}
+	return ret;
+}
+
+/* if (when) counter += 1 */
+static int make_counting(const struct ask *a, struct curve *c, const struct words *words)
+{
+	const struct ki_var counter = {.name = "count",
+				       .kind = KI_VAR_CPU,
+				       .type = KI_U64,
+				       .first = a->m->counters.v[c->counter]};
+	struct ki_node *add, *guarded;
+	struct ki_snippet *s;
+	int ret;
+
+	if (ki_snippet_new(&s))
+		return ki_err_set(a->err, -ENOMEM, 0, "measurement: out of memory");
+	c->snippet = s;
+	add = ki_stmt_update(s, KI_UPDATE_ADD, &counter, NULL, ki_expr_const(s, KI_I64, 1));
+	ret = ki_predicate_guard(a->when, s, words->v.v, add, &guarded, a->err);
+	ki_snippet_body(s, guarded);
+	return ret;
+}
+
+static int put_conditional(const struct ask *a, struct curve *c, const struct places *at,
+			   const struct words *words)
+{
+	struct code code = {0};
+	int ret = make_counting(a, c, words);
+
+	code.snippet = c->snippet;
+	if (!ret)
+		ret = ki_code_put(a, &code, at, a->order);
+	ki_vec_free(&code.sites);
+	return ret;
+}
+
+static int put_count(const struct ask *a, struct curve *c, const struct places *at,
+		     const struct words *words)
+{
+	struct ki_plan *plan = a->m->plan;
+	uint32_t bundle = KI_NONE;
+	int ret = ki_measure_counters(a->m, 1, &c->counter, a->err);
+
+	c->chunk = (uint32_t)ki_plan_chunks(plan);
+	if (ret)
+		return ret;
+	if ((at->n > 1 || a->when) && ki_plan_bundle_begin(plan, &bundle))
+		return ki_err_set(a->err, -ENOMEM, 0, "measurement: out of memory");
+	ki_plan_stage(plan, STAGE_START);
+	ret = a->when ? put_conditional(a, c, at, words) : put_bare(a, c, at);
+	ki_plan_bundle_end(plan);
+	if (!ret)
+		ret = ki_words_need(a, words, bundle);
+	if (ret && bundle != KI_NONE)
+		ki_plan_leave_out(plan, bundle, KI_R_BAD_REQUEST);
+	c->nchunks = (uint32_t)ki_plan_chunks(plan) - c->chunk;
+	return ret;
+}
+
+static int add_count(const struct ask *a, struct curve *c)
+{
+	struct places at = {0};
+	struct words words = {0};
+	int ret = ki_measure_places(a, a->row->at, &at);
+
+	if (!ret)
+		ret = ki_words_of(a, &words);
+	if (!ret)
+		ret = put_count(a, c, &at, &words);
+	free(at.v);
+	ki_words_free(&words);
+	if (ret)
+		ki_snippet_free(c->snippet);
+	return ret;
+}
+
+static int check(const struct ask *a)
+{
+	if (a->m->started)
+		return ki_err_set(a->err, -EBUSY, 0, "measurement: it has begun");
+	if (a->row->m.functions && a->pt->kind != KI_POINT_ENTRY)
+		return ki_err_set(a->err, -EINVAL, a->fn->start,
+				  "%s is measured of whole functions only", a->row->m.name);
+	return 0;
+}
+
+int ki_measure_add(struct ki_measure *m, const struct ki_metric *metric,
+		   const struct ki_function *fn, const struct ki_spans *spans,
+		   const struct ki_point *pt, uint16_t order, const struct ki_predicate *when,
+		   uint32_t *curve, struct ki_err *err)
+{
+	const struct ki_metric_row *row = ki_metric_row(metric);
+	const struct ask a = {m, row, fn, spans, pt, order, when, err};
+	struct curve c = {.row = row, .pair = KI_NONE};
+	int ret = check(&a);
+
+	if (!ret && ki_vec_reserve(&m->curves, 1))
+		ret = ki_err_set(err, -ENOMEM, 0, "measurement: out of memory");
+	if (!ret)
+		ret = row->source == SOURCE_NONE ? add_count(&a, &c) : ki_pair_get(&a, &c.pair);
+	if (ret)
+		return ret;
+	*curve = (uint32_t)m->curves.n;
+	m->curves.v[m->curves.n++] = c;
+	return 0;
+}
+
+struct ki_plan *ki_measure_plan(struct ki_measure *m)
+{
+	return m->plan;
+}
+
+void ki_measure_each_cpu(struct ki_measure *m)
+{
+	m->each_cpu = true;
+}
+
+int ki_measure_start(struct ki_measure *m, struct ki_err *err)
+{
+	int ret;
+
+	if (m->started)
+		return ki_err_set(err, -EBUSY, 0, "measurement: it has begun");
+	m->started = true;
+	ret = ki_counter_map_open(m->t, &m->map, err);
+	if (!ret)
+		ret = ki_plan_apply(m->plan, m->t, true, err);
+	if (!ret)
+		ret = ki_measure_read(m, &m->start, err);
+	if (ret)
+		ki_plan_remove(m->plan, m->t, NULL);
+	return ret;
+}
+
+int ki_measure_check(struct ki_measure *m, struct ki_err *err)
+{
+	return ki_plan_check(m->plan, m->t, err);
+}
+
+int ki_measure_stop(struct ki_measure *m, struct ki_err *err)
+{
+	return ki_plan_remove(m->plan, m->t, err);
+}
+
+static unsigned int refusal_of(const struct ki_plan *p, uint32_t chunk, uint32_t n)
+{
+	unsigned int reason = KI_R_OK;
+
+	for (uint32_t i = chunk; !reason && i < chunk + n; i++)
+		reason = ki_plan_refusal(p, i);
+	return reason;
+}
+
+unsigned int ki_measure_refusal(const struct ki_measure *m, uint32_t curve)
+{
+	const struct curve *c = &m->curves.v[curve];
+
+	if (c->pair == KI_NONE)
+		return refusal_of(m->plan, c->chunk, c->nchunks);
+	return refusal_of(m->plan, m->pairs.v[c->pair].start.sites.v[0].chunk, 1);
+}

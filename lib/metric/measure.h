@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * A measurement's inside: curves, and the code that they share.
+ */
+#ifndef KI_METRIC_MEASURE_H
+#define KI_METRIC_MEASURE_H
+
+#include "metric/table.h"
+#include "util/vec.h"
+
+/* In which order code comes: what ends something before what begins it. */
+enum { STAGE_STOP, STAGE_INSIDE, STAGE_START };
+
+/* A place of a snippet: its chunk in the plan, and what is free there. */
+struct site {
+	uint32_t chunk;
+	struct ki_site_regs regs;
+};
+
+/* One snippet at all places of one point. */
+struct code {
+	struct ki_snippet *snippet;
+	ki_vec(struct site) sites;
+};
+
+/* Where a thread is while a word of it is not 0; made when the first predicate asks for it. */
+struct inside {
+	uint64_t function;
+	uint32_t word;
+	uint32_t bundle;
+	struct code enter, leave;
+};
+
+/* Start and stop of one source in one function, under one predicate. */
+struct pair {
+	uint64_t function;
+	char *when; /* the predicate's text; NULL: none */
+	uint16_t order;
+	uint8_t source;
+	uint8_t keeps;		    /* what the code writes */
+	uint32_t total, over, log2; /* indices in the measurement's counters */
+	uint32_t word;
+	uint32_t bundle;
+	uint64_t seen; /* what the last reading gave: readings do not fall */
+	struct code start, stop;
+};
+
+struct curve {
+	const struct ki_metric_row *row;
+	uint32_t pair;		    /* KI_NONE: it counts */
+	uint32_t counter;	    /* then: index in the measurement's counters */
+	uint32_t chunk, nchunks;    /* in the plan */
+	struct ki_snippet *snippet; /* with a predicate; NULL: the bare counter */
+};
+
+struct ki_measure {
+	struct ki_target *t;
+	struct ki_plan *plan;
+	struct ki_counter_map *map;
+	ki_vec(struct curve) curves;
+	ki_vec(struct pair) pairs;
+	ki_vec(struct inside) insides;
+	ki_vec(uint32_t) counters; /* their numbers */
+	struct ki_reading *start;
+	double began; /* CLOCK_MONOTONIC */
+	bool started, each_cpu;
+};
+
+/* What ki_measure_add was asked for. */
+struct ask {
+	struct ki_measure *m;
+	const struct ki_metric_row *row;
+	const struct ki_function *fn;
+	const struct ki_spans *spans;
+	const struct ki_point *pt;
+	uint16_t order;
+	const struct ki_predicate *when; /* NULL: always */
+	struct ki_err *err;
+};
+
+const char *ki_measure_name(const struct ki_function *fn);
+
+/* Take a run of counters: the index of the first. */
+int ki_measure_counters(struct ki_measure *m, uint32_t count, uint32_t *index, struct ki_err *err);
+
+/* ---- places (site.c) ---- */
+
+struct places {
+	struct ki_place *v;
+	size_t n;
+};
+
+/* All places of a point, none of them refused. Free v. */
+int ki_measure_places(const struct ask *a, enum ki_point_kind kind, struct places *out);
+
+/* Compile for each place, and put it there. */
+int ki_code_put(const struct ask *a, struct code *c, const struct places *at, uint16_t order);
+void ki_code_free(struct code *c);
+
+/* What is free at a place, as far as that is known without the whole program. */
+void ki_measure_site(const struct ki_function *fn, const struct ki_place *place,
+		     struct ki_site_regs *out);
+
+/* ---- predicates (inside.c) ---- */
+
+/* The words of a predicate's inside(), by number. */
+struct words {
+	ki_vec(struct ki_var) v;
+	ki_vec(uint32_t) bundles;
+};
+
+/* See to it that the code of all its inside() is in the plan. Free with ki_words_free. */
+int ki_words_of(const struct ask *a, struct words *out);
+void ki_words_free(struct words *w);
+
+/* The bundle makes no sense without them. */
+int ki_words_need(const struct ask *a, const struct words *w, uint32_t bundle);
+
+/* ---- pairs (pair.c) ---- */
+
+/* The pair of what is asked for, made or found, with all that the row keeps. */
+int ki_pair_get(const struct ask *a, uint32_t *number);
+void ki_pair_free(struct pair *p);
+
+#define NS_SHIFT 16
+uint64_t ki_ticks_factor(const struct ki_measure *m);
+
+#endif

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+/*
+ * Pairs: what begins at a call and ends when the caller gets control back.
+ *
+ * What a pair's stop writes is the sum of what its curves need; a curve that needs more has the
+ * stop compiled again. The start never changes: it leaves the clock in the thread's word.
+ *
+ * A predicate stands before the start. But a call inside one that is being measured must be noticed
+ * even if the predicate refuses it, or its return would end the outer one: so the start is done,
+ * too, when the word is not 0. That question is left out where the predicate asks for nothing
+ * that a thread can change.
+ *
+ * The word is 0 outside, so a start must never leave 0: counts begin with 1.
+ *
+ * Histograms are of nanoseconds, so their code multiplies: ticks * factor >> 16. That is good for
+ * 2^48 ticks and more, days, and exact to 1 in 10,000.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "metric/measure.h"
+#include "snippet/timer.h"
+#include "snippet/tree.h"
+
+static struct ki_node *sum(struct ki_snippet *s, enum ki_fact a, enum ki_fact b)
+{
+	return ki_expr_binary(s, KI_ADD, ki_expr_fact(s, a), ki_expr_fact(s, b));
+}
+
+static struct ki_node *from_one(struct ki_snippet *s, struct ki_node *count)
+{
+	return ki_expr_binary(s, KI_ADD, count, ki_expr_const(s, KI_U64, 1));
+}
+
+/* What is read at the start and at the stop. */
+static struct ki_node *clock_of(struct ki_snippet *s, enum ki_source source)
+{
+	switch (source) {
+	case SOURCE_WALL:
+		return ki_expr_fact(s, KI_FACT_TSC);
+	case SOURCE_OWN:
+		return ki_expr_fact(s, KI_FACT_CLOCK);
+	case SOURCE_FAULTS:
+		return from_one(s, sum(s, KI_FACT_MINFLT, KI_FACT_MAJFLT));
+	case SOURCE_MAJOR_FAULTS:
+		return from_one(s, ki_expr_fact(s, KI_FACT_MAJFLT));
+	case SOURCE_SWITCHES:
+		return from_one(s, sum(s, KI_FACT_NVCSW, KI_FACT_NIVCSW));
+	default:
+		return from_one(s, ki_expr_fact(s, KI_FACT_NIVCSW));
+	}
+}
+
+static struct ki_var word_of(const struct pair *p)
+{
+	return (struct ki_var){
+		.name = "word", .kind = KI_VAR_THREAD, .type = KI_I64, .first = p->word};
+}
+
+static struct ki_var counter_of(const struct ki_measure *m, const char *name, uint32_t index,
+				uint32_t count)
+{
+	return (struct ki_var){.name = name,
+			       .kind = KI_VAR_CPU,
+			       .type = KI_U64,
+			       .first = m->counters.v[index],
+			       .count = count};
+}
+
+uint64_t ki_ticks_factor(const struct ki_measure *m)
+{
+	return (UINT64_C(1000000) << NS_SHIFT) / ki_target_info(m->t)->tsc_khz;
+}
+
+static struct ki_node *nanoseconds(const struct ki_measure *m, struct ki_snippet *s,
+				   const struct ki_var *ticks)
+{
+	struct ki_node *x = ki_expr_binary(s, KI_MUL, ki_expr_var(s, ticks),
+					   ki_expr_const(s, KI_U64, ki_ticks_factor(m)));
+
+	return ki_expr_binary(s, KI_SHR, x, ki_expr_const(s, KI_U64, NS_SHIFT));
+}
+
+/* What is done with it when it is over. */
+static struct ki_node *keep(const struct ki_measure *m, const struct pair *p, struct ki_snippet *s,
+			    const struct ki_var *elapsed)
+{
+	struct ki_node *list = NULL;
+	struct ki_var v;
+
+	if (p->keeps & KEEP_TOTAL) {
+		v = counter_of(m, "total", p->total, 1);
+		list = ki_stmt_append(
+			s, list,
+			ki_stmt_update(s, KI_UPDATE_ADD, &v, NULL, ki_expr_var(s, elapsed)));
+	}
+	if (p->keeps & KEEP_OVER) {
+		v = counter_of(m, "calls", p->over, 1);
+		list = ki_stmt_append(
+			s, list,
+			ki_stmt_update(s, KI_UPDATE_ADD, &v, NULL, ki_expr_const(s, KI_U64, 1)));
+	}
+	if (p->keeps & KEEP_LOG2) {
+		v = counter_of(m, "histogram", p->log2, KI_LOG2_BUCKETS);
+		list = ki_stmt_append(s, list, ki_stmt_log2(s, &v, nanoseconds(m, s, elapsed)));
+	}
+	return list;
+}
+
+static int no_memory(const struct ask *a)
+{
+	return ki_err_set(a->err, -ENOMEM, a->fn->start, "measurement: out of memory");
+}
+
+static int make_stop(const struct ask *a, const struct pair *p, struct ki_snippet **out)
+{
+	const struct ki_var elapsed = {.name = "elapsed", .kind = KI_VAR_LOCAL, .type = KI_U64};
+	const struct ki_var word = word_of(p);
+	struct ki_snippet *s;
+
+	if (ki_snippet_new(&s))
+		return no_memory(a);
+	ki_snippet_body(s, ki_timer_stop(s, &word, clock_of(s, p->source), &elapsed,
+					 keep(a->m, p, s, &elapsed)));
+	*out = s;
+	return 0;
+}
+
+/* Does it ask for nothing that could be otherwise at another call by the same thread? */
+static bool is_steady(const struct ki_node *n)
+{
+	switch (n->kind) {
+	case NODE_CONST:
+		return true;
+	case NODE_FACT:
+		return n->op == KI_FACT_PID || n->op == KI_FACT_TGID;
+	case NODE_CAST:
+	case NODE_UNARY:
+	case NODE_BINARY:
+	case NODE_COND:
+		break;
+	default:
+		return false;
+	}
+	for (unsigned int i = 0; i < n->nkids; i++)
+		if (!is_steady(n->kid[i]))
+			return false;
+	return true;
+}
+
+static int make_start(const struct ask *a, const struct pair *p, const struct words *words,
+		      struct ki_snippet **out)
+{
+	const struct ki_var word = word_of(p);
+	struct ki_node *cond = NULL, *start;
+	struct ki_snippet *s;
+	int ret = 0;
+
+	if (ki_snippet_new(&s))
+		return no_memory(a);
+	start = ki_timer_start(s, &word, clock_of(s, p->source));
+	if (a->when)
+		ret = ki_predicate_build(a->when, s, words->v.v, &cond, a->err);
+	if (cond && !is_steady(cond))
+		cond = ki_expr_binary(s, KI_LOR, cond, ki_expr_var(s, &word));
+	ki_snippet_body(s, a->when ? ki_stmt_if(s, cond, start, NULL) : start);
+	if (ret)
+		ki_snippet_free(s);
+	else
+		*out = s;
+	return ret;
+}
+
+/* Counters for what is to be kept beyond `has`. */
+static int take_counters(const struct ask *a, struct pair *p, uint8_t more)
+{
+	const struct {
+		uint8_t keep;
+		uint32_t count, *index;
+	} rows[] = {{KEEP_TOTAL, 1, &p->total},
+		    {KEEP_OVER, 1, &p->over},
+		    {KEEP_LOG2, KI_LOG2_BUCKETS, &p->log2}};
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < sizeof(rows) / sizeof(*rows); i++)
+		if (more & rows[i].keep)
+			ret = ki_measure_counters(a->m, rows[i].count, rows[i].index, a->err);
+	return ret;
+}
+
+static void set_sites(const struct ask *a, const struct code *c, struct ki_snippet *s, int *ret)
+{
+	for (size_t i = 0; !*ret && i < c->sites.n; i++)
+		*ret = ki_plan_set_snippet(a->m->plan, c->sites.v[i].chunk, s, &c->sites.v[i].regs,
+					   a->err);
+}
+
+/* The stop keeps more than before; on a failure it is what it was. */
+static int extend(const struct ask *a, struct pair *p, uint8_t keeps)
+{
+	struct pair next = *p;
+	struct ki_snippet *s;
+	int ret, back = 0;
+
+	if (!(keeps & ~p->keeps))
+		return 0;
+	ret = take_counters(a, &next, keeps & (uint8_t)~p->keeps);
+	next.keeps |= keeps;
+	if (ret || (ret = make_stop(a, &next, &s)))
+		return ret;
+	set_sites(a, &p->stop, s, &ret);
+	if (ret) {
+		set_sites(a, &p->stop, p->stop.snippet, &back);
+		ki_snippet_free(s);
+		return ret;
+	}
+	ki_snippet_free(p->stop.snippet);
+	next.stop.snippet = s;
+	*p = next;
+	return 0;
+}
+
+static int put_pair(const struct ask *a, struct pair *p, const struct words *words,
+		    const struct places *entry, const struct places *exits)
+{
+	int ret = take_counters(a, p, a->row->keeps);
+
+	p->keeps = a->row->keeps;
+	if (!ret)
+		ret = ki_words_take(a->m->t, 1, &p->word, a->err);
+	if (!ret)
+		ret = make_stop(a, p, &p->stop.snippet);
+	if (!ret)
+		ret = make_start(a, p, words, &p->start.snippet);
+	if (!ret && ki_plan_bundle_begin(a->m->plan, &p->bundle))
+		ret = no_memory(a);
+	if (ret)
+		return ret;
+	ki_plan_stage(a->m->plan, STAGE_STOP);
+	ret = ki_code_put(a, &p->stop, exits, p->order);
+	ki_plan_stage(a->m->plan, STAGE_START);
+	if (!ret)
+		ret = ki_code_put(a, &p->start, entry, p->order);
+	ki_plan_bundle_end(a->m->plan);
+	if (!ret)
+		ret = ki_words_need(a, words, p->bundle);
+	if (ret)
+		ki_plan_leave_out(a->m->plan, p->bundle, KI_R_BAD_REQUEST);
+	return ret;
+}
+
+/* There must be an end to what begins. */
+static int find_places(const struct ask *a, struct places *entry, struct places *exits)
+{
+	int ret = ki_measure_places(a, KI_POINT_ENTRY, entry);
+
+	if (!ret)
+		ret = ki_measure_places(a, KI_POINT_EXIT_AFTER, exits);
+	if (!ret && !exits->n)
+		ret = ki_err_set(a->err, -EINVAL, a->fn->start, "%s: it does not return",
+				 ki_measure_name(a->fn));
+	return ret;
+}
+
+static int new_pair(const struct ask *a, const char *when, uint32_t *number)
+{
+	struct pair p = {.function = a->fn->start, .order = a->order, .source = a->row->source};
+	struct places entry = {0}, exits = {0};
+	struct words words = {0};
+	int ret;
+
+	p.when = when ? strdup(when) : NULL;
+	if ((when && !p.when) || ki_vec_reserve(&a->m->pairs, 1))
+		ret = no_memory(a);
+	else
+		ret = find_places(a, &entry, &exits);
+	if (!ret)
+		ret = ki_words_of(a, &words);
+	if (!ret)
+		ret = put_pair(a, &p, &words, &entry, &exits);
+	free(entry.v);
+	free(exits.v);
+	ki_words_free(&words);
+	if (ret) {
+		ki_pair_free(&p);
+		return ret;
+	}
+	*number = (uint32_t)a->m->pairs.n;
+	a->m->pairs.v[a->m->pairs.n++] = p;
+	return 0;
+}
+
+static bool is_same_text(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
+static bool is_pair_of(const struct pair *p, const struct ask *a, const char *when)
+{
+	return p->function == a->fn->start && p->order == a->order && p->source == a->row->source &&
+	       is_same_text(p->when, when);
+}
+
+int ki_pair_get(const struct ask *a, uint32_t *number)
+{
+	struct ki_measure *m = a->m;
+	char *when = NULL;
+	int ret = 0;
+
+	if (!ki_target_info(m->t)->tsc_khz)
+		return ki_err_set(a->err, -EOPNOTSUPP, 0,
+				  "the driver does not know how fast the time stamp counter is");
+	if (a->when)
+		ret = ki_predicate_format(a->when, &when, a->err);
+	*number = KI_NONE;
+	for (size_t i = m->pairs.n; !ret && i-- > 0 && *number == KI_NONE;)
+		if (is_pair_of(&m->pairs.v[i], a, when))
+			*number = (uint32_t)i;
+	if (!ret && *number != KI_NONE)
+		ret = extend(a, &m->pairs.v[*number], a->row->keeps);
+	else if (!ret)
+		ret = new_pair(a, when, number);
+	free(when);
+	return ret;
+}
+
+void ki_pair_free(struct pair *p)
+{
+	free(p->when);
+	ki_code_free(&p->start);
+	ki_code_free(&p->stop);
+}

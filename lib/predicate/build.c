@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+/*
+ * From a predicate's tree to nodes of a snippet.
+ *
+ * `x in (1, 2, 3)` is x == 1 || x == 2 || x == 3, with x evaluated once. That takes a local, which
+ * a statement sets; so it can be had only of a guard, which is a statement, and there the setting
+ * stands as late as possible: `a && x in (...)` becomes if (a) { local = x; if (...) }, so that
+ * nothing is done for x where a does not hold. In an expression x is built for each comparison,
+ * if that makes no difference.
+ */
+#include <errno.h>
+
+#include "predicate/predicate.h"
+#include "snippet/tree.h"
+
+struct builder {
+	struct ki_snippet *s;
+	const struct ki_var *inside;
+	const struct ki_ast *held[KI_LOCALS]; /* `in`s whose left side is in a local */
+	unsigned int nheld;
+};
+
+static struct ki_node *build(const struct builder *b, const struct ki_ast *e);
+
+static struct ki_node *number(const struct builder *b, uint64_t value)
+{
+	return ki_expr_const(b->s, value > INT64_MAX ? KI_U64 : KI_I64, value);
+}
+
+/* Arguments and return values are signed, as the D language has them. */
+static struct ki_node *name(const struct builder *b, const struct ki_ast *e)
+{
+	switch (e->meaning) {
+	case KI_MEANS_PARAM:
+		return ki_expr_cast(b->s, KI_I64, ki_expr_param(b->s, (unsigned int)e->value));
+	case KI_MEANS_RETVAL:
+		return ki_expr_cast(b->s, KI_I64, ki_expr_fact(b->s, KI_FACT_RETVAL));
+	default:
+		return ki_expr_fact(b->s, (enum ki_fact)e->value);
+	}
+}
+
+static struct ki_node *equals(const struct builder *b, const struct ki_ast *l,
+			      const struct ki_ast *r)
+{
+	if (l->kind == KI_AST_STRING)
+		return equals(b, r, l);
+	if (r->kind != KI_AST_STRING)
+		return ki_expr_binary(b->s, KI_EQ, build(b, l), build(b, r));
+	if (l->meaning == KI_MEANS_COMM)
+		return ki_expr_comm_is(b->s, r->text);
+	return ki_expr_binary(b->s, KI_EQ, build(b, l), number(b, r->value));
+}
+
+static struct ki_node *binary(const struct builder *b, const struct ki_ast *e)
+{
+	bool strings = e->kid[0]->kind == KI_AST_STRING || e->kid[1]->kind == KI_AST_STRING;
+
+	if (e->op == KI_EQ)
+		return equals(b, e->kid[0], e->kid[1]);
+	if (e->op == KI_NE && strings)
+		return ki_expr_unary(b->s, KI_LNOT, equals(b, e->kid[0], e->kid[1]));
+	return ki_expr_binary(b->s, (enum ki_binary)e->op, build(b, e->kid[0]),
+			      build(b, e->kid[1]));
+}
+
+static struct ki_var local(unsigned int n)
+{
+	return (struct ki_var){
+		.name = "left", .kind = KI_VAR_LOCAL, .type = KI_U64, .first = KI_LOCALS - 1 - n};
+}
+
+/* The left side of an `in`, or NULL if it is in no local. */
+static struct ki_node *held(const struct builder *b, const struct ki_ast *in)
+{
+	struct ki_var v;
+
+	for (unsigned int i = 0; i < b->nheld; i++) {
+		if (b->held[i] != in)
+			continue;
+		v = local(i);
+		return ki_expr_var(b->s, &v);
+	}
+	return NULL;
+}
+
+static struct ki_node *is_member(const struct builder *b, const struct ki_ast *in,
+				 const struct ki_ast *member)
+{
+	struct ki_node *left = held(b, in);
+
+	if (!left)
+		return equals(b, in->kid[0], member);
+	return ki_expr_binary(b->s, KI_EQ, left,
+			      member->kind == KI_AST_STRING ? number(b, member->value)
+							    : build(b, member));
+}
+
+/* The next n members, as a tree that is as flat as it can be. */
+static struct ki_node *any_of(const struct builder *b, const struct ki_ast *in,
+			      const struct ki_ast **member, size_t n)
+{
+	struct ki_node *first;
+
+	if (n == 1) {
+		first = is_member(b, in, *member);
+		*member = (*member)->next;
+		return first;
+	}
+	first = any_of(b, in, member, n / 2);
+	return ki_expr_binary(b->s, KI_LOR, first, any_of(b, in, member, n - n / 2));
+}
+
+static struct ki_node *in(const struct builder *b, const struct ki_ast *e)
+{
+	const struct ki_ast *member = e->kid[1];
+	size_t n = 0;
+
+	for (const struct ki_ast *m = member; m; m = m->next)
+		n++;
+	return any_of(b, e, &member, n);
+}
+
+static struct ki_node *choice(const struct builder *b, const struct ki_ast *e)
+{
+	struct ki_node *c = build(b, e->kid[0]), *yes = build(b, e->kid[1]);
+
+	return ki_expr_cond(b->s, c, yes, build(b, e->kid[2]));
+}
+
+static struct ki_node *inside(const struct builder *b, const struct ki_ast *e)
+{
+	struct ki_node *word = ki_expr_var(b->s, &b->inside[e->value]);
+
+	return ki_expr_binary(b->s, KI_NE, word, number(b, 0));
+}
+
+static struct ki_node *build(const struct builder *b, const struct ki_ast *e)
+{
+	switch (e->kind) {
+	case KI_AST_NUMBER:
+		return ki_expr_const(b->s, (enum ki_type)e->type, e->value);
+	case KI_AST_NAME:
+		return name(b, e);
+	case KI_AST_REGISTER:
+		return ki_expr_reg(b->s, (enum ki_reg)e->op);
+	case KI_AST_UNARY:
+		return ki_expr_unary(b->s, (enum ki_unary)e->op, build(b, e->kid[0]));
+	case KI_AST_CAST:
+		return ki_expr_cast(b->s, (enum ki_type)e->type, build(b, e->kid[0]));
+	case KI_AST_LOAD:
+		return ki_expr_load(b->s, (enum ki_type)e->type, build(b, e->kid[0]));
+	case KI_AST_COND:
+		return choice(b, e);
+	case KI_AST_IN:
+		return in(b, e);
+	case KI_AST_CALL:
+		return inside(b, e);
+	default:
+		return binary(b, e);
+	}
+}
+
+/* ---- locals ---- */
+
+/* Does it read memory, which may change while it is read twice? */
+static bool reads_memory(const struct ki_ast *e)
+{
+	bool reads = e->kind == KI_AST_LOAD;
+
+	for (unsigned int i = 0; !reads && i < 3; i++)
+		for (const struct ki_ast *k = e->kid[i]; !reads && k; k = k->next)
+			reads = reads_memory(k);
+	return reads;
+}
+
+/* An `in` that compares more than once what is neither in a register nor a thread's name. */
+static bool wants_local(const struct ki_ast *e)
+{
+	const struct ki_ast *left = e->kid[0];
+
+	if (e->kind != KI_AST_IN || !e->kid[1]->next)
+		return false;
+	return left->kind != KI_AST_REGISTER &&
+	       !(left->kind == KI_AST_NAME &&
+		 (left->meaning == KI_MEANS_COMM || left->meaning == KI_MEANS_PARAM ||
+		  left->meaning == KI_MEANS_RETVAL));
+}
+
+/* Statements that set the locals of an expression, what is inside first; *list may be NULL. */
+static void hold(struct builder *b, const struct ki_ast *e, struct ki_node **list)
+{
+	struct ki_var v;
+
+	for (unsigned int i = 0; i < 3; i++)
+		for (const struct ki_ast *k = e->kid[i]; k; k = k->next)
+			hold(b, k, list);
+	if (!wants_local(e))
+		return;
+	if (b->nheld == KI_LOCALS) {
+		ki_tree_fail(b->s, -E2BIG, "more than %d left sides of in", KI_LOCALS);
+		return;
+	}
+	v = local(b->nheld);
+	*list = ki_stmt_append(b->s, *list,
+			       ki_stmt_update(b->s, KI_SET, &v, NULL, build(b, e->kid[0])));
+	b->held[b->nheld++] = e;
+}
+
+static struct ki_node *guard(struct builder *b, const struct ki_ast *e, struct ki_node *then)
+{
+	struct ki_node *list = NULL, *cond, *stmt;
+
+	if (e->kind == KI_AST_BINARY && e->op == KI_LAND)
+		return guard(b, e->kid[0], guard(b, e->kid[1], then));
+	hold(b, e, &list);
+	cond = build(b, e);
+	stmt = ki_stmt_if(b->s, cond, then, NULL);
+	return list ? ki_stmt_append(b->s, list, stmt) : stmt;
+}
+
+/* ---- the interface ---- */
+
+static int check_inside(const struct ki_predicate *p, const struct ki_var *inside,
+			struct ki_err *err)
+{
+	if (!p->inside.n || inside)
+		return 0;
+	return ki_err_set(err, -EINVAL, 0, "predicate: nobody counts inside(%s)", p->inside.v[0]);
+}
+
+/* An `in` that cannot be built without a local. */
+static bool needs_local(const struct ki_ast *e)
+{
+	bool needs = wants_local(e) && reads_memory(e->kid[0]);
+
+	for (unsigned int i = 0; !needs && i < 3; i++)
+		for (const struct ki_ast *k = e->kid[i]; !needs && k; k = k->next)
+			needs = needs_local(k);
+	return needs;
+}
+
+int ki_predicate_build(const struct ki_predicate *p, struct ki_snippet *s,
+		       const struct ki_var *inside, struct ki_node **out, struct ki_err *err)
+{
+	const struct builder b = {.s = s, .inside = inside};
+	int ret = check_inside(p, inside, err);
+
+	*out = NULL;
+	if (ret)
+		return ret;
+	if (needs_local(p->root))
+		return ki_err_set(
+			err, -EOPNOTSUPP, 0,
+			"predicate: what stands before in (...) would be loaded twice here: "
+			"compare it by ==");
+	*out = build(&b, p->root);
+	return *out ? 0 : ki_snippet_check(s, NULL, err);
+}
+
+int ki_predicate_guard(const struct ki_predicate *p, struct ki_snippet *s,
+		       const struct ki_var *inside, struct ki_node *then, struct ki_node **out,
+		       struct ki_err *err)
+{
+	struct builder b = {.s = s, .inside = inside};
+	int ret = check_inside(p, inside, err);
+
+	*out = ret ? NULL : guard(&b, p->root, then);
+	return ret || *out ? ret : ki_snippet_check(s, NULL, err);
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * From text to tokens: the words that languages with C's expressions have in common. It knows no
+ * language: what a name or a keyword means is for its parser to say.
+ *
+ *	struct ki_lexer l;
+ *	ret = ki_lex_start(&l, "predicate", text, err);
+ *	while (!ret && l.now.kind != KI_TOKEN_END)
+ *		ret = ki_lex_next(&l);
+ *
+ * White space separates; a newline is white space, except in a string. There are no comments.
+ */
+#ifndef KI_PREDICATE_LEX_H
+#define KI_PREDICATE_LEX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kerninst/err.h"
+
+enum ki_token_kind {
+	KI_TOKEN_END,
+	KI_TOKEN_NUMBER,
+	KI_TOKEN_NAME,	   /* a letter or _, then digits too */
+	KI_TOKEN_REGISTER, /* $ and a name; text is without the $ */
+	KI_TOKEN_STRING,   /* text is what stands between the quotes */
+	KI_TOKEN_MARK,	   /* an operator, a parenthesis, ... */
+};
+
+struct ki_token {
+	const char *text; /* in the source */
+	size_t len;
+	uint32_t at; /* where it begins in the source, in bytes */
+	uint8_t kind;
+	uint8_t base; /* KI_TOKEN_NUMBER: 8, 10, 16; a character has 10 */
+	bool is_unsigned;
+	uint64_t value;
+};
+
+struct ki_lexer {
+	const char *language; /* for errors */
+	const char *text, *next;
+	struct ki_token now;
+	struct ki_err *err;
+};
+
+/* Begin, with the first token. The text must live as long. 0, or -EINVAL. */
+int ki_lex_start(struct ki_lexer *l, const char *language, const char *text, struct ki_err *err);
+
+/* The next token. Behind the end there is the end. */
+int ki_lex_next(struct ki_lexer *l);
+
+/* Is the token this mark, or this name? */
+bool ki_lex_is(const struct ki_lexer *l, const char *text);
+
+/* Past this mark, or the error that it is expected. */
+int ki_lex_take(struct ki_lexer *l, const char *mark);
+
+/* All up to this mark, without white space around it, becomes the token: a KI_TOKEN_NAME. */
+int ki_lex_until(struct ki_lexer *l, char mark);
+
+/* "LANGUAGE: column N: ...", or "line M, column N" behind the first line; -EINVAL. */
+int ki_lex_error(const struct ki_lexer *l, uint32_t at, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* The error that something else than the token is expected. */
+int ki_lex_expected(const struct ki_lexer *l, const char *what);
+
+/* What a string's token means, without escapes; at most its len bytes and a 0. */
+void ki_lex_string(const struct ki_token *t, char *to);
+
+#endif

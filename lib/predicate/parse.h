@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Expressions from tokens:
+ *
+ *	expression: operand [? expression : expression]
+ *	operand:    unary {OPERATOR unary | in ( expression {, expression} )}	as strong as they
+ *bind unary:	    - ~ ! + unary | ( TYPE ) unary | * ( TYPE * ) unary | primary primary:    number
+ *| string | $register | NAME | NAME ( anything ) | ( expression )
+ */
+#ifndef KI_PREDICATE_PARSE_H
+#define KI_PREDICATE_PARSE_H
+
+#include "predicate/ast.h"
+#include "predicate/lex.h"
+
+struct ki_parser {
+	struct ki_lexer lex;
+	struct ki_ast_pool pool;
+	unsigned int level; /* of nesting now */
+};
+
+/* An expression from the token at hand; behind it, whatever could not be part of it. 0, -EINVAL,
+   -ENOMEM. The node belongs to the pool. */
+int ki_parse_expr(struct ki_parser *p, struct ki_ast **out);
+
+#endif

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+/*
+ * Predicates: text to tree (parse.c), names to what they mean (names.c), tree to nodes (build.c),
+ * and back to text (print.c).
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "predicate/predicate.h"
+
+static int parse(struct ki_predicate *p, const char *text, struct ki_err *err)
+{
+	struct ki_parser parser = {0};
+	int ret = ki_lex_start(&parser.lex, "predicate", text, err);
+
+	if (!ret)
+		ret = ki_parse_expr(&parser, &p->root);
+	if (!ret && parser.lex.now.kind != KI_TOKEN_END)
+		ret = ki_lex_expected(&parser.lex, "an operator or the end");
+	p->pool = parser.pool;
+	return ret ? ret : ki_predicate_check(p, &parser);
+}
+
+int ki_predicate_parse(const char *text, struct ki_predicate **out, struct ki_err *err)
+{
+	int ret;
+
+	*out = calloc(1, sizeof(**out));
+	if (!*out)
+		return ki_err_set(err, -ENOMEM, 0, "predicate: out of memory");
+	ret = parse(*out, text, err);
+	if (ret) {
+		ki_predicate_free(*out);
+		*out = NULL;
+	}
+	return ret;
+}
+
+void ki_predicate_free(struct ki_predicate *p)
+{
+	if (!p)
+		return;
+	ki_ast_free(&p->pool);
+	ki_vec_free(&p->inside);
+	free(p);
+}
+
+const char *ki_predicate_inside(const struct ki_predicate *p, size_t n)
+{
+	return n < p->inside.n ? p->inside.v[n] : NULL;
+}
+
+int ki_predicate_format(const struct ki_predicate *p, char **out, struct ki_err *err)
+{
+	size_t len;
+	FILE *f = open_memstream(out, &len);
+	int ret;
+
+	if (!f) {
+		*out = NULL;
+		return ki_err_set(err, -ENOMEM, 0, "predicate: out of memory");
+	}
+	ki_ast_print(f, p->root);
+	ret = ferror(f);
+	if (!fclose(f) && !ret)
+		return 0;
+	free(*out);
+	*out = NULL;
+	return ki_err_set(err, -ENOMEM, 0, "predicate: out of memory");
+}

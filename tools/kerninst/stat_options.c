@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "stat_options.h"
+
+#include <getopt.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "cli.h"
+#include "command.h"
+
+const char stat_usage[] =
+	"Usage: kerninst stat [OPTION...] POINT... [-- COMMAND...]\n"
+	"Count how often points of the kernel are reached: while COMMAND runs, or until Ctrl-C.\n\n"
+	"POINT is 0xADDRESS, or [MODULE:]FUNCTION, alone or with one of these behind it:\n"
+	"  :entry  :exit        when it is called; when it returns or jumps to another function\n"
+	"  :exit:after          when its caller gets control back: behind what it jumps to, too\n"
+	"  :block/N[:pre|:post]  the beginning or the end of a block; :blocks[:post]: of each\n"
+	"  :edge/N  :edge/A-B   an edge; those from block A to block B; :edges: each edge\n"
+	"  +OFFSET[:before|:after]  an instruction; :insns[:after]: each\n"
+	"  :calls  :returns     before all its calls; behind all that come back\n"
+	"  :call/CALLEE         each call of, or jump to, CALLEE\n"
+	"and /ORDER behind that: of several at one place, the lowest runs first. MODULE, FUNCTION,\n"
+	"CALLEE may be globs; the kernel itself is the module kernel. FUNCTION alone means its entry,\n"
+	"or what -m says. FUNCTION@0xADDRESS picks one of several functions of the same name.\n\n"
+	"  -m, --metric METRIC[,METRIC...]  what of FUNCTION alone: blocks, edges, or of those\n"
+	"                             that kerninst metrics lists: calls, walltime, vtime, ... [calls]\n" WHEN_USAGE
+	"  -i, --interval SECONDS     a table of what was added, every so often\n"
+	"      --for SECONDS          stop after that time\n"
+	"  -o, --output FILE          write the result there, not to standard output\n"
+	"      --json                 one object per line\n"
+	"  -x, --csv SEPARATOR        comma-separated values, or separated by another character\n"
+	"  -A, --per-cpu              beside each total a row for each CPU\n"
+	"      --show-code            the code that is put at each place, with its source\n"
+	"      --dry-run              look everything up, compile it, ask the driver whether it\n"
+	"                             would install it, and install nothing\n"
+	"      --text-hash            hash the kernel's text before and after; differing: status 1\n"
+	"      --move, --no-move      move each function as a whole, or none: each counter costs\n"
+	"                             one instruction, each return into the function a jump;\n"
+	"                             unasked: those of which nearly all blocks are counted\n"
+	"      --progress             show progress even if standard error is no terminal\n"
+	"  -q, --quiet                no warnings about refused points, no progress\n"
+	"  -h, --help                 this text\n\n"
+	"With -m blocks a block is cold that runs at most once in 20 calls of its function.\n\n"
+	"Exit status: that of COMMAND if there was one (127: it could not be executed; 128+n: ended\n"
+	"by signal n), else 0; 1 an error, 2 wrong usage, 3 not possible on this system.\n\n"
+	"Examples:\n"
+	"  kerninst stat vfs_read vfs_write -- tar cf /dev/null /etc\n"
+	"  kerninst stat -i 1 'tcp_*'\n"
+	"  kerninst stat -m blocks tcp_v4_rcv -- curl -s localhost\n"
+	"  kerninst stat -m edges vfs_read -- ls\n"
+	"  kerninst stat -m calls,walltime/call,latency vfs_read -- ls -lR\n"
+	"  kerninst stat --if 'arg2 > 4096 && comm != \"tar\"' vfs_read -- ./configure\n"
+	"  kerninst stat -A -x, --pid 1234 'vfs_*'\n"
+	"  kerninst stat --dry-run --show-code --if '(int)retval < 0' vfs_read:exit\n"
+	"  kerninst stat --json --for 10 ext4:ext4_sync_file:exit\n";
+
+/* One character; that of a tab may be written \t. */
+static int take_separator(const struct verb *self, const char *text, char *out)
+{
+	*out = strcmp(text, "\\t") ? *text : '\t';
+	if (*out && !strchr("\"\r\n", *out) && (*out == '\t' || !text[1]))
+		return CLI_OK;
+	return cli_misuse(self, "-x '%s': a separator is one character, and no quote", text);
+}
+
+/* Options that say yes to something. */
+static const struct {
+	int option;
+	size_t at;
+} flags[] = {
+	{'j', offsetof(struct stat_options, json)},
+	{'t', offsetof(struct stat_options, hash)},
+	{'p', offsetof(struct stat_options, progress)},
+	{'A', offsetof(struct stat_options, per_cpu)},
+	{'s', offsetof(struct stat_options, show_code)},
+	{'n', offsetof(struct stat_options, dry_run)},
+	{'q', offsetof(struct stat_options, quiet)},
+};
+
+static int take_option(const struct verb *self, int c, struct stat_options *o)
+{
+	int ret = CLI_OK;
+
+	if (when_option(&o->when, self, c, optarg, &ret))
+		return ret;
+	switch (c) {
+	case 'm':
+		return points_take_metrics(&o->wanted, self, optarg);
+	case 'i':
+		if (!cli_seconds(optarg, &o->interval))
+			return cli_misuse(self, "'%s' is no interval in seconds", optarg);
+		break;
+	case 'f':
+		if (!cli_seconds(optarg, &o->duration))
+			return cli_misuse(self, "'%s' is no time in seconds", optarg);
+		break;
+	case 'o':
+		o->output = optarg;
+		break;
+	case 'x':
+		return take_separator(self, optarg, &o->separator);
+	case 'v':
+	case 'w':
+		o->moving = c == 'v' ? MOVING_ALWAYS : MOVING_NEVER;
+		break;
+	}
+	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++)
+		if (flags[i].option == c)
+			*(bool *)((char *)o + flags[i].at) = true;
+	return CLI_OK;
+}
+
+static const struct option options[] = {
+	{"metric", required_argument, NULL, 'm'},
+	{"interval", required_argument, NULL, 'i'},
+	{"for", required_argument, NULL, 'f'},
+	{"output", required_argument, NULL, 'o'},
+	{"json", no_argument, NULL, 'j'},
+	{"csv", required_argument, NULL, 'x'},
+	{"per-cpu", no_argument, NULL, 'A'},
+	{"show-code", no_argument, NULL, 's'},
+	{"dry-run", no_argument, NULL, 'n'},
+	WHEN_OPTIONS,
+	{"text-hash", no_argument, NULL, 't'},
+	{"move", no_argument, NULL, 'v'},
+	{"no-move", no_argument, NULL, 'w'},
+	{"progress", no_argument, NULL, 'p'},
+	{"quiet", no_argument, NULL, 'q'},
+	{"help", no_argument, NULL, 'h'},
+	{0},
+};
+
+static int check_together(const struct verb *self, const struct stat_options *o)
+{
+	if (!o->npoints)
+		return cli_misuse(self, "no point is given");
+	if (o->command && o->duration > 0)
+		return cli_misuse(self, "--for and a command: one of them ends the measurement");
+	if (o->separator && (o->json || o->show_code))
+		return cli_misuse(self, "-x and %s: rows of one kind are wanted",
+				  o->json ? "--json" : "--show-code");
+	if (o->separator && o->hash)
+		return cli_misuse(self, "-x and --text-hash: rows of one kind are wanted");
+	return CLI_OK;
+}
+
+int stat_parse(const struct verb *self, int argc, char **argv, struct stat_options *o, bool *done)
+{
+	int c, ret;
+
+	o->wanted = (struct wanted){.metrics = {ki_metric_find("calls")}, .n = 1};
+	*done = true;
+	argc = command_cut(argc, argv, &o->command);
+	while ((c = getopt_long(argc, argv, ":m:i:o:x:Aqh", options, NULL)) != -1) {
+		if (c == 'h' || c == '?' || c == ':')
+			return cli_other_option(self, c, argv);
+		ret = take_option(self, c, o);
+		if (ret)
+			return ret;
+	}
+	o->points = argv + optind;
+	o->npoints = argc - optind;
+	ret = check_together(self, o);
+	*done = ret != CLI_OK;
+	return ret;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The command line of kerninst stat.
+ */
+#ifndef KERNINST_STAT_OPTIONS_H
+#define KERNINST_STAT_OPTIONS_H
+
+#include "points.h"
+#include "when.h"
+
+struct stat_options {
+	struct wanted wanted;
+	bool json, hash, quiet, progress, per_cpu, show_code, dry_run;
+	char separator; /* of CSV; 0: none */
+	enum moving moving;
+	double interval, duration; /* 0: none */
+	const char *output;
+	struct when when;
+	char **points, **command; /* command NULL: none */
+	int npoints;
+};
+
+extern const char stat_usage[];
+
+/* CLI_OK, or reported. *done: there is nothing more to do, whatever is returned. */
+int stat_parse(const struct verb *self, int argc, char **argv, struct stat_options *o, bool *done);
+
+#endif

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "values.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#define BAR 50
+
+char *value_format_seconds(double s, char text[VALUE_LEN])
+{
+	static const struct {
+		double from;
+		const char *unit;
+	} units[] = {{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {0, "ns"}};
+	static const double scales[] = {1, 1e3, 1e6, 1e9};
+	unsigned int u = 0;
+
+	while (s < units[u].from)
+		u++;
+	snprintf(text, VALUE_LEN, s == 0 ? "%.0f %s" : "%.2f %s", s * scales[u], units[u].unit);
+	return text;
+}
+
+uint64_t value_count(const struct cell *c, int cpu)
+{
+	return cpu < 0 ? c->count : c->cpus[cpu];
+}
+
+char *value_format(const struct cell *c, int cpu, char text[VALUE_LEN])
+{
+	const struct ki_metric *m = c->metric;
+
+	if (c->reason || isnan(c->value))
+		snprintf(text, VALUE_LEN, "-");
+	else if (m->unit == KI_UNIT_SECONDS)
+		value_format_seconds(c->value, text);
+	else if (m->form == KI_FORM_TOTAL)
+		snprintf(text, VALUE_LEN, "%" PRIu64, value_count(c, cpu));
+	else
+		snprintf(text, VALUE_LEN, "%.2f", c->value);
+	return text;
+}
+
+char *value_format_rate(const struct cell *c, int cpu, double seconds, char text[VALUE_LEN])
+{
+	double value = cpu < 0 ? c->value : (double)c->cpus[cpu];
+
+	if (c->reason || isnan(c->value))
+		snprintf(text, VALUE_LEN, "-");
+	else
+		snprintf(text, VALUE_LEN, c->metric->unit == KI_UNIT_SECONDS ? "%.3f" : "%.1f",
+			 seconds > 0 ? value / seconds : 0.0);
+	return text;
+}
+
+uint64_t value_sum(const struct cell *c)
+{
+	uint64_t sum = 0;
+
+	for (unsigned int i = 0; i < KI_LOG2_BUCKETS; i++)
+		sum += c->buckets[i];
+	return sum;
+}
+
+/* Nanoseconds, or counts. */
+static char *bound(const struct ki_metric *m, uint64_t v, char text[VALUE_LEN])
+{
+	if (m->unit == KI_UNIT_SECONDS)
+		return value_format_seconds((double)v / 1e9, text);
+	snprintf(text, VALUE_LEN, "%" PRIu64, v);
+	return text;
+}
+
+static void draw_bucket(FILE *out, const struct cell *c, unsigned int i, uint64_t most)
+{
+	char from[VALUE_LEN], to[VALUE_LEN];
+	uint64_t low, high;
+	int len = (int)((double)c->buckets[i] * BAR / (double)most + 0.5);
+
+	if (ki_log2_bounds(i, &low, &high))
+		return;
+	fprintf(out, "  %10s .. %10s %10" PRIu64 " |%.*s%*s|\n", bound(c->metric, low, from),
+		bound(c->metric, high, to), c->buckets[i], len,
+		"@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@", BAR - len, "");
+}
+
+void value_draw(FILE *out, const struct point *p, const struct cell *c)
+{
+	unsigned int first = KI_LOG2_BUCKETS, last = 0;
+	uint64_t most = 0;
+
+	for (unsigned int i = 0; i < KI_LOG2_BUCKETS; i++) {
+		if (!c->buckets[i])
+			continue;
+		first = first < i ? first : i;
+		last = i;
+		most = most > c->buckets[i] ? most : c->buckets[i];
+	}
+	fprintf(out, "%s: %s of %" PRIu64 " calls\n", p->name, c->metric->name, value_sum(c));
+	for (unsigned int i = first; i <= last && most; i++)
+		draw_bucket(out, c, i, most);
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Short forms become text of the predicates' language, so that there is one way from there on.
+ */
+#include "when.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cpulist.h"
+
+/* One more condition, which must hold too. */
+static int add(struct when *w, const char *text)
+{
+	char *all;
+
+	if (asprintf(&all, "%s%s(%s)", w->text ? w->text : "", w->text ? " && " : "", text) < 0)
+		return cli_no_memory();
+	free(w->text);
+	w->text = all;
+	return CLI_OK;
+}
+
+/* By itself it must be one: what is wrong with it is said of what was written. */
+static int add_if(struct when *w, const struct verb *self, const char *text)
+{
+	struct ki_err err = {0};
+	struct ki_predicate *p;
+
+	if (ki_predicate_parse(text, &p, &err))
+		return cli_misuse(self, "--if '%s': %s", text, err.msg);
+	ki_predicate_free(p);
+	return add(w, text);
+}
+
+static int add_pids(struct when *w, const struct verb *self, const char *text)
+{
+	char *all;
+	int ret;
+
+	for (const char *at = text;; at++) {
+		size_t n = strspn(at, "0123456789");
+
+		at += n;
+		if (!n || n > 9 || at[-(long)n] == '0' || (*at && *at != ','))
+			return cli_misuse(self, "--pid '%s': numbers of processes, with commas",
+					  text);
+		if (!*at)
+			break;
+	}
+	if (asprintf(&all, "pid in (%s)", text) < 0)
+		return cli_no_memory();
+	ret = add(w, all);
+	free(all);
+	return ret;
+}
+
+static int add_comm(struct when *w, const struct verb *self, const char *name)
+{
+	char text[128], *to = stpcpy(text, "comm == \"");
+	size_t len = strlen(name);
+
+	if (!len || len > 15)
+		return cli_misuse(self, "--comm '%s': a thread's name has 1 to 15 bytes", name);
+	while (*name)
+		to += sprintf(to, "\\%03o", (unsigned char)*name++);
+	stpcpy(to, "\"");
+	return add(w, text);
+}
+
+static int add_cpus(struct when *w, const struct verb *self, const char *text)
+{
+	struct cpu_range r;
+	const char *at = text;
+	char *all;
+	size_t len;
+	FILE *f = open_memstream(&all, &len);
+	int ret, more;
+
+	if (!f)
+		return cli_no_memory();
+	while ((more = cpulist_next(&at, &r)) > 0)
+		fprintf(f, "%scpu >= %u && cpu <= %u", ftell(f) ? " || " : "", r.first, r.last);
+	if (fclose(f))
+		ret = cli_no_memory();
+	else if (more < 0 || !*text)
+		ret = cli_misuse(self, "--cpu '%s' is no list of CPUs, as 0-3,8", text);
+	else
+		ret = add(w, all);
+	free(all);
+	return ret;
+}
+
+bool when_option(struct when *w, const struct verb *self, int option, const char *arg, int *ret)
+{
+	static int (*const adders[])(struct when *, const struct verb *,
+				     const char *) = {add_if, add_pids, add_comm, add_cpus};
+
+	if (option < WHEN_IF || option > WHEN_CPU)
+		return false;
+	*ret = adders[option - WHEN_IF](w, self, arg);
+	return true;
+}
+
+int when_predicate(const struct when *w, const struct verb *self, struct ki_predicate **out)
+{
+	struct ki_err err = {0};
+
+	*out = NULL;
+	if (!w->text || !ki_predicate_parse(w->text, out, &err))
+		return CLI_OK;
+	return cli_misuse(self, "%s: %s", w->text, err.msg);
+}
+
+void when_free(struct when *w)
+{
+	free(w->text);
+	w->text = NULL;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The condition under which a verb measures: --if PREDICATE, and short forms of predicates that are
+ * wanted often. All that are given must hold.
+ */
+#ifndef KERNINST_WHEN_H
+#define KERNINST_WHEN_H
+
+#include <getopt.h>
+
+#include "cli.h"
+#include "kerninst/predicate.h"
+
+struct when {
+	char *text; /* all of them, as one predicate; NULL: none */
+};
+
+enum { WHEN_IF = 0x200, WHEN_PID, WHEN_COMM, WHEN_CPU };
+
+/* clang-format off */
+#define WHEN_OPTIONS \
+	{"if", required_argument, NULL, WHEN_IF}, \
+	{"pid", required_argument, NULL, WHEN_PID}, \
+	{"comm", required_argument, NULL, WHEN_COMM}, \
+	{"cpu", required_argument, NULL, WHEN_CPU}
+#define WHEN_USAGE \
+	"      --if PREDICATE         only if that holds: 'pid == 1234 && arg2 > 4096'; names:\n" \
+	"                             pid tid comm uid cgroup cpu arg0 arg1 ... retval $rax ...\n" \
+	"      --pid PID[,PID...]     only in these processes\n" \
+	"      --comm NAME            only in threads of this name\n" \
+	"      --cpu LIST             only on these CPUs: 0-3,8\n"
+/* clang-format on */
+
+/* What getopt_long gave: false if it is none of WHEN_OPTIONS; else *ret is CLI_OK, or reported. */
+bool when_option(struct when *w, const struct verb *self, int option, const char *arg, int *ret);
+
+/* The predicate, or NULL if nothing is asked for: CLI_OK, or reported. */
+int when_predicate(const struct when *w, const struct verb *self, struct ki_predicate **out);
+
+void when_free(struct when *w);
+
+#endif
