@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * own [--move] FILE TEXT: write TEXT to FILE, and print how many nanoseconds the write took, and
- * for how many of them this thread ran: CLOCK_MONOTONIC and CLOCK_THREAD_CPUTIME_ID around it.
- * With --move another thread puts it on another CPU each millisecond, and the number of times that
- * it did so is printed, too.
+ * own [--move] FILE TEXT: write TEXT to FILE, and print what the kernel has booked for this thread
+ * around the write: nanoseconds that it took (CLOCK_MONOTONIC), for how many of them the thread ran
+ * (CLOCK_THREAD_CPUTIME_ID), and its switches (getrusage). With --move another thread puts it on
+ * another CPU each millisecond, and the number of times that it did so is printed, too.
+ *
+ * own --read FILE BYTES: read so many bytes of FILE into memory that has not been touched, and
+ * print the page faults of this thread (getrusage) around it.
  */
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -42,32 +48,72 @@ static void *move(void *unused)
 	return unused;
 }
 
-int main(int argc, char **argv)
+static long switches(void)
 {
-	int moving = argc > 1 && !strcmp(argv[1], "--move"), fd;
+	struct rusage u;
+
+	getrusage(RUSAGE_THREAD, &u);
+	return u.ru_nvcsw + u.ru_nivcsw;
+}
+
+static long faults(void)
+{
+	struct rusage u;
+
+	getrusage(RUSAGE_THREAD, &u);
+	return u.ru_minflt + u.ru_majflt;
+}
+
+static int do_read(const char *file, size_t len)
+{
+	void *p = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int fd = open(file, O_RDONLY);
+	long before;
+
+	if (fd < 0 || p == MAP_FAILED || madvise(p, len, MADV_NOHUGEPAGE))
+		return 1;
+	before = faults();
+	if (read(fd, p, len) != (ssize_t)len)
+		return 1;
+	printf("%ld\n", faults() - before);
+	return 0;
+}
+
+static int do_write(const char *file, const char *text, int moving)
+{
 	long long wall, own;
 	pthread_t mover;
+	int fd = open(file, O_WRONLY);
+	long gone;
 
-	if (argc != 3 + moving) {
-		fprintf(stderr, "usage: own [--move] FILE TEXT\n");
-		return 2;
-	}
-	argv += moving;
 	writer = (pid_t)syscall(SYS_gettid);
-	fd = open(argv[1], O_WRONLY);
 	if (fd < 0 || (moving && pthread_create(&mover, NULL, move, NULL)))
 		return 1;
+	gone = switches();
 	wall = read_clock(CLOCK_MONOTONIC);
 	own = read_clock(CLOCK_THREAD_CPUTIME_ID);
-	if (write(fd, argv[2], strlen(argv[2])) < 0) {
-		perror(argv[1]);
+	if (write(fd, text, strlen(text)) < 0) {
+		perror(file);
 		return 1;
 	}
 	own = read_clock(CLOCK_THREAD_CPUTIME_ID) - own;
 	wall = read_clock(CLOCK_MONOTONIC) - wall;
+	gone = switches() - gone;
 	done = 1;
 	if (moving)
 		pthread_join(mover, NULL);
-	printf("%lld %lld %lu\n", wall, own, moves);
+	printf("%lld %lld %ld %lu\n", wall, own, gone, moves);
 	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 4 && !strcmp(argv[1], "--read"))
+		return do_read(argv[2], strtoul(argv[3], NULL, 0));
+	if (argc == 4 && !strcmp(argv[1], "--move"))
+		return do_write(argv[2], argv[3], 1);
+	if (argc == 3)
+		return do_write(argv[1], argv[2], 0);
+	fprintf(stderr, "usage: own [--move] FILE TEXT | --read FILE BYTES\n");
+	return 2;
 }

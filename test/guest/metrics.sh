@@ -1,0 +1,161 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Metrics of functions that take known times (test/guest/metrics/): against the kernel's clock read
+# around the calls, against what the scheduler has booked for the thread (own), against counts.
+# shellcheck disable=SC2317 # functions are called through ok and until_true
+. "$(dirname "$0")/lib.sh"
+ok "the test module loads" insmod "$top/build/metrics/$(uname -r)/ki_metrics.ko"
+start
+f=ki_metrics
+json=/tmp/metrics.json
+control=/proc/$f
+command() { echo "$1" > $control; }
+module() { awk -v f="$1" -v n="$2" '$1 == f { print $n }' $control; } # FUNCTION, 2: calls, 3: ns
+calls() { module "$1" 2; }
+seconds() { awk -v f="$1" '$1 == f { printf "%.6f", $3 / 1e9 }' $control; }
+field() { "$ki" info --quick --json | sed -n "s/.*\"$1\": *\([0-9]*\).*/\1/p"; }
+field_is() { [ "$(field "$1")" = "$2" ]; } # NAME VALUE
+until_true() { for _ in $(seq 100); do "$@" && return; sleep 0.1; done; return 1; }
+installed() { [ "$(field windows)" != 0 ]; }
+
+# all METRIC FUNCTION: its values, a line each; got: the last
+all() { grep -F "\"metric\":\"$1\",\"point\":\"${f}_$2\"" "${3:-$json}" | sed -n 's/.*"value": *\([0-9.e+-]*\).*/\1/p'; }
+got() { all "$@" | tail -n 1; }
+# near NAME GOT WANTED [PER CENT]
+near() {
+	ok "$1: $2 is near $3" awk -v g="$2" -v w="$3" -v p="${4:-2}" \
+		'BEGIN { d = g - w; exit !(g != "" && w > 0 && (d < 0 ? -d : d) <= w * p / 100) }'
+}
+sum() { awk "BEGIN { print $1 }"; }
+stat() { "$ki" stat -q --json -o "$json" "$@"; }
+
+# ---- against the kernel's clock around the calls ----
+work() {
+	command reset
+	command "sleep 100 10"
+	command "spin 2000 150"
+	command "tail 50 10"
+	command "recurse 50 5000"
+}
+export -f work command
+export control
+ok "known calls, measured" stat -m calls,exits,returns,walltime,walltime/call,vtime,latency,vlatency \
+	${f}_{sleep,spin,tail,recurse} -- bash -c work
+for m in calls exits returns; do
+	is "$m" "$(got $m sleep) $(got $m spin) $(got $m tail) $(got $m recurse)" "20 150 10 51"
+done
+near "walltime asleep" "$(got walltime sleep)" "$(sum "$(seconds sleep) + $(seconds tail)")"
+near "walltime running" "$(got walltime spin)" "$(seconds spin)"
+near "walltime to when the caller has control back, not to the jump" "$(got walltime tail)" "$(seconds tail)"
+near "of recursion, once" "$(got walltime recurse)" "$(seconds recurse)"
+near "a call" "$(got walltime/call sleep)" "$(sum "($(seconds sleep) + $(seconds tail)) / 20")"
+near "vtime running" "$(got vtime spin)" "$(seconds spin)"
+ok "asleep no vtime" awk -v v="$(got vtime sleep)" 'BEGIN { exit !(v > 0 && v < 0.1) }'
+for m in latency vlatency; do
+	is "$m: each call is in the histogram" "$(got $m sleep) $(got $m spin) $(got $m tail) $(got $m recurse)" "20 150 10 1"
+done
+# Its bounds times its counts have the total between them.
+bracket() {
+	grep -F '"metric":"latency","point":"'"${f}_$1"'"' "$json" | grep -o '"from":[0-9]*,"to":[0-9]*,"count":[0-9]*' |
+		awk -F '[:,]' -v w="$(got walltime "$1")" '{ l += $2 * $6; h += $4 * $6 } END { exit !(l <= w * 1e9 && w * 1e9 <= h) }'
+}
+for i in sleep spin tail recurse; do ok "$i: histogram and total agree" bracket $i; done
+
+# ---- against what is booked for the thread ----
+booked() { # NAME CALLS OPTION...: each runs for 100 ms and sleeps as long
+	local name=$1 n=$2 wall own switches moves
+	shift 2
+	command reset
+	stat -m vtime,vtime/call,walltime,switches,switches/call ${f}_both -- "$prog/own" "$@" $control "both 100000 100 $n" > /tmp/own
+	read -r wall own switches moves < /tmp/own
+	echo "# wall $wall, own $own, switches $switches, moves $moves"
+	near "$name: vtime" "$(got vtime both)" "$(sum "$own / 1e9")"
+	near "$name: vtime of a call" "$(got vtime/call both)" "$(sum "$own / 1e9 / $n")"
+	near "$name: walltime" "$(got walltime both)" "$(sum "$wall / 1e9")"
+	near "$name: walltime, around each call" "$(got walltime both)" "$(seconds both)"
+	# the write has a beginning and an end outside of the function
+	ok "$name: $(got switches both) switches of $switches" test $((switches - $(got switches both))) -ge 0 -a \
+		$((switches - $(got switches both))) -le 3
+	[ $# = 0 ] || ok "$name" test "$moves" -ge 100
+}
+booked "running and sleeping" 10
+booked "moved from CPU to CPU" 20 --move
+stat -m faults,faults/call,major-faults,calls ksys_read -- "$prog/own" --read /dev/zero 8388608 > /tmp/own
+faults=$(sed -n 's/.*"metric":"faults",.*"value": *\([0-9]*\).*/\1/p' "$json")
+near "page faults inside" "$faults" "$(cat /tmp/own)"
+
+# ---- who is inside ----
+inside() { awk -v f=${f}_block 'BEGIN { n = 0 } $0 ~ f { n++ } END { print n }' /proc/[0-9]*/stack 2> /dev/null; }
+are_inside() { [ "$(inside)" = "$1" ]; }
+enter() { # COUNT: that many threads block inside
+	local before i
+	before=$(inside)
+	for ((i = 0; i < $1; i++)); do
+		sh -c "echo block > $control" &
+	done
+	ok "$1 threads go inside" until_true are_inside $((before + $1))
+}
+wake() {
+	command wake
+	ok "all come back" until_true are_inside 0
+	command reset
+}
+watch() { # OUTPUT OPTION...: measure in the background
+	local out=$1
+	shift
+	"$ki" stat -q --json -o "$out" "$@" < /dev/null > /dev/null 2>&1 &
+	watcher=$!
+	until_true installed
+}
+stop_watching() {
+	kill -"${1:-INT}" "$watcher"
+	wait "$watcher" 2> /dev/null
+	until_true field_is windows 0
+}
+command reset
+enter 2 # before the measurement: not seen
+watch "$json" -i 1 -m concurrency,walltime,calls ${f}_block
+enter 5
+sleep 3.2
+near "five threads asleep inside, in a whole interval" "$(got concurrency block)" 5
+near "and in the one before" "$(all concurrency block | tail -n 2 | head -n 1)" 5
+wake
+sleep 2.2
+is "nobody is inside" "$(got concurrency block)" 0
+enter 1
+sleep 2.2
+near "one" "$(got concurrency block)" 1
+wake
+stop_watching
+is "calls" "$(all calls block | awk '{ s += $1 } END { print s }')" 6
+
+# ---- by tasks and in the interrupt of a timer ----
+ok "calls by a task and in interrupts" stat -m calls,walltime,latency,concurrency -i 1 ${f}_tick -- \
+	sh -c "echo tick 500 1000 > $control; echo spin 200 1 > $control; echo tick 2000 100 > $control; sleep 2.2"
+is "each is counted" "$(all calls tick | awk '{ s += $1 } END { print s }')" "$(calls tick)"
+ok "interrupts were among them" test "$(awk '/^ticks/ { print $2 }' $control)" -ge 100
+ok "those inside a task's call are a part of it" test "$(all latency tick | awk '{ s += $1 } END { print s }')" -lt "$(calls tick)"
+is "afterwards nobody is inside" "$(all concurrency tick | tail -n 2 | head -n 1)" 0
+
+# ---- several at once ----
+command reset
+watch /tmp/first.json -m walltime,calls ${f}_sleep
+first=$watcher
+ok "the second" stat -m walltime,latency,vtime ${f}_sleep -- sh -c "echo sleep 100 10 > $control"
+kill -INT "$first"
+wait "$first"
+near "the second's time" "$(got walltime sleep)" "$(seconds sleep)"
+near "the first's" "$(got walltime sleep /tmp/first.json)" "$(seconds sleep)"
+
+# ---- ends of all kinds ----
+command reset
+watch "$json" -m walltime,latency,vtime ${f}_block ${f}_tail
+enter 3
+stop_watching KILL
+is "killed: all words are given back" "$(field words_used)" 0
+watch "$json" -m walltime,latency,vtime ${f}_block
+stop_watching
+wake
+is "text hash equals the baseline" "$(text_hash)" "$baseline"
+ok "the test module unloads" rmmod $f
+finish
