@@ -25,5 +25,7 @@ static inline bool ki_fail(void)
 #define kvcalloc(...)	    (ki_fail() ? NULL : (kvcalloc)(__VA_ARGS__))
 #define kvmalloc_array(...) (ki_fail() ? NULL : (kvmalloc_array)(__VA_ARGS__))
 #define vmalloc(...)	    (ki_fail() ? NULL : (vmalloc)(__VA_ARGS__))
+#define vmap(...)	    (ki_fail() ? NULL : (vmap)(__VA_ARGS__))
+#define alloc_pages(...)    (ki_fail() ? NULL : (alloc_pages)(__VA_ARGS__))
 
 #endif

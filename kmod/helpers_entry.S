@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What long chunks call: each helper keeps all registers but %rax, which C functions do not.
- * Their arguments are where C expects them.
+ * Their arguments are where C expects them; RECORD gets the address of the chunk's words, too.
  */
 #include <linux/linkage.h>
 
@@ -15,6 +15,9 @@ SYM_FUNC_START(ki_helper_\name)
 	pushq	%r9
 	pushq	%r10
 	pushq	%r11
+	.ifc \name, RECORD
+	leaq	72(%rsp), %rdx
+	.endif
 	call	ki_do_\name
 	popq	%r11
 	popq	%r10

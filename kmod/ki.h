@@ -30,6 +30,7 @@
  *   words    threads' words: whose they are, who is inside; threads: which thread has which block
  *            of them, and its clock; pool: where blocks come from
  *   helpers  what long chunks call
+ *   ring     buffers for records, mapped to user space; record: writing one
  *   reserved text that must not be moved
  *   view     reading text, live or original
  *   symbols  kernel functions and data that modules cannot link to
@@ -163,6 +164,7 @@ struct ki_session {
 	struct list_head runs; /* of struct ki_run: its counters and variables */
 	u64 serial;	       /* never used again; 0 is nobody's */
 	u32 next_id;
+	struct ki_ring_buffers *ring; /* once it has one, to its end */
 };
 
 /* session.c */
@@ -415,6 +417,20 @@ int ki_words_take(struct ki_session *s, u32 count, u32 *first, u32 *reason);
 bool ki_words_own(const struct ki_session *s, u64 n, u64 count);
 int ki_words_inside(struct ki_session *s, struct ki_inside *req);
 void ki_words_info(struct ki_info *info);
+
+/* ring.c; ki_lock held */
+struct file;
+struct poll_table_struct;
+int ki_ring_init(void);
+void ki_ring_exit(void);
+int ki_ring_check(const struct ki_session *s, struct ki_ring *req);
+int ki_ring_take(struct ki_session *s, struct ki_ring *req); /* one that has been checked */
+bool ki_ring_own(const struct ki_session *s, u64 n);
+void ki_ring_info(struct ki_info *info);
+/* These without ki_lock. */
+int ki_ring_map(struct ki_session *s, struct vm_area_struct *vma);
+int ki_ring_map_tails(struct ki_session *s, struct vm_area_struct *vma);
+__poll_t ki_ring_poll(struct ki_session *s, struct file *file, struct poll_table_struct *wait);
 
 /* helpers.c */
 unsigned long ki_helper_addr(u32 helper);

@@ -10,6 +10,7 @@
 #include <linux/miscdevice.h>
 #include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/poll.h>
 #include <linux/security.h>
 #include <linux/uaccess.h>
 
@@ -38,6 +39,7 @@ static int do_info(struct ki_session *s, void *arg)
 	ki_counters_info(info);
 	ki_globals_info(info);
 	ki_words_info(info);
+	ki_ring_info(info);
 	info->skipped = ki_helper_skipped();
 	ki_return_info(info);
 #ifdef KI_TEST_NO_WAIT
@@ -150,6 +152,19 @@ static int do_inside(struct ki_session *s, void *arg)
 	return ki_words_inside(s, arg);
 }
 
+static int do_ring(struct ki_session *s, void *arg)
+{
+	struct ki_ring *r = arg;
+	int err = ki_ring_check(s, r);
+
+	if (err)
+		return err;
+	do
+		err = ki_ring_take(s, r);
+	while ((err == -ENOSPC || err == -ENOMEM) && !ki_bury_wait_runs());
+	return err;
+}
+
 static int do_splice(struct ki_session *s, void *arg)
 {
 	return ki_splice(s, arg);
@@ -167,6 +182,7 @@ static const struct {
 	{KI_IOC_INFO, do_info},		{KI_IOC_READ, do_read},	    {KI_IOC_RESERVED, do_reserved},
 	{KI_IOC_COUNTERS, do_counters}, {KI_IOC_SPLICE, do_splice}, {KI_IOC_UNSPLICE, do_unsplice},
 	{KI_IOC_GLOBALS, do_globals},	{KI_IOC_WORDS, do_words},   {KI_IOC_INSIDE, do_inside},
+	{KI_IOC_RING, do_ring},
 };
 
 static int handle(struct ki_session *s, u32 i, void __user *user)
@@ -180,6 +196,7 @@ static int handle(struct ki_session *s, u32 i, void __user *user)
 		struct ki_globals globals;
 		struct ki_words words;
 		struct ki_inside inside;
+		struct ki_ring ring;
 		struct ki_splice splice;
 		struct ki_unsplice unsplice;
 	} arg;
@@ -212,9 +229,21 @@ static long ki_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 
 static int ki_mmap(struct file *file, struct vm_area_struct *vma)
 {
-	if (vma->vm_pgoff == KI_MAP_GLOBALS >> PAGE_SHIFT)
+	switch (vma->vm_pgoff << PAGE_SHIFT) {
+	case KI_MAP_GLOBALS:
 		return ki_globals_map(vma);
-	return ki_counters_map(vma);
+	case KI_MAP_RING:
+		return ki_ring_map(file->private_data, vma);
+	case KI_MAP_RING_TAILS:
+		return ki_ring_map_tails(file->private_data, vma);
+	default:
+		return ki_counters_map(vma);
+	}
+}
+
+static __poll_t ki_poll(struct file *file, poll_table *wait)
+{
+	return ki_ring_poll(file->private_data, file, wait);
 }
 
 static int ki_open(struct inode *inode, struct file *file)
@@ -250,6 +279,7 @@ static const struct file_operations ki_fops = {
 	.release = ki_release,
 	.unlocked_ioctl = ki_ioctl,
 	.mmap = ki_mmap,
+	.poll = ki_poll,
 	.llseek = noop_llseek,
 };
 
@@ -272,6 +302,7 @@ static const struct {
 	{ki_counters_init, ki_counters_exit},
 	{ki_globals_init, ki_globals_exit},
 	{ki_words_init, ki_words_exit},
+	{ki_ring_init, ki_ring_exit},
 	{ki_reserved_init, ki_reserved_exit},
 	{ki_trap_init, ki_trap_exit},
 	{ki_probes_init, ki_probes_exit},

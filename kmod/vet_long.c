@@ -14,7 +14,8 @@
  *    field of the current task, through a pointer that was loaded the moment before; a word of the
  *    session's in the current thread's block (vet_memory.c);
  *  - calls go to helpers, and between ENTER, if it was granted, and LEAVE to functions of the
- * kernel.
+ *    kernel; that of RECORD has its %edi set the moment before, to the session's ring and no more
+ *    words than the chunk has on the stack.
  *
  * `the moment before`: the instruction before it in the code, and no branch leads between them.
  *
@@ -76,6 +77,15 @@ static u16 vet_callee(struct ki_vetting *v, const struct ki_fixup *f)
 	return reason ? reason : v->now & KI_VET_ENTERED ? KI_R_OK : KI_R_BAD_CHUNK;
 }
 
+static u16 vet_record(const struct ki_vetting *v)
+{
+	u32 words = (u8)v->number;
+
+	if (v->number < 0 || words > KI_RECORD_WORDS || words > (v->now & KI_VET_DEPTH))
+		return KI_R_BAD_CHUNK;
+	return ki_ring_own(v->session, v->number >> 8) ? KI_R_OK : KI_R_NOT_YOUR_COUNTER;
+}
+
 static u16 vet_helper(struct ki_vetting *v, u64 helper)
 {
 	bool entered = v->now & KI_VET_ENTERED;
@@ -87,6 +97,8 @@ static u16 vet_helper(struct ki_vetting *v, u64 helper)
 	case KI_HELPER_LEAVE:
 		v->then &= ~KI_VET_ENTERED;
 		return entered ? KI_R_OK : KI_R_BAD_CHUNK;
+	case KI_HELPER_RECORD:
+		return vet_record(v);
 	default:
 		return helper < KI_HELPERS ? KI_R_OK : KI_R_BAD_FIXUP;
 	}
@@ -187,6 +199,15 @@ static int tests(const struct insn *in)
 	return ki_insn_rm(in);
 }
 
+/* The number that `mov $imm32, %edi` brings; -1: it is another instruction. */
+static s64 number_of(const struct insn *in)
+{
+	if (in->opcode.nbytes != 1 || in->opcode.bytes[0] != 0xbf || in->prefixes.nbytes ||
+	    in->rex_prefix.nbytes)
+		return -1;
+	return (u32)in->immediate.value;
+}
+
 /* What registers hold behind the instruction. */
 static void note_words(struct ki_vetting *v, const struct insn *in, int self)
 {
@@ -205,6 +226,7 @@ static void note(struct ki_vetting *v, const struct insn *in)
 	int self = last && last->kind == KI_FIX_SELF && last->off >= v->at ? (int)last->target : -1;
 
 	v->task = self == KI_SELF_TASK ? ki_insn_reg(in) : -1;
+	v->number = number_of(in);
 	note_words(v, in, self);
 	if (compares(in)) {
 		v->bounded = 1;
@@ -237,7 +259,7 @@ static u16 arrive(struct ki_vetting *v)
 			return KI_R_BAD_CHUNK;
 		v->regs = v->now == KI_VET_UNKNOWN ? led->regs : v->regs & led->regs;
 		v->now = led->state;
-		v->task = v->tested = -1;
+		v->task = v->tested = v->number = -1;
 		v->bounded = 0;
 	}
 	return v->now == KI_VET_UNKNOWN ? KI_R_BAD_CHUNK : KI_R_OK;
@@ -288,7 +310,7 @@ static u16 vet_all(struct ki_vetting *v)
 
 u16 ki_vet_long(const struct ki_session *s, struct ki_long_code *c)
 {
-	struct ki_vetting v = {.session = s, .c = c, .task = -1, .tested = -1};
+	struct ki_vetting v = {.session = s, .c = c, .task = -1, .tested = -1, .number = -1};
 	u16 reason = KI_R_NO_MEMORY;
 	u32 i;
 

@@ -34,7 +34,10 @@ void ki_ring_close(struct ki_ring_map *r); /* NULL is allowed; the ring itself s
 
 uint32_t ki_ring_number(const struct ki_ring_map *r); /* for ki_stmt_record */
 
-/* 1: there is something to be read, 0: the time is over (milliseconds; -1: none), or -errno. */
+/*
+ * 1: of some CPU `wake` bytes are there to be read, 0: the time is over (milliseconds; -1: never),
+ * or -errno (-EINTR).
+ */
 int ki_ring_wait(struct ki_ring_map *r, int timeout);
 
 /* A record; values live until the function returns. Not 0: stop; that is what ki_ring_read returns.
@@ -44,11 +47,17 @@ typedef int ki_record_each(void *arg, const struct ki_record *rec, const uint64_
 
 /*
  * All records that are there, in the order of their times over all CPUs; they are gone from the
- * ring then (of a ring that keeps the newest: not, and it is for a moment at which nobody writes).
+ * ring then. Of a ring that keeps the newest they are not, and all of them come again the next
+ * time; if others write meanwhile, those that go are left out. -EIO: what is there is no record. A
+ * record that was being written may come the next time only, though it is older than some that came
+ * now.
  */
 int ki_ring_read(struct ki_ring_map *r, ki_record_each *f, void *arg);
 
-/* Records lost since the beginning, exactly; and written. */
+/*
+ * Records lost since the beginning (of a ring that keeps the newest, those that have gone too), and
+ * written. Exact: what has been read, or is there, and what is lost is all that was ever asked for.
+ */
 uint64_t ki_ring_lost(const struct ki_ring_map *r);
 uint64_t ki_ring_records(const struct ki_ring_map *r);
 

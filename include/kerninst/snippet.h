@@ -196,7 +196,8 @@ struct ki_node *ki_expr_binary(struct ki_snippet *s, enum ki_binary op, struct k
 struct ki_node *ki_expr_cond(struct ki_snippet *s, struct ki_node *c, struct ki_node *yes,
 			     struct ki_node *no);
 
-/* A helper of the driver, u64 (kerninst_helpers.def); ENTER and LEAVE are for ki_expr_call. */
+/* A helper of the driver, u64 (kerninst_helpers.def); not ENTER, LEAVE, RECORD: see ki_expr_call,
+ * ki_stmt_record. */
 struct ki_node *ki_expr_helper(struct ki_snippet *s, enum ki_helper helper,
 			       struct ki_node *const *args, unsigned int nargs);
 
@@ -264,7 +265,8 @@ int ki_linear_bounds(const struct ki_linear *l, uint32_t bucket, int64_t *low, i
 
 /*
  * Write a record into the session's ring: id, the time, and these values, each as 64 bits, extended
- * as its type says; at most KI_RECORD_WORDS. ring: struct ki_ring's number.
+ * as its type says; at most KI_RECORD_WORDS. ring: ki_ring_number. Values are evaluated from left
+ * to right.
  */
 struct ki_node *ki_stmt_record(struct ki_snippet *s, uint32_t ring, uint32_t id,
 			       struct ki_node *const *values, unsigned int nvalues);

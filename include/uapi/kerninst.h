@@ -78,7 +78,7 @@ struct ki_info {
 	__u32 tsc_khz;	     /* out: ticks of the time stamp counter in a millisecond */
 	__u32 words;	     /* out: threads' words there are */
 	__u32 words_used;    /* out: of all sessions */
-	__u32 zero;
+	__u32 rings;	     /* rings there are, of sessions that have just ended too */
 	__u64 wordless; /* out: times that a thread began to run and there were no words for it */
 };
 
@@ -204,13 +204,17 @@ struct ki_inside {
  *
  * Positions are bytes since the beginning: that of a byte in the data is its position modulo the
  * size of the data. What is between the tail and the head is there to be read. A record that finds
- * no room is lost, and counted; with KI_RING_NEWEST tails mean nothing, and the oldest records go:
- * who reads while others write looks at `oldest` again behind that, and throws away what is not
- * there any more. Each record is whole, in whichever context it was written; a buffer's records are
- * in the order in which their writing began, so their times may differ from that where an interrupt
- * came between.
+ * no room is lost, and counted; with KI_RING_NEWEST tails matter to poll only, and the oldest
+ * records go: who reads while others write looks at `oldest` again behind that, and throws away
+ * what is not there any more. Each record is whole, in whichever context it was written, and a
+ * buffer's records are in the order of their times. Each time that a chunk asks for a record it is
+ * written or lost, and counted once.
  *
- * poll (POLLIN) waits until some buffer has `wake` bytes that have not been read.
+ * poll (POLLIN) waits until some buffer has `wake` bytes between the tail and the head; POLLERR if
+ * the session has no ring.
+ *
+ * -EEXIST if the session has one; -ENOMEM also if all rings together would take more than 1/8 of
+ * the machine's memory; -ENOSPC if there are too many.
  */
 struct ki_ring {
 	__u32 size;
@@ -234,7 +238,7 @@ struct ki_ring_head {
 	__u64 head;    /* position behind the last record that is whole, and so are all before it */
 	__u64 oldest;  /* KI_RING_NEWEST: position of the first record that is still there */
 	__u64 records; /* written */
-	__u64 lost;    /* not written, or, with KI_RING_NEWEST, gone again */
+	__u64 lost;    /* not written; or, with KI_RING_NEWEST, written and gone again */
 };
 
 /* A record, `words` of __u64 behind it; aligned to 8; may go on at the beginning of the data. */
@@ -247,7 +251,10 @@ struct ki_record {
 
 #define KI_RECORD_WORDS 16
 
-/* What %edi is for helper RECORD: the session's ring, and how many words are on the stack. */
+/*
+ * What %edi is for helper RECORD: the session's ring, and how many words are on the stack. It is
+ * put there the moment before the call (mov $imm32, %edi).
+ */
 #define KI_RECORD(ring, words) ((ring) << 8 | (words))
 
 /*
@@ -319,7 +326,7 @@ struct ki_fixup {
  *
  * On a CPU that is in a helper already, at the same level (task, softirq, interrupt, NMI: an
  * instrument whose helper comes through instrumented code), they do nothing, return 0 and count
- * a skipped hit.
+ * a skipped hit. Not so RECORD, which comes through no such code: it is never skipped.
  */
 enum ki_helper {
 #define KI_HELPER(tag, args, text) KI_HELPER_##tag,

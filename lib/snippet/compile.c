@@ -32,6 +32,8 @@ static uint16_t fixed_of(const struct ki_node *n)
 		return 0x0fc7; /* rax rcx rdx rsi rdi r8-r11 */
 	case NODE_HELPER:
 		return args_of(n->nkids);
+	case NODE_RECORD:
+		return args_of(2);
 	case NODE_LOAD:
 		return args_of(1);
 	case NODE_PARAM:

@@ -201,8 +201,8 @@ struct ki_node *ki_expr_helper(struct ki_snippet *s, enum ki_helper helper,
 		return NULL;
 	if ((unsigned int)helper >= KI_HELPERS)
 		return ki_tree_fail(s, -EINVAL, "no such helper: %u", helper);
-	if (helper == KI_HELPER_ENTER || helper == KI_HELPER_LEAVE)
-		return ki_tree_fail(s, -EINVAL, "helper %s is for calls only",
+	if (helper == KI_HELPER_ENTER || helper == KI_HELPER_LEAVE || helper == KI_HELPER_RECORD)
+		return ki_tree_fail(s, -EINVAL, "helper %s cannot be called by itself",
 				    ki_helper_name(helper));
 	if (nargs != ki_helper_args(helper))
 		return ki_tree_fail(s, -EINVAL, "helper %s takes %u arguments, not %u",

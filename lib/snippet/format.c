@@ -37,14 +37,19 @@ static void konst(FILE *f, const struct ki_node *n)
 		fprintf(f, "0x%" PRIx64, n->value);
 }
 
-static void args(FILE *f, const struct ki_node *n)
+static void list(FILE *f, const struct ki_node *n, const char *before)
 {
-	fputc('(', f);
 	for (unsigned int i = 0; i < n->nkids; i++) {
-		fputs(i ? ", " : "", f);
+		fputs(i ? ", " : before, f);
 		expr(f, n->kid[i], 0);
 	}
 	fputc(')', f);
+}
+
+static void args(FILE *f, const struct ki_node *n)
+{
+	fputc('(', f);
+	list(f, n, "");
 }
 
 static void var(FILE *f, const struct ki_node *n, const struct ki_node *index)
@@ -177,6 +182,10 @@ static void simple(FILE *f, const struct ki_node *n)
 		expr(f, n->kid[0], 0);
 		fprintf(f, ", %" PRId64 ", %" PRId64 ", %" PRIu64 ")] += 1", n->linear.low,
 			n->linear.high, n->linear.step);
+		break;
+	case NODE_RECORD:
+		fprintf(f, "record(%u", (unsigned int)n->value);
+		list(f, n, ": ");
 		break;
 	default:
 		expr(f, n->kid[0], 0);

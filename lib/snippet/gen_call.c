@@ -67,6 +67,43 @@ void ki_gen_helper(struct gen *g, enum ki_helper h, struct ki_node *const *args,
 	finish_helper(g, h, dest, &c);
 }
 
+/* Registers that are taken already are saved below the words, all others are not held before. */
+static void claim_record(struct gen *g, uint16_t which, struct claims *c)
+{
+	static const uint8_t regs[] = {KI_RAX, KI_RSI, KI_RDI};
+
+	for (unsigned int i = 0; i < sizeof(regs); i++)
+		if (which & REG_BIT(regs[i]))
+			ki_gen_claim(g, regs[i], REGS, c);
+}
+
+/*
+ * The words are pushed as they are evaluated; behind the call %rax takes them away again. The
+ * driver wants to see %edi written the moment before.
+ */
+void ki_gen_record(struct gen *g, const struct ki_node *n)
+{
+	uint32_t what = KI_RECORD(n->ring, n->nkids);
+	uint8_t mov_edi[] = {0xbf, (uint8_t)what, (uint8_t)(what >> 8), (uint8_t)(what >> 16),
+			     (uint8_t)(what >> 24)};
+	struct claims c = {0};
+	struct opnd o;
+
+	claim_record(g, g->busy, &c);
+	for (unsigned int i = 0; i < n->nkids; i++) {
+		o = ki_gen_reg_operand(g, n->kid[i]);
+		ki_gen_push(g, o.m.reg);
+		ki_gen_drop(g, &o);
+	}
+	claim_record(g, UINT16_MAX, &c);
+	ki_asm_const(&g->a, KI_RSI, n->value);
+	ki_asm_bytes(&g->a, mov_edi, sizeof(mov_edi), false);
+	ki_asm_call(&g->a, KI_FIX_HELPER, KI_HELPER_RECORD);
+	for (unsigned int i = 0; i < n->nkids; i++)
+		ki_gen_pop(g, KI_RAX);
+	ki_gen_unclaim(g, &c);
+}
+
 void ki_gen_stack_param(struct gen *g, unsigned int param, unsigned int dest)
 {
 	struct claims c = {0};

@@ -315,6 +315,9 @@ void ki_gen_simple(struct gen *g, struct ki_node *n)
 	case NODE_LINEAR:
 		count_linear(g, n);
 		break;
+	case NODE_RECORD:
+		ki_gen_record(g, n);
+		break;
 	default:
 		eval(g, n->kid[0]);
 	}

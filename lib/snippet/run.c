@@ -220,6 +220,16 @@ static void count(const struct run *r, const struct ki_node *n, uint32_t bucket)
 		(*slot)++;
 }
 
+static void record(const struct run *r, const struct ki_node *n)
+{
+	uint64_t v[KI_RECORD_WORDS] = {0};
+
+	for (unsigned int i = 0; i < n->nkids; i++)
+		v[i] = eval(r, n->kid[i]);
+	if (r->m->record)
+		r->m->record(r->m->arg, (uint32_t)n->value, v, n->nkids);
+}
+
 static void exec(const struct run *r, const struct ki_node *n)
 {
 	switch (n->kind) {
@@ -243,6 +253,9 @@ static void exec(const struct run *r, const struct ki_node *n)
 		count(r, n,
 		      ki_linear_bucket(&n->linear, ki_types[n->kid[0]->type].sign,
 				       eval(r, n->kid[0])));
+		break;
+	case NODE_RECORD:
+		record(r, n);
 		break;
 	default:
 		eval(r, n->kid[0]);

@@ -75,6 +75,26 @@ struct ki_node *ki_stmt_log2(struct ki_snippet *s, const struct ki_var *v, struc
 	return ki_tree_adopt(n, 0, value, false) ? n : NULL;
 }
 
+struct ki_node *ki_stmt_record(struct ki_snippet *s, uint32_t ring, uint32_t id,
+			       struct ki_node *const *values, unsigned int nvalues)
+{
+	struct ki_node *n = ki_tree_node(s, NODE_RECORD);
+
+	if (!n)
+		return NULL;
+	if (nvalues > KI_RECORD_WORDS)
+		return ki_tree_fail(s, -EINVAL, "a record with %u values: at most %d", nvalues,
+				    KI_RECORD_WORDS);
+	if (ring > UINT32_MAX >> 8)
+		return ki_tree_fail(s, -EINVAL, "no ring has the number %u", ring);
+	n->ring = ring;
+	n->value = id;
+	for (unsigned int i = 0; i < nvalues; i++)
+		if (!ki_tree_adopt(n, i, values[i], false))
+			return NULL;
+	return n;
+}
+
 static struct ki_node *held(struct ki_snippet *s, enum ki_type type)
 {
 	struct ki_node *n = ki_tree_node(s, NODE_HELD);

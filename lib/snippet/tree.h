@@ -32,6 +32,7 @@ enum node_kind {
 	NODE_EVAL,
 	NODE_LOG2,   /* kid 0: value */
 	NODE_LINEAR, /* kid 0: value; lowered: the bucket's number, of NODE_HELD */
+	NODE_RECORD, /* kids: values; value: the id; ring */
 	NODE_KINDS
 };
 
@@ -55,7 +56,8 @@ struct ki_node {
 	bool assumed;	   /* `konst` only for the moment */
 	uint32_t line;	   /* of a statement, in ki_snippet_format */
 	uint64_t value;	   /* constant, number of a parameter, address */
-	struct ki_node *kid[KI_CALL_ARGS];
+	uint32_t ring;
+	struct ki_node *kid[KI_RECORD_WORDS];
 	struct ki_node *first, *last, *next; /* of a list */
 	struct ki_node *lowered;
 	struct ki_var var;

@@ -67,7 +67,7 @@ void chronicle_span(const struct chronicle *c, const struct ki_instrument *in, d
 /* ---- values ---- */
 
 /* Up to 16 bytes of a name, from words. */
-static char *value_text(const struct entry *e, unsigned int i, char *text)
+static char *value_text(const struct seen_record *e, unsigned int i, char *text)
 {
 	size_t n = 0, words = 1;
 
@@ -121,7 +121,7 @@ static double number(const struct ki_record_field *f, uint64_t v)
 	return is_negative(f, v) ? (double)(int64_t)v : (double)v;
 }
 
-char *chronicle_value(const struct chronicle *c, const struct entry *e, unsigned int i,
+char *chronicle_value(const struct chronicle *c, const struct seen_record *e, unsigned int i,
 		      char text[CHRONICLE_TEXT])
 {
 	const struct ki_record_field *f = &e->in->fields[i];
@@ -146,7 +146,7 @@ char *chronicle_value(const struct chronicle *c, const struct entry *e, unsigned
 }
 
 /* Times are numbers of seconds; a number that not every reader can hold is a string. */
-static void json_value(const struct chronicle *c, const struct entry *e, unsigned int i,
+static void json_value(const struct chronicle *c, const struct seen_record *e, unsigned int i,
 		       struct ki_json *j)
 {
 	const struct ki_record_field *f = &e->in->fields[i];
@@ -176,7 +176,7 @@ static void json_value(const struct chronicle *c, const struct entry *e, unsigne
 	}
 }
 
-void chronicle_fields(const struct chronicle *c, const struct entry *e, struct ki_json *j)
+void chronicle_fields(const struct chronicle *c, const struct seen_record *e, struct ki_json *j)
 {
 	for (unsigned int i = 0; i < e->in->nfields; i++)
 		if (!chronicle_goes_on(e->in, i))
@@ -190,11 +190,11 @@ static int each(void *arg, const struct ki_record *rec, const uint64_t *values, 
 	struct chronicle *c = arg;
 	const struct chronicle_format *f = c->format;
 	size_t n;
-	struct entry e = {.in = ki_recording_instrument(c->r, rec->id),
-			  .rec = rec,
-			  .values = values,
-			  .cpu = cpu,
-			  .time = chronicle_time(c, rec->tsc)};
+	struct seen_record e = {.in = ki_recording_instrument(c->r, rec->id),
+				.rec = rec,
+				.values = values,
+				.cpu = cpu,
+				.time = chronicle_time(c, rec->tsc)};
 
 	if (e.time < c->from || (c->to >= 0 && e.time > c->to) || !chronicle_wants(c, e.in))
 		return 0;

@@ -24,7 +24,7 @@ struct chronicle {
 };
 
 /* A record that is to be shown. */
-struct entry {
+struct seen_record {
 	const struct ki_instrument *in;
 	size_t index; /* of the instrument */
 	const struct ki_record *rec;
@@ -37,7 +37,7 @@ struct entry {
 struct chronicle_format {
 	const char *name; /* of the option */
 	int (*begin)(struct chronicle *c);
-	int (*record)(struct chronicle *c, const struct entry *e);
+	int (*record)(struct chronicle *c, const struct seen_record *e);
 	int (*end)(struct chronicle *c);
 	void (*free)(struct chronicle *c); /* what begin has made */
 };
@@ -68,11 +68,11 @@ static inline bool chronicle_goes_on(const struct ki_instrument *in, unsigned in
 int chronicle_field(const struct ki_instrument *in, const char *name);
 
 /* Field i of a record as people read it, without its unit. Returns text. */
-char *chronicle_value(const struct chronicle *c, const struct entry *e, unsigned int i,
+char *chronicle_value(const struct chronicle *c, const struct seen_record *e, unsigned int i,
 		      char text[CHRONICLE_TEXT]);
 
 /* The fields of a record into the object at hand. */
-void chronicle_fields(const struct chronicle *c, const struct entry *e, struct ki_json *j);
+void chronicle_fields(const struct chronicle *c, const struct seen_record *e, struct ki_json *j);
 
 /* When an instrument was there: seconds after the start. */
 void chronicle_span(const struct chronicle *c, const struct ki_instrument *in, double *on,

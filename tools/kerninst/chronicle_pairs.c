@@ -156,7 +156,7 @@ static struct thread *thread_of(struct pairs *p, uint64_t tid, unsigned int cpu)
 	return t;
 }
 
-static int push(struct thread *t, const struct entry *e, uint64_t function)
+static int push(struct thread *t, const struct seen_record *e, uint64_t function)
 {
 	struct frame f = {.in = e->in, .function = function, .start = e->time, .cpu = e->cpu};
 
@@ -168,12 +168,13 @@ static int push(struct thread *t, const struct entry *e, uint64_t function)
 static int give_up(struct pairs *p, struct thread *t)
 {
 	const struct frame *f = &t->stack.v[--t->stack.n];
-	const struct entry e = {.in = f->in, .values = f->values, .cpu = f->cpu, .time = f->start};
+	const struct seen_record e = {
+		.in = f->in, .values = f->values, .cpu = f->cpu, .time = f->start};
 
 	return p->to->single(p->c, &e);
 }
 
-static int pop(struct pairs *p, struct thread *t, const struct entry *e, uint64_t function)
+static int pop(struct pairs *p, struct thread *t, const struct seen_record *e, uint64_t function)
 {
 	size_t at = t->stack.n;
 	double time;
@@ -194,7 +195,7 @@ static int pop(struct pairs *p, struct thread *t, const struct entry *e, uint64_
 	return ret;
 }
 
-int pairs_record(struct pairs *p, const struct entry *e)
+int pairs_record(struct pairs *p, const struct seen_record *e)
 {
 	const struct player *own = &p->players[e->index];
 	struct thread *t;

@@ -28,14 +28,14 @@ struct pairs;
 /* What becomes of records; 0, or -errno. */
 struct pairs_to {
 	/* A function returns: the top of the stack, still there; e is of the exit. */
-	int (*pair)(struct chronicle *c, const struct thread *t, const struct entry *e);
+	int (*pair)(struct chronicle *c, const struct thread *t, const struct seen_record *e);
 	/* An entry without exit, or something else than an entry or exit. */
-	int (*single)(struct chronicle *c, const struct entry *e);
+	int (*single)(struct chronicle *c, const struct seen_record *e);
 };
 
 int pairs_new(struct chronicle *c, const struct pairs_to *to, struct pairs **out);
 void pairs_free(struct pairs *p); /* NULL is allowed */
-int pairs_record(struct pairs *p, const struct entry *e);
+int pairs_record(struct pairs *p, const struct seen_record *e);
 int pairs_end(struct pairs *p); /* what is still on the stacks */
 
 /* "vfs_read" of "vfs_read:entry" */

@@ -41,7 +41,7 @@ static int table_begin(struct chronicle *c)
 	return ret;
 }
 
-static int table_record(struct chronicle *c, const struct entry *e)
+static int table_record(struct chronicle *c, const struct seen_record *e)
 {
 	struct ki_table *t = c->own;
 	char value[CHRONICLE_TEXT], *all;
@@ -126,7 +126,7 @@ static int json_begin(struct chronicle *c)
 	return ret;
 }
 
-static int json_record(struct chronicle *c, const struct entry *e)
+static int json_record(struct chronicle *c, const struct seen_record *e)
 {
 	struct ki_json j;
 
@@ -210,7 +210,7 @@ static int csv_begin(struct chronicle *c)
 	return ret ? ret : ki_table_new(&v->table, v->columns.v, (unsigned int)v->columns.n);
 }
 
-static int csv_record(struct chronicle *c, const struct entry *e)
+static int csv_record(struct chronicle *c, const struct seen_record *e)
 {
 	struct csv *v = c->own;
 	char text[CHRONICLE_TEXT];
@@ -293,7 +293,7 @@ static int series_print(struct chronicle *c)
 	return ki_table_print(s->table, c->out, cli_bold(c->out));
 }
 
-static int series_record(struct chronicle *c, const struct entry *e)
+static int series_record(struct chronicle *c, const struct seen_record *e)
 {
 	struct series *s = c->own;
 	double at = (e->time - c->from) / c->series;

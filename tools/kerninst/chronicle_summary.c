@@ -76,7 +76,7 @@ static int begin(struct chronicle *c)
 	return c->own ? 0 : -ENOMEM;
 }
 
-static int record(struct chronicle *c, const struct entry *e)
+static int record(struct chronicle *c, const struct seen_record *e)
 {
 	struct tally *t = (struct tally *)c->own + e->index;
 
@@ -107,7 +107,7 @@ static char *one(const struct chronicle *c, const struct ki_instrument *in, unsi
 		 uint64_t v, char text[CHRONICLE_TEXT])
 {
 	uint64_t values[KI_RECORD_WORDS] = {0};
-	const struct entry e = {.in = in, .values = values};
+	const struct seen_record e = {.in = in, .values = values};
 
 	values[i] = v;
 	return chronicle_value(c, &e, i, text);

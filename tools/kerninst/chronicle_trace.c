@@ -19,7 +19,7 @@ struct chrome {
 	struct ki_json j;
 };
 
-static uint64_t field_or(const struct entry *e, const char *name, uint64_t otherwise)
+static uint64_t field_or(const struct seen_record *e, const char *name, uint64_t otherwise)
 {
 	int i = chronicle_field(e->in, name);
 
@@ -27,8 +27,8 @@ static uint64_t field_or(const struct entry *e, const char *name, uint64_t other
 }
 
 /* Each on a line, so that also a text editor can open it. */
-static void begin_event(struct chrome *v, const struct entry *e, const char *name, const char *ph,
-			double time)
+static void begin_event(struct chrome *v, const struct seen_record *e, const char *name,
+			const char *ph, double time)
 {
 	uint64_t tid = field_or(e, "tid", field_or(e, "pid", 0));
 
@@ -49,7 +49,7 @@ static int end_event(struct chrome *v)
 	return v->j.err;
 }
 
-static int chrome_single(struct chronicle *c, const struct entry *e)
+static int chrome_single(struct chronicle *c, const struct seen_record *e)
 {
 	struct chrome *v = c->own;
 
@@ -61,11 +61,11 @@ static int chrome_single(struct chronicle *c, const struct entry *e)
 	return end_event(v);
 }
 
-static int chrome_pair(struct chronicle *c, const struct thread *t, const struct entry *e)
+static int chrome_pair(struct chronicle *c, const struct thread *t, const struct seen_record *e)
 {
 	struct chrome *v = c->own;
 	const struct frame *f = &t->stack.v[t->stack.n - 1];
-	const struct entry entry = {.in = f->in, .values = f->values, .cpu = f->cpu};
+	const struct seen_record entry = {.in = f->in, .values = f->values, .cpu = f->cpu};
 	double dur = round(e->time * 1e9) - round(f->start * 1e9);
 	char *name = strndup(f->in->name, (size_t)pairs_name_len(f->in->name));
 
@@ -98,7 +98,7 @@ static int chrome_begin(struct chronicle *c)
 	return v->j.err;
 }
 
-static int chrome_record(struct chronicle *c, const struct entry *e)
+static int chrome_record(struct chronicle *c, const struct seen_record *e)
 {
 	return pairs_record(((struct chrome *)c->own)->pairs, e);
 }
@@ -173,7 +173,7 @@ static struct fold *new_fold(const struct thread *t)
 	return f;
 }
 
-static int folded_pair(struct chronicle *c, const struct thread *t, const struct entry *e)
+static int folded_pair(struct chronicle *c, const struct thread *t, const struct seen_record *e)
 {
 	struct folded *v = c->own;
 	const struct frame *top = &t->stack.v[t->stack.n - 1];
@@ -194,7 +194,7 @@ static int folded_pair(struct chronicle *c, const struct thread *t, const struct
 	return 0;
 }
 
-static int folded_single(struct chronicle *c, const struct entry *e)
+static int folded_single(struct chronicle *c, const struct seen_record *e)
 {
 	(void)c;
 	(void)e;
@@ -214,7 +214,7 @@ static int folded_begin(struct chronicle *c)
 	return pairs_new(c, &to, &v->pairs);
 }
 
-static int folded_record(struct chronicle *c, const struct entry *e)
+static int folded_record(struct chronicle *c, const struct seen_record *e)
 {
 	return pairs_record(((struct folded *)c->own)->pairs, e);
 }

@@ -28,6 +28,7 @@ static const struct field {
 	{"skipped", NULL, &info.skipped},
 	{"filled", NULL, &info.filled},
 	{"late", NULL, &info.late},
+	{"rings", &info.rings, NULL},
 };
 
 int main(int argc, char **argv)

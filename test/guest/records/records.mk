@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: GPL-2.0-only
+build/test/records: $(wildcard test/guest/records/*.c) $(O)/libkerninst.a
+	$(call say,CC,$@)mkdir -p $(@D) && $(CC) $(CPPFLAGS) $(CFLAGS) -Itest/guest/records -pthread -o $@ $^ $(LIBS)
+
+test-records: build/test/records
+
+.PHONY: test-records

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Rings belong to sessions: two at once, one that is killed while it records, one whose descriptor
+ * is closed while its ring is mapped; and waking.
+ */
+#include "records.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+typedef unsigned long long ull;
+
+static struct session a, b;
+static struct seen seen;
+
+static uint64_t read_calls(struct session *s)
+{
+	seen_begin(&seen);
+	seen_read(&seen, s->ring);
+	return seen.wrong ? UINT64_MAX : seen.n;
+}
+
+static void test_two(void)
+{
+	const struct ki_ring_options o = {.bytes = 65536}, kept = {.bytes = 8192, .newest = true};
+	uint32_t left;
+	uint64_t n[4];
+
+	on_cpu(0);
+	session_open(&a, &o, false);
+	calls(1, 0, 100);
+	session_open(&b, &kept, false);
+	calls(1, 100, 100);
+	n[0] = read_calls(&a);
+	n[1] = read_calls(&b);
+	session_close(&a);
+	calls(1, 200, 100);
+	n[2] = read_calls(&b);
+	n[3] = ki_ring_records(b.ring);
+	report("two sessions",
+	       n[0] == 200 && n[1] == 100 && n[2] == 8192 / BYTES && n[3] == 200 &&
+		       seen.next[1] == 300,
+	       "%llu and %llu; %llu of %llu", (ull)n[0], (ull)n[1], (ull)n[2], (ull)n[3]);
+	left = soon_rings(b.t, 1);
+	report("a ring goes with its session", left == 1, "%u are left", left);
+}
+
+static void *record_for_ever(void *unused)
+{
+	(void)unused;
+	for (;;)
+		calls(3, 0, 1000);
+	return NULL;
+}
+
+static void be_killed(int ready)
+{
+	pthread_t thread;
+
+	session_open(&a, &(struct ki_ring_options){.bytes = 8192, .newest = true}, true);
+	for (int i = 0; i < 4; i++)
+		pthread_create(&thread, NULL, record_for_ever, NULL);
+	usleep(20000);
+	if (write(ready, "!", 1) != 1)
+		_exit(1);
+	pause();
+	_exit(1);
+}
+
+static void test_killed(void)
+{
+	uint32_t with = 0, least = UINT32_MAX, left;
+	int ready[2], status, killed = 0;
+	char byte;
+
+	for (int i = 0; i < 3; i++) {
+		pid_t pid;
+
+		if (pipe(ready))
+			die("pipe", "none");
+		pid = fork();
+		if (!pid)
+			be_killed(ready[1]);
+		close(ready[1]);
+		if (read(ready[0], &byte, 1) != 1)
+			die("the session to kill", "it has not begun");
+		with = rings(b.t);
+		least = with < least ? with : least;
+		kill(pid, SIGKILL);
+		waitpid(pid, &status, 0);
+		killed += WIFSIGNALED(status);
+		close(ready[0]);
+	}
+	on_cpu(0);
+	calls(1, 300, 100);
+	left = soon_rings(b.t, 1);
+	report("killed while it records",
+	       killed == 3 && least == 2 && left == 1 && read_calls(&b) && seen.next[1] == 400,
+	       "%u rings with it, %u without", least, left);
+	session_close(&b);
+}
+
+/* The mapping is the last that holds the session: it records until that is gone, too. */
+static void test_mapped(void)
+{
+	struct ki_err err = {0};
+	struct ki_target *other;
+	uint64_t before, after;
+	uint32_t with, left;
+
+	if (ki_target_open_live(&other, &err))
+		die("open", err.msg);
+	session_open(&a, &(struct ki_ring_options){.bytes = 65536}, false);
+	ki_plan_free(a.plan);
+	ki_target_close(a.t);
+	before = ki_ring_records(a.ring);
+	calls(5, 0, 100);
+	after = read_calls(&a);
+	with = rings(other);
+	ki_ring_close(a.ring);
+	left = soon_rings(other, 0);
+	report("closed while it is mapped", !before && after == 100 && with == 1 && !left,
+	       "%llu records; %u rings with the mapping, %u without", (ull)after, with, left);
+	ki_target_close(other);
+}
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static void *wait_long(void *woken)
+{
+	*(int *)woken = ki_ring_wait(a.ring, 20000);
+	return NULL;
+}
+
+/* Until ten records of one CPU are there nobody wakes; with the tenth, who sleeps does. */
+static void test_wait(void)
+{
+	const struct ki_ring_options o = {.bytes = 65536, .wake = 10 * BYTES};
+	int early, woken = -1, again, good = 0;
+	double took = 0;
+	pthread_t thread;
+
+	on_cpu(0);
+	for (int newest = 0; newest < 2; newest++) {
+		struct ki_ring_options with = o;
+
+		with.newest = newest;
+		session_open(&a, &with, false);
+		for (int i = 0; i < 20; i++) {
+			calls(1, 0, 9);
+			early = ki_ring_wait(a.ring, 1);
+			pthread_create(&thread, NULL, wait_long, &woken);
+			usleep(i % 2 ? 5000 : 0);
+			took -= now();
+			calls(1, 0, 1);
+			pthread_join(thread, NULL);
+			took += now();
+			read_calls(&a);
+			again = ki_ring_wait(a.ring, 0);
+			good += !early && woken == 1 && !again;
+		}
+		session_close(&a);
+	}
+	report("waking", good == 40 && took < 10, "%d of 40 times, %.1f ms each", good,
+	       took / 40 * 1000);
+}
+
+void test_sessions(void)
+{
+	test_two();
+	test_killed();
+	test_mapped();
+	test_wait();
+}

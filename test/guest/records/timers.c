@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Interrupts and tasks write into the same buffers at once, many thousand times a second: each is
+ * counted by itself, and none of either is missing.
+ */
+#include "records.h"
+
+#include <sys/prctl.h>
+#include <time.h>
+
+typedef unsigned long long ull;
+
+static volatile bool over;
+
+/* A timer goes off each 50 us or so, on this CPU. */
+static void *sleep_often(void *cpu)
+{
+	const struct timespec t = {.tv_nsec = 50000};
+
+	on_cpu((unsigned int)(uintptr_t)cpu);
+	prctl(PR_SET_TIMERSLACK, 1);
+	while (!over)
+		nanosleep(&t, NULL);
+	return NULL;
+}
+
+static void mixed(const char *name, const struct ki_ring_options *o, bool lossless)
+{
+	const unsigned int cpus = cpu_count();
+	const uint64_t each = 100000;
+	static struct crowd crowd;
+	static struct session s;
+	static struct seen seen;
+	uint64_t timers = 0, all;
+	pthread_t sleeper[MAX];
+	bool whole = true;
+
+	session_open(&s, o, true);
+	over = false;
+	for (unsigned int i = 0; i < cpus; i++)
+		if (pthread_create(&sleeper[i], NULL, sleep_often, (void *)(uintptr_t)i))
+			die("threads", "none can be made");
+	crowd_begin(&crowd, cpus, each, true);
+	crowd_end(&crowd);
+	over = true;
+	for (unsigned int i = 0; i < cpus; i++)
+		pthread_join(sleeper[i], NULL);
+	ki_plan_remove(s.plan, s.t, NULL);
+	seen_begin(&seen);
+	seen_read(&seen, s.ring);
+	for (unsigned int i = 0; i < cpus; i++) {
+		timers += seen.timers[i];
+		whole &= seen.next[i] == each && seen.count[i] == each;
+	}
+	/* In the other ring timers are known by the last of each CPU only. */
+	all = timers + cpus * each;
+	whole &= !seen.timer_gaps && !seen.gaps && !ki_ring_lost(s.ring) && seen.n == all;
+	report(name,
+	       !seen.wrong && !seen.late && !seen.twice && timers > 2000 &&
+		       (lossless ? whole : seen.n + ki_ring_lost(s.ring) == all),
+	       "%llu timers and %llu calls: %llu there, %llu lost; %llu wrong, %llu late %s",
+	       (ull)timers, (ull)(cpus * each), (ull)seen.n, (ull)ki_ring_lost(s.ring),
+	       (ull)seen.wrong, (ull)seen.late, seen.why);
+	session_close(&s);
+}
+
+void test_timers(void)
+{
+	mixed("timers and calls", &(struct ki_ring_options){.bytes = 16 << 20}, true);
+	mixed("timers and calls, the newest",
+	      &(struct ki_ring_options){.bytes = 16384, .newest = true}, false);
+}
