@@ -64,6 +64,19 @@ void chronicle_span(const struct chronicle *c, const struct ki_instrument *in, d
 	*on = *on > c->from ? *on : c->from;
 }
 
+bool chronicle_hits(const struct chronicle *c, const struct ki_instrument *in, uint64_t *hits)
+{
+	size_t n;
+	const struct ki_record_event *e = ki_recording_events(c->r, &n);
+
+	for (size_t i = 0; i < n && c->from <= 0 && c->to < 0; i++)
+		if (e[i].id == in->id && e[i].kind == KI_EVENT_HITS) {
+			*hits = e[i].value;
+			return true;
+		}
+	return false;
+}
+
 /* ---- values ---- */
 
 /* Up to 16 bytes of a name, from words. */

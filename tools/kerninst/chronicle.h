@@ -78,4 +78,7 @@ void chronicle_fields(const struct chronicle *c, const struct seen_record *e, st
 void chronicle_span(const struct chronicle *c, const struct ki_instrument *in, double *on,
 		    double *off);
 
+/* How often it was reached, if that is known and all of the recording is shown. */
+bool chronicle_hits(const struct chronicle *c, const struct ki_instrument *in, uint64_t *hits);
+
 #endif

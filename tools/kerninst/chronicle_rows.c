@@ -109,6 +109,7 @@ static int json_begin(struct chronicle *c)
 	ret = ki_json_end_line(&j);
 	for (size_t i = 0; !ret && i < n; i++) {
 		double on, off;
+		uint64_t hits;
 
 		if (!chronicle_wants(c, &in[i]))
 			continue;
@@ -120,6 +121,8 @@ static int json_begin(struct chronicle *c)
 		ki_json_hex(&j, "address", in[i].addr);
 		ki_json_double(&j, "on", on);
 		ki_json_double(&j, "off", off);
+		if (chronicle_hits(c, &in[i], &hits))
+			ki_json_u64(&j, "hits", hits);
 		ki_json_close(&j);
 		ret = ki_json_end_line(&j);
 	}

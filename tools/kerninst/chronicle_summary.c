@@ -165,20 +165,6 @@ static void print_field(const struct chronicle *c, const struct ki_instrument *i
 	draw(c, in, i, s);
 }
 
-/* How often it was reached, if that is known and all of the recording is shown. */
-static bool hits_of(const struct chronicle *c, const struct ki_instrument *in, uint64_t *hits)
-{
-	size_t n;
-	const struct ki_record_event *e = ki_recording_events(c->r, &n);
-
-	for (size_t i = 0; i < n && c->from <= 0 && c->to < 0; i++)
-		if (e[i].id == in->id && e[i].kind == KI_EVENT_HITS) {
-			*hits = e[i].value;
-			return true;
-		}
-	return false;
-}
-
 static void print_instrument(const struct chronicle *c, const struct ki_instrument *in,
 			     const struct tally *t)
 {
@@ -190,7 +176,7 @@ static void print_instrument(const struct chronicle *c, const struct ki_instrume
 	fprintf(c->out, "\n%s: %" PRIu64 " records", in->name, t->n);
 	if (off > on)
 		fprintf(c->out, ", %.1f/s", (double)t->n / (off - on));
-	if (!totals && hits_of(c, in, &hits) && hits != t->n)
+	if (!totals && chronicle_hits(c, in, &hits) && hits != t->n)
 		fprintf(c->out, ", reached %" PRIu64 " times", hits);
 	fprintf(c->out, ", from %.3f to %.3f s\n", on, off);
 	for (unsigned int i = 0; i < in->nfields; i++)

@@ -66,21 +66,6 @@ static int create_file(struct run *r, const char *path)
 	return CLI_OK;
 }
 
-static void note_command(struct run *r, int argc, char **argv)
-{
-	char *to = r->origin.command;
-	size_t left = sizeof(r->origin.command);
-
-	for (int i = 0; i < argc && left > 1; i++) {
-		int n = snprintf(to, left, "%s%s", i ? " " : "", argv[i] ? argv[i] : "--");
-
-		if (n < 0 || (size_t)n >= left)
-			return;
-		to += n;
-		left -= (size_t)n;
-	}
-}
-
 static int write_event(struct run *r, const struct record_group *g, uint32_t kind)
 {
 	struct ki_record_event e = {.kind = kind, .tsc = __rdtsc()};
@@ -283,15 +268,11 @@ static int write_snapshot(struct run *r)
 {
 	struct ki_record_file *file = r->file;
 	uint64_t written = r->written;
-	struct ki_err err = {0};
 	char *path;
 	int ret;
 
 	if (asprintf(&path, "%s.%u", r->o->output, ++r->snapshots) < 0)
 		return cli_no_memory();
-	for (size_t i = 0; i < r->ngroups; i++)
-		if (r->groups[i].on)
-			ki_plan_remove(ki_measure_plan(r->groups[i].points.measure), r->t, NULL);
 	ret = create_file(r, path);
 	if (!ret)
 		ret = drain(r);
@@ -300,10 +281,6 @@ static int write_snapshot(struct run *r)
 	r->file = file;
 	r->written = written;
 	free(path);
-	for (size_t i = 0; !ret && i < r->ngroups; i++)
-		if (r->groups[i].on &&
-		    ki_plan_apply(ki_measure_plan(r->groups[i].points.measure), r->t, true, &err))
-			ret = cli_fail(&err);
 	return ret;
 }
 
@@ -459,7 +436,7 @@ static int prepare(struct run *r, int argc, char **argv)
 		return cli_error("%s", strerror(-ret));
 	ki_record_origin_here(r->t, &r->origin);
 	r->start = wait_now();
-	note_command(r, argc, argv);
+	record_note_command(argc, argv, r->origin.command, sizeof(r->origin.command));
 	return create_file(r, r->o->output);
 }
 

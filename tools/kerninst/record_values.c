@@ -153,8 +153,10 @@ int record_values_build(struct record_values *v, struct ki_snippet *s, struct ki
 		else
 			nodes[i] =
 				ki_expr_fact(s, *v->fields[i].name ? KI_FACT_COMM0 : KI_FACT_COMM1);
-		if (!ret && nodes[i])
+		if (!ret && !nodes[i])
+			ret = ki_snippet_check(s, NULL, err);
+		if (!ret)
 			v->fields[i].type = nodes[i]->type;
 	}
-	return ret ? ret : ki_snippet_check(s, NULL, err);
+	return ret;
 }
