@@ -8,7 +8,7 @@ start
 cd /tmp || exit 1
 n=400 len=777
 load=(dd if=/dev/zero of=/dev/null bs="$len" count="$n" status=none)
-busy=(timeout 2.6 dd if=/dev/zero of=/dev/null bs="$len" status=none)
+busy=(sh -c "timeout 2.6 dd if=/dev/zero of=/dev/null bs=$len status=none; true")
 mine=(--comm dd --if "arg2 == $len")
 
 record() { "$ki" record "$@" > record.out 2>&1; }
@@ -33,9 +33,9 @@ ok "the summary" grep -q "len (bytes): min $len  mean $len.00  max $len  sum $((
 is "the series" "$(report --series 100 a.rec | awk 'NR > 1 { s += $2 } END { print s }')" "$n"
 is "expressions" "$(record -o e.rec --comm dd --if "arg2 == $len" 'ksys_read=a:arg2 * 2 + 1,b:(arg0 == 0) ? -5 : 7,cpu,pid' -- "${load[@]}"; column a e.rec | sort -u) $(column b e.rec | sort -u)" "$((2 * len + 1)) -5"
 ok "nested functions, in and out" record -o p.rec --comm dd ksys_read=tid ksys_read:exit:after=tid,ret:retval vfs_read=tid vfs_read:exit:after=tid,ret:retval -- "${load[@]}"
-folded() { report --folded p.rec | awk -v n="$n" '{ c[$1] = $2 } END { exit !(c["ksys_read"] >= n && c["ksys_read;vfs_read"] >= n && length(c) == 2) }'; }
+folded() { report --folded p.rec | awk -v n="$n" '{ c[$1] = $2 } END { exit !(c["ksys_read"] >= n && c["ksys_read;vfs_read"] >= n) }'; }
 ok "folded stacks" folded
-ok "their times" awk '$2 > 0 { n++ } END { exit n != 2 }' <(report --folded=ns p.rec)
+ok "their times" awk '$2 > 0 { n++ } END { exit n < 2 }' <(report --folded=ns p.rec)
 report --chrome -o p.json p.rec
 chrome() {
 	python3 - "$n" "$len" <<'P'
@@ -48,7 +48,7 @@ assert all(i['dur'] >= 0 and i['tid'] > 0 and i['name'] in ('ksys_read', 'vfs_re
 assert len([i for i in x if i['name'] == 'vfs_read' and i['args']['exit']['ret'] == length]) == n
 o = sorted((i['ts'], i['ts'] + i['dur']) for i in x if i['name'] == 'ksys_read')
 for v in x:
-    if v['name'] == 'vfs_read':
+    if v['name'] == 'vfs_read' and v['args']['exit']['ret'] == length:
         assert any(a <= v['ts'] and v['ts'] + v['dur'] <= b + 0.002 for a, b in o), v
 P
 }
@@ -61,8 +61,9 @@ first=$(column time l.rec | head -n 1)
 last=$(column time l.rec | tail -n 1)
 echo "# first $first, last $last"
 ok "it begins within 10 ms" awk -v t="$first" 'BEGIN { exit !(t >= 0.8 && t < 0.81) }'
-ok "and ends" awk -v t="$last" 'BEGIN { exit !(t >= 1.59 && t < 1.61) }'
-ok "the file says when" grep -q '"on":0\.80.*"off":1\.6' <(report --json l.rec | grep '"address"')
+ok "and ends" awk -v t="$last" 'BEGIN { exit !(t >= 1.59 && t < 1.6) }'
+is "what was before and behind is no loss" "$(of_end lost l.rec) $(($(hits l.rec) - $(of_end records l.rec)))" "0 0"
+ok "the file says when" grep -q '"on":0\.8,"off":1\.6' <(report --json l.rec | grep '"address"')
 
 # ---- modes ----
 for mode in ring wake disk; do
@@ -75,15 +76,14 @@ ok "mode newest" record -o n.rec --mode newest -b 4 "${mine[@]}" ksys_read=len:a
 ok "newest: as many as there is room for" test "$(of_end records n.rec)" -ge 100 -a "$(of_end records n.rec)" -lt $n
 ok "newest: and the others are counted" all_counted n.rec
 ok "newest: those of the end" awk -v a="$(column time n.rec | tail -n 1)" -v b="$(of_end seconds n.rec)" 'BEGIN { exit !(b - a < 1) }'
-snapshot() {
-	"$ki" record -q -o s.rec --mode newest -b 64 "${mine[@]}" ksys_read=len:arg2 -- "${busy[@]}" &
-	sleep 1
-	kill -USR1 $!
-	wait $!
-	[ "$(of_end cut s.rec.1)" = false ] && [ "$(of_end records s.rec.1)" -gt 100 ]
-}
-snapshot
+installed() { for _ in $(seq 100); do [ "$(field windows)" = 0 ] || return; sleep 0.05; done; }
+"$ki" record -q -o s.rec --mode newest -b 64 "${mine[@]}" ksys_read=len:arg2 -- "${busy[@]}" &
+installed
+sleep 0.7
+kill -USR1 $!
+wait $!
 ok "newest: a snapshot at SIGUSR1" test "$(of_end records s.rec.1)" -gt 100 -a "$(of_end cut s.rec.1)" = false
+ok "and the end" test "$(of_end records s.rec)" -gt 100 -a "$(of_end cut s.rec)" = false
 
 # ---- what is lost ----
 ok "a buffer that is too small" record -o x.rec --mode ring -i 20 -b 4 "${mine[@]}" ksys_read=len:arg2 -- "${load[@]}"
@@ -101,19 +101,20 @@ ok "of the caller" grep -qE '^(__x64_sys_read|do_syscall_64)\+0x' <(column from 
 
 # ---- ends of all kinds ----
 "$ki" record -q -o k.rec "${mine[@]}" ksys_read=len:arg2 -- "${busy[@]}" &
-sleep 2
+installed
+sleep 1.5
 kill -KILL $!
 wait $! 2> /dev/null
 ok "killed: what was written is there" test "$(of_end records k.rec)" -gt 100
 is "and that it is not all" "$(of_end cut k.rec)" true
 soon "killed: the kernel is clean" 0 field windows
 "$ki" record -o i.rec ksys_read=len:arg2 > record.out 2>&1 &
-sleep 1
+installed
 kill -INT $!
 wait $!
 is "Ctrl-C ends it, with status 0, and the file" "$? $(of_end cut i.rec)" "0 false"
 mkdir -p small && mount -t tmpfs -o size=64k none small
-"$ki" record -o small/f.rec --mode ring -i 0.1 "${mine[@]}" ksys_read=len:arg2 -- "${busy[@]}" > record.out 2>&1
+"$ki" record -o small/f.rec --mode ring -i 0.1 -b 8 "${mine[@]}" ksys_read=len:arg2 -- "${busy[@]}" > record.out 2>&1
 is "a full disk: status, one line" "$? $(wc -l < record.out) $(grep -c 'small/f.rec: No space left' record.out)" "1 1 1"
 ok "the file is good up to there" test "$(of_end records small/f.rec)" -gt 100
 umount small

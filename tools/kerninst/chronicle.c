@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fnmatch.h>
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "kerninst/snippet.h"
@@ -61,7 +62,9 @@ void chronicle_span(const struct chronicle *c, const struct ki_instrument *in, d
 		if (e[i].id == in->id && e[i].kind == KI_EVENT_OFF && time < *off)
 			*off = time;
 	}
-	*on = *on > c->from ? *on : c->from;
+	*on = fmax(fmax(*on, in->on), c->from);
+	if (in->off > 0)
+		*off = fmin(*off, in->off);
 }
 
 bool chronicle_hits(const struct chronicle *c, const struct ki_instrument *in, uint64_t *hits)

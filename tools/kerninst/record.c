@@ -34,7 +34,8 @@ struct run {
 	double start, end, next; /* of the file's clock; when to stop, when to read: -1: never */
 	uint64_t written;
 	unsigned int snapshots;
-	struct ki_err err; /* of writing */
+	struct ki_err err; /* of writing, */
+	bool said;	   /* which has been reported */
 };
 
 static bool no_progress(const struct record_options *o)
@@ -49,9 +50,13 @@ static uint64_t lost(const struct run *r)
 
 /* ---- the file ---- */
 
+/* It is said once: after a failure nothing can be written. */
 static int write_failed(struct run *r)
 {
-	return cli_fail(&r->err);
+	if (!r->said)
+		cli_fail(&r->err);
+	r->said = true;
+	return CLI_ERROR;
 }
 
 static int create_file(struct run *r, const char *path)
@@ -78,7 +83,7 @@ static int write_event(struct run *r, const struct record_group *g, uint32_t kin
 		if (c->reason)
 			continue;
 		if (kind == KI_EVENT_HITS)
-			e.value = ki_measure_hits(g->points.measure, c->curve);
+			e.value = ki_measure_hits(g->points.measure, c->curve) - g->outside[i];
 		ret = ki_record_event(r->file, &e);
 	}
 	return ret ? ki_err_set(&r->err, ret, 0, "%s: %s", r->o->output, strerror(-ret)) : 0;
@@ -88,8 +93,15 @@ static int take_record(void *arg, const struct ki_record *rec, const uint64_t *v
 		       unsigned int cpu)
 {
 	struct run *r = arg;
-	int ret = ki_record_write(r->file, rec, values, cpu);
+	bool keep = true;
+	int ret;
 
+	for (size_t i = 0; i < r->ngroups; i++)
+		if (record_group_owns(&r->groups[i], rec, &keep))
+			break;
+	if (!keep)
+		return 0;
+	ret = ki_record_write(r->file, rec, values, cpu);
 	r->written += !ret;
 	return ret;
 }
@@ -216,9 +228,12 @@ static int take_out(struct run *r, struct record_group *g)
 /* When something is to be done with a group; -1: never. */
 static double next_time(const struct run *r, const struct record_group *g)
 {
+	double at;
+
 	if (g->over || (g->on && !(g->until > 0)))
 		return -1;
-	return r->start + (g->on ? g->until : g->at);
+	at = r->start + (g->on ? g->until : g->at - record_group_lead(g));
+	return at > 0 ? at : 0;
 }
 
 /* What is due. */
@@ -430,12 +445,11 @@ static int prepare(struct run *r, int argc, char **argv)
 		if (ret)
 			return cli_error("%s: %s", r->o->command[0], strerror(-ret));
 	}
-	ret = record_wait_prepare(&r->waiting, wakes ? ki_target_fd(r->t) : -1,
-				  r->o->mode == RECORD_NEWEST);
-	if (ret)
-		return cli_error("%s", strerror(-ret));
+	r->waiting.ring = wakes ? ki_target_fd(r->t) : -1;
 	ki_record_origin_here(r->t, &r->origin);
 	r->start = wait_now();
+	for (size_t i = 0; i < r->ngroups; i++)
+		record_group_set_times(&r->groups[i], r->origin.tsc, r->origin.tsc_khz);
 	record_note_command(argc, argv, r->origin.command, sizeof(r->origin.command));
 	return create_file(r, r->o->output);
 }
@@ -446,15 +460,7 @@ static void end(struct run *r)
 	record_wait_end(&r->waiting);
 	ki_record_abandon(r->file);
 	record_groups_free(r->groups, r->ngroups);
-	for (size_t i = 0; i < r->instruments.n; i++) {
-		union {
-			const char *from;
-			char *to;
-		} point = {r->instruments.v[i].point};
-
-		free(point.to);
-	}
-	ki_vec_free(&r->instruments);
+	record_instruments_free(&r->instruments);
 	ki_ring_close(r->ring);
 	ki_target_close(r->t);
 	ki_predicate_free(r->when);
@@ -474,7 +480,8 @@ static int run(const struct verb *self, int argc, char **argv)
 		return ret;
 	}
 	wait_prepare();
-	ret = when_predicate(&o.when, self, &r.when);
+	ret = record_wait_prepare(&r.waiting, o.mode == RECORD_NEWEST);
+	ret = ret ? cli_error("%s", strerror(-ret)) : when_predicate(&o.when, self, &r.when);
 	if (!ret)
 		ret = record_groups_make(&o, self, &r.groups, &r.ngroups);
 	if (!ret)

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * To put something in, or to take it out, may take the driver a while: until no task is where bytes
+ * change. So what is to begin at a time is installed a little earlier, and taken out from its end
+ * on, and records from before and behind are thrown away: what is in the file is exact to the tick.
+ */
 #include "record_group.h"
 
 #include <errno.h>
@@ -60,6 +65,7 @@ void record_groups_free(struct record_group *g, size_t n)
 		free(g[i].texts);
 		free(g[i].asks);
 		free(g[i].seen);
+		free(g[i].outside);
 	}
 	free(g);
 }
@@ -105,7 +111,30 @@ int record_group_resolve(struct record_group *g, struct ki_target *t,
 	if (ret)
 		return ret;
 	g->seen = calloc(g->points.v.n + 1, sizeof(*g->seen));
-	return g->seen ? CLI_OK : cli_no_memory();
+	g->outside = calloc(g->points.v.n + 1, sizeof(*g->outside));
+	return g->seen && g->outside ? CLI_OK : cli_no_memory();
+}
+
+void record_group_set_times(struct record_group *g, uint64_t start, uint32_t tsc_khz)
+{
+	g->from = g->at > 0 ? start + (uint64_t)(g->at * tsc_khz * 1e3) : 0;
+	g->to = g->until > 0 ? start + (uint64_t)(g->until * tsc_khz * 1e3) : UINT64_MAX;
+}
+
+double record_group_lead(const struct record_group *g)
+{
+	if (g->totals || !(g->at > 0))
+		return 0;
+	return 0.5 + 1e-3 * (double)ki_plan_chunks(ki_measure_plan(g->points.measure));
+}
+
+bool record_group_owns(struct record_group *g, const struct ki_record *rec, bool *keep)
+{
+	if (rec->id < g->first || rec->id - g->first >= g->points.v.n)
+		return false;
+	*keep = rec->tsc >= g->from && rec->tsc < g->to;
+	g->outside[rec->id - g->first] += !*keep;
+	return true;
 }
 
 int record_group_describe(const struct record_group *g, record_instruments *out)
@@ -137,4 +166,17 @@ int record_group_describe(const struct record_group *g, record_instruments *out)
 		}
 	}
 	return 0;
+}
+
+void record_instruments_free(record_instruments *v)
+{
+	for (size_t i = 0; i < v->n; i++) {
+		union {
+			const char *from;
+			char *to;
+		} point = {v->v[i].point};
+
+		free(point.to);
+	}
+	ki_vec_free(v);
 }

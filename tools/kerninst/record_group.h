@@ -17,6 +17,8 @@ struct record_making {
 struct record_group {
 	double at, until; /* seconds from the start */
 	bool on, over;
+	uint64_t from, to; /* the same as ticks; only records between them are kept */
+	uint64_t *outside; /* of each point, records that were not */
 	struct asked asked;
 	char **texts;
 	struct record_ask **asks; /* of each text */
@@ -36,9 +38,19 @@ void record_groups_free(struct record_group *g, size_t n);
 int record_group_resolve(struct record_group *g, struct ki_target *t,
 			 const struct ki_predicate *when, uint32_t ring, uint32_t *ids, bool quiet);
 
+/* Of at and until: start is their zero. A group without times keeps everything. */
+void record_group_set_times(struct record_group *g, uint64_t start, uint32_t tsc_khz);
+
+/* Seconds before its time at which it is to be installed, so that it is there then. */
+double record_group_lead(const struct record_group *g);
+
+/* Is it a record of this group? *keep: it is of its time. */
+bool record_group_owns(struct record_group *g, const struct ki_record *rec, bool *keep);
+
 /* Append what the file says of its points. -ENOMEM. Point names and fields live with the group;
    free each .point. */
 typedef ki_vec(struct ki_instrument) record_instruments;
 int record_group_describe(const struct record_group *g, record_instruments *out);
+void record_instruments_free(record_instruments *v);
 
 #endif

@@ -26,8 +26,8 @@ const char record_usage[] =
 	"           disk              as wake, and the disk has them before more are read\n"
 	"           totals            no records but counts, of every -i: 1 s\n" WHEN_USAGE
 	"      --self                 this process too\n"
-	"      --at SECONDS           points behind it are instrumented that long after the start\n"
-	"      --until SECONDS        and are not any more from then on; 0: to the end\n"
+	"      --at SECONDS           points behind it are recorded from then on, after the start\n"
+	"      --until SECONDS        and until then; 0: to the end\n"
 	"  -b, --buffer KIB           size of each CPU's buffer [1024]\n"
 	"  -i, --interval SECONDS     see ring, totals\n"
 	"      --for SECONDS          stop after that time\n"

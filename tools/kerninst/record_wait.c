@@ -10,7 +10,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-int record_wait_prepare(struct record_waiting *w, int ring, bool snapshots)
+int record_wait_prepare(struct record_waiting *w, bool snapshots)
 {
 	sigset_t set, usr1;
 
@@ -24,7 +24,7 @@ int record_wait_prepare(struct record_waiting *w, int ring, bool snapshots)
 	sigaddset(&set, SIGCHLD);
 	if (snapshots)
 		sigaddset(&set, SIGUSR1);
-	w->ring = ring;
+	w->ring = -1;
 	w->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	return w->signals < 0 ? -errno : 0;
 }
