@@ -126,6 +126,13 @@ static u16 vet_word(struct ki_vetting *v, const struct insn *in)
 	return ki_words_own(v->session, (u32)f->target, 1) ? KI_R_OK : KI_R_NOT_YOUR_COUNTER;
 }
 
+static bool is_word(const struct ki_vetting *v, const struct insn *in)
+{
+	const struct ki_fixup *f = &v->c->fix[v->fix];
+
+	return v->fix < v->c->nfix && f->kind == KI_FIX_WORD && f->off == disp_at(v, in);
+}
+
 u16 ki_vet_memory(struct ki_vetting *v, const struct insn *in, bool gs)
 {
 	u8 mod = X86_MODRM_MOD(in->modrm.value), rm = X86_MODRM_RM(in->modrm.value);
@@ -134,7 +141,7 @@ u16 ki_vet_memory(struct ki_vetting *v, const struct insn *in, bool gs)
 		return vet_percpu(v, in);
 	if (mod == 0 && rm == 5)
 		return vet_global(v, in);
-	if (mod == 2 && v->fix < v->c->nfix && v->c->fix[v->fix].kind == KI_FIX_WORD)
+	if (mod == 2 && is_word(v, in))
 		return vet_word(v, in);
 	if (rm == 4)
 		return vet_stack(v, in);

@@ -149,6 +149,12 @@ bool ki_words_own(const struct ki_session *s, u64 n, u64 count)
 	return n < DRV_WORDS && count <= DRV_WORDS - n;
 }
 
+bool ki_ring_own(const struct ki_session *s, u64 n)
+{
+	(void)s;
+	return n < DRV_RINGS;
+}
+
 u16 ki_verify_callee(unsigned long target, struct module **owner)
 {
 	(void)target;

@@ -236,6 +236,17 @@ static struct ki_node *linear(struct grow *g, unsigned int depth)
 	return ki_stmt_linear(g->s, &v, &l, value);
 }
 
+/* A few values; and now and then as many as there can be. */
+static struct ki_node *record(struct grow *g, unsigned int depth)
+{
+	unsigned int n = below(8) ? below(5) : below(KI_RECORD_WORDS + 1);
+	struct ki_node *v[KI_RECORD_WORDS];
+
+	for (unsigned int i = 0; i < n; i++)
+		v[i] = expr(g, depth / 2);
+	return ki_stmt_record(g->s, SNIP_RING, below(3) ? (uint32_t)snip_number() : 0, v, n);
+}
+
 static struct ki_node *branches(struct grow *g, unsigned int depth)
 {
 	struct ki_node *cond = expr(g, depth), *then = stmt(g, depth / 2);
@@ -249,7 +260,9 @@ static struct ki_node *stmt(struct grow *g, unsigned int depth)
 	struct ki_var v;
 
 	if (depth > 1 && g->left > 0) {
-		switch (below(8)) {
+		switch (below(9)) {
+		case 8:
+			return g->c->in_kernel ? update(g, depth) : record(g, depth);
 		case 0:
 		case 1:
 			return branches(g, depth - 1);

@@ -71,9 +71,39 @@ static uint64_t divide(const uint64_t *a, bool sign, bool mod)
 	return mod ? a[0] % a[1] : a[0] / a[1];
 }
 
+uint64_t snip_rsp, snip_flags;
+
+static void record(void *arg, uint32_t id, const uint64_t *values, unsigned int n)
+{
+	(void)arg;
+	world->nrecords++;
+	world->records = mix(world->records + id) + n;
+	while (n--)
+		world->records = mix(world->records + *values++);
+}
+
+/* The chunk's words are above the return address, the last one uppermost. */
+static uint64_t record_words(uint32_t what, uint32_t id)
+{
+	const uint64_t *top = (const uint64_t *)(uintptr_t)(snip_rsp + 8);
+	uint64_t values[KI_RECORD_WORDS];
+	unsigned int n = what & 0xff;
+
+	if (n > KI_RECORD_WORDS || what >> 8 != SNIP_RING) {
+		world->broken = true;
+		return 0;
+	}
+	for (unsigned int i = 0; i < n; i++)
+		values[i] = top[n - 1 - i];
+	record(NULL, id, values, n);
+	return mix(id) & 1;
+}
+
 static uint64_t helper(unsigned int number, const uint64_t *a)
 {
 	switch (number) {
+	case KI_HELPER_RECORD:
+		return record_words((uint32_t)a[0], (uint32_t)a[1]);
 	case KI_HELPER_DIV:
 	case KI_HELPER_UDIV:
 		return divide(a, number == KI_HELPER_DIV, false);
@@ -104,7 +134,6 @@ struct kept {
 	uint64_t rcx, rdx, rsi, rdi, r8, r9, r10, r11;
 };
 uint64_t snip_service(uint64_t number, struct kept *k);
-uint64_t snip_rsp, snip_flags;
 struct kept snip_kept;
 
 uint64_t snip_service(uint64_t number, struct kept *k)
@@ -265,6 +294,8 @@ static const char *compare(const struct snip_case *c)
 		return "a thread's variable";
 	if (c->got.calls != c->want.calls || c->got.ncalls != c->want.ncalls)
 		return "the calls";
+	if (c->got.records != c->want.records || c->got.nrecords != c->want.nrecords)
+		return "the records";
 	return c->got.broken || c->got.entered ? "ENTER and LEAVE" : NULL;
 }
 
@@ -394,7 +425,8 @@ void snip_case_make(struct snip_case *c)
 				   .tgid = below(100),
 				   .may_call = below(4) != 0,
 				   .load = load,
-				   .call = call};
+				   .call = call,
+				   .record = record};
 	make_site(&c->site);
 	for (unsigned int r = 0; r < 16; r++)
 		c->m.regs[r] = r == KI_RSP ? top - 8 * below(8) : snip_number();

@@ -24,6 +24,8 @@ extern uint64_t snip_gs[];
 #define SNIP_CLOCK_SLOT 2051
 #define SNIP_CLOCK	1000000000000000 /* the thread's clock when the code begins */
 
+#define SNIP_RING 2 /* the number of the ring that records go to */
+
 /* Everything that a snippet can see or change. */
 struct snip_world {
 	uint64_t counters[SNIP_COUNTERS];
@@ -31,8 +33,10 @@ struct snip_world {
 	uint64_t thread[SNIP_THREAD];
 	uint64_t calls; /* a digest of what was called, with what, in which order */
 	uint32_t ncalls;
-	bool entered; /* between ENTER and LEAVE */
-	bool broken;  /* a function called outside of them, or the like */
+	uint32_t nrecords;
+	uint64_t records; /* the same of what was recorded */
+	bool entered;	  /* between ENTER and LEAVE */
+	bool broken;	  /* a function called outside of them, or the like */
 };
 
 struct snip_case {

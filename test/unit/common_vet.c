@@ -281,12 +281,30 @@ static const char *vet_jump(struct vet *v)
 	return NULL;
 }
 
+/* mov $imm, %edi stands before it, and nothing leads between. */
+static const char *vet_record(const struct vet *v)
+{
+	const struct step *s = &v->before;
+	uint64_t imm = s->ops[1].imm.value.u;
+
+	if (!v->n || v->entered[0] || s->z.mnemonic != M(MOV) || s->z.length != 5 ||
+	    s->ops[0].reg.value != ZYDIS_REGISTER_EDI ||
+	    s->ops[1].type != ZYDIS_OPERAND_TYPE_IMMEDIATE)
+		return "a record without its number";
+	if (imm >> 8 >= VET_RINGS)
+		return "not a ring";
+	return (imm & 0xff) > KI_RECORD_WORDS || (imm & 0xff) > v->depth ? "a record too long"
+									 : NULL;
+}
+
 static const char *vet_call(struct vet *v)
 {
 	const struct ki_fixup *f = fixup(v, 1);
 
 	if (v->now.z.opcode != 0xe8 || !f || f->tail)
 		return "a call without a fixup";
+	if (f->kind == KI_FIX_HELPER && f->target == KI_HELPER_RECORD)
+		return vet_record(v);
 	if (f->kind == KI_FIX_HELPER)
 		return f->target < KI_HELPERS ? NULL : "no such helper";
 	v->here = 0;

@@ -37,7 +37,11 @@ static const struct ki_linear negative = {.low = -5, .high = 5, .step = 5};
 	X(body(ki_expr_comm_is(s, "sixteen-letters!")), "more than 15 bytes")                      \
 	X(body(ki_expr_comm_is(s, NULL)), "more than 15 bytes")                                    \
 	X(body(ki_expr_helper(s, 77, NULL, 0)), "no such helper")                                  \
-	X(body(ki_expr_helper(s, KI_HELPER_ENTER, NULL, 0)), "for calls only")                     \
+	X(body(ki_expr_helper(s, KI_HELPER_ENTER, NULL, 0)), "be called by itself")                \
+	X(body(ki_expr_helper(s, KI_HELPER_RECORD, NULL, 0)), "be called by itself")               \
+	X(ki_stmt_record(s, 1u << 24, 0, NULL, 0), "no ring has the number 16777216")              \
+	X(ki_stmt_record(s, 0, 0, NULL, 17), "with 17 values: at most 16")                         \
+	X(ki_stmt_record(s, 0, 0, (struct ki_node *[]){NULL}, 1), "a child is missing")            \
 	X(body(ki_expr_helper(s, KI_HELPER_DIV, NULL, 1)), "takes 2 arguments, not 1")             \
 	X(body(ki_expr_call(s, KI_U64, 1, NULL, NULL, 7)), "with 7 arguments")                     \
 	X(body(ki_expr_var(s, &vec)), "vec: a vector needs an index")                              \

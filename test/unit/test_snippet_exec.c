@@ -36,7 +36,7 @@
 #define INSNS	 4000
 
 static struct tally {
-	uint64_t done, too_big, bytes, insns, longest, changed, calls, kept, words, shared;
+	uint64_t done, too_big, bytes, insns, longest, changed, calls, records, kept, words, shared;
 	unsigned int wrong;
 } all;
 
@@ -83,6 +83,7 @@ static void note(const struct snip_case *c, const struct ki_long_code *code)
 		all.longest = code->len;
 	all.changed += memcmp(&c->start, &c->want, sizeof(c->start)) != 0;
 	all.calls += c->want.ncalls;
+	all.records += c->want.nrecords;
 	all.kept += code->len && code->code[0] == 0x9f; /* lahf */
 	for (uint32_t i = 0; i < code->nfix; i++) {
 		uses += code->fix[i].kind == KI_FIX_WORD;
@@ -150,16 +151,17 @@ static void a_million(void **state)
 	print_message("seed %" PRIu64 ": %" PRIu64 " snippets executed, %u differ; %.1f "
 		      "instructions of %.2f bytes on average, at most %" PRIu64 " bytes\n"
 		      "  %" PRIu64 " changed a variable, %" PRIu64 " calls of functions, %" PRIu64
-		      " began by keeping the flags, %" PRIu64 " were too big\n"
+		      " records, %" PRIu64 " began by keeping the flags, %" PRIu64 " were too big\n"
 		      "  %" PRIu64 " used words of the thread, %" PRIu64
 		      " of them several behind one look\n",
 		      seed, all.done, all.wrong, (double)all.insns / (double)all.done,
 		      (double)all.bytes / (double)all.insns, all.longest, all.changed, all.calls,
-		      all.kept, all.too_big, all.words, all.shared);
+		      all.records, all.kept, all.too_big, all.words, all.shared);
 	assert_int_equal(all.wrong, 0);
 	assert_true(all.too_big * 1000 <= want);
 	assert_true(all.changed > all.done / 2);
 	assert_true(all.calls > all.done / 50);
+	assert_true(all.records > all.done / 50);
 	assert_true(all.shared > all.done / 20);
 }
 
@@ -385,11 +387,66 @@ static void words_are_made_sure_of(void **state)
 	}
 }
 
+/* A record of two words, and what may be wrong with its number. */
+static const uint8_t recording[] = {
+	0x50, 0x51,	     /* push %rax, push %rcx */
+	0xbe, 7,    0, 0, 0, /* mov $7, %esi */
+	0xbf, 2,    1, 0, 0, /* mov $KI_RECORD(1, 2), %edi */
+	0xe8, 0,    0, 0, 0, /* call */
+	0x58, 0x58,	     /* pop %rax, pop %rax */
+};
+
+static const struct {
+	const char *what;
+	uint8_t at, len, bytes[5];
+} misrecorded[] = {
+	{"more words than there are", 8, 1, {3}},
+	{"nobody's ring", 9, 1, {3}},
+	{"a ring far off", 11, 1, {0x80}},
+	{"another register", 7, 1, {0xb9}},
+	{"16 bits of it", 6, 5, {0, 0x66, 0xbf, 2, 1}},
+	{"something between", 2, 5, {0xbf, 2, 1, 0, 0}},
+	{"another register's extension", 6, 5, {0, 0x41, 0xbf, 2, 1}},
+};
+
+static unsigned int record_refusals(uint8_t *bytes, size_t len)
+{
+	struct ki_fixup fix = {.kind = KI_FIX_HELPER, .off = 13, .target = KI_HELPER_RECORD};
+	const struct ki_long_code code = {
+		.code = bytes, .len = (uint32_t)len, .fix = &fix, .nfix = 1};
+
+	return (vet_long(&code, 1, 1, 1) != NULL) +
+	       (drv_vet_long(bytes, (uint32_t)len, &fix, 1, 1, 1) != KI_R_OK);
+}
+
+static void records_have_their_number(void **state)
+{
+	uint8_t bytes[sizeof(recording)];
+
+	(void)state;
+	memcpy(bytes, recording, sizeof(bytes));
+	assert_int_equal(record_refusals(bytes, sizeof(bytes)), 0);
+	for (size_t i = 0; i < sizeof(misrecorded) / sizeof(*misrecorded); i++) {
+		memcpy(bytes, recording, sizeof(bytes));
+		if (i == 5) /* the two moves change places */
+			memcpy(bytes + 7, recording + 2, 5);
+		memcpy(bytes + misrecorded[i].at, misrecorded[i].bytes, misrecorded[i].len);
+		if (record_refusals(bytes, sizeof(bytes)) != 2)
+			fail_msg("%s: refused by %u of two", misrecorded[i].what,
+				 record_refusals(bytes, sizeof(bytes)));
+	}
+	/* a jump leads between the two: je over %esi's and %edi's numbers */
+	memmove(bytes + 2, "\x74\x05\xbf\x02\x01\0\0", 7);
+	memset(bytes + 9, 0x90, 3);
+	assert_int_equal(record_refusals(bytes, sizeof(bytes)), 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_may_not_be_is_refused),
 		cmocka_unit_test(words_are_made_sure_of),
+		cmocka_unit_test(records_have_their_number),
 		cmocka_unit_test(a_million),
 		cmocka_unit_test(mistakes_are_noticed),
 	};
