@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# make bench [KERNEL=6.1] [JSON=FILE]: cost per hit, ours and others'; of 20,000 counters; time to
-# know all code.
+# make bench [KERNEL=6.1] [JSON=FILE]: cost per hit, ours and others'; of 20,000 counters; of a switch
+# between threads; time to know all code.
 # make bench-analysis: only the latter.
 
 include bench/peers.mk
 
-bench: all bench-peers build/test/mass
+bench: all bench-peers build/test/mass build/test/threads
 	$(Q)bench/run.sh --kernel $(KERNEL) $(if $(JSON),--json $(JSON))
 	$(Q)echo && bench/mass.sh --kernel $(KERNEL)
+	$(Q)echo && bench/switches.sh --kernel $(KERNEL)
 	$(Q)echo && $(MAKE) -s bench-analysis
 
 # What is not installed is found out only when the packages have been asked for.

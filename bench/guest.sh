@@ -142,6 +142,39 @@ ours() {
 	row "$name" ok "$(median)" "${hits:-0}"
 }
 
+# measured NAME METRIC OPTION...: a metric of the function. That each call is measured is seen in a
+# second pass, of which the ticks are not taken.
+measured() {
+	local name=$1 metric=$2 tool=${KI_BENCH_TOOL%% *} ticks hits
+	shift 2
+	rm -f "$tmp/ticks"
+	if ! "$tool" stat -q --json -m "$metric" "$@" $function -- "$build/reads" "$tmp/ticks" >"$tmp/out" 2>&1; then
+		row "$name" failed "$(tail -n1 "$tmp/out")"
+		return
+	fi
+	ticks=$(median)
+	"$tool" stat -q --json -m "$metric,latency" "$@" $function -- "$build/reads" "$tmp/again" >"$tmp/out" 2>&1
+	hits=$(sed -n '/"metric":"latency"/s/.*"value":\([0-9]*\).*/\1/p' "$tmp/out")
+	row "$name" ok "$ticks" "${hits:-0}"
+}
+
+# refused NAME: a count that a predicate on the process refuses at each call but one, another's.
+refused() {
+	local name=$1 tool=${KI_BENCH_TOOL%% *}
+	rm -f "$tmp/ticks"
+	if ! "$tool" stat -q --json --pid $$ $function -- "$build/reads" "$tmp/ticks" >"$tmp/out" 2>&1; then
+		row "$name" failed "$(tail -n1 "$tmp/out")"
+		return
+	fi
+	row "$name" ok "$(median)" 180000
+}
+
+# bpftrace_latency NAME ENTRY RETURN: the histogram that bpftrace would make of it.
+bpftrace_latency() {
+	local name=$1
+	bpftrace_peer "$name" "$2 { @start[tid] = nsecs; } $3 /@start[tid]/ { @ = count(); @h = hist(nsecs - @start[tid]); delete(@start[tid]); } END { clear(@start); } interval:s:3600"
+}
+
 # all_blocks NAME OPTION...: every block of the function has a counter; ticks of a call, not of a hit.
 all_blocks() {
 	local name=$1 tool=${KI_BENCH_TOOL%% *} hits
@@ -162,6 +195,10 @@ ours 'kerninst, function entry' $function
 ours 'kerninst, basic block' "$KI_BENCH_BLOCK"
 all_blocks "a call, all blocks counted" --no-move
 all_blocks 'the same, function moved'
+refused 'count, for another process'
+measured 'walltime of a call' walltime
+measured 'vtime of a call' vtime
+measured 'latency, a histogram' latency
 module_peer 'ftrace callback, module' ftrace any
 optimization 1
 module_peer 'kprobe, optimized' kprobe e9
@@ -173,6 +210,8 @@ base
 bpftrace_peer 'bpftrace kfunc count()' "kfunc:$function"
 module_peer 'kretprobe' kretprobe any
 bpftrace_peer 'bpftrace kprobe count()' "kprobe:$function"
+bpftrace_latency 'bpftrace kfunc latency' "kfunc:$function" "kretfunc:$function"
+bpftrace_latency 'bpftrace kprobe latency' "kprobe:$function" "kretprobe:$function"
 optimization 0
 module_peer 'kprobe, int3' kprobe cc
 base

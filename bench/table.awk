@@ -4,7 +4,13 @@
 #
 # -v n=CALLS -v runs=RUNS -v limit=OURS -v kernel=RELEASE -v json=FILE
 
-BEGIN { FS = "\t" }
+BEGIN {
+	FS = "\t"
+	most["count, for another process"] = 6
+	most["walltime of a call"] = 30
+	most["vtime of a call"] = 40
+	most["latency, a histogram"] = 120
+}
 
 # What is not a row is the console's or a tool's.
 $2 !~ /^(ok|failed|absent)$/ { next }
@@ -36,6 +42,8 @@ function judge(i) {
 	cost[i] = (value[i] - base) / n
 	if (name[i] ~ /^kerninst/ && sprintf("%.1f", cost[i]) + 0 > limit)
 		fail(sprintf("%s: %.2f instructions per hit, more than %s", name[i], cost[i], limit))
+	if (name[i] in most && sprintf("%.1f", cost[i]) + 0 > most[name[i]])
+		fail(sprintf("%s: %.2f instructions, more than %s", name[i], cost[i], most[name[i]]))
 	if (!ours && name[i] ~ /^kerninst/)
 		ours = cost[i]
 }

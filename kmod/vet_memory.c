@@ -126,6 +126,7 @@ static u16 vet_word(struct ki_vetting *v, const struct insn *in)
 	return ki_words_own(v->session, (u32)f->target, 1) ? KI_R_OK : KI_R_NOT_YOUR_COUNTER;
 }
 
+/* The next word's fixup may be one of a later instruction: this one's operand is on the stack. */
 static bool is_word(const struct ki_vetting *v, const struct insn *in)
 {
 	const struct ki_fixup *f = &v->c->fix[v->fix];

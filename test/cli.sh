@@ -278,5 +278,38 @@ check "not a System.map" fails 1 "p.s:1: .*--system-map takes" list "${p[@]}" --
 check "a bad depth" fails 2 "--depth 0" calls "${p[@]}" --depth 0 outer
 check "a bad number of threads" fails 2 "--threads x" info "${p[@]}" --threads x
 check "an unknown option" fails 2 "--nonsense" disas "${p[@]}" --nonsense outer
+# what is wrong with a command line is said before the driver is asked for
+stat=(stat --pid 1 vfs_read)
+check "stat: a predicate that ends too early" fails 2 "--if 'pid ==': predicate: column 7: .* here is the end" "${stat[@]}" --if 'pid =='
+check "stat: = for ==" fails 2 "column 5: .* equal is ==" "${stat[@]}" --if 'pid = 1'
+check "stat: an unknown name" fails 2 "column 6: no name 'pidd': pid, tid" "${stat[@]}" --if '1 + (pidd)'
+check "stat: an unknown user" fails 2 "column 8: there is no such user" "${stat[@]}" --if 'uid == "no such"'
+check "stat: an unknown control group" fails 2 "column 11: no directory of that name" "${stat[@]}" --if 'cgroup == "/no/such"'
+check "stat: a string for a number" fails 2 "column 8: only comm, execname, uid and cgroup" "${stat[@]}" --if 'pid == "1"'
+check "stat: parentheses that only the whole would close" fails 2 "column 9: an operator or the end" "${stat[@]}" --if 'pid == 1) || (tid == 1'
+check "stat: no list of processes" fails 2 "--pid '1,x': numbers" "${stat[@]}" --pid 1,x
+check "stat: an empty list of processes" fails 2 "--pid '': numbers" "${stat[@]}" --pid ''
+check "stat: no process has the number 0" fails 2 "--pid '0': numbers" "${stat[@]}" --pid 0
+check "stat: a name that no thread has" fails 2 "1 to 15 bytes" "${stat[@]}" --comm sixteen-letters!
+check "stat: no list of CPUs" fails 2 "--cpu '3-1' is no list" "${stat[@]}" --cpu 3-1
+check "stat: an empty list of CPUs" fails 2 "--cpu '' is no list" "${stat[@]}" --cpu ''
+check "stat: half a list of CPUs" fails 2 "--cpu '1,' is no list" "${stat[@]}" --cpu 1,
+check "stat: a separator of two characters" fails 2 "-x 'ab': a separator" "${stat[@]}" -x ab
+check "stat: a quote as separator" fails 2 "-x '\"': a separator" "${stat[@]}" -x '"'
+check "stat: CSV and JSON" fails 2 "-x and --json" "${stat[@]}" -x, --json
+check "stat: CSV and code" fails 2 "-x and --show-code" "${stat[@]}" -x, --show-code
+check "stat: no value behind --if" fails 2 "option --if: no value" "${stat[@]}" --if
+check "stat: an unknown metric" fails 2 "no metric 'walltimes'; blocks, edges, .* kerninst metrics" "${stat[@]}" -m calls,walltimes
+check "stat: blocks and a time" fails 2 "-m blocks,vtime: blocks and edges are counted" "${stat[@]}" -m blocks,vtime
+check "stat: an unknown preset" fails 2 "no preset 'disk'; scheduling" stat --preset disk
+check "metrics: no argument" fails 2 "no argument" metrics vfs_read
+
+metrics_table() {
+	"$ki" metrics > "$tmp/m" && "$ki" metrics --json > "$tmp/m.json" && is "$(sed 1d "$tmp/m" | wc -l)" "$(wc -l < "$tmp/m.json")" &&
+		grep -q '^walltime/call  *s  *mean ' "$tmp/m" && grep -q '^latency  *s  *log2 ' "$tmp/m" &&
+		grep -q '"name":"calls","unit":"","form":"total","functions_only":true' "$tmp/m.json" &&
+		"$ki" metrics -v | grep -q '^calls .* entry: counter += 1$'
+}
+check "metrics: as a table, as JSON, with code" metrics_table
 check "an unknown reason" fails 1 "near: WINDOW_SHORT" explain WINDOW_SHOT
 finish

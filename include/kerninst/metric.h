@@ -11,7 +11,7 @@
  *  - walltime goes from a call to when its caller gets control back, whether the thread runs or
  *    sleeps; vtime is the part during which it ran. Both in seconds, of the time stamp counter.
  *  - Recursion is charged once: a call inside a call of the same function by the same thread, or by
- *    an interrupt that came to it, is part of the outer one.
+ *    an interrupt that came to it, is part of the outer one (down to 127 calls).
  *  - A call that was there already when the measurement began is not seen. One that is not over yet
  *    counts with what it has taken so far: in every reading, but not in histograms, nor in values
  *    per call, which are of calls that are over.
@@ -26,7 +26,7 @@
  *    whatever the predicate says of it.
  *  - inside(FUNCTION) is true from its entry until its caller has control back. Who was there when
  *    the measurement began is not seen until he comes again. Of several functions of that name the
- *    first is meant, "MODULE:FUNCTION" picks another.
+ *    first is meant.
  */
 #ifndef KERNINST_METRIC_H
 #define KERNINST_METRIC_H

@@ -99,10 +99,10 @@ enum ki_type { KI_I8, KI_I16, KI_I32, KI_I64, KI_U8, KI_U16, KI_U32, KI_U64, KI_
  * (count > 1) is per CPU, of u64 or i64. An index out of its range (taken as unsigned) reads 0
  * and writes nothing.
  *
- * Minimum and maximum per CPU compare and then store: an update that an interrupt on the same CPU,
- * or a migration, brings in between may be lost; a value that was never given is never there. They
- * start from the 0 that slots begin with: for a minimum of unsigned numbers keep the maximum of the
- * complement.
+ * Minimum and maximum per CPU, or of the thread, compare and then store: an update that an
+ * interrupt on the same CPU, or a migration, brings in between may be lost; a value that was never
+ * given is never there. They start from the 0 that slots begin with: for a minimum of unsigned
+ * numbers keep the maximum of the complement.
  */
 enum ki_var_kind { KI_VAR_CPU, KI_VAR_GLOBAL, KI_VAR_THREAD, KI_VAR_LOCAL, KI_VAR_KINDS };
 
@@ -155,7 +155,8 @@ enum ki_fact {
 	KI_FACT_COMM1,	  /* u64: bytes 8-15 */
 	/* u64: the thread's own clock, in ticks of the time stamp counter for which it ran; only
 	   while the session has words (KI_IOC_WORDS). A switch to another thread and back in the
-	   middle of reading it is noticed, and it is read once more. */
+	   middle of reading it is noticed, and it is read once more. A thread without words reads
+	   the time stamp counter itself. */
 	KI_FACT_CLOCK,
 	KI_FACT_MINFLT, /* u64: the thread's page faults without I/O */
 	KI_FACT_MAJFLT, /* u64: with I/O */

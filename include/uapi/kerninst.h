@@ -172,8 +172,8 @@ struct ki_words {
 /*
  * KI_IOC_INSIDE: what threads have in words of this session that hold a start time: of each word
  * from `first` on, in how many threads it is not 0, and the sum over these threads of the clock now
- * minus the word's lower 56 bits (0 for one that began meanwhile). Not a snapshot: threads run on
- * meanwhile. -EACCES if a word is not the session's.
+ * minus the word, in 56 bits (0 for one that began meanwhile): what is above these in either does
+ * not count. Not a snapshot: threads run on meanwhile. -EACCES if a word is not the session's.
  *
  *  KI_CLOCK_TSC	 the time stamp counter, `now`
  *  KI_CLOCK_THREAD the thread's own clock, which goes only while it runs (KI_SELF_CLOCK)

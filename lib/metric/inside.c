@@ -84,19 +84,46 @@ static int new_inside(const struct ask *a, struct inside *i)
 	return ret;
 }
 
-/* "FUNCTION", or "MODULE:FUNCTION", where the kernel itself is the module "kernel". */
-static const struct ki_symbol *find_function(struct ki_target *t, const char *name)
-{
-	const char *colon = strchr(name, ':');
-	char module[64];
+/* A function's name, taken apart: [MODULE:]NAME[@0xADDRESS]. */
+struct name {
+	char text[640];
+	const char *module, *function; /* in it; module NULL: any */
+	uint64_t addr;		       /* 0: any */
+};
 
-	if (!colon)
-		return ki_target_symbol_named(t, NULL, name, NULL);
-	if ((size_t)(colon - name) >= sizeof(module))
+static bool take_apart(const char *text, struct name *n)
+{
+	char *colon, *at;
+
+	*n = (struct name){0};
+	if (strlen(text) >= sizeof(n->text))
+		return false;
+	strcpy(n->text, text);
+	colon = strchr(n->text, ':');
+	n->function = colon ? colon + 1 : n->text;
+	if (colon) {
+		*colon = 0;
+		n->module = strcmp(n->text, "kernel") ? n->text : "";
+	}
+	at = strchr(colon ? colon + 1 : n->text, '@');
+	if (at) {
+		*at = 0;
+		n->addr = strtoull(at + 1, NULL, 16);
+	}
+	return true;
+}
+
+static const struct ki_symbol *find_function(struct ki_target *t, const char *text)
+{
+	const struct ki_symbol *sym = NULL;
+	struct name n;
+
+	if (!take_apart(text, &n))
 		return NULL;
-	memcpy(module, name, (size_t)(colon - name));
-	module[colon - name] = 0;
-	return ki_target_symbol_named(t, strcmp(module, "kernel") ? module : "", colon + 1, NULL);
+	do
+		sym = ki_target_symbol_named(t, n.module, n.function, sym);
+	while (sym && n.addr && sym->addr != n.addr);
+	return sym;
 }
 
 /* Analyse the function and put the code into the plan. */

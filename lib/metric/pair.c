@@ -149,27 +149,54 @@ static bool is_steady(const struct ki_node *n)
 	return true;
 }
 
+/*
+ * The predicate as one expression, if it can be one, in front of the start; else in front of what
+ * notes, in a local, that it holds.
+ */
+static int guarded_start(const struct ask *a, const struct pair *p, const struct words *words,
+			 struct ki_snippet *s, struct ki_node **out)
+{
+	const struct ki_var word = word_of(p),
+			    local = {.name = "go", .kind = KI_VAR_LOCAL, .type = KI_I64};
+	struct ki_node *start = ki_timer_start(s, &word, clock_of(s, p->source)), *cond, *go;
+	int ret = ki_predicate_build(a->when, s, words->v.v, &cond, NULL);
+
+	if (!ret && !is_steady(cond))
+		cond = ki_expr_binary(s, KI_LOR, cond, ki_expr_var(s, &word));
+	*out = ret ? NULL : ki_stmt_if(s, cond, start, NULL);
+	if (ret != -EOPNOTSUPP)
+		return ret;
+	go = ki_stmt_update(s, KI_SET, &local, NULL, ki_expr_const(s, KI_I64, 1));
+	ret = ki_predicate_guard(a->when, s, words->v.v, go, &go, a->err);
+	*out = ki_stmt_append(s, NULL,
+			      ki_stmt_update(s, KI_SET, &local, NULL, ki_expr_var(s, &word)));
+	*out = ki_stmt_append(s, *out, go);
+	*out = ki_stmt_append(s, *out, ki_stmt_if(s, ki_expr_var(s, &local), start, NULL));
+	return ret;
+}
+
 static int make_start(const struct ask *a, const struct pair *p, const struct words *words,
 		      struct ki_snippet **out)
 {
 	const struct ki_var word = word_of(p);
-	struct ki_node *cond = NULL, *start;
 	struct ki_snippet *s;
+	struct ki_node *body;
 	int ret = 0;
 
 	if (ki_snippet_new(&s))
 		return no_memory(a);
-	start = ki_timer_start(s, &word, clock_of(s, p->source));
 	if (a->when)
-		ret = ki_predicate_build(a->when, s, words->v.v, &cond, a->err);
-	if (cond && !is_steady(cond))
-		cond = ki_expr_binary(s, KI_LOR, cond, ki_expr_var(s, &word));
-	ki_snippet_body(s, a->when ? ki_stmt_if(s, cond, start, NULL) : start);
-	if (ret)
-		ki_snippet_free(s);
+		ret = guarded_start(a, p, words, s, &body);
 	else
-		*out = s;
-	return ret;
+		body = ki_timer_start(s, &word, clock_of(s, p->source));
+	if (ret) {
+		ki_snippet_free(s);
+		return ki_err_set(a->err, ret, a->fn->start, "%s: the predicate does not fit",
+				  ki_measure_name(a->fn));
+	}
+	ki_snippet_body(s, body);
+	*out = s;
+	return 0;
 }
 
 /* Counters for what is to be kept beyond `has`. */

@@ -168,10 +168,10 @@ static void generate(struct gen *g, const struct ki_snippet *s)
 	body_keeping_flags(g, s->body, s->body->fixed & REG_BIT(KI_RAX));
 }
 
-static int compile(const struct ki_snippet *s, const struct ki_site_regs *site, bool each,
+static int compile(const struct ki_snippet *s, const struct ki_site_regs *site, bool frugal,
 		   struct ki_long_code *out, struct ki_err *err)
 {
-	struct gen g = {.site = site, .err = err, .each = each};
+	struct gen g = {.site = site, .err = err, .frugal = frugal};
 	int ret;
 
 	generate(&g, s);
@@ -196,9 +196,10 @@ int ki_snippet_compile(const struct ki_snippet *s, const struct ki_site_regs *si
 		site = &nowhere;
 	*out = (struct ki_long_code){0};
 	ret = ki_snippet_check(s, site, err);
-	if (!ret)
-		ret = compile(s, site, false, out, err);
-	if (ret == -E2BIG && s->body && s->body->words) {
+	if (ret)
+		return ret;
+	ret = compile(s, site, false, out, err);
+	if (ret == -E2BIG && (s->body->words || s->body->locals)) {
 		ki_err_clear(err);
 		ret = compile(s, site, true, out, err);
 	}

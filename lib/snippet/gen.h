@@ -60,7 +60,7 @@ struct gen {
 	struct home home[KI_LOCALS];
 	uint8_t words; /* enum words_mode */
 	uint8_t words_reg;
-	bool each; /* never WORDS_HERE: the code would be too long */
+	bool frugal; /* the code was too long: nothing is taken for long, no WORDS_HERE */
 };
 
 /* Registers that were claimed, and must be given back. */

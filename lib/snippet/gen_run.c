@@ -27,6 +27,14 @@ struct ki_node *ki_gen_user(struct ki_node *first, const struct ki_node *end, ui
 	return last;
 }
 
+static bool is_used(const struct ki_node *first, const struct ki_node *end, uint8_t local)
+{
+	for (const struct ki_node *k = first; k != end; k = k->next)
+		if (k->locals & local)
+			return true;
+	return false;
+}
+
 static bool is_first_set(const struct ki_node *n, unsigned int local)
 {
 	return n->kind == NODE_UPDATE && n->op == KI_SET && n->var.kind == KI_VAR_LOCAL &&
@@ -88,7 +96,7 @@ static void begin_local(struct gen *g, struct ki_node *n, const struct ki_node *
 /* Must it be somewhere around this statement, or only inside? */
 static bool is_around(struct ki_node *n, const struct ki_node *end, uint8_t bit)
 {
-	if (ki_gen_user(n->next, end, bit))
+	if (is_used(n->next, end, bit))
 		return true;
 	if (n->kind == NODE_IF)
 		return n->kid[0]->locals & bit;
@@ -111,7 +119,7 @@ static void end_locals(struct gen *g, struct ki_node *next, const struct ki_node
 	for (unsigned int i = 0; i < KI_LOCALS; i++) {
 		const uint8_t bit = (uint8_t)(1u << i);
 
-		if (!(t->regs & bit) || ki_gen_user(next, end, bit))
+		if (!(t->regs & bit) || is_used(next, end, bit))
 			continue;
 		ki_gen_release(g, g->home[i].at);
 		g->homed &= (uint8_t)~bit;

@@ -15,7 +15,8 @@
  *
  * The driver lets such code pass because it follows the register from the test on (vet_long.c). It
  * must not be changed, and no function of the kernel be called meanwhile: where one is, or where
- * code would become too long by being there twice, each use of a word looks for itself.
+ * code would become too long by being there twice, or a register be missed, each use of a word
+ * looks for itself.
  */
 #include "snippet/gen.h"
 
@@ -278,7 +279,7 @@ static bool shares(const struct gen *g, struct ki_node *first, const struct ki_n
 {
 	bool any = false;
 
-	if (g->words != WORDS_UNKNOWN || g->each || !first->words)
+	if (g->words != WORDS_UNKNOWN || g->frugal || !first->words)
 		return false;
 	for (const struct ki_node *k = first; k != end; k = k->next)
 		any |= always(k);
@@ -328,7 +329,7 @@ bool ki_gen_words_behind(struct gen *g, struct ki_node *n, uint32_t no)
 	unsigned int count, at = 0;
 	struct work w = {.first = n->kid[1]};
 
-	if (g->words != WORDS_UNKNOWN || g->each || !cond->words || n->nkids > 2 || n->calls)
+	if (g->words != WORDS_UNKNOWN || g->frugal || !cond->words || n->nkids > 2 || n->calls)
 		return false;
 	count = conjuncts(cond, v, CONJUNCTS);
 	if (count < 2 || count > CONJUNCTS)

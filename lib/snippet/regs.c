@@ -58,7 +58,7 @@ unsigned int ki_gen_take(struct gen *g, uint16_t but)
 		if (found == REGS && !(but & REG_BIT(r)))
 			found = r;
 	}
-	if (found == REGS || left <= LEFT)
+	if (found == REGS || left <= LEFT || g->frugal)
 		return REGS;
 	g->busy |= REG_BIT(found);
 	touch(g, found);

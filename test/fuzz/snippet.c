@@ -92,7 +92,7 @@ static void expression(unsigned int op)
 		push(ki_expr_load(in.s, byte() % 9, a));
 		break;
 	case 5:
-		push(ki_expr_helper(in.s, byte() % 14, args, byte() % 4));
+		push(ki_expr_helper(in.s, byte() % (KI_HELPERS + 1), args, byte() % 4));
 		break;
 	case 6:
 		push(ki_expr_call(in.s, byte() % 9, word(), NULL, args, byte() % 8));
@@ -181,7 +181,7 @@ static void use(const struct ki_site_regs *site)
 	struct ki_machine m = {.counters = slots,
 			       .ncounters = SLOTS,
 			       .thread = words,
-			       .nthread = SLOTS,
+			       .nthread = site->pushed & 1 ? SLOTS : 0,
 			       .may_call = true};
 	struct ki_err err = {0};
 	struct ki_long_code code;

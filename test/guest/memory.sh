@@ -21,6 +21,22 @@ for n in $(seq 1 400); do
 	fi
 	[ "$(field windows)" = 0 ] || ok "nothing is left after allocation $n" false
 done
+words=0
+for n in $(seq 1 200); do
+	echo "$n" > $knob
+	"$top/build/test/threads" take 2> /tmp/err
+	status=$?
+	left_words=$(cat $knob)
+	echo 0 > $knob
+	[ "$left_words" = 0 ] || break
+	if [ $status != 0 ]; then
+		words=$((words + 1))
+		[ "$(wc -l < /tmp/err)" = 1 ] || ok "one line at allocation $n" cat /tmp/err false
+	fi
+done
+ok "failures were met when words were taken ($words of $((n - 1)) allocations)" test $words -gt 5
+ok "all allocations for words were tried" test "$left_words" -gt 0
+soon "no word is left" 0 field words_used
 ok "failures were met ($failed_once of $((n - 1)) allocations)" test $failed_once -gt 5
 ok "all allocations were tried" test "$left" -gt 0
 is "no window is left" "$(field windows)" 0

@@ -9,7 +9,7 @@ start
 f=ki_metrics
 json=/tmp/metrics.json
 control=/proc/$f
-command() { echo "$1" > $control; }
+command() { echo "$1" > "$control"; }
 module() { awk -v f="$1" -v n="$2" '$1 == f { print $n }' $control; } # FUNCTION, 2: calls, 3: ns
 calls() { module "$1" 2; }
 seconds() { awk -v f="$1" '$1 == f { printf "%.6f", $3 / 1e9 }' $control; }
@@ -136,6 +136,46 @@ is "each is counted" "$(all calls tick | awk '{ s += $1 } END { print s }')" "$(
 ok "interrupts were among them" test "$(awk '/^ticks/ { print $2 }' $control)" -ge 100
 ok "those inside a task's call are a part of it" test "$(all latency tick | awk '{ s += $1 } END { print s }')" -lt "$(calls tick)"
 is "afterwards nobody is inside" "$(all concurrency tick | tail -n 2 | head -n 1)" 0
+
+# ---- on each CPU ----
+command reset
+ok "calls on two CPUs" stat -A -m calls ${f}_spin -- sh -c "taskset 1 sh -c 'echo spin 500 40 > $control' & taskset 2 sh -c 'echo spin 500 60 > $control' & wait"
+per_cpu=$(sed -n 's/.*"point":"ki_metrics_spin".*"cpus": *\[\([0-9,]*\)\].*/\1/p' "$json")
+is "calls on each CPU" "$per_cpu" "40,60"
+is "and in all" "$(got calls spin)" 100
+
+# ---- under a condition ----
+command reset
+ok "one of two programs" stat -m calls,walltime --comm own ${f}_spin -- sh -c "$prog/own $control 'spin 1000 100' > /tmp/own & echo spin 1000 50 > $control; wait"
+is "calls of it" "$(got calls spin)" 100
+read -r wall _ < /tmp/own
+near "its time" "$(got walltime spin)" "$(sum "$wall / 1e9")"
+command reset
+paths() { command "sleep 50 4"; command "tail 50 6"; }
+export -f paths
+ok "a code path" stat -m calls,walltime --if "inside(${f}_tail)" ${f}_sleep -- bash -c paths
+is "calls by that way" "$(got calls sleep)" 6
+near "their time" "$(got walltime sleep)" "$(seconds tail)"
+command reset
+ok "all other code paths" stat -m calls,walltime --if "!inside($f:${f}_tail)" ${f}_sleep -- bash -c paths
+is "calls by other ways" "$(got calls sleep)" 4
+near "their time" "$(got walltime sleep)" "$(seconds sleep)"
+command reset
+ok "an argument" stat -m calls,walltime,latency --if "(int)arg0 == 9" ${f}_recurse -- sh -c "echo recurse 39 5000 > $control"
+is "counts ask each time, times at the outermost call" "$(got calls recurse) $(got latency recurse)" "1 1"
+near "the ten calls inside that one" "$(got walltime recurse)" "$(sum "$(seconds recurse) / 4")" 5
+
+# ---- presets: most of their functions are there, and are called ----
+preset() {
+	"$ki" stat -q --json -o "$json" --preset "$1" -m calls,vtime -- bash -c 'ls -lR /etc > /dev/null; exec 3<> /dev/tcp/127.0.0.1/9' > /dev/null 2>&1
+	echo "# $1: $(grep -c '"metric":"calls".*"value":[1-9]' "$json") functions called of $(grep -c '"metric":"calls"' "$json"); vtime of $(grep -c '"metric":"vtime".*"value"' "$json")"
+	[ "$(grep -c '"metric":"calls".*"value"' "$json")" -ge "$2" ] && [ "$(grep -c '"metric":"calls".*"value":[1-9]' "$json")" -ge "$3" ]
+}
+for i in "scheduling 12 8" "memory 12 6" "network 12 1"; do
+	# shellcheck disable=SC2086 # three words
+	preset $i
+	is "preset $i" $? 0
+done
 
 # ---- several at once ----
 command reset

@@ -284,16 +284,37 @@ static struct ki_node *stmt(struct grow *g, unsigned int depth)
 	return update(g, depth);
 }
 
+/* All locals are written before the others' statements, or read behind them: not all of them have a
+   register then. */
+static struct ki_node *crowd(struct grow *g, struct ki_node *list, bool reads)
+{
+	const struct ki_var sum = {
+		.kind = KI_VAR_CPU, .type = KI_I64, .first = g->c->counter + KI_I64};
+
+	for (unsigned int i = 0; i < KI_LOCALS; i++) {
+		const struct ki_var v = {.kind = KI_VAR_LOCAL, .type = (uint8_t)i, .first = i};
+
+		list = ki_stmt_append(g->s, list,
+				      reads ? ki_stmt_update(g->s, KI_UPDATE_ADD, &sum, NULL,
+							     ki_expr_var(g->s, &v))
+					    : ki_stmt_update(g->s, KI_SET, &v, NULL, leaf(g)));
+	}
+	return list;
+}
+
 struct ki_node *snip_random_list(struct ki_snippet *s, const struct snip_case *c,
 				 unsigned int nodes)
 {
 	struct grow g = {.s = s, .c = c, .left = (int)nodes};
 	struct ki_node *list = NULL;
+	bool crowded = below(64) == 0;
 
+	if (crowded)
+		list = crowd(&g, list, false);
 	do
 		list = ki_stmt_append(g.s, list, stmt(&g, 2 + below(DEPTH - 2)));
 	while (g.left > 0 && below(3));
-	return list;
+	return crowded ? crowd(&g, list, true) : list;
 }
 
 struct ki_snippet *snip_random(const struct snip_case *c, unsigned int nodes)

@@ -236,6 +236,16 @@ static double value(uint32_t curve)
 
 /* ---- the kernel ---- */
 
+/* Memory: 77 at one address. */
+#define LOADED 0x7000
+
+static uint64_t load_memory(void *arg, uint64_t addr, unsigned int size)
+{
+	(void)arg;
+	(void)size;
+	return addr == LOADED ? 77 : 0;
+}
+
 static void run_code(const struct ki_snippet *s, unsigned int thread, unsigned int cpu,
 		     uint64_t arg)
 {
@@ -249,6 +259,7 @@ static void run_code(const struct ki_snippet *s, unsigned int thread, unsigned i
 			       .minflt = world.threads[thread].faults,
 			       .nvcsw = world.threads[thread].switches,
 			       .cpu = cpu,
+			       .load = load_memory,
 			       .pid = world.threads[thread].pid,
 			       .tgid = world.threads[thread].pid};
 	struct ki_err err = {0};

@@ -174,6 +174,27 @@ static void a_predicate_is_asked_at_the_call(void **state)
 	NEAR(value(own), 1.0);
 }
 
+/* One that takes a local, so it is no expression. */
+static void a_predicate_that_loads(void **state)
+{
+	uint32_t wall;
+
+	(void)state;
+	load();
+	wall = add("walltime", F, "*(u64 *)arg0 in (1, 77)");
+	start();
+	enter(F, 0, 0, 1234); /* there it is 0 */
+	pass(SECOND, 0, 0);
+	enter(F, 0, 0, LOADED);
+	pass(SECOND, 0, 0);
+	enter(F, 0, 0, 1234);
+	leave(F, 0, 0);
+	pass(SECOND, 0, 0);
+	leave(F, 0, 0);
+	leave(F, 0, 0);
+	NEAR(value(wall), 2.0);
+}
+
 static void code_paths(void **state)
 {
 	uint32_t wall, two;
@@ -181,7 +202,7 @@ static void code_paths(void **state)
 	(void)state;
 	load();
 	wall = add("walltime", F, "inside(h)");
-	two = add("walltime", H, "!inside(f) && inside(h)");
+	two = add("walltime", H, "!inside(kernel:f) && inside(kernel:h@0xffffffff81000020)");
 	assert_int_equal(m->insides.n, 2);
 	start();
 	for (int i = 0; i < 2; i++) {
@@ -321,6 +342,10 @@ static void what_is_refused_is_no_curve(void **state)
 	ki_err_clear(&err);
 	assert_int_equal(try_add("calls", F, "inside(nobody)", &curve, &err), -ENOENT);
 	ki_err_clear(&err);
+	assert_int_equal(try_add("calls", F, "inside(kernel:f@0x1234)", &curve, &err), -ENOENT);
+	ki_err_clear(&err);
+	assert_int_equal(try_add("calls", F, "inside(nomodule:f)", &curve, &err), -ENOENT);
+	ki_err_clear(&err);
 	assert_true(try_add("returns", F, "arg0 == 1", &curve, &err) < 0);
 	ki_err_clear(&err);
 	assert_int_equal(ki_measure_add(m, ki_metric_find("walltime"), fns[F], &spans[F], &block, 0,
@@ -391,6 +416,7 @@ int main(void)
 		cmocka_unit_test(times),
 		cmocka_unit_test(recursion_is_charged_once),
 		cmocka_unit_test(a_predicate_is_asked_at_the_call),
+		cmocka_unit_test(a_predicate_that_loads),
 		cmocka_unit_test(code_paths),
 		cmocka_unit_test(faults_and_switches),
 		cmocka_unit_test(who_returns_meanwhile_is_counted_once),

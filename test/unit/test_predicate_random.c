@@ -15,7 +15,7 @@
 
 #include "common_predicate.h"
 
-#define PREDICATES 5000
+#define PREDICATES 4000
 
 static uint64_t seed = 88172645463325252;
 

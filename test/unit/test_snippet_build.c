@@ -183,7 +183,30 @@ static void too_complex(void **state)
 	assert_non_null(strstr(err.msg, "too long"));
 }
 
+/* What would be too long with the words' absence made a second time looks for each by itself. */
+static void too_long_twice(void **state)
+{
+	struct ki_long_code code;
+	struct ki_node *list = NULL;
+	unsigned int looks = 0;
+
+	(void)state;
+	begin();
+	for (int i = 0; i < 600; i++)
+		list = ki_stmt_append(s, list, ki_stmt_update(s, KI_UPDATE_ADD, &out, NULL, C(5)));
+	list = ki_stmt_append(s, list, ki_stmt_update(s, KI_UPDATE_ADD, &word, NULL, C(1)));
+	ki_snippet_body(s, ki_stmt_if(s, B(KI_LOR, V(word), REG(RBX)), list, NULL));
+	assert_int_equal(ki_snippet_compile(s, NULL, &code, NULL), 0);
+	assert_null(vet_long(&code, SNIP_COUNTERS, SNIP_GLOBALS, SNIP_THREAD));
+	for (uint32_t i = 0; i < code.nfix; i++)
+		looks += code.fix[i].kind == KI_FIX_SELF;
+	assert_int_equal(looks, 2);
+	ki_long_code_free(&code);
+}
+
 /* ---- text and cost ---- */
+
+static const struct ki_var nameless = {.kind = KI_VAR_LOCAL, .type = KI_U32, .first = 3};
 
 static struct ki_node *source(void)
 {
@@ -206,8 +229,17 @@ static struct ki_node *source(void)
 		s, KI_UPDATE_MAX, &vec, ki_expr_fact(s, KI_FACT_CPU),
 		ki_expr_cond(s, ki_expr_call(s, KI_U64, 64, "f", args, 2), V(thread), U(7)));
 	all = ki_stmt_append(s, NULL, ki_stmt_if(s, when, yes, no));
+	all = ki_stmt_append(s, all,
+			     ki_stmt_update(s, KI_SET, &min32, NULL, B(KI_SHR, REG(RAX), C(2))));
+	all = ki_stmt_append(
+		s, all, ki_stmt_update(s, KI_SET, &local, NULL, ki_expr_fact(s, KI_FACT_CLOCK)));
+	all = ki_stmt_append(s, all,
+			     ki_stmt_update(s, KI_UPDATE_SUB, &word, NULL,
+					    B(KI_ADD, V(local), ki_expr_fact(s, KI_FACT_NIVCSW))));
 	return ki_stmt_append(s, all,
-			      ki_stmt_update(s, KI_SET, &min32, NULL, B(KI_SHR, REG(RAX), C(2))));
+			      ki_stmt_update(s, KI_UPDATE_OR, &nameless, NULL,
+					     B(KI_MUL, ki_expr_fact(s, KI_FACT_UID),
+					       ki_expr_fact(s, KI_FACT_CGROUP))));
 }
 
 static void text(void **state)
@@ -218,7 +250,10 @@ static void text(void **state)
 				   "} else {\n"
 				   "\tvec[cpu] max= f(1, g) ? t : 7u;\n"
 				   "}\n"
-				   "m = %rax >> 2;\n";
+				   "m = %rax >> 2;\n"
+				   "x = clock;\n"
+				   "w -= x + nivcsw;\n"
+				   "local3 |= uid * cgroup;\n";
 	struct ki_long_code code;
 	char *got;
 
@@ -236,6 +271,12 @@ static void text(void **state)
 	assert_non_null(strstr(got, "}\nm = %rax >> 2;\n  "));
 	assert_non_null(strstr(got, "; LOAD32\n"));
 	assert_non_null(strstr(got, "; current task\n"));
+	assert_non_null(strstr(got, "; the thread's clock\n"));
+	assert_non_null(strstr(got, "; the thread's words\n"));
+	assert_non_null(strstr(got, "; word 5\n"));
+	assert_non_null(strstr(got, "; nivcsw\n"));
+	assert_non_null(strstr(got, "; UID\n"));
+	assert_non_null(strstr(got, "; CGROUP\n"));
 	assert_non_null(strstr(got, "\tvec[cpu] max= f(1, g) ? t : 7u;\n  "));
 	free(got);
 	ki_long_code_free(&code);
@@ -316,6 +357,7 @@ int main(void)
 		cmocka_unit_test(mistakes_stick),
 		cmocka_unit_test(places_that_do_not_fit),
 		cmocka_unit_test(too_complex),
+		cmocka_unit_test(too_long_twice),
 		cmocka_unit_test(text),
 		cmocka_unit_test(prices),
 		cmocka_unit_test(pushes_are_where_they_are_needed),

@@ -252,18 +252,32 @@ static int resolve_functions(struct resolver *r, bool quiet)
 	return ret ? cli_fail(&err) : CLI_OK;
 }
 
-int points_parse(struct asked *a, const struct verb *self, char **texts, int n)
+int points_ask(struct asked *a, const struct verb *self, const char *text)
 {
-	const char *why;
+	char **texts = realloc(a->texts, (a->n + 1) * sizeof(*texts));
+	struct pointspec *specs = realloc(a->specs, (a->n + 1) * sizeof(*specs));
+	const char *why = "";
 
-	a->texts = texts;
-	a->specs = calloc((size_t)n, sizeof(*a->specs));
-	if (!a->specs)
+	a->texts = texts ? texts : a->texts;
+	a->specs = specs ? specs : a->specs;
+	if (!texts || !specs)
 		return cli_no_memory();
-	for (a->n = 0; a->n < (size_t)n; a->n++)
-		if (pointspec_parse(texts[a->n], &a->specs[a->n], &why))
-			return cli_misuse(self, "'%s' is no point: %s", texts[a->n], why);
+	if (pointspec_parse(text, &specs[a->n], &why))
+		return self ? cli_misuse(self, "'%s' is no point: %s", text, why)
+			    : cli_error("'%s' is no point: %s", text, why);
+	texts[a->n] = strdup(text);
+	if (!texts[a->n])
+		return cli_no_memory();
+	a->n++;
 	return CLI_OK;
+}
+
+void points_forget(struct asked *a)
+{
+	for (size_t i = 0; i < a->n; i++)
+		free(a->texts[i]);
+	free(a->texts);
+	free(a->specs);
 }
 
 static int take_metric(struct wanted *w, const struct verb *self, const char *name)

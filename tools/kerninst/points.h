@@ -74,8 +74,9 @@ struct asked {
 	size_t n;
 };
 
-/* Take the texts apart: CLI_OK, or reported. Free specs in any case. */
-int points_parse(struct asked *a, const struct verb *self, char **texts, int n);
+/* One more, taken apart: CLI_OK, or reported. self: who is to be blamed for what is no point. */
+int points_ask(struct asked *a, const struct verb *self, const char *text);
+void points_forget(struct asked *a);
 
 /* Functions that are moved as a whole: those of which nearly all blocks are wanted, all, none. */
 enum moving { MOVING_AUTO, MOVING_ALWAYS, MOVING_NEVER };

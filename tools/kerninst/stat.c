@@ -15,6 +15,7 @@
 #include "command.h"
 #include "open.h"
 #include "points.h"
+#include "presets.h"
 #include "report.h"
 #include "stat_options.h"
 
@@ -102,7 +103,7 @@ static bool no_progress(const struct stat_options *o)
 	return o->quiet || (!o->progress && !isatty(STDERR_FILENO));
 }
 
-static int prepare(struct run *r, const struct asked *asked)
+static int prepare(struct run *r, struct asked *asked)
 {
 	const struct open_options live = {0};
 	const struct stat_options *o = r->o;
@@ -114,6 +115,8 @@ static int prepare(struct run *r, const struct asked *asked)
 	int ret;
 
 	ret = open_or_fail(&live, &r->t);
+	if (!ret && o->preset)
+		ret = preset_ask(o->preset, r->t, asked);
 	if (!ret)
 		ret = points_resolve(&r->points, r->t, asked, &how);
 	if (!ret)
@@ -321,8 +324,8 @@ static int run(const struct verb *self, int argc, char **argv)
 	}
 	wait_prepare();
 	ret = when_predicate(&o.when, self, &r.when);
-	if (!ret)
-		ret = points_parse(&asked, self, o.points, o.npoints);
+	for (int i = 0; !ret && i < o.npoints; i++)
+		ret = points_ask(&asked, self, o.points[i]);
 	if (!ret)
 		ret = prepare(&r, &asked);
 	if (!ret)
@@ -335,7 +338,7 @@ static int run(const struct verb *self, int argc, char **argv)
 	ki_target_close(r.t);
 	ki_predicate_free(r.when);
 	when_free(&o.when);
-	free(asked.specs);
+	points_forget(&asked);
 	return close_output(&r, ret);
 }
 

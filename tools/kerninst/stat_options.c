@@ -7,6 +7,7 @@
 
 #include "cli.h"
 #include "command.h"
+#include "presets.h"
 
 const char stat_usage[] =
 	"Usage: kerninst stat [OPTION...] POINT... [-- COMMAND...]\n"
@@ -24,6 +25,8 @@ const char stat_usage[] =
 	"or what -m says. FUNCTION@0xADDRESS picks one of several functions of the same name.\n\n"
 	"  -m, --metric METRIC[,METRIC...]  what of FUNCTION alone: blocks, edges, or of those\n"
 	"                             that kerninst metrics lists: calls, walltime, vtime, ... [calls]\n" WHEN_USAGE
+	"      --preset NAME          functions of scheduling, memory, network, too: those that\n"
+	"                             this kernel has\n"
 	"  -i, --interval SECONDS     a table of what was added, every so often\n"
 	"      --for SECONDS          stop after that time\n"
 	"  -o, --output FILE          write the result there, not to standard output\n"
@@ -49,6 +52,7 @@ const char stat_usage[] =
 	"  kerninst stat -m blocks tcp_v4_rcv -- curl -s localhost\n"
 	"  kerninst stat -m edges vfs_read -- ls\n"
 	"  kerninst stat -m calls,walltime/call,latency vfs_read -- ls -lR\n"
+	"  kerninst stat --preset memory -m calls,vtime -i 1\n"
 	"  kerninst stat --if 'arg2 > 4096 && comm != \"tar\"' vfs_read -- ./configure\n"
 	"  kerninst stat -A -x, --pid 1234 'vfs_*'\n"
 	"  kerninst stat --dry-run --show-code --if '(int)retval < 0' vfs_read:exit\n"
@@ -97,6 +101,12 @@ static int take_option(const struct verb *self, int c, struct stat_options *o)
 	case 'o':
 		o->output = optarg;
 		break;
+	case 'P':
+		if (!preset_is(optarg))
+			return cli_misuse(self, "no preset '%s'; scheduling, memory or network",
+					  optarg);
+		o->preset = optarg;
+		break;
 	case 'x':
 		return take_separator(self, optarg, &o->separator);
 	case 'v':
@@ -118,6 +128,7 @@ static const struct option options[] = {
 	{"json", no_argument, NULL, 'j'},
 	{"csv", required_argument, NULL, 'x'},
 	{"per-cpu", no_argument, NULL, 'A'},
+	{"preset", required_argument, NULL, 'P'},
 	{"show-code", no_argument, NULL, 's'},
 	{"dry-run", no_argument, NULL, 'n'},
 	WHEN_OPTIONS,
@@ -132,7 +143,7 @@ static const struct option options[] = {
 
 static int check_together(const struct verb *self, const struct stat_options *o)
 {
-	if (!o->npoints)
+	if (!o->npoints && !o->preset)
 		return cli_misuse(self, "no point is given");
 	if (o->command && o->duration > 0)
 		return cli_misuse(self, "--for and a command: one of them ends the measurement");

@@ -15,6 +15,7 @@ struct stat_options {
 	enum moving moving;
 	double interval, duration; /* 0: none */
 	const char *output;
+	const char *preset; /* NULL: none */
 	struct when when;
 	char **points, **command; /* command NULL: none */
 	int npoints;

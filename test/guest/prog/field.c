@@ -21,6 +21,7 @@ static const struct field {
 	{"sessions", &info.sessions, NULL},
 	{"windows", &info.windows, NULL},
 	{"globals_used", &info.globals_used, NULL},
+	{"words_used", &info.words_used, NULL},
 	{"returns", &info.returns, NULL},
 	{"leftovers", &info.leftovers, NULL},
 	{"heap_used", NULL, &info.heap_used},

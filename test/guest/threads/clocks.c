@@ -65,22 +65,18 @@ static unsigned int time_one(struct timed *t, bool move)
 }
 
 /*
- * The kernel takes a thread to run from a little earlier in the switch on than we do, and where the
- * host takes the CPU away in between it is more than a little; a wrong clock would be wrong every
- * time.
+ * What the kernel says of one that is moved is too much: it begins to count when the thread is put
+ * into the other CPU's queue, and that CPU may be asleep. The kernel's own trace says it exactly
+ * (test_traced); here a moved one's clock may only be behind.
  */
 static void test_clock(const char *name, void (*what)(double ms), bool move, double slack)
 {
-	unsigned int moves = 0, tries = 0;
-	struct timed t;
-	bool good;
+	struct timed t = {.what = what};
+	unsigned int moves = time_one(&t, move);
+	double least = move ? 0 : t.cpu * 0.98 - slack;
 
-	do {
-		t = (struct timed){.what = what};
-		moves = time_one(&t, move);
-		good = near(t.clock, t.cpu, slack) && (!move || moves > 30);
-	} while (!good && ++tries < 5);
-	report(name, good, "%.3f ms, the kernel says %.3f; moved %u times", t.clock, t.cpu, moves);
+	report(name, t.clock >= least && t.clock <= t.cpu * 1.02 + slack && (!move || moves > 2),
+	       "%.3f ms, the kernel says %.3f; moved %u times", t.clock, t.cpu, moves);
 }
 
 /* Work on each CPU, so that who is timed also waits for one. */

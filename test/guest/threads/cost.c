@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What a switch between threads costs more while words are in use: two processes hand a byte to
- * and fro. With -icount a tick of the time stamp counter is an instruction.
+ * and fro. With -icount a tick of the time stamp counter is an instruction. Lines
+ * that begin with # are for bench/switches.sh.
  */
 #include "words.h"
 
@@ -78,7 +79,7 @@ static void look_at_all(void)
 			hand_die("inside", &err);
 		ticks = __rdtsc() - ticks;
 	}
-	printf("# to look at 1000 words of all threads: %llu ticks\n", (unsigned long long)ticks);
+	printf("# look %llu\n", (unsigned long long)ticks);
 	ki_target_close(t);
 	sleep_ms(1000);
 }
@@ -107,5 +108,6 @@ void test_cost(void)
 		       one < thousand + 1 && again < without + 1,
 	       "%.1f ticks without, %.1f with one, %.1f with 1000, %.1f without again: %.1f more",
 	       without, one, thousand, again, one - without);
+	printf("# without %.1f\n# one %.1f\n# thousand %.1f\n", without, one, thousand);
 	look_at_all();
 }

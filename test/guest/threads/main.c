@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * threads [counts|clocks|traced|sessions|cost]: what threads' words are, seen from threads. Prints
- * a line for each case, "ok NAME: ..." or "not ok NAME: ..."; `traced` prints numbers for who
- * traces it.
+ * threads [counts|clocks|traced|sessions|take|cost]: what threads' words are, seen from threads.
+ * Prints a line for each case, "ok NAME: ..." or "not ok NAME: ..."; `traced` prints numbers for
+ * who traces it.
  */
 #include "words.h"
 
@@ -16,7 +16,7 @@ int main(int argc, char **argv)
 		void (*run)(void);
 	} parts[] = {
 		{"counts", test_counts},     {"clocks", test_clocks}, {"traced", test_traced},
-		{"sessions", test_sessions}, {"cost", test_cost},
+		{"sessions", test_sessions}, {"take", test_take},     {"cost", test_cost},
 	};
 
 	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
@@ -25,6 +25,6 @@ int main(int argc, char **argv)
 		parts[i].run();
 		return 0;
 	}
-	fprintf(stderr, "usage: threads counts|clocks|traced|sessions|cost\n");
+	fprintf(stderr, "usage: threads counts|clocks|traced|sessions|take|cost\n");
 	return 2;
 }

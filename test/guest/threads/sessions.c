@@ -153,6 +153,21 @@ static void test_many(const struct session *s)
 	report("each word by itself", !wrong, "%d rows are wrong", wrong);
 }
 
+/* To see what happens where memory runs out. */
+void test_take(void)
+{
+	struct ki_target *t;
+	struct ki_err err = {0};
+	struct ki_inside_row row;
+	uint32_t first;
+	uint64_t now;
+
+	if (ki_target_open_live(&t, &err) || ki_words_take(t, 1, &first, &err) ||
+	    ki_words_inside(t, KI_CLOCK_TSC, first, 1, &row, &now, &err))
+		hand_die("words", &err);
+	ki_target_close(t);
+}
+
 void test_sessions(void)
 {
 	struct session a, b;

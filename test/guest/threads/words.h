@@ -54,6 +54,7 @@ void test_counts(void); /* counts.c */
 void test_clocks(void); /* clocks.c */
 void test_traced(void);
 void test_sessions(void); /* sessions.c */
-void test_cost(void);	  /* cost.c */
+void test_take(void);
+void test_cost(void); /* cost.c */
 
 #endif
