@@ -23,7 +23,9 @@ static double khz(const struct chronicle *c)
 
 double chronicle_time(const struct chronicle *c, uint64_t tsc)
 {
-	return (double)(int64_t)(tsc - ki_recording_origin(c->r)->tsc) / khz(c) / 1e3;
+	double ticks = (double)(int64_t)(tsc - ki_recording_origin(c->r)->tsc);
+
+	return round(ticks * 1e6 / khz(c)) / 1e9; /* whole nanoseconds */
 }
 
 double chronicle_end(const struct chronicle *c)

@@ -21,19 +21,18 @@ static struct record_group *group_of(struct record_group *g, size_t n, const str
 }
 
 /* Every group has room for all. */
-static int add_ask(struct record_group *g, struct record_ask *a, size_t all)
+static int add_ask(struct record_group *g, struct record_ask *a, const struct verb *self,
+		   size_t all)
 {
-	if (!g->texts) {
+	if (!g->asks) {
 		g->at = a->at;
 		g->until = a->until;
-		g->texts = calloc(all, sizeof(*g->texts));
 		g->asks = calloc(all, sizeof(*g->asks));
 	}
-	if (!g->texts || !g->asks)
+	if (!g->asks)
 		return cli_no_memory();
-	g->texts[g->asked.n] = a->point;
-	g->asks[g->asked.n++] = a;
-	return CLI_OK;
+	g->asks[g->asked.n] = a;
+	return points_ask(&g->asked, self, a->point);
 }
 
 int record_groups_make(struct record_options *o, const struct verb *self,
@@ -48,11 +47,8 @@ int record_groups_make(struct record_options *o, const struct verb *self,
 		struct record_group *g = group_of(all, *n, &o->asks.v[i]);
 
 		*n += g == &all[*n];
-		ret = add_ask(g, &o->asks.v[i], o->asks.n);
-	}
-	for (size_t i = 0; !ret && i < *n; i++) {
-		all[i].totals = o->mode == RECORD_TOTALS;
-		ret = points_parse(&all[i].asked, self, all[i].texts, (int)all[i].asked.n);
+		g->totals = o->mode == RECORD_TOTALS;
+		ret = add_ask(g, &o->asks.v[i], self, o->asks.n);
 	}
 	return ret;
 }
@@ -61,8 +57,7 @@ void record_groups_free(struct record_group *g, size_t n)
 {
 	for (size_t i = 0; g && i < n; i++) {
 		points_free(&g[i].points);
-		free(g[i].asked.specs);
-		free(g[i].texts);
+		points_forget(&g[i].asked);
 		free(g[i].asks);
 		free(g[i].seen);
 		free(g[i].outside);

@@ -20,7 +20,6 @@ struct record_group {
 	uint64_t from, to; /* the same as ticks; only records between them are kept */
 	uint64_t *outside; /* of each point, records that were not */
 	struct asked asked;
-	char **texts;
 	struct record_ask **asks; /* of each text */
 	struct points points;
 	uint64_t *seen; /* totals: of each point, what has been written */
