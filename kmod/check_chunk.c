@@ -98,7 +98,7 @@ static bool has_side(const struct ki_win *w, const struct ki_chunk *c)
 	}
 }
 
-static u16 check_long(struct ki_job *j, const struct ki_chunk *c)
+static u16 check_long(struct ki_job *j, const struct ki_chunk *c, unsigned long addr)
 {
 	struct ki_long_code **code = &j->longs[c - j->chunks];
 	u16 reason;
@@ -111,7 +111,10 @@ static u16 check_long(struct ki_job *j, const struct ki_chunk *c)
 	j->long_bytes += (*code)->len;
 	if (j->long_bytes > KI_HEAP_SIZE) /* there is no room for so much */
 		return KI_R_TOO_MANY;
-	return ki_vet_long(j->session, *code);
+	reason = ki_vet_long(j->session, *code);
+	if (!reason && (*code)->words && ki_words_change_in(addr))
+		return KI_R_THREAD_CHANGES;
+	return reason;
 }
 
 static u16 check_short(struct ki_job *j, const struct ki_chunk *c)
@@ -139,7 +142,7 @@ static u16 check_chunk(struct ki_job *j, const struct ki_chunk *c)
 		return KI_R_NO_SUCH_SIDE;
 	if (c->kind == KI_CHUNK_REPLACE)
 		return w->reason ? w->reason : check_replacement(j->wins[c->window], c);
-	reason = c->kind == KI_CHUNK_LONG ? check_long(j, c) : check_short(j, c);
+	reason = c->kind == KI_CHUNK_LONG ? check_long(j, c, w->addr) : check_short(j, c);
 	if (reason || w->reason || c->where != KI_RETURNED)
 		return reason;
 	if (is_used(j->wins[c->window], c->insn, KI_TAKEN, true))

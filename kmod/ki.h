@@ -415,6 +415,8 @@ int ki_words_init(void);
 void ki_words_exit(void);
 int ki_words_take(struct ki_session *s, u32 count, u32 *first, u32 *reason);
 bool ki_words_own(const struct ki_session *s, u64 n, u64 count);
+/* Does the current thread's block change while the function there runs? */
+bool ki_words_change_in(unsigned long addr);
 int ki_words_inside(struct ki_session *s, struct ki_inside *req);
 void ki_words_info(struct ki_info *info);
 

@@ -9,6 +9,7 @@
 
 struct ki_long_code {
 	u32 len, nfix;
+	bool words; /* it uses threads' words */
 	struct ki_fixup *fix;
 	u8 *code;
 	u8 *depth; /* words on the stack before the instruction, for each byte of it */
@@ -17,7 +18,7 @@ struct ki_long_code {
 /* The code at a user's struct ki_long. KI_R_OK, or why not; *out with kvfree. */
 u16 ki_long_read(u64 user, struct ki_long_code **out);
 
-/* vet_long.c: KI_R_OK, or why it may not run. Fills depth. ki_lock held. */
+/* vet_long.c: KI_R_OK, or why it may not run. Fills depth and words. ki_lock held. */
 u16 ki_vet_long(const struct ki_session *s, struct ki_long_code *c);
 
 #endif

@@ -123,6 +123,7 @@ static u16 vet_word(struct ki_vetting *v, const struct insn *in)
 		return KI_R_BAD_CHUNK;
 	if (!ki_insn_prefixes(in, &gs, &lock) || lock)
 		return KI_R_BAD_CHUNK;
+	v->c->words = true;
 	return ki_words_own(v->session, (u32)f->target, 1) ? KI_R_OK : KI_R_NOT_YOUR_COUNTER;
 }
 

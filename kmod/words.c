@@ -9,6 +9,7 @@
 #include <asm/msr.h>
 #include <asm/tsc.h>
 
+#include "symbols.h"
 #include "threads.h"
 
 #define KI_START_BITS 56 /* of a word are a start time */
@@ -25,10 +26,23 @@ struct ki_span {
 static void forget(u32 first, u32 count);
 static struct ki_slots ki_words = {.forget = forget};
 
+/* What calls the hooks of a switch, if there are several: ours is one (threads.c). */
+static unsigned long ki_changer, ki_changer_size;
+
+bool ki_words_change_in(unsigned long addr)
+{
+	return addr - ki_changer < ki_changer_size;
+}
+
 int ki_words_init(void)
 {
 	int err = ki_threads_init();
+	unsigned long off;
 
+	ki_changer = ki_symbol("__traceiter_sched_switch");
+	if (!ki_changer ||
+	    !ki_call(kallsyms_lookup_size_offset)(ki_changer, &ki_changer_size, &off))
+		ki_changer_size = 0;
 	return err ? err : ki_slots_init(&ki_words, KI_THREAD_WORDS);
 }
 
@@ -55,15 +69,21 @@ static void forget(u32 first, u32 count)
 		ki_pool_each(zero, &span);
 }
 
+/* Nothing is asked of the scheduler for words that are refused. */
 int ki_words_take(struct ki_session *s, u32 count, u32 *first, u32 *reason)
 {
-	int err = ki_threads_start();
+	LIST_HEAD(run);
+	int err = ki_slots_take(&ki_words, s, count, first, reason);
 
-	*reason = KI_R_NO_MEMORY;
-	if (!err)
-		err = ki_slots_take(&ki_words, s, count, first, reason);
-	if (err && !ki_words.used)
-		ki_threads_stop();
+	if (err)
+		return err;
+	err = ki_threads_start();
+	if (err) {
+		list_move(s->runs.prev, &run);
+		ki_runs_drop(&run);
+		*first = 0;
+		*reason = KI_R_NO_MEMORY;
+	}
 	return err;
 }
 

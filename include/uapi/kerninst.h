@@ -160,7 +160,8 @@ struct ki_globals {
  *
  * Threads' words change, as seen by a CPU, where the scheduler tells of the switch, not where the
  * stack is changed: what runs behind that in __schedule, and is called there, has the next
- * thread's. Only __traceiter_sched_switch is entered with one thread's and left with the other's.
+ * thread's. Only __traceiter_sched_switch is entered with one thread's and left with the other's,
+ * and is refused to chunks that use them.
  */
 struct ki_words {
 	__u32 size;

@@ -43,7 +43,7 @@ static int make_snippets(const struct ask *a, struct inside *i)
 }
 
 static int put_inside(const struct ask *a, struct inside *i, const struct places *entry,
-		      const struct places *exits)
+		      const struct exits *exits)
 {
 	int ret = ki_words_take(a->m->t, 1, &i->word, a->err);
 
@@ -54,7 +54,7 @@ static int put_inside(const struct ask *a, struct inside *i, const struct places
 	if (ret)
 		return ret;
 	ki_plan_stage(a->m->plan, STAGE_STOP);
-	ret = ki_code_put(a, &i->leave, exits, LAST);
+	ret = ki_exits_put(a, &i->leave, exits, LAST);
 	ki_plan_stage(a->m->plan, STAGE_INSIDE);
 	if (!ret)
 		ret = ki_code_put(a, &i->enter, entry, FIRST);
@@ -67,16 +67,17 @@ static int put_inside(const struct ask *a, struct inside *i, const struct places
 /* Of the function that `a` is about. */
 static int new_inside(const struct ask *a, struct inside *i)
 {
-	struct places entry = {0}, exits = {0};
+	struct places entry = {0};
+	struct exits exits = {0};
 	int ret = ki_measure_places(a, KI_POINT_ENTRY, &entry);
 
 	*i = (struct inside){.function = a->fn->start};
 	if (!ret)
-		ret = ki_measure_places(a, KI_POINT_EXIT_AFTER, &exits);
+		ret = ki_exits_find(a, &exits);
 	if (!ret)
 		ret = put_inside(a, i, &entry, &exits);
 	free(entry.v);
-	free(exits.v);
+	ki_exits_free(&exits);
 	if (ret) {
 		ki_code_free(&i->enter);
 		ki_code_free(&i->leave);

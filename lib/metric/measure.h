@@ -103,6 +103,20 @@ void ki_code_free(struct code *c);
 void ki_measure_site(const struct ki_function *fn, const struct ki_place *place,
 		     struct ki_site_regs *out);
 
+/* ---- the end of calls (exits.c) ---- */
+
+struct exits {
+	struct places at;	  /* in the function */
+	struct ki_function *cold; /* its cold part; NULL: none */
+	struct ki_spans spans;	  /* of that */
+	struct places cold_at;	  /* in that */
+};
+
+/* All places where callers get control back, none of them refused. Free it in any case. */
+int ki_exits_find(const struct ask *a, struct exits *out);
+int ki_exits_put(const struct ask *a, struct code *c, const struct exits *e, uint16_t order);
+void ki_exits_free(struct exits *e);
+
 /* ---- predicates (inside.c) ---- */
 
 /* The words of a predicate's inside(), by number. */

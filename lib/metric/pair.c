@@ -249,7 +249,7 @@ static int extend(const struct ask *a, struct pair *p, uint8_t keeps)
 }
 
 static int put_pair(const struct ask *a, struct pair *p, const struct words *words,
-		    const struct places *entry, const struct places *exits)
+		    const struct places *entry, const struct exits *exits)
 {
 	int ret = take_counters(a, p, a->row->keeps);
 
@@ -265,7 +265,7 @@ static int put_pair(const struct ask *a, struct pair *p, const struct words *wor
 	if (ret)
 		return ret;
 	ki_plan_stage(a->m->plan, STAGE_STOP);
-	ret = ki_code_put(a, &p->stop, exits, p->order);
+	ret = ki_exits_put(a, &p->stop, exits, p->order);
 	ki_plan_stage(a->m->plan, STAGE_START);
 	if (!ret)
 		ret = ki_code_put(a, &p->start, entry, p->order);
@@ -278,13 +278,13 @@ static int put_pair(const struct ask *a, struct pair *p, const struct words *wor
 }
 
 /* There must be an end to what begins. */
-static int find_places(const struct ask *a, struct places *entry, struct places *exits)
+static int find_places(const struct ask *a, struct places *entry, struct exits *exits)
 {
 	int ret = ki_measure_places(a, KI_POINT_ENTRY, entry);
 
 	if (!ret)
-		ret = ki_measure_places(a, KI_POINT_EXIT_AFTER, exits);
-	if (!ret && !exits->n)
+		ret = ki_exits_find(a, exits);
+	if (!ret && !exits->at.n && !exits->cold_at.n)
 		ret = ki_err_set(a->err, -EINVAL, a->fn->start, "%s: it does not return",
 				 ki_measure_name(a->fn));
 	return ret;
@@ -293,7 +293,8 @@ static int find_places(const struct ask *a, struct places *entry, struct places 
 static int new_pair(const struct ask *a, const char *when, uint32_t *number)
 {
 	struct pair p = {.function = a->fn->start, .order = a->order, .source = a->row->source};
-	struct places entry = {0}, exits = {0};
+	struct places entry = {0};
+	struct exits exits = {0};
 	struct words words = {0};
 	int ret;
 
@@ -307,7 +308,7 @@ static int new_pair(const struct ask *a, const char *when, uint32_t *number)
 	if (!ret)
 		ret = put_pair(a, &p, &words, &entry, &exits);
 	free(entry.v);
-	free(exits.v);
+	ki_exits_free(&exits);
 	ki_words_free(&words);
 	if (ret) {
 		ki_pair_free(&p);

@@ -81,10 +81,14 @@ static struct ki_node *again(struct ki_snippet *s, const struct ki_node *n)
 	}
 }
 
+static bool is_wide(const struct ki_var *v, enum ki_var_kind kind)
+{
+	return v && v->kind == kind && v->type < KI_TYPES && ki_types[v->type].size == 8;
+}
+
 static bool is_signed_word(struct ki_snippet *s, const struct ki_var *word, struct ki_var *out)
 {
-	if (!word || word->kind != KI_VAR_THREAD || word->type >= KI_TYPES ||
-	    ki_types[word->type].size != 8) {
+	if (!is_wide(word, KI_VAR_THREAD)) {
 		if (!s->err.code)
 			ki_tree_fail(s, -EINVAL, "a timer needs a word of 64 bits");
 		return false;
@@ -137,6 +141,11 @@ struct ki_node *ki_timer_stop(struct ki_snippet *s, const struct ki_var *word,
 
 	if (!is_signed_word(s, word, &w))
 		return NULL;
+	if (!is_wide(elapsed, KI_VAR_LOCAL)) {
+		if (!s->err.code)
+			ki_tree_fail(s, -EINVAL, "a timer leaves what has passed in a local");
+		return NULL;
+	}
 	inner = leave(s, &w, again(s, clock), elapsed);
 	list = ki_stmt_append(
 		s, NULL, set(s, elapsed, ki_expr_binary(s, KI_SUB, clock, ki_expr_var(s, &w))));

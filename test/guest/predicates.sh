@@ -35,30 +35,22 @@ getppid() { counts "$1" getppid __x64_sys_getppid "${@:2}"; }
 
 ours='comm in ("alpha", "beta")'
 getppid $A --comm alpha
-getppid $B --if 'execname == "beta"'
-getppid $((A + B)) --if "$ours"
-getppid $((A + B)) --if 'comm == "alpha" || "beta" == comm'
+getppid $((A + B)) --if 'execname == "alpha" || "beta" == comm'
 getppid $B --if "$ours && comm != \"alpha\""
-getppid $B --if "$ours && !(comm == \"alpha\")"
 getppid $A --if 'uid == 1234'
-getppid $B --if "$ours && uid == \"root\""
 getppid $B --if "$ours" --if 'uid in ("root", "daemon")'
 getppid $A --if 'cgroup == "/alpha"'
 getppid $B --if "$ours && cgroup != \"/alpha\""
 getppid $A --comm alpha --cpu 1
 getppid 0 --comm alpha --cpu 0
-getppid $((A + B)) --if "$ours" --cpu 0-1
 getppid $A --if "pid == tid && cpu == 1 && $ours"
-getppid 0 --pid 1 --comm alpha
 
 counts $A read ksys_read --if "$ours && arg0 == 4"
-counts $B read ksys_read --if "$ours && (int)arg0 == 3 && arg2 == 1"
-counts $((A + B)) read ksys_read --if "$ours && arg0 in (3, 4)"
+counts $((A + B)) read ksys_read --if "$ours && (int)arg0 in (3, 4) && arg2 == 1"
 counts $A open do_sys_openat2:exit:after --if "$ours && retval == 5"
 # of beta; and alpha's /dev/zero
 counts $((B + 1)) open do_sys_openat2:exit:after --if "$ours && (int)retval >= 0 && retval % 4 == 0"
 # the first eight bytes of the file's name: "/dev/nul"
-counts $((A + B)) open do_filp_open --if "$ours && *(u64 *)*(u64 *)arg1 == 0x6c756e2f7665642f"
 counts $((A + B)) open do_filp_open --if "$ours && *(u64 *)*(u64 *)arg1 in (1, 0x6c756e2f7665642f)"
 counts $A read vfs_read:block/0 --if 'comm == "alpha" && inside(ksys_read)'
 counts 0 read vfs_read --if 'comm == "alpha" && !inside(ksys_read)'
@@ -117,7 +109,7 @@ refuses() { # PATTERN ARGUMENT...
 	grep -qE "$1" <<< "$out" && [ ! -e "$dir/executed" ]
 }
 ok "no parameters within the function" refuses 'vfs_read:block/1: .*not at the function.s entry' --if 'arg0 == 3' vfs_read:block/1
-ok "a predicate that never holds" refuses 'vfs_read: .*does nothing' --if 'pid && 0' vfs_read
+ok "a predicate that never holds" refuses 'vfs_read: .*does nothing' --if '1 == 2' vfs_read
 ok "no return value at the entry" refuses 'vfs_read: .*not at the function.s exit' --if 'retval < 0' vfs_read
 rmdir /sys/fs/cgroup/alpha
 finish

@@ -217,6 +217,11 @@ ok "a ring" refused ${m}_ping:exit:after TAIL_RING
 ok "an indirect jump behind the jump" refused ${m}_pointer:exit:after TAIL_UNKNOWN
 ok "an indirect jump" refused ${m}_pointed:exit:after TAIL_UNKNOWN
 ok "a jump into a function's middle" refused ${m}_middle:exit:after TAIL_FRAME
+# What begins and cannot end is refused with both; what needs no end is there.
+"$ki" stat -q --json -o "$json" -m calls,walltime,latency ${m}_pointer ${m}_pointed ${m}_plain -- sh -c "echo calls 10 > $control"
+times() { grep -c "\"metric\":\"\(walltime\|latency\)\",\"point\":\"${m}_$1\",\"$2\"" "$json"; }
+is "no times without an end" "$(times pointer 'reason":"TAIL_UNKNOWN') $(times pointed 'reason":"TAIL_UNKNOWN') $(times plain value)" "2 2 2"
+is "but calls" "$(grep '"metric":"calls"' "$json" > /tmp/calls; value ${m}_pointer < /tmp/calls) $(value ${m}_plain < /tmp/calls)" "10 20"
 
 replaced() { # RULE POINT: the one while the other
 	"$ki" replace -q "$1" -- "$ki" stat --json "$2" -- true 2>&1 | grep -q '"reason":"TAIL_REPLACED"'

@@ -36,21 +36,27 @@ static struct {
 	unsigned int meanwhile_for; /* so many times */
 } world;
 
-/* f: ftrace site; push; mov; pop; ret.	 g: the same, but it ends in jmp *%rax. h: as f. */
+/* f: ftrace site; push; mov; pop; ret. g: the same, but it ends in jmp *%rax. h: as f. k: ftrace
+   site; test; jne to its cold part, which does mov and ret; ret. */
 static const uint8_t text[] = {
-	0x0f, 0x1f, 0x44, 0x00, 0x00, 0x55, 0xb8, 1, 2, 3, 4, 0x5d, 0xc3, 0xcc, 0xcc, 0xcc,
-	0x0f, 0x1f, 0x44, 0x00, 0x00, 0x55, 0xb8, 1, 2, 3, 4, 0x5d, 0xff, 0xe0, 0xcc, 0xcc,
-	0x0f, 0x1f, 0x44, 0x00, 0x00, 0x55, 0xb8, 1, 2, 3, 4, 0x5d, 0xc3, 0xcc, 0xcc, 0xcc,
+	0x0f, 0x1f, 0x44, 0x00, 0x00, 0x55, 0xb8, 1,	2,    3,    4,	  0x5d, 0xc3, 0xcc,
+	0xcc, 0xcc, 0x0f, 0x1f, 0x44, 0x00, 0x00, 0x55, 0xb8, 1,    2,	  3,	4,    0x5d,
+	0xff, 0xe0, 0xcc, 0xcc, 0x0f, 0x1f, 0x44, 0x00, 0x00, 0x55, 0xb8, 1,	2,    3,
+	4,    0x5d, 0xc3, 0xcc, 0xcc, 0xcc, 0x0f, 0x1f, 0x44, 0x00, 0x00, 0x85, 0xff, 0x0f,
+	0x85, 3,    0,	  0,	0,    0xc3, 0xcc, 0xcc, 0xb8, 1,    2,	  3,	4,    0xc3,
 };
 static const struct ki_symbol symbols[] = {{.addr = BASE, .name = "f"},
 					   {.addr = BASE + 16, .name = "g"},
-					   {.addr = BASE + 32, .name = "h"}};
+					   {.addr = BASE + 32, .name = "h"},
+					   {.addr = BASE + 48, .name = "k"},
+					   {.addr = BASE + 64, .name = "k.cold"}};
 static const struct ki_reserved_row sites[] = {
 	{.addr = BASE, .len = 5, .reason = KI_R_FTRACE_SITE},
 	{.addr = BASE + 16, .len = 5, .reason = KI_R_FTRACE_SITE},
-	{.addr = BASE + 32, .len = 5, .reason = KI_R_FTRACE_SITE}};
+	{.addr = BASE + 32, .len = 5, .reason = KI_R_FTRACE_SITE},
+	{.addr = BASE + 48, .len = 5, .reason = KI_R_FTRACE_SITE}};
 
-enum { F, G, H, FUNCTIONS };
+enum { F, G, H, K, FUNCTIONS };
 
 static struct ki_target *target;
 static struct ki_function *fns[FUNCTIONS];
@@ -147,7 +153,7 @@ static void load(void)
 				      .bytes = text,
 				      .len = sizeof(text),
 				      .symbols = symbols,
-				      .nsymbols = FUNCTIONS,
+				      .nsymbols = FUNCTIONS + 1,
 				      .rows = sites,
 				      .nrows = FUNCTIONS};
 	struct ki_err err = {0};

@@ -77,6 +77,27 @@ static void stops_are_there_before_starts(void **state)
 	assert_int_equal(plan->chunks.v[1].c.order, 0);
 }
 
+static void returns_of_the_cold_part_end_it_too(void **state)
+{
+	uint32_t curve;
+
+	(void)state;
+	load();
+	curve = add("walltime", K, "inside(k)");
+	assert_int_equal(m->pairs.v[0].stop.sites.n, 2);
+	assert_int_equal(m->insides.v[0].leave.sites.n, 2);
+	start();
+	assert_int_equal(ki_measure_refusal(m, curve), KI_R_OK);
+	assert_int_equal(drv.installed, 6);
+	/* and if that cannot be, nothing of it */
+	load();
+	curve = add("walltime", K, NULL);
+	drv.bad_window = BASE + 64;
+	start();
+	assert_int_equal(ki_measure_refusal(m, curve), KI_R_WINDOW_ENTERED);
+	assert_int_equal(drv.installed, 0);
+}
+
 static void times(void **state)
 {
 	uint32_t wall, mean, many, hist, own, own_mean;
@@ -413,6 +434,7 @@ int main(void)
 		cmocka_unit_test(the_table),
 		cmocka_unit_test(curves_share_a_pair),
 		cmocka_unit_test(stops_are_there_before_starts),
+		cmocka_unit_test(returns_of_the_cold_part_end_it_too),
 		cmocka_unit_test(times),
 		cmocka_unit_test(recursion_is_charged_once),
 		cmocka_unit_test(a_predicate_is_asked_at_the_call),

@@ -240,7 +240,7 @@ static const struct lie {
 	{"the neighbouring word", another_word, 12},
 	{"flags that are not brought back", flags_forgotten, 70},
 	{"another register popped", wrong_register_popped, 50},
-	{"added for subtracted", another_operation, 15},
+	{"added for subtracted", another_operation, 12},
 };
 
 /* Wrong code may go anywhere but out of itself: only what the checker lets pass is run. */

@@ -193,6 +193,12 @@ static void misuse(void **state)
 	begin();
 	assert_null(ki_timer_stop(s, &word, ki_expr_load(s, KI_U64, C(0)), &ticks, add_to_total()));
 	assert_int_equal(ki_snippet_check(s, NULL, NULL), -EINVAL);
+	begin();
+	assert_null(ki_timer_stop(s, &word, ki_expr_fact(s, KI_FACT_TSC), &out, add_to_total()));
+	assert_int_equal(ki_snippet_check(s, NULL, NULL), -EINVAL);
+	begin();
+	assert_null(ki_timer_stop(s, NULL, NULL, NULL, NULL));
+	assert_int_equal(ki_snippet_check(s, NULL, NULL), -EINVAL);
 }
 
 /* ---- what they cost ---- */

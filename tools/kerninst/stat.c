@@ -344,7 +344,7 @@ static int run(const struct verb *self, int argc, char **argv)
 
 const struct verb verb_stat = {
 	.name = "stat",
-	.summary = "count how often functions, blocks or instructions are reached",
+	.summary = "measure functions; count how often blocks, edges, instructions are reached",
 	.usage = stat_usage,
 	.run = run,
 };

@@ -11,7 +11,8 @@
 
 const char stat_usage[] =
 	"Usage: kerninst stat [OPTION...] POINT... [-- COMMAND...]\n"
-	"Count how often points of the kernel are reached: while COMMAND runs, or until Ctrl-C.\n\n"
+	"Count how often points of the kernel are reached, measure what goes on in functions: while\n"
+	"COMMAND runs, or until Ctrl-C.\n\n"
 	"POINT is 0xADDRESS, or [MODULE:]FUNCTION, alone or with one of these behind it:\n"
 	"  :entry  :exit        when it is called; when it returns or jumps to another function\n"
 	"  :exit:after          when its caller gets control back: behind what it jumps to, too\n"

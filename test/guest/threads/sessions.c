@@ -179,6 +179,9 @@ void test_sessions(void)
 	test_refusals(&a, &b);
 	test_killed(&b);
 	test_many(&b);
+	report("the function in which threads change",
+	       session_install(&b, "__traceiter_sched_switch", "count") == KI_R_THREAD_CHANGES,
+	       "is refused");
 	report("no more than there are",
 	       ki_words_take(a.t, 1000, &first, &err) && err.reason == KI_R_COUNTERS_FULL, "%s",
 	       err.msg);

@@ -11,7 +11,7 @@
 
 enum op { OP_READ = 1, OP_ENTER, OP_LEAVE };
 
-static void install(const struct session *s, const char *function, const char *chunk)
+uint32_t session_install(const struct session *s, const char *function, const char *chunk)
 {
 	const struct long_sample *c = __start_long_samples;
 	struct hand_window w;
@@ -20,8 +20,7 @@ static void install(const struct session *s, const char *function, const char *c
 	while (strcmp(c->name, chunk) != 0)
 		c++;
 	hand_window(s->t, function, &w);
-	if (hand_install(s->t, &w, c, &s->first, &id))
-		hand_die(chunk, NULL);
+	return hand_install(s->t, &w, c, &s->first, &id);
 }
 
 void session_open(struct session *s, uint32_t words)
@@ -35,8 +34,9 @@ void session_open(struct session *s, uint32_t words)
 	    ki_globals_take(s->t, 3, &s->first.global, &err) ||
 	    ki_words_take(s->t, words, &s->first.word, &err))
 		hand_die("open", &err);
-	install(s, "__x64_sys_getppid", "count");
-	install(s, "__x64_sys_sched_get_priority_max", "op");
+	if (session_install(s, "__x64_sys_getppid", "count") ||
+	    session_install(s, "__x64_sys_sched_get_priority_max", "op"))
+		hand_die("install", NULL);
 }
 
 void session_close(struct session *s)

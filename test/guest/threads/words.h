@@ -22,6 +22,8 @@ struct session {
 
 void session_open(struct session *s, uint32_t words);
 void session_close(struct session *s);
+/* One of chunks.c; KI_R_OK, or the reason. */
+uint32_t session_install(const struct session *s, const char *function, const char *chunk);
 
 /* What the current thread has in a session. */
 struct own {
