@@ -8,13 +8,14 @@ DKMS_DIR := $(DESTDIR)/usr/src/kerninst-$(VERSION)
 
 install: all
 	install -d $(DESTDIR)$(bindir) $(DESTDIR)$(libdir)/pkgconfig $(DESTDIR)$(includedir)/kerninst \
-	    $(DESTDIR)$(includedir)/uapi $(DESTDIR)$(mandir)/man8
+	    $(DESTDIR)$(includedir)/uapi $(DESTDIR)$(mandir)/man5 $(DESTDIR)$(mandir)/man8
 	install $(TOOL_BIN) $(DESTDIR)$(bindir)
 	install -m 644 $(O)/libkerninst.a $(O)/$(SONAME) $(DESTDIR)$(libdir)
 	ln -sf $(SONAME) $(DESTDIR)$(libdir)/libkerninst.so
 	install -m 644 $(O)/kerninst.pc $(DESTDIR)$(libdir)/pkgconfig
 	install -m 644 include/kerninst/*.h $(DESTDIR)$(includedir)/kerninst
 	install -m 644 include/uapi/* $(DESTDIR)$(includedir)/uapi
+	install -m 644 man/*.5 $(DESTDIR)$(mandir)/man5
 	install -m 644 man/*.8 $(DESTDIR)$(mandir)/man8
 	@printf '%s\n' 'Installed. The driver is not: it changes the code of the running kernel. To have it,' \
 	    'read "Safety" in README.md, then: make install-dkms && modprobe kerninst'
@@ -29,7 +30,8 @@ install-dkms:
 
 uninstall:
 	rm -f $(TOOL_BIN:$(O)/bin/%=$(DESTDIR)$(bindir)/%) $(DESTDIR)$(libdir)/libkerninst.* \
-	    $(DESTDIR)$(libdir)/pkgconfig/kerninst.pc $(DESTDIR)$(mandir)/man8/kerninst*.8
+	    $(DESTDIR)$(libdir)/pkgconfig/kerninst.pc $(DESTDIR)$(mandir)/man5/kerninst*.5 \
+	    $(DESTDIR)$(mandir)/man8/kerninst*.8
 	rm -rf $(DESTDIR)$(includedir)/kerninst $(DESTDIR)$(includedir)/uapi/kerninst* $(DKMS_DIR)
 	$(if $(DESTDIR),,-dkms remove kerninst/$(VERSION) --all)
 

@@ -116,13 +116,6 @@ KI_DO(NANOTIME, r = ktime_get_mono_fast_ns())
 KI_DO(UID, r = uid())
 KI_DO(CGROUP, r = cgroup())
 
-/* There are no rings yet. */
-u64 ki_do_RECORD(void);
-notrace __weak u64 ki_do_RECORD(void)
-{
-	return 0;
-}
-
 u64 ki_do_ENTER(void);
 notrace u64 ki_do_ENTER(void)
 {

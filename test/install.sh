@@ -27,8 +27,8 @@ tool() {
 
 manual() {
 	local m
-	for m in man/*.8; do
-		cmp "$m" "$dest/usr/share/man/man8/${m##*/}" && mandoc -T lint -W warning "$m" || return
+	for m in man/*.[1-8]; do
+		cmp "$m" "$dest/usr/share/man/man${m##*.}/${m##*/}" && mandoc -T lint -W warning "$m" || return
 	done
 }
 

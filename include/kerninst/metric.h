@@ -87,6 +87,18 @@ int ki_measure_add(struct ki_measure *m, const struct ki_metric *metric,
 		   const struct ki_point *pt, uint16_t order, const struct ki_predicate *when,
 		   uint32_t *curve, struct ki_err *err);
 
+/*
+ * The same of the metric "count", with a statement that is executed each time when the point is
+ * counted, behind that: a record, for example. make builds it in the snippet; it is called before
+ * this returns. -EINVAL, -E2BIG: it cannot stand there.
+ */
+typedef int ki_measure_act(void *arg, struct ki_snippet *s, struct ki_node **stmt,
+			   struct ki_err *err);
+int ki_measure_add_act(struct ki_measure *m, const struct ki_function *fn,
+		       const struct ki_spans *spans, const struct ki_point *pt, uint16_t order,
+		       const struct ki_predicate *when, ki_measure_act *make, void *arg,
+		       uint32_t *curve, struct ki_err *err);
+
 /* The plan, for its progress and counts; and the code that a curve puts somewhere, with its source
    beside it: one text for each of its places. Free *out with free(). */
 struct ki_plan *ki_measure_plan(struct ki_measure *m);
@@ -107,6 +119,9 @@ int ki_measure_check(struct ki_measure *m, struct ki_err *err);
 int ki_measure_start(struct ki_measure *m, struct ki_err *err);
 int ki_measure_stop(struct ki_measure *m, struct ki_err *err);
 unsigned int ki_measure_refusal(const struct ki_measure *m, uint32_t curve); /* KI_R_OK: none */
+
+/* What a curve of "count" has counted since its code came, exactly; after the stop, too. */
+uint64_t ki_measure_hits(const struct ki_measure *m, uint32_t curve);
 
 /* Instructions of inserted code that one pass through all of a curve's points costs at most. */
 unsigned int ki_measure_cost(const struct ki_measure *m, uint32_t curve);

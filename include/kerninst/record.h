@@ -69,7 +69,7 @@ enum ki_field_kind {
 	KI_SHOW_CODE,	 /* an address of code: shown as FUNCTION+OFFSET */
 	KI_SHOW_TICKS,	 /* of the time stamp counter: shown as time */
 	KI_SHOW_SECONDS, /* nanoseconds: shown as time */
-	KI_SHOW_TEXT,	 /* 8 bytes of a name */
+	KI_SHOW_TEXT,	 /* 8 bytes of a name; a field without name goes on with it */
 	KI_SHOWS
 };
 
@@ -80,7 +80,7 @@ struct ki_record_field {
 	uint8_t show;	  /* enum ki_field_kind */
 };
 
-/* What writes records of one id. */
+/* What writes records of one id, each with as many values as there are fields. */
 struct ki_instrument {
 	uint32_t id;
 	const char *name;  /* of what it is about, as people wrote it: "vfs_read:entry" */
@@ -88,29 +88,94 @@ struct ki_instrument {
 	uint64_t addr;
 	double on, off; /* seconds after the start at which it was to begin and end; off 0: never */
 	const struct ki_record_field *fields;
-	unsigned int nfields;
+	unsigned int nfields; /* at most KI_RECORD_WORDS */
+};
+
+/* Where and when a recording was made. Text that is not known is empty. */
+struct ki_record_origin {
+	char kernel[72];   /* its release */
+	char build[72];	   /* its build id, in hex */
+	char boot[40];	   /* the id of this boot */
+	char host[72];	   /* the machine's name */
+	char command[256]; /* what was asked for */
+	uint32_t cpus, tsc_khz;
+	uint64_t tsc; /* time stamp counter at the start, */
+	int64_t time; /* and nanoseconds since 1970 then */
+};
+
+/* Of this machine, with tsc and time of now. cpus and tsc_khz are the target's, if it is live. */
+void ki_record_origin_here(const struct ki_target *t, struct ki_record_origin *out);
+
+/* What happened to an instrument. */
+enum ki_record_event_kind {
+	KI_EVENT_INSTALLING, /* at tsc that began, */
+	KI_EVENT_ON,	     /* and had been done */
+	KI_EVENT_REMOVING,
+	KI_EVENT_OFF,
+	KI_EVENT_HITS, /* value: how often it was reached, written or lost */
+	KI_EVENTS
+};
+
+struct ki_record_event {
+	uint32_t id; /* of the instrument */
+	uint32_t kind;
+	uint64_t tsc, value;
 };
 
 struct ki_record_file;
 
-/* Write a file: what it says of itself comes first. Strings are copied. */
-int ki_record_create(const char *path, struct ki_target *t, const struct ki_instrument *v, size_t n,
-		     struct ki_record_file **out, struct ki_err *err);
+/*
+ * Write a file: what it says of itself comes first. Strings are copied. t: whose symbols stand for
+ * the addresses of KI_SHOW_CODE, and which lives as long as the file is open; NULL: none.
+ *
+ * After a failure (the disk is full) the file ends behind the last chunk that is whole, and all
+ * further calls fail with it.
+ */
+int ki_record_create(const char *path, const struct ki_record_origin *origin, struct ki_target *t,
+		     const struct ki_instrument *v, size_t n, struct ki_record_file **out,
+		     struct ki_err *err);
+/* From here on a flush returns when the disk has it. */
+void ki_record_to_disk(struct ki_record_file *f);
+/* -EINVAL: no such instrument, or it has another number of values. */
 int ki_record_write(struct ki_record_file *f, const struct ki_record *rec, const uint64_t *values,
 		    unsigned int cpu);
-/* To the disk, whatever is buffered; and with how many were lost until now. */
+int ki_record_event(struct ki_record_file *f, const struct ki_record_event *e);
+/* To the file, whatever is buffered; and how many were lost until now. */
 int ki_record_flush(struct ki_record_file *f, uint64_t lost, struct ki_err *err);
+/* The same, and that this is the end, at tsc. Closed in any case; f is gone. NULL is allowed. */
+int ki_record_finish(struct ki_record_file *f, uint64_t lost, uint64_t tsc, struct ki_err *err);
+/* Close without a word about the end: whoever reads it takes it for cut. NULL is allowed. */
+void ki_record_abandon(struct ki_record_file *f);
 
-/* Read one: wholly, or, if *cut says so, up to where it was cut off or spoilt. */
-int ki_record_open(const char *path, struct ki_record_file **out, struct ki_err *err);
-const struct ki_instrument *ki_record_instruments(const struct ki_record_file *f, size_t *n);
-const char *ki_record_kernel(const struct ki_record_file *f); /* release and build id */
-uint32_t ki_record_tsc_khz(const struct ki_record_file *f);
-uint64_t ki_record_start(const struct ki_record_file *f);     /* time stamp counter; */
-int64_t ki_record_start_time(const struct ki_record_file *f); /* nanoseconds since 1970 then */
-int ki_record_each_in(struct ki_record_file *f, ki_record_each *each, void *arg, uint64_t *lost,
-		      bool *cut, struct ki_err *err);
-void ki_record_close(struct ki_record_file *f); /* NULL is allowed */
+/*
+ * Read one: wholly, or up to where it was cut off or spoilt, which is not an error, unless
+ * nothing can be read at all.
+ */
+struct ki_recording;
+
+struct ki_recording_state {
+	bool cut;      /* there was more, or there would have been: the writer has not finished */
+	uint64_t good; /* bytes that could be read */
+	uint64_t records; /* in them */
+	uint64_t lost;	  /* as far as it is known */
+	uint64_t end;	  /* time stamp counter: of the end, or of the last that is known */
+};
+
+int ki_recording_open(const char *path, struct ki_recording **out, struct ki_err *err);
+void ki_recording_close(struct ki_recording *r); /* NULL is allowed */
+
+const struct ki_record_origin *ki_recording_origin(const struct ki_recording *r);
+const struct ki_recording_state *ki_recording_state(const struct ki_recording *r);
+const struct ki_instrument *ki_recording_instruments(const struct ki_recording *r, size_t *n);
+const struct ki_instrument *ki_recording_instrument(const struct ki_recording *r, uint32_t id);
+const struct ki_record_event *ki_recording_events(const struct ki_recording *r, size_t *n);
+
+/* The function at an address, as the kernel had it then; NULL: not known. */
+const char *ki_recording_symbol(const struct ki_recording *r, uint64_t addr, uint64_t *offset);
+
+/* All records in the order of their times, whatever CPU they are of. Each has an instrument and its
+   number of values. */
+int ki_recording_each(struct ki_recording *r, ki_record_each *each, void *arg);
 
 #ifdef __cplusplus
 }

@@ -80,6 +80,23 @@ static int put_bare(const struct ask *a, const struct curve *c, const struct pla
 	return ret;
 }
 
+/* What is done at the point: the counter, and what else is wanted. */
+static int make_acting(const struct ask *a, const struct ki_var *counter, struct ki_snippet *s,
+		       struct ki_node **out)
+{
+	struct ki_node *more, *add;
+	int ret;
+
+	add = ki_stmt_update(s, KI_UPDATE_ADD, counter, NULL, ki_expr_const(s, KI_I64, 1));
+	*out = add;
+	if (!a->make)
+		return 0;
+	ret = a->make(a->arg, s, &more, a->err);
+	if (!ret)
+		*out = ki_stmt_append(s, ki_stmt_append(s, NULL, add), more);
+	return ret;
+}
+
 /* if (when) counter += 1 */
 static int make_counting(const struct ask *a, struct curve *c, const struct words *words)
 {
@@ -87,16 +104,18 @@ static int make_counting(const struct ask *a, struct curve *c, const struct word
 				       .kind = KI_VAR_CPU,
 				       .type = KI_U64,
 				       .first = a->m->counters.v[c->counter]};
-	struct ki_node *add, *guarded;
+	struct ki_node *act;
 	struct ki_snippet *s;
 	int ret;
 
 	if (ki_snippet_new(&s))
 		return ki_err_set(a->err, -ENOMEM, 0, "measurement: out of memory");
 	c->snippet = s;
-	add = ki_stmt_update(s, KI_UPDATE_ADD, &counter, NULL, ki_expr_const(s, KI_I64, 1));
-	ret = ki_predicate_guard(a->when, s, words->v.v, add, &guarded, a->err);
-	ki_snippet_body(s, guarded);
+	ret = make_acting(a, &counter, s, &act);
+	if (!ret && a->when)
+		ret = ki_predicate_guard(a->when, s, words->v.v, act, &act, a->err);
+	if (!ret)
+		ki_snippet_body(s, act);
 	return ret;
 }
 
@@ -117,16 +136,17 @@ static int put_count(const struct ask *a, struct curve *c, const struct places *
 		     const struct words *words)
 {
 	struct ki_plan *plan = a->m->plan;
+	bool bare = !a->when && !a->make;
 	uint32_t bundle = KI_NONE;
 	int ret = ki_measure_counters(a->m, 1, &c->counter, a->err);
 
 	c->chunk = (uint32_t)ki_plan_chunks(plan);
 	if (ret)
 		return ret;
-	if ((at->n > 1 || a->when) && ki_plan_bundle_begin(plan, &bundle))
+	if ((at->n > 1 || !bare) && ki_plan_bundle_begin(plan, &bundle))
 		return ki_err_set(a->err, -ENOMEM, 0, "measurement: out of memory");
 	ki_plan_stage(plan, STAGE_START);
-	ret = a->when ? put_conditional(a, c, at, words) : put_bare(a, c, at);
+	ret = bare ? put_bare(a, c, at) : put_conditional(a, c, at, words);
 	ki_plan_bundle_end(plan);
 	if (!ret)
 		ret = ki_words_need(a, words, bundle);
@@ -163,25 +183,57 @@ static int check(const struct ask *a)
 	return 0;
 }
 
-int ki_measure_add(struct ki_measure *m, const struct ki_metric *metric,
-		   const struct ki_function *fn, const struct ki_spans *spans,
-		   const struct ki_point *pt, uint16_t order, const struct ki_predicate *when,
-		   uint32_t *curve, struct ki_err *err)
+static int add_curve(const struct ask *a, uint32_t *curve)
 {
-	const struct ki_metric_row *row = ki_metric_row(metric);
-	const struct ask a = {m, row, fn, spans, pt, order, when, err};
-	struct curve c = {.row = row, .pair = KI_NONE};
-	int ret = check(&a);
+	struct ki_measure *m = a->m;
+	struct curve c = {.row = a->row, .pair = KI_NONE};
+	int ret = check(a);
 
 	if (!ret && ki_vec_reserve(&m->curves, 1))
-		ret = ki_err_set(err, -ENOMEM, 0, "measurement: out of memory");
+		ret = ki_err_set(a->err, -ENOMEM, 0, "measurement: out of memory");
 	if (!ret)
-		ret = row->source == SOURCE_NONE ? add_count(&a, &c) : ki_pair_get(&a, &c.pair);
+		ret = a->row->source == SOURCE_NONE ? add_count(a, &c) : ki_pair_get(a, &c.pair);
 	if (ret)
 		return ret;
 	*curve = (uint32_t)m->curves.n;
 	m->curves.v[m->curves.n++] = c;
 	return 0;
+}
+
+int ki_measure_add(struct ki_measure *m, const struct ki_metric *metric,
+		   const struct ki_function *fn, const struct ki_spans *spans,
+		   const struct ki_point *pt, uint16_t order, const struct ki_predicate *when,
+		   uint32_t *curve, struct ki_err *err)
+{
+	const struct ask a = {.m = m,
+			      .row = ki_metric_row(metric),
+			      .fn = fn,
+			      .spans = spans,
+			      .pt = pt,
+			      .order = order,
+			      .when = when,
+			      .err = err};
+
+	return add_curve(&a, curve);
+}
+
+int ki_measure_add_act(struct ki_measure *m, const struct ki_function *fn,
+		       const struct ki_spans *spans, const struct ki_point *pt, uint16_t order,
+		       const struct ki_predicate *when, ki_measure_act *make, void *arg,
+		       uint32_t *curve, struct ki_err *err)
+{
+	const struct ask a = {.m = m,
+			      .row = ki_metric_row(ki_metric_find("count")),
+			      .fn = fn,
+			      .spans = spans,
+			      .pt = pt,
+			      .order = order,
+			      .when = when,
+			      .make = make,
+			      .arg = arg,
+			      .err = err};
+
+	return add_curve(&a, curve);
 }
 
 struct ki_plan *ki_measure_plan(struct ki_measure *m)
@@ -219,6 +271,15 @@ int ki_measure_check(struct ki_measure *m, struct ki_err *err)
 int ki_measure_stop(struct ki_measure *m, struct ki_err *err)
 {
 	return ki_plan_remove(m->plan, m->t, err);
+}
+
+uint64_t ki_measure_hits(const struct ki_measure *m, uint32_t curve)
+{
+	const struct curve *c = &m->curves.v[curve];
+
+	if (c->pair != KI_NONE || !m->map)
+		return 0;
+	return ki_counter_read(m->map, m->counters.v[c->counter]);
 }
 
 static unsigned int refusal_of(const struct ki_plan *p, uint32_t chunk, uint32_t n)

@@ -75,6 +75,8 @@ struct ask {
 	const struct ki_point *pt;
 	uint16_t order;
 	const struct ki_predicate *when; /* NULL: always */
+	ki_measure_act *make;		 /* what else is done; NULL: nothing */
+	void *arg;
 	struct ki_err *err;
 };
 

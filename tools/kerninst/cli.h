@@ -22,8 +22,8 @@ struct verb {
 	int (*run)(const struct verb *self, int argc, char **argv);
 };
 
-extern const struct verb verb_stat, verb_metrics, verb_replace, verb_list, verb_disas, verb_cfg,
-	verb_calls, verb_info, verb_explain;
+extern const struct verb verb_stat, verb_record, verb_report, verb_metrics, verb_replace, verb_list,
+	verb_disas, verb_cfg, verb_calls, verb_info, verb_explain;
 
 /* "kerninst: what: why; hint" on stderr. They return the exit status that fits. */
 int cli_fail(const struct ki_err *err);

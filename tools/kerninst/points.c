@@ -82,12 +82,24 @@ static bool is_refusal(unsigned int reason)
 	}
 }
 
+static int add_curve(struct resolver *r, const struct point *p, struct cell *c, struct ki_err *err)
+{
+	struct ki_measure *m = r->out->measure;
+	void *arg;
+	ki_measure_act *make = r->how->act ? r->how->act(r->how->arg, p, &arg) : NULL;
+
+	if (make)
+		return ki_measure_add_act(m, r->fn, &r->spans, &p->at, p->order, r->how->when, make,
+					  arg, &c->curve, err);
+	return ki_measure_add(m, c->metric, r->fn, &r->spans, &p->at, p->order, r->how->when,
+			      &c->curve, err);
+}
+
 static int plan_cell(struct resolver *r, const struct point *p, struct cell *c)
 {
 	struct ki_err err = {0};
 
-	if (!ki_measure_add(r->out->measure, c->metric, r->fn, &r->spans, &p->at, p->order,
-			    r->how->when, &c->curve, &err))
+	if (!add_curve(r, p, c, &err))
 		return CLI_OK;
 	if (is_refusal(err.reason)) {
 		c->reason = err.reason;

@@ -42,9 +42,10 @@ struct point {
 	struct ki_point at;
 	struct ki_edge edge; /* KI_POINT_EDGE */
 	uint16_t order;
-	uint64_t addr; /* what it is about: function, block or instruction */
-	uint64_t size; /* of that; 0: an instruction */
-	size_t cell;   /* its first cell */
+	const struct pointspec *spec; /* what named it */
+	uint64_t addr;		      /* what it is about: function, block or instruction */
+	uint64_t size;		      /* of that; 0: an instruction */
+	size_t cell;		      /* its first cell */
 	unsigned int ncells;
 	size_t entry; /* 1 + index of the point of its function's block 0; 0: none */
 };
@@ -87,6 +88,10 @@ struct points_how {
 	const struct ki_predicate *when; /* only if it holds; NULL: always */
 	bool per_cpu;			 /* counts of each CPU too */
 	bool quiet;
+	bool separate; /* a point that two texts name is two points */
+	/* What is done at a point beside counting it, for ki_measure_add_act; NULL: nothing. */
+	ki_measure_act *(*act)(void *arg, const struct point *p, void **act_arg);
+	void *arg;
 };
 
 /* Find out what is meant, and make a measurement of it. Nothing is installed. CLI_OK, or reported.

@@ -34,7 +34,8 @@ static bool is_there(const struct resolver *r, const struct wish *w, const struc
 		const struct ki_point *old = &r->out->v.v[i].at;
 
 		if (old->kind == at->kind && old->block == at->block && old->addr == at->addr &&
-		    old->edge == at->edge && r->out->v.v[i].order == w->spec->order)
+		    old->edge == at->edge && r->out->v.v[i].order == w->spec->order &&
+		    (!r->how->separate || r->out->v.v[i].spec == w->spec))
 			return true;
 	}
 	return false;
@@ -110,7 +111,7 @@ static int add_cells(struct resolver *r, const struct wish *w, struct point *p)
 /* literal: the wish is this point, and so what was written is its name. */
 static int add_point(struct resolver *r, const struct wish *w, struct ki_point at, bool literal)
 {
-	struct point p = {.sym = w->sym, .at = at, .order = w->spec->order};
+	struct point p = {.sym = w->sym, .at = at, .order = w->spec->order, .spec = w->spec};
 
 	if (is_there(r, w, &at))
 		return CLI_OK;

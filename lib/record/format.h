@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * A recording as it is in a file: kerninst-record(5). All numbers are little-endian, all chunks and
+ * what is in them begin at multiples of 8 bytes.
+ */
+#ifndef KI_RECORD_FORMAT_H
+#define KI_RECORD_FORMAT_H
+
+#include <stdint.h>
+
+#define CHUNK_MAGIC 0x6374696bu /* "kitc" */
+#define CHUNK_MOST  (16u << 20) /* bytes of payload */
+#define FORMAT	    1
+
+enum chunk_type {
+	CHUNK_HEADER = 1,
+	CHUNK_INSTRUMENT,
+	CHUNK_SYMBOLS,
+	CHUNK_RECORDS,
+	CHUNK_EVENT,
+	CHUNK_LOST,
+	CHUNK_END,
+};
+
+struct chunk {
+	uint32_t magic, type;
+	uint32_t length; /* of the payload behind it: a multiple of 8 */
+	uint32_t number; /* 0, 1, ... in the file */
+	uint64_t check;	 /* ki_chunk_check */
+};
+
+/* Strings behind it: kernel, build, boot, host, command. */
+struct file_header {
+	uint32_t format, cpus, tsc_khz, zero;
+	uint64_t tsc;
+	int64_t time;
+};
+
+/* Behind it struct file_field for each field; then strings: name, point, each field's name, unit.
+ */
+struct file_instrument {
+	uint32_t id, nfields;
+	uint64_t addr;
+	double on, off;
+};
+
+struct file_field {
+	uint8_t type, show;
+	uint8_t zero[6];
+};
+
+/* Its name behind it, with 1 to 8 bytes of 0. */
+struct file_symbol {
+	uint64_t addr, size;
+};
+
+/* Its values behind it. */
+struct file_record {
+	uint32_t id;
+	uint16_t words, cpu;
+	uint64_t tsc;
+};
+
+struct file_event {
+	uint32_t id, kind;
+	uint64_t tsc, value;
+};
+
+struct file_lost {
+	uint64_t lost;
+};
+
+struct file_end {
+	uint64_t lost, records, tsc;
+};
+
+/* XXH3 of the payload, seeded with that of magic, type, length and number. */
+uint64_t ki_chunk_check(const struct chunk *c, const void *payload);
+
+#endif

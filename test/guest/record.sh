@@ -1,0 +1,122 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# kerninst record and report: known calls with their arguments, times of launch and splash, all
+# modes, what is lost, a writer that is killed, a disk that is full.
+# shellcheck disable=SC2317,SC2016 # functions are called through ok; $rsp is no variable of the shell
+. "$(dirname "$0")/lib.sh"
+start
+cd /tmp || exit 1
+n=400 len=777
+load=(dd if=/dev/zero of=/dev/null bs="$len" count="$n" status=none)
+busy=(sh -c "timeout 2.6 dd if=/dev/zero of=/dev/null bs=$len status=none; true")
+mine=(--comm dd --if "arg2 == $len")
+
+record() { "$ki" record "$@" > record.out 2>&1; }
+report() { "$ki" report -q "$@"; }
+# column NAME FILE: that column of the records
+column() {
+	report --csv "$2" | awk -F, -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i; next } { print $c }'
+}
+# end NAME FILE: of the file's last line
+of_end() { report --json "$2" | tail -n 1 | sed -n "s/.*\"$1\": *\([^,}]*\).*/\1/p"; }
+hits() { report --json "$1" | grep '"instrument"' | grep '"address"' | sed -n 's/.*"hits": *\([0-9]*\).*/\1/p'; }
+all_counted() { [ $(($(of_end records "$1") + $(of_end lost "$1"))) = "$(hits "$1")" ]; }
+
+# ---- known calls ----
+ok "entries and exits" record -o a.rec "${mine[@]}" "ksys_read=tid,fd/hex:arg0,len/bytes:arg2,comm" -- "${load[@]}"
+is "each call once" "$(of_end records a.rec) $(of_end lost a.rec) $(of_end cut a.rec)" "$n 0 false"
+is "the file, the length, the name" "$(column fd a.rec | sort | uniq -c | tr -s ' ') $(column len a.rec | sort -u) $(column comm a.rec | sort -u)" " $n 0x0 $len dd"
+is "one thread" "$(column tid a.rec | sort -u | wc -l)" 1
+ok "times do not fall" sort -c -n <(column time a.rec)
+ok "the table" grep -q "ksys_read .* fd=0x0  len=$len bytes  comm=dd" <(report --table a.rec)
+ok "the summary" grep -q "len (bytes): min $len  mean $len.00  max $len  sum $((n * len)).00" <(report --summary a.rec)
+is "the series" "$(report --series 100 a.rec | awk 'NR > 1 { s += $2 } END { print s }')" "$n"
+is "expressions" "$(record -o e.rec --comm dd --if "arg2 == $len" 'ksys_read=a:arg2 * 2 + 1,b:(arg0 == 0) ? -5 : 7,cpu,pid' -- "${load[@]}"; column a e.rec | sort -u) $(column b e.rec | sort -u)" "$((2 * len + 1)) -5"
+ok "nested functions, in and out" record -o p.rec --comm dd ksys_read=tid ksys_read:exit:after=tid,ret:retval vfs_read=tid vfs_read:exit:after=tid,ret:retval -- "${load[@]}"
+folded() { report --folded p.rec | awk -v n="$n" '{ c[$1] = $2 } END { exit !(c["ksys_read"] >= n && c["ksys_read;vfs_read"] >= n) }'; }
+ok "folded stacks" folded
+ok "their times" awk '$2 > 0 { n++ } END { exit n < 2 }' <(report --folded=ns p.rec)
+report --chrome -o p.json p.rec
+chrome() {
+	python3 - "$n" "$len" <<'P'
+import json, sys
+n, length = map(int, sys.argv[1:])
+e = json.load(open('/tmp/p.json'))['traceEvents']
+assert all(x['ph'] in 'Xi' and isinstance(x['ts'], (int, float)) and x['name'] for x in e)
+x = [i for i in e if i['ph'] == 'X']
+assert all(i['dur'] >= 0 and i['tid'] > 0 and i['name'] in ('ksys_read', 'vfs_read') for i in x)
+assert len([i for i in x if i['name'] == 'vfs_read' and i['args']['exit']['ret'] == length]) == n
+o = sorted((i['ts'], i['ts'] + i['dur']) for i in x if i['name'] == 'ksys_read')
+for v in x:
+    if v['name'] == 'vfs_read' and v['args']['exit']['ret'] == length:
+        assert any(a <= v['ts'] and v['ts'] + v['dur'] <= b + 0.002 for a, b in o), v
+P
+}
+ok "trace events: slices, those of vfs_read inside those of ksys_read" chrome
+ok "JSON lines" python3 -c 'import json,sys; [json.loads(l) for l in sys.stdin]' < <(report --json a.rec)
+
+# ---- launch and splash ----
+ok "from second 0.8 to 1.6" record -o l.rec "${mine[@]}" --at 0.8 --until 1.6 ksys_read=len:arg2 -- "${busy[@]}"
+first=$(column time l.rec | head -n 1)
+last=$(column time l.rec | tail -n 1)
+echo "# first $first, last $last"
+ok "it begins within 10 ms" awk -v t="$first" 'BEGIN { exit !(t >= 0.8 && t < 0.81) }'
+ok "and ends" awk -v t="$last" 'BEGIN { exit !(t >= 1.59 && t < 1.6) }'
+is "what was before and behind is no loss" "$(of_end lost l.rec) $(($(hits l.rec) - $(of_end records l.rec)))" "0 0"
+ok "the file says when" grep -q '"on":0\.8,"off":1\.6' <(report --json l.rec | grep '"address"')
+
+# ---- modes ----
+for mode in ring wake disk; do
+	ok "mode $mode" record -o m.rec --mode $mode "${mine[@]}" ksys_read=len:arg2 -- "${load[@]}"
+	is "$mode: all" "$(of_end records m.rec) $(of_end lost m.rec) $(hits m.rec)" "$n 0 $n"
+done
+ok "mode totals" record -o t.rec --mode totals -i 0.2 "${mine[@]}" ksys_read -- "${load[@]}"
+is "totals: all" "$(column count t.rec | awk '{ s += $1 } END { print s }')" "$n"
+ok "mode newest" record -o n.rec --mode newest -b 4 "${mine[@]}" ksys_read=len:arg2 -- "${load[@]}"
+ok "newest: as many as there is room for" test "$(of_end records n.rec)" -ge 100 -a "$(of_end records n.rec)" -lt $n
+ok "newest: and the others are counted" all_counted n.rec
+ok "newest: those of the end" awk -v a="$(column time n.rec | tail -n 1)" -v b="$(of_end seconds n.rec)" 'BEGIN { exit !(b - a < 1) }'
+installed() { for _ in $(seq 100); do [ "$(field windows)" = 0 ] || return; sleep 0.05; done; }
+"$ki" record -q -o s.rec --mode newest -b 64 "${mine[@]}" ksys_read=len:arg2 -- "${busy[@]}" &
+installed
+sleep 0.7
+kill -USR1 $!
+wait $!
+ok "newest: a snapshot at SIGUSR1" test "$(of_end records s.rec.1)" -gt 100 -a "$(of_end cut s.rec.1)" = false
+ok "and the end" test "$(of_end records s.rec)" -gt 100 -a "$(of_end cut s.rec)" = false
+
+# ---- what is lost ----
+ok "a buffer that is too small" record -o x.rec --mode ring -i 20 -b 4 "${mine[@]}" ksys_read=len:arg2 -- "${load[@]}"
+ok "lost: $(of_end lost x.rec)" test "$(of_end lost x.rec)" -gt 0
+ok "written and lost are all" all_counted x.rec
+ok "it is said" grep -q "$(of_end lost x.rec) lost: x.rec" record.out
+
+# ---- who records ----
+ok "itself it leaves out" record -o o.rec --mode ring -i 0.1 --for 1 ksys_write=pid,comm
+is "nothing of it" "$(column comm o.rec | grep -c kerninst)" 0
+ok "unless asked" record -o o.rec --self --mode ring -i 0.1 --for 1 ksys_write=pid,comm
+ok "then its writes are there" grep -q kerninst <(column comm o.rec)
+ok "addresses as names" record -o c.rec "${mine[@]}" 'ksys_read=from/code:*(u64 *)$rsp' -- "${load[@]}"
+ok "of the caller" grep -qE '^(__x64_sys_read|do_syscall_64)\+0x' <(column from c.rec)
+
+# ---- ends of all kinds ----
+"$ki" record -q -o k.rec "${mine[@]}" ksys_read=len:arg2 -- "${busy[@]}" &
+installed
+sleep 1.5
+kill -KILL $!
+wait $! 2> /dev/null
+ok "killed: what was written is there" test "$(of_end records k.rec)" -gt 100
+is "and that it is not all" "$(of_end cut k.rec)" true
+soon "killed: the kernel is clean" 0 field windows
+"$ki" record -o i.rec ksys_read=len:arg2 > record.out 2>&1 &
+installed
+kill -INT $!
+wait $!
+is "Ctrl-C ends it, with status 0, and the file" "$? $(of_end cut i.rec)" "0 false"
+mkdir -p small && mount -t tmpfs -o size=64k none small
+"$ki" record -o small/f.rec --mode ring -i 0.1 -b 8 "${mine[@]}" ksys_read=len:arg2 -- "${busy[@]}" > record.out 2>&1
+is "a full disk: status, one line" "$? $(wc -l < record.out) $(grep -c 'small/f.rec: No space left' record.out)" "1 1 1"
+ok "the file is good up to there" test "$(of_end records small/f.rec)" -gt 100
+umount small
+soon "nothing is left" 0 field windows
+finish

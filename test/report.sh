@@ -1,0 +1,147 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# usage: test/report.sh [KERNINST]
+# kerninst report: what it shows of a recording that is kept, in each form; of a file that is cut;
+# and of none. record: wrong usage.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+ki=${1:-build/release/bin/kerninst}
+# shellcheck source=test/lib.sh
+. test/lib.sh
+export LC_ALL=C NO_COLOR=1
+file=test/fuzz/corpus/recording/example
+
+shows() { is "$("$ki" report -q "$@" "$file")" "$(cat)"; }
+
+# fails STATUS PATTERN VERB...: with this status, and one line that matches.
+fails() {
+	local want=$1 pattern=$2 said status
+	shift 2
+	said=$("$ki" "$@" 2>&1 > "$tmp/out")
+	status=$?
+	is "$status" "$want" && is "$(grep -c . <<< "$said")" 1 && is "$(cat "$tmp/out")" "" &&
+		{ grep -qE "^kerninst: .*($pattern)" <<< "$said" || { echo "$said"; false; }; }
+}
+
+check "a table, if there are few" shows << 'T'
+         TIME  CPU  INSTRUMENT      VALUES
+  0.000100000    0  ksys_read       tid=7  fd=0x3  len=4096 bytes
+  0.000105000    1  ksys_read       tid=8  fd=0x0  len=1 bytes
+  0.000110000    0  vfs_read:entry  tid=7
+  0.000150000    0  vfs_read:exit   tid=7  ret=4096
+  0.000160000    0  ksys_read:exit  tid=7  ret=4096
+  0.001500000    1  schedule+0x10   comm=bin/ata  from=0x1234  slept=2.50 ms
+  0.001700000    1  ksys_read:exit  tid=8  ret=-11
+  0.001800000    0  ksys_read       tid=7  fd=0x3  len=100000 bytes
+T
+check "the summary" shows --summary -p ksys_read << 'T'
+record ksys_read
+example, kernel 6.1.0-example, 2 CPUs, 2023-11-14 22:13:20 UTC, 0.003 s
+8 records, 2 lost
+
+ksys_read: 3 records, 1000.0/s, reached 5 times, from 0.000 to 0.003 s
+  tid: min 7  mean 7.33  max 8
+  len (bytes): min 1  mean 34699.00  max 100000  sum 104097.00
+                1 ..          1          1 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|
+             4096 ..       8191          1 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|
+            65536 ..     131071          1 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|
+T
+check "a sign, a time when it was there" grep -qE 'less than 0 +1 |schedule\+0x10: 1 records, 1000.0/s, from 0.001 to 0.002 s' <("$ki" report -q --summary "$file")
+check "counts of intervals" shows --series 0.001 -p 'ksys*' << 'T'
+      FROM       COUNT        RATE/S  INSTRUMENT
+     0.000           2        2000.0  ksys_read
+     0.000           1        1000.0  ksys_read:exit
+     0.001           1        1000.0  ksys_read
+     0.001           1        1000.0  ksys_read:exit
+T
+check "CSV" shows --csv << 'T'
+time,cpu,instrument,tid,fd,len,ret,comm,from,slept
+0.000100000,0,ksys_read,7,0x3,4096,,,,
+0.000105000,1,ksys_read,8,0x0,1,,,,
+0.000110000,0,vfs_read:entry,7,,,,,,
+0.000150000,0,vfs_read:exit,7,,,4096,,,
+0.000160000,0,ksys_read:exit,7,,,4096,,,
+0.001500000,1,schedule+0x10,,,,,bin/ata,0x1234,2.50 ms
+0.001700000,1,ksys_read:exit,8,,,-11,,,
+0.001800000,0,ksys_read,7,0x3,100000,,,,
+T
+check "folded stacks" shows --folded << 'T'
+ksys_read 2
+ksys_read;vfs_read 1
+T
+check "their times" shows --folded=ns << 'T'
+ksys_read 1615000
+ksys_read;vfs_read 40000
+T
+check "from, to" shows --from 0.0015 --to 0.0017 << 'T'
+         TIME  CPU  INSTRUMENT      VALUES
+  0.001500000    1  schedule+0x10   comm=bin/ata  from=0x1234  slept=2.50 ms
+  0.001700000    1  ksys_read:exit  tid=8  ret=-11
+T
+
+json_lines() {
+	is "$("$ki" report -q --json "$file" | jq -c 'select(.type == "record") | [.time, .cpu, .instrument, .fields.tid, .fields.ret, .fields.slept]' | sed -n '4p;6p;7p')" \
+		'[0.00015,0,"vfs_read:exit",7,4096,null]
+[0.0015,1,"schedule+0x10",null,null,0.0025]
+[0.0017,1,"ksys_read:exit",8,-11,null]' &&
+		is "$("$ki" report -q --json "$file" | jq -r .type | sort | uniq -c | tr -s ' \n' ' ')" " 1 end 5 instrument 8 record 1 recording "
+}
+check "JSON lines" json_lines
+chrome() {
+	is "$("$ki" report -q --chrome "$file" | jq -c '.traceEvents[] | [.name, .ph, .ts, .dur, .tid, .args.exit.ret]')" \
+		'["vfs_read","X",110,40,7,4096]
+["ksys_read","X",100,60,7,4096]
+["schedule+0x10","i",1500,null,0,null]
+["ksys_read","X",105,1595,8,-11]
+["ksys_read","i",1800,null,7,null]'
+}
+check "trace events" chrome
+into_file() {
+	"$ki" report -q --csv -o "$tmp/x.csv" "$file" && cmp "$tmp/x.csv" <("$ki" report -q --csv "$file")
+}
+check "into a file" into_file
+losses() { is "$("$ki" report "$file" 2>&1 > "$tmp/out")" "kerninst: $file: 2 records were lost"; }
+check "it says that some were lost" losses
+
+# Cut anywhere, it is shown up to there, without complaint, or it is no recording.
+cut_file() {
+	local n size status
+	size=$(stat -c %s "$file")
+	for ((n = 0; n < size; n += 37)); do
+		head -c "$n" "$file" > "$tmp/cut.rec"
+		"$ki" report --table "$tmp/cut.rec" > "$tmp/out" 2> "$tmp/said"
+		status=$?
+		if [[ $status == 0 ]]; then
+			grep -q "the file ends at byte" "$tmp/said" || return
+		else
+			is "$status $(grep -c 'no recording' "$tmp/said")" "1 1" || return
+		fi
+	done
+	is "$status" 0
+}
+check "files that are cut" cut_file
+
+check "no such file" fails 1 "none.rec: No such file" report "$tmp/none.rec"
+check "not a recording" fails 1 "no recording of kerninst record" report test/report.sh
+check "two files" fails 2 "more than one file" report a b
+check "two forms" fails 2 "json and --csv|csv and --json" report --json --csv "$file"
+check "a bad interval" fails 2 "--series 'x'" report --series x "$file"
+check "a bad time" fails 2 "--from 'x'" report --from x "$file"
+check "times the wrong way round" fails 2 "--to is before" report --from 2 --to 1 "$file"
+check "a bad form of stacks" fails 2 "calls or ns" report --folded=x "$file"
+check "no room for the result" fails 1 "writing the result failed" report -q -o /dev/full "$file"
+
+check "record: no point" fails 2 "no point" record
+check "record: no such mode" fails 2 "--mode x" record --mode x vfs_read
+check "record: a bad value" fails 2 "'arg0 \+': .*column" record 'vfs_read=arg0 +'
+check "record: no such name" fails 2 "no name 'x'" record 'vfs_read=pid,x'
+check "record: too many values" fails 2 "at most 16" record "vfs_read=$(printf 'pid,%.0s' {1..16})pid"
+check "record: values of totals" fails 2 "no values" record vfs_read=pid --mode totals
+check "record: inside" fails 2 "inside.. is for --if" record 'vfs_read=inside(vfs_write)'
+check "record: a bad point" fails 2 "is no point" record vfs_read+x
+check "record: until before at" fails 2 "not behind --at" record --at 2 --until 1 vfs_read
+check "record: a bad buffer" fails 2 "-b '3'" record -b 3 vfs_read
+check "record: an interval for nothing" fails 2 "ring and totals" record -i 1 vfs_read
+check "record: --for and a command" fails 2 "one of them" record --for 1 vfs_read -- true
+check "record: no comparison" fails 2 "--if 'x'" record --if x vfs_read
+finish

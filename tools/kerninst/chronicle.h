@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What is shown of a recording: the inside of kerninst report.
+ */
+#ifndef KERNINST_CHRONICLE_H
+#define KERNINST_CHRONICLE_H
+
+#include <stdio.h>
+
+#include "kerninst/record.h"
+#include "out/json.h"
+
+struct chronicle {
+	struct ki_recording *r;
+	FILE *out;
+	double from, to;    /* seconds after the start; to < 0: to the end */
+	const char *glob;   /* of instruments' names; NULL: all */
+	double series;	    /* seconds of an interval */
+	bool times;	    /* folded: nanoseconds, not calls */
+	uint64_t shown;	    /* records that have passed the filter */
+	const void *format; /* the one that is used */
+	void *own;	    /* its */
+	int err;	    /* -errno */
+};
+
+/* A record that is to be shown. */
+struct seen_record {
+	const struct ki_instrument *in;
+	size_t index; /* of the instrument */
+	const struct ki_record *rec;
+	const uint64_t *values;
+	unsigned int cpu;
+	double time; /* seconds after the start */
+};
+
+/* A way to show records. begin and end may be NULL. 0, or -errno. */
+struct chronicle_format {
+	const char *name; /* of the option */
+	int (*begin)(struct chronicle *c);
+	int (*record)(struct chronicle *c, const struct seen_record *e);
+	int (*end)(struct chronicle *c);
+	void (*free)(struct chronicle *c); /* what begin has made */
+};
+
+extern const struct chronicle_format chronicle_table, chronicle_json, chronicle_csv,
+	chronicle_summary, chronicle_series, chronicle_chrome, chronicle_folded;
+
+/* Show what the filter lets pass. 0, or -errno. */
+int chronicle_show(struct chronicle *c, const struct chronicle_format *f);
+
+/* Does the filter let pass what is of this instrument? */
+bool chronicle_wants(const struct chronicle *c, const struct ki_instrument *in);
+
+/* ---- what the formats share ---- */
+
+#define CHRONICLE_TEXT 320
+
+double chronicle_time(const struct chronicle *c, uint64_t tsc);
+double chronicle_end(const struct chronicle *c); /* of the recording, or of what is shown */
+
+/* Does it go on with the text of the one before? */
+static inline bool chronicle_goes_on(const struct ki_instrument *in, unsigned int i)
+{
+	return i && !*in->fields[i].name && in->fields[i].show == KI_SHOW_TEXT;
+}
+
+/* A field with that name: its number, or -1. */
+int chronicle_field(const struct ki_instrument *in, const char *name);
+
+/* Field i of a record as people read it, without its unit. Returns text. */
+char *chronicle_value(const struct chronicle *c, const struct seen_record *e, unsigned int i,
+		      char text[CHRONICLE_TEXT]);
+
+/* The fields of a record into the object at hand. */
+void chronicle_fields(const struct chronicle *c, const struct seen_record *e, struct ki_json *j);
+
+/* When an instrument was there: seconds after the start. */
+void chronicle_span(const struct chronicle *c, const struct ki_instrument *in, double *on,
+		    double *off);
+
+/* How often it was reached, if that is known and all of the recording is shown. */
+bool chronicle_hits(const struct chronicle *c, const struct ki_instrument *in, uint64_t *hits);
+
+#endif

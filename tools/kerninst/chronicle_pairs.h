@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Entries and exits of functions, brought together: for each thread a stack of the functions that
+ * it is in.
+ */
+#ifndef KERNINST_CHRONICLE_PAIRS_H
+#define KERNINST_CHRONICLE_PAIRS_H
+
+#include "chronicle.h"
+#include "util/vec.h"
+
+struct frame {
+	const struct ki_instrument *in; /* of the entry */
+	uint64_t function;
+	double start, inner; /* seconds; of them in frames above */
+	uint64_t values[KI_RECORD_WORDS];
+	unsigned int cpu;
+};
+
+struct thread {
+	uint64_t tid; /* of an idle thread: one for each CPU */
+	ki_vec(struct frame) stack;
+	struct thread *next;
+};
+
+struct pairs;
+
+/* What becomes of records; 0, or -errno. */
+struct pairs_to {
+	/* A function returns: the top of the stack, still there; e is of the exit. */
+	int (*pair)(struct chronicle *c, const struct thread *t, const struct seen_record *e);
+	/* An entry without exit, or something else than an entry or exit. */
+	int (*single)(struct chronicle *c, const struct seen_record *e);
+};
+
+int pairs_new(struct chronicle *c, const struct pairs_to *to, struct pairs **out);
+void pairs_free(struct pairs *p); /* NULL is allowed */
+int pairs_record(struct pairs *p, const struct seen_record *e);
+int pairs_end(struct pairs *p); /* what is still on the stacks */
+
+/* "vfs_read" of "vfs_read:entry" */
+int pairs_name_len(const char *name);
+
+#endif

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * For other tools: trace events as Chrome and Perfetto read them, and folded stacks as those who
+ * draw flame graphs read them.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "chronicle_pairs.h"
+
+/* ---- trace events ---- */
+
+struct chrome {
+	struct pairs *pairs;
+	struct ki_json j;
+};
+
+static uint64_t field_or(const struct seen_record *e, const char *name, uint64_t otherwise)
+{
+	int i = chronicle_field(e->in, name);
+
+	return i < 0 ? otherwise : e->values[i];
+}
+
+/* Each on a line, so that also a text editor can open it. */
+static void begin_event(struct chrome *v, const struct seen_record *e, const char *name,
+			const char *ph, double time)
+{
+	uint64_t tid = field_or(e, "tid", field_or(e, "pid", 0));
+
+	fputc('\n', v->j.out);
+	ki_json_open(&v->j, NULL, '{');
+	ki_json_str(&v->j, "name", name);
+	ki_json_str(&v->j, "cat", "kernel");
+	ki_json_str(&v->j, "ph", ph);
+	ki_json_double(&v->j, "ts", round(time * 1e9) / 1e3);
+	ki_json_u64(&v->j, "pid", field_or(e, "pid", 0));
+	ki_json_u64(&v->j, "tid", tid);
+}
+
+static int end_event(struct chrome *v)
+{
+	ki_json_close(&v->j); /* args */
+	ki_json_close(&v->j);
+	return v->j.err;
+}
+
+static int chrome_single(struct chronicle *c, const struct seen_record *e)
+{
+	struct chrome *v = c->own;
+
+	begin_event(v, e, e->in->name, "i", e->time);
+	ki_json_str(&v->j, "s", "t");
+	ki_json_open(&v->j, "args", '{');
+	ki_json_u64(&v->j, "CPU", e->cpu);
+	chronicle_fields(c, e, &v->j);
+	return end_event(v);
+}
+
+static int chrome_pair(struct chronicle *c, const struct thread *t, const struct seen_record *e)
+{
+	struct chrome *v = c->own;
+	const struct frame *f = &t->stack.v[t->stack.n - 1];
+	const struct seen_record entry = {.in = f->in, .values = f->values, .cpu = f->cpu};
+	double dur = round(e->time * 1e9) - round(f->start * 1e9);
+	char *name = strndup(f->in->name, (size_t)pairs_name_len(f->in->name));
+
+	if (!name)
+		return -ENOMEM;
+	begin_event(v, &entry, name, "X", f->start);
+	free(name);
+	ki_json_double(&v->j, "dur", dur / 1e3);
+	ki_json_open(&v->j, "args", '{');
+	ki_json_u64(&v->j, "CPU", f->cpu);
+	chronicle_fields(c, &entry, &v->j);
+	ki_json_open(&v->j, "exit", '{');
+	chronicle_fields(c, e, &v->j);
+	ki_json_close(&v->j);
+	return end_event(v);
+}
+
+static int chrome_begin(struct chronicle *c)
+{
+	static const struct pairs_to to = {chrome_pair, chrome_single};
+	struct chrome *v = calloc(1, sizeof(*v));
+
+	c->own = v;
+	if (!v || pairs_new(c, &to, &v->pairs))
+		return -ENOMEM;
+	ki_json_init(&v->j, c->out);
+	ki_json_open(&v->j, NULL, '{');
+	ki_json_str(&v->j, "displayTimeUnit", "ns");
+	ki_json_open(&v->j, "traceEvents", '[');
+	return v->j.err;
+}
+
+static int chrome_record(struct chronicle *c, const struct seen_record *e)
+{
+	return pairs_record(((struct chrome *)c->own)->pairs, e);
+}
+
+static int chrome_end(struct chronicle *c)
+{
+	const struct ki_record_origin *o = ki_recording_origin(c->r);
+	struct chrome *v = c->own;
+	int ret = pairs_end(v->pairs);
+
+	if (ret)
+		return ret;
+	ki_json_close(&v->j);
+	ki_json_open(&v->j, "otherData", '{');
+	ki_json_str(&v->j, "kernel", o->kernel);
+	ki_json_str(&v->j, "host", o->host);
+	ki_json_str(&v->j, "command", o->command);
+	ki_json_u64(&v->j, "lost", ki_recording_state(c->r)->lost);
+	ki_json_close(&v->j);
+	ki_json_close(&v->j);
+	return ki_json_end_line(&v->j);
+}
+
+static void chrome_free(struct chronicle *c)
+{
+	struct chrome *v = c->own;
+
+	if (v)
+		pairs_free(v->pairs);
+	free(v);
+}
+
+const struct chronicle_format chronicle_chrome = {"chrome", chrome_begin, chrome_record, chrome_end,
+						  chrome_free};
+
+/* ---- folded stacks ---- */
+
+struct fold {
+	uint64_t count, ns; /* calls that have ended; time in none of the frames above */
+	char name[];
+};
+
+struct folded {
+	struct pairs *pairs;
+	void *tree; /* of struct fold */
+	FILE *out;
+	bool times;
+};
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct fold *)a)->name, ((const struct fold *)b)->name);
+}
+
+static struct fold *new_fold(const struct thread *t)
+{
+	size_t len = 1;
+	struct fold *f;
+	char *to;
+
+	for (size_t i = 0; i < t->stack.n; i++)
+		len += strlen(t->stack.v[i].in->name) + 1;
+	f = calloc(1, sizeof(*f) + len);
+	if (!f)
+		return NULL;
+	to = f->name;
+	for (size_t i = 0; i < t->stack.n; i++) {
+		const char *name = t->stack.v[i].in->name;
+
+		to += sprintf(to, "%s%.*s", i ? ";" : "", pairs_name_len(name), name);
+	}
+	return f;
+}
+
+static int folded_pair(struct chronicle *c, const struct thread *t, const struct seen_record *e)
+{
+	struct folded *v = c->own;
+	const struct frame *top = &t->stack.v[t->stack.n - 1];
+	struct fold *f = new_fold(t), **there;
+	double own = e->time - top->start - top->inner;
+
+	if (!f)
+		return -ENOMEM;
+	there = tsearch(f, &v->tree, by_name);
+	if (!there) {
+		free(f);
+		return -ENOMEM;
+	}
+	(*there)->count++;
+	(*there)->ns += own > 0 ? (uint64_t)(own * 1e9 + 0.5) : 0;
+	if (*there != f)
+		free(f);
+	return 0;
+}
+
+static int folded_single(struct chronicle *c, const struct seen_record *e)
+{
+	(void)c;
+	(void)e;
+	return 0;
+}
+
+static int folded_begin(struct chronicle *c)
+{
+	static const struct pairs_to to = {folded_pair, folded_single};
+	struct folded *v = calloc(1, sizeof(*v));
+
+	c->own = v;
+	if (!v)
+		return -ENOMEM;
+	v->out = c->out;
+	v->times = c->times;
+	return pairs_new(c, &to, &v->pairs);
+}
+
+static int folded_record(struct chronicle *c, const struct seen_record *e)
+{
+	return pairs_record(((struct folded *)c->own)->pairs, e);
+}
+
+static void print_fold(const void *node, VISIT which, void *arg)
+{
+	const struct fold *f = *(const struct fold *const *)node;
+	const struct folded *v = arg;
+
+	if (which == postorder || which == leaf)
+		fprintf(v->out, "%s %" PRIu64 "\n", f->name, v->times ? f->ns : f->count);
+}
+
+static int folded_end(struct chronicle *c)
+{
+	struct folded *v = c->own;
+
+	twalk_r(v->tree, print_fold, v);
+	return 0;
+}
+
+static void folded_free(struct chronicle *c)
+{
+	struct folded *v = c->own;
+
+	if (!v)
+		return;
+	tdestroy(v->tree, free);
+	pairs_free(v->pairs);
+	free(v);
+}
+
+const struct chronicle_format chronicle_folded = {"folded", folded_begin, folded_record, folded_end,
+						  folded_free};

@@ -1,0 +1,500 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * kerninst record: write a record each time that a point is reached.
+ *
+ * The file is there before anything is installed, so that its clock is the one by which instruments
+ * come and go. What is installed first is there before the command starts; when it has ended,
+ * everything is taken out, and then what is left in the buffers is read: so nothing is lost that
+ * was not counted as lost.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <x86intrin.h>
+
+#include "cli.h"
+#include "open.h"
+#include "out/json.h"
+#include "record_group.h"
+#include "record_wait.h"
+
+struct run {
+	struct record_options *o;
+	struct ki_target *t;
+	struct ki_predicate *when;
+	struct ki_ring_map *ring; /* NULL: totals */
+	struct record_group *groups;
+	size_t ngroups;
+	record_instruments instruments;
+	struct ki_record_origin origin;
+	struct ki_record_file *file;
+	struct command command;
+	struct record_waiting waiting;
+	double start, end, next; /* of the file's clock; when to stop, when to read: -1: never */
+	uint64_t written;
+	unsigned int snapshots;
+	struct ki_err err; /* of writing, */
+	bool said;	   /* which has been reported */
+};
+
+static bool no_progress(const struct record_options *o)
+{
+	return o->quiet || (!o->progress && !isatty(STDERR_FILENO));
+}
+
+static uint64_t lost(const struct run *r)
+{
+	return r->ring ? ki_ring_lost(r->ring) : 0;
+}
+
+/* ---- the file ---- */
+
+/* It is said once: after a failure nothing can be written. */
+static int write_failed(struct run *r)
+{
+	if (!r->said)
+		cli_fail(&r->err);
+	r->said = true;
+	return CLI_ERROR;
+}
+
+static int create_file(struct run *r, const char *path)
+{
+	int ret = ki_record_create(path, &r->origin, r->t, r->instruments.v, r->instruments.n,
+				   &r->file, &r->err);
+
+	if (ret)
+		return write_failed(r);
+	if (r->o->mode == RECORD_DISK)
+		ki_record_to_disk(r->file);
+	return CLI_OK;
+}
+
+static int write_event(struct run *r, const struct record_group *g, uint32_t kind)
+{
+	struct ki_record_event e = {.kind = kind, .tsc = __rdtsc()};
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < g->points.v.n; i++) {
+		const struct cell *c = points_first(&g->points, &g->points.v.v[i]);
+
+		e.id = g->first + (uint32_t)i;
+		if (c->reason)
+			continue;
+		if (kind == KI_EVENT_HITS)
+			e.value = ki_measure_hits(g->points.measure, c->curve) - g->outside[i];
+		ret = ki_record_event(r->file, &e);
+	}
+	return ret ? ki_err_set(&r->err, ret, 0, "%s: %s", r->o->output, strerror(-ret)) : 0;
+}
+
+static int take_record(void *arg, const struct ki_record *rec, const uint64_t *values,
+		       unsigned int cpu)
+{
+	struct run *r = arg;
+	bool keep = true;
+	int ret;
+
+	for (size_t i = 0; i < r->ngroups; i++)
+		if (record_group_owns(&r->groups[i], rec, &keep))
+			break;
+	if (!keep)
+		return 0;
+	ret = ki_record_write(r->file, rec, values, cpu);
+	r->written += !ret;
+	return ret;
+}
+
+/* All that is in the buffers, to the file. */
+static int drain(struct run *r)
+{
+	int ret;
+
+	if (!r->ring)
+		return CLI_OK;
+	ret = ki_ring_read(r->ring, take_record, r);
+	if (!ret)
+		ret = ki_record_flush(r->file, lost(r), &r->err);
+	if (!ret)
+		return CLI_OK;
+	ki_err_set(&r->err, ret, 0, "%s: %s", r->o->output, strerror(-ret));
+	return write_failed(r);
+}
+
+/* A record with what came since the last, of each point that is installed. */
+static int write_totals(struct run *r)
+{
+	int ret = 0;
+
+	for (struct record_group *g = r->groups; !ret && g < r->groups + r->ngroups; g++) {
+		for (size_t i = 0; !ret && i < g->points.v.n; i++) {
+			const struct cell *c = points_first(&g->points, &g->points.v.v[i]);
+			const struct ki_record rec = {
+				.id = g->first + (uint32_t)i, .words = 1, .tsc = __rdtsc()};
+			uint64_t now, value;
+
+			if (c->reason || !(g->on || g->over))
+				continue;
+			now = ki_measure_hits(g->points.measure, c->curve);
+			value = now - g->seen[i];
+			g->seen[i] = now;
+			if (g->on || value)
+				ret = take_record(r, &rec, &value, 0);
+		}
+	}
+	if (!ret)
+		ret = ki_record_flush(r->file, 0, &r->err);
+	if (!ret)
+		return CLI_OK;
+	ki_err_set(&r->err, ret, 0, "%s: %s", r->o->output, strerror(-ret));
+	return write_failed(r);
+}
+
+static int read_all(struct run *r)
+{
+	return r->o->mode == RECORD_TOTALS ? write_totals(r) : drain(r);
+}
+
+/* ---- instruments ---- */
+
+static bool show_installed(void *arg, size_t done, size_t all)
+{
+	(void)all;
+	cli_progress_at(arg, done);
+	return !wait_is_interrupted();
+}
+
+static void begin_progress(const struct run *r, struct record_group *g, struct cli_progress *p,
+			   const char *what)
+{
+	struct ki_plan *plan = ki_measure_plan(g->points.measure);
+
+	cli_progress_start(p, what, ki_plan_chunks(plan), no_progress(r->o));
+	ki_plan_on_progress(plan, show_installed, p);
+}
+
+static int nothing_left(const struct record_group *g)
+{
+	struct ki_err err = {0};
+	const struct point *p = &g->points.v.v[0];
+
+	ki_err_reason(&err, points_first(&g->points, p)->reason, p->addr, "%s", p->name);
+	return cli_fail(&err);
+}
+
+static int put_in(struct run *r, struct record_group *g)
+{
+	struct cli_progress progress;
+	struct ki_err err = {0};
+	int ret;
+
+	if (write_event(r, g, KI_EVENT_INSTALLING))
+		return write_failed(r);
+	begin_progress(r, g, &progress, "installing");
+	ret = ki_measure_start(g->points.measure, &err);
+	cli_progress_end(&progress);
+	if (ret == -ECANCELED)
+		return cli_error("interrupted while installing; nothing is installed");
+	if (ret)
+		return cli_fail(&err);
+	g->on = true;
+	points_note_refusals(&g->points);
+	if (!r->o->quiet)
+		points_warn_refused(&g->points);
+	if (points_refused(&g->points) == g->points.cells.n)
+		return nothing_left(g);
+	return write_event(r, g, KI_EVENT_ON) ? write_failed(r) : CLI_OK;
+}
+
+static int take_out(struct run *r, struct record_group *g)
+{
+	struct cli_progress progress;
+	struct ki_err err = {0};
+	int ret, event = write_event(r, g, KI_EVENT_REMOVING);
+
+	begin_progress(r, g, &progress, "taking out");
+	ret = ki_measure_stop(g->points.measure, &err);
+	cli_progress_end(&progress);
+	g->on = false;
+	g->over = true;
+	if (!event)
+		event = write_event(r, g, KI_EVENT_OFF);
+	if (ret)
+		return cli_fail(&err);
+	return event ? write_failed(r) : CLI_OK;
+}
+
+/* When something is to be done with a group; -1: never. */
+static double next_time(const struct run *r, const struct record_group *g)
+{
+	double at;
+
+	if (g->over || (g->on && !(g->until > 0)))
+		return -1;
+	at = r->start + (g->on ? g->until : g->at - record_group_lead(g));
+	return at > 0 ? at : 0;
+}
+
+/* What is due. */
+static int switch_groups(struct run *r)
+{
+	int ret = CLI_OK;
+
+	for (struct record_group *g = r->groups; !ret && g < r->groups + r->ngroups; g++) {
+		double at = next_time(r, g);
+
+		if (at >= 0 && wait_now() >= at)
+			ret = g->on ? take_out(r, g) : put_in(r, g);
+	}
+	return ret;
+}
+
+static int take_all_out(struct run *r)
+{
+	int ret = CLI_OK;
+
+	for (struct record_group *g = r->groups; g < r->groups + r->ngroups; g++)
+		if (g->on && take_out(r, g))
+			ret = CLI_ERROR;
+	return ret;
+}
+
+/* ---- the course of things ---- */
+
+static void sooner(double *deadline, double time)
+{
+	if (time >= 0 && (*deadline < 0 || time < *deadline))
+		*deadline = time;
+}
+
+static double next_deadline(const struct run *r)
+{
+	double deadline = r->end;
+
+	sooner(&deadline, r->next);
+	for (size_t i = 0; i < r->ngroups; i++)
+		sooner(&deadline, next_time(r, &r->groups[i]));
+	return deadline;
+}
+
+/* In a file of its own; for a moment nothing is recorded. */
+static int write_snapshot(struct run *r)
+{
+	struct ki_record_file *file = r->file;
+	uint64_t written = r->written;
+	char *path;
+	int ret;
+
+	if (asprintf(&path, "%s.%u", r->o->output, ++r->snapshots) < 0)
+		return cli_no_memory();
+	ret = create_file(r, path);
+	if (!ret)
+		ret = drain(r);
+	if (!ret && ki_record_finish(r->file, lost(r), __rdtsc(), &r->err))
+		ret = write_failed(r);
+	r->file = file;
+	r->written = written;
+	free(path);
+	return ret;
+}
+
+/* Seconds between two readings when nothing else happens; 0: never. */
+static double period(const struct record_options *o)
+{
+	if (o->mode == RECORD_NEWEST)
+		return 0;
+	return o->interval > 0 ? o->interval : 1;
+}
+
+static int watch(struct run *r)
+{
+	double every = period(r->o);
+	int ret = CLI_OK;
+
+	r->next = every > 0 ? wait_now() + every : -1;
+	while (!ret) {
+		enum record_event e = record_wait(&r->waiting, &r->command, next_deadline(r));
+		double now = wait_now();
+
+		if (e == RECORD_END || (r->end >= 0 && now >= r->end))
+			break;
+		ret = switch_groups(r);
+		if (!ret && e == RECORD_SNAPSHOT)
+			ret = write_snapshot(r);
+		else if (!ret && (e == RECORD_DATA || (every > 0 && now >= r->next)))
+			ret = read_all(r);
+		while (every > 0 && now >= r->next)
+			r->next += every;
+	}
+	return ret;
+}
+
+static int record(struct run *r)
+{
+	int ret = switch_groups(r), error;
+
+	if (ret)
+		return ret;
+	if (r->o->duration > 0)
+		r->end = wait_now() + r->o->duration;
+	if (r->o->command)
+		command_start(&r->command);
+	ret = watch(r);
+	error = command_failed(&r->command);
+	if (ret || !error)
+		return ret;
+	cli_warn("%s: cannot be executed: %s", r->o->command[0], strerror(error));
+	return CLI_NO_COMMAND;
+}
+
+static int write_hits(struct run *r)
+{
+	for (size_t i = 0; i < r->ngroups; i++)
+		if (r->groups[i].over && write_event(r, &r->groups[i], KI_EVENT_HITS))
+			return write_failed(r);
+	return CLI_OK;
+}
+
+static void last_word(const struct run *r)
+{
+	double seconds = wait_now() - r->start;
+	struct ki_json j;
+
+	if (r->o->json) {
+		ki_json_init(&j, stdout);
+		ki_json_open(&j, NULL, '{');
+		ki_json_str(&j, "type", "recorded");
+		ki_json_str(&j, "file", r->o->output);
+		ki_json_u64(&j, "records", r->written);
+		ki_json_u64(&j, "lost", lost(r));
+		ki_json_u64(&j, "instruments", r->instruments.n);
+		ki_json_double(&j, "seconds", seconds);
+		ki_json_close(&j);
+		ki_json_end_line(&j);
+	} else if (!r->o->quiet) {
+		cli_warn("%llu records of %zu instruments in %.2f s, %llu lost: %s",
+			 (unsigned long long)r->written, r->instruments.n, seconds,
+			 (unsigned long long)lost(r), r->o->output);
+	}
+}
+
+/* Everything is taken out whatever happens; and then the buffers are read for the last time. */
+static int run_all(struct run *r)
+{
+	int ret = record(r), out = take_all_out(r);
+
+	if (!r->err.code && !read_all(r) && !write_hits(r) &&
+	    !ki_record_finish(r->file, lost(r), __rdtsc(), &r->err)) {
+		r->file = NULL;
+		last_word(r);
+	} else {
+		ki_record_abandon(r->file);
+		ret = ret ? ret : CLI_ERROR;
+	}
+	r->file = NULL;
+	if (!ret)
+		ret = out;
+	return !ret && r->o->command ? command_exit_status(&r->command) : ret;
+}
+
+/* ---- before it begins ---- */
+
+static int open_ring(struct run *r)
+{
+	const struct ki_ring_options ring = {.bytes = r->o->buffer,
+					     .newest = r->o->mode == RECORD_NEWEST};
+	struct ki_err err = {0};
+
+	if (r->o->mode == RECORD_TOTALS)
+		return CLI_OK;
+	return ki_ring_open(r->t, &ring, &r->ring, &err) ? cli_fail(&err) : CLI_OK;
+}
+
+static int resolve(struct run *r)
+{
+	uint32_t ids = 1, ring = r->ring ? ki_ring_number(r->ring) : 0;
+	int ret = CLI_OK;
+
+	for (size_t i = 0; !ret && i < r->ngroups; i++) {
+		struct record_group *g = &r->groups[i];
+
+		ret = record_group_resolve(g, r->t, r->when, ring, &ids, no_progress(r->o));
+		if (!ret && points_refused(&g->points) == g->points.cells.n)
+			ret = nothing_left(g);
+		if (!ret && record_group_describe(g, &r->instruments))
+			ret = cli_no_memory();
+	}
+	return ret;
+}
+
+static int prepare(struct run *r, int argc, char **argv)
+{
+	const struct open_options live = {0};
+	bool wakes = r->o->mode == RECORD_WAKE || r->o->mode == RECORD_DISK;
+	int ret = open_or_fail(&live, &r->t);
+
+	if (!ret)
+		ret = open_ring(r);
+	if (!ret)
+		ret = resolve(r);
+	if (ret)
+		return ret;
+	if (r->o->command) {
+		ret = command_prepare(&r->command, r->o->command);
+		if (ret)
+			return cli_error("%s: %s", r->o->command[0], strerror(-ret));
+	}
+	r->waiting.ring = wakes ? ki_target_fd(r->t) : -1;
+	ki_record_origin_here(r->t, &r->origin);
+	r->start = wait_now();
+	for (size_t i = 0; i < r->ngroups; i++)
+		record_group_set_times(&r->groups[i], r->origin.tsc, r->origin.tsc_khz);
+	record_note_command(argc, argv, r->origin.command, sizeof(r->origin.command));
+	return create_file(r, r->o->output);
+}
+
+static void end(struct run *r)
+{
+	command_abandon(&r->command);
+	record_wait_end(&r->waiting);
+	ki_record_abandon(r->file);
+	record_groups_free(r->groups, r->ngroups);
+	record_instruments_free(&r->instruments);
+	ki_ring_close(r->ring);
+	ki_target_close(r->t);
+	ki_predicate_free(r->when);
+	record_options_free(r->o);
+}
+
+static int run(const struct verb *self, int argc, char **argv)
+{
+	struct record_options o = {0};
+	struct run r = {.o = &o, .end = -1, .next = -1};
+	int n = argc, ret;
+	bool done;
+
+	ret = record_parse(self, argc, argv, &o, &done);
+	if (done) {
+		record_options_free(&o);
+		return ret;
+	}
+	wait_prepare();
+	ret = record_wait_prepare(&r.waiting, o.mode == RECORD_NEWEST);
+	ret = ret ? cli_error("%s", strerror(-ret)) : when_predicate(&o.when, self, &r.when);
+	if (!ret)
+		ret = record_groups_make(&o, self, &r.groups, &r.ngroups);
+	if (!ret)
+		ret = prepare(&r, n, argv);
+	if (!ret)
+		ret = run_all(&r);
+	end(&r);
+	return ret;
+}
+
+const struct verb verb_record = {
+	.name = "record",
+	.summary = "write a record to a file each time that a point is reached",
+	.usage = record_usage,
+	.run = run,
+};

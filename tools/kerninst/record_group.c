@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * To put something in, or to take it out, may take the driver a while: until no task is where bytes
+ * change. So what is to begin at a time is installed a little earlier, and taken out from its end
+ * on, and records from before and behind are thrown away: what is in the file is exact to the tick.
+ */
+#include "record_group.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+static struct record_group *group_of(struct record_group *g, size_t n, const struct record_ask *a)
+{
+	for (size_t i = 0; i < n; i++)
+		if (g[i].at == a->at && g[i].until == a->until)
+			return &g[i];
+	return &g[n];
+}
+
+/* Every group has room for all. */
+static int add_ask(struct record_group *g, struct record_ask *a, const struct verb *self,
+		   size_t all)
+{
+	if (!g->asks) {
+		g->at = a->at;
+		g->until = a->until;
+		g->asks = calloc(all, sizeof(*g->asks));
+	}
+	if (!g->asks)
+		return cli_no_memory();
+	g->asks[g->asked.n] = a;
+	return points_ask(&g->asked, self, a->point);
+}
+
+int record_groups_make(struct record_options *o, const struct verb *self,
+		       struct record_group **groups, size_t *n)
+{
+	struct record_group *all = calloc(o->asks.n + 1, sizeof(*all));
+	int ret = all ? CLI_OK : cli_no_memory();
+
+	*groups = all;
+	*n = 0;
+	for (size_t i = 0; !ret && i < o->asks.n; i++) {
+		struct record_group *g = group_of(all, *n, &o->asks.v[i]);
+
+		*n += g == &all[*n];
+		g->totals = o->mode == RECORD_TOTALS;
+		ret = add_ask(g, &o->asks.v[i], self, o->asks.n);
+	}
+	return ret;
+}
+
+void record_groups_free(struct record_group *g, size_t n)
+{
+	for (size_t i = 0; g && i < n; i++) {
+		points_free(&g[i].points);
+		points_forget(&g[i].asked);
+		free(g[i].asks);
+		free(g[i].seen);
+		free(g[i].outside);
+	}
+	free(g);
+}
+
+static int make_record(void *arg, struct ki_snippet *s, struct ki_node **stmt, struct ki_err *err)
+{
+	const struct record_making *m = arg;
+	struct ki_node *nodes[KI_RECORD_WORDS];
+	int ret = record_values_build(m->values, s, nodes, err);
+
+	if (ret)
+		return ret;
+	*stmt = ki_stmt_record(s, m->ring, m->id, nodes, m->values->n);
+	return *stmt ? 0 : ki_snippet_check(s, NULL, err);
+}
+
+static ki_measure_act *act_of(void *arg, const struct point *p, void **act_arg)
+{
+	struct record_group *g = arg;
+
+	g->making.id = g->first + (uint32_t)(p - g->points.v.v);
+	g->making.values = &g->asks[p->spec - g->asked.specs]->values;
+	*act_arg = &g->making;
+	return make_record;
+}
+
+int record_group_resolve(struct record_group *g, struct ki_target *t,
+			 const struct ki_predicate *when, uint32_t ring, uint32_t *ids, bool quiet)
+{
+	const struct points_how how = {.wanted = {.metrics = {ki_metric_find("count")}, .n = 1},
+				       .moving = MOVING_NEVER,
+				       .when = when,
+				       .quiet = quiet,
+				       .separate = true,
+				       .act = g->totals ? NULL : act_of,
+				       .arg = g};
+	int ret;
+
+	g->first = *ids;
+	g->making.ring = ring;
+	ret = points_resolve(&g->points, t, &g->asked, &how);
+	*ids += (uint32_t)g->points.v.n;
+	if (ret)
+		return ret;
+	g->seen = calloc(g->points.v.n + 1, sizeof(*g->seen));
+	g->outside = calloc(g->points.v.n + 1, sizeof(*g->outside));
+	return g->seen && g->outside ? CLI_OK : cli_no_memory();
+}
+
+void record_group_set_times(struct record_group *g, uint64_t start, uint32_t tsc_khz)
+{
+	g->from = g->at > 0 ? start + (uint64_t)(g->at * tsc_khz * 1e3) : 0;
+	g->to = g->until > 0 ? start + (uint64_t)(g->until * tsc_khz * 1e3) : UINT64_MAX;
+}
+
+double record_group_lead(const struct record_group *g)
+{
+	if (g->totals || !(g->at > 0))
+		return 0;
+	return 0.5 + 1e-3 * (double)ki_plan_chunks(ki_measure_plan(g->points.measure));
+}
+
+bool record_group_owns(struct record_group *g, const struct ki_record *rec, bool *keep)
+{
+	if (rec->id < g->first || rec->id - g->first >= g->points.v.n)
+		return false;
+	*keep = rec->tsc >= g->from && rec->tsc < g->to;
+	g->outside[rec->id - g->first] += !*keep;
+	return true;
+}
+
+int record_group_describe(const struct record_group *g, record_instruments *out)
+{
+	static const struct ki_record_field count = {"count", "hits", KI_U64, KI_SHOW_DECIMAL};
+
+	for (size_t i = 0; i < g->points.v.n; i++) {
+		const struct point *p = &g->points.v.v[i];
+		const struct record_values *v = &g->asks[p->spec - g->asked.specs]->values;
+		struct ki_instrument in = {.id = g->first + (uint32_t)i,
+					   .name = p->name,
+					   .addr = p->addr,
+					   .on = g->at,
+					   .off = g->until,
+					   .fields = g->totals ? &count : v->fields,
+					   .nfields = g->totals ? 1 : v->n};
+		char what[KI_POINT_NAME_LEN] = "", *point;
+
+		if (points_first(&g->points, p)->reason)
+			continue;
+		ki_point_format(&p->at, p->sym->addr, p->order, what);
+		if (asprintf(&point, "%s@0x%llx%s", p->sym->name, (unsigned long long)p->sym->addr,
+			     what) < 0)
+			return -ENOMEM;
+		in.point = point;
+		if (ki_vec_push(out, in)) {
+			free(point);
+			return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+void record_instruments_free(record_instruments *v)
+{
+	for (size_t i = 0; i < v->n; i++) {
+		union {
+			const char *from;
+			char *to;
+		} point = {v->v[i].point};
+
+		free(point.to);
+	}
+	ki_vec_free(v);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Instruments of a recording that come and go together.
+ */
+#ifndef KERNINST_RECORD_GROUP_H
+#define KERNINST_RECORD_GROUP_H
+
+#include "points.h"
+#include "record_options.h"
+
+/* What record_values_build needs when a point is planned. */
+struct record_making {
+	uint32_t ring, id;
+	struct record_values *values;
+};
+
+struct record_group {
+	double at, until; /* seconds from the start */
+	bool on, over;
+	uint64_t from, to; /* the same as ticks; only records between them are kept */
+	uint64_t *outside; /* of each point, records that were not */
+	struct asked asked;
+	struct record_ask **asks; /* of each text */
+	struct points points;
+	uint64_t *seen; /* totals: of each point, what has been written */
+	uint32_t first; /* id of the first point's records; the others' follow */
+	bool totals;
+	struct record_making making;
+};
+
+/* Those of the asks with equal times, in the order of the asks. CLI_OK, or reported. */
+int record_groups_make(struct record_options *o, const struct verb *self,
+		       struct record_group **groups, size_t *n);
+void record_groups_free(struct record_group *g, size_t n);
+
+/* Find out what is meant. ids: the next free one. CLI_OK, or reported. */
+int record_group_resolve(struct record_group *g, struct ki_target *t,
+			 const struct ki_predicate *when, uint32_t ring, uint32_t *ids, bool quiet);
+
+/* Of at and until: start is their zero. A group without times keeps everything. */
+void record_group_set_times(struct record_group *g, uint64_t start, uint32_t tsc_khz);
+
+/* Seconds before its time at which it is to be installed, so that it is there then. */
+double record_group_lead(const struct record_group *g);
+
+/* Is it a record of this group? *keep: it is of its time. */
+bool record_group_owns(struct record_group *g, const struct ki_record *rec, bool *keep);
+
+/* Append what the file says of its points. -ENOMEM. Point names and fields live with the group;
+   free each .point. */
+typedef ki_vec(struct ki_instrument) record_instruments;
+int record_group_describe(const struct record_group *g, record_instruments *out);
+void record_instruments_free(record_instruments *v);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What is recorded at a point: the list of values behind it.
+ */
+#ifndef KERNINST_RECORD_VALUES_H
+#define KERNINST_RECORD_VALUES_H
+
+#include "kerninst/predicate.h"
+#include "kerninst/record.h"
+
+struct verb;
+
+struct record_values {
+	struct ki_record_field fields[KI_RECORD_WORDS]; /* types are known once they are built */
+	struct ki_predicate *exprs[KI_RECORD_WORDS];	/* NULL: a part of comm */
+	unsigned int n;
+	char *text; /* the names are in it */
+};
+
+/* "[NAME[/UNIT]:]EXPRESSION,...": CLI_OK, or reported. Free it in any case. */
+int record_values_parse(struct record_values *v, const struct verb *self, const char *text);
+void record_values_free(struct record_values *v);
+
+/* In a snippet: nodes[n]. 0, or -errno. Fills in the types. */
+int record_values_build(struct record_values *v, struct ki_snippet *s, struct ki_node **nodes,
+			struct ki_err *err);
+
+#endif

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * kerninst report: show what kerninst record has written.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "chronicle.h"
+#include "cli.h"
+
+#define SCREENFUL 50
+
+static const char usage[] =
+	"Usage: kerninst report [OPTION...] [FILE]\n"
+	"Show what kerninst record has written to FILE [kerninst.rec]: a table of the records if they\n"
+	"are at most 50, else a summary. Nothing but the file is needed: no root, no driver.\n\n"
+	"      --table                all records: time, CPU, instrument, values\n"
+	"      --summary              of each instrument counts and rates, and of each number the\n"
+	"                             least, mean, greatest, sum, and how they are spread\n"
+	"      --series SECONDS       how many records in each interval\n"
+	"      --json                 one object per line: recording, instrument, record, end\n"
+	"      --csv                  comma-separated values, a column for each name of a value\n"
+	"      --chrome               trace events for Perfetto and chrome://tracing; entry and exit\n"
+	"                             of a function make a slice if both have recorded tid\n"
+	"      --folded[=calls|ns]    stacks of such pairs, for flame graphs: how many calls, or\n"
+	"                             nanoseconds in none of the functions above [calls]\n"
+	"      --from SECONDS         records from that time on, after the start,\n"
+	"      --to SECONDS           and up to that time\n"
+	"  -p, --point GLOB           only of instruments whose name matches\n"
+	"  -o, --output FILE          write there, not to standard output\n"
+	"  -q, --quiet                do not say that the file is cut, or that records were lost\n"
+	"  -h, --help                 this text\n\n"
+	"A file whose writer was killed, or that is spoilt, is shown up to there.\n\n"
+	"Exit status: 0 done, 1 error, 2 wrong usage.\n\n"
+	"Examples:\n"
+	"  kerninst report\n"
+	"  kerninst report --table --from 2 --to 2.1 -p 'vfs_*' run.rec\n"
+	"  kerninst report --series 0.1 run.rec\n"
+	"  kerninst report --chrome -o run.json run.rec      # open it in ui.perfetto.dev\n"
+	"  kerninst report --folded=ns run.rec | flamegraph.pl > run.svg\n";
+
+enum { OPTION_FORMAT = 0x400, OPTION_FROM = 0x500, OPTION_TO };
+
+static const struct chronicle_format *const formats[] = {
+	&chronicle_table, &chronicle_summary, &chronicle_series, &chronicle_json,
+	&chronicle_csv,	  &chronicle_chrome,  &chronicle_folded,
+};
+
+static const struct option options[] = {
+	{"table", no_argument, NULL, OPTION_FORMAT},
+	{"summary", no_argument, NULL, OPTION_FORMAT + 1},
+	{"series", required_argument, NULL, OPTION_FORMAT + 2},
+	{"json", no_argument, NULL, OPTION_FORMAT + 3},
+	{"csv", no_argument, NULL, OPTION_FORMAT + 4},
+	{"chrome", no_argument, NULL, OPTION_FORMAT + 5},
+	{"folded", optional_argument, NULL, OPTION_FORMAT + 6},
+	{"from", required_argument, NULL, OPTION_FROM},
+	{"to", required_argument, NULL, OPTION_TO},
+	{"point", required_argument, NULL, 'p'},
+	{"output", required_argument, NULL, 'o'},
+	{"quiet", no_argument, NULL, 'q'},
+	{"help", no_argument, NULL, 'h'},
+	{0},
+};
+
+struct report_options {
+	struct chronicle c;
+	const struct chronicle_format *format; /* NULL: as it fits */
+	const char *file, *output;
+	bool quiet;
+};
+
+static int take_format(const struct verb *self, size_t i, struct report_options *o)
+{
+	if (o->format && o->format != formats[i])
+		return cli_misuse(self, "--%s and --%s: one of them", o->format->name,
+				  formats[i]->name);
+	o->format = formats[i];
+	if (formats[i] == &chronicle_series && !cli_seconds(optarg, &o->c.series))
+		return cli_misuse(self, "--series '%s' is no interval in seconds", optarg);
+	if (formats[i] != &chronicle_folded || !optarg)
+		return CLI_OK;
+	o->c.times = !strcmp(optarg, "ns");
+	if (!o->c.times && strcmp(optarg, "calls"))
+		return cli_misuse(self, "--folded=%s: it is calls or ns", optarg);
+	return CLI_OK;
+}
+
+static int take_time(const struct verb *self, const char *option, double *out)
+{
+	*out = 0;
+	if (!strcmp(optarg, "0") || cli_seconds(optarg, out))
+		return CLI_OK;
+	return cli_misuse(self, "%s '%s' is no time in seconds", option, optarg);
+}
+
+static int take_option(const struct verb *self, int c, struct report_options *o)
+{
+	if (c >= OPTION_FORMAT && c < OPTION_FROM)
+		return take_format(self, (size_t)(c - OPTION_FORMAT), o);
+	switch (c) {
+	case OPTION_FROM:
+		return take_time(self, "--from", &o->c.from);
+	case OPTION_TO:
+		return take_time(self, "--to", &o->c.to);
+	case 'p':
+		o->c.glob = optarg;
+		break;
+	case 'o':
+		o->output = optarg;
+		break;
+	case 'q':
+		o->quiet = true;
+		break;
+	}
+	return CLI_OK;
+}
+
+static int parse(const struct verb *self, int argc, char **argv, struct report_options *o,
+		 bool *done)
+{
+	int c, ret;
+
+	*done = true;
+	while ((c = getopt_long(argc, argv, ":p:o:qh", options, NULL)) != -1) {
+		if (c == 'h' || c == '?' || c == ':')
+			return cli_other_option(self, c, argv);
+		ret = take_option(self, c, o);
+		if (ret)
+			return ret;
+	}
+	if (argc - optind > 1)
+		return cli_misuse(self, "more than one file");
+	if (optind < argc)
+		o->file = argv[optind];
+	if (o->c.to >= 0 && o->c.to < o->c.from)
+		return cli_misuse(self, "--to is before --from");
+	*done = false;
+	return CLI_OK;
+}
+
+/* Something is wrong with what can be seen. */
+static void warn(const struct report_options *o)
+{
+	const struct ki_recording_state *s = ki_recording_state(o->c.r);
+
+	if (o->quiet)
+		return;
+	if (s->cut)
+		cli_warn("%s: the file ends at byte %llu: its writer did not finish it, or it is "
+			 "spoilt behind that",
+			 o->file, (unsigned long long)s->good);
+	if (s->lost)
+		cli_warn("%s: %llu records were lost", o->file, (unsigned long long)s->lost);
+}
+
+static int show(struct report_options *o)
+{
+	bool few = ki_recording_state(o->c.r)->records <= SCREENFUL;
+	int ret;
+
+	o->c.out = o->output ? fopen(o->output, "we") : stdout;
+	if (!o->c.out)
+		return cli_error("%s: %s", o->output, strerror(errno));
+	if (!o->format)
+		o->format = few ? &chronicle_table : &chronicle_summary;
+	ret = chronicle_show(&o->c, o->format);
+	if (o->output && fclose(o->c.out) && !ret)
+		ret = -errno;
+	if (ret)
+		return ret == -ENOMEM ? cli_no_memory() : cli_error("writing the result failed");
+	warn(o);
+	return CLI_OK;
+}
+
+static int run(const struct verb *self, int argc, char **argv)
+{
+	struct report_options o = {.c.to = -1, .file = "kerninst.rec"};
+	struct ki_err err = {0};
+	bool done;
+	int ret = parse(self, argc, argv, &o, &done);
+
+	if (done)
+		return ret;
+	if (ki_recording_open(o.file, &o.c.r, &err))
+		return cli_fail(&err);
+	ret = show(&o);
+	ki_recording_close(o.c.r);
+	return ret;
+}
+
+const struct verb verb_report = {
+	.name = "report",
+	.summary = "show what record has written",
+	.usage = usage,
+	.run = run,
+};
