@@ -44,6 +44,15 @@ say "Calls per second while that load runs: one counter spliced into each functi
 progress "counting calls for 8 seconds"
 kerninst stat -m calls --for 8 "${functions[@]}"
 
+say "How long calls of $FUNC take, by the clock and by the time that the thread ran"
+progress "timing calls for 5 seconds"
+kerninst stat -q -m calls,walltime/call,vtime/call,latency --for 5 "$FUNC"
+
+say "Calls of vfs_read by tar, recorded with what they ask for and what they get"
+progress "recording for 2 seconds"
+kerninst record -q --for 2 --comm tar -o "$work/reads" vfs_read=tid,want/bytes:arg2 vfs_read:exit=tid,got/bytes:retval
+kerninst report --summary "$work/reads"
+
 say "$FUNC, block by block"
 progress "counting the blocks of $FUNC for 8 seconds"
 kerninst stat -m blocks --for 8 "$FUNC" > "$work/blocks"
