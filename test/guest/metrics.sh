@@ -62,14 +62,17 @@ for i in sleep spin tail recurse; do ok "$i: histogram and total agree" bracket 
 
 # ---- against what is booked for the thread ----
 booked() { # NAME CALLS OPTION...: each runs for 100 ms and sleeps as long
-	local name=$1 n=$2 wall own switches moves
+	local name=$1 n=$2 wall own switches moves per_cent=2
 	shift 2
 	command reset
 	stat -m vtime,vtime/call,walltime,switches,switches/call ${f}_both -- "$prog/own" "$@" $control "both 100000 100 $n" > /tmp/own
 	read -r wall own switches moves < /tmp/own
 	echo "# wall $wall, own $own, switches $switches, moves $moves"
-	near "$name: vtime" "$(got vtime both)" "$(sum "$own / 1e9")"
-	near "$name: vtime of a call" "$(got vtime/call both)" "$(sum "$own / 1e9 / $n")"
+	# Who is moved is charged by the kernel for the time in which the other CPU wakes up; that the
+	# clock is right to 2 % then, too: threads.sh, by the trace of switches.
+	[ $# = 0 ] || per_cent=10
+	near "$name: vtime" "$(got vtime both)" "$(sum "$own / 1e9")" "$per_cent"
+	near "$name: vtime of a call" "$(got vtime/call both)" "$(sum "$own / 1e9 / $n")" "$per_cent"
 	near "$name: walltime" "$(got walltime both)" "$(sum "$wall / 1e9")"
 	near "$name: walltime, around each call" "$(got walltime both)" "$(seconds both)"
 	# the write has a beginning and an end outside of the function
