@@ -62,7 +62,9 @@ no_directory() {
 # SIGINT not ignored (that is what -m is for), until COMMAND says "up".
 start() {
 	set -m
-	"$run" --kernel "$kernel" --no-module "$@" >"$tmp/out" 2>"$tmp/err" </dev/null &
+	# Who is started in the background may have been told to ignore SIGINT, for good.
+	env --default-signal=INT "$run" --kernel "$kernel" --no-module "$@" \
+		>"$tmp/out" 2>"$tmp/err" </dev/null &
 	job=$!
 	set +m
 	for _ in {1..600}; do
