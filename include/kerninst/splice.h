@@ -297,8 +297,7 @@ uint64_t ki_counter_read_cpu(const struct ki_counter_map *m, uint32_t n, unsigne
 uint64_t ki_counter_read(const struct ki_counter_map *m, uint32_t n);
 
 /*
- * Global variables, and threads': a run of `count`, zeroed. Mapped to read; what is not there reads
- * 0.
+ * Global variables: a run of `count`, zeroed. Mapped to read; what is not there reads 0.
  */
 struct ki_global_map;
 
