@@ -15,7 +15,8 @@
  *    session's in the current thread's block (vet_memory.c);
  *  - calls go to helpers, and between ENTER, if it was granted, and LEAVE to functions of the
  *    kernel; that of RECORD has its %edi set the moment before, to the session's ring and no more
- *    words than the chunk has on the stack.
+ *    words than the chunk has on the stack; so has that of TABLE, to what may be done with a table
+ *    of the session, whose key is on the stack.
  *
  * `the moment before`: the instruction before it in the code, and no branch leads between them.
  *
@@ -86,6 +87,15 @@ static u16 vet_record(const struct ki_vetting *v)
 	return ki_ring_own(v->session, v->number >> 8) ? KI_R_OK : KI_R_NOT_YOUR_COUNTER;
 }
 
+static u16 vet_table(const struct ki_vetting *v)
+{
+	u32 keys;
+	u16 reason =
+		v->number < 0 ? KI_R_BAD_CHUNK : ki_table_check(v->session, v->number, &keys);
+
+	return reason ? reason : keys > (v->now & KI_VET_DEPTH) ? KI_R_BAD_CHUNK : KI_R_OK;
+}
+
 static u16 vet_helper(struct ki_vetting *v, u64 helper)
 {
 	bool entered = v->now & KI_VET_ENTERED;
@@ -99,6 +109,8 @@ static u16 vet_helper(struct ki_vetting *v, u64 helper)
 		return entered ? KI_R_OK : KI_R_BAD_CHUNK;
 	case KI_HELPER_RECORD:
 		return vet_record(v);
+	case KI_HELPER_TABLE:
+		return vet_table(v);
 	default:
 		return helper < KI_HELPERS ? KI_R_OK : KI_R_BAD_FIXUP;
 	}
