@@ -440,8 +440,11 @@ int ki_tables_init(void);
 void ki_tables_exit(void);
 int ki_table_start(struct ki_table *req); /* is it in order? */
 int ki_table_take(struct ki_session *s, struct ki_table *req);
-/* KI_R_OK: a chunk of the session may ask for this, KI_TABLE_OP; words of a key. */
-u16 ki_table_check(const struct ki_session *s, u32 what, u32 *keys);
+struct ki_table_shape {
+	u32 keys, values;
+	bool shared;
+};
+bool ki_table_own(const struct ki_session *s, u32 number, struct ki_table_shape *out);
 /* These without ki_lock. */
 bool ki_table_is_mapping(u64 offset);
 int ki_table_map(struct ki_session *s, struct vm_area_struct *vma, u64 offset);

@@ -62,8 +62,8 @@ struct ki_search {
 	const struct ki_table_cpu *c;
 	const u64 *key; /* the last word first */
 	u64 hash;
-	u64 *row;	 /* found, or taken */
-	u64 *vacant;	 /* the first place that could be taken, and its state */
+	u64 *row;    /* found, or taken */
+	u64 *vacant; /* the first place that could be taken, and its state */
 	u64 vacant_state;
 	bool fresh; /* the row has just been made */
 };
@@ -122,31 +122,30 @@ static __always_inline u64 digest(const u64 *key, u32 n)
 	return h;
 }
 
-static __always_inline bool is_key(const struct ki_search *s, const u64 *row)
+static __always_inline bool is_key(const struct ki_table_cpu *c, const u64 *key, const u64 *row)
 {
-	u32 n = s->c->keys, i;
+	u64 n = c->keys;
 
-	for (i = 0; i < n; i++)
-		if (READ_ONCE(row[1 + i]) != s->key[n - 1 - i])
+	while (n--)
+		if (READ_ONCE(*++row) != key[n])
 			return false;
 	return true;
 }
 
-static __always_inline u64 *row_at(const struct ki_search *s, u64 at)
+static __always_inline u64 *row_at(const struct ki_table_cpu *c, u64 at)
 {
-	return s->c->rows + (at & s->c->mask) * s->c->words;
+	return c->rows + (at & c->mask) * c->words;
 }
 
 /* The key and the first values, of a row that is taken. */
-static __always_inline void fill(const struct ki_search *s, u64 *row)
+static notrace noinline void fill(const struct ki_table_cpu *c, const u64 *key, u64 *row)
 {
-	const u64 *init = s->c->init;
-	u32 n = s->c->keys, i;
+	u32 n = c->keys, i;
 
-	for (i = 0; i < n; i++)
-		WRITE_ONCE(row[1 + i], s->key[n - 1 - i]);
-	for (i = 0; i < s->c->values; i++)
-		WRITE_ONCE(row[1 + n + i], init ? init[i] : 0);
+	while (n--)
+		WRITE_ONCE(*++row, key[n]);
+	for (i = 0; i < c->values; i++)
+		WRITE_ONCE(*++row, c->init ? c->init[i] : 0);
 }
 
 static __always_inline void publish(u64 *row, u64 state)
@@ -230,36 +229,23 @@ static __always_inline void change(u64 *at, u32 op, u64 x)
 
 /* ---- banks of one CPU ---- */
 
-static __always_inline u64 *find_here(const struct ki_search *s)
+static __always_inline u64 *find_here(const struct ki_table_cpu *c, const u64 *key, u64 hash)
 {
-	u64 tag = s->hash & KI_ROW_TAG, at = s->hash, state, i;
+	u64 tag = hash & KI_ROW_TAG, i;
 	u64 *row;
 
-	for (i = 0; i < KI_TABLE_PROBES; at += ++i) {
-		row = row_at(s, at);
+	for (i = 0; i < KI_TABLE_PROBES; hash += ++i) {
+		row = row_at(c, hash);
 		if (!READ_ONCE(*row) && likely(take_over(row, KI_ROW_FREE, tag | KI_ROW_BUSY))) {
-			fill(s, row);
+			fill(c, key, row);
 			publish(row, tag | KI_ROW_READY);
-			count(&s->c->head->used);
+			count(&c->head->used);
 			return row;
 		}
-		state = READ_ONCE(*row);
-		if (state == (tag | KI_ROW_READY) && likely(is_key(s, row)))
+		if (READ_ONCE(*row) == (tag | KI_ROW_READY) && likely(is_key(c, key, row)))
 			return row;
 	}
 	return NULL;
-}
-
-static __always_inline u64 do_here(const struct ki_search *s, u32 op, u32 index, u64 x)
-{
-	u64 *row = find_here(s);
-
-	if (unlikely(!row)) {
-		count(&s->c->head->lost);
-		return 0;
-	}
-	change(row + 1 + s->c->keys + index, op, x);
-	return 1;
 }
 
 /* ---- shared tables ---- */
@@ -279,7 +265,7 @@ static __always_inline enum ki_found try_row(struct ki_search *s, u64 *row, u64 
 {
 	if (KI_ROW_KIND(state) == KI_ROW_BUSY)
 		return KI_AGAIN;
-	if (!is_key(s, row))
+	if (!is_key(s->c, s->key, row))
 		return KI_ABSENT;
 	if (!take_over_shared(row, state, state_of(s, state, KI_ROW_BUSY)))
 		return KI_AGAIN;
@@ -304,7 +290,7 @@ static notrace enum ki_found search(struct ki_search *s)
 
 	s->vacant = NULL;
 	for (i = 0; i < KI_TABLE_PROBES; at += ++i) {
-		row = row_at(s, at);
+		row = row_at(s->c, at);
 		state = READ_ONCE(*row);
 		if (state == KI_ROW_FREE || KI_ROW_KIND(state) == KI_ROW_DEAD) {
 			note_vacant(s, row, state);
@@ -340,7 +326,7 @@ static notrace bool is_alone(const struct ki_search *s, u32 *spins)
 	u64 *row;
 
 	for (i = 0; i < KI_TABLE_PROBES; at += ++i) {
-		row = row_at(s, at);
+		row = row_at(s->c, at);
 		if (row == s->row) {
 			before = false;
 			continue;
@@ -352,7 +338,7 @@ static notrace bool is_alone(const struct ki_search *s, u32 *spins)
 			return true;
 		if (!is_tag(s, state) || KI_ROW_KIND(state) == KI_ROW_DEAD)
 			continue;
-		if (KI_ROW_KIND(state) == KI_ROW_BUSY || is_key(s, row))
+		if (KI_ROW_KIND(state) == KI_ROW_BUSY || is_key(s->c, s->key, row))
 			return false;
 	}
 	return true;
@@ -370,7 +356,7 @@ static notrace bool take_vacant(struct ki_search *s, u32 *spins)
 		publish(s->row, state_of(s, state, KI_ROW_DEAD));
 		return false;
 	}
-	fill(s, s->row);
+	fill(s->c, s->key, s->row);
 	s->fresh = true;
 	return true;
 }
@@ -411,51 +397,73 @@ static __always_inline u64 work_on(struct ki_search *s, u32 op, u32 index, u64 x
 	return r;
 }
 
-static notrace noinline u64 do_shared(struct ki_search *s, u32 op, u32 index, u64 x)
+struct ki_ask {
+	u32 op, index;
+	u64 x, hash;
+};
+
+static notrace noinline u64 do_shared(const struct ki_table_cpu *c, const u64 *key,
+				      const struct ki_ask *a)
 {
-	bool make = op != KI_TABLE_GET && op != KI_TABLE_DELETE;
+	bool make = a->op != KI_TABLE_GET && a->op != KI_TABLE_DELETE;
+	struct ki_search s;
 	unsigned long flags;
 	enum ki_found found;
 	u64 r = 0;
 
+	s.c = c;
+	s.key = key;
+	s.hash = a->hash;
 	raw_local_irq_save(flags);
-	found = own(s, make);
+	found = own(&s, make);
 	if (found == KI_OWNED)
-		r = work_on(s, op, index, x);
+		r = work_on(&s, a->op, a->index, a->x);
 	else if (make || found == KI_AGAIN)
-		add_shared(&s->c->head->lost, 1);
+		add_shared(&c->head->lost, 1);
 	else
-		r = op == KI_TABLE_DELETE;
+		r = a->op == KI_TABLE_DELETE;
 	raw_local_irq_restore(flags);
 	return r;
 }
 
 /* ---- the helper ---- */
 
-static __always_inline void lose(const struct ki_table_cpu *c)
+static notrace noinline u64 lose(const struct ki_table_cpu *c)
 {
 	if (c->shared)
 		add_shared(&c->head->lost, 1);
 	else
 		count(&c->head->lost);
+	return 0;
+}
+
+static __always_inline u64 do_here(const struct ki_table_cpu *c, const u64 *key,
+				   const struct ki_ask *a)
+{
+	u64 *row = find_here(c, key, a->hash);
+
+	if (unlikely(!row))
+		return lose(c);
+	change(row + 1 + c->keys + a->index, a->op, a->x);
+	return 1;
 }
 
 u64 ki_helper_TABLE(u32 what, u64 x, const struct ki_key_pushed key);
 notrace u64 ki_helper_TABLE(u32 what, u64 x, const struct ki_key_pushed key)
 {
-	u32 op = what >> 16 & 15, index = (u16)what;
-	struct ki_search s = {.key = key.v};
-	u64 r = 0;
+	struct ki_ask a = {.op = what >> 16 & 15, .index = (u16)what, .x = x};
+	const struct ki_table_cpu *c;
+	u64 r;
 
 	preempt_disable_notrace();
-	s.c = this_cpu_ptr(ki_table_cpus[what >> 20]);
-	s.hash = digest(key.v, s.c->keys);
-	if (unlikely(op == KI_TABLE_COUNT && x >= s.c->values - index))
-		lose(s.c);
-	else if (s.c->shared)
-		r = do_shared(&s, op, index, x);
+	c = this_cpu_ptr(ki_table_cpus[what >> 20]);
+	a.hash = digest(key.v, c->keys);
+	if (unlikely(a.op == KI_TABLE_COUNT && x >= c->values - a.index))
+		r = lose(c);
+	else if (unlikely(c->shared))
+		r = do_shared(c, key.v, &a);
 	else
-		r = do_here(&s, op, index, x);
+		r = do_here(c, key.v, &a);
 	preempt_enable_notrace();
 	return r;
 }

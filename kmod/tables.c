@@ -44,34 +44,15 @@ void ki_tables_exit(void)
 	ki_slots_exit(&ki_table_slots);
 }
 
-/* ---- may a chunk ask for this? ---- */
-
-static u32 op_words(u32 op)
+bool ki_table_own(const struct ki_session *s, u32 number, struct ki_table_shape *out)
 {
-	switch (op) {
-	case KI_TABLE_LOG2:
-		return KI_TABLE_LOG2_WORDS;
-	case KI_TABLE_STATS:
-		return KI_TABLE_STATS_WORDS;
-	default:
-		return 1;
-	}
-}
-
-u16 ki_table_check(const struct ki_session *s, u32 what, u32 *keys)
-{
-	u32 number = what >> 20, op = what >> 16 & 15, index = (u16)what;
 	const struct ki_table_cpu *c;
 
 	if (!ki_slots_own(&ki_table_slots, s, number, 1) || !ki_table_cpus[number])
-		return KI_R_NOT_YOUR_COUNTER;
+		return false;
 	c = per_cpu_ptr(ki_table_cpus[number], 0);
-	*keys = c->keys;
-	if (op >= KI_TABLE_OPS || index >= c->values || op_words(op) > c->values - index)
-		return KI_R_BAD_CHUNK;
-	if (op == KI_TABLE_DELETE && index)
-		return KI_R_BAD_CHUNK;
-	return op <= KI_TABLE_DELETE && !c->shared ? KI_R_BAD_CHUNK : KI_R_OK;
+	*out = (struct ki_table_shape){.keys = c->keys, .values = c->values, .shared = c->shared};
+	return true;
 }
 
 /* ---- memory ---- */

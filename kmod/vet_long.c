@@ -89,11 +89,20 @@ static u16 vet_record(const struct ki_vetting *v)
 
 static u16 vet_table(const struct ki_vetting *v)
 {
-	u32 keys;
-	u16 reason =
-		v->number < 0 ? KI_R_BAD_CHUNK : ki_table_check(v->session, v->number, &keys);
+	static const u8 words[KI_TABLE_OPS] = {
+		[KI_TABLE_LOG2] = KI_TABLE_LOG2_WORDS,
+		[KI_TABLE_STATS] = KI_TABLE_STATS_WORDS,
+	};
+	u32 what = v->number, op = what >> 16 & 15, index = (u16)what;
+	struct ki_table_shape t;
 
-	return reason ? reason : keys > (v->now & KI_VET_DEPTH) ? KI_R_BAD_CHUNK : KI_R_OK;
+	if (v->number < 0 || op >= KI_TABLE_OPS)
+		return KI_R_BAD_CHUNK;
+	if (!ki_table_own(v->session, what >> 20, &t))
+		return KI_R_NOT_YOUR_COUNTER;
+	if (t.keys > (v->now & KI_VET_DEPTH) || index >= t.values || words[op] > t.values - index)
+		return KI_R_BAD_CHUNK;
+	return op <= KI_TABLE_DELETE && !t.shared ? KI_R_BAD_CHUNK : KI_R_OK;
 }
 
 static u16 vet_helper(struct ki_vetting *v, u64 helper)

@@ -312,7 +312,7 @@ struct ki_table_head {
 
 enum ki_row { KI_ROW_FREE, KI_ROW_BUSY, KI_ROW_READY, KI_ROW_DEAD };
 
-#define KI_ROW_KIND(state) ((state) & 3)
+#define KI_ROW_KIND(state) ((state)&3)
 
 /*
  * What helper TABLE does, to the value with that index, or from it on; x is the helper's second
@@ -326,7 +326,7 @@ enum ki_row { KI_ROW_FREE, KI_ROW_BUSY, KI_ROW_READY, KI_ROW_DEAD };
 enum ki_table_op {
 	KI_TABLE_GET,	 /* shared tables only */
 	KI_TABLE_SET,	 /* shared tables only */
-	KI_TABLE_DELETE, /* shared tables only: the row; its index is 0 */
+	KI_TABLE_DELETE, /* shared tables only: the row */
 	KI_TABLE_ADD,	 /* += x */
 	KI_TABLE_MIN,	 /* the smaller one, signed */
 	KI_TABLE_MAX,
