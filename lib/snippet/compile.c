@@ -33,6 +33,8 @@ static uint16_t fixed_of(const struct ki_node *n)
 	case NODE_HELPER:
 		return args_of(n->nkids);
 	case NODE_RECORD:
+	case NODE_STRING:
+	case NODE_STACK:
 		return args_of(2);
 	case NODE_LOAD:
 		return args_of(1);

@@ -26,6 +26,12 @@ extern uint64_t snip_gs[];
 
 #define SNIP_RING 2 /* the number of the ring that records go to */
 
+#define SNIP_TABLE 1 /* and that of its stacks */
+
+/* What strings are: which one depends on the address. */
+#define SNIP_TEXTS 8
+extern const char *const snip_texts[SNIP_TEXTS];
+
 /* Everything that a snippet can see or change. */
 struct snip_world {
 	uint64_t counters[SNIP_COUNTERS];

@@ -10,8 +10,8 @@
 
 #define VET_RINGS 3
 
-/* NULL, or what is wrong. Rings from 0 to VET_RINGS, counters, globals and words from 0 to these
- * numbers are owned. */
+/* NULL, or what is wrong. Rings and tables from 0 to VET_RINGS, counters, globals and words from 0
+ * to these numbers are owned. */
 const char *vet_long(const struct ki_long_code *c, uint32_t counters, uint32_t globals,
 		     uint32_t words);
 
