@@ -61,6 +61,37 @@ int ki_ring_read(struct ki_ring_map *r, ki_record_each *f, void *arg);
 uint64_t ki_ring_lost(const struct ki_ring_map *r);
 uint64_t ki_ring_records(const struct ki_ring_map *r);
 
+/* ---- stacks ---- */
+
+struct ki_stacks_options {
+	uint32_t frames; /* of a stack, at most; 0: 64 */
+	uint32_t rows;	 /* stacks there is room for; 0: 16384. Rounded up to a power of 2 */
+};
+
+struct ki_stacks_map;
+
+/* A stack, the innermost frame first: struct ki_stack_row. */
+struct ki_stack {
+	uint64_t number;
+	uint32_t tgid; /* the process of a user's stack; 0: a kernel's */
+	uint32_t n;
+	const uint64_t *addrs; /* n */
+};
+
+/* The session's table of stacks, mapped. One for each target. */
+int ki_stacks_open(struct ki_target *t, const struct ki_stacks_options *o,
+		   struct ki_stacks_map **out, struct ki_err *err);
+void ki_stacks_close(struct ki_stacks_map *m); /* NULL is allowed; the table itself stays */
+
+uint32_t ki_stacks_number(const struct ki_stacks_map *m); /* for ki_expr_stack */
+
+/* Stacks that are there, and how often there was no place for one. Exact. */
+uint64_t ki_stacks_count(const struct ki_stacks_map *m);
+uint64_t ki_stacks_lost(const struct ki_stacks_map *m);
+
+/* A stack by its number; addrs live as long as the mapping. -ENOENT: there is none. */
+int ki_stacks_get(const struct ki_stacks_map *m, uint64_t number, struct ki_stack *out);
+
 /* ---- files ---- */
 
 enum ki_field_kind {
