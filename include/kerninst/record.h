@@ -100,7 +100,8 @@ enum ki_field_kind {
 	KI_SHOW_CODE,	 /* an address of code: shown as FUNCTION+OFFSET */
 	KI_SHOW_TICKS,	 /* of the time stamp counter: shown as time */
 	KI_SHOW_SECONDS, /* nanoseconds: shown as time */
-	KI_SHOW_TEXT,	 /* 8 bytes of a name; a field without name goes on with it */
+	KI_SHOW_TEXT,	 /* 8 bytes of a text; a field without name goes on with it */
+	KI_SHOW_STACK,	 /* the number of a stack: shown as its frames */
 	KI_SHOWS
 };
 
@@ -167,6 +168,14 @@ int ki_record_create(const char *path, const struct ki_record_origin *origin, st
 		     struct ki_err *err);
 /* From here on a flush returns when the disk has it. */
 void ki_record_to_disk(struct ki_record_file *f);
+/*
+ * Fields of KI_SHOW_STACK are numbers of this table, which lives as long as the file is open: the
+ * stacks themselves go to the file when they are first met. Before the first record. -ENOMEM
+ */
+int ki_record_stacks(struct ki_record_file *f, const struct ki_stacks_map *map);
+/* Look at the processes whose stacks are new: what their addresses are can be found out only as
+   long as they are there. To be called often. */
+void ki_record_look(struct ki_record_file *f);
 /* -EINVAL: no such instrument, or it has another number of values. */
 int ki_record_write(struct ki_record_file *f, const struct ki_record *rec, const uint64_t *values,
 		    unsigned int cpu);
@@ -203,6 +212,22 @@ const struct ki_record_event *ki_recording_events(const struct ki_recording *r, 
 
 /* The function at an address, as the kernel had it then; NULL: not known. */
 const char *ki_recording_symbol(const struct ki_recording *r, uint64_t addr, uint64_t *offset);
+
+/* A stack by its number; addrs live as long as the recording. -ENOENT: the file has none. */
+int ki_recording_stack(const struct ki_recording *r, uint64_t number, struct ki_stack *out);
+
+/* What an address of a process was. Strings that are not known are empty. */
+struct ki_user_frame {
+	const char *symbol; /* the function, and where in it */
+	uint64_t offset;
+	const char *path, *build; /* the file, its build id in hex, and where in it */
+	uint64_t file_offset;
+};
+
+/* Of frame i of a stack; its offset is that of its address. -ENOENT: not known. Of a kernel's stack
+   path and build are empty. */
+int ki_recording_frame(const struct ki_recording *r, const struct ki_stack *s, uint32_t i,
+		       struct ki_user_frame *out);
 
 /* All records in the order of their times, whatever CPU they are of. Each has an instrument and its
    number of values. */

@@ -24,9 +24,8 @@ struct ki_stacks_map {
 static int ask(int fd, struct ki_stacks_map *m, const struct ki_stacks_options *o,
 	       struct ki_err *err)
 {
-	struct ki_stacks req = {.size = sizeof(req),
-				.frames = o->frames ? o->frames : USUAL_FRAMES,
-				.rows = 1};
+	struct ki_stacks req = {
+		.size = sizeof(req), .frames = o->frames ? o->frames : USUAL_FRAMES, .rows = 1};
 	const uint32_t rows = o->rows ? o->rows : USUAL_ROWS;
 	int error;
 
@@ -116,7 +115,7 @@ int ki_stacks_get(const struct ki_stacks_map *m, uint64_t number, struct ki_stac
 	uint32_t n;
 
 	if (!number || number > m->rows)
-		return -ENOENT;
+		return -ERANGE;
 	row = (const void *)(m->base + PAGE + (number - 1) * m->stride);
 	n = __atomic_load_n(&row->frames, __ATOMIC_ACQUIRE);
 	if (!n || n > m->frames)
