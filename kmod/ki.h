@@ -32,6 +32,9 @@
  *   helpers  what long chunks call
  *   ring     buffers for records, mapped to user space; record: writing one
  *   tables   rows by keys, mapped to user space; table: working on one; pages: memory of both
+ *   stacks   tables of stacks, mapped to user space; stack: taking one; origin: of which original
+ *            an address in a patch is
+ *   string   copying strings
  *   reserved text that must not be moved
  *   view     reading text, live or original
  *   symbols  kernel functions and data that modules cannot link to
@@ -165,7 +168,8 @@ struct ki_session {
 	struct list_head runs; /* of struct ki_run: its counters and variables */
 	u64 serial;	       /* never used again; 0 is nobody's */
 	u32 next_id;
-	struct ki_ring_buffers *ring; /* once it has one, to its end */
+	struct ki_ring_buffers *ring;	/* once it has one, to its end */
+	struct ki_stacks_table *stacks; /* the same */
 };
 
 /* session.c */
@@ -448,6 +452,13 @@ bool ki_table_own(const struct ki_session *s, u32 number, struct ki_table_shape 
 /* These without ki_lock. */
 bool ki_table_is_mapping(u64 offset);
 int ki_table_map(struct ki_session *s, struct vm_area_struct *vma, u64 offset);
+/* stacks.c; ki_lock held */
+int ki_stacks_init(void);
+void ki_stacks_exit(void);
+int ki_stacks_check(const struct ki_session *s, struct ki_stacks *req);
+int ki_stacks_take(struct ki_session *s, struct ki_stacks *req); /* one that has been checked */
+bool ki_stacks_own(const struct ki_session *s, u64 n);
+int ki_stacks_map(struct ki_session *s, struct vm_area_struct *vma); /* without ki_lock */
 
 /* helpers.c */
 unsigned long ki_helper_addr(u32 helper);

@@ -178,6 +178,19 @@ static int do_table(struct ki_session *s, void *arg)
 	return err;
 }
 
+static int do_stacks(struct ki_session *s, void *arg)
+{
+	struct ki_stacks *r = arg;
+	int err = ki_stacks_check(s, r);
+
+	if (err)
+		return err;
+	do
+		err = ki_stacks_take(s, r);
+	while ((err == -ENOSPC || err == -ENOMEM) && !ki_bury_wait_runs());
+	return err;
+}
+
 static int do_splice(struct ki_session *s, void *arg)
 {
 	return ki_splice(s, arg);
@@ -195,7 +208,7 @@ static const struct {
 	{KI_IOC_INFO, do_info},		{KI_IOC_READ, do_read},	    {KI_IOC_RESERVED, do_reserved},
 	{KI_IOC_COUNTERS, do_counters}, {KI_IOC_SPLICE, do_splice}, {KI_IOC_UNSPLICE, do_unsplice},
 	{KI_IOC_GLOBALS, do_globals},	{KI_IOC_WORDS, do_words},   {KI_IOC_INSIDE, do_inside},
-	{KI_IOC_RING, do_ring},		{KI_IOC_TABLE, do_table},
+	{KI_IOC_RING, do_ring},		{KI_IOC_TABLE, do_table},   {KI_IOC_STACKS, do_stacks},
 };
 
 static int handle(struct ki_session *s, u32 i, void __user *user)
@@ -211,6 +224,7 @@ static int handle(struct ki_session *s, u32 i, void __user *user)
 		struct ki_inside inside;
 		struct ki_ring ring;
 		struct ki_table table;
+		struct ki_stacks stacks;
 		struct ki_splice splice;
 		struct ki_unsplice unsplice;
 	} arg;
@@ -254,6 +268,8 @@ static int ki_mmap(struct file *file, struct vm_area_struct *vma)
 		return ki_ring_map(file->private_data, vma);
 	case KI_MAP_RING_TAILS:
 		return ki_ring_map_tails(file->private_data, vma);
+	case KI_MAP_STACKS:
+		return ki_stacks_map(file->private_data, vma);
 	default:
 		return ki_counters_map(vma);
 	}
@@ -322,6 +338,7 @@ static const struct {
 	{ki_words_init, ki_words_exit},
 	{ki_ring_init, ki_ring_exit},
 	{ki_tables_init, ki_tables_exit},
+	{ki_stacks_init, ki_stacks_exit},
 	{ki_reserved_init, ki_reserved_exit},
 	{ki_trap_init, ki_trap_exit},
 	{ki_probes_init, ki_probes_exit},

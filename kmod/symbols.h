@@ -25,8 +25,12 @@
 	X(alternatives_text_reserved)                                                              \
 	X(get_kprobe)                                                                              \
 	X(idle_task)                                                                               \
+	X(nmi_uaccess_okay)                                                                        \
 	X(per_cpu_ptr_to_phys)                                                                     \
 	X(__module_address)
+
+/* Modules do not see its declaration. */
+bool(nmi_uaccess_okay)(void);
 
 #define KI_DECLARE_CALL(name) DECLARE_STATIC_CALL(ki_##name, name);
 KI_KERNEL_CALLS(KI_DECLARE_CALL)
