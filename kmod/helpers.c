@@ -21,7 +21,7 @@
 #include <linux/uaccess.h>
 
 #include "compat.h"
-#include "threads.h"
+#include "event.h"
 
 #define KI_LEVELS 4
 
@@ -115,6 +115,7 @@ KI_DO(UMOD, r = b ? a % b : a)
 KI_DO(NANOTIME, r = ktime_get_mono_fast_ns())
 KI_DO(UID, r = uid())
 KI_DO(CGROUP, r = cgroup())
+KI_DO(EVENT, r = ki_event_read(a))
 
 u64 ki_do_ENTER(void);
 notrace u64 ki_do_ENTER(void)
