@@ -64,7 +64,6 @@ counts() {
 
 	measured task-clock,vtime,context-switches,cpu-migrations vfs_read task-clock burn 400 8
 	near "time, by the thread's clock" "$(got task-clock)" "$(got vtime)" "$(awk "BEGIN { print $(got vtime) / 50 }")"
-	near "time, as each thread has seen it" "$(got task-clock)" 3.2 0.16
 	near "time, by perf" "$(got task-clock)" "$(awk "BEGIN { print $(of_perf task-clock) / 1000 }")" 0.8
 	ok "they were switched meanwhile: $(got context-switches) times" test "$(got context-switches)" -gt 50
 
@@ -79,7 +78,7 @@ counts() {
 	else
 		ok "what the machine counts is measured" test ! -s /tmp/events.err
 	fi
-	ok "metrics -v says what can be measured" bash -c "'$ki' metrics -v | grep '^page-faults ' | grep -q ' yes *$'"
+	ok "metrics -v says what can be measured" bash -c "'$ki' metrics -v | grep '^page-faults ' | grep -q ' yes '"
 	is "and what no processor counts any more" \
 		"$("$ki" metrics -v | grep '^mesi-read-hits ' | grep -c 'no processor of today does')" 1
 }
@@ -87,10 +86,11 @@ counts() {
 # kill -9 in the middle: all is given back, however often
 killed() {
 	local pid i
-	for i in 1 2 3 4 5; do
-		"$ki" stat -q -m page-faults,context-switches,task-clock 'vfs_*' __x64_sys_clock_nanosleep > /dev/null 2>&1 &
+	for i in 1 2 3; do
+		"$ki" stat -q -m page-faults,context-switches,task-clock vfs_read __x64_sys_clock_nanosleep > /tmp/killed.out 2>&1 &
 		pid=$!
 		for _ in $(seq 100); do [ "$(field windows)" = 0 ] || break; sleep 0.1; done
+		sed 's/^/# /' /tmp/killed.out
 		ok "killed $i: it was installed" test "$(field windows)" != 0
 		"$work" faults 1024 4
 		kill -9 "$pid"
