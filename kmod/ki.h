@@ -30,6 +30,7 @@
  *   words    threads' words: whose they are, who is inside; threads: which thread has which block
  *            of them, and its clock; pool: where blocks come from
  *   helpers  what long chunks call
+ *   event    events that the kernel's perf counts, and each thread's own counts of them
  *   ring     buffers for records, mapped to user space; record: writing one
  *   tables   rows by keys, mapped to user space; table: working on one; pages: memory of both
  *   stacks   tables of stacks, mapped to user space; stack: taking one; origin: of which original
@@ -424,6 +425,12 @@ bool ki_words_own(const struct ki_session *s, u64 n, u64 count);
 bool ki_words_change_in(unsigned long addr);
 int ki_words_inside(struct ki_session *s, struct ki_inside *req);
 void ki_words_info(struct ki_info *info);
+
+/* event.c; ki_lock held */
+int ki_events_init(void);
+void ki_events_exit(void);
+int ki_event_check(struct ki_event_req *req);
+int ki_event_take(struct ki_session *s, struct ki_event_req *req); /* one that has been checked */
 
 /* ring.c; ki_lock held */
 struct file;

@@ -11,6 +11,7 @@ include test/guest/mate/mate.mk
 include test/guest/torture/torture.mk
 include test/guest/long/long.mk
 include test/guest/threads/threads.mk
+include test/guest/events/events.mk
 include test/guest/frames/frames.mk
 include test/guest/replace/replace.mk
 include test/guest/tail/tail.mk
@@ -53,7 +54,7 @@ check-guest: deps
 	$(Q)$(MAKE) CI=1 check-build
 	$(Q)test/run.sh -j 2 test/suites.guest
 
-check-build: all unit-bins test-plugins test-progs $(GUEST_BIN) test-long test-threads test-torture test-fuzz-ioctl test-fuzz-host test-oracles test-transfers test-snippets test-records test-stacks
+check-build: all unit-bins test-plugins test-progs $(GUEST_BIN) test-long test-threads test-events test-torture test-fuzz-ioctl test-fuzz-host test-oracles test-transfers test-snippets test-records test-stacks
 	$(Q)$(MAKE) BUILD=asan unit-bins all
 	$(Q)for k in $(TEST_KERNELS); do $(MAKE) kmod KERNEL=$$k || exit 1; done
 	$(Q)$(MAKE) kmod KERNEL=6.1 KMOD_VARIANT=-nowait KI_CFLAGS=-DKI_TEST_NO_WAIT

@@ -387,6 +387,7 @@ struct ki_machine {
 	uint64_t *thread; /* words of the current thread; nthread 0: it has none */
 	uint32_t ncounters, nglobals, nthread;
 	uint64_t tsc, nanotime, task;
+	uint64_t (*event)(void *arg, uint64_t which); /* helper EVENT; NULL: 0 */
 	uint64_t clock, minflt, majflt, nvcsw, nivcsw, cgroup;
 	uint32_t cpu, pid, tgid, uid;
 	bool may_call; /* helper ENTER */

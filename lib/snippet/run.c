@@ -122,6 +122,8 @@ static uint64_t helper(const struct run *r, const struct ki_node *n)
 		return r->m->uid;
 	case KI_HELPER_CGROUP:
 		return r->m->cgroup;
+	case KI_HELPER_EVENT:
+		return r->m->event ? r->m->event(r->m->arg, a[0]) : 0;
 	default:
 		return r->m->nanotime;
 	}

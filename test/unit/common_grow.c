@@ -137,8 +137,8 @@ static struct ki_node *helper(struct grow *g, unsigned int depth)
 	} rows[] = {{KI_HELPER_LOAD8, 1},  {KI_HELPER_LOAD16, 1},   {KI_HELPER_LOAD32, 1},
 		    {KI_HELPER_LOAD64, 1}, {KI_HELPER_NANOTIME, 0}, {KI_HELPER_CGROUP, 0},
 		    {KI_HELPER_UID, 0},	   {KI_HELPER_DIV, 2},	    {KI_HELPER_UDIV, 2},
-		    {KI_HELPER_MOD, 2},	   {KI_HELPER_UMOD, 2}};
-	unsigned int r = g->c->in_kernel ? 6 + below(5) : below(11);
+		    {KI_HELPER_MOD, 2},	   {KI_HELPER_UMOD, 2},	    {KI_HELPER_EVENT, 1}};
+	unsigned int r = g->c->in_kernel ? 6 + below(5) : below(12);
 	struct ki_node *a[2];
 
 	for (unsigned int i = 0; i < rows[r].args; i++)

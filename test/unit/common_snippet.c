@@ -49,6 +49,12 @@ static uint64_t load(void *arg, uint64_t addr, unsigned int size)
 	return cut(v, size);
 }
 
+static uint64_t event(void *arg, uint64_t which)
+{
+	(void)arg;
+	return mix(which + 7);
+}
+
 static uint64_t call(void *arg, uint64_t addr, const uint64_t *args, unsigned int nargs)
 {
 	(void)arg;
@@ -198,6 +204,8 @@ static uint64_t helper(unsigned int number, const uint64_t *a)
 		return running->m.uid;
 	case KI_HELPER_CGROUP:
 		return running->m.cgroup;
+	case KI_HELPER_EVENT:
+		return event(NULL, a[0]);
 	case KI_HELPER_ENTER:
 		world->broken |= world->entered;
 		world->entered = running->m.may_call;
@@ -509,6 +517,7 @@ void snip_case_make(struct snip_case *c)
 				   .tgid = below(100),
 				   .may_call = below(4) != 0,
 				   .load = load,
+				   .event = event,
 				   .call = call,
 				   .record = record,
 				   .table = table,
