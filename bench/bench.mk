@@ -4,6 +4,7 @@
 # make bench-analysis: only the latter.
 
 include bench/peers.mk
+include bench/studies/studies.mk
 
 bench: all bench-peers build/test/mass build/test/threads test-records
 	$(Q)bench/run.sh --kernel $(KERNEL) $(if $(JSON),--json $(JSON))
