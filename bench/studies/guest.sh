@@ -9,7 +9,6 @@ set -u
 here=$(cd "$(dirname "$0")" && pwd)
 top=${here%/bench/studies}
 ki=$top/build/release/bin/kerninst
-work=$top/build/bench/work
 ttest=$top/build/bench/ttest
 rounds=$1
 shift
@@ -18,6 +17,11 @@ narrow=0.0005 # of the mean: half of an interval
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 cd "$tmp" || exit 1
+# What is measured must wait for no file of the host: the guest's clock jumps while it waits. And
+# each process is to be laid out as the one before.
+cp "$top/build/bench/work" . || exit 1
+work=(setarch -R "$tmp/work")
+export LC_ALL=C
 
 row() {
 	local IFS=$'\t'
@@ -105,18 +109,30 @@ allocators() {
 	done
 }
 
-dd_trial() { "$work" run "$1" "$trials" "$(command -v dd)" if=/dev/zero of=/dev/null bs="$bytes" count=1 status=none; }
+# dd and what it is linked with, in memory; the loader by the name of dd, which is then its name.
+copy_dd() {
+	local file
+	mkdir -p lib && cp "$(command -v dd)" dd.program || return
+	for file in $(ldd dd.program | grep -o '/[^ ]*'); do
+		cp "$file" lib/ || return
+	done
+	cp lib/ld-linux-x86-64.so.2 dd
+}
+
+dd_trial() { "${work[@]}" run "$1" "$trials" "${dd_command[@]}"; }
 dd_none() { dd_trial "$1"; }
-dd_count() { "$ki" stat -q --json -o count.json "${allocators[@]}" -- "${dd_command[@]}"; }
-dd_comm() { "$ki" stat -q --json -o comm.json --comm dd "${allocators[@]}" -- "${dd_command[@]}"; }
-dd_record() { "$ki" record -q -o dd.rec "${allocators[@]/%/$dd_values}" -- "${dd_command[@]}"; }
-dd_stacks() { "$ki" record -q -o dd.rec "${allocators[@]/%/=pid,comm,kstack}" -- "${dd_command[@]}"; }
+dd_count() { "$ki" stat -q --json -o count.json "${allocators[@]}" -- "${work[@]}" run ticks "$trials" "${dd_command[@]}"; }
+dd_comm() { "$ki" stat -q --json -o comm.json --comm dd "${allocators[@]}" -- "${work[@]}" run ticks "$trials" "${dd_command[@]}"; }
+dd_record() { "$ki" record -q -o dd.rec "${allocators[@]/%/$dd_values}" -- "${work[@]}" run ticks "$trials" "${dd_command[@]}"; }
+dd_stacks() { "$ki" record -q -o dd.rec "${allocators[@]/%/=pid,comm,kstack}" -- "${work[@]}" run ticks "$trials" "${dd_command[@]}"; }
 
 study_dd() {
 	begin dd 4 "dd of $bytes bytes, /dev/zero to /dev/null, from fork to wait: ticks while allocations are counted or recorded"
 	mapfile -t allocators < <(allocators)
 	((${#allocators[@]})) || fail "no function that allocates is known"
-	dd_command=("$work" run ticks "$trials" "$(command -v dd)" if=/dev/zero of=/dev/null bs="$bytes" count=1 status=none)
+	copy_dd || fail "dd cannot be copied"
+	dd_command=("$tmp/dd" --inhibit-cache --library-path "$tmp/lib" "$tmp/dd.program"
+		if=/dev/zero of=/dev/null bs="$bytes" count=1 status=none)
 	# shellcheck disable=SC2016 # $rdi is no variable of the shell
 	dd_values='=pid,tid,from/code:*(u64 *)$rsp,rdi/hex:$rdi'
 	{
@@ -137,9 +153,9 @@ study_dd() {
 # ---- forks: every block of kernel_clone ----
 
 forks=50
-forks_none() { "$work" forks "$1" "$trials" $forks; }
+forks_none() { "${work[@]}" forks "$1" "$trials" $forks; }
 # forks_stat FILE OPTION...: counters
-forks_stat() { "$ki" stat -q --json -o "$1" "${@:2}" -- "$work" forks ticks "$trials" $forks; }
+forks_stat() { "$ki" stat -q --json -o "$1" "${@:2}" -- "${work[@]}" forks ticks "$trials" $forks; }
 forks_blocks() { forks_stat blocks.json --no-move kernel_clone:blocks; }
 forks_both() { forks_stat both.json --no-move kernel_clone:blocks kernel_clone:blocks:post; }
 forks_moved() { forks_stat moved.json --move kernel_clone:blocks kernel_clone:blocks:post; }
@@ -204,7 +220,7 @@ study_stamps() {
 	local khz pid
 	begin stamps 0 "160 forks: time stamps of kernel_clone's entries and exits, ours and those of the kernel's kprobe events"
 	probes_on || fail "the kernel's events are not to be had"
-	"$ki" record -q -o stamps.rec kernel_clone=tid kernel_clone:exit=tid -- "$work" pulsar 5 32 100 >&2 ||
+	"$ki" record -q -o stamps.rec kernel_clone=tid kernel_clone:exit=tid -- "${work[@]}" pulsar 5 32 100 >&2 ||
 		fail "the recording failed"
 	probes_off >trace
 	khz=$("$ki" report -q --json stamps.rec | sed -n 's/.*"tsc_khz": *\([0-9]*\).*/\1/p' | head -n 1)
