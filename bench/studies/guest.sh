@@ -162,7 +162,7 @@ forks_moved() { forks_stat moved.json --move kernel_clone:blocks kernel_clone:bl
 per_fork() { awk -v n="$(total "$1")" -v t=$((trials * forks)) 'BEGIN { print n / t }'; }
 
 study_forks() {
-	begin forks 10 "a fork and its end, mean of $forks: ticks while every block of kernel_clone carries counters"
+	begin forks 20 "a fork and its end, mean of $forks: ticks while every block of kernel_clone carries counters"
 	row study forks-least "the same runs: the system call alone, the least of $forks"
 	{
 		row nothing forks_none

@@ -19,7 +19,7 @@ quiet machine, and what varies is what the guest's kernel does beside.
   stamps   160 forks by our time stamps and by those of kprobe events
 
   --kernel NAME   a kernel of vm/run (default 6.1)
-  --rounds N      at most so many rounds of 4 or 10 trials of each (default 12)
+  --rounds N      at most so many rounds of 4 or 20 trials of each (default 12)
   --json FILE     the same for programs, an object a line
 
 Ends with 1 if a study could not be made.
