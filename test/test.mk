@@ -20,6 +20,7 @@ include test/guest/snippets/snippets.mk
 include test/guest/records/records.mk
 include test/fuzz/ioctl.mk
 include test/oracles/oracles.mk
+include test/bounces/bounces.mk
 include test/fuzz/host.mk
 
 GUEST_BIN := $(patsubst test/guest/%.c,build/test/%,$(wildcard test/guest/*.c))
@@ -36,7 +37,7 @@ check: deps
 	$(Q)$(MAKE) CI=1 check-build
 	$(Q)test/run.sh -j 2 test/suites.guest test/suites.host
 check-host: deps
-	$(Q)$(MAKE) CI=1 all unit-bins test-fuzz-host test-oracles && $(MAKE) CI=1 BUILD=asan unit-bins all
+	$(Q)$(MAKE) CI=1 all unit-bins test-fuzz-host test-oracles test-bounces && $(MAKE) CI=1 BUILD=asan unit-bins all
 	$(Q)test/run.sh test/suites.host
 check-long: deps
 	$(Q)$(MAKE) CI=1 check-build
@@ -52,7 +53,7 @@ check-guest: deps
 	$(Q)$(MAKE) CI=1 check-build
 	$(Q)test/run.sh -j 2 test/suites.guest
 
-check-build: all unit-bins test-plugins test-progs $(GUEST_BIN) test-long test-threads test-torture test-fuzz-ioctl test-fuzz-host test-oracles test-transfers test-snippets test-records test-studies
+check-build: all unit-bins test-plugins test-progs $(GUEST_BIN) test-long test-threads test-torture test-fuzz-ioctl test-fuzz-host test-oracles test-transfers test-snippets test-records test-studies test-bounces
 	$(Q)$(MAKE) BUILD=asan unit-bins all
 	$(Q)for k in $(TEST_KERNELS); do $(MAKE) kmod KERNEL=$$k || exit 1; done
 	$(Q)$(MAKE) kmod KERNEL=6.1 KMOD_VARIANT=-nowait KI_CFLAGS=-DKI_TEST_NO_WAIT
