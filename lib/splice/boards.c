@@ -9,8 +9,9 @@
  *   tails	what lies behind the springboard of a window of 10 bytes or more: its host
  *   joints	the same, of neighbouring windows of a block that are joined to one
  *
- * and they are wanted in this order: filler needs nobody; a host must be installed too; and a
- * joined one is, whenever any of its parts is wanted, a larger patch.
+ * and, where the stack is as it is at the window, they are wanted in this order: filler needs
+ * nobody; a host must be installed too; and a joined one is, whenever any of its parts is wanted, a
+ * larger patch.
  *
  * Of a tail only what lies before the first instruction that may fault counts: a task may sleep in
  * the fault while a bounce comes, and goes on from there.
