@@ -31,6 +31,7 @@
  *            of them, and its clock; pool: where blocks come from
  *   helpers  what long chunks call
  *   ring     buffers for records, mapped to user space; record: writing one
+ *   tables   rows by keys, mapped to user space; table: working on one; pages: memory of both
  *   reserved text that must not be moved
  *   view     reading text, live or original
  *   symbols  kernel functions and data that modules cannot link to
@@ -433,6 +434,20 @@ void ki_ring_info(struct ki_info *info);
 int ki_ring_map(struct ki_session *s, struct vm_area_struct *vma);
 int ki_ring_map_tails(struct ki_session *s, struct vm_area_struct *vma);
 __poll_t ki_ring_poll(struct ki_session *s, struct file *file, struct poll_table_struct *wait);
+
+/* tables.c; ki_lock held */
+int ki_tables_init(void);
+void ki_tables_exit(void);
+int ki_table_start(struct ki_table *req); /* is it in order? */
+int ki_table_take(struct ki_session *s, struct ki_table *req);
+struct ki_table_shape {
+	u32 keys, values;
+	bool shared;
+};
+bool ki_table_own(const struct ki_session *s, u32 number, struct ki_table_shape *out);
+/* These without ki_lock. */
+bool ki_table_is_mapping(u64 offset);
+int ki_table_map(struct ki_session *s, struct vm_area_struct *vma, u64 offset);
 
 /* helpers.c */
 unsigned long ki_helper_addr(u32 helper);

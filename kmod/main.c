@@ -165,6 +165,19 @@ static int do_ring(struct ki_session *s, void *arg)
 	return err;
 }
 
+static int do_table(struct ki_session *s, void *arg)
+{
+	struct ki_table *t = arg;
+	int err = ki_table_start(t);
+
+	if (err)
+		return err;
+	do
+		err = ki_table_take(s, t);
+	while ((err == -ENOSPC || err == -ENOMEM) && !ki_bury_wait_runs());
+	return err;
+}
+
 static int do_splice(struct ki_session *s, void *arg)
 {
 	return ki_splice(s, arg);
@@ -182,7 +195,7 @@ static const struct {
 	{KI_IOC_INFO, do_info},		{KI_IOC_READ, do_read},	    {KI_IOC_RESERVED, do_reserved},
 	{KI_IOC_COUNTERS, do_counters}, {KI_IOC_SPLICE, do_splice}, {KI_IOC_UNSPLICE, do_unsplice},
 	{KI_IOC_GLOBALS, do_globals},	{KI_IOC_WORDS, do_words},   {KI_IOC_INSIDE, do_inside},
-	{KI_IOC_RING, do_ring},
+	{KI_IOC_RING, do_ring},		{KI_IOC_TABLE, do_table},
 };
 
 static int handle(struct ki_session *s, u32 i, void __user *user)
@@ -197,6 +210,7 @@ static int handle(struct ki_session *s, u32 i, void __user *user)
 		struct ki_words words;
 		struct ki_inside inside;
 		struct ki_ring ring;
+		struct ki_table table;
 		struct ki_splice splice;
 		struct ki_unsplice unsplice;
 	} arg;
@@ -229,7 +243,11 @@ static long ki_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 
 static int ki_mmap(struct file *file, struct vm_area_struct *vma)
 {
-	switch (vma->vm_pgoff << PAGE_SHIFT) {
+	u64 offset = (u64)vma->vm_pgoff << PAGE_SHIFT;
+
+	if (ki_table_is_mapping(offset))
+		return ki_table_map(file->private_data, vma, offset);
+	switch (offset) {
 	case KI_MAP_GLOBALS:
 		return ki_globals_map(vma);
 	case KI_MAP_RING:
@@ -303,6 +321,7 @@ static const struct {
 	{ki_globals_init, ki_globals_exit},
 	{ki_words_init, ki_words_exit},
 	{ki_ring_init, ki_ring_exit},
+	{ki_tables_init, ki_tables_exit},
 	{ki_reserved_init, ki_reserved_exit},
 	{ki_trap_init, ki_trap_exit},
 	{ki_probes_init, ki_probes_exit},

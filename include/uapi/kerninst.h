@@ -22,9 +22,11 @@
 #include <linux/ioctl.h>
 #include <linux/types.h>
 
+#include "kerninst_table.h"
+
 #define KI_DEVICE "/dev/kerninst"
 #ifndef KI_ABI_VERSION /* a test builds a driver of another version */
-#define KI_ABI_VERSION 4
+#define KI_ABI_VERSION 5
 #endif
 
 /* Reasons of refusal: KI_R_OK is 0. */
@@ -327,7 +329,7 @@ struct ki_fixup {
  *
  * On a CPU that is in a helper already, at the same level (task, softirq, interrupt, NMI: an
  * instrument whose helper comes through instrumented code), they do nothing, return 0 and count
- * a skipped hit. Not so RECORD, which comes through no such code: it is never skipped.
+ * a skipped hit. Not so RECORD and TABLE, which come through no such code: they are never skipped.
  */
 enum ki_helper {
 #define KI_HELPER(tag, args, text) KI_HELPER_##tag,
@@ -497,6 +499,7 @@ struct ki_unsplice {
 #define KI_IOC_WORDS	_IOWR('k', 0x47, struct ki_words)
 #define KI_IOC_INSIDE	_IOWR('k', 0x48, struct ki_inside)
 #define KI_IOC_RING	_IOWR('k', 0x49, struct ki_ring)
+#define KI_IOC_TABLE	_IOWR('k', 0x4a, struct ki_table)
 
 /* Both sides build with the same layout, or not at all. */
 #ifdef __cplusplus
@@ -516,6 +519,8 @@ KI_ASSERT_SIZE(ki_inside, 32);
 KI_ASSERT_SIZE(ki_ring, 40);
 KI_ASSERT_SIZE(ki_ring_head, 32);
 KI_ASSERT_SIZE(ki_record, 16);
+KI_ASSERT_SIZE(ki_table, 56);
+KI_ASSERT_SIZE(ki_table_head, 16);
 KI_ASSERT_SIZE(ki_fixup, 16);
 KI_ASSERT_SIZE(ki_long, 24);
 KI_ASSERT_SIZE(ki_copy, 64);

@@ -323,9 +323,15 @@ void ki_gen_expr(struct gen *g, const struct ki_node *n, unsigned int dest)
 {
 	static void (*const each[NODE_KINDS])(struct gen *, const struct ki_node *,
 					      unsigned int) = {
-		[NODE_VAR] = variable,	   [NODE_FACT] = fact,	      [NODE_LOAD] = load,
-		[NODE_CAST] = cast,	   [NODE_UNARY] = unary,      [NODE_BINARY] = binary,
-		[NODE_CALL] = ki_gen_call, [NODE_COND] = conditional,
+		[NODE_VAR] = variable,
+		[NODE_FACT] = fact,
+		[NODE_LOAD] = load,
+		[NODE_CAST] = cast,
+		[NODE_UNARY] = unary,
+		[NODE_BINARY] = binary,
+		[NODE_CALL] = ki_gen_call,
+		[NODE_COND] = conditional,
+		[NODE_TABLE_GET] = ki_gen_table_get,
 	};
 	struct opnd o;
 

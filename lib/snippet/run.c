@@ -127,6 +127,19 @@ static uint64_t helper(const struct run *r, const struct ki_node *n)
 	}
 }
 
+/* The key, then the value, which a bucket may stand for. */
+static uint64_t table(const struct run *r, const struct ki_node *n)
+{
+	uint64_t v[KI_TABLE_KEYS + 1] = {0}, value;
+
+	for (unsigned int i = 0; i < n->nkids; i++)
+		v[i] = eval(r, n->kid[i]);
+	value = v[n->nkeys];
+	if (n->lowered)
+		value = ki_linear_bucket(&n->linear, ki_types[n->kid[n->nkeys]->type].sign, value);
+	return r->m->table ? r->m->table(r->m->arg, n->what, v, n->nkeys, value) : 0;
+}
+
 static uint64_t call(const struct run *r, const struct ki_node *n)
 {
 	uint64_t a[KI_CALL_ARGS] = {0};
@@ -163,6 +176,8 @@ static uint64_t eval(const struct run *r, const struct ki_node *n)
 		return eval(r, n->kid[0]) ? eval(r, n->kid[1]) : eval(r, n->kid[2]);
 	case NODE_HELPER:
 		return helper(r, n);
+	case NODE_TABLE_GET:
+		return table(r, n);
 	default:
 		return call(r, n);
 	}
@@ -256,6 +271,9 @@ static void exec(const struct run *r, const struct ki_node *n)
 		break;
 	case NODE_RECORD:
 		record(r, n);
+		break;
+	case NODE_TABLE:
+		table(r, n);
 		break;
 	default:
 		eval(r, n->kid[0]);

@@ -82,6 +82,31 @@ static void record(void *arg, uint32_t id, const uint64_t *values, unsigned int 
 		world->records = mix(world->records + *values++);
 }
 
+static uint64_t table(void *arg, uint32_t what, const uint64_t *key, unsigned int nkey,
+		      uint64_t value)
+{
+	uint32_t op = what >> 16 & 15;
+
+	if (op == KI_TABLE_GET || op == KI_TABLE_DELETE)
+		value = 0;
+	record(arg, what, key, nkey);
+	record(arg, what, &value, 1);
+	world->nrecords -= 2;
+	world->ntables++;
+	return mix(world->records);
+}
+
+static uint64_t table_words(uint32_t what, uint64_t value)
+{
+	const uint64_t *top = (const uint64_t *)(uintptr_t)(snip_rsp + 8);
+	unsigned int n = 1 + (what >> 20) % KI_TABLE_KEYS;
+	uint64_t key[KI_TABLE_KEYS];
+
+	for (unsigned int i = 0; i < n; i++)
+		key[i] = top[n - 1 - i];
+	return table(NULL, what, key, n, value);
+}
+
 /* The chunk's words are above the return address, the last one uppermost. */
 static uint64_t record_words(uint32_t what, uint32_t id)
 {
@@ -104,6 +129,8 @@ static uint64_t helper(unsigned int number, const uint64_t *a)
 	switch (number) {
 	case KI_HELPER_RECORD:
 		return record_words((uint32_t)a[0], (uint32_t)a[1]);
+	case KI_HELPER_TABLE:
+		return table_words((uint32_t)a[0], a[1]);
 	case KI_HELPER_DIV:
 	case KI_HELPER_UDIV:
 		return divide(a, number == KI_HELPER_DIV, false);
@@ -294,8 +321,9 @@ static const char *compare(const struct snip_case *c)
 		return "a thread's variable";
 	if (c->got.calls != c->want.calls || c->got.ncalls != c->want.ncalls)
 		return "the calls";
-	if (c->got.records != c->want.records || c->got.nrecords != c->want.nrecords)
-		return "the records";
+	if (c->got.records != c->want.records || c->got.nrecords != c->want.nrecords ||
+	    c->got.ntables != c->want.ntables)
+		return "the records or tables";
 	return c->got.broken || c->got.entered ? "ENTER and LEAVE" : NULL;
 }
 
@@ -426,7 +454,8 @@ void snip_case_make(struct snip_case *c)
 				   .may_call = below(4) != 0,
 				   .load = load,
 				   .call = call,
-				   .record = record};
+				   .record = record,
+				   .table = table};
 	make_site(&c->site);
 	for (unsigned int r = 0; r < 16; r++)
 		c->m.regs[r] = r == KI_RSP ? top - 8 * below(8) : snip_number();

@@ -26,6 +26,10 @@ extern uint64_t snip_gs[];
 
 #define SNIP_RING 2 /* the number of the ring that records go to */
 
+/* Tables, of each number of words in a key: of the CPUs, then shared ones. */
+#define SNIP_TABLES	  (2 * KI_TABLE_KEYS)
+#define SNIP_TABLE_VALUES 100
+
 /* Everything that a snippet can see or change. */
 struct snip_world {
 	uint64_t counters[SNIP_COUNTERS];
@@ -34,6 +38,7 @@ struct snip_world {
 	uint64_t calls; /* a digest of what was called, with what, in which order */
 	uint32_t ncalls;
 	uint32_t nrecords;
+	uint32_t ntables; /* operations on tables; in the same digest as records */
 	uint64_t records; /* the same of what was recorded */
 	bool entered;	  /* between ENTER and LEAVE */
 	bool broken;	  /* a function called outside of them, or the like */
