@@ -210,7 +210,7 @@ static void print_study(const struct study *s)
 {
 	printf("%s: %s\n\n", s->name, s->what);
 	if (s->ngroups)
-		printf("  %-34s %6s %14s %10s %14s %12s [%.0f %% interval] %s %9s\n", "", "trials",
+		printf("  %-34s %6s %14s %10s %14s %12s [%.4g %% interval] %s %9s\n", "", "trials",
 		       "mean", "+-", "least", "difference", level * 100, "of the least", "ratio");
 	for (size_t i = 0; i < s->ngroups; i++)
 		print_group(s, i);

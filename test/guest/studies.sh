@@ -28,15 +28,16 @@ ok "intervals that differ by less than 1 %: $(fact 'of them within 1 %') of $int
 ok "drift below 1 %: $(fact 'drift over that, %')" holds "$(fact 'drift over that, %') < 1"
 ok "our stamps lie within theirs" holds "$(fact 'ticks that a call takes longer by their stamps') > 0"
 
-# Three instructions for each hit, and a fourth for some: hooks at short windows bounce.
+# Three instructions for each hit, and one or two more for some: hooks at short windows bounce, and
+# of a call that is displaced the copy is two instructions.
 hits=$(fact 'hits of a fork, at beginning and end')
 low=$(sample forks-least 'at beginning and end' low)
 high=$(sample forks-least 'at beginning and end' high)
 ok "every block has two counters" test "$(fact counters)" -gt 80
 ok "a fork comes through some of them: $hits" holds "$hits >= 20 && $hits <= $(fact counters)"
 ok "they cost something" holds "${low:-0} > 0"
-ok "what was to be expected, from 3 * $hits to 4 * $hits: $low to $high" \
-	holds "${low:-1e9} < 4 * $hits && ${high:-0} > 3 * $hits"
+ok "what was to be expected, from 3 * $hits to 5 * $hits: $low to $high" \
+	holds "${low:-1e9} < 5 * $hits && ${high:-0} > 3 * $hits"
 ok "and less than a hundredth of the call" \
 	holds "$(sample forks-least 'at beginning and end' ratio) < 1.01"
 if [ "${1-}" = all ]; then
