@@ -39,7 +39,8 @@ struct ki_spans {
  * A window with fewer than 5 bytes bounces if some assignment of places to all such windows of
  * the function gives it one (the most possible are served), else it traps. Places are filler
  * behind code that never falls through, and the tails of windows; where these are too short,
- * neighbouring windows of a block are joined to larger ones.
+ * neighbouring windows of a block are joined to larger ones. Of places for one window those are
+ * preferred where the stack is as deep as at the window.
  */
 int ki_spans_find(const struct ki_function *fn, struct ki_spans *out, struct ki_err *err);
 void ki_spans_free(struct ki_spans *s);
