@@ -18,6 +18,7 @@ include test/guest/metrics/metrics.mk
 include test/guest/transfers/transfers.mk
 include test/guest/snippets/snippets.mk
 include test/guest/records/records.mk
+include test/guest/tables/tables.mk
 include test/fuzz/ioctl.mk
 include test/oracles/oracles.mk
 include test/fuzz/host.mk
@@ -52,7 +53,7 @@ check-guest: deps
 	$(Q)$(MAKE) CI=1 check-build
 	$(Q)test/run.sh -j 2 test/suites.guest
 
-check-build: all unit-bins test-plugins test-progs $(GUEST_BIN) test-long test-threads test-torture test-fuzz-ioctl test-fuzz-host test-oracles test-transfers test-snippets test-records
+check-build: all unit-bins test-plugins test-progs $(GUEST_BIN) test-long test-threads test-torture test-fuzz-ioctl test-fuzz-host test-oracles test-transfers test-snippets test-records test-tables
 	$(Q)$(MAKE) BUILD=asan unit-bins all
 	$(Q)for k in $(TEST_KERNELS); do $(MAKE) kmod KERNEL=$$k || exit 1; done
 	$(Q)$(MAKE) kmod KERNEL=6.1 KMOD_VARIANT=-nowait KI_CFLAGS=-DKI_TEST_NO_WAIT
