@@ -167,7 +167,7 @@ static int do_ring(struct ki_session *s, void *arg)
 
 static int do_table(struct ki_session *s, void *arg)
 {
-	struct ki_table *t = arg;
+	struct ki_table_request *t = arg;
 	int err = ki_table_start(t);
 
 	if (err)
@@ -210,7 +210,7 @@ static int handle(struct ki_session *s, u32 i, void __user *user)
 		struct ki_words words;
 		struct ki_inside inside;
 		struct ki_ring ring;
-		struct ki_table table;
+		struct ki_table_request table;
 		struct ki_splice splice;
 		struct ki_unsplice unsplice;
 	} arg;

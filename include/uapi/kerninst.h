@@ -499,7 +499,7 @@ struct ki_unsplice {
 #define KI_IOC_WORDS	_IOWR('k', 0x47, struct ki_words)
 #define KI_IOC_INSIDE	_IOWR('k', 0x48, struct ki_inside)
 #define KI_IOC_RING	_IOWR('k', 0x49, struct ki_ring)
-#define KI_IOC_TABLE	_IOWR('k', 0x4a, struct ki_table)
+#define KI_IOC_TABLE	_IOWR('k', 0x4a, struct ki_table_request)
 
 /* Both sides build with the same layout, or not at all. */
 #ifdef __cplusplus
@@ -519,7 +519,7 @@ KI_ASSERT_SIZE(ki_inside, 32);
 KI_ASSERT_SIZE(ki_ring, 40);
 KI_ASSERT_SIZE(ki_ring_head, 32);
 KI_ASSERT_SIZE(ki_record, 16);
-KI_ASSERT_SIZE(ki_table, 56);
+KI_ASSERT_SIZE(ki_table_request, 56);
 KI_ASSERT_SIZE(ki_table_head, 16);
 KI_ASSERT_SIZE(ki_fixup, 16);
 KI_ASSERT_SIZE(ki_long, 24);

@@ -54,3 +54,19 @@ void request_make_ring(struct request *q, const struct session *s, struct arena 
 				.pages = 1u << rng_below(r, 3),
 				.wake = rng_below(r, 4096)};
 }
+
+void request_make_table(struct request *q, const struct session *s, struct arena *a, struct rng *r)
+{
+	struct ki_table_request *req = request_piece(q, a, sizeof(*req));
+	uint32_t values = 1 + rng_below(r, 8);
+
+	(void)s;
+	q->cmd = KI_IOC_TABLE;
+	*req = (struct ki_table_request){.size = sizeof(*req),
+					 .flags = rng_below(r, 2),
+					 .keys = 1 + rng_below(r, KI_TABLE_KEYS),
+					 .values = values,
+					 .rows = 1u << rng_below(r, 8)};
+	if (rng_below(r, 2))
+		req->init = (uintptr_t)request_piece(q, a, values * sizeof(uint64_t));
+}
