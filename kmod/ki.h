@@ -449,8 +449,8 @@ __poll_t ki_ring_poll(struct ki_session *s, struct file *file, struct poll_table
 /* tables.c; ki_lock held */
 int ki_tables_init(void);
 void ki_tables_exit(void);
-int ki_table_start(struct ki_table *req); /* is it in order? */
-int ki_table_take(struct ki_session *s, struct ki_table *req);
+int ki_table_start(struct ki_table_request *req); /* is it in order? */
+int ki_table_take(struct ki_session *s, struct ki_table_request *req);
 struct ki_table_shape {
 	u32 keys, values;
 	bool shared;

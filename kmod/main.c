@@ -173,7 +173,7 @@ static bool may_come(int err)
 	}
 
 KI_DO_TAKE(ring, ki_ring, ki_ring_check(s, req), ki_ring_take)
-KI_DO_TAKE(table, ki_table, ki_table_start(req), ki_table_take)
+KI_DO_TAKE(table, ki_table_request, ki_table_start(req), ki_table_take)
 KI_DO_TAKE(stacks, ki_stacks, ki_stacks_check(s, req), ki_stacks_take)
 KI_DO_TAKE(event, ki_event_req, ki_event_check(req), ki_event_take)
 
@@ -210,7 +210,7 @@ static int handle(struct ki_session *s, u32 i, void __user *user)
 		struct ki_words words;
 		struct ki_inside inside;
 		struct ki_ring ring;
-		struct ki_table table;
+		struct ki_table_request table;
 		struct ki_stacks stacks;
 		struct ki_event_req event;
 		struct ki_splice splice;

@@ -98,7 +98,7 @@ static int map_banks(struct ki_table_rows *t)
 	return 0;
 }
 
-static void set_up_cpus(struct ki_table_rows *t, const struct ki_table *req)
+static void set_up_cpus(struct ki_table_rows *t, const struct ki_table_request *req)
 {
 	u32 n = 0;
 	int cpu;
@@ -118,7 +118,7 @@ static void set_up_cpus(struct ki_table_rows *t, const struct ki_table *req)
 	}
 }
 
-static int fill_table(struct ki_table_rows *t, const struct ki_table *req)
+static int fill_table(struct ki_table_rows *t, const struct ki_table_request *req)
 {
 	int err = 0;
 
@@ -139,7 +139,7 @@ static int fill_table(struct ki_table_rows *t, const struct ki_table *req)
 	return err;
 }
 
-static int new_table(const struct ki_table *req, struct ki_table_rows **out)
+static int new_table(const struct ki_table_request *req, struct ki_table_rows **out)
 {
 	struct ki_table_rows *t = kzalloc(sizeof(*t), GFP_KERNEL);
 	u64 bytes = (u64)req->rows * (1 + req->keys + req->values) * sizeof(u64);
@@ -160,7 +160,7 @@ static int new_table(const struct ki_table *req, struct ki_table_rows **out)
 
 /* ---- the request ---- */
 
-int ki_table_start(struct ki_table *req)
+int ki_table_start(struct ki_table_request *req)
 {
 	if (!(req->flags & ~KI_TABLE_SHARED) && !req->reason && req->keys &&
 	    req->keys <= KI_TABLE_KEYS && req->values && req->values <= KI_TABLE_VALUES &&
@@ -170,7 +170,7 @@ int ki_table_start(struct ki_table *req)
 	return -EINVAL;
 }
 
-int ki_table_take(struct ki_session *s, struct ki_table *req)
+int ki_table_take(struct ki_session *s, struct ki_table_request *req)
 {
 	struct ki_table_rows *t = NULL;
 	int err;

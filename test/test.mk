@@ -20,6 +20,7 @@ include test/guest/transfers/transfers.mk
 include test/guest/snippets/snippets.mk
 include test/guest/records/records.mk
 include test/guest/stacks/stacks.mk
+include test/guest/tables/tables.mk
 include test/fuzz/ioctl.mk
 include test/oracles/oracles.mk
 include test/bounces/bounces.mk
@@ -57,7 +58,7 @@ check-guest: deps
 
 CHECK_BUILD := all unit-bins test-plugins test-progs $(GUEST_BIN) test-long test-threads \
 	test-events test-torture test-fuzz-ioctl test-fuzz-host test-oracles test-transfers \
-	test-snippets test-records test-stacks test-studies test-bounces
+	test-snippets test-records test-stacks test-tables test-studies test-bounces
 check-build: $(CHECK_BUILD)
 	$(Q)$(MAKE) BUILD=asan unit-bins all
 	$(Q)for k in $(TEST_KERNELS); do $(MAKE) kmod KERNEL=$$k || exit 1; done

@@ -594,7 +594,7 @@ struct ki_unsplice {
 #define KI_IOC_WORDS	_IOWR('k', 0x47, struct ki_words)
 #define KI_IOC_INSIDE	_IOWR('k', 0x48, struct ki_inside)
 #define KI_IOC_RING	_IOWR('k', 0x49, struct ki_ring)
-#define KI_IOC_TABLE	_IOWR('k', 0x4a, struct ki_table)
+#define KI_IOC_TABLE	_IOWR('k', 0x4a, struct ki_table_request)
 #define KI_IOC_STACKS	_IOWR('k', 0x4b, struct ki_stacks)
 #define KI_IOC_EVENT	_IOWR('k', 0x4c, struct ki_event_req)
 
@@ -617,7 +617,7 @@ KI_ASSERT_SIZE(ki_ring, 40);
 KI_ASSERT_SIZE(ki_ring_head, 32);
 KI_ASSERT_SIZE(ki_event_req, 32);
 KI_ASSERT_SIZE(ki_record, 16);
-KI_ASSERT_SIZE(ki_table, 56);
+KI_ASSERT_SIZE(ki_table_request, 56);
 KI_ASSERT_SIZE(ki_table_head, 16);
 KI_ASSERT_SIZE(ki_stacks, 40);
 KI_ASSERT_SIZE(ki_stacks_head, 16);

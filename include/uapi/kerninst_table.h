@@ -33,7 +33,7 @@
  * -ENOMEM also if all tables together would take more than 1/8 of the machine's memory; -ENOSPC if
  * there are too many.
  */
-struct ki_table {
+struct ki_table_request {
 	__u32 size;
 	__u32 flags;  /* KI_TABLE_* */
 	__u32 keys;   /* 1..KI_TABLE_KEYS */

@@ -63,7 +63,7 @@ static int check(const struct ki_table_options *o, struct ki_err *err)
 /* The request, and its mapping. */
 static int ask(struct ki_table_map *m, int fd, const uint64_t *init, struct ki_err *err)
 {
-	struct ki_table req = {.size = sizeof(req),
+	struct ki_table_request req = {.size = sizeof(req),
 			       .flags = m->shared ? KI_TABLE_SHARED : 0,
 			       .keys = m->keys,
 			       .values = m->values,

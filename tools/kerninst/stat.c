@@ -21,6 +21,7 @@
 
 struct run {
 	const struct stat_options *o;
+	struct stat_by *by;
 	struct ki_target *t;
 	struct ki_predicate *when;
 	struct points points;
@@ -103,18 +104,32 @@ static bool no_progress(const struct stat_options *o)
 	return o->quiet || (!o->progress && !isatty(STDERR_FILENO));
 }
 
+/* By keys: each hit is counted, and does something beside that. */
+static struct points_how how_by(struct run *r, struct points_how how)
+{
+	if (!stat_by_wanted(r->by))
+		return how;
+	how.wanted = (struct wanted){.metrics = {ki_metric_find("count")}, .n = 1};
+	how.moving = MOVING_NEVER;
+	how.act = stat_by_act;
+	how.arg = r->by;
+	return how;
+}
+
 static int prepare(struct run *r, struct asked *asked)
 {
 	const struct open_options live = {0};
 	const struct stat_options *o = r->o;
-	const struct points_how how = {.wanted = o->wanted,
-				       .moving = o->moving,
-				       .when = r->when,
-				       .per_cpu = o->per_cpu,
-				       .quiet = no_progress(o)};
+	const struct points_how how = how_by(r, (struct points_how){.wanted = o->wanted,
+								    .moving = o->moving,
+								    .when = r->when,
+								    .per_cpu = o->per_cpu,
+								    .quiet = no_progress(o)});
 	int ret;
 
 	ret = open_or_fail(&live, &r->t);
+	if (!ret && stat_by_wanted(&r->o->by))
+		ret = stat_by_open(r->by, r->t, &r->points);
 	if (!ret && o->preset)
 		ret = preset_ask(o->preset, r->t, asked);
 	if (!ret)
@@ -228,6 +243,8 @@ static int measure(struct run *r)
 	int ret, error;
 
 	ret = read_values(r); /* what was counted before this moment does not count */
+	if (!ret && stat_by_wanted(r->by))
+		ret = stat_by_begin(r->by);
 	if (ret)
 		return ret;
 	r->start = r->last = wait_now();
@@ -241,6 +258,18 @@ static int measure(struct run *r)
 	return CLI_NO_COMMAND;
 }
 
+static int write_values(struct run *r, double end)
+{
+	const struct stat_by_show how = {.out = r->out,
+					 .separator = r->o->separator,
+					 .json = r->o->json,
+					 .seconds = end - r->start};
+
+	if (stat_by_wanted(r->by))
+		return stat_by_report(r->by, &how);
+	return report_values(&r->report, &r->points, end - r->start, end - r->last);
+}
+
 static int write_result(struct run *r, double end)
 {
 	const struct stat_options *o = r->o;
@@ -249,7 +278,7 @@ static int write_result(struct run *r, double end)
 	if (o->hash)
 		ret = report_hash(&r->report, "before", r->before);
 	if (!ret)
-		ret = report_values(&r->report, &r->points, end - r->start, end - r->last);
+		ret = write_values(r, end);
 	if (!ret)
 		ret = report_refused(&r->report, &r->points);
 	if (!ret && o->hash)
@@ -291,6 +320,8 @@ static int run_all(struct run *r)
 	end = wait_now();
 	if (!ret)
 		ret = read_values(r);
+	if (!ret && stat_by_wanted(r->by))
+		ret = stat_by_end(r->by);
 	out = take_out(r);
 	hash = hash_text(r, r->after);
 	if (!ret)
@@ -312,13 +343,14 @@ static int close_output(struct run *r, int status)
 static int run(const struct verb *self, int argc, char **argv)
 {
 	struct stat_options o = {0};
-	struct run r = {.o = &o};
+	struct run r = {.o = &o, .by = &o.by};
 	struct asked asked = {0};
 	bool done;
 	int ret;
 
 	ret = stat_parse(self, argc, argv, &o, &done);
 	if (done) {
+		stat_by_close(&o.by);
 		when_free(&o.when);
 		return ret;
 	}
@@ -333,6 +365,7 @@ static int run(const struct verb *self, int argc, char **argv)
 	command_abandon(&r.command);
 	report_close(&r.report);
 	points_free(&r.points);
+	stat_by_close(&o.by);
 	ki_reading_free(r.seen);
 	ki_reading_free(r.now);
 	ki_target_close(r.t);

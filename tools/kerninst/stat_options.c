@@ -3,6 +3,7 @@
 
 #include <getopt.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
@@ -30,6 +31,11 @@ const char stat_usage[] =
 	"                             this kernel has\n"
 	"  -i, --interval SECONDS     a table of what was added, every so often\n"
 	"      --for SECONDS          stop after that time\n"
+	"      --by KEY[,KEY...]      hits counted by keys: comm pid tid cpu uid cgroup arg0 ... retval,\n"
+	"                             any expression of --if, with NAME: or NAME/hex: before it\n"
+	"      --hist EXPR[:LOW:HIGH:STEP]  a value's distribution, by powers of two or in steps\n"
+	"  -n, --top N                with these, so many rows; 0: all [20]\n"
+	"      --rows N               and so many rows for each CPU\n"
 	"  -o, --output FILE          write the result there, not to standard output\n"
 	"      --json                 one object per line\n"
 	"  -x, --csv SEPARATOR        comma-separated values, or separated by another character\n"
@@ -53,6 +59,7 @@ const char stat_usage[] =
 	"  kerninst stat -m blocks tcp_v4_rcv -- curl -s localhost\n"
 	"  kerninst stat -m edges vfs_read -- ls\n"
 	"  kerninst stat -m calls,walltime/call,latency vfs_read -- ls -lR\n"
+	"  kerninst stat --by comm,arg2 --hist 'arg2:0:65536:4096' vfs_read -- tar cf /dev/null /etc\n"
 	"  kerninst stat --preset memory -m calls,vtime -i 1\n"
 	"  kerninst stat --if 'arg2 > 4096 && comm != \"tar\"' vfs_read -- ./configure\n"
 	"  kerninst stat -A -x, --pid 1234 'vfs_*'\n"
@@ -78,9 +85,20 @@ static const struct {
 	{'p', offsetof(struct stat_options, progress)},
 	{'A', offsetof(struct stat_options, per_cpu)},
 	{'s', offsetof(struct stat_options, show_code)},
-	{'n', offsetof(struct stat_options, dry_run)},
+	{'y', offsetof(struct stat_options, dry_run)},
 	{'q', offsetof(struct stat_options, quiet)},
 };
+
+static int take_number(const struct verb *self, const char *text, uint32_t most, uint32_t *out)
+{
+	char *end;
+	unsigned long n = strtoul(text, &end, 10);
+
+	if (*text < '0' || *text > '9' || *end || n > most)
+		return cli_misuse(self, "'%s' is no number from 0 to %u", text, most);
+	*out = (uint32_t)n;
+	return CLI_OK;
+}
 
 static int take_option(const struct verb *self, int c, struct stat_options *o)
 {
@@ -110,6 +128,16 @@ static int take_option(const struct verb *self, int c, struct stat_options *o)
 		break;
 	case 'x':
 		return take_separator(self, optarg, &o->separator);
+	case 'b':
+		o->by.keys = optarg;
+		break;
+	case 'H':
+		o->by.hist = optarg;
+		break;
+	case 'n':
+		return take_number(self, optarg, UINT32_MAX, &o->by.top);
+	case 'r':
+		return take_number(self, optarg, KI_TABLE_ROWS, &o->by.rows);
 	case 'v':
 	case 'w':
 		o->moving = c == 'v' ? MOVING_ALWAYS : MOVING_NEVER;
@@ -131,7 +159,11 @@ static const struct option options[] = {
 	{"per-cpu", no_argument, NULL, 'A'},
 	{"preset", required_argument, NULL, 'P'},
 	{"show-code", no_argument, NULL, 's'},
-	{"dry-run", no_argument, NULL, 'n'},
+	{"dry-run", no_argument, NULL, 'y'},
+	{"by", required_argument, NULL, 'b'},
+	{"hist", required_argument, NULL, 'H'},
+	{"top", required_argument, NULL, 'n'},
+	{"rows", required_argument, NULL, 'r'},
 	WHEN_OPTIONS,
 	{"text-hash", no_argument, NULL, 't'},
 	{"move", no_argument, NULL, 'v'},
@@ -151,6 +183,10 @@ static int check_together(const struct verb *self, const struct stat_options *o)
 	if (o->separator && (o->json || o->show_code))
 		return cli_misuse(self, "-x and %s: rows of one kind are wanted",
 				  o->json ? "--json" : "--show-code");
+	if (stat_by_wanted(&o->by) &&
+	    (o->per_cpu || o->interval > 0 || o->show_code || o->wanted.shape != SHAPE_WHOLE ||
+	     o->wanted.n != 1 || o->wanted.metrics[0] != ki_metric_find("calls")))
+		return cli_misuse(self, "--by and --hist count hits: no -m, -A, -i, --show-code");
 	if (o->separator && o->hash)
 		return cli_misuse(self, "-x and --text-hash: rows of one kind are wanted");
 	return CLI_OK;
@@ -160,10 +196,11 @@ int stat_parse(const struct verb *self, int argc, char **argv, struct stat_optio
 {
 	int c, ret;
 
+	o->by.top = 20;
 	o->wanted = (struct wanted){.metrics = {ki_metric_find("calls")}, .n = 1};
 	*done = true;
 	argc = command_cut(argc, argv, &o->command);
-	while ((c = getopt_long(argc, argv, ":m:i:o:x:Aqh", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, ":m:i:o:x:n:Aqh", options, NULL)) != -1) {
 		if (c == 'h' || c == '?' || c == ':')
 			return cli_other_option(self, c, argv);
 		ret = take_option(self, c, o);
@@ -173,6 +210,8 @@ int stat_parse(const struct verb *self, int argc, char **argv, struct stat_optio
 	o->points = argv + optind;
 	o->npoints = argc - optind;
 	ret = check_together(self, o);
+	if (!ret)
+		ret = stat_by_parse(&o->by, self);
 	*done = ret != CLI_OK;
 	return ret;
 }

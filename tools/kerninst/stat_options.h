@@ -6,6 +6,7 @@
 #define KERNINST_STAT_OPTIONS_H
 
 #include "points.h"
+#include "stat_by.h"
 #include "when.h"
 
 struct stat_options {
@@ -17,6 +18,7 @@ struct stat_options {
 	const char *output;
 	const char *preset; /* NULL: none */
 	struct when when;
+	struct stat_by by;
 	char **points, **command; /* command NULL: none */
 	int npoints;
 };

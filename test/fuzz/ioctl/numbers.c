@@ -67,3 +67,19 @@ void request_make_event(struct request *q, const struct session *s, struct arena
 				     .config = rng_below(r, rng_one_in(r, 4) ? 0x20000 : 12),
 				     .flags = rng_below(r, 16)};
 }
+
+void request_make_table(struct request *q, const struct session *s, struct arena *a, struct rng *r)
+{
+	struct ki_table_request *req = request_piece(q, a, sizeof(*req));
+	uint32_t values = 1 + rng_below(r, 8);
+
+	(void)s;
+	q->cmd = KI_IOC_TABLE;
+	*req = (struct ki_table_request){.size = sizeof(*req),
+					 .flags = rng_below(r, 2),
+					 .keys = 1 + rng_below(r, KI_TABLE_KEYS),
+					 .values = values,
+					 .rows = 1u << rng_below(r, 8)};
+	if (rng_below(r, 2))
+		req->init = (uintptr_t)request_piece(q, a, values * sizeof(uint64_t));
+}

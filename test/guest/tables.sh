@@ -1,0 +1,46 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Tables: every change that is asked for is done or lost, and counted once: by threads on all CPUs,
+# in interrupts, in tables that are full, in shared ones; tables go with their sessions, their
+# memory too; hostile requests.
+#
+# usage: test/guest/tables.sh [cost]: what a change costs; needs -icount
+set -- "${1-}"
+. "$(dirname "$0")/lib.sh"
+start
+out=/tmp/tables.out
+"$top/build/test/tables" "$@" > $out 2>&1
+status=$?
+while read -r line; do ok "$line" true; done < <(sed -n 's/^ok //p' $out)
+while read -r line; do ok "$line" false; done < <(sed -n 's/^not ok //p' $out)
+grep -v -e '^ok ' -e '^not ok ' $out
+is "all cases were tried" "$status $(grep -c '^ok ' $out)" "0 $([ "$1" = cost ] && echo 3 || echo 13)"
+
+# kerninst stat --by, beside what dd says that it has done
+by() { "$ki" stat -q "$@"; }
+# shellcheck disable=SC2317 # bash -c calls it
+dds() { # COUNTS...: so many blocks of 512, 1024 ... bytes
+	local bs=512
+	for n; do
+		dd if=/dev/zero of=/dev/null bs="$bs" count="$n" 2> /dev/null
+		bs=$((bs * 2))
+	done
+}
+export -f dds
+rows() { grep -E '^(300|70|11),' /tmp/by.csv | cut -d, -f1,4- | tr '\n' ' '; }
+counts() { # what is known of the calls
+	by -x, --by 'comm,size:arg2' --if 'comm == "dd" && arg2 >= 512 && arg2 <= 2048' vfs_write -- bash -c 'dds 300 70 11' > /tmp/by.csv
+	is "stat --by: counts by name and size" "$(rows)" "300,dd,512 70,dd,1024 11,dd,2048 "
+	by --json --by tid --hist 'arg2:0:4096:512' --if 'comm == "dd" && arg2 >= 512 && arg2 <= 2048' vfs_write -- bash -c 'dds 300 70 11' > /tmp/by.json
+	is "stat --hist: sums" "$(sed -n 's/.*"count":\([0-9]*\),"sum":\([0-9]*\),.*/\1 \2/p' /tmp/by.json | tr '\n' ' ')" "300 153600 70 71680 11 22528 "
+	is "stat --hist: buckets" "$(grep -o '"range":"[^"]*","count":[0-9]*' /tmp/by.json | tr '\n' ' ')" \
+		'"range":"512 - 1023","count":300 "range":"1024 - 1535","count":70 "range":"2048 - 2559","count":11 '
+	is "stat --by: nothing is lost" "$(grep -o '"lost":[0-9]*' /tmp/by.json)" '"lost":0'
+	by --json --rows 1 --by tid --if 'comm == "dd" && arg2 == 512' vfs_write -- taskset 1 bash -c 'dds 300; dds 70' > /tmp/by.json 2> /tmp/by.err
+	is "stat --by: what is lost is said" "$(grep -o '"lost":[0-9]*' /tmp/by.json) $(grep -c '70 changes were lost' /tmp/by.err)" '"lost":70 1'
+	by -n 1 --by size:arg2 --hist arg2 --if 'comm == "dd" && arg2 >= 512 && arg2 <= 2048' vfs_write -- bash -c 'dds 300 70' > /tmp/by.txt
+	ok "stat --by: the first rows, as text" grep -q 'and 1 rows more' /tmp/by.txt
+	ok "stat --hist: drawn" grep -qE '512 - 1023 +300 #{40}' /tmp/by.txt
+}
+[ "$1" = cost ] || counts
+finish

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What a change of a table costs, all of it: the two jumps, what is pushed, the row found. With
+ * -icount a tick of the time stamp counter is an instruction.
+ */
+#include "tables.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <x86intrin.h>
+
+#define READS 1000
+#define RUNS  9
+
+static int by_value(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* Ticks of a read of one byte: of some runs the median. */
+static double measure(int fd)
+{
+	uint64_t ticks[RUNS];
+	char byte;
+
+	for (int i = 0; i < RUNS; i++) {
+		ticks[i] = __rdtsc();
+		for (int k = 0; k < READS; k++)
+			if (read(fd, &byte, 1) != 1)
+				die("read", "/dev/zero");
+		ticks[i] = __rdtsc() - ticks[i];
+	}
+	qsort(ticks, RUNS, sizeof(*ticks), by_value);
+	return (double)ticks[RUNS / 2] / READS;
+}
+
+static void one(const char *name, unsigned int keys, bool shared, enum ki_table_op op, int fd,
+		double limit)
+{
+	uint8_t merge[6];
+	const struct ki_table_options o = {
+		.keys = keys, .values = 6, .shared = shared, .merge = merge};
+	struct ki_snippet *sn = snippet_new();
+	struct ki_node *key[] = {ki_expr_fact(sn, KI_FACT_PID), ki_expr_param(sn, 2)};
+	struct ki_table_map *m;
+	struct ki_table_var t;
+	double without, with;
+	struct session s;
+
+	session_open(&s);
+	ki_table_stats_merge(merge);
+	m = table_open(&s, &o);
+	t = ki_table_var_of(m, "t");
+	put(&s, "vfs_read", sn,
+	    ki_stmt_table(sn, op, &t, 0, key, keys, ki_expr_const(sn, KI_I64, 1)));
+	measure(fd);
+	without = measure(fd);
+	apply(&s);
+	with = measure(fd);
+	report(name, with - without > 30 && with - without <= limit && !ki_table_lost(m),
+	       "%.1f instructions, limit %.0f", with - without, limit);
+	ki_table_close(m);
+	session_close(&s);
+}
+
+void test_cost(void)
+{
+	int fd = open("/dev/zero", O_RDONLY);
+
+	one("a sum by thread", 1, false, KI_TABLE_ADD, fd, 140);
+	one("count, sum, extremes, squares by two keys", 2, false, KI_TABLE_STATS, fd, 190);
+	one("a sum by thread in a shared table", 1, true, KI_TABLE_ADD, fd, 260);
+	close(fd);
+}

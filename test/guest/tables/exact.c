@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Tables of the CPUs: nothing missing, nothing double, each number right; beside a reader; when
+ * they are full; with interrupts that work on the same rows.
+ */
+#include "tables.h"
+
+#include <math.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+typedef unsigned long long ull;
+
+enum { V_STATS, V_SUM = 6, V_LOG2 = 7, V_LINEAR = 7 + 65, VALUES = V_LINEAR + 12 };
+
+static const struct ki_linear linear = {.low = 100, .high = 1100, .step = 100};
+
+static void key_of(struct ki_snippet *s, struct ki_node **key)
+{
+	key[0] = sys_arg(s, 0);
+	key[1] = ki_expr_binary(s, KI_MOD, sys_arg(s, 1), ki_expr_const(s, KI_U64, 16));
+	key[2] = ki_expr_const(s, KI_I64, -5);
+}
+
+static struct ki_table_map *open_all(struct session *s, uint32_t rows)
+{
+	uint8_t merge[VALUES] = {0};
+	const struct ki_table_options o = {
+		.keys = 3, .values = VALUES, .rows = rows, .merge = merge};
+	struct ki_node *key[3], *list = NULL;
+	struct ki_snippet *sn = snippet_new();
+	struct ki_table_map *m;
+	struct ki_table_var t;
+
+	session_open(s);
+	ki_table_stats_merge(merge);
+	m = table_open(s, &o);
+	t = ki_table_var_of(m, "calls");
+	key_of(sn, key);
+	list = ki_stmt_append(
+		sn, list, ki_stmt_table(sn, KI_TABLE_STATS, &t, V_STATS, key, 3, sys_arg(sn, 1)));
+	key_of(sn, key);
+	list = ki_stmt_append(sn, list,
+			      ki_stmt_table(sn, KI_TABLE_ADD, &t, V_SUM, key, 3, sys_arg(sn, 0)));
+	key_of(sn, key);
+	list = ki_stmt_append(sn, list,
+			      ki_stmt_table(sn, KI_TABLE_LOG2, &t, V_LOG2, key, 3, sys_arg(sn, 1)));
+	key_of(sn, key);
+	list = ki_stmt_append(
+		sn, list, ki_stmt_table_linear(sn, &t, V_LINEAR, key, 3, &linear, sys_arg(sn, 1)));
+	put(s, FUNCTION, sn, list);
+	apply(s);
+	return m;
+}
+
+/* What the calls `first` to `last` - 1 of a thread with that remainder make of a row. */
+static void model(uint64_t *v, unsigned int who, unsigned int rest, uint64_t n)
+{
+	unsigned __int128 squares = 0;
+
+	memset(v, 0, VALUES * sizeof(*v));
+	v[2] = rest;
+	for (uint64_t i = rest; i < n; i += 16) {
+		v[0]++;
+		v[1] += i;
+		v[3] = i;
+		squares += (unsigned __int128)i * i;
+		v[V_SUM] += who;
+		v[V_LOG2 + (i ? 64 - __builtin_clzll(i) : 0)]++;
+		v[V_LINEAR + (i < 100 ? 0 : i >= 1100 ? 11 : i / 100)]++;
+	}
+	v[4] = (uint64_t)squares;
+	v[5] = (uint64_t)(squares >> 64);
+}
+
+static unsigned int wrong_rows(const struct ki_table_reading *r, unsigned int threads,
+			       uint64_t each)
+{
+	unsigned int wrong = r->n != threads * 16u;
+	uint64_t want[VALUES];
+
+	for (unsigned int who = 0; who < threads; who++)
+		for (unsigned int rest = 0; rest < 16; rest++) {
+			const uint64_t key[] = {who, rest, (uint64_t)-5};
+			const uint64_t *v = ki_table_find(r, key);
+
+			model(want, who, rest, each);
+			wrong += !v || memcmp(v, want, sizeof(want)) != 0;
+		}
+	return wrong;
+}
+
+static void test_wandering(void)
+{
+	const uint64_t each = 16000;
+	struct ki_table_reading *r;
+	struct ki_table_map *m;
+	unsigned int wrong;
+	struct session s;
+
+	m = open_all(&s, 512);
+	crowd(8, each, false);
+	if (ki_table_read(m, &r, NULL))
+		die("read", "fails");
+	wrong = wrong_rows(r, 8, each);
+	report("8 threads that wander", !wrong && !r->lost,
+	       "%zu keys, %u wrong, %llu rows of all CPUs, %llu lost", r->n, wrong,
+	       (ull)ki_table_used(m), (ull)r->lost);
+	ki_table_sort(r, 1, true);
+	report("sorted and computed",
+	       ki_table_values(r, 0)[1] >= ki_table_values(r, r->n - 1)[1] &&
+		       fabs(ki_table_mean(ki_table_values(r, 0)) - 7999.5) < 8 &&
+		       fabs(ki_table_deviation(ki_table_values(r, 0)) - 4618.8) < 1,
+	       "mean %.1f, deviation %.1f", ki_table_mean(ki_table_values(r, 0)),
+	       ki_table_deviation(ki_table_values(r, 0)));
+	ki_table_reading_free(r);
+	ki_table_close(m);
+	session_close(&s);
+}
+
+/* ---- a table that is full ---- */
+
+static struct ki_table_map *open_sum(struct session *s, uint32_t rows, bool shared)
+{
+	const struct ki_table_options o = {.keys = 1, .values = 1, .rows = rows, .shared = shared};
+	struct ki_snippet *sn = snippet_new();
+	struct ki_node *key[] = {sys_arg(sn, 1)};
+	struct ki_table_map *m;
+	struct ki_table_var t;
+
+	session_open(s);
+	m = table_open(s, &o);
+	t = ki_table_var_of(m, "sums");
+	put(s, FUNCTION, sn,
+	    ki_stmt_table(sn, KI_TABLE_ADD, &t, 0, key, 1, ki_expr_const(sn, KI_I64, 1)));
+	apply(s);
+	return m;
+}
+
+/* The first 64 of 100 keys have a place; the calls of all others are lost. */
+static void test_full(bool shared)
+{
+	struct ki_table_reading *r;
+	struct ki_table_map *m;
+	unsigned int wrong = 0;
+	struct session s;
+
+	m = open_sum(&s, 64, shared);
+	on_cpu(0);
+	for (int round = 0; round < 50; round++)
+		calls(1, 0, 100);
+	if (ki_table_read(m, &r, NULL))
+		die("read", "fails");
+	for (size_t i = 0; i < r->n; i++)
+		wrong += *ki_table_key(r, i) != i || *ki_table_values(r, i) != 50;
+	report(shared ? "full, shared" : "full",
+	       r->n == 64 && ki_table_used(m) == 64 && !wrong && r->lost == 50 * 36,
+	       "%zu rows, %u wrong, %llu lost of %d", r->n, wrong, (ull)r->lost, 50 * 100);
+	ki_table_reading_free(r);
+	ki_table_close(m);
+	session_close(&s);
+}
+
+/* ---- interrupts ---- */
+
+static volatile bool over;
+
+/* A timer goes off each 50 us or so, on this CPU. */
+static void *sleep_often(void *cpu)
+{
+	const struct timespec t = {.tv_nsec = 50000};
+
+	on_cpu((unsigned int)(uintptr_t)cpu);
+	prctl(PR_SET_TIMERSLACK, 1);
+	while (!over)
+		nanosleep(&t, NULL);
+	return NULL;
+}
+
+/* Both count in the same rows, whose keys change now and then; beside them a reader. */
+static void put_both(struct session *s, struct ki_table_map *m, uint32_t counter)
+{
+	const struct ki_var timers = {.kind = KI_VAR_CPU, .type = KI_U64, .first = counter};
+	struct ki_table_var t = ki_table_var_of(m, "both");
+	struct ki_snippet *sn = snippet_new();
+	struct ki_node *key[1], *list;
+
+	key[0] = ki_expr_binary(sn, KI_SHR, ki_expr_fact(sn, KI_FACT_TSC),
+				ki_expr_const(sn, KI_U64, 22));
+	put(s, FUNCTION, sn,
+	    ki_stmt_table(sn, KI_TABLE_STATS, &t, 0, key, 1, ki_expr_const(sn, KI_I64, 3)));
+	sn = snippet_new();
+	list = ki_stmt_append(
+		sn, NULL,
+		ki_stmt_update(sn, KI_UPDATE_ADD, &timers, NULL, ki_expr_const(sn, KI_I64, 1)));
+	key[0] = ki_expr_binary(sn, KI_SHR, ki_expr_fact(sn, KI_FACT_TSC),
+				ki_expr_const(sn, KI_U64, 22));
+	list = ki_stmt_append(
+		sn, list,
+		ki_stmt_table(sn, KI_TABLE_STATS, &t, 0, key, 1, ki_expr_const(sn, KI_I64, 5)));
+	put(s, "hrtimer_interrupt", sn, list);
+}
+
+/* All numbers of all rows; false: a row cannot be. */
+static bool add_up(const struct ki_table_map *m, uint64_t *sum)
+{
+	struct ki_table_reading *r;
+	bool good = true;
+
+	memset(sum, 0, 6 * sizeof(*sum));
+	if (ki_table_read(m, &r, NULL))
+		return false;
+	for (size_t i = 0; i < r->n; i++) {
+		const uint64_t *v = ki_table_values(r, i);
+
+		for (int k = 0; k < 6; k++)
+			sum[k] += v[k];
+		good &= (v[2] == 3 || v[2] == 5 || !v[0] || !v[1]) && v[0] * 3 <= v[1] + 15;
+	}
+	ki_table_reading_free(r);
+	return good;
+}
+
+static void *read_often(void *arg)
+{
+	uint64_t sum[6], before = 0, *rounds = arg;
+
+	for (; !over; ++*rounds) {
+		if (!add_up(rounds[1] ? (void *)(uintptr_t)rounds[1] : NULL, sum) ||
+		    sum[0] < before)
+			rounds[2]++;
+		before = sum[0];
+	}
+	return NULL;
+}
+
+static void test_timers(void)
+{
+	const unsigned int cpus = cpu_count();
+	const uint64_t each = 60000;
+	uint8_t merge[6];
+	const struct ki_table_options o = {.keys = 1, .values = 6, .rows = 16384, .merge = merge};
+	pthread_t sleeper[MAX], reader;
+	struct ki_counter_map *counters;
+	uint64_t sum[6], timers, reading[3] = {0}, all;
+	struct ki_table_map *m;
+	struct session s;
+	uint32_t counter;
+
+	session_open(&s);
+	ki_table_stats_merge(merge);
+	m = table_open(&s, &o);
+	if (ki_counters_take(s.t, 1, &counter, NULL) || ki_counter_map_open(s.t, &counters, NULL))
+		die("counters", "none");
+	put_both(&s, m, counter);
+	apply(&s);
+	over = false;
+	reading[1] = (uintptr_t)m;
+	for (unsigned int i = 0; i < cpus; i++)
+		pthread_create(&sleeper[i], NULL, sleep_often, (void *)(uintptr_t)i);
+	pthread_create(&reader, NULL, read_often, reading);
+	crowd(cpus, each, true);
+	over = true;
+	for (unsigned int i = 0; i < cpus; i++)
+		pthread_join(sleeper[i], NULL);
+	pthread_join(reader, NULL);
+	ki_plan_remove(s.plan, s.t, NULL);
+	timers = ki_counter_read(counters, counter);
+	add_up(m, sum);
+	all = timers + cpus * each;
+	report("timers and calls in the same rows",
+	       timers > 300 && sum[0] == all && sum[1] == 5 * timers + 3 * cpus * each &&
+		       sum[4] == 25 * timers + 9 * cpus * each && !ki_table_lost(m),
+	       "%llu timers and %llu calls: %llu counted, %llu lost", (ull)timers,
+	       (ull)(cpus * each), (ull)sum[0], (ull)ki_table_lost(m));
+	report("a reader beside", reading[0] > 3 && !reading[2], "%llu readings, %llu wrong",
+	       (ull)reading[0], (ull)reading[2]);
+	ki_counter_map_close(counters);
+	ki_table_close(m);
+	session_close(&s);
+}
+
+void test_exact(void)
+{
+	test_wandering();
+	test_full(false);
+	test_full(true);
+	test_timers();
+}

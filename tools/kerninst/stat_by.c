@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A row of the table is for a point and a key: how often it was hit there, and, of a value, the
+ * sums, extremes and buckets. What is shown is what came between two readings; the least and the
+ * greatest value are those since the code came.
+ */
+#include "stat_by.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "snippet/tree.h"
+
+#define V_BUCKETS   KI_TABLE_STATS_WORDS
+#define ROWS	    16384
+#define ROWS_BUCKET 2048
+
+/* ---- what is asked for ---- */
+
+/* The last number of the text, behind a colon, which is cut off. */
+static bool cut_number(char *text, int64_t *out)
+{
+	char *colon = strrchr(text, ':'), *end;
+
+	if (!colon || !colon[1])
+		return false;
+	*out = strtoll(colon + 1, &end, 0);
+	if (*end)
+		return false;
+	*colon = 0;
+	return true;
+}
+
+/* EXPR, or EXPR:low:high:step. */
+static int parse_hist(struct stat_by *b, const struct verb *self)
+{
+	struct ki_err err = {0};
+	int64_t step;
+
+	b->expr = strdup(b->hist);
+	if (!b->expr)
+		return cli_no_memory();
+	if (cut_number(b->expr, &step)) {
+		b->is_linear = cut_number(b->expr, &b->linear.high) &&
+			       cut_number(b->expr, &b->linear.low) && step > 0;
+		b->linear.step = (uint64_t)step;
+		if (!b->is_linear || !ki_linear_buckets(&b->linear) ||
+		    ki_linear_buckets(&b->linear) > KI_TABLE_VALUES - V_BUCKETS)
+			return cli_misuse(self,
+					  "--hist '%s': EXPRESSION, or "
+					  "EXPRESSION:LOW:HIGH:STEP with at most %d buckets",
+					  b->hist, KI_TABLE_VALUES - V_BUCKETS);
+	}
+	if (ki_predicate_parse(b->expr, &b->value, &err))
+		return cli_misuse(self, "--hist '%s': %s", b->expr, err.msg);
+	if (ki_predicate_inside(b->value, 0))
+		return cli_misuse(self, "--hist '%s': inside() is for --if", b->expr);
+	return CLI_OK;
+}
+
+int stat_by_parse(struct stat_by *b, const struct verb *self)
+{
+	int ret = CLI_OK;
+
+	if (b->keys)
+		ret = record_values_parse(&b->key, self, b->keys);
+	if (!ret && b->key.n + 1 > KI_TABLE_KEYS)
+		ret = cli_misuse(self, "--by takes at most %d values; comm is two",
+				 KI_TABLE_KEYS - 1);
+	return !ret && b->hist ? parse_hist(b, self) : ret;
+}
+
+/* ---- the table, and what changes it ---- */
+
+static uint32_t buckets(const struct stat_by *b)
+{
+	if (!b->hist)
+		return 0;
+	return b->is_linear ? ki_linear_buckets(&b->linear) : KI_LOG2_BUCKETS;
+}
+
+int stat_by_open(struct stat_by *b, struct ki_target *t, const struct points *points)
+{
+	uint8_t merge[KI_TABLE_VALUES] = {0};
+	const struct ki_table_options o = {
+		.keys = b->key.n + 1,
+		.values = b->hist ? V_BUCKETS + buckets(b) : 1,
+		.rows = b->rows	  ? b->rows
+			: b->hist ? ROWS_BUCKET
+				  : ROWS,
+		.merge = merge,
+	};
+	struct ki_err err = {0};
+
+	if (b->hist)
+		ki_table_stats_merge(merge);
+	if (ki_table_open(t, &o, &b->map, &err))
+		return cli_fail(&err);
+	b->table = ki_table_var_of(b->map, "by");
+	b->points = points;
+	return CLI_OK;
+}
+
+void stat_by_close(struct stat_by *b)
+{
+	ki_table_reading_free(b->before);
+	ki_table_reading_free(b->now);
+	ki_table_close(b->map);
+	ki_predicate_free(b->value);
+	record_values_free(&b->key);
+	free(b->expr);
+}
+
+static int build_key(struct stat_by *b, struct ki_snippet *s, struct ki_node **key,
+		     struct ki_err *err)
+{
+	key[0] = ki_expr_const(s, KI_U32, b->point);
+	return record_values_build(&b->key, s, key + 1, err);
+}
+
+static int build_value(struct stat_by *b, struct ki_snippet *s, struct ki_node **value,
+		       struct ki_err *err)
+{
+	int ret = ki_predicate_build(b->value, s, NULL, value, err);
+
+	if (!ret && !*value)
+		ret = ki_snippet_check(s, NULL, err);
+	if (!ret)
+		b->sign = ki_types[(*value)->type].sign;
+	return ret;
+}
+
+/* The distribution's bucket, behind the sums. */
+static int add_bucket(struct stat_by *b, struct ki_snippet *s, struct ki_node **list,
+		      struct ki_err *err)
+{
+	struct ki_node *key[KI_TABLE_KEYS], *value, *stmt;
+	int ret = build_key(b, s, key, err);
+
+	if (!ret)
+		ret = build_value(b, s, &value, err);
+	if (ret)
+		return ret;
+	if (b->is_linear)
+		stmt = ki_stmt_table_linear(s, &b->table, V_BUCKETS, key, b->table.keys, &b->linear,
+					    value);
+	else
+		stmt = ki_stmt_table(s, KI_TABLE_LOG2, &b->table, V_BUCKETS, key, b->table.keys,
+				     value);
+	*list = ki_stmt_append(s, *list, stmt);
+	return 0;
+}
+
+static int make(void *arg, struct ki_snippet *s, struct ki_node **stmt, struct ki_err *err)
+{
+	struct stat_by *b = arg;
+	struct ki_node *key[KI_TABLE_KEYS], *value;
+	int ret = build_key(b, s, key, err);
+
+	if (!ret && b->hist)
+		ret = build_value(b, s, &value, err);
+	else
+		value = ki_expr_const(s, KI_I64, 1);
+	if (ret)
+		return ret;
+	*stmt = ki_stmt_append(s, NULL,
+			       ki_stmt_table(s, b->hist ? KI_TABLE_STATS : KI_TABLE_ADD, &b->table,
+					     0, key, b->table.keys, value));
+	if (b->hist)
+		ret = add_bucket(b, s, stmt, err);
+	return ret || *stmt ? ret : ki_snippet_check(s, NULL, err);
+}
+
+ki_measure_act *stat_by_act(void *arg, const struct point *p, void **act_arg)
+{
+	struct stat_by *b = arg;
+
+	b->point = (uint32_t)(p - b->points->v.v);
+	*act_arg = b;
+	return make;
+}
+
+int stat_by_begin(struct stat_by *b)
+{
+	struct ki_err err = {0};
+
+	return ki_table_read(b->map, &b->before, &err) ? cli_fail(&err) : CLI_OK;
+}
+
+int stat_by_end(struct stat_by *b)
+{
+	struct ki_err err = {0};
+
+	return ki_table_read(b->map, &b->now, &err) ? cli_fail(&err) : CLI_OK;
+}
