@@ -174,11 +174,10 @@ bool is_in(struct session *s, uint64_t addr, const char *function)
 /* What is entered from outside is there, but for where threads and CPUs begin. */
 static bool is_outermost(struct session *s, uint64_t addr)
 {
-	static const char *const starts[] = {"ret_from_fork", "ret_from_fork_asm",
-					     "secondary_startup_64_no_verify", "secondary_startup_64",
-					     "common_startup_64", "x86_64_start_kernel"};
-	const struct ki_symbol *from =
-		ki_target_symbol_named(s->t, "", "__entry_text_start", NULL);
+	static const char *const starts[] = {
+		"ret_from_fork",	"ret_from_fork_asm", "secondary_startup_64_no_verify",
+		"secondary_startup_64", "common_startup_64", "x86_64_start_kernel"};
+	const struct ki_symbol *from = ki_target_symbol_named(s->t, "", "__entry_text_start", NULL);
 	const struct ki_symbol *to = ki_target_symbol_named(s->t, "", "__entry_text_end", NULL);
 
 	if (!from || !to)
@@ -195,8 +194,7 @@ const char *wrong_with(struct session *s, const struct ki_stack *st)
 	static char why[128];
 
 	for (uint32_t i = 0; i < st->n; i++)
-		if (st->addrs[i] >= info->heap_start - DRIVER_TEXT &&
-		    st->addrs[i] < info->heap_end)
+		if (st->addrs[i] >= info->heap_start - DRIVER_TEXT && st->addrs[i] < info->heap_end)
 			return "a frame in the driver";
 	if (is_outermost(s, st->addrs[st->n - 1]))
 		return NULL;
