@@ -480,19 +480,18 @@ static void make_splice(struct request *q, const struct session *s, struct arena
 void request_make(struct request *q, enum op op, const struct session *s, struct arena *a,
 		  struct rng *r)
 {
-	static request_maker *const makers[] = {
-		[OP_INFO] = make_info,
-		[OP_READ] = make_read,
-		[OP_RESERVED] = make_reserved,
-		[OP_COUNTERS] = request_make_counters,
-		[OP_SPLICE] = make_splice,
-		[OP_UNSPLICE] = make_unsplice,
-		[OP_GLOBALS] = request_make_globals,
-		[OP_LONG] = request_make_long,
-		[OP_WORDS] = request_make_words,
-		[OP_INSIDE] = request_make_inside,
-		[OP_RING] = request_make_ring,
-	};
+	static request_maker *const makers[] = {[OP_INFO] = make_info,
+						[OP_READ] = make_read,
+						[OP_RESERVED] = make_reserved,
+						[OP_COUNTERS] = request_make_counters,
+						[OP_SPLICE] = make_splice,
+						[OP_UNSPLICE] = make_unsplice,
+						[OP_GLOBALS] = request_make_globals,
+						[OP_LONG] = request_make_long,
+						[OP_WORDS] = request_make_words,
+						[OP_INSIDE] = request_make_inside,
+						[OP_RING] = request_make_ring,
+						[OP_STACKS] = request_make_stacks};
 
 	memset(q, 0, sizeof(*q));
 	makers[op](q, s, a, r);

@@ -68,6 +68,7 @@ enum op {
 	OP_WORDS,
 	OP_INSIDE,
 	OP_RING,
+	OP_STACKS,
 	OP_LONG,    /* SPLICE with a long chunk */
 	OP_UNKNOWN, /* ioctl numbers that there are not */
 	OPS
@@ -171,6 +172,8 @@ void request_make_globals(struct request *q, const struct session *s, struct are
 			  struct rng *r);
 void request_make_words(struct request *q, const struct session *s, struct arena *a, struct rng *r);
 void request_make_inside(struct request *q, const struct session *s, struct arena *a,
+			 struct rng *r);
+void request_make_stacks(struct request *q, const struct session *s, struct arena *a,
 			 struct rng *r);
 void request_make_ring(struct request *q, const struct session *s, struct arena *a, struct rng *r);
 void request_make(struct request *q, enum op op, const struct session *s, struct arena *a,

@@ -54,3 +54,14 @@ void request_make_ring(struct request *q, const struct session *s, struct arena 
 				.pages = 1u << rng_below(r, 3),
 				.wake = rng_below(r, 4096)};
 }
+
+void request_make_stacks(struct request *q, const struct session *s, struct arena *a, struct rng *r)
+{
+	struct ki_stacks *req = request_piece(q, a, sizeof(*req));
+
+	(void)s;
+	q->cmd = KI_IOC_STACKS;
+	*req = (struct ki_stacks){.size = sizeof(*req),
+				  .frames = 1 + rng_below(r, KI_STACK_FRAMES),
+				  .rows = 1u << rng_below(r, 10)};
+}

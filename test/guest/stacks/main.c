@@ -171,21 +171,31 @@ bool is_in(struct session *s, uint64_t addr, const char *function)
 	return false;
 }
 
-/* What is entered from outside is there, but for where threads and CPUs begin. */
+/* Is it between two symbols of the linker script? */
+static bool is_between(struct session *s, uint64_t addr, const char *start, const char *end)
+{
+	const struct ki_symbol *from = ki_target_symbol_named(s->t, "", start, NULL);
+	const struct ki_symbol *to = ki_target_symbol_named(s->t, "", end, NULL);
+
+	return from && to && addr >= from->addr && addr < to->addr;
+}
+
+/*
+ * What is entered from outside is there, but for where threads and CPUs begin. In the thunks of
+ * indirect jumps the kernel's unwinder knows no way on: an interrupt there is seen to come from
+ * nowhere.
+ */
 static bool is_outermost(struct session *s, uint64_t addr)
 {
 	static const char *const starts[] = {
 		"ret_from_fork",	"ret_from_fork_asm", "secondary_startup_64_no_verify",
 		"secondary_startup_64", "common_startup_64", "x86_64_start_kernel"};
-	const struct ki_symbol *from = ki_target_symbol_named(s->t, "", "__entry_text_start", NULL);
-	const struct ki_symbol *to = ki_target_symbol_named(s->t, "", "__entry_text_end", NULL);
 
-	if (!from || !to)
-		die("entry text", "its bounds are not known");
 	for (size_t i = 0; i < sizeof(starts) / sizeof(*starts); i++)
 		if (is_in(s, addr, starts[i]))
 			return true;
-	return addr >= from->addr && addr < to->addr;
+	return is_between(s, addr, "__entry_text_start", "__entry_text_end") ||
+	       is_between(s, addr, "__indirect_thunk_start", "__indirect_thunk_end");
 }
 
 const char *wrong_with(struct session *s, const struct ki_stack *st)
