@@ -38,6 +38,11 @@ static void parentheses_where_they_are_needed(void **state)
 		{"'a' + 017 + 0xFFu + 18446744073709551615 + 00",
 		 "97 + 017 + 0xffu + 18446744073709551615 + 00"},
 		{"+ +cpu", "cpu"},
+		{"str(arg1)==\"foo\"", "str(arg1) == \"foo\""},
+		{"( \"a\" != ustr( (arg0)+8 , 0x20 ) )", "\"a\" != ustr(arg0 + 8, 32)"},
+		{"starts ( str(*(u64*)arg1),\"/proc/\" )&&1",
+		 "starts(str(*(u64 *)arg1), \"/proc/\") && 1"},
+		{"str(1 ? 2 : 3) in (\"a\",\"b\")", "str(1 ? 2 : 3) in (\"a\", \"b\")"},
 	};
 
 	(void)state;
@@ -56,6 +61,14 @@ static void parentheses_where_they_are_needed(void **state)
 static const struct {
 	const char *text, *want;
 } wrong[] = {
+	{"str(arg1)",
+	 "column 1: a string is no number: str(arg1) == \"text\", starts(str(arg1), \"text\")"},
+	{"str(arg1) + 1",
+	 "column 1: a string is no number: str(arg1) == \"text\", starts(str(arg1), \"text\")"},
+	{"ustr(arg1, 0) == \"a\"", "column 12: a string has 1 to 128 bytes"},
+	{"ustr(arg1, 129) == \"a\"", "column 12: a string has 1 to 128 bytes"},
+	{"starts(arg1, \"a\")", "column 8: str() or ustr() is expected"},
+	{"starts(str(arg1), arg2)", "column 19: a string is expected, not 'arg2'"},
 	{"", "column 1: a number, a name or ( is expected, but here is the end"},
 	{"   ", "column 4: a number, a name or ( is expected, but here is the end"},
 	{"pid ==", "column 7: a number, a name or ( is expected, but here is the end"},
