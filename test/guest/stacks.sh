@@ -34,7 +34,7 @@ record() { "$ki" record "$@" > record.out 2>&1; }
 report() { "$ki" report -q "$@"; }
 ok "record stacks and text" record -o s.rec --comm dd --if 'arg2 == 777' \
 	ksys_read=tid,stack,user:ustack,rest:'stack(1)',buf:'str(0)' -- \
-	dd if=/dev/zero of=/dev/null bs=777 count=50 status=none
+	bash -c 'for i in $(seq 50); do printf "%777s" x; sleep 0.01; done | dd of=/dev/null bs=777 count=50 status=none'
 kernel='ksys_read+0x[0-9a-f]*;do_syscall_64+0x[0-9a-f]*;entry_SYSCALL_64_after_hwframe+0x[0-9a-f]*'
 is "the kernel's in CSV" "$(report --csv s.rec | grep -cE "(,|;)${kernel//+/\\+}(,|;)")" 50
 is "folded: the program's, then the kernel's" \

@@ -177,7 +177,9 @@ static bool is_between(struct session *s, uint64_t addr, const char *start, cons
 	const struct ki_symbol *from = ki_target_symbol_named(s->t, "", start, NULL);
 	const struct ki_symbol *to = ki_target_symbol_named(s->t, "", end, NULL);
 
-	return from && to && addr >= from->addr && addr < to->addr;
+	/* what ends with the text is no symbol of it */
+	return from && addr >= from->addr &&
+	       addr < (to ? to->addr : ki_target_info(s->t)->text_end);
 }
 
 /*
