@@ -34,6 +34,11 @@ $1 ~ /^kerninst/ {
 		fail(sprintf("%s: %.0f MB, more than %s", $1, $4 / 1e6, megabytes))
 }
 
+$1 ~ /^a plan/ {
+	printf "  %22s %8s %8s   processors: blocks %.3f, windows %.3f, the rest %.3f; %d counters\n",
+		"", "", "", $6, $7, $8, $5
+}
+
 END {
 	if (live != "") {
 		split(live, v, FS)

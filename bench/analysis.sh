@@ -61,6 +61,10 @@ analyze=build/bench/analyze
 everything='all: blocks, edges, call graph, jump tables, noreturn, liveness'
 row 'kerninst, 1 thread' "$everything" 5 $analyze 1 "$vmlinux" "$map"
 row 'kerninst, 2 threads' "$everything" 5 $analyze 2 "$vmlinux" "$map"
+for t in 1 2; do
+	row "a plan, $t thread$( ((t == 1)) || echo s)" 'a counter at each block: blocks, windows, places, copies' 5 \
+		build/bench/plan "$t" "$vmlinux" "$map"
+done
 row 'Zydis' 'instructions, one after the other; no text' 5 $analyze zydis "$vmlinux"
 row 'distorm3' 'the same' 5 $analyze distorm "$vmlinux"
 row 'Capstone' 'the same, with text' 3 $analyze capstone "$vmlinux"

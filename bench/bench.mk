@@ -4,6 +4,7 @@
 # make bench-analysis: only the latter.
 
 include bench/peers.mk
+include bench/studies/studies.mk
 
 bench: all bench-peers build/test/mass build/test/threads test-records
 	$(Q)bench/run.sh --kernel $(KERNEL) $(if $(JSON),--json $(JSON))
@@ -14,7 +15,7 @@ bench: all bench-peers build/test/mass build/test/threads test-records
 
 # What is not installed is found out only when the packages have been asked for.
 bench-analysis: bench-deps kmod
-	$(Q)$(MAKE) build/bench/analyze
+	$(Q)$(MAKE) build/bench/analyze build/bench/plan
 	$(Q)bench/analysis.sh --kernel $(KERNEL)
 
 bench-deps:
@@ -25,5 +26,8 @@ ANALYZE_LIBS := $(if $(wildcard /usr/include/capstone/capstone.h),-lcapstone) \
 build/bench/analyze: bench/analyze.c build/release/libkerninst.a
 	$(call say,CC,$@)mkdir -p $(@D) && $(CC) $(CPPFLAGS) -std=gnu11 $(WARN) -O2 -g -o $@ $^ \
 	    $(ANALYZE_LIBS) $(LIBS) -pthread
+
+build/bench/plan: bench/plan.c build/release/libkerninst.a
+	$(call say,CC,$@)mkdir -p $(@D) && $(CC) $(CPPFLAGS) -std=gnu11 $(WARN) -O2 -g -o $@ $^ $(LIBS) -pthread
 
 .PHONY: bench bench-analysis bench-deps

@@ -21,6 +21,7 @@
 #include <linux/uaccess.h>
 
 #include "compat.h"
+#include "event.h"
 #include "stacks.h"
 #include "threads.h"
 
@@ -116,6 +117,7 @@ KI_DO(UMOD, r = b ? a % b : a)
 KI_DO(NANOTIME, r = ktime_get_mono_fast_ns())
 KI_DO(UID, r = uid())
 KI_DO(CGROUP, r = cgroup())
+KI_DO(EVENT, r = ki_event_read(a))
 
 KI_DO(STACK, r = ki_stack_kernel(a, b))
 KI_DO(USTACK, r = ki_stack_user(a))

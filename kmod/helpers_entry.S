@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What long chunks call: each helper keeps all registers but %rax, which C functions do not.
- * Their arguments are where C expects them. RECORD keeps them itself (record.c), so what it calls
- * in its turn must keep them, too.
+ * Their arguments are where C expects them. RECORD and TABLE keep them themselves (record.c,
+ * table.c), so what they call in their turn must keep them, too.
  */
 #include <linux/linkage.h>
 
@@ -41,7 +41,9 @@ SYM_FUNC_END(\name)
 	.set ki_words, 1
 	.endif
 	.ifnc \name, RECORD
+	.ifnc \name, TABLE
 	ki_keeping ki_helper_\name, ki_do_\name, ki_words
+	.endif
 	.endif
 	.endm
 

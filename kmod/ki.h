@@ -30,7 +30,9 @@
  *   words    threads' words: whose they are, who is inside; threads: which thread has which block
  *            of them, and its clock; pool: where blocks come from
  *   helpers  what long chunks call
+ *   event    events that the kernel's perf counts, and each thread's own counts of them
  *   ring     buffers for records, mapped to user space; record: writing one
+ *   tables   rows by keys, mapped to user space; table: working on one; pages: memory of both
  *   stacks   tables of stacks, mapped to user space; stack: taking one; origin: of which original
  *            an address in a patch is
  *   string   copying strings
@@ -424,6 +426,12 @@ bool ki_words_change_in(unsigned long addr);
 int ki_words_inside(struct ki_session *s, struct ki_inside *req);
 void ki_words_info(struct ki_info *info);
 
+/* event.c; ki_lock held */
+int ki_events_init(void);
+void ki_events_exit(void);
+int ki_event_check(struct ki_event_req *req);
+int ki_event_take(struct ki_session *s, struct ki_event_req *req); /* one that has been checked */
+
 /* ring.c; ki_lock held */
 struct file;
 struct poll_table_struct;
@@ -438,6 +446,19 @@ int ki_ring_map(struct ki_session *s, struct vm_area_struct *vma);
 int ki_ring_map_tails(struct ki_session *s, struct vm_area_struct *vma);
 __poll_t ki_ring_poll(struct ki_session *s, struct file *file, struct poll_table_struct *wait);
 
+/* tables.c; ki_lock held */
+int ki_tables_init(void);
+void ki_tables_exit(void);
+int ki_table_start(struct ki_table *req); /* is it in order? */
+int ki_table_take(struct ki_session *s, struct ki_table *req);
+struct ki_table_shape {
+	u32 keys, values;
+	bool shared;
+};
+bool ki_table_own(const struct ki_session *s, u32 number, struct ki_table_shape *out);
+/* These without ki_lock. */
+bool ki_table_is_mapping(u64 offset);
+int ki_table_map(struct ki_session *s, struct vm_area_struct *vma, u64 offset);
 /* stacks.c; ki_lock held */
 int ki_stacks_init(void);
 void ki_stacks_exit(void);

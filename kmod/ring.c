@@ -2,7 +2,7 @@
 /*
  * Rings: buffers of pages, one for each CPU, that user space maps.
  *
- * Pages are taken one by one, so no contiguous memory is needed, and charged to whoever asks. The
+ * Pages are taken one by one (pages.c), so no contiguous memory is needed. The
  * kernel sees a CPU's as one piece, in which the first page of data stands once more behind the
  * last, so that a record is written in one piece wherever it begins. User space sees heads and data
  * read-only, so what is written there can be believed when it is read back; the tails it may write,
@@ -16,15 +16,14 @@
 #include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/poll.h>
-#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
 #include "compat.h"
+#include "pages.h"
 #include "ring.h"
 
 #define KI_RING_SHARE 8 /* all rings take at most this part of the memory */
-#define KI_PAGE_FLAGS (GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 
 struct ki_ring_buffers {
 	struct ki_ring_cpu __percpu *cpu;
@@ -78,7 +77,6 @@ static void unmap_cpu(struct ki_ring_cpu *c)
 
 static void free_ring(struct ki_ring_buffers *r)
 {
-	u64 i;
 	int cpu;
 
 	if (r->cpu)
@@ -86,12 +84,7 @@ static void free_ring(struct ki_ring_buffers *r)
 			unmap_cpu(per_cpu_ptr(r->cpu, cpu));
 	free_percpu(r->cpu);
 	vunmap(r->tails);
-	for (i = 0; r->page && i < r->npages; i++) {
-		if (r->page[i])
-			__free_page(r->page[i]);
-		cond_resched();
-	}
-	kvfree(r->page);
+	ki_pages_free(r->page, r->npages);
 	ki_ring_pages -= r->npages;
 	kfree(r);
 }
@@ -163,21 +156,6 @@ static int set_up_cpu(const struct ki_ring_buffers *r, const struct ki_ring *req
 	return 0;
 }
 
-static int take_pages(struct ki_ring_buffers *r)
-{
-	u64 i;
-
-	for (i = 0; i < r->npages; i++) {
-		r->page[i] = alloc_pages(KI_PAGE_FLAGS, 0);
-		if (!r->page[i])
-			return -ENOMEM;
-		if (fatal_signal_pending(current))
-			return -EINTR;
-		cond_resched();
-	}
-	return 0;
-}
-
 static void begin_cpus(struct ki_ring_buffers *r)
 {
 	int cpu;
@@ -201,7 +179,7 @@ static int fill_ring(struct ki_ring_buffers *r, const struct ki_ring *req)
 		begin_cpus(r);
 	if (!r->page || !r->cpu)
 		return -ENOMEM;
-	err = take_pages(r);
+	err = ki_pages_take(r->page, r->npages);
 	if (err)
 		return err;
 	r->tails = vmap(r->page + heads, r->npages - heads, VM_MAP, PAGE_KERNEL);
@@ -278,19 +256,6 @@ int ki_ring_check(const struct ki_session *s, struct ki_ring *req)
 
 /* ---- what user space sees ---- */
 
-static int map_pages(struct vm_area_struct *vma, struct page *const *page, u64 n)
-{
-	int err = 0;
-	u64 i;
-
-	if (vma->vm_end - vma->vm_start != n * PAGE_SIZE)
-		return -EINVAL;
-	for (i = 0; i < n && !err; i++)
-		err = remap_pfn_range(vma, vma->vm_start + i * PAGE_SIZE, page_to_pfn(page[i]),
-				      PAGE_SIZE, vma->vm_page_prot);
-	return err;
-}
-
 int ki_ring_map(struct ki_session *s, struct vm_area_struct *vma)
 {
 	const struct ki_ring_buffers *r = smp_load_acquire(&s->ring);
@@ -300,7 +265,7 @@ int ki_ring_map(struct ki_session *s, struct vm_area_struct *vma)
 	if (vma->vm_flags & (VM_WRITE | VM_EXEC))
 		return -EACCES;
 	ki_vm_flags_fix(vma, VM_DONTEXPAND | VM_DONTDUMP, VM_MAYWRITE | VM_MAYEXEC);
-	return map_pages(vma, r->page, ring_pages(r));
+	return ki_pages_map(vma, r->page, ring_pages(r));
 }
 
 int ki_ring_map_tails(struct ki_session *s, struct vm_area_struct *vma)
@@ -312,7 +277,7 @@ int ki_ring_map_tails(struct ki_session *s, struct vm_area_struct *vma)
 	if (vma->vm_flags & VM_EXEC)
 		return -EACCES;
 	ki_vm_flags_fix(vma, VM_DONTEXPAND | VM_DONTDUMP, VM_MAYEXEC);
-	return map_pages(vma, r->page + ring_pages(r), r->npages - ring_pages(r));
+	return ki_pages_map(vma, r->page + ring_pages(r), r->npages - ring_pages(r));
 }
 
 __poll_t ki_ring_poll(struct ki_session *s, struct file *file, struct poll_table_struct *wait)

@@ -11,6 +11,7 @@
 #include <linux/memory.h>
 #include <linux/module.h>
 #include <linux/percpu.h>
+#include <linux/perf_event.h>
 #include <linux/static_call.h>
 #include <asm/alternative.h>
 #include <asm/insn.h>
@@ -27,6 +28,7 @@
 	X(idle_task)                                                                               \
 	X(nmi_uaccess_okay)                                                                        \
 	X(per_cpu_ptr_to_phys)                                                                     \
+	X(perf_event_read_local)                                                                   \
 	X(__module_address)
 
 /* Modules do not see its declaration. */

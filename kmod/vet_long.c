@@ -15,8 +15,9 @@
  *    session's in the current thread's block (vet_memory.c);
  *  - calls go to helpers, and between ENTER, if it was granted, and LEAVE to functions of the
  *    kernel; that of RECORD has its %edi set the moment before, to the session's ring and no more
- *    words than the chunk has on the stack; those of STACK and USTACK to the session's table; those
- *    of STRING and USTRING have %esi set so, to no more words.
+ *    words than the chunk has on the stack; so has that of TABLE, to what may be done with a table
+ *    of the session, whose key is on the stack; those of STACK and USTACK to the session's table;
+ * those of STRING and USTRING have %esi set so, to no more words.
  *
  * `the moment before`: the instruction before it in the code, and no branch leads between them.
  *
@@ -89,6 +90,24 @@ static u16 vet_record(const struct ki_vetting *v)
 
 static u16 vet_table(const struct ki_vetting *v)
 {
+	static const u8 words[KI_TABLE_OPS] = {
+		[KI_TABLE_LOG2] = KI_TABLE_LOG2_WORDS,
+		[KI_TABLE_STATS] = KI_TABLE_STATS_WORDS,
+	};
+	u32 what = v->number, op = what >> 16 & 15, index = (u16)what;
+	struct ki_table_shape t;
+
+	if (v->number < 0 || op >= KI_TABLE_OPS)
+		return KI_R_BAD_CHUNK;
+	if (!ki_table_own(v->session, what >> 20, &t))
+		return KI_R_NOT_YOUR_COUNTER;
+	if (t.keys > (v->now & KI_VET_DEPTH) || index >= t.values || words[op] > t.values - index)
+		return KI_R_BAD_CHUNK;
+	return op <= KI_TABLE_DELETE && !t.shared ? KI_R_BAD_CHUNK : KI_R_OK;
+}
+
+static u16 vet_stacks(const struct ki_vetting *v)
+{
 	if (v->number < 0)
 		return KI_R_BAD_CHUNK;
 	return ki_stacks_own(v->session, v->number >> 8) ? KI_R_OK : KI_R_NOT_YOUR_COUNTER;
@@ -114,9 +133,11 @@ static u16 vet_helper(struct ki_vetting *v, u64 helper)
 		return entered ? KI_R_OK : KI_R_BAD_CHUNK;
 	case KI_HELPER_RECORD:
 		return vet_record(v);
+	case KI_HELPER_TABLE:
+		return vet_table(v);
 	case KI_HELPER_STACK:
 	case KI_HELPER_USTACK:
-		return vet_table(v);
+		return vet_stacks(v);
 	case KI_HELPER_STRING:
 	case KI_HELPER_USTRING:
 		return vet_string(v);

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# The springboards of all windows of stock kernels: hardly any has to be a breakpoint.
+# The springboards of all windows of stock kernels: hardly any has to be a breakpoint; and at hardly
+# any bounce the kernel's own unwind table says something else than at the window.
 #
 # usage: test/springboards.sh KERNEL:LIMIT...	at most LIMIT of 100,000 may be
 set -u
@@ -15,7 +16,7 @@ number() { # OBJECT KEY, of the springboards in JSON on standard input
 
 check() { # NAME PART ALL LIMIT
 	n=$((n + 1))
-	if [ "$3" -gt 100000 ] && [ $(($2 * 100000)) -le $(($3 * $4)) ]; then
+	if [ "$3" -gt 50000 ] && [ $(($2 * 100000)) -le $(($3 * $4)) ]; then
 		echo "ok $n $1: $2 of $3"
 	else
 		echo "not ok $n $1: $2 of $3 is more than $4 of 100,000"
@@ -38,6 +39,9 @@ for kernel in "$@"; do
 		echo "# $name $what: $all = $jumps jump + $bounces bounce + $traps trap"
 		check "$name: $what whose springboard is a trap" "$traps" "$all" "${kernel#*:}"
 	done
+	read -r bounces differ filler < <(build/test/bounces "$vmlinux" "$map") || bounces=0
+	echo "# $name: $bounces bounces, $differ with another row of the unwinder, $filler of these in filler"
+	check "$name: bounces that traces may end at" "$differ" "$bounces" 2000
 done
 echo "1..$n"
 exit $failed

@@ -11,6 +11,7 @@ include test/guest/mate/mate.mk
 include test/guest/torture/torture.mk
 include test/guest/long/long.mk
 include test/guest/threads/threads.mk
+include test/guest/events/events.mk
 include test/guest/frames/frames.mk
 include test/guest/replace/replace.mk
 include test/guest/tail/tail.mk
@@ -21,6 +22,7 @@ include test/guest/records/records.mk
 include test/guest/stacks/stacks.mk
 include test/fuzz/ioctl.mk
 include test/oracles/oracles.mk
+include test/bounces/bounces.mk
 include test/fuzz/host.mk
 
 GUEST_BIN := $(patsubst test/guest/%.c,build/test/%,$(wildcard test/guest/*.c))
@@ -37,7 +39,7 @@ check: deps
 	$(Q)$(MAKE) CI=1 check-build
 	$(Q)test/run.sh -j 2 test/suites.guest test/suites.host
 check-host: deps
-	$(Q)$(MAKE) CI=1 all unit-bins test-fuzz-host test-oracles && $(MAKE) CI=1 BUILD=asan unit-bins all
+	$(Q)$(MAKE) CI=1 all unit-bins test-fuzz-host test-oracles test-bounces && $(MAKE) CI=1 BUILD=asan unit-bins all
 	$(Q)test/run.sh test/suites.host
 check-long: deps
 	$(Q)$(MAKE) CI=1 check-build
@@ -47,13 +49,16 @@ check-nightly: deps
 	$(Q)$(MAKE) CI=1 check-build
 	$(Q)$(MAKE) CI=1 kmod KERNEL=6.1-debug
 	$(Q)$(MAKE) CI=1 kmod KERNEL=6.1-debug KMOD_VARIANT=-fail KI_CFLAGS=-DKI_TEST_FAIL
-	$(Q)for m in race replace frames mate; do $(MAKE) CI=1 $$m-module KERNEL=6.1-debug || exit 1; done
+	$(Q)for m in race replace frames mate tail metrics; do $(MAKE) CI=1 $$m-module KERNEL=6.1-debug || exit 1; done
 	$(Q)test/run.sh -j 2 test/suites.nightly
 check-guest: deps
 	$(Q)$(MAKE) CI=1 check-build
 	$(Q)test/run.sh -j 2 test/suites.guest
 
-check-build: all unit-bins test-plugins test-progs $(GUEST_BIN) test-long test-threads test-torture test-fuzz-ioctl test-fuzz-host test-oracles test-transfers test-snippets test-records test-stacks
+CHECK_BUILD := all unit-bins test-plugins test-progs $(GUEST_BIN) test-long test-threads \
+	test-events test-torture test-fuzz-ioctl test-fuzz-host test-oracles test-transfers \
+	test-snippets test-records test-stacks test-studies test-bounces
+check-build: $(CHECK_BUILD)
 	$(Q)$(MAKE) BUILD=asan unit-bins all
 	$(Q)for k in $(TEST_KERNELS); do $(MAKE) kmod KERNEL=$$k || exit 1; done
 	$(Q)$(MAKE) kmod KERNEL=6.1 KMOD_VARIANT=-nowait KI_CFLAGS=-DKI_TEST_NO_WAIT

@@ -28,8 +28,6 @@
  *  - Comparisons, `&&`, `||` and `!` yield 0 or 1, of type i64.
  *
  *  - A string (ki_expr_string) is not a number: it stands only where this header says so.
- *
- * Not there yet: hash-keyed aggregation. It will be a further kind of nodes and variables.
  */
 #ifndef KERNINST_SNIPPET_H
 #define KERNINST_SNIPPET_H
@@ -115,6 +113,19 @@ struct ki_var {
 	uint8_t type;	  /* enum ki_type */
 	uint32_t first;
 	uint32_t count; /* 0 or 1: a scalar */
+};
+
+/*
+ * A table of the session (kerninst/table.h): rows of `values` words each, that are found by keys of
+ * `keys` words. `shared`: there is one for all CPUs, as an associative array is; else each CPU has
+ * its own, and who reads adds them up. A key is a tuple of expressions, each of which gives a word,
+ * extended as its type says.
+ */
+struct ki_table_var {
+	const char *name; /* for ki_snippet_format; NULL: made from the number. Copied. */
+	uint32_t number;  /* ki_table_number */
+	uint32_t keys, values;
+	bool shared;
 };
 
 /* ---- expressions ---- */
@@ -220,8 +231,13 @@ struct ki_node *ki_expr_binary(struct ki_snippet *s, enum ki_binary op, struct k
 struct ki_node *ki_expr_cond(struct ki_snippet *s, struct ki_node *c, struct ki_node *yes,
 			     struct ki_node *no);
 
+/* The value with that index of a key's row in a shared table, u64; 0 if there is no row. */
+struct ki_node *ki_expr_table(struct ki_snippet *s, const struct ki_table_var *t,
+			      uint32_t value_index, struct ki_node *const *keys,
+			      unsigned int nkeys);
+
 /* A helper of the driver, u64 (kerninst_helpers.def); not those of which there are nodes of their
- * own: ENTER, LEAVE (ki_expr_call), RECORD, STACK, USTACK, STRING, USTRING. */
+ * own: ENTER, LEAVE (ki_expr_call), RECORD, TABLE, STACK, USTACK, STRING, USTRING. */
 struct ki_node *ki_expr_helper(struct ki_snippet *s, enum ki_helper helper,
 			       struct ki_node *const *args, unsigned int nargs);
 
@@ -295,6 +311,22 @@ int ki_linear_bounds(const struct ki_linear *l, uint32_t bucket, int64_t *low, i
 struct ki_node *ki_stmt_record(struct ki_snippet *s, uint32_t ring, uint32_t id,
 			       struct ki_node *const *values, unsigned int nvalues);
 
+/*
+ * Change the value with that index, or those from it on, of a key's row, which is made if it is not
+ * there: enum ki_table_op says how; not GET. SET and DELETE are for shared tables; DELETE has no
+ * value (NULL), and index 0. Keys are evaluated from left to right, then the value.
+ */
+struct ki_node *ki_stmt_table(struct ki_snippet *s, enum ki_table_op op,
+			      const struct ki_table_var *t, uint32_t value_index,
+			      struct ki_node *const *keys, unsigned int nkeys,
+			      struct ki_node *value);
+
+/* Count the value in one of the ki_linear_buckets values from that index on: ki_stmt_linear. */
+struct ki_node *ki_stmt_table_linear(struct ki_snippet *s, const struct ki_table_var *t,
+				     uint32_t value_index, struct ki_node *const *keys,
+				     unsigned int nkeys, const struct ki_linear *l,
+				     struct ki_node *value);
+
 /* The statement that the snippet is. Once. */
 void ki_snippet_body(struct ki_snippet *s, struct ki_node *stmt);
 
@@ -355,6 +387,7 @@ struct ki_machine {
 	uint64_t *thread; /* words of the current thread; nthread 0: it has none */
 	uint32_t ncounters, nglobals, nthread;
 	uint64_t tsc, nanotime, task;
+	uint64_t (*event)(void *arg, uint64_t which); /* helper EVENT; NULL: 0 */
 	uint64_t clock, minflt, majflt, nvcsw, nivcsw, cgroup;
 	uint32_t cpu, pid, tgid, uid;
 	bool may_call; /* helper ENTER */
@@ -370,6 +403,9 @@ struct ki_machine {
 	uint64_t (*stack)(void *arg, uint32_t table, unsigned int skip, bool user);
 	/* A record is written; NULL: it is lost. */
 	void (*record)(void *arg, uint32_t id, const uint64_t *values, unsigned int nvalues);
+	/* What helper TABLE does, and its result; `what` as KI_TABLE_OP. NULL: nothing, 0. */
+	uint64_t (*table)(void *arg, uint32_t what, const uint64_t *keys, unsigned int nkeys,
+			  uint64_t value);
 };
 
 /* Run it: what the compiled code does at a place, done step by step. */

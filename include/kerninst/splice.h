@@ -39,7 +39,8 @@ struct ki_spans {
  * A window with fewer than 5 bytes bounces if some assignment of places to all such windows of
  * the function gives it one (the most possible are served), else it traps. Places are filler
  * behind code that never falls through, and the tails of windows; where these are too short,
- * neighbouring windows of a block are joined to larger ones.
+ * neighbouring windows of a block are joined to larger ones. Of places for one window those are
+ * preferred where the stack is as deep as at the window.
  */
 int ki_spans_find(const struct ki_function *fn, struct ki_spans *out, struct ki_err *err);
 void ki_spans_free(struct ki_spans *s);
@@ -313,6 +314,19 @@ uint64_t ki_global_read(const struct ki_global_map *m, uint32_t n);
 int ki_words_take(struct ki_target *t, uint32_t count, uint32_t *first, struct ki_err *err);
 int ki_words_inside(struct ki_target *t, enum ki_clock clock, uint32_t first, uint32_t count,
 		    struct ki_inside_row *rows, uint64_t *now, struct ki_err *err);
+
+/*
+ * An event, counted from now on until the target is closed (KI_IOC_EVENT, flags: KI_EVENT_*), for
+ * helper EVENT.
+ */
+struct ki_event_spec {
+	uint32_t type; /* as in perf_event_open(2) */
+	uint64_t config;
+	const char *name; /* for messages */
+};
+
+int ki_event_take(struct ki_target *t, const struct ki_event_spec *spec, uint32_t flags,
+		  uint32_t *number, struct ki_err *err);
 
 #ifdef __cplusplus
 }

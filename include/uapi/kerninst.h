@@ -22,9 +22,11 @@
 #include <linux/ioctl.h>
 #include <linux/types.h>
 
+#include "kerninst_table.h"
+
 #define KI_DEVICE "/dev/kerninst"
 #ifndef KI_ABI_VERSION /* a test builds a driver of another version */
-#define KI_ABI_VERSION 4
+#define KI_ABI_VERSION 5
 #endif
 
 /* Reasons of refusal: KI_R_OK is 0. */
@@ -319,6 +321,41 @@ struct ki_stack_row {
 #define KI_STRING_WORDS 16 /* words that STRING and USTRING fill, at most */
 
 /*
+ * KI_IOC_EVENT: count an event on all CPUs, from now on, for this session; helper EVENT says how
+ * often it has been. type and config are those of perf_event_open(2): PERF_TYPE_HARDWARE,
+ * _HW_CACHE, _RAW, and of _SOFTWARE those that count by themselves. The event is pinned to a
+ * counter: if there is none for it now, the request is refused (KI_R_EVENTS_BUSY), and what has one
+ * keeps it.
+ *
+ * A CPU that comes later counts from soon after that on. Counts never go back.
+ */
+struct ki_event_req {
+	__u32 size;
+	__u32 type; /* PERF_TYPE_* */
+	__u64 config;
+	__u32 flags;  /* KI_EVENT_* */
+	__u32 number; /* out */
+	__u32 reason; /* out */
+	__u32 zero;
+};
+
+#define KI_EVENT_USER	0x1 /* only what happens in user mode */
+#define KI_EVENT_KERNEL 0x2 /* only what happens in the kernel */
+#define KI_EVENT_OWN                                                                               \
+	0x4 /* each thread's own count too: takes a word of threads, and some time of each switch  \
+	     */
+#define KI_EVENT_CHECK 0x8 /* only say whether it can be */
+
+/*
+ * What the argument of helper EVENT is: the number of an event; with KI_EVENT_THREAD, of one that
+ * was asked for with KI_EVENT_OWN, what the current thread has counted: while it ran, wherever that
+ * was. Only differences mean something. 0: no such event, or the thread has no words. What the
+ * kernel counts in a switch itself (context-switches, cpu-migrations) is the next thread's: each
+ * thread counts how often it came, not how often it went.
+ */
+#define KI_EVENT_THREAD 0x80000000
+
+/*
  * A fixup fills a 32-bit field of a piece of code when the driver has placed it.
  *
  *  KI_FIX_REL32   target - (address of the field + 4 + tail): a rel32 branch, or a RIP-relative
@@ -387,7 +424,7 @@ struct ki_fixup {
  *
  * On a CPU that is in a helper already, at the same level (task, softirq, interrupt, NMI: an
  * instrument whose helper comes through instrumented code), they do nothing, return 0 and count
- * a skipped hit. Not so RECORD, which comes through no such code: it is never skipped.
+ * a skipped hit. Not so RECORD and TABLE, which come through no such code: they are never skipped.
  */
 enum ki_helper {
 #define KI_HELPER(tag, args, text) KI_HELPER_##tag,
@@ -557,7 +594,9 @@ struct ki_unsplice {
 #define KI_IOC_WORDS	_IOWR('k', 0x47, struct ki_words)
 #define KI_IOC_INSIDE	_IOWR('k', 0x48, struct ki_inside)
 #define KI_IOC_RING	_IOWR('k', 0x49, struct ki_ring)
+#define KI_IOC_TABLE	_IOWR('k', 0x4a, struct ki_table)
 #define KI_IOC_STACKS	_IOWR('k', 0x4b, struct ki_stacks)
+#define KI_IOC_EVENT	_IOWR('k', 0x4c, struct ki_event_req)
 
 /* Both sides build with the same layout, or not at all. */
 #ifdef __cplusplus
@@ -576,7 +615,10 @@ KI_ASSERT_SIZE(ki_inside_row, 16);
 KI_ASSERT_SIZE(ki_inside, 32);
 KI_ASSERT_SIZE(ki_ring, 40);
 KI_ASSERT_SIZE(ki_ring_head, 32);
+KI_ASSERT_SIZE(ki_event_req, 32);
 KI_ASSERT_SIZE(ki_record, 16);
+KI_ASSERT_SIZE(ki_table, 56);
+KI_ASSERT_SIZE(ki_table_head, 16);
 KI_ASSERT_SIZE(ki_stacks, 40);
 KI_ASSERT_SIZE(ki_stacks_head, 16);
 KI_ASSERT_SIZE(ki_stack_row, 16);

@@ -39,11 +39,12 @@ static uint8_t thunk_register(const char *name)
 static int find_thunks(struct ki_target *t, struct ki_facts *f)
 {
 	for (size_t i = 0; i < t->nsymbols + t->nexternals; i++) {
-		struct ki_thunk k = {t->symbols[i].addr, thunk_kind(t->symbols[i].name),
-				     thunk_register(t->symbols[i].name)};
+		const char *name = t->symbols[i].name;
+		struct ki_thunk k = {t->symbols[i].addr, thunk_kind(name), KI_THUNK_NO_REG};
 
 		if (k.kind == KI_THUNK_NONE)
 			continue;
+		k.reg = thunk_register(name);
 		if (f->thunks.n && f->thunks.v[f->thunks.n - 1].addr == k.addr) {
 			/* The first of an array has two names; one tells the register. */
 			if (k.reg != KI_THUNK_NO_REG)

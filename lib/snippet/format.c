@@ -109,6 +109,36 @@ static void prefixed(FILE *f, const struct ki_node *n)
 	expr(f, n->kid[0], BINDS_UNARY - 1);
 }
 
+/* The key, and which of the row's values. */
+static void table_at(FILE *f, const struct ki_node *n)
+{
+	fprintf(f, "%s", n->var.name);
+	for (unsigned int i = 0; i < n->nkeys; i++) {
+		fputs(i ? ", " : "[", f);
+		expr(f, n->kid[i], 0);
+	}
+	fprintf(f, "].%u", n->what & 0xffff);
+}
+
+static void table(FILE *f, const struct ki_node *n)
+{
+	static const char *const ops[KI_TABLE_OPS] = {
+		[KI_TABLE_SET] = "set",	    [KI_TABLE_DELETE] = "delete", [KI_TABLE_ADD] = "add",
+		[KI_TABLE_MIN] = "min",	    [KI_TABLE_MAX] = "max",	  [KI_TABLE_UMIN] = "umin",
+		[KI_TABLE_UMAX] = "umax",   [KI_TABLE_COUNT] = "count",	  [KI_TABLE_LOG2] = "log2",
+		[KI_TABLE_STATS] = "stats",
+	};
+
+	table_at(f, n);
+	fprintf(f, ".%s(", n->lowered ? "linear" : ops[ki_what_op(n->what)]);
+	if (n->nkids > n->nkeys)
+		expr(f, n->kid[n->nkeys], 0);
+	if (n->lowered)
+		fprintf(f, ", %" PRId64 ", %" PRId64 ", %" PRIu64, n->linear.low, n->linear.high,
+			n->linear.step);
+	fputc(')', f);
+}
+
 static void text(FILE *f, const char *s)
 {
 	fputc('"', f);
@@ -181,6 +211,9 @@ static void expr(FILE *f, const struct ki_node *n, unsigned int outside)
 		helper_name(f, n->op);
 		args(f, n);
 		break;
+	case NODE_TABLE_GET:
+		table_at(f, n);
+		break;
 	case NODE_CALL:
 		if (n->name)
 			fputs(n->name, f);
@@ -232,6 +265,9 @@ static void simple(FILE *f, const struct ki_node *n)
 	case NODE_RECORD:
 		fprintf(f, "record(%u", (unsigned int)n->value);
 		list(f, n, ": ");
+		break;
+	case NODE_TABLE:
+		table(f, n);
 		break;
 	default:
 		expr(f, n->kid[0], 0);

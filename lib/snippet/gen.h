@@ -134,6 +134,9 @@ void ki_gen_stack_param(struct gen *g, unsigned int param, unsigned int dest);
 void ki_gen_tsc(struct gen *g, unsigned int dest);
 void ki_gen_clock(struct gen *g, unsigned int dest);
 
+/* gen_table.c */
+void ki_gen_table(struct gen *g, const struct ki_node *n);
+void ki_gen_table_get(struct gen *g, const struct ki_node *n, unsigned int dest);
 /* gen_string.c */
 void ki_gen_string_is(struct gen *g, const struct ki_node *n, unsigned int dest);
 void ki_gen_stack(struct gen *g, const struct ki_node *n, unsigned int dest);

@@ -318,6 +318,9 @@ void ki_gen_simple(struct gen *g, struct ki_node *n)
 	case NODE_RECORD:
 		ki_gen_record(g, n);
 		break;
+	case NODE_TABLE:
+		ki_gen_table(g, n);
+		break;
 	default:
 		eval(g, n->kid[0]);
 	}

@@ -84,6 +84,7 @@ bool ki_gen_comes_in_rax(const struct ki_node *n)
 	case NODE_LOAD:
 	case NODE_HELPER:
 	case NODE_CALL:
+	case NODE_TABLE_GET:
 	case NODE_STACK:
 		return true;
 	case NODE_FACT:

@@ -122,9 +122,24 @@ static uint64_t helper(const struct run *r, const struct ki_node *n)
 		return r->m->uid;
 	case KI_HELPER_CGROUP:
 		return r->m->cgroup;
+	case KI_HELPER_EVENT:
+		return r->m->event ? r->m->event(r->m->arg, a[0]) : 0;
 	default:
 		return r->m->nanotime;
 	}
+}
+
+/* The key, then the value, which a bucket may stand for. */
+static uint64_t table(const struct run *r, const struct ki_node *n)
+{
+	uint64_t v[KI_TABLE_KEYS + 1] = {0}, value;
+
+	for (unsigned int i = 0; i < n->nkids; i++)
+		v[i] = eval(r, n->kid[i]);
+	value = v[n->nkeys];
+	if (n->lowered)
+		value = ki_linear_bucket(&n->linear, ki_types[n->kid[n->nkeys]->type].sign, value);
+	return r->m->table ? r->m->table(r->m->arg, n->what, v, n->nkeys, value) : 0;
 }
 
 static uint64_t call(const struct run *r, const struct ki_node *n)
@@ -189,6 +204,8 @@ static uint64_t eval(const struct run *r, const struct ki_node *n)
 		return eval(r, n->kid[0]) ? eval(r, n->kid[1]) : eval(r, n->kid[2]);
 	case NODE_HELPER:
 		return helper(r, n);
+	case NODE_TABLE_GET:
+		return table(r, n);
 	case NODE_STRING_IS:
 		return string_is(r, n);
 	case NODE_STACK:
@@ -292,6 +309,9 @@ static void exec(const struct run *r, const struct ki_node *n)
 		break;
 	case NODE_RECORD:
 		record(r, n);
+		break;
+	case NODE_TABLE:
+		table(r, n);
 		break;
 	default:
 		eval(r, n->kid[0]);

@@ -140,26 +140,32 @@ static struct ki_node *lower_linear(struct ki_snippet *s, const struct ki_linear
 			    number(s, KI_U64, 0), bucket);
 }
 
+struct ki_node *ki_tree_lower_linear(struct ki_node *n, const struct ki_linear *l,
+				     const struct ki_node *value)
+{
+	bool sign = ki_types[value->type].sign;
+
+	if (!ki_linear_buckets(l) || (!sign && l->low < 0))
+		return ki_tree_fail(n->snippet, -EINVAL, "%s: bounds or step cannot be so",
+				    n->var.name);
+	n->linear = *l;
+	n->lowered = lower_linear(n->snippet, l, sign);
+	if (n->lowered && n->depth <= n->lowered->depth)
+		n->depth = n->lowered->depth + 1;
+	return n->lowered;
+}
+
 struct ki_node *ki_stmt_linear(struct ki_snippet *s, const struct ki_var *v,
 			       const struct ki_linear *l, struct ki_node *value)
 {
 	struct ki_node *n = ki_tree_node(s, NODE_LINEAR);
-	bool sign;
 
 	if (!n || !ki_tree_var(n, v, true) || !ki_tree_adopt(n, 0, value, false))
 		return NULL;
-	sign = ki_types[value->type].sign;
-	if (!ki_linear_buckets(l) || (!sign && l->low < 0))
-		return ki_tree_fail(s, -EINVAL, "%s: bounds or step cannot be so", n->var.name);
-	if (v->count != ki_linear_buckets(l))
+	if (ki_linear_buckets(l) && v->count != ki_linear_buckets(l))
 		return ki_tree_fail(s, -EINVAL, "%s: %u buckets, not %u", n->var.name, v->count,
 				    ki_linear_buckets(l));
-	n->linear = *l;
-	n->lowered = lower_linear(s, l, sign);
-	if (!n->lowered)
-		return NULL;
-	n->depth = n->depth < n->lowered->depth ? n->lowered->depth + 1 : n->depth;
-	return n;
+	return ki_tree_lower_linear(n, l, value) ? n : NULL;
 }
 
 /* Lines as ki_snippet_format makes them: see there. */

@@ -24,6 +24,7 @@ enum node_kind {
 	NODE_COND,
 	NODE_HELPER,
 	NODE_CALL,
+	NODE_TABLE_GET, /* kids: the key; `what` */
 	NODE_STRING,	/* kid 0: its address; width; op: of the process? */
 	NODE_STRING_IS, /* kid 0: the string; name: the text; op: only how it begins? */
 	NODE_STACK,	/* value: KI_STACK; op: the process's? */
@@ -36,6 +37,8 @@ enum node_kind {
 	NODE_LOG2,   /* kid 0: value */
 	NODE_LINEAR, /* kid 0: value; lowered: the bucket's number, of NODE_HELD */
 	NODE_RECORD, /* kids: values; value: the id; ring */
+	NODE_TABLE, /* kids: the key, the value if it has one; `what`; lowered as of LINEAR, or none
+		     */
 	NODE_KINDS
 };
 
@@ -61,6 +64,8 @@ struct ki_node {
 	uint32_t line;	   /* of a statement, in ki_snippet_format */
 	uint64_t value;	   /* constant, number of a parameter, address */
 	uint32_t ring;
+	uint32_t what; /* KI_TABLE_OP */
+	uint8_t nkeys;
 	struct ki_node *kid[KI_RECORD_WORDS];
 	struct ki_node *first, *last, *next; /* of a list */
 	struct ki_node *lowered;
@@ -98,6 +103,10 @@ unsigned int ki_node_record_words(const struct ki_node *n);
 
 /* Look at a variable and copy it into the node. */
 bool ki_tree_var(struct ki_node *n, const struct ki_var *v, bool indexed);
+
+/* The bucket's number as an expression of the value, which is held; NULL: a failure is noted. */
+struct ki_node *ki_tree_lower_linear(struct ki_node *n, const struct ki_linear *l,
+				     const struct ki_node *value);
 
 /* A copy of a string that lives with the snippet; NULL and the failure is noted. */
 const char *ki_tree_string(struct ki_snippet *s, const char *text);
@@ -141,6 +150,14 @@ static inline bool ki_node_is_signed(const struct ki_node *n)
 /* The bucket of a value. */
 uint32_t ki_log2_bucket(uint64_t value);
 uint32_t ki_linear_bucket(const struct ki_linear *l, bool sign, uint64_t value);
+
+static inline uint32_t ki_what_op(uint32_t what)
+{
+	return what >> 16 & 15;
+}
+
+/* Words that an operation is about. */
+uint32_t ki_table_op_words(uint32_t op);
 
 /* Number of arguments of a helper. */
 unsigned int ki_helper_args(unsigned int helper);

@@ -9,8 +9,9 @@
  *   tails	what lies behind the springboard of a window of 10 bytes or more: its host
  *   joints	the same, of neighbouring windows of a block that are joined to one
  *
- * and they are wanted in this order: filler needs nobody; a host must be installed too; and a
- * joined one is, whenever any of its parts is wanted, a larger patch.
+ * and, where the stack is as it is at the window, they are wanted in this order: filler needs
+ * nobody; a host must be installed too; and a joined one is, whenever any of its parts is wanted, a
+ * larger patch.
  *
  * Of a tail only what lies before the first instruction that may fault counts: a task may sleep in
  * the fault while a bounce comes, and goes on from there.
@@ -36,7 +37,9 @@
  * Runs of instructions that are longer than a window may be are cut into groups as long as
  * possible; of other cuts of such runs nothing is claimed.
  *
- * Then places are improved, without taking any from a window that has one: each group, in order of
+ * Then places are improved, without taking any from a window that has one. First, for each window
+ * in order of address, by a place where the stack is as it is at the window's beginning (frames.c):
+ * the unwinder's row there is then the right one for the bounce. Then each group, in order of
  * address, is taken apart, and each tail is taken away, and the windows behind are placed again
  * as above; if one of them goes without, it is undone. In the end windows are joined only across
  * boundaries where a bounce stands.
@@ -45,6 +48,9 @@
 
 #include <errno.h>
 #include <stdlib.h>
+
+#include "code/function.h"
+#include "splice/frames.h"
 
 #define BELOW (128 - KI_SHORT_LEN) /* how far before a window its bounce may start */
 #define ABOVE (127 + KI_SHORT_LEN) /* and how far behind its start */
@@ -65,10 +71,12 @@ struct ki_seeker {
 	uint64_t old;	/* the place before the attempt to improve */
 	size_t from;	/* in the free bytes: those before are out of reach */
 	size_t window;
+	bool level; /* only places with the stack as it is here will do */
 };
 
 struct ki_boards {
 	const struct ki_function *fn;
+	int64_t *frame; /* of each instruction */
 	struct ki_span *v;
 	size_t n;
 	struct ki_free *free;
@@ -222,6 +230,23 @@ static void find_reach(struct ki_boards *b)
 	}
 }
 
+/*
+ * The lowest place from `start` to `last` where the stack is as it is at the window's beginning; 0:
+ * there is none.
+ */
+static uint64_t level_place(const struct ki_boards *b, const struct ki_seeker *s, uint64_t start,
+			    uint64_t last)
+{
+	const struct ki_function *fn = b->fn;
+	int64_t frame = b->frame[b->v[s->window].first];
+
+	for (uint32_t i = ki_function_covering(fn, start);
+	     i < fn->ninsns && fn->insns[i].addr <= last; i++)
+		if (b->frame[i] == frame)
+			return fn->insns[i].addr > start ? fn->insns[i].addr : start;
+	return 0;
+}
+
 /* The lowest place for a window behind `pos`, which is where the one before has ended. */
 static void seek(const struct ki_boards *b, struct ki_seeker *s, uint64_t pos)
 {
@@ -233,6 +258,13 @@ static void seek(const struct ki_boards *b, struct ki_seeker *s, uint64_t pos)
 		uint64_t start = f->start > lo ? f->start : lo;
 
 		if (f->off || start > hi || f->end < start + KI_JMP_LEN)
+			continue;
+		if (s->level) {
+			uint64_t last = f->end - KI_JMP_LEN;
+
+			start = level_place(b, s, start, last < hi ? last : hi);
+		}
+		if (!start)
 			continue;
 		s->place = start;
 		return;
@@ -287,6 +319,19 @@ static bool manage(struct ki_boards *b, size_t first, size_t end)
 	while (lost && k-- > first)
 		b->seekers[k].place = b->seekers[k].old;
 	return !lost;
+}
+
+/* Windows go where the stack is as it is with them, if that costs nobody his place. */
+static void level_windows(struct ki_boards *b)
+{
+	for (size_t k = 0; k < b->nseekers; k++) {
+		struct ki_seeker *s = &b->seekers[k];
+
+		if (!s->place)
+			continue;
+		s->level = true;
+		s->level = level_place(b, s, s->place, s->place) || manage(b, k, k + 1);
+	}
 }
 
 /* Take the group that begins at i apart, or together again; returns what is behind it. */
@@ -409,6 +454,7 @@ static void assign(struct ki_boards *b)
 	join_all(b);
 	find_reach(b);
 	place_from(b, 0, b->nseekers, &lost);
+	level_windows(b);
 	part_groups(b);
 	spare_tails(b);
 	join_windows(b);
@@ -418,6 +464,7 @@ static void assign(struct ki_boards *b)
 int ki_boards_assign(const struct ki_function *fn, struct ki_spans *s)
 {
 	struct ki_boards b = {.fn = fn, .v = s->v, .n = s->n};
+	int ret = -ENOMEM;
 
 	for (size_t w = 0; w < s->n; w++) {
 		s->v[w].board = s->v[w].len < KI_JMP_LEN ? KI_BOARD_TRAP : KI_BOARD_JMP;
@@ -428,12 +475,15 @@ int ki_boards_assign(const struct ki_function *fn, struct ki_spans *s)
 		return 0;
 	b.free = calloc(fn->ninsns, sizeof(*b.free));
 	b.seekers = calloc(b.nseekers, sizeof(*b.seekers));
-	if (b.free && b.seekers) {
+	b.frame = calloc(fn->ninsns, sizeof(*b.frame));
+	if (b.free && b.seekers && b.frame && !ki_frames_find(fn, b.frame)) {
 		find_seekers(&b, b.seekers);
 		assign(&b);
 		s->n = b.n;
+		ret = 0;
 	}
 	free(b.free);
 	free(b.seekers);
-	return b.free && b.seekers ? 0 : -ENOMEM;
+	free(b.frame);
+	return ret;
 }

@@ -30,9 +30,11 @@ is "uninstrumented, again: callers not learnt" "$(state unknown)" 0
 sed 's/^/# /' /tmp/cover
 ok "stepped through patches: $(state in_patch) of $(state steps) steps at $(state places) places" \
 	test "$(state places)" -gt 3000
-# At a bounce the unwinder takes what it knows of the place where the bounce stands, which may not be
-# what is true of the window that bounces there (doc/design.md, section 4.7): a few steps, no more.
-ok "from inside patches: callers not found at $(state lost) steps, at most 20" test "$(state lost)" -le 20
+# At a bounce the unwinder takes what it knows of the place where the bounce stands. On 6.1 that is true
+# of the window too at each bounce that is met here (doc/design.md, section 4.7); in few others it is not.
+most=20
+[[ $(uname -r) != 6.1.* ]] || most=0
+ok "from inside patches: callers not found at $(state lost) steps, at most $most" test "$(state lost)" -le $most
 is "from inside patches: callers not learnt" "$(state unknown)" 0
 grep -A 20 '^wrong' $control | sed 's/^/# /'
 

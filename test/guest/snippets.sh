@@ -5,7 +5,7 @@
 . "$(dirname "$0")/lib.sh"
 start
 out=/tmp/snippets.out
-"$top/build/test/snippets" "${1:-20}" > $out 2>&1
+"$top/build/test/snippets" "${1:-20}" "${2:-30}" > $out 2>&1
 status=$?
 grep '^#' $out
 while read -r line; do ok "${line#ok }" true; done < <(grep '^ok ' $out)

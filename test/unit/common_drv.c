@@ -155,6 +155,15 @@ bool ki_ring_own(const struct ki_session *s, u64 n)
 	return n < DRV_RINGS;
 }
 
+bool ki_table_own(const struct ki_session *s, u32 number, struct ki_table_shape *out)
+{
+	(void)s;
+	*out = (struct ki_table_shape){.keys = DRV_TABLE_KEYS(number),
+				       .values = DRV_TABLE_VALUES,
+				       .shared = DRV_TABLE_SHARED(number)};
+	return number < DRV_TABLES;
+}
+
 bool ki_stacks_own(const struct ki_session *s, u64 n)
 {
 	(void)s;

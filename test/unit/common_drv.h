@@ -13,9 +13,16 @@
 #define DRV_WORDS 400
 #define DRV_RINGS 3
 
+/* Tables of each number of words in a key, of the CPUs and shared. */
+#define DRV_TABLES	    (2 * KI_TABLE_KEYS)
+#define DRV_TABLE_KEYS(n)   (1 + (n) % KI_TABLE_KEYS)
+#define DRV_TABLE_SHARED(n) ((n) >= KI_TABLE_KEYS)
+#define DRV_TABLE_VALUES    100
+
 /*
  * KI_R_OK, or the driver's reason. Counters and globals from 0 to these numbers are owned, words of
- * threads from 0 to DRV_WORDS, rings and tables of stacks from 0 to DRV_RINGS.
+ * threads from 0 to DRV_WORDS, rings and tables of stacks from 0 to DRV_RINGS, tables from 0 to
+ * DRV_TABLES.
  */
 unsigned int drv_vet_long(const uint8_t *code, uint32_t len, const struct ki_fixup *fix,
 			  uint32_t nfix, uint32_t counters, uint32_t globals);

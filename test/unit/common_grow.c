@@ -18,6 +18,7 @@ struct grow {
 
 static struct ki_node *expr(struct grow *g, unsigned int depth);
 static struct ki_node *stmt(struct grow *g, unsigned int depth);
+static struct ki_node *table_get(struct grow *g, unsigned int depth);
 
 static unsigned int below(unsigned int n)
 {
@@ -136,8 +137,8 @@ static struct ki_node *helper(struct grow *g, unsigned int depth)
 	} rows[] = {{KI_HELPER_LOAD8, 1},  {KI_HELPER_LOAD16, 1},   {KI_HELPER_LOAD32, 1},
 		    {KI_HELPER_LOAD64, 1}, {KI_HELPER_NANOTIME, 0}, {KI_HELPER_CGROUP, 0},
 		    {KI_HELPER_UID, 0},	   {KI_HELPER_DIV, 2},	    {KI_HELPER_UDIV, 2},
-		    {KI_HELPER_MOD, 2},	   {KI_HELPER_UMOD, 2}};
-	unsigned int r = g->c->in_kernel ? 6 + below(5) : below(11);
+		    {KI_HELPER_MOD, 2},	   {KI_HELPER_UMOD, 2},	    {KI_HELPER_EVENT, 1}};
+	unsigned int r = g->c->in_kernel ? 6 + below(5) : below(12);
 	struct ki_node *a[2];
 
 	for (unsigned int i = 0; i < rows[r].args; i++)
@@ -189,13 +190,15 @@ static struct ki_node *inner(struct grow *g, unsigned int depth)
 	struct ki_node *x;
 	struct ki_var v;
 
-	switch (below(22)) {
+	switch (below(23)) {
+	case 22:
+		return g->c->in_kernel ? leaf(g) : table_get(g, depth);
 	case 20:
 		return g->c->in_kernel ? leaf(g) : string_is(g, depth);
 	case 21:
 		if (g->c->in_kernel)
 			return leaf(g);
-		return ki_expr_stack(g->s, SNIP_TABLE, below(4), below(2));
+		return ki_expr_stack(g->s, SNIP_STACKS, below(4), below(2));
 	case 0:
 	case 1:
 		return ki_expr_cast(g->s, below(KI_TYPES), expr(g, depth));
@@ -282,6 +285,45 @@ static struct ki_node *record(struct grow *g, unsigned int depth)
 	return ki_stmt_record(g->s, SNIP_RING, below(3) ? (uint32_t)snip_number() : 0, v, n);
 }
 
+/* A few words of a key; and now and then as many as there can be. */
+static struct ki_table_var some_table(struct grow *g, bool shared, struct ki_node **key,
+				      unsigned int depth)
+{
+	unsigned int n = 1 + (below(8) ? below(3) : below(KI_TABLE_KEYS));
+
+	for (unsigned int i = 0; i < n; i++)
+		key[i] = expr(g, depth);
+	return (struct ki_table_var){.number = n - 1 + (shared ? KI_TABLE_KEYS : 0),
+				     .keys = n,
+				     .values = SNIP_TABLE_VALUES,
+				     .shared = shared};
+}
+
+static struct ki_node *table_get(struct grow *g, unsigned int depth)
+{
+	struct ki_node *key[KI_TABLE_KEYS];
+	struct ki_table_var t = some_table(g, true, key, depth / 2);
+
+	return ki_expr_table(g->s, &t, below(SNIP_TABLE_VALUES), key, t.keys);
+}
+
+static struct ki_node *table_op(struct grow *g, unsigned int depth)
+{
+	struct ki_linear l = {.low = (int64_t)below(50), .step = 1 + below(20)};
+	unsigned int op = KI_TABLE_SET + below(KI_TABLE_OPS - KI_TABLE_SET);
+	struct ki_node *key[KI_TABLE_KEYS];
+	struct ki_table_var t = some_table(g, op <= KI_TABLE_DELETE || below(2), key, depth / 2);
+
+	if (op == KI_TABLE_COUNT && below(2)) {
+		l.high = l.low + (int64_t)l.step * (1 + below(60));
+		return ki_stmt_table_linear(
+			g->s, &t, below(30), key, t.keys, &l,
+			ki_expr_cast(g->s, below(2) ? KI_I64 : KI_U64, expr(g, depth)));
+	}
+	return ki_stmt_table(g->s, op, &t, below(30), key, t.keys,
+			     op == KI_TABLE_DELETE ? NULL : expr(g, depth));
+}
+
 static struct ki_node *branches(struct grow *g, unsigned int depth)
 {
 	struct ki_node *cond = expr(g, depth), *then = stmt(g, depth / 2);
@@ -295,7 +337,9 @@ static struct ki_node *stmt(struct grow *g, unsigned int depth)
 	struct ki_var v;
 
 	if (depth > 1 && g->left > 0) {
-		switch (below(9)) {
+		switch (below(10)) {
+		case 9:
+			return g->c->in_kernel ? update(g, depth) : table_op(g, depth);
 		case 8:
 			return g->c->in_kernel ? update(g, depth) : record(g, depth);
 		case 0:

@@ -49,6 +49,12 @@ static uint64_t load(void *arg, uint64_t addr, unsigned int size)
 	return cut(v, size);
 }
 
+static uint64_t event(void *arg, uint64_t which)
+{
+	(void)arg;
+	return mix(which + 7);
+}
+
 static uint64_t call(void *arg, uint64_t addr, const uint64_t *args, unsigned int nargs)
 {
 	(void)arg;
@@ -80,6 +86,31 @@ static void record(void *arg, uint32_t id, const uint64_t *values, unsigned int 
 	world->records = mix(world->records + id) + n;
 	while (n--)
 		world->records = mix(world->records + *values++);
+}
+
+static uint64_t table(void *arg, uint32_t what, const uint64_t *key, unsigned int nkey,
+		      uint64_t value)
+{
+	uint32_t op = what >> 16 & 15;
+
+	if (op == KI_TABLE_GET || op == KI_TABLE_DELETE)
+		value = 0;
+	record(arg, what, key, nkey);
+	record(arg, what, &value, 1);
+	world->nrecords -= 2;
+	world->ntables++;
+	return mix(world->records);
+}
+
+static uint64_t table_words(uint32_t what, uint64_t value)
+{
+	const uint64_t *top = (const uint64_t *)(uintptr_t)(snip_rsp + 8);
+	unsigned int n = 1 + (what >> 20) % KI_TABLE_KEYS;
+	uint64_t key[KI_TABLE_KEYS];
+
+	for (unsigned int i = 0; i < n; i++)
+		key[i] = top[n - 1 - i];
+	return table(NULL, what, key, n, value);
 }
 
 const char *const snip_texts[SNIP_TEXTS] = {
@@ -153,6 +184,8 @@ static uint64_t helper(unsigned int number, const uint64_t *a)
 	switch (number) {
 	case KI_HELPER_RECORD:
 		return record_words((uint32_t)a[0], (uint32_t)a[1]);
+	case KI_HELPER_TABLE:
+		return table_words((uint32_t)a[0], a[1]);
 	case KI_HELPER_STACK:
 	case KI_HELPER_USTACK:
 		return stack_words(a, number == KI_HELPER_USTACK);
@@ -171,6 +204,8 @@ static uint64_t helper(unsigned int number, const uint64_t *a)
 		return running->m.uid;
 	case KI_HELPER_CGROUP:
 		return running->m.cgroup;
+	case KI_HELPER_EVENT:
+		return event(NULL, a[0]);
 	case KI_HELPER_ENTER:
 		world->broken |= world->entered;
 		world->entered = running->m.may_call;
@@ -349,8 +384,9 @@ static const char *compare(const struct snip_case *c)
 		return "a thread's variable";
 	if (c->got.calls != c->want.calls || c->got.ncalls != c->want.ncalls)
 		return "the calls";
-	if (c->got.records != c->want.records || c->got.nrecords != c->want.nrecords)
-		return "the records";
+	if (c->got.records != c->want.records || c->got.nrecords != c->want.nrecords ||
+	    c->got.ntables != c->want.ntables)
+		return "the records or tables";
 	return c->got.broken || c->got.entered ? "ENTER and LEAVE" : NULL;
 }
 
@@ -481,10 +517,12 @@ void snip_case_make(struct snip_case *c)
 				   .tgid = below(100),
 				   .may_call = below(4) != 0,
 				   .load = load,
+				   .event = event,
 				   .call = call,
+				   .record = record,
+				   .table = table,
 				   .string = string,
-				   .stack = stack,
-				   .record = record};
+				   .stack = stack};
 	make_site(&c->site);
 	for (unsigned int r = 0; r < 16; r++)
 		c->m.regs[r] = r == KI_RSP ? top - 8 * below(8) : snip_number();

@@ -26,7 +26,11 @@ extern uint64_t snip_gs[];
 
 #define SNIP_RING 2 /* the number of the ring that records go to */
 
-#define SNIP_TABLE 1 /* and that of its stacks */
+/* Tables, of each number of words in a key: of the CPUs, then shared ones. */
+#define SNIP_TABLES	  (2 * KI_TABLE_KEYS)
+#define SNIP_TABLE_VALUES 100
+
+#define SNIP_STACKS 1 /* the number of the table of stacks */
 
 /* What strings are: which one depends on the address. */
 #define SNIP_TEXTS 8
@@ -40,6 +44,7 @@ struct snip_world {
 	uint64_t calls; /* a digest of what was called, with what, in which order */
 	uint32_t ncalls;
 	uint32_t nrecords;
+	uint32_t ntables; /* operations on tables; in the same digest as records */
 	uint64_t records; /* the same of what was recorded */
 	bool entered;	  /* between ENTER and LEAVE */
 	bool broken;	  /* a function called outside of them, or the like */

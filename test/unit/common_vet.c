@@ -290,6 +290,21 @@ static bool has_number(const struct vet *v, ZydisRegister reg)
 	       s->ops[0].reg.value == reg && s->ops[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
 }
 
+static const char *vet_table(const struct vet *v)
+{
+	uint64_t imm = v->before.ops[1].imm.value.u, table = imm >> 20;
+	unsigned int op = imm >> 16 & 15, value = imm & 0xffff, needs = 1;
+
+	if (!has_number(v, ZYDIS_REGISTER_EDI) || imm > UINT32_MAX)
+		return "a table without its number";
+	if (table >= VET_TABLES || table % KI_TABLE_KEYS + 1 > v->depth)
+		return "not a table, or no key";
+	needs = op == KI_TABLE_LOG2 ? 65 : op == KI_TABLE_STATS ? 6 : 1;
+	if (op > KI_TABLE_STATS || value + needs > VET_TABLE_VALUES)
+		return "not an operation, or beyond the values";
+	return table < KI_TABLE_KEYS && op < KI_TABLE_ADD ? "a table that is not shared" : NULL;
+}
+
 static const char *vet_stacks(const struct vet *v)
 {
 	uint64_t imm = v->before.ops[1].imm.value.u;
@@ -328,6 +343,8 @@ static const char *vet_call(struct vet *v)
 		return "a call without a fixup";
 	if (f->kind == KI_FIX_HELPER && f->target == KI_HELPER_RECORD)
 		return vet_record(v);
+	if (f->kind == KI_FIX_HELPER && f->target == KI_HELPER_TABLE)
+		return vet_table(v);
 	if (f->kind == KI_FIX_HELPER &&
 	    (f->target == KI_HELPER_STACK || f->target == KI_HELPER_USTACK))
 		return vet_stacks(v);

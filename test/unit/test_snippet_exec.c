@@ -36,7 +36,8 @@
 #define INSNS	 4000
 
 static struct tally {
-	uint64_t done, too_big, bytes, insns, longest, changed, calls, records, kept, words, shared;
+	uint64_t done, too_big, bytes, insns, longest, changed, calls, records, tables, kept, words,
+		shared;
 	unsigned int wrong;
 } all;
 
@@ -84,6 +85,7 @@ static void note(const struct snip_case *c, const struct ki_long_code *code)
 	all.changed += memcmp(&c->start, &c->want, sizeof(c->start)) != 0;
 	all.calls += c->want.ncalls;
 	all.records += c->want.nrecords;
+	all.tables += c->want.ntables;
 	all.kept += code->len && code->code[0] == 0x9f; /* lahf */
 	for (uint32_t i = 0; i < code->nfix; i++) {
 		uses += code->fix[i].kind == KI_FIX_WORD;
@@ -151,17 +153,19 @@ static void a_million(void **state)
 	print_message("seed %" PRIu64 ": %" PRIu64 " snippets executed, %u differ; %.1f "
 		      "instructions of %.2f bytes on average, at most %" PRIu64 " bytes\n"
 		      "  %" PRIu64 " changed a variable, %" PRIu64 " calls of functions, %" PRIu64
-		      " records, %" PRIu64 " began by keeping the flags, %" PRIu64 " were too big\n"
+		      " records, %" PRIu64 " operations on tables, %" PRIu64
+		      " began by keeping the flags, %" PRIu64 " were too big\n"
 		      "  %" PRIu64 " used words of the thread, %" PRIu64
 		      " of them several behind one look\n",
 		      seed, all.done, all.wrong, (double)all.insns / (double)all.done,
 		      (double)all.bytes / (double)all.insns, all.longest, all.changed, all.calls,
-		      all.records, all.kept, all.too_big, all.words, all.shared);
+		      all.records, all.tables, all.kept, all.too_big, all.words, all.shared);
 	assert_int_equal(all.wrong, 0);
 	assert_true(all.too_big * 1000 <= want);
 	assert_true(all.changed > all.done / 2);
 	assert_true(all.calls > all.done / 50);
 	assert_true(all.records > all.done / 50);
+	assert_true(all.tables > all.done / 50);
 	assert_true(all.shared > all.done / 20);
 }
 

@@ -491,7 +491,8 @@ void request_make(struct request *q, enum op op, const struct session *s, struct
 						[OP_WORDS] = request_make_words,
 						[OP_INSIDE] = request_make_inside,
 						[OP_RING] = request_make_ring,
-						[OP_STACKS] = request_make_stacks};
+						[OP_STACKS] = request_make_stacks,
+						[OP_EVENT] = request_make_event};
 
 	memset(q, 0, sizeof(*q));
 	makers[op](q, s, a, r);

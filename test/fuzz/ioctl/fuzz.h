@@ -69,6 +69,7 @@ enum op {
 	OP_INSIDE,
 	OP_RING,
 	OP_STACKS,
+	OP_EVENT,
 	OP_LONG,    /* SPLICE with a long chunk */
 	OP_UNKNOWN, /* ioctl numbers that there are not */
 	OPS
@@ -176,6 +177,7 @@ void request_make_inside(struct request *q, const struct session *s, struct aren
 void request_make_stacks(struct request *q, const struct session *s, struct arena *a,
 			 struct rng *r);
 void request_make_ring(struct request *q, const struct session *s, struct arena *a, struct rng *r);
+void request_make_event(struct request *q, const struct session *s, struct arena *a, struct rng *r);
 void request_make(struct request *q, enum op op, const struct session *s, struct arena *a,
 		  struct rng *r);
 /* May leave the request as it is. */

@@ -315,7 +315,8 @@ int main(int argc, char **argv)
 		facts(known);
 		calls(known);
 	}
-	random_trees(argc > 1 ? (unsigned int)atoi(argv[1]) : 20);
+	random_trees(argc > 1 ? (unsigned int)atoi(argv[1]) : 20,
+		     argc > 2 ? (unsigned int)atoi(argv[2]) : 30);
 	ki_program_free(program);
 	ki_global_map_close(globals);
 	ki_counter_map_close(counters);

@@ -15,7 +15,7 @@
 #include "common_snippet.h"
 #include "snippets.h"
 
-#define TREES	   30 /* of one round */
+#define TREES	   2000 /* of one round, at most */
 #define NODES	   24
 #define FIRST_REG  SNIP_COUNTERS /* slots behind the trees' */
 #define TASK_SLOT  (FIRST_REG + 16)
@@ -31,6 +31,7 @@
 static struct snip_case c;
 static uint64_t *model, *model_globals, *model_thread;
 static struct ki_snippet *trees[TREES];
+static unsigned int ntrees;
 
 static struct ki_node *store(struct ki_snippet *s, uint32_t slot, struct ki_node *value)
 {
@@ -69,7 +70,7 @@ static struct ki_snippet *storing_words(void)
 static void grow(uint64_t seed)
 {
 	exec_seed(seed);
-	for (unsigned int i = 0; i < TREES; i++) {
+	for (unsigned int i = 0; i < ntrees; i++) {
 		struct ki_snippet *s = snippet_new();
 
 		only_here(s, snip_random_list(s, &c, 1 + i % NODES));
@@ -135,7 +136,7 @@ static void interpret(int cpu)
 	for (unsigned int r = 0; r < 16; r++)
 		c.m.regs[r] = hit(FIRST_REG + r, cpu);
 	c.m.task = hit(TASK_SLOT, cpu);
-	for (unsigned int i = 0; i < TREES; i++) {
+	for (unsigned int i = 0; i < ntrees; i++) {
 		if (ki_snippet_run(trees[i], &c.site, &c.m, &err))
 			die("interpret", &err);
 		ki_snippet_free(trees[i]);
@@ -151,7 +152,7 @@ static unsigned int one_round(unsigned int round, int cpu)
 	c.site.at_entry = !c.reads;
 	put(plan, PLACE, KI_POINT_ENTRY, storing(), round % 2);
 	grow(round * 2 + 2);
-	for (unsigned int i = 0; i < TREES; i++)
+	for (unsigned int i = 0; i < ntrees; i++)
 		put(plan, PLACE, KI_POINT_ENTRY, trees[i], round % 2);
 	put(plan, PLACE, KI_POINT_ENTRY, storing_words(), round % 2);
 	install(plan);
@@ -162,12 +163,13 @@ static unsigned int one_round(unsigned int round, int cpu)
 	return differences(cpu);
 }
 
-void random_trees(unsigned int rounds)
+void random_trees(unsigned int rounds, unsigned int each)
 {
 	unsigned int wrong = 0, used = 0, words = 0;
 	int cpu = sched_getcpu();
 	cpu_set_t set;
 
+	ntrees = each < TREES ? each : TREES;
 	CPU_ZERO(&set);
 	CPU_SET(cpu, &set);
 	if (sched_setaffinity(0, sizeof(set), &set))
@@ -185,6 +187,6 @@ void random_trees(unsigned int rounds)
 	for (uint32_t i = c.counter; i < c.counter + SNIP_COUNTERS; i++)
 		used += model[i] != 0;
 	report("random", !wrong && used > 10 && __builtin_popcount(words) > 1,
-	       "%u trees in %u rounds, %u differ, %u variables and %u words used", rounds * TREES,
+	       "%u trees in %u rounds, %u differ, %u variables and %u words used", rounds * ntrees,
 	       rounds, wrong, used, (unsigned int)__builtin_popcount(words));
 }

@@ -46,6 +46,6 @@ void timers(bool known);
 void facts(bool known);
 
 /* random.c */
-void random_trees(unsigned int rounds);
+void random_trees(unsigned int rounds, unsigned int each); /* trees of a round */
 
 #endif

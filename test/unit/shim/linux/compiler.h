@@ -7,6 +7,7 @@
 #define unlikely(x)	      __builtin_expect(!!(x), 0)
 #define READ_ONCE(x)	      (*(const volatile __typeof__(x) *)&(x))
 #define WRITE_ONCE(x, v)      (*(volatile __typeof__(x) *)&(x) = (v))
+#define barrier()	      __asm__ volatile("" : : : "memory")
 #define OPTIMIZER_HIDE_VAR(v) __asm__("" : "+r"(v))
 #define notrace
 #undef __always_inline

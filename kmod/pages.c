@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Memory of single pages, charged to whoever asks, that the kernel sees as one piece by vmap and
+ * user space by mmap: rings, tables.
+ */
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+
+#include "pages.h"
+
+#define KI_PAGE_FLAGS (GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
+
+int ki_pages_take(struct page **v, u64 n)
+{
+	u64 i;
+
+	for (i = 0; i < n; i++) {
+		v[i] = alloc_pages(KI_PAGE_FLAGS, 0);
+		if (!v[i])
+			return -ENOMEM;
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		cond_resched();
+	}
+	return 0;
+}
+
+void ki_pages_free(struct page **v, u64 n)
+{
+	u64 i;
+
+	for (i = 0; v && i < n; i++) {
+		if (v[i])
+			__free_page(v[i]);
+		cond_resched();
+	}
+	kvfree(v);
+}
+
+int ki_pages_map(struct vm_area_struct *vma, struct page *const *v, u64 n)
+{
+	int err = 0;
+	u64 i;
+
+	if (vma->vm_end - vma->vm_start != n * PAGE_SIZE)
+		return -EINVAL;
+	for (i = 0; i < n && !err; i++)
+		err = remap_pfn_range(vma, vma->vm_start + i * PAGE_SIZE, page_to_pfn(v[i]),
+				      PAGE_SIZE, vma->vm_page_prot);
+	return err;
+}

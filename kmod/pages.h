@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef KI_PAGES_H
+#define KI_PAGES_H
+
+#include <linux/types.h>
+
+struct page;
+struct vm_area_struct;
+
+/* n zeroed pages into v, which is of kvcalloc; after a failure some of them are there. */
+int ki_pages_take(struct page **v, u64 n);
+void ki_pages_free(struct page **v, u64 n); /* and v itself; NULL is allowed, pages too */
+
+/* All of a mapping, which must have that length. */
+int ki_pages_map(struct vm_area_struct *vma, struct page *const *v, u64 n);
+
+#endif

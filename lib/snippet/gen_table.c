@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+/*
+ * Calls of helper TABLE. The key is pushed word by word as it is evaluated, the value goes to %rsi,
+ * and %edi is written the moment before the call, as the driver wants to see it. Registers that are
+ * taken already are saved below the key.
+ */
+#include "snippet/gen.h"
+
+static void claim(struct gen *g, uint16_t which, unsigned int dest, struct claims *c)
+{
+	static const uint8_t regs[] = {KI_RAX, KI_RSI, KI_RDI};
+
+	for (unsigned int i = 0; i < sizeof(regs); i++)
+		if (which & REG_BIT(regs[i]))
+			ki_gen_claim(g, regs[i], dest, c);
+}
+
+static void push_key(struct gen *g, const struct ki_node *n)
+{
+	for (unsigned int i = 0; i < n->nkeys; i++) {
+		struct opnd o = ki_gen_reg_operand(g, n->kid[i]);
+
+		ki_gen_push(g, o.m.reg);
+		ki_gen_drop(g, &o);
+	}
+}
+
+/* %rsi is claimed, so the value that is held is elsewhere. */
+static void value_to_rsi(struct gen *g, const struct ki_node *n)
+{
+	const struct ki_node *value = n->kid[n->nkeys];
+	struct opnd v;
+
+	if (!n->lowered) {
+		ki_gen_expr(g, value, KI_RSI);
+	} else if (value->konst) {
+		ki_asm_const(
+			&g->a, KI_RSI,
+			ki_linear_bucket(&n->linear, ki_types[value->type].sign, value->value));
+	} else {
+		v = ki_gen_reg_operand(g, value);
+		g->held = v.m.reg;
+		ki_gen_expr(g, n->lowered, KI_RSI);
+		ki_gen_drop(g, &v);
+	}
+}
+
+/* The words of the key are taken away with `scratch`. */
+static void call(struct gen *g, const struct ki_node *n, unsigned int scratch)
+{
+	uint32_t what = n->what;
+	uint8_t mov_edi[] = {0xbf, (uint8_t)what, (uint8_t)(what >> 8), (uint8_t)(what >> 16),
+			     (uint8_t)(what >> 24)};
+
+	ki_asm_bytes(&g->a, mov_edi, sizeof(mov_edi), false);
+	ki_asm_call(&g->a, KI_FIX_HELPER, KI_HELPER_TABLE);
+	for (unsigned int i = 0; i < n->nkeys; i++)
+		ki_gen_pop(g, scratch);
+}
+
+void ki_gen_table(struct gen *g, const struct ki_node *n)
+{
+	bool value = n->nkids > n->nkeys;
+	uint16_t regs = REG_BIT(KI_RAX) | REG_BIT(KI_RDI) | (value ? REG_BIT(KI_RSI) : 0);
+	struct claims c = {0};
+
+	claim(g, g->busy & regs, REGS, &c);
+	push_key(g, n);
+	if (value) {
+		claim(g, REG_BIT(KI_RSI), REGS, &c);
+		value_to_rsi(g, n);
+	}
+	claim(g, regs, REGS, &c);
+	call(g, n, KI_RAX);
+	ki_gen_unclaim(g, &c);
+}
+
+/* A result's %rax is free until there is one. */
+void ki_gen_table_get(struct gen *g, const struct ki_node *n, unsigned int dest)
+{
+	const uint16_t regs = REG_BIT(KI_RAX) | REG_BIT(KI_RDI);
+	struct rm rax = rm_reg(KI_RAX);
+	struct claims c = {0};
+
+	claim(g, g->busy & regs, dest, &c);
+	push_key(g, n);
+	claim(g, regs, dest, &c);
+	call(g, n, KI_RDI);
+	if (dest != KI_RAX)
+		ki_asm_mov(&g->a, 8, dest, &rax);
+	ki_gen_unclaim(g, &c);
+}

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+/*
+ * Reading a table: rows of all banks are copied, put in order of their keys, and those of one key
+ * merged.
+ *
+ * A row of a CPU's bank has its key from the moment at which its state says READY, for ever. A row
+ * of a shared table may be given to another key while it is copied; its state has a number that
+ * changes with each owner, so the copy is good if the state is the same before and behind it.
+ */
+#include <errno.h>
+#include <math.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "table/map.h"
+#include "util/vec.h"
+
+#define TRIES 1000000
+
+typedef ki_vec(uint64_t) words;
+
+static uint64_t look(const uint64_t *at)
+{
+	return __atomic_load_n(at, __ATOMIC_ACQUIRE);
+}
+
+static void copy(uint64_t *to, const uint64_t *from, uint32_t n)
+{
+	while (n--)
+		*to++ = __atomic_load_n(from++, __ATOMIC_RELAXED);
+}
+
+/* 1: it is there, 0: it is not. */
+static int copy_own(const uint64_t *row, uint64_t *to, uint32_t n)
+{
+	if (KI_ROW_KIND(look(row)) != KI_ROW_READY)
+		return 0;
+	copy(to, row + 1, n);
+	return 1;
+}
+
+static int copy_shared(const struct ki_table_map *m, const uint64_t *row, uint64_t *to, uint32_t n)
+{
+	for (unsigned int i = 0; i < TRIES; i++) {
+		uint64_t state = look(row);
+
+		if (KI_ROW_KIND(state) == KI_ROW_FREE || KI_ROW_KIND(state) == KI_ROW_DEAD)
+			return 0;
+		copy(to, row + 1, n);
+		if (m->between)
+			m->between(m->between_arg);
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		if (KI_ROW_KIND(state) == KI_ROW_READY && look(row) == state)
+			return 1;
+		if (i % 64 == 63)
+			sched_yield();
+	}
+	return -EAGAIN;
+}
+
+static int collect(const struct ki_table_map *m, words *all)
+{
+	uint32_t n = m->keys + m->values;
+	int ret = 0;
+
+	for (uint32_t b = 0; b < m->banks; b++)
+		for (uint32_t i = 0; i < m->rows; i++) {
+			const uint64_t *row = ki_table_row_of(m, b, i);
+
+			if (!look(row))
+				continue;
+			if (ki_vec_reserve(all, n))
+				return -ENOMEM;
+			ret = m->shared ? copy_shared(m, row, all->v + all->n, n)
+					: copy_own(row, all->v + all->n, n);
+			if (ret < 0)
+				return ret;
+			all->n += ret ? n : 0;
+		}
+	return 0;
+}
+
+static int by_key(const void *a, const void *b, void *keys)
+{
+	const uint64_t *x = a, *y = b;
+
+	for (uint32_t i = 0; i < *(const uint32_t *)keys; i++)
+		if (x[i] != y[i])
+			return x[i] < y[i] ? -1 : 1;
+	return 0;
+}
+
+static bool is_better(uint8_t merge, uint64_t new, uint64_t old)
+{
+	switch (merge) {
+	case KI_MERGE_MIN:
+		return (int64_t) new < (int64_t)old;
+	case KI_MERGE_MAX:
+		return (int64_t) new > (int64_t)old;
+	case KI_MERGE_UMIN:
+		return new < old;
+	default:
+		return new > old;
+	}
+}
+
+static void merge_row(const struct ki_table_map *m, uint64_t *into, const uint64_t *from)
+{
+	uint64_t carry = 0;
+
+	for (uint32_t i = 0; i < m->values; i++) {
+		if (m->merge[i] == KI_MERGE_SUM) {
+			into[i] += from[i];
+			carry = into[i] < from[i];
+		} else if (m->merge[i] == KI_MERGE_CARRY) {
+			into[i] += from[i] + carry;
+		} else if (is_better(m->merge[i], from[i], into[i])) {
+			into[i] = from[i];
+		}
+	}
+}
+
+/* Rows in order; how many are left. */
+static size_t merge_all(const struct ki_table_map *m, uint64_t *v, size_t rows)
+{
+	uint32_t n = m->keys + m->values, keys = m->keys;
+	size_t last = 0;
+
+	for (size_t i = 1; i < rows; i++) {
+		uint64_t *row = v + i * n, *before = v + last * n;
+
+		if (!by_key(before, row, &keys)) {
+			merge_row(m, before + keys, row + keys);
+			continue;
+		}
+		if (++last != i)
+			memcpy(v + last * n, row, n * sizeof(*v));
+	}
+	return rows ? last + 1 : 0;
+}
+
+int ki_table_read(const struct ki_table_map *m, struct ki_table_reading **out, struct ki_err *err)
+{
+	struct ki_table_reading *r = calloc(1, sizeof(*r));
+	uint32_t n = m->keys + m->values, keys = m->keys;
+	words all = {0};
+	int ret = r ? collect(m, &all) : -ENOMEM;
+
+	if (ret) {
+		ki_vec_free(&all);
+		free(r);
+		return ki_err_set(err, ret, 0, "reading a table: %s", strerror(-ret));
+	}
+	if (all.n)
+		qsort_r(all.v, all.n / n, n * sizeof(*all.v), by_key, &keys);
+	*r = (struct ki_table_reading){.n = merge_all(m, all.v, all.n / n),
+				       .keys = keys,
+				       .values = m->values,
+				       .words = all.v,
+				       .lost = ki_table_lost(m)};
+	*out = r;
+	return 0;
+}
+
+void ki_table_reading_free(struct ki_table_reading *r)
+{
+	if (r)
+		free(r->words);
+	free(r);
+}
+
+const uint64_t *ki_table_key(const struct ki_table_reading *r, size_t row)
+{
+	return r->words + row * (r->keys + r->values);
+}
+
+const uint64_t *ki_table_values(const struct ki_table_reading *r, size_t row)
+{
+	return ki_table_key(r, row) + r->keys;
+}
+
+const uint64_t *ki_table_find(const struct ki_table_reading *r, const uint64_t *key)
+{
+	uint32_t keys = r->keys;
+	size_t low = 0, high = r->n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		int order = by_key(ki_table_key(r, mid), key, &keys);
+
+		if (!order)
+			return ki_table_values(r, mid);
+		if (order < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return NULL;
+}
+
+/* ---- by value ---- */
+
+struct order {
+	uint32_t keys, value;
+	uint64_t flip; /* makes signed numbers unsigned ones of the same order */
+};
+
+static int by_value(const void *a, const void *b, void *arg)
+{
+	const uint64_t *x = a, *y = b;
+	struct order *o = arg;
+	uint64_t v = x[o->keys + o->value] ^ o->flip, w = y[o->keys + o->value] ^ o->flip;
+
+	if (v != w)
+		return v > w ? -1 : 1;
+	return by_key(a, b, &o->keys);
+}
+
+void ki_table_sort(struct ki_table_reading *r, uint32_t value, bool sign)
+{
+	struct order o = {r->keys, value, sign ? 1ull << 63 : 0};
+
+	if (r->n && value < r->values)
+		qsort_r(r->words, r->n, (r->keys + r->values) * sizeof(*r->words), by_value, &o);
+}
+
+double ki_table_mean(const uint64_t *stats)
+{
+	return stats[0] ? (double)(int64_t)stats[1] / (double)stats[0] : 0;
+}
+
+/* In 80 bits: of many numbers that are nearly equal the difference is small. */
+double ki_table_deviation(const uint64_t *stats)
+{
+	long double n = (long double)stats[0], mean, squares;
+
+	if (!stats[0])
+		return 0;
+	mean = (long double)(int64_t)stats[1] / n;
+	squares = ((long double)stats[5] * 18446744073709551616.0L + (long double)stats[4]) / n;
+	return squares > mean * mean ? (double)sqrtl(squares - mean * mean) : 0;
+}
