@@ -218,10 +218,6 @@ int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
 
-	if (!strcmp(what, "cost")) {
-		test_cost(argc > 2 ? argv[2] : "");
-		return failed;
-	}
 	if (!*what || !strcmp(what, "kernel"))
 		test_kernel();
 	if (!*what || !strcmp(what, "contexts"))
