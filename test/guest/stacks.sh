@@ -3,7 +3,7 @@
 # Stacks and strings: a kernel's stack as the kernel shows it, in plain code, in code that is
 # instrumented all over, and in functions that are moved; in interrupts and NMIs; a program's own; a
 # table that is too small; strings as they were passed.
-# shellcheck disable=SC2317 # functions are called through ok
+# shellcheck disable=SC2016,SC2317 # for another shell; functions are called through ok
 . "$(dirname "$0")/lib.sh"
 start
 out=/tmp/stacks.out
@@ -28,6 +28,40 @@ cases "moved: " 3 "$ki" stat -q -o /dev/null -m blocks "${path[@]}" -- "$top/bui
 hot=(vfs_read read_zero __x64_sys_pread64 ksys_pread64 iov_iter_zero rw_verify_area)
 cases "instrumented: " 2 "$cover" "${hot[@]}" -- "$top/build/test/stacks" contexts
 cases "moved: " 2 "$ki" stat -q -o /dev/null -m blocks "${hot[@]}" -- "$top/build/test/stacks" contexts
+# ---- recordings ----
+cd /tmp || exit 1
+record() { "$ki" record "$@" > record.out 2>&1; }
+report() { "$ki" report -q "$@"; }
+ok "record stacks and text" record -o s.rec --comm dd --if 'arg2 == 777' \
+	ksys_read=tid,stack,user:ustack,rest:'stack(1)',buf:'str(0)' -- \
+	bash -c 'for i in $(seq 50); do printf "%777s" x; sleep 0.01; done | dd of=/dev/null bs=777 count=50 status=none'
+kernel='ksys_read+0x[0-9a-f]*;do_syscall_64+0x[0-9a-f]*;entry_SYSCALL_64_after_hwframe+0x[0-9a-f]*'
+is "the kernel's in CSV" "$(report --csv s.rec | grep -cE "(,|;)${kernel//+/\\+}(,|;)")" 50
+is "folded: the program's, then the kernel's" \
+	"$(report --folded s.rec | grep -cE '(^|;)_*read;entry_SYSCALL_64_after_hwframe;do_syscall_64;ksys_read')" 1
+is "folded: all of them" "$(report --folded s.rec | awk '{ s += $NF } END { print s }')" 50
+frames() {
+	python3 - <<'P'
+import json, subprocess
+rows = [json.loads(l) for l in subprocess.run(['/bin/sh', '-c', 'exec "$KI" report -q --json s.rec'],
+        capture_output=True, text=True, check=True).stdout.splitlines()]
+f = [r['fields'] for r in rows if r['type'] == 'record']
+assert len(f) == 50, len(f)
+for x in f:
+    assert x['stack'][1:] == x['rest'] and x['stack'][0].startswith('ksys_read+'), x
+    assert 'read' in x['user'][0] and x['buf'] == '', x
+P
+}
+KI=$ki ok "JSON: arrays of frames" frames
+ok "trace events" python3 -c 'import json,sys; e = json.load(sys.stdin)["traceEvents"]; assert len([x for x in e if x["stack"][0].startswith("ksys_read")]) == 50' < <(report --chrome s.rec)
+ok "record names" record -o n.rec --if 'starts(ustr(arg1), "/etc/ho")' do_sys_openat2=name:'ustr(arg1, 40)',pid \
+	-- bash -c 'for i in $(seq 30); do : < /etc/hostname; : < /etc/passwd; : < /etc/hosts; done'
+is "names" "$(report --csv n.rec | awk -F, 'NR > 1 { print $4 }' | sort | uniq -c | tr -s ' \n' ' ')" " 30 /etc/hostname 30 /etc/hosts "
+counted() { "$ki" stat -q --json --if "$1" do_sys_openat2 -- bash -c 'for i in $(seq 7); do : < /etc/hostname; : < /etc/passwd; done' | value do_sys_openat2; }
+is "is" "$(counted 'ustr(arg1) == "/etc/passwd"')" 7
+is "is one of" "$(counted 'ustr(arg1) in ("/etc/passwd", "/etc/hostname", "/")')" 14
+is "is not" "$(counted 'starts(ustr(arg1), "/etc/p") && ustr(arg1) != "/etc/passwd"')" 0
+
 cases "" 1 "$top/build/test/stacks" nmi
 dmesg -C # what the kernel says of these NMIs was asked for
 finish

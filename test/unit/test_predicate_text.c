@@ -38,6 +38,11 @@ static void parentheses_where_they_are_needed(void **state)
 		{"'a' + 017 + 0xFFu + 18446744073709551615 + 00",
 		 "97 + 017 + 0xffu + 18446744073709551615 + 00"},
 		{"+ +cpu", "cpu"},
+		{"str(arg1)==\"foo\"", "str(arg1) == \"foo\""},
+		{"( \"a\" != ustr( (arg0)+8 , 0x20 ) )", "\"a\" != ustr(arg0 + 8, 32)"},
+		{"starts ( str(*(u64*)arg1),\"/proc/\" )&&1",
+		 "starts(str(*(u64 *)arg1), \"/proc/\") && 1"},
+		{"str(1 ? 2 : 3) in (\"a\",\"b\")", "str(1 ? 2 : 3) in (\"a\", \"b\")"},
 	};
 
 	(void)state;
@@ -56,6 +61,14 @@ static void parentheses_where_they_are_needed(void **state)
 static const struct {
 	const char *text, *want;
 } wrong[] = {
+	{"str(arg1)",
+	 "column 1: a string is no number: str(arg1) == \"text\", starts(str(arg1), \"text\")"},
+	{"str(arg1) + 1",
+	 "column 1: a string is no number: str(arg1) == \"text\", starts(str(arg1), \"text\")"},
+	{"ustr(arg1, 0) == \"a\"", "column 12: a string has 1 to 128 bytes"},
+	{"ustr(arg1, 129) == \"a\"", "column 12: a string has 1 to 128 bytes"},
+	{"starts(arg1, \"a\")", "column 8: str() or ustr() is expected"},
+	{"starts(str(arg1), arg2)", "column 19: a string is expected, not 'arg2'"},
 	{"", "column 1: a number, a name or ( is expected, but here is the end"},
 	{"   ", "column 4: a number, a name or ( is expected, but here is the end"},
 	{"pid ==", "column 7: a number, a name or ( is expected, but here is the end"},
@@ -93,9 +106,12 @@ static const struct {
 	{"comm < \"a\"", "column 1: comm can only be compared with a string"},
 	{"comm in (\"a\", 5)", "column 1: comm can only be compared with a string"},
 	{"1 + comm == 3", "column 5: comm can only be compared with a string"},
-	{"pid == \"a\"", "column 8: only comm, execname, uid and cgroup can be compared"},
-	{"pid in (1, \"a\")", "column 12: only comm, execname, uid and cgroup can be compared"},
-	{"\"a\" == \"a\"", "column 1: only comm, execname, uid and cgroup can be compared"},
+	{"pid == \"a\"",
+	 "column 8: only comm, execname, uid, cgroup, str() and ustr() can be compared"},
+	{"pid in (1, \"a\")",
+	 "column 12: only comm, execname, uid, cgroup, str() and ustr() can be compared"},
+	{"\"a\" == \"a\"",
+	 "column 1: only comm, execname, uid, cgroup, str() and ustr() can be compared"},
 	{"uid < \"root\"", "column 7: a string can only stand beside ==, != or in"},
 	{"uid == (\"root\" ? 1 : 2)", "column 9: a string can only stand beside ==, != or in"},
 	{"uid == \"no such user\"", "column 8: there is no such user"},
@@ -118,7 +134,8 @@ static const struct {
 	{"(long char)arg0", "column 7: ')' is expected, not 'char'"},
 	{"(u128)arg0", "column 7: an operator or the end is expected, not 'arg0'"},
 	{"(u32)", "column 6: a number, a name or ( is expected, but here is the end"},
-	{"insid(f)", "column 1: no function 'insid': there is inside(FUNCTION)"},
+	{"insid(f)",
+	 "column 1: no function 'insid': there are inside(FUNCTION), str, ustr and starts"},
 	{"inside()", "column 8: a function's name is expected"},
 	{"inside(f g)", "column 8: a function's name is expected"},
 	{"inside(\"f\")", "column 8: a function's name is expected"},

@@ -39,6 +39,7 @@ const char record_usage[] =
 	"by signal n), else 0; 1 an error, 2 wrong usage, 3 not possible on this system.\n\n"
 	"Examples:\n"
 	"  kerninst record vfs_read=tid,fd/hex:arg0,len/bytes:arg2 vfs_read:exit=tid,retval -- ls\n"
+	"  kerninst record do_sys_openat2=pid,path:ustr(arg1),stack,ustack -- make\n"
 	"  kerninst record --for 5 --comm tar 'ext4_*'\n"
 	"  kerninst record --at 2 --until 5 tcp_v4_rcv -- ./benchmark\n"
 	"  kerninst record --mode newest -b 256 schedule=pid,comm --if 'cpu == 0'\n"

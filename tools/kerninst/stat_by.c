@@ -116,8 +116,10 @@ void stat_by_close(struct stat_by *b)
 static int build_key(struct stat_by *b, struct ki_snippet *s, struct ki_node **key,
 		     struct ki_err *err)
 {
+	unsigned int n;
+
 	key[0] = ki_expr_const(s, KI_U32, b->point);
-	return record_values_build(&b->key, s, key + 1, err);
+	return record_values_build(&b->key, s, 0, key + 1, &n, err);
 }
 
 static int build_value(struct stat_by *b, struct ki_snippet *s, struct ki_node **value,

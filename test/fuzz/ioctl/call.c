@@ -71,6 +71,9 @@ static uint32_t reason_of(const struct request *q, enum op op)
 	case OP_RING:
 		off = offsetof(struct ki_ring, reason);
 		break;
+	case OP_STACKS:
+		off = offsetof(struct ki_stacks, reason);
+		break;
 	case OP_EVENT:
 		off = offsetof(struct ki_event_req, reason);
 		break;
@@ -129,6 +132,8 @@ static void check_tails(uint8_t *p, size_t len, int prot, struct rng *r)
 
 static bool is_length(const struct session *s, size_t len, int64_t off)
 {
+	if (off == KI_MAP_STACKS)
+		return len > 4096;
 	if (off == KI_MAP_RING)
 		return len > s->cpus * 4096 && !(len % (s->cpus * 4096));
 	return len == s->map_bytes || len == s->global_bytes;
@@ -170,6 +175,7 @@ static void call_mmap(struct session *s, struct arena *a, struct rng *r)
 		KI_MAP_RING,
 		KI_MAP_RING_TAILS,
 		KI_MAP_RING_TAILS,
+		KI_MAP_STACKS,
 	};
 	const uint64_t lens[] = {
 		s->map_bytes,
@@ -253,7 +259,8 @@ static bool known(unsigned long cmd)
 	return cmd == KI_IOC_INFO || cmd == KI_IOC_READ || cmd == KI_IOC_RESERVED ||
 	       cmd == KI_IOC_COUNTERS || cmd == KI_IOC_SPLICE || cmd == KI_IOC_UNSPLICE ||
 	       cmd == KI_IOC_GLOBALS || cmd == KI_IOC_WORDS || cmd == KI_IOC_INSIDE ||
-	       cmd == KI_IOC_RING || cmd == KI_IOC_EVENT || cmd == KI_IOC_TABLE;
+	       cmd == KI_IOC_RING || cmd == KI_IOC_EVENT || cmd == KI_IOC_TABLE ||
+	       cmd == KI_IOC_STACKS;
 }
 
 static void call_unknown(struct session *s, struct arena *a, struct rng *r)
@@ -277,7 +284,7 @@ void call_random(struct session *s, struct arena *a, struct rng *r)
 		OP_SPLICE,   OP_SPLICE,	  OP_SPLICE, OP_SPLICE,	  OP_SPLICE,   OP_SPLICE,
 		OP_UNSPLICE, OP_UNSPLICE, OP_MMAP,   OP_FILE,	  OP_UNKNOWN,  OP_GLOBALS,
 		OP_LONG,     OP_LONG,	  OP_LONG,   OP_LONG,	  OP_WORDS,    OP_INSIDE,
-		OP_RING,     OP_EVENT,	  OP_TABLE,
+		OP_RING,     OP_EVENT,	  OP_TABLE,  OP_STACKS,
 	};
 	enum op op = mix[rng_below(r, sizeof(mix) / sizeof(*mix))];
 

@@ -68,6 +68,7 @@ enum op {
 	OP_WORDS,
 	OP_INSIDE,
 	OP_RING,
+	OP_STACKS,
 	OP_EVENT,
 	OP_TABLE,
 	OP_LONG,    /* SPLICE with a long chunk */
@@ -175,6 +176,8 @@ void request_make_words(struct request *q, const struct session *s, struct arena
 void request_make_inside(struct request *q, const struct session *s, struct arena *a,
 			 struct rng *r);
 void request_make_table(struct request *q, const struct session *s, struct arena *a, struct rng *r);
+void request_make_stacks(struct request *q, const struct session *s, struct arena *a,
+			 struct rng *r);
 void request_make_ring(struct request *q, const struct session *s, struct arena *a, struct rng *r);
 void request_make_event(struct request *q, const struct session *s, struct arena *a, struct rng *r);
 void request_make(struct request *q, enum op op, const struct session *s, struct arena *a,

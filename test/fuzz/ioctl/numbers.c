@@ -55,6 +55,17 @@ void request_make_ring(struct request *q, const struct session *s, struct arena 
 				.wake = rng_below(r, 4096)};
 }
 
+void request_make_stacks(struct request *q, const struct session *s, struct arena *a, struct rng *r)
+{
+	struct ki_stacks *req = request_piece(q, a, sizeof(*req));
+
+	(void)s;
+	q->cmd = KI_IOC_STACKS;
+	*req = (struct ki_stacks){.size = sizeof(*req),
+				  .frames = 1 + rng_below(r, KI_STACK_FRAMES),
+				  .rows = 1u << rng_below(r, 10)};
+}
+
 /* Of all kinds, most of them ones that the driver opens. */
 void request_make_event(struct request *q, const struct session *s, struct arena *a, struct rng *r)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Stacks of interrupts and NMIs, which may have come to anything, to patches too: none has a frame in
- * the driver, each goes through the interrupt's entry and ends where the kernel was entered.
+ * Stacks of interrupts and NMIs, which may have come to anything, to patches too: none has a frame
+ * in the driver, each goes through the interrupt's entry and ends where the kernel was entered.
  */
 #include "stacks.h"
 
@@ -99,8 +99,8 @@ void test_contexts(void)
 	usleep(300000);
 	read_all(&s);
 	v = look(&s, through);
-	report("no user's stack of the idle thread", idle() && v.kthreads == idle(),
-	       "%u of %u", v.kthreads, idle());
+	report("no user's stack of the idle thread", idle() && v.kthreads == idle(), "%u of %u",
+	       v.kthreads, idle());
 	session_close(&s);
 }
 

@@ -75,8 +75,8 @@ static void test_skip(struct session *s)
 {
 	struct ki_stack all = {0}, rest = {0};
 
-	bool there = nseen == 1 && stack_of(s, seen[0].v[0], &all) &&
-		     stack_of(s, seen[0].v[1], &rest);
+	bool there =
+		nseen == 1 && stack_of(s, seen[0].v[0], &all) && stack_of(s, seen[0].v[1], &rest);
 
 	report("frames left out",
 	       there && rest.n == all.n - 2 &&

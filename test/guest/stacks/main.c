@@ -171,22 +171,33 @@ bool is_in(struct session *s, uint64_t addr, const char *function)
 	return false;
 }
 
-/* What is entered from outside is there, but for where threads and CPUs begin. */
+/* Is it between two symbols of the linker script? */
+static bool is_between(struct session *s, uint64_t addr, const char *start, const char *end)
+{
+	const struct ki_symbol *from = ki_target_symbol_named(s->t, "", start, NULL);
+	const struct ki_symbol *to = ki_target_symbol_named(s->t, "", end, NULL);
+
+	/* what ends with the text is no symbol of it */
+	return from && addr >= from->addr &&
+	       addr < (to ? to->addr : ki_target_info(s->t)->text_end);
+}
+
+/*
+ * What is entered from outside is there, but for where threads and CPUs begin. In the thunks of
+ * indirect jumps the kernel's unwinder knows no way on: an interrupt there is seen to come from
+ * nowhere.
+ */
 static bool is_outermost(struct session *s, uint64_t addr)
 {
-	static const char *const starts[] = {"ret_from_fork", "ret_from_fork_asm",
-					     "secondary_startup_64_no_verify", "secondary_startup_64",
-					     "common_startup_64", "x86_64_start_kernel"};
-	const struct ki_symbol *from =
-		ki_target_symbol_named(s->t, "", "__entry_text_start", NULL);
-	const struct ki_symbol *to = ki_target_symbol_named(s->t, "", "__entry_text_end", NULL);
+	static const char *const starts[] = {
+		"ret_from_fork",	"ret_from_fork_asm", "secondary_startup_64_no_verify",
+		"secondary_startup_64", "common_startup_64", "x86_64_start_kernel"};
 
-	if (!from || !to)
-		die("entry text", "its bounds are not known");
 	for (size_t i = 0; i < sizeof(starts) / sizeof(*starts); i++)
 		if (is_in(s, addr, starts[i]))
 			return true;
-	return addr >= from->addr && addr < to->addr;
+	return is_between(s, addr, "__entry_text_start", "__entry_text_end") ||
+	       is_between(s, addr, "__indirect_thunk_start", "__indirect_thunk_end");
 }
 
 const char *wrong_with(struct session *s, const struct ki_stack *st)
@@ -195,8 +206,7 @@ const char *wrong_with(struct session *s, const struct ki_stack *st)
 	static char why[128];
 
 	for (uint32_t i = 0; i < st->n; i++)
-		if (st->addrs[i] >= info->heap_start - DRIVER_TEXT &&
-		    st->addrs[i] < info->heap_end)
+		if (st->addrs[i] >= info->heap_start - DRIVER_TEXT && st->addrs[i] < info->heap_end)
 			return "a frame in the driver";
 	if (is_outermost(s, st->addrs[st->n - 1]))
 		return NULL;
@@ -208,10 +218,6 @@ int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
 
-	if (!strcmp(what, "cost")) {
-		test_cost(argc > 2 ? argv[2] : "");
-		return failed;
-	}
 	if (!*what || !strcmp(what, "kernel"))
 		test_kernel();
 	if (!*what || !strcmp(what, "contexts"))

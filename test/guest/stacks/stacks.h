@@ -68,6 +68,5 @@ void test_nmi(void);
 void test_user(void);	 /* user.c */
 void test_tables(void);	 /* tables.c */
 void test_strings(void); /* strings.c */
-void test_cost(const char *what);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Strings against what this program has passed: names of files, which the kernel takes from here and
- * keeps a copy of.
+ * Strings against what this program has passed: names of files, which the kernel takes from here
+ * and keeps a copy of.
  */
 #include "stacks.h"
 
@@ -71,9 +71,8 @@ static void test_names(bool user)
 		put_user(&s, mine(&s));
 	else {
 		value(&s, ki_expr_fact(s.s, KI_FACT_PID));
-		value(&s, ki_expr_string(
-				  s.s, ki_expr_load(s.s, KI_U64, ki_expr_param(s.s, 1)), ROOM,
-				  false));
+		value(&s, ki_expr_string(s.s, ki_expr_load(s.s, KI_U64, ki_expr_param(s.s, 1)),
+					 ROOM, false));
 		put(&s, "do_filp_open", mine(&s));
 	}
 	apply(&s);
@@ -129,9 +128,10 @@ static void test_compared(void)
 		const char *text;
 		bool prefix;
 		unsigned int want;
-	} rows[] = {{"/nowhere/7.", false, 1}, {"/nowhere/7", false, 0}, {"/nowhere/7", true, 1111},
-		    {"/nowhere/12", true, 111}, {"/nowhere/9999.", true, 1}, {"", true, NAMES},
-		    {"/nowhere/123", true, 11}, {"nowhere", true, 0}};
+	} rows[] = {{"/nowhere/7.", false, 1},	 {"/nowhere/7", false, 0},
+		    {"/nowhere/7", true, 1111},	 {"/nowhere/12", true, 111},
+		    {"/nowhere/9999.", true, 1}, {"", true, NAMES},
+		    {"/nowhere/123", true, 11},	 {"nowhere", true, 0}};
 	char name[256];
 
 	for (size_t r = 0; r < sizeof(rows) / sizeof(*rows); r++) {

@@ -36,8 +36,8 @@ static void test_requests(void)
 {
 	static const struct {
 		uint32_t frames, rows;
-	} bad[] = {{0, 16},  {128, 16}, {UINT32_MAX, 16},	    {1, 0},
-		   {1, 3},   {1, 15},	{1, KI_STACKS_ROWS * 2u}, {1, 1u << 31}};
+	} bad[] = {{0, 16}, {128, 16}, {UINT32_MAX, 16},	 {1, 0},
+		   {1, 3},  {1, 15},   {1, KI_STACKS_ROWS * 2u}, {1, 1u << 31}};
 	struct ki_stacks req = {.size = sizeof(req), .frames = 1, .rows = 1, .zero2 = 1};
 	unsigned int taken = 0;
 	int fd = device();
@@ -102,7 +102,8 @@ static void test_foreign(void)
 	value(&s, ki_expr_stack(s.s, ki_stacks_number(other.stacks), 0, false));
 	put(&s, CALLED, NULL);
 	ret = ki_plan_apply(s.plan, s.t, false, &err);
-	report("another session's table", ret && err.reason == KI_R_NOT_YOUR_COUNTER, "%s", err.msg);
+	report("another session's table", ret && err.reason == KI_R_NOT_YOUR_COUNTER, "%s",
+	       err.msg);
 	session_close(&s);
 	session_close(&other);
 }

@@ -66,8 +66,8 @@ static void test_chain(struct session *s)
 		       !memcmp(rest.addrs, st.addrs + 1, rest.n * 8),
 	       "%u frames: %llx %llx %llx %llx; %llx %llx %llx %llx", st.n,
 	       good ? (ull)st.addrs[0] : 0, good ? (ull)st.addrs[1] : 0,
-	       good ? (ull)st.addrs[2] : 0, good ? (ull)st.addrs[3] : 0, (ull)want[3],
-	       (ull)want[0], (ull)want[1], (ull)want[2]);
+	       good ? (ull)st.addrs[2] : 0, good ? (ull)st.addrs[3] : 0, (ull)want[3], (ull)want[0],
+	       (ull)want[1], (ull)want[2]);
 }
 
 /* ---- many at once ---- */
