@@ -6,7 +6,7 @@
  */
 #include <linux/linkage.h>
 
-	.macro ki_keeping name, function
+	.macro ki_keeping name, function, first
 SYM_FUNC_START(\name)
 	pushq	%rcx
 	pushq	%rdx
@@ -16,6 +16,9 @@ SYM_FUNC_START(\name)
 	pushq	%r9
 	pushq	%r10
 	pushq	%r11
+	.ifnb	\first
+	movl	\first, %edi
+	.endif
 	call	\function
 	popq	%r11
 	popq	%r10
@@ -30,8 +33,12 @@ SYM_FUNC_END(\name)
 	.endm
 
 	.macro ki_helper name
+	.ifc \name, ENTER_RECORD
+	ki_keeping ki_helper_\name, ki_do_\name, %eax
+	.else
 	.ifnc \name, RECORD
 	ki_keeping ki_helper_\name, ki_do_\name
+	.endif
 	.endif
 	.endm
 

@@ -197,18 +197,30 @@ struct ki_node *ki_expr_binary(struct ki_snippet *s, enum ki_binary op, struct k
 struct ki_node *ki_expr_cond(struct ki_snippet *s, struct ki_node *c, struct ki_node *yes,
 			     struct ki_node *no);
 
-/* A helper of the driver, u64 (kerninst_helpers.def); not ENTER, LEAVE, RECORD: see ki_expr_call,
- * ki_stmt_record. */
+/* A helper of the driver, u64 (kerninst_helpers.def); not ENTER, LEAVE, ENTER_RECORD, RECORD:
+ * see ki_expr_call, ki_stmt_record. */
 struct ki_node *ki_expr_helper(struct ki_snippet *s, enum ki_helper helper,
 			       struct ki_node *const *args, unsigned int nargs);
 
 /*
- * Call the kernel's function at addr, which must follow the C calling convention and not sleep. 0
+ * Call the function of the kernel or a module at addr, which must follow the C calling convention and not sleep. 0
  * if it must not be called now: helper ENTER decides, after the arguments have been evaluated.
  * name: for ki_snippet_format; NULL: its address.
  */
 struct ki_node *ki_expr_call(struct ki_snippet *s, enum ki_type type, uint64_t addr,
 			     const char *name, struct ki_node *const *args, unsigned int nargs);
+
+/*
+ * The same, and the function may write records with this id (below KI_HIT_IDS) into the session's
+ * ring: an instrument function (kerninst/callable.h).
+ */
+struct ki_hit {
+	uint32_t ring; /* ki_ring_number */
+	uint32_t id;
+};
+struct ki_node *ki_expr_call_recording(struct ki_snippet *s, enum ki_type type, uint64_t addr,
+				       const char *name, const struct ki_hit *hit,
+				       struct ki_node *const *args, unsigned int nargs);
 
 /* ---- statements ---- */
 
