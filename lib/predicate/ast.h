@@ -24,7 +24,8 @@ enum ki_ast_kind {
 	KI_AST_IN,     /* kids: what, the first of its members; they are linked by next */
 	KI_AST_CAST,   /* type, kid 0 */
 	KI_AST_LOAD,   /* type, kid 0: the address */
-	KI_AST_CALL,   /* NAME(anything): text is the name, kid 0 a NAME with what stands there */
+	KI_AST_CALL,   /* text is the name; kids: the first of its arguments, linked by next; of
+			  inside(anything) a NAME with what stands there */
 };
 
 struct ki_ast {

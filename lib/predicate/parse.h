@@ -5,7 +5,8 @@
  *	expression: operand [? expression : expression]
  *	operand:    unary {OPERATOR unary | in ( expression {, expression} )}	as strong as they
  *bind unary:	    - ~ ! + unary | ( TYPE ) unary | * ( TYPE * ) unary | primary primary:    number
- *| string | $register | NAME | NAME ( anything ) | ( expression )
+ *| string | $register | NAME | NAME ( [expression {, expression}] ) | inside ( anything )
+ *| ( expression )
  */
 #ifndef KI_PREDICATE_PARSE_H
 #define KI_PREDICATE_PARSE_H

@@ -11,6 +11,7 @@
 /* What record_values_build needs when a point is planned. */
 struct record_making {
 	uint32_t ring, id;
+	struct ki_hit written; /* by an instrument */
 	struct record_values *values;
 };
 
@@ -23,7 +24,8 @@ struct record_group {
 	struct record_ask **asks; /* of each text */
 	struct points points;
 	uint64_t *seen; /* totals: of each point, what has been written */
-	uint32_t first; /* id of the first point's records; the others' follow */
+	uint32_t first; /* id of the first point's records; the others' follow, */
+	uint32_t ids;	/* each so far behind the one before */
 	bool totals;
 	struct record_making making;
 };
@@ -36,6 +38,12 @@ void record_groups_free(struct record_group *g, size_t n);
 /* Find out what is meant. ids: the next free one. CLI_OK, or reported. */
 int record_group_resolve(struct record_group *g, struct ki_target *t,
 			 const struct ki_predicate *when, uint32_t ring, uint32_t *ids, bool quiet);
+
+/* The id of a point's records. */
+static inline uint32_t record_group_id(const struct record_group *g, size_t point)
+{
+	return g->first + g->ids * (uint32_t)point;
+}
 
 /* Of at and until: start is their zero. A group without times keeps everything. */
 void record_group_set_times(struct record_group *g, uint64_t start, uint32_t tsc_khz);

@@ -47,6 +47,16 @@ static size_t word_len(const char *s)
 	return strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
 }
 
+void record_field_unit(struct ki_record_field *f, const char *unit)
+{
+	f->unit = unit;
+	for (unsigned int i = 0; i < KI_SHOWS; i++)
+		if (shows[i] && !strcmp(unit, shows[i])) {
+			f->show = (uint8_t)i;
+			f->unit = "";
+		}
+}
+
 /* NAME: or NAME/UNIT: before the expression, whose beginning is returned. */
 static char *cut_name(char *text, struct ki_record_field *f)
 {
@@ -59,12 +69,7 @@ static char *cut_name(char *text, struct ki_record_field *f)
 	text[name] = text[name + unit] = 0;
 	f->name = text;
 	if (unit)
-		f->unit = text + name + 1;
-	for (unsigned int i = 0; unit && i < KI_SHOWS; i++)
-		if (shows[i] && !strcmp(f->unit, shows[i])) {
-			f->show = (uint8_t)i;
-			f->unit = "";
-		}
+		record_field_unit(f, text + name + 1);
 	return text + name + unit + 1;
 }
 
@@ -131,7 +136,7 @@ int record_values_parse(struct record_values *v, const struct verb *self, const 
 		if (!more)
 			break;
 	}
-	return ret;
+	return ret ? ret : record_written_find(v, self);
 }
 
 void record_values_free(struct record_values *v)
@@ -139,15 +144,18 @@ void record_values_free(struct record_values *v)
 	for (unsigned int i = 0; i < v->n; i++)
 		ki_predicate_free(v->exprs[i]);
 	free(v->text);
+	free(v->written.text);
 	*v = (struct record_values){0};
 }
 
-int record_values_build(struct record_values *v, struct ki_snippet *s, struct ki_node **nodes,
-			struct ki_err *err)
+int record_values_build(struct record_values *v, struct ki_snippet *s, const struct ki_hit *hit,
+			struct ki_node **nodes, struct ki_err *err)
 {
 	int ret = 0;
 
 	for (unsigned int i = 0; !ret && i < v->n; i++) {
+		if (v->exprs[i])
+			ki_predicate_hit(v->exprs[i], hit);
 		if (v->exprs[i])
 			ret = ki_predicate_build(v->exprs[i], s, NULL, &nodes[i], err);
 		else

@@ -10,19 +10,35 @@
 
 struct verb;
 
+/* The records that an instrument in these values writes. */
+struct record_written {
+	const char *name; /* the instrument; NULL: there is none */
+	struct ki_record_field fields[KI_RECORD_WORDS];
+	unsigned int n;
+	char *text; /* the fields' names are in it */
+};
+
 struct record_values {
 	struct ki_record_field fields[KI_RECORD_WORDS]; /* types are known once they are built */
 	struct ki_predicate *exprs[KI_RECORD_WORDS];	/* NULL: a part of comm */
 	unsigned int n;
 	char *text; /* the names are in it */
+	struct record_written written;
 };
 
 /* "[NAME[/UNIT]:]EXPRESSION,...": CLI_OK, or reported. Free it in any case. */
 int record_values_parse(struct record_values *v, const struct verb *self, const char *text);
 void record_values_free(struct record_values *v);
 
-/* In a snippet: nodes[n]. 0, or -errno. Fills in the types. */
-int record_values_build(struct record_values *v, struct ki_snippet *s, struct ki_node **nodes,
-			struct ki_err *err);
+/* In a snippet: nodes[n]. hit: what an instrument writes. 0, or -errno. Fills in the types. */
+int record_values_build(struct record_values *v, struct ki_snippet *s, const struct ki_hit *hit,
+			struct ki_node **nodes, struct ki_err *err);
+
+/* A unit may be how it is shown. */
+void record_field_unit(struct ki_record_field *f, const char *unit);
+
+/* record_written.c: the instrument of one of these values that writes records. CLI_OK, or reported:
+   two write records, or what one says of them is wrong. */
+int record_written_find(struct record_values *v, const struct verb *self);
 
 #endif
