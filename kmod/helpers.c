@@ -24,7 +24,7 @@
 #include "compat.h"
 #include "threads.h"
 
-#define KI_LEVELS 4
+#define KI_LEVELS    4
 #define KI_HIT_KNOWN BIT_ULL(32)
 
 struct ki_helping {

@@ -14,8 +14,8 @@
  *    field of the current task, through a pointer that was loaded the moment before; a word of the
  *    session's in the current thread's block (vet_memory.c);
  *  - calls go to helpers, and between ENTER, if it was granted, and LEAVE to functions of the
- *    kernel and of modules, at their beginning; that of RECORD has its %edi set the moment before, to
- *    the session's ring and no more words than the chunk has on the stack, that of ENTER_RECORD its
+ *    kernel and of modules, at their beginning; that of RECORD has its %edi set the moment before,
+ * to the session's ring and no more words than the chunk has on the stack, that of ENTER_RECORD its
  *    %eax, to the session's ring.
  *
  * `the moment before`: the instruction before it in the code, and no branch leads between them.

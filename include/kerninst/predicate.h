@@ -72,9 +72,9 @@ int ki_predicate_guard(const struct ki_predicate *p, struct ki_snippet *s,
 		       struct ki_err *err);
 
 /*
- * The instrument that it calls which writes records, and what these are (ki_callable.records); NULL:
- * none does. They go where `hit` says, which must live as long as nodes are built; NULL, as it is
- * at first: nowhere, and its id is 0.
+ * The instrument that it calls which writes records, and what these are (ki_callable.records);
+ * NULL: none does. They go where `hit` says, which must live as long as nodes are built; NULL, as
+ * it is at first: nowhere, and its id is 0.
  */
 const char *ki_predicate_recording(const struct ki_predicate *p, const char **records);
 void ki_predicate_hit(struct ki_predicate *p, const struct ki_hit *hit);

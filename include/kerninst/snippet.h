@@ -203,9 +203,9 @@ struct ki_node *ki_expr_helper(struct ki_snippet *s, enum ki_helper helper,
 			       struct ki_node *const *args, unsigned int nargs);
 
 /*
- * Call the function of the kernel or a module at addr, which must follow the C calling convention and not sleep. 0
- * if it must not be called now: helper ENTER decides, after the arguments have been evaluated.
- * name: for ki_snippet_format; NULL: its address.
+ * Call the function of the kernel or a module at addr, which must follow the C calling convention
+ * and not sleep. 0 if it must not be called now: helper ENTER decides, after the arguments have
+ * been evaluated. name: for ki_snippet_format; NULL: its address.
  */
 struct ki_node *ki_expr_call(struct ki_snippet *s, enum ki_type type, uint64_t addr,
 			     const char *name, struct ki_node *const *args, unsigned int nargs);

@@ -56,7 +56,7 @@ struct ki_node {
 	bool assumed;	   /* `konst` only for the moment */
 	uint32_t line;	   /* of a statement, in ki_snippet_format */
 	uint64_t value;	   /* constant, number of a parameter, address */
-	uint32_t ring; /* of a call with op 1: KI_HIT */
+	uint32_t ring;	   /* of a call with op 1: KI_HIT */
 	struct ki_node *kid[KI_RECORD_WORDS];
 	struct ki_node *first, *last, *next; /* of a list */
 	struct ki_node *lowered;

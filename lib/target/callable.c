@@ -78,8 +78,7 @@ static void count_params(struct ki_callable *f)
 	}
 }
 
-static struct ki_callable *function_of(struct ki_callables *c, const char *module,
-				       const char *name)
+static struct ki_callable *function_of(struct ki_callables *c, const char *module, const char *name)
 {
 	for (size_t i = 0; i < c->rows.n; i++)
 		if (!c->rows.v[i].is_value && !strcmp(c->rows.v[i].module, module) &&
@@ -272,8 +271,9 @@ static int check_usable(const struct ki_callable *f, struct ki_err *err)
 		return ki_err_reason(err, KI_R_INSTRUMENT_VERSION, 0, "%s:%s: version %u, not %u",
 				     f->module, f->name, f->version, KI_INSTRUMENT_ABI);
 	if (!*f->prototype || f->nparams > KI_CALLABLE_PARAMS)
-		return ki_err_set(err, -EINVAL, 0, "%s:%s%s: an instrument has at most %d parameters",
-				  f->module, f->name, f->prototype, KI_CALLABLE_PARAMS);
+		return ki_err_set(err, -EINVAL, 0,
+				  "%s:%s%s: an instrument has at most %d parameters", f->module,
+				  f->name, f->prototype, KI_CALLABLE_PARAMS);
 	return 0;
 }
 

@@ -50,8 +50,7 @@ static bool is_plain(const char *path)
 /* Beside the program, as it is installed or built. */
 static int find_include(char include[PATH_MAX])
 {
-	static const char *const from[] = {"../include/kerninst/module",
-					   "../../../include/module"};
+	static const char *const from[] = {"../include/kerninst/module", "../../../include/module"};
 	char self[PATH_MAX / 2], path[PATH_MAX];
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
 
@@ -188,12 +187,10 @@ static int print_flags(void)
 
 static int run(const struct verb *self, int argc, char **argv)
 {
-	static const struct option options[] = {{"output", required_argument, NULL, 'o'},
-						{"headers", required_argument, NULL, 'H'},
-						{"cc", required_argument, NULL, 'c'},
-						{"cflags", no_argument, NULL, 'f'},
-						{"help", no_argument, NULL, 'h'},
-						{0}};
+	static const struct option options[] = {
+		{"output", required_argument, NULL, 'o'}, {"headers", required_argument, NULL, 'H'},
+		{"cc", required_argument, NULL, 'c'},	  {"cflags", no_argument, NULL, 'f'},
+		{"help", no_argument, NULL, 'h'},	  {0}};
 	struct build b = {0};
 	int c;
 

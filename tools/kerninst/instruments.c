@@ -67,8 +67,9 @@ static int print_json(const struct ki_callable *c, size_t n, bool loaded)
 			ki_json_str(&j, "uses",
 				    module_file(c->module, "", "refcnt", text, sizeof(text)));
 		else if (loaded)
-			ki_json_str(&j, "value", module_file(c->module, "parameters/", c->name,
-							     text, sizeof(text)));
+			ki_json_str(
+				&j, "value",
+				module_file(c->module, "parameters/", c->name, text, sizeof(text)));
 		ki_json_close(&j);
 		if (ki_json_end_line(&j))
 			return cli_error("writing the output failed");

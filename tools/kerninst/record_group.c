@@ -145,7 +145,8 @@ bool record_group_owns(struct record_group *g, const struct ki_record *rec, bool
 	return true;
 }
 
-/* What an instrument writes at the point of `in`: one string is its point and, behind it, its name. */
+/* What an instrument writes at the point of `in`: one string is its point and, behind it, its name.
+ */
 static int describe_written(const struct ki_instrument *in, const struct record_written *w,
 			    record_instruments *out)
 {

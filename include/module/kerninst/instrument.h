@@ -50,8 +50,8 @@
 typedef u32 ki_id_t;
 
 /*
- * What there is to know of a module stands in an ELF note, which the kernel shows below /sys/module.
- * In all versions the version comes first and then the name.
+ * What there is to know of a module stands in an ELF note, which the kernel shows below
+ * /sys/module. In all versions the version comes first and then the name.
  */
 #define KI_NOTE_FUNCTION 1
 #define KI_NOTE_RECORDS	 2
@@ -106,7 +106,8 @@ static const struct kernel_param_ops ki_counter_ops __maybe_unused = {.get = ki_
  * is counted as lost; -ENOENT: nobody records here (`kerninst stat`, a condition).
  */
 #define ki_record(...)                                                                             \
-	ki_record_words((const u64[]){__VA_ARGS__}, sizeof((const u64[]){__VA_ARGS__}) / sizeof(u64))
+	ki_record_words((const u64[]){__VA_ARGS__},                                                \
+			sizeof((const u64[]){__VA_ARGS__}) / sizeof(u64))
 
 int kerninst_record_1(const u64 *words, u32 n);
 
