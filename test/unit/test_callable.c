@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+// SPDX-License-Identifier: GPL-2.0-only
 /* Notes of modules: read as they should be, cut at each byte, and of another version. */
 #include <elf.h>
 #include <errno.h>
