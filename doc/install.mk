@@ -15,6 +15,9 @@ install: all
 	install -m 644 $(O)/kerninst.pc $(DESTDIR)$(libdir)/pkgconfig
 	install -m 644 include/kerninst/*.h $(DESTDIR)$(includedir)/kerninst
 	install -m 644 include/uapi/* $(DESTDIR)$(includedir)/uapi
+	install -d $(DESTDIR)$(includedir)/kerninst/module/kerninst
+	install -m 644 include/module/kerninst/instrument.h \
+	    $(DESTDIR)$(includedir)/kerninst/module/kerninst
 	install -m 644 man/*.5 $(DESTDIR)$(mandir)/man5
 	install -m 644 man/*.8 $(DESTDIR)$(mandir)/man8
 	@printf '%s\n' 'Installed. The driver is not: it changes the code of the running kernel. To have it,' \

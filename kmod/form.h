@@ -12,6 +12,8 @@
 #define KI_DX 2
 #define KI_SP 4
 #define KI_BP 5
+#define KI_SI 6
+#define KI_DI 7
 
 #define KI_FORM_W_REG 0x01 /* writes the register of its ModRM */
 #define KI_FORM_W_RM  0x02 /* writes the other operand */

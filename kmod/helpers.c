@@ -10,7 +10,8 @@
  * comes to this level of this CPU.
  *
  * A chunk that calls a function of the kernel does so between ENTER and LEAVE, which are the two
- * halves of this.
+ * halves of this. ENTER_RECORD also notes, for the CPU and the level, which records the function
+ * writes (instrument.c).
  */
 #include <linux/cgroup.h>
 #include <linux/cred.h>
@@ -25,11 +26,13 @@
 #include "stacks.h"
 #include "threads.h"
 
-#define KI_LEVELS 4
+#define KI_LEVELS    4
+#define KI_HIT_KNOWN BIT_ULL(32)
 
 struct ki_helping {
 	u64 skipped;
 	bool at[KI_LEVELS];
+	u64 hit[KI_LEVELS]; /* KI_HIT of ENTER_RECORD, and KI_HIT_KNOWN; or 0 */
 };
 
 static DEFINE_PER_CPU(struct ki_helping, ki_helping);
@@ -146,9 +149,28 @@ notrace u64 ki_do_ENTER(void)
 	return begin();
 }
 
+u64 ki_do_ENTER_RECORD(u32 hit);
+notrace u64 ki_do_ENTER_RECORD(u32 hit)
+{
+	if (!begin())
+		return 0;
+	this_cpu_ptr(&ki_helping)->hit[interrupt_context_level()] = hit | KI_HIT_KNOWN;
+	return 1;
+}
+
+notrace bool ki_helper_hit(u32 *ring, u32 *id)
+{
+	u64 hit = raw_cpu_ptr(&ki_helping)->hit[interrupt_context_level()];
+
+	*ring = (u32)hit / KI_HIT_IDS;
+	*id = (u32)hit % KI_HIT_IDS;
+	return hit;
+}
+
 u64 ki_do_LEAVE(void);
 notrace u64 ki_do_LEAVE(void)
 {
+	this_cpu_ptr(&ki_helping)->hit[interrupt_context_level()] = 0;
 	end();
 	return 0;
 }

@@ -6,7 +6,7 @@
  */
 #include <linux/linkage.h>
 
-	.macro ki_keeping name, function, words=0
+	.macro ki_keeping name, function, words=0, first
 SYM_FUNC_START(\name)
 	pushq	%rcx
 	pushq	%rdx
@@ -18,6 +18,9 @@ SYM_FUNC_START(\name)
 	pushq	%r11
 	.if \words /* the third argument: where the words are that the caller has pushed */
 	leaq	72(%rsp), %rdx
+	.endif
+	.ifnb	\first
+	movl	\first, %edi
 	.endif
 	call	\function
 	popq	%r11
@@ -40,9 +43,13 @@ SYM_FUNC_END(\name)
 	.ifc \name, USTRING
 	.set ki_words, 1
 	.endif
+	.ifc \name, ENTER_RECORD
+	ki_keeping ki_helper_\name, ki_do_\name, 0, %eax
+	.else
 	.ifnc \name, RECORD
 	.ifnc \name, TABLE
 	ki_keeping ki_helper_\name, ki_do_\name, ki_words
+	.endif
 	.endif
 	.endif
 	.endm

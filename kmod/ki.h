@@ -29,7 +29,7 @@
  *   counters per-CPU counters, mapped to user space; globals: variables; slots: who owns which
  *   words    threads' words: whose they are, who is inside; threads: which thread has which block
  *            of them, and its clock; pool: where blocks come from
- *   helpers  what long chunks call
+ *   helpers  what long chunks call; instrument: what the functions of modules call that they call
  *   event    events that the kernel's perf counts, and each thread's own counts of them
  *   ring     buffers for records, mapped to user space; record: writing one
  *   tables   rows by keys, mapped to user space; table: working on one; pages: memory of both
@@ -470,6 +470,8 @@ int ki_stacks_map(struct ki_session *s, struct vm_area_struct *vma); /* without 
 /* helpers.c */
 unsigned long ki_helper_addr(u32 helper);
 u64 ki_helper_skipped(void);
+/* Where the function that a chunk calls here writes records; false: nowhere. Preemption is off. */
+bool ki_helper_hit(u32 *ring, u32 *id);
 s64 ki_self_disp(u64 self);  /* of %gs */
 s64 ki_field_off(u64 field); /* in the current task */
 

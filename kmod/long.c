@@ -3,6 +3,7 @@
  * A long chunk's code, from user memory into one piece of ours.
  */
 #include <linux/mm.h>
+#include <linux/module.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
@@ -63,4 +64,17 @@ u16 ki_long_read(u64 user, struct ki_long_code **out)
 	else
 		*out = c;
 	return reason;
+}
+
+void ki_long_free(struct ki_long_code *c)
+{
+	while (c && c->nowners)
+		module_put(c->owner[--c->nowners]);
+	kvfree(c);
+}
+
+void ki_long_bury(struct ki_long_code *c)
+{
+	while (c && c->nowners)
+		ki_bury_module(c->owner[--c->nowners]);
 }

@@ -134,15 +134,20 @@ static __always_inline void publish(struct ki_ring_cpu *c)
 		ki_ring_wake(c, tail);
 }
 
+static __always_inline void fill_head(struct ki_record *r, u32 id, u32 n, struct ki_tsc time)
+{
+	r->id = id;
+	*(u32 *)&r->words = n; /* and `zero` */
+	*(struct ki_tsc *)&r->tsc = time;
+}
+
 /* The last word is at words[0]. */
 static __always_inline void fill(struct ki_record *r, u32 id, u32 n, struct ki_tsc time,
 				 const u64 *words)
 {
 	u64 *to = (u64 *)(r + 1), left = n;
 
-	r->id = id;
-	*(u32 *)&r->words = n; /* and `zero` */
-	*(struct ki_tsc *)&r->tsc = time;
+	fill_head(r, id, n, time);
 	for (; left; left--) {
 		OPTIMIZER_HIDE_VAR(left); /* else it takes two more instructions */
 		*to++ = words[left - 1];
@@ -175,4 +180,34 @@ notrace void ki_helper_RECORD(u32 what, u32 id, const struct ki_words_pushed wor
 	if (likely(leave(&c->nest)))
 		publish(c);
 	preempt_enable_notrace();
+}
+
+/* The same for a function that a chunk calls, with the words in their order. */
+notrace bool ki_record_put(u32 ring, u32 id, const u64 *words, u32 n)
+{
+	u64 len = sizeof(struct ki_record) + n * sizeof(u64), pos, i;
+	struct ki_ring_cpu *c;
+	struct ki_tsc time;
+	bool room;
+
+	preempt_disable_notrace();
+	c = this_cpu_ptr(ki_ring_cpus[ring]);
+	enter(&c->nest);
+	room = reserve(c, len, &pos, &time);
+	if (likely(room)) {
+		struct ki_record *r = record_at(c, pos);
+
+		if (unlikely(c->newest))
+			make_room(c, pos + len);
+		fill_head(r, id, n, time);
+		for (i = 0; i < n; i++)
+			((u64 *)(r + 1))[i] = words[i];
+		count(&c->head->records);
+	} else {
+		count(&c->head->lost);
+	}
+	if (likely(leave(&c->nest)))
+		publish(c);
+	preempt_enable_notrace();
+	return room;
 }

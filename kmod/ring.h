@@ -34,6 +34,9 @@ struct ki_ring_cpu {
 /* helpers_entry.S: wake who polls, for this tail. It keeps all registers but %rax. */
 void ki_ring_wake(struct ki_ring_cpu *c, u64 tail);
 
+/* record.c: a record of n words, at most KI_RECORD_WORDS, into this CPU's buffer. False: lost. */
+bool ki_record_put(u32 ring, u32 id, const u64 *words, u32 n);
+
 /* By number. One that code may use is there. */
 extern struct ki_ring_cpu __percpu *ki_ring_cpus[KI_RINGS];
 

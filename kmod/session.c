@@ -13,7 +13,8 @@
  * orphans, which are tried again whenever a session begins or ends; until then the module cannot be
  * unloaded. A host that has lost its last user may be left over in the same way, without a piece.
  *
- * A replacement's module is held as long as its patch: a task may be about to jump there.
+ * The module of a replacement, or of a function that a chunk calls, is held as long as the patch: a
+ * task may be about to jump there.
  */
 #include <linux/module.h>
 #include <linux/sched.h>
@@ -26,7 +27,7 @@
 struct ki_grave {
 	struct list_head list;
 	struct ki_patch patch;
-	struct module *owner; /* of a replacement that the patch may lead to */
+	struct module *owner; /* of what the patch may lead to */
 	bool inhabited;
 };
 

@@ -10,7 +10,7 @@
 #include <linux/uaccess.h>
 
 #include "job.h"
-#include "ki.h"
+#include "long.h"
 
 /* ---- reading a request ---- */
 
@@ -57,7 +57,7 @@ static void job_free(struct ki_job *j)
 	u32 i;
 
 	for (i = 0; j->longs && i < j->req->nchunks; i++)
-		kvfree(j->longs[i]);
+		ki_long_free(j->longs[i]);
 	kvfree(j->longs);
 	for (i = 0; j->pieces && i < j->req->nchunks; i++) {
 		if (j->pieces[i])

@@ -12,7 +12,7 @@
 #include <linux/slab.h>
 #include <linux/sort.h>
 
-#include "ki.h"
+#include "long.h"
 
 #define KI_UNSPLICE_PART 4096 /* each may take a wait */
 
@@ -52,6 +52,7 @@ static void free_dying(struct ki_win *w)
 		list_del(&p->in_session);
 		ki_bury_module(p->owner);
 		p->owner = NULL;
+		ki_long_bury(p->more);
 		ki_piece_free(p);
 	}
 }

@@ -14,10 +14,11 @@
  *    field of the current task, through a pointer that was loaded the moment before; a word of the
  *    session's in the current thread's block (vet_memory.c);
  *  - calls go to helpers, and between ENTER, if it was granted, and LEAVE to functions of the
- *    kernel; that of RECORD has its %edi set the moment before, to the session's ring and no more
- *    words than the chunk has on the stack; so has that of TABLE, to what may be done with a table
- *    of the session, whose key is on the stack; those of STACK and USTACK to the session's table;
- * those of STRING and USTRING have %esi set so, to no more words.
+ *    kernel and of modules, at their beginning; that of RECORD has its %edi set the moment before,
+ *    to the session's ring and no more words than the chunk has on the stack; so has that of TABLE,
+ *    to what may be done with a table of the session, whose key is on the stack; those of STACK and
+ *    USTACK to the session's table; those of STRING and USTRING have %esi set so, to no more words;
+ *    that of ENTER_RECORD %eax, to the session's ring.
  *
  * `the moment before`: the instruction before it in the code, and no branch leads between them.
  *
@@ -68,15 +69,31 @@ static u16 vet_branch(struct ki_vetting *v, const struct insn *in)
 	return lead(v, to, there);
 }
 
+/* One reference for each module; NULL is the kernel. */
+static u16 keep_owner(struct ki_long_code *c, struct module *owner)
+{
+	u32 i;
+
+	for (i = 0; i < c->nowners; i++)
+		if (c->owner[i] == owner)
+			break;
+	if (owner && i == c->nowners && i < KI_LONG_OWNERS) {
+		c->owner[c->nowners++] = owner;
+		return KI_R_OK;
+	}
+	module_put(owner);
+	return owner && i == KI_LONG_OWNERS ? KI_R_TOO_MANY : KI_R_OK;
+}
+
 static u16 vet_callee(struct ki_vetting *v, const struct ki_fixup *f)
 {
 	struct module *owner;
-	u16 reason = ki_verify_callee(f->target, &owner);
+	u16 reason;
 
-	module_put(owner);
-	if (owner) /* it could be unloaded */
-		return KI_R_NOT_A_FUNCTION;
-	return reason ? reason : v->now & KI_VET_ENTERED ? KI_R_OK : KI_R_BAD_CHUNK;
+	if (!(v->now & KI_VET_ENTERED))
+		return KI_R_BAD_CHUNK;
+	reason = ki_verify_callee(f->target, &owner);
+	return reason ? reason : keep_owner(v->c, owner);
 }
 
 static u16 vet_record(const struct ki_vetting *v)
@@ -125,6 +142,12 @@ static u16 vet_helper(struct ki_vetting *v, u64 helper)
 	bool entered = v->now & KI_VET_ENTERED;
 
 	switch (helper) {
+	case KI_HELPER_ENTER_RECORD:
+		if (v->hit < 0)
+			return KI_R_BAD_CHUNK;
+		if (!ki_ring_own(v->session, v->hit / KI_HIT_IDS))
+			return KI_R_NOT_YOUR_COUNTER;
+		fallthrough;
 	case KI_HELPER_ENTER:
 		v->entering = 1;
 		return entered ? KI_R_BAD_CHUNK : KI_R_OK;
@@ -241,10 +264,10 @@ static int tests(const struct insn *in)
 	return ki_insn_rm(in);
 }
 
-/* The number that `mov $imm32, %edi` (%esi: 0xbe) brings; -1: it is another instruction. */
-static s64 number_of(const struct insn *in, u8 op)
+/* The number that `mov $imm32, %reg` brings; -1: it is another instruction. */
+static s64 number_of(const struct insn *in, u8 reg)
 {
-	if (in->opcode.nbytes != 1 || in->opcode.bytes[0] != op || in->prefixes.nbytes ||
+	if (in->opcode.nbytes != 1 || in->opcode.bytes[0] != 0xb8 + reg || in->prefixes.nbytes ||
 	    in->rex_prefix.nbytes)
 		return -1;
 	return (u32)in->immediate.value;
@@ -268,8 +291,9 @@ static void note(struct ki_vetting *v, const struct insn *in)
 	int self = last && last->kind == KI_FIX_SELF && last->off >= v->at ? (int)last->target : -1;
 
 	v->task = self == KI_SELF_TASK ? ki_insn_reg(in) : -1;
-	v->number = number_of(in, 0xbf);
-	v->amount = number_of(in, 0xbe);
+	v->number = number_of(in, KI_DI);
+	v->amount = number_of(in, KI_SI);
+	v->hit = number_of(in, KI_AX);
 	note_words(v, in, self);
 	if (compares(in)) {
 		v->bounded = 1;
@@ -303,7 +327,7 @@ static u16 arrive(struct ki_vetting *v)
 		v->regs = v->now == KI_VET_UNKNOWN ? led->regs : v->regs & led->regs;
 		v->now = led->state;
 		v->task = v->tested = -1;
-		v->number = v->amount = -1;
+		v->number = v->amount = v->hit = -1;
 		v->bounded = 0;
 	}
 	return v->now == KI_VET_UNKNOWN ? KI_R_BAD_CHUNK : KI_R_OK;
@@ -354,8 +378,13 @@ static u16 vet_all(struct ki_vetting *v)
 
 u16 ki_vet_long(const struct ki_session *s, struct ki_long_code *c)
 {
-	struct ki_vetting v = {
-		.session = s, .c = c, .task = -1, .tested = -1, .number = -1, .amount = -1};
+	struct ki_vetting v = {.session = s,
+			       .c = c,
+			       .task = -1,
+			       .tested = -1,
+			       .number = -1,
+			       .amount = -1,
+			       .hit = -1};
 	u16 reason = KI_R_NO_MEMORY;
 	u32 i;
 

@@ -6,7 +6,7 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 
-#include "ki.h"
+#include "long.h"
 
 static struct rb_root ki_windows = RB_ROOT;
 static u32 ki_windows_count;
@@ -173,7 +173,7 @@ void ki_piece_free(struct ki_piece *p)
 	if (!p)
 		return;
 	module_put(p->owner);
-	kvfree(p->more);
+	ki_long_free(p->more);
 	ki_return_put(p->back);
 	kfree(p);
 }

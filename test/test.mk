@@ -16,6 +16,7 @@ include test/guest/frames/frames.mk
 include test/guest/replace/replace.mk
 include test/guest/tail/tail.mk
 include test/guest/metrics/metrics.mk
+include test/guest/instruments/instruments.mk
 include test/guest/transfers/transfers.mk
 include test/guest/snippets/snippets.mk
 include test/guest/records/records.mk
@@ -70,6 +71,7 @@ check-build: $(CHECK_BUILD)
 	$(Q)$(MAKE) replace-module KERNEL=6.1
 	$(Q)$(MAKE) tail-module KERNEL=6.1
 	$(Q)$(MAKE) metrics-module KERNEL=6.1
+	$(Q)$(MAKE) instruments-module KERNEL=6.1
 	$(Q)$(MAKE) kmod KERNEL=6.1 KMOD_VARIANT=-noorc KI_CFLAGS=-DKI_TEST_NO_ORC
 	$(Q)for k in 6.1 6.12; do $(MAKE) frames-module KERNEL=$$k || exit 1; done
 	$(Q)for k in $(TEST_KERNELS); do $(MAKE) mate-module KERNEL=$$k || exit 1; done

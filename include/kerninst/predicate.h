@@ -29,10 +29,15 @@
  *	$rax, $rdi, ...	u64: a register as it is at the point
  *	str(ADDRESS), ustr(ADDRESS), also with a number of bytes behind a comma: the string at an
  *			address of the kernel, of the process: only ==, != and in, with strings of
- *at most 126 bytes, and starts(str(ADDRESS), "TEXT"). What cannot be read is an empty string
- *(ki_expr_string). inside(FUNCTION)	the thread is in FUNCTION, or in what it has called: a code
- *path. Who measures counts that with a word of the thread for each such function. FUNCTION is taken
- *as it stands there: [MODULE:]NAME[@0xADDRESS].
+ *			at most 126 bytes, and starts(str(ADDRESS), "TEXT"). What cannot be read is
+ *			an empty string (ki_expr_string).
+ *	inside(FUNCTION)	the thread is in FUNCTION, or in what it has called: a code path.
+ *			Who measures counts that with a word of the thread for each such function.
+ *			FUNCTION is taken as it stands there: [MODULE:]NAME[@0xADDRESS].
+ *	NAME(expression, ...)	i64: what the instrument NAME of a loaded module returns
+ *			(callable.h), 0 where it must not be called now; it is called whenever the
+ *			expression needs it. Where it is, is looked up when the text is read: if the
+ *			module goes before the driver has the code, the driver refuses it.
  */
 #ifndef KERNINST_PREDICATE_H
 #define KERNINST_PREDICATE_H
@@ -74,6 +79,14 @@ int ki_predicate_build(const struct ki_predicate *p, struct ki_snippet *s,
 int ki_predicate_guard(const struct ki_predicate *p, struct ki_snippet *s,
 		       const struct ki_var *inside, struct ki_node *then, struct ki_node **out,
 		       struct ki_err *err);
+
+/*
+ * The instrument that it calls which writes records, and what these are (ki_callable.records);
+ * NULL: none does. They go where `hit` says, which must live as long as nodes are built; NULL, as
+ * it is at first: nowhere, and its id is 0.
+ */
+const char *ki_predicate_recording(const struct ki_predicate *p, const char **records);
+void ki_predicate_hit(struct ki_predicate *p, const struct ki_hit *hit);
 
 /* In the words of the language, with parentheses only where they are needed: read again, it is the
    same predicate. Free *out with free(). */

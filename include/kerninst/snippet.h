@@ -237,17 +237,29 @@ struct ki_node *ki_expr_table(struct ki_snippet *s, const struct ki_table_var *t
 			      unsigned int nkeys);
 
 /* A helper of the driver, u64 (kerninst_helpers.def); not those of which there are nodes of their
- * own: ENTER, LEAVE (ki_expr_call), RECORD, TABLE, STACK, USTACK, STRING, USTRING. */
+ * own: ENTER, LEAVE, ENTER_RECORD (ki_expr_call), RECORD, TABLE, STACK, USTACK, STRING, USTRING. */
 struct ki_node *ki_expr_helper(struct ki_snippet *s, enum ki_helper helper,
 			       struct ki_node *const *args, unsigned int nargs);
 
 /*
- * Call the kernel's function at addr, which must follow the C calling convention and not sleep. 0
- * if it must not be called now: helper ENTER decides, after the arguments have been evaluated.
- * name: for ki_snippet_format; NULL: its address.
+ * Call the function of the kernel or a module at addr, which must follow the C calling convention
+ * and not sleep. 0 if it must not be called now: helper ENTER decides, after the arguments have
+ * been evaluated. name: for ki_snippet_format; NULL: its address.
  */
 struct ki_node *ki_expr_call(struct ki_snippet *s, enum ki_type type, uint64_t addr,
 			     const char *name, struct ki_node *const *args, unsigned int nargs);
+
+/*
+ * The same, and the function may write records with this id (below KI_HIT_IDS) into the session's
+ * ring: an instrument function (kerninst/callable.h).
+ */
+struct ki_hit {
+	uint32_t ring; /* ki_ring_number */
+	uint32_t id;
+};
+struct ki_node *ki_expr_call_recording(struct ki_snippet *s, enum ki_type type, uint64_t addr,
+				       const char *name, const struct ki_hit *hit,
+				       struct ki_node *const *args, unsigned int nargs);
 
 /* ---- statements ---- */
 

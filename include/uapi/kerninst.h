@@ -46,6 +46,7 @@ enum ki_reason {
 #define KI_LONG_MAX	 8192	     /* bytes of one long chunk */
 #define KI_LONG_FIXUPS	 1024	     /* fixups of one long chunk */
 #define KI_LONG_DEPTH	 32	     /* words that a long chunk may have on the stack */
+#define KI_LONG_OWNERS	 8	     /* modules whose functions one long chunk may call */
 #define KI_BATCH_WINDOWS 65536	     /* windows of one request */
 #define KI_BATCH_CHUNKS	 131072	     /* chunks of one request */
 #define KI_READ_MAX	 (16u << 20) /* bytes of one read */
@@ -356,6 +357,13 @@ struct ki_event_req {
 #define KI_EVENT_THREAD 0x80000000
 
 /*
+ * What %eax is for helper ENTER_RECORD: the session's ring, and the id of the records that the
+ * called function writes there. It is put there the moment before the call (mov $imm32, %eax).
+ */
+#define KI_HIT(ring, id) ((__u32)(ring) << 24 | (id))
+#define KI_HIT_IDS	 (1u << 24)
+
+/*
  * A fixup fills a 32-bit field of a piece of code when the driver has placed it.
  *
  *  KI_FIX_REL32   target - (address of the field + 4 + tail): a rel32 branch, or a RIP-relative
@@ -367,7 +375,9 @@ struct ki_event_req {
  *
  *  KI_FIX_GLOBAL  RIP-relative, as REL32: global variable number `target`
  *  KI_FIX_HELPER  rel32 of a call: helper number `target`, enum ki_helper
- *  KI_FIX_CALLEE  rel32 of a call: the kernel's function at `target`
+ *  KI_FIX_CALLEE  rel32 of a call: the function of the kernel or of a loaded module that begins at
+ *		   `target`; a module stays loaded as long as the chunk may run. At most
+ *		   KI_LONG_OWNERS modules
  *  KI_FIX_SELF    the %gs displacement of what `target` says, enum ki_self
  *  KI_FIX_FIELD   the displacement of a field of the current task, enum ki_field; of COMM with 8 in
  *		   the upper half of `target`: its second word

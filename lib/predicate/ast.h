@@ -27,7 +27,8 @@ enum ki_ast_kind {
 	KI_AST_LOAD,   /* type, kid 0: the address */
 	KI_AST_STR,    /* str(kid 0, value), op 1: ustr; value 0: no size is said */
 	KI_AST_STARTS, /* starts(kid 0, kid 1) */
-	KI_AST_CALL,   /* NAME(anything): text is the name, kid 0 a NAME with what stands there */
+	KI_AST_CALL,   /* text is the name; kids: the first of its arguments, linked by next; of
+			  inside(anything) a NAME with what stands there */
 };
 
 struct ki_ast {

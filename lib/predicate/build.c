@@ -16,6 +16,7 @@
 
 struct builder {
 	struct ki_snippet *s;
+	const struct ki_hit *hit; /* NULL: nobody records */
 	const struct ki_var *inside;
 	const struct ki_ast *held[KI_LOCALS]; /* `in`s whose left side is in a local */
 	unsigned int nheld;
@@ -152,6 +153,21 @@ static struct ki_node *inside(const struct builder *b, const struct ki_ast *e)
 	return ki_expr_binary(b->s, KI_NE, word, number(b, 0));
 }
 
+/* With nobody who records, an instrument's id is 0. */
+static struct ki_node *instrument(const struct builder *b, const struct ki_ast *e)
+{
+	struct ki_node *args[KI_CALL_ARGS];
+	unsigned int n = 0;
+
+	if (e->op & KI_TAKES_ID)
+		args[n++] = ki_expr_const(b->s, KI_U32, b->hit ? b->hit->id : 0);
+	for (const struct ki_ast *a = e->kid[0]; a && n < KI_CALL_ARGS; a = a->next)
+		args[n++] = build(b, a);
+	if (b->hit && (e->op & KI_RECORDS))
+		return ki_expr_call_recording(b->s, KI_I64, e->value, e->text, b->hit, args, n);
+	return ki_expr_call(b->s, KI_I64, e->value, e->text, args, n);
+}
+
 static struct ki_node *build(const struct builder *b, const struct ki_ast *e)
 {
 	switch (e->kind) {
@@ -172,7 +188,7 @@ static struct ki_node *build(const struct builder *b, const struct ki_ast *e)
 	case KI_AST_IN:
 		return in(b, e);
 	case KI_AST_CALL:
-		return inside(b, e);
+		return e->meaning == KI_MEANS_INSIDE ? inside(b, e) : instrument(b, e);
 	case KI_AST_STR:
 		return string(b, e, KI_STRING_USUAL);
 	case KI_AST_STARTS:
@@ -184,10 +200,11 @@ static struct ki_node *build(const struct builder *b, const struct ki_ast *e)
 
 /* ---- locals ---- */
 
-/* Does it read memory, which may change while it is read twice? */
+/* Does it read memory, which may change while it is read twice, or call an instrument? */
 static bool reads_memory(const struct ki_ast *e)
 {
-	bool reads = e->kind == KI_AST_LOAD;
+	bool reads = e->kind == KI_AST_LOAD ||
+		     (e->kind == KI_AST_CALL && e->meaning == KI_MEANS_INSTRUMENT);
 
 	for (unsigned int i = 0; !reads && i < 3; i++)
 		for (const struct ki_ast *k = e->kid[i]; !reads && k; k = k->next)
@@ -264,7 +281,7 @@ static bool needs_local(const struct ki_ast *e)
 int ki_predicate_build(const struct ki_predicate *p, struct ki_snippet *s,
 		       const struct ki_var *inside, struct ki_node **out, struct ki_err *err)
 {
-	const struct builder b = {.s = s, .inside = inside};
+	const struct builder b = {.s = s, .hit = p->hit, .inside = inside};
 	int ret = check_inside(p, inside, err);
 
 	*out = NULL;
@@ -273,7 +290,7 @@ int ki_predicate_build(const struct ki_predicate *p, struct ki_snippet *s,
 	if (needs_local(p->root))
 		return ki_err_set(
 			err, -EOPNOTSUPP, 0,
-			"predicate: what stands before in (...) would be loaded twice here: "
+			"predicate: what stands before in (...) would be loaded or called twice here: "
 			"compare it by ==");
 	*out = build(&b, p->root);
 	return *out ? 0 : ki_snippet_check(s, NULL, err);
@@ -283,7 +300,7 @@ int ki_predicate_guard(const struct ki_predicate *p, struct ki_snippet *s,
 		       const struct ki_var *inside, struct ki_node *then, struct ki_node **out,
 		       struct ki_err *err)
 {
-	struct builder b = {.s = s, .inside = inside};
+	struct builder b = {.s = s, .hit = p->hit, .inside = inside};
 	int ret = check_inside(p, inside, err);
 
 	*out = ret ? NULL : guard(&b, p->root, then);

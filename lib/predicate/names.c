@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kerninst/callable.h"
 #include "predicate/predicate.h"
 
 #define COMM_MOST   15
@@ -52,6 +53,7 @@ static const struct name {
 struct checker {
 	struct ki_predicate *p;
 	struct ki_parser *parser;
+	struct ki_callables *loaded; /* once they have been asked for */
 };
 
 static int check(struct checker *c, struct ki_ast *e);
@@ -127,13 +129,20 @@ static bool is_function(const char *text)
 					  "0123456789_.:@$-")];
 }
 
+static int check_instrument(struct checker *c, struct ki_ast *e)
+{
+	int ret = ki_predicate_find_instrument(c->p, c->parser, &c->loaded, e);
+
+	for (struct ki_ast *a = e->kid[0]; !ret && a; a = a->next)
+		ret = check(c, a);
+	return ret;
+}
+
 static int check_call(struct checker *c, struct ki_ast *e)
 {
 	if (strcmp(e->text, "inside") != 0)
-		return ki_lex_error(&c->parser->lex, e->at,
-				    "no function '%.32s': there are inside(FUNCTION), str, ustr "
-				    "and starts",
-				    e->text);
+		return check_instrument(c, e);
+	e->meaning = KI_MEANS_INSIDE;
 	if (!is_function(e->kid[0]->text))
 		return refuse(c, e->kid[0], "a function's name is expected: inside(vfs_read)");
 	return note_function(c, e);
@@ -246,6 +255,8 @@ int ki_predicate_check(struct ki_predicate *p, struct ki_parser *parser)
 {
 	struct checker c = {.p = p, .parser = parser};
 	bool string = p->value && p->root->kind == KI_AST_STR;
+	int ret = check(&c, string ? p->root->kid[0] : p->root);
 
-	return check(&c, string ? p->root->kid[0] : p->root);
+	ki_callables_free(c.loaded);
+	return ret;
 }

@@ -136,7 +136,28 @@ static bool is_string_function(const char *name)
 	return !strcmp(name, "str") || !strcmp(name, "ustr") || !strcmp(name, "starts");
 }
 
-/* A name, or a name with something in parentheses, which is kept as it is. */
+/* Expressions with commas between them, as kids; up to the parenthesis that ends them. */
+static int list(struct ki_parser *p, struct ki_ast *e, unsigned int kid)
+{
+	struct ki_ast **end = &e->kid[kid], *first = NULL;
+	int ret = 0;
+
+	while (!ret) {
+		ret = ki_parse_expr(p, end);
+		if (ret)
+			return ret;
+		first = first ? first : *end;
+		ret = adopt(p, e, kid, *end);
+		e->kid[kid] = first;
+		end = &(*end)->next;
+		if (ret || !ki_lex_is(&p->lex, ","))
+			break;
+		ret = ki_lex_next(&p->lex);
+	}
+	return ret ? ret : ki_lex_take(&p->lex, ")");
+}
+
+/* A name, or a name with arguments; what stands between the parentheses of inside() is a name. */
 static int name(struct ki_parser *p, struct ki_ast **out)
 {
 	struct ki_ast *what;
@@ -148,6 +169,8 @@ static int name(struct ki_parser *p, struct ki_ast **out)
 		return string_function(p, *out);
 	(*out)->kind = KI_AST_CALL;
 	ret = ki_lex_next(&p->lex);
+	if (!ret && strcmp((*out)->text, "inside") != 0)
+		return ki_lex_is(&p->lex, ")") ? ki_lex_next(&p->lex) : list(p, *out, 0);
 	if (!ret)
 		ret = ki_lex_until(&p->lex, ')');
 	if (!ret)
@@ -341,22 +364,9 @@ static int unary(struct ki_parser *p, struct ki_ast **out)
 
 static int members(struct ki_parser *p, struct ki_ast *e)
 {
-	struct ki_ast **end = &e->kid[1], *first = NULL;
 	int ret = ki_lex_take(&p->lex, "(");
 
-	while (!ret) {
-		ret = ki_parse_expr(p, end);
-		if (ret)
-			return ret;
-		first = first ? first : *end;
-		ret = adopt(p, e, 1, *end);
-		e->kid[1] = first;
-		end = &(*end)->next;
-		if (ret || !ki_lex_is(&p->lex, ","))
-			break;
-		ret = ki_lex_next(&p->lex);
-	}
-	return ret ? ret : ki_lex_take(&p->lex, ")");
+	return ret ? ret : list(p, e, 1);
 }
 
 static int binary(struct ki_parser *p, unsigned int least, struct ki_ast **out);

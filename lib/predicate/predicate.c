@@ -63,12 +63,25 @@ void ki_predicate_free(struct ki_predicate *p)
 		return;
 	ki_ast_free(&p->pool);
 	ki_vec_free(&p->inside);
+	free(p->recording);
+	free(p->records);
 	free(p);
 }
 
 const char *ki_predicate_inside(const struct ki_predicate *p, size_t n)
 {
 	return n < p->inside.n ? p->inside.v[n] : NULL;
+}
+
+const char *ki_predicate_recording(const struct ki_predicate *p, const char **records)
+{
+	*records = p->records;
+	return p->recording;
+}
+
+void ki_predicate_hit(struct ki_predicate *p, const struct ki_hit *hit)
+{
+	p->hit = hit;
 }
 
 int ki_predicate_format(const struct ki_predicate *p, char **out, struct ki_err *err)

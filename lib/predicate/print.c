@@ -132,7 +132,12 @@ static void print(FILE *f, const struct ki_ast *e, unsigned int outside)
 		fputc(')', f);
 		break;
 	case KI_AST_CALL:
-		fprintf(f, "%s(%s)", e->text, e->kid[0]->text);
+		fprintf(f, "%s(", e->text);
+		for (const struct ki_ast *a = e->kid[0]; a; a = a->next) {
+			print(f, a, 0);
+			fputs(a->next ? ", " : "", f);
+		}
+		fputc(')', f);
 		break;
 	case KI_AST_UNARY:
 	case KI_AST_CAST:

@@ -201,7 +201,8 @@ struct ki_node *ki_expr_helper(struct ki_snippet *s, enum ki_helper helper,
 		return NULL;
 	if ((unsigned int)helper >= KI_HELPERS)
 		return ki_tree_fail(s, -EINVAL, "no such helper: %u", helper);
-	if (helper == KI_HELPER_ENTER || helper == KI_HELPER_LEAVE)
+	if (helper == KI_HELPER_ENTER || helper == KI_HELPER_LEAVE ||
+	    helper == KI_HELPER_ENTER_RECORD)
 		return ki_tree_fail(s, -EINVAL, "helper %s is for calls only",
 				    ki_helper_name(helper));
 	if (helper == KI_HELPER_RECORD)
@@ -240,4 +241,19 @@ struct ki_node *ki_expr_call(struct ki_snippet *s, enum ki_type type, uint64_t a
 			return NULL;
 	}
 	return adopt_args(n, args, nargs) ? n : NULL;
+}
+
+struct ki_node *ki_expr_call_recording(struct ki_snippet *s, enum ki_type type, uint64_t addr,
+				       const char *name, const struct ki_hit *hit,
+				       struct ki_node *const *args, unsigned int nargs)
+{
+	struct ki_node *n = ki_expr_call(s, type, addr, name, args, nargs);
+
+	if (!n)
+		return NULL;
+	if (hit->ring > UINT8_MAX || hit->id >= KI_HIT_IDS)
+		return ki_tree_fail(s, -EINVAL, "no such ring or id: %u, %u", hit->ring, hit->id);
+	n->op = 1;
+	n->ring = KI_HIT(hit->ring, hit->id);
+	return n;
 }

@@ -150,6 +150,17 @@ static void claim_volatile(struct gen *g, unsigned int nargs, unsigned int dest,
 			ki_gen_claim(g, volatile_regs[i], dest, c);
 }
 
+/* For a function that writes records the driver wants to see %eax written the moment before. */
+static void enter(struct gen *g, const struct ki_node *n)
+{
+	uint8_t mov_eax[] = {0xb8, (uint8_t)n->ring, (uint8_t)(n->ring >> 8),
+			     (uint8_t)(n->ring >> 16), (uint8_t)(n->ring >> 24)};
+
+	if (n->op)
+		ki_asm_bytes(&g->a, mov_eax, sizeof(mov_eax), false);
+	ki_asm_call(&g->a, KI_FIX_HELPER, n->op ? KI_HELPER_ENTER_RECORD : KI_HELPER_ENTER);
+}
+
 /* What ENTER refuses is 0, which %rax is then. %rdi holds the result while LEAVE is called. */
 void ki_gen_call(struct gen *g, const struct ki_node *n, unsigned int dest)
 {
@@ -164,7 +175,7 @@ void ki_gen_call(struct gen *g, const struct ki_node *n, unsigned int dest)
 	}
 	take_back(g, dest);
 	claim_volatile(g, n->nkids, dest, &c);
-	ki_asm_call(&g->a, KI_FIX_HELPER, KI_HELPER_ENTER);
+	enter(g, n);
 	ki_asm_test(&g->a, 4, KI_RAX, KI_RAX);
 	ki_asm_branch(&g->a, CC_E, out);
 	ki_asm_call(&g->a, KI_FIX_CALLEE, n->value);

@@ -63,8 +63,8 @@ struct ki_node {
 	bool assumed;	   /* `konst` only for the moment */
 	uint32_t line;	   /* of a statement, in ki_snippet_format */
 	uint64_t value;	   /* constant, number of a parameter, address */
-	uint32_t ring;
-	uint32_t what; /* KI_TABLE_OP */
+	uint32_t ring;	   /* of a call with op 1: KI_HIT */
+	uint32_t what;	   /* KI_TABLE_OP */
 	uint8_t nkeys;
 	struct ki_node *kid[KI_RECORD_WORDS];
 	struct ki_node *first, *last, *next; /* of a list */

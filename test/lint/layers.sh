@@ -17,6 +17,7 @@ rank() {
 public_layer() {
 	case $1 in
 	err.h) echo util ;;
+	callable.h) echo target ;;
 	cfg.h | program.h) echo code ;;
 	*) basename "$1" .h ;;
 	esac

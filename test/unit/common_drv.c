@@ -20,6 +20,7 @@
 #define kvfree(p)	      free(p)
 #define bitmap_free(p)	      free(p)
 #define module_put(m)	      ((void)(m))
+#define fallthrough	      __attribute__((fallthrough))
 #define X86_MODRM_MOD(m)      (((m)&0xc0) >> 6)
 #define X86_MODRM_REG(m)      (((m)&0x38) >> 3)
 #define X86_MODRM_RM(m)	      ((m)&0x07)

@@ -23,7 +23,8 @@ struct verb {
 };
 
 extern const struct verb verb_stat, verb_record, verb_report, verb_metrics, verb_replace, verb_list,
-	verb_disas, verb_cfg, verb_calls, verb_info, verb_explain;
+	verb_disas, verb_cfg, verb_calls, verb_info, verb_explain, verb_instruments, verb_build,
+	verb_load;
 
 /* "kerninst: what: why; hint" on stderr. They return the exit status that fits. */
 int cli_fail(const struct ki_err *err);

@@ -84,7 +84,7 @@ static int write_event(struct run *r, const struct record_group *g, uint32_t kin
 	for (size_t i = 0; !ret && i < g->points.v.n; i++) {
 		const struct cell *c = points_first(&g->points, &g->points.v.v[i]);
 
-		e.id = g->first + (uint32_t)i;
+		e.id = record_group_id(g, i);
 		if (c->reason)
 			continue;
 		if (kind == KI_EVENT_HITS)
@@ -136,7 +136,7 @@ static int write_totals(struct run *r)
 		for (size_t i = 0; !ret && i < g->points.v.n; i++) {
 			const struct cell *c = points_first(&g->points, &g->points.v.v[i]);
 			const struct ki_record rec = {
-				.id = g->first + (uint32_t)i, .words = 1, .tsc = __rdtsc()};
+				.id = record_group_id(g, i), .words = 1, .tsc = __rdtsc()};
 			uint64_t now, value;
 
 			if (c->reason || !(g->on || g->over))

@@ -70,7 +70,7 @@ static int make_record(void *arg, struct ki_snippet *s, struct ki_node **stmt, s
 	const struct record_making *m = arg;
 	struct ki_node *nodes[KI_RECORD_WORDS];
 	unsigned int n;
-	int ret = record_values_build(m->values, s, m->stacks, nodes, &n, err);
+	int ret = record_values_build(m->values, s, m, nodes, &n, err);
 
 	if (ret)
 		return ret;
@@ -82,10 +82,20 @@ static ki_measure_act *act_of(void *arg, const struct point *p, void **act_arg)
 {
 	struct record_group *g = arg;
 
-	g->making.id = g->first + (uint32_t)(p - g->points.v.v);
+	g->making.id = record_group_id(g, (size_t)(p - g->points.v.v));
+	g->making.written = (struct ki_hit){.ring = g->making.ring, .id = g->making.id + 1};
 	g->making.values = &g->asks[p->spec - g->asked.specs]->values;
 	*act_arg = &g->making;
 	return make_record;
+}
+
+/* Of each point: one for what is asked for, and one for what an instrument writes. */
+static uint32_t ids_of(const struct record_group *g)
+{
+	for (size_t i = 0; i < g->asked.n; i++)
+		if (g->asks[i]->values.written.name)
+			return 2;
+	return 1;
 }
 
 int record_group_resolve(struct record_group *g, struct ki_target *t,
@@ -102,9 +112,10 @@ int record_group_resolve(struct record_group *g, struct ki_target *t,
 	int ret;
 
 	g->first = *ids;
+	g->ids = ids_of(g);
 	g->making = *to;
 	ret = points_resolve(&g->points, t, &g->asked, &how);
-	*ids += (uint32_t)g->points.v.n;
+	*ids += g->ids * (uint32_t)g->points.v.n;
 	if (ret)
 		return ret;
 	g->seen = calloc(g->points.v.n + 1, sizeof(*g->seen));
@@ -127,11 +138,34 @@ double record_group_lead(const struct record_group *g)
 
 bool record_group_owns(struct record_group *g, const struct ki_record *rec, bool *keep)
 {
-	if (rec->id < g->first || rec->id - g->first >= g->points.v.n)
+	uint32_t n = rec->id - g->first;
+
+	if (rec->id < g->first || n >= g->ids * g->points.v.n)
 		return false;
 	*keep = rec->tsc >= g->from && rec->tsc < g->to;
-	g->outside[rec->id - g->first] += !*keep;
+	g->outside[n / g->ids] += !*keep && n % g->ids == 0;
 	return true;
+}
+
+/* What an instrument writes at the point of `in`: one string is its point and, behind it, its name.
+ */
+static int describe_written(const struct ki_instrument *in, const struct record_written *w,
+			    record_instruments *out)
+{
+	struct ki_instrument written = *in;
+	char *point;
+
+	if (asprintf(&point, "%s=%s%c%s=%s", in->point, w->name, 0, in->name, w->name) < 0)
+		return -ENOMEM;
+	written.id++;
+	written.point = point;
+	written.name = point + strlen(point) + 1;
+	written.fields = w->fields;
+	written.nfields = w->n;
+	if (!ki_vec_push(out, written))
+		return 0;
+	free(point);
+	return -ENOMEM;
 }
 
 int record_group_describe(const struct record_group *g, record_instruments *out)
@@ -141,7 +175,7 @@ int record_group_describe(const struct record_group *g, record_instruments *out)
 	for (size_t i = 0; i < g->points.v.n; i++) {
 		const struct point *p = &g->points.v.v[i];
 		const struct record_values *v = &g->asks[p->spec - g->asked.specs]->values;
-		struct ki_instrument in = {.id = g->first + (uint32_t)i,
+		struct ki_instrument in = {.id = record_group_id(g, i),
 					   .name = p->name,
 					   .addr = p->addr,
 					   .on = g->at,
@@ -161,6 +195,8 @@ int record_group_describe(const struct record_group *g, record_instruments *out)
 			free(point);
 			return -ENOMEM;
 		}
+		if (v->written.name && !g->totals && describe_written(&in, &v->written, out))
+			return -ENOMEM;
 	}
 	return 0;
 }

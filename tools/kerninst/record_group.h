@@ -8,12 +8,6 @@
 #include "points.h"
 #include "record_options.h"
 
-/* What record_values_build needs when a point is planned. */
-struct record_making {
-	uint32_t ring, stacks, id;
-	struct record_values *values;
-};
-
 struct record_group {
 	double at, until; /* seconds from the start */
 	bool on, over;
@@ -23,7 +17,8 @@ struct record_group {
 	struct record_ask **asks; /* of each text */
 	struct points points;
 	uint64_t *seen; /* totals: of each point, what has been written */
-	uint32_t first; /* id of the first point's records; the others' follow */
+	uint32_t first; /* id of the first point's records; the others' follow, */
+	uint32_t ids;	/* each so far behind the one before */
 	bool totals;
 	struct record_making making;
 };
@@ -37,6 +32,12 @@ void record_groups_free(struct record_group *g, size_t n);
 int record_group_resolve(struct record_group *g, struct ki_target *t,
 			 const struct ki_predicate *when, const struct record_making *to,
 			 uint32_t *ids, bool quiet);
+
+/* The id of a point's records. */
+static inline uint32_t record_group_id(const struct record_group *g, size_t point)
+{
+	return g->first + g->ids * (uint32_t)point;
+}
 
 /* Of at and until: start is their zero. A group without times keeps everything. */
 void record_group_set_times(struct record_group *g, uint64_t start, uint32_t tsc_khz);

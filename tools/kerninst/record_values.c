@@ -47,6 +47,16 @@ static size_t word_len(const char *s)
 	return strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
 }
 
+void record_field_unit(struct ki_record_field *f, const char *unit)
+{
+	f->unit = unit;
+	for (unsigned int i = 0; i < KI_SHOWS; i++)
+		if (shows[i] && !strcmp(unit, shows[i])) {
+			f->show = (uint8_t)i;
+			f->unit = "";
+		}
+}
+
 /* NAME: or NAME/UNIT: before the expression, whose beginning is returned. */
 static char *cut_name(char *text, struct ki_record_field *f)
 {
@@ -59,12 +69,7 @@ static char *cut_name(char *text, struct ki_record_field *f)
 	text[name] = text[name + unit] = 0;
 	f->name = text;
 	if (unit)
-		f->unit = text + name + 1;
-	for (unsigned int i = 0; unit && i < KI_SHOWS; i++)
-		if (shows[i] && !strcmp(f->unit, shows[i])) {
-			f->show = (uint8_t)i;
-			f->unit = "";
-		}
+		record_field_unit(f, text + name + 1);
 	return text + name + unit + 1;
 }
 
@@ -183,7 +188,7 @@ int record_values_parse(struct record_values *v, const struct verb *self, const 
 		if (!more)
 			break;
 	}
-	return ret;
+	return ret ? ret : record_written_find(v, self);
 }
 
 void record_values_free(struct record_values *v)
@@ -191,6 +196,7 @@ void record_values_free(struct record_values *v)
 	for (unsigned int i = 0; i < v->n; i++)
 		ki_predicate_free(v->values[i].expr);
 	free(v->text);
+	free(v->written.text);
 	*v = (struct record_values){0};
 }
 
@@ -210,8 +216,9 @@ static int build_one(const struct record_value *v, struct ki_snippet *s, uint32_
 	}
 }
 
-int record_values_build(struct record_values *v, struct ki_snippet *s, uint32_t stacks,
-			struct ki_node **nodes, unsigned int *n, struct ki_err *err)
+int record_values_build(struct record_values *v, struct ki_snippet *s,
+			const struct record_making *to, struct ki_node **nodes, unsigned int *n,
+			struct ki_err *err)
 {
 	int ret = 0;
 
@@ -220,7 +227,9 @@ int record_values_build(struct record_values *v, struct ki_snippet *s, uint32_t 
 		v->fields[i].type = KI_U64;
 		if (v->values[i].kind == RECORD_MORE)
 			continue;
-		ret = build_one(&v->values[i], s, stacks, &nodes[*n], err);
+		if (v->values[i].expr)
+			ki_predicate_hit(v->values[i].expr, to ? &to->written : NULL);
+		ret = build_one(&v->values[i], s, to ? to->stacks : 0, &nodes[*n], err);
 		if (!ret && !nodes[*n])
 			ret = ki_snippet_check(s, NULL, err);
 		if (!ret)

@@ -119,7 +119,7 @@ static int build_key(struct stat_by *b, struct ki_snippet *s, struct ki_node **k
 	unsigned int n;
 
 	key[0] = ki_expr_const(s, KI_U32, b->point);
-	return record_values_build(&b->key, s, 0, key + 1, &n, err);
+	return record_values_build(&b->key, s, NULL, key + 1, &n, err);
 }
 
 static int build_value(struct stat_by *b, struct ki_snippet *s, struct ki_node **value,

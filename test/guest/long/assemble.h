@@ -30,6 +30,7 @@ __attribute__((used)) static void constants(void)
 	    : "i"(KI_HELPER_LOAD64), "i"(KI_HELPER_NANOTIME), "i"(KI_HELPER_UID),
 	      "i"(KI_HELPER_CGROUP), "i"(KI_HELPER_ENTER), "i"(KI_HELPER_LEAVE),
 	      "i"(KI_HELPER_UDIV), "i"(KI_HELPERS));
+	asm(".set ENTER_RECORD, %c0" : : "i"(KI_HELPER_ENTER_RECORD));
 	asm(".set OK, %c0; .set BAD, %c1; .set BAD_FIXUP, %c2; .set NOT_YOURS, %c3;"
 	    ".set NO_FUNCTION, %c4"
 	    :

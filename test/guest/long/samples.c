@@ -292,6 +292,25 @@ asm(R"(
 	fix HELPER, LEAVE
 1:	nop
 	done
+	sample "ENTER_RECORD without its number", BAD
+	call .+5
+	fix HELPER, ENTER_RECORD
+	test %eax, %eax
+	jz 1f
+	call .+5
+	fix HELPER, LEAVE
+1:	nop
+	done
+	sample "ENTER_RECORD of somebody's ring", NOT_YOURS
+	mov $0x7f000001, %eax
+	call .+5
+	fix HELPER, ENTER_RECORD
+	test %eax, %eax
+	jz 1f
+	call .+5
+	fix HELPER, LEAVE
+1:	nop
+	done
 	sample "ENTER not asked", BAD
 	call .+5
 	fix HELPER, ENTER

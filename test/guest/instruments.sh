@@ -1,0 +1,136 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Instruments written in C: arguments and results, order, records, contexts, recursion, the life of
+# their module, and what is refused.
+# shellcheck disable=SC2317 # functions are called through ok
+. "$(dirname "$0")/lib.sh"
+cd /tmp || exit 1
+dir=$top/build/instruments/$(uname -r)
+kit=/sys/module/ki_kit/parameters
+start
+
+load() { "$ki" load -q "$dir/$1.ko"; }
+refuses() { # STATUS TEXT ARGUMENT...
+	local status=$1 text=$2
+	shift 2
+	"$ki" "$@" > refused.out 2>&1
+	if [ $? != "$status" ] || ! grep -q -- "$text" refused.out; then
+		cat refused.out
+		return 1
+	fi
+}
+go() { echo "$*" > $kit/go; }
+export kit
+run() { printf 'echo %s > %s/go' "$*" "$kit"; }
+stat() { "$ki" stat -q --json "$@" > stat.out 2> stat.err || cat stat.err; }
+# counted EXPRESSION CONTEXT N: hits of the target for which it held, while it was called N times
+counted() { stat --if "$1" ki_kit:ki_kit_target -- sh -c "$(run "$2")"; value ki_kit:ki_kit_target < stat.out; }
+record() { "$ki" record "$@" > record.out 2>&1 || cat record.out; }
+column() {
+	"$ki" report -q --csv -p "$3" "$2" | awk -F, -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i; next } { print $c }'
+}
+of_end() { "$ki" report -q --json "$2" | tail -n 1 | sed -n "s/.*\"$1\": *\([^,}]*\).*/\1/p"; }
+skipped() { field skipped; }
+goes() { # the module: within ten seconds
+	for _ in $(seq 100); do
+		rmmod "$1" 2> /dev/null && return
+		sleep 0.1
+	done
+	return 1
+}
+
+# ---- load and list ----
+ok "a dry run lists what is in the file" grep -q '^kit_six .* ki_kit .*(s8 a, u16 b, int c, long d, u64 e, void \*f) .*each argument in its place' <("$ki" load -n "$dir/ki_kit.ko")
+ok "and loads nothing" test ! -e /sys/module/ki_kit
+ok "the module loads" load ki_kit
+ok "not twice" refuses 1 "loaded already" load -q "$dir/ki_kit.ko"
+ok "a module without instruments is not loaded" refuses 1 "no instruments in it" load -q "$top/build/kmod/$(uname -r)/kerninst.ko"
+is "the loaded ones are listed" "$("$ki" instruments --json | grep -c '"type":"instrument".*"module":"ki_kit"')" 9
+ok "the driver stays loaded meanwhile" eval '! rmmod kerninst 2> /dev/null'
+
+# ---- arguments and results ----
+n=300
+go task $n
+is "the target is called so often, and right" "$(cat $kit/go)" "$n 0"
+is "an instrument is called each time" "$(counted 'kit_add(arg0, arg1) != -12345' "task $n")" $n
+is "exactly" "$(cat $kit/hits)" $n
+is "its result is right" "$(counted 'kit_add(arg0, arg1) == arg0 + 2 * arg1' "task $n")" $n
+is "as a condition" "$(counted 'kit_add(arg0, 0) < 10' "task $n")" 10
+h=$(cat $kit/hits)
+is "if it is needed for some only" "$(counted 'arg0 < 5 && kit_add(arg0, 1)' "task $n")" 5
+is "it is called for these only" "$(($(cat $kit/hits) - h))" 5
+is "six arguments" "$(counted 'kit_six(-1, 0xfffe, -3, -4, 5, 6)' "task $n")" $n
+is "and not others" "$(counted 'kit_six(-1, 0xfffe, -3, -4, 6, 5)' "task $n")" 0
+is "two in one expression" "$(counted 'kit_add(kit_add(arg0, 1), 2) == arg0 + 6' "task $n")" $n
+is "at the exit, with the return value" "$("$ki" stat -q --json --if 'kit_add(retval, 0) < 24' ki_kit:ki_kit_target:exit -- sh -c "$(run task $n)" | value ki_kit:ki_kit_target:exit)" 10
+is "the target's results were right" "$(cat $kit/go)" "$n 0"
+is "the text is back" "$(field windows)" 0
+
+# ---- records ----
+record -o r.rec 'ki_kit:ki_kit_target=x:kit_write(arg0,arg1),a:arg0' -- sh -c "$(run task $n)"
+is "its result is a value: 0, so each was written" "$(column x r.rec ki_kit:ki_kit_target | sort -u)" 0
+is "each record once" "$(column sum r.rec ki_kit:ki_kit_target=kit_write | wc -l)" $n
+is "with its arguments" "$(column sum r.rec ki_kit:ki_kit_target=kit_write | head -n 3 | xargs) $(column sum r.rec ki_kit:ki_kit_target=kit_write | awk '{ s += $1 } END { print s }')" "-7 -6 -5 $((n * (n - 1) / 2 - 7 * n))"
+is "shown as its module says" "$(column where r.rec ki_kit:ki_kit_target=kit_write | sort -u)" 0xabcd
+is "the file has point and instrument" "$("$ki" report -q --json r.rec | grep -c '"name":"[^"]*ki_kit_target=kit_write","point":"ki_kit_target@0x[0-9a-f]*:entry=kit_write"')" 1
+is "they have their own id" "$(column id r.rec ki_kit:ki_kit_target=kit_write | sort -u)" 2
+ok "two that write records are refused" refuses 2 "both write records" record -o x.rec 'ki_kit:ki_kit_target=kit_write(1,2),kit_other()'
+record -o n.rec --mode newest -b 4 'ki_kit:ki_kit_target=kit_write(arg0,arg1)' -- sh -c "$(run task $n)"
+ok "what does not fit is counted" test "$(of_end lost n.rec)" -gt 0
+is "without a recording there is no record" "$(counted 'kit_write(arg0, arg1) == -2' "task $n")" $n
+
+# ---- order ----
+record -o o.rec 'ki_kit:ki_kit_target:entry/1=kit_first(arg0)' 'ki_kit:ki_kit_target:entry/2=kit_second(arg0)' -- sh -c "$(run task $n)"
+is "two at one point come in their order" "$(of_end records o.rec) $(cat $kit/disorder)" "$((2 * n)) 0"
+record -o o.rec 'ki_kit:ki_kit_target:entry/2=kit_first(arg0)' 'ki_kit:ki_kit_target:entry/1=kit_second(arg0)' -- sh -c "$(run task $n)"
+is "and the other way round the other way round" "$(cat $kit/disorder)" $n
+
+# ---- contexts, recursion ----
+is "in tasks" "$(counted 'kit_context() == 0' "task $n")" $n
+is "in interrupts" "$(counted 'kit_context() == 1' "irq $n")" $n
+is "in NMIs" "$(counted 'kit_context() == 2' "nmi 50")" 50
+before=$(skipped)
+h=$(cat $kit/hits)
+is "one that calls what it is attached to" "$(counted 'kit_recurse(arg0) == arg0 + 2' "task $n")" $n
+is "is called once each time" "$(($(cat $kit/hits) - h))" $n
+is "and the hits inside are counted as skipped" "$(($(skipped) - before))" $n
+"$ki" stat -q --if 'kit_add(1, 2)' ki_kit:ki_instrument_kit_add -- sleep 0.5 > /dev/null 2>&1
+is "one that is attached to itself" $? 0
+
+# ---- the module's life ----
+"$ki" stat -q --if 'kit_add(arg0, arg2) >= 0' vfs_read -- sleep 60 > /dev/null 2>&1 &
+pid=$!
+until [ "$(field windows)" != 0 ]; do sleep 0.1; done
+ok "while it may be called its module stays" eval '! rmmod ki_kit 2> rmmod.err'
+ok "and rmmod says why" grep -q "in use" rmmod.err
+is "the list shows it" "$("$ki" instruments --json | sed -n 's/.*"name":"kit_add".*"uses":"\([0-9]*\)".*/\1/p')" 1
+"$prog/hammer" 600 2 > /dev/null 2>&1 &
+load=$!
+sleep 1
+kill -9 $pid
+wait $pid 2> /dev/null
+ok "killed under load, it goes soon behind" goes ki_kit
+kill $load
+wait $load 2> /dev/null
+ok "nobody calls one that is not loaded" refuses 2 "no function 'kit_add'" stat --if 'kit_add(1, 2)' vfs_read
+ok "it comes again" load ki_kit
+is "and works" "$(counted 'kit_add(arg0, arg1) == arg0 + 14' "task $n")" $n
+
+# ---- what is refused ----
+ok "too many arguments" refuses 2 'kit_add(long a, long b): 2 arguments, not 3' stat --if 'kit_add(1, 2, 3)' vfs_read
+ok "too few" refuses 2 "2 arguments, not 1; the id is not given" stat --if 'kit_write(1)' vfs_read
+ok "one that would be called twice" refuses 1 "loaded or called twice" record -o x.rec 'vfs_read=kit_add(1, 2) in (1, 2)'
+ok "another version, from a file" refuses 1 "version 99, not 1" load -q "$dir/ki_old.ko"
+ok "loaded nevertheless" insmod "$dir/ki_old.ko"
+ok "it is listed as not usable" grep -q "not usable: version 99" <("$ki" instruments)
+ok "and refused, with what to do" refuses 2 "version 99, not 1.*build it again" stat --if 'old_one()' vfs_read
+ok "it unloads" rmmod ki_old
+address() { awk -v s="$1" '$3 == s { print $1; exit }' /proc/kallsyms; }
+add=$(address ki_instrument_kit_add)
+read -r init data < $kit/places
+is "the beginning of functions only" "$("$top/build/test/callees" vfs_read "$add" "$(printf %x $((0x$add + 1)))" "$(printf %x $((0x$add + 4)))" "$init" "$data" "$(address vfs_write)" "$(address ki_splice)" 0 ffffffffffffffff | xargs)" \
+	"OK NOT_A_FUNCTION NOT_A_FUNCTION NOT_TEXT NOT_TEXT OK NOT_A_FUNCTION NOT_TEXT NOT_TEXT"
+is "and nothing is held by what was refused" "$(cat /sys/module/ki_kit/refcnt)" 0
+
+ok "the module unloads" goes ki_kit
+finish
