@@ -21,6 +21,8 @@
 #include <linux/uaccess.h>
 
 #include "compat.h"
+#include "event.h"
+#include "stacks.h"
 #include "threads.h"
 
 #define KI_LEVELS 4
@@ -115,6 +117,28 @@ KI_DO(UMOD, r = b ? a % b : a)
 KI_DO(NANOTIME, r = ktime_get_mono_fast_ns())
 KI_DO(UID, r = uid())
 KI_DO(CGROUP, r = cgroup())
+KI_DO(EVENT, r = ki_event_read(a))
+
+KI_DO(STACK, r = ki_stack_kernel(a, b))
+KI_DO(USTACK, r = ki_stack_user(a))
+
+/* Of these `to` is where the chunk's words are, which are written in any case. */
+#define KI_DO_STRING(tag, body)                                                                    \
+	u64 ki_do_##tag(u64 from, u32 n, u64 *to);                                                 \
+	notrace u64 ki_do_##tag(u64 from, u32 n, u64 *to)                                          \
+	{                                                                                          \
+		u64 r = 0;                                                                         \
+		if (begin()) {                                                                     \
+			r = body;                                                                  \
+			end();                                                                     \
+		} else {                                                                           \
+			ki_string_clear(n, to);                                                    \
+		}                                                                                  \
+		return r;                                                                          \
+	}
+
+KI_DO_STRING(STRING, ki_string_kernel(from, n, to))
+KI_DO_STRING(USTRING, ki_string_user(from, n, to))
 
 u64 ki_do_ENTER(void);
 notrace u64 ki_do_ENTER(void)

@@ -6,7 +6,7 @@
  */
 #include <linux/linkage.h>
 
-	.macro ki_keeping name, function
+	.macro ki_keeping name, function, words=0
 SYM_FUNC_START(\name)
 	pushq	%rcx
 	pushq	%rdx
@@ -16,6 +16,9 @@ SYM_FUNC_START(\name)
 	pushq	%r9
 	pushq	%r10
 	pushq	%r11
+	.if \words /* the third argument: where the words are that the caller has pushed */
+	leaq	72(%rsp), %rdx
+	.endif
 	call	\function
 	popq	%r11
 	popq	%r10
@@ -30,9 +33,16 @@ SYM_FUNC_END(\name)
 	.endm
 
 	.macro ki_helper name
+	.set ki_words, 0
+	.ifc \name, STRING
+	.set ki_words, 1
+	.endif
+	.ifc \name, USTRING
+	.set ki_words, 1
+	.endif
 	.ifnc \name, RECORD
 	.ifnc \name, TABLE
-	ki_keeping ki_helper_\name, ki_do_\name
+	ki_keeping ki_helper_\name, ki_do_\name, ki_words
 	.endif
 	.endif
 	.endm

@@ -30,8 +30,12 @@
  *   words    threads' words: whose they are, who is inside; threads: which thread has which block
  *            of them, and its clock; pool: where blocks come from
  *   helpers  what long chunks call
+ *   event    events that the kernel's perf counts, and each thread's own counts of them
  *   ring     buffers for records, mapped to user space; record: writing one
  *   tables   rows by keys, mapped to user space; table: working on one; pages: memory of both
+ *   stacks   tables of stacks, mapped to user space; stack: taking one; origin: of which original
+ *            an address in a patch is
+ *   string   copying strings
  *   reserved text that must not be moved
  *   view     reading text, live or original
  *   symbols  kernel functions and data that modules cannot link to
@@ -165,7 +169,8 @@ struct ki_session {
 	struct list_head runs; /* of struct ki_run: its counters and variables */
 	u64 serial;	       /* never used again; 0 is nobody's */
 	u32 next_id;
-	struct ki_ring_buffers *ring; /* once it has one, to its end */
+	struct ki_ring_buffers *ring;	/* once it has one, to its end */
+	struct ki_stacks_table *stacks; /* the same */
 };
 
 /* session.c */
@@ -421,6 +426,12 @@ bool ki_words_change_in(unsigned long addr);
 int ki_words_inside(struct ki_session *s, struct ki_inside *req);
 void ki_words_info(struct ki_info *info);
 
+/* event.c; ki_lock held */
+int ki_events_init(void);
+void ki_events_exit(void);
+int ki_event_check(struct ki_event_req *req);
+int ki_event_take(struct ki_session *s, struct ki_event_req *req); /* one that has been checked */
+
 /* ring.c; ki_lock held */
 struct file;
 struct poll_table_struct;
@@ -448,6 +459,13 @@ bool ki_table_own(const struct ki_session *s, u32 number, struct ki_table_shape 
 /* These without ki_lock. */
 bool ki_table_is_mapping(u64 offset);
 int ki_table_map(struct ki_session *s, struct vm_area_struct *vma, u64 offset);
+/* stacks.c; ki_lock held */
+int ki_stacks_init(void);
+void ki_stacks_exit(void);
+int ki_stacks_check(const struct ki_session *s, struct ki_stacks *req);
+int ki_stacks_take(struct ki_session *s, struct ki_stacks *req); /* one that has been checked */
+bool ki_stacks_own(const struct ki_session *s, u64 n);
+int ki_stacks_map(struct ki_session *s, struct vm_area_struct *vma); /* without ki_lock */
 
 /* helpers.c */
 unsigned long ki_helper_addr(u32 helper);

@@ -152,31 +152,30 @@ static int do_inside(struct ki_session *s, void *arg)
 	return ki_words_inside(s, arg);
 }
 
-static int do_ring(struct ki_session *s, void *arg)
+/* What others have just given back may be had in a moment. */
+static bool may_come(int err)
 {
-	struct ki_ring *r = arg;
-	int err = ki_ring_check(s, r);
-
-	if (err)
-		return err;
-	do
-		err = ki_ring_take(s, r);
-	while ((err == -ENOSPC || err == -ENOMEM) && !ki_bury_wait_runs());
-	return err;
+	return (err == -ENOSPC || err == -ENOMEM || err == -EBUSY) && !ki_bury_wait_runs();
 }
 
-static int do_table(struct ki_session *s, void *arg)
-{
-	struct ki_table *t = arg;
-	int err = ki_table_start(t);
+#define KI_DO_TAKE(what, type, check, take)                                                        \
+	static int do_##what(struct ki_session *s, void *arg)                                      \
+	{                                                                                          \
+		struct type *req = arg;                                                            \
+		int err = check;                                                                   \
+                                                                                                   \
+		if (err)                                                                           \
+			return err;                                                                \
+		do                                                                                 \
+			err = take(s, req);                                                        \
+		while (may_come(err));                                                             \
+		return err;                                                                        \
+	}
 
-	if (err)
-		return err;
-	do
-		err = ki_table_take(s, t);
-	while ((err == -ENOSPC || err == -ENOMEM) && !ki_bury_wait_runs());
-	return err;
-}
+KI_DO_TAKE(ring, ki_ring, ki_ring_check(s, req), ki_ring_take)
+KI_DO_TAKE(table, ki_table, ki_table_start(req), ki_table_take)
+KI_DO_TAKE(stacks, ki_stacks, ki_stacks_check(s, req), ki_stacks_take)
+KI_DO_TAKE(event, ki_event_req, ki_event_check(req), ki_event_take)
 
 static int do_splice(struct ki_session *s, void *arg)
 {
@@ -195,7 +194,8 @@ static const struct {
 	{KI_IOC_INFO, do_info},		{KI_IOC_READ, do_read},	    {KI_IOC_RESERVED, do_reserved},
 	{KI_IOC_COUNTERS, do_counters}, {KI_IOC_SPLICE, do_splice}, {KI_IOC_UNSPLICE, do_unsplice},
 	{KI_IOC_GLOBALS, do_globals},	{KI_IOC_WORDS, do_words},   {KI_IOC_INSIDE, do_inside},
-	{KI_IOC_RING, do_ring},		{KI_IOC_TABLE, do_table},
+	{KI_IOC_RING, do_ring},		{KI_IOC_TABLE, do_table},   {KI_IOC_STACKS, do_stacks},
+	{KI_IOC_EVENT, do_event},
 };
 
 static int handle(struct ki_session *s, u32 i, void __user *user)
@@ -211,6 +211,8 @@ static int handle(struct ki_session *s, u32 i, void __user *user)
 		struct ki_inside inside;
 		struct ki_ring ring;
 		struct ki_table table;
+		struct ki_stacks stacks;
+		struct ki_event_req event;
 		struct ki_splice splice;
 		struct ki_unsplice unsplice;
 	} arg;
@@ -254,6 +256,8 @@ static int ki_mmap(struct file *file, struct vm_area_struct *vma)
 		return ki_ring_map(file->private_data, vma);
 	case KI_MAP_RING_TAILS:
 		return ki_ring_map_tails(file->private_data, vma);
+	case KI_MAP_STACKS:
+		return ki_stacks_map(file->private_data, vma);
 	default:
 		return ki_counters_map(vma);
 	}
@@ -322,6 +326,8 @@ static const struct {
 	{ki_words_init, ki_words_exit},
 	{ki_ring_init, ki_ring_exit},
 	{ki_tables_init, ki_tables_exit},
+	{ki_stacks_init, ki_stacks_exit},
+	{ki_events_init, ki_events_exit},
 	{ki_reserved_init, ki_reserved_exit},
 	{ki_trap_init, ki_trap_exit},
 	{ki_probes_init, ki_probes_exit},

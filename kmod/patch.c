@@ -82,6 +82,13 @@ static void put(struct ki_link *l, const u8 *code, u32 len, const struct ki_fixu
 	l->len += len;
 }
 
+/* The next len bytes belong to the original at addr. */
+static void note_origin(const struct ki_link *l, u32 len, unsigned long addr)
+{
+	if (l->buf)
+		ki_origin_note(l->base + l->len, len, addr);
+}
+
 /* A jump where the stack is as at addr, and `pushed` bytes deeper. */
 static void put_jump(struct ki_link *l, u64 target, unsigned long addr, u32 pushed)
 {
@@ -89,6 +96,7 @@ static void put_jump(struct ki_link *l, u64 target, unsigned long addr, u32 push
 	struct ki_fixup to = {.kind = KI_FIX_REL32, .off = 1, .target = target};
 
 	ki_rows_stack(&l->rows, l->len, addr, pushed);
+	note_origin(l, KI_JMP_LEN, addr);
 	put(l, jmp, KI_JMP_LEN, &to, 1);
 }
 
@@ -96,6 +104,7 @@ static void put_chunk(struct ki_link *l, const struct ki_piece *p, unsigned long
 {
 	const struct ki_long_code *c = p->more;
 
+	note_origin(l, c ? c->len : p->len, addr);
 	if (c) {
 		ki_rows_depth(&l->rows, l->len, addr, pushed, c->depth, c->len);
 		put(l, c->code, c->len, c->fix, c->nfix);
@@ -174,6 +183,7 @@ static void put_copy(struct ki_link *l, const struct ki_win *w, u8 i, unsigned l
 	}
 	ki_rows_code(&l->rows, l->len, addr, 0, pushed_in(c), c->len);
 	ki_rows_copy(&l->rows, l->len, addr, c->code);
+	note_origin(l, c->len, addr);
 	put(l, c->code, c->len, fix, c->nfix);
 }
 
@@ -224,11 +234,13 @@ static void put_returned_side(struct ki_link *l, u32 *next, u64 target, unsigned
 	struct ki_fixup way = {.kind = KI_FIX_ABS32, .off = 1, .target = first->back->addr};
 
 	ki_rows_stack(&l->rows, l->len, addr, 0);
+	note_origin(l, sizeof(push), addr);
 	put(l, push, sizeof(push), &way, 1);
 	put_jump(l, target, addr, 8);
 	first->back->next_at = l->len;
 	put_chunks(l, next, first->win, first->insn, KI_RETURNED, addr, 0);
 	ki_rows_stack(&l->rows, l->len, addr, 0);
+	note_origin(l, ret->len, addr);
 	put(l, ret->code, ret->len, ret->fix, ret->nfix);
 }
 

@@ -127,6 +127,7 @@ int ki_rows_init(void)
 	int err;
 
 	ki_heap_info(&heap);
+	ki_origin_start(heap.heap_start);
 	for (i = 0; i < ARRAY_SIZE(ki_tables); i++) {
 		err = ki_tables[i].prepare(THIS_MODULE, heap.heap_start, heap.heap_end);
 		if (err) {

@@ -99,6 +99,14 @@ void ki_rows_copy(struct ki_rows *r, u32 off, unsigned long addr, const u8 *code
 /* Let the kernel's tables say so. False: no bug rows are left, and nothing was done. */
 bool ki_rows_publish(const struct ki_rows *r, const struct ki_block *b, bool reserve);
 
+/* origin.c */
+void ki_origin_start(unsigned long heap_start);
+/* Code of len bytes at `at` in the heap is, or belongs to, that of the original at addr. */
+void ki_origin_note(unsigned long at, u32 len, unsigned long addr);
+/* The original address, or one at most KI_HEAP_UNIT bytes of the patch before it; 0: not in the
+   heap, or nothing was ever there. In any context. */
+unsigned long ki_origin_of(unsigned long at);
+
 /* orc.c: the coordinate's rows [first, first + n) */
 void ki_orc_find(struct module *owner, unsigned long addr, struct orc_entry *out);
 void ki_orc_put(u32 first, unsigned long base, const struct ki_orc_row *rows, u32 n);

@@ -11,6 +11,7 @@
 #include <linux/memory.h>
 #include <linux/module.h>
 #include <linux/percpu.h>
+#include <linux/perf_event.h>
 #include <linux/static_call.h>
 #include <asm/alternative.h>
 #include <asm/insn.h>
@@ -25,8 +26,13 @@
 	X(alternatives_text_reserved)                                                              \
 	X(get_kprobe)                                                                              \
 	X(idle_task)                                                                               \
+	X(nmi_uaccess_okay)                                                                        \
 	X(per_cpu_ptr_to_phys)                                                                     \
+	X(perf_event_read_local)                                                                   \
 	X(__module_address)
+
+/* Modules do not see its declaration. */
+bool(nmi_uaccess_okay)(void);
 
 #define KI_DECLARE_CALL(name) DECLARE_STATIC_CALL(ki_##name, name);
 KI_KERNEL_CALLS(KI_DECLARE_CALL)

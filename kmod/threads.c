@@ -28,6 +28,9 @@
  * clock from elsewhere (ki_thread_clock) looks at `run` before and after: it changes after the
  * clock was written when the thread stops, and after the CPU's offset was when it begins.
  *
+ * Events that are counted for threads (event.c) are read first of all, because that calls what may
+ * be instrumented, and change hands where the words do. When none is, that costs a load and a test.
+ *
  * When a CPU goes down, its last switches are not told. So a thread is taken to have run until now
  * only if it is the one that goes.
  */
@@ -39,7 +42,7 @@
 
 #include <asm/msr.h>
 
-#include "threads.h"
+#include "event.h"
 
 #define KI_CHAIN_BITS 13
 #define KI_CHAIN_MAX  64
@@ -129,10 +132,14 @@ static __always_inline void leave(const struct ki_here *here, u64 now)
 	set_run(t, 0);
 }
 
-static __always_inline void enter(struct ki_here *here, struct ki_thread *t, u64 now)
+/* from: whose events end here; NULL: nobody's. */
+static __always_inline void enter(struct ki_here *here, struct ki_thread *t, u64 now, u32 events,
+				  struct ki_thread *from)
 {
 	WRITE_ONCE(here->words, NULL);
 	barrier();
+	if (unlikely(events))
+		ki_events_change(events, from, t);
 	WRITE_ONCE(here->clock, t ? now - t->clock : 0);
 	here->thread = t;
 	if (!t)
@@ -145,12 +152,18 @@ static notrace void on_switch(void *unused, bool preempt, struct task_struct *pr
 			      struct task_struct *next, unsigned int prev_state)
 {
 	struct ki_here *here = raw_cpu_ptr(&ki_here);
-	struct ki_thread *t = find(next);
-	u64 now = rdtsc();
+	struct ki_thread *t = find(next), *from = NULL;
+	u32 events = READ_ONCE(ki_events_owned);
+	u64 now;
 
-	if (here->thread && here->thread->task == prev)
+	if (unlikely(events))
+		ki_events_count(events);
+	now = rdtsc();
+	if (here->thread && here->thread->task == prev) {
 		leave(here, now);
-	enter(here, t, now);
+		from = here->thread;
+	}
+	enter(here, t, now, events, from);
 }
 
 /* Called on each CPU once, for who runs there since before the hook was. */
@@ -159,7 +172,7 @@ static void on_start(void *unused)
 	struct ki_here *here = raw_cpu_ptr(&ki_here);
 
 	if (!here->thread)
-		enter(here, find(current), rdtsc());
+		enter(here, find(current), rdtsc(), 0, NULL);
 }
 
 static notrace void on_freed(void *unused, struct task_struct *task)

@@ -16,7 +16,8 @@
  *  - calls go to helpers, and between ENTER, if it was granted, and LEAVE to functions of the
  *    kernel; that of RECORD has its %edi set the moment before, to the session's ring and no more
  *    words than the chunk has on the stack; so has that of TABLE, to what may be done with a table
- *    of the session, whose key is on the stack.
+ *    of the session, whose key is on the stack; those of STACK and USTACK to the session's table;
+ * those of STRING and USTRING have %esi set so, to no more words.
  *
  * `the moment before`: the instruction before it in the code, and no branch leads between them.
  *
@@ -105,6 +106,20 @@ static u16 vet_table(const struct ki_vetting *v)
 	return op <= KI_TABLE_DELETE && !t.shared ? KI_R_BAD_CHUNK : KI_R_OK;
 }
 
+static u16 vet_stacks(const struct ki_vetting *v)
+{
+	if (v->number < 0)
+		return KI_R_BAD_CHUNK;
+	return ki_stacks_own(v->session, v->number >> 8) ? KI_R_OK : KI_R_NOT_YOUR_COUNTER;
+}
+
+static u16 vet_string(const struct ki_vetting *v)
+{
+	return v->amount < 1 || v->amount > KI_STRING_WORDS || v->amount > (v->now & KI_VET_DEPTH)
+		       ? KI_R_BAD_CHUNK
+		       : KI_R_OK;
+}
+
 static u16 vet_helper(struct ki_vetting *v, u64 helper)
 {
 	bool entered = v->now & KI_VET_ENTERED;
@@ -120,6 +135,12 @@ static u16 vet_helper(struct ki_vetting *v, u64 helper)
 		return vet_record(v);
 	case KI_HELPER_TABLE:
 		return vet_table(v);
+	case KI_HELPER_STACK:
+	case KI_HELPER_USTACK:
+		return vet_stacks(v);
+	case KI_HELPER_STRING:
+	case KI_HELPER_USTRING:
+		return vet_string(v);
 	default:
 		return helper < KI_HELPERS ? KI_R_OK : KI_R_BAD_FIXUP;
 	}
@@ -220,10 +241,10 @@ static int tests(const struct insn *in)
 	return ki_insn_rm(in);
 }
 
-/* The number that `mov $imm32, %edi` brings; -1: it is another instruction. */
-static s64 number_of(const struct insn *in)
+/* The number that `mov $imm32, %edi` (%esi: 0xbe) brings; -1: it is another instruction. */
+static s64 number_of(const struct insn *in, u8 op)
 {
-	if (in->opcode.nbytes != 1 || in->opcode.bytes[0] != 0xbf || in->prefixes.nbytes ||
+	if (in->opcode.nbytes != 1 || in->opcode.bytes[0] != op || in->prefixes.nbytes ||
 	    in->rex_prefix.nbytes)
 		return -1;
 	return (u32)in->immediate.value;
@@ -247,7 +268,8 @@ static void note(struct ki_vetting *v, const struct insn *in)
 	int self = last && last->kind == KI_FIX_SELF && last->off >= v->at ? (int)last->target : -1;
 
 	v->task = self == KI_SELF_TASK ? ki_insn_reg(in) : -1;
-	v->number = number_of(in);
+	v->number = number_of(in, 0xbf);
+	v->amount = number_of(in, 0xbe);
 	note_words(v, in, self);
 	if (compares(in)) {
 		v->bounded = 1;
@@ -280,7 +302,8 @@ static u16 arrive(struct ki_vetting *v)
 			return KI_R_BAD_CHUNK;
 		v->regs = v->now == KI_VET_UNKNOWN ? led->regs : v->regs & led->regs;
 		v->now = led->state;
-		v->task = v->tested = v->number = -1;
+		v->task = v->tested = -1;
+		v->number = v->amount = -1;
 		v->bounded = 0;
 	}
 	return v->now == KI_VET_UNKNOWN ? KI_R_BAD_CHUNK : KI_R_OK;
@@ -331,7 +354,8 @@ static u16 vet_all(struct ki_vetting *v)
 
 u16 ki_vet_long(const struct ki_session *s, struct ki_long_code *c)
 {
-	struct ki_vetting v = {.session = s, .c = c, .task = -1, .tested = -1, .number = -1};
+	struct ki_vetting v = {
+		.session = s, .c = c, .task = -1, .tested = -1, .number = -1, .amount = -1};
 	u16 reason = KI_R_NO_MEMORY;
 	u32 i;
 

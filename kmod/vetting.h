@@ -44,6 +44,7 @@ struct ki_vetting {
 	int task;   /* this register holds the current task; -1: none does */
 	int tested; /* this one has been compared with 0; -1: none has */
 	s64 number; /* %edi holds this constant; -1: none */
+	s64 amount; /* the same of %esi */
 	u8 bounded; /* 1: `index` has been compared with `bound`, 2: it is not above it */
 	u8 index;
 	u64 bound;

@@ -11,6 +11,7 @@ include test/guest/mate/mate.mk
 include test/guest/torture/torture.mk
 include test/guest/long/long.mk
 include test/guest/threads/threads.mk
+include test/guest/events/events.mk
 include test/guest/frames/frames.mk
 include test/guest/replace/replace.mk
 include test/guest/tail/tail.mk
@@ -18,6 +19,7 @@ include test/guest/metrics/metrics.mk
 include test/guest/transfers/transfers.mk
 include test/guest/snippets/snippets.mk
 include test/guest/records/records.mk
+include test/guest/stacks/stacks.mk
 include test/fuzz/ioctl.mk
 include test/oracles/oracles.mk
 include test/bounces/bounces.mk
@@ -53,7 +55,7 @@ check-guest: deps
 	$(Q)$(MAKE) CI=1 check-build
 	$(Q)test/run.sh -j 2 test/suites.guest
 
-check-build: all unit-bins test-plugins test-progs $(GUEST_BIN) test-long test-threads test-torture test-fuzz-ioctl test-fuzz-host test-oracles test-transfers test-snippets test-records
+check-build: all unit-bins test-plugins test-progs $(GUEST_BIN) test-long test-threads test-events test-torture test-fuzz-ioctl test-fuzz-host test-oracles test-transfers test-snippets test-records test-stacks
 	$(Q)$(MAKE) BUILD=asan unit-bins all
 	$(Q)for k in $(TEST_KERNELS); do $(MAKE) kmod KERNEL=$$k || exit 1; done
 	$(Q)$(MAKE) kmod KERNEL=6.1 KMOD_VARIANT=-nowait KI_CFLAGS=-DKI_TEST_NO_WAIT

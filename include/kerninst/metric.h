@@ -17,6 +17,10 @@
  *    per call, which are of calls that are over.
  *  - Page faults and switches between threads are known of calls that are over only, in every
  *    reading.
+ *  - Events (cycles, cache misses, ...) are the thread's own: what was counted while it ran inside,
+ * on whichever CPU, interrupts that came meanwhile included; of calls that are over. Each event
+ * takes a hardware counter for as long as the target is open; when there is none left the metric is
+ *    refused (KI_R_EVENTS_BUSY), and those that came before go on.
  *  - concurrency is walltime divided by the time that has passed: how many threads are inside, on
  *    average.
  *
@@ -64,6 +68,13 @@ struct ki_metric {
 /* The table, in the order in which it is shown; NULL: no such number, no such name. */
 const struct ki_metric *ki_metric_at(size_t n);
 const struct ki_metric *ki_metric_find(const char *name);
+
+/*
+ * Can it be measured on this machine? That is a question of events only, and the kernel is asked,
+ * without the driver. The reason if not; another error: it does not tell, for example not whom it
+ * does not trust. Whether a counter is free, only ki_measure_add finds out.
+ */
+int ki_metric_check(const struct ki_metric *m, struct ki_err *err);
 
 /* "s", "threads"; "" for counts. */
 const char *ki_unit_name(enum ki_unit unit);

@@ -27,9 +27,12 @@
  *	retval		i64; where a function returns only. Of functions that return an int:
  *			(int)retval < 0
  *	$rax, $rdi, ...	u64: a register as it is at the point
- *	inside(FUNCTION)	the thread is in FUNCTION, or in what it has called: a code path.
- *			Who measures counts that with a word of the thread for each such function.
- *			FUNCTION is taken as it stands there: [MODULE:]NAME[@0xADDRESS].
+ *	str(ADDRESS), ustr(ADDRESS), also with a number of bytes behind a comma: the string at an
+ *			address of the kernel, of the process: only ==, != and in, with strings of
+ *at most 126 bytes, and starts(str(ADDRESS), "TEXT"). What cannot be read is an empty string
+ *(ki_expr_string). inside(FUNCTION)	the thread is in FUNCTION, or in what it has called: a code
+ *path. Who measures counts that with a word of the thread for each such function. FUNCTION is taken
+ *as it stands there: [MODULE:]NAME[@0xADDRESS].
  */
 #ifndef KERNINST_PREDICATE_H
 #define KERNINST_PREDICATE_H
@@ -44,7 +47,12 @@ struct ki_predicate;
 
 /* -EINVAL: what was expected, and where (a column from 1), is in err. */
 int ki_predicate_parse(const char *text, struct ki_predicate **out, struct ki_err *err);
-void ki_predicate_free(struct ki_predicate *p); /* NULL is allowed */
+/* The same for a value, which may also be str() or ustr() by itself: 64 bytes if it does not say.
+ */
+int ki_predicate_parse_value(const char *text, struct ki_predicate **out, struct ki_err *err);
+bool ki_predicate_is_string(const struct ki_predicate *p);
+unsigned int ki_predicate_words(const struct ki_predicate *p); /* of the value, in a record */
+void ki_predicate_free(struct ki_predicate *p);		       /* NULL is allowed */
 
 /* The functions of its inside(), as they are written: each once, numbered as they come. NULL:
    there is no such number. */

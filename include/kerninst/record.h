@@ -61,6 +61,37 @@ int ki_ring_read(struct ki_ring_map *r, ki_record_each *f, void *arg);
 uint64_t ki_ring_lost(const struct ki_ring_map *r);
 uint64_t ki_ring_records(const struct ki_ring_map *r);
 
+/* ---- stacks ---- */
+
+struct ki_stacks_options {
+	uint32_t frames; /* of a stack, at most; 0: 64 */
+	uint32_t rows;	 /* stacks there is room for; 0: 16384. Rounded up to a power of 2 */
+};
+
+struct ki_stacks_map;
+
+/* A stack, the innermost frame first: struct ki_stack_row. */
+struct ki_stack {
+	uint64_t number;
+	uint32_t tgid; /* the process of a user's stack; 0: a kernel's */
+	uint32_t n;
+	const uint64_t *addrs; /* n */
+};
+
+/* The session's table of stacks, mapped. One for each target. */
+int ki_stacks_open(struct ki_target *t, const struct ki_stacks_options *o,
+		   struct ki_stacks_map **out, struct ki_err *err);
+void ki_stacks_close(struct ki_stacks_map *m); /* NULL is allowed; the table itself stays */
+
+uint32_t ki_stacks_number(const struct ki_stacks_map *m); /* for ki_expr_stack */
+
+/* Stacks that are there, and how often there was no place for one. Exact. */
+uint64_t ki_stacks_count(const struct ki_stacks_map *m);
+uint64_t ki_stacks_lost(const struct ki_stacks_map *m);
+
+/* A stack by its number; addrs live as long as the mapping. -ENOENT: there is none. */
+int ki_stacks_get(const struct ki_stacks_map *m, uint64_t number, struct ki_stack *out);
+
 /* ---- files ---- */
 
 enum ki_field_kind {
@@ -69,7 +100,8 @@ enum ki_field_kind {
 	KI_SHOW_CODE,	 /* an address of code: shown as FUNCTION+OFFSET */
 	KI_SHOW_TICKS,	 /* of the time stamp counter: shown as time */
 	KI_SHOW_SECONDS, /* nanoseconds: shown as time */
-	KI_SHOW_TEXT,	 /* 8 bytes of a name; a field without name goes on with it */
+	KI_SHOW_TEXT,	 /* 8 bytes of a text; a field without name goes on with it */
+	KI_SHOW_STACK,	 /* the number of a stack: shown as its frames */
 	KI_SHOWS
 };
 
@@ -136,6 +168,14 @@ int ki_record_create(const char *path, const struct ki_record_origin *origin, st
 		     struct ki_err *err);
 /* From here on a flush returns when the disk has it. */
 void ki_record_to_disk(struct ki_record_file *f);
+/*
+ * Fields of KI_SHOW_STACK are numbers of this table, which lives as long as the file is open: the
+ * stacks themselves go to the file when they are first met. Before the first record. -ENOMEM
+ */
+int ki_record_stacks(struct ki_record_file *f, const struct ki_stacks_map *map);
+/* Look at the processes whose stacks are new: what their addresses are can be found out only as
+   long as they are there. To be called often. */
+void ki_record_look(struct ki_record_file *f);
 /* -EINVAL: no such instrument, or it has another number of values. */
 int ki_record_write(struct ki_record_file *f, const struct ki_record *rec, const uint64_t *values,
 		    unsigned int cpu);
@@ -172,6 +212,22 @@ const struct ki_record_event *ki_recording_events(const struct ki_recording *r, 
 
 /* The function at an address, as the kernel had it then; NULL: not known. */
 const char *ki_recording_symbol(const struct ki_recording *r, uint64_t addr, uint64_t *offset);
+
+/* A stack by its number; addrs live as long as the recording. -ENOENT: the file has none. */
+int ki_recording_stack(const struct ki_recording *r, uint64_t number, struct ki_stack *out);
+
+/* What an address of a process was. Strings that are not known are empty. */
+struct ki_user_frame {
+	const char *symbol; /* the function, and where in it */
+	uint64_t offset;
+	const char *path, *build; /* the file, its build id in hex, and where in it */
+	uint64_t file_offset;
+};
+
+/* Of frame i of a stack; its offset is that of its address. -ENOENT: not known. Of a kernel's stack
+   path and build are empty. */
+int ki_recording_frame(const struct ki_recording *r, const struct ki_stack *s, uint32_t i,
+		       struct ki_user_frame *out);
 
 /* All records in the order of their times, whatever CPU they are of. Each has an instrument and its
    number of values. */

@@ -27,7 +27,7 @@
  *    itself, and % -1 is 0.
  *  - Comparisons, `&&`, `||` and `!` yield 0 or 1, of type i64.
  *
- * Not there yet: stacks, strings. They will be further kinds of nodes and variables.
+ *  - A string (ki_expr_string) is not a number: it stands only where this header says so.
  */
 #ifndef KERNINST_SNIPPET_H
 #define KERNINST_SNIPPET_H
@@ -202,6 +202,28 @@ struct ki_node *ki_expr_load(struct ki_snippet *s, enum ki_type type, struct ki_
 /* Is this the name of the current task? At most 15 bytes. */
 struct ki_node *ki_expr_comm_is(struct ki_snippet *s, const char *name);
 
+/*
+ * The string at an address of the kernel, or of the current process: `words` words of 8 bytes, 1 to
+ * KI_STRING_WORDS: what does not fit into words * 8 - 1 bytes is cut off, and behind its end there
+ * are zeros. What cannot be read up to there (of a process: without waiting) is an empty string. A
+ * value of records, which it takes so many words of; and:
+ */
+struct ki_node *ki_expr_string(struct ki_snippet *s, struct ki_node *addr, unsigned int words,
+			       bool user);
+
+/* Is the string text, or with `prefix`, does it begin with it? 0 or 1, i64. At most words * 8 - 2
+   bytes of text, so that a string that was cut off is not taken for it; of a prefix words * 8 - 1.
+ */
+struct ki_node *ki_expr_string_is(struct ki_snippet *s, struct ki_node *string, const char *text,
+				  bool prefix);
+
+/*
+ * The number of the stack here, u64, of the session's table (ki_stacks_number): of the kernel's, or
+ * of the one with which the current process entered the kernel; without the `skip` innermost frames
+ * (at most 255). 0: there is none, or no place for it.
+ */
+struct ki_node *ki_expr_stack(struct ki_snippet *s, uint32_t table, unsigned int skip, bool user);
+
 struct ki_node *ki_expr_cast(struct ki_snippet *s, enum ki_type type, struct ki_node *x);
 struct ki_node *ki_expr_unary(struct ki_snippet *s, enum ki_unary op, struct ki_node *x);
 struct ki_node *ki_expr_binary(struct ki_snippet *s, enum ki_binary op, struct ki_node *l,
@@ -214,8 +236,8 @@ struct ki_node *ki_expr_table(struct ki_snippet *s, const struct ki_table_var *t
 			      uint32_t value_index, struct ki_node *const *keys,
 			      unsigned int nkeys);
 
-/* A helper of the driver, u64 (kerninst_helpers.def); not ENTER, LEAVE, RECORD, TABLE: see
- * ki_expr_call, ki_stmt_record, ki_stmt_table. */
+/* A helper of the driver, u64 (kerninst_helpers.def); not those of which there are nodes of their
+ * own: ENTER, LEAVE (ki_expr_call), RECORD, TABLE, STACK, USTACK, STRING, USTRING. */
 struct ki_node *ki_expr_helper(struct ki_snippet *s, enum ki_helper helper,
 			       struct ki_node *const *args, unsigned int nargs);
 
@@ -283,8 +305,8 @@ int ki_linear_bounds(const struct ki_linear *l, uint32_t bucket, int64_t *low, i
 
 /*
  * Write a record into the session's ring: id, the time, and these values, each as 64 bits, extended
- * as its type says; at most KI_RECORD_WORDS. ring: ki_ring_number. Values are evaluated from left
- * to right.
+ * as its type says, or as many words as a string has; at most KI_RECORD_WORDS. ring:
+ * ki_ring_number. Values are evaluated from left to right.
  */
 struct ki_node *ki_stmt_record(struct ki_snippet *s, uint32_t ring, uint32_t id,
 			       struct ki_node *const *values, unsigned int nvalues);
@@ -317,6 +339,7 @@ struct ki_site_regs {
 	uint32_t pushed; /* at_entry: words that the function has pushed since */
 	bool at_entry;	 /* parameters are still where the caller has put them */
 	bool at_exit;	 /* %rax holds the value returned */
+	uint64_t addr;	 /* of the place: what its stacks begin with */
 };
 
 /* Where in the code a line of ki_snippet_format begins; line 0: what keeps registers and flags. */
@@ -364,6 +387,7 @@ struct ki_machine {
 	uint64_t *thread; /* words of the current thread; nthread 0: it has none */
 	uint32_t ncounters, nglobals, nthread;
 	uint64_t tsc, nanotime, task;
+	uint64_t (*event)(void *arg, uint64_t which); /* helper EVENT; NULL: 0 */
 	uint64_t clock, minflt, majflt, nvcsw, nivcsw, cgroup;
 	uint32_t cpu, pid, tgid, uid;
 	bool may_call; /* helper ENTER */
@@ -373,6 +397,10 @@ struct ki_machine {
 	 */
 	uint64_t (*load)(void *arg, uint64_t addr, unsigned int size);
 	uint64_t (*call)(void *arg, uint64_t addr, const uint64_t *args, unsigned int nargs);
+	/* The string there, at most `most` bytes, to `to`, which is all 0. NULL: it is empty. */
+	void (*string)(void *arg, uint64_t addr, bool user, char *to, size_t most);
+	/* The number of the stack. NULL: 0. */
+	uint64_t (*stack)(void *arg, uint32_t table, unsigned int skip, bool user);
 	/* A record is written; NULL: it is lost. */
 	void (*record)(void *arg, uint32_t id, const uint64_t *values, unsigned int nvalues);
 	/* What helper TABLE does, and its result; `what` as KI_TABLE_OP. NULL: nothing, 0. */

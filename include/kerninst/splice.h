@@ -315,6 +315,19 @@ int ki_words_take(struct ki_target *t, uint32_t count, uint32_t *first, struct k
 int ki_words_inside(struct ki_target *t, enum ki_clock clock, uint32_t first, uint32_t count,
 		    struct ki_inside_row *rows, uint64_t *now, struct ki_err *err);
 
+/*
+ * An event, counted from now on until the target is closed (KI_IOC_EVENT, flags: KI_EVENT_*), for
+ * helper EVENT.
+ */
+struct ki_event_spec {
+	uint32_t type; /* as in perf_event_open(2) */
+	uint64_t config;
+	const char *name; /* for messages */
+};
+
+int ki_event_take(struct ki_target *t, const struct ki_event_spec *spec, uint32_t flags,
+		  uint32_t *number, struct ki_err *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -261,6 +261,101 @@ struct ki_record {
 #define KI_RECORD(ring, words) ((ring) << 8 | (words))
 
 /*
+ * KI_IOC_STACKS: the stacks of this session, for helpers STACK and USTACK: a table in which each
+ * stack that was met stands once, with a number. Once in a session; gone when it is closed.
+ *
+ * Mapped at KI_MAP_STACKS, `bytes`, PROT_READ: a page with struct ki_stacks_head, and behind it
+ * `rows` rows of `stride` bytes, struct ki_stack_row; stack number n is the row n - 1. A row is
+ * there when its `frames` is not 0, and does not change any more.
+ *
+ * Rows are written without locks, in any context, and compared whole. If two CPUs (or an interrupt
+ * and who it came to) meet the same stack for the first time at the same moment, it may stand there
+ * twice. A row is looked for in KI_STACKS_TRIES places; if it finds none, the helper says 0, and
+ * `lost` counts it: so each call that had frames to keep is a number that leads to them, or lost.
+ *
+ * -EEXIST if the session has one; -ENOMEM also if all tables together would take more than 1/8 of
+ * the machine's memory; -ENOSPC if there are too many.
+ */
+struct ki_stacks {
+	__u32 size;
+	__u32 frames; /* of a stack, at most: 1..KI_STACK_FRAMES */
+	__u32 rows;   /* a power of 2, 1..KI_STACKS_ROWS */
+	__u32 zero;
+	__u64 bytes;  /* out */
+	__u32 stride; /* out */
+	__u32 number; /* out: for KI_STACK */
+	__u32 reason; /* out */
+	__u32 zero2;
+};
+
+#define KI_STACK_FRAMES 127
+#define KI_STACKS_ROWS	(1u << 20)
+#define KI_STACKS_TRIES 64
+
+#define KI_MAP_STACKS 0x90000000
+
+struct ki_stacks_head {
+	__u64 rows; /* that are there */
+	__u64 lost; /* stacks for which there was no place */
+};
+
+/*
+ * The innermost frame first. Of a kernel's stack that is the point itself, the others are return
+ * addresses (or where an interrupt came): addresses of the original text; neither the driver nor
+ * its patches stand there. Where an interrupt came into a patch stands an original address, at most
+ * 16 bytes before the instruction. Of a user's stack it is where the process entered the kernel.
+ */
+struct ki_stack_row {
+	__u64 hash;   /* 0: the row is free */
+	__u32 frames; /* 0: being written */
+	__u32 tgid;   /* the process of a user's stack; 0: a kernel's */
+	__u64 addr[];
+};
+
+/*
+ * What %edi is for helpers STACK and USTACK, put there the moment before the call (mov $imm32,
+ * %edi): the session's table, and so many of the innermost frames left out.
+ */
+#define KI_STACK(table, skip) ((table) << 8 | (skip))
+
+#define KI_STRING_WORDS 16 /* words that STRING and USTRING fill, at most */
+
+/*
+ * KI_IOC_EVENT: count an event on all CPUs, from now on, for this session; helper EVENT says how
+ * often it has been. type and config are those of perf_event_open(2): PERF_TYPE_HARDWARE,
+ * _HW_CACHE, _RAW, and of _SOFTWARE those that count by themselves. The event is pinned to a
+ * counter: if there is none for it now, the request is refused (KI_R_EVENTS_BUSY), and what has one
+ * keeps it.
+ *
+ * A CPU that comes later counts from soon after that on. Counts never go back.
+ */
+struct ki_event_req {
+	__u32 size;
+	__u32 type; /* PERF_TYPE_* */
+	__u64 config;
+	__u32 flags;  /* KI_EVENT_* */
+	__u32 number; /* out */
+	__u32 reason; /* out */
+	__u32 zero;
+};
+
+#define KI_EVENT_USER	0x1 /* only what happens in user mode */
+#define KI_EVENT_KERNEL 0x2 /* only what happens in the kernel */
+#define KI_EVENT_OWN                                                                               \
+	0x4 /* each thread's own count too: takes a word of threads, and some time of each switch  \
+	     */
+#define KI_EVENT_CHECK 0x8 /* only say whether it can be */
+
+/*
+ * What the argument of helper EVENT is: the number of an event; with KI_EVENT_THREAD, of one that
+ * was asked for with KI_EVENT_OWN, what the current thread has counted: while it ran, wherever that
+ * was. Only differences mean something. 0: no such event, or the thread has no words. What the
+ * kernel counts in a switch itself (context-switches, cpu-migrations) is the next thread's: each
+ * thread counts how often it came, not how often it went.
+ */
+#define KI_EVENT_THREAD 0x80000000
+
+/*
  * A fixup fills a 32-bit field of a piece of code when the driver has placed it.
  *
  *  KI_FIX_REL32   target - (address of the field + 4 + tail): a rel32 branch, or a RIP-relative
@@ -500,6 +595,8 @@ struct ki_unsplice {
 #define KI_IOC_INSIDE	_IOWR('k', 0x48, struct ki_inside)
 #define KI_IOC_RING	_IOWR('k', 0x49, struct ki_ring)
 #define KI_IOC_TABLE	_IOWR('k', 0x4a, struct ki_table)
+#define KI_IOC_STACKS	_IOWR('k', 0x4b, struct ki_stacks)
+#define KI_IOC_EVENT	_IOWR('k', 0x4c, struct ki_event_req)
 
 /* Both sides build with the same layout, or not at all. */
 #ifdef __cplusplus
@@ -518,9 +615,13 @@ KI_ASSERT_SIZE(ki_inside_row, 16);
 KI_ASSERT_SIZE(ki_inside, 32);
 KI_ASSERT_SIZE(ki_ring, 40);
 KI_ASSERT_SIZE(ki_ring_head, 32);
+KI_ASSERT_SIZE(ki_event_req, 32);
 KI_ASSERT_SIZE(ki_record, 16);
 KI_ASSERT_SIZE(ki_table, 56);
 KI_ASSERT_SIZE(ki_table_head, 16);
+KI_ASSERT_SIZE(ki_stacks, 40);
+KI_ASSERT_SIZE(ki_stacks_head, 16);
+KI_ASSERT_SIZE(ki_stack_row, 16);
 KI_ASSERT_SIZE(ki_fixup, 16);
 KI_ASSERT_SIZE(ki_long, 24);
 KI_ASSERT_SIZE(ki_copy, 64);

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "metric/events.h"
+
 int ki_measure_new(struct ki_target *t, struct ki_measure **out, struct ki_err *err)
 {
 	struct ki_measure *m;
@@ -43,6 +45,7 @@ void ki_measure_free(struct ki_measure *m)
 	ki_vec_free(&m->curves);
 	ki_vec_free(&m->pairs);
 	ki_vec_free(&m->insides);
+	ki_vec_free(&m->events);
 	ki_vec_free(&m->counters);
 	ki_reading_free(m->start);
 	ki_counter_map_close(m->map);
@@ -64,6 +67,26 @@ int ki_measure_counters(struct ki_measure *m, uint32_t count, uint32_t *index, s
 	for (uint32_t i = 0; i < count; i++)
 		m->counters.v[m->counters.n++] = first + i;
 	return 0;
+}
+
+int ki_measure_event(struct ki_measure *m, uint8_t event, uint32_t *number, struct ki_err *err)
+{
+	struct ki_event_spec spec;
+	int ret;
+
+	for (size_t i = 0; i < m->events.n; i++)
+		if (m->events.v[i].event == event) {
+			*number = m->events.v[i].number;
+			return 0;
+		}
+	if (ki_vec_reserve(&m->events, 1))
+		return ki_err_set(err, -ENOMEM, 0, "measurement: out of memory");
+	ret = ki_event_spec_here((enum ki_event_id)event, &spec, err);
+	if (!ret)
+		ret = ki_event_take(m->t, &spec, KI_EVENT_OWN, number, err);
+	if (!ret)
+		m->events.v[m->events.n++] = (struct counted){event, *number};
+	return ret;
 }
 
 static int put_bare(const struct ask *a, const struct curve *c, const struct places *at)
@@ -183,16 +206,34 @@ static int check(const struct ask *a)
 	return 0;
 }
 
+/* Of two events both are there, or nothing is made. */
+static int get_pairs(const struct ask *a, struct curve *c)
+{
+	struct ask first = *a, second = *a;
+	uint32_t number;
+	int ret = 0;
+
+	first.event = a->row->event;
+	second.event = a->row->other;
+	if (second.event)
+		ret = ki_measure_event(a->m, second.event, &number, a->err);
+	if (!ret)
+		ret = ki_pair_get(&first, &c->pair);
+	if (!ret && second.event)
+		ret = ki_pair_get(&second, &c->other);
+	return ret;
+}
+
 static int add_curve(const struct ask *a, uint32_t *curve)
 {
 	struct ki_measure *m = a->m;
-	struct curve c = {.row = a->row, .pair = KI_NONE};
+	struct curve c = {.row = a->row, .pair = KI_NONE, .other = KI_NONE};
 	int ret = check(a);
 
 	if (!ret && ki_vec_reserve(&m->curves, 1))
 		ret = ki_err_set(a->err, -ENOMEM, 0, "measurement: out of memory");
 	if (!ret)
-		ret = a->row->source == SOURCE_NONE ? add_count(a, &c) : ki_pair_get(a, &c.pair);
+		ret = a->row->source == SOURCE_NONE ? add_count(a, &c) : get_pairs(a, &c);
 	if (ret)
 		return ret;
 	*curve = (uint32_t)m->curves.n;
@@ -294,8 +335,12 @@ static unsigned int refusal_of(const struct ki_plan *p, uint32_t chunk, uint32_t
 unsigned int ki_measure_refusal(const struct ki_measure *m, uint32_t curve)
 {
 	const struct curve *c = &m->curves.v[curve];
+	unsigned int reason;
 
 	if (c->pair == KI_NONE)
 		return refusal_of(m->plan, c->chunk, c->nchunks);
-	return refusal_of(m->plan, m->pairs.v[c->pair].start.sites.v[0].chunk, 1);
+	reason = refusal_of(m->plan, m->pairs.v[c->pair].start.sites.v[0].chunk, 1);
+	if (!reason && c->other != KI_NONE)
+		reason = refusal_of(m->plan, m->pairs.v[c->other].start.sites.v[0].chunk, 1);
+	return reason;
 }

@@ -37,6 +37,8 @@ struct pair {
 	char *when; /* the predicate's text; NULL: none */
 	uint16_t order;
 	uint8_t source;
+	uint8_t event;		    /* SOURCE_EVENT: enum ki_event_id */
+	uint32_t number;	    /* of that, the driver's */
 	uint8_t keeps;		    /* what the code writes */
 	uint32_t total, over, log2; /* indices in the measurement's counters */
 	uint32_t word;
@@ -48,9 +50,16 @@ struct pair {
 struct curve {
 	const struct ki_metric_row *row;
 	uint32_t pair;		    /* KI_NONE: it counts */
+	uint32_t other;		    /* a second pair, or KI_NONE */
 	uint32_t counter;	    /* then: index in the measurement's counters */
 	uint32_t chunk, nchunks;    /* in the plan */
 	struct ki_snippet *snippet; /* with a predicate; NULL: the bare counter */
+};
+
+/* An event that is counted. */
+struct counted {
+	uint8_t event;
+	uint32_t number;
 };
 
 struct ki_measure {
@@ -60,6 +69,7 @@ struct ki_measure {
 	ki_vec(struct curve) curves;
 	ki_vec(struct pair) pairs;
 	ki_vec(struct inside) insides;
+	ki_vec(struct counted) events;
 	ki_vec(uint32_t) counters; /* their numbers */
 	struct ki_reading *start;
 	double began; /* CLOCK_MONOTONIC */
@@ -70,6 +80,7 @@ struct ki_measure {
 struct ask {
 	struct ki_measure *m;
 	const struct ki_metric_row *row;
+	uint8_t event; /* SOURCE_EVENT: which of the row's; EVENT_NONE: none */
 	const struct ki_function *fn;
 	const struct ki_spans *spans;
 	const struct ki_point *pt;
@@ -81,6 +92,9 @@ struct ask {
 };
 
 const char *ki_measure_name(const struct ki_function *fn);
+
+/* See to it that an event is counted: its number. */
+int ki_measure_event(struct ki_measure *m, uint8_t event, uint32_t *number, struct ki_err *err);
 
 /* Take a run of counters: the index of the first. */
 int ki_measure_counters(struct ki_measure *m, uint32_t count, uint32_t *index, struct ki_err *err);

@@ -88,14 +88,18 @@ static const struct ki_metric_row rows[] = {
 
 const struct ki_metric *ki_metric_at(size_t n)
 {
-	return n < NROWS ? &rows[n].m : NULL;
+	const struct ki_metric_row *row = n < NROWS ? &rows[n] : ki_event_row(n - NROWS);
+
+	return row ? &row->m : NULL;
 }
 
 const struct ki_metric *ki_metric_find(const char *name)
 {
-	for (size_t i = 0; i < NROWS; i++)
-		if (!strcmp(name, rows[i].m.name))
-			return &rows[i].m;
+	const struct ki_metric *m;
+
+	for (size_t i = 0; (m = ki_metric_at(i)); i++)
+		if (!strcmp(name, m->name))
+			return m;
 	return NULL;
 }
 

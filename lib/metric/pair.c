@@ -33,10 +33,17 @@ static struct ki_node *from_one(struct ki_snippet *s, struct ki_node *count)
 	return ki_expr_binary(s, KI_ADD, count, ki_expr_const(s, KI_U64, 1));
 }
 
-/* What is read at the start and at the stop. */
-static struct ki_node *clock_of(struct ki_snippet *s, enum ki_source source)
+static struct ki_node *count_of(struct ki_snippet *s, uint32_t number)
 {
-	switch (source) {
+	struct ki_node *which = ki_expr_const(s, KI_U64, number | KI_EVENT_THREAD);
+
+	return ki_expr_helper(s, KI_HELPER_EVENT, &which, 1);
+}
+
+/* What is read at the start and at the stop. */
+static struct ki_node *clock_of(struct ki_snippet *s, const struct pair *p)
+{
+	switch (p->source) {
 	case SOURCE_WALL:
 		return ki_expr_fact(s, KI_FACT_TSC);
 	case SOURCE_OWN:
@@ -45,6 +52,8 @@ static struct ki_node *clock_of(struct ki_snippet *s, enum ki_source source)
 		return from_one(s, sum(s, KI_FACT_MINFLT, KI_FACT_MAJFLT));
 	case SOURCE_MAJOR_FAULTS:
 		return from_one(s, ki_expr_fact(s, KI_FACT_MAJFLT));
+	case SOURCE_EVENT:
+		return from_one(s, count_of(s, p->number));
 	case SOURCE_SWITCHES:
 		return from_one(s, sum(s, KI_FACT_NVCSW, KI_FACT_NIVCSW));
 	default:
@@ -121,8 +130,8 @@ static int make_stop(const struct ask *a, const struct pair *p, struct ki_snippe
 
 	if (ki_snippet_new(&s))
 		return no_memory(a);
-	ki_snippet_body(s, ki_timer_stop(s, &word, clock_of(s, p->source), &elapsed,
-					 keep(a->m, p, s, &elapsed)));
+	ki_snippet_body(
+		s, ki_timer_stop(s, &word, clock_of(s, p), &elapsed, keep(a->m, p, s, &elapsed)));
 	*out = s;
 	return 0;
 }
@@ -158,7 +167,7 @@ static int guarded_start(const struct ask *a, const struct pair *p, const struct
 {
 	const struct ki_var word = word_of(p),
 			    local = {.name = "go", .kind = KI_VAR_LOCAL, .type = KI_I64};
-	struct ki_node *start = ki_timer_start(s, &word, clock_of(s, p->source)), *cond, *go;
+	struct ki_node *start = ki_timer_start(s, &word, clock_of(s, p)), *cond, *go;
 	int ret = ki_predicate_build(a->when, s, words->v.v, &cond, NULL);
 
 	if (!ret && !is_steady(cond))
@@ -188,7 +197,7 @@ static int make_start(const struct ask *a, const struct pair *p, const struct wo
 	if (a->when)
 		ret = guarded_start(a, p, words, s, &body);
 	else
-		body = ki_timer_start(s, &word, clock_of(s, p->source));
+		body = ki_timer_start(s, &word, clock_of(s, p));
 	if (ret) {
 		ki_snippet_free(s);
 		return ki_err_set(a->err, ret, a->fn->start, "%s: the predicate does not fit",
@@ -254,6 +263,8 @@ static int put_pair(const struct ask *a, struct pair *p, const struct words *wor
 	int ret = take_counters(a, p, a->row->keeps);
 
 	p->keeps = a->row->keeps;
+	if (!ret && p->source == SOURCE_EVENT)
+		ret = ki_measure_event(a->m, p->event, &p->number, a->err);
 	if (!ret)
 		ret = ki_words_take(a->m->t, 1, &p->word, a->err);
 	if (!ret)
@@ -292,7 +303,10 @@ static int find_places(const struct ask *a, struct places *entry, struct exits *
 
 static int new_pair(const struct ask *a, const char *when, uint32_t *number)
 {
-	struct pair p = {.function = a->fn->start, .order = a->order, .source = a->row->source};
+	struct pair p = {.function = a->fn->start,
+			 .order = a->order,
+			 .source = a->row->source,
+			 .event = a->event};
 	struct places entry = {0};
 	struct exits exits = {0};
 	struct words words = {0};
@@ -327,7 +341,7 @@ static bool is_same_text(const char *a, const char *b)
 static bool is_pair_of(const struct pair *p, const struct ask *a, const char *when)
 {
 	return p->function == a->fn->start && p->order == a->order && p->source == a->row->source &&
-	       is_same_text(p->when, when);
+	       p->event == a->event && is_same_text(p->when, when);
 }
 
 int ki_pair_get(const struct ask *a, uint32_t *number)

@@ -87,7 +87,7 @@ static enum ki_clock clock_of(const struct pair *p)
 		[SOURCE_NONE] = KI_CLOCKS,	   [SOURCE_WALL] = KI_CLOCK_TSC,
 		[SOURCE_OWN] = KI_CLOCK_THREAD,	   [SOURCE_FAULTS] = KI_CLOCKS,
 		[SOURCE_MAJOR_FAULTS] = KI_CLOCKS, [SOURCE_SWITCHES] = KI_CLOCKS,
-		[SOURCE_PREEMPTIONS] = KI_CLOCKS,
+		[SOURCE_PREEMPTIONS] = KI_CLOCKS,  [SOURCE_EVENT] = KI_CLOCKS,
 	};
 
 	return clocks[p->source];
@@ -281,7 +281,13 @@ static uint64_t counted(const struct ki_reading *from, const struct ki_reading *
 	return to->each[at] - from->each[at];
 }
 
-static uint64_t top_of(const struct ki_measure *m, const struct ki_reading *from,
+static uint64_t over(const struct ki_measure *m, const struct ki_reading *from,
+		     const struct ki_reading *to, uint32_t pair)
+{
+	return counted(from, to, m->pairs.v[pair].total, KI_ALL_CPUS);
+}
+
+static uint64_t all_of(const struct ki_measure *m, const struct ki_reading *from,
 		       const struct ki_reading *to, const struct curve *c, int cpu)
 {
 	switch (c->row->top) {
@@ -290,10 +296,21 @@ static uint64_t top_of(const struct ki_measure *m, const struct ki_reading *from
 	case TOP_ALL:
 		return to->pairs[c->pair].all - from->pairs[c->pair].all;
 	case TOP_OVER:
-		return counted(from, to, m->pairs.v[c->pair].total, KI_ALL_CPUS);
+		return over(m, from, to, c->pair);
 	default:
 		return 0;
 	}
+}
+
+static uint64_t top_of(const struct ki_measure *m, const struct ki_reading *from,
+		       const struct ki_reading *to, const struct curve *c, int cpu)
+{
+	uint64_t all = all_of(m, from, to, c, cpu), less;
+
+	if (!c->row->less)
+		return all;
+	less = over(m, from, to, c->other);
+	return all > less ? all - less : 0;
 }
 
 static double bottom_of(const struct ki_measure *m, const struct ki_reading *from,
@@ -304,9 +321,19 @@ static double bottom_of(const struct ki_measure *m, const struct ki_reading *fro
 		return (double)counted(from, to, m->pairs.v[c->pair].over, KI_ALL_CPUS);
 	case BOTTOM_TIME:
 		return (double)(to->pairs[c->pair].now - from->pairs[c->pair].now);
+	case BOTTOM_SELF:
+		return (double)over(m, from, to, c->pair);
+	case BOTTOM_OTHER:
+		return (double)over(m, from, to, c->other);
 	default:
 		return 1;
 	}
+}
+
+/* What a unit of a pair's total is. */
+static double per_second(const struct ki_measure *m, const struct curve *c)
+{
+	return c->row->source == SOURCE_EVENT ? 1e9 : ki_target_info(m->t)->tsc_khz * 1e3;
 }
 
 double ki_reading_value(const struct ki_measure *m, const struct ki_reading *from,
@@ -324,7 +351,9 @@ double ki_reading_value(const struct ki_measure *m, const struct ki_reading *fro
 	if (!(bottom > 0))
 		return NAN;
 	if (c->row->m.unit == KI_UNIT_SECONDS)
-		top /= ki_target_info(m->t)->tsc_khz * 1e3;
+		top /= per_second(m, c);
+	if (c->row->share && top > bottom)
+		return 1;
 	return top / bottom;
 }
 

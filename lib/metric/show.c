@@ -100,16 +100,24 @@ static int put_code(const struct ki_measure *m, FILE *f, const struct code *c, s
 	return ret;
 }
 
+static int put_pair(const struct ki_measure *m, FILE *f, const struct pair *p, struct ki_err *err)
+{
+	int ret = put_code(m, f, &p->start, err);
+
+	return ret ? ret : put_code(m, f, &p->stop, err);
+}
+
 static int put_curve(const struct ki_measure *m, FILE *f, const struct curve *c, struct ki_err *err)
 {
 	int ret = 0;
 
 	for (uint32_t i = 0; !ret && c->pair == KI_NONE && i < c->nchunks; i++)
 		ret = put_chunk(m, f, c->chunk + i, c->snippet, err);
-	if (c->pair == KI_NONE)
-		return ret;
-	ret = put_code(m, f, &m->pairs.v[c->pair].start, err);
-	return ret ? ret : put_code(m, f, &m->pairs.v[c->pair].stop, err);
+	if (c->pair != KI_NONE)
+		ret = put_pair(m, f, &m->pairs.v[c->pair], err);
+	if (!ret && c->other != KI_NONE)
+		ret = put_pair(m, f, &m->pairs.v[c->other], err);
+	return ret;
 }
 
 int ki_measure_listing(const struct ki_measure *m, uint32_t curve, char **out, struct ki_err *err)
@@ -152,14 +160,18 @@ static unsigned int largest(const struct ki_measure *m, const struct code *c)
 	return most;
 }
 
+static unsigned int cost_of(const struct ki_measure *m, uint32_t pair)
+{
+	return largest(m, &m->pairs.v[pair].start) + largest(m, &m->pairs.v[pair].stop);
+}
+
 unsigned int ki_measure_cost(const struct ki_measure *m, uint32_t curve)
 {
 	const struct curve *c = &m->curves.v[curve];
 	unsigned int most = 0;
 
 	if (c->pair != KI_NONE)
-		return largest(m, &m->pairs.v[c->pair].start) +
-		       largest(m, &m->pairs.v[c->pair].stop);
+		return cost_of(m, c->pair) + (c->other != KI_NONE ? cost_of(m, c->other) : 0);
 	for (uint32_t i = c->chunk; i < c->chunk + c->nchunks; i++)
 		if (size_of(m, i) > most)
 			most = size_of(m, i);

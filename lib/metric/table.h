@@ -17,6 +17,7 @@ enum ki_source {
 	SOURCE_MAJOR_FAULTS,
 	SOURCE_SWITCHES,
 	SOURCE_PREEMPTIONS,
+	SOURCE_EVENT, /* the thread's own count of an event */
 	SOURCES
 };
 
@@ -28,7 +29,13 @@ enum {
 };
 
 enum ki_top { TOP_COUNTER, TOP_ALL /* with what is not over yet */, TOP_OVER, TOP_LOG2 };
-enum ki_bottom { BOTTOM_ONE, BOTTOM_OVER, BOTTOM_TIME };
+enum ki_bottom {
+	BOTTOM_ONE,
+	BOTTOM_OVER,
+	BOTTOM_TIME,
+	BOTTOM_SELF, /* what is counted, without anything taken away */
+	BOTTOM_OTHER
+};
 
 struct ki_metric_row {
 	struct ki_metric m; /* first: a public pointer is one to its row */
@@ -36,7 +43,13 @@ struct ki_metric_row {
 	uint8_t source;
 	uint8_t keeps;
 	uint8_t top, bottom;
+	uint8_t event, other; /* SOURCE_EVENT: enum ki_event_id; EVENT_NONE: there is no other */
+	bool less;	      /* the top is without what is counted of the other */
+	bool share;	      /* of something: not more than 1 */
 };
+
+/* The rows about events, behind all others (event_rows.c); NULL: no such number. */
+const struct ki_metric_row *ki_event_row(size_t n);
 
 /* The same row. */
 const struct ki_metric_row *ki_metric_row(const struct ki_metric *m);

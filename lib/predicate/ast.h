@@ -11,7 +11,8 @@
 
 #include "kerninst/snippet.h"
 
-#define KI_AST_DEPTH 100 /* nodes from the root to a leaf; walking is recursive */
+#define KI_STRING_USUAL 8   /* words of a string that does not say */
+#define KI_AST_DEPTH	100 /* nodes from the root to a leaf; walking is recursive */
 
 enum ki_ast_kind {
 	KI_AST_NUMBER, /* type, base, value */
@@ -24,6 +25,8 @@ enum ki_ast_kind {
 	KI_AST_IN,     /* kids: what, the first of its members; they are linked by next */
 	KI_AST_CAST,   /* type, kid 0 */
 	KI_AST_LOAD,   /* type, kid 0: the address */
+	KI_AST_STR,    /* str(kid 0, value), op 1: ustr; value 0: no size is said */
+	KI_AST_STARTS, /* starts(kid 0, kid 1) */
 	KI_AST_CALL,   /* NAME(anything): text is the name, kid 0 a NAME with what stands there */
 };
 
@@ -49,6 +52,12 @@ struct ki_ast_pool {
 /* A node with room for a text of len bytes and a 0, which is zero; NULL: out of memory. */
 struct ki_ast *ki_ast_new(struct ki_ast_pool *p, enum ki_ast_kind kind, uint32_t at, size_t len);
 void ki_ast_free(struct ki_ast_pool *p);
+
+/* Words of KI_AST_STR: as it says, or otherwise so many. */
+static inline unsigned int ki_ast_words(const struct ki_ast *e, unsigned int otherwise)
+{
+	return e->value ? (unsigned int)(e->value + 7) / 8 : otherwise;
+}
 
 /* Write it with parentheses only where they are needed. */
 void ki_ast_print(FILE *f, const struct ki_ast *e);

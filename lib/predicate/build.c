@@ -9,6 +9,7 @@
  * if that makes no difference.
  */
 #include <errno.h>
+#include <string.h>
 
 #include "predicate/predicate.h"
 #include "snippet/tree.h"
@@ -40,6 +41,20 @@ static struct ki_node *name(const struct builder *b, const struct ki_ast *e)
 	}
 }
 
+/* A string from memory, of so many words if it does not say. */
+static struct ki_node *string(const struct builder *b, const struct ki_ast *e, unsigned int words)
+{
+	return ki_expr_string(b->s, build(b, e->kid[0]), ki_ast_words(e, words), e->op);
+}
+
+static struct ki_node *string_is(const struct builder *b, const struct ki_ast *e, const char *text,
+				 bool prefix)
+{
+	unsigned int words = (unsigned int)(strlen(text) + !prefix) / 8 + 1;
+
+	return ki_expr_string_is(b->s, string(b, e, words), text, prefix);
+}
+
 static struct ki_node *equals(const struct builder *b, const struct ki_ast *l,
 			      const struct ki_ast *r)
 {
@@ -47,6 +62,8 @@ static struct ki_node *equals(const struct builder *b, const struct ki_ast *l,
 		return equals(b, r, l);
 	if (r->kind != KI_AST_STRING)
 		return ki_expr_binary(b->s, KI_EQ, build(b, l), build(b, r));
+	if (l->kind == KI_AST_STR)
+		return string_is(b, l, r->text, false);
 	if (l->meaning == KI_MEANS_COMM)
 		return ki_expr_comm_is(b->s, r->text);
 	return ki_expr_binary(b->s, KI_EQ, build(b, l), number(b, r->value));
@@ -156,6 +173,10 @@ static struct ki_node *build(const struct builder *b, const struct ki_ast *e)
 		return in(b, e);
 	case KI_AST_CALL:
 		return inside(b, e);
+	case KI_AST_STR:
+		return string(b, e, KI_STRING_USUAL);
+	case KI_AST_STARTS:
+		return string_is(b, e->kid[0], e->kid[1]->text, true);
 	default:
 		return binary(b, e);
 	}
@@ -181,7 +202,7 @@ static bool wants_local(const struct ki_ast *e)
 
 	if (e->kind != KI_AST_IN || !e->kid[1]->next)
 		return false;
-	return left->kind != KI_AST_REGISTER &&
+	return left->kind != KI_AST_REGISTER && left->kind != KI_AST_STR &&
 	       !(left->kind == KI_AST_NAME &&
 		 (left->meaning == KI_MEANS_COMM || left->meaning == KI_MEANS_PARAM ||
 		  left->meaning == KI_MEANS_RETVAL));

@@ -9,7 +9,8 @@
 
 #include "predicate/predicate.h"
 
-#define COMM_MOST 15
+#define COMM_MOST   15
+#define STRING_MOST (8 * KI_STRING_WORDS - 2)
 
 /* What strings are to a name. */
 struct strings {
@@ -130,7 +131,9 @@ static int check_call(struct checker *c, struct ki_ast *e)
 {
 	if (strcmp(e->text, "inside") != 0)
 		return ki_lex_error(&c->parser->lex, e->at,
-				    "no function '%.32s': there is inside(FUNCTION)", e->text);
+				    "no function '%.32s': there are inside(FUNCTION), str, ustr "
+				    "and starts",
+				    e->text);
 	if (!is_function(e->kid[0]->text))
 		return refuse(c, e->kid[0], "a function's name is expected: inside(vfs_read)");
 	return note_function(c, e);
@@ -138,15 +141,26 @@ static int check_call(struct checker *c, struct ki_ast *e)
 
 /* ---- strings ---- */
 
+/* Text that a string from memory is compared with. */
+static int check_text(struct checker *c, const struct ki_ast *text)
+{
+	return strlen(text->text) <= STRING_MOST ? 0
+						 : refuse(c, text,
+							  "at most 126 bytes of a string "
+							  "are compared");
+}
+
 static int check_string(struct checker *c, const struct ki_ast *left, struct ki_ast *string)
 {
 	const struct name *n = name_of(left);
 
+	if (left->kind == KI_AST_STR)
+		return check_text(c, string);
 	if (!n || !n->strings)
 		return refuse(
 			c, string,
-			"only comm, execname, uid and cgroup can be compared with a string, by "
-			"==, != or in");
+			"only comm, execname, uid, cgroup, str() and ustr() can be compared with a "
+			"string, by ==, != or in");
 	return n->strings->find(string->text, &string->value) ? refuse(c, string, n->strings->none)
 							      : 0;
 }
@@ -156,6 +170,8 @@ static int check_beside(struct checker *c, struct ki_ast *name)
 {
 	const struct name *n = name_of(name);
 
+	if (name->kind == KI_AST_STR)
+		return check(c, name->kid[0]);
 	if (!n || !n->strings)
 		return check(c, name);
 	name->meaning = n->meaning;
@@ -204,6 +220,15 @@ static int check(struct checker *c, struct ki_ast *e)
 		return check_name(c, e);
 	case KI_AST_CALL:
 		return check_call(c, e);
+	case KI_AST_STR:
+		return refuse(c, e,
+			      "a string is no number: str(arg1) == \"text\", "
+			      "starts(str(arg1), \"text\")");
+	case KI_AST_STARTS:
+		if (e->kid[0]->kind != KI_AST_STR)
+			return refuse(c, e->kid[0], "str() or ustr() is expected");
+		ret = check_text(c, e->kid[1]);
+		return ret ? ret : check(c, e->kid[0]->kid[0]);
 	case KI_AST_STRING:
 		return refuse(c, e, "a string can only stand beside ==, != or in (...)");
 	case KI_AST_BINARY:
@@ -220,6 +245,7 @@ static int check(struct checker *c, struct ki_ast *e)
 int ki_predicate_check(struct ki_predicate *p, struct ki_parser *parser)
 {
 	struct checker c = {.p = p, .parser = parser};
+	bool string = p->value && p->root->kind == KI_AST_STR;
 
-	return check(&c, p->root);
+	return check(&c, string ? p->root->kid[0] : p->root);
 }

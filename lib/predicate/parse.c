@@ -86,6 +86,56 @@ static int reg(struct ki_parser *p, struct ki_ast **out)
 	return 0;
 }
 
+/* Behind the expression of str or ustr: how many bytes there is room for. */
+static int string_size(struct ki_parser *p, struct ki_ast *e)
+{
+	int ret = ki_lex_next(&p->lex);
+
+	if (ret || p->lex.now.kind != KI_TOKEN_NUMBER)
+		return ret ? ret : ki_lex_expected(&p->lex, "a number of bytes");
+	e->value = p->lex.now.value;
+	if (!e->value || e->value > 8 * KI_STRING_WORDS)
+		return ki_lex_error(&p->lex, p->lex.now.at, "a string has 1 to %d bytes",
+				    8 * KI_STRING_WORDS);
+	return ki_lex_next(&p->lex);
+}
+
+static int starts_with(struct ki_parser *p, struct ki_ast *e)
+{
+	struct ki_ast *text;
+	int ret = ki_lex_take(&p->lex, ",");
+
+	if (!ret && p->lex.now.kind != KI_TOKEN_STRING)
+		return ki_lex_expected(&p->lex, "a string");
+	if (!ret)
+		ret = take_text(p, KI_AST_STRING, &text);
+	return ret ? ret : adopt(p, e, 1, text);
+}
+
+/* str, ustr or starts, and what stands behind it in parentheses. */
+static int string_function(struct ki_parser *p, struct ki_ast *e)
+{
+	struct ki_ast *kid;
+	int ret = ki_lex_take(&p->lex, "(");
+
+	e->op = *e->text == 'u';
+	e->kind = !strcmp(e->text, "starts") ? KI_AST_STARTS : KI_AST_STR;
+	if (!ret)
+		ret = ki_parse_expr(p, &kid);
+	if (!ret)
+		ret = adopt(p, e, 0, kid);
+	if (!ret && e->kind == KI_AST_STARTS)
+		ret = starts_with(p, e);
+	else if (!ret && ki_lex_is(&p->lex, ","))
+		ret = string_size(p, e);
+	return ret ? ret : ki_lex_take(&p->lex, ")");
+}
+
+static bool is_string_function(const char *name)
+{
+	return !strcmp(name, "str") || !strcmp(name, "ustr") || !strcmp(name, "starts");
+}
+
 /* A name, or a name with something in parentheses, which is kept as it is. */
 static int name(struct ki_parser *p, struct ki_ast **out)
 {
@@ -94,6 +144,8 @@ static int name(struct ki_parser *p, struct ki_ast **out)
 
 	if (ret || !ki_lex_is(&p->lex, "("))
 		return ret;
+	if (is_string_function((*out)->text))
+		return string_function(p, *out);
 	(*out)->kind = KI_AST_CALL;
 	ret = ki_lex_next(&p->lex);
 	if (!ret)

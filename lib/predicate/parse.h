@@ -5,7 +5,8 @@
  *	expression: operand [? expression : expression]
  *	operand:    unary {OPERATOR unary | in ( expression {, expression} )}	as strong as they
  *bind unary:	    - ~ ! + unary | ( TYPE ) unary | * ( TYPE * ) unary | primary primary:    number
- *| string | $register | NAME | NAME ( anything ) | ( expression )
+ *| string | $register | NAME | NAME ( anything ) | str ( expression [, number] ) | ustr (the same)
+ *| starts ( expression , string ) | ( expression )
  */
 #ifndef KI_PREDICATE_PARSE_H
 #define KI_PREDICATE_PARSE_H

@@ -21,19 +21,40 @@ static int parse(struct ki_predicate *p, const char *text, struct ki_err *err)
 	return ret ? ret : ki_predicate_check(p, &parser);
 }
 
-int ki_predicate_parse(const char *text, struct ki_predicate **out, struct ki_err *err)
+static int parse_new(const char *text, bool value, struct ki_predicate **out, struct ki_err *err)
 {
 	int ret;
 
 	*out = calloc(1, sizeof(**out));
 	if (!*out)
 		return ki_err_set(err, -ENOMEM, 0, "predicate: out of memory");
+	(*out)->value = value;
 	ret = parse(*out, text, err);
 	if (ret) {
 		ki_predicate_free(*out);
 		*out = NULL;
 	}
 	return ret;
+}
+
+int ki_predicate_parse(const char *text, struct ki_predicate **out, struct ki_err *err)
+{
+	return parse_new(text, false, out, err);
+}
+
+int ki_predicate_parse_value(const char *text, struct ki_predicate **out, struct ki_err *err)
+{
+	return parse_new(text, true, out, err);
+}
+
+unsigned int ki_predicate_words(const struct ki_predicate *p)
+{
+	return p->root->kind == KI_AST_STR ? ki_ast_words(p->root, KI_STRING_USUAL) : 1;
+}
+
+bool ki_predicate_is_string(const struct ki_predicate *p)
+{
+	return p->root->kind == KI_AST_STR;
 }
 
 void ki_predicate_free(struct ki_predicate *p)

@@ -12,6 +12,7 @@
 struct ki_predicate {
 	struct ki_ast_pool pool;
 	struct ki_ast *root;
+	bool value;		     /* it may be a string */
 	ki_vec(const char *) inside; /* names of functions, in the tree */
 };
 

@@ -117,6 +117,20 @@ static void print(FILE *f, const struct ki_ast *e, unsigned int outside)
 	case KI_AST_NAME:
 		fputs(e->text, f);
 		break;
+	case KI_AST_STR:
+		fprintf(f, "%s(", e->text);
+		print(f, e->kid[0], 0);
+		if (e->value)
+			fprintf(f, ", %" PRIu64, e->value);
+		fputc(')', f);
+		break;
+	case KI_AST_STARTS:
+		fputs("starts(", f);
+		print(f, e->kid[0], 0);
+		fputs(", ", f);
+		string(f, e->kid[1]->text);
+		fputc(')', f);
+		break;
 	case KI_AST_CALL:
 		fprintf(f, "%s(%s)", e->text, e->kid[0]->text);
 		break;

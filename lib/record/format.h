@@ -20,6 +20,8 @@ enum chunk_type {
 	CHUNK_EVENT,
 	CHUNK_LOST,
 	CHUNK_END,
+	CHUNK_STACKS,
+	CHUNK_USERS,
 };
 
 struct chunk {
@@ -72,6 +74,19 @@ struct file_lost {
 
 struct file_end {
 	uint64_t lost, records, tsc;
+};
+
+/* Its frames' addresses behind it. */
+struct file_stack {
+	uint64_t number;
+	uint32_t tgid, frames;
+};
+
+/* Where an address of a process lies: in which file; strings behind it: function, path, build id.
+ */
+struct file_user {
+	uint32_t tgid, zero;
+	uint64_t addr, file_offset, offset;
 };
 
 /* XXH3 of the payload, seeded with that of magic, type, length and number. */

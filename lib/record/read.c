@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "record/format.h"
+#include "record/read_stacks.h"
 #include "record/recording.h"
 #include "util/sort.h"
 #include "util/vec.h"
@@ -35,6 +36,7 @@ struct ki_recording {
 	ki_vec(struct ki_record_event) events;
 	ki_vec(struct ki_sort_item) records; /* time, place in bytes */
 	ki_vec(struct known_symbol) symbols;
+	struct known_stacks stacks;
 	bool in_order, ended;
 };
 
@@ -197,6 +199,16 @@ static int read_event(struct ki_recording *r, struct rest rest)
 	return ki_vec_push(&r->events, (struct ki_record_event){e->id, e->kind, e->tsc, e->value});
 }
 
+static int read_stacks(struct ki_recording *r, struct rest rest)
+{
+	return ki_known_stacks_read(&r->stacks, rest.at, rest.end);
+}
+
+static int read_users(struct ki_recording *r, struct rest rest)
+{
+	return ki_known_users_read(&r->stacks, rest.at, rest.end);
+}
+
 static int read_lost(struct ki_recording *r, struct rest rest)
 {
 	const struct file_lost *l = take(&rest, sizeof(*l));
@@ -223,7 +235,8 @@ static reader *const readers[] = {
 	[CHUNK_HEADER] = read_header,	[CHUNK_INSTRUMENT] = read_instrument,
 	[CHUNK_SYMBOLS] = read_symbols, [CHUNK_RECORDS] = read_records,
 	[CHUNK_EVENT] = read_event,	[CHUNK_LOST] = read_lost,
-	[CHUNK_END] = read_end,
+	[CHUNK_END] = read_end,		[CHUNK_STACKS] = read_stacks,
+	[CHUNK_USERS] = read_users,
 };
 
 #define NREADERS (sizeof(readers) / sizeof(*readers))
@@ -312,6 +325,7 @@ int ki_recording_of(const void *bytes, size_t size, const char *name, struct ki_
 	}
 	if (r->symbols.n)
 		qsort(r->symbols.v, r->symbols.n, sizeof(*r->symbols.v), by_address);
+	ki_known_stacks_sort(&r->stacks);
 	*out = r;
 	return 0;
 }
@@ -378,6 +392,7 @@ void ki_recording_close(struct ki_recording *r)
 	ki_vec_free(&r->events);
 	ki_vec_free(&r->records);
 	ki_vec_free(&r->symbols);
+	ki_known_stacks_free(&r->stacks);
 	free(r);
 }
 
@@ -438,6 +453,24 @@ const char *ki_recording_symbol(const struct ki_recording *r, uint64_t addr, uin
 		return NULL;
 	*offset = addr - s->addr;
 	return s->name;
+}
+
+int ki_recording_stack(const struct ki_recording *r, uint64_t number, struct ki_stack *out)
+{
+	return ki_known_stack(&r->stacks, number, out);
+}
+
+int ki_recording_frame(const struct ki_recording *r, const struct ki_stack *s, uint32_t i,
+		       struct ki_user_frame *out)
+{
+	*out = (struct ki_user_frame){.symbol = "", .path = "", .build = ""};
+	if (s->tgid)
+		return ki_known_user(&r->stacks, s, i, out);
+	out->symbol = ki_recording_symbol(r, ki_frame_place(s, i), &out->offset);
+	if (!out->symbol)
+		return -ENOENT;
+	out->offset += i > 0;
+	return 0;
 }
 
 int ki_recording_each(struct ki_recording *r, ki_record_each *each, void *arg)

@@ -19,12 +19,11 @@
 #include <xxhash.h>
 
 #include "kerninst/record.h"
+#include "record/buffer.h"
 #include "record/format.h"
-#include "util/vec.h"
+#include "record/frames.h"
 
 #define CHUNK_FULL (256u << 10) /* bytes of records */
-
-typedef ki_vec(char) buffer;
 
 struct ki_record_file {
 	int fd;
@@ -34,13 +33,15 @@ struct ki_record_file {
 	uint32_t number; /* of the next chunk */
 	off_t end;	 /* of the last whole chunk */
 	uint64_t lost, records;
-	buffer waiting, symbols, out; /* records, symbols; a chunk that is made */
+	ki_buffer waiting, symbols, out; /* records, symbols; a chunk that is made */
+	ki_buffer stacks, users;
+	struct ki_frames *frames; /* NULL: stacks are numbers only */
 	struct ki_target *t;
 	uint8_t *seen; /* symbols: a bit for each */
 	struct known { /* instruments, in order of id */
 		uint32_t id;
 		unsigned int nfields;
-		uint32_t code; /* fields of KI_SHOW_CODE: a bit for each */
+		uint32_t code, stacks; /* fields shown as such: a bit for each */
 	} * known;
 	size_t nknown;
 };
@@ -50,28 +51,6 @@ uint64_t ki_chunk_check(const struct chunk *c, const void *payload)
 	uint64_t seed = XXH3_64bits(c, offsetof(struct chunk, check));
 
 	return XXH3_64bits_withSeed(payload, c->length, seed);
-}
-
-static int add(buffer *b, const void *data, size_t n)
-{
-	if (ki_vec_reserve(b, n))
-		return -ENOMEM;
-	if (n)
-		memcpy(b->v + b->n, data, n);
-	b->n += n;
-	return 0;
-}
-
-static int add_string(buffer *b, const char *s)
-{
-	return add(b, s, strlen(s) + 1);
-}
-
-static int pad(buffer *b)
-{
-	static const char zeros[8];
-
-	return add(b, zeros, -b->n & 7);
 }
 
 /* Behind a failure nothing is written: what stands there is whole. */
@@ -110,9 +89,9 @@ static int put_chunk(struct ki_record_file *f, enum chunk_type type, const void 
 		return f->failed;
 	c.check = ki_chunk_check(&c, payload);
 	f->out.n = 0;
-	ret = add(&f->out, &c, sizeof(c));
+	ret = ki_buffer_add(&f->out, &c, sizeof(c));
 	if (!ret)
-		ret = add(&f->out, payload, n);
+		ret = ki_buffer_add(&f->out, payload, n);
 	if (!ret)
 		ret = write_all(f->fd, f->out.v, f->out.n);
 	if (ret)
@@ -122,7 +101,7 @@ static int put_chunk(struct ki_record_file *f, enum chunk_type type, const void 
 	return 0;
 }
 
-static int put_buffer(struct ki_record_file *f, enum chunk_type type, buffer *b)
+static int put_buffer(struct ki_record_file *f, enum chunk_type type, ki_buffer *b)
 {
 	int ret = b->n ? put_chunk(f, type, b->v, b->n) : 0;
 
@@ -137,6 +116,10 @@ static int put_waiting(struct ki_record_file *f)
 
 	if (!ret)
 		ret = put_buffer(f, CHUNK_SYMBOLS, &f->symbols);
+	if (!ret)
+		ret = put_buffer(f, CHUNK_USERS, &f->users);
+	if (!ret)
+		ret = put_buffer(f, CHUNK_STACKS, &f->stacks);
 	return ret ? ret : put_buffer(f, CHUNK_RECORDS, &f->waiting);
 }
 
@@ -148,52 +131,54 @@ static int put_header(struct ki_record_file *f, const struct ki_record_origin *o
 				      .tsc = o->tsc,
 				      .time = o->time};
 	const char *const strings[] = {o->kernel, o->build, o->boot, o->host, o->command};
-	buffer b = {0};
-	int ret = add(&b, &h, sizeof(h));
+	ki_buffer b = {0};
+	int ret = ki_buffer_add(&b, &h, sizeof(h));
 
 	for (size_t i = 0; !ret && i < sizeof(strings) / sizeof(*strings); i++)
-		ret = add_string(&b, strings[i]);
+		ret = ki_buffer_string(&b, strings[i]);
 	if (!ret)
-		ret = pad(&b);
+		ret = ki_buffer_pad(&b);
 	if (!ret)
 		ret = put_buffer(f, CHUNK_HEADER, &b);
 	ki_vec_free(&b);
 	return ret;
 }
 
-static int add_instrument(buffer *b, const struct ki_instrument *in)
+static int add_instrument(ki_buffer *b, const struct ki_instrument *in)
 {
 	const struct file_instrument h = {in->id, in->nfields, in->addr, in->on, in->off};
-	int ret = add(b, &h, sizeof(h));
+	int ret = ki_buffer_add(b, &h, sizeof(h));
 
 	for (unsigned int i = 0; !ret && i < in->nfields; i++) {
 		const struct file_field field = {in->fields[i].type, in->fields[i].show, {0}};
 
-		ret = add(b, &field, sizeof(field));
+		ret = ki_buffer_add(b, &field, sizeof(field));
 	}
 	if (!ret)
-		ret = add_string(b, in->name);
+		ret = ki_buffer_string(b, in->name);
 	if (!ret)
-		ret = add_string(b, in->point);
+		ret = ki_buffer_string(b, in->point);
 	for (unsigned int i = 0; !ret && i < in->nfields; i++) {
-		ret = add_string(b, in->fields[i].name);
+		ret = ki_buffer_string(b, in->fields[i].name);
 		if (!ret)
-			ret = add_string(b, in->fields[i].unit);
+			ret = ki_buffer_string(b, in->fields[i].unit);
 	}
-	return ret ? ret : pad(b);
+	return ret ? ret : ki_buffer_pad(b);
 }
 
 static int put_instrument(struct ki_record_file *f, const struct ki_instrument *in)
 {
 	struct known *k = &f->known[f->nknown];
-	buffer b = {0};
+	ki_buffer b = {0};
 	int ret;
 
 	if (in->nfields > KI_RECORD_WORDS || (f->nknown && in->id <= k[-1].id))
 		return -EINVAL;
 	*k = (struct known){.id = in->id, .nfields = in->nfields};
-	for (unsigned int i = 0; i < in->nfields; i++)
+	for (unsigned int i = 0; i < in->nfields; i++) {
 		k->code |= (uint32_t)(in->fields[i].show == KI_SHOW_CODE) << i;
+		k->stacks |= (uint32_t)(in->fields[i].show == KI_SHOW_STACK) << i;
+	}
 	f->nknown++;
 	ret = add_instrument(&b, in);
 	if (!ret)
@@ -279,15 +264,50 @@ static int note_code(struct ki_record_file *f, uint64_t addr)
 		return 0;
 	f->seen[i / 8] |= (uint8_t)(1 << i % 8);
 	s = (struct file_symbol){sym->addr, sym->size};
-	ret = add(&f->symbols, &s, sizeof(s));
+	ret = ki_buffer_add(&f->symbols, &s, sizeof(s));
 	if (!ret && *sym->module) {
-		ret = add(&f->symbols, sym->module, strlen(sym->module));
+		ret = ki_buffer_add(&f->symbols, sym->module, strlen(sym->module));
 		if (!ret)
-			ret = add(&f->symbols, ":", 1);
+			ret = ki_buffer_add(&f->symbols, ":", 1);
 	}
 	if (!ret)
-		ret = add_string(&f->symbols, sym->name);
-	return ret ? ret : pad(&f->symbols);
+		ret = ki_buffer_string(&f->symbols, sym->name);
+	return ret ? ret : ki_buffer_pad(&f->symbols);
+}
+
+int ki_record_stacks(struct ki_record_file *f, const struct ki_stacks_map *map)
+{
+	return f->frames ? -EEXIST : ki_frames_new(map, &f->frames);
+}
+
+void ki_record_look(struct ki_record_file *f)
+{
+	if (f->frames)
+		ki_frames_look(f->frames);
+}
+
+static int note_stack(struct ki_record_file *f, uint64_t number)
+{
+	struct ki_stack s;
+	int ret;
+
+	if (!f->frames)
+		return 0;
+	ret = ki_frames_note(f->frames, number, &f->stacks, &f->users, &s);
+	for (uint32_t i = 0; !ret && !s.tgid && i < s.n; i++)
+		ret = note_code(f, ki_frame_place(&s, i));
+	return ret;
+}
+
+static int note_fields(struct ki_record_file *f, const struct known *k, const uint64_t *values)
+{
+	int ret = 0;
+
+	for (uint32_t left = k->code; !ret && left; left &= left - 1)
+		ret = note_code(f, values[__builtin_ctz(left)]);
+	for (uint32_t left = k->stacks; !ret && left; left &= left - 1)
+		ret = note_stack(f, values[__builtin_ctz(left)]);
+	return ret;
 }
 
 int ki_record_write(struct ki_record_file *f, const struct ki_record *rec, const uint64_t *values,
@@ -302,18 +322,16 @@ int ki_record_write(struct ki_record_file *f, const struct ki_record *rec, const
 	k = bsearch(&rec->id, f->known, f->nknown, sizeof(*k), by_id);
 	if (!k || rec->words != k->nfields || cpu > UINT16_MAX)
 		return -EINVAL;
-	for (uint32_t left = k->code; left; left &= left - 1) {
-		ret = note_code(f, values[__builtin_ctz(left)]);
-		if (ret)
-			return fail(f, ret);
-	}
-	ret = add(&f->waiting, &r, sizeof(r));
+	ret = note_fields(f, k, values);
 	if (!ret)
-		ret = add(&f->waiting, values, rec->words * sizeof(*values));
+		ret = ki_buffer_add(&f->waiting, &r, sizeof(r));
+	if (!ret)
+		ret = ki_buffer_add(&f->waiting, values, rec->words * sizeof(*values));
 	if (ret)
 		return fail(f, ret);
 	f->records++;
-	return f->waiting.n < CHUNK_FULL ? 0 : put_waiting(f);
+	return f->waiting.n + f->stacks.n < CHUNK_FULL && f->users.n < CHUNK_FULL ? 0
+										  : put_waiting(f);
 }
 
 int ki_record_event(struct ki_record_file *f, const struct ki_record_event *e)
@@ -348,6 +366,9 @@ void ki_record_abandon(struct ki_record_file *f)
 	ki_vec_free(&f->waiting);
 	ki_vec_free(&f->symbols);
 	ki_vec_free(&f->out);
+	ki_vec_free(&f->stacks);
+	ki_vec_free(&f->users);
+	ki_frames_free(f->frames);
 	free(f->known);
 	free(f->seen);
 	free(f->path);

@@ -210,6 +210,9 @@ struct ki_node *ki_expr_helper(struct ki_snippet *s, enum ki_helper helper,
 	if (helper == KI_HELPER_TABLE)
 		return ki_tree_fail(s, -EINVAL, "helper %s is for tables only",
 				    ki_helper_name(helper));
+	if (helper >= KI_HELPER_STACK && helper <= KI_HELPER_USTRING)
+		return ki_tree_fail(s, -EINVAL, "helper %s is for its own kind of node only",
+				    ki_helper_name(helper));
 	if (nargs != ki_helper_args(helper))
 		return ki_tree_fail(s, -EINVAL, "helper %s takes %u arguments, not %u",
 				    ki_helper_name(helper), ki_helper_args(helper), nargs);

@@ -3,6 +3,7 @@
  * A snippet as text. Each simple statement is a line; `if`, `} else {` and `}` are lines of their
  * own (stmt.c numbers them in the same way).
  */
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -138,6 +139,42 @@ static void table(FILE *f, const struct ki_node *n)
 	fputc(')', f);
 }
 
+static void text(FILE *f, const char *s)
+{
+	fputc('"', f);
+	for (; *s; s++)
+		if (*s == '"' || *s == '\\')
+			fprintf(f, "\\%c", *s);
+		else if (isprint((unsigned char)*s))
+			fputc(*s, f);
+		else
+			fprintf(f, "\\%03o", (unsigned char)*s);
+	fputc('"', f);
+}
+
+static void string(FILE *f, const struct ki_node *n)
+{
+	fputs(n->op ? "ustr(" : "str(", f);
+	expr(f, n->kid[0], 0);
+	fprintf(f, ", %u)", n->width * 8u);
+}
+
+static void string_is(FILE *f, const struct ki_node *n)
+{
+	fputs(n->op ? "starts(" : "(", f);
+	expr(f, n->kid[0], 0);
+	fputs(n->op ? ", " : " == ", f);
+	text(f, n->name);
+	fputc(')', f);
+}
+
+static void stack(FILE *f, const struct ki_node *n)
+{
+	fputs(n->op ? "ustack" : "stack", f);
+	if (n->value & 0xff)
+		fprintf(f, "(%u)", (unsigned int)n->value & 0xff);
+}
+
 static void expr(FILE *f, const struct ki_node *n, unsigned int outside)
 {
 	switch (n->kind) {
@@ -160,6 +197,15 @@ static void expr(FILE *f, const struct ki_node *n, unsigned int outside)
 	case NODE_CAST:
 	case NODE_UNARY:
 		prefixed(f, n);
+		break;
+	case NODE_STRING:
+		string(f, n);
+		break;
+	case NODE_STRING_IS:
+		string_is(f, n);
+		break;
+	case NODE_STACK:
+		stack(f, n);
 		break;
 	case NODE_HELPER:
 		helper_name(f, n->op);

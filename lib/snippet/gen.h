@@ -137,6 +137,11 @@ void ki_gen_clock(struct gen *g, unsigned int dest);
 /* gen_table.c */
 void ki_gen_table(struct gen *g, const struct ki_node *n);
 void ki_gen_table_get(struct gen *g, const struct ki_node *n, unsigned int dest);
+/* gen_string.c */
+void ki_gen_string_is(struct gen *g, const struct ki_node *n, unsigned int dest);
+void ki_gen_stack(struct gen *g, const struct ki_node *n, unsigned int dest);
+/* Its words onto the stack, from the address in %rdi; %rax and %rsi are the caller's too. */
+void ki_gen_push_string(struct gen *g, const struct ki_node *n);
 
 /* gen_words.c */
 struct rm ki_gen_word(const struct gen *g, const struct ki_var *v); /* in WORDS_HERE */

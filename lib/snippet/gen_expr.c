@@ -332,6 +332,8 @@ void ki_gen_expr(struct gen *g, const struct ki_node *n, unsigned int dest)
 		[NODE_CALL] = ki_gen_call,
 		[NODE_COND] = conditional,
 		[NODE_TABLE_GET] = ki_gen_table_get,
+		[NODE_STRING_IS] = ki_gen_string_is,
+		[NODE_STACK] = ki_gen_stack,
 	};
 	struct opnd o;
 

@@ -122,6 +122,8 @@ static uint64_t helper(const struct run *r, const struct ki_node *n)
 		return r->m->uid;
 	case KI_HELPER_CGROUP:
 		return r->m->cgroup;
+	case KI_HELPER_EVENT:
+		return r->m->event ? r->m->event(r->m->arg, a[0]) : 0;
 	default:
 		return r->m->nanotime;
 	}
@@ -151,6 +153,32 @@ static uint64_t call(const struct run *r, const struct ki_node *n)
 	return ki_type_extend(n->type, r->m->call(r->m->arg, n->value, a, n->nkids));
 }
 
+static void string(const struct run *r, const struct ki_node *n, uint64_t *to)
+{
+	uint64_t addr = eval(r, n->kid[0]);
+	size_t size = n->width * sizeof(*to);
+
+	memset(to, 0, size);
+	if (r->m->string)
+		r->m->string(r->m->arg, addr, n->op, (char *)to, size - 1);
+}
+
+static bool string_is(const struct run *r, const struct ki_node *n)
+{
+	uint64_t words[KI_STRING_WORDS];
+	size_t len = strlen(n->name);
+
+	string(r, n->kid[0], words);
+	return !memcmp(words, n->name, len + !n->op);
+}
+
+static uint64_t stack(const struct run *r, const struct ki_node *n)
+{
+	uint32_t table = (uint32_t)(n->value >> 8);
+
+	return r->m->stack ? r->m->stack(r->m->arg, table, n->value & 0xff, n->op) : 0;
+}
+
 static uint64_t eval(const struct run *r, const struct ki_node *n)
 {
 	switch (n->kind) {
@@ -178,6 +206,10 @@ static uint64_t eval(const struct run *r, const struct ki_node *n)
 		return helper(r, n);
 	case NODE_TABLE_GET:
 		return table(r, n);
+	case NODE_STRING_IS:
+		return string_is(r, n);
+	case NODE_STACK:
+		return stack(r, n);
 	default:
 		return call(r, n);
 	}
@@ -238,11 +270,17 @@ static void count(const struct run *r, const struct ki_node *n, uint32_t bucket)
 static void record(const struct run *r, const struct ki_node *n)
 {
 	uint64_t v[KI_RECORD_WORDS] = {0};
+	unsigned int at = 0;
 
-	for (unsigned int i = 0; i < n->nkids; i++)
-		v[i] = eval(r, n->kid[i]);
+	for (unsigned int i = 0; i < n->nkids; i++) {
+		if (n->kid[i]->width)
+			string(r, n->kid[i], v + at);
+		else
+			v[at] = eval(r, n->kid[i]);
+		at += ki_node_words(n->kid[i]);
+	}
 	if (r->m->record)
-		r->m->record(r->m->arg, (uint32_t)n->value, v, n->nkids);
+		r->m->record(r->m->arg, (uint32_t)n->value, v, at);
 }
 
 static void exec(const struct run *r, const struct ki_node *n)

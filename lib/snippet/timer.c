@@ -76,6 +76,11 @@ static struct ki_node *again(struct ki_snippet *s, const struct ki_node *n)
 	case NODE_BINARY:
 		l = again(s, n->kid[0]);
 		return ki_expr_binary(s, n->op, l, again(s, n->kid[1]));
+	case NODE_HELPER:
+		l = again(s, n->kid[0]);
+		if (n->op == KI_HELPER_EVENT)
+			return ki_expr_helper(s, KI_HELPER_EVENT, &l, 1);
+		/* fallthrough */
 	default:
 		return ki_tree_fail(s, -EINVAL, "a timer's clock is a fact, or arithmetic with it");
 	}

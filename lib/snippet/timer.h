@@ -8,9 +8,9 @@
  * having been seen to begin finds 0 and is nothing. A thread without words is never inside.
  *
  * clock: KI_FACT_TSC, KI_FACT_CLOCK, or a number of the thread's that only grows, plus 1, since 0
- * means outside; not negative. It is an expression without calls, helpers and loads, and may be
- * evaluated in several places. A call that takes 2^56 ticks or more, and is called inside itself,
- * is taken for a shorter one; so is one that calls itself 128 deep.
+ * means outside; not negative. It is an expression without calls and loads, of helpers only EVENT,
+ * and may be evaluated in several places. A call that takes 2^56 ticks or more, and is called
+ * inside itself, is taken for a shorter one; so is one that calls itself 128 deep.
  *
  * word: KI_VAR_THREAD, of 64 bits; it is taken as signed. elapsed: a local of 64 bits, which holds
  * the ticks when `then` runs, and is changed nowhere else.

@@ -106,6 +106,10 @@ static const char *misuse(const struct ki_node *parent, const struct ki_node *ki
 		return "a child is of another snippet";
 	if (kid->used)
 		return "a child is used twice";
+	if (kid->width && parent->kind != NODE_RECORD && parent->kind != NODE_STRING_IS)
+		return "a string where a number must be";
+	if (!kid->width && parent->kind == NODE_STRING_IS)
+		return "a number where a string must be";
 	if (ki_node_is_statement(kid) != statement)
 		return statement ? "an expression where a statement must be"
 				 : "a statement where an expression must be";

@@ -25,6 +25,9 @@ enum node_kind {
 	NODE_HELPER,
 	NODE_CALL,
 	NODE_TABLE_GET, /* kids: the key; `what` */
+	NODE_STRING,	/* kid 0: its address; width; op: of the process? */
+	NODE_STRING_IS, /* kid 0: the string; name: the text; op: only how it begins? */
+	NODE_STACK,	/* value: KI_STACK; op: the process's? */
 	NODE_HELD,	/* what the statement around it has evaluated: only in what builders make */
 	/* statements */
 	NODE_LIST,   /* kids: first, next ... */
@@ -49,6 +52,7 @@ struct ki_node {
 	bool konst;	/* its value is `value` */
 	bool effects;	/* contains a call */
 	bool used;	/* has a parent */
+	uint8_t width;	/* of a string, in words; 0: it is a number */
 	uint16_t depth; /* nodes below it */
 	/* The generator's; of a node and all below it, but for `scope` and `assumed`. */
 	uint16_t scope[2]; /* registers that it pushes; in the code of threads without words */
@@ -87,6 +91,15 @@ struct ki_node *ki_tree_fail(struct ki_snippet *s, int code, const char *fmt, ..
 
 /* Make it a child; NULL is left out if it may be. false: a failure is noted. */
 bool ki_tree_adopt(struct ki_node *parent, unsigned int i, struct ki_node *kid, bool statement);
+
+/* Words of a value, on the stack and in a record. */
+static inline unsigned int ki_node_words(const struct ki_node *n)
+{
+	return n->width ? n->width : 1;
+}
+
+/* Words of all values of a record. */
+unsigned int ki_node_record_words(const struct ki_node *n);
 
 /* Look at a variable and copy it into the node. */
 bool ki_tree_var(struct ki_node *n, const struct ki_var *v, bool indexed);

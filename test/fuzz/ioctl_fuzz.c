@@ -363,7 +363,7 @@ static const char *const op_names[OPS] = {
 	[OP_COUNTERS] = "COUNTERS", [OP_SPLICE] = "SPLICE",    [OP_UNSPLICE] = "UNSPLICE",
 	[OP_MMAP] = "mmap",	    [OP_FILE] = "file",	       [OP_UNKNOWN] = "unknown",
 	[OP_GLOBALS] = "GLOBALS",   [OP_LONG] = "SPLICE long", [OP_WORDS] = "WORDS",
-	[OP_INSIDE] = "INSIDE",	    [OP_RING] = "RING",
+	[OP_INSIDE] = "INSIDE",	    [OP_RING] = "RING",	       [OP_EVENT] = "EVENT",
 };
 
 static void report(void)

@@ -164,6 +164,12 @@ bool ki_table_own(const struct ki_session *s, u32 number, struct ki_table_shape 
 	return number < DRV_TABLES;
 }
 
+bool ki_stacks_own(const struct ki_session *s, u64 n)
+{
+	(void)s;
+	return n < DRV_RINGS;
+}
+
 u16 ki_verify_callee(unsigned long target, struct module **owner)
 {
 	(void)target;

@@ -21,7 +21,8 @@
 
 /*
  * KI_R_OK, or the driver's reason. Counters and globals from 0 to these numbers are owned, words of
- * threads from 0 to DRV_WORDS, rings from 0 to DRV_RINGS, tables from 0 to DRV_TABLES.
+ * threads from 0 to DRV_WORDS, rings and tables of stacks from 0 to DRV_RINGS, tables from 0 to
+ * DRV_TABLES.
  */
 unsigned int drv_vet_long(const uint8_t *code, uint32_t len, const struct ki_fixup *fix,
 			  uint32_t nfix, uint32_t counters, uint32_t globals);

@@ -4,7 +4,9 @@
  */
 #include "common_snippet.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define DEPTH 9
 
@@ -135,8 +137,8 @@ static struct ki_node *helper(struct grow *g, unsigned int depth)
 	} rows[] = {{KI_HELPER_LOAD8, 1},  {KI_HELPER_LOAD16, 1},   {KI_HELPER_LOAD32, 1},
 		    {KI_HELPER_LOAD64, 1}, {KI_HELPER_NANOTIME, 0}, {KI_HELPER_CGROUP, 0},
 		    {KI_HELPER_UID, 0},	   {KI_HELPER_DIV, 2},	    {KI_HELPER_UDIV, 2},
-		    {KI_HELPER_MOD, 2},	   {KI_HELPER_UMOD, 2}};
-	unsigned int r = g->c->in_kernel ? 6 + below(5) : below(11);
+		    {KI_HELPER_MOD, 2},	   {KI_HELPER_UMOD, 2},	    {KI_HELPER_EVENT, 1}};
+	unsigned int r = g->c->in_kernel ? 6 + below(5) : below(12);
 	struct ki_node *a[2];
 
 	for (unsigned int i = 0; i < rows[r].args; i++)
@@ -155,6 +157,27 @@ static struct ki_node *call(struct grow *g, unsigned int depth)
 	return ki_expr_call(g->s, below(KI_TYPES), 64 + n, "callee", a, n);
 }
 
+/* At a constant address now and then: where the text is always the same. */
+static struct ki_node *string(struct grow *g, unsigned int depth, unsigned int words)
+{
+	struct ki_node *addr = below(4) ? expr(g, depth) : konst(g);
+
+	return ki_expr_string(g->s, addr, words, below(2));
+}
+
+/* Compared with a text that it may be, or with the beginning of one. */
+static struct ki_node *string_is(struct grow *g, unsigned int depth)
+{
+	unsigned int words = 1 + below(below(8) ? 4 : KI_STRING_WORDS);
+	bool prefix = below(2);
+	char text[8 * KI_STRING_WORDS];
+
+	snprintf(text, 8 * words - !prefix, "%s", snip_texts[below(SNIP_TEXTS)]);
+	if (prefix)
+		text[below((unsigned int)strlen(text) + 1)] = 0;
+	return ki_expr_string_is(g->s, string(g, depth, words), text, prefix);
+}
+
 static struct ki_node *index_of(struct grow *g, unsigned int depth)
 {
 	if (below(3) == 0)
@@ -167,9 +190,15 @@ static struct ki_node *inner(struct grow *g, unsigned int depth)
 	struct ki_node *x;
 	struct ki_var v;
 
-	switch (below(21)) {
-	case 20:
+	switch (below(23)) {
+	case 22:
 		return g->c->in_kernel ? leaf(g) : table_get(g, depth);
+	case 20:
+		return g->c->in_kernel ? leaf(g) : string_is(g, depth);
+	case 21:
+		if (g->c->in_kernel)
+			return leaf(g);
+		return ki_expr_stack(g->s, SNIP_STACKS, below(4), below(2));
 	case 0:
 	case 1:
 		return ki_expr_cast(g->s, below(KI_TYPES), expr(g, depth));
@@ -242,11 +271,17 @@ static struct ki_node *linear(struct grow *g, unsigned int depth)
 /* A few values; and now and then as many as there can be. */
 static struct ki_node *record(struct grow *g, unsigned int depth)
 {
-	unsigned int n = below(8) ? below(5) : below(KI_RECORD_WORDS + 1);
+	unsigned int n = below(8) ? below(5) : below(KI_RECORD_WORDS + 1), words = n, more;
 	struct ki_node *v[KI_RECORD_WORDS];
 
-	for (unsigned int i = 0; i < n; i++)
-		v[i] = expr(g, depth / 2);
+	for (unsigned int i = 0; i < n; i++) {
+		more = below(3) ? 0 : below(KI_RECORD_WORDS - words + 1);
+		v[i] = more && below(2) ? string(g, depth / 2, more + 1) : NULL;
+		if (v[i])
+			words += more;
+		else
+			v[i] = expr(g, depth / 2);
+	}
 	return ki_stmt_record(g->s, SNIP_RING, below(3) ? (uint32_t)snip_number() : 0, v, n);
 }
 

@@ -49,6 +49,12 @@ static uint64_t load(void *arg, uint64_t addr, unsigned int size)
 	return cut(v, size);
 }
 
+static uint64_t event(void *arg, uint64_t which)
+{
+	(void)arg;
+	return mix(which + 7);
+}
+
 static uint64_t call(void *arg, uint64_t addr, const uint64_t *args, unsigned int nargs)
 {
 	(void)arg;
@@ -107,6 +113,55 @@ static uint64_t table_words(uint32_t what, uint64_t value)
 	return table(NULL, what, key, n, value);
 }
 
+const char *const snip_texts[SNIP_TEXTS] = {
+	"",
+	"a",
+	"/proc/",
+	"/proc/self/status",
+	"1234567",
+	"12345678",
+	"123456789012345",
+	"a text that is longer than all the words of any string there can be: it is cut off, "
+	"wherever that is, and what is compared with it has to be shorter",
+};
+
+static void string(void *arg, uint64_t addr, bool user, char *to, size_t most)
+{
+	const char *s = snip_texts[(mix(addr) >> 9 ^ user) % SNIP_TEXTS];
+
+	(void)arg;
+	while (most-- && *s)
+		*to++ = *s++;
+}
+
+static uint64_t stack(void *arg, uint32_t table, unsigned int skip, bool user)
+{
+	(void)arg;
+	return mix(mix(table + 1) + 2 * skip + user + (user ? 0 : running->site.addr));
+}
+
+static uint64_t stack_words(const uint64_t *a, bool user)
+{
+	if (!user && a[1] != running->site.addr)
+		world->broken = true;
+	return stack(NULL, (uint32_t)a[0] >> 8, a[0] & 0xff, user);
+}
+
+static uint64_t string_words(const uint64_t *a, bool user)
+{
+	uint64_t *top = (uint64_t *)(uintptr_t)(snip_rsp + 8), text[KI_STRING_WORDS] = {0};
+	unsigned int n = (unsigned int)a[1];
+
+	if (!n || n > KI_STRING_WORDS) {
+		world->broken = true;
+		return 0;
+	}
+	string(NULL, a[0], user, (char *)text, n * 8 - 1);
+	for (unsigned int i = 0; i < n; i++)
+		top[n - 1 - i] = text[i];
+	return mix(n);
+}
+
 /* The chunk's words are above the return address, the last one uppermost. */
 static uint64_t record_words(uint32_t what, uint32_t id)
 {
@@ -131,6 +186,12 @@ static uint64_t helper(unsigned int number, const uint64_t *a)
 		return record_words((uint32_t)a[0], (uint32_t)a[1]);
 	case KI_HELPER_TABLE:
 		return table_words((uint32_t)a[0], a[1]);
+	case KI_HELPER_STACK:
+	case KI_HELPER_USTACK:
+		return stack_words(a, number == KI_HELPER_USTACK);
+	case KI_HELPER_STRING:
+	case KI_HELPER_USTRING:
+		return string_words(a, number == KI_HELPER_USTRING);
 	case KI_HELPER_DIV:
 	case KI_HELPER_UDIV:
 		return divide(a, number == KI_HELPER_DIV, false);
@@ -143,6 +204,8 @@ static uint64_t helper(unsigned int number, const uint64_t *a)
 		return running->m.uid;
 	case KI_HELPER_CGROUP:
 		return running->m.cgroup;
+	case KI_HELPER_EVENT:
+		return event(NULL, a[0]);
 	case KI_HELPER_ENTER:
 		world->broken |= world->entered;
 		world->entered = running->m.may_call;
@@ -417,6 +480,7 @@ static void make_site(struct ki_site_regs *s)
 	uint64_t r = exec_random();
 
 	*s = (struct ki_site_regs){.pushed = below(4), .at_entry = r & 1, .at_exit = r & 2};
+	s->addr = 0xffffffff81000000 + below(0x1000000);
 	for (unsigned int i = 0; i < 16; i++)
 		if (r >> 8 & (1u << i) && (r & 4 || r >> 32 & (1u << i)))
 			s->dead |= KI_REGSET_REG(i);
@@ -453,9 +517,12 @@ void snip_case_make(struct snip_case *c)
 				   .tgid = below(100),
 				   .may_call = below(4) != 0,
 				   .load = load,
+				   .event = event,
 				   .call = call,
 				   .record = record,
-				   .table = table};
+				   .table = table,
+				   .string = string,
+				   .stack = stack};
 	make_site(&c->site);
 	for (unsigned int r = 0; r < 16; r++)
 		c->m.regs[r] = r == KI_RSP ? top - 8 * below(8) : snip_number();

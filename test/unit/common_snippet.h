@@ -30,6 +30,12 @@ extern uint64_t snip_gs[];
 #define SNIP_TABLES	  (2 * KI_TABLE_KEYS)
 #define SNIP_TABLE_VALUES 100
 
+#define SNIP_STACKS 1 /* the number of the table of stacks */
+
+/* What strings are: which one depends on the address. */
+#define SNIP_TEXTS 8
+extern const char *const snip_texts[SNIP_TEXTS];
+
 /* Everything that a snippet can see or change. */
 struct snip_world {
 	uint64_t counters[SNIP_COUNTERS];

@@ -281,14 +281,13 @@ static const char *vet_jump(struct vet *v)
 	return NULL;
 }
 
-/* mov $imm, %edi stands before it, and nothing leads between. */
-static bool has_number(const struct vet *v)
+/* mov $imm, that register stands before it, and nothing leads between. */
+static bool has_number(const struct vet *v, ZydisRegister reg)
 {
 	const struct step *s = &v->before;
 
 	return v->n && !v->entered[0] && s->z.mnemonic == M(MOV) && s->z.length == 5 &&
-	       s->ops[0].reg.value == ZYDIS_REGISTER_EDI &&
-	       s->ops[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
+	       s->ops[0].reg.value == reg && s->ops[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
 }
 
 static const char *vet_table(const struct vet *v)
@@ -296,7 +295,7 @@ static const char *vet_table(const struct vet *v)
 	uint64_t imm = v->before.ops[1].imm.value.u, table = imm >> 20;
 	unsigned int op = imm >> 16 & 15, value = imm & 0xffff, needs = 1;
 
-	if (!has_number(v) || imm > UINT32_MAX)
+	if (!has_number(v, ZYDIS_REGISTER_EDI) || imm > UINT32_MAX)
 		return "a table without its number";
 	if (table >= VET_TABLES || table % KI_TABLE_KEYS + 1 > v->depth)
 		return "not a table, or no key";
@@ -306,12 +305,29 @@ static const char *vet_table(const struct vet *v)
 	return table < KI_TABLE_KEYS && op < KI_TABLE_ADD ? "a table that is not shared" : NULL;
 }
 
+static const char *vet_stacks(const struct vet *v)
+{
+	uint64_t imm = v->before.ops[1].imm.value.u;
+
+	if (!has_number(v, ZYDIS_REGISTER_EDI))
+		return "a stack without its table";
+	return (uint32_t)imm >> 8 >= VET_RINGS ? "not a table" : NULL;
+}
+
+static const char *vet_string(const struct vet *v)
+{
+	uint64_t imm = v->before.ops[1].imm.value.u;
+
+	if (!has_number(v, ZYDIS_REGISTER_ESI))
+		return "a string without its size";
+	return !imm || imm > KI_STRING_WORDS || imm > v->depth ? "a string too long" : NULL;
+}
+
 static const char *vet_record(const struct vet *v)
 {
-	const struct step *s = &v->before;
-	uint64_t imm = s->ops[1].imm.value.u;
+	uint64_t imm = v->before.ops[1].imm.value.u;
 
-	if (!has_number(v))
+	if (!has_number(v, ZYDIS_REGISTER_EDI))
 		return "a record without its number";
 	if (imm >> 8 >= VET_RINGS)
 		return "not a ring";
@@ -329,6 +345,12 @@ static const char *vet_call(struct vet *v)
 		return vet_record(v);
 	if (f->kind == KI_FIX_HELPER && f->target == KI_HELPER_TABLE)
 		return vet_table(v);
+	if (f->kind == KI_FIX_HELPER &&
+	    (f->target == KI_HELPER_STACK || f->target == KI_HELPER_USTACK))
+		return vet_stacks(v);
+	if (f->kind == KI_FIX_HELPER &&
+	    (f->target == KI_HELPER_STRING || f->target == KI_HELPER_USTRING))
+		return vet_string(v);
 	if (f->kind == KI_FIX_HELPER)
 		return f->target < KI_HELPERS ? NULL : "no such helper";
 	v->here = 0;

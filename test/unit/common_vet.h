@@ -14,8 +14,8 @@
 #define VET_TABLES	 (2 * KI_TABLE_KEYS)
 #define VET_TABLE_VALUES 100
 
-/* NULL, or what is wrong. Rings from 0 to VET_RINGS, counters, globals and words from 0 to these
- * numbers are owned. */
+/* NULL, or what is wrong. Rings and tables of stacks from 0 to VET_RINGS, counters, globals and
+ * words from 0 to these numbers are owned. */
 const char *vet_long(const struct ki_long_code *c, uint32_t counters, uint32_t globals,
 		     uint32_t words);
 

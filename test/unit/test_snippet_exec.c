@@ -243,7 +243,7 @@ static const struct lie {
 	{"the neighbouring variable", another_variable, 20},
 	{"the neighbouring word", another_word, 12},
 	{"flags that are not brought back", flags_forgotten, 70},
-	{"another register popped", wrong_register_popped, 50},
+	{"another register popped", wrong_register_popped, 45},
 	{"added for subtracted", another_operation, 12},
 };
 
@@ -445,12 +445,77 @@ static void records_have_their_number(void **state)
 	assert_int_equal(record_refusals(bytes, sizeof(bytes)), 2);
 }
 
+/* A string of two words, and the number of a stack; and what may be wrong with them. */
+static const uint8_t calling[] = {
+	0x50, 0x51,	     /* push %rax, push %rcx */
+	0xbe, 2,    0, 0, 0, /* mov $2, %esi */
+	0xe8, 0,    0, 0, 0, /* call */
+	0xbf, 3,    2, 0, 0, /* mov $KI_STACK(2, 3), %edi */
+	0xe8, 0,    0, 0, 0, /* call */
+	0x58, 0x58,	     /* pop %rax, pop %rax */
+};
+
+static const struct {
+	const char *what;
+	uint8_t at, len, bytes[5];
+} miscalled[] = {
+	{"more words than there are", 3, 1, {3}},
+	{"no words", 3, 1, {0}},
+	{"words below the stack", 6, 1, {0x80}},
+	{"another register", 2, 1, {0xbf}},
+	{"16 bits of it", 1, 5, {0, 0x66, 0xbe, 2, 0}},
+	{"nobody's table", 14, 1, {3}},
+	{"a table far off", 16, 1, {0x80}},
+	{"the stack's number in another register", 12, 1, {0xbe}},
+	{"the stack's number as 16 bits", 11, 5, {0x90, 0x66, 0xbf, 3, 2}},
+};
+
+static unsigned int call_refusals(uint8_t *bytes, unsigned int string, unsigned int stack)
+{
+	struct ki_fixup fix[] = {{.kind = KI_FIX_HELPER, .off = 8, .target = string},
+				 {.kind = KI_FIX_HELPER, .off = 18, .target = stack}};
+	const struct ki_long_code code = {
+		.code = bytes, .len = sizeof(calling), .fix = fix, .nfix = 2};
+
+	return (vet_long(&code, 1, 1, 1) != NULL) +
+	       (drv_vet_long(bytes, sizeof(calling), fix, 2, 1, 1) != KI_R_OK);
+}
+
+static void strings_and_stacks_have_theirs(void **state)
+{
+	uint8_t bytes[sizeof(calling)];
+
+	(void)state;
+	for (unsigned int user = 0; user < 2; user++) {
+		unsigned int string = KI_HELPER_STRING + user, stack = KI_HELPER_STACK + user;
+
+		memcpy(bytes, calling, sizeof(bytes));
+		assert_int_equal(call_refusals(bytes, string, stack), 0);
+		for (size_t i = 0; i < sizeof(miscalled) / sizeof(*miscalled); i++) {
+			memcpy(bytes, calling, sizeof(bytes));
+			memcpy(bytes + miscalled[i].at, miscalled[i].bytes, miscalled[i].len);
+			if (call_refusals(bytes, string, stack) != 2)
+				fail_msg("%s: refused by %u of two", miscalled[i].what,
+					 call_refusals(bytes, string, stack));
+		}
+		/* each one's number does not do for the other */
+		memcpy(bytes, calling, sizeof(bytes));
+		assert_int_equal(call_refusals(bytes, stack, stack), 2);
+		assert_int_equal(call_refusals(bytes, string, string), 2);
+	}
+	/* a jump leads between the number and the call: je over two pushes */
+	memcpy(bytes, calling, sizeof(bytes));
+	memcpy(bytes, "\x74\x05\xbe\x02\0\0\0", 7);
+	assert_int_equal(call_refusals(bytes, KI_HELPER_STRING, KI_HELPER_STACK), 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_may_not_be_is_refused),
 		cmocka_unit_test(words_are_made_sure_of),
 		cmocka_unit_test(records_have_their_number),
+		cmocka_unit_test(strings_and_stacks_have_theirs),
 		cmocka_unit_test(a_million),
 		cmocka_unit_test(mistakes_are_noticed),
 	};

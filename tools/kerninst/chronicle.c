@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "chronicle.h"
+#include "chronicle_stack.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -84,7 +84,7 @@ bool chronicle_hits(const struct chronicle *c, const struct ki_instrument *in, u
 
 /* ---- values ---- */
 
-/* Up to 16 bytes of a name, from words. */
+/* A text from words. */
 static char *value_text(const struct seen_record *e, unsigned int i, char *text)
 {
 	size_t n = 0, words = 1;
@@ -157,6 +157,8 @@ char *chronicle_value(const struct chronicle *c, const struct seen_record *e, un
 		return value_time(number(f, v) / 1e9, text);
 	case KI_SHOW_TEXT:
 		return value_text(e, i, text);
+	case KI_SHOW_STACK:
+		return chronicle_stack_text(c, e, i, text, CHRONICLE_TEXT);
 	default:
 		snprintf(text, CHRONICLE_TEXT, is_negative(f, v) ? "%" PRId64 : "%" PRIu64, v);
 		return text;
@@ -172,6 +174,9 @@ static void json_value(const struct chronicle *c, const struct seen_record *e, u
 	char text[CHRONICLE_TEXT];
 
 	switch (f->show) {
+	case KI_SHOW_STACK:
+		chronicle_stack_json(c, e, i, f->name, j);
+		return;
 	case KI_SHOW_HEX:
 		ki_json_hex(j, f->name, v);
 		return;

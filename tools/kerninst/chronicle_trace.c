@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "chronicle_pairs.h"
+#include "chronicle_stack.h"
 
 /* ---- trace events ---- */
 
@@ -42,6 +43,19 @@ static void begin_event(struct chrome *v, const struct seen_record *e, const cha
 	ki_json_u64(&v->j, "tid", tid);
 }
 
+/* The kernel's stack, as the format has it. */
+static void event_stack(struct chronicle *c, const struct seen_record *e)
+{
+	struct chrome *v = c->own;
+	struct ki_stack s;
+
+	for (unsigned int i = 0; i < e->in->nfields; i++)
+		if (chronicle_stack(c, e, i, &s) && !s.tgid) {
+			chronicle_stack_json(c, e, i, "stack", &v->j);
+			return;
+		}
+}
+
 static int end_event(struct chrome *v)
 {
 	ki_json_close(&v->j); /* args */
@@ -55,6 +69,7 @@ static int chrome_single(struct chronicle *c, const struct seen_record *e)
 
 	begin_event(v, e, e->in->name, "i", e->time);
 	ki_json_str(&v->j, "s", "t");
+	event_stack(c, e);
 	ki_json_open(&v->j, "args", '{');
 	ki_json_u64(&v->j, "CPU", e->cpu);
 	chronicle_fields(c, e, &v->j);
@@ -74,6 +89,7 @@ static int chrome_pair(struct chronicle *c, const struct thread *t, const struct
 	begin_event(v, &entry, name, "X", f->start);
 	free(name);
 	ki_json_double(&v->j, "dur", dur / 1e3);
+	event_stack(c, &entry);
 	ki_json_open(&v->j, "args", '{');
 	ki_json_u64(&v->j, "CPU", f->cpu);
 	chronicle_fields(c, &entry, &v->j);
@@ -173,25 +189,29 @@ static struct fold *new_fold(const struct thread *t)
 	return f;
 }
 
-static int folded_pair(struct chronicle *c, const struct thread *t, const struct seen_record *e)
+/* So many more, of which each one is told only once. Takes f over. */
+static int add_fold(struct folded *v, struct fold *f, uint64_t ns)
 {
-	struct folded *v = c->own;
-	const struct frame *top = &t->stack.v[t->stack.n - 1];
-	struct fold *f = new_fold(t), **there;
-	double own = e->time - top->start - top->inner;
+	struct fold **there = tsearch(f, &v->tree, by_name);
 
-	if (!f)
-		return -ENOMEM;
-	there = tsearch(f, &v->tree, by_name);
 	if (!there) {
 		free(f);
 		return -ENOMEM;
 	}
 	(*there)->count++;
-	(*there)->ns += own > 0 ? (uint64_t)(own * 1e9 + 0.5) : 0;
+	(*there)->ns += ns;
 	if (*there != f)
 		free(f);
 	return 0;
+}
+
+static int folded_pair(struct chronicle *c, const struct thread *t, const struct seen_record *e)
+{
+	const struct frame *top = &t->stack.v[t->stack.n - 1];
+	struct fold *f = new_fold(t);
+	double own = e->time - top->start - top->inner;
+
+	return f ? add_fold(c->own, f, own > 0 ? (uint64_t)(own * 1e9 + 0.5) : 0) : -ENOMEM;
 }
 
 static int folded_single(struct chronicle *c, const struct seen_record *e)
@@ -199,6 +219,28 @@ static int folded_single(struct chronicle *c, const struct seen_record *e)
 	(void)c;
 	(void)e;
 	return 0;
+}
+
+/* A record with stacks says by itself where it was. */
+static int folded_stack(struct chronicle *c, const struct seen_record *e, bool *has)
+{
+	struct fold *f;
+	size_t len;
+	char *text;
+	FILE *to = open_memstream(&text, &len);
+
+	if (!to)
+		return -ENOMEM;
+	*has = chronicle_stack_fold(c, e, to);
+	if (fclose(to))
+		return -ENOMEM;
+	f = *has ? calloc(1, sizeof(*f) + len + 1) : NULL;
+	if (f)
+		memcpy(f->name, text, len);
+	free(text);
+	if (!*has)
+		return 0;
+	return f ? add_fold(c->own, f, 0) : -ENOMEM;
 }
 
 static int folded_begin(struct chronicle *c)
@@ -216,7 +258,10 @@ static int folded_begin(struct chronicle *c)
 
 static int folded_record(struct chronicle *c, const struct seen_record *e)
 {
-	return pairs_record(((struct folded *)c->own)->pairs, e);
+	bool has = false;
+	int ret = ((struct folded *)c->own)->times ? 0 : folded_stack(c, e, &has);
+
+	return ret || has ? ret : pairs_record(((struct folded *)c->own)->pairs, e);
 }
 
 static void print_fold(const void *node, VISIT which, void *arg)

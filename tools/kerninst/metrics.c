@@ -14,7 +14,7 @@ static const char usage[] =
 	"Usage: kerninst metrics [-v] [--json]\n"
 	"Say what kerninst stat -m can measure. FORM: total, which grows; mean, of calls or over time;\n"
 	"log2, a histogram with buckets by powers of two.\n\n"
-	"  -v          also what code is put where\n"
+	"  -v          also what code is put where, and what this machine does not count\n"
 	"  --json      one object per line\n"
 	"  -h, --help  this text\n\n"
 	"Examples:\n"
@@ -27,8 +27,17 @@ static const char *const forms[KI_FORMS] = {
 	[KI_FORM_HISTOGRAM] = "log2",
 };
 
+/* "yes", or why it cannot be measured here; "?": the kernel does not tell. */
+static const char *here(const struct ki_metric *m, struct ki_err *err)
+{
+	if (!ki_metric_check(m, err))
+		return "yes";
+	return err->reason ? err->msg : "?";
+}
+
 static int print_json(const struct ki_metric *m)
 {
+	struct ki_err err = {0};
 	struct ki_json j;
 
 	ki_json_init(&j, stdout);
@@ -39,6 +48,7 @@ static int print_json(const struct ki_metric *m)
 	ki_json_bool(&j, "functions_only", m->functions);
 	ki_json_str(&j, "text", m->text);
 	ki_json_str(&j, "code", m->code);
+	ki_json_str(&j, "here", here(m, &err));
 	ki_json_close(&j);
 	return ki_json_end_line(&j);
 }
@@ -55,16 +65,15 @@ static int print_all_json(void)
 
 static int print_table(bool code)
 {
-	static const struct ki_column columns[] = {{"METRIC", KI_ALIGN_LEFT, 0},
-						   {"UNIT", KI_ALIGN_LEFT, 0},
-						   {"FORM", KI_ALIGN_LEFT, 0},
-						   {"MEANING", KI_ALIGN_LEFT, 0},
-						   {"CODE", KI_ALIGN_LEFT, 0}};
+	static const struct ki_column columns[] = {
+		{"METRIC", KI_ALIGN_LEFT, 0}, {"UNIT", KI_ALIGN_LEFT, 0},
+		{"FORM", KI_ALIGN_LEFT, 0},   {"MEANING", KI_ALIGN_LEFT, 0},
+		{"CODE", KI_ALIGN_LEFT, 0},   {"HERE", KI_ALIGN_LEFT, 0}};
 	const struct ki_metric *m;
 	struct ki_table *t;
 	int ret;
 
-	if (ki_table_new(&t, columns, code ? 5 : 4))
+	if (ki_table_new(&t, columns, code ? 6 : 4))
 		return cli_no_memory();
 	for (size_t i = 0; (m = ki_metric_at(i)); i++) {
 		const char *unit = ki_unit_name((enum ki_unit)m->unit);
@@ -73,8 +82,12 @@ static int print_table(bool code)
 		ki_table_cell(t, "%s", *unit ? unit : "-");
 		ki_table_cell(t, "%s", forms[m->form]);
 		ki_table_cell(t, "%s", m->text);
-		if (code)
+		if (code) {
+			struct ki_err err = {0};
+
+			ki_table_cell(t, "%s", here(m, &err));
 			ki_table_cell(t, "%s", m->code);
+		}
 	}
 	ret = ki_table_print(t, stdout, cli_bold(stdout));
 	ki_table_free(t);

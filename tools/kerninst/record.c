@@ -19,11 +19,14 @@
 #include "record_group.h"
 #include "record_wait.h"
 
+#define LOOK 0.02 /* seconds between two looks at who has new stacks: he may end soon */
+
 struct run {
 	struct record_options *o;
 	struct ki_target *t;
 	struct ki_predicate *when;
-	struct ki_ring_map *ring; /* NULL: totals */
+	struct ki_ring_map *ring;     /* NULL: totals */
+	struct ki_stacks_map *stacks; /* NULL: nobody asks for any */
 	struct record_group *groups;
 	size_t ngroups;
 	record_instruments instruments;
@@ -68,6 +71,8 @@ static int create_file(struct run *r, const char *path)
 		return write_failed(r);
 	if (r->o->mode == RECORD_DISK)
 		ki_record_to_disk(r->file);
+	if (r->stacks && ki_record_stacks(r->file, r->stacks))
+		return cli_no_memory();
 	return CLI_OK;
 }
 
@@ -273,6 +278,8 @@ static double next_deadline(const struct run *r)
 	double deadline = r->end;
 
 	sooner(&deadline, r->next);
+	if (r->stacks)
+		sooner(&deadline, wait_now() + LOOK);
 	for (size_t i = 0; i < r->ngroups; i++)
 		sooner(&deadline, next_time(r, &r->groups[i]));
 	return deadline;
@@ -317,6 +324,8 @@ static int watch(struct run *r)
 		enum record_event e = record_wait(&r->waiting, &r->command, next_deadline(r));
 		double now = wait_now();
 
+		if (r->stacks)
+			ki_record_look(r->file);
 		if (e == RECORD_END || (r->end >= 0 && now >= r->end))
 			break;
 		ret = switch_groups(r);
@@ -411,15 +420,29 @@ static int open_ring(struct run *r)
 	return ki_ring_open(r->t, &ring, &r->ring, &err) ? cli_fail(&err) : CLI_OK;
 }
 
+static int open_stacks(struct run *r)
+{
+	struct ki_err err = {0};
+	bool wanted = false;
+
+	for (size_t i = 0; i < r->o->asks.n; i++)
+		wanted |= r->o->asks.v[i].values.stacks;
+	if (!wanted || !r->ring)
+		return CLI_OK;
+	return ki_stacks_open(r->t, NULL, &r->stacks, &err) ? cli_fail(&err) : CLI_OK;
+}
+
 static int resolve(struct run *r)
 {
-	uint32_t ids = 1, ring = r->ring ? ki_ring_number(r->ring) : 0;
+	const struct record_making to = {.ring = r->ring ? ki_ring_number(r->ring) : 0,
+					 .stacks = r->stacks ? ki_stacks_number(r->stacks) : 0};
+	uint32_t ids = 1;
 	int ret = CLI_OK;
 
 	for (size_t i = 0; !ret && i < r->ngroups; i++) {
 		struct record_group *g = &r->groups[i];
 
-		ret = record_group_resolve(g, r->t, r->when, ring, &ids, no_progress(r->o));
+		ret = record_group_resolve(g, r->t, r->when, &to, &ids, no_progress(r->o));
 		if (!ret && points_refused(&g->points) == g->points.cells.n)
 			ret = nothing_left(g);
 		if (!ret && record_group_describe(g, &r->instruments))
@@ -436,6 +459,8 @@ static int prepare(struct run *r, int argc, char **argv)
 
 	if (!ret)
 		ret = open_ring(r);
+	if (!ret)
+		ret = open_stacks(r);
 	if (!ret)
 		ret = resolve(r);
 	if (ret)
@@ -462,6 +487,7 @@ static void end(struct run *r)
 	record_groups_free(r->groups, r->ngroups);
 	record_instruments_free(&r->instruments);
 	ki_ring_close(r->ring);
+	ki_stacks_close(r->stacks);
 	ki_target_close(r->t);
 	ki_predicate_free(r->when);
 	record_options_free(r->o);

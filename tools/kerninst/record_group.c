@@ -69,11 +69,12 @@ static int make_record(void *arg, struct ki_snippet *s, struct ki_node **stmt, s
 {
 	const struct record_making *m = arg;
 	struct ki_node *nodes[KI_RECORD_WORDS];
-	int ret = record_values_build(m->values, s, nodes, err);
+	unsigned int n;
+	int ret = record_values_build(m->values, s, m->stacks, nodes, &n, err);
 
 	if (ret)
 		return ret;
-	*stmt = ki_stmt_record(s, m->ring, m->id, nodes, m->values->n);
+	*stmt = ki_stmt_record(s, m->ring, m->id, nodes, n);
 	return *stmt ? 0 : ki_snippet_check(s, NULL, err);
 }
 
@@ -88,7 +89,8 @@ static ki_measure_act *act_of(void *arg, const struct point *p, void **act_arg)
 }
 
 int record_group_resolve(struct record_group *g, struct ki_target *t,
-			 const struct ki_predicate *when, uint32_t ring, uint32_t *ids, bool quiet)
+			 const struct ki_predicate *when, const struct record_making *to,
+			 uint32_t *ids, bool quiet)
 {
 	const struct points_how how = {.wanted = {.metrics = {ki_metric_find("count")}, .n = 1},
 				       .moving = MOVING_NEVER,
@@ -100,7 +102,7 @@ int record_group_resolve(struct record_group *g, struct ki_target *t,
 	int ret;
 
 	g->first = *ids;
-	g->making.ring = ring;
+	g->making = *to;
 	ret = points_resolve(&g->points, t, &g->asked, &how);
 	*ids += (uint32_t)g->points.v.n;
 	if (ret)

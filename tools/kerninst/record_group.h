@@ -10,7 +10,7 @@
 
 /* What record_values_build needs when a point is planned. */
 struct record_making {
-	uint32_t ring, id;
+	uint32_t ring, stacks, id;
 	struct record_values *values;
 };
 
@@ -33,9 +33,10 @@ int record_groups_make(struct record_options *o, const struct verb *self,
 		       struct record_group **groups, size_t *n);
 void record_groups_free(struct record_group *g, size_t n);
 
-/* Find out what is meant. ids: the next free one. CLI_OK, or reported. */
+/* Find out what is meant. to: ring and stacks. ids: the next free one. CLI_OK, or reported. */
 int record_group_resolve(struct record_group *g, struct ki_target *t,
-			 const struct ki_predicate *when, uint32_t ring, uint32_t *ids, bool quiet);
+			 const struct ki_predicate *when, const struct record_making *to,
+			 uint32_t *ids, bool quiet);
 
 /* Of at and until: start is their zero. A group without times keeps everything. */
 void record_group_set_times(struct record_group *g, uint64_t start, uint32_t tsc_khz);

@@ -10,19 +10,33 @@
 
 struct verb;
 
+enum record_value_kind {
+	RECORD_EXPR,
+	RECORD_COMM0,
+	RECORD_COMM1,
+	RECORD_MORE, /* what the value before has more than a word */
+	RECORD_STACK,
+	RECORD_USTACK
+};
+
 struct record_values {
 	struct ki_record_field fields[KI_RECORD_WORDS]; /* types are known once they are built */
-	struct ki_predicate *exprs[KI_RECORD_WORDS];	/* NULL: a part of comm */
+	struct record_value {
+		uint8_t kind;		   /* enum record_value_kind */
+		uint8_t skip;		   /* of a stack */
+		struct ki_predicate *expr; /* or NULL */
+	} values[KI_RECORD_WORDS];
 	unsigned int n;
-	char *text; /* the names are in it */
+	bool stacks; /* some are stacks */
+	char *text;  /* the names are in it */
 };
 
 /* "[NAME[/UNIT]:]EXPRESSION,...": CLI_OK, or reported. Free it in any case. */
 int record_values_parse(struct record_values *v, const struct verb *self, const char *text);
 void record_values_free(struct record_values *v);
 
-/* In a snippet: nodes[n]. 0, or -errno. Fills in the types. */
-int record_values_build(struct record_values *v, struct ki_snippet *s, struct ki_node **nodes,
-			struct ki_err *err);
+/* In a snippet: *n nodes. stacks: the number of their table. 0, or -errno. Fills in the types. */
+int record_values_build(struct record_values *v, struct ki_snippet *s, uint32_t stacks,
+			struct ki_node **nodes, unsigned int *n, struct ki_err *err);
 
 #endif

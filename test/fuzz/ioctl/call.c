@@ -71,6 +71,9 @@ static uint32_t reason_of(const struct request *q, enum op op)
 	case OP_RING:
 		off = offsetof(struct ki_ring, reason);
 		break;
+	case OP_EVENT:
+		off = offsetof(struct ki_event_req, reason);
+		break;
 	case OP_UNSPLICE:
 		off = offsetof(struct ki_unsplice, reason);
 		break;
@@ -247,7 +250,7 @@ static bool known(unsigned long cmd)
 	return cmd == KI_IOC_INFO || cmd == KI_IOC_READ || cmd == KI_IOC_RESERVED ||
 	       cmd == KI_IOC_COUNTERS || cmd == KI_IOC_SPLICE || cmd == KI_IOC_UNSPLICE ||
 	       cmd == KI_IOC_GLOBALS || cmd == KI_IOC_WORDS || cmd == KI_IOC_INSIDE ||
-	       cmd == KI_IOC_RING;
+	       cmd == KI_IOC_RING || cmd == KI_IOC_EVENT;
 }
 
 static void call_unknown(struct session *s, struct arena *a, struct rng *r)
@@ -267,11 +270,11 @@ static void call_unknown(struct session *s, struct arena *a, struct rng *r)
 void call_random(struct session *s, struct arena *a, struct rng *r)
 {
 	static const enum op mix[] = {
-		OP_INFO,   OP_READ,    OP_READ,	    OP_RESERVED, OP_COUNTERS,
-		OP_SPLICE, OP_SPLICE,  OP_SPLICE,   OP_SPLICE,	 OP_SPLICE,
-		OP_SPLICE, OP_SPLICE,  OP_UNSPLICE, OP_UNSPLICE, OP_MMAP,
-		OP_FILE,   OP_UNKNOWN, OP_GLOBALS,  OP_LONG,	 OP_LONG,
-		OP_LONG,   OP_LONG,    OP_WORDS,    OP_INSIDE,	 OP_RING,
+		OP_INFO,     OP_READ,	  OP_READ,   OP_RESERVED, OP_COUNTERS, OP_SPLICE,
+		OP_SPLICE,   OP_SPLICE,	  OP_SPLICE, OP_SPLICE,	  OP_SPLICE,   OP_SPLICE,
+		OP_UNSPLICE, OP_UNSPLICE, OP_MMAP,   OP_FILE,	  OP_UNKNOWN,  OP_GLOBALS,
+		OP_LONG,     OP_LONG,	  OP_LONG,   OP_LONG,	  OP_WORDS,    OP_INSIDE,
+		OP_RING,     OP_EVENT,
 	};
 	enum op op = mix[rng_below(r, sizeof(mix) / sizeof(*mix))];
 

@@ -492,6 +492,7 @@ void request_make(struct request *q, enum op op, const struct session *s, struct
 		[OP_WORDS] = request_make_words,
 		[OP_INSIDE] = request_make_inside,
 		[OP_RING] = request_make_ring,
+		[OP_EVENT] = request_make_event,
 	};
 
 	memset(q, 0, sizeof(*q));

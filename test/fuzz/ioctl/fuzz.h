@@ -68,6 +68,7 @@ enum op {
 	OP_WORDS,
 	OP_INSIDE,
 	OP_RING,
+	OP_EVENT,
 	OP_LONG,    /* SPLICE with a long chunk */
 	OP_UNKNOWN, /* ioctl numbers that there are not */
 	OPS
@@ -173,6 +174,7 @@ void request_make_words(struct request *q, const struct session *s, struct arena
 void request_make_inside(struct request *q, const struct session *s, struct arena *a,
 			 struct rng *r);
 void request_make_ring(struct request *q, const struct session *s, struct arena *a, struct rng *r);
+void request_make_event(struct request *q, const struct session *s, struct arena *a, struct rng *r);
 void request_make(struct request *q, enum op op, const struct session *s, struct arena *a,
 		  struct rng *r);
 /* May leave the request as it is. */

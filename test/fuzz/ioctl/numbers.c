@@ -54,3 +54,16 @@ void request_make_ring(struct request *q, const struct session *s, struct arena 
 				.pages = 1u << rng_below(r, 3),
 				.wake = rng_below(r, 4096)};
 }
+
+/* Of all kinds, most of them ones that the driver opens. */
+void request_make_event(struct request *q, const struct session *s, struct arena *a, struct rng *r)
+{
+	struct ki_event_req *req = request_piece(q, a, sizeof(*req));
+
+	(void)s;
+	q->cmd = KI_IOC_EVENT;
+	*req = (struct ki_event_req){.size = sizeof(*req),
+				     .type = rng_one_in(r, 4) ? rng_below(r, 6) : 1,
+				     .config = rng_below(r, rng_one_in(r, 4) ? 0x20000 : 12),
+				     .flags = rng_below(r, 16)};
+}

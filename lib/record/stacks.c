@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+/*
+ * The session's table of stacks: asking for it, mapping it, reading rows. A row that is there does
+ * not change any more, so it is read in place.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+
+#include "kerninst/record.h"
+
+#define PAGE	     4096
+#define USUAL_FRAMES 64
+#define USUAL_ROWS   16384
+
+struct ki_stacks_map {
+	const uint8_t *base; /* a page with the head, and the rows */
+	uint64_t bytes;
+	uint32_t rows, stride, frames, number;
+};
+
+static int ask(int fd, struct ki_stacks_map *m, const struct ki_stacks_options *o,
+	       struct ki_err *err)
+{
+	struct ki_stacks req = {
+		.size = sizeof(req), .frames = o->frames ? o->frames : USUAL_FRAMES, .rows = 1};
+	const uint32_t rows = o->rows ? o->rows : USUAL_ROWS;
+	int error;
+
+	while (req.rows < rows && req.rows < KI_STACKS_ROWS)
+		req.rows *= 2;
+	if (req.rows < rows || req.frames > KI_STACK_FRAMES)
+		return ki_err_set(err, -EINVAL, 0, "%u stacks of %u frames: at most %u of %u", rows,
+				  req.frames, KI_STACKS_ROWS, KI_STACK_FRAMES);
+	if (ioctl(fd, KI_IOC_STACKS, &req)) {
+		error = errno;
+		if (error == EEXIST)
+			return ki_err_set(err, -error, 0,
+					  "the session has a table of stacks already");
+		return ki_err_set(err, -error, 0, "a table of %u stacks: %s", req.rows,
+				  strerror(error));
+	}
+	m->rows = req.rows;
+	m->stride = req.stride;
+	m->frames = req.frames;
+	m->number = req.number;
+	m->bytes = req.bytes;
+	return 0;
+}
+
+int ki_stacks_open(struct ki_target *t, const struct ki_stacks_options *o,
+		   struct ki_stacks_map **out, struct ki_err *err)
+{
+	static const struct ki_stacks_options usual;
+	struct ki_stacks_map *m;
+	void *base;
+	int ret;
+
+	*out = NULL;
+	if (!ki_target_info(t))
+		return ki_err_set(err, -EINVAL, 0, "a table of stacks: the target is not live");
+	m = calloc(1, sizeof(*m));
+	if (!m)
+		return ki_err_set(err, -ENOMEM, 0, "a table of stacks: out of memory");
+	ret = ask(ki_target_fd(t), m, o ? o : &usual, err);
+	if (!ret) {
+		base = mmap(NULL, m->bytes, PROT_READ, MAP_SHARED, ki_target_fd(t), KI_MAP_STACKS);
+		if (base == MAP_FAILED)
+			ret = ki_err_set(err, -errno, 0, "a table of stacks: mmap: %s",
+					 strerror(errno));
+		else
+			m->base = base;
+	}
+	if (ret)
+		ki_stacks_close(m);
+	else
+		*out = m;
+	return ret;
+}
+
+void ki_stacks_close(struct ki_stacks_map *m)
+{
+	if (!m)
+		return;
+	if (m->base)
+		munmap((void *)(uintptr_t)m->base, m->bytes);
+	free(m);
+}
+
+uint32_t ki_stacks_number(const struct ki_stacks_map *m)
+{
+	return m->number;
+}
+
+static const struct ki_stacks_head *head_of(const struct ki_stacks_map *m)
+{
+	return (const void *)m->base;
+}
+
+uint64_t ki_stacks_lost(const struct ki_stacks_map *m)
+{
+	return __atomic_load_n(&head_of(m)->lost, __ATOMIC_RELAXED);
+}
+
+uint64_t ki_stacks_count(const struct ki_stacks_map *m)
+{
+	return __atomic_load_n(&head_of(m)->rows, __ATOMIC_RELAXED);
+}
+
+int ki_stacks_get(const struct ki_stacks_map *m, uint64_t number, struct ki_stack *out)
+{
+	const struct ki_stack_row *row;
+	uint32_t n;
+
+	if (!number || number > m->rows)
+		return -ERANGE;
+	row = (const void *)(m->base + PAGE + (number - 1) * m->stride);
+	n = __atomic_load_n(&row->frames, __ATOMIC_ACQUIRE);
+	if (!n || n > m->frames)
+		return -ENOENT;
+	*out = (struct ki_stack){
+		.number = number, .tgid = row->tgid, .n = n, .addrs = (const void *)(row + 1)};
+	return 0;
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+/*
+ * Builders of strings and stacks.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "snippet/tree.h"
+
+#define SKIP_MOST 255
+
+struct ki_node *ki_expr_string(struct ki_snippet *s, struct ki_node *addr, unsigned int words,
+			       bool user)
+{
+	struct ki_node *n = ki_tree_node(s, NODE_STRING);
+
+	if (!n)
+		return NULL;
+	if (!words || words > KI_STRING_WORDS)
+		return ki_tree_fail(s, -EINVAL, "a string of %u words: 1 to %d", words,
+				    KI_STRING_WORDS);
+	n->op = user;
+	n->width = (uint8_t)words;
+	return ki_tree_adopt(n, 0, addr, false) ? n : NULL;
+}
+
+struct ki_node *ki_expr_string_is(struct ki_snippet *s, struct ki_node *string, const char *text,
+				  bool prefix)
+{
+	struct ki_node *n = ki_tree_node(s, NODE_STRING_IS);
+
+	if (!n || !ki_tree_adopt(n, 0, string, false))
+		return NULL;
+	if (!text)
+		return ki_tree_fail(s, -EINVAL, "no text to compare a string with");
+	if (strlen(text) > string->width * sizeof(uint64_t) - (prefix ? 1 : 2))
+		return ki_tree_fail(s, -EINVAL, "a text longer than the string of %u words",
+				    string->width);
+	n->op = prefix;
+	n->type = KI_I64;
+	n->name = ki_tree_string(s, text);
+	return n->name ? n : NULL;
+}
+
+struct ki_node *ki_expr_stack(struct ki_snippet *s, uint32_t table, unsigned int skip, bool user)
+{
+	struct ki_node *n = ki_tree_node(s, NODE_STACK);
+
+	if (!n)
+		return NULL;
+	if (skip > SKIP_MOST || table > UINT32_MAX >> 8)
+		return ki_tree_fail(s, -EINVAL, "no such table, or more than %d frames left out",
+				    SKIP_MOST);
+	n->op = user;
+	n->value = KI_STACK(table, skip);
+	n->effects = true;
+	return n;
+}

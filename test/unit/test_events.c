@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Metrics of events: the table, the formulas on a model of threads that count, what is refused.
+ */
+#include "measure_fixture.h"
+
+#include <linux/perf_event.h>
+
+#include "metric/events.h"
+
+#define NEAR(got, want) assert_true(fabs((got) - (want)) < 1e-9)
+
+/* What the driver counts: by number the event; each thread's counts. */
+static struct {
+	uint32_t type[32];
+	uint64_t config[32];
+	uint32_t taken, limit; /* limit: counters of the machine */
+	uint32_t flags;
+	uint64_t counts[THREADS][32];
+	unsigned int thread;
+} events;
+
+static int answer_event(unsigned long request, void *arg)
+{
+	struct ki_event_req *q = arg;
+
+	if (request != KI_IOC_EVENT)
+		return other_requests(request, arg);
+	if (events.taken == events.limit) {
+		q->reason = KI_R_EVENTS_BUSY;
+		return EBUSY;
+	}
+	events.type[events.taken] = q->type;
+	events.config[events.taken] = q->config;
+	events.flags = q->flags;
+	q->number = events.taken++;
+	return 0;
+}
+
+static uint64_t event_of(void *arg, uint64_t which)
+{
+	(void)arg;
+	assert_true(which & KI_EVENT_THREAD);
+	return events.counts[events.thread][which & 31];
+}
+
+static void begin(uint32_t limit)
+{
+	load();
+	memset(&events, 0, sizeof(events));
+	events.limit = limit;
+	drv.other = answer_event;
+}
+
+static void run_pair_code(const struct ki_snippet *s, unsigned int thread, unsigned int cpu)
+{
+	static const struct ki_site_regs site = {.at_entry = true, .at_exit = true};
+	struct ki_machine k = {.counters = world.counters + cpu * COUNTERS,
+			       .ncounters = COUNTERS,
+			       .thread = world.threads[thread].words,
+			       .nthread = WORDS,
+			       .event = event_of};
+	struct ki_err err = {0};
+
+	events.thread = thread;
+	if (ki_snippet_run(s, &site, &k, &err))
+		fail_msg("%s", err.msg);
+}
+
+static void go_in(unsigned int thread, unsigned int cpu)
+{
+	for (size_t i = 0; i < m->pairs.n; i++)
+		run_pair_code(m->pairs.v[i].start.snippet, thread, cpu);
+}
+
+static void come_out(unsigned int thread, unsigned int cpu)
+{
+	for (size_t i = m->pairs.n; i-- > 0;)
+		run_pair_code(m->pairs.v[i].stop.snippet, thread, cpu);
+}
+
+static void happen(unsigned int thread, enum ki_event_id id, uint64_t times)
+{
+	struct ki_event_spec spec;
+
+	assert_int_equal(ki_event_spec_here(id, &spec, NULL), 0);
+	for (uint32_t i = 0; i < events.taken; i++)
+		if (events.type[i] == spec.type && events.config[i] == spec.config)
+			events.counts[thread][i] += times;
+}
+
+/* ---- the table ---- */
+
+static void every_event_has_a_name_and_a_way(void **state)
+{
+	unsigned int found[KI_MODELS] = {0}, never = 0;
+
+	(void)state;
+	for (unsigned int e = EVENT_NONE + 1; e < EVENTS; e++) {
+		bool any = false;
+
+		for (unsigned int k = 0; k < KI_MODELS; k++) {
+			struct ki_event_spec spec = {0};
+			struct ki_err err = {0};
+			int ret = ki_event_spec_of((enum ki_event_id)e, (enum ki_model)k, &spec,
+						   &err);
+
+			if (ret) {
+				assert_int_equal(ret, -EOPNOTSUPP);
+				assert_int_equal(err.reason, KI_R_EVENT_UNKNOWN);
+				continue;
+			}
+			any = true;
+			found[k]++;
+			assert_true(spec.name && *spec.name);
+			assert_true(spec.type < PERF_TYPE_BREAKPOINT);
+			if (k == KI_MODEL_OTHER)
+				assert_int_not_equal(spec.type, PERF_TYPE_RAW);
+		}
+		never += !any;
+	}
+	assert_int_equal(never, 2);
+	assert_true(found[KI_MODEL_SKYLAKE] > found[KI_MODEL_OTHER] + 10);
+	assert_true(found[KI_MODEL_ICELAKE] > found[KI_MODEL_OTHER] + 10);
+	assert_true(found[KI_MODEL_ZEN] > found[KI_MODEL_OTHER] + 8);
+}
+
+static void processors_are_known(void **state)
+{
+	(void)state;
+	assert_int_equal(ki_model_of("GenuineIntel", 6, 0x55), KI_MODEL_SKYLAKE);
+	assert_int_equal(ki_model_of("GenuineIntel", 6, 0x6a), KI_MODEL_ICELAKE);
+	assert_int_equal(ki_model_of("GenuineIntel", 6, 0x97), KI_MODEL_OTHER);
+	assert_int_equal(ki_model_of("GenuineIntel", 15, 0x55), KI_MODEL_OTHER);
+	assert_int_equal(ki_model_of("AuthenticAMD", 0x19, 0x21), KI_MODEL_ZEN);
+	assert_int_equal(ki_model_of("AuthenticAMD", 0x17, 0x31), KI_MODEL_OTHER);
+	assert_int_equal(ki_model_of("TCGTCGTCGTCG", 0x19, 1), KI_MODEL_OTHER);
+}
+
+/* The names that the table of features asks for. */
+static void the_names_are_there(void **state)
+{
+	static const char *const names[] = {
+		"l1d-reads",
+		"l1d-read-hits",
+		"l1d-read-misses",
+		"l1d-writes",
+		"l1d-write-hits",
+		"l1d-write-misses",
+		"l2-refs",
+		"l2-hits",
+		"l2-misses",
+		"l2-hit-ratio",
+		"l2-miss-ratio",
+		"llc-refs",
+		"llc-hits",
+		"llc-misses",
+		"llc-hit-ratio",
+		"llc-miss-ratio",
+		"llc-read-hits",
+		"l1i-refs",
+		"l1i-hits",
+		"l1i-misses",
+		"l1i-hit-ratio",
+		"l1i-miss-ratio",
+		"l1i-stall",
+		"mispredict-stall",
+		"ipc",
+		"cpi",
+		"itlb-hits",
+		"itlb-misses",
+		"dtlb-hits",
+		"dtlb-misses",
+		"load-walks",
+		"code-walks",
+		"cond-branches",
+		"cond-misses",
+		"indirect-branches",
+		"indirect-misses",
+		"call-branches",
+		"call-misses",
+		"return-branches",
+		"return-misses",
+		"taken-branches",
+		"untaken-branches",
+		"loads",
+		"stores",
+		"uops",
+		"instructions",
+		"clears",
+		"mesi-read-hits",
+		"l1d-reads/call",
+		"l2-hits/call",
+		"instructions/call",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (!ki_metric_find(names[i]))
+			fail_msg("no metric %s", names[i]);
+}
+
+/* ---- values ---- */
+
+static void counts_are_the_threads(void **state)
+{
+	uint32_t total, mean, clock;
+
+	(void)state;
+	begin(32);
+	total = add("page-faults", F, NULL);
+	mean = add("page-faults/call", F, NULL);
+	clock = add("task-clock", F, NULL);
+	assert_int_equal(m->pairs.n, 2);
+	assert_int_equal(events.taken, 2);
+	assert_int_equal(events.flags, KI_EVENT_OWN);
+	start();
+	events.counts[0][0] = 1000; /* what was before does not count */
+	go_in(0, 0);
+	happen(0, EVENT_PAGE_FAULTS, 7);
+	happen(0, EVENT_TASK_CLOCK, 1500000000);
+	go_in(1, 1);
+	happen(1, EVENT_PAGE_FAULTS, 2);
+	come_out(0, 1); /* on another CPU */
+	come_out(1, 1);
+	happen(0, EVENT_PAGE_FAULTS, 100);
+	NEAR(value(total), 9);
+	NEAR(value(mean), 4.5);
+	NEAR(value(clock), 1.5);
+	go_in(0, 0);
+	go_in(0, 0); /* inside itself */
+	happen(0, EVENT_PAGE_FAULTS, 1);
+	come_out(0, 0);
+	happen(0, EVENT_PAGE_FAULTS, 1);
+	NEAR(value(total), 9); /* of calls that are over */
+	come_out(0, 0);
+	NEAR(value(total), 11);
+}
+
+static void formulas(void **state)
+{
+	uint32_t ipc, cpi, hits, hit, miss;
+
+	(void)state;
+	begin(32);
+	ipc = add("ipc", F, NULL);
+	cpi = add("cpi", F, NULL);
+	hits = add("llc-hits", F, NULL);
+	hit = add("llc-hit-ratio", F, NULL);
+	miss = add("llc-miss-ratio", F, NULL);
+	assert_int_equal(events.taken, 4);
+	assert_int_equal(m->pairs.n, 4);
+	start();
+	assert_true(isnan(value(ipc)) && isnan(value(hit)));
+	go_in(0, 0);
+	happen(0, EVENT_INSTRUCTIONS, 300);
+	happen(0, EVENT_CYCLES, 400);
+	happen(0, EVENT_LLC_REFS, 50);
+	happen(0, EVENT_LLC_MISSES, 10);
+	come_out(0, 0);
+	NEAR(value(ipc), 0.75);
+	NEAR(value(cpi), 4.0 / 3);
+	NEAR(value(hits), 40);
+	NEAR(value(hit), 0.8);
+	NEAR(value(miss), 0.2);
+	/* counts that do not fit each other */
+	go_in(0, 0);
+	happen(0, EVENT_LLC_MISSES, 100);
+	come_out(0, 0);
+	NEAR(value(hits), 0);
+	NEAR(value(hit), 0);
+	NEAR(value(miss), 1);
+}
+
+/* ---- what is refused ---- */
+
+static void the_newest_goes_when_counters_are_in_use(void **state)
+{
+	struct ki_err err = {0};
+	uint32_t curve, first;
+
+	(void)state;
+	begin(2);
+	first = add("instructions", F, NULL);
+	assert_int_equal(try_add("ipc", F, NULL, &curve, &err), 0); /* the second */
+	assert_int_equal(try_add("branches", F, NULL, &curve, &err), -EBUSY);
+	assert_int_equal(err.reason, KI_R_EVENTS_BUSY);
+	assert_int_equal(try_add("llc-hits", F, NULL, &curve, &err), -EBUSY);
+	/* the same events of another function need no more */
+	assert_int_equal(try_add("cpi", H, NULL, &curve, &err), 0);
+	assert_int_equal(events.taken, 2);
+	start();
+	go_in(0, 0);
+	happen(0, EVENT_INSTRUCTIONS, 5);
+	come_out(0, 0);
+	NEAR(value(first), 5);
+}
+
+static void what_nobody_counts_is_refused(void **state)
+{
+	struct ki_err err = {0};
+	uint32_t curve;
+
+	(void)state;
+	begin(32);
+	assert_int_equal(try_add("mesi-read-hits", F, NULL, &curve, &err), -EOPNOTSUPP);
+	assert_int_equal(err.reason, KI_R_EVENT_UNKNOWN);
+	assert_non_null(strstr(err.msg, "Pentium 4"));
+	assert_int_equal(ki_metric_check(ki_metric_find("mesi-read-hits"), &err), -EOPNOTSUPP);
+	assert_int_equal(ki_metric_check(ki_metric_find("walltime"), &err), 0);
+	assert_int_equal(events.taken, 0);
+	assert_int_equal(m->pairs.n, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_event_has_a_name_and_a_way),
+		cmocka_unit_test(processors_are_known),
+		cmocka_unit_test(the_names_are_there),
+		cmocka_unit_test_teardown(counts_are_the_threads, unload),
+		cmocka_unit_test_teardown(formulas, unload),
+		cmocka_unit_test_teardown(the_newest_goes_when_counters_are_in_use, unload),
+		cmocka_unit_test_teardown(what_nobody_counts_is_refused, unload),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
