@@ -55,7 +55,10 @@ check-guest: deps
 	$(Q)$(MAKE) CI=1 check-build
 	$(Q)test/run.sh -j 2 test/suites.guest
 
-check-build: all unit-bins test-plugins test-progs $(GUEST_BIN) test-long test-threads test-events test-torture test-fuzz-ioctl test-fuzz-host test-oracles test-transfers test-snippets test-records test-stacks
+CHECK_BUILD := all unit-bins test-plugins test-progs $(GUEST_BIN) test-long test-threads \
+	test-events test-torture test-fuzz-ioctl test-fuzz-host test-oracles test-transfers \
+	test-snippets test-records test-stacks test-studies test-bounces
+check-build: $(CHECK_BUILD)
 	$(Q)$(MAKE) BUILD=asan unit-bins all
 	$(Q)for k in $(TEST_KERNELS); do $(MAKE) kmod KERNEL=$$k || exit 1; done
 	$(Q)$(MAKE) kmod KERNEL=6.1 KMOD_VARIANT=-nowait KI_CFLAGS=-DKI_TEST_NO_WAIT

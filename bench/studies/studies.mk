@@ -10,7 +10,6 @@ build/bench/work: bench/studies/work.c
 	$(call say,CC,$@)mkdir -p $(@D) && $(CC) $(STUDY_FLAGS) -static -o $@ $<
 
 test-studies: build/bench/ttest build/bench/work
-check-build: test-studies
 studies: all test-studies kmod
 	$(Q)bench/studies/run.sh --kernel $(KERNEL) $(if $(JSON),--json $(JSON)) $(STUDIES)
 
