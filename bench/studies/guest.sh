@@ -126,7 +126,7 @@ dd_comm() { "$ki" stat -q --json -o comm.json --comm dd "${allocators[@]}" -- "$
 dd_record() { "$ki" record -q -o dd.rec "${allocators[@]/%/$dd_values}" -- "${work[@]}" run ticks "$trials" "${dd_command[@]}"; }
 dd_stacks() { "$ki" record -q -o dd.rec "${allocators[@]/%/=pid,comm,stack}" -- "${work[@]}" run ticks "$trials" "${dd_command[@]}"; }
 
-has_stacks() { "$ki" record -q -o try.rec kernel_clone=stack -- true &>/dev/null; }
+has_stacks() { "$ki" record -q -o try.rec "${allocators[@]/%/=pid,comm,stack}" -- true &>/dev/null; }
 
 study_dd() {
 	begin dd 4 "dd of $bytes bytes, /dev/zero to /dev/null, from fork to wait: ticks while allocations are counted or recorded"
