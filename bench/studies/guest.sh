@@ -124,7 +124,9 @@ dd_none() { dd_trial "$1"; }
 dd_count() { "$ki" stat -q --json -o count.json "${allocators[@]}" -- "${work[@]}" run ticks "$trials" "${dd_command[@]}"; }
 dd_comm() { "$ki" stat -q --json -o comm.json --comm dd "${allocators[@]}" -- "${work[@]}" run ticks "$trials" "${dd_command[@]}"; }
 dd_record() { "$ki" record -q -o dd.rec "${allocators[@]/%/$dd_values}" -- "${work[@]}" run ticks "$trials" "${dd_command[@]}"; }
-dd_stacks() { "$ki" record -q -o dd.rec "${allocators[@]/%/=pid,comm,kstack}" -- "${work[@]}" run ticks "$trials" "${dd_command[@]}"; }
+dd_stacks() { "$ki" record -q -o dd.rec "${allocators[@]/%/=pid,comm,stack}" -- "${work[@]}" run ticks "$trials" "${dd_command[@]}"; }
+
+has_stacks() { "$ki" record -q -o try.rec "${allocators[@]/%/=pid,comm,stack}" -- true &>/dev/null; }
 
 study_dd() {
 	begin dd 4 "dd of $bytes bytes, /dev/zero to /dev/null, from fork to wait: ticks while allocations are counted or recorded"
@@ -140,7 +142,7 @@ study_dd() {
 		row 'count' dd_count
 		row 'count, of dd only' dd_comm
 		row 'records of four values' dd_record
-		! "$ki" record --help | grep -q kstack || row 'records with stacks' dd_stacks
+		! has_stacks || row 'records with stacks' dd_stacks
 	} >ways
 	settle dd_trial
 	turns ways
