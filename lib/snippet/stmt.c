@@ -160,12 +160,13 @@ struct ki_node *ki_stmt_linear(struct ki_snippet *s, const struct ki_var *v,
 {
 	struct ki_node *n = ki_tree_node(s, NODE_LINEAR);
 
-	if (!n || !ki_tree_var(n, v, true) || !ki_tree_adopt(n, 0, value, false))
+	if (!n || !ki_tree_var(n, v, true) || !ki_tree_adopt(n, 0, value, false) ||
+	    !ki_tree_lower_linear(n, l, value))
 		return NULL;
-	if (ki_linear_buckets(l) && v->count != ki_linear_buckets(l))
+	if (v->count != ki_linear_buckets(l))
 		return ki_tree_fail(s, -EINVAL, "%s: %u buckets, not %u", n->var.name, v->count,
 				    ki_linear_buckets(l));
-	return ki_tree_lower_linear(n, l, value) ? n : NULL;
+	return n;
 }
 
 /* Lines as ki_snippet_format makes them: see there. */

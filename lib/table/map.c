@@ -64,11 +64,11 @@ static int check(const struct ki_table_options *o, struct ki_err *err)
 static int ask(struct ki_table_map *m, int fd, const uint64_t *init, struct ki_err *err)
 {
 	struct ki_table_request req = {.size = sizeof(req),
-			       .flags = m->shared ? KI_TABLE_SHARED : 0,
-			       .keys = m->keys,
-			       .values = m->values,
-			       .rows = m->rows,
-			       .init = (uintptr_t)init};
+				       .flags = m->shared ? KI_TABLE_SHARED : 0,
+				       .keys = m->keys,
+				       .values = m->values,
+				       .rows = m->rows,
+				       .init = (uintptr_t)init};
 	void *base;
 
 	if (ioctl(fd, KI_IOC_TABLE, &req)) {
