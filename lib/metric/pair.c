@@ -118,11 +118,13 @@ static int make_stop(const struct ask *a, const struct pair *p, struct ki_snippe
 	const struct ki_var elapsed = {.name = "elapsed", .kind = KI_VAR_LOCAL, .type = KI_U64};
 	const struct ki_var word = word_of(p);
 	struct ki_snippet *s;
+	struct ki_node *body;
 
 	if (ki_snippet_new(&s))
 		return no_memory(a);
-	ki_snippet_body(s, ki_timer_stop(s, &word, clock_of(s, p->source), &elapsed,
-					 keep(a->m, p, s, &elapsed)));
+	body = ki_timer_stop(s, &word, clock_of(s, p->source), &elapsed,
+			     keep(a->m, p, s, &elapsed));
+	ki_snippet_body(s, ki_measure_pass(a->m, s, p->stops, body));
 	*out = s;
 	return 0;
 }
@@ -194,7 +196,7 @@ static int make_start(const struct ask *a, const struct pair *p, const struct wo
 		return ki_err_set(a->err, ret, a->fn->start, "%s: the predicate does not fit",
 				  ki_measure_name(a->fn));
 	}
-	ki_snippet_body(s, body);
+	ki_snippet_body(s, ki_measure_pass(a->m, s, p->starts, body));
 	*out = s;
 	return 0;
 }
@@ -251,9 +253,14 @@ static int extend(const struct ask *a, struct pair *p, uint8_t keeps)
 static int put_pair(const struct ask *a, struct pair *p, const struct words *words,
 		    const struct places *entry, const struct exits *exits)
 {
-	int ret = take_counters(a, p, a->row->keeps);
+	const uint8_t keeps = a->row->keeps | (a->m->metered ? KEEP_OVER : 0);
+	int ret = take_counters(a, p, keeps);
 
-	p->keeps = a->row->keeps;
+	p->keeps = keeps;
+	if (!ret && a->m->metered)
+		ret = ki_measure_counters(a->m, 1, &p->starts, a->err);
+	if (!ret && a->m->metered)
+		ret = ki_measure_counters(a->m, 1, &p->stops, a->err);
 	if (!ret)
 		ret = ki_words_take(a->m->t, 1, &p->word, a->err);
 	if (!ret)

@@ -330,8 +330,10 @@ int points_resolve(struct points *p, struct ki_target *t, const struct asked *a,
 	p->cpus = how->per_cpu ? ki_target_info(t)->cpus : 0;
 	if (ki_measure_new(t, &p->measure, &err))
 		ret = cli_fail(&err);
-	else if (how->per_cpu)
+	if (!ret && how->per_cpu)
 		ki_measure_each_cpu(p->measure);
+	if (!ret && how->metered)
+		ki_measure_meter(p->measure);
 	for (size_t i = 0; !ret && i < a->n; i++)
 		ret = wish(&r, &a->specs[i], a->texts[i]);
 	if (!ret)
