@@ -11,7 +11,8 @@
  *  - walltime goes from a call to when its caller gets control back, whether the thread runs or
  *    sleeps; vtime is the part during which it ran. Both in seconds, of the time stamp counter.
  *  - Recursion is charged once: a call inside a call of the same function by the same thread, or by
- *    an interrupt that came to it, is part of the outer one (down to 127 calls).
+ *    an interrupt that came to it, is part of the outer one (down to 127 calls:
+ *    ki_measure_too_deep says how many there were below these).
  *  - A call that was there already when the measurement began is not seen. One that is not over yet
  *    counts with what it has taken so far: in every reading, but not in histograms, nor in values
  *    per call, which are of calls that are over.
@@ -122,6 +123,10 @@ unsigned int ki_measure_refusal(const struct ki_measure *m, uint32_t curve); /* 
 
 /* What a curve of "count" has counted since its code came, exactly; after the stop, too. */
 uint64_t ki_measure_hits(const struct ki_measure *m, uint32_t curve);
+
+/* Of what goes from a call to its return: calls that were more than 127 deep inside themselves. If
+   there are any, what they were a part of was taken to end too early. */
+uint64_t ki_measure_too_deep(const struct ki_measure *m, uint32_t curve);
 
 /* Instructions of inserted code that one pass through all of a curve's points costs at most. */
 unsigned int ki_measure_cost(const struct ki_measure *m, uint32_t curve);

@@ -2,10 +2,12 @@
 /*
  * What inserted code costs, in instructions.
  *
- * The code of a chunk only goes forward, so the shortest and the longest way through it are found
- * from its end to its beginning. The shortest is what is executed where nothing is to be done: a
- * predicate says no, a timer's word is 0. The longest is nearly what is executed where all is done.
- * How often each of both happened is known: a part counts who comes by, and who is counted.
+ * The code of a chunk only goes forward, so the ways through it are found from its end to its
+ * beginning. The shortest is what is executed where nothing is to be done: a predicate says no, a
+ * timer's word is 0. What is executed where all is done is taken to be the shortest of those that
+ * change the most counters and read the clock: so a call inside itself, or a clock that is read
+ * once more, which are longer and rare, are left out. How often each of both happened is known: a
+ * part counts who comes by, and who is counted.
  *
  * To that come the jump to the patch and the one back, which the chunks of a window share; more
  * for a bounce; many more for a breakpoint. A function that is moved has none of them, but a jump
@@ -22,11 +24,11 @@
 
 /* From call to return. */
 static const uint16_t helper_costs[KI_HELPERS] = {
-	[KI_HELPER_LOAD8] = 80,	 [KI_HELPER_LOAD16] = 80, [KI_HELPER_LOAD32] = 80,
-	[KI_HELPER_LOAD64] = 80, [KI_HELPER_DIV] = 60,	  [KI_HELPER_UDIV] = 60,
-	[KI_HELPER_MOD] = 60,	 [KI_HELPER_UMOD] = 60,	  [KI_HELPER_NANOTIME] = 120,
-	[KI_HELPER_ENTER] = 45,	 [KI_HELPER_LEAVE] = 40,  [KI_HELPER_UID] = 60,
-	[KI_HELPER_CGROUP] = 60, [KI_HELPER_RECORD] = 85,
+	[KI_HELPER_LOAD8] = 128,  [KI_HELPER_LOAD16] = 129, [KI_HELPER_LOAD32] = 131,
+	[KI_HELPER_LOAD64] = 133, [KI_HELPER_DIV] = 60,	    [KI_HELPER_UDIV] = 60,
+	[KI_HELPER_MOD] = 60,	  [KI_HELPER_UMOD] = 60,    [KI_HELPER_NANOTIME] = 120,
+	[KI_HELPER_ENTER] = 45,	  [KI_HELPER_LEAVE] = 40,   [KI_HELPER_UID] = 30,
+	[KI_HELPER_CGROUP] = 40,  [KI_HELPER_RECORD] = 85,
 };
 
 #define CALLEE_COST 50 /* the kernel's own functions: nobody knows */
@@ -35,44 +37,107 @@ static const uint16_t helper_costs[KI_HELPERS] = {
 static const uint8_t board_costs[KI_BOARD_KINDS] = {
 	[KI_BOARD_JMP] = 2, [KI_BOARD_BOUNCE] = 3, [KI_BOARD_TRAP] = 1};
 
-static double call_cost(const struct ki_long_code *code, uint32_t at)
+/* A way from an instruction to the end. */
+struct way {
+	double cost;
+	unsigned int counts; /* counters that it changes */
+	bool open;	     /* it exists */
+};
+
+/* The ways from an instruction. */
+struct ways {
+	double least, longest;
+	struct way usual[2]; /* that do not read the clock, and that do */
+};
+
+/* What an instruction is about: the fixup in it, or the clock. */
+struct role {
+	double helper;
+	bool counts, clock;
+};
+
+static struct role role_of(const struct ki_long_code *code, uint32_t at, uint32_t len)
 {
+	struct role r = {.clock = len == 2 && code->code[at] == 0x0f && code->code[at + 1] == 0x31};
+
 	for (uint32_t i = 0; i < code->nfix; i++) {
 		const struct ki_fixup *f = &code->fix[i];
 
-		if (f->off != at + 1)
+		if (f->off < at || f->off >= at + len)
 			continue;
+		r.counts |= f->kind == KI_FIX_PERCPU;
 		if (f->kind == KI_FIX_HELPER && f->target < KI_HELPERS)
-			return helper_costs[f->target];
+			r.helper = helper_costs[f->target];
+		else if (f->kind == KI_FIX_CALLEE)
+			r.helper = CALLEE_COST;
 	}
-	return CALLEE_COST;
+	return r;
 }
 
-/* The way from an instruction on; that behind it, and where it jumps to, are known. */
-static struct ki_cost way_from(const struct ki_long_code *code, const struct ki_decoded *d,
-			       const struct ki_cost *ways)
+/* The one that does more; of equals, the shorter one. */
+static struct way usual_of(struct way a, struct way b)
+{
+	if (!a.open || !b.open)
+		return a.open ? a : b;
+	if (a.counts != b.counts)
+		return a.counts > b.counts ? a : b;
+	return a.cost < b.cost ? a : b;
+}
+
+static struct ways join(struct ways a, struct ways b)
+{
+	return (struct ways){
+		.least = a.least < b.least ? a.least : b.least,
+		.longest = a.longest > b.longest ? a.longest : b.longest,
+		.usual = {usual_of(a.usual[0], b.usual[0]), usual_of(a.usual[1], b.usual[1])}};
+}
+
+/* From an instruction on; the ways behind it, and from where it jumps to, are known. */
+static struct ways ways_from(const struct ki_long_code *code, const struct ki_decoded *d,
+			     const struct ways *ways)
 {
 	const uint32_t at = (uint32_t)d->in.addr;
-	const uint64_t to = d->in.target < code->len ? d->in.target : code->len;
-	struct ki_cost c = ways[at + d->in.len], jump = ways[to > at ? to : code->len];
-	double own = 1;
+	const uint64_t to =
+		d->in.target > at && d->in.target < code->len ? d->in.target : code->len;
+	const struct role role = role_of(code, at, d->in.len);
+	struct ways w = ways[at + d->in.len];
 
-	if (d->in.kind == KI_INSN_CALL)
-		own += call_cost(code, at);
-	else if (d->in.kind == KI_INSN_JMP)
-		c = jump;
-	else if (d->in.kind == KI_INSN_JCC) {
-		c.least = jump.least < c.least ? jump.least : c.least;
-		c.most = jump.most > c.most ? jump.most : c.most;
+	if (d->in.kind == KI_INSN_JMP)
+		w = ways[to];
+	else if (d->in.kind == KI_INSN_JCC)
+		w = join(w, ways[to]);
+	if (role.clock) {
+		w.usual[1] = usual_of(w.usual[0], w.usual[1]);
+		w.usual[0].open = false;
 	}
-	return (struct ki_cost){c.least + own, c.most + own};
+	w.least += 1 + role.helper;
+	w.longest += 1 + role.helper;
+	for (unsigned int i = 0; i < 2; i++) {
+		w.usual[i].cost += 1 + role.helper;
+		w.usual[i].counts += role.counts;
+	}
+	return w;
+}
+
+/* Where the clock is read at all, to do so is usual; ways that do not, and change no counter but
+   the first, are all alike. */
+static struct ki_cost cost_of(const struct ways *w)
+{
+	const struct way *with = &w->usual[1], *without = &w->usual[0];
+	struct ki_cost c = {w->least, w->longest};
+
+	if (with->open)
+		c.most = with->cost;
+	else if (without->counts > 1)
+		c.most = without->cost;
+	return c;
 }
 
 static struct ki_cost long_cost(const struct ki_long_code *code)
 {
-	const struct ki_cost all = {code->ninsns, code->ninsns};
+	struct ki_cost c = {code->ninsns, code->ninsns};
 	struct ki_decoded *insns = calloc(code->len + 1, sizeof(*insns));
-	struct ki_cost *ways = calloc(code->len + 1, sizeof(*ways)), c;
+	struct ways *ways = calloc(code->len + 1, sizeof(*ways));
 	uint32_t n = 0;
 
 	for (uint32_t at = 0; insns && ways && at < code->len; at += insns[n++].in.len) {
@@ -80,9 +145,12 @@ static struct ki_cost long_cost(const struct ki_long_code *code)
 		if (insns[n].in.len > code->len - at)
 			break;
 	}
-	while (insns && ways && n-- > 0)
-		ways[insns[n].in.addr] = way_from(code, &insns[n], ways);
-	c = insns && ways ? ways[0] : all;
+	if (insns && ways) {
+		ways[code->len].usual[0].open = true;
+		while (n-- > 0)
+			ways[insns[n].in.addr] = ways_from(code, &insns[n], ways);
+		c = cost_of(&ways[0]);
+	}
 	free(insns);
 	free(ways);
 	return c;

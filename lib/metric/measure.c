@@ -309,6 +309,15 @@ uint64_t ki_measure_hits(const struct ki_measure *m, uint32_t curve)
 	return ki_counter_read(m->map, m->counters.v[c->counter]);
 }
 
+uint64_t ki_measure_too_deep(const struct ki_measure *m, uint32_t curve)
+{
+	const struct curve *c = &m->curves.v[curve];
+
+	if (c->pair == KI_NONE || !m->map)
+		return 0;
+	return ki_counter_read(m->map, m->counters.v[m->pairs.v[c->pair].deep]);
+}
+
 static unsigned int refusal_of(const struct ki_plan *p, uint32_t chunk, uint32_t n)
 {
 	unsigned int reason = KI_R_OK;

@@ -41,6 +41,7 @@ struct pair {
 	uint8_t source;
 	uint8_t keeps;		    /* what the code writes */
 	uint32_t total, over, log2; /* indices in the measurement's counters */
+	uint32_t deep;		    /* calls deeper in themselves than can be counted */
 	uint32_t starts, stops;	    /* passes of the code, if metered */
 	bool gone;		    /* taken out for good: nobody is inside */
 	uint32_t word;

@@ -129,6 +129,15 @@ static int make_stop(const struct ask *a, const struct pair *p, struct ki_snippe
 	return 0;
 }
 
+static struct ki_node *begin(const struct ki_measure *m, const struct pair *p, struct ki_snippet *s)
+{
+	const struct ki_var word = word_of(p), deep = counter_of(m, "too_deep", p->deep, 1);
+
+	return ki_timer_start(
+		s, &word, clock_of(s, p->source),
+		ki_stmt_update(s, KI_UPDATE_ADD, &deep, NULL, ki_expr_const(s, KI_I64, 1)));
+}
+
 /* Does it ask for nothing that could be otherwise at another call by the same thread? */
 static bool is_steady(const struct ki_node *n)
 {
@@ -160,7 +169,7 @@ static int guarded_start(const struct ask *a, const struct pair *p, const struct
 {
 	const struct ki_var word = word_of(p),
 			    local = {.name = "go", .kind = KI_VAR_LOCAL, .type = KI_I64};
-	struct ki_node *start = ki_timer_start(s, &word, clock_of(s, p->source)), *cond, *go;
+	struct ki_node *start = begin(a->m, p, s), *cond, *go;
 	int ret = ki_predicate_build(a->when, s, words->v.v, &cond, NULL);
 
 	if (!ret && !is_steady(cond))
@@ -180,7 +189,6 @@ static int guarded_start(const struct ask *a, const struct pair *p, const struct
 static int make_start(const struct ask *a, const struct pair *p, const struct words *words,
 		      struct ki_snippet **out)
 {
-	const struct ki_var word = word_of(p);
 	struct ki_snippet *s;
 	struct ki_node *body;
 	int ret = 0;
@@ -190,7 +198,7 @@ static int make_start(const struct ask *a, const struct pair *p, const struct wo
 	if (a->when)
 		ret = guarded_start(a, p, words, s, &body);
 	else
-		body = ki_timer_start(s, &word, clock_of(s, p->source));
+		body = begin(a->m, p, s);
 	if (ret) {
 		ki_snippet_free(s);
 		return ki_err_set(a->err, ret, a->fn->start, "%s: the predicate does not fit",
@@ -257,6 +265,8 @@ static int put_pair(const struct ask *a, struct pair *p, const struct words *wor
 	int ret = take_counters(a, p, keeps);
 
 	p->keeps = keeps;
+	if (!ret)
+		ret = ki_measure_counters(a->m, 1, &p->deep, a->err);
 	if (!ret && a->m->metered)
 		ret = ki_measure_counters(a->m, 1, &p->starts, a->err);
 	if (!ret && a->m->metered)

@@ -66,7 +66,7 @@ static double note_rates(struct budget *b, double seconds)
 {
 	double own = cost_own(), spent = (own - b->own) * b->cost->speed;
 
-	b->own_rate = (b->own_rate + spent / seconds) / 2;
+	b->own_rate += (spent / seconds - b->own_rate) * (seconds < 1 ? seconds : 1);
 	b->own = own;
 	cost_look(b->cost);
 	for (uint32_t i = 0; i < b->cost->n; i++) {
@@ -102,7 +102,9 @@ static int shed(struct budget *b, double now, double allowed, budget_told *told,
 	double left = b->own_rate;
 	struct ki_err err = {0};
 	uint32_t worst;
+	double own = cost_own();
 	bool any = false;
+	int ret;
 
 	for (uint32_t i = 0; i < b->cost->n; i++)
 		left += b->rates[i];
@@ -113,15 +115,23 @@ static int shed(struct budget *b, double now, double allowed, budget_told *told,
 		told(arg, worst, b->rates[worst], now);
 		any = true;
 	}
-	return any && ki_measure_settle(m, &err) ? cli_fail(&err) : CLI_OK;
+	if (!any)
+		return CLI_OK;
+	ret = ki_measure_settle(m, &err) ? cli_fail(&err) : CLI_OK;
+	own = cost_own() - own; /* it is spent, and will not come again */
+	b->own += own;
+	b->level -= own * (1 + COST_LATER) * b->cost->speed;
+	cost_took_out(b->cost, own);
+	return ret;
 }
 
 int budget_look(struct budget *b, double now, budget_told *told, void *arg)
 {
-	double seconds = now - b->last, allowed = b->share * b->cost->speed * b->cost->cpus;
+	double seconds = now - b->last, allowed;
 
 	if (!b->share || !(seconds > 0))
 		return CLI_OK;
+	allowed = b->share * b->cost->speed * b->cost->cpus;
 	b->last = now;
 	b->level += allowed * seconds - note_rates(b, seconds);
 	if (b->level > allowed * KEPT)

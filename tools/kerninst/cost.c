@@ -8,7 +8,9 @@
  * exact where a clock goes on with each instruction (QEMU's -icount).
  *
  * What the driver does for this process (install, remove, look who is inside) is in its CPU time.
- * What other CPUs do meanwhile, because the driver makes them synchronize, is not.
+ * What other CPUs do meanwhile, because the driver makes them synchronize, is not. What it does
+ * later, when nobody can be inside any more and space is given back, is in no time of this process:
+ * it is taken to be COST_LATER times what the removal took, which was measured once.
  */
 #include "cost.h"
 
@@ -82,6 +84,11 @@ void cost_close(struct cost *c)
 	c->parts = NULL;
 }
 
+void cost_took_out(struct cost *c, double seconds)
+{
+	c->later += COST_LATER * seconds;
+}
+
 double cost_look(struct cost *c)
 {
 	double all = 0;
@@ -114,7 +121,8 @@ void cost_mark(struct cost *c, double now)
 		p->marked = p->spent;
 	}
 	c->seconds = now - c->mark;
-	c->own = own - c->own_mark;
+	c->own = own - c->own_mark + c->later - c->later_mark;
+	c->later_mark = c->later;
 	c->mark = now;
 	c->own_mark = own;
 }

@@ -22,7 +22,8 @@ struct cost {
 	double cpus;
 	double start, mark; /* times */
 	double own_start, own_mark;
-	double seconds, own; /* between the last two marks */
+	double later, later_mark; /* CPU seconds of the driver behind what was taken out */
+	double seconds, own;	  /* between the last two marks; later is in own */
 	struct cost_part *parts;
 	uint32_t n;
 };
@@ -39,6 +40,10 @@ void cost_close(struct cost *c);
 
 /* From here on it counts. */
 void cost_begin(struct cost *c, double now);
+
+/* So many CPU seconds went into taking code out. */
+void cost_took_out(struct cost *c, double seconds);
+#define COST_LATER 3 /* times that, later */
 
 /* Look again; returns instructions of all parts since the beginning. */
 double cost_look(struct cost *c);

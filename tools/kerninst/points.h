@@ -109,6 +109,9 @@ size_t points_refused(const struct points *p);
 /* Say which are refused, in groups if they are many. */
 void points_warn_refused(const struct points *p);
 
+/* Say of which calls nobody knows when they ended: they were too deep inside themselves. */
+void points_warn_deep(const struct points *p);
+
 /* Take the values of what came between two readings. */
 void points_read(struct points *p, const struct ki_reading *from, const struct ki_reading *to);
 

@@ -299,6 +299,8 @@ static int json_row(struct report *r, const struct points *p, const struct point
 	ki_json_str(&j, "metric", shape_names[r->shape] ? shape_names[r->shape] : c->metric->name);
 	ki_json_str(&j, "point", pt->name);
 	json_value(&j, c);
+	if (!c->reason && ki_measure_too_deep(p->measure, c->curve))
+		ki_json_u64(&j, "too_deep", ki_measure_too_deep(p->measure, c->curve));
 	if (c->cpus && !c->reason)
 		json_cpus(&j, c, p->cpus);
 	report_cost_json(r, &j, c);

@@ -354,6 +354,8 @@ static int run_all(struct run *r)
 	end = wait_now();
 	if (!ret)
 		ret = read_values(r);
+	if (!ret && !r->o->quiet)
+		points_warn_deep(&r->points);
 	out = take_out(r);
 	hash = hash_text(r, r->after);
 	if (!ret)
