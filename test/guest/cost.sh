@@ -60,8 +60,8 @@ before() { # it is measured, while the load runs
 	sleep 1
 	ok "what it would cost" "$ki" stat -q --dry-run --cost --json -o /tmp/before.json -m calls,walltime,latency vfs_read
 	ok "what it costs" "$ki" stat -q --cost --json -o "$json" -m calls,walltime,latency --for 0.5 vfs_read
-	kill $loading
-	wait $loading 2> /dev/null
+	kill "$loading"
+	wait "$loading" 2> /dev/null
 	before=$(number overhead value /tmp/before.json)
 	during=$(awk "BEGIN { print $(number overhead value) }")
 	echo "# before: $before, during: $during"
@@ -98,7 +98,7 @@ budget() {
 	ok "3 %: plain counters stay, too" grep -Eq '"metric":"calls","point":"vfs_read","value":150000[0-9].*"seen": *1[,}]' "$json"
 	keep 1.5
 	n=20000
-	ok "a table" "$ki" stat --budget 1% -o /tmp/table "${functions[@]}" -- "$load" $n
+	ok "a table" "$ki" stat --budget 1% -o /tmp/table "${functions[@]}" -- "$load" "$n"
 	ok "has the overhead" grep -Eq '^ *- +- +[0-9]+ +[0-9.]+% +- +overhead' /tmp/table
 }
 
