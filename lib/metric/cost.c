@@ -25,10 +25,10 @@
 /* From call to return. */
 static const uint16_t helper_costs[KI_HELPERS] = {
 	[KI_HELPER_LOAD8] = 128,  [KI_HELPER_LOAD16] = 129, [KI_HELPER_LOAD32] = 131,
-	[KI_HELPER_LOAD64] = 133, [KI_HELPER_DIV] = 60,	    [KI_HELPER_UDIV] = 60,
-	[KI_HELPER_MOD] = 60,	  [KI_HELPER_UMOD] = 60,    [KI_HELPER_NANOTIME] = 120,
-	[KI_HELPER_ENTER] = 45,	  [KI_HELPER_LEAVE] = 40,   [KI_HELPER_UID] = 30,
-	[KI_HELPER_CGROUP] = 40,  [KI_HELPER_RECORD] = 85,
+	[KI_HELPER_LOAD64] = 133, [KI_HELPER_DIV] = 29,	    [KI_HELPER_UDIV] = 27,
+	[KI_HELPER_MOD] = 29,	  [KI_HELPER_UMOD] = 29,    [KI_HELPER_NANOTIME] = 120,
+	[KI_HELPER_ENTER] = 45,	  [KI_HELPER_LEAVE] = 40,   [KI_HELPER_UID] = 22,
+	[KI_HELPER_CGROUP] = 35,  [KI_HELPER_RECORD] = 85,
 };
 
 #define CALLEE_COST 50 /* the kernel's own functions: nobody knows */
