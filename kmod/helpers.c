@@ -3,11 +3,11 @@
  * Helpers: functions that long chunks call.
  *
  * They are called from anywhere that is spliced: with locks held, in interrupts, in NMIs. They
- * take no lock, allocate nothing and do not sleep. What they call may be instrumented itself, so
- * each notes that it runs, for the CPU and the level (task, softirq, interrupt, NMI); one that is
- * called meanwhile at the same level does nothing, and the hit is counted as skipped. An interrupt
- * that comes meanwhile is another level: its helpers run. Preemption is off, so that nobody else
- * comes to this level of this CPU.
+ * take no lock, allocate nothing and do not sleep. Those that call nothing just do it. What the
+ * others call may be instrumented itself, so each of them notes that it runs, for the CPU and the
+ * level (task, softirq, interrupt, NMI); one that is called meanwhile at the same level does
+ * nothing, and the hit is counted as skipped. An interrupt that comes meanwhile is another level:
+ * its helpers run. Preemption is off, so that nobody else comes to this level of this CPU.
  *
  * A chunk that calls a function of the kernel does so between ENTER and LEAVE, which are the two
  * halves of this. ENTER_RECORD also notes, for the CPU and the level, which records the function
@@ -75,6 +75,16 @@ static __always_inline void end(void)
 		return r;                                                                          \
 	}
 
+/* The same for those that call nothing: no checker may make them (Kbuild). */
+#define KI_DO_ALONE(tag, body)                                                                     \
+	u64 ki_do_##tag(u64 a, u64 b);                                                             \
+	notrace u64 ki_do_##tag(u64 a, u64 b)                                                      \
+	{                                                                                          \
+		u64 r = 0;                                                                         \
+		body;                                                                              \
+		return r;                                                                          \
+	}
+
 static __always_inline u64 load(u64 from, size_t len)
 {
 	u64 r = 0;
@@ -91,7 +101,7 @@ static __always_inline u64 divide(s64 a, s64 b, bool rest)
 	return rest ? a % b : a / b;
 }
 
-/* A task's own credentials change by itself only, and old ones stay while preemption is off. */
+/* A task's own credentials change by itself only, which it does not do while it is here. */
 static __always_inline u64 uid(void)
 {
 	return __kuid_val(rcu_dereference_raw(current->cred)->uid);
@@ -101,9 +111,15 @@ static __always_inline u64 uid(void)
 static __always_inline u64 cgroup(void)
 {
 #ifdef CONFIG_CGROUPS
-	const struct css_set *set = rcu_dereference_raw(current->cgroups);
+	const struct css_set *set;
+	u64 id = 0;
 
-	return set && set->dfl_cgrp && set->dfl_cgrp->kn ? set->dfl_cgrp->kn->id : 0;
+	preempt_disable_notrace();
+	set = rcu_dereference_raw(current->cgroups);
+	if (set && set->dfl_cgrp && set->dfl_cgrp->kn)
+		id = set->dfl_cgrp->kn->id;
+	preempt_enable_notrace();
+	return id;
 #else
 	return 0;
 #endif
@@ -113,13 +129,13 @@ KI_DO(LOAD8, r = load(a, 1))
 KI_DO(LOAD16, r = load(a, 2))
 KI_DO(LOAD32, r = load(a, 4))
 KI_DO(LOAD64, r = load(a, 8))
-KI_DO(DIV, r = divide(a, b, false))
-KI_DO(UDIV, r = b ? a / b : 0)
-KI_DO(MOD, r = divide(a, b, true))
-KI_DO(UMOD, r = b ? a % b : a)
+KI_DO_ALONE(DIV, r = divide(a, b, false))
+KI_DO_ALONE(UDIV, r = b ? a / b : 0)
+KI_DO_ALONE(MOD, r = divide(a, b, true))
+KI_DO_ALONE(UMOD, r = b ? a % b : a)
 KI_DO(NANOTIME, r = ktime_get_mono_fast_ns())
-KI_DO(UID, r = uid())
-KI_DO(CGROUP, r = cgroup())
+KI_DO_ALONE(UID, r = uid())
+KI_DO_ALONE(CGROUP, r = cgroup())
 KI_DO(EVENT, r = ki_event_read(a))
 
 KI_DO(STACK, r = ki_stack_kernel(a, b))

@@ -290,6 +290,9 @@ check "stat: parentheses that only the whole would close" fails 2 "column 9: an 
 check "stat: no list of processes" fails 2 "--pid '1,x': numbers" "${stat[@]}" --pid 1,x
 check "stat: an empty list of processes" fails 2 "--pid '': numbers" "${stat[@]}" --pid ''
 check "stat: no process has the number 0" fails 2 "--pid '0': numbers" "${stat[@]}" --pid 0
+check "stat: no share of the machine" fails 2 "--budget '2': a share of the machine, as 2%" "${stat[@]}" --budget 2
+check "stat: more than the machine" fails 2 "--budget '101%': a share" "${stat[@]}" --budget 101%
+check "stat: nothing to be spent" fails 2 "nothing would be spent; use --cost" "${stat[@]}" --budget 1% --dry-run
 check "stat: a name that no thread has" fails 2 "1 to 15 bytes" "${stat[@]}" --comm sixteen-letters!
 check "stat: no list of CPUs" fails 2 "--cpu '3-1' is no list" "${stat[@]}" --cpu 3-1
 check "stat: an empty list of CPUs" fails 2 "--cpu '' is no list" "${stat[@]}" --cpu ''

@@ -70,7 +70,7 @@ check-build: $(CHECK_BUILD)
 	$(Q)$(MAKE) race-module KERNEL=6.1
 	$(Q)$(MAKE) replace-module KERNEL=6.1
 	$(Q)$(MAKE) tail-module KERNEL=6.1
-	$(Q)$(MAKE) metrics-module KERNEL=6.1
+	$(Q)for k in 6.1 6.12 6.1-rt; do $(MAKE) metrics-module KERNEL=$$k || exit 1; done
 	$(Q)$(MAKE) instruments-module KERNEL=6.1
 	$(Q)$(MAKE) kmod KERNEL=6.1 KMOD_VARIANT=-noorc KI_CFLAGS=-DKI_TEST_NO_ORC
 	$(Q)for k in 6.1 6.12; do $(MAKE) frames-module KERNEL=$$k || exit 1; done

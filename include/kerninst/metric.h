@@ -11,7 +11,8 @@
  *  - walltime goes from a call to when its caller gets control back, whether the thread runs or
  *    sleeps; vtime is the part during which it ran. Both in seconds, of the time stamp counter.
  *  - Recursion is charged once: a call inside a call of the same function by the same thread, or by
- *    an interrupt that came to it, is part of the outer one (down to 127 calls).
+ *    an interrupt that came to it, is part of the outer one (down to 127 calls:
+ *    ki_measure_too_deep says how many there were below these).
  *  - A call that was there already when the measurement began is not seen. One that is not over yet
  *    counts with what it has taken so far: in every reading, but not in histograms, nor in values
  *    per call, which are of calls that are over.
@@ -134,8 +135,45 @@ unsigned int ki_measure_refusal(const struct ki_measure *m, uint32_t curve); /* 
 /* What a curve of "count" has counted since its code came, exactly; after the stop, too. */
 uint64_t ki_measure_hits(const struct ki_measure *m, uint32_t curve);
 
+/* Of what goes from a call to its return: calls that were more than 127 deep inside themselves. If
+   there are any, what they were a part of was taken to end too early. */
+uint64_t ki_measure_too_deep(const struct ki_measure *m, uint32_t curve);
+
 /* Instructions of inserted code that one pass through all of a curve's points costs at most. */
 unsigned int ki_measure_cost(const struct ki_measure *m, uint32_t curve);
+
+/*
+ * What a measurement costs, while it goes on. Its parts come and go by themselves: each curve that
+ * counts, each pair of a call and its return with all curves that come of it. A part that rests is
+ * not in the text; it goes on with what it has. Of a pair only what begins rests, so that what has
+ * begun is measured to its end, and nobody is left inside.
+ *
+ * ki_measure_meter: before the first curve. Each part then also counts how often control comes by,
+ * which is one instruction more where that is not what it counts anyway.
+ */
+void ki_measure_meter(struct ki_measure *m);
+
+/* Which part a curve belongs to, of how many. The last ones are what predicates need (inside()): if
+   these rest, so must all that have such a predicate. */
+uint32_t ki_measure_part(const struct ki_measure *m, uint32_t curve);
+uint32_t ki_measure_parts(const struct ki_measure *m);
+uint32_t ki_measure_parts_needed(const struct ki_measure *m); /* those last ones */
+
+/* Instructions that the part's code has executed since it was first installed, jumps and helpers
+   included: an estimate, from how often control came by and what the ways through the code cost. */
+double ki_measure_spent(const struct ki_measure *m, uint32_t part);
+
+/* Of one pass: where nothing is to be done (a predicate says no), and where all is done. Of a pair:
+   of a call and its return. */
+struct ki_cost {
+	double least, most;
+};
+struct ki_cost ki_measure_pass_cost(const struct ki_measure *m, uint32_t part);
+
+/* Rest, or rest no longer, from the next ki_measure_settle on. for_good: what is not over yet
+   is not measured to its end, and counts no longer. */
+void ki_measure_rest(struct ki_measure *m, uint32_t part, bool rest, bool for_good);
+int ki_measure_settle(struct ki_measure *m, struct ki_err *err);
 
 /*
  * A reading: everything that has been measured since the start, at one moment: between the start

@@ -20,7 +20,6 @@
  *	uid		==, != and in also with a user's name
  *	cgroup		the same with a path in the unified hierarchy, as "/user.slice": which
  *			group that is, is looked up once, when the text is read
- *			(both are 0 in an instrument whose helper came into itself: ki_info.skipped)
  *	cpu
  *	arg0, arg1, ...	i64; at the entry of a function only. Of narrower ones the upper bits mean
  *			nothing: (int)arg1 < 0

@@ -279,6 +279,14 @@ int ki_plan_apply(struct ki_plan *p, struct ki_target *t, bool drop, struct ki_e
  */
 int ki_plan_check(struct ki_plan *p, struct ki_target *t, struct ki_err *err);
 
+/*
+ * A chunk that rests is not installed, and keeps what else it is. Settling takes out those that
+ * have begun to rest since the plan was applied, and puts in those that rest no longer; what the
+ * driver refused before is not asked for again, and what it refuses now is left out.
+ */
+void ki_plan_rest(struct ki_plan *p, uint32_t id, bool rest);
+int ki_plan_settle(struct ki_plan *p, struct ki_target *t, struct ki_err *err);
+
 /* Take out what was installed: all of the plan; its ids stay valid for another apply. */
 int ki_plan_remove(struct ki_plan *p, struct ki_target *t, struct ki_err *err);
 

@@ -378,7 +378,8 @@ struct ki_fixup {
  *
  * On a CPU that is in a helper already, at the same level (task, softirq, interrupt, NMI: an
  * instrument whose helper comes through instrumented code), they do nothing, return 0 and count
- * a skipped hit. Not so RECORD and TABLE, which come through no such code: they are never skipped.
+ * a skipped hit. Not so RECORD, TABLE, divisions, UID and CGROUP, which come through no such code:
+ * they are never skipped.
  */
 enum ki_helper {
 #define KI_HELPER(tag, args, text) KI_HELPER_##tag,

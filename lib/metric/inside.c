@@ -35,10 +35,11 @@ static int make_snippets(const struct ask *a, struct inside *i)
 	if (ki_snippet_new(&i->enter.snippet) || ki_snippet_new(&i->leave.snippet))
 		return ki_err_set(a->err, -ENOMEM, 0, "measurement: out of memory");
 	s = i->enter.snippet;
-	ki_snippet_body(s, step(s, &word, KI_UPDATE_ADD));
+	ki_snippet_body(s, ki_measure_pass(a->m, s, i->passes, step(s, &word, KI_UPDATE_ADD)));
 	s = i->leave.snippet;
-	ki_snippet_body(s,
-			ki_stmt_if(s, ki_expr_var(s, &word), step(s, &word, KI_UPDATE_SUB), NULL));
+	ki_snippet_body(s, ki_measure_pass(a->m, s, i->passes,
+					   ki_stmt_if(s, ki_expr_var(s, &word),
+						      step(s, &word, KI_UPDATE_SUB), NULL)));
 	return 0;
 }
 
@@ -47,6 +48,8 @@ static int put_inside(const struct ask *a, struct inside *i, const struct places
 {
 	int ret = ki_words_take(a->m->t, 1, &i->word, a->err);
 
+	if (!ret && a->m->metered)
+		ret = ki_measure_counters(a->m, 1, &i->passes, a->err);
 	if (!ret)
 		ret = make_snippets(a, i);
 	if (!ret && ki_plan_bundle_begin(a->m->plan, &i->bundle))

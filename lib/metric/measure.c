@@ -103,6 +103,21 @@ static int put_bare(const struct ask *a, const struct curve *c, const struct pla
 	return ret;
 }
 
+struct ki_node *ki_measure_pass(const struct ki_measure *m, struct ki_snippet *s, uint32_t index,
+				struct ki_node *then)
+{
+	const struct ki_var passes = {.name = "passes",
+				      .kind = KI_VAR_CPU,
+				      .type = KI_U64,
+				      .first = m->metered ? m->counters.v[index] : 0};
+	struct ki_node *add;
+
+	if (!m->metered)
+		return then;
+	add = ki_stmt_update(s, KI_UPDATE_ADD, &passes, NULL, ki_expr_const(s, KI_I64, 1));
+	return ki_stmt_append(s, ki_stmt_append(s, NULL, add), then);
+}
+
 /* What is done at the point: the counter, and what else is wanted. */
 static int make_acting(const struct ask *a, const struct ki_var *counter, struct ki_snippet *s,
 		       struct ki_node **out)
@@ -137,6 +152,8 @@ static int make_counting(const struct ask *a, struct curve *c, const struct word
 	ret = make_acting(a, &counter, s, &act);
 	if (!ret && a->when)
 		ret = ki_predicate_guard(a->when, s, words->v.v, act, &act, a->err);
+	if (!ret && a->when)
+		act = ki_measure_pass(a->m, s, c->passes, act);
 	if (!ret)
 		ki_snippet_body(s, act);
 	return ret;
@@ -163,6 +180,9 @@ static int put_count(const struct ask *a, struct curve *c, const struct places *
 	uint32_t bundle = KI_NONE;
 	int ret = ki_measure_counters(a->m, 1, &c->counter, a->err);
 
+	c->passes = c->counter;
+	if (!ret && a->m->metered && a->when)
+		ret = ki_measure_counters(a->m, 1, &c->passes, a->err);
 	c->chunk = (uint32_t)ki_plan_chunks(plan);
 	if (ret)
 		return ret;
@@ -287,6 +307,11 @@ void ki_measure_each_cpu(struct ki_measure *m)
 	m->each_cpu = true;
 }
 
+void ki_measure_meter(struct ki_measure *m)
+{
+	m->metered = true;
+}
+
 int ki_measure_start(struct ki_measure *m, struct ki_err *err)
 {
 	int ret;
@@ -297,6 +322,8 @@ int ki_measure_start(struct ki_measure *m, struct ki_err *err)
 	ret = ki_counter_map_open(m->t, &m->map, err);
 	if (!ret)
 		ret = ki_plan_apply(m->plan, m->t, true, err);
+	if (m->metered)
+		ki_costs_note(m);
 	if (!ret)
 		ret = ki_measure_read(m, &m->start, err);
 	if (ret)
@@ -321,6 +348,15 @@ uint64_t ki_measure_hits(const struct ki_measure *m, uint32_t curve)
 	if (c->pair != KI_NONE || !m->map)
 		return 0;
 	return ki_counter_read(m->map, m->counters.v[c->counter]);
+}
+
+uint64_t ki_measure_too_deep(const struct ki_measure *m, uint32_t curve)
+{
+	const struct curve *c = &m->curves.v[curve];
+
+	if (c->pair == KI_NONE || !m->map)
+		return 0;
+	return ki_counter_read(m->map, m->counters.v[m->pairs.v[c->pair].deep]);
 }
 
 static unsigned int refusal_of(const struct ki_plan *p, uint32_t chunk, uint32_t n)

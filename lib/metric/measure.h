@@ -27,8 +27,10 @@ struct code {
 struct inside {
 	uint64_t function;
 	uint32_t word;
+	uint32_t passes; /* of enter and leave, if metered: index in the measurement's counters */
 	uint32_t bundle;
 	struct code enter, leave;
+	struct ki_cost enter_cost, leave_cost; /* since the start */
 };
 
 /* Start and stop of one source in one function, under one predicate. */
@@ -41,10 +43,14 @@ struct pair {
 	uint32_t number;	    /* of that, the driver's */
 	uint8_t keeps;		    /* what the code writes */
 	uint32_t total, over, log2; /* indices in the measurement's counters */
+	uint32_t deep;		    /* calls deeper in themselves than can be counted */
+	uint32_t starts, stops;	    /* passes of the code, if metered */
+	bool gone;		    /* taken out for good: nobody is inside */
 	uint32_t word;
 	uint32_t bundle;
 	uint64_t seen; /* what the last reading gave: readings do not fall */
 	struct code start, stop;
+	struct ki_cost start_cost, stop_cost;
 };
 
 struct curve {
@@ -52,8 +58,10 @@ struct curve {
 	uint32_t pair;		    /* KI_NONE: it counts */
 	uint32_t other;		    /* a second pair, or KI_NONE */
 	uint32_t counter;	    /* then: index in the measurement's counters */
+	uint32_t passes;	    /* the same, if metered; a bare counter's own */
 	uint32_t chunk, nchunks;    /* in the plan */
 	struct ki_snippet *snippet; /* with a predicate; NULL: the bare counter */
+	struct ki_cost cost;
 };
 
 /* An event that is counted. */
@@ -73,7 +81,7 @@ struct ki_measure {
 	ki_vec(uint32_t) counters; /* their numbers */
 	struct ki_reading *start;
 	double began; /* CLOCK_MONOTONIC */
-	bool started, each_cpu;
+	bool started, each_cpu, metered;
 };
 
 /* What ki_measure_add was asked for. */
@@ -98,6 +106,13 @@ int ki_measure_event(struct ki_measure *m, uint8_t event, uint32_t *number, stru
 
 /* Take a run of counters: the index of the first. */
 int ki_measure_counters(struct ki_measure *m, uint32_t count, uint32_t *index, struct ki_err *err);
+
+/* One more for a counter, as the first statement of what is metered. */
+struct ki_node *ki_measure_pass(const struct ki_measure *m, struct ki_snippet *s, uint32_t index,
+				struct ki_node *then);
+
+/* Note what each part costs: it has been installed (cost.c). */
+void ki_costs_note(struct ki_measure *m);
 
 /* ---- places (site.c) ---- */
 

@@ -127,13 +127,24 @@ static int make_stop(const struct ask *a, const struct pair *p, struct ki_snippe
 	const struct ki_var elapsed = {.name = "elapsed", .kind = KI_VAR_LOCAL, .type = KI_U64};
 	const struct ki_var word = word_of(p);
 	struct ki_snippet *s;
+	struct ki_node *body;
 
 	if (ki_snippet_new(&s))
 		return no_memory(a);
-	ki_snippet_body(
-		s, ki_timer_stop(s, &word, clock_of(s, p), &elapsed, keep(a->m, p, s, &elapsed)));
+	body = ki_timer_stop(s, &word, clock_of(s, p), &elapsed,
+			     keep(a->m, p, s, &elapsed));
+	ki_snippet_body(s, ki_measure_pass(a->m, s, p->stops, body));
 	*out = s;
 	return 0;
+}
+
+static struct ki_node *begin(const struct ki_measure *m, const struct pair *p, struct ki_snippet *s)
+{
+	const struct ki_var word = word_of(p), deep = counter_of(m, "too_deep", p->deep, 1);
+
+	return ki_timer_start(
+		s, &word, clock_of(s, p),
+		ki_stmt_update(s, KI_UPDATE_ADD, &deep, NULL, ki_expr_const(s, KI_I64, 1)));
 }
 
 /* Does it ask for nothing that could be otherwise at another call by the same thread? */
@@ -167,7 +178,7 @@ static int guarded_start(const struct ask *a, const struct pair *p, const struct
 {
 	const struct ki_var word = word_of(p),
 			    local = {.name = "go", .kind = KI_VAR_LOCAL, .type = KI_I64};
-	struct ki_node *start = ki_timer_start(s, &word, clock_of(s, p)), *cond, *go;
+	struct ki_node *start = begin(a->m, p, s), *cond, *go;
 	int ret = ki_predicate_build(a->when, s, words->v.v, &cond, NULL);
 
 	if (!ret && !is_steady(cond))
@@ -187,7 +198,6 @@ static int guarded_start(const struct ask *a, const struct pair *p, const struct
 static int make_start(const struct ask *a, const struct pair *p, const struct words *words,
 		      struct ki_snippet **out)
 {
-	const struct ki_var word = word_of(p);
 	struct ki_snippet *s;
 	struct ki_node *body;
 	int ret = 0;
@@ -197,13 +207,13 @@ static int make_start(const struct ask *a, const struct pair *p, const struct wo
 	if (a->when)
 		ret = guarded_start(a, p, words, s, &body);
 	else
-		body = ki_timer_start(s, &word, clock_of(s, p));
+		body = begin(a->m, p, s);
 	if (ret) {
 		ki_snippet_free(s);
 		return ki_err_set(a->err, ret, a->fn->start, "%s: the predicate does not fit",
 				  ki_measure_name(a->fn));
 	}
-	ki_snippet_body(s, body);
+	ki_snippet_body(s, ki_measure_pass(a->m, s, p->starts, body));
 	*out = s;
 	return 0;
 }
@@ -260,11 +270,18 @@ static int extend(const struct ask *a, struct pair *p, uint8_t keeps)
 static int put_pair(const struct ask *a, struct pair *p, const struct words *words,
 		    const struct places *entry, const struct exits *exits)
 {
-	int ret = take_counters(a, p, a->row->keeps);
+	const uint8_t keeps = a->row->keeps | (a->m->metered ? KEEP_OVER : 0);
+	int ret = take_counters(a, p, keeps);
 
-	p->keeps = a->row->keeps;
+	p->keeps = keeps;
 	if (!ret && p->source == SOURCE_EVENT)
 		ret = ki_measure_event(a->m, p->event, &p->number, a->err);
+	if (!ret)
+		ret = ki_measure_counters(a->m, 1, &p->deep, a->err);
+	if (!ret && a->m->metered)
+		ret = ki_measure_counters(a->m, 1, &p->starts, a->err);
+	if (!ret && a->m->metered)
+		ret = ki_measure_counters(a->m, 1, &p->stops, a->err);
 	if (!ret)
 		ret = ki_words_take(a->m->t, 1, &p->word, a->err);
 	if (!ret)

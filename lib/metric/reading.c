@@ -96,7 +96,7 @@ static enum ki_clock clock_of(const struct pair *p)
 /* Does what is not over yet count? */
 static bool is_asked(const struct pair *p)
 {
-	return clock_of(p) != KI_CLOCKS && p->keeps & KEEP_TOTAL;
+	return clock_of(p) != KI_CLOCKS && p->keeps & KEEP_TOTAL && !p->gone;
 }
 
 /* What threads inside have, by pair. */

@@ -11,12 +11,10 @@ static int check_node(const struct ki_node *n, const struct ki_site_regs *site, 
 	int ret = 0;
 
 	if (n->kind == NODE_PARAM && !site->at_entry)
-		return ki_err_set(err, -EINVAL, 0,
-				  "snippet: parameter %u: the place is not at the function's entry",
-				  (unsigned int)n->value);
+		return ki_err_reason(err, KI_R_NO_PARAMETER, 0, "snippet: parameter %u",
+				     (unsigned int)n->value);
 	if (n->kind == NODE_FACT && n->op == KI_FACT_RETVAL && !site->at_exit)
-		return ki_err_set(err, -EINVAL, 0,
-				  "snippet: retval: the place is not at the function's exit");
+		return ki_err_reason(err, KI_R_NO_RETVAL, 0, "snippet: retval");
 	for (unsigned int i = 0; !ret && i < n->nkids; i++)
 		if (n->kid[i])
 			ret = check_node(n->kid[i], site, err);

@@ -5,7 +5,10 @@
  *
  *	start:	if (word != 0) {
  *			if (word < 0)
- *				word += 1 << 56;
+ *				if ((word & bits 56-62) == bits 56-62)
+ *					too_deep;
+ *				else
+ *					word += 1 << 56;
  *			else
  *				word = (word & low 56 bits) | sign | 1 << 56;
  *		} else {
@@ -38,6 +41,7 @@
 
 #define LEVEL (1ull << 56)
 #define SIGN  (1ull << 63)
+#define DEPTH (SIGN - LEVEL) /* the levels */
 
 static struct ki_node *number(struct ki_snippet *s, uint64_t value)
 {
@@ -104,14 +108,17 @@ static bool is_signed_word(struct ki_snippet *s, const struct ki_var *word, stru
 }
 
 struct ki_node *ki_timer_start(struct ki_snippet *s, const struct ki_var *word,
-			       struct ki_node *clock)
+			       struct ki_node *clock, struct ki_node *too_deep)
 {
-	struct ki_node *deeper, *first;
+	struct ki_node *deeper, *first, *full;
 	struct ki_var w;
 
 	if (!is_signed_word(s, word, &w))
 		return NULL;
 	deeper = ki_stmt_update(s, KI_UPDATE_ADD, &w, NULL, number(s, LEVEL));
+	full = ki_expr_binary(s, KI_EQ, and_with(s, ki_expr_var(s, &w), DEPTH), number(s, DEPTH));
+	deeper = too_deep ? ki_stmt_if(s, full, too_deep, deeper)
+			  : ki_stmt_if(s, ki_expr_unary(s, KI_LNOT, full), deeper, NULL);
 	first = set(s, &w,
 		    ki_expr_binary(s, KI_OR, and_with(s, ki_expr_var(s, &w), LEVEL - 1),
 				   number(s, SIGN | LEVEL)));
@@ -131,8 +138,7 @@ static struct ki_node *leave(struct ki_snippet *s, const struct ki_var *w, struc
 	restore = ki_stmt_append(s, NULL, set(s, elapsed, clock));
 	restore = ki_stmt_append(
 		s, restore, set(s, w, ki_expr_binary(s, KI_SUB, ki_expr_var(s, elapsed), passed)));
-	last = ki_expr_binary(s, KI_EQ, and_with(s, ki_expr_var(s, w), (LEVEL - 1) ^ (SIGN - 1)),
-			      number(s, 0));
+	last = ki_expr_binary(s, KI_EQ, and_with(s, ki_expr_var(s, w), DEPTH), number(s, 0));
 	list = ki_stmt_append(s, list, ki_stmt_if(s, last, restore, NULL));
 	return ki_stmt_if(s, compare(s, w, KI_LT), list, NULL);
 }

@@ -10,7 +10,9 @@
  * clock: KI_FACT_TSC, KI_FACT_CLOCK, or a number of the thread's that only grows, plus 1, since 0
  * means outside; not negative. It is an expression without calls and loads, of helpers only EVENT,
  * and may be evaluated in several places. A call that takes 2^56 ticks or more, and is called
- * inside itself, is taken for a shorter one; so is one that calls itself 128 deep.
+ * inside itself, is taken for a shorter one. Of one that calls itself more than 127 deep those
+ * beyond are not counted, so it seems to end too early: too_deep (NULL: nothing) is what is done at
+ * each of them.
  *
  * word: KI_VAR_THREAD, of 64 bits; it is taken as signed. elapsed: a local of 64 bits, which holds
  * the ticks when `then` runs, and is changed nowhere else.
@@ -22,7 +24,7 @@
 
 /* Statements; NULL and the failure is noted, as by all builders. */
 struct ki_node *ki_timer_start(struct ki_snippet *s, const struct ki_var *word,
-			       struct ki_node *clock);
+			       struct ki_node *clock, struct ki_node *too_deep);
 struct ki_node *ki_timer_stop(struct ki_snippet *s, const struct ki_var *word,
 			      struct ki_node *clock, const struct ki_var *elapsed,
 			      struct ki_node *then);

@@ -64,7 +64,8 @@ static void todo_gather(struct todo *t, unsigned int from, unsigned int to)
 	for (uint32_t i = 0; i < p->chunks.n; i++) {
 		const struct plan_chunk *c = &p->chunks.v[i];
 
-		if (!c->installed && c->c.reason == KI_R_OK && c->stage >= from && c->stage <= to)
+		if (!c->installed && !c->resting && c->c.reason == KI_R_OK && c->stage >= from &&
+		    c->stage <= to)
 			t->ids[t->n++] = i;
 	}
 	qsort_r(t->ids, t->n, sizeof(*t->ids), by_address, p);
@@ -409,18 +410,24 @@ static int install_stages(struct todo *t, bool drop)
 	return ret;
 }
 
-/* All that is not installed; earlier refusals are forgotten. */
-static int todo_begin(struct todo *t)
+/* All that is not installed, and not refused. */
+static int todo_take(struct todo *t)
 {
 	struct ki_plan *p = t->plan;
 
 	t->ids = malloc((p->chunks.n ? p->chunks.n : 1) * sizeof(*t->ids));
 	if (!t->ids)
 		return ki_err_set(t->err, -ENOMEM, 0, "plan: out of memory");
-	ki_bundle_begin(p);
 	todo_gather(t, 0, p->stages);
 	t->all = t->n;
 	return 0;
+}
+
+/* Earlier refusals are forgotten. */
+static int todo_begin(struct todo *t)
+{
+	ki_bundle_begin(t->plan);
+	return todo_take(t);
 }
 
 int ki_plan_apply_fd(struct ki_plan *p, int fd, bool drop, struct ki_err *err)
@@ -443,6 +450,26 @@ int ki_plan_check_fd(struct ki_plan *p, int fd, struct ki_err *err)
 
 	if (!ret)
 		ret = send_all(&t, KI_SPLICE_DRY_RUN, true);
+	free(t.ids);
+	return ret;
+}
+
+static bool is_to_rest(const struct plan_chunk *c)
+{
+	return c->resting;
+}
+
+int ki_plan_settle_fd(struct ki_plan *p, int fd, struct ki_err *err)
+{
+	struct todo t = {.plan = p, .fd = fd, .err = err};
+	int ret = ki_plan_take_out(p, fd, is_to_rest, NULL, err);
+
+	for (size_t i = 0; i < p->chunks.n; i++)
+		p->chunks.v[i].fresh = false;
+	if (!ret)
+		ret = todo_take(&t);
+	if (!ret && t.n)
+		ret = install_stages(&t, true);
 	free(t.ids);
 	return ret;
 }

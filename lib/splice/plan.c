@@ -393,6 +393,16 @@ int ki_plan_check(struct ki_plan *p, struct ki_target *t, struct ki_err *err)
 	return ki_plan_check_fd(p, ki_target_fd(t), err);
 }
 
+void ki_plan_rest(struct ki_plan *p, uint32_t id, bool rest)
+{
+	p->chunks.v[id].resting = rest;
+}
+
+int ki_plan_settle(struct ki_plan *p, struct ki_target *t, struct ki_err *err)
+{
+	return ki_plan_settle_fd(p, ki_target_fd(t), err);
+}
+
 int ki_plan_remove(struct ki_plan *p, struct ki_target *t, struct ki_err *err)
 {
 	return ki_plan_remove_fd(p, ki_target_fd(t), err);

@@ -18,6 +18,7 @@ struct plan_chunk {
 	uint16_t stage;
 	bool installed;	 /* c.id is the driver's */
 	bool fresh;	 /* since this apply */
+	bool resting;	 /* not to be installed now */
 	uint32_t bundle; /* KI_NONE: it stands for itself */
 };
 
@@ -85,6 +86,7 @@ uint32_t ki_plan_count(struct ki_plan *p);
 int ki_plan_apply_fd(struct ki_plan *p, int fd, bool drop, struct ki_err *err);
 int ki_plan_check_fd(struct ki_plan *p, int fd, struct ki_err *err);
 int ki_plan_remove_fd(struct ki_plan *p, int fd, struct ki_err *err);
+int ki_plan_settle_fd(struct ki_plan *p, int fd, struct ki_err *err);
 
 /* ---- bundles (bundle.c) ---- */
 

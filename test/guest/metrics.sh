@@ -60,6 +60,13 @@ bracket() {
 }
 for i in sleep spin tail recurse; do ok "$i: histogram and total agree" bracket $i; done
 
+# ---- deeper inside itself than can be counted ----
+command reset
+ok "a deep recursion" "$ki" stat --json -o "$json" -m calls,walltime ${f}_recurse -- sh -c "echo recurse 99 1000 > $control; echo recurse 149 1000 > $control"
+is "its calls" "$(got calls recurse)" 250
+is "are more than can be timed, and that is said" "$(sed -n 's/.*"metric":"walltime".*"too_deep": *\([0-9]*\).*/\1/p' "$json")" 22
+near "the time is that of the first 128" "$(got walltime recurse)" "$(sum "$(seconds recurse) / 250 * 228")" 5
+
 # ---- against what is booked for the thread ----
 booked() { # NAME CALLS OPTION...: each runs for 100 ms and sleeps as long
 	local name=$1 n=$2 wall own switches moves per_cent=2

@@ -111,5 +111,18 @@ refuses() { # PATTERN ARGUMENT...
 ok "no parameters within the function" refuses 'vfs_read:block/1: .*not at the function.s entry' --if 'arg0 == 3' vfs_read:block/1
 ok "a predicate that never holds" refuses 'vfs_read: .*does nothing' --if '1 == 2' vfs_read
 ok "no return value at the entry" refuses 'vfs_read: .*not at the function.s exit' --if 'retval < 0' vfs_read
+got=$("$ki" stat --json --if "$ours && arg0 == 4" ksys_read ksys_read:block/1 ksys_read:exit -- bash -c "both read" 2> $dir/said)
+is "where parameters are known it is counted, also if other places are asked for" "$(value ksys_read <<< "$got")" $A
+is "and these are left out, with the reason" "$(grep -c '"reason":"NO_PARAMETER"' <<< "$got") $(grep -c 'ksys_read:.*not at the function.s entry.*NO_PARAMETER' $dir/said)" "2 2"
+
+# A predicate on the way of another's helper asks for the user all the same.
+"$ki" stat --json -q --if "uid == 1234 && $ours" copy_from_kernel_nofault > $dir/inner &
+inner=$!
+for _ in $(seq 50); do [ "$(field windows)" = 0 ] || break; sleep 0.1; done
+counts $((A + B)) getppid __x64_sys_getppid --if "$ours && *(u8 *)arg0 < 256"
+kill -INT $inner
+wait $inner
+got=$(value copy_from_kernel_nofault < $dir/inner) # a few loads more are the program's start
+ok "uid is known in a helper, too: $got" test "$got" -ge $A -a "$got" -le $((A + 10))
 rmdir /sys/fs/cgroup/alpha
 finish

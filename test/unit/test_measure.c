@@ -39,7 +39,7 @@ static void curves_share_a_pair(void **state)
 	add("walltime", F, NULL);
 	assert_int_equal(m->pairs.n, 1);
 	assert_int_equal(world.next_word, 1);
-	assert_int_equal(m->counters.n, 1 + 1 + KI_LOG2_BUCKETS);
+	assert_int_equal(m->counters.n, 1 + 1 + 1 + KI_LOG2_BUCKETS);
 	assert_int_equal(ki_plan_chunks(ki_measure_plan(m)), chunks);
 	/* others do not */
 	add("vtime", F, NULL);

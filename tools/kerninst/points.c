@@ -109,10 +109,7 @@ static int plan_cell(struct resolver *r, const struct point *p, struct cell *c)
 		cli_warn("%s: the first point without a counter", p->name);
 	if (err.reason)
 		return cli_fail(&err);
-	return cli_error("%s: %s%s", p->name, err.msg,
-			 p->at.kind == KI_POINT_EXIT && strstr(err.msg, "retval")
-				 ? ": it jumps to another function; use :exit:after"
-				 : "");
+	return cli_error("%s: %s", p->name, err.msg);
 }
 
 static int plan_point(struct resolver *r, const struct point *p)
@@ -330,8 +327,10 @@ int points_resolve(struct points *p, struct ki_target *t, const struct asked *a,
 	p->cpus = how->per_cpu ? ki_target_info(t)->cpus : 0;
 	if (ki_measure_new(t, &p->measure, &err))
 		ret = cli_fail(&err);
-	else if (how->per_cpu)
+	if (!ret && how->per_cpu)
 		ki_measure_each_cpu(p->measure);
+	if (!ret && how->metered)
+		ki_measure_meter(p->measure);
 	for (size_t i = 0; !ret && i < a->n; i++)
 		ret = wish(&r, &a->specs[i], a->texts[i]);
 	if (!ret)
@@ -404,6 +403,20 @@ void points_warn_refused(const struct points *p)
 		if (counts[r])
 			warn_reason(who, "not counted", r);
 	}
+}
+
+void points_warn_deep(const struct points *p)
+{
+	for (size_t i = 0; i < p->v.n; i++)
+		for (size_t k = p->v.v[i].cell; k < p->v.v[i].cell + p->v.v[i].ncells; k++) {
+			const struct cell *c = &p->cells.v[k];
+			uint64_t n = c->reason ? 0 : ki_measure_too_deep(p->measure, c->curve);
+
+			if (n)
+				cli_warn("%s %s: recursion too deep: %llu calls were more than 127 "
+					 "deep inside themselves; their time is too short",
+					 p->v.v[i].name, c->metric->name, (unsigned long long)n);
+		}
 }
 
 void points_read(struct points *p, const struct ki_reading *from, const struct ki_reading *to)

@@ -88,6 +88,7 @@ struct points_how {
 	const struct ki_predicate *when; /* only if it holds; NULL: always */
 	bool per_cpu;			 /* counts of each CPU too */
 	bool quiet;
+	bool metered;  /* what it costs is measured, too */
 	bool separate; /* a point that two texts name is two points */
 	/* What is done at a point beside counting it, for ki_measure_add_act; NULL: nothing. */
 	ki_measure_act *(*act)(void *arg, const struct point *p, void **act_arg);
@@ -107,6 +108,9 @@ size_t points_refused(const struct points *p);
 
 /* Say which are refused, in groups if they are many. */
 void points_warn_refused(const struct points *p);
+
+/* Say of which calls nobody knows when they ended: they were too deep inside themselves. */
+void points_warn_deep(const struct points *p);
 
 /* Take the values of what came between two readings. */
 void points_read(struct points *p, const struct ki_reading *from, const struct ki_reading *to);

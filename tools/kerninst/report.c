@@ -12,6 +12,7 @@
 #include "cli.h"
 #include "cpulist.h"
 #include "out/json.h"
+#include "report_cost.h"
 #include "values.h"
 
 /* A block is hot that runs more often than in every 20th call of its function. */
@@ -57,7 +58,7 @@ static int new_table(struct report *r)
 				 {"TO", KI_ALIGN_LEFT, 5},
 				 {"KIND", KI_ALIGN_LEFT, 0}},
 	};
-	struct ki_column all[2 * METRICS_MAX + 12];
+	struct ki_column all[2 * METRICS_MAX + 12 + REPORT_COST_COLUMNS];
 	unsigned int n = 0;
 
 	if (r->timed)
@@ -69,6 +70,7 @@ static int new_table(struct report *r)
 		if (r->columns[i].rated)
 			all[n++] = (struct ki_column){r->columns[i].rate, KI_ALIGN_RIGHT, 12};
 	}
+	n += report_cost_columns(r, all + n);
 	all[n++] = (struct ki_column){"POINT", KI_ALIGN_LEFT, 0};
 	all[n++] = (struct ki_column){"ADDRESS", KI_ALIGN_LEFT, 18};
 	for (unsigned int i = 0; i < 4 && more[r->shape][i].title; i++)
@@ -206,6 +208,7 @@ static void text_row(struct report *r, const struct points *p, const struct poin
 	else if (r->per_cpu)
 		ki_table_cell(t, "%d", cpu);
 	value_cells(r, p, pt, seconds, cpu);
+	report_cost_cells(r, pt, cpu);
 	ki_table_cell(t, "%s", pt->name);
 	ki_table_cell(t, "0x%" PRIx64, pt->addr);
 	if (r->shape == SHAPE_BLOCKS)
@@ -296,8 +299,11 @@ static int json_row(struct report *r, const struct points *p, const struct point
 	ki_json_str(&j, "metric", shape_names[r->shape] ? shape_names[r->shape] : c->metric->name);
 	ki_json_str(&j, "point", pt->name);
 	json_value(&j, c);
+	if (!c->reason && ki_measure_too_deep(p->measure, c->curve))
+		ki_json_u64(&j, "too_deep", ki_measure_too_deep(p->measure, c->curve));
 	if (c->cpus && !c->reason)
 		json_cpus(&j, c, p->cpus);
+	report_cost_json(r, &j, c);
 	if (r->timed && !c->reason)
 		ki_json_double(&j, "time", time);
 	ki_json_hex(&j, "address", pt->addr);
@@ -382,6 +388,8 @@ int report_values(struct report *r, const struct points *p, double time, double 
 		else
 			ret = json_cells(r, p, order[i].p, false, time);
 	}
+	if (!ret)
+		ret = report_overhead(r, time);
 	if (!ret && r->table) {
 		ret = report_table(r, r->table);
 		if (!r->separator)

@@ -8,7 +8,9 @@
 #include <stdio.h>
 
 #include "out/table.h"
+#include "cost.h"
 #include "points.h"
+#include "predict.h"
 
 #define REPORT_TITLE 40
 
@@ -26,8 +28,10 @@ struct report {
 	bool per_cpu;		/* rows of each CPU behind the total's */
 	struct report_column columns[METRICS_MAX + 1];
 	unsigned int ncolumns;
-	enum shape shape; /* which columns there are behind */
-	bool timed;	  /* rows of many intervals */
+	enum shape shape;	 /* which columns there are behind */
+	bool timed;		 /* rows of many intervals */
+	const struct cost *cost; /* what it costs, too; NULL: not */
+	double budget;		 /* for that; 0: none */
 };
 
 /* What is wanted of the result is set in r. json: no table. 0, or -ENOMEM. */
@@ -46,8 +50,8 @@ int report_refused(struct report *r, const struct points *p);
 /* The code of each point, with its source. 0; -EIO, or another error that is in err. */
 int report_code(struct report *r, const struct points *p, struct ki_err *err);
 
-/* What would be installed: a row per point and metric. */
-int report_plan(struct report *r, const struct points *p);
+/* What would be installed, a row per point and metric; and what it would cost. NULL: not known. */
+int report_plan(struct report *r, const struct points *p, const struct prediction *pr);
 
 /* Print the table so far, as it is wanted. 0, or -errno. */
 int report_table(const struct report *r, struct ki_table *t);

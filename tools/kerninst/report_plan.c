@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "out/json.h"
@@ -61,14 +62,42 @@ int report_code(struct report *r, const struct points *p, struct ki_err *err)
 	return ret ? ret : fflush(r->out) ? -EIO : 0;
 }
 
-static int plan_row(const struct report *r, struct ki_table *t, const struct point *pt,
-		    const struct cell *c)
+static void put_prediction(struct ki_table *t, const struct points *p, const struct point *pt,
+			   const struct cell *c, const struct prediction *pr)
+{
+	double hits = pr->hits[pt - p->v.v], cost = prediction_cost(pr, p, pt, c);
+
+	if (c->reason || isnan(hits)) {
+		for (int i = 0; i < 4; i++)
+			ki_table_cell(t, "-");
+		return;
+	}
+	ki_table_cell(t, "%.1f", hits);
+	ki_table_cell(t, "%.1f", prediction_pass(p, c));
+	ki_table_cell(t, "%.0f", cost);
+	ki_table_cell(t, "%.3f%%", 100 * cost / pr->machine);
+}
+
+static void json_prediction(struct ki_json *j, const struct points *p, const struct point *pt,
+			    const struct cell *c, const struct prediction *pr)
+{
+	if (c->reason)
+		return;
+	ki_json_double(j, "hits_per_second", pr->hits[pt - p->v.v]);
+	ki_json_double(j, "instructions", prediction_pass(p, c));
+	ki_json_double(j, "cost_per_second", prediction_cost(pr, p, pt, c));
+}
+
+static int plan_row(const struct report *r, struct ki_table *t, const struct points *p,
+		    const struct point *pt, const struct cell *c, const struct prediction *pr)
 {
 	struct ki_json j;
 
 	if (t) {
 		ki_table_cell(t, "%s", c->reason ? ki_reason_tag(c->reason) : "yes");
 		ki_table_cell(t, "%s", c->metric->name);
+		if (pr)
+			put_prediction(t, p, pt, c, pr);
 		ki_table_cell(t, "%s", pt->name);
 		ki_table_cell(t, "0x%" PRIx64, pt->addr);
 		return 0;
@@ -76,23 +105,61 @@ static int plan_row(const struct report *r, struct ki_table *t, const struct poi
 	json_begin(&j, r, "dry_run", pt);
 	ki_json_str(&j, "of", c->metric->name);
 	ki_json_str(&j, "reason", ki_reason_tag(c->reason));
+	if (pr)
+		json_prediction(&j, p, pt, c, pr);
 	return json_end(&j);
 }
 
-int report_plan(struct report *r, const struct points *p)
+static int overhead_row(const struct report *r, struct ki_table *t, const struct points *p,
+			const struct prediction *pr)
 {
-	static const struct ki_column columns[] = {
-		{"POSSIBLE", KI_ALIGN_LEFT, 0},
-		{"METRIC", KI_ALIGN_LEFT, 0},
-		{"POINT", KI_ALIGN_LEFT, 0},
-		{"ADDRESS", KI_ALIGN_LEFT, 18},
+	double all = prediction_all(pr, p);
+	struct ki_json j;
+
+	if (t) {
+		for (int i = 0; i < 4; i++)
+			ki_table_cell(t, "-");
+		ki_table_cell(t, "%.0f", all);
+		ki_table_cell(t, "%.3f%%", 100 * all / pr->machine);
+		ki_table_cell(t, "overhead");
+		ki_table_cell(t, "-");
+		return 0;
+	}
+	ki_json_init(&j, r->out);
+	ki_json_open(&j, NULL, '{');
+	ki_json_str(&j, "metric", "overhead");
+	ki_json_str(&j, "point", "all");
+	ki_json_bool(&j, "predicted", true);
+	ki_json_double(&j, "value", all / pr->machine);
+	ki_json_double(&j, "cost_per_second", all);
+	ki_json_double(&j, "machine", pr->machine);
+	ki_json_double(&j, "seconds", pr->seconds);
+	return json_end(&j);
+}
+
+static int plan_table(bool predicted, struct ki_table **out)
+{
+	static const struct ki_column all[] = {
+		{"POSSIBLE", KI_ALIGN_LEFT, 0}, {"METRIC", KI_ALIGN_LEFT, 0},
+		{"HITS/S", KI_ALIGN_RIGHT, 12}, {"EACH", KI_ALIGN_RIGHT, 6},
+		{"COST/S", KI_ALIGN_RIGHT, 10}, {"MACHINE", KI_ALIGN_RIGHT, 8},
+		{"POINT", KI_ALIGN_LEFT, 0},	{"ADDRESS", KI_ALIGN_LEFT, 18},
 	};
+	const struct ki_column few[] = {all[0], all[1], all[6], all[7]};
+
+	return predicted ? ki_table_new(out, all, 8) : ki_table_new(out, few, 4);
+}
+
+int report_plan(struct report *r, const struct points *p, const struct prediction *pr)
+{
 	struct ki_table *t = NULL;
-	int ret = r->table ? ki_table_new(&t, columns, 4) : 0;
+	int ret = r->table ? plan_table(pr != NULL, &t) : 0;
 
 	for (size_t i = 0; i < p->v.n; i++)
 		for (size_t k = p->v.v[i].cell; !ret && k < p->v.v[i].cell + p->v.v[i].ncells; k++)
-			ret = plan_row(r, t, &p->v.v[i], &p->cells.v[k]);
+			ret = plan_row(r, t, p, &p->v.v[i], &p->cells.v[k], pr);
+	if (!ret && pr)
+		ret = overhead_row(r, t, p, pr);
 	if (!ret && t)
 		ret = report_table(r, t);
 	ki_table_free(t);

@@ -11,12 +11,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "budget.h"
 #include "cli.h"
 #include "command.h"
 #include "open.h"
 #include "points.h"
 #include "presets.h"
 #include "report.h"
+#include "report_cost.h"
 #include "stat_options.h"
 
 struct run {
@@ -27,6 +29,9 @@ struct run {
 	struct points points;
 	struct ki_reading *seen, *now; /* NULL: the start */
 	struct command command;
+	struct cost cost;
+	struct budget budget;
+	struct prediction prediction;
 	struct report report;
 	FILE *out;
 	double start, last; /* times */
@@ -82,6 +87,11 @@ static int show_code(struct run *r)
 	return err.code ? cli_fail(&err) : write_failed();
 }
 
+static bool is_costed(const struct stat_options *o)
+{
+	return o->cost || o->budget > 0;
+}
+
 static int open_report(struct run *r)
 {
 	const struct stat_options *o = r->o;
@@ -94,6 +104,8 @@ static int open_report(struct run *r)
 				    .shape = shown(r),
 				    .timed = o->interval > 0,
 				    .per_cpu = o->per_cpu};
+	r->report.cost = is_costed(o) && !o->dry_run ? &r->cost : NULL;
+	r->report.budget = o->budget;
 	if (report_open(&r->report, &r->points, o->json))
 		return cli_no_memory();
 	return o->show_code ? show_code(r) : CLI_OK;
@@ -124,6 +136,7 @@ static int prepare(struct run *r, struct asked *asked)
 								    .moving = o->moving,
 								    .when = r->when,
 								    .per_cpu = o->per_cpu,
+								    .metered = is_costed(o),
 								    .quiet = no_progress(o)});
 	int ret;
 
@@ -134,6 +147,10 @@ static int prepare(struct run *r, struct asked *asked)
 		ret = preset_ask(o->preset, r->t, asked);
 	if (!ret)
 		ret = points_resolve(&r->points, r->t, asked, &how);
+	if (!ret && o->cost && o->dry_run)
+		ret = predict(&r->prediction, &r->points, r->t, asked, &how);
+	if (!ret && is_costed(o))
+		ret = cost_open(&r->cost, &r->points);
 	if (!ret)
 		ret = open_report(r);
 	if (ret)
@@ -209,7 +226,43 @@ static int read_values(struct run *r)
 	if (ki_measure_read(r->points.measure, &r->now, &err))
 		return cli_fail(&err);
 	points_read(&r->points, r->seen, r->now);
+	if (r->cost.parts)
+		cost_mark(&r->cost, wait_now());
 	return CLI_OK;
+}
+
+/* A part has been shed: say it of each metric that comes of it. */
+static void tell_shed(void *arg, uint32_t part, double rate, double now)
+{
+	struct run *r = arg;
+
+	for (size_t i = 0; i < r->points.v.n; i++) {
+		const struct point *pt = &r->points.v.v[i];
+
+		for (size_t k = pt->cell; k < pt->cell + pt->ncells; k++) {
+			const struct cell *c = &r->points.cells.v[k];
+
+			if (c->reason || ki_measure_part(r->points.measure, c->curve) != part)
+				continue;
+			report_shed(&r->report, pt, c, rate, now - r->start);
+			if (!r->o->quiet)
+				cli_warn("budget: %s %s: taken out after %.3f s, it cost %.0f "
+					 "instructions a second; its numbers are of that time only",
+					 pt->name, c->metric->name, now - r->start, rate);
+		}
+	}
+}
+
+/* When something is to be done, if nothing happens; *at, and whether it is the next table. */
+static double next_deadline(const struct run *r, double end, double next, bool *tick)
+{
+	double at = budget_next(&r->budget);
+
+	*tick = next > 0 && (end < 0 || next < end);
+	if (*tick && (at < 0 || next <= at))
+		return next;
+	*tick = false;
+	return at < 0 || (end >= 0 && end <= at) ? end : at;
 }
 
 /* Wait for the end, showing what was added meanwhile if that is wanted. */
@@ -220,15 +273,19 @@ static int watch(struct run *r)
 	double next = o->interval > 0 ? r->start + o->interval : -1;
 
 	for (;;) {
-		bool tick = next > 0 && (end < 0 || next < end);
-		enum event e = wait_event(&r->command, tick ? next : end);
+		bool tick;
+		enum event e = wait_event(&r->command, next_deadline(r, end, next, &tick));
 		double now = wait_now();
 
 		/* A command that was sent the signal has a second to end. */
 		if (e == EVENT_SIGNAL && r->command.pid)
 			wait_event(&r->command, now + 1);
-		if (e != EVENT_TIME || !tick)
+		if (e != EVENT_TIME || (!tick && end >= 0 && now >= end))
 			return CLI_OK;
+		if (budget_look(&r->budget, now, tell_shed, r))
+			return CLI_ERROR;
+		if (!tick)
+			continue;
 		if (read_values(r))
 			return CLI_ERROR;
 		if (report_values(&r->report, &r->points, now - r->start, now - r->last))
@@ -248,6 +305,12 @@ static int measure(struct run *r)
 	if (ret)
 		return ret;
 	r->start = r->last = wait_now();
+	if (is_costed(r->o)) {
+		cost_begin(&r->cost, r->start);
+		ret = budget_begin(&r->budget, &r->cost, r->o->budget);
+	}
+	if (ret)
+		return ret;
 	if (r->o->command)
 		command_start(&r->command);
 	ret = watch(r);
@@ -299,7 +362,7 @@ static int run_dry(struct run *r)
 	if (ki_measure_check(r->points.measure, &err))
 		return cli_fail(&err);
 	points_note_refusals(&r->points);
-	if (report_plan(&r->report, &r->points))
+	if (report_plan(&r->report, &r->points, r->o->cost ? &r->prediction : NULL))
 		return write_failed();
 	if (!r->o->quiet)
 		cli_warn("nothing is installed; it would be %zu windows, %zu of them for bounces "
@@ -322,6 +385,8 @@ static int run_all(struct run *r)
 		ret = read_values(r);
 	if (!ret && stat_by_wanted(r->by))
 		ret = stat_by_end(r->by);
+	if (!ret && !r->o->quiet)
+		points_warn_deep(&r->points);
 	out = take_out(r);
 	hash = hash_text(r, r->after);
 	if (!ret)
@@ -364,6 +429,9 @@ static int run(const struct verb *self, int argc, char **argv)
 		ret = o.dry_run ? run_dry(&r) : run_all(&r);
 	command_abandon(&r.command);
 	report_close(&r.report);
+	budget_end(&r.budget);
+	cost_close(&r.cost);
+	prediction_free(&r.prediction);
 	points_free(&r.points);
 	stat_by_close(&o.by);
 	ki_reading_free(r.seen);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "budget.h"
 #include "cli.h"
 #include "command.h"
 #include "presets.h"
@@ -43,6 +44,11 @@ const char stat_usage[] =
 	"      --show-code            the code that is put at each place, with its source\n"
 	"      --dry-run              look everything up, compile it, ask the driver whether it\n"
 	"                             would install it, and install nothing\n"
+	"      --cost                 what it costs, too, in instructions and as a share of the machine;\n"
+	"                             with --dry-run what it would: counted for 0.3 s, which installs\n"
+	"                             bare counters\n"
+	"      --budget SHARE%        keep the cost below this share of the machine: what costs the\n"
+	"                             most is taken out when it is more, and said\n"
 	"      --text-hash            hash the kernel's text before and after; differing: status 1\n"
 	"      --move, --no-move      move each function as a whole, or none: each counter costs\n"
 	"                             one instruction, each return into the function a jump;\n"
@@ -86,6 +92,7 @@ static const struct {
 	{'A', offsetof(struct stat_options, per_cpu)},
 	{'s', offsetof(struct stat_options, show_code)},
 	{'y', offsetof(struct stat_options, dry_run)},
+	{'c', offsetof(struct stat_options, cost)},
 	{'q', offsetof(struct stat_options, quiet)},
 };
 
@@ -138,6 +145,11 @@ static int take_option(const struct verb *self, int c, struct stat_options *o)
 		return take_number(self, optarg, UINT32_MAX, &o->by.top);
 	case 'r':
 		return take_number(self, optarg, KI_TABLE_ROWS, &o->by.rows);
+	case 'B':
+		if (!budget_parse(optarg, &o->budget))
+			return cli_misuse(self, "--budget '%s': a share of the machine, as 2%%",
+					  optarg);
+		break;
 	case 'v':
 	case 'w':
 		o->moving = c == 'v' ? MOVING_ALWAYS : MOVING_NEVER;
@@ -164,6 +176,8 @@ static const struct option options[] = {
 	{"hist", required_argument, NULL, 'H'},
 	{"top", required_argument, NULL, 'n'},
 	{"rows", required_argument, NULL, 'r'},
+	{"cost", no_argument, NULL, 'c'},
+	{"budget", required_argument, NULL, 'B'},
 	WHEN_OPTIONS,
 	{"text-hash", no_argument, NULL, 't'},
 	{"move", no_argument, NULL, 'v'},
@@ -184,9 +198,14 @@ static int check_together(const struct verb *self, const struct stat_options *o)
 		return cli_misuse(self, "-x and %s: rows of one kind are wanted",
 				  o->json ? "--json" : "--show-code");
 	if (stat_by_wanted(&o->by) &&
-	    (o->per_cpu || o->interval > 0 || o->show_code || o->wanted.shape != SHAPE_WHOLE ||
-	     o->wanted.n != 1 || o->wanted.metrics[0] != ki_metric_find("calls")))
-		return cli_misuse(self, "--by and --hist count hits: no -m, -A, -i, --show-code");
+	    (o->per_cpu || o->interval > 0 || o->show_code || o->cost || o->budget > 0 ||
+	     o->wanted.shape != SHAPE_WHOLE || o->wanted.n != 1 ||
+	     o->wanted.metrics[0] != ki_metric_find("calls")))
+		return cli_misuse(self, "--by and --hist count hits: no -m, -A, -i, --show-code, "
+					"--cost, --budget");
+	if (o->budget > 0 && o->dry_run)
+		return cli_misuse(self,
+				  "--budget and --dry-run: nothing would be spent; use --cost");
 	if (o->separator && o->hash)
 		return cli_misuse(self, "-x and --text-hash: rows of one kind are wanted");
 	return CLI_OK;

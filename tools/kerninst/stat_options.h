@@ -11,7 +11,8 @@
 
 struct stat_options {
 	struct wanted wanted;
-	bool json, hash, quiet, progress, per_cpu, show_code, dry_run;
+	bool json, hash, quiet, progress, per_cpu, show_code, dry_run, cost;
+	double budget;	/* share of the machine; 0: none */
 	char separator; /* of CSV; 0: none */
 	enum moving moving;
 	double interval, duration; /* 0: none */

@@ -42,7 +42,7 @@ static void put_timer(struct ki_plan *plan, const char *function, const struct t
 	struct ki_snippet *s = snippet_new();
 	struct ki_node *then;
 
-	only_here(s, ki_timer_start(s, &word, clock_of(s, t->fact)));
+	only_here(s, ki_timer_start(s, &word, clock_of(s, t->fact), NULL));
 	put(plan, function, KI_POINT_ENTRY, s, known);
 	s = snippet_new();
 	then = ki_stmt_append(s, NULL, add(s, &total, ki_expr_var(s, &elapsed)));

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * load N: N reads of one byte of /dev/zero, and one write to /dev/null for each 1,000; prints how
+ * many nanoseconds they took (CLOCK_MONOTONIC). Under -icount these are instructions, of whoever
+ * executed them.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+static long long now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ll + ts.tv_nsec;
+}
+
+int main(int argc, char **argv)
+{
+	long n = argc == 2 ? atol(argv[1]) : 0;
+	int in = open("/dev/zero", O_RDONLY), out = open("/dev/null", O_WRONLY);
+	long long from = now();
+	char byte;
+
+	for (long i = 0; i < n; i++) {
+		if (read(in, &byte, 1) != 1)
+			return 1;
+		if (i % 1000 == 999 && write(out, &byte, 1) != 1)
+			return 1;
+	}
+	printf("%lld\n", now() - from);
+	return n <= 0;
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Instructions are what can be told exactly: code that has been generated is known, and so is how
+ * often it runs. What share of the machine they are depends on how fast it executes such ones, so
+ * that is tried: a loop that adds to a word of memory and jumps, as inserted code does. It is run a
+ * few times, and the fastest counts, which nobody has interrupted. Real kernels execute several of
+ * these at once, and wait for memory; a share so found is an estimate to some ten per cent, and
+ * exact where a clock goes on with each instruction (QEMU's -icount).
+ *
+ * What the driver does for this process (install, remove, look who is inside) is in its CPU time.
+ * What other CPUs do meanwhile, because the driver makes them synchronize, is not. What it does
+ * later, when nobody can be inside any more and space is given back, is in no time of this process:
+ * it is taken to be COST_LATER times what the removal took, which was measured once.
+ */
+#include "cost.h"
+
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "command.h"
+
+#define ROUNDS	  100000
+#define PER_ROUND 5
+#define TRIES	  7
+
+static void busy(unsigned long rounds)
+{
+	static unsigned long word;
+
+	__asm__ volatile("1:	incq %1\n"
+			 "	jmp 2f\n"
+			 "2:	jmp 3f\n"
+			 "3:	dec %0\n"
+			 "	jnz 1b\n"
+			 : "+r"(rounds), "+m"(word)
+			 :
+			 : "cc");
+}
+
+double cost_speed(void)
+{
+	double best = 0;
+
+	for (int i = 0; i < TRIES; i++) {
+		double from = wait_now(), taken;
+
+		busy(ROUNDS);
+		taken = wait_now() - from;
+		if (taken > 0 && ROUNDS * PER_ROUND / taken > best)
+			best = ROUNDS * PER_ROUND / taken;
+	}
+	return best > 0 ? best : 1e9;
+}
+
+double cost_own(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
+}
+
+int cost_open(struct cost *c, const struct points *p)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	c->points = p;
+	c->speed = cost_speed();
+	c->cpus = cpus > 0 ? (double)cpus : 1;
+	c->n = ki_measure_parts(p->measure);
+	c->parts = calloc(c->n + 1, sizeof(*c->parts));
+	if (!c->parts)
+		return cli_no_memory();
+	for (uint32_t i = 0; i < c->n; i++)
+		c->parts[i].out_at = -1;
+	return CLI_OK;
+}
+
+void cost_close(struct cost *c)
+{
+	free(c->parts);
+	c->parts = NULL;
+}
+
+void cost_took_out(struct cost *c, double seconds)
+{
+	c->later += COST_LATER * seconds;
+}
+
+double cost_look(struct cost *c)
+{
+	double all = 0;
+
+	for (uint32_t i = 0; i < c->n; i++) {
+		c->parts[i].spent = ki_measure_spent(c->points->measure, i);
+		all += c->parts[i].spent;
+	}
+	return all;
+}
+
+void cost_begin(struct cost *c, double now)
+{
+	c->start = c->mark = now;
+	c->own_start = c->own_mark = cost_own();
+	cost_look(c);
+	for (uint32_t i = 0; i < c->n; i++)
+		c->parts[i].marked = c->parts[i].spent;
+}
+
+void cost_mark(struct cost *c, double now)
+{
+	double own = cost_own();
+
+	cost_look(c);
+	for (uint32_t i = 0; i < c->n; i++) {
+		struct cost_part *p = &c->parts[i];
+
+		p->between = p->spent - p->marked;
+		p->marked = p->spent;
+	}
+	c->seconds = now - c->mark;
+	c->own = own - c->own_mark + c->later - c->later_mark;
+	c->later_mark = c->later;
+	c->mark = now;
+	c->own_mark = own;
+}
+
+double cost_cell(const struct cost *c, const struct cell *cell)
+{
+	if (cell->reason)
+		return 0;
+	return c->parts[ki_measure_part(c->points->measure, cell->curve)].between;
+}
+
+/* Metrics that come of the same code are charged once. */
+double cost_point(const struct cost *c, const struct point *pt)
+{
+	const struct cell *v = &c->points->cells.v[pt->cell];
+	double all = 0;
+
+	for (unsigned int i = 0; i < pt->ncells; i++) {
+		bool charged = v[i].reason != KI_R_OK;
+
+		for (unsigned int k = 0; k < i && !charged; k++)
+			charged = !v[k].reason &&
+				  ki_measure_part(c->points->measure, v[k].curve) ==
+					  ki_measure_part(c->points->measure, v[i].curve);
+		all += charged ? 0 : cost_cell(c, &v[i]);
+	}
+	return all;
+}
+
+double cost_seen(const struct cost *c, const struct cell *cell)
+{
+	const double from = c->mark - c->seconds;
+	double out;
+
+	if (cell->reason)
+		return 1;
+	out = c->parts[ki_measure_part(c->points->measure, cell->curve)].out_at;
+	if (out < 0 || out >= c->mark)
+		return 1;
+	return out > from ? (out - from) / c->seconds : 0;
+}
+
+double cost_share(const struct cost *c, double instructions)
+{
+	return c->seconds > 0 ? instructions / (c->seconds * c->speed * c->cpus) : 0;
+}
+
+double cost_inserted(const struct cost *c)
+{
+	double all = 0;
+
+	for (uint32_t i = 0; i < c->n; i++)
+		all += c->parts[i].between;
+	return all;
+}
+
+double cost_all(const struct cost *c)
+{
+	return cost_inserted(c) + c->own * c->speed;
+}
