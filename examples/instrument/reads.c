@@ -38,8 +38,10 @@ static notrace struct kind *find_kind(long magic)
 }
 
 KI_RECORDS(read_size, "magic/hex,size/bytes");
+/* clang-format off */
 KI_INSTRUMENT(read_size, "sizes of reads by kind of file system; records those above a page",
-	      (struct file * file, size_t size))
+	      (struct file *file, size_t size))
+/* clang-format on */
 {
 	unsigned long magic = file_inode(file)->i_sb->s_magic;
 	struct kind *k = find_kind((long)magic);
