@@ -34,11 +34,10 @@ static uint16_t fixed_of(const struct ki_node *n)
 		return args_of(n->nkids);
 	case NODE_RECORD:
 	case NODE_TABLE:
+	case NODE_TABLE_GET:
 	case NODE_STRING:
 	case NODE_STACK:
 		return args_of(2);
-	case NODE_TABLE_GET:
-		return args_of(1);
 	case NODE_LOAD:
 		return args_of(1);
 	case NODE_PARAM:

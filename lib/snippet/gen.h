@@ -140,8 +140,11 @@ void ki_gen_table_get(struct gen *g, const struct ki_node *n, unsigned int dest)
 /* gen_string.c */
 void ki_gen_string_is(struct gen *g, const struct ki_node *n, unsigned int dest);
 void ki_gen_stack(struct gen *g, const struct ki_node *n, unsigned int dest);
-/* Its words onto the stack, from the address in %rdi; %rax and %rsi are the caller's too. */
-void ki_gen_push_string(struct gen *g, const struct ki_node *n);
+/*
+ * A value of a record or of a key onto the stack: one word, or those of a string; %rax, %rsi and
+ * %rdi have been saved if somebody needs them, but dest, which is free. Nothing stays claimed.
+ */
+void ki_gen_push_value(struct gen *g, const struct ki_node *n, unsigned int dest, struct claims *c);
 
 /* gen_words.c */
 struct rm ki_gen_word(const struct gen *g, const struct ki_var *v); /* in WORDS_HERE */

@@ -77,40 +77,13 @@ static void claim_record(struct gen *g, uint16_t which, struct claims *c)
 			ki_gen_claim(g, regs[i], REGS, c);
 }
 
-/* A string among the values: what it takes is given back, so that others may have it. */
-static void push_string_value(struct gen *g, const struct ki_node *n, struct claims *c)
-{
-	const uint16_t taken = c->taken;
-
-	ki_gen_claim(g, KI_RDI, REGS, c);
-	ki_gen_expr(g, n->kid[0], KI_RDI);
-	ki_gen_claim(g, KI_RSI, REGS, c);
-	ki_gen_claim(g, KI_RAX, REGS, c);
-	ki_gen_push_string(g, n);
-	g->busy &= (uint16_t) ~(c->taken & ~taken);
-	c->taken = taken;
-}
-
-static void push_value(struct gen *g, const struct ki_node *n, struct claims *c)
-{
-	struct opnd o;
-
-	if (n->width) {
-		push_string_value(g, n, c);
-		return;
-	}
-	o = ki_gen_reg_operand(g, n);
-	ki_gen_push(g, o.m.reg);
-	ki_gen_drop(g, &o);
-}
-
 /*
  * The words are pushed as they are evaluated; behind the call %rax takes them away again. The
  * driver wants to see %edi written the moment before.
  */
 void ki_gen_record(struct gen *g, const struct ki_node *n)
 {
-	unsigned int words = ki_node_record_words(n);
+	unsigned int words = ki_node_kids_words(n, n->nkids);
 	uint32_t what = KI_RECORD(n->ring, words);
 	uint8_t mov_edi[] = {0xbf, (uint8_t)what, (uint8_t)(what >> 8), (uint8_t)(what >> 16),
 			     (uint8_t)(what >> 24)};
@@ -118,7 +91,7 @@ void ki_gen_record(struct gen *g, const struct ki_node *n)
 
 	claim_record(g, g->busy, &c);
 	for (unsigned int i = 0; i < n->nkids; i++)
-		push_value(g, n->kid[i], &c);
+		ki_gen_push_value(g, n->kid[i], REGS, &c);
 	claim_record(g, UINT16_MAX, &c);
 	ki_asm_const(&g->a, KI_RSI, n->value);
 	ki_asm_bytes(&g->a, mov_edi, sizeof(mov_edi), false);

@@ -19,12 +19,40 @@ static void move_number(struct gen *g, unsigned int reg, uint32_t v)
 	ki_asm_bytes(&g->a, mov, sizeof(mov), false);
 }
 
-void ki_gen_push_string(struct gen *g, const struct ki_node *n)
+static void push_string(struct gen *g, const struct ki_node *n)
 {
 	for (unsigned int i = 0; i < n->width; i++)
 		ki_gen_push(g, KI_RAX);
 	move_number(g, KI_RSI, n->width);
 	ki_asm_call(&g->a, KI_FIX_HELPER, n->op ? KI_HELPER_USTRING : KI_HELPER_STRING);
+}
+
+/* What a string takes is given back, so that those behind it may have it. */
+static void push_string_value(struct gen *g, const struct ki_node *n, unsigned int dest,
+			      struct claims *c)
+{
+	const uint16_t taken = c->taken;
+
+	ki_gen_claim(g, KI_RDI, dest, c);
+	ki_gen_expr(g, n->kid[0], KI_RDI);
+	ki_gen_claim(g, KI_RSI, dest, c);
+	ki_gen_claim(g, KI_RAX, dest, c);
+	push_string(g, n);
+	g->busy &= (uint16_t) ~(c->taken & ~taken);
+	c->taken = taken;
+}
+
+void ki_gen_push_value(struct gen *g, const struct ki_node *n, unsigned int dest, struct claims *c)
+{
+	struct opnd o;
+
+	if (n->width) {
+		push_string_value(g, n, dest, c);
+		return;
+	}
+	o = ki_gen_reg_operand(g, n);
+	ki_gen_push(g, o.m.reg);
+	ki_gen_drop(g, &o);
 }
 
 /* Words of text that must be looked at: with its 0, if all of the string is compared. */
@@ -66,7 +94,7 @@ void ki_gen_string_is(struct gen *g, const struct ki_node *n, unsigned int dest)
 	ki_gen_expr(g, string->kid[0], KI_RDI);
 	ki_gen_claim(g, KI_RSI, dest, &c);
 	ki_gen_claim(g, KI_RAX, dest, &c);
-	ki_gen_push_string(g, string);
+	push_string(g, string);
 	ki_asm_const(&g->a, dest, 0);
 	for (unsigned int i = 0; i < words_of(n); i++)
 		compare_word(g, n, i, a, b, out);

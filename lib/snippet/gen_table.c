@@ -15,14 +15,18 @@ static void claim(struct gen *g, uint16_t which, unsigned int dest, struct claim
 			ki_gen_claim(g, regs[i], dest, c);
 }
 
-static void push_key(struct gen *g, const struct ki_node *n)
+static void push_key(struct gen *g, const struct ki_node *n, unsigned int dest, struct claims *c)
 {
-	for (unsigned int i = 0; i < n->nkeys; i++) {
-		struct opnd o = ki_gen_reg_operand(g, n->kid[i]);
+	for (unsigned int i = 0; i < n->nkeys; i++)
+		ki_gen_push_value(g, n->kid[i], dest, c);
+}
 
-		ki_gen_push(g, o.m.reg);
-		ki_gen_drop(g, &o);
-	}
+/* What the call writes, and what is needed for a value or a string. */
+static uint16_t regs_of(const struct ki_node *n, unsigned int words)
+{
+	const uint16_t regs = REG_BIT(KI_RAX) | REG_BIT(KI_RDI);
+
+	return n->nkids > n->nkeys || words > n->nkeys ? regs | REG_BIT(KI_RSI) : regs;
 }
 
 /* %rsi is claimed, so the value that is held is elsewhere. */
@@ -46,7 +50,7 @@ static void value_to_rsi(struct gen *g, const struct ki_node *n)
 }
 
 /* The words of the key are taken away with `scratch`. */
-static void call(struct gen *g, const struct ki_node *n, unsigned int scratch)
+static void call(struct gen *g, const struct ki_node *n, unsigned int words, unsigned int scratch)
 {
 	uint32_t what = n->what;
 	uint8_t mov_edi[] = {0xbf, (uint8_t)what, (uint8_t)(what >> 8), (uint8_t)(what >> 16),
@@ -54,38 +58,39 @@ static void call(struct gen *g, const struct ki_node *n, unsigned int scratch)
 
 	ki_asm_bytes(&g->a, mov_edi, sizeof(mov_edi), false);
 	ki_asm_call(&g->a, KI_FIX_HELPER, KI_HELPER_TABLE);
-	for (unsigned int i = 0; i < n->nkeys; i++)
+	while (words--)
 		ki_gen_pop(g, scratch);
 }
 
 void ki_gen_table(struct gen *g, const struct ki_node *n)
 {
-	bool value = n->nkids > n->nkeys;
-	uint16_t regs = REG_BIT(KI_RAX) | REG_BIT(KI_RDI) | (value ? REG_BIT(KI_RSI) : 0);
+	const unsigned int words = ki_node_kids_words(n, n->nkeys);
+	const uint16_t regs = regs_of(n, words);
 	struct claims c = {0};
 
 	claim(g, g->busy & regs, REGS, &c);
-	push_key(g, n);
-	if (value) {
+	push_key(g, n, REGS, &c);
+	if (n->nkids > n->nkeys) {
 		claim(g, REG_BIT(KI_RSI), REGS, &c);
 		value_to_rsi(g, n);
 	}
 	claim(g, regs, REGS, &c);
-	call(g, n, KI_RAX);
+	call(g, n, words, KI_RAX);
 	ki_gen_unclaim(g, &c);
 }
 
 /* A result's %rax is free until there is one. */
 void ki_gen_table_get(struct gen *g, const struct ki_node *n, unsigned int dest)
 {
-	const uint16_t regs = REG_BIT(KI_RAX) | REG_BIT(KI_RDI);
+	const unsigned int words = ki_node_kids_words(n, n->nkeys);
+	const uint16_t regs = regs_of(n, words);
 	struct rm rax = rm_reg(KI_RAX);
 	struct claims c = {0};
 
 	claim(g, g->busy & regs, dest, &c);
-	push_key(g, n);
+	push_key(g, n, dest, &c);
 	claim(g, regs, dest, &c);
-	call(g, n, KI_RDI);
+	call(g, n, words, KI_RDI);
 	if (dest != KI_RAX)
 		ki_asm_mov(&g->a, 8, dest, &rax);
 	ki_gen_unclaim(g, &c);

@@ -129,19 +129,6 @@ static uint64_t helper(const struct run *r, const struct ki_node *n)
 	}
 }
 
-/* The key, then the value, which a bucket may stand for. */
-static uint64_t table(const struct run *r, const struct ki_node *n)
-{
-	uint64_t v[KI_TABLE_KEYS + 1] = {0}, value;
-
-	for (unsigned int i = 0; i < n->nkids; i++)
-		v[i] = eval(r, n->kid[i]);
-	value = v[n->nkeys];
-	if (n->lowered)
-		value = ki_linear_bucket(&n->linear, ki_types[n->kid[n->nkeys]->type].sign, value);
-	return r->m->table ? r->m->table(r->m->arg, n->what, v, n->nkeys, value) : 0;
-}
-
 static uint64_t call(const struct run *r, const struct ki_node *n)
 {
 	uint64_t a[KI_CALL_ARGS] = {0};
@@ -161,6 +148,35 @@ static void string(const struct run *r, const struct ki_node *n, uint64_t *to)
 	memset(to, 0, size);
 	if (r->m->string)
 		r->m->string(r->m->arg, addr, n->op, (char *)to, size - 1);
+}
+
+/* The first n children, strings as their words; how many words. */
+static unsigned int words(const struct run *r, const struct ki_node *parent, unsigned int n,
+			  uint64_t *v)
+{
+	unsigned int at = 0;
+
+	for (unsigned int i = 0; i < n; i++) {
+		if (parent->kid[i]->width)
+			string(r, parent->kid[i], v + at);
+		else
+			v[at] = eval(r, parent->kid[i]);
+		at += ki_node_words(parent->kid[i]);
+	}
+	return at;
+}
+
+/* The key, then the value, which a bucket may stand for. */
+static uint64_t table(const struct run *r, const struct ki_node *n)
+{
+	uint64_t v[KI_TABLE_KEYS] = {0}, value = 0;
+	unsigned int nkeys = words(r, n, n->nkeys, v);
+
+	if (n->nkids > n->nkeys)
+		value = eval(r, n->kid[n->nkeys]);
+	if (n->lowered)
+		value = ki_linear_bucket(&n->linear, ki_types[n->kid[n->nkeys]->type].sign, value);
+	return r->m->table ? r->m->table(r->m->arg, n->what, v, nkeys, value) : 0;
 }
 
 static bool string_is(const struct run *r, const struct ki_node *n)
@@ -270,17 +286,10 @@ static void count(const struct run *r, const struct ki_node *n, uint32_t bucket)
 static void record(const struct run *r, const struct ki_node *n)
 {
 	uint64_t v[KI_RECORD_WORDS] = {0};
-	unsigned int at = 0;
+	unsigned int n_words = words(r, n, n->nkids, v);
 
-	for (unsigned int i = 0; i < n->nkids; i++) {
-		if (n->kid[i]->width)
-			string(r, n->kid[i], v + at);
-		else
-			v[at] = eval(r, n->kid[i]);
-		at += ki_node_words(n->kid[i]);
-	}
 	if (r->m->record)
-		r->m->record(r->m->arg, (uint32_t)n->value, v, at);
+		r->m->record(r->m->arg, (uint32_t)n->value, v, n_words);
 }
 
 static void exec(const struct run *r, const struct ki_node *n)

@@ -75,12 +75,12 @@ struct ki_node *ki_stmt_log2(struct ki_snippet *s, const struct ki_var *v, struc
 	return ki_tree_adopt(n, 0, value, false) ? n : NULL;
 }
 
-unsigned int ki_node_record_words(const struct ki_node *n)
+unsigned int ki_node_kids_words(const struct ki_node *parent, unsigned int n)
 {
 	unsigned int words = 0;
 
-	for (unsigned int i = 0; i < n->nkids; i++)
-		words += ki_node_words(n->kid[i]);
+	for (unsigned int i = 0; i < n; i++)
+		words += ki_node_words(parent->kid[i]);
 	return words;
 }
 
@@ -101,9 +101,9 @@ struct ki_node *ki_stmt_record(struct ki_snippet *s, uint32_t ring, uint32_t id,
 	for (unsigned int i = 0; i < nvalues; i++)
 		if (!ki_tree_adopt(n, i, values[i], false))
 			return NULL;
-	if (ki_node_record_words(n) > KI_RECORD_WORDS)
+	if (ki_node_kids_words(n, nvalues) > KI_RECORD_WORDS)
 		return ki_tree_fail(s, -EINVAL, "a record of %u words: at most %d",
-				    ki_node_record_words(n), KI_RECORD_WORDS);
+				    ki_node_kids_words(n, nvalues), KI_RECORD_WORDS);
 	return n;
 }
 

@@ -20,7 +20,7 @@ static const char *misuse(const struct ki_table_var *t, unsigned int op, uint32_
 	if (t->number > UINT32_MAX >> 20 || !t->keys || t->keys > KI_TABLE_KEYS || !t->values ||
 	    t->values > KI_TABLE_VALUES)
 		return "no such table";
-	if (nkeys != t->keys)
+	if (!nkeys || nkeys > t->keys)
 		return "a key has another number of words";
 	if (op >= KI_TABLE_OPS)
 		return "no such operation";
@@ -50,6 +50,9 @@ static struct ki_node *table_node(struct ki_snippet *s, enum node_kind kind, uns
 	for (unsigned int i = 0; i < nkeys; i++)
 		if (!ki_tree_adopt(n, i, keys[i], false))
 			return NULL;
+	if (ki_node_kids_words(n, nkeys) != t->keys)
+		return ki_tree_fail(s, -EINVAL, "%s: a key has another number of words",
+				    n->var.name);
 	n->effects = true;
 	return n->var.name ? n : NULL;
 }
@@ -74,6 +77,8 @@ struct ki_node *ki_stmt_table(struct ki_snippet *s, enum ki_table_op op,
 				    "%s: GET is no statement, DELETE has no value, all "
 				    "others have one",
 				    n->var.name);
+	if (value && value->width)
+		return ki_tree_fail(s, -EINVAL, "%s: a string where a number must be", n->var.name);
 	return !value || ki_tree_adopt(n, nkeys, value, false) ? n : NULL;
 }
 

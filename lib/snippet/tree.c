@@ -98,6 +98,12 @@ const char *ki_tree_string(struct ki_snippet *s, const char *text)
 	return copy;
 }
 
+static bool takes_strings(uint8_t kind)
+{
+	return kind == NODE_RECORD || kind == NODE_STRING_IS || kind == NODE_TABLE ||
+	       kind == NODE_TABLE_GET;
+}
+
 static const char *misuse(const struct ki_node *parent, const struct ki_node *kid, bool statement)
 {
 	if (!kid)
@@ -106,7 +112,7 @@ static const char *misuse(const struct ki_node *parent, const struct ki_node *ki
 		return "a child is of another snippet";
 	if (kid->used)
 		return "a child is used twice";
-	if (kid->width && parent->kind != NODE_RECORD && parent->kind != NODE_STRING_IS)
+	if (kid->width && !takes_strings(parent->kind))
 		return "a string where a number must be";
 	if (!kid->width && parent->kind == NODE_STRING_IS)
 		return "a number where a string must be";

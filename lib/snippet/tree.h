@@ -65,7 +65,7 @@ struct ki_node {
 	uint64_t value;	   /* constant, number of a parameter, address */
 	uint32_t ring;	   /* of a call with op 1: KI_HIT */
 	uint32_t what;	   /* KI_TABLE_OP */
-	uint8_t nkeys;
+	uint8_t nkeys;	   /* children that are the key; strings have several words */
 	struct ki_node *kid[KI_RECORD_WORDS];
 	struct ki_node *first, *last, *next; /* of a list */
 	struct ki_node *lowered;
@@ -98,8 +98,8 @@ static inline unsigned int ki_node_words(const struct ki_node *n)
 	return n->width ? n->width : 1;
 }
 
-/* Words of all values of a record. */
-unsigned int ki_node_record_words(const struct ki_node *n);
+/* Words of the first n children. */
+unsigned int ki_node_kids_words(const struct ki_node *parent, unsigned int n);
 
 /* Look at a variable and copy it into the node. */
 bool ki_tree_var(struct ki_node *n, const struct ki_var *v, bool indexed);

@@ -287,12 +287,17 @@ static struct ki_node *record(struct grow *g, unsigned int depth)
 
 /* A few words of a key; and now and then as many as there can be. */
 static struct ki_table_var some_table(struct grow *g, bool shared, struct ki_node **key,
-				      unsigned int depth)
+				      unsigned int *nkeys, unsigned int depth)
 {
-	unsigned int n = 1 + (below(8) ? below(3) : below(KI_TABLE_KEYS));
+	unsigned int n = 1 + (below(8) ? below(3) : below(KI_TABLE_KEYS)), words = n, more;
 
-	for (unsigned int i = 0; i < n; i++)
-		key[i] = expr(g, depth);
+	*nkeys = n;
+	for (unsigned int i = 0; i < n; i++) {
+		more = below(3) ? 0 : below(KI_TABLE_KEYS - words + 1);
+		key[i] = more ? string(g, depth, more + 1) : expr(g, depth);
+		words += more;
+	}
+	n = words;
 	return (struct ki_table_var){.number = n - 1 + (shared ? KI_TABLE_KEYS : 0),
 				     .keys = n,
 				     .values = SNIP_TABLE_VALUES,
@@ -302,9 +307,10 @@ static struct ki_table_var some_table(struct grow *g, bool shared, struct ki_nod
 static struct ki_node *table_get(struct grow *g, unsigned int depth)
 {
 	struct ki_node *key[KI_TABLE_KEYS];
-	struct ki_table_var t = some_table(g, true, key, depth / 2);
+	unsigned int n;
+	struct ki_table_var t = some_table(g, true, key, &n, depth / 2);
 
-	return ki_expr_table(g->s, &t, below(SNIP_TABLE_VALUES), key, t.keys);
+	return ki_expr_table(g->s, &t, below(SNIP_TABLE_VALUES), key, n);
 }
 
 static struct ki_node *table_op(struct grow *g, unsigned int depth)
@@ -312,15 +318,17 @@ static struct ki_node *table_op(struct grow *g, unsigned int depth)
 	struct ki_linear l = {.low = (int64_t)below(50), .step = 1 + below(20)};
 	unsigned int op = KI_TABLE_SET + below(KI_TABLE_OPS - KI_TABLE_SET);
 	struct ki_node *key[KI_TABLE_KEYS];
-	struct ki_table_var t = some_table(g, op <= KI_TABLE_DELETE || below(2), key, depth / 2);
+	unsigned int n;
+	struct ki_table_var t =
+		some_table(g, op <= KI_TABLE_DELETE || below(2), key, &n, depth / 2);
 
 	if (op == KI_TABLE_COUNT && below(2)) {
 		l.high = l.low + (int64_t)l.step * (1 + below(60));
 		return ki_stmt_table_linear(
-			g->s, &t, below(30), key, t.keys, &l,
+			g->s, &t, below(30), key, n, &l,
 			ki_expr_cast(g->s, below(2) ? KI_I64 : KI_U64, expr(g, depth)));
 	}
-	return ki_stmt_table(g->s, op, &t, below(30), key, t.keys,
+	return ki_stmt_table(g->s, op, &t, below(30), key, n,
 			     op == KI_TABLE_DELETE ? NULL : expr(g, depth));
 }
 
