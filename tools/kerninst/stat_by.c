@@ -67,8 +67,14 @@ int stat_by_parse(struct stat_by *b, const struct verb *self)
 	if (b->keys)
 		ret = record_values_parse(&b->key, self, b->keys);
 	if (!ret && b->key.n + 1 > KI_TABLE_KEYS)
-		ret = cli_misuse(self, "--by takes at most %d values; comm is two",
+		ret = cli_misuse(self,
+				 "--by takes at most %d words; comm is two, a string is 8, or as "
+				 "many as it says: str(ADDRESS, BYTES)",
 				 KI_TABLE_KEYS - 1);
+	for (unsigned int i = 0; !ret && i < b->key.n; i++)
+		if (b->key.values[i].kind == RECORD_USTACK)
+			ret = cli_misuse(self, "--by ustack: kerninst record POINT=ustack keeps "
+					       "what is known of a process's addresses");
 	return !ret && b->hist ? parse_hist(b, self) : ret;
 }
 
@@ -98,6 +104,9 @@ int stat_by_open(struct stat_by *b, struct ki_target *t, const struct points *po
 		ki_table_stats_merge(merge);
 	if (ki_table_open(t, &o, &b->map, &err))
 		return cli_fail(&err);
+	if (b->key.stacks && ki_stacks_open(t, NULL, &b->stacks, &err))
+		return cli_fail(&err);
+	b->target = t;
 	b->table = ki_table_var_of(b->map, "by");
 	b->points = points;
 	return CLI_OK;
@@ -108,18 +117,23 @@ void stat_by_close(struct stat_by *b)
 	ki_table_reading_free(b->before);
 	ki_table_reading_free(b->now);
 	ki_table_close(b->map);
+	ki_stacks_close(b->stacks);
 	ki_predicate_free(b->value);
 	record_values_free(&b->key);
 	free(b->expr);
 }
 
-static int build_key(struct stat_by *b, struct ki_snippet *s, struct ki_node **key,
+/* *n nodes; a string is several words of the key. */
+static int build_key(struct stat_by *b, struct ki_snippet *s, struct ki_node **key, unsigned int *n,
 		     struct ki_err *err)
 {
-	unsigned int n;
+	const struct record_making to = {.stacks = b->stacks ? ki_stacks_number(b->stacks) : 0};
+	int ret;
 
 	key[0] = ki_expr_const(s, KI_U32, b->point);
-	return record_values_build(&b->key, s, NULL, key + 1, &n, err);
+	ret = record_values_build(&b->key, s, &to, key + 1, n, err);
+	++*n;
+	return ret;
 }
 
 static int build_value(struct stat_by *b, struct ki_snippet *s, struct ki_node **value,
@@ -139,18 +153,17 @@ static int add_bucket(struct stat_by *b, struct ki_snippet *s, struct ki_node **
 		      struct ki_err *err)
 {
 	struct ki_node *key[KI_TABLE_KEYS], *value, *stmt;
-	int ret = build_key(b, s, key, err);
+	unsigned int n;
+	int ret = build_key(b, s, key, &n, err);
 
 	if (!ret)
 		ret = build_value(b, s, &value, err);
 	if (ret)
 		return ret;
 	if (b->is_linear)
-		stmt = ki_stmt_table_linear(s, &b->table, V_BUCKETS, key, b->table.keys, &b->linear,
-					    value);
+		stmt = ki_stmt_table_linear(s, &b->table, V_BUCKETS, key, n, &b->linear, value);
 	else
-		stmt = ki_stmt_table(s, KI_TABLE_LOG2, &b->table, V_BUCKETS, key, b->table.keys,
-				     value);
+		stmt = ki_stmt_table(s, KI_TABLE_LOG2, &b->table, V_BUCKETS, key, n, value);
 	*list = ki_stmt_append(s, *list, stmt);
 	return 0;
 }
@@ -159,7 +172,8 @@ static int make(void *arg, struct ki_snippet *s, struct ki_node **stmt, struct k
 {
 	struct stat_by *b = arg;
 	struct ki_node *key[KI_TABLE_KEYS], *value;
-	int ret = build_key(b, s, key, err);
+	unsigned int n;
+	int ret = build_key(b, s, key, &n, err);
 
 	if (!ret && b->hist)
 		ret = build_value(b, s, &value, err);
@@ -169,7 +183,7 @@ static int make(void *arg, struct ki_snippet *s, struct ki_node **stmt, struct k
 		return ret;
 	*stmt = ki_stmt_append(s, NULL,
 			       ki_stmt_table(s, b->hist ? KI_TABLE_STATS : KI_TABLE_ADD, &b->table,
-					     0, key, b->table.keys, value));
+					     0, key, n, value));
 	if (b->hist)
 		ret = add_bucket(b, s, stmt, err);
 	return ret || *stmt ? ret : ki_snippet_check(s, NULL, err);

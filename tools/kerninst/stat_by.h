@@ -26,6 +26,8 @@ struct stat_by {
 	struct ki_linear linear;
 	bool is_linear, sign; /* buckets of equal width; the value is signed */
 	struct ki_table_map *map;
+	struct ki_stacks_map *stacks; /* NULL: no key is a stack */
+	struct ki_target *target;
 	struct ki_table_var table;
 	struct ki_table_reading *before, *now;
 	uint32_t point; /* for which a statement is being made */
@@ -48,6 +50,12 @@ ki_measure_act *stat_by_act(void *arg, const struct point *p, void **act_arg);
 /* What is there at the beginning does not count, nor what comes after the end. */
 int stat_by_begin(struct stat_by *b);
 int stat_by_end(struct stat_by *b);
+
+/* stat_by_key.c: a field of a key, as text; does it go on with the text of the one before? */
+#define STAT_BY_TEXT 8192 /* a stack may be long */
+const char *stat_by_key_text(const struct stat_by *b, const uint64_t *key, unsigned int i,
+			     char *buf, size_t len);
+bool stat_by_key_goes_on(const struct record_values *v, unsigned int i);
 
 struct stat_by_show {
 	FILE *out;

@@ -45,29 +45,6 @@ static void subtract(const struct stat_by *b, struct ki_table_reading *r)
 
 /* ---- cells ---- */
 
-static bool goes_on(const struct record_values *v, unsigned int i)
-{
-	return v->fields[i].show == KI_SHOW_TEXT && !*v->fields[i].name;
-}
-
-static const char *key_text(const struct show *s, const uint64_t *key, unsigned int i, char *buf,
-			    size_t len)
-{
-	const struct ki_record_field *f = &s->b->key.fields[i];
-	static const bool sign[KI_TYPES] = {
-		[KI_I8] = true, [KI_I16] = true, [KI_I32] = true, [KI_I64] = true};
-
-	if (f->show == KI_SHOW_TEXT)
-		snprintf(buf, len, "%.16s", (const char *)&key[i]);
-	else if (f->show == KI_SHOW_HEX || f->show == KI_SHOW_CODE)
-		snprintf(buf, len, "0x%" PRIx64, key[i]);
-	else if (sign[f->type])
-		snprintf(buf, len, "%" PRId64, (int64_t)key[i]);
-	else
-		snprintf(buf, len, "%" PRIu64, key[i]);
-	return buf;
-}
-
 static const char *point_of(const struct show *s, const uint64_t *key)
 {
 	return *key < s->b->points->v.n ? s->b->points->v.v[*key].name : "?";
@@ -87,7 +64,7 @@ static int new_table(const struct show *s, struct ki_table **t)
 		all[n++] = (struct ki_column){sums[i], KI_ALIGN_RIGHT, 0};
 	all[n++] = (struct ki_column){"POINT", KI_ALIGN_LEFT, 0};
 	for (unsigned int i = 0; i < s->b->key.n; i++)
-		if (!goes_on(&s->b->key, i))
+		if (!stat_by_key_goes_on(&s->b->key, i))
 			all[n++] = (struct ki_column){s->b->key.fields[i].name, KI_ALIGN_RIGHT, 0};
 	return ki_table_new(t, all, n);
 }
@@ -95,7 +72,7 @@ static int new_table(const struct show *s, struct ki_table **t)
 static void put_row(const struct show *s, struct ki_table *t, size_t i)
 {
 	const uint64_t *key = ki_table_key(s->r, i), *v = ki_table_values(s->r, i);
-	char buf[40];
+	char buf[STAT_BY_TEXT];
 
 	ki_table_cell(t, "%" PRIu64, v[0]);
 	ki_table_cell(t, "%.1f", s->how->seconds > 0 ? (double)v[0] / s->how->seconds : 0.0);
@@ -108,8 +85,9 @@ static void put_row(const struct show *s, struct ki_table *t, size_t i)
 	}
 	ki_table_cell(t, "%s", point_of(s, key));
 	for (unsigned int k = 0; k < s->b->key.n; k++)
-		if (!goes_on(&s->b->key, k))
-			ki_table_cell(t, "%s", key_text(s, key + 1, k, buf, sizeof(buf)));
+		if (!stat_by_key_goes_on(&s->b->key, k))
+			ki_table_cell(t, "%s",
+				      stat_by_key_text(s->b, key + 1, k, buf, sizeof(buf)));
 }
 
 static void bounds(const struct show *s, uint32_t bucket, char *buf, size_t len)
@@ -134,13 +112,13 @@ static void draw(const struct show *s, size_t i)
 	static const char bar[] = "########################################";
 	const uint64_t *key = ki_table_key(s->r, i), *v = ki_table_values(s->r, i);
 	uint64_t most = 1;
-	char buf[64];
+	char buf[STAT_BY_TEXT];
 
 	fprintf(s->how->out, "\n%s", point_of(s, key));
 	for (unsigned int k = 0; k < s->b->key.n; k++)
-		if (!goes_on(&s->b->key, k))
+		if (!stat_by_key_goes_on(&s->b->key, k))
 			fprintf(s->how->out, " %s=%s", s->b->key.fields[k].name,
-				key_text(s, key + 1, k, buf, sizeof(buf)));
+				stat_by_key_text(s->b, key + 1, k, buf, sizeof(buf)));
 	fprintf(s->how->out, ": %s\n", s->b->expr);
 	for (uint32_t k = V_BUCKETS; k < s->r->values; k++)
 		most = v[k] > most ? v[k] : most;
@@ -198,16 +176,16 @@ static int json_row(const struct show *s, size_t i)
 {
 	const uint64_t *key = ki_table_key(s->r, i), *v = ki_table_values(s->r, i);
 	struct ki_json j;
-	char buf[40];
+	char buf[STAT_BY_TEXT];
 
 	ki_json_init(&j, s->how->out);
 	ki_json_open(&j, NULL, '{');
 	ki_json_str(&j, "point", point_of(s, key));
 	ki_json_open(&j, "key", '{');
 	for (unsigned int k = 0; k < s->b->key.n; k++)
-		if (!goes_on(&s->b->key, k))
+		if (!stat_by_key_goes_on(&s->b->key, k))
 			ki_json_str(&j, s->b->key.fields[k].name,
-				    key_text(s, key + 1, k, buf, sizeof(buf)));
+				    stat_by_key_text(s->b, key + 1, k, buf, sizeof(buf)));
 	ki_json_close(&j);
 	ki_json_u64(&j, "count", v[0]);
 	if (s->b->hist)
@@ -261,5 +239,8 @@ int stat_by_report(struct stat_by *b, const struct stat_by_show *how)
 		cli_warn("%" PRIu64
 			 " changes were lost: there was no place for their rows (--rows)",
 			 s.r->lost);
+	if (b->stacks && ki_stacks_lost(b->stacks))
+		cli_warn("%" PRIu64 " stacks found no place: they are counted as none",
+			 ki_stacks_lost(b->stacks));
 	return ret || fflush(how->out) ? cli_error("writing the result failed") : CLI_OK;
 }
