@@ -22,7 +22,7 @@ cases() {
 	is "${how}all cases were tried" "$status $(grep -c '^ok ' $out)" "0 $count"
 }
 
-cases "" 22 "$top/build/test/stacks"
+cases "" 23 "$top/build/test/stacks"
 cases "instrumented: " 3 "$cover" "${path[@]}" -- "$top/build/test/stacks" kernel
 cases "moved: " 3 "$ki" stat -q -o /dev/null -m blocks "${path[@]}" -- "$top/build/test/stacks" kernel
 hot=(vfs_read read_zero __x64_sys_pread64 ksys_pread64 iov_iter_zero rw_verify_area)
