@@ -131,8 +131,7 @@ static int make_stop(const struct ask *a, const struct pair *p, struct ki_snippe
 
 	if (ki_snippet_new(&s))
 		return no_memory(a);
-	body = ki_timer_stop(s, &word, clock_of(s, p), &elapsed,
-			     keep(a->m, p, s, &elapsed));
+	body = ki_timer_stop(s, &word, clock_of(s, p), &elapsed, keep(a->m, p, s, &elapsed));
 	ki_snippet_body(s, ki_measure_pass(a->m, s, p->stops, body));
 	*out = s;
 	return 0;

@@ -41,7 +41,7 @@ counts() { # what is known of the calls
 	by -n 1 --by size:arg2 --hist arg2 --if 'comm == "dd" && arg2 >= 512 && arg2 <= 2048' vfs_write -- bash -c 'dds 300 70' > /tmp/by.txt
 	ok "stat --by: the first rows, as text" grep -q 'and 1 rows more' /tmp/by.txt
 	ok "stat --hist: drawn" grep -qE '512 - 1023 +300 #{40}' /tmp/by.txt
-	by -n 0 -x, --by 'name:ustr(arg1,40)' --if 'comm == "bash"' do_sys_openat2 -- bash -c 'for i in $(seq 7); do : < /etc/hostname; done; : < /etc/passwd' > /tmp/by.csv
+	by -n 0 -x, --by 'name:ustr(arg1,40)' --if 'comm == "bash"' do_sys_openat2 -- bash -c 'for i in 1 2 3 4 5 6 7; do : < /etc/hostname; done; : < /etc/passwd' > /tmp/by.csv
 	is "stat --by: names of files" "$(grep -E 'hostname|passwd' /tmp/by.csv | cut -d, -f1,4 | tr '\n' ' ')" "7,/etc/hostname 1,/etc/passwd "
 	by -x, --by stack --if 'comm == "dd" && arg2 == 512' vfs_write -- bash -c 'dds 300' > /tmp/by.csv
 	ok "stat --by: stacks" grep -qE '^300,[^,]*,vfs_write,vfs_write;ksys_write[+]0x[0-9a-f]+;.*;entry_SYSCALL_64_after_hwframe[+]0x[0-9a-f]+$' /tmp/by.csv

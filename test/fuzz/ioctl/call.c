@@ -130,9 +130,11 @@ static void check_tails(uint8_t *p, size_t len, int prot, struct rng *r)
 	munmap(p, len);
 }
 
+#define SOME_TABLE (1ll << 40) /* where one may be mapped */
+
 static bool is_length(const struct session *s, size_t len, int64_t off)
 {
-	if (off == KI_MAP_STACKS)
+	if (off == KI_MAP_STACKS || off == SOME_TABLE)
 		return len > 4096;
 	if (off == KI_MAP_RING)
 		return len > s->cpus * 4096 && !(len % (s->cpus * 4096));
@@ -167,7 +169,7 @@ static void call_mmap(struct session *s, struct arena *a, struct rng *r)
 		4096,
 		-4096,
 		1,
-		1ll << 40,
+		SOME_TABLE,
 		0x7ffffffffffff000,
 		KI_MAP_GLOBALS,
 		KI_MAP_GLOBALS,
