@@ -285,7 +285,7 @@ check "stat: = for ==" fails 2 "column 5: .* equal is ==" "${stat[@]}" --if 'pid
 check "stat: an unknown name" fails 2 "column 6: no name 'pidd': pid, tid" "${stat[@]}" --if '1 + (pidd)'
 check "stat: an unknown user" fails 2 "column 8: there is no such user" "${stat[@]}" --if 'uid == "no such"'
 check "stat: an unknown control group" fails 2 "column 11: no directory of that name" "${stat[@]}" --if 'cgroup == "/no/such"'
-check "stat: a string for a number" fails 2 "column 8: only comm, execname, uid, cgroup, str() and ustr()" "${stat[@]}" --if 'pid == "1"'
+check "stat: a string for a number" fails 2 "column 8: only comm, execname, uid, cgroup, str[(][)] and ustr[(][)]" "${stat[@]}" --if 'pid == "1"'
 check "stat: parentheses that only the whole would close" fails 2 "column 9: an operator or the end" "${stat[@]}" --if 'pid == 1) || (tid == 1'
 check "stat: no list of processes" fails 2 "--pid '1,x': numbers" "${stat[@]}" --pid 1,x
 check "stat: an empty list of processes" fails 2 "--pid '': numbers" "${stat[@]}" --pid ''

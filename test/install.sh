@@ -35,7 +35,8 @@ manual() {
 # Each installed header by itself, with nothing of ours in the search path.
 headers() {
 	local h
-	diff -r include/kerninst "$dest/usr/include/kerninst" && diff -r include/uapi "$dest/usr/include/uapi" || return
+	diff -r -x module include/kerninst "$dest/usr/include/kerninst" &&
+		diff -r include/module "$dest/usr/include/kerninst/module" && diff -r include/uapi "$dest/usr/include/uapi" || return
 	for h in "$dest"/usr/include/kerninst/*.h "$dest/usr/include/uapi/kerninst.h"; do
 		gcc -std=c11 -Wall -Wextra -Werror -fsyntax-only -I"$dest/usr/include" -x c "$h" || return
 	done

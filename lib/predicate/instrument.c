@@ -51,10 +51,11 @@ int ki_predicate_find_instrument(struct ki_predicate *p, struct ki_parser *parse
 	if (!ret)
 		ret = ki_callables_find(*loaded, e->text, &c, &err);
 	if (ret == -ENOENT)
-		return ki_lex_error(&parser->lex, e->at,
-				    "no function '%.32s': there is inside(FUNCTION), and what "
-				    "kerninst instruments lists",
-				    e->text);
+		return ki_lex_error(
+			&parser->lex, e->at,
+			"no function '%.32s': there are inside(FUNCTION), str, ustr, starts, and what "
+			"kerninst instruments lists",
+			e->text);
 	if (!ret)
 		ret = check_arguments(parser, e, c);
 	if (!ret)

@@ -135,7 +135,7 @@ static const struct {
 	{"(u128)arg0", "column 7: an operator or the end is expected, not 'arg0'"},
 	{"(u32)", "column 6: a number, a name or ( is expected, but here is the end"},
 	{"insid(f)",
-	 "column 1: no function 'insid': there are inside(FUNCTION), str, ustr and starts"},
+	 "column 1: no function 'insid': there are inside(FUNCTION), str, ustr, starts, and what"},
 	{"inside()", "column 8: a function's name is expected"},
 	{"inside(f g)", "column 8: a function's name is expected"},
 	{"inside(\"f\")", "column 8: a function's name is expected"},
