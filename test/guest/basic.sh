@@ -57,13 +57,13 @@ blocks() { # KIND N FUNCTION LEAST
 	ok "$3: blocks that counted $2" test "$(grep -c " $2\$" /tmp/differences)" -ge "$4"
 }
 
-exact getppid 100000 __x64_sys_getppid
+exact getsid 100000 __x64_sys_getsid
 exact_difference read 20000 vfs_read
 exact_difference read 20000 read_zero
 exact_difference open 4000 memory_open
 exact_difference open 4000 __x64_sys_close
 exact_difference fork 100 kernel_clone
-exact_difference getppid 5000 __x64_sys_getppid:exit
+exact_difference getsid 5000 __x64_sys_getsid:exit
 blocks read 10000 vfs_read 6
 blocks open 2000 do_sys_openat2 4
 

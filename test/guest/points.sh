@@ -62,11 +62,11 @@ exact() { # KIND N POINT [TIMES]
 	got=$("$ki" stat --json "$3" -- "$prog/calls" "$1" "$2" | value "$3")
 	is "$1 x $2: $3" "$got" $(($2 * ${4-1}))
 }
-exact getppid 7000 __x64_sys_getppid:entry
-exact getppid 7000 __x64_sys_getppid:exit
-exact getppid 7000 __x64_sys_getppid:block/0:post
-exact getppid 7000 __x64_sys_getppid:entry/3
-exact getppid 7000 __x64_sys_getppid:block/0:post/2
+exact getsid 7000 __x64_sys_getsid:entry
+exact getsid 7000 __x64_sys_getsid:exit
+exact getsid 7000 __x64_sys_getsid:block/0:post
+exact getsid 7000 __x64_sys_getsid:entry/3
+exact getsid 7000 __x64_sys_getsid:block/0:post/2
 
 ok "chunks run in their order" "$top/build/test/order" vfs_read
 edges=$("$ki" stat -m edges vfs_read -- "$prog/calls" read 1000 2> /dev/null)

@@ -2,7 +2,8 @@
 /*
  * calls KIND N [THREADS]: exactly N system calls (pairs, triples) of one kind, between the marks.
  *
- *	getppid		getppid
+ *	getppid		getppid (shells ask it once, when they begin)
+ *	getsid		getsid(0), which nobody else asks
  *	open		openat("/dev/null") + close
  *	read		read of 1 byte of /dev/zero
  *	fork		fork + exit in the child + wait4
@@ -36,6 +37,11 @@ static bool do_getppid(void)
 	return sys4(SYS_getppid, 0, 0, 0, 0) >= 0;
 }
 
+static bool do_getsid(void)
+{
+	return sys4(SYS_getsid, 0, 0, 0, 0) >= 0;
+}
+
 static bool do_open(void)
 {
 	long fd = sys4(SYS_openat, AT_FDCWD, (long)"/dev/null", O_RDONLY, 0);
@@ -64,6 +70,7 @@ static const struct kind {
 	bool (*call)(void);
 } kinds[] = {
 	{"getppid", do_getppid},
+	{"getsid", do_getsid},
 	{"open", do_open},
 	{"read", do_read},
 	{"fork", do_fork},
