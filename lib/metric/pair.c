@@ -178,13 +178,14 @@ static int guarded_start(const struct ask *a, const struct pair *p, const struct
 	const struct ki_var word = word_of(p),
 			    local = {.name = "go", .kind = KI_VAR_LOCAL, .type = KI_I64};
 	struct ki_node *start = begin(a->m, p, s), *cond, *go;
-	int ret = ki_predicate_build(a->when, s, words->v.v, &cond, NULL);
+	struct ki_err err = {0};
+	int ret = ki_predicate_build(a->when, s, words->v.v, &cond, &err);
 
 	if (!ret && !is_steady(cond))
 		cond = ki_expr_binary(s, KI_LOR, cond, ki_expr_var(s, &word));
 	*out = ret ? NULL : ki_stmt_if(s, cond, start, NULL);
 	if (ret != -EOPNOTSUPP)
-		return ret;
+		return ret ? ki_err_set(a->err, ret, err.addr, "%s", err.msg) : 0;
 	go = ki_stmt_update(s, KI_SET, &local, NULL, ki_expr_const(s, KI_I64, 1));
 	ret = ki_predicate_guard(a->when, s, words->v.v, go, &go, a->err);
 	*out = ki_stmt_append(s, NULL,
