@@ -166,6 +166,8 @@ int ki_words_need(const struct ask *a, const struct words *w, uint32_t bundle);
 /* The pair of what is asked for, made or found, with all that the row keeps. */
 int ki_pair_get(const struct ask *a, uint32_t *number);
 void ki_pair_free(struct pair *p);
+/* The one that was made last is left out of the plan, and there no more. */
+void ki_pair_drop(struct ki_measure *m);
 
 #define NS_SHIFT 16
 uint64_t ki_ticks_factor(const struct ki_measure *m);
