@@ -184,7 +184,6 @@ struct ki_reading;
 
 int ki_measure_read(struct ki_measure *m, struct ki_reading **out, struct ki_err *err);
 void ki_reading_free(struct ki_reading *r);
-double ki_reading_time(const struct ki_reading *r); /* seconds since the start */
 
 #define KI_ALL_CPUS (-1)
 

@@ -80,7 +80,6 @@ struct ki_measure {
 	ki_vec(struct counted) events;
 	ki_vec(uint32_t) counters; /* their numbers */
 	struct ki_reading *start;
-	double began; /* CLOCK_MONOTONIC */
 	bool started, each_cpu, metered;
 };
 
