@@ -333,7 +333,7 @@ static struct ki_node *table_op(struct grow *g, unsigned int depth)
 			g->s, &t, below(30), key, n, &l,
 			ki_expr_cast(g->s, below(2) ? KI_I64 : KI_U64, expr(g, depth)));
 	}
-	return ki_stmt_table(g->s, op, &t, below(30), key, n,
+	return ki_stmt_table(g->s, op, &t, op == KI_TABLE_DELETE ? 0 : below(30), key, n,
 			     op == KI_TABLE_DELETE ? NULL : expr(g, depth));
 }
 

@@ -138,6 +138,9 @@ static void processors_are_known(void **state)
 	assert_int_equal(ki_model_of("GenuineIntel", 6, 0x97), KI_MODEL_OTHER);
 	assert_int_equal(ki_model_of("GenuineIntel", 15, 0x55), KI_MODEL_OTHER);
 	assert_int_equal(ki_model_of("AuthenticAMD", 0x19, 0x21), KI_MODEL_ZEN);
+	assert_int_equal(ki_model_of("AuthenticAMD", 0x19, 0x01), KI_MODEL_ZEN);
+	assert_int_equal(ki_model_of("AuthenticAMD", 0x19, 0x11), KI_MODEL_OTHER); /* Zen 4 */
+	assert_int_equal(ki_model_of("AuthenticAMD", 0x19, 0x61), KI_MODEL_OTHER);
 	assert_int_equal(ki_model_of("AuthenticAMD", 0x17, 0x31), KI_MODEL_OTHER);
 	assert_int_equal(ki_model_of("TCGTCGTCGTCG", 0x19, 1), KI_MODEL_OTHER);
 }
