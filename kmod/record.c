@@ -157,7 +157,7 @@ static __always_inline void fill(struct ki_record *r, u32 id, u32 n, struct ki_t
 }
 
 /* false: it is lost */
-static __always_inline bool write(u32 ring, u32 id, const u64 *words, u32 n, bool reversed)
+static __always_inline bool write_record(u32 ring, u32 id, const u64 *words, u32 n, bool reversed)
 {
 	u64 len = sizeof(struct ki_record) + n * sizeof(u64), pos;
 	struct ki_ring_cpu *c;
@@ -190,10 +190,10 @@ struct ki_words_pushed {
 void ki_helper_RECORD(u32 what, u32 id, const struct ki_words_pushed words);
 notrace void ki_helper_RECORD(u32 what, u32 id, const struct ki_words_pushed words)
 {
-	write(what >> 8, id, words.v, (u8)what, true);
+	write_record(what >> 8, id, words.v, (u8)what, true);
 }
 
 notrace bool ki_record_put(u32 ring, u32 id, const u64 *words, u32 n)
 {
-	return write(ring, id, words, n, false);
+	return write_record(ring, id, words, n, false);
 }
