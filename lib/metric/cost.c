@@ -9,12 +9,14 @@
  * once more, which are longer and rare, are left out. How often each of both happened is known: a
  * part counts who comes by, and who is counted.
  *
- * To that come the jump to the patch and the one back, which the chunks of a window share; more
- * for a bounce; many more for a breakpoint. A function that is moved has none of them, but a jump
- * at its entry and behind each of its calls, which is not seen here.
+ * To that come the jump to the patch and the one back, which the chunks of a window share: when one
+ * of them goes, the others pay for it. So costs change while a measurement goes on, and what has
+ * been spent until then is kept. A bounce is more, a breakpoint much more. A function that is moved
+ * has none of them, but a jump at its entry and behind each of its calls, which is not seen here.
  *
  * What a helper costs is in a table: test/guest/cost.sh compares it with what QEMU counts.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -156,20 +158,30 @@ static struct ki_cost long_cost(const struct ki_long_code *code)
 	return c;
 }
 
-/* A short chunk that keeps the flags has six instructions around the one that counts. */
+/* Without jumps, which is known once it has been found out: to decode takes a while. A short chunk
+   that keeps the flags has six instructions around the one that counts. */
+static struct ki_cost inner_cost(const struct ki_measure *m, uint32_t id)
+{
+	const struct ki_long_code *code = ki_plan_code(m->plan, id);
+	const double bare = m->plan->chunks.v[id].c.fix[0].off > 5 ? 7 : 1;
+
+	if (m->priced.codes)
+		return m->priced.codes[id];
+	return code ? long_cost(code) : (struct ki_cost){bare, bare};
+}
+
 static struct ki_cost chunk_cost(const struct ki_measure *m, uint32_t id)
 {
 	const struct plan_chunk *pc = &m->plan->chunks.v[id];
 	const struct plan_window *w = &m->plan->more.v[pc->c.window];
-	const struct ki_long_code *code = ki_plan_code(m->plan, id);
 	const uint8_t board = m->plan->windows.v[pc->c.window].board;
-	const double bare = pc->c.fix[0].off > 5 ? 7 : 1;
-	struct ki_cost c = code ? long_cost(code) : (struct ki_cost){bare, bare};
+	const struct ki_cost c = inner_cost(m, id);
+	const uint32_t sharing = w->active ? w->active : w->chunks;
 	double jumps = board_costs[board] + (board == KI_BOARD_TRAP ? TRAP_COST : 0);
 
 	if (w->group != KI_NONE && !m->plan->groups.v[w->group].single)
 		return c;
-	jumps /= w->chunks ? w->chunks : 1;
+	jumps /= sharing ? sharing : 1;
 	return (struct ki_cost){c.least + jumps, c.most + jumps};
 }
 
@@ -197,9 +209,12 @@ static struct ki_cost curve_cost(const struct ki_measure *m, const struct curve 
 	return c;
 }
 
+/* Since the costs are what they are. */
 static double read_counter(const struct ki_measure *m, uint32_t index)
 {
-	return m->map ? (double)ki_counter_read(m->map, m->counters.v[index]) : 0;
+	const double before = m->priced.counters ? m->priced.counters[index] : 0;
+
+	return m->map ? (double)ki_counter_read(m->map, m->counters.v[index]) - before : 0;
 }
 
 static double curve_spent(const struct ki_measure *m, const struct curve *curve)
@@ -226,21 +241,6 @@ static double inside_spent(const struct ki_measure *m, const struct inside *i)
 	return read_counter(m, i->passes) * (i->enter_cost.most + i->leave_cost.most) / 2;
 }
 
-void ki_costs_note(struct ki_measure *m)
-{
-	for (size_t i = 0; i < m->curves.n; i++)
-		if (m->curves.v[i].pair == KI_NONE)
-			m->curves.v[i].cost = curve_cost(m, &m->curves.v[i]);
-	for (size_t i = 0; i < m->pairs.n; i++) {
-		m->pairs.v[i].start_cost = code_cost(m, &m->pairs.v[i].start);
-		m->pairs.v[i].stop_cost = code_cost(m, &m->pairs.v[i].stop);
-	}
-	for (size_t i = 0; i < m->insides.n; i++) {
-		m->insides.v[i].enter_cost = code_cost(m, &m->insides.v[i].enter);
-		m->insides.v[i].leave_cost = code_cost(m, &m->insides.v[i].leave);
-	}
-}
-
 /* ---- parts: the curves that count (others have none), then the pairs, then inside() ---- */
 
 uint32_t ki_measure_part(const struct ki_measure *m, uint32_t curve)
@@ -262,14 +262,81 @@ uint32_t ki_measure_parts_needed(const struct ki_measure *m)
 
 double ki_measure_spent(const struct ki_measure *m, uint32_t part)
 {
+	const double before = m->priced.spent ? m->priced.spent[part] : 0;
+
 	if (!m->metered)
 		return 0;
 	if (part < m->curves.n)
-		return m->curves.v[part].pair == KI_NONE ? curve_spent(m, &m->curves.v[part]) : 0;
+		return m->curves.v[part].pair == KI_NONE
+			       ? before + curve_spent(m, &m->curves.v[part])
+			       : 0;
 	part -= (uint32_t)m->curves.n;
 	if (part < m->pairs.n)
-		return pair_spent(m, &m->pairs.v[part]);
-	return inside_spent(m, &m->insides.v[part - m->pairs.n]);
+		return before + pair_spent(m, &m->pairs.v[part]);
+	return before + inside_spent(m, &m->insides.v[part - m->pairs.n]);
+}
+
+/* ---- prices ---- */
+
+static void note_costs(struct ki_measure *m)
+{
+	for (size_t i = 0; i < m->curves.n; i++)
+		if (m->curves.v[i].pair == KI_NONE)
+			m->curves.v[i].cost = curve_cost(m, &m->curves.v[i]);
+	for (size_t i = 0; i < m->pairs.n; i++) {
+		m->pairs.v[i].start_cost = code_cost(m, &m->pairs.v[i].start);
+		m->pairs.v[i].stop_cost = code_cost(m, &m->pairs.v[i].stop);
+	}
+	for (size_t i = 0; i < m->insides.n; i++) {
+		m->insides.v[i].enter_cost = code_cost(m, &m->insides.v[i].enter);
+		m->insides.v[i].leave_cost = code_cost(m, &m->insides.v[i].leave);
+	}
+}
+
+/* From here on counters are worth something else. */
+static void begin_prices(struct ki_measure *m)
+{
+	double *now = m->priced.counters;
+
+	for (uint32_t i = 0; i < ki_measure_parts(m); i++)
+		m->priced.spent[i] = ki_measure_spent(m, i);
+	for (size_t i = 0; m->map && i < m->counters.n; i++)
+		now[i] = (double)ki_counter_read(m->map, m->counters.v[i]);
+}
+
+/* The first time. */
+static int take_prices(struct ki_measure *m, struct ki_err *err)
+{
+	struct prices *p = &m->priced;
+	struct ki_cost *codes = calloc(m->plan->chunks.n + 1, sizeof(*codes));
+
+	for (uint32_t i = 0; codes && i < m->plan->chunks.n; i++)
+		codes[i] = inner_cost(m, i);
+	p->codes = codes;
+	p->spent = calloc(ki_measure_parts(m) + 1, sizeof(*p->spent));
+	p->counters = calloc(m->counters.n + 1, sizeof(*p->counters));
+	if (p->codes && p->spent && p->counters)
+		return 0;
+	ki_costs_free(m);
+	return ki_err_set(err, -ENOMEM, 0, "costs: out of memory");
+}
+
+int ki_costs_note(struct ki_measure *m, struct ki_err *err)
+{
+	if (!m->priced.codes && take_prices(m, err))
+		return -ENOMEM;
+	ki_plan_count_active(m->plan);
+	begin_prices(m);
+	note_costs(m);
+	return 0;
+}
+
+void ki_costs_free(struct ki_measure *m)
+{
+	free(m->priced.codes);
+	free(m->priced.spent);
+	free(m->priced.counters);
+	m->priced = (struct prices){0};
 }
 
 static struct ki_cost both(struct ki_cost a, struct ki_cost b)
@@ -322,5 +389,7 @@ void ki_measure_rest(struct ki_measure *m, uint32_t part, bool rest, bool for_go
 
 int ki_measure_settle(struct ki_measure *m, struct ki_err *err)
 {
-	return ki_plan_settle(m->plan, m->t, err);
+	int ret = ki_plan_settle(m->plan, m->t, err);
+
+	return !ret && m->metered ? ki_costs_note(m, err) : ret;
 }

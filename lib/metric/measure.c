@@ -48,6 +48,7 @@ void ki_measure_free(struct ki_measure *m)
 	ki_vec_free(&m->events);
 	ki_vec_free(&m->counters);
 	ki_reading_free(m->start);
+	ki_costs_free(m);
 	ki_counter_map_close(m->map);
 	ki_plan_free(m->plan);
 	free(m);
@@ -322,8 +323,8 @@ int ki_measure_start(struct ki_measure *m, struct ki_err *err)
 	ret = ki_counter_map_open(m->t, &m->map, err);
 	if (!ret)
 		ret = ki_plan_apply(m->plan, m->t, true, err);
-	if (m->metered)
-		ki_costs_note(m);
+	if (!ret && m->metered)
+		ret = ki_costs_note(m, err);
 	if (!ret)
 		ret = ki_measure_read(m, &m->start, err);
 	if (ret)

@@ -70,6 +70,13 @@ struct counted {
 	uint32_t number;
 };
 
+/* When costs were noted the last time. */
+struct prices {
+	struct ki_cost *codes; /* of each chunk, without jumps; NULL: never, */
+	double *spent;	       /* instructions of each part until then, */
+	double *counters;      /* what each counter was */
+};
+
 struct ki_measure {
 	struct ki_target *t;
 	struct ki_plan *plan;
@@ -79,6 +86,7 @@ struct ki_measure {
 	ki_vec(struct inside) insides;
 	ki_vec(struct counted) events;
 	ki_vec(uint32_t) counters; /* their numbers */
+	struct prices priced;
 	struct ki_reading *start;
 	double began; /* CLOCK_MONOTONIC */
 	bool started, each_cpu, metered;
@@ -111,8 +119,9 @@ int ki_measure_counters(struct ki_measure *m, uint32_t count, uint32_t *index, s
 struct ki_node *ki_measure_pass(const struct ki_measure *m, struct ki_snippet *s, uint32_t index,
 				struct ki_node *then);
 
-/* Note what each part costs: it has been installed (cost.c). */
-void ki_costs_note(struct ki_measure *m);
+/* Note what each part costs now: something has come, or gone (cost.c). -ENOMEM. */
+int ki_costs_note(struct ki_measure *m, struct ki_err *err);
+void ki_costs_free(struct ki_measure *m);
 
 /* ---- places (site.c) ---- */
 
