@@ -13,6 +13,8 @@
 
 #include "metric/events.h"
 
+#define GOLDEN UINT64_C(0x9e3779b97f4a7c15) /* 2^64 / ((1 + sqrt 5) / 2) */
+
 int ki_measure_new(struct ki_target *t, struct ki_measure **out, struct ki_err *err)
 {
 	struct ki_measure *m;
@@ -119,9 +121,35 @@ struct ki_node *ki_measure_pass(const struct ki_measure *m, struct ki_snippet *s
 	return ki_stmt_append(s, ki_stmt_append(s, NULL, add), then);
 }
 
+/*
+ * Only at some of the hits. Which ones, their number says, multiplied by the golden ratio: of its
+ * product the uppermost k bits are 0 once in 2^k numbers, as evenly spread as can be, whatever
+ * pattern the hits themselves have.
+ */
+static struct ki_node *sometimes(const struct ask *a, const struct curve *c,
+				 const struct ki_var *counter, struct ki_snippet *s,
+				 struct ki_node *act)
+{
+	const struct ki_var mask = {.name = "sampling",
+				    .kind = KI_VAR_GLOBAL,
+				    .type = KI_U64,
+				    .first = c->mask},
+			    taken = {.name = "taken",
+				     .kind = KI_VAR_CPU,
+				     .type = KI_U64,
+				     .first = a->m->counters.v[c->taken]};
+	struct ki_node *mixed = ki_expr_binary(s, KI_MUL, ki_expr_var(s, counter),
+					       ki_expr_const(s, KI_U64, GOLDEN)),
+		       *no = ki_expr_binary(s, KI_AND, mixed, ki_expr_var(s, &mask)), *add;
+
+	add = ki_stmt_update(s, KI_UPDATE_ADD, &taken, NULL, ki_expr_const(s, KI_I64, 1));
+	act = ki_stmt_append(s, ki_stmt_append(s, NULL, add), act);
+	return ki_stmt_if(s, ki_expr_unary(s, KI_LNOT, no), act, NULL);
+}
+
 /* What is done at the point: the counter, and what else is wanted. */
-static int make_acting(const struct ask *a, const struct ki_var *counter, struct ki_snippet *s,
-		       struct ki_node **out)
+static int make_acting(const struct ask *a, const struct curve *c, const struct ki_var *counter,
+		       struct ki_snippet *s, struct ki_node **out)
 {
 	struct ki_node *more, *add;
 	int ret;
@@ -131,6 +159,8 @@ static int make_acting(const struct ask *a, const struct ki_var *counter, struct
 	if (!a->make)
 		return 0;
 	ret = a->make(a->arg, s, &more, a->err);
+	if (!ret && c->taken != KI_NONE)
+		more = sometimes(a, c, counter, s, more);
 	if (!ret)
 		*out = ki_stmt_append(s, ki_stmt_append(s, NULL, add), more);
 	return ret;
@@ -150,7 +180,7 @@ static int make_counting(const struct ask *a, struct curve *c, const struct word
 	if (ki_snippet_new(&s))
 		return ki_err_set(a->err, -ENOMEM, 0, "measurement: out of memory");
 	c->snippet = s;
-	ret = make_acting(a, &counter, s, &act);
+	ret = make_acting(a, c, &counter, s, &act);
 	if (!ret && a->when)
 		ret = ki_predicate_guard(a->when, s, words->v.v, act, &act, a->err);
 	if (!ret && a->when)
@@ -184,6 +214,10 @@ static int put_count(const struct ask *a, struct curve *c, const struct places *
 	c->passes = c->counter;
 	if (!ret && a->m->metered && a->when)
 		ret = ki_measure_counters(a->m, 1, &c->passes, a->err);
+	if (!ret && a->m->sampled && a->make)
+		ret = ki_measure_counters(a->m, 1, &c->taken, a->err);
+	if (!ret && c->taken != KI_NONE)
+		ret = ki_globals_take(a->m->t, 1, &c->mask, a->err);
 	c->chunk = (uint32_t)ki_plan_chunks(plan);
 	if (ret)
 		return ret;
@@ -248,7 +282,7 @@ static int get_pairs(const struct ask *a, struct curve *c)
 static int add_curve(const struct ask *a, uint32_t *curve)
 {
 	struct ki_measure *m = a->m;
-	struct curve c = {.row = a->row, .pair = KI_NONE, .other = KI_NONE};
+	struct curve c = {.row = a->row, .pair = KI_NONE, .other = KI_NONE, .taken = KI_NONE};
 	int ret = check(a);
 
 	if (!ret && ki_vec_reserve(&m->curves, 1))
@@ -311,6 +345,18 @@ void ki_measure_each_cpu(struct ki_measure *m)
 void ki_measure_meter(struct ki_measure *m)
 {
 	m->metered = true;
+}
+
+void ki_measure_sample(struct ki_measure *m)
+{
+	m->sampled = true;
+}
+
+int ki_measure_thin(struct ki_measure *m, uint32_t part, unsigned int k, struct ki_err *err)
+{
+	if (part >= m->curves.n || m->curves.v[part].taken == KI_NONE || k > 63)
+		return ki_err_set(err, -EINVAL, 0, "part %u cannot be sampled", part);
+	return ki_global_set(m->t, m->curves.v[part].mask, k ? ~UINT64_C(0) << (64 - k) : 0, err);
 }
 
 int ki_measure_start(struct ki_measure *m, struct ki_err *err)
