@@ -155,9 +155,11 @@ void ki_measure_meter(struct ki_measure *m);
 
 /*
  * Acts (ki_measure_add_act) that are done at some of the hits only; all are counted. Before the
- * first curve: each act can then be thinned, at once and as often as wanted, to one of 2^k hits of
- * each CPU, evenly spread. At first k is 0. -EINVAL: the part has no act, or k is more than 63.
+ * first curve: each act can then be thinned, as often as wanted, to one of 2^k hits, at random. At
+ * first k is 0. On each CPU it holds from the next act on. -EINVAL: the part has no act, or k is
+ * more than KI_THINNEST.
  */
+#define KI_THINNEST 24
 void ki_measure_sample(struct ki_measure *m);
 int ki_measure_thin(struct ki_measure *m, uint32_t part, unsigned int k, struct ki_err *err);
 

@@ -121,30 +121,64 @@ struct ki_node *ki_measure_pass(const struct ki_measure *m, struct ki_snippet *s
 	return ki_stmt_append(s, ki_stmt_append(s, NULL, add), then);
 }
 
+static struct ki_node *set(struct ki_snippet *s, enum ki_update op, const struct ki_var *v,
+			   struct ki_node *value)
+{
+	return ki_stmt_update(s, op, v, NULL, value);
+}
+
+/* z = z * constant; z ^= z >> 32 */
+static struct ki_node *mix(struct ki_snippet *s, const struct ki_var *z, uint64_t constant)
+{
+	struct ki_node *times = ki_expr_binary(s, KI_MUL, ki_expr_var(s, z),
+					       ki_expr_const(s, KI_U64, constant)),
+		       *upper;
+
+	times = set(s, KI_SET, z, times);
+	upper = ki_expr_binary(s, KI_SHR, ki_expr_var(s, z), ki_expr_const(s, KI_U64, 32));
+	upper = ki_expr_binary(s, KI_XOR, ki_expr_var(s, z), upper);
+	return ki_stmt_append(s, ki_stmt_append(s, NULL, times), set(s, KI_SET, z, upper));
+}
+
+/* A number at random, from the clock, as an even number up to the mask: left = that. */
+static struct ki_node *draw(struct ki_snippet *s, const struct ki_var *mask,
+			    const struct ki_var *left)
+{
+	const struct ki_var z = {.name = "z", .kind = KI_VAR_LOCAL, .type = KI_U64};
+	struct ki_node *all = set(s, KI_SET, &z, ki_expr_fact(s, KI_FACT_TSC));
+
+	all = ki_stmt_append(s, ki_stmt_append(s, NULL, all), mix(s, &z, GOLDEN));
+	all = ki_stmt_append(s, all, mix(s, &z, UINT64_C(0xbf58476d1ce4e5b9)));
+	return ki_stmt_append(
+		s, all,
+		set(s, KI_SET, left,
+		    ki_expr_binary(s, KI_AND, ki_expr_var(s, &z), ki_expr_var(s, mask))));
+}
+
 /*
- * Only at some of the hits. Which ones, their number says, multiplied by the golden ratio: of its
- * product the uppermost k bits are 0 once in 2^k numbers, as evenly spread as can be, whatever
- * pattern the hits themselves have.
+ * Only at some of the hits: a counter goes down, and when it falls below 0 the act is done, and the
+ * counter gets a random even number up to 2 * (2^k - 1). So it is one hit of 2^k in the long run,
+ * whatever pattern the hits themselves have; with k = 0 it is each.
  */
-static struct ki_node *sometimes(const struct ask *a, const struct curve *c,
-				 const struct ki_var *counter, struct ki_snippet *s,
+static struct ki_node *sometimes(const struct ask *a, const struct curve *c, struct ki_snippet *s,
 				 struct ki_node *act)
 {
-	const struct ki_var mask = {.name = "sampling",
-				    .kind = KI_VAR_GLOBAL,
-				    .type = KI_U64,
-				    .first = c->mask},
-			    taken = {.name = "taken",
-				     .kind = KI_VAR_CPU,
-				     .type = KI_U64,
-				     .first = a->m->counters.v[c->taken]};
-	struct ki_node *mixed = ki_expr_binary(s, KI_MUL, ki_expr_var(s, counter),
-					       ki_expr_const(s, KI_U64, GOLDEN)),
-		       *no = ki_expr_binary(s, KI_AND, mixed, ki_expr_var(s, &mask)), *add;
+	const uint32_t *counters = &a->m->counters.v[c->taken];
+	const struct ki_var
+		taken = {.name = "taken", .kind = KI_VAR_CPU, .type = KI_U64, .first = counters[0]},
+		left = {.name = "left", .kind = KI_VAR_CPU, .type = KI_I64, .first = counters[1]},
+		mask = {.name = "sampling",
+			.kind = KI_VAR_GLOBAL,
+			.type = KI_U64,
+			.first = c->mask};
+	struct ki_node *down = set(s, KI_UPDATE_SUB, &left, ki_expr_const(s, KI_I64, 1)), *all;
+	struct ki_node *below =
+		ki_expr_binary(s, KI_LT, ki_expr_var(s, &left), ki_expr_const(s, KI_I64, 0));
 
-	add = ki_stmt_update(s, KI_UPDATE_ADD, &taken, NULL, ki_expr_const(s, KI_I64, 1));
-	act = ki_stmt_append(s, ki_stmt_append(s, NULL, add), act);
-	return ki_stmt_if(s, ki_expr_unary(s, KI_LNOT, no), act, NULL);
+	all = ki_stmt_append(s, NULL, set(s, KI_UPDATE_ADD, &taken, ki_expr_const(s, KI_I64, 1)));
+	all = ki_stmt_append(s, all, draw(s, &mask, &left));
+	all = ki_stmt_append(s, all, act);
+	return ki_stmt_append(s, ki_stmt_append(s, NULL, down), ki_stmt_if(s, below, all, NULL));
 }
 
 /* What is done at the point: the counter, and what else is wanted. */
@@ -160,7 +194,7 @@ static int make_acting(const struct ask *a, const struct curve *c, const struct 
 		return 0;
 	ret = a->make(a->arg, s, &more, a->err);
 	if (!ret && c->taken != KI_NONE)
-		more = sometimes(a, c, counter, s, more);
+		more = sometimes(a, c, s, more);
 	if (!ret)
 		*out = ki_stmt_append(s, ki_stmt_append(s, NULL, add), more);
 	return ret;
@@ -215,7 +249,7 @@ static int put_count(const struct ask *a, struct curve *c, const struct places *
 	if (!ret && a->m->metered && a->when)
 		ret = ki_measure_counters(a->m, 1, &c->passes, a->err);
 	if (!ret && a->m->sampled && a->make)
-		ret = ki_measure_counters(a->m, 1, &c->taken, a->err);
+		ret = ki_measure_counters(a->m, 2, &c->taken, a->err);
 	if (!ret && c->taken != KI_NONE)
 		ret = ki_globals_take(a->m->t, 1, &c->mask, a->err);
 	c->chunk = (uint32_t)ki_plan_chunks(plan);
@@ -354,9 +388,9 @@ void ki_measure_sample(struct ki_measure *m)
 
 int ki_measure_thin(struct ki_measure *m, uint32_t part, unsigned int k, struct ki_err *err)
 {
-	if (part >= m->curves.n || m->curves.v[part].taken == KI_NONE || k > 63)
+	if (part >= m->curves.n || m->curves.v[part].taken == KI_NONE || k > KI_THINNEST)
 		return ki_err_set(err, -EINVAL, 0, "part %u cannot be sampled", part);
-	return ki_global_set(m->t, m->curves.v[part].mask, k ? ~UINT64_C(0) << (64 - k) : 0, err);
+	return ki_global_set(m->t, m->curves.v[part].mask, (UINT64_C(2) << k) - 2, err);
 }
 
 int ki_measure_start(struct ki_measure *m, struct ki_err *err)

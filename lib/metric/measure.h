@@ -67,7 +67,8 @@ struct curve {
 	uint32_t counter;	    /* then: index in the measurement's counters */
 	uint32_t passes;	    /* the same, if metered; a bare counter's own */
 	uint32_t chunk, nchunks;    /* in the plan */
-	uint32_t taken;		    /* the same, of hits at which its act was done; KI_NONE: all */
+	uint32_t taken;		    /* the same, of hits at which its act was done, and behind it
+				       how many are left out before the next; KI_NONE: all */
 	uint32_t mask;		    /* then: the global variable that says at which */
 	struct ki_snippet *snippet; /* with a predicate; NULL: the bare counter */
 	struct price price;

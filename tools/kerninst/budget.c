@@ -24,14 +24,13 @@
 
 #include "cli.h"
 
-#define KEPT	 1.0   /* seconds for which nothing spent is kept */
-#define GRACE	 0.03  /* seconds' worth that may be missing */
-#define AIM	 0.75  /* of the budget, of what is left; */
-#define FLOOR	 0.5   /* of what thinning does not save; */
-#define LOOSEN	 0.5   /* of what it would be with one thinned less */
-#define FIRST	 0.001 /* seconds between two looks, at first */
-#define THEN	 0.05
-#define THINNEST 20 /* k */
+#define KEPT   1.0   /* seconds for which nothing spent is kept */
+#define GRACE  0.03  /* seconds' worth that may be missing */
+#define AIM    0.75  /* of the budget, of what is left; */
+#define FLOOR  0.7   /* of what thinning does not save; */
+#define LOOSEN 0.5   /* of what it would be with one thinned less */
+#define FIRST  0.001 /* seconds between two looks, at first */
+#define THEN   0.05
 
 bool budget_parse(const char *text, double *share)
 {
@@ -188,6 +187,7 @@ static bool shed_one(struct work *w)
 	tell(w, worst, true);
 	w->left.rest -= p->rate - p->acting;
 	w->left.acting -= p->acting;
+	b->own_rate -= p->acting * w->left.own;
 	p->rate = p->acting = 0;
 	w->settles = true;
 	return true;
@@ -209,6 +209,7 @@ static void set_thinness(struct work *w, uint32_t part, unsigned int k)
 	b->thinned -= !k;
 	p->k = k;
 	b->most = k > b->most ? k : b->most;
+	b->own_rate += (acting - p->acting) * w->left.own;
 	w->left.acting += acting - p->acting;
 	p->rate += acting - p->acting;
 	p->acting = acting;
@@ -222,7 +223,7 @@ static uint32_t thickest(const struct budget *b)
 	for (uint32_t i = 0; i < b->cost->n; i++) {
 		const struct budget_part *p = &b->parts[i];
 
-		if (b->cost->parts[i].out_at >= 0 || !(p->acting > 0) || p->k >= THINNEST)
+		if (b->cost->parts[i].out_at >= 0 || !(p->acting > 0) || p->k >= KI_THINNEST)
 			continue;
 		if (best == KI_NONE || p->acting > b->parts[best].acting)
 			best = i;
@@ -249,11 +250,13 @@ static void tell_thinned(struct work *w)
 			tell(w, i, false);
 }
 
-static int settle(struct work *w)
+/* What that takes is spent, and will not come again. */
+static void settle(struct work *w)
 {
 	struct cost *c = w->b->cost;
 	struct ki_measure *last = NULL;
 	struct ki_err err = {0};
+	double own = cost_own();
 
 	for (uint32_t i = 0; i < c->n && !w->ret; i++) {
 		if (c->parts[i].out_at != w->now || c->parts[i].measure == last)
@@ -262,15 +265,15 @@ static int settle(struct work *w)
 		if (ki_measure_settle(last, &err))
 			w->ret = cli_fail(&err);
 	}
-	return w->ret;
+	own = cost_own() - own;
+	w->b->own += own;
+	w->b->level -= own * (1 + COST_LATER) * c->speed;
+	cost_took_out(c, own);
 }
 
 /* Less, until what is left is below the budget. */
 static void tighten(struct work *w, double allowed)
 {
-	struct budget *b = w->b;
-	double own = cost_own();
-
 	while (!w->ret && w->left.rest > (w->left.acting > 0 ? FLOOR : AIM) * allowed)
 		if (!shed_one(w))
 			break;
@@ -279,13 +282,8 @@ static void tighten(struct work *w, double allowed)
 	while (!w->ret && all_of(&w->left) > AIM * allowed)
 		if (!shed_one(w))
 			break;
-	if (!w->settles)
-		return;
-	settle(w);
-	own = cost_own() - own; /* it is spent, and will not come again */
-	b->own += own;
-	b->level -= own * (1 + COST_LATER) * b->cost->speed;
-	cost_took_out(b->cost, own);
+	if (w->settles)
+		settle(w);
 }
 
 /* There has been enough for a while: one part thinner by one step less. */
