@@ -417,6 +417,7 @@ int ki_globals_init(void);
 void ki_globals_exit(void);
 int ki_globals_take(struct ki_session *s, u32 count, u32 *first, u32 *reason);
 bool ki_globals_own(const struct ki_session *s, u64 n, u64 count);
+int ki_global_set(const struct ki_session *s, u32 n, u64 value);
 unsigned long ki_global_addr(u32 n);
 void ki_globals_info(struct ki_info *info);
 int ki_globals_map(struct vm_area_struct *vma); /* without ki_lock */

@@ -143,6 +143,13 @@ static int do_globals(struct ki_session *s, void *arg)
 	return take_run(ki_globals_take, s, g->count, &g->first, &g->reason);
 }
 
+static int do_global(struct ki_session *s, void *arg)
+{
+	const struct ki_global *g = arg;
+
+	return ki_global_set(s, g->number, g->value);
+}
+
 static int do_words(struct ki_session *s, void *arg)
 {
 	struct ki_words *w = arg;
@@ -198,7 +205,7 @@ static const struct {
 	{KI_IOC_COUNTERS, do_counters}, {KI_IOC_SPLICE, do_splice}, {KI_IOC_UNSPLICE, do_unsplice},
 	{KI_IOC_GLOBALS, do_globals},	{KI_IOC_WORDS, do_words},   {KI_IOC_INSIDE, do_inside},
 	{KI_IOC_RING, do_ring},		{KI_IOC_TABLE, do_table},   {KI_IOC_STACKS, do_stacks},
-	{KI_IOC_EVENT, do_event},
+	{KI_IOC_EVENT, do_event},	{KI_IOC_GLOBAL, do_global},
 };
 
 static int handle(struct ki_session *s, u32 i, void __user *user)
@@ -210,6 +217,7 @@ static int handle(struct ki_session *s, u32 i, void __user *user)
 		struct ki_reserved reserved;
 		struct ki_counters counters;
 		struct ki_globals globals;
+		struct ki_global global;
 		struct ki_words words;
 		struct ki_inside inside;
 		struct ki_ring ring;

@@ -153,6 +153,16 @@ struct ki_globals {
 #define KI_MAP_GLOBALS 0x40000000
 
 /*
+ * KI_IOC_GLOBAL: set one of this session's global variables: at once, for code that runs meanwhile.
+ * -EACCES if it is not the session's.
+ */
+struct ki_global {
+	__u32 size;
+	__u32 number;
+	__u64 value;
+};
+
+/*
  * KI_IOC_WORDS: take a run of threads' words for this session: each thread has one __u64 for each
  * number, which is 0 until it writes it, and goes when the thread ends. While any session has
  * some, the driver follows every switch between threads; the cost of that does not depend on how
@@ -554,6 +564,7 @@ struct ki_unsplice {
 #define KI_IOC_TABLE	_IOWR('k', 0x4a, struct ki_table_request)
 #define KI_IOC_STACKS	_IOWR('k', 0x4b, struct ki_stacks)
 #define KI_IOC_EVENT	_IOWR('k', 0x4c, struct ki_event_req)
+#define KI_IOC_GLOBAL	_IOWR('k', 0x4d, struct ki_global)
 
 /* Both sides build with the same layout, or not at all. */
 #ifdef __cplusplus
@@ -567,6 +578,7 @@ KI_ASSERT_SIZE(ki_reserved_row, 24);
 KI_ASSERT_SIZE(ki_reserved, 40);
 KI_ASSERT_SIZE(ki_counters, 16);
 KI_ASSERT_SIZE(ki_globals, 16);
+KI_ASSERT_SIZE(ki_global, 16);
 KI_ASSERT_SIZE(ki_words, 16);
 KI_ASSERT_SIZE(ki_inside_row, 16);
 KI_ASSERT_SIZE(ki_inside, 32);
