@@ -307,11 +307,13 @@ uint64_t ki_counter_read_cpu(const struct ki_counter_map *m, uint32_t n, unsigne
 uint64_t ki_counter_read(const struct ki_counter_map *m, uint32_t n);
 
 /*
- * Global variables: a run of `count`, zeroed. Mapped to read; what is not there reads 0.
+ * Global variables: a run of `count`, zeroed. Mapped to read; what is not there reads 0. One is set
+ * at once, for code that runs meanwhile; -EACCES: it was not taken through this target.
  */
 struct ki_global_map;
 
 int ki_globals_take(struct ki_target *t, uint32_t count, uint32_t *first, struct ki_err *err);
+int ki_global_set(struct ki_target *t, uint32_t n, uint64_t value, struct ki_err *err);
 int ki_global_map_open(struct ki_target *t, struct ki_global_map **out, struct ki_err *err);
 void ki_global_map_close(struct ki_global_map *m);
 uint64_t ki_global_read(const struct ki_global_map *m, uint32_t n);
