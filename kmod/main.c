@@ -14,7 +14,10 @@
 #include <linux/security.h>
 #include <linux/uaccess.h>
 
-#include "ki.h"
+#include "event.h"
+#include "ring.h"
+#include "stacks.h"
+#include "table.h"
 
 DEFINE_MUTEX(ki_lock);
 
@@ -180,7 +183,7 @@ static bool may_come(int err)
 	}
 
 KI_DO_TAKE(ring, ki_ring, ki_ring_check(s, req), ki_ring_take)
-KI_DO_TAKE(table, ki_table_request, ki_table_start(req), ki_table_take)
+KI_DO_TAKE(table, ki_table_request, ki_table_check(req), ki_table_take)
 KI_DO_TAKE(stacks, ki_stacks, ki_stacks_check(s, req), ki_stacks_take)
 KI_DO_TAKE(event, ki_event_req, ki_event_check(req), ki_event_take)
 

@@ -18,10 +18,10 @@
  *    per call, which are of calls that are over.
  *  - Page faults and switches between threads are known of calls that are over only, in every
  *    reading.
- *  - Events (cycles, cache misses, ...) are the thread's own: what was counted while it ran inside,
- * on whichever CPU, interrupts that came meanwhile included; of calls that are over. Each event
- * takes a hardware counter for as long as the target is open; when there is none left the metric is
- *    refused (KI_R_EVENTS_BUSY), and those that came before go on.
+ *  - Events (cycles, cache misses, ...) are the thread's own: what was counted while it ran, on
+ *    whichever CPU, interrupts that came meanwhile included; of calls that are over. Each event
+ *    takes a hardware counter for as long as the target is open; when there is none left the metric
+ *    is refused (KI_R_EVENTS_BUSY), and those that came before go on.
  *  - concurrency is walltime divided by the time that has passed: how many threads are inside, on
  *    average.
  *
@@ -198,7 +198,6 @@ struct ki_reading;
 
 int ki_measure_read(struct ki_measure *m, struct ki_reading **out, struct ki_err *err);
 void ki_reading_free(struct ki_reading *r);
-double ki_reading_time(const struct ki_reading *r); /* seconds since the start */
 
 #define KI_ALL_CPUS (-1)
 

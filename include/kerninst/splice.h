@@ -282,7 +282,8 @@ int ki_plan_check(struct ki_plan *p, struct ki_target *t, struct ki_err *err);
 /*
  * A chunk that rests is not installed, and keeps what else it is. Settling takes out those that
  * have begun to rest since the plan was applied, and puts in those that rest no longer; what the
- * driver refused before is not asked for again, and what it refuses now is left out.
+ * driver refused before is not asked for again, and what it refuses now is left out, with all that
+ * stands or falls with it, also where that has stood since before.
  */
 void ki_plan_rest(struct ki_plan *p, uint32_t id, bool rest);
 int ki_plan_settle(struct ki_plan *p, struct ki_target *t, struct ki_err *err);

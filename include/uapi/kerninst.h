@@ -282,7 +282,9 @@ struct ki_record {
  * counter: if there is none for it now, the request is refused (KI_R_EVENTS_BUSY), and what has one
  * keeps it.
  *
- * A CPU that comes later counts from soon after that on. Counts never go back.
+ * A CPU that comes later counts from soon after that on, if there is a counter for it: else from
+ * when there is. Counts never go back. -ENOSPC: 32 events of all sessions at once; with
+ * KI_EVENT_OWN, no word of threads.
  */
 struct ki_event_req {
 	__u32 size;
@@ -469,15 +471,15 @@ enum ki_where {
 };
 
 /*
- * What a chunk is.
+ * What a chunk is: inserted code, of which kmod/vet.c says what may be in it (that a chunk which
+ * changes the flags stands where they are dead is for the sender to know); inserted code of struct
+ * ki_long at the user's address `target` (len and nfix are 0), kmod/vet_long.c; or a replacement:
+ * control goes to the function at `target` (len and nfix are 0).
  *
- *  KI_CHUNK_CODE	   inserted code: which instructions may be in it: kmod/vet.c. That a chunk
- *		   which changes the flags stands where they are dead is for the sender to know.
- *  KI_CHUNK_LONG	   the same, of struct ki_long at the user's address `target` (len and nfix
- *are 0): kmod/vet_long.c KI_CHUNK_REPLACE control goes to the function at `target` instead (len and
- *nfix are 0). KI_BEFORE the first window of a function: the function is replaced; it is called as
- *the original is. KI_TAKEN of a direct call or jump: this one goes there. Of several at one place
- *the one installed last counts; when it is taken out, the one before it counts again.
+ * KI_CHUNK_REPLACE with KI_BEFORE, at the first window of a function: the function is replaced; the
+ * other is called as the original is. With KI_TAKEN, of a direct call or jump: this one goes there.
+ * Of several at one place the one installed last counts; when it is taken out, the one before it
+ * counts again.
  */
 enum ki_chunk_kind { KI_CHUNK_CODE, KI_CHUNK_LONG, KI_CHUNK_REPLACE, KI_CHUNK_KINDS };
 

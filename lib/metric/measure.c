@@ -72,7 +72,9 @@ int ki_measure_counters(struct ki_measure *m, uint32_t count, uint32_t *index, s
 	return 0;
 }
 
-int ki_measure_event(struct ki_measure *m, uint8_t event, uint32_t *number, struct ki_err *err)
+/* flags: KI_EVENT_CHECK: it is only asked whether it could be. */
+static int ask_event(struct ki_measure *m, uint8_t event, uint32_t flags, uint32_t *number,
+		     struct ki_err *err)
 {
 	struct ki_event_spec spec;
 	int ret;
@@ -86,10 +88,15 @@ int ki_measure_event(struct ki_measure *m, uint8_t event, uint32_t *number, stru
 		return ki_err_set(err, -ENOMEM, 0, "measurement: out of memory");
 	ret = ki_event_spec_here((enum ki_event_id)event, &spec, err);
 	if (!ret)
-		ret = ki_event_take(m->t, &spec, KI_EVENT_OWN, number, err);
-	if (!ret)
+		ret = ki_event_take(m->t, &spec, KI_EVENT_OWN | flags, number, err);
+	if (!ret && !flags)
 		m->events.v[m->events.n++] = (struct counted){event, *number};
 	return ret;
+}
+
+int ki_measure_event(struct ki_measure *m, uint8_t event, uint32_t *number, struct ki_err *err)
+{
+	return ask_event(m, event, 0, number, err);
 }
 
 static int put_bare(const struct ask *a, const struct curve *c, const struct places *at)
@@ -295,21 +302,34 @@ static int check(const struct ask *a)
 	return 0;
 }
 
+/* Each is asked for before one is taken, which would keep its counter. */
+static int take_both(const struct ask *a)
+{
+	const uint8_t events[] = {a->row->event, a->row->other};
+	uint32_t number;
+	int ret = 0;
+
+	for (unsigned int i = 0; !ret && i < 4; i++)
+		ret = ask_event(a->m, events[i & 1], i < 2 ? KI_EVENT_CHECK : 0, &number, a->err);
+	return ret;
+}
+
 /* Of two events both are there, or nothing is made. */
 static int get_pairs(const struct ask *a, struct curve *c)
 {
 	struct ask first = *a, second = *a;
-	uint32_t number;
-	int ret = 0;
+	const size_t before = a->m->pairs.n;
+	int ret = a->row->other ? take_both(a) : 0;
 
 	first.event = a->row->event;
 	second.event = a->row->other;
-	if (second.event)
-		ret = ki_measure_event(a->m, second.event, &number, a->err);
 	if (!ret)
 		ret = ki_pair_get(&first, &c->pair);
-	if (!ret && second.event)
-		ret = ki_pair_get(&second, &c->other);
+	if (ret || !second.event)
+		return ret;
+	ret = ki_pair_get(&second, &c->other);
+	if (ret && a->m->pairs.n > before)
+		ki_pair_drop(a->m);
 	return ret;
 }
 

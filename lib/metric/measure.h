@@ -98,7 +98,6 @@ struct ki_measure {
 	ki_vec(uint32_t) counters; /* their numbers */
 	struct prices priced;
 	struct ki_reading *start;
-	double began; /* CLOCK_MONOTONIC */
 	bool started, each_cpu, metered, sampled;
 };
 
@@ -185,6 +184,8 @@ int ki_words_need(const struct ask *a, const struct words *w, uint32_t bundle);
 /* The pair of what is asked for, made or found, with all that the row keeps. */
 int ki_pair_get(const struct ask *a, uint32_t *number);
 void ki_pair_free(struct pair *p);
+/* The one that was made last is left out of the plan, and there no more. */
+void ki_pair_drop(struct ki_measure *m);
 
 #define NS_SHIFT 16
 uint64_t ki_ticks_factor(const struct ki_measure *m);
