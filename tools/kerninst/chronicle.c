@@ -12,8 +12,6 @@
 #include "snippet/tree.h"
 #include "values.h"
 
-#define EXACT (INT64_C(1) << 53)
-
 static double khz(const struct chronicle *c)
 {
 	uint32_t n = ki_recording_origin(c->r)->tsc_khz;
@@ -189,10 +187,8 @@ static void json_value(const struct chronicle *c, const struct seen_record *e, u
 	case KI_SHOW_DECIMAL:
 		if (!is_negative(f, v))
 			ki_json_u64(j, f->name, v);
-		else if ((int64_t)v > -EXACT)
-			ki_json_double(j, f->name, (double)(int64_t)v);
 		else
-			ki_json_str(j, f->name, chronicle_value(c, e, i, text));
+			ki_json_i64(j, f->name, (int64_t)v);
 		return;
 	default:
 		ki_json_str(j, f->name, chronicle_value(c, e, i, text));

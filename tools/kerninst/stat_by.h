@@ -13,18 +13,22 @@
 
 struct verb;
 
+/* Of a row with a distribution: behind what KI_TABLE_STATS keeps. */
+#define STAT_BY_BUCKETS KI_TABLE_STATS_WORDS
+
 /* What is asked for. */
 struct stat_by {
 	const char *keys; /* NULL: none */
 	const char *hist; /* NULL: no distribution */
 	uint32_t top;	  /* rows that are shown; 0: all */
 	uint32_t rows;	  /* of a table; 0: as many as seems right */
+	bool limited;	  /* one of these two was asked for */
 	/* what comes of that */
 	struct record_values key;
 	char *expr; /* of hist, without its bounds */
 	struct ki_predicate *value;
 	struct ki_linear linear;
-	bool is_linear, sign; /* buckets of equal width; the value is signed */
+	bool is_linear; /* buckets of equal width */
 	struct ki_table_map *map;
 	struct ki_stacks_map *stacks; /* NULL: no key is a stack */
 	struct ki_target *target;

@@ -3,6 +3,7 @@
  * Keys of kerninst stat --by as they are shown: a text's words together, a stack as its frames, the
  * innermost first.
  */
+#include <ctype.h>
 #include <inttypes.h>
 
 #include "stat_by.h"
@@ -60,9 +61,11 @@ const char *stat_by_key_text(const struct stat_by *b, const uint64_t *key, unsig
 
 	if (f->show == KI_SHOW_STACK)
 		return stack_text(b, key[i], buf, len);
-	if (f->show == KI_SHOW_TEXT)
+	if (f->show == KI_SHOW_TEXT) {
 		snprintf(buf, len, "%.*s", (int)(8 * words_of(&b->key, i)), (const char *)&key[i]);
-	else if (f->show == KI_SHOW_HEX || f->show == KI_SHOW_CODE)
+		for (char *c = buf; *c; c++)
+			*c = isprint((unsigned char)*c) ? *c : '?';
+	} else if (f->show == KI_SHOW_HEX || f->show == KI_SHOW_CODE)
 		snprintf(buf, len, "0x%" PRIx64, key[i]);
 	else if (sign[f->type])
 		snprintf(buf, len, "%" PRId64, (int64_t)key[i]);
