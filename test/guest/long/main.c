@@ -70,11 +70,12 @@ static bool counted(void)
 static bool self(void)
 {
 	char comm[17] = "";
+	uint64_t last_cpu = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN) - 1;
 	uint64_t words[2] = {at(2) / CALLS, at(3) / CALLS}; /* added once a call, below 2^64 */
 
 	memcpy(comm, words, 8);
 	return at(0) == (uint64_t)CALLS * (uint64_t)getpid() &&
-	       at(1) == (uint64_t)CALLS * (uint64_t)getpid() && at(4) <= CALLS &&
+	       at(1) == (uint64_t)CALLS * (uint64_t)getpid() && at(4) <= CALLS * last_cpu &&
 	       !strncmp(comm, "lo", 2);
 }
 
