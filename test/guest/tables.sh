@@ -42,6 +42,9 @@ counts() { # what is known of the calls
 	by --json --by stack --hist '(1 << 53) + (arg2 == 512)' --if 'comm == "dd" && arg2 == 512' vfs_write -- bash -c 'dds 1' > /tmp/by.json
 	is "stat --hist: large numbers" "$(grep -o '"\(sum\|min\|max\)":[^,]*' /tmp/by.json | sort -u -t: -k2 | xargs)" 'sum:9007199254740993'
 	is "stat --hist: by stacks" "$(grep -c '"stack":"vfs_write.*"count":1,"sum".*"histogram":.{"range":"9007199254740992 - 18014398509481983","count":1}' /tmp/by.json)" 1
+	# shellcheck disable=SC2016 # $rsp is no variable of the shell
+	by --by 'from/code:*(u64 *)$rsp,len/bytes:arg2,less:(i32)(arg2 - 600),t/ns:arg2 * 1000' --if 'comm == "dd" && arg2 == 512' vfs_write -- bash -c 'dds 3' > /tmp/by.txt
+	ok "stat --by: shown as records are" grep -qE '^ +3 .* ksys_write[+]0x[0-9a-f]+ +512 bytes +-88 +512[.]00 us$' /tmp/by.txt
 	by --by 'comm,buf:ustr(arg1,24)' --if 'arg2 == 23' vfs_write -- bash -c 'printf "a\033[31mb" > /proc/$$/comm; printf "\033[2J%018d\n" 7 > /dev/null' > /tmp/by.txt
 	is "stat --by: what others have written does nothing to the terminal" "$(LC_ALL=C grep -c '[^ -~]' /tmp/by.txt) $(grep -c 'a?.31mb  *?.2J0*7?$' /tmp/by.txt)" "0 1"
 	by -n 1 --by size:arg2 --hist arg2 --if 'comm == "dd" && arg2 >= 512 && arg2 <= 2048' vfs_write -- bash -c 'dds 300 70' > /tmp/by.txt

@@ -49,9 +49,9 @@ hotplug() {
 	done
 	wait $!
 	is "hotplug: exit status" $? 0
-	cases "hotplug: " ${count[counts]} cat /tmp/threads.out
+	cases "hotplug: " "${count[counts]}" cat /tmp/threads.out
 	ok "hotplug: a CPU went and came back $times times" test "$times" -gt 3
-	cases "hotplug, then: " ${count[clocks]} "$top/build/test/threads" clocks
+	cases "hotplug, then: " "${count[clocks]}" "$top/build/test/threads" clocks
 }
 
 start

@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 
+#include "field_text.h"
 #include "kerninst/table.h"
 #include "points.h"
 #include "record_values.h"
@@ -55,11 +56,9 @@ ki_measure_act *stat_by_act(void *arg, const struct point *p, void **act_arg);
 int stat_by_begin(struct stat_by *b);
 int stat_by_end(struct stat_by *b);
 
-/* stat_by_key.c: a field of a key, as text; does it go on with the text of the one before? */
-#define STAT_BY_TEXT 8192 /* a stack may be long */
-const char *stat_by_key_text(const struct stat_by *b, const uint64_t *key, unsigned int i,
-			     char *buf, size_t len);
-bool stat_by_key_goes_on(const struct record_values *v, unsigned int i);
+/* stat_by_key.c: a field of a key, as text. */
+const char *stat_by_key_text(struct stat_by *b, const uint64_t *key, unsigned int i,
+			     char buf[FIELD_TEXT]);
 
 struct stat_by_show {
 	FILE *out;

@@ -50,6 +50,16 @@ static const char *point_of(const struct show *s, const uint64_t *key)
 	return *key < s->b->points->v.n ? s->b->points->v.v[*key].name : "?";
 }
 
+/* What people read behind a field of the key. */
+static const char *unit_of(const struct show *s, unsigned int i)
+{
+	static char unit[64];
+	const char *name = s->b->key.fields[i].unit;
+
+	snprintf(unit, sizeof(unit), "%s%s", *name ? " " : "", name);
+	return unit;
+}
+
 /* ---- tables ---- */
 
 static int new_table(const struct show *s, struct ki_table **t)
@@ -64,7 +74,7 @@ static int new_table(const struct show *s, struct ki_table **t)
 		all[n++] = (struct ki_column){sums[i], KI_ALIGN_RIGHT, 0};
 	all[n++] = (struct ki_column){"POINT", KI_ALIGN_LEFT, 0};
 	for (unsigned int i = 0; i < s->b->key.n; i++)
-		if (!stat_by_key_goes_on(&s->b->key, i))
+		if (!field_goes_on(s->b->key.fields, i))
 			all[n++] = (struct ki_column){s->b->key.fields[i].name, KI_ALIGN_RIGHT, 0};
 	if (s->b->hist && s->how->separator) {
 		all[n++] = (struct ki_column){"BUCKET", KI_ALIGN_LEFT, 0};
@@ -76,7 +86,7 @@ static int new_table(const struct show *s, struct ki_table **t)
 static void put_row(const struct show *s, struct ki_table *t, size_t i)
 {
 	const uint64_t *key = ki_table_key(s->r, i), *v = ki_table_values(s->r, i);
-	char buf[STAT_BY_TEXT];
+	char buf[FIELD_TEXT];
 
 	ki_table_cell(t, "%" PRIu64, v[KI_STATS_COUNT]);
 	ki_table_cell(t, "%.1f",
@@ -90,9 +100,9 @@ static void put_row(const struct show *s, struct ki_table *t, size_t i)
 	}
 	ki_table_cell(t, "%s", point_of(s, key));
 	for (unsigned int k = 0; k < s->b->key.n; k++)
-		if (!stat_by_key_goes_on(&s->b->key, k))
-			ki_table_cell(t, "%s",
-				      stat_by_key_text(s->b, key + 1, k, buf, sizeof(buf)));
+		if (!field_goes_on(s->b->key.fields, k))
+			ki_table_cell(t, "%s%s", stat_by_key_text(s->b, key + 1, k, buf),
+				      s->how->separator ? "" : unit_of(s, k));
 }
 
 static void bounds(const struct show *s, uint32_t bucket, char *buf, size_t len)
@@ -133,13 +143,13 @@ static void draw(const struct show *s, size_t i)
 	static const char bar[] = "########################################";
 	const uint64_t *key = ki_table_key(s->r, i), *v = ki_table_values(s->r, i);
 	uint64_t most = 1;
-	char buf[STAT_BY_TEXT];
+	char buf[FIELD_TEXT];
 
 	fprintf(s->how->out, "\n%s", point_of(s, key));
 	for (unsigned int k = 0; k < s->b->key.n; k++)
-		if (!stat_by_key_goes_on(&s->b->key, k))
-			fprintf(s->how->out, " %s=%s", s->b->key.fields[k].name,
-				stat_by_key_text(s->b, key + 1, k, buf, sizeof(buf)));
+		if (!field_goes_on(s->b->key.fields, k))
+			fprintf(s->how->out, " %s=%s%s", s->b->key.fields[k].name,
+				stat_by_key_text(s->b, key + 1, k, buf), unit_of(s, k));
 	fprintf(s->how->out, ": %s\n", s->b->expr);
 	for (uint32_t k = STAT_BY_BUCKETS; k < s->r->values; k++)
 		most = v[k] > most ? v[k] : most;
@@ -200,16 +210,16 @@ static int json_row(const struct show *s, size_t i)
 {
 	const uint64_t *key = ki_table_key(s->r, i), *v = ki_table_values(s->r, i);
 	struct ki_json j;
-	char buf[STAT_BY_TEXT];
+	char buf[FIELD_TEXT];
 
 	ki_json_init(&j, s->how->out);
 	ki_json_open(&j, NULL, '{');
 	ki_json_str(&j, "point", point_of(s, key));
 	ki_json_open(&j, "key", '{');
 	for (unsigned int k = 0; k < s->b->key.n; k++)
-		if (!stat_by_key_goes_on(&s->b->key, k))
+		if (!field_goes_on(s->b->key.fields, k))
 			ki_json_str(&j, s->b->key.fields[k].name,
-				    stat_by_key_text(s->b, key + 1, k, buf, sizeof(buf)));
+				    stat_by_key_text(s->b, key + 1, k, buf));
 	ki_json_close(&j);
 	ki_json_u64(&j, "count", v[KI_STATS_COUNT]);
 	if (s->b->hist)
