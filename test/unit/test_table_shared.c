@@ -90,8 +90,13 @@ static void spread(uint64_t (*key)(unsigned int i, unsigned int word), const cha
 	u64 k[2];
 
 	memset(rows, 0, sizeof(rows));
-	c = (struct ki_table_cpu){
-		.rows = rows, .head = &head, .mask = 4095, .words = 4, .keys = 2, .values = 1};
+	c = (struct ki_table_cpu){.rows = rows,
+				  .head = &head,
+				  .mask = 4095,
+				  .probes = KI_TABLE_PROBES,
+				  .words = 4,
+				  .keys = 2,
+				  .values = 1};
 	for (unsigned int i = 0; i < 3072; i++) {
 		u64 hash, at, n = 0, *row;
 

@@ -142,6 +142,7 @@ static double next_deadline(const struct record_run *r)
 	double deadline = r->end;
 
 	sooner(&deadline, r->next);
+	sooner(&deadline, record_budget_next(&r->budget));
 	if (r->stacks)
 		sooner(&deadline, wait_now() + LOOK);
 	for (size_t i = 0; i < r->ngroups; i++)
@@ -155,6 +156,16 @@ static double period(const struct record_options *o)
 	if (o->mode == RECORD_NEWEST)
 		return 0;
 	return o->interval > 0 ? o->interval : 1;
+}
+
+static int look_at_budget(struct record_run *r)
+{
+	int ret = record_budget_look(&r->budget, wait_now());
+
+	if (!ret || !r->budget.err)
+		return ret;
+	ki_err_set(&r->err, r->budget.err, 0, "%s: %s", r->o->output, strerror(-r->budget.err));
+	return record_file_failed(r);
 }
 
 static int watch(struct record_run *r)
@@ -172,6 +183,8 @@ static int watch(struct record_run *r)
 		if (e == RECORD_END || (r->end >= 0 && now >= r->end))
 			break;
 		ret = switch_groups(r);
+		if (!ret)
+			ret = look_at_budget(r);
 		if (!ret && e == RECORD_SNAPSHOT)
 			ret = record_file_snapshot(r);
 		else if (!ret && (e == RECORD_DATA || (every > 0 && now >= r->next)))
@@ -186,6 +199,8 @@ static int record(struct record_run *r)
 {
 	int ret = switch_groups(r), error;
 
+	if (!ret)
+		ret = record_budget_begin(&r->budget, r->file, wait_now());
 	if (ret)
 		return ret;
 	if (r->o->duration > 0)
@@ -214,20 +229,24 @@ static void last_word(const struct record_run *r)
 		ki_json_u64(&j, "lost", record_lost(r));
 		ki_json_u64(&j, "instruments", r->instruments.n);
 		ki_json_double(&j, "seconds", seconds);
+		record_budget_json(&r->budget, &j);
 		ki_json_close(&j);
 		ki_json_end_line(&j);
 	} else if (!r->o->quiet) {
 		cli_warn("%llu records of %zu instruments in %.2f s, %llu lost: %s",
 			 (unsigned long long)r->written, r->instruments.n, seconds,
 			 (unsigned long long)record_lost(r), r->o->output);
+		record_budget_say(&r->budget);
 	}
 }
 
 /* Everything is taken out whatever happens; and then the buffers are read for the last time. */
 static int run_all(struct record_run *r)
 {
-	int ret = record(r), out = take_all_out(r);
+	int ret = record(r), out;
 
+	record_budget_note(&r->budget, wait_now());
+	out = take_all_out(r);
 	if (!r->err.code && !record_file_read(r) && !record_file_hits(r) &&
 	    !ki_record_finish(r->file, record_lost(r), __rdtsc(), &r->err)) {
 		r->file = NULL;
@@ -298,6 +317,8 @@ static int prepare(struct record_run *r, int argc, char **argv)
 		ret = open_stacks(r);
 	if (!ret)
 		ret = resolve(r);
+	if (!ret)
+		ret = record_budget_open(&r->budget, r->groups, r->ngroups);
 	if (ret)
 		return ret;
 	if (r->o->command) {
@@ -319,6 +340,7 @@ static void end(struct record_run *r)
 	command_abandon(&r->command);
 	record_wait_end(&r->waiting);
 	ki_record_abandon(r->file);
+	record_budget_close(&r->budget);
 	record_groups_free(r->groups, r->ngroups);
 	record_instruments_free(&r->instruments);
 	ki_ring_close(r->ring);
@@ -336,6 +358,8 @@ static int run(const struct verb *self, int argc, char **argv)
 	bool done;
 
 	ret = record_parse(self, argc, argv, &o, &done);
+	r.budget.share = o.budget;
+	r.budget.quiet = o.quiet;
 	if (done) {
 		record_options_free(&o);
 		return ret;

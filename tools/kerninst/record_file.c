@@ -127,6 +127,8 @@ int record_file_snapshot(struct record_run *r)
 	if (asprintf(&path, "%s.%u", r->o->output, ++r->snapshots) < 0)
 		return cli_no_memory();
 	ret = record_file_create(r, path);
+	if (!ret && record_budget_write(&r->budget, r->file))
+		ret = cli_no_memory();
 	if (!ret)
 		ret = drain(r);
 	if (!ret && ki_record_finish(r->file, record_lost(r), __rdtsc(), &r->err))

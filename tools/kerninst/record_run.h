@@ -5,6 +5,7 @@
 #ifndef KERNINST_RECORD_RUN_H
 #define KERNINST_RECORD_RUN_H
 
+#include "record_budget.h"
 #include "record_group.h"
 #include "record_wait.h"
 
@@ -21,6 +22,7 @@ struct record_run {
 	struct ki_record_file *file;
 	struct command command;
 	struct record_waiting waiting;
+	struct record_budget budget;
 	double start, end, next; /* of the file's clock; when to stop, when to read: -1: never */
 	uint64_t written;
 	unsigned int snapshots;
