@@ -66,7 +66,7 @@ static void powers_of_two(void **state)
 	(void)state;
 	memset(&head, 0, sizeof(head));
 	c = (struct ki_table_cpu){
-		.rows = row, .head = &head, .words = 68, .keys = 1, .values = 1 + 65};
+		.rows = row, .head = &head, .probes = 1, .words = 68, .keys = 1, .values = 1 + 65};
 	ki_table_cpus[1] = &c;
 	for (unsigned int i = 0; i < 66; i++)
 		for (uint64_t d = 0; d < 3; d++) {
