@@ -44,7 +44,7 @@ static int table_begin(struct chronicle *c)
 static int table_record(struct chronicle *c, const struct seen_record *e)
 {
 	struct ki_table *t = c->own;
-	char value[CHRONICLE_TEXT], *all;
+	char value[FIELD_TEXT], *all;
 	size_t len;
 	FILE *f = open_memstream(&all, &len);
 
@@ -53,7 +53,7 @@ static int table_record(struct chronicle *c, const struct seen_record *e)
 	for (unsigned int i = 0; i < e->in->nfields; i++) {
 		const struct ki_record_field *field = &e->in->fields[i];
 
-		if (chronicle_goes_on(e->in, i))
+		if (field_goes_on(e->in->fields, i))
 			continue;
 		fprintf(f, "%s%s=%s%s%s", i ? "  " : "", field->name,
 			chronicle_value(c, e, i, value), *field->unit ? " " : "", field->unit);
@@ -210,7 +210,7 @@ static int add_columns(struct csv *v, const struct ki_instrument *in)
 	for (unsigned int i = 0; i < in->nfields; i++) {
 		struct ki_column column = {.title = in->fields[i].name};
 
-		if (chronicle_goes_on(in, i) || column_of(v, column.title) < v->columns.n)
+		if (field_goes_on(in->fields, i) || column_of(v, column.title) < v->columns.n)
 			continue;
 		if (ki_vec_push(&v->columns, column))
 			return -ENOMEM;
@@ -238,7 +238,7 @@ static int csv_begin(struct chronicle *c)
 static int csv_record(struct chronicle *c, const struct seen_record *e)
 {
 	struct csv *v = c->own;
-	char text[CHRONICLE_TEXT];
+	char text[FIELD_TEXT];
 
 	ki_table_cell(v->table, "%.9f", e->time);
 	ki_table_cell(v->table, "%u", e->cpu);
