@@ -51,7 +51,7 @@ check-nightly: deps
 	$(Q)$(MAKE) CI=1 check-build
 	$(Q)$(MAKE) CI=1 kmod KERNEL=6.1-debug
 	$(Q)$(MAKE) CI=1 kmod KERNEL=6.1-debug KMOD_VARIANT=-fail KI_CFLAGS=-DKI_TEST_FAIL
-	$(Q)for m in race replace frames mate tail metrics; do $(MAKE) CI=1 $$m-module KERNEL=6.1-debug || exit 1; done
+	$(Q)for m in race replace frames mate tail metrics instruments; do $(MAKE) CI=1 $$m-module KERNEL=6.1-debug || exit 1; done
 	$(Q)test/run.sh -j 2 test/suites.nightly
 check-guest: deps
 	$(Q)$(MAKE) CI=1 check-build
@@ -68,8 +68,8 @@ check-build: $(CHECK_BUILD)
 	$(Q)$(MAKE) kmod KERNEL=6.1 KMOD_VARIANT=-abi KI_CFLAGS=-DKI_ABI_VERSION=99
 	$(Q)$(MAKE) kmod KERNEL=6.1 KMOD_VARIANT=-anycode KI_CFLAGS=-DKI_TEST_ANY_CODE
 	$(Q)$(MAKE) race-module KERNEL=6.1
-	$(Q)$(MAKE) replace-module KERNEL=6.1
-	$(Q)$(MAKE) tail-module KERNEL=6.1
+	$(Q)for k in 6.1 6.12; do $(MAKE) replace-module KERNEL=$$k || exit 1; done
+	$(Q)for k in 6.1 6.12; do $(MAKE) tail-module KERNEL=$$k || exit 1; done
 	$(Q)for k in 6.1 6.12 6.1-rt; do $(MAKE) metrics-module KERNEL=$$k || exit 1; done
 	$(Q)$(MAKE) instruments-module KERNEL=6.1
 	$(Q)$(MAKE) kmod KERNEL=6.1 KMOD_VARIANT=-noorc KI_CFLAGS=-DKI_TEST_NO_ORC
