@@ -167,7 +167,7 @@ notrace void ki_helper_RECORD(u32 what, u32 id, const struct ki_words_pushed wor
 	struct ki_tsc time;
 
 	preempt_disable_notrace();
-	c = this_cpu_ptr(ki_ring_cpus[what >> 8]);
+	c = raw_cpu_ptr(ki_ring_cpus[what >> 8]);
 	enter(&c->nest);
 	if (likely(reserve(c, len, &pos, &time))) {
 		if (unlikely(c->newest))
@@ -191,7 +191,7 @@ notrace bool ki_record_put(u32 ring, u32 id, const u64 *words, u32 n)
 	bool room;
 
 	preempt_disable_notrace();
-	c = this_cpu_ptr(ki_ring_cpus[ring]);
+	c = raw_cpu_ptr(ki_ring_cpus[ring]);
 	enter(&c->nest);
 	room = reserve(c, len, &pos, &time);
 	if (likely(room)) {
