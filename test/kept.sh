@@ -5,6 +5,7 @@
 # the objects that were built for these kernels.
 #
 # usage: test/kept.sh KERNEL...
+# shellcheck disable=SC2016 # make's words, not ours; check evaluates
 . "$(dirname "$0")/lib.sh"
 cd "$(dirname "$0")/.." || exit 1
 
