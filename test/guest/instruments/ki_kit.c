@@ -151,7 +151,7 @@ KI_INSTRUMENT(kit_second, "comes behind kit_first", (long a))
 	return 2;
 }
 
-KI_INSTRUMENT(kit_sleep, "may not be attached to anything", (void))
+KI_INSTRUMENT(kit_sleep, "may not sleep, and asks whether it could", (void))
 {
 	might_sleep();
 	return 0;
