@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Instruments written in C: arguments and results, order, records, contexts, recursion, the life of
-# their module, and what is refused.
+# their module, and what is refused; one that could sleep.
 # shellcheck disable=SC2317 # functions are called through ok
 . "$(dirname "$0")/lib.sh"
 cd /tmp || exit 1
@@ -98,6 +98,16 @@ h=$(cat $kit/hits)
 is "one that is attached to itself works where else it is" "$? $(value ki_kit:ki_kit_target < stat.out)" "0 $n"
 is "and is called there only" "$(($(cat $kit/hits) - h)) $(value ki_kit:ki_instrument_kit_add < itself.out)" "$n 0"
 is "its own hits are counted as skipped" "$(($(skipped) - before))" $n
+
+# ---- sleeping: they may not, and a kernel that looks says so ----
+asleep='BUG: sleeping function called from invalid context'
+saw_sleeper() { dmesg | grep -A 30 "$asleep" | grep -q ki_instrument_kit_sleep; }
+is "one that could sleep runs, without sleeping" "$(counted 'kit_sleep() == 0' "task 5")" 5
+if watches_itself; then
+	ok "and the kernel has seen it" saw_sleeper
+	is "and nothing else" "$(complaints | grep -v -e "$asleep" -e 'Call Trace')" ""
+	dmesg -C
+fi
 
 # ---- the module's life ----
 "$ki" stat -q --if 'kit_add(arg0, arg2) >= 0' vfs_read -- sleep 60 > /dev/null 2>&1 &

@@ -151,6 +151,12 @@ KI_INSTRUMENT(kit_second, "comes behind kit_first", (long a))
 	return 2;
 }
 
+KI_INSTRUMENT(kit_sleep, "may not sleep, and asks whether it could", (void))
+{
+	might_sleep();
+	return 0;
+}
+
 /* Addresses that must not be called: of what has gone behind the initialisation, and of data. */
 static unsigned long init_text, data;
 
