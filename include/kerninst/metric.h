@@ -153,6 +153,10 @@ unsigned int ki_measure_cost(const struct ki_measure *m, uint32_t curve);
  */
 void ki_measure_meter(struct ki_measure *m);
 
+/* The number of its point that code of curves added from now on tells instruments (struct ki_here
+   of kerninst/instrument.h): its lower 16 bits. 0 if nobody says. */
+void ki_measure_number(struct ki_measure *m, uint32_t number);
+
 /* Which part a curve belongs to, of how many. The last ones are what predicates need (inside()): if
    these rest, so must all that have such a predicate. */
 uint32_t ki_measure_part(const struct ki_measure *m, uint32_t curve);

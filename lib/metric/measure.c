@@ -312,6 +312,11 @@ void ki_measure_meter(struct ki_measure *m)
 	m->metered = true;
 }
 
+void ki_measure_number(struct ki_measure *m, uint32_t number)
+{
+	m->number = number;
+}
+
 int ki_measure_start(struct ki_measure *m, struct ki_err *err)
 {
 	int ret;

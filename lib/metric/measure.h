@@ -81,6 +81,7 @@ struct ki_measure {
 	ki_vec(uint32_t) counters; /* their numbers */
 	struct ki_reading *start;
 	double began; /* CLOCK_MONOTONIC */
+	uint32_t number; /* what instruments are told of the points that come now */
 	bool started, each_cpu, metered;
 };
 
