@@ -39,13 +39,20 @@ static long burst(long n, double end)
 	return done;
 }
 
+/* Nothing, if that is over. */
+static void wait_until(double time)
+{
+	const struct timespec t = {(time_t)time, (long)((time - (double)(time_t)time) * 1e9)};
+
+	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
+}
+
 int main(int argc, char **argv)
 {
-	static const struct timespec pause = {.tv_nsec = (long)(BURST * 1e9)};
 	double rate = argc == 3 ? atof(argv[1]) : 0, seconds = argc == 3 ? atof(argv[2]) : 0;
 	int fd = open("/dev/null", O_RDONLY);
 	double start, end, own;
-	long n = 0;
+	long n = 0, tick = 0;
 
 	if (rate <= 0 || seconds <= 0 || fd < 0) {
 		fprintf(stderr, "usage: polls RATE SECONDS\n");
@@ -57,12 +64,9 @@ int main(int argc, char **argv)
 	start = now(CLOCK_MONOTONIC);
 	end = start + seconds;
 	while (now(CLOCK_MONOTONIC) < end) {
-		long due = (long)((now(CLOCK_MONOTONIC) - start) * rate) + 1 - n;
-
-		if (due > 0)
-			n += burst(due, end);
-		else
-			nanosleep(&pause, NULL);
+		tick++;
+		n += burst((long)((double)tick * BURST * rate) - n, end);
+		wait_until(start + (double)tick * BURST);
 	}
 	end = now(CLOCK_MONOTONIC);
 	own = now(CLOCK_THREAD_CPUTIME_ID) - own;

@@ -91,15 +91,15 @@ ok "another one among the values is refused" refuses 2 "both write records" reco
 # ---- what it is told of its place ----
 here() { column "$1" h.rec "$2=kit_here" | sort -u | xargs; }
 record -o h.rec 'ki_kit:ki_kit_target:entry/3=x:kit_here(arg0)' 'ki_kit:ki_kit_target:exit/7=x:kit_here(retval)' -- sh -c "$(run task $n)"
-f=ki_kit:ki_kit_target
+entry=ki_kit:ki_kit_target:entry/3 exit=ki_kit:ki_kit_target:exit/7
 target=0x$(awk '$3 == "ki_kit_target" { print $1; exit }' /proc/kallsyms)
-is "each place once for each hit" "$(column point h.rec "$f=kit_here" | wc -l) $(column point h.rec "$f:exit=kit_here" | wc -l)" "$n $n"
-for point in "$f" "$f:exit"; do
+is "each place once for each hit" "$(column point h.rec "$entry=kit_here" | wc -l) $(column point h.rec "$exit=kit_here" | wc -l)" "$n $n"
+for point in "$entry" "$exit"; do
 	is "$point: offset and address say the same" "$(($(here address "$point") - $(here offset "$point")))" "$((target))"
 done
-ok "the exit is behind the entry" test "$(here offset "$f:exit")" -gt "$(here offset "$f")"
-is "where, order, number of the entry" "$(here where "$f") $(here order "$f") $(here point "$f")" "0 3 0"
-is "and of the exit" "$(here where "$f:exit") $(here order "$f:exit") $(here point "$f:exit")" "0 7 1"
+ok "the exit is behind the entry" test "$(here offset "$exit")" -gt "$(here offset "$entry")"
+is "where, order, number of the entry" "$(here where "$entry") $(here order "$entry") $(here point "$entry")" "0 3 0"
+is "and of the exit" "$(here where "$exit") $(here order "$exit") $(here point "$exit")" "0 7 1"
 is "beside an id and arguments" "$(counted 'kit_all(-1, -2, 3)' "task $n")" $n
 is "and not others" "$(counted 'kit_all(-1, -2, 4)' "task $n")" 0
 ok "it is not given, and takes the place of two" refuses 2 "3 arguments, not 4; the id is not given; the place is not given" stat --if 'kit_all(1, 2, 3, 4)' vfs_read

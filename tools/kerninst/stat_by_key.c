@@ -22,17 +22,16 @@ bool stat_by_key_goes_on(const struct record_values *v, unsigned int i)
 	return v->fields[i].show == KI_SHOW_TEXT && !*v->fields[i].name;
 }
 
-/* Behind the first stand return addresses: what called is before them. */
-static int frame_text(const struct stat_by *b, const struct ki_stack *s, uint32_t k, char *buf,
-		      size_t len)
+/* returns: it is where a call returns to, which is before it. */
+static int code_text(const struct stat_by *b, uint64_t addr, bool returns, char *buf, size_t len)
 {
-	const struct ki_symbol *sym = ki_target_symbol_at(b->target, s->addrs[k] - (k > 0));
+	const struct ki_symbol *sym = ki_target_symbol_at(b->target, addr - returns);
 
 	if (!sym)
-		return snprintf(buf, len, "0x%" PRIx64, s->addrs[k]);
-	if (sym->addr == s->addrs[k])
+		return snprintf(buf, len, "0x%" PRIx64, addr);
+	if (sym->addr == addr)
 		return snprintf(buf, len, "%s", sym->name);
-	return snprintf(buf, len, "%s+0x%" PRIx64, sym->name, s->addrs[k] - sym->addr);
+	return snprintf(buf, len, "%s+0x%" PRIx64, sym->name, addr - sym->addr);
 }
 
 static const char *stack_text(const struct stat_by *b, uint64_t number, char *buf, size_t len)
@@ -46,7 +45,7 @@ static const char *stack_text(const struct stat_by *b, uint64_t number, char *bu
 	for (uint32_t k = 0; k < s.n && n < len - 1; k++) {
 		if (k)
 			buf[n++] = ';';
-		n += (size_t)frame_text(b, &s, k, buf + n, len - n);
+		n += (size_t)code_text(b, s.addrs[k], k > 0, buf + n, len - n);
 	}
 	return buf;
 }
@@ -62,7 +61,9 @@ const char *stat_by_key_text(const struct stat_by *b, const uint64_t *key, unsig
 		return stack_text(b, key[i], buf, len);
 	if (f->show == KI_SHOW_TEXT)
 		snprintf(buf, len, "%.*s", (int)(8 * words_of(&b->key, i)), (const char *)&key[i]);
-	else if (f->show == KI_SHOW_HEX || f->show == KI_SHOW_CODE)
+	else if (f->show == KI_SHOW_CODE)
+		code_text(b, key[i], false, buf, len);
+	else if (f->show == KI_SHOW_HEX)
 		snprintf(buf, len, "0x%" PRIx64, key[i]);
 	else if (sign[f->type])
 		snprintf(buf, len, "%" PRId64, (int64_t)key[i]);
