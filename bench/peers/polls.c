@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define MOST  500 /* of one call */
+#define MOST  500  /* of one call */
 #define BURST 0.01 /* seconds */
 
 static struct pollfd fds[MOST];

@@ -123,7 +123,7 @@ struct ki_var {
  */
 struct ki_table_var {
 	const char *name; /* for ki_snippet_format; NULL: made from the number. Copied. */
-	uint32_t number;  /* ki_table_number */
+	uint32_t number;  /* ki_table_var_of fills it in */
 	uint32_t keys, values;
 	bool shared;
 };
@@ -352,7 +352,7 @@ void ki_snippet_body(struct ki_snippet *s, struct ki_node *stmt);
  * stands there, and a number for who measures.
  */
 #define KI_PLACE_FACTS(offset, where, order, number)                                               \
-	(((uint64_t)(offset) & 0xffffff) | (uint64_t)(uint8_t)(where) << 24 |                      \
+	(((uint64_t)(offset)&0xffffff) | (uint64_t)(uint8_t)(where) << 24 |                        \
 	 (uint64_t)(uint16_t)(order) << 32 | (uint64_t)(uint16_t)(number) << 48)
 
 /* What a place offers. All zero: everything is live, nothing is known. */

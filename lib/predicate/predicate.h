@@ -29,8 +29,8 @@ enum ki_meaning {
 	KI_MEANS_INSTRUMENT, /* value: address; op: KI_TAKES_ID, KI_RECORDS, KI_TAKES_HERE */
 };
 
-#define KI_TAKES_ID 1
-#define KI_RECORDS  2
+#define KI_TAKES_ID   1
+#define KI_RECORDS    2
 #define KI_TAKES_HERE 4
 
 /*
