@@ -27,23 +27,31 @@ measure() {
 		sort -rn
 }
 
-# The functions that are called through one of these: __x86_indirect_thunk_REGISTER.
-seen_behind() {
-	local register=${1##*_}
-	[ "$register" != array ] || register=rax
-	kerninst stat -q -n 0 --json -o "$tmp/by" --comm "$name" --by "to/code:\$$register" "$2:call/$1" \
-		-- "${command[@]}" >"$tmp/said" 2>"$tmp/why" || return
-	sed -n 's/.*"to":"\([^"+]*\)[^"]*".*/\1/p' "$tmp/by"
+# qualified NAME: with its module, if it is in one
+qualified() {
+	awk -v name="$1" '$3 == name { sub(/^\[/, "", $4); sub(/\]$/, "", $4); print ($4 ? $4 ":" : "") name; exit }' /proc/kallsyms
+}
+
+# seen FUNCTION REGISTER OFFSET...: what it calls there by the address in the register
+seen() {
+	local function=$1 register=$2 to
+	shift 2
+	stat -n 0 --json -o "$tmp/by" --by "to/code:\$$register" "${@/#/$function}" 2>"$tmp/why" || return
+	sed -n 's/.*"to":"\([^"+]*\)".*/\1/p' "$tmp/by" | while read -r to; do qualified "$to"; done
 }
 
 callees() {
-	local thunk
+	local register offsets
 	kerninst calls -q --json -d 1 "$1" |
 		sed -n 's/^{"depth":1,"function":"\([^"]*\)","module":"\([^"]*\)".*"kind":"\(call\|tail\)".*/\2:\1/p' |
 		sed 's/^kernel://'
-	for thunk in $(kerninst disas "$1" | grep -o '__x86_indirect_thunk_[a-z0-9]*' | sort -u); do
-		seen_behind "$thunk" "$1"
-	done
+	# Such calls go through a thunk for each register; that of rax is the first of an array.
+	kerninst disas "$1" | sed -n 's/.* \(+0x[0-9a-f]*\) .*call __x86_indirect_thunk_\([a-z0-9]*\).*/\2 \1/p' |
+		sed 's/^array/rax/' | awk '{ at[$1] = at[$1] " " $2 } END { for (r in at) print r at[r] }' |
+		while read -r register offsets; do
+			# shellcheck disable=SC2086 # several
+			seen "$1" "$register" $offsets </dev/null
+		done
 }
 
 # show LINES OF: the first three that matter

@@ -149,9 +149,8 @@ static unsigned int one_round(unsigned int round, const struct spot *spot, int c
 
 	/* what is dead there, earlier ones may have used */
 	c.reads = round % 2 ? KEPT : 0;
-	c.site = (struct ki_site_regs){.at_entry = !c.reads,
-				       .addr = spot->sites[0].addr,
-				       .place = spot->sites[0].place};
+	c.site = (struct ki_site_regs){
+		.at_entry = !c.reads, .addr = spot->sites[0].addr, .place = spot->sites[0].place};
 	spot_put(plan, spot, storing());
 	grow(round * 2 + 2);
 	for (unsigned int i = 0; i < ntrees; i++)
