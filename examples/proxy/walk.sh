@@ -68,8 +68,8 @@ for ((step = 0; step < deep && ${#functions[@]}; step++)); do
 	measure "${functions[@]}" >"$tmp/rows" || exit
 	read -r seconds _ function <"$tmp/rows" || break
 	[ -n "$of" ] || of=$(awk '{ s += $1 } END { print s }' "$tmp/rows")
-	awk "BEGIN { exit !($seconds >= $share * $of) }" || break
 	show "$tmp/rows" "$of" "$step"
+	awk "BEGIN { exit !($seconds >= $share * $of) }" || break
 	of=$seconds
 	mapfile -t functions < <(callees "$function" | sort -u)
 done
