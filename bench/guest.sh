@@ -211,7 +211,7 @@ refused() {
 # bpftrace_latency NAME ENTRY RETURN: the histogram that bpftrace would make of it.
 bpftrace_latency() {
 	local name=$1
-	bpftrace_peer "$name" "$2 { @start[tid] = nsecs; } $3 /@start[tid]/ { @ = count(); @h = hist(nsecs - @start[tid]); delete(@start[tid]); } END { clear(@start); } interval:s:3600"
+	bpftrace_peer "$name" "$2 { @start[tid] = nsecs; } $3 /@start[tid]/ { @ = count(); @h = hist(nsecs - @start[tid]); delete(@start[tid]); } END { clear(@start); }"
 }
 
 # all_blocks NAME OPTION...: every block of the function has a counter; ticks of a call, not of a hit.
