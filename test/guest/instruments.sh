@@ -34,7 +34,7 @@ ok "and loads nothing" test ! -e /sys/module/ki_kit
 ok "the module loads" load ki_kit
 ok "not twice" refuses 1 "loaded already" load -q "$dir/ki_kit.ko"
 ok "a module without instruments is not loaded" refuses 1 "no instruments in it" load -q "$top/build/kmod/$(uname -r)/kerninst.ko"
-is "the loaded ones are listed" "$("$ki" instruments --json | grep -c '"type":"instrument".*"module":"ki_kit"')" 8
+is "the loaded ones are listed" "$("$ki" instruments --json | grep -c '"type":"instrument".*"module":"ki_kit"')" 11
 ok "the driver stays loaded meanwhile" eval '! rmmod kerninst 2> /dev/null'
 
 # ---- arguments and results ----
@@ -73,6 +73,31 @@ ok "two that write records are refused" refuses 2 "both write records" record -o
 record -o n.rec --mode newest -b 4 'ki_kit:ki_kit_target=kit_write(arg0,arg1)' -- sh -c "$(run task $n)"
 ok "what does not fit is counted" test "$(of_end lost n.rec)" -gt 0
 is "without a recording there is no record" "$(counted 'kit_write(arg0, arg1) == -2' "task $n")" $n
+
+# ---- records of a condition ----
+written() { column sum "$1" "$2=kit_write" | wc -l; }
+record -o w.rec --if 'kit_write(arg0, arg1) == 0 && arg0 < 10' ki_kit:ki_kit_target=a:arg0 -- sh -c "$(run task $n)"
+is "an instrument in a condition writes its records" "$(written w.rec ki_kit:ki_kit_target)" $n
+is "and the point those for which it holds" "$(column a w.rec ki_kit:ki_kit_target | xargs)" "0 1 2 3 4 5 6 7 8 9"
+record -o w.rec --if 'kit_write(arg0, arg1)' ki_kit:ki_kit_target=a:arg0 -- sh -c "$(run task $n)"
+is "also if it never does" "$(written w.rec ki_kit:ki_kit_target) $(column a w.rec ki_kit:ki_kit_target | wc -l)" "$n 0"
+ok "another one among the values is refused" refuses 2 "both write records" record -o x.rec --if 'kit_write(1,2) == 0' 'ki_kit:ki_kit_target=kit_other()'
+
+# ---- what it is told of its place ----
+here() { column "$1" h.rec "$2=kit_here" | sort -u | xargs; }
+record -o h.rec 'ki_kit:ki_kit_target:entry/3=x:kit_here(arg0)' 'ki_kit:ki_kit_target:exit/7=x:kit_here(retval)' -- sh -c "$(run task $n)"
+entry=ki_kit:ki_kit_target:entry/3 exit=ki_kit:ki_kit_target:exit/7
+target=0x$(awk '$3 == "ki_kit_target" { print $1; exit }' /proc/kallsyms)
+is "each place once for each hit" "$(column point h.rec "$entry=kit_here" | wc -l) $(column point h.rec "$exit=kit_here" | wc -l)" "$n $n"
+for point in "$entry" "$exit"; do
+	is "$point: offset and address say the same" "$(($(here address "$point") - $(here offset "$point")))" "$((target))"
+done
+ok "the exit is behind the entry" test "$(here offset "$exit")" -gt "$(here offset "$entry")"
+is "where, order, number of the entry" "$(here where "$entry") $(here order "$entry") $(here point "$entry")" "0 3 0"
+is "and of the exit" "$(here where "$exit") $(here order "$exit") $(here point "$exit")" "0 7 1"
+is "beside an id and arguments" "$(counted 'kit_all(-1, -2, 3)' "task $n")" $n
+is "and not others" "$(counted 'kit_all(-1, -2, 4)' "task $n")" 0
+ok "it is not given, and takes the place of two" refuses 2 "3 arguments, not 4; the id is not given; the place is not given" stat --if 'kit_all(1, 2, 3, 4)' vfs_read
 
 # ---- order ----
 record -o o.rec 'ki_kit:ki_kit_target:entry/1=kit_first(arg0)' 'ki_kit:ki_kit_target:entry/2=kit_second(arg0)' -- sh -c "$(run task $n)"
@@ -115,7 +140,15 @@ pid=$!
 until_true 30 installed
 ok "while it may be called its module stays" eval '! rmmod ki_kit 2> rmmod.err'
 ok "and rmmod says why" grep -q "in use" rmmod.err
-is "the list shows it" "$("$ki" instruments --json | sed -n 's/.*"name":"kit_add".*"uses":"\([0-9]*\)".*/\1/p')" 1
+is "the list shows it" "$("$ki" instruments --json | sed -n 's/.*"name":"kit_add".*"chunks":"\([0-9]*\)".*/\1/p')" 1
+chunks() { "$ki" instruments | awk '$1 == "kit_add" { print $3, $4 }'; }
+is "in one piece of code" "$(chunks)" "1 chunk"
+"$ki" stat -q --if 'kit_add(arg0, arg2) >= 0' vfs_write vfs_open > /dev/null 2>&1 &
+more=$!
+soon "in three, of two sessions" "3 chunks" chunks
+kill -INT $more
+wait $more
+soon "in one again" "1 chunk" chunks
 "$prog/hammer" 600 2 > /dev/null 2>&1 &
 load=$!
 sleep 1

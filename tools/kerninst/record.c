@@ -290,13 +290,13 @@ static int resolve(struct record_run *r)
 {
 	const struct record_making to = {.ring = r->ring ? ki_ring_number(r->ring) : 0,
 					 .stacks = r->stacks ? ki_stacks_number(r->stacks) : 0};
-	uint32_t ids = 1;
+	uint32_t ids = 1, points = 0;
 	int ret = CLI_OK;
 
 	for (size_t i = 0; !ret && i < r->ngroups; i++) {
 		struct record_group *g = &r->groups[i];
 
-		ret = record_group_resolve(g, r->t, r->when, &to, &ids, no_progress(r->o));
+		ret = record_group_resolve(g, r->t, r->when, &to, &ids, &points, no_progress(r->o));
 		if (!ret && points_refused(&g->points) == g->points.cells.n)
 			ret = nothing_left(g);
 		if (!ret && record_group_describe(g, &r->instruments))
@@ -367,6 +367,8 @@ static int run(const struct verb *self, int argc, char **argv)
 	wait_prepare();
 	ret = record_wait_prepare(&r.waiting, o.mode == RECORD_NEWEST);
 	ret = ret ? cli_error("%s", strerror(-ret)) : when_predicate(&o.when, self, &r.when);
+	for (size_t i = 0; !ret && o.mode != RECORD_TOTALS && i < o.asks.n; i++)
+		ret = record_written_when(&o.asks.v[i].values, self, r.when);
 	if (!ret)
 		ret = record_groups_make(&o, self, &r.groups, &r.ngroups);
 	if (!ret)
