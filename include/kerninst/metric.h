@@ -7,6 +7,15 @@
  * written. A measurement is metrics x places x predicates, installed together, read as often as
  * wanted at no cost for the kernel, and taken out together.
  *
+ * Points
+ *  - What lasts is measured of functions, and of points that have a beginning and an end: a block,
+ *    from its first instruction to before the one by which it is left (its post-hook); an
+ *    instruction, wherever it goes on; a call in a function (KI_POINT_EDGE), from before it to
+ *    behind it, of a tail jump until what it leads to returns; all calls of a function
+ *    (KI_POINT_CALLS) that come back. What is said below of a call of a function holds for these.
+ *    Other points are one moment: KI_R_NO_DURATION.
+ *  - "calls" of such a point is how often it begins, "exits" and "returns" how often it ends.
+ *
  * Time
  *  - walltime goes from a call to when its caller gets control back, whether the thread runs or
  *    sleeps; vtime is the part during which it ran. Both in seconds, of the time stamp counter.
@@ -63,7 +72,7 @@ struct ki_metric {
 	const char *code; /* what is put where */
 	uint8_t unit;	  /* enum ki_unit, of values or of what a histogram is about */
 	uint8_t form;	  /* enum ki_metric_form */
-	bool functions;	  /* of whole functions only, not of points in them */
+	bool lasts;	  /* of what has a beginning and an end only */
 };
 
 /* The table, in the order in which it is shown; NULL: no such number, no such name. */
@@ -87,8 +96,8 @@ int ki_measure_new(struct ki_target *t, struct ki_measure **out, struct ki_err *
 void ki_measure_free(struct ki_measure *m); /* takes out what is installed */
 
 /*
- * A curve: one metric at one point of a function under a predicate (NULL: always). pt->kind is
- * KI_POINT_ENTRY for whole functions. order: as in ki_plan_add. *curve numbers it: 0, 1, ... On a
+ * A curve: one metric at one point of a function under a predicate (NULL: always). KI_POINT_ENTRY
+ * means the whole function. order: as in ki_plan_add. *curve numbers it: 0, 1, ... On a
  * refusal no curve is added, and err has the reason; what it had put into the plan is never
  * installed. The function, its spans and the predicate need not live on. Curves that need the same
  * code (walltime and walltime/call of one function under one predicate) share it. Not after the

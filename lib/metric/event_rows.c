@@ -20,30 +20,30 @@
 #define CODE(what) "entry: the thread's word = " what "; return: total += " what " - word, word = 0"
 #define ONE(name_, unit_, a, text_) \
 	{{.name = (name_), .text = (text_), .code = CODE("its count"), .unit = (unit_), \
-	  .form = KI_FORM_TOTAL, .functions = true}, \
+	  .form = KI_FORM_TOTAL, .lasts = true}, \
 	 .source = SOURCE_EVENT, .event = EVENT_##a, .keeps = KEEP_TOTAL, .top = TOP_ALL, \
 	 .bottom = BOTTOM_ONE}, \
 	{{.name = name_ "/call", .text = "the mean of it over calls that have ended", \
 	  .code = CODE("its count") ", calls += 1", .unit = (unit_), .form = KI_FORM_MEAN, \
-	  .functions = true}, \
+	  .lasts = true}, \
 	 .source = SOURCE_EVENT, .event = EVENT_##a, .keeps = KEEP_TOTAL | KEEP_OVER, \
 	 .top = TOP_OVER, .bottom = BOTTOM_OVER}
 #define COUNT(name, a, text) ONE(name, KI_UNIT_COUNT, a, text)
 /* a - b */
 #define LESS(name_, a, b, text_) \
 	{{.name = (name_), .text = (text_), .code = CODE("its count") ", of both", \
-	  .unit = KI_UNIT_COUNT, .form = KI_FORM_TOTAL, .functions = true}, \
+	  .unit = KI_UNIT_COUNT, .form = KI_FORM_TOTAL, .lasts = true}, \
 	 .source = SOURCE_EVENT, .event = EVENT_##a, .other = EVENT_##b, .less = true, \
 	 .keeps = KEEP_TOTAL, .top = TOP_ALL, .bottom = BOTTOM_ONE}, \
 	{{.name = name_ "/call", .text = "the mean of it over calls that have ended", \
 	  .code = CODE("its count") ", of both, calls += 1", .unit = KI_UNIT_COUNT, \
-	  .form = KI_FORM_MEAN, .functions = true}, \
+	  .form = KI_FORM_MEAN, .lasts = true}, \
 	 .source = SOURCE_EVENT, .event = EVENT_##a, .other = EVENT_##b, .less = true, \
 	 .keeps = KEEP_TOTAL | KEEP_OVER, .top = TOP_OVER, .bottom = BOTTOM_OVER}
 /* a / b; SHARE, not more than 1; LEFT: (a - b) / a */
 #define QUOTIENT(name_, a, b, text_, ...) \
 	{{.name = (name_), .text = (text_), .code = CODE("its count") ", of both", \
-	  .unit = KI_UNIT_COUNT, .form = KI_FORM_MEAN, .functions = true}, \
+	  .unit = KI_UNIT_COUNT, .form = KI_FORM_MEAN, .lasts = true}, \
 	 .source = SOURCE_EVENT, .event = EVENT_##a, .other = EVENT_##b, .keeps = KEEP_TOTAL, \
 	 .top = TOP_OVER, __VA_ARGS__}
 #define RATIO(name, a, b, text) QUOTIENT(name, a, b, text, .bottom = BOTTOM_OTHER)

@@ -199,11 +199,30 @@ static int put_count(const struct ask *a, struct curve *c, const struct places *
 	return ret;
 }
 
+/* Of what is no function: how often it is begun, or ended. */
+static int count_places(const struct ask *a, struct places *at)
+{
+	struct exits ends = {0};
+	int ret;
+
+	if (a->pt->kind == KI_POINT_ENTRY)
+		return ki_measure_places(a, a->row->at, at);
+	if (a->row->at != KI_POINT_EXIT && a->row->at != KI_POINT_EXIT_AFTER)
+		return ki_measure_places(a, KI_POINT_KINDS, at);
+	ret = ki_region_ends(a, &ends);
+	if (!ret) {
+		*at = ends.at;
+		ends.at = (struct places){0};
+	}
+	ki_exits_free(&ends);
+	return ret;
+}
+
 static int add_count(const struct ask *a, struct curve *c)
 {
 	struct places at = {0};
 	struct words words = {0};
-	int ret = ki_measure_places(a, a->row->at, &at);
+	int ret = count_places(a, &at);
 
 	if (!ret)
 		ret = ki_words_of(a, &words);
@@ -220,16 +239,25 @@ static int check(const struct ask *a)
 {
 	if (a->m->started)
 		return ki_err_set(a->err, -EBUSY, 0, "measurement: it has begun");
-	if (a->row->m.functions && a->pt->kind != KI_POINT_ENTRY)
-		return ki_err_set(a->err, -EINVAL, a->fn->start,
-				  "%s is measured of whole functions only", a->row->m.name);
 	return 0;
+}
+
+/* The last pair is not wanted, if there are more than so many: what is in the plan of it stays
+   out. */
+static void drop_pair(struct ki_measure *m, size_t n)
+{
+	if (m->pairs.n == n)
+		return;
+	ki_plan_leave_out(m->plan, m->pairs.v[n].bundle, KI_R_BAD_REQUEST);
+	ki_pair_free(&m->pairs.v[n]);
+	m->pairs.n = n;
 }
 
 /* Of two events both are there, or nothing is made. */
 static int get_pairs(const struct ask *a, struct curve *c)
 {
 	struct ask first = *a, second = *a;
+	const size_t before = a->m->pairs.n;
 	uint32_t number;
 	int ret = 0;
 
@@ -241,6 +269,8 @@ static int get_pairs(const struct ask *a, struct curve *c)
 		ret = ki_pair_get(&first, &c->pair);
 	if (!ret && second.event)
 		ret = ki_pair_get(&second, &c->other);
+	if (ret)
+		drop_pair(a->m, before);
 	return ret;
 }
 

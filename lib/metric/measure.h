@@ -33,9 +33,10 @@ struct inside {
 	struct ki_cost enter_cost, leave_cost; /* since the start */
 };
 
-/* Start and stop of one source in one function, under one predicate. */
+/* Start and stop of one source at one point, under one predicate. */
 struct pair {
 	uint64_t function;
+	struct ki_point at;
 	char *when; /* the predicate's text; NULL: none */
 	uint16_t order;
 	uint8_t source;
@@ -121,8 +122,9 @@ struct places {
 	size_t n;
 };
 
-/* All places of a point, none of them refused. Free v. */
+/* All places of a point, none of them refused; of the one asked for: KI_POINT_KINDS. Free v. */
 int ki_measure_places(const struct ask *a, enum ki_point_kind kind, struct places *out);
+int ki_measure_places_of(const struct ask *a, const struct ki_point *pt, struct places *out);
 
 /* Compile for each place, and put it there. */
 int ki_code_put(const struct ask *a, struct code *c, const struct places *at, uint16_t order);
@@ -145,6 +147,13 @@ struct exits {
 int ki_exits_find(const struct ask *a, struct exits *out);
 int ki_exits_put(const struct ask *a, struct code *c, const struct exits *e, uint16_t order);
 void ki_exits_free(struct exits *e);
+
+/* ---- what begins and ends (region.c) ---- */
+
+/* Where what the point stands for begins, and where it ends; KI_R_NO_DURATION: it does not. Free
+   both in any case. */
+int ki_region_find(const struct ask *a, struct places *begin, struct exits *end);
+int ki_region_ends(const struct ask *a, struct exits *end);
 
 /* ---- predicates (inside.c) ---- */
 

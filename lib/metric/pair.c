@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
- * Pairs: what begins at a call and ends when the caller gets control back.
+ * Pairs: what begins at a call and ends when the caller gets control back; or at a block, an
+ * instruction, a call in the function (region.c).
  *
  * What a pair's stop writes is the sum of what its curves need; a curve that needs more has the
  * stop compiled again. The start never changes: it leaves the clock in the thread's word.
@@ -304,22 +305,10 @@ static int put_pair(const struct ask *a, struct pair *p, const struct words *wor
 	return ret;
 }
 
-/* There must be an end to what begins. */
-static int find_places(const struct ask *a, struct places *entry, struct exits *exits)
-{
-	int ret = ki_measure_places(a, KI_POINT_ENTRY, entry);
-
-	if (!ret)
-		ret = ki_exits_find(a, exits);
-	if (!ret && !exits->at.n && !exits->cold_at.n)
-		ret = ki_err_set(a->err, -EINVAL, a->fn->start, "%s: it does not return",
-				 ki_measure_name(a->fn));
-	return ret;
-}
-
 static int new_pair(const struct ask *a, const char *when, uint32_t *number)
 {
 	struct pair p = {.function = a->fn->start,
+			 .at = *a->pt,
 			 .order = a->order,
 			 .source = a->row->source,
 			 .event = a->event};
@@ -332,7 +321,7 @@ static int new_pair(const struct ask *a, const char *when, uint32_t *number)
 	if ((when && !p.when) || ki_vec_reserve(&a->m->pairs, 1))
 		ret = no_memory(a);
 	else
-		ret = find_places(a, &entry, &exits);
+		ret = ki_region_find(a, &entry, &exits);
 	if (!ret)
 		ret = ki_words_of(a, &words);
 	if (!ret)
@@ -354,9 +343,15 @@ static bool is_same_text(const char *a, const char *b)
 	return a && b ? !strcmp(a, b) : a == b;
 }
 
+static bool is_same_point(const struct ki_point *a, const struct ki_point *b)
+{
+	return a->kind == b->kind && a->block == b->block && a->edge == b->edge &&
+	       a->addr == b->addr;
+}
+
 static bool is_pair_of(const struct pair *p, const struct ask *a, const char *when)
 {
-	return p->function == a->fn->start && p->order == a->order && p->source == a->row->source &&
+	return p->function == a->fn->start && is_same_point(&p->at, a->pt) && p->order == a->order && p->source == a->row->source &&
 	       p->event == a->event && is_same_text(p->when, when);
 }
 

@@ -4,30 +4,9 @@
 # around the calls, against what the scheduler has booked for the thread (own), against counts.
 # shellcheck disable=SC2317 # functions are called through ok and until_true
 . "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/metrics_lib.sh"
 ok "the test module loads" insmod "$top/build/metrics/$(uname -r)/ki_metrics.ko"
 start
-f=ki_metrics
-json=/tmp/metrics.json
-control=/proc/$f
-command() { echo "$1" > "$control"; }
-module() { awk -v f="$1" -v n="$2" '$1 == f { print $n }' $control; } # FUNCTION, 2: calls, 3: ns
-calls() { module "$1" 2; }
-seconds() { awk -v f="$1" '$1 == f { printf "%.6f", $3 / 1e9 }' $control; }
-field_is() { [ "$(field "$1")" = "$2" ]; } # NAME VALUE
-until_true() { for _ in $(seq 100); do "$@" && return; sleep 0.1; done; return 1; }
-installed() { [ "$(field windows)" != 0 ]; }
-
-# all METRIC FUNCTION: its values, a line each; got: the last
-all() { grep -F "\"metric\":\"$1\",\"point\":\"${f}_$2\"" "${3:-$json}" | sed -n 's/.*"value": *\([0-9.e+-]*\).*/\1/p'; }
-got() { all "$@" | tail -n 1; }
-# near NAME GOT WANTED [PER CENT]
-near() {
-	ok "$1: $2 is near $3" awk -v g="$2" -v w="$3" -v p="${4:-2}" \
-		'BEGIN { d = g - w; exit !(g != "" && w > 0 && (d < 0 ? -d : d) <= w * p / 100) }'
-}
-sum() { awk "BEGIN { print $1 }"; }
-stat() { "$ki" stat -q --json -o "$json" "$@"; }
-
 # ---- against the kernel's clock around the calls ----
 work() {
 	command reset

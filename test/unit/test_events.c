@@ -312,6 +312,46 @@ static void what_nobody_counts_is_refused(void **state)
 	assert_int_equal(m->pairs.n, 0);
 }
 
+/* There is a counter for both, but only one word for their pairs. */
+static void two_pairs_or_none(void **state)
+{
+	struct ki_err err = {0};
+	uint32_t curve, ipc;
+
+	(void)state;
+	begin(32);
+	add("walltime", F, NULL);
+	world.next_word = WORDS - 1;
+	assert_true(try_add("ipc", F, NULL, &curve, &err) < 0);
+	assert_int_equal(m->pairs.n, 1);
+	assert_int_equal(m->curves.n, 1);
+	/* and what is left in the plan does not stand in the way of another try */
+	world.next_word = 1;
+	ipc = add("ipc", F, NULL);
+	assert_int_equal(m->pairs.n, 3);
+	start();
+	assert_int_equal(ki_measure_refusal(m, ipc), KI_R_OK);
+	assert_int_equal(drv.installed, 6);
+}
+
+/* One of the pairs was there before, for another metric, which keeps it. */
+static void a_pair_that_others_have_stays(void **state)
+{
+	struct ki_err err = {0};
+	uint32_t curve, instructions;
+
+	(void)state;
+	begin(32);
+	instructions = add("instructions", F, NULL);
+	world.next_word = WORDS;
+	assert_true(try_add("ipc", F, NULL, &curve, &err) < 0);
+	assert_int_equal(m->pairs.n, 1);
+	world.next_word = 1;
+	start();
+	assert_int_equal(ki_measure_refusal(m, instructions), KI_R_OK);
+	assert_int_equal(drv.installed, 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -322,6 +362,8 @@ int main(void)
 		cmocka_unit_test_teardown(formulas, unload),
 		cmocka_unit_test_teardown(the_newest_goes_when_counters_are_in_use, unload),
 		cmocka_unit_test_teardown(what_nobody_counts_is_refused, unload),
+		cmocka_unit_test(two_pairs_or_none),
+		cmocka_unit_test(a_pair_that_others_have_stays),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -45,7 +45,7 @@ static int print_json(const struct ki_metric *m)
 	ki_json_str(&j, "name", m->name);
 	ki_json_str(&j, "unit", ki_unit_name((enum ki_unit)m->unit));
 	ki_json_str(&j, "form", forms[m->form]);
-	ki_json_bool(&j, "functions_only", m->functions);
+	ki_json_bool(&j, "lasts", m->lasts);
 	ki_json_str(&j, "text", m->text);
 	ki_json_str(&j, "code", m->code);
 	ki_json_str(&j, "here", here(m, &err));

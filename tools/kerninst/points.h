@@ -18,7 +18,7 @@ enum shape { SHAPE_WHOLE, SHAPE_BLOCKS, SHAPE_EDGES, SHAPES };
 
 struct wanted {
 	enum shape shape;
-	const struct ki_metric *metrics[METRICS_MAX]; /* of whole functions */
+	const struct ki_metric *metrics[METRICS_MAX];
 	unsigned int n;
 };
 

@@ -90,21 +90,24 @@ static int add_cell(struct resolver *r, const struct ki_metric *metric)
 	return -ENOMEM;
 }
 
-/* A function alone has the metrics that are wanted; everything else is counted. */
+/* Each point has the metrics that are wanted; calls of what is no function are counts. */
 static int add_cells(struct resolver *r, const struct wish *w, struct point *p)
 {
-	const struct ki_metric *counting = ki_metric_find("count"), *const *metrics = &counting;
-	unsigned int n = 1;
+	const struct ki_metric *count = ki_metric_find("count"), *calls = ki_metric_find("calls");
+	const struct wanted *wanted = &r->how->wanted;
 
-	if (w->spec->suffix == POINTSPEC_NONE && r->how->wanted.shape == SHAPE_WHOLE) {
-		metrics = r->how->wanted.metrics;
-		n = r->how->wanted.n;
-	}
 	p->cell = r->out->cells.n;
-	p->ncells = n;
-	for (unsigned int i = 0; i < n; i++)
-		if (add_cell(r, metrics[i]))
+	if (wanted->shape != SHAPE_WHOLE) {
+		p->ncells = 1;
+		return add_cell(r, count);
+	}
+	p->ncells = wanted->n;
+	for (unsigned int i = 0; i < wanted->n; i++) {
+		bool counts = wanted->metrics[i] == calls && w->spec->suffix != POINTSPEC_NONE;
+
+		if (add_cell(r, counts ? count : wanted->metrics[i]))
 			return -ENOMEM;
+	}
 	return 0;
 }
 
