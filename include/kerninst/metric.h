@@ -120,6 +120,30 @@ int ki_measure_add_act(struct ki_measure *m, const struct ki_function *fn,
 		       const struct ki_predicate *when, ki_measure_act *make, void *arg,
 		       uint32_t *curve, struct ki_err *err);
 
+/*
+ * A metric that lasts (KI_FORM_TOTAL), and what is done beside it each time when it is over: a row
+ * of a table changed, for example. What its end needs of the beginning (an argument) begin leaves
+ * in words of the thread. Both are called before this returns, to build their statements. Of a call
+ * inside a call nothing is done, nor of what began before the code came.
+ */
+#define KI_MEASURE_WORDS 12
+
+struct ki_measure_ends {
+	unsigned int words; /* at most KI_MEASURE_WORDS */
+	/* When it begins; NULL: nothing. words: variables, u64. */
+	int (*begin)(void *arg, struct ki_snippet *s, const struct ki_var *words,
+		     struct ki_node **stmt, struct ki_err *err);
+	/* When it is over. took: a variable, u64: nanoseconds, or how many events, faults, ... */
+	int (*end)(void *arg, struct ki_snippet *s, const struct ki_var *words,
+		   const struct ki_var *took, struct ki_node **stmt, struct ki_err *err);
+	void *arg;
+};
+
+int ki_measure_add_ends(struct ki_measure *m, const struct ki_metric *metric,
+			const struct ki_function *fn, const struct ki_spans *spans,
+			const struct ki_point *pt, uint16_t order, const struct ki_predicate *when,
+			const struct ki_measure_ends *ends, uint32_t *curve, struct ki_err *err);
+
 /* The plan, for its progress and counts; and the code that a curve puts somewhere, with its source
    beside it: one text for each of its places. Free *out with free(). */
 struct ki_plan *ki_measure_plan(struct ki_measure *m);

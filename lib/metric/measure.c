@@ -327,6 +327,26 @@ int ki_measure_add_act(struct ki_measure *m, const struct ki_function *fn,
 	return add_curve(&a, curve);
 }
 
+int ki_measure_add_ends(struct ki_measure *m, const struct ki_metric *metric,
+			const struct ki_function *fn, const struct ki_spans *spans,
+			const struct ki_point *pt, uint16_t order, const struct ki_predicate *when,
+			const struct ki_measure_ends *ends, uint32_t *curve, struct ki_err *err)
+{
+	const struct ask a = {.m = m,
+			      .row = ki_metric_row(metric),
+			      .fn = fn,
+			      .spans = spans,
+			      .pt = pt,
+			      .order = order,
+			      .when = when,
+			      .ends = ends,
+			      .err = err};
+
+	if (a.row->source == SOURCE_NONE || a.row->other || ends->words > KI_MEASURE_WORDS)
+		return ki_err_set(err, -EINVAL, fn->start, "%s: it has no one end", metric->name);
+	return add_curve(&a, curve);
+}
+
 struct ki_plan *ki_measure_plan(struct ki_measure *m)
 {
 	return m->plan;

@@ -39,6 +39,7 @@ struct pair {
 	struct ki_point at;
 	char *when; /* the predicate's text; NULL: none */
 	uint16_t order;
+	bool own; /* it does more at its end, for one curve */
 	uint8_t source;
 	uint8_t event;		    /* SOURCE_EVENT: enum ki_event_id */
 	uint32_t number;	    /* of that, the driver's */
@@ -97,6 +98,7 @@ struct ask {
 	const struct ki_predicate *when; /* NULL: always */
 	ki_measure_act *make;		 /* what else is done; NULL: nothing */
 	void *arg;
+	const struct ki_measure_ends *ends; /* the same, of what lasts */
 	struct ki_err *err;
 };
 

@@ -118,6 +118,51 @@ static struct ki_node *keep(const struct ki_measure *m, const struct pair *p, st
 	return list;
 }
 
+static int no_memory(const struct ask *a);
+
+/* The words that its begin leaves for its end. */
+static void ends_words(const struct ask *a, const struct pair *p,
+		       struct ki_var words[KI_MEASURE_WORDS])
+{
+	for (uint32_t i = 0; i < a->ends->words; i++)
+		words[i] = (struct ki_var){
+			.kind = KI_VAR_THREAD, .type = KI_U64, .first = p->word + 1 + i};
+}
+
+static int make_begun(const struct ask *a, const struct pair *p, struct ki_snippet *s,
+		      struct ki_node **out)
+{
+	struct ki_var words[KI_MEASURE_WORDS];
+
+	*out = NULL;
+	if (!a->ends || !a->ends->begin)
+		return 0;
+	ends_words(a, p, words);
+	return a->ends->begin(a->ends->arg, s, words, out, a->err);
+}
+
+static int make_ending(const struct ask *a, const struct pair *p, struct ki_snippet *s,
+		       const struct ki_var *elapsed, struct ki_node **out)
+{
+	const struct ki_var took = {
+		.name = "took", .kind = KI_VAR_LOCAL, .type = KI_U64, .first = 1};
+	const bool ticks = p->source == SOURCE_WALL || p->source == SOURCE_OWN;
+	struct ki_var words[KI_MEASURE_WORDS];
+	struct ki_node *set, *stmt;
+	int ret;
+
+	*out = NULL;
+	if (!a->ends)
+		return 0;
+	ends_words(a, p, words);
+	set = ki_stmt_update(s, KI_SET, &took, NULL,
+			     ticks ? nanoseconds(a->m, s, elapsed) : ki_expr_var(s, elapsed));
+	ret = a->ends->end(a->ends->arg, s, words, &took, &stmt, a->err);
+	if (!ret)
+		*out = ki_stmt_append(s, ki_stmt_append(s, NULL, set), stmt);
+	return ret;
+}
+
 static int no_memory(const struct ask *a)
 {
 	return ki_err_set(a->err, -ENOMEM, a->fn->start, "measurement: out of memory");
@@ -127,24 +172,37 @@ static int make_stop(const struct ask *a, const struct pair *p, struct ki_snippe
 {
 	const struct ki_var elapsed = {.name = "elapsed", .kind = KI_VAR_LOCAL, .type = KI_U64};
 	const struct ki_var word = word_of(p);
+	struct ki_node *body, *ending;
 	struct ki_snippet *s;
-	struct ki_node *body;
+	int ret;
 
 	if (ki_snippet_new(&s))
 		return no_memory(a);
-	body = ki_timer_stop(s, &word, clock_of(s, p), &elapsed, keep(a->m, p, s, &elapsed));
+	ret = make_ending(a, p, s, &elapsed, &ending);
+	if (ret) {
+		ki_snippet_free(s);
+		return ret;
+	}
+	body = ki_timer_stop(s, &word, clock_of(s, p), &elapsed, ending,
+			     keep(a->m, p, s, &elapsed));
 	ki_snippet_body(s, ki_measure_pass(a->m, s, p->stops, body));
 	*out = s;
 	return 0;
 }
 
-static struct ki_node *begin(const struct ki_measure *m, const struct pair *p, struct ki_snippet *s)
+static int begin(const struct ask *a, const struct pair *p, struct ki_snippet *s,
+		 struct ki_node **out)
 {
-	const struct ki_var word = word_of(p), deep = counter_of(m, "too_deep", p->deep, 1);
+	const struct ki_var word = word_of(p), deep = counter_of(a->m, "too_deep", p->deep, 1);
+	struct ki_node *begun;
+	int ret = make_begun(a, p, s, &begun);
 
-	return ki_timer_start(
-		s, &word, clock_of(s, p),
-		ki_stmt_update(s, KI_UPDATE_ADD, &deep, NULL, ki_expr_const(s, KI_I64, 1)));
+	*out = ret ? NULL
+		   : ki_timer_start(s, &word, clock_of(s, p),
+				    ki_stmt_update(s, KI_UPDATE_ADD, &deep, NULL,
+						   ki_expr_const(s, KI_I64, 1)),
+				    begun);
+	return ret;
 }
 
 /* Does it ask for nothing that could be otherwise at another call by the same thread? */
@@ -174,11 +232,11 @@ static bool is_steady(const struct ki_node *n)
  * notes, in a local, that it holds.
  */
 static int guarded_start(const struct ask *a, const struct pair *p, const struct words *words,
-			 struct ki_snippet *s, struct ki_node **out)
+			 struct ki_snippet *s, struct ki_node *start, struct ki_node **out)
 {
 	const struct ki_var word = word_of(p),
 			    local = {.name = "go", .kind = KI_VAR_LOCAL, .type = KI_I64};
-	struct ki_node *start = begin(a->m, p, s), *cond, *go;
+	struct ki_node *cond, *go;
 	int ret = ki_predicate_build(a->when, s, words->v.v, &cond, NULL);
 
 	if (!ret && !is_steady(cond))
@@ -200,14 +258,13 @@ static int make_start(const struct ask *a, const struct pair *p, const struct wo
 {
 	struct ki_snippet *s;
 	struct ki_node *body;
-	int ret = 0;
+	int ret;
 
 	if (ki_snippet_new(&s))
 		return no_memory(a);
-	if (a->when)
-		ret = guarded_start(a, p, words, s, &body);
-	else
-		body = begin(a->m, p, s);
+	ret = begin(a, p, s, &body);
+	if (!ret && a->when)
+		ret = guarded_start(a, p, words, s, body, &body);
 	if (ret) {
 		ki_snippet_free(s);
 		return ki_err_set(a->err, ret, a->fn->start, "%s: the predicate does not fit",
@@ -283,7 +340,7 @@ static int put_pair(const struct ask *a, struct pair *p, const struct words *wor
 	if (!ret && a->m->metered)
 		ret = ki_measure_counters(a->m, 1, &p->stops, a->err);
 	if (!ret)
-		ret = ki_words_take(a->m->t, 1, &p->word, a->err);
+		ret = ki_words_take(a->m->t, 1 + (a->ends ? a->ends->words : 0), &p->word, a->err);
 	if (!ret)
 		ret = make_stop(a, p, &p->stop.snippet);
 	if (!ret)
@@ -307,7 +364,8 @@ static int put_pair(const struct ask *a, struct pair *p, const struct words *wor
 
 static int new_pair(const struct ask *a, const char *when, uint32_t *number)
 {
-	struct pair p = {.function = a->fn->start,
+	struct pair p = {.own = a->ends != NULL,
+			 .function = a->fn->start,
 			 .at = *a->pt,
 			 .order = a->order,
 			 .source = a->row->source,
@@ -351,8 +409,9 @@ static bool is_same_point(const struct ki_point *a, const struct ki_point *b)
 
 static bool is_pair_of(const struct pair *p, const struct ask *a, const char *when)
 {
-	return p->function == a->fn->start && is_same_point(&p->at, a->pt) && p->order == a->order && p->source == a->row->source &&
-	       p->event == a->event && is_same_text(p->when, when);
+	return !p->own && !a->ends && p->function == a->fn->start && is_same_point(&p->at, a->pt) &&
+	       p->order == a->order && p->source == a->row->source && p->event == a->event &&
+	       is_same_text(p->when, when);
 }
 
 int ki_pair_get(const struct ask *a, uint32_t *number)

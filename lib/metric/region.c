@@ -63,8 +63,8 @@ static int add_edges(const struct ask *a, uint32_t first, uint32_t end, uint32_t
 	for (uint32_t e = 0; !ret && e < fn->nedges; e++)
 		if (fn->edges[e].insn >= first && fn->edges[e].insn < end &&
 		    kinds & 1u << fn->edges[e].kind)
-			ret = add_places(
-				a, &(struct ki_point){.kind = KI_POINT_EDGE, .edge = e}, out);
+			ret = add_places(a, &(struct ki_point){.kind = KI_POINT_EDGE, .edge = e},
+					 out);
 	return ret;
 }
 
@@ -115,8 +115,7 @@ static int end_tail(const struct ask *a, uint64_t addr, struct exits *out)
 static int end_edge(const struct ask *a, struct exits *out)
 {
 	const struct ki_edge *e = &a->fn->edges[a->pt->edge];
-	const struct ki_point behind = {.kind = KI_POINT_AFTER,
-					.addr = a->fn->insns[e->insn].addr};
+	const struct ki_point behind = {.kind = KI_POINT_AFTER, .addr = a->fn->insns[e->insn].addr};
 
 	switch (e->kind) {
 	case KI_EDGE_CALL:
@@ -136,9 +135,8 @@ static int end_calls(const struct ask *a, struct exits *out)
 }
 
 static int (*const ends[KI_POINT_KINDS])(const struct ask *, struct exits *) = {
-	[KI_POINT_ENTRY] = ki_exits_find, [KI_POINT_BLOCK] = end_block,
-	[KI_POINT_INSN] = end_insn,	  [KI_POINT_EDGE] = end_edge,
-	[KI_POINT_CALLS] = end_calls,
+	[KI_POINT_ENTRY] = ki_exits_find, [KI_POINT_BLOCK] = end_block, [KI_POINT_INSN] = end_insn,
+	[KI_POINT_EDGE] = end_edge,	  [KI_POINT_CALLS] = end_calls,
 };
 
 int ki_region_ends(const struct ask *a, struct exits *out)
@@ -153,8 +151,8 @@ int ki_region_ends(const struct ask *a, struct exits *out)
 	if (!ret)
 		ret = ends[a->pt->kind](a, out);
 	if (!ret && !out->at.n && !out->cold_at.n)
-		ret = refuse(a, a->pt->kind == KI_POINT_ENTRY ? KI_R_NEVER_RETURNS
-							      : KI_R_NO_DURATION);
+		ret = refuse(a,
+			     a->pt->kind == KI_POINT_ENTRY ? KI_R_NEVER_RETURNS : KI_R_NO_DURATION);
 	return ret;
 }
 

@@ -13,6 +13,7 @@
  *				word = (word & low 56 bits) | sign | 1 << 56;
  *		} else {
  *			word = clock;
+ *			begun
  *		}
  *
  *	stop:	if (word <= 0) {
@@ -25,6 +26,7 @@
  *			}
  *		} else {
  *			elapsed = clock - word;
+ *			ending
  *			word = 0;
  *			then
  *		}
@@ -108,9 +110,10 @@ static bool is_signed_word(struct ki_snippet *s, const struct ki_var *word, stru
 }
 
 struct ki_node *ki_timer_start(struct ki_snippet *s, const struct ki_var *word,
-			       struct ki_node *clock, struct ki_node *too_deep)
+			       struct ki_node *clock, struct ki_node *too_deep,
+			       struct ki_node *begun)
 {
-	struct ki_node *deeper, *first, *full;
+	struct ki_node *deeper, *first, *full, *outermost;
 	struct ki_var w;
 
 	if (!is_signed_word(s, word, &w))
@@ -122,8 +125,11 @@ struct ki_node *ki_timer_start(struct ki_snippet *s, const struct ki_var *word,
 	first = set(s, &w,
 		    ki_expr_binary(s, KI_OR, and_with(s, ki_expr_var(s, &w), LEVEL - 1),
 				   number(s, SIGN | LEVEL)));
+	outermost = set(s, &w, clock);
+	if (begun)
+		outermost = ki_stmt_append(s, ki_stmt_append(s, NULL, outermost), begun);
 	return ki_stmt_if(s, compare(s, &w, KI_NE),
-			  ki_stmt_if(s, compare(s, &w, KI_LT), deeper, first), set(s, &w, clock));
+			  ki_stmt_if(s, compare(s, &w, KI_LT), deeper, first), outermost);
 }
 
 /* One level less; the last one makes the upper bits again. */
@@ -145,7 +151,7 @@ static struct ki_node *leave(struct ki_snippet *s, const struct ki_var *w, struc
 
 struct ki_node *ki_timer_stop(struct ki_snippet *s, const struct ki_var *word,
 			      struct ki_node *clock, const struct ki_var *elapsed,
-			      struct ki_node *then)
+			      struct ki_node *ending, struct ki_node *then)
 {
 	struct ki_node *inner, *list;
 	struct ki_var w;
@@ -160,7 +166,10 @@ struct ki_node *ki_timer_stop(struct ki_snippet *s, const struct ki_var *word,
 	inner = leave(s, &w, again(s, clock), elapsed);
 	list = ki_stmt_append(
 		s, NULL, set(s, elapsed, ki_expr_binary(s, KI_SUB, clock, ki_expr_var(s, &w))));
+	if (ending)
+		list = ki_stmt_append(s, list, ending);
 	list = ki_stmt_append(s, list, set(s, &w, number(s, 0)));
-	list = ki_stmt_append(s, list, then);
+	if (then)
+		list = ki_stmt_append(s, list, then);
 	return ki_stmt_if(s, compare(s, &w, KI_LE), inner, list);
 }

@@ -140,10 +140,18 @@ static size_t merge_all(const struct ki_table_map *m, uint64_t *v, size_t rows)
 	return rows ? last + 1 : 0;
 }
 
+void ki_table_regroup(const struct ki_table_map *m, struct ki_table_reading *r)
+{
+	uint32_t n = m->keys + m->values, keys = m->keys;
+
+	if (r->n)
+		qsort_r(r->words, r->n, n * sizeof(*r->words), by_key, &keys);
+	r->n = merge_all(m, r->words, r->n);
+}
+
 int ki_table_read(const struct ki_table_map *m, struct ki_table_reading **out, struct ki_err *err)
 {
 	struct ki_table_reading *r = calloc(1, sizeof(*r));
-	uint32_t n = m->keys + m->values, keys = m->keys;
 	words all = {0};
 	int ret = r ? collect(m, &all) : -ENOMEM;
 
@@ -152,13 +160,12 @@ int ki_table_read(const struct ki_table_map *m, struct ki_table_reading **out, s
 		free(r);
 		return ki_err_set(err, ret, 0, "reading a table: %s", strerror(-ret));
 	}
-	if (all.n)
-		qsort_r(all.v, all.n / n, n * sizeof(*all.v), by_key, &keys);
-	*r = (struct ki_table_reading){.n = merge_all(m, all.v, all.n / n),
-				       .keys = keys,
+	*r = (struct ki_table_reading){.n = all.n / (m->keys + m->values),
+				       .keys = m->keys,
 				       .values = m->values,
 				       .words = all.v,
 				       .lost = ki_table_lost(m)};
+	ki_table_regroup(m, r);
 	*out = r;
 	return 0;
 }

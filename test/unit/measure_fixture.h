@@ -40,22 +40,20 @@ static struct {
    site; test; jne to its cold part, which does mov and ret; ret. c: ftrace site; push; call f; pop;
    test; je to the ret; mov; ret. n: ftrace site; push; ud2. */
 static const uint8_t text[] = {
-	0x0f, 0x1f, 0x44, 0x00, 0x00, 0x55, 0xb8, 1,	2,    3,    4,	  0x5d, 0xc3, 0xcc,
-	0xcc, 0xcc, 0x0f, 0x1f, 0x44, 0x00, 0x00, 0x55, 0xb8, 1,    2,	  3,	4,    0x5d,
-	0xff, 0xe0, 0xcc, 0xcc, 0x0f, 0x1f, 0x44, 0x00, 0x00, 0x55, 0xb8, 1,	2,    3,
-	4,    0x5d, 0xc3, 0xcc, 0xcc, 0xcc, 0x0f, 0x1f, 0x44, 0x00, 0x00, 0x85, 0xff, 0x0f,
-	0x85, 3,    0,	  0,	0,    0xc3, 0xcc, 0xcc, 0xb8, 1,    2,	  3,	4,    0xc3, 0xcc, 0xcc,
-	0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0x0f, 0x1f, 0x44, 0x00, 0x00, 0x55, 0xe8, 0xa5,
-	0xff, 0xff, 0xff, 0x5d, 0x85, 0xc0, 0x0f, 0x84, 5,    0,    0,	  0,	0xb8, 1,    2,	  3,
-	4,    0xc3, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0x0f, 0x1f, 0x44, 0x00, 0x00, 0x55, 0x0f, 0x0b,
+	0x0f, 0x1f, 0x44, 0x00, 0x00, 0x55, 0xb8, 1,	2,    3,    4,	  0x5d, 0xc3, 0xcc, 0xcc,
+	0xcc, 0x0f, 0x1f, 0x44, 0x00, 0x00, 0x55, 0xb8, 1,    2,    3,	  4,	0x5d, 0xff, 0xe0,
+	0xcc, 0xcc, 0x0f, 0x1f, 0x44, 0x00, 0x00, 0x55, 0xb8, 1,    2,	  3,	4,    0x5d, 0xc3,
+	0xcc, 0xcc, 0xcc, 0x0f, 0x1f, 0x44, 0x00, 0x00, 0x85, 0xff, 0x0f, 0x85, 3,    0,    0,
+	0,    0xc3, 0xcc, 0xcc, 0xb8, 1,    2,	  3,	4,    0xc3, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc,
+	0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0x0f, 0x1f, 0x44, 0x00, 0x00, 0x55, 0xe8, 0xa5, 0xff, 0xff,
+	0xff, 0x5d, 0x85, 0xc0, 0x0f, 0x84, 5,	  0,	0,    0,    0xb8, 1,	2,    3,    4,
+	0xc3, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0x0f, 0x1f, 0x44, 0x00, 0x00, 0x55, 0x0f, 0x0b,
 };
-static const struct ki_symbol symbols[] = {{.addr = BASE, .name = "f"},
-					   {.addr = BASE + 16, .name = "g"},
-					   {.addr = BASE + 32, .name = "h"},
-					   {.addr = BASE + 48, .name = "k"},
-					   {.addr = BASE + 64, .name = "k.cold"},
-					   {.addr = BASE + 80, .name = "c"},
-					   {.addr = BASE + 112, .name = "n"}};
+static const struct ki_symbol symbols[] = {
+	{.addr = BASE, .name = "f"},	       {.addr = BASE + 16, .name = "g"},
+	{.addr = BASE + 32, .name = "h"},      {.addr = BASE + 48, .name = "k"},
+	{.addr = BASE + 64, .name = "k.cold"}, {.addr = BASE + 80, .name = "c"},
+	{.addr = BASE + 112, .name = "n"}};
 static const struct ki_reserved_row sites[] = {
 	{.addr = BASE, .len = 5, .reason = KI_R_FTRACE_SITE},
 	{.addr = BASE + 16, .len = 5, .reason = KI_R_FTRACE_SITE},
@@ -184,8 +182,8 @@ static void load(void)
 					.words = WORDS,
 					.tsc_khz = 1000000};
 	for (unsigned int i = 0; i < FUNCTIONS; i++)
-		if (ki_function_analyze(target, ki_target_symbol_at(target, symbols[i].addr), &fns[i],
-					&err) ||
+		if (ki_function_analyze(target, ki_target_symbol_at(target, symbols[i].addr),
+					&fns[i], &err) ||
 		    ki_spans_find(fns[i], &spans[i], &err))
 			fail_msg("%s", err.msg);
 	assert_int_equal(ki_measure_new(target, &m, &err), 0);
@@ -217,7 +215,7 @@ static int try_add(const char *metric, unsigned int fn, const char *when, uint32
 	return try_add_at(metric, fn, &entry, when, curve, err);
 }
 
-static uint32_t add(const char *metric, unsigned int fn, const char *when)
+__attribute__((unused)) static uint32_t add(const char *metric, unsigned int fn, const char *when)
 {
 	struct ki_err err = {0};
 	uint32_t curve;
@@ -227,7 +225,7 @@ static uint32_t add(const char *metric, unsigned int fn, const char *when)
 	return curve;
 }
 
-static void start(void)
+__attribute__((unused)) static void start(void)
 {
 	struct ki_err err = {0};
 
@@ -246,7 +244,7 @@ static struct ki_reading *reading(void)
 }
 
 /* The value since the start. */
-static double value(uint32_t curve)
+__attribute__((unused)) static double value(uint32_t curve)
 {
 	struct ki_reading *r = reading();
 	double v = ki_reading_value(m, NULL, r, curve, KI_ALL_CPUS);

@@ -5,7 +5,7 @@
  */
 #include "measure_fixture.h"
 
-#define SECOND	       1000000000ull
+#define SECOND		1000000000ull
 #define NEAR(got, want) assert_true(fabs((got) - (want)) < 1e-9)
 
 static const struct ki_point block0 = {.kind = KI_POINT_BLOCK};
@@ -141,7 +141,8 @@ static void times_of_a_block_inside_itself(void **state)
 
 static void what_does_not_last(void **state)
 {
-	static const struct ki_point entry = {.kind = KI_POINT_ENTRY}, exit = {.kind = KI_POINT_EXIT},
+	static const struct ki_point entry = {.kind = KI_POINT_ENTRY},
+				     exit = {.kind = KI_POINT_EXIT},
 				     end = {.kind = KI_POINT_BLOCK_END},
 				     last = {.kind = KI_POINT_BLOCK, .block = 2},
 				     no_block = {.kind = KI_POINT_BLOCK, .block = 3};

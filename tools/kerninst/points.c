@@ -85,9 +85,15 @@ static bool is_refusal(unsigned int reason)
 static int add_curve(struct resolver *r, const struct point *p, struct cell *c, struct ki_err *err)
 {
 	struct ki_measure *m = r->out->measure;
+	const bool ends = r->how->ends && c->metric->lasts;
+	ki_measure_act *make;
 	void *arg;
-	ki_measure_act *make = r->how->act ? r->how->act(r->how->arg, p, &arg) : NULL;
 
+	if (ends)
+		return ki_measure_add_ends(m, c->metric, r->fn, &r->spans, &p->at, p->order,
+					   r->how->when, r->how->ends(r->how->arg, p, c->metric),
+					   &c->curve, err);
+	make = r->how->act ? r->how->act(r->how->arg, p, &arg) : NULL;
 	if (make)
 		return ki_measure_add_act(m, r->fn, &r->spans, &p->at, p->order, r->how->when, make,
 					  arg, &c->curve, err);

@@ -92,6 +92,9 @@ struct points_how {
 	bool separate; /* a point that two texts name is two points */
 	/* What is done at a point beside counting it, for ki_measure_add_act; NULL: nothing. */
 	ki_measure_act *(*act)(void *arg, const struct point *p, void **act_arg);
+	/* The same of what lasts, for ki_measure_add_ends. */
+	const struct ki_measure_ends *(*ends)(void *arg, const struct point *p,
+					      const struct ki_metric *metric);
 	void *arg;
 };
 

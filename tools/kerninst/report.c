@@ -289,6 +289,14 @@ static void json_cpus(struct ki_json *j, const struct cell *c, unsigned int cpus
 	ki_json_close(j);
 }
 
+/* Counts of blocks and edges are called so. */
+static const char *metric_name(const struct report *r, const struct cell *c)
+{
+	const char *shape = shape_names[r->shape];
+
+	return shape && c->metric == ki_metric_find("count") ? shape : c->metric->name;
+}
+
 static int json_row(struct report *r, const struct points *p, const struct point *pt,
 		    const struct cell *c, double time)
 {
@@ -296,7 +304,7 @@ static int json_row(struct report *r, const struct points *p, const struct point
 
 	ki_json_init(&j, r->out);
 	ki_json_open(&j, NULL, '{');
-	ki_json_str(&j, "metric", shape_names[r->shape] ? shape_names[r->shape] : c->metric->name);
+	ki_json_str(&j, "metric", metric_name(r, c));
 	ki_json_str(&j, "point", pt->name);
 	json_value(&j, c);
 	if (!c->reason && ki_measure_too_deep(p->measure, c->curve))

@@ -116,14 +116,15 @@ static bool no_progress(const struct stat_options *o)
 	return o->quiet || (!o->progress && !isatty(STDERR_FILENO));
 }
 
-/* By keys: each hit is counted, and does something beside that. */
+/* By keys: each hit, or what goes on, is measured, and changes a row beside that. */
 static struct points_how how_by(struct run *r, struct points_how how)
 {
 	if (!stat_by_wanted(r->by))
 		return how;
-	how.wanted = (struct wanted){.metrics = {ki_metric_find("count")}, .n = 1};
+	how.wanted = stat_by_metrics(r->by);
 	how.moving = MOVING_NEVER;
 	how.act = stat_by_act;
+	how.ends = stat_by_ends;
 	how.arg = r->by;
 	return how;
 }
@@ -274,7 +275,8 @@ static int watch(struct run *r)
 
 	for (;;) {
 		bool tick;
-		enum event e = wait_event(&r->command, next_deadline(r, end, next, &tick));
+		double at = next_deadline(r, end, next, &tick);
+		enum event e = wait_event(&r->command, stat_by_next_look(r->by, at));
 		double now = wait_now();
 
 		/* A command that was sent the signal has a second to end. */
@@ -282,6 +284,8 @@ static int watch(struct run *r)
 			wait_event(&r->command, now + 1);
 		if (e != EVENT_TIME || (!tick && end >= 0 && now >= end))
 			return CLI_OK;
+		if (stat_by_look(r->by) && (at < 0 || now < at))
+			continue;
 		if (budget_look(&r->budget, now, tell_shed, r))
 			return CLI_ERROR;
 		if (!tick)

@@ -4,7 +4,9 @@
  * innermost first.
  */
 #include <inttypes.h>
+#include <string.h>
 
+#include "record/users.h"
 #include "stat_by.h"
 
 /* Words of the key's field, the first and those without a name behind it. */
@@ -22,17 +24,41 @@ bool stat_by_key_goes_on(const struct record_values *v, unsigned int i)
 	return v->fields[i].show == KI_SHOW_TEXT && !*v->fields[i].name;
 }
 
+static int kernel_frame_text(const struct stat_by *b, uint64_t addr, bool returned, char *buf,
+			     size_t len)
+{
+	const struct ki_symbol *sym = ki_target_symbol_at(b->target, addr - returned);
+
+	if (!sym)
+		return snprintf(buf, len, "0x%" PRIx64, addr);
+	if (sym->addr == addr)
+		return snprintf(buf, len, "%s", sym->name);
+	return snprintf(buf, len, "%s+0x%" PRIx64, sym->name, addr - sym->addr);
+}
+
+/* Of a process: the file where no function is known. */
+static int user_frame_text(const struct stat_by *b, const struct ki_stack *s, uint32_t k, char *buf,
+			   size_t len)
+{
+	struct ki_user_frame f;
+	const char *slash;
+
+	if (!b->users || !ki_users_find(b->users, s->tgid, s->addrs[k] - (k > 0), &f))
+		return snprintf(buf, len, "0x%" PRIx64, s->addrs[k]);
+	slash = strrchr(f.path, '/');
+	if (!*f.symbol)
+		return snprintf(buf, len, "%s+0x%" PRIx64, slash ? slash + 1 : f.path,
+				f.file_offset + (k > 0));
+	return snprintf(buf, len, "%s+0x%" PRIx64, f.symbol, f.offset + (k > 0));
+}
+
 /* Behind the first stand return addresses: what called is before them. */
 static int frame_text(const struct stat_by *b, const struct ki_stack *s, uint32_t k, char *buf,
 		      size_t len)
 {
-	const struct ki_symbol *sym = ki_target_symbol_at(b->target, s->addrs[k] - (k > 0));
-
-	if (!sym)
-		return snprintf(buf, len, "0x%" PRIx64, s->addrs[k]);
-	if (sym->addr == s->addrs[k])
-		return snprintf(buf, len, "%s", sym->name);
-	return snprintf(buf, len, "%s+0x%" PRIx64, sym->name, s->addrs[k] - sym->addr);
+	if (s->tgid)
+		return user_frame_text(b, s, k, buf, len);
+	return kernel_frame_text(b, s->addrs[k], k > 0, buf, len);
 }
 
 static const char *stack_text(const struct stat_by *b, uint64_t number, char *buf, size_t len)

@@ -35,7 +35,12 @@ const char stat_usage[] =
 	"      --by KEY[,KEY...]      hits counted by keys: comm pid tid cpu uid cgroup arg0 ... retval,\n"
 	"                             stack, str(ADDRESS), any expression of --if, with NAME: or\n"
 	"                             NAME/hex: before it\n"
-	"      --hist EXPR[:LOW:HIGH:STEP]  a value's distribution, by powers of two or in steps\n"
+	"      --agg FN:WHAT[,FN:WHAT...]  what is summed up by these keys: sum avg min max stddev of\n"
+	"                             an expression, or of walltime, vtime, faults, ... of each call,\n"
+	"                             by the keys that there were when it began (-m walltime:\n"
+	"                             sum:walltime, -m walltime/call: avg:walltime)\n"
+	"      --hist WHAT[:LOW:HIGH:STEP]  its distribution, by powers of two or in steps (times:\n"
+	"                             nanoseconds)\n"
 	"  -n, --top N                with these, so many rows; 0: all [20]\n"
 	"      --rows N               and so many rows for each CPU\n"
 	"  -o, --output FILE          write the result there, not to standard output\n"
@@ -67,6 +72,7 @@ const char stat_usage[] =
 	"  kerninst stat -m edges vfs_read -- ls\n"
 	"  kerninst stat -m calls,walltime/call,latency vfs_read -- ls -lR\n"
 	"  kerninst stat --by comm,arg2 --hist 'arg2:0:65536:4096' vfs_read -- tar cf /dev/null /etc\n"
+	"  kerninst stat --by comm,pid --agg sum:walltime,max:walltime,avg:arg2 vfs_read -- make\n"
 	"  kerninst stat --preset memory -m calls,vtime -i 1\n"
 	"  kerninst stat --if 'arg2 > 4096 && comm != \"tar\"' vfs_read -- ./configure\n"
 	"  kerninst stat -A -x, --pid 1234 'vfs_*'\n"
@@ -139,6 +145,9 @@ static int take_option(const struct verb *self, int c, struct stat_options *o)
 	case 'b':
 		o->by.keys = optarg;
 		break;
+	case 'a':
+		o->by.aggs = optarg;
+		break;
 	case 'H':
 		o->by.hist = optarg;
 		break;
@@ -174,6 +183,7 @@ static const struct option options[] = {
 	{"show-code", no_argument, NULL, 's'},
 	{"dry-run", no_argument, NULL, 'y'},
 	{"by", required_argument, NULL, 'b'},
+	{"agg", required_argument, NULL, 'a'},
 	{"hist", required_argument, NULL, 'H'},
 	{"top", required_argument, NULL, 'n'},
 	{"rows", required_argument, NULL, 'r'},
@@ -198,12 +208,10 @@ static int check_together(const struct verb *self, const struct stat_options *o)
 	if (o->separator && (o->json || o->show_code))
 		return cli_misuse(self, "-x and %s: rows of one kind are wanted",
 				  o->json ? "--json" : "--show-code");
-	if (stat_by_wanted(&o->by) &&
-	    (o->per_cpu || o->interval > 0 || o->show_code || o->cost || o->budget > 0 ||
-	     o->wanted.shape != SHAPE_WHOLE || o->wanted.n != 1 ||
-	     o->wanted.metrics[0] != ki_metric_find("calls")))
-		return cli_misuse(self, "--by and --hist count hits: no -m, -A, -i, --show-code, "
-					"--cost, --budget");
+	if (stat_by_wanted(&o->by) && (o->per_cpu || o->interval > 0 || o->show_code || o->cost ||
+				       o->budget > 0 || o->wanted.shape != SHAPE_WHOLE))
+		return cli_misuse(self, "--by, --agg and --hist: no -m blocks or edges, -A, -i, "
+					"--show-code, --cost, --budget");
 	if (o->budget > 0 && o->dry_run)
 		return cli_misuse(self,
 				  "--budget and --dry-run: nothing would be spent; use --cost");
@@ -231,7 +239,7 @@ int stat_parse(const struct verb *self, int argc, char **argv, struct stat_optio
 	o->npoints = argc - optind;
 	ret = check_together(self, o);
 	if (!ret)
-		ret = stat_by_parse(&o->by, self);
+		ret = stat_by_parse(&o->by, self, &o->wanted);
 	*done = ret != CLI_OK;
 	return ret;
 }
