@@ -80,6 +80,15 @@ const struct ki_metric *ki_metric_at(size_t n);
 const struct ki_metric *ki_metric_find(const char *name);
 
 /*
+ * A metric that is in no table: an event's with modifiers, "cycles:k" only in the kernel, "ipc:u"
+ * only in user mode, "page-faults:k/call"; or an event of the processor by its number, as perf
+ * writes it, "r01c2", with these too. It must outlive what measures it; free it with
+ * ki_metric_free. -EINVAL: it is none.
+ */
+int ki_metric_make(const char *name, struct ki_metric **out, struct ki_err *err);
+void ki_metric_free(struct ki_metric *m); /* NULL is allowed */
+
+/*
  * Can it be measured on this machine? That is a question of events only, and the kernel is asked,
  * without the driver. The reason if not; another error: it does not tell, for example not whom it
  * does not trust. Whether a counter is free, only ki_measure_add finds out.
@@ -123,17 +132,17 @@ int ki_measure_add_act(struct ki_measure *m, const struct ki_function *fn,
 /*
  * A metric that lasts (KI_FORM_TOTAL), and what is done beside it each time when it is over: a row
  * of a table changed, for example. What its end needs of the beginning (an argument) begin leaves
- * in words of the thread. Both are called before this returns, to build their statements. Of a call
+ * in words of the thread. Both are called before this returns, to build their nodes. Of a call
  * inside a call nothing is done, nor of what began before the code came.
  */
 #define KI_MEASURE_WORDS 12
 
 struct ki_measure_ends {
 	unsigned int words; /* at most KI_MEASURE_WORDS */
-	/* When it begins; NULL: nothing. words: variables, u64. */
-	int (*begin)(void *arg, struct ki_snippet *s, const struct ki_var *words,
-		     struct ki_node **stmt, struct ki_err *err);
-	/* When it is over. took: a variable, u64: nanoseconds, or how many events, faults, ... */
+	/* When it begins, if there are words: the value of each. Of up to 4 evaluating them takes no
+	   time that is measured. */
+	int (*begin)(void *arg, struct ki_snippet *s, struct ki_node **values, struct ki_err *err);
+	/* When it is over. words: variables, u64. took: a variable, u64: nanoseconds, or how many events, faults, ... */
 	int (*end)(void *arg, struct ki_snippet *s, const struct ki_var *words,
 		   const struct ki_var *took, struct ki_node **stmt, struct ki_err *err);
 	void *arg;

@@ -69,23 +69,29 @@ int ki_measure_counters(struct ki_measure *m, uint32_t count, uint32_t *index, s
 	return 0;
 }
 
-int ki_measure_event(struct ki_measure *m, uint8_t event, uint32_t *number, struct ki_err *err)
+bool ki_event_is_same(const struct ki_event_ask *a, const struct ki_event_ask *b)
+{
+	return a->id == b->id && a->sides == b->sides && a->raw == b->raw;
+}
+
+int ki_measure_event(struct ki_measure *m, const struct ki_event_ask *event, uint32_t *number,
+		     struct ki_err *err)
 {
 	struct ki_event_spec spec;
 	int ret;
 
 	for (size_t i = 0; i < m->events.n; i++)
-		if (m->events.v[i].event == event) {
+		if (ki_event_is_same(&m->events.v[i].event, event)) {
 			*number = m->events.v[i].number;
 			return 0;
 		}
 	if (ki_vec_reserve(&m->events, 1))
 		return ki_err_set(err, -ENOMEM, 0, "measurement: out of memory");
-	ret = ki_event_spec_here((enum ki_event_id)event, &spec, err);
+	ret = ki_event_spec_asked(event, &spec, err);
 	if (!ret)
-		ret = ki_event_take(m->t, &spec, KI_EVENT_OWN, number, err);
+		ret = ki_event_take(m->t, &spec, KI_EVENT_OWN | event->sides, number, err);
 	if (!ret)
-		m->events.v[m->events.n++] = (struct counted){event, *number};
+		m->events.v[m->events.n++] = (struct counted){*event, *number};
 	return ret;
 }
 
@@ -261,13 +267,13 @@ static int get_pairs(const struct ask *a, struct curve *c)
 	uint32_t number;
 	int ret = 0;
 
-	first.event = a->row->event;
-	second.event = a->row->other;
-	if (second.event)
-		ret = ki_measure_event(a->m, second.event, &number, a->err);
+	first.event = (struct ki_event_ask){a->row->event, a->row->sides, a->row->raw};
+	second.event = (struct ki_event_ask){.id = a->row->other, .sides = a->row->sides};
+	if (second.event.id)
+		ret = ki_measure_event(a->m, &second.event, &number, a->err);
 	if (!ret)
 		ret = ki_pair_get(&first, &c->pair);
-	if (!ret && second.event)
+	if (!ret && second.event.id)
 		ret = ki_pair_get(&second, &c->other);
 	if (ret)
 		drop_pair(a->m, before);

@@ -41,7 +41,7 @@ struct pair {
 	uint16_t order;
 	bool own; /* it does more at its end, for one curve */
 	uint8_t source;
-	uint8_t event;		    /* SOURCE_EVENT: enum ki_event_id */
+	struct ki_event_ask event;  /* SOURCE_EVENT */
 	uint32_t number;	    /* of that, the driver's */
 	uint8_t keeps;		    /* what the code writes */
 	uint32_t total, over, log2; /* indices in the measurement's counters */
@@ -68,7 +68,7 @@ struct curve {
 
 /* An event that is counted. */
 struct counted {
-	uint8_t event;
+	struct ki_event_ask event;
 	uint32_t number;
 };
 
@@ -90,7 +90,7 @@ struct ki_measure {
 struct ask {
 	struct ki_measure *m;
 	const struct ki_metric_row *row;
-	uint8_t event; /* SOURCE_EVENT: which of the row's; EVENT_NONE: none */
+	struct ki_event_ask event; /* SOURCE_EVENT: which of the row's; EVENT_NONE: none */
 	const struct ki_function *fn;
 	const struct ki_spans *spans;
 	const struct ki_point *pt;
@@ -105,7 +105,9 @@ struct ask {
 const char *ki_measure_name(const struct ki_function *fn);
 
 /* See to it that an event is counted: its number. */
-int ki_measure_event(struct ki_measure *m, uint8_t event, uint32_t *number, struct ki_err *err);
+int ki_measure_event(struct ki_measure *m, const struct ki_event_ask *event, uint32_t *number,
+		     struct ki_err *err);
+bool ki_event_is_same(const struct ki_event_ask *a, const struct ki_event_ask *b);
 
 /* Take a run of counters: the index of the first. */
 int ki_measure_counters(struct ki_measure *m, uint32_t count, uint32_t *index, struct ki_err *err);

@@ -129,16 +129,33 @@ static void ends_words(const struct ask *a, const struct pair *p,
 			.kind = KI_VAR_THREAD, .type = KI_U64, .first = p->word + 1 + i};
 }
 
-static int make_begun(const struct ask *a, const struct pair *p, struct ki_snippet *s,
-		      struct ki_node **out)
-{
-	struct ki_var words[KI_MEASURE_WORDS];
+#define EARLY_WORDS 4 /* locals from 1 on */
 
-	*out = NULL;
-	if (!a->ends || !a->ends->begin)
+/* Its values for the words: evaluated before the clock is read, stored behind it. */
+static int make_begun(const struct ask *a, const struct pair *p, struct ki_snippet *s,
+		      struct ki_node **first, struct ki_node **begun)
+{
+	const bool early = a->ends && a->ends->words <= EARLY_WORDS;
+	struct ki_var words[KI_MEASURE_WORDS];
+	struct ki_node *values[KI_MEASURE_WORDS];
+	int ret;
+
+	*first = *begun = NULL;
+	if (!a->ends || !a->ends->words)
 		return 0;
 	ends_words(a, p, words);
-	return a->ends->begin(a->ends->arg, s, words, out, a->err);
+	ret = a->ends->begin(a->ends->arg, s, values, a->err);
+	for (uint32_t i = 0; !ret && i < a->ends->words; i++) {
+		const struct ki_var local = {.kind = KI_VAR_LOCAL, .type = KI_U64, .first = 1 + i};
+
+		if (early)
+			*first = ki_stmt_append(s, *first,
+						ki_stmt_update(s, KI_SET, &local, NULL, values[i]));
+		*begun = ki_stmt_append(s, *begun,
+					ki_stmt_update(s, KI_SET, &words[i], NULL,
+						       early ? ki_expr_var(s, &local) : values[i]));
+	}
+	return ret;
 }
 
 static int make_ending(const struct ask *a, const struct pair *p, struct ki_snippet *s,
@@ -194,14 +211,14 @@ static int begin(const struct ask *a, const struct pair *p, struct ki_snippet *s
 		 struct ki_node **out)
 {
 	const struct ki_var word = word_of(p), deep = counter_of(a->m, "too_deep", p->deep, 1);
-	struct ki_node *begun;
-	int ret = make_begun(a, p, s, &begun);
+	struct ki_node *first, *begun;
+	int ret = make_begun(a, p, s, &first, &begun);
 
 	*out = ret ? NULL
 		   : ki_timer_start(s, &word, clock_of(s, p),
 				    ki_stmt_update(s, KI_UPDATE_ADD, &deep, NULL,
 						   ki_expr_const(s, KI_I64, 1)),
-				    begun);
+				    first, begun);
 	return ret;
 }
 
@@ -332,7 +349,7 @@ static int put_pair(const struct ask *a, struct pair *p, const struct words *wor
 
 	p->keeps = keeps;
 	if (!ret && p->source == SOURCE_EVENT)
-		ret = ki_measure_event(a->m, p->event, &p->number, a->err);
+		ret = ki_measure_event(a->m, &p->event, &p->number, a->err);
 	if (!ret)
 		ret = ki_measure_counters(a->m, 1, &p->deep, a->err);
 	if (!ret && a->m->metered)
@@ -410,8 +427,8 @@ static bool is_same_point(const struct ki_point *a, const struct ki_point *b)
 static bool is_pair_of(const struct pair *p, const struct ask *a, const char *when)
 {
 	return !p->own && !a->ends && p->function == a->fn->start && is_same_point(&p->at, a->pt) &&
-	       p->order == a->order && p->source == a->row->source && p->event == a->event &&
-	       is_same_text(p->when, when);
+	       p->order == a->order && p->source == a->row->source &&
+	       ki_event_is_same(&p->event, &a->event) && is_same_text(p->when, when);
 }
 
 int ki_pair_get(const struct ask *a, uint32_t *number)

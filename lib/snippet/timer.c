@@ -12,6 +12,7 @@
  *			else
  *				word = (word & low 56 bits) | sign | 1 << 56;
  *		} else {
+ *			first
  *			word = clock;
  *			begun
  *		}
@@ -111,9 +112,9 @@ static bool is_signed_word(struct ki_snippet *s, const struct ki_var *word, stru
 
 struct ki_node *ki_timer_start(struct ki_snippet *s, const struct ki_var *word,
 			       struct ki_node *clock, struct ki_node *too_deep,
-			       struct ki_node *begun)
+			       struct ki_node *first, struct ki_node *begun)
 {
-	struct ki_node *deeper, *first, *full, *outermost;
+	struct ki_node *deeper, *second, *full, *outermost;
 	struct ki_var w;
 
 	if (!is_signed_word(s, word, &w))
@@ -122,14 +123,17 @@ struct ki_node *ki_timer_start(struct ki_snippet *s, const struct ki_var *word,
 	full = ki_expr_binary(s, KI_EQ, and_with(s, ki_expr_var(s, &w), DEPTH), number(s, DEPTH));
 	deeper = too_deep ? ki_stmt_if(s, full, too_deep, deeper)
 			  : ki_stmt_if(s, ki_expr_unary(s, KI_LNOT, full), deeper, NULL);
-	first = set(s, &w,
-		    ki_expr_binary(s, KI_OR, and_with(s, ki_expr_var(s, &w), LEVEL - 1),
-				   number(s, SIGN | LEVEL)));
+	second = set(s, &w,
+		     ki_expr_binary(s, KI_OR, and_with(s, ki_expr_var(s, &w), LEVEL - 1),
+				    number(s, SIGN | LEVEL)));
 	outermost = set(s, &w, clock);
+	if (first)
+		outermost = ki_stmt_append(s, ki_stmt_append(s, NULL, first), outermost);
 	if (begun)
-		outermost = ki_stmt_append(s, ki_stmt_append(s, NULL, outermost), begun);
+		outermost = ki_stmt_append(
+			s, first ? outermost : ki_stmt_append(s, NULL, outermost), begun);
 	return ki_stmt_if(s, compare(s, &w, KI_NE),
-			  ki_stmt_if(s, compare(s, &w, KI_LT), deeper, first), outermost);
+			  ki_stmt_if(s, compare(s, &w, KI_LT), deeper, second), outermost);
 }
 
 /* One level less; the last one makes the upper bits again. */

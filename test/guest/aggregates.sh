@@ -66,7 +66,7 @@ export -f reader
 for m in calls walltime; do
 	ok "by a process's stack, $m" stat --by ustack,comm -m $m --agg sum:arg2 --if 'comm == "dd" && arg2 == 777' ksys_read -- bash -c reader
 	is "one way" "$(rows) $(grep -o '"count":[0-9]*' "$json")" '1 "count":50'
-	ok "by name" grep -qE '"ustack":"[^";]*read[+]0x[0-9a-f]+;[^"]*"' "$json"
+	ok "by name" grep -qE '"ustack":"[^"]*read[+]0x' "$json"
 done
 many() { for _ in 1 2 3 4 5 6; do (for _ in $(seq 30); do cat /proc/self/status /etc/passwd > /dev/null; done) & done; wait; }
 export -f many
@@ -88,10 +88,10 @@ is "by name" "$(row '"comm":"sh"' count "$f:${f}_paths:edge/")" 20
 
 # ---- a task's calls, and those of interrupts that come to it ----
 command reset
-ok "calls by a task and in interrupts" stat --by us:arg0 --agg sum:walltime ${f}_tick -- sh -c "echo tick 400 1000 > $control"
-is "no key is another's" "$(grep -o '"us":"[0-9]*"' "$json" | sort | tr '\n' ' ')" '"us":"1000" "us":"5" '
-is "the task's calls" "$(row '"us":"1000"' count)" 400
-ok "interrupts' calls that came elsewhere" test "$(row '"us":"5"' count)" -le "$(awk '/^ticks/ { print $2 }' $control)"
+ok "calls by a task and in interrupts" stat --by us:arg0 --agg sum:walltime ${f}_tick -- sh -c "echo tick 8000 20 > $control"
+is "no key is another's" "$(grep -o '"us":"[0-9]*"' "$json" | sort | tr '\n' ' ')" '"us":"20" "us":"5" '
+is "the task's calls" "$(row '"us":"20"' count)" 8000
+ok "interrupts' calls that came elsewhere" test "$(row '"us":"5"' count)" -lt "$(awk '/^ticks/ { print $2 }' $control)"
 
 # ---- what cannot be ----
 misuse() { ! "$ki" stat "${@:2}" vfs_read -- true > /tmp/misuse 2>&1 && cat /tmp/misuse && grep -qF -- "$1" /tmp/misuse; }

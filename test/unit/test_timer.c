@@ -59,7 +59,7 @@ static void prepare(ki_regset dead)
 	ki_snippet_free(start_tree);
 	ki_snippet_free(stop_tree);
 	begin();
-	start_tree = take(ki_timer_start(s, &word, faults(), note_deep(), NULL), &start_code);
+	start_tree = take(ki_timer_start(s, &word, faults(), note_deep(), NULL, NULL), &start_code);
 	begin();
 	stop_tree =
 		take(ki_timer_stop(s, &word, faults(), &ticks, NULL, add_to_total()), &stop_code);
@@ -197,10 +197,10 @@ static void misuse(void **state)
 
 	(void)state;
 	begin();
-	assert_null(ki_timer_start(s, &glob, ki_expr_fact(s, KI_FACT_TSC), NULL, NULL));
+	assert_null(ki_timer_start(s, &glob, ki_expr_fact(s, KI_FACT_TSC), NULL, NULL, NULL));
 	assert_int_equal(ki_snippet_check(s, NULL, NULL), -EINVAL);
 	begin();
-	assert_null(ki_timer_start(s, &narrow, ki_expr_fact(s, KI_FACT_TSC), NULL, NULL));
+	assert_null(ki_timer_start(s, &narrow, ki_expr_fact(s, KI_FACT_TSC), NULL, NULL, NULL));
 	begin();
 	assert_null(ki_timer_stop(s, &word, ki_expr_load(s, KI_U64, C(0)), &ticks, NULL,
 				  add_to_total()));
@@ -260,7 +260,7 @@ static struct ki_node *only(uint64_t tgid, struct ki_node *then)
 
 static struct ki_node *begins(enum ki_fact clock)
 {
-	return ki_timer_start(s, &word, ki_expr_fact(s, clock), NULL, NULL);
+	return ki_timer_start(s, &word, ki_expr_fact(s, clock), NULL, NULL, NULL);
 }
 
 static struct ki_node *ends(enum ki_fact clock, bool histogram)

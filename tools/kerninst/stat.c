@@ -136,6 +136,7 @@ static int prepare(struct run *r, struct asked *asked)
 	const struct points_how how = how_by(r, (struct points_how){.wanted = o->wanted,
 								    .moving = o->moving,
 								    .when = r->when,
+								    .splits = &o->splits,
 								    .per_cpu = o->per_cpu,
 								    .metered = is_costed(o),
 								    .quiet = no_progress(o)});
@@ -421,10 +422,14 @@ static int run(const struct verb *self, int argc, char **argv)
 	if (done) {
 		stat_by_close(&o.by);
 		when_free(&o.when);
+		splits_free(&o.splits);
+		points_drop_metrics(&o.wanted);
 		return ret;
 	}
 	wait_prepare();
 	ret = when_predicate(&o.when, self, &r.when);
+	if (!ret)
+		ret = splits_make(&o.splits, self, &o.when);
 	for (int i = 0; !ret && i < o.npoints; i++)
 		ret = points_ask(&asked, self, o.points[i]);
 	if (!ret)
@@ -443,6 +448,8 @@ static int run(const struct verb *self, int argc, char **argv)
 	ki_target_close(r.t);
 	ki_predicate_free(r.when);
 	when_free(&o.when);
+	splits_free(&o.splits);
+	points_drop_metrics(&o.wanted);
 	points_forget(&asked);
 	return close_output(&r, ret);
 }

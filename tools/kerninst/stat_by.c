@@ -251,19 +251,16 @@ ki_measure_act *stat_by_act(void *arg, const struct point *p, void **act_arg)
 	return make;
 }
 
-static int make_begin(void *arg, struct ki_snippet *s, const struct ki_var *words,
-		      struct ki_node **stmt, struct ki_err *err)
+static int make_begin(void *arg, struct ki_snippet *s, struct ki_node **values, struct ki_err *err)
 {
 	struct stat_by *b = arg;
 	struct ki_node *key[KI_TABLE_KEYS];
 	unsigned int n, word = 0;
 	int ret = build_fields(b, s, key, &n, err);
 
-	*stmt = NULL;
 	for (unsigned int i = 0; !ret && i < n; i++)
 		if (!is_of_end(key[i]))
-			*stmt = ki_stmt_append(
-				s, *stmt, ki_stmt_update(s, KI_SET, &words[word++], NULL, key[i]));
+			values[word++] = key[i];
 	return ret;
 }
 
@@ -310,10 +307,8 @@ const struct ki_measure_ends *stat_by_ends(void *arg, const struct point *p,
 	b->ending = b->sources;
 	while (b->ending->metric != metric)
 		b->ending++;
-	b->ends = (struct ki_measure_ends){.words = b->words,
-					   .begin = b->words ? make_begin : NULL,
-					   .end = make_end,
-					   .arg = b};
+	b->ends = (struct ki_measure_ends){
+		.words = b->words, .begin = make_begin, .end = make_end, .arg = b};
 	return &b->ends;
 }
 

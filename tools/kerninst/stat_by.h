@@ -109,6 +109,7 @@ int stat_by_join_stacks(struct stat_by *b);
 #define STAT_BY_TEXT 8192 /* a stack may be long */
 const char *stat_by_key_text(const struct stat_by *b, const uint64_t *key, unsigned int i,
 			     char *buf, size_t len);
+char *stat_by_stack_text(const struct stat_by *b, uint64_t number, char *buf, size_t len);
 bool stat_by_key_goes_on(const struct record_values *v, unsigned int i);
 
 struct stat_by_show {

@@ -61,7 +61,7 @@ static int frame_text(const struct stat_by *b, const struct ki_stack *s, uint32_
 	return kernel_frame_text(b, s->addrs[k], k > 0, buf, len);
 }
 
-static const char *stack_text(const struct stat_by *b, uint64_t number, char *buf, size_t len)
+char *stat_by_stack_text(const struct stat_by *b, uint64_t number, char *buf, size_t len)
 {
 	struct ki_stack s = {0};
 	size_t n = 0;
@@ -85,7 +85,7 @@ const char *stat_by_key_text(const struct stat_by *b, const uint64_t *key, unsig
 		[KI_I8] = true, [KI_I16] = true, [KI_I32] = true, [KI_I64] = true};
 
 	if (f->show == KI_SHOW_STACK)
-		return stack_text(b, key[i], buf, len);
+		return stat_by_stack_text(b, key[i], buf, len);
 	if (f->show == KI_SHOW_TEXT)
 		snprintf(buf, len, "%.*s", (int)(8 * words_of(&b->key, i)), (const char *)&key[i]);
 	else if (f->show == KI_SHOW_HEX || f->show == KI_SHOW_CODE)

@@ -2,10 +2,11 @@
 /*
  * Stacks as keys of kerninst stat --by. What a process's addresses are has to be found out while it
  * lives, so whoever is new in the table of stacks is looked at every now and then. A stack that has
- * two numbers is one key.
+ * two numbers is one key; so are those of several processes that read the same.
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli.h"
 #include "command.h"
@@ -76,8 +77,63 @@ static void rename_stacks(const struct stat_by *b, struct ki_table_reading *r, c
 	ki_table_regroup(b->map, r);
 }
 
+struct named {
+	char *text;
+	uint32_t number;
+};
+
+static int by_text(const void *a, const void *b)
+{
+	const struct named *x = a, *y = b;
+	int order = strcmp(x->text, y->text);
+
+	return order ? order : (x->number > y->number) - (x->number < y->number);
+}
+
+/* Those of processes, each once. */
+static struct named *name_stacks(const struct stat_by *b, const uint32_t *same, size_t n,
+				 size_t *count)
+{
+	struct named *all = calloc(n, sizeof(*all));
+	char text[STAT_BY_TEXT];
+	struct ki_stack s;
+
+	*count = 0;
+	for (uint32_t i = 1; all && i < n; i++) {
+		if (same[i] != i || ki_stacks_get(b->stacks, i, &s) || !s.tgid)
+			continue;
+		all[*count].number = i;
+		all[*count].text = strdup(stat_by_stack_text(b, i, text, sizeof(text)));
+		if (!all[(*count)++].text)
+			return NULL; /* which ends it */
+	}
+	return all;
+}
+
+/* What processes have done alike is one key, wherever they have their code. */
+static int join_processes(const struct stat_by *b, uint32_t *same, size_t n)
+{
+	size_t count;
+	struct named *all = name_stacks(b, same, n, &count);
+
+	if (!all)
+		return -ENOMEM;
+	qsort(all, count, sizeof(*all), by_text);
+	for (size_t i = 1; i < count; i++)
+		if (!strcmp(all[i].text, all[i - 1].text))
+			same[all[i].number] = same[all[i - 1].number];
+	for (size_t i = 0; i < n; i++)
+		same[i] = same[same[i]];
+	for (size_t i = 0; i < count; i++)
+		free(all[i].text);
+	free(all);
+	return 0;
+}
+
 int stat_by_join_stacks(struct stat_by *b)
 {
+	int ret = 0;
+
 	uint32_t *same;
 	size_t n;
 
@@ -86,8 +142,10 @@ int stat_by_join_stacks(struct stat_by *b)
 	stat_by_look(b);
 	if (ki_stacks_same(b->stacks, &same, &n))
 		return cli_no_memory();
+	if (b->users)
+		ret = join_processes(b, same, n);
 	rename_stacks(b, b->before, same, n);
 	rename_stacks(b, b->now, same, n);
 	free(same);
-	return CLI_OK;
+	return ret ? cli_no_memory() : CLI_OK;
 }

@@ -28,6 +28,8 @@ const char stat_usage[] =
 	"or what -m says. FUNCTION@0xADDRESS picks one of several functions of the same name.\n\n"
 	"  -m, --metric METRIC[,METRIC...]  what of FUNCTION alone: blocks, edges, or of those\n"
 	"                             that kerninst metrics lists: calls, walltime, vtime, ... [calls]\n" WHEN_USAGE
+	"      --split [NAME:]PREDICATE  each time it is given, one part: what it is true of, in a\n"
+	"                             row of its own; what none is true of is the part else\n"
 	"      --preset NAME          functions of scheduling, memory, network, too: those that\n"
 	"                             this kernel has\n"
 	"  -i, --interval SECONDS     a table of what was added, every so often\n"
@@ -145,6 +147,8 @@ static int take_option(const struct verb *self, int c, struct stat_options *o)
 	case 'b':
 		o->by.keys = optarg;
 		break;
+	case 'S':
+		return splits_add(&o->splits, self, optarg);
 	case 'a':
 		o->by.aggs = optarg;
 		break;
@@ -183,6 +187,7 @@ static const struct option options[] = {
 	{"show-code", no_argument, NULL, 's'},
 	{"dry-run", no_argument, NULL, 'y'},
 	{"by", required_argument, NULL, 'b'},
+	{"split", required_argument, NULL, 'S'},
 	{"agg", required_argument, NULL, 'a'},
 	{"hist", required_argument, NULL, 'H'},
 	{"top", required_argument, NULL, 'n'},
@@ -212,6 +217,9 @@ static int check_together(const struct verb *self, const struct stat_options *o)
 				       o->budget > 0 || o->wanted.shape != SHAPE_WHOLE))
 		return cli_misuse(self, "--by, --agg and --hist: no -m blocks or edges, -A, -i, "
 					"--show-code, --cost, --budget");
+	if (o->splits.n &&
+	    (stat_by_wanted(&o->by) || o->cost || o->budget > 0 || o->wanted.shape != SHAPE_WHOLE))
+		return cli_misuse(self, "--split: no -m blocks or edges, --by, --cost, --budget");
 	if (o->budget > 0 && o->dry_run)
 		return cli_misuse(self,
 				  "--budget and --dry-run: nothing would be spent; use --cost");

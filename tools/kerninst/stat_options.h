@@ -19,6 +19,7 @@ struct stat_options {
 	const char *output;
 	const char *preset; /* NULL: none */
 	struct when when;
+	struct splits splits;
 	struct stat_by by;
 	char **points, **command; /* command NULL: none */
 	int npoints;

@@ -18,7 +18,8 @@
  *
  * Reading it tells of each function "NAME calls nanoseconds": how often it was called from outside
  * of itself, and how long that took by the kernel's monotonic clock, read around each call.
- * "tick" has the interrupt's calls among them; "ticks N" is how many these are.
+ * "tick" has the interrupt's calls among them; "ticks N" is how many these are. "skb_data N": where
+ * in its struct sk_buff a packet's header is pointed to.
  */
 #include <linux/delay.h>
 #include <linux/hrtimer.h>
@@ -26,6 +27,7 @@
 #include <linux/module.h>
 #include <linux/proc_fs.h>
 #include <linux/seq_file.h>
+#include <linux/skbuff.h>
 #include <linux/uaccess.h>
 #include <linux/wait.h>
 
@@ -260,6 +262,7 @@ static int show(struct seq_file *m, void *unused)
 		seq_printf(m, "%s %lld %lld\n", names[w], atomic64_read(&calls[w]),
 			   atomic64_read(&times[w]));
 	seq_printf(m, "ticks %lld\n", atomic64_read(&ticks));
+	seq_printf(m, "skb_data %zu\n", offsetof(struct sk_buff, data));
 	return 0;
 }
 
