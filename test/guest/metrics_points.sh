@@ -105,6 +105,16 @@ misuse() { local out; out=$("$ki" stat -m walltime "$1" -- true 2>&1); echo "$ou
 ok "a module is no function" misuse "$f:" "MODULE:*"
 ok "nor with its name alone" misuse "$f" "$f:*"
 ok "nor is the kernel" misuse kernel: "kernel:*"
+# ---- globs: what cannot be measured is left out, and said ----
+command reset
+globbed() { "$ki" stat --json -o "$json" -m calls,walltime,page-faults "$f:*" -- bash -c "echo spin 1000 20 > $control" > /tmp/globbed 2>&1; }
+ok "all functions of a module" globbed
+ok "and why one is not" grep -qF "$f:${f}_never: no walltime: no way through the function leads back" /tmp/globbed
+near "the others are" "$(of walltime \" spin)" "$(seconds spin)"
+ok "many of the kernel" "$ki" stat --dry-run -q --json -o "$json" -m walltime,page-faults 'do_ex*' 'tcp_v4_*' '*panic*'
+echo "# refused: $(grep -o '"reason":"[A-Z_]*"' "$json" | sort | uniq -c | tr -s ' \n' ' ')"
+is "of both in the same functions" "$(grep -c '"of":"walltime","reason":"NEVER_RETURNS"' "$json")" "$(grep -c '"of":"page-faults","reason":"NEVER_RETURNS"' "$json")"
+ok "some never return" grep -q '"reason":"NEVER_RETURNS"' "$json"
 is "text hash equals the baseline" "$(text_hash)" "$baseline"
 ok "the test module unloads" rmmod $f
 finish

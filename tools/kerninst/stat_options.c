@@ -26,8 +26,9 @@ const char stat_usage[] =
 	"and /ORDER behind that: of several at one place, the lowest runs first. MODULE, FUNCTION,\n"
 	"CALLEE may be globs; the kernel itself is the module kernel. FUNCTION alone means its entry,\n"
 	"or what -m says. FUNCTION@0xADDRESS picks one of several functions of the same name.\n\n"
-	"  -m, --metric METRIC[,METRIC...]  what of FUNCTION alone: blocks, edges, or of those\n"
-	"                             that kerninst metrics lists: calls, walltime, vtime, ... [calls]\n" WHEN_USAGE
+	"  -m, --metric METRIC[,METRIC...]  of those that kerninst metrics lists: calls, walltime,\n"
+	"                             vtime, ... [calls]; of events also cycles:k, cycles:u, r01c2;\n"
+	"                             or of FUNCTION alone: blocks, edges\n" WHEN_USAGE
 	"      --split [NAME:]PREDICATE  each time it is given, one part: what it is true of, in a\n"
 	"                             row of its own; what none is true of is the part else\n"
 	"      --preset NAME          functions of scheduling, memory, network, too: those that\n"
