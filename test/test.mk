@@ -4,6 +4,7 @@
 # test/suites.host (no privilege, seconds) and test/suites.guest (virtual machines, minutes);
 # `make check-host` and `make check-guest` run one of them.
 
+include test/modules.mk
 include test/plugin/plugin.mk
 include test/guest/prog/prog.mk
 include test/guest/race/race.mk
@@ -31,50 +32,33 @@ GUEST_BIN := $(patsubst test/guest/%.c,build/test/%,$(wildcard test/guest/*.c))
 build/test/%: test/guest/%.c $(O)/libkerninst.a
 	$(call say,CC,$@)mkdir -p $(@D) && $(CC) $(CPPFLAGS) $(CFLAGS) -Itest/guest -pthread -o $@ $^ $(LIBS)
 
-TEST_KERNELS := 6.1 6.1-cloud 6.1-rt 6.12
-
 deps:
 	$(Q)test/deps.sh
 
 # Each recipe line is its own make, so that the packages are there before anything is probed.
 check: deps
-	$(Q)$(MAKE) CI=1 check-build
+	$(Q)$(MAKE) -j2 CI=1 check-build
 	$(Q)test/run.sh -j 2 test/suites.guest test/suites.host
 check-host: deps
 	$(Q)$(MAKE) CI=1 all unit-bins test-fuzz-host test-oracles test-bounces && $(MAKE) CI=1 BUILD=asan unit-bins all
 	$(Q)test/run.sh test/suites.host
 check-long: deps
-	$(Q)$(MAKE) CI=1 check-build
+	$(Q)$(MAKE) -j2 CI=1 check-build
 	$(Q)test/run.sh -j 2 test/suites.long
 check-nightly: deps
 	$(Q)test/deps.sh --nightly
-	$(Q)$(MAKE) CI=1 check-build
-	$(Q)$(MAKE) CI=1 kmod KERNEL=6.1-debug
-	$(Q)$(MAKE) CI=1 kmod KERNEL=6.1-debug KMOD_VARIANT=-fail KI_CFLAGS=-DKI_TEST_FAIL
-	$(Q)for m in race replace frames mate tail metrics; do $(MAKE) CI=1 $$m-module KERNEL=6.1-debug || exit 1; done
+	$(Q)$(MAKE) -j2 CI=1 check-build
+	$(Q)$(MAKE) -j2 CI=1 nightly-modules
 	$(Q)test/run.sh -j 2 test/suites.nightly
 check-guest: deps
-	$(Q)$(MAKE) CI=1 check-build
+	$(Q)$(MAKE) -j2 CI=1 check-build
 	$(Q)test/run.sh -j 2 test/suites.guest
 
 CHECK_BUILD := all unit-bins test-plugins test-progs $(GUEST_BIN) test-long test-threads \
 	test-events test-torture test-fuzz-ioctl test-fuzz-host test-oracles test-transfers \
 	test-snippets test-records test-stacks test-tables test-studies test-bounces
-check-build: $(CHECK_BUILD)
+check-build: $(CHECK_BUILD) test-modules
 	$(Q)$(MAKE) BUILD=asan unit-bins all
-	$(Q)for k in $(TEST_KERNELS); do $(MAKE) kmod KERNEL=$$k || exit 1; done
-	$(Q)$(MAKE) kmod KERNEL=6.1 KMOD_VARIANT=-nowait KI_CFLAGS=-DKI_TEST_NO_WAIT
-	$(Q)$(MAKE) kmod KERNEL=6.1 KMOD_VARIANT=-fail KI_CFLAGS=-DKI_TEST_FAIL
-	$(Q)$(MAKE) kmod KERNEL=6.1 KMOD_VARIANT=-abi KI_CFLAGS=-DKI_ABI_VERSION=99
-	$(Q)$(MAKE) kmod KERNEL=6.1 KMOD_VARIANT=-anycode KI_CFLAGS=-DKI_TEST_ANY_CODE
-	$(Q)$(MAKE) race-module KERNEL=6.1
-	$(Q)$(MAKE) replace-module KERNEL=6.1
-	$(Q)$(MAKE) tail-module KERNEL=6.1
-	$(Q)for k in 6.1 6.12 6.1-rt; do $(MAKE) metrics-module KERNEL=$$k || exit 1; done
-	$(Q)$(MAKE) instruments-module KERNEL=6.1
-	$(Q)$(MAKE) kmod KERNEL=6.1 KMOD_VARIANT=-noorc KI_CFLAGS=-DKI_TEST_NO_ORC
-	$(Q)for k in 6.1 6.12; do $(MAKE) frames-module KERNEL=$$k || exit 1; done
-	$(Q)for k in $(TEST_KERNELS); do $(MAKE) mate-module KERNEL=$$k || exit 1; done
 
 format:
 	$(Q)clang-format -i $$(git ls-files '*.c' '*.h')
