@@ -289,7 +289,6 @@ static int take_metric(struct wanted *w, const struct verb *self, const char *na
 	static const char *const shapes[SHAPES] = {
 		[SHAPE_BLOCKS] = "blocks", [SHAPE_EDGES] = "edges"};
 	const struct ki_metric *m = ki_metric_find(name);
-	struct ki_err err = {0};
 
 	for (unsigned int i = 0; i < SHAPES; i++)
 		if (shapes[i] && !strcmp(name, shapes[i])) {
@@ -301,12 +300,13 @@ static int take_metric(struct wanted *w, const struct verb *self, const char *na
 			return CLI_OK;
 	if (w->n == METRICS_MAX)
 		return cli_misuse(self, "more than %d metrics", METRICS_MAX);
-	if (!m && !ki_metric_make(name, &w->made[w->n], &err))
+	if (!m && !ki_metric_make(name, &w->made[w->n], NULL))
 		m = w->made[w->n];
 	if (!m)
 		return cli_misuse(self,
-				  "%s; blocks, edges, or of those that kerninst metrics lists",
-				  err.msg);
+				  "no metric '%s'; blocks, edges, or of those that kerninst "
+				  "metrics lists; of events also cycles:k, cycles:u, r01c2",
+				  name);
 	w->metrics[w->n++] = m;
 	return CLI_OK;
 }
