@@ -13,7 +13,8 @@
 static const char usage[] =
 	"Usage: kerninst metrics [-v] [--json]\n"
 	"Say what kerninst stat -m can measure. FORM: total, which grows; mean, of calls or over time;\n"
-	"log2, a histogram with buckets by powers of two.\n\n"
+	"log2, a histogram with buckets by powers of two. Not listed: events only of the kernel or of\n"
+	"user mode, cycles:k, cycles:u, and events by their numbers, r01c2.\n\n"
 	"  -v          also what code is put where, and what this machine does not count\n"
 	"  --json      one object per line\n"
 	"  -h, --help  this text\n\n"

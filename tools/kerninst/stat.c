@@ -420,10 +420,7 @@ static int run(const struct verb *self, int argc, char **argv)
 
 	ret = stat_parse(self, argc, argv, &o, &done);
 	if (done) {
-		stat_by_close(&o.by);
-		when_free(&o.when);
-		splits_free(&o.splits);
-		points_drop_metrics(&o.wanted);
+		stat_options_free(&o);
 		return ret;
 	}
 	wait_prepare();
@@ -442,14 +439,11 @@ static int run(const struct verb *self, int argc, char **argv)
 	cost_close(&r.cost);
 	prediction_free(&r.prediction);
 	points_free(&r.points);
-	stat_by_close(&o.by);
 	ki_reading_free(r.seen);
 	ki_reading_free(r.now);
 	ki_target_close(r.t);
 	ki_predicate_free(r.when);
-	when_free(&o.when);
-	splits_free(&o.splits);
-	points_drop_metrics(&o.wanted);
+	stat_options_free(&o);
 	points_forget(&asked);
 	return close_output(&r, ret);
 }

@@ -106,6 +106,27 @@ static const struct {
 	{'q', offsetof(struct stat_options, quiet)},
 };
 
+/* Options that are texts, understood later. */
+static const struct {
+	int option;
+	size_t at;
+} texts[] = {
+	{'o', offsetof(struct stat_options, output)},
+	{'b', offsetof(struct stat_options, by.keys)},
+	{'a', offsetof(struct stat_options, by.aggs)},
+	{'H', offsetof(struct stat_options, by.hist)},
+};
+
+static void take_plain(int c, struct stat_options *o)
+{
+	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++)
+		if (flags[i].option == c)
+			*(bool *)((char *)o + flags[i].at) = true;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+		if (texts[i].option == c)
+			*(const char **)(void *)((char *)o + texts[i].at) = optarg;
+}
+
 static int take_number(const struct verb *self, const char *text, uint32_t most, uint32_t *out)
 {
 	char *end;
@@ -134,9 +155,6 @@ static int take_option(const struct verb *self, int c, struct stat_options *o)
 		if (!cli_seconds(optarg, &o->duration))
 			return cli_misuse(self, "'%s' is no time in seconds", optarg);
 		break;
-	case 'o':
-		o->output = optarg;
-		break;
 	case 'P':
 		if (!preset_is(optarg))
 			return cli_misuse(self, "no preset '%s'; scheduling, memory or network",
@@ -145,17 +163,8 @@ static int take_option(const struct verb *self, int c, struct stat_options *o)
 		break;
 	case 'x':
 		return take_separator(self, optarg, &o->separator);
-	case 'b':
-		o->by.keys = optarg;
-		break;
 	case 'S':
 		return splits_add(&o->splits, self, optarg);
-	case 'a':
-		o->by.aggs = optarg;
-		break;
-	case 'H':
-		o->by.hist = optarg;
-		break;
 	case 'n':
 		return take_number(self, optarg, UINT32_MAX, &o->by.top);
 	case 'r':
@@ -170,9 +179,7 @@ static int take_option(const struct verb *self, int c, struct stat_options *o)
 		o->moving = c == 'v' ? MOVING_ALWAYS : MOVING_NEVER;
 		break;
 	}
-	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++)
-		if (flags[i].option == c)
-			*(bool *)((char *)o + flags[i].at) = true;
+	take_plain(c, o);
 	return CLI_OK;
 }
 
@@ -251,4 +258,12 @@ int stat_parse(const struct verb *self, int argc, char **argv, struct stat_optio
 		ret = stat_by_parse(&o->by, self, &o->wanted);
 	*done = ret != CLI_OK;
 	return ret;
+}
+
+void stat_options_free(struct stat_options *o)
+{
+	stat_by_close(&o->by);
+	when_free(&o->when);
+	splits_free(&o->splits);
+	points_drop_metrics(&o->wanted);
 }
