@@ -139,10 +139,11 @@ int ki_measure_add_act(struct ki_measure *m, const struct ki_function *fn,
 
 struct ki_measure_ends {
 	unsigned int words; /* at most KI_MEASURE_WORDS */
-	/* When it begins, if there are words: the value of each. Of up to 4 evaluating them takes no
-	   time that is measured. */
+	/* When it begins, if there are words: the value of each. Of up to 4 evaluating them takes
+	   no time that is measured. */
 	int (*begin)(void *arg, struct ki_snippet *s, struct ki_node **values, struct ki_err *err);
-	/* When it is over. words: variables, u64. took: a variable, u64: nanoseconds, or how many events, faults, ... */
+	/* When it is over. words: variables, u64. took: a variable, u64: nanoseconds, or how many
+	 * events, faults, ... */
 	int (*end)(void *arg, struct ki_snippet *s, const struct ki_var *words,
 		   const struct ki_var *took, struct ki_node **stmt, struct ki_err *err);
 	void *arg;
