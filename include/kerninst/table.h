@@ -59,9 +59,8 @@ struct ki_table_var ki_table_var_of(const struct ki_table_map *m, const char *na
  * or a row of a shared table could not be had. What has been done and this is all there was.
  */
 uint64_t ki_table_lost(const struct ki_table_map *m);
-/* Rows that are taken, of all banks, and how many there are. */
+/* Rows that are taken, of all banks. */
 uint64_t ki_table_used(const struct ki_table_map *m);
-uint64_t ki_table_rows(const struct ki_table_map *m);
 
 /* A reading: one row for each key, in order of the keys (unsigned, the first word first). */
 struct ki_table_reading {
@@ -81,8 +80,10 @@ const uint64_t *ki_table_values(const struct ki_table_reading *r, size_t row);
 const uint64_t *ki_table_find(const struct ki_table_reading *r, const uint64_t *key);
 
 /* When the caller has changed keys: rows in their order again, those that have the same key now
-   made one, as the values' merge says. m: the table that was read. */
-void ki_table_regroup(const struct ki_table_map *m, struct ki_table_reading *r);
+ * made one, as the values' merge says. m: the table that was read, of the CPUs. -ENOMEM, and r is
+ * as it was.
+ */
+int ki_table_regroup(const struct ki_table_map *m, struct ki_table_reading *r);
 
 /* Order rows by a value, the largest first, taken as unsigned, or signed; equal ones by key. */
 void ki_table_sort(struct ki_table_reading *r, uint32_t value, bool sign);

@@ -64,8 +64,8 @@ bool stat_by_look(struct stat_by *b)
 	return true;
 }
 
-static void rename_stacks(const struct stat_by *b, struct ki_table_reading *r, const uint32_t *same,
-			  size_t n)
+static int rename_stacks(const struct stat_by *b, struct ki_table_reading *r, const uint32_t *same,
+			 size_t n)
 {
 	for (size_t i = 0; i < r->n; i++) {
 		uint64_t *key = r->words + i * (r->keys + r->values) + 1;
@@ -74,7 +74,7 @@ static void rename_stacks(const struct stat_by *b, struct ki_table_reading *r, c
 			if (is_stack(b, k) && key[k] < n && same[key[k]])
 				key[k] = same[key[k]];
 	}
-	ki_table_regroup(b->map, r);
+	return ki_table_regroup(b->map, r);
 }
 
 struct named {
@@ -144,8 +144,10 @@ int stat_by_join_stacks(struct stat_by *b)
 		return cli_no_memory();
 	if (b->users)
 		ret = join_processes(b, same, n);
-	rename_stacks(b, b->before, same, n);
-	rename_stacks(b, b->now, same, n);
+	if (!ret)
+		ret = rename_stacks(b, b->before, same, n);
+	if (!ret)
+		ret = rename_stacks(b, b->now, same, n);
 	free(same);
 	return ret ? cli_no_memory() : CLI_OK;
 }
