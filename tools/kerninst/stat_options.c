@@ -140,6 +140,13 @@ static int take_number(const struct verb *self, const char *text, uint32_t most,
 	return CLI_OK;
 }
 
+static int take_seconds(const struct verb *self, const char *what, double *out)
+{
+	return cli_seconds(optarg, out)
+		       ? CLI_OK
+		       : cli_misuse(self, "'%s' is no %s in seconds", optarg, what);
+}
+
 static int take_option(const struct verb *self, int c, struct stat_options *o)
 {
 	int ret = CLI_OK;
@@ -150,13 +157,9 @@ static int take_option(const struct verb *self, int c, struct stat_options *o)
 	case 'm':
 		return points_take_metrics(&o->wanted, self, optarg);
 	case 'i':
-		if (!cli_seconds(optarg, &o->interval))
-			return cli_misuse(self, "'%s' is no interval in seconds", optarg);
-		break;
+		return take_seconds(self, "interval", &o->interval);
 	case 'f':
-		if (!cli_seconds(optarg, &o->duration))
-			return cli_misuse(self, "'%s' is no time in seconds", optarg);
-		break;
+		return take_seconds(self, "time", &o->duration);
 	case 'P':
 		if (!preset_is(optarg))
 			return cli_misuse(self, "no preset '%s'; scheduling, memory or network",
