@@ -10,7 +10,6 @@ command() { echo "$1" > "$control"; }
 module() { awk -v f="$1" -v n="$2" '$1 == f { print $n }' $control; } # FUNCTION, 2: calls, 3: ns
 calls() { module "$1" 2; }
 seconds() { awk -v f="$1" '$1 == f { printf "%.6f", $3 / 1e9 }' $control; }
-field_is() { [ "$(field "$1")" = "$2" ]; } # NAME VALUE
 
 # all METRIC FUNCTION: its values, a line each; got: the last
 all() { grep -F "\"metric\":\"$1\",\"point\":\"${f}_$2\"" "${3:-$json}" | sed -n 's/.*"value": *\([0-9.e+-]*\).*/\1/p'; }
