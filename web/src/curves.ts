@@ -21,11 +21,14 @@ export class Curves {
 	private early: Sample[] = [];
 	private listeners = new Set<() => void>();
 	client: string | null = null;
+	/** The stream has ended: nothing can be asked any more. */
+	ended = "";
 	samples = 0;
 	missed = 0;
 
 	/** Asks for curves; answers in the order asked, but "each" CPU is several. */
 	async add(owner: Owner, wanted: Wanted[]): Promise<CurveAnswer[]> {
+		if (this.ended) throw new Error(this.ended + ": reload the page to begin again");
 		if (!this.client) throw new Error("no connection to the daemon yet");
 		const answers: CurveAnswer[] = [];
 		const mine = this.owners.get(owner) ?? new Set<number>();
@@ -70,12 +73,12 @@ export class Curves {
 	private async removeIds(ids: number[]): Promise<void> {
 		this.changed();
 		const unused = ids.filter((id) => ![...this.owners.values()].some((s) => s.has(id)));
-		if (unused.length && this.client) await api.remove(this.client, unused);
+		if (unused.length && this.client && !this.ended) await api.remove(this.client, unused);
 	}
 
 	leavePage(): void {
 		const ids = [...new Set([...this.owners.values()].flatMap((s) => [...s]))];
-		if (ids.length && this.client) api.removeLast(this.client, ids);
+		if (ids.length && this.client && !this.ended) api.removeLast(this.client, ids);
 	}
 
 	get count(): number {

@@ -29,7 +29,7 @@ export class Disasm {
 		this.setCode(code);
 		this.element = h("div.disasm", null,
 			h("div.dhead", { "aria-hidden": "true" }, h("span.d-off", null, "offset"), h("span.d-bytes", null, "original bytes"), h("span.d-text", null, "original"),
-				h("span.d-bytes", null, "bytes now"), h("span.d-text", null, "now"), h("span.d-free", null, "free before it")),
+				h("span.d-now", null, "now"), h("span.d-free", null, "free before it")),
 			this.list.element);
 	}
 
@@ -90,7 +90,7 @@ export class Disasm {
 		row.classList.toggle("changed", changed);
 		row.title = insn.addr + (changed ? "\nsomething is inserted here" : "");
 		row.replaceChildren(h("span.d-off", null, this.offset(insn.addr)), h("span.d-bytes", null, insn.original), this.text(insn, insn.text),
-			h("span.d-bytes", null, changed ? insn.now : "·"), changed ? h("span.d-text", null, insn.now_text) : h("span.d-text.dim", null, "·"), h("span.d-free", null, insn.free || "none"));
+			h("span.d-now", null, changed ? insn.now_text : "·", changed ? h("span.d-bytes", null, " " + insn.now) : ""), h("span.d-free", null, insn.free || "none"));
 	}
 
 	private text(insn: Insn, text: string): HTMLElement {

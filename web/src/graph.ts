@@ -2,7 +2,7 @@
 // A control-flow graph on a canvas: only what is in sight is drawn. Drag and wheel, two fingers, keys.
 import type { BlockHeat } from "./counts";
 import { h, once } from "./dom";
-import { graphEdges, layOut, type GraphEdge, type Layout } from "./layout";
+import { column, graphEdges, layOut, type GraphEdge, type Layout } from "./layout";
 import { heat, ink, logShare, rgb } from "./scale";
 import { color, onTheme } from "./theme";
 import type { FunctionCode, Refusal } from "./types";
@@ -75,12 +75,12 @@ export class Graph {
 
 	private async load(): Promise<void> {
 		this.status.textContent = `laying out ${this.code.blocks.length} blocks …`;
+		const request = { nodes: this.code.blocks.length, width: WIDTH, height: HEIGHT, edges: this.edges.map(({ from, to, fall }) => ({ from, to, fall })) };
+		this.layout = column(request);
 		try {
-			this.layout = await layOut({
-				nodes: this.code.blocks.length, width: WIDTH, height: HEIGHT,
-				edges: this.edges.map(({ from, to, fall }) => ({ from, to, fall })),
-			}, this.abort.signal);
+			this.layout = await layOut(request, this.abort.signal);
 			this.status.textContent = "";
+			this.touched = false;
 			this.canvas.dataset.ready = String(Math.round(this.layout.ms));
 			this.fit();
 		} catch (e) {

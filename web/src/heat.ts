@@ -124,17 +124,18 @@ export class HeatBody implements Body {
 		const most = this.most(s);
 		ctx.fillStyle = color("line");
 		for (let b = 0; b < axis.count; b++) {
-			const x = LEFT + b * dx;
+			const x = Math.round(LEFT + b * dx), wide = Math.round(LEFT + (b + 1) * dx) - x;
 			if (Number.isNaN(s.curve.heat!.at(b, 0))) {
 				ctx.fillStyle = color("gap");
-				ctx.fillRect(x, TOP, dx + 0.3, hgt);
+				ctx.fillRect(x, TOP, wide, hgt);
 				continue;
 			}
 			for (let r = s.low; r <= s.high; r++) {
 				const n = s.curve.heat!.at(b, r);
 				if (!(n > 0)) continue;
 				ctx.fillStyle = rgb(heat(0.12 + 0.88 * logShare(n, most)));
-				ctx.fillRect(x, TOP + (s.high - r) * dy, dx + 0.3, dy + 0.3);
+				const y = Math.round(TOP + (s.high - r) * dy);
+				ctx.fillRect(x, y, wide, Math.round(TOP + (s.high - r + 1) * dy) - y);
 			}
 		}
 		this.axes(s, ctx, dx, dy);

@@ -33,6 +33,7 @@ export class InsertedPage {
 	private mine = new Set<number>();
 	private totals = h("p.totals", { role: "status" });
 	private list: VirtualList;
+	private table: HTMLElement;
 	private empty = h("p.empty", null, "Nothing is inserted: the kernel's text is as it was.");
 	private button = h("button.danger", { id: "remove-all", onclick: () => void this.removeAll() }, "Remove everything");
 
@@ -45,7 +46,7 @@ export class InsertedPage {
 		});
 		this.element = h("section.inserted", { "aria-label": "What is inserted" },
 			h("header", null, h("h2", null, "Inserted in the kernel now"), h("span.grow"), h("button", { onclick: () => this.saveCsv() }, "CSV"), this.button),
-			this.totals, h("div.itable", null, h("div.ihead", null, ...columns.map((c) => h("span." + c.css, null, c.name))), this.list.element), this.empty);
+			this.totals, this.empty, this.table = h("div.itable", null, h("div.ihead", null, ...columns.map((c) => h("span." + c.css, null, c.name))), this.list.element));
 		app.on("state", () => void this.refresh());
 		app.curves.onChange(() => void this.refresh());
 		setInterval(() => void this.refresh(), PERIOD_MS);
@@ -73,6 +74,7 @@ export class InsertedPage {
 		setText(this.totals, `${i.rows.length} curves of ${clients} ${clients === 1 ? "client" : "clients"} · ${i.windows} places in the text · ` +
 			`${bytes(i.heap_used)} of ${bytes(i.heap_size)} for code · ${i.sessions} ${i.sessions === 1 ? "session" : "sessions"} of the driver · together ${percent(share)} of all CPUs' time`);
 		this.empty.hidden = i.rows.length > 0;
+		this.table.hidden = !i.rows.length;
 		this.button.disabled = i.rows.length === 0;
 		this.list.setCount(this.rows.length);
 	}

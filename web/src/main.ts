@@ -102,9 +102,11 @@ function layout(): void {
 
 function showLink(state: Link, why?: string): void {
 	link.dataset.state = state;
-	const texts: Record<Link, string> = { connecting: "connecting …", open: "live", lost: "no connection; trying again", ended: why ?? "ended" };
+	const texts: Record<Link, string> = { connecting: "connecting …", open: "live", lost: "no connection; trying again", ended: (why ?? "ended") + "; reload to begin again" };
 	setText(link, app.info?.replay && state === "open" ? "recording" : texts[state]);
-	if (state === "ended") app.curves.lost(why ?? "the daemon has ended");
+	if (state !== "ended") return;
+	app.curves.ended = why ?? "the daemon has ended";
+	app.curves.lost(app.curves.ended);
 }
 
 const stream = new Stream({

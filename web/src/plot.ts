@@ -61,7 +61,7 @@ export class TimeBody implements Body {
 			axes: [
 				{ ...axis, values: (_, ticks) => ticks.map((t) => +t.toFixed(3) + " s"), size: 28 },
 				...units.map((u, i) => ({
-					...axis, scale: u, side: i === 0 ? 3 : 1, size: 62, grid: i === 0 ? grid : { show: false },
+					...axis, scale: u, side: i === 0 ? 3 : 1, size: (_: uPlot, texts: string[]) => 18 + 6.3 * Math.max(6, ...(texts ?? []).map((t) => t.length)), grid: i === 0 ? grid : { show: false },
 					values: (_: uPlot, ticks: number[]) => ticks.map((t) => si(t, u)),
 				} as uPlot.Axis)),
 			],

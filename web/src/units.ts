@@ -13,6 +13,7 @@ export function si(value: number | null | undefined, unit = ""): string {
 	if (!Number.isFinite(value)) return value > 0 ? "∞" : "-∞";
 	if (value === 0) return unit ? "0 " + unit : "0";
 	const size = Math.abs(value);
+	if (size < 1000 && Number.isInteger(value)) return unit ? value + " " + unit : String(value);
 	let [factor, prefix] = prefixes.find(([f]) => size >= f * 0.9995) ?? prefixes[prefixes.length - 1];
 	// Counts are not parts of a thousandth.
 	if (size < 1 && !/^(s|B|s\/s)$/.test(unit)) {
@@ -21,7 +22,7 @@ export function si(value: number | null | undefined, unit = ""): string {
 	}
 	const scaled = value / factor;
 	const digits = Math.abs(scaled) >= 99.95 ? 0 : Math.abs(scaled) >= 9.995 ? 1 : 2;
-	const text = size < 1e-3 && prefix === "" ? value.toPrecision(2) : scaled.toFixed(digits);
+	const text = size < 0.9995 && prefix === "" ? String(+value.toPrecision(3)) : scaled.toFixed(digits);
 	return prefix + unit === "" ? text : text + " " + prefix + unit;
 }
 

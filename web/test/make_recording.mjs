@@ -92,7 +92,7 @@ function makeFunction(name, addr, blockCount) {
 		const window = b === 0 ? { refused: "FTRACE_SITE", message: "the function's ftrace site: ftrace, BPF and livepatch write it" }
 			: b % 97 === 5 ? { refused: "JUMP_LABEL", message: "a static branch: the kernel rewrites it at any time" }
 				: { kind: b % 23 === 0 ? "bounce" : b % 151 === 7 ? "int3" : "jump" };
-		if (b === 0) window.refused = undefined, window.message = undefined, window.kind = "jump";
+		if (b === 0) Object.assign(window, { refused: undefined, message: undefined, kind: "jump" });
 		if (b % 40 === 1) Object.assign(insns[firstInsn], { now: "e9 " + bytes(4), now_text: "jmp 0xffffffffc0a1" + hex(b * 64, 4) });
 		blocks.push({ index: b, addr: "0x" + from.toString(16), end: "0x" + at.toString(16), edges, window });
 	}
@@ -123,7 +123,7 @@ function makeCurves(functions) {
 	known.forEach((f, i) => {
 		const rate = 20000 / (i + 1);
 		add("calls", f, (t, d) => Math.round(rate * d * wave(i, t)));
-		add("walltime", f, (t, d) => rate * d * wave(i, t) * 2e-6 * (1 + (i % 5)));
+		add("walltime", f, (t, d) => rate * d * wave(i + 11, t) * 2e-6 * (1 + (i % 5)));
 		add("walltime/call", f, (t) => (wave(i, t) < 0.4 ? null : 2e-6 * (1 + (i % 5)) * wave(i + 3, t)));
 		if (i < 8) {
 			for (const cpu of [0, 1]) add("calls", f, (t, d) => Math.round(rate * d * wave(i + cpu, t) / 2), { cpu });
