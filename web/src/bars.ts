@@ -46,7 +46,7 @@ export class BarsBody implements Body {
 		this.rowOf.clear();
 		this.list.replaceChildren(...this.visi.curves.map((c) => {
 			const row: Row = { bar: h("div.bar"), number: h("output.value") };
-			row.bar.style.backgroundColor = stroke(c.number).color;
+			row.bar.style.backgroundColor = stroke(c.number, this.visi.curves.length).color;
 			this.rowOf.set(c, row);
 			return h("div.brow" + (c.id === null ? ".dead" : ""), { role: "listitem" }, curveName(this.visi, c), h("div.track", null, row.bar), row.number, removeButton(this.visi, c));
 		}));

@@ -90,7 +90,7 @@ export class Disasm {
 		row.classList.toggle("changed", changed);
 		row.title = insn.addr + (changed ? "\nsomething is inserted here" : "");
 		row.replaceChildren(h("span.d-off", null, this.offset(insn.addr)), h("span.d-bytes", null, insn.original), this.text(insn, insn.text),
-			h("span.d-now", null, changed ? insn.now_text : "·", changed ? h("span.d-bytes", null, " " + insn.now) : ""), h("span.d-free", null, insn.free || "none"));
+			h("span.d-now", null, changed ? insn.now_text : "·", changed ? h("span.d-bytes", null, " " + insn.now) : ""), h("span.d-free", { title: insn.free }, insn.free || "none"));
 	}
 
 	private text(insn: Insn, text: string): HTMLElement {

@@ -224,7 +224,8 @@ export class Graph {
 		const back = ys[ys.length - 1] < ys[0];
 		const lit = e.from === this.selected || e.to === this.selected;
 		ctx.strokeStyle = ctx.fillStyle = color(style.color);
-		ctx.lineWidth = (back ? 2.4 : 1.2) + (lit ? 1.6 : 0);
+		// Far away a line would be thinner than a pixel.
+		ctx.lineWidth = Math.max((back ? 2.4 : 1.2) + (lit ? 1.6 : 0), (back ? 1.1 : 0.7) / this.scale);
 		ctx.setLineDash(style.dash);
 		ctx.beginPath();
 		ctx.moveTo(xs[0], ys[0]);

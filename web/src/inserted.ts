@@ -71,7 +71,8 @@ export class InsertedPage {
 		this.mine = new Set(i.mine ?? i.rows.flatMap((r, n) => (r.client === this.app.curves.client ? [n] : [])));
 		const clients = new Set(i.rows.map((r) => r.client)).size;
 		const share = i.rows.some((r) => r.share !== null) ? i.rows.reduce((a, r) => a + (r.share ?? 0), 0) : null;
-		setText(this.totals, `${i.rows.length} curves of ${clients} ${clients === 1 ? "client" : "clients"} · ${i.windows} places in the text · ` +
+		const curves = `${i.rows.length} curves of ${clients} ${clients === 1 ? "client" : "clients"}`;
+		setText(this.totals, this.app.info?.replay ? curves + ": a recording, nothing is in a kernel" : `${curves} · ${i.windows} places in the text · ` +
 			`${bytes(i.heap_used)} of ${bytes(i.heap_size)} for code · ${i.sessions} ${i.sessions === 1 ? "session" : "sessions"} of the driver · together ${percent(share)} of all CPUs' time`);
 		this.empty.hidden = i.rows.length > 0;
 		this.table.hidden = !i.rows.length;

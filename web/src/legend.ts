@@ -7,8 +7,8 @@ import { rateUnit, si } from "./units";
 
 const SVG = "http://www.w3.org/2000/svg";
 
-export function swatch(c: Curve): SVGElement {
-	const { color, dash } = stroke(c.number);
+export function swatch(v: Visi, c: Curve): SVGElement {
+	const { color, dash } = stroke(c.number, v.curves.length);
 	const svg = document.createElementNS(SVG, "svg");
 	const line = document.createElementNS(SVG, "line");
 	const attributes = { x1: "1", x2: "25", y1: "6", y2: "6", stroke: color, "stroke-width": "2.5", "stroke-dasharray": dash.join(" ") };
@@ -50,7 +50,7 @@ export class Legend {
 		const value = h("output.value");
 		this.values.set(c, value);
 		return h("div.lrow" + (c.id === null ? ".dead" : ""), { role: "listitem", onpointerenter: () => this.hover(c), onpointerleave: () => this.hover(null) },
-			swatch(c), curveName(this.visi, c), value, removeButton(this.visi, c));
+			swatch(this.visi, c), curveName(this.visi, c), value, removeButton(this.visi, c));
 	}
 
 	/** Numbers that change ten times a second cannot be read: four times are enough. */

@@ -142,7 +142,7 @@ async function load(): Promise<void> {
 		app.setMetrics(metrics);
 		app.catalog = buildCatalog(functions.modules);
 		app.tell("catalog");
-		performance.mark("kperfmon-ready");
+		requestAnimationFrame(() => performance.mark("kperfmon-tree"));
 		stream.open();
 	} catch (e) {
 		if (e instanceof ApiError && e.status === 401) return askToken();

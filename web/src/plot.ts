@@ -10,6 +10,8 @@ import { color } from "./theme";
 import { rateUnit, si } from "./units";
 import type { Body, Curve, Visi } from "./visi";
 
+const THIN = 16; // more curves than that have thin lines
+
 type Column = (number | null)[];
 
 export class TimeBody implements Body {
@@ -77,9 +79,10 @@ export class TimeBody implements Body {
 	}
 
 	private line(c: Curve): uPlot.Series {
-		const s = stroke(c.number);
+		const many = this.visi.curves.length;
+		const s = stroke(c.number, many);
 		return {
-			label: c.label, scale: rateUnit(c.metric, c.unit, c.form), stroke: s.color, dash: s.dash, width: 1.5, spanGaps: false,
+			label: c.label, scale: rateUnit(c.metric, c.unit, c.form), stroke: s.color, dash: s.dash, width: many > THIN ? 1 : 1.5, spanGaps: false,
 			points: { show: true, size: 4, filter: (u, i) => alone(u.data[i] as Column) },
 		};
 	}
@@ -147,7 +150,7 @@ export class TimeBody implements Body {
 		this.plot?.setSeries(i || null, { focus: true });
 		this.visi.curves.forEach((x, k) => {
 			const s = this.plot?.series[k + 1];
-			if (s) s.width = x === c ? 3 : 1.5;
+			if (s) s.width = x === c ? 3 : this.visi.curves.length > THIN ? 1 : 1.5;
 		});
 		this.plot?.redraw(false);
 	}

@@ -17,7 +17,7 @@ export class Recorded {
 		for (const c of curves) if (c.id !== undefined) this.curves.set(c.id, c);
 		const file = typeof this.app.info?.replay === "string" ? " " + this.app.info.replay : "";
 		this.element.hidden = false;
-		this.element.replaceChildren(h("span", null, `A recording${file} of ${this.curves.size} curves; no kernel is touched.`),
+		this.element.replaceChildren(h("span", null, `Recording${file}: ${this.curves.size} curves, no kernel.`),
 			h("button", { id: "show-recorded", onclick: () => this.show() }, "Show what was recorded"));
 	}
 

@@ -8,16 +8,21 @@ const lines = {
 	dark: ["#56b4e9", "#f0802b", "#2fc79b", "#e296c4", "#f0e442", "#8fb8ff", "#e6a15c", "#b9b9b9"],
 };
 // After eight curves the colours come again, with other strokes.
-const dashes: number[][] = [[], [7, 3], [2, 3], [9, 3, 2, 3], [14, 4]];
+const dashes: number[][] = [[], [8, 4]];
 
 export interface Stroke {
 	color: string;
 	dash: number[];
 }
 
-export function stroke(i: number): Stroke {
+// Dashes are slow to draw: with more curves than this the page would stutter, and nobody could tell them apart.
+const MOST_DASHED = 16;
+
+/** The stroke of curve i of so many. */
+export function stroke(i: number, many: number): Stroke {
 	const colors = isDark() ? lines.dark : lines.light;
-	return { color: colors[i % colors.length], dash: dashes[Math.floor(i / colors.length) % dashes.length] };
+	const dash = many > MOST_DASHED ? [] : dashes[Math.floor(i / colors.length) % dashes.length];
+	return { color: colors[i % colors.length], dash };
 }
 
 // Cividis, which grows evenly in lightness, at nine places.

@@ -58,7 +58,7 @@ export class TableBody implements Body {
 		this.body.replaceChildren(...this.order.map((c) => {
 			const cells = columns.map(() => h("td.num"));
 			this.cells.set(c, cells);
-			return h("tr" + (c.id === null ? ".dead" : ""), null, h("td", null, swatch(c), curveName(this.visi, c)), ...cells, h("td", null, removeButton(this.visi, c)));
+			return h("tr" + (c.id === null ? ".dead" : ""), null, h("td", null, swatch(this.visi, c), curveName(this.visi, c)), ...cells, h("td", null, removeButton(this.visi, c)));
 		}));
 		this.last = 0;
 		this.draw();

@@ -46,7 +46,8 @@ export async function until(page, f, arg, what, timeout = 20000) {
 }
 
 export async function run(tests) {
-	const server = await start();
+	const servers = [await start()];
+	const [server] = servers;
 	const executablePath = binaries.find(existsSync);
 	if (!executablePath) throw new Error("there is no Chromium: apt-get install chromium");
 	const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
@@ -64,10 +65,17 @@ export async function run(tests) {
 	};
 	const at = (hash) => server.url + hash;
 	try {
-		await tests({ open, at, errors, request: (path, init) => fetch(new URL(path, server.url), init), token: new URL(server.url).searchParams.get("token") });
+		// A session of which so much is past that the plots are nearly full.
+		const serveLong = async (past) => {
+			const path = join(artefacts, "long.jsonl");
+			await writeRecording(path, 45, past);
+			servers.push(await serve(path));
+			return servers.at(-1);
+		};
+		await tests({ open, at, serveLong, errors, request: (path, init) => fetch(new URL(path, server.url), init), token: new URL(server.url).searchParams.get("token") });
 	} finally {
 		await browser.close();
-		server.close();
+		for (const s of servers) s.close();
 	}
 	console.log(`1..${number}`);
 	process.exitCode = failed ? 1 : 0;

@@ -142,7 +142,8 @@ function makeCurves(functions) {
 	return curves;
 }
 
-export function writeRecording(path, seconds) {
+/** past: so many seconds come at once, five seconds after the beginning, as if the page had been there. */
+export function writeRecording(path, seconds, past = 0) {
 	const lists = modules();
 	const addrOf = (name) => lists[0].addr[lists[0].names.indexOf(name)];
 	const functions = [makeFunction(HOT, addrOf(HOT), 30), makeFunction("tcp_v4_rcv", addrOf("tcp_v4_rcv"), 182), makeFunction(LARGE, addrOf(LARGE), 600)];
@@ -155,17 +156,26 @@ export function writeRecording(path, seconds) {
 	line({ t: 0, event: "functions", data: { modules: lists } });
 	for (const f of [...functions, { ...refused, name: "dput" }]) line({ t: 0, event: "function", data: f });
 	line({ t: 0, event: "curves", data: { curves: curves.map((c) => c.answer) } });
-	for (let i = 0; i < seconds * 10; i++) {
-		const from = i / 10, to = (i + 1) / 10;
-		if (from >= GAP[0] && from < GAP[1]) {
-			if (to >= GAP[1] - 1e-9) line({ t: to, event: "gap", data: { samples: Math.round((GAP[1] - GAP[0]) * 10) } });
-			continue;
-		}
+	const sample = (t, from, to) => {
 		const values = Object.fromEntries(curves.map((c) => {
 			const v = c.value(from, to - from);
 			return [c.answer.id, typeof v === "number" ? +v.toPrecision(5) : v];
 		}));
-		line({ t: to, event: "sample", data: { from, to, values } });
+		line({ t, event: "sample", data: { from, to, values } });
+	};
+	for (let i = 0; i < seconds * 10; i++) {
+		const from = i / 10, to = (i + 1) / 10;
+		if (past) {
+			const gone = i < 50 ? 0 : past;
+			if (i === 50) for (let s = 0; s < past; s += 0.5) sample(from, from + s, from + s + 0.5);
+			sample(to, gone + from, gone + to);
+			continue;
+		}
+		if (from >= GAP[0] && from < GAP[1]) {
+			if (to >= GAP[1] - 1e-9) line({ t: to, event: "gap", data: { samples: Math.round((GAP[1] - GAP[0]) * 10) } });
+			continue;
+		}
+		sample(to, from, to);
 	}
 	return new Promise((done) => out.end(done));
 }
