@@ -83,6 +83,7 @@ export class InsertedPage {
 	private async removeAll(): Promise<void> {
 		try {
 			await api.clear(this.app.curves.client ?? "");
+			this.app.curves.lost("everything was taken out");
 			notify("everything is taken out");
 		} catch (e) {
 			notify((e as Error).message, "error");

@@ -43,7 +43,7 @@ test("shares, sizes and times", () => {
 	assert.deepEqual([0, 0.5, 0.0123, 1, 0.00001, NaN].map(percent), ["0.00 %", "50.0 %", "1.23 %", "100 %", "<0.1 %", "–"]);
 	assert.deepEqual([12, 2048, 50 * 2 ** 20, null].map(bytes), ["12 B", "2.0 KiB", "50 MiB", "–"]);
 	assert.deepEqual([5, 65, 3700].map(duration), ["5 s", "1 min 5 s", "1 h 1 min"]);
-	assert.deepEqual([0, 1, 11, 31].map((b) => bucketText(b, "s")), ["0 s", "1 ns", "1.02 µs", "1.07 s"]);
+	assert.deepEqual([0, 1, 11, 31].map((b) => bucketText(b, "s")), ["0 s", "1.00 ns", "1.02 µs", "1.07 s"]);
 });
 
 test("totals become rates: of time they are threads or CPUs", () => {
