@@ -6,14 +6,15 @@ type Props = Record<string, unknown>;
 type Tag<S extends string> = S extends `${infer T}.${string}` ? T : S;
 type Made<S extends string> = Tag<S> extends keyof HTMLElementTagNameMap ? HTMLElementTagNameMap[Tag<S>] : HTMLElement;
 
-/** h("button.primary", {onclick: f, title: "..."}, "text"). Names with a dash become attributes. */
+/** h("button.primary", {onclick: f, title: "..."}, "text"). Names with a dash become attributes, on... listeners. */
 export function h<S extends string>(spec: S, props?: Props | null, ...children: Child[]): Made<S> {
 	const [tag, ...classes] = spec.split(".");
 	const e = document.createElement(tag);
 	if (classes.length) e.className = classes.join(" ");
 	for (const [key, value] of Object.entries(props ?? {})) {
 		if (value === undefined || value === null) continue;
-		if (key.includes("-") || key === "role" || key === "for") e.setAttribute(key, String(value));
+		if (key.startsWith("on")) e.addEventListener(key.slice(2), value as EventListener);
+		else if (key.includes("-") || key === "role" || key === "for") e.setAttribute(key, String(value));
 		else (e as unknown as Props)[key] = value;
 	}
 	e.append(...children.filter((c): c is Node | string => c !== null && c !== undefined && c !== false));

@@ -63,16 +63,19 @@ export async function run(tests) {
 		page.done = () => context.close();
 		return page;
 	};
+	const serveFile = async (path) => {
+		servers.push(await serve(path));
+		return servers.at(-1);
+	};
 	const at = (hash) => server.url + hash;
 	try {
 		// A session of which so much is past that the plots are nearly full.
 		const serveLong = async (past) => {
 			const path = join(artefacts, "long.jsonl");
 			await writeRecording(path, 45, past);
-			servers.push(await serve(path));
-			return servers.at(-1);
+			return serveFile(path);
 		};
-		await tests({ open, at, serveLong, errors, request: (path, init) => fetch(new URL(path, server.url), init), token: new URL(server.url).searchParams.get("token") });
+		await tests({ open, at, serveFile, serveLong, errors, request: (path, init) => fetch(new URL(path, server.url), init), token: new URL(server.url).searchParams.get("token") });
 	} finally {
 		await browser.close();
 		for (const s of servers) s.close();

@@ -213,11 +213,12 @@ await run(async (env) => {
 		await page.keyboard.press("ArrowDown");
 		await page.keyboard.press(" ");
 		await page.focus("#metric-filter");
-		await page.keyboard.type("calls");
+		await page.keyboard.type("walltime/c");
+		assert((await page.$$eval("#metrics .vrow", (r) => r.map((x) => x.querySelector(".name").textContent))).join() === "walltime/call", "the metrics' search");
 		await page.keyboard.press("ArrowDown");
 		await page.keyboard.press("Enter");
 		await page.keyboard.press("a");
-		await until(page, () => document.querySelectorAll(".visi .lrow").length === 1, null, "a curve");
+		await until(page, () => /^walltime\/call vfs_read$/.test(document.querySelector(".visi .lrow .cname")?.textContent), null, "the curve");
 		await page.keyboard.press("/");
 		await page.keyboard.press("Escape");
 		await page.keyboard.press("Escape");
@@ -236,6 +237,23 @@ await run(async (env) => {
 		assert(waiting.length >= 3, waiting.length + " visualizations");
 		await waiting[0].click();
 		await until(page, () => document.querySelectorAll(".visi .lrow").length > 6, null, "its curves");
+	});
+
+	await test("a session that is saved can be opened again", async () => {
+		const [d] = await Promise.all([page.waitForEvent("download"), page.click('button:has-text("Save")')]);
+		const saved = await d.path();
+		const lines = (await readFile(saved, "utf8")).trimEnd().split("\n").map((l) => JSON.parse(l));
+		assert(lines[0]["kerninst-session"] === 1 && lines[0].metrics.length > 0, "no head");
+		const samples = lines.filter((l) => l.event === "sample"), curves = lines.filter((l) => l.event === "curves").flatMap((l) => l.data.curves);
+		assert(samples.length > 10 && curves.length > 0, `${samples.length} samples of ${curves.length} curves`);
+		const again = await env.serveFile(saved);
+		const other = await open();
+		await ready(other, again.url);
+		await selectFunction(other, "vfs_read");
+		await selectMetric(other, "calls");
+		await other.click("#start");
+		await until(other, () => / k\/s$/.test(document.querySelector(".visi .value")?.textContent), null, "its values");
+		await other.done();
 	});
 	await page.done();
 

@@ -38,6 +38,6 @@ if [ package-lock.json -nt node_modules/.package-lock.json ]; then
 fi
 [ $# -gt 0 ] || set -- parts page function speed
 for part in "$@"; do
-	if [ "$part" = parts ]; then parts; else node "test/$part.test.mjs" || failed=1; fi
+	if [ "$part" = parts ]; then parts; else timeout 300 node "test/$part.test.mjs" || failed=1; fi
 done
 exit $failed

@@ -49,6 +49,12 @@ export class Replay {
 		return { rows, windows: 0, heap_used: 0, heap_size: 0, sessions: 0, mine: rows.flatMap((r, i) => (r.client === asking ? [i] : [])) };
 	}
 
+	/** What has been played to a client, as a file that can be played again. */
+	recording(client, functions) {
+		const played = this.events.slice(0, client.next).filter((e) => functions || e.event !== "functions");
+		return [{ "kerninst-session": 1, info: { ...this.info, replay: false }, metrics: this.metrics }, ...played].map((e) => JSON.stringify(e) + "\n").join("");
+	}
+
 	send(client, event, data) {
 		client.stream?.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
 	}
@@ -94,7 +100,7 @@ const gets = {
 		return code ? { body: code } : refuse(404, "NOT_RECORDED", `the code of ${name} is not in this recording`);
 	},
 	"/api/inserted": (r, q) => ({ body: r.inserted(q.get("client")) }),
-	"/api/recording": (r) => ({ body: { "kerninst-session": 1, info: r.info, metrics: r.metrics } }),
+	"/api/recording": (r, q) => ({ text: r.recording(r.clients.get(q.get("client")), q.get("functions") === "1") }),
 };
 
 const posts = {
@@ -141,7 +147,7 @@ async function answer(replay, request, response) {
 	} else if (request.method === "POST" && posts[url.pathname]) a = await answerPost(replay, request, url.pathname);
 	else if (request.method === "GET" && gets[url.pathname]) a = gets[url.pathname](replay, url.searchParams);
 	const head = { ...safe, "Content-Type": "application/json", ...(a.gzip ? { "Content-Encoding": "gzip" } : {}) };
-	response.writeHead(a.status ?? 200, head).end(a.gzip ?? JSON.stringify(a.body));
+	response.writeHead(a.status ?? 200, head).end(a.gzip ?? a.text ?? JSON.stringify(a.body));
 }
 
 /** The address, with the token, once it listens; and how to end it. */

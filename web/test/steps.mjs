@@ -17,6 +17,7 @@ export async function selectMetric(page, name) {
 	await page.fill("#metric-filter", name);
 	await page.click(`#metrics .vrow:has(.name:text-is("${name}"))`);
 	await page.fill("#metric-filter", "");
+	await until(page, () => document.querySelectorAll("#metrics .vrow").length > 4, null, "all metrics again");
 }
 
 /** The numbers of a visualization's curves as they are shown, by name. */
