@@ -43,7 +43,7 @@ static __always_inline bool begin(void)
 	u8 level;
 
 	preempt_disable_notrace();
-	h = this_cpu_ptr(&ki_helping);
+	h = raw_cpu_ptr(&ki_helping);
 	level = interrupt_context_level();
 	if (h->at[level]) {
 		this_cpu_inc(ki_helping.skipped);
@@ -58,7 +58,7 @@ static __always_inline bool begin(void)
 static __always_inline void end(void)
 {
 	barrier();
-	this_cpu_ptr(&ki_helping)->at[interrupt_context_level()] = false;
+	raw_cpu_ptr(&ki_helping)->at[interrupt_context_level()] = false;
 	preempt_enable_notrace();
 }
 
@@ -136,10 +136,27 @@ KI_DO_ALONE(UMOD, r = b ? a % b : a)
 KI_DO(NANOTIME, r = ktime_get_mono_fast_ns())
 KI_DO_ALONE(UID, r = uid())
 KI_DO_ALONE(CGROUP, r = cgroup())
-KI_DO(EVENT, r = ki_event_read(a))
-
 KI_DO(STACK, r = ki_stack_kernel(a, b))
 KI_DO(USTACK, r = ki_stack_user(a))
+
+u64 ki_do_EVENT(u64 which);
+notrace u64 ki_do_EVENT(u64 which)
+{
+	u64 r;
+
+	if (!begin())
+		return ki_event_last(which);
+	r = ki_event_read(which);
+	end();
+	return r;
+}
+
+/* Not by the kernel's memset, which may be instrumented: nobody would guard what that calls. */
+static __always_inline void clear(u32 n, u64 *to)
+{
+	while (n--)
+		WRITE_ONCE(to[n], 0);
+}
 
 /* Of these `to` is where the chunk's words are, which are written in any case. */
 #define KI_DO_STRING(tag, body)                                                                    \
@@ -151,7 +168,7 @@ KI_DO(USTACK, r = ki_stack_user(a))
 			r = body;                                                                  \
 			end();                                                                     \
 		} else {                                                                           \
-			ki_string_clear(n, to);                                                    \
+			clear(n, to);                                                    \
 		}                                                                                  \
 		return r;                                                                          \
 	}
@@ -170,7 +187,7 @@ notrace u64 ki_do_ENTER_RECORD(u32 hit)
 {
 	if (!begin())
 		return 0;
-	this_cpu_ptr(&ki_helping)->hit[interrupt_context_level()] = hit | KI_HIT_KNOWN;
+	raw_cpu_ptr(&ki_helping)->hit[interrupt_context_level()] = hit | KI_HIT_KNOWN;
 	return 1;
 }
 
@@ -186,7 +203,7 @@ notrace bool ki_helper_hit(u32 *ring, u32 *id)
 u64 ki_do_LEAVE(void);
 notrace u64 ki_do_LEAVE(void)
 {
-	this_cpu_ptr(&ki_helping)->hit[interrupt_context_level()] = 0;
+	raw_cpu_ptr(&ki_helping)->hit[interrupt_context_level()] = 0;
 	end();
 	return 0;
 }

@@ -41,7 +41,17 @@ struct ki_table_options {
 	const uint8_t *merge; /* enum ki_merge of each value; NULL: all are sums */
 };
 
-/* What KI_TABLE_STATS keeps: KI_TABLE_STATS_WORDS entries of `merge`. */
+/* What KI_TABLE_STATS keeps, in this order. */
+enum ki_stats {
+	KI_STATS_COUNT,
+	KI_STATS_SUM,
+	KI_STATS_MIN,
+	KI_STATS_MAX,
+	KI_STATS_SQUARES, /* their sum: the lower half, and the upper */
+	KI_STATS_SQUARES_HIGH
+};
+
+/* Its KI_TABLE_STATS_WORDS entries of `merge`. */
 void ki_table_stats_merge(uint8_t *merge);
 
 struct ki_table_map;
@@ -59,9 +69,8 @@ struct ki_table_var ki_table_var_of(const struct ki_table_map *m, const char *na
  * or a row of a shared table could not be had. What has been done and this is all there was.
  */
 uint64_t ki_table_lost(const struct ki_table_map *m);
-/* Rows that are taken, of all banks, and how many there are. */
+/* Rows that are taken, of all banks. */
 uint64_t ki_table_used(const struct ki_table_map *m);
-uint64_t ki_table_rows(const struct ki_table_map *m);
 
 /* A reading: one row for each key, in order of the keys (unsigned, the first word first). */
 struct ki_table_reading {

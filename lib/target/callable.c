@@ -61,17 +61,31 @@ static const char *next_string(const char **at, const char *end)
 	return s;
 }
 
+/* Is that what stands at the beginning, as a word? Then go behind it and the comma. */
+static bool takes(const char **params, const char *type)
+{
+	size_t len = strlen(type);
+	const char *end = *params + strspn(*params, "( ");
+
+	if (strncmp(end, type, len) != 0 || !strchr(" ,)", end[len]))
+		return false;
+	*params = strchr(end, ',');
+	*params = *params ? *params + 1 : "";
+	return true;
+}
+
 /* "(void)", "(size_t len, int (*f)(int, int))" */
 static void count_params(struct ki_callable *f)
 {
-	static const char id[] = "(ki_id_t";
 	size_t blank = strspn(f->prototype, "( ");
+	const char *at = f->prototype;
 	int depth = 0;
 
-	f->takes_id = !strncmp(f->prototype, id, sizeof(id) - 1);
+	f->takes_id = takes(&at, "ki_id_t");
+	f->takes_here = takes(&at, "struct ki_here");
 	if (!strcmp(f->prototype + blank, "void)") || !strcmp(f->prototype + blank, ")"))
 		return;
-	f->nparams = 1;
+	f->nparams = 1 + f->takes_here;
 	for (const char *p = f->prototype; *p; p++) {
 		depth += (*p == '(') - (*p == ')');
 		f->nparams += *p == ',' && depth == 1;
@@ -152,12 +166,25 @@ static int add_notes(struct ki_callables *c, const char *module, const uint8_t *
 
 /* ---- where they come from ---- */
 
+/* All of it: sysfs gives a page at a time, at most. */
+static size_t read_notes(int fd, uint8_t *notes)
+{
+	size_t len = 0;
+	ssize_t n;
+
+	do {
+		n = read(fd, notes + len, NOTES_MAX - len);
+		if (n > 0)
+			len += (size_t)n;
+	} while (n > 0 || (n < 0 && errno == EINTR));
+	return len;
+}
+
 static int read_loaded(struct ki_callables *c, const char *dir, const char *module)
 {
 	uint8_t *notes;
-	ssize_t len;
 	char *path;
-	int fd, ret = 0;
+	int fd, ret;
 
 	if (asprintf(&path, "%s/%s/notes/" SECTION, dir, module) < 0)
 		return -ENOMEM;
@@ -166,11 +193,7 @@ static int read_loaded(struct ki_callables *c, const char *dir, const char *modu
 	if (fd < 0)
 		return 0; /* it has none */
 	notes = calloc(1, NOTES_MAX + 1);
-	len = notes ? read(fd, notes, NOTES_MAX) : 0;
-	if (!notes)
-		ret = -ENOMEM;
-	else if (len > 0)
-		ret = add_notes(c, module, notes, (size_t)len);
+	ret = notes ? add_notes(c, module, notes, read_notes(fd, notes)) : -ENOMEM;
 	free(notes);
 	close(fd);
 	return ret;

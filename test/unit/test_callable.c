@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -31,12 +32,20 @@ static const struct note notes[] = {
 	NOTE(2, 1, "two\0u32 a/hex,b,cccccccccccccccccccccccc"),
 	NOTE(1, 1, "two\0(ki_id_t id, int (*f)(int, int))\0call"),
 	NOTE(1, 1, "none\0(void)\0nothing at all, but so long.."),
+	NOTE(1, 1, "all\0(ki_id_t id,struct ki_here h,int a)\0six"),
 	NOTE(3, 1, "shown\0a number, with a sentence that is.."),
 	NOTE(1, 9, "later\0of a version that nobody knows yet."),
 	NOTE(7, 1, "what\0of a kind that nobody knows as yet.."),
 };
 
 static char dir[64], path[128];
+static size_t at_once = SIZE_MAX;
+
+/* In place of the C library's: as sysfs, never more at once. */
+ssize_t read(int fd, void *buf, size_t n)
+{
+	return syscall(SYS_read, fd, buf, n < at_once ? n : at_once);
+}
 
 static struct ki_callables *read_first(size_t bytes)
 {
@@ -59,12 +68,14 @@ static void notes_are_read(void **state)
 
 	(void)state;
 	ki_callables_all(c, &n);
-	assert_int_equal(n, 4);
+	assert_int_equal(n, 5);
 	assert_int_equal(ki_callables_find(c, "two", &f, &err), 0);
 	assert_string_equal(f->module, "mod");
 	assert_string_equal(f->prototype, "(ki_id_t id, int (*f)(int, int))");
 	assert_string_equal(f->records, "u32 a/hex,b,cccccccccccccccccccccccc");
-	assert_true(f->takes_id && f->nparams == 2);
+	assert_true(f->takes_id && !f->takes_here && f->nparams == 2);
+	assert_int_equal(ki_callables_find(c, "all", &f, &err), 0);
+	assert_true(f->takes_id && f->takes_here && f->nparams == 4);
 	assert_int_equal(ki_callables_find(c, "none", &f, &err), 0);
 	assert_true(!f->takes_id && f->nparams == 0 && !*f->records);
 	assert_int_equal(ki_callables_find(c, "shown", &f, &err), -ENOENT);
@@ -72,6 +83,13 @@ static void notes_are_read(void **state)
 	assert_int_equal(ki_callables_find(c, "later", &f, &err), -EPROTO);
 	assert_int_equal(err.reason, KI_R_INSTRUMENT_VERSION);
 	ki_callables_free(c);
+}
+
+static void they_come_in_pieces(void **state)
+{
+	for (at_once = 1; at_once < sizeof(notes); at_once += 7)
+		notes_are_read(state);
+	at_once = SIZE_MAX;
 }
 
 static void cut_ones_are_not(void **state)
@@ -116,6 +134,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(notes_are_read),
+		cmocka_unit_test(they_come_in_pieces),
 		cmocka_unit_test(cut_ones_are_not),
 	};
 

@@ -56,15 +56,16 @@ static bool is_less(const struct ki_record_field *f, uint64_t a, uint64_t b)
 	return is_signed(f) ? (int64_t)a < (int64_t)b : a < b;
 }
 
-static void add(struct spread *s, const struct ki_record_field *f, uint64_t v)
+/* n times. */
+static void add(struct spread *s, const struct ki_record_field *f, uint64_t v, uint64_t n)
 {
 	if (!s->n || is_less(f, v, s->least))
 		s->least = v;
 	if (!s->n || is_less(f, s->most, v))
 		s->most = v;
-	s->n++;
-	s->sum += is_signed(f) ? (double)(int64_t)v : (double)v;
-	s->buckets[ki_log2_bucket(v)]++;
+	s->n += n;
+	s->sum += (is_signed(f) ? (double)(int64_t)v : (double)v) * (double)n;
+	s->buckets[ki_log2_bucket(v)] += n;
 }
 
 static int begin(struct chronicle *c)
@@ -87,7 +88,7 @@ static int record(struct chronicle *c, const struct seen_record *e)
 	t->n++;
 	for (unsigned int i = 0; i < e->in->nfields; i++)
 		if (is_number(&e->in->fields[i]))
-			add(&t->fields[i], &e->in->fields[i], e->values[i]);
+			add(&t->fields[i], &e->in->fields[i], e->values[i], e->factor);
 	return 0;
 }
 
@@ -104,7 +105,7 @@ static void free_all(struct chronicle *c)
 
 /* A value of field i, as a record would have it. */
 static char *one(const struct chronicle *c, const struct ki_instrument *in, unsigned int i,
-		 uint64_t v, char text[CHRONICLE_TEXT])
+		 uint64_t v, char text[FIELD_TEXT])
 {
 	uint64_t values[KI_RECORD_WORDS] = {0};
 	const struct seen_record e = {.in = in, .values = values};
@@ -118,7 +119,7 @@ static char *real(const struct chronicle *c, const struct ki_record_field *f, do
 	uint32_t khz = ki_recording_origin(c->r)->tsc_khz;
 
 	if (f->show == KI_SHOW_DECIMAL)
-		snprintf(text, CHRONICLE_TEXT, "%.2f", v);
+		snprintf(text, FIELD_TEXT, "%.2f", v);
 	else
 		value_format_seconds(
 			f->show == KI_SHOW_SECONDS ? v / 1e9 : v / (khz ? khz : 1e6) / 1e3, text);
@@ -129,7 +130,7 @@ static void draw(const struct chronicle *c, const struct ki_instrument *in, unsi
 		 const struct spread *s)
 {
 	uint64_t most = 0, low, high;
-	char a[CHRONICLE_TEXT], b[CHRONICLE_TEXT];
+	char a[FIELD_TEXT], b[FIELD_TEXT];
 
 	for (unsigned int k = 0; k < KI_LOG2_BUCKETS; k++)
 		most = s->buckets[k] > most ? s->buckets[k] : most;
@@ -152,7 +153,7 @@ static void print_field(const struct chronicle *c, const struct ki_instrument *i
 			const struct spread *s)
 {
 	const struct ki_record_field *f = &in->fields[i];
-	char least[CHRONICLE_TEXT], most[CHRONICLE_TEXT], mean[CHRONICLE_TEXT], sum[CHRONICLE_TEXT];
+	char least[FIELD_TEXT], most[FIELD_TEXT], mean[FIELD_TEXT], sum[FIELD_TEXT];
 
 	fprintf(c->out, "  %s%s%s%s: min %s  mean %s  max %s", f->name, *f->unit ? " (" : "",
 		f->unit, *f->unit ? ")" : "", one(c, in, i, s->least, least),
@@ -163,6 +164,19 @@ static void print_field(const struct chronicle *c, const struct ki_instrument *i
 	}
 	fprintf(c->out, "  sum %s\n", real(c, f, s->sum, sum));
 	draw(c, in, i, s);
+}
+
+static void print_sampling(const struct chronicle *c, const struct ki_instrument *in)
+{
+	const struct chronicle_sampling s = chronicle_sampling(c, in);
+
+	if (s.thinnest > 1)
+		fprintf(c->out,
+			"  sampled: at the thinnest one of %" PRIu64
+			" hits; each record is taken for so many, sums and counts are estimates\n",
+			s.thinnest);
+	if (s.out >= 0)
+		fprintf(c->out, "  taken out by the budget at %.3f s\n", s.out);
 }
 
 static void print_instrument(const struct chronicle *c, const struct ki_instrument *in,
@@ -179,6 +193,7 @@ static void print_instrument(const struct chronicle *c, const struct ki_instrume
 	if (!totals && chronicle_hits(c, in, &hits) && hits != t->n)
 		fprintf(c->out, ", reached %" PRIu64 " times", hits);
 	fprintf(c->out, ", from %.3f to %.3f s\n", on, off);
+	print_sampling(c, in);
 	for (unsigned int i = 0; i < in->nfields; i++)
 		if (t->fields && t->fields[i].n)
 			print_field(c, in, i, &t->fields[i]);

@@ -48,6 +48,7 @@ int record_groups_make(struct record_options *o, const struct verb *self,
 
 		*n += g == &all[*n];
 		g->totals = o->mode == RECORD_TOTALS;
+		g->budgeted = o->budget > 0;
 		ret = add_ask(g, &o->asks.v[i], self, o->asks.n);
 	}
 	return ret;
@@ -61,6 +62,7 @@ void record_groups_free(struct record_group *g, size_t n)
 		free(g[i].asks);
 		free(g[i].seen);
 		free(g[i].outside);
+		free(g[i].weights);
 	}
 	free(g);
 }
@@ -74,6 +76,9 @@ static int make_record(void *arg, struct ki_snippet *s, struct ki_node **stmt, s
 
 	if (ret)
 		return ret;
+	/* the condition's nodes are made behind these */
+	if (m->when)
+		ki_predicate_hit(m->when, &m->written);
 	*stmt = ki_stmt_record(s, m->ring, m->id, nodes, n);
 	return *stmt ? 0 : ki_snippet_check(s, NULL, err);
 }
@@ -99,28 +104,36 @@ static uint32_t ids_of(const struct record_group *g)
 }
 
 int record_group_resolve(struct record_group *g, struct ki_target *t,
-			 const struct ki_predicate *when, const struct record_making *to,
-			 uint32_t *ids, bool quiet)
+			 struct ki_predicate *when, const struct record_making *to, uint32_t *ids,
+			 uint32_t *points, bool quiet)
 {
 	const struct points_how how = {.wanted = {.metrics = {ki_metric_find("count")}, .n = 1},
 				       .moving = MOVING_NEVER,
 				       .when = when,
 				       .quiet = quiet,
 				       .separate = true,
+				       .metered = g->budgeted,
+				       .sampled = g->budgeted,
 				       .act = g->totals ? NULL : act_of,
-				       .arg = g};
+				       .arg = g,
+				       .first = *points};
 	int ret;
 
 	g->first = *ids;
 	g->ids = ids_of(g);
 	g->making = *to;
+	g->making.when = when;
 	ret = points_resolve(&g->points, t, &g->asked, &how);
 	*ids += g->ids * (uint32_t)g->points.v.n;
+	*points += (uint32_t)g->points.v.n;
 	if (ret)
 		return ret;
 	g->seen = calloc(g->points.v.n + 1, sizeof(*g->seen));
 	g->outside = calloc(g->points.v.n + 1, sizeof(*g->outside));
-	return g->seen && g->outside ? CLI_OK : cli_no_memory();
+	g->weights = calloc(g->points.v.n + 1, sizeof(*g->weights));
+	for (size_t i = 0; g->weights && i < g->points.v.n; i++)
+		g->weights[i] = 1;
+	return g->seen && g->outside && g->weights ? CLI_OK : cli_no_memory();
 }
 
 void record_group_set_times(struct record_group *g, uint64_t start, uint32_t tsc_khz)
@@ -143,7 +156,8 @@ bool record_group_owns(struct record_group *g, const struct ki_record *rec, bool
 	if (rec->id < g->first || n >= g->ids * g->points.v.n)
 		return false;
 	*keep = rec->tsc >= g->from && rec->tsc < g->to;
-	g->outside[n / g->ids] += !*keep && n % g->ids == 0;
+	if (!*keep && n % g->ids == 0)
+		g->outside[n / g->ids] += g->weights[n / g->ids];
 	return true;
 }
 

@@ -12,14 +12,15 @@ struct record_group {
 	double at, until; /* seconds from the start */
 	bool on, over;
 	uint64_t from, to; /* the same as ticks; only records between them are kept */
-	uint64_t *outside; /* of each point, records that were not */
+	uint64_t *outside; /* of each point, hits whose records were not */
+	uint64_t *weights; /* and how many hits a record stands for */
 	struct asked asked;
 	struct record_ask **asks; /* of each text */
 	struct points points;
 	uint64_t *seen; /* totals: of each point, what has been written */
 	uint32_t first; /* id of the first point's records; the others' follow, */
 	uint32_t ids;	/* each so far behind the one before */
-	bool totals;
+	bool totals, budgeted;
 	struct record_making making;
 };
 
@@ -28,10 +29,11 @@ int record_groups_make(struct record_options *o, const struct verb *self,
 		       struct record_group **groups, size_t *n);
 void record_groups_free(struct record_group *g, size_t n);
 
-/* Find out what is meant. to: ring and stacks. ids: the next free one. CLI_OK, or reported. */
-int record_group_resolve(struct record_group *g, struct ki_target *t,
-			 const struct ki_predicate *when, const struct record_making *to,
-			 uint32_t *ids, bool quiet);
+/* Find out what is meant. to: ring and stacks. ids: the next free one; points: how many there are
+   before. CLI_OK, or reported. */
+int record_group_resolve(struct record_group *g, struct ki_target *t, struct ki_predicate *when,
+			 const struct record_making *to, uint32_t *ids, uint32_t *points,
+			 bool quiet);
 
 /* The id of a point's records. */
 static inline uint32_t record_group_id(const struct record_group *g, size_t point)

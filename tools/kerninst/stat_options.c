@@ -49,7 +49,9 @@ const char stat_usage[] =
 	"                             with --dry-run what it would: counted for 0.3 s, which installs\n"
 	"                             bare counters\n"
 	"      --budget SHARE%        keep the cost below this share of the machine: what costs the\n"
-	"                             most is taken out when it is more, and said\n"
+	"                             most is taken out when it is more, and said. It goes wholly: to\n"
+	"                             ask at each call whether it is one to be measured would cost\n"
+	"                             more than to count it, and a third of what it takes to time it\n"
 	"      --text-hash            hash the kernel's text before and after; differing: status 1\n"
 	"      --move, --no-move      move each function as a whole, or none: each counter costs\n"
 	"                             one instruction, each return into the function a jump;\n"
@@ -143,9 +145,10 @@ static int take_option(const struct verb *self, int c, struct stat_options *o)
 		o->by.hist = optarg;
 		break;
 	case 'n':
-		return take_number(self, optarg, UINT32_MAX, &o->by.top);
 	case 'r':
-		return take_number(self, optarg, KI_TABLE_ROWS, &o->by.rows);
+		o->by.limited = true;
+		return c == 'n' ? take_number(self, optarg, UINT32_MAX, &o->by.top)
+				: take_number(self, optarg, KI_TABLE_ROWS, &o->by.rows);
 	case 'B':
 		if (!budget_parse(optarg, &o->budget))
 			return cli_misuse(self, "--budget '%s': a share of the machine, as 2%%",
@@ -204,6 +207,10 @@ static int check_together(const struct verb *self, const struct stat_options *o)
 	     o->wanted.metrics[0] != ki_metric_find("calls")))
 		return cli_misuse(self, "--by and --hist count hits: no -m, -A, -i, --show-code, "
 					"--cost, --budget");
+	if (stat_by_wanted(&o->by) && o->moving == MOVING_ALWAYS)
+		return cli_misuse(self, "--by and --hist count at a place: no --move");
+	if (o->by.limited && !stat_by_wanted(&o->by))
+		return cli_misuse(self, "-n and --rows are for --by and --hist");
 	if (o->budget > 0 && o->dry_run)
 		return cli_misuse(self,
 				  "--budget and --dry-run: nothing would be spent; use --cost");
