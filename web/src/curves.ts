@@ -13,6 +13,7 @@ export interface Owner {
 
 const KEPT = 100;
 const BATCH = 2000;
+const PATIENCE_MS = 15000;
 
 export class Curves {
 	private owners = new Map<Owner, Set<number>>();
@@ -23,20 +24,34 @@ export class Curves {
 	client: string | null = null;
 	/** The stream has ended: nothing can be asked any more. */
 	ended = "";
+	private waiting: (() => void)[] = [];
 	samples = 0;
 	missed = 0;
+
+	/** The daemon has said who we are. */
+	join(client: string): void {
+		this.client = client;
+		for (const go of this.waiting.splice(0)) go();
+	}
+
+	// A page that has just been opened can be quicker than its stream.
+	private async connected(): Promise<string> {
+		if (!this.client) await Promise.race([new Promise<void>((go) => this.waiting.push(go)), new Promise((go) => setTimeout(go, PATIENCE_MS))]);
+		if (!this.client) throw new Error("there is no connection to the daemon");
+		return this.client;
+	}
 
 	/** Asks for curves; answers in the order asked, but "each" CPU is several. */
 	async add(owner: Owner, wanted: Wanted[]): Promise<CurveAnswer[]> {
 		if (this.ended) throw new Error(this.ended + ": reload the page to begin again");
-		if (!this.client) throw new Error("no connection to the daemon yet");
+		const client = await this.connected();
 		const answers: CurveAnswer[] = [];
 		const mine = this.owners.get(owner) ?? new Set<number>();
 		this.owners.set(owner, mine);
 		this.asking++;
 		try {
 			for (let i = 0; i < wanted.length; i += BATCH)
-				answers.push(...(await api.add(this.client, wanted.slice(i, i + BATCH))).curves);
+				answers.push(...(await api.add(client, wanted.slice(i, i + BATCH))).curves);
 		} finally {
 			this.asking--;
 			for (const a of answers) if (a.id !== undefined) mine.add(a.id);

@@ -112,7 +112,7 @@ function showLink(state: Link, why?: string): void {
 const stream = new Stream({
 	hello(client, info, isNew) {
 		if (isNew && app.curves.client) app.curves.lost("the connection was lost for too long: the daemon has taken this out");
-		app.curves.client = client;
+		app.curves.join(client);
 		app.info = info;
 		setText(kernel, info.kernel);
 		showLink("open");

@@ -74,6 +74,19 @@ await run(async ({ open, at, errors, request, token }) => {
 		await graphReady(page);
 	});
 
+	await test("who is quicker than the stream waits for it", async () => {
+		const slow = await open();
+		await slow.route("**/api/events*", async (route) => {
+			await new Promise((go) => setTimeout(go, 2000));
+			await route.continue();
+		});
+		await slow.goto(at("#view=function&fn=vfs_read"));
+		await slow.click("#count-blocks");
+		assert((await slow.textContent("#link")) === "connecting …", "the stream was there already");
+		await until(slow, () => /% of calls/.test(document.querySelector(".d-block").textContent), null, "the counts");
+		await slow.done();
+	});
+
 	await test("a refused function says why", async () => {
 		await page.goto(at("#view=function&fn=dput"));
 		await until(page, () => /NOINSTR/.test(document.querySelector(".function > .warn")?.textContent), null, "the reason");
