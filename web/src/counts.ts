@@ -33,9 +33,11 @@ export class BlockCounts implements Owner {
 		this.state = "starting";
 		const blocks = this.code.blocks.filter((b) => !b.window.refused);
 		const wanted: Wanted[] = blocks.map((b) => ({ metric: "count", point: this.point + ":block/" + b.index, cpu: "all" }));
-		const timed = this.app.metricsByName.get("vtime") && !this.app.metricsByName.get("vtime")!.unsupported;
-		if (timed) wanted.push({ metric: "vtime", point: this.point, cpu: "all" });
 		try {
+			// The metrics are known before the stream is open.
+			await this.app.curves.connected();
+			const vtime = this.app.metricsByName.get("vtime");
+			if (vtime && !vtime.unsupported) wanted.push({ metric: "vtime", point: this.point, cpu: "all" });
 			const answers = await this.app.curves.add(this, wanted);
 			answers.forEach((a, i) => {
 				if (i >= blocks.length) this.vtimeId = a.id ?? -1;

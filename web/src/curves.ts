@@ -35,7 +35,7 @@ export class Curves {
 	}
 
 	// A page that has just been opened can be quicker than its stream.
-	private async connected(): Promise<string> {
+	async connected(): Promise<string> {
 		if (!this.client) await Promise.race([new Promise<void>((go) => this.waiting.push(go)), new Promise((go) => setTimeout(go, PATIENCE_MS))]);
 		if (!this.client) throw new Error("there is no connection to the daemon");
 		return this.client;

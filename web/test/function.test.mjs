@@ -84,6 +84,7 @@ await run(async ({ open, at, errors, request, token }) => {
 		await slow.click("#count-blocks");
 		assert((await slow.textContent("#link")) === "connecting …", "the stream was there already");
 		await until(slow, () => /% of calls/.test(document.querySelector(".d-block").textContent), null, "the counts");
+		await until(slow, () => /of one CPU's time inside/.test(document.querySelector(".fnumbers").textContent), null, "the time inside");
 		await slow.done();
 	});
 
