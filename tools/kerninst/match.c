@@ -98,6 +98,16 @@ static bool module_exists(struct ki_target *t, const struct pointspec *spec)
 	return false;
 }
 
+static bool is_module(struct ki_target *t, const char *name)
+{
+	struct pointspec spec = {0};
+
+	if (strlen(name) >= sizeof(spec.module))
+		return false;
+	strcpy(spec.module, name);
+	return module_exists(t, &spec);
+}
+
 int match_nothing(struct ki_target *t, const struct pointspec *spec)
 {
 	struct near near[NEAR_MAX];
@@ -108,6 +118,9 @@ int match_nothing(struct ki_target *t, const struct pointspec *spec)
 	if (*spec->module && !module_exists(t, spec))
 		return cli_error("no module '%s'; the kernel itself is '%s'", spec->module,
 				 POINTSPEC_KERNEL);
+	if (!*spec->module && is_module(t, spec->function))
+		return cli_error("'%s' is a module, and no function; '%s:*' means all that it has",
+				 spec->function, spec->function);
 	if (is_glob(spec))
 		return cli_error("no function matches '%s'; kerninst list shows what there is",
 				 spec->function);
