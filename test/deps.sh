@@ -6,7 +6,8 @@
 set -u
 
 build="gcc gcc-12 make libc6-dev binutils pkg-config libzydis-dev libzycore-dev libelf-dev libxxhash-dev"
-test="libcmocka-dev libbpf-dev python3 clang libclang-rt-14-dev clang-format shellcheck sparse mandoc jq procps libasan8 libubsan1"
+test="libcmocka-dev libbpf-dev python3 clang libclang-rt-14-dev clang-format shellcheck sparse mandoc jq procps libasan8 libubsan1 chromium"
+command -v npm > /dev/null || test="$test nodejs npm"
 machine="cpio gzip xz-utils zstd kmod util-linux apt dpkg ca-certificates"
 load="nginx wrk bpftrace tar stress-ng"
 [ "${1-}" != --nightly ] || build="$build bc bison flex perl libssl-dev"

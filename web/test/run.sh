@@ -1,0 +1,43 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# The page's tests, in TAP: types, web/dist, its parts by themselves, and in a real browser.
+#
+# usage: web/test/run.sh [parts|page|function|speed]...	default: all
+#
+# Needs node and chromium, and fetches the pinned packages once. Pictures are left in build/web. With
+# KPERFMON_URL, the address (with its token) that kerninstd --replay build/web/session.jsonl has printed,
+# the browser tests look at that daemon.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+number=0 failed=0
+
+check() { # NAME COMMAND...
+	local name=$1 log
+	shift
+	number=$((number + 1))
+	if log=$("$@" 2>&1); then
+		echo "ok $number - $name"
+	else
+		failed=1
+		echo "not ok $number - $name"
+		tail -n 20 <<< "$log" | sed 's/^/  # /'
+	fi
+}
+
+parts() {
+	check "the page's types are right" npx --no-install tsc --noEmit -p .
+	check "web/dist is what web/src gives, byte by byte" node build.mjs --check
+	node --test --test-reporter=tap test/unit/*.test.mjs || failed=1
+}
+
+if [ package-lock.json -nt node_modules/.package-lock.json ]; then
+	npm ci --no-audit --no-fund --ignore-scripts > /dev/null 2>&1 || {
+		echo "not ok 1 - npm ci in web/"
+		exit 1
+	}
+fi
+[ $# -gt 0 ] || set -- parts page function speed
+for part in "$@"; do
+	if [ "$part" = parts ]; then parts; else timeout 300 node "test/$part.test.mjs" || failed=1; fi
+done
+exit $failed
