@@ -153,6 +153,7 @@ check "64 clients, and no more" test "$(grep -c 200 "$tmp/codes")" -ge 60 -a "$(
 same "and it still answers" "$(status -H "$bearer" "$url/api/info")" 200
 
 # ---- the end ----
+sleep 7 # those have gone
 stream c
 daemon_stop
 same "it ends when it is told to" $? 0

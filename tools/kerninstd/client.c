@@ -118,24 +118,22 @@ static bool enqueue(struct client *c, const char *name, const char *data, size_t
 	return true;
 }
 
-static void enqueue_sample(struct client *c, const char *data, size_t n)
+/* What is missing is said before anything else. */
+static bool enqueue_gap(struct client *c)
 {
 	char gap[64];
-	int len;
+	int n = snprintf(gap, sizeof(gap), "{\"samples\":%" PRIu64 "}", c->missing);
 
-	if (c->queued + n + 128 > CLIENT_QUEUE) {
+	if (c->missing && !enqueue(c, "gap", gap, (size_t)n))
+		return false;
+	c->missing = 0;
+	return true;
+}
+
+static void enqueue_sample(struct client *c, const char *data, size_t n)
+{
+	if (c->queued + n + 128 > CLIENT_QUEUE || !enqueue_gap(c) || !enqueue(c, "sample", data, n))
 		c->missing++;
-		return;
-	}
-	if (c->missing) {
-		len = snprintf(gap, sizeof(gap), "{\"samples\":%" PRIu64 "}", c->missing);
-		if (!enqueue(c, "gap", gap, (size_t)len)) {
-			c->missing++;
-			return;
-		}
-		c->missing = 0;
-	}
-	c->missing += !enqueue(c, "sample", data, n);
 }
 
 void client_say(struct clients *cs, struct client *c, const char *event, const char *data, size_t n)
@@ -147,7 +145,7 @@ void client_say(struct clients *cs, struct client *c, const char *event, const c
 	pthread_mutex_lock(&cs->lock);
 	if (!strcmp(event, "sample"))
 		enqueue_sample(c, data, n);
-	else if (c->queued + n > QUEUE_HARD || !enqueue(c, event, data, n))
+	else if (c->queued + n > QUEUE_HARD || !enqueue_gap(c) || !enqueue(c, event, data, n))
 		c->ended = true;
 	c->spoke = cs->now();
 	if (c->stream)
