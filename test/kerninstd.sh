@@ -42,7 +42,9 @@ fails() { # STATUS PATTERN ARGUMENT...
 	shift 2
 	said=$(timeout 20 "$kd" "$@" 2>&1 > "$tmp/out")
 	got=$?
-	is "$got" "$want" && grep -qE "^kerninstd: .*($pattern)" <<< "$said" || { echo "$said"; false; }
+	is "$got" "$want" && grep -E "^kerninstd: .*($pattern)" <<< "$said" && return
+	echo "$said"
+	return 1
 }
 check "an unknown option" fails 2 "unknown" --bogus
 check "an argument" fails 2 "only options" x

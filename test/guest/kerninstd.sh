@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # kerninstd with the kernel: curves against known numbers of calls, clients that vanish, a daemon
 # that is killed, what is inserted, what a recording holds.
-# shellcheck disable=SC2317,SC2154 # functions are called through ok; stream sets id_* and pid_*
+# shellcheck disable=SC2317,SC2154,SC2016 # functions are called through ok; stream sets id_* and pid_*; jq has $ too
 . "$(dirname "$0")/lib.sh"
 . "$top/test/kerninstd_lib.sh"
 kd=$top/build/release/bin/kerninstd

@@ -43,4 +43,3 @@ double speed_of_cpu(void)
 	}
 	return best > 0 ? best : 1e9;
 }
-
