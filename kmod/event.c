@@ -7,9 +7,11 @@
  * told so. (Events of perf that are not pinned give way, and say themselves that they did.)
  *
  * Reading is perf_event_read_local, which is made for any context: interrupts off, a read of this
- * CPU's counter, no lock. What it says is never less than it said before: after an error (the event
- * is off the counter for the moment, because perf is about to arrange them anew) the last count
- * stands, and when a CPU comes back, a new event goes on where the old one stopped. perf takes all
+ * CPU's counter, no lock. What it says is never less than it said before, also to who comes in
+ * between the reading and the saying: after an error (the event is off the counter for the moment,
+ * because perf is about to arrange them anew) the last count stands, and who asks while somebody
+ * reads at the same level is told that too; when a CPU comes back, a new event goes on where the old
+ * one stopped. perf takes all
  * events from a CPU that goes and does not give them back, so we make new ones, in a piece of work:
  * making one takes the lock that is held while a CPU comes. What happens on that CPU until then is
  * not counted.
@@ -41,6 +43,7 @@ struct ki_tally {
 	u64 base;		  /* what was counted before it */
 	u64 last;		  /* what was said last */
 	u64 off;		  /* minus this: the count of the thread that runs here */
+	bool stale;		  /* the CPU has been away: it needs a new one */
 };
 
 struct ki_counted {
@@ -59,9 +62,19 @@ static struct ki_slots ki_event_slots = {.forget = forget};
 static int ki_event_state; /* of CPU hotplug */
 static struct cpumask ki_event_came;
 static void go_on(struct work_struct *unused);
-static DECLARE_WORK(ki_event_work, go_on);
+static DECLARE_DELAYED_WORK(ki_event_work, go_on);
 
 /* ---- counts; interrupts off ---- */
+
+/* Whoever comes in between may have raised it further. */
+static __always_inline void raise(u64 *last, u64 count)
+{
+	u64 now;
+
+	do
+		now = READ_ONCE(*last);
+	while (count > now && cmpxchg_local(last, now, count) != now);
+}
 
 static __always_inline u64 tally(const struct ki_counted *e)
 {
@@ -70,8 +83,8 @@ static __always_inline u64 tally(const struct ki_counted *e)
 	u64 count;
 
 	if (event && !ki_call(perf_event_read_local)(event, &count, NULL, NULL))
-		t->last = t->base + count;
-	return t->last;
+		raise(&t->last, t->base + count);
+	return READ_ONCE(t->last);
 }
 
 notrace void ki_events_count(u32 owned)
@@ -95,9 +108,9 @@ notrace void ki_events_change(u32 owned, struct ki_thread *from, const struct ki
 }
 
 /* A thread without words, or in the middle of a switch, has counted nothing. */
-static __always_inline u64 count_of(const struct ki_counted *e, bool own)
+static __always_inline u64 count_of(const struct ki_counted *e, bool own, bool fresh)
 {
-	u64 now = tally(e);
+	u64 now = fresh ? tally(e) : READ_ONCE(raw_cpu_ptr(e->on)->last);
 
 	if (!own)
 		return now;
@@ -106,7 +119,7 @@ static __always_inline u64 count_of(const struct ki_counted *e, bool own)
 	return now - raw_cpu_read(e->on->off);
 }
 
-notrace u64 ki_event_read(u64 which)
+static __always_inline u64 say(u64 which, bool fresh)
 {
 	const struct ki_counted *e;
 	unsigned long flags;
@@ -117,9 +130,19 @@ notrace u64 ki_event_read(u64 which)
 	raw_local_irq_save(flags);
 	e = READ_ONCE(ki_events[number]);
 	if (e)
-		r = count_of(e, which & KI_EVENT_THREAD);
+		r = count_of(e, which & KI_EVENT_THREAD, fresh);
 	raw_local_irq_restore(flags);
 	return r;
+}
+
+notrace u64 ki_event_read(u64 which)
+{
+	return say(which, true);
+}
+
+notrace u64 ki_event_last(u64 which)
+{
+	return say(which, false);
 }
 
 /* ---- on one CPU ---- */
@@ -169,23 +192,41 @@ static int begin_on(const struct ki_counted *e, int cpu)
 static int on_online(unsigned int cpu)
 {
 	cpumask_set_cpu(cpu, &ki_event_came);
-	schedule_work(&ki_event_work);
+	schedule_delayed_work(&ki_event_work, 0);
 	return 0;
+}
+
+/* false: its counters are in use just now. */
+static bool renew_stale(const struct ki_counted *e, int cpu)
+{
+	struct ki_tally *t = per_cpu_ptr(e->on, cpu);
+
+	if (t->stale && cpu_online(cpu))
+		t->stale = begin_on(e, cpu);
+	return !t->stale || !cpu_online(cpu);
 }
 
 static void go_on(struct work_struct *unused)
 {
+	bool all = true;
 	int cpu, i;
 
 	mutex_lock(&ki_lock);
 	for_each_possible_cpu (cpu) {
-		if (!cpumask_test_and_clear_cpu(cpu, &ki_event_came))
-			continue;
-		for (i = 0; i < KI_EVENTS; i++)
-			if (ki_events[i])
-				begin_on(ki_events[i], cpu);
+		bool came = cpumask_test_and_clear_cpu(cpu, &ki_event_came);
+
+		for (i = 0; i < KI_EVENTS; i++) {
+			if (!ki_events[i])
+				continue;
+			per_cpu_ptr(ki_events[i]->on, cpu)->stale |= came;
+			all &= renew_stale(ki_events[i], cpu);
+		}
 	}
 	mutex_unlock(&ki_lock);
+	if (all)
+		return;
+	pr_warn_once("kerninst: a CPU came back whose counters are in use: an event waits for them\n");
+	schedule_delayed_work(&ki_event_work, HZ);
 }
 
 /* ---- beginning and end ---- */
@@ -331,7 +372,7 @@ static struct ki_counted *new_event(const struct ki_event_req *req)
 	return NULL;
 }
 
-/* It is known from here on, and goes with its run. */
+/* It is known from here on, and goes with its run; at once, if that is all that is asked. */
 static int publish(struct ki_session *s, struct ki_counted *e, struct ki_event_req *req)
 {
 	LIST_HEAD(run);
@@ -355,6 +396,12 @@ static int publish(struct ki_session *s, struct ki_counted *e, struct ki_event_r
 		WRITE_ONCE(ki_events_owned, ki_events_owned | BIT(number));
 		on_each_cpu(own_here, e, 1);
 	}
+	if (req->flags & KI_EVENT_CHECK) {
+		if (req->flags & KI_EVENT_OWN)
+			list_move_tail(s->runs.prev, &run);
+		ki_runs_drop(&run);
+		return 0;
+	}
 	list_splice(&run, &s->runs); /* before its word: so it goes first */
 	req->number = number;
 	return 0;
@@ -369,7 +416,7 @@ int ki_event_take(struct ki_session *s, struct ki_event_req *req)
 	if (!e)
 		return ki_refuse(&req->reason, KI_R_NO_MEMORY);
 	err = begin_all(e, &req->reason);
-	if (!err && !(req->flags & KI_EVENT_CHECK))
+	if (!err)
 		return publish(s, e, req);
 	release(e);
 	return err;
@@ -393,6 +440,6 @@ int ki_events_init(void)
 void ki_events_exit(void)
 {
 	cpuhp_remove_state_nocalls(ki_event_state);
-	cancel_work_sync(&ki_event_work);
+	cancel_delayed_work_sync(&ki_event_work);
 	ki_slots_exit(&ki_event_slots);
 }

@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Counts of events, as helper EVENT and a switch between threads need them.
+ * Counts of events: of sessions, of helper EVENT, of a switch between threads.
  */
 #ifndef KI_EVENT_H
 #define KI_EVENT_H
 
 #include "threads.h"
+
+/* event.c; ki_lock held */
+int ki_events_init(void);
+void ki_events_exit(void);
+int ki_event_check(struct ki_event_req *req);
+int ki_event_take(struct ki_session *s, struct ki_event_req *req); /* one that has been checked */
 
 /* Bits: events of which each thread's own count is kept. */
 extern u32 ki_events_owned;
@@ -17,5 +23,6 @@ void ki_events_change(u32 owned, struct ki_thread *from, const struct ki_thread 
 
 /* What helper EVENT returns. In any context. */
 u64 ki_event_read(u64 which);
+u64 ki_event_last(u64 which); /* what was said last: calls nothing */
 
 #endif

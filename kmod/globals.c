@@ -37,6 +37,14 @@ bool ki_globals_own(const struct ki_session *s, u64 n, u64 count)
 	return ki_slots_own(&ki_globals, s, n, count);
 }
 
+int ki_global_set(const struct ki_session *s, u32 n, u64 value)
+{
+	if (!ki_globals_own(s, n, 1))
+		return -EACCES;
+	WRITE_ONCE(ki_global_words[n], value);
+	return 0;
+}
+
 unsigned long ki_global_addr(u32 n)
 {
 	return (unsigned long)&ki_global_words[n];

@@ -136,10 +136,27 @@ KI_DO_ALONE(UMOD, r = b ? a % b : a)
 KI_DO(NANOTIME, r = ktime_get_mono_fast_ns())
 KI_DO_ALONE(UID, r = uid())
 KI_DO_ALONE(CGROUP, r = cgroup())
-KI_DO(EVENT, r = ki_event_read(a))
-
 KI_DO(STACK, r = ki_stack_kernel(a, b))
 KI_DO(USTACK, r = ki_stack_user(a))
+
+u64 ki_do_EVENT(u64 which);
+notrace u64 ki_do_EVENT(u64 which)
+{
+	u64 r;
+
+	if (!begin())
+		return ki_event_last(which);
+	r = ki_event_read(which);
+	end();
+	return r;
+}
+
+/* Not by the kernel's memset, which may be instrumented: nobody would guard what that calls. */
+static __always_inline void clear(u32 n, u64 *to)
+{
+	while (n--)
+		WRITE_ONCE(to[n], 0);
+}
 
 /* Of these `to` is where the chunk's words are, which are written in any case. */
 #define KI_DO_STRING(tag, body)                                                                    \
@@ -151,7 +168,7 @@ KI_DO(USTACK, r = ki_stack_user(a))
 			r = body;                                                                  \
 			end();                                                                     \
 		} else {                                                                           \
-			ki_string_clear(n, to);                                                    \
+			clear(n, to);                                                    \
 		}                                                                                  \
 		return r;                                                                          \
 	}

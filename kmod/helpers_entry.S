@@ -6,7 +6,18 @@
  */
 #include <linux/linkage.h>
 
-	.macro ki_keeping name, function, words=0, first
+/* What is special: a line for each. Others are KI_PLAIN. */
+#define KI_PLAIN  0
+#define KI_WORDS  1 /* the third argument: where the words are that the caller has pushed */
+#define KI_HIT	  2 /* the first argument is in %eax */
+#define KI_ITSELF 3 /* keeps them itself */
+	.set	.Lki_kind_STRING, KI_WORDS
+	.set	.Lki_kind_USTRING, KI_WORDS
+	.set	.Lki_kind_ENTER_RECORD, KI_HIT
+	.set	.Lki_kind_RECORD, KI_ITSELF
+	.set	.Lki_kind_TABLE, KI_ITSELF
+
+	.macro ki_keeping name, function, kind=KI_PLAIN
 SYM_FUNC_START(\name)
 	pushq	%rcx
 	pushq	%rdx
@@ -16,11 +27,11 @@ SYM_FUNC_START(\name)
 	pushq	%r9
 	pushq	%r10
 	pushq	%r11
-	.if \words /* the third argument: where the words are that the caller has pushed */
+	.if \kind == KI_WORDS
 	leaq	72(%rsp), %rdx
 	.endif
-	.ifnb	\first
-	movl	\first, %edi
+	.if \kind == KI_HIT
+	movl	%eax, %edi
 	.endif
 	call	\function
 	popq	%r11
@@ -36,21 +47,11 @@ SYM_FUNC_END(\name)
 	.endm
 
 	.macro ki_helper name
-	.set ki_words, 0
-	.ifc \name, STRING
-	.set ki_words, 1
+	.ifndef .Lki_kind_\name
+	.set	.Lki_kind_\name, KI_PLAIN
 	.endif
-	.ifc \name, USTRING
-	.set ki_words, 1
-	.endif
-	.ifc \name, ENTER_RECORD
-	ki_keeping ki_helper_\name, ki_do_\name, 0, %eax
-	.else
-	.ifnc \name, RECORD
-	.ifnc \name, TABLE
-	ki_keeping ki_helper_\name, ki_do_\name, ki_words
-	.endif
-	.endif
+	.if .Lki_kind_\name != KI_ITSELF
+	ki_keeping ki_helper_\name, ki_do_\name, .Lki_kind_\name
 	.endif
 	.endm
 

@@ -32,9 +32,10 @@
  *   helpers  what long chunks call; instrument: what the functions of modules call that they call
  *   event    events that the kernel's perf counts, and each thread's own counts of them
  *   ring     buffers for records, mapped to user space; record: writing one
- *   tables   rows by keys, mapped to user space; table: working on one; pages: memory of both
+ *   tables   rows by keys, mapped to user space; table: working on one
  *   stacks   tables of stacks, mapped to user space; stack: taking one; origin: of which original
  *            an address in a patch is
+ *   pages    memory of rings, tables, stacks
  *   string   copying strings
  *   reserved text that must not be moved
  *   view     reading text, live or original
@@ -166,7 +167,11 @@ struct ki_piece {
 /* One open descriptor. */
 struct ki_session {
 	struct list_head pieces;
-	struct list_head runs; /* of struct ki_run: its counters and variables */
+	/*
+	 * Of struct ki_run: its counters, variables, words, ring, tables, stacks, events. They go in
+	 * this order: an event before the word that it writes (event.c).
+	 */
+	struct list_head runs;
 	u64 serial;	       /* never used again; 0 is nobody's */
 	u32 next_id;
 	struct ki_ring_buffers *ring;	/* once it has one, to its end */
@@ -412,6 +417,7 @@ int ki_globals_init(void);
 void ki_globals_exit(void);
 int ki_globals_take(struct ki_session *s, u32 count, u32 *first, u32 *reason);
 bool ki_globals_own(const struct ki_session *s, u64 n, u64 count);
+int ki_global_set(const struct ki_session *s, u32 n, u64 value);
 unsigned long ki_global_addr(u32 n);
 void ki_globals_info(struct ki_info *info);
 int ki_globals_map(struct vm_area_struct *vma); /* without ki_lock */
@@ -425,47 +431,6 @@ bool ki_words_own(const struct ki_session *s, u64 n, u64 count);
 bool ki_words_change_in(unsigned long addr);
 int ki_words_inside(struct ki_session *s, struct ki_inside *req);
 void ki_words_info(struct ki_info *info);
-
-/* event.c; ki_lock held */
-int ki_events_init(void);
-void ki_events_exit(void);
-int ki_event_check(struct ki_event_req *req);
-int ki_event_take(struct ki_session *s, struct ki_event_req *req); /* one that has been checked */
-
-/* ring.c; ki_lock held */
-struct file;
-struct poll_table_struct;
-int ki_ring_init(void);
-void ki_ring_exit(void);
-int ki_ring_check(const struct ki_session *s, struct ki_ring *req);
-int ki_ring_take(struct ki_session *s, struct ki_ring *req); /* one that has been checked */
-bool ki_ring_own(const struct ki_session *s, u64 n);
-void ki_ring_info(struct ki_info *info);
-/* These without ki_lock. */
-int ki_ring_map(struct ki_session *s, struct vm_area_struct *vma);
-int ki_ring_map_tails(struct ki_session *s, struct vm_area_struct *vma);
-__poll_t ki_ring_poll(struct ki_session *s, struct file *file, struct poll_table_struct *wait);
-
-/* tables.c; ki_lock held */
-int ki_tables_init(void);
-void ki_tables_exit(void);
-int ki_table_start(struct ki_table_request *req); /* is it in order? */
-int ki_table_take(struct ki_session *s, struct ki_table_request *req);
-struct ki_table_shape {
-	u32 keys, values;
-	bool shared;
-};
-bool ki_table_own(const struct ki_session *s, u32 number, struct ki_table_shape *out);
-/* These without ki_lock. */
-bool ki_table_is_mapping(u64 offset);
-int ki_table_map(struct ki_session *s, struct vm_area_struct *vma, u64 offset);
-/* stacks.c; ki_lock held */
-int ki_stacks_init(void);
-void ki_stacks_exit(void);
-int ki_stacks_check(const struct ki_session *s, struct ki_stacks *req);
-int ki_stacks_take(struct ki_session *s, struct ki_stacks *req); /* one that has been checked */
-bool ki_stacks_own(const struct ki_session *s, u64 n);
-int ki_stacks_map(struct ki_session *s, struct vm_area_struct *vma); /* without ki_lock */
 
 /* helpers.c */
 unsigned long ki_helper_addr(u32 helper);

@@ -14,7 +14,10 @@
 #include <linux/security.h>
 #include <linux/uaccess.h>
 
-#include "ki.h"
+#include "event.h"
+#include "ring.h"
+#include "stacks.h"
+#include "table.h"
 
 DEFINE_MUTEX(ki_lock);
 
@@ -140,6 +143,13 @@ static int do_globals(struct ki_session *s, void *arg)
 	return take_run(ki_globals_take, s, g->count, &g->first, &g->reason);
 }
 
+static int do_global(struct ki_session *s, void *arg)
+{
+	const struct ki_global *g = arg;
+
+	return ki_global_set(s, g->number, g->value);
+}
+
 static int do_words(struct ki_session *s, void *arg)
 {
 	struct ki_words *w = arg;
@@ -173,7 +183,7 @@ static bool may_come(int err)
 	}
 
 KI_DO_TAKE(ring, ki_ring, ki_ring_check(s, req), ki_ring_take)
-KI_DO_TAKE(table, ki_table_request, ki_table_start(req), ki_table_take)
+KI_DO_TAKE(table, ki_table_request, ki_table_check(req), ki_table_take)
 KI_DO_TAKE(stacks, ki_stacks, ki_stacks_check(s, req), ki_stacks_take)
 KI_DO_TAKE(event, ki_event_req, ki_event_check(req), ki_event_take)
 
@@ -195,7 +205,7 @@ static const struct {
 	{KI_IOC_COUNTERS, do_counters}, {KI_IOC_SPLICE, do_splice}, {KI_IOC_UNSPLICE, do_unsplice},
 	{KI_IOC_GLOBALS, do_globals},	{KI_IOC_WORDS, do_words},   {KI_IOC_INSIDE, do_inside},
 	{KI_IOC_RING, do_ring},		{KI_IOC_TABLE, do_table},   {KI_IOC_STACKS, do_stacks},
-	{KI_IOC_EVENT, do_event},
+	{KI_IOC_EVENT, do_event},	{KI_IOC_GLOBAL, do_global},
 };
 
 static int handle(struct ki_session *s, u32 i, void __user *user)
@@ -207,6 +217,7 @@ static int handle(struct ki_session *s, u32 i, void __user *user)
 		struct ki_reserved reserved;
 		struct ki_counters counters;
 		struct ki_globals globals;
+		struct ki_global global;
 		struct ki_words words;
 		struct ki_inside inside;
 		struct ki_ring ring;

@@ -1,15 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Memory of single pages, charged to whoever asks, that the kernel sees as one piece by vmap and
- * user space by mmap: rings, tables.
+ * user space by mmap: rings, tables, tables of stacks.
  */
 #include <linux/mm.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 
+#include "ki.h"
 #include "pages.h"
 
-#define KI_PAGE_FLAGS (GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
+#define KI_PAGES_SHARE 8 /* all of one kind take at most this part of the memory */
+#define KI_PAGE_FLAGS  (GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
+
+int ki_pages_charge(u64 *all, u64 n)
+{
+	*all += n;
+	return *all > totalram_pages() / KI_PAGES_SHARE ? -ENOMEM : 0;
+}
+
+u16 ki_pages_reason(int err)
+{
+	switch (err) {
+	case -EFAULT:
+		return KI_R_BAD_REQUEST;
+	case -EINTR: /* killed: nobody reads it */
+		return KI_R_OK;
+	default:
+		return KI_R_NO_MEMORY;
+	}
+}
 
 int ki_pages_take(struct page **v, u64 n)
 {

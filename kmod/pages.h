@@ -7,6 +7,11 @@
 struct page;
 struct vm_area_struct;
 
+/* So many more of one kind, of all sessions: -ENOMEM if that is too much; they are counted in any
+   case, until whoever gives them back takes them off. */
+int ki_pages_charge(u64 *all, u64 n);
+u16 ki_pages_reason(int err); /* why there is no such memory */
+
 /* n zeroed pages into v, which is of kvcalloc; after a failure some of them are there. */
 int ki_pages_take(struct page **v, u64 n);
 void ki_pages_free(struct page **v, u64 n); /* and v itself; NULL is allowed, pages too */

@@ -3,14 +3,15 @@
  * The linker: a group's patch from its windows' pieces.
  *
  *	for each window, for each displaced instruction:
- *		the chunks before it	or, where it is replaced, jmp replacement: the window's end
- *		its copy		a branch with chunks on its taken side goes to these
- *		the chunks behind it
- *	jmp back behind the window	unless control never gets here, or the next window follows
+ *	    the chunks before it; where it is replaced: jmp replacement, and the window's end
+ *	    its copy; a branch with chunks on its taken side goes to these
+ *	    the chunks behind it
+ *	jmp back behind the window, unless control never gets here, or the next window follows
  *	for each taken side with chunks:
- *		these chunks
- *		push the way back	if there are chunks for when a tail jump's function has
- *returned jmp to the branch's target the latter chunks, ret	the way back leads here (returns.c)
+ *	    these chunks
+ *	    push the way back, if there are chunks for when a tail jump's function has returned
+ *	    jmp to the branch's target
+ *	    the latter chunks, ret: the way back leads here (returns.c)
  *
  * A branch to the beginning of a window of the same group goes to where that is in the patch:
  * the springboard would lead there anyhow, if there is one.

@@ -141,17 +141,45 @@ static __always_inline void fill_head(struct ki_record *r, u32 id, u32 n, struct
 	*(struct ki_tsc *)&r->tsc = time;
 }
 
-/* The last word is at words[0]. */
+/* reversed: the last word is at words[0], as a chunk pushes them. */
 static __always_inline void fill(struct ki_record *r, u32 id, u32 n, struct ki_tsc time,
-				 const u64 *words)
+				 const u64 *words, bool reversed)
 {
 	u64 *to = (u64 *)(r + 1), left = n;
 
-	fill_head(r, id, n, time);
+	r->id = id;
+	*(u32 *)&r->words = n; /* and `zero` */
+	*(struct ki_tsc *)&r->tsc = time;
 	for (; left; left--) {
 		OPTIMIZER_HIDE_VAR(left); /* else it takes two more instructions */
-		*to++ = words[left - 1];
+		*to++ = reversed ? words[left - 1] : *words++;
 	}
+}
+
+/* false: it is lost */
+static __always_inline bool write_record(u32 ring, u32 id, const u64 *words, u32 n, bool reversed)
+{
+	u64 len = sizeof(struct ki_record) + n * sizeof(u64), pos;
+	struct ki_ring_cpu *c;
+	struct ki_tsc time;
+	bool room;
+
+	preempt_disable_notrace();
+	c = this_cpu_ptr(ki_ring_cpus[ring]);
+	enter(&c->nest);
+	room = reserve(c, len, &pos, &time);
+	if (likely(room)) {
+		if (unlikely(c->newest))
+			make_room(c, pos + len);
+		fill(record_at(c, pos), id, n, time, words, reversed);
+		count(&c->head->records);
+	} else {
+		count(&c->head->lost);
+	}
+	if (likely(leave(&c->nest)))
+		publish(c);
+	preempt_enable_notrace();
+	return room;
 }
 
 /* By value, so that C finds them where the chunk has them: above the return address. */
@@ -162,52 +190,10 @@ struct ki_words_pushed {
 void ki_helper_RECORD(u32 what, u32 id, const struct ki_words_pushed words);
 notrace void ki_helper_RECORD(u32 what, u32 id, const struct ki_words_pushed words)
 {
-	u64 len = sizeof(struct ki_record) + (u8)what * sizeof(u64), pos;
-	struct ki_ring_cpu *c;
-	struct ki_tsc time;
-
-	preempt_disable_notrace();
-	c = this_cpu_ptr(ki_ring_cpus[what >> 8]);
-	enter(&c->nest);
-	if (likely(reserve(c, len, &pos, &time))) {
-		if (unlikely(c->newest))
-			make_room(c, pos + len);
-		fill(record_at(c, pos), id, (u8)what, time, words.v);
-		count(&c->head->records);
-	} else {
-		count(&c->head->lost);
-	}
-	if (likely(leave(&c->nest)))
-		publish(c);
-	preempt_enable_notrace();
+	write_record(what >> 8, id, words.v, (u8)what, true);
 }
 
-/* The same for a function that a chunk calls, with the words in their order. */
 notrace bool ki_record_put(u32 ring, u32 id, const u64 *words, u32 n)
 {
-	u64 len = sizeof(struct ki_record) + n * sizeof(u64), pos, i;
-	struct ki_ring_cpu *c;
-	struct ki_tsc time;
-	bool room;
-
-	preempt_disable_notrace();
-	c = this_cpu_ptr(ki_ring_cpus[ring]);
-	enter(&c->nest);
-	room = reserve(c, len, &pos, &time);
-	if (likely(room)) {
-		struct ki_record *r = record_at(c, pos);
-
-		if (unlikely(c->newest))
-			make_room(c, pos + len);
-		fill_head(r, id, n, time);
-		for (i = 0; i < n; i++)
-			((u64 *)(r + 1))[i] = words[i];
-		count(&c->head->records);
-	} else {
-		count(&c->head->lost);
-	}
-	if (likely(leave(&c->nest)))
-		publish(c);
-	preempt_enable_notrace();
-	return room;
+	return write_record(ring, id, words, n, false);
 }

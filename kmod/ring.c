@@ -23,8 +23,6 @@
 #include "pages.h"
 #include "ring.h"
 
-#define KI_RING_SHARE 8 /* all rings take at most this part of the memory */
-
 struct ki_ring_buffers {
 	struct ki_ring_cpu __percpu *cpu;
 	wait_queue_head_t readers;
@@ -95,8 +93,7 @@ static void forget(u32 first, u32 count)
 
 	ki_ring_cpus[first] = NULL;
 	ki_rings[first] = NULL;
-	if (r) /* else it was never made */
-		free_ring(r);
+	free_ring(r);
 }
 
 /* What is called here may be instrumented; at one level it does not come into itself. */
@@ -204,8 +201,9 @@ static int new_ring(const struct ki_ring *req, struct ki_ring_buffers **out)
 	r->pages = req->pages;
 	r->cpus = num_possible_cpus();
 	r->npages = ring_pages(r) + PFN_UP(r->cpus * sizeof(u64));
-	ki_ring_pages += r->npages;
-	err = ki_ring_pages > totalram_pages() / KI_RING_SHARE ? -ENOMEM : fill_ring(r, req);
+	err = ki_pages_charge(&ki_ring_pages, r->npages);
+	if (!err)
+		err = fill_ring(r, req);
 	if (err)
 		free_ring(r);
 	else
@@ -229,10 +227,11 @@ int ki_ring_take(struct ki_session *s, struct ki_ring *req)
 
 	if (s->ring) /* another thread was quicker while this one waited */
 		return -EEXIST;
-	req->reason = KI_R_NO_MEMORY;
 	err = new_ring(req, &r);
-	if (err)
+	if (err) {
+		req->reason = ki_pages_reason(err);
 		return err;
+	}
 	err = ki_slots_take(&ki_ring_slots, s, 1, &req->number, &req->reason);
 	if (err) {
 		free_ring(r);

@@ -34,7 +34,7 @@ struct ki_grave {
 static u32 ki_sessions;
 static u64 ki_serial;
 static LIST_HEAD(ki_graves);	  /* patches */
-static LIST_HEAD(ki_buried_runs); /* counters, variables */
+static LIST_HEAD(ki_buried_runs); /* counters, variables and all else that is numbered */
 static atomic_t ki_digging = ATOMIC_INIT(0);
 static DECLARE_WAIT_QUEUE_HEAD(ki_dug);
 static u64 ki_runs_asked, ki_runs_looked; /* burials of counters; those that have been looked at */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Numbered words that sessions own, in runs: counters, global variables.
+ * Numbered things that sessions own, in runs: counters, global variables, words of threads; rings,
+ * tables, events, one in a run.
  */
 #include <linux/bitmap.h>
 #include <linux/mm.h>

@@ -2,22 +2,18 @@
 /*
  * Tables of stacks: the memory, and what user space sees of it.
  *
- * It is that of a ring (ring.c): pages taken one by one and charged to whoever asks; one piece for
- * the kernel, read-only for user space; a run of one slot, which goes when no task can be in a
- * chunk or a helper any more.
+ * It is that of a ring (ring.c, pages.c): one piece for the kernel, read-only for user space; a run
+ * of one slot, which goes when no task can be in a chunk or a helper any more.
  */
 #include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/random.h>
-#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
 #include "compat.h"
+#include "pages.h"
 #include "stacks.h"
-
-#define KI_STACKS_SHARE 8 /* all tables take at most this part of the memory */
-#define KI_PAGE_FLAGS	(GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 
 struct ki_stacks_table *ki_stacks_tables[KI_STACKS_TABLES];
 static u64 ki_stacks_pages; /* of all */
@@ -44,15 +40,8 @@ bool ki_stacks_own(const struct ki_session *s, u64 n)
 
 static void free_table(struct ki_stacks_table *t)
 {
-	u64 i;
-
 	vunmap(t->head);
-	for (i = 0; t->page && i < t->npages; i++) {
-		if (t->page[i])
-			__free_page(t->page[i]);
-		cond_resched();
-	}
-	kvfree(t->page);
+	ki_pages_free(t->page, t->npages);
 	free_percpu(t->scratch);
 	ki_stacks_pages -= t->npages;
 	kfree(t);
@@ -63,23 +52,7 @@ static void forget(u32 first, u32 count)
 	struct ki_stacks_table *t = ki_stacks_tables[first];
 
 	ki_stacks_tables[first] = NULL;
-	if (t) /* else it was never made */
-		free_table(t);
-}
-
-static int take_pages(struct ki_stacks_table *t)
-{
-	u64 i;
-
-	for (i = 0; i < t->npages; i++) {
-		t->page[i] = alloc_pages(KI_PAGE_FLAGS, 0);
-		if (!t->page[i])
-			return -ENOMEM;
-		if (fatal_signal_pending(current))
-			return -EINTR;
-		cond_resched();
-	}
-	return 0;
+	free_table(t);
 }
 
 static int fill_table(struct ki_stacks_table *t)
@@ -90,7 +63,7 @@ static int fill_table(struct ki_stacks_table *t)
 	t->scratch = ki_fail() ? NULL : alloc_percpu(struct ki_stack_scratch);
 	if (!t->page || !t->scratch)
 		return -ENOMEM;
-	err = take_pages(t);
+	err = ki_pages_take(t->page, t->npages);
 	if (err)
 		return err;
 	t->head = vmap(t->page, t->npages, VM_MAP, PAGE_KERNEL);
@@ -112,8 +85,9 @@ static int new_table(const struct ki_stacks *req, struct ki_stacks_table **out)
 	t->frames = req->frames;
 	t->stride = sizeof(struct ki_stack_row) + req->frames * sizeof(u64);
 	t->npages = 1 + PFN_UP((u64)req->rows * t->stride);
-	ki_stacks_pages += t->npages;
-	err = ki_stacks_pages > totalram_pages() / KI_STACKS_SHARE ? -ENOMEM : fill_table(t);
+	err = ki_pages_charge(&ki_stacks_pages, t->npages);
+	if (!err)
+		err = fill_table(t);
 	if (err)
 		free_table(t);
 	else
@@ -140,10 +114,11 @@ int ki_stacks_take(struct ki_session *s, struct ki_stacks *req)
 
 	if (s->stacks) /* another thread was quicker while this one waited */
 		return -EEXIST;
-	req->reason = KI_R_NO_MEMORY;
 	err = new_table(req, &t);
-	if (err)
+	if (err) {
+		req->reason = ki_pages_reason(err);
 		return err;
+	}
 	err = ki_slots_take(&ki_stacks_slots, s, 1, &req->number, &req->reason);
 	if (err) {
 		free_table(t);
@@ -159,16 +134,11 @@ int ki_stacks_take(struct ki_session *s, struct ki_stacks *req)
 int ki_stacks_map(struct ki_session *s, struct vm_area_struct *vma)
 {
 	const struct ki_stacks_table *t = smp_load_acquire(&s->stacks);
-	int err = 0;
-	u64 i;
 
-	if (!t || vma->vm_end - vma->vm_start != t->npages * PAGE_SIZE)
+	if (!t)
 		return -EINVAL;
 	if (vma->vm_flags & (VM_WRITE | VM_EXEC))
 		return -EACCES;
 	ki_vm_flags_fix(vma, VM_DONTEXPAND | VM_DONTDUMP, VM_MAYWRITE | VM_MAYEXEC);
-	for (i = 0; i < t->npages && !err; i++)
-		err = remap_pfn_range(vma, vma->vm_start + i * PAGE_SIZE, page_to_pfn(t->page[i]),
-				      PAGE_SIZE, vma->vm_page_prot);
-	return err;
+	return ki_pages_map(vma, t->page, t->npages);
 }

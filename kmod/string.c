@@ -13,21 +13,12 @@
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
-#include "compat.h"
 #include "stacks.h"
 #include "symbols.h"
 
 bool ki_user_memory(void)
 {
 	return current->mm && !(current->flags & PF_KTHREAD) && ki_call(nmi_uaccess_okay)();
-}
-
-void ki_string_clear(u32 n, u64 *to)
-{
-	u32 i;
-
-	for (i = 0; i < n; i++)
-		to[i] = 0;
 }
 
 static bool read_piece(u8 *to, u64 from, u32 len, bool user)
@@ -87,6 +78,6 @@ u64 ki_string_user(u64 from, u32 n, u64 *to)
 {
 	if (ki_user_memory())
 		return take_string(from, n, to, true);
-	ki_string_clear(n, to);
+	memset(to, 0, n * sizeof(*to));
 	return 0;
 }

@@ -234,7 +234,7 @@ static __always_inline u64 *find_here(const struct ki_table_cpu *c, const u64 *k
 	u64 tag = hash & KI_ROW_TAG, i;
 	u64 *row;
 
-	for (i = 0; i < KI_TABLE_PROBES; hash += ++i) {
+	for (i = 0; i < c->probes; hash += ++i) {
 		row = row_at(c, hash);
 		if (!READ_ONCE(*row) && likely(take_over(row, KI_ROW_FREE, tag | KI_ROW_BUSY))) {
 			fill(c, key, row);
@@ -289,7 +289,7 @@ static notrace enum ki_found search(struct ki_search *s)
 	u64 *row;
 
 	s->vacant = NULL;
-	for (i = 0; i < KI_TABLE_PROBES; at += ++i) {
+	for (i = 0; i < s->c->probes; at += ++i) {
 		row = row_at(s->c, at);
 		state = READ_ONCE(*row);
 		if (state == KI_ROW_FREE || KI_ROW_KIND(state) == KI_ROW_DEAD) {
@@ -325,7 +325,7 @@ static notrace bool is_alone(const struct ki_search *s, u32 *spins)
 	u64 at = s->hash, state, i;
 	u64 *row;
 
-	for (i = 0; i < KI_TABLE_PROBES; at += ++i) {
+	for (i = 0; i < s->c->probes; at += ++i) {
 		row = row_at(s->c, at);
 		if (row == s->row) {
 			before = false;

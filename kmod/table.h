@@ -17,6 +17,7 @@ struct ki_table_cpu {
 	struct ki_table_head *head;
 	const u64 *init; /* values of a new row; NULL: zeros */
 	u32 mask;	 /* rows less 1 */
+	u32 probes;	 /* rows that are looked at for a key, each once */
 	u32 words;	 /* of a row */
 	u32 keys, values;
 	bool shared;
@@ -24,5 +25,22 @@ struct ki_table_cpu {
 
 /* By number. One that code may use is there. */
 extern struct ki_table_cpu __percpu *ki_table_cpus[KI_TABLES];
+
+static_assert(KI_TABLES <= 1 << 12 && KI_TABLE_OPS <= 1 << 4); /* KI_TABLE_OP */
+
+/* tables.c; ki_lock held */
+struct vm_area_struct;
+int ki_tables_init(void);
+void ki_tables_exit(void);
+int ki_table_check(struct ki_table_request *req);
+int ki_table_take(struct ki_session *s, struct ki_table_request *req); /* one that has been checked */
+struct ki_table_shape {
+	u32 keys, values;
+	bool shared;
+};
+bool ki_table_own(const struct ki_session *s, u32 number, struct ki_table_shape *out);
+/* These without ki_lock. */
+bool ki_table_is_mapping(u64 offset);
+int ki_table_map(struct ki_session *s, struct vm_area_struct *vma, u64 offset);
 
 #endif

@@ -15,7 +15,6 @@
 #include "pages.h"
 #include "table.h"
 
-#define KI_TABLE_SHARE 8  /* all tables take at most this part of the memory */
 #define KI_TABLE_SHIFT 40 /* each table's mapping has that many bits of offsets */
 
 struct ki_table_rows {
@@ -48,7 +47,7 @@ bool ki_table_own(const struct ki_session *s, u32 number, struct ki_table_shape 
 {
 	const struct ki_table_cpu *c;
 
-	if (!ki_slots_own(&ki_table_slots, s, number, 1) || !ki_table_cpus[number])
+	if (!ki_slots_own(&ki_table_slots, s, number, 1))
 		return false;
 	c = per_cpu_ptr(ki_table_cpus[number], 0);
 	*out = (struct ki_table_shape){.keys = c->keys, .values = c->values, .shared = c->shared};
@@ -82,8 +81,7 @@ static void forget(u32 first, u32 count)
 
 	ki_table_cpus[first] = NULL;
 	ki_tables[first] = NULL;
-	if (t) /* else it was never made */
-		free_table(t);
+	free_table(t);
 }
 
 static int map_banks(struct ki_table_rows *t)
@@ -111,6 +109,7 @@ static void set_up_cpus(struct ki_table_rows *t, const struct ki_table_request *
 					      .head = bank,
 					      .init = t->init,
 					      .mask = req->rows - 1,
+					      .probes = min_t(u32, req->rows, KI_TABLE_PROBES),
 					      .words = 1 + req->keys + req->values,
 					      .keys = req->keys,
 					      .values = req->values,
@@ -124,11 +123,11 @@ static int fill_table(struct ki_table_rows *t, const struct ki_table_request *re
 
 	if (req->init)
 		t->init = ki_take_array(req->init, req->values, sizeof(u64), &err);
+	if (err)
+		return err;
 	t->page = kvcalloc(all_pages(t), sizeof(*t->page), GFP_KERNEL);
 	t->bank = kvcalloc(t->banks, sizeof(*t->bank), GFP_KERNEL);
 	t->cpu = ki_fail() ? NULL : alloc_percpu(struct ki_table_cpu);
-	if (err)
-		return err;
 	if (!t->page || !t->bank || !t->cpu)
 		return -ENOMEM;
 	err = ki_pages_take(t->page, all_pages(t));
@@ -149,8 +148,9 @@ static int new_table(const struct ki_table_request *req, struct ki_table_rows **
 		return -ENOMEM;
 	t->banks = req->flags & KI_TABLE_SHARED ? 1 : num_possible_cpus();
 	t->bank_pages = 1 + DIV_ROUND_UP_ULL(bytes, PAGE_SIZE);
-	ki_table_pages += all_pages(t);
-	err = ki_table_pages > totalram_pages() / KI_TABLE_SHARE ? -ENOMEM : fill_table(t, req);
+	err = ki_pages_charge(&ki_table_pages, all_pages(t));
+	if (!err)
+		err = fill_table(t, req);
 	if (err)
 		free_table(t);
 	else
@@ -160,7 +160,7 @@ static int new_table(const struct ki_table_request *req, struct ki_table_rows **
 
 /* ---- the request ---- */
 
-int ki_table_start(struct ki_table_request *req)
+int ki_table_check(struct ki_table_request *req)
 {
 	if (!(req->flags & ~KI_TABLE_SHARED) && !req->reason && req->keys &&
 	    req->keys <= KI_TABLE_KEYS && req->values && req->values <= KI_TABLE_VALUES &&
@@ -175,10 +175,11 @@ int ki_table_take(struct ki_session *s, struct ki_table_request *req)
 	struct ki_table_rows *t = NULL;
 	int err;
 
-	req->reason = KI_R_NO_MEMORY;
 	err = new_table(req, &t);
-	if (err)
+	if (err) {
+		req->reason = ki_pages_reason(err);
 		return err;
+	}
 	err = ki_slots_take(&ki_table_slots, s, 1, &req->number, &req->reason);
 	if (err) {
 		free_table(t);

@@ -8,7 +8,7 @@
  *
  *  - control goes forward only, so the chunk ends;
  *  - the stack changes by push and pop only; on all ways to a place it is equally deep, and at the
- * end nothing is left; %rsp and %rbp are never written otherwise (traces may need them);
+ *    end nothing is left; %rsp and %rbp are never written otherwise (traces may need them);
  *  - a memory operand is [%rsp + n] inside the chunk's own words; a counter or a global variable of
  *    the session; one of a run of counters, by an index that was compared the moment before; a
  *    field of the current task, through a pointer that was loaded the moment before; a word of the
@@ -37,7 +37,10 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
+#include "ring.h"
+#include "stacks.h"
 #include "symbols.h"
+#include "table.h"
 #include "vetting.h"
 
 /* ---- control ---- */
@@ -98,11 +101,11 @@ static u16 vet_callee(struct ki_vetting *v, const struct ki_fixup *f)
 
 static u16 vet_record(const struct ki_vetting *v)
 {
-	u32 words = (u8)v->number;
+	u32 words = (u8)v->imm;
 
-	if (v->number < 0 || words > KI_RECORD_WORDS || words > (v->now & KI_VET_DEPTH))
+	if (v->imm_reg != KI_DI || words > KI_RECORD_WORDS || words > (v->now & KI_VET_DEPTH))
 		return KI_R_BAD_CHUNK;
-	return ki_ring_own(v->session, v->number >> 8) ? KI_R_OK : KI_R_NOT_YOUR_COUNTER;
+	return ki_ring_own(v->session, v->imm >> 8) ? KI_R_OK : KI_R_NOT_YOUR_COUNTER;
 }
 
 static u16 vet_table(const struct ki_vetting *v)
@@ -111,10 +114,10 @@ static u16 vet_table(const struct ki_vetting *v)
 		[KI_TABLE_LOG2] = KI_TABLE_LOG2_WORDS,
 		[KI_TABLE_STATS] = KI_TABLE_STATS_WORDS,
 	};
-	u32 what = v->number, op = what >> 16 & 15, index = (u16)what;
+	u32 what = v->imm, op = what >> 16 & 15, index = (u16)what;
 	struct ki_table_shape t;
 
-	if (v->number < 0 || op >= KI_TABLE_OPS)
+	if (v->imm_reg != KI_DI || op >= KI_TABLE_OPS)
 		return KI_R_BAD_CHUNK;
 	if (!ki_table_own(v->session, what >> 20, &t))
 		return KI_R_NOT_YOUR_COUNTER;
@@ -125,14 +128,15 @@ static u16 vet_table(const struct ki_vetting *v)
 
 static u16 vet_stacks(const struct ki_vetting *v)
 {
-	if (v->number < 0)
+	if (v->imm_reg != KI_DI)
 		return KI_R_BAD_CHUNK;
-	return ki_stacks_own(v->session, v->number >> 8) ? KI_R_OK : KI_R_NOT_YOUR_COUNTER;
+	return ki_stacks_own(v->session, v->imm >> 8) ? KI_R_OK : KI_R_NOT_YOUR_COUNTER;
 }
 
 static u16 vet_string(const struct ki_vetting *v)
 {
-	return v->amount < 1 || v->amount > KI_STRING_WORDS || v->amount > (v->now & KI_VET_DEPTH)
+	return v->imm_reg != KI_SI || !v->imm || v->imm > KI_STRING_WORDS ||
+			       v->imm > (v->now & KI_VET_DEPTH)
 		       ? KI_R_BAD_CHUNK
 		       : KI_R_OK;
 }
@@ -143,9 +147,9 @@ static u16 vet_helper(struct ki_vetting *v, u64 helper)
 
 	switch (helper) {
 	case KI_HELPER_ENTER_RECORD:
-		if (v->hit < 0)
+		if (v->imm_reg != KI_AX)
 			return KI_R_BAD_CHUNK;
-		if (!ki_ring_own(v->session, v->hit / KI_HIT_IDS))
+		if (!ki_ring_own(v->session, v->imm / KI_HIT_IDS))
 			return KI_R_NOT_YOUR_COUNTER;
 		fallthrough;
 	case KI_HELPER_ENTER:
@@ -264,13 +268,15 @@ static int tests(const struct insn *in)
 	return ki_insn_rm(in);
 }
 
-/* The number that `mov $imm32, %reg` brings; -1: it is another instruction. */
-static s64 number_of(const struct insn *in, u8 reg)
+/* The register of `mov $imm32, %reg`; -1: it is another instruction. */
+static int constant_in(const struct insn *in)
 {
-	if (in->opcode.nbytes != 1 || in->opcode.bytes[0] != 0xb8 + reg || in->prefixes.nbytes ||
+	u8 op = in->opcode.bytes[0];
+
+	if (in->opcode.nbytes != 1 || (op & 0xf8) != 0xb8 || in->prefixes.nbytes ||
 	    in->rex_prefix.nbytes)
 		return -1;
-	return (u32)in->immediate.value;
+	return op & 7;
 }
 
 /* What registers hold behind the instruction. */
@@ -291,9 +297,8 @@ static void note(struct ki_vetting *v, const struct insn *in)
 	int self = last && last->kind == KI_FIX_SELF && last->off >= v->at ? (int)last->target : -1;
 
 	v->task = self == KI_SELF_TASK ? ki_insn_reg(in) : -1;
-	v->number = number_of(in, KI_DI);
-	v->amount = number_of(in, KI_SI);
-	v->hit = number_of(in, KI_AX);
+	v->imm_reg = constant_in(in);
+	v->imm = in->immediate.value;
 	note_words(v, in, self);
 	if (compares(in)) {
 		v->bounded = 1;
@@ -326,8 +331,7 @@ static u16 arrive(struct ki_vetting *v)
 			return KI_R_BAD_CHUNK;
 		v->regs = v->now == KI_VET_UNKNOWN ? led->regs : v->regs & led->regs;
 		v->now = led->state;
-		v->task = v->tested = -1;
-		v->number = v->amount = v->hit = -1;
+		v->task = v->tested = v->imm_reg = -1;
 		v->bounded = 0;
 	}
 	return v->now == KI_VET_UNKNOWN ? KI_R_BAD_CHUNK : KI_R_OK;
@@ -378,13 +382,7 @@ static u16 vet_all(struct ki_vetting *v)
 
 u16 ki_vet_long(const struct ki_session *s, struct ki_long_code *c)
 {
-	struct ki_vetting v = {.session = s,
-			       .c = c,
-			       .task = -1,
-			       .tested = -1,
-			       .number = -1,
-			       .amount = -1,
-			       .hit = -1};
+	struct ki_vetting v = {.session = s, .c = c, .task = -1, .tested = -1, .imm_reg = -1};
 	u16 reason = KI_R_NO_MEMORY;
 	u32 i;
 

@@ -43,9 +43,8 @@ struct ki_vetting {
 	/* What the instructions just before have made sure of: */
 	int task;   /* this register holds the current task; -1: none does */
 	int tested; /* this one has been compared with 0; -1: none has */
-	s64 number; /* %edi holds this constant; -1: none */
-	s64 amount; /* the same of %esi */
-	s64 hit;    /* %eax does */
+	int imm_reg; /* this one holds the constant `imm`; -1: none does */
+	u32 imm;
 	u8 bounded; /* 1: `index` has been compared with `bound`, 2: it is not above it */
 	u8 index;
 	u64 bound;

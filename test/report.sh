@@ -46,6 +46,34 @@ ksys_read: 3 records, 1000.0/s, reached 5 times, from 0.000 to 0.003 s
              4096 ..       8191          1 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|
             65536 ..     131071          1 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|
 T
+file=test/fuzz/corpus/recording/sampled
+check "sampled: each record is taken for so many" shows --summary -p 'ksys_read' << 'T'
+record ksys_read
+example, kernel 6.1.0-example, 2 CPUs, 2023-11-14 22:13:20 UTC, 0.003 s
+8 records, 2 lost
+
+ksys_read: 3 records, 1000.0/s, reached 5 times, from 0.000 to 0.003 s
+  sampled: at the thinnest one of 8 hits; each record is taken for so many, sums and counts are estimates
+  tid: min 7  mean 7.31  max 8
+  len (bytes): min 1  mean 61853.85  max 100000  sum 804100.00
+                1 ..          1          4 |@@@@@@@@@@@@@@@@@@@@                    |
+             4096 ..       8191          1 |@@@@@                                   |
+            65536 ..     131071          8 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|
+T
+check "sampled: what has gone" grep -q "taken out by the budget at 0.001 s" <("$ki" report -q --summary "$file")
+check "sampled: counts of intervals" shows --series 0.001 -p 'ksys_read' << 'T'
+      FROM       COUNT        RATE/S  INSTRUMENT
+     0.000           5        5000.0  ksys_read
+     0.001           8        8000.0  ksys_read
+T
+check "sampled: the table" shows -p ksys_read << 'T'
+         TIME  CPU  INSTRUMENT  VALUES
+  0.000100000    0  ksys_read   tid=7  fd=0x3  len=4096 bytes
+  0.000105000    1  ksys_read   tid=8  fd=0x0  len=1 bytes  (1 of 4)
+  0.001800000    0  ksys_read   tid=7  fd=0x3  len=100000 bytes  (1 of 8)
+T
+check "sampled: JSON" is "$("$ki" report -q --json "$file" | grep -oE '"(stands_for|thinnest|shed)":[0-9.]+' | tr '\n' ' ')" '"thinnest":8 "shed":0.001 "stands_for":4 "stands_for":8 '
+file=test/fuzz/corpus/recording/example
 check "a sign, a time when it was there" grep -qE 'less than 0 +1 |schedule\+0x10: 1 records, 1000.0/s, from 0.001 to 0.002 s' <("$ki" report -q --summary "$file")
 check "counts of intervals" shows --series 0.001 -p 'ksys*' << 'T'
       FROM       COUNT        RATE/S  INSTRUMENT
@@ -143,5 +171,6 @@ check "record: until before at" fails 2 "not behind --at" record --at 2 --until 
 check "record: a bad buffer" fails 2 "-b '3'" record -b 3 vfs_read
 check "record: an interval for nothing" fails 2 "ring and totals" record -i 1 vfs_read
 check "record: --for and a command" fails 2 "one of them" record --for 1 vfs_read -- true
+check "record: no share of the machine" fails 2 "--budget '2': a share of the machine, as 2%" record --budget 2 vfs_read
 check "record: no comparison" fails 2 "--if 'x'" record --if x vfs_read
 finish

@@ -18,10 +18,10 @@
  *    per call, which are of calls that are over.
  *  - Page faults and switches between threads are known of calls that are over only, in every
  *    reading.
- *  - Events (cycles, cache misses, ...) are the thread's own: what was counted while it ran inside,
- * on whichever CPU, interrupts that came meanwhile included; of calls that are over. Each event
- * takes a hardware counter for as long as the target is open; when there is none left the metric is
- *    refused (KI_R_EVENTS_BUSY), and those that came before go on.
+ *  - Events (cycles, cache misses, ...) are the thread's own: what was counted while it ran, on
+ *    whichever CPU, interrupts that came meanwhile included; of calls that are over. Each event
+ *    takes a hardware counter for as long as the target is open; when there is none left the metric
+ *    is refused (KI_R_EVENTS_BUSY), and those that came before go on.
  *  - concurrency is walltime divided by the time that has passed: how many threads are inside, on
  *    average.
  *
@@ -153,6 +153,16 @@ unsigned int ki_measure_cost(const struct ki_measure *m, uint32_t curve);
  */
 void ki_measure_meter(struct ki_measure *m);
 
+/*
+ * Acts (ki_measure_add_act) that are done at some of the hits only; all are counted. Before the
+ * first curve: each act can then be thinned, as often as wanted, to one of 2^k hits, at random. At
+ * first k is 0. On each CPU it holds from the next act on. -EINVAL: the part has no act, or k is
+ * more than KI_THINNEST.
+ */
+#define KI_THINNEST 24
+void ki_measure_sample(struct ki_measure *m);
+int ki_measure_thin(struct ki_measure *m, uint32_t part, unsigned int k, struct ki_err *err);
+
 /* Which part a curve belongs to, of how many. The last ones are what predicates need (inside()): if
    these rest, so must all that have such a predicate. */
 uint32_t ki_measure_part(const struct ki_measure *m, uint32_t curve);
@@ -162,6 +172,10 @@ uint32_t ki_measure_parts_needed(const struct ki_measure *m); /* those last ones
 /* Instructions that the part's code has executed since it was first installed, jumps and helpers
    included: an estimate, from how often control came by and what the ways through the code cost. */
 double ki_measure_spent(const struct ki_measure *m, uint32_t part);
+
+/* Those of them that were for acts, which thinning saves; 0 if there are none, or they cannot be
+   thinned. */
+double ki_measure_acted(const struct ki_measure *m, uint32_t part);
 
 /* Of one pass: where nothing is to be done (a predicate says no), and where all is done. Of a pair:
    of a call and its return. */
@@ -184,7 +198,6 @@ struct ki_reading;
 
 int ki_measure_read(struct ki_measure *m, struct ki_reading **out, struct ki_err *err);
 void ki_reading_free(struct ki_reading *r);
-double ki_reading_time(const struct ki_reading *r); /* seconds since the start */
 
 #define KI_ALL_CPUS (-1)
 

@@ -49,7 +49,10 @@ extern "C" {
 
 struct ki_predicate;
 
-/* -EINVAL: what was expected, and where (a column from 1), is in err. */
+/*
+ * -EINVAL: what was expected, and where (a column from 1), is in err. Of instruments also what
+ * ki_callables_find (-EEXIST, -EPROTO) and ki_callable_locate return, with the column.
+ */
 int ki_predicate_parse(const char *text, struct ki_predicate **out, struct ki_err *err);
 /* The same for a value, which may also be str() or ustr() by itself: 64 bytes if it does not say.
  */
@@ -73,7 +76,8 @@ int ki_predicate_build(const struct ki_predicate *p, struct ki_snippet *s,
 /*
  * The same as a statement that does `then` if the predicate holds. It takes locals, from the last
  * one (KI_LOCALS - 1) down, for what is compared more than once by `in`; a predicate that would
- * have to load something twice without them is refused by ki_predicate_build, -EOPNOTSUPP.
+ * have to load something twice without them is refused by ki_predicate_build, -EOPNOTSUPP; and by
+ * this one, if it would have to call an instrument for them whose result it may not need.
  */
 int ki_predicate_guard(const struct ki_predicate *p, struct ki_snippet *s,
 		       const struct ki_var *inside, struct ki_node *then, struct ki_node **out,

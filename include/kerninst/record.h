@@ -89,7 +89,8 @@ uint32_t ki_stacks_number(const struct ki_stacks_map *m); /* for ki_expr_stack *
 uint64_t ki_stacks_count(const struct ki_stacks_map *m);
 uint64_t ki_stacks_lost(const struct ki_stacks_map *m);
 
-/* A stack by its number; addrs live as long as the mapping. -ENOENT: there is none. */
+/* A stack by its number; addrs live as long as the mapping. -ENOENT: there is none; -ERANGE: there
+   is no place of that number. */
 int ki_stacks_get(const struct ki_stacks_map *m, uint64_t number, struct ki_stack *out);
 
 /* ---- files ---- */
@@ -144,7 +145,8 @@ enum ki_record_event_kind {
 	KI_EVENT_ON,	     /* and had been done */
 	KI_EVENT_REMOVING,
 	KI_EVENT_OFF,
-	KI_EVENT_HITS, /* value: how often it was reached, written or lost */
+	KI_EVENT_HITS,	   /* value: how often it was reached, written or lost, or left out */
+	KI_EVENT_SAMPLING, /* from tsc on one of `value` hits is recorded; 0: none any more */
 	KI_EVENTS
 };
 
@@ -170,7 +172,8 @@ int ki_record_create(const char *path, const struct ki_record_origin *origin, st
 void ki_record_to_disk(struct ki_record_file *f);
 /*
  * Fields of KI_SHOW_STACK are numbers of this table, which lives as long as the file is open: the
- * stacks themselves go to the file when they are first met. Before the first record. -ENOMEM
+ * stacks themselves go to the file when they are first met. Before the first record, once: -EEXIST;
+ * -ENOMEM. What is known of processes belongs to the table: files that have the same one share it.
  */
 int ki_record_stacks(struct ki_record_file *f, const struct ki_stacks_map *map);
 /* Look at the processes whose stacks are new: what their addresses are can be found out only as

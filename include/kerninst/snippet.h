@@ -123,7 +123,7 @@ struct ki_var {
  */
 struct ki_table_var {
 	const char *name; /* for ki_snippet_format; NULL: made from the number. Copied. */
-	uint32_t number;  /* ki_table_number */
+	uint32_t number;  /* ki_table_var_of fills it in */
 	uint32_t keys, values;
 	bool shared;
 };

@@ -282,7 +282,8 @@ int ki_plan_check(struct ki_plan *p, struct ki_target *t, struct ki_err *err);
 /*
  * A chunk that rests is not installed, and keeps what else it is. Settling takes out those that
  * have begun to rest since the plan was applied, and puts in those that rest no longer; what the
- * driver refused before is not asked for again, and what it refuses now is left out.
+ * driver refused before is not asked for again, and what it refuses now is left out, with all that
+ * stands or falls with it, also where that has stood since before.
  */
 void ki_plan_rest(struct ki_plan *p, uint32_t id, bool rest);
 int ki_plan_settle(struct ki_plan *p, struct ki_target *t, struct ki_err *err);
@@ -306,11 +307,13 @@ uint64_t ki_counter_read_cpu(const struct ki_counter_map *m, uint32_t n, unsigne
 uint64_t ki_counter_read(const struct ki_counter_map *m, uint32_t n);
 
 /*
- * Global variables: a run of `count`, zeroed. Mapped to read; what is not there reads 0.
+ * Global variables: a run of `count`, zeroed. Mapped to read; what is not there reads 0. One is set
+ * at once, for code that runs meanwhile; -EACCES: it was not taken through this target.
  */
 struct ki_global_map;
 
 int ki_globals_take(struct ki_target *t, uint32_t count, uint32_t *first, struct ki_err *err);
+int ki_global_set(struct ki_target *t, uint32_t n, uint64_t value, struct ki_err *err);
 int ki_global_map_open(struct ki_target *t, struct ki_global_map **out, struct ki_err *err);
 void ki_global_map_close(struct ki_global_map *m);
 uint64_t ki_global_read(const struct ki_global_map *m, uint32_t n);

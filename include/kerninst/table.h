@@ -59,9 +59,8 @@ struct ki_table_var ki_table_var_of(const struct ki_table_map *m, const char *na
  * or a row of a shared table could not be had. What has been done and this is all there was.
  */
 uint64_t ki_table_lost(const struct ki_table_map *m);
-/* Rows that are taken, of all banks, and how many there are. */
+/* Rows that are taken, of all banks. */
 uint64_t ki_table_used(const struct ki_table_map *m);
-uint64_t ki_table_rows(const struct ki_table_map *m);
 
 /* A reading: one row for each key, in order of the keys (unsigned, the first word first). */
 struct ki_table_reading {

@@ -153,6 +153,16 @@ struct ki_globals {
 #define KI_MAP_GLOBALS 0x40000000
 
 /*
+ * KI_IOC_GLOBAL: set one of this session's global variables: at once, for code that runs meanwhile.
+ * -EACCES if it is not the session's.
+ */
+struct ki_global {
+	__u32 size;
+	__u32 number;
+	__u64 value;
+};
+
+/*
  * KI_IOC_WORDS: take a run of threads' words for this session: each thread has one __u64 for each
  * number, which is 0 until it writes it, and goes when the thread ends. While any session has
  * some, the driver follows every switch between threads; the cost of that does not depend on how
@@ -272,7 +282,9 @@ struct ki_record {
  * counter: if there is none for it now, the request is refused (KI_R_EVENTS_BUSY), and what has one
  * keeps it.
  *
- * A CPU that comes later counts from soon after that on. Counts never go back.
+ * A CPU that comes later counts from soon after that on, if there is a counter for it: else from
+ * when there is. Counts never go back. -ENOSPC: 32 events of all sessions at once; with
+ * KI_EVENT_OWN, no word of threads.
  */
 struct ki_event_req {
 	__u32 size;
@@ -459,15 +471,15 @@ enum ki_where {
 };
 
 /*
- * What a chunk is.
+ * What a chunk is: inserted code, of which kmod/vet.c says what may be in it (that a chunk which
+ * changes the flags stands where they are dead is for the sender to know); inserted code of struct
+ * ki_long at the user's address `target` (len and nfix are 0), kmod/vet_long.c; or a replacement:
+ * control goes to the function at `target` (len and nfix are 0).
  *
- *  KI_CHUNK_CODE	   inserted code: which instructions may be in it: kmod/vet.c. That a chunk
- *		   which changes the flags stands where they are dead is for the sender to know.
- *  KI_CHUNK_LONG	   the same, of struct ki_long at the user's address `target` (len and nfix
- *are 0): kmod/vet_long.c KI_CHUNK_REPLACE control goes to the function at `target` instead (len and
- *nfix are 0). KI_BEFORE the first window of a function: the function is replaced; it is called as
- *the original is. KI_TAKEN of a direct call or jump: this one goes there. Of several at one place
- *the one installed last counts; when it is taken out, the one before it counts again.
+ * KI_CHUNK_REPLACE with KI_BEFORE, at the first window of a function: the function is replaced; the
+ * other is called as the original is. With KI_TAKEN, of a direct call or jump: this one goes there.
+ * Of several at one place the one installed last counts; when it is taken out, the one before it
+ * counts again.
  */
 enum ki_chunk_kind { KI_CHUNK_CODE, KI_CHUNK_LONG, KI_CHUNK_REPLACE, KI_CHUNK_KINDS };
 
@@ -552,6 +564,7 @@ struct ki_unsplice {
 #define KI_IOC_TABLE	_IOWR('k', 0x4a, struct ki_table_request)
 #define KI_IOC_STACKS	_IOWR('k', 0x4b, struct ki_stacks)
 #define KI_IOC_EVENT	_IOWR('k', 0x4c, struct ki_event_req)
+#define KI_IOC_GLOBAL	_IOWR('k', 0x4d, struct ki_global)
 
 /* Both sides build with the same layout, or not at all. */
 #ifdef __cplusplus
@@ -565,6 +578,7 @@ KI_ASSERT_SIZE(ki_reserved_row, 24);
 KI_ASSERT_SIZE(ki_reserved, 40);
 KI_ASSERT_SIZE(ki_counters, 16);
 KI_ASSERT_SIZE(ki_globals, 16);
+KI_ASSERT_SIZE(ki_global, 16);
 KI_ASSERT_SIZE(ki_words, 16);
 KI_ASSERT_SIZE(ki_inside_row, 16);
 KI_ASSERT_SIZE(ki_inside, 32);

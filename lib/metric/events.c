@@ -35,10 +35,16 @@ static const struct event_row rows[EVENTS] = {
 static const uint8_t skylakes[] = {0x4e, 0x5e, 0x55, 0x8e, 0x9e, 0xa5, 0xa6};
 static const uint8_t icelakes[] = {0x6a, 0x6c, 0x7d, 0x7e, 0x8c, 0x8d, 0xa7};
 
+/* Zen 4 is of the same family. */
+static bool is_zen3(unsigned int family, unsigned int model)
+{
+	return family == 0x19 && (model < 0x10 || (model >= 0x20 && model < 0x60));
+}
+
 enum ki_model ki_model_of(const char *vendor, unsigned int family, unsigned int model)
 {
 	if (!strcmp(vendor, "AuthenticAMD"))
-		return family == 0x19 ? KI_MODEL_ZEN : KI_MODEL_OTHER;
+		return is_zen3(family, model) ? KI_MODEL_ZEN : KI_MODEL_OTHER;
 	if (strcmp(vendor, "GenuineIntel") != 0 || family != 6)
 		return KI_MODEL_OTHER;
 	for (size_t i = 0; i < LENGTH(skylakes); i++)

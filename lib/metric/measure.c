@@ -13,6 +13,8 @@
 
 #include "metric/events.h"
 
+#define GOLDEN UINT64_C(0x9e3779b97f4a7c15) /* 2^64 / ((1 + sqrt 5) / 2) */
+
 int ki_measure_new(struct ki_target *t, struct ki_measure **out, struct ki_err *err)
 {
 	struct ki_measure *m;
@@ -48,6 +50,7 @@ void ki_measure_free(struct ki_measure *m)
 	ki_vec_free(&m->events);
 	ki_vec_free(&m->counters);
 	ki_reading_free(m->start);
+	ki_costs_free(m);
 	ki_counter_map_close(m->map);
 	ki_plan_free(m->plan);
 	free(m);
@@ -69,7 +72,9 @@ int ki_measure_counters(struct ki_measure *m, uint32_t count, uint32_t *index, s
 	return 0;
 }
 
-int ki_measure_event(struct ki_measure *m, uint8_t event, uint32_t *number, struct ki_err *err)
+/* flags: KI_EVENT_CHECK: it is only asked whether it could be. */
+static int ask_event(struct ki_measure *m, uint8_t event, uint32_t flags, uint32_t *number,
+		     struct ki_err *err)
 {
 	struct ki_event_spec spec;
 	int ret;
@@ -83,10 +88,15 @@ int ki_measure_event(struct ki_measure *m, uint8_t event, uint32_t *number, stru
 		return ki_err_set(err, -ENOMEM, 0, "measurement: out of memory");
 	ret = ki_event_spec_here((enum ki_event_id)event, &spec, err);
 	if (!ret)
-		ret = ki_event_take(m->t, &spec, KI_EVENT_OWN, number, err);
-	if (!ret)
+		ret = ki_event_take(m->t, &spec, KI_EVENT_OWN | flags, number, err);
+	if (!ret && !flags)
 		m->events.v[m->events.n++] = (struct counted){event, *number};
 	return ret;
+}
+
+int ki_measure_event(struct ki_measure *m, uint8_t event, uint32_t *number, struct ki_err *err)
+{
+	return ask_event(m, event, 0, number, err);
 }
 
 static int put_bare(const struct ask *a, const struct curve *c, const struct places *at)
@@ -118,9 +128,69 @@ struct ki_node *ki_measure_pass(const struct ki_measure *m, struct ki_snippet *s
 	return ki_stmt_append(s, ki_stmt_append(s, NULL, add), then);
 }
 
+static struct ki_node *set(struct ki_snippet *s, enum ki_update op, const struct ki_var *v,
+			   struct ki_node *value)
+{
+	return ki_stmt_update(s, op, v, NULL, value);
+}
+
+/* z = z * constant; z ^= z >> 32 */
+static struct ki_node *mix(struct ki_snippet *s, const struct ki_var *z, uint64_t constant)
+{
+	struct ki_node *times = ki_expr_binary(s, KI_MUL, ki_expr_var(s, z),
+					       ki_expr_const(s, KI_U64, constant)),
+		       *upper;
+
+	times = set(s, KI_SET, z, times);
+	upper = ki_expr_binary(s, KI_SHR, ki_expr_var(s, z), ki_expr_const(s, KI_U64, 32));
+	upper = ki_expr_binary(s, KI_XOR, ki_expr_var(s, z), upper);
+	return ki_stmt_append(s, ki_stmt_append(s, NULL, times), set(s, KI_SET, z, upper));
+}
+
+/* A number at random, from the clock, as an even number up to the mask: left = that. */
+static struct ki_node *draw(struct ki_snippet *s, const struct ki_var *mask,
+			    const struct ki_var *left)
+{
+	const struct ki_var z = {.name = "z", .kind = KI_VAR_LOCAL, .type = KI_U64};
+	struct ki_node *all = set(s, KI_SET, &z, ki_expr_fact(s, KI_FACT_TSC));
+
+	all = ki_stmt_append(s, ki_stmt_append(s, NULL, all), mix(s, &z, GOLDEN));
+	all = ki_stmt_append(s, all, mix(s, &z, UINT64_C(0xbf58476d1ce4e5b9)));
+	return ki_stmt_append(
+		s, all,
+		set(s, KI_SET, left,
+		    ki_expr_binary(s, KI_AND, ki_expr_var(s, &z), ki_expr_var(s, mask))));
+}
+
+/*
+ * Only at some of the hits: a counter goes down, and when it falls below 0 the act is done, and the
+ * counter gets a random even number up to 2 * (2^k - 1). So it is one hit of 2^k in the long run,
+ * whatever pattern the hits themselves have; with k = 0 it is each.
+ */
+static struct ki_node *sometimes(const struct ask *a, const struct curve *c, struct ki_snippet *s,
+				 struct ki_node *act)
+{
+	const uint32_t *counters = &a->m->counters.v[c->taken];
+	const struct ki_var
+		taken = {.name = "taken", .kind = KI_VAR_CPU, .type = KI_U64, .first = counters[0]},
+		left = {.name = "left", .kind = KI_VAR_CPU, .type = KI_I64, .first = counters[1]},
+		mask = {.name = "sampling",
+			.kind = KI_VAR_GLOBAL,
+			.type = KI_U64,
+			.first = c->mask};
+	struct ki_node *down = set(s, KI_UPDATE_SUB, &left, ki_expr_const(s, KI_I64, 1)), *all;
+	struct ki_node *below =
+		ki_expr_binary(s, KI_LT, ki_expr_var(s, &left), ki_expr_const(s, KI_I64, 0));
+
+	all = ki_stmt_append(s, NULL, set(s, KI_UPDATE_ADD, &taken, ki_expr_const(s, KI_I64, 1)));
+	all = ki_stmt_append(s, all, draw(s, &mask, &left));
+	all = ki_stmt_append(s, all, act);
+	return ki_stmt_append(s, ki_stmt_append(s, NULL, down), ki_stmt_if(s, below, all, NULL));
+}
+
 /* What is done at the point: the counter, and what else is wanted. */
-static int make_acting(const struct ask *a, const struct ki_var *counter, struct ki_snippet *s,
-		       struct ki_node **out)
+static int make_acting(const struct ask *a, const struct curve *c, const struct ki_var *counter,
+		       struct ki_snippet *s, struct ki_node **out)
 {
 	struct ki_node *more, *add;
 	int ret;
@@ -130,6 +200,8 @@ static int make_acting(const struct ask *a, const struct ki_var *counter, struct
 	if (!a->make)
 		return 0;
 	ret = a->make(a->arg, s, &more, a->err);
+	if (!ret && c->taken != KI_NONE)
+		more = sometimes(a, c, s, more);
 	if (!ret)
 		*out = ki_stmt_append(s, ki_stmt_append(s, NULL, add), more);
 	return ret;
@@ -149,7 +221,7 @@ static int make_counting(const struct ask *a, struct curve *c, const struct word
 	if (ki_snippet_new(&s))
 		return ki_err_set(a->err, -ENOMEM, 0, "measurement: out of memory");
 	c->snippet = s;
-	ret = make_acting(a, &counter, s, &act);
+	ret = make_acting(a, c, &counter, s, &act);
 	if (!ret && a->when)
 		ret = ki_predicate_guard(a->when, s, words->v.v, act, &act, a->err);
 	if (!ret && a->when)
@@ -183,6 +255,10 @@ static int put_count(const struct ask *a, struct curve *c, const struct places *
 	c->passes = c->counter;
 	if (!ret && a->m->metered && a->when)
 		ret = ki_measure_counters(a->m, 1, &c->passes, a->err);
+	if (!ret && a->m->sampled && a->make)
+		ret = ki_measure_counters(a->m, 2, &c->taken, a->err);
+	if (!ret && c->taken != KI_NONE)
+		ret = ki_globals_take(a->m->t, 1, &c->mask, a->err);
 	c->chunk = (uint32_t)ki_plan_chunks(plan);
 	if (ret)
 		return ret;
@@ -226,28 +302,41 @@ static int check(const struct ask *a)
 	return 0;
 }
 
+/* Each is asked for before one is taken, which would keep its counter. */
+static int take_both(const struct ask *a)
+{
+	const uint8_t events[] = {a->row->event, a->row->other};
+	uint32_t number;
+	int ret = 0;
+
+	for (unsigned int i = 0; !ret && i < 4; i++)
+		ret = ask_event(a->m, events[i & 1], i < 2 ? KI_EVENT_CHECK : 0, &number, a->err);
+	return ret;
+}
+
 /* Of two events both are there, or nothing is made. */
 static int get_pairs(const struct ask *a, struct curve *c)
 {
 	struct ask first = *a, second = *a;
-	uint32_t number;
-	int ret = 0;
+	const size_t before = a->m->pairs.n;
+	int ret = a->row->other ? take_both(a) : 0;
 
 	first.event = a->row->event;
 	second.event = a->row->other;
-	if (second.event)
-		ret = ki_measure_event(a->m, second.event, &number, a->err);
 	if (!ret)
 		ret = ki_pair_get(&first, &c->pair);
-	if (!ret && second.event)
-		ret = ki_pair_get(&second, &c->other);
+	if (ret || !second.event)
+		return ret;
+	ret = ki_pair_get(&second, &c->other);
+	if (ret && a->m->pairs.n > before)
+		ki_pair_drop(a->m);
 	return ret;
 }
 
 static int add_curve(const struct ask *a, uint32_t *curve)
 {
 	struct ki_measure *m = a->m;
-	struct curve c = {.row = a->row, .pair = KI_NONE, .other = KI_NONE};
+	struct curve c = {.row = a->row, .pair = KI_NONE, .other = KI_NONE, .taken = KI_NONE};
 	int ret = check(a);
 
 	if (!ret && ki_vec_reserve(&m->curves, 1))
@@ -312,6 +401,18 @@ void ki_measure_meter(struct ki_measure *m)
 	m->metered = true;
 }
 
+void ki_measure_sample(struct ki_measure *m)
+{
+	m->sampled = true;
+}
+
+int ki_measure_thin(struct ki_measure *m, uint32_t part, unsigned int k, struct ki_err *err)
+{
+	if (part >= m->curves.n || m->curves.v[part].taken == KI_NONE || k > KI_THINNEST)
+		return ki_err_set(err, -EINVAL, 0, "part %u cannot be sampled", part);
+	return ki_global_set(m->t, m->curves.v[part].mask, (UINT64_C(2) << k) - 2, err);
+}
+
 int ki_measure_start(struct ki_measure *m, struct ki_err *err)
 {
 	int ret;
@@ -322,8 +423,8 @@ int ki_measure_start(struct ki_measure *m, struct ki_err *err)
 	ret = ki_counter_map_open(m->t, &m->map, err);
 	if (!ret)
 		ret = ki_plan_apply(m->plan, m->t, true, err);
-	if (m->metered)
-		ki_costs_note(m);
+	if (!ret && m->metered)
+		ret = ki_costs_note(m, err);
 	if (!ret)
 		ret = ki_measure_read(m, &m->start, err);
 	if (ret)

@@ -23,6 +23,13 @@ struct code {
 	ki_vec(struct site) sites;
 };
 
+/* Instructions of one pass. */
+struct price {
+	double least;	/* nothing is to be done */
+	double counted; /* it is counted, and the act left out */
+	double most;
+};
+
 /* Where a thread is while a word of it is not 0; made when the first predicate asks for it. */
 struct inside {
 	uint64_t function;
@@ -30,7 +37,7 @@ struct inside {
 	uint32_t passes; /* of enter and leave, if metered: index in the measurement's counters */
 	uint32_t bundle;
 	struct code enter, leave;
-	struct ki_cost enter_cost, leave_cost; /* since the start */
+	struct price enter_price, leave_price; /* since the start */
 };
 
 /* Start and stop of one source in one function, under one predicate. */
@@ -50,7 +57,7 @@ struct pair {
 	uint32_t bundle;
 	uint64_t seen; /* what the last reading gave: readings do not fall */
 	struct code start, stop;
-	struct ki_cost start_cost, stop_cost;
+	struct price start_price, stop_price;
 };
 
 struct curve {
@@ -60,14 +67,24 @@ struct curve {
 	uint32_t counter;	    /* then: index in the measurement's counters */
 	uint32_t passes;	    /* the same, if metered; a bare counter's own */
 	uint32_t chunk, nchunks;    /* in the plan */
+	uint32_t taken;		    /* the same, of hits at which its act was done, and behind it
+				       how many are left out before the next; KI_NONE: all */
+	uint32_t mask;		    /* then: the global variable that says at which */
 	struct ki_snippet *snippet; /* with a predicate; NULL: the bare counter */
-	struct ki_cost cost;
+	struct price price;
 };
 
 /* An event that is counted. */
 struct counted {
 	uint8_t event;
 	uint32_t number;
+};
+
+/* When costs were noted the last time. */
+struct prices {
+	struct price *codes; /* of each chunk, without jumps; NULL: never, */
+	double *spent;	     /* instructions of each part until then, */
+	double *counters;    /* what each counter was */
 };
 
 struct ki_measure {
@@ -79,9 +96,9 @@ struct ki_measure {
 	ki_vec(struct inside) insides;
 	ki_vec(struct counted) events;
 	ki_vec(uint32_t) counters; /* their numbers */
+	struct prices priced;
 	struct ki_reading *start;
-	double began; /* CLOCK_MONOTONIC */
-	bool started, each_cpu, metered;
+	bool started, each_cpu, metered, sampled;
 };
 
 /* What ki_measure_add was asked for. */
@@ -111,8 +128,9 @@ int ki_measure_counters(struct ki_measure *m, uint32_t count, uint32_t *index, s
 struct ki_node *ki_measure_pass(const struct ki_measure *m, struct ki_snippet *s, uint32_t index,
 				struct ki_node *then);
 
-/* Note what each part costs: it has been installed (cost.c). */
-void ki_costs_note(struct ki_measure *m);
+/* Note what each part costs now: something has come, or gone (cost.c). -ENOMEM. */
+int ki_costs_note(struct ki_measure *m, struct ki_err *err);
+void ki_costs_free(struct ki_measure *m);
 
 /* ---- places (site.c) ---- */
 
@@ -166,6 +184,8 @@ int ki_words_need(const struct ask *a, const struct words *w, uint32_t bundle);
 /* The pair of what is asked for, made or found, with all that the row keeps. */
 int ki_pair_get(const struct ask *a, uint32_t *number);
 void ki_pair_free(struct pair *p);
+/* The one that was made last is left out of the plan, and there no more. */
+void ki_pair_drop(struct ki_measure *m);
 
 #define NS_SHIFT 16
 uint64_t ki_ticks_factor(const struct ki_measure *m);

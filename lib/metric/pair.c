@@ -126,12 +126,14 @@ static int make_stop(const struct ask *a, const struct pair *p, struct ki_snippe
 {
 	const struct ki_var elapsed = {.name = "elapsed", .kind = KI_VAR_LOCAL, .type = KI_U64};
 	const struct ki_var word = word_of(p);
+	const bool narrow = p->source != SOURCE_WALL && p->source != SOURCE_OWN;
 	struct ki_snippet *s;
 	struct ki_node *body;
 
 	if (ki_snippet_new(&s))
 		return no_memory(a);
-	body = ki_timer_stop(s, &word, clock_of(s, p), &elapsed, keep(a->m, p, s, &elapsed));
+	body = ki_timer_stop(s, &word, clock_of(s, p), narrow, &elapsed,
+			     keep(a->m, p, s, &elapsed));
 	ki_snippet_body(s, ki_measure_pass(a->m, s, p->stops, body));
 	*out = s;
 	return 0;
@@ -178,13 +180,14 @@ static int guarded_start(const struct ask *a, const struct pair *p, const struct
 	const struct ki_var word = word_of(p),
 			    local = {.name = "go", .kind = KI_VAR_LOCAL, .type = KI_I64};
 	struct ki_node *start = begin(a->m, p, s), *cond, *go;
-	int ret = ki_predicate_build(a->when, s, words->v.v, &cond, NULL);
+	struct ki_err err = {0};
+	int ret = ki_predicate_build(a->when, s, words->v.v, &cond, &err);
 
 	if (!ret && !is_steady(cond))
 		cond = ki_expr_binary(s, KI_LOR, cond, ki_expr_var(s, &word));
 	*out = ret ? NULL : ki_stmt_if(s, cond, start, NULL);
 	if (ret != -EOPNOTSUPP)
-		return ret;
+		return ret ? ki_err_set(a->err, ret, err.addr, "%s", err.msg) : 0;
 	go = ki_stmt_update(s, KI_SET, &local, NULL, ki_expr_const(s, KI_I64, 1));
 	ret = ki_predicate_guard(a->when, s, words->v.v, go, &go, a->err);
 	*out = ki_stmt_append(s, NULL,
@@ -388,4 +391,12 @@ void ki_pair_free(struct pair *p)
 	free(p->when);
 	ki_code_free(&p->start);
 	ki_code_free(&p->stop);
+}
+
+void ki_pair_drop(struct ki_measure *m)
+{
+	struct pair *p = &m->pairs.v[--m->pairs.n];
+
+	ki_plan_leave_out(m->plan, p->bundle, KI_R_BAD_REQUEST);
+	ki_pair_free(p);
 }

@@ -12,7 +12,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "metric/measure.h"
 
@@ -25,21 +24,12 @@ struct pair_state {
 };
 
 struct ki_reading {
-	double time;
 	size_t n; /* counters */
 	unsigned int cpus;
 	uint64_t *sums; /* [n], of all CPUs */
 	uint64_t *each; /* [cpus][n]; NULL: not kept */
 	struct pair_state *pairs;
 };
-
-static double now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
-}
 
 void ki_reading_free(struct ki_reading *r)
 {
@@ -250,9 +240,6 @@ int ki_measure_read(struct ki_measure *m, struct ki_reading **out, struct ki_err
 	r = new_reading(m);
 	if (!r)
 		return ki_err_set(err, -ENOMEM, 0, "reading: out of memory");
-	if (!m->start)
-		m->began = now();
-	r->time = now() - m->began;
 	read_counters(m, r);
 	ret = read_pairs(m, r, err);
 	if (ret)
@@ -260,11 +247,6 @@ int ki_measure_read(struct ki_measure *m, struct ki_reading **out, struct ki_err
 	else
 		*out = r;
 	return ret;
-}
-
-double ki_reading_time(const struct ki_reading *r)
-{
-	return r->time;
 }
 
 /* ---- what came between two readings ---- */

@@ -200,16 +200,26 @@ static struct ki_node *build(const struct builder *b, const struct ki_ast *e)
 
 /* ---- locals ---- */
 
-/* Does it read memory, which may change while it is read twice, or call an instrument? */
-static bool reads_memory(const struct ki_ast *e)
+static bool is_instrument(const struct ki_ast *e)
 {
-	bool reads = e->kind == KI_AST_LOAD ||
-		     (e->kind == KI_AST_CALL && e->meaning == KI_MEANS_INSTRUMENT);
+	return e->kind == KI_AST_CALL && e->meaning == KI_MEANS_INSTRUMENT;
+}
 
-	for (unsigned int i = 0; !reads && i < 3; i++)
-		for (const struct ki_ast *k = e->kid[i]; !reads && k; k = k->next)
-			reads = reads_memory(k);
-	return reads;
+/* What it reads may change while it is read twice; an instrument may do anything. */
+static bool is_once(const struct ki_ast *e)
+{
+	return e->kind == KI_AST_LOAD || is_instrument(e);
+}
+
+/* Is it one of these, or is one in it? */
+static bool has(const struct ki_ast *e, bool (*one)(const struct ki_ast *))
+{
+	bool found = one(e);
+
+	for (unsigned int i = 0; !found && i < 3; i++)
+		for (const struct ki_ast *k = e->kid[i]; !found && k; k = k->next)
+			found = has(k, one);
+	return found;
 }
 
 /* An `in` that compares more than once what is neither in a register nor a thread's name. */
@@ -225,16 +235,34 @@ static bool wants_local(const struct ki_ast *e)
 		  left->meaning == KI_MEANS_RETVAL));
 }
 
-/* Statements that set the locals of an expression, what is inside first; *list may be NULL. */
-static void hold(struct builder *b, const struct ki_ast *e, struct ki_node **list)
+/* Is what stands at kid i evaluated whenever e is? */
+static bool is_always(const struct ki_ast *e, unsigned int i, const struct ki_ast *kid)
+{
+	if (e->kind == KI_AST_IN)
+		return !i || kid == e->kid[1];
+	return !i || !(e->kind == KI_AST_COND ||
+		       (e->kind == KI_AST_BINARY && (e->op == KI_LAND || e->op == KI_LOR)));
+}
+
+/*
+ * Statements that set the locals of an expression, what is inside first; *list may be NULL. They
+ * stand before all of it: an instrument that it would not call each time is not called there.
+ */
+static void hold(struct builder *b, const struct ki_ast *e, bool always, struct ki_node **list)
 {
 	struct ki_var v;
 
 	for (unsigned int i = 0; i < 3; i++)
 		for (const struct ki_ast *k = e->kid[i]; k; k = k->next)
-			hold(b, k, list);
+			hold(b, k, always && is_always(e, i, k), list);
 	if (!wants_local(e))
 		return;
+	if (!always && has(e->kid[0], is_instrument)) {
+		ki_tree_fail(b->s, -EOPNOTSUPP,
+			     "predicate: the instrument before in (...) would be called also where "
+			     "its result is not needed: compare it by ==");
+		return;
+	}
 	if (b->nheld == KI_LOCALS) {
 		ki_tree_fail(b->s, -E2BIG, "more than %d left sides of in", KI_LOCALS);
 		return;
@@ -251,7 +279,7 @@ static struct ki_node *guard(struct builder *b, const struct ki_ast *e, struct k
 
 	if (e->kind == KI_AST_BINARY && e->op == KI_LAND)
 		return guard(b, e->kid[0], guard(b, e->kid[1], then));
-	hold(b, e, &list);
+	hold(b, e, true, &list);
 	cond = build(b, e);
 	stmt = ki_stmt_if(b->s, cond, then, NULL);
 	return list ? ki_stmt_append(b->s, list, stmt) : stmt;
@@ -270,7 +298,7 @@ static int check_inside(const struct ki_predicate *p, const struct ki_var *insid
 /* An `in` that cannot be built without a local. */
 static bool needs_local(const struct ki_ast *e)
 {
-	bool needs = wants_local(e) && reads_memory(e->kid[0]);
+	bool needs = wants_local(e) && has(e->kid[0], is_once);
 
 	for (unsigned int i = 0; !needs && i < 3; i++)
 		for (const struct ki_ast *k = e->kid[i]; !needs && k; k = k->next)

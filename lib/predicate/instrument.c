@@ -41,6 +41,22 @@ static int check_arguments(struct ki_parser *parser, const struct ki_ast *e,
 			    c->takes_id ? "; the id is not given" : "");
 }
 
+/* The error, with its place in the text. */
+static int explain(struct ki_parser *parser, const struct ki_ast *e, const struct ki_err *why)
+{
+	const char *hint = ki_reason_hint(why->reason);
+	struct ki_err *err = parser->lex.err;
+	bool first = err && !err->code;
+
+	ki_lex_error(&parser->lex, e->at, "%s%s%s", why->msg, *hint ? "; " : "", hint);
+	if (first) {
+		err->code = why->code;
+		err->reason = why->reason;
+		err->addr = why->addr;
+	}
+	return why->code;
+}
+
 int ki_predicate_find_instrument(struct ki_predicate *p, struct ki_parser *parser,
 				 struct ki_callables **loaded, struct ki_ast *e)
 {
@@ -56,17 +72,14 @@ int ki_predicate_find_instrument(struct ki_predicate *p, struct ki_parser *parse
 			"no function '%.32s': there are inside(FUNCTION), str, ustr, starts, and what "
 			"kerninst instruments lists",
 			e->text);
-	if (!ret)
-		ret = check_arguments(parser, e, c);
+	if (ret)
+		return explain(parser, e, &err);
+	ret = check_arguments(parser, e, c);
 	if (!ret)
 		ret = note_records(p, parser, e, c);
-	if (ret) {
-		if (err.code)
-			ki_lex_error(&parser->lex, e->at, "%s; %s", err.msg,
-				     ki_reason_hint(err.reason));
+	if (ret)
 		return ret;
-	}
 	e->meaning = KI_MEANS_INSTRUMENT;
 	e->op |= c->takes_id ? KI_TAKES_ID : 0;
-	return ki_callable_locate(c, &e->value, parser->lex.err);
+	return ki_callable_locate(c, &e->value, &err) ? explain(parser, e, &err) : 0;
 }

@@ -10,8 +10,7 @@
 #include "kerninst/callable.h"
 #include "predicate/predicate.h"
 
-#define COMM_MOST   15
-#define STRING_MOST (8 * KI_STRING_WORDS - 2)
+#define COMM_MOST 15
 
 /* What strings are to a name. */
 struct strings {
@@ -150,13 +149,16 @@ static int check_call(struct checker *c, struct ki_ast *e)
 
 /* ---- strings ---- */
 
-/* Text that a string from memory is compared with. */
-static int check_text(struct checker *c, const struct ki_ast *text)
+/* Text that a string from memory is compared with: one that was cut off is not taken for it. */
+static int check_text(struct checker *c, const struct ki_ast *string, const struct ki_ast *text,
+		      bool prefix)
 {
-	return strlen(text->text) <= STRING_MOST ? 0
-						 : refuse(c, text,
-							  "at most 126 bytes of a string "
-							  "are compared");
+	size_t most = 8 * ki_ast_words(string, KI_STRING_WORDS) - 1 - !(prefix && string->value);
+
+	if (strlen(text->text) <= most)
+		return 0;
+	return ki_lex_error(&c->parser->lex, text->at, "at most %zu bytes of %s are compared", most,
+			    string->value ? "a string of that size" : "a string");
 }
 
 static int check_string(struct checker *c, const struct ki_ast *left, struct ki_ast *string)
@@ -164,7 +166,7 @@ static int check_string(struct checker *c, const struct ki_ast *left, struct ki_
 	const struct name *n = name_of(left);
 
 	if (left->kind == KI_AST_STR)
-		return check_text(c, string);
+		return check_text(c, left, string, false);
 	if (!n || !n->strings)
 		return refuse(
 			c, string,
@@ -236,7 +238,7 @@ static int check(struct checker *c, struct ki_ast *e)
 	case KI_AST_STARTS:
 		if (e->kid[0]->kind != KI_AST_STR)
 			return refuse(c, e->kid[0], "str() or ustr() is expected");
-		ret = check_text(c, e->kid[1]);
+		ret = check_text(c, e->kid[0], e->kid[1], true);
 		return ret ? ret : check(c, e->kid[0]->kid[0]);
 	case KI_AST_STRING:
 		return refuse(c, e, "a string can only stand beside ==, != or in (...)");

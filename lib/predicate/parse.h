@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Expressions from tokens:
+ * Expressions from tokens. Operators bind as strongly as ki_ops_binary says:
  *
  *	expression: operand [? expression : expression]
- *	operand:    unary {OPERATOR unary | in ( expression {, expression} )}	as strong as they
- *bind unary:	    - ~ ! + unary | ( TYPE ) unary | * ( TYPE * ) unary | primary primary:    number
- *| string | $register | NAME | NAME ( [expression {, expression}] ) | inside ( anything )
- *| str ( expression [, number] ) | ustr (the same) | starts ( expression , string )
- *| ( expression )
+ *
+ *	operand: unary {OPERATOR unary | in ( expression {, expression} )}
+ *
+ *	unary: - ~ ! + unary | ( TYPE ) unary | * ( TYPE * ) unary | primary
+ *
+ *	primary: number | string | $register | NAME | ( expression )
+ *		| NAME ( [expression {, expression}] ) | inside ( anything )
+ *		| str ( expression [, number] ) | ustr (the same)
+ *		| starts ( expression , string )
  */
 #ifndef KI_PREDICATE_PARSE_H
 #define KI_PREDICATE_PARSE_H

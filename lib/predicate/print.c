@@ -3,10 +3,10 @@
  * A tree as text. What is written is read as the same tree: numbers keep their base, and their u if
  * they need one.
  */
-#include <ctype.h>
 #include <inttypes.h>
 
 #include "predicate/ast.h"
+#include "util/text.h"
 
 #define BINDS_COND 1
 
@@ -22,19 +22,6 @@ static void number(FILE *f, const struct ki_ast *e)
 		fprintf(f, "%" PRIu64, e->value);
 	if (e->type == KI_U64 && e->value <= INT64_MAX)
 		fputc('u', f);
-}
-
-static void string(FILE *f, const char *text)
-{
-	fputc('"', f);
-	for (const char *c = text; *c; c++)
-		if (*c == '"' || *c == '\\')
-			fprintf(f, "\\%c", *c);
-		else if (isprint((unsigned char)*c))
-			fputc(*c, f);
-		else
-			fprintf(f, "\\%03o", (unsigned char)*c);
-	fputc('"', f);
 }
 
 static void members(FILE *f, const struct ki_ast *e)
@@ -109,7 +96,7 @@ static void print(FILE *f, const struct ki_ast *e, unsigned int outside)
 		number(f, e);
 		break;
 	case KI_AST_STRING:
-		string(f, e->text);
+		ki_text_quote(f, e->text);
 		break;
 	case KI_AST_REGISTER:
 		fprintf(f, "$%s", e->text);
@@ -128,7 +115,7 @@ static void print(FILE *f, const struct ki_ast *e, unsigned int outside)
 		fputs("starts(", f);
 		print(f, e->kid[0], 0);
 		fputs(", ", f);
-		string(f, e->kid[1]->text);
+		ki_text_quote(f, e->kid[1]->text);
 		fputc(')', f);
 		break;
 	case KI_AST_CALL:

@@ -8,7 +8,9 @@
 #include <stdlib.h>
 
 #include "record/format.h"
-#include "record/users.h"
+#include "record/stacks.h"
+
+#define TEXT_MOST 4095 /* bytes of a name, or of a path */
 
 struct place {
 	uint32_t tgid;
@@ -17,22 +19,25 @@ struct place {
 
 struct ki_frames {
 	const struct ki_stacks_map *map;
-	struct ki_users *users;
-	uint8_t *seen;	 /* numbers: a bit for each */
-	uint64_t looked; /* rows that were there when processes were last looked at */
-	void *places;	 /* tree of struct place: frames of processes that the file has */
+	uint8_t *seen; /* numbers: a bit for each */
+	void *places;  /* tree of struct place: frames of processes that the file has */
 };
 
 int ki_frames_new(const struct ki_stacks_map *map, struct ki_frames **out)
 {
 	struct ki_frames *f = calloc(1, sizeof(*f));
 
-	*out = f;
+	*out = NULL;
 	if (!f)
 		return -ENOMEM;
 	f->map = map;
 	f->seen = calloc(1, KI_STACKS_ROWS / 8 + 1);
-	return f->seen ? ki_users_new(&f->users) : -ENOMEM;
+	if (!f->seen) {
+		ki_frames_free(f);
+		return -ENOMEM;
+	}
+	*out = f;
+	return 0;
 }
 
 void ki_frames_free(struct ki_frames *f)
@@ -40,7 +45,6 @@ void ki_frames_free(struct ki_frames *f)
 	if (!f)
 		return;
 	tdestroy(f->places, free);
-	ki_users_free(f->users);
 	free(f->seen);
 	free(f);
 }
@@ -69,23 +73,31 @@ static int is_new(struct ki_frames *f, uint32_t tgid, uint64_t addr)
 	return there ? 0 : -ENOMEM;
 }
 
+/* A text of a process's, who may have chosen any. */
+static int add_text(ki_buffer *to, const char *text)
+{
+	int ret = ki_buffer_add(to, text, strnlen(text, TEXT_MOST));
+
+	return ret ? ret : ki_buffer_add(to, "", 1);
+}
+
 static int add_user(struct ki_frames *f, uint32_t tgid, uint64_t addr, ki_buffer *to)
 {
 	struct ki_user_frame frame;
 	struct file_user row = {.tgid = tgid, .addr = addr};
 	int ret = is_new(f, tgid, addr);
 
-	if (ret <= 0 || !ki_users_find(f->users, tgid, addr, &frame))
+	if (ret <= 0 || !ki_users_find(f->map->looked->users, tgid, addr, &frame))
 		return ret < 0 ? ret : 0;
 	row.file_offset = frame.file_offset;
 	row.offset = frame.offset;
 	ret = ki_buffer_add(to, &row, sizeof(row));
 	if (!ret)
-		ret = ki_buffer_string(to, frame.symbol);
+		ret = add_text(to, frame.symbol);
 	if (!ret)
-		ret = ki_buffer_string(to, frame.path);
+		ret = add_text(to, frame.path);
 	if (!ret)
-		ret = ki_buffer_string(to, frame.build);
+		ret = add_text(to, frame.build);
 	return ret ? ret : ki_buffer_pad(to);
 }
 
@@ -111,18 +123,5 @@ int ki_frames_note(struct ki_frames *f, uint64_t number, ki_buffer *stacks, ki_b
 
 void ki_frames_look(struct ki_frames *f)
 {
-	uint64_t now = ki_stacks_count(f->map);
-	struct ki_stack s;
-
-	if (now == f->looked)
-		return;
-	f->looked = now;
-	for (uint64_t n = 1; n <= KI_STACKS_ROWS; n++) {
-		int ret = ki_stacks_get(f->map, n, &s);
-
-		if (ret == -ERANGE)
-			break;
-		if (!ret && s.tgid && !(f->seen[n / 8] & 1 << n % 8))
-			ki_users_look(f->users, s.tgid);
-	}
+	ki_stacks_look(f->map);
 }

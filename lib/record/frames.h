@@ -10,7 +10,7 @@
 
 struct ki_frames;
 
-/* All zero until then: without a table nothing is written. -ENOMEM */
+/* *out is NULL on -ENOMEM. The map lives as long. */
 int ki_frames_new(const struct ki_stacks_map *map, struct ki_frames **out);
 void ki_frames_free(struct ki_frames *f); /* NULL is allowed */
 

@@ -463,12 +463,15 @@ int ki_recording_stack(const struct ki_recording *r, uint64_t number, struct ki_
 int ki_recording_frame(const struct ki_recording *r, const struct ki_stack *s, uint32_t i,
 		       struct ki_user_frame *out)
 {
+	const char *symbol;
+
 	*out = (struct ki_user_frame){.symbol = "", .path = "", .build = ""};
 	if (s->tgid)
 		return ki_known_user(&r->stacks, s, i, out);
-	out->symbol = ki_recording_symbol(r, ki_frame_place(s, i), &out->offset);
-	if (!out->symbol)
+	symbol = ki_recording_symbol(r, ki_frame_place(s, i), &out->offset);
+	if (!symbol)
 		return -ENOENT;
+	out->symbol = symbol;
 	out->offset += i > 0;
 	return 0;
 }

@@ -9,17 +9,10 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 
-#include "kerninst/record.h"
+#include "record/stacks.h"
 
-#define PAGE	     4096
 #define USUAL_FRAMES 64
 #define USUAL_ROWS   16384
-
-struct ki_stacks_map {
-	const uint8_t *base; /* a page with the head, and the rows */
-	uint64_t bytes;
-	uint32_t rows, stride, frames, number;
-};
 
 static int ask(int fd, struct ki_stacks_map *m, const struct ki_stacks_options *o,
 	       struct ki_err *err)
@@ -50,12 +43,41 @@ static int ask(int fd, struct ki_stacks_map *m, const struct ki_stacks_options *
 	return 0;
 }
 
+int ki_stacks_begin(struct ki_stacks_map *m)
+{
+	m->looked = calloc(1, sizeof(*m->looked));
+	if (!m->looked)
+		return -ENOMEM;
+	m->looked->bits = calloc(1, m->rows / 8 + 1);
+	return m->looked->bits ? ki_users_new(&m->looked->users) : -ENOMEM;
+}
+
+void ki_stacks_end(struct ki_stacks_map *m)
+{
+	if (!m->looked)
+		return;
+	ki_users_free(m->looked->users);
+	free(m->looked->bits);
+	free(m->looked);
+	m->looked = NULL;
+}
+
+static int map_table(struct ki_stacks_map *m, int fd, struct ki_err *err)
+{
+	void *base = mmap(NULL, m->bytes, PROT_READ, MAP_SHARED, fd, KI_MAP_STACKS);
+
+	if (base == MAP_FAILED)
+		return ki_err_set(err, -errno, 0, "a table of stacks: mmap: %s", strerror(errno));
+	m->base = base;
+	return ki_stacks_begin(m) ? ki_err_set(err, -ENOMEM, 0, "a table of stacks: out of memory")
+				  : 0;
+}
+
 int ki_stacks_open(struct ki_target *t, const struct ki_stacks_options *o,
 		   struct ki_stacks_map **out, struct ki_err *err)
 {
 	static const struct ki_stacks_options usual;
 	struct ki_stacks_map *m;
-	void *base;
 	int ret;
 
 	*out = NULL;
@@ -65,14 +87,8 @@ int ki_stacks_open(struct ki_target *t, const struct ki_stacks_options *o,
 	if (!m)
 		return ki_err_set(err, -ENOMEM, 0, "a table of stacks: out of memory");
 	ret = ask(ki_target_fd(t), m, o ? o : &usual, err);
-	if (!ret) {
-		base = mmap(NULL, m->bytes, PROT_READ, MAP_SHARED, ki_target_fd(t), KI_MAP_STACKS);
-		if (base == MAP_FAILED)
-			ret = ki_err_set(err, -errno, 0, "a table of stacks: mmap: %s",
-					 strerror(errno));
-		else
-			m->base = base;
-	}
+	if (!ret)
+		ret = map_table(m, ki_target_fd(t), err);
 	if (ret)
 		ki_stacks_close(m);
 	else
@@ -84,6 +100,7 @@ void ki_stacks_close(struct ki_stacks_map *m)
 {
 	if (!m)
 		return;
+	ki_stacks_end(m);
 	if (m->base)
 		munmap((void *)(uintptr_t)m->base, m->bytes);
 	free(m);
@@ -116,11 +133,29 @@ int ki_stacks_get(const struct ki_stacks_map *m, uint64_t number, struct ki_stac
 
 	if (!number || number > m->rows)
 		return -ERANGE;
-	row = (const void *)(m->base + PAGE + (number - 1) * m->stride);
+	row = (const void *)(m->base + STACKS_PAGE + (number - 1) * m->stride);
 	n = __atomic_load_n(&row->frames, __ATOMIC_ACQUIRE);
 	if (!n || n > m->frames)
 		return -ENOENT;
 	*out = (struct ki_stack){
 		.number = number, .tgid = row->tgid, .n = n, .addrs = (const void *)(row + 1)};
 	return 0;
+}
+
+void ki_stacks_look(const struct ki_stacks_map *m)
+{
+	struct ki_stacks_looked *l = m->looked;
+	uint64_t now = ki_stacks_count(m);
+	struct ki_stack s;
+
+	if (now == l->rows)
+		return;
+	l->rows = now;
+	for (uint64_t n = 1; n <= m->rows; n++) {
+		if (l->bits[n / 8] & 1 << n % 8 || ki_stacks_get(m, n, &s))
+			continue;
+		l->bits[n / 8] |= (uint8_t)(1 << n % 8);
+		if (s.tgid)
+			ki_users_look(l->users, s.tgid);
+	}
 }

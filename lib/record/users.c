@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
- * A process is looked at when it is first heard of, and again when an address comes that lies in
- * nothing that is known of it (it has loaded something, or has become another program); what was
- * known stays. Files are read when the first address in them is asked for. What cannot be read, or
- * is not there any more, is not known: a stack has its addresses in any case.
+ * A process is looked at when it is first heard of, and again, but once a look at most, when an
+ * address comes that lies in nothing that is known of it: it has loaded something, or has become
+ * another program. What was known stays, unless its number has gone to another process.
  */
 #include "record/users.h"
 
@@ -12,44 +11,31 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 
-#include "target/elf.h"
-#include "util/vec.h"
+#include "record/user_files.h"
 
-#define LINE	  4300
-#define BUILD_MAX 64 /* bytes of a build id */
-
-struct symbol {
-	uint64_t addr, size;
-	const char *name;
-};
-
-struct section {
-	uint64_t off, size, addr;
-};
-
-struct image {
-	char *path;
-	bool read;
-	char build[2 * BUILD_MAX + 1];
-	char *names;		       /* of the symbols */
-	ki_vec(struct symbol) symbols; /* in order of address */
-	ki_vec(struct section) sections;
-};
+#define GONE_MOST 4096 /* mappings of a process that were there once */
 
 struct mapping {
 	uint64_t start, end, off;
-	size_t image;
+	dev_t dev;
+	ino_t ino;
+	struct ki_user_file *file; /* NULL: code without one */
 };
+
+typedef ki_vec(struct mapping) mappings;
 
 struct process {
 	uint32_t tgid;
-	ki_vec(struct mapping) maps; /* those that were read last come last */
+	bool again;	    /* its mappings may be read once more */
+	uint64_t started;   /* 0: not known */
+	mappings now, gone; /* as they were read last, in order; and before, the latest last */
 };
 
 struct ki_users {
 	ki_vec(struct process *) processes;
-	ki_vec(struct image *) images;
+	struct ki_user_files files;
 };
 
 int ki_users_new(struct ki_users **out)
@@ -63,78 +49,168 @@ void ki_users_free(struct ki_users *u)
 	if (!u)
 		return;
 	for (size_t i = 0; i < u->processes.n; i++) {
-		ki_vec_free(&u->processes.v[i]->maps);
+		ki_vec_free(&u->processes.v[i]->now);
+		ki_vec_free(&u->processes.v[i]->gone);
 		free(u->processes.v[i]);
 	}
-	for (size_t i = 0; i < u->images.n; i++) {
-		ki_vec_free(&u->images.v[i]->symbols);
-		ki_vec_free(&u->images.v[i]->sections);
-		free(u->images.v[i]->names);
-		free(u->images.v[i]->path);
-		free(u->images.v[i]);
-	}
 	ki_vec_free(&u->processes);
-	ki_vec_free(&u->images);
+	ki_user_files_free(&u->files);
 	free(u);
 }
 
-/* ---- processes ---- */
+/* ---- what /proc says ---- */
 
-static int image_of(struct ki_users *u, const char *path, size_t *out)
+/* In ticks after the boot; 0: it is not there. The name before may have anything in it. */
+static uint64_t start_time(uint32_t tgid)
 {
-	struct image *im;
+	char name[40], line[1024], *at;
+	uint64_t time = 0;
+	FILE *f;
+	size_t n;
 
-	for (*out = 0; *out < u->images.n; ++*out)
-		if (!strcmp(u->images.v[*out]->path, path))
-			return 0;
-	im = calloc(1, sizeof(*im));
-	if (im)
-		im->path = strdup(path);
-	if (im && im->path && !ki_vec_push(&u->images, im))
+	snprintf(name, sizeof(name), "/proc/%u/stat", tgid);
+	f = fopen(name, "re");
+	if (!f)
 		return 0;
-	if (im)
-		free(im->path);
-	free(im);
-	return -ENOMEM;
+	n = fread(line, 1, sizeof(line) - 1, f);
+	fclose(f);
+	line[n] = 0;
+	at = strrchr(line, ')');
+	for (int i = 0; at && i < 20; i++)
+		at = strchr(at + 1, ' ');
+	if (at)
+		sscanf(at, "%" SCNu64, &time);
+	return time;
 }
 
-static int take_line(struct ki_users *u, struct process *p, char *line)
+static const struct mapping *mapping_at(const mappings *m, uint64_t addr)
 {
-	struct mapping m = {0};
+	size_t low = 0, high = m->n;
+
+	while (low < high) {
+		size_t mid = (low + high) / 2;
+
+		if (m->v[mid].end <= addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < m->n && m->v[low].start <= addr ? &m->v[low] : NULL;
+}
+
+/* The same mapping of the same file, as it was read before; NULL. */
+static const struct mapping *known(const struct process *p, const struct ki_user_map *line)
+{
+	const struct mapping *m = mapping_at(&p->now, line->start);
+
+	return m && m->start == line->start && m->end == line->end && m->off == line->off &&
+			       m->dev == line->dev && m->ino == line->ino && m->file &&
+			       !strcmp(ki_user_file_path(m->file), line->path)
+		       ? m
+		       : NULL;
+}
+
+/* Code; what has no inode ("[vdso]" too) has no file. */
+static int take_line(struct ki_users *u, const struct process *p, char *text, mappings *to)
+{
+	struct ki_user_map line = {.tgid = p->tgid};
+	unsigned int major, minor;
+	const struct mapping *old;
+	struct mapping m;
 	char flags[8];
-	int path = 0, ret;
+	int path = 0;
 
-	line[strcspn(line, "\n")] = 0;
-	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %*s %*s %n", &m.start, &m.end,
-		   flags, &m.off, &path) < 4 ||
-	    !path || !line[path] || !strchr(flags, 'x'))
+	text[strcspn(text, "\n")] = 0;
+	if (sscanf(text, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %x:%x %lu %n", &line.start,
+		   &line.end, flags, &line.off, &major, &minor, &line.ino, &path) < 7 ||
+	    !path || !strchr(flags, 'x'))
 		return 0;
-	ret = image_of(u, line + path, &m.image);
-	return ret ? ret : ki_vec_push(&p->maps, m);
+	line.dev = makedev(major, minor);
+	line.path = text + path;
+	old = known(p, &line);
+	m = (struct mapping){line.start, line.end, line.off, line.dev, line.ino, NULL};
+	if (old)
+		m.file = old->file;
+	else if (*line.path)
+		m.file = ki_user_file_of(&u->files, &line);
+	return *line.path && !m.file ? -ENOMEM : ki_vec_push(to, m);
 }
 
-static void read_maps(struct ki_users *u, struct process *p)
+static int read_lines(struct ki_users *u, const struct process *p, mappings *to)
 {
-	char name[40], line[LINE];
+	char name[40], *line = NULL;
+	size_t cap = 0;
 	int ret = 0;
 	FILE *f;
 
 	snprintf(name, sizeof(name), "/proc/%u/maps", p->tgid);
 	f = fopen(name, "re");
-	while (f && !ret && fgets(line, sizeof(line), f))
-		ret = take_line(u, p, line);
-	if (f)
-		fclose(f);
+	if (!f)
+		return -errno;
+	while (!ret && getline(&line, &cap, f) > 0)
+		ret = take_line(u, p, line, to);
+	free(line);
+	fclose(f);
+	return ret;
 }
 
-static struct process *process_of(struct ki_users *u, uint32_t tgid)
-{
-	struct process *p;
+/* ---- processes ---- */
 
+/* What has a file and is not there any more. Both are in order. */
+static void keep_gone(struct process *p, const mappings *next)
+{
+	size_t k = 0;
+
+	for (size_t i = 0; i < p->now.n; i++) {
+		const struct mapping *m = &p->now.v[i];
+
+		while (k < next->n && next->v[k].start < m->start)
+			k++;
+		if (!m->file ||
+		    (k < next->n && next->v[k].start == m->start && next->v[k].end == m->end &&
+		     next->v[k].file == m->file && next->v[k].off == m->off))
+			continue;
+		if (p->gone.n == GONE_MOST)
+			p->gone.n = 0;
+		if (ki_vec_push(&p->gone, *m))
+			return;
+	}
+}
+
+/* One that is ending has no mappings any more: then those that it had are what is known. */
+static void read_maps(struct ki_users *u, struct process *p)
+{
+	uint64_t started = start_time(p->tgid);
+	mappings next = {0};
+
+	p->again = false;
+	if (!started)
+		return;
+	if (started != p->started)
+		p->now.n = p->gone.n = 0;
+	p->started = started;
+	read_lines(u, p, &next);
+	if (!next.n) {
+		ki_vec_free(&next);
+		return;
+	}
+	keep_gone(p, &next);
+	ki_vec_free(&p->now);
+	p->now = next;
+}
+
+static struct process *find_process(struct ki_users *u, uint32_t tgid)
+{
 	for (size_t i = u->processes.n; i--;)
 		if (u->processes.v[i]->tgid == tgid)
 			return u->processes.v[i];
-	p = calloc(1, sizeof(*p));
+	return NULL;
+}
+
+static struct process *add_process(struct ki_users *u, uint32_t tgid)
+{
+	struct process *p = calloc(1, sizeof(*p));
+
 	if (!p)
 		return NULL;
 	p->tgid = tgid;
@@ -143,162 +219,49 @@ static struct process *process_of(struct ki_users *u, uint32_t tgid)
 		return NULL;
 	}
 	read_maps(u, p);
+	p->again = true;
 	return p;
 }
 
 void ki_users_look(struct ki_users *u, uint32_t tgid)
 {
-	process_of(u, tgid);
-}
+	struct process *p = find_process(u, tgid);
+	uint64_t started;
 
-static const struct mapping *mapping_at(const struct process *p, uint64_t addr)
-{
-	for (size_t i = p->maps.n; i--;)
-		if (addr >= p->maps.v[i].start && addr < p->maps.v[i].end)
-			return &p->maps.v[i];
-	return NULL;
-}
-
-/* ---- files ---- */
-
-static int by_address(const void *a, const void *b)
-{
-	const struct symbol *x = a, *y = b;
-
-	return (x->addr > y->addr) - (x->addr < y->addr);
-}
-
-static int read_symbols(struct ki_elf *e, struct image *im, uint32_t section)
-{
-	const Elf64_Shdr *sh = &e->sh[section];
-	uint64_t len = sh->sh_link < e->nsh ? e->sh[sh->sh_link].sh_size : 0;
-	uint8_t *rows = NULL, *names = NULL;
-	int ret = len ? ki_elf_read(e, section, &rows) : -EINVAL;
-
-	if (!ret)
-		ret = ki_elf_read(e, sh->sh_link, &names);
-	for (uint64_t i = 0; !ret && i < sh->sh_size / sizeof(Elf64_Sym); i++) {
-		Elf64_Sym s;
-
-		memcpy(&s, rows + i * sizeof(s), sizeof(s));
-		if (ELF64_ST_TYPE(s.st_info) == STT_FUNC && s.st_shndx && s.st_name < len)
-			ret = ki_vec_push(&im->symbols, (struct symbol){s.st_value, s.st_size,
-									(char *)names + s.st_name});
-	}
-	free(rows);
-	if (ret) {
-		im->symbols.n = 0;
-		free(names);
-		return ret;
-	}
-	im->names = (char *)names;
-	if (im->symbols.n)
-		qsort(im->symbols.v, im->symbols.n, sizeof(*im->symbols.v), by_address);
-	return 0;
-}
-
-/* A note of "GNU": the sizes of its name and of the id, its kind, the name, the id. */
-static void read_build(struct ki_elf *e, struct image *im, uint32_t section)
-{
-	uint64_t len = e->sh[section].sh_size;
-	uint32_t head[3];
-	uint8_t *note;
-
-	if (strcmp(ki_elf_name(e, section), ".note.gnu.build-id") || len < 16 ||
-	    ki_elf_read(e, section, &note))
-		return;
-	memcpy(head, note, sizeof(head));
-	for (uint32_t i = 0; i < head[1] && i < BUILD_MAX && i < len - 16; i++)
-		snprintf(im->build + 2 * (size_t)i, 3, "%02x", note[16 + i]);
-	free(note);
-}
-
-static uint32_t find_table(const struct ki_elf *e, uint32_t type)
-{
-	for (uint32_t i = 0; i < e->nsh; i++)
-		if (e->sh[i].sh_type == type)
-			return i;
-	return e->nsh;
-}
-
-static void read_image(struct image *im)
-{
-	struct ki_err err = {0};
-	struct ki_elf e;
-	uint32_t table;
-
-	im->read = true;
-	if (ki_elf_open(&e, im->path, &err)) {
-		ki_elf_close(&e);
+	if (!p) {
+		add_process(u, tgid);
 		return;
 	}
-	for (uint32_t i = 0; i < e.nsh; i++) {
-		const Elf64_Shdr *sh = &e.sh[i];
-
-		if (sh->sh_type == SHT_NOTE)
-			read_build(&e, im, i);
-		if (sh->sh_flags & SHF_EXECINSTR &&
-		    ki_vec_push(&im->sections,
-				(struct section){sh->sh_offset, sh->sh_size, sh->sh_addr}))
-			break;
-	}
-	table = find_table(&e, SHT_SYMTAB);
-	if (table == e.nsh)
-		table = find_table(&e, SHT_DYNSYM);
-	if (table < e.nsh && read_symbols(&e, im, table))
-		im->symbols.n = 0;
-	ki_elf_close(&e);
+	p->again = true;
+	started = start_time(tgid);
+	if (started && started != p->started)
+		read_maps(u, p);
 }
 
-static const struct symbol *symbol_at(const struct image *im, uint64_t off, uint64_t *addr)
+static const struct mapping *find_mapping(const struct process *p, uint64_t addr)
 {
-	size_t low = 0, high = im->symbols.n, i = 0;
+	const struct mapping *m = mapping_at(&p->now, addr);
 
-	while (i < im->sections.n && off - im->sections.v[i].off >= im->sections.v[i].size)
-		i++;
-	if (i == im->sections.n)
-		return NULL;
-	*addr = off - im->sections.v[i].off + im->sections.v[i].addr;
-	while (low < high) { /* the first that begins behind it */
-		size_t mid = (low + high) / 2;
-
-		if (im->symbols.v[mid].addr <= *addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	/* of several at one address, one that reaches here */
-	for (size_t k = low; k-- && low - k < 16;)
-		if (*addr - im->symbols.v[k].addr < im->symbols.v[k].size)
-			return &im->symbols.v[k];
-	return NULL;
+	for (size_t i = p->gone.n; !m && i--;)
+		if (addr >= p->gone.v[i].start && addr < p->gone.v[i].end)
+			m = &p->gone.v[i];
+	return m;
 }
 
 bool ki_users_find(struct ki_users *u, uint32_t tgid, uint64_t addr, struct ki_user_frame *out)
 {
-	struct process *p = process_of(u, tgid);
-	const struct mapping *m = p ? mapping_at(p, addr) : NULL;
-	const struct symbol *s;
-	struct image *im;
-	uint64_t at;
+	struct process *p = find_process(u, tgid);
+	const struct mapping *m;
 
-	if (p && !m) {
+	if (!p)
+		p = add_process(u, tgid);
+	m = p ? find_mapping(p, addr) : NULL;
+	if (p && !m && p->again) {
 		read_maps(u, p);
-		m = mapping_at(p, addr);
+		m = find_mapping(p, addr);
 	}
-	if (!m)
+	if (!m || !m->file)
 		return false;
-	im = u->images.v[m->image];
-	if (!im->read)
-		read_image(im);
-	*out = (struct ki_user_frame){.path = im->path,
-				      .build = im->build,
-				      .file_offset = addr - m->start + m->off,
-				      .symbol = ""};
-	s = symbol_at(im, out->file_offset, &at);
-	if (s) {
-		out->symbol = s->name;
-		out->offset = at - s->addr;
-	}
+	ki_user_file_find(m->file, addr - m->start + m->off, out);
 	return true;
 }

@@ -13,7 +13,8 @@ struct ki_users;
 int ki_users_new(struct ki_users **out); /* -ENOMEM */
 void ki_users_free(struct ki_users *u);	 /* NULL is allowed */
 
-/* Look at a process now, unless it has been: it may end soon. */
+/* Look at a process now, unless it has been: it may end soon. Its mappings may be read again then.
+ */
 void ki_users_look(struct ki_users *u, uint32_t tgid);
 
 /* What is there? false: not known. Strings live as long as u. */

@@ -87,6 +87,8 @@ static int put_chunk(struct ki_record_file *f, enum chunk_type type, const void 
 
 	if (f->failed)
 		return f->failed;
+	if (n > CHUNK_MOST)
+		return fail(f, -EMSGSIZE);
 	c.check = ki_chunk_check(&c, payload);
 	f->out.n = 0;
 	ret = ki_buffer_add(&f->out, &c, sizeof(c));

@@ -192,6 +192,15 @@ static bool adopt_args(struct ki_node *n, struct ki_node *const *args, unsigned 
 	return true;
 }
 
+/* Those of which there are nodes of their own. */
+static const char *const helper_uses[KI_HELPERS] = {
+	[KI_HELPER_ENTER] = "calls",	    [KI_HELPER_LEAVE] = "calls",
+	[KI_HELPER_ENTER_RECORD] = "calls", [KI_HELPER_RECORD] = "records",
+	[KI_HELPER_TABLE] = "tables",	    [KI_HELPER_STACK] = "stacks",
+	[KI_HELPER_USTACK] = "stacks",	    [KI_HELPER_STRING] = "strings",
+	[KI_HELPER_USTRING] = "strings",
+};
+
 struct ki_node *ki_expr_helper(struct ki_snippet *s, enum ki_helper helper,
 			       struct ki_node *const *args, unsigned int nargs)
 {
@@ -201,19 +210,9 @@ struct ki_node *ki_expr_helper(struct ki_snippet *s, enum ki_helper helper,
 		return NULL;
 	if ((unsigned int)helper >= KI_HELPERS)
 		return ki_tree_fail(s, -EINVAL, "no such helper: %u", helper);
-	if (helper == KI_HELPER_ENTER || helper == KI_HELPER_LEAVE ||
-	    helper == KI_HELPER_ENTER_RECORD)
-		return ki_tree_fail(s, -EINVAL, "helper %s is for calls only",
-				    ki_helper_name(helper));
-	if (helper == KI_HELPER_RECORD)
-		return ki_tree_fail(s, -EINVAL, "helper %s is for records only",
-				    ki_helper_name(helper));
-	if (helper == KI_HELPER_TABLE)
-		return ki_tree_fail(s, -EINVAL, "helper %s is for tables only",
-				    ki_helper_name(helper));
-	if (helper >= KI_HELPER_STACK && helper <= KI_HELPER_USTRING)
-		return ki_tree_fail(s, -EINVAL, "helper %s is for its own kind of node only",
-				    ki_helper_name(helper));
+	if (helper_uses[helper])
+		return ki_tree_fail(s, -EINVAL, "helper %s is for %s only", ki_helper_name(helper),
+				    helper_uses[helper]);
 	if (nargs != ki_helper_args(helper))
 		return ki_tree_fail(s, -EINVAL, "helper %s takes %u arguments, not %u",
 				    ki_helper_name(helper), ki_helper_args(helper), nargs);

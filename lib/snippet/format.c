@@ -3,13 +3,13 @@
  * A snippet as text. Each simple statement is a line; `if`, `} else {` and `}` are lines of their
  * own (stmt.c numbers them in the same way).
  */
-#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "snippet/tree.h"
+#include "util/text.h"
 
 /* How an operator is written, and how strongly it binds, as in C. */
 static const struct {
@@ -139,19 +139,6 @@ static void table(FILE *f, const struct ki_node *n)
 	fputc(')', f);
 }
 
-static void text(FILE *f, const char *s)
-{
-	fputc('"', f);
-	for (; *s; s++)
-		if (*s == '"' || *s == '\\')
-			fprintf(f, "\\%c", *s);
-		else if (isprint((unsigned char)*s))
-			fputc(*s, f);
-		else
-			fprintf(f, "\\%03o", (unsigned char)*s);
-	fputc('"', f);
-}
-
 static void string(FILE *f, const struct ki_node *n)
 {
 	fputs(n->op ? "ustr(" : "str(", f);
@@ -164,7 +151,7 @@ static void string_is(FILE *f, const struct ki_node *n)
 	fputs(n->op ? "starts(" : "(", f);
 	expr(f, n->kid[0], 0);
 	fputs(n->op ? ", " : " == ", f);
-	text(f, n->name);
+	ki_text_quote(f, n->name);
 	fputc(')', f);
 }
 

@@ -80,6 +80,8 @@ unsigned int ki_gen_alloc_first(struct gen *g, unsigned int wish);
 unsigned int ki_gen_take(struct gen *g, uint16_t but);
 void ki_gen_release(struct gen *g, unsigned int reg);
 void ki_gen_claim(struct gen *g, unsigned int reg, unsigned int dest, struct claims *c);
+/* Those of %rax, %rsi and %rdi that are among `which`. */
+void ki_gen_claim_some(struct gen *g, uint16_t which, unsigned int dest, struct claims *c);
 void ki_gen_unclaim(struct gen *g, const struct claims *c);
 void ki_gen_push(struct gen *g, unsigned int reg);
 void ki_gen_pop(struct gen *g, unsigned int reg);
@@ -114,6 +116,15 @@ bool ki_gen_comes_in_rax(const struct ki_node *n);
 bool ki_fits_s32(uint64_t v);
 /* Should the right one be evaluated first? */
 bool ki_gen_swaps(const struct ki_node *l, const struct ki_node *r);
+
+/* mov $imm32, %reg (%rdi and below), in that form only: the driver looks for it. */
+static inline void ki_gen_number(struct gen *g, unsigned int reg, uint32_t v)
+{
+	uint8_t mov[] = {(uint8_t)(0xb8 + reg), (uint8_t)v, (uint8_t)(v >> 8), (uint8_t)(v >> 16),
+			 (uint8_t)(v >> 24)};
+
+	ki_asm_bytes(&g->a, mov, sizeof(mov), false);
+}
 
 /* gen_expr.c */
 void ki_gen_expr(struct gen *g, const struct ki_node *n, unsigned int dest);

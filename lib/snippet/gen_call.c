@@ -67,34 +67,22 @@ void ki_gen_helper(struct gen *g, enum ki_helper h, struct ki_node *const *args,
 	finish_helper(g, h, dest, &c);
 }
 
-/* Registers that are taken already are saved below the words, all others are not held before. */
-static void claim_record(struct gen *g, uint16_t which, struct claims *c)
-{
-	static const uint8_t regs[] = {KI_RAX, KI_RSI, KI_RDI};
-
-	for (unsigned int i = 0; i < sizeof(regs); i++)
-		if (which & REG_BIT(regs[i]))
-			ki_gen_claim(g, regs[i], REGS, c);
-}
-
 /*
- * The words are pushed as they are evaluated; behind the call %rax takes them away again. The
- * driver wants to see %edi written the moment before.
+ * Registers that are taken already are saved below the words, all others are not held before. The
+ * words are pushed as they are evaluated; behind the call %rax takes them away again. The driver
+ * wants to see %edi written the moment before.
  */
 void ki_gen_record(struct gen *g, const struct ki_node *n)
 {
 	unsigned int words = ki_node_kids_words(n, n->nkids);
-	uint32_t what = KI_RECORD(n->ring, words);
-	uint8_t mov_edi[] = {0xbf, (uint8_t)what, (uint8_t)(what >> 8), (uint8_t)(what >> 16),
-			     (uint8_t)(what >> 24)};
 	struct claims c = {0};
 
-	claim_record(g, g->busy, &c);
+	ki_gen_claim_some(g, g->busy, REGS, &c);
 	for (unsigned int i = 0; i < n->nkids; i++)
 		ki_gen_push_value(g, n->kid[i], REGS, &c);
-	claim_record(g, UINT16_MAX, &c);
+	ki_gen_claim_some(g, UINT16_MAX, REGS, &c);
 	ki_asm_const(&g->a, KI_RSI, n->value);
-	ki_asm_bytes(&g->a, mov_edi, sizeof(mov_edi), false);
+	ki_gen_number(g, KI_RDI, KI_RECORD(n->ring, words));
 	ki_asm_call(&g->a, KI_FIX_HELPER, KI_HELPER_RECORD);
 	for (unsigned int i = 0; i < words; i++)
 		ki_gen_pop(g, KI_RAX);
@@ -126,11 +114,8 @@ static void claim_volatile(struct gen *g, unsigned int nargs, unsigned int dest,
 /* For a function that writes records the driver wants to see %eax written the moment before. */
 static void enter(struct gen *g, const struct ki_node *n)
 {
-	uint8_t mov_eax[] = {0xb8, (uint8_t)n->ring, (uint8_t)(n->ring >> 8),
-			     (uint8_t)(n->ring >> 16), (uint8_t)(n->ring >> 24)};
-
 	if (n->op)
-		ki_asm_bytes(&g->a, mov_eax, sizeof(mov_eax), false);
+		ki_gen_number(g, KI_RAX, n->ring);
 	ki_asm_call(&g->a, KI_FIX_HELPER, n->op ? KI_HELPER_ENTER_RECORD : KI_HELPER_ENTER);
 }
 

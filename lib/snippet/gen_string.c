@@ -10,20 +10,15 @@
 
 #include "snippet/gen.h"
 
-/* mov $imm32, %edi or %esi, in that form only: the driver looks for it. */
-static void move_number(struct gen *g, unsigned int reg, uint32_t v)
+static void push_string(struct gen *g, const struct ki_node *n, unsigned int dest, struct claims *c)
 {
-	uint8_t mov[] = {(uint8_t)(0xb8 + reg), (uint8_t)v, (uint8_t)(v >> 8), (uint8_t)(v >> 16),
-			 (uint8_t)(v >> 24)};
-
-	ki_asm_bytes(&g->a, mov, sizeof(mov), false);
-}
-
-static void push_string(struct gen *g, const struct ki_node *n)
-{
+	ki_gen_claim(g, KI_RDI, dest, c);
+	ki_gen_expr(g, n->kid[0], KI_RDI);
+	ki_gen_claim(g, KI_RSI, dest, c);
+	ki_gen_claim(g, KI_RAX, dest, c);
 	for (unsigned int i = 0; i < n->width; i++)
 		ki_gen_push(g, KI_RAX);
-	move_number(g, KI_RSI, n->width);
+	ki_gen_number(g, KI_RSI, n->width);
 	ki_asm_call(&g->a, KI_FIX_HELPER, n->op ? KI_HELPER_USTRING : KI_HELPER_STRING);
 }
 
@@ -33,11 +28,7 @@ static void push_string_value(struct gen *g, const struct ki_node *n, unsigned i
 {
 	const uint16_t taken = c->taken;
 
-	ki_gen_claim(g, KI_RDI, dest, c);
-	ki_gen_expr(g, n->kid[0], KI_RDI);
-	ki_gen_claim(g, KI_RSI, dest, c);
-	ki_gen_claim(g, KI_RAX, dest, c);
-	push_string(g, n);
+	push_string(g, n, dest, c);
 	g->busy &= (uint16_t) ~(c->taken & ~taken);
 	c->taken = taken;
 }
@@ -90,11 +81,7 @@ void ki_gen_string_is(struct gen *g, const struct ki_node *n, unsigned int dest)
 	uint32_t out = ki_asm_label(&g->a);
 	struct claims c = {0};
 
-	ki_gen_claim(g, KI_RDI, dest, &c);
-	ki_gen_expr(g, string->kid[0], KI_RDI);
-	ki_gen_claim(g, KI_RSI, dest, &c);
-	ki_gen_claim(g, KI_RAX, dest, &c);
-	push_string(g, string);
+	push_string(g, string, dest, &c);
 	ki_asm_const(&g->a, dest, 0);
 	for (unsigned int i = 0; i < words_of(n); i++)
 		compare_word(g, n, i, a, b, out);
@@ -116,7 +103,7 @@ void ki_gen_stack(struct gen *g, const struct ki_node *n, unsigned int dest)
 		ki_asm_const(&g->a, KI_RSI, g->site->addr);
 	}
 	ki_gen_claim(g, KI_RAX, dest, &c);
-	move_number(g, KI_RDI, (uint32_t)n->value);
+	ki_gen_number(g, KI_RDI, (uint32_t)n->value);
 	ki_asm_call(&g->a, KI_FIX_HELPER, n->op ? KI_HELPER_USTACK : KI_HELPER_STACK);
 	if (dest != KI_RAX)
 		ki_asm_mov(&g->a, 8, dest, &rax);

@@ -6,15 +6,6 @@
  */
 #include "snippet/gen.h"
 
-static void claim(struct gen *g, uint16_t which, unsigned int dest, struct claims *c)
-{
-	static const uint8_t regs[] = {KI_RAX, KI_RSI, KI_RDI};
-
-	for (unsigned int i = 0; i < sizeof(regs); i++)
-		if (which & REG_BIT(regs[i]))
-			ki_gen_claim(g, regs[i], dest, c);
-}
-
 static void push_key(struct gen *g, const struct ki_node *n, unsigned int dest, struct claims *c)
 {
 	for (unsigned int i = 0; i < n->nkeys; i++)
@@ -22,11 +13,13 @@ static void push_key(struct gen *g, const struct ki_node *n, unsigned int dest, 
 }
 
 /* What the call writes, and what is needed for a value or a string. */
-static uint16_t regs_of(const struct ki_node *n, unsigned int words)
+static uint16_t regs_of(const struct ki_node *n)
 {
-	const uint16_t regs = REG_BIT(KI_RAX) | REG_BIT(KI_RDI);
+	bool rsi = n->nkids > n->nkeys;
 
-	return n->nkids > n->nkeys || words > n->nkeys ? regs | REG_BIT(KI_RSI) : regs;
+	for (unsigned int i = 0; i < n->nkeys; i++)
+		rsi |= n->kid[i]->width > 0;
+	return (uint16_t)(REG_BIT(KI_RAX) | REG_BIT(KI_RDI) | (rsi ? REG_BIT(KI_RSI) : 0));
 }
 
 /* %rsi is claimed, so the value that is held is elsewhere. */
@@ -52,11 +45,7 @@ static void value_to_rsi(struct gen *g, const struct ki_node *n)
 /* The words of the key are taken away with `scratch`. */
 static void call(struct gen *g, const struct ki_node *n, unsigned int words, unsigned int scratch)
 {
-	uint32_t what = n->what;
-	uint8_t mov_edi[] = {0xbf, (uint8_t)what, (uint8_t)(what >> 8), (uint8_t)(what >> 16),
-			     (uint8_t)(what >> 24)};
-
-	ki_asm_bytes(&g->a, mov_edi, sizeof(mov_edi), false);
+	ki_gen_number(g, KI_RDI, n->what);
 	ki_asm_call(&g->a, KI_FIX_HELPER, KI_HELPER_TABLE);
 	while (words--)
 		ki_gen_pop(g, scratch);
@@ -65,16 +54,16 @@ static void call(struct gen *g, const struct ki_node *n, unsigned int words, uns
 void ki_gen_table(struct gen *g, const struct ki_node *n)
 {
 	const unsigned int words = ki_node_kids_words(n, n->nkeys);
-	const uint16_t regs = regs_of(n, words);
+	const uint16_t regs = regs_of(n);
 	struct claims c = {0};
 
-	claim(g, g->busy & regs, REGS, &c);
+	ki_gen_claim_some(g, g->busy & regs, REGS, &c);
 	push_key(g, n, REGS, &c);
 	if (n->nkids > n->nkeys) {
-		claim(g, REG_BIT(KI_RSI), REGS, &c);
+		ki_gen_claim_some(g, REG_BIT(KI_RSI), REGS, &c);
 		value_to_rsi(g, n);
 	}
-	claim(g, regs, REGS, &c);
+	ki_gen_claim_some(g, regs, REGS, &c);
 	call(g, n, words, KI_RAX);
 	ki_gen_unclaim(g, &c);
 }
@@ -83,13 +72,13 @@ void ki_gen_table(struct gen *g, const struct ki_node *n)
 void ki_gen_table_get(struct gen *g, const struct ki_node *n, unsigned int dest)
 {
 	const unsigned int words = ki_node_kids_words(n, n->nkeys);
-	const uint16_t regs = regs_of(n, words);
+	const uint16_t regs = regs_of(n);
 	struct rm rax = rm_reg(KI_RAX);
 	struct claims c = {0};
 
-	claim(g, g->busy & regs, dest, &c);
+	ki_gen_claim_some(g, g->busy & regs, dest, &c);
 	push_key(g, n, dest, &c);
-	claim(g, regs, dest, &c);
+	ki_gen_claim_some(g, regs, dest, &c);
 	call(g, n, words, KI_RDI);
 	if (dest != KI_RAX)
 		ki_asm_mov(&g->a, 8, dest, &rax);

@@ -99,6 +99,15 @@ void ki_gen_claim(struct gen *g, unsigned int reg, unsigned int dest, struct cla
 	c->taken |= REG_BIT(reg);
 }
 
+void ki_gen_claim_some(struct gen *g, uint16_t which, unsigned int dest, struct claims *c)
+{
+	static const uint8_t regs[] = {KI_RAX, KI_RSI, KI_RDI};
+
+	for (unsigned int i = 0; i < sizeof(regs); i++)
+		if (which & REG_BIT(regs[i]))
+			ki_gen_claim(g, regs[i], dest, c);
+}
+
 void ki_gen_unclaim(struct gen *g, const struct claims *c)
 {
 	for (unsigned int i = c->nsaved; i--;)

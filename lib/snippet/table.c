@@ -77,6 +77,8 @@ struct ki_node *ki_stmt_table(struct ki_snippet *s, enum ki_table_op op,
 				    "%s: GET is no statement, DELETE has no value, all "
 				    "others have one",
 				    n->var.name);
+	if (op == KI_TABLE_DELETE && value_index)
+		return ki_tree_fail(s, -EINVAL, "%s: DELETE has index 0", n->var.name);
 	if (value && value->width)
 		return ki_tree_fail(s, -EINVAL, "%s: a string where a number must be", n->var.name);
 	return !value || ki_tree_adopt(n, nkeys, value, false) ? n : NULL;

@@ -31,7 +31,8 @@
  *
  * The clock may have more than 56 bits (of a time stamp counter: after 278 days at 3 GHz). It is
  * stored whole; a call inside takes the upper ones away, and when the last of these is over they
- * are made again from the clock that is now. An interrupt may come in between anywhere, with calls
+ * are made again from the clock that is now. Of a narrow clock there are none: word = word & low 56
+ * bits. An interrupt may come in between anywhere, with calls
  * of its own: they leave the word as they have found it.
  */
 #include <errno.h>
@@ -126,25 +127,35 @@ struct ki_node *ki_timer_start(struct ki_snippet *s, const struct ki_var *word,
 			  ki_stmt_if(s, compare(s, &w, KI_LT), deeper, first), set(s, &w, clock));
 }
 
-/* One level less; the last one makes the upper bits again. */
+/* Make the upper bits again: of a narrow clock (NULL) they are 0. */
+static struct ki_node *restore(struct ki_snippet *s, const struct ki_var *w, struct ki_node *clock,
+			       const struct ki_var *elapsed)
+{
+	struct ki_node *list, *passed;
+
+	if (!clock)
+		return ki_stmt_update(s, KI_UPDATE_AND, w, NULL, number(s, LEVEL - 1));
+	passed = and_with(s, ki_expr_binary(s, KI_SUB, ki_expr_var(s, elapsed), ki_expr_var(s, w)),
+			  LEVEL - 1);
+	list = ki_stmt_append(s, NULL, set(s, elapsed, clock));
+	return ki_stmt_append(
+		s, list, set(s, w, ki_expr_binary(s, KI_SUB, ki_expr_var(s, elapsed), passed)));
+}
+
+/* One level less. */
 static struct ki_node *leave(struct ki_snippet *s, const struct ki_var *w, struct ki_node *clock,
 			     const struct ki_var *elapsed)
 {
-	struct ki_node *list, *passed, *last, *restore;
+	struct ki_node *list, *last;
 
 	list = ki_stmt_append(s, NULL, ki_stmt_update(s, KI_UPDATE_SUB, w, NULL, number(s, LEVEL)));
-	passed = and_with(s, ki_expr_binary(s, KI_SUB, ki_expr_var(s, elapsed), ki_expr_var(s, w)),
-			  LEVEL - 1);
-	restore = ki_stmt_append(s, NULL, set(s, elapsed, clock));
-	restore = ki_stmt_append(
-		s, restore, set(s, w, ki_expr_binary(s, KI_SUB, ki_expr_var(s, elapsed), passed)));
 	last = ki_expr_binary(s, KI_EQ, and_with(s, ki_expr_var(s, w), DEPTH), number(s, 0));
-	list = ki_stmt_append(s, list, ki_stmt_if(s, last, restore, NULL));
+	list = ki_stmt_append(s, list, ki_stmt_if(s, last, restore(s, w, clock, elapsed), NULL));
 	return ki_stmt_if(s, compare(s, w, KI_LT), list, NULL);
 }
 
 struct ki_node *ki_timer_stop(struct ki_snippet *s, const struct ki_var *word,
-			      struct ki_node *clock, const struct ki_var *elapsed,
+			      struct ki_node *clock, bool narrow, const struct ki_var *elapsed,
 			      struct ki_node *then)
 {
 	struct ki_node *inner, *list;
@@ -157,7 +168,7 @@ struct ki_node *ki_timer_stop(struct ki_snippet *s, const struct ki_var *word,
 			ki_tree_fail(s, -EINVAL, "a timer leaves what has passed in a local");
 		return NULL;
 	}
-	inner = leave(s, &w, again(s, clock), elapsed);
+	inner = leave(s, &w, narrow ? NULL : again(s, clock), elapsed);
 	list = ki_stmt_append(
 		s, NULL, set(s, elapsed, ki_expr_binary(s, KI_SUB, clock, ki_expr_var(s, &w))));
 	list = ki_stmt_append(s, list, set(s, &w, number(s, 0)));

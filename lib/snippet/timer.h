@@ -9,7 +9,9 @@
  *
  * clock: KI_FACT_TSC, KI_FACT_CLOCK, or a number of the thread's that only grows, plus 1, since 0
  * means outside; not negative. It is an expression without calls and loads, of helpers only EVENT,
- * and may be evaluated in several places. A call that takes 2^56 ticks or more, and is called
+ * and may be evaluated in several places. narrow: it stays below 2^56. Then no call inside reads
+ * it, and it matters for nothing if it cannot be read there (helper EVENT, called while another
+ * helper runs, gives 0). A call that takes 2^56 ticks or more, and is called
  * inside itself, is taken for a shorter one. Of one that calls itself more than 127 deep those
  * beyond are not counted, so it seems to end too early: too_deep (NULL: nothing) is what is done at
  * each of them.
@@ -26,7 +28,7 @@
 struct ki_node *ki_timer_start(struct ki_snippet *s, const struct ki_var *word,
 			       struct ki_node *clock, struct ki_node *too_deep);
 struct ki_node *ki_timer_stop(struct ki_snippet *s, const struct ki_var *word,
-			      struct ki_node *clock, const struct ki_var *elapsed,
+			      struct ki_node *clock, bool narrow, const struct ki_var *elapsed,
 			      struct ki_node *then);
 
 #endif

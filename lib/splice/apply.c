@@ -390,11 +390,17 @@ static bool is_fresh(const struct plan_chunk *c)
 
 static bool is_refused(const struct plan_chunk *c)
 {
-	return c->fresh && c->c.reason != KI_R_OK;
+	return c->c.reason != KI_R_OK;
 }
 
-/* One stage after the other; what was ready before the failure is taken out again. */
-static int install_stages(struct todo *t, bool drop)
+static bool is_fresh_refused(const struct plan_chunk *c)
+{
+	return is_fresh(c) && is_refused(c);
+}
+
+/* One stage after the other; what was ready before the failure is taken out again. refused: what
+ * is to go, because something that belongs to it has been refused. */
+static int install_stages(struct todo *t, bool drop, ki_chunk_is *refused)
 {
 	struct ki_plan *p = t->plan;
 	int ret = 0;
@@ -406,7 +412,7 @@ static int install_stages(struct todo *t, bool drop)
 	if (ret) /* the first failure is what counts */
 		ki_plan_take_out(p, t->fd, is_fresh, NULL, NULL);
 	else
-		ret = ki_plan_take_out(p, t->fd, is_refused, NULL, t->err);
+		ret = ki_plan_take_out(p, t->fd, refused, NULL, t->err);
 	return ret;
 }
 
@@ -438,7 +444,7 @@ int ki_plan_apply_fd(struct ki_plan *p, int fd, bool drop, struct ki_err *err)
 	if (!ret && !drop && (p->stages || t.n > 2 * p->batch || p->windows.n > p->batch))
 		ret = send_all(&t, KI_SPLICE_DRY_RUN, false);
 	if (!ret)
-		ret = install_stages(&t, drop);
+		ret = install_stages(&t, drop, is_fresh_refused);
 	free(t.ids);
 	return ret;
 }
@@ -459,6 +465,7 @@ static bool is_to_rest(const struct plan_chunk *c)
 	return c->resting;
 }
 
+/* A refusal takes with it what has been in place since before. */
 int ki_plan_settle_fd(struct ki_plan *p, int fd, struct ki_err *err)
 {
 	struct todo t = {.plan = p, .fd = fd, .err = err};
@@ -469,7 +476,7 @@ int ki_plan_settle_fd(struct ki_plan *p, int fd, struct ki_err *err)
 	if (!ret)
 		ret = todo_take(&t);
 	if (!ret && t.n)
-		ret = install_stages(&t, true);
+		ret = install_stages(&t, true, is_refused);
 	free(t.ids);
 	return ret;
 }

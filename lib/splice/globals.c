@@ -30,6 +30,17 @@ int ki_globals_take(struct ki_target *t, uint32_t count, uint32_t *first, struct
 	return ki_err_set(err, -error, 0, "%u global variables: %s", count, strerror(error));
 }
 
+int ki_global_set(struct ki_target *t, uint32_t n, uint64_t value, struct ki_err *err)
+{
+	struct ki_global req = {.size = sizeof(req), .number = n, .value = value};
+	int error;
+
+	if (ioctl(ki_target_fd(t), KI_IOC_GLOBAL, &req) == 0)
+		return 0;
+	error = errno;
+	return ki_err_set(err, -error, 0, "global variable %u: %s", n, strerror(error));
+}
+
 int ki_global_map_open(struct ki_target *t, struct ki_global_map **out, struct ki_err *err)
 {
 	const struct ki_info *info = ki_target_info(t);

@@ -393,6 +393,17 @@ int ki_plan_check(struct ki_plan *p, struct ki_target *t, struct ki_err *err)
 	return ki_plan_check_fd(p, ki_target_fd(t), err);
 }
 
+void ki_plan_count_active(struct ki_plan *p)
+{
+	for (size_t i = 0; i < p->more.n; i++)
+		p->more.v[i].active = 0;
+	for (size_t i = 0; i < p->chunks.n; i++) {
+		const struct plan_chunk *c = &p->chunks.v[i];
+
+		p->more.v[c->c.window].active += !c->resting && c->c.reason == KI_R_OK;
+	}
+}
+
 void ki_plan_rest(struct ki_plan *p, uint32_t id, bool rest)
 {
 	p->chunks.v[id].resting = rest;

@@ -43,6 +43,7 @@ struct plan_code {
 struct plan_window {
 	uint32_t host;	 /* index of the window in whose tail it bounces; KI_NONE */
 	uint32_t chunks; /* that stand in it; 0: it is there only as a host, or in a group */
+	uint32_t active; /* of these, that neither rest nor are refused: ki_plan_count_active */
 	uint32_t group;	 /* index of its group; KI_NONE */
 };
 
@@ -81,6 +82,9 @@ int ki_plan_prepare(struct ki_plan *p, const struct ki_function *fn, const struc
 
 /* It is complete: its number. */
 uint32_t ki_plan_count(struct ki_plan *p);
+
+/* Note of each window how many of its chunks are to be there now. */
+void ki_plan_count_active(struct ki_plan *p);
 
 /* The same as ki_plan_apply, ki_plan_check and ki_plan_remove, on a session's descriptor. */
 int ki_plan_apply_fd(struct ki_plan *p, int fd, bool drop, struct ki_err *err);

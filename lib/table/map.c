@@ -152,11 +152,6 @@ struct ki_table_var ki_table_var_of(const struct ki_table_map *m, const char *na
 				     .shared = m->shared};
 }
 
-uint64_t ki_table_rows(const struct ki_table_map *m)
-{
-	return (uint64_t)m->banks * m->rows;
-}
-
 uint64_t ki_table_lost(const struct ki_table_map *m)
 {
 	uint64_t sum = 0;

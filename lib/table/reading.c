@@ -121,44 +121,82 @@ static void merge_row(const struct ki_table_map *m, uint64_t *into, const uint64
 	}
 }
 
-/* Rows in order; how many are left. */
-static size_t merge_all(const struct ki_table_map *m, uint64_t *v, size_t rows)
+/* Where rows are, to be put in order of their keys; those of one key stay as they came. */
+struct rows {
+	const uint64_t *v;
+	uint32_t n, keys; /* words of a row; of its key */
+};
+
+static int by_key_and_place(const void *a, const void *b, void *arg)
 {
-	uint32_t n = m->keys + m->values, keys = m->keys;
-	size_t last = 0;
+	const size_t x = *(const size_t *)a, y = *(const size_t *)b;
+	struct rows *r = arg;
+	int order = by_key(r->v + x * r->n, r->v + y * r->n, &r->keys);
 
-	for (size_t i = 1; i < rows; i++) {
-		uint64_t *row = v + i * n, *before = v + last * n;
+	return order ? order : (x > y) - (x < y);
+}
 
-		if (!by_key(before, row, &keys)) {
-			merge_row(m, before + keys, row + keys);
+/*
+ * Rows in order to `to`; how many there are. If a shared table has two of one key, the row was
+ * deleted behind the first and made again: the last one is the later one.
+ */
+static size_t merge_all(const struct ki_table_map *m, const struct rows *r, const size_t *order,
+			size_t rows, uint64_t *to)
+{
+	uint32_t keys = m->keys;
+	size_t n = 0;
+
+	for (size_t i = 0; i < rows; i++) {
+		const uint64_t *row = r->v + order[i] * r->n;
+		uint64_t *last = n ? to + (n - 1) * r->n : NULL;
+		bool same = last && !by_key(last, row, &keys);
+
+		if (same && !m->shared) {
+			merge_row(m, last + keys, row + keys);
 			continue;
 		}
-		if (++last != i)
-			memcpy(v + last * n, row, n * sizeof(*v));
+		n += !same;
+		memcpy(to + (n - 1) * r->n, row, r->n * sizeof(*to));
 	}
-	return rows ? last + 1 : 0;
+	return n;
+}
+
+static int merged(const struct ki_table_map *m, const words *all, struct ki_table_reading *out)
+{
+	struct rows r = {all->v, m->keys + m->values, m->keys};
+	size_t rows = all->n / r.n, *order = calloc(rows + 1, sizeof(*order));
+	uint64_t *to = calloc(all->n + 1, sizeof(*to));
+
+	if (!order || !to) {
+		free(order);
+		free(to);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < rows; i++)
+		order[i] = i;
+	qsort_r(order, rows, sizeof(*order), by_key_and_place, &r);
+	*out = (struct ki_table_reading){.n = merge_all(m, &r, order, rows, to),
+					 .keys = m->keys,
+					 .values = m->values,
+					 .words = to,
+					 .lost = ki_table_lost(m)};
+	free(order);
+	return 0;
 }
 
 int ki_table_read(const struct ki_table_map *m, struct ki_table_reading **out, struct ki_err *err)
 {
 	struct ki_table_reading *r = calloc(1, sizeof(*r));
-	uint32_t n = m->keys + m->values, keys = m->keys;
 	words all = {0};
 	int ret = r ? collect(m, &all) : -ENOMEM;
 
+	if (!ret)
+		ret = merged(m, &all, r);
+	ki_vec_free(&all);
 	if (ret) {
-		ki_vec_free(&all);
 		free(r);
 		return ki_err_set(err, ret, 0, "reading a table: %s", strerror(-ret));
 	}
-	if (all.n)
-		qsort_r(all.v, all.n / n, n * sizeof(*all.v), by_key, &keys);
-	*r = (struct ki_table_reading){.n = merge_all(m, all.v, all.n / n),
-				       .keys = keys,
-				       .values = m->values,
-				       .words = all.v,
-				       .lost = ki_table_lost(m)};
 	*out = r;
 	return 0;
 }

@@ -152,12 +152,25 @@ static int add_notes(struct ki_callables *c, const char *module, const uint8_t *
 
 /* ---- where they come from ---- */
 
+/* All of it: sysfs gives a page at a time, at most. */
+static size_t read_notes(int fd, uint8_t *notes)
+{
+	size_t len = 0;
+	ssize_t n;
+
+	do {
+		n = read(fd, notes + len, NOTES_MAX - len);
+		if (n > 0)
+			len += (size_t)n;
+	} while (n > 0 || (n < 0 && errno == EINTR));
+	return len;
+}
+
 static int read_loaded(struct ki_callables *c, const char *dir, const char *module)
 {
 	uint8_t *notes;
-	ssize_t len;
 	char *path;
-	int fd, ret = 0;
+	int fd, ret;
 
 	if (asprintf(&path, "%s/%s/notes/" SECTION, dir, module) < 0)
 		return -ENOMEM;
@@ -166,11 +179,7 @@ static int read_loaded(struct ki_callables *c, const char *dir, const char *modu
 	if (fd < 0)
 		return 0; /* it has none */
 	notes = calloc(1, NOTES_MAX + 1);
-	len = notes ? read(fd, notes, NOTES_MAX) : 0;
-	if (!notes)
-		ret = -ENOMEM;
-	else if (len > 0)
-		ret = add_notes(c, module, notes, (size_t)len);
+	ret = notes ? add_notes(c, module, notes, read_notes(fd, notes)) : -ENOMEM;
 	free(notes);
 	close(fd);
 	return ret;

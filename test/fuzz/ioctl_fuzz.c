@@ -364,7 +364,7 @@ static const char *const op_names[OPS] = {
 	[OP_MMAP] = "mmap",	    [OP_FILE] = "file",	       [OP_UNKNOWN] = "unknown",
 	[OP_GLOBALS] = "GLOBALS",   [OP_LONG] = "SPLICE long", [OP_WORDS] = "WORDS",
 	[OP_INSIDE] = "INSIDE",	    [OP_RING] = "RING",	       [OP_EVENT] = "EVENT",
-	[OP_TABLE] = "TABLE",	    [OP_STACKS] = "STACKS",
+	[OP_TABLE] = "TABLE",	    [OP_STACKS] = "STACKS",    [OP_GLOBAL] = "GLOBAL",
 };
 
 static void report(void)

@@ -125,4 +125,9 @@ wait $inner
 got=$(value copy_from_kernel_nofault < $dir/inner) # a few loads more are the program's start
 ok "uid is known in a helper, too: $got" test "$got" -ge $A -a "$got" -le $((A + 10))
 rmdir /sys/fs/cgroup/alpha
+# memset is what clears strings, too: whoever is there already is skipped, without calling it again.
+skipped() { "$ki" info --quick | sed -n "s/^skipped hits *//p"; }
+before=$(skipped)
+ok "a string in memset" "$ki" stat -q --if 'starts(str(arg0), "never")' memset -- ls -lR /usr/lib/python3
+ok "which is skipped in itself" test "$(skipped)" -gt "$before"
 finish

@@ -52,6 +52,15 @@ for x in f:
     assert 'read' in x['user'][0] and x['buf'] == '', x
 P
 }
+# Inside, the library's path leads to the C library; here to another one.
+mkdir libs libs.inside
+cp /lib/x86_64-linux-gnu/libc.so.6 libs.inside/libc.so.6
+cp /lib/x86_64-linux-gnu/libm.so.6 libs/libc.so.6
+ok "record a process with mounts of its own" record -o mounts.rec --comm dd --if 'arg2 == 555' ksys_read=user:ustack -- \
+	unshare -m bash -c 'mount --bind libs.inside libs && for i in $(seq 50); do printf "%555s" x; sleep 0.01; done |
+	LD_LIBRARY_PATH=/tmp/libs dd of=/dev/null bs=555 count=50 status=none'
+is "what is mapped is told, not what is at that path here" \
+	"$(report --folded mounts.rec | grep -E '(^|;)_*read( |;)' | awk '{ s += $NF } END { print s }')" 50
 KI=$ki ok "JSON: arrays of frames" frames
 ok "trace events" python3 -c 'import json,sys; e = json.load(sys.stdin)["traceEvents"]; assert len([x for x in e if x["stack"][0].startswith("ksys_read")]) == 50' < <(report --chrome s.rec)
 ok "record names" record -o n.rec --if 'starts(ustr(arg1), "/etc/ho")' do_sys_openat2=name:'ustr(arg1, 40)',pid \

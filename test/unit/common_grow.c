@@ -268,6 +268,16 @@ static struct ki_node *linear(struct grow *g, unsigned int depth)
 	return ki_stmt_linear(g->s, &v, &l, value);
 }
 
+/* A word, or a string of one and up to `room` more. */
+static struct ki_node *value(struct grow *g, unsigned int depth, unsigned int room,
+			     unsigned int *more)
+{
+	bool is_string = !below(4);
+
+	*more = is_string ? below(room + 1) : 0;
+	return is_string ? string(g, depth, *more + 1) : expr(g, depth);
+}
+
 /* A few values; and now and then as many as there can be. */
 static struct ki_node *record(struct grow *g, unsigned int depth)
 {
@@ -275,12 +285,8 @@ static struct ki_node *record(struct grow *g, unsigned int depth)
 	struct ki_node *v[KI_RECORD_WORDS];
 
 	for (unsigned int i = 0; i < n; i++) {
-		more = below(3) ? 0 : below(KI_RECORD_WORDS - words + 1);
-		v[i] = more && below(2) ? string(g, depth / 2, more + 1) : NULL;
-		if (v[i])
-			words += more;
-		else
-			v[i] = expr(g, depth / 2);
+		v[i] = value(g, depth / 2, KI_RECORD_WORDS - words, &more);
+		words += more;
 	}
 	return ki_stmt_record(g->s, SNIP_RING, below(3) ? (uint32_t)snip_number() : 0, v, n);
 }
@@ -293,8 +299,7 @@ static struct ki_table_var some_table(struct grow *g, bool shared, struct ki_nod
 
 	*nkeys = n;
 	for (unsigned int i = 0; i < n; i++) {
-		more = below(3) ? 0 : below(KI_TABLE_KEYS - words + 1);
-		key[i] = more ? string(g, depth, more + 1) : expr(g, depth);
+		key[i] = value(g, depth, KI_TABLE_KEYS - words, &more);
 		words += more;
 	}
 	n = words;
@@ -328,7 +333,7 @@ static struct ki_node *table_op(struct grow *g, unsigned int depth)
 			g->s, &t, below(30), key, n, &l,
 			ki_expr_cast(g->s, below(2) ? KI_I64 : KI_U64, expr(g, depth)));
 	}
-	return ki_stmt_table(g->s, op, &t, below(30), key, n,
+	return ki_stmt_table(g->s, op, &t, op == KI_TABLE_DELETE ? 0 : below(30), key, n,
 			     op == KI_TABLE_DELETE ? NULL : expr(g, depth));
 }
 

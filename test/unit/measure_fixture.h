@@ -21,11 +21,13 @@
 #define COUNTERS 1024
 #define THREADS	 4
 #define WORDS	 64
+#define GLOBALS	 8
 
 static struct {
 	uint64_t tsc;
 	uint64_t *counters; /* [CPUS][COUNTERS] */
-	uint32_t next_counter, next_word;
+	uint64_t globals[GLOBALS];
+	uint32_t next_counter, next_word, next_global;
 	struct {
 		uint64_t words[WORDS];
 		uint64_t clock, faults, switches;
@@ -101,12 +103,19 @@ static int other_requests(unsigned long request, void *arg)
 {
 	struct ki_counters *c = arg;
 	struct ki_words *w = arg;
+	struct ki_globals *g = arg;
+	struct ki_global *set = arg;
 
 	switch (request) {
 	case KI_IOC_COUNTERS:
 		return take(&world.next_counter, COUNTERS, c->count, &c->first);
 	case KI_IOC_WORDS:
 		return take(&world.next_word, WORDS, w->count, &w->first);
+	case KI_IOC_GLOBALS:
+		return take(&world.next_global, GLOBALS, g->count, &g->first);
+	case KI_IOC_GLOBAL:
+		world.globals[set->number] = set->value;
+		return 0;
 	case KI_IOC_INSIDE:
 		return answer_inside(arg);
 	default:
@@ -258,6 +267,8 @@ static void run_code(const struct ki_snippet *s, unsigned int thread, unsigned i
 	static const struct ki_site_regs site = {.at_entry = true, .at_exit = true};
 	struct ki_machine k = {.counters = world.counters + cpu * COUNTERS,
 			       .ncounters = COUNTERS,
+			       .globals = world.globals,
+			       .nglobals = GLOBALS,
 			       .thread = world.threads[thread].words,
 			       .nthread = WORDS,
 			       .tsc = world.tsc,

@@ -239,6 +239,7 @@ static inline void begin(const struct start *s)
 				    .head = &head,
 				    .init = init,
 				    .mask = s->rows - 1,
+				    .probes = s->rows < KI_TABLE_PROBES ? s->rows : KI_TABLE_PROBES,
 				    .words = WORDS,
 				    .keys = KEYS,
 				    .values = VALUES,

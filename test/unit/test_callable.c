@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -37,6 +38,13 @@ static const struct note notes[] = {
 };
 
 static char dir[64], path[128];
+static size_t at_once = SIZE_MAX;
+
+/* In place of the C library's: as sysfs, never more at once. */
+ssize_t read(int fd, void *buf, size_t n)
+{
+	return syscall(SYS_read, fd, buf, n < at_once ? n : at_once);
+}
 
 static struct ki_callables *read_first(size_t bytes)
 {
@@ -72,6 +80,13 @@ static void notes_are_read(void **state)
 	assert_int_equal(ki_callables_find(c, "later", &f, &err), -EPROTO);
 	assert_int_equal(err.reason, KI_R_INSTRUMENT_VERSION);
 	ki_callables_free(c);
+}
+
+static void they_come_in_pieces(void **state)
+{
+	for (at_once = 1; at_once < sizeof(notes); at_once += 7)
+		notes_are_read(state);
+	at_once = SIZE_MAX;
 }
 
 static void cut_ones_are_not(void **state)
@@ -116,6 +131,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(notes_are_read),
+		cmocka_unit_test(they_come_in_pieces),
 		cmocka_unit_test(cut_ones_are_not),
 	};
 

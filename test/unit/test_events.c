@@ -15,7 +15,9 @@ static struct {
 	uint32_t type[32];
 	uint64_t config[32];
 	uint32_t taken, limit; /* limit: counters of the machine */
-	uint32_t flags;
+	uint32_t flags, asked;
+	uint64_t refused; /* config of one that cannot be; 0: none */
+	bool skipped;	  /* the helper does nothing */
 	uint64_t counts[THREADS][32];
 	unsigned int thread;
 } events;
@@ -26,10 +28,13 @@ static int answer_event(unsigned long request, void *arg)
 
 	if (request != KI_IOC_EVENT)
 		return other_requests(request, arg);
-	if (events.taken == events.limit) {
+	if (events.taken == events.limit || (events.refused && q->config == events.refused)) {
 		q->reason = KI_R_EVENTS_BUSY;
 		return EBUSY;
 	}
+	events.asked++;
+	if (q->flags & KI_EVENT_CHECK)
+		return 0;
 	events.type[events.taken] = q->type;
 	events.config[events.taken] = q->config;
 	events.flags = q->flags;
@@ -41,7 +46,7 @@ static uint64_t event_of(void *arg, uint64_t which)
 {
 	(void)arg;
 	assert_true(which & KI_EVENT_THREAD);
-	return events.counts[events.thread][which & 31];
+	return events.skipped ? 0 : events.counts[events.thread][which & 31];
 }
 
 static void begin(uint32_t limit)
@@ -133,6 +138,9 @@ static void processors_are_known(void **state)
 	assert_int_equal(ki_model_of("GenuineIntel", 6, 0x97), KI_MODEL_OTHER);
 	assert_int_equal(ki_model_of("GenuineIntel", 15, 0x55), KI_MODEL_OTHER);
 	assert_int_equal(ki_model_of("AuthenticAMD", 0x19, 0x21), KI_MODEL_ZEN);
+	assert_int_equal(ki_model_of("AuthenticAMD", 0x19, 0x01), KI_MODEL_ZEN);
+	assert_int_equal(ki_model_of("AuthenticAMD", 0x19, 0x11), KI_MODEL_OTHER); /* Zen 4 */
+	assert_int_equal(ki_model_of("AuthenticAMD", 0x19, 0x61), KI_MODEL_OTHER);
 	assert_int_equal(ki_model_of("AuthenticAMD", 0x17, 0x31), KI_MODEL_OTHER);
 	assert_int_equal(ki_model_of("TCGTCGTCGTCG", 0x19, 1), KI_MODEL_OTHER);
 }
@@ -237,6 +245,27 @@ static void counts_are_the_threads(void **state)
 	NEAR(value(total), 11);
 }
 
+/* A helper calls the function, in the middle of a call: it counts no event there. */
+static void a_call_inside_that_cannot_count(void **state)
+{
+	uint32_t total;
+
+	(void)state;
+	begin(32);
+	total = add("page-faults", F, NULL);
+	start();
+	events.counts[0][0] = 1000;
+	go_in(0, 0);
+	happen(0, EVENT_PAGE_FAULTS, 3);
+	events.skipped = true;
+	go_in(0, 0);
+	come_out(0, 0);
+	events.skipped = false;
+	happen(0, EVENT_PAGE_FAULTS, 4);
+	come_out(0, 0);
+	NEAR(value(total), 7);
+}
+
 static void formulas(void **state)
 {
 	uint32_t ipc, cpi, hits, hit, miss;
@@ -296,6 +325,47 @@ static void the_newest_goes_when_counters_are_in_use(void **state)
 	NEAR(value(first), 5);
 }
 
+/* The first of two: then the second has not been taken either. */
+static void one_of_two_that_cannot_be(void **state)
+{
+	struct ki_err err = {0};
+	uint32_t curve;
+
+	(void)state;
+	begin(2);
+	events.refused = PERF_COUNT_HW_INSTRUCTIONS;
+	assert_int_equal(try_add("ipc", F, NULL, &curve, &err), -EBUSY);
+	assert_int_equal(events.taken, 0);
+	assert_int_equal(m->pairs.n, 0);
+}
+
+/* Of two pairs the second finds no word: then nothing of the first is installed. */
+static void half_of_a_metric_is_none(void **state)
+{
+	struct ki_err err = {0};
+	uint32_t curve, one;
+
+	(void)state;
+	begin(32);
+	world.next_word = WORDS - 1;
+	assert_int_equal(try_add("ipc", F, NULL, &curve, &err), -ENOSPC);
+	assert_int_equal(m->pairs.n, 0);
+	start();
+	assert_int_equal(drv.installed, 0);
+	/* what another curve needs stays */
+	begin(32);
+	one = add("instructions", F, NULL);
+	world.next_word = WORDS;
+	assert_int_equal(try_add("ipc", F, NULL, &curve, &err), -ENOSPC);
+	assert_int_equal(m->pairs.n, 1);
+	start();
+	assert_int_equal(drv.installed, 2);
+	go_in(0, 0);
+	happen(0, EVENT_INSTRUCTIONS, 5);
+	come_out(0, 0);
+	NEAR(value(one), 5);
+}
+
 static void what_nobody_counts_is_refused(void **state)
 {
 	struct ki_err err = {0};
@@ -319,8 +389,11 @@ int main(void)
 		cmocka_unit_test(processors_are_known),
 		cmocka_unit_test(the_names_are_there),
 		cmocka_unit_test_teardown(counts_are_the_threads, unload),
+		cmocka_unit_test_teardown(a_call_inside_that_cannot_count, unload),
 		cmocka_unit_test_teardown(formulas, unload),
 		cmocka_unit_test_teardown(the_newest_goes_when_counters_are_in_use, unload),
+		cmocka_unit_test_teardown(one_of_two_that_cannot_be, unload),
+		cmocka_unit_test_teardown(half_of_a_metric_is_none, unload),
 		cmocka_unit_test_teardown(what_nobody_counts_is_refused, unload),
 	};
 

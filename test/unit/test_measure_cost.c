@@ -92,12 +92,104 @@ static void nobody_is_inside_what_has_gone(void **state)
 	assert_true(value(wall) == before);
 }
 
+static void counted(uint32_t curve, uint64_t n)
+{
+	world.counters[m->counters.v[m->curves.v[curve].counter]] += n;
+}
+
+/* Two counters in one window share its jumps, two instructions, until one of them goes. */
+static void who_stays_pays_for_the_jumps(void **state)
+{
+	uint32_t a, b;
+
+	(void)state;
+	load();
+	ki_measure_meter(m);
+	a = add("calls", F, NULL);
+	b = add("count", F, NULL);
+	start();
+	counted(a, 10);
+	counted(b, 10);
+	NEAR(ki_measure_spent(m, a), 10 * (1 + 2.0 / 2), 1e-6);
+	ki_measure_rest(m, ki_measure_part(m, b), true, true);
+	assert_int_equal(ki_measure_settle(m, NULL), 0);
+	NEAR(ki_measure_spent(m, a), 20, 1e-6);
+	NEAR(ki_measure_spent(m, b), 20, 1e-6);
+	NEAR(ki_measure_pass_cost(m, a).most, 3, 1e-6);
+	counted(a, 10);
+	NEAR(ki_measure_spent(m, a), 20 + 10 * 3, 1e-6);
+	NEAR(ki_measure_spent(m, b), 20, 1e-6);
+}
+
+/* An act: a counter of its own. */
+static int count_acts(void *arg, struct ki_snippet *s, struct ki_node **stmt, struct ki_err *err)
+{
+	const struct ki_var acts = {.name = "acts",
+				    .kind = KI_VAR_CPU,
+				    .type = KI_U64,
+				    .first = *(const uint32_t *)arg};
+
+	(void)err;
+	*stmt = ki_stmt_update(s, KI_UPDATE_ADD, &acts, NULL, ki_expr_const(s, KI_I64, 1));
+	return 0;
+}
+
+/* Acts in so many hits. */
+static uint64_t acts_in(uint32_t curve, uint32_t acts, unsigned int hits)
+{
+	uint64_t before = world.counters[acts];
+
+	for (unsigned int i = 0; i < hits; i++) {
+		world.tsc += 683;
+		run_code(m->curves.v[curve].snippet, 0, 0, 0);
+	}
+	return world.counters[acts] - before;
+}
+
+static void acts_are_thinned(void **state)
+{
+	static const struct ki_point entry = {.kind = KI_POINT_ENTRY};
+	const unsigned int n = 200000;
+	uint32_t acts, curve, plain;
+	double all;
+
+	(void)state;
+	load();
+	ki_measure_meter(m);
+	ki_measure_sample(m);
+	plain = add("calls", H, NULL);
+	assert_int_equal(ki_counters_take(target, 1, &acts, NULL), 0);
+	assert_int_equal(ki_measure_add_act(m, fns[F], &spans[F], &entry, 0, NULL, count_acts,
+					    &acts, &curve, NULL),
+			 0);
+	start();
+	assert_int_equal(acts_in(curve, acts, n), n);
+	all = ki_measure_acted(m, curve);
+	assert_true(all > 0 && all < ki_measure_spent(m, curve));
+	for (unsigned int k = 1; k <= 10; k += 3) {
+		const double want = n / (double)(1 << k);
+
+		assert_int_equal(ki_measure_thin(m, curve, k, NULL), 0);
+		NEAR((double)acts_in(curve, acts, n), want, 5 * sqrt(want));
+	}
+	NEAR(ki_measure_acted(m, curve), all * (double)world.counters[acts] / n, all * 1e-6);
+	assert_int_equal(ki_measure_hits(m, curve), 5 * (uint64_t)n);
+	assert_int_equal(ki_measure_thin(m, curve, 0, NULL), 0);
+	acts_in(curve, acts, 2 << 10); /* until the next act it is as before */
+	assert_int_equal(acts_in(curve, acts, n), n);
+	assert_int_equal(ki_measure_thin(m, plain, 1, NULL), -EINVAL);
+	assert_int_equal(ki_measure_thin(m, curve, KI_THINNEST + 1, NULL), -EINVAL);
+	assert_true(ki_measure_acted(m, plain) == 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_a_call_costs),
 		cmocka_unit_test(parts_rest),
 		cmocka_unit_test(nobody_is_inside_what_has_gone),
+		cmocka_unit_test(who_stays_pays_for_the_jumps),
+		cmocka_unit_test(acts_are_thinned),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, unload);

@@ -181,6 +181,35 @@ static void others_do_not_mind(void **state)
 	REFUSED(0, 0, 0, E, 0);
 }
 
+static void settle(void)
+{
+	struct ki_err err = {0};
+
+	if (ki_plan_settle_fd(plan, FD, &err))
+		fail_msg("%s", err.msg);
+}
+
+/* A part of a bundle rests, and is refused when it comes back: the parts that stayed go too. */
+static void what_comes_back_may_be_refused(void **state)
+{
+	(void)state;
+	load_bundles();
+	apply(true);
+	LOGGED(1, 4, 5, 2, 3);
+	ki_plan_rest(plan, ids[1], true);
+	settle();
+	LOGGED(-2);
+	ki_plan_rest(plan, ids[1], false);
+	drv.bad_window = BASE + 5;
+	settle();
+	LOGGED(-1, -4);
+	REFUSED(E, E, 0, E, 0);
+	drv.bad_window = 0;
+	settle(); /* what was refused is not asked for again */
+	assert_int_equal(drv.nlog, 0);
+	assert_int_equal(drv.installed, 2);
+}
+
 static void nothing_stays_if_nothing_may_be_dropped(void **state)
 {
 	struct ki_err err = {0};
@@ -245,6 +274,7 @@ int main(void)
 		cmocka_unit_test(a_bundle_goes_with_what_is_refused_of_it),
 		cmocka_unit_test(what_is_refused_early_is_not_asked_for_late),
 		cmocka_unit_test(others_do_not_mind),
+		cmocka_unit_test(what_comes_back_may_be_refused),
 		cmocka_unit_test(nothing_stays_if_nothing_may_be_dropped),
 		cmocka_unit_test(left_out_is_left_out),
 		cmocka_unit_test(bundles_larger_than_a_request),

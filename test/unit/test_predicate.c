@@ -338,6 +338,83 @@ static void lists_have_one_left_side(void **state)
 	}
 }
 
+static unsigned int calls;
+
+static uint64_t called(void *arg, uint64_t addr, const uint64_t *args, unsigned int nargs)
+{
+	(void)arg;
+	(void)args;
+	assert_true(addr == 7 && !nargs);
+	calls++;
+	return 2;
+}
+
+/* No module is loaded here: each inside() becomes a call of an instrument. */
+static void make_instruments(struct ki_ast *e)
+{
+	for (unsigned int i = 0; i < 3; i++)
+		for (struct ki_ast *k = e->kid[i]; k; k = k->next)
+			make_instruments(k);
+	if (e->kind != KI_AST_CALL)
+		return;
+	e->meaning = KI_MEANS_INSTRUMENT;
+	e->value = 7;
+	e->kid[0] = NULL;
+}
+
+/* An instrument before `in` is called once, and never for nothing: or it is refused. */
+static void instruments_are_called_if_needed(void **state)
+{
+	static const struct {
+		const char *text;
+		int calls; /* -1: refused */
+	} cases[] = {
+		{"inside(f) in (1, 2)", 1},
+		{"pid == 5 && inside(f) in (1, 2)", 0},
+		{"pid == 0 && !(inside(f) in (1, 2))", 1},
+		{"inside(f) in (1, 2) || pid == 0", 1},
+		{"inside(f) in (1, 2) ? 3 : 4", 1},
+		{"pid in (inside(f) in (3, 4), 5)", 1},
+		{"pid == 0 || inside(f) in (2)", 0},
+		{"pid == 0 || inside(f) == 1 || inside(f) == 2", 0},
+		{"pid == 0 || pid in (1, 2)", 0},
+		{"pid == 0 || inside(f) in (1, 2)", -1},
+		{"pid == 0 || 1 + inside(f) in (1, 2) && pid == 3", -1},
+		{"pid == 5 ? inside(f) in (1, 2) : 0", -1},
+		{"pid == 0 ? 1 : inside(f) in (1, 2)", -1},
+		{"!(pid == 5 && inside(f) in (1, 2))", -1},
+		{"pid in (0, inside(f) in (1, 2))", -1},
+		{"(pid == 0 || inside(f) in (1, 2)) in (1, 2)", -1},
+	};
+	const struct ki_site_regs site = {.at_entry = true};
+	struct ki_snippet *s;
+	struct ki_node *n;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct ki_predicate *p = pred_parse(cases[i].text);
+		struct ki_err err = {0};
+		int ret;
+
+		make_instruments(p->root);
+		p->inside.n = 0;
+		machine = (struct ki_machine){.call = called, .may_call = true};
+		calls = 0;
+		assert_int_equal(ki_snippet_new(&s), 0);
+		ret = ki_predicate_guard(p, s, NULL, ki_stmt_eval(s, ki_expr_const(s, KI_I64, 1)),
+					 &n, &err);
+		if (ret != (cases[i].calls < 0 ? -EOPNOTSUPP : 0))
+			fail_msg("%s: %d %s", cases[i].text, ret, err.msg);
+		ki_snippet_body(s, n);
+		if (!ret)
+			assert_int_equal(ki_snippet_run(s, &site, &machine, &err), 0);
+		if (!ret && calls != (unsigned int)cases[i].calls)
+			fail_msg("%s: %u calls", cases[i].text, calls);
+		ki_snippet_free(s);
+		ki_predicate_free(p);
+	}
+}
+
 /* What is not nested may be long. */
 static void lists_are_long(void **state)
 {
@@ -363,6 +440,7 @@ int main(void)
 		cmocka_unit_test(functions_have_numbers),
 		cmocka_unit_test(control_groups),
 		cmocka_unit_test(lists_have_one_left_side),
+		cmocka_unit_test(instruments_are_called_if_needed),
 		cmocka_unit_test(lists_are_long),
 	};
 

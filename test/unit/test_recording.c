@@ -488,6 +488,7 @@ static void stacks_are_read(void **state)
 	assert_int_equal(ki_recording_stack(r, 2, &s), 0);
 	assert_true(!s.tgid && s.n == 1 && s.addrs[0] == 0x1004);
 	assert_int_equal(ki_recording_frame(r, &s, 0, &f), -ENOENT); /* no symbols */
+	assert_string_equal(f.symbol, "");
 	assert_int_equal(ki_recording_stack(r, 7, &s), 0);
 	assert_true(s.tgid == 5 && s.n == 3 && s.addrs[2] == 0x400030);
 	assert_int_equal(ki_recording_frame(r, &s, 0, &f), -ENOENT);
@@ -520,6 +521,22 @@ static void wrong_stacks_are_not_read(void **state)
 	ki_recording_close(r);
 }
 
+/* A chunk that no reader would take is not written. */
+static void too_large_a_chunk(void **state)
+{
+	const size_t length = CHUNK_MOST + 16;
+	char *name = calloc(1, length);
+	const struct ki_instrument in = {.id = 1, .name = name, .point = "p"};
+	struct ki_record_file *f = NULL;
+
+	(void)state;
+	assert_non_null(name);
+	memset(name, 'x', length - 1);
+	assert_int_equal(ki_record_create(path, &origin, NULL, &in, 1, &f, NULL), -EMSGSIZE);
+	assert_null(f);
+	free(name);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -536,6 +553,7 @@ int main(void)
 		cmocka_unit_test(origin_here),
 		cmocka_unit_test(stacks_are_read),
 		cmocka_unit_test(wrong_stacks_are_not_read),
+		cmocka_unit_test(too_large_a_chunk),
 	};
 
 	return cmocka_run_group_tests(tests, make_path, remove_path);

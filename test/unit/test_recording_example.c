@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The recording that test/report.sh shows: written anew, it must be the file that is kept, byte for
- * byte, or the format has changed without a new number. KI_EXAMPLE=FILE writes it there.
+ * The recordings that test/report.sh shows, the second of which a budget has thinned: written anew,
+ * they must be the files that are kept, byte for byte, or the format has changed without a new
+ * number. KI_EXAMPLE=FILE writes the first there, KI_SAMPLED=FILE the second.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +17,8 @@
 
 #include "kerninst/record.h"
 
-#define KEPT "test/fuzz/corpus/recording/example"
+#define KEPT	"test/fuzz/corpus/recording/example"
+#define SAMPLED "test/fuzz/corpus/recording/sampled"
 #define MOST 65536
 
 static const struct ki_record_field in[] = {{"tid", "", KI_U32, KI_SHOW_DECIMAL},
@@ -51,7 +53,7 @@ static const struct {
 	{1, 0, 1800, {7, 3, 100000}},
 };
 
-static void write_example(const char *path)
+static void write_example(const char *path, bool sampled)
 {
 	static const struct ki_record_origin origin = {.kernel = "6.1.0-example",
 						       .build = "c0ffee",
@@ -66,7 +68,12 @@ static void write_example(const char *path)
 						 {5, KI_EVENT_ON, 5000990000, 0},
 						 {5, KI_EVENT_REMOVING, 5002000000, 0},
 						 {5, KI_EVENT_OFF, 5002100000, 0},
-						 {1, KI_EVENT_HITS, 5003000000, 5}};
+						 {1, KI_EVENT_HITS, 5003000000, 5},
+						 {1, KI_EVENT_SAMPLING, 5000103000, 4},
+						 {1, KI_EVENT_SAMPLING, 5001790000, 8},
+						 {4, KI_EVENT_SAMPLING, 5001000000, 0},
+						 {4, KI_EVENT_OFF, 5001000000, 0}};
+	const size_t nevents = sampled ? 9 : 5;
 	struct ki_record_file *f;
 
 	assert_int_equal(ki_record_create(path, &origin, NULL, instruments, 5, &f, NULL), 0);
@@ -79,7 +86,7 @@ static void write_example(const char *path)
 		assert_int_equal(ki_record_write(f, &rec, rows[i].values, rows[i].cpu), 0);
 	}
 	assert_int_equal(ki_record_flush(f, 2, NULL), 0);
-	for (size_t i = 0; i < sizeof(events) / sizeof(*events); i++)
+	for (size_t i = 0; i < nevents; i++)
 		assert_int_equal(ki_record_event(f, &events[i]), 0);
 	assert_int_equal(ki_record_finish(f, 2, 5003000000, NULL), 0);
 }
@@ -94,32 +101,46 @@ static size_t load(const char *path, char *to)
 	return n;
 }
 
-static void is_as_ever(void **state)
+static void is_as_kept(const char *file, bool sampled)
 {
 	static char kept[MOST], now[MOST];
 	char path[] = "/tmp/ki-example-XXXXXX";
 	int fd = mkstemp(path);
 	size_t n;
 
-	(void)state;
 	assert_true(fd >= 0);
 	close(fd);
-	write_example(path);
+	write_example(path, sampled);
 	n = load(path, now);
 	unlink(path);
-	assert_int_equal(load(KEPT, kept), n);
+	assert_int_equal(load(file, kept), n);
 	assert_true(n > 0);
 	assert_memory_equal(kept, now, n);
 }
 
+static void is_as_ever(void **state)
+{
+	(void)state;
+	is_as_kept(KEPT, false);
+}
+
+static void sampled_is_as_ever(void **state)
+{
+	(void)state;
+	is_as_kept(SAMPLED, true);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(is_as_ever)};
-	const char *path = getenv("KI_EXAMPLE");
+	const struct CMUnitTest tests[] = {cmocka_unit_test(is_as_ever),
+					   cmocka_unit_test(sampled_is_as_ever)};
+	const char *path = getenv("KI_EXAMPLE"), *sampled = getenv("KI_SAMPLED");
 
-	if (path) {
-		write_example(path);
+	if (path)
+		write_example(path, false);
+	if (sampled)
+		write_example(sampled, true);
+	if (path || sampled)
 		return 0;
-	}
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,6 +20,7 @@ static const struct ki_var odd = {.name = "o", .kind = 9};
 static const struct ki_var ninth = {.kind = KI_VAR_LOCAL, .type = KI_U64, .first = KI_LOCALS};
 static const struct ki_var same_local = {.kind = KI_VAR_LOCAL, .type = KI_U64};
 static const struct ki_var locals = {.kind = KI_VAR_LOCAL, .type = KI_U64, .count = 2};
+static const struct ki_table_var rows = {.name = "rows", .keys = 1, .values = 2, .shared = true};
 static const struct ki_linear empty = {.low = 5, .high = 5, .step = 1};
 static const struct ki_linear negative = {.low = -5, .high = 5, .step = 5};
 
@@ -39,6 +40,12 @@ static const struct ki_linear negative = {.low = -5, .high = 5, .step = 5};
 	X(body(ki_expr_helper(s, 77, NULL, 0)), "no such helper")                                  \
 	X(body(ki_expr_helper(s, KI_HELPER_ENTER, NULL, 0)), "for calls only")                     \
 	X(body(ki_expr_helper(s, KI_HELPER_RECORD, NULL, 2)), "for records only")                  \
+	X(body(ki_expr_helper(s, KI_HELPER_LEAVE, NULL, 0)), "for calls only")                     \
+	X(body(ki_expr_helper(s, KI_HELPER_TABLE, NULL, 2)), "for tables only")                    \
+	X(body(ki_expr_helper(s, KI_HELPER_USTACK, NULL, 1)), "for stacks only")                   \
+	X(body(ki_expr_helper(s, KI_HELPER_STRING, NULL, 2)), "for strings only")                  \
+	X(ki_stmt_table(s, KI_TABLE_DELETE, &rows, 1, (struct ki_node *[]){C(1)}, 1, NULL),        \
+	  "rows: DELETE has index 0")                                                              \
 	X(ki_stmt_record(s, 1u << 24, 0, NULL, 0), "no ring has the number 16777216")              \
 	X(ki_stmt_record(s, 0, 0, NULL, 17), "with 17 values: at most 16")                         \
 	X(ki_stmt_record(s, 0, 0, (struct ki_node *[]){NULL}, 1), "a child is missing")            \

@@ -231,6 +231,28 @@ static void calls(void **state)
 	assert_int_equal(c.got.ncalls, 0);
 }
 
+/* An argument's register is busy when a string of one word is made for a key in a later one. */
+static void a_short_string_in_a_key(void **state)
+{
+	const struct ki_table_var t = {.number = KI_TABLE_KEYS + 1,
+				       .keys = 2,
+				       .values = SNIP_TABLE_VALUES,
+				       .shared = true};
+	struct ki_node *args[3], *key[2];
+
+	(void)state;
+	known();
+	begin();
+	key[0] = C(7);
+	key[1] = ki_expr_string(s, REG(RBX), 1, false);
+	args[0] = C(1);
+	args[1] = C(2);
+	args[2] = ki_expr_table(s, &t, 0, key, 2);
+	run(ki_stmt_update(s, KI_SET, &out, NULL, ki_expr_call(s, KI_U64, 67, "f", args, 3)));
+	assert_int_equal(c.got.ntables, 1);
+	assert_int_equal(c.got.ncalls, 1);
+}
+
 /* ---- statements ---- */
 
 static uint64_t updated(enum ki_update op, const struct ki_var *v, uint64_t start, int64_t by)
@@ -466,13 +488,21 @@ static void linear_histogram(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(operators),	  cmocka_unit_test(casts),
-		cmocka_unit_test(facts),	  cmocka_unit_test(parameters),
-		cmocka_unit_test(the_others),	  cmocka_unit_test(calls),
-		cmocka_unit_test(updates),	  cmocka_unit_test(locals),
-		cmocka_unit_test(many_locals),	  cmocka_unit_test(words_here_and_not),
-		cmocka_unit_test(vectors),	  cmocka_unit_test(branches),
-		cmocka_unit_test(log2_histogram), cmocka_unit_test(linear_histogram),
+		cmocka_unit_test(operators),
+		cmocka_unit_test(casts),
+		cmocka_unit_test(facts),
+		cmocka_unit_test(parameters),
+		cmocka_unit_test(the_others),
+		cmocka_unit_test(calls),
+		cmocka_unit_test(a_short_string_in_a_key),
+		cmocka_unit_test(updates),
+		cmocka_unit_test(locals),
+		cmocka_unit_test(many_locals),
+		cmocka_unit_test(words_here_and_not),
+		cmocka_unit_test(vectors),
+		cmocka_unit_test(branches),
+		cmocka_unit_test(log2_histogram),
+		cmocka_unit_test(linear_histogram),
 	};
 
 	exec_init();

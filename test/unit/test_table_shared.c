@@ -91,7 +91,7 @@ static void spread(uint64_t (*key)(unsigned int i, unsigned int word), const cha
 
 	memset(rows, 0, sizeof(rows));
 	c = (struct ki_table_cpu){
-		.rows = rows, .head = &head, .mask = 4095, .words = 4, .keys = 2, .values = 1};
+		.rows = rows, .head = &head, .mask = 4095, .probes = KI_TABLE_PROBES, .words = 4, .keys = 2, .values = 1};
 	for (unsigned int i = 0; i < 3072; i++) {
 		u64 hash, at, n = 0, *row;
 

@@ -37,6 +37,7 @@ static struct ki_node *note_deep(void)
 
 static struct ki_long_code start_code, stop_code;
 static struct ki_snippet *start_tree, *stop_tree;
+static bool narrow;
 
 static struct ki_snippet *take(struct ki_node *body, struct ki_long_code *code)
 {
@@ -61,7 +62,8 @@ static void prepare(ki_regset dead)
 	begin();
 	start_tree = take(ki_timer_start(s, &word, faults(), note_deep()), &start_code);
 	begin();
-	stop_tree = take(ki_timer_stop(s, &word, faults(), &ticks, add_to_total()), &stop_code);
+	stop_tree =
+		take(ki_timer_stop(s, &word, faults(), narrow, &ticks, add_to_total()), &stop_code);
 }
 
 /* Run one of them, by the interpreter and by itself, from what the last one has left. */
@@ -163,6 +165,22 @@ static void deep(void **state)
 	assert_int_equal(DEEP, 300 - 128);
 }
 
+static void narrow_clocks(void **state)
+{
+	narrow = true;
+	pairs(state);
+	calls_inside(state);
+	deep(state);
+	prepare(0);
+	hit(false, 10);
+	hit(false, 1); /* it cannot be read inside */
+	hit(true, 1);
+	assert_int_equal(WORD, 10);
+	hit(true, 30);
+	assert_int_equal(TOTAL, 20);
+	narrow = false;
+}
+
 static void any_order(void **state)
 {
 	uint64_t clock = 1, began = 0, total = 0;
@@ -192,22 +210,24 @@ static void any_order(void **state)
 
 static void misuse(void **state)
 {
-	static const struct ki_var narrow = {.kind = KI_VAR_THREAD, .type = KI_U32};
+	static const struct ki_var short_one = {.kind = KI_VAR_THREAD, .type = KI_U32};
 
 	(void)state;
 	begin();
 	assert_null(ki_timer_start(s, &glob, ki_expr_fact(s, KI_FACT_TSC), NULL));
 	assert_int_equal(ki_snippet_check(s, NULL, NULL), -EINVAL);
 	begin();
-	assert_null(ki_timer_start(s, &narrow, ki_expr_fact(s, KI_FACT_TSC), NULL));
+	assert_null(ki_timer_start(s, &short_one, ki_expr_fact(s, KI_FACT_TSC), NULL));
 	begin();
-	assert_null(ki_timer_stop(s, &word, ki_expr_load(s, KI_U64, C(0)), &ticks, add_to_total()));
+	assert_null(ki_timer_stop(s, &word, ki_expr_load(s, KI_U64, C(0)), false, &ticks,
+				  add_to_total()));
 	assert_int_equal(ki_snippet_check(s, NULL, NULL), -EINVAL);
 	begin();
-	assert_null(ki_timer_stop(s, &word, ki_expr_fact(s, KI_FACT_TSC), &out, add_to_total()));
+	assert_null(
+		ki_timer_stop(s, &word, ki_expr_fact(s, KI_FACT_TSC), false, &out, add_to_total()));
 	assert_int_equal(ki_snippet_check(s, NULL, NULL), -EINVAL);
 	begin();
-	assert_null(ki_timer_stop(s, NULL, NULL, NULL, NULL));
+	assert_null(ki_timer_stop(s, NULL, NULL, false, NULL, NULL));
 	assert_int_equal(ki_snippet_check(s, NULL, NULL), -EINVAL);
 }
 
@@ -262,7 +282,7 @@ static struct ki_node *begins(enum ki_fact clock)
 
 static struct ki_node *ends(enum ki_fact clock, bool histogram)
 {
-	return ki_timer_stop(s, &word, ki_expr_fact(s, clock), &ticks,
+	return ki_timer_stop(s, &word, ki_expr_fact(s, clock), false, &ticks,
 			     histogram ? in_nanoseconds() : add_to_total());
 }
 
@@ -380,15 +400,11 @@ static int end_all(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(pairs),
-		cmocka_unit_test(calls_inside),
-		cmocka_unit_test(late_clocks),
-		cmocka_unit_test(threads_without_words),
-		cmocka_unit_test(deep),
-		cmocka_unit_test(any_order),
-		cmocka_unit_test(misuse),
-		cmocka_unit_test(prices),
-		cmocka_unit_test(turns_are_noticed),
+		cmocka_unit_test(pairs),       cmocka_unit_test(calls_inside),
+		cmocka_unit_test(late_clocks), cmocka_unit_test(threads_without_words),
+		cmocka_unit_test(deep),	       cmocka_unit_test(narrow_clocks),
+		cmocka_unit_test(any_order),   cmocka_unit_test(misuse),
+		cmocka_unit_test(prices),      cmocka_unit_test(turns_are_noticed),
 	};
 
 	exec_init();

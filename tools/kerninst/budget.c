@@ -1,14 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What is over the budget is shed: wholly, and for good. Nothing is put in and taken out by turns,
- * though that would give estimates of what is shed: to put code back into a window of several
- * instructions takes the driver 0.2 s, and all that time a breakpoint stands there, which costs a
- * hundred times what the code does. To take it out is quick.
+ * What is over the budget is thinned, if it can be: acts such as records are then done at one of
+ * 2^k hits only. What cannot is shed: wholly, and for good. Nothing is put in and taken out by
+ * turns, though that would give estimates of what is shed: to put code back into a window of
+ * several instructions takes the driver 0.2 s, and all that time a breakpoint stands there, which
+ * costs a hundred times what the code does. To take it out is quick. To measure only some calls in
+ * time would not help, either: to find out at a call whether it is one of them, and at its return
+ * whether it was, costs a third of what is done there, and a counter costs less than such a
+ * question.
  *
  * Instructions that may be spent come in by the time, and are kept for a second at most; what is
- * spent goes away. When there are none left, parts are shed, those that cost the most in a second
- * first, until what is left is some way below the budget: so what was spent too much before it was
- * seen is paid back.
+ * spent goes away. When GRACE seconds' worth is missing, something is done: parts are thinned or
+ * shed, those that cost the most in a second first, until what is left is some way below the
+ * budget: so what was spent too much before it was seen is paid back. The first looks are close
+ * together, so that this is soon; each covers half of the time since the start, until they are THEN
+ * apart.
+ *
+ * What this process spends on records goes down with them.
  */
 #include "budget.h"
 
@@ -16,10 +24,13 @@
 
 #include "cli.h"
 
-#define KEPT  1.0  /* seconds for which nothing spent is kept */
-#define AIM   0.75 /* of the budget, of what is left */
-#define FIRST 0.01 /* seconds between two looks, in the first second */
-#define THEN  0.05
+#define KEPT   1.0   /* seconds for which nothing spent is kept */
+#define GRACE  0.03  /* seconds' worth that may be missing */
+#define AIM    0.75  /* of the budget, of what is left; */
+#define FLOOR  0.7   /* of what thinning does not save; */
+#define LOOSEN 0.5   /* of what it would be with one thinned less */
+#define FIRST  0.001 /* seconds between two looks, at first */
+#define THEN   0.05
 
 bool budget_parse(const char *text, double *share)
 {
@@ -36,29 +47,32 @@ int budget_begin(struct budget *b, struct cost *cost, double share)
 {
 	b->share = share;
 	b->cost = cost;
-	b->rates = calloc(cost->n + 1, sizeof(*b->rates));
-	b->before = calloc(cost->n + 1, sizeof(*b->before));
-	if (!b->rates || !b->before)
+	b->parts = calloc(cost->n + 1, sizeof(*b->parts));
+	if (!b->parts)
 		return cli_no_memory();
-	b->last = cost->start;
+	b->last = b->changed = cost->start;
 	b->own = cost->own_start;
-	for (uint32_t i = 0; i < cost->n; i++)
-		b->before[i] = cost->parts[i].spent;
+	for (uint32_t i = 0; i < cost->n; i++) {
+		b->parts[i].spent = cost->parts[i].spent;
+		b->parts[i].acted = cost->parts[i].acted;
+	}
 	return CLI_OK;
 }
 
 void budget_end(struct budget *b)
 {
-	free(b->rates);
-	free(b->before);
-	b->rates = b->before = NULL;
+	free(b->parts);
+	b->parts = NULL;
 }
 
 double budget_next(const struct budget *b)
 {
+	double gone;
+
 	if (!b->share)
 		return -1;
-	return b->last + (b->last - b->cost->start < 1 ? FIRST : THEN);
+	gone = b->last - b->cost->start;
+	return b->last + (gone < FIRST ? FIRST : gone > THEN ? THEN : gone);
 }
 
 /* What was spent since the last look, and how fast. */
@@ -70,63 +84,227 @@ static double note_rates(struct budget *b, double seconds)
 	b->own = own;
 	cost_look(b->cost);
 	for (uint32_t i = 0; i < b->cost->n; i++) {
-		double more = b->cost->parts[i].spent - b->before[i];
+		const struct cost_part *c = &b->cost->parts[i];
+		struct budget_part *p = &b->parts[i];
 
-		b->before[i] = b->cost->parts[i].spent;
-		b->rates[i] = more / seconds;
-		spent += more;
+		p->rate = (c->spent - p->spent) / seconds;
+		p->acting = (c->acted - p->acted) / seconds;
+		spent += c->spent - p->spent;
+		p->spent = c->spent;
+		p->acted = c->acted;
 	}
 	return spent;
 }
 
-/* What predicates need goes when there is nothing else. */
-static uint32_t most_expensive(const struct budget *b)
+/* ---- what there would be left ---- */
+
+/* Sums over all parts: instructions a second, of acts, and of what else there is. */
+struct left {
+	double acting, rest;
+	double own; /* of this process, for an instruction of an act */
+};
+
+static struct left what_is_left(const struct budget *b)
 {
-	const struct ki_measure *m = b->cost->points->measure;
-	uint32_t best = KI_NONE, needed = ki_measure_parts_needed(m);
+	struct left l = {0};
 
 	for (uint32_t i = 0; i < b->cost->n; i++) {
-		if (b->cost->parts[i].out_at >= 0 || !(b->rates[i] > 0))
+		l.acting += b->parts[i].acting;
+		l.rest += b->parts[i].rate - b->parts[i].acting;
+	}
+	if (l.acting > 0)
+		l.own = b->own_rate / l.acting;
+	else
+		l.rest += b->own_rate;
+	return l;
+}
+
+static double all_of(const struct left *l)
+{
+	return l->rest + l->acting * (1 + l->own);
+}
+
+/* ---- changes ---- */
+
+/* What is going on. */
+struct work {
+	struct budget *b;
+	double now;
+	struct left left;
+	budget_told *told;
+	void *arg;
+	bool settles; /* something is to be taken out */
+	int ret;
+};
+
+static void tell(struct work *w, uint32_t part, bool out)
+{
+	const struct budget_change c = {.part = part,
+					.out = out,
+					.k = w->b->parts[part].k,
+					.rate = w->b->parts[part].rate,
+					.time = w->now};
+
+	w->b->changed = w->now;
+	w->b->parts[part].told = w->b->parts[part].k;
+	if (!w->ret)
+		w->ret = w->told(w->arg, &c);
+}
+
+/* What predicates need goes when there is nothing else. */
+static uint32_t most_expensive(const struct budget *b, bool needed)
+{
+	uint32_t best = KI_NONE;
+
+	for (uint32_t i = 0; i < b->cost->n; i++) {
+		const struct cost_part *p = &b->cost->parts[i];
+		const uint32_t others =
+			ki_measure_parts(p->measure) - ki_measure_parts_needed(p->measure);
+
+		if (p->out_at >= 0 || !(b->parts[i].rate > 0) || (p->number >= others) != needed)
 			continue;
-		if (i >= b->cost->n - needed && best != KI_NONE)
-			break;
-		if (best == KI_NONE || b->rates[i] > b->rates[best])
+		if (best == KI_NONE || b->parts[i].rate > b->parts[best].rate)
 			best = i;
 	}
 	return best;
 }
 
-static int shed(struct budget *b, double now, double allowed, budget_told *told, void *arg)
+static bool shed_one(struct work *w)
 {
-	struct ki_measure *m = b->cost->points->measure;
-	double left = b->own_rate;
+	struct budget *b = w->b;
+	uint32_t worst = most_expensive(b, false);
+	struct budget_part *p;
+
+	if (worst == KI_NONE)
+		worst = most_expensive(b, true);
+	if (worst == KI_NONE)
+		return false;
+	p = &b->parts[worst];
+	ki_measure_rest(b->cost->parts[worst].measure, b->cost->parts[worst].number, true, true);
+	b->cost->parts[worst].out_at = w->now;
+	b->thinned -= p->k > 0;
+	b->shed++;
+	tell(w, worst, true);
+	w->left.rest -= p->rate - p->acting;
+	w->left.acting -= p->acting;
+	b->own_rate -= p->acting * w->left.own;
+	p->rate = p->acting = 0;
+	w->settles = true;
+	return true;
+}
+
+static void set_thinness(struct work *w, uint32_t part, unsigned int k)
+{
+	struct budget *b = w->b;
+	struct budget_part *p = &b->parts[part];
+	const struct cost_part *c = &b->cost->parts[part];
+	const double acting = k > p->k ? p->acting / 2 : p->acting * 2;
 	struct ki_err err = {0};
-	uint32_t worst;
-	double own = cost_own();
-	bool any = false;
-	int ret;
+
+	if (ki_measure_thin(c->measure, c->number, k, &err)) {
+		w->ret = cli_fail(&err);
+		return;
+	}
+	b->thinned += !p->k;
+	b->thinned -= !k;
+	p->k = k;
+	b->most = k > b->most ? k : b->most;
+	b->own_rate += (acting - p->acting) * w->left.own;
+	w->left.acting += acting - p->acting;
+	p->rate += acting - p->acting;
+	p->acting = acting;
+}
+
+/* The part of which thinning saves the most. */
+static uint32_t thickest(const struct budget *b)
+{
+	uint32_t best = KI_NONE;
+
+	for (uint32_t i = 0; i < b->cost->n; i++) {
+		const struct budget_part *p = &b->parts[i];
+
+		if (b->cost->parts[i].out_at >= 0 || !(p->acting > 0) || p->k >= KI_THINNEST)
+			continue;
+		if (best == KI_NONE || p->acting > b->parts[best].acting)
+			best = i;
+	}
+	return best;
+}
+
+static void thin_all(struct work *w, double aim)
+{
+	struct budget *b = w->b;
+	uint32_t i;
+
+	while (!w->ret && all_of(&w->left) > aim && (i = thickest(b)) != KI_NONE)
+		set_thinness(w, i, b->parts[i].k + 1);
+}
+
+/* What is thinned otherwise than before, and still there. */
+static void tell_thinned(struct work *w)
+{
+	const struct budget *b = w->b;
 
 	for (uint32_t i = 0; i < b->cost->n; i++)
-		left += b->rates[i];
-	while (left > AIM * allowed && (worst = most_expensive(b)) != KI_NONE) {
-		ki_measure_rest(m, worst, true, true);
-		b->cost->parts[worst].out_at = now;
-		left -= b->rates[worst];
-		told(arg, worst, b->rates[worst], now);
-		any = true;
+		if (b->parts[i].told != b->parts[i].k && b->cost->parts[i].out_at < 0)
+			tell(w, i, false);
+}
+
+/* What that takes is spent, and will not come again. */
+static void settle(struct work *w)
+{
+	struct cost *c = w->b->cost;
+	struct ki_measure *last = NULL;
+	struct ki_err err = {0};
+	double own = cost_own();
+
+	for (uint32_t i = 0; i < c->n && !w->ret; i++) {
+		if (c->parts[i].out_at != w->now || c->parts[i].measure == last)
+			continue;
+		last = c->parts[i].measure;
+		if (ki_measure_settle(last, &err))
+			w->ret = cli_fail(&err);
 	}
-	if (!any)
-		return CLI_OK;
-	ret = ki_measure_settle(m, &err) ? cli_fail(&err) : CLI_OK;
-	own = cost_own() - own; /* it is spent, and will not come again */
-	b->own += own;
-	b->level -= own * (1 + COST_LATER) * b->cost->speed;
-	cost_took_out(b->cost, own);
-	return ret;
+	own = cost_own() - own;
+	w->b->own += own;
+	w->b->level -= own * (1 + COST_LATER) * c->speed;
+	cost_took_out(c, own);
+}
+
+/* Less, until what is left is below the budget. */
+static void tighten(struct work *w, double allowed)
+{
+	while (!w->ret && w->left.rest > (w->left.acting > 0 ? FLOOR : AIM) * allowed)
+		if (!shed_one(w))
+			break;
+	if (!w->ret)
+		thin_all(w, AIM * allowed);
+	while (!w->ret && all_of(&w->left) > AIM * allowed)
+		if (!shed_one(w))
+			break;
+	if (w->settles)
+		settle(w);
+}
+
+/* There has been enough for a while: one part thinner by one step less. */
+static void loosen(struct work *w, double allowed)
+{
+	struct budget *b = w->b;
+	uint32_t best = KI_NONE;
+
+	for (uint32_t i = 0; i < b->cost->n; i++)
+		if (b->parts[i].k && b->cost->parts[i].out_at < 0 &&
+		    (best == KI_NONE || b->parts[i].k > b->parts[best].k))
+			best = i;
+	if (best == KI_NONE ||
+	    all_of(&w->left) + b->parts[best].acting * (1 + w->left.own) > LOOSEN * allowed)
+		return;
+	set_thinness(w, best, b->parts[best].k - 1);
 }
 
 int budget_look(struct budget *b, double now, budget_told *told, void *arg)
 {
+	struct work w = {.b = b, .now = now, .told = told, .arg = arg};
 	double seconds = now - b->last, allowed;
 
 	if (!b->share || !(seconds > 0))
@@ -136,5 +314,11 @@ int budget_look(struct budget *b, double now, budget_told *told, void *arg)
 	b->level += allowed * seconds - note_rates(b, seconds);
 	if (b->level > allowed * KEPT)
 		b->level = allowed * KEPT;
-	return b->level < 0 ? shed(b, now, allowed, told, arg) : CLI_OK;
+	w.left = what_is_left(b);
+	if (b->level < -GRACE * allowed)
+		tighten(&w, allowed);
+	else if (b->level > 0 && now - b->changed > KEPT)
+		loosen(&w, allowed);
+	tell_thinned(&w);
+	return w.ret;
 }

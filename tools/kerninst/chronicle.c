@@ -217,7 +217,8 @@ static int each(void *arg, const struct ki_record *rec, const uint64_t *values, 
 				.rec = rec,
 				.values = values,
 				.cpu = cpu,
-				.time = chronicle_time(c, rec->tsc)};
+				.time = chronicle_time(c, rec->tsc),
+				.factor = chronicle_factor(c, rec)};
 
 	if (e.time < c->from || (c->to >= 0 && e.time > c->to) || !chronicle_wants(c, e.in))
 		return 0;
@@ -228,16 +229,19 @@ static int each(void *arg, const struct ki_record *rec, const uint64_t *values, 
 
 int chronicle_show(struct chronicle *c, const struct chronicle_format *f)
 {
-	int ret = f->begin ? f->begin(c) : 0;
+	int ret = chronicle_sampling_begin(c);
 
 	c->format = f;
 	c->shown = 0;
+	if (!ret && f->begin)
+		ret = f->begin(c);
 	if (!ret)
 		ret = ki_recording_each(c->r, each, c);
 	if (!ret && f->end)
 		ret = f->end(c);
 	if (f->free)
 		f->free(c);
+	chronicle_sampling_end(c);
 	if (!ret && (fflush(c->out) || ferror(c->out)))
 		ret = -EIO;
 	return ret;

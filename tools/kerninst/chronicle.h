@@ -13,11 +13,13 @@
 struct chronicle {
 	struct ki_recording *r;
 	FILE *out;
-	double from, to;    /* seconds after the start; to < 0: to the end */
-	const char *glob;   /* of instruments' names; NULL: all */
-	double series;	    /* seconds of an interval */
-	bool times;	    /* folded: nanoseconds, not calls */
-	uint64_t shown;	    /* records that have passed the filter */
+	double from, to;		  /* seconds after the start; to < 0: to the end */
+	const char *glob;		  /* of instruments' names; NULL: all */
+	double series;			  /* seconds of an interval */
+	bool times;			  /* folded: nanoseconds, not calls */
+	uint64_t shown;			  /* records that have passed the filter */
+	struct ki_record_event *sampling; /* KI_EVENT_SAMPLING, by id and time */
+	size_t nsampling;
 	const void *format; /* the one that is used */
 	void *own;	    /* its */
 	int err;	    /* -errno */
@@ -30,7 +32,8 @@ struct seen_record {
 	const struct ki_record *rec;
 	const uint64_t *values;
 	unsigned int cpu;
-	double time; /* seconds after the start */
+	double time;	 /* seconds after the start */
+	uint64_t factor; /* hits that it stands for: 1, or more if it is sampled */
 };
 
 /* A way to show records. begin and end may be NULL. 0, or -errno. */
@@ -85,6 +88,21 @@ void chronicle_fields(const struct chronicle *c, const struct seen_record *e, st
 /* When an instrument was there: seconds after the start. */
 void chronicle_span(const struct chronicle *c, const struct ki_instrument *in, double *on,
 		    double *off);
+
+/* Before and behind all that asks about sampling. 0, or -ENOMEM. */
+int chronicle_sampling_begin(struct chronicle *c);
+void chronicle_sampling_end(struct chronicle *c);
+
+/* How many hits a record stands for: as many as was said last before it, at least 1. */
+uint64_t chronicle_factor(const struct chronicle *c, const struct ki_record *rec);
+
+/* What a budget did about an instrument. */
+struct chronicle_sampling {
+	uint64_t thinnest; /* one of so many hits was recorded, at times; 1: all */
+	double out;	   /* when it was taken out; negative: it was not */
+};
+struct chronicle_sampling chronicle_sampling(const struct chronicle *c,
+					     const struct ki_instrument *in);
 
 /* How often it was reached, if that is known and all of the recording is shown. */
 bool chronicle_hits(const struct chronicle *c, const struct ki_instrument *in, uint64_t *hits);

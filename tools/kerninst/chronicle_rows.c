@@ -65,7 +65,10 @@ static int table_record(struct chronicle *c, const struct seen_record *e)
 	ki_table_cell(t, "%.9f", e->time);
 	ki_table_cell(t, "%u", e->cpu);
 	ki_table_cell(t, "%s", e->in->name);
-	ki_table_cell(t, "%s", all);
+	if (e->factor > 1)
+		ki_table_cell(t, "%s  (1 of %" PRIu64 ")", all, e->factor);
+	else
+		ki_table_cell(t, "%s", all);
 	free(all);
 	return ki_table_print(t, c->out, cli_bold(c->out));
 }
@@ -85,6 +88,17 @@ const struct chronicle_format chronicle_table = {"table", table_begin, table_rec
 						 table_free};
 
 /* ---- JSON ---- */
+
+static void json_sampling(const struct chronicle *c, const struct ki_instrument *in,
+			  struct ki_json *j)
+{
+	const struct chronicle_sampling s = chronicle_sampling(c, in);
+
+	if (s.thinnest > 1)
+		ki_json_u64(j, "thinnest", s.thinnest);
+	if (s.out >= 0)
+		ki_json_double(j, "shed", s.out);
+}
 
 static int json_begin(struct chronicle *c)
 {
@@ -123,6 +137,7 @@ static int json_begin(struct chronicle *c)
 		ki_json_double(&j, "off", off);
 		if (chronicle_hits(c, &in[i], &hits))
 			ki_json_u64(&j, "hits", hits);
+		json_sampling(c, &in[i], &j);
 		ki_json_close(&j);
 		ret = ki_json_end_line(&j);
 	}
@@ -139,6 +154,8 @@ static int json_record(struct chronicle *c, const struct seen_record *e)
 	ki_json_double(&j, "time", e->time);
 	ki_json_u64(&j, "cpu", e->cpu);
 	ki_json_str(&j, "instrument", e->in->name);
+	if (e->factor > 1)
+		ki_json_u64(&j, "stands_for", e->factor);
 	ki_json_open(&j, "fields", '{');
 	chronicle_fields(c, e, &j);
 	ki_json_close(&j);
@@ -310,7 +327,7 @@ static int series_record(struct chronicle *c, const struct seen_record *e)
 	if (e->in->nfields == 1 && !strcmp(e->in->fields[0].unit, "hits"))
 		s->counts[e->index] += e->values[0];
 	else
-		s->counts[e->index]++;
+		s->counts[e->index] += e->factor;
 	return ret;
 }
 

@@ -56,15 +56,16 @@ static bool is_less(const struct ki_record_field *f, uint64_t a, uint64_t b)
 	return is_signed(f) ? (int64_t)a < (int64_t)b : a < b;
 }
 
-static void add(struct spread *s, const struct ki_record_field *f, uint64_t v)
+/* n times. */
+static void add(struct spread *s, const struct ki_record_field *f, uint64_t v, uint64_t n)
 {
 	if (!s->n || is_less(f, v, s->least))
 		s->least = v;
 	if (!s->n || is_less(f, s->most, v))
 		s->most = v;
-	s->n++;
-	s->sum += is_signed(f) ? (double)(int64_t)v : (double)v;
-	s->buckets[ki_log2_bucket(v)]++;
+	s->n += n;
+	s->sum += (is_signed(f) ? (double)(int64_t)v : (double)v) * (double)n;
+	s->buckets[ki_log2_bucket(v)] += n;
 }
 
 static int begin(struct chronicle *c)
@@ -87,7 +88,7 @@ static int record(struct chronicle *c, const struct seen_record *e)
 	t->n++;
 	for (unsigned int i = 0; i < e->in->nfields; i++)
 		if (is_number(&e->in->fields[i]))
-			add(&t->fields[i], &e->in->fields[i], e->values[i]);
+			add(&t->fields[i], &e->in->fields[i], e->values[i], e->factor);
 	return 0;
 }
 
@@ -165,6 +166,19 @@ static void print_field(const struct chronicle *c, const struct ki_instrument *i
 	draw(c, in, i, s);
 }
 
+static void print_sampling(const struct chronicle *c, const struct ki_instrument *in)
+{
+	const struct chronicle_sampling s = chronicle_sampling(c, in);
+
+	if (s.thinnest > 1)
+		fprintf(c->out,
+			"  sampled: at the thinnest one of %" PRIu64
+			" hits; each record is taken for so many, sums and counts are estimates\n",
+			s.thinnest);
+	if (s.out >= 0)
+		fprintf(c->out, "  taken out by the budget at %.3f s\n", s.out);
+}
+
 static void print_instrument(const struct chronicle *c, const struct ki_instrument *in,
 			     const struct tally *t)
 {
@@ -179,6 +193,7 @@ static void print_instrument(const struct chronicle *c, const struct ki_instrume
 	if (!totals && chronicle_hits(c, in, &hits) && hits != t->n)
 		fprintf(c->out, ", reached %" PRIu64 " times", hits);
 	fprintf(c->out, ", from %.3f to %.3f s\n", on, off);
+	print_sampling(c, in);
 	for (unsigned int i = 0; i < in->nfields; i++)
 		if (t->fields && t->fields[i].n)
 			print_field(c, in, i, &t->fields[i]);

@@ -190,7 +190,7 @@ static struct fold *new_fold(const struct thread *t)
 }
 
 /* So many more, of which each one is told only once. Takes f over. */
-static int add_fold(struct folded *v, struct fold *f, uint64_t ns)
+static int add_fold(struct folded *v, struct fold *f, uint64_t n, uint64_t ns)
 {
 	struct fold **there = tsearch(f, &v->tree, by_name);
 
@@ -198,8 +198,8 @@ static int add_fold(struct folded *v, struct fold *f, uint64_t ns)
 		free(f);
 		return -ENOMEM;
 	}
-	(*there)->count++;
-	(*there)->ns += ns;
+	(*there)->count += n;
+	(*there)->ns += n * ns;
 	if (*there != f)
 		free(f);
 	return 0;
@@ -211,7 +211,8 @@ static int folded_pair(struct chronicle *c, const struct thread *t, const struct
 	struct fold *f = new_fold(t);
 	double own = e->time - top->start - top->inner;
 
-	return f ? add_fold(c->own, f, own > 0 ? (uint64_t)(own * 1e9 + 0.5) : 0) : -ENOMEM;
+	return f ? add_fold(c->own, f, e->factor, own > 0 ? (uint64_t)(own * 1e9 + 0.5) : 0)
+		 : -ENOMEM;
 }
 
 static int folded_single(struct chronicle *c, const struct seen_record *e)
@@ -240,7 +241,7 @@ static int folded_stack(struct chronicle *c, const struct seen_record *e, bool *
 	free(text);
 	if (!*has)
 		return 0;
-	return f ? add_fold(c->own, f, 0) : -ENOMEM;
+	return f ? add_fold(c->own, f, e->factor, 0) : -ENOMEM;
 }
 
 static int folded_begin(struct chronicle *c)

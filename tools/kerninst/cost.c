@@ -36,12 +36,20 @@ int cost_open(struct cost *c, const struct points *p)
 	c->points = p;
 	c->speed = speed_of_cpu();
 	c->cpus = cpus > 0 ? (double)cpus : 1;
-	c->n = ki_measure_parts(p->measure);
-	c->parts = calloc(c->n + 1, sizeof(*c->parts));
-	if (!c->parts)
+	return cost_add(c, p);
+}
+
+int cost_add(struct cost *c, const struct points *p)
+{
+	const uint32_t more = ki_measure_parts(p->measure);
+	struct cost_part *parts = realloc(c->parts, (c->n + more + 1) * sizeof(*parts));
+
+	if (!parts)
 		return cli_no_memory();
-	for (uint32_t i = 0; i < c->n; i++)
-		c->parts[i].out_at = -1;
+	c->parts = parts;
+	for (uint32_t i = 0; i < more; i++)
+		parts[c->n++] =
+			(struct cost_part){.measure = p->measure, .number = i, .out_at = -1};
 	return CLI_OK;
 }
 
@@ -61,8 +69,11 @@ double cost_look(struct cost *c)
 	double all = 0;
 
 	for (uint32_t i = 0; i < c->n; i++) {
-		c->parts[i].spent = ki_measure_spent(c->points->measure, i);
-		all += c->parts[i].spent;
+		struct cost_part *p = &c->parts[i];
+
+		p->spent = ki_measure_spent(p->measure, p->number);
+		p->acted = ki_measure_acted(p->measure, p->number);
+		all += p->spent;
 	}
 	return all;
 }

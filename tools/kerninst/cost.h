@@ -8,17 +8,20 @@
 
 #include "points.h"
 
-/* A part of the measurement (ki_measure_part). */
+/* A part of a measurement (ki_measure_part). */
 struct cost_part {
-	double spent;	/* instructions, at the last look */
-	double marked;	/* at the last mark */
-	double between; /* between the last two marks */
-	double out_at;	/* when it was shed; negative: it was not */
+	struct ki_measure *measure;
+	uint32_t number; /* in that */
+	double spent;	 /* instructions, at the last look, */
+	double acted;	 /* those of them that thinning saves */
+	double marked;	 /* at the last mark */
+	double between;	 /* between the last two marks */
+	double out_at;	 /* when it was shed; negative: it was not */
 };
 
 struct cost {
-	const struct points *points;
-	double speed; /* instructions that a CPU executes in a second */
+	const struct points *points; /* the first that were added: their parts come first */
+	double speed;		     /* instructions that a CPU executes in a second */
 	double cpus;
 	double start, mark; /* times */
 	double own_start, own_mark;
@@ -31,8 +34,9 @@ struct cost {
 /* CPU seconds of this process. */
 double cost_own(void);
 
-/* Of points that are metered. CLI_OK, or reported. */
+/* Of points that are metered; more may be added before it begins. CLI_OK, or reported. */
 int cost_open(struct cost *c, const struct points *p);
+int cost_add(struct cost *c, const struct points *p);
 void cost_close(struct cost *c);
 
 /* From here on it counts. */

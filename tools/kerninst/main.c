@@ -19,7 +19,7 @@ static void print_help(FILE *out)
 	      "Instrument the running kernel, basic block by basic block.\n\n",
 	      out);
 	for (size_t i = 0; i < NVERBS; i++)
-		fprintf(out, "  %-10s%s\n", verbs[i]->name, verbs[i]->summary);
+		fprintf(out, "  %-13s%s\n", verbs[i]->name, verbs[i]->summary);
 	fputs("\n"
 	      "  kerninst VERB --help   the options of a verb, and examples\n"
 	      "  kerninst --version\n\n"

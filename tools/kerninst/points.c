@@ -331,6 +331,8 @@ int points_resolve(struct points *p, struct ki_target *t, const struct asked *a,
 		ki_measure_each_cpu(p->measure);
 	if (!ret && how->metered)
 		ki_measure_meter(p->measure);
+	if (!ret && how->sampled)
+		ki_measure_sample(p->measure);
 	for (size_t i = 0; !ret && i < a->n; i++)
 		ret = wish(&r, &a->specs[i], a->texts[i]);
 	if (!ret)

@@ -89,6 +89,7 @@ struct points_how {
 	bool per_cpu;			 /* counts of each CPU too */
 	bool quiet;
 	bool metered;  /* what it costs is measured, too */
+	bool sampled;  /* what is done at points can be thinned */
 	bool separate; /* a point that two texts name is two points */
 	/* What is done at a point beside counting it, for ki_measure_add_act; NULL: nothing. */
 	ki_measure_act *(*act)(void *arg, const struct point *p, void **act_arg);

@@ -16,6 +16,7 @@
 #include "cli.h"
 #include "open.h"
 #include "out/json.h"
+#include "record_budget.h"
 #include "record_group.h"
 #include "record_wait.h"
 
@@ -34,6 +35,7 @@ struct run {
 	struct ki_record_file *file;
 	struct command command;
 	struct record_waiting waiting;
+	struct record_budget budget;
 	double start, end, next; /* of the file's clock; when to stop, when to read: -1: never */
 	uint64_t written;
 	unsigned int snapshots;
@@ -278,6 +280,7 @@ static double next_deadline(const struct run *r)
 	double deadline = r->end;
 
 	sooner(&deadline, r->next);
+	sooner(&deadline, record_budget_next(&r->budget));
 	if (r->stacks)
 		sooner(&deadline, wait_now() + LOOK);
 	for (size_t i = 0; i < r->ngroups; i++)
@@ -296,6 +299,8 @@ static int write_snapshot(struct run *r)
 	if (asprintf(&path, "%s.%u", r->o->output, ++r->snapshots) < 0)
 		return cli_no_memory();
 	ret = create_file(r, path);
+	if (!ret && record_budget_write(&r->budget, r->file))
+		ret = cli_no_memory();
 	if (!ret)
 		ret = drain(r);
 	if (!ret && ki_record_finish(r->file, lost(r), __rdtsc(), &r->err))
@@ -314,6 +319,16 @@ static double period(const struct record_options *o)
 	return o->interval > 0 ? o->interval : 1;
 }
 
+static int look_at_budget(struct run *r)
+{
+	int ret = record_budget_look(&r->budget, wait_now());
+
+	if (!ret || !r->budget.err)
+		return ret;
+	ki_err_set(&r->err, r->budget.err, 0, "%s: %s", r->o->output, strerror(-r->budget.err));
+	return write_failed(r);
+}
+
 static int watch(struct run *r)
 {
 	double every = period(r->o);
@@ -329,6 +344,8 @@ static int watch(struct run *r)
 		if (e == RECORD_END || (r->end >= 0 && now >= r->end))
 			break;
 		ret = switch_groups(r);
+		if (!ret)
+			ret = look_at_budget(r);
 		if (!ret && e == RECORD_SNAPSHOT)
 			ret = write_snapshot(r);
 		else if (!ret && (e == RECORD_DATA || (every > 0 && now >= r->next)))
@@ -343,6 +360,8 @@ static int record(struct run *r)
 {
 	int ret = switch_groups(r), error;
 
+	if (!ret)
+		ret = record_budget_begin(&r->budget, r->file, wait_now());
 	if (ret)
 		return ret;
 	if (r->o->duration > 0)
@@ -379,20 +398,24 @@ static void last_word(const struct run *r)
 		ki_json_u64(&j, "lost", lost(r));
 		ki_json_u64(&j, "instruments", r->instruments.n);
 		ki_json_double(&j, "seconds", seconds);
+		record_budget_json(&r->budget, &j);
 		ki_json_close(&j);
 		ki_json_end_line(&j);
 	} else if (!r->o->quiet) {
 		cli_warn("%llu records of %zu instruments in %.2f s, %llu lost: %s",
 			 (unsigned long long)r->written, r->instruments.n, seconds,
 			 (unsigned long long)lost(r), r->o->output);
+		record_budget_say(&r->budget);
 	}
 }
 
 /* Everything is taken out whatever happens; and then the buffers are read for the last time. */
 static int run_all(struct run *r)
 {
-	int ret = record(r), out = take_all_out(r);
+	int ret = record(r), out;
 
+	record_budget_note(&r->budget, wait_now());
+	out = take_all_out(r);
 	if (!r->err.code && !read_all(r) && !write_hits(r) &&
 	    !ki_record_finish(r->file, lost(r), __rdtsc(), &r->err)) {
 		r->file = NULL;
@@ -463,6 +486,8 @@ static int prepare(struct run *r, int argc, char **argv)
 		ret = open_stacks(r);
 	if (!ret)
 		ret = resolve(r);
+	if (!ret)
+		ret = record_budget_open(&r->budget, r->groups, r->ngroups);
 	if (ret)
 		return ret;
 	if (r->o->command) {
@@ -484,6 +509,7 @@ static void end(struct run *r)
 	command_abandon(&r->command);
 	record_wait_end(&r->waiting);
 	ki_record_abandon(r->file);
+	record_budget_close(&r->budget);
 	record_groups_free(r->groups, r->ngroups);
 	record_instruments_free(&r->instruments);
 	ki_ring_close(r->ring);
@@ -501,6 +527,8 @@ static int run(const struct verb *self, int argc, char **argv)
 	bool done;
 
 	ret = record_parse(self, argc, argv, &o, &done);
+	r.budget.share = o.budget;
+	r.budget.quiet = o.quiet;
 	if (done) {
 		record_options_free(&o);
 		return ret;

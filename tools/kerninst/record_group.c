@@ -48,6 +48,7 @@ int record_groups_make(struct record_options *o, const struct verb *self,
 
 		*n += g == &all[*n];
 		g->totals = o->mode == RECORD_TOTALS;
+		g->budgeted = o->budget > 0;
 		ret = add_ask(g, &o->asks.v[i], self, o->asks.n);
 	}
 	return ret;
@@ -61,6 +62,7 @@ void record_groups_free(struct record_group *g, size_t n)
 		free(g[i].asks);
 		free(g[i].seen);
 		free(g[i].outside);
+		free(g[i].weights);
 	}
 	free(g);
 }
@@ -107,6 +109,8 @@ int record_group_resolve(struct record_group *g, struct ki_target *t,
 				       .when = when,
 				       .quiet = quiet,
 				       .separate = true,
+				       .metered = g->budgeted,
+				       .sampled = g->budgeted,
 				       .act = g->totals ? NULL : act_of,
 				       .arg = g};
 	int ret;
@@ -120,7 +124,10 @@ int record_group_resolve(struct record_group *g, struct ki_target *t,
 		return ret;
 	g->seen = calloc(g->points.v.n + 1, sizeof(*g->seen));
 	g->outside = calloc(g->points.v.n + 1, sizeof(*g->outside));
-	return g->seen && g->outside ? CLI_OK : cli_no_memory();
+	g->weights = calloc(g->points.v.n + 1, sizeof(*g->weights));
+	for (size_t i = 0; g->weights && i < g->points.v.n; i++)
+		g->weights[i] = 1;
+	return g->seen && g->outside && g->weights ? CLI_OK : cli_no_memory();
 }
 
 void record_group_set_times(struct record_group *g, uint64_t start, uint32_t tsc_khz)
@@ -143,7 +150,8 @@ bool record_group_owns(struct record_group *g, const struct ki_record *rec, bool
 	if (rec->id < g->first || n >= g->ids * g->points.v.n)
 		return false;
 	*keep = rec->tsc >= g->from && rec->tsc < g->to;
-	g->outside[n / g->ids] += !*keep && n % g->ids == 0;
+	if (!*keep && n % g->ids == 0)
+		g->outside[n / g->ids] += g->weights[n / g->ids];
 	return true;
 }
 

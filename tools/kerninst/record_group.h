@@ -12,14 +12,15 @@ struct record_group {
 	double at, until; /* seconds from the start */
 	bool on, over;
 	uint64_t from, to; /* the same as ticks; only records between them are kept */
-	uint64_t *outside; /* of each point, records that were not */
+	uint64_t *outside; /* of each point, hits whose records were not */
+	uint64_t *weights; /* and how many hits a record stands for */
 	struct asked asked;
 	struct record_ask **asks; /* of each text */
 	struct points points;
 	uint64_t *seen; /* totals: of each point, what has been written */
 	uint32_t first; /* id of the first point's records; the others' follow, */
 	uint32_t ids;	/* each so far behind the one before */
-	bool totals;
+	bool totals, budgeted;
 	struct record_making making;
 };
 

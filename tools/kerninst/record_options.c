@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "budget.h"
 #include "cli.h"
 #include "command.h"
 
@@ -31,6 +32,11 @@ const char record_usage[] =
 	"  -b, --buffer KIB           size of each CPU's buffer [1024]\n"
 	"  -i, --interval SECONDS     see ring, totals\n"
 	"      --for SECONDS          stop after that time\n"
+	"      --budget SHARE%        keep the cost below this share of the machine: when it is more,\n"
+	"                             one of 2, 4, 8, ... hits is recorded, evenly spread, until it is\n"
+	"                             less; what costs too much even so is taken out. The file says\n"
+	"                             when what was done, all hits are counted, and kerninst report\n"
+	"                             takes each record for so many\n"
 	"      --json                 say at the end what was written as JSON, to standard output\n"
 	"      --progress             show progress even if standard error is no terminal\n"
 	"  -q, --quiet                no warnings about refused points, no progress, no last word\n"
@@ -41,6 +47,7 @@ const char record_usage[] =
 	"  kerninst record vfs_read=tid,fd/hex:arg0,len/bytes:arg2 vfs_read:exit=tid,retval -- ls\n"
 	"  kerninst record do_sys_openat2=pid,path:ustr(arg1),stack,ustack -- make\n"
 	"  kerninst record --for 5 --comm tar 'ext4_*'\n"
+	"  kerninst record --budget 2% kmem_cache_alloc=comm,stack -- make\n"
 	"  kerninst record --at 2 --until 5 tcp_v4_rcv -- ./benchmark\n"
 	"  kerninst record --mode newest -b 256 schedule=pid,comm --if 'cpu == 0'\n"
 	"  kerninst record --mode totals -i 0.5 vfs_read vfs_write -- make\n";
@@ -51,6 +58,7 @@ enum {
 	OPTION_AT,
 	OPTION_UNTIL,
 	OPTION_FOR,
+	OPTION_BUDGET,
 	OPTION_JSON,
 	OPTION_PROGRESS
 };
@@ -65,6 +73,7 @@ static const struct option options[] = {
 	{"buffer", required_argument, NULL, 'b'},
 	{"interval", required_argument, NULL, 'i'},
 	{"for", required_argument, NULL, OPTION_FOR},
+	{"budget", required_argument, NULL, OPTION_BUDGET},
 	{"json", no_argument, NULL, OPTION_JSON},
 	{"progress", no_argument, NULL, OPTION_PROGRESS},
 	{"quiet", no_argument, NULL, 'q'},
@@ -153,6 +162,10 @@ static int take_option(const struct verb *self, int c, struct record_options *o)
 		return take_seconds(self, "--until", optarg, true, &o->until);
 	case OPTION_FOR:
 		return take_seconds(self, "--for", optarg, false, &o->duration);
+	case OPTION_BUDGET:
+		if (budget_parse(optarg, &o->budget))
+			return CLI_OK;
+		return cli_misuse(self, "--budget '%s': a share of the machine, as 2%%", optarg);
 	case 'i':
 		return take_seconds(self, "-i", optarg, false, &o->interval);
 	case 'b':

@@ -30,6 +30,7 @@ struct record_options {
 	enum record_mode mode;
 	bool json, quiet, progress, self, any_values;
 	double interval, duration; /* 0: none */
+	double budget;		   /* share of the machine; 0: none */
 	double at, until;	   /* of what is read next */
 	uint32_t buffer;	   /* bytes for each CPU; 0: as the library has it */
 	const char *output;

@@ -220,20 +220,21 @@ static int read_values(struct run *r)
 {
 	struct ki_err err = {0};
 
+	if (r->cost.parts) /* what reading costs is not of this time */
+		cost_mark(&r->cost, wait_now());
 	ki_reading_free(r->seen);
 	r->seen = r->now;
 	r->now = NULL;
 	if (ki_measure_read(r->points.measure, &r->now, &err))
 		return cli_fail(&err);
 	points_read(&r->points, r->seen, r->now);
-	if (r->cost.parts)
-		cost_mark(&r->cost, wait_now());
 	return CLI_OK;
 }
 
 /* A part has been shed: say it of each metric that comes of it. */
-static void tell_shed(void *arg, uint32_t part, double rate, double now)
+static int tell_shed(void *arg, const struct budget_change *change)
 {
+	const double now = change->time, rate = change->rate;
 	struct run *r = arg;
 
 	for (size_t i = 0; i < r->points.v.n; i++) {
@@ -242,7 +243,8 @@ static void tell_shed(void *arg, uint32_t part, double rate, double now)
 		for (size_t k = pt->cell; k < pt->cell + pt->ncells; k++) {
 			const struct cell *c = &r->points.cells.v[k];
 
-			if (c->reason || ki_measure_part(r->points.measure, c->curve) != part)
+			if (c->reason ||
+			    ki_measure_part(r->points.measure, c->curve) != change->part)
 				continue;
 			report_shed(&r->report, pt, c, rate, now - r->start);
 			if (!r->o->quiet)
@@ -251,6 +253,7 @@ static void tell_shed(void *arg, uint32_t part, double rate, double now)
 					 pt->name, c->metric->name, now - r->start, rate);
 		}
 	}
+	return CLI_OK;
 }
 
 /* When something is to be done, if nothing happens; *at, and whether it is the next table. */

@@ -262,7 +262,7 @@ static bool known(unsigned long cmd)
 	       cmd == KI_IOC_COUNTERS || cmd == KI_IOC_SPLICE || cmd == KI_IOC_UNSPLICE ||
 	       cmd == KI_IOC_GLOBALS || cmd == KI_IOC_WORDS || cmd == KI_IOC_INSIDE ||
 	       cmd == KI_IOC_RING || cmd == KI_IOC_EVENT || cmd == KI_IOC_TABLE ||
-	       cmd == KI_IOC_STACKS;
+	       cmd == KI_IOC_STACKS || cmd == KI_IOC_GLOBAL;
 }
 
 static void call_unknown(struct session *s, struct arena *a, struct rng *r)
@@ -286,7 +286,7 @@ void call_random(struct session *s, struct arena *a, struct rng *r)
 		OP_SPLICE,   OP_SPLICE,	  OP_SPLICE, OP_SPLICE,	  OP_SPLICE,   OP_SPLICE,
 		OP_UNSPLICE, OP_UNSPLICE, OP_MMAP,   OP_FILE,	  OP_UNKNOWN,  OP_GLOBALS,
 		OP_LONG,     OP_LONG,	  OP_LONG,   OP_LONG,	  OP_WORDS,    OP_INSIDE,
-		OP_RING,     OP_EVENT,	  OP_TABLE,  OP_STACKS,
+		OP_RING,     OP_EVENT,	  OP_TABLE,  OP_STACKS,	  OP_GLOBAL,
 	};
 	enum op op = mix[rng_below(r, sizeof(mix) / sizeof(*mix))];
 

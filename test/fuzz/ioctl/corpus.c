@@ -488,6 +488,7 @@ void request_make(struct request *q, enum op op, const struct session *s, struct
 		[OP_SPLICE] = make_splice,
 		[OP_UNSPLICE] = make_unsplice,
 		[OP_GLOBALS] = request_make_globals,
+		[OP_GLOBAL] = request_make_global,
 		[OP_LONG] = request_make_long,
 		[OP_WORDS] = request_make_words,
 		[OP_INSIDE] = request_make_inside,

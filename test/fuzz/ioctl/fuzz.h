@@ -65,6 +65,7 @@ enum op {
 	OP_MMAP,
 	OP_FILE, /* read, write, poll, lseek, ... */
 	OP_GLOBALS,
+	OP_GLOBAL,
 	OP_WORDS,
 	OP_INSIDE,
 	OP_RING,
@@ -170,6 +171,8 @@ void request_make_long(struct request *q, const struct session *s, struct arena 
 /* numbers.c */
 void request_make_counters(struct request *q, const struct session *s, struct arena *a,
 			   struct rng *r);
+void request_make_global(struct request *q, const struct session *s, struct arena *a,
+			 struct rng *r);
 void request_make_globals(struct request *q, const struct session *s, struct arena *a,
 			  struct rng *r);
 void request_make_words(struct request *q, const struct session *s, struct arena *a, struct rng *r);

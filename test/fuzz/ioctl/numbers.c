@@ -22,6 +22,17 @@ void request_make_globals(struct request *q, const struct session *s, struct are
 	q->cmd = KI_IOC_GLOBALS;
 }
 
+/* Sometimes one of another session, or none. */
+void request_make_global(struct request *q, const struct session *s, struct arena *a, struct rng *r)
+{
+	struct ki_global *req = request_piece(q, a, sizeof(*req));
+
+	q->cmd = KI_IOC_GLOBAL;
+	*req = (struct ki_global){.size = sizeof(*req),
+				  .number = s->first_global + rng_below(r, 3),
+				  .value = rng_next(r)};
+}
+
 void request_make_words(struct request *q, const struct session *s, struct arena *a, struct rng *r)
 {
 	request_make_counters(q, s, a, r);

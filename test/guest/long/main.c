@@ -7,6 +7,7 @@
  * Each chunk stands before the first instruction of getppid's window; values are read when
  * getppid has been called ten times.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -259,6 +260,26 @@ static void close_all(void)
 	ki_target_close(target);
 }
 
+/* One's own can be set, nobody else's, and none that there is not. */
+static const char *set_variables(void)
+{
+	struct ki_target *other;
+	struct ki_err err = {0};
+
+	if (ki_target_open_live(&other, &err))
+		hand_die("another session", &err);
+	err.code = ki_global_set(other, first.global, 1, NULL);
+	ki_target_close(other);
+	if (err.code != -EACCES)
+		return "another session's was not refused";
+	if (ki_global_set(target, ki_target_info(target)->globals, 1, NULL) != -EACCES)
+		return "one that there is not was not refused";
+	if (ki_global_set(target, first.global + 1, 0x123456789abcdef, NULL) || global(0) ||
+	    global(1) != 0x123456789abcdef)
+		return "what was set is not what is there";
+	return NULL;
+}
+
 /* What may run begins with variables that nobody has used. */
 int main(void)
 {
@@ -272,6 +293,9 @@ int main(void)
 		if (!strcmp(s->name, "clocks"))
 			recursion(s);
 	}
+	close_all();
+	open_all();
+	report("variables that are set", set_variables());
 	close_all();
 	return failed;
 }

@@ -69,11 +69,8 @@ static const struct kind {
 	const char *name;
 	bool (*call)(void);
 } kinds[] = {
-	{"getppid", do_getppid},
-	{"getsid", do_getsid},
-	{"open", do_open},
-	{"read", do_read},
-	{"fork", do_fork},
+	{"getppid", do_getppid}, {"getsid", do_getsid}, {"open", do_open},
+	{"read", do_read},	 {"fork", do_fork},
 };
 
 struct work {

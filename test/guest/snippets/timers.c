@@ -47,7 +47,7 @@ static void put_timer(struct ki_plan *plan, const char *function, const struct t
 	s = snippet_new();
 	then = ki_stmt_append(s, NULL, add(s, &total, ki_expr_var(s, &elapsed)));
 	then = ki_stmt_append(s, then, add(s, &calls, ki_expr_const(s, KI_I64, 1)));
-	only_here(s, ki_timer_stop(s, &word, clock_of(s, t->fact), &elapsed, then));
+	only_here(s, ki_timer_stop(s, &word, clock_of(s, t->fact), false, &elapsed, then));
 	put(plan, function, KI_POINT_EXIT_AFTER, s, known);
 }
 

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Of what a budget has left out: how many hits a record stands for.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "chronicle.h"
+
+static int by_time(const void *a, const void *b)
+{
+	const struct ki_record_event *x = a, *y = b;
+
+	if (x->id != y->id)
+		return x->id < y->id ? -1 : 1;
+	return (x->tsc > y->tsc) - (x->tsc < y->tsc);
+}
+
+int chronicle_sampling_begin(struct chronicle *c)
+{
+	size_t n;
+	const struct ki_record_event *e = ki_recording_events(c->r, &n);
+
+	c->nsampling = 0;
+	c->sampling = calloc(n + 1, sizeof(*c->sampling));
+	if (!c->sampling)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		if (e[i].kind == KI_EVENT_SAMPLING)
+			c->sampling[c->nsampling++] = e[i];
+	qsort(c->sampling, c->nsampling, sizeof(*c->sampling), by_time);
+	return 0;
+}
+
+void chronicle_sampling_end(struct chronicle *c)
+{
+	free(c->sampling);
+	c->sampling = NULL;
+}
+
+/* How many of the sorted ones are of that instrument and time, or before. */
+static size_t up_to(const struct chronicle *c, uint32_t id, uint64_t tsc)
+{
+	const struct ki_record_event wanted = {.id = id, .tsc = tsc};
+	size_t low = 0, high = c->nsampling;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (by_time(&c->sampling[middle], &wanted) <= 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+uint64_t chronicle_factor(const struct chronicle *c, const struct ki_record *rec)
+{
+	for (size_t i = up_to(c, rec->id, rec->tsc); i && c->sampling[i - 1].id == rec->id; i--)
+		if (c->sampling[i - 1].value)
+			return c->sampling[i - 1].value;
+	return 1;
+}
+
+struct chronicle_sampling chronicle_sampling(const struct chronicle *c,
+					     const struct ki_instrument *in)
+{
+	struct chronicle_sampling s = {.thinnest = 1, .out = -1};
+
+	for (size_t i = up_to(c, in->id, UINT64_MAX); i && c->sampling[i - 1].id == in->id; i--) {
+		const struct ki_record_event *e = &c->sampling[i - 1];
+
+		if (!e->value)
+			s.out = chronicle_time(c, e->tsc);
+		else if (e->value > s.thinnest)
+			s.thinnest = e->value;
+	}
+	return s;
+}
