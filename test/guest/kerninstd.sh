@@ -92,7 +92,7 @@ is "an interval is kept" "$(data sample b | wc -l)" "$n"
 # ---- a recording, opened again ----
 get "/api/recording?functions=1&client=$id_a" > "$work/session"
 ok "it begins with what it is" jq -e '."kerninst-session" == 1 and (.metrics | length) > 10' <(head -n 1 "$work/session")
-is "all samples are in it" "$(jq -s '[.[] | select(.event == "sample").data.values["'"$latency"'"] | select(. != null) | add] | add' "$work/session")" 1344
+is "all samples are in it" "$(jq -s '[.[] | select(.event == "sample").data.values["'"$latency"'"] | select(. != null) | add] | add' "$work/session")" 1349
 is "curves, functions, code" "$(jq -r 'select(.event and .event != "sample").event' "$work/session" | sort -u | xargs)" "curves function functions"
 
 # ---- clients vanish ----
@@ -120,13 +120,14 @@ is "it can begin again" "$(total b "$b")" 11
 # ---- the end ----
 daemon_stop
 is "it ends when it is told to" $? 0
+wait "$pid_b"
 is "clients are told" "$(data bye b | jq -r .why)" "the daemon has been stopped"
 is "nothing is left in the kernel" "$(field windows)" 0
 is "nor a socket" "$(find "$work" -name sock)" ""
 daemon_start --socket none --speed 1000 --replay "$work/session"
 stream r
 soon "and plays to its end" "end of the recording" eval 'data bye r | jq -r .why'
-is "with all that was in it" "$(total r "$latency")" 1344
+is "with all that was in it" "$(total r "$latency")" 1349
 is "functions and all" "$(get /api/functions | jq '[.modules[].names | length] | add > 30000') $(status -H "Authorization: Bearer $token" "$url/api/function?name=$getsid")" "true 200"
 daemon_stop
 

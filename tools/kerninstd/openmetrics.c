@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "openmetrics.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +49,7 @@ static void put_name(struct writer *w, const struct openmetrics_row *row, const 
 		if (*s == '/')
 			text_str(w->out, "_per_");
 		else
-			text_put(w->out, *s == '-' ? "_" : s, 1);
+			text_put(w->out, isalnum((unsigned char)*s) ? s : "_", 1);
 	}
 	if (unit)
 		text_printf(w->out, "_%s", unit);

@@ -72,13 +72,14 @@ static int begin(struct source *s, struct client *c)
 	if (!seat)
 		return -ENOMEM;
 	seat->has = calloc(r->curves.n + 1, sizeof(*seat->has));
+	seat->asked = calloc(r->curves.n + 1, sizeof(*seat->asked));
 	seat->since = calloc(r->curves.n + 1, sizeof(*seat->since));
 	if (c->hidden)
 		seat->totals =
 			calloc((r->curves.n + 1) * OPENMETRICS_BUCKETS, sizeof(*seat->totals));
 	c->own = seat;
 	c->due = c->began;
-	return seat->has && seat->since ? 0 : -ENOMEM;
+	return seat->has && seat->asked && seat->since ? 0 : -ENOMEM;
 }
 
 static void end(struct source *s, struct client *c)
@@ -87,6 +88,7 @@ static void end(struct source *s, struct client *c)
 
 	(void)s;
 	free(seat->has);
+	free(seat->asked);
 	free(seat->since);
 	free(seat->totals);
 	free(seat);
@@ -107,7 +109,6 @@ static void take_curves(struct replay *r, struct client *c, json_t *data)
 		if (!k || seat->has[k - r->curves.v])
 			continue;
 		seat->has[k - r->curves.v] = true;
-		seat->since[k - r->curves.v] = engine_now();
 	}
 }
 
@@ -201,7 +202,7 @@ static void remove_curves(struct source *s, struct client *c, json_t *ids, struc
 
 		if (!k || !seat->has[k - r->curves.v])
 			continue;
-		seat->has[k - r->curves.v] = false;
+		seat->has[k - r->curves.v] = seat->asked[k - r->curves.v] = false;
 		seat->removed++;
 	}
 	reply->status = 200;
@@ -218,7 +219,7 @@ static void clear(struct source *s)
 
 		for (size_t i = 0; seat && !c->hidden && i < r->curves.n; i++) {
 			seat->removed += seat->has[i];
-			seat->has[i] = false;
+			seat->has[i] = seat->asked[i] = false;
 		}
 	}
 }

@@ -36,7 +36,8 @@ struct replay {
 /* What one client has heard and has. */
 struct seat {
 	size_t at;
-	bool *has; /* one for each curve */
+	bool *has;   /* one for each curve: it is in samples */
+	bool *asked; /* it was added by the client, and is listed as inserted */
 	double *since;
 	size_t removed;
 	double *totals; /* 64 for each curve; NULL: nobody asks */

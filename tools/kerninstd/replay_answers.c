@@ -115,7 +115,7 @@ void replay_inserted(struct source *s, struct client *mine, struct reply *reply)
 		const struct seat *seat = c->own;
 
 		for (size_t i = 0; seat && !c->hidden && i < r->curves.n; i++) {
-			if (!seat->has[i])
+			if (!seat->asked[i])
 				continue;
 			if (c == mine)
 				json_array_append_new(
@@ -158,9 +158,9 @@ static void add_one(struct replay *r, struct seat *seat, json_t *wish, json_t *a
 		if (!is_it(&r->curves.v[i], &w))
 			continue;
 		found = true;
-		if (!seat->has[i])
+		if (!seat->asked[i])
 			seat->since[i] = engine_now();
-		seat->has[i] = true;
+		seat->has[i] = seat->asked[i] = true;
 		json_array_append(answers, r->curves.v[i].row);
 	}
 	if (!found)
