@@ -99,16 +99,15 @@ fentry_peer() {
 	wait "$fentry_PID" 2>/dev/null
 }
 
-# bpftrace_peer NAME PROBE
+# bpftrace_peer NAME PROGRAM: its maps' values, but not those of histograms, are hits.
 bpftrace_peer() {
-	local name=$1 pid hits
+	local name=$1 pid
 	if ! command -v bpftrace >/dev/null; then
 		row "$name" absent "bpftrace is not installed (apt install bpftrace)"
 		return
 	fi
 	# Line by line, so that BEGIN's word arrives when all is attached.
-	bpftrace -B line -e "$2 { @ = count(); } BEGIN { printf(\"ready\n\"); }" \
-		>"$tmp/bpftrace" 2>"$tmp/why" &
+	bpftrace -B line -e "$2 BEGIN { printf(\"ready\n\"); }" >"$tmp/bpftrace" 2>"$tmp/why" &
 	pid=$!
 	until grep -q ready "$tmp/bpftrace"; do
 		if ! kill -0 $pid 2>/dev/null; then
@@ -121,8 +120,8 @@ bpftrace_peer() {
 	work
 	kill -INT $pid
 	wait $pid
-	hits=$(sed -n 's/^@: //p' "$tmp/bpftrace")
-	row "$name" ok "$(median)" "$hits"
+	# A stack as key stands on lines of its own.
+	row "$name" ok "$(median)" "$(awk '/^(@.*|\]): [0-9]+$/ { n += $NF } END { print n + 0 }' "$tmp/bpftrace")"
 }
 
 # ours NAME POINT: the workload is the tool's command.
@@ -158,6 +157,46 @@ measured() {
 	row "$name" ok "$ticks" "${hits:-0}"
 }
 
+# by NAME KEY: hits counted by a key
+by() {
+	local name=$1 tool=${KI_BENCH_TOOL%% *}
+	rm -f "$tmp/ticks"
+	if ! "$tool" stat -q --json -n 0 --by "$2" $function -- "$build/reads" "$tmp/ticks" >"$tmp/out" 2>&1; then
+		row "$name" failed "$(tail -n1 "$tmp/out")"
+	elif ! grep -q '"lost":0' "$tmp/out"; then
+		row "$name" failed "hits were lost: $(tail -n1 "$tmp/out")"
+	else
+		row "$name" ok "$(median)" "$(sed -n 's/.*"count":\([0-9]*\).*/\1/p' "$tmp/out" | awk '{ s += $1 } END { print s + 0 }')"
+	fi
+}
+
+# recorded NAME VALUES: of each hit a record, of which the newest are kept; nobody reads them
+# meanwhile.
+recorded() {
+	local name=$1 tool=${KI_BENCH_TOOL%% *} hits
+	rm -f "$tmp/ticks"
+	if ! "$tool" record -q --self --mode newest -o "$tmp/rec" "$function=$2" -- "$build/reads" "$tmp/ticks" >"$tmp/out" 2>&1; then
+		row "$name" failed "$(tail -n1 "$tmp/out")"
+		return
+	fi
+	hits=$("$tool" report -q --json "$tmp/rec" | grep '"instrument"' | sed -n 's/.*"hits": *\([0-9]*\).*/\1/p')
+	rm -f "$tmp/rec"
+	row "$name" ok "$(median)" "${hits:-0}"
+}
+
+# instrument NAME: a function in C, called as a condition that holds
+instrument() {
+	local name=$1 tool=${KI_BENCH_TOOL%% *} hits
+	rm -f "$tmp/ticks"
+	if ! "$tool" load -q "$build/$(uname -r)/ki_bench_call.ko" >"$tmp/out" 2>&1 ||
+		! "$tool" stat -q --json --if 'bench_call(arg0, arg2)' $function -- "$build/reads" "$tmp/ticks" >"$tmp/out" 2>&1; then
+		row "$name" failed "$(tail -n1 "$tmp/out")"
+		return
+	fi
+	hits=$(sed -n 's/.*"value":\([0-9]*\).*/\1/p' "$tmp/out")
+	row "$name" ok "$(median)" "${hits:-0}"
+}
+
 # refused NAME: a count that a predicate on the process refuses at each call but one, another's.
 refused() {
 	local name=$1 tool=${KI_BENCH_TOOL%% *}
@@ -172,7 +211,7 @@ refused() {
 # bpftrace_latency NAME ENTRY RETURN: the histogram that bpftrace would make of it.
 bpftrace_latency() {
 	local name=$1
-	bpftrace_peer "$name" "$2 { @start[tid] = nsecs; } $3 /@start[tid]/ { @ = count(); @h = hist(nsecs - @start[tid]); delete(@start[tid]); } END { clear(@start); } interval:s:3600"
+	bpftrace_peer "$name" "$2 { @start[tid] = nsecs; } $3 /@start[tid]/ { @ = count(); @h = hist(nsecs - @start[tid]); delete(@start[tid]); } END { clear(@start); }"
 }
 
 # all_blocks NAME OPTION...: every block of the function has a counter; ticks of a call, not of a hit.
@@ -199,6 +238,11 @@ refused 'count, for another process'
 measured 'walltime of a call' walltime
 measured 'vtime of a call' vtime
 measured 'latency, a histogram' latency
+measured 'page faults of a call' page-faults
+by 'count by name' comm
+by 'count by stack' stack
+recorded 'record of four values' 'a:arg0,b:arg1,c:arg2,d:arg3'
+instrument 'an instrument in C'
 module_peer 'ftrace callback, module' ftrace any
 optimization 1
 module_peer 'kprobe, optimized' kprobe e9
@@ -207,9 +251,11 @@ fentry_peer 'fentry BPF, empty' empty
 fentry_peer 'fentry BPF, per-CPU array' array
 module_peer 'kprobe on the ftrace site' kprobe-ftrace any
 base
-bpftrace_peer 'bpftrace kfunc count()' "kfunc:$function"
+bpftrace_peer 'bpftrace kfunc count()' "kfunc:$function { @ = count(); }"
+bpftrace_peer 'bpftrace kfunc @[comm]' "kfunc:$function { @[comm] = count(); }"
+bpftrace_peer 'bpftrace kfunc @[kstack]' "kfunc:$function { @[kstack] = count(); }"
 module_peer 'kretprobe' kretprobe any
-bpftrace_peer 'bpftrace kprobe count()' "kprobe:$function"
+bpftrace_peer 'bpftrace kprobe count()' "kprobe:$function { @ = count(); }"
 bpftrace_latency 'bpftrace kfunc latency' "kfunc:$function" "kretfunc:$function"
 bpftrace_latency 'bpftrace kprobe latency' "kprobe:$function" "kretprobe:$function"
 optimization 0

@@ -10,6 +10,11 @@ BEGIN {
 	most["walltime of a call"] = 30
 	most["vtime of a call"] = 40
 	most["latency, a histogram"] = 120
+	most["page faults of a call"] = 430
+	most["count by name"] = 170
+	most["count by stack"] = 6200
+	most["record of four values"] = 165
+	most["an instrument in C"] = 120
 }
 
 # What is not a row is the console's or a tool's.

@@ -6,3 +6,7 @@ demo: deps
 	$(Q)FUNC=$(FUNC) examples/demo.sh $(DEMO_ARGS)
 
 .PHONY: demo
+
+# The load of examples/proxy/.
+build/examples/proxy: examples/proxy/proxy.c
+	$(call say,CC,$@)mkdir -p $(@D) && $(CC) -std=gnu11 $(WARN) -O2 -g -D_GNU_SOURCE -o $@ $<

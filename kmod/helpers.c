@@ -43,7 +43,7 @@ static __always_inline bool begin(void)
 	u8 level;
 
 	preempt_disable_notrace();
-	h = this_cpu_ptr(&ki_helping);
+	h = raw_cpu_ptr(&ki_helping);
 	level = interrupt_context_level();
 	if (h->at[level]) {
 		this_cpu_inc(ki_helping.skipped);
@@ -58,7 +58,7 @@ static __always_inline bool begin(void)
 static __always_inline void end(void)
 {
 	barrier();
-	this_cpu_ptr(&ki_helping)->at[interrupt_context_level()] = false;
+	raw_cpu_ptr(&ki_helping)->at[interrupt_context_level()] = false;
 	preempt_enable_notrace();
 }
 
@@ -187,7 +187,7 @@ notrace u64 ki_do_ENTER_RECORD(u32 hit)
 {
 	if (!begin())
 		return 0;
-	this_cpu_ptr(&ki_helping)->hit[interrupt_context_level()] = hit | KI_HIT_KNOWN;
+	raw_cpu_ptr(&ki_helping)->hit[interrupt_context_level()] = hit | KI_HIT_KNOWN;
 	return 1;
 }
 
@@ -203,7 +203,7 @@ notrace bool ki_helper_hit(u32 *ring, u32 *id)
 u64 ki_do_LEAVE(void);
 notrace u64 ki_do_LEAVE(void)
 {
-	this_cpu_ptr(&ki_helping)->hit[interrupt_context_level()] = 0;
+	raw_cpu_ptr(&ki_helping)->hit[interrupt_context_level()] = 0;
 	end();
 	return 0;
 }

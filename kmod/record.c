@@ -165,7 +165,7 @@ static __always_inline bool write_record(u32 ring, u32 id, const u64 *words, u32
 	bool room;
 
 	preempt_disable_notrace();
-	c = this_cpu_ptr(ki_ring_cpus[ring]);
+	c = raw_cpu_ptr(ki_ring_cpus[ring]);
 	enter(&c->nest);
 	room = reserve(c, len, &pos, &time);
 	if (likely(room)) {

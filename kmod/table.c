@@ -456,7 +456,7 @@ notrace u64 ki_helper_TABLE(u32 what, u64 x, const struct ki_key_pushed key)
 	u64 r;
 
 	preempt_disable_notrace();
-	c = this_cpu_ptr(ki_table_cpus[what >> 20]);
+	c = raw_cpu_ptr(ki_table_cpus[what >> 20]);
 	a.hash = digest(key.v, c->keys);
 	if (unlikely(a.op == KI_TABLE_COUNT && x >= c->values - a.index))
 		r = lose(c);

@@ -292,6 +292,19 @@ check "stat: an empty list of processes" fails 2 "--pid '': numbers" "${stat[@]}
 check "stat: no process has the number 0" fails 2 "--pid '0': numbers" "${stat[@]}" --pid 0
 check "stat: no share of the machine" fails 2 "--budget '2': a share of the machine, as 2%" "${stat[@]}" --budget 2
 check "stat: more than the machine" fails 2 "--budget '101%': a share" "${stat[@]}" --budget 101%
+check "stat: keys and functions that are moved" fails 2 "no --move" "${stat[@]}" --by comm --move
+check "stat: rows of no keys" fails 2 "are for --by and --hist" "${stat[@]}" -n 3
+check "stat: room for no keys" fails 2 "are for --by and --hist" "${stat[@]}" --rows 64
+check "stat: more buckets than there can be" fails 2 "at most [0-9]* buckets" "${stat[@]}" --hist arg2:0:1000000:1
+check "stat: buckets of no width" fails 2 "LOW:HIGH:STEP" "${stat[@]}" --hist arg2:0:100:0
+check "stat: half of the bounds" fails 2 "--hist 'arg2:0:100': " "${stat[@]}" --hist arg2:0:100
+words=arg0,arg1,arg2,arg3,arg4,arg5
+check "stat: more words of a key than anything has" fails 2 "more than 16 words of values" "${stat[@]}" --by "$words,$words,$words"
+check "stat: more words than a key has" fails 2 "--by takes at most 11 words" "${stat[@]}" --by "$words,$words"
+check "record: more words than a record has" fails 2 "more than 16 words of values" record "vfs_read=$words,$words,$words"
+mkdir -p "$tmp/a b" && : > "$tmp/a b/x.c" && : > "$tmp/x y.c"
+check "build: a directory that make cannot have" fails 1 "a b/x.c: make cannot have it there" build "$tmp/a b/x.c"
+check "build: a name that make cannot have" fails 1 "x y.c: the name of a C file" build "$tmp/x y.c"
 check "stat: nothing to be spent" fails 2 "nothing would be spent; use --cost" "${stat[@]}" --budget 1% --dry-run
 check "stat: a name that no thread has" fails 2 "1 to 15 bytes" "${stat[@]}" --comm sixteen-letters!
 check "stat: no list of CPUs" fails 2 "--cpu '3-1' is no list" "${stat[@]}" --cpu 3-1
@@ -311,7 +324,7 @@ metrics_table() {
 	"$ki" metrics > "$tmp/m" && "$ki" metrics --json > "$tmp/m.json" && is "$(sed 1d "$tmp/m" | wc -l)" "$(wc -l < "$tmp/m.json")" &&
 		grep -q '^walltime/call  *s  *mean ' "$tmp/m" && grep -q '^latency  *s  *log2 ' "$tmp/m" &&
 		grep -q '"name":"calls","unit":"","form":"total","functions_only":true' "$tmp/m.json" &&
-		"$ki" metrics -v | grep -q '^calls .* entry: counter += 1$'
+		"$ki" metrics -v | grep -q '^calls .* entry: counter += 1 '
 }
 check "metrics: as a table, as JSON, with code" metrics_table
 check "an unknown reason" fails 1 "near: WINDOW_SHORT" explain WINDOW_SHOT

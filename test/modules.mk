@@ -10,11 +10,12 @@ TEST_MODULES := $(TEST_KERNELS:%=kmod/%) $(TEST_KERNELS:%=mate-module/%) \
 	kmod/6.1/-abi/KI_ABI_VERSION=99 \
 	kmod/6.1/-anycode/KI_TEST_ANY_CODE \
 	kmod/6.1/-noorc/KI_TEST_NO_ORC \
-	race-module/6.1 replace-module/6.1 tail-module/6.1 instruments-module/6.1 \
+	race-module/6.1 replace-module/6.1 replace-module/6.12 tail-module/6.1 tail-module/6.12 \
+	instruments-module/6.1 \
 	metrics-module/6.1 metrics-module/6.12 metrics-module/6.1-rt \
 	frames-module/6.1 frames-module/6.12
 NIGHTLY_MODULES := $(patsubst %,%/6.1-debug,kmod race-module replace-module frames-module mate-module \
-	tail-module metrics-module) kmod/6.1-debug/-fail/KI_TEST_FAIL
+	tail-module metrics-module instruments-module) kmod/6.1-debug/-fail/KI_TEST_FAIL
 
 module-goals := $(TEST_MODULES:%=module/%) $(NIGHTLY_MODULES:%=module/%)
 $(module-goals): part = $(word $(1),$(subst /, ,$@))

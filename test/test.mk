@@ -4,6 +4,9 @@
 # test/suites.host (no privilege, seconds) and test/suites.guest (virtual machines, minutes);
 # `make check-host` and `make check-guest` run one of them.
 
+# What test programs of the guest share.
+COMMON := $(wildcard test/guest/common/*.[ch])
+
 include test/modules.mk
 include test/plugin/plugin.mk
 include test/guest/prog/prog.mk

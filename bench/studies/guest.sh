@@ -123,10 +123,10 @@ dd_trial() { "${work[@]}" run "$1" "$trials" "${dd_command[@]}"; }
 dd_none() { dd_trial "$1"; }
 dd_count() { "$ki" stat -q --json -o count.json "${allocators[@]}" -- "${work[@]}" run ticks "$trials" "${dd_command[@]}"; }
 dd_comm() { "$ki" stat -q --json -o comm.json --comm dd "${allocators[@]}" -- "${work[@]}" run ticks "$trials" "${dd_command[@]}"; }
+dd_by() { "$ki" stat -q --json -n 0 -o by.json --by stack "${allocators[@]}" -- "${work[@]}" run ticks "$trials" "${dd_command[@]}"; }
+dd_by_comm() { "$ki" stat -q --json -n 0 -o by-comm.json --by stack --comm dd "${allocators[@]}" -- "${work[@]}" run ticks "$trials" "${dd_command[@]}"; }
 dd_record() { "$ki" record -q -o dd.rec "${allocators[@]/%/$dd_values}" -- "${work[@]}" run ticks "$trials" "${dd_command[@]}"; }
 dd_stacks() { "$ki" record -q -o dd.rec "${allocators[@]/%/=pid,comm,stack}" -- "${work[@]}" run ticks "$trials" "${dd_command[@]}"; }
-
-has_stacks() { "$ki" record -q -o try.rec "${allocators[@]/%/=pid,comm,stack}" -- true &>/dev/null; }
 
 study_dd() {
 	begin dd 4 "dd of $bytes bytes, /dev/zero to /dev/null, from fork to wait: ticks while allocations are counted or recorded"
@@ -141,15 +141,17 @@ study_dd() {
 		row nothing dd_none
 		row 'count' dd_count
 		row 'count, of dd only' dd_comm
+		row 'count by stack' dd_by
+		row 'count by stack, of dd only' dd_by_comm
 		row 'records of four values' dd_record
-		! has_stacks || row 'records with stacks' dd_stacks
+		row 'records with stacks' dd_stacks
 	} >ways
 	settle dd_trial
 	turns ways
 	row fact dd "functions that allocate" ${#allocators[@]}
 	row fact dd "allocations of a dd by itself" "$(awk -v n="$(total comm.json)" -v t="$trials" 'BEGIN { print n / t }')"
 	row fact dd "allocations in a trial, all that was counted" "$(awk -v n="$(total count.json)" -v t="$trials" 'BEGIN { print n / t }')"
-	grep -q stacks ways || row note dd "Records hold pid, tid, caller and size or cache; not stacks, which this kerninst cannot record."
+	row fact dd "stacks by which a dd allocates" "$(grep -c '"count"' by-comm.json)"
 }
 
 # ---- forks: every block of kernel_clone ----

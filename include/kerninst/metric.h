@@ -153,6 +153,10 @@ unsigned int ki_measure_cost(const struct ki_measure *m, uint32_t curve);
  */
 void ki_measure_meter(struct ki_measure *m);
 
+/* The number of its point that code of curves added from now on tells instruments (struct ki_here
+   of kerninst/instrument.h): its lower 16 bits. 0 if nobody says. */
+void ki_measure_number(struct ki_measure *m, uint32_t number);
+
 /*
  * Acts (ki_measure_add_act) that are done at some of the hits only; all are counted. Before the
  * first curve: each act can then be thinned, as often as wanted, to one of 2^k hits, at random. At

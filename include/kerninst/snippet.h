@@ -176,6 +176,8 @@ enum ki_fact {
 	KI_FACT_NIVCSW, /* u64: how often it was taken from it */
 	KI_FACT_UID,	/* u32: helper */
 	KI_FACT_CGROUP, /* u64: helper; the number of its control group */
+	KI_FACT_ADDR,	/* u64: of the place: addr of struct ki_site_regs */
+	KI_FACT_PLACE,	/* u64: which place it is: KI_PLACE_FACTS, place of struct ki_site_regs */
 	KI_FACTS
 };
 
@@ -344,6 +346,15 @@ void ki_snippet_body(struct ki_snippet *s, struct ki_node *stmt);
 
 /* ---- what can be done with it ---- */
 
+/*
+ * What instruments are told of a place beside its address (struct ki_here of
+ * kerninst/instrument.h): its offset in its function, enum ki_where, the code's order among what
+ * stands there, and a number for who measures.
+ */
+#define KI_PLACE_FACTS(offset, where, order, number)                                               \
+	(((uint64_t)(offset)&0xffffff) | (uint64_t)(uint8_t)(where) << 24 |                        \
+	 (uint64_t)(uint16_t)(order) << 32 | (uint64_t)(uint16_t)(number) << 48)
+
 /* What a place offers. All zero: everything is live, nothing is known. */
 struct ki_site_regs {
 	ki_regset dead;	 /* may be overwritten: registers of which all parts are in it; the flags
@@ -352,6 +363,7 @@ struct ki_site_regs {
 	bool at_entry;	 /* parameters are still where the caller has put them */
 	bool at_exit;	 /* %rax holds the value returned */
 	uint64_t addr;	 /* of the place: what its stacks begin with */
+	uint64_t place;	 /* KI_PLACE_FACTS */
 };
 
 /* Where in the code a line of ki_snippet_format begins; line 0: what keeps registers and flags. */

@@ -41,7 +41,17 @@ struct ki_table_options {
 	const uint8_t *merge; /* enum ki_merge of each value; NULL: all are sums */
 };
 
-/* What KI_TABLE_STATS keeps: KI_TABLE_STATS_WORDS entries of `merge`. */
+/* What KI_TABLE_STATS keeps, in this order. */
+enum ki_stats {
+	KI_STATS_COUNT,
+	KI_STATS_SUM,
+	KI_STATS_MIN,
+	KI_STATS_MAX,
+	KI_STATS_SQUARES, /* their sum: the lower half, and the upper */
+	KI_STATS_SQUARES_HIGH
+};
+
+/* Its KI_TABLE_STATS_WORDS entries of `merge`. */
 void ki_table_stats_merge(uint8_t *merge);
 
 struct ki_table_map;

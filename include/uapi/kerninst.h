@@ -152,10 +152,7 @@ struct ki_globals {
 
 #define KI_MAP_GLOBALS 0x40000000
 
-/*
- * KI_IOC_GLOBAL: set one of this session's global variables: at once, for code that runs meanwhile.
- * -EACCES if it is not the session's.
- */
+/* KI_IOC_GLOBAL: set one of this session's, at once; -EACCES if it is not. */
 struct ki_global {
 	__u32 size;
 	__u32 number;

@@ -401,6 +401,11 @@ void ki_measure_meter(struct ki_measure *m)
 	m->metered = true;
 }
 
+void ki_measure_number(struct ki_measure *m, uint32_t number)
+{
+	m->number = number;
+}
+
 void ki_measure_sample(struct ki_measure *m)
 {
 	m->sampled = true;

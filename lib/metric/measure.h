@@ -98,6 +98,7 @@ struct ki_measure {
 	ki_vec(uint32_t) counters; /* their numbers */
 	struct prices priced;
 	struct ki_reading *start;
+	uint32_t number; /* what instruments are told of the points that come now */
 	bool started, each_cpu, metered, sampled;
 };
 

@@ -75,6 +75,7 @@ int ki_code_put(const struct ask *a, struct code *c, const struct places *at, ui
 		struct site s;
 
 		ki_measure_site(a->fn, &at->v[i], &s.regs);
+		s.regs.place |= KI_PLACE_FACTS(0, 0, order, a->m->number);
 		if (ki_vec_reserve(&c->sites, 1))
 			return ki_err_set(a->err, -ENOMEM, a->fn->start,
 					  "measurement: out of memory");

@@ -142,6 +142,16 @@ void ki_json_u64(struct ki_json *j, const char *key, uint64_t n)
 	put_str(j, buf);
 }
 
+void ki_json_i64(struct ki_json *j, const char *key, int64_t n)
+{
+	bool exact = n < (int64_t)EXACT_INTEGERS && n > -(int64_t)EXACT_INTEGERS;
+	char buf[32];
+
+	begin(j, key);
+	snprintf(buf, sizeof(buf), exact ? "%" PRId64 : "\"%" PRId64 "\"", n);
+	put_str(j, buf);
+}
+
 void ki_json_hex(struct ki_json *j, const char *key, uint64_t addr)
 {
 	char buf[32];

@@ -39,6 +39,7 @@ void ki_json_close(struct ki_json *j);				  /* the innermost */
 
 void ki_json_str(struct ki_json *j, const char *key, const char *s); /* NULL: null */
 void ki_json_u64(struct ki_json *j, const char *key, uint64_t n);
+void ki_json_i64(struct ki_json *j, const char *key, int64_t n);
 void ki_json_hex(struct ki_json *j, const char *key, uint64_t addr); /* "0x..." */
 void ki_json_double(struct ki_json *j, const char *key, double d);
 void ki_json_bool(struct ki_json *j, const char *key, bool b);

@@ -69,6 +69,14 @@ void ki_table_cell(struct ki_table *t, const char *fmt, ...)
 		c->width = (unsigned int)len;
 }
 
+/* Text may come from outside: none of it does anything to a terminal. */
+static void replace_controls(char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < ' ' || *text == 0x7f)
+			*text = '?';
+}
+
 /* No blanks at the end of a line: the last column is filled only on its left. */
 static void print_cell(const struct ki_table *t, unsigned int column, const char *text, FILE *out)
 {
@@ -122,14 +130,15 @@ static int print_all(struct ki_table *t, FILE *out, bool bold, char separator)
 	t->titled = true;
 	for (size_t i = 0; i < titles + cells; i++) {
 		unsigned int column = i % t->n;
-		const char *text =
-			i < titles ? t->columns[i].title : t->text.v + t->cells.v[i - titles];
+		char *cell = i < titles ? NULL : t->text.v + t->cells.v[i - titles];
+		const char *text = cell ? cell : t->columns[i].title;
 
 		if (separator) {
 			if (column)
 				fputc(separator, out);
 			print_value(text, separator, out);
 		} else {
+			replace_controls(cell);
 			print_cell(t, column, text, out);
 		}
 		if (column == t->n - 1)

@@ -161,6 +161,10 @@ static struct ki_node *instrument(const struct builder *b, const struct ki_ast *
 
 	if (e->op & KI_TAKES_ID)
 		args[n++] = ki_expr_const(b->s, KI_U32, b->hit ? b->hit->id : 0);
+	if (e->op & KI_TAKES_HERE) {
+		args[n++] = ki_expr_fact(b->s, KI_FACT_ADDR);
+		args[n++] = ki_expr_fact(b->s, KI_FACT_PLACE);
+	}
 	for (const struct ki_ast *a = e->kid[0]; a && n < KI_CALL_ARGS; a = a->next)
 		args[n++] = build(b, a);
 	if (b->hit && (e->op & KI_RECORDS))

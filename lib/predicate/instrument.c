@@ -30,15 +30,16 @@ static int note_records(struct ki_predicate *p, struct ki_parser *parser, struct
 static int check_arguments(struct ki_parser *parser, const struct ki_ast *e,
 			   const struct ki_callable *c)
 {
-	unsigned int n = c->takes_id;
+	unsigned int hidden = c->takes_id + (c->takes_here ? 2 : 0), n = hidden;
 
 	for (const struct ki_ast *a = e->kid[0]; a; a = a->next)
 		n++;
 	if (n == c->nparams)
 		return 0;
-	return ki_lex_error(&parser->lex, e->at, "%s%s: %u arguments, not %u%s", c->name,
-			    c->prototype, c->nparams - c->takes_id, n - c->takes_id,
-			    c->takes_id ? "; the id is not given" : "");
+	return ki_lex_error(&parser->lex, e->at, "%s%s: %u arguments, not %u%s%s", c->name,
+			    c->prototype, c->nparams - hidden, n - hidden,
+			    c->takes_id ? "; the id is not given" : "",
+			    c->takes_here ? "; the place is not given" : "");
 }
 
 /* The error, with its place in the text. */
@@ -80,6 +81,6 @@ int ki_predicate_find_instrument(struct ki_predicate *p, struct ki_parser *parse
 	if (ret)
 		return ret;
 	e->meaning = KI_MEANS_INSTRUMENT;
-	e->op |= c->takes_id ? KI_TAKES_ID : 0;
+	e->op |= (c->takes_id ? KI_TAKES_ID : 0) | (c->takes_here ? KI_TAKES_HERE : 0);
 	return ki_callable_locate(c, &e->value, &err) ? explain(parser, e, &err) : 0;
 }

@@ -26,11 +26,12 @@ enum ki_meaning {
 	KI_MEANS_PARAM, /* value: its number */
 	KI_MEANS_RETVAL,
 	KI_MEANS_INSIDE,     /* value: number of the function */
-	KI_MEANS_INSTRUMENT, /* value: address; op: KI_TAKES_ID, KI_RECORDS */
+	KI_MEANS_INSTRUMENT, /* value: address; op: KI_TAKES_ID, KI_RECORDS, KI_TAKES_HERE */
 };
 
-#define KI_TAKES_ID 1
-#define KI_RECORDS  2
+#define KI_TAKES_ID   1
+#define KI_RECORDS    2
+#define KI_TAKES_HERE 4
 
 /*
  * Look up all names, and what strings are compared with them: into meaning and value.

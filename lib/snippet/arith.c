@@ -20,7 +20,7 @@ const char *const ki_fact_names[KI_FACTS] = {
 	[KI_FACT_TASK] = "task",     [KI_FACT_COMM0] = "comm0",	  [KI_FACT_COMM1] = "comm1",
 	[KI_FACT_CLOCK] = "clock",   [KI_FACT_MINFLT] = "minflt", [KI_FACT_MAJFLT] = "majflt",
 	[KI_FACT_NVCSW] = "nvcsw",   [KI_FACT_NIVCSW] = "nivcsw", [KI_FACT_UID] = "uid",
-	[KI_FACT_CGROUP] = "cgroup",
+	[KI_FACT_CGROUP] = "cgroup", [KI_FACT_ADDR] = "addr",	  [KI_FACT_PLACE] = "place",
 };
 
 const uint8_t ki_fact_types[KI_FACTS] = {
@@ -29,7 +29,7 @@ const uint8_t ki_fact_types[KI_FACTS] = {
 	[KI_FACT_TASK] = KI_U64,   [KI_FACT_COMM0] = KI_U64,  [KI_FACT_COMM1] = KI_U64,
 	[KI_FACT_CLOCK] = KI_U64,  [KI_FACT_MINFLT] = KI_U64, [KI_FACT_MAJFLT] = KI_U64,
 	[KI_FACT_NVCSW] = KI_U64,  [KI_FACT_NIVCSW] = KI_U64, [KI_FACT_UID] = KI_U32,
-	[KI_FACT_CGROUP] = KI_U64,
+	[KI_FACT_CGROUP] = KI_U64, [KI_FACT_ADDR] = KI_U64,   [KI_FACT_PLACE] = KI_U64,
 };
 
 static const struct {

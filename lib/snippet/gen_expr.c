@@ -102,6 +102,12 @@ static void fact(struct gen *g, const struct ki_node *n, unsigned int dest)
 	case KI_FACT_TASK:
 		ki_asm_mov(&g->a, 8, dest, &self);
 		break;
+	case KI_FACT_ADDR:
+		ki_asm_const(&g->a, dest, g->site->addr);
+		break;
+	case KI_FACT_PLACE:
+		ki_asm_const(&g->a, dest, g->site->place);
+		break;
 	default:
 		task_field(g, fields[n->op].size, fields[n->op].field, dest);
 	}

@@ -78,6 +78,8 @@ static uint64_t fact(const struct run *r, enum ki_fact f)
 		[KI_FACT_NIVCSW] = m->nivcsw,
 		[KI_FACT_UID] = m->uid,
 		[KI_FACT_CGROUP] = m->cgroup,
+		[KI_FACT_ADDR] = r->site->addr,
+		[KI_FACT_PLACE] = r->site->place,
 	};
 	return facts[f];
 }

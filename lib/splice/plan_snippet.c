@@ -55,8 +55,10 @@ void ki_place_site(const struct ki_function *fn, const struct ki_place *place,
 {
 	const struct ki_insn *in = ki_function_insn_at(fn, place->addr);
 
-	*out = (struct ki_site_regs){.dead = live ? ~*live & KI_REGSET_ALL : 0,
-				     .addr = place->addr};
+	*out = (struct ki_site_regs){
+		.dead = live ? ~*live & KI_REGSET_ALL : 0,
+		.addr = place->addr,
+		.place = KI_PLACE_FACTS(place->addr - fn->start, place->where, 0, 0)};
 	if (!place->flags_live)
 		out->dead |= KI_REGSET_FLAGS;
 	out->at_entry = is_entry(fn, place, &out->pushed);

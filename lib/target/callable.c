@@ -61,17 +61,31 @@ static const char *next_string(const char **at, const char *end)
 	return s;
 }
 
+/* Is that what stands at the beginning, as a word? Then go behind it and the comma. */
+static bool takes(const char **params, const char *type)
+{
+	size_t len = strlen(type);
+	const char *end = *params + strspn(*params, "( ");
+
+	if (strncmp(end, type, len) != 0 || !strchr(" ,)", end[len]))
+		return false;
+	*params = strchr(end, ',');
+	*params = *params ? *params + 1 : "";
+	return true;
+}
+
 /* "(void)", "(size_t len, int (*f)(int, int))" */
 static void count_params(struct ki_callable *f)
 {
-	static const char id[] = "(ki_id_t";
 	size_t blank = strspn(f->prototype, "( ");
+	const char *at = f->prototype;
 	int depth = 0;
 
-	f->takes_id = !strncmp(f->prototype, id, sizeof(id) - 1);
+	f->takes_id = takes(&at, "ki_id_t");
+	f->takes_here = takes(&at, "struct ki_here");
 	if (!strcmp(f->prototype + blank, "void)") || !strcmp(f->prototype + blank, ")"))
 		return;
-	f->nparams = 1;
+	f->nparams = 1 + f->takes_here;
 	for (const char *p = f->prototype; *p; p++) {
 		depth += (*p == '(') - (*p == ')');
 		f->nparams += *p == ',' && depth == 1;

@@ -16,14 +16,6 @@ ok() {
 }
 
 reads() { "$prog/calls" read $N 1; }
-until_true() { # SECONDS COMMAND...
-	local end=$((SECONDS + $1))
-	shift
-	until "$@" > /dev/null; do
-		[ $SECONDS -lt $end ] || return 1
-		sleep 0.1
-	done
-}
 mate() { # COMMAND: what the module says afterwards
 	echo "$1" > /proc/ki_mate && cat /proc/ki_mate
 }

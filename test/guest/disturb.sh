@@ -22,13 +22,13 @@ close_board() {
 	wait "$pid" 2> /dev/null
 }
 # shellcheck disable=SC2317 # called through is
-goes() { rmmod "$1" 2> /dev/null && echo yes || echo no; }
+unloads() { rmmod "$1" 2> /dev/null && echo yes || echo no; }
 
 open_board
 ask in
 is "windows of every kind" "$reply" "in 0 OK"
-is "the windows' module stays" "$(goes ki_race)" no
-is "the driver stays while a session is open" "$(goes kerninst)" no
+is "the windows' module stays" "$(unloads ki_race)" no
+is "the driver stays while a session is open" "$(unloads kerninst)" no
 close_board
 ok "the windows' module goes when they have gone" rmmod ki_race
 ok "and the driver right behind a session" rmmod kerninst

@@ -11,23 +11,8 @@
 json=/tmp/events.json
 work=$top/build/test/events
 
-lines() { # PART: each of its cases as one of ours
-	"$work" "$1" > /tmp/events.out 2> /tmp/events.err
-	is "$1: exit status" $? 0
-	sed 's/^/# /' /tmp/events.err
-	while read -r line; do
-		case $line in
-		"ok "*) ok "$1: ${line#ok }" true ;;
-		"not ok "*) ok "$1: ${line#not ok }" false ;;
-		esac
-	done < /tmp/events.out
-}
 got() { grep -F "\"metric\":\"$1\"," "$json" | sed -n 's/.*"value": *\([0-9.e+-]*\).*/\1/p' | tail -n 1; } # METRIC
 of_perf() { awk -F, -v e="$1" 'index($3, e) == 1 { print $1 }' /tmp/perf.csv; } # EVENT
-near() { # NAME GOT WANTED DIFFERENCE
-	ok "$1: $2 is near $3" awk -v g="$2" -v w="$3" -v d="$4" \
-		'BEGIN { x = g - w; exit !(g != "" && w != "" && w > 0 && (x < 0 ? -x : x) <= d) }'
-}
 # measured METRICS FUNCTION EVENT WORK...: the events by both, in one run
 measured() {
 	local metrics=$1 function=$2 event=$3
@@ -36,8 +21,8 @@ measured() {
 		perf stat -x, -o /tmp/perf.csv -e "$event" "$work" "$@"
 }
 
-abi() { lines abi; }
-cost() { lines cost; }
+abi() { cases "abi: " 24 "$work" abi; }
+cost() { cases "cost: " 1 "$work" cost; }
 
 counts() {
 	local n
@@ -78,7 +63,7 @@ counts() {
 	else
 		ok "what the machine counts is measured" test ! -s /tmp/events.err
 	fi
-	ok "metrics -v says what can be measured" bash -c "'$ki' metrics -v | grep '^page-faults ' | grep -q ' yes '"
+	ok "metrics -v says what can be measured" bash -c "'$ki' metrics -v | grep '^page-faults ' | grep -q ' yes$'"
 	is "and what no processor counts any more" \
 		"$("$ki" metrics -v | grep '^mesi-read-hits ' | grep -c 'no processor of today does')" 1
 }
@@ -89,7 +74,7 @@ killed() {
 	for i in 1 2 3; do
 		"$ki" stat -q -m page-faults,context-switches,task-clock vfs_read __x64_sys_clock_nanosleep > /tmp/killed.out 2>&1 &
 		pid=$!
-		for _ in $(seq 100); do [ "$(field windows)" = 0 ] || break; sleep 0.1; done
+		until_true 10 installed
 		sed 's/^/# /' /tmp/killed.out
 		ok "killed $i: it was installed" test "$(field windows)" != 0
 		"$work" faults 1024 4
@@ -98,15 +83,12 @@ killed() {
 	done
 	soon "no windows are left" 0 field windows
 	soon "no words are left" 0 field words_used
-	lines abi # there are all events again
+	abi # there are all events again
 }
 
 # A CPU goes and comes: what runs there later is counted as before.
-hotplug() {
-	local cpu=/sys/devices/system/cpu/cpu1/online pid i
-	"$ki" stat -q --json -o "$json" --comm events -m page-faults,faults vfs_read &
-	pid=$!
-	for _ in $(seq 100); do [ "$(field windows)" = 0 ] || break; sleep 0.1; done
+coming_and_going() {
+	local i
 	for i in 1 2 3; do
 		taskset -c 1 "$work" faults 160 2
 		echo 0 > "$cpu"
@@ -115,13 +97,16 @@ hotplug() {
 		sleep 0.5
 	done
 	taskset -c 1 "$work" faults 160 2
-	kill -INT "$pid"
-	wait "$pid"
-	is "hotplug: exit status" $? 0
+}
+hotplug() {
+	local cpu=/sys/devices/system/cpu/cpu1/online
+	export cpu work
+	export -f coming_and_going
+	ok "hotplug: measured" "$ki" stat -q --json -o "$json" --comm events -m page-faults,faults vfs_read -- bash -c coming_and_going
 	near "hotplug: known" "$(got page-faults)" $((7 * 320)) 30
 	is "hotplug: as the tasks'" "$(got page-faults)" "$(got faults)"
 	echo 0 > "$cpu"
-	lines abi # while a CPU is away
+	abi # while a CPU is away
 	echo 1 > "$cpu"
 }
 

@@ -8,8 +8,6 @@
 start
 cover=$top/build/test/cover
 badptr=$prog/badptr
-until_true() { for _ in $(seq 100); do "$@" && return; sleep 0.1; done; return 1; }
-
 ok "bad pointers, uninstrumented" bash -c "'$badptr' > /tmp/before"
 ok "faults and no faults" test "$(grep -c EFAULT /tmp/before)" -gt 500 -a "$(grep -vc EFAULT /tmp/before)" -gt 500
 ok "instrumented" bash -c "'$cover' -e -- bash -c '$badptr > /tmp/after; ls -lR /usr/bin > /dev/null' > /tmp/cover"
@@ -35,13 +33,13 @@ ok "the same results" diff /tmp/before /tmp/after
 sleeper() { # NAME: start one, and wait until it sleeps
 	rm -f "/tmp/$1".*
 	setsid sh -c "$badptr sleep /tmp/$1; echo \$? > /tmp/$1.status" &> /dev/null &
-	until_true test -e "/tmp/$1.asleep"
+	until_true 10 test -e "/tmp/$1.asleep"
 }
 # shellcheck disable=SC2317 # called through ok
 # shellcheck disable=SC2317
 wake() {
 	touch "/tmp/$1.wake"
-	until_true test -s "/tmp/$1.status" && test "$(cat "/tmp/$1.status")" = 0
+	until_true 10 test -s "/tmp/$1.status" && test "$(cat "/tmp/$1.status")" = 0
 }
 export -f sleeper until_true
 export badptr
@@ -51,7 +49,7 @@ soon "the heap is empty" 0 field heap_used
 ok "one sleeps in the original" sleeper original
 ok "instrumented and taken out over it" "$cover" -e -- true
 "$cover" "${copying[@]}" -- sh -c 'touch /tmp/installed; sleep 3' > /dev/null &
-until_true test -e /tmp/installed
+until_true 10 test -e /tmp/installed
 ok "it goes on in what is instrumented now" wake original
 wait
 

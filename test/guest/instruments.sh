@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Instruments written in C: arguments and results, order, records, contexts, recursion, the life of
-# their module, and what is refused.
+# their module, and what is refused; one that could sleep.
 # shellcheck disable=SC2317 # functions are called through ok
 . "$(dirname "$0")/lib.sh"
 cd /tmp || exit 1
@@ -26,18 +26,7 @@ stat() { "$ki" stat -q --json "$@" > stat.out 2> stat.err || cat stat.err; }
 # counted EXPRESSION CONTEXT N: hits of the target for which it held, while it was called N times
 counted() { stat --if "$1" ki_kit:ki_kit_target -- sh -c "$(run "$2")"; value ki_kit:ki_kit_target < stat.out; }
 record() { "$ki" record "$@" > record.out 2>&1 || cat record.out; }
-column() {
-	"$ki" report -q --csv -p "$3" "$2" | awk -F, -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i; next } { print $c }'
-}
-of_end() { "$ki" report -q --json "$2" | tail -n 1 | sed -n "s/.*\"$1\": *\([^,}]*\).*/\1/p"; }
 skipped() { field skipped; }
-goes() { # the module: within ten seconds
-	for _ in $(seq 100); do
-		rmmod "$1" 2> /dev/null && return
-		sleep 0.1
-	done
-	return 1
-}
 
 # ---- load and list ----
 ok "a dry run lists what is in the file" grep -q '^kit_six .* ki_kit .*(s8 a, u16 b, int c, long d, u64 e, void \*f) .*each argument in its place' <("$ki" load -n "$dir/ki_kit.ko")
@@ -45,7 +34,7 @@ ok "and loads nothing" test ! -e /sys/module/ki_kit
 ok "the module loads" load ki_kit
 ok "not twice" refuses 1 "loaded already" load -q "$dir/ki_kit.ko"
 ok "a module without instruments is not loaded" refuses 1 "no instruments in it" load -q "$top/build/kmod/$(uname -r)/kerninst.ko"
-is "the loaded ones are listed" "$("$ki" instruments --json | grep -c '"type":"instrument".*"module":"ki_kit"')" 9
+is "the loaded ones are listed" "$("$ki" instruments --json | grep -c '"type":"instrument".*"module":"ki_kit"')" 11
 ok "the driver stays loaded meanwhile" eval '! rmmod kerninst 2> /dev/null'
 
 # ---- arguments and results ----
@@ -59,6 +48,12 @@ is "as a condition" "$(counted 'kit_add(arg0, 0) < 10' "task $n")" 10
 h=$(cat $kit/hits)
 is "if it is needed for some only" "$(counted 'arg0 < 5 && kit_add(arg0, 1)' "task $n")" 5
 is "it is called for these only" "$(($(cat $kit/hits) - h))" 5
+half=$((n / 2))
+h=$(cat $kit/hits)
+stat --by 'odd:kit_add(arg0, 1) & 1' --hist 'kit_add(arg0, 0)' ki_kit:ki_kit_target -- sh -c "$(run "task $n")"
+is "as a key and as a value of a distribution: twice" "$(($(cat $kit/hits) - h))" $((2 * n))
+is "with right sums" "$(sed -n 's/.*"odd":"\([01]\)".*"count":\([0-9]*\),"sum":\([0-9]*\),.*/\1 \2 \3/p' stat.out | sort | xargs)" \
+	"0 $half $((half * (half - 1))) 1 $half $((half * half))"
 is "six arguments" "$(counted 'kit_six(-1, 0xfffe, -3, -4, 5, 6)' "task $n")" $n
 is "and not others" "$(counted 'kit_six(-1, 0xfffe, -3, -4, 6, 5)' "task $n")" 0
 is "two in one expression" "$(counted 'kit_add(kit_add(arg0, 1), 2) == arg0 + 6' "task $n")" $n
@@ -79,6 +74,31 @@ record -o n.rec --mode newest -b 4 'ki_kit:ki_kit_target=kit_write(arg0,arg1)' -
 ok "what does not fit is counted" test "$(of_end lost n.rec)" -gt 0
 is "without a recording there is no record" "$(counted 'kit_write(arg0, arg1) == -2' "task $n")" $n
 
+# ---- records of a condition ----
+written() { column sum "$1" "$2=kit_write" | wc -l; }
+record -o w.rec --if 'kit_write(arg0, arg1) == 0 && arg0 < 10' ki_kit:ki_kit_target=a:arg0 -- sh -c "$(run task $n)"
+is "an instrument in a condition writes its records" "$(written w.rec ki_kit:ki_kit_target)" $n
+is "and the point those for which it holds" "$(column a w.rec ki_kit:ki_kit_target | xargs)" "0 1 2 3 4 5 6 7 8 9"
+record -o w.rec --if 'kit_write(arg0, arg1)' ki_kit:ki_kit_target=a:arg0 -- sh -c "$(run task $n)"
+is "also if it never does" "$(written w.rec ki_kit:ki_kit_target) $(column a w.rec ki_kit:ki_kit_target | wc -l)" "$n 0"
+ok "another one among the values is refused" refuses 2 "both write records" record -o x.rec --if 'kit_write(1,2) == 0' 'ki_kit:ki_kit_target=kit_other()'
+
+# ---- what it is told of its place ----
+here() { column "$1" h.rec "$2=kit_here" | sort -u | xargs; }
+record -o h.rec 'ki_kit:ki_kit_target:entry/3=x:kit_here(arg0)' 'ki_kit:ki_kit_target:exit/7=x:kit_here(retval)' -- sh -c "$(run task $n)"
+entry=ki_kit:ki_kit_target:entry/3 exit=ki_kit:ki_kit_target:exit/7
+target=0x$(awk '$3 == "ki_kit_target" { print $1; exit }' /proc/kallsyms)
+is "each place once for each hit" "$(column point h.rec "$entry=kit_here" | wc -l) $(column point h.rec "$exit=kit_here" | wc -l)" "$n $n"
+for point in "$entry" "$exit"; do
+	is "$point: offset and address say the same" "$(($(here address "$point") - $(here offset "$point")))" "$((target))"
+done
+ok "the exit is behind the entry" test "$(here offset "$exit")" -gt "$(here offset "$entry")"
+is "where, order, number of the entry" "$(here where "$entry") $(here order "$entry") $(here point "$entry")" "0 3 0"
+is "and of the exit" "$(here where "$exit") $(here order "$exit") $(here point "$exit")" "0 7 1"
+is "beside an id and arguments" "$(counted 'kit_all(-1, -2, 3)' "task $n")" $n
+is "and not others" "$(counted 'kit_all(-1, -2, 4)' "task $n")" 0
+ok "it is not given, and takes the place of two" refuses 2 "3 arguments, not 4; the id is not given; the place is not given" stat --if 'kit_all(1, 2, 3, 4)' vfs_read
+
 # ---- order ----
 record -o o.rec 'ki_kit:ki_kit_target:entry/1=kit_first(arg0)' 'ki_kit:ki_kit_target:entry/2=kit_second(arg0)' -- sh -c "$(run task $n)"
 is "two at one point come in their order" "$(of_end records o.rec) $(cat $kit/disorder)" "$((2 * n)) 0"
@@ -94,16 +114,41 @@ h=$(cat $kit/hits)
 is "one that calls what it is attached to" "$(counted 'kit_recurse(arg0) == arg0 + 2' "task $n")" $n
 is "is called once each time" "$(($(cat $kit/hits) - h))" $n
 is "and the hits inside are counted as skipped" "$(($(skipped) - before))" $n
-"$ki" stat -q --if 'kit_add(1, 2)' ki_kit:ki_instrument_kit_add -- sleep 0.5 > /dev/null 2>&1
-is "one that is attached to itself" $? 0
+within_itself() { stat --if 'kit_add(arg0, 1) == arg0 + 2' ki_kit:ki_kit_target -- sh -c "$(run "task $n")"; }
+export -f within_itself stat run
+export ki n
+before=$(skipped)
+h=$(cat $kit/hits)
+"$ki" stat -q --json -o itself.out --if 'kit_add(1, 2) == 5' ki_kit:ki_instrument_kit_add -- bash -c within_itself
+is "one that is attached to itself works where else it is" "$? $(value ki_kit:ki_kit_target < stat.out)" "0 $n"
+is "and is called there only" "$(($(cat $kit/hits) - h)) $(value ki_kit:ki_instrument_kit_add < itself.out)" "$n 0"
+is "its own hits are counted as skipped" "$(($(skipped) - before))" $n
+
+# ---- sleeping: they may not, and a kernel that looks says so ----
+asleep='BUG: sleeping function called from invalid context'
+saw_sleeper() { dmesg | grep -A 30 "$asleep" | grep -q ki_instrument_kit_sleep; }
+is "one that could sleep runs, without sleeping" "$(counted 'kit_sleep() == 0' "task 5")" 5
+if watches_itself; then
+	ok "and the kernel has seen it" saw_sleeper
+	is "and nothing else" "$(complaints | grep -v -e "$asleep" -e 'Call Trace')" ""
+	dmesg -C
+fi
 
 # ---- the module's life ----
 "$ki" stat -q --if 'kit_add(arg0, arg2) >= 0' vfs_read -- sleep 60 > /dev/null 2>&1 &
 pid=$!
-until [ "$(field windows)" != 0 ]; do sleep 0.1; done
+until_true 30 installed
 ok "while it may be called its module stays" eval '! rmmod ki_kit 2> rmmod.err'
 ok "and rmmod says why" grep -q "in use" rmmod.err
-is "the list shows it" "$("$ki" instruments --json | sed -n 's/.*"name":"kit_add".*"uses":"\([0-9]*\)".*/\1/p')" 1
+is "the list shows it" "$("$ki" instruments --json | sed -n 's/.*"name":"kit_add".*"chunks":"\([0-9]*\)".*/\1/p')" 1
+chunks() { "$ki" instruments | awk '$1 == "kit_add" { print $3, $4 }'; }
+is "in one piece of code" "$(chunks)" "1 chunk"
+"$ki" stat -q --if 'kit_add(arg0, arg2) >= 0' vfs_write vfs_open > /dev/null 2>&1 &
+more=$!
+soon "in three, of two sessions" "3 chunks" chunks
+kill -INT $more
+wait $more
+soon "in one again" "1 chunk" chunks
 "$prog/hammer" 600 2 > /dev/null 2>&1 &
 load=$!
 sleep 1

@@ -42,6 +42,39 @@ soon() {
 	is "$name" "$got" "$wanted"
 }
 
+# cases PREFIX COUNT COMMAND...: the lines "ok NAME" and "not ok NAME" that it prints are cases of
+# ours; there must be so many, all ok
+cases() {
+	local prefix=$1 count=$2 out=/tmp/cases.out status line
+	shift 2
+	"$@" > $out 2>&1
+	status=$?
+	while read -r line; do
+		case $line in
+		"ok "*) ok "$prefix${line#ok }" true ;;
+		"not ok "*) ok "$prefix${line#not ok }" false ;;
+		*) echo "# ${line#\# }" ;;
+		esac
+	done < $out
+	is "${prefix}all cases were tried" "$status $(grep -c '^ok ' $out)" "0 $count"
+}
+
+# near NAME GOT WANTED DIFFERENCE
+near() {
+	ok "$1: $2 is near $3" awk -v g="$2" -v w="$3" -v d="$4" \
+		'BEGIN { x = g - w; exit !(g != "" && w != "" && w > 0 && (x < 0 ? -x : x) <= d) }'
+}
+
+# until_true SECONDS COMMAND...: false if it has not come true in time
+until_true() {
+	local end=$((SECONDS + $1))
+	shift
+	until "$@" > /dev/null; do
+		[ $SECONDS -lt $end ] || return 1
+		sleep 0.05
+	done
+}
+
 skip() {
 	tests=$((tests + 1))
 	echo "ok $tests $1 # SKIP $2"
@@ -63,6 +96,17 @@ watches_itself() { [ -e /proc/lockdep_stats ]; }
 
 # field NAME: a number of what the driver says of itself
 field() { "$prog/field" "$1"; }
+
+field_is() { [ "$(field "$1")" = "$2" ]; } # NAME VALUE
+installed() { ! field_is windows 0; }
+goes() { until_true 10 eval "rmmod '$1' 2> /dev/null"; } # the module
+
+# column NAME FILE [POINT]: of the records in it; of_end NAME FILE: of its last line
+column() {
+	"$ki" report -q --csv ${3+-p "$3"} "$2" |
+		awk -F, -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i; next } { print $c }'
+}
+of_end() { "$ki" report -q --json "$2" | tail -n 1 | sed -n "s/.*\"$1\": *\([^,}]*\).*/\1/p"; }
 
 # value POINT < JSON: the value of a point
 value() {

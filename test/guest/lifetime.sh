@@ -8,14 +8,6 @@ start
 m=ki_replace
 results() { cat /proc/ki_replace; }
 
-# shellcheck disable=SC2317 # called through ok
-goes() { # the module: within ten seconds
-	for _ in $(seq 100); do
-		rmmod "$m" 2> /dev/null && return
-		sleep 0.1
-	done
-	return 1
-}
 # shellcheck disable=SC2317
 parent_is_wrong() {
 	python3 -c 'import os, sys; sys.exit(os.getppid() == int(open("/proc/self/stat").read().split()[3]))'
@@ -31,7 +23,7 @@ is "the replacement's module stays while it is needed" "$(rmmod "$m" 2> /dev/nul
 is "and works" "$(results)" "11 21 31 41"
 kill -9 $pid
 wait $pid 2> /dev/null
-ok "and goes soon behind it" goes
+ok "and goes soon behind it" goes $m
 ok "the function is the kernel's own" eval '! parent_is_wrong'
 ok "the module comes again" insmod "$top/build/replace/$(uname -r)/ki_replace.ko"
 ok "the test module unloads" rmmod ki_replace

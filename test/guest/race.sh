@@ -32,16 +32,6 @@ state() { sed -n "s/^$1 //p" $control; }
 bytes() { state code | cut -d' ' -f$(($1 + 1))-$(($1 + $2)); }
 at() { printf '%x' $((0x$(state start) + $1)); }
 
-# until_true SECONDS COMMAND...: poll; false if it did not come true in time.
-until_true() {
-	local end=$((SECONDS + $1))
-	shift
-	until "$@"; do
-		((SECONDS < end)) || return 1
-		sleep 0.05
-	done
-}
-
 # Poll for as long as a driver without the wait needs to do it: race-without-wait uses it too.
 soon() {
 	for _ in {1..12}; do

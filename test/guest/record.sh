@@ -13,12 +13,6 @@ mine=(--comm dd --if "arg2 == $len")
 
 record() { "$ki" record "$@" > record.out 2>&1; }
 report() { "$ki" report -q "$@"; }
-# column NAME FILE: that column of the records
-column() {
-	report --csv "$2" | awk -F, -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i; next } { print $c }'
-}
-# end NAME FILE: of the file's last line
-of_end() { report --json "$2" | tail -n 1 | sed -n "s/.*\"$1\": *\([^,}]*\).*/\1/p"; }
 hits() { report --json "$1" | grep '"instrument"' | grep '"address"' | sed -n 's/.*"hits": *\([0-9]*\).*/\1/p'; }
 all_counted() { [ $(($(of_end records "$1") + $(of_end lost "$1"))) = "$(hits "$1")" ]; }
 
@@ -76,9 +70,8 @@ ok "mode newest" record -o n.rec --mode newest -b 4 "${mine[@]}" ksys_read=len:a
 ok "newest: as many as there is room for" test "$(of_end records n.rec)" -ge 100 -a "$(of_end records n.rec)" -lt $n
 ok "newest: and the others are counted" all_counted n.rec
 ok "newest: those of the end" awk -v a="$(column time n.rec | tail -n 1)" -v b="$(of_end seconds n.rec)" 'BEGIN { exit !(b - a < 1) }'
-installed() { for _ in $(seq 100); do [ "$(field windows)" = 0 ] || return; sleep 0.05; done; }
 "$ki" record -q -o s.rec --mode newest -b 64 "${mine[@]}" ksys_read=len:arg2 -- "${busy[@]}" &
-installed
+until_true 10 installed
 sleep 0.7
 kill -USR1 $!
 wait $!
@@ -101,7 +94,7 @@ ok "of the caller" grep -qE '^(__x64_sys_read|do_syscall_64)\+0x' <(column from 
 
 # ---- ends of all kinds ----
 "$ki" record -q -o k.rec "${mine[@]}" ksys_read=len:arg2 -- "${busy[@]}" &
-installed
+until_true 10 installed
 sleep 1.5
 kill -KILL $!
 wait $! 2> /dev/null
@@ -109,7 +102,7 @@ ok "killed: what was written is there" test "$(of_end records k.rec)" -gt 100
 is "and that it is not all" "$(of_end cut k.rec)" true
 soon "killed: the kernel is clean" 0 field windows
 "$ki" record -o i.rec ksys_read=len:arg2 > record.out 2>&1 &
-installed
+until_true 10 installed
 kill -INT $!
 wait $!
 is "Ctrl-C ends it, with status 0, and the file" "$? $(of_end cut i.rec)" "0 false"

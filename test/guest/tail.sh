@@ -11,10 +11,7 @@ m=ki_tail
 json=/tmp/tail.json
 T=/sys/kernel/tracing
 control=/proc/$m
-until_true() { for _ in $(seq 100); do "$@" && return; sleep 0.1; done; return 1; }
-field_is() { [ "$(field "$1")" = "$2" ]; } # NAME VALUE
 none_left() { field_is leftovers 0; }
-installed() { [ "$(field windows)" != 0 ]; }
 
 is_asleep() { [ "$(cat "$control")" = "$((${1% *} + 1)) ${1#* }" ]; }
 sleep_there() { # a task that sleeps in what ki_tail_sleep jumps to; its id in $sleeper
@@ -22,7 +19,7 @@ sleep_there() { # a task that sleeps in what ki_tail_sleep jumps to; its id in $
 	before=$(cat $control)
 	sh -c "echo sleep > $control" &
 	sleeper=$!
-	until_true is_asleep "$before"
+	until_true 10 is_asleep "$before"
 }
 wake() {
 	echo wake > $control
@@ -31,12 +28,12 @@ wake() {
 watch() { # POINT...: count in the background
 	"$ki" stat -q --json -o "$json" "$@" < /dev/null > /dev/null 2>&1 &
 	watcher=$!
-	until_true installed
+	until_true 10 installed
 }
 stop_watching() {
 	kill -"${1:-INT}" "$watcher"
 	wait "$watcher" 2> /dev/null
-	until_true field_is windows 0
+	until_true 10 field_is windows 0
 }
 counts() { # POINT... : from the last output
 	local p
@@ -73,14 +70,14 @@ sed 's/^/# /' /proc/$sleeper/stack
 ok "and what comes between" grep -q 'ki_returned' /proc/$sleeper/stack
 wake
 is "it comes back to its caller" $? 0
-ok "then nothing is left over" until_true none_left
+ok "then nothing is left over" until_true 10 none_left
 
 watch "${p[@]}"
 sleep_there
 wake
 stop_watching
 is "back before the end: counted" "$(counts "${p[@]}")" "1 1 1 "
-ok "nothing is left over" until_true none_left
+ok "nothing is left over" until_true 10 none_left
 
 sleep_there # set out before
 watch "${p[@]}"
@@ -95,17 +92,17 @@ stop_watching KILL
 is "killed: left over" "$(field leftovers)" 1
 kill -KILL "$sleeper" 2> /dev/null
 wait "$sleeper" 2> /dev/null
-ok "the sleeper is killed: it has gone" until_true none_left
+ok "the sleeper is killed: it has gone" until_true 10 none_left
 ok "a task ends in there" "$ki" stat -q --json -o "$json" ${m}_die ${m}_die:exit:after -- sh -c "echo die > $control"
 is "entered, never back" "$(counts ${m}_die ${m}_die:exit:after)" "1 0 "
-ok "nobody will come back: it goes" until_true none_left
+ok "nobody will come back: it goes" until_true 10 none_left
 
 # Two sessions: the patch is made anew while one is away.
 watch ${m}_sleep:exit:after
 sleep_there
 "$ki" stat -q --json -o /tmp/second.json ${m}_sleep:exit:after __x64_sys_getppid < /dev/null &
 second=$!
-until_true field_is windows 2 # the second is there
+until_true 10 field_is windows 2 # the second is there
 is "one way back for both" "$(field returns)" 1
 wake
 kill -INT $second
@@ -113,13 +110,13 @@ wait $second
 is "the second counts who comes back" "$(value ${m}_sleep:exit:after < /tmp/second.json)" 1
 stop_watching
 is "and so does the first" "$(counts ${m}_sleep:exit:after)" "1 "
-ok "nothing is left over" until_true none_left
+ok "nothing is left over" until_true 10 none_left
 
 # The session with the way back goes, another one keeps the patch.
 watch ${m}_sleep:exit
 "$ki" stat -q --json -o /tmp/second.json ${m}_sleep:exit:after < /dev/null &
 second=$!
-until_true field_is returns 1
+until_true 10 field_is returns 1
 sleep_there
 kill -INT $second
 wait $second
@@ -127,7 +124,7 @@ is "left over, under a patch that stays" "$(field leftovers)" 1
 wake
 stop_watching
 is "it went on" "$(counts ${m}_sleep:exit)" "1 "
-ok "nothing is left over" until_true none_left
+ok "nothing is left over" until_true 10 none_left
 
 # ---- others who take return addresses ----
 echo "r:kitail ${m}_callee" > $T/kprobe_events
@@ -144,7 +141,7 @@ sleep 2
 is "the probe holds the way back: it is still left over" "$(field leftovers)" 1
 wake
 is "and it comes back" $? 0
-ok "then nothing is left over" until_true none_left
+ok "then nothing is left over" until_true 10 none_left
 echo 0 > $T/events/kprobes/enable
 echo > $T/kprobe_events
 
@@ -160,7 +157,7 @@ sleep 2
 is "the tracer holds the way back: it is still left over" "$(field leftovers)" 1
 wake
 is "and it comes back" $? 0
-ok "then nothing is left over" until_true none_left
+ok "then nothing is left over" until_true 10 none_left
 echo nop > $T/current_tracer
 echo > $T/set_ftrace_filter
 
@@ -179,7 +176,7 @@ patch_out() {
 watch "${p[@]}"
 sleep_there
 ok "a livepatch of another function, while one is away" patch_in
-ok "sees through the way back: all have changed over" until_true patched
+ok "sees through the way back: all have changed over" until_true 10 patched
 before=$(cat $control)
 ok "and is what is jumped to: results are right" sh -c "echo calls 100 > $control"
 is "it was called instead" "$((($(cut -d' ' -f1 $control) - ${before% *}) / 100))" 1 # by _die
@@ -199,12 +196,12 @@ ok "a livepatch of the one who sleeps" patch_in sleeper=1
 sleep 1
 is "waits for him" "$(cat "$klp/transition")" 1
 wake
-ok "no longer" until_true patched
+ok "no longer" until_true 10 patched
 ok "the new one does not sleep" timeout 20 sh -c "echo sleep > $control"
 ok "gone" patch_out
 stop_watching
 is "both have come back" "$(counts "${p[@]}")" "2 2 2 "
-ok "nothing is left over" until_true none_left
+ok "nothing is left over" until_true 10 none_left
 
 # ---- refusals ----
 
@@ -237,7 +234,7 @@ ok "many points count" test "$(grep -c '"value": *[1-9]' "$json")" -ge 10
 for _ in $(seq 10); do
 	"$ki" stat -q --for 0.3 'kernel:vfs_*:exit:after' '__x64_sys_*:exit:after' -- sh -c 'ls -lR /etc > /dev/null' > /dev/null 2>&1
 done
-ok "those who poll come back" until_true none_left
+ok "those who poll come back" until_true 10 none_left
 is "no way back is taken" "$(field returns)" 0
 is "text hash equals the baseline" "$(text_hash)" "$baseline"
 ok "the test module unloads" rmmod ki_tail

@@ -77,7 +77,8 @@ static struct ki_node *fact(struct grow *g)
 		return ki_expr_binary(g->s, KI_NE, ki_expr_fact(g->s, f),
 				      ki_expr_const(g->s, KI_U64, 0));
 	if ((f == KI_FACT_RETVAL && !g->c->site.at_exit) ||
-	    (g->c->in_kernel && (f == KI_FACT_NANOTIME || f >= KI_FACT_CLOCK) && f != KI_FACT_UID))
+	    (g->c->in_kernel && (f == KI_FACT_NANOTIME || (f >= KI_FACT_CLOCK && f < KI_FACT_UID) ||
+				 f == KI_FACT_CGROUP)))
 		f = KI_FACT_PID;
 	return ki_expr_fact(g->s, f);
 }

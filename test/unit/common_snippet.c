@@ -481,6 +481,7 @@ static void make_site(struct ki_site_regs *s)
 
 	*s = (struct ki_site_regs){.pushed = below(4), .at_entry = r & 1, .at_exit = r & 2};
 	s->addr = 0xffffffff81000000 + below(0x1000000);
+	s->place = exec_random();
 	for (unsigned int i = 0; i < 16; i++)
 		if (r >> 8 & (1u << i) && (r & 4 || r >> 32 & (1u << i)))
 			s->dead |= KI_REGSET_REG(i);

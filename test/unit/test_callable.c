@@ -32,6 +32,7 @@ static const struct note notes[] = {
 	NOTE(2, 1, "two\0u32 a/hex,b,cccccccccccccccccccccccc"),
 	NOTE(1, 1, "two\0(ki_id_t id, int (*f)(int, int))\0call"),
 	NOTE(1, 1, "none\0(void)\0nothing at all, but so long.."),
+	NOTE(1, 1, "all\0(ki_id_t id,struct ki_here h,int a)\0six"),
 	NOTE(3, 1, "shown\0a number, with a sentence that is.."),
 	NOTE(1, 9, "later\0of a version that nobody knows yet."),
 	NOTE(7, 1, "what\0of a kind that nobody knows as yet.."),
@@ -67,12 +68,14 @@ static void notes_are_read(void **state)
 
 	(void)state;
 	ki_callables_all(c, &n);
-	assert_int_equal(n, 4);
+	assert_int_equal(n, 5);
 	assert_int_equal(ki_callables_find(c, "two", &f, &err), 0);
 	assert_string_equal(f->module, "mod");
 	assert_string_equal(f->prototype, "(ki_id_t id, int (*f)(int, int))");
 	assert_string_equal(f->records, "u32 a/hex,b,cccccccccccccccccccccccc");
-	assert_true(f->takes_id && f->nparams == 2);
+	assert_true(f->takes_id && !f->takes_here && f->nparams == 2);
+	assert_int_equal(ki_callables_find(c, "all", &f, &err), 0);
+	assert_true(f->takes_id && f->takes_here && f->nparams == 4);
 	assert_int_equal(ki_callables_find(c, "none", &f, &err), 0);
 	assert_true(!f->takes_id && f->nparams == 0 && !*f->records);
 	assert_int_equal(ki_callables_find(c, "shown", &f, &err), -ENOENT);

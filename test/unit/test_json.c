@@ -120,6 +120,10 @@ static void numbers(void **state)
 	ki_json_u64(&j, NULL, (UINT64_C(1) << 53) - 1);
 	ki_json_u64(&j, NULL, UINT64_C(1) << 53);
 	ki_json_u64(&j, NULL, UINT64_MAX);
+	ki_json_i64(&j, NULL, -(INT64_C(1) << 53) + 1);
+	ki_json_i64(&j, NULL, -(INT64_C(1) << 53));
+	ki_json_i64(&j, NULL, INT64_C(1) << 53);
+	ki_json_i64(&j, NULL, 7);
 	ki_json_double(&j, NULL, 0.1);
 	ki_json_double(&j, NULL, 1.0 / 3);
 	ki_json_double(&j, NULL, -2);
@@ -128,9 +132,11 @@ static void numbers(void **state)
 	ki_json_double(&j, NULL, 1e308 * 10);
 	ki_json_close(&j);
 	assert_int_equal(ki_json_end_line(&j), 0);
-	assert_string_equal(written(), "[0,9007199254740991,\"9007199254740992\","
-				       "\"18446744073709551615\",0.1,0.3333333333333333,-2,1e+300,"
-				       "null,null]\n");
+	assert_string_equal(written(),
+			    "[0,9007199254740991,\"9007199254740992\","
+			    "\"18446744073709551615\",-9007199254740991,\"-9007199254740992\","
+			    "\"9007199254740992\",7,0.1,0.3333333333333333,-2,1e+300,"
+			    "null,null]\n");
 }
 
 static void misuse_is_an_error(void **state)
@@ -184,11 +190,15 @@ static void table_aligns(void **state)
 	ki_table_cell(t, "5");
 	ki_table_cell(t, "longer one");
 	ki_table_cell(t, "y");
+	ki_table_cell(t, "6");
+	ki_table_cell(t, "%s", "a\033[31m");
+	ki_table_cell(t, "%s", "b\n7\x7f");
 	ki_table_cell(t, "7"); /* not a whole row */
 	assert_int_equal(ki_table_print(t, out, false), 0);
 	assert_string_equal(written(), "   N  NAME        LAST\n"
 				       "1234  ab          x\n"
-				       "   5  longer one  y\n");
+				       "   5  longer one  y\n"
+				       "   6  a?[31m      b?7?\n");
 	ki_table_free(t);
 }
 

@@ -173,6 +173,8 @@ static void what_is_known_of_a_place(void **state)
 		ki_place_site(fn, &place, &live, &site);
 		assert_int_equal(site.at_entry, rows[i].entry);
 		assert_int_equal(site.at_exit, rows[i].exit);
+		assert_true(site.addr == place.addr &&
+			    site.place == KI_PLACE_FACTS(rows[i].off, rows[i].where, 0, 0));
 		if (rows[i].entry)
 			assert_int_equal(site.pushed, rows[i].pushed);
 		assert_int_equal(site.dead, KI_REGSET_REG(KI_R11) | KI_REGSET_FLAGS);

@@ -19,7 +19,7 @@
 
 #define KEPT	"test/fuzz/corpus/recording/example"
 #define SAMPLED "test/fuzz/corpus/recording/sampled"
-#define MOST 65536
+#define MOST	65536
 
 static const struct ki_record_field in[] = {{"tid", "", KI_U32, KI_SHOW_DECIMAL},
 					    {"fd", "", KI_I64, KI_SHOW_HEX},
@@ -64,15 +64,12 @@ static void write_example(const char *path, bool sampled)
 						       .tsc_khz = 1000000,
 						       .tsc = 5000000000,
 						       .time = 1700000000500000000};
-	const struct ki_record_event events[] = {{5, KI_EVENT_INSTALLING, 5000900000, 0},
-						 {5, KI_EVENT_ON, 5000990000, 0},
-						 {5, KI_EVENT_REMOVING, 5002000000, 0},
-						 {5, KI_EVENT_OFF, 5002100000, 0},
-						 {1, KI_EVENT_HITS, 5003000000, 5},
-						 {1, KI_EVENT_SAMPLING, 5000103000, 4},
-						 {1, KI_EVENT_SAMPLING, 5001790000, 8},
-						 {4, KI_EVENT_SAMPLING, 5001000000, 0},
-						 {4, KI_EVENT_OFF, 5001000000, 0}};
+	const struct ki_record_event events[] = {
+		{5, KI_EVENT_INSTALLING, 5000900000, 0}, {5, KI_EVENT_ON, 5000990000, 0},
+		{5, KI_EVENT_REMOVING, 5002000000, 0},	 {5, KI_EVENT_OFF, 5002100000, 0},
+		{1, KI_EVENT_HITS, 5003000000, 5},	 {1, KI_EVENT_SAMPLING, 5000103000, 4},
+		{1, KI_EVENT_SAMPLING, 5001790000, 8},	 {4, KI_EVENT_SAMPLING, 5001000000, 0},
+		{4, KI_EVENT_OFF, 5001000000, 0}};
 	const size_t nevents = sampled ? 9 : 5;
 	struct ki_record_file *f;
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tables (kmod/table.c, compiled in here), interrupted between each two instructions: the
- * processor's trap flag brings a signal there, whose handler works on the same table: on the same
- * keys and on others, once or so often that the table is full; and it is interrupted in the same
- * way once more. Before each instruction every row that is there must have a whole key; in the end
+ * Tables (kmod/table.c, compiled in here), interrupted between each two instructions: a signal
+ * comes there, whose handler works on the same table: on the same keys and on others, once or so
+ * often that the table is full; and it is interrupted in the same way once more. Signals are slow:
+ * the processor's trap flag shows the way of a call once, and a breakpoint then stops each run at
+ * its place. Before each instruction every row that is there must have a whole key; in the end
  * rows of one key together must be what the calls that were done make of it, computed here in
  * another way, and each other call is counted as lost. Shared tables the same, by what plays an
  * NMI.
@@ -11,14 +12,35 @@
 #include "table_fixture.h"
 
 #include <signal.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
 
 static struct {
 	unsigned int at;    /* interrupt before this instruction; 0: never */
 	unsigned int burst; /* with so many calls */
-	unsigned int steps; /* instructions so far */
+	unsigned int
+		steps; /* instructions so far, or if it is a breakpoint: how often it was met */
+	bool whole;    /* go on looking after that */
 } plan[LEVELS];
 static int level = -1;
 static uint64_t stops;
+
+#define WAY 65536
+#define TF  0x100
+
+/* The places that a call comes to, in their order. */
+static uint8_t *way[WAY];
+static unsigned int nway;
+static bool is_noting;
+
+/* A breakpoint at one of them. */
+static struct {
+	uint8_t *at;	   /* NULL: none */
+	unsigned int left; /* times that it will be met */
+	uint8_t byte;	   /* what is there else */
+	bool passing;	   /* that is there now, for one instruction */
+} stop;
 
 /* n: which of all; the same ones again and again, so that keys and operations meet. */
 static void call(unsigned int n)
@@ -56,13 +78,19 @@ static void trap_flag(bool on)
 					 : "memory", "cc");
 }
 
+static noinline uint64_t asked(uint32_t op, uint32_t index, uint64_t id, uint64_t x)
+{
+	return ask(op, index, id, x);
+}
+
 /* Only the helper is looked at and interrupted. */
 static uint64_t stepped(uint32_t op, uint32_t index, uint64_t id, uint64_t x)
 {
 	uint64_t done;
 
-	trap_flag(true);
-	done = ask(op, index, id, x);
+	if (!stop.at)
+		trap_flag(true);
+	done = asked(op, index, id, x);
 	trap_flag(false);
 	return done;
 }
@@ -75,16 +103,10 @@ static void go(unsigned int n)
 	level--;
 }
 
-static void on_trap(int sig)
+static void interrupt(int here)
 {
-	int here = level;
 	bool nmi = shim_in_nmi;
 
-	(void)sig;
-	stops++;
-	look();
-	if (++plan[here].steps != plan[here].at)
-		return;
 	shim_in_nmi = true;
 	if (here + 1 < LEVELS && plan[here + 1].at)
 		go(plan[here].at * 3 + plan[here + 1].at);
@@ -94,6 +116,70 @@ static void on_trap(int sig)
 	level--;
 	shim_in_nmi = nmi;
 	look();
+}
+
+static void keep_stepping(ucontext_t *u, bool on)
+{
+	greg_t *flags = &u->uc_mcontext.gregs[REG_EFL];
+
+	*flags = on ? *flags | TF : *flags & ~TF;
+}
+
+/* true: the breakpoint has been met for the last time. */
+static bool is_met(ucontext_t *u)
+{
+	if (stop.passing) {
+		stop.passing = false;
+		*stop.at = 0xcc;
+		keep_stepping(u, false);
+		return false;
+	}
+	u->uc_mcontext.gregs[REG_RIP]--;
+	*stop.at = stop.byte;
+	stop.passing = --stop.left;
+	keep_stepping(u, stop.passing);
+	if (!stop.passing)
+		stop.at = NULL;
+	return !stop.passing;
+}
+
+/* From the first instruction of what is asked on. */
+static void note(uint8_t *place)
+{
+	if (is_noting && nway < WAY && (nway || place == (uint8_t *)(uintptr_t)asked))
+		way[nway++] = place;
+}
+
+static void on_trap(int sig, siginfo_t *info, void *context)
+{
+	ucontext_t *u = context;
+	int here = level;
+
+	(void)sig;
+	(void)info;
+	stops++;
+	look();
+	if (stop.at) {
+		if (!is_met(u))
+			return;
+		plan[here].steps = plan[here].at;
+	} else {
+		note((uint8_t *)u->uc_mcontext.gregs[REG_RIP]);
+		if (++plan[here].steps != plan[here].at)
+			return;
+	}
+	interrupt(here);
+	keep_stepping(u, plan[here].whole);
+}
+
+static void put_stop(unsigned int place)
+{
+	stop.left = 0;
+	for (unsigned int i = 0; i <= place; i++)
+		stop.left += way[i] == way[place];
+	stop.at = way[place];
+	stop.byte = *stop.at;
+	*stop.at = 0xcc;
 }
 
 static void begin_run(const struct start *s)
@@ -107,28 +193,45 @@ static void begin_run(const struct start *s)
 /* Sanitized code is ten times as long: there not each instruction has its turn. */
 #ifdef __SANITIZE_ADDRESS__
 #define STEP	    11
+#define FIRST_STEP  121
 #define SECOND_STEP 311
 #else
-#define STEP	    5
+#define STEP	    1
+#define FIRST_STEP  55
 #define SECOND_STEP 31
 #endif
+#define WHOLE 64 /* of so many runs one is looked at to its end */
+
+static void note_way(const struct start *s)
+{
+	begin_run(s);
+	nway = 0;
+	is_noting = true;
+	go(s->first);
+	is_noting = false;
+	assert_true(nway > 50 && nway < WAY);
+}
 
 /* Interrupted before each instruction, one after the other; returns how many there are. */
 static unsigned int all_places(const struct start *s, unsigned int burst)
 {
-	unsigned int at = 1 + s->first % STEP - STEP, places = 0;
+	unsigned int at, places = 0;
 
-	do {
+	note_way(s);
+	for (at = 1 + s->first % STEP; at <= nway; at += STEP) {
 		begin_run(s);
-		plan[0].at = at += STEP;
+		plan[0].at = at;
 		plan[0].burst = burst;
-		places++;
+		plan[0].whole = ++places % WHOLE == 0;
+		put_stop(at - 1);
 		go(s->first);
+		if (plan[0].steps < at)
+			fail_msg("call %u did not come to its instruction %u", s->first, at);
 		if (!end())
 			fail_msg("%s: shared %d, %u rows, call %u interrupted before instruction "
 				 "%u by %u",
 				 problem, s->shared, s->rows, s->first, at, burst);
-	} while (plan[0].steps >= at);
+	}
 	return places;
 }
 
@@ -182,10 +285,21 @@ static void interrupted_twice(void **state)
 
 		do
 			runs += interrupted_at(&s, a);
-		while (a += 11 * STEP, plan[0].steps >= a - 11 * STEP);
+		while (a += FIRST_STEP, plan[0].steps >= a - FIRST_STEP);
 	}
 	print_message("%u runs\n", runs);
 	assert_true(runs > 30);
+}
+
+/* So that breakpoints can be put there. */
+static void make_writable(void)
+{
+	extern char __executable_start[], etext[];
+	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	uintptr_t start = (uintptr_t)__executable_start & ~(page - 1);
+
+	if (mprotect((void *)start, (uintptr_t)etext - start, PROT_READ | PROT_WRITE | PROT_EXEC))
+		abort();
 }
 
 int main(void)
@@ -194,8 +308,9 @@ int main(void)
 		cmocka_unit_test(interrupted_anywhere),
 		cmocka_unit_test(interrupted_twice),
 	};
-	const struct sigaction act = {.sa_handler = on_trap, .sa_flags = SA_NODEFER};
+	const struct sigaction act = {.sa_sigaction = on_trap, .sa_flags = SA_NODEFER | SA_SIGINFO};
 
+	make_writable();
 	sigaction(SIGTRAP, &act, NULL);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,13 +4,11 @@
  * directory that is there only for so long; what is kept is the module.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
 #include <limits.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -88,9 +86,13 @@ static int look_at_source(struct build *b)
 	if (!realpath(b->source, b->path))
 		return cli_error("%s: %s", b->source, strerror(errno));
 	if (len < 3 || len - 2 >= sizeof(b->name) || strcmp(base + len - 2, ".c") != 0 ||
-	    !is_plain(b->path))
+	    !is_plain(base))
 		return cli_error("%s: the name of a C file of letters and digits is expected",
 				 b->source);
+	if (!is_plain(b->path))
+		return cli_error("%s: make cannot have it there: only letters, digits and . _ + - "
+				 "in the names of directories",
+				 b->path);
 	snprintf(b->name, sizeof(b->name), "%.*s", (int)(len - 2), base);
 	return CLI_OK;
 }

@@ -1,18 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "chronicle_stack.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <fnmatch.h>
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
-
-#include "kerninst/snippet.h"
-#include "snippet/tree.h"
-#include "values.h"
-
-#define EXACT (INT64_C(1) << 53)
 
 static double khz(const struct chronicle *c)
 {
@@ -84,85 +76,32 @@ bool chronicle_hits(const struct chronicle *c, const struct ki_instrument *in, u
 
 /* ---- values ---- */
 
-/* A text from words. */
-static char *value_text(const struct seen_record *e, unsigned int i, char *text)
+static const char *symbol_of(void *arg, uint64_t addr, uint64_t *offset)
 {
-	size_t n = 0, words = 1;
-
-	while (i + words < e->in->nfields && chronicle_goes_on(e->in, i + (unsigned int)words))
-		words++;
-	for (size_t w = 0; w < words; w++) {
-		for (unsigned int b = 0; b < 8; b++) {
-			char ch = (char)(e->values[i + w] >> 8 * b);
-
-			if (!ch) {
-				text[n] = 0;
-				return text;
-			}
-			text[n++] = isprint((unsigned char)ch) ? ch : '?';
-		}
-	}
-	text[n] = 0;
-	return text;
+	return ki_recording_symbol(((const struct chronicle *)arg)->r, addr, offset);
 }
 
-static char *value_code(const struct chronicle *c, uint64_t v, char *text)
+static bool stack_of(void *arg, uint64_t number, struct ki_stack *out)
 {
-	uint64_t offset;
-	const char *name = ki_recording_symbol(c->r, v, &offset);
-
-	if (!name)
-		snprintf(text, CHRONICLE_TEXT, "0x%" PRIx64, v);
-	else if (!offset)
-		snprintf(text, CHRONICLE_TEXT, "%s", name);
-	else
-		snprintf(text, CHRONICLE_TEXT, "%s+0x%" PRIx64, name, offset);
-	return text;
+	return !ki_recording_stack(((const struct chronicle *)arg)->r, number, out);
 }
 
-static char *value_time(double seconds, char *text)
+static char *frame_of(void *arg, const struct ki_stack *s, uint32_t k, char *text, size_t size)
 {
-	if (seconds >= 0)
-		return value_format_seconds(seconds, text);
-	*text = '-';
-	value_format_seconds(-seconds, text + 1);
-	return text;
-}
-
-static bool is_negative(const struct ki_record_field *f, uint64_t v)
-{
-	return ki_types[f->type].sign && (int64_t)v < 0;
-}
-
-static double number(const struct ki_record_field *f, uint64_t v)
-{
-	return is_negative(f, v) ? (double)(int64_t)v : (double)v;
+	return chronicle_frame(arg, s, k, true, text, size);
 }
 
 char *chronicle_value(const struct chronicle *c, const struct seen_record *e, unsigned int i,
-		      char text[CHRONICLE_TEXT])
+		      char text[FIELD_TEXT])
 {
-	const struct ki_record_field *f = &e->in->fields[i];
-	uint64_t v = e->values[i];
+	const struct field_names names = {.arg = (void *)(uintptr_t)c,
+					  .khz = khz(c),
+					  .symbol = symbol_of,
+					  .stack = stack_of,
+					  .frame = frame_of};
 
-	switch (f->show) {
-	case KI_SHOW_HEX:
-		snprintf(text, CHRONICLE_TEXT, "0x%" PRIx64, v);
-		return text;
-	case KI_SHOW_CODE:
-		return value_code(c, v, text);
-	case KI_SHOW_TICKS:
-		return value_time(number(f, v) / khz(c) / 1e3, text);
-	case KI_SHOW_SECONDS:
-		return value_time(number(f, v) / 1e9, text);
-	case KI_SHOW_TEXT:
-		return value_text(e, i, text);
-	case KI_SHOW_STACK:
-		return chronicle_stack_text(c, e, i, text, CHRONICLE_TEXT);
-	default:
-		snprintf(text, CHRONICLE_TEXT, is_negative(f, v) ? "%" PRId64 : "%" PRIu64, v);
-		return text;
-	}
+	return field_text(&names, &e->in->fields[i], &e->values[i],
+			  field_words(e->in->fields, e->in->nfields, i), text);
 }
 
 /* Times are numbers of seconds; a number that not every reader can hold is a string. */
@@ -171,7 +110,7 @@ static void json_value(const struct chronicle *c, const struct seen_record *e, u
 {
 	const struct ki_record_field *f = &e->in->fields[i];
 	uint64_t v = e->values[i];
-	char text[CHRONICLE_TEXT];
+	char text[FIELD_TEXT];
 
 	switch (f->show) {
 	case KI_SHOW_STACK:
@@ -181,18 +120,16 @@ static void json_value(const struct chronicle *c, const struct seen_record *e, u
 		ki_json_hex(j, f->name, v);
 		return;
 	case KI_SHOW_TICKS:
-		ki_json_double(j, f->name, number(f, v) / khz(c) / 1e3);
+		ki_json_double(j, f->name, field_number(f, v) / khz(c) / 1e3);
 		return;
 	case KI_SHOW_SECONDS:
-		ki_json_double(j, f->name, number(f, v) / 1e9);
+		ki_json_double(j, f->name, field_number(f, v) / 1e9);
 		return;
 	case KI_SHOW_DECIMAL:
-		if (!is_negative(f, v))
+		if (!field_is_negative(f, v))
 			ki_json_u64(j, f->name, v);
-		else if ((int64_t)v > -EXACT)
-			ki_json_double(j, f->name, (double)(int64_t)v);
 		else
-			ki_json_str(j, f->name, chronicle_value(c, e, i, text));
+			ki_json_i64(j, f->name, (int64_t)v);
 		return;
 	default:
 		ki_json_str(j, f->name, chronicle_value(c, e, i, text));
@@ -202,7 +139,7 @@ static void json_value(const struct chronicle *c, const struct seen_record *e, u
 void chronicle_fields(const struct chronicle *c, const struct seen_record *e, struct ki_json *j)
 {
 	for (unsigned int i = 0; i < e->in->nfields; i++)
-		if (!chronicle_goes_on(e->in, i))
+		if (!field_goes_on(e->in->fields, i))
 			json_value(c, e, i, j);
 }
 

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "kerninst/record.h"
+#include "field_text.h"
 #include "out/json.h"
 
 struct chronicle {
@@ -56,31 +56,15 @@ bool chronicle_wants(const struct chronicle *c, const struct ki_instrument *in);
 
 /* ---- what the formats share ---- */
 
-#define CHRONICLE_TEXT 8192 /* a stack may be long */
-
 double chronicle_time(const struct chronicle *c, uint64_t tsc);
 double chronicle_end(const struct chronicle *c); /* of the recording, or of what is shown */
-
-/* Does it go on with the text of the one before? */
-static inline bool chronicle_goes_on(const struct ki_instrument *in, unsigned int i)
-{
-	return i && !*in->fields[i].name && in->fields[i].show == KI_SHOW_TEXT;
-}
 
 /* A field with that name: its number, or -1. */
 int chronicle_field(const struct ki_instrument *in, const char *name);
 
 /* Field i of a record as people read it, without its unit. Returns text. */
 char *chronicle_value(const struct chronicle *c, const struct seen_record *e, unsigned int i,
-		      char text[CHRONICLE_TEXT]);
-
-/* The name of a frame, as FUNCTION or FUNCTION+OFFSET, or its address. Returns text. */
-char *chronicle_frame(const struct chronicle *c, const struct ki_stack *s, uint32_t i, bool offset,
-		      char *text, size_t size);
-
-/* The stack in a field; false: there is none. */
-bool chronicle_stack(const struct chronicle *c, const struct seen_record *e, unsigned int i,
-		     struct ki_stack *out);
+		      char text[FIELD_TEXT]);
 
 /* The fields of a record into the object at hand. */
 void chronicle_fields(const struct chronicle *c, const struct seen_record *e, struct ki_json *j);

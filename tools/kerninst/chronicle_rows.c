@@ -44,7 +44,7 @@ static int table_begin(struct chronicle *c)
 static int table_record(struct chronicle *c, const struct seen_record *e)
 {
 	struct ki_table *t = c->own;
-	char value[CHRONICLE_TEXT], *all;
+	char value[FIELD_TEXT], *all;
 	size_t len;
 	FILE *f = open_memstream(&all, &len);
 
@@ -53,7 +53,7 @@ static int table_record(struct chronicle *c, const struct seen_record *e)
 	for (unsigned int i = 0; i < e->in->nfields; i++) {
 		const struct ki_record_field *field = &e->in->fields[i];
 
-		if (chronicle_goes_on(e->in, i))
+		if (field_goes_on(e->in->fields, i))
 			continue;
 		fprintf(f, "%s%s=%s%s%s", i ? "  " : "", field->name,
 			chronicle_value(c, e, i, value), *field->unit ? " " : "", field->unit);
@@ -100,6 +100,28 @@ static void json_sampling(const struct chronicle *c, const struct ki_instrument 
 		ki_json_double(j, "shed", s.out);
 }
 
+static int json_instrument(const struct chronicle *c, const struct ki_instrument *in)
+{
+	struct ki_json j;
+	double on, off;
+	uint64_t hits;
+
+	chronicle_span(c, in, &on, &off);
+	ki_json_init(&j, c->out);
+	ki_json_open(&j, NULL, '{');
+	ki_json_str(&j, "type", "instrument");
+	ki_json_str(&j, "name", in->name);
+	ki_json_str(&j, "point", in->point);
+	ki_json_hex(&j, "address", in->addr);
+	ki_json_double(&j, "on", on);
+	ki_json_double(&j, "off", off);
+	if (chronicle_hits(c, in, &hits))
+		ki_json_u64(&j, "hits", hits);
+	json_sampling(c, in, &j);
+	ki_json_close(&j);
+	return ki_json_end_line(&j);
+}
+
 static int json_begin(struct chronicle *c)
 {
 	const struct ki_record_origin *o = ki_recording_origin(c->r);
@@ -121,26 +143,9 @@ static int json_begin(struct chronicle *c)
 	ki_json_double(&j, "start", (double)o->time / 1e9);
 	ki_json_close(&j);
 	ret = ki_json_end_line(&j);
-	for (size_t i = 0; !ret && i < n; i++) {
-		double on, off;
-		uint64_t hits;
-
-		if (!chronicle_wants(c, &in[i]))
-			continue;
-		chronicle_span(c, &in[i], &on, &off);
-		ki_json_open(&j, NULL, '{');
-		ki_json_str(&j, "type", "instrument");
-		ki_json_str(&j, "name", in[i].name);
-		ki_json_str(&j, "point", in[i].point);
-		ki_json_hex(&j, "address", in[i].addr);
-		ki_json_double(&j, "on", on);
-		ki_json_double(&j, "off", off);
-		if (chronicle_hits(c, &in[i], &hits))
-			ki_json_u64(&j, "hits", hits);
-		json_sampling(c, &in[i], &j);
-		ki_json_close(&j);
-		ret = ki_json_end_line(&j);
-	}
+	for (size_t i = 0; !ret && i < n; i++)
+		if (chronicle_wants(c, &in[i]))
+			ret = json_instrument(c, &in[i]);
 	return ret;
 }
 
@@ -205,7 +210,7 @@ static int add_columns(struct csv *v, const struct ki_instrument *in)
 	for (unsigned int i = 0; i < in->nfields; i++) {
 		struct ki_column column = {.title = in->fields[i].name};
 
-		if (chronicle_goes_on(in, i) || column_of(v, column.title) < v->columns.n)
+		if (field_goes_on(in->fields, i) || column_of(v, column.title) < v->columns.n)
 			continue;
 		if (ki_vec_push(&v->columns, column))
 			return -ENOMEM;
@@ -233,7 +238,7 @@ static int csv_begin(struct chronicle *c)
 static int csv_record(struct chronicle *c, const struct seen_record *e)
 {
 	struct csv *v = c->own;
-	char text[CHRONICLE_TEXT];
+	char text[FIELD_TEXT];
 
 	ki_table_cell(v->table, "%.9f", e->time);
 	ki_table_cell(v->table, "%u", e->cpu);

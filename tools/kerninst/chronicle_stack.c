@@ -5,7 +5,6 @@
  */
 #include "chronicle_stack.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #define FRAME 512
@@ -30,30 +29,10 @@ char *chronicle_frame(const struct chronicle *c, const struct ki_stack *s, uint3
 	struct ki_user_frame f;
 
 	if (ki_recording_frame(c->r, s, i, &f))
-		snprintf(text, size, "0x%" PRIx64, s->addrs[i]);
-	else if (!*f.symbol)
-		snprintf(text, size, "%s+0x%" PRIx64, file_name(f.path), f.file_offset);
-	else if (offset && f.offset)
-		snprintf(text, size, "%s+0x%" PRIx64, f.symbol, f.offset);
-	else
-		snprintf(text, size, "%s", f.symbol);
-	return text;
-}
-
-char *chronicle_stack_text(const struct chronicle *c, const struct seen_record *e, unsigned int i,
-			   char *text, size_t size)
-{
-	char frame[FRAME];
-	struct ki_stack s;
-	size_t n = 0;
-
-	*text = 0;
-	if (!chronicle_stack(c, e, i, &s))
-		return text;
-	for (uint32_t k = 0; k < s.n && n < size - 1; k++)
-		n += (size_t)snprintf(text + n, size - n, "%s%s", k ? ";" : "",
-				      chronicle_frame(c, &s, k, true, frame, sizeof(frame)));
-	return text;
+		return field_code(NULL, 0, s->addrs[i], text, size);
+	if (!*f.symbol)
+		return field_code(file_name(f.path), f.file_offset, 0, text, size);
+	return field_code(f.symbol, offset ? f.offset : 0, 0, text, size);
 }
 
 void chronicle_stack_json(const struct chronicle *c, const struct seen_record *e, unsigned int i,

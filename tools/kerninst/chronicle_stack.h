@@ -4,9 +4,13 @@
 
 #include "chronicle.h"
 
-/* Its frames with ; between them. Returns text. */
-char *chronicle_stack_text(const struct chronicle *c, const struct seen_record *e, unsigned int i,
-			   char *text, size_t size);
+/* The stack in a field; false: there is none. */
+bool chronicle_stack(const struct chronicle *c, const struct seen_record *e, unsigned int i,
+		     struct ki_stack *out);
+
+/* The name of a frame, as FUNCTION or FUNCTION+OFFSET, or its address. Returns text. */
+char *chronicle_frame(const struct chronicle *c, const struct ki_stack *s, uint32_t i, bool offset,
+		      char *text, size_t size);
 
 /* An array of its frames. */
 void chronicle_stack_json(const struct chronicle *c, const struct seen_record *e, unsigned int i,

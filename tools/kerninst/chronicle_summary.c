@@ -105,7 +105,7 @@ static void free_all(struct chronicle *c)
 
 /* A value of field i, as a record would have it. */
 static char *one(const struct chronicle *c, const struct ki_instrument *in, unsigned int i,
-		 uint64_t v, char text[CHRONICLE_TEXT])
+		 uint64_t v, char text[FIELD_TEXT])
 {
 	uint64_t values[KI_RECORD_WORDS] = {0};
 	const struct seen_record e = {.in = in, .values = values};
@@ -119,7 +119,7 @@ static char *real(const struct chronicle *c, const struct ki_record_field *f, do
 	uint32_t khz = ki_recording_origin(c->r)->tsc_khz;
 
 	if (f->show == KI_SHOW_DECIMAL)
-		snprintf(text, CHRONICLE_TEXT, "%.2f", v);
+		snprintf(text, FIELD_TEXT, "%.2f", v);
 	else
 		value_format_seconds(
 			f->show == KI_SHOW_SECONDS ? v / 1e9 : v / (khz ? khz : 1e6) / 1e3, text);
@@ -130,7 +130,7 @@ static void draw(const struct chronicle *c, const struct ki_instrument *in, unsi
 		 const struct spread *s)
 {
 	uint64_t most = 0, low, high;
-	char a[CHRONICLE_TEXT], b[CHRONICLE_TEXT];
+	char a[FIELD_TEXT], b[FIELD_TEXT];
 
 	for (unsigned int k = 0; k < KI_LOG2_BUCKETS; k++)
 		most = s->buckets[k] > most ? s->buckets[k] : most;
@@ -153,7 +153,7 @@ static void print_field(const struct chronicle *c, const struct ki_instrument *i
 			const struct spread *s)
 {
 	const struct ki_record_field *f = &in->fields[i];
-	char least[CHRONICLE_TEXT], most[CHRONICLE_TEXT], mean[CHRONICLE_TEXT], sum[CHRONICLE_TEXT];
+	char least[FIELD_TEXT], most[FIELD_TEXT], mean[FIELD_TEXT], sum[FIELD_TEXT];
 
 	fprintf(c->out, "  %s%s%s%s: min %s  mean %s  max %s", f->name, *f->unit ? " (" : "",
 		f->unit, *f->unit ? ")" : "", one(c, in, i, s->least, least),

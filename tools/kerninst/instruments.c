@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <getopt.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
@@ -14,7 +15,8 @@
 static const char usage[] =
 	"Usage: kerninst instruments [-v] [--json] [FILE.ko]\n"
 	"List the instruments of loaded modules, or those in a module's file: functions written in C that\n"
-	"expressions can call. USES: how often the module is held, by code that may call it and others.\n\n"
+	"expressions can call. IN USE: by how many pieces of inserted code, of all sessions, that call\n"
+	"something in the module; a piece is code at one place.\n\n"
 	"  -v          also what the modules show of themselves, as it is now\n"
 	"  --json      one object per line\n"
 	"  -h, --help  this text\n\n"
@@ -64,7 +66,7 @@ static int print_json(const struct ki_callable *c, size_t n, bool loaded)
 			ki_json_str(&j, "records", c->records);
 		}
 		if (loaded && !c->is_value)
-			ki_json_str(&j, "uses",
+			ki_json_str(&j, "chunks",
 				    module_file(c->module, "", "refcnt", text, sizeof(text)));
 		else if (loaded)
 			ki_json_str(
@@ -79,12 +81,16 @@ static int print_json(const struct ki_callable *c, size_t n, bool loaded)
 
 static void add_row(struct ki_table *t, const struct ki_callable *c, bool loaded)
 {
-	char uses[32];
+	char held[32]; /* the driver holds a module once for each chunk */
+	unsigned long chunks;
 
 	ki_table_cell(t, "%s", c->name);
 	ki_table_cell(t, "%s", c->module);
-	if (loaded)
-		ki_table_cell(t, "%s", module_file(c->module, "", "refcnt", uses, sizeof(uses)));
+	if (loaded) {
+		module_file(c->module, "", "refcnt", held, sizeof(held));
+		chunks = strtoul(held, NULL, 10);
+		ki_table_cell(t, chunks == 1 ? "%lu chunk" : "%lu chunks", chunks);
+	}
 	if (c->version != KI_INSTRUMENT_ABI) {
 		ki_table_cell(t, "-");
 		ki_table_cell(t, "not usable: version %u of the interface, not %d", c->version,
@@ -100,7 +106,7 @@ int instruments_print(const struct ki_callables *list, bool loaded)
 {
 	static const struct ki_column columns[] = {{"INSTRUMENT", KI_ALIGN_LEFT, 0},
 						   {"MODULE", KI_ALIGN_LEFT, 0},
-						   {"USES", KI_ALIGN_RIGHT, 0},
+						   {"IN USE", KI_ALIGN_RIGHT, 0},
 						   {"PARAMETERS", KI_ALIGN_LEFT, 0},
 						   {"MEANING", KI_ALIGN_LEFT, 0}};
 	static const struct ki_column of_file[] = {{"INSTRUMENT", KI_ALIGN_LEFT, 0},

@@ -14,7 +14,7 @@
 #include "instruments.h"
 
 static const char usage[] =
-	"Usage: kerninst load [-n] FILE.ko\n"
+	"Usage: kerninst load [-nq] FILE.ko\n"
 	"Load a module of instruments into the running kernel. Its code is not checked: it may do whatever\n"
 	"the kernel may, and a mistake in it is a mistake in the kernel. Try it in a virtual machine\n"
 	"first. rmmod takes it out again, when nothing calls it any more.\n\n"

@@ -85,8 +85,8 @@ static int print_table(bool code)
 		if (code) {
 			struct ki_err err = {0};
 
-			ki_table_cell(t, "%s", here(m, &err));
 			ki_table_cell(t, "%s", m->code);
+			ki_table_cell(t, "%s", here(m, &err));
 		}
 	}
 	ret = ki_table_print(t, stdout, cli_bold(stdout));

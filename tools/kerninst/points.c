@@ -88,6 +88,7 @@ static int add_curve(struct resolver *r, const struct point *p, struct cell *c, 
 	void *arg;
 	ki_measure_act *make = r->how->act ? r->how->act(r->how->arg, p, &arg) : NULL;
 
+	ki_measure_number(m, r->how->first + (uint32_t)(p - r->out->v.v));
 	if (make)
 		return ki_measure_add_act(m, r->fn, &r->spans, &p->at, p->order, r->how->when, make,
 					  arg, &c->curve, err);

@@ -88,9 +88,10 @@ struct points_how {
 	const struct ki_predicate *when; /* only if it holds; NULL: always */
 	bool per_cpu;			 /* counts of each CPU too */
 	bool quiet;
-	bool metered;  /* what it costs is measured, too */
-	bool sampled;  /* what is done at points can be thinned */
-	bool separate; /* a point that two texts name is two points */
+	bool metered;	/* what it costs is measured, too */
+	bool sampled;	/* what is done at points can be thinned */
+	bool separate;	/* a point that two texts name is two points */
+	uint32_t first; /* what instruments are told as the first point's number */
 	/* What is done at a point beside counting it, for ki_measure_add_act; NULL: nothing. */
 	ki_measure_act *(*act)(void *arg, const struct point *p, void **act_arg);
 	void *arg;

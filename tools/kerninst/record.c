@@ -16,151 +16,13 @@
 #include "cli.h"
 #include "open.h"
 #include "out/json.h"
-#include "record_budget.h"
-#include "record_group.h"
-#include "record_wait.h"
+#include "record_run.h"
 
 #define LOOK 0.02 /* seconds between two looks at who has new stacks: he may end soon */
-
-struct run {
-	struct record_options *o;
-	struct ki_target *t;
-	struct ki_predicate *when;
-	struct ki_ring_map *ring;     /* NULL: totals */
-	struct ki_stacks_map *stacks; /* NULL: nobody asks for any */
-	struct record_group *groups;
-	size_t ngroups;
-	record_instruments instruments;
-	struct ki_record_origin origin;
-	struct ki_record_file *file;
-	struct command command;
-	struct record_waiting waiting;
-	struct record_budget budget;
-	double start, end, next; /* of the file's clock; when to stop, when to read: -1: never */
-	uint64_t written;
-	unsigned int snapshots;
-	struct ki_err err; /* of writing, */
-	bool said;	   /* which has been reported */
-};
 
 static bool no_progress(const struct record_options *o)
 {
 	return o->quiet || (!o->progress && !isatty(STDERR_FILENO));
-}
-
-static uint64_t lost(const struct run *r)
-{
-	return r->ring ? ki_ring_lost(r->ring) : 0;
-}
-
-/* ---- the file ---- */
-
-/* It is said once: after a failure nothing can be written. */
-static int write_failed(struct run *r)
-{
-	if (!r->said)
-		cli_fail(&r->err);
-	r->said = true;
-	return CLI_ERROR;
-}
-
-static int create_file(struct run *r, const char *path)
-{
-	int ret = ki_record_create(path, &r->origin, r->t, r->instruments.v, r->instruments.n,
-				   &r->file, &r->err);
-
-	if (ret)
-		return write_failed(r);
-	if (r->o->mode == RECORD_DISK)
-		ki_record_to_disk(r->file);
-	if (r->stacks && ki_record_stacks(r->file, r->stacks))
-		return cli_no_memory();
-	return CLI_OK;
-}
-
-static int write_event(struct run *r, const struct record_group *g, uint32_t kind)
-{
-	struct ki_record_event e = {.kind = kind, .tsc = __rdtsc()};
-	int ret = 0;
-
-	for (size_t i = 0; !ret && i < g->points.v.n; i++) {
-		const struct cell *c = points_first(&g->points, &g->points.v.v[i]);
-
-		e.id = record_group_id(g, i);
-		if (c->reason)
-			continue;
-		if (kind == KI_EVENT_HITS)
-			e.value = ki_measure_hits(g->points.measure, c->curve) - g->outside[i];
-		ret = ki_record_event(r->file, &e);
-	}
-	return ret ? ki_err_set(&r->err, ret, 0, "%s: %s", r->o->output, strerror(-ret)) : 0;
-}
-
-static int take_record(void *arg, const struct ki_record *rec, const uint64_t *values,
-		       unsigned int cpu)
-{
-	struct run *r = arg;
-	bool keep = true;
-	int ret;
-
-	for (size_t i = 0; i < r->ngroups; i++)
-		if (record_group_owns(&r->groups[i], rec, &keep))
-			break;
-	if (!keep)
-		return 0;
-	ret = ki_record_write(r->file, rec, values, cpu);
-	r->written += !ret;
-	return ret;
-}
-
-/* All that is in the buffers, to the file. */
-static int drain(struct run *r)
-{
-	int ret;
-
-	if (!r->ring)
-		return CLI_OK;
-	ret = ki_ring_read(r->ring, take_record, r);
-	if (!ret)
-		ret = ki_record_flush(r->file, lost(r), &r->err);
-	if (!ret)
-		return CLI_OK;
-	ki_err_set(&r->err, ret, 0, "%s: %s", r->o->output, strerror(-ret));
-	return write_failed(r);
-}
-
-/* A record with what came since the last, of each point that is installed. */
-static int write_totals(struct run *r)
-{
-	int ret = 0;
-
-	for (struct record_group *g = r->groups; !ret && g < r->groups + r->ngroups; g++) {
-		for (size_t i = 0; !ret && i < g->points.v.n; i++) {
-			const struct cell *c = points_first(&g->points, &g->points.v.v[i]);
-			const struct ki_record rec = {
-				.id = record_group_id(g, i), .words = 1, .tsc = __rdtsc()};
-			uint64_t now, value;
-
-			if (c->reason || !(g->on || g->over))
-				continue;
-			now = ki_measure_hits(g->points.measure, c->curve);
-			value = now - g->seen[i];
-			g->seen[i] = now;
-			if (g->on || value)
-				ret = take_record(r, &rec, &value, 0);
-		}
-	}
-	if (!ret)
-		ret = ki_record_flush(r->file, 0, &r->err);
-	if (!ret)
-		return CLI_OK;
-	ki_err_set(&r->err, ret, 0, "%s: %s", r->o->output, strerror(-ret));
-	return write_failed(r);
-}
-
-static int read_all(struct run *r)
-{
-	return r->o->mode == RECORD_TOTALS ? write_totals(r) : drain(r);
 }
 
 /* ---- instruments ---- */
@@ -172,8 +34,8 @@ static bool show_installed(void *arg, size_t done, size_t all)
 	return !wait_is_interrupted();
 }
 
-static void begin_progress(const struct run *r, struct record_group *g, struct cli_progress *p,
-			   const char *what)
+static void begin_progress(const struct record_run *r, struct record_group *g,
+			   struct cli_progress *p, const char *what)
 {
 	struct ki_plan *plan = ki_measure_plan(g->points.measure);
 
@@ -190,14 +52,14 @@ static int nothing_left(const struct record_group *g)
 	return cli_fail(&err);
 }
 
-static int put_in(struct run *r, struct record_group *g)
+static int put_in(struct record_run *r, struct record_group *g)
 {
 	struct cli_progress progress;
 	struct ki_err err = {0};
 	int ret;
 
-	if (write_event(r, g, KI_EVENT_INSTALLING))
-		return write_failed(r);
+	if (record_file_event(r, g, KI_EVENT_INSTALLING))
+		return record_file_failed(r);
 	begin_progress(r, g, &progress, "installing");
 	ret = ki_measure_start(g->points.measure, &err);
 	cli_progress_end(&progress);
@@ -211,14 +73,14 @@ static int put_in(struct run *r, struct record_group *g)
 		points_warn_refused(&g->points);
 	if (points_refused(&g->points) == g->points.cells.n)
 		return nothing_left(g);
-	return write_event(r, g, KI_EVENT_ON) ? write_failed(r) : CLI_OK;
+	return record_file_event(r, g, KI_EVENT_ON) ? record_file_failed(r) : CLI_OK;
 }
 
-static int take_out(struct run *r, struct record_group *g)
+static int take_out(struct record_run *r, struct record_group *g)
 {
 	struct cli_progress progress;
 	struct ki_err err = {0};
-	int ret, event = write_event(r, g, KI_EVENT_REMOVING);
+	int ret, event = record_file_event(r, g, KI_EVENT_REMOVING);
 
 	begin_progress(r, g, &progress, "taking out");
 	ret = ki_measure_stop(g->points.measure, &err);
@@ -226,14 +88,14 @@ static int take_out(struct run *r, struct record_group *g)
 	g->on = false;
 	g->over = true;
 	if (!event)
-		event = write_event(r, g, KI_EVENT_OFF);
+		event = record_file_event(r, g, KI_EVENT_OFF);
 	if (ret)
 		return cli_fail(&err);
-	return event ? write_failed(r) : CLI_OK;
+	return event ? record_file_failed(r) : CLI_OK;
 }
 
 /* When something is to be done with a group; -1: never. */
-static double next_time(const struct run *r, const struct record_group *g)
+static double next_time(const struct record_run *r, const struct record_group *g)
 {
 	double at;
 
@@ -244,7 +106,7 @@ static double next_time(const struct run *r, const struct record_group *g)
 }
 
 /* What is due. */
-static int switch_groups(struct run *r)
+static int switch_groups(struct record_run *r)
 {
 	int ret = CLI_OK;
 
@@ -257,7 +119,7 @@ static int switch_groups(struct run *r)
 	return ret;
 }
 
-static int take_all_out(struct run *r)
+static int take_all_out(struct record_run *r)
 {
 	int ret = CLI_OK;
 
@@ -275,7 +137,7 @@ static void sooner(double *deadline, double time)
 		*deadline = time;
 }
 
-static double next_deadline(const struct run *r)
+static double next_deadline(const struct record_run *r)
 {
 	double deadline = r->end;
 
@@ -288,29 +150,6 @@ static double next_deadline(const struct run *r)
 	return deadline;
 }
 
-/* In a file of its own; for a moment nothing is recorded. */
-static int write_snapshot(struct run *r)
-{
-	struct ki_record_file *file = r->file;
-	uint64_t written = r->written;
-	char *path;
-	int ret;
-
-	if (asprintf(&path, "%s.%u", r->o->output, ++r->snapshots) < 0)
-		return cli_no_memory();
-	ret = create_file(r, path);
-	if (!ret && record_budget_write(&r->budget, r->file))
-		ret = cli_no_memory();
-	if (!ret)
-		ret = drain(r);
-	if (!ret && ki_record_finish(r->file, lost(r), __rdtsc(), &r->err))
-		ret = write_failed(r);
-	r->file = file;
-	r->written = written;
-	free(path);
-	return ret;
-}
-
 /* Seconds between two readings when nothing else happens; 0: never. */
 static double period(const struct record_options *o)
 {
@@ -319,17 +158,17 @@ static double period(const struct record_options *o)
 	return o->interval > 0 ? o->interval : 1;
 }
 
-static int look_at_budget(struct run *r)
+static int look_at_budget(struct record_run *r)
 {
 	int ret = record_budget_look(&r->budget, wait_now());
 
 	if (!ret || !r->budget.err)
 		return ret;
 	ki_err_set(&r->err, r->budget.err, 0, "%s: %s", r->o->output, strerror(-r->budget.err));
-	return write_failed(r);
+	return record_file_failed(r);
 }
 
-static int watch(struct run *r)
+static int watch(struct record_run *r)
 {
 	double every = period(r->o);
 	int ret = CLI_OK;
@@ -347,16 +186,16 @@ static int watch(struct run *r)
 		if (!ret)
 			ret = look_at_budget(r);
 		if (!ret && e == RECORD_SNAPSHOT)
-			ret = write_snapshot(r);
+			ret = record_file_snapshot(r);
 		else if (!ret && (e == RECORD_DATA || (every > 0 && now >= r->next)))
-			ret = read_all(r);
+			ret = record_file_read(r);
 		while (every > 0 && now >= r->next)
 			r->next += every;
 	}
 	return ret;
 }
 
-static int record(struct run *r)
+static int record(struct record_run *r)
 {
 	int ret = switch_groups(r), error;
 
@@ -376,15 +215,7 @@ static int record(struct run *r)
 	return CLI_NO_COMMAND;
 }
 
-static int write_hits(struct run *r)
-{
-	for (size_t i = 0; i < r->ngroups; i++)
-		if (r->groups[i].over && write_event(r, &r->groups[i], KI_EVENT_HITS))
-			return write_failed(r);
-	return CLI_OK;
-}
-
-static void last_word(const struct run *r)
+static void last_word(const struct record_run *r)
 {
 	double seconds = wait_now() - r->start;
 	struct ki_json j;
@@ -395,7 +226,7 @@ static void last_word(const struct run *r)
 		ki_json_str(&j, "type", "recorded");
 		ki_json_str(&j, "file", r->o->output);
 		ki_json_u64(&j, "records", r->written);
-		ki_json_u64(&j, "lost", lost(r));
+		ki_json_u64(&j, "lost", record_lost(r));
 		ki_json_u64(&j, "instruments", r->instruments.n);
 		ki_json_double(&j, "seconds", seconds);
 		record_budget_json(&r->budget, &j);
@@ -404,20 +235,20 @@ static void last_word(const struct run *r)
 	} else if (!r->o->quiet) {
 		cli_warn("%llu records of %zu instruments in %.2f s, %llu lost: %s",
 			 (unsigned long long)r->written, r->instruments.n, seconds,
-			 (unsigned long long)lost(r), r->o->output);
+			 (unsigned long long)record_lost(r), r->o->output);
 		record_budget_say(&r->budget);
 	}
 }
 
 /* Everything is taken out whatever happens; and then the buffers are read for the last time. */
-static int run_all(struct run *r)
+static int run_all(struct record_run *r)
 {
 	int ret = record(r), out;
 
 	record_budget_note(&r->budget, wait_now());
 	out = take_all_out(r);
-	if (!r->err.code && !read_all(r) && !write_hits(r) &&
-	    !ki_record_finish(r->file, lost(r), __rdtsc(), &r->err)) {
+	if (!r->err.code && !record_file_read(r) && !record_file_hits(r) &&
+	    !ki_record_finish(r->file, record_lost(r), __rdtsc(), &r->err)) {
 		r->file = NULL;
 		last_word(r);
 	} else {
@@ -432,7 +263,7 @@ static int run_all(struct run *r)
 
 /* ---- before it begins ---- */
 
-static int open_ring(struct run *r)
+static int open_ring(struct record_run *r)
 {
 	const struct ki_ring_options ring = {.bytes = r->o->buffer,
 					     .newest = r->o->mode == RECORD_NEWEST};
@@ -443,7 +274,7 @@ static int open_ring(struct run *r)
 	return ki_ring_open(r->t, &ring, &r->ring, &err) ? cli_fail(&err) : CLI_OK;
 }
 
-static int open_stacks(struct run *r)
+static int open_stacks(struct record_run *r)
 {
 	struct ki_err err = {0};
 	bool wanted = false;
@@ -455,17 +286,17 @@ static int open_stacks(struct run *r)
 	return ki_stacks_open(r->t, NULL, &r->stacks, &err) ? cli_fail(&err) : CLI_OK;
 }
 
-static int resolve(struct run *r)
+static int resolve(struct record_run *r)
 {
 	const struct record_making to = {.ring = r->ring ? ki_ring_number(r->ring) : 0,
 					 .stacks = r->stacks ? ki_stacks_number(r->stacks) : 0};
-	uint32_t ids = 1;
+	uint32_t ids = 1, points = 0;
 	int ret = CLI_OK;
 
 	for (size_t i = 0; !ret && i < r->ngroups; i++) {
 		struct record_group *g = &r->groups[i];
 
-		ret = record_group_resolve(g, r->t, r->when, &to, &ids, no_progress(r->o));
+		ret = record_group_resolve(g, r->t, r->when, &to, &ids, &points, no_progress(r->o));
 		if (!ret && points_refused(&g->points) == g->points.cells.n)
 			ret = nothing_left(g);
 		if (!ret && record_group_describe(g, &r->instruments))
@@ -474,7 +305,7 @@ static int resolve(struct run *r)
 	return ret;
 }
 
-static int prepare(struct run *r, int argc, char **argv)
+static int prepare(struct record_run *r, int argc, char **argv)
 {
 	const struct open_options live = {0};
 	bool wakes = r->o->mode == RECORD_WAKE || r->o->mode == RECORD_DISK;
@@ -501,10 +332,10 @@ static int prepare(struct run *r, int argc, char **argv)
 	for (size_t i = 0; i < r->ngroups; i++)
 		record_group_set_times(&r->groups[i], r->origin.tsc, r->origin.tsc_khz);
 	record_note_command(argc, argv, r->origin.command, sizeof(r->origin.command));
-	return create_file(r, r->o->output);
+	return record_file_create(r, r->o->output);
 }
 
-static void end(struct run *r)
+static void end(struct record_run *r)
 {
 	command_abandon(&r->command);
 	record_wait_end(&r->waiting);
@@ -522,7 +353,7 @@ static void end(struct run *r)
 static int run(const struct verb *self, int argc, char **argv)
 {
 	struct record_options o = {0};
-	struct run r = {.o = &o, .end = -1, .next = -1};
+	struct record_run r = {.o = &o, .end = -1, .next = -1};
 	int n = argc, ret;
 	bool done;
 
@@ -536,6 +367,8 @@ static int run(const struct verb *self, int argc, char **argv)
 	wait_prepare();
 	ret = record_wait_prepare(&r.waiting, o.mode == RECORD_NEWEST);
 	ret = ret ? cli_error("%s", strerror(-ret)) : when_predicate(&o.when, self, &r.when);
+	for (size_t i = 0; !ret && o.mode != RECORD_TOTALS && i < o.asks.n; i++)
+		ret = record_written_when(&o.asks.v[i].values, self, r.when);
 	if (!ret)
 		ret = record_groups_make(&o, self, &r.groups, &r.ngroups);
 	if (!ret)

@@ -123,6 +123,7 @@ void record_budget_json(const struct record_budget *b, struct ki_json *j)
 		return;
 	ki_json_double(j, "budget", b->share);
 	ki_json_double(j, "overhead", share(b));
+	ki_json_double(j, "instructions", cost_all(&b->cost));
 	ki_json_u64(j, "sampled", b->budget.thinned);
 	ki_json_u64(j, "thinnest", UINT64_C(1) << b->budget.most);
 	ki_json_u64(j, "shed", b->budget.shed);

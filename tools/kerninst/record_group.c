@@ -76,6 +76,9 @@ static int make_record(void *arg, struct ki_snippet *s, struct ki_node **stmt, s
 
 	if (ret)
 		return ret;
+	/* the condition's nodes are made behind these */
+	if (m->when)
+		ki_predicate_hit(m->when, &m->written);
 	*stmt = ki_stmt_record(s, m->ring, m->id, nodes, n);
 	return *stmt ? 0 : ki_snippet_check(s, NULL, err);
 }
@@ -101,8 +104,8 @@ static uint32_t ids_of(const struct record_group *g)
 }
 
 int record_group_resolve(struct record_group *g, struct ki_target *t,
-			 const struct ki_predicate *when, const struct record_making *to,
-			 uint32_t *ids, bool quiet)
+			 struct ki_predicate *when, const struct record_making *to, uint32_t *ids,
+			 uint32_t *points, bool quiet)
 {
 	const struct points_how how = {.wanted = {.metrics = {ki_metric_find("count")}, .n = 1},
 				       .moving = MOVING_NEVER,
@@ -112,14 +115,17 @@ int record_group_resolve(struct record_group *g, struct ki_target *t,
 				       .metered = g->budgeted,
 				       .sampled = g->budgeted,
 				       .act = g->totals ? NULL : act_of,
-				       .arg = g};
+				       .arg = g,
+				       .first = *points};
 	int ret;
 
 	g->first = *ids;
 	g->ids = ids_of(g);
 	g->making = *to;
+	g->making.when = when;
 	ret = points_resolve(&g->points, t, &g->asked, &how);
 	*ids += g->ids * (uint32_t)g->points.v.n;
+	*points += (uint32_t)g->points.v.n;
 	if (ret)
 		return ret;
 	g->seen = calloc(g->points.v.n + 1, sizeof(*g->seen));

@@ -29,10 +29,11 @@ int record_groups_make(struct record_options *o, const struct verb *self,
 		       struct record_group **groups, size_t *n);
 void record_groups_free(struct record_group *g, size_t n);
 
-/* Find out what is meant. to: ring and stacks. ids: the next free one. CLI_OK, or reported. */
-int record_group_resolve(struct record_group *g, struct ki_target *t,
-			 const struct ki_predicate *when, const struct record_making *to,
-			 uint32_t *ids, bool quiet);
+/* Find out what is meant. to: ring and stacks. ids: the next free one; points: how many there are
+   before. CLI_OK, or reported. */
+int record_group_resolve(struct record_group *g, struct ki_target *t, struct ki_predicate *when,
+			 const struct record_making *to, uint32_t *ids, uint32_t *points,
+			 bool quiet);
 
 /* The id of a point's records. */
 static inline uint32_t record_group_id(const struct record_group *g, size_t point)

@@ -80,8 +80,8 @@ static int add(struct record_values *v, const struct verb *self, const struct ki
 		ki_predicate_free(value.expr);
 		return cli_misuse(
 			self,
-			"a record has at most %d words; comm is two, a string is 8, or as "
-			"many as it says: str(ADDRESS, BYTES)",
+			"more than %d words of values; comm is two, a string is 8, or as many as it says: "
+			"str(ADDRESS, BYTES)",
 			KI_RECORD_WORDS);
 	}
 	v->fields[v->n] = *f;

@@ -49,6 +49,7 @@ struct record_making {
 	uint32_t ring, stacks, id;
 	struct ki_hit written; /* by an instrument */
 	struct record_values *values;
+	struct ki_predicate *when; /* its instrument may write, too; NULL: there is none */
 };
 
 /*
@@ -65,5 +66,8 @@ void record_field_unit(struct ki_record_field *f, const char *unit);
 /* record_written.c: the instrument of one of these values that writes records. CLI_OK, or reported:
    two write records, or what one says of them is wrong. */
 int record_written_find(struct record_values *v, const struct verb *self);
+/* The same of the condition for all points, when the values are known. */
+int record_written_when(struct record_values *v, const struct verb *self,
+			const struct ki_predicate *when);
 
 #endif

@@ -54,23 +54,24 @@ static int parse(struct record_written *w, const char *name, const char *records
 	return ret;
 }
 
+int record_written_when(struct record_values *v, const struct verb *self,
+			const struct ki_predicate *expr)
+{
+	const char *records, *name = expr ? ki_predicate_recording(expr, &records) : NULL;
+
+	if (!name || (v->written.name && !strcmp(name, v->written.name)))
+		return CLI_OK;
+	if (v->written.name)
+		return cli_misuse(self, "%s and %s both write records: one of them for one point",
+				  v->written.name, name);
+	return parse(&v->written, name, records);
+}
+
 int record_written_find(struct record_values *v, const struct verb *self)
 {
-	for (unsigned int i = 0; i < v->n; i++) {
-		const char *records, *name;
-		int ret;
+	int ret = CLI_OK;
 
-		name = v->values[i].expr ? ki_predicate_recording(v->values[i].expr, &records)
-					 : NULL;
-		if (!name || (v->written.name && !strcmp(name, v->written.name)))
-			continue;
-		if (v->written.name)
-			return cli_misuse(self,
-					  "%s and %s both write records: one of them for one point",
-					  v->written.name, name);
-		ret = parse(&v->written, name, records);
-		if (ret)
-			return ret;
-	}
-	return CLI_OK;
+	for (unsigned int i = 0; !ret && i < v->n; i++)
+		ret = record_written_when(v, self, v->values[i].expr);
+	return ret;
 }

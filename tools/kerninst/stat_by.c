@@ -13,7 +13,6 @@
 #include "cli.h"
 #include "snippet/tree.h"
 
-#define V_BUCKETS   KI_TABLE_STATS_WORDS
 #define ROWS	    16384
 #define ROWS_BUCKET 2048
 
@@ -33,6 +32,16 @@ static bool cut_number(char *text, int64_t *out)
 	return true;
 }
 
+/* Three numbers behind the expression; fewer are a part of it: arg2 > 5 ? 1 : 0. */
+static bool cut_bounds(struct stat_by *b, int64_t *step)
+{
+	if (cut_number(b->expr, step) && cut_number(b->expr, &b->linear.high) &&
+	    cut_number(b->expr, &b->linear.low))
+		return true;
+	strcpy(b->expr, b->hist);
+	return false;
+}
+
 /* EXPR, or EXPR:low:high:step. */
 static int parse_hist(struct stat_by *b, const struct verb *self)
 {
@@ -42,16 +51,15 @@ static int parse_hist(struct stat_by *b, const struct verb *self)
 	b->expr = strdup(b->hist);
 	if (!b->expr)
 		return cli_no_memory();
-	if (cut_number(b->expr, &step)) {
-		b->is_linear = cut_number(b->expr, &b->linear.high) &&
-			       cut_number(b->expr, &b->linear.low) && step > 0;
+	b->is_linear = cut_bounds(b, &step);
+	if (b->is_linear) {
 		b->linear.step = (uint64_t)step;
-		if (!b->is_linear || !ki_linear_buckets(&b->linear) ||
-		    ki_linear_buckets(&b->linear) > KI_TABLE_VALUES - V_BUCKETS)
+		if (step <= 0 || !ki_linear_buckets(&b->linear) ||
+		    ki_linear_buckets(&b->linear) > KI_TABLE_VALUES - STAT_BY_BUCKETS)
 			return cli_misuse(self,
 					  "--hist '%s': EXPRESSION, or "
 					  "EXPRESSION:LOW:HIGH:STEP with at most %d buckets",
-					  b->hist, KI_TABLE_VALUES - V_BUCKETS);
+					  b->hist, KI_TABLE_VALUES - STAT_BY_BUCKETS);
 	}
 	if (ki_predicate_parse(b->expr, &b->value, &err))
 		return cli_misuse(self, "--hist '%s': %s", b->expr, err.msg);
@@ -92,7 +100,7 @@ int stat_by_open(struct stat_by *b, struct ki_target *t, const struct points *po
 	uint8_t merge[KI_TABLE_VALUES] = {0};
 	const struct ki_table_options o = {
 		.keys = b->key.n + 1,
-		.values = b->hist ? V_BUCKETS + buckets(b) : 1,
+		.values = b->hist ? STAT_BY_BUCKETS + buckets(b) : 1,
 		.rows = b->rows	  ? b->rows
 			: b->hist ? ROWS_BUCKET
 				  : ROWS,
@@ -141,51 +149,99 @@ static int build_value(struct stat_by *b, struct ki_snippet *s, struct ki_node *
 {
 	int ret = ki_predicate_build(b->value, s, NULL, value, err);
 
-	if (!ret && !*value)
-		ret = ki_snippet_check(s, NULL, err);
-	if (!ret)
-		b->sign = ki_types[(*value)->type].sign;
-	return ret;
+	return ret || *value ? ret : ki_snippet_check(s, NULL, err);
 }
 
-/* The distribution's bucket, behind the sums. */
-static int add_bucket(struct stat_by *b, struct ki_snippet *s, struct ki_node **list,
+/*
+ * What two statements need is evaluated once, into locals: the value, then as many words of the key
+ * as there are locals left. A string is in no local: it is read for each of the two.
+ */
+struct held {
+	struct ki_node *list; /* what sets them */
+	struct ki_var var[KI_LOCALS];
+	bool sign[KI_LOCALS];
+	unsigned int n;
+};
+
+static bool hold(struct held *h, struct ki_snippet *s, struct ki_node *x)
+{
+	struct ki_var *v = &h->var[h->n];
+
+	if (h->n == KI_LOCALS || !x || x->kind == NODE_CONST || x->kind == NODE_STRING)
+		return false;
+	*v = (struct ki_var){.kind = KI_VAR_LOCAL, .type = KI_U64, .first = h->n};
+	h->sign[h->n++] = ki_types[x->type].sign;
+	h->list = ki_stmt_append(s, h->list, ki_stmt_update(s, KI_SET, v, NULL, x));
+	return true;
+}
+
+static struct ki_node *use(const struct held *h, struct ki_snippet *s, unsigned int i)
+{
+	struct ki_node *x = ki_expr_var(s, &h->var[i]);
+
+	return h->sign[i] ? ki_expr_cast(s, KI_I64, x) : x;
+}
+
+/* The sums, then the distribution's bucket behind them. */
+static struct ki_node *add_both(struct stat_by *b, struct ki_snippet *s, struct ki_node *list,
+				struct ki_node *const key[2][KI_TABLE_KEYS], unsigned int n,
+				struct ki_node *const value[2])
+{
+	struct ki_node *bucket = b->is_linear
+					 ? ki_stmt_table_linear(s, &b->table, STAT_BY_BUCKETS,
+								key[1], n, &b->linear, value[1])
+					 : ki_stmt_table(s, KI_TABLE_LOG2, &b->table,
+							 STAT_BY_BUCKETS, key[1], n, value[1]);
+
+	list = ki_stmt_append(s, list,
+			      ki_stmt_table(s, KI_TABLE_STATS, &b->table, 0, key[0], n, value[0]));
+	return ki_stmt_append(s, list, bucket);
+}
+
+static int make_hist(struct stat_by *b, struct ki_snippet *s, struct ki_node **stmt,
+		     struct ki_err *err)
+{
+	struct ki_node *key[2][KI_TABLE_KEYS], *value[2];
+	struct held h = {0};
+	unsigned int n;
+	int ret = build_value(b, s, &value[0], err);
+
+	for (int i = 0; !ret && i < 2; i++)
+		ret = build_key(b, s, key[i], &n, err);
+	if (ret)
+		return ret;
+	value[1] = value[0];
+	if (hold(&h, s, value[0]))
+		for (int i = 0; i < 2; i++)
+			value[i] = use(&h, s, 0);
+	else
+		value[1] = ki_expr_const(s, (enum ki_type)value[0]->type, value[0]->value);
+	for (unsigned int k = 0; k < n; k++)
+		if (hold(&h, s, key[0][k]))
+			for (int i = 0; i < 2; i++)
+				key[i][k] = use(&h, s, h.n - 1);
+	*stmt = add_both(b, s, h.list, key, n, value);
+	return 0;
+}
+
+static int make_count(struct stat_by *b, struct ki_snippet *s, struct ki_node **stmt,
 		      struct ki_err *err)
 {
-	struct ki_node *key[KI_TABLE_KEYS], *value, *stmt;
+	struct ki_node *key[KI_TABLE_KEYS];
 	unsigned int n;
 	int ret = build_key(b, s, key, &n, err);
 
 	if (!ret)
-		ret = build_value(b, s, &value, err);
-	if (ret)
-		return ret;
-	if (b->is_linear)
-		stmt = ki_stmt_table_linear(s, &b->table, V_BUCKETS, key, n, &b->linear, value);
-	else
-		stmt = ki_stmt_table(s, KI_TABLE_LOG2, &b->table, V_BUCKETS, key, n, value);
-	*list = ki_stmt_append(s, *list, stmt);
-	return 0;
+		*stmt = ki_stmt_table(s, KI_TABLE_ADD, &b->table, 0, key, n,
+				      ki_expr_const(s, KI_I64, 1));
+	return ret;
 }
 
 static int make(void *arg, struct ki_snippet *s, struct ki_node **stmt, struct ki_err *err)
 {
 	struct stat_by *b = arg;
-	struct ki_node *key[KI_TABLE_KEYS], *value;
-	unsigned int n;
-	int ret = build_key(b, s, key, &n, err);
+	int ret = b->hist ? make_hist(b, s, stmt, err) : make_count(b, s, stmt, err);
 
-	if (!ret && b->hist)
-		ret = build_value(b, s, &value, err);
-	else
-		value = ki_expr_const(s, KI_I64, 1);
-	if (ret)
-		return ret;
-	*stmt = ki_stmt_append(s, NULL,
-			       ki_stmt_table(s, b->hist ? KI_TABLE_STATS : KI_TABLE_ADD, &b->table,
-					     0, key, n, value));
-	if (b->hist)
-		ret = add_bucket(b, s, stmt, err);
 	return ret || *stmt ? ret : ki_snippet_check(s, NULL, err);
 }
 

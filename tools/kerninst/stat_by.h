@@ -7,11 +7,15 @@
 
 #include <stdio.h>
 
+#include "field_text.h"
 #include "kerninst/table.h"
 #include "points.h"
 #include "record_values.h"
 
 struct verb;
+
+/* Of a row with a distribution: behind what KI_TABLE_STATS keeps. */
+#define STAT_BY_BUCKETS KI_TABLE_STATS_WORDS
 
 /* What is asked for. */
 struct stat_by {
@@ -19,12 +23,13 @@ struct stat_by {
 	const char *hist; /* NULL: no distribution */
 	uint32_t top;	  /* rows that are shown; 0: all */
 	uint32_t rows;	  /* of a table; 0: as many as seems right */
+	bool limited;	  /* one of these two was asked for */
 	/* what comes of that */
 	struct record_values key;
 	char *expr; /* of hist, without its bounds */
 	struct ki_predicate *value;
 	struct ki_linear linear;
-	bool is_linear, sign; /* buckets of equal width; the value is signed */
+	bool is_linear; /* buckets of equal width */
 	struct ki_table_map *map;
 	struct ki_stacks_map *stacks; /* NULL: no key is a stack */
 	struct ki_target *target;
@@ -51,11 +56,9 @@ ki_measure_act *stat_by_act(void *arg, const struct point *p, void **act_arg);
 int stat_by_begin(struct stat_by *b);
 int stat_by_end(struct stat_by *b);
 
-/* stat_by_key.c: a field of a key, as text; does it go on with the text of the one before? */
-#define STAT_BY_TEXT 8192 /* a stack may be long */
-const char *stat_by_key_text(const struct stat_by *b, const uint64_t *key, unsigned int i,
-			     char *buf, size_t len);
-bool stat_by_key_goes_on(const struct record_values *v, unsigned int i);
+/* stat_by_key.c: a field of a key, as text. */
+const char *stat_by_key_text(struct stat_by *b, const uint64_t *key, unsigned int i,
+			     char buf[FIELD_TEXT]);
 
 struct stat_by_show {
 	FILE *out;

@@ -1,72 +1,41 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Keys of kerninst stat --by as they are shown: a text's words together, a stack as its frames, the
- * innermost first.
+ * Keys of kerninst stat --by as they are shown.
  */
-#include <inttypes.h>
-
 #include "stat_by.h"
 
-/* Words of the key's field, the first and those without a name behind it. */
-static unsigned int words_of(const struct record_values *v, unsigned int i)
+static const char *symbol_of(void *arg, uint64_t addr, uint64_t *offset)
 {
-	unsigned int n = 1;
+	const struct ki_symbol *sym = ki_target_symbol_at(((struct stat_by *)arg)->target, addr);
 
-	while (i + n < v->n && stat_by_key_goes_on(v, i + n))
-		n++;
-	return n;
+	if (sym)
+		*offset = addr - sym->addr;
+	return sym ? sym->name : NULL;
 }
 
-bool stat_by_key_goes_on(const struct record_values *v, unsigned int i)
+static bool stack_of(void *arg, uint64_t number, struct ki_stack *out)
 {
-	return v->fields[i].show == KI_SHOW_TEXT && !*v->fields[i].name;
+	return !ki_stacks_get(((struct stat_by *)arg)->stacks, number, out);
 }
 
 /* Behind the first stand return addresses: what called is before them. */
-static int frame_text(const struct stat_by *b, const struct ki_stack *s, uint32_t k, char *buf,
-		      size_t len)
+static char *frame_of(void *arg, const struct ki_stack *s, uint32_t k, char *text, size_t size)
 {
-	const struct ki_symbol *sym = ki_target_symbol_at(b->target, s->addrs[k] - (k > 0));
+	uint64_t offset = 0;
+	const char *name = symbol_of(arg, s->addrs[k] - (k > 0), &offset);
 
-	if (!sym)
-		return snprintf(buf, len, "0x%" PRIx64, s->addrs[k]);
-	if (sym->addr == s->addrs[k])
-		return snprintf(buf, len, "%s", sym->name);
-	return snprintf(buf, len, "%s+0x%" PRIx64, sym->name, s->addrs[k] - sym->addr);
+	return field_code(name, offset + (k > 0), s->addrs[k], text, size);
 }
 
-static const char *stack_text(const struct stat_by *b, uint64_t number, char *buf, size_t len)
+const char *stat_by_key_text(struct stat_by *b, const uint64_t *key, unsigned int i,
+			     char buf[FIELD_TEXT])
 {
-	struct ki_stack s = {0};
-	size_t n = 0;
+	const struct field_names names = {.arg = b,
+					  .khz = ki_target_info(b->target)->tsc_khz,
+					  .symbol = symbol_of,
+					  .stack = stack_of,
+					  .frame = frame_of};
 
-	*buf = 0;
-	if (ki_stacks_get(b->stacks, number, &s))
-		return buf;
-	for (uint32_t k = 0; k < s.n && n < len - 1; k++) {
-		if (k)
-			buf[n++] = ';';
-		n += (size_t)frame_text(b, &s, k, buf + n, len - n);
-	}
-	return buf;
-}
-
-const char *stat_by_key_text(const struct stat_by *b, const uint64_t *key, unsigned int i,
-			     char *buf, size_t len)
-{
-	const struct ki_record_field *f = &b->key.fields[i];
-	static const bool sign[KI_TYPES] = {
-		[KI_I8] = true, [KI_I16] = true, [KI_I32] = true, [KI_I64] = true};
-
-	if (f->show == KI_SHOW_STACK)
-		return stack_text(b, key[i], buf, len);
-	if (f->show == KI_SHOW_TEXT)
-		snprintf(buf, len, "%.*s", (int)(8 * words_of(&b->key, i)), (const char *)&key[i]);
-	else if (f->show == KI_SHOW_HEX || f->show == KI_SHOW_CODE)
-		snprintf(buf, len, "0x%" PRIx64, key[i]);
-	else if (sign[f->type])
-		snprintf(buf, len, "%" PRId64, (int64_t)key[i]);
-	else
-		snprintf(buf, len, "%" PRIu64, key[i]);
-	return buf;
+	return field_text(&names, &b->key.fields[i], key + i,
+			  field_words(b->key.fields, b->key.n, i), buf);
 }

@@ -12,9 +12,8 @@
 #include "out/table.h"
 #include "stat_by.h"
 
-#define V_BUCKETS KI_TABLE_STATS_WORDS
-#define BAR	  40
-#define COLUMNS	  (8 + KI_TABLE_KEYS)
+#define BAR	40
+#define COLUMNS (10 + KI_TABLE_KEYS)
 
 struct show {
 	struct stat_by *b;
@@ -33,10 +32,11 @@ static void subtract(const struct stat_by *b, struct ki_table_reading *r)
 		uint64_t *v = r->words + i * width + r->keys;
 
 		for (uint32_t k = 0; old && k < r->values; k++) {
-			if (k == 2 || k == 3)
+			if (k == KI_STATS_MIN || k == KI_STATS_MAX)
 				continue;
-			if (k == 5) /* of the squares, in two words */
-				v[k] -= v[4] + old[4] < old[4];
+			if (k == KI_STATS_SQUARES_HIGH)
+				v[k] -= v[KI_STATS_SQUARES] + old[KI_STATS_SQUARES] <
+					old[KI_STATS_SQUARES];
 			v[k] -= old[k];
 		}
 	}
@@ -48,6 +48,16 @@ static void subtract(const struct stat_by *b, struct ki_table_reading *r)
 static const char *point_of(const struct show *s, const uint64_t *key)
 {
 	return *key < s->b->points->v.n ? s->b->points->v.v[*key].name : "?";
+}
+
+/* What people read behind a field of the key. */
+static const char *unit_of(const struct show *s, unsigned int i)
+{
+	static char unit[64];
+	const char *name = s->b->key.fields[i].unit;
+
+	snprintf(unit, sizeof(unit), "%s%s", *name ? " " : "", name);
+	return unit;
 }
 
 /* ---- tables ---- */
@@ -64,30 +74,35 @@ static int new_table(const struct show *s, struct ki_table **t)
 		all[n++] = (struct ki_column){sums[i], KI_ALIGN_RIGHT, 0};
 	all[n++] = (struct ki_column){"POINT", KI_ALIGN_LEFT, 0};
 	for (unsigned int i = 0; i < s->b->key.n; i++)
-		if (!stat_by_key_goes_on(&s->b->key, i))
+		if (!field_goes_on(s->b->key.fields, i))
 			all[n++] = (struct ki_column){s->b->key.fields[i].name, KI_ALIGN_RIGHT, 0};
+	if (s->b->hist && s->how->separator) {
+		all[n++] = (struct ki_column){"BUCKET", KI_ALIGN_LEFT, 0};
+		all[n++] = (struct ki_column){"HITS", KI_ALIGN_RIGHT, 0};
+	}
 	return ki_table_new(t, all, n);
 }
 
 static void put_row(const struct show *s, struct ki_table *t, size_t i)
 {
 	const uint64_t *key = ki_table_key(s->r, i), *v = ki_table_values(s->r, i);
-	char buf[STAT_BY_TEXT];
+	char buf[FIELD_TEXT];
 
-	ki_table_cell(t, "%" PRIu64, v[0]);
-	ki_table_cell(t, "%.1f", s->how->seconds > 0 ? (double)v[0] / s->how->seconds : 0.0);
+	ki_table_cell(t, "%" PRIu64, v[KI_STATS_COUNT]);
+	ki_table_cell(t, "%.1f",
+		      s->how->seconds > 0 ? (double)v[KI_STATS_COUNT] / s->how->seconds : 0.0);
 	if (s->b->hist) {
-		ki_table_cell(t, "%" PRId64, (int64_t)v[1]);
+		ki_table_cell(t, "%" PRId64, (int64_t)v[KI_STATS_SUM]);
 		ki_table_cell(t, "%.1f", ki_table_mean(v));
 		ki_table_cell(t, "%.1f", ki_table_deviation(v));
-		ki_table_cell(t, "%" PRId64, (int64_t)v[2]);
-		ki_table_cell(t, "%" PRId64, (int64_t)v[3]);
+		ki_table_cell(t, "%" PRId64, (int64_t)v[KI_STATS_MIN]);
+		ki_table_cell(t, "%" PRId64, (int64_t)v[KI_STATS_MAX]);
 	}
 	ki_table_cell(t, "%s", point_of(s, key));
 	for (unsigned int k = 0; k < s->b->key.n; k++)
-		if (!stat_by_key_goes_on(&s->b->key, k))
-			ki_table_cell(t, "%s",
-				      stat_by_key_text(s->b, key + 1, k, buf, sizeof(buf)));
+		if (!field_goes_on(s->b->key.fields, k))
+			ki_table_cell(t, "%s%s", stat_by_key_text(s->b, key + 1, k, buf),
+				      s->how->separator ? "" : unit_of(s, k));
 }
 
 static void bounds(const struct show *s, uint32_t bucket, char *buf, size_t len)
@@ -100,10 +115,26 @@ static void bounds(const struct show *s, uint32_t bucket, char *buf, size_t len)
 			snprintf(buf, len, "%" PRId64 " - %" PRId64, first, last);
 		if (!bucket)
 			snprintf(buf, len, "< %" PRId64, s->b->linear.low);
-		else if (bucket == s->r->values - V_BUCKETS - 1)
+		else if (bucket == s->r->values - STAT_BY_BUCKETS - 1)
 			snprintf(buf, len, ">= %" PRId64, s->b->linear.high);
 	} else if (!ki_log2_bounds(bucket, &low, &high)) {
 		snprintf(buf, len, "%" PRIu64 " - %" PRIu64, low, high);
+	}
+}
+
+/* As values: a row for each bucket that is not empty. */
+static void put_buckets(const struct show *s, struct ki_table *t, size_t i)
+{
+	const uint64_t *v = ki_table_values(s->r, i);
+	char buf[64] = "";
+
+	for (uint32_t k = STAT_BY_BUCKETS; k < s->r->values; k++) {
+		if (!v[k])
+			continue;
+		put_row(s, t, i);
+		bounds(s, k - STAT_BY_BUCKETS, buf, sizeof(buf));
+		ki_table_cell(t, "%s", buf);
+		ki_table_cell(t, "%" PRIu64, v[k]);
 	}
 }
 
@@ -112,20 +143,20 @@ static void draw(const struct show *s, size_t i)
 	static const char bar[] = "########################################";
 	const uint64_t *key = ki_table_key(s->r, i), *v = ki_table_values(s->r, i);
 	uint64_t most = 1;
-	char buf[STAT_BY_TEXT];
+	char buf[FIELD_TEXT];
 
 	fprintf(s->how->out, "\n%s", point_of(s, key));
 	for (unsigned int k = 0; k < s->b->key.n; k++)
-		if (!stat_by_key_goes_on(&s->b->key, k))
-			fprintf(s->how->out, " %s=%s", s->b->key.fields[k].name,
-				stat_by_key_text(s->b, key + 1, k, buf, sizeof(buf)));
+		if (!field_goes_on(s->b->key.fields, k))
+			fprintf(s->how->out, " %s=%s%s", s->b->key.fields[k].name,
+				stat_by_key_text(s->b, key + 1, k, buf), unit_of(s, k));
 	fprintf(s->how->out, ": %s\n", s->b->expr);
-	for (uint32_t k = V_BUCKETS; k < s->r->values; k++)
+	for (uint32_t k = STAT_BY_BUCKETS; k < s->r->values; k++)
 		most = v[k] > most ? v[k] : most;
-	for (uint32_t k = V_BUCKETS; k < s->r->values; k++) {
+	for (uint32_t k = STAT_BY_BUCKETS; k < s->r->values; k++) {
 		if (!v[k])
 			continue;
-		bounds(s, k - V_BUCKETS, buf, sizeof(buf));
+		bounds(s, k - STAT_BY_BUCKETS, buf, sizeof(buf));
 		fprintf(s->how->out, "  %28s %12" PRIu64 " %.*s\n", buf, v[k],
 			(int)ceil((double)v[k] / (double)most * BAR), bar);
 	}
@@ -139,7 +170,10 @@ static int show_table(const struct show *s)
 	if (ret)
 		return ret;
 	for (size_t i = 0; i < s->n; i++)
-		put_row(s, t, i);
+		if (s->b->hist && s->how->separator)
+			put_buckets(s, t, i);
+		else
+			put_row(s, t, i);
 	ret = s->how->separator ? ki_table_print_csv(t, s->how->out, s->how->separator)
 				: ki_table_print(t, s->how->out, cli_bold(s->how->out));
 	ki_table_free(t);
@@ -154,16 +188,16 @@ static void json_values(struct ki_json *j, const struct show *s, const uint64_t 
 {
 	char buf[64] = "";
 
-	ki_json_double(j, "sum", (double)(int64_t)v[1]);
+	ki_json_i64(j, "sum", (int64_t)v[KI_STATS_SUM]);
 	ki_json_double(j, "avg", ki_table_mean(v));
 	ki_json_double(j, "stddev", ki_table_deviation(v));
-	ki_json_double(j, "min", (double)(int64_t)v[2]);
-	ki_json_double(j, "max", (double)(int64_t)v[3]);
+	ki_json_i64(j, "min", (int64_t)v[KI_STATS_MIN]);
+	ki_json_i64(j, "max", (int64_t)v[KI_STATS_MAX]);
 	ki_json_open(j, "histogram", '[');
-	for (uint32_t k = V_BUCKETS; k < s->r->values; k++) {
+	for (uint32_t k = STAT_BY_BUCKETS; k < s->r->values; k++) {
 		if (!v[k])
 			continue;
-		bounds(s, k - V_BUCKETS, buf, sizeof(buf));
+		bounds(s, k - STAT_BY_BUCKETS, buf, sizeof(buf));
 		ki_json_open(j, NULL, '{');
 		ki_json_str(j, "range", buf);
 		ki_json_u64(j, "count", v[k]);
@@ -176,18 +210,18 @@ static int json_row(const struct show *s, size_t i)
 {
 	const uint64_t *key = ki_table_key(s->r, i), *v = ki_table_values(s->r, i);
 	struct ki_json j;
-	char buf[STAT_BY_TEXT];
+	char buf[FIELD_TEXT];
 
 	ki_json_init(&j, s->how->out);
 	ki_json_open(&j, NULL, '{');
 	ki_json_str(&j, "point", point_of(s, key));
 	ki_json_open(&j, "key", '{');
 	for (unsigned int k = 0; k < s->b->key.n; k++)
-		if (!stat_by_key_goes_on(&s->b->key, k))
+		if (!field_goes_on(s->b->key.fields, k))
 			ki_json_str(&j, s->b->key.fields[k].name,
-				    stat_by_key_text(s->b, key + 1, k, buf, sizeof(buf)));
+				    stat_by_key_text(s->b, key + 1, k, buf));
 	ki_json_close(&j);
-	ki_json_u64(&j, "count", v[0]);
+	ki_json_u64(&j, "count", v[KI_STATS_COUNT]);
 	if (s->b->hist)
 		json_values(&j, s, v);
 	ki_json_close(&j);
@@ -217,7 +251,7 @@ static size_t rows_hit(const struct ki_table_reading *r)
 {
 	size_t n = r->n;
 
-	while (n && !*ki_table_values(r, n - 1))
+	while (n && !ki_table_values(r, n - 1)[KI_STATS_COUNT])
 		n--;
 	return n;
 }
@@ -228,7 +262,7 @@ int stat_by_report(struct stat_by *b, const struct stat_by_show *how)
 	int ret;
 
 	subtract(b, s.r);
-	ki_table_sort(s.r, 0, false);
+	ki_table_sort(s.r, KI_STATS_COUNT, false);
 	s.r->n = s.n = rows_hit(s.r);
 	if (b->top && s.n > b->top)
 		s.n = b->top;

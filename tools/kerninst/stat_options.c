@@ -145,9 +145,10 @@ static int take_option(const struct verb *self, int c, struct stat_options *o)
 		o->by.hist = optarg;
 		break;
 	case 'n':
-		return take_number(self, optarg, UINT32_MAX, &o->by.top);
 	case 'r':
-		return take_number(self, optarg, KI_TABLE_ROWS, &o->by.rows);
+		o->by.limited = true;
+		return c == 'n' ? take_number(self, optarg, UINT32_MAX, &o->by.top)
+				: take_number(self, optarg, KI_TABLE_ROWS, &o->by.rows);
 	case 'B':
 		if (!budget_parse(optarg, &o->budget))
 			return cli_misuse(self, "--budget '%s': a share of the machine, as 2%%",
@@ -206,6 +207,10 @@ static int check_together(const struct verb *self, const struct stat_options *o)
 	     o->wanted.metrics[0] != ki_metric_find("calls")))
 		return cli_misuse(self, "--by and --hist count hits: no -m, -A, -i, --show-code, "
 					"--cost, --budget");
+	if (stat_by_wanted(&o->by) && o->moving == MOVING_ALWAYS)
+		return cli_misuse(self, "--by and --hist count at a place: no --move");
+	if (o->by.limited && !stat_by_wanted(&o->by))
+		return cli_misuse(self, "-n and --rows are for --by and --hist");
 	if (o->budget > 0 && o->dry_run)
 		return cli_misuse(self,
 				  "--budget and --dry-run: nothing would be spent; use --cost");

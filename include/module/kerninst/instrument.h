@@ -50,6 +50,19 @@
 typedef u32 ki_id_t;
 
 /*
+ * As the first parameter, or behind ki_id_t: from where it is called. Expressions leave it out,
+ * too; it is passed in two registers, so it counts as two of the six parameters.
+ */
+struct ki_here {
+	unsigned long address; /* of the instruction; less the offset: of its function */
+	u32 offset : 24;       /* in the function */
+	u32 where : 8; /* before it 0, behind it 1, the branch is taken 2, the tail jump is over 3
+			*/
+	u16 order;     /* among what stands at one place: /ORDER */
+	u16 point;     /* which of the session's points, from 0 */
+};
+
+/*
  * What there is to know of a module stands in an ELF note, which the kernel shows below
  * /sys/module. In all versions the version comes first and then the name.
  */
@@ -103,7 +116,7 @@ static const struct kernel_param_ops ki_counter_ops __maybe_unused = {.get = ki_
 
 /*
  * Write a record of these values into the ring of who called: 0; -ENOSPC: there was no room, and it
- * is counted as lost; -ENOENT: nobody records here (`kerninst stat`, a condition).
+ * is counted as lost; -ENOENT: nobody records here (`kerninst stat`).
  */
 #define ki_record(...)                                                                             \
 	ki_record_words((const u64[]){__VA_ARGS__},                                                \

@@ -6,23 +6,11 @@
 #include "events.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/perf_event.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #define EVENTS_MAX 32
-
-static int device(void)
-{
-	int fd = open(KI_DEVICE, O_RDWR | O_CLOEXEC);
-
-	if (fd < 0)
-		die(KI_DEVICE);
-	return fd;
-}
 
 int ask(int fd, uint32_t type, uint64_t config, uint32_t flags, uint32_t *number, uint32_t *reason)
 {
@@ -107,7 +95,7 @@ static unsigned int take_all(int fd, uint32_t flags, uint32_t *reason)
 static void test_number(void)
 {
 	for (unsigned int i = 0; i < 3; i++) {
-		int fd = device();
+		int fd = device_open();
 		uint32_t reason;
 		unsigned int n = take_all(fd, i ? KI_EVENT_OWN : 0, &reason);
 
@@ -130,7 +118,7 @@ static void test_check(int fd)
 
 void test_abi(void)
 {
-	int fd = device();
+	int fd = device_open();
 
 	test_reasons(fd);
 	test_hardware(fd);

@@ -2,14 +2,7 @@
 #ifndef EVENTS_EVENTS_H
 #define EVENTS_EVENTS_H
 
-#include <stdbool.h>
-
-#include "kerninst/splice.h"
-
-/* A line for one case. */
-void report(const char *name, bool good, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-void die(const char *what);
+#include "common/common.h"
 
 /* An event of a new request: 0 and its number, or the errno; *reason as the driver says. */
 int ask(int fd, uint32_t type, uint64_t config, uint32_t flags, uint32_t *number, uint32_t *reason);

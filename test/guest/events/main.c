@@ -5,27 +5,8 @@
  */
 #include "events.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-void die(const char *what)
-{
-	perror(what);
-	exit(2);
-}
-
-void report(const char *name, bool good, const char *format, ...)
-{
-	va_list args;
-
-	printf("%sok %s: ", good ? "" : "not ", name);
-	va_start(args, format);
-	vprintf(format, args);
-	va_end(args);
-	printf("\n");
-}
 
 static unsigned int number(int argc, char **argv, int i)
 {
@@ -51,5 +32,5 @@ int main(int argc, char **argv)
 		work_burn(a, b);
 	else
 		return 2;
-	return 0;
+	return report_status();
 }

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "events.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
-#define PAGE	4096u
 #define THREADS 64
 
 static int zero;
@@ -19,7 +20,7 @@ static void open_zero(void)
 {
 	zero = open("/dev/zero", O_RDONLY | O_CLOEXEC);
 	if (zero < 0)
-		die("/dev/zero");
+		die("/dev/zero", strerror(errno));
 }
 
 static void run(void *(*body)(void *), unsigned int threads)
@@ -28,7 +29,7 @@ static void run(void *(*body)(void *), unsigned int threads)
 
 	for (unsigned int i = 0; i < threads && i < THREADS; i++)
 		if (pthread_create(&t[i], NULL, body, NULL))
-			die("pthread_create");
+			die("pthread_create", strerror(errno));
 	for (unsigned int i = 0; i < threads && i < THREADS; i++)
 		pthread_join(t[i], NULL);
 }
@@ -40,10 +41,10 @@ static void *fault(void *unused)
 	char *p = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (p == MAP_FAILED || madvise(p, len, MADV_NOHUGEPAGE))
-		die("memory");
+		die("memory", strerror(errno));
 	for (size_t at = 0; at < len; at += 16ul * PAGE)
-		if (read(zero, p + at, 16ul * PAGE) != 16 * PAGE)
-			die("read");
+		if (read(zero, p + at, 16ul * PAGE) != (ssize_t)(16 * PAGE))
+			die("read", strerror(errno));
 	munmap(p, len);
 	return unused;
 }
@@ -71,7 +72,7 @@ void work_moves(unsigned int times)
 		CPU_ZERO(&set);
 		CPU_SET(i % 2, &set);
 		if (sched_setaffinity(0, sizeof(set), &set))
-			die("sched_setaffinity");
+			die("sched_setaffinity", strerror(errno));
 	}
 }
 
@@ -89,7 +90,7 @@ static void *burn(void *unused)
 
 	while (thread_ms() < amount)
 		if (read(zero, buf, sizeof(buf)) != sizeof(buf))
-			die("read");
+			die("read", strerror(errno));
 	return unused;
 }
 

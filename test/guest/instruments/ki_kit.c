@@ -119,6 +119,20 @@ KI_INSTRUMENT(kit_write, "writes what it got, and its id", (ki_id_t id, long a, 
 	return ki_record((u64)(a - b), id, 0xabcd);
 }
 
+KI_RECORDS(kit_here, "address/hex,u32 offset,u8 where,u16 order,u16 point");
+KI_INSTRUMENT(kit_here, "writes from where it is called", (struct ki_here here, long a))
+{
+	ki_record(here.address, here.offset, here.where, here.order, here.point);
+	return a;
+}
+
+KI_INSTRUMENT(kit_all, "true if all comes where it belongs",
+	      (ki_id_t id, struct ki_here here, long a, int b, u64 c))
+{
+	return !id && here.address - here.offset == (unsigned long)ki_kit_target && a == -1 &&
+	       b == -2 && c == 3;
+}
+
 KI_RECORDS(kit_other, "nothing");
 KI_INSTRUMENT(kit_other, "writes another record", (void))
 {
@@ -151,7 +165,7 @@ KI_INSTRUMENT(kit_second, "comes behind kit_first", (long a))
 	return 2;
 }
 
-KI_INSTRUMENT(kit_sleep, "may not be attached to anything", (void))
+KI_INSTRUMENT(kit_sleep, "may not sleep, and asks whether it could", (void))
 {
 	might_sleep();
 	return 0;

@@ -7,8 +7,6 @@
 
 #include <unistd.h>
 
-typedef unsigned long long ull;
-
 static struct session s;
 static struct seen seen;
 static struct crowd crowd;

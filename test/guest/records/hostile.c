@@ -6,7 +6,6 @@
 #include "records.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,23 +13,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-typedef unsigned long long ull;
-
-#define PAGE 4096ul
-
 static int ring_errno(int fd, struct ki_ring req)
 {
 	req.size = sizeof(req);
 	return ioctl(fd, KI_IOC_RING, &req) ? errno : 0;
-}
-
-static int open_device(int flags)
-{
-	int fd = open(KI_DEVICE, flags | O_CLOEXEC);
-
-	if (fd < 0)
-		die("open", strerror(errno));
-	return fd;
 }
 
 static void test_requests(void)
@@ -51,7 +37,7 @@ static void test_requests(void)
 		{{.pages = 1, .wake = 4096}, 0},
 		{{.pages = 1}, EEXIST},
 	};
-	int fd = open_device(O_RDWR), wrong = 0;
+	int fd = device_open(), wrong = 0;
 	struct pollfd p = {.fd = fd, .events = POLLIN};
 
 	wrong += poll(&p, 1, 0) != 1 || p.revents != POLLERR;
@@ -62,13 +48,9 @@ static void test_requests(void)
 	close(fd);
 }
 
-static bool maps(int fd, size_t len, int prot, int flags, off_t at)
+static bool maps(int fd, size_t len, int prot, int flags, uint64_t at)
 {
-	void *p = mmap(NULL, len, prot, flags, fd, at);
-
-	if (p != MAP_FAILED)
-		munmap(p, len);
-	return p != MAP_FAILED;
+	return !map_errno(fd, len, prot, flags, at);
 }
 
 /* Heads and data can never be written, nothing can be executed, lengths are exact. */
@@ -76,7 +58,7 @@ static void test_mappings(void)
 {
 	const int rw = PROT_READ | PROT_WRITE, r = PROT_READ, x = PROT_READ | PROT_EXEC;
 	struct ki_ring req = {.size = sizeof(req), .pages = 2};
-	int fd = open_device(O_RDWR), wrong = 0;
+	int fd = device_open(), wrong = 0;
 	size_t len;
 	void *p;
 
@@ -117,7 +99,7 @@ static void test_memory(void)
 	if (ki_target_open_live(&t, &kerr))
 		die("open", kerr.msg);
 	while (n < 200 && !err) {
-		fd[n] = open_device(O_RDWR);
+		fd[n] = device_open();
 		err = ring_errno(fd[n++], (struct ki_ring){.pages = KI_RING_PAGES});
 	}
 	report("too much memory", err == ENOMEM && n > 1 && rings(t) == (uint32_t)n - 1,

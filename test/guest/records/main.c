@@ -5,52 +5,19 @@
  */
 #include "records.h"
 
-#include <sched.h>
-#include <stdarg.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
-
-static int failed;
-
-void die(const char *what, const char *why)
-{
-	printf("not ok %s: %s\n", what, why);
-	exit(2);
-}
-
-void report(const char *name, bool good, const char *fmt, ...)
-{
-	va_list ap;
-
-	failed |= !good;
-	printf("%s %s: ", good ? "ok" : "not ok", name);
-	va_start(ap, fmt);
-	vprintf(fmt, ap);
-	va_end(ap);
-	putchar('\n');
-	fflush(stdout);
-}
 
 /* ---- what is recorded ---- */
 
-/* Where struct pt_regs has the first, second and third argument of a system call. */
-static struct ki_node *sys_arg(struct ki_snippet *s, uint64_t off)
-{
-	return ki_expr_load(
-		s, KI_U64,
-		ki_expr_binary(s, KI_ADD, ki_expr_param(s, 0), ki_expr_const(s, KI_I64, off)));
-}
-
 static struct ki_node *record_call(struct ki_snippet *s, uint32_t ring)
 {
-	struct ki_node *v[] = {sys_arg(s, 112), sys_arg(s, 104), ki_expr_fact(s, KI_FACT_CPU),
-			       sys_arg(s, 96)};
+	struct ki_node *v[] = {sys_arg(s, 0), sys_arg(s, 1), ki_expr_fact(s, KI_FACT_CPU),
+			       sys_arg(s, 2)};
 
-	return ki_stmt_record(s, ring, ID_CALL, v, 4);
+	return only_mine(s, ki_stmt_record(s, ring, ID_CALL, v, 4));
 }
 
 static struct ki_node *record_timer(struct ki_snippet *s, uint32_t ring, uint32_t counter)
@@ -63,51 +30,6 @@ static struct ki_node *record_timer(struct ki_snippet *s, uint32_t ring, uint32_
 	return ki_stmt_append(s, list, ki_stmt_record(s, ring, ID_TIMER, v, 2));
 }
 
-static void put_at(struct session *s, const struct ki_function *fn, const struct ki_spans *spans,
-		   const struct ki_place *place, struct ki_snippet *sn, struct ki_program *program)
-{
-	struct ki_site_regs site;
-	struct ki_err err = {0};
-	ki_regset live;
-	uint32_t id;
-
-	if (program && ki_live_at(program, place->addr, &live, &err))
-		die("live", err.msg);
-	ki_place_site(fn, place, program ? &live : NULL, &site);
-	if (ki_plan_add_snippet(s->plan, fn, spans, place, 0, sn, &site, &id, &err))
-		die(fn->symbol->name, err.msg);
-}
-
-void put(struct session *s, const char *function, struct ki_snippet *sn, struct ki_program *program)
-{
-	const struct ki_symbol *sym = ki_target_symbol_named(s->t, "", function, NULL);
-	const struct ki_point point = {.kind = KI_POINT_ENTRY};
-	struct ki_err err = {0};
-	struct ki_place *places;
-	struct ki_function *fn;
-	struct ki_spans spans;
-	size_t n;
-
-	if (!sym || ki_function_analyze(s->t, sym, &fn, &err) || ki_spans_find(fn, &spans, &err) ||
-	    ki_point_places(fn, &spans, &point, &places, &n, &err))
-		die(function, err.msg);
-	for (size_t i = 0; i < n; i++)
-		put_at(s, fn, &spans, &places[i], sn, program);
-	free(places);
-	ki_spans_free(&spans);
-	ki_function_free(fn);
-	ki_snippet_free(sn);
-}
-
-static struct ki_snippet *snippet_new(void)
-{
-	struct ki_snippet *sn;
-
-	if (ki_snippet_new(&sn))
-		die("snippet", "no memory");
-	return sn;
-}
-
 void session_open(struct session *s, const struct ki_ring_options *o, bool timers)
 {
 	struct ki_snippet *sn = snippet_new();
@@ -115,17 +37,17 @@ void session_open(struct session *s, const struct ki_ring_options *o, bool timer
 	uint32_t counter;
 
 	if (ki_target_open_live(&s->t, &err) || ki_ring_open(s->t, o, &s->ring, &err) ||
-	    ki_plan_new(&s->plan) || ki_counters_take(s->t, 1, &counter, &err))
+	    ki_counters_take(s->t, 1, &counter, &err))
 		die("open", err.msg);
+	s->plan = plan_new();
 	ki_snippet_body(sn, record_call(sn, ki_ring_number(s->ring)));
-	put(s, "__x64_sys_sched_get_priority_max", sn, NULL);
+	entry_put(s->t, s->plan, CALLED, sn, NULL);
 	if (timers) {
 		sn = snippet_new();
 		ki_snippet_body(sn, record_timer(sn, ki_ring_number(s->ring), counter));
-		put(s, "hrtimer_interrupt", sn, NULL);
+		entry_put(s->t, s->plan, "hrtimer_interrupt", sn, NULL);
 	}
-	if (ki_plan_apply(s->plan, s->t, false, &err))
-		die("apply", err.msg);
+	plan_apply(s->plan, s->t);
 }
 
 void session_close(struct session *s)
@@ -149,67 +71,6 @@ uint32_t soon_rings(struct ki_target *t, uint32_t n)
 	for (int i = 0; i < 1500 && rings(t) != n; i++)
 		usleep(20000);
 	return rings(t);
-}
-
-/* ---- who is recorded ---- */
-
-void calls(unsigned int who, uint64_t first, uint64_t n)
-{
-	for (; n--; first++)
-		syscall(SYS_sched_get_priority_max, (uint64_t)who, first, MARK);
-}
-
-unsigned int cpu_count(void)
-{
-	return (unsigned int)sysconf(_SC_NPROCESSORS_ONLN);
-}
-
-void on_cpu(unsigned int cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	if (sched_setaffinity(0, sizeof(set), &set))
-		die("affinity", "it cannot be set");
-}
-
-struct member {
-	struct crowd *crowd;
-	unsigned int who;
-};
-
-static void *be_member(void *arg)
-{
-	struct member m = *(struct member *)arg;
-
-	free(arg);
-	for (uint64_t i = 0; i < m.crowd->each; i += 1000) {
-		uint64_t n = m.crowd->each - i < 1000 ? m.crowd->each - i : 1000;
-
-		on_cpu((m.who + (m.crowd->pinned ? 0 : (unsigned int)(i / 1000))) % cpu_count());
-		calls(m.who, i, n);
-	}
-	__atomic_fetch_add(&m.crowd->over, 1, __ATOMIC_RELEASE);
-	return NULL;
-}
-
-void crowd_begin(struct crowd *c, unsigned int n, uint64_t each, bool pinned)
-{
-	*c = (struct crowd){.n = n, .each = each, .pinned = pinned};
-	for (unsigned int i = 0; i < n; i++) {
-		struct member *m = malloc(sizeof(*m));
-
-		*m = (struct member){c, i};
-		if (pthread_create(&c->thread[i], NULL, be_member, m))
-			die("threads", "none can be made");
-	}
-}
-
-void crowd_end(struct crowd *c)
-{
-	for (unsigned int i = 0; i < c->n; i++)
-		pthread_join(c->thread[i], NULL);
 }
 
 /* ---- what is read ---- */
@@ -275,11 +136,11 @@ int main(int argc, char **argv)
 {
 	if (argc > 1 && !strcmp(argv[1], "cost")) {
 		test_cost();
-		return failed;
+		return report_status();
 	}
 	test_exact();
 	test_timers();
 	test_sessions();
 	test_hostile();
-	return failed;
+	return report_status();
 }

@@ -6,20 +6,12 @@
 #ifndef TEST_GUEST_RECORDS_H
 #define TEST_GUEST_RECORDS_H
 
-#include <pthread.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-
-#include "kerninst/program.h"
+#include "common/common.h"
 #include "kerninst/record.h"
-#include "kerninst/splice.h"
 
 #define ID_CALL	 0xca11ca11u /* of a call: who, how often, CPU, mark */
 #define ID_TIMER 7	     /* of a timer's interrupt: how many on this CPU, CPU */
-#define MARK	 0x5eedfacecafe1234ull
 #define BYTES	 (sizeof(struct ki_record) + 4 * 8) /* of a call's record */
-#define MAX	 16				    /* threads, CPUs */
 
 struct session {
 	struct ki_target *t;
@@ -27,35 +19,11 @@ struct session {
 	struct ki_plan *plan;
 };
 
-void die(const char *what, const char *why);
-void report(const char *name, bool good, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
-
-/* A session with a ring, whose calls (and timer interrupts) are recorded. */
+/* A session with a ring; this process's calls (and timer interrupts) are recorded. */
 void session_open(struct session *s, const struct ki_ring_options *o, bool timers);
-/* The snippet, which is freed, to the function's entry, with the next ki_plan_apply. program: NULL:
- * nothing is known of registers. */
-void put(struct session *s, const char *function, struct ki_snippet *sn,
-	 struct ki_program *program);
 void session_close(struct session *s); /* kernel's memory of it is free, too */
 uint32_t rings(struct ki_target *t);   /* all there are */
 uint32_t soon_rings(struct ki_target *t, uint32_t n);
-
-/* Make n calls as number `who`, from number `first` on. */
-void calls(unsigned int who, uint64_t first, uint64_t n);
-unsigned int cpu_count(void);
-void on_cpu(unsigned int cpu); /* this thread only there */
-
-/* Threads, each with that many calls; pinned: each to a CPU, else they wander. Join with end. */
-struct crowd {
-	pthread_t thread[MAX];
-	unsigned int n;
-	uint64_t each;
-	bool pinned;
-	volatile unsigned int over;
-};
-void crowd_begin(struct crowd *c, unsigned int n, uint64_t each, bool pinned);
-void crowd_end(struct crowd *c);
 
 /* What has been read. */
 struct seen {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-build/test/records: $(wildcard test/guest/records/*.c) $(O)/libkerninst.a
-	$(call say,CC,$@)mkdir -p $(@D) && $(CC) $(CPPFLAGS) $(CFLAGS) -Itest/guest/records -pthread -o $@ $^ $(LIBS)
+build/test/records: $(wildcard test/guest/records/*.[ch]) $(COMMON) $(O)/libkerninst.a
+	$(call say,CC,$@)mkdir -p $(@D) && $(CC) $(CPPFLAGS) $(CFLAGS) -Itest/guest -pthread -o $@ $(filter-out %.h,$^) $(LIBS)
 
 test-records: build/test/records
 

@@ -5,16 +5,8 @@
  */
 #include "records.h"
 
-#include <errno.h>
-#include <poll.h>
-#include <signal.h>
-#include <sys/ioctl.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-typedef unsigned long long ull;
 
 static struct session a, b;
 static struct seen seen;
@@ -41,6 +33,7 @@ static void test_two(void)
 	n[1] = read_calls(&b);
 	session_close(&a);
 	calls(1, 200, 100);
+	on_cpu(-1);
 	n[2] = read_calls(&b);
 	n[3] = ki_ring_records(b.ring);
 	report("two sessions",
@@ -51,54 +44,41 @@ static void test_two(void)
 	report("a ring goes with its session", left == 1, "%u are left", left);
 }
 
-static void *record_for_ever(void *unused)
+static void *record_for_ever(void *cpu)
 {
-	(void)unused;
+	on_cpu((int)(intptr_t)cpu);
 	for (;;)
 		calls(3, 0, 1000);
 	return NULL;
 }
 
-static void be_killed(int ready)
+static void be_killed(void)
 {
 	pthread_t thread;
 
 	session_open(&a, &(struct ki_ring_options){.bytes = 8192, .newest = true}, true);
-	for (int i = 0; i < 4; i++)
-		pthread_create(&thread, NULL, record_for_ever, NULL);
-	usleep(20000);
-	if (write(ready, "!", 1) != 1)
-		_exit(1);
-	pause();
-	_exit(1);
+	for (intptr_t i = 0; i < 4; i++)
+		pthread_create(&thread, NULL, record_for_ever, (void *)i);
+	while (!ki_ring_records(a.ring))
+		usleep(1000);
+	child_ready();
 }
 
 static void test_killed(void)
 {
 	uint32_t with = 0, least = UINT32_MAX, left;
-	int ready[2], status, killed = 0;
-	char byte;
+	int killed = 0;
 
 	for (int i = 0; i < 3; i++) {
-		pid_t pid;
+		pid_t pid = child_begin(be_killed);
 
-		if (pipe(ready))
-			die("pipe", "none");
-		pid = fork();
-		if (!pid)
-			be_killed(ready[1]);
-		close(ready[1]);
-		if (read(ready[0], &byte, 1) != 1)
-			die("the session to kill", "it has not begun");
 		with = rings(b.t);
 		least = with < least ? with : least;
-		kill(pid, SIGKILL);
-		waitpid(pid, &status, 0);
-		killed += WIFSIGNALED(status);
-		close(ready[0]);
+		killed += child_kill(pid);
 	}
 	on_cpu(0);
 	calls(1, 300, 100);
+	on_cpu(-1);
 	left = soon_rings(b.t, 1);
 	report("killed while it records",
 	       killed == 3 && least == 2 && left == 1 && read_calls(&b) && seen.next[1] == 400,
@@ -173,6 +153,7 @@ static void test_wait(void)
 		}
 		session_close(&a);
 	}
+	on_cpu(-1);
 	report("waking", good == 40 && took < 10, "%d of 40 times, %.1f ms each", good,
 	       took / 40 * 1000);
 }

@@ -5,25 +5,6 @@
  */
 #include "records.h"
 
-#include <sys/prctl.h>
-#include <time.h>
-
-typedef unsigned long long ull;
-
-static volatile bool over;
-
-/* A timer goes off each 50 us or so, on this CPU. */
-static void *sleep_often(void *cpu)
-{
-	const struct timespec t = {.tv_nsec = 50000};
-
-	on_cpu((unsigned int)(uintptr_t)cpu);
-	prctl(PR_SET_TIMERSLACK, 1);
-	while (!over)
-		nanosleep(&t, NULL);
-	return NULL;
-}
-
 static void mixed(const char *name, const struct ki_ring_options *o, bool lossless)
 {
 	const unsigned int cpus = cpu_count();
@@ -32,19 +13,13 @@ static void mixed(const char *name, const struct ki_ring_options *o, bool lossle
 	static struct session s;
 	static struct seen seen;
 	uint64_t timers = 0, all;
-	pthread_t sleeper[MAX];
 	bool whole = true;
 
 	session_open(&s, o, true);
-	over = false;
-	for (unsigned int i = 0; i < cpus; i++)
-		if (pthread_create(&sleeper[i], NULL, sleep_often, (void *)(uintptr_t)i))
-			die("threads", "none can be made");
+	timers_begin();
 	crowd_begin(&crowd, cpus, each, true);
 	crowd_end(&crowd);
-	over = true;
-	for (unsigned int i = 0; i < cpus; i++)
-		pthread_join(sleeper[i], NULL);
+	timers_end();
 	ki_plan_remove(s.plan, s.t, NULL);
 	seen_begin(&seen);
 	seen_read(&seen, s.ring);

@@ -78,42 +78,62 @@ struct ki_plan *plan_new(void)
 	return plan;
 }
 
-static void put_at(struct ki_plan *plan, const struct ki_function *fn, const struct ki_spans *spans,
-		   const struct ki_place *place, const struct ki_snippet *snippet, bool known)
+static void site_of(const struct ki_function *fn, const struct ki_place *place, bool known,
+		    struct ki_site_regs *site)
 {
 	struct ki_err err = {0};
-	struct ki_site_regs site;
 	ki_regset live;
-	uint32_t id;
 
 	if (known && ki_live_at(program, place->addr, &live, &err))
 		die("live", &err);
-	ki_place_site(fn, place, known && place->where == KI_BEFORE ? &live : NULL, &site);
-	if (ki_plan_add_snippet(plan, fn, spans, place, 0, snippet, &site, &id, &err))
-		die(fn->symbol->name, &err);
+	ki_place_site(fn, place, known && place->where == KI_BEFORE ? &live : NULL, site);
+}
+
+void spot_find(struct spot *spot, const char *function, enum ki_point_kind kind, bool known)
+{
+	const struct ki_symbol *sym = ki_target_symbol_named(target, "", function, NULL);
+	const struct ki_point point = {.kind = kind};
+	struct ki_err err = {0};
+
+	if (!sym || ki_function_analyze(target, sym, &spot->fn, &err) ||
+	    ki_spans_find(spot->fn, &spot->spans, &err) ||
+	    ki_point_places(spot->fn, &spot->spans, &point, &spot->places, &spot->n, &err))
+		die(function, &err);
+	spot->sites = calloc(spot->n, sizeof(*spot->sites));
+	if (!spot->sites)
+		die(function, &(struct ki_err){.msg = "no memory"});
+	for (size_t i = 0; i < spot->n; i++)
+		site_of(spot->fn, &spot->places[i], known, &spot->sites[i]);
+}
+
+void spot_put(struct ki_plan *plan, const struct spot *spot, struct ki_snippet *snippet)
+{
+	struct ki_err err = {0};
+	uint32_t id;
+
+	for (size_t i = 0; i < spot->n; i++)
+		if (ki_plan_add_snippet(plan, spot->fn, &spot->spans, &spot->places[i], 0, snippet,
+					&spot->sites[i], &id, &err))
+			die(spot->fn->symbol->name, &err);
+	ki_snippet_free(snippet);
+}
+
+void spot_free(struct spot *spot)
+{
+	free(spot->sites);
+	free(spot->places);
+	ki_spans_free(&spot->spans);
+	ki_function_free(spot->fn);
 }
 
 void put(struct ki_plan *plan, const char *function, enum ki_point_kind kind,
 	 struct ki_snippet *snippet, bool known)
 {
-	const struct ki_symbol *sym = ki_target_symbol_named(target, "", function, NULL);
-	const struct ki_point point = {.kind = kind};
-	struct ki_err err = {0};
-	struct ki_place *places;
-	struct ki_function *fn;
-	struct ki_spans spans;
-	size_t n;
+	struct spot spot;
 
-	if (!sym || ki_function_analyze(target, sym, &fn, &err) ||
-	    ki_spans_find(fn, &spans, &err) ||
-	    ki_point_places(fn, &spans, &point, &places, &n, &err))
-		die(function, &err);
-	for (size_t i = 0; i < n; i++)
-		put_at(plan, fn, &spans, &places[i], snippet, known);
-	free(places);
-	ki_spans_free(&spans);
-	ki_function_free(fn);
-	ki_snippet_free(snippet);
+	spot_find(&spot, function, kind, known);
+	spot_put(plan, &spot, snippet);
+	spot_free(&spot);
 }
 
 void install(struct ki_plan *plan)

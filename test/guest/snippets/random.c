@@ -143,18 +143,19 @@ static void interpret(int cpu)
 	}
 }
 
-static unsigned int one_round(unsigned int round, int cpu)
+static unsigned int one_round(unsigned int round, const struct spot *spot, int cpu)
 {
 	struct ki_plan *plan = plan_new();
 
 	/* what is dead there, earlier ones may have used */
 	c.reads = round % 2 ? KEPT : 0;
-	c.site.at_entry = !c.reads;
-	put(plan, PLACE, KI_POINT_ENTRY, storing(), round % 2);
+	c.site = (struct ki_site_regs){
+		.at_entry = !c.reads, .addr = spot->sites[0].addr, .place = spot->sites[0].place};
+	spot_put(plan, spot, storing());
 	grow(round * 2 + 2);
 	for (unsigned int i = 0; i < ntrees; i++)
-		put(plan, PLACE, KI_POINT_ENTRY, trees[i], round % 2);
-	put(plan, PLACE, KI_POINT_ENTRY, storing_words(), round % 2);
+		spot_put(plan, spot, trees[i]);
+	spot_put(plan, spot, storing_words());
 	install(plan);
 	syscall(SYS_getppid);
 	take_out(plan);
@@ -166,6 +167,7 @@ static unsigned int one_round(unsigned int round, int cpu)
 void random_trees(unsigned int rounds, unsigned int each)
 {
 	unsigned int wrong = 0, used = 0, words = 0;
+	struct spot spots[2]; /* nothing known, all known */
 	int cpu = sched_getcpu();
 	cpu_set_t set;
 
@@ -175,8 +177,10 @@ void random_trees(unsigned int rounds, unsigned int each)
 	if (sched_setaffinity(0, sizeof(set), &set))
 		die("affinity", &(struct ki_err){.msg = "cannot be set"});
 	set_up(cpu);
+	for (int known = 0; known < 2; known++)
+		spot_find(&spots[known], PLACE, KI_POINT_ENTRY, known);
 	for (unsigned int i = 0; i < rounds; i++) {
-		unsigned int n = one_round(i, cpu);
+		unsigned int n = one_round(i, &spots[i % 2], cpu);
 
 		if (n)
 			printf("# round %u: %u variables differ\n", i, n);
@@ -184,6 +188,8 @@ void random_trees(unsigned int rounds, unsigned int each)
 		for (uint32_t k = 0; k < SNIP_THREAD; k++)
 			words |= (model_thread[c.word + k] != 0) << k;
 	}
+	for (int known = 0; known < 2; known++)
+		spot_free(&spots[known]);
 	for (uint32_t i = c.counter; i < c.counter + SNIP_COUNTERS; i++)
 		used += model[i] != 0;
 	report("random", !wrong && used > 10 && __builtin_popcount(words) > 1,

@@ -34,6 +34,19 @@ struct ki_node *add(struct ki_snippet *s, const struct ki_var *v, struct ki_node
 void put(struct ki_plan *plan, const char *function, enum ki_point_kind kind,
 	 struct ki_snippet *snippet, bool known);
 struct ki_plan *plan_new(void);
+
+/* The same in two steps, for many snippets at one point. */
+struct spot {
+	struct ki_function *fn;
+	struct ki_spans spans;
+	struct ki_place *places;
+	struct ki_site_regs *sites; /* of each place */
+	size_t n;
+};
+void spot_find(struct spot *spot, const char *function, enum ki_point_kind kind, bool known);
+void spot_put(struct ki_plan *plan, const struct spot *spot, struct ki_snippet *snippet);
+void spot_free(struct spot *spot);
+
 void install(struct ki_plan *plan);
 void take_out(struct ki_plan *plan); /* and free it */
 

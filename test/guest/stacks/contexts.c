@@ -72,7 +72,7 @@ static void put_both(struct session *s, const char *function)
 	value(s, ki_expr_fact(s->s, KI_FACT_PID));
 	value(s, ki_expr_stack(s->s, ki_stacks_number(s->stacks), 0, true));
 	put(s, function, NULL);
-	apply(s);
+	plan_apply(s->plan, s->t);
 }
 
 static unsigned int idle(void)
@@ -138,16 +138,8 @@ void test_nmi(void)
 	kill(busy, SIGKILL);
 	waitpid(busy, NULL, 0);
 	read_all(&s);
-	/* the CPU that asks for them says its own without an NMI */
-	for (unsigned int i = 0; i < nseen;) {
-		struct ki_stack st;
-
-		if (stack_of(&s, seen[i].v[0], &st) && !goes_through(&s, &st, through))
-			seen[i] = seen[--nseen];
-		else
-			i++;
-	}
 	v = look(&s, through);
-	report("NMIs", nseen && v.good == nseen, "%u of %u stacks right; %s", v.good, nseen, v.why);
+	report("NMIs", nseen >= 4 && v.good == nseen, "%u of %u stacks right; %s", v.good, nseen,
+	       v.why);
 	session_close(&s);
 }

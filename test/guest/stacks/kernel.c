@@ -92,7 +92,7 @@ static void put_maker(struct session *s)
 	value(s, ki_expr_stack(s->s, ki_stacks_number(s->stacks), 2, false));
 	value(s, ki_expr_stack(s->s, ki_stacks_number(s->stacks), 200, false));
 	put(s, MAKER, mine(s));
-	apply(s);
+	plan_apply(s->plan, s->t);
 }
 
 void test_kernel(void)

@@ -5,36 +5,13 @@
  */
 #include "stacks.h"
 
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define DRIVER_TEXT 0x40000 /* of the driver, before its heap, at most */
 
 struct seen seen[SEEN];
 unsigned int nseen;
-static int failed;
-
-void die(const char *what, const char *why)
-{
-	printf("not ok %s: %s\n", what, why);
-	exit(2);
-}
-
-void report(const char *name, bool good, const char *fmt, ...)
-{
-	va_list ap;
-
-	failed |= !good;
-	printf("%s %s: ", good ? "ok" : "not ok", name);
-	va_start(ap, fmt);
-	vprintf(fmt, ap);
-	va_end(ap);
-	putchar('\n');
-	fflush(stdout);
-}
 
 /* ---- sessions ---- */
 
@@ -46,8 +23,9 @@ void session_open(struct session *s, uint32_t frames, uint32_t rows)
 
 	*s = (struct session){0};
 	if (ki_target_open_live(&s->t, &err) || ki_ring_open(s->t, &ring, &s->ring, &err) ||
-	    ki_stacks_open(s->t, &stacks, &s->stacks, &err) || ki_plan_new(&s->plan))
+	    ki_stacks_open(s->t, &stacks, &s->stacks, &err))
 		die("open", err.msg);
+	s->plan = plan_new();
 }
 
 void session_close(struct session *s)
@@ -60,8 +38,7 @@ void session_close(struct session *s)
 
 void begin(struct session *s)
 {
-	if (ki_snippet_new(&s->s))
-		die("snippet", "no memory");
+	s->s = snippet_new();
 	s->n = 0;
 }
 
@@ -70,68 +47,17 @@ void value(struct session *s, struct ki_node *v)
 	s->v[s->n++] = v;
 }
 
-static void put_at(struct session *s, const struct ki_function *fn, const struct ki_spans *spans,
-		   const struct ki_place *place)
-{
-	struct ki_site_regs site;
-	struct ki_err err = {0};
-	uint32_t id;
-
-	ki_place_site(fn, place, NULL, &site);
-	if (ki_plan_add_snippet(s->plan, fn, spans, place, 0, s->s, &site, &id, &err))
-		die(fn->symbol->name, err.msg);
-}
-
 void put(struct session *s, const char *function, struct ki_node *only_if)
 {
-	const struct ki_symbol *sym = ki_target_symbol_named(s->t, "", function, NULL);
-	const struct ki_point point = {.kind = KI_POINT_ENTRY};
-	struct ki_err err = {0};
 	struct ki_node *stmt = ki_stmt_record(s->s, ki_ring_number(s->ring), 1, s->v, s->n);
-	struct ki_place *places;
-	struct ki_function *fn;
-	struct ki_spans spans;
-	size_t n;
 
 	ki_snippet_body(s->s, only_if ? ki_stmt_if(s->s, only_if, stmt, NULL) : stmt);
-	if (!sym || ki_function_analyze(s->t, sym, &fn, &err) || ki_spans_find(fn, &spans, &err) ||
-	    ki_point_places(fn, &spans, &point, &places, &n, &err))
-		die(function, err.msg);
-	for (size_t i = 0; i < n; i++)
-		put_at(s, fn, &spans, &places[i]);
-	free(places);
-	ki_spans_free(&spans);
-	ki_function_free(fn);
-	ki_snippet_free(s->s);
-}
-
-void apply(struct session *s)
-{
-	struct ki_err err = {0};
-
-	if (ki_plan_apply(s->plan, s->t, false, &err))
-		die("apply", err.msg);
-}
-
-struct ki_node *number(struct session *s, uint64_t v)
-{
-	return ki_expr_const(s->s, KI_U64, v);
-}
-
-/* Where struct pt_regs has them. */
-struct ki_node *sys_arg(struct session *s, unsigned int n)
-{
-	static const unsigned int off[] = {112, 104, 96};
-
-	return ki_expr_load(
-		s->s, KI_U64,
-		ki_expr_binary(s->s, KI_ADD, ki_expr_param(s->s, 0), number(s, off[n])));
+	entry_put(s->t, s->plan, function, s->s, NULL);
 }
 
 struct ki_node *mine(struct session *s)
 {
-	return ki_expr_binary(s->s, KI_EQ, ki_expr_fact(s->s, KI_FACT_TGID),
-			      number(s, (uint64_t)getpid()));
+	return is_mine(s->s);
 }
 
 /* ---- what came ---- */
@@ -229,5 +155,5 @@ int main(int argc, char **argv)
 		test_tables();
 		test_strings();
 	}
-	return failed;
+	return report_status();
 }

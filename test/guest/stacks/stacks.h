@@ -6,18 +6,11 @@
 #ifndef TEST_GUEST_STACKS_H
 #define TEST_GUEST_STACKS_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
+#include "common/common.h"
 #include "kerninst/record.h"
-#include "kerninst/splice.h"
 
-typedef unsigned long long ull;
-
-#define WORDS  KI_RECORD_WORDS
-#define SEEN   200000
-#define MARK   0x5eedfacecafe1234ull
-#define CALLED "__x64_sys_sched_get_priority_max"
+#define WORDS KI_RECORD_WORDS
+#define SEEN  200000
 
 struct session {
 	struct ki_target *t;
@@ -29,10 +22,6 @@ struct session {
 	unsigned int n;
 };
 
-void die(const char *what, const char *why);
-void report(const char *name, bool good, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
-
 void session_open(struct session *s, uint32_t frames, uint32_t rows);
 void session_close(struct session *s);
 
@@ -40,11 +29,8 @@ void session_close(struct session *s);
 void begin(struct session *s);
 void value(struct session *s, struct ki_node *v);
 void put(struct session *s, const char *function, struct ki_node *only_if);
-void apply(struct session *s);
 
-struct ki_node *number(struct session *s, uint64_t v);
-struct ki_node *sys_arg(struct session *s, unsigned int n); /* of a system call, 0 to 2 */
-struct ki_node *mine(struct session *s);		    /* is it this process? */
+struct ki_node *mine(struct session *s); /* is it this process? */
 
 /* All records that came, in order of time. */
 struct seen {

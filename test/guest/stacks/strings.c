@@ -75,7 +75,7 @@ static void test_names(bool user)
 					 ROOM, false));
 		put(&s, "do_filp_open", mine(&s));
 	}
-	apply(&s);
+	plan_apply(s.plan, s.t);
 	for (unsigned int i = 0; i < NAMES; i++)
 		open_name(name_of(i, name));
 	read_all(&s);
@@ -97,7 +97,7 @@ static void test_edges(void)
 	session_open(&s, 1, 1);
 	begin(&s);
 	put_user(&s, mine(&s));
-	apply(&s);
+	plan_apply(s.plan, s.t);
 	memset(page, 'x', 4096);
 	page[4095] = 0;
 	for (i = 1; i <= 40; i++) /* i - 1 bytes and the 0, up to the page's end */
@@ -143,7 +143,7 @@ static void test_compared(void)
 		is = ki_expr_string_is(s.s, ki_expr_string(s.s, ki_expr_param(s.s, 1), 4, true),
 				       rows[r].text, rows[r].prefix);
 		put_user(&s, ki_expr_binary(s.s, KI_LAND, mine(&s), is));
-		apply(&s);
+		plan_apply(s.plan, s.t);
 		for (unsigned int i = 0; i < NAMES; i++)
 			open_name(name_of(i, name));
 		read_all(&s);

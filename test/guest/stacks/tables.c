@@ -5,22 +5,11 @@
 #include "stacks.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #define SESSIONS 200 /* more than there can be tables */
-
-static int device(void)
-{
-	int fd = open(KI_DEVICE, O_RDWR | O_CLOEXEC);
-
-	if (fd < 0)
-		die("device", strerror(errno));
-	return fd;
-}
 
 static int ask(int fd, uint32_t frames, uint32_t rows, struct ki_stacks *out)
 {
@@ -40,7 +29,7 @@ static void test_requests(void)
 		   {1, 3},  {1, 15},   {1, KI_STACKS_ROWS * 2u}, {1, 1u << 31}};
 	struct ki_stacks req = {.size = sizeof(req), .frames = 1, .rows = 1, .zero2 = 1};
 	unsigned int taken = 0;
-	int fd = device();
+	int fd = device_open();
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
 		taken += ask(fd, bad[i].frames, bad[i].rows, NULL) != -EINVAL;
@@ -56,19 +45,14 @@ static void test_requests(void)
 
 static int map_error(int fd, size_t len, int prot)
 {
-	void *p = mmap(NULL, len, prot, MAP_SHARED, fd, KI_MAP_STACKS);
-
-	if (p == MAP_FAILED)
-		return errno;
-	munmap(p, len);
-	return 0;
+	return map_errno(fd, len, prot, MAP_SHARED, KI_MAP_STACKS);
 }
 
 static void test_mappings(void)
 {
 	unsigned int wrong = 0;
 	struct ki_stacks req;
-	int fd = device();
+	int fd = device_open();
 	void *p;
 
 	wrong += map_error(fd, 4096, PROT_READ) != EINVAL;
@@ -116,7 +100,7 @@ void test_tables(void)
 	test_mappings();
 	test_foreign();
 	for (int i = 0; i < SESSIONS; i++) {
-		int fd = device();
+		int fd = device_open();
 
 		refused += ask(fd, 127, 1024, NULL) != 0;
 		close(fd);

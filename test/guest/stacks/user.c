@@ -39,16 +39,19 @@ static __attribute__((noinline)) uint64_t a(uint64_t depth)
 	return b(depth) + 1;
 }
 
-static void put_called(struct session *s)
+/* The stack and the depth of a call; with `more`, the stack without its innermost frame. */
+static void put_called(struct session *s, bool more)
 {
 	begin(s);
 	value(s, ki_expr_stack(s->s, ki_stacks_number(s->stacks), 0, true));
-	value(s, sys_arg(s, 0));
-	value(s, ki_expr_stack(s->s, ki_stacks_number(s->stacks), 1, true));
+	value(s, sys_arg(s->s, 0));
+	if (more)
+		value(s, ki_expr_stack(s->s, ki_stacks_number(s->stacks), 1, true));
 	put(s, CALLED,
 	    ki_expr_binary(s->s, KI_LAND, mine(s),
-			   ki_expr_binary(s->s, KI_EQ, sys_arg(s, 1), number(s, MARK))));
-	apply(s);
+			   ki_expr_binary(s->s, KI_EQ, sys_arg(s->s, 1),
+					  ki_expr_const(s->s, KI_U64, MARK))));
+	plan_apply(s->plan, s->t);
 }
 
 static void test_chain(struct session *s)
@@ -150,13 +153,7 @@ static void test_full(void)
 	struct session s;
 
 	session_open(&s, 127, 16);
-	begin(&s);
-	value(&s, ki_expr_stack(s.s, ki_stacks_number(s.stacks), 0, true));
-	value(&s, sys_arg(&s, 0));
-	put(&s, CALLED,
-	    ki_expr_binary(s.s, KI_LAND, mine(&s),
-			   ki_expr_binary(s.s, KI_EQ, sys_arg(&s, 1), number(&s, MARK))));
-	apply(&s);
+	put_called(&s, false);
 	for (uint64_t i = 0; i < 400; i++)
 		deeper(i % 100, i % 100);
 	read_all(&s);
@@ -182,15 +179,11 @@ void test_user(void)
 	struct session s;
 
 	session_open(&s, KI_STACK_FRAMES, 4096);
-	put_called(&s);
+	put_called(&s, true);
 	test_chain(&s);
 	session_close(&s);
 	session_open(&s, KI_STACK_FRAMES, 4096);
-	begin(&s);
-	value(&s, ki_expr_stack(s.s, ki_stacks_number(s.stacks), 0, true));
-	value(&s, sys_arg(&s, 0));
-	put(&s, CALLED, mine(&s));
-	apply(&s);
+	put_called(&s, false);
 	test_many(&s);
 	session_close(&s);
 	test_full();

@@ -6,36 +6,7 @@
 #include "tables.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
 #include <unistd.h>
-#include <x86intrin.h>
-
-#define READS 1000
-#define RUNS  9
-
-static int by_value(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
-}
-
-/* Ticks of a read of one byte: of some runs the median. */
-static double measure(int fd)
-{
-	uint64_t ticks[RUNS];
-	char byte;
-
-	for (int i = 0; i < RUNS; i++) {
-		ticks[i] = __rdtsc();
-		for (int k = 0; k < READS; k++)
-			if (read(fd, &byte, 1) != 1)
-				die("read", "/dev/zero");
-		ticks[i] = __rdtsc() - ticks[i];
-	}
-	qsort(ticks, RUNS, sizeof(*ticks), by_value);
-	return (double)ticks[RUNS / 2] / READS;
-}
 
 static void one(const char *name, unsigned int keys, bool shared, enum ki_table_op op, int fd,
 		double limit)
@@ -54,12 +25,12 @@ static void one(const char *name, unsigned int keys, bool shared, enum ki_table_
 	ki_table_stats_merge(merge);
 	m = table_open(&s, &o);
 	t = ki_table_var_of(m, "t");
-	put(&s, "vfs_read", sn,
-	    ki_stmt_table(sn, op, &t, 0, key, keys, ki_expr_const(sn, KI_I64, 1)));
-	measure(fd);
-	without = measure(fd);
-	apply(&s);
-	with = measure(fd);
+	put_all(&s, "vfs_read", sn,
+		ki_stmt_table(sn, op, &t, 0, key, keys, ki_expr_const(sn, KI_I64, 1)));
+	ticks_read(fd);
+	without = ticks_read(fd);
+	plan_apply(s.plan, s.t);
+	with = ticks_read(fd);
 	report(name, with - without > 30 && with - without <= limit && !ki_table_lost(m),
 	       "%.1f instructions, limit %.0f", with - without, limit);
 	ki_table_close(m);

@@ -7,10 +7,6 @@
 
 #include <math.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <time.h>
-
-typedef unsigned long long ull;
 
 enum { V_STATS, V_SUM = 6, V_LOG2 = 7, V_LINEAR = 7 + 65, VALUES = V_LINEAR + 12 };
 
@@ -49,8 +45,8 @@ static struct ki_table_map *open_all(struct session *s, uint32_t rows)
 	key_of(sn, key);
 	list = ki_stmt_append(
 		sn, list, ki_stmt_table_linear(sn, &t, V_LINEAR, key, 3, &linear, sys_arg(sn, 1)));
-	put(s, FUNCTION, sn, list);
-	apply(s);
+	put(s, CALLED, sn, list);
+	plan_apply(s->plan, s->t);
 	return m;
 }
 
@@ -132,9 +128,9 @@ static struct ki_table_map *open_sum(struct session *s, uint32_t rows, bool shar
 	session_open(s);
 	m = table_open(s, &o);
 	t = ki_table_var_of(m, "sums");
-	put(s, FUNCTION, sn,
+	put(s, CALLED, sn,
 	    ki_stmt_table(sn, KI_TABLE_ADD, &t, 0, key, 1, ki_expr_const(sn, KI_I64, 1)));
-	apply(s);
+	plan_apply(s->plan, s->t);
 	return m;
 }
 
@@ -150,6 +146,7 @@ static void test_full(bool shared)
 	on_cpu(0);
 	for (int round = 0; round < 50; round++)
 		calls(1, 0, 100);
+	on_cpu(-1);
 	if (ki_table_read(m, &r, NULL))
 		die("read", "fails");
 	for (size_t i = 0; i < r->n; i++)
@@ -166,16 +163,13 @@ static void test_full(bool shared)
 
 static volatile bool over;
 
-/* A timer goes off each 50 us or so, on this CPU. */
-static void *sleep_often(void *cpu)
+/* Another one each millisecond or so; not more than there is room for. */
+static struct ki_node *time_key(struct ki_snippet *sn)
 {
-	const struct timespec t = {.tv_nsec = 50000};
+	struct ki_node *time = ki_expr_binary(sn, KI_SHR, ki_expr_fact(sn, KI_FACT_TSC),
+					      ki_expr_const(sn, KI_U64, 22));
 
-	on_cpu((unsigned int)(uintptr_t)cpu);
-	prctl(PR_SET_TIMERSLACK, 1);
-	while (!over)
-		nanosleep(&t, NULL);
-	return NULL;
+	return ki_expr_binary(sn, KI_AND, time, ki_expr_const(sn, KI_U64, 1023));
 }
 
 /* Both count in the same rows, whose keys change now and then; beside them a reader. */
@@ -184,22 +178,19 @@ static void put_both(struct session *s, struct ki_table_map *m, uint32_t counter
 	const struct ki_var timers = {.kind = KI_VAR_CPU, .type = KI_U64, .first = counter};
 	struct ki_table_var t = ki_table_var_of(m, "both");
 	struct ki_snippet *sn = snippet_new();
-	struct ki_node *key[1], *list;
+	struct ki_node *key[] = {time_key(sn)}, *list;
 
-	key[0] = ki_expr_binary(sn, KI_SHR, ki_expr_fact(sn, KI_FACT_TSC),
-				ki_expr_const(sn, KI_U64, 22));
-	put(s, FUNCTION, sn,
+	put(s, CALLED, sn,
 	    ki_stmt_table(sn, KI_TABLE_STATS, &t, 0, key, 1, ki_expr_const(sn, KI_I64, 3)));
 	sn = snippet_new();
 	list = ki_stmt_append(
 		sn, NULL,
 		ki_stmt_update(sn, KI_UPDATE_ADD, &timers, NULL, ki_expr_const(sn, KI_I64, 1)));
-	key[0] = ki_expr_binary(sn, KI_SHR, ki_expr_fact(sn, KI_FACT_TSC),
-				ki_expr_const(sn, KI_U64, 22));
+	key[0] = time_key(sn);
 	list = ki_stmt_append(
 		sn, list,
 		ki_stmt_table(sn, KI_TABLE_STATS, &t, 0, key, 1, ki_expr_const(sn, KI_I64, 5)));
-	put(s, "hrtimer_interrupt", sn, list);
+	put_all(s, "hrtimer_interrupt", sn, list);
 }
 
 /* All numbers of all rows; false: a row cannot be. */
@@ -241,7 +232,7 @@ static void test_timers(void)
 	const uint64_t each = 60000;
 	uint8_t merge[6];
 	const struct ki_table_options o = {.keys = 1, .values = 6, .rows = 16384, .merge = merge};
-	pthread_t sleeper[MAX], reader;
+	pthread_t reader;
 	struct ki_counter_map *counters;
 	uint64_t sum[6], timers, reading[3] = {0}, all;
 	struct ki_table_map *m;
@@ -254,16 +245,14 @@ static void test_timers(void)
 	if (ki_counters_take(s.t, 1, &counter, NULL) || ki_counter_map_open(s.t, &counters, NULL))
 		die("counters", "none");
 	put_both(&s, m, counter);
-	apply(&s);
+	plan_apply(s.plan, s.t);
 	over = false;
 	reading[1] = (uintptr_t)m;
-	for (unsigned int i = 0; i < cpus; i++)
-		pthread_create(&sleeper[i], NULL, sleep_often, (void *)(uintptr_t)i);
+	timers_begin();
 	pthread_create(&reader, NULL, read_often, reading);
 	crowd(cpus, each, true);
+	timers_end();
 	over = true;
-	for (unsigned int i = 0; i < cpus; i++)
-		pthread_join(sleeper[i], NULL);
 	pthread_join(reader, NULL);
 	ki_plan_remove(s.plan, s.t, NULL);
 	timers = ki_counter_read(counters, counter);

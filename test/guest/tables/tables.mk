@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-build/test/tables: $(wildcard test/guest/tables/*.c) $(O)/libkerninst.a
-	$(call say,CC,$@)mkdir -p $(@D) && $(CC) $(CPPFLAGS) $(CFLAGS) -Itest/guest/tables -pthread -o $@ $^ $(LIBS)
+build/test/tables: $(wildcard test/guest/tables/*.[ch]) $(COMMON) $(O)/libkerninst.a
+	$(call say,CC,$@)mkdir -p $(@D) && $(CC) $(CPPFLAGS) $(CFLAGS) -Itest/guest -pthread -o $@ $(filter-out %.h,$^) $(LIBS)
 
 test-tables: build/test/tables
 

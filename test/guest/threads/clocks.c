@@ -58,7 +58,7 @@ static unsigned int time_one(struct timed *t, bool move)
 	while (move && !t->over) {
 		sleep_ms(1);
 		if (t->tid)
-			on_cpu(t->tid, (int)moves++);
+			move_to_cpu(t->tid, (int)moves++);
 	}
 	pthread_join(thread, NULL);
 	return moves;

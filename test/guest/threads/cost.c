@@ -7,45 +7,7 @@
 #include "words.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <sys/wait.h>
-#include <unistd.h>
 #include <x86intrin.h>
-
-#define ROUNDS 4000
-#define RUNS   9
-
-static int there[2], back[2];
-
-static void hand_on(int from, int to)
-{
-	char byte;
-
-	if (read(from, &byte, 1) != 1 || write(to, &byte, 1) != 1)
-		_exit(0);
-}
-
-static int by_value(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
-}
-
-/* Ticks of a switch: of some runs the median. */
-static double measure(void)
-{
-	uint64_t ticks[RUNS];
-
-	for (int i = 0; i < RUNS; i++) {
-		ticks[i] = __rdtsc();
-		for (int k = 0; k < ROUNDS; k++)
-			hand_on(back[0], there[1]);
-		ticks[i] = __rdtsc() - ticks[i];
-	}
-	qsort(ticks, RUNS, sizeof(*ticks), by_value);
-	return (double)ticks[RUNS / 2] / (2 * ROUNDS);
-}
 
 static double measure_with(uint32_t words)
 {
@@ -56,8 +18,8 @@ static double measure_with(uint32_t words)
 
 	if (ki_target_open_live(&t, &err) || ki_words_take(t, words, &first, &err))
 		hand_die("words", &err);
-	measure();
-	cost = measure();
+	ticks_switch();
+	cost = ticks_switch();
 	ki_target_close(t);
 	sleep_ms(1000);
 	return cost;
@@ -88,21 +50,12 @@ void test_cost(void)
 {
 	double without, one, thousand, again;
 
-	if (pipe(there) || pipe(back))
-		hand_die("pipe", NULL);
-	if (!fork()) {
-		close(there[1]);
-		for (;;)
-			hand_on(there[0], back[1]);
-	}
-	if (write(there[1], "!", 1) != 1)
-		hand_die("pipe", NULL);
-	measure();
-	without = measure();
+	switches_begin();
+	without = ticks_switch();
 	one = measure_with(1);
 	thousand = measure_with(1000);
-	again = measure();
-	close(there[1]);
+	again = ticks_switch();
+	switches_end();
 	report("a switch costs the same for any number of words",
 	       one > without + 10 && one < without + 200 && thousand < one + 1 &&
 		       one < thousand + 1 && again < without + 1,

@@ -33,11 +33,11 @@ static void *work(void *arg)
 
 	w->at_first = own_words(&s);
 	w->calls = 20 + w->number * 7 % 100;
-	on_cpu(0, (int)w->number / 2);
+	move_to_cpu(0, (int)w->number / 2);
 	for (unsigned int i = 0; i < w->calls; i++) {
 		own_count(1);
 		if (w->number % 2 && i % 4 == 0)
-			on_cpu(0, (int)i / 4);
+			move_to_cpu(0, (int)i / 4);
 	}
 	w->at_last = own_words(&s);
 	return NULL;

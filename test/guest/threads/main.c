@@ -23,7 +23,7 @@ int main(int argc, char **argv)
 		if (argc != 2 || strcmp(argv[1], parts[i].name) != 0)
 			continue;
 		parts[i].run();
-		return 0;
+		return report_status();
 	}
 	fprintf(stderr, "usage: threads counts|clocks|traced|sessions|take|cost\n");
 	return 2;

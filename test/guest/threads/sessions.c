@@ -6,11 +6,8 @@
 #include "words.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #define MANY 500
 
@@ -86,7 +83,7 @@ static void *count_for_ever(void *unused)
 	return NULL;
 }
 
-static void be_killed(int ready)
+static void be_killed(void)
 {
 	static struct session s;
 
@@ -94,35 +91,21 @@ static void be_killed(int ready)
 	for (int i = 0; i < 4; i++)
 		begin(count_for_ever, NULL);
 	sleep_ms(100);
-	if (write(ready, "!", 1) != 1)
-		_exit(1);
-	pause();
-	_exit(1);
+	child_ready();
 }
 
 static void test_killed(const struct session *s)
 {
 	uint32_t used = hand_info(s->t).words_used, with;
 	uint64_t before = own_words(s).count;
-	int ready[2], status = 0;
-	char byte;
-	pid_t pid;
+	pid_t pid = child_begin(be_killed);
+	bool killed;
 
-	if (pipe(ready))
-		hand_die("pipe", NULL);
-	pid = fork();
-	if (!pid)
-		be_killed(ready[1]);
-	close(ready[1]);
-	if (read(ready[0], &byte, 1) != 1)
-		hand_die("the session to kill", NULL);
 	with = hand_info(s->t).words_used;
 	own_count(5);
-	kill(pid, SIGKILL);
-	waitpid(pid, &status, 0);
-	close(ready[0]);
+	killed = child_kill(pid);
 	report("a session that is killed",
-	       WIFSIGNALED(status) && with == used + MANY && soon_used(s, used) &&
+	       killed && with == used + MANY && soon_used(s, used) &&
 		       own_words(s).count == before + 5,
 	       "%u words with it, %u without", with, hand_info(s->t).words_used);
 }

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "words.h"
 
-#include <sched.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -128,25 +125,9 @@ void sleep_ms(double ms)
 	usleep((useconds_t)(ms * 1000));
 }
 
-void on_cpu(pid_t tid, int cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	for (int i = 0; i < cpu_count(); i++)
-		if (cpu < 0 || cpu % cpu_count() == i)
-			CPU_SET(i, &set);
-	sched_setaffinity(tid, sizeof(set), &set);
-}
-
 pid_t thread_id(void)
 {
 	return (pid_t)syscall(SYS_gettid);
-}
-
-int cpu_count(void)
-{
-	return (int)sysconf(_SC_NPROCESSORS_ONLN);
 }
 
 pthread_t begin(void *(*run)(void *), void *arg)
@@ -162,16 +143,4 @@ pthread_t begin(void *(*run)(void *), void *arg)
 	if (err)
 		hand_die("pthread_create", NULL);
 	return t;
-}
-
-void report(const char *name, bool good, const char *format, ...)
-{
-	va_list args;
-
-	printf("%sok %s: ", good ? "" : "not ", name);
-	va_start(args, format);
-	vprintf(format, args);
-	va_end(args);
-	printf("\n");
-	fflush(stdout);
 }

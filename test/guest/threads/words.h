@@ -6,9 +6,7 @@
 #ifndef THREADS_WORDS_H
 #define THREADS_WORDS_H
 
-#include <pthread.h>
-#include <stdbool.h>
-
+#include "common/common.h"
 #include "long/hand.h"
 
 #define WORDS_USED 3 /* by the chunks: a count; the time stamp counter and the own clock */
@@ -43,14 +41,8 @@ double now_ms(clockid_t clock);
 double ticks_ms(const struct session *s, uint64_t ticks);
 void burn_ms(double ms); /* of this thread's CPU time */
 void sleep_ms(double ms);
-void on_cpu(pid_t tid, int cpu); /* tid 0: this thread; cpu -1: any */
 pid_t thread_id(void);
-int cpu_count(void);
 pthread_t begin(void *(*run)(void *), void *arg);
-
-/* A line for one case. */
-void report(const char *name, bool good, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
 
 void test_counts(void); /* counts.c */
 void test_clocks(void); /* clocks.c */

@@ -3,6 +3,6 @@
 #define SHIM_PERCPU_H
 
 #define __percpu
-#define this_cpu_ptr(p) (p)
+#define raw_cpu_ptr(p) (p)
 
 #endif
