@@ -280,6 +280,7 @@ static void export_curve(struct exported *x, const struct batch *b, const struct
 		.point = c->where,
 		.predicate = c->predicate,
 		.cpu = c->cpu,
+		.since = b->since,
 	};
 
 	if (c->metric->form == KI_FORM_HISTOGRAM) {

@@ -147,6 +147,14 @@ static int by_labels(const void *a, const void *b)
 	return c ? c : x->cpu - y->cpu;
 }
 
+static int by_age(const void *a, const void *b)
+{
+	const struct openmetrics_row *x = a, *y = b;
+	int c = by_labels(a, b);
+
+	return c ? c : (x->since > y->since) - (x->since < y->since);
+}
+
 static void put_all(struct writer *w, const struct openmetrics_row *rows, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -170,7 +178,7 @@ void openmetrics_reply(struct openmetrics_row *rows, size_t n, bool open, struct
 	struct writer w = {&r->body, open};
 
 	if (n)
-		qsort(rows, n, sizeof(*rows), by_labels);
+		qsort(rows, n, sizeof(*rows), by_age);
 	put_all(&w, rows, n);
 	if (r->body.failed) {
 		reply_no_memory(r);

@@ -16,11 +16,11 @@ struct openmetrics_row {
 	const char *function, *module, *point, *predicate;
 	int cpu;	       /* negative: all */
 	double value;	       /* since the start; not a number: nothing known */
+	double since;	       /* of those with equal labels the oldest is shown */
 	const double *buckets; /* of a histogram: powers of two, in ns if the unit is s */
 };
 
-/* All rows, in OpenMetrics 1.0 or in Prometheus' text format 0.0.4. Of those with equal labels
-   the first is shown. The rows are sorted. */
+/* All rows, in OpenMetrics 1.0 or in Prometheus' text format 0.0.4. The rows are sorted. */
 void openmetrics_reply(struct openmetrics_row *rows, size_t n, bool open, struct reply *r);
 
 #endif

@@ -4,17 +4,34 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 /* More than that does not wait: the recording then has no samples any more. */
 #define WAITING_MAX (4u << 20)
 
+/* Not every file system makes files without a name. */
+static int open_nameless(const char *dir)
+{
+	char path[PATH_MAX];
+	int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+	if (fd >= 0 ||
+	    (size_t)snprintf(path, sizeof(path), "%s/kerninstd.XXXXXX", dir) >= sizeof(path))
+		return fd;
+	fd = mkostemp(path, O_CLOEXEC);
+	if (fd >= 0)
+		unlink(path);
+	return fd;
+}
+
 void recording_open(struct recording *r, const char *dir, uint64_t max)
 {
 	*r = (struct recording){.max = max};
-	r->fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	r->fd = open_nameless(dir);
 }
 
 /* All of it, or nothing. */
