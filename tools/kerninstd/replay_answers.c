@@ -229,6 +229,7 @@ void replay_openmetrics(struct source *s, bool open, struct reply *reply)
 						     k->predicate,
 						     k->cpu,
 						     *totals,
+						     0,
 						     strcmp(form, "histogram") ? NULL : totals};
 	}
 	openmetrics_reply(rows, n, open, reply);
