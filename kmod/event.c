@@ -10,11 +10,10 @@
  * CPU's counter, no lock. What it says is never less than it said before, also to who comes in
  * between the reading and the saying: after an error (the event is off the counter for the moment,
  * because perf is about to arrange them anew) the last count stands, and who asks while somebody
- * reads at the same level is told that too; when a CPU comes back, a new event goes on where the old
- * one stopped. perf takes all
- * events from a CPU that goes and does not give them back, so we make new ones, in a piece of work:
- * making one takes the lock that is held while a CPU comes. What happens on that CPU until then is
- * not counted.
+ * reads at the same level is told that too; when a CPU comes back, a new event goes on where the
+ * old one stopped. perf takes all events from a CPU that goes and does not give them back, so we
+ * make new ones, in a piece of work: making one takes the lock that is held while a CPU comes. What
+ * happens on that CPU until then is not counted.
  *
  * A thread's own count is the CPU's minus an offset, as its own clock is (threads.c): the switch
  * leaves in a word of the thread what it has counted, and the next CPU's offset is made from that,
@@ -225,7 +224,8 @@ static void go_on(struct work_struct *unused)
 	mutex_unlock(&ki_lock);
 	if (all)
 		return;
-	pr_warn_once("kerninst: a CPU came back whose counters are in use: an event waits for them\n");
+	pr_warn_once(
+		"kerninst: a CPU came back whose counters are in use: an event waits for them\n");
 	schedule_delayed_work(&ki_event_work, HZ);
 }
 

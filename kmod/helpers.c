@@ -168,7 +168,7 @@ static __always_inline void clear(u32 n, u64 *to)
 			r = body;                                                                  \
 			end();                                                                     \
 		} else {                                                                           \
-			clear(n, to);                                                    \
+			clear(n, to);                                                              \
 		}                                                                                  \
 		return r;                                                                          \
 	}

@@ -168,11 +168,11 @@ struct ki_piece {
 struct ki_session {
 	struct list_head pieces;
 	/*
-	 * Of struct ki_run: its counters, variables, words, ring, tables, stacks, events. They go in
-	 * this order: an event before the word that it writes (event.c).
+	 * Of struct ki_run: its counters, variables, words, ring, tables, stacks, events. They go
+	 * in this order: an event before the word that it writes (event.c).
 	 */
 	struct list_head runs;
-	u64 serial;	       /* never used again; 0 is nobody's */
+	u64 serial; /* never used again; 0 is nobody's */
 	u32 next_id;
 	struct ki_ring_buffers *ring;	/* once it has one, to its end */
 	struct ki_stacks_table *stacks; /* the same */

@@ -33,7 +33,8 @@ struct vm_area_struct;
 int ki_tables_init(void);
 void ki_tables_exit(void);
 int ki_table_check(struct ki_table_request *req);
-int ki_table_take(struct ki_session *s, struct ki_table_request *req); /* one that has been checked */
+int ki_table_take(struct ki_session *s,
+		  struct ki_table_request *req); /* one that has been checked */
 struct ki_table_shape {
 	u32 keys, values;
 	bool shared;

@@ -41,8 +41,8 @@ struct ki_vetting {
 	u32 regs; /* before it */
 	u16 lost; /* registers that it writes */
 	/* What the instructions just before have made sure of: */
-	int task;   /* this register holds the current task; -1: none does */
-	int tested; /* this one has been compared with 0; -1: none has */
+	int task;    /* this register holds the current task; -1: none does */
+	int tested;  /* this one has been compared with 0; -1: none has */
 	int imm_reg; /* this one holds the constant `imm`; -1: none does */
 	u32 imm;
 	u8 bounded; /* 1: `index` has been compared with `bound`, 2: it is not above it */

@@ -293,8 +293,8 @@ check "stat: no process has the number 0" fails 2 "--pid '0': numbers" "${stat[@
 check "stat: no share of the machine" fails 2 "--budget '2': a share of the machine, as 2%" "${stat[@]}" --budget 2
 check "stat: more than the machine" fails 2 "--budget '101%': a share" "${stat[@]}" --budget 101%
 check "stat: keys and functions that are moved" fails 2 "no --move" "${stat[@]}" --by comm --move
-check "stat: rows of no keys" fails 2 "are for --by and --hist" "${stat[@]}" -n 3
-check "stat: room for no keys" fails 2 "are for --by and --hist" "${stat[@]}" --rows 64
+check "stat: rows of no keys" fails 2 "are for --by, --agg and --hist" "${stat[@]}" -n 3
+check "stat: room for no keys" fails 2 "are for --by, --agg and --hist" "${stat[@]}" --rows 64
 check "stat: more buckets than there can be" fails 2 "at most [0-9]* buckets" "${stat[@]}" --hist arg2:0:1000000:1
 check "stat: buckets of no width" fails 2 "LOW:HIGH:STEP" "${stat[@]}" --hist arg2:0:100:0
 check "stat: half of the bounds" fails 2 "--hist 'arg2:0:100': " "${stat[@]}" --hist arg2:0:100
@@ -316,6 +316,17 @@ check "stat: CSV and JSON" fails 2 "-x and --json" "${stat[@]}" -x, --json
 check "stat: CSV and code" fails 2 "-x and --show-code" "${stat[@]}" -x, --show-code
 check "stat: no value behind --if" fails 2 "option --if: no value" "${stat[@]}" --if
 check "stat: an unknown metric" fails 2 "no metric 'walltimes'; blocks, edges, .* kerninst metrics" "${stat[@]}" -m calls,walltimes
+check "stat: an unknown modifier" fails 2 "no metric 'cycles:x'" "${stat[@]}" -m cycles:x
+check "stat: a modifier of what is no event" fails 2 "no metric 'walltime:k'" "${stat[@]}" -m walltime:k
+check "stat: an unknown sum" fails 2 "--agg 'median:arg2': sum:WHAT" "${stat[@]}" --by comm --agg median:arg2
+check "stat: a sum of nothing" fails 2 "--agg ''" "${stat[@]}" --agg sum:
+check "stat: a ratio by keys" fails 2 "-m ipc: not by keys" "${stat[@]}" --by comm -m ipc
+check "stat: by keys, for each CPU" fails 2 "--by, --agg and --hist: no" "${stat[@]}" --by comm -A
+check "stat: too many sums" fails 2 "more than 8 different values" "${stat[@]}" --agg sum:1,sum:2,sum:3,sum:4,sum:5,sum:6,sum:7,sum:8,sum:9
+check "stat: a part that is no predicate" fails 2 "--split 'foo'" "${stat[@]}" --split web:foo
+check "stat: two parts of one name" fails 2 "two parts 'a'" "${stat[@]}" --split 'a:pid == 1' --split 'a:pid == 2'
+check "stat: parts of blocks" fails 2 "--split: no -m blocks" "${stat[@]}" --split 'pid == 1' -m blocks
+check "stat: a module" fails 2 "a module is no point; MODULE:\*" stat fuse:
 check "stat: blocks and a time" fails 2 "-m blocks,vtime: blocks and edges are counted" "${stat[@]}" -m blocks,vtime
 check "stat: an unknown preset" fails 2 "no preset 'disk'; scheduling" stat --preset disk
 check "metrics: no argument" fails 2 "no argument" metrics vfs_read
@@ -323,7 +334,7 @@ check "metrics: no argument" fails 2 "no argument" metrics vfs_read
 metrics_table() {
 	"$ki" metrics > "$tmp/m" && "$ki" metrics --json > "$tmp/m.json" && is "$(sed 1d "$tmp/m" | wc -l)" "$(wc -l < "$tmp/m.json")" &&
 		grep -q '^walltime/call  *s  *mean ' "$tmp/m" && grep -q '^latency  *s  *log2 ' "$tmp/m" &&
-		grep -q '"name":"calls","unit":"","form":"total","functions_only":true' "$tmp/m.json" &&
+		grep -q '"name":"calls","unit":"","form":"total","lasts":false' "$tmp/m.json" &&
 		"$ki" metrics -v | grep -q '^calls .* entry: counter += 1 '
 }
 check "metrics: as a table, as JSON, with code" metrics_table

@@ -7,6 +7,15 @@
  * written. A measurement is metrics x places x predicates, installed together, read as often as
  * wanted at no cost for the kernel, and taken out together.
  *
+ * Points
+ *  - What lasts is measured of functions, and of points that have a beginning and an end: a block,
+ *    from its first instruction to before the one by which it is left (its post-hook); an
+ *    instruction, wherever it goes on; a call in a function (KI_POINT_EDGE), from before it to
+ *    behind it, of a tail jump until what it leads to returns; all calls of a function
+ *    (KI_POINT_CALLS) that come back. What is said below of a call of a function holds for these.
+ *    Other points are one moment: KI_R_NO_DURATION.
+ *  - "calls" of such a point is how often it begins, "exits" and "returns" how often it ends.
+ *
  * Time
  *  - walltime goes from a call to when its caller gets control back, whether the thread runs or
  *    sleeps; vtime is the part during which it ran. Both in seconds, of the time stamp counter.
@@ -63,12 +72,21 @@ struct ki_metric {
 	const char *code; /* what is put where */
 	uint8_t unit;	  /* enum ki_unit, of values or of what a histogram is about */
 	uint8_t form;	  /* enum ki_metric_form */
-	bool functions;	  /* of whole functions only, not of points in them */
+	bool lasts;	  /* of what has a beginning and an end only */
 };
 
 /* The table, in the order in which it is shown; NULL: no such number, no such name. */
 const struct ki_metric *ki_metric_at(size_t n);
 const struct ki_metric *ki_metric_find(const char *name);
+
+/*
+ * A metric that is in no table: an event's with modifiers, "cycles:k" only in the kernel, "ipc:u"
+ * only in user mode, "page-faults:k/call"; or an event of the processor by its number, as perf
+ * writes it, "r01c2", with these too. It must outlive what measures it; free it with
+ * ki_metric_free. -EINVAL: it is none.
+ */
+int ki_metric_make(const char *name, struct ki_metric **out, struct ki_err *err);
+void ki_metric_free(struct ki_metric *m); /* NULL is allowed */
 
 /*
  * Can it be measured on this machine? That is a question of events only, and the kernel is asked,
@@ -87,8 +105,8 @@ int ki_measure_new(struct ki_target *t, struct ki_measure **out, struct ki_err *
 void ki_measure_free(struct ki_measure *m); /* takes out what is installed */
 
 /*
- * A curve: one metric at one point of a function under a predicate (NULL: always). pt->kind is
- * KI_POINT_ENTRY for whole functions. order: as in ki_plan_add. *curve numbers it: 0, 1, ... On a
+ * A curve: one metric at one point of a function under a predicate (NULL: always). KI_POINT_ENTRY
+ * means the whole function. order: as in ki_plan_add. *curve numbers it: 0, 1, ... On a
  * refusal no curve is added, and err has the reason; what it had put into the plan is never
  * installed. The function, its spans and the predicate need not live on. Curves that need the same
  * code (walltime and walltime/call of one function under one predicate) share it. Not after the
@@ -110,6 +128,31 @@ int ki_measure_add_act(struct ki_measure *m, const struct ki_function *fn,
 		       const struct ki_spans *spans, const struct ki_point *pt, uint16_t order,
 		       const struct ki_predicate *when, ki_measure_act *make, void *arg,
 		       uint32_t *curve, struct ki_err *err);
+
+/*
+ * A metric that lasts (KI_FORM_TOTAL), and what is done beside it each time when it is over: a row
+ * of a table changed, for example. What its end needs of the beginning (an argument) begin leaves
+ * in words of the thread. Both are called before this returns, to build their nodes. Of a call
+ * inside a call nothing is done, nor of what began before the code came.
+ */
+#define KI_MEASURE_WORDS 12
+
+struct ki_measure_ends {
+	unsigned int words; /* at most KI_MEASURE_WORDS */
+	/* When it begins, if there are words: the value of each. Of up to 4 evaluating them takes
+	   no time that is measured. */
+	int (*begin)(void *arg, struct ki_snippet *s, struct ki_node **values, struct ki_err *err);
+	/* When it is over. words: variables, u64. took: a variable, u64: nanoseconds, or how many
+	 * events, faults, ... */
+	int (*end)(void *arg, struct ki_snippet *s, const struct ki_var *words,
+		   const struct ki_var *took, struct ki_node **stmt, struct ki_err *err);
+	void *arg;
+};
+
+int ki_measure_add_ends(struct ki_measure *m, const struct ki_metric *metric,
+			const struct ki_function *fn, const struct ki_spans *spans,
+			const struct ki_point *pt, uint16_t order, const struct ki_predicate *when,
+			const struct ki_measure_ends *ends, uint32_t *curve, struct ki_err *err);
 
 /* The plan, for its progress and counts; and the code that a curve puts somewhere, with its source
    beside it: one text for each of its places. Free *out with free(). */

@@ -93,6 +93,12 @@ uint64_t ki_stacks_lost(const struct ki_stacks_map *m);
    is no place of that number. */
 int ki_stacks_get(const struct ki_stacks_map *m, uint64_t number, struct ki_stack *out);
 
+/*
+ * A stack that two CPUs meet at once may have two numbers. *same: for each number the lowest one of
+ * the stacks that are the same (0: there is none); *n of them. Free it with free(). -ENOMEM.
+ */
+int ki_stacks_same(const struct ki_stacks_map *m, uint32_t **same, size_t *n);
+
 /* ---- files ---- */
 
 enum ki_field_kind {

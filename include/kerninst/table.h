@@ -89,6 +89,12 @@ const uint64_t *ki_table_values(const struct ki_table_reading *r, size_t row);
 /* The values of a key; NULL: it has no row. While rows are in order of keys. */
 const uint64_t *ki_table_find(const struct ki_table_reading *r, const uint64_t *key);
 
+/* When the caller has changed keys: rows in their order again, those that have the same key now
+ * made one, as the values' merge says. m: the table that was read, of the CPUs. -ENOMEM, and r is
+ * as it was.
+ */
+int ki_table_regroup(const struct ki_table_map *m, struct ki_table_reading *r);
+
 /* Order rows by a value, the largest first, taken as unsigned, or signed; equal ones by key. */
 void ki_table_sort(struct ki_table_reading *r, uint32_t value, bool sign);
 

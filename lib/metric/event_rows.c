@@ -20,30 +20,30 @@
 #define CODE(what) "entry: the thread's word = " what "; return: total += " what " - word, word = 0"
 #define ONE(name_, unit_, a, text_) \
 	{{.name = (name_), .text = (text_), .code = CODE("its count"), .unit = (unit_), \
-	  .form = KI_FORM_TOTAL, .functions = true}, \
+	  .form = KI_FORM_TOTAL, .lasts = true}, \
 	 .source = SOURCE_EVENT, .event = EVENT_##a, .keeps = KEEP_TOTAL, .top = TOP_ALL, \
 	 .bottom = BOTTOM_ONE}, \
 	{{.name = name_ "/call", .text = "the mean of it over calls that have ended", \
 	  .code = CODE("its count") ", calls += 1", .unit = (unit_), .form = KI_FORM_MEAN, \
-	  .functions = true}, \
+	  .lasts = true}, \
 	 .source = SOURCE_EVENT, .event = EVENT_##a, .keeps = KEEP_TOTAL | KEEP_OVER, \
 	 .top = TOP_OVER, .bottom = BOTTOM_OVER}
 #define COUNT(name, a, text) ONE(name, KI_UNIT_COUNT, a, text)
 /* a - b */
 #define LESS(name_, a, b, text_) \
 	{{.name = (name_), .text = (text_), .code = CODE("its count") ", of both", \
-	  .unit = KI_UNIT_COUNT, .form = KI_FORM_TOTAL, .functions = true}, \
+	  .unit = KI_UNIT_COUNT, .form = KI_FORM_TOTAL, .lasts = true}, \
 	 .source = SOURCE_EVENT, .event = EVENT_##a, .other = EVENT_##b, .less = true, \
 	 .keeps = KEEP_TOTAL, .top = TOP_ALL, .bottom = BOTTOM_ONE}, \
 	{{.name = name_ "/call", .text = "the mean of it over calls that have ended", \
 	  .code = CODE("its count") ", of both, calls += 1", .unit = KI_UNIT_COUNT, \
-	  .form = KI_FORM_MEAN, .functions = true}, \
+	  .form = KI_FORM_MEAN, .lasts = true}, \
 	 .source = SOURCE_EVENT, .event = EVENT_##a, .other = EVENT_##b, .less = true, \
 	 .keeps = KEEP_TOTAL | KEEP_OVER, .top = TOP_OVER, .bottom = BOTTOM_OVER}
 /* a / b; SHARE, not more than 1; LEFT: (a - b) / a */
 #define QUOTIENT(name_, a, b, text_, ...) \
 	{{.name = (name_), .text = (text_), .code = CODE("its count") ", of both", \
-	  .unit = KI_UNIT_COUNT, .form = KI_FORM_MEAN, .functions = true}, \
+	  .unit = KI_UNIT_COUNT, .form = KI_FORM_MEAN, .lasts = true}, \
 	 .source = SOURCE_EVENT, .event = EVENT_##a, .other = EVENT_##b, .keeps = KEEP_TOTAL, \
 	 .top = TOP_OVER, __VA_ARGS__}
 #define RATIO(name, a, b, text) QUOTIENT(name, a, b, text, .bottom = BOTTOM_OTHER)
@@ -132,13 +132,17 @@ const struct ki_metric_row *ki_event_row(size_t n)
 }
 
 /* Ask the kernel, for a counter of this process; who may not count the kernel counts himself. */
-static int try_event(const struct ki_event_spec *spec, struct ki_err *err)
+static int try_event(const struct ki_event_spec *spec, uint8_t sides, struct ki_err *err)
 {
-	struct perf_event_attr attr = {
-		.size = sizeof(attr), .type = spec->type, .config = spec->config, .disabled = 1};
+	struct perf_event_attr attr = {.size = sizeof(attr),
+				       .type = spec->type,
+				       .config = spec->config,
+				       .disabled = 1,
+				       .exclude_user = sides == KI_EVENT_KERNEL,
+				       .exclude_kernel = sides == KI_EVENT_USER};
 	long fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 
-	if (fd < 0 && (errno == EACCES || errno == EPERM)) {
+	if (fd < 0 && !sides && (errno == EACCES || errno == EPERM)) {
 		attr.exclude_kernel = 1;
 		fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 	}
@@ -153,14 +157,15 @@ static int try_event(const struct ki_event_spec *spec, struct ki_err *err)
 int ki_metric_check(const struct ki_metric *m, struct ki_err *err)
 {
 	const struct ki_metric_row *r = ki_metric_row(m);
-	const uint8_t ids[] = {r->event, r->other};
+	const struct ki_event_ask events[] = {{r->event, r->sides, r->raw},
+					      {.id = r->other, .sides = r->sides}};
 	struct ki_event_spec spec;
 	int ret = 0;
 
-	for (size_t i = 0; !ret && i < sizeof(ids) && ids[i] != EVENT_NONE; i++) {
-		ret = ki_event_spec_here((enum ki_event_id)ids[i], &spec, err);
+	for (size_t i = 0; !ret && i < 2 && events[i].id != EVENT_NONE; i++) {
+		ret = ki_event_spec_asked(&events[i], &spec, err);
 		if (!ret)
-			ret = try_event(&spec, err);
+			ret = try_event(&spec, r->sides, err);
 	}
 	return ret;
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "metric/events.h"
+#include "metric/table.h"
 
 #define LENGTH(v) (sizeof(v) / sizeof(*(v)))
 
@@ -92,4 +93,14 @@ int ki_event_spec_of(enum ki_event_id id, enum ki_model model, struct ki_event_s
 int ki_event_spec_here(enum ki_event_id id, struct ki_event_spec *out, struct ki_err *err)
 {
 	return ki_event_spec_of(id, model_here(), out, err);
+}
+
+int ki_event_spec_asked(const struct ki_event_ask *ask, struct ki_event_spec *out,
+			struct ki_err *err)
+{
+	if (ask->id != EVENT_RAW)
+		return ki_event_spec_here((enum ki_event_id)ask->id, out, err);
+	*out = (struct ki_event_spec){
+		.type = PERF_TYPE_RAW, .config = ask->raw, .name = "event by its number"};
+	return 0;
 }

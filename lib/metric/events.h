@@ -17,7 +17,8 @@ enum ki_event_id {
 #include "metric/events.def"
 #undef KI_EVENT
 #undef KI_NO_EVENT
-	EVENTS
+	EVENTS,
+	EVENT_RAW = EVENTS /* by its number on this processor */
 };
 
 /* By CPUID: what vendor, family and model it is. */
@@ -29,5 +30,9 @@ int ki_event_spec_of(enum ki_event_id id, enum ki_model model, struct ki_event_s
 
 /* The same on this machine. */
 int ki_event_spec_here(enum ki_event_id id, struct ki_event_spec *out, struct ki_err *err);
+
+struct ki_event_ask;
+int ki_event_spec_asked(const struct ki_event_ask *ask, struct ki_event_spec *out,
+			struct ki_err *err);
 
 #endif

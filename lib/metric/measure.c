@@ -72,29 +72,35 @@ int ki_measure_counters(struct ki_measure *m, uint32_t count, uint32_t *index, s
 	return 0;
 }
 
+bool ki_event_is_same(const struct ki_event_ask *a, const struct ki_event_ask *b)
+{
+	return a->id == b->id && a->sides == b->sides && a->raw == b->raw;
+}
+
 /* flags: KI_EVENT_CHECK: it is only asked whether it could be. */
-static int ask_event(struct ki_measure *m, uint8_t event, uint32_t flags, uint32_t *number,
-		     struct ki_err *err)
+static int ask_event(struct ki_measure *m, const struct ki_event_ask *event, uint32_t flags,
+		     uint32_t *number, struct ki_err *err)
 {
 	struct ki_event_spec spec;
 	int ret;
 
 	for (size_t i = 0; i < m->events.n; i++)
-		if (m->events.v[i].event == event) {
+		if (ki_event_is_same(&m->events.v[i].event, event)) {
 			*number = m->events.v[i].number;
 			return 0;
 		}
 	if (ki_vec_reserve(&m->events, 1))
 		return ki_err_set(err, -ENOMEM, 0, "measurement: out of memory");
-	ret = ki_event_spec_here((enum ki_event_id)event, &spec, err);
+	ret = ki_event_spec_asked(event, &spec, err);
 	if (!ret)
-		ret = ki_event_take(m->t, &spec, KI_EVENT_OWN | flags, number, err);
+		ret = ki_event_take(m->t, &spec, KI_EVENT_OWN | event->sides | flags, number, err);
 	if (!ret && !flags)
-		m->events.v[m->events.n++] = (struct counted){event, *number};
+		m->events.v[m->events.n++] = (struct counted){*event, *number};
 	return ret;
 }
 
-int ki_measure_event(struct ki_measure *m, uint8_t event, uint32_t *number, struct ki_err *err)
+int ki_measure_event(struct ki_measure *m, const struct ki_event_ask *event, uint32_t *number,
+		     struct ki_err *err)
 {
 	return ask_event(m, event, 0, number, err);
 }
@@ -275,11 +281,30 @@ static int put_count(const struct ask *a, struct curve *c, const struct places *
 	return ret;
 }
 
+/* Of what is no function: how often it is begun, or ended. */
+static int count_places(const struct ask *a, struct places *at)
+{
+	struct exits ends = {0};
+	int ret;
+
+	if (a->pt->kind == KI_POINT_ENTRY)
+		return ki_measure_places(a, a->row->at, at);
+	if (a->row->at != KI_POINT_EXIT && a->row->at != KI_POINT_EXIT_AFTER)
+		return ki_measure_places(a, KI_POINT_KINDS, at);
+	ret = ki_region_ends(a, &ends);
+	if (!ret) {
+		*at = ends.at;
+		ends.at = (struct places){0};
+	}
+	ki_exits_free(&ends);
+	return ret;
+}
+
 static int add_count(const struct ask *a, struct curve *c)
 {
 	struct places at = {0};
 	struct words words = {0};
-	int ret = ki_measure_places(a, a->row->at, &at);
+	int ret = count_places(a, &at);
 
 	if (!ret)
 		ret = ki_words_of(a, &words);
@@ -296,21 +321,19 @@ static int check(const struct ask *a)
 {
 	if (a->m->started)
 		return ki_err_set(a->err, -EBUSY, 0, "measurement: it has begun");
-	if (a->row->m.functions && a->pt->kind != KI_POINT_ENTRY)
-		return ki_err_set(a->err, -EINVAL, a->fn->start,
-				  "%s is measured of whole functions only", a->row->m.name);
 	return 0;
 }
 
 /* Each is asked for before one is taken, which would keep its counter. */
-static int take_both(const struct ask *a)
+static int take_both(const struct ask *a, const struct ki_event_ask *first,
+		     const struct ki_event_ask *second)
 {
-	const uint8_t events[] = {a->row->event, a->row->other};
 	uint32_t number;
 	int ret = 0;
 
 	for (unsigned int i = 0; !ret && i < 4; i++)
-		ret = ask_event(a->m, events[i & 1], i < 2 ? KI_EVENT_CHECK : 0, &number, a->err);
+		ret = ask_event(a->m, i & 1 ? second : first, i < 2 ? KI_EVENT_CHECK : 0, &number,
+				a->err);
 	return ret;
 }
 
@@ -319,13 +342,15 @@ static int get_pairs(const struct ask *a, struct curve *c)
 {
 	struct ask first = *a, second = *a;
 	const size_t before = a->m->pairs.n;
-	int ret = a->row->other ? take_both(a) : 0;
+	int ret = 0;
 
-	first.event = a->row->event;
-	second.event = a->row->other;
+	first.event = (struct ki_event_ask){a->row->event, a->row->sides, a->row->raw};
+	second.event = (struct ki_event_ask){.id = a->row->other, .sides = a->row->sides};
+	if (second.event.id)
+		ret = take_both(a, &first.event, &second.event);
 	if (!ret)
 		ret = ki_pair_get(&first, &c->pair);
-	if (ret || !second.event)
+	if (ret || !second.event.id)
 		return ret;
 	ret = ki_pair_get(&second, &c->other);
 	if (ret && a->m->pairs.n > before)
@@ -383,6 +408,26 @@ int ki_measure_add_act(struct ki_measure *m, const struct ki_function *fn,
 			      .arg = arg,
 			      .err = err};
 
+	return add_curve(&a, curve);
+}
+
+int ki_measure_add_ends(struct ki_measure *m, const struct ki_metric *metric,
+			const struct ki_function *fn, const struct ki_spans *spans,
+			const struct ki_point *pt, uint16_t order, const struct ki_predicate *when,
+			const struct ki_measure_ends *ends, uint32_t *curve, struct ki_err *err)
+{
+	const struct ask a = {.m = m,
+			      .row = ki_metric_row(metric),
+			      .fn = fn,
+			      .spans = spans,
+			      .pt = pt,
+			      .order = order,
+			      .when = when,
+			      .ends = ends,
+			      .err = err};
+
+	if (a.row->source == SOURCE_NONE || a.row->other || ends->words > KI_MEASURE_WORDS)
+		return ki_err_set(err, -EINVAL, fn->start, "%s: it has no one end", metric->name);
 	return add_curve(&a, curve);
 }
 

@@ -40,13 +40,15 @@ struct inside {
 	struct price enter_price, leave_price; /* since the start */
 };
 
-/* Start and stop of one source in one function, under one predicate. */
+/* Start and stop of one source at one point, under one predicate. */
 struct pair {
 	uint64_t function;
+	struct ki_point at;
 	char *when; /* the predicate's text; NULL: none */
 	uint16_t order;
+	bool own; /* it does more at its end, for one curve */
 	uint8_t source;
-	uint8_t event;		    /* SOURCE_EVENT: enum ki_event_id */
+	struct ki_event_ask event;  /* SOURCE_EVENT */
 	uint32_t number;	    /* of that, the driver's */
 	uint8_t keeps;		    /* what the code writes */
 	uint32_t total, over, log2; /* indices in the measurement's counters */
@@ -76,7 +78,7 @@ struct curve {
 
 /* An event that is counted. */
 struct counted {
-	uint8_t event;
+	struct ki_event_ask event;
 	uint32_t number;
 };
 
@@ -106,7 +108,7 @@ struct ki_measure {
 struct ask {
 	struct ki_measure *m;
 	const struct ki_metric_row *row;
-	uint8_t event; /* SOURCE_EVENT: which of the row's; EVENT_NONE: none */
+	struct ki_event_ask event; /* SOURCE_EVENT: which of the row's; EVENT_NONE: none */
 	const struct ki_function *fn;
 	const struct ki_spans *spans;
 	const struct ki_point *pt;
@@ -114,13 +116,16 @@ struct ask {
 	const struct ki_predicate *when; /* NULL: always */
 	ki_measure_act *make;		 /* what else is done; NULL: nothing */
 	void *arg;
+	const struct ki_measure_ends *ends; /* the same, of what lasts */
 	struct ki_err *err;
 };
 
 const char *ki_measure_name(const struct ki_function *fn);
 
 /* See to it that an event is counted: its number. */
-int ki_measure_event(struct ki_measure *m, uint8_t event, uint32_t *number, struct ki_err *err);
+int ki_measure_event(struct ki_measure *m, const struct ki_event_ask *event, uint32_t *number,
+		     struct ki_err *err);
+bool ki_event_is_same(const struct ki_event_ask *a, const struct ki_event_ask *b);
 
 /* Take a run of counters: the index of the first. */
 int ki_measure_counters(struct ki_measure *m, uint32_t count, uint32_t *index, struct ki_err *err);
@@ -140,8 +145,9 @@ struct places {
 	size_t n;
 };
 
-/* All places of a point, none of them refused. Free v. */
+/* All places of a point, none of them refused; of the one asked for: KI_POINT_KINDS. Free v. */
 int ki_measure_places(const struct ask *a, enum ki_point_kind kind, struct places *out);
+int ki_measure_places_of(const struct ask *a, const struct ki_point *pt, struct places *out);
 
 /* Compile for each place, and put it there. */
 int ki_code_put(const struct ask *a, struct code *c, const struct places *at, uint16_t order);
@@ -164,6 +170,13 @@ struct exits {
 int ki_exits_find(const struct ask *a, struct exits *out);
 int ki_exits_put(const struct ask *a, struct code *c, const struct exits *e, uint16_t order);
 void ki_exits_free(struct exits *e);
+
+/* ---- what begins and ends (region.c) ---- */
+
+/* Where what the point stands for begins, and where it ends; KI_R_NO_DURATION: it does not. Free
+   both in any case. */
+int ki_region_find(const struct ask *a, struct places *begin, struct exits *end);
+int ki_region_ends(const struct ask *a, struct exits *end);
 
 /* ---- predicates (inside.c) ---- */
 

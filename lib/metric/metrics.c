@@ -7,30 +7,30 @@
 #include "metric/table.h"
 
 /* clang-format off */
-#define COUNTING(name_, at_, functions_, text_, code_) \
+#define COUNTING(name_, at_, lasts_, text_, code_) \
 	{{.name = (name_), .text = (text_), .code = (code_), .unit = KI_UNIT_COUNT, \
-	  .form = KI_FORM_TOTAL, .functions = (functions_)}, \
+	  .form = KI_FORM_TOTAL, .lasts = (lasts_)}, \
 	 .at = (at_), .source = SOURCE_NONE, .top = TOP_COUNTER, .bottom = BOTTOM_ONE}
 #define TOTAL(name_, unit_, source_, text_, code_) \
 	{{.name = (name_), .text = (text_), .code = (code_), .unit = (unit_), \
-	  .form = KI_FORM_TOTAL, .functions = true}, \
+	  .form = KI_FORM_TOTAL, .lasts = true}, \
 	 .source = (source_), .keeps = KEEP_TOTAL, .top = TOP_ALL, .bottom = BOTTOM_ONE}
 #define PER_CALL(name_, unit_, source_, text_, code_) \
 	{{.name = (name_), .text = (text_), .code = (code_), .unit = (unit_), \
-	  .form = KI_FORM_MEAN, .functions = true}, \
+	  .form = KI_FORM_MEAN, .lasts = true}, \
 	 .source = (source_), .keeps = KEEP_TOTAL | KEEP_OVER, .top = TOP_OVER, \
 	 .bottom = BOTTOM_OVER}
 #define LOG2(name_, unit_, source_, text_, code_) \
 	{{.name = (name_), .text = (text_), .code = (code_), .unit = (unit_), \
-	  .form = KI_FORM_HISTOGRAM, .functions = true}, \
+	  .form = KI_FORM_HISTOGRAM, .lasts = true}, \
 	 .source = (source_), .keeps = KEEP_LOG2, .top = TOP_LOG2, .bottom = BOTTOM_ONE}
 
 #define WORD_OF(what) "entry: the thread's word = " what "; return: "
 #define SUM_OF(what)  WORD_OF(what) "total += " what " - word, word = 0"
 
 static const struct ki_metric_row rows[] = {
-	COUNTING("calls", KI_POINT_ENTRY, true,
-		 "how often the function is called",
+	COUNTING("calls", KI_POINT_ENTRY, false,
+		 "how often the function is called, or the point is passed",
 		 "entry: counter += 1"),
 	COUNTING("exits", KI_POINT_EXIT, true,
 		 "how often it is left: by a return, or by a jump to another function",
@@ -47,7 +47,7 @@ static const struct ki_metric_row rows[] = {
 	PER_CALL("walltime/call", KI_UNIT_SECONDS, SOURCE_WALL,
 		 "the mean of it over calls that have ended",
 		 SUM_OF("clock") ", calls += 1"),
-	{{.name = "concurrency", .unit = KI_UNIT_THREADS, .form = KI_FORM_MEAN, .functions = true,
+	{{.name = "concurrency", .unit = KI_UNIT_THREADS, .form = KI_FORM_MEAN, .lasts = true,
 	  .text = "how many threads are inside, on average",
 	  .code = SUM_OF("clock")},
 	 .source = SOURCE_WALL, .keeps = KEEP_TOTAL, .top = TOP_ALL, .bottom = BOTTOM_TIME},

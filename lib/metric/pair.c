@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
- * Pairs: what begins at a call and ends when the caller gets control back.
+ * Pairs: what begins at a call and ends when the caller gets control back; or at a block, an
+ * instruction, a call in the function (region.c).
  *
  * What a pair's stop writes is the sum of what its curves need; a curve that needs more has the
  * stop compiled again. The start never changes: it leaves the clock in the thread's word.
@@ -117,6 +118,68 @@ static struct ki_node *keep(const struct ki_measure *m, const struct pair *p, st
 	return list;
 }
 
+static int no_memory(const struct ask *a);
+
+/* The words that its begin leaves for its end. */
+static void ends_words(const struct ask *a, const struct pair *p,
+		       struct ki_var words[KI_MEASURE_WORDS])
+{
+	for (uint32_t i = 0; i < a->ends->words; i++)
+		words[i] = (struct ki_var){
+			.kind = KI_VAR_THREAD, .type = KI_U64, .first = p->word + 1 + i};
+}
+
+#define EARLY_WORDS 4 /* locals from 1 on */
+
+/* Its values for the words: evaluated before the clock is read, stored behind it. */
+static int make_begun(const struct ask *a, const struct pair *p, struct ki_snippet *s,
+		      struct ki_node **first, struct ki_node **begun)
+{
+	const bool early = a->ends && a->ends->words <= EARLY_WORDS;
+	struct ki_var words[KI_MEASURE_WORDS];
+	struct ki_node *values[KI_MEASURE_WORDS];
+	int ret;
+
+	*first = *begun = NULL;
+	if (!a->ends || !a->ends->words)
+		return 0;
+	ends_words(a, p, words);
+	ret = a->ends->begin(a->ends->arg, s, values, a->err);
+	for (uint32_t i = 0; !ret && i < a->ends->words; i++) {
+		const struct ki_var local = {.kind = KI_VAR_LOCAL, .type = KI_U64, .first = 1 + i};
+
+		if (early)
+			*first = ki_stmt_append(s, *first,
+						ki_stmt_update(s, KI_SET, &local, NULL, values[i]));
+		*begun = ki_stmt_append(s, *begun,
+					ki_stmt_update(s, KI_SET, &words[i], NULL,
+						       early ? ki_expr_var(s, &local) : values[i]));
+	}
+	return ret;
+}
+
+static int make_ending(const struct ask *a, const struct pair *p, struct ki_snippet *s,
+		       const struct ki_var *elapsed, struct ki_node **out)
+{
+	const struct ki_var took = {
+		.name = "took", .kind = KI_VAR_LOCAL, .type = KI_U64, .first = 1};
+	const bool ticks = p->source == SOURCE_WALL || p->source == SOURCE_OWN;
+	struct ki_var words[KI_MEASURE_WORDS];
+	struct ki_node *set, *stmt;
+	int ret;
+
+	*out = NULL;
+	if (!a->ends)
+		return 0;
+	ends_words(a, p, words);
+	set = ki_stmt_update(s, KI_SET, &took, NULL,
+			     ticks ? nanoseconds(a->m, s, elapsed) : ki_expr_var(s, elapsed));
+	ret = a->ends->end(a->ends->arg, s, words, &took, &stmt, a->err);
+	if (!ret)
+		*out = ki_stmt_append(s, ki_stmt_append(s, NULL, set), stmt);
+	return ret;
+}
+
 static int no_memory(const struct ask *a)
 {
 	return ki_err_set(a->err, -ENOMEM, a->fn->start, "measurement: out of memory");
@@ -127,25 +190,37 @@ static int make_stop(const struct ask *a, const struct pair *p, struct ki_snippe
 	const struct ki_var elapsed = {.name = "elapsed", .kind = KI_VAR_LOCAL, .type = KI_U64};
 	const struct ki_var word = word_of(p);
 	const bool narrow = p->source != SOURCE_WALL && p->source != SOURCE_OWN;
+	struct ki_node *body, *ending;
 	struct ki_snippet *s;
-	struct ki_node *body;
+	int ret;
 
 	if (ki_snippet_new(&s))
 		return no_memory(a);
-	body = ki_timer_stop(s, &word, clock_of(s, p), narrow, &elapsed,
+	ret = make_ending(a, p, s, &elapsed, &ending);
+	if (ret) {
+		ki_snippet_free(s);
+		return ret;
+	}
+	body = ki_timer_stop(s, &word, clock_of(s, p), narrow, &elapsed, ending,
 			     keep(a->m, p, s, &elapsed));
 	ki_snippet_body(s, ki_measure_pass(a->m, s, p->stops, body));
 	*out = s;
 	return 0;
 }
 
-static struct ki_node *begin(const struct ki_measure *m, const struct pair *p, struct ki_snippet *s)
+static int begin(const struct ask *a, const struct pair *p, struct ki_snippet *s,
+		 struct ki_node **out)
 {
-	const struct ki_var word = word_of(p), deep = counter_of(m, "too_deep", p->deep, 1);
+	const struct ki_var word = word_of(p), deep = counter_of(a->m, "too_deep", p->deep, 1);
+	struct ki_node *first, *begun;
+	int ret = make_begun(a, p, s, &first, &begun);
 
-	return ki_timer_start(
-		s, &word, clock_of(s, p),
-		ki_stmt_update(s, KI_UPDATE_ADD, &deep, NULL, ki_expr_const(s, KI_I64, 1)));
+	*out = ret ? NULL
+		   : ki_timer_start(s, &word, clock_of(s, p),
+				    ki_stmt_update(s, KI_UPDATE_ADD, &deep, NULL,
+						   ki_expr_const(s, KI_I64, 1)),
+				    first, begun);
+	return ret;
 }
 
 /* Does it ask for nothing that could be otherwise at another call by the same thread? */
@@ -175,11 +250,11 @@ static bool is_steady(const struct ki_node *n)
  * notes, in a local, that it holds.
  */
 static int guarded_start(const struct ask *a, const struct pair *p, const struct words *words,
-			 struct ki_snippet *s, struct ki_node **out)
+			 struct ki_snippet *s, struct ki_node *start, struct ki_node **out)
 {
 	const struct ki_var word = word_of(p),
 			    local = {.name = "go", .kind = KI_VAR_LOCAL, .type = KI_I64};
-	struct ki_node *start = begin(a->m, p, s), *cond, *go;
+	struct ki_node *cond, *go;
 	struct ki_err err = {0};
 	int ret = ki_predicate_build(a->when, s, words->v.v, &cond, &err);
 
@@ -202,14 +277,13 @@ static int make_start(const struct ask *a, const struct pair *p, const struct wo
 {
 	struct ki_snippet *s;
 	struct ki_node *body;
-	int ret = 0;
+	int ret;
 
 	if (ki_snippet_new(&s))
 		return no_memory(a);
-	if (a->when)
-		ret = guarded_start(a, p, words, s, &body);
-	else
-		body = begin(a->m, p, s);
+	ret = begin(a, p, s, &body);
+	if (!ret && a->when)
+		ret = guarded_start(a, p, words, s, body, &body);
 	if (ret) {
 		ki_snippet_free(s);
 		return ki_err_set(a->err, ret, a->fn->start, "%s: the predicate does not fit",
@@ -277,7 +351,7 @@ static int put_pair(const struct ask *a, struct pair *p, const struct words *wor
 
 	p->keeps = keeps;
 	if (!ret && p->source == SOURCE_EVENT)
-		ret = ki_measure_event(a->m, p->event, &p->number, a->err);
+		ret = ki_measure_event(a->m, &p->event, &p->number, a->err);
 	if (!ret)
 		ret = ki_measure_counters(a->m, 1, &p->deep, a->err);
 	if (!ret && a->m->metered)
@@ -285,7 +359,7 @@ static int put_pair(const struct ask *a, struct pair *p, const struct words *wor
 	if (!ret && a->m->metered)
 		ret = ki_measure_counters(a->m, 1, &p->stops, a->err);
 	if (!ret)
-		ret = ki_words_take(a->m->t, 1, &p->word, a->err);
+		ret = ki_words_take(a->m->t, 1 + (a->ends ? a->ends->words : 0), &p->word, a->err);
 	if (!ret)
 		ret = make_stop(a, p, &p->stop.snippet);
 	if (!ret)
@@ -307,22 +381,11 @@ static int put_pair(const struct ask *a, struct pair *p, const struct words *wor
 	return ret;
 }
 
-/* There must be an end to what begins. */
-static int find_places(const struct ask *a, struct places *entry, struct exits *exits)
-{
-	int ret = ki_measure_places(a, KI_POINT_ENTRY, entry);
-
-	if (!ret)
-		ret = ki_exits_find(a, exits);
-	if (!ret && !exits->at.n && !exits->cold_at.n)
-		ret = ki_err_set(a->err, -EINVAL, a->fn->start, "%s: it does not return",
-				 ki_measure_name(a->fn));
-	return ret;
-}
-
 static int new_pair(const struct ask *a, const char *when, uint32_t *number)
 {
-	struct pair p = {.function = a->fn->start,
+	struct pair p = {.own = a->ends != NULL,
+			 .function = a->fn->start,
+			 .at = *a->pt,
 			 .order = a->order,
 			 .source = a->row->source,
 			 .event = a->event};
@@ -335,7 +398,7 @@ static int new_pair(const struct ask *a, const char *when, uint32_t *number)
 	if ((when && !p.when) || ki_vec_reserve(&a->m->pairs, 1))
 		ret = no_memory(a);
 	else
-		ret = find_places(a, &entry, &exits);
+		ret = ki_region_find(a, &entry, &exits);
 	if (!ret)
 		ret = ki_words_of(a, &words);
 	if (!ret)
@@ -357,10 +420,17 @@ static bool is_same_text(const char *a, const char *b)
 	return a && b ? !strcmp(a, b) : a == b;
 }
 
+static bool is_same_point(const struct ki_point *a, const struct ki_point *b)
+{
+	return a->kind == b->kind && a->block == b->block && a->edge == b->edge &&
+	       a->addr == b->addr;
+}
+
 static bool is_pair_of(const struct pair *p, const struct ask *a, const char *when)
 {
-	return p->function == a->fn->start && p->order == a->order && p->source == a->row->source &&
-	       p->event == a->event && is_same_text(p->when, when);
+	return !p->own && !a->ends && p->function == a->fn->start && is_same_point(&p->at, a->pt) &&
+	       p->order == a->order && p->source == a->row->source &&
+	       ki_event_is_same(&p->event, &a->event) && is_same_text(p->when, when);
 }
 
 int ki_pair_get(const struct ask *a, uint32_t *number)

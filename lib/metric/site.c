@@ -47,12 +47,15 @@ void ki_measure_site(const struct ki_function *fn, const struct ki_place *place,
 
 int ki_measure_places(const struct ask *a, enum ki_point_kind kind, struct places *out)
 {
-	struct ki_point pt = *a->pt;
-	int ret;
+	const struct ki_point pt = {.kind = kind};
 
-	if (kind != KI_POINT_KINDS)
-		pt = (struct ki_point){.kind = kind};
-	ret = ki_point_places(a->fn, a->spans, &pt, &out->v, &out->n, a->err);
+	return ki_measure_places_of(a, kind == KI_POINT_KINDS ? a->pt : &pt, out);
+}
+
+int ki_measure_places_of(const struct ask *a, const struct ki_point *pt, struct places *out)
+{
+	int ret = ki_point_places(a->fn, a->spans, pt, &out->v, &out->n, a->err);
+
 	if (!ret && a->fn->reason)
 		ret = ki_err_reason(a->err, a->fn->reason, a->fn->start, "%s",
 				    ki_measure_name(a->fn));

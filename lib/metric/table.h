@@ -37,6 +37,13 @@ enum ki_bottom {
 	BOTTOM_OTHER
 };
 
+/* One event as it is asked for. */
+struct ki_event_ask {
+	uint8_t id; /* enum ki_event_id */
+	uint8_t sides;
+	uint64_t raw;
+};
+
 struct ki_metric_row {
 	struct ki_metric m; /* first: a public pointer is one to its row */
 	uint8_t at; /* SOURCE_NONE: enum ki_point_kind; KI_POINT_KINDS: the point asked for */
@@ -44,6 +51,8 @@ struct ki_metric_row {
 	uint8_t keeps;
 	uint8_t top, bottom;
 	uint8_t event, other; /* SOURCE_EVENT: enum ki_event_id; EVENT_NONE: there is no other */
+	uint8_t sides;	      /* KI_EVENT_USER, KI_EVENT_KERNEL: of both, only what happens there */
+	uint64_t raw;	      /* EVENT_RAW: its number */
 	bool less;	      /* the top is without what is counted of the other */
 	bool share;	      /* of something: not more than 1 */
 };

@@ -126,6 +126,51 @@ uint64_t ki_stacks_count(const struct ki_stacks_map *m)
 	return __atomic_load_n(&head_of(m)->rows, __ATOMIC_RELAXED);
 }
 
+/* By process and frames; equal ones by number. */
+static int by_frames(const void *a, const void *b)
+{
+	const struct ki_stack *x = a, *y = b;
+	int order;
+
+	if (x->tgid != y->tgid)
+		return x->tgid < y->tgid ? -1 : 1;
+	if (x->n != y->n)
+		return x->n < y->n ? -1 : 1;
+	order = memcmp(x->addrs, y->addrs, x->n * sizeof(*x->addrs));
+	return order ? order : (x->number > y->number) - (x->number < y->number);
+}
+
+static bool is_same(const struct ki_stack *x, const struct ki_stack *y)
+{
+	return x->tgid == y->tgid && x->n == y->n &&
+	       !memcmp(x->addrs, y->addrs, x->n * sizeof(*x->addrs));
+}
+
+int ki_stacks_same(const struct ki_stacks_map *m, uint32_t **same, size_t *n)
+{
+	struct ki_stack *all = calloc(m->rows, sizeof(*all));
+	size_t there = 0;
+
+	*n = m->rows + 1;
+	*same = calloc(*n, sizeof(**same));
+	if (!all || !*same) {
+		free(all);
+		free(*same);
+		*same = NULL;
+		return -ENOMEM;
+	}
+	for (uint32_t i = 1; i <= m->rows; i++)
+		there += !ki_stacks_get(m, i, &all[there]);
+	if (there)
+		qsort(all, there, sizeof(*all), by_frames);
+	for (size_t i = 0; i < there; i++)
+		(*same)[all[i].number] = i && is_same(&all[i - 1], &all[i])
+						 ? (*same)[all[i - 1].number]
+						 : (uint32_t)all[i].number;
+	free(all);
+	return 0;
+}
+
 int ki_stacks_get(const struct ki_stacks_map *m, uint64_t number, struct ki_stack *out)
 {
 	const struct ki_stack_row *row;

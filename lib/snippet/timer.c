@@ -12,7 +12,9 @@
  *			else
  *				word = (word & low 56 bits) | sign | 1 << 56;
  *		} else {
+ *			first
  *			word = clock;
+ *			begun
  *		}
  *
  *	stop:	if (word <= 0) {
@@ -25,6 +27,7 @@
  *			}
  *		} else {
  *			elapsed = clock - word;
+ *			ending
  *			word = 0;
  *			then
  *		}
@@ -109,9 +112,10 @@ static bool is_signed_word(struct ki_snippet *s, const struct ki_var *word, stru
 }
 
 struct ki_node *ki_timer_start(struct ki_snippet *s, const struct ki_var *word,
-			       struct ki_node *clock, struct ki_node *too_deep)
+			       struct ki_node *clock, struct ki_node *too_deep,
+			       struct ki_node *first, struct ki_node *begun)
 {
-	struct ki_node *deeper, *first, *full;
+	struct ki_node *deeper, *second, *full, *outermost;
 	struct ki_var w;
 
 	if (!is_signed_word(s, word, &w))
@@ -120,11 +124,17 @@ struct ki_node *ki_timer_start(struct ki_snippet *s, const struct ki_var *word,
 	full = ki_expr_binary(s, KI_EQ, and_with(s, ki_expr_var(s, &w), DEPTH), number(s, DEPTH));
 	deeper = too_deep ? ki_stmt_if(s, full, too_deep, deeper)
 			  : ki_stmt_if(s, ki_expr_unary(s, KI_LNOT, full), deeper, NULL);
-	first = set(s, &w,
-		    ki_expr_binary(s, KI_OR, and_with(s, ki_expr_var(s, &w), LEVEL - 1),
-				   number(s, SIGN | LEVEL)));
+	second = set(s, &w,
+		     ki_expr_binary(s, KI_OR, and_with(s, ki_expr_var(s, &w), LEVEL - 1),
+				    number(s, SIGN | LEVEL)));
+	outermost = set(s, &w, clock);
+	if (first)
+		outermost = ki_stmt_append(s, ki_stmt_append(s, NULL, first), outermost);
+	if (begun)
+		outermost = ki_stmt_append(
+			s, first ? outermost : ki_stmt_append(s, NULL, outermost), begun);
 	return ki_stmt_if(s, compare(s, &w, KI_NE),
-			  ki_stmt_if(s, compare(s, &w, KI_LT), deeper, first), set(s, &w, clock));
+			  ki_stmt_if(s, compare(s, &w, KI_LT), deeper, second), outermost);
 }
 
 /* Make the upper bits again: of a narrow clock (NULL) they are 0. */
@@ -156,7 +166,7 @@ static struct ki_node *leave(struct ki_snippet *s, const struct ki_var *w, struc
 
 struct ki_node *ki_timer_stop(struct ki_snippet *s, const struct ki_var *word,
 			      struct ki_node *clock, bool narrow, const struct ki_var *elapsed,
-			      struct ki_node *then)
+			      struct ki_node *ending, struct ki_node *then)
 {
 	struct ki_node *inner, *list;
 	struct ki_var w;
@@ -171,7 +181,10 @@ struct ki_node *ki_timer_stop(struct ki_snippet *s, const struct ki_var *word,
 	inner = leave(s, &w, narrow ? NULL : again(s, clock), elapsed);
 	list = ki_stmt_append(
 		s, NULL, set(s, elapsed, ki_expr_binary(s, KI_SUB, clock, ki_expr_var(s, &w))));
+	if (ending)
+		list = ki_stmt_append(s, list, ending);
 	list = ki_stmt_append(s, list, set(s, &w, number(s, 0)));
-	list = ki_stmt_append(s, list, then);
+	if (then)
+		list = ki_stmt_append(s, list, then);
 	return ki_stmt_if(s, compare(s, &w, KI_LE), inner, list);
 }

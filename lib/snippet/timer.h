@@ -16,8 +16,12 @@
  * beyond are not counted, so it seems to end too early: too_deep (NULL: nothing) is what is done at
  * each of them.
  *
+ * first and begun (NULL: nothing) are done before and behind the clock of an outermost call, ending
+ * before the word is 0 again. So what an interrupt calls from begun to ending is inside, and what
+ * begun has left is what ending finds; what first does takes no time of the call.
+ *
  * word: KI_VAR_THREAD, of 64 bits; it is taken as signed. elapsed: a local of 64 bits, which holds
- * the ticks when `then` runs, and is changed nowhere else.
+ * the ticks when `ending` and `then` run, and is changed nowhere else.
  */
 #ifndef KI_SNIPPET_TIMER_H
 #define KI_SNIPPET_TIMER_H
@@ -26,9 +30,10 @@
 
 /* Statements; NULL and the failure is noted, as by all builders. */
 struct ki_node *ki_timer_start(struct ki_snippet *s, const struct ki_var *word,
-			       struct ki_node *clock, struct ki_node *too_deep);
+			       struct ki_node *clock, struct ki_node *too_deep,
+			       struct ki_node *first, struct ki_node *begun);
 struct ki_node *ki_timer_stop(struct ki_snippet *s, const struct ki_var *word,
 			      struct ki_node *clock, bool narrow, const struct ki_var *elapsed,
-			      struct ki_node *then);
+			      struct ki_node *ending, struct ki_node *then);
 
 #endif

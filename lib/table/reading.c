@@ -184,6 +184,19 @@ static int merged(const struct ki_table_map *m, const words *all, struct ki_tabl
 	return 0;
 }
 
+int ki_table_regroup(const struct ki_table_map *m, struct ki_table_reading *r)
+{
+	words all = {.v = r->words, .n = r->n * (r->keys + r->values)};
+	const uint64_t lost = r->lost;
+	int ret = merged(m, &all, r);
+
+	if (ret)
+		return ret;
+	free(all.v);
+	r->lost = lost;
+	return 0;
+}
+
 int ki_table_read(const struct ki_table_map *m, struct ki_table_reading **out, struct ki_err *err)
 {
 	struct ki_table_reading *r = calloc(1, sizeof(*r));

@@ -23,6 +23,10 @@ measured() {
 
 abi() { cases "abi: " 24 "$work" abi; }
 cost() { cases "cost: " 1 "$work" cost; }
+refused() { # REASON METRIC: here, beside what is measured
+	"$ki" stat -q --json -o "$json" -m "calls,$2" vfs_read -- true > /tmp/events.err 2>&1
+	is "$2 is refused" "$? $(grep -F "\"metric\":\"$2\"" "$json" | grep -o '"reason":"[A-Z_]*"')" "0 \"reason\":\"$1\""
+}
 
 counts() {
 	local n
@@ -37,6 +41,14 @@ counts() {
 	echo "# $(got calls) calls, $(got page-faults) page faults"
 	near "of 20 threads, by perf" "$(got page-faults)" "$(of_perf page-faults)" 150
 	is "of 20 threads, as the tasks'" "$(got page-faults)" "$(got faults)"
+
+	measured page-faults,page-faults:k,page-faults:u,page-faults:k/call vfs_read page-faults:k faults 1024 1
+	is "in the kernel: all of them" "$(got page-faults:k)" "$(got page-faults)"
+	is "in user mode: none" "$(got page-faults:u)" 0
+	ok "in the kernel, a call" test -n "$(got page-faults:k/call)"
+	refused EVENT_SIDE context-switches:k
+	refused EVENT_UNKNOWN r01c2
+	refused EVENT_UNKNOWN cycles:k
 
 	measured calls,context-switches,switches __x64_sys_clock_nanosleep context-switches sleeps 200
 	near "switches of a sleeper, known" "$(got context-switches)" 200 10

@@ -4,30 +4,9 @@
 # around the calls, against what the scheduler has booked for the thread (own), against counts.
 # shellcheck disable=SC2317 # functions are called through ok and until_true
 . "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/metrics_lib.sh"
 ok "the test module loads" insmod "$top/build/metrics/$(uname -r)/ki_metrics.ko"
 start
-f=ki_metrics
-json=/tmp/metrics.json
-control=/proc/$f
-command() { echo "$1" > "$control"; }
-module() { awk -v f="$1" -v n="$2" '$1 == f { print $n }' $control; } # FUNCTION, 2: calls, 3: ns
-calls() { module "$1" 2; }
-seconds() { awk -v f="$1" '$1 == f { printf "%.6f", $3 / 1e9 }' $control; }
-field_is() { [ "$(field "$1")" = "$2" ]; } # NAME VALUE
-until_true() { for _ in $(seq 100); do "$@" && return; sleep 0.1; done; return 1; }
-installed() { [ "$(field windows)" != 0 ]; }
-
-# all METRIC FUNCTION: its values, a line each; got: the last
-all() { grep -F "\"metric\":\"$1\",\"point\":\"${f}_$2\"" "${3:-$json}" | sed -n 's/.*"value": *\([0-9.e+-]*\).*/\1/p'; }
-got() { all "$@" | tail -n 1; }
-# near NAME GOT WANTED [PER CENT]
-near() {
-	ok "$1: $2 is near $3" awk -v g="$2" -v w="$3" -v p="${4:-2}" \
-		'BEGIN { d = g - w; exit !(g != "" && w > 0 && (d < 0 ? -d : d) <= w * p / 100) }'
-}
-sum() { awk "BEGIN { print $1 }"; }
-stat() { "$ki" stat -q --json -o "$json" "$@"; }
-
 # ---- against the kernel's clock around the calls ----
 work() {
 	command reset
@@ -43,12 +22,12 @@ ok "known calls, measured" stat -m calls,exits,returns,walltime,walltime/call,vt
 for m in calls exits returns; do
 	is "$m" "$(got $m sleep) $(got $m spin) $(got $m tail) $(got $m recurse)" "20 150 10 51"
 done
-near "walltime asleep" "$(got walltime sleep)" "$(sum "$(seconds sleep) + $(seconds tail)")"
-near "walltime running" "$(got walltime spin)" "$(seconds spin)"
-near "walltime to when the caller has control back, not to the jump" "$(got walltime tail)" "$(seconds tail)"
-near "of recursion, once" "$(got walltime recurse)" "$(seconds recurse)"
-near "a call" "$(got walltime/call sleep)" "$(sum "($(seconds sleep) + $(seconds tail)) / 20")"
-near "vtime running" "$(got vtime spin)" "$(seconds spin)"
+about "walltime asleep" "$(got walltime sleep)" "$(sum "$(seconds sleep) + $(seconds tail)")"
+about "walltime running" "$(got walltime spin)" "$(seconds spin)"
+about "walltime to when the caller has control back, not to the jump" "$(got walltime tail)" "$(seconds tail)"
+about "of recursion, once" "$(got walltime recurse)" "$(seconds recurse)"
+about "a call" "$(got walltime/call sleep)" "$(sum "($(seconds sleep) + $(seconds tail)) / 20")"
+about "vtime running" "$(got vtime spin)" "$(seconds spin)"
 ok "asleep no vtime" awk -v v="$(got vtime sleep)" 'BEGIN { exit !(v > 0 && v < 0.1) }'
 for m in latency vlatency; do
 	is "$m: each call is in the histogram" "$(got $m sleep) $(got $m spin) $(got $m tail) $(got $m recurse)" "20 150 10 1"
@@ -65,7 +44,7 @@ command reset
 ok "a deep recursion" "$ki" stat --json -o "$json" -m calls,walltime ${f}_recurse -- sh -c "echo recurse 99 1000 > $control; echo recurse 149 1000 > $control"
 is "its calls" "$(got calls recurse)" 250
 is "are more than can be timed, and that is said" "$(sed -n 's/.*"metric":"walltime".*"too_deep": *\([0-9]*\).*/\1/p' "$json")" 22
-near "the time is that of the first 128" "$(got walltime recurse)" "$(sum "$(seconds recurse) / 250 * 228")" 5
+about "the time is that of the first 128" "$(got walltime recurse)" "$(sum "$(seconds recurse) / 250 * 228")" 5
 
 # ---- against what is booked for the thread ----
 booked() { # NAME CALLS OPTION...: each runs for 100 ms and sleeps as long
@@ -78,10 +57,10 @@ booked() { # NAME CALLS OPTION...: each runs for 100 ms and sleeps as long
 	# Who is moved is charged by the kernel for the time in which the other CPU wakes up; that the
 	# clock is right to 2 % then, too: threads.sh, by the trace of switches.
 	[ $# = 0 ] || per_cent=10
-	near "$name: vtime" "$(got vtime both)" "$(sum "$own / 1e9")" "$per_cent"
-	near "$name: vtime of a call" "$(got vtime/call both)" "$(sum "$own / 1e9 / $n")" "$per_cent"
-	near "$name: walltime" "$(got walltime both)" "$(sum "$wall / 1e9")"
-	near "$name: walltime, around each call" "$(got walltime both)" "$(seconds both)"
+	about "$name: vtime" "$(got vtime both)" "$(sum "$own / 1e9")" "$per_cent"
+	about "$name: vtime of a call" "$(got vtime/call both)" "$(sum "$own / 1e9 / $n")" "$per_cent"
+	about "$name: walltime" "$(got walltime both)" "$(sum "$wall / 1e9")"
+	about "$name: walltime, around each call" "$(got walltime both)" "$(seconds both)"
 	# the write has a beginning and an end outside of the function
 	ok "$name: $(got switches both) switches of $switches" test $((switches - $(got switches both))) -ge 0 -a \
 		$((switches - $(got switches both))) -le 3
@@ -91,7 +70,7 @@ booked "running and sleeping" 10
 booked "moved from CPU to CPU" 20 --move
 stat -m faults,faults/call,major-faults,calls ksys_read -- "$prog/own" --read /dev/zero 8388608 > /tmp/own
 faults=$(sed -n 's/.*"metric":"faults",.*"value": *\([0-9]*\).*/\1/p' "$json")
-near "page faults inside" "$faults" "$(cat /tmp/own)"
+about "page faults inside" "$faults" "$(cat /tmp/own)"
 
 # ---- who is inside ----
 inside() { awk -v f=${f}_block 'BEGIN { n = 0 } $0 ~ f { n++ } END { print n }' /proc/[0-9]*/stack 2> /dev/null; }
@@ -102,11 +81,11 @@ enter() { # COUNT: that many threads block inside
 	for ((i = 0; i < $1; i++)); do
 		sh -c "echo block > $control" &
 	done
-	ok "$1 threads go inside" until_true are_inside $((before + $1))
+	ok "$1 threads go inside" until_true 10 are_inside $((before + $1))
 }
 wake() {
 	command wake
-	ok "all come back" until_true are_inside 0
+	ok "all come back" until_true 10 are_inside 0
 	command reset
 }
 watch() { # OUTPUT OPTION...: measure in the background
@@ -114,26 +93,26 @@ watch() { # OUTPUT OPTION...: measure in the background
 	shift
 	"$ki" stat -q --json -o "$out" "$@" < /dev/null > /dev/null 2>&1 &
 	watcher=$!
-	until_true installed
+	until_true 10 installed
 }
 stop_watching() {
 	kill -"${1:-INT}" "$watcher"
 	wait "$watcher" 2> /dev/null
-	until_true field_is windows 0
+	until_true 10 field_is windows 0
 }
 command reset
 enter 2 # before the measurement: not seen
 watch "$json" -i 1 -m concurrency,walltime,calls ${f}_block
 enter 5
 sleep 3.2
-near "five threads asleep inside, in a whole interval" "$(got concurrency block)" 5
-near "and in the one before" "$(all concurrency block | tail -n 2 | head -n 1)" 5
+about "five threads asleep inside, in a whole interval" "$(got concurrency block)" 5
+about "and in the one before" "$(all concurrency block | tail -n 2 | head -n 1)" 5
 wake
 sleep 2.2
 is "nobody is inside" "$(got concurrency block)" 0
 enter 1
 sleep 2.2
-near "one" "$(got concurrency block)" 1
+about "one" "$(got concurrency block)" 1
 wake
 stop_watching
 is "calls" "$(all calls block | awk '{ s += $1 } END { print s }')" 6
@@ -157,21 +136,21 @@ is "and in all" "$(got calls spin)" 100
 command reset
 ok "one of two programs" stat -m calls,walltime --comm own ${f}_spin -- sh -c "$prog/own $control 'spin 1000 100'; cat $control > /tmp/own; echo spin 1000 50 > $control"
 is "calls of it" "$(got calls spin)" 100
-near "its time" "$(got walltime spin)" "$(awk '$1 == "spin" { printf "%.6f", $3 / 1e9 }' /tmp/own)"
+about "its time" "$(got walltime spin)" "$(awk '$1 == "spin" { printf "%.6f", $3 / 1e9 }' /tmp/own)"
 command reset
 paths() { command "sleep 50 4"; command "tail 50 6"; }
 export -f paths
 ok "a code path" stat -m calls,walltime --if "inside(${f}_tail)" ${f}_sleep -- bash -c paths
 is "calls by that way" "$(got calls sleep)" 6
-near "their time" "$(got walltime sleep)" "$(seconds tail)"
+about "their time" "$(got walltime sleep)" "$(seconds tail)"
 command reset
 ok "all other code paths" stat -m calls,walltime --if "!inside($f:${f}_tail)" ${f}_sleep -- bash -c paths
 is "calls by other ways" "$(got calls sleep)" 4
-near "their time" "$(got walltime sleep)" "$(seconds sleep)"
+about "their time" "$(got walltime sleep)" "$(seconds sleep)"
 command reset
 ok "an argument" stat -m calls,walltime,latency --if "(int)arg0 == 9" ${f}_recurse -- sh -c "echo recurse 39 5000 > $control"
 is "counts ask each time, times at the outermost call" "$(got calls recurse) $(got latency recurse)" "1 1"
-near "the ten calls inside that one" "$(got walltime recurse)" "$(sum "$(seconds recurse) / 4")" 5
+about "the ten calls inside that one" "$(got walltime recurse)" "$(sum "$(seconds recurse) / 4")" 5
 
 # ---- presets: most of their functions are there, and are called ----
 preset() {
@@ -192,8 +171,8 @@ first=$watcher
 ok "the second" stat -m walltime,latency,vtime ${f}_sleep -- sh -c "echo sleep 100 10 > $control"
 kill -INT "$first"
 wait "$first"
-near "the second's time" "$(got walltime sleep)" "$(seconds sleep)"
-near "the first's" "$(got walltime sleep /tmp/first.json)" "$(seconds sleep)"
+about "the second's time" "$(got walltime sleep)" "$(seconds sleep)"
+about "the first's" "$(got walltime sleep /tmp/first.json)" "$(seconds sleep)"
 
 # ---- ends of all kinds ----
 command reset

@@ -39,26 +39,32 @@ static struct {
 } world;
 
 /* f: ftrace site; push; mov; pop; ret. g: the same, but it ends in jmp *%rax. h: as f. k: ftrace
-   site; test; jne to its cold part, which does mov and ret; ret. */
+   site; test; jne to its cold part, which does mov and ret; ret. c: ftrace site; push; call f; pop;
+   test; je to the ret; mov; ret. n: ftrace site; push; ud2. */
 static const uint8_t text[] = {
-	0x0f, 0x1f, 0x44, 0x00, 0x00, 0x55, 0xb8, 1,	2,    3,    4,	  0x5d, 0xc3, 0xcc,
-	0xcc, 0xcc, 0x0f, 0x1f, 0x44, 0x00, 0x00, 0x55, 0xb8, 1,    2,	  3,	4,    0x5d,
-	0xff, 0xe0, 0xcc, 0xcc, 0x0f, 0x1f, 0x44, 0x00, 0x00, 0x55, 0xb8, 1,	2,    3,
-	4,    0x5d, 0xc3, 0xcc, 0xcc, 0xcc, 0x0f, 0x1f, 0x44, 0x00, 0x00, 0x85, 0xff, 0x0f,
-	0x85, 3,    0,	  0,	0,    0xc3, 0xcc, 0xcc, 0xb8, 1,    2,	  3,	4,    0xc3,
+	0x0f, 0x1f, 0x44, 0x00, 0x00, 0x55, 0xb8, 1,	2,    3,    4,	  0x5d, 0xc3, 0xcc, 0xcc,
+	0xcc, 0x0f, 0x1f, 0x44, 0x00, 0x00, 0x55, 0xb8, 1,    2,    3,	  4,	0x5d, 0xff, 0xe0,
+	0xcc, 0xcc, 0x0f, 0x1f, 0x44, 0x00, 0x00, 0x55, 0xb8, 1,    2,	  3,	4,    0x5d, 0xc3,
+	0xcc, 0xcc, 0xcc, 0x0f, 0x1f, 0x44, 0x00, 0x00, 0x85, 0xff, 0x0f, 0x85, 3,    0,    0,
+	0,    0xc3, 0xcc, 0xcc, 0xb8, 1,    2,	  3,	4,    0xc3, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc,
+	0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0x0f, 0x1f, 0x44, 0x00, 0x00, 0x55, 0xe8, 0xa5, 0xff, 0xff,
+	0xff, 0x5d, 0x85, 0xc0, 0x0f, 0x84, 5,	  0,	0,    0,    0xb8, 1,	2,    3,    4,
+	0xc3, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0x0f, 0x1f, 0x44, 0x00, 0x00, 0x55, 0x0f, 0x0b,
 };
-static const struct ki_symbol symbols[] = {{.addr = BASE, .name = "f"},
-					   {.addr = BASE + 16, .name = "g"},
-					   {.addr = BASE + 32, .name = "h"},
-					   {.addr = BASE + 48, .name = "k"},
-					   {.addr = BASE + 64, .name = "k.cold"}};
+static const struct ki_symbol symbols[] = {
+	{.addr = BASE, .name = "f"},	       {.addr = BASE + 16, .name = "g"},
+	{.addr = BASE + 32, .name = "h"},      {.addr = BASE + 48, .name = "k"},
+	{.addr = BASE + 64, .name = "k.cold"}, {.addr = BASE + 80, .name = "c"},
+	{.addr = BASE + 112, .name = "n"}};
 static const struct ki_reserved_row sites[] = {
 	{.addr = BASE, .len = 5, .reason = KI_R_FTRACE_SITE},
 	{.addr = BASE + 16, .len = 5, .reason = KI_R_FTRACE_SITE},
 	{.addr = BASE + 32, .len = 5, .reason = KI_R_FTRACE_SITE},
-	{.addr = BASE + 48, .len = 5, .reason = KI_R_FTRACE_SITE}};
+	{.addr = BASE + 48, .len = 5, .reason = KI_R_FTRACE_SITE},
+	{.addr = BASE + 80, .len = 5, .reason = KI_R_FTRACE_SITE},
+	{.addr = BASE + 112, .len = 5, .reason = KI_R_FTRACE_SITE}};
 
-enum { F, G, H, K, FUNCTIONS };
+enum { F, G, H, K, K_COLD, C, N, FUNCTIONS };
 
 static struct ki_target *target;
 static struct ki_function *fns[FUNCTIONS];
@@ -162,9 +168,9 @@ static void load(void)
 				      .bytes = text,
 				      .len = sizeof(text),
 				      .symbols = symbols,
-				      .nsymbols = FUNCTIONS + 1,
+				      .nsymbols = FUNCTIONS,
 				      .rows = sites,
-				      .nrows = FUNCTIONS};
+				      .nrows = sizeof(sites) / sizeof(*sites)};
 	struct ki_err err = {0};
 
 	unload(NULL);
@@ -185,8 +191,8 @@ static void load(void)
 					.words = WORDS,
 					.tsc_khz = 1000000};
 	for (unsigned int i = 0; i < FUNCTIONS; i++)
-		if (ki_function_analyze(target, ki_target_symbol_at(target, BASE + 16 * i), &fns[i],
-					&err) ||
+		if (ki_function_analyze(target, ki_target_symbol_at(target, symbols[i].addr),
+					&fns[i], &err) ||
 		    ki_spans_find(fns[i], &spans[i], &err))
 			fail_msg("%s", err.msg);
 	assert_int_equal(ki_measure_new(target, &m, &err), 0);
@@ -194,10 +200,9 @@ static void load(void)
 
 /* ---- measuring ---- */
 
-static int try_add(const char *metric, unsigned int fn, const char *when, uint32_t *curve,
-		   struct ki_err *err)
+static int try_add_at(const char *metric, unsigned int fn, const struct ki_point *at,
+		      const char *when, uint32_t *curve, struct ki_err *err)
 {
-	static const struct ki_point entry = {.kind = KI_POINT_ENTRY};
 	const struct ki_metric *row = ki_metric_find(metric);
 	struct ki_predicate *p = NULL;
 	int ret = 0;
@@ -206,12 +211,20 @@ static int try_add(const char *metric, unsigned int fn, const char *when, uint32
 	if (when)
 		ret = ki_predicate_parse(when, &p, err);
 	if (!ret)
-		ret = ki_measure_add(m, row, fns[fn], &spans[fn], &entry, 0, p, curve, err);
+		ret = ki_measure_add(m, row, fns[fn], &spans[fn], at, 0, p, curve, err);
 	ki_predicate_free(p);
 	return ret;
 }
 
-static uint32_t add(const char *metric, unsigned int fn, const char *when)
+static int try_add(const char *metric, unsigned int fn, const char *when, uint32_t *curve,
+		   struct ki_err *err)
+{
+	static const struct ki_point entry = {.kind = KI_POINT_ENTRY};
+
+	return try_add_at(metric, fn, &entry, when, curve, err);
+}
+
+__attribute__((unused)) static uint32_t add(const char *metric, unsigned int fn, const char *when)
 {
 	struct ki_err err = {0};
 	uint32_t curve;
@@ -221,7 +234,7 @@ static uint32_t add(const char *metric, unsigned int fn, const char *when)
 	return curve;
 }
 
-static void start(void)
+__attribute__((unused)) static void start(void)
 {
 	struct ki_err err = {0};
 
@@ -240,7 +253,7 @@ static struct ki_reading *reading(void)
 }
 
 /* The value since the start. */
-static double value(uint32_t curve)
+__attribute__((unused)) static double value(uint32_t curve)
 {
 	struct ki_reading *r = reading();
 	double v = ki_reading_value(m, NULL, r, curve, KI_ALL_CPUS);

@@ -15,7 +15,7 @@ static struct {
 	uint32_t type[32];
 	uint64_t config[32];
 	uint32_t taken, limit; /* limit: counters of the machine */
-	uint32_t flags, asked;
+	uint32_t flags, all_flags[32], asked;
 	uint64_t refused; /* config of one that cannot be; 0: none */
 	bool skipped;	  /* the helper does nothing */
 	uint64_t counts[THREADS][32];
@@ -37,7 +37,7 @@ static int answer_event(unsigned long request, void *arg)
 		return 0;
 	events.type[events.taken] = q->type;
 	events.config[events.taken] = q->config;
-	events.flags = q->flags;
+	events.flags = events.all_flags[events.taken] = q->flags;
 	q->number = events.taken++;
 	return 0;
 }
@@ -384,6 +384,141 @@ static void what_nobody_counts_is_refused(void **state)
 	assert_int_equal(m->pairs.n, 0);
 }
 
+/* There is a counter for both, but only one word for their pairs. */
+static void two_pairs_or_none(void **state)
+{
+	struct ki_err err = {0};
+	uint32_t curve, ipc;
+
+	(void)state;
+	begin(32);
+	add("walltime", F, NULL);
+	world.next_word = WORDS - 1;
+	assert_true(try_add("ipc", F, NULL, &curve, &err) < 0);
+	assert_int_equal(m->pairs.n, 1);
+	assert_int_equal(m->curves.n, 1);
+	/* and what is left in the plan does not stand in the way of another try */
+	world.next_word = 1;
+	ipc = add("ipc", F, NULL);
+	assert_int_equal(m->pairs.n, 3);
+	start();
+	assert_int_equal(ki_measure_refusal(m, ipc), KI_R_OK);
+	assert_int_equal(drv.installed, 6);
+}
+
+/* One of the pairs was there before, for another metric, which keeps it. */
+static void a_pair_that_others_have_stays(void **state)
+{
+	struct ki_err err = {0};
+	uint32_t curve, instructions;
+
+	(void)state;
+	begin(32);
+	instructions = add("instructions", F, NULL);
+	world.next_word = WORDS;
+	assert_true(try_add("ipc", F, NULL, &curve, &err) < 0);
+	assert_int_equal(m->pairs.n, 1);
+	world.next_word = 1;
+	start();
+	assert_int_equal(ki_measure_refusal(m, instructions), KI_R_OK);
+	assert_int_equal(drv.installed, 2);
+}
+
+static struct ki_metric *make(const char *name)
+{
+	struct ki_metric *metric;
+	struct ki_err err = {0};
+
+	if (ki_metric_make(name, &metric, &err))
+		fail_msg("%s: %s", name, err.msg);
+	assert_string_equal(metric->name, name);
+	return metric;
+}
+
+static uint32_t add_made(const struct ki_metric *metric)
+{
+	static const struct ki_point entry = {.kind = KI_POINT_ENTRY};
+	struct ki_err err = {0};
+	uint32_t curve;
+
+	if (ki_measure_add(m, metric, fns[F], &spans[F], &entry, 0, NULL, &curve, &err))
+		fail_msg("%s: %s", metric->name, err.msg);
+	return curve;
+}
+
+/* What the driver is asked for, and what comes of it. */
+static void modifiers_and_numbers(void **state)
+{
+	struct ki_metric *made[] = {make("page-faults:u"),  make("page-faults:k"),
+				    make("page-faults:ku"), make("ipc:k"),
+				    make("r01c2"),	    make("r1000001f8e:u"),
+				    make("r01c2/call"),	    make("page-faults:k/call")};
+	static const struct {
+		uint32_t type, flags;
+		uint64_t config;
+	} wanted[] = {
+		{PERF_TYPE_SOFTWARE, KI_EVENT_USER, PERF_COUNT_SW_PAGE_FAULTS},
+		{PERF_TYPE_SOFTWARE, KI_EVENT_KERNEL, PERF_COUNT_SW_PAGE_FAULTS},
+		{PERF_TYPE_SOFTWARE, 0, PERF_COUNT_SW_PAGE_FAULTS},
+		{PERF_TYPE_HARDWARE, KI_EVENT_KERNEL, PERF_COUNT_HW_INSTRUCTIONS},
+		{PERF_TYPE_HARDWARE, KI_EVENT_KERNEL, PERF_COUNT_HW_CPU_CYCLES},
+		{PERF_TYPE_RAW, 0, 0x01c2},
+		{PERF_TYPE_RAW, KI_EVENT_USER, 0x1000001f8e},
+	};
+	uint32_t curves[8];
+
+	(void)state;
+	begin(32);
+	for (size_t i = 0; i < 8; i++)
+		curves[i] = add_made(made[i]);
+	add("page-faults", F, NULL); /* as with both */
+	assert_int_equal(events.taken, 7);
+	for (size_t i = 0; i < 7; i++) {
+		assert_int_equal(events.type[i], wanted[i].type);
+		assert_int_equal(events.config[i], wanted[i].config);
+		assert_int_equal(events.all_flags[i], wanted[i].flags | KI_EVENT_OWN);
+	}
+	assert_int_equal(m->pairs.n, 7);
+	start();
+	go_in(0, 0);
+	events.counts[0][0] += 2;
+	events.counts[0][1] += 3;
+	events.counts[0][2] += 5;
+	events.counts[0][3] += 20;
+	events.counts[0][4] += 40;
+	events.counts[0][5] += 7;
+	come_out(0, 0);
+	NEAR(value(curves[0]), 2);
+	NEAR(value(curves[1]), 3);
+	NEAR(value(curves[2]), 5);
+	NEAR(value(curves[3]), 0.5);
+	NEAR(value(curves[4]), 7);
+	NEAR(value(curves[5]), 0);
+	NEAR(value(curves[6]), 7);
+	NEAR(value(curves[7]), 3);
+	close_measure();
+	for (size_t i = 0; i < 8; i++)
+		ki_metric_free(made[i]);
+}
+
+static void what_is_no_metric(void **state)
+{
+	static const char *const names[] = {
+		"",	    "walltime",		  "walltime:k", "cycles:",
+		"cycles:x", "cycles:k:u",	  "cycles/",	"cycles:k/calls",
+		"r",	    "r12345678901234567", "rcycles",	"nonsense:k",
+		":k",	    "cycles/call:k",	  "r1g"};
+	struct ki_metric *metric;
+	struct ki_err err;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		ki_err_clear(&err);
+		if (ki_metric_make(names[i], &metric, &err) != -EINVAL)
+			fail_msg("%s", names[i]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -397,6 +532,10 @@ int main(void)
 		cmocka_unit_test_teardown(one_of_two_that_cannot_be, unload),
 		cmocka_unit_test_teardown(half_of_a_metric_is_none, unload),
 		cmocka_unit_test_teardown(what_nobody_counts_is_refused, unload),
+		cmocka_unit_test(two_pairs_or_none),
+		cmocka_unit_test(a_pair_that_others_have_stays),
+		cmocka_unit_test(modifiers_and_numbers),
+		cmocka_unit_test(what_is_no_metric),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

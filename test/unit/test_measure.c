@@ -349,7 +349,7 @@ static void bare_counts_are_short(void **state)
 
 static void what_is_refused_is_no_curve(void **state)
 {
-	static const struct ki_point block = {.kind = KI_POINT_BLOCK};
+	static const struct ki_point exit = {.kind = KI_POINT_EXIT};
 	struct ki_err err = {0};
 	uint32_t curve;
 
@@ -369,7 +369,7 @@ static void what_is_refused_is_no_curve(void **state)
 	ki_err_clear(&err);
 	assert_true(try_add("returns", F, "arg0 == 1", &curve, &err) < 0);
 	ki_err_clear(&err);
-	assert_int_equal(ki_measure_add(m, ki_metric_find("walltime"), fns[F], &spans[F], &block, 0,
+	assert_int_equal(ki_measure_add(m, ki_metric_find("walltime"), fns[F], &spans[F], &exit, 0,
 					NULL, &curve, &err),
 			 -EINVAL);
 	assert_int_equal(world.next_word, 0);

@@ -60,10 +60,10 @@ static void prepare(ki_regset dead)
 	ki_snippet_free(start_tree);
 	ki_snippet_free(stop_tree);
 	begin();
-	start_tree = take(ki_timer_start(s, &word, faults(), note_deep()), &start_code);
+	start_tree = take(ki_timer_start(s, &word, faults(), note_deep(), NULL, NULL), &start_code);
 	begin();
-	stop_tree =
-		take(ki_timer_stop(s, &word, faults(), narrow, &ticks, add_to_total()), &stop_code);
+	stop_tree = take(ki_timer_stop(s, &word, faults(), narrow, &ticks, NULL, add_to_total()),
+			 &stop_code);
 }
 
 /* Run one of them, by the interpreter and by itself, from what the last one has left. */
@@ -214,20 +214,20 @@ static void misuse(void **state)
 
 	(void)state;
 	begin();
-	assert_null(ki_timer_start(s, &glob, ki_expr_fact(s, KI_FACT_TSC), NULL));
+	assert_null(ki_timer_start(s, &glob, ki_expr_fact(s, KI_FACT_TSC), NULL, NULL, NULL));
 	assert_int_equal(ki_snippet_check(s, NULL, NULL), -EINVAL);
 	begin();
-	assert_null(ki_timer_start(s, &short_one, ki_expr_fact(s, KI_FACT_TSC), NULL));
+	assert_null(ki_timer_start(s, &short_one, ki_expr_fact(s, KI_FACT_TSC), NULL, NULL, NULL));
 	begin();
-	assert_null(ki_timer_stop(s, &word, ki_expr_load(s, KI_U64, C(0)), false, &ticks,
+	assert_null(ki_timer_stop(s, &word, ki_expr_load(s, KI_U64, C(0)), false, &ticks, NULL,
 				  add_to_total()));
 	assert_int_equal(ki_snippet_check(s, NULL, NULL), -EINVAL);
 	begin();
-	assert_null(
-		ki_timer_stop(s, &word, ki_expr_fact(s, KI_FACT_TSC), false, &out, add_to_total()));
+	assert_null(ki_timer_stop(s, &word, ki_expr_fact(s, KI_FACT_TSC), false, &out, NULL,
+				  add_to_total()));
 	assert_int_equal(ki_snippet_check(s, NULL, NULL), -EINVAL);
 	begin();
-	assert_null(ki_timer_stop(s, NULL, NULL, false, NULL, NULL));
+	assert_null(ki_timer_stop(s, NULL, NULL, false, NULL, NULL, NULL));
 	assert_int_equal(ki_snippet_check(s, NULL, NULL), -EINVAL);
 }
 
@@ -277,12 +277,12 @@ static struct ki_node *only(uint64_t tgid, struct ki_node *then)
 
 static struct ki_node *begins(enum ki_fact clock)
 {
-	return ki_timer_start(s, &word, ki_expr_fact(s, clock), NULL);
+	return ki_timer_start(s, &word, ki_expr_fact(s, clock), NULL, NULL, NULL);
 }
 
 static struct ki_node *ends(enum ki_fact clock, bool histogram)
 {
-	return ki_timer_stop(s, &word, ki_expr_fact(s, clock), false, &ticks,
+	return ki_timer_stop(s, &word, ki_expr_fact(s, clock), false, &ticks, NULL,
 			     histogram ? in_nanoseconds() : add_to_total());
 }
 

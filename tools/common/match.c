@@ -97,6 +97,16 @@ static bool module_exists(struct ki_target *t, const struct pointspec *spec)
 	return false;
 }
 
+static bool is_module(struct ki_target *t, const char *name)
+{
+	struct pointspec spec = {0};
+
+	if (strlen(name) >= sizeof(spec.module))
+		return false;
+	strcpy(spec.module, name);
+	return module_exists(t, &spec);
+}
+
 static size_t find_near(struct ki_target *t, const char *wanted, struct near near[NEAR_MAX])
 {
 	size_t n, count = 0;
@@ -119,6 +129,12 @@ void match_nothing(struct ki_target *t, const struct pointspec *spec, char why[M
 	if (*spec->module && !module_exists(t, spec)) {
 		snprintf(why, MATCH_WHY, "no module '%s'; the kernel itself is '%s'", spec->module,
 			 POINTSPEC_KERNEL);
+		return;
+	}
+	if (!*spec->module && is_module(t, spec->function)) {
+		snprintf(why, MATCH_WHY,
+			 "'%s' is a module, and no function; '%s:*' means all that it has",
+			 spec->function, spec->function);
 		return;
 	}
 	if (is_glob(spec)) {

@@ -160,6 +160,9 @@ static int take_names(const char *text, struct pointspec *out, const char **why)
 	       "+OFFSET[:before|:after], and /ORDER behind that";
 	if (strpbrk(text, "+/") || strchr(function, ':'))
 		return -EINVAL;
+	*why = "a module is no point; MODULE:* means all of its functions, kernel:* the kernel's";
+	if (colon && colon > text && !*function)
+		return -EINVAL;
 	*why = "a name is empty or too long";
 	if (!*function || colon == text || strlen(function) >= sizeof(out->function) ||
 	    (colon && (size_t)(colon - text) >= sizeof(out->module)))

@@ -13,7 +13,8 @@
 static const char usage[] =
 	"Usage: kerninst metrics [-v] [--json]\n"
 	"Say what kerninst stat -m can measure. FORM: total, which grows; mean, of calls or over time;\n"
-	"log2, a histogram with buckets by powers of two.\n\n"
+	"log2, a histogram with buckets by powers of two. Not listed: events only of the kernel or of\n"
+	"user mode, cycles:k, cycles:u, and events by their numbers, r01c2.\n\n"
 	"  -v          also what code is put where, and what this machine does not count\n"
 	"  --json      one object per line\n"
 	"  -h, --help  this text\n\n"
@@ -45,7 +46,7 @@ static int print_json(const struct ki_metric *m)
 	ki_json_str(&j, "name", m->name);
 	ki_json_str(&j, "unit", ki_unit_name((enum ki_unit)m->unit));
 	ki_json_str(&j, "form", forms[m->form]);
-	ki_json_bool(&j, "functions_only", m->functions);
+	ki_json_bool(&j, "lasts", m->lasts);
 	ki_json_str(&j, "text", m->text);
 	ki_json_str(&j, "code", m->code);
 	ki_json_str(&j, "here", here(m, &err));

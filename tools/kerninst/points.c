@@ -85,15 +85,22 @@ static bool is_refusal(unsigned int reason)
 static int add_curve(struct resolver *r, const struct point *p, struct cell *c, struct ki_err *err)
 {
 	struct ki_measure *m = r->out->measure;
+	const struct ki_predicate *when =
+		points_part(r->out, c->part) ? r->how->splits->v[c->part].when : r->how->when;
+	const bool ends = r->how->ends && c->metric->lasts;
+	ki_measure_act *make;
 	void *arg;
-	ki_measure_act *make = r->how->act ? r->how->act(r->how->arg, p, &arg) : NULL;
 
 	ki_measure_number(m, r->how->first + (uint32_t)(p - r->out->v.v));
+	if (ends)
+		return ki_measure_add_ends(m, c->metric, r->fn, &r->spans, &p->at, p->order, when,
+					   r->how->ends(r->how->arg, p, c->metric), &c->curve, err);
+	make = r->how->act ? r->how->act(r->how->arg, p, &arg) : NULL;
 	if (make)
-		return ki_measure_add_act(m, r->fn, &r->spans, &p->at, p->order, r->how->when, make,
-					  arg, &c->curve, err);
-	return ki_measure_add(m, c->metric, r->fn, &r->spans, &p->at, p->order, r->how->when,
-			      &c->curve, err);
+		return ki_measure_add_act(m, r->fn, &r->spans, &p->at, p->order, when, make, arg,
+					  &c->curve, err);
+	return ki_measure_add(m, c->metric, r->fn, &r->spans, &p->at, p->order, when, &c->curve,
+			      err);
 }
 
 static int plan_cell(struct resolver *r, const struct point *p, struct cell *c)
@@ -289,18 +296,27 @@ static int take_metric(struct wanted *w, const struct verb *self, const char *na
 			w->shape = (enum shape)i;
 			return CLI_OK;
 		}
-	if (!m)
-		return cli_misuse(
-			self,
-			"no metric '%s'; blocks, edges, or of those that kerninst metrics lists",
-			name);
 	for (unsigned int i = 0; i < w->n; i++)
-		if (w->metrics[i] == m)
+		if (!strcmp(w->metrics[i]->name, name))
 			return CLI_OK;
 	if (w->n == METRICS_MAX)
 		return cli_misuse(self, "more than %d metrics", METRICS_MAX);
+	if (!m && !ki_metric_make(name, &w->made[w->n], NULL))
+		m = w->made[w->n];
+	if (!m)
+		return cli_misuse(self,
+				  "no metric '%s'; blocks, edges, or of those that kerninst "
+				  "metrics lists; of events also cycles:k, cycles:u, r01c2",
+				  name);
 	w->metrics[w->n++] = m;
 	return CLI_OK;
+}
+
+void points_drop_metrics(struct wanted *w)
+{
+	for (unsigned int i = 0; i < w->n; i++)
+		ki_metric_free(w->made[i]);
+	*w = (struct wanted){0};
 }
 
 int points_take_metrics(struct wanted *w, const struct verb *self, const char *list)
@@ -308,7 +324,7 @@ int points_take_metrics(struct wanted *w, const struct verb *self, const char *l
 	char *copy = strdup(list), *rest = copy, *name;
 	int ret = copy ? CLI_OK : cli_no_memory();
 
-	*w = (struct wanted){0};
+	points_drop_metrics(w);
 	while (!ret && (name = strsep(&rest, ",")))
 		ret = take_metric(w, self, name);
 	if (!ret && w->shape != SHAPE_WHOLE && w->n)
@@ -325,6 +341,7 @@ int points_resolve(struct points *p, struct ki_target *t, const struct asked *a,
 	struct ki_err err = {0};
 	int ret = CLI_OK;
 
+	p->splits = how->splits;
 	p->cpus = how->per_cpu ? ki_target_info(t)->cpus : 0;
 	if (ki_measure_new(t, &p->measure, &err))
 		ret = cli_fail(&err);
@@ -345,10 +362,10 @@ int points_resolve(struct points *p, struct ki_target *t, const struct asked *a,
 }
 
 struct cell *points_cell(const struct points *p, const struct point *pt,
-			 const struct ki_metric *metric)
+			 const struct ki_metric *metric, unsigned int part)
 {
 	for (size_t i = pt->cell; i < pt->cell + pt->ncells; i++)
-		if (p->cells.v[i].metric == metric)
+		if (p->cells.v[i].metric == metric && p->cells.v[i].part == part)
 			return &p->cells.v[i];
 	return NULL;
 }
@@ -381,10 +398,11 @@ static void warn_each(const struct points *p, const struct point *pt)
 {
 	for (size_t i = pt->cell; i < pt->cell + pt->ncells; i++) {
 		const struct cell *c = &p->cells.v[i];
-		char what[64];
+		const char *part = points_part(p, c->part);
+		char what[128];
 
-		snprintf(what, sizeof(what), pt->ncells > 1 ? "no %s" : "not counted",
-			 c->metric->name);
+		snprintf(what, sizeof(what), pt->ncells > 1 ? "no %s%s%.40s" : "not counted",
+			 c->metric->name, part ? " of " : "", part ? part : "");
 		if (c->reason)
 			warn_reason(pt->name, what, c->reason);
 	}

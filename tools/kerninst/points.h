@@ -7,6 +7,7 @@
 
 #include "kerninst/metric.h"
 #include "pointspec.h"
+#include "split.h"
 #include "util/vec.h"
 
 struct verb;
@@ -18,16 +19,19 @@ enum shape { SHAPE_WHOLE, SHAPE_BLOCKS, SHAPE_EDGES, SHAPES };
 
 struct wanted {
 	enum shape shape;
-	const struct ki_metric *metrics[METRICS_MAX]; /* of whole functions */
+	const struct ki_metric *metrics[METRICS_MAX];
+	struct ki_metric *made[METRICS_MAX]; /* of these, that are in no table; [n] */
 	unsigned int n;
 };
 
 /* Read the list behind -m: CLI_OK, or reported. */
 int points_take_metrics(struct wanted *w, const struct verb *self, const char *list);
+void points_drop_metrics(struct wanted *w);
 
-/* One metric at one point. */
+/* One metric at one point, of one part. */
 struct cell {
 	const struct ki_metric *metric;
+	unsigned int part;   /* index in the splits; 0 if there are none */
 	unsigned int reason; /* KI_R_OK, or why it cannot be measured */
 	uint32_t curve;	     /* valid if it can */
 	double value;	     /* of the last interval; not a number: a mean of nothing */
@@ -55,7 +59,19 @@ struct points {
 	ki_vec(struct cell) cells;
 	struct ki_measure *measure;
 	unsigned int cpus; /* of cells' cpus; 0: not wanted */
+	const struct splits *splits;
 };
+
+/* How many parts there are; the name of one, NULL: nothing is taken apart. */
+static inline unsigned int points_parts(const struct points *p)
+{
+	return p->splits && p->splits->n ? p->splits->n : 1;
+}
+
+static inline const char *points_part(const struct points *p, unsigned int part)
+{
+	return p->splits && p->splits->n ? p->splits->v[part].name : NULL;
+}
 
 /* What a point counts, or the first metric of it. */
 static inline struct cell *points_first(const struct points *p, const struct point *pt)
@@ -63,9 +79,9 @@ static inline struct cell *points_first(const struct points *p, const struct poi
 	return &p->cells.v[pt->cell];
 }
 
-/* The cell of a metric; NULL: the point has none. */
+/* The cell of a metric and a part; NULL: the point has none. */
 struct cell *points_cell(const struct points *p, const struct point *pt,
-			 const struct ki_metric *metric);
+			 const struct ki_metric *metric, unsigned int part);
 
 /* What was asked for: texts, and what they say. */
 struct asked {
@@ -86,6 +102,7 @@ struct points_how {
 	struct wanted wanted;
 	enum moving moving;
 	const struct ki_predicate *when; /* only if it holds; NULL: always */
+	const struct splits *splits;	 /* if there are any, these instead */
 	bool per_cpu;			 /* counts of each CPU too */
 	bool quiet;
 	bool metered;	/* what it costs is measured, too */
@@ -94,6 +111,9 @@ struct points_how {
 	uint32_t first; /* what instruments are told as the first point's number */
 	/* What is done at a point beside counting it, for ki_measure_add_act; NULL: nothing. */
 	ki_measure_act *(*act)(void *arg, const struct point *p, void **act_arg);
+	/* The same of what lasts, for ki_measure_add_ends. */
+	const struct ki_measure_ends *(*ends)(void *arg, const struct point *p,
+					      const struct ki_metric *metric);
 	void *arg;
 };
 

@@ -69,9 +69,9 @@ static void place_point(const struct ki_function *fn, struct point *p)
 	}
 }
 
-static int add_cell(struct resolver *r, const struct ki_metric *metric)
+static int add_cell(struct resolver *r, const struct ki_metric *metric, unsigned int part)
 {
-	struct cell c = {.metric = metric};
+	struct cell c = {.metric = metric, .part = part};
 
 	if (r->how->per_cpu && metric->form == KI_FORM_TOTAL && metric->unit == KI_UNIT_COUNT) {
 		c.cpus = calloc(r->out->cpus, sizeof(*c.cpus));
@@ -90,21 +90,33 @@ static int add_cell(struct resolver *r, const struct ki_metric *metric)
 	return -ENOMEM;
 }
 
-/* A function alone has the metrics that are wanted; everything else is counted. */
+/* Calls of what is no function are counts. */
+static const struct ki_metric *metric_of(const struct resolver *r, const struct wish *w,
+					 unsigned int i)
+{
+	const struct ki_metric *m = r->how->wanted.metrics[i];
+
+	return m == ki_metric_find("calls") && w->spec->suffix != POINTSPEC_NONE
+		       ? ki_metric_find("count")
+		       : m;
+}
+
+/* Each point has the metrics that are wanted, of each part. */
 static int add_cells(struct resolver *r, const struct wish *w, struct point *p)
 {
-	const struct ki_metric *counting = ki_metric_find("count"), *const *metrics = &counting;
-	unsigned int n = 1;
+	const struct wanted *wanted = &r->how->wanted;
+	const unsigned int parts = points_parts(r->out);
 
-	if (w->spec->suffix == POINTSPEC_NONE && r->how->wanted.shape == SHAPE_WHOLE) {
-		metrics = r->how->wanted.metrics;
-		n = r->how->wanted.n;
-	}
 	p->cell = r->out->cells.n;
-	p->ncells = n;
-	for (unsigned int i = 0; i < n; i++)
-		if (add_cell(r, metrics[i]))
-			return -ENOMEM;
+	if (wanted->shape != SHAPE_WHOLE) {
+		p->ncells = 1;
+		return add_cell(r, ki_metric_find("count"), 0);
+	}
+	p->ncells = wanted->n * parts;
+	for (unsigned int i = 0; i < wanted->n; i++)
+		for (unsigned int part = 0; part < parts; part++)
+			if (add_cell(r, metric_of(r, w, i), part))
+				return -ENOMEM;
 	return 0;
 }
 

@@ -103,9 +103,9 @@ static uint32_t ids_of(const struct record_group *g)
 	return 1;
 }
 
-int record_group_resolve(struct record_group *g, struct ki_target *t,
-			 struct ki_predicate *when, const struct record_making *to, uint32_t *ids,
-			 uint32_t *points, bool quiet)
+int record_group_resolve(struct record_group *g, struct ki_target *t, struct ki_predicate *when,
+			 const struct record_making *to, uint32_t *ids, uint32_t *points,
+			 bool quiet)
 {
 	const struct points_how how = {.wanted = {.metrics = {ki_metric_find("count")}, .n = 1},
 				       .moving = MOVING_NEVER,

@@ -19,8 +19,7 @@ static const char *const shows[KI_SHOWS] = {
 	[KI_SHOW_TICKS] = "ticks", [KI_SHOW_SECONDS] = "ns",
 };
 
-/* The comma that ends the first value, outside of parentheses and strings; or the end. */
-static char *value_end(char *text)
+char *record_value_end(char *text)
 {
 	int depth = 0;
 	char quote = 0;
@@ -179,7 +178,7 @@ int record_values_parse(struct record_values *v, const struct verb *self, const 
 	if (!at)
 		return cli_no_memory();
 	while (!ret) {
-		char *end = value_end(at);
+		char *end = record_value_end(at);
 		bool more = *end;
 
 		*end = 0;

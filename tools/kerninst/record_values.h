@@ -60,6 +60,9 @@ int record_values_build(struct record_values *v, struct ki_snippet *s,
 			const struct record_making *to, struct ki_node **nodes, unsigned int *n,
 			struct ki_err *err);
 
+/* The comma that ends the first value of a list, outside of parentheses and strings; or the end. */
+char *record_value_end(char *text);
+
 /* A unit may be how it is shown. */
 void record_field_unit(struct ki_record_field *f, const char *unit);
 

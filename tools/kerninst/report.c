@@ -58,7 +58,7 @@ static int new_table(struct report *r)
 				 {"TO", KI_ALIGN_LEFT, 5},
 				 {"KIND", KI_ALIGN_LEFT, 0}},
 	};
-	struct ki_column all[2 * METRICS_MAX + 12 + REPORT_COST_COLUMNS];
+	struct ki_column all[2 * METRICS_MAX + 13 + REPORT_COST_COLUMNS];
 	unsigned int n = 0;
 
 	if (r->timed)
@@ -71,6 +71,8 @@ static int new_table(struct report *r)
 			all[n++] = (struct ki_column){r->columns[i].rate, KI_ALIGN_RIGHT, 12};
 	}
 	n += report_cost_columns(r, all + n);
+	if (r->split)
+		all[n++] = (struct ki_column){"PART", KI_ALIGN_LEFT, 0};
 	all[n++] = (struct ki_column){"POINT", KI_ALIGN_LEFT, 0};
 	all[n++] = (struct ki_column){"ADDRESS", KI_ALIGN_LEFT, 18};
 	for (unsigned int i = 0; i < 4 && more[r->shape][i].title; i++)
@@ -80,6 +82,7 @@ static int new_table(struct report *r)
 
 int report_open(struct report *r, const struct points *p, bool json)
 {
+	r->split = points_part(p, 0) != NULL;
 	for (size_t i = 0; i < p->cells.n; i++)
 		add_column(r, column_of(p->cells.v[i].metric));
 	return json ? 0 : new_table(r);
@@ -176,16 +179,16 @@ static void block_cells(struct ki_table *t, const struct points *p, const struct
 }
 
 static void value_cells(struct report *r, const struct points *p, const struct point *pt,
-			double seconds, int cpu)
+			double seconds, int cpu, unsigned int part)
 {
 	char text[VALUE_LEN];
 
 	for (unsigned int i = 0; i < r->ncolumns; i++) {
 		const struct report_column *col = &r->columns[i];
-		const struct cell *c = points_cell(p, pt, col->metric);
+		const struct cell *c = points_cell(p, pt, col->metric, part);
 
 		if (!c && col->metric == ki_metric_find("count"))
-			c = points_cell(p, pt, ki_metric_find("calls"));
+			c = points_cell(p, pt, ki_metric_find("calls"), part);
 		if (cpu >= 0 && c && !c->cpus)
 			c = NULL;
 		ki_table_cell(r->table, "%s", c ? value_format(c, cpu, text) : "-");
@@ -197,7 +200,7 @@ static void value_cells(struct report *r, const struct points *p, const struct p
 
 /* Of one CPU, or of all: -1. */
 static void text_row(struct report *r, const struct points *p, const struct point *pt, double time,
-		     double seconds, int cpu)
+		     double seconds, int cpu, unsigned int part)
 {
 	struct ki_table *t = r->table;
 
@@ -207,8 +210,10 @@ static void text_row(struct report *r, const struct points *p, const struct poin
 		ki_table_cell(t, "all");
 	else if (r->per_cpu)
 		ki_table_cell(t, "%d", cpu);
-	value_cells(r, p, pt, seconds, cpu);
+	value_cells(r, p, pt, seconds, cpu, part);
 	report_cost_cells(r, pt, cpu);
+	if (r->split)
+		ki_table_cell(t, "%s", points_part(p, part));
 	ki_table_cell(t, "%s", pt->name);
 	ki_table_cell(t, "0x%" PRIx64, pt->addr);
 	if (r->shape == SHAPE_BLOCKS)
@@ -217,22 +222,25 @@ static void text_row(struct report *r, const struct points *p, const struct poin
 		edge_cells(t, pt);
 }
 
-static bool has_counted(const struct points *p, const struct point *pt, unsigned int cpu)
+static bool has_counted(const struct points *p, const struct point *pt, unsigned int cpu,
+			unsigned int part)
 {
 	for (size_t i = pt->cell; i < pt->cell + pt->ncells; i++)
-		if (p->cells.v[i].cpus && p->cells.v[i].cpus[cpu])
+		if (p->cells.v[i].part == part && p->cells.v[i].cpus && p->cells.v[i].cpus[cpu])
 			return true;
 	return false;
 }
 
-/* The total, then each CPU that runs or has counted something. */
+/* Of each part the total, then each CPU that runs or has counted something. */
 static void text_rows(struct report *r, const struct points *p, const struct point *pt, double time,
 		      double seconds)
 {
-	text_row(r, p, pt, time, seconds, -1);
-	for (unsigned int cpu = 0; r->per_cpu && cpu < p->cpus; cpu++)
-		if (cpulist_is_online(cpu) || has_counted(p, pt, cpu))
-			text_row(r, p, pt, time, seconds, (int)cpu);
+	for (unsigned int part = 0; part < points_parts(p); part++) {
+		text_row(r, p, pt, time, seconds, -1, part);
+		for (unsigned int cpu = 0; r->per_cpu && cpu < p->cpus; cpu++)
+			if (cpulist_is_online(cpu) || has_counted(p, pt, cpu, part))
+				text_row(r, p, pt, time, seconds, (int)cpu, part);
+	}
 }
 
 static void json_edge(struct ki_json *j, const struct point *pt)
@@ -289,6 +297,14 @@ static void json_cpus(struct ki_json *j, const struct cell *c, unsigned int cpus
 	ki_json_close(j);
 }
 
+/* Counts of blocks and edges are called so. */
+static const char *metric_name(const struct report *r, const struct cell *c)
+{
+	const char *shape = shape_names[r->shape];
+
+	return shape && c->metric == ki_metric_find("count") ? shape : c->metric->name;
+}
+
 static int json_row(struct report *r, const struct points *p, const struct point *pt,
 		    const struct cell *c, double time)
 {
@@ -296,8 +312,10 @@ static int json_row(struct report *r, const struct points *p, const struct point
 
 	ki_json_init(&j, r->out);
 	ki_json_open(&j, NULL, '{');
-	ki_json_str(&j, "metric", shape_names[r->shape] ? shape_names[r->shape] : c->metric->name);
+	ki_json_str(&j, "metric", metric_name(r, c));
 	ki_json_str(&j, "point", pt->name);
+	if (r->split)
+		ki_json_str(&j, "part", points_part(p, c->part));
 	json_value(&j, c);
 	if (!c->reason && ki_measure_too_deep(p->measure, c->curve))
 		ki_json_u64(&j, "too_deep", ki_measure_too_deep(p->measure, c->curve));
@@ -369,7 +387,7 @@ static void draw_histograms(struct report *r, const struct points *p, const stru
 			const struct cell *c = &p->cells.v[k];
 
 			if (c->buckets && !c->reason)
-				value_draw(r->out, v[i].p, c);
+				value_draw(r->out, v[i].p, c, points_part(p, c->part));
 		}
 }
 

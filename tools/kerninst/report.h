@@ -30,6 +30,7 @@ struct report {
 	unsigned int ncolumns;
 	enum shape shape;	 /* which columns there are behind */
 	bool timed;		 /* rows of many intervals */
+	bool split;		 /* rows of parts */
 	const struct cost *cost; /* what it costs, too; NULL: not */
 	double budget;		 /* for that; 0: none */
 };

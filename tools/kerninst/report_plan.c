@@ -37,12 +37,15 @@ static int code_row(const struct report *r, const struct points *p, const struct
 	if (ret)
 		return ret;
 	if (r->table) {
-		fprintf(r->out, "=== %s  %s  at most %u instructions\n%s\n", pt->name,
-			c->metric->name, most, text);
+		fprintf(r->out, "=== %s  %s%s%s  at most %u instructions\n%s\n", pt->name,
+			c->metric->name, r->split ? "  " : "",
+			r->split ? points_part(p, c->part) : "", most, text);
 		ret = ferror(r->out) ? -EIO : 0;
 	} else {
 		json_begin(&j, r, "code", pt);
 		ki_json_str(&j, "of", c->metric->name);
+		if (r->split)
+			ki_json_str(&j, "part", points_part(p, c->part));
 		ki_json_u64(&j, "instructions", most);
 		ki_json_str(&j, "code", text);
 		ret = json_end(&j);
@@ -104,6 +107,8 @@ static int plan_row(const struct report *r, struct ki_table *t, const struct poi
 	}
 	json_begin(&j, r, "dry_run", pt);
 	ki_json_str(&j, "of", c->metric->name);
+	if (r->split)
+		ki_json_str(&j, "part", points_part(p, c->part));
 	ki_json_str(&j, "reason", ki_reason_tag(c->reason));
 	if (pr)
 		json_prediction(&j, p, pt, c, pr);

@@ -116,14 +116,15 @@ static bool no_progress(const struct stat_options *o)
 	return o->quiet || (!o->progress && !isatty(STDERR_FILENO));
 }
 
-/* By keys: each hit is counted, and does something beside that. */
+/* By keys: each hit, or what goes on, is measured, and changes a row beside that. */
 static struct points_how how_by(struct run *r, struct points_how how)
 {
 	if (!stat_by_wanted(r->by))
 		return how;
-	how.wanted = (struct wanted){.metrics = {ki_metric_find("count")}, .n = 1};
+	how.wanted = stat_by_metrics(r->by);
 	how.moving = MOVING_NEVER;
 	how.act = stat_by_act;
+	how.ends = stat_by_ends;
 	how.arg = r->by;
 	return how;
 }
@@ -135,6 +136,7 @@ static int prepare(struct run *r, struct asked *asked)
 	const struct points_how how = how_by(r, (struct points_how){.wanted = o->wanted,
 								    .moving = o->moving,
 								    .when = r->when,
+								    .splits = &o->splits,
 								    .per_cpu = o->per_cpu,
 								    .metered = is_costed(o),
 								    .quiet = no_progress(o)});
@@ -277,7 +279,8 @@ static int watch(struct run *r)
 
 	for (;;) {
 		bool tick;
-		enum event e = wait_event(&r->command, next_deadline(r, end, next, &tick));
+		double at = next_deadline(r, end, next, &tick);
+		enum event e = wait_event(&r->command, stat_by_next_look(r->by, at));
 		double now = wait_now();
 
 		/* A command that was sent the signal has a second to end. */
@@ -285,6 +288,8 @@ static int watch(struct run *r)
 			wait_event(&r->command, now + 1);
 		if (e != EVENT_TIME || (!tick && end >= 0 && now >= end))
 			return CLI_OK;
+		if (stat_by_look(r->by) && (at < 0 || now < at))
+			continue;
 		if (budget_look(&r->budget, now, tell_shed, r))
 			return CLI_ERROR;
 		if (!tick)
@@ -418,12 +423,13 @@ static int run(const struct verb *self, int argc, char **argv)
 
 	ret = stat_parse(self, argc, argv, &o, &done);
 	if (done) {
-		stat_by_close(&o.by);
-		when_free(&o.when);
+		stat_options_free(&o);
 		return ret;
 	}
 	wait_prepare();
 	ret = when_predicate(&o.when, self, &r.when);
+	if (!ret)
+		ret = splits_make(&o.splits, self, &o.when);
 	for (int i = 0; !ret && i < o.npoints; i++)
 		ret = points_ask(&asked, self, o.points[i]);
 	if (!ret)
@@ -436,12 +442,11 @@ static int run(const struct verb *self, int argc, char **argv)
 	cost_close(&r.cost);
 	prediction_free(&r.prediction);
 	points_free(&r.points);
-	stat_by_close(&o.by);
 	ki_reading_free(r.seen);
 	ki_reading_free(r.now);
 	ki_target_close(r.t);
 	ki_predicate_free(r.when);
-	when_free(&o.when);
+	stat_options_free(&o);
 	points_forget(&asked);
 	return close_output(&r, ret);
 }

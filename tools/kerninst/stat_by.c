@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A row of the table is for a point and a key: how often it was hit there, and, of a value, the
- * sums, extremes and buckets. What is shown is what came between two readings; the least and the
- * greatest value are those since the code came.
+ * A row of the table is for a point and a key: how often it was hit there, and, of each value that
+ * is summed up, the sums and extremes; of one of them buckets. What is shown is what came between
+ * two readings; the least and the greatest value are those since the code came.
+ *
+ * Values of what lasts are added when it ends, by the key that was there when it began: that is
+ * kept in words of the thread meanwhile, but for what is the same at the end (the thread), or known
+ * only there (what the function returns).
  */
 #include "stat_by.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,103 +21,120 @@
 #define ROWS	    16384
 #define ROWS_BUCKET 2048
 
-/* ---- what is asked for ---- */
-
-/* The last number of the text, behind a colon, which is cut off. */
-static bool cut_number(char *text, int64_t *out)
-{
-	char *colon = strrchr(text, ':'), *end;
-
-	if (!colon || !colon[1])
-		return false;
-	*out = strtoll(colon + 1, &end, 0);
-	if (*end)
-		return false;
-	*colon = 0;
-	return true;
-}
-
-/* Three numbers behind the expression; fewer are a part of it: arg2 > 5 ? 1 : 0. */
-static bool cut_bounds(struct stat_by *b, int64_t *step)
-{
-	if (cut_number(b->expr, step) && cut_number(b->expr, &b->linear.high) &&
-	    cut_number(b->expr, &b->linear.low))
-		return true;
-	strcpy(b->expr, b->hist);
-	return false;
-}
-
-/* EXPR, or EXPR:low:high:step. */
-static int parse_hist(struct stat_by *b, const struct verb *self)
-{
-	struct ki_err err = {0};
-	int64_t step;
-
-	b->expr = strdup(b->hist);
-	if (!b->expr)
-		return cli_no_memory();
-	b->is_linear = cut_bounds(b, &step);
-	if (b->is_linear) {
-		b->linear.step = (uint64_t)step;
-		if (step <= 0 || !ki_linear_buckets(&b->linear) ||
-		    ki_linear_buckets(&b->linear) > KI_TABLE_VALUES - STAT_BY_BUCKETS)
-			return cli_misuse(self,
-					  "--hist '%s': EXPRESSION, or "
-					  "EXPRESSION:LOW:HIGH:STEP with at most %d buckets",
-					  b->hist, KI_TABLE_VALUES - STAT_BY_BUCKETS);
-	}
-	if (ki_predicate_parse(b->expr, &b->value, &err))
-		return cli_misuse(self, "--hist '%s': %s", b->expr, err.msg);
-	if (ki_predicate_inside(b->value, 0))
-		return cli_misuse(self, "--hist '%s': inside() is for --if", b->expr);
-	return CLI_OK;
-}
-
-int stat_by_parse(struct stat_by *b, const struct verb *self)
-{
-	int ret = CLI_OK;
-
-	if (b->keys)
-		ret = record_values_parse(&b->key, self, b->keys);
-	if (!ret && b->key.n + 1 > KI_TABLE_KEYS)
-		ret = cli_misuse(self,
-				 "--by takes at most %d words; comm is two, a string is 8, or as "
-				 "many as it says: str(ADDRESS, BYTES)",
-				 KI_TABLE_KEYS - 1);
-	for (unsigned int i = 0; !ret && i < b->key.n; i++)
-		if (b->key.values[i].kind == RECORD_USTACK)
-			ret = cli_misuse(self, "--by ustack: kerninst record POINT=ustack keeps "
-					       "what is known of a process's addresses");
-	return !ret && b->hist ? parse_hist(b, self) : ret;
-}
-
-/* ---- the table, and what changes it ---- */
+/* ---- the table ---- */
 
 static uint32_t buckets(const struct stat_by *b)
 {
-	if (!b->hist)
+	if (!b->spread)
 		return 0;
 	return b->is_linear ? ki_linear_buckets(&b->linear) : KI_LOG2_BUCKETS;
 }
 
+/* Where in a row everything is. Hits are what is counted of the first value, for choice of one that
+   is known where the point is; or by themselves if there is none. */
+static uint32_t lay_out(struct stat_by *b)
+{
+	const struct stat_by_source *counts = NULL;
+	uint32_t n = 0;
+
+	for (unsigned int i = 0; i < b->nsources; i++) {
+		struct stat_by_source *s = &b->sources[i];
+
+		s->at = n;
+		ki_table_stats_merge(b->merge + n);
+		n += KI_TABLE_STATS_WORDS;
+		if (!counts || (counts->metric && !s->metric))
+			counts = s;
+	}
+	b->counted = counts ? counts->at : 0;
+	b->buckets = n;
+	n += buckets(b);
+	return n ? n : 1;
+}
+
+/* ---- what of a key is taken when something begins ---- */
+
+/* Is it the same when it ends, or known only then? */
+static bool is_of_end(const struct ki_node *n)
+{
+	static const uint32_t facts = 1u << KI_FACT_PID | 1u << KI_FACT_TGID | 1u << KI_FACT_COMM0 |
+				      1u << KI_FACT_COMM1 | 1u << KI_FACT_UID |
+				      1u << KI_FACT_CGROUP | 1u << KI_FACT_RETVAL;
+
+	switch (n->kind) {
+	case NODE_CONST:
+		return true;
+	case NODE_FACT:
+		return facts & 1u << n->op;
+	case NODE_CAST:
+	case NODE_UNARY:
+	case NODE_BINARY:
+	case NODE_COND:
+		break;
+	default:
+		return false;
+	}
+	for (unsigned int i = 0; i < n->nkids; i++)
+		if (!is_of_end(n->kid[i]))
+			return false;
+	return true;
+}
+
+/* Without the number of the point. *n nodes; a string is several words of the key. */
+static int build_fields(struct stat_by *b, struct ki_snippet *s, struct ki_node **key,
+			unsigned int *n, struct ki_err *err)
+{
+	const struct record_making to = {.stacks = b->stacks ? ki_stacks_number(b->stacks) : 0};
+
+	return record_values_build(&b->key, s, &to, key, n, err);
+}
+
+/* How many words that takes. */
+static int count_words(struct stat_by *b, struct ki_err *err)
+{
+	struct ki_node *key[KI_TABLE_KEYS];
+	struct ki_snippet *s;
+	unsigned int n = 0;
+	int ret;
+
+	b->words = 0;
+	if (ki_snippet_new(&s))
+		return ki_err_set(err, -ENOMEM, 0, "out of memory");
+	ret = build_fields(b, s, key, &n, err);
+	for (unsigned int i = 0; !ret && i < n; i++) {
+		b->words += !is_of_end(key[i]);
+		if (ki_node_words(key[i]) > 1)
+			ret = ki_err_set(err, -EINVAL, 0,
+					 "--by: a string is no key of what lasts; use comm, or "
+					 "count: without times");
+	}
+	ki_snippet_free(s);
+	return ret;
+}
+
+static bool is_timed(const struct stat_by *b)
+{
+	for (unsigned int i = 0; i < b->nsources; i++)
+		if (b->sources[i].metric)
+			return true;
+	return false;
+}
+
 int stat_by_open(struct stat_by *b, struct ki_target *t, const struct points *points)
 {
-	uint8_t merge[KI_TABLE_VALUES] = {0};
-	const struct ki_table_options o = {
-		.keys = b->key.n + 1,
-		.values = b->hist ? STAT_BY_BUCKETS + buckets(b) : 1,
-		.rows = b->rows	  ? b->rows
-			: b->hist ? ROWS_BUCKET
-				  : ROWS,
-		.merge = merge,
-	};
+	struct ki_table_options o = {.keys = b->key.n + 1,
+				     .values = lay_out(b),
+				     .rows = b->spread ? ROWS_BUCKET : ROWS,
+				     .merge = b->merge};
 	struct ki_err err = {0};
 
-	if (b->hist)
-		ki_table_stats_merge(merge);
+	if (b->rows)
+		o.rows = b->rows;
 	if (ki_table_open(t, &o, &b->map, &err))
 		return cli_fail(&err);
-	if (b->key.stacks && ki_stacks_open(t, NULL, &b->stacks, &err))
+	if (stat_by_stacks_open(b, t))
+		return CLI_ERROR;
+	if (is_timed(b) && count_words(b, &err))
 		return cli_fail(&err);
 	b->target = t;
 	b->table = ki_table_var_of(b->map, "by");
@@ -125,31 +147,56 @@ void stat_by_close(struct stat_by *b)
 	ki_table_reading_free(b->before);
 	ki_table_reading_free(b->now);
 	ki_table_close(b->map);
-	ki_stacks_close(b->stacks);
-	ki_predicate_free(b->value);
+	stat_by_stacks_close(b);
+	for (unsigned int i = 0; i < b->nsources; i++) {
+		ki_predicate_free(b->sources[i].value);
+		free(b->sources[i].text);
+	}
 	record_values_free(&b->key);
-	free(b->expr);
 }
 
-/* *n nodes; a string is several words of the key. */
+struct wanted stat_by_metrics(const struct stat_by *b)
+{
+	struct wanted w = {0};
+	bool counts = !b->nsources;
+
+	for (unsigned int i = 0; i < b->nsources; i++) {
+		counts |= b->sources[i].value != NULL;
+		if (b->sources[i].metric)
+			w.metrics[w.n++] = b->sources[i].metric;
+	}
+	if (counts)
+		w.metrics[w.n++] = ki_metric_find("count");
+	return w;
+}
+
+/* ---- what changes it ---- */
+
+/* The key where the point is. */
 static int build_key(struct stat_by *b, struct ki_snippet *s, struct ki_node **key, unsigned int *n,
 		     struct ki_err *err)
 {
-	const struct record_making to = {.stacks = b->stacks ? ki_stacks_number(b->stacks) : 0};
-	int ret;
+	int ret = build_fields(b, s, key + 1, n, err);
 
 	key[0] = ki_expr_const(s, KI_U32, b->point);
-	ret = record_values_build(&b->key, s, &to, key + 1, n, err);
 	++*n;
 	return ret;
 }
 
-static int build_value(struct stat_by *b, struct ki_snippet *s, struct ki_node **value,
-		       struct ki_err *err)
+static int build_value(const struct stat_by_source *source, struct ki_snippet *s,
+		       struct ki_node **value, struct ki_err *err)
 {
-	int ret = ki_predicate_build(b->value, s, NULL, value, err);
+	int ret = ki_predicate_build(source->value, s, NULL, value, err);
 
 	return ret || *value ? ret : ki_snippet_check(s, NULL, err);
+}
+
+static struct ki_node *add_to_bucket(struct stat_by *b, struct ki_snippet *s, struct ki_node **key,
+				     unsigned int n, struct ki_node *value)
+{
+	if (b->is_linear)
+		return ki_stmt_table_linear(s, &b->table, b->buckets, key, n, &b->linear, value);
+	return ki_stmt_table(s, KI_TABLE_LOG2, &b->table, b->buckets, key, n, value);
 }
 
 /*
@@ -182,66 +229,62 @@ static struct ki_node *use(const struct held *h, struct ki_snippet *s, unsigned 
 	return h->sign[i] ? ki_expr_cast(s, KI_I64, x) : x;
 }
 
-/* The sums, then the distribution's bucket behind them. */
-static struct ki_node *add_both(struct stat_by *b, struct ki_snippet *s, struct ki_node *list,
-				struct ki_node *const key[2][KI_TABLE_KEYS], unsigned int n,
-				struct ki_node *const value[2])
+/* For both statements, of what has been built for each. */
+static void hold_all(struct held *h, struct ki_snippet *s, struct ki_node *key[2][KI_TABLE_KEYS],
+		     unsigned int n, struct ki_node *value[2])
 {
-	struct ki_node *bucket = b->is_linear
-					 ? ki_stmt_table_linear(s, &b->table, STAT_BY_BUCKETS,
-								key[1], n, &b->linear, value[1])
-					 : ki_stmt_table(s, KI_TABLE_LOG2, &b->table,
-							 STAT_BY_BUCKETS, key[1], n, value[1]);
-
-	list = ki_stmt_append(s, list,
-			      ki_stmt_table(s, KI_TABLE_STATS, &b->table, 0, key[0], n, value[0]));
-	return ki_stmt_append(s, list, bucket);
-}
-
-static int make_hist(struct stat_by *b, struct ki_snippet *s, struct ki_node **stmt,
-		     struct ki_err *err)
-{
-	struct ki_node *key[2][KI_TABLE_KEYS], *value[2];
-	struct held h = {0};
-	unsigned int n;
-	int ret = build_value(b, s, &value[0], err);
-
-	for (int i = 0; !ret && i < 2; i++)
-		ret = build_key(b, s, key[i], &n, err);
-	if (ret)
-		return ret;
-	value[1] = value[0];
-	if (hold(&h, s, value[0]))
+	if (hold(h, s, value[0]))
 		for (int i = 0; i < 2; i++)
-			value[i] = use(&h, s, 0);
+			value[i] = use(h, s, 0);
 	else
 		value[1] = ki_expr_const(s, (enum ki_type)value[0]->type, value[0]->value);
 	for (unsigned int k = 0; k < n; k++)
-		if (hold(&h, s, key[0][k]))
+		if (hold(h, s, key[0][k]))
 			for (int i = 0; i < 2; i++)
-				key[i][k] = use(&h, s, h.n - 1);
-	*stmt = add_both(b, s, h.list, key, n, value);
-	return 0;
+				key[i][k] = use(h, s, h->n - 1);
 }
 
-static int make_count(struct stat_by *b, struct ki_snippet *s, struct ki_node **stmt,
-		      struct ki_err *err)
+/* One of the values that are known where the point is; its bucket, too. */
+static int add_source(struct stat_by *b, const struct stat_by_source *source, struct ki_snippet *s,
+		      struct ki_node **list, struct ki_err *err)
 {
-	struct ki_node *key[KI_TABLE_KEYS];
-	unsigned int n;
-	int ret = build_key(b, s, key, &n, err);
+	struct ki_node *key[2][KI_TABLE_KEYS], *value[2];
+	const bool spread = source == b->spread;
+	struct held h = {.list = *list};
+	unsigned int n = 0;
+	int ret = build_value(source, s, &value[0], err);
 
-	if (!ret)
-		*stmt = ki_stmt_table(s, KI_TABLE_ADD, &b->table, 0, key, n,
-				      ki_expr_const(s, KI_I64, 1));
-	return ret;
+	for (unsigned int i = 0; !ret && i < 1u + spread; i++)
+		ret = build_key(b, s, key[i], &n, err);
+	if (ret)
+		return ret;
+	if (spread)
+		hold_all(&h, s, key, n, value);
+	*list = ki_stmt_append(
+		s, h.list,
+		ki_stmt_table(s, KI_TABLE_STATS, &b->table, source->at, key[0], n, value[0]));
+	if (spread)
+		*list = ki_stmt_append(s, *list, add_to_bucket(b, s, key[1], n, value[1]));
+	return 0;
 }
 
 static int make(void *arg, struct ki_snippet *s, struct ki_node **stmt, struct ki_err *err)
 {
 	struct stat_by *b = arg;
-	int ret = b->hist ? make_hist(b, s, stmt, err) : make_count(b, s, stmt, err);
+	struct ki_node *key[KI_TABLE_KEYS];
+	unsigned int n;
+	int ret = 0;
 
+	*stmt = NULL;
+	if (!b->nsources) {
+		ret = build_key(b, s, key, &n, err);
+		if (!ret)
+			*stmt = ki_stmt_table(s, KI_TABLE_ADD, &b->table, 0, key, n,
+					      ki_expr_const(s, KI_I64, 1));
+	}
+	for (unsigned int i = 0; !ret && i < b->nsources; i++)
+		if (b->sources[i].value)
+			ret = add_source(b, &b->sources[i], s, stmt, err);
 	return ret || *stmt ? ret : ki_snippet_check(s, NULL, err);
 }
 
@@ -252,6 +295,67 @@ ki_measure_act *stat_by_act(void *arg, const struct point *p, void **act_arg)
 	b->point = (uint32_t)(p - b->points->v.v);
 	*act_arg = b;
 	return make;
+}
+
+static int make_begin(void *arg, struct ki_snippet *s, struct ki_node **values, struct ki_err *err)
+{
+	struct stat_by *b = arg;
+	struct ki_node *key[KI_TABLE_KEYS];
+	unsigned int n, word = 0;
+	int ret = build_fields(b, s, key, &n, err);
+
+	for (unsigned int i = 0; !ret && i < n; i++)
+		if (!is_of_end(key[i]))
+			values[word++] = key[i];
+	return ret;
+}
+
+/* The key, of what is in the words and what is known at the end. */
+static int build_end_key(struct stat_by *b, struct ki_snippet *s, const struct ki_var *words,
+			 struct ki_node **key, unsigned int *n, struct ki_err *err)
+{
+	unsigned int word = 0;
+	int ret = build_key(b, s, key, n, err);
+
+	for (unsigned int i = 1; !ret && i < *n; i++)
+		if (!is_of_end(key[i]))
+			key[i] = ki_expr_var(s, &words[word++]);
+	return ret;
+}
+
+static int make_end(void *arg, struct ki_snippet *s, const struct ki_var *words,
+		    const struct ki_var *took, struct ki_node **stmt, struct ki_err *err)
+{
+	struct stat_by *b = arg;
+	struct ki_node *key[KI_TABLE_KEYS];
+	unsigned int n;
+	int ret = build_end_key(b, s, words, key, &n, err);
+
+	if (ret)
+		return ret;
+	*stmt = ki_stmt_append(s, NULL,
+			       ki_stmt_table(s, KI_TABLE_STATS, &b->table, b->ending->at, key, n,
+					     ki_expr_var(s, took)));
+	if (b->ending != b->spread)
+		return 0;
+	ret = build_end_key(b, s, words, key, &n, err);
+	if (!ret)
+		*stmt = ki_stmt_append(s, *stmt, add_to_bucket(b, s, key, n, ki_expr_var(s, took)));
+	return ret;
+}
+
+const struct ki_measure_ends *stat_by_ends(void *arg, const struct point *p,
+					   const struct ki_metric *metric)
+{
+	struct stat_by *b = arg;
+
+	b->point = (uint32_t)(p - b->points->v.v);
+	b->ending = b->sources;
+	while (b->ending->metric != metric)
+		b->ending++;
+	b->ends = (struct ki_measure_ends){
+		.words = b->words, .begin = make_begin, .end = make_end, .arg = b};
+	return &b->ends;
 }
 
 int stat_by_begin(struct stat_by *b)
@@ -265,5 +369,5 @@ int stat_by_end(struct stat_by *b)
 {
 	struct ki_err err = {0};
 
-	return ki_table_read(b->map, &b->now, &err) ? cli_fail(&err) : CLI_OK;
+	return ki_table_read(b->map, &b->now, &err) ? cli_fail(&err) : stat_by_join_stacks(b);
 }

@@ -2,6 +2,10 @@
 /*
  * Keys of kerninst stat --by as they are shown.
  */
+#include <inttypes.h>
+#include <string.h>
+
+#include "record/users.h"
 #include "stat_by.h"
 
 static const char *symbol_of(void *arg, uint64_t addr, uint64_t *offset)
@@ -18,24 +22,56 @@ static bool stack_of(void *arg, uint64_t number, struct ki_stack *out)
 	return !ki_stacks_get(((struct stat_by *)arg)->stacks, number, out);
 }
 
+/* Of a process: the file where no function is known. */
+static char *user_frame(const struct stat_by *b, const struct ki_stack *s, uint32_t k, char *text,
+			size_t size)
+{
+	struct ki_user_frame f;
+	const char *slash;
+
+	if (!b->users || !ki_users_find(b->users, s->tgid, s->addrs[k] - (k > 0), &f))
+		return field_code(NULL, 0, s->addrs[k], text, size);
+	if (*f.symbol)
+		return field_code(f.symbol, f.offset + (k > 0), s->addrs[k], text, size);
+	slash = strrchr(f.path, '/');
+	return field_code(slash ? slash + 1 : f.path, f.file_offset + (k > 0), s->addrs[k], text,
+			  size);
+}
+
 /* Behind the first stand return addresses: what called is before them. */
 static char *frame_of(void *arg, const struct ki_stack *s, uint32_t k, char *text, size_t size)
 {
 	uint64_t offset = 0;
-	const char *name = symbol_of(arg, s->addrs[k] - (k > 0), &offset);
+	const char *name;
 
+	if (s->tgid)
+		return user_frame(arg, s, k, text, size);
+	name = symbol_of(arg, s->addrs[k] - (k > 0), &offset);
 	return field_code(name, offset + (k > 0), s->addrs[k], text, size);
+}
+
+static struct field_names names_of(struct stat_by *b)
+{
+	return (struct field_names){.arg = b,
+				    .khz = ki_target_info(b->target)->tsc_khz,
+				    .symbol = symbol_of,
+				    .stack = stack_of,
+				    .frame = frame_of};
 }
 
 const char *stat_by_key_text(struct stat_by *b, const uint64_t *key, unsigned int i,
 			     char buf[FIELD_TEXT])
 {
-	const struct field_names names = {.arg = b,
-					  .khz = ki_target_info(b->target)->tsc_khz,
-					  .symbol = symbol_of,
-					  .stack = stack_of,
-					  .frame = frame_of};
+	const struct field_names names = names_of(b);
 
 	return field_text(&names, &b->key.fields[i], key + i,
 			  field_words(b->key.fields, b->key.n, i), buf);
+}
+
+const char *stat_by_stack_text(struct stat_by *b, uint64_t number, char buf[FIELD_TEXT])
+{
+	const struct ki_record_field field = {.name = "stack", .unit = "", .show = KI_SHOW_STACK};
+	const struct field_names names = names_of(b);
+
+	return field_text(&names, &field, &number, 1, buf);
 }

@@ -5,21 +5,28 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
+#include <stdlib.h>
 
 #include "cli.h"
 #include "out/json.h"
 #include "out/table.h"
 #include "stat_by.h"
+#include "values.h"
 
-#define BAR	40
-#define COLUMNS (10 + KI_TABLE_KEYS)
+#define BAR	 40
+#define AGG_NAME 80
+#define COLUMNS	 (10 + STAT_BY_AGGS + KI_TABLE_KEYS)
 
 struct show {
 	struct stat_by *b;
 	const struct stat_by_show *how;
 	struct ki_table_reading *r;
-	size_t n; /* rows that are shown */
+	struct shown {
+		size_t row;
+		double by; /* what rows are in order of */
+	} * rows;
+	size_t n, all; /* rows that are shown, of how many */
+	char names[STAT_BY_AGGS][AGG_NAME];
 };
 
 /* Take away what was there before; only sums grow. */
@@ -30,17 +37,41 @@ static void subtract(const struct stat_by *b, struct ki_table_reading *r)
 	for (size_t i = 0; b->before && i < r->n; i++) {
 		const uint64_t *old = ki_table_find(b->before, ki_table_key(r, i));
 		uint64_t *v = r->words + i * width + r->keys;
+		bool borrow = false;
 
 		for (uint32_t k = 0; old && k < r->values; k++) {
-			if (k == KI_STATS_MIN || k == KI_STATS_MAX)
-				continue;
-			if (k == KI_STATS_SQUARES_HIGH)
-				v[k] -= v[KI_STATS_SQUARES] + old[KI_STATS_SQUARES] <
-					old[KI_STATS_SQUARES];
-			v[k] -= old[k];
+			if (b->merge[k] == KI_MERGE_CARRY)
+				v[k] -= old[k] + borrow;
+			borrow = v[k] < old[k];
+			if (b->merge[k] == KI_MERGE_SUM)
+				v[k] -= old[k];
 		}
 	}
 	r->lost -= b->before ? b->before->lost : 0;
+}
+
+/* One of the numbers that are kept of a value; times in seconds. */
+static double number_of(const struct stat_by_source *s, enum stat_by_fn fn, const uint64_t *v)
+{
+	double n = 0;
+
+	switch (fn) {
+	case BY_SUM:
+		n = (double)(int64_t)v[s->at + KI_STATS_SUM];
+		break;
+	case BY_AVG:
+		n = ki_table_mean(v + s->at);
+		break;
+	case BY_MIN:
+		n = (double)(int64_t)v[s->at + KI_STATS_MIN];
+		break;
+	case BY_MAX:
+		n = (double)(int64_t)v[s->at + KI_STATS_MAX];
+		break;
+	default:
+		n = ki_table_deviation(v + s->at);
+	}
+	return stat_by_is_time(s) ? n / 1e9 : n;
 }
 
 /* ---- cells ---- */
@@ -49,6 +80,10 @@ static const char *point_of(const struct show *s, const uint64_t *key)
 {
 	return *key < s->b->points->v.n ? s->b->points->v.v[*key].name : "?";
 }
+
+/* Those that are whole numbers, too large for a double perhaps: where they are. */
+static const uint8_t whole[BY_FNS] = {
+	[BY_SUM] = KI_STATS_SUM, [BY_MIN] = KI_STATS_MIN, [BY_MAX] = KI_STATS_MAX};
 
 /* What people read behind a field of the key. */
 static const char *unit_of(const struct show *s, unsigned int i)
@@ -60,23 +95,56 @@ static const char *unit_of(const struct show *s, unsigned int i)
 	return unit;
 }
 
+static void put_number(struct ki_table *t, const struct stat_by_source *s, enum stat_by_fn fn,
+		       const uint64_t *v)
+{
+	char text[VALUE_LEN];
+
+	if (!v[s->at])
+		ki_table_cell(t, "-");
+	else if (stat_by_is_time(s))
+		ki_table_cell(t, "%s", value_format_seconds(number_of(s, fn, v), text));
+	else if (whole[fn])
+		ki_table_cell(t, "%" PRId64, (int64_t)v[s->at + whole[fn]]);
+	else
+		ki_table_cell(t, "%.1f", number_of(s, fn, v));
+}
+
 /* ---- tables ---- */
 
-static int new_table(const struct show *s, struct ki_table **t)
+/* What is said of a value with a distribution. */
+static const struct {
+	const char *title;
+	enum stat_by_fn fn;
+} spread[] = {
+	{"SUM", BY_SUM}, {"AVG", BY_AVG}, {"STDDEV", BY_STDDEV}, {"MIN", BY_MIN}, {"MAX", BY_MAX}};
+
+#define SPREADS (sizeof(spread) / sizeof(*spread))
+
+/* "sum(arg2)" */
+static void name_agg(const struct stat_by_agg *a, char name[AGG_NAME])
 {
-	static const char *const sums[] = {"SUM", "AVG", "STDDEV", "MIN", "MAX"};
+	snprintf(name, AGG_NAME, "%s(%s)", stat_by_fns[a->fn], a->source->text);
+}
+
+static int new_table(struct show *s, struct ki_table **t)
+{
 	struct ki_column all[COLUMNS];
 	unsigned int n = 0;
 
 	all[n++] = (struct ki_column){"COUNT", KI_ALIGN_RIGHT, 12};
 	all[n++] = (struct ki_column){"RATE/S", KI_ALIGN_RIGHT, 12};
-	for (unsigned int i = 0; s->b->hist && i < 5; i++)
-		all[n++] = (struct ki_column){sums[i], KI_ALIGN_RIGHT, 0};
+	for (unsigned int i = 0; s->b->spread && i < SPREADS; i++)
+		all[n++] = (struct ki_column){spread[i].title, KI_ALIGN_RIGHT, 0};
+	for (unsigned int i = 0; i < s->b->naggs; i++) {
+		name_agg(&s->b->list[i], s->names[i]);
+		all[n++] = (struct ki_column){s->names[i], KI_ALIGN_RIGHT, 0};
+	}
 	all[n++] = (struct ki_column){"POINT", KI_ALIGN_LEFT, 0};
 	for (unsigned int i = 0; i < s->b->key.n; i++)
 		if (!field_goes_on(s->b->key.fields, i))
 			all[n++] = (struct ki_column){s->b->key.fields[i].name, KI_ALIGN_RIGHT, 0};
-	if (s->b->hist && s->how->separator) {
+	if (s->b->spread && s->how->separator) {
 		all[n++] = (struct ki_column){"BUCKET", KI_ALIGN_LEFT, 0};
 		all[n++] = (struct ki_column){"HITS", KI_ALIGN_RIGHT, 0};
 	}
@@ -86,18 +154,15 @@ static int new_table(const struct show *s, struct ki_table **t)
 static void put_row(const struct show *s, struct ki_table *t, size_t i)
 {
 	const uint64_t *key = ki_table_key(s->r, i), *v = ki_table_values(s->r, i);
+	const uint64_t hits = v[s->b->counted];
 	char buf[FIELD_TEXT];
 
-	ki_table_cell(t, "%" PRIu64, v[KI_STATS_COUNT]);
-	ki_table_cell(t, "%.1f",
-		      s->how->seconds > 0 ? (double)v[KI_STATS_COUNT] / s->how->seconds : 0.0);
-	if (s->b->hist) {
-		ki_table_cell(t, "%" PRId64, (int64_t)v[KI_STATS_SUM]);
-		ki_table_cell(t, "%.1f", ki_table_mean(v));
-		ki_table_cell(t, "%.1f", ki_table_deviation(v));
-		ki_table_cell(t, "%" PRId64, (int64_t)v[KI_STATS_MIN]);
-		ki_table_cell(t, "%" PRId64, (int64_t)v[KI_STATS_MAX]);
-	}
+	ki_table_cell(t, "%" PRIu64, hits);
+	ki_table_cell(t, "%.1f", s->how->seconds > 0 ? (double)hits / s->how->seconds : 0.0);
+	for (unsigned int k = 0; s->b->spread && k < SPREADS; k++)
+		put_number(t, s->b->spread, spread[k].fn, v);
+	for (unsigned int k = 0; k < s->b->naggs; k++)
+		put_number(t, s->b->list[k].source, (enum stat_by_fn)s->b->list[k].fn, v);
 	ki_table_cell(t, "%s", point_of(s, key));
 	for (unsigned int k = 0; k < s->b->key.n; k++)
 		if (!field_goes_on(s->b->key.fields, k))
@@ -115,7 +180,7 @@ static void bounds(const struct show *s, uint32_t bucket, char *buf, size_t len)
 			snprintf(buf, len, "%" PRId64 " - %" PRId64, first, last);
 		if (!bucket)
 			snprintf(buf, len, "< %" PRId64, s->b->linear.low);
-		else if (bucket == s->r->values - STAT_BY_BUCKETS - 1)
+		else if (bucket == s->r->values - s->b->buckets - 1)
 			snprintf(buf, len, ">= %" PRId64, s->b->linear.high);
 	} else if (!ki_log2_bounds(bucket, &low, &high)) {
 		snprintf(buf, len, "%" PRIu64 " - %" PRIu64, low, high);
@@ -128,11 +193,11 @@ static void put_buckets(const struct show *s, struct ki_table *t, size_t i)
 	const uint64_t *v = ki_table_values(s->r, i);
 	char buf[64] = "";
 
-	for (uint32_t k = STAT_BY_BUCKETS; k < s->r->values; k++) {
+	for (uint32_t k = s->b->buckets; k < s->r->values; k++) {
 		if (!v[k])
 			continue;
 		put_row(s, t, i);
-		bounds(s, k - STAT_BY_BUCKETS, buf, sizeof(buf));
+		bounds(s, k - s->b->buckets, buf, sizeof(buf));
 		ki_table_cell(t, "%s", buf);
 		ki_table_cell(t, "%" PRIu64, v[k]);
 	}
@@ -150,19 +215,20 @@ static void draw(const struct show *s, size_t i)
 		if (!field_goes_on(s->b->key.fields, k))
 			fprintf(s->how->out, " %s=%s%s", s->b->key.fields[k].name,
 				stat_by_key_text(s->b, key + 1, k, buf), unit_of(s, k));
-	fprintf(s->how->out, ": %s\n", s->b->expr);
-	for (uint32_t k = STAT_BY_BUCKETS; k < s->r->values; k++)
+	fprintf(s->how->out, ": %s%s\n", s->b->spread->text,
+		stat_by_is_time(s->b->spread) ? ", ns" : "");
+	for (uint32_t k = s->b->buckets; k < s->r->values; k++)
 		most = v[k] > most ? v[k] : most;
-	for (uint32_t k = STAT_BY_BUCKETS; k < s->r->values; k++) {
+	for (uint32_t k = s->b->buckets; k < s->r->values; k++) {
 		if (!v[k])
 			continue;
-		bounds(s, k - STAT_BY_BUCKETS, buf, sizeof(buf));
+		bounds(s, k - s->b->buckets, buf, sizeof(buf));
 		fprintf(s->how->out, "  %28s %12" PRIu64 " %.*s\n", buf, v[k],
 			(int)ceil((double)v[k] / (double)most * BAR), bar);
 	}
 }
 
-static int show_table(const struct show *s)
+static int show_table(struct show *s)
 {
 	struct ki_table *t;
 	int ret = new_table(s, &t);
@@ -170,38 +236,62 @@ static int show_table(const struct show *s)
 	if (ret)
 		return ret;
 	for (size_t i = 0; i < s->n; i++)
-		if (s->b->hist && s->how->separator)
-			put_buckets(s, t, i);
+		if (s->b->spread && s->how->separator)
+			put_buckets(s, t, s->rows[i].row);
 		else
-			put_row(s, t, i);
+			put_row(s, t, s->rows[i].row);
 	ret = s->how->separator ? ki_table_print_csv(t, s->how->out, s->how->separator)
 				: ki_table_print(t, s->how->out, cli_bold(s->how->out));
 	ki_table_free(t);
-	for (size_t i = 0; !ret && s->b->hist && !s->how->separator && i < s->n; i++)
-		draw(s, i);
+	for (size_t i = 0; !ret && s->b->spread && !s->how->separator && i < s->n; i++)
+		draw(s, s->rows[i].row);
 	return ret;
 }
 
 /* ---- JSON ---- */
 
+static void json_number(struct ki_json *j, const char *name, const struct stat_by_source *s,
+			enum stat_by_fn fn, const uint64_t *v)
+{
+	if (whole[fn] && !stat_by_is_time(s))
+		ki_json_i64(j, name, (int64_t)v[s->at + whole[fn]]);
+	else
+		ki_json_double(j, name, number_of(s, fn, v));
+}
+
 static void json_values(struct ki_json *j, const struct show *s, const uint64_t *v)
 {
+	static const char *const names[SPREADS] = {"sum", "avg", "stddev", "min", "max"};
 	char buf[64] = "";
 
-	ki_json_i64(j, "sum", (int64_t)v[KI_STATS_SUM]);
-	ki_json_double(j, "avg", ki_table_mean(v));
-	ki_json_double(j, "stddev", ki_table_deviation(v));
-	ki_json_i64(j, "min", (int64_t)v[KI_STATS_MIN]);
-	ki_json_i64(j, "max", (int64_t)v[KI_STATS_MAX]);
+	for (unsigned int k = 0; k < SPREADS; k++)
+		json_number(j, names[k], s->b->spread, spread[k].fn, v);
+	if (stat_by_is_time(s->b->spread))
+		ki_json_str(j, "unit", "s");
 	ki_json_open(j, "histogram", '[');
-	for (uint32_t k = STAT_BY_BUCKETS; k < s->r->values; k++) {
+	for (uint32_t k = s->b->buckets; k < s->r->values; k++) {
 		if (!v[k])
 			continue;
-		bounds(s, k - STAT_BY_BUCKETS, buf, sizeof(buf));
+		bounds(s, k - s->b->buckets, buf, sizeof(buf));
 		ki_json_open(j, NULL, '{');
 		ki_json_str(j, "range", buf);
 		ki_json_u64(j, "count", v[k]);
 		ki_json_close(j);
+	}
+	ki_json_close(j);
+}
+
+static void json_aggs(struct ki_json *j, const struct show *s, const uint64_t *v)
+{
+	char name[AGG_NAME];
+
+	ki_json_open(j, "aggregates", '{');
+	for (unsigned int i = 0; i < s->b->naggs; i++) {
+		const struct stat_by_agg *a = &s->b->list[i];
+
+		name_agg(a, name);
+		if (v[a->source->at])
+			json_number(j, name, a->source, (enum stat_by_fn)a->fn, v);
 	}
 	ki_json_close(j);
 }
@@ -221,8 +311,10 @@ static int json_row(const struct show *s, size_t i)
 			ki_json_str(&j, s->b->key.fields[k].name,
 				    stat_by_key_text(s->b, key + 1, k, buf));
 	ki_json_close(&j);
-	ki_json_u64(&j, "count", v[KI_STATS_COUNT]);
-	if (s->b->hist)
+	ki_json_u64(&j, "count", v[s->b->counted]);
+	if (s->b->naggs)
+		json_aggs(&j, s, v);
+	if (s->b->spread)
 		json_values(&j, s, v);
 	ki_json_close(&j);
 	return ki_json_end_line(&j);
@@ -234,26 +326,57 @@ static int show_json(const struct show *s)
 	int ret = 0;
 
 	for (size_t i = 0; !ret && i < s->n; i++)
-		ret = json_row(s, i);
+		ret = json_row(s, s->rows[i].row);
 	if (ret)
 		return ret;
 	ki_json_init(&j, s->how->out);
 	ki_json_open(&j, NULL, '{');
-	ki_json_u64(&j, "rows", s->r->n);
+	ki_json_u64(&j, "rows", s->all);
 	ki_json_u64(&j, "shown", s->n);
 	ki_json_u64(&j, "lost", s->r->lost);
 	ki_json_close(&j);
 	return ki_json_end_line(&j);
 }
 
-/* Rows that nothing was added to come last: they are not shown. */
-static size_t rows_hit(const struct ki_table_reading *r)
+/* Has anything been added to it? */
+static bool is_hit(const struct stat_by *b, const uint64_t *v)
 {
-	size_t n = r->n;
+	bool hit = v[b->counted] != 0;
 
-	while (n && !ki_table_values(r, n - 1)[KI_STATS_COUNT])
-		n--;
-	return n;
+	for (unsigned int i = 0; !hit && i < b->nsources; i++)
+		hit = v[b->sources[i].at] != 0;
+	return hit;
+}
+
+static int by_rank(const void *a, const void *b)
+{
+	const struct shown *x = a, *y = b;
+
+	if (x->by != y->by)
+		return x->by > y->by ? -1 : 1;
+	return (x->row > y->row) - (x->row < y->row);
+}
+
+/* By the first column that was asked for, else the most hit first; of equal ones by key. */
+static int rank(struct show *s)
+{
+	const struct stat_by_agg *first = s->b->naggs ? &s->b->list[0] : NULL;
+
+	s->rows = calloc(s->r->n + 1, sizeof(*s->rows));
+	if (!s->rows)
+		return -ENOMEM;
+	for (size_t i = 0; i < s->r->n; i++) {
+		const uint64_t *v = ki_table_values(s->r, i);
+		double by = (double)v[s->b->counted];
+
+		if (first)
+			by = number_of(first->source, (enum stat_by_fn)first->fn, v);
+		if (is_hit(s->b, v))
+			s->rows[s->all++] = (struct shown){i, by};
+	}
+	qsort(s->rows, s->all, sizeof(*s->rows), by_rank);
+	s->n = s->b->top && s->all > s->b->top ? s->b->top : s->all;
+	return 0;
 }
 
 int stat_by_report(struct stat_by *b, const struct stat_by_show *how)
@@ -262,13 +385,12 @@ int stat_by_report(struct stat_by *b, const struct stat_by_show *how)
 	int ret;
 
 	subtract(b, s.r);
-	ki_table_sort(s.r, KI_STATS_COUNT, false);
-	s.r->n = s.n = rows_hit(s.r);
-	if (b->top && s.n > b->top)
-		s.n = b->top;
-	ret = how->json ? show_json(&s) : show_table(&s);
-	if (!ret && !how->json && !how->separator && s.n < s.r->n)
-		fprintf(how->out, "and %zu rows more (-n 0: all)\n", s.r->n - s.n);
+	ret = rank(&s);
+	if (!ret)
+		ret = how->json ? show_json(&s) : show_table(&s);
+	free(s.rows);
+	if (!ret && !how->json && !how->separator && s.n < s.all)
+		fprintf(how->out, "and %zu rows more (-n 0: all)\n", s.all - s.n);
 	if (s.r->lost)
 		cli_warn("%" PRIu64
 			 " changes were lost: there was no place for their rows (--rows)",

@@ -26,8 +26,11 @@ const char stat_usage[] =
 	"and /ORDER behind that: of several at one place, the lowest runs first. MODULE, FUNCTION,\n"
 	"CALLEE may be globs; the kernel itself is the module kernel. FUNCTION alone means its entry,\n"
 	"or what -m says. FUNCTION@0xADDRESS picks one of several functions of the same name.\n\n"
-	"  -m, --metric METRIC[,METRIC...]  what of FUNCTION alone: blocks, edges, or of those\n"
-	"                             that kerninst metrics lists: calls, walltime, vtime, ... [calls]\n" WHEN_USAGE
+	"  -m, --metric METRIC[,METRIC...]  of those that kerninst metrics lists: calls, walltime,\n"
+	"                             vtime, ... [calls]; of events also cycles:k, cycles:u, r01c2;\n"
+	"                             or of FUNCTION alone: blocks, edges\n" WHEN_USAGE
+	"      --split [NAME:]PREDICATE  each time it is given, one part: what it is true of, in a\n"
+	"                             row of its own; what none is true of is the part else\n"
 	"      --preset NAME          functions of scheduling, memory, network, too: those that\n"
 	"                             this kernel has\n"
 	"  -i, --interval SECONDS     a table of what was added, every so often\n"
@@ -35,7 +38,12 @@ const char stat_usage[] =
 	"      --by KEY[,KEY...]      hits counted by keys: comm pid tid cpu uid cgroup arg0 ... retval,\n"
 	"                             stack, str(ADDRESS), any expression of --if, with NAME: or\n"
 	"                             NAME/hex: before it\n"
-	"      --hist EXPR[:LOW:HIGH:STEP]  a value's distribution, by powers of two or in steps\n"
+	"      --agg FN:WHAT[,FN:WHAT...]  what is summed up by these keys: sum avg min max stddev of\n"
+	"                             an expression, or of walltime, vtime, faults, ... of each call,\n"
+	"                             by the keys that there were when it began (-m walltime:\n"
+	"                             sum:walltime, -m walltime/call: avg:walltime)\n"
+	"      --hist WHAT[:LOW:HIGH:STEP]  its distribution, by powers of two or in steps (times:\n"
+	"                             nanoseconds)\n"
 	"  -n, --top N                with these, so many rows; 0: all [20]\n"
 	"      --rows N               and so many rows for each CPU\n"
 	"  -o, --output FILE          write the result there, not to standard output\n"
@@ -69,6 +77,7 @@ const char stat_usage[] =
 	"  kerninst stat -m edges vfs_read -- ls\n"
 	"  kerninst stat -m calls,walltime/call,latency vfs_read -- ls -lR\n"
 	"  kerninst stat --by comm,arg2 --hist 'arg2:0:65536:4096' vfs_read -- tar cf /dev/null /etc\n"
+	"  kerninst stat --by comm,pid --agg sum:walltime,max:walltime,avg:arg2 vfs_read -- make\n"
 	"  kerninst stat --preset memory -m calls,vtime -i 1\n"
 	"  kerninst stat --if 'arg2 > 4096 && comm != \"tar\"' vfs_read -- ./configure\n"
 	"  kerninst stat -A -x, --pid 1234 'vfs_*'\n"
@@ -99,6 +108,27 @@ static const struct {
 	{'q', offsetof(struct stat_options, quiet)},
 };
 
+/* Options that are texts, understood later. */
+static const struct {
+	int option;
+	size_t at;
+} texts[] = {
+	{'o', offsetof(struct stat_options, output)},
+	{'b', offsetof(struct stat_options, by.keys)},
+	{'a', offsetof(struct stat_options, by.aggs)},
+	{'H', offsetof(struct stat_options, by.hist)},
+};
+
+static void take_plain(int c, struct stat_options *o)
+{
+	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++)
+		if (flags[i].option == c)
+			*(bool *)((char *)o + flags[i].at) = true;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+		if (texts[i].option == c)
+			*(const char **)(void *)((char *)o + texts[i].at) = optarg;
+}
+
 static int take_number(const struct verb *self, const char *text, uint32_t most, uint32_t *out)
 {
 	char *end;
@@ -108,6 +138,13 @@ static int take_number(const struct verb *self, const char *text, uint32_t most,
 		return cli_misuse(self, "'%s' is no number from 0 to %u", text, most);
 	*out = (uint32_t)n;
 	return CLI_OK;
+}
+
+static int take_seconds(const struct verb *self, const char *what, double *out)
+{
+	return cli_seconds(optarg, out)
+		       ? CLI_OK
+		       : cli_misuse(self, "'%s' is no %s in seconds", optarg, what);
 }
 
 static int take_option(const struct verb *self, int c, struct stat_options *o)
@@ -120,16 +157,9 @@ static int take_option(const struct verb *self, int c, struct stat_options *o)
 	case 'm':
 		return points_take_metrics(&o->wanted, self, optarg);
 	case 'i':
-		if (!cli_seconds(optarg, &o->interval))
-			return cli_misuse(self, "'%s' is no interval in seconds", optarg);
-		break;
+		return take_seconds(self, "interval", &o->interval);
 	case 'f':
-		if (!cli_seconds(optarg, &o->duration))
-			return cli_misuse(self, "'%s' is no time in seconds", optarg);
-		break;
-	case 'o':
-		o->output = optarg;
-		break;
+		return take_seconds(self, "time", &o->duration);
 	case 'P':
 		if (!preset_is(optarg))
 			return cli_misuse(self, "no preset '%s'; scheduling, memory or network",
@@ -138,12 +168,8 @@ static int take_option(const struct verb *self, int c, struct stat_options *o)
 		break;
 	case 'x':
 		return take_separator(self, optarg, &o->separator);
-	case 'b':
-		o->by.keys = optarg;
-		break;
-	case 'H':
-		o->by.hist = optarg;
-		break;
+	case 'S':
+		return splits_add(&o->splits, self, optarg);
 	case 'n':
 	case 'r':
 		o->by.limited = true;
@@ -159,9 +185,7 @@ static int take_option(const struct verb *self, int c, struct stat_options *o)
 		o->moving = c == 'v' ? MOVING_ALWAYS : MOVING_NEVER;
 		break;
 	}
-	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++)
-		if (flags[i].option == c)
-			*(bool *)((char *)o + flags[i].at) = true;
+	take_plain(c, o);
 	return CLI_OK;
 }
 
@@ -177,6 +201,8 @@ static const struct option options[] = {
 	{"show-code", no_argument, NULL, 's'},
 	{"dry-run", no_argument, NULL, 'y'},
 	{"by", required_argument, NULL, 'b'},
+	{"split", required_argument, NULL, 'S'},
+	{"agg", required_argument, NULL, 'a'},
 	{"hist", required_argument, NULL, 'H'},
 	{"top", required_argument, NULL, 'n'},
 	{"rows", required_argument, NULL, 'r'},
@@ -201,16 +227,17 @@ static int check_together(const struct verb *self, const struct stat_options *o)
 	if (o->separator && (o->json || o->show_code))
 		return cli_misuse(self, "-x and %s: rows of one kind are wanted",
 				  o->json ? "--json" : "--show-code");
-	if (stat_by_wanted(&o->by) &&
-	    (o->per_cpu || o->interval > 0 || o->show_code || o->cost || o->budget > 0 ||
-	     o->wanted.shape != SHAPE_WHOLE || o->wanted.n != 1 ||
-	     o->wanted.metrics[0] != ki_metric_find("calls")))
-		return cli_misuse(self, "--by and --hist count hits: no -m, -A, -i, --show-code, "
-					"--cost, --budget");
+	if (stat_by_wanted(&o->by) && (o->per_cpu || o->interval > 0 || o->show_code || o->cost ||
+				       o->budget > 0 || o->wanted.shape != SHAPE_WHOLE))
+		return cli_misuse(self, "--by, --agg and --hist: no -m blocks or edges, -A, -i, "
+					"--show-code, --cost, --budget");
 	if (stat_by_wanted(&o->by) && o->moving == MOVING_ALWAYS)
-		return cli_misuse(self, "--by and --hist count at a place: no --move");
+		return cli_misuse(self, "--by, --agg and --hist work at a place: no --move");
 	if (o->by.limited && !stat_by_wanted(&o->by))
-		return cli_misuse(self, "-n and --rows are for --by and --hist");
+		return cli_misuse(self, "-n and --rows are for --by, --agg and --hist");
+	if (o->splits.n &&
+	    (stat_by_wanted(&o->by) || o->cost || o->budget > 0 || o->wanted.shape != SHAPE_WHOLE))
+		return cli_misuse(self, "--split: no -m blocks or edges, --by, --cost, --budget");
 	if (o->budget > 0 && o->dry_run)
 		return cli_misuse(self,
 				  "--budget and --dry-run: nothing would be spent; use --cost");
@@ -238,7 +265,15 @@ int stat_parse(const struct verb *self, int argc, char **argv, struct stat_optio
 	o->npoints = argc - optind;
 	ret = check_together(self, o);
 	if (!ret)
-		ret = stat_by_parse(&o->by, self);
+		ret = stat_by_parse(&o->by, self, &o->wanted);
 	*done = ret != CLI_OK;
 	return ret;
+}
+
+void stat_options_free(struct stat_options *o)
+{
+	stat_by_close(&o->by);
+	when_free(&o->when);
+	splits_free(&o->splits);
+	points_drop_metrics(&o->wanted);
 }

@@ -19,6 +19,7 @@ struct stat_options {
 	const char *output;
 	const char *preset; /* NULL: none */
 	struct when when;
+	struct splits splits;
 	struct stat_by by;
 	char **points, **command; /* command NULL: none */
 	int npoints;
@@ -28,5 +29,8 @@ extern const char stat_usage[];
 
 /* CLI_OK, or reported. *done: there is nothing more to do, whatever is returned. */
 int stat_parse(const struct verb *self, int argc, char **argv, struct stat_options *o, bool *done);
+
+/* Behind what has been made of them. */
+void stat_options_free(struct stat_options *o);
 
 #endif

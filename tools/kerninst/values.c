@@ -84,7 +84,7 @@ static void draw_bucket(FILE *out, const struct cell *c, unsigned int i, uint64_
 		"@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@", BAR - len, "");
 }
 
-void value_draw(FILE *out, const struct point *p, const struct cell *c)
+void value_draw(FILE *out, const struct point *p, const struct cell *c, const char *part)
 {
 	unsigned int first = KI_LOG2_BUCKETS, last = 0;
 	uint64_t most = 0;
@@ -96,7 +96,8 @@ void value_draw(FILE *out, const struct point *p, const struct cell *c)
 		last = i;
 		most = most > c->buckets[i] ? most : c->buckets[i];
 	}
-	fprintf(out, "%s: %s of %" PRIu64 " calls\n", p->name, c->metric->name, value_sum(c));
+	fprintf(out, "%s%s%s: %s of %" PRIu64 " calls\n", p->name, part ? " " : "",
+		part ? part : "", c->metric->name, value_sum(c));
 	for (unsigned int i = first; i <= last && most; i++)
 		draw_bucket(out, c, i, most);
 }

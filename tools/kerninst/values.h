@@ -21,8 +21,9 @@ char *value_format_rate(const struct cell *c, int cpu, double seconds, char text
 /* "1.23 ms" */
 char *value_format_seconds(double s, char text[VALUE_LEN]);
 
-/* A histogram: a line for each bucket from the first to the last that is not empty. */
-void value_draw(FILE *out, const struct point *p, const struct cell *c);
+/* A histogram, of a part (NULL: of all): a line for each bucket from the first to the last that is
+ * not empty. */
+void value_draw(FILE *out, const struct point *p, const struct cell *c, const char *part);
 
 /* What has been counted on one CPU, or on all: -1. */
 uint64_t value_count(const struct cell *c, int cpu);

@@ -9,13 +9,17 @@
  *	both US MS N	that run for US microseconds, then sleep
  *	recurse DEPTH US  a call that calls itself, to that depth; each level runs for US
  *	tail MS N	that jump to the one that sleeps
+ *	paths US WAY N	that take ways through blocks of known times: US, then twice that if bit 0
+ *of WAY is set, else a sleep of 10 ms; three times that if bit 1 is; then US again
  *	block		the writer sleeps inside until "wake" is written
+ *	never		one that never returns, nor does the write
  *	tick N US	N calls by the writer, for US each, while the timer calls each millisecond
  *	reset		the numbers below are 0 from here on
  *
  * Reading it tells of each function "NAME calls nanoseconds": how often it was called from outside
  * of itself, and how long that took by the kernel's monotonic clock, read around each call.
- * "tick" has the interrupt's calls among them; "ticks N" is how many these are.
+ * "tick" has the interrupt's calls among them; "ticks N" is how many these are. "skb_data N": where
+ * in its struct sk_buff a packet's header is pointed to.
  */
 #include <linux/delay.h>
 #include <linux/hrtimer.h>
@@ -23,6 +27,7 @@
 #include <linux/module.h>
 #include <linux/proc_fs.h>
 #include <linux/seq_file.h>
+#include <linux/skbuff.h>
 #include <linux/uaccess.h>
 #include <linux/wait.h>
 
@@ -33,13 +38,15 @@ void ki_metrics_spin(int us);
 void ki_metrics_both(int us, int ms);
 int ki_metrics_recurse(int depth, int us);
 void ki_metrics_tail(int ms);
+int ki_metrics_paths(int us, int way);
 int ki_metrics_block(void);
+void ki_metrics_never(void);
 void ki_metrics_tick(int us);
 
-enum which { SLEEP, SPIN, BOTH, RECURSE, TAIL, BLOCK, TICK, WHICH };
+enum which { SLEEP, SPIN, BOTH, RECURSE, TAIL, PATHS, BLOCK, TICK, WHICH };
 
 static const char *const names[WHICH] = {
-	"sleep", "spin", "both", "recurse", "tail", "block", "tick",
+	"sleep", "spin", "both", "recurse", "tail", "paths", "block", "tick",
 };
 
 static atomic64_t calls[WHICH], times[WHICH];
@@ -88,6 +95,36 @@ ALONE void ki_metrics_tail(int ms)
 	barrier();
 	ki_metrics_sleep(ms);
 }
+
+/* A call is not the last instruction of its block: something else might jump behind it. */
+#define STEP(call)                                                                                 \
+	do {                                                                                       \
+		call;                                                                              \
+		asm volatile("nop");                                                               \
+	} while (0)
+
+ALONE int ki_metrics_paths(int us, int way)
+{
+	STEP(ki_metrics_spin(us));
+	if (way & 1)
+		STEP(ki_metrics_spin(2 * us));
+	else
+		STEP(ki_metrics_sleep(10));
+	if (way & 2)
+		STEP(ki_metrics_spin(3 * us));
+	STEP(ki_metrics_spin(us));
+	return way;
+}
+
+ALONE void ki_metrics_never(void)
+{
+	WRITE_ONCE(awake, 0);
+	for (;;)
+		schedule_timeout_uninterruptible(HZ);
+}
+
+/* The compiler is not to know that it does not return. */
+static void (*volatile never)(void) = ki_metrics_never;
 
 ALONE int ki_metrics_block(void)
 {
@@ -182,6 +219,8 @@ static int do_command(const char *text)
 		TIMED(RECURSE, ki_metrics_recurse(a, b));
 		return 0;
 	}
+	if (!strncmp(text, "never", 5))
+		never();
 	if (sscanf(text, "both %d %d %d", &a, &b, &n) == 3)
 		while (n-- > 0)
 			TIMED(BOTH, ki_metrics_both(a, b));
@@ -191,6 +230,9 @@ static int do_command(const char *text)
 	else if (sscanf(text, "spin %d %d", &a, &n) == 2)
 		while (n-- > 0)
 			TIMED(SPIN, ki_metrics_spin(a));
+	else if (sscanf(text, "paths %d %d %d", &a, &b, &n) == 3)
+		while (n-- > 0)
+			TIMED(PATHS, ki_metrics_paths(a, b));
 	else if (sscanf(text, "tail %d %d", &a, &n) == 2)
 		while (n-- > 0)
 			TIMED(TAIL, ki_metrics_tail(a));
@@ -220,6 +262,7 @@ static int show(struct seq_file *m, void *unused)
 		seq_printf(m, "%s %lld %lld\n", names[w], atomic64_read(&calls[w]),
 			   atomic64_read(&times[w]));
 	seq_printf(m, "ticks %lld\n", atomic64_read(&ticks));
+	seq_printf(m, "skb_data %zu\n", offsetof(struct sk_buff, data));
 	return 0;
 }
 

@@ -1,0 +1,108 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# kerninst stat --by with what is summed up: values of expressions against known ones, times of calls
+# by keys against the kernel's clock around them (test/guest/metrics/).
+# shellcheck disable=SC2016,SC2317 # awk's own; functions are called through ok
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/metrics_lib.sh"
+ok "the test module loads" insmod "$top/build/metrics/$(uname -r)/ki_metrics.ko"
+start
+
+# row KEY NAME: a number of the row with that key, as JSON has it: count, or sum(walltime), ...
+row() { grep -F "\"key\":{$1}" "$json" | grep -F "\"point\":\"${3:-$f}" | grep -oE "\"${2//[()]/.}\": *-?[0-9.e+-]+" | head -n 1 | sed 's/.*: *//'; }
+rows() { grep -c '"point"' "$json"; }
+column() { sed -n 's/.*"'"$1"'": *\([0-9.e+-]*\).*/\1/p' "$json" | awk '{ s += $1 } END { print s + 0 }'; }
+
+# ---- values ----
+dds() { for i in "512 300" "1024 70" "2048 11"; do read -r bs n <<< "$i"; dd if=/dev/zero of=/dev/null bs="$bs" count="$n" status=none; done; }
+export -f dds
+want='comm == "dd" && arg2 >= 512 && arg2 <= 2048'
+ok "sums of an argument" stat --by comm --agg sum:arg2,avg:arg2,min:arg2,max:arg2,stddev:arg2,sum:-arg2 --if "$want" vfs_write -- bash -c dds
+in_dd() { row '"comm":"dd"' "$1" vfs_write; }
+is "hits" "$(in_dd 'count')" 381
+is "sum, least, greatest, negative" "$(in_dd 'sum(arg2)') $(in_dd 'min(arg2)') $(in_dd 'max(arg2)') $(in_dd 'sum(-arg2)')" "247808 512 2048 -247808"
+about "mean" "$(in_dd 'avg(arg2)')" "$(sum "247808 / 381")" 0.001
+about "deviation" "$(in_dd 'stddev(arg2)')" "$(sum "sqrt((300 * 512^2 + 70 * 1024^2 + 11 * 2048^2) / 381 - (247808 / 381)^2)")" 0.01
+ok "as a table" "$ki" stat -q -o "$json.txt" --by size:arg2 --agg max:arg2,sum:arg2 --if "$want" vfs_write -- bash -c dds
+is "in order of the first column" "$(awk '$1 ~ /^[0-9]+$/ { print $1, $3, $4, $6 }' "$json.txt" | tr '\n' ' ')" "11 2048 22528 2048 70 1024 71680 1024 300 512 153600 512 "
+ok "its titles" grep -qE 'COUNT +RATE/S +max\(arg2\) +sum\(arg2\) +POINT +size' "$json.txt"
+ok "as CSV" "$ki" stat -q -x, -o "$json.csv" --by size:arg2 --agg sum:arg2 --if "$want" vfs_write -- bash -c dds
+is "rows" "$(grep '^[0-9]' "$json.csv" | cut -d, -f1,3,4,5 | tr '\n' ' ')" "300,153600,vfs_write,512 70,71680,vfs_write,1024 11,22528,vfs_write,2048 "
+
+# ---- times by an argument ----
+command reset
+sleeps() { command "sleep 100 5"; command "sleep 40 4"; }
+export -f sleeps command
+export control
+ok "walltime by an argument" stat --by "ms:(int)arg0" -m calls,walltime,walltime/call,latency,vtime --agg min:walltime,max:walltime ${f}_sleep -- bash -c sleeps
+is "a row for each" "$(rows)" 2
+is "calls" "$(row '"ms":"100"' count) $(row '"ms":"40"' count)" "5 4"
+about "both together" "$(column 'sum(walltime)')" "$(seconds sleep)"
+for i in 100 40; do
+	ok "$i ms and more each" awk -v s="$(row "\"ms\":\"$i\"" 'avg(walltime)')" -v l="$(row "\"ms\":\"$i\"" 'min(walltime)')" \
+		-v h="$(row "\"ms\":\"$i\"" 'max(walltime)')" -v ms=$i 'BEGIN { exit !(ms / 1e3 - 0.005 <= l && l <= s && s <= h && h < ms / 1e3 + 0.1) }'
+done
+ok "asleep, no vtime" awk -v v="$(column 'sum(vtime)')" 'BEGIN { exit !(v > 0 && v < 0.1) }'
+is "a histogram with each call" "$(grep -o '"histogram":.*' "$json" | grep -o '"count":[0-9]*' | awk -F: '{ s += $2 } END { print s }')" 9
+
+ok "times in steps" stat --hist walltime:0:200000000:20000000 ${f}_sleep -- bash -c sleeps
+is "each call is in one: 40 ms and more, 100 ms and more" "$(grep -o '"range":"[0-9]*' "$json" | awk -F '"' '{ print ($4 >= 100000000) + 0, ($4 >= 40000000) + 0 }' | sort -u | tr '\n' ' ')$(grep -o '"histogram":.*' "$json" | grep -o '"count":[0-9]*' | awk -F: '{ s += $2 } END { print s }')" "0 1 1 1 9"
+
+# ---- by who it is ----
+command reset
+both() { "$prog/own" "$control" 'spin 2000 60'; command "spin 2000 40"; }
+export -f both
+export prog
+ok "vtime by name" stat --by comm --agg sum:vtime,sum:walltime,avg:arg0 ${f}_spin -- bash -c both
+is "calls of each" "$(row '"comm":"own"' count) $(row '"comm":"bash"' count)" "60 40"
+is "an argument, beside that" "$(row '"comm":"own"' 'avg(arg0)')" 2000
+about "their time" "$(column 'sum(vtime)')" "$(seconds spin)" 3
+about "60 of 100 calls" "$(row '"comm":"own"' 'sum(walltime)')" "$(sum "$(column 'sum(walltime)') * 0.6")" 25
+command reset
+ok "by stack" stat --by stack --agg sum:walltime ${f}_sleep -- bash -c "sleeps; command 'tail 50 3'"
+about "all ways" "$(column 'sum(walltime)')" "$(sum "$(seconds sleep) + $(seconds tail)")"
+is "the way of the nine calls" "$(grep -E "sleep[^;]*;(do_)?command" "$json" | grep -o '"count":[0-9]*' | head -n 1)" '"count":9'
+
+# ---- by a process's stack, and stacks that several CPUs meet at once ----
+reader() { for _ in $(seq 50); do printf "%777s" x; sleep 0.01; done | dd of=/dev/null bs=777 count=50 status=none; }
+export -f reader
+for m in calls walltime; do
+	ok "by a process's stack, $m" stat --by ustack,comm -m $m --agg sum:arg2 --if 'comm == "dd" && arg2 == 777' ksys_read -- bash -c reader
+	is "one way" "$(rows) $(grep -o '"count":[0-9]*' "$json")" '1 "count":50'
+	ok "by name" grep -qE '"ustack":"[^"]*read[+]0x' "$json"
+done
+many() { for _ in 1 2 3 4 5 6; do (for _ in $(seq 30); do cat /proc/self/status /etc/passwd > /dev/null; done) & done; wait; }
+export -f many
+ok "stacks of many" stat -n 0 --by stack,ustack vfs_read vfs_write seq_read_iter -- bash -c many
+ok "$(rows) keys, of which none stands there twice" awk -F '"key":' '/"key"/ { k = $1 $2; sub(/,"count".*/, "", k); if (seen[k]++) { print; bad = 1 } } END { exit bad }' "$json"
+
+# ---- by what is returned; what is inside itself is one ----
+command reset
+ok "by the value returned" stat --by "depth:(int)retval,(int)arg0" --agg sum:walltime,max:walltime ${f}_recurse -- sh -c "echo recurse 3 5000 > $control; echo recurse 7 5000 > $control; echo recurse 7 5000 > $control"
+is "calls from outside, by both" "$(row '"depth":"4","(int)arg0":"3"' count) $(row '"depth":"8","(int)arg0":"7"' count) $(rows)" "1 2 2"
+about "their time" "$(column 'sum(walltime)')" "$(seconds recurse)"
+
+# ---- blocks and calls by keys ----
+command reset
+ok "a call and blocks" stat --by way:arg1 --if 'arg1 >= 0' --agg sum:walltime ${f}_paths -- sh -c "echo paths 1000 1 20 > $control; echo paths 1000 3 10 > $control"
+is "ways" "$(row '"way":"1"' count) $(row '"way":"3"' count)" "20 10"
+ok "calls in a function" stat --by comm --agg sum:walltime "${f}_paths:call/${f}_sleep" -- sh -c "echo reset > $control; echo paths 1000 0 20 > $control"
+is "by name" "$(row '"comm":"sh"' count "$f:${f}_paths:edge/")" 20
+
+# ---- a task's calls, and those of interrupts that come to it ----
+command reset
+ok "calls by a task and in interrupts" stat --by us:arg0 --agg sum:walltime ${f}_tick -- sh -c "echo tick 8000 20 > $control"
+is "no key is another's" "$(grep -o '"us":"[0-9]*"' "$json" | sort | tr '\n' ' ')" '"us":"20" "us":"5" '
+is "the task's calls" "$(row '"us":"20"' count)" 8000
+ok "interrupts' calls that came elsewhere" test "$(row '"us":"5"' count)" -lt "$(awk '/^ticks/ { print $2 }' $control)"
+
+# ---- what cannot be ----
+misuse() { ! "$ki" stat "${@:2}" vfs_read -- true > /tmp/misuse 2>&1 && cat /tmp/misuse && grep -qF -- "$1" /tmp/misuse; }
+ok "a ratio" misuse "not by keys" --by comm -m ipc
+ok "no function of that name" misuse "sum:WHAT" --agg median:arg2
+ok "no such value" misuse "--agg 'foo'" --agg sum:foo
+ok "an expression that is none" misuse "--agg" --agg sum:
+ok "a string, of what lasts" misuse "a string" --by 'str(arg1)' --agg sum:walltime
+is "text hash equals the baseline" "$(text_hash)" "$baseline"
+ok "the test module unloads" rmmod $f
+finish
