@@ -23,7 +23,7 @@ curves "$id_a" "calls $getsid" "calls $getsid each" "latency $getsid" "count $ge
 	"walltime/call $getsid" "calls $getsid 0 pid == 1" "calls no_such_function" "bogus $getsid" \
 	"calls $getsid 99" "calls vfs_*" "walltime $getsid 0" "calls $getsid all pid ==" "calls $getsid+1"
 is "what is refused, and why" "$(answered '[.curves[] | select(.refused) | .refused.reason] | join(" ")')" \
-	"NO_SYMBOL NO_METRIC NO_CPU MANY_POINTS NOT_PER_CPU BAD_PREDICATE OF_FUNCTIONS"
+	"NO_SYMBOL NO_METRIC NO_CPU MANY_POINTS NOT_PER_CPU BAD_PREDICATE NOT_BOUNDARY"
 cpus=$(nproc)
 is "what is not refused" "$(answered '[.curves[] | select(.id)] | length')" $((5 + cpus))
 id() { answered "[.curves[] | select(.metric == \"$1\" and .cpu == $2 and .predicate == \"\")][0].id"; }

@@ -47,7 +47,7 @@ static void put_metric(struct ki_json *j, const struct ki_metric *m)
 	ki_json_str(j, "form", forms[m->form]);
 	ki_json_str(j, "text", m->text);
 	ki_json_str(j, "code", m->code);
-	ki_json_bool(j, "functions_only", m->functions);
+	ki_json_bool(j, "functions_only", m->lasts);
 	if (ki_metric_check(m, &err) && err.reason)
 		ki_json_str(j, "unsupported", err.msg);
 	ki_json_close(j);

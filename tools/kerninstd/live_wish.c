@@ -122,10 +122,6 @@ void wish_read(struct wish *w, struct ki_target *t, unsigned int cpus, json_t *o
 		read_condition(w, o);
 	if (!w->refused)
 		read_point(w, t);
-	if (!w->refused && w->metric->functions && w->spec.suffix != POINTSPEC_NONE &&
-	    w->spec.suffix != POINTSPEC_ENTRY)
-		wish_refuse(w, "OF_FUNCTIONS", "%s is of whole functions, not of points in them",
-			    w->name);
 }
 
 /* What the number behind a point's name is. */
