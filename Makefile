@@ -32,7 +32,7 @@ LDFLAGS += $(filter -fsanitize=%,$(CFLAGS_$(BUILD)))
 LIBS    := -lZydis -lZycore -lxxhash -lm
 
 LIB_SRC   := $(sort $(wildcard lib/*/*.c))
-TOOLS     := $(notdir $(patsubst %/,%,$(wildcard tools/*/)))
+TOOLS     := $(filter-out common,$(notdir $(patsubst %/,%,$(wildcard tools/*/))))
 UNIT_SRC  := $(sort $(filter-out test/unit/common_%,$(wildcard test/unit/*.c)))
 UNIT_COMMON := $(wildcard test/unit/common_*.c)
 
@@ -58,11 +58,15 @@ $(O)/libkerninst.so: $(O)/$(SONAME)
 $(O)/kerninst.pc: lib/kerninst.pc.in
 	$(Q)mkdir -p $(@D) && sed -e 's|@prefix@|$(prefix)|;s|@libdir@|$(libdir)|;s|@includedir@|$(includedir)|;s|@version@|$(VERSION)|' $< > $@
 
+# What the tools share stands in tools/common/.
 define TOOL_RULE
-$(O)/bin/$(1): $(patsubst %.c,$(O)/%.o,$(sort $(wildcard tools/$(1)/*.c))) $(O)/libkerninst.a
-	$$(call say,LD,$$@)mkdir -p $$(@D) && $$(CC) $$(CFLAGS) $$(LDFLAGS) -o $$@ $$^ $$(LIBS)
+$(O)/bin/$(1): $(patsubst %.c,$(O)/%.o,$(sort $(wildcard tools/$(1)/*.c tools/common/*.c))) $(O)/libkerninst.a
+	$$(call say,LD,$$@)mkdir -p $$(@D) && $$(CC) $$(CFLAGS) $$(LDFLAGS) -o $$@ $$^ $$(LIBS) $$(LIBS_$(1))
 endef
+LIBS_kerninstd := -lmicrohttpd -ljansson -lz -pthread
 $(foreach t,$(TOOLS),$(eval $(call TOOL_RULE,$(t))))
+$(O)/tools/%.o: CPPFLAGS += -Itools/common
+$(O)/tools/kerninstd/assets.o: $(wildcard web/dist/*) # .incbin
 
 $(O)/test/unit/%: $(O)/test/unit/%.o $(UNIT_COMMON:%.c=$(O)/%.o) $(O)/libkerninst.a
 	$(call say,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka $(LIBS) -lelf

@@ -12,6 +12,7 @@ bench: all bench-peers build/test/mass build/test/threads test-records
 	$(Q)echo && bench/record.sh --kernel $(KERNEL)
 	$(Q)echo && bench/mass.sh --kernel $(KERNEL)
 	$(Q)echo && bench/switches.sh --kernel $(KERNEL)
+	$(Q)echo && bench/sampling.sh --kernel $(KERNEL)
 	$(Q)echo && $(MAKE) -s bench-analysis
 
 # What is not installed is found out only when the packages have been asked for.

@@ -4,6 +4,7 @@
 # sources for DKMS, which builds it for each kernel. `make -n install` is the dry run; nothing is
 # loaded: that is `modprobe kerninst`, the user's decision.
 
+unitdir ?= $(prefix)/lib/systemd/system
 DKMS_DIR := $(DESTDIR)/usr/src/kerninst-$(VERSION)
 
 install: all
@@ -18,6 +19,8 @@ install: all
 	install -d $(DESTDIR)$(includedir)/kerninst/module/kerninst
 	install -m 644 include/module/kerninst/instrument.h \
 	    $(DESTDIR)$(includedir)/kerninst/module/kerninst
+	install -d $(DESTDIR)$(unitdir)
+	sed 's|@bindir@|$(bindir)|' tools/kerninstd/kerninstd.service > $(DESTDIR)$(unitdir)/kerninstd.service
 	install -m 644 man/*.5 $(DESTDIR)$(mandir)/man5
 	install -m 644 man/*.8 $(DESTDIR)$(mandir)/man8
 	@printf '%s\n' 'Installed. The driver is not: it changes the code of the running kernel. To have it,' \
@@ -35,6 +38,7 @@ uninstall:
 	rm -f $(TOOL_BIN:$(O)/bin/%=$(DESTDIR)$(bindir)/%) $(DESTDIR)$(libdir)/libkerninst.* \
 	    $(DESTDIR)$(libdir)/pkgconfig/kerninst.pc $(DESTDIR)$(mandir)/man5/kerninst*.5 \
 	    $(DESTDIR)$(mandir)/man8/kerninst*.8
+	rm -f $(DESTDIR)$(unitdir)/kerninstd.service
 	rm -rf $(DESTDIR)$(includedir)/kerninst $(DESTDIR)$(includedir)/uapi/kerninst* $(DKMS_DIR)
 	$(if $(DESTDIR),,-dkms remove kerninst/$(VERSION) --all)
 

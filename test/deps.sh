@@ -5,8 +5,8 @@
 # usage: test/deps.sh [--nightly]: for make check-nightly too, which builds a kernel
 set -u
 
-build="gcc gcc-12 make libc6-dev binutils pkg-config libzydis-dev libzycore-dev libelf-dev libxxhash-dev"
-test="libcmocka-dev libbpf-dev python3 clang libclang-rt-14-dev clang-format shellcheck sparse mandoc jq procps libasan8 libubsan1 chromium"
+build="gcc gcc-12 make libc6-dev binutils pkg-config libzydis-dev libzycore-dev libelf-dev libxxhash-dev libmicrohttpd-dev libjansson-dev zlib1g-dev"
+test="libcmocka-dev libbpf-dev python3 clang libclang-rt-14-dev clang-format shellcheck sparse mandoc jq procps curl prometheus libasan8 libubsan1 chromium"
 command -v npm > /dev/null || test="$test nodejs npm"
 machine="cpio gzip xz-utils zstd kmod util-linux apt dpkg ca-certificates"
 load="nginx wrk bpftrace tar stress-ng"
@@ -24,7 +24,7 @@ fi
 echo "deps: installing$missing" >&2
 export DEBIAN_FRONTEND=noninteractive
 log=$(mktemp)
-# nginx must not be started on this machine, now or when it boots: it is for the virtual one.
+# nginx and prometheus must not be started on this machine, now or when it boots: they are for tests.
 policy=/usr/sbin/policy-rc.d
 if [ ! -e $policy ]; then
 	trap 'rm -f $policy' EXIT
@@ -43,5 +43,7 @@ if ! install; then
 		exit 1
 	fi
 fi
-case " $missing " in *" nginx "*) update-rc.d nginx disable > /dev/null 2>&1 ;; esac
+for p in nginx prometheus; do
+	case " $missing " in *" $p "*) update-rc.d $p disable > /dev/null 2>&1 ;; esac
+done
 rm -f "$log"

@@ -12,7 +12,7 @@ files=$(git ls-files 2>/dev/null || find . -type f -not -path './build/*' -not -
 
 for f in $files; do
 	case $f in
-	LICENSES/* | LICENSE | *.md | .gitignore | */corpus/* | web/package-lock.json) continue ;;
+	LICENSES/* | LICENSE | *.md | *.json | .gitignore | */corpus/* | web/dist/*) continue ;;
 	esac
 	[ -f "$f" ] || continue
 	head -n 3 "$f" | grep -q 'SPDX-License-Identifier:' || fail "$f has no SPDX line"

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "../../tools/kerninst/pointspec.c"
+#include "../../tools/common/pointspec.c"
 
 static const struct {
 	const char *text, *module, *function;

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "../../tools/kerninst/view.c"
+#include "../../tools/common/view.c"
 
 /* A function "f" of `orig`, of which view_make sees `now`. */
 struct changed {

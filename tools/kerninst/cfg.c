@@ -153,7 +153,7 @@ static int find_function(const struct options *o, struct ki_target *t, const str
 	}
 	match_each(t, &o->spec, take_first, &f, &count);
 	if (!f.sym)
-		return match_nothing(t, &o->spec);
+		return cli_nothing(t, &o->spec);
 	if (f.others)
 		cli_warn("%zu more of the name %s; this is %s@0x%" PRIx64, f.others, f.sym->name,
 			 f.sym->name, f.sym->addr);

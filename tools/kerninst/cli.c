@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "pointspec.h"
+#include "match.h"
 
 static void say(const char *fmt, va_list ap)
 {
@@ -41,6 +41,14 @@ int cli_error(const char *fmt, ...)
 int cli_no_memory(void)
 {
 	return cli_error("out of memory");
+}
+
+int cli_nothing(struct ki_target *t, const struct pointspec *spec)
+{
+	char why[MATCH_WHY];
+
+	match_nothing(t, spec, why);
+	return cli_error("%s", why);
 }
 
 int cli_fail(const struct ki_err *err)

@@ -31,6 +31,10 @@ int cli_fail(const struct ki_err *err);
 int cli_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 int cli_misuse(const struct verb *v, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 int cli_no_memory(void);
+
+/* A spec names nothing. */
+struct pointspec;
+int cli_nothing(struct ki_target *t, const struct pointspec *spec);
 void cli_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* What getopt_long gave that the verb does not know: --help, '?' or ':'. */

@@ -19,40 +19,7 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "command.h"
-
-#define ROUNDS	  100000
-#define PER_ROUND 5
-#define TRIES	  7
-
-static void busy(unsigned long rounds)
-{
-	static unsigned long word;
-
-	__asm__ volatile("1:	incq %1\n"
-			 "	jmp 2f\n"
-			 "2:	jmp 3f\n"
-			 "3:	dec %0\n"
-			 "	jnz 1b\n"
-			 : "+r"(rounds), "+m"(word)
-			 :
-			 : "cc");
-}
-
-double cost_speed(void)
-{
-	double best = 0;
-
-	for (int i = 0; i < TRIES; i++) {
-		double from = wait_now(), taken;
-
-		busy(ROUNDS);
-		taken = wait_now() - from;
-		if (taken > 0 && ROUNDS * PER_ROUND / taken > best)
-			best = ROUNDS * PER_ROUND / taken;
-	}
-	return best > 0 ? best : 1e9;
-}
+#include "speed.h"
 
 double cost_own(void)
 {
@@ -67,7 +34,7 @@ int cost_open(struct cost *c, const struct points *p)
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
 	c->points = p;
-	c->speed = cost_speed();
+	c->speed = speed_of_cpu();
 	c->cpus = cpus > 0 ? (double)cpus : 1;
 	return cost_add(c, p);
 }

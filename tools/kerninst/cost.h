@@ -31,9 +31,6 @@ struct cost {
 	uint32_t n;
 };
 
-/* How fast a CPU is, by trying. */
-double cost_speed(void);
-
 /* CPU seconds of this process. */
 double cost_own(void);
 

@@ -48,7 +48,7 @@ static int wish(struct resolver *r, const struct pointspec *spec, const char *te
 	if (ret)
 		return ret;
 	if (!count)
-		return match_nothing(r->t, spec);
+		return cli_nothing(r->t, spec);
 	if (count > 1 || pointspec_is_glob(spec->function))
 		for (size_t i = before; i < r->wishes.n; i++)
 			r->wishes.v[i].text = NULL;

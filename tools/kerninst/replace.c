@@ -87,7 +87,7 @@ static int one_function(struct run *r, const struct verb *self, const char *text
 	if (ret)
 		return ret;
 	if (!count)
-		return match_nothing(r->t, spec);
+		return cli_nothing(r->t, spec);
 	if (count > 1)
 		return cli_error("%s: %zu functions have this name; pick one with %s@0xADDRESS: "
 				 "kerninst list %s shows where they are",

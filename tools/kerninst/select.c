@@ -55,7 +55,7 @@ static int select_one(struct ki_target *t, const struct verb *self, const char *
 	if (spec.suffix != POINTSPEC_NONE && !(offsets && spec.suffix == POINTSPEC_OFFSET))
 		return cli_misuse(self, "'%s': %s takes functions, not points", text, self->name);
 	ret = match_each(t, &spec, take, &s, &count);
-	return !ret && !count ? match_nothing(t, &spec) : ret;
+	return !ret && !count ? cli_nothing(t, &spec) : ret;
 }
 
 static int by_address(const void *a, const void *b)

@@ -2,9 +2,8 @@
 #include "match.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
-
-#include "cli.h"
 
 #define NEAR_MAX   5
 #define NEAR_EDITS 3
@@ -108,40 +107,54 @@ static bool is_module(struct ki_target *t, const char *name)
 	return module_exists(t, &spec);
 }
 
-int match_nothing(struct ki_target *t, const struct pointspec *spec)
+static size_t find_near(struct ki_target *t, const char *wanted, struct near near[NEAR_MAX])
 {
-	struct near near[NEAR_MAX];
-	const struct ki_symbol *all;
 	size_t n, count = 0;
-	char list[NEAR_MAX * 130] = "";
+	const struct ki_symbol *all = ki_target_symbols(t, &n);
 
-	if (*spec->module && !module_exists(t, spec))
-		return cli_error("no module '%s'; the kernel itself is '%s'", spec->module,
-				 POINTSPEC_KERNEL);
-	if (!*spec->module && is_module(t, spec->function))
-		return cli_error("'%s' is a module, and no function; '%s:*' means all that it has",
-				 spec->function, spec->function);
-	if (is_glob(spec))
-		return cli_error("no function matches '%s'; kerninst list shows what there is",
-				 spec->function);
-	if (spec->picked && ki_target_symbol_named(t, NULL, spec->function, NULL))
-		return cli_error("no function '%s' at 0x%" PRIx64
-				 "; kerninst list '%s' shows where",
-				 spec->function, spec->picked, spec->function);
-	all = ki_target_symbols(t, &n);
 	for (size_t i = 0; i < n; i++) {
-		struct near one = {all[i].name, rank_of(spec->function, all[i].name)};
+		struct near one = {all[i].name, rank_of(wanted, all[i].name)};
 
 		if (one.rank != UINT32_MAX && !match_is_padding(&all[i]))
 			count = keep_near(near, count, one);
 	}
-	for (size_t i = 0; i < count; i++) {
-		size_t at = strlen(list);
+	return count;
+}
 
-		snprintf(list + at, sizeof(list) - at, "%s%.120s",
-			 i ? ", " : "; near: ", near[i].name);
+void match_nothing(struct ki_target *t, const struct pointspec *spec, char why[MATCH_WHY])
+{
+	struct near near[NEAR_MAX];
+	size_t count, at;
+
+	if (*spec->module && !module_exists(t, spec)) {
+		snprintf(why, MATCH_WHY, "no module '%s'; the kernel itself is '%s'", spec->module,
+			 POINTSPEC_KERNEL);
+		return;
 	}
-	return cli_error("no function '%s'%s", spec->function, list);
+	if (!*spec->module && is_module(t, spec->function)) {
+		snprintf(why, MATCH_WHY,
+			 "'%s' is a module, and no function; '%s:*' means all that it has",
+			 spec->function, spec->function);
+		return;
+	}
+	if (is_glob(spec)) {
+		snprintf(why, MATCH_WHY,
+			 "no function matches '%s'; kerninst list shows what there is",
+			 spec->function);
+		return;
+	}
+	if (spec->picked && ki_target_symbol_named(t, NULL, spec->function, NULL)) {
+		snprintf(why, MATCH_WHY,
+			 "no function '%s' at 0x%" PRIx64 "; kerninst list '%s' shows where",
+			 spec->function, spec->picked, spec->function);
+		return;
+	}
+	snprintf(why, MATCH_WHY, "no function '%s'", spec->function);
+	count = find_near(t, spec->function, near);
+	for (size_t i = 0; i < count; i++) {
+		at = strlen(why);
+		snprintf(why + at, MATCH_WHY - at, "%s%.120s", i ? ", " : "; near: ", near[i].name);
+	}
 }
 
 bool match_is_ambiguous(struct ki_target *t, const struct ki_symbol *sym)

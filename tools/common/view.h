@@ -7,8 +7,8 @@
  * springboard may end inside an instruction: what is left of that one is not executed, and
  * decoding it would show instructions that are none, so it is shown as bytes.
  */
-#ifndef KERNINST_VIEW_H
-#define KERNINST_VIEW_H
+#ifndef KERNINST_COMMON_VIEW_H
+#define KERNINST_COMMON_VIEW_H
 
 #include "kerninst/program.h"
 #include "util/vec.h"

@@ -13,8 +13,8 @@
  * picks one of several functions of the same name. The first line is of single points, whose names
  * are the library's (ki_point_parse).
  */
-#ifndef KERNINST_POINTSPEC_H
-#define KERNINST_POINTSPEC_H
+#ifndef KERNINST_COMMON_POINTSPEC_H
+#define KERNINST_COMMON_POINTSPEC_H
 
 #include <stdbool.h>
 #include <stddef.h>

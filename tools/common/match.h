@@ -2,8 +2,8 @@
 /*
  * The functions that a name or glob means.
  */
-#ifndef KERNINST_MATCH_H
-#define KERNINST_MATCH_H
+#ifndef KERNINST_COMMON_MATCH_H
+#define KERNINST_COMMON_MATCH_H
 
 #include "kerninst/target.h"
 #include "pointspec.h"
@@ -22,8 +22,9 @@ bool match_is_padding(const struct ki_symbol *sym);
 int match_each(struct ki_target *t, const struct pointspec *spec, match_fn *fn, void *ctx,
 	       size_t *count);
 
-/* Report that a spec names nothing, and what is named nearly so: the exit status. */
-int match_nothing(struct ki_target *t, const struct pointspec *spec);
+/* Of a spec that names nothing: why, and what is named nearly so. */
+#define MATCH_WHY 1280
+void match_nothing(struct ki_target *t, const struct pointspec *spec, char why[MATCH_WHY]);
 
 /* Do functions at several addresses have this name? */
 bool match_is_ambiguous(struct ki_target *t, const struct ki_symbol *sym);

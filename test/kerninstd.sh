@@ -1,0 +1,193 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# usage: test/kerninstd.sh [KERNINSTD]
+# kerninstd without a kernel, on a recording: who may, what it answers, its streams, slow readers,
+# half-open connections, a full disk, how it starts and ends.
+# shellcheck disable=SC2317,SC2154 # functions are called through check; stream sets id_* and pid_*
+set -u
+cd "$(dirname "$0")/.." || exit 1
+kd=${1:-build/release/bin/kerninstd}
+# shellcheck source=test/lib.sh
+. test/lib.sh
+# shellcheck source=test/kerninstd_lib.sh
+. test/kerninstd_lib.sh
+export LC_ALL=C
+work=$tmp
+trap 'kill -9 $(jobs -p) 2> /dev/null; rm -rf "$tmp"' EXIT
+
+same() { # NAME GOT WANTED
+	check "$1" is "$2" "$3"
+}
+
+# ---- a recording of known numbers: two curves, then `samples` samples, a tenth of a second each ----
+make_recording() { # SAMPLES FILE
+	jq -nc --argjson n "$1" '
+	{"kerninst-session": 1, info: {version: "0", kernel: "6.1-test", cpus: [0, 1], driver: "interface 5", interval_ms: 100, pid: 1, read_only: false, replay: null},
+	 metrics: [{name: "calls", unit: "", form: "total", text: "how often", code: "+1", functions_only: true},
+		   {name: "latency", unit: "s", form: "histogram", text: "how long", code: "log2", functions_only: true}]},
+	{t: 0, event: "curves", data: {curves: [
+		{id: 7, metric: "calls", point: "vfs_read", function: "vfs_read", unit: "", form: "total", cpu: "all", predicate: ""},
+		{id: 8, metric: "calls", point: "vfs_read", function: "vfs_read", unit: "", form: "total", cpu: 1, predicate: ""},
+		{id: 9, metric: "latency", point: "fuse:fuse_read", function: "fuse_read", unit: "s", form: "histogram", cpu: "all", predicate: "pid == 1"}]}},
+	(range($n) | {t: (. / 10 + 0.1), event: "sample", data: {from: (. / 10), to: (. / 10 + 0.1),
+		values: {"7": 10, "8": 4, "9": [range(64) | if . == 3 then 2 else 0 end]}}}),
+	{t: ($n / 10), event: "function", data: {name: "vfs_read", module: "", addr: "0xffffffff81234560", size: 16, blocks: [], insns: []}}
+	' > "$2"
+}
+make_recording 20 "$tmp/session"
+
+# ---- options ----
+fails() { # STATUS PATTERN ARGUMENT...
+	local want=$1 pattern=$2 said got
+	shift 2
+	said=$(timeout 20 "$kd" "$@" 2>&1 > "$tmp/out")
+	got=$?
+	is "$got" "$want" && grep -E "^kerninstd: .*($pattern)" <<< "$said" && return
+	echo "$said"
+	return 1
+}
+check "an unknown option" fails 2 "unknown" --bogus
+check "an argument" fails 2 "only options" x
+check "a bad address" fails 2 "an address and a port" --listen localhost --replay "$tmp/session"
+check "a bad port" fails 2 "0 to 65535" --port 70000
+check "a bad interval" fails 2 "100 to 60000" -i 1
+check "a bad speed" fails 2 "above 0" --speed 0
+check "an export of half a thing" fails 2 "no POINT" --export calls
+check "no file" fails 1 "No such file" --replay "$tmp/none"
+check "no recording" fails 1 "line 1: .*no recording" --replay <(echo '{}')
+check "an empty file" fails 1 "empty" --replay /dev/null
+sed '5s/.*/{"t":1}/' "$tmp/session" > "$tmp/broken"
+check "a broken recording: which line" fails 1 "line 5" --replay "$tmp/broken"
+check "no driver here" fails 3 "kerninst" --port 0 --socket none
+help() { "$kd" --help | grep -q "^Usage: kerninstd" && "$kd" --version | grep -q "^kerninstd [0-9]"; }
+check "help and version" help
+head -c 32 /dev/zero > "$tmp/no_token"
+check "what is no token" fails 1 "32 hexadecimal" --token-file "$tmp/no_token" --replay "$tmp/session"
+
+# ---- who may ----
+daemon_start --socket "$tmp/sock" --replay "$tmp/session" --speed 10
+bearer="Authorization: Bearer $token"
+host=${url#http://}
+check "the token has 128 bits" test ${#token} = 32
+same "the page needs no token" "$(status "$url/")" 200
+for path in /app.js /worker.js /app.css /favicon.svg /LICENSES; do
+	same "$path is what web/dist has" "$(curl -s "$url$path" | sha1sum)" "$(sha1sum < web/dist$path)"
+done
+tag=$(curl -sI "$url/app.js" | sed -n 's/^ETag: \(.*\)\r/\1/p')
+same "what has not changed is not sent again" "$(status -H "If-None-Match: $tag" "$url/app.js")" 304
+same "no token" "$(status "$url/api/info")" 401
+same "another token" "$(status -H "Authorization: Bearer ${token//[0-7]/8}" "$url/api/info")" 401
+same "a part of the token" "$(status -H "Authorization: Bearer ${token:1}" "$url/api/info")" 401
+same "the token" "$(status -H "$bearer" "$url/api/info")" 200
+same "the token in the address is for streams" "$(status "$url/api/info?token=$token")" 401
+same "localhost" "$(status -H "$bearer" -H "Host: localhost:${url##*:}" "$url/api/info")" 200
+for h in evil.example "evil.example:${url##*:}" "127.0.0.1:1" "127.0.0.1.evil.example:${url##*:}" "[::1]:${url##*:}" "127.0.0.1:${url##*:}x"; do
+	same "Host: $h" "$(status -H "$bearer" -H "Host: $h" "$url/api/info")" 421
+	same "and of the page" "$(status -H "Host: $h" "$url/")" 421
+done
+same "our Origin" "$(status -H "$bearer" -H "Origin: http://$host" "$url/api/info")" 200
+for o in null http://evil.example "http://${host}1" "https://$host" "http://localhost:${url##*:}"; do
+	same "Origin: $o" "$(status -H "$bearer" -H "Origin: $o" "$url/api/info")" 403
+done
+same "another page may not ask by preflight" "$(status -X OPTIONS -H "Origin: http://evil.example" "$url/api/curves")" 403
+headers=$(curl -sI "$url/")
+has() { grep -qi "^$1" <<< "$headers" || { echo "$headers"; false; }; }
+check "a policy for the page's contents" has "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+check "types are not guessed" has "X-Content-Type-Options: nosniff"
+check "no referrer" has "Referrer-Policy: no-referrer"
+check "nobody may read it from elsewhere" test -z "$(grep -i '^access-control' <<< "$headers")"
+check "answers are not kept" grep -qi '^Cache-Control: no-store' <(curl -sI -X GET -H "$bearer" "$url/api/info")
+same "the socket is for user and group" "$(stat -c %a "$tmp/sock")" 660
+same "the socket needs no token" "$(status --unix-socket "$tmp/sock" http://localhost/api/info)" 200
+check "a second daemon does not take the socket" fails 1 "in use" --port 0 --socket "$tmp/sock" --replay "$tmp/session"
+
+# ---- what it answers ----
+same "info" "$(get /api/info | jq -c '[.kernel, .cpus, .read_only, .replay]')" '["6.1-test",[0,1],false,"session"]'
+same "metrics" "$(get /api/metrics | jq -c '[.[].name]')" '["calls","latency"]'
+same "functions that are named" "$(get /api/functions | jq -c '[.modules[] | {(.name): .names}] | add')" '{"":["vfs_read"],"fuse":["fuse_read"]}'
+same "packed for who can unpack" "$(get /api/functions -H 'Accept-Encoding: gzip' | gzip -dc | sha1sum)" "$(get /api/functions | sha1sum)"
+same "a function" "$(get '/api/function?name=vfs_read' | jq -r .addr)" 0xffffffff81234560
+for path in /api /api/ /api/none /../etc/passwd /app.js/; do
+	same "no such path: $path" "$(status --path-as-is -H "$bearer" "$url$path")" 404
+done
+same "not by this method" "$(status -X DELETE -H "$bearer" "$url/api/info") $(status -H "$bearer" "$url/api/curves") $(status -d x -H "$bearer" "$url/api/info")" "405 405 405"
+for body in '' x '[]' '{' '{"client":1}' '{"client":"none","curves":[]}'; do
+	case $(status -H "$bearer" -d "$body" "$url/api/curves") in 40[04]) r=refused ;; *) r= ;; esac
+	same "a body of '$body'" "$r" refused
+done
+head -c 5000000 /dev/zero > "$tmp/large"
+same "a body that is too large" "$(status -H "$bearer" --data-binary "@$tmp/large" "$url/api/curves")" 413
+
+# ---- streams ----
+sum7() { total "$1" 7; }
+stream a
+same "a client has a number" "$(grep -cE '^[0-9a-f]{16}$' <<< "$id_a")" 1
+for _ in $(seq 100); do [ "$(data bye a)" ] && break; sleep 0.1; done
+same "a stream plays to the end" "$(data bye a | jq -r .why)" "end of the recording"
+same "with all that was in it" "$(sum7 a) $(total a 8) $(total a 9)" "200 80 40"
+same "and its curves" "$(data curves a | jq -c '[.curves[].id]')" "[7,8,9]"
+same "/metrics has the same" "$(get /metrics | sed -n 's/^kerninst_calls_total{.*predicate=""} //p')" 200
+same "in OpenMetrics" "$(get /metrics -H 'Accept: application/openmetrics-text' | sed -n 's/^# TYPE //p' | xargs) $(get /metrics -H 'Accept: application/openmetrics-text' | tail -n 1)" \
+	"kerninst_calls counter kerninst_latency_seconds histogram # EOF"
+same "a label's quotes are kept" "$(get /metrics | grep -c 'predicate="pid == 1"')" 6
+stream b
+same "nothing is inserted at first" "$(get "/api/inserted?client=$id_b" | jq -c '.rows')" '[]'
+curves "$id_b" "calls vfs_read" "calls vfs_read each" "calls vfs_write"
+same "curves that were recorded, and one that was not" "$(answered '[.curves[] | .id // .refused.reason] | @csv')" '7,8,"NOT_RECORDED"'
+post /api/curves/remove "{\"client\":\"$id_b\",\"ids\":[7,99]}" > /dev/null
+rest=$(data sample b | wc -l)
+for _ in $(seq 100); do [ "$(data bye b)" ] && break; sleep 0.1; done
+check "a curve that is removed is in no sample from then on" test "$(sum7 b)" -le $((rest * 10 + 10))
+same "the others are" "$(total b 8)" 80
+same "they are listed by client" "$(get "/api/inserted?client=$id_b" | jq -c '[.rows[.mine[]].metric]')" '["calls"]'
+get "/api/recording?client=$id_b&functions=1" > "$tmp/saved"
+same "a recording has what the client has seen" "$(jq -s '[.[] | select(.event == "sample").data.values["8"]] | add' "$tmp/saved")" 80
+same "and no half line" "$(jq -c . "$tmp/saved" | wc -l)" "$(wc -l < "$tmp/saved")"
+same "who is not there has none" "$(status -H "$bearer" "$url/api/recording?client=none")" 404
+
+# ---- not more than that ----
+pids=()
+for _ in $(seq 70); do
+	curl -sN -o /dev/null -w '%{http_code}\n' -m 3 "$url/api/events?token=$token" >> "$tmp/codes" &
+	pids+=($!)
+done
+wait "${pids[@]}"
+check "64 clients, and no more" test "$(grep -c 200 "$tmp/codes")" -ge 60 -a "$(grep -c 429 "$tmp/codes")" -ge 6
+same "and it still answers" "$(status -H "$bearer" "$url/api/info")" 200
+
+# ---- the end ----
+sleep 7 # those have gone
+stream c
+daemon_stop
+same "it ends when it is told to" $? 0
+wait "$pid_c"
+check "and says so" grep -q '"why":"' "$tmp/c"
+same "the socket is gone" "$(find "$tmp" -name sock)" ""
+
+# ---- a token of one's own, read-only, no half lines of who died ----
+head -c -20 "$tmp/session" > "$tmp/cut"
+daemon_start --socket none --token-file "$tmp/token" --read-only --replay "$tmp/cut"
+url=$(sed -n 's|/  (token: .*||p' "$tmp/where")
+token=$(cat "$tmp/token")
+bearer="Authorization: Bearer $token"
+same "the token of the file" "$(status -H "$bearer" "$url/api/info") $(stat -c %a "$tmp/token")" "200 600"
+same "read-only" "$(status -H "$bearer" -d '{}' "$url/api/clear") $(get /api/info | jq .read_only)" "403 true"
+check "the token is not printed" test -z "$(grep -c "$token" "$tmp/where" | grep -v '^0')"
+daemon_stop
+same "it ends" $? 0
+
+# ---- sd_notify ----
+python3 - "$kd" "$tmp" <<'P' > "$tmp/notified"
+import os, socket, subprocess, sys, signal
+s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+s.bind(sys.argv[2] + "/notify")
+s.settimeout(20)
+p = subprocess.Popen([sys.argv[1], "--port", "0", "--socket", "none", "--replay", sys.argv[2] + "/session"],
+                     env=dict(os.environ, NOTIFY_SOCKET=sys.argv[2] + "/notify"), stdout=subprocess.DEVNULL)
+print(s.recv(100).decode())
+p.send_signal(signal.SIGTERM)
+print(s.recv(100).decode())
+print(p.wait())
+P
+same "the service manager is told" "$(xargs < "$tmp/notified")" "READY=1 STOPPING=1 0"
+finish

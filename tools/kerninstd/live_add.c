@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * From wishes to a batch of curves that is in the kernel. Functions are analysed once each, in the
+ * order of their addresses.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "live_inside.h"
+
+struct adding {
+	struct live *live;
+	struct session *session;
+	struct ki_measure *m;
+	struct wish **sorted; /* those that are not refused, by function */
+	size_t n;
+	const struct ki_symbol **syms; /* of them, each once */
+	size_t nsyms, at;	       /* at: of the sorted ones that are done */
+};
+
+static int by_symbol(const void *a, const void *b)
+{
+	const struct wish *x = *(struct wish *const *)a, *y = *(struct wish *const *)b;
+
+	if (x->sym->addr != y->sym->addr)
+		return x->sym->addr < y->sym->addr ? -1 : 1;
+	return (x > y) - (x < y);
+}
+
+static void plan_wish(struct adding *a, struct wish *w, const struct ki_function *fn,
+		      const struct ki_spans *spans)
+{
+	struct ki_err err = {0};
+
+	wish_find_point(w, fn);
+	if (!w->refused && ki_measure_add(a->m, w->metric, fn, spans, &w->at, w->spec.order,
+					  w->when, &w->number, &err))
+		wish_refuse_err(w, &err);
+}
+
+/* All wishes of one function; they come in the order of the symbols. */
+static int take_function(void *arg, size_t i, const struct ki_function *fn)
+{
+	struct adding *a = arg;
+	struct ki_spans spans = {0};
+	struct ki_err err = {0};
+	bool bad = ki_spans_find(fn, &spans, &err);
+
+	for (; a->at < a->n && a->sorted[a->at]->sym->addr == a->syms[i]->addr; a->at++) {
+		if (bad)
+			wish_refuse_err(a->sorted[a->at], &err);
+		else
+			plan_wish(a, a->sorted[a->at], fn, &spans);
+	}
+	ki_spans_free(&spans);
+	return 0;
+}
+
+/* A few functions are not worth reading all text for. */
+#define FEW 16
+
+static int analyze_few(struct adding *a, struct ki_err *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < a->nsyms; i++) {
+		struct ki_function *fn;
+
+		ret = ki_function_analyze(a->session->t, a->syms[i], &fn, err);
+		if (ret)
+			break;
+		ret = take_function(a, i, fn);
+		ki_function_free(fn);
+	}
+	return ret;
+}
+
+static int analyze(struct adding *a, struct ki_err *err)
+{
+	if (a->n)
+		qsort(a->sorted, a->n, sizeof(struct wish *), by_symbol);
+	for (size_t i = 0; i < a->n; i++)
+		if (!i || a->sorted[i]->sym->addr != a->sorted[i - 1]->sym->addr)
+			a->syms[a->nsyms++] = a->sorted[i]->sym;
+	if (a->nsyms <= FEW)
+		return analyze_few(a, err);
+	return ki_functions_analyze(a->session->t, a->syms, a->nsyms, 0, NULL, take_function, a,
+				    err);
+}
+
+static int measure(struct adding *a, bool each_cpu, struct ki_err *err)
+{
+	int ret = ki_measure_new(a->session->t, &a->m, err);
+
+	if (ret)
+		return ret;
+	if (each_cpu)
+		ki_measure_each_cpu(a->m);
+	ki_measure_meter(a->m);
+	ret = analyze(a, err);
+	if (!ret)
+		ret = ki_measure_start(a->m, err);
+	for (size_t i = 0; !ret && i < a->n; i++) {
+		unsigned int reason = a->sorted[i]->refused
+					      ? KI_R_OK
+					      : ki_measure_refusal(a->m, a->sorted[i]->number);
+
+		if (reason)
+			wish_refuse(a->sorted[i], ki_reason_tag(reason), "%s",
+				    ki_reason_text(reason));
+	}
+	return ret;
+}
+
+/* A session that takes more, or a new one. */
+static struct session *get_session(struct owner *o, struct ki_err *err)
+{
+	struct session *s = o->sessions;
+	bool changed;
+
+	if (s && s->curves < SESSION_CURVES)
+		return ki_target_refresh(s->t, &changed, err) ? NULL : s;
+	s = calloc(1, sizeof(*s));
+	if (!s || ki_target_open_live(&s->t, err)) {
+		free(s);
+		ki_err_set(err, -ENOMEM, 0, "out of memory");
+		return NULL;
+	}
+	s->next = o->sessions;
+	o->sessions = s;
+	return s;
+}
+
+/* What ki_point_format writes behind the function: "block/3"; "entry" for whole functions. */
+static char *where_of(const struct wish *w)
+{
+	char name[KI_POINT_NAME_LEN];
+
+	if (w->at.kind == KI_POINT_ENTRY ||
+	    ki_point_format(&w->at, w->sym->addr, w->spec.order, name))
+		return strdup("entry");
+	return strdup(*name == ':' ? name + 1 : name);
+}
+
+static int push_curve(struct live *l, struct batch *b, struct wish *w, int cpu)
+{
+	struct curve c = {
+		.id = l->next_id,
+		.metric = w->metric,
+		.point = strdup(w->point),
+		.function = strdup(w->sym->name),
+		.module = strdup(w->sym->module),
+		.where = where_of(w),
+		.predicate = strdup(w->condition ? w->condition : ""),
+		.cpu = cpu,
+		.number = w->number,
+		.first = true,
+	};
+
+	if (!c.point || !c.function || !c.module || !c.where || !c.predicate ||
+	    ki_vec_push(&b->curves, c)) {
+		curve_free(&c);
+		return -ENOMEM;
+	}
+	l->next_id++;
+	b->left++;
+	return 0;
+}
+
+static void mark_first(struct batch *b)
+{
+	bool *seen = calloc(ki_measure_parts(b->m) + 1, sizeof(*seen));
+
+	for (size_t i = 0; seen && i < b->curves.n; i++) {
+		uint32_t part = ki_measure_part(b->m, b->curves.v[i].number);
+
+		b->curves.v[i].first = !seen[part];
+		seen[part] = true;
+	}
+	free(seen);
+}
+
+/* The curves of what has been measured since ki_measure_start. */
+static struct batch *make_batch(struct live *l, struct adding *a, struct wish *w, size_t n)
+{
+	struct batch *b = calloc(1, sizeof(*b));
+	int ret = b ? 0 : -ENOMEM;
+
+	if (!b)
+		return NULL;
+	b->m = a->m;
+	b->session = a->session;
+	b->since = b->looked = engine_now();
+	for (size_t i = 0; !ret && i < n; i++) {
+		bool each = w[i].cpu == WISH_EACH;
+
+		w[i].id = l->next_id;
+		for (unsigned int cpu = 0; !ret && !w[i].refused && cpu < (each ? l->cpus : 1);
+		     cpu++)
+			ret = push_curve(l, b, &w[i], each ? (int)cpu : w[i].cpu);
+	}
+	mark_first(b);
+	return b;
+}
+
+static void settle_batch(struct live *l, struct client *c, struct adding *a, struct wish *w,
+			 size_t n)
+{
+	struct owner *o = c->own;
+	struct batch *b = make_batch(l, a, w, n);
+
+	if (!b || !b->left) {
+		ki_measure_free(a->m);
+		free(b);
+		return;
+	}
+	live_sample(&l->source, c, engine_now()); /* of those that were there before */
+	b->next = o->batches;
+	o->batches = b;
+	o->curves += b->left;
+	a->session->batches++;
+}
+
+/* Their symbols are those of the session's own table. */
+static bool read_wishes(struct adding *a, struct wish *w, json_t *curves)
+{
+	bool each_cpu = false;
+	json_t *o;
+	size_t i;
+
+	json_array_foreach(curves, i, o)
+	{
+		wish_read(&w[i], a->session->t, a->live->cpus, o);
+		if (w[i].refused)
+			continue;
+		a->sorted[a->n++] = &w[i];
+		each_cpu |= w[i].cpu != KI_ALL_CPUS;
+	}
+	return each_cpu;
+}
+
+static int install(struct adding *a, struct client *c, struct wish *w, json_t *curves,
+		   struct ki_err *err)
+{
+	size_t n = json_array_size(curves);
+	bool each_cpu;
+	int ret;
+
+	a->session = get_session(c->own, err);
+	a->sorted = calloc(n + 1, sizeof(*a->sorted));
+	a->syms = calloc(n + 1, sizeof(*a->syms));
+	if (!a->session || !a->sorted || !a->syms)
+		return ki_err_set(err, -ENOMEM, 0, "out of memory");
+	each_cpu = read_wishes(a, w, curves);
+	if (!a->n)
+		return 0;
+	ret = measure(a, each_cpu, err);
+	a->session->curves += a->n;
+	return ret;
+}
+
+void live_install(struct live *l, struct client *c, struct wish *w, json_t *curves)
+{
+	struct adding a = {.live = l};
+	struct ki_err err = {0};
+	size_t n = json_array_size(curves);
+	int ret = install(&a, c, w, curves, &err);
+
+	for (size_t i = 0; ret && i < n; i++)
+		if (!w[i].refused)
+			wish_refuse_err(&w[i], &err);
+	if (a.m)
+		settle_batch(l, c, &a, w, n);
+	for (size_t i = 0; i < n; i++)
+		ki_predicate_free(w[i].when);
+	free(a.sorted);
+	free(a.syms);
+}
+
+static void put_curve(struct ki_json *j, const struct curve *c)
+{
+	static const char *const forms[KI_FORMS] = {
+		[KI_FORM_TOTAL] = "total",
+		[KI_FORM_MEAN] = "mean",
+		[KI_FORM_HISTOGRAM] = "histogram",
+	};
+
+	ki_json_open(j, NULL, '{');
+	ki_json_u64(j, "id", c->id);
+	ki_json_str(j, "metric", c->metric->name);
+	ki_json_str(j, "point", c->point);
+	ki_json_str(j, "function", c->function);
+	ki_json_str(j, "unit", ki_unit_name((enum ki_unit)c->metric->unit));
+	ki_json_str(j, "form", forms[c->metric->form]);
+	if (c->cpu < 0)
+		ki_json_str(j, "cpu", "all");
+	else
+		ki_json_u64(j, "cpu", (uint64_t)c->cpu);
+	ki_json_str(j, "predicate", c->predicate);
+	ki_json_close(j);
+}
+
+/* A wish's curves have numbers one after the other, in the newest batch. */
+static void put_wish(const struct live *l, const struct batch *b, const struct wish *w,
+		     struct ki_json *j)
+{
+	uint32_t n = w->cpu == WISH_EACH ? l->cpus : 1;
+
+	for (size_t i = 0; b && !w->refused && i < b->curves.n; i++)
+		if (b->curves.v[i].id >= w->id && b->curves.v[i].id - w->id < n)
+			put_curve(j, &b->curves.v[i]);
+	if (!w->refused)
+		return;
+	ki_json_open(j, NULL, '{');
+	ki_json_str(j, "metric", w->name);
+	ki_json_str(j, "point", w->point);
+	reply_refused(j, "refused", w->reason, w->message);
+	ki_json_close(j);
+}
+
+static void answer(struct live *l, const struct batch *b, const struct wish *w, size_t n,
+		   struct reply *r)
+{
+	struct doc d;
+
+	if (doc_begin(&d)) {
+		reply_no_memory(r);
+		return;
+	}
+	ki_json_open(&d.j, NULL, '{');
+	ki_json_open(&d.j, "curves", '[');
+	for (size_t i = 0; i < n; i++)
+		put_wish(l, b, &w[i], &d.j);
+	ki_json_close(&d.j);
+	ki_json_close(&d.j);
+	doc_reply(&d, r);
+}
+
+/* How many curves that can become. */
+static size_t count(json_t *curves, unsigned int cpus)
+{
+	const char *cpu;
+	size_t i, n = 0;
+	json_t *o;
+
+	json_array_foreach(curves, i, o)
+	{
+		cpu = json_string_value(json_object_get(o, "cpu"));
+		n += cpu && !strcmp(cpu, "each") ? cpus : 1;
+	}
+	return n;
+}
+
+void live_add(struct source *s, struct client *c, json_t *curves, struct reply *r)
+{
+	struct live *l = live_of(s);
+	struct owner *o = c->own;
+	const struct batch *before = o->batches;
+	size_t n = json_array_size(curves);
+	struct wish *w;
+
+	if (o->curves + count(curves, l->cpus) > CURVES_MAX) {
+		reply_error(r, 409, "TOO_MANY_CURVES", "a client has at most %d curves",
+			    CURVES_MAX);
+		return;
+	}
+	w = calloc(n + 1, sizeof(*w));
+	if (!w) {
+		reply_no_memory(r);
+		return;
+	}
+	live_install(l, c, w, curves);
+	answer(l, o->batches == before ? NULL : o->batches, w, n, r);
+	free(w);
+}
