@@ -170,12 +170,12 @@ by() {
 	fi
 }
 
-# recorded NAME VALUES: of each hit a record, of which the newest are kept; nobody reads them
-# meanwhile.
+# recorded NAME VALUES: of each hit a record, in memory; there is room for all, and nobody reads
+# them meanwhile.
 recorded() {
 	local name=$1 tool=${KI_BENCH_TOOL%% *} hits
 	rm -f "$tmp/ticks"
-	if ! "$tool" record -q --self --mode newest -o "$tmp/rec" "$function=$2" -- "$build/reads" "$tmp/ticks" >"$tmp/out" 2>&1; then
+	if ! "$tool" record -q --self --mode newest -b 32768 -o "$tmp/rec" "$function=$2" -- "$build/reads" "$tmp/ticks" >"$tmp/out" 2>&1; then
 		row "$name" failed "$(tail -n1 "$tmp/out")"
 		return
 	fi

@@ -62,8 +62,9 @@ char *field_code(const char *name, uint64_t offset, uint64_t addr, char *text, s
 static char *code_text(const struct field_names *names, uint64_t v, char *text)
 {
 	uint64_t offset = 0;
+	const char *name = names->symbol(names->arg, v, &offset);
 
-	return field_code(names->symbol(names->arg, v, &offset), offset, v, text, FIELD_TEXT);
+	return field_code(name, offset, v, text, FIELD_TEXT);
 }
 
 static char *time_text(double seconds, char *text)
