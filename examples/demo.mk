@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# make demo [FUNC=tcp_v4_rcv] [DEMO_ARGS='--kernel 6.12 --cpus 4']
+# make demo [FUNC=tcp_v4_rcv] [DEMO_ARGS='--kernel 6.12 --cpus 4'] [KEEP=1] [PORT=7072]
 
 demo: deps
 	$(Q)$(MAKE) -s all build/bench/reads
-	$(Q)FUNC=$(FUNC) examples/demo.sh $(DEMO_ARGS)
+	$(Q)FUNC=$(FUNC) KEEP=$(KEEP) PORT=$(PORT) examples/demo.sh $(DEMO_ARGS)
 
 .PHONY: demo
 

@@ -21,10 +21,10 @@ data=$(awk '/^skb_data/ { print $2 }' $control)
 header="*(u64 *)(arg0 + $data)"
 to() { printf '*(u16 *)(%s + 2) == 0x%x' "$header" $((($1 & 255) << 8 | $1 >> 8)); }
 from() { printf '*(u16 *)(%s) == 0x%x' "$header" $((($1 & 255) << 8 | $1 >> 8)); }
-parts_make_the_whole() { # NAME [PER CENT]
+parts_make_the_whole() { # NAME
 	is "$1: calls of all parts" "$(of "$json" calls)" "$(of "$whole" calls)"
-	about "$1: walltime of all parts" "$(of "$json" walltime)" "$(of "$whole" walltime)" "${2:-3}"
-	about "$1: vtime of all parts" "$(of "$json" vtime)" "$(of "$whole" vtime)" "${2:-3}"
+	about "$1: walltime of all parts" "$(of "$json" walltime)" "$(of "$whole" walltime)" 3
+	about "$1: vtime of all parts" "$(of "$json" vtime)" "$(of "$whole" vtime)" 3
 }
 
 # ---- by code path ----
@@ -36,8 +36,10 @@ done
 
 # ---- by port ----
 ok "by port" with_whole --split "web:$(to 8080) || $(from 8080)" --split "other:$(to 9090) || $(from 9090)" -m calls,walltime,vtime tcp_v4_rcv
-# The whole has in it what is decided for the parts: up to a dozen loads of memory a packet.
-parts_make_the_whole "by port" 15
+# The time of the whole has in it what is decided for the parts, up to a dozen loads of memory for a
+# packet, which is as much as a third of what the function takes: only calls can be compared.
+is "by port: calls of all parts" "$(of "$json" calls)" "$(of "$whole" calls)"
+echo "# by port: $(of "$json" walltime) s of $(of "$whole" walltime), with the deciding"
 is "nothing else came" "$(of "$json" calls '"part":"else"')" 0
 web=$(of "$json" calls '"part":"web"') other=$(of "$json" calls '"part":"other"')
 ok "1,500 and 900 messages with their answers: $web, $other" test "$web" -ge 3000 -a "$web" -le 4600 -a "$other" -ge 1800 -a "$other" -le 2800
@@ -48,8 +50,8 @@ ok "are of what --if lets pass: $(of "$json" calls '"part":"else"')" test "$(of 
 ok "by a key" with_whole --by "port:*(u16 *)($header + 2)" --agg sum:walltime,sum:vtime tcp_v4_rcv
 keyed() { grep -o "\"$1\": *[0-9.e+-]*" "$json" | sed 's/.*: *//' | awk '{ s += $1 } END { print s + 0 }'; }
 is "by a key: calls of all rows" "$(keyed count)" "$(of "$whole" calls)"
-about "walltime of all rows" "$(keyed 'sum(walltime)')" "$(of "$whole" walltime)" 20
-about "vtime of all rows" "$(keyed 'sum(vtime)')" "$(of "$whole" vtime)" 20
+about "walltime of all rows" "$(keyed 'sum(walltime)')" "$(of "$whole" walltime)" 12
+about "vtime of all rows" "$(keyed 'sum(vtime)')" "$(of "$whole" vtime)" 12
 ok "both servers' ports are among them" test "$(grep -cE '"port":"(36895|33315)"' "$json")" = 2
 
 # ---- shown ----
