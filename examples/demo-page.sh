@@ -11,4 +11,4 @@ work() {
 	done
 }
 work &
-kerninstd --listen "0.0.0.0:$PORT" --socket none | sed -u 's/0\.0\.0\.0/127.0.0.1/'
+"$(dirname "$0")/../build/release/bin/kerninstd" --listen "0.0.0.0:$PORT" --socket none | sed -u 's/0\.0\.0\.0/127.0.0.1/'
