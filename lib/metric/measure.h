@@ -125,6 +125,9 @@ const char *ki_measure_name(const struct ki_function *fn);
 /* See to it that an event is counted: its number. */
 int ki_measure_event(struct ki_measure *m, const struct ki_event_ask *event, uint32_t *number,
 		     struct ki_err *err);
+/* The same of two; each is asked for before one is taken, which would keep its counter. */
+int ki_measure_events(struct ki_measure *m, const struct ki_event_ask *first,
+		      const struct ki_event_ask *second, struct ki_err *err);
 bool ki_event_is_same(const struct ki_event_ask *a, const struct ki_event_ask *b);
 
 /* Take a run of counters: the index of the first. */
