@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The page's tests, in TAP: types, web/dist, its parts by themselves, and in a real browser.
 #
-# usage: web/test/run.sh [parts|page|function|speed]...	default: all
+# usage: web/test/run.sh [parts|page|function|daemon|speed]...	default: all; daemon: page and
+# function with kerninstd --replay in place of the tests' own server, which make has built
 #
 # Needs node and chromium, and fetches the pinned packages once. Pictures are left in build/web. With
 # KPERFMON_URL, the address (with its token) that kerninstd --replay build/web/session.jsonl has printed,
@@ -30,14 +31,36 @@ parts() {
 	node --test --test-reporter=tap test/unit/*.test.mjs || failed=1
 }
 
+# The daemon itself, in place of the tests' own server.
+with_daemon() {
+	local log
+	log=$(mktemp)
+	mkdir -p ../build/web && node test/make_recording.mjs ../build/web/session.jsonl > "$log" 2>&1
+	../build/release/bin/kerninstd --port 0 --socket none --replay ../build/web/session.jsonl > "$log" 2>&1 &
+	for _ in $(seq 100); do
+		KPERFMON_URL=$(grep -o 'http://127[^ ]*' "$log") && break
+		sleep 0.1
+	done
+	check "kerninstd serves the session" test -n "$KPERFMON_URL"
+	export KPERFMON_URL
+	timeout 300 node test/page.test.mjs || failed=1
+	timeout 300 node test/function.test.mjs || failed=1
+	kill %1
+	rm -f "$log"
+}
+
 if [ package-lock.json -nt node_modules/.package-lock.json ]; then
 	npm ci --no-audit --no-fund --ignore-scripts > /dev/null 2>&1 || {
 		echo "not ok 1 - npm ci in web/"
 		exit 1
 	}
 fi
-[ $# -gt 0 ] || set -- parts page function speed
+[ $# -gt 0 ] || set -- parts page function daemon speed
 for part in "$@"; do
-	if [ "$part" = parts ]; then parts; else timeout 300 node "test/$part.test.mjs" || failed=1; fi
+	case $part in
+	parts) parts ;;
+	daemon) with_daemon ;;
+	*) timeout 300 node "test/$part.test.mjs" || failed=1 ;;
+	esac
 done
 exit $failed
