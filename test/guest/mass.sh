@@ -5,10 +5,15 @@
 . "$(dirname "$0")/lib.sh"
 start
 out=/tmp/mass
-"$top/build/test/mass" 20000 25 > $out
-status=$?
-sed 's/^/# /' $out
 of() { sed -n "s/^$1 //p" $out; }
+# The host holds up CPUs, too, when it has other work: not three times.
+held() { awk -v a="$(of ms_held_install)" -v b="$(of ms_held_remove)" -v r="$(of ms_held_rest)" 'BEGIN { exit !(a > r + 15 || b > r + 15) }'; }
+for _ in 1 2 3; do
+	"$top/build/test/mass" 20000 25 > $out
+	status=$?
+	sed 's/^/# /' $out
+	held || break
+done
 at_most() { # NAME VALUE BOUND
 	ok "$1: $2, at most $3" awk -v v="$2" -v max="$3" 'BEGIN { exit !(v != "" && v + 0 <= max) }'
 }
