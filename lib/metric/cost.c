@@ -25,7 +25,8 @@
 #include "metric/measure.h"
 #include "splice/plan.h"
 
-/* From call to return. Of stacks: of seven frames; of strings: of some ten bytes. */
+/* From call to return. Of stacks: of seven frames; of strings: of some ten bytes; of events: of one
+   that the kernel counts itself; of tables: a sum by one key. */
 static const uint16_t helper_costs[KI_HELPERS] = {
 	[KI_HELPER_LOAD8] = 128,       [KI_HELPER_LOAD16] = 129, [KI_HELPER_LOAD32] = 131,
 	[KI_HELPER_LOAD64] = 133,      [KI_HELPER_DIV] = 29,	 [KI_HELPER_UDIV] = 27,
@@ -33,7 +34,7 @@ static const uint16_t helper_costs[KI_HELPERS] = {
 	[KI_HELPER_ENTER] = 45,	       [KI_HELPER_LEAVE] = 40,	 [KI_HELPER_UID] = 22,
 	[KI_HELPER_CGROUP] = 35,       [KI_HELPER_RECORD] = 85,	 [KI_HELPER_STACK] = 6000,
 	[KI_HELPER_USTACK] = 1350,     [KI_HELPER_STRING] = 400, [KI_HELPER_USTRING] = 460,
-	[KI_HELPER_ENTER_RECORD] = 45,
+	[KI_HELPER_ENTER_RECORD] = 45, [KI_HELPER_EVENT] = 180,	 [KI_HELPER_TABLE] = 110,
 };
 
 #define CALLEE_COST 50 /* the kernel's own functions: nobody knows */
@@ -274,18 +275,32 @@ static double pair_spent(const struct ki_measure *m, const struct pair *p)
 	       read_counter(m, p->over) * more;
 }
 
+/* Of all that are one part. */
+static double pairs_spent(const struct ki_measure *m, uint32_t part)
+{
+	double spent = 0;
+
+	for (size_t i = 0; i < m->pairs.n; i++)
+		if (m->pairs.v[i].part == part)
+			spent += pair_spent(m, &m->pairs.v[i]);
+	return spent;
+}
+
 static double inside_spent(const struct ki_measure *m, const struct inside *i)
 {
 	return read_counter(m, i->passes) * (i->enter_price.most + i->leave_price.most) / 2;
 }
 
-/* ---- parts: the curves that count (others have none), then the pairs, then inside() ---- */
+/*
+ * Parts: the curves that count (others have none), then the pairs (of those that curves tie
+ * together the first stands for all, the others are nothing), then inside().
+ */
 
 uint32_t ki_measure_part(const struct ki_measure *m, uint32_t curve)
 {
 	const struct curve *c = &m->curves.v[curve];
 
-	return c->pair == KI_NONE ? curve : (uint32_t)m->curves.n + c->pair;
+	return c->pair == KI_NONE ? curve : (uint32_t)m->curves.n + m->pairs.v[c->pair].part;
 }
 
 uint32_t ki_measure_parts(const struct ki_measure *m)
@@ -310,7 +325,7 @@ double ki_measure_spent(const struct ki_measure *m, uint32_t part)
 			       : 0;
 	part -= (uint32_t)m->curves.n;
 	if (part < m->pairs.n)
-		return before + pair_spent(m, &m->pairs.v[part]);
+		return before + pairs_spent(m, part);
 	return before + inside_spent(m, &m->insides.v[part - m->pairs.n]);
 }
 
@@ -392,14 +407,30 @@ static struct ki_cost both(struct price a, struct price b)
 	return (struct ki_cost){a.least + b.least, a.most + b.most};
 }
 
+static struct ki_cost pairs_cost(const struct ki_measure *m, uint32_t part)
+{
+	struct ki_cost sum = {0};
+
+	for (size_t i = 0; i < m->pairs.n; i++) {
+		const struct pair *p = &m->pairs.v[i];
+		struct ki_cost one;
+
+		if (p->part != part)
+			continue;
+		one = both(code_price(m, &p->start), code_price(m, &p->stop));
+		sum.least += one.least;
+		sum.most += one.most;
+	}
+	return sum;
+}
+
 struct ki_cost ki_measure_pass_cost(const struct ki_measure *m, uint32_t part)
 {
 	if (part < m->curves.n)
 		return both(curve_price(m, &m->curves.v[part]), (struct price){0});
 	part -= (uint32_t)m->curves.n;
 	if (part < m->pairs.n)
-		return both(code_price(m, &m->pairs.v[part].start),
-			    code_price(m, &m->pairs.v[part].stop));
+		return pairs_cost(m, part);
 	part -= (uint32_t)m->pairs.n;
 	return both(code_price(m, &m->insides.v[part].enter),
 		    code_price(m, &m->insides.v[part].leave));
@@ -411,10 +442,22 @@ static void rest_code(struct ki_measure *m, const struct code *c, bool rest)
 		ki_plan_rest(m->plan, c->sites.v[i].chunk, rest);
 }
 
+static void rest_pairs(struct ki_measure *m, uint32_t part, bool rest, bool for_good)
+{
+	for (size_t i = 0; i < m->pairs.n; i++) {
+		struct pair *p = &m->pairs.v[i];
+
+		if (p->part != part)
+			continue;
+		rest_code(m, &p->start, rest);
+		if (for_good)
+			rest_code(m, &p->stop, rest);
+		p->gone |= for_good;
+	}
+}
+
 void ki_measure_rest(struct ki_measure *m, uint32_t part, bool rest, bool for_good)
 {
-	struct pair *p;
-
 	if (part < m->curves.n) {
 		const struct curve *c = &m->curves.v[part];
 
@@ -428,16 +471,30 @@ void ki_measure_rest(struct ki_measure *m, uint32_t part, bool rest, bool for_go
 		rest_code(m, &m->insides.v[part - m->pairs.n].leave, rest);
 		return;
 	}
-	p = &m->pairs.v[part];
-	rest_code(m, &p->start, rest);
-	if (for_good)
-		rest_code(m, &p->stop, rest);
-	p->gone |= for_good;
+	rest_pairs(m, part, rest, for_good);
+}
+
+/* What has gone has had so much time. */
+static int note_gone(struct ki_measure *m, struct ki_err *err)
+{
+	struct ki_inside_row row;
+	int ret = 0;
+
+	for (size_t i = 0; !ret && m->map && i < m->pairs.n; i++) {
+		struct pair *p = &m->pairs.v[i];
+
+		if (p->gone && !p->gone_at)
+			ret = ki_words_inside(m->t, KI_CLOCK_TSC, p->word, 1, &row, &p->gone_at,
+					      err);
+	}
+	return ret;
 }
 
 int ki_measure_settle(struct ki_measure *m, struct ki_err *err)
 {
-	int ret = ki_plan_settle(m->plan, m->t, err);
+	int ret = note_gone(m, err);
 
+	if (!ret)
+		ret = ki_plan_settle(m->plan, m->t, err);
 	return !ret && m->metered ? ki_costs_note(m, err) : ret;
 }

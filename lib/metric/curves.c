@@ -237,6 +237,8 @@ static int get_pairs(const struct ask *a, struct curve *c)
 	ret = ki_pair_get(&second, &c->other);
 	if (ret && a->m->pairs.n > before)
 		ki_pair_drop(a->m);
+	if (!ret)
+		ki_pairs_tie(a->m, c->pair, c->other);
 	return ret;
 }
 

@@ -54,7 +54,9 @@ struct pair {
 	uint32_t total, over, log2; /* indices in the measurement's counters */
 	uint32_t deep;		    /* calls deeper in themselves than can be counted */
 	uint32_t starts, stops;	    /* passes of the code, if metered */
-	bool gone;		    /* taken out for good: nobody is inside */
+	bool gone;		    /* taken out for good: nobody is inside; */
+	uint64_t gone_at;	    /* when that was, by the time stamp counter */
+	uint32_t part;		    /* the first pair of those that curves tie together */
 	uint32_t word;
 	uint32_t bundle;
 	uint64_t seen; /* what the last reading gave: readings do not fall */
@@ -201,6 +203,8 @@ int ki_words_need(const struct ask *a, const struct words *w, uint32_t bundle);
 /* The pair of what is asked for, made or found, with all that the row keeps. */
 int ki_pair_get(const struct ask *a, uint32_t *number);
 void ki_pair_free(struct pair *p);
+/* A curve is of both: they are one part of the measurement. */
+void ki_pairs_tie(struct ki_measure *m, uint32_t a, uint32_t b);
 /* The one that was made last is left out of the plan, and there no more. */
 void ki_pair_drop(struct ki_measure *m);
 

@@ -410,7 +410,7 @@ static int new_pair(const struct ask *a, const char *when, uint32_t *number)
 		ki_pair_free(&p);
 		return ret;
 	}
-	*number = (uint32_t)a->m->pairs.n;
+	*number = p.part = (uint32_t)a->m->pairs.n;
 	a->m->pairs.v[a->m->pairs.n++] = p;
 	return 0;
 }
@@ -461,6 +461,17 @@ void ki_pair_free(struct pair *p)
 	free(p->when);
 	ki_code_free(&p->start);
 	ki_code_free(&p->stop);
+}
+
+void ki_pairs_tie(struct ki_measure *m, uint32_t a, uint32_t b)
+{
+	struct pair *v = m->pairs.v;
+	const uint32_t first = v[a].part < v[b].part ? v[a].part : v[b].part;
+	const uint32_t second = v[a].part + v[b].part - first;
+
+	for (size_t i = 0; i < m->pairs.n; i++)
+		if (v[i].part == second)
+			v[i].part = first;
 }
 
 void ki_pair_drop(struct ki_measure *m)

@@ -223,6 +223,8 @@ static int read_pairs(struct ki_measure *m, struct ki_reading *r, struct ki_err 
 
 		if (p->keeps & KEEP_TOTAL && !is_asked(p))
 			r->pairs[i].all = r->sums[p->total];
+		if (p->gone)
+			r->pairs[i].now = p->gone_at;
 		if ((int64_t)(r->pairs[i].all - p->seen) < 0)
 			r->pairs[i].all = p->seen;
 		p->seen = r->pairs[i].all;

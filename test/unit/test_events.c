@@ -266,6 +266,26 @@ static void a_call_inside_that_cannot_count(void **state)
 	NEAR(value(total), 7);
 }
 
+/* What a curve is of comes, goes and costs together. */
+static void two_events_are_one_part(void **state)
+{
+	uint32_t ipc, faults, part;
+
+	(void)state;
+	begin(32);
+	ki_measure_meter(m);
+	faults = add("page-faults", F, NULL);
+	ipc = add("ipc", F, NULL);
+	part = ki_measure_part(m, ipc);
+	assert_int_not_equal(part, ki_measure_part(m, faults));
+	start();
+	assert_true(ki_measure_pass_cost(m, part).most >
+		    1.8 * ki_measure_pass_cost(m, ki_measure_part(m, faults)).most);
+	ki_measure_rest(m, part, true, true);
+	assert_int_equal(ki_measure_settle(m, NULL), 0);
+	assert_int_equal(drv.installed, 2);
+}
+
 static void formulas(void **state)
 {
 	uint32_t ipc, cpi, hits, hit, miss;
@@ -527,6 +547,7 @@ int main(void)
 		cmocka_unit_test(the_names_are_there),
 		cmocka_unit_test_teardown(counts_are_the_threads, unload),
 		cmocka_unit_test_teardown(a_call_inside_that_cannot_count, unload),
+		cmocka_unit_test_teardown(two_events_are_one_part, unload),
 		cmocka_unit_test_teardown(formulas, unload),
 		cmocka_unit_test_teardown(the_newest_goes_when_counters_are_in_use, unload),
 		cmocka_unit_test_teardown(one_of_two_that_cannot_be, unload),

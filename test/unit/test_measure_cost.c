@@ -92,6 +92,27 @@ static void nobody_is_inside_what_has_gone(void **state)
 	assert_true(value(wall) == before);
 }
 
+/* How many threads were inside is of the time until then. */
+static void what_has_gone_has_had_its_time(void **state)
+{
+	uint32_t threads;
+
+	(void)state;
+	load();
+	threads = add("concurrency", F, NULL);
+	start();
+	world.tsc += 1000;
+	enter(F, 0, 0, 0);
+	world.tsc += 1000;
+	leave(F, 0, 1);
+	NEAR(value(threads), 0.5, 0.001);
+	world.tsc += 2000;
+	ki_measure_rest(m, ki_measure_part(m, threads), true, true);
+	assert_int_equal(ki_measure_settle(m, NULL), 0);
+	world.tsc += 1000000;
+	NEAR(value(threads), 0.25, 0.001);
+}
+
 static void counted(uint32_t curve, uint64_t n)
 {
 	world.counters[m->counters.v[m->curves.v[curve].counter]] += n;
@@ -188,6 +209,7 @@ int main(void)
 		cmocka_unit_test(what_a_call_costs),
 		cmocka_unit_test(parts_rest),
 		cmocka_unit_test(nobody_is_inside_what_has_gone),
+		cmocka_unit_test(what_has_gone_has_had_its_time),
 		cmocka_unit_test(who_stays_pays_for_the_jumps),
 		cmocka_unit_test(acts_are_thinned),
 	};
