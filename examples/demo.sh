@@ -32,7 +32,7 @@ until url=$(grep -o 'http://127[^ ]*' "$log"); do
 done
 functions=$(curl -fsS -H "Authorization: Bearer ${url##*=}" "${url%%\?*}api/functions" | grep -o '0x' | wc -l)
 [ "$functions" -gt 1000 ] || { echo "demo: the page does not answer" >&2; exit 1; }
-printf '\n== The kernel, live, in a browser\n%s\n' "$url"
+printf '\n=== The kernel, live, in a browser\n\n%s\n' "$url"
 echo "($functions functions to choose from)"
 if [ "${KEEP:-0}" != 0 ]; then
 	echo "It is there until Ctrl-C."
