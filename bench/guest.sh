@@ -175,7 +175,7 @@ by() {
 recorded() {
 	local name=$1 tool=${KI_BENCH_TOOL%% *} hits
 	rm -f "$tmp/ticks"
-	if ! "$tool" record -q --self --mode newest -b 32768 -o "$tmp/rec" "$function=$2" -- "$build/reads" "$tmp/ticks" >"$tmp/out" 2>&1; then
+	if ! "$tool" record -q --self --mode newest -b 16384 -o "$tmp/rec" "$function=$2" -- "$build/reads" "$tmp/ticks" >"$tmp/out" 2>&1; then
 		row "$name" failed "$(tail -n1 "$tmp/out")"
 		return
 	fi

@@ -13,7 +13,7 @@ BEGIN {
 	most["page faults of a call"] = 430
 	most["count by name"] = 170
 	most["count by stack"] = 6200
-	most["record of four values"] = 165
+	most["record of four values"] = 145
 	most["an instrument in C"] = 120
 }
 
