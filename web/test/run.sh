@@ -49,12 +49,15 @@ with_daemon() {
 	rm -f "$log"
 }
 
+# One at a time: two suites may begin at once.
+mkdir -p ../build && exec 9> ../build/npm.lock && flock 9
 if [ package-lock.json -nt node_modules/.package-lock.json ]; then
 	npm ci --no-audit --no-fund --ignore-scripts > /dev/null 2>&1 || {
 		echo "not ok 1 - npm ci in web/"
 		exit 1
 	}
 fi
+exec 9>&-
 [ $# -gt 0 ] || set -- parts page function daemon speed
 for part in "$@"; do
 	case $part in
