@@ -240,6 +240,7 @@ await run(async (env) => {
 	});
 
 	await test("a session that is saved can be opened again", async () => {
+		await page.waitForTimeout(2500); // some samples more
 		const [d] = await Promise.all([page.waitForEvent("download"), page.click('button:has-text("Save")')]);
 		const saved = await d.path();
 		const lines = (await readFile(saved, "utf8")).trimEnd().split("\n").map((l) => JSON.parse(l));
