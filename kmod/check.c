@@ -66,10 +66,19 @@ static u16 shape_of_window(const struct ki_job *j, u32 i)
 static bool same_window(const struct ki_win *w, const struct ki_window *req,
 			const struct ki_copy *copies)
 {
-	return w->addr == req->addr && w->len == req->len && w->ncopy == req->ncopy &&
-	       w->board == req->board && w->bounce_at == req->bounce &&
-	       !memcmp(w->orig, req->orig, sizeof(w->orig)) &&
-	       !memcmp(w->copies, copies, w->ncopy * sizeof(*copies));
+	struct ki_copy own;
+	u8 i;
+
+	if (w->addr != req->addr || w->len != req->len || w->ncopy != req->ncopy ||
+	    w->board != req->board || w->bounce_at != req->bounce ||
+	    memcmp(w->orig, req->orig, w->len))
+		return false;
+	for (i = 0; i < w->ncopy; i++) {
+		ki_win_copy(w, i, &own);
+		if (memcmp(&own, &copies[i], sizeof(own)))
+			return false;
+	}
+	return true;
 }
 
 /* Somebody else's bounce stands among the instructions of a window that is not its host. */
@@ -115,7 +124,7 @@ static u16 find_window(struct ki_job *j, struct ki_verifier *v, u32 i)
 	if (!w)
 		return KI_R_NO_MEMORY;
 	j->wins[i] = w;
-	reason = ki_verify_window(v, w);
+	reason = ki_verify_window(v, w, copies);
 	return reason ? reason : claim_site(w, v);
 }
 

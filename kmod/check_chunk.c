@@ -25,7 +25,7 @@ u16 ki_check_fixups(const struct ki_fixup *f, u8 n, u8 len)
 	if (n > KI_FIXUPS || !is_zero(f + n, (KI_FIXUPS - n) * sizeof(*f)))
 		return KI_R_BAD_FIXUP;
 	for (i = 0; i < n; i++) {
-		if (f[i].kind == KI_FIX_NONE || f[i].kind > KI_FIX_PERCPU || f[i].tail > 8 ||
+		if (f[i].kind == KI_FIX_NONE || f[i].kind > KI_FIX_GLOBAL || f[i].tail > 8 ||
 		    f[i].zero || f[i].off + 4 > len)
 			return KI_R_BAD_FIXUP;
 		if (i && f[i].off < f[i - 1].off + 4)
@@ -67,7 +67,7 @@ static bool has_no_code(const struct ki_chunk *c)
  */
 static u16 check_replacement(const struct ki_win *w, const struct ki_chunk *c)
 {
-	const struct ki_copy *copy;
+	struct ki_copy copy;
 
 	if (!has_no_code(c) || c->where == KI_AFTER || c->where == KI_RETURNED)
 		return KI_R_BAD_REQUEST;
@@ -75,8 +75,8 @@ static u16 check_replacement(const struct ki_win *w, const struct ki_chunk *c)
 		return w->entry && !c->insn ? is_callee(c->target) : KI_R_NOT_REPLACEABLE;
 	if (is_used(w, c->insn, KI_RETURNED, false))
 		return KI_R_TAIL_REPLACED;
-	copy = &w->copies[c->insn];
-	if (is_callee(copy->fix[copy->nfix - 1].target))
+	ki_win_copy(w, c->insn, &copy);
+	if (is_callee(copy.fix[copy.nfix - 1].target))
 		return KI_R_NOT_REPLACEABLE;
 	return is_callee(c->target);
 }

@@ -8,7 +8,12 @@
 #include "compat.h"
 #include "ki.h"
 
+/* A driver for what is put everywhere (KI_WIDE): a word for each basic block of the kernel. */
+#ifdef KI_WIDE
+#define KI_GLOBALS (1u << 20)
+#else
 #define KI_GLOBALS 8192
+#endif
 
 static u64 ki_global_words[KI_GLOBALS] __aligned(PAGE_SIZE);
 static struct ki_slots ki_globals;

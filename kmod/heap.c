@@ -42,8 +42,9 @@
 #include "compat.h"
 #include "rows.h"
 
-#define KI_HEAP_CLASSES 20 /* logarithms of 1..KI_HEAP_UNITS */
-#define KI_HEAP_TRIES	16 /* blocks of a class that are looked at */
+#define KI_HEAP_CLASSES ((int)ilog2(KI_HEAP_UNITS) + 1) /* logarithms of 1..KI_HEAP_UNITS */
+#define KI_HEAP_SMALL	16				/* units and rows of a small patch, amply */
+#define KI_HEAP_TRIES	16				/* blocks of a class that are looked at */
 
 asm(".pushsection .ki_heap,\"aw\",@nobits\n"
     ".balign 4096\n"
@@ -234,6 +235,16 @@ static bool leaves_reserve(struct ki_extent need)
 	keep.orcs += need.orcs;
 	keep.exs += need.exs;
 	return holds(ki_free, keep);
+}
+
+bool ki_heap_is_full(void)
+{
+	bool full;
+
+	mutex_lock(&ki_heap_lock);
+	full = !leaves_reserve((struct ki_extent){KI_HEAP_SMALL, KI_HEAP_SMALL, 0});
+	mutex_unlock(&ki_heap_lock);
+	return full;
 }
 
 int ki_heap_alloc(u32 len, u32 norc, u32 nex, bool reserve, struct ki_block **out)

@@ -23,6 +23,7 @@
 
 #include "compat.h"
 #include "event.h"
+#include "kcov.h"
 #include "stacks.h"
 #include "threads.h"
 
@@ -242,6 +243,8 @@ s64 ki_self_disp(u64 self)
 		return (s64)(unsigned long)&ki_here.words;
 	case KI_SELF_CLOCK:
 		return (s64)(unsigned long)&ki_here.clock;
+	case KI_SELF_KCOV:
+		return (s64)(unsigned long)&ki_kcov_here;
 	default:
 		return (s64)(unsigned long)&KI_CPU_NUMBER;
 	}

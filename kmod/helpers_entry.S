@@ -11,11 +11,13 @@
 #define KI_WORDS  1 /* the third argument: where the words are that the caller has pushed */
 #define KI_HIT	  2 /* the first argument is in %eax */
 #define KI_ITSELF 3 /* keeps them itself */
+#define KI_BLOCK  4 /* the first argument is in %eax, and what is called keeps all */
 	.set	.Lki_kind_STRING, KI_WORDS
 	.set	.Lki_kind_USTRING, KI_WORDS
 	.set	.Lki_kind_ENTER_RECORD, KI_HIT
 	.set	.Lki_kind_RECORD, KI_ITSELF
 	.set	.Lki_kind_TABLE, KI_ITSELF
+	.set	.Lki_kind_KCOV, KI_BLOCK
 
 	.macro ki_keeping name, function, kind=KI_PLAIN
 SYM_FUNC_START(\name)
@@ -46,11 +48,23 @@ SYM_FUNC_START(\name)
 SYM_FUNC_END(\name)
 	.endm
 
+	.macro ki_block name, function
+SYM_FUNC_START(\name)
+	pushq	%rdi
+	movslq	%eax, %rdi
+	call	\function
+	popq	%rdi
+	RET
+SYM_FUNC_END(\name)
+	.endm
+
 	.macro ki_helper name
 	.ifndef .Lki_kind_\name
 	.set	.Lki_kind_\name, KI_PLAIN
 	.endif
-	.if .Lki_kind_\name != KI_ITSELF
+	.if .Lki_kind_\name == KI_BLOCK
+	ki_block ki_helper_\name, ki_do_\name
+	.elseif .Lki_kind_\name != KI_ITSELF
 	ki_keeping ki_helper_\name, ki_do_\name, .Lki_kind_\name
 	.endif
 	.endm

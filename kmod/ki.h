@@ -30,6 +30,7 @@
  *   words    threads' words: whose they are, who is inside; threads: which thread has which block
  *            of them, and its clock; pool: where blocks come from
  *   helpers  what long chunks call; instrument: what the functions of modules call that they call
+ *   kcov     the kernel's interface for coverage: whose trace is where; kcov_trace: writing one
  *   event    events that the kernel's perf counts, and each thread's own counts of them
  *   ring     buffers for records, mapped to user space; record: writing one
  *   tables   rows by keys, mapped to user space; table: working on one
@@ -97,14 +98,11 @@ struct ki_win {
 	unsigned long bounce_at; /* KI_BOARD_BOUNCE */
 	u8 len;
 	u8 ncopy;
-	u8 board;     /* enum ki_board_kind */
-	bool boarded; /* has a springboard */
-	bool wait;    /* an instruction boundary is inside the springboard */
-	u8 inner;     /* which: bit 0 is one byte behind its beginning */
-	bool entry;   /* the first instruction is that of the function's body */
-	u8 orig[KI_WINDOW_MAX];
-	struct ki_copy *copies;
-	u8 *flow;	     /* KI_FLOW_* of each copy */
+	u8 board;	     /* enum ki_board_kind */
+	bool boarded;	     /* has a springboard */
+	bool wait;	     /* an instruction boundary is inside the springboard */
+	u8 inner;	     /* which: bit 0 is one byte behind its beginning */
+	bool entry;	     /* the first instruction is that of the function's body */
 	u32 users;	     /* windows of other groups that bounce in this one's tail */
 	struct ki_win *host; /* of another group, in whose tail this one bounces; or NULL */
 	struct ki_site site, bounce;
@@ -113,6 +111,9 @@ struct ki_win {
 	struct list_head more;	  /* those that a splice in progress adds */
 	struct list_head returns; /* of ki_return */
 	struct module *owner;	  /* of the text; NULL: the kernel */
+	u8 *insn_len;		  /* of each instruction: bytes; behind orig, as the next */
+	u8 *flow;		  /* KI_FLOW_* of its copy, which ki_win_copy makes again */
+	u8 orig[];		  /* len bytes */
 };
 
 /*
@@ -161,7 +162,7 @@ struct ki_piece {
 	struct ki_return *back;	   /* KI_RETURNED */
 	u64 pushed; /* a bit for each byte of code: a word more is on the stack there */
 	struct ki_fixup fix[KI_FIXUPS];
-	u8 code[KI_CHUNK_MAX];
+	u8 code[]; /* len bytes */
 };
 
 /* One open descriptor. */
@@ -212,7 +213,10 @@ bool ki_unsplice_stuck(void);
 struct ki_win *ki_win_touching(unsigned long start, unsigned long end);
 struct ki_win *ki_win_next(struct ki_win *w);
 struct ki_win *ki_win_new(const struct ki_window *req, const struct ki_copy *copies);
-void ki_win_free(struct ki_win *w); /* NULL is allowed */
+void ki_win_free(struct ki_win *w);			    /* NULL is allowed */
+unsigned long ki_win_insn(const struct ki_win *w, u8 insn); /* where it is in the text */
+/* The canonical copy of an instruction of a window that has been verified. */
+void ki_win_copy(const struct ki_win *w, u8 insn, struct ki_copy *out);
 u32 ki_win_count(void);
 int ki_group_new(struct ki_win **v, u32 n); /* v[i]->group is it */
 void ki_group_insert(struct ki_group *g);
@@ -277,8 +281,11 @@ u16 ki_tail_check(const struct ki_win *w, u8 insn);
 struct ki_verifier;
 int ki_verifier_new(struct ki_verifier **out);
 void ki_verifier_free(struct ki_verifier *v);
-/* KI_R_OK, or why not. Fills w->flow, wait, inner, entry. Cheap for windows in order of address. */
-u16 ki_verify_window(struct ki_verifier *v, struct ki_win *w);
+/*
+ * KI_R_OK, or why not; copies: as the sender has made them. Fills w->flow, wait, inner, entry.
+ * Cheap for windows in order of address.
+ */
+u16 ki_verify_window(struct ki_verifier *v, struct ki_win *w, const struct ki_copy *copies);
 /* Are 5 bytes there, in the function of the window verified last, filler that nothing executes? */
 bool ki_verify_filler(const struct ki_verifier *v, unsigned long addr);
 /* Does a function of the kernel or of a live module start there? *owner: a reference, or NULL. */
@@ -362,6 +369,7 @@ extern u8 ki_returned[];
 int ki_heap_init(void);
 void ki_heap_exit(void);
 void ki_heap_info(struct ki_info *info);
+bool ki_heap_is_full(void); /* not even a small patch would find room */
 int ki_rows_init(void);
 
 /* quiesce.c: may sleep long. On return no task is where it could have been preempted before. */

@@ -32,7 +32,11 @@ kmod: $(KMOD_SRC)
 	objcopy --set-section-flags .ki_heap=alloc,code,readonly "$$out/obj/kerninst.ko" "$$out/kerninst.ko.new" && \
 	mv "$$out/kerninst.ko.new" "$$out/kerninst.ko"
 
+# With room for what is put into each block of the kernel (kerninst cover --all).
+kmod-wide:
+	$(Q)$(MAKE) kmod KERNEL=$(KERNEL) KMOD_VARIANT=-wide KI_CFLAGS=-DKI_WIDE
+
 KMOD_CC ?= gcc-12
 KMOD_FLAGS ?= W=1 CONFIG_DEBUG_INFO_BTF_MODULES=
 
-.PHONY: kmod
+.PHONY: kmod kmod-wide

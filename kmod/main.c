@@ -15,6 +15,7 @@
 #include <linux/uaccess.h>
 
 #include "event.h"
+#include "kcov.h"
 #include "ring.h"
 #include "stacks.h"
 #include "table.h"
@@ -343,6 +344,7 @@ static const struct {
 	{ki_trap_init, ki_trap_exit},
 	{ki_probes_init, ki_probes_exit},
 	{ki_returns_init, ki_returns_exit},
+	{ki_kcov_init, ki_kcov_exit},
 };
 
 static void end_parts(int n)

@@ -52,7 +52,7 @@ static s64 fixup_value(const struct ki_fixup *f, unsigned long field)
 	case KI_FIX_PERCPU:
 		return ki_counter_disp(f->target);
 	case KI_FIX_GLOBAL:
-		return ki_global_addr(f->target) - (field + 4 + f->tail);
+		return ki_global_addr(f->target) + (f->target >> 32) - (field + 4 + f->tail);
 	case KI_FIX_HELPER:
 		return ki_helper_addr(f->target) - (field + 4);
 	case KI_FIX_SELF:
@@ -173,19 +173,18 @@ static u64 pushed_in(const struct ki_copy *c)
 static void put_copy(struct ki_link *l, const struct ki_win *w, u8 i, unsigned long addr,
 		     const struct ki_piece *taken)
 {
-	const struct ki_copy *c = &w->copies[i];
-	struct ki_fixup fix[KI_FIXUPS];
+	struct ki_copy c;
 
-	memcpy(fix, c->fix, sizeof(fix));
+	ki_win_copy(w, i, &c);
 	if (w->flow[i] & KI_FLOW_DIRECT) {
-		struct ki_fixup *branch = &fix[c->nfix - 1];
+		struct ki_fixup *branch = &c.fix[c.nfix - 1];
 
 		branch->target = taken ? l->base + taken->at : landing(l, branch->target);
 	}
-	ki_rows_code(&l->rows, l->len, addr, 0, pushed_in(c), c->len);
-	ki_rows_copy(&l->rows, l->len, addr, c->code);
-	note_origin(l, c->len, addr);
-	put(l, c->code, c->len, fix, c->nfix);
+	ki_rows_code(&l->rows, l->len, addr, 0, pushed_in(&c), c.len);
+	ki_rows_copy(&l->rows, l->len, addr, c.code);
+	note_origin(l, c.len, addr);
+	put(l, c.code, c.len, c.fix, c.nfix);
 }
 
 /* followed: the next window of the group stands behind this one, in the text as in the patch. */
@@ -203,7 +202,7 @@ static void put_window(struct ki_link *l, u32 *next, const struct ki_win *w, boo
 		if (other)
 			break;
 		put_copy(l, w, i, addr, taken_side(l, *next, w, i));
-		addr += w->copies[i].orig_len;
+		addr += w->insn_len[i];
 		put_chunks(l, next, w, i, KI_AFTER, addr, 0);
 		while (*next < l->npieces && l->pieces[*next]->win == w &&
 		       l->pieces[*next]->insn == i)
@@ -215,15 +214,6 @@ static void put_window(struct ki_link *l, u32 *next, const struct ki_win *w, boo
 		put_jump(l, landing(l, w->addr + w->len), addr, 0);
 	while (*next < l->npieces && l->pieces[*next]->win == w)
 		(*next)++; /* behind a replacement: control never gets there */
-}
-
-static unsigned long addr_of(const struct ki_win *w, u8 insn)
-{
-	unsigned long addr = w->addr;
-
-	while (insn--)
-		addr += w->copies[insn].orig_len;
-	return addr;
 }
 
 /* The chunks that are next run when what the jump at addr leads to has returned. */
@@ -258,14 +248,16 @@ static void put_taken_side(struct ki_link *l, u32 *next)
 {
 	const struct ki_piece *first = l->pieces[*next], *other;
 	const struct ki_win *w = first->win;
-	const struct ki_copy *c = &w->copies[first->insn];
-	unsigned long addr = addr_of(w, first->insn);
-	u32 pushed = pushed_in(c) ? 8 : 0;
+	unsigned long addr = ki_win_insn(w, first->insn);
+	struct ki_copy c;
+	u32 pushed;
 	u64 target;
 
+	ki_win_copy(w, first->insn, &c);
+	pushed = pushed_in(&c) ? 8 : 0;
 	l->rows.owner = w->owner;
 	other = put_chunks(l, next, w, first->insn, KI_TAKEN, addr, pushed);
-	target = other ? other->target : landing(l, c->fix[c->nfix - 1].target);
+	target = other ? other->target : landing(l, c.fix[c.nfix - 1].target);
 	if (!is_next(l, *next, w, first->insn, KI_RETURNED))
 		put_jump(l, target, addr, pushed);
 	else

@@ -60,12 +60,14 @@ static int refuse_optimizing(struct optimized_kprobe *op, struct kprobe *unused)
 /* Does control come to a window's beginning inside the patch? */
 static bool entered_inside(const struct ki_win *w)
 {
+	struct ki_copy c;
 	u8 i;
 
 	for (i = 0; i < w->ncopy; i++) {
-		const struct ki_copy *c = &w->copies[i];
-
-		if ((w->flow[i] & KI_FLOW_DIRECT) && c->fix[c->nfix - 1].target == w->addr)
+		if (!(w->flow[i] & KI_FLOW_DIRECT))
+			continue;
+		ki_win_copy(w, i, &c);
+		if (c.fix[c.nfix - 1].target == w->addr)
 			return true;
 	}
 	return w->group->n > 1;

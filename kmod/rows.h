@@ -19,13 +19,18 @@
  * The heap has three coordinates: bytes, rows of the unwinder, exception rows. A block has a
  * piece of each, and whose bytes come first, his rows come first (heap.c: why).
  */
-#define KI_HEAP_SIZE	0x400000
+#ifdef KI_WIDE /* for what is put everywhere: patches for each basic block of the kernel */
+#define KI_HEAP_SIZE 0x3000000
+#define KI_BUG_ROWS  12288
+#else
+#define KI_HEAP_SIZE 0x400000
+#define KI_BUG_ROWS  4096
+#endif
 #define KI_HEAP_UNIT	16
 #define KI_HEAP_UNITS	(KI_HEAP_SIZE / KI_HEAP_UNIT)
 #define KI_HEAP_ORCS	(KI_HEAP_SIZE / 16)
 #define KI_HEAP_EXS	(KI_HEAP_SIZE / 256)
 #define KI_HEAP_RESERVE 32 /* one part in so many is kept for taking out */
-#define KI_BUG_ROWS	4096
 
 /* So many rows the module may have of its own. */
 #define KI_OWN_ORCS 16384

@@ -79,7 +79,7 @@ static u64 ki_seq;
 
 static struct ki_piece *piece_new(struct ki_session *s, const struct ki_chunk *c)
 {
-	struct ki_piece *p = kzalloc(sizeof(*p), GFP_KERNEL);
+	struct ki_piece *p = kzalloc(struct_size(p, code, c->len), GFP_KERNEL);
 
 	if (!p)
 		return NULL;
@@ -94,7 +94,7 @@ static struct ki_piece *piece_new(struct ki_session *s, const struct ki_chunk *c
 	p->nfix = c->nfix;
 	p->pushed = c->kind == KI_CHUNK_CODE ? ki_vet_pushed(c) : 0;
 	memcpy(p->fix, c->fix, sizeof(p->fix));
-	memcpy(p->code, c->code, sizeof(p->code));
+	memcpy(p->code, c->code, c->len);
 	return p;
 }
 
@@ -174,6 +174,18 @@ static int refuse_group(struct ki_job *j, const struct ki_group *g, u16 reason)
 	return ki_refuse(&j->req->reason, reason);
 }
 
+/* There is no room for a group: nor is there for those behind it, or each would be asked for again.
+ */
+static int refuse_from(struct ki_job *j, const struct ki_group *g, u16 reason)
+{
+	u32 i;
+
+	for (i = 0; i < j->req->nwindows; i++)
+		if (j->wins[i]->group->v[0]->addr >= g->v[0]->addr && j->wins[i]->group->fresh)
+			j->windows[i].reason = reason;
+	return refuse_group(j, g, reason);
+}
+
 static int build_patches(struct ki_job *j)
 {
 	u32 i;
@@ -184,7 +196,8 @@ static int build_patches(struct ki_job *j)
 		u16 reason;
 
 		if (ki_patch_build(c->group, false, &c->patch, &reason))
-			return refuse_group(j, c->group, reason);
+			return ki_heap_is_full() ? refuse_from(j, c->group, reason)
+						 : refuse_group(j, c->group, reason);
 		if (c->group->fill && !c->patch.filled)
 			ki_fill_stop(j->changes, j->nchanges);
 		cond_resched();

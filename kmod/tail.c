@@ -329,16 +329,15 @@ static bool is_bare(struct module *owner, unsigned long addr)
 
 u16 ki_tail_check(const struct ki_win *w, u8 insn)
 {
-	const struct ki_copy *c = &w->copies[insn];
-	unsigned long addr = w->addr, size, off;
-	u64 target = c->fix[c->nfix - 1].target;
+	unsigned long addr = ki_win_insn(w, insn), size, off;
 	struct module *owner;
 	struct ki_walk *walk;
+	struct ki_copy c;
+	u64 target;
 	u16 reason;
-	u8 i;
 
-	for (i = 0; i < insn; i++)
-		addr += w->copies[i].orig_len;
+	ki_win_copy(w, insn, &c);
+	target = c.fix[c.nfix - 1].target;
 	if (!is_bare(w->owner, addr) || ki_verify_callee(target, &owner))
 		return KI_R_TAIL_FRAME;
 	module_put(owner);

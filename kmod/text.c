@@ -57,8 +57,8 @@
 #include "ki.h"
 #include "symbols.h"
 
-#define KI_STAGE_MAX   1024 /* bytes that are written in one go */
-#define KI_STAGE_GAP   128  /* between two places that are */
+#define KI_STAGE_MAX   4096 /* bytes that are written in one go */
+#define KI_STAGE_GAP   1024 /* between two places that are */
 #define KI_PROBE_REACH 4    /* a kprobe so many bytes before a place may be made a jump into it */
 
 static struct mutex *text_lock(void)

@@ -313,14 +313,14 @@ static bool row_moves(const struct ki_win *w, const struct ki_reserved_row *row)
 
 	if (!has_rows(row->reason))
 		return false;
-	for (i = 0; i < w->ncopy && at < w->len; at += w->copies[i++].orig_len)
+	for (i = 0; i < w->ncopy && at < w->len; at += w->insn_len[i++])
 		if (row->addr == w->addr + at)
 			break;
-	if (i == w->ncopy || at >= w->len || row->len > w->copies[i].orig_len ||
+	if (i == w->ncopy || at >= w->len || row->len > w->insn_len[i] ||
 	    !safe_for_sleepers(w, row))
 		return false;
 	return row->reason != KI_R_BUG_SITE ||
-	       (w->copies[i].orig_len == sizeof(ud2) && !memcmp(w->orig + at, ud2, sizeof(ud2)));
+	       (w->insn_len[i] == sizeof(ud2) && !memcmp(w->orig + at, ud2, sizeof(ud2)));
 }
 
 static u16 check_reserved(const struct ki_win *w)
@@ -349,7 +349,7 @@ static u16 check_target(const struct ki_copy *c, u8 flow)
 	return KI_R_FOREIGN_BREAKPOINT;
 }
 
-static u16 check_copies(struct ki_verifier *v, struct ki_win *w)
+static u16 check_copies(struct ki_verifier *v, struct ki_win *w, const struct ki_copy *copies)
 {
 	const u8 *bytes = v->bytes + (w->addr - v->start);
 	unsigned long at = 0;
@@ -365,7 +365,7 @@ static u16 check_copies(struct ki_verifier *v, struct ki_win *w)
 		reason = ki_copy_emit(w->addr + at, bytes + at, w->len - at, &want, &w->flow[i]);
 		if (reason)
 			return reason;
-		if (memcmp(&want, &w->copies[i], sizeof(want)))
+		if (memcmp(&want, &copies[i], sizeof(want)))
 			return KI_R_COPY_MISMATCH;
 		reason = check_target(&want, w->flow[i]);
 		if (reason)
@@ -381,7 +381,7 @@ static u16 check_copies(struct ki_verifier *v, struct ki_win *w)
 	return memchr_inv(bytes + at, KI_INT3, w->len - at) ? KI_R_NOT_BOUNDARY : KI_R_OK;
 }
 
-u16 ki_verify_window(struct ki_verifier *v, struct ki_win *w)
+u16 ki_verify_window(struct ki_verifier *v, struct ki_win *w, const struct ki_copy *copies)
 {
 	unsigned long end = w->addr + w->len;
 	u16 reason;
@@ -404,7 +404,7 @@ u16 ki_verify_window(struct ki_verifier *v, struct ki_win *w)
 	if (find_next_bit(v->entered, end - v->start, w->addr - v->start + 1) < end - v->start)
 		return KI_R_WINDOW_ENTERED;
 	w->entry = w->addr - v->start <= v->body;
-	return check_copies(v, w);
+	return check_copies(v, w, copies);
 }
 
 bool ki_verify_filler(const struct ki_verifier *v, unsigned long addr)

@@ -36,6 +36,7 @@ static const struct {
 	[KI_SELF_CPU] = {{0x8b}, false},
 	[KI_SELF_WORDS] = {{0x8b}, true},
 	[KI_SELF_CLOCK] = {{0x8b, 0x2b, 0x3b}, true}, /* mov, sub, cmp */
+	[KI_SELF_KCOV] = {{0x83}, true},	      /* cmp $imm8, of the group */
 };
 
 static u16 vet_self(struct ki_vetting *v, const struct insn *in)
@@ -48,6 +49,8 @@ static u16 vet_self(struct ki_vetting *v, const struct insn *in)
 		return KI_R_BAD_FIXUP;
 	if (in->opcode.nbytes != 1 || in->sib.bytes[0] != 0x25 || ki_insn_rex(in, 2) ||
 	    ki_insn_rex(in, 8) != ki_selves[f->target].wide || in->opnd_bytes == 2)
+		return KI_R_BAD_CHUNK;
+	if (op == 0x83 && X86_MODRM_REG(in->modrm.value) != 7)
 		return KI_R_BAD_CHUNK;
 	for (i = 0; i < ARRAY_SIZE(ki_selves[0].opcodes); i++)
 		if (op && op == ki_selves[f->target].opcodes[i])

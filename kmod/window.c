@@ -46,16 +46,11 @@ struct ki_win *ki_win_next(struct ki_win *w)
 
 struct ki_win *ki_win_new(const struct ki_window *req, const struct ki_copy *copies)
 {
-	struct ki_win *w = kzalloc(sizeof(*w), GFP_KERNEL);
+	struct ki_win *w = kzalloc(struct_size(w, orig, req->len + 2 * req->ncopy), GFP_KERNEL);
+	u8 i;
 
 	if (!w)
 		return NULL;
-	w->copies = kmemdup(copies, req->ncopy * sizeof(*copies), GFP_KERNEL);
-	w->flow = kzalloc(req->ncopy, GFP_KERNEL);
-	if (!w->copies || !w->flow) {
-		ki_win_free(w);
-		return NULL;
-	}
 	INIT_LIST_HEAD(&w->chunks);
 	INIT_LIST_HEAD(&w->more);
 	INIT_LIST_HEAD(&w->returns);
@@ -65,8 +60,29 @@ struct ki_win *ki_win_new(const struct ki_window *req, const struct ki_copy *cop
 	w->ncopy = req->ncopy;
 	w->board = req->board;
 	w->boarded = !(req->flags & KI_WINDOW_UNBOARDED);
-	memcpy(w->orig, req->orig, sizeof(w->orig));
+	memcpy(w->orig, req->orig, req->len);
+	w->insn_len = w->orig + req->len;
+	w->flow = w->insn_len + req->ncopy;
+	for (i = 0; i < req->ncopy; i++)
+		w->insn_len[i] = copies[i].orig_len;
 	return w;
+}
+
+unsigned long ki_win_insn(const struct ki_win *w, u8 insn)
+{
+	unsigned long addr = w->addr;
+
+	while (insn--)
+		addr += w->insn_len[insn];
+	return addr;
+}
+
+void ki_win_copy(const struct ki_win *w, u8 insn, struct ki_copy *out)
+{
+	unsigned long addr = ki_win_insn(w, insn), at = addr - w->addr;
+	u8 flow;
+
+	ki_copy_emit(addr, w->orig + at, w->len - at, out, &flow);
 }
 
 static void insert(struct ki_win *w)
@@ -91,8 +107,6 @@ void ki_win_free(struct ki_win *w)
 	ki_site_drop(&w->site);
 	ki_site_drop(&w->bounce);
 	module_put(w->owner);
-	kfree(w->copies);
-	kfree(w->flow);
 	kfree(w);
 }
 

@@ -324,9 +324,9 @@ struct ki_event_req {
  *  KI_FIX_ABS32   target, which must be a sign-extended 32-bit number
  *  KI_FIX_PERCPU  the %gs displacement of counter number `target`
  *
+ *  KI_FIX_GLOBAL  RIP-relative: global variable number `target`; a short chunk's store of one byte
+ *		   has that byte's number in the word, 0 to 7, in its upper half
  * Of long chunks only:
- *
- *  KI_FIX_GLOBAL  RIP-relative, as REL32: global variable number `target`
  *  KI_FIX_HELPER  rel32 of a call: helper number `target`, enum ki_helper
  *  KI_FIX_CALLEE  rel32 of a call: the function of the kernel or of a loaded module that begins at
  *		   `target`; a module stays loaded as long as the chunk may run. At most
@@ -358,6 +358,7 @@ enum ki_self {
 	KI_SELF_WORDS, /* 8 bytes: where the current thread's words are; 0: it has none */
 	KI_SELF_CLOCK, /* 8 bytes: the time stamp counter minus this is the thread's own clock, in
 			  ticks for which it ran since it got its words, and 1; 0: it has none */
+	KI_SELF_KCOV,  /* 8 bytes: 0: the current task is not traced by KCOV */
 	KI_SELVES
 };
 
