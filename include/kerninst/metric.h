@@ -39,8 +39,8 @@
  *    that was let in is measured to the end. A call inside a call that is measured is part of it,
  *    whatever the predicate says of it.
  *  - inside(FUNCTION) is true from its entry until its caller has control back. Who was there when
- *    the measurement began is not seen until he comes again. Of several functions of that name the
- *    first is meant.
+ *    the measurement began is not seen until he comes again. Of several functions of that name all
+ *    are meant.
  */
 #ifndef KERNINST_METRIC_H
 #define KERNINST_METRIC_H
@@ -78,6 +78,13 @@ struct ki_metric {
 /* The table, in the order in which it is shown; NULL: no such number, no such name. */
 const struct ki_metric *ki_metric_at(size_t n);
 const struct ki_metric *ki_metric_find(const char *name);
+
+/*
+ * The formula of what is computed, "walltime / calls", of names of metrics; calls are those that
+ * are over, time is what has passed. "": it is measured as it is.
+ */
+#define KI_METRIC_DERIVED 192
+void ki_metric_derived(const struct ki_metric *m, char *text, size_t size);
 
 /*
  * A metric that is in no table: an event's with modifiers, "cycles:k" only in the kernel, "ipc:u"
@@ -197,6 +204,14 @@ unsigned int ki_measure_cost(const struct ki_measure *m, uint32_t curve);
  */
 void ki_measure_meter(struct ki_measure *m);
 
+/*
+ * What lasts and has a predicate begins before that is decided: its clock is read once for all
+ * predicates of a point. What deciding takes is then in each, as it is in everything around, and
+ * parts that predicates make add up to the whole. Before the first curve. What is metered, or does
+ * something at its end (ki_measure_add_ends), begins behind its predicate all the same.
+ */
+void ki_measure_early(struct ki_measure *m);
+
 /* The number of its point that code of curves added from now on tells instruments (struct ki_here
    of kerninst/instrument.h): its lower 16 bits. 0 if nobody says. */
 void ki_measure_number(struct ki_measure *m, uint32_t number);
@@ -216,6 +231,8 @@ int ki_measure_thin(struct ki_measure *m, uint32_t part, unsigned int k, struct 
 uint32_t ki_measure_part(const struct ki_measure *m, uint32_t curve);
 uint32_t ki_measure_parts(const struct ki_measure *m);
 uint32_t ki_measure_parts_needed(const struct ki_measure *m); /* those last ones */
+/* Has a part such a predicate? What it needs is one of the last ones. */
+bool ki_measure_part_needs(const struct ki_measure *m, uint32_t part, uint32_t other);
 
 /* Instructions that the part's code has executed since it was first installed, jumps and helpers
    included: an estimate, from how often control came by and what the ways through the code cost. */
@@ -249,12 +266,16 @@ void ki_reading_free(struct ki_reading *r);
 
 #define KI_ALL_CPUS (-1)
 
-/* What came between two readings. Not a number: a MEAN of nothing. cpu: of what is counted at
-   points, and after ki_measure_each_cpu, only; else the sum is all there is, as threads move. */
+/*
+ * What came between two readings. Not a number: a MEAN of nothing. cpu: after ki_measure_each_cpu
+ * only, else not a number. What goes on is that CPU's where it ended, all of it, as threads move;
+ * so these make the total, but for what is not over yet, which is in the total alone.
+ */
 double ki_reading_value(const struct ki_measure *m, const struct ki_reading *from,
 			const struct ki_reading *to, uint32_t curve, int cpu);
 
-/* The same for TOTALs of unit COUNT, exactly; 0 for a CPU of which nothing is known. */
+/* The same for TOTALs of unit COUNT, exactly; how many a HISTOGRAM has in all its buckets; 0 for a
+   CPU of which nothing is known. */
 uint64_t ki_reading_count(const struct ki_measure *m, const struct ki_reading *from,
 			  const struct ki_reading *to, uint32_t curve, int cpu);
 

@@ -151,7 +151,8 @@ enum ki_record_event_kind {
 	KI_EVENT_ON,	     /* and had been done */
 	KI_EVENT_REMOVING,
 	KI_EVENT_OFF,
-	KI_EVENT_HITS,	   /* value: how often it was reached, written or lost, or left out */
+	KI_EVENT_HITS, /* value: how often it was reached, written or lost, or left out; not there
+			  if it is not known how many of these were of its time */
 	KI_EVENT_SAMPLING, /* from tsc on one of `value` hits is recorded; 0: none any more */
 	KI_EVENTS
 };

@@ -28,6 +28,12 @@
  *  - Comparisons, `&&`, `||` and `!` yield 0 or 1, of type i64.
  *
  *  - A string (ki_expr_string) is not a number: it stands only where this header says so.
+ *
+ * Memory
+ *  - Memory at addresses that are computed is read, and never written: what a snippet writes are
+ *    variables, rows of tables and records, whose places the driver knows and checks before it
+ *    installs the code. Code that writes elsewhere it could not tell from code that destroys the
+ *    kernel. Who has to write calls a function for it, an instrument in C.
  */
 #ifndef KERNINST_SNIPPET_H
 #define KERNINST_SNIPPET_H
@@ -68,6 +74,20 @@ struct ki_code {
  */
 void ki_snippet_count(struct ki_code *out, uint32_t counter, bool keep_flags);
 
+/*
+ * The same of a global variable, of which there may be more: all CPUs take turns.
+ *
+ *	lock incq global(%rip)		f0 48 ff 05 disp32
+ */
+void ki_snippet_count_global(struct ki_code *out, uint32_t global, bool keep_flags);
+
+/*
+ * Note that control was here: byte 0 to 7 of a global variable becomes 1. It changes no flags.
+ *
+ *	movb $1, byte(%rip)		c6 05 disp32 01
+ */
+void ki_snippet_mark(struct ki_code *out, uint32_t global, unsigned int byte);
+
 struct ki_snippet;
 struct ki_node;
 
@@ -101,7 +121,8 @@ enum ki_type { KI_I8, KI_I16, KI_I32, KI_I64, KI_U8, KI_U16, KI_U32, KI_U64, KI_
  * Minimum and maximum per CPU, or of the thread, compare and then store: an update that an
  * interrupt on the same CPU, or a migration, brings in between may be lost; a value that was never
  * given is never there. They start from the 0 that slots begin with: for a minimum of unsigned
- * numbers keep the maximum of the complement.
+ * numbers keep the maximum of the complement. Where none may be lost a row of a table keeps them
+ * (KI_TABLE_MIN and its like try again).
  */
 enum ki_var_kind { KI_VAR_CPU, KI_VAR_GLOBAL, KI_VAR_THREAD, KI_VAR_LOCAL, KI_VAR_KINDS };
 
@@ -392,6 +413,18 @@ int ki_snippet_check(const struct ki_snippet *s, const struct ki_site_regs *site
 int ki_snippet_compile(const struct ki_snippet *s, const struct ki_site_regs *site,
 		       struct ki_long_code *out, struct ki_err *err);
 void ki_long_code_free(struct ki_long_code *c);
+
+/*
+ * What a block at addr does for KCOV (kmod/kcov.c), compiled for a place: if the current task is
+ * traced, addr goes into its trace.
+ *
+ *	cmpq $0, %gs:trace; je 1f; push %rax; mov $addr, %eax; call KCOV; pop %rax; 1:
+ *
+ * %rax is kept unless the site says that it is dead; live flags are kept as in ki_snippet_count.
+ * -ERANGE: addr is no sign-extended 32-bit number. Free with ki_long_code_free.
+ */
+int ki_snippet_kcov(uint64_t addr, const struct ki_site_regs *site, struct ki_long_code *out,
+		    struct ki_err *err);
 
 /* Its source, one statement a line, each ended by a newline. Free *out with free(). */
 int ki_snippet_format(const struct ki_snippet *s, char **out, struct ki_err *err);

@@ -193,6 +193,14 @@ int ki_plan_add_snippet(struct ki_plan *p, const struct ki_function *fn,
 			uint32_t *id, struct ki_err *err);
 
 /*
+ * Put code at a place that has been compiled for it. On success it is the plan's, and *code empty;
+ * otherwise it stays the caller's.
+ */
+int ki_plan_add_code(struct ki_plan *p, const struct ki_function *fn, const struct ki_spans *spans,
+		     const struct ki_place *place, uint16_t order, struct ki_long_code *code,
+		     uint32_t *id, struct ki_err *err);
+
+/*
  * Compile another snippet for the place of chunk id, whose code is long and not installed. On a
  * failure the chunk is as it was.
  */

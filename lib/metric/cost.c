@@ -32,7 +32,7 @@ static const uint16_t helper_costs[KI_HELPERS] = {
 	[KI_HELPER_LOAD64] = 133,      [KI_HELPER_DIV] = 29,	 [KI_HELPER_UDIV] = 27,
 	[KI_HELPER_MOD] = 29,	       [KI_HELPER_UMOD] = 29,	 [KI_HELPER_NANOTIME] = 120,
 	[KI_HELPER_ENTER] = 45,	       [KI_HELPER_LEAVE] = 40,	 [KI_HELPER_UID] = 22,
-	[KI_HELPER_CGROUP] = 35,       [KI_HELPER_RECORD] = 85,	 [KI_HELPER_STACK] = 6000,
+	[KI_HELPER_CGROUP] = 35,       [KI_HELPER_RECORD] = 82,	 [KI_HELPER_STACK] = 6000,
 	[KI_HELPER_USTACK] = 1350,     [KI_HELPER_STRING] = 400, [KI_HELPER_USTRING] = 460,
 	[KI_HELPER_ENTER_RECORD] = 45, [KI_HELPER_EVENT] = 180,	 [KI_HELPER_TABLE] = 110,
 };
@@ -291,28 +291,6 @@ static double inside_spent(const struct ki_measure *m, const struct inside *i)
 	return read_counter(m, i->passes) * (i->enter_price.most + i->leave_price.most) / 2;
 }
 
-/*
- * Parts: the curves that count (others have none), then the pairs (of those that curves tie
- * together the first stands for all, the others are nothing), then inside().
- */
-
-uint32_t ki_measure_part(const struct ki_measure *m, uint32_t curve)
-{
-	const struct curve *c = &m->curves.v[curve];
-
-	return c->pair == KI_NONE ? curve : (uint32_t)m->curves.n + m->pairs.v[c->pair].part;
-}
-
-uint32_t ki_measure_parts(const struct ki_measure *m)
-{
-	return (uint32_t)(m->curves.n + m->pairs.n + m->insides.n);
-}
-
-uint32_t ki_measure_parts_needed(const struct ki_measure *m)
-{
-	return (uint32_t)m->insides.n;
-}
-
 double ki_measure_spent(const struct ki_measure *m, uint32_t part)
 {
 	const double before = m->priced.spent ? m->priced.spent[part] : 0;
@@ -434,67 +412,4 @@ struct ki_cost ki_measure_pass_cost(const struct ki_measure *m, uint32_t part)
 	part -= (uint32_t)m->pairs.n;
 	return both(code_price(m, &m->insides.v[part].enter),
 		    code_price(m, &m->insides.v[part].leave));
-}
-
-static void rest_code(struct ki_measure *m, const struct code *c, bool rest)
-{
-	for (size_t i = 0; i < c->sites.n; i++)
-		ki_plan_rest(m->plan, c->sites.v[i].chunk, rest);
-}
-
-static void rest_pairs(struct ki_measure *m, uint32_t part, bool rest, bool for_good)
-{
-	for (size_t i = 0; i < m->pairs.n; i++) {
-		struct pair *p = &m->pairs.v[i];
-
-		if (p->part != part)
-			continue;
-		rest_code(m, &p->start, rest);
-		if (for_good)
-			rest_code(m, &p->stop, rest);
-		p->gone |= for_good;
-	}
-}
-
-void ki_measure_rest(struct ki_measure *m, uint32_t part, bool rest, bool for_good)
-{
-	if (part < m->curves.n) {
-		const struct curve *c = &m->curves.v[part];
-
-		for (uint32_t i = 0; c->pair == KI_NONE && i < c->nchunks; i++)
-			ki_plan_rest(m->plan, c->chunk + i, rest);
-		return;
-	}
-	part -= (uint32_t)m->curves.n;
-	if (part >= m->pairs.n) {
-		rest_code(m, &m->insides.v[part - m->pairs.n].enter, rest);
-		rest_code(m, &m->insides.v[part - m->pairs.n].leave, rest);
-		return;
-	}
-	rest_pairs(m, part, rest, for_good);
-}
-
-/* What has gone has had so much time. */
-static int note_gone(struct ki_measure *m, struct ki_err *err)
-{
-	struct ki_inside_row row;
-	int ret = 0;
-
-	for (size_t i = 0; !ret && m->map && i < m->pairs.n; i++) {
-		struct pair *p = &m->pairs.v[i];
-
-		if (p->gone && !p->gone_at)
-			ret = ki_words_inside(m->t, KI_CLOCK_TSC, p->word, 1, &row, &p->gone_at,
-					      err);
-	}
-	return ret;
-}
-
-int ki_measure_settle(struct ki_measure *m, struct ki_err *err)
-{
-	int ret = note_gone(m, err);
-
-	if (!ret)
-		ret = ki_plan_settle(m->plan, m->t, err);
-	return !ret && m->metered ? ki_costs_note(m, err) : ret;
 }

@@ -205,6 +205,8 @@ static int add_count(const struct ask *a, struct curve *c)
 		ret = ki_words_of(a, &words);
 	if (!ret)
 		ret = put_count(a, c, &at, &words);
+	if (!ret)
+		c->needs = ki_words_insides(&words);
 	free(at.v);
 	ki_words_free(&words);
 	if (ret)
@@ -259,19 +261,27 @@ static int add_curve(const struct ask *a, uint32_t *curve)
 	return 0;
 }
 
+static struct ask ask_of(struct ki_measure *m, const struct ki_metric *metric,
+			 const struct ki_function *fn, const struct ki_spans *spans,
+			 const struct ki_point *pt, uint16_t order, const struct ki_predicate *when,
+			 struct ki_err *err)
+{
+	return (struct ask){.m = m,
+			    .row = ki_metric_row(metric),
+			    .fn = fn,
+			    .spans = spans,
+			    .pt = pt,
+			    .order = order,
+			    .when = when,
+			    .err = err};
+}
+
 int ki_measure_add(struct ki_measure *m, const struct ki_metric *metric,
 		   const struct ki_function *fn, const struct ki_spans *spans,
 		   const struct ki_point *pt, uint16_t order, const struct ki_predicate *when,
 		   uint32_t *curve, struct ki_err *err)
 {
-	const struct ask a = {.m = m,
-			      .row = ki_metric_row(metric),
-			      .fn = fn,
-			      .spans = spans,
-			      .pt = pt,
-			      .order = order,
-			      .when = when,
-			      .err = err};
+	const struct ask a = ask_of(m, metric, fn, spans, pt, order, when, err);
 
 	return add_curve(&a, curve);
 }
@@ -281,17 +291,10 @@ int ki_measure_add_act(struct ki_measure *m, const struct ki_function *fn,
 		       const struct ki_predicate *when, ki_measure_act *make, void *arg,
 		       uint32_t *curve, struct ki_err *err)
 {
-	const struct ask a = {.m = m,
-			      .row = ki_metric_row(ki_metric_find("count")),
-			      .fn = fn,
-			      .spans = spans,
-			      .pt = pt,
-			      .order = order,
-			      .when = when,
-			      .make = make,
-			      .arg = arg,
-			      .err = err};
+	struct ask a = ask_of(m, ki_metric_find("count"), fn, spans, pt, order, when, err);
 
+	a.make = make;
+	a.arg = arg;
 	return add_curve(&a, curve);
 }
 
@@ -300,16 +303,9 @@ int ki_measure_add_ends(struct ki_measure *m, const struct ki_metric *metric,
 			const struct ki_point *pt, uint16_t order, const struct ki_predicate *when,
 			const struct ki_measure_ends *ends, uint32_t *curve, struct ki_err *err)
 {
-	const struct ask a = {.m = m,
-			      .row = ki_metric_row(metric),
-			      .fn = fn,
-			      .spans = spans,
-			      .pt = pt,
-			      .order = order,
-			      .when = when,
-			      .ends = ends,
-			      .err = err};
+	struct ask a = ask_of(m, metric, fn, spans, pt, order, when, err);
 
+	a.ends = ends;
 	if (a.row->source == SOURCE_NONE || a.row->other || ends->words > KI_MEASURE_WORDS)
 		return ki_err_set(err, -EINVAL, fn->start, "%s: it has no one end", metric->name);
 	return add_curve(&a, curve);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
- * inside(FUNCTION): a word of the thread that says how deep it is in there. One for each function
- * of a measurement, whoever asks.
+ * inside(FUNCTION): a word of the thread that says how deep it is in there. One for each name in a
+ * measurement, whoever asks: several functions of one name share it, each with code of its own.
  *
  * It counts up before anything else at the entry, and down behind everything else when the caller
  * gets control back, so that the function is inside itself. Who was there already when the code
@@ -46,7 +46,7 @@ static int make_snippets(const struct ask *a, struct inside *i)
 static int put_inside(const struct ask *a, struct inside *i, const struct places *entry,
 		      const struct exits *exits)
 {
-	int ret = ki_words_take(a->m->t, 1, &i->word, a->err);
+	int ret = i->word == KI_NONE ? ki_words_take(a->m->t, 1, &i->word, a->err) : 0;
 
 	if (!ret && a->m->metered)
 		ret = ki_measure_counters(a->m, 1, &i->passes, a->err);
@@ -68,13 +68,13 @@ static int put_inside(const struct ask *a, struct inside *i, const struct places
 }
 
 /* Of the function that `a` is about. */
-static int new_inside(const struct ask *a, struct inside *i)
+static int new_inside(const struct ask *a, uint32_t word, struct inside *i)
 {
 	struct places entry = {0};
 	struct exits exits = {0};
 	int ret = ki_measure_places(a, KI_POINT_ENTRY, &entry);
 
-	*i = (struct inside){.function = a->fn->start};
+	*i = (struct inside){.function = a->fn->start, .word = word};
 	if (!ret)
 		ret = ki_exits_find(a, &exits);
 	if (!ret)
@@ -117,21 +117,26 @@ static bool take_apart(const char *text, struct name *n)
 	return true;
 }
 
-static const struct ki_symbol *find_function(struct ki_target *t, const char *text)
+typedef ki_vec(const struct ki_symbol *) symbols;
+
+/* All functions of that name. */
+static int find_functions(const struct ask *a, const char *text, symbols *out)
 {
 	const struct ki_symbol *sym = NULL;
 	struct name n;
 
-	if (!take_apart(text, &n))
-		return NULL;
-	do
-		sym = ki_target_symbol_named(t, n.module, n.function, sym);
-	while (sym && n.addr && sym->addr != n.addr);
-	return sym;
+	if (take_apart(text, &n))
+		while ((sym = ki_target_symbol_named(a->m->t, n.module, n.function, sym)))
+			if ((!n.addr || sym->addr == n.addr) && ki_vec_push(out, sym))
+				return ki_err_set(a->err, -ENOMEM, 0, "measurement: out of memory");
+	if (!out->n)
+		return ki_err_set(a->err, -ENOENT, 0, "inside(%s): no such function", text);
+	return 0;
 }
 
-/* Analyse the function and put the code into the plan. */
-static int make_inside(const struct ask *a, const struct ki_symbol *sym, struct inside *i)
+/* Analyse the function and put the code into the plan. word KI_NONE: take one. */
+static int make_inside(const struct ask *a, const struct ki_symbol *sym, uint32_t word,
+		       struct inside *i)
 {
 	struct ask own = {.m = a->m, .err = a->err};
 	struct ki_function *fn;
@@ -146,31 +151,80 @@ static int make_inside(const struct ask *a, const struct ki_symbol *sym, struct 
 		own.fn = fn;
 		own.spans = &spans;
 		own.pt = &pt;
-		ret = new_inside(&own, i);
+		ret = new_inside(&own, word, i);
 		ki_spans_free(&spans);
 	}
 	ki_function_free(fn);
 	return ret;
 }
 
-static int get_inside(const struct ask *a, const char *name, uint32_t *number)
+/* Do those from there on have these functions, and the word no other? */
+static bool is_made(const struct ki_measure *m, size_t first, const symbols *functions)
 {
-	const struct ki_symbol *sym = find_function(a->m->t, name);
-	struct ki_measure *m = a->m;
-	int ret;
+	const struct inside *v = m->insides.v;
+	const size_t end = first + functions->n;
 
-	if (!sym)
-		return ki_err_set(a->err, -ENOENT, 0, "inside(%s): no such function", name);
-	for (size_t i = 0; i < m->insides.n; i++)
-		if (m->insides.v[i].function == sym->addr) {
-			*number = (uint32_t)i;
-			return 0;
-		}
-	if (ki_vec_reserve(&m->insides, 1))
+	if (end > m->insides.n || (first && v[first - 1].word == v[first].word) ||
+	    (end < m->insides.n && v[end].word == v[first].word))
+		return false;
+	for (size_t i = first; i < end; i++)
+		if (v[i].function != functions->v[i - first]->addr || v[i].word != v[first].word)
+			return false;
+	return true;
+}
+
+/* All, or none: of one that is not seen inside() would say what is not so. */
+static int make_insides(const struct ask *a, const symbols *functions)
+{
+	struct ki_measure *m = a->m;
+	struct inside *v;
+	size_t n = 0;
+	int ret = 0;
+
+	if (ki_vec_reserve(&m->insides, functions->n))
 		return ki_err_set(a->err, -ENOMEM, 0, "measurement: out of memory");
-	ret = make_inside(a, sym, &m->insides.v[m->insides.n]);
+	v = m->insides.v + m->insides.n;
+	while (!ret && n < functions->n) {
+		ret = make_inside(a, functions->v[n], n ? v->word : KI_NONE, &v[n]);
+		n += !ret;
+	}
 	if (!ret)
-		*number = (uint32_t)m->insides.n++;
+		m->insides.n += n;
+	while (ret && n) {
+		ki_plan_leave_out(m->plan, v[--n].bundle, KI_R_BAD_REQUEST);
+		ki_code_free(&v[n].enter);
+		ki_code_free(&v[n].leave);
+	}
+	return ret;
+}
+
+/* The first of those that a name stands for, made or found, and how many they are. */
+static int get_insides(const struct ask *a, const char *name, size_t *first, size_t *count)
+{
+	symbols functions = {0};
+	int ret = find_functions(a, name, &functions);
+
+	*first = 0;
+	while (!ret && *first < a->m->insides.n && !is_made(a->m, *first, &functions))
+		++*first;
+	if (!ret && *first == a->m->insides.n)
+		ret = make_insides(a, &functions);
+	*count = functions.n;
+	ki_vec_free(&functions);
+	return ret;
+}
+
+static int add_words(const struct ask *a, const char *name, struct words *out)
+{
+	size_t first, count;
+	int ret = get_insides(a, name, &first, &count);
+
+	if (!ret && ki_vec_push(&out->v, word_of(&a->m->insides.v[first])))
+		return ki_err_set(a->err, -ENOMEM, 0, "measurement: out of memory");
+	for (size_t i = first; !ret && i < first + count; i++)
+		if (ki_vec_push(&out->insides, (uint32_t)i) ||
+		    ki_vec_push(&out->bundles, a->m->insides.v[i].bundle))
+			ret = ki_err_set(a->err, -ENOMEM, 0, "measurement: out of memory");
 	return ret;
 }
 
@@ -180,15 +234,10 @@ int ki_words_of(const struct ask *a, struct words *out)
 	int ret = 0;
 
 	for (size_t n = 0; !ret && a->when; n++) {
-		uint32_t i = 0;
-
 		name = ki_predicate_inside(a->when, n);
 		if (!name)
 			break;
-		ret = get_inside(a, name, &i);
-		if (!ret && (ki_vec_push(&out->v, word_of(&a->m->insides.v[i])) ||
-			     ki_vec_push(&out->bundles, a->m->insides.v[i].bundle)))
-			ret = ki_err_set(a->err, -ENOMEM, 0, "measurement: out of memory");
+		ret = add_words(a, name, out);
 	}
 	return ret;
 }
@@ -201,8 +250,17 @@ int ki_words_need(const struct ask *a, const struct words *w, uint32_t bundle)
 	return 0;
 }
 
+ki_numbers ki_words_insides(struct words *w)
+{
+	const ki_numbers out = w->insides;
+
+	w->insides = (ki_numbers){0};
+	return out;
+}
+
 void ki_words_free(struct words *w)
 {
 	ki_vec_free(&w->v);
+	ki_vec_free(&w->insides);
 	ki_vec_free(&w->bundles);
 }

@@ -32,17 +32,22 @@ void ki_measure_free(struct ki_measure *m)
 	if (!m)
 		return;
 	ki_plan_remove(m->plan, m->t, NULL);
-	for (size_t i = 0; i < m->curves.n; i++)
+	for (size_t i = 0; i < m->curves.n; i++) {
 		ki_snippet_free(m->curves.v[i].snippet);
+		ki_vec_free(&m->curves.v[i].needs);
+	}
 	for (size_t i = 0; i < m->pairs.n; i++)
 		ki_pair_free(&m->pairs.v[i]);
 	for (size_t i = 0; i < m->insides.n; i++) {
 		ki_code_free(&m->insides.v[i].enter);
 		ki_code_free(&m->insides.v[i].leave);
 	}
+	for (size_t i = 0; i < m->earlies.n; i++)
+		ki_code_free(&m->earlies.v[i].code);
 	ki_vec_free(&m->curves);
 	ki_vec_free(&m->pairs);
 	ki_vec_free(&m->insides);
+	ki_vec_free(&m->earlies);
 	ki_vec_free(&m->events);
 	ki_vec_free(&m->counters);
 	ki_reading_free(m->start);
@@ -141,6 +146,11 @@ void ki_measure_each_cpu(struct ki_measure *m)
 void ki_measure_meter(struct ki_measure *m)
 {
 	m->metered = true;
+}
+
+void ki_measure_early(struct ki_measure *m)
+{
+	m->early = true;
 }
 
 void ki_measure_number(struct ki_measure *m, uint32_t number)

@@ -11,6 +11,8 @@
 /* In which order code comes: what ends something before what begins it. */
 enum { STAGE_STOP, STAGE_INSIDE, STAGE_START };
 
+typedef ki_vec(uint32_t) ki_numbers;
+
 /* A place of a snippet: its chunk in the plan, and what is free there. */
 struct site {
 	uint32_t chunk;
@@ -30,7 +32,8 @@ struct price {
 	double most;
 };
 
-/* Where a thread is while a word of it is not 0; made when the first predicate asks for it. */
+/* Where a thread is while a word of it is not 0; made when the first predicate asks for it. Those
+   of functions of one name stand together and have one word. */
 struct inside {
 	uint64_t function;
 	uint32_t word;
@@ -38,6 +41,18 @@ struct inside {
 	uint32_t bundle;
 	struct code enter, leave;
 	struct price enter_price, leave_price; /* since the start */
+};
+
+/* What starts at a point find as their clock (early.c). */
+struct early {
+	uint64_t function;
+	struct ki_point at;
+	uint16_t order;
+	uint8_t source;
+	struct ki_event_ask event;
+	uint32_t word;
+	uint32_t bundle;
+	struct code code;
 };
 
 /* Start and stop of one source at one point, under one predicate. */
@@ -58,8 +73,10 @@ struct pair {
 	uint64_t gone_at;	    /* when that was, by the time stamp counter */
 	uint32_t part;		    /* the first pair of those that curves tie together */
 	uint32_t word;
+	uint32_t early; /* what has read its clock; KI_NONE: the start itself */
 	uint32_t bundle;
-	uint64_t seen; /* what the last reading gave: readings do not fall */
+	ki_numbers needs; /* the insides that its predicate asks */
+	uint64_t seen;	  /* what the last reading gave: readings do not fall */
 	struct code start, stop;
 	struct price start_price, stop_price;
 };
@@ -74,6 +91,7 @@ struct curve {
 	uint32_t taken;		    /* the same, of hits at which its act was done, and behind it
 				       how many are left out before the next; KI_NONE: all */
 	uint32_t mask;		    /* then: the global variable that says at which */
+	ki_numbers needs;	    /* the insides that its predicate asks */
 	struct ki_snippet *snippet; /* with a predicate; NULL: the bare counter */
 	struct price price;
 };
@@ -98,12 +116,13 @@ struct ki_measure {
 	ki_vec(struct curve) curves;
 	ki_vec(struct pair) pairs;
 	ki_vec(struct inside) insides;
+	ki_vec(struct early) earlies;
 	ki_vec(struct counted) events;
 	ki_vec(uint32_t) counters; /* their numbers */
 	struct prices priced;
 	struct ki_reading *start;
 	uint32_t number; /* what instruments are told of the points that come now */
-	bool started, each_cpu, metered, sampled;
+	bool started, each_cpu, metered, sampled, early;
 };
 
 /* What ki_measure_add was asked for. */
@@ -188,18 +207,30 @@ int ki_region_ends(const struct ask *a, struct exits *end);
 /* The words of a predicate's inside(), by number. */
 struct words {
 	ki_vec(struct ki_var) v;
-	ki_vec(uint32_t) bundles;
+	ki_numbers insides; /* of all of them: one name may be several functions */
+	ki_numbers bundles;
 };
 
 /* See to it that the code of all its inside() is in the plan. Free with ki_words_free. */
 int ki_words_of(const struct ask *a, struct words *out);
+/* The insides that it asks, which are the caller's then. */
+ki_numbers ki_words_insides(struct words *w);
 void ki_words_free(struct words *w);
+
+/* ---- clocks before predicates (early.c) ---- */
+
+/* See to it that the pair's clock is read before its predicate is decided, at its beginnings. */
+int ki_early_get(const struct ask *a, struct pair *p, const struct places *at, struct words *needs);
+struct ki_node *ki_early_clock(const struct ki_measure *m, struct ki_snippet *s, uint32_t early);
 
 /* The bundle makes no sense without them. */
 int ki_words_need(const struct ask *a, const struct words *w, uint32_t bundle);
 
 /* ---- pairs (pair.c) ---- */
 
+bool ki_point_is_same(const struct ki_point *a, const struct ki_point *b);
+/* What is read at its start and at its stop. */
+struct ki_node *ki_pair_clock(struct ki_snippet *s, const struct pair *p);
 /* The pair of what is asked for, made or found, with all that the row keeps. */
 int ki_pair_get(const struct ask *a, uint32_t *number);
 void ki_pair_free(struct pair *p);

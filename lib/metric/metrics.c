@@ -72,6 +72,9 @@ static const struct ki_metric_row rows[] = {
 	TOTAL("major-faults", KI_UNIT_COUNT, SOURCE_MAJOR_FAULTS,
 	      "page faults of threads inside that needed I/O",
 	      SUM_OF("its major faults")),
+	PER_CALL("major-faults/call", KI_UNIT_COUNT, SOURCE_MAJOR_FAULTS,
+		 "the mean of it",
+		 SUM_OF("its major faults") ", calls += 1"),
 	TOTAL("switches", KI_UNIT_COUNT, SOURCE_SWITCHES,
 	      "how often threads inside gave up their CPU, or lost it",
 	      SUM_OF("its switches")),
@@ -81,6 +84,9 @@ static const struct ki_metric_row rows[] = {
 	TOTAL("preemptions", KI_UNIT_COUNT, SOURCE_PREEMPTIONS,
 	      "how often threads inside lost their CPU, and did not give it up",
 	      SUM_OF("its involuntary switches")),
+	PER_CALL("preemptions/call", KI_UNIT_COUNT, SOURCE_PREEMPTIONS,
+		 "the mean of it",
+		 SUM_OF("its involuntary switches") ", calls += 1"),
 };
 /* clang-format on */
 

@@ -41,8 +41,7 @@ static struct ki_node *count_of(struct ki_snippet *s, uint32_t number)
 	return ki_expr_helper(s, KI_HELPER_EVENT, &which, 1);
 }
 
-/* What is read at the start and at the stop. */
-static struct ki_node *clock_of(struct ki_snippet *s, const struct pair *p)
+struct ki_node *ki_pair_clock(struct ki_snippet *s, const struct pair *p)
 {
 	switch (p->source) {
 	case SOURCE_WALL:
@@ -201,7 +200,7 @@ static int make_stop(const struct ask *a, const struct pair *p, struct ki_snippe
 		ki_snippet_free(s);
 		return ret;
 	}
-	body = ki_timer_stop(s, &word, clock_of(s, p), narrow, &elapsed, ending,
+	body = ki_timer_stop(s, &word, ki_pair_clock(s, p), narrow, &elapsed, ending,
 			     keep(a->m, p, s, &elapsed));
 	ki_snippet_body(s, ki_measure_pass(a->m, s, p->stops, body));
 	*out = s;
@@ -212,11 +211,12 @@ static int begin(const struct ask *a, const struct pair *p, struct ki_snippet *s
 		 struct ki_node **out)
 {
 	const struct ki_var word = word_of(p), deep = counter_of(a->m, "too_deep", p->deep, 1);
-	struct ki_node *first, *begun;
+	struct ki_node *first, *begun, *clock;
 	int ret = make_begun(a, p, s, &first, &begun);
 
+	clock = p->early == KI_NONE ? ki_pair_clock(s, p) : ki_early_clock(a->m, s, p->early);
 	*out = ret ? NULL
-		   : ki_timer_start(s, &word, clock_of(s, p),
+		   : ki_timer_start(s, &word, clock,
 				    ki_stmt_update(s, KI_UPDATE_ADD, &deep, NULL,
 						   ki_expr_const(s, KI_I64, 1)),
 				    first, begun);
@@ -350,8 +350,6 @@ static int put_pair(const struct ask *a, struct pair *p, const struct words *wor
 	int ret = take_counters(a, p, keeps);
 
 	p->keeps = keeps;
-	if (!ret && p->source == SOURCE_EVENT)
-		ret = ki_measure_event(a->m, &p->event, &p->number, a->err);
 	if (!ret)
 		ret = ki_measure_counters(a->m, 1, &p->deep, a->err);
 	if (!ret && a->m->metered)
@@ -388,6 +386,7 @@ static int new_pair(const struct ask *a, const char *when, uint32_t *number)
 			 .at = *a->pt,
 			 .order = a->order,
 			 .source = a->row->source,
+			 .early = KI_NONE,
 			 .event = a->event};
 	struct places entry = {0};
 	struct exits exits = {0};
@@ -401,8 +400,13 @@ static int new_pair(const struct ask *a, const char *when, uint32_t *number)
 		ret = ki_region_find(a, &entry, &exits);
 	if (!ret)
 		ret = ki_words_of(a, &words);
+	if (!ret && p.source == SOURCE_EVENT)
+		ret = ki_measure_event(a->m, &p.event, &p.number, a->err);
+	if (!ret && when && a->m->early && !a->m->metered)
+		ret = ki_early_get(a, &p, &entry, &words);
 	if (!ret)
 		ret = put_pair(a, &p, &words, &entry, &exits);
+	p.needs = ki_words_insides(&words);
 	free(entry.v);
 	ki_exits_free(&exits);
 	ki_words_free(&words);
@@ -420,7 +424,7 @@ static bool is_same_text(const char *a, const char *b)
 	return a && b ? !strcmp(a, b) : a == b;
 }
 
-static bool is_same_point(const struct ki_point *a, const struct ki_point *b)
+bool ki_point_is_same(const struct ki_point *a, const struct ki_point *b)
 {
 	return a->kind == b->kind && a->block == b->block && a->edge == b->edge &&
 	       a->addr == b->addr;
@@ -428,9 +432,10 @@ static bool is_same_point(const struct ki_point *a, const struct ki_point *b)
 
 static bool is_pair_of(const struct pair *p, const struct ask *a, const char *when)
 {
-	return !p->own && !a->ends && p->function == a->fn->start && is_same_point(&p->at, a->pt) &&
-	       p->order == a->order && p->source == a->row->source &&
-	       ki_event_is_same(&p->event, &a->event) && is_same_text(p->when, when);
+	return !p->own && !a->ends && p->function == a->fn->start &&
+	       ki_point_is_same(&p->at, a->pt) && p->order == a->order &&
+	       p->source == a->row->source && ki_event_is_same(&p->event, &a->event) &&
+	       is_same_text(p->when, when);
 }
 
 int ki_pair_get(const struct ask *a, uint32_t *number)
@@ -459,6 +464,7 @@ int ki_pair_get(const struct ask *a, uint32_t *number)
 void ki_pair_free(struct pair *p)
 {
 	free(p->when);
+	ki_vec_free(&p->needs);
 	ki_code_free(&p->start);
 	ki_code_free(&p->stop);
 }

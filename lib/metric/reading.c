@@ -58,16 +58,24 @@ static struct ki_reading *new_reading(const struct ki_measure *m)
 	return NULL;
 }
 
+/* Returns the sum. */
+static uint64_t read_counter(const struct ki_measure *m, struct ki_reading *r, size_t i)
+{
+	r->sums[i] = 0;
+	for (unsigned int cpu = 0; cpu < r->cpus; cpu++) {
+		uint64_t v = ki_counter_read_cpu(m->map, m->counters.v[i], cpu);
+
+		r->sums[i] += v;
+		if (r->each)
+			r->each[cpu * r->n + i] = v;
+	}
+	return r->sums[i];
+}
+
 static void read_counters(const struct ki_measure *m, struct ki_reading *r)
 {
-	for (unsigned int cpu = 0; cpu < r->cpus; cpu++)
-		for (size_t i = 0; i < r->n; i++) {
-			uint64_t v = ki_counter_read_cpu(m->map, m->counters.v[i], cpu);
-
-			r->sums[i] += v;
-			if (r->each)
-				r->each[cpu * r->n + i] = v;
-		}
+	for (size_t i = 0; i < r->n; i++)
+		read_counter(m, r, i);
 }
 
 /* The clock by which threads are inside; KI_CLOCKS: no clock. */
@@ -177,13 +185,11 @@ static int ask_all(struct insides *q, struct ki_err *err)
 /* Read again what is over; is it what it was? */
 static bool is_same(const struct ki_measure *m, struct ki_reading *r, const struct pair *p)
 {
-	uint64_t total = ki_counter_read(m->map, m->counters.v[p->total]);
-	bool same = r->sums[p->total] == total;
+	uint64_t before = r->sums[p->total];
 
-	r->sums[p->total] = total;
 	if (p->keeps & KEEP_OVER)
-		r->sums[p->over] = ki_counter_read(m->map, m->counters.v[p->over]);
-	return same;
+		read_counter(m, r, p->over);
+	return read_counter(m, r, p->total) == before;
 }
 
 /* Of the pairs left in the list; those that are settled leave it. */
@@ -266,11 +272,22 @@ static uint64_t counted(const struct ki_reading *from, const struct ki_reading *
 }
 
 static uint64_t over(const struct ki_measure *m, const struct ki_reading *from,
-		     const struct ki_reading *to, uint32_t pair)
+		     const struct ki_reading *to, uint32_t pair, int cpu)
 {
-	return counted(from, to, m->pairs.v[pair].total, KI_ALL_CPUS);
+	return counted(from, to, m->pairs.v[pair].total, cpu);
 }
 
+static uint64_t in_buckets(const struct ki_measure *m, const struct ki_reading *from,
+			   const struct ki_reading *to, uint32_t pair, int cpu)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < KI_LOG2_BUCKETS; i++)
+		sum += counted(from, to, m->pairs.v[pair].log2 + i, cpu);
+	return sum;
+}
+
+/* What is not over yet is on no CPU. */
 static uint64_t all_of(const struct ki_measure *m, const struct ki_reading *from,
 		       const struct ki_reading *to, const struct curve *c, int cpu)
 {
@@ -278,11 +295,13 @@ static uint64_t all_of(const struct ki_measure *m, const struct ki_reading *from
 	case TOP_COUNTER:
 		return counted(from, to, c->counter, cpu);
 	case TOP_ALL:
+		if (cpu >= 0)
+			return over(m, from, to, c->pair, cpu);
 		return to->pairs[c->pair].all - from->pairs[c->pair].all;
 	case TOP_OVER:
-		return over(m, from, to, c->pair);
+		return over(m, from, to, c->pair, cpu);
 	default:
-		return 0;
+		return in_buckets(m, from, to, c->pair, cpu);
 	}
 }
 
@@ -293,22 +312,22 @@ static uint64_t top_of(const struct ki_measure *m, const struct ki_reading *from
 
 	if (!c->row->less)
 		return all;
-	less = over(m, from, to, c->other);
+	less = over(m, from, to, c->other, cpu);
 	return all > less ? all - less : 0;
 }
 
 static double bottom_of(const struct ki_measure *m, const struct ki_reading *from,
-			const struct ki_reading *to, const struct curve *c)
+			const struct ki_reading *to, const struct curve *c, int cpu)
 {
 	switch (c->row->bottom) {
 	case BOTTOM_OVER:
-		return (double)counted(from, to, m->pairs.v[c->pair].over, KI_ALL_CPUS);
+		return (double)counted(from, to, m->pairs.v[c->pair].over, cpu);
 	case BOTTOM_TIME:
 		return (double)(to->pairs[c->pair].now - from->pairs[c->pair].now);
 	case BOTTOM_SELF:
-		return (double)over(m, from, to, c->pair);
+		return (double)over(m, from, to, c->pair, cpu);
 	case BOTTOM_OTHER:
-		return (double)over(m, from, to, c->other);
+		return (double)over(m, from, to, c->other, cpu);
 	default:
 		return 1;
 	}
@@ -328,10 +347,10 @@ double ki_reading_value(const struct ki_measure *m, const struct ki_reading *fro
 
 	if (!from)
 		from = m->start;
-	if (c->row->top == TOP_LOG2 || (cpu >= 0 && c->row->top != TOP_COUNTER))
+	if (c->row->top == TOP_LOG2 || (cpu >= 0 && !to->each))
 		return NAN;
 	top = (double)top_of(m, from, to, c, cpu);
-	bottom = bottom_of(m, from, to, c);
+	bottom = bottom_of(m, from, to, c, cpu);
 	if (!(bottom > 0))
 		return NAN;
 	if (c->row->m.unit == KI_UNIT_SECONDS)
@@ -344,11 +363,7 @@ double ki_reading_value(const struct ki_measure *m, const struct ki_reading *fro
 uint64_t ki_reading_count(const struct ki_measure *m, const struct ki_reading *from,
 			  const struct ki_reading *to, uint32_t curve, int cpu)
 {
-	const struct curve *c = &m->curves.v[curve];
-
-	if (cpu >= 0 && c->row->top != TOP_COUNTER)
-		return 0;
-	return top_of(m, from ? from : m->start, to, c, cpu);
+	return top_of(m, from ? from : m->start, to, &m->curves.v[curve], cpu);
 }
 
 void ki_reading_buckets(const struct ki_measure *m, const struct ki_reading *from,

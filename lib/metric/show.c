@@ -102,8 +102,12 @@ static int put_code(const struct ki_measure *m, FILE *f, const struct code *c, s
 
 static int put_pair(const struct ki_measure *m, FILE *f, const struct pair *p, struct ki_err *err)
 {
-	int ret = put_code(m, f, &p->start, err);
+	int ret = 0;
 
+	if (p->early != KI_NONE)
+		ret = put_code(m, f, &m->earlies.v[p->early].code, err);
+	if (!ret)
+		ret = put_code(m, f, &p->start, err);
 	return ret ? ret : put_code(m, f, &p->stop, err);
 }
 
@@ -162,7 +166,10 @@ static unsigned int largest(const struct ki_measure *m, const struct code *c)
 
 static unsigned int cost_of(const struct ki_measure *m, uint32_t pair)
 {
-	return largest(m, &m->pairs.v[pair].start) + largest(m, &m->pairs.v[pair].stop);
+	const struct pair *p = &m->pairs.v[pair];
+	const unsigned int own = largest(m, &p->start) + largest(m, &p->stop);
+
+	return own + (p->early == KI_NONE ? 0 : largest(m, &m->earlies.v[p->early].code));
 }
 
 unsigned int ki_measure_cost(const struct ki_measure *m, uint32_t curve)

@@ -280,18 +280,21 @@ int ki_lex_next(struct ki_lexer *l)
 	}
 }
 
-int ki_lex_until(struct ki_lexer *l, char mark)
+void ki_lex_until(struct ki_lexer *l, char mark)
 {
-	const char *end = strchr(l->now.text, mark);
+	const char *end;
 
+	while (isspace((unsigned char)*l->next))
+		l->next++;
+	l->now = (struct ki_token){.text = l->next, .at = (uint32_t)(l->next - l->text)};
+	end = strchr(l->next, mark);
 	if (!end)
-		end = l->now.text + strlen(l->now.text);
+		end = l->next + strlen(l->next);
 	l->next = end;
 	while (end > l->now.text && isspace((unsigned char)end[-1]))
 		end--;
 	l->now.kind = KI_TOKEN_NAME;
 	l->now.len = (size_t)(end - l->now.text);
-	return 0;
 }
 
 int ki_lex_start(struct ki_lexer *l, const char *language, const char *text, struct ki_err *err)

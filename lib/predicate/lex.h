@@ -57,8 +57,9 @@ bool ki_lex_is(const struct ki_lexer *l, const char *text);
 /* Past this mark, or the error that it is expected. */
 int ki_lex_take(struct ki_lexer *l, const char *mark);
 
-/* All up to this mark, without white space around it, becomes the token: a KI_TOKEN_NAME. */
-int ki_lex_until(struct ki_lexer *l, char mark);
+/* All behind the token up to this mark, without white space around it, becomes the next one: a
+   KI_TOKEN_NAME. */
+void ki_lex_until(struct ki_lexer *l, char mark);
 
 /* "LANGUAGE: column N: ...", or "line M, column N" behind the first line; -EINVAL. */
 int ki_lex_error(const struct ki_lexer *l, uint32_t at, const char *fmt, ...)

@@ -120,7 +120,8 @@ static int note_function(struct checker *c, struct ki_ast *e)
 /* [MODULE:]FUNCTION[@0xADDRESS] */
 static bool is_function(const char *text)
 {
-	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
+				      "0123456789"; /* of a module, 8021q: */
 	size_t n = strspn(text, letters);
 
 	return n &&

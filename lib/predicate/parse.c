@@ -157,10 +157,22 @@ static int list(struct ki_parser *p, struct ki_ast *e, unsigned int kid)
 	return ret ? ret : ki_lex_take(&p->lex, ")");
 }
 
+/* Between parentheses, of inside(): [MODULE:]NAME[@0xADDRESS]. */
+static int function_name(struct ki_parser *p, struct ki_ast *e)
+{
+	struct ki_ast *what;
+	int ret;
+
+	ki_lex_until(&p->lex, ')');
+	ret = take_text(p, KI_AST_NAME, &what);
+	if (!ret)
+		ret = adopt(p, e, 0, what);
+	return ret ? ret : ki_lex_take(&p->lex, ")");
+}
+
 /* A name, or a name with arguments; what stands between the parentheses of inside() is a name. */
 static int name(struct ki_parser *p, struct ki_ast **out)
 {
-	struct ki_ast *what;
 	int ret = take_text(p, KI_AST_NAME, out);
 
 	if (ret || !ki_lex_is(&p->lex, "("))
@@ -168,16 +180,12 @@ static int name(struct ki_parser *p, struct ki_ast **out)
 	if (is_string_function((*out)->text))
 		return string_function(p, *out);
 	(*out)->kind = KI_AST_CALL;
+	if (!strcmp((*out)->text, "inside"))
+		return function_name(p, *out);
 	ret = ki_lex_next(&p->lex);
-	if (!ret && strcmp((*out)->text, "inside") != 0)
-		return ki_lex_is(&p->lex, ")") ? ki_lex_next(&p->lex) : list(p, *out, 0);
-	if (!ret)
-		ret = ki_lex_until(&p->lex, ')');
-	if (!ret)
-		ret = take_text(p, KI_AST_NAME, &what);
-	if (!ret)
-		ret = adopt(p, *out, 0, what);
-	return ret ? ret : ki_lex_take(&p->lex, ")");
+	if (ret)
+		return ret;
+	return ki_lex_is(&p->lex, ")") ? ki_lex_next(&p->lex) : list(p, *out, 0);
 }
 
 static int in_parentheses(struct ki_parser *p, struct ki_ast **out)

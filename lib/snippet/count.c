@@ -13,22 +13,49 @@ static const uint8_t inc_gs[] = {0x65, 0x48, 0xff, 0x04, 0x25, 0, 0, 0, 0};
 static const uint8_t save_flags[] = {0x50, 0x9f, 0x0f, 0x90, 0xc0};
 static const uint8_t restore_flags[] = {0x04, 0x7f, 0x9e, 0x58};
 
+/* Behind the displacement stands the byte that is stored. */
+static const uint8_t mark[] = {0xc6, 0x05, 0, 0, 0, 0, 1};
+static const uint8_t inc_global[] = {0xf0, 0x48, 0xff, 0x05, 0, 0, 0, 0};
+
 static void append(struct ki_code *c, const uint8_t *bytes, uint8_t n)
 {
 	memcpy(c->code + c->len, bytes, n);
 	c->len += n;
 }
 
-void ki_snippet_count(struct ki_code *out, uint32_t counter, bool keep_flags)
+/* Code with one field, 4 bytes before `tail` others at its end. */
+static void put(struct ki_code *out, const uint8_t *code, uint8_t n, struct ki_fixup fix,
+		bool keep_flags)
 {
 	memset(out, 0, sizeof(*out));
 	if (keep_flags)
 		append(out, save_flags, sizeof(save_flags));
-	append(out, inc_gs, sizeof(inc_gs));
-	out->fix[0].kind = KI_FIX_PERCPU;
-	out->fix[0].off = out->len - 4;
-	out->fix[0].target = counter;
+	append(out, code, n);
+	out->fix[0] = fix;
+	out->fix[0].off = (uint16_t)(out->len - 4 - fix.tail);
 	out->nfix = 1;
 	if (keep_flags)
 		append(out, restore_flags, sizeof(restore_flags));
+}
+
+void ki_snippet_count(struct ki_code *out, uint32_t counter, bool keep_flags)
+{
+	const struct ki_fixup fix = {.kind = KI_FIX_PERCPU, .target = counter};
+
+	put(out, inc_gs, sizeof(inc_gs), fix, keep_flags);
+}
+
+void ki_snippet_count_global(struct ki_code *out, uint32_t global, bool keep_flags)
+{
+	const struct ki_fixup fix = {.kind = KI_FIX_GLOBAL, .target = global};
+
+	put(out, inc_global, sizeof(inc_global), fix, keep_flags);
+}
+
+void ki_snippet_mark(struct ki_code *out, uint32_t global, unsigned int byte)
+{
+	const struct ki_fixup fix = {
+		.kind = KI_FIX_GLOBAL, .tail = 1, .target = global | (uint64_t)byte << 32};
+
+	put(out, mark, sizeof(mark), fix, false);
 }

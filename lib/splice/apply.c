@@ -267,22 +267,30 @@ static size_t batch_refused(const struct todo *t, const struct batch *b)
 	return n;
 }
 
+static size_t give_up(struct plan_group *g)
+{
+	if (!g)
+		return 0;
+	g->single = true;
+	return 1;
+}
+
 /*
- * Groups of which something is refused are given up: their windows are asked for one by one.
- * Returns how many there were; then the batch is to be cut again.
+ * Groups of which something is refused, be it a window without a chunk, are given up: their windows
+ * are asked for one by one. Returns how many there were; then the batch is to be cut again.
  */
 static size_t batch_give_up_groups(const struct todo *t, const struct batch *b)
 {
 	size_t n = 0;
 
+	for (uint32_t i = 0; i < b->nwindows; i++)
+		if (b->windows[i].reason)
+			n += give_up(group_of(t->plan, b->from[i]));
 	for (uint32_t i = 0; i < b->nchunks; i++) {
-		struct plan_chunk *c = &t->plan->chunks.v[b->ids[i]];
-		struct plan_group *g = group_of(t->plan, c->c.window);
+		const struct plan_chunk *c = &t->plan->chunks.v[b->ids[i]];
 
-		if (!g || c->c.reason == KI_R_OK)
-			continue;
-		g->single = true;
-		n++;
+		if (c->c.reason)
+			n += give_up(group_of(t->plan, c->c.window));
 	}
 	for (uint32_t i = 0; n && i < b->nchunks; i++)
 		t->plan->chunks.v[b->ids[i]].c.reason = KI_R_OK;
@@ -326,10 +334,10 @@ static int batch_send(const struct todo *t, struct batch *b, uint32_t flags, boo
 		return 0;
 	error = errno;
 	*refused = batch_refused(t, b);
-	if (!*refused)
-		return ki_plan_failed(t->err, "splice", error, req.reason);
 	if (batch_give_up_groups(t, b))
 		return -EAGAIN;
+	if (!*refused)
+		return ki_plan_failed(t->err, "splice", error, req.reason);
 	return drop ? 0 : refusal_is_error(t, b);
 }
 

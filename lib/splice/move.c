@@ -13,6 +13,7 @@
  *   - behind each call
  *   - behind, and at the targets of, what may not be displaced
  *   - at fixups, at the targets of jump tables, and where other functions jump to
+ *   - at what nothing is seen to lead to: behind an iret, which takes its target from the stack
  *   - and every host in whose tail one of these bounces
  *
  * All other windows need none. The text that they leave is still right if somebody is there, a
@@ -74,10 +75,30 @@ static void look_at(struct boards *b, const struct ki_insn *in)
 		come_to(b, in->target);
 }
 
+/* Blocks that no edge of the function leads to. */
+static int look_at_unled(struct boards *b)
+{
+	const struct ki_function *fn = b->fn;
+	bool *led = calloc(fn->nblocks, sizeof(*led));
+
+	if (!led)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < fn->nedges; i++)
+		if (fn->edges[i].to_block != KI_NONE)
+			led[fn->edges[i].to_block] = true;
+	for (uint32_t i = 0; i < fn->nblocks; i++)
+		if (!led[i])
+			come_to(b, fn->blocks[i].start);
+	free(led);
+	return 0;
+}
+
 int ki_move_boards(const struct ki_function *fn, const struct ki_spans *spans, bool *boarded)
 {
 	struct boards b = {.fn = fn, .spans = spans, .v = boarded};
 
+	if (look_at_unled(&b))
+		return -ENOMEM;
 	come_to(&b, fn->start);
 	for (uint32_t i = 0; i < fn->ninsns; i++)
 		look_at(&b, &fn->insns[i]);

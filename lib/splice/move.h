@@ -9,7 +9,7 @@
 
 /*
  * Set boarded[i], of spans->n that are false, for each window that control comes to from the
- * text. -EINVAL: it would come into the middle of one; the function cannot be moved.
+ * text. -EINVAL: it would come into the middle of one; the function cannot be moved. -ENOMEM.
  */
 int ki_move_boards(const struct ki_function *fn, const struct ki_spans *spans, bool *boarded);
 

@@ -141,8 +141,7 @@ bool ki_place_may_pass(const struct ki_insn *in)
 	       (in->reason == KI_R_OK || in->reason == KI_R_LOCK_PREFIX);
 }
 
-/* Something in the function could be the address, absolute or relative. */
-static bool is_address_taken(const struct ki_function *fn, uint64_t addr)
+bool ki_place_address_taken(const struct ki_function *fn, uint64_t addr)
 {
 	uint32_t low = (uint32_t)addr;
 
@@ -167,5 +166,5 @@ const struct ki_edge *ki_place_only_edge(const struct ki_ground *g, uint32_t b)
 			return NULL;
 		only = &fn->edges[e];
 	}
-	return only && !is_address_taken(fn, first->addr) ? only : NULL;
+	return only && !ki_place_address_taken(fn, first->addr) ? only : NULL;
 }

@@ -89,6 +89,8 @@ void ki_plan_count_active(struct ki_plan *p);
 /* The same as ki_plan_apply, ki_plan_check and ki_plan_remove, on a session's descriptor. */
 int ki_plan_apply_fd(struct ki_plan *p, int fd, bool drop, struct ki_err *err);
 int ki_plan_check_fd(struct ki_plan *p, int fd, struct ki_err *err);
+/* KI_IOC_UNSPLICE of these, again if a signal comes. */
+int ki_unsplice(int fd, const uint32_t *ids, uint32_t n, struct ki_err *err);
 int ki_plan_remove_fd(struct ki_plan *p, int fd, struct ki_err *err);
 int ki_plan_settle_fd(struct ki_plan *p, int fd, struct ki_err *err);
 

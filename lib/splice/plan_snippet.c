@@ -81,10 +81,9 @@ static void set_code(struct plan_code *pc, const struct ki_long_code *code)
 				   .fixups = (uintptr_t)code->fix};
 }
 
-/* Takes the code over; on an error it stays the caller's. */
-static int add_long(struct ki_plan *p, const struct ki_function *fn, const struct ki_spans *spans,
-		    const struct ki_place *place, uint16_t order, struct ki_long_code *code,
-		    uint32_t *id, struct ki_err *err)
+int ki_plan_add_code(struct ki_plan *p, const struct ki_function *fn, const struct ki_spans *spans,
+		     const struct ki_place *place, uint16_t order, struct ki_long_code *code,
+		     uint32_t *id, struct ki_err *err)
 {
 	struct ki_chunk *c;
 	int ret;
@@ -140,7 +139,7 @@ int ki_plan_add_snippet(struct ki_plan *p, const struct ki_function *fn,
 	else if (is_count(&code, &count))
 		ret = ki_plan_add(p, fn, spans, place, order, &count, id, err);
 	else
-		ret = add_long(p, fn, spans, place, order, &code, id, err);
+		ret = ki_plan_add_code(p, fn, spans, place, order, &code, id, err);
 	ki_long_code_free(&code);
 	return ret;
 }

@@ -35,6 +35,10 @@ bool ki_place_may_pass(const struct ki_insn *in);
 /* The only edge that leads to block b, which nothing else leads to; NULL. */
 const struct ki_edge *ki_place_only_edge(const struct ki_ground *g, uint32_t b);
 
+/* Something in the function could be that address, absolute or relative: for somebody to jump to.
+ */
+bool ki_place_address_taken(const struct ki_function *fn, uint64_t addr);
+
 /* The beginning of a block, found among its own instructions. */
 struct ki_place ki_block_place(const struct ki_ground *g, const struct ki_block *b);
 

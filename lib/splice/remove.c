@@ -26,7 +26,7 @@ int ki_plan_tell(const struct ki_plan *p, size_t done, size_t all, struct ki_err
 	return ki_err_set(err, -ECANCELED, 0, "stopped");
 }
 
-static int send_unsplice(int fd, const uint32_t *ids, uint32_t n, struct ki_err *err)
+int ki_unsplice(int fd, const uint32_t *ids, uint32_t n, struct ki_err *err)
 {
 	struct ki_unsplice req = {.size = sizeof(req), .ids = (uintptr_t)ids, .count = n};
 	int ret;
@@ -78,7 +78,7 @@ int ki_plan_take_out(struct ki_plan *p, int fd, ki_chunk_is *is, const struct ki
 
 		for (; i < n && i - first < 2 * p->batch && p->chunks.v[ids[i]].stage == stage; i++)
 			out[i - first] = p->chunks.v[ids[i]].c.id;
-		ret = send_unsplice(fd, out, (uint32_t)(i - first), err);
+		ret = ki_unsplice(fd, out, (uint32_t)(i - first), err);
 		for (size_t k = first; !ret && k < i; k++)
 			p->chunks.v[ids[k]].installed = false;
 		if (!ret && listener)

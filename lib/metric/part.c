@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+/*
+ * Parts of a measurement, which come and go by themselves: the curves that count (others have
+ * none), then the pairs (of those that curves tie together the first stands for all, the others are
+ * nothing), then inside().
+ */
+#include "metric/measure.h"
+
+uint32_t ki_measure_part(const struct ki_measure *m, uint32_t curve)
+{
+	const struct curve *c = &m->curves.v[curve];
+
+	return c->pair == KI_NONE ? curve : (uint32_t)m->curves.n + m->pairs.v[c->pair].part;
+}
+
+uint32_t ki_measure_parts(const struct ki_measure *m)
+{
+	return (uint32_t)(m->curves.n + m->pairs.n + m->insides.n);
+}
+
+uint32_t ki_measure_parts_needed(const struct ki_measure *m)
+{
+	return (uint32_t)m->insides.n;
+}
+
+static bool is_among(const ki_numbers *v, uint32_t n)
+{
+	for (size_t i = 0; i < v->n; i++)
+		if (v->v[i] == n)
+			return true;
+	return false;
+}
+
+bool ki_measure_part_needs(const struct ki_measure *m, uint32_t part, uint32_t other)
+{
+	const uint32_t curves = (uint32_t)m->curves.n, pairs = (uint32_t)m->pairs.n;
+	const uint32_t inside = other - curves - pairs;
+
+	if (other < curves + pairs)
+		return false;
+	if (part < curves)
+		return is_among(&m->curves.v[part].needs, inside);
+	for (uint32_t i = 0; i < pairs; i++)
+		if (m->pairs.v[i].part == part - curves && is_among(&m->pairs.v[i].needs, inside))
+			return true;
+	return false;
+}
+
+static void rest_code(struct ki_measure *m, const struct code *c, bool rest)
+{
+	for (size_t i = 0; i < c->sites.n; i++)
+		ki_plan_rest(m->plan, c->sites.v[i].chunk, rest);
+}
+
+static void rest_pairs(struct ki_measure *m, uint32_t part, bool rest, bool for_good)
+{
+	for (size_t i = 0; i < m->pairs.n; i++) {
+		struct pair *p = &m->pairs.v[i];
+
+		if (p->part != part)
+			continue;
+		rest_code(m, &p->start, rest);
+		if (for_good)
+			rest_code(m, &p->stop, rest);
+		p->gone |= for_good;
+	}
+}
+
+void ki_measure_rest(struct ki_measure *m, uint32_t part, bool rest, bool for_good)
+{
+	if (part < m->curves.n) {
+		const struct curve *c = &m->curves.v[part];
+
+		for (uint32_t i = 0; c->pair == KI_NONE && i < c->nchunks; i++)
+			ki_plan_rest(m->plan, c->chunk + i, rest);
+		return;
+	}
+	part -= (uint32_t)m->curves.n;
+	if (part >= m->pairs.n) {
+		rest_code(m, &m->insides.v[part - m->pairs.n].enter, rest);
+		rest_code(m, &m->insides.v[part - m->pairs.n].leave, rest);
+		return;
+	}
+	rest_pairs(m, part, rest, for_good);
+}
+
+/* What has gone has had so much time. */
+static int note_gone(struct ki_measure *m, struct ki_err *err)
+{
+	struct ki_inside_row row;
+	int ret = 0;
+
+	for (size_t i = 0; !ret && m->map && i < m->pairs.n; i++) {
+		struct pair *p = &m->pairs.v[i];
+
+		if (p->gone && !p->gone_at)
+			ret = ki_words_inside(m->t, KI_CLOCK_TSC, p->word, 1, &row, &p->gone_at,
+					      err);
+	}
+	return ret;
+}
+
+int ki_measure_settle(struct ki_measure *m, struct ki_err *err)
+{
+	int ret = note_gone(m, err);
+
+	if (!ret)
+		ret = ki_plan_settle(m->plan, m->t, err);
+	return !ret && m->metered ? ki_costs_note(m, err) : ret;
+}
