@@ -169,27 +169,67 @@ static uint32_t most_expensive(const struct budget *b, bool needed)
 	return best;
 }
 
-static bool shed_one(struct work *w)
+static void take_out(struct work *w, uint32_t part)
 {
 	struct budget *b = w->b;
-	uint32_t worst = most_expensive(b, false);
-	struct budget_part *p;
+	struct budget_part *p = &b->parts[part];
 
-	if (worst == KI_NONE)
-		worst = most_expensive(b, true);
-	if (worst == KI_NONE)
-		return false;
-	p = &b->parts[worst];
-	ki_measure_rest(b->cost->parts[worst].measure, b->cost->parts[worst].number, true, true);
-	b->cost->parts[worst].out_at = w->now;
+	ki_measure_rest(b->cost->parts[part].measure, b->cost->parts[part].number, true, true);
+	b->cost->parts[part].out_at = w->now;
 	b->thinned -= p->k > 0;
 	b->shed++;
-	tell(w, worst, true);
+	tell(w, part, true);
 	w->left.rest -= p->rate - p->acting;
 	w->left.acting -= p->acting;
 	b->own_rate -= p->acting * w->left.own;
 	p->rate = p->acting = 0;
 	w->settles = true;
+}
+
+/* Is it there, and asks the other in its predicate? */
+static bool asks(const struct budget *b, uint32_t part, uint32_t other)
+{
+	const struct cost_part *p = &b->cost->parts[part], *o = &b->cost->parts[other];
+
+	return p->out_at < 0 && p->measure == o->measure &&
+	       ki_measure_part_needs(p->measure, p->number, o->number);
+}
+
+static bool is_asked(const struct budget *b, uint32_t part)
+{
+	for (uint32_t i = 0; i < b->cost->n; i++)
+		if (asks(b, i, part))
+			return true;
+	return false;
+}
+
+/* With what predicates need goes all that has such a predicate, and with the last of these it. */
+static void take_along(struct work *w, uint32_t part)
+{
+	const struct budget *b = w->b;
+	const struct cost_part *p = &b->cost->parts[part];
+
+	for (uint32_t i = 0; i < b->cost->n; i++) {
+		const struct cost_part *o = &b->cost->parts[i];
+
+		if (o->out_at >= 0 || o->measure != p->measure)
+			continue;
+		if (asks(b, i, part) ||
+		    (ki_measure_part_needs(p->measure, p->number, o->number) && !is_asked(b, i)))
+			take_out(w, i);
+	}
+}
+
+static bool shed_one(struct work *w)
+{
+	uint32_t worst = most_expensive(w->b, false);
+
+	if (worst == KI_NONE)
+		worst = most_expensive(w->b, true);
+	if (worst == KI_NONE)
+		return false;
+	take_out(w, worst);
+	take_along(w, worst);
 	return true;
 }
 

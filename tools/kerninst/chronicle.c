@@ -74,6 +74,11 @@ bool chronicle_hits(const struct chronicle *c, const struct ki_instrument *in, u
 	return false;
 }
 
+bool chronicle_is_totals(const struct ki_instrument *in)
+{
+	return in->nfields == 1 && !strcmp(in->fields[0].unit, "hits");
+}
+
 /* ---- values ---- */
 
 static const char *symbol_of(void *arg, uint64_t addr, uint64_t *offset)

@@ -46,10 +46,14 @@ struct chronicle_format {
 };
 
 extern const struct chronicle_format chronicle_table, chronicle_json, chronicle_csv,
-	chronicle_summary, chronicle_series, chronicle_chrome, chronicle_folded;
+	chronicle_summary, chronicle_series, chronicle_chrome, chronicle_folded, chronicle_rates,
+	chronicle_counts;
 
 /* Show what the filter lets pass. 0, or -errno. */
 int chronicle_show(struct chronicle *c, const struct chronicle_format *f);
+
+/* The format that fits what the filter lets pass. 0, or -errno. */
+int chronicle_choose(struct chronicle *c, const struct chronicle_format **out);
 
 /* Does the filter let pass what is of this instrument? */
 bool chronicle_wants(const struct chronicle *c, const struct ki_instrument *in);
@@ -65,6 +69,15 @@ int chronicle_field(const struct ki_instrument *in, const char *name);
 /* Field i of a record as people read it, without its unit. Returns text. */
 char *chronicle_value(const struct chronicle *c, const struct seen_record *e, unsigned int i,
 		      char text[FIELD_TEXT]);
+
+/* All fields: "fd=3  len=10 bytes". Free it; NULL: out of memory. */
+char *chronicle_values(const struct chronicle *c, const struct seen_record *e);
+
+/* Room for the names of instruments, and for their title. */
+unsigned int chronicle_name_width(const struct chronicle *c);
+
+/* Does it count hits, not record them? Each of its records has those since the one before. */
+bool chronicle_is_totals(const struct ki_instrument *in);
 
 /* The fields of a record into the object at hand. */
 void chronicle_fields(const struct chronicle *c, const struct seen_record *e, struct ki_json *j);

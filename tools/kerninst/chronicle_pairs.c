@@ -119,6 +119,17 @@ int pairs_new(struct chronicle *c, const struct pairs_to *to, struct pairs **out
 	return match(p, n);
 }
 
+bool pairs_any(const struct pairs *p)
+{
+	size_t n;
+
+	ki_recording_instruments(p->c->r, &n);
+	for (size_t i = 0; i < n; i++)
+		if (p->players[i].role != ROLE_NONE)
+			return true;
+	return false;
+}
+
 void pairs_free(struct pairs *p)
 {
 	for (size_t i = 0; p && i < THREADS; i++) {

@@ -34,7 +34,8 @@ struct pairs_to {
 };
 
 int pairs_new(struct chronicle *c, const struct pairs_to *to, struct pairs **out);
-void pairs_free(struct pairs *p); /* NULL is allowed */
+bool pairs_any(const struct pairs *p); /* are there entries and exits that can make some? */
+void pairs_free(struct pairs *p);      /* NULL is allowed */
 int pairs_record(struct pairs *p, const struct seen_record *e);
 int pairs_end(struct pairs *p); /* what is still on the stacks */
 

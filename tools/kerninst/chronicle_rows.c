@@ -15,7 +15,7 @@
 
 /* ---- the table ---- */
 
-static unsigned int name_width(const struct chronicle *c)
+unsigned int chronicle_name_width(const struct chronicle *c)
 {
 	size_t n, most = strlen("INSTRUMENT");
 	const struct ki_instrument *in = ki_recording_instruments(c->r, &n);
@@ -31,7 +31,7 @@ static int table_begin(struct chronicle *c)
 	const struct ki_column columns[] = {
 		{"TIME", KI_ALIGN_RIGHT, 13},
 		{"CPU", KI_ALIGN_RIGHT, 3},
-		{"INSTRUMENT", KI_ALIGN_LEFT, name_width(c)},
+		{"INSTRUMENT", KI_ALIGN_LEFT, chronicle_name_width(c)},
 		{"VALUES", KI_ALIGN_LEFT, 0},
 	};
 	struct ki_table *t;
@@ -41,15 +41,14 @@ static int table_begin(struct chronicle *c)
 	return ret;
 }
 
-static int table_record(struct chronicle *c, const struct seen_record *e)
+char *chronicle_values(const struct chronicle *c, const struct seen_record *e)
 {
-	struct ki_table *t = c->own;
 	char value[FIELD_TEXT], *all;
 	size_t len;
 	FILE *f = open_memstream(&all, &len);
 
 	if (!f)
-		return -ENOMEM;
+		return NULL;
 	for (unsigned int i = 0; i < e->in->nfields; i++) {
 		const struct ki_record_field *field = &e->in->fields[i];
 
@@ -58,10 +57,19 @@ static int table_record(struct chronicle *c, const struct seen_record *e)
 		fprintf(f, "%s%s=%s%s%s", i ? "  " : "", field->name,
 			chronicle_value(c, e, i, value), *field->unit ? " " : "", field->unit);
 	}
-	if (fclose(f)) {
-		free(all);
+	if (!fclose(f))
+		return all;
+	free(all);
+	return NULL;
+}
+
+static int table_record(struct chronicle *c, const struct seen_record *e)
+{
+	struct ki_table *t = c->own;
+	char *all = chronicle_values(c, e);
+
+	if (!all)
 		return -ENOMEM;
-	}
 	ki_table_cell(t, "%.9f", e->time);
 	ki_table_cell(t, "%u", e->cpu);
 	ki_table_cell(t, "%s", e->in->name);
@@ -285,7 +293,7 @@ static int series_begin(struct chronicle *c)
 		{"FROM", KI_ALIGN_RIGHT, 10},
 		{"COUNT", KI_ALIGN_RIGHT, 10},
 		{"RATE/S", KI_ALIGN_RIGHT, 12},
-		{"INSTRUMENT", KI_ALIGN_LEFT, name_width(c)},
+		{"INSTRUMENT", KI_ALIGN_LEFT, chronicle_name_width(c)},
 	};
 	struct series *s = calloc(1, sizeof(*s));
 	size_t n;
@@ -328,8 +336,7 @@ static int series_record(struct chronicle *c, const struct seen_record *e)
 	if (interval != s->interval)
 		ret = series_print(c);
 	s->interval = interval;
-	/* What record --mode totals has counted. */
-	if (e->in->nfields == 1 && !strcmp(e->in->fields[0].unit, "hits"))
+	if (chronicle_is_totals(e->in))
 		s->counts[e->index] += e->values[0];
 	else
 		s->counts[e->index] += e->factor;

@@ -8,6 +8,7 @@
 #include "command.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,11 +25,23 @@
 /* The signals that are blocked but for wait_prepare. */
 static sigset_t mask_before;
 
+/* What would be written to a terminal, or read from it, is nothing. */
+static void leave_terminal(void)
+{
+	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (isatty(fd))
+			dup2(nothing, fd);
+}
+
 /* In the child: wait to be told, then become the command. It does not outlive its parent. */
-static void become(pid_t parent, volatile int *no_exec, char **argv)
+static void become(pid_t parent, volatile int *no_exec, char **argv, bool quiet)
 {
 	sigset_t go;
 
+	if (quiet)
+		leave_terminal();
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(CLI_NO_COMMAND);
@@ -56,7 +69,7 @@ int command_cut(int argc, char **argv, char ***command)
 	return argc;
 }
 
-int command_prepare(struct command *c, char **argv)
+int command_prepare(struct command *c, char **argv, bool quiet)
 {
 	pid_t parent = getpid();
 	sigset_t go, old;
@@ -74,7 +87,7 @@ int command_prepare(struct command *c, char **argv)
 	c->pid = fork();
 	error = errno;
 	if (c->pid == 0)
-		become(parent, c->no_exec, argv);
+		become(parent, c->no_exec, argv, quiet);
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	if (c->pid > 0)
 		return 0;

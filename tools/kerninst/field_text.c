@@ -67,15 +67,6 @@ static char *code_text(const struct field_names *names, uint64_t v, char *text)
 	return field_code(name, offset, v, text, FIELD_TEXT);
 }
 
-static char *time_text(double seconds, char *text)
-{
-	if (seconds >= 0)
-		return value_format_seconds(seconds, text);
-	*text = '-';
-	value_format_seconds(-seconds, text + 1);
-	return text;
-}
-
 static char *stack_text(const struct field_names *names, uint64_t number, char *text)
 {
 	char frame[FRAME];
@@ -103,9 +94,9 @@ char *field_text(const struct field_names *names, const struct ki_record_field *
 	case KI_SHOW_CODE:
 		return code_text(names, v, text);
 	case KI_SHOW_TICKS:
-		return time_text(field_number(f, v) / names->khz / 1e3, text);
+		return value_format_seconds(field_number(f, v) / names->khz / 1e3, text);
 	case KI_SHOW_SECONDS:
-		return time_text(field_number(f, v) / 1e9, text);
+		return value_format_seconds(field_number(f, v) / 1e9, text);
 	case KI_SHOW_TEXT:
 		return words_text(words, nwords, text);
 	case KI_SHOW_STACK:

@@ -15,7 +15,8 @@ static const char usage[] =
 	"Say what kerninst stat -m can measure. FORM: total, which grows; mean, of calls or over time;\n"
 	"log2, a histogram with buckets by powers of two. Not listed: events only of the kernel or of\n"
 	"user mode, cycles:k, cycles:u, and events by their numbers, r01c2.\n\n"
-	"  -v          also what code is put where, and what this machine does not count\n"
+	"  -v          also the formula of what is computed, what code is put where, and what this\n"
+	"              machine does not count\n"
 	"  --json      one object per line\n"
 	"  -h, --help  this text\n\n"
 	"Examples:\n"
@@ -38,6 +39,7 @@ static const char *here(const struct ki_metric *m, struct ki_err *err)
 
 static int print_json(const struct ki_metric *m)
 {
+	char derived[KI_METRIC_DERIVED];
 	struct ki_err err = {0};
 	struct ki_json j;
 
@@ -48,6 +50,9 @@ static int print_json(const struct ki_metric *m)
 	ki_json_str(&j, "form", forms[m->form]);
 	ki_json_bool(&j, "lasts", m->lasts);
 	ki_json_str(&j, "text", m->text);
+	ki_metric_derived(m, derived, sizeof(derived));
+	if (*derived)
+		ki_json_str(&j, "derived", derived);
 	ki_json_str(&j, "code", m->code);
 	ki_json_str(&j, "here", here(m, &err));
 	ki_json_close(&j);
@@ -67,14 +72,15 @@ static int print_all_json(void)
 static int print_table(bool code)
 {
 	static const struct ki_column columns[] = {
-		{"METRIC", KI_ALIGN_LEFT, 0}, {"UNIT", KI_ALIGN_LEFT, 0},
-		{"FORM", KI_ALIGN_LEFT, 0},   {"MEANING", KI_ALIGN_LEFT, 0},
-		{"CODE", KI_ALIGN_LEFT, 0},   {"HERE", KI_ALIGN_LEFT, 0}};
+		{"METRIC", KI_ALIGN_LEFT, 0},  {"UNIT", KI_ALIGN_LEFT, 0},
+		{"FORM", KI_ALIGN_LEFT, 0},    {"MEANING", KI_ALIGN_LEFT, 0},
+		{"DERIVED", KI_ALIGN_LEFT, 0}, {"CODE", KI_ALIGN_LEFT, 0},
+		{"HERE", KI_ALIGN_LEFT, 0}};
 	const struct ki_metric *m;
 	struct ki_table *t;
 	int ret;
 
-	if (ki_table_new(&t, columns, code ? 6 : 4))
+	if (ki_table_new(&t, columns, code ? 7 : 4))
 		return cli_no_memory();
 	for (size_t i = 0; (m = ki_metric_at(i)); i++) {
 		const char *unit = ki_unit_name((enum ki_unit)m->unit);
@@ -84,8 +90,11 @@ static int print_table(bool code)
 		ki_table_cell(t, "%s", forms[m->form]);
 		ki_table_cell(t, "%s", m->text);
 		if (code) {
+			char derived[KI_METRIC_DERIVED];
 			struct ki_err err = {0};
 
+			ki_metric_derived(m, derived, sizeof(derived));
+			ki_table_cell(t, "%s", *derived ? derived : "-");
 			ki_table_cell(t, "%s", m->code);
 			ki_table_cell(t, "%s", here(m, &err));
 		}

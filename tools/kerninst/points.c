@@ -349,6 +349,8 @@ int points_resolve(struct points *p, struct ki_target *t, const struct asked *a,
 		ki_measure_each_cpu(p->measure);
 	if (!ret && how->metered)
 		ki_measure_meter(p->measure);
+	if (!ret && how->splits && how->splits->n)
+		ki_measure_early(p->measure);
 	if (!ret && how->sampled)
 		ki_measure_sample(p->measure);
 	for (size_t i = 0; !ret && i < a->n; i++)
@@ -449,8 +451,10 @@ void points_read(struct points *p, const struct ki_reading *from, const struct k
 			continue;
 		c->value = ki_reading_value(p->measure, from, to, c->curve, KI_ALL_CPUS);
 		c->count = ki_reading_count(p->measure, from, to, c->curve, KI_ALL_CPUS);
-		for (unsigned int cpu = 0; c->cpus && cpu < p->cpus; cpu++)
-			c->cpus[cpu] = ki_reading_count(p->measure, from, to, c->curve, (int)cpu);
+		for (int cpu = 0; c->cpus && cpu < (int)p->cpus; cpu++)
+			c->cpus[cpu] = (struct cpu_value){
+				.value = ki_reading_value(p->measure, from, to, c->curve, cpu),
+				.count = ki_reading_count(p->measure, from, to, c->curve, cpu)};
 		if (c->buckets)
 			ki_reading_buckets(p->measure, from, to, c->curve, c->buckets);
 	}

@@ -28,16 +28,22 @@ struct wanted {
 int points_take_metrics(struct wanted *w, const struct verb *self, const char *list);
 void points_drop_metrics(struct wanted *w);
 
+/* What a cell has of one CPU. */
+struct cpu_value {
+	double value;	/* not a number of a histogram, too */
+	uint64_t count; /* of a histogram: all it has counted */
+};
+
 /* One metric at one point, of one part. */
 struct cell {
 	const struct ki_metric *metric;
-	unsigned int part;   /* index in the splits; 0 if there are none */
-	unsigned int reason; /* KI_R_OK, or why it cannot be measured */
-	uint32_t curve;	     /* valid if it can */
-	double value;	     /* of the last interval; not a number: a mean of nothing */
-	uint64_t count;	     /* the same of what is counted */
-	uint64_t *buckets;   /* of a histogram: KI_LOG2_BUCKETS; else NULL */
-	uint64_t *cpus;	     /* count of each CPU; NULL: not known, or not wanted */
+	unsigned int part;	/* index in the splits; 0 if there are none */
+	unsigned int reason;	/* KI_R_OK, or why it cannot be measured */
+	uint32_t curve;		/* valid if it can */
+	double value;		/* of the last interval; not a number: a mean of nothing */
+	uint64_t count;		/* the same of what is counted */
+	uint64_t *buckets;	/* of a histogram: KI_LOG2_BUCKETS; else NULL */
+	struct cpu_value *cpus; /* the same of each CPU; NULL: not wanted */
 };
 
 struct point {
@@ -58,7 +64,7 @@ struct points {
 	ki_vec(struct point) v;
 	ki_vec(struct cell) cells;
 	struct ki_measure *measure;
-	unsigned int cpus; /* of cells' cpus; 0: not wanted */
+	unsigned int cpus; /* how many each cell's cpus are; 0: not wanted */
 	const struct splits *splits;
 };
 
@@ -103,7 +109,7 @@ struct points_how {
 	enum moving moving;
 	const struct ki_predicate *when; /* only if it holds; NULL: always */
 	const struct splits *splits;	 /* if there are any, these instead */
-	bool per_cpu;			 /* counts of each CPU too */
+	bool per_cpu;			 /* values of each CPU too */
 	bool quiet;
 	bool metered;	/* what it costs is measured, too */
 	bool sampled;	/* what is done at points can be thinned */
@@ -133,6 +139,14 @@ void points_warn_refused(const struct points *p);
 
 /* Say of which calls nobody knows when they ended: they were too deep inside themselves. */
 void points_warn_deep(const struct points *p);
+
+/* Install it, and note what the driver refuses; take it out. quiet: no progress is shown. CLI_OK,
+   or reported. */
+int points_put_in(struct points *p, bool quiet);
+int points_take_out(struct points *p, bool quiet);
+
+/* All are refused: say so with the first reason. An exit status. */
+int points_nothing(const struct points *p);
 
 /* Take the values of what came between two readings. */
 void points_read(struct points *p, const struct ki_reading *from, const struct ki_reading *to);

@@ -73,7 +73,7 @@ static int add_cell(struct resolver *r, const struct ki_metric *metric, unsigned
 {
 	struct cell c = {.metric = metric, .part = part};
 
-	if (r->how->per_cpu && metric->form == KI_FORM_TOTAL && metric->unit == KI_UNIT_COUNT) {
+	if (r->how->per_cpu) {
 		c.cpus = calloc(r->out->cpus, sizeof(*c.cpus));
 		if (!c.cpus)
 			return -ENOMEM;

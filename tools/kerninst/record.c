@@ -27,71 +27,42 @@ static bool no_progress(const struct record_options *o)
 
 /* ---- instruments ---- */
 
-static bool show_installed(void *arg, size_t done, size_t all)
-{
-	(void)all;
-	cli_progress_at(arg, done);
-	return !wait_is_interrupted();
-}
-
-static void begin_progress(const struct record_run *r, struct record_group *g,
-			   struct cli_progress *p, const char *what)
-{
-	struct ki_plan *plan = ki_measure_plan(g->points.measure);
-
-	cli_progress_start(p, what, ki_plan_chunks(plan), no_progress(r->o));
-	ki_plan_on_progress(plan, show_installed, p);
-}
-
-static int nothing_left(const struct record_group *g)
-{
-	struct ki_err err = {0};
-	const struct point *p = &g->points.v.v[0];
-
-	ki_err_reason(&err, points_first(&g->points, p)->reason, p->addr, "%s", p->name);
-	return cli_fail(&err);
-}
-
 static int put_in(struct record_run *r, struct record_group *g)
 {
-	struct cli_progress progress;
-	struct ki_err err = {0};
 	int ret;
 
 	if (record_file_event(r, g, KI_EVENT_INSTALLING))
 		return record_file_failed(r);
-	begin_progress(r, g, &progress, "installing");
-	ret = ki_measure_start(g->points.measure, &err);
-	cli_progress_end(&progress);
-	if (ret == -ECANCELED)
-		return cli_error("interrupted while installing; nothing is installed");
+	ret = points_put_in(&g->points, no_progress(r->o));
 	if (ret)
-		return cli_fail(&err);
+		return ret;
 	g->on = true;
-	points_note_refusals(&g->points);
 	if (!r->o->quiet)
 		points_warn_refused(&g->points);
 	if (points_refused(&g->points) == g->points.cells.n)
-		return nothing_left(g);
+		return points_nothing(&g->points);
 	return record_file_event(r, g, KI_EVENT_ON) ? record_file_failed(r) : CLI_OK;
 }
 
 static int take_out(struct record_run *r, struct record_group *g)
 {
-	struct cli_progress progress;
-	struct ki_err err = {0};
 	int ret, event = record_file_event(r, g, KI_EVENT_REMOVING);
 
-	begin_progress(r, g, &progress, "taking out");
-	ret = ki_measure_stop(g->points.measure, &err);
-	cli_progress_end(&progress);
+	ret = points_take_out(&g->points, no_progress(r->o));
 	g->on = false;
 	g->over = true;
 	if (!event)
 		event = record_file_event(r, g, KI_EVENT_OFF);
 	if (ret)
-		return cli_fail(&err);
+		return ret;
 	return event ? record_file_failed(r) : CLI_OK;
+}
+
+static int end_group(struct record_run *r, struct record_group *g)
+{
+	int ret = record_file_close(r, g), out = take_out(r, g);
+
+	return ret ? ret : out;
 }
 
 /* When something is to be done with a group; -1: never. */
@@ -114,7 +85,7 @@ static int switch_groups(struct record_run *r)
 		double at = next_time(r, g);
 
 		if (at >= 0 && wait_now() >= at)
-			ret = g->on ? take_out(r, g) : put_in(r, g);
+			ret = g->on ? end_group(r, g) : put_in(r, g);
 	}
 	return ret;
 }
@@ -186,7 +157,7 @@ static int watch(struct record_run *r)
 		if (!ret)
 			ret = look_at_budget(r);
 		if (!ret && e == RECORD_SNAPSHOT)
-			ret = record_file_snapshot(r);
+			record_file_snapshot(r);
 		else if (!ret && (e == RECORD_DATA || (every > 0 && now >= r->next)))
 			ret = record_file_read(r);
 		while (every > 0 && now >= r->next)
@@ -227,12 +198,17 @@ static void last_word(const struct record_run *r)
 		ki_json_str(&j, "file", r->o->output);
 		ki_json_u64(&j, "records", r->written);
 		ki_json_u64(&j, "lost", record_lost(r));
+		ki_json_u64(&j, "skipped", r->skipped.n);
 		ki_json_u64(&j, "instruments", r->instruments.n);
 		ki_json_double(&j, "seconds", seconds);
 		record_budget_json(&r->budget, &j);
 		ki_json_close(&j);
 		ki_json_end_line(&j);
-	} else if (!r->o->quiet) {
+	}
+	if (r->o->quiet)
+		return;
+	record_file_warn(r);
+	if (!r->o->json) {
 		cli_warn("%llu records of %zu instruments in %.2f s, %llu lost: %s",
 			 (unsigned long long)r->written, r->instruments.n, seconds,
 			 (unsigned long long)record_lost(r), r->o->output);
@@ -243,10 +219,13 @@ static void last_word(const struct record_run *r)
 /* Everything is taken out whatever happens; and then the buffers are read for the last time. */
 static int run_all(struct record_run *r)
 {
-	int ret = record(r), out;
+	int ret, out;
 
+	skipped_begin(&r->skipped, r->t);
+	ret = record(r);
 	record_budget_note(&r->budget, wait_now());
 	out = take_all_out(r);
+	skipped_end(&r->skipped, r->t, r->o->quiet);
 	if (!r->err.code && !record_file_read(r) && !record_file_hits(r) &&
 	    !ki_record_finish(r->file, record_lost(r), __rdtsc(), &r->err)) {
 		r->file = NULL;
@@ -298,17 +277,16 @@ static int resolve(struct record_run *r)
 
 		ret = record_group_resolve(g, r->t, r->when, &to, &ids, &points, no_progress(r->o));
 		if (!ret && points_refused(&g->points) == g->points.cells.n)
-			ret = nothing_left(g);
+			ret = points_nothing(&g->points);
 		if (!ret && record_group_describe(g, &r->instruments))
 			ret = cli_no_memory();
 	}
 	return ret;
 }
 
-static int prepare(struct record_run *r, int argc, char **argv)
+static int prepare(struct record_run *r)
 {
 	const struct open_options live = {0};
-	bool wakes = r->o->mode == RECORD_WAKE || r->o->mode == RECORD_DISK;
 	int ret = open_or_fail(&live, &r->t);
 
 	if (!ret)
@@ -317,12 +295,19 @@ static int prepare(struct record_run *r, int argc, char **argv)
 		ret = open_stacks(r);
 	if (!ret)
 		ret = resolve(r);
-	if (!ret)
-		ret = record_budget_open(&r->budget, r->groups, r->ngroups);
+	return ret ? ret : record_show(r);
+}
+
+/* The file, and the command that waits. */
+static int prepare_file(struct record_run *r, int argc, char **argv)
+{
+	bool wakes = r->o->mode == RECORD_WAKE || r->o->mode == RECORD_DISK;
+	int ret = record_budget_open(&r->budget, r->groups, r->ngroups);
+
 	if (ret)
 		return ret;
 	if (r->o->command) {
-		ret = command_prepare(&r->command, r->o->command);
+		ret = command_prepare(&r->command, r->o->command, false);
 		if (ret)
 			return cli_error("%s: %s", r->o->command[0], strerror(-ret));
 	}
@@ -332,7 +317,14 @@ static int prepare(struct record_run *r, int argc, char **argv)
 	for (size_t i = 0; i < r->ngroups; i++)
 		record_group_set_times(&r->groups[i], r->origin.tsc, r->origin.tsc_khz);
 	record_note_command(argc, argv, r->origin.command, sizeof(r->origin.command));
-	return record_file_create(r, r->o->output);
+	return record_file_create(r);
+}
+
+static int record_all(struct record_run *r, int argc, char **argv)
+{
+	int ret = prepare_file(r, argc, argv);
+
+	return ret ? ret : run_all(r);
 }
 
 static void end(struct record_run *r)
@@ -342,6 +334,7 @@ static void end(struct record_run *r)
 	ki_record_abandon(r->file);
 	record_budget_close(&r->budget);
 	record_groups_free(r->groups, r->ngroups);
+	free(r->misfits);
 	record_instruments_free(&r->instruments);
 	ki_ring_close(r->ring);
 	ki_stacks_close(r->stacks);
@@ -372,9 +365,9 @@ static int run(const struct verb *self, int argc, char **argv)
 	if (!ret)
 		ret = record_groups_make(&o, self, &r.groups, &r.ngroups);
 	if (!ret)
-		ret = prepare(&r, n, argv);
-	if (!ret)
-		ret = run_all(&r);
+		ret = prepare(&r);
+	if (!ret && !o.dry_run)
+		ret = record_all(&r, n, argv);
 	end(&r);
 	return ret;
 }

@@ -65,8 +65,6 @@ static void note_change(struct record_budget *b, struct record_group *g, size_t 
 		write_event(b, id + n, KI_EVENT_SAMPLING, factor);
 	if (c->out)
 		write_event(b, id, KI_EVENT_OFF, 0);
-	if (!c->out)
-		g->weights[i] = factor;
 	if (b->quiet)
 		return;
 	if (c->out)

@@ -49,6 +49,8 @@ int record_groups_make(struct record_options *o, const struct verb *self,
 		*n += g == &all[*n];
 		g->totals = o->mode == RECORD_TOTALS;
 		g->budgeted = o->budget > 0;
+		g->newest = o->mode == RECORD_NEWEST;
+		g->predicted = o->cost;
 		ret = add_ask(g, &o->asks.v[i], self, o->asks.n);
 	}
 	return ret;
@@ -59,10 +61,10 @@ void record_groups_free(struct record_group *g, size_t n)
 	for (size_t i = 0; g && i < n; i++) {
 		points_free(&g[i].points);
 		points_forget(&g[i].asked);
+		prediction_free(&g[i].prediction);
 		free(g[i].asks);
 		free(g[i].seen);
 		free(g[i].outside);
-		free(g[i].weights);
 	}
 	free(g);
 }
@@ -126,14 +128,13 @@ int record_group_resolve(struct record_group *g, struct ki_target *t, struct ki_
 	ret = points_resolve(&g->points, t, &g->asked, &how);
 	*ids += g->ids * (uint32_t)g->points.v.n;
 	*points += (uint32_t)g->points.v.n;
+	if (!ret && g->predicted)
+		ret = predict(&g->prediction, &g->points, t, &g->asked, &how);
 	if (ret)
 		return ret;
 	g->seen = calloc(g->points.v.n + 1, sizeof(*g->seen));
 	g->outside = calloc(g->points.v.n + 1, sizeof(*g->outside));
-	g->weights = calloc(g->points.v.n + 1, sizeof(*g->weights));
-	for (size_t i = 0; g->weights && i < g->points.v.n; i++)
-		g->weights[i] = 1;
-	return g->seen && g->outside && g->weights ? CLI_OK : cli_no_memory();
+	return g->seen && g->outside ? CLI_OK : cli_no_memory();
 }
 
 void record_group_set_times(struct record_group *g, uint64_t start, uint32_t tsc_khz)
@@ -157,8 +158,16 @@ bool record_group_owns(struct record_group *g, const struct ki_record *rec, bool
 		return false;
 	*keep = rec->tsc >= g->from && rec->tsc < g->to;
 	if (!*keep && n % g->ids == 0)
-		g->outside[n / g->ids] += g->weights[n / g->ids];
+		g->outside[n / g->ids]++;
 	return true;
+}
+
+uint64_t record_group_hits(const struct record_group *g, size_t i)
+{
+	const struct cell *c = points_first(&g->points, &g->points.v.v[i]);
+
+	return g->totals ? g->seen[i]
+			 : ki_measure_hits(g->points.measure, c->curve) - g->outside[i];
 }
 
 /* What an instrument writes at the point of `in`: one string is its point and, behind it, its name.

@@ -37,6 +37,11 @@ const char record_usage[] =
 	"                             less; what costs too much even so is taken out. The file says\n"
 	"                             when what was done, all hits are counted, and kerninst report\n"
 	"                             takes each record for so many\n"
+	"      --show-code            the code that is put at each place, with its source\n"
+	"      --dry-run              look everything up, compile it, ask the driver whether it\n"
+	"                             would install it, and install nothing\n"
+	"      --cost                 with that: what it would cost, counted for 0.3 s, which\n"
+	"                             installs bare counters\n"
 	"      --json                 say at the end what was written as JSON, to standard output\n"
 	"      --progress             show progress even if standard error is no terminal\n"
 	"  -q, --quiet                no warnings about refused points, no progress, no last word\n"
@@ -48,6 +53,7 @@ const char record_usage[] =
 	"  kerninst record do_sys_openat2=pid,path:ustr(arg1),stack,ustack -- make\n"
 	"  kerninst record --for 5 --comm tar 'ext4_*'\n"
 	"  kerninst record --budget 2% kmem_cache_alloc=comm,stack -- make\n"
+	"  kerninst record --dry-run --cost --show-code vfs_read=pid,len:arg2\n"
 	"  kerninst record --at 2 --until 5 tcp_v4_rcv -- ./benchmark\n"
 	"  kerninst record --mode newest -b 256 schedule=pid,comm --if 'cpu == 0'\n"
 	"  kerninst record --mode totals -i 0.5 vfs_read vfs_write -- make\n";
@@ -59,6 +65,9 @@ enum {
 	OPTION_UNTIL,
 	OPTION_FOR,
 	OPTION_BUDGET,
+	OPTION_SHOW_CODE,
+	OPTION_DRY_RUN,
+	OPTION_COST,
 	OPTION_JSON,
 	OPTION_PROGRESS
 };
@@ -74,6 +83,9 @@ static const struct option options[] = {
 	{"interval", required_argument, NULL, 'i'},
 	{"for", required_argument, NULL, OPTION_FOR},
 	{"budget", required_argument, NULL, OPTION_BUDGET},
+	{"show-code", no_argument, NULL, OPTION_SHOW_CODE},
+	{"dry-run", no_argument, NULL, OPTION_DRY_RUN},
+	{"cost", no_argument, NULL, OPTION_COST},
 	{"json", no_argument, NULL, OPTION_JSON},
 	{"progress", no_argument, NULL, OPTION_PROGRESS},
 	{"quiet", no_argument, NULL, 'q'},
@@ -141,6 +153,9 @@ static void take_flag(struct record_options *o, int c)
 {
 	o->json |= c == OPTION_JSON;
 	o->self |= c == OPTION_SELF;
+	o->show_code |= c == OPTION_SHOW_CODE;
+	o->dry_run |= c == OPTION_DRY_RUN;
+	o->cost |= c == OPTION_COST;
 	o->quiet |= c == 'q';
 	o->progress |= c == OPTION_PROGRESS;
 }
@@ -199,6 +214,12 @@ static int check_together(const struct verb *self, struct record_options *o)
 		return cli_misuse(self, "no point is given");
 	if (o->command && o->duration > 0)
 		return cli_misuse(self, "--for and a command: one of them ends the recording");
+	if (o->cost && !o->dry_run)
+		return cli_misuse(self, "--cost is for --dry-run; --budget says what it costs "
+					"while it goes on");
+	if (o->budget > 0 && o->dry_run)
+		return cli_misuse(self,
+				  "--budget and --dry-run: nothing would be spent; use --cost");
 	if (o->any_values && o->mode == RECORD_TOTALS)
 		return cli_misuse(self, "--mode totals counts: there are no values");
 	if (o->interval > 0 && !has)

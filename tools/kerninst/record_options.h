@@ -28,7 +28,7 @@ struct record_ask {
 struct record_options {
 	ki_vec(struct record_ask) asks;
 	enum record_mode mode;
-	bool json, quiet, progress, self, any_values;
+	bool json, quiet, progress, self, any_values, show_code, dry_run, cost;
 	double interval, duration; /* 0: none */
 	double budget;		   /* share of the machine; 0: none */
 	double at, until;	   /* of what is read next */

@@ -10,15 +10,17 @@
 #include "chronicle.h"
 #include "cli.h"
 
-#define SCREENFUL 50
-
 static const char usage[] =
 	"Usage: kerninst report [OPTION...] [FILE]\n"
-	"Show what kerninst record has written to FILE [kerninst.rec]: a table of the records if they\n"
-	"are at most 50, else a summary. Nothing but the file is needed: no root, no driver.\n\n"
+	"Show what kerninst record has written to FILE [kerninst.rec], as it fits: a series of the\n"
+	"counts of --mode totals; a table of the records if they are at most 50, or of how often each\n"
+	"was recorded if at most 50 differ in their values; else a summary with histograms, also of\n"
+	"how long calls took. Nothing but the file is needed: no root, no driver.\n\n"
 	"      --table                all records: time, CPU, instrument, values\n"
 	"      --summary              of each instrument counts and rates, and of each number the\n"
-	"                             least, mean, greatest, sum, and how they are spread\n"
+	"                             least, mean, greatest, sum, and how they are spread; of a\n"
+	"                             function how long its calls took, if entry and exit have tid\n"
+	"      --counts               how often the same values were recorded, the most first\n"
 	"      --series SECONDS       how many records in each interval\n"
 	"      --json                 one object per line: recording, instrument, record, end\n"
 	"      --csv                  comma-separated values, a column for each name of a value\n"
@@ -48,7 +50,7 @@ enum { OPTION_FORMAT = 0x400, OPTION_FROM = 0x500, OPTION_TO };
 
 static const struct chronicle_format *const formats[] = {
 	&chronicle_table, &chronicle_summary, &chronicle_series, &chronicle_json,
-	&chronicle_csv,	  &chronicle_chrome,  &chronicle_folded,
+	&chronicle_csv,	  &chronicle_chrome,  &chronicle_folded, &chronicle_counts,
 };
 
 static const struct option options[] = {
@@ -59,6 +61,7 @@ static const struct option options[] = {
 	{"csv", no_argument, NULL, OPTION_FORMAT + 4},
 	{"chrome", no_argument, NULL, OPTION_FORMAT + 5},
 	{"folded", optional_argument, NULL, OPTION_FORMAT + 6},
+	{"counts", no_argument, NULL, OPTION_FORMAT + 7},
 	{"from", required_argument, NULL, OPTION_FROM},
 	{"to", required_argument, NULL, OPTION_TO},
 	{"point", required_argument, NULL, 'p'},
@@ -161,15 +164,15 @@ static void warn(const struct report_options *o)
 
 static int show(struct report_options *o)
 {
-	bool few = ki_recording_state(o->c.r)->records <= SCREENFUL;
-	int ret;
+	int ret = 0;
 
 	o->c.out = o->output ? fopen(o->output, "we") : stdout;
 	if (!o->c.out)
 		return cli_error("%s: %s", o->output, strerror(errno));
 	if (!o->format)
-		o->format = few ? &chronicle_table : &chronicle_summary;
-	ret = chronicle_show(&o->c, o->format);
+		ret = chronicle_choose(&o->c, &o->format);
+	if (!ret)
+		ret = chronicle_show(&o->c, o->format);
 	if (o->output && fclose(o->c.out) && !ret)
 		ret = -errno;
 	if (ret)

@@ -244,7 +244,7 @@ static int prepare(struct run *r, const struct verb *self)
 	}
 	if (ret || o->dry_run || !o->command)
 		return ret;
-	ret = command_prepare(&r->command, o->command);
+	ret = command_prepare(&r->command, o->command, false);
 	return ret ? cli_error("%s: %s", o->command[0], strerror(-ret)) : CLI_OK;
 }
 

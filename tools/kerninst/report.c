@@ -226,7 +226,8 @@ static bool has_counted(const struct points *p, const struct point *pt, unsigned
 			unsigned int part)
 {
 	for (size_t i = pt->cell; i < pt->cell + pt->ncells; i++)
-		if (p->cells.v[i].part == part && p->cells.v[i].cpus && p->cells.v[i].cpus[cpu])
+		if (p->cells.v[i].part == part && p->cells.v[i].cpus &&
+		    p->cells.v[i].cpus[cpu].count)
 			return true;
 	return false;
 }
@@ -272,6 +273,11 @@ static void json_histogram(struct ki_json *j, const struct cell *c)
 	ki_json_close(j);
 }
 
+static bool is_exact(const struct ki_metric *m)
+{
+	return m->unit == KI_UNIT_COUNT && m->form == KI_FORM_TOTAL;
+}
+
 /* Histograms: how many there are, and of which nanoseconds. */
 static void json_value(struct ki_json *j, const struct cell *c)
 {
@@ -281,7 +287,7 @@ static void json_value(struct ki_json *j, const struct cell *c)
 		ki_json_str(j, "reason", ki_reason_tag(c->reason));
 	else if (c->buckets)
 		json_histogram(j, c);
-	else if (m->unit == KI_UNIT_COUNT && m->form == KI_FORM_TOTAL)
+	else if (is_exact(m))
 		ki_json_u64(j, "value", c->count);
 	else
 		ki_json_double(j, "value", c->value);
@@ -293,7 +299,10 @@ static void json_cpus(struct ki_json *j, const struct cell *c, unsigned int cpus
 {
 	ki_json_open(j, "cpus", '[');
 	for (unsigned int i = 0; i < cpus; i++)
-		ki_json_u64(j, NULL, c->cpus[i]);
+		if (c->buckets || is_exact(c->metric))
+			ki_json_u64(j, NULL, c->cpus[i].count);
+		else
+			ki_json_double(j, NULL, c->cpus[i].value);
 	ki_json_close(j);
 }
 
@@ -386,8 +395,13 @@ static void draw_histograms(struct report *r, const struct points *p, const stru
 		for (size_t k = v[i].p->cell; k < v[i].p->cell + v[i].p->ncells; k++) {
 			const struct cell *c = &p->cells.v[k];
 
-			if (c->buckets && !c->reason)
-				value_draw(r->out, v[i].p, c, points_part(p, c->part));
+			if (!c->buckets || c->reason)
+				continue;
+			value_draw(r->out, v[i].p, c, points_part(p, c->part));
+			for (unsigned int cpu = 0; c->cpus && cpu < p->cpus; cpu++)
+				if (c->cpus[cpu].count)
+					fprintf(r->out, "  ended on CPU %u: %" PRIu64 "\n", cpu,
+						c->cpus[cpu].count);
 		}
 }
 

@@ -48,11 +48,20 @@ int report_values(struct report *r, const struct points *p, double time, double 
 /* What is refused, in JSON only. */
 int report_refused(struct report *r, const struct points *p);
 
-/* The code of each point, with its source. 0; -EIO, or another error that is in err. */
-int report_code(struct report *r, const struct points *p, struct ki_err *err);
+/* The code of each point, with its source. CLI_OK, or reported. */
+int report_code(struct report *r, const struct points *p);
 
-/* What would be installed, a row per point and metric; and what it would cost. NULL: not known. */
-int report_plan(struct report *r, const struct points *p, const struct prediction *pr);
+/*
+ * Ask the driver what it would install, and show that, a row per point and metric; and what it
+ * would cost. NULL: not known. CLI_OK, or reported: CLI_ERROR if it would install nothing.
+ */
+int report_dry(struct report *r, struct points *p, const struct prediction *pr, bool quiet);
+
+/* Hits that were skipped meanwhile: a line of JSON if there are any. 0, or -errno. */
+int report_skipped(const struct report *r, uint64_t n);
+
+/* Reported. */
+int report_failed(void);
 
 /* Print the table so far, as it is wanted. 0, or -errno. */
 int report_table(const struct report *r, struct ki_table *t);

@@ -115,6 +115,21 @@ int report_overhead(const struct report *r, double time)
 	return 0;
 }
 
+int report_skipped(const struct report *r, uint64_t n)
+{
+	struct ki_json j;
+
+	if (r->table || !n)
+		return 0;
+	ki_json_init(&j, r->out);
+	ki_json_open(&j, NULL, '{');
+	ki_json_str(&j, "metric", "skipped");
+	ki_json_str(&j, "point", "all");
+	ki_json_u64(&j, "value", n);
+	ki_json_close(&j);
+	return ki_json_end_line(&j);
+}
+
 int report_shed(const struct report *r, const struct point *pt, const struct cell *c, double cost,
 		double time)
 {

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "cli.h"
 #include "out/json.h"
 #include "report.h"
 
@@ -54,15 +55,23 @@ static int code_row(const struct report *r, const struct points *p, const struct
 	return ret;
 }
 
-int report_code(struct report *r, const struct points *p, struct ki_err *err)
+int report_failed(void)
 {
+	return cli_error("writing the result failed");
+}
+
+int report_code(struct report *r, const struct points *p)
+{
+	struct ki_err err = {0};
 	int ret = 0;
 
 	for (size_t i = 0; i < p->v.n; i++)
 		for (size_t k = p->v.v[i].cell; !ret && k < p->v.v[i].cell + p->v.v[i].ncells; k++)
 			if (!p->cells.v[k].reason)
-				ret = code_row(r, p, &p->v.v[i], &p->cells.v[k], err);
-	return ret ? ret : fflush(r->out) ? -EIO : 0;
+				ret = code_row(r, p, &p->v.v[i], &p->cells.v[k], &err);
+	if (!ret && !fflush(r->out))
+		return CLI_OK;
+	return err.code ? cli_fail(&err) : report_failed();
 }
 
 static void put_prediction(struct ki_table *t, const struct points *p, const struct point *pt,
@@ -155,7 +164,7 @@ static int plan_table(bool predicted, struct ki_table **out)
 	return predicted ? ki_table_new(out, all, 8) : ki_table_new(out, few, 4);
 }
 
-int report_plan(struct report *r, const struct points *p, const struct prediction *pr)
+static int show_plan(struct report *r, const struct points *p, const struct prediction *pr)
 {
 	struct ki_table *t = NULL;
 	int ret = r->table ? plan_table(pr != NULL, &t) : 0;
@@ -169,4 +178,21 @@ int report_plan(struct report *r, const struct points *p, const struct predictio
 		ret = report_table(r, t);
 	ki_table_free(t);
 	return ret || fflush(r->out) ? -EIO : 0;
+}
+
+int report_dry(struct report *r, struct points *p, const struct prediction *pr, bool quiet)
+{
+	const struct ki_plan *plan = ki_measure_plan(p->measure);
+	struct ki_err err = {0};
+
+	if (ki_measure_check(p->measure, &err))
+		return cli_fail(&err);
+	points_note_refusals(p);
+	if (show_plan(r, p, pr))
+		return report_failed();
+	if (!quiet)
+		cli_warn("nothing is installed; it would be %zu windows, %zu of them for bounces "
+			 "only; %zu may have to wait",
+			 ki_plan_windows(plan), ki_plan_hosts(plan), ki_plan_waits(plan));
+	return points_refused(p) < p->cells.n ? CLI_OK : CLI_ERROR;
 }

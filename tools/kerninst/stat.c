@@ -19,6 +19,7 @@
 #include "presets.h"
 #include "report.h"
 #include "report_cost.h"
+#include "skipped.h"
 #include "stat_options.h"
 
 struct run {
@@ -35,22 +36,15 @@ struct run {
 	struct report report;
 	FILE *out;
 	double start, last; /* times */
+	struct skipped skipped;
 	char before[KI_TEXT_HASH_LEN], after[KI_TEXT_HASH_LEN];
 };
 
-/* All points are refused: say so with the first reason. */
+/* All points are refused. */
 static int nothing_left(struct run *r)
 {
-	struct point *first = NULL;
-	struct ki_err err = {0};
-
-	for (size_t i = 0; !first; i++)
-		if (points_first(&r->points, &r->points.v.v[i])->reason)
-			first = &r->points.v.v[i];
 	report_refused(&r->report, &r->points);
-	ki_err_reason(&err, points_first(&r->points, first)->reason, first->addr, "%s",
-		      first->name);
-	return cli_fail(&err);
+	return points_nothing(&r->points);
 }
 
 static int hash_text(struct run *r, char hash[KI_TEXT_HASH_LEN])
@@ -71,20 +65,6 @@ static enum shape shown(const struct run *r)
 		if (r->points.v.v[i].at.kind != KI_POINT_EDGE)
 			return SHAPE_WHOLE;
 	return SHAPE_EDGES;
-}
-
-static int write_failed(void)
-{
-	return cli_error("writing the result failed");
-}
-
-static int show_code(struct run *r)
-{
-	struct ki_err err = {0};
-
-	if (!report_code(&r->report, &r->points, &err))
-		return CLI_OK;
-	return err.code ? cli_fail(&err) : write_failed();
 }
 
 static bool is_costed(const struct stat_options *o)
@@ -108,7 +88,7 @@ static int open_report(struct run *r)
 	r->report.budget = o->budget;
 	if (report_open(&r->report, &r->points, o->json))
 		return cli_no_memory();
-	return o->show_code ? show_code(r) : CLI_OK;
+	return o->show_code ? report_code(&r->report, &r->points) : CLI_OK;
 }
 
 static bool no_progress(const struct stat_options *o)
@@ -162,52 +142,21 @@ static int prepare(struct run *r, struct asked *asked)
 	ret = hash_text(r, r->before);
 	if (ret || !o->command || o->dry_run)
 		return ret;
-	ret = command_prepare(&r->command, o->command);
+	ret = command_prepare(&r->command, o->command, false);
 	return ret ? cli_error("%s: %s", o->command[0], strerror(-ret)) : CLI_OK;
-}
-
-static bool show_installed(void *arg, size_t done, size_t all)
-{
-	(void)all;
-	cli_progress_at(arg, done);
-	return !wait_is_interrupted();
-}
-
-/* Of what the plan does next. */
-static void begin_progress(struct run *r, struct cli_progress *progress, const char *what)
-{
-	struct ki_plan *plan = ki_measure_plan(r->points.measure);
-
-	cli_progress_start(progress, what, ki_plan_chunks(plan), no_progress(r->o));
-	ki_plan_on_progress(plan, show_installed, progress);
 }
 
 static int take_out(struct run *r)
 {
-	struct cli_progress progress;
-	struct ki_err err = {0};
-	int ret;
-
-	begin_progress(r, &progress, "taking out");
-	ret = ki_measure_stop(r->points.measure, &err);
-	cli_progress_end(&progress);
-	return ret ? cli_fail(&err) : CLI_OK;
+	return points_take_out(&r->points, no_progress(r->o));
 }
 
 static int put_in(struct run *r)
 {
-	struct cli_progress progress;
-	struct ki_err err = {0};
-	int ret;
+	int ret = points_put_in(&r->points, no_progress(r->o));
 
-	begin_progress(r, &progress, "installing");
-	ret = ki_measure_start(r->points.measure, &err);
-	cli_progress_end(&progress);
-	if (ret == -ECANCELED)
-		return cli_error("interrupted while installing; nothing is installed");
 	if (ret)
-		return cli_fail(&err);
-	points_note_refusals(&r->points);
+		return ret;
 	if (points_refused(&r->points) == r->points.cells.n) {
 		take_out(r);
 		return nothing_left(r);
@@ -297,7 +246,7 @@ static int watch(struct run *r)
 		if (read_values(r))
 			return CLI_ERROR;
 		if (report_values(&r->report, &r->points, now - r->start, now - r->last))
-			return write_failed();
+			return report_failed();
 		r->last = now;
 		next += o->interval;
 	}
@@ -352,31 +301,15 @@ static int write_result(struct run *r, double end)
 		ret = write_values(r, end);
 	if (!ret)
 		ret = report_refused(&r->report, &r->points);
+	if (!ret)
+		ret = report_skipped(&r->report, r->skipped.n);
 	if (!ret && o->hash)
 		ret = report_hash(&r->report, "after", r->after);
 	if (ret)
-		return write_failed();
+		return report_failed();
 	if (o->hash && strcmp(r->before, r->after))
 		return cli_error("text hash: the kernel's text is not what it was before");
 	return CLI_OK;
-}
-
-/* Only ask: what would be installed, and what not. */
-static int run_dry(struct run *r)
-{
-	const struct ki_plan *plan = ki_measure_plan(r->points.measure);
-	struct ki_err err = {0};
-
-	if (ki_measure_check(r->points.measure, &err))
-		return cli_fail(&err);
-	points_note_refusals(&r->points);
-	if (report_plan(&r->report, &r->points, r->o->cost ? &r->prediction : NULL))
-		return write_failed();
-	if (!r->o->quiet)
-		cli_warn("nothing is installed; it would be %zu windows, %zu of them for bounces "
-			 "only; %zu may have to wait",
-			 ki_plan_windows(plan), ki_plan_hosts(plan), ki_plan_waits(plan));
-	return points_refused(&r->points) < r->points.cells.n ? CLI_OK : CLI_ERROR;
 }
 
 static int run_all(struct run *r)
@@ -384,6 +317,7 @@ static int run_all(struct run *r)
 	double end;
 	int ret, out, hash;
 
+	skipped_begin(&r->skipped, r->t);
 	ret = put_in(r);
 	if (ret)
 		return ret;
@@ -396,6 +330,7 @@ static int run_all(struct run *r)
 	if (!ret && !r->o->quiet)
 		points_warn_deep(&r->points);
 	out = take_out(r);
+	skipped_end(&r->skipped, r->t, r->o->quiet);
 	hash = hash_text(r, r->after);
 	if (!ret)
 		ret = write_result(r, end);
@@ -435,7 +370,9 @@ static int run(const struct verb *self, int argc, char **argv)
 	if (!ret)
 		ret = prepare(&r, &asked);
 	if (!ret)
-		ret = o.dry_run ? run_dry(&r) : run_all(&r);
+		ret = o.dry_run ? report_dry(&r.report, &r.points, o.cost ? &r.prediction : NULL,
+					     o.quiet)
+				: run_all(&r);
 	command_abandon(&r.command);
 	report_close(&r.report);
 	budget_end(&r.budget);

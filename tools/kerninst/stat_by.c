@@ -5,8 +5,10 @@
  * two readings; the least and the greatest value are those since the code came.
  *
  * Values of what lasts are added when it ends, by the key that was there when it began: that is
- * kept in words of the thread meanwhile, but for what is the same at the end (the thread), or known
- * only there (what the function returns).
+ * kept in words of the thread meanwhile, but for what is the same at the end (the process), or
+ * known only there (what the function returns). What a thread is called, who it is for and in which
+ * group it is may change meanwhile, its number too: an exec by a thread that is not the first gives
+ * it that of the first.
  */
 #include "stat_by.h"
 
@@ -54,30 +56,42 @@ static uint32_t lay_out(struct stat_by *b)
 
 /* ---- what of a key is taken when something begins ---- */
 
-/* Is it the same when it ends, or known only then? */
-static bool is_of_end(const struct ki_node *n)
+#define FACT(f) (UINT64_C(1) << KI_FACT_##f)
+
+/* The facts that it asks for; ALL_FACTS: also something else, memory or a register. */
+#define ALL_FACTS UINT64_MAX
+
+static uint64_t facts_of(const struct ki_node *n)
 {
-	static const uint32_t facts = 1u << KI_FACT_PID | 1u << KI_FACT_TGID | 1u << KI_FACT_COMM0 |
-				      1u << KI_FACT_COMM1 | 1u << KI_FACT_UID |
-				      1u << KI_FACT_CGROUP | 1u << KI_FACT_RETVAL;
+	uint64_t facts = 0;
 
 	switch (n->kind) {
 	case NODE_CONST:
-		return true;
+		return 0;
 	case NODE_FACT:
-		return facts & 1u << n->op;
+		return UINT64_C(1) << n->op;
 	case NODE_CAST:
 	case NODE_UNARY:
 	case NODE_BINARY:
 	case NODE_COND:
 		break;
 	default:
-		return false;
+		return ALL_FACTS;
 	}
 	for (unsigned int i = 0; i < n->nkids; i++)
-		if (!is_of_end(n->kid[i]))
-			return false;
-	return true;
+		facts |= facts_of(n->kid[i]);
+	return facts;
+}
+
+/* Is it the same when it ends, or known only then? What is asked for beside a result is of then. */
+static bool is_of_end(const struct ki_node *n)
+{
+	const uint64_t facts = facts_of(n);
+
+	if (facts == ALL_FACTS)
+		return false;
+	return facts & FACT(RETVAL) ? !(facts & ~(FACT(RETVAL) | FACT(TGID) | FACT(PID)))
+				    : !(facts & ~FACT(TGID));
 }
 
 /* Without the number of the point. *n nodes; a string is several words of the key. */

@@ -107,10 +107,11 @@ bool stat_by_look(struct stat_by *b);
 /* In both readings stacks that are the same become one. CLI_OK, or reported. */
 int stat_by_join_stacks(struct stat_by *b);
 
-/* stat_by_key.c: a field of a key, as text; a stack */
+/* stat_by_key.c: a field of a key, as text; all frames of a stack, which is the caller's to free,
+   NULL: out of memory. */
 const char *stat_by_key_text(struct stat_by *b, const uint64_t *key, unsigned int i,
 			     char buf[FIELD_TEXT]);
-const char *stat_by_stack_text(struct stat_by *b, uint64_t number, char buf[FIELD_TEXT]);
+char *stat_by_frames(struct stat_by *b, const struct ki_stack *s);
 
 struct stat_by_show {
 	FILE *out;

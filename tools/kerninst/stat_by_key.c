@@ -3,6 +3,7 @@
  * Keys of kerninst stat --by as they are shown.
  */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "record/users.h"
@@ -68,10 +69,20 @@ const char *stat_by_key_text(struct stat_by *b, const uint64_t *key, unsigned in
 			  field_words(b->key.fields, b->key.n, i), buf);
 }
 
-const char *stat_by_stack_text(struct stat_by *b, uint64_t number, char buf[FIELD_TEXT])
+char *stat_by_frames(struct stat_by *b, const struct ki_stack *s)
 {
-	const struct ki_record_field field = {.name = "stack", .unit = "", .show = KI_SHOW_STACK};
-	const struct field_names names = names_of(b);
+	char frame[4096], *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+	bool failed;
 
-	return field_text(&names, &field, &number, 1, buf);
+	if (!f)
+		return NULL;
+	for (uint32_t k = 0; k < s->n; k++)
+		fprintf(f, "%s;", frame_of(b, s, k, frame, sizeof(frame)));
+	failed = ferror(f);
+	if (!fclose(f) && !failed)
+		return text;
+	free(text);
+	return NULL;
 }

@@ -90,11 +90,17 @@ static int by_text(const void *a, const void *b)
 	return order ? order : (x->number > y->number) - (x->number < y->number);
 }
 
+static void free_named(struct named *all, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		free(all[i].text);
+	free(all);
+}
+
 /* Those of processes, each once. */
 static struct named *name_stacks(struct stat_by *b, const uint32_t *same, size_t n, size_t *count)
 {
 	struct named *all = calloc(n, sizeof(*all));
-	char text[FIELD_TEXT];
 	struct ki_stack s;
 
 	*count = 0;
@@ -102,9 +108,13 @@ static struct named *name_stacks(struct stat_by *b, const uint32_t *same, size_t
 		if (same[i] != i || ki_stacks_get(b->stacks, i, &s) || !s.tgid)
 			continue;
 		all[*count].number = i;
-		all[*count].text = strdup(stat_by_stack_text(b, i, text));
-		if (!all[(*count)++].text)
-			return NULL; /* which ends it */
+		all[*count].text = stat_by_frames(b, &s);
+		if (all[*count].text) {
+			++*count;
+			continue;
+		}
+		free_named(all, *count);
+		all = NULL;
 	}
 	return all;
 }
@@ -123,9 +133,7 @@ static int join_processes(struct stat_by *b, uint32_t *same, size_t n)
 			same[all[i].number] = same[all[i - 1].number];
 	for (size_t i = 0; i < n; i++)
 		same[i] = same[same[i]];
-	for (size_t i = 0; i < count; i++)
-		free(all[i].text);
-	free(all);
+	free_named(all, count);
 	return 0;
 }
 

@@ -15,7 +15,7 @@ char *value_format_seconds(double s, char text[VALUE_LEN])
 	static const double scales[] = {1, 1e3, 1e6, 1e9};
 	unsigned int u = 0;
 
-	while (s < units[u].from)
+	while (fabs(s) < units[u].from)
 		u++;
 	snprintf(text, VALUE_LEN, s == 0 ? "%.0f %s" : "%.2f %s", s * scales[u], units[u].unit);
 	return text;
@@ -23,29 +23,35 @@ char *value_format_seconds(double s, char text[VALUE_LEN])
 
 uint64_t value_count(const struct cell *c, int cpu)
 {
-	return cpu < 0 ? c->count : c->cpus[cpu];
+	return cpu < 0 ? c->count : c->cpus[cpu].count;
+}
+
+static double value_of(const struct cell *c, int cpu)
+{
+	return cpu < 0 ? c->value : c->cpus[cpu].value;
 }
 
 char *value_format(const struct cell *c, int cpu, char text[VALUE_LEN])
 {
 	const struct ki_metric *m = c->metric;
+	const double value = value_of(c, cpu);
 
-	if (c->reason || isnan(c->value))
+	if (c->reason || isnan(value))
 		snprintf(text, VALUE_LEN, "-");
 	else if (m->unit == KI_UNIT_SECONDS)
-		value_format_seconds(c->value, text);
+		value_format_seconds(value, text);
 	else if (m->form == KI_FORM_TOTAL)
 		snprintf(text, VALUE_LEN, "%" PRIu64, value_count(c, cpu));
 	else
-		snprintf(text, VALUE_LEN, "%.2f", c->value);
+		snprintf(text, VALUE_LEN, "%.2f", value);
 	return text;
 }
 
 char *value_format_rate(const struct cell *c, int cpu, double seconds, char text[VALUE_LEN])
 {
-	double value = cpu < 0 ? c->value : (double)c->cpus[cpu];
+	double value = value_of(c, cpu);
 
-	if (c->reason || isnan(c->value))
+	if (c->reason || isnan(value))
 		snprintf(text, VALUE_LEN, "-");
 	else
 		snprintf(text, VALUE_LEN, c->metric->unit == KI_UNIT_SECONDS ? "%.3f" : "%.1f",
