@@ -166,6 +166,14 @@ void client_sayf(struct clients *cs, struct client *c, const char *event, const 
 		client_say(cs, c, event, data, (size_t)n);
 }
 
+void client_say_cleared(struct clients *cs, struct client *c, uint32_t curve)
+{
+	client_sayf(cs, c, "curve",
+		    "{\"id\":%u,\"refused\":{\"reason\":\"CLEARED\","
+		    "\"message\":\"somebody had everything taken out\"}}",
+		    curve);
+}
+
 void client_beat(struct clients *cs, struct client *c, double now)
 {
 	pthread_mutex_lock(&cs->lock);

@@ -78,6 +78,9 @@ void client_say(struct clients *cs, struct client *c, const char *event, const c
 void client_sayf(struct clients *cs, struct client *c, const char *event, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
+/* A curve is no longer there, because somebody had everything taken out. */
+void client_say_cleared(struct clients *cs, struct client *c, uint32_t curve);
+
 /* A comment, if nothing has been said for a while: only writing tells that nobody reads. */
 void client_beat(struct clients *cs, struct client *c, double now);
 

@@ -59,6 +59,8 @@ static double look_after(struct engine *e)
 		next = fmin(next, c->due);
 		client_beat(&e->clients, c, now);
 	}
+	if (e->source->look_around)
+		next = fmin(next, e->source->look_around(e->source, now));
 	return next;
 }
 

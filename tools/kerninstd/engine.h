@@ -51,6 +51,8 @@ struct source {
 	/* What is due is sampled; when the next is due is in c->due. */
 	void (*sample)(struct source *s, struct client *c, double now);
 	void (*close)(struct source *s);
+	/* To see what has become of the machine: when again. May be NULL. */
+	double (*look_around)(struct source *s, double now);
 };
 
 struct engine_options {

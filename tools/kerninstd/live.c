@@ -39,6 +39,7 @@ static void put_metric(struct ki_json *j, const struct ki_metric *m)
 		[KI_FORM_MEAN] = "mean",
 		[KI_FORM_HISTOGRAM] = "histogram",
 	};
+	char derived[KI_METRIC_DERIVED];
 	struct ki_err err = {0};
 
 	ki_json_open(j, NULL, '{');
@@ -46,6 +47,8 @@ static void put_metric(struct ki_json *j, const struct ki_metric *m)
 	ki_json_str(j, "unit", ki_unit_name((enum ki_unit)m->unit));
 	ki_json_str(j, "form", forms[m->form]);
 	ki_json_str(j, "text", m->text);
+	ki_metric_derived(m, derived, sizeof(derived));
+	ki_json_str(j, "derived", derived);
 	ki_json_str(j, "code", m->code);
 	ki_json_bool(j, "functions_only", m->lasts);
 	if (ki_metric_check(m, &err) && err.reason)
@@ -110,10 +113,7 @@ static void tell_gone(struct live *l, struct client *c)
 	for (const struct batch *b = o->batches; b; b = b->next)
 		for (size_t i = 0; i < b->curves.n; i++)
 			if (!b->curves.v[i].gone)
-				client_sayf(&l->engine->clients, c, "curve",
-					    "{\"id\":%u,\"refused\":{\"reason\":\"CLEARED\","
-					    "\"message\":\"somebody had everything taken out\"}}",
-					    b->curves.v[i].id);
+				client_say_cleared(&l->engine->clients, c, b->curves.v[i].id);
 }
 
 static void clear(struct source *s)
@@ -133,7 +133,8 @@ static void close_live(struct source *s)
 {
 	struct live *l = live_of(s);
 
-	ki_program_free(l->program);
+	live_known_end(l);
+	text_free(&l->modules);
 	ki_target_close(l->look);
 	free(l);
 }
@@ -162,7 +163,7 @@ int live_open(struct engine *e, const live_exports *exports, struct source **out
 	l->source = (struct source){
 		info,	  metrics,     live_functions, live_function,	 live_inserted,
 		live_add, live_remove, clear,	       live_openmetrics, begin,
-		end,	  live_sample, close_live};
+		end,	  live_sample, close_live,     live_look_around};
 	*out = &l->source;
 	return 0;
 }

@@ -16,8 +16,8 @@ struct shown {
 	const struct ki_function *fn;
 	struct ki_spans spans;
 	struct view now;
-	ki_regset
-		*used; /* registers whose value is used behind each instruction; NULL: not known */
+	ki_regset *used; /* registers whose value is used behind each instruction */
+	int unknown;	 /* 0, or why they are not known: -EAGAIN: they will be */
 };
 
 static void put_edges(const struct shown *f, const struct ki_block *b, struct ki_json *j)
@@ -126,8 +126,9 @@ static void put_free(const struct shown *f, uint32_t insn, struct ki_json *j)
 {
 	char text[VIEW_TEXT] = "", *to = text;
 
-	if (f->used)
-		ki_regset_format(KI_REGSET_ALL & ~f->used[insn], text, sizeof(text));
+	if (f->unknown)
+		return;
+	ki_regset_format(KI_REGSET_ALL & ~f->used[insn], text, sizeof(text));
 	for (const char *from = text; *from; from++)
 		if (*from != ',')
 			*to++ = *from;
@@ -170,6 +171,11 @@ static void put_insns(const struct shown *f, struct ki_json *j)
 	ki_json_close(j);
 }
 
+static const char *registers(const struct shown *f)
+{
+	return !f->unknown ? "known" : f->unknown == -EAGAIN ? "pending" : "unknown";
+}
+
 static void put_function(const struct shown *f, const char *name, struct reply *r)
 {
 	struct doc d;
@@ -186,24 +192,17 @@ static void put_function(const struct shown *f, const char *name, struct reply *
 	if (f->fn->reason)
 		reply_refused(&d.j, "refused", ki_reason_tag(f->fn->reason),
 			      ki_reason_text(f->fn->reason));
+	ki_json_str(&d.j, "registers", registers(f));
 	put_blocks(f, &d.j);
 	put_insns(f, &d.j);
 	ki_json_close(&d.j);
 	doc_reply(&d, r);
 }
 
-/* All code is analysed when that is asked for first. What is not known is left out. */
 static void find_used(struct shown *f)
 {
-	struct live *l = f->live;
-
-	if (!l->program && ki_program_build(l->look, NULL, &l->program, NULL))
-		l->program = NULL;
-	f->used = l->program ? calloc(f->fn->ninsns + 1, sizeof(*f->used)) : NULL;
-	if (f->used && ki_program_live(l->program, f->fn, f->used, NULL)) {
-		free(f->used);
-		f->used = NULL;
-	}
+	f->used = calloc(f->fn->ninsns + 1, sizeof(*f->used));
+	f->unknown = f->used ? live_known(f->live, f->fn, f->used) : -ENOMEM;
 }
 
 static int show(struct live *l, const struct ki_symbol *sym, const char *name, struct reply *r,

@@ -9,10 +9,8 @@ int live_refresh(struct live *l, struct ki_err *err)
 	bool changed = false;
 	int ret = ki_target_refresh(l->look, &changed, err);
 
-	if (changed) {
-		ki_program_free(l->program);
-		l->program = NULL;
-	}
+	if (changed)
+		live_known_changed(l);
 	return ret;
 }
 

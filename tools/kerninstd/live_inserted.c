@@ -96,6 +96,7 @@ static void put_driver(struct live *l, struct ki_json *j)
 	ki_json_u64(j, "heap_used", info.heap_used);
 	ki_json_u64(j, "heap_size", info.heap_end - info.heap_start);
 	ki_json_u64(j, "sessions", info.sessions);
+	live_put_others(l, &info, j);
 }
 
 void live_inserted(struct source *s, struct client *mine, struct reply *r)

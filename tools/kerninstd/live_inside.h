@@ -18,7 +18,9 @@ struct live {
 	struct source source;
 	struct engine *engine;
 	struct ki_target *look;
-	struct ki_program *program; /* of look; NULL: not made yet */
+	struct known *known; /* NULL: nobody has asked yet */
+	struct text modules; /* as they were when they were looked at last; empty: not yet */
+	double look_around;  /* when they are to be looked at again */
 	live_exports exports;
 	char release[65];
 	unsigned int cpus;
@@ -117,7 +119,19 @@ void live_take_out(struct live *l, struct client *c); /* all it has, and its ses
 void live_openmetrics(struct source *s, bool open, struct reply *r);
 void live_inserted(struct source *s, struct client *mine, struct reply *r);
 
+/* The member "others", if there are any (live_others.c). */
+void live_put_others(struct live *l, const struct ki_info *info, struct ki_json *j);
+
 /* ---- functions (live_functions.c, live_function.c) ---- */
+
+/* The registers whose value is used behind each instruction: used[fn->ninsns]. 0; -EAGAIN: that is
+   being found out, ask again; another -errno: that is not known. */
+int live_known(struct live *l, const struct ki_function *fn, ki_regset *used);
+void live_known_changed(struct live *l); /* there are other modules now */
+void live_known_end(struct live *l);
+
+/* Tells clients of modules that have come or gone (live_modules.c). */
+double live_look_around(struct source *s, double now);
 
 /* See which modules there are now. */
 int live_refresh(struct live *l, struct ki_err *err);

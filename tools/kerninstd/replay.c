@@ -218,6 +218,9 @@ static void clear(struct source *s)
 		struct seat *seat = c->own;
 
 		for (size_t i = 0; seat && !c->hidden && i < r->curves.n; i++) {
+			if (seat->asked[i])
+				client_say_cleared(&r->engine->clients, c,
+						   (uint32_t)r->curves.v[i].id);
 			seat->removed += seat->has[i];
 			seat->has[i] = seat->asked[i] = false;
 		}
@@ -263,7 +266,8 @@ int replay_open(struct engine *e, const char *path, double speed, struct source 
 				    begin,
 				    end,
 				    sample,
-				    close_replay};
+				    close_replay,
+				    NULL};
 	*out = &r->source;
 	return 0;
 }

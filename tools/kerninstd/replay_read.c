@@ -86,9 +86,13 @@ static const struct {
 	int (*note)(struct replay *r, json_t *data);
 	bool told;
 } events[] = {
-	{"curves", note_curves, true},	    {"sample", note_sample, true},
-	{"gap", note_other, true},	    {"curve", note_other, true},
-	{"function", note_function, false}, {"functions", note_functions, false},
+	{"curves", note_curves, true},
+	{"sample", note_sample, true},
+	{"gap", note_other, true},
+	{"curve", note_other, true},
+	{"modules", note_other, true},
+	{"function", note_function, false},
+	{"functions", note_functions, false},
 };
 
 static int keep_line(struct replay *r, double t, const char *event, json_t *data)

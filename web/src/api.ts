@@ -77,7 +77,9 @@ export const api = {
 	info: () => get<Info>("/api/info"),
 	metrics: () => get<Metric[]>("/api/metrics"),
 	functions: () => get<{ modules: ModuleList[] }>("/api/functions"),
-	code: (name: string) => get<FunctionCode>("/api/function?name=" + encodeURIComponent(name)),
+	/** With a client it is in that one's recording. */
+	code: (name: string, client: string | null) =>
+		get<FunctionCode>("/api/function?name=" + encodeURIComponent(name) + (client ? "&client=" + encodeURIComponent(client) : "")),
 	inserted: (client: string | null) =>
 		get<Inserted>("/api/inserted" + (client ? "?client=" + encodeURIComponent(client) : "")),
 	add: (client: string, curves: Wanted[]) => post<{ curves: CurveAnswer[] }>("/api/curves", { client, curves }),

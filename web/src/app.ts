@@ -49,6 +49,12 @@ export class App {
 		else history.replaceState(null, "", hash);
 	}
 
+	setCatalog(catalog: Catalog): void {
+		this.catalog = catalog;
+		this.codes.clear();
+		this.tell("catalog");
+	}
+
 	setMetrics(list: Metric[]): void {
 		this.metrics = list;
 		this.metricsByName = new Map(list.map((m) => [m.name, m]));
@@ -64,7 +70,7 @@ export class App {
 	code(name: string, fresh = false): Promise<FunctionCode> {
 		let p = fresh ? undefined : this.codes.get(name);
 		if (!p) {
-			p = api.code(name);
+			p = api.code(name, this.curves.client);
 			this.codes.set(name, p);
 			p.catch(() => this.codes.delete(name));
 		}

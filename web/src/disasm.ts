@@ -90,7 +90,13 @@ export class Disasm {
 		row.classList.toggle("changed", changed);
 		row.title = insn.addr + (changed ? "\nsomething is inserted here" : "");
 		row.replaceChildren(h("span.d-off", null, this.offset(insn.addr)), h("span.d-bytes", null, insn.original), this.text(insn, insn.text),
-			h("span.d-now", null, changed ? insn.now_text : "·", changed ? h("span.d-bytes", null, " " + insn.now) : ""), h("span.d-free", { title: insn.free }, insn.free || "none"));
+			h("span.d-now", null, changed ? insn.now_text : "·", changed ? h("span.d-bytes", null, " " + insn.now) : ""), this.free(insn));
+	}
+
+	private free(insn: Insn): HTMLElement {
+		if (insn.free !== undefined) return h("span.d-free", { title: insn.free }, insn.free || "none");
+		const why = this.code.registers === "pending" ? "the daemon is analysing the kernel's code to know this" : "not known";
+		return h("span.d-free", { title: why }, this.code.registers === "pending" ? "…" : "?");
 	}
 
 	private text(insn: Insn, text: string): HTMLElement {
@@ -108,8 +114,8 @@ export class Disasm {
 		row.title = `${b.addr} to ${b.end}`;
 		const box = h("i.heatbox");
 		const known = hot && !Number.isNaN(hot.total);
-		if (known) box.style.backgroundColor = rgb(heat(logShare(hot.total, this.most)));
-		const numbers = known ? `${si(hot.rate, "/s")} · ${percent(hot.share)} of calls · ${percent(hot.work)} of instructions` : "";
+		if (known && hot.total > 0) box.style.backgroundColor = rgb(heat(logShare(hot.total, this.most)));
+		const numbers = known && !(hot.total > 0) ? "never passed" : known ? `${si(hot.rate, "/s")} · ${percent(hot.share)} of calls · ${percent(hot.work)} of instructions` : "";
 		const how = refused ? h("span.warn", { title: refused.message }, refused.reason + (refused.message ? ": " + refused.message : "")) : h("span.dim", null, b.window.kind ?? "");
 		row.replaceChildren(box, h("b", null, "block " + n), h("span.dim", null, this.offset(b.addr)), h("span", null, numbers), how);
 	}

@@ -37,11 +37,12 @@ export class FunctionPage {
 		this.element.replaceChildren(h("p.empty", null, text));
 	}
 
-	// The page shows what the address says; who leaves it takes his counters along.
+	// The page shows what the address says. Who goes to another function, or closes it, takes his
+	// counters along; other views do not, so that "Inserted" shows what they cost.
 	private follow(): void {
 		const { view, fn } = this.app.state;
-		const name = view === "function" ? functionOf(fn) : "";
-		if (name === this.wanted) return;
+		const name = functionOf(fn);
+		if (name === this.wanted || (name && view !== "function")) return;
 		this.wanted = name;
 		this.close();
 		if (name) void this.load(name);
@@ -81,6 +82,13 @@ export class FunctionPage {
 		graph?.setHeat([], counts.refused);
 		disasm.setHeat([], counts.refused);
 		this.draw();
+		this.askAgain(code);
+	}
+
+	// Which registers are free is known a little later than all else.
+	private askAgain(code: FunctionCode): void {
+		if (code.registers !== "pending" || this.app.info?.replay) return;
+		setTimeout(() => this.open?.code === code && void this.reread(), 1500);
 	}
 
 	private select(name: string): void {
@@ -109,6 +117,7 @@ export class FunctionPage {
 			if (this.open !== o) return;
 			o.code = code;
 			o.disasm.setCode(code);
+			this.askAgain(code);
 		} catch (e) {
 			notify((e as Error).message, "error");
 		}

@@ -247,7 +247,7 @@ export class Graph {
 	private drawNode(ctx: CanvasRenderingContext2D, i: number, x: number, y: number, most: number): void {
 		const b = this.code.blocks[i], hot = this.heats[i], refused = this.refused.get(i);
 		const known = hot && !Number.isNaN(hot.total);
-		const fill = known ? heat(logShare(hot.total, most)) : null;
+		const fill = known && hot.total > 0 ? heat(logShare(hot.total, most)) : null;
 		ctx.fillStyle = fill ? rgb(fill) : color("panel-2");
 		ctx.strokeStyle = i === this.selected ? color("accent") : color("ink-2");
 		ctx.lineWidth = i === this.selected ? 3 : 1;
@@ -266,7 +266,7 @@ export class Graph {
 		if (this.scale < 0.45) return;
 		ctx.font = "11px " + color("sans");
 		const insns = this.sizes[i];
-		const text = known ? `${si(hot.rate, "/s")} · ${percent(hot.share)}` : refused ? refused.reason : insns + (insns === 1 ? " instruction" : " instructions");
+		const text = fill === null && known ? "never passed" : known ? `${si(hot.rate, "/s")} · ${percent(hot.share)}` : refused ? refused.reason : insns + (insns === 1 ? " instruction" : " instructions");
 		ctx.fillText(text, x + 7, y + 33, WIDTH - 14);
 	}
 

@@ -5,7 +5,7 @@ import type { App } from "./app";
 import { csv, download, type Cell } from "./csv";
 import { h, notify, setText } from "./dom";
 import { VirtualList } from "./list";
-import type { Inserted, InsertedRow } from "./types";
+import type { Inserted, InsertedRow, Others } from "./types";
 import { bytes, duration, percent, si } from "./units";
 
 const PERIOD_MS = 2000;
@@ -27,14 +27,22 @@ const columns: Column[] = [
 	{ name: "of all CPUs", css: "i-num", text: (r) => percent(r.share), raw: (r) => r.share },
 ];
 
+/** What others have in the kernel, which the button does not remove. */
+function othersText(o: Others): string {
+	const who = o.processes.map((p) => `${p.comm} (${p.pid})`).join(", ");
+	return `Not from here: ${o.sessions} ${o.sessions === 1 ? "session" : "sessions"}${who ? " of " + who : ""}` +
+		(o.windows ? `, in ${o.windows} or more places of the text` : "") + ". They end when their owners do.";
+}
+
 export class InsertedPage {
 	readonly element: HTMLElement;
 	private rows: InsertedRow[] = [];
 	private mine = new Set<number>();
 	private totals = h("p.totals", { role: "status" });
+	private others = h("p.warn.others", { role: "status", hidden: true });
 	private list: VirtualList;
 	private table: HTMLElement;
-	private empty = h("p.empty", null, "Nothing is inserted: the kernel's text is as it was.");
+	private empty = h("p.empty");
 	private button = h("button.danger", { id: "remove-all", onclick: () => void this.removeAll() }, "Remove everything");
 
 	constructor(private app: App) {
@@ -46,7 +54,7 @@ export class InsertedPage {
 		});
 		this.element = h("section.inserted", { "aria-label": "What is inserted" },
 			h("header", null, h("h2", null, "Inserted in the kernel now"), h("span.grow"), h("button", { onclick: () => this.saveCsv() }, "CSV"), this.button),
-			this.totals, this.empty, this.table = h("div.itable", null, h("div.ihead", null, ...columns.map((c) => h("span." + c.css, null, c.name))), this.list.element));
+			this.totals, this.others, this.empty, this.table = h("div.itable", null, h("div.ihead", null, ...columns.map((c) => h("span." + c.css, null, c.name))), this.list.element));
 		app.on("state", () => void this.refresh());
 		app.curves.onChange(() => void this.refresh());
 		setInterval(() => void this.refresh(), PERIOD_MS);
@@ -74,6 +82,9 @@ export class InsertedPage {
 		const curves = `${i.rows.length} curves of ${clients} ${clients === 1 ? "client" : "clients"}`;
 		setText(this.totals, this.app.info?.replay ? curves + ": a recording, nothing is in a kernel" : `${curves} · ${i.windows} places in the text · ` +
 			`${bytes(i.heap_used)} of ${bytes(i.heap_size)} for code · ${i.sessions} ${i.sessions === 1 ? "session" : "sessions"} of the driver · together ${percent(share)} of all CPUs' time`);
+		this.others.hidden = !i.others;
+		setText(this.others, i.others ? othersText(i.others) : "");
+		setText(this.empty, i.others ? "Of this daemon nothing is inserted." : "Nothing is inserted: the kernel's text is as it was.");
 		this.empty.hidden = i.rows.length > 0;
 		this.table.hidden = !i.rows.length;
 		this.button.disabled = i.rows.length === 0;

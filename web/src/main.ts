@@ -14,6 +14,7 @@ import { buildCatalog } from "./search";
 import { decodeState, themes, type Kind, type View, type VisiState } from "./state";
 import { Stream, type Link } from "./stream";
 import { onTheme, setTheme } from "./theme";
+import type { ModuleList } from "./types";
 import { Visi } from "./visi";
 
 takeToken();
@@ -122,6 +123,11 @@ const stream = new Stream({
 	gap: (n) => notify(n + " samples are missing: the page or the connection was too slow"),
 	curve: (id, refused) => app.curves.gone(id, refused),
 	recorded: (curves) => recorded.add(curves),
+	modules(came, gone) {
+		const say = (names: string[], what: string): string => (names.length ? (names.length > 1 ? "modules " : "module ") + names.join(", ") + what : "");
+		notify([say(came, " loaded"), say(gone, " unloaded")].filter(Boolean).join("; "));
+		if (!app.info?.replay) api.functions().then(setFunctions).catch((e) => notify((e as Error).message, "error"));
+	},
 	link: showLink,
 });
 
@@ -136,12 +142,15 @@ function askToken(): void {
 	}, h("h1", null, "kperfmon"), h("p", null, "This page needs the token that kerninstd has printed when it began."), input, h("button.primary", null, "Open")));
 }
 
+function setFunctions({ modules }: { modules: ModuleList[] }): void {
+	app.setCatalog(buildCatalog(modules));
+}
+
 async function load(): Promise<void> {
 	try {
 		const [metrics, functions] = await Promise.all([api.metrics(), api.functions()]);
 		app.setMetrics(metrics);
-		app.catalog = buildCatalog(functions.modules);
-		app.tell("catalog");
+		setFunctions(functions);
 		requestAnimationFrame(() => performance.mark("kperfmon-tree"));
 		stream.open();
 	} catch (e) {

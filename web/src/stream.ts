@@ -11,6 +11,7 @@ export interface Listener {
 	gap(samples: number): void;
 	curve(id: number, refused: Refusal): void;
 	recorded(curves: CurveAnswer[]): void;
+	modules(came: string[], gone: string[]): void;
 	link(state: Link, why?: string): void;
 }
 
@@ -34,6 +35,7 @@ export class Stream {
 		on<{ samples: number }>("gap", (d) => this.listener.gap(d.samples));
 		on<{ id: number; refused: Refusal }>("curve", (d) => this.listener.curve(d.id, d.refused));
 		on<{ curves: CurveAnswer[] }>("curves", (d) => this.listener.recorded(d.curves));
+		on<{ came: string[]; gone: string[] }>("modules", (d) => this.listener.modules(d.came, d.gone));
 		on<{ why: string }>("bye", (d) => this.bye(d.why));
 		source.onerror = () => this.lost();
 	}

@@ -3,7 +3,7 @@
 import type { App } from "./app";
 import { h, notify, setText } from "./dom";
 import { VirtualList } from "./list";
-import { find, pointOf } from "./search";
+import { find, pointOf, type Catalog } from "./search";
 import type { FunctionCode } from "./types";
 
 type Item =
@@ -24,6 +24,7 @@ export class Tree {
 	private selected = new Set<string>();
 	private summary = h("div.dim.small");
 	private query = "";
+	private listed: Catalog | null = null; // whose numbers these are
 
 	constructor(private app: App) {
 		this.list = new VirtualList({
@@ -33,7 +34,7 @@ export class Tree {
 			click: (i, e) => this.click(i, e),
 		});
 		this.element = h("div.tree", null, this.list.element, this.summary);
-		app.on("catalog", () => this.rebuild());
+		app.on("catalog", () => this.renew());
 		app.on("state", () => this.stateChanged());
 	}
 
@@ -50,6 +51,16 @@ export class Tree {
 		} else {
 			this.list.refresh();
 		}
+	}
+
+	// Modules have come or gone: numbers are others now, names stay.
+	private renew(): void {
+		const open = new Set([...this.openModules].map((m) => this.listed!.modules[m].name));
+		this.listed = this.app.catalog;
+		this.openModules = new Set([...this.listed!.modules.keys()].filter((m) => open.has(this.listed!.modules[m].name)));
+		this.openFns.clear();
+		this.codes.clear();
+		this.rebuild();
 	}
 
 	private rebuild(): void {
@@ -109,8 +120,10 @@ export class Tree {
 
 	private async load(f: number): Promise<void> {
 		if (typeof this.codes.get(f) === "object") return;
+		const { listed } = this;
 		try {
 			const code = await this.app.code(pointOf(this.app.catalog!, this.app.catalog!.fns[f]));
+			if (this.listed !== listed) return;
 			this.codes.set(f, code.refused && !code.blocks.length ? code.refused.reason + ": " + code.refused.message : code);
 		} catch (e) {
 			this.codes.set(f, (e as Error).message);

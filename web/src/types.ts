@@ -59,7 +59,7 @@ export interface Insn {
 	text: string;
 	now_text: string;
 	target?: string;
-	free: string;
+	free?: string; // not there: not known
 }
 
 export interface FunctionCode {
@@ -68,6 +68,7 @@ export interface FunctionCode {
 	addr: string;
 	size: number;
 	refused?: Refusal;
+	registers?: "known" | "pending" | "unknown"; // which are free; pending: ask again
 	blocks: Block[];
 	insns: Insn[];
 }
@@ -112,11 +113,19 @@ export interface InsertedRow {
 	share: number | null;
 }
 
+/** Sessions of the driver that are not the daemon's. */
+export interface Others {
+	sessions: number;
+	windows: number; // at least
+	processes: { pid: number; comm: string; sessions: number }[];
+}
+
 export interface Inserted {
 	rows: InsertedRow[];
 	windows: number;
 	heap_used: number;
 	heap_size: number;
 	sessions: number;
+	others?: Others;
 	mine?: number[];
 }

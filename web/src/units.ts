@@ -29,7 +29,7 @@ export function si(value: number | null | undefined, unit = ""): string {
 export function percent(share: number | null | undefined): string {
 	if (share === null || share === undefined || Number.isNaN(share)) return "–";
 	const p = share * 100;
-	return (p >= 99.95 ? "100" : p >= 10 ? p.toFixed(1) : p >= 0.1 || p === 0 ? p.toFixed(2) : "<0.1") + " %";
+	return (p >= 99.95 || p === 0 ? p.toFixed(0) : p >= 10 ? p.toFixed(1) : p >= 0.1 ? p.toFixed(2) : "<0.1") + " %";
 }
 
 export function bytes(n: number | null | undefined): string {

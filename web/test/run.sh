@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The page's tests, in TAP: types, web/dist, its parts by themselves, and in a real browser.
 #
-# usage: web/test/run.sh [parts|page|function|daemon|speed]...	default: all; daemon: page and
-# function with kerninstd --replay in place of the tests' own server, which make has built
+# usage: web/test/run.sh [parts|page|function|daemon|speed|cover|live]...	default: all but live; daemon: page
+# and function with kerninstd --replay in place of the tests' own server, which make has built;
+# live: kerninstd with the kernel of a virtual machine
 #
 # Needs node and chromium, and fetches the pinned packages once. Pictures are left in build/web. With
 # KPERFMON_URL, the address (with its token) that kerninstd --replay build/web/session.jsonl has printed,
@@ -25,9 +26,18 @@ check() { # NAME COMMAND...
 	fi
 }
 
+# What Grafana itself says a dashboard is.
+# shellcheck disable=SC2317 # called through check
+dashboard_types() {
+	printf 'import type { Dashboard } from "@grafana/schema";\nexport const dashboard: Dashboard =\n%s;\n' \
+		"$(cat ../examples/prometheus/dashboard.json)" > node_modules/.dashboard.ts
+	npx --no-install tsc --ignoreConfig --noEmit --strict --skipLibCheck --module nodenext node_modules/.dashboard.ts
+}
+
 parts() {
 	check "the page's types are right" npx --no-install tsc --noEmit -p .
 	check "web/dist is what web/src gives, byte by byte" node build.mjs --check
+	check "the example's dashboard has Grafana's types" dashboard_types
 	node --test --test-reporter=tap test/unit/*.test.mjs || failed=1
 }
 
@@ -49,6 +59,22 @@ with_daemon() {
 	rm -f "$log"
 }
 
+# A daemon that looks into a running kernel: the machine's results stand behind the page's.
+live() {
+	local log port machine
+	log=$(mktemp)
+	port=$(node -e 'const s = require("net").createServer().listen(0, "127.0.0.1", () => { console.log(s.address().port); s.close(); })')
+	PORT=$port KI_VM_QUIET=1 ../vm/run --forward "$port:$port" --timeout 600 -- env PORT="$port" "$PWD/../test/guest/page.sh" > "$log" 2>&1 &
+	machine=$!
+	until KPERFMON_URL=$(grep -o 'http://127[^ ]*' "$log") || ! kill -0 $machine 2> /dev/null; do sleep 0.2; done
+	check "kerninstd serves the page from the machine" test -n "$KPERFMON_URL"
+	export KPERFMON_URL
+	timeout 300 node test/live.test.mjs || failed=1
+	wait $machine || failed=1
+	grep -E '^(ok|not ok|#) ' "$log"
+	rm -f "$log"
+}
+
 # One at a time: two suites may begin at once.
 mkdir -p ../build && exec 9> ../build/npm.lock && flock 9
 if [ package-lock.json -nt node_modules/.package-lock.json ]; then
@@ -63,6 +89,7 @@ for part in "$@"; do
 	case $part in
 	parts) parts ;;
 	daemon) with_daemon ;;
+	live) live ;;
 	*) timeout 300 node "test/$part.test.mjs" || failed=1 ;;
 	esac
 done

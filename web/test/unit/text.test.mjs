@@ -40,7 +40,7 @@ test("numbers have three digits, a prefix and their unit", () => {
 });
 
 test("shares, sizes and times", () => {
-	assert.deepEqual([0, 0.5, 0.0123, 1, 0.00001, NaN].map(percent), ["0.00 %", "50.0 %", "1.23 %", "100 %", "<0.1 %", "–"]);
+	assert.deepEqual([0, 0.5, 0.0123, 0.9994, 1, 8.337, 0.00001, NaN].map(percent), ["0 %", "50.0 %", "1.23 %", "99.9 %", "100 %", "834 %", "<0.1 %", "–"]);
 	assert.deepEqual([12, 2048, 50 * 2 ** 20, null].map(bytes), ["12 B", "2.0 KiB", "50 MiB", "–"]);
 	assert.deepEqual([5, 65, 3700].map(duration), ["5 s", "1 min 5 s", "1 h 1 min"]);
 	assert.deepEqual([0, 1, 11, 31].map((b) => bucketText(b, "s")), ["0 s", "1.00 ns", "1.02 µs", "1.07 s"]);
