@@ -335,7 +335,9 @@ metrics_table() {
 	"$ki" metrics > "$tmp/m" && "$ki" metrics --json > "$tmp/m.json" && is "$(sed 1d "$tmp/m" | wc -l)" "$(wc -l < "$tmp/m.json")" &&
 		grep -q '^walltime/call  *s  *mean ' "$tmp/m" && grep -q '^latency  *s  *log2 ' "$tmp/m" &&
 		grep -q '"name":"calls","unit":"","form":"total","lasts":false' "$tmp/m.json" &&
-		"$ki" metrics -v | grep -q '^calls .* entry: counter += 1 '
+		"$ki" metrics -v | grep -q '^calls .* entry: counter += 1 ' &&
+		"$ki" metrics -v | grep -q '^walltime/call .* walltime / calls ' && "$ki" metrics -v | grep -q '^calls .* -  ' &&
+		grep -q '"name":"llc-miss-ratio".*"derived":"min(1, llc-misses / llc-refs)"' "$tmp/m.json"
 }
 check "metrics: as a table, as JSON, with code" metrics_table
 check "an unknown reason" fails 1 "near: WINDOW_SHORT" explain WINDOW_SHOT

@@ -26,7 +26,7 @@ only_these() { # OBJECT
 	[ -z "$others" ] || { echo "$1 calls: $others"; false; }
 }
 
-mapfile -t kept < <(sed -n 's/^CFLAGS_\(.*\)\.o := $(ki-keep)$/\1/p' kmod/Kbuild)
+mapfile -t kept < <(sed -n 's/^CFLAGS_\(.*\)\.o := $(ki-keep).*/\1/p' kmod/Kbuild)
 check "there are such files" test ${#kept[@]} -gt 0
 for kernel; do
 	dir=build/kmod/$(vm/kernel "$kernel" release)/obj

@@ -31,6 +31,7 @@ make_recording() { # SAMPLES FILE
 		{id: 9, metric: "latency", point: "fuse:fuse_read", function: "fuse_read", unit: "s", form: "histogram", cpu: "all", predicate: "pid == 1"}]}},
 	(range($n) | {t: (. / 10 + 0.1), event: "sample", data: {from: (. / 10), to: (. / 10 + 0.1),
 		values: {"7": 10, "8": 4, "9": [range(64) | if . == 3 then 2 else 0 end]}}}),
+	{t: ($n / 10), event: "modules", data: {came: ["fuse"], gone: []}},
 	{t: ($n / 10), event: "function", data: {name: "vfs_read", module: "", addr: "0xffffffff81234560", size: 16, blocks: [], insns: []}}
 	' > "$2"
 }
@@ -124,6 +125,7 @@ stream a
 same "a client has a number" "$(grep -cE '^[0-9a-f]{16}$' <<< "$id_a")" 1
 for _ in $(seq 100); do [ "$(data bye a)" ] && break; sleep 0.1; done
 same "a stream plays to the end" "$(data bye a | jq -r .why)" "end of the recording"
+same "with what has become of the machine" "$(data modules a)" '{"came":["fuse"],"gone":[]}'
 same "with all that was in it" "$(sum7 a) $(total a 8) $(total a 9)" "200 80 40"
 same "and its curves" "$(data curves a | jq -c '[.curves[].id]')" "[7,8,9]"
 same "/metrics has the same" "$(get /metrics | sed -n 's/^kerninst_calls_total{.*predicate=""} //p')" 200
@@ -175,6 +177,53 @@ same "read-only" "$(status -H "$bearer" -d '{}' "$url/api/clear") $(get /api/inf
 check "the token is not printed" test -z "$(grep -c "$token" "$tmp/where" | grep -v '^0')"
 daemon_stop
 same "it ends" $? 0
+
+# ---- everything out ----
+daemon_start --socket none --speed 0.1 --replay "$tmp/session"
+stream e
+curves "$id_e" "calls vfs_read" "latency fuse:fuse_read all pid == 1"
+post /api/clear "{\"client\":\"$id_e\"}" > /dev/null
+for _ in $(seq 100); do [ "$(data curve e | wc -l)" = 2 ] && break; sleep 0.1; done
+same "who had what is taken out is told of each curve" "$(data curve e | jq -c '[.id, .refused.reason]' | xargs)" "[7,CLEARED] [9,CLEARED]"
+daemon_stop
+
+# ---- scripts (examples/kperfmon.py) ----
+sed -i 's/"point":"vfs_read"/"point":"vfs_read@0xffffffff81234560"/g' "$tmp/session"
+daemon_start --socket "$tmp/sock2" --replay "$tmp/session"
+cat > "$tmp/select" <<'S'
+metric select calls latency # two
+metric unselect latency
+resource select vfs_write 0xffffffff81234560
+resource unselect vfs_write
+S
+cat > "$tmp/script" <<S
+source $tmp/select
+metric list
+resource list
+visi new a
+visi add a
+cpu 1
+visi new b
+visi add b
+wait 30
+export a csv $tmp/a.csv
+export b json $tmp/b.json
+visi close b
+metric clear
+metric list
+S
+scripted() { python3 examples/kperfmon.py "$@" > "$tmp/scripted" 2>&1; }
+check "a script" scripted --socket "$tmp/sock2" "$tmp/script"
+same "what it has selected, by name and by address" "$(xargs < "$tmp/scripted")" "calls vfs_read@0xffffffff81234560"
+same "what it exports, as CSV" "$(head -n 1 "$tmp/a.csv" | tr -d '\r') $(awk -F, 'NR > 1 { n += $3 } END { print n }' "$tmp/a.csv")" "from,to,calls vfs_read@0xffffffff81234560 200"
+same "and as JSON" "$(jq -c '[.curves[0].cpu, ([.samples[].values["8"]] | add)]' "$tmp/b.json")" "[1,80]"
+echo "bogus command" > "$tmp/script"
+bad() { ! scripted --url "$url/?token=$token" "$tmp/script" && grep -q "script:1: not understood: bogus command" "$tmp/scripted"; }
+check "what it does not understand, with the line" bad
+printf 'metric select calls\nresource select none\nvisi new a\nvisi add a\n' > "$tmp/script"
+bad() { ! scripted --url "$url/?token=$token" "$tmp/script" && grep -q "calls none: .*NOT_RECORDED" "$tmp/scripted"; }
+check "what is refused, and a status that says so" bad
+daemon_stop
 
 # ---- sd_notify ----
 python3 - "$kd" "$tmp" <<'P' > "$tmp/notified"

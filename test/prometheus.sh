@@ -3,7 +3,7 @@
 # usage: test/prometheus.sh
 # Debian's Prometheus reads what kerninstd exports: promtool's rules, a scrape by the example's
 # configuration, and the dashboard's queries. On a recording.
-# shellcheck disable=SC2317 # functions are called through check
+# shellcheck disable=SC2317,SC2016 # functions are called through check; jq and Grafana have $ too
 set -u
 cd "$(dirname "$0")/.." || exit 1
 kd=build/release/bin/kerninstd
@@ -61,14 +61,43 @@ check "a label is as it was" is "$(query kerninst_calls_total | jq -r '.data.res
 check "types are known" is "$(curl -s "http://127.0.0.1:$port/api/v1/metadata" | jq -c '[.data.kerninst_calls[0].type, .data.kerninst_latency_seconds[0].type, .data.kerninst_walltime_seconds[0].unit]')" \
 	'["counter","histogram","seconds"]'
 
-# ---- the dashboard's queries, each of which must give something ----
-bad=
-while read -r expr; do
-	expr=${expr//\$__rate_interval/10s}
-	expr=${expr//\$instance/.*}
-	expr=${expr//\$function/.*}
-	[ "$(query "$expr" | jq '.data.result | length')" -gt 0 ] || bad+="$expr; "
-done < <(jq -r '.panels[].targets[].expr' examples/prometheus/dashboard.json)
-check "the dashboard's queries give values" is "$bad" ""
+# ---- the dashboard: its form (its types are checked with the page's), what it asks for ----
+board=examples/prometheus/dashboard.json
+form() { check "the dashboard: $1" jq -e "$2" $board; } # NAME FILTER
+form "it says which schema it has, and that of a Grafana that can draw heat maps of buckets" '.schemaVersion >= 37 and (.uid | length) > 0 and .title == "kerninst"'
+form "panels have numbers of their own, and none lies on another" '
+	[.panels[] | .id] as $ids | ($ids | length) == ($ids | unique | length) and
+	([.panels[].gridPos | range(.x; .x + .w) as $x | range(.y; .y + .h) as $y | [$x, $y]] | length == (unique | length)) and
+	all(.panels[].gridPos; .x + .w <= 24)'
+form "each query of a panel has a letter of its own, a name and a format" '
+	all(.panels[]; (.targets | length) > 0 and ([.targets[].refId] | length == (unique | length))) and
+	all(.panels[].targets[]; (.refId | test("^[A-Z]$")) and (.legendFormat | length) > 0 and (.format | IN("time_series", "heatmap")))'
+form "all variables that are used are there" '
+	[.templating.list[].name] as $known | all([.. | strings | scan("\\$\\{?([a-z]+)") | .[0]] | unique[]; IN($known[]))'
+form "each panel, and each variable that asks, asks the source that is chosen" '
+	all(.panels[], (.templating.list[] | select(.type == "query")); .datasource == {type: "prometheus", uid: "${source}"}) and
+	any(.templating.list[]; .type == "datasource" and .query == "prometheus" and .name == "source")'
+
+# expression EXPR: as Grafana sends it, with nothing chosen
+expression() { sed 's/\$__rate_interval/10s/g; s/\$instance/.*/g; s/\$function/.*/g' <<< "$1"; }
+asks() { # NAME EXPR: accepted, and something comes
+	query "$(expression "$2")" > "$tmp/answer"
+	check "the dashboard's $1 gives values" jq -e '.status == "success" and (.data.result | length) > 0' "$tmp/answer"
+}
+while IFS=$'\t' read -r title ref expr; do
+	asks "\"$title\" $ref" "$expr"
+done < <(jq -r '.panels[] | .title as $t | .targets[] | [$t, .refId, .expr] | @tsv' $board | sed 's/\\\\/\\/g')
+query 'rate(kerninst_calls_total{' > "$tmp/answer"
+check "what is no expression is refused" jq -e '.status == "error"' "$tmp/answer"
+
+# label_values(SERIES, LABEL) is a request of its own.
+labels() { # VARIABLE WANTED
+	local series label
+	IFS=$'\t' read -r series label < <(jq -r --arg v "$1" '.templating.list[] | select(.name == $v).query |
+		capture("^label_values\\((?<s>.*), (?<l>[a-z]+)\\)$") | "\(.s)\t\(.l)"' $board)
+	check "the dashboard's variable $1" is "$(curl -sS -m 10 -G --data-urlencode "match[]=$series" "http://127.0.0.1:$port/api/v1/label/$label/values" | jq -c .data)" "$2"
+}
+labels instance "[\"${url#http://}\"]"
+labels function '["vfs_read"]'
 daemon_stop
 finish

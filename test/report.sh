@@ -107,6 +107,67 @@ check "from, to" shows --from 0.0015 --to 0.0017 << 'T'
   0.001700000    1  ksys_read:exit  tid=8  ret=-11
 T
 
+# What fits is shown unasked.
+file=test/fuzz/corpus/recording/negative
+check "times below 0" shows --summary << 'T'
+record ksys_read
+example, kernel 6.1.0-example, 2 CPUs, 2023-11-14 22:13:20 UTC, 10.000 s
+3 records, 0 lost
+
+vfs_read:exit: 3 records, 0.3/s, from 0.000 to 10.000 s
+  ns: min -199.90 us  mean -99.90 us  max 100.00 ns  sum -299.70 us
+         64.00 ns ..  127.00 ns          1 |@@@@@@@@@@@@@@@@@@@@                    |
+                    less than 0          2 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|
+  ticks: min -4.00 ms  mean -2.00 ms  max 2.00 us  sum -5.99 ms
+          1.02 us ..    2.05 us          1 |@@@@@@@@@@@@@@@@@@@@                    |
+                    less than 0          2 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|
+  n: min -199900  mean -99900.00  max 100  sum -299700.00
+               64 ..        127          1 |@@@@@@@@@@@@@@@@@@@@                    |
+                    less than 0          2 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|
+T
+file=test/fuzz/corpus/recording/totals
+check "counts of intervals: a series with rates" is "$("$ki" report -q "$file" | sed -n '1,5p;118,$p')" "\
+      TIME       COUNT        RATE/S  INSTRUMENT
+     0.100           0           0.0  vfs_read
+     0.100         500        5000.0  vfs_write
+     0.200           1          10.0  vfs_read
+     0.200         500        5000.0  vfs_write
+     5.900          58         580.0  vfs_read
+     5.900         500        5000.0  vfs_write
+     6.000          59         590.0  vfs_read
+     6.000         500        5000.0  vfs_write"
+check "from the middle on, the first one's rate is not known" shows --from 5.85 -p vfs_read << 'T'
+      TIME       COUNT        RATE/S  INSTRUMENT
+     5.900          58             -  vfs_read
+     6.000          59         590.0  vfs_read
+T
+file=test/fuzz/corpus/recording/keys
+check "the same values again and again: how often each" shows << 'T'
+     COUNT    SHARE  INSTRUMENT  VALUES
+        40    57.1%  vfs_read    pid=100  comm=ash
+        20    28.6%  vfs_read    pid=101  comm=bsh
+        10    14.3%  vfs_read    pid=102  comm=csh
+T
+check "few of these: all" is "$("$ki" report -q --to 0.003 "$file" | wc -l)" 32
+file=test/fuzz/corpus/recording/pairs
+check "entries and exits: how long it took" is "$("$ki" report -q "$file" | grep -A 2 duration:)" "\
+  duration: min 1.00 us  mean 50.50 us  max 100.00 us  sum 3.03 ms
+        512.00 ns ..    1.02 us         30 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|
+         65.54 us ..  131.07 us         30 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|"
+check "entries alone: by their values" is "$("$ki" report -q -p vfs_read "$file" | tail -n +2 | tr -s ' ')" "\
+ 30 50.0% vfs_read tid=7
+ 30 50.0% vfs_read tid=8"
+file=test/fuzz/corpus/recording/values
+check "values: how they are spread" grep -q 'len (bytes): min 0  mean 25.00  max 50  sum 1275.00' <("$ki" report -q "$file")
+file=test/fuzz/corpus/recording/sampled
+check "sampled: how often" is "$("$ki" report -q --counts -p ksys_read "$file" | tr -s ' ')" "\
+ COUNT SHARE INSTRUMENT VALUES
+ 8 61.5% ksys_read tid=7 fd=0x3 len=100000 bytes
+ 4 30.8% ksys_read tid=8 fd=0x0 len=1 bytes
+ 1 7.7% ksys_read tid=7 fd=0x3 len=4096 bytes
+sampled: each record is taken for as many hits as it stands for; counts are estimates"
+file=test/fuzz/corpus/recording/example
+
 json_lines() {
 	is "$("$ki" report -q --json "$file" | jq -c 'select(.type == "record") | [.time, .cpu, .instrument, .fields.tid, .fields.ret, .fields.slept]' | sed -n '4p;6p;7p')" \
 		'[0.00015,0,"vfs_read:exit",7,4096,null]

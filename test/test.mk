@@ -26,9 +26,11 @@ include test/guest/snippets/snippets.mk
 include test/guest/records/records.mk
 include test/guest/stacks/stacks.mk
 include test/guest/tables/tables.mk
+include test/guest/kcov/kcov.mk
 include test/fuzz/ioctl.mk
 include test/oracles/oracles.mk
 include test/bounces/bounces.mk
+include test/cover/cover.mk
 include test/fuzz/host.mk
 
 GUEST_BIN := $(patsubst test/guest/%.c,build/test/%,$(wildcard test/guest/*.c))
@@ -43,7 +45,7 @@ check: deps
 	$(Q)$(MAKE) -j2 CI=1 check-build
 	$(Q)test/run.sh -j 2 test/suites.guest test/suites.host
 check-host: deps
-	$(Q)$(MAKE) CI=1 all unit-bins test-fuzz-host test-oracles test-bounces && $(MAKE) CI=1 BUILD=asan unit-bins all
+	$(Q)$(MAKE) CI=1 all unit-bins test-fuzz-host test-oracles test-bounces test-cover && $(MAKE) CI=1 BUILD=asan unit-bins all
 	$(Q)test/run.sh test/suites.host
 check-long: deps
 	$(Q)$(MAKE) -j2 CI=1 check-build
@@ -59,7 +61,8 @@ check-guest: deps
 
 CHECK_BUILD := all unit-bins test-plugins test-progs $(GUEST_BIN) test-long test-threads \
 	test-events test-torture test-fuzz-ioctl test-fuzz-host test-oracles test-transfers \
-	test-snippets test-records test-stacks test-tables test-studies test-bounces
+	test-snippets test-records test-stacks test-tables test-kcov test-studies test-bounces test-cover \
+	build/examples/proxy
 check-build: $(CHECK_BUILD) test-modules
 	$(Q)$(MAKE) BUILD=asan unit-bins all
 

@@ -71,16 +71,30 @@ for m in calls walltime; do
 	is "one way" "$(rows) $(grep -o '"count":[0-9]*' "$json")" '1 "count":50'
 	ok "by name" grep -qE '"ustack":"[^"]*read[+]0x' "$json"
 done
+ok "two ways whose names are the same as far as they are shown" stat --by ustack --if 'arg2 == 4321' ksys_write -- "$prog/deep" 5 3
+is "are two keys" "$(grep -o '"count":[0-9]*' "$json" | tr '\n' ' ')" '"count":5 "count":3 '
 many() { for _ in 1 2 3 4 5 6; do (for _ in $(seq 30); do cat /proc/self/status /etc/passwd > /dev/null; done) & done; wait; }
 export -f many
 ok "stacks of many" stat -n 0 --by stack,ustack vfs_read vfs_write seq_read_iter -- bash -c many
 ok "$(rows) keys, of which none stands there twice" awk -F '"key":' '/"key"/ { k = $1 $2; sub(/,"count".*/, "", k); if (seen[k]++) { print; bad = 1 } } END { exit bad }' "$json"
 
+# ---- what a thread is called, whose it is, its number: as they were when it began ----
+commands() { for _ in 1 2 3; do /bin/true; done; setpriv --reuid 1234 /bin/true; }
+export -f commands
+ok "programs started, by name" stat --by comm --agg sum:walltime __x64_sys_execve -- bash -c commands
+is "by those who were there" "$(row '"comm":"bash"' count __x64_sys_execve) $(row '"comm":"true"' count __x64_sys_execve)" "4 "
+ok "users changed, by user and name" stat --by uid,comm --agg sum:walltime,sum:vtime __x64_sys_setresuid -- bash -c commands
+is "by the one before" "$(rows) $(row '"uid":"0","comm":"setpriv"' count __x64_sys_setresuid)" "1 1"
+exec_in_thread() { python3 -c 'import os, threading; t = threading.Thread(target=os.execv, args=("/bin/true", ["true"])); t.start(); t.join()'; }
+export -f exec_in_thread
+ok "a thread that becomes another program, by its number" stat --by 'first:pid == tid' -m walltime --if 'comm == "python3"' __x64_sys_execve -- bash -c exec_in_thread
+is "by the number it had" "$(row '"first":"0"' count __x64_sys_execve) $(rows)" "1 1"
+
 # ---- by what is returned; what is inside itself is one ----
 command reset
 ok "by the value returned" stat --by "depth:(int)retval,(int)arg0" --agg sum:walltime,max:walltime ${f}_recurse -- sh -c "echo recurse 3 5000 > $control; echo recurse 7 5000 > $control; echo recurse 7 5000 > $control"
 is "calls from outside, by both" "$(row '"depth":"4","(int)arg0":"3"' count) $(row '"depth":"8","(int)arg0":"7"' count) $(rows)" "1 2 2"
-about "their time" "$(column 'sum(walltime)')" "$(seconds recurse)"
+about "their time" "$(column 'sum(walltime)')" "$(seconds recurse)" 5
 
 # ---- blocks and calls by keys ----
 command reset
@@ -92,9 +106,11 @@ is "by name" "$(row '"comm":"sh"' count "$f:${f}_paths:edge/")" 20
 # ---- a task's calls, and those of interrupts that come to it ----
 command reset
 ok "calls by a task and in interrupts" stat --by us:arg0 --agg sum:walltime ${f}_tick -- sh -c "echo tick 8000 20 > $control"
-is "no key is another's" "$(grep -o '"us":"[0-9]*"' "$json" | sort | tr '\n' ' ')" '"us":"20" "us":"5" '
+# All interrupts may have come in the middle of the task's calls, and are theirs then.
+is "no key is another's" "$(grep -o '"us":"[0-9]*"' "$json" | grep -v '"us":"5"')" '"us":"20"'
 is "the task's calls" "$(row '"us":"20"' count)" 8000
-ok "interrupts' calls that came elsewhere" test "$(row '"us":"5"' count)" -lt "$(awk '/^ticks/ { print $2 }' $control)"
+elsewhere=$(row '"us":"5"' count)
+ok "interrupts' calls that came elsewhere" test "${elsewhere:-0}" -lt "$(awk '/^ticks/ { print $2 }' $control)"
 
 # ---- what cannot be ----
 misuse() { ! "$ki" stat "${@:2}" vfs_read -- true > /tmp/misuse 2>&1 && cat /tmp/misuse && grep -qF -- "$1" /tmp/misuse; }

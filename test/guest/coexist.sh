@@ -95,8 +95,12 @@ inside version_proc_show 'versions 5 > /tmp/a; live off; versions 4 > /tmp/b'
 is "livepatch: before, goes first: the old body's count" "$(entered version_proc_show)" 4
 is "livepatch: before, goes first: what is read" "$(cat /tmp/a /tmp/b)" "patched
 $original"
+# An endbr that the kernel has made a nop is a window before the ftrace site: all calls pass there.
+before_site=$("$ki" disas ki_mate:ki_mate_work | grep -cE '\+0x0 +nop \[rax\], ax$')
+echo "# windows before the ftrace site: $before_site"
 inside ki_mate:ki_mate_work 'mate "call 60" > /tmp/a; live on; mate "call 60" > /tmp/b'
-is "livepatch: during, stays: a module's function: count" "$(entered ki_mate:ki_mate_work)" 60
+is "livepatch: during, stays: a module's function: the old body's count" "$(value ki_mate:ki_mate_work:block/4 < /tmp/inside.json)" 60
+is "livepatch: during, stays: a module's function: its calls" "$(entered ki_mate:ki_mate_work)" $((60 + 60 * before_site))
 is "livepatch: during, stays: results" "$(cat /tmp/a /tmp/b)" "$plain
 $patched"
 is "livepatch: after" "$(mate "call 60")" "$patched"
@@ -130,10 +134,12 @@ flip() {
 	done
 }
 export -f flip
+alloc=kmem_cache_alloc # 6.12: _noprof
+grep -q " $alloc\$" /proc/kallsyms || alloc=${alloc}_noprof
 "$prog/hammer" 300 2 > /tmp/hammer 2>&1 &
 load=$!
 ok "tracepoint: 10 switches of schedstats and all of sched and kmem" inside \
-	'try_to_wake_up enqueue_task_fair dequeue_task_fair update_curr kmem_cache_alloc kmem_cache_free' flip
+	"try_to_wake_up enqueue_task_fair dequeue_task_fair update_curr $alloc kmem_cache_free" flip
 ok "tracepoint: all was counted" test "$(entered try_to_wake_up)" -gt 100
 ok "tracepoint: the load is alive" kill -0 $load
 kill $load
@@ -141,33 +147,38 @@ wait $load 2> /dev/null
 echo > $T/trace
 
 # ---- kprobes inside functions ----
-L=ki_mate:ki_mate_leap # windows: [+5, +10) cmp je; [+10] add; [+12, +21) lea imul mov ret
+# Where a function begins with endbr, all is four bytes behind where it is without: leap N, spin N.
+L=ki_mate:ki_mate_leap # windows: [5, 10) cmp je; [10] add; [12, 21) lea imul mov ret
+S=ki_mate:ki_mate_spin # its loop is one window, [5, 10)
+endbr=$((4 * $("$ki" disas $L | grep -cE '\+0x0 +endbr64')))
+leap() { echo "$L+$(($1 + endbr))"; }
+spin() { echo "$S+$(($1 + endbr))"; }
 W=ki_mate:ki_mate_work
 refused() { "$ki" stat -q --no-move -m blocks "$1" -- true 2>&1 > /dev/null | grep -o "another tool's" | head -n 1; }
-optimized() { grep "ki_mate_leap+0x$1 .*OPTIMIZED" /sys/kernel/debug/kprobes/list; }
-export -f optimized
-export L
+optimized() { grep "ki_mate_leap+0x$(printf %x $(($1 + endbr))) .*OPTIMIZED" /sys/kernel/debug/kprobes/list; }
+export -f optimized leap spin
+export L S endbr
 want=$(mate 'call 60')
 
-arm "p:kx $L+15"
+arm "p:kx $(leap 15)"
 is "kprobe-first: refused" "$(refused $L)" "another tool's"
 is "kprobe-first: it counts" "$(mate 'call 60'; probe_hits)" "$want
 60"
 enable 0
-is "kprobe-asleep: its window is refused" "$(refused $L+12)" "another tool's"
-is "kprobe-asleep: others are not" "$(refused $L+5)" ""
+is "kprobe-asleep: its window is refused" "$(refused "$(leap 12)")" "another tool's"
+is "kprobe-asleep: others are not" "$(refused "$(leap 5)")" ""
 disarm
-is "kprobe-asleep: accepted when it has gone" "$(refused $L+12)" ""
+is "kprobe-asleep: accepted when it has gone" "$(refused "$(leap 12)")" ""
 
-ok "kprobe-jump: it is optimized" eval 'arm "p:kx $L+12" && until_true 10 optimized c'
+ok "kprobe-jump: it is optimized" eval 'arm "p:kx $(leap 12)" && until_true 10 optimized 12'
 is "kprobe-jump: refused" "$(refused $L)" "another tool's"
 disarm
 
-inside $L 'arm "p:kx $L+5"; mate "call 60" > /tmp/a; probe_hits > /tmp/b; disarm'
+inside $L 'arm "p:kx $(leap 5)"; mate "call 60" > /tmp/a; probe_hits > /tmp/b; disarm'
 is "kprobe-board: it counts" "$(cat /tmp/b)" 60
 is "kprobe-board: we count" "$(entered $L)" 60
 is "kprobe-board: the results" "$(cat /tmp/a)" "$want"
-inside $L 'arm "p:kx $L+5"; mate "call 60" > /tmp/a; "$ki" stat -q $L -- true 2> /tmp/b'
+inside $L 'arm "p:kx $(leap 5)"; mate "call 60" > /tmp/a; "$ki" stat -q $L -- true 2> /tmp/b'
 ok "kprobe-more: refused" grep -q "another tool's" /tmp/b
 is "kprobe-board: the window stays" "$(field windows)" 1
 is "kprobe-board: and its function works" "$(mate 'call 60')" "$want"
@@ -175,33 +186,32 @@ disarm
 is "kprobe-board: and goes with it" "$(field windows > /dev/null; field windows)" 0
 dmesg -c | grep -q 'another tool has written' || ok "kprobe-board: the driver has said so" false
 
-inside $L 'arm "p:kx $L+8" 2> /tmp/a; echo $? > /tmp/b; disarm'
+inside $L 'arm "p:kx $(leap 8)" 2> /tmp/a; echo $? > /tmp/b; disarm'
 is "kprobe-inside: refused" "$(cat /tmp/b)" 1
 ok "kprobe-inside: EBUSY" grep -q 'busy' /tmp/a
-inside $L 'arm "p:kx $L+18" 2> /tmp/a; echo $? > /tmp/b; mate "call 60" > /tmp/c; disarm'
+inside $L 'arm "p:kx $(leap 18)" 2> /tmp/a; echo $? > /tmp/b; mate "call 60" > /tmp/c; disarm'
 is "kprobe-behind: refused" "$(cat /tmp/b)" 1
 ok "kprobe-behind: EBUSY" grep -q 'busy' /tmp/a
 is "kprobe-behind: count" "$(entered $L)" 60
-ok "kprobe-behind: accepted when the window has gone" arm "p:kx $L+18"
+ok "kprobe-behind: accepted when the window has gone" arm "p:kx $(leap 18)"
 disarm
 
-S=ki_mate:ki_mate_spin # its loop is one window, [+5, +10)
-inside $S "arm 'p:kx $S+5' 2> /tmp/a; echo \$? > /tmp/b; mate 'call 60' > /tmp/c; disarm"
+inside $S 'arm "p:kx $(spin 5)" 2> /tmp/a; echo $? > /tmp/b; mate "call 60" > /tmp/c; disarm'
 is "kprobe-loop: refused" "$(cat /tmp/b)" 1
 ok "kprobe-loop: EBUSY" grep -q 'busy' /tmp/a
 is "kprobe-loop: each round is counted" "$(value $S:block/1 < /tmp/inside.json)" 180
 
-inside "$L:block/0" 'arm "p:kx $L+15"; mate "call 60" > /tmp/a; probe_hits > /tmp/b; disarm'
+inside "$L:block/0" 'arm "p:kx $(leap 15)"; mate "call 60" > /tmp/a; probe_hits > /tmp/b; disarm'
 is "kprobe-beside: it counts" "$(cat /tmp/b)" 60
 is "kprobe-beside: we count" "$(entered $L)" 60
-inside "$L:block/0" 'arm "p:kx $L+10"; until_true 3 optimized a; mate "call 60" > /tmp/a; probe_hits > /tmp/b'
+inside "$L:block/0" 'arm "p:kx $(leap 10)"; until_true 3 optimized 10; mate "call 60" > /tmp/a; probe_hits > /tmp/b'
 is "kprobe-leap: it counts, and goes last" "$(cat /tmp/b)" 50
 is "kprobe-leap: we count" "$(entered $L)" 60
 is "kprobe-leap: the results" "$(cat /tmp/a)" "$want"
-ok "kprobe-leap: never optimized" eval '! until_true 3 optimized a'
+ok "kprobe-leap: never optimized" eval '! until_true 3 optimized 10'
 disarm
 ok "kprobe-leap: where no branch comes in, it is optimized beside windows of another function" eval \
-	'inside "$W" "arm \"p:kx \$L+12\"; until_true 10 optimized c; echo \$? > /tmp/a; disarm"; grep -qx 0 /tmp/a'
+	'inside "$W" "arm \"p:kx \$(leap 12)\"; until_true 10 optimized 12; echo \$? > /tmp/a; disarm"; grep -qx 0 /tmp/a'
 
 # ---- modules ----
 inside "$W" 'rmmod ki_mate 2> /tmp/a; echo $? > /tmp/b; mate "call 60" > /tmp/c'

@@ -18,4 +18,11 @@ big=$(awk '$3 == "vfs_read" && $1 ~ /^[0-9]+$/ { print $1 }' $printed)
 ok "and counted, as a condition ($big)" test "${big:-0}" -ge 1000 -a "${big:-0}" -lt 1200
 ok "its own histogram has both loads" awk '/^magic 0x1021994:/ { for (i = 3; i <= NF; i++) if ($i ~ /^8192\+:/) { split($i, v, ":"); exit !(v[2] >= 2000) } exit 1 }' $printed
 ok "it is gone" test ! -e /sys/module/reads
+
+# The file has 4 MiB; the file system's own blocks come on top of that.
+asked=$(sed -n '/=disk_io:/,/^\$/s/.*bytes: min.* sum \([0-9]*\).*/\1/p' $printed)
+ok "requests to the disk ask for the file ($asked bytes)" test "${asked:-0}" -ge 4194304 -a "${asked:-0}" -lt 4718592
+pages=$(awk '/=page_in / { for (i = 4; i <= NF; i++) if (sub(/^bytes=/, "", $i) && $1 * $i > most) most = $1 * $i } END { print most }' $printed)
+is "and all of it comes into the page cache, once" "$pages" 4194304
+ok "they are gone" test ! -e /sys/module/storage
 finish

@@ -34,7 +34,7 @@ ok "and loads nothing" test ! -e /sys/module/ki_kit
 ok "the module loads" load ki_kit
 ok "not twice" refuses 1 "loaded already" load -q "$dir/ki_kit.ko"
 ok "a module without instruments is not loaded" refuses 1 "no instruments in it" load -q "$top/build/kmod/$(uname -r)/kerninst.ko"
-is "the loaded ones are listed" "$("$ki" instruments --json | grep -c '"type":"instrument".*"module":"ki_kit"')" 11
+is "the loaded ones are listed" "$("$ki" instruments --json | grep -c '"type":"instrument".*"module":"ki_kit"')" 12
 ok "the driver stays loaded meanwhile" eval '! rmmod kerninst 2> /dev/null'
 
 # ---- arguments and results ----
@@ -70,6 +70,10 @@ is "shown as its module says" "$(column where r.rec ki_kit:ki_kit_target=kit_wri
 is "the file has point and instrument" "$("$ki" report -q --json r.rec | grep -c '"name":"[^"]*ki_kit_target=kit_write","point":"ki_kit_target@0x[0-9a-f]*:entry=kit_write"')" 1
 is "they have their own id" "$(column id r.rec ki_kit:ki_kit_target=kit_write | sort -u)" 2
 ok "two that write records are refused" refuses 2 "both write records" record -o x.rec 'ki_kit:ki_kit_target=kit_write(1,2),kit_other()'
+"$ki" record --json -o u.rec 'ki_kit:ki_kit_target=kit_uneven(arg0),a:arg0' -- sh -c "$(run task $n)" > u.json 2> record.out
+is "records of another number of values do not end the recording" "$? $(of_end cut u.rec)" "0 false"
+is "they are lost, and only they" "$(of_end lost u.rec) $(column b u.rec ki_kit:ki_kit_target=kit_uneven | wc -l) $(column a u.rec ki_kit:ki_kit_target | wc -l)" "$half $half $n"
+is "it says so" "$(sed -n 's/.*"lost":\([0-9]*\).*/\1/p' u.json) $(grep -c "ki_kit_target=kit_uneven: $half of its records are lost" record.out)" "$half 1"
 record -o n.rec --mode newest -b 4 'ki_kit:ki_kit_target=kit_write(arg0,arg1)' -- sh -c "$(run task $n)"
 ok "what does not fit is counted" test "$(of_end lost n.rec)" -gt 0
 is "without a recording there is no record" "$(counted 'kit_write(arg0, arg1) == -2' "task $n")" $n
@@ -114,6 +118,10 @@ h=$(cat $kit/hits)
 is "one that calls what it is attached to" "$(counted 'kit_recurse(arg0) == arg0 + 2' "task $n")" $n
 is "is called once each time" "$(($(cat $kit/hits) - h))" $n
 is "and the hits inside are counted as skipped" "$(($(skipped) - before))" $n
+"$ki" stat --json --if 'kit_recurse(arg0) == arg0 + 2' ki_kit:ki_kit_target -- sh -c "$(run task $n)" > stat.out 2> record.out
+is "stat says how many" "$(grep '"skipped"' stat.out | value all) $(grep -c "$n hits were skipped" record.out)" "$n 1"
+"$ki" record --json -o s.rec 'ki_kit:ki_kit_target=kit_recurse(arg0)' -- sh -c "$(run task $n)" > s.json 2> record.out
+is "and record" "$(sed -n 's/.*"skipped":\([0-9]*\).*/\1/p' s.json) $(grep -c "$n hits were skipped" record.out)" "$n 1"
 within_itself() { stat --if 'kit_add(arg0, 1) == arg0 + 2' ki_kit:ki_kit_target -- sh -c "$(run "task $n")"; }
 export -f within_itself stat run
 export ki n

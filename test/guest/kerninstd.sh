@@ -66,7 +66,13 @@ is "OpenMetrics ends" "$(get /metrics -H 'Accept: application/openmetrics-text' 
 is "the local socket needs no token" "$(status --unix-socket "$work/sock" http://localhost/metrics)" 200
 
 # ---- a function ----
-get "/api/function?name=$getsid&client=$id_a" > "$work/function"
+ask_function() { get "/api/function?name=$getsid&client=$id_a" | tee "$work/function" | jq -r .registers; }
+is "a function is answered before all code is analysed" "$(ask_function)" pending
+n=$(data sample a | wc -l)
+long=$SECONDS
+soon "which registers are free is known then" known ask_function
+long=$((SECONDS - long))
+ok "samples have come in the meantime" test "$(data sample a | wc -l)" -gt $((n + 5))
 ok "blocks and instructions" jq -e '(.blocks | length) > 0 and (.insns | length) > 5 and .name == "'$getsid'"' "$work/function"
 ok "what is inserted is seen" jq -e '[.insns[] | select(.original != .now)] | length > 0' "$work/function"
 ok "a jump stands there" jq -e '[.insns[] | select(.original != .now and (.now_text | startswith("jmp")))] | length > 0' "$work/function"
@@ -117,6 +123,29 @@ calls 11
 settled b
 is "it can begin again" "$(total b "$b")" 11
 
+# ---- others ----
+is "nobody else is there" "$(get /api/inserted | jq .others)" null
+"$ki" stat -q vfs_read vfs_write > /dev/null 2>&1 &
+other=$!
+until_true 30 eval '[ "$(get /api/inserted | jq ".others.windows // 0")" -ge 2 ]'
+is "others are listed: sessions, windows, whose" "$(get /api/inserted | jq -c '[.others.sessions, .others.windows >= 2, .others.processes[0].comm, .others.processes[0].pid]')" \
+	"[1,true,\"kerninst\",$other]"
+kill -INT $other
+wait $other
+soon "until they end" null eval 'get /api/inserted | jq .others'
+
+# ---- a module that is measured cannot go ----
+insmod "$top/build/metrics/$(uname -r)/ki_metrics.ko"
+until_true 10 eval 'data modules b | grep -q ki_metrics'
+curves "$id_b" "calls ki_metrics:ki_metrics_spin"
+b=$(answered '.curves[0].id')
+is "a module that is measured stays" "$(rmmod ki_metrics 2> /dev/null || echo stays)" stays
+post /api/curves/remove "{\"client\":\"$id_b\",\"ids\":[$b]}" > /dev/null
+ok "until it is no longer" goes ki_metrics
+soon "clients are told of modules that come and go" '{"came":["ki_metrics"],"gone":[]} {"came":[],"gone":["ki_metrics"]}' eval 'data modules b | xargs -d "\n" echo'
+curves "$id_b" "calls ki_metrics:ki_metrics_spin"
+is "what has gone is refused" "$(answered '.curves[0].refused.reason')" NO_SYMBOL
+
 # ---- the end ----
 daemon_stop
 is "it ends when it is told to" $? 0
@@ -130,6 +159,14 @@ soon "and plays to its end" "end of the recording" eval 'data bye r | jq -r .why
 is "with all that was in it" "$(total r "$latency")" 1349
 is "functions and all" "$(get /api/functions | jq '[.modules[].names | length] | add > 30000') $(status -H "Authorization: Bearer $token" "$url/api/function?name=$getsid")" "true 200"
 daemon_stop
+
+# ---- told to end while it analyses all code ----
+daemon_start --socket none
+is "it analyses again" "$(ask_function)" pending
+long=$((SECONDS + long))
+daemon_stop
+is "and ends when it is told to" $? 0
+ok "without waiting for that" test $SECONDS -lt $long
 
 # ---- killed ----
 for _ in 1 2 3; do

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * mass COUNT STRIDE: count the entries of COUNT blocks at once, of every STRIDE-th function of the
- * kernel, and say how long each step took, and how long the machine was kept from other work.
+ * mass COUNT STRIDE [TIMES]: count the entries of COUNT blocks at once, of every STRIDE-th function
+ * of the kernel, and say how long each step took, and how long the machine was kept from other
+ * work.
  *
  * On each CPU a thread of the highest priority sleeps a millisecond at a time: how much later than
  * that it runs is how long the CPU was held up, by whatever does not let itself be preempted.
@@ -176,6 +177,44 @@ static void make_plan(struct work *w, size_t stride)
 	free(some);
 }
 
+static void apply(struct work *w)
+{
+	if (ki_plan_apply(w->plan, w->t, true, &w->err))
+		die("apply", &w->err);
+}
+
+static void take_out(struct work *w)
+{
+	if (ki_plan_remove(w->plan, w->t, &w->err))
+		die("remove", &w->err);
+}
+
+/* In and out, without a reading of symbols or of code in what is timed. */
+static void again(struct work *w, size_t stride, int times)
+{
+	double t[3], cpu[3], sum[4] = {0};
+
+	for (int i = 0; i < times; i++) {
+		w->count = 0;
+		make_plan(w, stride);
+		t[0] = now();
+		cpu[0] = ran();
+		apply(w);
+		t[1] = now();
+		cpu[1] = ran();
+		take_out(w);
+		t[2] = now();
+		cpu[2] = ran();
+		for (int k = 0; k < 2; k++) {
+			sum[k] += (t[k + 1] - t[k]) / times;
+			sum[2 + k] += (cpu[k + 1] - cpu[k]) / times;
+		}
+		ki_plan_free(w->plan);
+	}
+	printf("again_install %.9f\nagain_remove %.9f\nagain_cpu_install %.9f\nagain_cpu_remove %.9f\n",
+	       sum[0], sum[1], sum[2], sum[3]);
+}
+
 int main(int argc, char **argv)
 {
 	struct work w = {.wanted = argc > 1 ? (uint32_t)atoi(argv[1]) : 20000};
@@ -196,13 +235,11 @@ int main(int argc, char **argv)
 	enter(INSTALL);
 	t[2] = now();
 	cpu[2] = ran();
-	if (ki_plan_apply(w.plan, w.t, true, &w.err))
-		die("apply", &w.err);
+	apply(&w);
 	t[3] = now();
 	cpu[3] = ran();
 	enter(REMOVE);
-	if (ki_plan_remove(w.plan, w.t, &w.err))
-		die("remove", &w.err);
+	take_out(&w);
 	t[4] = now();
 	cpu[4] = ran();
 	enter(REST);
@@ -212,9 +249,11 @@ int main(int argc, char **argv)
 	}
 	printf("counters %u\nrefused %zu\nwindows %zu\nhosts %zu\nhits %llu\n", w.count, refused,
 	       ki_plan_windows(w.plan), ki_plan_hosts(w.plan), (unsigned long long)hits);
-	printf("analysis %.3f\ninstall %.3f\nremove %.3f\n", t[1] - t[0], t[3] - t[2], t[4] - t[3]);
+	printf("analysis %.6f\ninstall %.6f\nremove %.6f\n", t[1] - t[0], t[3] - t[2], t[4] - t[3]);
 	printf("cpu_analysis %.6f\ncpu_install %.6f\ncpu_remove %.6f\n", cpu[1] - cpu[0],
 	       cpu[3] - cpu[2], cpu[4] - cpu[3]);
 	print_worst();
+	if (argc > 3)
+		again(&w, stride, atoi(argv[3]));
 	return 0;
 }

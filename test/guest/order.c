@@ -66,20 +66,29 @@ static void end(struct session *s)
 	ki_target_close(s->t);
 }
 
-/* Where the first jump of the function's first bytes leads: the patch. */
+/*
+ * Where the first jump of the function's first bytes leads: the patch. A function that begins with
+ * a window too short for it (an endbr that the kernel has made a nop) jumps to that jump.
+ */
 static uint64_t find_patch(struct ki_target *t, const struct ki_symbol *sym)
 {
 	const struct ki_info *info = ki_target_info(t);
+	uint64_t from = sym->addr;
 	uint8_t bytes[32];
 
-	if (ki_target_read(t, sym->addr, bytes, sizeof(bytes), KI_VIEW_LIVE, NULL))
+	if (ki_target_read(t, from, bytes, sizeof(bytes), KI_VIEW_LIVE, NULL))
 		return 0;
+	if (bytes[0] == 0xeb) {
+		from += 2 + (uint64_t)(int64_t)(int8_t)bytes[1];
+		if (ki_target_read(t, from, bytes, sizeof(bytes), KI_VIEW_LIVE, NULL))
+			return 0;
+	}
 	for (size_t i = 0; i + 5 <= sizeof(bytes); i++) {
 		int32_t disp;
 		uint64_t to;
 
 		memcpy(&disp, bytes + i + 1, 4);
-		to = sym->addr + i + 5 + (uint64_t)(int64_t)disp;
+		to = from + i + 5 + (uint64_t)(int64_t)disp;
 		if (bytes[i] == 0xe9 && to >= info->heap_start && to < info->heap_end)
 			return to;
 	}

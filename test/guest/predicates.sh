@@ -126,8 +126,14 @@ got=$(value copy_from_kernel_nofault < $dir/inner) # a few loads more are the pr
 ok "uid is known in a helper, too: $got" test "$got" -ge $A -a "$got" -le $((A + 10))
 rmdir /sys/fs/cgroup/alpha
 # memset is what clears strings, too: whoever is there already is skipped, without calling it again.
+# Where it may not be touched (6.12 says noinstr), the function that reads them; somebody has to
+# read one, then, who is not there himself.
+inner=memset
+! "$ki" stat -q memset -- true 2>&1 | grep -q 'memset: noinstr code' || inner=copy_from_kernel_nofault
+string='starts(str(arg0), "never")'
 skipped() { "$ki" info --quick | sed -n "s/^skipped hits *//p"; }
 before=$(skipped)
-ok "a string in memset" "$ki" stat -q --if 'starts(str(arg0), "never")' memset -- ls -lR /usr/lib/python3
+ok "a string in $inner" "$ki" stat -q --if "$string" $inner -- \
+	"$ki" stat -q --if "$string" vfs_read -- ls -lR /usr/lib/python3
 ok "which is skipped in itself" test "$(skipped)" -gt "$before"
 finish

@@ -36,10 +36,7 @@ done
 
 # ---- by port ----
 ok "by port" with_whole --split "web:$(to 8080) || $(from 8080)" --split "other:$(to 9090) || $(from 9090)" -m calls,walltime,vtime tcp_v4_rcv
-# The time of the whole has in it what is decided for the parts, up to a dozen loads of memory for a
-# packet, which is as much as a third of what the function takes: only calls can be compared.
-is "by port: calls of all parts" "$(of "$json" calls)" "$(of "$whole" calls)"
-echo "# by port: $(of "$json" walltime) s of $(of "$whole" walltime), with the deciding"
+parts_make_the_whole "by port"
 is "nothing else came" "$(of "$json" calls '"part":"else"')" 0
 web=$(of "$json" calls '"part":"web"') other=$(of "$json" calls '"part":"other"')
 ok "1,500 and 900 messages with their answers: $web, $other" test "$web" -ge 3000 -a "$web" -le 4600 -a "$other" -ge 1800 -a "$other" -le 2800

@@ -38,6 +38,8 @@ ok "a fork comes through some of them: $hits" holds "$hits >= 20 && $hits <= $(f
 ok "they cost something" holds "${low:-0} > 0"
 ok "what was to be expected, from 3 * $hits to 5 * $hits: $low to $high" \
 	holds "${low:-1e9} < 5 * $hits && ${high:-0} > 3 * $hits"
+ok "and not just anything: to 3 instructions a hit to either side" \
+	holds "${high:-1e9} - ${low:-0} < 6 * $hits"
 ok "and less than a hundredth of the call" \
 	holds "$(sample forks-least 'at beginning and end' ratio) < 1.01"
 if [ "${1-}" = all ]; then

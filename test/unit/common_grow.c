@@ -131,6 +131,23 @@ static struct ki_node *leaf(struct grow *g)
 	}
 }
 
+#define NOWHERE UINT64_C(0xdead000000000000)
+
+/* Of memory; in the kernel, of what is known, a string's length before its end, or of nothing. */
+static struct ki_node *address(struct grow *g, unsigned int depth, bool user)
+{
+	const struct snip_memory *k = &g->c->known[user];
+	const bool bad = !below(8);
+	struct ki_node *x, *at;
+
+	if (!g->c->in_kernel)
+		return expr(g, depth);
+	x = ki_expr_const(g->s, KI_U64, bad ? 4096 : k->size - 8 * KI_STRING_WORDS);
+	x = ki_expr_binary(g->s, KI_MOD, expr(g, depth), x);
+	at = ki_expr_const(g->s, KI_U64, bad ? NOWHERE : k->at);
+	return ki_expr_binary(g->s, KI_ADD, at, x);
+}
+
 static struct ki_node *helper(struct grow *g, unsigned int depth)
 {
 	static const struct {
@@ -139,11 +156,11 @@ static struct ki_node *helper(struct grow *g, unsigned int depth)
 		    {KI_HELPER_LOAD64, 1}, {KI_HELPER_NANOTIME, 0}, {KI_HELPER_CGROUP, 0},
 		    {KI_HELPER_UID, 0},	   {KI_HELPER_DIV, 2},	    {KI_HELPER_UDIV, 2},
 		    {KI_HELPER_MOD, 2},	   {KI_HELPER_UMOD, 2},	    {KI_HELPER_EVENT, 1}};
-	unsigned int r = g->c->in_kernel ? 6 + below(5) : below(12);
+	unsigned int r = !g->c->in_kernel ? below(12) : below(3) ? 6 + below(5) : below(4);
 	struct ki_node *a[2];
 
 	for (unsigned int i = 0; i < rows[r].args; i++)
-		a[i] = expr(g, depth);
+		a[i] = r < 4 ? address(g, depth, false) : expr(g, depth);
 	return ki_expr_helper(g->s, rows[r].helper, a, rows[r].args);
 }
 
@@ -161,9 +178,11 @@ static struct ki_node *call(struct grow *g, unsigned int depth)
 /* At a constant address now and then: where the text is always the same. */
 static struct ki_node *string(struct grow *g, unsigned int depth, unsigned int words)
 {
-	struct ki_node *addr = below(4) ? expr(g, depth) : konst(g);
+	const bool user = below(2);
 
-	return ki_expr_string(g->s, addr, words, below(2));
+	if (g->c->in_kernel || below(4))
+		return ki_expr_string(g->s, address(g, depth, user), words, user);
+	return ki_expr_string(g->s, konst(g), words, user);
 }
 
 /* Compared with a text that it may be, or with the beginning of one. */
@@ -195,7 +214,7 @@ static struct ki_node *inner(struct grow *g, unsigned int depth)
 	case 22:
 		return g->c->in_kernel ? leaf(g) : table_get(g, depth);
 	case 20:
-		return g->c->in_kernel ? leaf(g) : string_is(g, depth);
+		return string_is(g, depth);
 	case 21:
 		if (g->c->in_kernel)
 			return leaf(g);
@@ -214,9 +233,7 @@ static struct ki_node *inner(struct grow *g, unsigned int depth)
 		v = counters(g, &vectors[below(2)]);
 		return ki_expr_index(g->s, &v, index_of(g, depth));
 	case 7:
-		if (g->c->in_kernel)
-			return leaf(g);
-		return ki_expr_load(g->s, below(KI_TYPES), expr(g, depth));
+		return ki_expr_load(g->s, below(KI_TYPES), address(g, depth, false));
 	case 8:
 		return g->c->in_kernel || below(2) ? helper(g, depth) : call(g, depth);
 	case 9:

@@ -50,13 +50,22 @@ struct snip_world {
 	bool broken;	  /* a function called outside of them, or the like */
 };
 
+/* Memory whose bytes are known. */
+struct snip_memory {
+	uint64_t at;
+	const uint8_t *bytes;
+	unsigned int size;
+};
+
 struct snip_case {
 	struct ki_site_regs site;
 	struct ki_machine m; /* its variables: those of `want` */
 	uint64_t flags;
 	uint32_t counter, global, word; /* numbers of the first ones */
 	uint16_t reads;			/* registers that trees may read; 0: all */
-	bool in_kernel; /* only what can be foretold there: no memory, no clock, no calls */
+	bool in_kernel; /* only what can be foretold there: no clock, no calls, no other memory than
+			 */
+	struct snip_memory known[2]; /* the kernel's, and the process's */
 	struct snip_world start, want, got;
 };
 

@@ -118,6 +118,12 @@ static const char *vet_self(struct vet *v, const struct ki_fixup *f)
 
 	if (s->z.mnemonic == M(CMP) && f->target == KI_SELF_CLOCK && s->z.operand_width == 64)
 		return NULL;
+	if (f->target == KI_SELF_KCOV)
+		return s->z.mnemonic == M(CMP) && s->z.operand_width == 64 && !f->tail &&
+				       s->ops[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE &&
+				       s->ops[1].size == 8
+			       ? NULL
+			       : "no comparison of the trace with a number";
 	if (s->z.mnemonic != M(MOV) || s->ops[0].type != ZYDIS_OPERAND_TYPE_REGISTER || f->tail)
 		return "no load of the current task or CPU";
 	if (f->target == KI_SELF_TASK || f->target == KI_SELF_CLOCK)

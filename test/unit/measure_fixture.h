@@ -33,6 +33,7 @@ static struct {
 		uint64_t clock, faults, switches;
 		uint32_t pid;
 	} threads[THREADS];
+	uint64_t deciding;	    /* ticks that each start takes */
 	unsigned int asked;	    /* times that KI_IOC_INSIDE was asked */
 	void (*meanwhile)(void);    /* what happens just before it answers */
 	unsigned int meanwhile_for; /* so many times */
@@ -51,7 +52,7 @@ static const uint8_t text[] = {
 	0xff, 0x5d, 0x85, 0xc0, 0x0f, 0x84, 5,	  0,	0,    0,    0xb8, 1,	2,    3,    4,
 	0xc3, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0x0f, 0x1f, 0x44, 0x00, 0x00, 0x55, 0x0f, 0x0b,
 };
-static const struct ki_symbol symbols[] = {
+static struct ki_symbol symbols[] = {
 	{.addr = BASE, .name = "f"},	       {.addr = BASE + 16, .name = "g"},
 	{.addr = BASE + 32, .name = "h"},      {.addr = BASE + 48, .name = "k"},
 	{.addr = BASE + 64, .name = "k.cold"}, {.addr = BASE + 80, .name = "c"},
@@ -305,9 +306,14 @@ __attribute__((unused)) static void enter(unsigned int fn, unsigned int thread, 
 	for (size_t i = 0; i < m->insides.n; i++)
 		if (m->insides.v[i].function == fns[fn]->start)
 			run_code(m->insides.v[i].enter.snippet, thread, cpu, arg);
-	for (size_t i = 0; i < m->pairs.n; i++)
+	for (size_t i = 0; i < m->earlies.n; i++)
+		if (m->earlies.v[i].function == fns[fn]->start)
+			run_code(m->earlies.v[i].code.snippet, thread, cpu, arg);
+	for (size_t i = 0; i < m->pairs.n; i++) {
 		if (m->pairs.v[i].function == fns[fn]->start)
 			run_code(m->pairs.v[i].start.snippet, thread, cpu, arg);
+		world.tsc += world.deciding;
+	}
 }
 
 __attribute__((unused)) static void leave(unsigned int fn, unsigned int thread, unsigned int cpu)

@@ -10,6 +10,7 @@
 static void the_table(void **state)
 {
 	const struct ki_metric *a, *b;
+	char formula[KI_METRIC_DERIVED];
 
 	(void)state;
 	for (size_t i = 0; (a = ki_metric_at(i)); i++) {
@@ -20,6 +21,14 @@ static void the_table(void **state)
 			assert_string_not_equal(a->name, b->name);
 	}
 	assert_null(ki_metric_find("walltime/"));
+	ki_metric_derived(ki_metric_find("concurrency"), formula, sizeof(formula));
+	assert_string_equal(formula, "walltime / time");
+	ki_metric_derived(ki_metric_find("preemptions/call"), formula, sizeof(formula));
+	assert_string_equal(formula, "preemptions / calls");
+	ki_metric_derived(ki_metric_find("latency"), formula, sizeof(formula));
+	assert_string_equal(formula, "");
+	ki_metric_derived(ki_metric_find("llc-hit-ratio"), formula, sizeof(formula));
+	assert_string_equal(formula, "max(0, llc-refs - llc-misses) / llc-refs");
 	assert_string_equal(ki_unit_name(KI_UNIT_SECONDS), "s");
 	assert_string_equal(ki_unit_name(KI_UNITS), "");
 }
@@ -136,7 +145,7 @@ static void times(void **state)
 	NEAR(ki_reading_value(m, b, a, many, KI_ALL_CPUS), 1.0);
 	NEAR(ki_reading_value(m, NULL, a, mean, KI_ALL_CPUS), 2.0);
 	NEAR(ki_reading_value(m, NULL, a, own_mean, KI_ALL_CPUS), 0.5);
-	assert_true(isnan(ki_reading_value(m, NULL, a, wall, 0)));
+	assert_true(isnan(ki_reading_value(m, NULL, a, wall, 0))); /* not asked for */
 	assert_true(isnan(ki_reading_value(m, NULL, a, hist, KI_ALL_CPUS)));
 	ki_reading_buckets(m, NULL, a, hist, buckets);
 	for (unsigned int i = 0; i < KI_LOG2_BUCKETS; i++)
@@ -241,6 +250,38 @@ static void code_paths(void **state)
 	}
 	NEAR(value(wall), 2.0);
 	NEAR(value(two), 2.0);
+}
+
+/* Each start decides for a second: three parts, and what decides for them all the same. */
+static void parts_are_the_whole(void **state)
+{
+	uint32_t parts[3], whole;
+	double sum = 0;
+
+	(void)state;
+	for (int early = 0; early < 2; early++) {
+		load();
+		if (early)
+			ki_measure_early(m);
+		whole = add("walltime", F, NULL);
+		parts[0] = add("walltime", F, "pid == 101");
+		parts[1] = add("walltime", F, "inside(h) && pid != 101");
+		parts[2] = add("walltime", F, "pid != 101 && !inside(h)");
+		add("vtime", F, "pid == 101");
+		assert_int_equal(m->earlies.n, early * 2);
+		start();
+		world.deciding = SECOND;
+		for (unsigned int t = 0; t < 3; t++) {
+			if (t == 2)
+				enter(H, t, 0, 0);
+			enter(F, t, 0, 0);
+			pass(SECOND, t, 0);
+			leave(F, t, 1);
+		}
+		sum = value(parts[0]) + value(parts[1]) + value(parts[2]);
+		assert_true(early ? fabs(sum - value(whole)) < 1e-6 : sum < value(whole) - 5);
+		assert_int_equal(early, sum > 15);
+	}
 }
 
 static void faults_and_switches(void **state)
@@ -440,6 +481,7 @@ int main(void)
 		cmocka_unit_test(a_predicate_is_asked_at_the_call),
 		cmocka_unit_test(a_predicate_that_loads),
 		cmocka_unit_test(code_paths),
+		cmocka_unit_test(parts_are_the_whole),
 		cmocka_unit_test(faults_and_switches),
 		cmocka_unit_test(who_returns_meanwhile_is_counted_once),
 		cmocka_unit_test(bare_counts_are_short),

@@ -223,6 +223,7 @@ static void names(void **state)
 		"arg6 == 77 && arg7 == 78",
 		"$rsp == 4096",
 		"!inside(f) && inside(mod:g.isra.0@0xffffffff81000000)",
+		"!inside(8021q:vlan_do_receive)",
 		"inside( f ) == inside(f)",
 		"comm == \"\\x6bworker\\057u8:12\"",
 		"  pid\t==\n10  ",

@@ -143,6 +143,7 @@ static const struct {
 	{"inside()", "column 8: a function's name is expected"},
 	{"inside(f g)", "column 8: a function's name is expected"},
 	{"inside(\"f\")", "column 8: a function's name is expected"},
+	{"inside($rax)", "column 8: a function's name is expected"},
 	{"inside(f", "column 9: ')' is expected, but here is the end"},
 	{"inside", "column 1: no name 'inside'"},
 	{"pid == 1 &&\n  tidd == 2", "line 2, column 3: no name 'tidd'"},

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The recordings that test/report.sh shows, the second of which a budget has thinned: written anew,
- * they must be the files that are kept, byte for byte, or the format has changed without a new
- * number. KI_EXAMPLE=FILE writes the first there, KI_SAMPLED=FILE the second.
+ * The recordings that test/report.sh shows: written anew, they must be the files that are kept,
+ * byte for byte, or the format has changed without a new number. KI_RECORDINGS=DIRECTORY writes
+ * them there.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,9 +17,8 @@
 
 #include "kerninst/record.h"
 
-#define KEPT	"test/fuzz/corpus/recording/example"
-#define SAMPLED "test/fuzz/corpus/recording/sampled"
-#define MOST	65536
+#define KEPT "test/fuzz/corpus/recording/"
+#define MOST 65536
 
 static const struct ki_record_field in[] = {{"tid", "", KI_U32, KI_SHOW_DECIMAL},
 					    {"fd", "", KI_I64, KI_SHOW_HEX},
@@ -53,39 +52,159 @@ static const struct {
 	{1, 0, 1800, {7, 3, 100000}},
 };
 
-static void write_example(const char *path, bool sampled)
+static const struct ki_record_origin origin = {.kernel = "6.1.0-example",
+					       .build = "c0ffee",
+					       .boot = "11111111-2222",
+					       .host = "example",
+					       .command = "record ksys_read",
+					       .cpus = 2,
+					       .tsc_khz = 1000000,
+					       .tsc = 5000000000,
+					       .time = 1700000000500000000};
+
+static void write_row(struct ki_record_file *f, const struct ki_instrument *of, uint64_t us,
+		      unsigned int cpu, const uint64_t *values)
 {
-	static const struct ki_record_origin origin = {.kernel = "6.1.0-example",
-						       .build = "c0ffee",
-						       .boot = "11111111-2222",
-						       .host = "example",
-						       .command = "record ksys_read",
-						       .cpus = 2,
-						       .tsc_khz = 1000000,
-						       .tsc = 5000000000,
-						       .time = 1700000000500000000};
+	const struct ki_record rec = {
+		.id = of->id, .words = (uint16_t)of->nfields, .tsc = origin.tsc + us * 1000};
+
+	assert_int_equal(ki_record_write(f, &rec, values, cpu), 0);
+}
+
+static void write_some(struct ki_record_file *f, size_t nevents)
+{
 	const struct ki_record_event events[] = {
 		{5, KI_EVENT_INSTALLING, 5000900000, 0}, {5, KI_EVENT_ON, 5000990000, 0},
 		{5, KI_EVENT_REMOVING, 5002000000, 0},	 {5, KI_EVENT_OFF, 5002100000, 0},
 		{1, KI_EVENT_HITS, 5003000000, 5},	 {1, KI_EVENT_SAMPLING, 5000103000, 4},
 		{1, KI_EVENT_SAMPLING, 5001790000, 8},	 {4, KI_EVENT_SAMPLING, 5001000000, 0},
 		{4, KI_EVENT_OFF, 5001000000, 0}};
-	const size_t nevents = sampled ? 9 : 5;
-	struct ki_record_file *f;
 
-	assert_int_equal(ki_record_create(path, &origin, NULL, instruments, 5, &f, NULL), 0);
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		const struct ki_record rec = {.id = rows[i].id,
-					      .words =
-						      (uint16_t)instruments[rows[i].id - 1].nfields,
-					      .tsc = origin.tsc + rows[i].us * 1000};
-
-		assert_int_equal(ki_record_write(f, &rec, rows[i].values, rows[i].cpu), 0);
-	}
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		write_row(f, &instruments[rows[i].id - 1], rows[i].us, rows[i].cpu, rows[i].values);
 	assert_int_equal(ki_record_flush(f, 2, NULL), 0);
 	for (size_t i = 0; i < nevents; i++)
 		assert_int_equal(ki_record_event(f, &events[i]), 0);
 	assert_int_equal(ki_record_finish(f, 2, 5003000000, NULL), 0);
+}
+
+static void write_example(struct ki_record_file *f)
+{
+	write_some(f, 5);
+}
+
+static void write_sampled(struct ki_record_file *f)
+{
+	write_some(f, 9);
+}
+
+/* The rest is never lost, and lasts 10 s. */
+static void finish(struct ki_record_file *f)
+{
+	assert_int_equal(ki_record_finish(f, 0, origin.tsc + 10000000000, NULL), 0);
+}
+
+static const struct ki_record_field differences[] = {{"ns", "", KI_I32, KI_SHOW_SECONDS},
+						     {"ticks", "", KI_I64, KI_SHOW_TICKS},
+						     {"n", "", KI_I32, KI_SHOW_DECIMAL}};
+static const struct ki_instrument negative_in[] = {
+	{1, "vfs_read:exit", "vfs_read@0x2000:exit", 0x2000, 0, 0, differences, 3}};
+
+/* Below 0, at 0, above; their mean is below. */
+static void write_negative(struct ki_record_file *f)
+{
+	for (int i = 0; i < 3; i++) {
+		const uint64_t v = (uint64_t)((i - 2) * 100000 + 100);
+
+		write_row(f, negative_in, (uint64_t)(i + 1) * 1000, 0, (uint64_t[]){v, 20 * v, v});
+	}
+	finish(f);
+}
+
+static const struct ki_record_field hits[] = {{"count", "hits", KI_U64, KI_SHOW_DECIMAL}};
+static const struct ki_instrument totals_in[] = {
+	{1, "vfs_read", "vfs_read@0x2000:entry", 0x2000, 0, 0, hits, 1},
+	{2, "vfs_write", "vfs_write@0x3000:entry", 0x3000, 0, 0, hits, 1}};
+
+/* 60 intervals of 0.1 s. */
+static void write_totals(struct ki_record_file *f)
+{
+	for (uint64_t i = 0; i < 60; i++) {
+		write_row(f, &totals_in[0], (i + 1) * 100000, 0, (uint64_t[]){i});
+		write_row(f, &totals_in[1], (i + 1) * 100000, 0, (uint64_t[]){500});
+	}
+	finish(f);
+}
+
+static const struct ki_record_field who[] = {{"pid", "", KI_U32, KI_SHOW_DECIMAL},
+					     {"comm", "", KI_U64, KI_SHOW_TEXT},
+					     {"", "", KI_U64, KI_SHOW_TEXT}};
+static const struct ki_instrument keys_in[] = {
+	{1, "vfs_read", "vfs_read@0x2000:entry", 0x2000, 0, 0, who, 3}};
+
+/* Three different ones: 40, 20 and 10 times. */
+static void write_keys(struct ki_record_file *f)
+{
+	for (unsigned int i = 0; i < 70; i++) {
+		const uint64_t n = i % 7 < 4 ? 0 : i % 7 < 6 ? 1 : 2;
+
+		write_row(f, keys_in, 100 * i, n & 1, (uint64_t[]){100 + n, 0x687361 + n, 0});
+	}
+	finish(f);
+}
+
+static const struct ki_record_field tid[] = {{"tid", "", KI_U32, KI_SHOW_DECIMAL}};
+static const struct ki_instrument pairs_in[] = {
+	{1, "vfs_read", "vfs_read@0x2000:entry", 0x2000, 0, 0, tid, 1},
+	{2, "vfs_read:exit", "vfs_read@0x2000:exit", 0x2000, 0, 0, out, 2}};
+
+/* 30 calls of 1 us and 30 of 100 us, of two threads. */
+static void write_pairs(struct ki_record_file *f)
+{
+	for (uint64_t i = 0; i < 60; i++) {
+		const uint64_t at = 1000 * i, t = 7 + i % 2;
+
+		write_row(f, &pairs_in[0], at, 0, &t);
+		write_row(f, &pairs_in[1], at + (i < 30 ? 1 : 100), 0, (uint64_t[]){t, 512});
+	}
+	finish(f);
+}
+
+static const struct ki_record_field size[] = {{"len", "bytes", KI_U64, KI_SHOW_DECIMAL}};
+static const struct ki_instrument values_in[] = {
+	{1, "vfs_read", "vfs_read@0x2000:entry", 0x2000, 0, 0, size, 1}};
+
+/* 51 different ones, one record more than are shown one by one. */
+static void write_values(struct ki_record_file *f)
+{
+	for (uint64_t i = 0; i < 51; i++)
+		write_row(f, values_in, i, 0, &i);
+	finish(f);
+}
+
+static const struct example {
+	const char *name;
+	const struct ki_instrument *instruments;
+	size_t n;
+	void (*write)(struct ki_record_file *f);
+} examples[] = {
+	{"example", instruments, 5, write_example},
+	{"sampled", instruments, 5, write_sampled},
+	{"negative", negative_in, 1, write_negative},
+	{"totals", totals_in, 2, write_totals},
+	{"keys", keys_in, 1, write_keys},
+	{"pairs", pairs_in, 2, write_pairs},
+	{"values", values_in, 1, write_values},
+};
+
+#define NEXAMPLES (sizeof(examples) / sizeof(*examples))
+
+static void write_file(const struct example *e, const char *path)
+{
+	struct ki_record_file *f;
+
+	assert_int_equal(ki_record_create(path, &origin, NULL, e->instruments, e->n, &f, NULL), 0);
+	e->write(f);
 }
 
 static size_t load(const char *path, char *to)
@@ -98,46 +217,47 @@ static size_t load(const char *path, char *to)
 	return n;
 }
 
-static void is_as_kept(const char *file, bool sampled)
+static void is_as_ever(void **state)
 {
 	static char kept[MOST], now[MOST];
-	char path[] = "/tmp/ki-example-XXXXXX";
+	const struct example *e = *state;
+	char path[] = "/tmp/ki-example-XXXXXX", file[256];
 	int fd = mkstemp(path);
 	size_t n;
 
 	assert_true(fd >= 0);
 	close(fd);
-	write_example(path, sampled);
+	write_file(e, path);
 	n = load(path, now);
 	unlink(path);
+	snprintf(file, sizeof(file), KEPT "%s", e->name);
 	assert_int_equal(load(file, kept), n);
 	assert_true(n > 0);
 	assert_memory_equal(kept, now, n);
 }
 
-static void is_as_ever(void **state)
+static void write_all(const char *directory)
 {
-	(void)state;
-	is_as_kept(KEPT, false);
-}
+	char path[4096];
 
-static void sampled_is_as_ever(void **state)
-{
-	(void)state;
-	is_as_kept(SAMPLED, true);
+	for (size_t i = 0; i < NEXAMPLES; i++) {
+		snprintf(path, sizeof(path), "%s/%s", directory, examples[i].name);
+		write_file(&examples[i], path);
+	}
 }
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(is_as_ever),
-					   cmocka_unit_test(sampled_is_as_ever)};
-	const char *path = getenv("KI_EXAMPLE"), *sampled = getenv("KI_SAMPLED");
+	struct CMUnitTest tests[NEXAMPLES];
+	const char *directory = getenv("KI_RECORDINGS");
 
-	if (path)
-		write_example(path, false);
-	if (sampled)
-		write_example(sampled, true);
-	if (path || sampled)
+	for (size_t i = 0; i < NEXAMPLES; i++)
+		tests[i] = (struct CMUnitTest){.name = examples[i].name,
+					       .test_func = is_as_ever,
+					       .initial_state = (void *)(uintptr_t)&examples[i]};
+	if (directory) {
+		write_all(directory);
 		return 0;
+	}
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

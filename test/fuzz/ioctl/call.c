@@ -256,6 +256,13 @@ static void call_file(struct session *s, struct arena *a, struct rng *r)
 	note(OP_FILE, ret >= 0, errno, 0);
 }
 
+static void call_kcov(struct rng *r)
+{
+	bool accepted = kcov_call(r) >= 0;
+
+	note(OP_KCOV, accepted, errno, 0);
+}
+
 static bool known(unsigned long cmd)
 {
 	return cmd == KI_IOC_INFO || cmd == KI_IOC_READ || cmd == KI_IOC_RESERVED ||
@@ -286,7 +293,7 @@ void call_random(struct session *s, struct arena *a, struct rng *r)
 		OP_SPLICE,   OP_SPLICE,	  OP_SPLICE, OP_SPLICE,	  OP_SPLICE,   OP_SPLICE,
 		OP_UNSPLICE, OP_UNSPLICE, OP_MMAP,   OP_FILE,	  OP_UNKNOWN,  OP_GLOBALS,
 		OP_LONG,     OP_LONG,	  OP_LONG,   OP_LONG,	  OP_WORDS,    OP_INSIDE,
-		OP_RING,     OP_EVENT,	  OP_TABLE,  OP_STACKS,	  OP_GLOBAL,
+		OP_RING,     OP_EVENT,	  OP_TABLE,  OP_STACKS,	  OP_GLOBAL,   OP_KCOV,
 	};
 	enum op op = mix[rng_below(r, sizeof(mix) / sizeof(*mix))];
 
@@ -296,6 +303,8 @@ void call_random(struct session *s, struct arena *a, struct rng *r)
 		call_file(s, a, r);
 	else if (op == OP_UNKNOWN)
 		call_unknown(s, a, r);
+	else if (op == OP_KCOV)
+		call_kcov(r);
 	else
 		call_ioctl(s, op, a, r);
 }

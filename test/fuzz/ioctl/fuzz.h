@@ -73,6 +73,7 @@ enum op {
 	OP_EVENT,
 	OP_TABLE,
 	OP_LONG,    /* SPLICE with a long chunk */
+	OP_KCOV,    /* all of KCOV's file */
 	OP_UNKNOWN, /* ioctl numbers that there are not */
 	OPS
 };
@@ -189,6 +190,9 @@ void request_make(struct request *q, enum op op, const struct session *s, struct
 void request_mutate(struct request *q, struct arena *a, struct rng *r);
 
 /* ---- calls ---- */
+
+/* Of KCOV's file: what it returned, and errno. */
+long kcov_call(struct rng *r);
 
 void call_random(struct session *s, struct arena *a, struct rng *r);
 

@@ -119,6 +119,12 @@ KI_INSTRUMENT(kit_write, "writes what it got, and its id", (ki_id_t id, long a, 
 	return ki_record((u64)(a - b), id, 0xabcd);
 }
 
+KI_RECORDS(kit_uneven, "a,b");
+KI_INSTRUMENT(kit_uneven, "each second time a value more than it says", (long a))
+{
+	return a & 1 ? ki_record(a, a, a) : ki_record(a, a);
+}
+
 KI_RECORDS(kit_here, "address/hex,u32 offset,u8 where,u16 order,u16 point");
 KI_INSTRUMENT(kit_here, "writes from where it is called", (struct ki_here here, long a))
 {

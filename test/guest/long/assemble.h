@@ -30,7 +30,9 @@ __attribute__((used)) static void constants(void)
 	    : "i"(KI_HELPER_LOAD64), "i"(KI_HELPER_NANOTIME), "i"(KI_HELPER_UID),
 	      "i"(KI_HELPER_CGROUP), "i"(KI_HELPER_ENTER), "i"(KI_HELPER_LEAVE),
 	      "i"(KI_HELPER_UDIV), "i"(KI_HELPERS));
-	asm(".set ENTER_RECORD, %c0" : : "i"(KI_HELPER_ENTER_RECORD));
+	asm(".set ENTER_RECORD, %c0; .set KCOV, %c1; .set TRACE, %c2"
+	    :
+	    : "i"(KI_HELPER_ENTER_RECORD), "i"(KI_HELPER_KCOV), "i"(KI_SELF_KCOV));
 	asm(".set OK, %c0; .set BAD, %c1; .set BAD_FIXUP, %c2; .set NOT_YOURS, %c3;"
 	    ".set NO_FUNCTION, %c4"
 	    :

@@ -16,6 +16,23 @@ asm(R"(
 1:	pop %rbx
 	done
 
+	sample trace, OK
+	push %rax
+	lahf
+	seto %al
+	cmpq $0, %gs:0
+	fix SELF, TRACE, 1
+	je 1f
+	push %rax
+	mov $0x81000000, %eax
+	call .+5
+	fix HELPER, KCOV
+	pop %rax
+1:	add $127, %al
+	sahf
+	pop %rax
+	done
+
 	sample self, OK
 	push %rax
 	push %rbx

@@ -431,6 +431,30 @@ asm(R"(
 	add %gs:0, %rax
 	fix SELF, CLOCK
 	done
+	sample "a trace, changed", BAD
+	addq $0, %gs:0
+	fix SELF, TRACE, 1
+	done
+	sample "a trace, overwritten", BAD
+	movq $0, %gs:0
+	fix SELF, TRACE, 4
+	done
+	sample "a trace, loaded", BAD
+	mov %gs:0, %rax
+	fix SELF, TRACE
+	done
+	sample "half a trace", BAD
+	cmpl $0, %gs:0
+	fix SELF, TRACE, 1
+	done
+	sample "a trace, with a fixup relative to the end", BAD_FIXUP
+	cmpq $0, %gs:0
+	fix SELF, TRACE, 1, 1
+	done
+	sample "a task, compared", BAD
+	cmpq $0, %gs:0
+	fix SELF, TASK, 1
+	done
 	sample "half a field", BAD
 	mov %gs:0, %rax
 	fix SELF, TASK

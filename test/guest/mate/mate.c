@@ -86,6 +86,12 @@ noinline int ki_mate_spin(int n)
 	return n;
 }
 
+/*
+ * Their addresses are taken, so that both begin alike on all kernels of a kind: where the kernel
+ * uses endbr, it makes a nop of one that nobody can jump to, and a nop is the first window.
+ */
+static int (*const ki_mate_taken[])(int) __used = {ki_mate_leap, ki_mate_spin};
+
 static void do_calls(unsigned long n)
 {
 	unsigned long i;

@@ -30,6 +30,7 @@ static const struct field {
 	{"filled", NULL, &info.filled},
 	{"late", NULL, &info.late},
 	{"rings", &info.rings, NULL},
+	{"tsc_khz", &info.tsc_khz, NULL},
 };
 
 int main(int argc, char **argv)

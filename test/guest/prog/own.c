@@ -2,8 +2,9 @@
 /*
  * own [--move] FILE TEXT: write TEXT to FILE, and print what the kernel has booked for this thread
  * around the write: nanoseconds that it took (CLOCK_MONOTONIC), for how many of them the thread ran
- * (CLOCK_THREAD_CPUTIME_ID), and its switches (getrusage). With --move another thread puts it on
- * another CPU each millisecond, and the number of times that it did so is printed, too.
+ * (CLOCK_THREAD_CPUTIME_ID), and its switches (getrusage); how often it was moved; its number, and
+ * the time stamp counter before and behind the write. With --move another thread puts it on another
+ * CPU each millisecond.
  *
  * own --read FILE BYTES: read so many bytes of FILE into memory that has not been touched, and
  * print the page faults of this thread (getrusage) around it.
@@ -81,6 +82,7 @@ static int do_read(const char *file, size_t len)
 
 static int do_write(const char *file, const char *text, int moving)
 {
+	unsigned long long from, to;
 	long long wall, own;
 	pthread_t mover;
 	int fd = open(file, O_WRONLY);
@@ -92,17 +94,19 @@ static int do_write(const char *file, const char *text, int moving)
 	gone = switches();
 	wall = read_clock(CLOCK_MONOTONIC);
 	own = read_clock(CLOCK_THREAD_CPUTIME_ID);
+	from = __builtin_ia32_rdtsc();
 	if (write(fd, text, strlen(text)) < 0) {
 		perror(file);
 		return 1;
 	}
+	to = __builtin_ia32_rdtsc();
 	own = read_clock(CLOCK_THREAD_CPUTIME_ID) - own;
 	wall = read_clock(CLOCK_MONOTONIC) - wall;
 	gone = switches() - gone;
 	done = 1;
 	if (moving)
 		pthread_join(mover, NULL);
-	printf("%lld %lld %ld %lu\n", wall, own, gone, moves);
+	printf("%lld %lld %ld %lu %d %llu %llu\n", wall, own, gone, moves, writer, from, to);
 	return 0;
 }
 

@@ -6,7 +6,6 @@
 #include "snippets.h"
 
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -18,26 +17,6 @@ struct ki_target *target;
 struct ki_counter_map *counters;
 struct ki_global_map *globals;
 struct ki_program *program;
-static int failed;
-
-void die(const char *what, const struct ki_err *err)
-{
-	printf("not ok %s: %s\n", what, err->msg);
-	exit(2);
-}
-
-void report(const char *name, bool ok, const char *fmt, ...)
-{
-	va_list ap;
-
-	failed |= !ok;
-	printf("%s %s: ", ok ? "ok" : "not ok", name);
-	va_start(ap, fmt);
-	vprintf(fmt, ap);
-	va_end(ap);
-	putchar('\n');
-	fflush(stdout);
-}
 
 uint32_t take_counters(uint32_t n)
 {
@@ -45,7 +24,7 @@ uint32_t take_counters(uint32_t n)
 	uint32_t first;
 
 	if (ki_counters_take(target, n, &first, &err))
-		die("counters", &err);
+		die("counters", err.msg);
 	return first;
 }
 
@@ -55,7 +34,7 @@ uint32_t take_globals(uint32_t n)
 	uint32_t first;
 
 	if (ki_globals_take(target, n, &first, &err))
-		die("globals", &err);
+		die("globals", err.msg);
 	return first;
 }
 
@@ -65,65 +44,8 @@ uint32_t take_words(uint32_t n)
 	uint32_t first;
 
 	if (ki_words_take(target, n, &first, &err))
-		die("words", &err);
+		die("words", err.msg);
 	return first;
-}
-
-struct ki_plan *plan_new(void)
-{
-	struct ki_plan *plan;
-
-	if (ki_plan_new(&plan))
-		die("plan", &(struct ki_err){.msg = "no memory"});
-	return plan;
-}
-
-static void site_of(const struct ki_function *fn, const struct ki_place *place, bool known,
-		    struct ki_site_regs *site)
-{
-	struct ki_err err = {0};
-	ki_regset live;
-
-	if (known && ki_live_at(program, place->addr, &live, &err))
-		die("live", &err);
-	ki_place_site(fn, place, known && place->where == KI_BEFORE ? &live : NULL, site);
-}
-
-void spot_find(struct spot *spot, const char *function, enum ki_point_kind kind, bool known)
-{
-	const struct ki_symbol *sym = ki_target_symbol_named(target, "", function, NULL);
-	const struct ki_point point = {.kind = kind};
-	struct ki_err err = {0};
-
-	if (!sym || ki_function_analyze(target, sym, &spot->fn, &err) ||
-	    ki_spans_find(spot->fn, &spot->spans, &err) ||
-	    ki_point_places(spot->fn, &spot->spans, &point, &spot->places, &spot->n, &err))
-		die(function, &err);
-	spot->sites = calloc(spot->n, sizeof(*spot->sites));
-	if (!spot->sites)
-		die(function, &(struct ki_err){.msg = "no memory"});
-	for (size_t i = 0; i < spot->n; i++)
-		site_of(spot->fn, &spot->places[i], known, &spot->sites[i]);
-}
-
-void spot_put(struct ki_plan *plan, const struct spot *spot, struct ki_snippet *snippet)
-{
-	struct ki_err err = {0};
-	uint32_t id;
-
-	for (size_t i = 0; i < spot->n; i++)
-		if (ki_plan_add_snippet(plan, spot->fn, &spot->spans, &spot->places[i], 0, snippet,
-					&spot->sites[i], &id, &err))
-			die(spot->fn->symbol->name, &err);
-	ki_snippet_free(snippet);
-}
-
-void spot_free(struct spot *spot)
-{
-	free(spot->sites);
-	free(spot->places);
-	ki_spans_free(&spot->spans);
-	ki_function_free(spot->fn);
 }
 
 void put(struct ki_plan *plan, const char *function, enum ki_point_kind kind,
@@ -131,17 +53,10 @@ void put(struct ki_plan *plan, const char *function, enum ki_point_kind kind,
 {
 	struct spot spot;
 
-	spot_find(&spot, function, kind, known);
-	spot_put(plan, &spot, snippet);
+	spot_find(&spot, target, function, kind, known ? program : NULL);
+	spot_put(&spot, plan, snippet);
 	spot_free(&spot);
-}
-
-void install(struct ki_plan *plan)
-{
-	struct ki_err err = {0};
-
-	if (ki_plan_apply(plan, target, false, &err))
-		die("apply", &err);
+	ki_snippet_free(snippet);
 }
 
 void take_out(struct ki_plan *plan)
@@ -149,25 +64,13 @@ void take_out(struct ki_plan *plan)
 	struct ki_err err = {0};
 
 	if (ki_plan_remove(plan, target, &err))
-		die("remove", &err);
+		die("remove", err.msg);
 	ki_plan_free(plan);
-}
-
-struct ki_snippet *snippet_new(void)
-{
-	struct ki_snippet *s;
-
-	if (ki_snippet_new(&s))
-		die("snippet", &(struct ki_err){.msg = "no memory"});
-	return s;
 }
 
 void only_here(struct ki_snippet *s, struct ki_node *stmt)
 {
-	struct ki_node *here = ki_expr_binary(s, KI_EQ, ki_expr_fact(s, KI_FACT_TGID),
-					      ki_expr_const(s, KI_I64, (uint64_t)getpid()));
-
-	ki_snippet_body(s, ki_stmt_if(s, here, stmt, NULL));
+	ki_snippet_body(s, only_mine(s, stmt));
 }
 
 struct ki_var var(unsigned int kind, uint32_t first, uint32_t count)
@@ -206,7 +109,7 @@ static void predicate(bool known)
 	s = snippet_new();
 	ki_snippet_body(s, add(s, &all, ki_expr_const(s, KI_I64, 1)));
 	put(plan, "__x64_sys_getppid", KI_POINT_ENTRY, s, known);
-	install(plan);
+	plan_apply(plan, target);
 	pid = fork();
 	call_getppid(CALLS);
 	if (!pid)
@@ -247,7 +150,7 @@ static void reads(bool known)
 	s = snippet_new();
 	only_here(s, add(s, &got, ki_expr_fact(s, KI_FACT_RETVAL)));
 	put(plan, "vfs_read", KI_POINT_EXIT_AFTER, s, known);
-	install(plan);
+	plan_apply(plan, target);
 	for (size_t size = 1; size < sizeof(buf); size = size * 5 / 4 + 1)
 		for (int k = 0; k < 2; k++) {
 			want[0] += size;
@@ -282,7 +185,7 @@ static uint64_t monotonic(void)
 }
 
 /* Memory is read, a function is called: orig_ax of the saved registers; the clock. */
-static void calls(bool known)
+static void loads_and_calls(bool known)
 {
 	const struct ki_symbol *sym =
 		ki_target_symbol_named(target, "", "ktime_get_mono_fast_ns", NULL);
@@ -308,7 +211,7 @@ static void calls(bool known)
 		    ki_expr_load(s, KI_U64, ki_expr_const(s, KI_U64, 0xdead000000000000))));
 	only_here(s, list);
 	put(plan, "__x64_sys_getppid", KI_POINT_ENTRY, s, known);
-	install(plan);
+	plan_apply(plan, target);
 	before = monotonic();
 	call_getppid(10);
 	sum = ki_counter_read(counters, when.first);
@@ -327,13 +230,13 @@ int main(int argc, char **argv)
 	if (ki_target_open_live(&target, &err) || ki_counter_map_open(target, &counters, &err) ||
 	    ki_global_map_open(target, &globals, &err) ||
 	    ki_program_build(target, NULL, &program, &err))
-		die("open", &err);
+		die("open", err.msg);
 	for (int known = 0; known < 2; known++) {
 		predicate(known);
 		reads(known);
 		timers(known);
 		facts(known);
-		calls(known);
+		loads_and_calls(known);
 	}
 	random_trees(argc > 1 ? (unsigned int)atoi(argv[1]) : 20,
 		     argc > 2 ? (unsigned int)atoi(argv[2]) : 30);
@@ -341,5 +244,5 @@ int main(int argc, char **argv)
 	ki_global_map_close(globals);
 	ki_counter_map_close(counters);
 	ki_target_close(target);
-	return failed;
+	return report_status();
 }

@@ -3,7 +3,8 @@
  * Random trees in the kernel. A first snippet stores the registers at the point in variables; then
  * many others run there, one behind the other; then the interpreter does the same from these
  * registers, and all variables must be equal. That each leaves the registers alone is seen by the
- * next, and by the kernel.
+ * next, and by the kernel. Memory that they read is text that nobody changes, texts of this
+ * process, and an address at which there is none.
  */
 #include <sched.h>
 #include <stdlib.h>
@@ -66,7 +67,6 @@ static struct ki_snippet *storing_words(void)
 	return s;
 }
 
-/* Built once more for the interpreter, since what is put is freed. */
 static void grow(uint64_t seed)
 {
 	exec_seed(seed);
@@ -76,6 +76,59 @@ static void grow(uint64_t seed)
 		only_here(s, snip_random_list(s, &c, 1 + i % NODES));
 		trees[i] = s;
 	}
+}
+
+/* ---- memory ---- */
+
+#define BYTES 1024
+
+static unsigned int loaded, strings[2]; /* that were read, and were not 0 or empty */
+static uint8_t text[BYTES];		/* of the kernel */
+static uint8_t texts[BYTES];		/* the process's own, one behind the other */
+
+static void know_memory(void)
+{
+	const struct ki_symbol *sym = ki_target_symbol_named(target, "", "vsnprintf", NULL);
+	struct ki_err err = {0};
+	size_t at = 0, len;
+
+	if (!sym || ki_target_read(target, sym->addr, text, sizeof(text), KI_VIEW_LIVE, &err))
+		die("vsnprintf", err.msg);
+	for (unsigned int i = 0; at + (len = strlen(snip_texts[i % SNIP_TEXTS])) < BYTES; i++) {
+		memcpy(texts + at, snip_texts[i % SNIP_TEXTS], len);
+		at += len + 1;
+	}
+	c.known[0] = (struct snip_memory){sym->addr, text, BYTES};
+	c.known[1] = (struct snip_memory){(uint64_t)(uintptr_t)texts, texts, BYTES};
+}
+
+/* What is known of an address; NULL: there is nothing. */
+static const uint8_t *bytes_at(const struct snip_memory *k, uint64_t addr, unsigned int size)
+{
+	return addr >= k->at && addr - k->at <= k->size - size ? k->bytes + (addr - k->at) : NULL;
+}
+
+static uint64_t load_known(void *arg, uint64_t addr, unsigned int size)
+{
+	const uint8_t *bytes = bytes_at(&c.known[0], addr, size);
+	uint64_t v = 0;
+
+	(void)arg;
+	if (bytes)
+		memcpy(&v, bytes, size);
+	loaded += v != 0;
+	return v;
+}
+
+static void string_known(void *arg, uint64_t addr, bool user, char *to, size_t most)
+{
+	const uint8_t *bytes = bytes_at(&c.known[user], addr, (unsigned int)most);
+
+	(void)arg;
+	if (!bytes)
+		return;
+	memcpy(to, bytes, strnlen((const char *)bytes, most));
+	strings[user] += *bytes != 0;
 }
 
 static uint64_t *zeros(uint32_t n)
@@ -104,11 +157,14 @@ static void set_up(int cpu)
 				  .nglobals = c.global + SNIP_GLOBALS,
 				  .nthread = c.word + SNIP_THREAD,
 				  .tsc = 1,
+				  .load = load_known,
+				  .string = string_known,
 				  .uid = getuid(),
 				  .cpu = (uint32_t)cpu,
 				  .pid = (uint32_t)getpid(),
 				  .tgid = (uint32_t)getpid()};
 	prctl(PR_GET_NAME, c.m.comm);
+	know_memory();
 }
 
 static uint64_t hit(uint32_t slot, int cpu)
@@ -138,9 +194,15 @@ static void interpret(int cpu)
 	c.m.task = hit(TASK_SLOT, cpu);
 	for (unsigned int i = 0; i < ntrees; i++) {
 		if (ki_snippet_run(trees[i], &c.site, &c.m, &err))
-			die("interpret", &err);
+			die("interpret", err.msg);
 		ki_snippet_free(trees[i]);
 	}
+}
+
+static void put_once(struct ki_plan *plan, const struct spot *spot, struct ki_snippet *s)
+{
+	spot_put(spot, plan, s);
+	ki_snippet_free(s);
 }
 
 static unsigned int one_round(unsigned int round, const struct spot *spot, int cpu)
@@ -151,15 +213,14 @@ static unsigned int one_round(unsigned int round, const struct spot *spot, int c
 	c.reads = round % 2 ? KEPT : 0;
 	c.site = (struct ki_site_regs){
 		.at_entry = !c.reads, .addr = spot->sites[0].addr, .place = spot->sites[0].place};
-	spot_put(plan, spot, storing());
+	put_once(plan, spot, storing());
 	grow(round * 2 + 2);
 	for (unsigned int i = 0; i < ntrees; i++)
-		spot_put(plan, spot, trees[i]);
-	spot_put(plan, spot, storing_words());
-	install(plan);
+		spot_put(spot, plan, trees[i]);
+	put_once(plan, spot, storing_words());
+	plan_apply(plan, target);
 	syscall(SYS_getppid);
 	take_out(plan);
-	grow(round * 2 + 2);
 	interpret(cpu);
 	return differences(cpu);
 }
@@ -175,10 +236,10 @@ void random_trees(unsigned int rounds, unsigned int each)
 	CPU_ZERO(&set);
 	CPU_SET(cpu, &set);
 	if (sched_setaffinity(0, sizeof(set), &set))
-		die("affinity", &(struct ki_err){.msg = "cannot be set"});
+		die("affinity", "cannot be set");
 	set_up(cpu);
 	for (int known = 0; known < 2; known++)
-		spot_find(&spots[known], PLACE, KI_POINT_ENTRY, known);
+		spot_find(&spots[known], target, PLACE, KI_POINT_ENTRY, known ? program : NULL);
 	for (unsigned int i = 0; i < rounds; i++) {
 		unsigned int n = one_round(i, &spots[i % 2], cpu);
 
@@ -195,4 +256,7 @@ void random_trees(unsigned int rounds, unsigned int each)
 	report("random", !wrong && used > 10 && __builtin_popcount(words) > 1,
 	       "%u trees in %u rounds, %u differ, %u variables and %u words used", rounds * ntrees,
 	       rounds, wrong, used, (unsigned int)__builtin_popcount(words));
+	report("random: memory", loaded > 10 && strings[0] > 2 && strings[1] > 2,
+	       "%u loads, %u strings of the kernel, %u of the process", loaded, strings[0],
+	       strings[1]);
 }

@@ -6,20 +6,14 @@
 #ifndef TEST_GUEST_SNIPPETS_H
 #define TEST_GUEST_SNIPPETS_H
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 
-#include "kerninst/program.h"
-#include "kerninst/splice.h"
+#include "common/common.h"
 
 extern struct ki_target *target;
 extern struct ki_counter_map *counters;
 extern struct ki_global_map *globals;
 extern struct ki_program *program;
-
-void die(const char *what, const struct ki_err *err);
-void report(const char *name, bool ok, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 /* Slots of ours, zero. */
 uint32_t take_counters(uint32_t n);
@@ -33,25 +27,9 @@ struct ki_node *add(struct ki_snippet *s, const struct ki_var *v, struct ki_node
    there. The snippet is freed. */
 void put(struct ki_plan *plan, const char *function, enum ki_point_kind kind,
 	 struct ki_snippet *snippet, bool known);
-struct ki_plan *plan_new(void);
-
-/* The same in two steps, for many snippets at one point. */
-struct spot {
-	struct ki_function *fn;
-	struct ki_spans spans;
-	struct ki_place *places;
-	struct ki_site_regs *sites; /* of each place */
-	size_t n;
-};
-void spot_find(struct spot *spot, const char *function, enum ki_point_kind kind, bool known);
-void spot_put(struct ki_plan *plan, const struct spot *spot, struct ki_snippet *snippet);
-void spot_free(struct spot *spot);
-
-void install(struct ki_plan *plan);
 void take_out(struct ki_plan *plan); /* and free it */
 
 /* A snippet that does this in threads of this process only. */
-struct ki_snippet *snippet_new(void);
 void only_here(struct ki_snippet *s, struct ki_node *stmt);
 
 /* timers.c */

@@ -85,7 +85,7 @@ static void inside_is_zero(const struct timed *t)
 	uint64_t now;
 
 	if (ki_words_inside(target, KI_CLOCK_TSC, t->word, 1, &row, &now, &err))
-		die("inside", &err);
+		die("inside", err.msg);
 	report("nobody is inside", !row.threads, "%llu threads", (unsigned long long)row.threads);
 }
 
@@ -102,7 +102,7 @@ void timers(bool known)
 	put_timer(plan, INNER, &wall, known);
 	put_timer(plan, OUTER, &own, known);
 	put_timer(plan, OUTER, &switches, known);
-	install(plan);
+	plan_apply(plan, target);
 	want = sleeping(&most);
 	take_out(plan);
 	for (uint32_t i = 0; i < 6; i++)
@@ -174,7 +174,7 @@ void facts(bool known)
 						     ki_expr_const(s, KI_I64, 4000000000)),
 				      add(s, &uid, ki_expr_fact(s, KI_FACT_UID)), NULL));
 	put(plan, "__x64_sys_getppid", KI_POINT_ENTRY, s, known);
-	install(plan);
+	plan_apply(plan, target);
 	usage(before);
 	syscall(SYS_getppid);
 	usage(after);

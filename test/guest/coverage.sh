@@ -1,0 +1,93 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# kerninst cover: what it says of known loads, conditions, healing, room, and how it ends.
+# shellcheck disable=SC2016,SC2317 # for eval; functions are called by name
+. "$(dirname "$0")/lib.sh"
+start
+work=$(mktemp -d)
+cd "$work" || exit 1
+into() { "$ki" cover -q -o "$@" > table; } # FILE ARGUMENT...
+# blocks FILE FUNCTION: "OFFSET COUNT HOW" of each block; total FILE NAME
+blocks() {
+	python3 - "$1" "$2" <<-'END'
+		import json, sys
+		for f in json.load(open(sys.argv[1]))["functions"]:
+		    if f["name"] == sys.argv[2]:
+		        for b in f["blocks"]:
+		            b += [0] * (5 - len(b))
+		            print(b[0], b[2], b[3] or "probed")
+	END
+}
+total() { python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["totals"][sys.argv[2]])' "$@"; }
+refused() { python3 -c 'import json, sys; print(sum(json.load(open(sys.argv[1]))["reasons"].values()))' "$1"; }
+first() { blocks "$1" "$2" | awk '$1 == 0 { print $2 }'; }
+
+cases "what a probe may write: " 16 "$top/build/test/marks"
+ok "hits" into hits __x64_sys_getsid __x64_sys_getpgid 'vfs_*' -- "$prog/calls" getsid 3
+is "what was called was hit" "$(first hits __x64_sys_getsid)" 1
+is "what was not was not" "$(first hits __x64_sys_getpgid)" 0
+ok "some blocks are implied, and known" test "$(total hits known)" -gt "$(total hits probes)"
+ok "counts" into counts --mode count __x64_sys_getsid -- "$prog/calls" getsid 1000
+is "each call" "$(first counts __x64_sys_getsid)" 1000
+ok "the same with a probe in each block" into each --mode count --every __x64_sys_getsid -- "$prog/calls" getsid 1000
+is "counts that others tell are those of probes" "$(blocks counts __x64_sys_getsid | cut -d ' ' -f 1,2)" "$(blocks each __x64_sys_getsid | cut -d ' ' -f 1,2)"
+ok "there are some" test "$(blocks counts __x64_sys_getsid | grep -c 'implied$')" -gt 0
+ok "so fewer probes" test "$(total counts probes)" -lt "$(total each probes)"
+ok "a probe in each block" into every --every 'vfs_*' -- true
+is "all that is known has its own" "$(($(total every probes) + $(refused every)))" "$(total every blocks_touchable)"
+ok "more than without" test "$(total every probes)" -gt "$(total hits probes)"
+
+ok "edges" into edges --mode edges 'vfs_*' __x64_sys_getsid -- ls -R /usr/include
+is "are in it, and add up" "$(python3 "$top/test/guest/coverage_edges.py" edges)" "ok"
+
+"$prog/calls" getsid 100000000 > /dev/null &
+other=$!
+ok "only one process" into mine --mode count --pid $$ __x64_sys_getsid -- sleep 0.5
+is "the other's calls are not counted" "$(first mine __x64_sys_getsid)" 0
+ok "only the other" into its --pid $other __x64_sys_getsid -- sleep 0.5
+is "are its hits" "$(first its __x64_sys_getsid)" 1
+
+ok "healing" into healed --heal '*sys_getsid' 'vfs_*' -- sh -c 'ls -R /usr/include > /dev/null; sleep 4'
+ok "what has been hit took itself out" test "$(total healed healed)" -gt 10
+is "all of it" "$(total healed healed)" \
+	"$(python3 -c 'import json; print(sum(1 for f in json.load(open("healed"))["functions"] for b in f["blocks"] if len(b) > 2 and b[2] and "implied" not in b))')"
+is "and is known" "$(first healed __x64_sys_getsid)" 1
+
+"$ki" cover -q -o stopped '*sys_getsid' > table 2> words &
+until_true 20 installed
+sleep 1
+kill -INT $!
+wait $!
+is "Ctrl-C: ends well" $? 0
+is "with the result" "$(first stopped __x64_sys_getsid)" 1
+kill $other
+
+"$ki" cover 'vfs_*' > /dev/null 2>&1 &
+until_true 20 installed
+kill -9 $!
+soon "kill -9: nothing is left" "0 0" eval 'echo $(field windows) $(field heap_used)'
+
+# bad NAME WORD ARGUMENT...: one line with the word in it, exit status 2
+bad() {
+	local name=$1 word=$2
+	shift 2
+	"$ki" cover "$@" > out 2> words
+	is "$name" "$? $(wc -l < words) $(grep -c -e "$word" words)" "2 1 1"
+}
+bad "all and some" "--all" --all vfs_read
+bad "nothing" "functions" -- true
+bad "counts do not heal" "--heal" --heal --mode count vfs_read
+bad "no such mode" "--mode" --mode often vfs_read
+bad "no such condition" "--if" --if 'pid ==' vfs_read
+"$ki" cover no_such_function > out 2> words
+is "no such function" "$? $(grep -c no_such_function words)" "1 1"
+ok "a path is no condition" bash -c "! '$ki' cover --if 'inside(vfs_read)' vfs_read -- true"
+
+# More than this driver has words for.
+"$ki" cover -o all 's*' 't*' 'v*' -- true > table 2> words
+is "no room for all" "$? $(grep -c 'room for' words)" "0 1"
+echo "# $(cat words)"
+ok "what fits is there" test "$(total all probes)" -gt 50000
+ok "the others say so" grep -q COUNTERS_FULL all
+soon "nothing is left" "0 0" eval 'echo $(field windows) $(field heap_used)'
+finish
