@@ -1,18 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # make bench [KERNEL=6.1] [JSON=FILE]: cost per hit, ours and others'; of records by mode and rate; of
-# 20,000 counters; of a switch between threads; time to know all code.
+# 20,000 counters; of a switch between threads; of KCOV; of coverage of the whole kernel; time to know
+# all code.
 # make bench-analysis: only the latter.
 
 include bench/peers.mk
 include bench/studies/studies.mk
 
-bench: all bench-peers build/test/mass build/test/threads test-records
+bench: all bench-peers build/test/mass build/test/threads build/test/loops build/test/cputime test-records test-kcov
 	$(Q)bench/run.sh --kernel $(KERNEL) $(if $(JSON),--json $(JSON))
 	$(Q)vm/run --icount --kernel $(KERNEL) --timeout 200 -- build/test/records cost | sed 's/^ok //'
 	$(Q)echo && bench/record.sh --kernel $(KERNEL)
 	$(Q)echo && bench/mass.sh --kernel $(KERNEL)
 	$(Q)echo && bench/switches.sh --kernel $(KERNEL)
+	$(Q)echo && bench/kcov.sh --kernel $(KERNEL)
 	$(Q)echo && bench/sampling.sh --kernel $(KERNEL)
+	$(Q)echo && bench/coverage.sh --kernel $(KERNEL)
 	$(Q)echo && $(MAKE) -s bench-analysis
 
 # What is not installed is found out only when the packages have been asked for.

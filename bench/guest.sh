@@ -99,12 +99,12 @@ fentry_peer() {
 	wait "$fentry_PID" 2>/dev/null
 }
 
-# bpftrace_peer NAME PROGRAM: its maps' values, but not those of histograms, are hits.
-bpftrace_peer() {
+# traced NAME PROGRAM: the workload under it; its words are left in $tmp/bpftrace.
+traced() {
 	local name=$1 pid
 	if ! command -v bpftrace >/dev/null; then
 		row "$name" absent "bpftrace is not installed (apt install bpftrace)"
-		return
+		return 1
 	fi
 	# Line by line, so that BEGIN's word arrives when all is attached.
 	bpftrace -B line -e "$2 BEGIN { printf(\"ready\n\"); }" >"$tmp/bpftrace" 2>"$tmp/why" &
@@ -112,7 +112,7 @@ bpftrace_peer() {
 	until grep -q ready "$tmp/bpftrace"; do
 		if ! kill -0 $pid 2>/dev/null; then
 			row "$name" failed "bpftrace: $(tail -n1 "$tmp/why")"
-			return
+			return 1
 		fi
 		sleep 0.5
 	done
@@ -120,7 +120,13 @@ bpftrace_peer() {
 	work
 	kill -INT $pid
 	wait $pid
-	# A stack as key stands on lines of its own.
+}
+
+# bpftrace_peer NAME PROGRAM: its maps' values, but not those of histograms, are hits. A stack as key
+# stands on lines of its own.
+bpftrace_peer() {
+	local name=$1
+	traced "$@" || return
 	row "$name" ok "$(median)" "$(awk '/^(@.*|\]): [0-9]+$/ { n += $NF } END { print n + 0 }' "$tmp/bpftrace")"
 }
 
@@ -170,12 +176,13 @@ by() {
 	fi
 }
 
-# recorded NAME VALUES: of each hit a record, in memory; there is room for all, and nobody reads
-# them meanwhile.
+# recorded NAME VALUES [OPTION...]: each hit is counted, and a record of it is left in memory; there
+# is room for all, and nobody reads them meanwhile.
 recorded() {
-	local name=$1 tool=${KI_BENCH_TOOL%% *} hits
+	local name=$1 values=$2 tool=${KI_BENCH_TOOL%% *} hits
+	shift 2
 	rm -f "$tmp/ticks"
-	if ! "$tool" record -q --self --mode newest -b 16384 -o "$tmp/rec" "$function=$2" -- "$build/reads" "$tmp/ticks" >"$tmp/out" 2>&1; then
+	if ! "$tool" record -q --self --mode newest -b 16384 "$@" -o "$tmp/rec" "$function=$values" -- "$build/reads" "$tmp/ticks" >"$tmp/out" 2>&1; then
 		row "$name" failed "$(tail -n1 "$tmp/out")"
 		return
 	fi
@@ -197,21 +204,36 @@ instrument() {
 	row "$name" ok "$(median)" "${hits:-0}"
 }
 
-# refused NAME: a count that a predicate on the process refuses at each call but one, another's.
+# refused NAME: a count that a predicate on the process refuses at each call but one, another's. How
+# often it does a second run says, which counts what it does not hold of.
 refused() {
-	local name=$1 tool=${KI_BENCH_TOOL%% *}
+	local name=$1 tool=${KI_BENCH_TOOL%% *} passes
+	if ! "$tool" stat -q --json --split "other:pid == $$" $function -- "$build/reads" "$tmp/passes" >"$tmp/out" 2>&1; then
+		row "$name" failed "$(tail -n1 "$tmp/out")"
+		return
+	fi
+	passes=$(sed -n '/"part":"else"/s/.*"value":\([0-9]*\).*/\1/p' "$tmp/out")
 	rm -f "$tmp/ticks"
 	if ! "$tool" stat -q --json --pid $$ $function -- "$build/reads" "$tmp/ticks" >"$tmp/out" 2>&1; then
 		row "$name" failed "$(tail -n1 "$tmp/out")"
 		return
 	fi
-	row "$name" ok "$(median)" 180000
+	row "$name" ok "$(median)" "${passes:-0}"
 }
 
 # bpftrace_latency NAME ENTRY RETURN: the histogram that bpftrace would make of it.
 bpftrace_latency() {
 	local name=$1
 	bpftrace_peer "$name" "$2 { @start[tid] = nsecs; } $3 /@start[tid]/ { @ = count(); @h = hist(nsecs - @start[tid]); delete(@start[tid]); } END { clear(@start); }"
+}
+
+# bpftrace_refused NAME: a count that a predicate on the process refuses. How often, a second run says.
+bpftrace_refused() {
+	local name=$1 ticks
+	traced "$name" "kfunc:$function /pid == 1/ { @ = count(); }" || return
+	ticks=$(median)
+	traced "$name" "kfunc:$function /pid != 1/ { @ = count(); }" || return
+	row "$name" ok "$ticks" "$(sed -n 's/^@: //p' "$tmp/bpftrace")"
 }
 
 # all_blocks NAME OPTION...: every block of the function has a counter; ticks of a call, not of a hit.
@@ -242,6 +264,7 @@ measured 'page faults of a call' page-faults
 by 'count by name' comm
 by 'count by stack' stack
 recorded 'record of four values' 'a:arg0,b:arg1,c:arg2,d:arg3'
+recorded 'the same, of one program' 'a:arg0,b:arg1,c:arg2,d:arg3' --comm reads
 instrument 'an instrument in C'
 module_peer 'ftrace callback, module' ftrace any
 optimization 1
@@ -254,6 +277,10 @@ base
 bpftrace_peer 'bpftrace kfunc count()' "kfunc:$function { @ = count(); }"
 bpftrace_peer 'bpftrace kfunc @[comm]' "kfunc:$function { @[comm] = count(); }"
 bpftrace_peer 'bpftrace kfunc @[kstack]' "kfunc:$function { @[kstack] = count(); }"
+bpftrace_peer 'bpftrace kretfunc (fexit)' "kretfunc:$function { @ = count(); }"
+bpftrace_refused 'bpftrace, another process'
+bpftrace_peer 'bpftrace kfunc walltime' "kfunc:$function { @start[tid] = nsecs; } kretfunc:$function /@start[tid]/ { @ = count(); @t = sum(nsecs - @start[tid]); delete(@start[tid]); } END { clear(@start); clear(@t); }"
+bpftrace_peer 'bpftrace kfunc four values' "kfunc:$function { @ = count(); printf(\"%lx %lx %lx %lx\\n\", args->file, args->buf, args->count, args->pos); }"
 module_peer 'kretprobe' kretprobe any
 bpftrace_peer 'bpftrace kprobe count()' "kprobe:$function { @ = count(); }"
 bpftrace_latency 'bpftrace kfunc latency' "kfunc:$function" "kretfunc:$function"

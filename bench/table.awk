@@ -7,13 +7,15 @@
 BEGIN {
 	FS = "\t"
 	most["count, for another process"] = 6.1
+	least["count, for another process"] = 2 # else nothing was there
 	most["walltime of a call"] = 30
 	most["vtime of a call"] = 40
 	most["latency, a histogram"] = 120
 	most["page faults of a call"] = 430
 	most["count by name"] = 170
 	most["count by stack"] = 6200
-	most["record of four values"] = 145
+	most["record of four values"] = 120
+	most["the same, of one program"] = 125
 	most["an instrument in C"] = 120
 }
 
@@ -47,6 +49,8 @@ function judge(i) {
 	cost[i] = (value[i] - base) / n
 	if (name[i] ~ /^kerninst/ && sprintf("%.1f", cost[i]) + 0 > limit)
 		fail(sprintf("%s: %.2f instructions per hit, more than %s", name[i], cost[i], limit))
+	if (name[i] in least && cost[i] <= least[name[i]])
+		fail(sprintf("%s: %.2f instructions, not more than %s", name[i], cost[i], least[name[i]]))
 	if (name[i] in most && sprintf("%.1f", cost[i]) + 0 > most[name[i]])
 		fail(sprintf("%s: %.2f instructions, more than %s", name[i], cost[i], most[name[i]]))
 	if (!ours && name[i] ~ /^kerninst/)

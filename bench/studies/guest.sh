@@ -120,13 +120,15 @@ copy_dd() {
 }
 
 dd_trial() { "${work[@]}" run "$1" "$trials" "${dd_command[@]}"; }
-dd_none() { dd_trial "$1"; }
+# What the way before has taken out is given back a little later: others take that long to begin.
+dd_none() { sleep 0.5 && dd_trial "$1"; }
 dd_count() { "$ki" stat -q --json -o count.json "${allocators[@]}" -- "${work[@]}" run ticks "$trials" "${dd_command[@]}"; }
 dd_comm() { "$ki" stat -q --json -o comm.json --comm dd "${allocators[@]}" -- "${work[@]}" run ticks "$trials" "${dd_command[@]}"; }
 dd_by() { "$ki" stat -q --json -n 0 -o by.json --by stack "${allocators[@]}" -- "${work[@]}" run ticks "$trials" "${dd_command[@]}"; }
 dd_by_comm() { "$ki" stat -q --json -n 0 -o by-comm.json --by stack --comm dd "${allocators[@]}" -- "${work[@]}" run ticks "$trials" "${dd_command[@]}"; }
-dd_record() { "$ki" record -q -o dd.rec "${allocators[@]/%/$dd_values}" -- "${work[@]}" run ticks "$trials" "${dd_command[@]}"; }
-dd_stacks() { "$ki" record -q -o dd.rec "${allocators[@]/%/=pid,comm,stack}" -- "${work[@]}" run ticks "$trials" "${dd_command[@]}"; }
+# They stay in memory until the end: when a file is written is no matter of what is measured.
+dd_record() { "$ki" record -q --mode newest -o dd.rec "${allocators[@]/%/$dd_values}" -- "${work[@]}" run ticks "$trials" "${dd_command[@]}"; }
+dd_stacks() { "$ki" record -q --mode newest -o dd.rec "${allocators[@]/%/=pid,comm,stack}" -- "${work[@]}" run ticks "$trials" "${dd_command[@]}"; }
 
 study_dd() {
 	begin dd 4 "dd of $bytes bytes, /dev/zero to /dev/null, from fork to wait: ticks while allocations are counted or recorded"
