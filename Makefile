@@ -22,14 +22,17 @@ mandir  ?= $(prefix)/share/man
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-8s%s\n' '$(1)' '$(2)';)
 
+# libdw: source lines of coverage; without it there are none.
+HAVE_DW := $(shell pkg-config --exists libdw 2>/dev/null && echo 1)
+
 WARN := -Wall -Wextra -Wshadow -Wvla -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith \
         -Wcast-qual -Wwrite-strings -Wformat=2 -Wundef -Wno-format-nonliteral $(if $(CI),-Werror)
-CPPFLAGS += -Iinclude -Ilib -D_GNU_SOURCE -DKI_VERSION='"$(VERSION)"'
+CPPFLAGS += -Iinclude -Ilib -D_GNU_SOURCE -DKI_VERSION='"$(VERSION)"' $(if $(HAVE_DW),-DHAVE_DW)
 CFLAGS_release := -O2 -g
 CFLAGS_asan    := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 CFLAGS  += -std=gnu11 $(WARN) $(CFLAGS_$(BUILD))
 LDFLAGS += $(filter -fsanitize=%,$(CFLAGS_$(BUILD)))
-LIBS    := -lZydis -lZycore -lxxhash -lm
+LIBS    := -Wl,--as-needed -lZydis -lZycore -lxxhash -ljansson $(if $(HAVE_DW),-ldw -lelf) -lm
 
 LIB_SRC   := $(sort $(wildcard lib/*/*.c))
 TOOLS     := $(filter-out common,$(notdir $(patsubst %/,%,$(wildcard tools/*/))))
@@ -56,23 +59,27 @@ $(O)/libkerninst.so: $(O)/$(SONAME)
 
 # Written each time: make install may have another prefix than make had.
 $(O)/kerninst.pc: lib/kerninst.pc.in
-	$(Q)mkdir -p $(@D) && sed -e 's|@prefix@|$(prefix)|;s|@libdir@|$(libdir)|;s|@includedir@|$(includedir)|;s|@version@|$(VERSION)|' $< > $@
+	$(Q)mkdir -p $(@D) && sed -e 's|@prefix@|$(prefix)|;s|@libdir@|$(libdir)|;s|@includedir@|$(includedir)|;s|@version@|$(VERSION)|;s|@libs@|$(LIBS)|' $< > $@
 
 # What the tools share stands in tools/common/.
 define TOOL_RULE
 $(O)/bin/$(1): $(patsubst %.c,$(O)/%.o,$(sort $(wildcard tools/$(1)/*.c tools/common/*.c))) $(O)/libkerninst.a
 	$$(call say,LD,$$@)mkdir -p $$(@D) && $$(CC) $$(CFLAGS) $$(LDFLAGS) -o $$@ $$^ $$(LIBS) $$(LIBS_$(1))
 endef
-LIBS_kerninstd := -lmicrohttpd -ljansson -lz -pthread
+LIBS_kerninstd := -lmicrohttpd -lz -pthread
 $(foreach t,$(TOOLS),$(eval $(call TOOL_RULE,$(t))))
 $(O)/tools/%.o: CPPFLAGS += -Itools/common
 $(O)/tools/kerninstd/assets.o: $(wildcard web/dist/*) # .incbin
+$(O)/tools/kerninst/cover_assets.o: $(wildcard tools/kerninst/cover_report.*)
 
 $(O)/test/unit/%: $(O)/test/unit/%.o $(UNIT_COMMON:%.c=$(O)/%.o) $(O)/libkerninst.a
 	$(call say,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka $(LIBS) -lelf
 
 # They compile files of the driver.
 $(O)/test/unit/test_copy.o $(O)/test/unit/common_drv.o $(O)/test/unit/test_fill.o $(O)/test/unit/test_heap.o $(O)/test/unit/test_record.o $(O)/test/unit/test_table.o $(O)/test/unit/test_table_shared.o: CPPFLAGS += -Itest/unit/shim -Ikmod
+$(O)/test/unit/test_top.o: CPPFLAGS += -Itools/common
+
+$(O)/test/unit/test_budget.o: CPPFLAGS += -Itools/common
 
 unit-bins: $(UNIT_BIN)
 

@@ -21,6 +21,7 @@ exit status are COMMAND's; 255 if the machine died.
   --append ARGS      add to the kernel's command line, such as nokaslr
   --forward H:G      let port H of this machine's 127.0.0.1 reach the guest's G
   --no-module        do not build and load the module
+  --wide             the module with room for probes in each block of the kernel
   --timeout S        stop COMMAND after S seconds, with exit status 124
 
 Environment: KI_CACHE names the directory for kernels and QEMU, fetched when
@@ -44,6 +45,7 @@ plugins=()
 append=
 forwards=()
 module=1
+wide=
 timeout=0
 command=()
 
@@ -95,6 +97,7 @@ parse_options() {
 		-h | --help) usage; exit 0 ;;
 		--icount) icount=1 ;;
 		--no-module) module= ;;
+		--wide) wide=-wide ;;
 		--kernel | --cpus | --mem | --thread | --plugin | --append | \
 			--forward | --timeout)
 			(($# > 1)) || die 2 "$1 needs a value (vm/run --help)"
