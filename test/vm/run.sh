@@ -154,7 +154,7 @@ test_timeout() {
 }
 
 test_panic() {
-	guest -- sh -c 'echo 1 >/proc/sys/kernel/sysrq; echo before; echo c >/proc/sysrq-trigger'
+	guest -- sh -c 'echo 1 >/proc/sys/kernel/sysrq; echo before; sleep 1; echo c >/proc/sysrq-trigger'
 	check "panic: 255" is $status 255
 	check "panic: output until then" is "$(cat "$tmp/out")" before
 	check "panic: the kernel's words" grep -q 'Kernel panic - not syncing: sysrq' "$tmp/err"

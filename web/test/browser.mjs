@@ -36,13 +36,11 @@ async function start() {
 	return serve(path);
 }
 
-/** Waits for what the page says, not for a time. */
-export async function until(page, f, arg, what, timeout = 20000) {
-	try {
-		return await page.waitForFunction(f, arg, { timeout, polling: 100 });
-	} catch {
-		throw new Error("waited in vain for: " + what);
-	}
+/** Waits for what the page says, not for a time. What cannot be asked yet, as its element is not there, is not so yet. */
+export async function until(page, f, arg, what, timeout = 60000) {
+	for (const end = Date.now() + timeout; Date.now() < end; await new Promise((r) => setTimeout(r, 100)))
+		if (await page.evaluate(f, arg).catch(() => false)) return;
+	throw new Error("waited in vain for: " + what);
 }
 
 export async function run(tests) {

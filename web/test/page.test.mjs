@@ -174,7 +174,7 @@ await run(async (env) => {
 		assert((await inserted(env)) === 6, "there are " + (await inserted(env)));
 		await page.goto("about:blank");
 		const begin = Date.now();
-		while ((await inserted(env)) && Date.now() - begin < 7000) await new Promise((r) => setTimeout(r, 100));
+		while ((await inserted(env)) && Date.now() - begin < 20000) await new Promise((r) => setTimeout(r, 100));
 		assert((await inserted(env)) === 0, "curves are left");
 	});
 
