@@ -6,28 +6,8 @@
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
-usage() {
-	cat <<END
-usage: bench/coverage.sh [--kernel NAME]
-
-Prints a table; ends with 1 if it could not be measured, or if probes cost more than 0.3 times (0.4 with
-one in each block), or 0.05 when those that were hit have gone.
-
-  --kernel NAME   a kernel of vm/run (default 6.1)
-END
-}
-
-kernel=6.1
-while (($#)); do
-	case $1 in
-	-h | --help) usage; exit 0 ;;
-	--kernel) kernel=${2-}; shift ;;
-	*) usage >&2; exit 2 ;;
-	esac
-	shift
-done
-
-release=$(vm/kernel "$kernel" release) || exit 1
+. bench/options.sh bench/coverage.sh "Prints a table; ends with 1 if it could not be measured, or if probes cost more than 0.3 times (0.4 with
+one in each block), or 0.05 when those that were hit have gone." "$@"
 out=$(mktemp) || exit 1
 trap 'rm -f "$out"' EXIT
 vm/run --kernel "$kernel" --wide --icount --mem 4G --timeout 3000 -- bench/coverage_guest.sh > "$out" || {

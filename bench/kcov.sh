@@ -5,28 +5,8 @@
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
-usage() {
-	cat <<END
-usage: bench/kcov.sh [--kernel NAME]
-
-Prints a table; ends with 1 if it could not be measured, or if it is over the limits of
-test/guest/kcov.sh.
-
-  --kernel NAME   a kernel of vm/run (default 6.1)
-END
-}
-
-kernel=6.1
-while (($#)); do
-	case $1 in
-	-h | --help) usage; exit 0 ;;
-	--kernel) kernel=${2-}; shift ;;
-	*) usage >&2; exit 2 ;;
-	esac
-	shift
-done
-
-release=$(vm/kernel "$kernel" release) || exit 1
+. bench/options.sh bench/kcov.sh "Prints a table; ends with 1 if it could not be measured, or if it is over the limits of
+test/guest/kcov.sh." "$@"
 set -o pipefail
 vm/run --kernel "$kernel" --icount --timeout 300 -- test/guest/kcov.sh cost | awk -v kernel="$release" '
 	$1 == "#" { v[$2] = $3 }

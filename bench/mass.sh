@@ -7,27 +7,7 @@
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
-usage() {
-	cat <<END
-usage: bench/mass.sh [--kernel NAME]
-
-Prints a table; ends with 1 if it could not be measured.
-
-  --kernel NAME   a kernel of vm/run (default 6.1)
-END
-}
-
-kernel=6.1
-while (($#)); do
-	case $1 in
-	-h | --help) usage; exit 0 ;;
-	--kernel) kernel=${2-}; shift ;;
-	*) usage >&2; exit 2 ;;
-	esac
-	shift
-done
-
-release=$(vm/kernel "$kernel" release) || exit 1
+. bench/options.sh bench/mass.sh "Prints a table; ends with 1 if it could not be measured." "$@"
 {
 	vm/run --kernel "$kernel" --icount --timeout 600 -- build/test/mass 20000 25
 	vm/run --kernel "$kernel" --icount --timeout 100 -- build/test/mass 1 2000 20 | sed -n '/^again_/p'

@@ -8,28 +8,8 @@ cd "$(dirname "$0")/.." || exit 1
 
 limit=1 # per cent of a CPU
 
-usage() {
-	cat <<END
-usage: bench/sampling.sh [--kernel NAME]
-
-Prints a table; ends with 1 if it could not be measured, or if it takes more than $limit per cent of
-one CPU's instructions.
-
-  --kernel NAME   a kernel of vm/run (default 6.1)
-END
-}
-
-kernel=6.1
-while (($#)); do
-	case $1 in
-	-h | --help) usage; exit 0 ;;
-	--kernel) kernel=${2-}; shift ;;
-	*) usage >&2; exit 2 ;;
-	esac
-	shift
-done
-
-release=$(vm/kernel "$kernel" release) || exit 1
+. bench/options.sh bench/sampling.sh "Prints a table; ends with 1 if it could not be measured, or if it takes more than $limit per cent of
+one CPU's instructions." "$@"
 vm/run --kernel "$kernel" --icount --timeout 500 -- bench/sampling_guest.sh | awk -v kernel="$release" -v limit=$limit '
 	$1 == "#" { v[$2] = $3 }
 	END {

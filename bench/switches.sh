@@ -7,28 +7,8 @@ cd "$(dirname "$0")/.." || exit 1
 
 limit=100
 
-usage() {
-	cat <<END
-usage: bench/switches.sh [--kernel NAME]
-
-Prints a table; ends with 1 if it could not be measured, or if a switch costs more than $limit
-instructions more, or not the same for any number of words.
-
-  --kernel NAME   a kernel of vm/run (default 6.1)
-END
-}
-
-kernel=6.1
-while (($#)); do
-	case $1 in
-	-h | --help) usage; exit 0 ;;
-	--kernel) kernel=${2-}; shift ;;
-	*) usage >&2; exit 2 ;;
-	esac
-	shift
-done
-
-release=$(vm/kernel "$kernel" release) || exit 1
+. bench/options.sh bench/switches.sh "Prints a table; ends with 1 if it could not be measured, or if a switch costs more than $limit
+instructions more, or not the same for any number of words." "$@"
 vm/run --kernel "$kernel" --icount --timeout 300 -- build/test/threads cost | awk -v kernel="$release" -v limit=$limit '
 	$1 == "#" { v[$2] = $3 }
 	END {
