@@ -117,6 +117,9 @@ enum ki_edge_kind {
 	KI_EDGE_RETURN,	       /* ret, iret, jmp to a return thunk: `to` is 0 */
 };
 
+/* "fall", "call-indirect"...; "?" for what is none. In files, reports and pages. */
+const char *ki_edge_kind_name(unsigned int kind);
+
 #define KI_NONE UINT32_MAX /* no such number */
 
 struct ki_edge {

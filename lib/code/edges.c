@@ -154,3 +154,21 @@ int ki_edges_build(struct ki_analysis *a)
 	a->fn->nedges = (uint32_t)a->edges.n;
 	return ret;
 }
+
+const char *ki_edge_kind_name(unsigned int kind)
+{
+	static const char *const names[] = {
+		[KI_EDGE_FALL] = "fall",
+		[KI_EDGE_TAKEN] = "taken",
+		[KI_EDGE_JUMP] = "jump",
+		[KI_EDGE_TABLE] = "table",
+		[KI_EDGE_FIXUP] = "fixup",
+		[KI_EDGE_CALL] = "call",
+		[KI_EDGE_CALL_INDIRECT] = "call-indirect",
+		[KI_EDGE_TAIL] = "tail",
+		[KI_EDGE_TAIL_INDIRECT] = "tail-indirect",
+		[KI_EDGE_RETURN] = "return",
+	};
+
+	return kind < sizeof(names) / sizeof(*names) ? names[kind] : "?";
+}

@@ -49,7 +49,6 @@ extern const struct ki_cover_total ki_cover_total_names[];
 extern const size_t ki_cover_ntotals;
 
 /* "fall", "taken", ...; "?" for what is none. */
-const char *ki_cover_edge_name(unsigned int kind);
 
 /* Of a stream; name is for messages. */
 int ki_coverage_parse(FILE *in, const char *name, struct ki_coverage **out, struct ki_err *err);

@@ -165,7 +165,7 @@ static int read_edge(struct reader *r, const json_t *v)
 	if (n < 3 || n > 5 || !number(json_array_get(v, 0), KI_NONE - 1, &from) ||
 	    (!json_is_null(json_array_get(v, 1)) &&
 	     !number(json_array_get(v, 1), KI_NONE - 1, &to)) ||
-	    !find_name(json_array_get(v, 2), ki_cover_edge_name, KI_EDGE_RETURN + 1, &kind) ||
+	    !find_name(json_array_get(v, 2), ki_edge_kind_name, KI_EDGE_RETURN + 1, &kind) ||
 	    (n > 3 && !number(json_array_get(v, 3), UINT64_MAX, &count)) ||
 	    (n > 4 &&
 	     !find_name(json_array_get(v, 4), ki_cover_how_name, KI_COVER_UNKNOWN + 1, &how)))

@@ -54,15 +54,6 @@ const char *ki_cover_how_name(unsigned int how)
 	return NAME(names, how);
 }
 
-const char *ki_cover_edge_name(unsigned int kind)
-{
-	static const char *const names[] = {"fall",	     "taken", "jump",	       "table",
-					    "fixup",	     "call",  "call-indirect", "tail",
-					    "tail-indirect", "return"};
-
-	return NAME(names, kind);
-}
-
 const char *ki_cover_change_name(unsigned int change)
 {
 	static const char *const names[] = {"reached", "gone", "hotter", "colder"};

@@ -75,7 +75,7 @@ static void put_edge(struct ki_json *j, const struct ki_cover_edge *e)
 		ki_json_str(j, NULL, NULL);
 	else
 		ki_json_u64(j, NULL, e->to);
-	ki_json_str(j, NULL, ki_cover_edge_name(e->kind));
+	ki_json_str(j, NULL, ki_edge_kind_name(e->kind));
 	if (e->count || e->how)
 		ki_json_u64(j, NULL, e->count);
 	if (e->how)

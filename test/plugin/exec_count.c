@@ -36,10 +36,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "marks.h"
 #include "qemu_api.h"
 
 #define KERNEL_TEXT 0xffffffff80000000ull
-#define MARK_LEN    8
 
 /* QEMU gives a scoreboard room for 16 vCPUs at once: 1 MiB for each of these. */
 #define BOARD_COUNTERS 8192
@@ -173,21 +173,6 @@ static void on_end(unsigned int vcpu, void *data)
 	if (!frozen)
 		freeze();
 	pthread_mutex_unlock(&lock);
-}
-
-static void mark_check(struct qemu_plugin_insn *insn)
-{
-	static const uint8_t begin[MARK_LEN] = {0x0f, 0x1f, 0x84, 0x00, 0x44, 0x33, 0x22, 0x11};
-	static const uint8_t end[MARK_LEN] = {0x0f, 0x1f, 0x84, 0x00, 0x55, 0x33, 0x22, 0x11};
-	uint8_t bytes[MARK_LEN];
-
-	if (qemu_plugin_insn_size(insn) != MARK_LEN ||
-	    qemu_plugin_insn_data(insn, bytes, MARK_LEN) != MARK_LEN)
-		return;
-	if (!memcmp(bytes, begin, MARK_LEN))
-		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_begin, QEMU_CB_NO_REGS, NULL);
-	else if (!memcmp(bytes, end, MARK_LEN))
-		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_end, QEMU_CB_NO_REGS, NULL);
 }
 
 static void on_translate(uint64_t id, struct qemu_plugin_tb *tb)

@@ -15,10 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "marks.h"
 #include "qemu_api.h"
 
 #define KERNEL_TEXT 0xffffffff80000000ull
-#define MARK_LEN    8
 #define RANGES_MAX  4096
 #define ORDER_MAX   (1u << 22)
 
@@ -69,21 +69,6 @@ static void on_insn(unsigned int vcpu, void *addr)
 	pthread_mutex_unlock(&lock);
 }
 
-static void check_mark(struct qemu_plugin_insn *insn)
-{
-	static const uint8_t begin[MARK_LEN] = {0x0f, 0x1f, 0x84, 0x00, 0x44, 0x33, 0x22, 0x11};
-	static const uint8_t end[MARK_LEN] = {0x0f, 0x1f, 0x84, 0x00, 0x55, 0x33, 0x22, 0x11};
-	uint8_t bytes[MARK_LEN];
-
-	if (qemu_plugin_insn_size(insn) != MARK_LEN ||
-	    qemu_plugin_insn_data(insn, bytes, MARK_LEN) != MARK_LEN)
-		return;
-	if (!memcmp(bytes, begin, MARK_LEN))
-		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_begin, QEMU_CB_NO_REGS, NULL);
-	else if (!memcmp(bytes, end, MARK_LEN))
-		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_end, QEMU_CB_NO_REGS, NULL);
-}
-
 static bool is_watched(uint64_t addr)
 {
 	for (size_t i = 0; i < nranges; i++)
@@ -102,7 +87,7 @@ static void on_translate(uint64_t id, struct qemu_plugin_tb *tb)
 		const uint64_t addr = qemu_plugin_insn_vaddr(insn);
 
 		if (addr < KERNEL_TEXT)
-			check_mark(insn);
+			mark_check(insn);
 		else if (is_watched(addr))
 			qemu_plugin_register_vcpu_insn_exec_cb(insn, on_insn, QEMU_CB_NO_REGS,
 							       (void *)(uintptr_t)addr);

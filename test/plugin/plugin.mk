@@ -4,7 +4,7 @@
 
 PLUGINS := $(patsubst test/plugin/%.c,build/test/%.so,$(wildcard test/plugin/*.c))
 
-build/test/%.so: test/plugin/%.c test/plugin/qemu_api.h test/plugin/transfers.h
+build/test/%.so: test/plugin/%.c $(wildcard test/plugin/*.h)
 	$(call say,CC,$@)mkdir -p $(@D) && $(CC) -std=gnu11 $(WARN) -O2 -g -D_GNU_SOURCE -fPIC \
 	    -fvisibility=hidden -shared -pthread -o $@ $<
 

@@ -438,8 +438,8 @@ static void names(void **unused)
 	assert_string_equal(ki_cover_mode_name(KI_COVER_EDGES), "edges");
 	assert_string_equal(ki_cover_mode_name(KI_COVER_MODES), "?");
 	assert_string_equal(ki_cover_how_name(KI_COVER_UNKNOWN), "unknown");
-	assert_string_equal(ki_cover_edge_name(KI_EDGE_RETURN), "return");
-	assert_string_equal(ki_cover_edge_name(KI_EDGE_RETURN + 1), "?");
+	assert_string_equal(ki_edge_kind_name(KI_EDGE_RETURN), "return");
+	assert_string_equal(ki_edge_kind_name(KI_EDGE_RETURN + 1), "?");
 	assert_string_equal(ki_cover_change_name(KI_COVER_COLDER), "colder");
 	assert_string_equal(ki_cover_match_name(KI_COVER_ONLY_NEW), "only-new");
 }

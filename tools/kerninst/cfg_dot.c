@@ -78,7 +78,7 @@ static void print_block(const struct cfg_view *v, uint32_t b, FILE *out)
 static void print_edge(const struct cfg_view *v, const struct ki_edge *e, FILE *out)
 {
 	fprintf(out, "  b%u -> b%u [color=%s, style=%s, tooltip=\"%s\"%s];\n", e->block,
-		e->to_block, looks[e->kind].color, looks[e->kind].style, cfg_edge_kind(e),
+		e->to_block, looks[e->kind].color, looks[e->kind].style, ki_edge_kind_name(e->kind),
 		cfg_is_back(v, e) ? ", penwidth=2.5" : "");
 }
 

@@ -318,8 +318,8 @@ static void put_line(const struct picture *p, uint32_t i)
 	ki_insn_format(p->v->fn, &p->v->fn->insns[e->insn], text, sizeof(text));
 	if (p->arcs[i].times > 1)
 		snprintf(times, sizeof(times), ", %u times", p->arcs[i].times);
-	fprintf(p->out, "<g class=\"e %s%s\"><title>%u to %u: %s%s%s (", cfg_edge_kind(e),
-		line->back ? " back" : "", line->from, line->to, cfg_edge_kind(e),
+	fprintf(p->out, "<g class=\"e %s%s\"><title>%u to %u: %s%s%s (", ki_edge_kind_name(e->kind),
+		line->back ? " back" : "", line->from, line->to, ki_edge_kind_name(e->kind),
 		line->back ? ", back" : "", times);
 	put_escaped(p->out, text);
 	fprintf(p->out, ")</title><path d=\"M%.1f %.1f", s->x, s->y);

@@ -34,7 +34,8 @@ static void next_text(const struct cfg_view *v, uint32_t b, char *buf, size_t le
 		if (!cfg_is_inner(v, e) || at + 64 > len)
 			continue;
 		at += (size_t)snprintf(buf + at, len - at, "%s%u %s%s", at ? ", " : "", e->to_block,
-				       cfg_edge_kind(e), cfg_is_back(v, e) ? " back" : "");
+				       ki_edge_kind_name(e->kind),
+				       cfg_is_back(v, e) ? " back" : "");
 	}
 	if (*left)
 		snprintf(buf + at, len - at, "%s%s", at ? "; " : "", left);
@@ -131,7 +132,7 @@ static void json_edge(struct ki_json *j, const struct cfg_view *v, const struct 
 	ki_json_u64(j, "number", (uint64_t)(e - v->fn->edges));
 	ki_json_u64(j, "from", e->block);
 	ki_json_hex(j, "instruction", v->fn->insns[e->insn].addr);
-	ki_json_str(j, "kind", cfg_edge_kind(e));
+	ki_json_str(j, "kind", ki_edge_kind_name(e->kind));
 	if (cfg_is_inner(v, e)) {
 		ki_json_u64(j, "to", e->to_block);
 		ki_json_bool(j, "back", cfg_is_back(v, e));

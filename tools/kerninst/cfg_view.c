@@ -23,24 +23,6 @@ bool cfg_is_back(const struct cfg_view *v, const struct ki_edge *e)
 	return v->place[e->to_block] <= v->place[e->block];
 }
 
-const char *cfg_edge_kind(const struct ki_edge *e)
-{
-	static const char *const names[] = {
-		[KI_EDGE_FALL] = "fall",
-		[KI_EDGE_TAKEN] = "taken",
-		[KI_EDGE_JUMP] = "jump",
-		[KI_EDGE_TABLE] = "table",
-		[KI_EDGE_FIXUP] = "fixup",
-		[KI_EDGE_CALL] = "call",
-		[KI_EDGE_CALL_INDIRECT] = "call-indirect",
-		[KI_EDGE_TAIL] = "tail",
-		[KI_EDGE_TAIL_INDIRECT] = "tail-indirect",
-		[KI_EDGE_RETURN] = "return",
-	};
-
-	return names[e->kind];
-}
-
 uint32_t cfg_depth(const struct cfg_view *v, uint32_t block)
 {
 	uint32_t l = v->cfg->loop_of[block];

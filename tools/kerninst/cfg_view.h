@@ -29,8 +29,6 @@ bool cfg_is_inner(const struct cfg_view *v, const struct ki_edge *e);
 /* Does it lead back: to a loop's header, or into its middle? */
 bool cfg_is_back(const struct cfg_view *v, const struct ki_edge *e);
 
-const char *cfg_edge_kind(const struct ki_edge *e);
-
 enum cfg_exit { CFG_STAYS, CFG_RETURNS, CFG_LEAVES, CFG_ENDS };
 
 /*

@@ -166,7 +166,7 @@ static void edge_cells(struct ki_table *t, const struct point *pt)
 	}
 	ki_table_cell(t, "%u", pt->edge.block);
 	ki_table_cell(t, "%s", edge_to(pt, to, sizeof(to)));
-	ki_table_cell(t, "%s", cfg_edge_kind(&pt->edge));
+	ki_table_cell(t, "%s", ki_edge_kind_name(pt->edge.kind));
 }
 
 static void block_cells(struct ki_table *t, const struct points *p, const struct point *pt, int cpu)
@@ -248,7 +248,7 @@ static void json_edge(struct ki_json *j, const struct point *pt)
 {
 	ki_json_u64(j, "edge", pt->at.edge);
 	ki_json_u64(j, "block", pt->edge.block);
-	ki_json_str(j, "kind", cfg_edge_kind(&pt->edge));
+	ki_json_str(j, "kind", ki_edge_kind_name(pt->edge.kind));
 	if (pt->edge.to_block != KI_NONE)
 		ki_json_u64(j, "to_block", pt->edge.to_block);
 	if (pt->edge.to)

@@ -22,19 +22,6 @@ struct shown {
 
 static void put_edges(const struct shown *f, const struct ki_block *b, struct ki_json *j)
 {
-	static const char *const kinds[] = {
-		[KI_EDGE_FALL] = "fall",
-		[KI_EDGE_TAKEN] = "taken",
-		[KI_EDGE_JUMP] = "jump",
-		[KI_EDGE_TABLE] = "table",
-		[KI_EDGE_FIXUP] = "fixup",
-		[KI_EDGE_CALL] = "call",
-		[KI_EDGE_CALL_INDIRECT] = "call-indirect",
-		[KI_EDGE_TAIL] = "tail",
-		[KI_EDGE_TAIL_INDIRECT] = "tail-indirect",
-		[KI_EDGE_RETURN] = "return",
-	};
-
 	ki_json_open(j, "edges", '[');
 	for (uint32_t i = b->first_edge; i < b->first_edge + b->nedges; i++) {
 		const struct ki_edge *e = &f->fn->edges[i];
@@ -42,7 +29,7 @@ static void put_edges(const struct shown *f, const struct ki_block *b, struct ki
 
 		ki_json_open(j, NULL, '{');
 		ki_json_u64(j, "index", i);
-		ki_json_str(j, "kind", kinds[e->kind]);
+		ki_json_str(j, "kind", ki_edge_kind_name(e->kind));
 		if (e->to_block == KI_NONE)
 			ki_json_str(j, "to", NULL);
 		else
