@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# make check: everything; ends with "N passed, N failed, N skipped". The suites are the tables
-# test/suites.host (no privilege, seconds) and test/suites.guest (virtual machines, minutes);
-# `make check-host` and `make check-guest` run one of them.
+# make check ends with "N passed, N failed, N skipped". Its suites are the tables test/suites.host (no
+# privilege, seconds) and test/suites.guest (virtual machines, minutes); `make check-host` and
+# `make check-guest` run one of them. What takes longer: check-more, check-long, check-nightly.
 
 # What test programs of the guest share.
 COMMON := $(wildcard test/guest/common/*.[ch])
@@ -47,6 +47,9 @@ check: deps
 check-host: deps
 	$(Q)$(MAKE) CI=1 all unit-bins test-fuzz-host test-oracles test-bounces test-cover && $(MAKE) CI=1 BUILD=asan unit-bins all
 	$(Q)test/run.sh test/suites.host
+check-more: deps
+	$(Q)$(MAKE) -j2 CI=1 check-build
+	$(Q)test/run.sh -j 2 test/suites.more
 check-long: deps
 	$(Q)$(MAKE) -j2 CI=1 check-build
 	$(Q)test/run.sh -j 2 test/suites.long
@@ -69,4 +72,4 @@ check-build: $(CHECK_BUILD) test-modules
 format:
 	$(Q)clang-format -i $$(git ls-files '*.c' '*.h')
 
-.PHONY: deps check check-host check-guest check-long check-nightly check-build format
+.PHONY: deps check check-host check-guest check-more check-long check-nightly check-build format
