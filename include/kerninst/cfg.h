@@ -46,6 +46,23 @@ void ki_cfg_free(struct ki_cfg *cfg); /* NULL is allowed */
 /* Does block a dominate block b? Both reached, else false. */
 bool ki_cfg_dominates(const struct ki_cfg *cfg, uint32_t a, uint32_t b);
 
+/*
+ * A hash by which graphs are told apart: the same function, loaded anywhere, has the same. It is
+ * XXH3, 64 bits, seed 0, of these 32-bit little-endian words: the number of blocks; of each block,
+ * in order, its start less the function's and its length; the number of edges; of each edge its
+ * block, the block that it leads to (KI_NONE: none of the function's), and its kind.
+ *
+ * The edges are those of fn->edges but calls (ftrace and static calls write them), each once, in
+ * order of these three words. All that lead out of the function have the kind 5, whether they
+ * return or go to other code; the others' kinds are enum ki_edge_kind. 0 is never a hash: where
+ * XXH3 gives it, 1 is.
+ *
+ * So it says nothing of the instructions in a block but how long they are together; and what is
+ * made other code when it is loaded (alternatives of another processor, static calls that end a
+ * function) may have another. -ENOMEM: *hash is 0.
+ */
+int ki_cfg_hash(const struct ki_function *fn, uint64_t *hash);
+
 #define KI_COUNT_UNKNOWN UINT64_MAX
 
 struct ki_edge_counts {

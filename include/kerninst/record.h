@@ -145,6 +145,30 @@ struct ki_record_origin {
 /* Of this machine, with tsc and time of now. cpus and tsc_khz are the target's, if it is live. */
 void ki_record_origin_here(const struct ki_target *t, struct ki_record_origin *out);
 
+/* A function that points of the file's instruments are in, as it was. */
+struct ki_record_function {
+	const char *name;
+	const char *module; /* "": the kernel's own */
+	uint64_t addr;
+	uint64_t cfg; /* ki_cfg_hash; 0: not known */
+};
+
+/* A module that such functions are of. */
+struct ki_record_module {
+	const char *name;
+	const char *build; /* its build id, in hex; "": it has none */
+};
+
+/*
+ * Of each symbol the function as it is now, into out[n]: its strings are the symbol's. Of one that
+ * cannot be analysed cfg is 0. -ENOMEM.
+ */
+int ki_record_functions_find(struct ki_target *t, const struct ki_symbol *const *syms, size_t n,
+			     struct ki_record_function *out, struct ki_err *err);
+
+/* The build id of a loaded module of this machine, in hex; "": not known. */
+void ki_record_module_build(const char *module, char *to, size_t size);
+
 /* What happened to an instrument. */
 enum ki_record_event_kind {
 	KI_EVENT_INSTALLING, /* at tsc that began, */
@@ -175,6 +199,10 @@ struct ki_record_file;
 int ki_record_create(const char *path, const struct ki_record_origin *origin, struct ki_target *t,
 		     const struct ki_instrument *v, size_t n, struct ki_record_file **out,
 		     struct ki_err *err);
+/* What is known of the code that is recorded; after ki_record_create, before the first record.
+   Files without are as good: nobody can say then if code is as it was. */
+int ki_record_functions(struct ki_record_file *f, const struct ki_record_function *v, size_t n);
+int ki_record_modules(struct ki_record_file *f, const struct ki_record_module *v, size_t n);
 /* From here on a flush returns when the disk has it. */
 void ki_record_to_disk(struct ki_record_file *f);
 /*
@@ -219,6 +247,10 @@ const struct ki_recording_state *ki_recording_state(const struct ki_recording *r
 const struct ki_instrument *ki_recording_instruments(const struct ki_recording *r, size_t *n);
 const struct ki_instrument *ki_recording_instrument(const struct ki_recording *r, uint32_t id);
 const struct ki_record_event *ki_recording_events(const struct ki_recording *r, size_t *n);
+
+/* In the order of the file; those of it that are not known are not there. */
+const struct ki_record_function *ki_recording_functions(const struct ki_recording *r, size_t *n);
+const struct ki_record_module *ki_recording_modules(const struct ki_recording *r, size_t *n);
 
 /* The function at an address, as the kernel had it then; NULL: not known. */
 const char *ki_recording_symbol(const struct ki_recording *r, uint64_t addr, uint64_t *offset);

@@ -22,6 +22,8 @@ enum chunk_type {
 	CHUNK_END,
 	CHUNK_STACKS,
 	CHUNK_USERS,
+	CHUNK_FUNCTIONS,
+	CHUNK_MODULES,
 };
 
 struct chunk {
@@ -87,6 +89,11 @@ struct file_stack {
 struct file_user {
 	uint32_t tgid, zero;
 	uint64_t addr, file_offset, offset;
+};
+
+/* Strings behind it: name, module. A module's row is two strings: name, build id. */
+struct file_function {
+	uint64_t addr, cfg;
 };
 
 /* XXH3 of the payload, seeded with that of magic, type, length and number. */

@@ -32,11 +32,11 @@ static void write_hex(const char *bytes, size_t n, char *to, size_t size)
 		sprintf(to + 2 * i, "%02x", (unsigned char)bytes[i]);
 }
 
-/* Of the running kernel: the note of type NT_GNU_BUILD_ID. */
-static void find_build(char *to, size_t size)
+/* In a file of notes: that of type NT_GNU_BUILD_ID. */
+static void find_build(const char *path, char *to, size_t size)
 {
 	char notes[NOTES_MOST];
-	size_t n = read_some("/sys/kernel/notes", notes, sizeof(notes)), at = 0;
+	size_t n = read_some(path, notes, sizeof(notes)), at = 0;
 
 	while (at + sizeof(Elf64_Nhdr) <= n) {
 		Elf64_Nhdr h;
@@ -54,6 +54,17 @@ static void find_build(char *to, size_t size)
 			return;
 		}
 	}
+}
+
+void ki_record_module_build(const char *module, char *to, size_t size)
+{
+	char path[256];
+
+	*to = 0;
+	if (strchr(module, '/'))
+		return;
+	snprintf(path, sizeof(path), "/sys/module/%s/notes/.note.gnu.build-id", module);
+	find_build(path, to, size);
 }
 
 static void find_clocks(struct ki_record_origin *o)
@@ -77,7 +88,7 @@ void ki_record_origin_here(const struct ki_target *t, struct ki_record_origin *o
 	uname(&u);
 	snprintf(out->kernel, sizeof(out->kernel), "%s", u.release);
 	snprintf(out->host, sizeof(out->host), "%s", u.nodename);
-	find_build(out->build, sizeof(out->build));
+	find_build("/sys/kernel/notes", out->build, sizeof(out->build));
 	n = read_some("/proc/sys/kernel/random/boot_id", out->boot, sizeof(out->boot) - 1);
 	out->boot[n] = 0;
 	out->boot[strcspn(out->boot, "\n")] = 0;

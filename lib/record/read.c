@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "record/format.h"
+#include "record/read_code.h"
 #include "record/read_stacks.h"
 #include "record/recording.h"
 #include "util/sort.h"
@@ -37,38 +38,16 @@ struct ki_recording {
 	ki_vec(struct ki_sort_item) records; /* time, place in bytes */
 	ki_vec(struct known_symbol) symbols;
 	struct known_stacks stacks;
+	struct known_code code;
 	bool in_order, ended;
 };
 
-/* What is left of a chunk's payload. */
-struct rest {
-	const char *at, *end;
-};
-
-/* The next n bytes; NULL: there are not so many. */
-static const void *take(struct rest *r, size_t n)
-{
-	const char *at = r->at;
-
-	if ((size_t)(r->end - at) < n)
-		return NULL;
-	r->at += n;
-	return at;
-}
-
-static const char *take_string(struct rest *r)
-{
-	const char *zero = memchr(r->at, 0, (size_t)(r->end - r->at));
-
-	return zero ? take(r, (size_t)(zero - r->at) + 1) : NULL;
-}
-
 /* 0; -EBADMSG: this cannot be. */
-typedef int reader(struct ki_recording *r, struct rest rest);
+typedef int reader(struct ki_recording *r, struct ki_rest rest);
 
-static int copy_string(struct rest *r, char *to, size_t size)
+static int copy_string(struct ki_rest *r, char *to, size_t size)
 {
-	const char *s = take_string(r);
+	const char *s = ki_rest_string(r);
 
 	if (!s || strlen(s) >= size)
 		return -EBADMSG;
@@ -76,9 +55,9 @@ static int copy_string(struct rest *r, char *to, size_t size)
 	return 0;
 }
 
-static int read_header(struct ki_recording *r, struct rest rest)
+static int read_header(struct ki_recording *r, struct ki_rest rest)
 {
-	const struct file_header *h = take(&rest, sizeof(*h));
+	const struct file_header *h = ki_rest_take(&rest, sizeof(*h));
 	struct ki_record_origin *o = &r->origin;
 
 	if (!h || r->state.good)
@@ -98,23 +77,23 @@ static int read_header(struct ki_recording *r, struct rest rest)
 	return copy_string(&rest, o->command, sizeof(o->command));
 }
 
-static int read_fields(struct rest *rest, const struct file_field *from, unsigned int n,
+static int read_fields(struct ki_rest *rest, const struct file_field *from, unsigned int n,
 		       struct ki_record_field *to)
 {
 	for (unsigned int i = 0; i < n; i++) {
 		to[i] = (struct ki_record_field){
-			.name = take_string(rest), .type = from[i].type, .show = from[i].show};
+			.name = ki_rest_string(rest), .type = from[i].type, .show = from[i].show};
 		if (to[i].name)
-			to[i].unit = take_string(rest);
+			to[i].unit = ki_rest_string(rest);
 		if (!to[i].unit || to[i].type >= KI_TYPES || to[i].show >= KI_SHOWS)
 			return -EBADMSG;
 	}
 	return 0;
 }
 
-static int read_instrument(struct ki_recording *r, struct rest rest)
+static int read_instrument(struct ki_recording *r, struct ki_rest rest)
 {
-	const struct file_instrument *h = take(&rest, sizeof(*h));
+	const struct file_instrument *h = ki_rest_take(&rest, sizeof(*h));
 	struct ki_instrument in;
 	const struct file_field *from;
 	struct ki_record_field *fields;
@@ -123,11 +102,11 @@ static int read_instrument(struct ki_recording *r, struct rest rest)
 	if (!h || h->nfields > KI_RECORD_WORDS ||
 	    (r->instruments.n && h->id <= r->instruments.v[r->instruments.n - 1].id))
 		return -EBADMSG;
-	from = take(&rest, h->nfields * sizeof(*from));
+	from = ki_rest_take(&rest, h->nfields * sizeof(*from));
 	in = (struct ki_instrument){
 		.id = h->id, .nfields = h->nfields, .addr = h->addr, .on = h->on, .off = h->off};
-	in.name = from ? take_string(&rest) : NULL;
-	in.point = in.name ? take_string(&rest) : NULL;
+	in.name = from ? ki_rest_string(&rest) : NULL;
+	in.point = in.name ? ki_rest_string(&rest) : NULL;
 	if (!in.point)
 		return -EBADMSG;
 	fields = calloc(h->nfields + 1, sizeof(*fields));
@@ -142,30 +121,30 @@ static int read_instrument(struct ki_recording *r, struct rest rest)
 	return ret;
 }
 
-static int read_symbols(struct ki_recording *r, struct rest rest)
+static int read_symbols(struct ki_recording *r, struct ki_rest rest)
 {
 	while (rest.at < rest.end) {
-		const struct file_symbol *s = take(&rest, sizeof(*s));
+		const struct file_symbol *s = ki_rest_take(&rest, sizeof(*s));
 		struct known_symbol k;
 
 		if (!s)
 			return -EBADMSG;
-		k = (struct known_symbol){s->addr, s->size, take_string(&rest)};
+		k = (struct known_symbol){s->addr, s->size, ki_rest_string(&rest)};
 		if (!k.name)
 			return -EBADMSG;
 		if (ki_vec_push(&r->symbols, k))
 			return -ENOMEM;
-		take(&rest, -(uintptr_t)rest.at & 7);
+		ki_rest_align(&rest);
 	}
 	return 0;
 }
 
-static int read_record(struct ki_recording *r, const struct file_record *f, struct rest *rest)
+static int read_record(struct ki_recording *r, const struct file_record *f, struct ki_rest *rest)
 {
 	const struct ki_instrument *in = ki_recording_instrument(r, f->id);
 	struct ki_sort_item item = {f->tsc, (uint64_t)((const char *)f - r->bytes)};
 
-	if (!in || f->words != in->nfields || !take(rest, f->words * sizeof(uint64_t)))
+	if (!in || f->words != in->nfields || !ki_rest_take(rest, f->words * sizeof(uint64_t)))
 		return -EBADMSG;
 	if (r->records.n && item.key < r->records.v[r->records.n - 1].key)
 		r->in_order = false;
@@ -174,13 +153,13 @@ static int read_record(struct ki_recording *r, const struct file_record *f, stru
 }
 
 /* All of a chunk or nothing: its checksum was good, so it is all or nothing that is wrong. */
-static int read_records(struct ki_recording *r, struct rest rest)
+static int read_records(struct ki_recording *r, struct ki_rest rest)
 {
 	size_t before = r->records.n;
 	int ret = 0;
 
 	while (!ret && rest.at < rest.end) {
-		const struct file_record *f = take(&rest, sizeof(*f));
+		const struct file_record *f = ki_rest_take(&rest, sizeof(*f));
 
 		ret = f ? read_record(r, f, &rest) : -EBADMSG;
 	}
@@ -189,9 +168,9 @@ static int read_records(struct ki_recording *r, struct rest rest)
 	return ret;
 }
 
-static int read_event(struct ki_recording *r, struct rest rest)
+static int read_event(struct ki_recording *r, struct ki_rest rest)
 {
-	const struct file_event *e = take(&rest, sizeof(*e));
+	const struct file_event *e = ki_rest_take(&rest, sizeof(*e));
 
 	if (!e || e->kind >= KI_EVENTS || !ki_recording_instrument(r, e->id))
 		return -EBADMSG;
@@ -199,19 +178,29 @@ static int read_event(struct ki_recording *r, struct rest rest)
 	return ki_vec_push(&r->events, (struct ki_record_event){e->id, e->kind, e->tsc, e->value});
 }
 
-static int read_stacks(struct ki_recording *r, struct rest rest)
+static int read_stacks(struct ki_recording *r, struct ki_rest rest)
 {
 	return ki_known_stacks_read(&r->stacks, rest.at, rest.end);
 }
 
-static int read_users(struct ki_recording *r, struct rest rest)
+static int read_users(struct ki_recording *r, struct ki_rest rest)
 {
 	return ki_known_users_read(&r->stacks, rest.at, rest.end);
 }
 
-static int read_lost(struct ki_recording *r, struct rest rest)
+static int read_functions(struct ki_recording *r, struct ki_rest rest)
 {
-	const struct file_lost *l = take(&rest, sizeof(*l));
+	return ki_known_functions_read(&r->code, rest);
+}
+
+static int read_modules(struct ki_recording *r, struct ki_rest rest)
+{
+	return ki_known_modules_read(&r->code, rest);
+}
+
+static int read_lost(struct ki_recording *r, struct ki_rest rest)
+{
+	const struct file_lost *l = ki_rest_take(&rest, sizeof(*l));
 
 	if (!l)
 		return -EBADMSG;
@@ -219,9 +208,9 @@ static int read_lost(struct ki_recording *r, struct rest rest)
 	return 0;
 }
 
-static int read_end(struct ki_recording *r, struct rest rest)
+static int read_end(struct ki_recording *r, struct ki_rest rest)
 {
-	const struct file_end *e = take(&rest, sizeof(*e));
+	const struct file_end *e = ki_rest_take(&rest, sizeof(*e));
 
 	if (!e || e->records != r->records.n)
 		return -EBADMSG;
@@ -236,7 +225,8 @@ static reader *const readers[] = {
 	[CHUNK_SYMBOLS] = read_symbols, [CHUNK_RECORDS] = read_records,
 	[CHUNK_EVENT] = read_event,	[CHUNK_LOST] = read_lost,
 	[CHUNK_END] = read_end,		[CHUNK_STACKS] = read_stacks,
-	[CHUNK_USERS] = read_users,
+	[CHUNK_USERS] = read_users,	[CHUNK_FUNCTIONS] = read_functions,
+	[CHUNK_MODULES] = read_modules,
 };
 
 #define NREADERS (sizeof(readers) / sizeof(*readers))
@@ -257,7 +247,7 @@ static const struct chunk *next_chunk(const struct ki_recording *r, uint32_t num
 static int read_chunk(struct ki_recording *r, const struct chunk *c)
 {
 	const char *payload = (const char *)(c + 1);
-	const struct rest rest = {payload, payload + c->length};
+	const struct ki_rest rest = {payload, payload + c->length};
 	int ret = 0;
 
 	if (!c->number && c->type != CHUNK_HEADER)
@@ -393,6 +383,7 @@ void ki_recording_close(struct ki_recording *r)
 	ki_vec_free(&r->records);
 	ki_vec_free(&r->symbols);
 	ki_known_stacks_free(&r->stacks);
+	ki_known_code_free(&r->code);
 	free(r);
 }
 
@@ -433,6 +424,18 @@ const struct ki_record_event *ki_recording_events(const struct ki_recording *r, 
 {
 	*n = r->events.n;
 	return r->events.v;
+}
+
+const struct ki_record_function *ki_recording_functions(const struct ki_recording *r, size_t *n)
+{
+	*n = r->code.functions.n;
+	return r->code.functions.v;
+}
+
+const struct ki_record_module *ki_recording_modules(const struct ki_recording *r, size_t *n)
+{
+	*n = r->code.modules.n;
+	return r->code.modules.v;
 }
 
 const char *ki_recording_symbol(const struct ki_recording *r, uint64_t addr, uint64_t *offset)

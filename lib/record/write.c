@@ -238,6 +238,58 @@ int ki_record_create(const char *path, const struct ki_record_origin *origin, st
 	return ret;
 }
 
+static int add_function(ki_buffer *b, const void *row)
+{
+	const struct ki_record_function *fn = row;
+	const struct file_function h = {fn->addr, fn->cfg};
+	int ret = ki_buffer_add(b, &h, sizeof(h));
+
+	if (!ret)
+		ret = ki_buffer_string(b, fn->name);
+	if (!ret)
+		ret = ki_buffer_string(b, fn->module);
+	return ret ? ret : ki_buffer_pad(b);
+}
+
+static int add_module(ki_buffer *b, const void *row)
+{
+	const struct ki_record_module *m = row;
+	int ret = ki_buffer_string(b, m->name);
+
+	if (!ret)
+		ret = ki_buffer_string(b, m->build);
+	return ret ? ret : ki_buffer_pad(b);
+}
+
+/* Rows of one kind, in as many chunks as they take. */
+static int put_rows(struct ki_record_file *f, enum chunk_type type,
+		    int (*add)(ki_buffer *b, const void *row), const void *rows, size_t n,
+		    size_t size)
+{
+	ki_buffer b = {0};
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < n; i++) {
+		ret = add(&b, (const char *)rows + i * size);
+		if (!ret && b.n >= CHUNK_FULL)
+			ret = put_buffer(f, type, &b);
+	}
+	if (!ret)
+		ret = put_buffer(f, type, &b);
+	ki_vec_free(&b);
+	return ret ? fail(f, ret) : 0;
+}
+
+int ki_record_functions(struct ki_record_file *f, const struct ki_record_function *v, size_t n)
+{
+	return put_rows(f, CHUNK_FUNCTIONS, add_function, v, n, sizeof(*v));
+}
+
+int ki_record_modules(struct ki_record_file *f, const struct ki_record_module *v, size_t n)
+{
+	return put_rows(f, CHUNK_MODULES, add_module, v, n, sizeof(*v));
+}
+
 void ki_record_to_disk(struct ki_record_file *f)
 {
 	f->to_disk = true;

@@ -17,6 +17,7 @@ struct chronicle {
 	const char *glob;		  /* of instruments' names; NULL: all */
 	double series;			  /* seconds of an interval */
 	bool times;			  /* folded: nanoseconds, not calls */
+	bool threads;			  /* paths: of each thread by itself */
 	uint64_t shown;			  /* records that have passed the filter */
 	struct ki_record_event *sampling; /* KI_EVENT_SAMPLING, by id and time */
 	size_t nsampling;
@@ -47,7 +48,7 @@ struct chronicle_format {
 
 extern const struct chronicle_format chronicle_table, chronicle_json, chronicle_csv,
 	chronicle_summary, chronicle_series, chronicle_chrome, chronicle_folded, chronicle_rates,
-	chronicle_counts;
+	chronicle_counts, chronicle_paths;
 
 /* Show what the filter lets pass. 0, or -errno. */
 int chronicle_show(struct chronicle *c, const struct chronicle_format *f);
@@ -62,6 +63,9 @@ bool chronicle_wants(const struct chronicle *c, const struct ki_instrument *in);
 
 double chronicle_time(const struct chronicle *c, uint64_t tsc);
 double chronicle_end(const struct chronicle *c); /* of the recording, or of what is shown */
+
+/* Where and when it was made, and of what code: the header of what people read. */
+void chronicle_origin(const struct chronicle *c);
 
 /* A field with that name: its number, or -1. */
 int chronicle_field(const struct ki_instrument *in, const char *name);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "chronicle_pairs.h"
+#include "chronicle_paths.h"
 
 #define SCREENFUL 50
 
@@ -18,6 +19,7 @@ struct survey {
 		uint64_t values[KI_RECORD_WORDS];
 	} seen[SCREENFUL]; /* different values */
 	unsigned int n;	   /* of them; more: SCREENFUL + 1 */
+	struct path_set paths;
 };
 
 static bool is_totals(const struct survey *s)
@@ -28,6 +30,11 @@ static bool is_totals(const struct survey *s)
 static bool is_short(const struct survey *s)
 {
 	return s->c->shown <= SCREENFUL;
+}
+
+static bool has_paths(const struct survey *s)
+{
+	return path_set_fits(&s->paths, s->c->shown);
 }
 
 static bool has_pairs(const struct survey *s)
@@ -52,26 +59,43 @@ static const struct {
 } cases[] = {
 	{is_totals, &chronicle_rates},	 /* counts of intervals: a series */
 	{is_short, &chronicle_table},	 /* few records: all of them */
+	{has_paths, &chronicle_paths},	 /* several points that few ways lead by: each way */
 	{has_pairs, &chronicle_summary}, /* entries and exits: histograms of how long it took */
 	{repeats, &chronicle_counts},	 /* the same values again and again: how often each */
 	{is_any, &chronicle_summary},	 /* values: histograms */
 };
 
-static int survey_record(struct chronicle *c, const struct seen_record *e)
+static void note_values(struct survey *s, const struct seen_record *e)
 {
-	struct survey *s = c->own;
 	size_t size = e->in->nfields * sizeof(*e->values);
 
 	for (unsigned int i = 0; i < s->n && i < SCREENFUL; i++)
 		if (s->seen[i].in == e->in && !memcmp(s->seen[i].values, e->values, size))
-			return 0;
+			return;
 	if (s->n < SCREENFUL) {
 		s->seen[s->n].in = e->in;
 		memcpy(s->seen[s->n].values, e->values, size);
 	}
 	if (s->n <= SCREENFUL)
 		s->n++;
-	return 0;
+}
+
+static int survey_begin(struct chronicle *c)
+{
+	return path_set_begin(&((struct survey *)c->own)->paths, c);
+}
+
+static int survey_record(struct chronicle *c, const struct seen_record *e)
+{
+	struct survey *s = c->own;
+
+	note_values(s, e);
+	return path_set_record(&s->paths, e);
+}
+
+static int survey_end(struct chronicle *c)
+{
+	return path_set_end(&((struct survey *)c->own)->paths);
 }
 
 /* What the instruments say, before any record is seen. */
@@ -95,8 +119,9 @@ static int look_at_instruments(struct chronicle *c, struct survey *s)
 
 int chronicle_choose(struct chronicle *c, const struct chronicle_format **out)
 {
-	static const struct chronicle_format survey = {.record = survey_record};
-	struct survey s = {.c = c};
+	static const struct chronicle_format survey = {
+		.begin = survey_begin, .record = survey_record, .end = survey_end};
+	struct survey s = {.c = c, .paths.most = SCREENFUL};
 	size_t i = 0;
 	int ret = look_at_instruments(c, &s);
 
@@ -107,5 +132,6 @@ int chronicle_choose(struct chronicle *c, const struct chronicle_format **out)
 	while (!cases[i].fits(&s))
 		i++;
 	*out = cases[i].format;
+	path_set_free(&s.paths);
 	return ret;
 }

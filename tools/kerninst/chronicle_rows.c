@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "chronicle.h"
+#include "chronicle_code.h"
 #include "cli.h"
 #include "out/table.h"
 #include "util/vec.h"
@@ -151,6 +152,8 @@ static int json_begin(struct chronicle *c)
 	ki_json_double(&j, "start", (double)o->time / 1e9);
 	ki_json_close(&j);
 	ret = ki_json_end_line(&j);
+	if (!ret)
+		ret = chronicle_code_json(c);
 	for (size_t i = 0; !ret && i < n; i++)
 		if (chronicle_wants(c, &in[i]))
 			ret = json_instrument(c, &in[i]);

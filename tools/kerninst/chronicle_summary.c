@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "chronicle_code.h"
 #include "chronicle_pairs.h"
 #include "chronicle_spread.h"
 #include "cli.h"
@@ -135,7 +136,7 @@ static void print_instrument(const struct chronicle *c, const struct ki_instrume
 		spread_print(c, &duration, t->duration);
 }
 
-static void print_origin(const struct chronicle *c)
+void chronicle_origin(const struct chronicle *c)
 {
 	const struct ki_record_origin *o = ki_recording_origin(c->r);
 	const struct ki_recording_state *s = ki_recording_state(c->r);
@@ -148,6 +149,7 @@ static void print_origin(const struct chronicle *c)
 	fprintf(c->out, "%s\n", o->command);
 	fprintf(c->out, "%s, kernel %s, %u CPUs, %s, %.3f s\n", o->host, o->kernel, o->cpus, when,
 		chronicle_time(c, s->end));
+	chronicle_code_print(c);
 	fprintf(c->out, "%" PRIu64 " records, %" PRIu64 " lost\n", s->records, s->lost);
 }
 
@@ -157,7 +159,7 @@ static int end(struct chronicle *c)
 	size_t n;
 	const struct ki_instrument *in = ki_recording_instruments(c->r, &n);
 
-	print_origin(c);
+	chronicle_origin(c);
 	for (size_t i = 0; i < n; i++)
 		if (chronicle_wants(c, &in[i]) && (n <= 10 || t[i].n))
 			print_instrument(c, &in[i], &t[i]);

@@ -304,6 +304,8 @@ static int prepare_file(struct record_run *r, int argc, char **argv)
 	bool wakes = r->o->mode == RECORD_WAKE || r->o->mode == RECORD_DISK;
 	int ret = record_budget_open(&r->budget, r->groups, r->ngroups);
 
+	if (!ret)
+		ret = record_code_find(&r->code, r->t, r->groups, r->ngroups);
 	if (ret)
 		return ret;
 	if (r->o->command) {
@@ -333,6 +335,7 @@ static void end(struct record_run *r)
 	record_wait_end(&r->waiting);
 	ki_record_abandon(r->file);
 	record_budget_close(&r->budget);
+	record_code_free(&r->code);
 	record_groups_free(r->groups, r->ngroups);
 	free(r->misfits);
 	record_instruments_free(&r->instruments);

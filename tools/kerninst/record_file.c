@@ -23,9 +23,14 @@ static int create(struct record_run *r, const char *path, struct ki_err *err)
 	int ret = ki_record_create(path, &r->origin, r->t, r->instruments.v, r->instruments.n,
 				   &r->file, err);
 
-	if (!ret && r->o->mode == RECORD_DISK)
+	if (ret)
+		return ret;
+	ret = record_code_write(&r->code, r->file);
+	if (ret)
+		return ki_err_set(err, ret, 0, "%s: %s", path, strerror(-ret));
+	if (r->o->mode == RECORD_DISK)
 		ki_record_to_disk(r->file);
-	return !ret && r->stacks ? ki_record_stacks(r->file, r->stacks) : ret;
+	return r->stacks ? ki_record_stacks(r->file, r->stacks) : 0;
 }
 
 int record_file_create(struct record_run *r)

@@ -6,6 +6,7 @@
 #define KERNINST_RECORD_RUN_H
 
 #include "record_budget.h"
+#include "record_code.h"
 #include "record_group.h"
 #include "record_wait.h"
 #include "skipped.h"
@@ -20,6 +21,7 @@ struct record_run {
 	size_t ngroups;
 	record_instruments instruments;
 	struct ki_record_origin origin;
+	struct record_code code;
 	struct ki_record_file *file;
 	struct command command;
 	struct record_waiting waiting;

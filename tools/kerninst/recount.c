@@ -7,20 +7,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chronicle.h"
+#include "chronicle_code.h"
 #include "cli.h"
 
 static const char usage[] =
 	"Usage: kerninst report [OPTION...] [FILE]\n"
 	"Show what kerninst record has written to FILE [kerninst.rec], as it fits: a series of the\n"
-	"counts of --mode totals; a table of the records if they are at most 50, or of how often each\n"
-	"was recorded if at most 50 differ in their values; else a summary with histograms, also of\n"
-	"how long calls took. Nothing but the file is needed: no root, no driver.\n\n"
+	"counts of --mode totals; a table of the records if they are at most 50; the paths if there\n"
+	"are at most 50; a table of how often each was recorded if at most 50 differ in their values;\n"
+	"else a summary with histograms, also of how long calls took. Nothing but the file is needed:\n"
+	"no root, no driver.\n\n"
 	"      --table                all records: time, CPU, instrument, values\n"
 	"      --summary              of each instrument counts and rates, and of each number the\n"
 	"                             least, mean, greatest, sum, and how they are spread; of a\n"
 	"                             function how long its calls took, if entry and exit have tid\n"
 	"      --counts               how often the same values were recorded, the most first\n"
+	"      --paths[=thread]       each way from the entry of a function to its end that threads\n"
+	"                             have gone, by the points that recorded tid: how often, how\n"
+	"                             long it took, when each step was; of each thread by itself\n"
 	"      --series SECONDS       how many records in each interval\n"
 	"      --json                 one object per line: recording, instrument, record, end\n"
 	"      --csv                  comma-separated values, a column for each name of a value\n"
@@ -30,6 +34,10 @@ static const char usage[] =
 	"                             nanoseconds in none of the functions above [calls]\n"
 	"      --from SECONDS         records from that time on, after the start,\n"
 	"      --to SECONDS           and up to that time\n"
+	"      --check                say whether this kernel's functions have still the graphs that\n"
+	"                             the file says (root and the driver are needed),\n"
+	"      --image FILE           or those of an ELF file (vmlinux, a module)\n"
+	"      --system-map FILE      with the symbols of a System.map\n"
 	"  -p, --point GLOB           only of instruments whose name matches\n"
 	"  -o, --output FILE          write there, not to standard output\n"
 	"  -q, --quiet                do not say that the file is cut, or that records were lost\n"
@@ -44,13 +52,14 @@ static const char usage[] =
 	"  kerninst report --table --from 2 --to 2.1 -p 'vfs_*' run.rec\n"
 	"  kerninst report --series 0.1 run.rec\n"
 	"  kerninst report --chrome -o run.json run.rec      # open it in ui.perfetto.dev\n"
+	"  kerninst report --paths=thread run.rec\n"
 	"  kerninst report --folded=ns run.rec | flamegraph.pl > run.svg\n";
 
-enum { OPTION_FORMAT = 0x400, OPTION_FROM = 0x500, OPTION_TO };
+enum { OPTION_FORMAT = 0x400, OPTION_FROM = 0x500, OPTION_TO, OPTION_CHECK };
 
 static const struct chronicle_format *const formats[] = {
-	&chronicle_table, &chronicle_summary, &chronicle_series, &chronicle_json,
-	&chronicle_csv,	  &chronicle_chrome,  &chronicle_folded, &chronicle_counts,
+	&chronicle_table,  &chronicle_summary, &chronicle_series, &chronicle_json,  &chronicle_csv,
+	&chronicle_chrome, &chronicle_folded,  &chronicle_counts, &chronicle_paths,
 };
 
 static const struct option options[] = {
@@ -62,6 +71,9 @@ static const struct option options[] = {
 	{"chrome", no_argument, NULL, OPTION_FORMAT + 5},
 	{"folded", optional_argument, NULL, OPTION_FORMAT + 6},
 	{"counts", no_argument, NULL, OPTION_FORMAT + 7},
+	{"paths", optional_argument, NULL, OPTION_FORMAT + 8},
+	{"check", no_argument, NULL, OPTION_CHECK},
+	OPEN_OPTIONS,
 	{"from", required_argument, NULL, OPTION_FROM},
 	{"to", required_argument, NULL, OPTION_TO},
 	{"point", required_argument, NULL, 'p'},
@@ -75,7 +87,8 @@ struct report_options {
 	struct chronicle c;
 	const struct chronicle_format *format; /* NULL: as it fits */
 	const char *file, *output;
-	bool quiet;
+	struct open_options against;
+	bool check, quiet;
 };
 
 static int take_format(const struct verb *self, size_t i, struct report_options *o)
@@ -86,7 +99,13 @@ static int take_format(const struct verb *self, size_t i, struct report_options 
 	o->format = formats[i];
 	if (formats[i] == &chronicle_series && !cli_seconds(optarg, &o->c.series))
 		return cli_misuse(self, "--series '%s' is no interval in seconds", optarg);
-	if (formats[i] != &chronicle_folded || !optarg)
+	if (!optarg)
+		return CLI_OK;
+	if (formats[i] == &chronicle_paths) {
+		o->c.threads = !strcmp(optarg, "thread");
+		return o->c.threads ? CLI_OK : cli_misuse(self, "--paths=%s: it is thread", optarg);
+	}
+	if (formats[i] != &chronicle_folded)
 		return CLI_OK;
 	o->c.times = !strcmp(optarg, "ns");
 	if (!o->c.times && strcmp(optarg, "calls"))
@@ -106,6 +125,10 @@ static int take_option(const struct verb *self, int c, struct report_options *o)
 {
 	if (c >= OPTION_FORMAT && c < OPTION_FROM)
 		return take_format(self, (size_t)(c - OPTION_FORMAT), o);
+	if (c == OPTION_CHECK || open_option(&o->against, c, optarg)) {
+		o->check = true;
+		return CLI_OK;
+	}
 	switch (c) {
 	case OPTION_FROM:
 		return take_time(self, "--from", &o->c.from);
@@ -193,6 +216,8 @@ static int run(const struct verb *self, int argc, char **argv)
 	if (ki_recording_open(o.file, &o.c.r, &err))
 		return cli_fail(&err);
 	ret = show(&o);
+	if (!ret && o.check)
+		ret = chronicle_code_check(&o.c, o.file, &o.against);
 	ki_recording_close(o.c.r);
 	return ret;
 }

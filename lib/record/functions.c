@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+/*
+ * What the functions that are recorded are like, so that a reader can tell if code is still that.
+ */
+#include <errno.h>
+
+#include "kerninst/cfg.h"
+#include "kerninst/record.h"
+
+static int hash_one(void *arg, size_t i, const struct ki_function *fn)
+{
+	struct ki_record_function *out = arg;
+
+	return fn->nblocks ? ki_cfg_hash(fn, &out[i].cfg) : 0;
+}
+
+int ki_record_functions_find(struct ki_target *t, const struct ki_symbol *const *syms, size_t n,
+			     struct ki_record_function *out, struct ki_err *err)
+{
+	for (size_t i = 0; i < n; i++)
+		out[i] = (struct ki_record_function){
+			.name = syms[i]->name, .module = syms[i]->module, .addr = syms[i]->addr};
+	return ki_functions_analyze(t, syms, n, 0, hash_one, NULL, out, err);
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "chronicle_code.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "util/vec.h"
+
+#define ROWS 10 /* functions in a header */
+
+/* ---- as it is said ---- */
+
+void chronicle_code_print(const struct chronicle *c)
+{
+	const struct ki_record_origin *o = ki_recording_origin(c->r);
+	size_t n, nmodules;
+	const struct ki_record_function *fn = ki_recording_functions(c->r, &n);
+	const struct ki_record_module *m = ki_recording_modules(c->r, &nmodules);
+
+	if (*o->build)
+		fprintf(c->out, "kernel: build %s\n", o->build);
+	for (size_t i = 0; i < nmodules; i++)
+		fprintf(c->out, "module %s: build %s\n", m[i].name, *m[i].build ? m[i].build : "-");
+	for (size_t i = 0; i < n && i < ROWS; i++)
+		fprintf(c->out, "function %s%s%s: graph %016" PRIx64 "\n", fn[i].module,
+			*fn[i].module ? ":" : "", fn[i].name, fn[i].cfg);
+	if (n > ROWS)
+		fprintf(c->out, "and %zu functions more: --json has all\n", n - ROWS);
+}
+
+static int json_module(const struct chronicle *c, const struct ki_record_module *m)
+{
+	struct ki_json j;
+
+	ki_json_init(&j, c->out);
+	ki_json_open(&j, NULL, '{');
+	ki_json_str(&j, "type", "module");
+	ki_json_str(&j, "name", m->name);
+	ki_json_str(&j, "build", m->build);
+	ki_json_close(&j);
+	return ki_json_end_line(&j);
+}
+
+static int json_function(const struct chronicle *c, const struct ki_record_function *fn)
+{
+	struct ki_json j;
+	char cfg[20];
+
+	ki_json_init(&j, c->out);
+	ki_json_open(&j, NULL, '{');
+	ki_json_str(&j, "type", "function");
+	ki_json_str(&j, "name", fn->name);
+	ki_json_str(&j, "module", fn->module);
+	ki_json_hex(&j, "address", fn->addr);
+	snprintf(cfg, sizeof(cfg), "%016" PRIx64, fn->cfg);
+	if (fn->cfg)
+		ki_json_str(&j, "cfg", cfg);
+	ki_json_close(&j);
+	return ki_json_end_line(&j);
+}
+
+int chronicle_code_json(const struct chronicle *c)
+{
+	size_t n, nmodules;
+	const struct ki_record_function *fn = ki_recording_functions(c->r, &n);
+	const struct ki_record_module *m = ki_recording_modules(c->r, &nmodules);
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < nmodules; i++)
+		ret = json_module(c, &m[i]);
+	for (size_t i = 0; !ret && i < n; i++)
+		ret = json_function(c, &fn[i]);
+	return ret;
+}
+
+/* ---- as it is now ---- */
+
+/* Symbols that have the name of a function, and what these are now. */
+struct now {
+	ki_vec(const struct ki_symbol *) syms;
+	ki_vec(size_t) of; /* the function, for each symbol */
+	struct ki_record_function *is;
+};
+
+/* An image's functions are of no module. */
+static int add_named(struct now *now, const struct ki_target *t,
+		     const struct ki_record_function *fn, size_t i)
+{
+	const char *module = ki_target_kind(t) == KI_TARGET_LIVE ? fn->module : "";
+	const struct ki_symbol *s = NULL;
+
+	while ((s = ki_target_symbol_named(t, module, fn->name, s)))
+		if (ki_vec_push(&now->syms, s) || ki_vec_push(&now->of, i))
+			return -ENOMEM;
+	return 0;
+}
+
+static int look(struct now *now, struct ki_target *t, const struct ki_record_function *fn, size_t n,
+		struct ki_err *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < n; i++)
+		ret = fn[i].cfg ? add_named(now, t, &fn[i], i) : 0;
+	now->is = calloc(now->syms.n + 1, sizeof(*now->is));
+	if (ret || !now->is)
+		return ki_err_set(err, -ENOMEM, 0, "out of memory");
+	return ki_record_functions_find(t, now->syms.v, now->syms.n, now->is, err);
+}
+
+enum verdict { GONE, OTHER, SAME, UNKNOWN, VERDICTS };
+
+/* Of several of one name one that is as it was is enough. */
+static enum verdict judge(const struct now *now, const struct ki_record_function *fn, size_t i,
+			  size_t *at)
+{
+	enum verdict v = GONE;
+
+	for (; *at < now->of.n && now->of.v[*at] == i; ++*at)
+		if (v != SAME)
+			v = now->is[*at].cfg == fn->cfg ? SAME : OTHER;
+	return v;
+}
+
+static void add_name(FILE *f, const struct ki_record_function *fn, size_t before)
+{
+	if (before < ROWS)
+		fprintf(f, "%s%s%s%s", before ? ", " : ": ", fn->module, *fn->module ? ":" : "",
+			fn->name);
+	else if (before == ROWS)
+		fprintf(f, ", ...");
+}
+
+static int say(const struct chronicle *c, const struct now *now, const char *file, const char *what)
+{
+	size_t n, at = 0, count[VERDICTS] = {0}, len;
+	const struct ki_record_function *fn = ki_recording_functions(c->r, &n);
+	char *names;
+	FILE *f = open_memstream(&names, &len);
+
+	if (!f)
+		return cli_no_memory();
+	for (size_t i = 0; i < n; i++) {
+		enum verdict v = judge(now, &fn[i], i, &at);
+
+		if (v == OTHER)
+			add_name(f, &fn[i], count[OTHER]);
+		count[fn[i].cfg ? v : UNKNOWN]++;
+	}
+	if (fclose(f))
+		return cli_no_memory();
+	cli_warn("%s: of %zu functions %zu are in %s as they were recorded, %zu are not there, "
+		 "%zu are others%s",
+		 file, n - count[UNKNOWN], count[SAME], what, count[GONE], count[OTHER], names);
+	free(names);
+	return CLI_OK;
+}
+
+int chronicle_code_check(const struct chronicle *c, const char *file, const struct open_options *o)
+{
+	struct now now = {0};
+	struct ki_target *t;
+	struct ki_err err = {0};
+	size_t n;
+	const struct ki_record_function *fn = ki_recording_functions(c->r, &n);
+	int ret;
+
+	if (!n) {
+		cli_warn("%s: it does not say what its functions were like", file);
+		return CLI_OK;
+	}
+	ret = open_or_fail(o, &t);
+	if (ret)
+		return ret;
+	ret = look(&now, t, fn, n, &err) ? cli_fail(&err)
+					 : say(c, &now, file, o->image ? o->image : "this kernel");
+	ki_vec_free(&now.syms);
+	ki_vec_free(&now.of);
+	free(now.is);
+	ki_target_close(t);
+	return ret;
+}
