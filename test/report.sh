@@ -37,6 +37,7 @@ T
 check "the summary" shows --summary -p ksys_read << 'T'
 record ksys_read
 example, kernel 6.1.0-example, 2 CPUs, 2023-11-14 22:13:20 UTC, 0.003 s
+kernel: build c0ffee
 8 records, 2 lost
 
 ksys_read: 3 records, 1000.0/s, reached 5 times, from 0.000 to 0.003 s
@@ -50,6 +51,7 @@ file=test/fuzz/corpus/recording/sampled
 check "sampled: each record is taken for so many" shows --summary -p 'ksys_read' << 'T'
 record ksys_read
 example, kernel 6.1.0-example, 2 CPUs, 2023-11-14 22:13:20 UTC, 0.003 s
+kernel: build c0ffee
 8 records, 2 lost
 
 ksys_read: 3 records, 1000.0/s, reached 5 times, from 0.000 to 0.003 s
@@ -112,6 +114,7 @@ file=test/fuzz/corpus/recording/negative
 check "times below 0" shows --summary << 'T'
 record ksys_read
 example, kernel 6.1.0-example, 2 CPUs, 2023-11-14 22:13:20 UTC, 10.000 s
+kernel: build c0ffee
 3 records, 0 lost
 
 vfs_read:exit: 3 records, 0.3/s, from 0.000 to 10.000 s
@@ -159,6 +162,85 @@ check "entries alone: by their values" is "$("$ki" report -q -p vfs_read "$file"
  30 50.0% vfs_read tid=8"
 file=test/fuzz/corpus/recording/values
 check "values: how they are spread" grep -q 'len (bytes): min 0  mean 25.00  max 50  sum 1275.00' <("$ki" report -q "$file")
+
+# Ways of threads through several points.
+file=test/fuzz/corpus/recording/paths
+check "ways that repeat: each of them, how often, when each step" is "$("$ki" report -q "$file" | sed 1,3d)" "\
+117 records, 0 lost
+21 paths were taken, 3 different; of 2 more an entry or an exit is missing; 5 records are in none
+
+path 1: 12 times, 57.1%
+  time: min 30.00 us  mean 30.00 us  max 30.00 us  sum 360.00 us
+         16.38 us ..   32.77 us         12 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|
+       AFTER    TIMES  POINT
+        0 ns        1  ksys_read:entry
+    10.00 us        1    vfs_read
+    20.00 us        1    vfs_read:exit
+    30.00 us        1  ksys_read:exit
+
+path 2: 6 times, 28.6%
+  time: min 70.00 us  mean 80.00 us  max 90.00 us  sum 480.00 us
+         65.54 us ..  131.07 us          6 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|
+       AFTER    TIMES  POINT
+        0 ns        1  ksys_read:entry
+    10.00 us      2.5    ksys_read:block/3
+    20.00 us      2.5    ksys_read:block/4
+    60.00 us        1    vfs_read
+    70.00 us        1    vfs_read:exit
+    80.00 us        1  ksys_read:exit
+
+path 3: 3 times, 14.3%
+  time: min 10.00 us  mean 10.00 us  max 10.00 us  sum 30.00 us
+          8.19 us ..   16.38 us          3 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|
+       AFTER    TIMES  POINT
+        0 ns        1  ksys_read:entry
+    10.00 us        1  ksys_read:exit"
+check "those of each thread" is "$("$ki" report -q --paths=thread "$file" | grep ^path)" "\
+path 1 of thread 7: 6 times, 28.6%
+path 2 of thread 9: 6 times, 28.6%
+path 3 of thread 8: 6 times, 28.6%
+path 4 of the idle thread of CPU 0: 3 times, 14.3%"
+check "of some instruments only" is "$("$ki" report -q --paths -p 'vfs_*' "$file" | grep -E '^path|taken|vfs')" "\
+18 paths were taken, 1 different; of 1 more an entry or an exit is missing
+path 1: 18 times, 100.0%
+        0 ns        1  vfs_read
+    10.00 us        1  vfs_read:exit"
+file=test/fuzz/corpus/recording/blocks
+check "blocks alone: from the first one to the next time" is "$("$ki" report -q "$file" | grep -E '^path|/[12]$' | tr -s ' ')" "\
+path 1: 40 times, 66.7%
+ 5.00 us 1 f:block/1
+path 2: 20 times, 33.3%
+ 5.00 us 1 f:block/2"
+file=test/fuzz/corpus/recording/pairs
+check "a call that is all of a way is none that is shown unasked" is "$("$ki" report -q "$file" | grep -c ^path) $("$ki" report -q --paths "$file" | grep ^path)" "0 path 1: 60 times, 100.0%"
+file=test/fuzz/corpus/recording/keys
+check "no ways" grep -q "a path begins at the entry of a function that has recorded tid" <("$ki" report -q --paths "$file")
+file=test/fuzz/corpus/recording/sampled
+check "sampled: ways have gaps" grep -q "^sampled: steps are missing" <("$ki" report -q --paths "$file")
+check "a bad form of paths" fails 2 "it is thread" report --paths=x "$file"
+
+# What code it was.
+file=test/fuzz/corpus/recording/functions
+check "the header has builds and graphs" is "$("$ki" report -q --summary "$file" | sed -n 3,9p)" "\
+kernel: build c0ffee
+module example: build 0123456789abcdef
+function one: graph e8b3c6f06e518177
+function two: graph 3b1fd0bd43e1f4f2
+function example:quiet: graph c1138bea36067f34
+function example:gone: graph 0000000000000001
+function unknown: graph not known"
+check "JSON has them" is "$("$ki" report -q --json "$file" | grep -E '"type":"(module|function)"')" '{"type":"module","name":"example","build":"0123456789abcdef"}
+{"type":"function","name":"one","module":"","address":"0x1000","cfg":"e8b3c6f06e518177"}
+{"type":"function","name":"two","module":"","address":"0x1031","cfg":"3b1fd0bd43e1f4f2"}
+{"type":"function","name":"quiet","module":"example","address":"0x1055","cfg":"c1138bea36067f34"}
+{"type":"function","name":"gone","module":"example","address":"0x2000","cfg":"0000000000000001"}
+{"type":"function","name":"unknown","module":"","address":"0x3000"}'
+against() { is "$("$ki" report --image "test/fuzz/corpus/image/$1" "$file" 2>&1 > "$tmp/out")" "kerninst: $file: $2"; }
+check "code that is not what was recorded" against object "of 4 functions 2 have the same graph in test/fuzz/corpus/image/object, 1 are not there, 1 have another: two"
+check "at other addresses" against program "of 4 functions 2 have the same graph in test/fuzz/corpus/image/program, 1 are not there, 1 have another: two"
+check "no such image" fails 1 "none: No such file" report --table -o /dev/null --image "$tmp/none" "$file"
+file=test/fuzz/corpus/recording/keys
+check "a file that does not say" against object "it does not say what its functions were like"
 file=test/fuzz/corpus/recording/sampled
 check "sampled: how often" is "$("$ki" report -q --counts -p ksys_read "$file" | tr -s ' ')" "\
  COUNT SHARE INSTRUMENT VALUES

@@ -57,6 +57,21 @@ static int see(void *arg, const struct ki_record *rec, const uint64_t *values, u
 	return sum == 1 ? 0 : 0;
 }
 
+/* Strings end inside of the file. */
+static void look_at_code(const struct ki_recording *r, size_t size)
+{
+	size_t n, len = 0;
+	const struct ki_record_function *fn = ki_recording_functions(r, &n);
+	const struct ki_record_module *m;
+
+	for (size_t i = 0; i < n; i++)
+		len += strlen(fn[i].name) + strlen(fn[i].module);
+	m = ki_recording_modules(r, &n);
+	for (size_t i = 0; i < n; i++)
+		len += strlen(m[i].name) + strlen(m[i].build);
+	check(len < size);
+}
+
 static void look(struct ki_recording *r, size_t size)
 {
 	const struct ki_recording_state *state = ki_recording_state(r);
@@ -68,6 +83,7 @@ static void look(struct ki_recording *r, size_t size)
 	e = ki_recording_events(r, &n);
 	for (size_t i = 0; i < n; i++)
 		check(ki_recording_instrument(r, e[i].id) != NULL);
+	look_at_code(r, size);
 	check(!ki_recording_each(r, see, &s));
 	check(s.n == state->records);
 	ki_recording_close(r);

@@ -182,6 +182,76 @@ static void write_values(struct ki_record_file *f)
 	finish(f);
 }
 
+/* As test/fuzz/corpus/image/object has them, but for `two`, and `gone`, which it has not. */
+static const struct ki_record_function code[] = {
+	{"one", "", 0x1000, 0xe8b3c6f06e518177},
+	{"two", "", 0x1031, 0x3b1fd0bd43e1f4f2},
+	{"quiet", "example", 0x1055, 0xc1138bea36067f34},
+	{"gone", "example", 0x2000, 1},
+	{"unknown", "", 0x3000, 0},
+};
+static const struct ki_record_module code_of[] = {{"example", "0123456789abcdef"}};
+
+static void write_functions(struct ki_record_file *f)
+{
+	assert_int_equal(ki_record_modules(f, code_of, 1), 0);
+	assert_int_equal(ki_record_functions(f, code, 5), 0);
+	write_row(f, pairs_in, 1, 0, (uint64_t[]){7});
+	finish(f);
+}
+
+static const struct ki_instrument paths_in[] = {
+	{1, "ksys_read:entry", "ksys_read@0x1000:entry", 0x1000, 0, 0, tid, 1},
+	{2, "ksys_read:exit", "ksys_read@0x1000:exit", 0x1000, 0, 0, tid, 1},
+	{3, "ksys_read:block/3", "ksys_read@0x1000:block/3", 0x1030, 0, 0, tid, 1},
+	{4, "ksys_read:block/4", "ksys_read@0x1000:block/4", 0x1040, 0, 0, tid, 1},
+	{5, "vfs_read", "vfs_read@0x2000:entry/7", 0x2000, 0, 0, tid, 1},
+	{6, "vfs_read:exit", "vfs_read@0x2000:exit:after", 0x2000, 0, 0, out, 2},
+	{7, "schedule", "schedule@0x3000:entry", 0x3000, 0, 0, NULL, 0}};
+
+/* Instruments one after the other, 10 us apart. */
+static void walk(struct ki_record_file *f, uint64_t us, uint64_t thread, const char *ids)
+{
+	for (; *ids; ids++, us += 10)
+		write_row(f, &paths_in[*ids - '1'], us, (unsigned int)(thread % 2),
+			  (uint64_t[]){thread, 512});
+}
+
+/*
+ * Two threads, at the same time: 12 calls with vfs_read in them, 6 that go round a loop twice or
+ * three times, 3 that return at once. An exit without its entry, one whose entry has no exit, one
+ * inside which an exit is missing, and records of no thread.
+ */
+static void write_paths(struct ki_record_file *f)
+{
+	walk(f, 1, 7, "2");
+	for (uint64_t i = 0; i < 12; i++)
+		walk(f, 100 + 200 * i, 7 + i % 2, "1562");
+	for (uint64_t i = 0; i < 6; i++)
+		walk(f, 203 + 200 * i, 9, i % 2 ? "1343434562" : "13434562");
+	for (uint64_t i = 0; i < 3; i++)
+		walk(f, 107 + 200 * i, 0, "12");
+	walk(f, 5000, 7, "1");
+	walk(f, 5003, 8, "152");
+	walk(f, 5007, 8, "7777");
+	finish(f);
+}
+
+static const struct ki_instrument blocks_in[] = {
+	{1, "f:block/0", "f@0x1000:block/0", 0x1000, 0, 0, tid, 1},
+	{2, "f:block/1", "f@0x1000:block/1", 0x1010, 0, 0, tid, 1},
+	{3, "f:block/2", "f@0x1000:block/2", 0x1020, 0, 0, tid, 1}};
+
+/* No entry and no exit: 40 times block 0 and 1, 20 times 0 and 2. */
+static void write_blocks(struct ki_record_file *f)
+{
+	for (uint64_t i = 0; i < 60; i++) {
+		write_row(f, &blocks_in[0], 100 * i, 0, (uint64_t[]){7});
+		write_row(f, &blocks_in[i % 3 ? 1 : 2], 100 * i + 5, 0, (uint64_t[]){7});
+	}
+	finish(f);
+}
+
 static const struct example {
 	const char *name;
 	const struct ki_instrument *instruments;
@@ -195,6 +265,9 @@ static const struct example {
 	{"keys", keys_in, 1, write_keys},
 	{"pairs", pairs_in, 2, write_pairs},
 	{"values", values_in, 1, write_values},
+	{"functions", pairs_in, 2, write_functions},
+	{"paths", paths_in, 7, write_paths},
+	{"blocks", blocks_in, 3, write_blocks},
 };
 
 #define NEXAMPLES (sizeof(examples) / sizeof(*examples))

@@ -11,7 +11,17 @@
 
 #define ROWS 10 /* functions in a header */
 
+#define GRAPH 17
+
 /* ---- as it is said ---- */
+
+/* "" if it is not known. */
+static void graph_text(const struct ki_record_function *fn, char text[GRAPH])
+{
+	*text = 0;
+	if (fn->cfg)
+		snprintf(text, GRAPH, "%016" PRIx64, fn->cfg);
+}
 
 void chronicle_code_print(const struct chronicle *c)
 {
@@ -19,14 +29,17 @@ void chronicle_code_print(const struct chronicle *c)
 	size_t n, nmodules;
 	const struct ki_record_function *fn = ki_recording_functions(c->r, &n);
 	const struct ki_record_module *m = ki_recording_modules(c->r, &nmodules);
+	char graph[GRAPH];
 
 	if (*o->build)
 		fprintf(c->out, "kernel: build %s\n", o->build);
 	for (size_t i = 0; i < nmodules; i++)
 		fprintf(c->out, "module %s: build %s\n", m[i].name, *m[i].build ? m[i].build : "-");
-	for (size_t i = 0; i < n && i < ROWS; i++)
-		fprintf(c->out, "function %s%s%s: graph %016" PRIx64 "\n", fn[i].module,
-			*fn[i].module ? ":" : "", fn[i].name, fn[i].cfg);
+	for (size_t i = 0; i < n && i < ROWS; i++) {
+		graph_text(&fn[i], graph);
+		fprintf(c->out, "function %s%s%s: graph %s\n", fn[i].module,
+			*fn[i].module ? ":" : "", fn[i].name, *graph ? graph : "not known");
+	}
 	if (n > ROWS)
 		fprintf(c->out, "and %zu functions more: --json has all\n", n - ROWS);
 }
@@ -47,7 +60,7 @@ static int json_module(const struct chronicle *c, const struct ki_record_module 
 static int json_function(const struct chronicle *c, const struct ki_record_function *fn)
 {
 	struct ki_json j;
-	char cfg[20];
+	char graph[GRAPH];
 
 	ki_json_init(&j, c->out);
 	ki_json_open(&j, NULL, '{');
@@ -55,9 +68,9 @@ static int json_function(const struct chronicle *c, const struct ki_record_funct
 	ki_json_str(&j, "name", fn->name);
 	ki_json_str(&j, "module", fn->module);
 	ki_json_hex(&j, "address", fn->addr);
-	snprintf(cfg, sizeof(cfg), "%016" PRIx64, fn->cfg);
-	if (fn->cfg)
-		ki_json_str(&j, "cfg", cfg);
+	graph_text(fn, graph);
+	if (*graph)
+		ki_json_str(&j, "cfg", graph);
 	ki_json_close(&j);
 	return ki_json_end_line(&j);
 }
@@ -152,8 +165,8 @@ static int say(const struct chronicle *c, const struct now *now, const char *fil
 	}
 	if (fclose(f))
 		return cli_no_memory();
-	cli_warn("%s: of %zu functions %zu are in %s as they were recorded, %zu are not there, "
-		 "%zu are others%s",
+	cli_warn("%s: of %zu functions %zu have the same graph in %s, %zu are not there, "
+		 "%zu have another%s",
 		 file, n - count[UNKNOWN], count[SAME], what, count[GONE], count[OTHER], names);
 	free(names);
 	return CLI_OK;
