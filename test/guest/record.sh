@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# kerninst record and report: known calls with their arguments, times of launch and splash, all
-# modes, what is lost, a writer that is killed, a disk that is full, a machine that stops; what would
+# kerninst record and report: known calls with their arguments, ways through functions, which code it
+# was, times of launch and splash, all modes, what is lost, a writer that is killed, a disk that is full, a machine that stops; what would
 # be put in.
 # shellcheck disable=SC2317,SC2016 # functions are called through ok; $rsp is no variable of the shell
 . "$(dirname "$0")/lib.sh"
@@ -50,6 +50,22 @@ for v in x:
 P
 }
 ok "trace events: slices, those of vfs_read inside those of ksys_read" chrome
+walks() { report p.rec | awk -v n="$n" '/^path 1:/ { many = $3 } /^path 2:/ { exit } / vfs_read$/ { in_it = $3 == 1 && $4 == "vfs_read" } END { exit !(many >= n && in_it) }'; }
+ok "unasked: the way through both, each time" walks
+code() { report --json "$1" | sed -n 's/.*"name":"\([a-z_]*\)".*"cfg":"\([0-9a-f]\{16\}\)".*/\1=\2/p' | sort | xargs; }
+is "what the functions were like, in each file" "$(code p.rec | tr ' ' '\n' | grep ksys)" "$(code a.rec)"
+still() { "$ki" report --check -o /dev/null "$1" 2>&1; }
+is "they are still so" "$(still p.rec)" "kerninst: p.rec: of 2 functions 2 have the same graph in this kernel, 0 are not there, 0 have another"
+is "also while all their blocks are counted" "$("$ki" stat -q -m blocks ksys_read vfs_read -- "$ki" report --check -o /dev/null p.rec 2>&1 > /dev/null | grep -o 'of 2 .*kernel')" "of 2 functions 2 have the same graph in this kernel"
+modprobe loop
+ok "a module's function" record -o m.rec loop:loop_control_ioctl=pid -- losetup -f
+is "the module's build" "$(report --json m.rec | sed -n 's/.*"type":"module","name":"loop","build":"\([0-9a-f]*\)".*/\1/p')" "$(tail -c 20 /sys/module/loop/notes/.note.gnu.build-id | od -An -v -tx1 | tr -d ' \n')"
+still m.rec > m.out
+rmmod loop
+is "it is gone, and comes to another place" "$(sed 's/.*: of/of/' m.out; still m.rec | sed 's/.*: of/of/'; modprobe loop; still m.rec | sed 's/.*: of/of/')" "\
+of 1 functions 1 have the same graph in this kernel, 0 are not there, 0 have another
+of 1 functions 0 have the same graph in this kernel, 1 are not there, 0 have another
+of 1 functions 1 have the same graph in this kernel, 0 are not there, 0 have another"
 ok "JSON lines" python3 -c 'import json,sys; [json.loads(l) for l in sys.stdin]' < <(report --json a.rec)
 
 # ---- launch and splash ----

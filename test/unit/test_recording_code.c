@@ -201,8 +201,8 @@ static void must_be_whole(void **state)
 /* What is found of a program's functions is what ki_cfg_hash says of each. */
 static void is_found(void **state)
 {
-	const struct ki_symbol *syms[2];
-	struct ki_record_function found[2];
+	const struct ki_symbol *syms[2], *all[100];
+	struct ki_record_function found[2], many_found[100];
 	struct ki_function *fn;
 	struct ki_target *t;
 	uint64_t hash;
@@ -220,6 +220,11 @@ static void is_found(void **state)
 		assert_string_equal(found[i].name, syms[i]->name);
 	}
 	assert_true(found[0].cfg != found[1].cfg);
+	for (size_t i = 0; i < 100; i++)
+		all[i] = syms[i % 2];
+	assert_int_equal(ki_record_functions_find(t, all, 100, many_found, NULL), 0);
+	for (size_t i = 0; i < 100; i++)
+		assert_int_equal(many_found[i].cfg, found[i % 2].cfg);
 	ki_target_close(t);
 }
 
