@@ -55,7 +55,15 @@ ok "both servers' ports are among them" test "$(grep -cE '"port":"(36895|33315)"
 ok "with what it costs" with_whole --split "web:$(to 8080) || $(from 8080)" --cost -m calls,walltime tcp_v4_rcv
 is "calls of all parts, with costs" "$(of "$json" calls)" "$(of "$whole" calls)"
 ok "each part has its own" test "$(grep -F '"metric":"calls"' "$json" | grep -o '"cost_per_second": *[0-9.]*' | sort -u | wc -l)" = 2
-is "and together they are all of it" "$(grep -F '"metric":"calls"' "$json" | grep -o '"cost_per_second": *[0-9.]*' | awk '{ s += $NF } END { print (s > 0) }')" 1
+ok "and together they are all that is inserted" python3 - "$json" "$(nproc)" << 'P'
+import json, sys
+rows = [json.loads(l) for l in open(sys.argv[1])]
+all = next(r for r in rows if r["metric"] == "overhead")
+seconds = all["inserted"] / sum(r["cost_per_second"] for r in rows if "part" in r)
+spent = all["inserted"] + all["own_seconds"] * all["machine"] / int(sys.argv[2])
+print("#", seconds, spent, all["cost_per_second"] * seconds)
+assert abs(all["cost_per_second"] * seconds / spent - 1) < 0.02
+P
 ok "a budget for parts" "$ki" stat -q --json -o "$json" --split "web:$(to 8080)" --budget 0.0001% -m calls,walltime tcp_v4_rcv -- "$top/test/guest/split_load.py" 300 100
 ok "what is shed is a part" grep -qE '"metric":"shed".*"of":"walltime","part":"(web|else)"' "$json"
 ok "a part's cost in the table" "$ki" stat -q -o /tmp/split.txt --cost --split 'sending:inside(tcp_sendmsg)' tcp_v4_rcv -- "$top/test/guest/split_load.py" 100 100
