@@ -23,6 +23,7 @@
 
 #include "compat.h"
 #include "event.h"
+#include "extreme.h"
 #include "kcov.h"
 #include "stacks.h"
 #include "threads.h"
@@ -232,6 +233,14 @@ u64 ki_helper_skipped(void)
 	for_each_possible_cpu (cpu)
 		sum += READ_ONCE(per_cpu_ptr(&ki_helping, cpu)->skipped);
 	return sum;
+}
+
+int ki_extreme_init(void)
+{
+	ki_extreme_from = (struct ki_extreme_from){.globals = (u64 *)ki_global_addr(0),
+						   .counters = ki_counter_disp(0),
+						   .words = ki_self_disp(KI_SELF_WORDS)};
+	return 0;
 }
 
 s64 ki_self_disp(u64 self)

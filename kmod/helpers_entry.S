@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What long chunks call: each helper keeps all registers but %rax, which C functions do not.
+ * What long chunks call: each helper keeps all registers but %rax (EXTREME that, too), which C
+ * functions do not.
  * Their arguments are where C expects them. RECORD and TABLE keep them themselves (record.c,
  * table.c), so what they call in their turn must keep them, too.
  */
@@ -12,15 +13,20 @@
 #define KI_HIT	  2 /* the first argument is in %eax */
 #define KI_ITSELF 3 /* keeps them itself */
 #define KI_BLOCK  4 /* the first argument is in %eax, and what is called keeps all */
+#define KI_VOID	  5 /* no result: %rax is kept, too */
 	.set	.Lki_kind_STRING, KI_WORDS
 	.set	.Lki_kind_USTRING, KI_WORDS
 	.set	.Lki_kind_ENTER_RECORD, KI_HIT
 	.set	.Lki_kind_RECORD, KI_ITSELF
 	.set	.Lki_kind_TABLE, KI_ITSELF
 	.set	.Lki_kind_KCOV, KI_BLOCK
+	.set	.Lki_kind_EXTREME, KI_VOID
 
 	.macro ki_keeping name, function, kind=KI_PLAIN
 SYM_FUNC_START(\name)
+	.if \kind == KI_VOID
+	pushq	%rax
+	.endif
 	pushq	%rcx
 	pushq	%rdx
 	pushq	%rsi
@@ -44,6 +50,9 @@ SYM_FUNC_START(\name)
 	popq	%rsi
 	popq	%rdx
 	popq	%rcx
+	.if \kind == KI_VOID
+	popq	%rax
+	.endif
 	RET
 SYM_FUNC_END(\name)
 	.endm

@@ -15,6 +15,7 @@
 #include <linux/uaccess.h>
 
 #include "event.h"
+#include "extreme.h"
 #include "kcov.h"
 #include "ring.h"
 #include "stacks.h"
@@ -336,6 +337,7 @@ static const struct {
 	{ki_counters_init, ki_counters_exit},
 	{ki_globals_init, ki_globals_exit},
 	{ki_words_init, ki_words_exit},
+	{ki_extreme_init, NULL},
 	{ki_ring_init, ki_ring_exit},
 	{ki_tables_init, ki_tables_exit},
 	{ki_stacks_init, ki_stacks_exit},

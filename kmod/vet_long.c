@@ -18,17 +18,19 @@
  *    to the session's ring and no more words than the chunk has on the stack; so has that of TABLE,
  *    to what may be done with a table of the session, whose key is on the stack; those of STACK and
  *    USTACK to the session's table; those of STRING and USTRING have %esi set so, to no more words;
- *    that of ENTER_RECORD %eax, to the session's ring.
+ *    that of ENTER_RECORD %eax, to the session's ring; that of EXTREME %edi, to a variable of the
+ *    session, or to one of a run of counters by the index %rdx.
  *
- * `the moment before`: the instruction before it in the code, and no branch leads between them.
+ * `the moment before`: the instruction before it in the code, and no branch leads between them;
+ * what an index was compared with also holds behind a constant that goes into another register.
  *
  * Where the thread's words are, a chunk loads into any register, once for all of them, and must see
  * that it is not 0: `test` of the register with itself, and `je` the moment after it. Behind that
  * the register may be used for the rest of the chunk, also where ways join that both have made sure
- * of it, until it is written. A helper writes %rax, a function of the kernel all of them. The
- * pointer is good for so long: the chunk's thread may be moved to another CPU meanwhile, but the
- * block goes with it, and nobody takes it away before the thread has ended, or before nobody can be
- * in a chunk whose session has words.
+ * of it, until it is written. A helper writes %rax (EXTREME nothing), a function of the kernel all
+ * of them. The pointer is good for so long: the chunk's thread may be moved to another CPU
+ * meanwhile, but the block goes with it, and nobody takes it away before the thread has ended, or
+ * before nobody can be in a chunk whose session has words.
  *
  * Not checked: which registers and flags are free at the place, and what a called function of the
  * kernel does. The sender knows; if it is wrong, the instrumented function goes wrong.
@@ -141,6 +143,31 @@ static u16 vet_string(const struct ki_vetting *v)
 		       : KI_R_OK;
 }
 
+static u16 vet_extreme(struct ki_vetting *v)
+{
+	u32 number = v->imm / KI_EXTREME_NUMBER;
+	bool indexed = v->imm & KI_EXTREME_INDEXED, own;
+
+	if (v->imm_reg != KI_DI || (indexed && (v->bounded != 2 || v->index != KI_DX)))
+		return KI_R_BAD_CHUNK;
+	v->lost = 0;
+	switch (KI_EXTREME_OF(v->imm)) {
+	case KI_EXTREME_CPU:
+		own = ki_counters_own(v->session, number, indexed ? v->bound + 1 : 1);
+		break;
+	case KI_EXTREME_GLOBAL:
+		own = !indexed && ki_globals_own(v->session, number, 1);
+		break;
+	case KI_EXTREME_THREAD:
+		v->c->words = true;
+		own = !indexed && ki_words_own(v->session, number, 1);
+		break;
+	default:
+		return KI_R_BAD_CHUNK;
+	}
+	return own ? KI_R_OK : KI_R_NOT_YOUR_COUNTER;
+}
+
 static u16 vet_helper(struct ki_vetting *v, u64 helper)
 {
 	bool entered = v->now & KI_VET_ENTERED;
@@ -168,6 +195,8 @@ static u16 vet_helper(struct ki_vetting *v, u64 helper)
 	case KI_HELPER_STRING:
 	case KI_HELPER_USTRING:
 		return vet_string(v);
+	case KI_HELPER_EXTREME:
+		return vet_extreme(v);
 	default:
 		return helper < KI_HELPERS ? KI_R_OK : KI_R_BAD_FIXUP;
 	}
@@ -304,7 +333,7 @@ static void note(struct ki_vetting *v, const struct insn *in)
 		v->bounded = 1;
 		v->index = ki_insn_rm(in);
 		v->bound = in->immediate.value;
-	} else {
+	} else if (v->bounded != 2 || v->imm_reg < 0 || v->imm_reg == v->index) {
 		v->bounded = v->bounded == 1 && is_jcc(in, 7) ? 2 : 0;
 	}
 }

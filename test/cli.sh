@@ -321,7 +321,9 @@ check "stat: a modifier of what is no event" fails 2 "no metric 'walltime:k'" "$
 check "stat: an unknown sum" fails 2 "--agg 'median:arg2': sum:WHAT" "${stat[@]}" --by comm --agg median:arg2
 check "stat: a sum of nothing" fails 2 "--agg ''" "${stat[@]}" --agg sum:
 check "stat: a ratio by keys" fails 2 "-m ipc: not by keys" "${stat[@]}" --by comm -m ipc
-check "stat: by keys, for each CPU" fails 2 "--by, --agg and --hist: no" "${stat[@]}" --by comm -A
+check "stat: by keys, for each CPU" fails 2 "no .*-A [(]a key cpu is the same[)]" "${stat[@]}" --by comm -A
+check "stat: by keys, CSV with costs" fails 2 "-x and --by with --cost: rows of one kind" "${stat[@]}" --by comm --cost -x,
+check "stat: parts by keys" fails 2 "--split and --by: a key can be what a part is of" "${stat[@]}" --split 'pid == 1' --by comm
 check "stat: too many sums" fails 2 "more than 8 different values" "${stat[@]}" --agg sum:1,sum:2,sum:3,sum:4,sum:5,sum:6,sum:7,sum:8,sum:9
 check "stat: a part that is no predicate" fails 2 "--split 'foo'" "${stat[@]}" --split web:foo
 check "stat: two parts of one name" fails 2 "two parts 'a'" "${stat[@]}" --split 'a:pid == 1' --split 'a:pid == 2'

@@ -284,6 +284,10 @@ uint64_t ki_reading_count(const struct ki_measure *m, const struct ki_reading *f
 void ki_reading_buckets(const struct ki_measure *m, const struct ki_reading *from,
 			const struct ki_reading *to, uint32_t curve,
 			uint64_t buckets[KI_LOG2_BUCKETS]);
+/* Those of one CPU, as ki_reading_value's. */
+void ki_reading_buckets_cpu(const struct ki_measure *m, const struct ki_reading *from,
+			    const struct ki_reading *to, uint32_t curve, int cpu,
+			    uint64_t buckets[KI_LOG2_BUCKETS]);
 
 #ifdef __cplusplus
 }

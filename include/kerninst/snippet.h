@@ -104,8 +104,7 @@ enum ki_type { KI_I8, KI_I16, KI_I32, KI_I64, KI_U8, KI_U16, KI_U32, KI_U64, KI_
  * and against migration.
  *
  * KI_VAR_GLOBAL: a variable of KI_IOC_GLOBALS, of all CPUs. Adding, subtracting, or, and are
- * atomic. There is no minimum or maximum (that would need a loop, and code only goes forward): use
- * one per CPU, and merge when reading.
+ * atomic.
  *
  * KI_VAR_THREAD: a word of the current thread, 64 bits, 0 at first; `first` is a number of
  * KI_IOC_WORDS. To assign, add, subtract, or, and is one instruction. A thread without words (there
@@ -118,11 +117,10 @@ enum ki_type { KI_I8, KI_I16, KI_I32, KI_I64, KI_U8, KI_U16, KI_U32, KI_U64, KI_
  * (count > 1) is per CPU, of u64 or i64. An index out of its range (taken as unsigned) reads 0
  * and writes nothing.
  *
- * Minimum and maximum per CPU, or of the thread, compare and then store: an update that an
- * interrupt on the same CPU, or a migration, brings in between may be lost; a value that was never
- * given is never there. They start from the 0 that slots begin with: for a minimum of unsigned
- * numbers keep the maximum of the complement. Where none may be lost a row of a table keeps them
- * (KI_TABLE_MIN and its like try again).
+ * Minimum and maximum compare, and if the variable would change call a helper that compares again
+ * until nobody has come between: no value that was given is lost, whoever else gives one, on other
+ * CPUs, in interrupts or NMIs. One that changes nothing costs two instructions. They start from the
+ * 0 that slots begin with: for a minimum of unsigned numbers keep the maximum of the complement.
  */
 enum ki_var_kind { KI_VAR_CPU, KI_VAR_GLOBAL, KI_VAR_THREAD, KI_VAR_LOCAL, KI_VAR_KINDS };
 

@@ -268,8 +268,8 @@ struct ki_record {
  */
 #define KI_RECORD(ring, words) ((ring) << 8 | (words))
 
+#include "kerninst_extreme.h"
 #include "kerninst_stacks.h"
-
 #define KI_STRING_WORDS 16 /* words that STRING and USTRING fill, at most */
 
 /*

@@ -370,10 +370,16 @@ void ki_reading_buckets(const struct ki_measure *m, const struct ki_reading *fro
 			const struct ki_reading *to, uint32_t curve,
 			uint64_t buckets[KI_LOG2_BUCKETS])
 {
+	ki_reading_buckets_cpu(m, from, to, curve, KI_ALL_CPUS, buckets);
+}
+
+void ki_reading_buckets_cpu(const struct ki_measure *m, const struct ki_reading *from,
+			    const struct ki_reading *to, uint32_t curve, int cpu,
+			    uint64_t buckets[KI_LOG2_BUCKETS])
+{
 	const struct curve *c = &m->curves.v[curve];
 
 	memset(buckets, 0, KI_LOG2_BUCKETS * sizeof(*buckets));
 	for (uint32_t i = 0; c->row->top == TOP_LOG2 && i < KI_LOG2_BUCKETS; i++)
-		buckets[i] = counted(from ? from : m->start, to, m->pairs.v[c->pair].log2 + i,
-				     KI_ALL_CPUS);
+		buckets[i] = counted(from ? from : m->start, to, m->pairs.v[c->pair].log2 + i, cpu);
 }

@@ -46,6 +46,11 @@ static uint16_t fixed_of(const struct ki_node *n)
 		if (n->op == KI_FACT_TSC || n->op == KI_FACT_CLOCK)
 			return REG_BIT(KI_RAX) | REG_BIT(KI_RDX);
 		return ki_fact_helper(n->op) ? args_of(0) : 0;
+	case NODE_UPDATE:
+		return (n->op == KI_UPDATE_MIN || n->op == KI_UPDATE_MAX) &&
+				       n->var.kind != KI_VAR_LOCAL
+			       ? ki_gen_extreme_fixed(n)
+			       : 0;
 	case NODE_BINARY:
 		if (n->op == KI_DIV || n->op == KI_MOD)
 			return args_of(2);

@@ -145,6 +145,12 @@ void ki_gen_stack_param(struct gen *g, unsigned int param, unsigned int dest);
 void ki_gen_tsc(struct gen *g, unsigned int dest);
 void ki_gen_clock(struct gen *g, unsigned int dest);
 
+/* gen_extreme.c: `index` is in a register, and in bounds; NULL: none. */
+void ki_gen_extreme(struct gen *g, const struct ki_node *n, const struct rm *m,
+		    const struct opnd *v, const struct opnd *index);
+/* What its call claims, where it is called. */
+uint16_t ki_gen_extreme_fixed(const struct ki_node *n);
+
 /* gen_table.c */
 void ki_gen_table(struct gen *g, const struct ki_node *n);
 void ki_gen_table_get(struct gen *g, const struct ki_node *n, unsigned int dest);
@@ -178,5 +184,6 @@ struct ki_node *ki_gen_user(struct ki_node *first, const struct ki_node *end, ui
 
 /* gen_stmt.c: one that contains no others */
 void ki_gen_simple(struct gen *g, struct ki_node *n);
+void ki_gen_store(struct gen *g, unsigned int size, const struct rm *m, const struct opnd *v);
 
 #endif

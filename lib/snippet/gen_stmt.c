@@ -2,7 +2,7 @@
 /*
  * Code of statements. A change of a per-CPU variable is one instruction, so nothing can come
  * between; of a global one, the same with a lock prefix; of a word of the thread, the same as soon
- * as it is known where that is.
+ * as it is known where that is. Minimum and maximum: gen_extreme.c.
  */
 #include "snippet/gen.h"
 
@@ -12,22 +12,20 @@ struct access {
 	struct opnd index;
 	bool indexed;
 	struct rm m;
-	uint32_t out[2];
-	unsigned int nout;
+	uint32_t out;
 };
 
-/* Whatever comes next may use the access's operand, once. */
+/* What comes next may use the access's operand. */
 static void begin(struct gen *g, struct access *a)
 {
-	if (!a->indexed)
-		return;
-	a->out[a->nout++] = ki_gen_bound(g, a->index.m.reg, a->n->var.count);
+	if (a->indexed)
+		a->out = ki_gen_bound(g, a->index.m.reg, a->n->var.count);
 }
 
 static void end(struct gen *g, const struct access *a)
 {
-	for (unsigned int i = 0; i < a->nout; i++)
-		ki_asm_here(&g->a, a->out[i]);
+	if (a->indexed)
+		ki_asm_here(&g->a, a->out);
 }
 
 static struct rm at_index(const struct ki_node *n, unsigned int reg)
@@ -68,7 +66,7 @@ static struct opnd value_of(struct gen *g, const struct ki_node *n)
 	return o.kind == OPND_MEM ? ki_gen_reg_operand(g, v) : o;
 }
 
-static void store(struct gen *g, unsigned int size, const struct rm *m, const struct opnd *v)
+void ki_gen_store(struct gen *g, unsigned int size, const struct rm *m, const struct opnd *v)
 {
 	if (v->kind == OPND_IMM && m->mode == RM_REG)
 		ki_asm_const(&g->a, m->reg, (uint64_t)(int64_t)v->imm);
@@ -95,7 +93,7 @@ static void change(struct gen *g, const struct access *a, const struct opnd *v)
 	bool sum = op == KI_UPDATE_ADD || op == KI_UPDATE_SUB;
 
 	if (op == KI_SET)
-		store(g, size, &a->m, v);
+		ki_gen_store(g, size, &a->m, v);
 	else if (v->kind == OPND_IMM && sum && (v->imm == 1 || v->imm == -1))
 		ki_asm_inc(&g->a, size, &a->m, (op == KI_UPDATE_SUB) == (v->imm == 1), lock);
 	else if (v->kind == OPND_IMM)
@@ -104,29 +102,17 @@ static void change(struct gen *g, const struct access *a, const struct opnd *v)
 		ki_asm_alu_store(&g->a, ops[op], size, &a->m, v->m.reg, lock);
 }
 
-/* The condition under which the old value stays, of `cmp new, old`. */
-static unsigned int stays(const struct ki_node *n)
+static bool is_extreme(const struct ki_node *n)
 {
-	bool sign = ki_types[n->var.type].sign;
-
-	if (n->op == KI_UPDATE_MIN)
-		return sign ? CC_LE : CC_BE;
-	return sign ? CC_GE : CC_AE;
+	return n->op == KI_UPDATE_MIN || n->op == KI_UPDATE_MAX;
 }
 
-static void change_extreme(struct gen *g, struct access *a, const struct opnd *v)
+static void change_or_keep(struct gen *g, const struct access *a, const struct opnd *v)
 {
-	unsigned int size = ki_types[a->n->var.type].size;
-	uint32_t skip = ki_asm_label(&g->a);
-
-	if (v->kind == OPND_IMM)
-		ki_asm_alu_imm(&g->a, ALU_CMP, size, &a->m, v->imm, false);
+	if (is_extreme(a->n))
+		ki_gen_extreme(g, a->n, &a->m, v, a->indexed ? &a->index : NULL);
 	else
-		ki_asm_alu_store(&g->a, ALU_CMP, size, &a->m, v->m.reg, false);
-	ki_asm_branch(&g->a, stays(a->n), skip);
-	begin(g, a);
-	store(g, size_of(a), &a->m, v);
-	ki_asm_here(&g->a, skip);
+		change(g, a, v);
 }
 
 static void eval(struct gen *g, const struct ki_node *n)
@@ -137,11 +123,6 @@ static void eval(struct gen *g, const struct ki_node *n)
 		return;
 	o = ki_gen_reg_operand(g, n);
 	ki_gen_drop(g, &o);
-}
-
-static bool is_extreme(const struct ki_node *n)
-{
-	return n->op == KI_UPDATE_MIN || n->op == KI_UPDATE_MAX;
 }
 
 /* In a register as the type says, whatever was added to it. */
@@ -180,10 +161,7 @@ static void update_local(struct gen *g, const struct ki_node *n, unsigned int ho
 		return;
 	}
 	v = value_of(g, n);
-	if (is_extreme(n))
-		change_extreme(g, &a, &v);
-	else
-		change(g, &a, &v);
+	change_or_keep(g, &a, &v);
 	keep_extended(g, &n->var, home);
 	ki_gen_drop(g, &v);
 }
@@ -195,10 +173,7 @@ static void update_word(struct gen *g, const struct ki_node *n)
 	uint32_t none = ki_asm_label(&g->a);
 	struct access a = {.n = n, .m = ki_gen_word_look(g, &n->var, none)};
 
-	if (is_extreme(n))
-		change_extreme(g, &a, &v);
-	else
-		change(g, &a, &v);
+	change_or_keep(g, &a, &v);
 	ki_gen_release(g, a.m.reg);
 	ki_asm_here(&g->a, none);
 	ki_gen_drop(g, &v);
@@ -231,10 +206,7 @@ static void update(struct gen *g, struct ki_node *n)
 	a = access_of(g, n);
 	v = value_of(g, n);
 	begin(g, &a);
-	if (is_extreme(n))
-		change_extreme(g, &a, &v);
-	else
-		change(g, &a, &v);
+	change_or_keep(g, &a, &v);
 	end(g, &a);
 	ki_gen_drop(g, &v);
 	if (a.indexed)

@@ -45,11 +45,6 @@ struct ki_node *ki_stmt_update(struct ki_snippet *s, enum ki_update op, const st
 		return ki_tree_fail(s, -EINVAL, "no such update: %u", op);
 	if (!ki_tree_var(n, v, index != NULL))
 		return NULL;
-	if (v->kind == KI_VAR_GLOBAL && (op == KI_UPDATE_MIN || op == KI_UPDATE_MAX))
-		return ki_tree_fail(s, -EOPNOTSUPP,
-				    "%s: a global has no minimum or maximum: use one per CPU, and "
-				    "merge when reading",
-				    n->var.name);
 	n->op = op;
 	if (!ki_tree_adopt(n, 0, value, false))
 		return NULL;

@@ -29,6 +29,24 @@ ok "its titles" grep -qE 'COUNT +RATE/S +max\(arg2\) +sum\(arg2\) +POINT +size' 
 ok "as CSV" "$ki" stat -q -x, -o "$json.csv" --by size:arg2 --agg sum:arg2 --if "$want" vfs_write -- bash -c dds
 is "rows" "$(grep '^[0-9]' "$json.csv" | cut -d, -f1,3,4,5 | tr '\n' ' ')" "300,153600,vfs_write,512 70,71680,vfs_write,1024 11,22528,vfs_write,2048 "
 
+# ---- as it goes on ----
+slowly() { for _ in 1 2 3; do dds; sleep 0.7; done; }
+export -f slowly
+ok "a table each interval" stat --by size:arg2 --agg sum:arg2 -i 0.5 --if "$want" vfs_write -- bash -c slowly
+totals() { grep -F "\"key\":{\"size\":\"$1\"}" "$json" | sed 's/.*"count": *\([0-9]*\).*"sum(arg2)": *\([0-9]*\).*/\1 \2/' | awk '{ n += $1; s += $2 } END { print n, s }'; }
+is "together they are all" "$(for i in 512 1024 2048; do totals $i; done | xargs)" "900 460800 210 215040 33 67584"
+ok "of several times" test "$(grep -o '"time": *[0-9.]*' "$json" | sort -u | wc -l)" -ge 4
+ok "as a table, too" "$ki" stat -q -o "$json.txt" --by size:arg2 -i 0.5 --if "$want" vfs_write -- bash -c slowly
+ok "with the time" grep -qE 'TIME +COUNT +RATE/S +POINT +size' "$json.txt"
+is "and each hit once" "$(awk '$NF == 512 { n += $2 } END { print n }' "$json.txt")" 900
+ok "with what it costs" stat --by size:arg2 --cost --if "$want" vfs_write -- bash -c dds
+is "hits, and a row of what that costs" "$(totals_of() { grep -F '"key"' "$json" | grep -o '"count": *[0-9]*' | awk -F: '{ s += $2 } END { print s }'; }; totals_of) $(grep -c '"cost_per_second"' "$json")" "381 2"
+ok "each costs as much as a row does" awk -v c="$(grep '"point":"vfs_write"' "$json" | grep -o '"cost_per_second": *[0-9.]*' | sed 's/.*: *//')" 'BEGIN { exit !(c > 0) }'
+ok "of each CPU by a key" stat --by cpu --if "$want" vfs_write -- bash -c dds
+is "they make the whole" "$(column count)" 381
+ok "with a budget" stat --by size:arg2 --budget 0.000001% --if "$want" vfs_write -- bash -c slowly
+ok "what costs more is shed" grep -q '"metric":"shed"' "$json"
+
 # ---- times by an argument ----
 command reset
 sleeps() { command "sleep 100 5"; command "sleep 40 4"; }

@@ -21,9 +21,9 @@ is "a client alone puts nothing in" "$(field windows)" "$before"
 # ---- known numbers ----
 curves "$id_a" "calls $getsid" "calls $getsid each" "latency $getsid" "count $getsid:block/0" \
 	"walltime/call $getsid" "calls $getsid 0 pid == 1" "calls no_such_function" "bogus $getsid" \
-	"calls $getsid 99" "calls vfs_*" "walltime $getsid 0" "calls $getsid all pid ==" "calls $getsid+1"
+	"calls $getsid 99" "calls vfs_*" "calls $getsid all pid ==" "calls $getsid+1"
 is "what is refused, and why" "$(answered '[.curves[] | select(.refused) | .refused.reason] | join(" ")')" \
-	"NO_SYMBOL NO_METRIC NO_CPU MANY_POINTS NOT_PER_CPU BAD_PREDICATE NOT_BOUNDARY"
+	"NO_SYMBOL NO_METRIC NO_CPU MANY_POINTS BAD_PREDICATE NOT_BOUNDARY"
 cpus=$(nproc)
 is "what is not refused" "$(answered '[.curves[] | select(.id)] | length')" $((5 + cpus))
 id() { answered "[.curves[] | select(.metric == \"$1\" and .cpu == $2 and .predicate == \"\")][0].id"; }
@@ -80,6 +80,31 @@ ok "free registers are known" jq -e '[.insns[] | select(.free != "")] | length >
 is "an unknown function" "$(status -H "Authorization: Bearer $token" "$url/api/function?name=no_such")" 404
 ok "all functions are listed" jq -e '[.modules[].names | length] | add > 30000' <(get /api/functions)
 is "as many addresses" "$(get /api/functions --compressed | jq -c '[.modules[] | (.names | length) == (.addr | length)] | all')" true
+
+# ---- times of each CPU ----
+stream c
+getppid=__x64_sys_getppid
+timed=(walltime vtime latency walltime/call)
+wishes=()
+for metric in "${timed[@]}"; do wishes+=("$metric $getppid" "$metric $getppid each"); done
+curves "$id_c" "${wishes[@]}"
+is "times of each CPU are not refused" "$(answered '[.curves[] | select(.id)] | length')" $((${#timed[@]} * (1 + cpus)))
+for c in $(seq 0 $((cpus - 1))); do taskset -c "$c" "$prog/calls" getppid $((300 + 100 * c)) > /dev/null; done
+ok "samples of them come" settled c
+cp "$work/c" "$work/timed" # others may call it, too
+part() { total timed "$(id "$1" "$2")"; } # METRIC CPU
+parts() { for c in $(seq 0 $((cpus - 1))); do part "$1" "$c"; done; }
+for metric in walltime vtime; do
+	ok "$metric of the CPUs makes the whole: $(parts $metric | xargs) of $(part $metric '"all"')" jq -ne \
+		"[$(parts $metric | paste -sd,)] as \$p | (\$p | add / $(part $metric '"all"') - 1 | fabs < 1e-9) and (\$p | all(. > 0))"
+done
+ok "latency of each CPU has its calls: $(parts latency | xargs)" jq -ne "[$(parts latency | paste -sd,)] | to_entries | all(.value >= 300 + 100 * .key)"
+is "and all of them" "$(part latency '"all"')" "$(parts latency | jq -s add)"
+ok "a mean of each is a time" jq -se --arg id "$(id walltime/call 0)" \
+	'[.[].values[$id] | select(. != null)] | length > 0 and all(. > 0 and . < 0.1)' <(data sample timed)
+post /api/curves/remove "{\"client\":\"$id_c\",\"ids\":$(answered '[.curves[] | .id | select(.)] | tojson')}" > /dev/null
+kill -9 "$pid_c"
+wait "$pid_c" 2> /dev/null
 
 # ---- curves go ----
 post /api/curves/remove "{\"client\":\"$id_a\",\"ids\":[$calls,$block]}" > /dev/null

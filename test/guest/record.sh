@@ -159,6 +159,13 @@ assert all(20 < r["instructions"] < 300 for r in rows[:2]), rows
 assert abs(sum(r["cost_per_second"] for r in rows[:2]) - rows[2]["cost_per_second"]) < 1, rows'
 }
 ok "the same as JSON" dry_json
+ok "a place that is refused" eval '! record --dry-run asm_exc_int3=pid'
+ok "is shown, and why" grep -qE '^ENTRY_TEXT +count +asm_exc_int3 ' record.out
+ok "in words, too" grep -q 'asm_exc_int3: low-level entry code' record.out
+ok "beside one that is not" record --dry-run asm_exc_int3=pid vfs_read=pid
+is "one is possible" "$(awk '$2 == "count" { print $1, $3 }' record.out | sort | xargs)" "ENTRY_TEXT asm_exc_int3 yes vfs_read"
+is "as JSON" "$("$ki" record -q --json --dry-run asm_exc_int3=pid vfs_read=pid | grep -o '"reason":"[A-Z_]*"' | sort | xargs)" "reason:ENTRY_TEXT reason:OK"
+is "of several times each" "$("$ki" record -q --json --dry-run asm_exc_int3=pid vfs_read=pid --at 1 asm_exc_int3=tid 2> /dev/null | grep -c ENTRY_TEXT)" 2
 
 # ---- a machine that stops ----
 # What the disk has then is what is in the file under the loop device, of which a copy is made while

@@ -4,5 +4,5 @@
 # with words of threads, histograms, memory, calls; random trees against the interpreter.
 . "$(dirname "$0")/lib.sh"
 start
-cases "" 28 "$top/build/test/snippets" "${1:-20}" "${2:-30}"
+cases "" 30 "$top/build/test/snippets" "${1:-20}" "${2:-30}"
 finish

@@ -51,6 +51,27 @@ about "walltime of all rows" "$(keyed 'sum(walltime)')" "$(of "$whole" walltime)
 about "vtime of all rows" "$(keyed 'sum(vtime)')" "$(of "$whole" vtime)" 12
 ok "both servers' ports are among them" test "$(grep -cE '"port":"(36895|33315)"' "$json")" = 2
 
+# ---- what it costs ----
+ok "with what it costs" with_whole --split "web:$(to 8080) || $(from 8080)" --cost -m calls,walltime tcp_v4_rcv
+is "calls of all parts, with costs" "$(of "$json" calls)" "$(of "$whole" calls)"
+ok "each part has its own" test "$(grep -F '"metric":"calls"' "$json" | grep -o '"cost_per_second": *[0-9.]*' | sort -u | wc -l)" = 2
+ok "and together they are all that is inserted" python3 - "$json" "$(nproc)" << 'P'
+import json, sys
+rows = [json.loads(l) for l in open(sys.argv[1])]
+all = next(r for r in rows if r["metric"] == "overhead")
+seconds = all["inserted"] / sum(r["cost_per_second"] for r in rows if "part" in r)
+spent = all["inserted"] + all["own_seconds"] * all["machine"] / int(sys.argv[2])
+print("#", seconds, spent, all["cost_per_second"] * seconds)
+assert abs(all["cost_per_second"] * seconds / spent - 1) < 0.02
+P
+ok "a budget for parts" "$ki" stat -q --json -o "$json" --split "web:$(to 8080)" --budget 0.0001% -m calls,walltime tcp_v4_rcv -- "$top/test/guest/split_load.py" 300 100
+ok "what is shed is a part" grep -qE '"metric":"shed".*"of":"walltime","part":"(web|else)"' "$json"
+ok "a part's cost in the table" "$ki" stat -q -o /tmp/split.txt --cost --split 'sending:inside(tcp_sendmsg)' tcp_v4_rcv -- "$top/test/guest/split_load.py" 100 100
+# shellcheck disable=SC2016 # awk's own
+ok "and the overhead, under the same titles" awk '/ MACHINE +PART +POINT/ { n = NF } $(NF - 1) == "overhead" { ok = NF == n } END { exit !ok }' /tmp/split.txt
+ok "blocks as points" "$ki" stat -q --json -o "$json" --split 'sending:inside(tcp_sendmsg)' -m count tcp_v4_rcv:blocks -- "$top/test/guest/split_load.py" 100 100
+ok "of each part" eval "[ \"\$(of $json count '\"block\":0' | cut -d. -f1)\" -ge 200 ] && grep -q '\"part\":\"sending\".*\"block\":0' $json"
+
 # ---- shown ----
 ok "a table" "$ki" stat -q -o /tmp/split.txt --split 'sending:inside(tcp_sendmsg)' -m calls,latency tcp_v4_rcv -- "$top/test/guest/split_load.py" 100 100
 ok "with a row for each part" grep -qE '[0-9]+ +sending +tcp_v4_rcv ' /tmp/split.txt
@@ -60,6 +81,7 @@ ok "the code of each" grep -q '=== tcp_v4_rcv  calls  else  at most' <("$ki" sta
 misuse() { ! "$ki" stat "${@:2}" tcp_v4_rcv -- true > /tmp/misuse 2>&1 && cat /tmp/misuse && grep -qF -- "$1" /tmp/misuse; }
 ok "no predicate" misuse "--split 'foo'" --split web:foo
 ok "twice the same name" misuse "two parts" --split 'a:pid == 1' --split 'a:pid == 2'
+ok "by keys" misuse "--split and --by: a key" --split 'pid == 1' --by comm
 ok "with blocks" misuse "no -m blocks" --split 'pid == 1' -m blocks
 is "text hash equals the baseline" "$(text_hash)" "$baseline"
 ok "the test module unloads" rmmod $f

@@ -262,8 +262,6 @@ static struct ki_node *update(struct grow *g, unsigned int depth)
 		v = counters(g, &vectors[below(2)]);
 		return ki_stmt_update(g->s, op, &v, index, expr(g, depth));
 	}
-	if (kind == KI_VAR_GLOBAL && (op == KI_UPDATE_MIN || op == KI_UPDATE_MAX))
-		kind = KI_VAR_CPU;
 	v = scalar(g, kind);
 	return ki_stmt_update(g->s, op, &v, NULL, expr(g, depth));
 }

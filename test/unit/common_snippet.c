@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "common_snippet.h"
+#include "common_extreme.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,7 @@
 #define COMM_OFF  0x308
 #define FLT_OFF	  0x320 /* four numbers of faults and switches */
 #define CALLEES	  64	/* numbers from here on are functions of the kernel */
-#define STUB_LEN  16
+#define STUB_LEN  32
 #define STACK_TOP 3072
 #define REGS_KEPT 8 /* rcx rdx rsi rdi r8-r11 */
 
@@ -77,7 +78,7 @@ static uint64_t divide(const uint64_t *a, bool sign, bool mod)
 	return mod ? a[0] % a[1] : a[0] / a[1];
 }
 
-uint64_t snip_rsp, snip_flags;
+uint64_t snip_rsp, snip_rax, snip_flags;
 
 static void record(void *arg, uint32_t id, const uint64_t *values, unsigned int n)
 {
@@ -206,6 +207,9 @@ static uint64_t helper(unsigned int number, const uint64_t *a)
 		return running->m.cgroup;
 	case KI_HELPER_EVENT:
 		return event(NULL, a[0]);
+	case KI_HELPER_EXTREME:
+		ki_do_EXTREME((uint32_t)a[0], a[1], a[2]);
+		return snip_rax;
 	case KI_HELPER_ENTER:
 		world->broken |= world->entered;
 		world->entered = running->m.may_call;
@@ -231,6 +235,7 @@ uint64_t snip_service(uint64_t number, struct kept *k)
 	const uint64_t a[6] = {k->rdi, k->rsi, k->rdx, k->rcx, k->r8, k->r9};
 	uint64_t result, *junk = &k->rcx;
 
+	memcpy(&snip_rax, exec_mem->control + 72, 8);
 	snip_flags = 2 | (mix(number + a[0]) & EXEC_FLAGS);
 	if (number < CALLEES)
 		return helper((unsigned int)number, a);
@@ -278,18 +283,21 @@ static uint8_t *stub_of(uint64_t number)
 void snip_init(void)
 {
 	void (*entry)(void) = snip_entry;
-	uint32_t way = (uint32_t)(uintptr_t)exec_mem->control + 64;
+	uint32_t way = (uint32_t)(uintptr_t)exec_mem->control + 64, kept = way + 8;
 
 	memcpy(exec_mem->control + 64, &entry, 8);
 	for (uint32_t n = 0; n < CALLEES + 7; n++) {
 		uint8_t *p = stub_of(n);
 
-		p[0] = 0xb8; /* mov $n, %eax; jmp *way */
-		memcpy(p + 1, &n, 4);
-		memcpy(p + 5, "\xff\x24\x25", 3);
-		memcpy(p + 8, &way, 4);
+		memcpy(p, "\x48\x89\x04\x25", 4); /* mov %rax, kept */
+		memcpy(p + 4, &kept, 4);
+		p[8] = 0xb8; /* mov $n, %eax; jmp *way */
+		memcpy(p + 9, &n, 4);
+		memcpy(p + 13, "\xff\x24\x25", 3);
+		memcpy(p + 16, &way, 4);
 	}
 	exec_set_gs(snip_gs);
+	extreme_init((uint64_t *)exec_mem->data, 0, SNIP_WORDS_SLOT * 8);
 }
 
 static int64_t fix_value(const struct ki_fixup *f, const uint8_t *field)

@@ -16,7 +16,8 @@ struct step {
 struct vet {
 	const struct ki_long_code *c;
 	uint32_t counters, globals, words, nfix;
-	struct step now, before, first; /* and the one before that */
+	struct step now, before, first,
+		second; /* and the two before that, the second one earlier */
 	unsigned int n;
 	unsigned int depth;
 	bool dead;	/* nothing falls in here */
@@ -24,7 +25,7 @@ struct vet {
 	uint8_t loaded; /* 1 + register that was just loaded with it, or with 0 */
 	uint8_t tested; /* the same, and then tested */
 	uint16_t brings[KI_LONG_MAX + 1]; /* `here` as jumps bring it; last but one */
-	bool entered[2];		  /* a jump comes to `now`, to `before` */
+	bool entered[3];		  /* a jump comes to `now`, to `before`, to `first` */
 	uint8_t want[KI_LONG_MAX + 1];	  /* depth that a jump brings; UNKNOWN: none comes; last */
 };
 
@@ -329,6 +330,27 @@ static const char *vet_string(const struct vet *v)
 	return !imm || imm > KI_STRING_WORDS || imm > v->depth ? "a string too long" : NULL;
 }
 
+/* A number for %edi; with an index cmp and ja stand before it, and nothing leads between. */
+static const char *vet_extreme(const struct vet *v)
+{
+	uint64_t imm = v->before.ops[1].imm.value.u, number = imm / KI_EXTREME_NUMBER, more = 0;
+	const uint32_t have[] = {v->counters, v->globals, v->words, 0};
+	const struct step *cmp = &v->second;
+
+	if (!has_number(v, ZYDIS_REGISTER_EDI) || imm > UINT32_MAX)
+		return "an extreme without its number";
+	if (imm & KI_EXTREME_INDEXED) {
+		if (v->n < 3 || v->entered[1] || v->entered[2] || KI_EXTREME_OF(imm))
+			return "an index of nothing";
+		if (!is_setcc_cmovcc_jcc(&v->first.z, 'j') || (v->first.z.opcode & 0xf) != 7 ||
+		    cmp->z.mnemonic != M(CMP) || cmp->ops[0].reg.value != ZYDIS_REGISTER_RDX ||
+		    cmp->ops[1].type != ZYDIS_OPERAND_TYPE_IMMEDIATE || cmp->ops[1].imm.value.s < 0)
+			return "no bounds of an extreme's index";
+		more = cmp->ops[1].imm.value.u;
+	}
+	return number + more >= have[KI_EXTREME_OF(imm)] ? "an extreme too far" : NULL;
+}
+
 static const char *vet_record(const struct vet *v)
 {
 	uint64_t imm = v->before.ops[1].imm.value.u;
@@ -351,6 +373,8 @@ static const char *vet_call(struct vet *v)
 		return vet_record(v);
 	if (f->kind == KI_FIX_HELPER && f->target == KI_HELPER_TABLE)
 		return vet_table(v);
+	if (f->kind == KI_FIX_HELPER && f->target == KI_HELPER_EXTREME)
+		return vet_extreme(v);
 	if (f->kind == KI_FIX_HELPER &&
 	    (f->target == KI_HELPER_STACK || f->target == KI_HELPER_USTACK))
 		return vet_stacks(v);
@@ -393,6 +417,14 @@ static const char *vet_one(struct vet *v)
 	return vet_plain(&v->now);
 }
 
+/* The helper that keeps %rax; its fixup is the last one. */
+static bool is_extreme(const struct vet *v)
+{
+	const struct ki_fixup *f = v->c->fix + v->nfix - 1;
+
+	return f->kind == KI_FIX_HELPER && f->target == KI_HELPER_EXTREME;
+}
+
 /* The pointer to the words: mov, test, je; behind that it is one until it is written to. */
 static void follow(struct vet *v, uint8_t loaded, uint8_t tested)
 {
@@ -406,7 +438,7 @@ static void follow(struct vet *v, uint8_t loaded, uint8_t tested)
 	    s->ops[0].reg.value == s->ops[1].reg.value &&
 	    number_of(s->ops[0].reg.value) == loaded - 1u)
 		v->tested = loaded;
-	if (s->z.mnemonic == M(CALL))
+	if (s->z.mnemonic == M(CALL) && !is_extreme(v))
 		v->here &= (uint16_t)~1u;
 	for (unsigned int i = 0; i < s->z.operand_count; i++)
 		if (s->ops[i].type == ZYDIS_OPERAND_TYPE_REGISTER &&
@@ -419,6 +451,7 @@ static void follow(struct vet *v, uint8_t loaded, uint8_t tested)
 /* Control comes to an offset: is the depth one? */
 static const char *arrive(struct vet *v, uint32_t off)
 {
+	v->entered[2] = v->entered[1];
 	v->entered[1] = v->entered[0];
 	v->entered[0] = v->want[off] != UNKNOWN;
 	if (v->entered[0]) {
@@ -474,6 +507,7 @@ const char *vet_long(const struct ki_long_code *c, uint32_t counters, uint32_t g
 	v.words = words;
 	memset(v.want, UNKNOWN, c->len + 1);
 	for (; !why && off < c->len; off += v.now.z.length, v.n++) {
+		v.second = v.first;
 		v.first = v.before;
 		v.before = v.now;
 		v.now.off = (uint16_t)off;

@@ -22,6 +22,7 @@ static void call(unsigned int thread, unsigned int from, unsigned int to, uint64
 static void each_cpu_has_what_ended_there(void **state)
 {
 	uint32_t wall, mean, own, many, hist;
+	uint64_t buckets[2][KI_LOG2_BUCKETS];
 	struct ki_reading *r;
 
 	(void)state;
@@ -50,6 +51,12 @@ static void each_cpu_has_what_ended_there(void **state)
 	assert_int_equal(ki_reading_count(m, NULL, r, hist, 1), 2);
 	assert_int_equal(ki_reading_count(m, NULL, r, hist, KI_ALL_CPUS), 3);
 	assert_true(isnan(of(r, hist, 0)));
+	for (int cpu = 0; cpu < 2; cpu++)
+		ki_reading_buckets_cpu(m, NULL, r, hist, cpu, buckets[cpu]);
+	for (unsigned int i = 0; i < KI_LOG2_BUCKETS; i++) {
+		assert_int_equal(buckets[0][i], i == 31);	     /* 2 s */
+		assert_int_equal(buckets[1][i], i == 30 || i == 32); /* 1 s, 3 s */
+	}
 	ki_reading_free(r);
 	enter(F, 2, 0, 0); /* not over: of no CPU */
 	pass(SECOND, 2, 0);

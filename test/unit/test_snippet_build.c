@@ -44,6 +44,7 @@ static const struct ki_linear negative = {.low = -5, .high = 5, .step = 5};
 	X(body(ki_expr_helper(s, KI_HELPER_TABLE, NULL, 2)), "for tables only")                    \
 	X(body(ki_expr_helper(s, KI_HELPER_USTACK, NULL, 1)), "for stacks only")                   \
 	X(body(ki_expr_helper(s, KI_HELPER_STRING, NULL, 2)), "for strings only")                  \
+	X(body(ki_expr_helper(s, KI_HELPER_EXTREME, NULL, 2)), "for updates only")                 \
 	X(ki_stmt_table(s, KI_TABLE_DELETE, &rows, 1, (struct ki_node *[]){C(1)}, 1, NULL),        \
 	  "rows: DELETE has index 0")                                                              \
 	X(ki_stmt_record(s, 1u << 24, 0, NULL, 0), "no ring has the number 16777216")              \
@@ -61,7 +62,6 @@ static const struct ki_linear negative = {.low = -5, .high = 5, .step = 5};
 	X(body(ki_expr_index(s, &wide, C(0))), "vectors are per CPU")                              \
 	X(body(ki_expr_index(s, &narrow, C(0))), "of u64 or i64")                                  \
 	X(ki_stmt_update(s, 77, &out, NULL, C(0)), "no such update")                               \
-	X(ki_stmt_update(s, KI_UPDATE_MIN, &glob, NULL, C(0)), "merge when reading")               \
 	X(ki_stmt_update(s, KI_SET, &vec, NULL, C(0)), "needs an index")                           \
 	X(ki_stmt_log2(s, &vec, C(0)), "5 buckets, not 65")                                        \
 	X(ki_stmt_linear(s, &vec, &empty, C(0)), "bounds or step")                                 \
@@ -340,6 +340,38 @@ static void prices(void **state)
 	      rax, 2);
 }
 
+/* The instructions that are executed when the value changes nothing. */
+static uint32_t warm(enum ki_update op, const struct ki_var *v, uint64_t is, uint64_t given)
+{
+	uint64_t *bank[KI_VAR_KINDS] = {c.start.counters, c.start.globals, c.start.thread};
+	const ki_regset dead = KI_REGSET_FLAGS | KI_REGSET_REG(KI_RAX);
+	struct ki_long_code code;
+	struct step step = {0};
+
+	snip_case_make(&c);
+	begin();
+	c.site = (struct ki_site_regs){.dead = dead};
+	c.m.regs[KI_RBX] = given;
+	c.m.nthread = SNIP_THREAD;
+	bank[v->kind][v->first] = is;
+	ki_snippet_body(s, ki_stmt_update(s, op, v, NULL, ki_expr_reg(s, KI_RBX)));
+	assert_int_equal(ki_snippet_compile(s, &c.site, &code, NULL), 0);
+	snip_interpret(&c, s);
+	assert_null(snip_run_stepped(&c, &code, &step));
+	ki_long_code_free(&code);
+	return step.n;
+}
+
+/* cmp and jcc; of a thread's word also the look for it: mov, test, je. */
+static void extremes_that_stay(void **state)
+{
+	(void)state;
+	assert_int_equal(warm(KI_UPDATE_MAX, &out, 9, 4), 2);
+	assert_int_equal(warm(KI_UPDATE_MAX, &glob, 9, 4), 2);
+	assert_int_equal(warm(KI_UPDATE_MIN, &glob, 4, 9), 2);
+	assert_int_equal(warm(KI_UPDATE_MAX, &word, 9, 4), 5);
+}
+
 /* What a predicate refuses pays for no pushes but its own. */
 static void pushes_are_where_they_are_needed(void **state)
 {
@@ -367,6 +399,7 @@ int main(void)
 		cmocka_unit_test(too_long_twice),
 		cmocka_unit_test(text),
 		cmocka_unit_test(prices),
+		cmocka_unit_test(extremes_that_stay),
 		cmocka_unit_test(pushes_are_where_they_are_needed),
 	};
 

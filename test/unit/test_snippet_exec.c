@@ -509,6 +509,69 @@ static void strings_and_stacks_have_theirs(void **state)
 	assert_int_equal(call_refusals(bytes, KI_HELPER_STRING, KI_HELPER_STACK), 2);
 }
 
+/* A maximum of one of three counters, and what may be wrong with it. */
+#define EXTREME_OF_CPU KI_EXTREME(2, KI_EXTREME_CPU, 3, KI_EXTREME_MAX | KI_EXTREME_INDEXED)
+static const uint8_t maximizing[] = {
+	0x48, 0x83, 0xfa, 2,	/* cmp $2, %rdx */
+	0x77, 10,		/* ja */
+	0xbf, 0x1d, 1,	  0, 0, /* mov $EXTREME_OF_CPU, %edi */
+	0xe8, 0,    0,	  0, 0, /* call */
+};
+_Static_assert(EXTREME_OF_CPU == 0x11d, "as above");
+
+static const struct {
+	const char *what;
+	uint8_t at, len, bytes[11];
+} misextreme[] = {
+	{"an index too far", 3, 1, {3}},
+	{"another index", 2, 1, {0xf9}},
+	{"half an index", 0, 4, {0x90, 0x83, 0xfa, 2}},
+	{"a negative bound", 3, 1, {0x80}},
+	{"another condition", 4, 1, {0x73}},
+	{"no bounds", 0, 4, {0x90, 0x90, 0x90, 0x90}},
+	{"something between", 4, 7, {0x90, 0x77, 9, 0xbf, 0x1d, 1, 0}},
+	{"another register", 6, 1, {0xbe}},
+	{"a counter far off", 9, 1, {1}},
+	{"a global, of which there is one", 7, 1, {0x3d}},
+	{"a word with an index", 7, 2, {0x5d, 0}},
+	{"nothing there is", 7, 2, {0x79, 0}},
+	{"the index's register for the number",
+	 0,
+	 11,
+	 {0x48, 0x83, 0xff, 2, 0x77, 10, 0xbf, 0x1d, 1, 0, 0}},
+};
+
+static unsigned int extreme_refusals(uint8_t *bytes)
+{
+	struct ki_fixup fix = {.kind = KI_FIX_HELPER, .off = 12, .target = KI_HELPER_EXTREME};
+	const struct ki_long_code code = {
+		.code = bytes, .len = sizeof(maximizing), .fix = &fix, .nfix = 1};
+
+	return (vet_long(&code, 5, 1, 1) != NULL) +
+	       (drv_vet_long(bytes, sizeof(maximizing), &fix, 1, 5, 1) != KI_R_OK);
+}
+
+static void extremes_have_theirs(void **state)
+{
+	uint8_t bytes[sizeof(maximizing)];
+
+	(void)state;
+	memcpy(bytes, maximizing, sizeof(bytes));
+	assert_int_equal(extreme_refusals(bytes), 0);
+	for (size_t i = 0; i < sizeof(misextreme) / sizeof(*misextreme); i++) {
+		memcpy(bytes, maximizing, sizeof(bytes));
+		memcpy(bytes + misextreme[i].at, misextreme[i].bytes, misextreme[i].len);
+		if (extreme_refusals(bytes) != 2)
+			fail_msg("%s: refused by %u of two", misextreme[i].what,
+				 extreme_refusals(bytes));
+	}
+	/* a global needs no index */
+	memcpy(bytes, "\x90\x90\x90\x90\x90\x90\xbf\x39\0\0", 10);
+	assert_int_equal(extreme_refusals(bytes), 0);
+	bytes[7] = 0xb9; /* the next one is nobody's */
+	assert_int_equal(extreme_refusals(bytes), 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -516,6 +579,7 @@ int main(void)
 		cmocka_unit_test(words_are_made_sure_of),
 		cmocka_unit_test(records_have_their_number),
 		cmocka_unit_test(strings_and_stacks_have_theirs),
+		cmocka_unit_test(extremes_have_theirs),
 		cmocka_unit_test(a_million),
 		cmocka_unit_test(mistakes_are_noticed),
 	};

@@ -283,6 +283,10 @@ static void updates(void **state)
 	assert_int_equal(updated(KI_UPDATE_AND, &glob, 5, 6), 4);
 	assert_int_equal(updated(KI_UPDATE_ADD, &glob, 5, 6), 11);
 	assert_int_equal(updated(KI_UPDATE_ADD, &thread, 32767, 1), 32768);
+	assert_int_equal(updated(KI_UPDATE_MAX, &glob, 5, 6), 6);
+	assert_int_equal(updated(KI_UPDATE_MAX, &glob, 5, 4), 5);
+	assert_int_equal(updated(KI_UPDATE_MIN, &glob, 5, 4), 4);
+	assert_int_equal(updated(KI_UPDATE_MIN, &glob, 5, 6), 5);
 	assert_int_equal(updated(KI_UPDATE_MAX, &thread, 4, 9), 9);
 	assert_int_equal(updated(KI_UPDATE_MIN, &thread, 4, 9), 4);
 	assert_int_equal(updated(KI_SET, &thread, 4, 65537), 1);

@@ -113,13 +113,13 @@ double cost_cell(const struct cost *c, const struct cell *cell)
 }
 
 /* Metrics that come of the same code are charged once. */
-double cost_point(const struct cost *c, const struct point *pt)
+double cost_point(const struct cost *c, const struct point *pt, unsigned int part)
 {
 	const struct cell *v = &c->points->cells.v[pt->cell];
 	double all = 0;
 
 	for (unsigned int i = 0; i < pt->ncells; i++) {
-		bool charged = v[i].reason != KI_R_OK;
+		bool charged = v[i].reason != KI_R_OK || v[i].part != part;
 
 		for (unsigned int k = 0; k < i && !charged; k++)
 			charged = !v[k].reason &&

@@ -53,7 +53,7 @@ double cost_look(struct cost *c);
 void cost_mark(struct cost *c, double now);
 
 /* Instructions between the last two marks: of a point, with all its metrics; of a cell. */
-double cost_point(const struct cost *c, const struct point *pt);
+double cost_point(const struct cost *c, const struct point *pt, unsigned int part);
 double cost_cell(const struct cost *c, const struct cell *cell);
 
 /* Share of that time in which it was measured: 1, or less if it was shed. */

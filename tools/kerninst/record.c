@@ -276,7 +276,7 @@ static int resolve(struct record_run *r)
 		struct record_group *g = &r->groups[i];
 
 		ret = record_group_resolve(g, r->t, r->when, &to, &ids, &points, no_progress(r->o));
-		if (!ret && points_refused(&g->points) == g->points.cells.n)
+		if (!ret && !r->o->dry_run && points_refused(&g->points) == g->points.cells.n)
 			ret = points_nothing(&g->points);
 		if (!ret && record_group_describe(g, &r->instruments))
 			ret = cli_no_memory();

@@ -40,7 +40,10 @@ int record_show(struct record_run *r)
 
 	if (!r->o->show_code && !r->o->dry_run)
 		return CLI_OK;
-	for (size_t i = 0; !ret && i < r->ngroups; i++)
-		ret = show_group(r, &r->groups[i]);
+	for (size_t i = 0; i < r->ngroups; i++) {
+		int one = show_group(r, &r->groups[i]);
+
+		ret = ret ? ret : one;
+	}
 	return ret;
 }

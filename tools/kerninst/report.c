@@ -211,7 +211,7 @@ static void text_row(struct report *r, const struct points *p, const struct poin
 	else if (r->per_cpu)
 		ki_table_cell(t, "%d", cpu);
 	value_cells(r, p, pt, seconds, cpu, part);
-	report_cost_cells(r, pt, cpu);
+	report_cost_cells(r, pt, cpu, part);
 	if (r->split)
 		ki_table_cell(t, "%s", points_part(p, part));
 	ki_table_cell(t, "%s", pt->name);

@@ -23,13 +23,13 @@ static double rate(const struct cost *c, double instructions)
 }
 
 /* The least of its metrics: what is shed was not seen all the time. */
-static double seen(const struct cost *c, const struct point *pt)
+static double seen(const struct cost *c, const struct point *pt, unsigned int part)
 {
 	const struct cell *v = &c->points->cells.v[pt->cell];
 	double least = 1;
 
 	for (unsigned int i = 0; i < pt->ncells; i++)
-		if (cost_seen(c, &v[i]) < least)
+		if (v[i].part == part && cost_seen(c, &v[i]) < least)
 			least = cost_seen(c, &v[i]);
 	return least;
 }
@@ -40,7 +40,7 @@ static void put_cost(const struct report *r, double instructions)
 	ki_table_cell(r->table, "%.3f%%", 100 * cost_share(r->cost, instructions));
 }
 
-void report_cost_cells(const struct report *r, const struct point *pt, int cpu)
+void report_cost_cells(const struct report *r, const struct point *pt, int cpu, unsigned int part)
 {
 	if (!r->cost)
 		return;
@@ -48,10 +48,10 @@ void report_cost_cells(const struct report *r, const struct point *pt, int cpu)
 		ki_table_cell(r->table, "-");
 		ki_table_cell(r->table, "-");
 	} else {
-		put_cost(r, cost_point(r->cost, pt));
+		put_cost(r, cost_point(r->cost, pt, part));
 	}
 	if (r->budget > 0)
-		ki_table_cell(r->table, "%.1f%%", 100 * seen(r->cost, pt));
+		ki_table_cell(r->table, "%.1f%%", 100 * seen(r->cost, pt, part));
 }
 
 void report_cost_json(const struct report *r, struct ki_json *j, const struct cell *c)
@@ -110,6 +110,7 @@ int report_overhead(const struct report *r, double time)
 	put_cost(r, cost_all(r->cost));
 	if (r->budget > 0)
 		ki_table_cell(r->table, "-");
+	empty_cells(r, r->split);
 	ki_table_cell(r->table, "overhead");
 	empty_cells(r, 1 + more[r->shape]);
 	return 0;
@@ -142,6 +143,8 @@ int report_shed(const struct report *r, const struct point *pt, const struct cel
 	ki_json_str(&j, "metric", "shed");
 	ki_json_str(&j, "point", pt->name);
 	ki_json_str(&j, "of", c->metric->name);
+	if (r->split)
+		ki_json_str(&j, "part", points_part(r->cost->points, c->part));
 	ki_json_double(&j, "cost_per_second", cost);
 	ki_json_double(&j, "time", time);
 	ki_json_close(&j);

@@ -14,7 +14,7 @@
 unsigned int report_cost_columns(const struct report *r, struct ki_column *out);
 
 /* A point's cells in them; cpu -1: of all, else they are empty. */
-void report_cost_cells(const struct report *r, const struct point *pt, int cpu);
+void report_cost_cells(const struct report *r, const struct point *pt, int cpu, unsigned int part);
 
 /* The same of one metric, as members of an object. */
 void report_cost_json(const struct report *r, struct ki_json *j, const struct cell *c);

@@ -107,7 +107,8 @@ static int plan_row(const struct report *r, struct ki_table *t, const struct poi
 
 	if (t) {
 		ki_table_cell(t, "%s", c->reason ? ki_reason_tag(c->reason) : "yes");
-		ki_table_cell(t, "%s", c->metric->name);
+		ki_table_cell(t, "%s%s%s", c->metric->name, r->split ? " " : "",
+			      r->split ? points_part(p, c->part) : "");
 		if (pr)
 			put_prediction(t, p, pt, c, pr);
 		ki_table_cell(t, "%s", pt->name);
@@ -194,5 +195,5 @@ int report_dry(struct report *r, struct points *p, const struct prediction *pr, 
 		cli_warn("nothing is installed; it would be %zu windows, %zu of them for bounces "
 			 "only; %zu may have to wait",
 			 ki_plan_windows(plan), ki_plan_hosts(plan), ki_plan_waits(plan));
-	return points_refused(p) < p->cells.n ? CLI_OK : CLI_ERROR;
+	return points_refused(p) < p->cells.n ? CLI_OK : points_nothing(p);
 }

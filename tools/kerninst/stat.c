@@ -137,7 +137,7 @@ static int prepare(struct run *r, struct asked *asked)
 		ret = open_report(r);
 	if (ret)
 		return ret;
-	if (points_refused(&r->points) == r->points.cells.n)
+	if (!o->dry_run && points_refused(&r->points) == r->points.cells.n)
 		return nothing_left(r);
 	ret = hash_text(r, r->before);
 	if (ret || !o->command || o->dry_run)
@@ -166,7 +166,6 @@ static int put_in(struct run *r)
 	return CLI_OK;
 }
 
-/* What came since the last time. */
 static int read_values(struct run *r)
 {
 	struct ki_err err = {0};
@@ -182,6 +181,35 @@ static int read_values(struct run *r)
 	return CLI_OK;
 }
 
+/* Those of keys, too. */
+static int read_all(struct run *r)
+{
+	int ret = read_values(r);
+
+	return ret || !stat_by_wanted(r->by) ? ret : stat_by_end(r->by);
+}
+
+/* What came since the last time. */
+static int write_values(struct run *r, double now)
+{
+	const struct stat_by_show how = {.out = r->out,
+					 .separator = r->o->separator,
+					 .json = r->o->json,
+					 .timed = r->o->interval > 0,
+					 .time = now - r->start,
+					 .seconds = now - r->last};
+
+	if (stat_by_wanted(r->by)) {
+		int ret = stat_by_report(r->by, &how);
+
+		if (ret || !is_costed(r->o))
+			return ret;
+		if (!r->o->json)
+			putc('\n', r->out);
+	}
+	return report_values(&r->report, &r->points, now - r->start, now - r->last);
+}
+
 /* A part has been shed: say it of each metric that comes of it. */
 static int tell_shed(void *arg, const struct budget_change *change)
 {
@@ -193,15 +221,17 @@ static int tell_shed(void *arg, const struct budget_change *change)
 
 		for (size_t k = pt->cell; k < pt->cell + pt->ncells; k++) {
 			const struct cell *c = &r->points.cells.v[k];
+			const char *part = points_part(&r->points, c->part);
 
 			if (c->reason ||
 			    ki_measure_part(r->points.measure, c->curve) != change->part)
 				continue;
 			report_shed(&r->report, pt, c, rate, now - r->start);
 			if (!r->o->quiet)
-				cli_warn("budget: %s %s: taken out after %.3f s, it cost %.0f "
+				cli_warn("budget: %s %s%s%s: taken out after %.3f s, it cost %.0f "
 					 "instructions a second; its numbers are of that time only",
-					 pt->name, c->metric->name, now - r->start, rate);
+					 pt->name, c->metric->name, part ? " " : "",
+					 part ? part : "", now - r->start, rate);
 		}
 	}
 	return CLI_OK;
@@ -243,10 +273,11 @@ static int watch(struct run *r)
 			return CLI_ERROR;
 		if (!tick)
 			continue;
-		if (read_values(r))
+		if (read_all(r))
 			return CLI_ERROR;
-		if (report_values(&r->report, &r->points, now - r->start, now - r->last))
+		if (write_values(r, now))
 			return report_failed();
+		stat_by_next(r->by);
 		r->last = now;
 		next += o->interval;
 	}
@@ -276,18 +307,6 @@ static int measure(struct run *r)
 		return ret;
 	cli_warn("%s: cannot be executed: %s", r->o->command[0], strerror(error));
 	return CLI_NO_COMMAND;
-}
-
-static int write_values(struct run *r, double end)
-{
-	const struct stat_by_show how = {.out = r->out,
-					 .separator = r->o->separator,
-					 .json = r->o->json,
-					 .seconds = end - r->start};
-
-	if (stat_by_wanted(r->by))
-		return stat_by_report(r->by, &how);
-	return report_values(&r->report, &r->points, end - r->start, end - r->last);
 }
 
 static int write_result(struct run *r, double end)
@@ -324,9 +343,7 @@ static int run_all(struct run *r)
 	ret = measure(r);
 	end = wait_now();
 	if (!ret)
-		ret = read_values(r);
-	if (!ret && stat_by_wanted(r->by))
-		ret = stat_by_end(r->by);
+		ret = read_all(r);
 	if (!ret && !r->o->quiet)
 		points_warn_deep(&r->points);
 	out = take_out(r);

@@ -385,3 +385,10 @@ int stat_by_end(struct stat_by *b)
 
 	return ki_table_read(b->map, &b->now, &err) ? cli_fail(&err) : stat_by_join_stacks(b);
 }
+
+void stat_by_next(struct stat_by *b)
+{
+	ki_table_reading_free(b->before);
+	b->before = b->now;
+	b->now = NULL;
+}

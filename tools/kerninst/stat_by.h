@@ -96,6 +96,7 @@ const struct ki_measure_ends *stat_by_ends(void *arg, const struct point *p,
 /* What is there at the beginning does not count, nor what comes after the end. */
 int stat_by_begin(struct stat_by *b);
 int stat_by_end(struct stat_by *b);
+void stat_by_next(struct stat_by *b); /* the next interval begins where this one has ended */
 
 /* stat_by_stacks.c */
 int stat_by_stacks_open(struct stat_by *b, struct ki_target *t);
@@ -117,7 +118,9 @@ struct stat_by_show {
 	FILE *out;
 	char separator; /* of CSV; 0: a table for people */
 	bool json;
-	double seconds;
+	bool timed;	/* rows of many intervals */
+	double time;	/* since the start, */
+	double seconds; /* of which so many are shown */
 };
 int stat_by_report(struct stat_by *b, const struct stat_by_show *how);
 

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli.h"
 #include "out/json.h"
@@ -15,7 +16,7 @@
 
 #define BAR	 40
 #define AGG_NAME 80
-#define COLUMNS	 (10 + STAT_BY_AGGS + KI_TABLE_KEYS)
+#define COLUMNS	 (11 + STAT_BY_AGGS + KI_TABLE_KEYS)
 
 struct show {
 	struct stat_by *b;
@@ -34,7 +35,7 @@ static void subtract(const struct stat_by *b, struct ki_table_reading *r)
 {
 	uint32_t width = r->keys + r->values;
 
-	for (size_t i = 0; b->before && i < r->n; i++) {
+	for (size_t i = 0; i < r->n; i++) {
 		const uint64_t *old = ki_table_find(b->before, ki_table_key(r, i));
 		uint64_t *v = r->words + i * width + r->keys;
 		bool borrow = false;
@@ -47,7 +48,21 @@ static void subtract(const struct stat_by *b, struct ki_table_reading *r)
 				v[k] -= old[k];
 		}
 	}
-	r->lost -= b->before ? b->before->lost : 0;
+	r->lost -= b->before->lost;
+}
+
+/* What came between the two readings, which stay as they are. false: out of memory. */
+static bool difference(const struct stat_by *b, struct ki_table_reading *r)
+{
+	const size_t size = b->now->n * (b->now->keys + b->now->values) * sizeof(*r->words);
+
+	*r = *b->now;
+	r->words = malloc(size + 1);
+	if (!r->words)
+		return false;
+	memcpy(r->words, b->now->words, size);
+	subtract(b, r);
+	return true;
 }
 
 /* One of the numbers that are kept of a value; times in seconds. */
@@ -132,6 +147,8 @@ static int new_table(struct show *s, struct ki_table **t)
 	struct ki_column all[COLUMNS];
 	unsigned int n = 0;
 
+	if (s->how->timed)
+		all[n++] = (struct ki_column){"TIME", KI_ALIGN_RIGHT, 8};
 	all[n++] = (struct ki_column){"COUNT", KI_ALIGN_RIGHT, 12};
 	all[n++] = (struct ki_column){"RATE/S", KI_ALIGN_RIGHT, 12};
 	for (unsigned int i = 0; s->b->spread && i < SPREADS; i++)
@@ -157,6 +174,8 @@ static void put_row(const struct show *s, struct ki_table *t, size_t i)
 	const uint64_t hits = v[s->b->counted];
 	char buf[FIELD_TEXT];
 
+	if (s->how->timed)
+		ki_table_cell(t, "%.3f", s->how->time);
 	ki_table_cell(t, "%" PRIu64, hits);
 	ki_table_cell(t, "%.1f", s->how->seconds > 0 ? (double)hits / s->how->seconds : 0.0);
 	for (unsigned int k = 0; s->b->spread && k < SPREADS; k++)
@@ -312,6 +331,8 @@ static int json_row(const struct show *s, size_t i)
 				    stat_by_key_text(s->b, key + 1, k, buf));
 	ki_json_close(&j);
 	ki_json_u64(&j, "count", v[s->b->counted]);
+	if (s->how->timed)
+		ki_json_double(&j, "time", s->how->time);
 	if (s->b->naggs)
 		json_aggs(&j, s, v);
 	if (s->b->spread)
@@ -334,6 +355,8 @@ static int show_json(const struct show *s)
 	ki_json_u64(&j, "rows", s->all);
 	ki_json_u64(&j, "shown", s->n);
 	ki_json_u64(&j, "lost", s->r->lost);
+	if (s->how->timed)
+		ki_json_double(&j, "time", s->how->time);
 	ki_json_close(&j);
 	return ki_json_end_line(&j);
 }
@@ -381,20 +404,23 @@ static int rank(struct show *s)
 
 int stat_by_report(struct stat_by *b, const struct stat_by_show *how)
 {
-	struct show s = {.b = b, .how = how, .r = b->now};
+	struct ki_table_reading r;
+	struct show s = {.b = b, .how = how, .r = &r};
 	int ret;
 
-	subtract(b, s.r);
+	if (!difference(b, &r))
+		return cli_no_memory();
 	ret = rank(&s);
 	if (!ret)
 		ret = how->json ? show_json(&s) : show_table(&s);
 	free(s.rows);
 	if (!ret && !how->json && !how->separator && s.n < s.all)
 		fprintf(how->out, "and %zu rows more (-n 0: all)\n", s.all - s.n);
-	if (s.r->lost)
+	if (r.lost)
 		cli_warn("%" PRIu64
 			 " changes were lost: there was no place for their rows (--rows)",
-			 s.r->lost);
+			 r.lost);
+	free(r.words);
 	if (b->stacks && ki_stacks_lost(b->stacks))
 		cli_warn("%" PRIu64 " stacks found no place: they are counted as none",
 			 ki_stacks_lost(b->stacks));

@@ -227,17 +227,22 @@ static int check_together(const struct verb *self, const struct stat_options *o)
 	if (o->separator && (o->json || o->show_code))
 		return cli_misuse(self, "-x and %s: rows of one kind are wanted",
 				  o->json ? "--json" : "--show-code");
-	if (stat_by_wanted(&o->by) && (o->per_cpu || o->interval > 0 || o->show_code || o->cost ||
-				       o->budget > 0 || o->wanted.shape != SHAPE_WHOLE))
-		return cli_misuse(self, "--by, --agg and --hist: no -m blocks or edges, -A, -i, "
-					"--show-code, --cost, --budget");
+	if (stat_by_wanted(&o->by) &&
+	    (o->per_cpu || o->show_code || o->wanted.shape != SHAPE_WHOLE))
+		return cli_misuse(self, "--by, --agg and --hist: no -m blocks or edges, -A (a key "
+					"cpu is the same), --show-code");
+	if (stat_by_wanted(&o->by) && o->separator && (o->cost || o->budget > 0))
+		return cli_misuse(self, "-x and --by with --cost: rows of one kind are wanted");
 	if (stat_by_wanted(&o->by) && o->moving == MOVING_ALWAYS)
 		return cli_misuse(self, "--by, --agg and --hist work at a place: no --move");
 	if (o->by.limited && !stat_by_wanted(&o->by))
 		return cli_misuse(self, "-n and --rows are for --by, --agg and --hist");
-	if (o->splits.n &&
-	    (stat_by_wanted(&o->by) || o->cost || o->budget > 0 || o->wanted.shape != SHAPE_WHOLE))
-		return cli_misuse(self, "--split: no -m blocks or edges, --by, --cost, --budget");
+	if (o->splits.n && stat_by_wanted(&o->by))
+		return cli_misuse(self, "--split and --by: a key can be what a part is of: --by "
+					"'small:arg2 < 512'");
+	if (o->splits.n && o->wanted.shape != SHAPE_WHOLE)
+		return cli_misuse(self, "--split: no -m blocks or edges; -m count "
+					"FUNCTION:blocks or :edges is the same");
 	if (o->budget > 0 && o->dry_run)
 		return cli_misuse(self,
 				  "--budget and --dry-run: nothing would be spent; use --cost");

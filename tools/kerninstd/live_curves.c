@@ -23,7 +23,7 @@ static void put_buckets(struct text *t, const struct batch *b, const struct ki_r
 {
 	uint64_t buckets[KI_LOG2_BUCKETS];
 
-	ki_reading_buckets(b->m, b->last, to, c->number, buckets);
+	ki_reading_buckets_cpu(b->m, b->last, to, c->number, c->cpu, buckets);
 	for (unsigned int i = 0; i < KI_LOG2_BUCKETS; i++) {
 		text_put(t, i ? "," : "[", 1);
 		text_u64(t, buckets[i]);
@@ -252,7 +252,7 @@ static double *read_buckets(struct exported *x, const struct batch *b, const str
 	uint64_t counts[KI_LOG2_BUCKETS];
 	double *to = calloc(KI_LOG2_BUCKETS, sizeof(*to));
 
-	ki_reading_buckets(b->m, NULL, now, c->number, counts);
+	ki_reading_buckets_cpu(b->m, NULL, now, c->number, c->cpu, counts);
 	for (unsigned int i = 0; to && i < KI_LOG2_BUCKETS; i++)
 		to[i] = (double)counts[i];
 	if (to && ki_vec_push(&x->buckets, to)) {

@@ -24,17 +24,6 @@ void wish_refuse_err(struct wish *w, const struct ki_err *err)
 	wish_refuse(w, reply_tag(err), "%.160s%s%.70s", err->msg, *hint ? "; " : "", hint);
 }
 
-/* Counted at points: of these each CPU's part is known. */
-static bool is_per_cpu(const struct ki_metric *m)
-{
-	static const char *const names[] = {"calls", "exits", "returns", "count"};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (!strcmp(m->name, names[i]))
-			return true;
-	return false;
-}
-
 static void read_cpu(struct wish *w, unsigned int cpus, json_t *o)
 {
 	json_t *cpu = json_object_get(o, "cpu");
@@ -50,10 +39,6 @@ static void read_cpu(struct wish *w, unsigned int cpus, json_t *o)
 		w->cpu = (int)json_integer_value(cpu);
 	else
 		wish_refuse(w, "NO_CPU", "cpu is \"all\", \"each\" or a number below %u", cpus);
-	if (!w->refused && !is_per_cpu(w->metric))
-		wish_refuse(w, "NOT_PER_CPU",
-			    "%s goes with threads, which move between CPUs: only the sum is known",
-			    w->name);
 }
 
 static void read_condition(struct wish *w, json_t *o)

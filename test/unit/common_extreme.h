@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The driver's helper EXTREME (kmod/extreme.c), compiled into tests.
+ */
+#ifndef COMMON_EXTREME_H
+#define COMMON_EXTREME_H
+
+#include <stdint.h>
+
+/* Where variables are: globals, and the %gs displacements of counters and of the pointer to words.
+ */
+void extreme_init(uint64_t *globals, int64_t counters, int64_t words);
+uint64_t ki_do_EXTREME(uint32_t what, uint64_t x, uint64_t index);
+
+#endif
