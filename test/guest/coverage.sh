@@ -51,7 +51,7 @@ at_rest() { # no probe has gone for three seconds
 	local last=-1 now
 	for _ in $(seq 20); do
 		now=$(field windows)
-		[ "$now" != $last ] || break
+		[ "$now" != "$last" ] || break
 		last=$now
 		sleep 3
 	done
