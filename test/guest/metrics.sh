@@ -48,32 +48,7 @@ is "are more than can be timed, and that is said" "$(sed -n 's/.*"metric":"wallt
 about "the time is that of the first 128" "$(got walltime recurse)" "$(sum "$(seconds recurse) / 250 * 228")" 5
 
 # ---- against what is booked for the thread ----
-booked() { # NAME CALLS OPTION...: each runs for 100 ms and sleeps as long
-	local name=$1 n=$2 wall own switches moves tid from to khz per_cent=2
-	shift 2
-	command reset
-	switches_trace
-	stat -m vtime,vtime/call,walltime,switches,switches/call ${f}_both -- "$prog/own" "$@" $control "both 100000 100 $n" > /tmp/own
-	switches_end
-	read -r wall own switches moves tid from to < /tmp/own
-	khz=$(field tsc_khz)
-	echo "# wall $wall, own $own, switches $switches, moves $moves"
-	# Who is moved is charged by the kernel for the time in which the other CPU wakes up: what it
-	# has traced of the switches says when he ran.
-	[ $# = 0 ] || per_cent=10
-	about "$name: vtime" "$(got vtime both)" "$(sum "$own / 1e9")" "$per_cent"
-	ok "$name: switches were traced" switches_ran "$tid" "$from" "$to"
-	about "$name: vtime, by the trace of switches" "$(got vtime both)" "$(awk -v khz="$khz" '{ print $2 / khz / 1e3 }' /tmp/switches)"
-	about "$name: vtime of a call" "$(got vtime/call both)" "$(sum "$own / 1e9 / $n")" "$per_cent"
-	about "$name: walltime" "$(got walltime both)" "$(sum "$wall / 1e9")"
-	about "$name: walltime, around each call" "$(got walltime both)" "$(seconds both)"
-	# the write has a beginning and an end outside of the function
-	ok "$name: $(got switches both) switches of $switches" test $((switches - $(got switches both))) -ge 0 -a \
-		$((switches - $(got switches both))) -le 3
-	[ $# = 0 ] || ok "$name" test "$moves" -ge 100
-}
 booked "running and sleeping" 10
-booked "moved from CPU to CPU" 20 --move
 stat -m faults,faults/call,major-faults,calls ksys_read -- "$prog/own" --read /dev/zero 8388608 > /tmp/own
 faults=$(sed -n 's/.*"metric":"faults",.*"value": *\([0-9]*\).*/\1/p' "$json")
 about "page faults inside" "$faults" "$(cat /tmp/own)"
@@ -130,53 +105,6 @@ is "each is counted" "$(all calls tick | awk '{ s += $1 } END { print s }')" "$(
 ok "interrupts were among them" test "$(awk '/^ticks/ { print $2 }' $control)" -ge 100
 ok "those inside a task's call are a part of it" test "$(all latency tick | awk '{ s += $1 } END { print s }')" -lt "$(calls tick)"
 is "afterwards nobody is inside" "$(all concurrency tick | tail -n 2 | head -n 1)" 0
-
-# ---- on each CPU ----
-command reset
-cells() { "$top/test/guest/metrics_cells.py" "$json" > /tmp/cells; }
-cell() { awk -v m="$1" -v p="${f}_$2" -v part="${3:--}" '$1 == m && $2 == p && $3 == part { print $4 }' /tmp/cells; }
-on() { echo "taskset $1 sh -c 'echo $2 > $control'"; }
-ok "calls on two CPUs" stat -A -m calls,walltime,walltime/call,vtime,latency,concurrency,task-clock,context-switches ${f}_{spin,sleep} -- \
-	sh -c "$(on 1 'spin 500 40') & $(on 2 'spin 500 60') & wait; $(on 1 'sleep 10 7'); $(on 2 'sleep 10 11')"
-ok "rows of the CPUs make the total, of times, histograms and events, too" cells
-sed 's/^/# /' /tmp/cells
-is "calls on each CPU" "$(cell calls spin) $(cell latency spin) $(got calls spin)" "40,60 40,60 100"
-is "those that sleep" "$(cell calls sleep) $(cell latency sleep) $(cell context-switches sleep)" "7,11 7,11 7,11"
-ok "time on each: at least 20 and 30 ms, 70 and 110 ms" awk -F, -v s="$(cell walltime spin),$(cell walltime sleep)" \
-	'BEGIN { split(s, v); exit !(v[1] > 0.02 && v[2] > 0.03 && v[3] > 0.07 && v[4] > 0.11) }'
-about "by the kernel's clock: running" "$(got walltime spin)" "$(seconds spin)"
-about "asleep" "$(got walltime sleep)" "$(seconds sleep)"
-
-# ---- metrics x points x predicates x CPUs, each with what is its own ----
-command reset
-cross() { # CPU, WHO, calls of spin, of sleep, outermost ones of recurse
-	local commands=("spin 300 $3" "sleep 5 $4") i
-	for ((i = 0; i < $5; i++)); do commands+=("recurse 2 100"); done
-	for i in "${commands[@]}"; do
-		if [ "$2" = own ]; then
-			taskset "$1" "$prog/own" "$control" "$i" > /dev/null
-		else
-			taskset "$1" sh -c "echo $i > $control"
-		fi
-	done
-}
-crosses() {
-	cross 1 own 11 2 3 &
-	cross 2 own 13 4 5 &
-	cross 1 sh 17 6 7 &
-	cross 2 sh 19 8 9 &
-	wait
-}
-export -f cross crosses
-export prog
-ok "two metrics, three points, two predicates, two CPUs" stat -A -m calls,walltime --split 'ours:comm == "own"' ${f}_{spin,sleep,recurse} -- bash -c crosses
-ok "rows of the CPUs make the total of each" cells
-is "a cell for each" "$(wc -l < /tmp/cells)" 12
-for i in "spin 11,13 17,19" "sleep 2,4 6,8" "recurse 9,15 21,27"; do
-	read -r point ours else <<< "$i"
-	is "$point: calls of each" "$(cell calls "$point" ours) $(cell calls "$point" else)" "$ours $else"
-	about "$point: the time of all" "$(sum "$(cell walltime "$point" ours | tr , +) + $(cell walltime "$point" else | tr , +)")" "$(seconds "$point")"
-done
 
 # ---- under a condition ----
 command reset

@@ -21,3 +21,29 @@ about() {
 }
 sum() { awk "BEGIN { print $1 }"; }
 stat() { "$ki" stat -q --json -o "$json" "$@"; }
+# booked NAME CALLS OPTION...: vtime against what is booked for a thread that runs for 100 ms in each call and sleeps
+# as long; those who source this need switches_lib.sh, too
+booked() {
+	local name=$1 n=$2 wall own switches moves tid from to khz per_cent=2
+	shift 2
+	command reset
+	switches_trace
+	stat -m vtime,vtime/call,walltime,switches,switches/call ${f}_both -- "$prog/own" "$@" $control "both 100000 100 $n" > /tmp/own
+	switches_end
+	read -r wall own switches moves tid from to < /tmp/own
+	khz=$(field tsc_khz)
+	echo "# wall $wall, own $own, switches $switches, moves $moves"
+	# Who is moved is charged by the kernel for the time in which the other CPU wakes up: what it
+	# has traced of the switches says when he ran.
+	[ $# = 0 ] || per_cent=10
+	about "$name: vtime" "$(got vtime both)" "$(sum "$own / 1e9")" "$per_cent"
+	ok "$name: switches were traced" switches_ran "$tid" "$from" "$to"
+	about "$name: vtime, by the trace of switches" "$(got vtime both)" "$(awk -v khz="$khz" '{ print $2 / khz / 1e3 }' /tmp/switches)"
+	about "$name: vtime of a call" "$(got vtime/call both)" "$(sum "$own / 1e9 / $n")" "$per_cent"
+	about "$name: walltime" "$(got walltime both)" "$(sum "$wall / 1e9")"
+	about "$name: walltime, around each call" "$(got walltime both)" "$(seconds both)"
+	# the write has a beginning and an end outside of the function
+	ok "$name: $(got switches both) switches of $switches" test $((switches - $(got switches both))) -ge 0 -a \
+		$((switches - $(got switches both))) -le 3
+	[ $# = 0 ] || ok "$name" test "$moves" -ge 100
+}
