@@ -47,7 +47,7 @@ crosses() {
 	wait
 }
 export -f cross crosses
-export prog
+export prog control
 ok "two metrics, three points, two predicates, two CPUs" stat -A -m calls,walltime --split 'ours:comm == "own"' ${f}_{spin,sleep,recurse} -- bash -c crosses
 ok "rows of the CPUs make the total of each" cells
 is "a cell for each" "$(wc -l < /tmp/cells)" 12
