@@ -108,6 +108,13 @@ static bool is_between(struct session *s, uint64_t addr, const char *start, cons
 	       addr < (to ? to->addr : ki_target_info(s->t)->text_end);
 }
 
+static bool is_in_thunk(struct session *s, uint64_t addr)
+{
+	const struct ki_symbol *sym = ki_target_symbol_at(s->t, addr);
+
+	return sym && !strncmp(sym->name, "__x86_indirect_", strlen("__x86_indirect_"));
+}
+
 /*
  * What is entered from outside is there, but for where threads and CPUs begin. In the thunks of
  * indirect jumps the kernel's unwinder knows no way on: an interrupt there is seen to come from
@@ -123,7 +130,7 @@ static bool is_outermost(struct session *s, uint64_t addr)
 		if (is_in(s, addr, starts[i]))
 			return true;
 	return is_between(s, addr, "__entry_text_start", "__entry_text_end") ||
-	       is_between(s, addr, "__indirect_thunk_start", "__indirect_thunk_end");
+	       is_in_thunk(s, addr);
 }
 
 const char *wrong_with(struct session *s, const struct ki_stack *st)
