@@ -219,6 +219,25 @@ file=test/fuzz/corpus/recording/sampled
 check "sampled: ways have gaps" grep -q "^sampled: steps are missing" <("$ki" report -q --paths "$file")
 check "a bad form of paths" fails 2 "it is thread" report --paths=x "$file"
 
+# What names are does nothing to a terminal.
+file=test/fuzz/corpus/recording/hostile
+is_harmless() {
+	local form
+	for form in "" --summary --paths --paths=thread --counts --table --series=1 --folded --json --chrome; do
+		"$ki" report ${form:+"$form"} --image test/fuzz/corpus/image/object "$file" > "$tmp/out" 2>&1 || return
+		is "$(LC_ALL=C grep -caP '[\x00-\x1f\x7f]|\xc2[\x80-\x9f]' "$tmp/out")" 0 && test -s "$tmp/out" || return
+	done
+}
+check "control characters in names are shown as ?" is_harmless
+check "each of them" is "$("$ki" report --summary "$file" | sed -n '1p;3,5p;/: 60 records/p' | cut -d, -f1)" "\
+?]0;x?????c
+kernel: build ?]0;x?????b
+module ?]0;x?????m: build ?]0;x?????b
+function ?]0;x?????m:?]0;x?????fn: graph 0000000000000001
+?]0;x?????i: 60 records
+?]0;x?????i:exit: 60 records
+?]0;x?????b: 60 records"
+
 # What code it was.
 file=test/fuzz/corpus/recording/functions
 check "the header has builds and graphs" is "$("$ki" report -q --summary "$file" | sed -n 3,9p)" "\

@@ -252,22 +252,57 @@ static void write_blocks(struct ki_record_file *f)
 	finish(f);
 }
 
+/* None of it is to reach a terminal as it is. */
+#define HOSTILE "\033]0;x\a\r\177\302\233"
+
+static const struct ki_record_field hostile_fields[] = {
+	{"tid", "", KI_U32, KI_SHOW_DECIMAL}, {HOSTILE "f", HOSTILE "u", KI_U64, KI_SHOW_DECIMAL}};
+static const struct ki_instrument hostile_in[] = {
+	{1, HOSTILE "i", "f@0x1000:entry", 0x1000, 0, 0, hostile_fields, 2},
+	{2, HOSTILE "i:exit", "f@0x1000:exit", 0x1000, 0, 0, hostile_fields, 2},
+	{3, HOSTILE "b", "f@0x1000:block/1", 0x1010, 0, 0, hostile_fields, 2}};
+static const struct ki_record_function hostile_code[] = {{HOSTILE "fn", HOSTILE "m", 0x1000, 1},
+							 {"two", HOSTILE "m", 0x1031, 1}};
+static const struct ki_record_module hostile_of[] = {{HOSTILE "m", HOSTILE "b"}};
+static const struct ki_record_origin hostile_origin = {.kernel = HOSTILE "k",
+						       .build = HOSTILE "b",
+						       .boot = HOSTILE "o",
+						       .host = HOSTILE "h",
+						       .command = HOSTILE "c",
+						       .cpus = 2,
+						       .tsc_khz = 1000000,
+						       .tsc = 5000000000,
+						       .time = 1700000000500000000};
+
+static void write_hostile(struct ki_record_file *f)
+{
+	assert_int_equal(ki_record_modules(f, hostile_of, 1), 0);
+	assert_int_equal(ki_record_functions(f, hostile_code, 2), 0);
+	for (uint64_t i = 0; i < 60; i++)
+		for (unsigned int k = 0; k < 3; k++)
+			write_row(f, &hostile_in[(unsigned int[]){0, 2, 1}[k]], 100 * i + k, 0,
+				  (uint64_t[]){7, i});
+	finish(f);
+}
+
 static const struct example {
 	const char *name;
 	const struct ki_instrument *instruments;
 	size_t n;
 	void (*write)(struct ki_record_file *f);
+	const struct ki_record_origin *origin; /* NULL: as that of the others */
 } examples[] = {
-	{"example", instruments, 5, write_example},
-	{"sampled", instruments, 5, write_sampled},
-	{"negative", negative_in, 1, write_negative},
-	{"totals", totals_in, 2, write_totals},
-	{"keys", keys_in, 1, write_keys},
-	{"pairs", pairs_in, 2, write_pairs},
-	{"values", values_in, 1, write_values},
-	{"functions", pairs_in, 2, write_functions},
-	{"paths", paths_in, 7, write_paths},
-	{"blocks", blocks_in, 3, write_blocks},
+	{"example", instruments, 5, write_example, NULL},
+	{"sampled", instruments, 5, write_sampled, NULL},
+	{"negative", negative_in, 1, write_negative, NULL},
+	{"totals", totals_in, 2, write_totals, NULL},
+	{"keys", keys_in, 1, write_keys, NULL},
+	{"pairs", pairs_in, 2, write_pairs, NULL},
+	{"values", values_in, 1, write_values, NULL},
+	{"functions", pairs_in, 2, write_functions, NULL},
+	{"paths", paths_in, 7, write_paths, NULL},
+	{"blocks", blocks_in, 3, write_blocks, NULL},
+	{"hostile", hostile_in, 3, write_hostile, &hostile_origin},
 };
 
 #define NEXAMPLES (sizeof(examples) / sizeof(*examples))
@@ -276,7 +311,9 @@ static void write_file(const struct example *e, const char *path)
 {
 	struct ki_record_file *f;
 
-	assert_int_equal(ki_record_create(path, &origin, NULL, e->instruments, e->n, &f, NULL), 0);
+	assert_int_equal(ki_record_create(path, e->origin ? e->origin : &origin, NULL,
+					  e->instruments, e->n, &f, NULL),
+			 0);
 	e->write(f);
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "util/text.h"
 #include "util/vec.h"
 
 #define ROWS 10 /* functions in a header */
@@ -32,13 +33,14 @@ void chronicle_code_print(const struct chronicle *c)
 	char graph[GRAPH];
 
 	if (*o->build)
-		fprintf(c->out, "kernel: build %s\n", o->build);
+		ki_text_print(c->out, "kernel: build %s\n", o->build);
 	for (size_t i = 0; i < nmodules; i++)
-		fprintf(c->out, "module %s: build %s\n", m[i].name, *m[i].build ? m[i].build : "-");
+		ki_text_print(c->out, "module %s: build %s\n", m[i].name,
+			      *m[i].build ? m[i].build : "-");
 	for (size_t i = 0; i < n && i < ROWS; i++) {
 		graph_text(&fn[i], graph);
-		fprintf(c->out, "function %s%s%s: graph %s\n", fn[i].module,
-			*fn[i].module ? ":" : "", fn[i].name, *graph ? graph : "not known");
+		ki_text_print(c->out, "function %s%s%s: graph %s\n", fn[i].module,
+			      *fn[i].module ? ":" : "", fn[i].name, *graph ? graph : "not known");
 	}
 	if (n > ROWS)
 		fprintf(c->out, "and %zu functions more: --json has all\n", n - ROWS);

@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "util/text.h"
 #include "values.h"
 
 static const struct ki_record_field duration = {"time", "", KI_U64, KI_SHOW_SECONDS};
@@ -38,9 +39,9 @@ static void print_steps(const struct chronicle *c, const struct path *p)
 	fprintf(c->out, "       AFTER    TIMES  POINT\n");
 	for (size_t i = 0; i < p->nsteps; i++) {
 		value_format_seconds(p->sums[i].after / (double)p->duration.n, after);
-		fprintf(c->out, "%12s %8.4g  %*s%s\n", after,
-			(double)p->sums[i].times / (double)p->duration.n,
-			2 * (int)p->steps[i].depth, "", in[p->steps[i].in].name);
+		ki_text_print(c->out, "%12s %8.4g  %*s%s\n", after,
+			      (double)p->sums[i].times / (double)p->duration.n,
+			      2 * (int)p->steps[i].depth, "", in[p->steps[i].in].name);
 	}
 	if (p->cut)
 		fprintf(c->out, "                       ... and more, which are not kept\n");

@@ -12,6 +12,7 @@
 
 #include "chronicle_pairs.h"
 #include "chronicle_stack.h"
+#include "util/text.h"
 
 /* ---- trace events ---- */
 
@@ -271,7 +272,7 @@ static void print_fold(const void *node, VISIT which, void *arg)
 	const struct folded *v = arg;
 
 	if (which == postorder || which == leaf)
-		fprintf(v->out, "%s %" PRIu64 "\n", f->name, v->times ? f->ns : f->count);
+		ki_text_print(v->out, "%s %" PRIu64 "\n", f->name, v->times ? f->ns : f->count);
 }
 
 static int folded_end(struct chronicle *c)
