@@ -254,9 +254,24 @@ check "JSON has them" is "$("$ki" report -q --json "$file" | grep -E '"type":"(m
 {"type":"function","name":"quiet","module":"example","address":"0x1055","cfg":"c1138bea36067f34"}
 {"type":"function","name":"gone","module":"example","address":"0x2000","cfg":"0000000000000001"}
 {"type":"function","name":"unknown","module":"","address":"0x3000"}'
-against() { is "$("$ki" report --image "test/fuzz/corpus/image/$1" "$file" 2>&1 > "$tmp/out")" "kerninst: $file: $2"; }
-check "code that is not what was recorded" against object "of 4 functions 2 have the same graph in test/fuzz/corpus/image/object, 1 are not there, 1 have another: two"
-check "at other addresses" against program "of 4 functions 2 have the same graph in test/fuzz/corpus/image/program, 1 are not there, 1 have another: two"
+against() { is "$("$ki" report -o /dev/null --image "${3:-test/fuzz/corpus/image/$1}" "$file" 2>&1)" "kerninst: $file: $2"; }
+check "code that is not what was recorded; of a module there is nothing in what is none" against object "of 4 functions 1 have the same graph in test/fuzz/corpus/image/object, 2 are not there, 1 have another: two"
+check "at other addresses" against program "of 4 functions 1 have the same graph in test/fuzz/corpus/image/program, 2 are not there, 1 have another: two"
+cp test/fuzz/corpus/image/object "$tmp/example.ko"
+check "of a module only what is its own" against - "of 4 functions 1 have the same graph in $tmp/example.ko, 3 are not there, 0 have another" "$tmp/example.ko"
+cp test/fuzz/corpus/image/object "$tmp/exam-ple.ko"
+check "of another module nothing" against - "of 4 functions 0 have the same graph in $tmp/exam-ple.ko, 4 are not there, 0 have another" "$tmp/exam-ple.ko"
+
+# One name in many rows, and of many functions: each of these is looked at once.
+large=$tmp/large
+mkdir "$large" && KI_RECORDINGS=$large "${ki%bin/kerninst}test/unit/test_recording_example" || exit 1
+for i in {100..999}; do printf 'f%d: ret\n.type f%d, @function\n.size f%d, 1\n' "$i" "$i" "$i"; done | as -o "$tmp/copies.o" - || exit 1
+sed -i 's/f[0-9][0-9][0-9]\x00/copy\x00/g' "$tmp/copies.o"
+copies() {
+	is "$(timeout 10 "$ki" report --summary -o /dev/null --image "$tmp/copies.o" "$large/rows" 2>&1 | cut -d: -f3 | cut -d, -f1,3 | sed "s|$tmp/||")" \
+		" of 100000 functions 0 have the same graph in copies.o, 100000 have another"
+}
+check "many rows and many functions of one name" copies
 check "no such image" fails 1 "none: No such file" report --table -o /dev/null --image "$tmp/none" "$file"
 file=test/fuzz/corpus/recording/keys
 check "a file that does not say" against object "it does not say what its functions were like"

@@ -305,6 +305,25 @@ static const struct example {
 	{"hostile", hostile_in, 3, write_hostile, &hostile_origin},
 };
 
+#define MANY 100000
+
+/* One name, as often as a file can say it. */
+static void write_rows(struct ki_record_file *f)
+{
+	static struct ki_record_function all[MANY];
+
+	for (size_t i = 0; i < MANY; i++)
+		all[i] = (struct ki_record_function){"copy", "", i, 1};
+	assert_int_equal(ki_record_functions(f, all, MANY), 0);
+	finish(f);
+}
+
+/* Too large to be kept: written for test/report.sh only. */
+static const struct example large[] = {
+	{"rows", pairs_in, 2, write_rows, NULL},
+};
+
+#define NLARGE	  (sizeof(large) / sizeof(*large))
 #define NEXAMPLES (sizeof(examples) / sizeof(*examples))
 
 static void write_file(const struct example *e, const char *path)
@@ -350,9 +369,11 @@ static void write_all(const char *directory)
 {
 	char path[4096];
 
-	for (size_t i = 0; i < NEXAMPLES; i++) {
-		snprintf(path, sizeof(path), "%s/%s", directory, examples[i].name);
-		write_file(&examples[i], path);
+	for (size_t i = 0; i < NEXAMPLES + NLARGE; i++) {
+		const struct example *e = i < NEXAMPLES ? &examples[i] : &large[i - NEXAMPLES];
+
+		snprintf(path, sizeof(path), "%s/%s", directory, e->name);
+		write_file(e, path);
 	}
 }
 
