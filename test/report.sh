@@ -167,7 +167,7 @@ check "values: how they are spread" grep -q 'len (bytes): min 0  mean 25.00  max
 file=test/fuzz/corpus/recording/paths
 check "ways that repeat: each of them, how often, when each step" is "$("$ki" report -q "$file" | sed 1,3d)" "\
 117 records, 0 lost
-21 paths were taken, 3 different; of 2 more an entry or an exit is missing; 5 records are in none
+21 paths were taken, 3 different; of 2 more, with 4 records, an entry or an exit is missing; 5 records are in none
 
 path 1: 12 times, 57.1%
   time: min 30.00 us  mean 30.00 us  max 30.00 us  sum 360.00 us
@@ -201,10 +201,25 @@ path 2 of thread 9: 6 times, 28.6%
 path 3 of thread 8: 6 times, 28.6%
 path 4 of the idle thread of CPU 0: 3 times, 14.3%"
 check "of some instruments only" is "$("$ki" report -q --paths -p 'vfs_*' "$file" | grep -E '^path|taken|vfs')" "\
-18 paths were taken, 1 different; of 1 more an entry or an exit is missing
+18 paths were taken, 1 different; of 1 more, with 1 records, an entry or an exit is missing
 path 1: 18 times, 100.0%
         0 ns        1  vfs_read
     10.00 us        1  vfs_read:exit"
+file=test/fuzz/corpus/recording/lossy
+check "exits are lost: the next way begins with the next entry" is "$("$ki" report -q "$file" | grep -E '^path|taken')" "\
+58 paths were taken, 1 different; of 2 more, with 5 records, an entry or an exit is missing
+path 1: 58 times, 100.0%"
+file=test/fuzz/corpus/recording/nested
+check "nothing is lost: a function may call itself" is "$("$ki" report -q --paths "$file" | grep -E '^path|taken|entry')" "\
+60 paths were taken, 1 different
+path 1: 60 times, 100.0%
+        0 ns        1  ksys_read:entry
+    20.00 us        1      ksys_read:entry"
+file=test/fuzz/corpus/recording/clock
+check "times beyond all bounds are the greatest" is "$("$ki" report -q --paths "$file" | grep time:; "$ki" report -q --summary "$file" | grep duration:; "$ki" report -q --folded=ns "$file")" "\
+  time: min 18446744073.71 s  mean 18446744073.71 s  max 18446744073.71 s  sum 18446744073.71 s
+  duration: min 18446744073.71 s  mean 18446744073.71 s  max 18446744073.71 s  sum 18446744073.71 s
+vfs_read 18446744073709551615"
 file=test/fuzz/corpus/recording/blocks
 check "blocks alone: from the first one to the next time" is "$("$ki" report -q "$file" | grep -E '^path|/[12]$' | tr -s ' ')" "\
 path 1: 40 times, 66.7%
@@ -272,6 +287,18 @@ copies() {
 		" of 100000 functions 0 have the same graph in copies.o, 100000 have another"
 }
 check "many rows and many functions of one name" copies
+
+# Entries without exits, and exits without entries.
+deep() {
+	local form
+	for form in paths summary chrome; do
+		timeout 20 "$ki" report -q "--$form" "$large/deep" > "$tmp/deep.$form" || return
+	done
+	is "$(grep taken "$tmp/deep.paths")" "0 paths were taken, 0 different; of 98 more, with 300000 records, an entry or an exit is missing" &&
+		is "$(grep -c '^ *duration: .* sum \(75\|25\).00 ms' "$tmp/deep.summary")" 2 &&
+		is "$(grep -c '"ph":"X"' "$tmp/deep.chrome") $(grep -c '"ph":"i"' "$tmp/deep.chrome")" "50000 200000"
+}
+check "stacks that only grow" deep
 check "no such image" fails 1 "none: No such file" report --table -o /dev/null --image "$tmp/none" "$file"
 file=test/fuzz/corpus/recording/keys
 check "a file that does not say" against object "it does not say what its functions were like"

@@ -237,6 +237,28 @@ static void write_paths(struct ki_record_file *f)
 	finish(f);
 }
 
+/* How many records are missing is said, too. */
+static void lose(struct ki_record_file *f, uint64_t lost)
+{
+	assert_int_equal(ki_record_finish(f, lost, origin.tsc + 10000000000, NULL), 0);
+}
+
+/* The exit of the first call is lost; of the tenth also that of what it calls. */
+static void write_lossy(struct ki_record_file *f)
+{
+	for (uint64_t i = 0; i < 60; i++)
+		walk(f, 100 * i, 7, i == 0 ? "156" : i == 9 ? "15" : "1562");
+	lose(f, 3);
+}
+
+/* A function that calls itself, by another one, in a recording with all records. */
+static void write_nested(struct ki_record_file *f)
+{
+	for (uint64_t i = 0; i < 60; i++)
+		walk(f, 100 * i, 7, "151262");
+	finish(f);
+}
+
 static const struct ki_instrument blocks_in[] = {
 	{1, "f:block/0", "f@0x1000:block/0", 0x1000, 0, 0, tid, 1},
 	{2, "f:block/1", "f@0x1000:block/1", 0x1010, 0, 0, tid, 1},
@@ -250,6 +272,24 @@ static void write_blocks(struct ki_record_file *f)
 		write_row(f, &blocks_in[i % 3 ? 1 : 2], 100 * i + 5, 0, (uint64_t[]){7});
 	}
 	finish(f);
+}
+
+static const struct ki_record_origin slow_origin = {.kernel = "6.1.0-example",
+						    .build = "c0ffee",
+						    .host = "example",
+						    .command = "x",
+						    .tsc_khz = 1};
+
+/* A clock so slow that a call takes more nanoseconds than a word holds. */
+static void write_clock(struct ki_record_file *f)
+{
+	for (uint64_t i = 0; i < 2; i++) {
+		const struct ki_record rec = {
+			.id = (uint32_t)i + 1, .words = (uint16_t)(i + 1), .tsc = i << 62};
+
+		assert_int_equal(ki_record_write(f, &rec, (uint64_t[]){7, 512}, 0), 0);
+	}
+	assert_int_equal(ki_record_finish(f, 0, UINT64_C(1) << 62, NULL), 0);
 }
 
 /* None of it is to reach a terminal as it is. */
@@ -302,6 +342,9 @@ static const struct example {
 	{"functions", pairs_in, 2, write_functions, NULL},
 	{"paths", paths_in, 7, write_paths, NULL},
 	{"blocks", blocks_in, 3, write_blocks, NULL},
+	{"lossy", paths_in, 7, write_lossy, NULL},
+	{"nested", paths_in, 7, write_nested, NULL},
+	{"clock", pairs_in, 2, write_clock, &slow_origin},
 	{"hostile", hostile_in, 3, write_hostile, &hostile_origin},
 };
 
@@ -318,9 +361,29 @@ static void write_rows(struct ki_record_file *f)
 	finish(f);
 }
 
+static const struct ki_instrument deep_in[] = {
+	{1, "a:entry", "a@0x1000:entry", 0x1000, 0, 0, tid, 1},
+	{2, "a:exit", "a@0x1000:exit", 0x1000, 0, 0, tid, 1},
+	{3, "b:entry", "b@0x2000:entry", 0x2000, 0, 0, tid, 1},
+	{4, "b:exit", "b@0x2000:exit", 0x2000, 0, 0, tid, 1}};
+
+/* One function is only entered, then another one only left; then each calls the other. */
+static void write_deep(struct ki_record_file *f)
+{
+	static const uint64_t calls[] = {0, 2, 3, 1};
+
+	for (uint64_t i = 0; i < 3 * MANY; i++) {
+		const uint64_t k = i < MANY ? 0 : i < 2 * MANY ? 3 : calls[i % 4];
+
+		write_row(f, &deep_in[k], i, 0, (uint64_t[]){7});
+	}
+	finish(f);
+}
+
 /* Too large to be kept: written for test/report.sh only. */
 static const struct example large[] = {
 	{"rows", pairs_in, 2, write_rows, NULL},
+	{"deep", deep_in, 4, write_deep, NULL},
 };
 
 #define NLARGE	  (sizeof(large) / sizeof(*large))

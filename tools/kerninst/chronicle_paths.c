@@ -72,8 +72,10 @@ static void print_notes(const struct chronicle *c, const struct path_set *s)
 {
 	fprintf(c->out, "%" PRIu64 " paths were taken, %zu different", s->walks.whole, s->rows.n);
 	if (s->walks.broken)
-		fprintf(c->out, "; of %" PRIu64 " more an entry or an exit is missing",
-			s->walks.broken);
+		fprintf(c->out,
+			"; of %" PRIu64 " more, with %" PRIu64
+			" records, an entry or an exit is missing",
+			s->walks.broken, s->walks.swallowed);
 	if (s->walks.outside)
 		fprintf(c->out, "; %" PRIu64 " records are in none", s->walks.outside);
 	fputc('\n', c->out);

@@ -40,13 +40,12 @@ static int pair(struct chronicle *c, const struct thread *t, const struct seen_r
 	size_t n;
 	struct tally *of =
 		&((struct summary *)c->own)->tallies[top->in - ki_recording_instruments(c->r, &n)];
-	double took = e->time - top->start;
 
 	if (!of->duration)
 		of->duration = calloc(1, sizeof(*of->duration));
 	if (!of->duration)
 		return -ENOMEM;
-	spread_add(of->duration, &duration, took > 0 ? (uint64_t)(took * 1e9 + 0.5) : 0, e->factor);
+	spread_add(of->duration, &duration, chronicle_ns(e->time - top->start), e->factor);
 	return 0;
 }
 

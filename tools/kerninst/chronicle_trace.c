@@ -212,8 +212,7 @@ static int folded_pair(struct chronicle *c, const struct thread *t, const struct
 	struct fold *f = new_fold(t);
 	double own = e->time - top->start - top->inner;
 
-	return f ? add_fold(c->own, f, e->factor, own > 0 ? (uint64_t)(own * 1e9 + 0.5) : 0)
-		 : -ENOMEM;
+	return f ? add_fold(c->own, f, e->factor, chronicle_ns(own)) : -ENOMEM;
 }
 
 static int folded_single(struct chronicle *c, const struct seen_record *e)
