@@ -167,7 +167,7 @@ check "values: how they are spread" grep -q 'len (bytes): min 0  mean 25.00  max
 file=test/fuzz/corpus/recording/paths
 check "ways that repeat: each of them, how often, when each step" is "$("$ki" report -q "$file" | sed 1,3d)" "\
 117 records, 0 lost
-21 paths were taken, 3 different; of 2 more an entry or an exit is missing; 5 records are in none
+21 paths were taken, 3 different; of 2 more, with 4 records, an entry or an exit is missing; 5 records are in none
 
 path 1: 12 times, 57.1%
   time: min 30.00 us  mean 30.00 us  max 30.00 us  sum 360.00 us
@@ -201,10 +201,25 @@ path 2 of thread 9: 6 times, 28.6%
 path 3 of thread 8: 6 times, 28.6%
 path 4 of the idle thread of CPU 0: 3 times, 14.3%"
 check "of some instruments only" is "$("$ki" report -q --paths -p 'vfs_*' "$file" | grep -E '^path|taken|vfs')" "\
-18 paths were taken, 1 different; of 1 more an entry or an exit is missing
+18 paths were taken, 1 different; of 1 more, with 1 records, an entry or an exit is missing
 path 1: 18 times, 100.0%
         0 ns        1  vfs_read
     10.00 us        1  vfs_read:exit"
+file=test/fuzz/corpus/recording/lossy
+check "exits are lost: the next way begins with the next entry" is "$("$ki" report -q "$file" | grep -E '^path|taken')" "\
+58 paths were taken, 1 different; of 2 more, with 5 records, an entry or an exit is missing
+path 1: 58 times, 100.0%"
+file=test/fuzz/corpus/recording/nested
+check "nothing is lost: a function may call itself" is "$("$ki" report -q --paths "$file" | grep -E '^path|taken|entry')" "\
+60 paths were taken, 1 different
+path 1: 60 times, 100.0%
+        0 ns        1  ksys_read:entry
+    20.00 us        1      ksys_read:entry"
+file=test/fuzz/corpus/recording/clock
+check "times beyond all bounds are the greatest" is "$("$ki" report -q --paths "$file" | grep time:; "$ki" report -q --summary "$file" | grep duration:; "$ki" report -q --folded=ns "$file")" "\
+  time: min 18446744073.71 s  mean 18446744073.71 s  max 18446744073.71 s  sum 18446744073.71 s
+  duration: min 18446744073.71 s  mean 18446744073.71 s  max 18446744073.71 s  sum 18446744073.71 s
+vfs_read 18446744073709551615"
 file=test/fuzz/corpus/recording/blocks
 check "blocks alone: from the first one to the next time" is "$("$ki" report -q "$file" | grep -E '^path|/[12]$' | tr -s ' ')" "\
 path 1: 40 times, 66.7%
@@ -218,6 +233,25 @@ check "no ways" grep -q "a path begins at the entry of a function that has recor
 file=test/fuzz/corpus/recording/sampled
 check "sampled: ways have gaps" grep -q "^sampled: steps are missing" <("$ki" report -q --paths "$file")
 check "a bad form of paths" fails 2 "it is thread" report --paths=x "$file"
+
+# What names are does nothing to a terminal.
+file=test/fuzz/corpus/recording/hostile
+is_harmless() {
+	local form
+	for form in "" --summary --paths --paths=thread --counts --table --series=1 --folded --json --chrome; do
+		"$ki" report ${form:+"$form"} --image test/fuzz/corpus/image/object "$file" > "$tmp/out" 2>&1 || return
+		is "$(LC_ALL=C grep -caP '[\x00-\x1f\x7f]|\xc2[\x80-\x9f]' "$tmp/out")" 0 && test -s "$tmp/out" || return
+	done
+}
+check "control characters in names are shown as ?" is_harmless
+check "each of them" is "$("$ki" report --summary "$file" | sed -n '1p;3,5p;/: 60 records/p' | cut -d, -f1)" "\
+?]0;x?????c
+kernel: build ?]0;x?????b
+module ?]0;x?????m: build ?]0;x?????b
+function ?]0;x?????m:?]0;x?????fn: graph 0000000000000001
+?]0;x?????i: 60 records
+?]0;x?????i:exit: 60 records
+?]0;x?????b: 60 records"
 
 # What code it was.
 file=test/fuzz/corpus/recording/functions
@@ -235,9 +269,36 @@ check "JSON has them" is "$("$ki" report -q --json "$file" | grep -E '"type":"(m
 {"type":"function","name":"quiet","module":"example","address":"0x1055","cfg":"c1138bea36067f34"}
 {"type":"function","name":"gone","module":"example","address":"0x2000","cfg":"0000000000000001"}
 {"type":"function","name":"unknown","module":"","address":"0x3000"}'
-against() { is "$("$ki" report --image "test/fuzz/corpus/image/$1" "$file" 2>&1 > "$tmp/out")" "kerninst: $file: $2"; }
-check "code that is not what was recorded" against object "of 4 functions 2 have the same graph in test/fuzz/corpus/image/object, 1 are not there, 1 have another: two"
-check "at other addresses" against program "of 4 functions 2 have the same graph in test/fuzz/corpus/image/program, 1 are not there, 1 have another: two"
+against() { is "$("$ki" report -o /dev/null --image "${3:-test/fuzz/corpus/image/$1}" "$file" 2>&1)" "kerninst: $file: $2"; }
+check "code that is not what was recorded; of a module there is nothing in what is none" against object "of 4 functions 1 have the same graph in test/fuzz/corpus/image/object, 2 are not there, 1 have another: two"
+check "at other addresses" against program "of 4 functions 1 have the same graph in test/fuzz/corpus/image/program, 2 are not there, 1 have another: two"
+cp test/fuzz/corpus/image/object "$tmp/example.ko"
+check "of a module only what is its own" against - "of 4 functions 1 have the same graph in $tmp/example.ko, 3 are not there, 0 have another" "$tmp/example.ko"
+cp test/fuzz/corpus/image/object "$tmp/exam-ple.ko"
+check "of another module nothing" against - "of 4 functions 0 have the same graph in $tmp/exam-ple.ko, 4 are not there, 0 have another" "$tmp/exam-ple.ko"
+
+# One name in many rows, and of many functions: each of these is looked at once.
+large=$tmp/large
+mkdir "$large" && KI_RECORDINGS=$large "${ki%bin/kerninst}test/unit/test_recording_example" || exit 1
+for i in {100..999}; do printf 'f%d: ret\n.type f%d, @function\n.size f%d, 1\n' "$i" "$i" "$i"; done | as -o "$tmp/copies.o" - || exit 1
+sed -i 's/f[0-9][0-9][0-9]\x00/copy\x00/g' "$tmp/copies.o"
+copies() {
+	is "$(timeout 10 "$ki" report --summary -o /dev/null --image "$tmp/copies.o" "$large/rows" 2>&1 | cut -d: -f3 | cut -d, -f1,3 | sed "s|$tmp/||")" \
+		" of 100000 functions 0 have the same graph in copies.o, 100000 have another"
+}
+check "many rows and many functions of one name" copies
+
+# Entries without exits, and exits without entries.
+deep() {
+	local form
+	for form in paths summary chrome; do
+		timeout 20 "$ki" report -q "--$form" "$large/deep" > "$tmp/deep.$form" || return
+	done
+	is "$(grep taken "$tmp/deep.paths")" "0 paths were taken, 0 different; of 98 more, with 300000 records, an entry or an exit is missing" &&
+		is "$(grep -c '^ *duration: .* sum \(75\|25\).00 ms' "$tmp/deep.summary")" 2 &&
+		is "$(grep -c '"ph":"X"' "$tmp/deep.chrome") $(grep -c '"ph":"i"' "$tmp/deep.chrome")" "50000 200000"
+}
+check "stacks that only grow" deep
 check "no such image" fails 1 "none: No such file" report --table -o /dev/null --image "$tmp/none" "$file"
 file=test/fuzz/corpus/recording/keys
 check "a file that does not say" against object "it does not say what its functions were like"

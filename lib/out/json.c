@@ -79,6 +79,8 @@ static void put_quoted(struct ki_json *j, const char *text)
 			put_str(j, "\xef\xbf\xbd");
 		else if (*s < 0x20 || *s == '"' || *s == '\\' || *s == 0x7f)
 			put_escape(j, *s);
+		else if (*s == 0xc2 && s[1] < 0xa0) /* a control character, too */
+			put_escape(j, s[1]);
 		else
 			put(j, (const char *)s, n);
 		s += n ? n : 1;

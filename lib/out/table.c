@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/text.h"
 #include "util/vec.h"
 
 struct ki_table {
@@ -69,14 +70,6 @@ void ki_table_cell(struct ki_table *t, const char *fmt, ...)
 		c->width = (unsigned int)len;
 }
 
-/* Text may come from outside: none of it does anything to a terminal. */
-static void replace_controls(char *text)
-{
-	for (; *text; text++)
-		if ((unsigned char)*text < ' ' || *text == 0x7f)
-			*text = '?';
-}
-
 /* No blanks at the end of a line: the last column is filled only on its left. */
 static void print_cell(const struct ki_table *t, unsigned int column, const char *text, FILE *out)
 {
@@ -138,7 +131,7 @@ static int print_all(struct ki_table *t, FILE *out, bool bold, char separator)
 				fputc(separator, out);
 			print_value(text, separator, out);
 		} else {
-			replace_controls(cell);
+			ki_text_replace_controls(cell); /* it may come from outside */
 			print_cell(t, column, text, out);
 		}
 		if (column == t->n - 1)

@@ -91,6 +91,7 @@ static void escapes(void **state)
 	(void)state;
 	assert_string_equal(quoted("\"\\/\b\f\n\r\t"), "\"\\\"\\\\/\\b\\f\\n\\r\\t\"");
 	assert_string_equal(quoted("\x01\x1f\x7f"), "\"\\u0001\\u001f\\u007f\"");
+	assert_string_equal(quoted("\xc2\x80\xc2\x9f\xc2\xa0"), "\"\\u0080\\u009f\xc2\xa0\"");
 	assert_string_equal(quoted(""), "\"\"");
 	assert_string_equal(quoted("caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x90\xa7"),
 			    "\"caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x90\xa7\"");

@@ -237,6 +237,28 @@ static void write_paths(struct ki_record_file *f)
 	finish(f);
 }
 
+/* How many records are missing is said, too. */
+static void lose(struct ki_record_file *f, uint64_t lost)
+{
+	assert_int_equal(ki_record_finish(f, lost, origin.tsc + 10000000000, NULL), 0);
+}
+
+/* The exit of the first call is lost; of the tenth also that of what it calls. */
+static void write_lossy(struct ki_record_file *f)
+{
+	for (uint64_t i = 0; i < 60; i++)
+		walk(f, 100 * i, 7, i == 0 ? "156" : i == 9 ? "15" : "1562");
+	lose(f, 3);
+}
+
+/* A function that calls itself, by another one, in a recording with all records. */
+static void write_nested(struct ki_record_file *f)
+{
+	for (uint64_t i = 0; i < 60; i++)
+		walk(f, 100 * i, 7, "151262");
+	finish(f);
+}
+
 static const struct ki_instrument blocks_in[] = {
 	{1, "f:block/0", "f@0x1000:block/0", 0x1000, 0, 0, tid, 1},
 	{2, "f:block/1", "f@0x1000:block/1", 0x1010, 0, 0, tid, 1},
@@ -252,31 +274,128 @@ static void write_blocks(struct ki_record_file *f)
 	finish(f);
 }
 
+static const struct ki_record_origin slow_origin = {.kernel = "6.1.0-example",
+						    .build = "c0ffee",
+						    .host = "example",
+						    .command = "x",
+						    .tsc_khz = 1};
+
+/* A clock so slow that a call takes more nanoseconds than a word holds. */
+static void write_clock(struct ki_record_file *f)
+{
+	for (uint64_t i = 0; i < 2; i++) {
+		const struct ki_record rec = {
+			.id = (uint32_t)i + 1, .words = (uint16_t)(i + 1), .tsc = i << 62};
+
+		assert_int_equal(ki_record_write(f, &rec, (uint64_t[]){7, 512}, 0), 0);
+	}
+	assert_int_equal(ki_record_finish(f, 0, UINT64_C(1) << 62, NULL), 0);
+}
+
+/* None of it is to reach a terminal as it is. */
+#define HOSTILE "\033]0;x\a\r\177\302\233"
+
+static const struct ki_record_field hostile_fields[] = {
+	{"tid", "", KI_U32, KI_SHOW_DECIMAL}, {HOSTILE "f", HOSTILE "u", KI_U64, KI_SHOW_DECIMAL}};
+static const struct ki_instrument hostile_in[] = {
+	{1, HOSTILE "i", "f@0x1000:entry", 0x1000, 0, 0, hostile_fields, 2},
+	{2, HOSTILE "i:exit", "f@0x1000:exit", 0x1000, 0, 0, hostile_fields, 2},
+	{3, HOSTILE "b", "f@0x1000:block/1", 0x1010, 0, 0, hostile_fields, 2}};
+static const struct ki_record_function hostile_code[] = {{HOSTILE "fn", HOSTILE "m", 0x1000, 1},
+							 {"two", HOSTILE "m", 0x1031, 1}};
+static const struct ki_record_module hostile_of[] = {{HOSTILE "m", HOSTILE "b"}};
+static const struct ki_record_origin hostile_origin = {.kernel = HOSTILE "k",
+						       .build = HOSTILE "b",
+						       .boot = HOSTILE "o",
+						       .host = HOSTILE "h",
+						       .command = HOSTILE "c",
+						       .cpus = 2,
+						       .tsc_khz = 1000000,
+						       .tsc = 5000000000,
+						       .time = 1700000000500000000};
+
+static void write_hostile(struct ki_record_file *f)
+{
+	assert_int_equal(ki_record_modules(f, hostile_of, 1), 0);
+	assert_int_equal(ki_record_functions(f, hostile_code, 2), 0);
+	for (uint64_t i = 0; i < 60; i++)
+		for (unsigned int k = 0; k < 3; k++)
+			write_row(f, &hostile_in[(unsigned int[]){0, 2, 1}[k]], 100 * i + k, 0,
+				  (uint64_t[]){7, i});
+	finish(f);
+}
+
 static const struct example {
 	const char *name;
 	const struct ki_instrument *instruments;
 	size_t n;
 	void (*write)(struct ki_record_file *f);
+	const struct ki_record_origin *origin; /* NULL: as that of the others */
 } examples[] = {
-	{"example", instruments, 5, write_example},
-	{"sampled", instruments, 5, write_sampled},
-	{"negative", negative_in, 1, write_negative},
-	{"totals", totals_in, 2, write_totals},
-	{"keys", keys_in, 1, write_keys},
-	{"pairs", pairs_in, 2, write_pairs},
-	{"values", values_in, 1, write_values},
-	{"functions", pairs_in, 2, write_functions},
-	{"paths", paths_in, 7, write_paths},
-	{"blocks", blocks_in, 3, write_blocks},
+	{"example", instruments, 5, write_example, NULL},
+	{"sampled", instruments, 5, write_sampled, NULL},
+	{"negative", negative_in, 1, write_negative, NULL},
+	{"totals", totals_in, 2, write_totals, NULL},
+	{"keys", keys_in, 1, write_keys, NULL},
+	{"pairs", pairs_in, 2, write_pairs, NULL},
+	{"values", values_in, 1, write_values, NULL},
+	{"functions", pairs_in, 2, write_functions, NULL},
+	{"paths", paths_in, 7, write_paths, NULL},
+	{"blocks", blocks_in, 3, write_blocks, NULL},
+	{"lossy", paths_in, 7, write_lossy, NULL},
+	{"nested", paths_in, 7, write_nested, NULL},
+	{"clock", pairs_in, 2, write_clock, &slow_origin},
+	{"hostile", hostile_in, 3, write_hostile, &hostile_origin},
 };
 
+#define MANY 100000
+
+/* One name, as often as a file can say it. */
+static void write_rows(struct ki_record_file *f)
+{
+	static struct ki_record_function all[MANY];
+
+	for (size_t i = 0; i < MANY; i++)
+		all[i] = (struct ki_record_function){"copy", "", i, 1};
+	assert_int_equal(ki_record_functions(f, all, MANY), 0);
+	finish(f);
+}
+
+static const struct ki_instrument deep_in[] = {
+	{1, "a:entry", "a@0x1000:entry", 0x1000, 0, 0, tid, 1},
+	{2, "a:exit", "a@0x1000:exit", 0x1000, 0, 0, tid, 1},
+	{3, "b:entry", "b@0x2000:entry", 0x2000, 0, 0, tid, 1},
+	{4, "b:exit", "b@0x2000:exit", 0x2000, 0, 0, tid, 1}};
+
+/* One function is only entered, then another one only left; then each calls the other. */
+static void write_deep(struct ki_record_file *f)
+{
+	static const uint64_t calls[] = {0, 2, 3, 1};
+
+	for (uint64_t i = 0; i < 3 * MANY; i++) {
+		const uint64_t k = i < MANY ? 0 : i < 2 * MANY ? 3 : calls[i % 4];
+
+		write_row(f, &deep_in[k], i, 0, (uint64_t[]){7});
+	}
+	finish(f);
+}
+
+/* Too large to be kept: written for test/report.sh only. */
+static const struct example large[] = {
+	{"rows", pairs_in, 2, write_rows, NULL},
+	{"deep", deep_in, 4, write_deep, NULL},
+};
+
+#define NLARGE	  (sizeof(large) / sizeof(*large))
 #define NEXAMPLES (sizeof(examples) / sizeof(*examples))
 
 static void write_file(const struct example *e, const char *path)
 {
 	struct ki_record_file *f;
 
-	assert_int_equal(ki_record_create(path, &origin, NULL, e->instruments, e->n, &f, NULL), 0);
+	assert_int_equal(ki_record_create(path, e->origin ? e->origin : &origin, NULL,
+					  e->instruments, e->n, &f, NULL),
+			 0);
 	e->write(f);
 }
 
@@ -313,9 +432,11 @@ static void write_all(const char *directory)
 {
 	char path[4096];
 
-	for (size_t i = 0; i < NEXAMPLES; i++) {
-		snprintf(path, sizeof(path), "%s/%s", directory, examples[i].name);
-		write_file(&examples[i], path);
+	for (size_t i = 0; i < NEXAMPLES + NLARGE; i++) {
+		const struct example *e = i < NEXAMPLES ? &examples[i] : &large[i - NEXAMPLES];
+
+		snprintf(path, sizeof(path), "%s/%s", directory, e->name);
+		write_file(e, path);
 	}
 }
 

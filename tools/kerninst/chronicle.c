@@ -20,6 +20,15 @@ double chronicle_time(const struct chronicle *c, uint64_t tsc)
 	return round(ticks * 1e6 / khz(c)) / 1e9; /* whole nanoseconds */
 }
 
+uint64_t chronicle_ns(double seconds)
+{
+	double ns = seconds * 1e9 + 0.5;
+
+	if (!(seconds > 0))
+		return 0;
+	return ns < 0x1p64 ? (uint64_t)ns : UINT64_MAX;
+}
+
 double chronicle_end(const struct chronicle *c)
 {
 	double end = chronicle_time(c, ki_recording_state(c->r)->end);

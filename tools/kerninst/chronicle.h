@@ -26,6 +26,10 @@ struct chronicle {
 	int err;	    /* -errno */
 };
 
+/* Functions that a thread is in; more than a stack of the kernel has room for are leftovers of
+   records that are missing. */
+#define CHRONICLE_DEPTH 1024
+
 /* A record that is to be shown. */
 struct seen_record {
 	const struct ki_instrument *in;
@@ -62,6 +66,7 @@ bool chronicle_wants(const struct chronicle *c, const struct ki_instrument *in);
 /* ---- what the formats share ---- */
 
 double chronicle_time(const struct chronicle *c, uint64_t tsc);
+uint64_t chronicle_ns(double seconds);		 /* 0 or more, in whole nanoseconds */
 double chronicle_end(const struct chronicle *c); /* of the recording, or of what is shown */
 
 /* Where and when it was made, and of what code: the header of what people read. */

@@ -7,11 +7,13 @@
 #include <string.h>
 
 #include "cli.h"
+#include "util/text.h"
 #include "util/vec.h"
 
 #define ROWS 10 /* functions in a header */
 
-#define GRAPH 17
+#define GRAPH  17
+#define MODULE 256 /* bytes of a name */
 
 /* ---- as it is said ---- */
 
@@ -32,13 +34,14 @@ void chronicle_code_print(const struct chronicle *c)
 	char graph[GRAPH];
 
 	if (*o->build)
-		fprintf(c->out, "kernel: build %s\n", o->build);
+		ki_text_print(c->out, "kernel: build %s\n", o->build);
 	for (size_t i = 0; i < nmodules; i++)
-		fprintf(c->out, "module %s: build %s\n", m[i].name, *m[i].build ? m[i].build : "-");
+		ki_text_print(c->out, "module %s: build %s\n", m[i].name,
+			      *m[i].build ? m[i].build : "-");
 	for (size_t i = 0; i < n && i < ROWS; i++) {
 		graph_text(&fn[i], graph);
-		fprintf(c->out, "function %s%s%s: graph %s\n", fn[i].module,
-			*fn[i].module ? ":" : "", fn[i].name, *graph ? graph : "not known");
+		ki_text_print(c->out, "function %s%s%s: graph %s\n", fn[i].module,
+			      *fn[i].module ? ":" : "", fn[i].name, *graph ? graph : "not known");
 	}
 	if (n > ROWS)
 		fprintf(c->out, "and %zu functions more: --json has all\n", n - ROWS);
@@ -91,33 +94,93 @@ int chronicle_code_json(const struct chronicle *c)
 
 /* ---- as it is now ---- */
 
-/* Symbols that have the name of a function, and what these are now. */
-struct now {
-	ki_vec(const struct ki_symbol *) syms;
-	ki_vec(size_t) of; /* the function, for each symbol */
-	struct ki_record_function *is;
+/* What the symbols of that name are like, one after the other in struct now. */
+struct named {
+	size_t first, n;
 };
 
-/* An image's functions are of no module. */
-static int add_named(struct now *now, const struct ki_target *t,
-		     const struct ki_record_function *fn, size_t i)
+/* Symbols that have the names of functions: those of each name once, however many functions have
+   it. */
+struct now {
+	ki_vec(const struct ki_symbol *) syms;
+	struct ki_record_function *is; /* each of them */
+	struct named *of;	       /* of each function */
+};
+
+static int by_name(const void *a, const void *b)
 {
-	const char *module = ki_target_kind(t) == KI_TARGET_LIVE ? fn->module : "";
+	const struct ki_record_function *x = *(const struct ki_record_function *const *)a;
+	const struct ki_record_function *y = *(const struct ki_record_function *const *)b;
+	int order = strcmp(x->name, y->name);
+
+	return order ? order : strcmp(x->module, y->module);
+}
+
+/* The module whose file it is; "": none. */
+static void module_of(const char *image, char module[MODULE])
+{
+	const char *slash = strrchr(image, '/'), *name = slash ? slash + 1 : image;
+	const char *end = strstr(name, ".ko");
+
+	snprintf(module, MODULE, "%.*s", end && (!end[3] || end[3] == '.') ? (int)(end - name) : 0,
+		 name);
+	for (char *dash = module; (dash = strchr(dash, '-'));)
+		*dash = '_';
+}
+
+/* image: the module that it is of; NULL: it is a kernel with its modules. */
+static int add_named(struct now *now, const struct ki_target *t, const char *image,
+		     const struct ki_record_function *fn, struct named *out)
+{
 	const struct ki_symbol *s = NULL;
 
-	while ((s = ki_target_symbol_named(t, module, fn->name, s)))
-		if (ki_vec_push(&now->syms, s) || ki_vec_push(&now->of, i))
+	out->first = now->syms.n;
+	if (image && strcmp(image, fn->module) != 0)
+		return 0;
+	while ((s = ki_target_symbol_named(t, image ? "" : fn->module, fn->name, s)))
+		if (ki_vec_push(&now->syms, s))
 			return -ENOMEM;
+	out->n = now->syms.n - out->first;
 	return 0;
 }
 
-static int look(struct now *now, struct ki_target *t, const struct ki_record_function *fn, size_t n,
-		struct ki_err *err)
+/* Those whose graph is known, by name. */
+static int add_all(struct now *now, const struct ki_target *t, const char *image,
+		   const struct ki_record_function *fn, size_t n)
 {
+	const struct ki_record_function **order = calloc(n + 1, sizeof(*order));
+	size_t known = 0;
 	int ret = 0;
 
+	now->of = calloc(n + 1, sizeof(*now->of));
+	if (!order || !now->of)
+		ret = -ENOMEM;
 	for (size_t i = 0; !ret && i < n; i++)
-		ret = fn[i].cfg ? add_named(now, t, &fn[i], i) : 0;
+		if (fn[i].cfg)
+			order[known++] = &fn[i];
+	if (known)
+		qsort(order, known, sizeof(*order), by_name);
+	for (size_t i = 0; !ret && i < known; i++) {
+		struct named *own = &now->of[order[i] - fn];
+
+		if (i && !by_name(&order[i - 1], &order[i]))
+			*own = now->of[order[i - 1] - fn];
+		else
+			ret = add_named(now, t, image, order[i], own);
+	}
+	free(order);
+	return ret;
+}
+
+static int look(struct now *now, struct ki_target *t, const char *file,
+		const struct ki_record_function *fn, size_t n, struct ki_err *err)
+{
+	char module[MODULE];
+	int ret;
+
+	if (file)
+		module_of(file, module);
+	ret = add_all(now, t, file ? module : NULL, fn, n);
 	now->is = calloc(now->syms.n + 1, sizeof(*now->is));
 	if (ret || !now->is)
 		return ki_err_set(err, -ENOMEM, 0, "out of memory");
@@ -127,15 +190,16 @@ static int look(struct now *now, struct ki_target *t, const struct ki_record_fun
 enum verdict { GONE, OTHER, SAME, UNKNOWN, VERDICTS };
 
 /* Of several of one name one that is as it was is enough. */
-static enum verdict judge(const struct now *now, const struct ki_record_function *fn, size_t i,
-			  size_t *at)
+static enum verdict judge(const struct now *now, const struct ki_record_function *fn, size_t i)
 {
-	enum verdict v = GONE;
+	const struct named *of = &now->of[i];
 
-	for (; *at < now->of.n && now->of.v[*at] == i; ++*at)
-		if (v != SAME)
-			v = now->is[*at].cfg == fn->cfg ? SAME : OTHER;
-	return v;
+	if (!fn->cfg)
+		return UNKNOWN;
+	for (size_t k = 0; k < of->n; k++)
+		if (now->is[of->first + k].cfg == fn->cfg)
+			return SAME;
+	return of->n ? OTHER : GONE;
 }
 
 static void add_name(FILE *f, const struct ki_record_function *fn, size_t before)
@@ -149,7 +213,7 @@ static void add_name(FILE *f, const struct ki_record_function *fn, size_t before
 
 static int say(const struct chronicle *c, const struct now *now, const char *file, const char *what)
 {
-	size_t n, at = 0, count[VERDICTS] = {0}, len;
+	size_t n, count[VERDICTS] = {0}, len;
 	const struct ki_record_function *fn = ki_recording_functions(c->r, &n);
 	char *names;
 	FILE *f = open_memstream(&names, &len);
@@ -157,11 +221,11 @@ static int say(const struct chronicle *c, const struct now *now, const char *fil
 	if (!f)
 		return cli_no_memory();
 	for (size_t i = 0; i < n; i++) {
-		enum verdict v = judge(now, &fn[i], i, &at);
+		enum verdict v = judge(now, &fn[i], i);
 
 		if (v == OTHER)
 			add_name(f, &fn[i], count[OTHER]);
-		count[fn[i].cfg ? v : UNKNOWN]++;
+		count[v]++;
 	}
 	if (fclose(f))
 		return cli_no_memory();
@@ -188,10 +252,11 @@ int chronicle_code_check(const struct chronicle *c, const char *file, const stru
 	ret = open_or_fail(o, &t);
 	if (ret)
 		return ret;
-	ret = look(&now, t, fn, n, &err) ? cli_fail(&err)
-					 : say(c, &now, file, o->image ? o->image : "this kernel");
+	ret = look(&now, t, o->image, fn, n, &err)
+		      ? cli_fail(&err)
+		      : say(c, &now, file, o->image ? o->image : "this kernel");
 	ki_vec_free(&now.syms);
-	ki_vec_free(&now.of);
+	free(now.of);
 	free(now.is);
 	ki_target_close(t);
 	return ret;

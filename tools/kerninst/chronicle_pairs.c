@@ -167,22 +167,35 @@ static struct thread *thread_of(struct pairs *p, uint64_t tid, unsigned int cpu)
 	return t;
 }
 
-static int push(struct thread *t, const struct seen_record *e, uint64_t function)
-{
-	struct frame f = {.in = e->in, .function = function, .start = e->time, .cpu = e->cpu};
-
-	memcpy(f.values, e->values, e->in->nfields * sizeof(*f.values));
-	return ki_vec_push(&t->stack, f);
-}
-
 /* An entry whose exit has not been seen. */
-static int give_up(struct pairs *p, struct thread *t)
+static int give_up(struct pairs *p, const struct frame *f)
 {
-	const struct frame *f = &t->stack.v[--t->stack.n];
 	const struct seen_record e = {
 		.in = f->in, .values = f->values, .cpu = f->cpu, .time = f->start};
 
 	return p->to->single(p->c, &e);
+}
+
+/* The outer half has no exit. */
+static int make_room(struct pairs *p, struct thread *t)
+{
+	const size_t half = t->stack.n / 2;
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < half; i++)
+		ret = give_up(p, &t->stack.v[i]);
+	t->stack.n -= half;
+	memmove(t->stack.v, t->stack.v + half, t->stack.n * sizeof(*t->stack.v));
+	return ret;
+}
+
+static int push(struct pairs *p, struct thread *t, const struct seen_record *e, uint64_t function)
+{
+	struct frame f = {.in = e->in, .function = function, .start = e->time, .cpu = e->cpu};
+	int ret = t->stack.n == CHRONICLE_DEPTH ? make_room(p, t) : 0;
+
+	memcpy(f.values, e->values, e->in->nfields * sizeof(*f.values));
+	return ret ? ret : ki_vec_push(&t->stack, f);
 }
 
 static int pop(struct pairs *p, struct thread *t, const struct seen_record *e, uint64_t function)
@@ -196,7 +209,7 @@ static int pop(struct pairs *p, struct thread *t, const struct seen_record *e, u
 	if (!at)
 		return p->to->single(p->c, e);
 	while (!ret && t->stack.n > at)
-		ret = give_up(p, t);
+		ret = give_up(p, &t->stack.v[--t->stack.n]);
 	if (!ret)
 		ret = p->to->pair(p->c, t, e);
 	time = e->time - t->stack.v[at - 1].start;
@@ -216,7 +229,7 @@ int pairs_record(struct pairs *p, const struct seen_record *e)
 	t = thread_of(p, e->values[own->tid], e->cpu);
 	if (!t)
 		return -ENOMEM;
-	return own->role == ROLE_ENTRY ? push(t, e, own->function) : pop(p, t, e, own->function);
+	return own->role == ROLE_ENTRY ? push(p, t, e, own->function) : pop(p, t, e, own->function);
 }
 
 int pairs_end(struct pairs *p)
@@ -226,6 +239,6 @@ int pairs_end(struct pairs *p)
 	for (size_t i = 0; i < THREADS; i++)
 		for (struct thread *t = p->threads[i]; t; t = t->next)
 			while (!ret && t->stack.n)
-				ret = give_up(p, t);
+				ret = give_up(p, &t->stack.v[--t->stack.n]);
 	return ret;
 }

@@ -82,7 +82,6 @@ static int add_walk(void *arg, const struct walk *w)
 				 .cut = w->cut,
 				 .nsteps = w->steps.n,
 				 .steps = w->steps.v};
-	double took = w->end - w->start;
 	struct path *p;
 	int ret = find(s, &key, &p);
 
@@ -91,7 +90,7 @@ static int add_walk(void *arg, const struct walk *w)
 	s->branches |= has_inside(s, w);
 	if (ret || !p)
 		return ret;
-	spread_add(&p->duration, &duration, took > 0 ? (uint64_t)(took * 1e9 + 0.5) : 0, 1);
+	spread_add(&p->duration, &duration, chronicle_ns(w->end - w->start), 1);
 	for (size_t i = 0; i < p->nsteps; i++) {
 		p->sums[i].after += w->seen.v[i].time - w->start;
 		p->sums[i].times += w->seen.v[i].times;

@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "util/text.h"
 #include "values.h"
 
 static const struct ki_record_field duration = {"time", "", KI_U64, KI_SHOW_SECONDS};
@@ -38,9 +39,9 @@ static void print_steps(const struct chronicle *c, const struct path *p)
 	fprintf(c->out, "       AFTER    TIMES  POINT\n");
 	for (size_t i = 0; i < p->nsteps; i++) {
 		value_format_seconds(p->sums[i].after / (double)p->duration.n, after);
-		fprintf(c->out, "%12s %8.4g  %*s%s\n", after,
-			(double)p->sums[i].times / (double)p->duration.n,
-			2 * (int)p->steps[i].depth, "", in[p->steps[i].in].name);
+		ki_text_print(c->out, "%12s %8.4g  %*s%s\n", after,
+			      (double)p->sums[i].times / (double)p->duration.n,
+			      2 * (int)p->steps[i].depth, "", in[p->steps[i].in].name);
 	}
 	if (p->cut)
 		fprintf(c->out, "                       ... and more, which are not kept\n");
@@ -71,8 +72,10 @@ static void print_notes(const struct chronicle *c, const struct path_set *s)
 {
 	fprintf(c->out, "%" PRIu64 " paths were taken, %zu different", s->walks.whole, s->rows.n);
 	if (s->walks.broken)
-		fprintf(c->out, "; of %" PRIu64 " more an entry or an exit is missing",
-			s->walks.broken);
+		fprintf(c->out,
+			"; of %" PRIu64 " more, with %" PRIu64
+			" records, an entry or an exit is missing",
+			s->walks.broken, s->walks.swallowed);
 	if (s->walks.outside)
 		fprintf(c->out, "; %" PRIu64 " records are in none", s->walks.outside);
 	fputc('\n', c->out);

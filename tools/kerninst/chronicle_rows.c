@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -333,7 +334,7 @@ static int series_record(struct chronicle *c, const struct seen_record *e)
 {
 	struct series *s = c->own;
 	double at = (e->time - c->from) / c->series;
-	uint64_t interval = at > 0 ? (uint64_t)at : 0;
+	uint64_t interval = at > 0 ? (uint64_t)fmin(at, 0x1p63) : 0;
 	int ret = 0;
 
 	if (interval != s->interval)

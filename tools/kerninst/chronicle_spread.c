@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "snippet/tree.h"
+#include "util/text.h"
 #include "values.h"
 
 #define BAR 40
@@ -90,9 +91,9 @@ void spread_print(const struct chronicle *c, const struct ki_record_field *f,
 {
 	char least[FIELD_TEXT], most[FIELD_TEXT], mean[FIELD_TEXT], sum[FIELD_TEXT];
 
-	fprintf(c->out, "  %s%s%s%s: min %s  mean %s  max %s", f->name, *f->unit ? " (" : "",
-		f->unit, *f->unit ? ")" : "", one(c, f, s->least, least),
-		real(c, f, s->sum / (double)s->n, mean), one(c, f, s->most, most));
+	ki_text_print(c->out, "  %s%s%s%s: min %s  mean %s  max %s", f->name, *f->unit ? " (" : "",
+		      f->unit, *f->unit ? ")" : "", one(c, f, s->least, least),
+		      real(c, f, s->sum / (double)s->n, mean), one(c, f, s->most, most));
 	if (is_label(f)) {
 		fputc('\n', c->out);
 		return;

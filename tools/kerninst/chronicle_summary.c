@@ -13,6 +13,7 @@
 #include "chronicle_pairs.h"
 #include "chronicle_spread.h"
 #include "cli.h"
+#include "util/text.h"
 
 struct tally {
 	uint64_t n;
@@ -39,13 +40,12 @@ static int pair(struct chronicle *c, const struct thread *t, const struct seen_r
 	size_t n;
 	struct tally *of =
 		&((struct summary *)c->own)->tallies[top->in - ki_recording_instruments(c->r, &n)];
-	double took = e->time - top->start;
 
 	if (!of->duration)
 		of->duration = calloc(1, sizeof(*of->duration));
 	if (!of->duration)
 		return -ENOMEM;
-	spread_add(of->duration, &duration, took > 0 ? (uint64_t)(took * 1e9 + 0.5) : 0, e->factor);
+	spread_add(of->duration, &duration, chronicle_ns(e->time - top->start), e->factor);
 	return 0;
 }
 
@@ -122,7 +122,8 @@ static void print_instrument(const struct chronicle *c, const struct ki_instrume
 	double on, off;
 
 	chronicle_span(c, in, &on, &off);
-	fprintf(c->out, "\n%s: %" PRIu64 " records", in->name, t->n);
+	fputc('\n', c->out);
+	ki_text_print(c->out, "%s: %" PRIu64 " records", in->name, t->n);
 	if (off > on)
 		fprintf(c->out, ", %.1f/s", (double)t->n / (off - on));
 	if (!chronicle_is_totals(in) && chronicle_hits(c, in, &hits) && hits != t->n)
@@ -146,9 +147,9 @@ void chronicle_origin(const struct chronicle *c)
 
 	if (gmtime_r(&start, &tm))
 		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S UTC", &tm);
-	fprintf(c->out, "%s\n", o->command);
-	fprintf(c->out, "%s, kernel %s, %u CPUs, %s, %.3f s\n", o->host, o->kernel, o->cpus, when,
-		chronicle_time(c, s->end));
+	ki_text_print(c->out, "%s\n", o->command);
+	ki_text_print(c->out, "%s, kernel %s, %u CPUs, %s, %.3f s\n", o->host, o->kernel, o->cpus,
+		      when, chronicle_time(c, s->end));
 	chronicle_code_print(c);
 	fprintf(c->out, "%" PRIu64 " records, %" PRIu64 " lost\n", s->records, s->lost);
 }

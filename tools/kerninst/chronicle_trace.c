@@ -12,6 +12,7 @@
 
 #include "chronicle_pairs.h"
 #include "chronicle_stack.h"
+#include "util/text.h"
 
 /* ---- trace events ---- */
 
@@ -211,8 +212,7 @@ static int folded_pair(struct chronicle *c, const struct thread *t, const struct
 	struct fold *f = new_fold(t);
 	double own = e->time - top->start - top->inner;
 
-	return f ? add_fold(c->own, f, e->factor, own > 0 ? (uint64_t)(own * 1e9 + 0.5) : 0)
-		 : -ENOMEM;
+	return f ? add_fold(c->own, f, e->factor, chronicle_ns(own)) : -ENOMEM;
 }
 
 static int folded_single(struct chronicle *c, const struct seen_record *e)
@@ -271,7 +271,7 @@ static void print_fold(const void *node, VISIT which, void *arg)
 	const struct folded *v = arg;
 
 	if (which == postorder || which == leaf)
-		fprintf(v->out, "%s %" PRIu64 "\n", f->name, v->times ? f->ns : f->count);
+		ki_text_print(v->out, "%s %" PRIu64 "\n", f->name, v->times ? f->ns : f->count);
 }
 
 static int folded_end(struct chronicle *c)

@@ -97,6 +97,7 @@ int walks_begin(struct walks *w, struct chronicle *c)
 	const struct ki_instrument *in = ki_recording_instruments(c->r, &n);
 
 	w->c = c;
+	w->gaps = ki_recording_state(c->r)->lost || c->nsampling;
 	w->players = calloc(n + 1, sizeof(*w->players));
 	order = calloc(n + 1, sizeof(*order));
 	for (size_t i = 0; w->players && order && i < n; i++) {
@@ -201,6 +202,7 @@ static int finish(struct walks *w, struct walk *own)
 
 	w->whole += whole;
 	w->broken += !whole;
+	w->swallowed += whole ? 0 : own->records;
 	own->open = false;
 	return ret;
 }
@@ -208,6 +210,7 @@ static int finish(struct walks *w, struct walk *own)
 static void start(struct walk *own, const struct player *p, const struct seen_record *e)
 {
 	own->steps.n = own->seen.n = own->stack.n = 0;
+	own->records = 0;
 	own->root = p->function;
 	own->start = e->time;
 	own->open = true;
@@ -215,15 +218,29 @@ static void start(struct walk *own, const struct player *p, const struct seen_re
 	own->enclosed = p->enclosed;
 }
 
+/* Is this entry the beginning of the next one? Not in a function that calls itself; but where
+   records are missing the exits of the one at hand are more likely to be among them. */
+static bool is_next(const struct walks *w, struct walk *own, const struct player *p)
+{
+	const bool again = own->root == p->function, inside = own->enclosed || own->stack.n;
+
+	if (!own->open)
+		return false;
+	if (own->stack.n == CHRONICLE_DEPTH || (again && inside && w->gaps)) {
+		own->broken = true;
+		return true;
+	}
+	return again && !inside;
+}
+
 static int enter(struct walks *w, struct walk *own, const struct player *p,
 		 const struct seen_record *e)
 {
-	int ret = 0;
+	int ret = is_next(w, own, p) ? finish(w, own) : 0;
 
-	if (own->open && !own->enclosed && !own->stack.n && own->root == p->function)
-		ret = finish(w, own);
 	if (!own->open)
 		start(own, p, e);
+	own->records++;
 	if (!ret)
 		ret = add_step(own, e, own->stack.n);
 	return !ret && p->enclosed ? ki_vec_push(&own->stack, p->function) : ret;
@@ -265,6 +282,7 @@ int walks_record(struct walks *w, const struct seen_record *e)
 		w->outside++;
 		return 0;
 	}
+	own->records++;
 	return p->role == ROLE_EXIT ? leave(w, own, p, e) : add_step(own, e, own->stack.n);
 }
 

@@ -26,6 +26,7 @@ struct walk {
 	ki_vec(struct step_seen) seen; /* of each step */
 	ki_vec(uint64_t) stack;	       /* functions that it is in */
 	uint64_t root;		       /* where it began */
+	uint64_t records;	       /* that are in it */
 	double start, end;
 	bool open, broken; /* something is missing in it */
 	bool cut;	   /* there were more steps than are kept */
@@ -39,7 +40,9 @@ struct walks {
 	struct player *players; /* of each instrument */
 	void *threads;		/* tree of struct walk */
 	uint64_t whole, broken; /* an entry or an exit is missing: lost, or not of the time */
+	uint64_t swallowed;	/* records in broken ones */
 	uint64_t outside;	/* records that are in none */
+	bool gaps;		/* records are missing inside of the recording */
 	int err;
 };
 

@@ -10,12 +10,13 @@
 #include <unistd.h>
 
 #include "match.h"
+#include "util/text.h"
 
 static void say(const char *fmt, va_list ap)
 {
 	fflush(stdout);
 	fputs("kerninst: ", stderr);
-	vfprintf(stderr, fmt, ap);
+	ki_text_vprint(stderr, fmt, ap);
 	fputc('\n', stderr);
 }
 

@@ -160,6 +160,7 @@ void stat_by_close(struct stat_by *b)
 {
 	ki_table_reading_free(b->before);
 	ki_table_reading_free(b->now);
+	free(b->same);
 	ki_table_close(b->map);
 	stat_by_stacks_close(b);
 	for (unsigned int i = 0; i < b->nsources; i++) {
@@ -384,11 +385,4 @@ int stat_by_end(struct stat_by *b)
 	struct ki_err err = {0};
 
 	return ki_table_read(b->map, &b->now, &err) ? cli_fail(&err) : stat_by_join_stacks(b);
-}
-
-void stat_by_next(struct stat_by *b)
-{
-	ki_table_reading_free(b->before);
-	b->before = b->now;
-	b->now = NULL;
 }

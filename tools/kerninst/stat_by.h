@@ -56,10 +56,12 @@ struct stat_by {
 	struct ki_table_map *map;
 	struct ki_stacks_map *stacks; /* NULL: no key is a stack */
 	struct ki_users *users;	      /* NULL: none is a process's */
-	uint64_t looked;	      /* stacks that there were when processes were looked at */
+	uint32_t *same; /* of each stack the first that is the same; NULL: no key is a stack */
+	size_t nsame;
+	uint64_t looked; /* stacks that there were when processes were looked at */
 	struct ki_target *target;
 	struct ki_table_var table;
-	struct ki_table_reading *before, *now;
+	struct ki_table_reading *before, *now; /* as they were read */
 	unsigned int words;		     /* of the key, that are taken when something begins */
 	uint32_t point;			     /* for which a statement is being made */
 	const struct stat_by_source *ending; /* that has an end being made */
@@ -96,7 +98,6 @@ const struct ki_measure_ends *stat_by_ends(void *arg, const struct point *p,
 /* What is there at the beginning does not count, nor what comes after the end. */
 int stat_by_begin(struct stat_by *b);
 int stat_by_end(struct stat_by *b);
-void stat_by_next(struct stat_by *b); /* the next interval begins where this one has ended */
 
 /* stat_by_stacks.c */
 int stat_by_stacks_open(struct stat_by *b, struct ki_target *t);
@@ -105,8 +106,18 @@ void stat_by_stacks_close(struct stat_by *b);
    is there anything to look for? */
 double stat_by_next_look(const struct stat_by *b, double deadline);
 bool stat_by_look(struct stat_by *b);
-/* In both readings stacks that are the same become one. CLI_OK, or reported. */
+/* Find out which stacks are the same. CLI_OK, or reported. */
 int stat_by_join_stacks(struct stat_by *b);
+
+static inline bool stat_by_is_stack(const struct stat_by *b, unsigned int i)
+{
+	return b->key.fields[i].show == KI_SHOW_STACK;
+}
+
+/* stat_by_delta.c: what came between the two readings, stacks that are the same as one; its words
+   are the caller's to free. 0, or -ENOMEM. */
+int stat_by_delta(const struct stat_by *b, struct ki_table_reading *out);
+void stat_by_next(struct stat_by *b); /* the next interval begins where this one has ended */
 
 /* stat_by_key.c: a field of a key, as text; all frames of a stack, which is the caller's to free,
    NULL: out of memory. */

@@ -30,41 +30,6 @@ struct show {
 	char names[STAT_BY_AGGS][AGG_NAME];
 };
 
-/* Take away what was there before; only sums grow. */
-static void subtract(const struct stat_by *b, struct ki_table_reading *r)
-{
-	uint32_t width = r->keys + r->values;
-
-	for (size_t i = 0; i < r->n; i++) {
-		const uint64_t *old = ki_table_find(b->before, ki_table_key(r, i));
-		uint64_t *v = r->words + i * width + r->keys;
-		bool borrow = false;
-
-		for (uint32_t k = 0; old && k < r->values; k++) {
-			if (b->merge[k] == KI_MERGE_CARRY)
-				v[k] -= old[k] + borrow;
-			borrow = v[k] < old[k];
-			if (b->merge[k] == KI_MERGE_SUM)
-				v[k] -= old[k];
-		}
-	}
-	r->lost -= b->before->lost;
-}
-
-/* What came between the two readings, which stay as they are. false: out of memory. */
-static bool difference(const struct stat_by *b, struct ki_table_reading *r)
-{
-	const size_t size = b->now->n * (b->now->keys + b->now->values) * sizeof(*r->words);
-
-	*r = *b->now;
-	r->words = malloc(size + 1);
-	if (!r->words)
-		return false;
-	memcpy(r->words, b->now->words, size);
-	subtract(b, r);
-	return true;
-}
-
 /* One of the numbers that are kept of a value; times in seconds. */
 static double number_of(const struct stat_by_source *s, enum stat_by_fn fn, const uint64_t *v)
 {
@@ -408,7 +373,7 @@ int stat_by_report(struct stat_by *b, const struct stat_by_show *how)
 	struct show s = {.b = b, .how = how, .r = &r};
 	int ret;
 
-	if (!difference(b, &r))
+	if (stat_by_delta(b, &r))
 		return cli_no_memory();
 	ret = rank(&s);
 	if (!ret)

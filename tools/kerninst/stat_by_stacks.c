@@ -15,11 +15,6 @@
 
 #define LOOK 0.02 /* seconds */
 
-static bool is_stack(const struct stat_by *b, unsigned int i)
-{
-	return b->key.fields[i].show == KI_SHOW_STACK;
-}
-
 int stat_by_stacks_open(struct stat_by *b, struct ki_target *t)
 {
 	bool user = false;
@@ -62,19 +57,6 @@ bool stat_by_look(struct stat_by *b)
 			ki_users_look(b->users, s.tgid);
 	}
 	return true;
-}
-
-static int rename_stacks(const struct stat_by *b, struct ki_table_reading *r, const uint32_t *same,
-			 size_t n)
-{
-	for (size_t i = 0; i < r->n; i++) {
-		uint64_t *key = r->words + i * (r->keys + r->values) + 1;
-
-		for (unsigned int k = 0; k < b->key.n; k++)
-			if (is_stack(b, k) && key[k] < n && same[key[k]])
-				key[k] = same[key[k]];
-	}
-	return ki_table_regroup(b->map, r);
 }
 
 struct named {
@@ -139,22 +121,13 @@ static int join_processes(struct stat_by *b, uint32_t *same, size_t n)
 
 int stat_by_join_stacks(struct stat_by *b)
 {
-	int ret = 0;
-
-	uint32_t *same;
-	size_t n;
-
 	if (!b->stacks)
 		return CLI_OK;
 	stat_by_look(b);
-	if (ki_stacks_same(b->stacks, &same, &n))
+	free(b->same);
+	b->same = NULL;
+	if (ki_stacks_same(b->stacks, &b->same, &b->nsame) ||
+	    (b->users && join_processes(b, b->same, b->nsame)))
 		return cli_no_memory();
-	if (b->users)
-		ret = join_processes(b, same, n);
-	if (!ret)
-		ret = rename_stacks(b, b->before, same, n);
-	if (!ret)
-		ret = rename_stacks(b, b->now, same, n);
-	free(same);
-	return ret ? cli_no_memory() : CLI_OK;
+	return CLI_OK;
 }
