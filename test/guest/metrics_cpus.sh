@@ -8,6 +8,9 @@
 . "$(dirname "$0")/switches_lib.sh"
 ok "the test module loads" insmod "$top/build/metrics/$(uname -r)/ki_metrics.ko"
 start
+# near NAME GOT WANTED: what took milliseconds in all; the host may have been away for some between the module's clock
+# and ours, within it, so that ours is less
+near() { ok "$1: $2 is $3 or a little less" awk -v g="$2" -v w="$3" 'BEGIN { exit !(g <= w * 1.02 && g >= w * 0.7) }'; }
 booked "moved from CPU to CPU" 20 --move
 
 # ---- on each CPU ----
@@ -23,7 +26,7 @@ is "calls on each CPU" "$(cell calls spin) $(cell latency spin) $(got calls spin
 is "those that sleep" "$(cell calls sleep) $(cell latency sleep) $(cell context-switches sleep)" "7,11 7,11 7,11"
 ok "time on each: at least 20 and 30 ms, 70 and 110 ms" awk -F, -v s="$(cell walltime spin),$(cell walltime sleep)" \
 	'BEGIN { split(s, v); exit !(v[1] > 0.02 && v[2] > 0.03 && v[3] > 0.07 && v[4] > 0.11) }'
-about "by the kernel's clock: running" "$(got walltime spin)" "$(seconds spin)"
+near "by the kernel's clock: running" "$(got walltime spin)" "$(seconds spin)"
 about "asleep" "$(got walltime sleep)" "$(seconds sleep)"
 
 # ---- metrics x points x predicates x CPUs, each with what is its own ----
@@ -54,7 +57,7 @@ is "a cell for each" "$(wc -l < /tmp/cells)" 12
 for i in "spin 11,13 17,19" "sleep 2,4 6,8" "recurse 9,15 21,27"; do
 	read -r point ours else <<< "$i"
 	is "$point: calls of each" "$(cell calls "$point" ours) $(cell calls "$point" else)" "$ours $else"
-	about "$point: the time of all" "$(sum "$(cell walltime "$point" ours | tr , +) + $(cell walltime "$point" else | tr , +)")" "$(seconds "$point")"
+	near "$point: the time of all" "$(sum "$(cell walltime "$point" ours | tr , +) + $(cell walltime "$point" else | tr , +)")" "$(seconds "$point")"
 done
 is "text hash equals the baseline" "$(text_hash)" "$baseline"
 ok "the test module unloads" rmmod $f
