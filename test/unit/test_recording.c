@@ -17,6 +17,7 @@
 
 #include <cmocka.h>
 
+#include "common_kept.h"
 #include "kerninst/record.h"
 #include "record/format.h"
 #include "record/recording.h"
@@ -49,31 +50,12 @@ static const struct ki_record_origin origin = {.kernel = "6.1.0-test",
 					       .tsc = 1000,
 					       .time = 1700000000000000000};
 
-static char path[] = "/tmp/ki-recording-XXXXXX";
-static char *bytes; /* of the whole file */
-static size_t size;
-
-static int make_path(void **state)
-{
-	int fd = mkstemp(path);
-
-	(void)state;
-	return fd < 0 ? -1 : close(fd);
-}
-
-static int remove_path(void **state)
-{
-	(void)state;
-	free(bytes);
-	return unlink(path);
-}
-
 static struct ki_record_file *create(void)
 {
 	struct ki_record_file *f;
 	struct ki_err err = {0};
 
-	if (ki_record_create(path, &origin, NULL, instruments, 2, &f, &err))
+	if (ki_record_create(kept_path, &origin, NULL, instruments, 2, &f, &err))
 		fail_msg("%s", err.msg);
 	return f;
 }
@@ -112,14 +94,7 @@ static void write_all(void)
 
 static void load(void)
 {
-	FILE *f = fopen(path, "r");
-
-	assert_non_null(f);
-	free(bytes);
-	bytes = malloc(1 << 20);
-	size = fread(bytes, 1, 1 << 20, f);
-	fclose(f);
-	assert_true(size > 0 && size < 1 << 20);
+	kept_read(1 << 20);
 }
 
 struct seen {
@@ -166,7 +141,7 @@ static void all_is_read(void **state)
 
 	(void)state;
 	write_all();
-	assert_int_equal(ki_recording_open(path, &r, &err), 0);
+	assert_int_equal(ki_recording_open(kept_path, &r, &err), 0);
 	assert_memory_equal(ki_recording_origin(r), &origin, sizeof(origin));
 	in = ki_recording_instruments(r, &n);
 	assert_int_equal(n, 2);
@@ -193,7 +168,7 @@ static unsigned int records_before(size_t end)
 	unsigned int n = 0;
 
 	for (size_t at = 0; at < end;) {
-		const struct chunk *c = (const void *)(bytes + at);
+		const struct chunk *c = (const void *)(kept_bytes + at);
 
 		at += sizeof(*c) + c->length;
 		if (at <= end && c->type == CHUNK_RECORDS)
@@ -208,7 +183,7 @@ static size_t chunk_of(size_t byte)
 	size_t at = 0;
 
 	for (;;) {
-		const struct chunk *c = (const void *)(bytes + at);
+		const struct chunk *c = (const void *)(kept_bytes + at);
 
 		if (byte < at + sizeof(*c) + c->length)
 			return at;
@@ -238,10 +213,10 @@ static void cut_anywhere(void **state)
 	(void)state;
 	write_all();
 	load();
-	for (size_t n = 0; n < size; n++) {
+	for (size_t n = 0; n < kept_size; n++) {
 		char *part = malloc(n + 1); /* not a byte more can be read */
 
-		memcpy(part, bytes, n);
+		memcpy(part, kept_bytes, n);
 		is_good_up_to(part, n, chunk_of(n));
 		free(part);
 	}
@@ -254,11 +229,11 @@ static void any_byte_another(void **state)
 	(void)state;
 	write_all();
 	load();
-	copy = malloc(size);
-	for (size_t i = 0; i < size; i++) {
-		memcpy(copy, bytes, size);
+	copy = malloc(kept_size);
+	for (size_t i = 0; i < kept_size; i++) {
+		memcpy(copy, kept_bytes, kept_size);
 		copy[i] ^= (char)(1 << i % 8);
-		is_good_up_to(copy, size, chunk_of(i));
+		is_good_up_to(copy, kept_size, chunk_of(i));
 	}
 	free(copy);
 }
@@ -271,9 +246,9 @@ static void something_behind_the_end(void **state)
 	(void)state;
 	write_all();
 	load();
-	more = calloc(1, size + 8);
-	memcpy(more, bytes, size);
-	assert_int_equal(ki_recording_of(more, size + 8, "test", &r, NULL), 0);
+	more = calloc(1, kept_size + 8);
+	memcpy(more, kept_bytes, kept_size);
+	assert_int_equal(ki_recording_of(more, kept_size + 8, "test", &r, NULL), 0);
 	assert_true(ki_recording_state(r)->cut);
 	assert_int_equal(count(r), N);
 	ki_recording_close(r);
@@ -289,21 +264,22 @@ static void other_chunks(void **state)
 	(void)state;
 	write_all();
 	load();
-	c = (void *)(bytes + chunk_of(size - 1)); /* the end */
+	c = (void *)(kept_bytes + chunk_of(kept_size - 1)); /* the end */
 	assert_int_equal(c->type, CHUNK_END);
 	c->type = 77;
 	c->check = ki_chunk_check(c, c + 1);
-	assert_int_equal(ki_recording_of(bytes, size, "test", &r, NULL), 0);
-	assert_int_equal(ki_recording_state(r)->good, size);
+	assert_int_equal(ki_recording_of(kept_bytes, kept_size, "test", &r, NULL), 0);
+	assert_int_equal(ki_recording_state(r)->good, kept_size);
 	assert_true(ki_recording_state(r)->cut);
 	ki_recording_close(r);
 	c->type = CHUNK_HEADER;
 	c->check = ki_chunk_check(c, c + 1);
-	is_good_up_to(bytes, size, (size_t)((char *)c - bytes));
-	c = (void *)bytes;
+	is_good_up_to(kept_bytes, kept_size, (size_t)((char *)c - kept_bytes));
+	c = (void *)kept_bytes;
 	((struct file_header *)(c + 1))->format = FORMAT + 1;
 	c->check = ki_chunk_check(c, c + 1);
-	assert_int_equal(ki_recording_of(bytes, size, "test", &r, NULL), -EPROTONOSUPPORT);
+	assert_int_equal(ki_recording_of(kept_bytes, kept_size, "test", &r, NULL),
+			 -EPROTONOSUPPORT);
 }
 
 static void not_a_recording(void **state)
@@ -333,7 +309,7 @@ static void wrong_records(void **state)
 	assert_int_equal(ki_record_write(f, &longer, &value, 0), -EINVAL);
 	assert_int_equal(ki_record_event(f, &e), -EINVAL);
 	ki_record_abandon(f);
-	assert_int_equal(ki_record_create(path, &origin, NULL, twice, 2, &g, NULL), -EINVAL);
+	assert_int_equal(ki_record_create(kept_path, &origin, NULL, twice, 2, &g, NULL), -EINVAL);
 	assert_null(g);
 	ki_record_abandon(NULL);
 	assert_int_equal(ki_record_finish(NULL, 0, 0, NULL), 0);
@@ -355,19 +331,19 @@ static void full(void **state)
 	load();
 	signal(SIGXFSZ, SIG_IGN);
 	getrlimit(RLIMIT_FSIZE, &old);
-	limit = (struct rlimit){size + 100, old.rlim_max};
+	limit = (struct rlimit){kept_size + 100, old.rlim_max};
 	setrlimit(RLIMIT_FSIZE, &limit);
 	for (unsigned int i = 10; i < 20; i++)
 		write_one(f, i);
 	assert_int_equal(ki_record_flush(f, 0, &err), -EFBIG);
-	assert_non_null(strstr(err.msg, path));
+	assert_non_null(strstr(err.msg, kept_path));
 	setrlimit(RLIMIT_FSIZE, &old);
 	assert_int_equal(ki_record_flush(f, 0, NULL), -EFBIG);
 	assert_int_equal(ki_record_finish(f, 0, 0, NULL), -EFBIG);
-	assert_int_equal(ki_recording_open(path, &r, &err), 0);
-	assert_int_equal(ki_recording_state(r)->good, size);
+	assert_int_equal(ki_recording_open(kept_path, &r, &err), 0);
+	assert_int_equal(ki_recording_state(r)->good, kept_size);
 	load();
-	assert_int_equal(ki_recording_state(r)->good, size);
+	assert_int_equal(ki_recording_state(r)->good, kept_size);
 	assert_int_equal(count(r), 10);
 	ki_recording_close(r);
 }
@@ -391,7 +367,7 @@ static void symbols(void **state)
 		n--;
 	}
 	assert_true(n > 0);
-	assert_int_equal(ki_record_create(path, &origin, t, instruments, 1, &f, &err), 0);
+	assert_int_equal(ki_record_create(kept_path, &origin, t, instruments, 1, &f, &err), 0);
 	for (unsigned int i = 0; i < 3; i++) {
 		const uint64_t values[] = {0, 0, sym->addr + i};
 		const struct ki_record rec = {.id = 1, .words = 3, .tsc = i};
@@ -399,7 +375,7 @@ static void symbols(void **state)
 		assert_int_equal(ki_record_write(f, &rec, values, 0), 0);
 	}
 	assert_int_equal(ki_record_finish(f, 0, 1, &err), 0);
-	assert_int_equal(ki_recording_open(path, &r, &err), 0);
+	assert_int_equal(ki_recording_open(kept_path, &r, &err), 0);
 	assert_string_equal(ki_recording_symbol(r, sym->addr + 2, &offset), sym->name);
 	assert_int_equal(offset, 2);
 	assert_null(ki_recording_symbol(r, sym->addr + sym->size, &offset));
@@ -422,7 +398,7 @@ static void long_file(void **state)
 		assert_int_equal(ki_record_write(f, &rec, NULL, 0), 0);
 	}
 	ki_record_abandon(f); /* killed: what had not been flushed is gone, and no more */
-	assert_int_equal(ki_recording_open(path, &r, &err), 0);
+	assert_int_equal(ki_recording_open(kept_path, &r, &err), 0);
 	assert_true(ki_recording_state(r)->cut);
 	assert_true(ki_recording_state(r)->records > 100000 - (256 << 10) / 16 - 1);
 	ki_recording_close(r);
@@ -457,12 +433,12 @@ static struct ki_recording *with_stacks(const void *stacks, uint32_t nstacks, co
 					uint32_t nusers)
 {
 	static _Alignas(8) char file[8192];
-	const struct chunk *first = (const void *)bytes;
+	const struct chunk *first = (const void *)kept_bytes;
 	size_t at = sizeof(*first) + first->length;
 	struct ki_recording *r;
 	struct ki_err err = {0};
 
-	memcpy(file, bytes, at);
+	memcpy(file, kept_bytes, at);
 	at = put_piece(file, at, CHUNK_STACKS, 1, stacks, nstacks);
 	at = put_piece(file, at, CHUNK_USERS, 2, users, nusers);
 	assert_int_equal(ki_recording_of(file, at, "stacks", &r, &err), 0);
@@ -532,7 +508,7 @@ static void too_large_a_chunk(void **state)
 	(void)state;
 	assert_non_null(name);
 	memset(name, 'x', length - 1);
-	assert_int_equal(ki_record_create(path, &origin, NULL, &in, 1, &f, NULL), -EMSGSIZE);
+	assert_int_equal(ki_record_create(kept_path, &origin, NULL, &in, 1, &f, NULL), -EMSGSIZE);
 	assert_null(f);
 	free(name);
 }
@@ -556,5 +532,5 @@ int main(void)
 		cmocka_unit_test(too_large_a_chunk),
 	};
 
-	return cmocka_run_group_tests(tests, make_path, remove_path);
+	return cmocka_run_group_tests(tests, kept_make, kept_remove);
 }

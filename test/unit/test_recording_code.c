@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "common_kept.h"
 #include "kerninst/cfg.h"
 #include "kerninst/record.h"
 #include "record/format.h"
@@ -31,46 +32,21 @@ static const struct ki_record_function functions[] = {
 };
 static const struct ki_record_module modules[] = {{"ext4", "c0ffee00"}, {"own", ""}};
 
-static char path[] = "/tmp/ki-code-XXXXXX";
-static char *bytes;
-static size_t size;
-
-static int make_path(void **state)
-{
-	int fd = mkstemp(path);
-
-	(void)state;
-	return fd < 0 ? -1 : close(fd);
-}
-
-static int remove_path(void **state)
-{
-	(void)state;
-	free(bytes);
-	return unlink(path);
-}
-
 static struct ki_record_file *create(struct ki_target *t)
 {
 	struct ki_record_file *f;
 
-	assert_int_equal(ki_record_create(path, &origin, t, in, 1, &f, NULL), 0);
+	assert_int_equal(ki_record_create(kept_path, &origin, t, in, 1, &f, NULL), 0);
 	return f;
 }
 
 static void finish(struct ki_record_file *f)
 {
 	const struct ki_record rec = {.id = 1, .tsc = 5};
-	FILE *file;
 
 	assert_int_equal(ki_record_write(f, &rec, NULL, 0), 0);
 	assert_int_equal(ki_record_finish(f, 0, 9, NULL), 0);
-	file = fopen(path, "r");
-	assert_non_null(file);
-	free(bytes);
-	bytes = malloc(4 << 20);
-	size = fread(bytes, 1, 4 << 20, file);
-	fclose(file);
+	kept_read(4 << 20);
 }
 
 static void write_both(void)
@@ -86,7 +62,7 @@ static struct ki_recording *open_it(void)
 {
 	struct ki_recording *r;
 
-	assert_int_equal(ki_recording_of(bytes, size, "test", &r, NULL), 0);
+	assert_int_equal(ki_recording_of(kept_bytes, kept_size, "test", &r, NULL), 0);
 	return r;
 }
 
@@ -141,8 +117,8 @@ static void many(void **state)
 
 static struct chunk *chunk_of(uint32_t type)
 {
-	for (size_t at = 0; at < size;) {
-		struct chunk *c = (void *)(bytes + at);
+	for (size_t at = 0; at < kept_size;) {
+		struct chunk *c = (void *)(kept_bytes + at);
 
 		if (c->type == type)
 			return c;
@@ -190,7 +166,7 @@ static void must_be_whole(void **state)
 		memset((char *)(c + 1) + c->length - 8, 'x', 8);
 		c->check = ki_chunk_check(c, c + 1);
 		r = open_it();
-		assert_int_equal(ki_recording_state(r)->good, (char *)c - bytes);
+		assert_int_equal(ki_recording_state(r)->good, (char *)c - kept_bytes);
 		assert_true(ki_recording_state(r)->cut);
 		ki_recording_functions(r, &n);
 		assert_int_equal(n, 0);
@@ -248,5 +224,5 @@ int main(void)
 		cmocka_unit_test(is_found),	  cmocka_unit_test(no_such_module),
 	};
 
-	return cmocka_run_group_tests(tests, make_path, remove_path);
+	return cmocka_run_group_tests(tests, kept_make, kept_remove);
 }
