@@ -25,6 +25,7 @@ with() { # OPTION... COMMAND...: while the blocks are recorded
 }
 symbol() { awk -v s="$1" '$3 == s { print $1; exit }' /proc/kallsyms; }
 linked() { printf '0x%x' $((16#$(symbol "$1") - 16#$(symbol _text) + 0xffffffff81000000)); }
+# shellcheck disable=SC2317 # called through soon
 users() { cat /sys/module/kerninst/refcnt; }
 
 # The functions of addresses, each once as long as it goes on.
@@ -39,10 +40,11 @@ background() { # OUT COMMAND...: and wait until it says something
 	shift
 	"$@" > "$out" 2>&1 < /dev/null &
 	pid=$!
-	ok "a client begins" until_true 60 test -s "$out"
+	ok "a client begins" until_true 120 test -s "$out"
 }
+# The last count: the first line is the process number.
 # shellcheck disable=SC2317 # called through until_true
-last_is() { test "$(tail -n 1 /tmp/kcov.hold)" "$1" "$2"; } # -gt NUMBER
+last_is() { test "$(tail -n +2 /tmp/kcov.hold | tail -n 1)" "$1" "$2" 2> /dev/null; } # -gt NUMBER
 
 killed() { # PID
 	kill -9 "$1"
@@ -100,17 +102,17 @@ is "its status is the command's" "$(status_of ksys_read -- sh -c 'exit 7')" 7
 is "or says that there is none" "$(status_of ksys_read -- /no/such/command)" 127
 ok "a dry run says what would be" grep -qE '^kerninst: ([0-9]+) of [0-9]+ blocks would record themselves, in 1 functions' <<< "$(says -n ksys_read)"
 is "and nothing is there" "$(field windows)" 0
-is "nobody uses the driver" "$(users)" 0
+soon "nobody uses the driver" 0 users
 background /tmp/kcov.tool "$ki" kcov -q "${functions[@]}" -- sh -c 'echo; exec sleep 600'
 tool=$pid
 background /tmp/kcov.hold "$kcov" hold
-ok "it is recorded" until_true 30 last_is -gt 99
+ok "it is recorded" until_true 120 last_is -gt 99
 killed "$pid"
 background /tmp/kcov.hold "$kcov" hold
-ok "after it was killed the next one is" until_true 30 last_is -gt 99
+ok "after it was killed the next one is" until_true 120 last_is -gt 99
 killed "$tool"
-ok "when kerninst was killed nothing is recorded any more" until_true 30 last_is -eq 0
-ok "and its code is gone" until_true 30 field_is windows 0
+ok "when kerninst was killed nothing is recorded any more" until_true 120 last_is -eq 0
+ok "and its code is gone" until_true 120 field_is windows 0
 ok "the client goes on" kill -0 "$pid"
 killed "$pid"
 soon "nobody uses the driver again" 0 users
