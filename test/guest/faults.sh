@@ -33,13 +33,13 @@ ok "the same results" diff /tmp/before /tmp/after
 sleeper() { # NAME: start one, and wait until it sleeps
 	rm -f "/tmp/$1".*
 	setsid sh -c "$badptr sleep /tmp/$1; echo \$? > /tmp/$1.status" &> /dev/null &
-	until_true 10 test -e "/tmp/$1.asleep"
+	until_true 120 test -e "/tmp/$1.asleep"
 }
 # shellcheck disable=SC2317 # called through ok
 # shellcheck disable=SC2317
 wake() {
 	touch "/tmp/$1.wake"
-	until_true 10 test -s "/tmp/$1.status" && test "$(cat "/tmp/$1.status")" = 0
+	until_true 120 test -s "/tmp/$1.status" && test "$(cat "/tmp/$1.status")" = 0
 }
 export -f sleeper until_true
 export badptr
@@ -48,9 +48,10 @@ soon "the heap is empty" 0 field heap_used
 # In the original, while a patch is put on top of it.
 ok "one sleeps in the original" sleeper original
 ok "instrumented and taken out over it" "$cover" -e -- true
-"$cover" "${copying[@]}" -- sh -c 'touch /tmp/installed; sleep 3' > /dev/null &
-until_true 10 test -e /tmp/installed
+"$cover" "${copying[@]}" -- sh -c 'touch /tmp/installed; until [ -e /tmp/awake ]; do sleep 0.1; done' > /dev/null &
+ok "instrumented again" until_true 120 test -e /tmp/installed
 ok "it goes on in what is instrumented now" wake original
+touch /tmp/awake
 wait
 
 # In a patch, that is taken out meanwhile.
@@ -65,6 +66,7 @@ ok "it goes on" wake patch
 soon "then its patch goes" 0 field heap_used
 
 # ---- warnings ----
+is "nothing in dmesg before the warnings" "$(complaints)" "" # which clear it
 insmod "$top/build/frames/$(uname -r)/ki_frames.ko"
 warnings() { # how often it was run into, and what was said, without what differs
 	echo warn > /proc/ki_frames
@@ -85,5 +87,5 @@ is "the one that speaks once has spoken" "$(grep -c once /tmp/again)" 0
 warnings > /tmp/again
 is "also when the patch is gone" "$(grep -c once /tmp/again)" 0
 is "and the other goes on" "$(grep -c 'each time' /tmp/again)" 2
-rmmod ki_frames
+ok "the test module unloads" goes ki_frames
 finish

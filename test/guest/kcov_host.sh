@@ -21,17 +21,29 @@ awk -v names="${functions[*]}" 'BEGIN { n = split(names, v, " "); for (i = 1; i 
 	<(sort "$map") > "$out/ranges" 2> "$out/names"
 mapfile -t found < "$out/names"
 
-vm/run --cpus 1 --append nokaslr --timeout 200 \
-	--plugin "build/test/exec_order.so,out=$out/witness,ranges=$out/ranges" -- \
-	sh -c "build/release/bin/kerninst kcov --no-move --list /tmp/list ${found[*]} -- build/test/kcov order > /tmp/pcs || exit
-		echo PCS; cat /tmp/pcs; echo BLOCKS; cat /tmp/list; echo END" > "$out/ours" 2> "$out/words" || {
-	echo "not ok 1 the guest runs"
-	sed 's/^/# /' "$out/words"
-	exit 1
+# Boots the guest; what the two have seen, in the same order, is in passed and pcs.
+record() {
+	vm/run --cpus 1 --append nokaslr --timeout 900 \
+		--plugin "build/test/exec_order.so,out=$out/witness,ranges=$out/ranges" -- \
+		sh -c "build/release/bin/kerninst kcov --no-move --list /tmp/list ${found[*]} -- build/test/kcov order > /tmp/pcs || exit
+			echo PCS; cat /tmp/pcs; echo BLOCKS; cat /tmp/list; echo END" > "$out/ours" 2> "$out/words" || {
+		echo "not ok 1 the guest runs"
+		sed 's/^/# /' "$out/words"
+		exit 1
+	}
+	sed -n '/^PCS$/,/^BLOCKS$/p' "$out/ours" | grep '^0x' > "$out/pcs"
+	sed -n '/^BLOCKS$/,/^END$/p' "$out/ours" | grep '^0x' > "$out/blocks"
+	awk 'NR == FNR { block[$2] = 1; next } $1 in block' "$out/blocks" "$out/witness" > "$out/passed"
+	diff "$out/passed" "$out/pcs" > "$out/diff"
 }
-sed -n '/^PCS$/,/^BLOCKS$/p' "$out/ours" | grep '^0x' > "$out/pcs"
-sed -n '/^BLOCKS$/,/^END$/p' "$out/ours" | grep '^0x' > "$out/blocks"
-awk 'NR == FNR { block[$2] = 1; next } $1 in block' "$out/blocks" "$out/witness" > "$out/passed"
+# Who else comes to these functions meanwhile is seen by the witness only: not three times.
+for _ in 1 2 3; do
+	record
+	same=$?
+	[ $same != 0 ] || break
+	echo "# before:"
+	head -n 20 "$out/diff" | sed 's/^/# /'
+done
 
 grep 'record themselves' "$out/words" | sed 's/^/# /'
 echo "# $(wc -l < "$out/blocks") blocks of ${#found[@]} functions; $(wc -l < "$out/pcs") passed, $(sort -u "$out/pcs" | wc -l) different"
@@ -48,8 +60,7 @@ verdict() { # STATUS NAME
 }
 [ "$(wc -l < "$out/pcs")" -ge 1500 ] && [ "$(sort -u "$out/pcs" | wc -l)" -ge 300 ]
 verdict $? "enough was recorded"
-diff "$out/passed" "$out/pcs" > "$out/diff"
-verdict $? "the blocks that were recorded are those that the witness saw, in the same order"
+verdict "$same" "the blocks that were recorded are those that the witness saw, in the same order"
 head -n 20 "$out/diff" | sed 's/^/# /'
 ! awk 'NR % 97 != 50' "$out/pcs" | cmp -s - "$out/passed"
 verdict $? "a block that is missing is missed"

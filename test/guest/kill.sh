@@ -7,7 +7,7 @@
 start
 RANDOM=${1:-1}
 times=${2:-50} longest=${3:-2}
-"$prog/hammer" 600 2 > /dev/null 2>&1 &
+"$prog/hammer" 3600 2 > /dev/null 2>&1 &
 load=$!
 clean=0
 for i in $(seq "$times"); do

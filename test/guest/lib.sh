@@ -29,12 +29,12 @@ is() {
 	[ "$2" = "$3" ] || echo "# got '$2', wanted '$3'"
 }
 
-# soon NAME WANTED COMMAND...: the command prints that, within half a minute (space is given back
+# soon NAME WANTED COMMAND...: the command prints that, within two minutes (space is given back
 # once no task can be there any more)
 soon() {
 	local name=$1 wanted=$2 got
 	shift 2
-	for _ in $(seq 150); do
+	for _ in $(seq 600); do
 		got=$("$@")
 		[ "$got" != "$wanted" ] || break
 		sleep 0.2
@@ -101,7 +101,7 @@ field() { "$prog/field" "$1"; }
 
 field_is() { [ "$(field "$1")" = "$2" ]; } # NAME VALUE
 installed() { ! field_is windows 0; }
-goes() { until_true 10 eval "rmmod '$1' 2> /dev/null"; } # the module
+goes() { until_true 120 eval "rmmod '$1' 2> /dev/null"; } # the module
 
 # column NAME FILE [POINT]: of the records in it; of_end NAME FILE: of its last line
 column() {
@@ -127,7 +127,7 @@ start() {
 finish() {
 	is "text hash equals the baseline" "$(text_hash)" "$baseline"
 	sleep 1
-	ok "the driver unloads" rmmod kerninst
+	ok "the driver unloads" goes kerninst
 	is "nothing new in dmesg" "$(complaints)" ""
 	! watches_itself || ok "lockdep is still on" lockdep_on
 	echo "1..$tests"

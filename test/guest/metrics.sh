@@ -62,11 +62,11 @@ enter() { # COUNT: that many threads block inside
 	for ((i = 0; i < $1; i++)); do
 		sh -c "echo block > $control" &
 	done
-	ok "$1 threads go inside" until_true 10 are_inside $((before + $1))
+	ok "$1 threads go inside" until_true 60 are_inside $((before + $1))
 }
 wake() {
 	command wake
-	ok "all come back" until_true 10 are_inside 0
+	ok "all come back" until_true 60 are_inside 0
 	command reset
 }
 watch() { # OUTPUT OPTION...: measure in the background
@@ -74,12 +74,12 @@ watch() { # OUTPUT OPTION...: measure in the background
 	shift
 	"$ki" stat -q --json -o "$out" "$@" < /dev/null > /dev/null 2>&1 &
 	watcher=$!
-	until_true 10 installed
+	until_true 60 installed
 }
 stop_watching() {
 	kill -"${1:-INT}" "$watcher"
 	wait "$watcher" 2> /dev/null
-	until_true 10 field_is windows 0
+	until_true 60 field_is windows 0
 }
 command reset
 enter 2 # before the measurement: not seen
@@ -162,5 +162,5 @@ watch "$json" -m walltime,latency,vtime ${f}_block
 stop_watching
 wake
 is "text hash equals the baseline" "$(text_hash)" "$baseline"
-ok "the test module unloads" rmmod $f
+ok "the test module unloads" goes $f
 finish

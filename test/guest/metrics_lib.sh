@@ -14,11 +14,12 @@ seconds() { awk -v f="$1" '$1 == f { printf "%.6f", $3 / 1e9 }' $control; }
 # all METRIC FUNCTION: its values, a line each; got: the last
 all() { grep -F "\"metric\":\"$1\",\"point\":\"${f}_$2\"" "${3:-$json}" | sed -n 's/.*"value": *\([0-9.e+-]*\).*/\1/p'; }
 got() { all "$@" | tail -n 1; }
-# about NAME GOT WANTED [PER CENT]
-about() {
-	ok "$1: $2 is near $3" awk -v g="$2" -v w="$3" -v p="${4:-2}" \
+# is_about GOT WANTED [PER CENT]; about NAME GOT WANTED [PER CENT]
+is_about() {
+	awk -v g="$1" -v w="$2" -v p="${3:-2}" \
 		'BEGIN { d = g - w; exit !(g != "" && w > 0 && (d < 0 ? -d : d) <= w * p / 100) }'
 }
+about() { ok "$1: $2 is near $3" is_about "${@:2}"; }
 sum() { awk "BEGIN { print $1 }"; }
 stat() { "$ki" stat -q --json -o "$json" "$@"; }
 # booked NAME CALLS OPTION...: vtime against what is booked for a thread that runs for 100 ms in each call and sleeps

@@ -7,12 +7,16 @@ start
 point=__x64_sys_getsid
 count() { "$ki" stat --json "$@" -- "$prog/calls" getsid 3000 2> /dev/null | value "${!#}"; }
 mover=
+# All of it is in: it waits for signals. The number of the system call is rt_sigtimedwait's.
+# shellcheck disable=SC2317 # called through until_true
+waits() { grep -q '^128 ' "/proc/$1/syscall"; } # PID
 move() { # FUNCTION...
 	local before
 	before=$(field windows)
 	"$ki" stat -q --json --move -m blocks -o /tmp/moved "$@" &
 	mover=$!
 	until [ "$(field windows)" -gt "$before" ]; do sleep 0.1; done
+	until_true 60 waits $mover
 }
 
 is "moved, exact" "$(count --move $point)" 3000
@@ -38,6 +42,7 @@ soon "nor a patch of them" 0 field heap_used
 "$ki" stat --json -o /tmp/single $point:block/0:post vfs_read:exit > /dev/null 2>&1 &
 pid=$!
 until [ "$(field windows)" -gt 0 ]; do sleep 0.1; done
+until_true 60 waits $pid
 is "single points first: the function cannot be moved, its points are single too" \
 	"$(count --move -m blocks $point:block/0)" 3000
 kill -INT $pid

@@ -12,7 +12,7 @@ results() {
 
 # shellcheck disable=SC2317 # called through ok
 wait_for() { # RESULTS
-	for _ in $(seq 100); do
+	for _ in $(seq 1200); do
 		[ "$(results)" = "$1" ] && return
 		sleep 0.1
 	done
@@ -72,7 +72,7 @@ is "the replaced one does not return" "$(counted ${m}_a:exit ${m}_b:exit)" "${m}
 end 1 "11 21 31 41"
 "$ki" stat --json -o /tmp/replace.json ${m}_a ${m}_b:exit < /dev/null 2> /dev/null &
 stat=$!
-sleep 3
+ok "counters are there first" until_true 120 installed
 begin 1 ${m}_a=${m}_b "12 22 32 42"
 end 1 "11 21 31 41"
 begin 2 ${m}_a=${m}_c "13 23 33 43"
@@ -105,5 +105,5 @@ ok "a function that may not be touched" refuses 1 '.' asm_exc_page_fault=${m}_b
 is "the command's status" "$("$ki" replace -q ${m}_a=${m}_b -- sh -c 'exit 5'; echo $?)" 5
 is "nothing is left" "$(results)" "11 21 31 41"
 is "text hash equals the baseline" "$(text_hash)" "$baseline"
-ok "the test module unloads" rmmod ki_replace
+ok "the test module unloads" goes ki_replace
 finish

@@ -19,7 +19,21 @@ cases "moved: " 2 "$ki" stat -q -o /dev/null -m blocks "${hot[@]}" -- "$top/buil
 cd /tmp || exit 1
 record() { "$ki" record "$@" > record.out 2>&1; }
 report() { "$ki" report -q "$@"; }
-ok "record stacks and text" record -o s.rec --comm dd --if 'arg2 == 777' \
+# The names of a program that has ended before it was looked at are not known: not three times.
+named() { # FILE COMMAND...: which records it
+	local file=$1
+	shift
+	for _ in 1 2 3; do
+		rm -f "$file"
+		"$@" || return
+		if report --folded "$file" | grep -qE '(^|;)_*read( |;)'; then
+			break
+		fi
+		echo "# $file: its names were not looked up in time" >&3
+	done
+}
+exec 3>&1
+ok "record stacks and text" named s.rec record -o s.rec --comm dd --if 'arg2 == 777' \
 	ksys_read=tid,stack,user:ustack,rest:'stack(1)',buf:'str(0)' -- \
 	bash -c 'for i in $(seq 50); do printf "%777s" x; sleep 0.01; done | dd of=/dev/null bs=777 count=50 status=none'
 off='(\+0x[0-9a-f]*)?'
@@ -44,7 +58,7 @@ P
 mkdir libs libs.inside
 cp /lib/x86_64-linux-gnu/libc.so.6 libs.inside/libc.so.6
 cp /lib/x86_64-linux-gnu/libm.so.6 libs/libc.so.6
-ok "record a process with mounts of its own" record -o mounts.rec --comm dd --if 'arg2 == 555' ksys_read=user:ustack -- \
+ok "record a process with mounts of its own" named mounts.rec record -o mounts.rec --comm dd --if 'arg2 == 555' ksys_read=user:ustack -- \
 	unshare -m bash -c 'mount --bind libs.inside libs && for i in $(seq 50); do printf "%555s" x; sleep 0.01; done |
 	LD_LIBRARY_PATH=/tmp/libs dd of=/dev/null bs=555 count=50 status=none'
 is "what is mapped is told, not what is at that path here" \

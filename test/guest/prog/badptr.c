@@ -232,7 +232,7 @@ int main(int argc, char **argv)
 {
 	if (argc == 3 && !strcmp(argv[1], "sleep"))
 		return sleeper(argv[2]);
-	alarm(60);
+	alarm(600);
 	edge = mmap(NULL, 3 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	munmap(edge + 2 * PAGE, PAGE);
 	all_at("nowhere", nowhere);

@@ -68,7 +68,7 @@ uint32_t rings(struct ki_target *t)
 
 uint32_t soon_rings(struct ki_target *t, uint32_t n)
 {
-	for (int i = 0; i < 1500 && rings(t) != n; i++)
+	for (int i = 0; i < 6000 && rings(t) != n; i++)
 		usleep(20000);
 	return rings(t);
 }

@@ -89,7 +89,10 @@ static void inside_is_zero(const struct timed *t)
 	report("nobody is inside", !row.threads, "%llu threads", (unsigned long long)row.threads);
 }
 
-void timers(bool known)
+#define TRIES 5
+
+/* false: the host may have come between two clocks. */
+static bool time_sleeps(bool known, bool last)
 {
 	const uint32_t word = take_words(3), total = take_counters(6);
 	const struct timed wall = {KI_FACT_TSC, word, total};
@@ -97,6 +100,7 @@ void timers(bool known)
 	const struct timed switches = {KI_FACT_NVCSW, word + 2, total + 4};
 	struct ki_plan *plan = plan_new();
 	uint64_t want, most, got[6];
+	bool good[3];
 
 	put_timer(plan, OUTER, &wall, known);
 	put_timer(plan, INNER, &wall, known);
@@ -107,17 +111,29 @@ void timers(bool known)
 	take_out(plan);
 	for (uint32_t i = 0; i < 6; i++)
 		got[i] = ki_counter_read(counters, total + i);
-	report("timer", got[0] <= want && want - got[0] < want / 50 && got[1] == SLEEPS,
-	       "%llu of %llu ticks, %llu calls", (unsigned long long)got[0],
-	       (unsigned long long)want, (unsigned long long)got[1]);
+	good[0] = got[0] <= want && want - got[0] < want / 50 && got[1] == SLEEPS;
 	/* what a stalled machine takes from a thread that runs is the thread's in both clocks */
-	report("own clock",
-	       got[2] > 0 && got[2] < most + most / 10 && got[2] < want / 2 && got[3] == SLEEPS,
-	       "%llu of %llu ticks, the scheduler says %llu", (unsigned long long)got[2],
-	       (unsigned long long)want, (unsigned long long)most);
-	report("switches", got[4] == SLEEPS && got[5] == SLEEPS, "%llu in %llu calls",
-	       (unsigned long long)got[4], (unsigned long long)got[5]);
+	good[1] = got[2] > 0 && got[2] < most + most / 10 && got[2] < want / 2 && got[3] == SLEEPS;
+	/* a timer that goes off before its thread sleeps spares a switch */
+	good[2] = got[4] == SLEEPS && got[5] == SLEEPS;
+	if (!last && !(good[0] && good[1] && good[2])) {
+		printf("# measured again: %llu of %llu, %llu of %llu, %llu\n", (ull)got[0],
+		       (ull)want, (ull)got[2], (ull)most, (ull)got[4]);
+		return false;
+	}
+	report("timer", good[0], "%llu of %llu ticks, %llu calls", (ull)got[0], (ull)want,
+	       (ull)got[1]);
+	report("own clock", good[1], "%llu of %llu ticks, the scheduler says %llu", (ull)got[2],
+	       (ull)want, (ull)most);
+	report("switches", good[2], "%llu in %llu calls", (ull)got[4], (ull)got[5]);
 	inside_is_zero(&wall);
+	return true;
+}
+
+void timers(bool known)
+{
+	for (int i = 1; !time_sleeps(known, i == TRIES); i++)
+		;
 }
 
 /* ---- what is counted of a thread ---- */

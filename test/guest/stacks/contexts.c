@@ -97,8 +97,12 @@ void test_contexts(void)
 	v = look(&s, through);
 	report("interrupts", nseen > 100 && v.good == nseen && v.deep > 10,
 	       "%u of %u stacks right, %u of more than 8 frames; %s", v.good, nseen, v.deep, v.why);
-	usleep(300000);
-	read_all(&s);
+	for (int i = 0; i < 400; i++) { /* until one has come to it */
+		usleep(300000);
+		read_all(&s);
+		if (idle())
+			break;
+	}
 	v = look(&s, through);
 	report("no user's stack of the idle thread", idle() && v.kthreads == idle(), "%u of %u",
 	       v.kthreads, idle());
@@ -112,6 +116,8 @@ static pid_t keep_busy(void)
 
 	if (pid < 0)
 		die("fork", "no child");
+	if (!pid)
+		on_cpu(1);
 	while (!pid)
 		load(1);
 	return pid;
@@ -128,13 +134,16 @@ void test_nmi(void)
 	session_open(&s, KI_STACK_FRAMES, 1024);
 	put_both(&s, "show_regs"); /* of the CPU that an NMI has come to */
 	busy = keep_busy();
+	on_cpu(0);
 	fd = open("/proc/sysrq-trigger", O_WRONLY);
-	for (int i = 0; i < 5; i++) {
+	/* he may not run yet, or the host may keep his CPU */
+	for (int i = 0; i < 60 && ki_ring_records(s.ring) < 5; i++) {
 		if (write(fd, "l", 1) != 1)
 			die("sysrq", "it cannot be written");
 		load(0.3);
 	}
 	close(fd);
+	on_cpu(-1);
 	kill(busy, SIGKILL);
 	waitpid(busy, NULL, 0);
 	read_all(&s);

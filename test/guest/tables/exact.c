@@ -196,6 +196,7 @@ static void put_both(struct session *s, struct ki_table_map *m, uint32_t counter
 /* All numbers of all rows; false: a row cannot be. */
 static bool add_up(const struct ki_table_map *m, uint64_t *sum)
 {
+	const uint64_t slack = 6ull * cpu_count(); /* of changes in the middle of others */
 	struct ki_table_reading *r;
 	bool good = true;
 
@@ -207,7 +208,7 @@ static bool add_up(const struct ki_table_map *m, uint64_t *sum)
 
 		for (int k = 0; k < 6; k++)
 			sum[k] += v[k];
-		good &= (v[2] == 3 || v[2] == 5 || !v[0] || !v[1]) && v[0] * 3 <= v[1] + 15;
+		good &= (v[2] == 3 || v[2] == 5 || !v[0] || !v[1]) && v[0] * 3 <= v[1] + slack;
 	}
 	ki_table_reading_free(r);
 	return good;
@@ -226,7 +227,8 @@ static void *read_often(void *arg)
 	return NULL;
 }
 
-static void test_timers(void)
+/* false: there were so few timers, or readings, that it says little. */
+static bool both_at_once(bool last)
 {
 	const unsigned int cpus = cpu_count();
 	const uint64_t each = 60000;
@@ -238,6 +240,7 @@ static void test_timers(void)
 	struct ki_table_map *m;
 	struct session s;
 	uint32_t counter;
+	bool good, many;
 
 	session_open(&s);
 	ki_table_stats_merge(merge);
@@ -258,16 +261,28 @@ static void test_timers(void)
 	timers = ki_counter_read(counters, counter);
 	add_up(m, sum);
 	all = timers + cpus * each;
-	report("timers and calls in the same rows",
-	       timers > 300 && sum[0] == all && sum[1] == 5 * timers + 3 * cpus * each &&
-		       sum[4] == 25 * timers + 9 * cpus * each && !ki_table_lost(m),
+	good = sum[0] == all && sum[1] == 5 * timers + 3 * cpus * each &&
+	       sum[4] == 25 * timers + 9 * cpus * each && !ki_table_lost(m);
+	many = timers > 300 && reading[0] > 3;
+	if (good && !reading[2] && !many && !last)
+		goto close;
+	report("timers and calls in the same rows", good && timers > 300,
 	       "%llu timers and %llu calls: %llu counted, %llu lost", (ull)timers,
 	       (ull)(cpus * each), (ull)sum[0], (ull)ki_table_lost(m));
 	report("a reader beside", reading[0] > 3 && !reading[2], "%llu readings, %llu wrong",
 	       (ull)reading[0], (ull)reading[2]);
+	many = true;
+close:
 	ki_counter_map_close(counters);
 	ki_table_close(m);
 	session_close(&s);
+	return many;
+}
+
+static void test_timers(void)
+{
+	for (int i = 9; !both_at_once(!i); i--)
+		;
 }
 
 void test_exact(void)

@@ -104,11 +104,17 @@ int take_all(int fd, int *err)
 	return n;
 }
 
+int tables_fit(void)
+{
+	const long each = 65536 * 16 * 8 / (long)PAGE + 1;
+
+	return (int)(sysconf(_SC_PHYS_PAGES) / 8 / each);
+}
+
 /* All tables take an eighth of the memory at most; what has gone has left nothing behind. */
 static void test_memory(void)
 {
-	const long each = 65536 * 16 * 8 / (long)PAGE + 1;
-	const int most = (int)(sysconf(_SC_PHYS_PAGES) / 8 / each);
+	const int most = tables_fit();
 	int n[3], err[3];
 
 	for (int i = 0; i < 3; i++) {

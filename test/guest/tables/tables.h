@@ -27,6 +27,7 @@ void crowd(unsigned int n, uint64_t each, bool pinned);
 
 /* Of shared tables of 8 MB as many as there is memory for; what the last one was answered. */
 int take_all(int fd, int *err);
+int tables_fit(void); /* how many these are, as the memory has it */
 
 void test_exact(void);	 /* exact.c */
 void test_shared(void);	 /* shared.c */
