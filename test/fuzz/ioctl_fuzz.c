@@ -34,11 +34,11 @@
 #include "ioctl/fuzz.h"
 
 #define ROUND_CALLS  400
-#define CHECK_EVERY  32	  /* rounds */
-#define CHECK_CALLS  100  /* getppid */
-#define CHECK_SLACK  16	  /* others call it too */
-#define COUNTERS     16	  /* of a session */
-#define LEAK_WAIT_MS 3000 /* the driver frees patches when no task can be inside */
+#define CHECK_EVERY  32	    /* rounds */
+#define CHECK_CALLS  100    /* getppid */
+#define CHECK_SLACK  16	    /* others call it too */
+#define COUNTERS     16	    /* of a session */
+#define LEAK_WAIT_MS 120000 /* the driver frees patches when no task can be inside */
 
 static unsigned long max_calls = 200000, max_seconds;
 static uint64_t seed = 1;

@@ -25,7 +25,7 @@ exact() { # KIND N POINT
 # Somebody else may call it once in a while; a wrong count would be wrong every time.
 exact_difference() { # KIND N POINT
 	local one two
-	for _ in 1 2 3; do
+	for _ in {1..8}; do
 		one=$(count_of "$3" "$1" "$2")
 		two=$(count_of "$3" "$1" $(($2 * 2)))
 		[ $((two - one)) = "$2" ] && break
@@ -48,7 +48,7 @@ block_differences() { # KIND N FUNCTION
 # Every block of FUNCTION was executed N times more, at least LEAST of them, or not at all.
 blocks() { # KIND N FUNCTION LEAST
 	local odd
-	for _ in 1 2 3; do
+	for _ in {1..8}; do
 		block_differences "$1" "$2" "$3" > /tmp/differences
 		odd=$(awk -v n="$2" '$2 != 0 && $2 != n' /tmp/differences)
 		[ "$odd" ] || break
@@ -101,7 +101,23 @@ is "command's stderr is untouched" "$(cat /tmp/err)" err
 ok "--text-hash: before and after are equal" test "$("$ki" stat --json --text-hash vfs_read -- true |
 	sed -n '/text_hash/s/.*"value": *"\([0-9a-f]*\)".*/\1/p' | sort -u | wc -l)" = 1
 fails "not root" 3 "root" setpriv --reuid 65534 --clear-groups "$ki" info
-ok "Ctrl-C prints the result" bash -c "timeout -s INT 8 '$ki' stat vfs_read | grep -q vfs_read"
+# shellcheck disable=SC2317 # called through ok
+interrupted() { # SIGNAL COMMAND...: told when it has begun
+	"${@:2}" "$ki" stat vfs_read > /tmp/interrupted &
+	until_true 120 installed
+	kill -"$1" $!
+	wait $!
+	grep -q vfs_read /tmp/interrupted
+}
+ok "Ctrl-C prints the result" interrupted INT env
+# shellcheck disable=SC2317 # called through ok
+interrupted_twice() { # one end, if the host lets timeout tell the process and its group soon after
+	for _ in {1..5}; do
+		interrupted ALRM timeout -s INT 1000 && return
+	done
+	return 1
+}
+ok "timeout's two Ctrl-C are one" interrupted_twice
 ok "list" bash -c "'$ki' list 'vfs_*' | grep -q vfs_read"
 ok "info --json is an object" bash -c "'$ki' info --json | grep -q '^{.*}$'"
 ok "explain" bash -c "'$ki' explain FTRACE_SITE | grep -q BPF"

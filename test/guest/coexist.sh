@@ -46,12 +46,12 @@ on_fentry() {
 		kfunc:vmlinux:$F { @e = count(); } kretfunc:vmlinux:$F { @x = count(); }
 		interval:ms:200 { printf(\"last\\n\"); }" > /tmp/bpf 2>&1 &
 	echo $! > /tmp/bpf.pid # probes are attached in order, or in the opposite one
-	until_true 60 grep -q '^first' /tmp/bpf && until_true 60 grep -q '^last' /tmp/bpf
+	until_true 300 grep -q '^first' /tmp/bpf && until_true 120 grep -q '^last' /tmp/bpf
 }
 off_fentry() {
 	kill -INT "$(cat /tmp/bpf.pid)"
-	until_true 30 grep -q '^@x' /tmp/bpf
-	until_true 30 eval '! kill -0 $(cat /tmp/bpf.pid) 2> /dev/null'
+	until_true 120 grep -q '^@x' /tmp/bpf
+	until_true 120 eval '! kill -0 $(cat /tmp/bpf.pid) 2> /dev/null'
 }
 hits_fentry() {
 	local e x
@@ -70,11 +70,11 @@ done
 live() { # ON|OFF and wait until the transition is over
 	if [ "$1" = on ]; then
 		insmod "$top/build/mate/$(uname -r)/ki_mate_patch.ko"
-		until_true 60 grep -q 0 /sys/kernel/livepatch/ki_mate_patch/transition
+		until_true 300 grep -q 0 /sys/kernel/livepatch/ki_mate_patch/transition
 	else
 		echo 0 > /sys/kernel/livepatch/ki_mate_patch/enabled
-		until_true 60 test ! -e /sys/kernel/livepatch/ki_mate_patch
-		rmmod ki_mate_patch
+		until_true 300 test ! -e /sys/kernel/livepatch/ki_mate_patch
+		until_true 120 eval 'rmmod ki_mate_patch 2> /dev/null' # it is let go a moment later
 	fi
 }
 versions() {
@@ -136,7 +136,7 @@ flip() {
 export -f flip
 alloc=kmem_cache_alloc # 6.12: _noprof
 grep -q " $alloc\$" /proc/kallsyms || alloc=${alloc}_noprof
-"$prog/hammer" 300 2 > /tmp/hammer 2>&1 &
+"$prog/hammer" 3000 2 > /tmp/hammer 2>&1 &
 load=$!
 ok "tracepoint: 10 switches of schedstats and all of sched and kmem" inside \
 	"try_to_wake_up enqueue_task_fair dequeue_task_fair update_curr $alloc kmem_cache_free" flip
@@ -170,7 +170,7 @@ is "kprobe-asleep: others are not" "$(refused "$(leap 5)")" ""
 disarm
 is "kprobe-asleep: accepted when it has gone" "$(refused "$(leap 12)")" ""
 
-ok "kprobe-jump: it is optimized" eval 'arm "p:kx $(leap 12)" && until_true 10 optimized 12'
+ok "kprobe-jump: it is optimized" eval 'arm "p:kx $(leap 12)" && until_true 120 optimized 12'
 is "kprobe-jump: refused" "$(refused $L)" "another tool's"
 disarm
 
@@ -183,8 +183,8 @@ ok "kprobe-more: refused" grep -q "another tool's" /tmp/b
 is "kprobe-board: the window stays" "$(field windows)" 1
 is "kprobe-board: and its function works" "$(mate 'call 60')" "$want"
 disarm
-is "kprobe-board: and goes with it" "$(field windows > /dev/null; field windows)" 0
-dmesg -c | grep -q 'another tool has written' || ok "kprobe-board: the driver has said so" false
+soon "kprobe-board: and goes with it" 0 field windows
+dmesg | grep -q 'another tool has written' || ok "kprobe-board: the driver has said so" false
 
 inside $L 'arm "p:kx $(leap 8)" 2> /tmp/a; echo $? > /tmp/b; disarm'
 is "kprobe-inside: refused" "$(cat /tmp/b)" 1
@@ -211,7 +211,7 @@ is "kprobe-leap: the results" "$(cat /tmp/a)" "$want"
 ok "kprobe-leap: never optimized" eval '! until_true 3 optimized 10'
 disarm
 ok "kprobe-leap: where no branch comes in, it is optimized beside windows of another function" eval \
-	'inside "$W" "arm \"p:kx \$(leap 12)\"; until_true 10 optimized 12; echo \$? > /tmp/a; disarm"; grep -qx 0 /tmp/a'
+	'inside "$W" "arm \"p:kx \$(leap 12)\"; until_true 120 optimized 12; echo \$? > /tmp/a; disarm"; grep -qx 0 /tmp/a'
 
 # ---- modules ----
 inside "$W" 'rmmod ki_mate 2> /tmp/a; echo $? > /tmp/b; mate "call 60" > /tmp/c'
@@ -225,17 +225,19 @@ is "load: found by a glob, counted" "$(value ki_mate:ki_mate_work < /tmp/load)" 
 is "load: results" "$(cat /tmp/c)" "$want"
 
 # ---- CPUs, suspend ----
+cpu1() { echo "$1" > /sys/devices/system/cpu/cpu1/online; } # it may be busy at first
 cycle() { # other windows come and go meanwhile
 	for _ in 1 2 3; do
 		"$ki" stat -q --no-move -m blocks do_sys_openat2 link_path_walk -- true > /dev/null &
-		echo 0 > /sys/devices/system/cpu/cpu1/online
-		echo 1 > /sys/devices/system/cpu/cpu1/online
+		until_true 60 cpu1 0 && until_true 60 cpu1 1 || return
 		wait $!
 	done
 }
-export -f cycle
-ok "hotplug: windows are changed while a CPU goes and comes" inside $F 'cycle; reads'
+export -f cpu1 cycle
+ok "hotplug: windows are changed while a CPU goes and comes" inside $F 'cycle && reads'
 is "hotplug: count" "$(entered $F)" "$N"
+is "suspend: nothing in dmesg before it is tried" "$(complaints)" "" # which empties it
+echo 120000 > /sys/power/pm_freeze_timeout
 pm() { # one stage, and back; its devices stay up if one of them cannot (this machine's file system)
 	echo 0 > /sys/module/suspend/parameters/pm_test_delay
 	echo "$1" > /sys/power/pm_test

@@ -32,11 +32,9 @@ is() {
 # soon NAME WANTED COMMAND...: the command prints that, within two minutes (space is given back
 # once no task can be there any more)
 soon() {
-	local name=$1 wanted=$2 got
+	local name=$1 wanted=$2 got end=$((SECONDS + 120))
 	shift 2
-	for _ in $(seq 600); do
-		got=$("$@")
-		[ "$got" != "$wanted" ] || break
+	while got=$("$@"); [ "$got" != "$wanted" ] && [ $SECONDS -lt $end ]; do
 		sleep 0.2
 	done
 	is "$name" "$got" "$wanted"

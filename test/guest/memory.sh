@@ -19,7 +19,7 @@ for n in $(seq 1 400); do
 		failed_once=$((failed_once + 1))
 		[ "$(wc -l < /tmp/err)" = 1 ] || ok "one line at allocation $n" cat /tmp/err false
 	fi
-	[ "$(field windows)" = 0 ] || ok "nothing is left after allocation $n" false
+	until_true 60 field_is windows 0 || ok "nothing is left after allocation $n" false
 done
 words=0
 for m in $(seq 1 200); do

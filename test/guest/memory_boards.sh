@@ -13,7 +13,7 @@ code=$(grep ^code /proc/ki_race)
 ask() {
 	reply=nothing
 	echo "$1" >&"${BOARD[1]}"
-	read -r -t 60 reply <&"${BOARD[0]}"
+	read -r -t 300 reply <&"${BOARD[0]}"
 }
 # nothing_left: no window, and the text is what it was
 nothing_left() {
@@ -81,7 +81,7 @@ all_fail() {
 	done
 	is "$name: taking out: done whatever fails, $done_anyhow times" "$wrong" ""
 	ok "$name: taking out: every allocation was made to fail" test $done_anyhow -gt 3 -a "$left" -gt 0
-	for _ in $(seq 100); do
+	for _ in $(seq 600); do
 		ask info
 		[ "$(echo "$reply" | cut -d' ' -f2,3)" != "0 0" ] || break
 		sleep 0.2
@@ -91,8 +91,11 @@ all_fail() {
 	is "$name: then it works" "$reply" "in 0 OK"
 	ask info
 	is "$name: windows filled" "$(echo "$reply" | cut -d' ' -f6)" "$filled"
-	sleep 0.5
-	ask count
+	for _ in $(seq 600); do
+		ask count
+		[ "$(echo "$reply" | cut -d' ' -f2)" -le 100 ] || break
+		sleep 0.2
+	done
 	ok "$name: and counts" test "$(echo "$reply" | cut -d' ' -f2)" -gt 100
 	pid=$BOARD_PID
 	eval "exec ${BOARD[1]}>&-"

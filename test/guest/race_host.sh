@@ -13,8 +13,8 @@ wait) make -s kmod KERNEL="$kernel" ;;
 no-wait) make -s kmod KERNEL="$kernel" KMOD_VARIANT=-nowait KI_CFLAGS=-DKI_TEST_NO_WAIT ;;
 *) exit 2 ;;
 esac || exit 1
-timeout=900
-[[ $kernel != *-debug ]] || timeout=1800
+timeout=2400
+[[ $kernel != *-debug ]] || timeout=4800
 # CPU 1 is for the race alone: what else waits there would wait behind the held task.
 exec vm/run --kernel "$kernel" --no-module --cpus 2 --thread single \
 	--append "preempt=full isolcpus=managed_irq,domain,1" --timeout $timeout -- test/guest/race.sh "$mode" "${@:3}"

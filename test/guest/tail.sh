@@ -19,21 +19,36 @@ sleep_there() { # a task that sleeps in what ki_tail_sleep jumps to; its id in $
 	before=$(cat $control)
 	sh -c "echo sleep > $control" &
 	sleeper=$!
-	until_true 10 is_asleep "$before"
+	until_true 120 is_asleep "$before"
+	until_true 120 grep -q '^State:.*[DS] ' /proc/$sleeper/status
 }
 wake() {
 	echo wake > $control
 	wait "$sleeper"
 }
-watch() { # POINT...: count in the background
-	"$ki" stat -q --json -o "$json" "$@" < /dev/null > /dev/null 2>&1 &
-	watcher=$!
-	until_true 10 installed
+# begin FILE POINT...: count in the background, until end_of; its id in $counting. What its command
+# does comes when the counters have been read for the first time: from then on all counts.
+begin() {
+	local file=$1
+	shift
+	rm -f "$file.began"
+	"$ki" stat -q --json -o "$file" "$@" -- sh -c "echo \$\$ > $file.began; exec sleep 100000" \
+		< /dev/null > /dev/null 2>&1 &
+	counting=$!
+	until_true 120 test -s "$file.began"
+}
+end_of() { # FILE ID [SIGNAL]
+	kill -"${3:-INT}" "$2"
+	wait "$2" 2> /dev/null
+	kill -KILL "$(cat "$1.began")" 2> /dev/null
+}
+watch() { # POINT...
+	begin "$json" "$@"
+	watcher=$counting
 }
 stop_watching() {
-	kill -"${1:-INT}" "$watcher"
-	wait "$watcher" 2> /dev/null
-	until_true 10 field_is windows 0
+	end_of "$json" "$watcher" "${1:-INT}"
+	until_true 120 field_is windows 0
 }
 counts() { # POINT... : from the last output
 	local p
@@ -70,14 +85,14 @@ sed 's/^/# /' /proc/$sleeper/stack
 ok "and what comes between" grep -q 'ki_returned' /proc/$sleeper/stack
 wake
 is "it comes back to its caller" $? 0
-ok "then nothing is left over" until_true 10 none_left
+ok "then nothing is left over" until_true 120 none_left
 
 watch "${p[@]}"
 sleep_there
 wake
 stop_watching
 is "back before the end: counted" "$(counts "${p[@]}")" "1 1 1 "
-ok "nothing is left over" until_true 10 none_left
+ok "nothing is left over" until_true 120 none_left
 
 sleep_there # set out before
 watch "${p[@]}"
@@ -92,39 +107,35 @@ stop_watching KILL
 is "killed: left over" "$(field leftovers)" 1
 kill -KILL "$sleeper" 2> /dev/null
 wait "$sleeper" 2> /dev/null
-ok "the sleeper is killed: it has gone" until_true 10 none_left
+ok "the sleeper is killed: it has gone" until_true 120 none_left
 ok "a task ends in there" "$ki" stat -q --json -o "$json" ${m}_die ${m}_die:exit:after -- sh -c "echo die > $control"
 is "entered, never back" "$(counts ${m}_die ${m}_die:exit:after)" "1 0 "
-ok "nobody will come back: it goes" until_true 10 none_left
+ok "nobody will come back: it goes" until_true 120 none_left
 
 # Two sessions: the patch is made anew while one is away.
 watch ${m}_sleep:exit:after
 sleep_there
-"$ki" stat -q --json -o /tmp/second.json ${m}_sleep:exit:after __x64_sys_getppid < /dev/null &
-second=$!
-until_true 10 field_is windows 2 # the second is there
+begin /tmp/second.json ${m}_sleep:exit:after __x64_sys_getppid
+second=$counting
 is "one way back for both" "$(field returns)" 1
 wake
-kill -INT $second
-wait $second
+end_of /tmp/second.json "$second"
 is "the second counts who comes back" "$(value ${m}_sleep:exit:after < /tmp/second.json)" 1
 stop_watching
 is "and so does the first" "$(counts ${m}_sleep:exit:after)" "1 "
-ok "nothing is left over" until_true 10 none_left
+ok "nothing is left over" until_true 120 none_left
 
 # The session with the way back goes, another one keeps the patch.
 watch ${m}_sleep:exit
-"$ki" stat -q --json -o /tmp/second.json ${m}_sleep:exit:after < /dev/null &
-second=$!
-until_true 10 field_is returns 1
+begin /tmp/second.json ${m}_sleep:exit:after
+second=$counting
 sleep_there
-kill -INT $second
-wait $second
+end_of /tmp/second.json "$second"
 is "left over, under a patch that stays" "$(field leftovers)" 1
 wake
 stop_watching
 is "it went on" "$(counts ${m}_sleep:exit)" "1 "
-ok "nothing is left over" until_true 10 none_left
+ok "nothing is left over" until_true 120 none_left
 
 # ---- others who take return addresses ----
 echo "r:kitail ${m}_callee" > $T/kprobe_events
@@ -141,7 +152,7 @@ sleep 2
 is "the probe holds the way back: it is still left over" "$(field leftovers)" 1
 wake
 is "and it comes back" $? 0
-ok "then nothing is left over" until_true 10 none_left
+ok "then nothing is left over" until_true 120 none_left
 echo 0 > $T/events/kprobes/enable
 echo > $T/kprobe_events
 
@@ -157,7 +168,7 @@ sleep 2
 is "the tracer holds the way back: it is still left over" "$(field leftovers)" 1
 wake
 is "and it comes back" $? 0
-ok "then nothing is left over" until_true 10 none_left
+ok "then nothing is left over" until_true 120 none_left
 echo nop > $T/current_tracer
 echo > $T/set_ftrace_filter
 
@@ -167,16 +178,13 @@ patch_in() { insmod "$top/build/tail/$(uname -r)/ki_tail_patch.ko" "$@"; }
 patched() { [ "$(cat "$klp/transition")" = 0 ]; }
 patch_out() {
 	echo 0 > "$klp/enabled"
-	for _ in $(seq 300); do
-		[ -e "$klp" ] || break
-		sleep 0.1
-	done
-	rmmod ki_tail_patch
+	until_true 120 test ! -e "$klp"
+	goes ki_tail_patch # it is let go a moment later
 }
 watch "${p[@]}"
 sleep_there
 ok "a livepatch of another function, while one is away" patch_in
-ok "sees through the way back: all have changed over" until_true 10 patched
+ok "sees through the way back: all have changed over" until_true 120 patched
 before=$(cat $control)
 ok "and is what is jumped to: results are right" sh -c "echo calls 100 > $control"
 is "it was called instead" "$((($(cut -d' ' -f1 $control) - ${before% *}) / 100))" 1 # by _die
@@ -196,12 +204,12 @@ ok "a livepatch of the one who sleeps" patch_in sleeper=1
 sleep 1
 is "waits for him" "$(cat "$klp/transition")" 1
 wake
-ok "no longer" until_true 10 patched
-ok "the new one does not sleep" timeout 20 sh -c "echo sleep > $control"
+ok "no longer" until_true 120 patched
+ok "the new one does not sleep" timeout 120 sh -c "echo sleep > $control"
 ok "gone" patch_out
 stop_watching
 is "both have come back" "$(counts "${p[@]}")" "2 2 2 "
-ok "nothing is left over" until_true 10 none_left
+ok "nothing is left over" until_true 120 none_left
 
 # ---- refusals ----
 
@@ -234,8 +242,8 @@ ok "many points count" test "$(grep -c '"value": *[1-9]' "$json")" -ge 10
 for _ in $(seq 10); do
 	"$ki" stat -q --for 0.3 'kernel:vfs_*:exit:after' '__x64_sys_*:exit:after' -- sh -c 'ls -lR /etc > /dev/null' > /dev/null 2>&1
 done
-ok "those who poll come back" until_true 10 none_left
-is "no way back is taken" "$(field returns)" 0
+ok "those who poll come back" until_true 120 none_left
+soon "no way back is taken" 0 field returns
 is "text hash equals the baseline" "$(text_hash)" "$baseline"
 ok "the test module unloads" rmmod ki_tail
 finish

@@ -32,7 +32,7 @@ physical() {
 	printf %x $((16#$(awk -v s="$1" '$3 == s { print $1; exit }' "$map") - 0xffffffff80000000))
 }
 
-vm/run --kernel "$kernel" --append nokaslr --timeout 400 \
+vm/run --kernel "$kernel" --append nokaslr --timeout 1800 \
 	--plugin "build/test/transfers.so,out=$out/trace,image=$(physical _text)-$(physical __init_end)" -- \
 	test/guest/trace.sh > "$out/live.zst" 2> "$out/words"
 status=$?

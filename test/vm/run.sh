@@ -46,7 +46,7 @@ guest() {
 
 # Processes may take a moment to be gone after their parent was killed.
 nothing_left() {
-	for _ in {1..50}; do
+	for _ in {1..600}; do
 		pgrep -f "$TMPDIR" >/dev/null || return 0
 		sleep 0.1
 	done
@@ -67,7 +67,7 @@ start() {
 		>"$tmp/out" 2>"$tmp/err" </dev/null &
 	job=$!
 	set +m
-	for _ in {1..600}; do
+	for _ in {1..3000}; do
 		grep -q up "$tmp/out" && return
 		kill -0 "$job" 2>/dev/null || return
 		sleep 0.1
@@ -154,7 +154,13 @@ test_timeout() {
 }
 
 test_panic() {
-	guest -- sh -c 'echo 1 >/proc/sys/kernel/sysrq; echo before; sleep 1; echo c >/proc/sysrq-trigger'
+	# It panics when what it has said has arrived.
+	: >"$tmp/out"
+	guest -- sh -c 'echo 1 >/proc/sys/kernel/sysrq; echo before; read -r line; echo c >/proc/sysrq-trigger' \
+		< <(for _ in {1..3000}; do
+			! grep -q before "$tmp/out" || break
+			sleep 0.1
+		done; echo now)
 	check "panic: 255" is $status 255
 	check "panic: output until then" is "$(cat "$tmp/out")" before
 	check "panic: the kernel's words" grep -q 'Kernel panic - not syncing: sysrq' "$tmp/err"
@@ -219,10 +225,10 @@ free_port() {
 
 # Until the guest listens, QEMU accepts a connection and closes it again.
 first_line_from() {
-	local line='' deadline=$((SECONDS + 30))
+	local line='' deadline=$((SECONDS + 120))
 	until [[ $line ]] || ((SECONDS > deadline)); do
 		sleep 0.5
-		read -r -t 10 line <"/dev/tcp/127.0.0.1/$1"
+		read -r -t 30 line <"/dev/tcp/127.0.0.1/$1"
 	done 2>/dev/null
 	echo "$line"
 }
@@ -232,7 +238,7 @@ test_kill_and_forward() {
 	port=$(free_port)
 	busybox=$("$top/vm/kernel" "$kernel" image)
 	busybox=${busybox%/kernel-*}/qemu/bin/busybox
-	start --forward "$port:80" -- sh -c "echo up; sleep 2; $busybox nc -l -p 80 -e echo hello; sleep 1000"
+	start --forward "$port:80" -- sh -c "echo up; sleep 2; while sleep 0.1; do $busybox nc -l -p 80 -e echo hello; done"
 	check "--forward" is "$(first_line_from "$port")" hello
 	guest --forward "$port:80" -- true
 	check "--forward to a used port: status 1" is $status 1

@@ -51,6 +51,8 @@ initrd() {
 	key=$(cat "$vm/init" "$vm/lib/agent" "$vm/lib/initrd.sh" \
 		"$cache/$item/facts" "$cache/qemu/facts" | sha256sum | cut -c1-12)
 	out=$cache/initrd/$1-$key.cpio
+	# What is in use is not old: another run may be removing what is.
+	[[ ! -r $out ]] || touch -c "$out" 2>/dev/null
 	if [[ ! -r $out ]]; then
 		mkdir -p "$cache/initrd"
 		find "$cache/initrd" -mtime +7 -delete 2>/dev/null

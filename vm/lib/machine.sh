@@ -15,7 +15,7 @@ start_virtiofsd() {
 	"${tied[@]}" "$vm/lib/unpacked" usr/lib/qemu/virtiofsd "${args[@]}" \
 		>"$dir/virtiofsd.log" 2>&1 </dev/null &
 	fsd=$!
-	for _ in {1..500}; do
+	for _ in {1..6000}; do
 		[[ ! -S $dir/fs ]] || return 0
 		kill -0 "$fsd" 2>/dev/null || break
 		sleep 0.01
@@ -39,9 +39,12 @@ network() {
 }
 
 # Warnings and worse go to the console, where they are kept should the guest
-# die. The clock of a busy host must not make the guest distrust its own.
+# die. The clock of a busy host must not make the guest distrust its own, nor may the guest take
+# it for a lockup (here after 60 s) when the host does not let it run.
 kernel_line() {
 	echo "console=ttyS0 loglevel=5 panic=-1 no_timer_check tsc=reliable" \
+		"watchdog_thresh=30 rcupdate.rcu_cpu_stall_timeout=60" \
+		"sysctl.kernel.hung_task_timeout_secs=300" \
 		"${forwards:+ki.net=1}$append"
 }
 

@@ -70,7 +70,7 @@ unpack_vmlinux() {
 ask_symbols() {
 	local kernel=$1 out=$2
 	say "booting kernel $kernel once for its symbols"
-	KI_VM_QUIET=1 "$vm/run" --kernel "$kernel" --no-module --cpus 1 --append nokaslr --timeout 120 \
+	KI_VM_QUIET=1 "$vm/run" --kernel "$kernel" --no-module --cpus 1 --append nokaslr --timeout 600 \
 		-- grep -v ']$' /proc/kallsyms >"$out" </dev/null ||
 		die 1 "cannot boot kernel $kernel for its symbols (vm/run --kernel $kernel -- true)"
 	grep -q ' T _text$' "$out" || die 1 "kernel $kernel told no symbols: are they hidden?"

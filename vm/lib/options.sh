@@ -124,10 +124,9 @@ parse_options() {
 	fi
 	cpus=${cpus:-2} thread=${thread:-multi}
 	# Both make emulation slower by a factor of a few.
-	boot_limit=120
-	[[ ! $icount && ${#plugins[@]} == 0 ]] || boot_limit=300
-	# What watches itself is slow too, needs an eighth of the memory for that, and must not take its own
-	# slowness for a lockup: its check of all page tables at boot takes half a minute on a busy host.
-	[[ $kernel != *-debug ]] || boot_limit=$((boot_limit * 4)) mem=${mem:-4G} append+=" watchdog_thresh=30"
+	boot_limit=300
+	[[ ! $icount && ${#plugins[@]} == 0 ]] || boot_limit=900
+	# What watches itself is slow too, and needs an eighth of the memory for that.
+	[[ $kernel != *-debug ]] || boot_limit=$((boot_limit * 2)) mem=${mem:-4G}
 	mem=${mem:-2G}
 }

@@ -5,7 +5,6 @@
  */
 #include "words.h"
 
-#include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <time.h>
@@ -18,9 +17,9 @@
 
 static struct session s;
 
-static bool near(double got, double wanted, double slack)
+static bool within(double got, double least, double most, double slack)
 {
-	return fabs(got - wanted) <= wanted * 0.02 + slack;
+	return got >= least * 0.98 - slack && got <= most * 1.02 + slack;
 }
 
 /* ---- one thread's clock ---- */
@@ -29,7 +28,8 @@ struct timed {
 	void (*what)(double ms);
 	atomic_int tid;
 	atomic_bool over;
-	double clock, cpu; /* ms: its own, and the kernel's */
+	double clock;	    /* its own, in ms */
+	double least, most; /* the kernel's: between our readings of its own, and around them */
 	uint64_t ticks, from, to;
 };
 
@@ -38,13 +38,15 @@ static void *be_timed(void *arg)
 	struct timed *t = arg;
 
 	t->tid = thread_id();
+	t->most = -now_ms(CLOCK_THREAD_CPUTIME_ID);
 	t->ticks = -own_words(&s).clock;
 	t->from = __rdtsc();
-	t->cpu = -now_ms(CLOCK_THREAD_CPUTIME_ID);
+	t->least = -now_ms(CLOCK_THREAD_CPUTIME_ID);
 	t->what(BURN);
-	t->cpu += now_ms(CLOCK_THREAD_CPUTIME_ID);
+	t->least += now_ms(CLOCK_THREAD_CPUTIME_ID);
 	t->to = __rdtsc();
 	t->ticks += own_words(&s).clock;
+	t->most += now_ms(CLOCK_THREAD_CPUTIME_ID);
 	t->clock = ticks_ms(&s, t->ticks);
 	t->over = true;
 	return NULL;
@@ -69,15 +71,27 @@ static unsigned int time_one(struct timed *t, bool move)
  * into the other CPU's queue, and that CPU may be asleep. The kernel's own trace says it exactly
  * (test_traced); here a moved one's clock may only be behind. So may that of one that sleeps: the
  * CPU that it wakes up on sleeps too.
+ *
+ * When the host takes a CPU away in the middle of a switch, that time may be one thread's for the
+ * kernel and another's for the clock: so once more, a wrong clock would be wrong every time.
  */
 static void test_clock(const char *name, void (*what)(double ms), bool move, double slack)
 {
-	struct timed t = {.what = what};
-	unsigned int moves = time_one(&t, move);
-	double least = move || what == sleep_ms ? 0 : t.cpu * 0.98 - slack;
+	for (int tries = 1;; tries++) {
+		struct timed t = {.what = what};
+		unsigned int moves = time_one(&t, move);
+		double least = move || what == sleep_ms ? 0 : t.least * 0.98 - slack;
+		bool good = t.clock >= least && t.clock <= t.most * 1.02 + slack &&
+			    (!move || moves > 2);
 
-	report(name, t.clock >= least && t.clock <= t.cpu * 1.02 + slack && (!move || moves > 2),
-	       "%.3f ms, the kernel says %.3f; moved %u times", t.clock, t.cpu, moves);
+		if (good || tries == 5) {
+			report(name, good, "%.3f ms, the kernel says %.3f to %.3f; moved %u times",
+			       t.clock, t.least, t.most, moves);
+			return;
+		}
+		printf("# %s: %.3f ms, the kernel says %.3f to %.3f; moved %u times: once more\n",
+		       name, t.clock, t.least, t.most, moves);
+	}
 }
 
 /* Work on each CPU, so that who is timed also waits for one. */
@@ -109,7 +123,8 @@ static void test_busy_clock(void)
 struct insider {
 	pthread_t thread;
 	unsigned int number;
-	double entered, cpu; /* when, by CLOCK_MONOTONIC, and by its own CPU time */
+	/* When it has entered, before and after: by CLOCK_MONOTONIC, and by its own CPU time. */
+	double wall[2], cpu[2];
 	atomic_bool in;
 };
 
@@ -144,9 +159,11 @@ static void *be_inside(void *arg)
 {
 	struct insider *i = arg;
 
+	i->wall[0] = now_ms(CLOCK_MONOTONIC);
+	i->cpu[0] = now_ms(CLOCK_THREAD_CPUTIME_ID);
 	own_enter();
-	i->entered = now_ms(CLOCK_MONOTONIC);
-	i->cpu = now_ms(CLOCK_THREAD_CPUTIME_ID);
+	i->wall[1] = now_ms(CLOCK_MONOTONIC);
+	i->cpu[1] = now_ms(CLOCK_THREAD_CPUTIME_ID);
 	i->in = true;
 	while (!i->number && !leave)
 		burn_ms(1);
@@ -168,24 +185,38 @@ static void wait_for_all(bool in)
 			sleep_ms(1);
 }
 
-static void test_times(void)
+/* What all have been inside until now, by their own watches: since before or after they entered. */
+static void sum_times(bool after, double *wall, double *cpu)
 {
-	struct ki_inside_row tsc = inside(&s, KI_CLOCK_TSC, 1);
-	struct ki_inside_row own = inside(&s, KI_CLOCK_THREAD, 2);
-	double wall = 0, cpu = 0, now = now_ms(CLOCK_MONOTONIC);
+	double now = now_ms(CLOCK_MONOTONIC);
 	clockid_t clock;
 
+	*wall = *cpu = 0;
 	for (int i = 0; i < INSIDE; i++) {
 		pthread_getcpuclockid(insiders[i].thread, &clock);
-		cpu += now_ms(clock) - insiders[i].cpu;
-		wall += now - insiders[i].entered;
+		*cpu += now_ms(clock) - insiders[i].cpu[after];
+		*wall += now - insiders[i].wall[after];
 	}
-	report("time inside", tsc.threads == INSIDE && near(ticks_ms(&s, tsc.ticks), wall, 20),
-	       "%llu threads, %.3f ms, by their own watch %.3f", (unsigned long long)tsc.threads,
-	       ticks_ms(&s, tsc.ticks), wall);
-	report("own time inside", own.threads == INSIDE && near(ticks_ms(&s, own.ticks), cpu, 20),
-	       "%llu threads, %.3f ms; the kernel says %.3f", (unsigned long long)own.threads,
-	       ticks_ms(&s, own.ticks), cpu);
+}
+
+/* The host may take us away between two readings: what is asked for lies between two sums. */
+static void test_times(void)
+{
+	double wall[2], cpu[2], tsc_ms, own_ms;
+	struct ki_inside_row tsc, own;
+
+	sum_times(true, &wall[0], &cpu[0]);
+	tsc = inside(&s, KI_CLOCK_TSC, 1);
+	own = inside(&s, KI_CLOCK_THREAD, 2);
+	sum_times(false, &wall[1], &cpu[1]);
+	tsc_ms = ticks_ms(&s, tsc.ticks);
+	own_ms = ticks_ms(&s, own.ticks);
+	report("time inside", tsc.threads == INSIDE && within(tsc_ms, wall[0], wall[1], 20),
+	       "%llu threads, %.3f ms, by their own watch %.3f to %.3f",
+	       (unsigned long long)tsc.threads, tsc_ms, wall[0], wall[1]);
+	report("own time inside", own.threads == INSIDE && within(own_ms, cpu[0], cpu[1], 20),
+	       "%llu threads, %.3f ms; the kernel says %.3f to %.3f",
+	       (unsigned long long)own.threads, own_ms, cpu[0], cpu[1]);
 }
 
 static void test_inside(void)
@@ -201,7 +232,7 @@ static void test_inside(void)
 	test_times();
 	open_door(&leave);
 	wait_for_all(false);
-	for (int ms = 0; ms < 5000; ms += 10) { /* until the kernel has freed the dead */
+	for (int ms = 0; ms < 120000; ms += 10) { /* until the kernel has freed the dead */
 		left = (unsigned int)inside(&s, KI_CLOCK_TSC, 1).threads;
 		if (left == INSIDE - LEAVING - DYING)
 			break;

@@ -13,7 +13,7 @@
 
 static bool soon_used(const struct session *s, uint32_t words)
 {
-	for (int ms = 0; ms < 30000; ms += 20) {
+	for (int ms = 0; ms < 120000; ms += 20) {
 		if (hand_info(s->t).words_used == words)
 			return true;
 		sleep_ms(20);
