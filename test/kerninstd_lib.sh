@@ -8,7 +8,7 @@ daemon_start() {
 	: > "$work/where"
 	"$kd" --port 0 --spool "$work" "$@" > "$work/where" 2> "$work/complaints" &
 	daemon=$!
-	for _ in $(seq 600); do
+	for _ in $(seq 1800); do
 		[ ! -s "$work/where" ] || break
 		kill -0 $daemon 2> /dev/null || break
 		sleep 0.1
@@ -33,7 +33,7 @@ get() {
 post() { curl -sS -m 120 -H "Authorization: Bearer $token" -d "$2" "$url$1"; }
 
 # status CURL ARGUMENT...: the number
-status() { curl -sS -m 20 -o /dev/null -w '%{http_code}' "$@"; }
+status() { curl -sS -m 120 -o /dev/null -w '%{http_code}' "$@"; }
 
 # stream NAME [QUERY]: a client, whose events go to $work/NAME; its process and number are pid_NAME
 # and id_NAME
@@ -42,29 +42,45 @@ stream() {
 	: > "$work/$name"
 	curl -sSN "$url/api/events?token=$token${2-}" > "$work/$name" 2> /dev/null &
 	eval "pid_$name=$!"
-	for _ in $(seq 100); do
-		! grep -q '^data: ' "$work/$name" || break
+	for _ in $(seq 1200); do
+		[ -z "$(data hello "$name")" ] || break
 		sleep 0.1
 	done
 	eval "id_$name=$(data hello "$name" | jq -r .client)"
 }
 
-# data EVENT NAME: the data of these events, a line each
-data() { awk -v e="$1" '/^event: /{ now = $2 } /^data: / && now == e { print substr($0, 7) }' "$work/$2"; }
+# data EVENT NAME: the data of these events that have come in whole, a line each
+data() {
+	awk -v e="$1" '/^event: /{ now = $2 } /^data: / && now == e { is = 1; line = substr($0, 7) }
+		/^$/ && is { print line; is = 0 }' "$work/$2"
+}
+
+# wait_for SECONDS COMMAND...: until it is true; false if it has not come true in time
+wait_for() {
+	local end=$((SECONDS + $1))
+	shift
+	until "$@" > /dev/null 2>&1; do
+		[ $SECONDS -lt $end ] || return 1
+		sleep 0.1
+	done
+}
+
+# came NAME N: so many samples; ended NAME: it has been said good-bye to
+came() { [ "$(data sample "$1" | wc -l)" -ge "$2" ]; }
+ended() { [ "$(data bye "$1")" ]; }
+
+# had NAME: samples that the daemon has taken for this client by now, whatever of them has come
+had() {
+	local id="id_$1"
+	get "/api/recording?client=${!id}" | grep -c '"event":"sample"'
+}
 
 # total NAME ID: of all samples of a curve, histograms too
 total() { data sample "$1" | jq -s --arg id "$2" '[.[].values[$id] | select(. != null) | if type == "array" then add else . end] | add // 0'; }
 
-# settled NAME: another two samples have come
-settled() {
-	local n
-	n=$(data sample "$1" | wc -l)
-	for _ in $(seq 150); do
-		[ "$(data sample "$1" | wc -l)" -lt $((n + 2)) ] || return 0
-		sleep 0.1
-	done
-	return 1
-}
+# settled NAME: another two samples have come, one of which was begun after this was called. (A
+# reader may have had no CPU: what comes to it now may have been taken before.)
+settled() { wait_for 120 came "$1" $(($(had "$1") + 2)); }
 
 # curves CLIENT CURVE...: added; the answer is in $work/answer. A curve is "METRIC POINT [CPU [PREDICATE]]"
 curves() {

@@ -283,7 +283,7 @@ mkdir "$large" && KI_RECORDINGS=$large "${ki%bin/kerninst}test/unit/test_recordi
 for i in {100..999}; do printf 'f%d: ret\n.type f%d, @function\n.size f%d, 1\n' "$i" "$i" "$i"; done | as -o "$tmp/copies.o" - || exit 1
 sed -i 's/f[0-9][0-9][0-9]\x00/copy\x00/g' "$tmp/copies.o"
 copies() {
-	is "$(timeout 10 "$ki" report --summary -o /dev/null --image "$tmp/copies.o" "$large/rows" 2>&1 | cut -d: -f3 | cut -d, -f1,3 | sed "s|$tmp/||")" \
+	is "$(ulimit -t 20; "$ki" report --summary -o /dev/null --image "$tmp/copies.o" "$large/rows" 2>&1 | cut -d: -f3 | cut -d, -f1,3 | sed "s|$tmp/||")" \
 		" of 100000 functions 0 have the same graph in copies.o, 100000 have another"
 }
 check "many rows and many functions of one name" copies
@@ -292,7 +292,7 @@ check "many rows and many functions of one name" copies
 deep() {
 	local form
 	for form in paths summary chrome; do
-		timeout 20 "$ki" report -q "--$form" "$large/deep" > "$tmp/deep.$form" || return
+		(ulimit -t 40; exec "$ki" report -q "--$form" "$large/deep") > "$tmp/deep.$form" || return
 	done
 	is "$(grep taken "$tmp/deep.paths")" "0 paths were taken, 0 different; of 98 more, with 300000 records, an entry or an exit is missing" &&
 		is "$(grep -c '^ *duration: .* sum \(75\|25\).00 ms' "$tmp/deep.summary")" 2 &&

@@ -30,9 +30,9 @@ PIECES = [b"\r\n", b"\0", b"%00", b"%", b"Transfer-Encoding: chunked\r\n", b"Con
           b"\xff\xfe", b"HTTP/9.9", b"\"\\u0000\"", b"Connection: keep-alive\r\n", b"Range: bytes=0-1\r\n"]
 
 
-def connect(path):
+def connect(path, seconds=120):
     s = socket.socket(socket.AF_UNIX)
-    s.settimeout(5)
+    s.settimeout(seconds)
     s.connect(path)
     return s
 
@@ -95,7 +95,7 @@ def client_of(path, held):
 
 def throw(rng, path, client, held):
     try:
-        s = connect(path)
+        s = connect(path, 5)
         s.sendall(mutate(rng, request(rng, client)))
         end = rng.randrange(4)
         if end == 0:

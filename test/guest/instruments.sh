@@ -143,9 +143,9 @@ if watches_itself; then
 fi
 
 # ---- the module's life ----
-"$ki" stat -q --if 'kit_add(arg0, arg2) >= 0' vfs_read -- sleep 60 > /dev/null 2>&1 &
+"$ki" stat -q --if 'kit_add(arg0, arg2) >= 0' vfs_read -- sleep 3000 > /dev/null 2>&1 &
 pid=$!
-until_true 30 installed
+until_true 120 installed
 ok "while it may be called its module stays" eval '! rmmod ki_kit 2> rmmod.err'
 ok "and rmmod says why" grep -q "in use" rmmod.err
 is "the list shows it" "$("$ki" instruments --json | sed -n 's/.*"name":"kit_add".*"chunks":"\([0-9]*\)".*/\1/p')" 1
@@ -157,7 +157,7 @@ soon "in three, of two sessions" "3 chunks" chunks
 kill -INT $more
 wait $more
 soon "in one again" "1 chunk" chunks
-"$prog/hammer" 600 2 > /dev/null 2>&1 &
+"$prog/hammer" 3000 2 > /dev/null 2>&1 &
 load=$!
 sleep 1
 kill -9 $pid

@@ -47,12 +47,27 @@ ok "interrupts came" test "$(awk '$1 == "ticks" { print $2 }' $control)" -gt 20
 # Counted by process; and who was inside before does not count.
 ok "only others" paths --comm nobody ${f}_paths -- bash -c ways
 is "none" "$(of 'd["calls"], d["taken"], d["paths"]')" "(0, 0, [])"
-bash -c 'command "sleep 3000 1"' &
-sleeper=$!
-sleep 0.5
-ok "somebody is inside" paths ${f}_sleep -- sleep 4
+# He sleeps so long that he is still inside when the counting begins, on a slow machine, too.
+inside() { grep -q "State:.D" "/proc/$sleeper/status"; }
+leave() {
+	inside && echo inside > begun
+	while inside; do sleep 0.2; done
+	sleep 1
+}
+export -f inside leave
+export sleeper
+rm -f begun
+for ms in 10000 60000; do
+	bash -c "command 'sleep $ms 1'" &
+	sleeper=$!
+	until_true 120 inside
+	ok "somebody is inside" paths ${f}_sleep -- bash -c leave
+	wait $sleeper
+	[ ! -e begun ] || break
+	echo "# he had left before"
+done
+ok "when it begins, and leaves" test -e begun
 is "and is not counted" "$(of 'd["calls"], d["taken"]')" "(0, 0)"
-wait $sleeper
 
 # Against counters in each block: what paths say of blocks, added up.
 compare() {

@@ -15,6 +15,10 @@ mine=(--comm dd --if "arg2 == $len")
 record() { "$ki" record "$@" > record.out 2>&1; }
 report() { "$ki" report -q "$@"; }
 hits() { report --json "$1" | grep '"instrument"' | grep '"address"' | sed -n 's/.*"hits": *\([0-9]*\).*/\1/p'; }
+# reading: dd reads until not_reading; grown FILE BYTES: so much has been written to it
+reading() { dd if=/dev/zero of=/dev/null bs="$len" status=none & reader=$!; }
+not_reading() { kill "$reader"; wait "$reader" 2> /dev/null; }
+grown() { until_true 120 eval "[ \"\$(stat -c %s '$1' 2> /dev/null)\" -ge $2 ]"; }
 all_counted() { [ $(($(of_end records "$1") + $(of_end lost "$1"))) = "$(hits "$1")" ]; }
 
 # ---- known calls ----
@@ -46,7 +50,7 @@ assert len([i for i in x if i['name'] == 'vfs_read' and i['args']['exit']['ret']
 o = sorted((i['ts'], i['ts'] + i['dur']) for i in x if i['name'] == 'ksys_read')
 for v in x:
     if v['name'] == 'vfs_read' and v['args']['exit']['ret'] == length:
-        assert any(a <= v['ts'] and v['ts'] + v['dur'] <= b + 0.002 for a, b in o), v
+        assert any(a <= v['ts'] and v['ts'] + v['dur'] <= b + 0.0025 for a, b in o), v
 P
 }
 ok "trace events: slices, those of vfs_read inside those of ksys_read" chrome
@@ -61,7 +65,7 @@ modprobe loop
 ok "a module's function" record -o m.rec loop:loop_control_ioctl=pid -- losetup -f
 is "the module's build" "$(report --json m.rec | sed -n 's/.*"type":"module","name":"loop","build":"\([0-9a-f]*\)".*/\1/p')" "$(tail -c 20 /sys/module/loop/notes/.note.gnu.build-id | od -An -v -tx1 | tr -d ' \n')"
 still m.rec > m.out
-rmmod loop
+goes loop
 is "it is gone, and comes to another place" "$(sed 's/.*: of/of/' m.out; still m.rec | sed 's/.*: of/of/'; modprobe loop; still m.rec | sed 's/.*: of/of/')" "\
 of 1 functions 1 have the same graph in this kernel, 0 are not there, 0 have another
 of 1 functions 0 have the same graph in this kernel, 1 are not there, 0 have another
@@ -70,20 +74,25 @@ ok "JSON lines" python3 -c 'import json,sys; [json.loads(l) for l in sys.stdin]'
 
 # ---- launch and splash ----
 # The buffer holds all of it, whenever it is read. Who is recorded may have no processor just then,
-# under load; not three times.
+# under load; not each time. What comes too soon or too late is wrong at any time.
 begins() { awk -v t="$first" 'BEGIN { exit !(t >= 0.8 && t < 0.81) }'; }
 ends() { awk -v t="$last" 'BEGIN { exit !(t >= 1.59 && t < 1.6) }'; }
-for _ in 1 2 3; do
+outside() { awk -v a="$first" -v b="$last" 'BEGIN { exit !(a != "" && (a < 0.8 || b >= 1.6)) }'; }
+begun='' ended='' early=''
+for _ in $(seq 15); do
 	record -o l.rec -b 16384 "${mine[@]}" --at 0.8 --until 1.6 ksys_read=len:arg2 -- "${busy[@]}"
 	status=$?
 	first=$(column time l.rec | head -n 1)
 	last=$(column time l.rec | tail -n 1)
 	echo "# first $first, last $last"
-	begins && ends && break
+	! outside || early="$early $first-$last"
+	! begins || begun=$first
+	! ends || ended=$last
+	[ $status != 0 ] || [ "$early" ] || { [ "$begun" ] && [ "$ended" ]; } && break
 done
-is "from second 0.8 to 1.6" "$status" 0
-ok "it begins within 10 ms" begins
-ok "and ends" ends
+is "from second 0.8 to 1.6" "$status$early" 0
+ok "it begins within 10 ms" test -n "$begun"
+ok "and ends" test -n "$ended"
 is "what was before and behind is no loss" "$(of_end lost l.rec) $(($(hits l.rec) - $(of_end records l.rec)))" "0 0"
 ok "the file says when" grep -q '"on":0\.8,"off":1\.6' <(report --json l.rec | grep '"address"')
 
@@ -108,38 +117,51 @@ ok "a longer load as records" record -o big.rec "${mine[@]}" ksys_read=len:arg2 
 ok "and as totals" record -o small.rec --mode totals "${mine[@]}" ksys_read -- dd if=/dev/zero of=/dev/null bs=$len count=20000 status=none
 is "all of it" "$(of_end records big.rec) $(column count small.rec | awk '{ s += $1 } END { print s }')" "20000 20000"
 ok "takes at most a hundredth: $(stat -c %s small.rec) bytes, not $(stat -c %s big.rec)" test $(($(stat -c %s small.rec) * 100)) -le "$(stat -c %s big.rec)"
-ok "mode newest" record -o n.rec --mode newest -b 4 "${mine[@]}" ksys_read=len:arg2 -- "${load[@]}"
+# On one CPU, whose buffer is too small: the last one is of another length.
+ok "mode newest" record -o n.rec --mode newest -b 4 --comm dd --if "arg2 == $len || arg2 == $len + 1" ksys_read=len:arg2 -- \
+	taskset -c 0 sh -c "${load[*]}; dd if=/dev/zero of=/dev/null bs=$((len + 1)) count=1 status=none"
 ok "newest: as many as there is room for" test "$(of_end records n.rec)" -ge 100 -a "$(of_end records n.rec)" -lt $n
 ok "newest: and the others are counted" all_counted n.rec
-ok "newest: those of the end" awk -v a="$(column time n.rec | tail -n 1)" -v b="$(of_end seconds n.rec)" 'BEGIN { exit !(b - a < 1) }'
-timeout 120 dd if=/dev/zero of=/dev/null bs=$len status=none &
-reader=$!
+is "newest: those of the end" "$(column len n.rec | tail -n 1)" $((len + 1))
+# ran: the reader has had a tenth of a second of a CPU since
+ticks() { awk '{ print $14 + $15 }' "/proc/$reader/stat"; }
+ran() {
+	local begin
+	begin=$(ticks)
+	until_true 120 eval "[ \$(ticks) -ge $((begin + 10)) ]"
+}
+reading
 "$ki" record -o s.rec --mode newest -b 64 "${mine[@]}" ksys_read=len:arg2 > record.out 2>&1 &
-until_true 10 installed
+recorder=$!
+until_true 120 installed
 sleep 0.5
-kill -USR1 $!
-until_true 10 test -s s.rec.1
+ran
+kill -USR1 $recorder
+until_true 120 test -s s.rec.1
 mkdir s.rec.2
-kill -USR1 $!
-until_true 10 grep -q 'no snapshot: s.rec.2: Is a directory; the recording goes on' record.out
-kill -INT $!
-wait $!
+kill -USR1 $recorder
+until_true 120 grep -q 'no snapshot: s.rec.2: Is a directory; the recording goes on' record.out
+kill -INT $recorder
+wait $recorder
 is "newest: a snapshot that cannot be written ends nothing" "$? $(grep -c 'no snapshot' record.out)" "0 1"
-kill $reader
+not_reading
 rmdir s.rec.2
 ok "newest: a snapshot at SIGUSR1" test "$(of_end records s.rec.1)" -gt 100 -a "$(of_end cut s.rec.1)" = false
 ok "and the end" test "$(of_end records s.rec)" -gt 100 -a "$(of_end cut s.rec)" = false
 
 # ---- what is lost ----
-ok "a buffer that is too small" record -o x.rec --mode ring -i 20 -b 4 "${mine[@]}" ksys_read=len:arg2 -- "${load[@]}"
+ok "a buffer that is too small" record -o x.rec --mode ring -i 20 -b 4 "${mine[@]}" ksys_read=len:arg2 -- \
+	dd if=/dev/zero of=/dev/null bs=$len count=4000 status=none
 ok "lost: $(of_end lost x.rec)" test "$(of_end lost x.rec)" -gt 0
 ok "written and lost are all" all_counted x.rec
 ok "it is said" grep -q "$(of_end lost x.rec) lost: x.rec" record.out
 
 # ---- who records ----
-ok "itself it leaves out" record -o o.rec --mode ring -i 0.1 --for 1 ksys_write=pid,comm
+# Somebody writes, so that it has something to write, too.
+writing=(sh -c 'for i in $(seq 30); do echo > /dev/null; sleep 0.1; done')
+ok "itself it leaves out" record -o o.rec --mode ring -i 0.1 ksys_write=pid,comm -- "${writing[@]}"
 is "nothing of it" "$(column comm o.rec | grep -c kerninst)" 0
-ok "unless asked" record -o o.rec --self --mode ring -i 0.1 --for 1 ksys_write=pid,comm
+ok "unless asked" record -o o.rec --self --mode ring -i 0.1 ksys_write=pid,comm -- "${writing[@]}"
 ok "then its writes are there" grep -q kerninst <(column comm o.rec)
 ok "addresses as names" record -o c.rec "${mine[@]}" 'ksys_read=from/code:*(u64 *)$rsp' -- "${load[@]}"
 ok "of the caller" grep -qE '^(__x64_sys_read|do_syscall_64)\+0x' <(column from c.rec)
@@ -172,13 +194,14 @@ is "of several times each" "$("$ki" record -q --json --dry-run asm_exc_int3=pid 
 # the writer is stopped; with no commits and no writing back but those that are asked for.
 stopped() { # MODE: records in the file as the disk has it, and as the writer has left it
 	truncate -s 32M image && mkfs.ext4 -q image && mkdir -p disk && mount -o loop,commit=300 image disk || return
-	"$ki" record -q -o disk/d.rec --mode "$1" -b 16 "${mine[@]}" ksys_read=len:arg2 -- "${busy[@]}" &
-	until_true 10 installed
-	sleep 1.5
-	kill -STOP $!
+	"$ki" record -q -o disk/d.rec --mode "$1" -b 16 "${mine[@]}" ksys_read=len:arg2 > /dev/null &
+	local recorder=$!
+	grown disk/d.rec 200000
+	kill -STOP $recorder
 	cp image image.then && cp disk/d.rec d.rec
-	kill -CONT $!
-	wait $!
+	kill -CONT $recorder
+	kill -INT $recorder
+	wait $recorder
 	umount disk
 	mount -o loop image.then disk || return
 	kept=$(of_end records disk/d.rec 2> /dev/null)
@@ -186,6 +209,7 @@ stopped() { # MODE: records in the file as the disk has it, and as the writer ha
 	echo "${kept:-0} $(of_end records d.rec)"
 }
 modprobe loop && modprobe ext4
+reading > /dev/null
 writeback=$(cat /proc/sys/vm/dirty_writeback_centisecs)
 echo 0 > /proc/sys/vm/dirty_writeback_centisecs
 read -r kept all < <(stopped disk)
@@ -196,23 +220,24 @@ ok "others leave that to the kernel: ${kept:-none} of $all" test "${kept:-$all}"
 echo "$writeback" > /proc/sys/vm/dirty_writeback_centisecs
 
 # ---- ends of all kinds ----
-"$ki" record -q -o k.rec "${mine[@]}" ksys_read=len:arg2 -- "${busy[@]}" &
-until_true 10 installed
-sleep 1.5
-kill -KILL $!
-wait $! 2> /dev/null
+"$ki" record -q -o k.rec "${mine[@]}" ksys_read=len:arg2 &
+recorder=$!
+grown k.rec 100000
+kill -KILL $recorder
+wait $recorder 2> /dev/null
 ok "killed: what was written is there" test "$(of_end records k.rec)" -gt 100
 is "and that it is not all" "$(of_end cut k.rec)" true
 soon "killed: the kernel is clean" 0 field windows
 "$ki" record -o i.rec ksys_read=len:arg2 > record.out 2>&1 &
-until_true 10 installed
+until_true 120 installed
 kill -INT $!
 wait $!
 is "Ctrl-C ends it, with status 0, and the file" "$? $(of_end cut i.rec)" "0 false"
 mkdir -p small && mount -t tmpfs -o size=64k none small
-"$ki" record -o small/f.rec --mode ring -i 0.1 -b 8 "${mine[@]}" ksys_read=len:arg2 -- "${busy[@]}" > record.out 2>&1
+"$ki" record -o small/f.rec --mode ring -i 0.1 -b 8 --for 300 "${mine[@]}" ksys_read=len:arg2 > record.out 2>&1
 is "a full disk: status, one line" "$? $(wc -l < record.out) $(grep -c 'small/f.rec: No space left' record.out)" "1 1 1"
 ok "the file is good up to there" test "$(of_end records small/f.rec)" -gt 100
 umount small
+not_reading
 soon "nothing is left" 0 field windows
 finish

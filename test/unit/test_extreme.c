@@ -13,8 +13,10 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
+#include <time.h>
 #include <ucontext.h>
 
 #include "uapi/kerninst.h"
@@ -153,15 +155,25 @@ static void none_is_lost_to_interrupts(void **state)
 
 #define THREADS 2
 #define MET	5000 /* values of each other's that they must have met */
-#define ROUNDS	(1u << 28)
+#define ROUNDS	(1u << 16)
+#define SECONDS 120 /* in which they must have met: one of them may have no CPU for long */
 
 static pthread_barrier_t ready;
+static atomic_bool over;
 static struct riser {
 	pthread_t thread;
 	int cpu;
 	unsigned int met, fell;
 	uint64_t last;
 } risers[THREADS];
+
+static time_t seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec;
+}
 
 static void stay_on(int cpu)
 {
@@ -174,23 +186,28 @@ static void stay_on(int cpu)
 
 /*
  * Always a bit more than what is there, so that each may be between another one's reading and
- * change. What has been there once must not be more than what is there later.
+ * change. What has been there once must not be more than what is there later. Who has met enough
+ * is the end of both.
  */
 static void *rise(void *arg)
 {
 	const volatile uint64_t *at = slot(KI_EXTREME_GLOBAL, 2);
+	time_t end = seconds() + SECONDS;
 	struct riser *r = arg;
 	uint64_t now;
 
 	stay_on(r->cpu);
 	pthread_barrier_wait(&ready);
-	for (unsigned int i = 0; i < ROUNDS && r->met < MET; i++) {
+	for (unsigned int i = 1; !over && r->met < MET; i++) {
 		now = *at;
 		r->fell += now < r->last;
 		r->met += now > r->last;
 		r->last = now + 1 + (i & 7);
 		ki_do_EXTREME(KI_EXTREME(2, KI_EXTREME_GLOBAL, 3, KI_EXTREME_MAX), r->last, 0);
+		if (!(i % ROUNDS) && seconds() > end)
+			break;
 	}
+	over = true;
 	return NULL;
 }
 
