@@ -43,6 +43,13 @@ export async function until(page, f, arg, what, timeout = 60000) {
 	throw new Error("waited in vain for: " + what);
 }
 
+/** The same of what is not asked of the page: f is what comes true. */
+export async function becomes(f, what, timeout = 60000) {
+	for (const end = Date.now() + timeout; Date.now() < end; await new Promise((r) => setTimeout(r, 100)))
+		if (await f()) return;
+	throw new Error("waited in vain for: " + what);
+}
+
 export async function run(tests) {
 	const servers = [await start()];
 	const [server] = servers;
@@ -52,6 +59,7 @@ export async function run(tests) {
 	const errors = [];
 	const open = async (options = {}) => {
 		const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, acceptDownloads: true, ...options });
+		context.setDefaultTimeout(120000);
 		const page = await context.newPage();
 		page.posts = [];
 		page.on("request", (r) => r.method() === "POST" && page.posts.push({ path: new URL(r.url()).pathname, body: r.postDataJSON() }));

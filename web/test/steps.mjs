@@ -4,7 +4,7 @@ import { until } from "./browser.mjs";
 
 export async function ready(page, url) {
 	await page.goto(url);
-	await page.waitForSelector(".t-module, .t-fn", { timeout: 20000 });
+	await page.waitForSelector(".t-module, .t-fn");
 	await until(page, () => document.querySelector("#link")?.dataset.state === "open", null, "the stream");
 }
 
