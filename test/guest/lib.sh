@@ -86,7 +86,7 @@ text_hash() {
 
 # Lines that no healthy kernel logs.
 complaints() {
-	dmesg | grep -E 'WARNING:|BUG:|BUG |Oops|general protection|invalid opcode|int3:|Call Trace|rcu:.*stall|soft lockup|hung_task|blocked for more|list_(add|del) corruption|turning off the locking' || true
+	dmesg | grep -E 'WARNING:|BUG:|BUG |Oops|general protection|invalid opcode|int3:|Call Trace|rcu:.*detected.*stall|soft lockup|blocked for more|list_(add|del) corruption|turning off the locking' || true
 }
 
 # A kernel with lockdep (6.1-debug) turns it off at its first complaint, or when its tables are

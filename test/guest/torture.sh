@@ -143,7 +143,7 @@ context_part() {
 	ok "context: breakpoints came" grep -qE '^ *kx  *[1-9]' $work/logs/others
 	ok "context: NMIs came" grep -q 'NMI backtrace for cpu' $work/logs/dmesg
 	is "context: nothing but their backtraces was logged" \
-		"$(grep -E 'WARNING:|BUG:|Oops|general protection|invalid opcode|int3:|rcu:.*stall|soft lockup|hard LOCKUP' $work/logs/dmesg)" ""
+		"$(grep -E 'WARNING:|BUG:|Oops|general protection|invalid opcode|int3:|rcu:.*detected.*stall|soft lockup|hard LOCKUP' $work/logs/dmesg)" ""
 }
 
 started=$SECONDS
