@@ -228,9 +228,9 @@ is "load: results" "$(cat /tmp/c)" "$want"
 cpu1() { echo "$1" > /sys/devices/system/cpu/cpu1/online; } # it may be busy at first
 cycle() { # other windows come and go meanwhile
 	for _ in 1 2 3; do
-		"$ki" stat -q --no-move -m blocks do_sys_openat2 link_path_walk -- true > /dev/null &
+		"$ki" stat -q --no-move -m blocks do_sys_openat2 path_openat -- true > /dev/null &
 		until_true 60 cpu1 0 && until_true 60 cpu1 1 || return
-		wait $!
+		wait $! || return
 	done
 }
 export -f cpu1 cycle

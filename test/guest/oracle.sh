@@ -9,7 +9,7 @@ cd "$(dirname "$0")/../.." || exit 1
 out=$(mktemp -d) || exit 1
 trap 'rm -rf "$out"' EXIT
 functions=(__x64_sys_getppid vfs_read vfs_write ksys_read do_sys_openat2 do_filp_open path_openat
-	link_path_walk walk_component getname_flags vfs_statx __x64_sys_close filp_close
+	path_parentat walk_component getname_flags vfs_statx __x64_sys_close filp_close
 	unix_stream_sendmsg unix_stream_read_generic __sys_socketpair mmap_region do_mmap)
 
 # Boots the guest; what the two say of each address, and whether that is the same.

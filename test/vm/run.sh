@@ -32,11 +32,13 @@ is() {
 	[[ $1 == "$2" ]] || { echo "# got '$1', want '$2'"; false; }
 }
 
-one_line() {
-	is "$(wc -l <"$tmp/err")" 1 && grep -q "^vm/run: .*$1" "$tmp/err" && return
+said() { # PATTERN: on stderr
+	grep -q "$1" "$tmp/err" && return
 	sed 's/^/# /' "$tmp/err"
 	false
 }
+
+one_line() { said "^vm/run: .*$1" && is "$(wc -l <"$tmp/err")" 1; }
 
 # guest ARG...: run, keep output and status.
 guest() {
@@ -102,7 +104,7 @@ test_module_build() {
 	printf 'kmod:\n\t@echo no compiler >&2; false\n' >"$clone/Makefile"
 	"$clone/vm/run" --kernel "$kernel" -- true >"$tmp/out" 2>"$tmp/err"
 	check "module does not build: status 1" is $? 1
-	check "module does not build: make's words" grep -q 'no compiler' "$tmp/err"
+	check "module does not build: make's words" said 'no compiler'
 }
 
 # One boot for all that concerns a command that ends by itself.
@@ -163,7 +165,7 @@ test_panic() {
 		done; echo now)
 	check "panic: 255" is $status 255
 	check "panic: output until then" is "$(cat "$tmp/out")" before
-	check "panic: the kernel's words" grep -q 'Kernel panic - not syncing: sysrq' "$tmp/err"
+	check "panic: the kernel's words" said 'Kernel panic - not syncing: sysrq'
 	check "panic: nothing is left" nothing_left
 }
 
@@ -202,7 +204,7 @@ test_insmod_failure() {
 		>"$tmp/clone/Makefile"
 	"$tmp/clone/vm/run" --kernel "$kernel" -- true >"$tmp/out" 2>"$tmp/err"
 	check "insmod fails: 255" is $? 255
-	check "insmod fails: says so" grep -q '^vm/run: insmod .*kerninst.ko failed: ' "$tmp/err"
+	check "insmod fails: says so" said '^vm/run: insmod .*kerninst.ko failed: '
 }
 
 test_interrupt() {
