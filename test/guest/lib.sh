@@ -116,6 +116,8 @@ value() {
 start() {
 	baseline=$(text_hash)
 	ok "baseline text hash" test -n "$baseline"
+	# How this kernel calls and returns.
+	grep -h . /sys/devices/system/cpu/vulnerabilities/{spectre_v2,retbleed,indirect_target_selection} 2> /dev/null | sed 's/^/# /'
 	[ -z "$(complaints)" ] || echo "# before the test the kernel had complained already"
 	# That one has been told to: also when the driver was loaded.
 	! watches_itself || is "nothing in dmesg before the test" "$(complaints)" ""
