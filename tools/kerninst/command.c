@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "own.h"
 
 #define GO SIGUSR1
 
@@ -56,12 +57,20 @@ static void become(pid_t parent, volatile int *no_exec, char **argv, bool quiet)
 	_exit(CLI_NO_COMMAND);
 }
 
+static bool given;
+
+bool command_given(void)
+{
+	return given;
+}
+
 int command_cut(int argc, char **argv, char ***command)
 {
 	for (int i = 1; i < argc; i++) {
 		if (strcmp(argv[i], "--"))
 			continue;
-		if (i + 1 < argc)
+		given = i + 1 < argc;
+		if (given)
 			*command = argv + i + 1;
 		argv[i] = NULL;
 		return i;
@@ -89,8 +98,12 @@ int command_prepare(struct command *c, char **argv, bool quiet)
 	if (c->pid == 0)
 		become(parent, c->no_exec, argv, quiet);
 	sigprocmask(SIG_SETMASK, &old, NULL);
-	if (c->pid > 0)
-		return 0;
+	if (c->pid > 0) {
+		error = -own_take(c->pid);
+		if (!error)
+			return 0;
+	}
+	command_abandon(c);
 	c->pid = 0;
 	return -error;
 }

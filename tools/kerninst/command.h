@@ -25,6 +25,9 @@ enum event { EVENT_TIME, EVENT_SIGNAL, EVENT_ENDED };
  */
 int command_cut(int argc, char **argv, char ***command);
 
+/* Has command_cut found one? */
+bool command_given(void);
+
 /* Make the process, which waits before it becomes the command. quiet: it has nothing of this
    terminal. 0, or -errno. After wait_prepare. */
 int command_prepare(struct command *c, char **argv, bool quiet);

@@ -13,7 +13,8 @@
 static const char usage[] =
 	"Usage: kerninst cover [OPTION...] --all | FUNCTION... [-- COMMAND [ARG...]]\n"
 	COVER_OFFLINE_USAGE
-	"Which blocks of the kernel were executed while COMMAND ran (or until Ctrl-C), by whomever.\n"
+	"Which blocks of the kernel were executed while COMMAND ran (or until Ctrl-C), by whomever;\n"
+	"with --own, by COMMAND and what it starts.\n"
 	"Or show, convert, compare what was measured before.\n\n"
 	COVER_LIVE_OPTIONS_USAGE
 	WHEN_USAGE

@@ -17,7 +17,7 @@
 #include "top_wait.h"
 
 struct run {
-	const struct top_options *o;
+	struct top_options *o;
 	struct ki_predicate *when;
 	struct top_how how;
 	struct top_view functions, blocks;
@@ -267,7 +267,7 @@ static int run_all(struct run *r)
 
 static int prepare(struct run *r, const struct verb *self)
 {
-	const struct top_options *o = r->o;
+	struct top_options *o = r->o;
 	int ret = when_predicate(&o->when, self, &r->when);
 
 	r->screen = !o->batch && !o->json && top_screen_possible();

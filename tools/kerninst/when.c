@@ -4,10 +4,14 @@
  */
 #include "when.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "command.h"
 #include "cpulist.h"
+#include "own.h"
 
 /* One more condition, which must hold too. */
 static int add(struct when *w, const char *text)
@@ -91,22 +95,51 @@ static int add_cpus(struct when *w, const struct verb *self, const char *text)
 	return ret;
 }
 
+static int set_own(struct when *w, const struct verb *self, const char *unused)
+{
+	(void)unused;
+	if (!command_given())
+		return cli_misuse(self, "--own is for what a command does: -- COMMAND...");
+	w->own = true;
+	return CLI_OK;
+}
+
 bool when_option(struct when *w, const struct verb *self, int option, const char *arg, int *ret)
 {
-	static int (*const adders[])(struct when *, const struct verb *,
-				     const char *) = {add_if, add_pids, add_comm, add_cpus};
+	static int (*const adders[])(struct when *, const struct verb *, const char *) = {
+		add_if, add_pids, add_comm, add_cpus, set_own};
 
-	if (option < WHEN_IF || option > WHEN_CPU)
+	if (option < WHEN_IF || option > WHEN_OWN)
 		return false;
 	*ret = adders[option - WHEN_IF](w, self, arg);
 	return true;
 }
 
-int when_predicate(const struct when *w, const struct verb *self, struct ki_predicate **out)
+static int add_own(struct when *w)
+{
+	char text[48];
+	uint64_t id;
+	int error = own_make(&id);
+
+	if (error == -ENODEV)
+		return cli_error(
+			"--own: no cgroup2 is mounted, which tells the command's processes "
+			"from others; mount -t cgroup2 none /sys/fs/cgroup");
+	if (error)
+		return cli_error("--own: no control group can be made: %s", strerror(-error));
+	snprintf(text, sizeof(text), "cgroup == %llu", (unsigned long long)id);
+	w->own = false;
+	return add(w, text);
+}
+
+int when_predicate(struct when *w, const struct verb *self, struct ki_predicate **out)
 {
 	struct ki_err err = {0};
+	int ret = w->own ? add_own(w) : CLI_OK;
 
 	*out = NULL;
+	if (ret)
+		return ret;
 	if (!w->text || !ki_predicate_parse(w->text, out, &err))
 		return CLI_OK;
 	return cli_misuse(self, "%s: %s", w->text, err.msg);
@@ -114,6 +147,7 @@ int when_predicate(const struct when *w, const struct verb *self, struct ki_pred
 
 void when_free(struct when *w)
 {
+	own_end();
 	free(w->text);
 	w->text = NULL;
 }

@@ -13,29 +13,33 @@
 
 struct when {
 	char *text; /* all of them, as one predicate; NULL: none */
+	bool own;   /* of the command's processes only */
 };
 
-enum { WHEN_IF = 0x200, WHEN_PID, WHEN_COMM, WHEN_CPU };
+enum { WHEN_IF = 0x200, WHEN_PID, WHEN_COMM, WHEN_CPU, WHEN_OWN };
 
 /* clang-format off */
 #define WHEN_OPTIONS \
 	{"if", required_argument, NULL, WHEN_IF}, \
 	{"pid", required_argument, NULL, WHEN_PID}, \
 	{"comm", required_argument, NULL, WHEN_COMM}, \
-	{"cpu", required_argument, NULL, WHEN_CPU}
+	{"cpu", required_argument, NULL, WHEN_CPU}, \
+	{"own", no_argument, NULL, WHEN_OWN}
 #define WHEN_USAGE \
 	"      --if PREDICATE         only if that holds: 'pid == 1234 && arg2 > 4096'; names:\n" \
 	"                             pid tid comm uid cgroup cpu arg0 arg1 ... retval $rax ...\n" \
 	"      --pid PID[,PID...]     only in these processes\n" \
 	"      --comm NAME            only in threads of this name\n" \
-	"      --cpu LIST             only on these CPUs: 0-3,8\n"
+	"      --cpu LIST             only on these CPUs: 0-3,8\n" \
+	"      --own                  only in COMMAND and the processes it starts\n"
 /* clang-format on */
 
 /* What getopt_long gave: false if it is none of WHEN_OPTIONS; else *ret is CLI_OK, or reported. */
 bool when_option(struct when *w, const struct verb *self, int option, const char *arg, int *ret);
 
-/* The predicate, or NULL if nothing is asked for: CLI_OK, or reported. */
-int when_predicate(const struct when *w, const struct verb *self, struct ki_predicate **out);
+/* The predicate, or NULL if nothing is asked for: CLI_OK, or reported. Before command_prepare,
+   which puts the command where --own looks for it. */
+int when_predicate(struct when *w, const struct verb *self, struct ki_predicate **out);
 
 void when_free(struct when *w);
 
