@@ -67,6 +67,22 @@ check "help and version" help
 head -c 32 /dev/zero > "$tmp/no_token"
 check "what is no token" fails 1 "32 hexadecimal" --token-file "$tmp/no_token" --replay "$tmp/session"
 
+# ---- who may use the local socket: the group alone, which is in a list of groups that only this daemon sees ----
+asks() { setpriv --reuid 65534 --regid "$1" --groups "$2" curl -sS -m 120 -o /dev/null -w '%{http_code}' --unix-socket "$tmp/sock" http://localhost/api/info 2> /dev/null; }
+printf '%s\n' '#!/bin/sh' "exec unshare -m sh -c 'mount --bind $tmp/group /etc/group && exec \"\$@\"' sh $(realpath "$kd") \"\$@\"" > "$tmp/grouped"
+{ cat /etc/group; echo kerninst:x:4242:; } > "$tmp/group"
+chmod +x "$tmp/grouped"
+chmod o+x "$tmp"
+if [ "$(id -u)" = 0 ] && unshare -m true 2> /dev/null && ! getent group kerninst 4242 > /dev/null; then
+	kd=$tmp/grouped daemon_start --socket "$tmp/sock" --replay "$tmp/open"
+	same "the socket is of group kerninst" "$(stat -c '%g %a' "$tmp/sock")" "4242 660"
+	same "who is in that group needs no token" "$(asks 4242 4242) $(asks 65534 65534,4242)" "200 200"
+	same "a stranger is refused" "$(asks 65534 65534)" 000
+	daemon_stop
+else
+	echo "# who is in group kerninst was not tried: that takes root, and none of that name"
+fi
+
 # ---- who may ----
 daemon_start --socket "$tmp/sock" --replay "$tmp/session" --speed 10
 bearer="Authorization: Bearer $token"
