@@ -153,6 +153,19 @@ calls 11
 settled b
 is "it can begin again" "$(total b "$b")" 11
 
+# ---- predicates ----
+cp "$prog/calls" "$work/another"
+stream p
+curves "$id_p" "calls $getsid" "calls $getsid all pid == 1" "calls $getsid all comm == \"calls\"" "calls $getsid all comm != \"calls\""
+mapfile -t ids < <(answered '.curves[].id')
+calls 1234
+"$work/another" getsid 55 > /dev/null
+settled p
+is "only what they are about" "$(for i in "${ids[@]}"; do total p "$i"; done | xargs)" "1289 0 1234 55"
+kill -9 "$pid_p"
+wait "$pid_p" 2> /dev/null
+soon "and it is taken out" 1 rows
+
 # ---- others ----
 is "nobody else is there" "$(get /api/inserted | jq .others)" null
 "$ki" stat -q vfs_read vfs_write > /dev/null 2>&1 &
