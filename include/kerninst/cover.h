@@ -90,7 +90,10 @@ void ki_coverage_free(struct ki_coverage *c); /* NULL is allowed */
 /* A measurement: probes of a session, from when they are put in until they are taken out. */
 struct ki_cover;
 
-/* How many functions have been dealt with, of all. false: stop. */
+/*
+ * How many functions have been dealt with, of all; false: stop. Then, by ki_cover_remove, of how
+ * many probes, of all; that does not stop.
+ */
 typedef bool ki_cover_progress(void *arg, size_t done, size_t all);
 
 struct ki_cover_options {

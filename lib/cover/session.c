@@ -261,7 +261,10 @@ static int take_some_out(struct ki_cover *c, const uint32_t *which, uint32_t n, 
 	return ret;
 }
 
-static int take_out(struct ki_cover *c, probe_is *is, size_t *done, struct ki_err *err)
+typedef void probes_done(struct ki_cover *c, size_t done);
+
+static int take_out(struct ki_cover *c, probe_is *is, probes_done *tell, size_t *done,
+		    struct ki_err *err)
 {
 	const uint32_t most = 2 * PLAN_BATCH_MOST;
 	uint32_t *which = malloc(2 * most * sizeof(*which)), n = 0;
@@ -275,6 +278,8 @@ static int take_out(struct ki_cover *c, probe_is *is, size_t *done, struct ki_er
 			ret = take_some_out(c, which, n, which + most, err);
 			*done += ret ? 0 : n;
 			n = 0;
+			if (tell)
+				tell(c, i + 1);
 		}
 	}
 	free(which);
@@ -300,12 +305,19 @@ int ki_cover_heal(struct ki_cover *c, size_t *healed, struct ki_err *err)
 	*healed = 0;
 	if (c->o.mode != KI_COVER_HIT)
 		return ki_err_set(err, -EINVAL, 0, "coverage: only hits heal, counts go on");
-	ret = take_out(c, is_hit, healed, err);
+	ret = take_out(c, is_hit, NULL, healed, err);
 	c->totals.healed += *healed;
 	return ret;
 }
 
-int ki_cover_remove(struct ki_cover *c, struct ki_err *err)
+/* It goes on, whatever is answered. */
+static void tell_removed(struct ki_cover *c, size_t done)
+{
+	if (c->o.progress)
+		c->o.progress(c->o.arg, done, c->probes.n);
+}
+
+static int remove_all(struct ki_cover *c, probes_done *tell, struct ki_err *err)
 {
 	double begin = now();
 	size_t n;
@@ -313,17 +325,22 @@ int ki_cover_remove(struct ki_cover *c, struct ki_err *err)
 
 	ki_cover_collect(c);
 	c->ended = true;
-	ret = take_out(c, is_any, &n, err);
+	ret = take_out(c, is_any, tell, &n, err);
 
 	c->totals.seconds_remove = now() - begin;
 	return ret;
+}
+
+int ki_cover_remove(struct ki_cover *c, struct ki_err *err)
+{
+	return remove_all(c, tell_removed, err);
 }
 
 void ki_cover_close(struct ki_cover *c)
 {
 	if (!c)
 		return;
-	ki_cover_remove(c, NULL);
+	remove_all(c, NULL, NULL);
 	ki_plan_free(c->plan);
 	ki_counter_map_close(c->counters);
 	ki_global_map_close(c->globals);

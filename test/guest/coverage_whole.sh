@@ -36,13 +36,14 @@ export -f stress
 export work
 total() { python3 -c 'import json, sys; print(json.loads(open(sys.argv[1]).readline().rsplit("\"functions\":", 1)[0].rstrip(", ") + "}")["totals"][sys.argv[2]])' "$work/$1" "$2"; }
 
-into() { "$ki" cover -q --all -o "$@" > /dev/null; }
+into() { "$ki" cover --all -o "$@" > /dev/null 2> "$work/said"; }
 # whole NAME OPTION...: all blocks while the load runs
 whole() {
 	local name=$1
 	shift
 	ok "$name: all blocks" into "$work/$name" "$@" -- bash -c \
 		"stress 10 & $work/load > $work/got && wait \$!"
+	sed 's/^/# /' "$work/said"
 	is "$name: the load's result" "$(cat "$work/got")" "$wanted"
 	echo "# $(total "$name" probes) probes of $(total "$name" blocks_touchable) blocks, $(total "$name" known) known, $(total "$name" hit) hit, $(total "$name" heap_bytes) bytes"
 	echo "# $(total "$name" seconds_install) s to install, $(total "$name" seconds_remove) s to remove"
@@ -54,6 +55,11 @@ ok "99 % of all blocks carry a probe" test $(($(total every probes) * 100)) -ge 
 seconds() { awk -v s="$(total "$1" "$2")" -v most="$3" 'BEGIN { exit !(s > 0 && s < most) }'; }
 ok "installed in less than 60 s" seconds every seconds_install "${KI_SECONDS:-60}"
 ok "removed in less than 60 s" seconds every seconds_remove "${KI_SECONDS:-60}"
+progress() { awk -v what="$1" -F '[ :]+' '$2 " " $3 == what || $2 == what { n = $(NF - 2); of = $NF } END { exit !(n > 0 && n <= of) }' "$work/said"; }
+ok "progress is shown of what is put in" progress instrumenting
+ok "and of what is taken out" progress "taking out"
+ok "patches, and memory in all: $(total every heap_bytes), $(total every memory_bytes) bytes" \
+	test 0 -lt "$(total every heap_bytes)" -a "$(total every heap_bytes)" -lt "$(total every memory_bytes)" -a "$(total every memory_bytes)" -lt 1000000000
 whole healed --heal
 ok "what was hit took itself out" test "$(total healed healed)" -gt 10000
 kill "$(cat "$work/nginx.pid")"

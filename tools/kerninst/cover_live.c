@@ -152,7 +152,7 @@ static bool tell(void *arg, size_t done, size_t all)
 {
 	struct run *r = arg;
 
-	(void)all;
+	r->progress.total = all;
 	cli_progress_at(&r->progress, done);
 	return !wait_is_interrupted();
 }
@@ -224,13 +224,26 @@ static void warn_of_room(const struct ki_coverage *c)
 						    : "the driver has no more words");
 }
 
+static int take_out(struct run *r)
+{
+	struct ki_err err = {0};
+	int ret;
+
+	cli_progress_start(&r->progress, "taking out", 0, r->o->output.quiet);
+	ret = ki_cover_remove(r->cover, &err);
+	cli_progress_end(&r->progress);
+	return ret ? cli_fail(&err) : CLI_OK;
+}
+
 static int show(struct run *r)
 {
 	struct ki_coverage *c;
 	struct ki_err err = {0};
-	int ret;
+	int ret = take_out(r);
 
-	if (ki_cover_remove(r->cover, &err) || ki_cover_read(r->cover, &c, &err))
+	if (ret)
+		return ret;
+	if (ki_cover_read(r->cover, &c, &err))
 		return cli_fail(&err);
 	c->totals.seconds_run = r->seconds;
 	warn_of_room(c);
