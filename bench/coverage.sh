@@ -6,8 +6,8 @@
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
-. bench/options.sh bench/coverage.sh "Prints a table; ends with 1 if it could not be measured, or if probes cost more than 0.3 times (0.4 with
-one in each block), or 0.05 when those that were hit have gone." "$@"
+. bench/options.sh bench/coverage.sh "Prints a table; ends with 1 if it could not be measured, or if probes cost more than 0.3 times,
+also with one in each block, or 0.05 when those that were hit have gone." "$@"
 out=$(mktemp) || exit 1
 trap 'rm -f "$out"' EXIT
 vm/run --kernel "$kernel" --wide --icount --mem 4G --timeout 3000 -- bench/coverage_guest.sh > "$out" || {
@@ -28,7 +28,7 @@ awk -v kernel="$release" '
 		printf "%-14s %12s %10s %10s %10s\n", "", "none", "hit", "every", "healed"
 		for (i = 1; i <= n; i++)
 			printf "%-14s %12.1f %10s %10s %10s\n", names[i], v[names[i], "none"], cell(names[i], "hit", 1.3), \
-				cell(names[i], "every", 1.4), cell(names[i], "healed", 1.05)
+				cell(names[i], "every", 1.3), cell(names[i], "healed", 1.05)
 		print ""
 		for (how in what) printf "%s: %s\n", how, what[how]
 		printf "%s", wrong > "/dev/stderr"
