@@ -40,6 +40,29 @@ ok "more than without" test "$(total every probes)" -gt "$(total hits probes)"
 ok "edges" into edges --mode edges 'vfs_*' __x64_sys_getsid -- ls -R /usr/include
 is "are in it, and add up" "$(python3 "$top/test/guest/coverage_edges.py" edges)" "ok"
 
+# Ways through a function of a module, each so often: its conditionals go both ways so often.
+ok "the test module loads" insmod "$top/build/metrics/$(uname -r)/ki_metrics.ko"
+ways() { for i in 0,3 1,50 2,2 3,400; do echo "paths 1 ${i/,/ }" > /proc/ki_metrics; done; }
+export -f ways
+# forks FILE: what each conditional's edges were taken; a compiler may ask the second one twice, behind each way of the first
+forks() {
+	python3 - "$1" <<-'END'
+		import json, sys
+		forks = {}
+		for e in next(f for f in json.load(open(sys.argv[1]))["functions"] if f["name"] == "ki_metrics_paths")["edges"]:
+		    assert "unknown" not in e, e
+		    forks.setdefault(e[0], []).append(int((e + [0])[3]))
+		found = sorted(tuple(sorted(v)) for v in forks.values() if len(v) > 1)
+		print("ok" if found in ([(5, 450), (53, 402)], [(2, 3), (5, 450), (50, 400)]) else found)
+	END
+}
+for i in "" --every; do
+	# shellcheck disable=SC2086 # none, or one
+	ok "edges of known ways $i" into ways --mode edges $i ki_metrics_paths -- bash -c ways
+	is "each of a conditional was taken as often as is known" "$(forks ways)" ok
+done
+rmmod ki_metrics
+
 # ran PID: it has run for a tenth of a second since
 ticks() { awk '{ print $14 + $15 }' "/proc/$1/stat"; }
 ran() {
