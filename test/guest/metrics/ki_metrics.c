@@ -6,7 +6,7 @@
  *
  *	sleep MS N	N calls that sleep MS milliseconds each
  *	spin US N	that run for US microseconds
- *	both US MS N	that run for US microseconds, then sleep
+ *	both US MS N	that run for US microseconds, in which they may be moved, then sleep
  *	recurse DEPTH US  a call that calls itself, to that depth; each level runs for US
  *	tail MS N	that jump to the one that sleeps
  *	paths US WAY N	that take ways through blocks of known times: US, then twice that if bit 0
@@ -64,9 +64,24 @@ static void run_for(int us)
 		cpu_relax();
 }
 
+/* The same; where the kernel is not preempted, it may be here. */
+static void run_and_yield(int us)
+{
+	u64 end = ktime_get_ns() + 1000ull * us;
+
+	while (ktime_get_ns() < end) {
+		cond_resched();
+		cpu_relax();
+	}
+}
+
+/* Not by jiffies, of which the last may be a part. */
 ALONE void ki_metrics_sleep(int ms)
 {
-	schedule_timeout_uninterruptible(msecs_to_jiffies(ms));
+	ktime_t time = ms_to_ktime(ms);
+
+	set_current_state(TASK_UNINTERRUPTIBLE);
+	schedule_hrtimeout(&time, HRTIMER_MODE_REL);
 	barrier(); /* no tail jump */
 }
 
@@ -77,7 +92,7 @@ ALONE void ki_metrics_spin(int us)
 
 ALONE void ki_metrics_both(int us, int ms)
 {
-	run_for(us);
+	run_and_yield(us);
 	schedule_timeout_uninterruptible(msecs_to_jiffies(ms));
 	barrier(); /* no tail jump */
 }
