@@ -40,6 +40,18 @@ bracket() {
 }
 for i in sleep spin tail recurse; do ok "$i: histogram and total agree" bracket $i; done
 
+# ---- by no clock but the timer's that wakes it: again where the host came between ----
+for _ in 1 2 3 4 5; do
+	stat -m walltime/call ${f}_sleep -- sh -c "echo sleep 100 10 > $control"
+	! is_about "$(got walltime/call sleep)" 0.1 || break
+	echo "# a call took $(got walltime/call sleep) s"
+done
+if watches_itself; then # and has no time of its own: one that is late is the host's
+	ok "a call that sleeps for 100 ms" awk -v g="$(got walltime/call sleep)" 'BEGIN { exit !(g >= 0.0999) }'
+else
+	about "a call that sleeps for 100 ms" "$(got walltime/call sleep)" 0.1
+fi
+
 # ---- deeper inside itself than can be counted ----
 command reset
 ok "a deep recursion" "$ki" stat --json -o "$json" -m calls,walltime ${f}_recurse -- sh -c "echo recurse 99 1000 > $control; echo recurse 149 1000 > $control"
@@ -126,7 +138,43 @@ ok "an argument" stat -m calls,walltime,latency --if "(int)arg0 == 9" ${f}_recur
 is "counts ask each time, times at the outermost call" "$(got calls recurse) $(got latency recurse)" "1 1"
 about "the ten calls inside that one" "$(got walltime recurse)" "$(sum "$(seconds recurse) / 4")" 5
 
-# ---- presets: most of their functions are there, and are called ----
+# ---- numbers of each interval: its rate is what was counted, by its length ----
+command reset
+ok "each half of a second" "$ki" stat -q -i 0.5 -x, -o /tmp/rates -m calls ${f}_sleep -- sh -c "echo sleep 3 1000 > $control"
+# Of numbers that are printed: the rate to a tenth, times to a thousandth of a second.
+rates() {
+	awk -F, '
+		{ for (i = 1; i <= NF; i++) if ($i == "TIME") { for (k = 1; k <= NF; k++) at[$k] = k; next } }
+		{
+			t = $at["TIME"]; n = $at["COUNT"]; r = $at["RATE/S"]; d = t - before; before = t
+			off = r * d - n
+			most = 0.051 * (d + 0.001) + r * 0.00101
+			if (t == "" || n == "" || d <= 0 || off > most || -off > most) { print "wrong:", $0; bad = 1 }
+			rows++; busy += n > 20; sum += n
+		}
+		END { print rows " intervals, " busy " with calls, " sum " calls"; exit bad || busy < 3 || sum != 1000 }' /tmp/rates
+}
+ok "count = rate x interval" rates
+rates | sed 's/^/# /'
+
+# ---- presets: what they name is measurable; most of their functions are called ----
+# measurable PRESET FUNCTION...: each of them; of some there is another name, behind a comma
+measurable() {
+	local preset=$1 i
+	shift
+	"$ki" stat --dry-run -q --json -o "$json" --preset "$preset" -m calls,walltime,vtime 2> /tmp/said
+	for i in "$@"; do
+		is "preset $preset: $i is measurable" "$(reasons "${i/,/|}")" "OK OK OK"
+	done
+}
+# reasons FUNCTION|FUNCTION: of a dry run
+reasons() {
+	grep -E '"point":"([^":]*:)?('"$1"')(\.[a-z]+\.[0-9]+)?"' "$json" | sed -n 's/.*"reason":"\([^"]*\)".*/\1/p' | xargs
+}
+measurable scheduling __schedule try_to_wake_up pick_next_task_fair check_preempt_wakeup,check_preempt_wakeup_fair
+measurable memory handle_mm_fault do_mprotect_pkey change_protection do_swap_page swapin_readahead
+measurable network __inet_lookup_established tcp_sendmsg_locked tcp_write_xmit csum_partial vring_interrupt
+
 preset() {
 	"$ki" stat -q --json -o "$json" --preset "$1" -m calls,vtime -- bash -c 'ls -lR /etc > /dev/null; exec 3<> /dev/tcp/127.0.0.1/9' > /dev/null 2>&1
 	local counted called timed
