@@ -93,7 +93,9 @@ static void free_graves(struct list_head *graves)
 	struct ki_grave *g, *next;
 	bool inhabited;
 
+	ki_step("graves taken");
 	ki_quiesce();
+	ki_step("graves waited for");
 	inhabited = find_inhabited(graves);
 	list_for_each_entry_safe (g, next, graves, list) {
 		if (g->inhabited || (g->owner && inhabited))
@@ -103,9 +105,12 @@ static void free_graves(struct list_head *graves)
 			ki_patch_free(&g->patch);
 		module_put(g->owner);
 		kfree(g);
+		ki_step("grave freed");
 		cond_resched();
 	}
+	ki_step("graves freed");
 	ki_text_flush_heap();
+	ki_step("heap flushed");
 	if (atomic_dec_and_test(&ki_digging))
 		wake_up_all(&ki_dug);
 }
@@ -150,6 +155,7 @@ static void dig(struct work_struct *unused)
 		put_back(&graves);
 	}
 	WRITE_ONCE(ki_runs_looked, asked);
+	ki_step("runs dropped");
 	mutex_unlock(&ki_lock);
 	wake_up_all(&ki_dug);
 }
@@ -164,6 +170,7 @@ static void bury(struct ki_grave what)
 		ki_bugs_bury(what.patch.addr, what.patch.addr + what.patch.len);
 	*g = what;
 	list_add_tail(&g->list, &ki_graves);
+	ki_step("buried");
 	schedule_delayed_work(&ki_dig_work, KI_DIG_SOON);
 }
 
@@ -264,6 +271,7 @@ void ki_session_end(struct ki_session *s)
 {
 	bool left;
 
+	ki_step("session ends");
 	ki_unsplice_all(s);
 	left = !list_empty(&s->pieces);
 	if (left) {
@@ -277,6 +285,7 @@ void ki_session_end(struct ki_session *s)
 	bury_runs(&s->runs);
 	ki_sessions--;
 	kfree(s);
+	ki_step("session ended");
 }
 
 u32 ki_session_count(void)

@@ -200,6 +200,7 @@ static int build_patches(struct ki_job *j)
 						 : refuse_group(j, c->group, reason);
 		if (c->group->fill && !c->patch.filled)
 			ki_fill_stop(j->changes, j->nchanges);
+		ki_step("patch built");
 		cond_resched();
 	}
 	return 0;
@@ -213,6 +214,7 @@ static void record_splice(struct ki_job *j)
 		if (j->changes[i].group->fresh)
 			ki_group_insert(j->changes[i].group);
 		ki_change_record(&j->changes[i]);
+		ki_step("recorded");
 		cond_resched();
 	}
 	for (i = 0; i < j->req->nwindows; i++)
@@ -253,7 +255,9 @@ static int make_changes(struct ki_job *j)
 	u32 bad = 0;
 	int err;
 
+	ki_step("answered");
 	ki_probes_hold();
+	ki_step("kprobes held");
 	err = ki_change_swap(j->changes, j->nchanges, &bad);
 	if (err == -ESTALE)
 		err = refuse_stale(j, j->changes[bad].group);
@@ -267,6 +271,7 @@ static int install(struct ki_job *j)
 {
 	int err = make_pieces(j);
 
+	ki_step("pieces");
 	list_changes(j);
 	if (!err)
 		err = build_patches(j);
@@ -281,11 +286,15 @@ static int install(struct ki_job *j)
 
 static int run_job(struct ki_job *j)
 {
-	int err = job_read(j);
+	int err;
 
+	ki_step("asked");
+	err = job_read(j);
 	if (err)
 		return err;
+	ki_step("read");
 	err = ki_job_check(j);
+	ki_step("checked");
 	if (err == -ENOMEM && !j->req->reason)
 		return err;
 	if (!err && !(j->req->flags & KI_SPLICE_DRY_RUN))
@@ -309,6 +318,8 @@ int ki_splice(struct ki_session *s, struct ki_splice *req)
 	    req->ncopies > KI_BATCH_WINDOWS * KI_WINDOW_INSNS)
 		return ki_refuse(&req->reason, KI_R_TOO_MANY);
 	err = run_job(&j);
+	ki_step("installed");
 	job_free(&j);
+	ki_step("job freed");
 	return err;
 }

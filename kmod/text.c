@@ -118,9 +118,11 @@ static struct {
 
 static void flush_stage(void)
 {
-	if (ki_stage.len)
-		ki_call(text_poke)((void *)ki_stage.start, ki_stage.bytes, ki_stage.len);
+	if (!ki_stage.len)
+		return;
+	ki_call(text_poke)((void *)ki_stage.start, ki_stage.bytes, ki_stage.len);
 	ki_stage.len = 0;
+	ki_step("bytes written");
 }
 
 /* Can [addr, addr + len) be written together with what is there? (A part of a page, or of two.) */
@@ -151,6 +153,7 @@ static void poke(unsigned long addr, const void *bytes, size_t len)
 static void finish_pokes(void)
 {
 	flush_stage();
+	ki_step("before the CPUs serialize");
 	sync_all_cores();
 }
 
@@ -225,7 +228,9 @@ static void wait_unlocked(void)
 #ifndef KI_TEST_NO_WAIT
 	mutex_unlock(text_lock());
 	cpus_read_unlock();
+	ki_step("before the wait");
 	ki_quiesce();
+	ki_step("behind the wait");
 	cpus_read_lock();
 	mutex_lock(text_lock());
 #endif
@@ -264,12 +269,18 @@ static int prepare_traps(const struct ki_swap *v, u32 n, struct ki_trap_change *
 static void write_all(const struct ki_swap *v, u32 n, struct ki_trap_change *traps)
 {
 	ki_trap_begin(traps);
+	ki_step("traps begin");
 	if (poke_breakpoints(v, n))
 		wait_unlocked();
+	ki_step("breakpoints in");
 	poke_tails(v, n);
+	ki_step("tails in");
 	poke_first_bytes(v, n);
+	ki_step("first bytes in");
 	ki_trap_end(traps);
+	ki_step("traps end");
 	sync_all_cores();
+	ki_step("text written");
 }
 
 int ki_text_swap(struct ki_swap *v, u32 n, u32 *bad)
@@ -282,8 +293,10 @@ int ki_text_swap(struct ki_swap *v, u32 n, u32 *bad)
 	err = prepare_traps(v, n, &traps);
 	if (err)
 		return err;
+	ki_step("traps prepared");
 	cpus_read_lock();
 	mutex_lock(text_lock());
+	ki_step("text held");
 	flush_stage(); /* the patches */
 	err = check_all(v, n, bad);
 	if (!err)

@@ -50,6 +50,7 @@ static void free_dying(struct ki_win *w)
 			continue;
 		list_del(&p->in_window);
 		list_del(&p->in_session);
+		ki_step("piece dies");
 		ki_bury_module(p->owner);
 		p->owner = NULL;
 		ki_long_bury(p->more);
@@ -91,7 +92,9 @@ static void take_out_part(struct ki_change *c, u32 n)
 	u32 bad, i;
 	int err;
 
+	ki_step("to be taken out");
 	ki_probes_hold();
+	ki_step("kprobes held to take out");
 	while (n && (err = ki_change_swap(c, n, &bad))) {
 		if (err == -ESTALE) {
 			leave_alone(&c[bad]);
@@ -101,9 +104,11 @@ static void take_out_part(struct ki_change *c, u32 n)
 	}
 	for (i = 0; i < n; i++) {
 		record_removal(&c[i]);
+		ki_step("removal recorded");
 		cond_resched();
 	}
 	ki_probes_release();
+	ki_step("taken out");
 }
 
 /* A group that other chunks stay in: one by one, so that each gives its old patch back. */
@@ -111,10 +116,12 @@ static void thin_out(struct ki_group *g)
 {
 	struct ki_change c = {.group = g};
 
-	if (rebuild(&c))
+	if (rebuild(&c)) {
+		ki_step("patch built anew");
 		take_out_part(&c, 1);
-	else
+	} else {
 		leave_alone(&c);
+	}
 }
 
 /* What becomes of a group: it stays as it is, it is built anew, it goes. */

@@ -14,8 +14,11 @@
  *	more, less	a second chunk in each window: its patch is built anew; take these out
  *	count		answers "count N..." : each window's counter
  *	info		answers "info WINDOWS HEAP WAITS LATE FILLED": of the driver
+ *
+ * SIGINT interrupts a request that can be, and nothing else.
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -198,8 +201,14 @@ static bool obey(struct ki_target *t, const char *word)
 	return true;
 }
 
+static void ignore(int sig)
+{
+	(void)sig;
+}
+
 int main(int argc, char **argv)
 {
+	const struct sigaction interrupted = {.sa_handler = ignore, .sa_flags = SA_RESTART};
 	const struct ki_symbol *sym;
 	struct ki_function *fn;
 	struct ki_target *t;
@@ -214,6 +223,7 @@ int main(int argc, char **argv)
 	if (!sym || ki_function_analyze(t, sym, &fn, &err))
 		die(argv[1], &err);
 	fd = ki_target_fd(t);
+	sigaction(SIGINT, &interrupted, NULL);
 	while ((int)nspecs < argc - 2) {
 		parse(&specs[nspecs], argv[2 + nspecs], fn);
 		nspecs++;

@@ -20,13 +20,15 @@
  * In idle mode the victim's function is called by a timer that interrupts the idle task, and it is
  * the interrupt inside it that spins: what is held then is no task that RCU-tasks knows.
  *
+ * The victim may be still, too, and be called a known number of times by whoever asks.
+ *
  * There may be a kprobe too, which the kernel's own events do not allow in a function without an
  * ftrace site.
  *
- * /proc/ki_race: write "catch ADDRESS", "release", "idle 1", "idle 0", "probe ADDRESS" or
- *"unprobe". Read: lines "NAME VALUE": phase idle|catching|held|released, iterations, errors, met
- *(the breakpoint, how often), late (the interrupt came elsewhere), probed (the kprobe's hits),
- *start (of the victim), code (its bytes).
+ * /proc/ki_race: write "catch ADDRESS", "release", "idle 1", "idle 0", "still" (until
+ * "idle 0"), "run ROUNDS", "probe ADDRESS" or "unprobe". Read: lines "NAME VALUE": phase
+ *idle|catching|held|released, iterations, errors, met (the breakpoint, how often), late (the
+ *interrupt came elsewhere), probed (the kprobe's hits), start (of the victim), code (its bytes).
  *
  * Realtime throttling must be off (/proc/sys/kernel/sched_rt_runtime_us = -1), or the scheduler
  * lets the victim go on after 0.95 s.
@@ -261,6 +263,15 @@ static void timer_begin(void *unused)
 	hrtimer_start(&timer, ns_to_ktime(IDLE_NS), HRTIMER_MODE_REL_PINNED_HARD);
 }
 
+/* Rounds of the writer's own. */
+static void run(unsigned long n)
+{
+	while (n--) {
+		one_round();
+		cond_resched();
+	}
+}
+
 static ssize_t control_write(struct file *file, const char __user *buf, size_t len, loff_t *pos)
 {
 	char word[32] = "";
@@ -273,6 +284,8 @@ static ssize_t control_write(struct file *file, const char __user *buf, size_t l
 		err = catch_start(addr);
 	} else if (sscanf(word, "probe %lx", &addr) == 1) {
 		err = probe_start(addr);
+	} else if (sscanf(word, "run %lu", &addr) == 1) {
+		run(addr);
 	} else if (sysfs_streq(word, "unprobe")) {
 		probe_stop();
 	} else if (sysfs_streq(word, "release")) {
@@ -280,6 +293,8 @@ static ssize_t control_write(struct file *file, const char __user *buf, size_t l
 	} else if (sysfs_streq(word, "idle 1")) {
 		set_idle(true);
 		smp_call_function_single(cpu, timer_begin, NULL, 1);
+	} else if (sysfs_streq(word, "still")) {
+		set_idle(true); /* without a timer */
 	} else if (sysfs_streq(word, "idle 0")) {
 		set_idle(false);
 	} else {
