@@ -24,7 +24,7 @@ knob() { echo "$(< $knobs"$1")"; }
 turn() { echo "$2" > $knobs"$1"; }
 victim() { sed -n "s/^$1 //p" /proc/ki_race; }
 load_victim() {
-	insmod "$race" cpu=0 && echo still > /proc/ki_race && code=$(victim code)
+	insmod "$race" cpu=0 && echo still > /proc/ki_race
 }
 # wrong_at WHAT: it is said at the end which steps went wrong, and how
 wrong_at() { wrong="$wrong [$n, $(knob name): $*]"; }
@@ -133,11 +133,18 @@ is_clean() {
 	field_is windows 0 && { [ ! -e /proc/ki_race ] || [ "$(victim code)" = "$code" ]; }
 }
 is_empty() { field_is windows 0 && field_is heap_used 0; }
-# Who opens the device would wait for the step that stops.
+# is_used [MORE]: one of these numbers is not 0. Who opens the device would wait for the step that
+# stops.
 # shellcheck disable=SC2317 # called through watch_while
 is_used() {
-	[ "$(timeout 5 "$prog/field" windows)" != 0 ] || [ "$(timeout 5 "$prog/field" heap_used)" != 0 ]
+	local f
+	for f in windows heap_used "$@"; do
+		[ "$(timeout 5 "$prog/field" "$f")" = 0 ] || return 0
+	done
+	return 1
 }
+# shellcheck disable=SC2317 # called through watch_while
+not_seen() { [ -z "$step" ]; }
 
 # one_step: everything once, with something happening at step n
 one_step() {
@@ -151,11 +158,14 @@ one_step() {
 	[ "$mode" != disturb ] || close_board
 	watch_while is_used
 	[ "$mode" != kill ] || close_board
+	[ "$mode" = interrupt ] || watch_while is_used counters_used # behind the last step
+	[ "$mode" != disturb ] || [ "$(knob at)" != 0 ] || watch_while not_seen
 	is_empty || wrong_at "$(field windows) windows, $(field heap_used) bytes are left"
 	is_clean || wrong_at "the code is not what it was"
 	left=$(knob at)
 	step=${step:-$(knob name)}
 	[ -e /proc/ki_race ] || load_victim || wrong_at "the victim does not come again"
+	code=$(victim code)
 	[ "$(victim errors)" = 0 ] || wrong_at "the victim saw an error"
 	[ -z "${VERBOSE-}" ] || echo "# $mode $n $SECONDS s: $step; $reply; complete $complete, refused $refused"
 }
@@ -165,6 +175,7 @@ each_step() {
 	local mode=$1 signal=$2 stride=${3:-1} first=${4:-1} n wrong='' left=0 steps='' tried=0 kinds
 	local complete=0 refused=0 stopped=0 cpu_failed=0 victim_gone=0 driver_gone=0
 	ok "$mode: the victim's module loads" load_victim
+	code=$(victim code)
 	for n in $(seq "$first" "$stride" 400); do
 		one_step
 		[ "$left" = 0 ] || break
