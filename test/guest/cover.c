@@ -2,12 +2,15 @@
 /*
  * cover: put a counter on every side of every instruction of functions, and run a command.
  *
- *	cover FUNCTION... -- COMMAND [ARGUMENT...]
+ *	cover [-m] [-l] FUNCTION... -- COMMAND [ARGUMENT...]
  *	cover -e -- COMMAND [ARGUMENT...]
  *
- * Each counter keeps the flags, whether they are needed or not, so that each pushes. With -e at
- * each instruction of the kernel that has a row in its exception table, and at no other. Prints
- * what is in place, and ends with the command's status; 125 if nothing could be put anywhere.
+ * Each counter keeps the flags, whether they are needed or not, so that each pushes. With -m the
+ * functions are moved. With -l there is a long chunk, which pushes, decides, calls helpers and
+ * writes records, before each third instruction. With -e counters at each instruction of the kernel
+ * that has a row in its exception table, and at no other. Prints what is in place, how often it was
+ * hit and in how many of the functions that were named, and ends with the command's status; 125 if
+ * nothing could be put anywhere. Names that there are not are passed over.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,13 +18,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "kerninst/record.h"
 #include "kerninst/splice.h"
+
+#define COVER_COUNTERS 64 /* of functions; the last one is that of all others */
+#define COVER_EACH     3  /* instruction gets a long chunk */
 
 struct cover {
 	struct ki_target *target;
 	struct ki_plan *plan;
+	struct ki_ring_map *ring; /* -l */
 	uint32_t counter;
-	bool faulting; /* -e */
+	bool faulting, moving, lengthy; /* -e, -m, -l */
 	unsigned int functions, sites, rows;
 };
 
@@ -29,6 +37,11 @@ static void die(const char *what, const struct ki_err *err)
 {
 	fprintf(stderr, "cover: %s: %s\n", what, err->msg);
 	exit(125);
+}
+
+static uint32_t counter_of(const struct cover *c)
+{
+	return c->counter + (c->functions < COVER_COUNTERS ? c->functions : COVER_COUNTERS - 1);
 }
 
 static bool add_place(struct cover *c, const struct ki_function *fn, const struct ki_spans *spans,
@@ -39,8 +52,66 @@ static bool add_place(struct cover *c, const struct ki_function *fn, const struc
 	struct ki_code code;
 	uint32_t id;
 
-	ki_snippet_count(&code, c->counter, true);
+	ki_snippet_count(&code, counter_of(c), true);
 	return !ki_plan_add(c->plan, fn, spans, &place, 0, &code, &id, &err);
+}
+
+/* counter += 1; if (counter % 3 == 1) record(nanotime, pid); everything is live. */
+static bool add_long(struct cover *c, const struct ki_function *fn, const struct ki_spans *spans,
+		     uint64_t addr)
+{
+	const struct ki_var v = {.kind = KI_VAR_CPU, .type = KI_U64, .first = counter_of(c)};
+	struct ki_place place = {.addr = addr, .where = KI_BEFORE, .flags_live = true};
+	struct ki_node *values[2], *count, *cond;
+	struct ki_err err = {0};
+	struct ki_snippet *s;
+	uint32_t id;
+	int ret;
+
+	if (ki_snippet_new(&s))
+		die("snippet", &err);
+	values[0] = ki_expr_fact(s, KI_FACT_NANOTIME);
+	values[1] = ki_expr_fact(s, KI_FACT_PID);
+	count = ki_stmt_update(s, KI_UPDATE_ADD, &v, NULL, ki_expr_const(s, KI_U64, 1));
+	cond = ki_expr_binary(s, KI_MOD, ki_expr_var(s, &v), ki_expr_const(s, KI_U64, 3));
+	cond = ki_expr_binary(s, KI_EQ, cond, ki_expr_const(s, KI_U64, 1));
+	ki_snippet_body(s, ki_stmt_append(s, ki_stmt_append(s, NULL, count),
+					  ki_stmt_if(s, cond,
+						     ki_stmt_record(s, ki_ring_number(c->ring), 1,
+								    values, 2),
+						     NULL)));
+	if (ki_snippet_check(s, NULL, &err))
+		die("snippet", &err);
+	ret = ki_plan_add_snippet(c->plan, fn, spans, &place, 0, s, NULL, &id, &err);
+	ki_snippet_free(s);
+	return !ret;
+}
+
+static bool falls_through(const struct ki_insn *in)
+{
+	return in->kind == KI_INSN_PLAIN || in->kind == KI_INSN_JCC;
+}
+
+static void add_insn(struct cover *c, const struct ki_function *fn, const struct ki_spans *spans,
+		     uint32_t i)
+{
+	const struct ki_insn *in = &fn->insns[i];
+	bool site = in->flags & (KI_INSN_EXTABLE | KI_INSN_BUG);
+
+	if (c->faulting && !(in->flags & KI_INSN_EXTABLE))
+		return;
+	if (c->lengthy) {
+		if (i % COVER_EACH == 0 && add_long(c, fn, spans, in->addr))
+			c->sites += site;
+		return;
+	}
+	if (add_place(c, fn, spans, in->addr, KI_BEFORE))
+		c->sites += site;
+	/* One side that there is not, and the driver leaves the function where it is. */
+	if (!c->moving || falls_through(in))
+		add_place(c, fn, spans, in->addr, KI_AFTER);
+	if (!c->moving || in->kind == KI_INSN_JCC)
+		add_place(c, fn, spans, in->addr, KI_TAKEN);
 }
 
 static void add_function(struct cover *c, const struct ki_symbol *sym)
@@ -53,17 +124,10 @@ static void add_function(struct cover *c, const struct ki_symbol *sym)
 		die(sym->name, &err);
 	if (ki_spans_find(fn, &spans, &err))
 		die(sym->name, &err);
-	for (uint32_t i = 0; i < fn->ninsns; i++) {
-		const struct ki_insn *in = &fn->insns[i];
-		bool site = in->flags & (KI_INSN_EXTABLE | KI_INSN_BUG);
-
-		if (c->faulting && !(in->flags & KI_INSN_EXTABLE))
-			continue;
-		if (add_place(c, fn, &spans, in->addr, KI_BEFORE))
-			c->sites += site;
-		add_place(c, fn, &spans, in->addr, KI_AFTER);
-		add_place(c, fn, &spans, in->addr, KI_TAKEN);
-	}
+	if (c->moving && !fn->reason && ki_plan_move(c->plan, fn, &spans, &err))
+		die(sym->name, &err);
+	for (uint32_t i = 0; i < fn->ninsns; i++)
+		add_insn(c, fn, &spans, i);
 	c->functions++;
 	ki_spans_free(&spans);
 	ki_function_free(fn);
@@ -103,17 +167,28 @@ static int run(char **command)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 126;
 }
 
-static uint64_t hits(struct cover *c)
+static void report_hits(struct cover *c)
 {
 	struct ki_counter_map *map;
 	struct ki_err err = {0};
-	uint64_t n;
+	unsigned int reached = 0;
+	uint64_t n, all = 0;
 
 	if (ki_counter_map_open(c->target, &map, &err))
 		die("map", &err);
-	n = ki_counter_read(map, c->counter);
+	for (uint32_t i = 0; i < COVER_COUNTERS; i++) {
+		n = ki_counter_read(map, c->counter + i);
+		reached += n != 0;
+		all += n;
+	}
 	ki_counter_map_close(map);
-	return n;
+	printf("cover: %llu hits\n", (unsigned long long)all);
+	if (!c->faulting)
+		printf("cover: %u functions were reached\n", reached);
+	if (c->ring)
+		printf("cover: %llu records, %llu did not fit\n",
+		       (unsigned long long)ki_ring_records(c->ring),
+		       (unsigned long long)ki_ring_lost(c->ring));
 }
 
 static void report_refusals(struct cover *c)
@@ -127,19 +202,31 @@ static void report_refusals(struct cover *c)
 			printf("cover: %u chunks refused: %s\n", count[r], ki_reason_tag(r));
 }
 
+static void open_all(struct cover *c)
+{
+	const struct ki_ring_options ring = {.bytes = 1 << 16};
+	struct ki_err err = {0};
+
+	if (ki_target_open_live(&c->target, &err) || ki_plan_new(&c->plan) ||
+	    ki_counters_take(c->target, COVER_COUNTERS, &c->counter, &err) ||
+	    (c->lengthy && ki_ring_open(c->target, &ring, &c->ring, &err)))
+		die("open", &err);
+	if (c->faulting)
+		add_faulting(c);
+}
+
 int main(int argc, char **argv)
 {
 	struct cover c = {0};
 	struct ki_err err = {0};
-	int i = 1, status;
+	int i, status;
 
-	if (i < argc && !strcmp(argv[i], "-e"))
-		c.faulting = i++;
-	if (ki_target_open_live(&c.target, &err) || ki_plan_new(&c.plan) ||
-	    ki_counters_take(c.target, 1, &c.counter, &err))
-		die("open", &err);
-	if (c.faulting)
-		add_faulting(&c);
+	for (i = 1; i < argc && argv[i][0] == '-' && strcmp(argv[i], "--"); i++) {
+		c.faulting |= !strcmp(argv[i], "-e");
+		c.moving |= !strcmp(argv[i], "-m");
+		c.lengthy |= !strcmp(argv[i], "-l");
+	}
+	open_all(&c);
 	for (; i < argc && strcmp(argv[i], "--"); i++) {
 		const struct ki_symbol *sym = ki_target_symbol_named(c.target, NULL, argv[i], NULL);
 
@@ -152,10 +239,13 @@ int main(int argc, char **argv)
 		die("apply", &err);
 	printf("cover: %u functions, %zu windows, %zu chunks, %u sites of %u rows\n", c.functions,
 	       ki_plan_windows(c.plan), ki_plan_chunks(c.plan), c.sites, c.rows);
+	if (c.moving)
+		printf("cover: %zu functions were moved\n", ki_plan_moved(c.plan));
 	report_refusals(&c);
 	fflush(stdout);
 	status = run(argv + i + 1);
-	printf("cover: %llu hits\n", (unsigned long long)hits(&c));
+	report_hits(&c);
+	ki_ring_close(c.ring);
 	ki_plan_free(c.plan);
 	ki_target_close(c.target);
 	return status;

@@ -68,22 +68,41 @@ soon "then its patch goes" 0 field heap_used
 # ---- warnings ----
 is "nothing in dmesg before the warnings" "$(complaints)" "" # which clear it
 insmod "$top/build/frames/$(uname -r)/ki_frames.ko"
-warnings() { # how often it was run into, and what was said, without what differs
+# How often it was run into, what was said, and who had called, without what differs: frame 0 is
+# the line that is skipped, because it may be in the patch; lines with ? the kernel has guessed.
+warnings() {
 	echo warn > /proc/ki_frames
 	echo warn > /proc/ki_frames
-	dmesg | sed -n 's/.*\(WARNING: \).* at \(.*work.c:[0-9]*\) .*/\1\2/p; s/.*\(ki_frames: .*\)/\1/p'
+	dmesg | sed 's/^\[[^]]*\] //' | sed -nE '
+		s/.*(WARNING: ).* at (.*work.c:[0-9]*) .*/\1\2/p
+		s/.*(ki_frames: .*)/\1/p
+		/^Call Trace:|^ <\/?TASK>/p
+		/^ [^?][^ ]*\+0x[0-9a-f]+\/0x/p'
 	dmesg -C
 }
 export -f warnings
 warnings > /tmp/plain
+sed 's/^/# /' /tmp/plain
 is "two warnings each time and one once" "$(grep -c WARNING /tmp/plain)" 3
-rmmod ki_frames
-insmod "$top/build/frames/$(uname -r)/ki_frames.ko"
-"$cover" ki_frames_warn -- bash -c 'warnings > /tmp/patched; warnings > /tmp/again' > /tmp/cover
-sed 's/^/# /' /tmp/cover
+is "each with its callers, down to the system call" \
+	"$(grep -c '^ control_write+' /tmp/plain) $(grep -c '^ entry_SYSCALL_64_after_hwframe+' /tmp/plain)" "3 3"
+warned_in_patches() { # NAME FLAGS... FUNCTION...
+	local name=$1
+	shift
+	rmmod ki_frames
+	insmod "$top/build/frames/$(uname -r)/ki_frames.ko"
+	"$cover" "$@" -- bash -c 'warnings > /tmp/patched; warnings > /tmp/again' > /tmp/cover
+	sed 's/^/# /' /tmp/cover
+	ok "$name: the same warnings, of the same lines, with the same callers" diff /tmp/plain /tmp/patched
+	is "$name: the one that speaks once has spoken" "$(grep -c once /tmp/again)" 0
+}
+warned_in_patches instrumented ki_frames_warn
 ok "both sites were instrumented" grep -q ' 2 sites' /tmp/cover
-ok "instrumented: the same warnings, of the same lines" diff /tmp/plain /tmp/patched
-is "the one that speaks once has spoken" "$(grep -c once /tmp/again)" 0
+callers=(ki_frames_warn control_write proc_reg_write vfs_write ksys_write __x64_sys_write)
+warned_in_patches "its callers, too" "${callers[@]}"
+ok "all were reached" grep -q ' 6 functions were reached' /tmp/cover
+warned_in_patches moved -m "${callers[@]}"
+ok "all were moved" grep -q ' 6 functions were moved' /tmp/cover
 warnings > /tmp/again
 is "also when the patch is gone" "$(grep -c once /tmp/again)" 0
 is "and the other goes on" "$(grep -c 'each time' /tmp/again)" 2

@@ -11,11 +11,12 @@
  *	check	at each step, inside patches or not, the callers must be ones that were learnt
  *
  * The instruction itself is not compared: it is in the patch. Its callers never are, since no
- * return address points into a patch.
+ * return address points into a patch, but for one: that of a helper of the driver, which a long
+ * chunk calls. Where that is, what comes behind it must have been learnt.
  *
- * /proc/ki_frames: write "learn", "check", "warn" (run into warnings), or a process id (what
- * livepatch's reliable unwinder says of that sleeping task). Read: lines "NAME VALUE", and of the
- * first stack that was wrong its frames.
+ * /proc/ki_frames: write "learn", "check", "warn" (run into warnings), "dump" (dump_stack), or a
+ * process id (what livepatch's reliable unwinder says of that sleeping task). Read: lines "NAME
+ * VALUE", and of the first stack that was wrong its frames.
  */
 #include <linux/jhash.h>
 #include <linux/kallsyms.h>
@@ -40,16 +41,20 @@
 #define CHAINS	   65536
 #define PATCH_SPAN (8u << 20) /* bytes around the first patch: places in it are told apart */
 
+static unsigned long heap_start, heap_end; /* where the driver's patches are */
+module_param(heap_start, ulong, 0);
+module_param(heap_end, ulong, 0);
+
 static DEFINE_MUTEX(lock);
 static struct task_struct *stepped; /* whose steps are looked at */
 static bool learning;
 static u64 *chains;	    /* hashes of callers; 0: free */
 static unsigned long *seen; /* bit: the instruction there has been stepped on */
 static unsigned long first_patch;
-static u64 steps, in_patch, places, learnt, unknown, lost;
+static u64 steps, in_patch, in_helper, places, learnt, unknown, lost;
 static unsigned long wrong[FRAMES], wrong_ip;
 static unsigned int wrong_count;
-static int warned;
+static int warned, dumped;
 
 static unsigned long frames[FRAMES];
 static unsigned int nframes;
@@ -63,10 +68,45 @@ DEFINE_STATIC_CALL(save_reliable, no_stack);
 
 static bool is_patch(unsigned long ip)
 {
-	return ip >= MODULES_VADDR && ip < MODULES_END && !within_module(ip, THIS_MODULE);
+	return ip >= heap_start && ip < heap_end;
 }
 
-/* The callers at regs; false: the unwinder lost its way. */
+static bool is_helper(unsigned long ip)
+{
+	return ip >= MODULES_VADDR && ip < MODULES_END && !within_module(ip, THIS_MODULE) &&
+	       !is_patch(ip);
+}
+
+/*
+ * What helpers call by a pointer goes by way of a thunk, of which the kernel's own rows say
+ * nothing. (Asked for only where a trace has ended at once: it takes long.)
+ */
+static bool is_thunk(unsigned long ip)
+{
+	static unsigned long known;
+	char name[KSYM_SYMBOL_LEN];
+
+	if (ip >= MODULES_VADDR || ip / 32 == known)
+		return ip / 32 == known;
+	sprint_symbol(name, ip);
+	if (strncmp(name, "__x86_indirect_thunk", 20))
+		return false;
+	known = ip / 32;
+	return true;
+}
+
+/* Where the callers begin: with the first, or behind the patch that has called a helper. */
+static unsigned int callers_at(unsigned long ip, const unsigned long *store, unsigned int n)
+{
+	unsigned int i;
+
+	for (i = n; i-- > 0;)
+		if (is_patch(store[i]) && is_helper(i ? store[i - 1] : ip))
+			return i + 1;
+	return 0;
+}
+
+/* The callers at regs, without where these are; false: the unwinder lost its way. */
 static bool unwind(struct pt_regs *regs, unsigned long *store, unsigned int *n)
 {
 	struct unwind_state state;
@@ -115,18 +155,21 @@ static void note_patch(unsigned long ip)
 static void look(struct pt_regs *regs)
 {
 	static unsigned long store[FRAMES];
-	unsigned int n;
+	unsigned int n, at;
 	bool good = unwind(regs, store, &n);
 	u64 *place, hash = 0;
 
 	steps++;
 	if (is_patch(regs->ip))
 		note_patch(regs->ip);
-	/* store[0] is where we are */
-	if (n > 1)
-		hash = (u64)jhash2((u32 *)(store + 1), (n - 1) * 2, 1) << 32 |
-		       jhash2((u32 *)(store + 1), (n - 1) * 2, 2);
+	at = callers_at(regs->ip, store, n);
+	in_helper += at > 0;
+	if (n > at)
+		hash = (u64)jhash2((u32 *)(store + at), (n - at) * 2, 1) << 32 |
+		       jhash2((u32 *)(store + at), (n - at) * 2, 2);
 	place = hash ? place_of(hash) : NULL;
+	if (n < 2 && is_thunk(regs->ip))
+		return;
 	if (!good || !place) {
 		lost++;
 		remember_wrong(regs->ip, store, n);
@@ -170,7 +213,7 @@ static noinline void step_through(void (*work)(void))
 static int run(bool learn)
 {
 	learning = learn;
-	steps = in_patch = places = unknown = lost = 0;
+	steps = in_patch = in_helper = places = unknown = lost = 0;
 	wrong_count = 0;
 	first_patch = 0;
 	memset(seen, 0, PATCH_SPAN / 8);
@@ -213,6 +256,8 @@ static ssize_t control_write(struct file *file, const char __user *buf, size_t l
 		err = run(word[0] == 'l');
 	else if (!strcmp(word, "warn"))
 		warned = ki_frames_warn(warned);
+	else if (!strcmp(word, "dump"))
+		dumped = ki_frames_dump(dumped);
 	else
 		err = look_at_task(word);
 	mutex_unlock(&lock);
@@ -227,12 +272,13 @@ static int control_show(struct seq_file *m, void *unused)
 	seq_printf(m,
 		   "steps %llu\nin_patch %llu\nplaces %llu\nlearnt %llu\nunknown %llu\nlost %llu\n",
 		   steps, in_patch, places, learnt, unknown, lost);
-	seq_printf(m, "warned %d\nreliable %d\n", warned, reliable);
+	seq_printf(m, "in_helper %llu\nwarned %d\ndumped %d\nreliable %d\n", in_helper, warned,
+		   dumped, reliable);
 	for (i = 0; i < nframes; i++)
 		seq_printf(m, "frame %pS\n", (void *)frames[i]);
 	if (wrong_count || lost)
 		seq_printf(m, "wrong at %pS\n", (void *)wrong_ip);
-	for (i = 1; i < wrong_count; i++)
+	for (i = 0; i < wrong_count; i++)
 		seq_printf(m, "  from %pS\n", (void *)wrong[i]);
 	mutex_unlock(&lock);
 	return 0;

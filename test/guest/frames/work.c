@@ -7,6 +7,7 @@
 #include <linux/bug.h>
 #include <linux/compiler.h>
 #include <linux/kernel.h>
+#include <linux/printk.h>
 #include <linux/string.h>
 
 #include "work.h"
@@ -34,4 +35,22 @@ noinline int ki_frames_warn(int n)
 	WARN_ONCE(n >= 0, "ki_frames: once\n");
 	barrier();
 	return n + 1;
+}
+
+/* Each has something to do when the next one has returned, so none jumps there. */
+noinline int ki_frames_dump_inner(int n)
+{
+	dump_stack();
+	barrier();
+	return n + 1;
+}
+
+noinline int ki_frames_dump_middle(int n)
+{
+	return ki_frames_dump_inner(n) + 1;
+}
+
+noinline int ki_frames_dump(int n)
+{
+	return ki_frames_dump_middle(n) + 1;
 }

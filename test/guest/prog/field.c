@@ -24,6 +24,8 @@ static const struct field {
 	{"words_used", &info.words_used, NULL},
 	{"returns", &info.returns, NULL},
 	{"leftovers", &info.leftovers, NULL},
+	{"heap_start", NULL, &info.heap_start},
+	{"heap_end", NULL, &info.heap_end},
 	{"heap_used", NULL, &info.heap_used},
 	{"waits", NULL, &info.waits},
 	{"skipped", NULL, &info.skipped},
