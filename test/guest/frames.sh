@@ -1,16 +1,32 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Traces are the same with and without patches: at every single instruction of what runs through
-# them (ki_frames), in perf's samples, and of sleeping tasks, with livepatch's unwinder too.
+# them (ki_frames), in perf's samples, from dump_stack, and of sleeping tasks, with livepatch's
+# unwinder too; also where functions are moved, and through long chunks and what these call. Frame
+# 0, where the CPU is, may be in a patch; all others must be those of the same path without.
 #
 #   frames.sh [VARIANT]	a driver of another build: one without the unwinder's rows must fail
 . "$(dirname "$0")/lib.sh"
 insmod "$top/build/kmod/$(uname -r)${1-}/kerninst.ko" || exit 1
-insmod "$top/build/frames/$(uname -r)/ki_frames.ko" || exit 1
+insmod "$top/build/frames/$(uname -r)/ki_frames.ko" \
+	heap_start="$(field heap_start)" heap_end="$(field heap_end)" || exit 1
 start
-control=/proc/ki_frames
+export control=/proc/ki_frames
 cover=$top/build/test/cover
 state() { sed -n "s/^$1 //p" $control; }
+
+# covered NAME FUNCTIONS FLAGS... [FUNCTION...] -- COMMAND: under cover, of whose functions so many
+# must have been reached; moved where that was asked for
+covered() {
+	local name=$1 least=$2
+	shift 2
+	"$cover" "$@" > /tmp/cover 2>&1 || echo "# cover failed"
+	sed 's/^/# /' /tmp/cover
+	ok "$name: so many functions were reached" test "$(said 'functions were reached')" -ge "$least"
+	[[ " $* " != *" -m "* ]] || ok "$name: so many were moved" test "$(said 'functions were moved')" -ge "$least"
+	[[ " $* " != *" -l "* ]] || ok "$name: records were written" test "$(said 'records, .*')" -gt 0
+}
+said() { sed -n "s/^cover: \([0-9]*\) $1\$/\1/p" /tmp/cover; }
 
 # ---- at every instruction ----
 printing=(ki_frames_work snprintf vsnprintf format_decode pointer string number string_nocheck
@@ -26,34 +42,110 @@ ok "callers were learnt: $(state learnt) at $(state steps) steps" test "$(state 
 is "uninstrumented: callers not found" "$(state lost)" 0
 echo check > $control
 is "uninstrumented, again: callers not learnt" "$(state unknown)" 0
-"$cover" "${printing[@]}" -- sh -c "echo check > $control" > /tmp/cover || echo "# cover failed"
-sed 's/^/# /' /tmp/cover
-ok "stepped through patches: $(state in_patch) of $(state steps) steps at $(state places) places" \
-	test "$(state places)" -gt 3000
 # At a bounce the unwinder takes what it knows of the place where the bounce stands. On 6.1 that is true
 # of the window too at each bounce that is met here (doc/design.md, section 4.7); in few others it is not.
 most=20
 [[ $(uname -r) != 6.1.* ]] || most=0
-ok "from inside patches: callers not found at $(state lost) steps, at most $most" test "$(state lost)" -le $most
-is "from inside patches: callers not learnt" "$(state unknown)" 0
-grep -A 20 '^wrong' $control | sed 's/^/# /'
+stepped() { # NAME PLACES FLAGS...
+	local name=$1 places=$2
+	shift 2
+	covered "stepped, $name" 20 "$@" "${printing[@]}" -- sh -c "echo check > $control"
+	ok "$name: stepped through patches: $(state in_patch) of $(state steps) steps at $(state places) places" \
+		test "$(state places)" -gt "$places"
+	ok "$name: from inside patches: callers not found at $(state lost) steps, at most $most" \
+		test "$(state lost)" -le $most
+	is "$name: from inside patches: callers not learnt" "$(state unknown)" 0
+	grep -A 20 '^wrong' $control | sed 's/^/# /'
+}
+stepped single 3000
+stepped moved 3000 -m
+stepped long 3000 -l
+ok "in what long chunks call, too: $(state in_helper) steps" test "$(state in_helper)" -gt 1000
+stepped "moved, long" 3000 -m -l
 
 # ---- perf: timer interrupts in patches ----
 hot=(vfs_read read_zero ksys_read __x64_sys_read fdget_pos __fget_light rw_verify_area
 	iov_iter_zero clear_user_rep_good do_syscall_64 syscall_exit_to_user_mode
 	security_file_permission __fdget_pos __fsnotify_parent)
-"$cover" "${hot[@]}" -- perf record -q -o /tmp/perf.data -e cpu-clock -F 2000 -g \
-	-- "$prog/calls" read 400000 1 > /tmp/cover 2>&1 || echo "# cover failed"
-sed 's/^/# /' /tmp/cover
-# Of each sample whose first frame is in a patch, the last one of the kernel.
-perf script -i /tmp/perf.data -F comm,ip,sym 2> /dev/null | awk '
+sampled() { # READS -> /tmp/perf.data
+	perf record -q -o /tmp/perf.data -e cpu-clock -F 2000 -g -- "$prog/calls" read "$1" 1
+}
+export -f sampled
+export prog
+# A line for each sample of the kernel: whether it came to a patch, and the callers behind it: of
+# what it came to, or of the patch whose helper, or interrupt, that was.
+callers() {
+	perf script -i /tmp/perf.data -F comm,ip,sym,symoff 2> /dev/null | awk '
 	BEGIN { RS = ""; FS = "\n" }
-	$2 ~ / ki_heap_start$/ { last = ""; for (i = 2; i <= NF; i++) if ($i ~ /^[ \t]*ffffffff/) last = $i
-		split(last, w, " "); print w[2] }' | sort | uniq -c | sort -rn > /tmp/outermost
-sed 's/^/# /' /tmp/outermost
-ok "samples were taken in patches" test "$(awk '{ n += $1 } END { print n + 0 }' /tmp/outermost)" -gt 20
-is "and none ends elsewhere than at the system call's entry" \
-	"$(grep -vcE ' entry_SYSCALL_64(_after_hwframe)?$' /tmp/outermost)" 0
+	{
+		n = 0
+		for (i = 2; i <= NF; i++) {
+			split($i, w, " ")
+			if (w[1] ~ /^ffffffff/)
+				name[++n] = w[2]
+		}
+		from = 1
+		where = "text"
+		for (i = 1; i <= n; i++)
+			if (name[i] ~ /^ki_heap_start/ && (i == 1 || name[i - 1] ~ /^(ki_|asm_)/)) {
+				from = i
+				where = "patch"
+			}
+		line = ""
+		for (i = from + 1; i <= n; i++)
+			line = line " " name[i]
+		if (n)
+			print where " " substr(line, 2)
+	}'
+}
+sampled 4000000
+callers | cut -d' ' -f2- | sort -u > /tmp/chains
+ok "perf: callers were learnt" test "$(wc -l < /tmp/chains)" -ge 4
+perf_in_patches() { # NAME FLAGS...
+	local name=$1
+	shift
+	covered "perf, $name" 8 "$@" "${hot[@]}" -- bash -c "sampled 400000"
+	callers | sed -n 's/^patch //p' | sort > /tmp/in_patches
+	sed 's/.* //' /tmp/in_patches | sort | uniq -c | sort -rn | sed 's/^/# /'
+	ok "perf, $name: $(wc -l < /tmp/in_patches) samples were taken in patches" \
+		test "$(wc -l < /tmp/in_patches)" -gt 20
+	is "perf, $name: and none ends elsewhere than at the system call's entry" \
+		"$(grep -vcE '(^| )entry_SYSCALL_64(_after_hwframe)?\+0x[0-9a-f]*$' /tmp/in_patches)" 0
+	# What is seen once in thousands of samples need not have been among those without.
+	grep -vxFf /tmp/chains /tmp/in_patches | uniq -c > /tmp/others
+	sed 's/^/# /' /tmp/others
+	ok "perf, $name: the callers are those without patches" \
+		test "$(awk '{ n += $1 } END { print n * 100 }' /tmp/others)" -le "$(wc -l < /tmp/in_patches)"
+}
+perf_in_patches single
+perf_in_patches moved -m
+perf_in_patches "moved, long" -m -l
+
+# ---- dump_stack, called through patches ----
+calling=(ki_frames_dump ki_frames_dump_middle ki_frames_dump_inner control_write proc_reg_write
+	vfs_write ksys_write __x64_sys_write do_syscall_64)
+dumped() { # -> /tmp/dump: the frames but for those that the kernel itself says are guessed
+	dmesg -C
+	echo dump > $control
+	dmesg | sed 's/^\[[^]]*\] //' | grep -E '^ [^?][^ ]*\+0x[0-9a-f]+/0x' > /tmp/dump
+	dmesg -C
+}
+export -f dumped
+is "nothing in dmesg before dump_stack" "$(complaints)" ""
+dumped
+cp /tmp/dump /tmp/dump.before
+sed 's/^/# /' /tmp/dump
+ok "dump_stack shows who has called" test "$(grep -cE 'ki_frames_dump|write' /tmp/dump)" -ge 7
+dumped_through() { # NAME FLAGS...
+	local name=$1
+	shift
+	covered "dump_stack, $name" 8 "$@" "${calling[@]}" -- bash -c dumped
+	ok "dump_stack, $name: the same lines" diff /tmp/dump.before /tmp/dump
+}
+dumped_through single
+dumped_through moved -m
+dumped_through long -l
+dumped_through "moved, long" -m -l
 
 # ---- tasks that sleep ----
 sleeping=(__x64_sys_clock_nanosleep common_nsleep hrtimer_nanosleep do_nanosleep schedule
@@ -70,16 +162,23 @@ stack_of_sleeper() { # -> /tmp/stack, /tmp/reliable
 	wait $sleeper 2> /dev/null || true
 }
 export -f stack_of_sleeper state
-export control
 stack_of_sleeper
 cp /tmp/stack /tmp/stack.before
 cp /tmp/reliable /tmp/reliable.before
 ok "a sleeper's stack is known" test "$(wc -l < /tmp/stack)" -ge 4
 ok "reliably so" test "$(cat /tmp/reliable.result)" -ge 4
-"$cover" "${sleeping[@]}" -- bash -c stack_of_sleeper > /tmp/cover 2>&1 || echo "# cover failed"
-sed 's/^/# /' /tmp/cover
-ok "instrumented, it has the same stack" diff /tmp/stack.before /tmp/stack
-ok "reliably so" test "$(cat /tmp/reliable.result)" -ge 4
-ok "and the same to livepatch" diff /tmp/reliable.before /tmp/reliable
+sleeps_through() { # NAME FLAGS...
+	local name=$1
+	shift
+	rm -f /tmp/stack /tmp/reliable
+	covered "asleep, $name" 6 "$@" "${sleeping[@]}" -- bash -c stack_of_sleeper
+	ok "asleep, $name: it has the same stack" diff /tmp/stack.before /tmp/stack
+	ok "asleep, $name: reliably so" test "$(cat /tmp/reliable.result)" -ge 4
+	ok "asleep, $name: and the same to livepatch" diff /tmp/reliable.before /tmp/reliable
+}
+sleeps_through single
+sleeps_through moved -m
+sleeps_through long -l
+sleeps_through "moved, long" -m -l
 ok "the module of the test unloads" rmmod ki_frames
 finish
