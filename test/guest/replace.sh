@@ -60,6 +60,32 @@ kill -9 "${pids[1]}"
 wait "${pids[1]}" 2> /dev/null
 ok "killed: it is gone" wait_for "11 21 31 41"
 
+# One call and one jump, by two sessions, taken out in each order; and a call under its function.
+first="${m}_first->${m}_a" tail="${m}_tail->${m}_a"
+begin 1 "$first=${m}_b" "12 21 31 41"
+begin 2 "$first=${m}_c" "13 21 31 41"
+end 2 "12 21 31 41"
+begin 2 "$first=${m}_c" "13 21 31 41"
+end 1 "13 21 31 41"
+begin 1 "$first=${m}_b" "12 21 31 41"
+kill -9 "${pids[2]}"
+wait "${pids[2]}" 2> /dev/null
+soon "of stacked calls the one below is killed: sessions, and who asks" 2 field sessions
+is "the one above stays" "$(results)" "12 21 31 41"
+end 1 "11 21 31 41"
+begin 1 "$tail=${m}_b" "11 21 31 42"
+begin 2 "$tail=${m}_c" "11 21 31 43"
+end 1 "11 21 31 43"
+begin 1 "$tail=${m}_b" "11 21 31 42"
+end 2 "11 21 31 42"
+end 1 "11 21 31 41"
+begin 1 "$first=${m}_c" "13 21 31 41"
+begin 2 "${m}_a=${m}_b" "13 22 32 42"
+end 1 "12 22 32 42"
+begin 1 "$first=${m}_c" "13 22 32 42"
+end 2 "13 21 31 41"
+end 1 "11 21 31 41"
+
 # ---- counters at the same time ----
 counted() { # POINT... : the counts over one reading
 	"$ki" stat --json "$@" -- cat /proc/ki_replace 2> /dev/null |
