@@ -6,7 +6,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-vm/run --no-module --timeout 1200 -- test/guest/frames.sh -noorc 2>&1 | tee "$log" | sed 's/^/# /'
+vm/run --no-module --timeout 2400 -- test/guest/frames.sh -noorc 2>&1 | tee "$log" | sed 's/^/# /'
 verdict=ok
 inside="from inside patches: callers not found"
 ends="none ends elsewhere than at the system call's entry"
