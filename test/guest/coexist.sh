@@ -63,7 +63,7 @@ export -f on_ftrace off_ftrace hits_ftrace on_graph off_graph on_kprobe_entry of
 	on_kretprobe off_kretprobe on_fentry off_fentry hits_fentry
 
 for who in ftrace graph kprobe-entry kretprobe fentry; do
-	together $who
+	both together $who
 done
 
 # ---- livepatch ----
@@ -85,45 +85,49 @@ original=$(cat /proc/version)
 plain=$(mate "call 60")
 patched=$(live on; mate "call 60"; live off)
 ok "livepatch: it changes what is returned" test "$plain" != "$patched"
-inside version_proc_show 'versions 5 > /tmp/a; live on; versions 7 > /tmp/b; live off; versions 3 > /tmp/c'
-is "livepatch: during: the old body's count" "$(entered version_proc_show)" 8
-is "livepatch: during: what is read" "$(cat /tmp/a /tmp/b /tmp/c)" "$original
+patched_meanwhile() {
+	inside version_proc_show 'versions 5 > /tmp/a; live on; versions 7 > /tmp/b; live off; versions 3 > /tmp/c'
+	is "livepatch: ${as}during: the old body's count" "$(entered version_proc_show)" 8
+	is "livepatch: ${as}during: what is read" "$(cat /tmp/a /tmp/b /tmp/c)" "$original
 patched
 $original"
-live on
-inside version_proc_show 'versions 5 > /tmp/a; live off; versions 4 > /tmp/b'
-is "livepatch: before, goes first: the old body's count" "$(entered version_proc_show)" 4
-is "livepatch: before, goes first: what is read" "$(cat /tmp/a /tmp/b)" "patched
+	live on
+	inside version_proc_show 'versions 5 > /tmp/a; live off; versions 4 > /tmp/b'
+	is "livepatch: ${as}before, goes first: the old body's count" "$(entered version_proc_show)" 4
+	is "livepatch: ${as}before, goes first: what is read" "$(cat /tmp/a /tmp/b)" "patched
 $original"
-# An endbr that the kernel has made a nop is a window before the ftrace site: all calls pass there.
-before_site=$("$ki" disas ki_mate:ki_mate_work | grep -cE '\+0x0 +nop \[rax\], ax$')
-echo "# windows before the ftrace site: $before_site"
-inside ki_mate:ki_mate_work 'mate "call 60" > /tmp/a; live on; mate "call 60" > /tmp/b'
-is "livepatch: during, stays: a module's function: the old body's count" "$(value ki_mate:ki_mate_work:block/4 < /tmp/inside.json)" 60
-is "livepatch: during, stays: a module's function: its calls" "$(entered ki_mate:ki_mate_work)" $((60 + 60 * before_site))
-is "livepatch: during, stays: results" "$(cat /tmp/a /tmp/b)" "$plain
+	# An endbr that the kernel has made a nop is a window before the ftrace site: all calls pass there.
+	before_site=$("$ki" disas ki_mate:ki_mate_work | grep -cE '\+0x0 +nop \[rax\], ax$')
+	echo "# windows before the ftrace site: $before_site"
+	inside ki_mate:ki_mate_work 'mate "call 60" > /tmp/a; live on; mate "call 60" > /tmp/b'
+	is "livepatch: ${as}during, stays: a module's function: the old body's count" "$(value ki_mate:ki_mate_work:block/4 < /tmp/inside.json)" 60
+	is "livepatch: ${as}during, stays: a module's function: its calls" "$(entered ki_mate:ki_mate_work)" $((60 + 60 * before_site))
+	is "livepatch: ${as}during, stays: results" "$(cat /tmp/a /tmp/b)" "$plain
 $patched"
-is "livepatch: after" "$(mate "call 60")" "$patched"
-live off
-is "livepatch: gone" "$(mate "call 60")" "$plain"
+	is "livepatch: ${as}after" "$(mate "call 60")" "$patched"
+	live off
+	is "livepatch: ${as}gone" "$(mate "call 60")" "$plain"
+}
+both patched_meanwhile
 
 # ---- static branches, static calls ----
-for switch in "key jump-label" "op static-call"; do
-	set -- $switch
+switched() { # COMMAND NAME
 	mate "$1 1" > /dev/null
 	other=$(mate "call 60")
 	mate "$1 0" > /dev/null
 	ok "$2: it changes what is returned" test "$plain" != "$other"
 	inside ki_mate:ki_mate_work "mate 'call 60' > /tmp/a; mate '$1 1' > /dev/null; mate 'call 60' > /tmp/b"
-	is "$2: switched on during: count" "$(entered ki_mate:ki_mate_work)" 120
-	is "$2: switched on during: results" "$(cat /tmp/a /tmp/b)" "$plain
+	is "$2: ${as}switched on during: count" "$(entered ki_mate:ki_mate_work)" 120
+	is "$2: ${as}switched on during: results" "$(cat /tmp/a /tmp/b)" "$plain
 $other"
-	is "$2: after" "$(mate 'call 60')" "$other"
+	is "$2: ${as}after" "$(mate 'call 60')" "$other"
 	inside ki_mate:ki_mate_work "mate 'call 60' > /tmp/a; mate '$1 0' > /dev/null; mate 'call 60' > /tmp/b"
-	is "$2: switched on before, off during: count" "$(entered ki_mate:ki_mate_work)" 120
-	is "$2: switched on before, off during: results" "$(cat /tmp/a /tmp/b)" "$other
+	is "$2: ${as}switched on before, off during: count" "$(entered ki_mate:ki_mate_work)" 120
+	is "$2: ${as}switched on before, off during: results" "$(cat /tmp/a /tmp/b)" "$other
 $plain"
-done
+}
+both switched key jump-label
+both switched op static-call
 flip() {
 	for _ in 1 2 3 4 5; do
 		for on in 1 0; do
@@ -138,10 +142,13 @@ alloc=kmem_cache_alloc # 6.12: _noprof
 grep -q " $alloc\$" /proc/kallsyms || alloc=${alloc}_noprof
 "$prog/hammer" 3000 2 > /tmp/hammer 2>&1 &
 load=$!
-ok "tracepoint: 10 switches of schedstats and all of sched and kmem" inside \
-	"try_to_wake_up enqueue_task_fair dequeue_task_fair update_curr $alloc kmem_cache_free" flip
-ok "tracepoint: all was counted" test "$(entered try_to_wake_up)" -gt 100
-ok "tracepoint: the load is alive" kill -0 $load
+flipped() {
+	ok "tracepoint: ${as}10 switches of schedstats and all of sched and kmem" inside \
+		"try_to_wake_up enqueue_task_fair dequeue_task_fair update_curr $alloc kmem_cache_free" flip
+	ok "tracepoint: ${as}all was counted" test "$(entered try_to_wake_up)" -gt 100
+	ok "tracepoint: ${as}the load is alive" kill -0 $load
+}
+both flipped
 kill $load
 wait $load 2> /dev/null
 echo > $T/trace
@@ -212,6 +219,39 @@ ok "kprobe-leap: never optimized" eval '! until_true 3 optimized 10'
 disarm
 ok "kprobe-leap: where no branch comes in, it is optimized beside windows of another function" eval \
 	'inside "$W" "arm \"p:kx \$(leap 12)\"; until_true 120 optimized 12; echo \$? > /tmp/a; disarm"; grep -qx 0 /tmp/a'
+
+# ---- kprobes inside functions that are moved ----
+# Control comes to their windows inside the patch: a kprobe there would miss it.
+moved() { "$ki" stat -q --json --move -m blocks -o /tmp/inside.json "$1" -- bash -c "$2"; }
+for at in 5 10 12 15 18; do
+	moved $L "arm 'p:kx $(leap $at)' 2> /tmp/a; echo \$? > /tmp/b; mate 'call 60' > /tmp/c; disarm"
+	is "kprobe-moved: refused: $at" "$(cat /tmp/b)" 1
+	ok "kprobe-moved: EBUSY: $at" grep -q 'busy' /tmp/a
+	is "kprobe-moved: count: $at" "$(entered $L) $(value $L:block/1 < /tmp/inside.json)" "60 50"
+	is "kprobe-moved: the results: $at" "$(cat /tmp/c)" "$want"
+	ok "kprobe-moved: accepted when it is back: $at" arm "p:kx $(leap $at)"
+	is "kprobe-moved: it counts: $at" "$(mate 'call 60' > /tmp/c; probe_hits)" $((60 - 10 * (at == 10)))
+	disarm
+done
+
+# Armed before, nothing of the function is counted; asleep, all but its window is, one by one.
+arm "p:kx $(leap 15)"
+moved "$W" 'mate "call 60" > /tmp/a; "$ki" stat -q --move -m blocks $L -- true 2> /tmp/b'
+is "kprobe-first: moved, in another function: we count" "$(entered "$W")" 60
+ok "kprobe-first: moved, refused" grep -q "another tool's" /tmp/b
+is "kprobe-first: moved, it counts" "$(cat /tmp/a; probe_hits)" "$want
+60"
+enable 0
+moved $L 'mate "call 60" > /tmp/a; enable 1; mate "call 60" > /tmp/b; probe_hits > /tmp/c; enable 0'
+is "kprobe-asleep: moved, its window is refused, the others count" \
+	"$(entered $L) $(value $L:block/1 < /tmp/inside.json) $(value $L:block/2 < /tmp/inside.json)" "120 100 "
+is "kprobe-asleep: moved, it counts when it wakes" "$(cat /tmp/c)" 120
+is "kprobe-asleep: moved, the results" "$(cat /tmp/a /tmp/b)" "$want
+$want"
+disarm
+moved $L 'mate "call 60" > /tmp/a'
+is "kprobe-asleep: moved, all of it when it has gone" \
+	"$(entered $L) $(value $L:block/2 < /tmp/inside.json)" "60 60"
 
 # ---- modules ----
 inside "$W" 'rmmod ki_mate 2> /tmp/a; echo $? > /tmp/b; mate "call 60" > /tmp/c'

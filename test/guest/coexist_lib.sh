@@ -6,7 +6,17 @@
 F=read_zero # all of whose calls are known: one for each read of prog/calls
 N=300
 T=/sys/kernel/tracing
-export F N T ki prog top
+# Where whose windows are: one by one, or in functions that are moved as a whole; and what the names
+# of cases say of it.
+how=--no-move as=
+both() { # COMMAND...
+	how=--no-move as=
+	"$@"
+	how=--move as="moved, "
+	"$@"
+	how=--no-move as=
+}
+export F N T ki prog top how
 
 # Who was checked: the names of all results.
 eval "plain_$(declare -f ok)"
@@ -36,7 +46,7 @@ last_hits() { cat /tmp/probe_hits; } # when it has gone
 # inside FUNCTIONS SHELL: run it while all blocks of the functions carry counters
 inside() {
 	# shellcheck disable=SC2086
-	"$ki" stat -q --json --no-move -m blocks -o /tmp/inside.json $1 -- bash -c "$2"
+	"$ki" stat -q --json $how -m blocks -o /tmp/inside.json $1 -- bash -c "$2"
 }
 
 # How often the function was entered, by the last `inside`.
@@ -50,25 +60,25 @@ together() {
 	echo > $T/trace
 	$on
 	inside $F "reads; $off; reads"
-	is "$1: before, goes first: it counts" "$($hits)" $N
-	is "$1: before, goes first: we count" "$(entered $F)" $((2 * N))
+	is "$1: ${as}before, goes first: it counts" "$($hits)" $N
+	is "$1: ${as}before, goes first: we count" "$(entered $F)" $((2 * N))
 
 	echo > $T/trace
 	inside $F "reads; $on; reads; $off; reads"
-	is "$1: during: it counts" "$($hits)" $N
-	is "$1: during: we count" "$(entered $F)" $((3 * N))
+	is "$1: ${as}during: it counts" "$($hits)" $N
+	is "$1: ${as}during: we count" "$(entered $F)" $((3 * N))
 
 	echo > $T/trace
 	inside $F "$on; reads"
 	reads
 	$off
-	is "$1: during, goes last: it counts" "$($hits)" $((2 * N))
-	is "$1: during, goes last: we count" "$(entered $F)" $N
+	is "$1: ${as}during, goes last: it counts" "$($hits)" $((2 * N))
+	is "$1: ${as}during, goes last: we count" "$(entered $F)" $N
 
 	echo > $T/trace
 	$on
 	reads
 	$off
-	is "$1: after: it counts" "$($hits)" $N
+	is "$1: ${as}after: it counts" "$($hits)" $N
 	echo > $T/trace
 }
