@@ -229,6 +229,13 @@ int ki_plan_replace(struct ki_plan *p, const struct ki_function *fn, const struc
 int ki_plan_move(struct ki_plan *p, const struct ki_function *fn, const struct ki_spans *spans,
 		 struct ki_err *err);
 
+/*
+ * Would moving it spare breakpoints? So it is if a window that one of these places stands in has no
+ * other springboard, and the moved function none that needs one. 0, or -ENOMEM.
+ */
+int ki_move_spares(const struct ki_function *fn, const struct ki_spans *spans,
+		   const struct ki_place *places, size_t n, bool *spares);
+
 /* Functions that are moved: asked for, or, when the plan has been applied, done. */
 size_t ki_plan_moved(const struct ki_plan *p);
 

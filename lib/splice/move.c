@@ -113,3 +113,38 @@ int ki_move_boards(const struct ki_function *fn, const struct ki_spans *spans, b
 			boarded[spans->v[i].host] = true;
 	return b.inside ? -EINVAL : 0;
 }
+
+/* Does a window of these places, none of them moved, have no other springboard? */
+static bool traps_single(const struct ki_function *fn, const struct ki_spans *spans,
+			 const struct ki_place *places, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct ki_span *s =
+			places[i].reason ? NULL : ki_spans_at(spans, fn, places[i].addr);
+
+		if (s && s->board == KI_BOARD_TRAP)
+			return true;
+	}
+	return false;
+}
+
+int ki_move_spares(const struct ki_function *fn, const struct ki_spans *spans,
+		   const struct ki_place *places, size_t n, bool *spares)
+{
+	bool *boarded;
+	int ret;
+
+	*spares = false;
+	if (fn->reason || spans->n < 2 || !traps_single(fn, spans, places, n))
+		return 0;
+	boarded = calloc(spans->n, sizeof(*boarded));
+	if (!boarded)
+		return -ENOMEM;
+	ret = ki_move_boards(fn, spans, boarded);
+	*spares = !ret;
+	for (size_t i = 0; i < spans->n; i++)
+		if (boarded[i] && spans->v[i].board == KI_BOARD_TRAP)
+			*spares = false;
+	free(boarded);
+	return ret == -ENOMEM ? ret : 0;
+}

@@ -14,6 +14,7 @@
 #include "command.h"
 #include "match.h"
 #include "points_grant.h"
+#include "points_move.h"
 
 static int add_wish(void *ctx, const struct ki_symbol *sym)
 {
@@ -63,9 +64,6 @@ static int by_function(const void *a, const void *b)
 		return wa->sym->addr < wb->sym->addr ? -1 : 1;
 	return (wa->number > wb->number) - (wa->number < wb->number);
 }
-
-/* Smaller functions are not worth it. */
-#define MOVING_BLOCKS 4
 
 /* Is it about the place, and not about all that is asked for? */
 static bool is_refusal(unsigned int reason)
@@ -143,20 +141,6 @@ static void note_entry(struct resolver *r)
 		v[i].entry = entry;
 }
 
-/*
- * A counter in a function that is moved costs an instruction instead of three, but coming into the
- * function, and back into it from each call, costs a jump.
- */
-static bool is_moved(const struct resolver *r)
-{
-	size_t points = r->out->v.n - r->first;
-
-	if (r->fn->reason || r->how->moving == MOVING_NEVER)
-		return false;
-	return r->how->moving == MOVING_ALWAYS ||
-	       (r->fn->nblocks >= MOVING_BLOCKS && points * 4 >= r->fn->nblocks * 3ull);
-}
-
 /* All wishes about one function: n of them from w on. */
 static int resolve_function(struct resolver *r, const struct wish *w, size_t n)
 {
@@ -168,9 +152,8 @@ static int resolve_function(struct resolver *r, const struct wish *w, size_t n)
 		ret = cli_fail(&err);
 	for (size_t i = 0; !ret && i < n; i++)
 		ret = points_grant(r, &w[i]);
-	if (!ret && is_moved(r) &&
-	    ki_plan_move(ki_measure_plan(r->out->measure), r->fn, &r->spans, &err))
-		ret = cli_fail(&err);
+	if (!ret)
+		ret = points_move(r);
 	for (size_t i = r->first; !ret && i < r->out->v.n; i++)
 		ret = plan_point(r, &r->out->v.v[i]);
 	note_entry(r);

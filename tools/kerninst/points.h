@@ -100,7 +100,10 @@ struct asked {
 int points_ask(struct asked *a, const struct verb *self, const char *text);
 void points_forget(struct asked *a);
 
-/* Functions that are moved as a whole: those of which nearly all blocks are wanted, all, none. */
+/*
+ * Functions that are moved as a whole: those of which nearly all blocks are wanted, and those that
+ * it spares a breakpoint; all; none.
+ */
 enum moving { MOVING_AUTO, MOVING_ALWAYS, MOVING_NEVER };
 
 /* How points are measured. */
