@@ -330,6 +330,16 @@ void ki_heap_free(struct ki_block *b)
 	mutex_unlock(&ki_heap_lock);
 }
 
+u32 ki_heap_bytes(struct ki_block *b)
+{
+	u32 units;
+
+	mutex_lock(&ki_heap_lock);
+	units = b ? extent(b).units : 0;
+	mutex_unlock(&ki_heap_lock);
+	return units * KI_HEAP_UNIT;
+}
+
 void ki_heap_info(struct ki_info *info)
 {
 	info->heap_start = (unsigned long)ki_heap_start;

@@ -123,6 +123,7 @@ struct ki_win {
 struct ki_group {
 	struct ki_patch patch; /* what the springboards lead to */
 	bool fresh;	       /* not installed yet */
+	bool counted;	       /* by patches.c, while it counts */
 	bool fill;	       /* its new springboard is to be filled, if it can be */
 	u32 job;	       /* 1 + its index among the changes of a splice in progress, or 0 */
 	u32 *at, *next_at;     /* where each window begins in the patch; in the one being made */
@@ -183,6 +184,9 @@ struct ki_session {
 int ki_session_new(struct ki_session **out);
 void ki_session_end(struct ki_session *s);
 u32 ki_session_count(void);
+
+/* patches.c; ki_lock held */
+int ki_session_patches(struct ki_session *s, struct ki_patches *p);
 
 /* change.c; ki_lock held */
 /* What happens to one group. */
@@ -368,6 +372,7 @@ void ki_probes_release(void);
 extern u8 ki_returned[];
 int ki_heap_init(void);
 void ki_heap_exit(void);
+u32 ki_heap_bytes(struct ki_block *b); /* that it takes of the heap */
 void ki_heap_info(struct ki_info *info);
 bool ki_heap_is_full(void); /* not even a small patch would find room */
 int ki_rows_init(void);

@@ -199,6 +199,11 @@ static int do_unsplice(struct ki_session *s, void *arg)
 	return ki_unsplice(s, arg);
 }
 
+static int do_patches(struct ki_session *s, void *arg)
+{
+	return ki_session_patches(s, arg);
+}
+
 static const struct {
 	unsigned int cmd;
 	int (*handle)(struct ki_session *s, void *arg);
@@ -207,7 +212,7 @@ static const struct {
 	{KI_IOC_COUNTERS, do_counters}, {KI_IOC_SPLICE, do_splice}, {KI_IOC_UNSPLICE, do_unsplice},
 	{KI_IOC_GLOBALS, do_globals},	{KI_IOC_WORDS, do_words},   {KI_IOC_INSIDE, do_inside},
 	{KI_IOC_RING, do_ring},		{KI_IOC_TABLE, do_table},   {KI_IOC_STACKS, do_stacks},
-	{KI_IOC_EVENT, do_event},	{KI_IOC_GLOBAL, do_global},
+	{KI_IOC_EVENT, do_event},	{KI_IOC_GLOBAL, do_global}, {KI_IOC_PATCHES, do_patches},
 };
 
 static int handle(struct ki_session *s, u32 i, void __user *user)
@@ -228,6 +233,7 @@ static int handle(struct ki_session *s, u32 i, void __user *user)
 		struct ki_event_req event;
 		struct ki_splice splice;
 		struct ki_unsplice unsplice;
+		struct ki_patches patches;
 	} arg;
 	u32 size = _IOC_SIZE(ki_ioctls[i].cmd);
 	int err;

@@ -52,9 +52,7 @@ enum ki_reason {
 #define KI_READ_MAX	 (16u << 20) /* bytes of one read */
 #define KI_RESERVED_MAX	 (1u << 20)  /* rows of one answer */
 
-/*
- * KI_IOC_INFO: what driver and kernel this is.
- */
+/* KI_IOC_INFO: what driver and kernel this is. */
 struct ki_info {
 	__u32 size;
 	__u32 abi;	  /* out: KI_ABI_VERSION of the driver */
@@ -269,6 +267,7 @@ struct ki_record {
 #define KI_RECORD(ring, words) ((ring) << 8 | (words))
 
 #include "kerninst_extreme.h"
+#include "kerninst_patches.h"
 #include "kerninst_stacks.h"
 #define KI_STRING_WORDS 16 /* words that STRING and USTRING fill, at most */
 

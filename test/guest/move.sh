@@ -49,6 +49,14 @@ kill -INT $pid
 wait $pid
 is "both have counted" "$(($(value $point:block/0:post < /tmp/single) / 3000))" 1
 
+# What its patches take is told, of this session alone: here there is no other.
+soon "nothing is left in the heap" 0 field heap_used
+part() { sed -n "s/.*\"metric\":\"patches\".*\"$1\": *\([0-9]*\).*/\1/p" /tmp/told; }
+told() { "$ki" stat -q --json -m blocks -o /tmp/told "$@" -- sh -c "$prog/field heap_used > /tmp/used; $prog/field windows >> /tmp/used"; }
+told --move vfs_read $point
+is "the bytes and windows of moved functions are told" "$(part value) $(part windows)" "$(xargs < /tmp/used)"
+is "all of them are of two functions that are moved" "$(part moved) $(part moved_bytes)" "2 $(part value)"
+
 "$ki" stat -q --move -m blocks 'vfs_*' 'kmem_cache_*' '__alloc_pages*' 'tcp_*' schedule '__schedule' 'try_to_wake_up*' > /tmp/many 2>&1 &
 pid=$!
 until [ "$(field windows)" -gt 3000 ] || ! kill -0 $pid; do sleep 0.2; done

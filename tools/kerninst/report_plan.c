@@ -193,7 +193,8 @@ int report_dry(struct report *r, struct points *p, const struct prediction *pr, 
 		return report_failed();
 	if (!quiet)
 		cli_warn("nothing is installed; it would be %zu windows, %zu of them for bounces "
-			 "only; %zu may have to wait",
-			 ki_plan_windows(plan), ki_plan_hosts(plan), ki_plan_waits(plan));
+			 "only; %zu may have to wait; %zu functions would be moved",
+			 ki_plan_windows(plan), ki_plan_hosts(plan), ki_plan_waits(plan),
+			 ki_plan_moved(plan));
 	return points_refused(p) < p->cells.n ? CLI_OK : points_nothing(p);
 }

@@ -15,6 +15,7 @@
 #include "cli.h"
 #include "command.h"
 #include "open.h"
+#include "patches.h"
 #include "points.h"
 #include "presets.h"
 #include "report.h"
@@ -37,6 +38,7 @@ struct run {
 	FILE *out;
 	double start, last; /* times */
 	struct skipped skipped;
+	struct patches patches;
 	char before[KI_TEXT_HASH_LEN], after[KI_TEXT_HASH_LEN];
 };
 
@@ -322,6 +324,8 @@ static int write_result(struct run *r, double end)
 		ret = report_refused(&r->report, &r->points);
 	if (!ret)
 		ret = report_skipped(&r->report, r->skipped.n);
+	if (!ret)
+		ret = patches_report(&r->patches, &r->report);
 	if (!ret && o->hash)
 		ret = report_hash(&r->report, "after", r->after);
 	if (ret)
@@ -346,6 +350,7 @@ static int run_all(struct run *r)
 		ret = read_all(r);
 	if (!ret && !r->o->quiet)
 		points_warn_deep(&r->points);
+	patches_read(&r->patches, r->t);
 	out = take_out(r);
 	skipped_end(&r->skipped, r->t, r->o->quiet);
 	hash = hash_text(r, r->after);

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What the patches of a session take.
+ */
+#include "ki.h"
+
+/* Each once: those that have been counted are marked. */
+static void count(struct ki_group *g, struct ki_patches *p)
+{
+	u32 bytes = ki_heap_bytes(g->patch.block), i;
+
+	if (g->counted)
+		return;
+	g->counted = true;
+	p->windows += g->n;
+	p->bytes += bytes;
+	if (g->n > 1) {
+		p->groups++;
+		p->group_bytes += bytes;
+	}
+	for (i = 0; i < g->n; i++)
+		if (g->v[i]->host)
+			count(g->v[i]->host->group, p); /* which has none itself */
+}
+
+static void unmark(struct ki_group *g)
+{
+	u32 i;
+
+	if (!g->counted)
+		return;
+	g->counted = false;
+	for (i = 0; i < g->n; i++)
+		if (g->v[i]->host)
+			unmark(g->v[i]->host->group);
+}
+
+int ki_session_patches(struct ki_session *s, struct ki_patches *p)
+{
+	struct ki_piece *piece;
+
+	if (p->zero)
+		return -EINVAL;
+	*p = (struct ki_patches){.size = sizeof(*p)};
+	list_for_each_entry (piece, &s->pieces, in_session)
+		count(piece->win->group, p);
+	list_for_each_entry (piece, &s->pieces, in_session)
+		unmark(piece->win->group);
+	return 0;
+}
