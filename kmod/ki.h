@@ -476,6 +476,7 @@ static inline bool ki_fail(void)
 
 static inline void ki_step(const char *name)
 {
+	(void)name;
 }
 #endif
 
