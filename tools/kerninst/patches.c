@@ -15,7 +15,7 @@ int patches_report(const struct patches *p, const struct report *r)
 {
 	struct ki_json j;
 
-	if (r->table || !p->known)
+	if (r->table || !p->known || !p->now.groups)
 		return 0;
 	ki_json_init(&j, r->out);
 	ki_json_open(&j, NULL, '{');

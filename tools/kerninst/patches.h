@@ -15,7 +15,7 @@ struct patches {
 /* While everything is in. */
 void patches_read(struct patches *p, const struct ki_target *t);
 
-/* A line of JSON. 0, or -errno. */
+/* A line of JSON, if functions have been moved. 0, or -errno. */
 int patches_report(const struct patches *p, const struct report *r);
 
 #endif
