@@ -35,6 +35,8 @@ def read():
                 cold.add(name.split(".cold")[0])
     for line in sys.stdin:
         p = json.loads(line)
+        if p["metric"] == "patches":
+            continue
         f, value = functions[p["function"]], p.get("value")
         what = p["point"][len(p["function"]):]
         address = int(p["address"], 16)
