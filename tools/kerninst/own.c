@@ -5,13 +5,14 @@
  * group by himself: containers, services that systemd starts.
  *
  * The group is named for our process. One that was killed leaves its group behind, which does no
- * harm; whoever makes the next one takes away those that are empty.
+ * harm; whoever makes the next one takes away those that are empty and whose tool has ended.
  */
 #include "own.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <mntent.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +36,7 @@ static int find_mount(void)
 	return above[0] ? 0 : -ENODEV;
 }
 
-/* rmdir fails where somebody is in. */
+/* Of tools that have ended: the group of one that begins is empty, too. rmdir takes no others. */
 static void remove_empty(void)
 {
 	DIR *d = opendir(above);
@@ -43,7 +44,8 @@ static void remove_empty(void)
 	char path[sizeof(above) + sizeof(e->d_name) + 1];
 
 	while (d && (e = readdir(d)))
-		if (!strncmp(e->d_name, NAME, strlen(NAME))) {
+		if (!strncmp(e->d_name, NAME, strlen(NAME)) &&
+		    kill(atoi(e->d_name + strlen(NAME)), 0) && errno == ESRCH) {
 			snprintf(path, sizeof(path), "%s/%s", above, e->d_name);
 			rmdir(path);
 		}
