@@ -7,9 +7,11 @@
  *
  *   1. publish where each breakpoint sends the CPU (trap.c)
  *   2. int3 on every first byte;	all CPUs serialize	nobody enters through the first byte
+ *	then inside (fill.c);		all CPUs serialize
  *   3. the wait, if any place needs it (quiesce.c)		nobody is between two instructions
  *   4. the other bytes;		all CPUs serialize
- *   5. the first bytes;		all CPUs serialize
+ *   5. inside, the byte that stays;	all CPUs serialize
+ *	the first bytes;		all CPUs serialize
  *   6. retire the table;		all CPUs serialize	nobody looks at it
  *
  * Bytes that nobody executes, a bounce's before its jmp rel8 leads there, get no breakpoint and are
@@ -31,7 +33,10 @@
  *
  * A window whose first instruction is as long as its springboard has no such inner place and needs
  * no wait; neither does taking a direct springboard out; nor a springboard that traps at its inner
- * places (fill.c).
+ * places (fill.c). These places are bytes of the jump's distance: while one of them holds its int3
+ * the first byte must be no jump, or it leads somewhere else. So they are written behind the first
+ * bytes when these become breakpoints, before them at the end, and never in one go with them, since
+ * nothing says in which order bytes of one go are seen.
  *
  * kprobes keep what stood at their place when they were registered, and write it back or run it
  * later. So no kprobe, armed or not, may be where we write, nor so near before it that its own
@@ -195,31 +200,33 @@ static bool is_entered(const struct ki_swap *s)
 	return s->via && s->len;
 }
 
-static void poke_first_bytes(const struct ki_swap *v, u32 n)
-{
-	u32 i;
-
-	for (i = 0; i < n; i++) {
-		if (is_entered(&v[i]))
-			poke(v[i].addr, v[i].then, 1);
-		cond_resched();
-	}
-	finish_pokes();
-}
-
-static bool poke_breakpoints(const struct ki_swap *v, u32 n)
+/*
+ * The first byte of every place that is entered: a breakpoint, or what will stand there. The places
+ * inside of springboards have a round of their own: they are a part of the jump's distance.
+ */
+static void poke_entries(const struct ki_swap *v, u32 n, bool inside, bool breakpoint)
 {
 	static const u8 int3 = KI_INT3;
-	bool wait = false;
+	bool any = false;
 	u32 i;
 
 	for (i = 0; i < n; i++) {
-		if (is_entered(&v[i]))
-			poke(v[i].addr, &int3, 1);
-		wait |= v[i].wait;
+		if (is_entered(&v[i]) && v[i].late == inside) {
+			poke(v[i].addr, breakpoint ? &int3 : v[i].then, 1);
+			any = true;
+		}
 		cond_resched();
 	}
-	finish_pokes();
+	if (any)
+		finish_pokes();
+}
+
+static bool any_waits(const struct ki_swap *v, u32 n)
+{
+	bool wait = false;
+
+	while (n--)
+		wait |= v[n].wait;
 	return wait;
 }
 
@@ -270,12 +277,16 @@ static void write_all(const struct ki_swap *v, u32 n, struct ki_trap_change *tra
 {
 	ki_trap_begin(traps);
 	ki_step("traps begin");
-	if (poke_breakpoints(v, n))
+	poke_entries(v, n, false, true);
+	poke_entries(v, n, true, true);
+	if (any_waits(v, n))
 		wait_unlocked();
 	ki_step("breakpoints in");
 	poke_tails(v, n);
 	ki_step("tails in");
-	poke_first_bytes(v, n);
+	poke_entries(v, n, true, false);
+	ki_step("inner places in");
+	poke_entries(v, n, false, false);
 	ki_step("first bytes in");
 	ki_trap_end(traps);
 	ki_step("traps end");
