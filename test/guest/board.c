@@ -14,6 +14,8 @@
  *	more, less	a second chunk in each window: its patch is built anew; take these out
  *	count		answers "count N..." : each window's counter
  *	info		answers "info WINDOWS HEAP WAITS LATE FILLED": of the driver
+ *	cycle SECONDS	in, more, less, out, so long, or until one fails; answers
+ *			"cycle ERRNO REASON ROUNDS"
  *
  * SIGINT interrupts a request that can be, and nothing else.
  */
@@ -23,6 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "kerninst/splice.h"
@@ -182,6 +185,24 @@ static void print_info(void)
 	       (unsigned long long)info.filled);
 }
 
+static void cycle(void)
+{
+	uint32_t seconds = 0, reason = 0, rounds = 0;
+	int err = scanf("%u", &seconds) == 1 ? 0 : EINVAL;
+	time_t end = time(NULL) + seconds;
+
+	for (; !err && time(NULL) < end; rounds++) {
+		err = install(false, &reason);
+		if (!err)
+			err = install(true, &reason);
+		if (!err)
+			err = take_out(true, &reason);
+		if (!err)
+			err = take_out(false, &reason);
+	}
+	printf("cycle %d %s %u\n", err, ki_reason_tag(reason), rounds);
+}
+
 static bool obey(struct ki_target *t, const char *word)
 {
 	uint32_t reason = 0;
@@ -195,6 +216,8 @@ static bool obey(struct ki_target *t, const char *word)
 		return print_counts(t), true;
 	else if (!strcmp(word, "info"))
 		return print_info(), true;
+	else if (!strcmp(word, "cycle"))
+		return cycle(), true;
 	else
 		return false;
 	printf("%s %d %s\n", word, err, ki_reason_tag(reason));

@@ -4,7 +4,7 @@
 # installed over it or taken away from under it. Runs in the guest, on two CPUs of which the second
 # is the victim's alone:
 #
-#   vm/run --no-module --cpus 2 --thread single \
+#   vm/run --no-module --cpus 2 \
 #       --append "preempt=full isolcpus=managed_irq,domain,1" -- test/guest/race.sh wait
 #
 # wait: our driver; every byte that matters must still be there while the task is held.
@@ -12,9 +12,6 @@
 # would show nothing. It is put back before the task goes on, so one machine does for all.
 #
 # Behind that, if not all is wanted, the names of parts: see below.
-#
-# Single, because QEMU's CPUs in several threads may go on with what one of them has translated
-# while another was writing there, and that is not the driver's fault.
 # shellcheck disable=SC2317 # parts, and what they poll, are called by their names
 . "$(dirname "$0")/lib.sh"
 mode=$1

@@ -16,5 +16,5 @@ esac || exit 1
 timeout=2400
 [[ $kernel != *-debug ]] || timeout=4800
 # CPU 1 is for the race alone: what else waits there would wait behind the held task.
-exec vm/run --kernel "$kernel" --no-module --cpus 2 --thread single \
+exec vm/run --kernel "$kernel" --no-module --cpus 2 \
 	--append "preempt=full isolcpus=managed_irq,domain,1" --timeout $timeout -- test/guest/race.sh "$mode" "${@:3}"

@@ -145,7 +145,7 @@ static int victim_main(void *arg)
 		else
 			one_round();
 		cond_resched_tasks_rcu_qs();
-		cpu_relax(); /* here QEMU lets its other CPU go on, which may wait for this one */
+		cpu_relax(); /* should QEMU run one CPU after the other, here it lets the other go on */
 	}
 	return 0;
 }

@@ -12,6 +12,6 @@ MINUTES ?= 50
 KERNEL ?= 6.1
 torture: all test-progs test-torture
 	$(Q)$(MAKE) mate-module KERNEL=$(KERNEL)
-	$(Q)vm/run --kernel $(KERNEL) --thread single --timeout $$(($(MINUTES) * 60 + 900)) -- test/guest/torture.sh $(SEED) $$(($(MINUTES) * 60))
+	$(Q)vm/run --kernel $(KERNEL) --timeout $$(($(MINUTES) * 60 + 900)) -- test/guest/torture.sh $(SEED) $$(($(MINUTES) * 60))
 
 .PHONY: torture test-torture
