@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# usage: torture.sh [SEED [SECONDS [PART...]]]	parts: refuse once hot sessions context
+# usage: torture.sh [SEED [SECONDS [PART...]]]	parts: refuse once all hot sessions context
+#        all: once, however long it takes
 #        KI_FROM=N: once begins at symbol N, where an earlier run with this seed has ended
 #
 # Torture: everything that can be spliced, while stress-ng, a compiler and a web server run, whose
@@ -93,21 +94,22 @@ part() { # NAME COMMAND...: its words become comments
 share() { echo $((seconds * $1 / 100)); }
 
 # ---- functions on the way of NMIs, breakpoints, faults, interrupts, and of the driver itself ----
+# With +: must be reached.
 context=(
-	'do_user_addr_fault' 'handle_mm_fault' '__handle_mm_fault' 'do_anonymous_page' 'lock_vma*'
-	'handle_edge_irq' 'handle_fasteoi_irq' 'handle_irq_event*' '__handle_irq_event_percpu' 'irq_enter*' 'irq_exit*'
-	'__irq_exit_rcu' '__do_softirq' 'handle_softirqs' 'hrtimer_interrupt' '__hrtimer_run_queues' 'tick_sched_*'
-	'update_process_times' 'scheduler_tick' 'sched_tick' 'account_process_tick' 'rcu_sched_clock_irq'
-	'schedule' '__schedule' 'pick_next_task_*' 'try_to_wake_up' 'ttwu_*' 'finish_task_switch*' 'update_curr'
+	'+do_user_addr_fault' '+handle_mm_fault' '__handle_mm_fault' 'do_anonymous_page' 'lock_vma*'
+	'handle_edge_irq' 'handle_fasteoi_irq' 'handle_irq_event*' '+__handle_irq_event_percpu' 'irq_enter*' 'irq_exit*'
+	'__irq_exit_rcu' '+__do_softirq' '+handle_softirqs' '+hrtimer_interrupt' '__hrtimer_run_queues' 'tick_sched_*'
+	'+update_process_times' 'scheduler_tick' 'sched_tick' 'account_process_tick' 'rcu_sched_clock_irq'
+	'+schedule' '__schedule' 'pick_next_task_*' '+try_to_wake_up' 'ttwu_*' 'finish_task_switch*' 'update_curr'
 	'note_gp_changes' 'rcu_core*' 'rcu_do_batch' 'call_rcu*' 'rcu_tasks_*' 'synchronize_rcu_tasks*'
-	'text_poke' '__text_poke' 'text_poke_memcpy' 'text_poke_bp*' 'text_poke_loc_init' 'text_poke_sync' 'do_sync_core'
-	'on_each_cpu*' 'smp_call_function_*' 'generic_exec_single' '__flush_smp_call_function_queue'
-	'generic_smp_call_function_*' 'mutex_lock' 'mutex_unlock' '__mutex_*' 'switch_mm_irqs_off' 'flush_tlb_*'
-	'nmi_cpu_backtrace' 'nmi_trigger_cpumask_backtrace' 'show_regs' 'show_trace_log_lvl' '__unwind_start'
+	'text_poke' '+__text_poke' 'text_poke_memcpy' 'text_poke_bp*' 'text_poke_loc_init' 'text_poke_sync' 'do_sync_core'
+	'+on_each_cpu*' 'smp_call_function_*' 'generic_exec_single' '__flush_smp_call_function_queue'
+	'generic_smp_call_function_*' '+mutex_lock' 'mutex_unlock' '__mutex_*' 'switch_mm_irqs_off' 'flush_tlb_*'
+	'+nmi_cpu_backtrace' 'nmi_trigger_cpumask_backtrace' 'show_regs' 'show_trace_log_lvl' '__unwind_start'
 	'unwind_next_frame' 'vprintk_*' '_printk' 'console_*' 'register_kprobe' 'unregister_kprobe*' 'arm_kprobe*'
-	'aggr_pre_handler' 'kprobe_dispatcher' 'kprobe_trace_func' '__kprobe_trace_func' 'kprobe_ftrace_handler'
+	'aggr_pre_handler' '+kprobe_dispatcher' 'kprobe_trace_func' '__kprobe_trace_func' 'kprobe_ftrace_handler'
 	'insn_decode*' 'kallsyms_lookup*' 'ftrace_location*' 'alternatives_text_reserved' 'module_address_lookup'
-	'__module_address' '__get_locked_pte' 'vmalloc_to_page' 'kvfree' 'kmem_cache_alloc*' 'kfree'
+	'__module_address' '__get_locked_pte' 'vmalloc_to_page' 'kvfree' 'kmem_cache_alloc*' '+kfree'
 )
 kprobes_and_nmis() { # while it is held
 	echo l > /proc/sysrq-trigger
@@ -156,6 +158,7 @@ for p in $parts; do
 	echo "# $p: begins at $((SECONDS - started)) s"
 	case $p in
 	once) part once "$t" once "$seed" "$(share 35)" "${KI_FROM:-0}" ;;
+	all) part all "$t" once "$seed" 0 ;;
 	hot) part hot "$t" hot $hottest "$(share 10)" "$seed" ;;
 	sessions) part sessions "$t" sessions "$seed" "$(share 20)" ;;
 	context) context_part ;;

@@ -15,10 +15,21 @@
 
 #define HOLD_COUNTERS 30000
 
+/* One that begins with + must be reached. */
+static bool must(const char *glob)
+{
+	return *glob == '+';
+}
+
+static bool fits(const char *glob, const char *name)
+{
+	return !fnmatch(glob + must(glob), name, 0);
+}
+
 static bool wanted(char **globs, const char *name)
 {
 	for (; *globs; globs++)
-		if (!fnmatch(*globs, name, 0))
+		if (fits(*globs, name))
 			return true;
 	return false;
 }
@@ -38,11 +49,34 @@ static const struct ki_symbol **choose(struct ki_target *t, char **globs, size_t
 	return v;
 }
 
+/* The globs that must be reached, with a function that is there, and were not; and each by name. */
+static int missed(const struct crew *c, const struct ki_symbol **syms, char **globs)
+{
+	int n = 0;
+
+	for (; *globs; globs++) {
+		bool there = false, reached = false;
+
+		for (uint32_t i = 0; i < c->used && must(*globs); i++) {
+			if (!fits(*globs, syms[c->owner[i]]->name))
+				continue;
+			there = true;
+			reached |= crew_hits(c, i) != 0;
+		}
+		if (there && !reached) {
+			printf("hold: %s: not reached\n", *globs + 1);
+			n++;
+		}
+	}
+	return n;
+}
+
 int hold(char **globs)
 {
 	const struct ki_symbol **syms;
 	uint32_t i, reached = 0;
 	struct crew c;
+	int bad;
 	char byte;
 	size_t n;
 
@@ -51,19 +85,21 @@ int hold(char **globs)
 	if (!crew_add(&c, syms, n, crew_windows, NULL, NULL))
 		die("hold: too many windows", NULL);
 	crew_apply(&c);
+	bad = crew_refused(&c, "hold") > c.used / 100;
 	printf("hold: %u windows of %u functions, %llu refused\n", c.used, c.functions,
-	       (unsigned long long)crew_refused(&c, "hold"));
+	       (unsigned long long)crew_refused(&c, NULL));
 	fflush(stdout);
 	while (read(STDIN_FILENO, &byte, 1) > 0)
 		;
 	for (i = 0; i < c.used; i++)
 		reached += crew_hits(&c, i) != 0;
+	bad += missed(&c, syms, globs);
 	crew_remove(&c);
 	printf("hold: %u windows were reached, %llu hits\n", reached,
 	       (unsigned long long)crew_all_hits(&c));
 	free(syms);
 	crew_close(&c);
-	return reached ? 0 : 1;
+	return bad || !reached;
 }
 
 /* ---- refuse ---- */

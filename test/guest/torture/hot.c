@@ -94,18 +94,18 @@ static uint32_t count_reached(const struct crew *c)
 static int report(const struct survey *s, size_t called, unsigned int wanted, double seconds)
 {
 	const struct crew *c = &s->c;
-	uint64_t hits = crew_all_hits(c);
+	uint64_t hits = crew_all_hits(c), refused = crew_refused(c, "hot");
 	uint32_t reached = count_reached(c);
 
 	printf("hot: measured in %.0f s, installed in %.0f s\n", s->measured - s->began,
 	       s->installed - s->measured);
 	printf("hot: %zu functions were called; all blocks of %u, the last of them called %llu times: %zu blocks in %zu windows, %llu refused\n",
 	       called, c->functions, (unsigned long long)s->v[c->functions - 1].calls,
-	       ki_plan_chunks(c->plan), ki_plan_windows(c->plan),
-	       (unsigned long long)crew_refused(c, "hot"));
+	       ki_plan_chunks(c->plan), ki_plan_windows(c->plan), (unsigned long long)refused);
 	printf("hot: %llu hits in %.0f s, %u functions were reached, the hottest: %s\n",
 	       (unsigned long long)hits, seconds, reached, s->v[0].sym->name);
-	return c->functions < wanted || reached < wanted / 2;
+	return c->functions < wanted || reached < wanted / 2 ||
+	       refused > ki_plan_chunks(c->plan) / 1000 + 20;
 }
 
 int hot(unsigned int functions, double seconds, uint64_t seed)

@@ -2,12 +2,16 @@
 /*
  * torture: the library, driven harder than any tool does. Runs in a guest.
  *
- *	torture once SEED SECONDS [FROM]	all windows of all functions, a few thousand at a
- *time; FROM: where an earlier run with this seed has ended torture hot FUNCTIONS SECONDS SEED all
- *blocks of the functions called most, at once
- *	torture sessions SEED SECONDS	processes that change the same windows, and are killed
- *	torture hold GLOB...		all windows of these, until there is no more input
- *	torture refuse			nothing in entry code and its like may be accepted
+ *	torture once SEED SECONDS [FROM]
+ *		all windows of all functions, a few thousand at a time; SECONDS 0: until all are
+ *		done; FROM: where an earlier run with this seed has ended
+ *	torture hot FUNCTIONS SECONDS SEED
+ *		all blocks of the functions called most, at once
+ *	torture sessions SEED SECONDS
+ *		processes that change the same windows, and are killed
+ *	torture hold [+]GLOB...
+ *		all windows of these, until there is no more input; of each with + one must be
+ *reached torture refuse nothing in entry code and its like may be accepted
  *
  * Exits 0 if all went as it must.
  */
@@ -28,7 +32,7 @@ int main(int argc, char **argv)
 		return hold(argv + 2);
 	if (!strcmp(kind, "refuse"))
 		return refuse();
-	if (!strcmp(kind, "once") && seconds > 0)
+	if (!strcmp(kind, "once") && argc >= 4 && seconds >= 0)
 		return once(number, seconds, more);
 	if (!strcmp(kind, "hot") && seconds > 0)
 		return hot(number, seconds, more);

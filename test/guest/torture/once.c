@@ -41,7 +41,7 @@ static bool turn(void *arg)
 	o->chunks += ki_plan_chunks(c->plan);
 	o->batches++;
 	crew_plan(c);
-	return now() < o->end;
+	return !o->end || now() < o->end;
 }
 
 static int report(const struct once *o, size_t done, size_t n)
@@ -52,12 +52,13 @@ static int report(const struct once *o, size_t done, size_t n)
 	       done, n, o->functions, o->windows, o->batches, (unsigned long long)refused,
 	       (unsigned long long)o->c.left_out, o->reached, (unsigned long long)o->hits);
 	printf("once: %.0f s of it installing, %.0f s taking out\n", o->in, o->out);
-	return !o->hits || o->c.left_out || refused > o->chunks / ONCE_REFUSED + 20;
+	return !o->hits || o->c.left_out || (!o->end && done < n) ||
+	       refused > o->chunks / ONCE_REFUSED + 20;
 }
 
 int once(uint64_t seed, double seconds, size_t from)
 {
-	struct once o = {.end = now() + seconds};
+	struct once o = {.end = seconds ? now() + seconds : 0};
 	const struct ki_symbol **syms;
 	size_t n, done;
 	int ret;
