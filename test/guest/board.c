@@ -14,8 +14,8 @@
  *	more, less	a second chunk in each window: its patch is built anew; take these out
  *	count		answers "count N..." : each window's counter
  *	info		answers "info WINDOWS HEAP WAITS LATE FILLED": of the driver
- *	cycle SECONDS	in, more, less, out, so long, or until one fails; answers
- *			"cycle ERRNO REASON ROUNDS"
+ *	cycle SECONDS ROUNDS	in, more, less, out, at least so long and so often, or until one
+ *			fails; answers "cycle ERRNO REASON ROUNDS"
  *
  * SIGINT interrupts a request that can be, and nothing else.
  */
@@ -187,11 +187,11 @@ static void print_info(void)
 
 static void cycle(void)
 {
-	uint32_t seconds = 0, reason = 0, rounds = 0;
-	int err = scanf("%u", &seconds) == 1 ? 0 : EINVAL;
+	uint32_t seconds = 0, least = 0, reason = 0, rounds = 0;
+	int err = scanf("%u %u", &seconds, &least) == 2 ? 0 : EINVAL;
 	time_t end = time(NULL) + seconds;
 
-	for (; !err && time(NULL) < end; rounds++) {
+	for (; !err && (time(NULL) < end || rounds < least); rounds++) {
 		err = install(false, &reason);
 		if (!err)
 			err = install(true, &reason);

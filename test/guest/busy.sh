@@ -17,10 +17,9 @@ busy() {
 	local least=$1 name=$2 before answer
 	shift 2
 	before=$(state iterations)
-	answer=$(echo "cycle $seconds" | "$top/build/test/board" ki_race:ki_race_victim "$@")
+	answer=$(echo "cycle $seconds $least" | "$top/build/test/board" ki_race:ki_race_victim "$@")
 	echo "# $name: $answer, $(($(state iterations) - before)) calls"
 	is "$name" "${answer% *}" "cycle 0 OK"
-	ok "$name: rounds" test "${answer##* }" -ge "$least"
 	ok "$name: calls meanwhile" test $(($(state iterations) - before)) -gt 1000
 	is "$name: each right, and all is as it was" "$(state errors) $(state code)" "0 $code"
 }

@@ -39,7 +39,7 @@ static const char *const functions[] = {
 static struct shared {
 	uint64_t each[WINDOWS]; /* runs in one round */
 	uint32_t chunks;
-	unsigned long measured, wrong, refused, kills, ended;
+	unsigned long measured, wrong, refused, changes, kills, ended;
 } * shared;
 
 static int lock_fd;
@@ -106,10 +106,11 @@ static void learn(void)
 	crew_close(&c);
 }
 
-static void check(const uint64_t *runs, int rounds)
+/* Those that are at rest have counted nothing. */
+static void check(const uint64_t *runs, int rounds, const bool *rest)
 {
 	for (uint32_t i = 0; i < shared->chunks; i++) {
-		uint64_t want = shared->each[i] * rounds;
+		uint64_t want = rest[i] ? 0 : shared->each[i] * rounds;
 
 		__atomic_fetch_add(&shared->measured, 1, __ATOMIC_RELAXED);
 		if (runs[i] == want)
@@ -120,7 +121,26 @@ static void check(const uint64_t *runs, int rounds)
 	}
 }
 
-/* In, out, in again, once leaving it to the end of the session. */
+/* Some of the chunks are taken out, or put in again, while the others stay. */
+static void change_some(struct crew *c, uint64_t *seed, bool *rest)
+{
+	struct ki_err err = {0};
+
+	for (uint32_t i = 0; i < shared->chunks; i++) {
+		if (rng(seed) % 3)
+			continue;
+		rest[i] = !rest[i];
+		ki_plan_rest(c->plan, i, rest[i]);
+	}
+	if (ki_plan_settle(c->plan, c->t, &err))
+		die("settle", &err);
+	__atomic_fetch_add(&shared->changes, 1, __ATOMIC_RELAXED);
+}
+
+/*
+ * In, some out, some of these in again, all out, in again; the last time they are left to the end
+ * of the session.
+ */
 static void one_session(uint64_t *seed)
 {
 	uint64_t runs[WINDOWS];
@@ -129,13 +149,21 @@ static void one_session(uint64_t *seed)
 	crew_open(&c, WINDOWS);
 	add_all(&c);
 	for (int i = rng(seed) % 6; i >= 0; i--) {
-		int rounds = 1 + rng(seed) % ROUNDS;
+		bool rest[WINDOWS] = {0};
 
+		for (uint32_t k = 0; k < shared->chunks; k++)
+			ki_plan_rest(c.plan, k, false);
 		crew_apply(&c);
 		if (crew_refused(&c, NULL) || c.used != shared->chunks)
 			__atomic_fetch_add(&shared->refused, 1, __ATOMIC_RELAXED);
-		measure(&c, rounds, runs);
-		check(runs, rounds);
+		for (int k = rng(seed) % 3; k >= 0; k--) {
+			int rounds = 1 + rng(seed) % ROUNDS;
+
+			measure(&c, rounds, runs);
+			check(runs, rounds, rest);
+			if (k)
+				change_some(&c, seed, rest);
+		}
 		if (i)
 			crew_remove(&c);
 	}
@@ -159,10 +187,11 @@ static pid_t start(uint64_t seed)
 
 static int report(int died)
 {
-	printf("sessions: %lu ended, %lu killed, %lu counts compared, %lu wrong, %lu with refusals, %d died\n",
+	printf("sessions: %lu ended, %lu killed, %lu counts compared, %lu wrong, %lu with refusals, %lu times some out or in, %d died\n",
 	       shared->ended, shared->kills, shared->measured, shared->wrong, shared->refused,
-	       died);
-	return shared->wrong || shared->refused || died || !shared->measured || !shared->kills;
+	       shared->changes, died);
+	return !shared->changes || shared->wrong || shared->refused || died || !shared->measured ||
+	       !shared->kills;
 }
 
 int sessions(uint64_t seed, double seconds)
