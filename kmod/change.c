@@ -49,7 +49,7 @@ static void jump(u8 *out, unsigned long at, unsigned long to)
 
 static void short_jump(u8 *out, unsigned long at, unsigned long to)
 {
-	out[0] = 0xeb;
+	out[0] = KI_JMP_SHORT;
 	out[1] = to - (at + 2);
 }
 

@@ -100,7 +100,8 @@ void ki_fill_decide(struct ki_change *changes, u32 n)
 			fill &= !waits(g->v[k]) || fillable(g);
 	}
 	for (i = 0; i < n; i++)
-		changes[i].group->fill = fill && fillable(changes[i].group);
+		changes[i].group->fill =
+			fill && changes[i].group->fresh && fillable(changes[i].group);
 }
 
 void ki_fill_stop(struct ki_change *changes, u32 n)

@@ -57,10 +57,11 @@
 
 #include "uapi/kerninst.h"
 
-#define KI_JMP_LEN 5
-#define KI_JMP	   0xe9
-#define KI_INT3	   0xcc
-#define KI_FILL	   4 /* bytes of a jmp's displacement, any of which may be made to trap */
+#define KI_JMP_LEN   5
+#define KI_JMP	     0xe9
+#define KI_INT3	     0xcc
+#define KI_JMP_SHORT 0xeb
+#define KI_FILL	     4 /* bytes of a jmp's displacement, any of which may be made to trap */
 
 extern struct mutex ki_lock;
 

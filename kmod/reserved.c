@@ -144,11 +144,24 @@ static void add_static_calls(struct ki_rows *r, struct static_call_site *from,
 			add(r, (long)&from->addr + from->addr, CALL_INSN_SIZE, KI_R_STATIC_CALL, 0);
 }
 
+/*
+ * The kernel decodes the very instruction that faulted, and wants its end to be the fixup
+ * (ex_handler_zeropad): so all of it must stay. Of other kinds the row is what counts.
+ */
+static u32 exception_len(const struct exception_table_entry *e)
+{
+	unsigned long addr = (unsigned long)&e->insn + e->insn;
+
+	if ((e->data & EX_DATA_TYPE_MASK) != EX_TYPE_ZEROPAD)
+		return 1;
+	return (unsigned long)&e->fixup + e->fixup - addr;
+}
+
 static void add_exceptions(struct ki_rows *r, const struct exception_table_entry *from,
 			   const struct exception_table_entry *to)
 {
 	for (; from < to; from++)
-		add(r, (unsigned long)&from->insn + from->insn, 1, KI_R_EXTABLE,
+		add(r, (unsigned long)&from->insn + from->insn, exception_len(from), KI_R_EXTABLE,
 		    (unsigned long)&from->fixup + from->fixup);
 }
 

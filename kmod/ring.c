@@ -96,13 +96,17 @@ static void forget(u32 first, u32 count)
 	free_ring(r);
 }
 
-/* What is called here may be instrumented; at one level it does not come into itself. */
+/*
+ * What is called here may be instrumented; at one level it does not come into itself. A CPU that
+ * goes has run its work for the last time, and freeing would wait for it: readers look again by
+ * themselves when they have waited for long.
+ */
 void ki_do_wake(struct ki_ring_cpu *c, u64 tail);
 notrace void ki_do_wake(struct ki_ring_cpu *c, u64 tail)
 {
 	bool *waking = &c->waking[interrupt_context_level()];
 
-	if (*waking)
+	if (*waking || !cpu_online(raw_smp_processor_id()))
 		return;
 	*waking = true;
 	barrier();

@@ -391,9 +391,11 @@ static __always_inline u64 work_on(struct ki_search *s, u32 op, u32 index, u64 x
 		r = *value;
 	else if (!gone)
 		change(value, op, x);
+	if (s->fresh && !gone)
+		add_shared(&s->c->head->used, 1); /* others may take it away once it is there */
 	publish(s->row, state_of(s, state, gone ? KI_ROW_DEAD : KI_ROW_READY));
-	if (gone || s->fresh)
-		add_shared(&s->c->head->used, gone ? -1 : 1);
+	if (gone)
+		add_shared(&s->c->head->used, -1);
 	return r;
 }
 

@@ -32,8 +32,10 @@
  * be instrumented, and change hands where the words do. When none is, that costs a load and a test.
  *
  * When a CPU goes down, its last switches are not told. So a thread is taken to have run until now
- * only if it is the one that goes.
+ * only if it is the one that goes; and before the CPU comes back it is nobody's again (on_prepare),
+ * or its idle task would write into the words of whoever was seen there last.
  */
+#include <linux/cpuhotplug.h>
 #include <linux/hash.h>
 #include <linux/smp.h>
 #include <linux/string.h>
@@ -52,6 +54,7 @@ DEFINE_PER_CPU(struct ki_here, ki_here);
 static struct ki_thread *ki_chains[1 << KI_CHAIN_BITS];
 static struct tracepoint *ki_switched, *ki_freed;
 static bool ki_started;
+static int ki_preparing; /* the state of hotplug */
 
 /* ---- which block ---- */
 
@@ -175,6 +178,21 @@ static void on_start(void *unused)
 		enter(here, find(current), rdtsc(), 0, NULL);
 }
 
+/* Runs elsewhere, before that CPU runs. The thread may have gone on elsewhere meanwhile. */
+static int on_prepare(unsigned int cpu)
+{
+	struct ki_here *here = per_cpu_ptr(&ki_here, cpu);
+	struct ki_thread *t = here->thread;
+	u64 run = t ? READ_ONCE(t->run) : 0;
+
+	here->words = NULL;
+	here->clock = 0;
+	here->thread = NULL;
+	if ((run & ((1 << KI_RUN_BITS) - 1)) == cpu + 1)
+		cmpxchg(&t->run, run, ((run >> KI_RUN_BITS) + 1) << KI_RUN_BITS);
+	return 0;
+}
+
 static notrace void on_freed(void *unused, struct task_struct *task)
 {
 	struct ki_thread *t, **at;
@@ -242,7 +260,14 @@ int ki_threads_init(void)
 		pr_err("kerninst: this kernel does not say when tasks are switched or freed: not supported\n");
 		return -ENOENT;
 	}
-	return 0;
+	ki_preparing = cpuhp_setup_state_nocalls(CPUHP_BP_PREPARE_DYN, "kerninst:prepare",
+						 on_prepare, NULL);
+	return ki_preparing < 0 ? ki_preparing : 0;
+}
+
+void ki_threads_exit(void)
+{
+	cpuhp_remove_state_nocalls(ki_preparing);
 }
 
 /* Nobody is in a hook any more when this returns. */

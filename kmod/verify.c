@@ -283,10 +283,13 @@ static u16 load_function(struct ki_verifier *v, unsigned long addr)
 	return v->reason;
 }
 
-/* The copies get rows of their own in the module's table of this kind (rows.c). */
-static bool has_rows(u16 reason)
+/*
+ * The copies get rows of their own in the module's table of this kind (rows.c). A longer row keeps
+ * its instruction where it is (reserved.c).
+ */
+static bool has_rows(const struct ki_reserved_row *row)
 {
-	return reason == KI_R_EXTABLE || reason == KI_R_BUG_SITE;
+	return (row->reason == KI_R_EXTABLE || row->reason == KI_R_BUG_SITE) && row->len <= 2;
 }
 
 /*
@@ -311,7 +314,7 @@ static bool row_moves(const struct ki_win *w, const struct ki_reserved_row *row)
 	u32 at = 0;
 	u8 i;
 
-	if (!has_rows(row->reason))
+	if (!has_rows(row))
 		return false;
 	for (i = 0; i < w->ncopy && at < w->len; at += w->insn_len[i++])
 		if (row->addr == w->addr + at)

@@ -48,7 +48,10 @@ uint8_t ki_facts_thunk_register(const struct ki_facts *f, uint64_t addr);
 const uint64_t *ki_facts_entries(const struct ki_facts *f, uint64_t start, uint64_t end,
 				 size_t *count);
 
-/* Of the exception or bug table, and about one instruction: it keeps nothing where it is. */
+/*
+ * Of the exception or bug table, and about one instruction: it keeps nothing where it is. (A longer
+ * one does: the handler decodes the instruction.)
+ */
 static inline bool ki_row_is_site(const struct ki_reserved_row *row)
 {
 	return (row->reason == KI_R_EXTABLE || row->reason == KI_R_BUG_SITE) && row->len <= 2;

@@ -66,7 +66,8 @@ static struct ki_node *draw(struct ki_snippet *s, const struct ki_var *mask,
 /*
  * Only at some of the hits: a counter goes down, and when it falls below 0 the act is done, and the
  * counter gets a random even number up to 2 * (2^k - 1). So it is one hit of 2^k in the long run,
- * whatever pattern the hits themselves have; with k = 0 it is each.
+ * whatever pattern the hits themselves have; with k = 0 it is each, but for one whose way down is
+ * interrupted by another: `taken` says how many there were.
  */
 static struct ki_node *sometimes(const struct ask *a, const struct curve *c, struct ki_snippet *s,
 				 struct ki_node *act)

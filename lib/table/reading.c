@@ -17,6 +17,7 @@
 #include "util/vec.h"
 
 #define TRIES 1000000
+#define AGAIN 16
 
 typedef ki_vec(uint64_t) words;
 
@@ -31,12 +32,27 @@ static void copy(uint64_t *to, const uint64_t *from, uint32_t n)
 		*to++ = __atomic_load_n(from++, __ATOMIC_RELAXED);
 }
 
-/* 1: it is there, 0: it is not. */
+static bool same(const uint64_t *a, const uint64_t *b, uint32_t n)
+{
+	while (n && *a == __atomic_load_n(b, __ATOMIC_RELAXED))
+		a++, b++, n--;
+	return !n;
+}
+
+/*
+ * 1: it is there, 0: it is not. Its CPU does not say when it writes: what is twice the same was not
+ * seen in the middle of a sum of two words. One that is hit all the time is taken as it comes.
+ */
 static int copy_own(const uint64_t *row, uint64_t *to, uint32_t n)
 {
 	if (KI_ROW_KIND(look(row)) != KI_ROW_READY)
 		return 0;
-	copy(to, row + 1, n);
+	for (unsigned int i = 0; i < AGAIN; i++) {
+		copy(to, row + 1, n);
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		if (same(to, row + 1, n))
+			break;
+	}
 	return 1;
 }
 

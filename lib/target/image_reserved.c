@@ -14,6 +14,8 @@
 #include <string.h>
 
 #define ANY_TYPE 0xffff
+#define ZEROPAD	 20 /* EX_TYPE_ZEROPAD of the kernel's asm/extable_fixup_types.h */
+#define INSN_MAX 15
 
 /* Sections of code of a special kind; in files of one type only, or of any. */
 static const struct {
@@ -116,9 +118,14 @@ static void add_bug(struct builder *b, const uint8_t *p, uint64_t addr)
 		add(b, site, 2, KI_R_BUG_SITE, 0);
 }
 
+/* A fault that the kernel mends by decoding what faulted, whose end is the fixup: all of it stays.
+ */
 static void add_exception(struct builder *b, const uint8_t *p, uint64_t addr)
 {
-	add(b, relative(p, addr), 1, KI_R_EXTABLE, text_or_0(b, relative(p + 4, addr + 4)));
+	uint64_t at = relative(p, addr), fixup = relative(p + 4, addr + 4);
+	bool decoded = p[8] == ZEROPAD && fixup > at && fixup - at <= INSN_MAX;
+
+	add(b, at, decoded ? fixup - at : 1, KI_R_EXTABLE, text_or_0(b, fixup));
 }
 
 /* A static branch is a nop or a jmp, of 2 or of 5 bytes. */

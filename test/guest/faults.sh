@@ -28,6 +28,22 @@ ok "every instruction of what copies, instrumented" \
 sed 's/^/# /' /tmp/cover
 ok "the same results" diff /tmp/before /tmp/after
 
+# ---- a fault that the kernel mends by decoding the instruction, where it stands ----
+insmod "$top/build/mate/$(uname -r)/ki_mate.ko"
+pads() {
+	echo "pad 50" > /proc/ki_mate
+	cat /proc/ki_mate
+}
+export -f pads
+pads > /tmp/plain
+is "three bytes and zeros, each time" "$(sed -n 's/^sum //p' /tmp/plain)" "$(printf %x $((50 * 0x030201)))"
+pad=ki_mate:ki_mate_pad
+at=$("$ki" disas $pad | sed -n 's/.*+\(0x[0-9a-f]*\) .*; EXTABLE$/\1/p')
+is "it is refused, as what it is" "$("$ki" stat $pad+"$at" -- true 2>&1 | grep -c 'exception-table entry')" 1
+is "all else is counted" "$("$ki" stat -q --json $pad:exit -- bash -c 'pads > /tmp/padded' | value $pad:exit)" 50
+ok "and the same is read" diff /tmp/plain /tmp/padded
+ok "the module unloads" goes ki_mate
+
 # ---- a task that sleeps in a fault ----
 # shellcheck disable=SC2317 # both are called through ok
 sleeper() { # NAME: start one, and wait until it sleeps

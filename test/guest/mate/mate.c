@@ -6,6 +6,8 @@
  *	echo call N > /proc/ki_mate	N calls of each function below
  *	echo key 1 > /proc/ki_mate	the static branch is taken
  *	echo op 1 > /proc/ki_mate	the static call goes elsewhere
+ *	echo pad N > /proc/ki_mate	N words are read that end behind the last page there is: the
+ *					fault is mended with zeros, or the sum is wrong
  *	cat /proc/ki_mate		how many calls the last command made, and what they
  *					have returned, added up
  */
@@ -16,6 +18,8 @@
 #include <linux/static_call.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
+#include <linux/vmalloc.h>
+#include <asm/word-at-a-time.h>
 
 static u64 ki_mate_calls, ki_mate_sum;
 static DEFINE_STATIC_KEY_FALSE(ki_mate_key);
@@ -104,6 +108,25 @@ static void do_calls(unsigned long n)
 	ki_mate_calls += n;
 }
 
+noinline unsigned long ki_mate_pad(const void *p);
+noinline unsigned long ki_mate_pad(const void *p)
+{
+	return load_unaligned_zeropad(p);
+}
+
+/* Three bytes are there: 1, 2, 3. */
+static void pad(unsigned long n)
+{
+	u8 *page = vmalloc(PAGE_SIZE), *end = page + PAGE_SIZE - 3; /* nothing is mapped behind */
+
+	if (!page)
+		return;
+	memcpy(end, "\1\2\3", 3);
+	for (; n; n--)
+		ki_mate_sum += ki_mate_pad(end);
+	vfree(page);
+}
+
 static void set_key(unsigned long on)
 {
 	if (on)
@@ -120,7 +143,7 @@ static void set_op(unsigned long on)
 static const struct {
 	const char *name;
 	void (*run)(unsigned long arg);
-} commands[] = {{"call", do_calls}, {"key", set_key}, {"op", set_op}};
+} commands[] = {{"call", do_calls}, {"key", set_key}, {"op", set_op}, {"pad", pad}};
 
 static ssize_t mate_write(struct file *file, const char __user *buf, size_t len, loff_t *pos)
 {

@@ -26,7 +26,8 @@
  * ftrace site.
  *
  * /proc/ki_race: write "catch ADDRESS", "release", "idle 1", "idle 0", "still" (until
- * "idle 0"), "run ROUNDS", "probe ADDRESS" or "unprobe". Read: lines "NAME VALUE": phase
+ * "idle 0"), "run ROUNDS", "probe ADDRESS", "unprobe", or "warn 1" and "warn 0": with ki_race_warn
+ * in each round. Read: lines "NAME VALUE": phase
  *idle|catching|held|released, iterations, errors, met (the breakpoint, how often), late (the
  *interrupt came elsewhere), probed (the kprobe's hits), start (of the victim), code (its bytes).
  *
@@ -51,6 +52,7 @@
 
 u64 ki_race_victim(u64 a, u64 b);
 u64 ki_race_round(u64 a, u64 b, u64 expect);
+void ki_race_warn(void);
 
 static unsigned int cpu = 1;
 module_param(cpu, uint, 0444);
@@ -66,7 +68,7 @@ static struct task_struct *victim, *blocker;
 static struct perf_event *breakpoint;
 static struct hrtimer timer;
 static enum phase phase;
-static bool armed, caught, release, idle_mode;
+static bool armed, caught, release, idle_mode, warns;
 static unsigned long want;
 static u64 iterations, errors, met, late, probed;
 
@@ -78,6 +80,8 @@ static void one_round(void)
 	a = a * 6364136223846793005ull + 1442695040888963407ull;
 	b = a >> 7;
 	errors += ki_race_round(a, b, (a ^ b) + a + b * 2 + (a + b));
+	if (READ_ONCE(warns))
+		ki_race_warn();
 	WRITE_ONCE(iterations, iterations + 1);
 }
 
@@ -145,7 +149,8 @@ static int victim_main(void *arg)
 		else
 			one_round();
 		cond_resched_tasks_rcu_qs();
-		cpu_relax(); /* should QEMU run one CPU after the other, here it lets the other go on */
+		cpu_relax(); /* should QEMU run one CPU after the other, here it lets the other go
+				on */
 	}
 	return 0;
 }
@@ -286,6 +291,8 @@ static ssize_t control_write(struct file *file, const char __user *buf, size_t l
 		err = probe_start(addr);
 	} else if (sscanf(word, "run %lu", &addr) == 1) {
 		run(addr);
+	} else if (sysfs_streq(word, "warn 1") || sysfs_streq(word, "warn 0")) {
+		WRITE_ONCE(warns, word[5] == '1');
 	} else if (sysfs_streq(word, "unprobe")) {
 		probe_stop();
 	} else if (sysfs_streq(word, "release")) {

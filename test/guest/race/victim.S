@@ -8,6 +8,7 @@
  */
 #include <linux/linkage.h>
 #include <asm/asm.h>
+#include <asm/bug.h>
 #include <asm/nospec-branch.h>
 #include <asm/unwind_hints.h>
 
@@ -105,6 +106,32 @@ SYM_START(ki_race_victim, SYM_L_GLOBAL, SYM_A_NONE)
 	RET
 	.fill	8, 1, 0xcc
 SYM_FUNC_END(ki_race_victim)
+
+/*
+ * void ki_race_warn(void): a warning that has been given, once and for all: the kernel goes on
+ * behind it, each time.
+ */
+SYM_START(ki_race_warn, SYM_L_GLOBAL, SYM_A_NONE)
+5:	ud2
+	.pushsection __bug_table, "aw"
+6:	.long	5b - .			/* bug_addr_disp */
+#ifdef CONFIG_DEBUG_BUGVERBOSE
+	.long	7f - .			/* file_disp */
+	.word	0			/* line */
+#endif
+	.word	BUGFLAG_WARNING | BUGFLAG_ONCE | BUGFLAG_DONE
+	.balign	4
+	.popsection
+	.pushsection .rodata
+7:	.asciz	"victim.S"
+	.popsection
+	.pushsection .discard.reachable
+	.long	8f - .
+	.popsection
+8:	nopl	(%rax)
+	RET
+	.fill	8, 1, 0xcc
+SYM_FUNC_END(ki_race_warn)
 
 /*
  * u64 ki_race_round(u64 a, u64 b, u64 expect): call the victim once; how many things are wrong
