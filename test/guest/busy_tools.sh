@@ -4,6 +4,7 @@
 #
 # What each tool puts into functions, again and again, while on every CPU a process calls them
 # without a pause and looks at what comes of it: reading, replaced functions, sleepers on pipes.
+# shellcheck disable=SC2317 # functions are called by name
 . "$(dirname "$0")/lib.sh"
 rounds=${1:-8}
 start
