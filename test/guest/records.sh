@@ -7,7 +7,7 @@
 set -- "${1-}"
 . "$(dirname "$0")/lib.sh"
 start
-count=18
+count=20
 [ "$1" != cost ] || count=2
 cases "" $count "$top/build/test/records" "$@"
 soon "no rings are left" 0 field rings

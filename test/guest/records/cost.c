@@ -33,7 +33,7 @@ void test_cost(void)
 	double without, with;
 
 	for (int known = 0; known < 2; known++) {
-		session_open(&s, &o, false);
+		session_open(&s, &o, NULL);
 		if (known && ki_program_build(s.t, NULL, &program, &err))
 			die("program", err.msg);
 		ticks_read(fd);

@@ -24,7 +24,7 @@ static void test_large(void)
 	const uint64_t each = 16000;
 	bool whole = true;
 
-	session_open(&s, &o, false);
+	session_open(&s, &o, NULL);
 	crowd_begin(&crowd, 8, each, false);
 	crowd_end(&crowd);
 	seen_begin(&seen);
@@ -51,7 +51,7 @@ static void test_small(void)
 	const uint64_t each = 5000, fit = 4096 / BYTES;
 	bool first = true;
 
-	session_open(&s, &o, false);
+	session_open(&s, &o, NULL);
 	crowd_begin(&crowd, cpus, each, true);
 	crowd_end(&crowd);
 	seen_begin(&seen);
@@ -75,7 +75,7 @@ static void test_newest(void)
 	const uint64_t each = 5000, fit = 4096 / BYTES;
 	bool last = true;
 
-	session_open(&s, &o, false);
+	session_open(&s, &o, NULL);
 	crowd_begin(&crowd, cpus, each, true);
 	crowd_end(&crowd);
 	for (int round = 0; round < 2; round++) { /* they stay there */
@@ -103,7 +103,7 @@ static bool beside(bool last)
 	unsigned int rounds = 0;
 	bool good;
 
-	session_open(&s, &o, false);
+	session_open(&s, &o, NULL);
 	seen_begin(&seen);
 	crowd_begin(&crowd, 4, all / 4, true);
 	for (; crowd.over < 4; rounds++)
@@ -134,7 +134,7 @@ static bool beside_newest(bool last)
 	unsigned int rounds = 0;
 	bool good;
 
-	session_open(&s, &o, false);
+	session_open(&s, &o, NULL);
 	crowd_begin(&crowd, cpus, each, true);
 	for (; crowd.over < cpus; rounds++) {
 		seen_begin(&seen);

@@ -156,7 +156,7 @@ static void test_tails(void)
 	pthread_t thread;
 	uint64_t sum, all = 0;
 
-	session_open(&s, &o, false);
+	session_open(&s, &o, NULL);
 	if (ki_target_open_live(&other.t, NULL) || ki_ring_open(other.t, &o, &other.ring, NULL))
 		die("open", "another session");
 	l.tails = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, ki_target_fd(s.t),

@@ -20,7 +20,7 @@ static struct ki_node *record_call(struct ki_snippet *s, uint32_t ring)
 	return only_mine(s, ki_stmt_record(s, ring, ID_CALL, v, 4));
 }
 
-static struct ki_node *record_timer(struct ki_snippet *s, uint32_t ring, uint32_t counter)
+static struct ki_node *record_other(struct ki_snippet *s, uint32_t ring, uint32_t counter)
 {
 	const struct ki_var n = {.kind = KI_VAR_CPU, .type = KI_U64, .first = counter};
 	struct ki_node *v[] = {ki_expr_var(s, &n), ki_expr_fact(s, KI_FACT_CPU)};
@@ -30,7 +30,7 @@ static struct ki_node *record_timer(struct ki_snippet *s, uint32_t ring, uint32_
 	return ki_stmt_append(s, list, ki_stmt_record(s, ring, ID_TIMER, v, 2));
 }
 
-void session_open(struct session *s, const struct ki_ring_options *o, bool timers)
+void session_open(struct session *s, const struct ki_ring_options *o, const char *another)
 {
 	struct ki_snippet *sn = snippet_new();
 	struct ki_err err = {0};
@@ -42,10 +42,10 @@ void session_open(struct session *s, const struct ki_ring_options *o, bool timer
 	s->plan = plan_new();
 	ki_snippet_body(sn, record_call(sn, ki_ring_number(s->ring)));
 	entry_put(s->t, s->plan, CALLED, sn, NULL);
-	if (timers) {
+	if (another) {
 		sn = snippet_new();
-		ki_snippet_body(sn, record_timer(sn, ki_ring_number(s->ring), counter));
-		entry_put(s->t, s->plan, "hrtimer_interrupt", sn, NULL);
+		ki_snippet_body(sn, record_other(sn, ki_ring_number(s->ring), counter));
+		entry_put(s->t, s->plan, another, sn, NULL);
 	}
 	plan_apply(s->plan, s->t);
 }

@@ -10,7 +10,7 @@
 #include "kerninst/record.h"
 
 #define ID_CALL	 0xca11ca11u /* of a call: who, how often, CPU, mark */
-#define ID_TIMER 7	     /* of a timer's interrupt: how many on this CPU, CPU */
+#define ID_TIMER 7	     /* of another function: how many on this CPU, CPU */
 #define BYTES	 (sizeof(struct ki_record) + 4 * 8) /* of a call's record */
 
 struct session {
@@ -19,8 +19,8 @@ struct session {
 	struct ki_plan *plan;
 };
 
-/* A session with a ring; this process's calls (and timer interrupts) are recorded. */
-void session_open(struct session *s, const struct ki_ring_options *o, bool timers);
+/* A session with a ring; this process's calls, and all of another function, are recorded. */
+void session_open(struct session *s, const struct ki_ring_options *o, const char *another);
 void session_close(struct session *s); /* kernel's memory of it is free, too */
 uint32_t rings(struct ki_target *t);   /* all there are */
 uint32_t soon_rings(struct ki_target *t, uint32_t n);

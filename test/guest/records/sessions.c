@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Rings belong to sessions: two at once, one that is killed while it records, one whose descriptor
- * is closed while its ring is mapped; and waking.
+ * is closed while its ring is mapped; waking; a CPU that goes and comes.
  */
 #include "records.h"
 
+#include <fcntl.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -25,9 +27,9 @@ static void test_two(void)
 	uint64_t n[4];
 
 	on_cpu(0);
-	session_open(&a, &o, false);
+	session_open(&a, &o, NULL);
 	calls(1, 0, 100);
-	session_open(&b, &kept, false);
+	session_open(&b, &kept, NULL);
 	calls(1, 100, 100);
 	n[0] = read_calls(&a);
 	n[1] = read_calls(&b);
@@ -56,7 +58,8 @@ static void be_killed(void)
 {
 	pthread_t thread;
 
-	session_open(&a, &(struct ki_ring_options){.bytes = 8192, .newest = true}, true);
+	session_open(&a, &(struct ki_ring_options){.bytes = 8192, .newest = true},
+		     "hrtimer_interrupt");
 	for (intptr_t i = 0; i < 4; i++)
 		pthread_create(&thread, NULL, record_for_ever, (void *)i);
 	while (!ki_ring_records(a.ring))
@@ -96,7 +99,7 @@ static void test_mapped(void)
 
 	if (ki_target_open_live(&other, &err))
 		die("open", err.msg);
-	session_open(&a, &(struct ki_ring_options){.bytes = 65536}, false);
+	session_open(&a, &(struct ki_ring_options){.bytes = 65536}, NULL);
 	ki_plan_free(a.plan);
 	ki_target_close(a.t);
 	before = ki_ring_records(a.ring);
@@ -139,7 +142,7 @@ static void test_wait(void)
 		struct ki_ring_options with = o;
 
 		with.newest = newest;
-		session_open(&a, &with, false);
+		session_open(&a, &with, NULL);
 		for (int i = 0; i < 20; i++) {
 			calls(1, 0, 9);
 			early = ki_ring_wait(a.ring, 1);
@@ -160,10 +163,55 @@ static void test_wait(void)
 	       good, took / 40 * 1000);
 }
 
+static bool put_cpu(const char *online)
+{
+	int fd = open("/sys/devices/system/cpu/cpu1/online", O_WRONLY);
+	bool good = fd >= 0 && write(fd, online, 1) == 1;
+
+	close(fd);
+	return good;
+}
+
+/* The last that it does is recorded, when it has run its interrupts' work for the last time. */
+static void record_and_go(void)
+{
+	session_open(&a, &(struct ki_ring_options){.bytes = 65536, .wake = 16},
+		     "cpuhp_report_idle_dead");
+	if (!put_cpu("0") || !ki_ring_records(a.ring))
+		_exit(1);
+	session_close(&a);
+	_exit(0);
+}
+
+static void test_gone(void)
+{
+	pid_t pid = fork(), ended = 0;
+	int status = -1, woken;
+	bool back;
+
+	if (!pid)
+		record_and_go();
+	for (int i = 0; i < 12000 && !ended; i++) {
+		usleep(10000);
+		ended = waitpid(pid, &status, WNOHANG);
+	}
+	report("a CPU that goes while it records", ended == pid && !status,
+	       "its ring is %s, status %x", ended ? "gone" : "still waited for", status);
+	back = put_cpu("1");
+	session_open(&a, &(struct ki_ring_options){.bytes = 65536, .wake = BYTES}, NULL);
+	on_cpu(1);
+	calls(1, 0, 1);
+	woken = ki_ring_wait(a.ring, WAIT_MS);
+	on_cpu(-1);
+	report("it wakes when it is back", back && woken == 1 && read_calls(&a) == 1, "%d", woken);
+	session_close(&a);
+}
+
 void test_sessions(void)
 {
 	test_two();
 	test_killed();
 	test_mapped();
 	test_wait();
+	test_gone();
 }

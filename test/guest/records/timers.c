@@ -18,7 +18,7 @@ static bool mix(const char *name, const struct ki_ring_options *o, bool lossless
 	uint64_t timers = 0, all;
 	bool whole = true, good;
 
-	session_open(&s, o, true);
+	session_open(&s, o, "hrtimer_interrupt");
 	timers_begin();
 	crowd_begin(&crowd, cpus, each, true);
 	crowd_end(&crowd);
