@@ -124,6 +124,20 @@ static bool shadows(const struct insn *in)
 	       (op == 0xfb || (op == 0x8e && ((in->modrm.bytes[0] >> 3) & 7) == 2));
 }
 
+/*
+ * From a std to the next cld nothing of ours may be executed: what a chunk calls would copy
+ * backwards, and interrupts alone begin with a cld.
+ */
+static bool is_std(const struct insn *in)
+{
+	return in->opcode.nbytes == 1 && in->opcode.bytes[0] == 0xfd;
+}
+
+static bool is_cld(const struct insn *in)
+{
+	return in->opcode.nbytes == 1 && in->opcode.bytes[0] == 0xfc;
+}
+
 /* int3, or a nop of any length. */
 static bool is_filler(const struct insn *in)
 {
@@ -185,7 +199,7 @@ static bool is_trampoline(const struct ki_verifier *v)
 static void decode_function(struct ki_verifier *v)
 {
 	unsigned long size = v->end - v->start, at = 0;
-	bool shadow = false, dead = false;
+	bool shadow = false, dead = false, backward = false;
 	struct insn in;
 
 	v->reason = is_trampoline(v) ? KI_R_STATIC_CALL : KI_R_OK;
@@ -203,9 +217,11 @@ static void decode_function(struct ki_verifier *v)
 			v->reason = KI_R_FOREIGN_BREAKPOINT;
 		if (touches_gs(&in, v->bytes + at))
 			v->reason = KI_R_NO_PERCPU;
-		if (!shadow)
+		backward |= is_std(&in);
+		if (!shadow && !backward)
 			__set_bit(at, v->boundary);
 		shadow = shadows(&in);
+		backward &= !is_cld(&in);
 		if (dead && is_filler(&in))
 			bitmap_set(v->filler, at, in.length);
 		else

@@ -199,6 +199,12 @@ static uint8_t traits_of(const ZydisDecodedInstruction *z, uint8_t kind)
 	case ZYDIS_MNEMONIC_LSS:
 		traits |= KI_TRAIT_NEXT_FIXED;
 		break;
+	case ZYDIS_MNEMONIC_STD:
+		traits |= KI_TRAIT_STD;
+		break;
+	case ZYDIS_MNEMONIC_CLD:
+		traits |= KI_TRAIT_CLD;
+		break;
 	case ZYDIS_MNEMONIC_MOV:
 		if (z->opcode_map == ZYDIS_OPCODE_MAP_DEFAULT && z->opcode == 0x8e &&
 		    z->raw.modrm.reg == 2)

@@ -149,6 +149,22 @@ static void apply_ftrace_site(struct ki_analysis *a)
 		ki_refuse(&fn->insns[i].reason, KI_R_FTRACE_SITE);
 }
 
+/*
+ * From a std to the cld that follows it, as assembler code is written (memmove): interrupts begin
+ * with a cld, what a patch calls does not.
+ */
+static void apply_direction(struct ki_analysis *a)
+{
+	bool backward = false;
+
+	for (uint32_t i = 0; i < a->fn->ninsns; i++) {
+		backward |= a->extra[i].traits & KI_TRAIT_STD;
+		if (backward)
+			ki_refuse(&a->fn->insns[i].reason, KI_R_BACKWARD);
+		backward &= !(a->extra[i].traits & KI_TRAIT_CLD);
+	}
+}
+
 static void apply_instructions(struct ki_analysis *a)
 {
 	struct ki_function *fn = a->fn;
@@ -169,6 +185,7 @@ static void apply_instructions(struct ki_analysis *a)
 		if (a->extra[i].traits & KI_TRAIT_NEXT_FIXED && i + 1 < fn->ninsns)
 			ki_refuse(&fn->insns[i + 1].reason, in->reason);
 	}
+	apply_direction(a);
 	apply_ftrace_site(a);
 }
 

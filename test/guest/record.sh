@@ -72,6 +72,10 @@ of 1 functions 0 have the same graph in this kernel, 1 are not there, 0 have ano
 of 1 functions 1 have the same graph in this kernel, 0 are not there, 0 have another"
 ok "JSON lines" python3 -c 'import json,sys; [json.loads(l) for l in sys.stdin]' < <(report --json a.rec)
 
+# Between std and cld nothing of ours may run.
+back=$("$ki" disas memmove | sed -n 's/.*+\(0x[0-9a-f]*\) *rep movsq *; BACKWARD$/\1/p' | head -n 1)
+is "where strings are copied backwards" "$("$ki" record -o b.rec memmove+"$back" -- true 2>&1 | grep -c 'direction flag')" 1
+
 # ---- launch and splash ----
 # The buffer holds all of it, whenever it is read. Who is recorded may have no processor just then,
 # under load; not each time. What comes too soon or too late is wrong at any time.

@@ -242,6 +242,19 @@ static void sti_keeps_its_shadow(void **state)
 	close_text(&x);
 }
 
+static void backwards_from_std_to_cld(void **state)
+{
+	TEXT(x, 0x89, 0xc8, 0xfd, 0xf3, 0x48, 0xa5, 0xfc, 0x90, 0xc3);
+
+	(void)state;
+	assert_int_equal(at(&x, 0)->reason, KI_R_OK);
+	assert_int_equal(at(&x, 2)->reason, KI_R_BACKWARD);
+	assert_int_equal(at(&x, 3)->reason, KI_R_BACKWARD);
+	assert_int_equal(at(&x, 6)->reason, KI_R_BACKWARD);
+	assert_int_equal(at(&x, 7)->reason, KI_R_OK);
+	close_text(&x);
+}
+
 static void calls_into_oneself(void **state)
 {
 	TEXT(x, 0xe8, 0x02, 0, 0, 0, /* 0 call 7, as a return stack is filled */
@@ -528,6 +541,7 @@ int main(void)
 		cmocka_unit_test(reserved_functions),
 		cmocka_unit_test(ftrace_sites),
 		cmocka_unit_test(sti_keeps_its_shadow),
+		cmocka_unit_test(backwards_from_std_to_cld),
 		cmocka_unit_test(calls_into_oneself),
 		cmocka_unit_test(calls_that_do_not_return),
 		cmocka_unit_test(code_without_a_symbol),
