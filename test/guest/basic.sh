@@ -120,6 +120,16 @@ interrupted_twice() { # one end, if the host lets timeout tell the process and i
 ok "timeout's two Ctrl-C are one" interrupted_twice
 ok "list" bash -c "'$ki' list 'vfs_*' | grep -q vfs_read"
 ok "info --json is an object" bash -c "'$ki' info --json | grep -q '^{.*}$'"
+# Copied or run where nothing of ours may be: each that this kernel has, with all that it is made of.
+open_to_us() {
+	local f
+	for f in ftrace_caller ftrace_regs_caller identity_mapped virtual_mapped swap_pages hibernation_snapshot swsusp_arch_suspend \
+		call_depth_return_thunk __x86_indirect_thunk_rax native_play_dead play_dead_common hlt_play_dead preempt_schedule_notrace; do
+		grep -q " $f\$" /proc/kallsyms || continue
+		"$ki" list "kernel:$f" | awk -v f="$f" '$2 == f && $NF !~ /^[A-Z_]+$/ { print f }'
+	done
+}
+is "what is copied, and what runs where nothing can be waited for" "$(open_to_us)" ""
 ok "explain" bash -c "'$ki' explain FTRACE_SITE | grep -q BPF"
 ok "list -v shows instructions" bash -c "'$ki' list -v vfs_read | grep -q 'ret'"
 finish
