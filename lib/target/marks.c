@@ -25,8 +25,6 @@ static const char *const names[KI_MARK_COUNT] = {
 
 void ki_marks_note(struct ki_marks *m, const char *name, uint64_t addr)
 {
-	if (*name != '_')
-		return;
 	for (int i = 0; i < KI_MARK_COUNT && names[i]; i++) {
 		if (m->known[i] || strcmp(names[i], name))
 			continue;

@@ -8,7 +8,7 @@
 
 /*
  * Addresses that a kernel's linker script gives names: where its text and its tables begin and
- * end. They are no code, so the table of symbols does not have them.
+ * end. Most are no code, so the table of symbols does not have them.
  */
 enum ki_mark {
 	KI_MARK_STEXT,
