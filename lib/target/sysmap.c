@@ -65,10 +65,10 @@ static const char *parse(const char *p, const char *end, uint64_t *addr, char *t
 
 static int add_line(struct map *m, const char *p, const char *end)
 {
+	char copy[NAME_MAX_MAP + 1], type;
 	const char *name;
 	uint64_t addr;
 	size_t len;
-	char type;
 
 	name = parse(p, end, &addr, &type);
 	if (!name)
@@ -79,13 +79,9 @@ static int add_line(struct map *m, const char *p, const char *end)
 	if (addr < m->last)
 		return bad(m, "an address below the one before");
 	m->last = addr;
-	if (*name == '_') {
-		char copy[NAME_MAX_MAP + 1];
-
-		memcpy(copy, name, len);
-		copy[len] = 0;
-		ki_marks_note(m->marks, copy, addr);
-	}
+	memcpy(copy, name, len);
+	copy[len] = 0;
+	ki_marks_note(m->marks, copy, addr);
 	if (!strchr("tTwW", type))
 		return 0;
 	if (ki_symbol_list_add(m->list, addr, name, len, 0))
