@@ -21,6 +21,7 @@
 #include <linux/sched.h>
 #include <linux/uaccess.h>
 
+#include "access.h"
 #include "compat.h"
 #include "event.h"
 #include "extreme.h"
@@ -34,7 +35,8 @@
 struct ki_helping {
 	u64 skipped;
 	bool at[KI_LEVELS];
-	u64 hit[KI_LEVELS]; /* KI_HIT of ENTER_RECORD, and KI_HIT_KNOWN; or 0 */
+	u64 hit[KI_LEVELS];		/* KI_HIT of ENTER_RECORD, and KI_HIT_KNOWN; or 0 */
+	unsigned long flags[KI_LEVELS]; /* of ENTER: was user memory open (access.h) */
 };
 
 static DEFINE_PER_CPU(struct ki_helping, ki_helping);
@@ -49,7 +51,7 @@ static __always_inline bool begin(void)
 	level = interrupt_context_level();
 	if (h->at[level]) {
 		this_cpu_inc(ki_helping.skipped);
-		preempt_enable_notrace();
+		ki_preempt_enable();
 		return false;
 	}
 	h->at[level] = true;
@@ -61,7 +63,7 @@ static __always_inline void end(void)
 {
 	barrier();
 	raw_cpu_ptr(&ki_helping)->at[interrupt_context_level()] = false;
-	preempt_enable_notrace();
+	ki_preempt_enable();
 }
 
 /* BODY makes `r` of a and b. */
@@ -120,7 +122,7 @@ static __always_inline u64 cgroup(void)
 	set = rcu_dereference_raw(current->cgroups);
 	if (set && set->dfl_cgrp && set->dfl_cgrp->kn)
 		id = set->dfl_cgrp->kn->id;
-	preempt_enable_notrace();
+	ki_preempt_enable();
 	return id;
 #else
 	return 0;
@@ -178,19 +180,31 @@ static __always_inline void clear(u32 n, u64 *to)
 KI_DO_STRING(STRING, ki_string_kernel(from, n, to))
 KI_DO_STRING(USTRING, ki_string_user(from, n, to))
 
+/* What is called may touch user memory, and is not used to its being open. */
+static __always_inline bool enter(u64 hit)
+{
+	struct ki_helping *h;
+	u8 level;
+
+	if (!begin())
+		return false;
+	h = raw_cpu_ptr(&ki_helping);
+	level = interrupt_context_level();
+	h->hit[level] = hit;
+	h->flags[level] = ki_access_close();
+	return true;
+}
+
 u64 ki_do_ENTER(void);
 notrace u64 ki_do_ENTER(void)
 {
-	return begin();
+	return enter(0);
 }
 
 u64 ki_do_ENTER_RECORD(u32 hit);
 notrace u64 ki_do_ENTER_RECORD(u32 hit)
 {
-	if (!begin())
-		return 0;
-	raw_cpu_ptr(&ki_helping)->hit[interrupt_context_level()] = hit | KI_HIT_KNOWN;
-	return 1;
+	return enter(hit | KI_HIT_KNOWN);
 }
 
 notrace bool ki_helper_hit(u32 *ring, u32 *id)
@@ -205,7 +219,11 @@ notrace bool ki_helper_hit(u32 *ring, u32 *id)
 u64 ki_do_LEAVE(void);
 notrace u64 ki_do_LEAVE(void)
 {
-	raw_cpu_ptr(&ki_helping)->hit[interrupt_context_level()] = 0;
+	struct ki_helping *h = raw_cpu_ptr(&ki_helping);
+	u8 level = interrupt_context_level();
+
+	h->hit[level] = 0;
+	ki_access_restore(h->flags[level]);
 	end();
 	return 0;
 }

@@ -15,6 +15,7 @@
 #include <linux/export.h>
 #include <linux/preempt.h>
 
+#include "access.h"
 #include "ring.h"
 
 int kerninst_record_1(const u64 *words, u32 n);
@@ -29,7 +30,7 @@ notrace int kerninst_record_1(const u64 *words, u32 n)
 	preempt_disable_notrace();
 	known = ki_helper_hit(&ring, &id);
 	written = known && ki_record_put(ring, id, words, n);
-	preempt_enable_notrace();
+	ki_preempt_enable();
 	return written ? 0 : known ? -ENOSPC : -ENOENT;
 }
 EXPORT_SYMBOL_GPL(kerninst_record_1);

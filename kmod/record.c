@@ -46,6 +46,7 @@
 
 #include <asm/cmpxchg.h>
 
+#include "access.h"
 #include "ring.h"
 
 struct ki_tsc {
@@ -192,7 +193,7 @@ static __always_inline bool write_record(u32 ring, u32 id, const u64 *words, u64
 	}
 	if (likely(leave(&c->nest)))
 		publish(c);
-	preempt_enable_notrace();
+	ki_preempt_enable();
 	return room;
 }
 

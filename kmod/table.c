@@ -45,6 +45,7 @@
 
 #include <asm/processor.h>
 
+#include "access.h"
 #include "table.h"
 
 #define KI_SPINS     4096 /* rounds until a change is lost */
@@ -466,6 +467,6 @@ notrace u64 ki_helper_TABLE(u32 what, u64 x, const struct ki_key_pushed key)
 		r = do_shared(c, key.v, &a);
 	else
 		r = do_here(c, key.v, &a);
-	preempt_enable_notrace();
+	ki_preempt_enable();
 	return r;
 }

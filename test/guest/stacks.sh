@@ -15,6 +15,10 @@ cases "moved: " 3 "$ki" stat -q -o /dev/null -m blocks "${path[@]}" -- "$top/bui
 hot=(vfs_read read_zero __x64_sys_pread64 ksys_pread64 iov_iter_zero rw_verify_area)
 cases "instrumented: " 2 "$cover" "${hot[@]}" -- "$top/build/test/stacks" contexts
 cases "moved: " 2 "$ki" stat -q -o /dev/null -m blocks "${hot[@]}" -- "$top/build/test/stacks" contexts
+# Between stac and clac, where user memory is open: what goes there itself leaves it open.
+open() { "$ki" stat -q -o /dev/null --comm ls "$@" strncpy_from_user:blocks -- ls /; }
+ok "users' stacks where user memory is open" open --by ustack
+ok "users' strings where user memory is open" open --by 'ustr(arg2)'
 # ---- recordings ----
 cd /tmp || exit 1
 record() { "$ki" record "$@" > record.out 2>&1; }
