@@ -35,6 +35,7 @@
  * only if it is the one that goes; and before the CPU comes back it is nobody's again (on_prepare),
  * or its idle task would write into the words of whoever was seen there last.
  */
+#include <linux/cpu.h>
 #include <linux/cpuhotplug.h>
 #include <linux/hash.h>
 #include <linux/smp.h>
@@ -278,10 +279,12 @@ static void unregister(void)
 	tracepoint_synchronize_unregister();
 }
 
+/* CPUs do not come meanwhile: on_prepare looks at blocks that go here. */
 static void clear(void)
 {
 	int cpu;
 
+	cpus_read_lock();
 	for_each_possible_cpu (cpu) {
 		struct ki_here *here = per_cpu_ptr(&ki_here, cpu);
 
@@ -291,6 +294,7 @@ static void clear(void)
 	}
 	memset(ki_chains, 0, sizeof(ki_chains));
 	ki_pool_stop();
+	cpus_read_unlock();
 }
 
 int ki_threads_start(void)

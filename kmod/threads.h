@@ -34,9 +34,10 @@ struct ki_here {
 };
 DECLARE_PER_CPU(struct ki_here, ki_here);
 
-/* threads.c; ki_lock held */
+/* threads.c */
 int ki_threads_init(void);
-void ki_threads_exit(void);
+void ki_threads_exit(void); /* after ki_threads_stop */
+/* These with ki_lock held. */
 int ki_threads_start(void); /* on return all CPUs have found the words of who runs there */
 void ki_threads_stop(void); /* no code has any words; not started is allowed */
 u64 ki_threads_wordless(void);
