@@ -115,27 +115,20 @@ static bool touches_gs(const struct insn *in, const u8 *bytes)
 	return in->length == sizeof(ecx_gs_base) && !memcmp(bytes, ecx_gs_base, in->length);
 }
 
+#define KI_CLD 0xfc
+#define KI_STD 0xfd
+
+/* AVX counts its opcodes from 0 again. */
+static bool is_one_byte(const struct insn *in, u8 op)
+{
+	return in->opcode.nbytes == 1 && !in->vex_prefix.nbytes && in->opcode.bytes[0] == op;
+}
+
 /* sti, mov to %ss: the next instruction is in their interrupt shadow. */
 static bool shadows(const struct insn *in)
 {
-	u8 op = in->opcode.bytes[0];
-
-	return in->opcode.nbytes == 1 &&
-	       (op == 0xfb || (op == 0x8e && ((in->modrm.bytes[0] >> 3) & 7) == 2));
-}
-
-/*
- * From a std to the next cld nothing of ours may be executed: what a chunk calls would copy
- * backwards, and interrupts alone begin with a cld.
- */
-static bool is_std(const struct insn *in)
-{
-	return in->opcode.nbytes == 1 && in->opcode.bytes[0] == 0xfd;
-}
-
-static bool is_cld(const struct insn *in)
-{
-	return in->opcode.nbytes == 1 && in->opcode.bytes[0] == 0xfc;
+	return is_one_byte(in, 0xfb) ||
+	       (is_one_byte(in, 0x8e) && ((in->modrm.bytes[0] >> 3) & 7) == 2);
 }
 
 /* int3, or a nop of any length. */
@@ -196,6 +189,10 @@ static bool is_trampoline(const struct ki_verifier *v)
 	return v->end - v->start >= 8 && !memcmp(v->bytes + 5, mark, sizeof(mark));
 }
 
+/*
+ * Between a std and the next cld there is no boundary: what a chunk calls would copy backwards, and
+ * interrupts alone begin with a cld.
+ */
 static void decode_function(struct ki_verifier *v)
 {
 	unsigned long size = v->end - v->start, at = 0;
@@ -217,11 +214,11 @@ static void decode_function(struct ki_verifier *v)
 			v->reason = KI_R_FOREIGN_BREAKPOINT;
 		if (touches_gs(&in, v->bytes + at))
 			v->reason = KI_R_NO_PERCPU;
-		backward |= is_std(&in);
+		backward |= is_one_byte(&in, KI_STD);
 		if (!shadow && !backward)
 			__set_bit(at, v->boundary);
 		shadow = shadows(&in);
-		backward &= !is_cld(&in);
+		backward &= !is_one_byte(&in, KI_CLD);
 		if (dead && is_filler(&in))
 			bitmap_set(v->filler, at, in.length);
 		else
