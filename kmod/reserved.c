@@ -151,10 +151,10 @@ static void add_static_calls(struct ki_rows *r, struct static_call_site *from,
 static u32 exception_len(const struct exception_table_entry *e)
 {
 	unsigned long addr = (unsigned long)&e->insn + e->insn;
+	unsigned long fixup = (unsigned long)&e->fixup + e->fixup;
+	bool decoded = (e->data & EX_DATA_TYPE_MASK) == EX_TYPE_ZEROPAD;
 
-	if ((e->data & EX_DATA_TYPE_MASK) != EX_TYPE_ZEROPAD)
-		return 1;
-	return (unsigned long)&e->fixup + e->fixup - addr;
+	return decoded && fixup > addr && fixup - addr <= MAX_INSN_SIZE ? fixup - addr : 1;
 }
 
 static void add_exceptions(struct ki_rows *r, const struct exception_table_entry *from,

@@ -9,17 +9,27 @@
  */
 #include "code/facts.h"
 
-/* A set of reasons is one word. Text has only the first of them by itself, up to NO_PERCPU. */
-#define REASONS 64
+#define REASONS 128
 
-_Static_assert(KI_R_NO_PERCPU < REASONS, "reasons of rows are in the set");
+_Static_assert(KI_R_COUNT <= REASONS, "all reasons are in the set");
+
+typedef unsigned __int128 reason_set;
 
 struct sweep {
 	struct ki_covers *out;
 	uint64_t at;
-	uint64_t open; /* reasons of rows that have begun */
+	reason_set open; /* reasons of rows that have begun */
 	uint64_t end[REASONS];
 };
+
+/* Of a set that is not empty. */
+static unsigned int first_of(reason_set set)
+{
+	uint64_t low = (uint64_t)set;
+
+	return (unsigned int)(low ? __builtin_ctzll(low)
+				  : 64 + __builtin_ctzll((uint64_t)(set >> 64)));
+}
 
 static uint64_t row_end(const struct ki_reserved_row *row)
 {
@@ -31,8 +41,8 @@ static uint64_t row_end(const struct ki_reserved_row *row)
 /* The nearest end of an open reason, not behind `limit`. */
 static uint64_t next_end(const struct sweep *s, uint64_t limit)
 {
-	for (uint64_t set = s->open; set; set &= set - 1) {
-		uint64_t end = s->end[__builtin_ctzll(set)];
+	for (reason_set set = s->open; set; set &= set - 1) {
+		uint64_t end = s->end[first_of(set)];
 
 		if (end < limit)
 			limit = end;
@@ -42,8 +52,8 @@ static uint64_t next_end(const struct sweep *s, uint64_t limit)
 
 static void close_ended(struct sweep *s)
 {
-	for (uint64_t set = s->open; set; set &= set - 1)
-		if (s->end[__builtin_ctzll(set)] <= s->at)
+	for (reason_set set = s->open; set; set &= set - 1)
+		if (s->end[first_of(set)] <= s->at)
 			s->open &= ~(set & -set);
 }
 
@@ -52,7 +62,7 @@ static int advance(struct sweep *s, uint64_t limit)
 {
 	while (s->open && s->at < limit) {
 		uint64_t end = next_end(s, limit);
-		struct ki_cover c = {s->at, end, (uint16_t)__builtin_ctzll(s->open)};
+		struct ki_cover c = {s->at, end, (uint16_t)first_of(s->open)};
 		struct ki_cover *last = s->out->n ? &s->out->v[s->out->n - 1] : NULL;
 
 		if (last && last->end == c.start && last->reason == c.reason)
@@ -83,7 +93,7 @@ static int sweep(const struct ki_reserved_row *rows, size_t n, unsigned int only
 		ret = advance(&s, rows[i].addr);
 		if (!(s.open >> reason & 1) || s.end[reason] < row_end(&rows[i]))
 			s.end[reason] = row_end(&rows[i]);
-		s.open |= 1ull << reason;
+		s.open |= (reason_set)1 << reason;
 	}
 	return ret ? ret : advance(&s, UINT64_MAX);
 }

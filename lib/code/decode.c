@@ -205,6 +205,10 @@ static uint8_t traits_of(const ZydisDecodedInstruction *z, uint8_t kind)
 	case ZYDIS_MNEMONIC_CLD:
 		traits |= KI_TRAIT_CLD;
 		break;
+	case ZYDIS_MNEMONIC_POPF:
+	case ZYDIS_MNEMONIC_POPFQ:
+		traits |= KI_TRAIT_POPF;
+		break;
 	case ZYDIS_MNEMONIC_MOV:
 		if (z->opcode_map == ZYDIS_OPCODE_MAP_DEFAULT && z->opcode == 0x8e &&
 		    z->raw.modrm.reg == 2)

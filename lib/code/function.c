@@ -165,6 +165,28 @@ static void apply_direction(struct ki_analysis *a)
 	}
 }
 
+/*
+ * popf, and then a call: it hands the flags over, and what else it likes. So KVM calls what it
+ * emulates instructions with (fastop).
+ */
+static void apply_popped_flags(struct ki_analysis *a)
+{
+	bool popped = false;
+
+	for (uint32_t i = 0; i < a->fn->ninsns; i++) {
+		struct ki_insn *in = &a->fn->insns[i];
+
+		popped |= (a->extra[i].traits & KI_TRAIT_POPF) != 0;
+		if (in->kind == KI_INSN_PLAIN)
+			continue;
+		if (popped && (in->kind == KI_INSN_CALL || in->kind == KI_INSN_CALL_INDIRECT)) {
+			a->extra[i].use = KI_REGSET_ALL;
+			in->flags |= KI_INSN_READS_FLAGS;
+		}
+		popped = false;
+	}
+}
+
 static void apply_instructions(struct ki_analysis *a)
 {
 	struct ki_function *fn = a->fn;
@@ -186,12 +208,30 @@ static void apply_instructions(struct ki_analysis *a)
 			ki_refuse(&fn->insns[i + 1].reason, in->reason);
 	}
 	apply_direction(a);
+	apply_popped_flags(a);
 	apply_ftrace_site(a);
+}
+
+bool ki_analysis_compiled(const struct ki_analysis *a)
+{
+	const struct ki_function *fn = a->fn;
+	const struct ki_symbol *to;
+
+	for (uint32_t i = 0; i < 2 && i < fn->ninsns; i++) {
+		if (fn->insns[i].reason != KI_R_FTRACE_SITE)
+			continue;
+		if (fn->insns[i].kind != KI_INSN_CALL)
+			return true;
+		to = ki_target_symbol_at(a->target, fn->insns[i].target);
+		return !to || strcmp(to->name, "__fentry__") == 0;
+	}
+	return false;
 }
 
 static bool text_reason(unsigned int reason)
 {
-	return reason >= KI_R_NOT_TEXT && reason <= KI_R_MODULE_GOING;
+	return (reason >= KI_R_NOT_TEXT && reason <= KI_R_MODULE_GOING) ||
+	       reason == KI_R_NO_PERCPU || reason == KI_R_HELPER_PATH || reason == KI_R_COPIED;
 }
 
 /* All of the code is text of a kind that must stay where it is. */

@@ -98,12 +98,15 @@ static inline void ki_analysis_unparsed(struct ki_analysis *a, unsigned int why)
 	ki_refuse(&a->fn->reason, why);
 }
 
+/* A compiler made it: it calls __fentry__, or ftrace has made something else of that. */
+bool ki_analysis_compiled(const struct ki_analysis *a);
+
 /* The symbol's code is the cold part of another function. */
 bool ki_symbol_is_cold(const struct ki_symbol *sym);
 
 /* Something jumps to addr, which lies in the function. */
-void ki_analysis_leader(struct ki_analysis *a,
-			uint64_t addr); /* The same, from the code of another symbol. */
+void ki_analysis_leader(struct ki_analysis *a, uint64_t addr);
+/* The same, from the code of another symbol. */
 void ki_analysis_entry(struct ki_analysis *a, uint64_t addr);
 
 /*

@@ -167,23 +167,6 @@ static int add_blocks(struct ki_portion *c, const struct ki_analysis *a, uint32_
 	return ret;
 }
 
-/* A compiler made it: it calls __fentry__, or ftrace has made something else of that. */
-static bool is_compiled(const struct ki_analysis *a)
-{
-	const struct ki_function *fn = a->fn;
-	const struct ki_symbol *to;
-
-	for (uint32_t i = 0; i < 2 && i < fn->ninsns; i++) {
-		if (fn->insns[i].reason != KI_R_FTRACE_SITE)
-			continue;
-		if (fn->insns[i].kind != KI_INSN_CALL)
-			return true;
-		to = ki_target_symbol_at(a->target, fn->insns[i].target);
-		return !to || strcmp(to->name, "__fentry__") == 0;
-	}
-	return false;
-}
-
 static int add_function(struct parser *ps, struct ki_portion *c, const struct ki_analysis *a,
 			uint32_t f)
 {
@@ -204,7 +187,7 @@ static int add_function(struct parser *ps, struct ki_portion *c, const struct ki
 	pf->reason = fn->reason;
 	pf->unparsed = a->unparsed;
 	pf->flags = a->unparsed == KI_R_OK ? KI_FUNCTION_PARSED : 0;
-	ps->p->compiled[f] = is_compiled(a);
+	ps->p->compiled[f] = ki_analysis_compiled(a);
 	c->totals.functions++;
 	c->totals.parsed += a->unparsed == KI_R_OK;
 	c->totals.refused[fn->reason]++;

@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 /*
- * Addresses that a kernel's linker script gives names: where its text and its tables begin and
- * end. Most are no code, so the table of symbols does not have them.
+ * Where a kernel's text, its pieces and its tables begin and end. Most of these names are the
+ * linker script's and no code, so the table of symbols does not have them.
  */
 enum ki_mark {
 	KI_MARK_STEXT,

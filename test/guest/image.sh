@@ -28,14 +28,15 @@ same NOINSTR 1
 same IDLE_TEXT 1
 same KPROBES_BLACKLIST 200
 same THUNK 5
-same FTRACE_SITE 2
+same COPIED 2
+same HELPER_PATH 1
 same NO_PERCPU 20
 # Who is told of breakpoints is in the running kernel only.
 read -r both image < <(sed -n 's/^TRAP_PATH both \([0-9]*\) live [0-9]* image \([0-9]*\)/\1 \2/p' /tmp/rows)
 ok "TRAP_PATH: $both rows in both" test "${both:-0}" -ge 5
 is "TRAP_PATH: rows of the file alone" "$image" 0
 is "no other reasons" "$(awk '{ print $1 }' /tmp/rows | sort | tr '\n' ' ')" \
-	"BUG_SITE ENTRY_TEXT EXTABLE FTRACE_SITE IDLE_TEXT JUMP_LABEL KPROBES_BLACKLIST NOINSTR NO_PERCPU STATIC_CALL THUNK TRAP_PATH "
+	"BUG_SITE COPIED ENTRY_TEXT EXTABLE HELPER_PATH IDLE_TEXT JUMP_LABEL KPROBES_BLACKLIST NOINSTR NO_PERCPU STATIC_CALL THUNK TRAP_PATH "
 
 "$rows" symbols "$map" > /tmp/symbols
 read -r _ live with_map _ differ < /tmp/symbols
