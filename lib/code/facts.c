@@ -84,6 +84,7 @@ int ki_facts_get(struct ki_target *t, const struct ki_facts **out, struct ki_err
 			ret = ki_covers_find(t, f, err);
 		if (!ret)
 			ret = ki_entries_scan(t, f, err);
+		f->traced = ki_target_symbol_named(t, "", "__fentry__", NULL) != NULL;
 		if (ret) {
 			facts_free(f);
 			return ret;

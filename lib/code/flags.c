@@ -2,9 +2,11 @@
 /*
  * Liveness of the arithmetic flags inside one function, exactly for each flag.
  *
- * Calls, returns and jumps to functions neither take nor give flags: the ABI says so, and
- * kernel code keeps to it but for the emulations of cmpxchg, which return ZF. Wherever control
- * goes to a place that is not looked at, all flags are live.
+ * Calls, returns and jumps to functions neither take nor give flags: the ABI says so, and what
+ * a compiler made keeps to it. Assembler code need not: the emulations of cmpxchg return ZF, and
+ * KVM's stubs (fastop) take all flags and return them. So in a kernel, where functions that a
+ * compiler made are known by their ftrace sites, the others give flags to whom they return or
+ * jump. Wherever control goes to a place that is not looked at, all flags are live.
  */
 #include "code/function.h"
 
@@ -14,17 +16,9 @@
 
 struct flow {
 	struct ki_analysis *a;
-	uint8_t *in;	   /* flags live at the start of each block */
-	uint8_t at_return; /* flags live behind a return */
+	uint8_t *in;	 /* flags live at the start of each block */
+	uint8_t outside; /* flags live where it returns, and jumps to others */
 };
-
-/* Emulated cmpxchg: this_cpu_cmpxchg16b_emu and the like. */
-static bool returns_flags(const char *name)
-{
-	size_t len = strlen(name);
-
-	return len > 4 && strcmp(name + len - 4, "_emu") == 0 && strstr(name, "cmpxchg");
-}
 
 static uint8_t live_at(const struct flow *f, uint64_t target)
 {
@@ -40,7 +34,7 @@ static uint8_t live_at(const struct flow *f, uint64_t target)
 	/* A cold part is a function only by name. */
 	if (!sym || sym->addr != target || ki_symbol_is_cold(sym))
 		return KI_FLAG_ALL;
-	return 0;
+	return f->outside;
 }
 
 /* Behind the last instruction of a block that control may fall out of. */
@@ -66,10 +60,10 @@ static uint8_t live_out(const struct flow *f, const struct ki_block *b, uint32_t
 	case KI_INSN_JMP:
 		return live_at(f, in->target);
 	case KI_INSN_RET:
-		return f->at_return;
+		return f->outside;
 	case KI_INSN_JMP_INDIRECT:
 		return f->a->extra[i].table || f->a->fn->reason == KI_R_COMPUTED_GOTO ? KI_FLAG_ALL
-										      : 0;
+										      : f->outside;
 	case KI_INSN_CALL:
 	case KI_INSN_CALL_INDIRECT:
 		return 0;
@@ -147,7 +141,7 @@ int ki_flags_live(struct ki_analysis *a)
 
 	if (!f.in)
 		return -ENOMEM;
-	f.at_return = returns_flags(fn->symbol->name) ? KI_FLAG_ALL : 0;
+	f.outside = a->facts->traced && !ki_analysis_compiled(a) ? KI_FLAG_ALL : 0;
 	ki_settle(&all);
 	for (uint32_t b = 0; b < fn->nblocks; b++)
 		through(&f, &fn->blocks[b], true);

@@ -392,24 +392,16 @@ static void solve_live(struct solver *s, uint32_t f)
 	}
 }
 
-/* Emulations of cmpxchg return ZF. */
-static bool returns_flags(const char *name)
-{
-	size_t len = strlen(name);
-
-	return len > 4 && strcmp(name + len - 4, "_emu") == 0 && strstr(name, "cmpxchg");
-}
-
-/* What unknown callers need behind the returns of a function. */
+/* What unknown callers need behind the returns of a function. Some return flags (flags.c). */
 static ki_regset needed_of(const struct ki_program *p, uint32_t f)
 {
 	const struct ki_program_function *pf = &p->functions[f];
 	ki_regset writes = 0, needed = RESULTS | CALLEE_SAVED;
 
-	if (returns_flags(pf->symbol->name))
-		needed |= KI_REGSET_FLAGS;
 	if (p->compiled[f] || !is_known(p, f))
 		return needed;
+	if (p->facts->traced)
+		needed |= KI_REGSET_FLAGS;
 	for (uint32_t b = pf->first_block; b < pf->first_block + pf->nblocks; b++) {
 		const struct ki_run *end, *run = runs_of(p, b, &end);
 

@@ -31,13 +31,17 @@ static const ZydisMnemonic privileged_list[] = {
 };
 
 /* Besides those above: traps, whose handlers may show or use whatever they find, what leaves a
-   transaction, and the engines of VIA, whose registers nobody else has. */
+   transaction, ports, behind which a hypervisor may look at all registers (VMware's does), and the
+   engines of VIA, whose registers nobody else has. */
 static const ZydisMnemonic exposing_list[] = {
 	ZYDIS_MNEMONIC_UD0,	   ZYDIS_MNEMONIC_UD1,	      ZYDIS_MNEMONIC_UD2,
 	ZYDIS_MNEMONIC_INT3,	   ZYDIS_MNEMONIC_XABORT,     ZYDIS_MNEMONIC_XSTORE,
 	ZYDIS_MNEMONIC_XCRYPT_CBC, ZYDIS_MNEMONIC_XCRYPT_CFB, ZYDIS_MNEMONIC_XCRYPT_CTR,
 	ZYDIS_MNEMONIC_XCRYPT_ECB, ZYDIS_MNEMONIC_XCRYPT_OFB, ZYDIS_MNEMONIC_XSHA1,
-	ZYDIS_MNEMONIC_XSHA256,	   ZYDIS_MNEMONIC_MONTMUL,
+	ZYDIS_MNEMONIC_XSHA256,	   ZYDIS_MNEMONIC_MONTMUL,    ZYDIS_MNEMONIC_IN,
+	ZYDIS_MNEMONIC_OUT,	   ZYDIS_MNEMONIC_INSB,	      ZYDIS_MNEMONIC_INSW,
+	ZYDIS_MNEMONIC_INSD,	   ZYDIS_MNEMONIC_OUTSB,      ZYDIS_MNEMONIC_OUTSW,
+	ZYDIS_MNEMONIC_OUTSD,
 };
 
 /* The selectors and the machine word are emulated for programs, 16 bits wide; the shadow stack's

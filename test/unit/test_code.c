@@ -306,11 +306,12 @@ static void liveness_over_the_edge(void **state)
 
 static void emulated_cmpxchg_returns_flags(void **state)
 {
-	static const struct ki_symbol s[] = {{.addr = BASE, .name = "this_cpu_cmpxchg16b_emu"}};
+	static const struct ki_symbol s[] = {{.addr = BASE, .name = "this_cpu_cmpxchg16b_emu"},
+					     {.addr = BASE + 3, .name = "__fentry__"}};
 	struct text x = {.m = {.kind = KI_TARGET_LIVE,
 			       .symbols = s,
-			       .nsymbols = 1,
-			       BYTES(0x9d, 0x90, 0xc3)}};
+			       .nsymbols = 2,
+			       BYTES(0x9d, 0x90, 0xc3, 0xc3)}};
 
 	(void)state;
 	open_text(&x);

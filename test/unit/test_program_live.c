@@ -160,6 +160,66 @@ static void assembly(void **state)
 	world_end(&w);
 }
 
+static bool flags_live(const struct world *w, uint32_t f, uint64_t off)
+{
+	struct ki_function *fn;
+	struct ki_err err = {0};
+	bool live;
+
+	assert_int_equal(ki_function_analyze(w->t, w->f[f].symbol, &fn, &err), 0);
+	live = ki_function_insn_at(fn, AT(f, off))->flags & KI_INSN_FLAGS_LIVE;
+	ki_function_free(fn);
+	return live;
+}
+
+/* As KVM calls what it emulates instructions with: with all flags, which are also the result. */
+static void flags_of_assembly(void **state)
+{
+	struct world w = {0};
+
+	(void)state;
+	world_add(&w, "__fentry__", "c3");
+	/* nop5; push %rdi; popf; nop; call *%rsi; pushf; pop %rdi; ret */
+	world_add(&w, "fastop", NOP5 "57  9d  90  ff d6  9c  5f  c3");
+	/* adc %edx,%eax; ret */
+	world_add(&w, "adc", "11 d0  c3");
+	/* nop5; add %esi,%edi; jmp *%rax */
+	world_add(&w, "compiled", NOP5 "01 f7  ff e0");
+	/* add %esi,%edi; jmp other */
+	world_add(&w, "jumps", "01 f7  e9 @5");
+	world_add(&w, "other", "c3");
+	/* nop5; call *%rsi; ret */
+	world_add(&w, "plain", NOP5 "ff d6  c3");
+	world_build(&w, NULL);
+	CHECK(&w, AT(1, 7), R(RAX) | R(RDX) | R(RCX) | R(R10) | KI_REGSET_FLAGS, 0);
+	CHECK(&w, AT(1, 8), R(RAX) | R(RSI) | KI_REGSET_FLAGS, 0);
+	CHECK(&w, AT(1, 6), R(RAX), KI_REGSET_ZF | KI_REGSET_CF);
+	assert_true(flags_live(&w, 1, 7));
+	assert_true(flags_live(&w, 1, 8));
+	assert_true(flags_live(&w, 1, 10));
+	assert_false(flags_live(&w, 1, 12));
+	CHECK(&w, AT(2, 2), R(RAX) | KI_REGSET_FLAGS, 0);
+	assert_true(flags_live(&w, 2, 2));
+	assert_false(flags_live(&w, 3, 7));
+	assert_true(flags_live(&w, 4, 2));
+	assert_false(flags_live(&w, 6, 5));
+	world_end(&w);
+}
+
+/* Behind a port there may be a hypervisor, which looks at all registers and writes some. */
+static void ports(void **state)
+{
+	struct world w = {0};
+
+	(void)state;
+	/* nop5; mov %edi,%ebx; in (%dx),%eax; mov %esi,%eax; ret */
+	world_add(&w, "f", NOP5 "89 fb  ed  89 f0  c3");
+	world_build(&w, NULL);
+	CHECK(&w, AT(0, 7), R(RAX) | R(RBX) | R(RCX) | R(R11), 0);
+	CHECK(&w, AT(0, 8), R(RSI), R(RAX));
+	world_end(&w);
+}
+
 static void not_known(void **state)
 {
 	static const struct ki_program_options without = {.no_liveness = true};
@@ -225,6 +285,8 @@ int main(void)
 		cmocka_unit_test(tails_and_loops),
 		cmocka_unit_test(sites),
 		cmocka_unit_test(assembly),
+		cmocka_unit_test(flags_of_assembly),
+		cmocka_unit_test(ports),
 		cmocka_unit_test(not_known),
 		cmocka_unit_test(the_same_in_both_ways),
 	};

@@ -84,8 +84,8 @@ static const struct {
 	{CODE(0x0f, 0x01, 0xee), "rcx", "rax, rdx"},		      /* rdpkru */
 	{CODE(0x0f, 0x01, 0xef), "rax, rcx, rdx", "-"},		      /* wrpkru */
 	{CODE(0x0f, 0xae, 0x2b), "rax, rdx, rbx", "-"},		      /* xrstor [rbx] */
-	{CODE(0xec), "dx", "al"},				      /* in al, dx */
-	{CODE(0xef), "rax, dx", "-"},				      /* out dx, eax */
+	{CODE(0xec), ALL, "-"},					      /* in al, dx */
+	{CODE(0xef), ALL, "-"},					      /* out dx, eax */
 	{CODE(0x0f, 0xc7, 0xf0), "-", "rax, flags"},		      /* rdrand eax */
 	{CODE(0x0f, 0x20, 0xd8), "-", "rax"},			      /* mov rax, cr3 */
 	{CODE(0x0f, 0x22, 0xd8), "rax", "-"},			      /* mov cr3, rax */
