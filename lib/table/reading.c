@@ -43,12 +43,14 @@ static bool same(const uint64_t *a, const uint64_t *b, uint32_t n)
  * 1: it is there, 0: it is not. Its CPU does not say when it writes: what is twice the same was not
  * seen in the middle of a sum of two words. One that is hit all the time is taken as it comes.
  */
-static int copy_own(const uint64_t *row, uint64_t *to, uint32_t n)
+static int copy_own(const struct ki_table_map *m, const uint64_t *row, uint64_t *to, uint32_t n)
 {
 	if (KI_ROW_KIND(look(row)) != KI_ROW_READY)
 		return 0;
 	for (unsigned int i = 0; i < AGAIN; i++) {
 		copy(to, row + 1, n);
+		if (m->between)
+			m->between(m->between_arg);
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 		if (same(to, row + 1, n))
 			break;
@@ -89,7 +91,7 @@ static int collect(const struct ki_table_map *m, words *all)
 			if (ki_vec_reserve(all, n))
 				return -ENOMEM;
 			ret = m->shared ? copy_shared(m, row, all->v + all->n, n)
-					: copy_own(row, all->v + all->n, n);
+					: copy_own(m, row, all->v + all->n, n);
 			if (ret < 0)
 				return ret;
 			all->n += ret ? n : 0;

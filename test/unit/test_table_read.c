@@ -138,6 +138,29 @@ static void shared_rows_move(void **state)
 	ki_table_reading_free(r);
 }
 
+/* A sum of two words that its CPU has just written half of. */
+static void half_a_sum(void *arg)
+{
+	(void)arg;
+	if (!steps++)
+		banks[0].rows[2][1 + KEYS + 1] = 1;
+}
+
+static void sums_of_two_words_are_whole(void **state)
+{
+	struct ki_table_reading *r;
+
+	(void)state;
+	start(false);
+	put(0, 2, KI_ROW_READY, 40, 0);
+	map.between = half_a_sum;
+	r = reading();
+	assert_int_equal(r->n, 1);
+	assert_int_equal(ki_table_values(r, 0)[1], 1);
+	assert_int_equal(steps, 2);
+	ki_table_reading_free(r);
+}
+
 static void an_empty_one(void **state)
 {
 	struct ki_table_reading *r;
@@ -157,6 +180,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_of_a_key_become_one),
 		cmocka_unit_test(shared_rows_move),
+		cmocka_unit_test(sums_of_two_words_are_whole),
 		cmocka_unit_test(an_empty_one),
 	};
 
