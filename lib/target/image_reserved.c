@@ -118,7 +118,7 @@ static void add_bug(struct builder *b, const uint8_t *p, uint64_t addr)
 		add(b, site, 2, KI_R_BUG_SITE, 0);
 }
 
-/* An instruction that the kernel decodes to mend its fault, its end being the fixup, stays whole. */
+/* An instruction that the kernel decodes to mend its fault, its end the fixup, stays whole. */
 static void add_exception(struct builder *b, const uint8_t *p, uint64_t addr)
 {
 	uint64_t at = relative(p, addr), fixup = relative(p + 4, addr + 4);

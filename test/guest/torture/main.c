@@ -10,8 +10,9 @@
  *	torture sessions SEED SECONDS
  *		processes that change the same windows, and are killed
  *	torture hold [+]GLOB...
- *		all windows of these, until there is no more input; of each with + one must be
- *reached torture refuse nothing in entry code and its like may be accepted
+ *		all windows of these, until there is no more input; with +: one must be reached
+ *	torture refuse
+ *		nothing in entry code and its like may be accepted
  *
  * Exits 0 if all went as it must.
  */
