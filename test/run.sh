@@ -51,7 +51,7 @@ run_suite() {
 may_go_again() {
 	local p f s
 	case $1 in
-	race* | busy* | torture* | coexist* | kill* | hosts* | disturb* | replace* | move* | tail* | faults* | lifetime* | memory* | steps* | fuzz*)
+	race* | access* | busy* | torture* | coexist* | kill* | hosts* | disturb* | replace* | move* | tail* | faults* | lifetime* | memory* | steps* | fuzz*)
 		return 1 ;;
 	esac
 	read -r p f s < "$logs/$1.counts" 2> /dev/null && [ "$f" != 0 ] &&
