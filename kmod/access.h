@@ -6,7 +6,8 @@
  * (SMAP; SDM, volume 3, section 4.6). The flag, AC, is the CPU's, not the task's: only interrupts
  * keep it, because iret gives it back. A helper is called like a function, also there. So whoever
  * ends in a clac of his own (every copy from user memory does), and whoever lets another task run,
- * must find the flag closed and leave it as he found it.
+ * must find the flag closed and leave it as he found it; also whoever calls what others may have
+ * hooked (a BPF program may read user memory, and its trampoline keeps no flags).
  */
 #ifndef KI_ACCESS_H
 #define KI_ACCESS_H

@@ -36,11 +36,12 @@ struct ki_helping {
 	u64 skipped;
 	bool at[KI_LEVELS];
 	u64 hit[KI_LEVELS];		/* KI_HIT of ENTER_RECORD, and KI_HIT_KNOWN; or 0 */
-	unsigned long flags[KI_LEVELS]; /* of ENTER: was user memory open (access.h) */
+	unsigned long flags[KI_LEVELS]; /* was user memory open when it began (access.h) */
 };
 
 static DEFINE_PER_CPU(struct ki_helping, ki_helping);
 
+/* Whatever is called then finds user memory closed. */
 static __always_inline bool begin(void)
 {
 	struct ki_helping *h;
@@ -56,13 +57,18 @@ static __always_inline bool begin(void)
 	}
 	h->at[level] = true;
 	barrier();
+	h->flags[level] = ki_access_close();
 	return true;
 }
 
 static __always_inline void end(void)
 {
+	struct ki_helping *h = raw_cpu_ptr(&ki_helping);
+	u8 level = interrupt_context_level();
+
+	ki_access_restore(h->flags[level]);
 	barrier();
-	raw_cpu_ptr(&ki_helping)->at[interrupt_context_level()] = false;
+	h->at[level] = false;
 	ki_preempt_enable();
 }
 
@@ -180,18 +186,11 @@ static __always_inline void clear(u32 n, u64 *to)
 KI_DO_STRING(STRING, ki_string_kernel(from, n, to))
 KI_DO_STRING(USTRING, ki_string_user(from, n, to))
 
-/* What is called may touch user memory, and is not used to its being open. */
 static __always_inline bool enter(u64 hit)
 {
-	struct ki_helping *h;
-	u8 level;
-
 	if (!begin())
 		return false;
-	h = raw_cpu_ptr(&ki_helping);
-	level = interrupt_context_level();
-	h->hit[level] = hit;
-	h->flags[level] = ki_access_close();
+	raw_cpu_ptr(&ki_helping)->hit[interrupt_context_level()] = hit;
 	return true;
 }
 
@@ -219,11 +218,7 @@ notrace bool ki_helper_hit(u32 *ring, u32 *id)
 u64 ki_do_LEAVE(void);
 notrace u64 ki_do_LEAVE(void)
 {
-	struct ki_helping *h = raw_cpu_ptr(&ki_helping);
-	u8 level = interrupt_context_level();
-
-	h->hit[level] = 0;
-	ki_access_restore(h->flags[level]);
+	raw_cpu_ptr(&ki_helping)->hit[interrupt_context_level()] = 0;
 	end();
 	return 0;
 }

@@ -19,6 +19,7 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
+#include "access.h"
 #include "compat.h"
 #include "pages.h"
 #include "ring.h"
@@ -105,13 +106,16 @@ void ki_do_wake(struct ki_ring_cpu *c, u64 tail);
 notrace void ki_do_wake(struct ki_ring_cpu *c, u64 tail)
 {
 	bool *waking = &c->waking[interrupt_context_level()];
+	unsigned long flags;
 
 	if (*waking || !cpu_online(raw_smp_processor_id()))
 		return;
 	*waking = true;
 	barrier();
 	c->woken = tail;
+	flags = ki_access_close();
 	irq_work_queue(&c->work);
+	ki_access_restore(flags);
 	barrier();
 	*waking = false;
 }
@@ -175,7 +179,7 @@ static int fill_ring(struct ki_ring_buffers *r, const struct ki_ring *req)
 	int err, cpu, n = 0;
 
 	r->page = kvcalloc(r->npages, sizeof(*r->page), GFP_KERNEL);
-	r->cpu = ki_fail() ? NULL : alloc_percpu(struct ki_ring_cpu);
+	r->cpu = alloc_percpu(struct ki_ring_cpu);
 	if (r->cpu)
 		begin_cpus(r);
 	if (!r->page || !r->cpu)

@@ -28,7 +28,6 @@
 #include <linux/stacktrace.h>
 #include <linux/uaccess.h>
 
-#include "access.h"
 #include "compat.h"
 #include "rows.h"
 #include "stacks.h"
@@ -177,12 +176,9 @@ u64 ki_stack_user(u32 what)
 	struct ki_stacks_table *t = ki_stacks_tables[what >> 8];
 	u64 *v = scratch_of(t);
 	u32 skip = (u8)what, most = min_t(u32, t->frames + skip, KI_STACK_FRAMES), n;
-	unsigned long flags;
 
 	if (!ki_user_memory() || !task_pt_regs(current)->ip) /* or a thread that only helps one */
 		return 0;
-	flags = ki_access_close();
 	n = walk(task_pt_regs(current), v, most);
-	ki_access_restore(flags);
 	return n <= skip ? 0 : ki_stack_number(t, current->tgid, v + skip, n - skip);
 }

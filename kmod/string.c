@@ -13,7 +13,6 @@
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
-#include "access.h"
 #include "stacks.h"
 #include "symbols.h"
 
@@ -77,15 +76,8 @@ u64 ki_string_kernel(u64 from, u32 n, u64 *to)
 
 u64 ki_string_user(u64 from, u32 n, u64 *to)
 {
-	unsigned long flags;
-	u64 len;
-
-	if (!ki_user_memory()) {
-		memset(to, 0, n * sizeof(*to));
-		return 0;
-	}
-	flags = ki_access_close();
-	len = take_string(from, n, to, true);
-	ki_access_restore(flags);
-	return len;
+	if (ki_user_memory())
+		return take_string(from, n, to, true);
+	memset(to, 0, n * sizeof(*to));
+	return 0;
 }

@@ -136,6 +136,8 @@ static bool is_filler(const struct insn *in)
 {
 	u8 op = in->opcode.bytes[0];
 
+	if (in->vex_prefix.nbytes)
+		return false;
 	if (in->opcode.nbytes == 1)
 		return op == KI_INT3 || (op == 0x90 && !in->rex_prefix.nbytes &&
 					 (!in->prefixes.nbytes || in->prefixes.bytes[0] == 0x66));

@@ -68,6 +68,12 @@ static void facts_free(void *facts)
 	free(f);
 }
 
+static bool is_kernel(const struct ki_target *t)
+{
+	return ki_target_symbol_named(t, "", "__fentry__", NULL) ||
+	       ki_target_symbol_named(t, "", "entry_SYSCALL_64", NULL);
+}
+
 int ki_facts_get(struct ki_target *t, const struct ki_facts **out, struct ki_err *err)
 {
 	struct ki_facts *f = t->facts;
@@ -84,7 +90,7 @@ int ki_facts_get(struct ki_target *t, const struct ki_facts **out, struct ki_err
 			ret = ki_covers_find(t, f, err);
 		if (!ret)
 			ret = ki_entries_scan(t, f, err);
-		f->traced = ki_target_symbol_named(t, "", "__fentry__", NULL) != NULL;
+		f->kernel = is_kernel(t);
 		if (ret) {
 			facts_free(f);
 			return ret;

@@ -36,7 +36,7 @@ struct ki_facts {
 	ki_vec(uint64_t) entries;	/* in order, each once */
 	struct ki_covers covers;	/* of all reserved rows but sites */
 	struct ki_covers static_calls;	/* of those of static calls */
-	bool traced;			/* what a compiler made has ftrace sites */
+	bool kernel; /* where all that a compiler made has ftrace sites, or nothing has any */
 };
 
 /* The target's facts, found when first asked for. */

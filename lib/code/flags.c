@@ -141,7 +141,7 @@ int ki_flags_live(struct ki_analysis *a)
 
 	if (!f.in)
 		return -ENOMEM;
-	f.outside = a->facts->traced && !ki_analysis_compiled(a) ? KI_FLAG_ALL : 0;
+	f.outside = a->facts->kernel && !ki_analysis_compiled(a) ? KI_FLAG_ALL : 0;
 	ki_settle(&all);
 	for (uint32_t b = 0; b < fn->nblocks; b++)
 		through(&f, &fn->blocks[b], true);

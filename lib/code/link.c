@@ -197,16 +197,6 @@ static void link_edges(struct ki_program *p, struct ki_portion *c, uint32_t f, u
 	}
 }
 
-/* A call into the middle of a function: nobody knows what that does. */
-static void link_call(const struct ki_program *p, const struct ki_portion *c, struct ki_run *r)
-{
-	uint64_t to = c->calls.v[r->arg].to;
-
-	r->arg += c->base_call;
-	if (p->calls[r->arg].callee == KI_NONE && ki_program_function_at(p, to) != KI_NONE)
-		r->event = KI_EVENT_ALL;
-}
-
 static int copy_rest(void *arg, unsigned int thread, size_t i)
 {
 	struct linker *l = arg;
@@ -233,7 +223,7 @@ static int copy_rest(void *arg, unsigned int thread, size_t i)
 		struct ki_run *r = &c->runs.v[k];
 
 		if (r->event == KI_EVENT_CALL || r->event == KI_EVENT_TAIL)
-			link_call(p, c, r);
+			r->arg += c->base_call;
 		else if (r->event == KI_EVENT_FIXUP)
 			r->arg = p->edges[c->base_edge + r->arg].to_block;
 	}

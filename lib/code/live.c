@@ -19,12 +19,15 @@
  * sets: the result is the same, the least solution.
  *
  * What is not known is taken from the ABI, where a compiler is known to keep to it: functions
- * with an ftrace site (`compiled`). They use nothing of what they are entered with but their
- * arguments (callee-saved registers they save and restore); unknown callers of theirs look at their
- * return value and the callee-saved registers. Callers of other functions may rely on whatever
- * these leave alone (hand-written ones keep more than the ABI asks for): all that the function
- * does not overwrite without having read it before counts as live behind its returns. The use
- * without pass is the reason: what is restored was read.
+ * with an ftrace site (`compiled`). They use what arguments are in, all of it, since others may
+ * look at arguments that they themselves do not (a BPF program, a live patch, a chunk at the
+ * entry), and nothing else of what they are entered with (callee-saved registers they save and
+ * restore); unknown callers of theirs look at their return value and the callee-saved registers. Of
+ * static calls some are no C: Xen's hypercalls have arguments in %rax and %r10, preempt_schedule
+ * keeps all registers. Callers of other functions may rely on whatever these leave alone
+ * (hand-written ones keep more than the ABI asks for): all that the function does not overwrite
+ * without having read it before counts as live behind its returns. The use without pass is the
+ * reason: what is restored was read.
  */
 #include "code/program.h"
 
@@ -34,14 +37,16 @@
 
 #define R(r) KI_REGSET_REG(KI_##r)
 
-#define ARGUMENTS (R(RDI) | R(RSI) | R(RDX) | R(RCX) | R(R8) | R(R9) | R(RSP))
-/* Programs tell in %al how many vector registers have arguments; nested functions take %r10. */
-#define MORE_ARGUMENTS (R(RAX) | R(R10))
-#define CALLEE_SAVED   (R(RBX) | R(RBP) | R(RSP) | R(R12) | R(R13) | R(R14) | R(R15))
-#define CALLER_SAVED   (KI_REGSET_GPRS & ~CALLEE_SAVED)
-#define RESULTS	       (R(RAX) | R(RDX))
+#define ARGUMENTS    (R(RDI) | R(RSI) | R(RDX) | R(RCX) | R(R8) | R(R9) | R(RSP))
+#define CALLEE_SAVED (R(RBX) | R(RBP) | R(RSP) | R(R12) | R(R13) | R(R14) | R(R15))
+#define CALLER_SAVED (KI_REGSET_GPRS & ~CALLEE_SAVED)
+#define RESULTS	     (R(RAX) | R(RDX))
 
-/* A function nothing is known of: it keeps to the ABI, or it keeps all but its result. */
+/*
+ * A function nothing is known of: it keeps to the ABI, or it keeps all but its result. Programs
+ * tell in %al how many vector registers have arguments; nested functions and hypercalls take %r10.
+ */
+#define ANY_USE	 (ARGUMENTS | R(RAX) | R(R10))
 #define ANY_PASS (KI_REGSET_GPRS & ~R(RAX))
 
 /* Functions that one step solves. */
@@ -95,18 +100,17 @@ static const struct ki_run *runs_of(const struct ki_program *p, uint32_t block,
 	return c->runs.v + p->first_run[block];
 }
 
-/* What a call of function f, or of KI_NONE, reads and keeps. */
+/*
+ * What a call of function f reads and keeps. KI_NONE: somewhere where nobody knows of a function,
+ * as the thunks that a kernel makes for itself when it starts.
+ */
 static ki_regset call_use(const struct ki_program *p, uint32_t f)
 {
-	if (f == KI_NONE)
-		return p->arguments;
 	return is_known(p, f) ? get(&p->use[f]) : KI_REGSET_ALL;
 }
 
 static ki_regset call_pass(const struct ki_program *p, uint32_t f)
 {
-	if (f == KI_NONE)
-		return ANY_PASS;
 	return is_known(p, f) ? get(&p->pass[f]) : KI_REGSET_ALL;
 }
 
@@ -133,24 +137,25 @@ static struct pair pair_event(const struct solver *s, const struct ki_run *r, st
 
 	switch (r->event) {
 	case KI_EVENT_CALL:
-	case KI_EVENT_CALL_ANY:
-		f = r->event == KI_EVENT_CALL ? p->calls[r->arg].callee : KI_NONE;
+		f = p->calls[r->arg].callee;
 		x.use = call_use(p, f) | (x.use & call_pass(p, f));
 		x.pass &= call_pass(p, f);
 		break;
+	case KI_EVENT_CALL_ANY:
+		x.use = ANY_USE | (x.use & ANY_PASS);
+		x.pass &= ANY_PASS;
+		break;
+	case KI_EVENT_CALL_STATIC:
+		x.use |= ANY_USE;
+		break;
 	case KI_EVENT_TAIL:
 		f = p->calls[r->arg].callee;
-		if (f != KI_NONE && !is_known(p, f)) {
-			x.use = x.pass = KI_REGSET_ALL;
-			break;
-		}
-		y = f == KI_NONE ? (struct pair){p->arguments, ANY_PASS}
-				 : pair_at(s, p->functions[f].first_block);
-		x.use |= y.use;
+		y = pair_at(s, is_known(p, f) ? p->functions[f].first_block : KI_NONE);
+		x.use |= y.use | call_use(p, f);
 		x.pass |= y.pass;
 		break;
 	case KI_EVENT_TAIL_ANY:
-		x.use |= p->arguments;
+		x.use |= ANY_USE;
 		x.pass |= ANY_PASS;
 		break;
 	case KI_EVENT_RETURN:
@@ -223,7 +228,7 @@ static void summarize(struct solver *s, uint32_t f)
 	bool changed;
 
 	if (p->compiled[f]) {
-		x.use &= ARGUMENTS;
+		x.use = ARGUMENTS;
 		x.pass |= CALLEE_SAVED;
 	}
 	changed = add(&p->use[f], x.use);
@@ -289,17 +294,18 @@ static ki_regset live_event(const struct ki_program *p, uint32_t function, const
 
 	switch (r->event) {
 	case KI_EVENT_CALL:
-	case KI_EVENT_CALL_ANY:
-		f = r->event == KI_EVENT_CALL ? p->calls[r->arg].callee : KI_NONE;
+		f = p->calls[r->arg].callee;
 		return call_use(p, f) | (live & call_pass(p, f));
+	case KI_EVENT_CALL_ANY:
+		return ANY_USE | (live & ANY_PASS);
+	case KI_EVENT_CALL_STATIC:
+		return ANY_USE | live;
 	case KI_EVENT_TAIL:
 		f = p->calls[r->arg].callee;
-		if (f == KI_NONE)
-			return live | p->arguments | (get(&p->out[function]) & ANY_PASS);
-		return live | (is_known(p, f) ? live_start(p, p->functions[f].first_block)
-					      : KI_REGSET_ALL);
+		return live | call_use(p, f) |
+		       (is_known(p, f) ? live_start(p, p->functions[f].first_block) : 0);
 	case KI_EVENT_TAIL_ANY:
-		return live | p->arguments | (get(&p->out[function]) & ANY_PASS);
+		return live | ANY_USE | (get(&p->out[function]) & ANY_PASS);
 	case KI_EVENT_RETURN:
 		return live | get(&p->out[function]);
 	case KI_EVENT_FIXUP:
@@ -400,7 +406,7 @@ static ki_regset needed_of(const struct ki_program *p, uint32_t f)
 
 	if (p->compiled[f] || !is_known(p, f))
 		return needed;
-	if (p->facts->traced)
+	if (p->facts->kernel)
 		needed |= KI_REGSET_FLAGS;
 	for (uint32_t b = pf->first_block; b < pf->first_block + pf->nblocks; b++) {
 		const struct ki_run *end, *run = runs_of(p, b, &end);
@@ -472,7 +478,6 @@ int ki_program_liveness(struct ki_program *p, struct ki_err *err)
 	struct solver s = {.p = p};
 	int ret = allocate(&s);
 
-	p->arguments = ARGUMENTS | (memchr(p->compiled, 1, p->nfunctions) ? 0 : MORE_ARGUMENTS);
 	if (!ret)
 		ret = ki_live_order(p, s.order);
 	if (!ret)

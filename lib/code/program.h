@@ -46,10 +46,11 @@ struct ki_pcall {
 /* What comes behind a run of plain instructions, seen from their end. */
 enum ki_event {
 	KI_EVENT_NONE,
-	KI_EVENT_CALL,	   /* arg: number of the call */
-	KI_EVENT_CALL_ANY, /* to some function that keeps to the ABI */
-	KI_EVENT_TAIL,	   /* arg: number of the tail call */
-	KI_EVENT_TAIL_ANY, /* to some function that keeps to the ABI */
+	KI_EVENT_CALL,	      /* arg: number of the call */
+	KI_EVENT_CALL_ANY,    /* to some function that keeps to the ABI */
+	KI_EVENT_CALL_STATIC, /* to one that need not: it may keep all registers */
+	KI_EVENT_TAIL,	      /* arg: number of the tail call */
+	KI_EVENT_TAIL_ANY,    /* to some function that keeps to the ABI */
 	KI_EVENT_RETURN,
 	KI_EVENT_FIXUP, /* arg: number of the block of the fixup, or KI_NONE */
 	KI_EVENT_ALL,	/* nobody knows */
@@ -112,7 +113,6 @@ struct ki_program {
 	/* Liveness; NULL without. use, pass, out: by function (live.c). */
 	ki_regset *live; /* at the start of each block */
 	ki_regset *use, *pass, *out;
-	ki_regset arguments; /* what a function that is not known may use */
 
 	/* While it is built. */
 	struct ki_portion *portions;

@@ -47,7 +47,7 @@ static void events_of_edge(struct runs *r, const struct ki_insn *in, uint32_t ed
 
 	switch (kind) {
 	case KI_EDGE_CALL:
-		event(r, any ? KI_EVENT_CALL_ANY : KI_EVENT_CALL, call);
+		event(r, any ? KI_EVENT_CALL_STATIC : KI_EVENT_CALL, call);
 		break;
 	case KI_EDGE_CALL_INDIRECT:
 		event(r, KI_EVENT_CALL_ANY, 0);
@@ -118,7 +118,7 @@ int ki_runs_add(const struct ki_analysis *a, const struct ki_block *b, uint32_t 
 		if (in->kind == KI_INSN_BAD)
 			event(&r, KI_EVENT_ALL, 0);
 		else if (!edge && is_static_call(a, in))
-			event(&r, KI_EVENT_CALL_ANY, 0);
+			event(&r, KI_EVENT_CALL_STATIC, 0);
 		fold(&r, i);
 		if (ends) {
 			push(&r);

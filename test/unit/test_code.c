@@ -307,7 +307,7 @@ static void liveness_over_the_edge(void **state)
 static void emulated_cmpxchg_returns_flags(void **state)
 {
 	static const struct ki_symbol s[] = {{.addr = BASE, .name = "this_cpu_cmpxchg16b_emu"},
-					     {.addr = BASE + 3, .name = "__fentry__"}};
+					     {.addr = BASE + 3, .name = "entry_SYSCALL_64"}};
 	struct text x = {.m = {.kind = KI_TARGET_LIVE,
 			       .symbols = s,
 			       .nsymbols = 2,

@@ -44,9 +44,12 @@ static void calls(void **state)
 	/* nop5; mov %rdi,%rax; call *%rdx; mov $1,%eax; ret */
 	world_add(&w, "any", NOP5 "48 89 f8  ff d2  b8 01 00 00 00  c3");
 	world_build(&w, NULL);
-	/* The callee reads rdi and rsi, and writes rax; rcx, the flags go nowhere. */
-	CHECK(&w, AT(0, 8), R(RDI) | R(RSI) | R(RBX),
-	      R(RAX) | R(RCX) | R(R8) | R(R11) | KI_REGSET_FLAGS);
+	/*
+	 * The callee reads rdi and rsi, and writes rax; others may look at all arguments; r10, the
+	 * flags go nowhere.
+	 */
+	CHECK(&w, AT(0, 8), R(RDI) | R(RSI) | R(RBX) | R(RCX) | R(R8),
+	      R(RAX) | R(R10) | R(R11) | KI_REGSET_FLAGS);
 	/* Behind it: the result, what the function has saved there; of the callers, what is theirs.
 	 */
 	CHECK(&w, AT(0, 13), R(RAX) | R(RBX) | R(RBP) | R(R12),
@@ -54,8 +57,9 @@ static void calls(void **state)
 	CHECK(&w, AT(0, 16), R(RAX) | CALLEE_SAVED,
 	      R(RDI) | R(RSI) | R(RCX) | R(R8) | R(R9) | R(R10) | R(R11) | KI_REGSET_FLAGS);
 	CHECK(&w, AT(1, 5), R(RDI) | R(RSI) | CALLEE_SAVED, R(RAX) | R(RCX) | KI_REGSET_FLAGS);
-	/* A callee that is not known: all registers of arguments, and the pointer itself. */
-	CHECK(&w, AT(2, 8), R(RDI) | R(RSI) | R(RDX) | R(RCX) | R(R8) | R(R9) | CALLEE_SAVED,
+	/* A callee that is not known: what may have arguments, and the pointer itself. */
+	CHECK(&w, AT(2, 8),
+	      R(RDI) | R(RSI) | R(RDX) | R(RCX) | R(R8) | R(R9) | R(RAX) | R(R10) | CALLEE_SAVED,
 	      R(R11) | KI_REGSET_FLAGS);
 	/* Its result is not looked at. */
 	CHECK(&w, AT(2, 10), CALLEE_SAVED, R(RAX) | R(RDI) | R(RCX) | R(R8));
@@ -103,7 +107,7 @@ static void tails_and_loops(void **state)
 	/* nop5; call saves; mov %rbx,%rax; ret */
 	world_add(&w, "relies", NOP5 "e8 @3  48 89 d8  c3");
 	world_build(&w, NULL);
-	CHECK(&w, AT(0, 8), R(RDI) | R(R9), R(RSI) | R(RAX) | R(R8) | R(RCX));
+	CHECK(&w, AT(0, 8), R(RDI) | R(R9) | R(RSI) | R(R8), R(RAX) | R(R10));
 	CHECK(&w, AT(0, 5), R(RSI) | R(R9), R(RDI) | R(RAX));
 	CHECK(&w, AT(2, 8), R(RAX) | R(RDX) | R(RCX), R(RDI) | KI_REGSET_ZF);
 	CHECK(&w, AT(2, 10), R(RAX) | R(RDX) | R(RCX) | KI_REGSET_ZF, KI_REGSET_CF);
@@ -111,6 +115,24 @@ static void tails_and_loops(void **state)
 	CHECK(&w, AT(4, 5), R(RBX) | R(RDI), R(RAX));
 	CHECK(&w, AT(3, 6), R(RDI), R(RBX));
 	CHECK(&w, AT(3, 9), 0, R(RBX) | R(RDI));
+	world_end(&w);
+}
+
+/* Where nobody knows of a function: what the kernel makes when it starts (thunks of ITS). */
+static void calls_into_nowhere(void **state)
+{
+	struct world w = {0};
+
+	(void)state;
+	/* nop5; mov (%rdi),%rax; nop; call behind all; ret */
+	world_add(&w, "f", NOP5 "48 8b 07  90  e8 @9  c3");
+	/* nop5; mov %rdi,%rax; nop (a static call); ret: it may keep rax */
+	world_add(&w, "g", NOP5 "48 89 f8  0f 1f 44 00 00  c3");
+	w.rows[0] = (struct ki_reserved_row){AT(1, 8), 5, KI_R_STATIC_CALL, 0};
+	w.m.nrows = 1;
+	world_build(&w, NULL);
+	CHECK(&w, AT(0, 8), R(RAX) | R(R10) | R(R11) | KI_REGSET_FLAGS, 0);
+	CHECK(&w, AT(1, 8), R(RAX), R(R11));
 	world_end(&w);
 }
 
@@ -132,7 +154,8 @@ static void sites(void **state)
 	w.rows[2] = (struct ki_reserved_row){AT(3, 5), 1, KI_R_EXTABLE, AT(3, 9)};
 	w.m.nrows = 3;
 	world_build(&w, NULL);
-	CHECK(&w, AT(0, 5), R(RDI) | R(RSI) | R(RDX) | R(RCX) | R(R8) | R(R9), R(R11));
+	CHECK(&w, AT(0, 5), R(RDI) | R(RSI) | R(RDX) | R(RCX) | R(R8) | R(R9) | R(RAX) | R(R10),
+	      R(R11));
 	CHECK(&w, AT(0, 10), CALLEE_SAVED, R(RDI) | R(RAX));
 	CHECK(&w, AT(2, 5), R(RCX), R(RAX) | KI_REGSET_FLAGS);
 	CHECK(&w, AT(2, 10), CALLEE_SAVED, R(RCX));
@@ -283,6 +306,7 @@ int main(void)
 		cmocka_unit_test(calls),
 		cmocka_unit_test(flags_and_parts),
 		cmocka_unit_test(tails_and_loops),
+		cmocka_unit_test(calls_into_nowhere),
 		cmocka_unit_test(sites),
 		cmocka_unit_test(assembly),
 		cmocka_unit_test(flags_of_assembly),
