@@ -7,6 +7,7 @@
 #define KI_FAIL_H
 
 #include <linux/mm.h>
+#include <linux/percpu.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
@@ -18,14 +19,18 @@ static inline bool ki_fail(void)
 }
 
 /* The parentheses keep the names from being expanded again. */
-#define kmalloc(...)	    (ki_fail() ? NULL : (kmalloc)(__VA_ARGS__))
-#define kzalloc(...)	    (ki_fail() ? NULL : (kzalloc)(__VA_ARGS__))
-#define kmemdup(...)	    (ki_fail() ? NULL : (kmemdup)(__VA_ARGS__))
-#define kvmalloc(...)	    (ki_fail() ? NULL : (kvmalloc)(__VA_ARGS__))
-#define kvcalloc(...)	    (ki_fail() ? NULL : (kvcalloc)(__VA_ARGS__))
-#define kvmalloc_array(...) (ki_fail() ? NULL : (kvmalloc_array)(__VA_ARGS__))
-#define vmalloc(...)	    (ki_fail() ? NULL : (vmalloc)(__VA_ARGS__))
-#define vmap(...)	    (ki_fail() ? NULL : (vmap)(__VA_ARGS__))
-#define alloc_pages(...)    (ki_fail() ? NULL : (alloc_pages)(__VA_ARGS__))
+#define kmalloc(...)	      (ki_fail() ? NULL : (kmalloc)(__VA_ARGS__))
+#define kzalloc(...)	      (ki_fail() ? NULL : (kzalloc)(__VA_ARGS__))
+#define kvzalloc(...)	      (ki_fail() ? NULL : (kvzalloc)(__VA_ARGS__))
+#define vmalloc_user(...)     (ki_fail() ? NULL : (vmalloc_user)(__VA_ARGS__))
+#define __get_free_pages(...) (ki_fail() ? 0 : (__get_free_pages)(__VA_ARGS__))
+#define __alloc_percpu(...)   (ki_fail() ? NULL : (__alloc_percpu)(__VA_ARGS__))
+#define kmemdup(...)	      (ki_fail() ? NULL : (kmemdup)(__VA_ARGS__))
+#define kvmalloc(...)	      (ki_fail() ? NULL : (kvmalloc)(__VA_ARGS__))
+#define kvcalloc(...)	      (ki_fail() ? NULL : (kvcalloc)(__VA_ARGS__))
+#define kvmalloc_array(...)   (ki_fail() ? NULL : (kvmalloc_array)(__VA_ARGS__))
+#define vmalloc(...)	      (ki_fail() ? NULL : (vmalloc)(__VA_ARGS__))
+#define vmap(...)	      (ki_fail() ? NULL : (vmap)(__VA_ARGS__))
+#define alloc_pages(...)      (ki_fail() ? NULL : (alloc_pages)(__VA_ARGS__))
 
 #endif

@@ -470,11 +470,6 @@ int ki_text_read(unsigned long addr, void *buf, size_t len, enum ki_view view);
 #include "fail.h"
 void ki_step(const char *name); /* steps.c */
 #else
-static inline bool ki_fail(void)
-{
-	return false;
-}
-
 static inline void ki_step(const char *name)
 {
 	(void)name;

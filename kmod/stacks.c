@@ -60,7 +60,7 @@ static int fill_table(struct ki_stacks_table *t)
 	int err;
 
 	t->page = kvcalloc(t->npages, sizeof(*t->page), GFP_KERNEL);
-	t->scratch = ki_fail() ? NULL : alloc_percpu(struct ki_stack_scratch);
+	t->scratch = alloc_percpu(struct ki_stack_scratch);
 	if (!t->page || !t->scratch)
 		return -ENOMEM;
 	err = ki_pages_take(t->page, t->npages);

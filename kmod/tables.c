@@ -127,7 +127,7 @@ static int fill_table(struct ki_table_rows *t, const struct ki_table_request *re
 		return err;
 	t->page = kvcalloc(all_pages(t), sizeof(*t->page), GFP_KERNEL);
 	t->bank = kvcalloc(t->banks, sizeof(*t->bank), GFP_KERNEL);
-	t->cpu = ki_fail() ? NULL : alloc_percpu(struct ki_table_cpu);
+	t->cpu = alloc_percpu(struct ki_table_cpu);
 	if (!t->page || !t->bank || !t->cpu)
 		return -ENOMEM;
 	err = ki_pages_take(t->page, all_pages(t));

@@ -12,7 +12,8 @@ TEST_MODULES := $(TEST_KERNELS:%=kmod/%) $(TEST_KERNELS:%=mate-module/%) \
 	kmod/6.1/-noorc/KI_TEST_NO_ORC \
 	kmod/6.1/-wide/KI_WIDE \
 	race-module/6.1 race-module/6.12 race-module/6.1-rt \
-	replace-module/6.1 replace-module/6.12 tail-module/6.1 tail-module/6.12 \
+	replace-module/6.1 replace-module/6.12 replace-module/6.1-rt \
+	tail-module/6.1 tail-module/6.12 tail-module/6.1-rt \
 	instruments-module/6.1 \
 	metrics-module/6.1 metrics-module/6.12 metrics-module/6.1-rt \
 	frames-module/6.1 frames-module/6.12

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # kill -9 of the tool at random moments, TIMES (50), under load: the text comes back by itself.
-# Every second time the moment is one from when the first windows are in, else from the start.
+# Every second time the moment is one from when the first windows are in, else from the start. And
+# half as often the driver is unloaded right behind that, under the same load.
 #
 # usage: test/guest/kill.sh [SEED [TIMES [LONGEST]]]: LONGEST seconds until a kill (2)
 . "$(dirname "$0")/lib.sh"
@@ -29,6 +30,19 @@ for i in $(seq "$times"); do
 done
 is "clean after a kill" $clean "$times"
 ok "windows were in at $found of $times" test $found -ge $((times / 2))
+# The driver goes as soon as it may, while others run through what has just been taken out; and comes.
+gone=0
+for i in $(seq $((times / 2))); do
+	"$ki" stat -m blocks "${points[@]}" > /dev/null 2>&1 &
+	pid=$!
+	until_true 120 installed
+	sleep "0.$((RANDOM % 1000))"
+	kill -9 $pid 2> /dev/null
+	wait $pid 2> /dev/null
+	goes kerninst && insmod "$top/build/kmod/$(uname -r)/kerninst.ko" &&
+		[ "$(text_hash)" = "$baseline" ] && gone=$((gone + 1))
+done
+is "the driver unloaded and loaded under load" $gone $((times / 2))
 kill $load
 wait $load 2> /dev/null
 finish

@@ -113,12 +113,17 @@ value() {
 	grep -F "\"point\":\"$1\"" | sed -n 's/.*"value": *"\{0,1\}\([0-9]*\).*/\1/p' | head -n 1
 }
 
+preempts_as_told() {
+	grep -F "($(sed 's/.*preempt=\([a-z]*\).*/\1/' /proc/cmdline))" /sys/kernel/debug/sched/preempt
+}
+
 start() {
 	baseline=$(text_hash)
 	ok "baseline text hash" test -n "$baseline"
 	# How this kernel calls and returns.
 	grep -h . /sys/devices/system/cpu/vulnerabilities/{spectre_v2,retbleed,indirect_target_selection} 2> /dev/null | sed 's/^/# /'
 	[ -z "$(complaints)" ] || echo "# before the test the kernel had complained already"
+	! grep -q preempt= /proc/cmdline || ok "the kernel preempts as it was told to" preempts_as_told
 	# That one has been told to: also when the driver was loaded.
 	! watches_itself || is "nothing in dmesg before the test" "$(complaints)" ""
 	dmesg -C

@@ -7,40 +7,40 @@ insmod "$top/build/kmod/$(uname -r)-fail/kerninst.ko" || exit 1
 start
 knob=/sys/module/kerninst/parameters/ki_fail_at
 
-failed_once=0
-for n in $(seq 1 400); do
-	echo "$n" > $knob
-	"$ki" stat vfs_read vfs_write:exit -- true > /tmp/out 2> /tmp/err
-	status=$?
-	left=$(cat $knob)
-	echo 0 > $knob
-	[ "$left" = 0 ] || break
-	if [ $status != 0 ]; then
-		failed_once=$((failed_once + 1))
-		[ "$(wc -l < /tmp/err)" = 1 ] || ok "one line at allocation $n" cat /tmp/err false
-	fi
-	until_true 60 field_is windows 0 || ok "nothing is left after allocation $n" false
-done
-words=0
-for m in $(seq 1 200); do
-	echo "$m" > $knob
-	"$top/build/test/threads" take 2> /tmp/err
-	status=$?
-	left_words=$(cat $knob)
-	echo 0 > $knob
-	[ "$left_words" = 0 ] || break
-	if [ $status != 0 ]; then
-		words=$((words + 1))
-		[ "$(wc -l < /tmp/err)" = 1 ] || ok "one line at allocation $m of words" cat /tmp/err false
-	fi
-done
-ok "failures were met when words were taken ($words of $((m - 1)) allocations)" test $words -gt 5
-ok "all allocations for words were tried" test "$left_words" -gt 0
+# each_fails NAME LEAST COMMAND...: with the n-th allocation failing, for each n; at least so many
+# make it fail, each with one line, and nothing is left of it
+each_fails() {
+	local name=$1 least=$2 n left status failed=0 wrong=
+	shift 2
+	for n in $(seq 1 500); do
+		echo "$n" > $knob
+		"$@" > /tmp/out 2> /tmp/err
+		status=$?
+		left=$(cat $knob)
+		echo 0 > $knob
+		[ "$left" = 0 ] || break
+		if [ $status != 0 ]; then
+			failed=$((failed + 1))
+			[ "$(wc -l < /tmp/err)" = 1 ] || wrong="$wrong [$n: $(cat /tmp/err)]"
+		fi
+		until_true 60 field_is windows 0 || wrong="$wrong [$n: windows are left]"
+	done
+	is "$name: one line each, and nothing is left" "$wrong" ""
+	ok "$name: failures were met ($failed of $((n - 1)) allocations)" test $failed -ge "$least"
+	is "$name: all allocations were tried, then it works" "$((left > 0)) $status" "1 0"
+}
+
+each_fails "windows" 6 "$ki" stat vfs_read vfs_write:exit -- true
+each_fails "threads' words" 6 "$top/build/test/threads" take
 soon "no word is left" 0 field words_used
-ok "failures were met ($failed_once of $((n - 1)) allocations)" test $failed_once -gt 5
-ok "all allocations were tried" test "$left" -gt 0
+each_fails "functions moved, exits behind tail jumps" 6 \
+	"$ki" stat -q --move -m blocks __x64_sys_getsid ksys_read:exit:after -- true
+each_fails "records, stacks" 6 "$ki" record -q -o /tmp/rec vfs_read=tid,stack -- true
+each_fails "rows by strings" 6 "$ki" stat -q --by comm vfs_read -- true
+ok "the module of replacements loads" insmod "$top/build/replace/$(uname -r)/ki_replace.ko"
+each_fails "replaced functions" 3 "$ki" replace -q ki_replace:ki_replace_a=ki_replace_b -- true
+ok "it unloads" goes ki_replace
 is "no window is left" "$(field windows)" 0
 soon "no counter is left" 0 field counters_used
 soon "no heap is left" 0 field heap_used
-ok "then it works" "$ki" stat vfs_read -- true
 finish

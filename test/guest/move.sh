@@ -57,6 +57,11 @@ told --move vfs_read $point
 is "the bytes and windows of moved functions are told" "$(part value) $(part windows)" "$(xargs < /tmp/used)"
 is "all of them are of two functions that are moved" "$(part moved) $(part moved_bytes)" "2 $(part value)"
 
+told vfs_read
+is "all blocks of a function: it is moved without having been told to" "$(part moved)" 1
+"$ki" stat -q --json -o /tmp/told vfs_read:block/2 -- true
+is "one block: it is not" "$(value vfs_read:block/2 < /tmp/told | grep -c .) $(part moved)" "1 "
+
 "$ki" stat -q --move -m blocks 'vfs_*' 'kmem_cache_*' '__alloc_pages*' 'tcp_*' schedule '__schedule' 'try_to_wake_up*' > /tmp/many 2>&1 &
 pid=$!
 until [ "$(field windows)" -gt 3000 ] || ! kill -0 $pid; do sleep 0.2; done

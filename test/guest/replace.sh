@@ -108,6 +108,40 @@ ok "counters come before a replacement and go before it" wait_for "13 23 33 43"
 ok "and have counted" test "$(value ${m}_b:exit < /tmp/replace.json)" -ge 4
 end 2 "11 21 31 41"
 
+# ---- others at the entry of what is replaced ----
+# They keep their site, before the jump: each of the four calls is seen, whoever comes and goes first.
+T=/sys/kernel/tracing
+probe() { echo "p:kx ${m}_a" > $T/kprobe_events && echo 1 > $T/events/kprobes/enable; }
+unprobe() {
+	echo 0 > $T/events/kprobes/enable
+	awk '$1 == "kx" { print $2 }' $T/kprobe_profile
+	echo > $T/kprobe_events
+}
+trace() {
+	echo ${m}_a > $T/set_ftrace_filter
+	echo > $T/trace
+	echo function > $T/current_tracer
+}
+untrace() {
+	grep -c " ${m}_a <-" $T/trace
+	echo nop > $T/current_tracer
+	echo > $T/set_ftrace_filter
+}
+for who in probe trace; do
+	begin 0 ${m}_a=${m}_b "12 22 32 42"
+	$who
+	is "$who: during: the replacement stays" "$(results)" "12 22 32 42"
+	is "$who: during: it sees the calls" "$(un$who)" 4
+	$who
+	end 0 "11 21 31 41"
+	ok "$who: goes last: it has seen calls" test "$(un$who)" -ge 4
+	$who
+	begin 0 ${m}_a=${m}_b "12 22 32 42"
+	ok "$who: before: it has seen calls" test "$(un$who)" -ge 4
+	is "$who: and has gone: the replacement stays" "$(results)" "12 22 32 42"
+	end 0 "11 21 31 41"
+done
+
 # ---- manners ----
 # shellcheck disable=SC2317 # called through ok
 refuses() { # STATUS PATTERN ARGUMENT...

@@ -33,6 +33,9 @@ for f in $c; do
 	awk -v f="$f" '/^\{/ { s = NR } /^\}/ && s { if (NR - s > 60) printf "lint: %s:%d: a function of %d lines\n", f, s, NR - s; s = 0 }' "$f"
 done | grep . && failed=1
 
+grep -l LINUX_VERSION_CODE kmod/*.[ch] | grep -vx kmod/compat.h | sed 's/^/lint: differences of kernels belong into kmod\/compat.h: /' |
+	grep . && failed=1
+
 sh=$(for f in $files; do head -n 1 "$f" 2>/dev/null | grep -q '^#!/bin/bash' && echo "$f"; done)
 # shellcheck disable=SC2086
 shellcheck -x -P SCRIPTDIR $sh || fail "shellcheck"
