@@ -16,7 +16,7 @@ TEST_MODULES := $(TEST_KERNELS:%=kmod/%) $(TEST_KERNELS:%=mate-module/%) \
 	tail-module/6.1 tail-module/6.12 tail-module/6.1-rt \
 	instruments-module/6.1 \
 	metrics-module/6.1 metrics-module/6.12 metrics-module/6.1-rt \
-	frames-module/6.1 frames-module/6.12
+	frames-module/6.1 frames-module/6.12 frames-module/6.1-rt
 NIGHTLY_MODULES := $(patsubst %,%/6.1-debug,kmod race-module replace-module frames-module mate-module \
 	tail-module metrics-module instruments-module) kmod/6.1-debug/-fail/KI_TEST_FAIL
 

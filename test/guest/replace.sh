@@ -111,21 +111,25 @@ end 2 "11 21 31 41"
 # ---- others at the entry of what is replaced ----
 # They keep their site, before the jump: each of the four calls is seen, whoever comes and goes first.
 T=/sys/kernel/tracing
-probe() { echo "p:kx ${m}_a" > $T/kprobe_events && echo 1 > $T/events/kprobes/enable; }
+# shellcheck disable=SC2317 # called by name
+probe() { echo "p:kx ${m}_a" > "$T/kprobe_events" && echo 1 > "$T/events/kprobes/enable"; }
+# shellcheck disable=SC2317
 unprobe() {
-	echo 0 > $T/events/kprobes/enable
-	awk '$1 == "kx" { print $2 }' $T/kprobe_profile
-	echo > $T/kprobe_events
+	echo 0 > "$T/events/kprobes/enable"
+	awk '$1 == "kx" { print $2 }' "$T/kprobe_profile"
+	echo > "$T/kprobe_events"
 }
+# shellcheck disable=SC2317
 trace() {
-	echo ${m}_a > $T/set_ftrace_filter
-	echo > $T/trace
-	echo function > $T/current_tracer
+	echo "${m}_a" > "$T/set_ftrace_filter"
+	echo > "$T/trace"
+	echo function > "$T/current_tracer"
 }
+# shellcheck disable=SC2317
 untrace() {
-	grep -c " ${m}_a <-" $T/trace
-	echo nop > $T/current_tracer
-	echo > $T/set_ftrace_filter
+	grep -c " ${m}_a <-" "$T/trace"
+	echo nop > "$T/current_tracer"
+	echo > "$T/set_ftrace_filter"
 }
 for who in probe trace; do
 	begin 0 ${m}_a=${m}_b "12 22 32 42"
