@@ -27,7 +27,7 @@ make_initrd() {
 
 make_initrd || { echo "cannot make the initramfs in $dir: is the disk full?" >&2; exit 1; }
 data=$cache/qemu/usr/share
-timeout 600 vm/lib/unpacked usr/bin/qemu-system-x86_64 -L "$data/qemu" -L "$data/seabios" -nodefaults \
+timeout 300 vm/lib/unpacked usr/bin/qemu-system-x86_64 -L "$data/qemu" -L "$data/seabios" -nodefaults \
 	-no-user-config -display none -no-reboot -cpu max -smp 2 -m 1G -machine q35,usb=off,vmport=off \
 	-global ICH9-LPC.disable_s3=0 -accel tcg,thread=multi \
 	-kernel "$(readlink -f "$cache/$item")/boot/vmlinuz-$release" -initrd "$dir/initrd" \
