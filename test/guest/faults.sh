@@ -122,5 +122,27 @@ ok "all were moved" grep -q ' 6 functions were moved' /tmp/cover
 warnings > /tmp/again
 is "also when the patch is gone" "$(grep -c once /tmp/again)" 0
 is "and the other goes on" "$(grep -c 'each time' /tmp/again)" 2
+
+# ---- a BUG, where a thread dies (and lockdep with it) ----
+bugs() {
+	echo bug > /proc/ki_frames
+	until_true 60 eval "dmesg | grep -q 'end trace'"
+	dmesg | sed 's/^\[[^]]*\] //' | sed -nE 's/.*(kernel BUG at .*work.c:[0-9]*).*/\1/p
+		/^ (die_of_bug|kthread|ret_from_fork[a-z_]*)\+0x[0-9a-f]+\/0x/p'
+	dmesg -C
+}
+export -f bugs until_true
+if ! watches_itself; then
+	bugs > /tmp/plain
+	sed 's/^/# /' /tmp/plain
+	is "a BUG, and its callers" "$(grep -cE 'kernel BUG|die_of_bug|kthread|ret_from_fork' /tmp/plain)" 4
+	for how in "" -m; do
+		# shellcheck disable=SC2086
+		"$cover" $how ki_frames_bug die_of_bug kthread -- bash -c 'bugs > /tmp/patched' > /tmp/cover
+		sed 's/^/# /' /tmp/cover
+		ok "instrumented${how:+ and moved}: the same BUG, with the same callers" diff /tmp/plain /tmp/patched
+		ok "instrumented${how:+ and moved}: it was reached" grep -qE ' [23] functions were reached' /tmp/cover
+	done
+fi
 ok "the test module unloads" goes ki_frames
 finish

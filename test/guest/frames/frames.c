@@ -14,14 +14,15 @@
  * return address points into a patch, but for one: that of a helper of the driver, which a long
  * chunk calls. Where that is, what comes behind it must have been learnt.
  *
- * /proc/ki_frames: write "learn", "check", "warn" (run into warnings), "dump" (dump_stack), or a
- * process id (what livepatch's reliable unwinder says of that sleeping task). Read: lines "NAME
- * VALUE", and of the first stack that was wrong its frames.
+ * /proc/ki_frames: write "learn", "check", "warn" (run into warnings), "bug" (a thread dies of it),
+ * "dump" (dump_stack), or a process id (what livepatch's reliable unwinder says of that sleeping
+ * task). Read: lines "NAME VALUE", and of the first stack that was wrong its frames.
  */
 #include <linux/jhash.h>
 #include <linux/kallsyms.h>
 #include <linux/kdebug.h>
 #include <linux/kprobes.h>
+#include <linux/kthread.h>
 #include <linux/module.h>
 #include <linux/pid.h>
 #include <linux/proc_fs.h>
@@ -243,6 +244,11 @@ static int look_at_task(const char *word)
 	return 0;
 }
 
+static int die_of_bug(void *unused)
+{
+	return ki_frames_bug(0) + 1;
+}
+
 static ssize_t control_write(struct file *file, const char __user *buf, size_t len, loff_t *pos)
 {
 	char word[16] = "";
@@ -256,6 +262,8 @@ static ssize_t control_write(struct file *file, const char __user *buf, size_t l
 		err = run(word[0] == 'l');
 	else if (!strcmp(word, "warn"))
 		warned = ki_frames_warn(warned);
+	else if (!strcmp(word, "bug"))
+		err = PTR_ERR_OR_ZERO(kthread_run(die_of_bug, NULL, "ki_frames_bug"));
 	else if (!strcmp(word, "dump"))
 		dumped = ki_frames_dump(dumped);
 	else

@@ -37,6 +37,14 @@ noinline int ki_frames_warn(int n)
 	return n + 1;
 }
 
+/* Nobody comes back from here. */
+noinline int ki_frames_bug(int n)
+{
+	BUG_ON(n >= 0);
+	barrier();
+	return n + 1;
+}
+
 /* Each has something to do when the next one has returned, so none jumps there. */
 noinline int ki_frames_dump_inner(int n)
 {

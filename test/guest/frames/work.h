@@ -8,6 +8,9 @@ void ki_frames_work(void);
 /* Two warnings, one of which speaks once; returns n + 1. */
 int ki_frames_warn(int n);
 
+/* A BUG, if n is not negative. */
+int ki_frames_bug(int n);
+
 /* dump_stack, called by three functions that call each other; returns n + 3. */
 int ki_frames_dump(int n);
 int ki_frames_dump_middle(int n);
