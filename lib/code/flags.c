@@ -5,8 +5,8 @@
  * Calls, returns and jumps to functions neither take nor give flags: the ABI says so, and what
  * a compiler made keeps to it. Assembler code need not: the emulations of cmpxchg return ZF, and
  * KVM's stubs (fastop) take all flags and return them. So in a kernel, where functions that a
- * compiler made are known by their ftrace sites, the others give flags to whom they return or
- * jump. Wherever control goes to a place that is not looked at, all flags are live.
+ * compiler made are known by their ftrace sites, the others give flags to whom they call, return
+ * or jump. Wherever control goes to a place that is not looked at, all flags are live.
  */
 #include "code/function.h"
 
@@ -66,7 +66,7 @@ static uint8_t live_out(const struct flow *f, const struct ki_block *b, uint32_t
 										      : f->outside;
 	case KI_INSN_CALL:
 	case KI_INSN_CALL_INDIRECT:
-		return 0;
+		return f->outside;
 	default:
 		return live_behind(f, b);
 	}
@@ -95,7 +95,7 @@ static uint8_t before(const struct flow *f, uint32_t i, uint8_t live)
 	uint8_t written = ki_regset_flags(f->a->extra[i].def);
 
 	if (in->kind == KI_INSN_CALL || in->kind == KI_INSN_CALL_INDIRECT)
-		return read;
+		return read | f->outside;
 	return (live & (uint8_t)~written) | read | live_at_fixup(f, in);
 }
 
@@ -141,7 +141,7 @@ int ki_flags_live(struct ki_analysis *a)
 
 	if (!f.in)
 		return -ENOMEM;
-	f.outside = a->facts->kernel && !ki_analysis_compiled(a) ? KI_FLAG_ALL : 0;
+	f.outside = ki_function_gives_flags(fn) ? KI_FLAG_ALL : 0;
 	ki_settle(&all);
 	for (uint32_t b = 0; b < fn->nblocks; b++)
 		through(&f, &fn->blocks[b], true);

@@ -212,9 +212,8 @@ static void apply_instructions(struct ki_analysis *a)
 	apply_ftrace_site(a);
 }
 
-bool ki_analysis_compiled(const struct ki_analysis *a)
+bool ki_function_compiled(const struct ki_function *fn)
 {
-	const struct ki_function *fn = a->fn;
 	const struct ki_symbol *to;
 
 	for (uint32_t i = 0; i < 2 && i < fn->ninsns; i++) {
@@ -222,10 +221,17 @@ bool ki_analysis_compiled(const struct ki_analysis *a)
 			continue;
 		if (fn->insns[i].kind != KI_INSN_CALL)
 			return true;
-		to = ki_target_symbol_at(a->target, fn->insns[i].target);
+		to = ki_target_symbol_at(fn->target, fn->insns[i].target);
 		return !to || strcmp(to->name, "__fentry__") == 0;
 	}
 	return false;
+}
+
+bool ki_function_gives_flags(const struct ki_function *fn)
+{
+	const struct ki_facts *facts = fn->target->facts;
+
+	return facts && facts->kernel && !ki_function_compiled(fn);
 }
 
 static bool text_reason(unsigned int reason)

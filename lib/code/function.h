@@ -99,7 +99,10 @@ static inline void ki_analysis_unparsed(struct ki_analysis *a, unsigned int why)
 }
 
 /* A compiler made it: it calls __fentry__, or ftrace has made something else of that. */
-bool ki_analysis_compiled(const struct ki_analysis *a);
+bool ki_function_compiled(const struct ki_function *fn);
+
+/* It may: no compiler made it, in a kernel; to what it calls, jumps or returns to (flags.c). */
+bool ki_function_gives_flags(const struct ki_function *fn);
 
 /* The symbol's code is the cold part of another function. */
 bool ki_symbol_is_cold(const struct ki_symbol *sym);

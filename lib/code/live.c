@@ -19,15 +19,14 @@
  * sets: the result is the same, the least solution.
  *
  * What is not known is taken from the ABI, where a compiler is known to keep to it: functions
- * with an ftrace site (`compiled`). They use what arguments are in, all of it, since others may
- * look at arguments that they themselves do not (a BPF program, a live patch, a chunk at the
- * entry), and nothing else of what they are entered with (callee-saved registers they save and
- * restore); unknown callers of theirs look at their return value and the callee-saved registers. Of
- * static calls some are no C: Xen's hypercalls have arguments in %rax and %r10, preempt_schedule
- * keeps all registers. Callers of other functions may rely on whatever these leave alone
- * (hand-written ones keep more than the ABI asks for): all that the function does not overwrite
- * without having read it before counts as live behind its returns. The use without pass is the
- * reason: what is restored was read.
+ * with an ftrace site (`compiled`). They use nothing of what they are entered with but what
+ * arguments are in, and all of that: others may look at arguments that they do not (a BPF program,
+ * a live patch, a chunk at the entry). Their unknown callers look at their return value and the
+ * callee-saved registers. Of static calls some are no C: Xen's hypercalls have arguments in %rax
+ * and %r10, preempt_schedule keeps all registers. Callers of other functions may rely on whatever
+ * these leave alone (hand-written ones keep more than the ABI asks for): all that the function does
+ * not overwrite without having read it before counts as live behind its returns. The use without
+ * pass is the reason: what is restored was read.
  */
 #include "code/program.h"
 
@@ -467,6 +466,8 @@ static int allocate(struct solver *s)
 	s->pass = calloc(p->nblocks + 1ull, sizeof(*s->pass));
 	s->dirty = malloc(p->nfunctions + 1ull);
 	s->order = malloc((p->nfunctions + 1ull) * sizeof(*s->order));
+	for (uint32_t f = 0; p->use && f < p->nfunctions; f++)
+		p->use[f] = p->compiled[f] ? ARGUMENTS : 0;
 	if (!p->live || !p->use || !p->pass || !p->out || !s->use || !s->pass || !s->dirty ||
 	    !s->order)
 		return -ENOMEM;

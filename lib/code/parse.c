@@ -187,7 +187,7 @@ static int add_function(struct parser *ps, struct ki_portion *c, const struct ki
 	pf->reason = fn->reason;
 	pf->unparsed = a->unparsed;
 	pf->flags = a->unparsed == KI_R_OK ? KI_FUNCTION_PARSED : 0;
-	ps->p->compiled[f] = ki_analysis_compiled(a);
+	ps->p->compiled[f] = ki_function_compiled(a->fn);
 	c->totals.functions++;
 	c->totals.parsed += a->unparsed == KI_R_OK;
 	c->totals.refused[fn->reason]++;

@@ -55,8 +55,8 @@ static bool flags_live_at(const struct ki_function *fn, uint64_t target)
 	if (in)
 		return (in->flags & KI_INSN_FLAGS_LIVE) != 0;
 	sym = ki_function_holds(fn, target) ? NULL : ki_target_symbol_at(fn->target, target);
-	/* functions do not take flags; a cold part is a function only by name */
-	return !sym || sym->addr != target || ki_symbol_is_cold(sym);
+	/* A cold part is a function only by name. */
+	return !sym || sym->addr != target || ki_symbol_is_cold(sym) || ki_function_gives_flags(fn);
 }
 
 static bool flags_live(const struct ki_function *fn, const struct ki_insn *in, enum ki_where where)

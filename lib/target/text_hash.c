@@ -17,7 +17,7 @@
 static bool rewritten(unsigned int reason)
 {
 	return reason == KI_R_FTRACE_SITE || reason == KI_R_JUMP_LABEL ||
-	       reason == KI_R_STATIC_CALL || reason == KI_R_LOCK_PREFIX;
+	       reason == KI_R_STATIC_CALL || reason == KI_R_LOCK_PREFIX || reason == KI_R_COPIED;
 }
 
 static void zero_rows(uint8_t *text, const struct ki_text_range *r,

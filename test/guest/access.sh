@@ -17,14 +17,21 @@ for _ in 1 2 3 4 5 6; do
 	opens 2>> /tmp/not_found &
 	pids+=($!)
 done
-# during NAME ARGUMENTS...: the tool with these, and it has been there often
+# The first block behind the stac, where user memory is open.
+block=$("$ki" disas $path | awk '/^block/ { b = $2 + 0 } / stac$/ { print b + 1; exit }')
+ok "this machine distinguishes user memory" grep -qw smap /proc/cpuinfo
+ok "the block behind the stac is known" test -n "$block"
+# during NAME ARGUMENTS...: the tool with these
 during() {
 	local name=$1
 	shift
 	ok "$name" "$ki" "$@" -q -o /tmp/out $path:blocks -- sleep 8
 	ok "$name: something was there" test "$(stat -c %s /tmp/out)" -gt 100
 }
+during "counts" stat --json
+ok "the block behind the stac was executed often" test "$(value "$path:block/$block" < /tmp/out)" -gt 3000
 during "records" record
+ok "there are as many records of it" test "$("$ki" report -q --csv -p "$path:block/$block" /tmp/out | wc -l)" -gt 3000
 during "rows by thread" stat --by tid
 during "rows by the process's stack" stat --by ustack
 during "rows by a string of the process" stat --by 'ustr(arg2)'

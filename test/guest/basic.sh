@@ -130,6 +130,10 @@ open_to_us() {
 	done
 }
 is "what is copied, and what runs where nothing can be waited for" "$(open_to_us)" ""
+# What ftrace writes for itself is not what the hash is of.
+echo function > /sys/kernel/tracing/current_tracer
+is "the text hash while somebody traces" "$(text_hash)" "$baseline"
+echo nop > /sys/kernel/tracing/current_tracer
 ok "explain" bash -c "'$ki' explain FTRACE_SITE | grep -q BPF"
 ok "list -v shows instructions" bash -c "'$ki' list -v vfs_read | grep -q 'ret'"
 finish

@@ -40,7 +40,7 @@ plain() {
 
 more() {
 	each_fails "functions moved, exits behind tail jumps" 6 \
-		"$ki" stat -q --move -m blocks __x64_sys_getsid ksys_read:exit:after -- true
+		"$ki" stat -q --move -m blocks __x64_sys_getsid __x64_sys_write:exit:after -- true
 	each_fails "records, stacks" 6 "$ki" record -q -o /tmp/rec vfs_read=tid,stack -- true
 	each_fails "rows by strings" 6 "$ki" stat -q --by comm vfs_read -- true
 	ok "the module of replacements loads" insmod "$top/build/replace/$(uname -r)/ki_replace.ko"
@@ -55,4 +55,5 @@ esac
 is "no window is left" "$(field windows)" 0
 soon "no counter is left" 0 field counters_used
 soon "no heap is left" 0 field heap_used
+soon "no ring is left" 0 field rings
 finish

@@ -213,6 +213,8 @@ static void flags_of_assembly(void **state)
 	world_add(&w, "other", "c3");
 	/* nop5; call *%rsi; ret */
 	world_add(&w, "plain", NOP5 "ff d6  c3");
+	/* cmp %esi,%edi; call other; jb 1f; ret; 1: ret */
+	world_add(&w, "keeps", "39 f7  e8 @5  72 01  c3  c3");
 	world_build(&w, NULL);
 	CHECK(&w, AT(1, 7), R(RAX) | R(RDX) | R(RCX) | R(R10) | KI_REGSET_FLAGS, 0);
 	CHECK(&w, AT(1, 8), R(RAX) | R(RSI) | KI_REGSET_FLAGS, 0);
@@ -226,6 +228,7 @@ static void flags_of_assembly(void **state)
 	assert_false(flags_live(&w, 3, 7));
 	assert_true(flags_live(&w, 4, 2));
 	assert_false(flags_live(&w, 6, 5));
+	assert_true(flags_live(&w, 7, 2));
 	world_end(&w);
 }
 
