@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# test/vm/run.sh [KERNEL]: does vm/run keep its promises? Seven boots.
+# test/vm/run.sh [KERNEL]: does vm/run keep its promises? Nine boots.
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
 run=$top/vm/run
@@ -169,6 +169,24 @@ test_panic() {
 	check "panic: nothing is left" nothing_left
 }
 
+# kill_booting: the QEMU of the run that is booting
+kill_booting() {
+	for _ in {1..300}; do
+		[[ -s $(ls "$TMPDIR"/*/console 2>/dev/null) ]] && break
+		sleep 0.02
+	done
+	kill -KILL "$(pgrep -nf "qemu-system.*$TMPDIR")"
+}
+
+# Before anything of ours is there it may end once, and all that is lost is time.
+test_no_boot() {
+	kill_booting &
+	guest -- echo once
+	check "QEMU ends while it boots: it is started again" is "$status $(cat "$tmp/out")" "0 once"
+	check "QEMU ends while it boots: one line" one_line "once more"
+	check "QEMU ends while it boots: nothing is left" nothing_left
+}
+
 # A cache of our own, of which only the image is whole.
 test_kernel_files() {
 	local own=$tmp/cache boot image one two
@@ -259,6 +277,7 @@ test_command
 test_big_output
 test_timeout
 test_panic
+test_no_boot
 test_kernel_files
 test_insmod_failure
 test_interrupt
