@@ -17,7 +17,7 @@
 struct flow {
 	struct ki_analysis *a;
 	uint8_t *in;	 /* flags live at the start of each block */
-	uint8_t outside; /* flags live where it returns, and jumps to others */
+	uint8_t outside; /* flags live where it calls, returns, and jumps to others */
 };
 
 static uint8_t live_at(const struct flow *f, uint64_t target)
