@@ -73,6 +73,8 @@ static u16 check_replacement(const struct ki_win *w, const struct ki_chunk *c)
 		return KI_R_BAD_REQUEST;
 	if (c->where == KI_BEFORE)
 		return w->entry && !c->insn ? is_callee(c->target) : KI_R_NOT_REPLACEABLE;
+	if (!(w->flow[c->insn] & KI_FLOW_DIRECT))
+		return KI_R_NOT_REPLACEABLE;
 	if (is_used(w, c->insn, KI_RETURNED, false))
 		return KI_R_TAIL_REPLACED;
 	ki_win_copy(w, c->insn, &copy);
@@ -94,7 +96,7 @@ static bool has_side(const struct ki_win *w, const struct ki_chunk *c)
 	case KI_RETURNED:
 		return (flow & (KI_FLOW_DIRECT | KI_FLOW_CALL)) == KI_FLOW_DIRECT;
 	default:
-		return flow & KI_FLOW_DIRECT;
+		return flow & KI_FLOW_DIRECT || ki_extable_find(w->owner, ki_win_insn(w, c->insn));
 	}
 }
 

@@ -5,8 +5,8 @@
  * The handler finds the row by the address of the instruction, in an array of the module that
  * the instruction lies in, sorted by address. The copy of an instruction that has a row gets one
  * like it: the same kind, and the fixup of the original. The fault then leaves the patch for
- * good, as a branch does; or, if the page could be brought in, comes back to the copy, perhaps
- * much later (quiesce.c).
+ * good, as a branch does, by way of chunks on its taken side if there are any; or, if the page
+ * could be brought in, comes back to the copy, perhaps much later (quiesce.c).
  */
 #include <linux/sched.h>
 #include <linux/extable.h>
@@ -28,12 +28,18 @@ static void set_address(u32 i, unsigned long addr)
 	WRITE_ONCE(ki_ex[i].insn, addr - (unsigned long)&ki_ex[i].insn);
 }
 
+unsigned long ki_extable_fixup(const struct exception_table_entry *e)
+{
+	return (unsigned long)&e->fixup + e->fixup;
+}
+
 /* What a row says beside its address; its fixup is relative to the row. */
-static void copy_meaning(struct exception_table_entry *to, const struct exception_table_entry *from)
+static void copy_meaning(struct exception_table_entry *to, const struct exception_table_entry *from,
+			 unsigned long fixup)
 {
 	*to = (struct exception_table_entry){
 		.insn = to->insn,
-		.fixup = (unsigned long)from + from->fixup - (unsigned long)to,
+		.fixup = (fixup ? fixup : ki_extable_fixup(from)) - (unsigned long)&to->fixup,
 		.data = from->data,
 	};
 }
@@ -73,7 +79,7 @@ void ki_extable_put(u32 first, unsigned long base, const struct ki_ex_row *rows,
 
 	for (k = 0; k < n; k++) {
 		i = ki_ex_base + first + k;
-		copy_meaning(&ki_ex[i], rows[k].like);
+		copy_meaning(&ki_ex[i], rows[k].like, rows[k].fixup);
 		smp_wmb(); /* whoever finds the address finds what belongs to it */
 		set_address(i, base + rows[k].off);
 	}
@@ -105,7 +111,7 @@ int ki_extable_prepare(struct module *mod, unsigned long heap_start, unsigned lo
 	for (i = 0; i < n; i++) {
 		u32 to = i < ki_ex_base ? i : i + KI_HEAP_EXS;
 
-		copy_meaning(&ki_ex[to], &mod->extable[i]);
+		copy_meaning(&ki_ex[to], &mod->extable[i], 0);
 		set_address(to, address_of(&mod->extable[i]));
 	}
 	ki_extable_clear(0, KI_HEAP_EXS, heap_end);

@@ -9,8 +9,11 @@
  *
  * So before a patch with such an instruction is given back, all tasks' stacks are looked at. All
  * CPUs are stopped for it: then every task either is in such a fault, and its stack says so, or is
- * not in the patch at all, and cannot come there any more. This takes some microseconds for each
- * task, and happens only when such a patch is given back.
+ * not in the patch at all, and cannot come there any more. Because it cannot, a task need be seen
+ * only once, whenever that is, and the CPUs are stopped for a few tasks at a time: each takes some
+ * microseconds, and there may be thousands. Threads are looked at by their numbers: new ones were
+ * never there, and one that executes a program takes its process's number: so all of these are
+ * looked at once more.
  *
  * The address of a patch is on a stack only where an exception left it, since no return address
  * ever points there; so it is found where the unwinder says that registers were saved. If the
@@ -22,6 +25,9 @@
  * which left its own there. The unwinder knows whose it was; where it does not (of a task that was
  * preempted it does not tell), that may be any of ours.
  */
+#include <linux/delay.h>
+#include <linux/kallsyms.h>
+#include <linux/pid_namespace.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task_stack.h>
 #include <linux/stop_machine.h>
@@ -30,8 +36,13 @@
 #include "ki.h"
 #include "symbols.h"
 
+#define KI_LOOK_TASKS 32 /* while all CPUs stand still: a fraction of a millisecond */
+
 struct ki_look {
 	unsigned long start, end;
+	enum pid_type kind; /* of numbers */
+	int next;	    /* the first that has not been looked at */
+	bool done;
 	void (*found)(void *arg, unsigned long ip);
 	void *arg;
 };
@@ -42,7 +53,9 @@ static const char *const ki_takers[] = {
 	"arch_rethook_trampoline",
 	"__kretprobe_trampoline",
 };
-static unsigned long ki_taken[ARRAY_SIZE(ki_takers)];
+static struct {
+	unsigned long start, size; /* 0: not in this kernel */
+} ki_taken[ARRAY_SIZE(ki_takers)];
 
 static void look_at_address(const struct ki_look *l, unsigned long addr)
 {
@@ -51,8 +64,19 @@ static void look_at_address(const struct ki_look *l, unsigned long addr)
 	if (addr >= l->start && addr < l->end)
 		l->found(l->arg, addr);
 	for (i = 0; addr && i < ARRAY_SIZE(ki_taken); i++)
-		if (addr == ki_taken[i])
+		if (addr == ki_taken[i].start)
 			l->found(l->arg, KI_FAULTS_ANYWHERE);
+}
+
+/* In what gives the address back: there the unwinder of 6.1 ends, as if that were all. */
+static bool is_taker(unsigned long addr)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(ki_taken); i++)
+		if (addr - ki_taken[i].start < ki_taken[i].size)
+			return true;
+	return false;
 }
 
 static void look_at_words(const struct ki_look *l, struct task_struct *t)
@@ -68,42 +92,84 @@ static void look_at_words(const struct ki_look *l, struct task_struct *t)
 static void look_at_stack(const struct ki_look *l, struct task_struct *t)
 {
 	struct unwind_state state;
+	unsigned long addr = 0;
 
-	for (unwind_start(&state, t, NULL, NULL); !unwind_done(&state); unwind_next_frame(&state))
-		look_at_address(l, unwind_get_return_address(&state));
-	if (unwind_error(&state))
+	for (unwind_start(&state, t, NULL, NULL); !unwind_done(&state); unwind_next_frame(&state)) {
+		addr = unwind_get_return_address(&state);
+		look_at_address(l, addr);
+	}
+	if (unwind_error(&state) || is_taker(addr))
 		look_at_words(l, t);
 }
 
 /* On one CPU, while all others stand still: no task but this one runs. */
-static int look_at_all(void *arg)
+static int look_at_idle(void *arg)
 {
-	struct task_struct *process, *t;
 	int cpu;
 
-	rcu_read_lock();
-	for_each_process_thread(process, t)
-	{
-		/* A dead task's stack may be gone; one that is there stays while nobody runs. */
-		if (t != current && refcount_read(&t->stack_refcount))
-			look_at_stack(arg, t);
-	}
 	for_each_online_cpu (cpu)
 		look_at_stack(arg, ki_call(idle_task)(cpu));
-	rcu_read_unlock();
 	return 0;
+}
+
+/* The same, at those of the next few numbers. */
+static int look_at_some(void *arg)
+{
+	struct ki_look *l = arg;
+	struct task_struct *t;
+	struct pid *pid = NULL;
+	u32 i;
+
+	rcu_read_lock();
+	for (i = 0; i < KI_LOOK_TASKS; i++) {
+		pid = ki_call(find_ge_pid)(l->next, &init_pid_ns);
+		if (!pid)
+			break;
+		l->next = pid_nr(pid) + 1;
+		t = pid_task(pid, l->kind);
+		/* A dead task's stack may be gone; one that is there stays while nobody runs. */
+		if (t && t != current && refcount_read(&t->stack_refcount))
+			look_at_stack(l, t);
+	}
+	rcu_read_unlock();
+	l->done = !pid;
+	return 0;
+}
+
+static void find_takers(void)
+{
+	unsigned long start, size, off;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(ki_takers); i++) {
+		size = 0;
+		start = ki_symbol(ki_takers[i]);
+		if (start)
+			ki_call(kallsyms_lookup_size_offset)(start, &size, &off);
+		/* The same each time: another look may be reading them. */
+		ki_taken[i].start = start;
+		ki_taken[i].size = size;
+	}
+}
+
+static void look_at_numbers(struct ki_look *l, enum pid_type kind)
+{
+	l->kind = kind;
+	l->next = 0;
+	for (l->done = false; !l->done; usleep_range(100, 300)) /* others' turn */
+		stop_machine(look_at_some, l, NULL);
 }
 
 void ki_faults_find(void (*found)(void *arg, unsigned long ip), void *arg)
 {
 	struct ki_look look = {.found = found, .arg = arg};
 	struct ki_info heap;
-	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(ki_takers); i++)
-		ki_taken[i] = ki_symbol(ki_takers[i]);
+	find_takers();
 	ki_heap_info(&heap);
 	look.start = (unsigned long)ki_returned;
 	look.end = heap.heap_end;
-	stop_machine(look_at_all, &look, NULL);
+	stop_machine(look_at_idle, &look, NULL);
+	look_at_numbers(&look, PIDTYPE_PID);
+	look_at_numbers(&look, PIDTYPE_TGID);
 }

@@ -4,13 +4,14 @@
  *
  *	for each window, for each displaced instruction:
  *	    the chunks before it; where it is replaced: jmp replacement, and the window's end
- *	    its copy; a branch with chunks on its taken side goes to these
+ *	    its copy; a branch with chunks on its taken side goes to these, and so does what
+ *		faults (rows.c)
  *	    the chunks behind it
  *	jmp back behind the window, unless control never gets here, or the next window follows
  *	for each taken side with chunks:
  *	    these chunks
  *	    push the way back, if there are chunks for when a tail jump's function has returned
- *	    jmp to the branch's target
+ *	    jmp to the branch's target, or the fixup
  *	    the latter chunks, ret: the way back leads here (returns.c)
  *
  * A branch to the beginning of a window of the same group goes to where that is in the patch:
@@ -173,16 +174,17 @@ static u64 pushed_in(const struct ki_copy *c)
 static void put_copy(struct ki_link *l, const struct ki_win *w, u8 i, unsigned long addr,
 		     const struct ki_piece *taken)
 {
+	unsigned long side = taken ? l->base + taken->at : 0;
 	struct ki_copy c;
 
 	ki_win_copy(w, i, &c);
 	if (w->flow[i] & KI_FLOW_DIRECT) {
 		struct ki_fixup *branch = &c.fix[c.nfix - 1];
 
-		branch->target = taken ? l->base + taken->at : landing(l, branch->target);
+		branch->target = side ? side : landing(l, branch->target);
 	}
 	ki_rows_code(&l->rows, l->len, addr, 0, pushed_in(&c), c.len);
-	ki_rows_copy(&l->rows, l->len, addr, c.code);
+	ki_rows_copy(&l->rows, l->len, addr, c.code, w->flow[i] & KI_FLOW_DIRECT ? 0 : side);
 	note_origin(l, c.len, addr);
 	put(l, c.code, c.len, c.fix, c.nfix);
 }
@@ -243,6 +245,16 @@ static bool is_next(const struct ki_link *l, u32 next, const struct ki_win *w, u
 	return p && p->win == w && p->insn == insn && p->where == where;
 }
 
+/* Where an instruction that faults goes on. The stack there is the fixup's own. */
+static void put_fixup_side(struct ki_link *l, u32 *next, unsigned long addr)
+{
+	const struct ki_piece *first = l->pieces[*next];
+	unsigned long fixup = ki_extable_fixup(ki_extable_find(first->win->owner, addr));
+
+	put_chunks(l, next, first->win, first->insn, KI_TAKEN, fixup, 0);
+	put_jump(l, landing(l, fixup), fixup, 0);
+}
+
 /* Whoever is on one has left the instruction: a call has pushed its return address. */
 static void put_taken_side(struct ki_link *l, u32 *next)
 {
@@ -253,9 +265,13 @@ static void put_taken_side(struct ki_link *l, u32 *next)
 	u32 pushed;
 	u64 target;
 
+	l->rows.owner = w->owner;
+	if (!(w->flow[first->insn] & KI_FLOW_DIRECT)) {
+		put_fixup_side(l, next, addr);
+		return;
+	}
 	ki_win_copy(w, first->insn, &c);
 	pushed = pushed_in(&c) ? 8 : 0;
-	l->rows.owner = w->owner;
 	other = put_chunks(l, next, w, first->insn, KI_TAKEN, addr, pushed);
 	target = other ? other->target : landing(l, c.fix[c.nfix - 1].target);
 	if (!is_next(l, *next, w, first->insn, KI_RETURNED))

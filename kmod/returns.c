@@ -25,9 +25,9 @@
  * How we know that: by looking at all tasks' stacks (faults.c), not by counting who leaves and who
  * comes back. A count costs two more instructions for each pass, and is wrong for ever when a task
  * ends while it is away (exit is a function that does not return, and may be deep in another). The
- * look comes behind the wait: then nobody is in the old patch, about to push, and nobody is between
- * two looks in a place where he could not be seen. Idle tasks are looked at too. It stops all CPUs,
- * so it is repeated less and less often.
+ * look comes behind the wait: then nobody is in the old patch, about to push, but who sleeps in a
+ * fault there: while anybody does so in a patch that is not in use any more, nothing is given back.
+ * Idle tasks are looked at too. It stops all CPUs, so it is repeated less and less often.
  *
  * If we die here: the module stays loaded and the breakpoints lead on. An interrupt or an NMI at
  * the breakpoint, or in its handler, is nothing that a springboard of one byte does not know, too.
@@ -47,9 +47,12 @@
 #define KI_LOOK_SOON  10 /* milliseconds */
 #define KI_LOOK_FIRST 200
 #define KI_LOOK_LAST  6400
+#define KI_IN_PATCHES 64
 
 static DECLARE_BITMAP(ki_used, KI_RETURNS);
-static DECLARE_BITMAP(ki_seen, KI_RETURNS); /* of the one look in progress */
+static DECLARE_BITMAP(ki_seen, KI_RETURNS);	   /* of the one look in progress */
+static unsigned long ki_in_patches[KI_IN_PATCHES]; /* who is in patches, in this look */
+static u32 ki_nin_patches;			   /* more than there is room for, too */
 static LIST_HEAD(ki_leftovers);
 static u32 ki_returns, ki_nleftovers;
 static unsigned int ki_pause = KI_LOOK_FIRST;
@@ -169,6 +172,33 @@ static void mark_seen(void *unused, unsigned long ip)
 		bitmap_fill(ki_seen, KI_RETURNS);
 	else if (i < KI_RETURNS)
 		__set_bit(i, ki_seen);
+	else if (ki_nin_patches++ < KI_IN_PATCHES)
+		ki_in_patches[ki_nin_patches - 1] = ip;
+}
+
+static bool is_in_use(unsigned long ip)
+{
+	const struct ki_patch *p;
+	struct ki_win *w;
+
+	for (w = ki_win_touching(0, ULONG_MAX); w; w = ki_win_next(w)) {
+		p = &w->group->patch;
+		if (w == w->group->v[0] && ip - p->addr < p->len)
+			return true;
+		cond_resched();
+	}
+	return false;
+}
+
+/* Is somebody in a patch that is buried? He may be about to set out. Under ki_lock. */
+static bool any_in_old_patch(void)
+{
+	u32 i;
+
+	for (i = 0; i < ki_nin_patches && i < KI_IN_PATCHES; i++)
+		if (!is_in_use(ki_in_patches[i]))
+			return true;
+	return ki_nin_patches > KI_IN_PATCHES;
 }
 
 static bool is_seen(const struct ki_return *r)
@@ -229,9 +259,12 @@ static void look(struct work_struct *unused)
 
 	ki_quiesce();
 	bitmap_zero(ki_seen, KI_RETURNS);
+	ki_nin_patches = 0;
 	ki_faults_find(mark_seen, NULL);
 
 	mutex_lock(&ki_lock);
+	if (any_in_old_patch())
+		bitmap_fill(ki_seen, KI_RETURNS);
 	settle(&ways);
 	mutex_unlock(&ki_lock);
 }

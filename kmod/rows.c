@@ -94,7 +94,8 @@ void ki_rows_depth(struct ki_rows *r, u32 off, unsigned long addr, u32 pushed, c
 			ki_rows_stack(r, off + i, addr, pushed + depth[i] * 8);
 }
 
-void ki_rows_copy(struct ki_rows *r, u32 off, unsigned long addr, const u8 *code)
+void ki_rows_copy(struct ki_rows *r, u32 off, unsigned long addr, const u8 *code,
+		  unsigned long fixup)
 {
 	const struct exception_table_entry *ex = ki_extable_find(r->owner, addr);
 	struct bug_entry *bug = NULL;
@@ -102,7 +103,7 @@ void ki_rows_copy(struct ki_rows *r, u32 off, unsigned long addr, const u8 *code
 	if (code[0] == 0x0f && code[1] == 0x0b) /* ud2 */
 		bug = ki_bugs_find(r->owner, addr);
 	if (ex && r->ex)
-		r->ex[r->nex] = (struct ki_ex_row){off, ex};
+		r->ex[r->nex] = (struct ki_ex_row){off, fixup, ex};
 	if (bug && r->bug)
 		r->bug[r->nbug] = (struct ki_bug_row){off, bug};
 	r->nex += ex != NULL;

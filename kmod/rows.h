@@ -67,9 +67,10 @@ struct ki_orc_row {
 	struct orc_entry entry;
 };
 
-/* The copy at this offset has a row like this one. */
+/* The copy at this offset has a row like this one, but goes on at fixup, if that is not 0. */
 struct ki_ex_row {
 	u32 off;
+	unsigned long fixup;
 	const struct exception_table_entry *like;
 };
 
@@ -99,8 +100,9 @@ void ki_rows_code(struct ki_rows *r, u32 off, unsigned long addr, u32 pushed, u6
 /* The same of code with depth[i] words more before the instruction at byte i. */
 void ki_rows_depth(struct ki_rows *r, u32 off, unsigned long addr, u32 pushed, const u8 *depth,
 		   u32 len);
-/* At off is the copy of the instruction at addr. */
-void ki_rows_copy(struct ki_rows *r, u32 off, unsigned long addr, const u8 *code);
+/* At off is the copy of the instruction at addr. If it faults: on at fixup; 0: as the original. */
+void ki_rows_copy(struct ki_rows *r, u32 off, unsigned long addr, const u8 *code,
+		  unsigned long fixup);
 /* Let the kernel's tables say so. False: no bug rows are left, and nothing was done. */
 bool ki_rows_publish(const struct ki_rows *r, const struct ki_block *b, bool reserve);
 
@@ -124,6 +126,7 @@ void ki_orc_show(struct module *mod);
 
 /* extable.c */
 const struct exception_table_entry *ki_extable_find(struct module *owner, unsigned long addr);
+unsigned long ki_extable_fixup(const struct exception_table_entry *e);
 void ki_extable_put(u32 first, unsigned long base, const struct ki_ex_row *rows, u32 n);
 void ki_extable_clear(u32 first, u32 n, unsigned long end);
 void ki_extable_lower(u32 first, u32 n, unsigned long end);

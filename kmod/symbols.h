@@ -26,6 +26,7 @@
 	X(alternatives_text_reserved)                                                              \
 	X(get_kprobe)                                                                              \
 	X(idle_task)                                                                               \
+	X(find_ge_pid)                                                                             \
 	X(nmi_uaccess_okay)                                                                        \
 	X(per_cpu_ptr_to_phys)                                                                     \
 	X(perf_event_read_local)                                                                   \

@@ -10,7 +10,6 @@
 #include <linux/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
-#include <linux/sort.h>
 
 #include "long.h"
 
@@ -210,14 +209,39 @@ void ki_unsplice_all(struct ki_session *s)
 
 	if (list_empty(&s->pieces) && !ki_stuck)
 		return;
-	list_for_each_entry (p, &s->pieces, in_session)
+	list_for_each_entry (p, &s->pieces, in_session) {
 		p->dying = true;
+		cond_resched();
+	}
 	take_out();
 }
 
-static int by_id(const void *a, const void *b)
+/* Let v[i] sink to its place in the heap of the first n. */
+static void sift(u32 *v, u32 i, u32 n)
 {
-	return *(const u32 *)a < *(const u32 *)b ? -1 : *(const u32 *)a > *(const u32 *)b;
+	u32 child;
+
+	while ((child = 2 * i + 1) < n) {
+		if (child + 1 < n && v[child] < v[child + 1])
+			child++;
+		if (v[i] >= v[child])
+			break;
+		swap(v[i], v[child]);
+		i = child;
+	}
+}
+
+/* Heap sort. There may be a hundred thousand, and sort() lets nobody else run meanwhile. */
+static void sort_ids(u32 *v, u32 n)
+{
+	u32 i;
+
+	for (i = n / 2; i--; cond_resched())
+		sift(v, i, n);
+	for (i = n; i-- > 1; cond_resched()) {
+		swap(v[0], v[i]);
+		sift(v, 0, i);
+	}
 }
 
 /* Is one of the sorted ids still there? */
@@ -231,6 +255,7 @@ static bool any_left(struct ki_session *s, const u32 *ids, u32 n)
 			i++;
 		if (i < n && ids[i] == p->id)
 			return true;
+		cond_resched();
 	}
 	return false;
 }
@@ -246,11 +271,14 @@ static int mark(struct ki_session *s, const u32 *ids, u32 n)
 			p->dying = true;
 			i++;
 		}
+		cond_resched();
 	}
 	if (i == n)
 		return 0;
-	list_for_each_entry (p, &s->pieces, in_session)
+	list_for_each_entry (p, &s->pieces, in_session) {
 		p->dying = false;
+		cond_resched();
+	}
 	return -ENOENT;
 }
 
@@ -286,7 +314,7 @@ int ki_unsplice(struct ki_session *s, struct ki_unsplice *req)
 	ids = take_ids(req, &err);
 	if (!ids)
 		return err;
-	sort(ids, req->count, sizeof(*ids), by_id, NULL);
+	sort_ids(ids, req->count);
 	err = mark(s, ids, req->count);
 	if (!err) {
 		take_out();

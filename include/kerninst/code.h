@@ -39,7 +39,7 @@ enum ki_insn_kind {
 #define KI_INSN_JUMP_LABEL 0x10
 
 #define KI_INSN_NORETURN 0x20 /* a call behind which no code of the function follows */
-#define KI_INSN_EXTABLE	 0x40 /* has a row in the exception table: may go on at its fixup */
+#define KI_INSN_EXTABLE	 0x40 /* has an exception row: a fault goes on at its fixup */
 #define KI_INSN_BUG	 0x80 /* a ud2 with a row in the bug table: a BUG or WARN */
 
 /* General registers, by their number in instructions. */

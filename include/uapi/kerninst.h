@@ -462,7 +462,7 @@ struct ki_window {
 enum ki_where {
 	KI_BEFORE,   /* runs whenever the instruction is about to */
 	KI_AFTER,    /* runs when control goes on behind it: a branch that is not taken */
-	KI_TAKEN,    /* runs when a direct branch is taken, on its way to the target */
+	KI_TAKEN,    /* runs when a direct branch is taken, or a fault goes to its fixup */
 	KI_RETURNED, /* runs when the function that a tail jump went to has returned */
 	KI_WHERES
 };

@@ -75,7 +75,7 @@ static int add_fixups(struct maker *m, uint32_t insn)
 	size_t n;
 	int ret = 0;
 
-	if (!(in->flags & KI_INSN_EXTABLE))
+	if (!ki_insn_has_fixup(in))
 		return 0;
 	rows = ki_analysis_rows(a, in, &n);
 	for (size_t r = 0; !ret && r < n; r++)

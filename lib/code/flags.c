@@ -79,7 +79,7 @@ static uint8_t live_at_fixup(const struct flow *f, const struct ki_insn *in)
 	uint8_t live = 0;
 	size_t n;
 
-	if (!(in->flags & KI_INSN_EXTABLE))
+	if (!ki_insn_has_fixup(in))
 		return 0;
 	rows = ki_analysis_rows(f->a, in, &n);
 	for (size_t r = 0; r < n; r++)

@@ -25,6 +25,16 @@ struct ki_extra {
 	bool table;	/* an indirect jump by a table that is known */
 };
 
+/*
+ * May control go on at a fixup? Not from a direct branch that has a row: that is meant for what
+ * stands there on other processors ("rep movsb", or a call of what copies).
+ */
+static inline bool ki_insn_has_fixup(const struct ki_insn *in)
+{
+	return in->flags & KI_INSN_EXTABLE && in->kind != KI_INSN_CALL && in->kind != KI_INSN_JMP &&
+	       in->kind != KI_INSN_JCC && in->kind != KI_INSN_LOOP;
+}
+
 /* One way of an indirect jump: the instruction's number, and where it leads. */
 struct ki_table_way {
 	uint32_t insn;

@@ -70,6 +70,14 @@ static int need(const struct path_edge *e)
 	return !e->place.reason;
 }
 
+/* Faults are rare. */
+static double often(const struct spreader *s, const struct path_edge *e)
+{
+	bool fault = e->edge != KI_NONE && s->fn->edges[e->edge].kind == KI_EDGE_FIXUP;
+
+	return fault ? 0 : s->often[e->from];
+}
+
 static int in_order(const void *x, const void *y, void *arg)
 {
 	const struct spreader *s = arg;
@@ -78,8 +86,8 @@ static int in_order(const void *x, const void *y, void *arg)
 
 	if (need(a) != need(b))
 		return need(a) - need(b);
-	if (need(a) == 1 && s->often[a->from] != s->often[b->from])
-		return s->often[a->from] < s->often[b->from] ? 1 : -1;
+	if (need(a) == 1 && often(s, a) != often(s, b))
+		return often(s, a) < often(s, b) ? 1 : -1;
 	return i < k ? -1 : 1;
 }
 

@@ -10,10 +10,10 @@
  *	calls		each of the function's that comes back
  *
  * What begins must be seen to end, on all ways: a way that is not seen leaves the thread's word as
- * it is, and all that comes later would be inside that one. So where an exception may leave it, its
- * fixup must be reached by that alone. And a block that ends with a call is refused if something
- * else jumps to where the call comes back (KI_R_RETURN_ENTERED): a call of the same function in
- * between would end there what the outer one has begun.
+ * it is, and all that comes later would be inside that one. So an exception that leaves it ends it
+ * on its way to the fixup. And a block that ends with a call is refused if something else jumps to
+ * where the call comes back (KI_R_RETURN_ENTERED): a call of the same function in between would end
+ * there what the outer one has begun.
  *
  * In the middle of __schedule the current thread becomes another, and so do its words: whatever has
  * a call in it there may begin with one thread's and end with the other's.

@@ -30,6 +30,8 @@ static bool has_side(const struct ki_insn *in, enum ki_where where)
 	if (where == KI_RETURNED)
 		return in->kind == KI_INSN_JCC || in->kind == KI_INSN_LOOP ||
 		       in->kind == KI_INSN_JMP;
+	if (where == KI_TAKEN && ki_insn_has_fixup(in))
+		return true;
 	switch (in->kind) {
 	case KI_INSN_JCC:
 	case KI_INSN_LOOP:
@@ -59,12 +61,23 @@ static bool flags_live_at(const struct ki_function *fn, uint64_t target)
 	return !sym || sym->addr != target || ki_symbol_is_cold(sym) || ki_function_gives_flags(fn);
 }
 
+/* Where control goes on the taken side; 0: nowhere. */
+static uint64_t target_of(const struct ki_function *fn, const struct ki_insn *in)
+{
+	if (!ki_insn_has_fixup(in))
+		return in->target;
+	for (uint32_t e = 0; e < fn->nedges; e++)
+		if (fn->edges[e].kind == KI_EDGE_FIXUP && &fn->insns[fn->edges[e].insn] == in)
+			return fn->edges[e].to;
+	return 0;
+}
+
 static bool flags_live(const struct ki_function *fn, const struct ki_insn *in, enum ki_where where)
 {
 	if (where == KI_RETURNED)
 		return true; /* what another function leaves in them is not known */
 	if (where == KI_TAKEN)
-		return flags_live_at(fn, in->target);
+		return flags_live_at(fn, target_of(fn, in));
 	if (where == KI_BEFORE)
 		return (in->flags & KI_INSN_FLAGS_LIVE) != 0;
 	in++;

@@ -170,7 +170,8 @@ static int find_edge(struct search *s)
 				  fn->nedges);
 	e = &fn->edges[s->pt->edge];
 	at = ki_edge_place(&s->g, e);
-	if (at.reason && !fn->reason && e->to_block != KI_NONE &&
+	/* At a fixup a chunk costs those nothing who do not fault. */
+	if ((at.reason || e->kind == KI_EDGE_FIXUP) && !fn->reason && e->to_block != KI_NONE &&
 	    ki_place_only_edge(&s->g, e->to_block) == e) {
 		target = ki_block_place(&s->g, &fn->blocks[e->to_block]);
 		if (!target.reason)
@@ -190,12 +191,12 @@ static int find_exits(struct search *s)
 	return ret;
 }
 
-/* The same, at a jump: when what it leads to has returned. */
+/* The same, at a jump: when what it leads to has returned. (Behind a fault nothing can be.) */
 static struct ki_place behind_exit(const struct ki_ground *g, const struct ki_edge *e)
 {
 	struct ki_place at;
 
-	if (e->kind == KI_EDGE_RETURN)
+	if (e->kind == KI_EDGE_RETURN || e->kind == KI_EDGE_FIXUP)
 		return ki_edge_place(g, e);
 	at = ki_place_side(g, e->insn, KI_RETURNED);
 	if (e->kind == KI_EDGE_TAIL_INDIRECT && at.reason == KI_R_NO_SUCH_SIDE)

@@ -5,7 +5,8 @@
  *	taken, of jcc		behind it on the taken side
  *	fall-through		behind the block's last instruction
  *	jmp, ret, call, tail	before the instruction, which goes nowhere else
- *	table, exception	nowhere: the same instruction goes elsewhere too
+ *	exception		behind it on the taken side, on its way to the fixup
+ *	table			nowhere: the same instruction goes elsewhere too
  */
 #include "splice/point.h"
 
@@ -16,7 +17,7 @@ enum edge_side { EDGE_NOWHERE, EDGE_BEFORE, EDGE_BEHIND, EDGE_BRANCH };
 static const uint8_t sides[] = {
 	[KI_EDGE_FALL] = EDGE_BEHIND,	       [KI_EDGE_TAKEN] = EDGE_BRANCH,
 	[KI_EDGE_JUMP] = EDGE_BEFORE,	       [KI_EDGE_TABLE] = EDGE_NOWHERE,
-	[KI_EDGE_FIXUP] = EDGE_NOWHERE,	       [KI_EDGE_CALL] = EDGE_BEFORE,
+	[KI_EDGE_FIXUP] = EDGE_BRANCH,	       [KI_EDGE_CALL] = EDGE_BEFORE,
 	[KI_EDGE_CALL_INDIRECT] = EDGE_BEFORE, [KI_EDGE_TAIL] = EDGE_BRANCH,
 	[KI_EDGE_TAIL_INDIRECT] = EDGE_BEFORE, [KI_EDGE_RETURN] = EDGE_BEFORE,
 };
@@ -49,7 +50,7 @@ struct ki_place ki_edge_place(const struct ki_ground *g, const struct ki_edge *e
 
 	switch (sides[e->kind]) {
 	case EDGE_BRANCH:
-		if (kind == KI_INSN_JCC || kind == KI_INSN_LOOP)
+		if (kind == KI_INSN_JCC || kind == KI_INSN_LOOP || e->kind == KI_EDGE_FIXUP)
 			return ki_place_side(g, e->insn, KI_TAKEN);
 		return reach_back(g, e->insn);
 	case EDGE_BEFORE:
@@ -94,6 +95,7 @@ bool ki_edge_leaves(const struct ki_function *fn, const struct ki_edge *e)
 	case KI_EDGE_TAIL:
 	case KI_EDGE_JUMP:
 	case KI_EDGE_TAKEN:
+	case KI_EDGE_FIXUP:
 		return (e->to < fn->start || e->to >= fn->end) && !same_family(fn, e->to);
 	default:
 		return false;

@@ -22,6 +22,7 @@
 #include "kerninst/splice.h"
 
 #define COVER_COUNTERS 64 /* of functions; the last one is that of all others */
+#define COVER_FAULTS   64 /* behind them: of faults that went on at a fixup */
 #define COVER_EACH     3  /* instruction gets a long chunk */
 
 struct cover {
@@ -39,29 +40,38 @@ static void die(const char *what, const struct ki_err *err)
 	exit(125);
 }
 
-static uint32_t counter_of(const struct cover *c)
+static uint32_t counter_of(const struct cover *c, bool fault)
 {
+	if (fault)
+		return c->counter + COVER_FAULTS;
 	return c->counter + (c->functions < COVER_COUNTERS ? c->functions : COVER_COUNTERS - 1);
 }
 
-static bool add_place(struct cover *c, const struct ki_function *fn, const struct ki_spans *spans,
-		      uint64_t addr, uint8_t where)
+/* A chunk there counts faults. */
+static bool is_fault(const struct ki_insn *in, uint8_t where)
 {
-	struct ki_place place = {.addr = addr, .where = where};
+	return where == KI_TAKEN && in->flags & KI_INSN_EXTABLE && in->kind == KI_INSN_PLAIN;
+}
+
+static bool add_place(struct cover *c, const struct ki_function *fn, const struct ki_spans *spans,
+		      const struct ki_insn *in, uint8_t where)
+{
+	struct ki_place place = {.addr = in->addr, .where = where};
 	struct ki_err err = {0};
 	struct ki_code code;
 	uint32_t id;
 
-	ki_snippet_count(&code, counter_of(c), true);
+	ki_snippet_count(&code, counter_of(c, is_fault(in, where)), true);
 	return !ki_plan_add(c->plan, fn, spans, &place, 0, &code, &id, &err);
 }
 
 /* counter += 1; if (counter % 3 == 1) record(nanotime, pid); everything is live. */
 static bool add_long(struct cover *c, const struct ki_function *fn, const struct ki_spans *spans,
-		     uint64_t addr)
+		     const struct ki_insn *in, uint8_t where)
 {
-	const struct ki_var v = {.kind = KI_VAR_CPU, .type = KI_U64, .first = counter_of(c)};
-	struct ki_place place = {.addr = addr, .where = KI_BEFORE, .flags_live = true};
+	const struct ki_var v = {
+		.kind = KI_VAR_CPU, .type = KI_U64, .first = counter_of(c, is_fault(in, where))};
+	struct ki_place place = {.addr = in->addr, .where = where, .flags_live = true};
 	struct ki_node *values[2], *count, *cond;
 	struct ki_err err = {0};
 	struct ki_snippet *s;
@@ -101,17 +111,19 @@ static void add_insn(struct cover *c, const struct ki_function *fn, const struct
 	if (c->faulting && !(in->flags & KI_INSN_EXTABLE))
 		return;
 	if (c->lengthy) {
-		if (i % COVER_EACH == 0 && add_long(c, fn, spans, in->addr))
+		if (i % COVER_EACH == 0 && add_long(c, fn, spans, in, KI_BEFORE))
 			c->sites += site;
+		if (is_fault(in, KI_TAKEN))
+			add_long(c, fn, spans, in, KI_TAKEN);
 		return;
 	}
-	if (add_place(c, fn, spans, in->addr, KI_BEFORE))
+	if (add_place(c, fn, spans, in, KI_BEFORE))
 		c->sites += site;
 	/* One side that there is not, and the driver leaves the function where it is. */
 	if (!c->moving || falls_through(in))
-		add_place(c, fn, spans, in->addr, KI_AFTER);
-	if (!c->moving || in->kind == KI_INSN_JCC)
-		add_place(c, fn, spans, in->addr, KI_TAKEN);
+		add_place(c, fn, spans, in, KI_AFTER);
+	if (!c->moving || in->kind == KI_INSN_JCC || is_fault(in, KI_TAKEN))
+		add_place(c, fn, spans, in, KI_TAKEN);
 }
 
 static void add_function(struct cover *c, const struct ki_symbol *sym)
@@ -181,7 +193,9 @@ static void report_hits(struct cover *c)
 		reached += n != 0;
 		all += n;
 	}
+	n = ki_counter_read(map, c->counter + COVER_FAULTS);
 	ki_counter_map_close(map);
+	printf("cover: %llu faults\n", (unsigned long long)n);
 	printf("cover: %llu hits\n", (unsigned long long)all);
 	if (!c->faulting)
 		printf("cover: %u functions were reached\n", reached);
@@ -208,7 +222,7 @@ static void open_all(struct cover *c)
 	struct ki_err err = {0};
 
 	if (ki_target_open_live(&c->target, &err) || ki_plan_new(&c->plan) ||
-	    ki_counters_take(c->target, COVER_COUNTERS, &c->counter, &err) ||
+	    ki_counters_take(c->target, COVER_COUNTERS + 1, &c->counter, &err) ||
 	    (c->lengthy && ki_ring_open(c->target, &ring, &c->ring, &err)))
 		die("open", &err);
 	if (c->faulting)

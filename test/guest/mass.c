@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * mass COUNT STRIDE [TIMES]: count the entries of COUNT blocks at once, of every STRIDE-th function
- * of the kernel, and say how long each step took, and how long the machine was kept from other
- * work.
+ * of the kernel (0: of those with instructions that may fault), and say how long each step took,
+ * and how long the machine was kept from other work.
  *
  * On each CPU a thread of the highest priority sleeps a millisecond at a time: how much later than
  * that it runs is how long the CPU was held up, by whatever does not let itself be preempted.
@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
@@ -24,9 +25,9 @@
 #define MS	 1000000L
 #define CPUS_MAX 64
 
-enum phase { REST, INSTALL, REMOVE, PHASES };
+enum phase { REST, INSTALL, REMOVE, GIVE_BACK, PHASES };
 
-static const char *const phases[PHASES] = {"rest", "install", "remove"};
+static const char *const phases[PHASES] = {"rest", "install", "remove", "give_back"};
 static int phase; /* enum phase */
 static long worst[PHASES][CPUS_MAX];
 
@@ -162,13 +163,34 @@ static int add_function(void *arg, size_t i, const struct ki_function *fn)
 	return ret;
 }
 
+static size_t list_faulting(struct work *w, const struct ki_symbol **out)
+{
+	const struct ki_text_range *kernel = ki_target_ranges(w->t, &(size_t){0});
+	const struct ki_reserved_row *rows;
+	const struct ki_symbol *sym;
+	size_t n, count = 0;
+
+	if (ki_target_reserved(w->t, kernel->start, kernel->end, &rows, &n, &w->err))
+		die("reserved", &w->err);
+	for (size_t i = 0; i < n; i++) {
+		if (rows[i].reason != KI_R_EXTABLE)
+			continue;
+		sym = ki_target_symbol_at(w->t, rows[i].addr);
+		if (sym && (!count || sym != out[count - 1]))
+			out[count++] = sym;
+	}
+	return count;
+}
+
 static void make_plan(struct work *w, size_t stride)
 {
 	size_t n, count = 0;
 	const struct ki_symbol *all = ki_target_symbols(w->t, &n), **some;
 
 	some = malloc(n * sizeof(*some));
-	for (size_t i = 0; i < n; i += stride)
+	if (!stride)
+		count = list_faulting(w, some);
+	for (size_t i = 0; stride && i < n; i += stride)
 		if (!all[i].alias && !*all[i].module)
 			some[count++] = &all[i];
 	if (ki_plan_new(&w->plan) || ki_counters_take(w->t, w->wanted, &w->first, &w->err) ||
@@ -215,6 +237,18 @@ static void again(struct work *w, size_t stride, int times)
 	       sum[0], sum[1], sum[2], sum[3]);
 }
 
+/* Until no patch is left: they are given back when nobody can be inside any more. */
+static void wait_given_back(struct work *w)
+{
+	struct ki_info info = {.size = sizeof(info)};
+
+	do {
+		usleep(10000);
+		if (ioctl(ki_target_fd(w->t), KI_IOC_INFO, &info))
+			die("info", NULL);
+	} while (info.heap_used);
+}
+
 int main(int argc, char **argv)
 {
 	struct work w = {.wanted = argc > 1 ? (uint32_t)atoi(argv[1]) : 20000};
@@ -242,6 +276,8 @@ int main(int argc, char **argv)
 	take_out(&w);
 	t[4] = now();
 	cpu[4] = ran();
+	enter(GIVE_BACK);
+	wait_given_back(&w);
 	enter(REST);
 	for (uint32_t i = 0; i < w.count; i++) {
 		refused += ki_plan_refusal(w.plan, i) != KI_R_OK;

@@ -16,8 +16,8 @@
 . "$(dirname "$0")/lib.sh"
 mode=$1
 case $mode in
-wait) variant='' parts=(in_windows without_wait filled in_patches in_idle) ;;
-no-wait) variant=-nowait parts=(in_windows in_idle lost) ;;
+wait) variant='' parts=(in_windows in_transfers in_groups without_wait filled in_patches in_idle) ;;
+no-wait) variant=-nowait parts=(in_windows in_transfers in_groups in_idle lost) ;;
 *) exit 2 ;;
 esac
 [ $# = 1 ] || parts=("${@:2}")
@@ -158,22 +158,32 @@ late() {
 	is "$name: all is as it was" "$(state code)" "$code"
 }
 
-# Whoever is inside a patch must find it there, however late.
+# Whoever is inside a patch must find it there, however late: when it goes (out), and when the next
+# one takes its place (more).
 # shellcheck disable=SC2317
-heap_free() { ask info; [ "$(echo "$reply" | cut -d' ' -f3)" = 0 ]; }
-in_patch() {
-	local name="$1" at=$2 rel
-	shift 2
+heap_free() { ask info; [ "$(field 3)" = 0 ]; }
+# shellcheck disable=SC2317
+heap_less() { ask info; [ "$(field 3)" -lt "$1" ]; }
+# shellcheck disable=SC2317
+stays_used() { [ "$used" != 0 ] && ! heap_less "$used"; }
+in_patch() { # NAME AT COMMAND SPEC...
+	local name="$1, $3" at=$2 command=$3 rel used
+	shift 3
 	open_board "$@"
+	until_true 120 heap_free || ok "$name: what was buried before is given back" false
 	must in
 	rel=$(bytes $((at + 1)) 4 | awk '{ print $4 $3 $2 $1 }')
 	rel=$((0x$rel & 0x80000000 ? 0x$rel - 0x100000000 : 0x$rel))
 	catch "$(at $((at + 5 + rel)))"
-	must out
+	must "$command"
+	ask info
+	used=$(field 3)
 	sleep 1
-	ok "$name: its patch stays while a task is in it" eval '! heap_free'
+	ok "$name: its patch stays while a task is in it" stays_used
 	release
-	ok "$name: and goes when it has gone" until_true 120 heap_free
+	ok "$name: and goes when it has gone" until_true 120 heap_less "$used"
+	[ "$command" = out ] || must out
+	until_true 120 heap_free || ok "$name: and nothing is left" false
 	close_board
 	is "$name: all is as it was" "$(state code)" "$code"
 }
@@ -192,7 +202,34 @@ in_windows() {
 	for n in 13 15; do
 		held "bounce in a host's tail, held at $n" "$n" 5 13 5 in bounce:5:2:13 host:7:5
 	done
+	for n in 9 11; do
+		held "a host's jmp, held at $n" "$n" 7 8 4 in bounce:5:2:13 host:7:5
+	done
 	held "bounce in a tail taken out, held at the bounce" 13 5 13 5 out bounce:5:2:13 host:7:5
+}
+
+# What leaves the window, or may fault in it, with each springboard that waits.
+in_transfers() {
+	local n spec
+	held "jmp before a fault, held at 77" 77 75 76 4 in jmp:0:5 jmp:75:3
+	for spec in "a call:42:3" "an indirect call:61:4" "a return:94:3"; do
+		IFS=: read -r what n count <<< "$spec"
+		held "bounce over $what, held at $((n + 1))" $((n + 1)) "$n" $((n + 1)) 1 in "bounce:$n:$count:27"
+		held "bounce over $what taken out, held at the bounce" 27 "$n" 27 5 out "bounce:$n:$count:27"
+	done
+	held "bounce before a fault taken out, held at the bounce" 27 75 27 5 out bounce:75:3:27
+}
+
+# Windows that are linked into one patch, as a moved function's are.
+group=(jmp:35:2:0:1 jmp:42:3:0:1 jmp:49:3:0:1 jmp:61:4:0:1)
+in_groups() {
+	local n
+	held "group, over a branch, held at 38" 38 35 36 4 in "${group[@]}"
+	for n in 43 44; do held "group, over a call, held at $n" "$n" 42 43 4 in "${group[@]}"; done
+	for n in 50 51; do held "group, behind a call, held at $n" "$n" 49 50 4 in "${group[@]}"; done
+	for n in 62 63 64; do
+		held "group, over an indirect call, held at $n" "$n" 61 62 4 in "${group[@]}"
+	done
 }
 
 without_wait() {
@@ -204,10 +241,15 @@ without_wait() {
 	for n in 42 43 44; do free "trap over a call, held at $n" "$n" in trap:42:3; done
 	for n in 95 96; do free "trap over a return, held at $n" "$n" in trap:94:3; done
 	free "trap over a branch, held at 38" 38 in trap:35:2
+	for n in 77 80; do free "trap before a fault, held at $n" "$n" in trap:75:3; done
+	free "bounce before a fault, held at 77" 77 in bounce:75:3:27
+	free "bounce before a fault, held at the fault" 80 in bounce:75:3:27
 	free "trap taken out" 18 out trap:18:1
 	free "bounce built anew while a task is at it" 27 more bounce:5:2:27
 	free "bounce in a tail built anew while a task is at it" 13 more bounce:5:2:13 host:7:5
 	free "jmp built anew while a task is before it" 0 less jmp:0:5
+	free "group built anew while a task is behind it" 66 more "${group[@]}"
+	free "group taken out, held at 66" 66 out "${group[@]}"
 }
 
 # At every inner boundary, and every way to come and go.
@@ -230,9 +272,13 @@ filled() {
 }
 
 in_patches() {
-	in_patch "a jmp" 0 jmp:0:5
-	in_patch "a filled jmp" 42 jmp:42:3
-	in_patch "a filled jmp, before a fault" 75 jmp:75:3
+	local command
+	for command in out more; do
+		in_patch "a jmp" 0 "$command" jmp:0:5
+		in_patch "a filled jmp" 42 "$command" jmp:42:3
+		in_patch "a filled jmp, before a fault" 75 "$command" jmp:75:3
+		in_patch "a group" 42 "$command" "${group[@]}"
+	done
 }
 
 in_idle() {

@@ -115,8 +115,7 @@ static void put_copy(struct linker *l, uint8_t i)
 {
 	struct ki_copy c = l->copies[i];
 
-	if (has_side(l, i, KI_TAKEN)) {
-		l->failed |= !is_direct(&c);
+	if (is_direct(&c) && has_side(l, i, KI_TAKEN)) {
 		/* not known at the first go; about the same place, or a fixup would not reach */
 		c.fix[c.nfix - 1].target = (uintptr_t)(l->taken[i] ? l->taken[i] : l->at);
 	}
@@ -144,7 +143,11 @@ static void put_all(struct linker *l)
 			continue;
 		l->taken[k] = l->p;
 		other = put_side(l, k, KI_TAKEN);
-		put_jump(l, other ? other->target : c->fix[c->nfix - 1].target);
+		/* Of what may fault, but does not here. */
+		if (!is_direct(c))
+			put_jump(l, l->w->addr);
+		else
+			put_jump(l, other ? other->target : c->fix[c->nfix - 1].target);
 	}
 }
 

@@ -323,7 +323,7 @@ static void publish(const struct patch *p)
 	for (i = 0; i < p->norc; i++)
 		orc[i] = (struct ki_orc_row){row_offset(p, i, p->norc), orc_of(p, i)};
 	for (i = 0; i < p->nex; i++)
-		ex[i] = (struct ki_ex_row){row_offset(p, i, p->nex), original_of(p, i)};
+		ex[i] = (struct ki_ex_row){row_offset(p, i, p->nex), 0, original_of(p, i)};
 	ki_orc_put(p->at.orcs, start_of(p), orc, p->norc);
 	ki_extable_put(p->at.exs, start_of(p), ex, p->nex);
 	free(orc);

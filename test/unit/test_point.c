@@ -167,6 +167,10 @@ static void edges_of_exceptions(void **state)
 {
 	static const struct ki_reserved_row at_2 = {
 		.addr = BASE + 2, .len = 1, .reason = KI_R_EXTABLE, .target = BASE + 8};
+	static const struct ki_reserved_row out_at_2 = {
+		.addr = BASE + 2, .len = 1, .reason = KI_R_EXTABLE, .target = BASE + 300};
+	static const struct ki_reserved_row call_at_2 = {
+		.addr = BASE + 2, .len = 1, .reason = KI_R_EXTABLE, .target = BASE + 7};
 
 	(void)state;
 	/* mov; mov (%rdi) that may fault; mov; ret; fixup: xor; ret */
@@ -177,7 +181,19 @@ static void edges_of_exceptions(void **state)
 	IS(BLOCK(0), "0");
 	/* the fixup is where the function goes on anyhow */
 	load_with("89 f8 48 8b 07 48 89 c3 89 c3 c3", NULL, &at_2);
-	IS(edges(), "2 INDIRECT_EDGE; 5>; 10");
+	IS(edges(), "2^; 5>; 10");
+	/* out of the function */
+	load_with("89 f8 48 8b 07 48 89 c3 89 c3 c3", "90", &out_at_2);
+	IS(edges(), "2^!; 10");
+	IS(POINT(EXIT), "2^!, 10");
+	IS(POINT(EXIT_AFTER), "2^!, 10");
+	/* a call has a row, for what stands there on other processors: it is never left for its
+	 * fixup */
+	load_with("89 f8 e8 00 01 00 00 89 c3 c3", NULL, &call_at_2);
+	IS(edges(), "2; 7; 9");
+	/* flags that the fixup reads */
+	load_with("89 f8 48 8b 07 48 89 c3 74 01 c3 c3", NULL, &at_2);
+	IS(edges(), "2^!; 5>!; 8^; 8>; 10; 11");
 }
 
 static void loop_instructions(void **state)

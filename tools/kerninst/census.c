@@ -36,22 +36,54 @@ static void add_windows(struct census *c, const struct ki_spans *spans)
 	}
 }
 
+/* Of a point that has one. */
+static int find_place(const struct ki_function *fn, const struct ki_spans *spans,
+		      const struct ki_point *pt, struct ki_place *out, struct ki_err *err)
+{
+	struct ki_place *places;
+	size_t n;
+	int ret = ki_point_places(fn, spans, pt, &places, &n, err);
+
+	if (!ret)
+		*out = *places;
+	free(places);
+	return ret;
+}
+
 static int add_entry(struct census *c, const struct ki_function *fn, const struct ki_spans *spans,
 		     uint32_t block, struct ki_err *err)
 {
 	const struct ki_point pt = {.kind = KI_POINT_BLOCK, .block = block};
-	struct ki_place *place;
-	size_t n;
-	int ret = ki_point_places(fn, spans, &pt, &place, &n, err);
+	struct ki_place place;
+	int ret = find_place(fn, spans, &pt, &place, err);
 
 	if (ret)
 		return ret;
-	if (place->reason == KI_R_OK)
-		c->entries[ki_spans_at(spans, fn, place->addr)->board]++;
+	if (place.reason == KI_R_OK)
+		c->entries[ki_spans_at(spans, fn, place.addr)->board]++;
 	else
-		c->refusals[place->reason]++;
-	c->refused += place->reason != KI_R_OK;
-	free(place);
+		c->refusals[place.reason]++;
+	c->refused += place.reason != KI_R_OK;
+	return 0;
+}
+
+static bool is_call(const struct ki_edge *e)
+{
+	return e->kind == KI_EDGE_CALL || e->kind == KI_EDGE_CALL_INDIRECT;
+}
+
+static int add_edge(struct census *c, const struct ki_function *fn, const struct ki_spans *spans,
+		    uint32_t edge, struct ki_err *err)
+{
+	const struct ki_point pt = {.kind = KI_POINT_EDGE, .edge = edge};
+	struct ki_place place;
+	int ret = find_place(fn, spans, &pt, &place, err);
+
+	if (ret)
+		return ret;
+	c->edges++;
+	c->edges_refused += place.reason != KI_R_OK;
+	c->edge_refusals[place.reason] += place.reason != KI_R_OK;
 	return 0;
 }
 
@@ -66,6 +98,9 @@ int census_add(struct census *c, const struct ki_function *fn, const struct ki_s
 	add_windows(c, spans);
 	for (uint32_t b = 0; !ret && b < fn->nblocks; b++)
 		ret = add_entry(c, fn, spans, b, err);
+	for (uint32_t e = 0; !ret && e < fn->nedges; e++)
+		if (!is_call(&fn->edges[e]))
+			ret = add_edge(c, fn, spans, e, err);
 	return ret;
 }
 
@@ -81,12 +116,16 @@ static void add_up(struct census *to, const struct census *c)
 	to->hosted += c->hosted;
 	to->hosts += c->hosts;
 	to->refused += c->refused;
+	to->edges += c->edges;
+	to->edges_refused += c->edges_refused;
 	for (unsigned int k = 0; k < KI_BOARD_KINDS; k++) {
 		to->windows[k] += c->windows[k];
 		to->entries[k] += c->entries[k];
 	}
-	for (unsigned int r = 0; r < KI_R_COUNT; r++)
+	for (unsigned int r = 0; r < KI_R_COUNT; r++) {
 		to->refusals[r] += c->refusals[r];
+		to->edge_refusals[r] += c->edge_refusals[r];
+	}
 }
 
 static int take_one(void *arg, size_t i, const struct ki_function *fn)
@@ -143,6 +182,14 @@ static double share(uint64_t part, const uint64_t kinds[KI_BOARD_KINDS])
 	return all ? 100.0 * (double)part / (double)all : 0;
 }
 
+static void print_refusals(const uint64_t refusals[KI_R_COUNT])
+{
+	for (unsigned int r = 1; r < KI_R_COUNT; r++)
+		if (refusals[r])
+			printf("              %10" PRIu64 "  in none    %s\n", refusals[r],
+			       ki_reason_tag(r));
+}
+
 void census_print(const struct census *c)
 {
 	for (unsigned int k = 0; k < KI_BOARD_KINDS; k++)
@@ -154,10 +201,11 @@ void census_print(const struct census *c)
 	for (unsigned int k = 0; k < KI_BOARD_KINDS; k++)
 		printf("block entries %10" PRIu64 "  %6.3f %%  %s\n", c->entries[k],
 		       share(c->entries[k], c->entries), census_board(k));
-	for (unsigned int r = 1; r < KI_R_COUNT; r++)
-		if (c->refusals[r])
-			printf("              %10" PRIu64 "  in none    %s\n", c->refusals[r],
-			       ki_reason_tag(r));
+	print_refusals(c->refusals);
+	printf("edges         %10" PRIu64 "  %6.3f %%  in a place of their own\n",
+	       c->edges - c->edges_refused,
+	       c->edges ? 100.0 * (double)(c->edges - c->edges_refused) / (double)c->edges : 0);
+	print_refusals(c->edge_refusals);
 	printf("seconds       %10.3f  windows\n", c->seconds);
 }
 
@@ -166,6 +214,15 @@ static void json_kinds(struct ki_json *j, const char *key, const uint64_t v[KI_B
 	ki_json_open(j, key, '{');
 	for (unsigned int k = 0; k < KI_BOARD_KINDS; k++)
 		ki_json_u64(j, census_board(k), v[k]);
+	ki_json_close(j);
+}
+
+static void json_refusals(struct ki_json *j, const char *key, const uint64_t v[KI_R_COUNT])
+{
+	ki_json_open(j, key, '{');
+	for (unsigned int r = 1; r < KI_R_COUNT; r++)
+		if (v[r])
+			ki_json_u64(j, ki_reason_tag(r), v[r]);
 	ki_json_close(j);
 }
 
@@ -178,11 +235,10 @@ void census_json(const struct census *c, struct ki_json *j)
 	ki_json_u64(j, "hosts", c->hosts);
 	json_kinds(j, "block_entries", c->entries);
 	ki_json_u64(j, "blocks_refused", c->refused);
-	ki_json_open(j, "refusals", '{');
-	for (unsigned int r = 1; r < KI_R_COUNT; r++)
-		if (c->refusals[r])
-			ki_json_u64(j, ki_reason_tag(r), c->refusals[r]);
-	ki_json_close(j);
+	json_refusals(j, "refusals", c->refusals);
+	ki_json_u64(j, "edges", c->edges);
+	ki_json_u64(j, "edges_refused", c->edges_refused);
+	json_refusals(j, "edge_refusals", c->edge_refusals);
 	ki_json_double(j, "seconds", c->seconds);
 	ki_json_close(j);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The windows and block entries of all functions, by the springboard that leads there.
+ * The windows and block entries of all functions, by the springboard that leads there; and their
+ * edges.
  */
 #ifndef KERNINST_CENSUS_H
 #define KERNINST_CENSUS_H
@@ -16,6 +17,9 @@ struct census {
 	uint64_t entries[KI_BOARD_KINDS]; /* blocks, by the window that their entry is in */
 	uint64_t refused;		  /* blocks whose entry is in none */
 	uint64_t refusals[KI_R_COUNT];	  /* these, by reason */
+	uint64_t edges;			  /* calls are none */
+	uint64_t edges_refused;		  /* that have no place where they can be told */
+	uint64_t edge_refusals[KI_R_COUNT];
 	double seconds;
 };
 

@@ -7,8 +7,9 @@
  * So this module does not wait for them: it runs a piece of work with the trap flag set, and
  * unwinds the stack at each instruction, from the registers there, as an interrupt's trace does.
  *
- *	learn	remember the callers at each step, when nothing is instrumented
- *	check	at each step, inside patches or not, the callers must be ones that were learnt
+ *	learn	remember the callers in the order in which they come, when nothing is instrumented
+ *	check	at each step, inside patches or not, the callers must be those that were there
+ *		then: the last ones, or the next; and at the end all must have come
  *
  * The instruction itself is not compared: it is in the patch. Its callers never are, since no
  * return address points into a patch, but for one: that of a helper of the driver, which a long
@@ -39,7 +40,7 @@
 #include "work.h"
 
 #define FRAMES	   32
-#define CHAINS	   65536
+#define TURNS	   65536      /* how often the callers change in the work, at most */
 #define PATCH_SPAN (8u << 20) /* bytes around the first patch: places in it are told apart */
 
 static unsigned long heap_start, heap_end; /* where the driver's patches are */
@@ -49,10 +50,11 @@ module_param(heap_end, ulong, 0);
 static DEFINE_MUTEX(lock);
 static struct task_struct *stepped; /* whose steps are looked at */
 static bool learning;
-static u64 *chains;	    /* hashes of callers; 0: free */
+static u64 *turns;	    /* hashes of callers, each time that they change */
+static u32 learnt, turn;    /* how many; behind the one where the work is */
 static unsigned long *seen; /* bit: the instruction there has been stepped on */
 static unsigned long first_patch;
-static u64 steps, in_patch, in_helper, places, learnt, unknown, lost;
+static u64 steps, in_patch, in_helper, places, unknown, lost;
 static unsigned long wrong[FRAMES], wrong_ip;
 static unsigned int wrong_count;
 static int warned, dumped;
@@ -124,15 +126,17 @@ static bool unwind(struct pt_regs *regs, unsigned long *store, unsigned int *n)
 	return !unwind_error(&state);
 }
 
-/* Find the chain's place, or the free one where it belongs. NULL: the table is full. */
-static u64 *place_of(u64 hash)
+/* Are these the callers' turn? */
+static bool is_turn(u64 hash)
 {
-	u32 i, at = hash % CHAINS;
-
-	for (i = 0; i < CHAINS; i++, at = (at + 1) % CHAINS)
-		if (!chains[at] || chains[at] == hash)
-			return &chains[at];
-	return NULL;
+	if (turn && turns[turn - 1] == hash)
+		return true;
+	if (learning && learnt < TURNS)
+		turns[learnt++] = hash;
+	if (turn == learnt || turns[turn] != hash)
+		return false;
+	turn++;
+	return true;
 }
 
 static void remember_wrong(unsigned long ip, const unsigned long *store, unsigned int n)
@@ -158,7 +162,7 @@ static void look(struct pt_regs *regs)
 	static unsigned long store[FRAMES];
 	unsigned int n, at;
 	bool good = unwind(regs, store, &n);
-	u64 *place, hash = 0;
+	u64 hash = 0;
 
 	steps++;
 	if (is_patch(regs->ip))
@@ -168,16 +172,12 @@ static void look(struct pt_regs *regs)
 	if (n > at)
 		hash = (u64)jhash2((u32 *)(store + at), (n - at) * 2, 1) << 32 |
 		       jhash2((u32 *)(store + at), (n - at) * 2, 2);
-	place = hash ? place_of(hash) : NULL;
 	if (n < 2 && is_thunk(regs->ip))
 		return;
-	if (!good || !place) {
+	if (!good || !hash) {
 		lost++;
 		remember_wrong(regs->ip, store, n);
-	} else if (learning) {
-		learnt += !*place;
-		*place = hash;
-	} else if (!*place) {
+	} else if (!is_turn(hash)) {
 		unknown++;
 		remember_wrong(regs->ip, store, n);
 	}
@@ -215,13 +215,11 @@ static int run(bool learn)
 {
 	learning = learn;
 	steps = in_patch = in_helper = places = unknown = lost = 0;
-	wrong_count = 0;
+	wrong_count = turn = 0;
 	first_patch = 0;
 	memset(seen, 0, PATCH_SPAN / 8);
-	if (learn) {
-		memset(chains, 0, CHAINS * sizeof(*chains));
+	if (learn)
 		learnt = 0;
-	}
 	step_through(ki_frames_work);
 	return 0;
 }
@@ -277,9 +275,10 @@ static int control_show(struct seq_file *m, void *unused)
 	unsigned int i;
 
 	mutex_lock(&lock);
-	seq_printf(m,
-		   "steps %llu\nin_patch %llu\nplaces %llu\nlearnt %llu\nunknown %llu\nlost %llu\n",
-		   steps, in_patch, places, learnt, unknown, lost);
+	seq_printf(
+		m,
+		"steps %llu\nin_patch %llu\nplaces %llu\nlearnt %u\nturn %u\nunknown %llu\nlost %llu\n",
+		steps, in_patch, places, learnt, turn, unknown, lost);
 	seq_printf(m, "in_helper %llu\nwarned %d\ndumped %d\nreliable %d\n", in_helper, warned,
 		   dumped, reliable);
 	for (i = 0; i < nframes; i++)
@@ -326,9 +325,9 @@ static int __init frames_init(void)
 {
 	int err = -ENOMEM;
 
-	chains = vzalloc(CHAINS * sizeof(*chains));
+	turns = vzalloc(TURNS * sizeof(*turns));
 	seen = vzalloc(PATCH_SPAN / 8);
-	if (!chains || !seen)
+	if (!turns || !seen)
 		goto free;
 	find_reliable();
 	err = register_die_notifier(&debug_block);
@@ -339,7 +338,7 @@ static int __init frames_init(void)
 	err = -ENOMEM;
 	unregister_die_notifier(&debug_block);
 free:
-	vfree(chains);
+	vfree(turns);
 	vfree(seen);
 	return err;
 }
@@ -348,7 +347,7 @@ static void __exit frames_exit(void)
 {
 	remove_proc_entry("ki_frames", NULL);
 	unregister_die_notifier(&debug_block);
-	vfree(chains);
+	vfree(turns);
 	vfree(seen);
 }
 

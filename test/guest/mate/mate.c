@@ -8,6 +8,9 @@
  *	echo op 1 > /proc/ki_mate	the static call goes elsewhere
  *	echo pad N > /proc/ki_mate	N words are read that end behind the last page there is: the
  *					fault is mended with zeros, or the sum is wrong
+ *	echo fault N > /proc/ki_mate	N words are read; each third faults, and goes on behind it
+ *	ioctl(fd, N, POINTER)		a word is read there, as late as it comes; 0 if all of its
+ *					bytes are 'u'
  *	cat /proc/ki_mate		how many calls the last command made, and what they
  *					have returned, added up
  */
@@ -19,6 +22,7 @@
 #include <linux/string.h>
 #include <linux/uaccess.h>
 #include <linux/vmalloc.h>
+#include <asm/asm.h>
 #include <asm/word-at-a-time.h>
 
 static u64 ki_mate_calls, ki_mate_sum;
@@ -127,6 +131,52 @@ static void pad(unsigned long n)
 	vfree(page);
 }
 
+/* The fixup is where it goes on anyhow. */
+noinline u64 ki_mate_fault(const u64 *p);
+noinline u64 ki_mate_fault(const u64 *p)
+{
+	u64 v = 5;
+
+	asm volatile("1: mov (%1), %0\n2:\n" _ASM_EXTABLE(1b, 2b) : "+r"(v) : "r"(p));
+	return v * 3;
+}
+
+static void fault(unsigned long n)
+{
+	u8 *page = vmalloc(PAGE_SIZE);
+	u64 *there = (void *)page, *nowhere = (void *)(page + PAGE_SIZE);
+
+	if (!page)
+		return;
+	*there = 7;
+	for (; n; n--)
+		ki_mate_sum += ki_mate_fault(n % 3 ? there : nowhere);
+	vfree(page);
+}
+
+noinline u64 ki_mate_behind(u64 v);
+noinline u64 ki_mate_behind(u64 v)
+{
+	return v + 1;
+}
+
+/* Ends in a jump to the other. */
+noinline u64 ki_mate_late(const u64 __user *p);
+noinline u64 ki_mate_late(const u64 __user *p)
+{
+	u64 v = 0;
+
+	stac();
+	asm volatile("1: mov (%1), %0\n2:\n" _ASM_EXTABLE_UA(1b, 2b) : "+r"(v) : "r"(p));
+	clac();
+	return ki_mate_behind(v);
+}
+
+static long mate_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+{
+	return ki_mate_late((const u64 __user *)arg) == 0x7575757575757576 ? 0 : -EIO;
+}
+
 static void set_key(unsigned long on)
 {
 	if (on)
@@ -143,7 +193,8 @@ static void set_op(unsigned long on)
 static const struct {
 	const char *name;
 	void (*run)(unsigned long arg);
-} commands[] = {{"call", do_calls}, {"key", set_key}, {"op", set_op}, {"pad", pad}};
+} commands[] = {
+	{"call", do_calls}, {"key", set_key}, {"op", set_op}, {"pad", pad}, {"fault", fault}};
 
 static ssize_t mate_write(struct file *file, const char __user *buf, size_t len, loff_t *pos)
 {
@@ -181,6 +232,7 @@ static const struct proc_ops mate_ops = {
 	.proc_open = mate_open,
 	.proc_read = seq_read,
 	.proc_write = mate_write,
+	.proc_ioctl = mate_ioctl,
 	.proc_release = single_release,
 };
 

@@ -6,7 +6,8 @@
  *
  * badptr sleep FILE: a write from memory that nobody provides yet (userfaultfd). Creates
  * FILE.asleep when the writer sleeps in its fault, provides the memory when FILE.wake is there,
- * and exits 0 if the writer then got all of it through.
+ * and exits 0 if the writer then got all of it through. With a third argument it is an ioctl of
+ * that file, which reads a word there.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -29,6 +30,7 @@
 #include <unistd.h>
 
 #define PAGE 4096
+#define ASK  0x4b49 /* no number that the kernel knows */
 
 static char *edge; /* two pages; behind them, and at 16, nothing is mapped */
 static char *nowhere = (char *)16;
@@ -183,6 +185,15 @@ static void *write_all(void *page)
 	return NULL;
 }
 
+static const char *asked; /* file */
+
+static void *ask(void *page)
+{
+	int fd = open(asked, O_RDONLY);
+
+	return fd < 0 || ioctl(fd, ASK, page) ? strdup("wrong") : NULL;
+}
+
 static void provide(int uffd, char *to, char *from)
 {
 	struct uffdio_copy copy = {.dst = (uintptr_t)to, .src = (uintptr_t)from, .len = PAGE};
@@ -214,7 +225,7 @@ static int sleeper(const char *file)
 	reg.range.len = 2 * PAGE;
 	memset(full, 'u', PAGE);
 	if (uffd < 0 || ioctl(uffd, UFFDIO_API, &api) || ioctl(uffd, UFFDIO_REGISTER, &reg) ||
-	    pthread_create(&thread, NULL, write_all, page) ||
+	    pthread_create(&thread, NULL, asked ? ask : write_all, page) ||
 	    read(uffd, &msg, sizeof(msg)) != sizeof(msg))
 		return 2;
 	close(creat(in_file(file, "asleep"), 0600));
@@ -230,8 +241,10 @@ static int sleeper(const char *file)
 
 int main(int argc, char **argv)
 {
-	if (argc == 3 && !strcmp(argv[1], "sleep"))
+	if (argc > 2 && !strcmp(argv[1], "sleep")) {
+		asked = argv[3];
 		return sleeper(argv[2]);
+	}
 	alarm(600);
 	edge = mmap(NULL, 3 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	munmap(edge + 2 * PAGE, PAGE);
