@@ -54,9 +54,9 @@ static void put_jump(struct linker *l, uint64_t to)
 /* The copy ends in a direct branch, whose target is the last fixup. */
 static bool is_direct(const struct ki_copy *c)
 {
-	const struct ki_fixup *f = &c->fix[c->nfix - 1];
+	const struct ki_fixup *f = c->nfix ? &c->fix[c->nfix - 1] : NULL;
 
-	if (!c->nfix || f->kind != KI_FIX_REL32 || f->off + 4 != c->len || f->tail)
+	if (!f || f->kind != KI_FIX_REL32 || f->off + 4 != c->len || f->tail)
 		return false;
 	return c->code[f->off - 1] == OPCODE_JMP ||
 	       (f->off >= 2 && c->code[f->off - 2] == 0x0f && (c->code[f->off - 1] & 0xf0) == 0x80);
