@@ -310,10 +310,24 @@ static int check_windows(struct ki_job *j)
 	first = first ? first : err;
 	if (!first)
 		first = find_chains(j);
-	first = first ? first : err;
-	if (!first && ki_reserved_stale())
-		return ki_refuse(&j->req->reason, KI_R_MODULE_GOING);
-	return first;
+	return first ? first : err;
+}
+
+/*
+ * Modules have come or gone during the check: what has been said of their code, or of code that
+ * control comes to from there, is of yesterday. The kernel's own rows stay the same.
+ */
+static int check_time(struct ki_job *j)
+{
+	u32 i;
+
+	if (!ki_reserved_stale())
+		return 0;
+	for (i = 0; i < j->req->nwindows; i++)
+		j->stale |= j->wins[i]->owner != NULL;
+	for (i = 0; i < j->req->nchunks; i++)
+		j->stale |= j->chunks[i].where == KI_RETURNED;
+	return j->stale ? ki_refuse(&j->req->reason, KI_R_MODULE_GOING) : 0;
 }
 
 static bool group_used(const struct ki_group *g)
@@ -353,5 +367,6 @@ int ki_job_check(struct ki_job *j)
 		return err;
 	chunks_err = ki_job_check_chunks(j);
 	err = err ? err : chunks_err;
-	return err ? err : check_all_used(j);
+	err = err ? err : check_all_used(j);
+	return err ? err : check_time(j);
 }

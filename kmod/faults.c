@@ -18,12 +18,15 @@
  * The address of a patch is on a stack only where an exception left it, since no return address
  * ever points there; so it is found where the unwinder says that registers were saved. If the
  * unwinder loses its way every word of that stack counts, which may be too careful, but only
- * delays.
+ * delays. It also does so where it seems to have come to an end, but not in user space or where
+ * threads begin: 6.1 says of thunks, and of what gives taken return addresses back, that stacks end
+ * there, and a task may be preempted in them.
  *
  * The same look tells whether somebody will return to a place in ki_returned (returns.c). Such an
  * address may also have been taken from the stack by a return probe or the function graph tracer,
  * which left its own there. The unwinder knows whose it was; where it does not (of a task that was
- * preempted it does not tell), that may be any of ours.
+ * preempted it does not tell, nor of one that is just about to get the address back), that may be
+ * any of ours.
  */
 #include <linux/delay.h>
 #include <linux/kallsyms.h>
@@ -47,36 +50,40 @@ struct ki_look {
 	void *arg;
 };
 
-/* What others leave in place of the return addresses that they take. */
-static const char *const ki_takers[] = {
-	"return_to_handler",
-	"arch_rethook_trampoline",
-	"__kretprobe_trampoline",
+/* A function of this kernel, if it has one of that name. */
+struct ki_place {
+	const char *name;
+	unsigned long start, size;
 };
-static struct {
-	unsigned long start, size; /* 0: not in this kernel */
-} ki_taken[ARRAY_SIZE(ki_takers)];
+
+/* What others leave in place of the return addresses that they take. */
+static struct ki_place ki_takers[] = {
+	{"return_to_handler"},
+	{"arch_rethook_trampoline"},
+	{"__kretprobe_trampoline"},
+};
+/* Where threads begin. */
+static struct ki_place ki_births[] = {
+	{"ret_from_fork"},
+	{"ret_from_fork_asm"},
+};
+
+static bool is_in(const struct ki_place *v, size_t n, unsigned long addr)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (addr - v[i].start < v[i].size)
+			return true;
+	return false;
+}
 
 static void look_at_address(const struct ki_look *l, unsigned long addr)
 {
-	size_t i;
-
 	if (addr >= l->start && addr < l->end)
 		l->found(l->arg, addr);
-	for (i = 0; addr && i < ARRAY_SIZE(ki_taken); i++)
-		if (addr == ki_taken[i].start)
-			l->found(l->arg, KI_FAULTS_ANYWHERE);
-}
-
-/* In what gives the address back: there the unwinder of 6.1 ends, as if that were all. */
-static bool is_taker(unsigned long addr)
-{
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(ki_taken); i++)
-		if (addr - ki_taken[i].start < ki_taken[i].size)
-			return true;
-	return false;
+	else if (is_in(ki_takers, ARRAY_SIZE(ki_takers), addr))
+		l->found(l->arg, KI_FAULTS_ANYWHERE);
 }
 
 static void look_at_words(const struct ki_look *l, struct task_struct *t)
@@ -98,7 +105,9 @@ static void look_at_stack(const struct ki_look *l, struct task_struct *t)
 		addr = unwind_get_return_address(&state);
 		look_at_address(l, addr);
 	}
-	if (unwind_error(&state) || is_taker(addr))
+	/* 0: in user space. Idle tasks begin each in its own place, and leave the CPU in one. */
+	if (unwind_error(&state) ||
+	    (addr && !is_idle_task(t) && !is_in(ki_births, ARRAY_SIZE(ki_births), addr)))
 		look_at_words(l, t);
 }
 
@@ -136,22 +145,6 @@ static int look_at_some(void *arg)
 	return 0;
 }
 
-static void find_takers(void)
-{
-	unsigned long start, size, off;
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(ki_takers); i++) {
-		size = 0;
-		start = ki_symbol(ki_takers[i]);
-		if (start)
-			ki_call(kallsyms_lookup_size_offset)(start, &size, &off);
-		/* The same each time: another look may be reading them. */
-		ki_taken[i].start = start;
-		ki_taken[i].size = size;
-	}
-}
-
 static void look_at_numbers(struct ki_look *l, enum pid_type kind)
 {
 	l->kind = kind;
@@ -165,11 +158,29 @@ void ki_faults_find(void (*found)(void *arg, unsigned long ip), void *arg)
 	struct ki_look look = {.found = found, .arg = arg};
 	struct ki_info heap;
 
-	find_takers();
 	ki_heap_info(&heap);
 	look.start = (unsigned long)ki_returned;
 	look.end = heap.heap_end;
 	stop_machine(look_at_idle, &look, NULL);
 	look_at_numbers(&look, PIDTYPE_PID);
 	look_at_numbers(&look, PIDTYPE_TGID);
+}
+
+static void find_places(struct ki_place *v, size_t n)
+{
+	unsigned long off;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		v[i].start = ki_symbol(v[i].name);
+		if (v[i].start)
+			ki_call(kallsyms_lookup_size_offset)(v[i].start, &v[i].size, &off);
+	}
+}
+
+int ki_faults_init(void)
+{
+	find_places(ki_takers, ARRAY_SIZE(ki_takers));
+	find_places(ki_births, ARRAY_SIZE(ki_births));
+	return 0;
 }

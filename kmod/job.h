@@ -19,6 +19,7 @@ struct ki_job {
 	struct ki_piece **pieces;    /* one for each chunk */
 	struct ki_long_code **longs; /* of each chunk; NULL for the others, or for all */
 	u32 long_bytes;
+	bool stale; /* modules have come or gone: to be checked once more */
 };
 
 /*

@@ -391,13 +391,15 @@ bool ki_quiesced(u64 since);
  * for each in ki_returned that one will return to. KI_FAULTS_ANYWHERE: one may return to any.
  */
 #define KI_FAULTS_ANYWHERE 0
+int ki_faults_init(void);
 void ki_faults_find(void (*found)(void *arg, unsigned long ip), void *arg);
 
 /* session.c: free when no task can be inside any more. ki_lock held. */
 struct ki_run;
 void ki_bury_patch(struct ki_patch p);
 void ki_bury_module(struct module *m); /* a reference to put; NULL is allowed */
-void ki_bury_now(void);		       /* wait, and free all that is buried */
+void ki_bury_now(void);		       /* wait, and free all patches that are buried */
+u64 ki_bury_freed(void);	       /* how many patches have been given back; no lock */
 /* Lets ki_lock go: until the counters that are buried have been looked at. -ENOENT: none are. */
 int ki_bury_wait_runs(void);
 void ki_bury_finish(void); /* without ki_lock, when nothing new can be buried */

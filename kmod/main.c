@@ -338,6 +338,7 @@ static const struct {
 } ki_parts[] = {
 	{ki_symbols_init, NULL},
 	{ki_quiesce_init, ki_quiesce_exit},
+	{ki_faults_init, NULL},
 	{ki_heap_init, ki_heap_exit},
 	{ki_rows_init, NULL},
 	{ki_counters_init, ki_counters_exit},

@@ -27,6 +27,7 @@
  * ends while it is away (exit is a function that does not return, and may be deep in another). The
  * look comes behind the wait: then nobody is in the old patch, about to push, but who sleeps in a
  * fault there: while anybody does so in a patch that is not in use any more, nothing is given back.
+ * (If patches were given back during the look nobody knows any more which one he was in.)
  * Idle tasks are looked at too. It stops all CPUs, so it is repeated less and less often.
  *
  * If we die here: the module stays loaded and the breakpoints lead on. An interrupt or an NMI at
@@ -52,7 +53,7 @@
 static DECLARE_BITMAP(ki_used, KI_RETURNS);
 static DECLARE_BITMAP(ki_seen, KI_RETURNS);	   /* of the one look in progress */
 static unsigned long ki_in_patches[KI_IN_PATCHES]; /* who is in patches, in this look */
-static u32 ki_nin_patches;			   /* more than there is room for, too */
+static u32 ki_nin_patches;
 static LIST_HEAD(ki_leftovers);
 static u32 ki_returns, ki_nleftovers;
 static unsigned int ki_pause = KI_LOOK_FIRST;
@@ -164,6 +165,20 @@ void ki_return_info(struct ki_info *info)
 	info->leftovers = ki_nleftovers;
 }
 
+/* Many may sleep at few places. */
+static void note_in_patch(unsigned long ip)
+{
+	u32 i;
+
+	for (i = 0; i < ki_nin_patches; i++)
+		if (ki_in_patches[i] == ip)
+			return;
+	if (ki_nin_patches < KI_IN_PATCHES)
+		ki_in_patches[ki_nin_patches++] = ip;
+	else
+		bitmap_fill(ki_seen, KI_RETURNS);
+}
+
 static void mark_seen(void *unused, unsigned long ip)
 {
 	unsigned long i = ip - (unsigned long)ki_returned;
@@ -172,8 +187,8 @@ static void mark_seen(void *unused, unsigned long ip)
 		bitmap_fill(ki_seen, KI_RETURNS);
 	else if (i < KI_RETURNS)
 		__set_bit(i, ki_seen);
-	else if (ki_nin_patches++ < KI_IN_PATCHES)
-		ki_in_patches[ki_nin_patches - 1] = ip;
+	else
+		note_in_patch(ip);
 }
 
 static bool is_in_use(unsigned long ip)
@@ -190,15 +205,20 @@ static bool is_in_use(unsigned long ip)
 	return false;
 }
 
-/* Is somebody in a patch that is buried? He may be about to set out. Under ki_lock. */
-static bool any_in_old_patch(void)
+/*
+ * Was somebody in a patch that is buried? He may be about to set out. freed: ki_bury_freed() when
+ * the look began. Under ki_lock.
+ */
+static bool any_in_old_patch(u64 freed)
 {
 	u32 i;
 
-	for (i = 0; i < ki_nin_patches && i < KI_IN_PATCHES; i++)
+	if (ki_nin_patches && freed != ki_bury_freed())
+		return true;
+	for (i = 0; i < ki_nin_patches; i++)
 		if (!is_in_use(ki_in_patches[i]))
 			return true;
-	return ki_nin_patches > KI_IN_PATCHES;
+	return false;
 }
 
 static bool is_seen(const struct ki_return *r)
@@ -252,18 +272,20 @@ static void settle(struct list_head *ways)
 static void look(struct work_struct *unused)
 {
 	LIST_HEAD(ways);
+	u64 freed;
 
 	mutex_lock(&ki_lock);
 	list_splice_init(&ki_leftovers, &ways);
 	mutex_unlock(&ki_lock);
 
 	ki_quiesce();
+	freed = ki_bury_freed();
 	bitmap_zero(ki_seen, KI_RETURNS);
 	ki_nin_patches = 0;
 	ki_faults_find(mark_seen, NULL);
 
 	mutex_lock(&ki_lock);
-	if (any_in_old_patch())
+	if (any_in_old_patch(freed))
 		bitmap_fill(ki_seen, KI_RETURNS);
 	settle(&ways);
 	mutex_unlock(&ki_lock);

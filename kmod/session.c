@@ -14,8 +14,10 @@
  * unloaded. A host that has lost its last user may be left over in the same way, without a piece.
  *
  * The module of a replacement, or of a function that a chunk calls, is held as long as the patch: a
- * task may be about to jump there.
+ * task may be about to jump there. When it is buried all patches that lead there have been, or are
+ * before ki_lock is let go. dig() has all of them, so it alone judges whether the module may go.
  */
+#include <linux/delay.h>
 #include <linux/module.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
@@ -23,6 +25,10 @@
 #include <linux/workqueue.h>
 
 #include "rows.h"
+
+#define KI_DIG_SOON  10 /* milliseconds */
+#define KI_DIG_FIRST 200
+#define KI_DIG_LAST  6400
 
 struct ki_grave {
 	struct list_head list;
@@ -38,6 +44,9 @@ static LIST_HEAD(ki_buried_runs); /* counters, variables and all else that is nu
 static atomic_t ki_digging = ATOMIC_INIT(0);
 static DECLARE_WAIT_QUEUE_HEAD(ki_dug);
 static u64 ki_runs_asked, ki_runs_looked; /* burials of counters; those that have been looked at */
+static atomic64_t ki_patches_freed = ATOMIC64_INIT(0);
+static unsigned int ki_pause = KI_DIG_FIRST; /* before what is left is looked at again */
+static bool ki_later;			     /* dig() is to come only after such a pause */
 static void dig(struct work_struct *unused);
 static DECLARE_DELAYED_WORK(ki_dig_work, dig);
 
@@ -47,18 +56,6 @@ static struct ki_session ki_orphans = {
 };
 static bool ki_orphans_pinned;
 static bool ki_graves_pinned;
-
-#define KI_DIG_SOON  msecs_to_jiffies(10)
-#define KI_DIG_LATER msecs_to_jiffies(200)
-
-/* Under ki_lock: ours from here on. */
-static void take_graves(struct list_head *graves, struct list_head *runs)
-{
-	list_splice_init(&ki_graves, graves);
-	if (runs)
-		list_splice_init(&ki_buried_runs, runs);
-	atomic_inc(&ki_digging);
-}
 
 static void mark_inhabited(void *graves, unsigned long ip)
 {
@@ -101,8 +98,10 @@ static void free_graves(struct list_head *graves)
 		if (g->inhabited || (g->owner && inhabited))
 			continue;
 		list_del(&g->list);
-		if (g->patch.addr)
+		if (g->patch.addr) {
+			atomic64_inc(&ki_patches_freed);
 			ki_patch_free(&g->patch);
+		}
 		module_put(g->owner);
 		kfree(g);
 		ki_step("grave freed");
@@ -121,16 +120,33 @@ static void put_back(struct list_head *graves)
 	if (list_empty(graves))
 		return;
 	list_splice(graves, &ki_graves);
-	schedule_delayed_work(&ki_dig_work, KI_DIG_LATER);
+	if (queue_delayed_work(system_wq, &ki_dig_work, msecs_to_jiffies(ki_pause))) {
+		ki_later = true;
+		ki_pause = min(ki_pause * 2, (unsigned int)KI_DIG_LAST);
+	}
 	if (!ki_graves_pinned)
 		ki_graves_pinned = try_module_get(THIS_MODULE);
 }
 
 static void unpin_graves(void)
 {
-	if (ki_graves_pinned)
-		module_put(THIS_MODULE);
+	if (!ki_graves_pinned || !list_empty(&ki_graves))
+		return;
+	module_put(THIS_MODULE);
 	ki_graves_pinned = false;
+}
+
+/* Something new is buried. */
+static void dig_soon(void)
+{
+	unsigned long soon = msecs_to_jiffies(KI_DIG_SOON);
+
+	if (ki_later)
+		mod_delayed_work(system_wq, &ki_dig_work, soon);
+	else
+		queue_delayed_work(system_wq, &ki_dig_work, soon);
+	ki_later = false;
+	ki_pause = KI_DIG_FIRST;
 }
 
 static void dig(struct work_struct *unused)
@@ -141,7 +157,9 @@ static void dig(struct work_struct *unused)
 
 	mutex_lock(&ki_lock);
 	asked = ki_runs_asked;
-	take_graves(&graves, &runs);
+	list_splice_init(&ki_graves, &graves);
+	list_splice_init(&ki_buried_runs, &runs);
+	atomic_inc(&ki_digging);
 	mutex_unlock(&ki_lock);
 
 	free_graves(&graves);
@@ -171,7 +189,7 @@ static void bury(struct ki_grave what)
 	*g = what;
 	list_add_tail(&g->list, &ki_graves);
 	ki_step("buried");
-	schedule_delayed_work(&ki_dig_work, KI_DIG_SOON);
+	dig_soon();
 }
 
 void ki_bury_patch(struct ki_patch p)
@@ -188,14 +206,26 @@ void ki_bury_module(struct module *m)
 
 void ki_bury_now(void)
 {
+	struct ki_grave *g, *next;
 	LIST_HEAD(graves);
 
-	take_graves(&graves, NULL);
+	list_for_each_entry_safe (g, next, &ki_graves, list) {
+		if (!g->owner)
+			list_move_tail(&g->list, &graves);
+		cond_resched();
+	}
+	atomic_inc(&ki_digging);
 	free_graves(&graves);
 	put_back(&graves);
 	wait_event(ki_dug, !atomic_read(&ki_digging));
 }
 
+u64 ki_bury_freed(void)
+{
+	return atomic64_read(&ki_patches_freed);
+}
+
+/* The end of a module cannot fail: if somebody sleeps in a fault, it is waited until he is out. */
 void ki_bury_finish(void)
 {
 	bool left;
@@ -205,6 +235,8 @@ void ki_bury_finish(void)
 		mutex_lock(&ki_lock);
 		left = !list_empty(&ki_graves);
 		mutex_unlock(&ki_lock);
+		if (left)
+			msleep(KI_DIG_FIRST);
 	} while (left);
 }
 
@@ -223,7 +255,7 @@ static void bury_runs(struct list_head *runs)
 		return;
 	list_splice_tail_init(runs, &ki_buried_runs);
 	ki_runs_asked++;
-	schedule_delayed_work(&ki_dig_work, KI_DIG_SOON);
+	dig_soon();
 }
 
 int ki_bury_wait_runs(void)

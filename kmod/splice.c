@@ -6,6 +6,7 @@
  * (change.c), then recorded. Until the batch nothing has changed, and after it nothing can fail.
  */
 #include <linux/mm.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
@@ -74,6 +75,8 @@ static void job_free(struct ki_job *j)
 }
 
 /* ---- doing it ---- */
+
+#define KI_SPLICE_TRIES 16 /* while modules come and go */
 
 static u64 ki_seq;
 
@@ -306,9 +309,24 @@ static int run_job(struct ki_job *j)
 	return err;
 }
 
-int ki_splice(struct ki_session *s, struct ki_splice *req)
+static int splice_once(struct ki_session *s, struct ki_splice *req, bool *stale)
 {
 	struct ki_job j = {.session = s, .req = req};
+	int err;
+
+	req->reason = KI_R_OK;
+	err = run_job(&j);
+	ki_step("installed");
+	*stale = j.stale;
+	job_free(&j);
+	ki_step("job freed");
+	return err;
+}
+
+int ki_splice(struct ki_session *s, struct ki_splice *req)
+{
+	u32 tries = KI_SPLICE_TRIES;
+	bool stale;
 	int err;
 
 	req->reason = KI_R_OK;
@@ -317,9 +335,8 @@ int ki_splice(struct ki_session *s, struct ki_splice *req)
 	if (req->nwindows > KI_BATCH_WINDOWS || req->nchunks > KI_BATCH_CHUNKS ||
 	    req->ncopies > KI_BATCH_WINDOWS * KI_WINDOW_INSNS)
 		return ki_refuse(&req->reason, KI_R_TOO_MANY);
-	err = run_job(&j);
-	ki_step("installed");
-	job_free(&j);
-	ki_step("job freed");
+	do
+		err = splice_once(s, req, &stale);
+	while (stale && --tries && !fatal_signal_pending(current));
 	return err;
 }

@@ -110,6 +110,23 @@ $patched"
 }
 both patched_meanwhile
 
+# A replacement stands behind the site where a livepatch comes in: that goes first, while it is on.
+replaced() { # SHELL: what it prints while version_proc_show is another function
+	"$ki" replace -q version_proc_show=cmdline_proc_show -- bash -c "$1"
+}
+other=$(cat /proc/cmdline)
+is "livepatch: of a replaced function" \
+	"$(replaced 'versions 2; live on; versions 2; live off; versions 2'; versions 2)" "$other
+patched
+$other
+$original"
+live on
+is "livepatch: before a replacement, goes last" "$(replaced 'versions 2'; versions 2)" "patched
+patched"
+is "livepatch: before a replacement, goes first" "$(replaced 'versions 2; live off; versions 2'; versions 2)" "patched
+$other
+$original"
+
 # ---- static branches, static calls ----
 switched() { # COMMAND NAME
 	mate "$1 1" > /dev/null
@@ -263,6 +280,30 @@ inside vfs_read 'insmod "$top/build/mate/$(uname -r)/ki_mate.ko"
 	"$ki" stat -q --json -m calls -o /tmp/load "ki_mate:ki_mate_*" -- bash -c "mate \"call 60\" > /tmp/c"'
 is "load: found by a glob, counted" "$(value ki_mate:ki_mate_work < /tmp/load)" 60
 is "load: results" "$(cat /tmp/c)" "$want"
+# Until the windows of some hundred functions have come and gone another module does so, too.
+come_and_go() {
+	local n=0
+
+	while [ ! -e /tmp/enough ]; do
+		insmod "$top/build/replace/$(uname -r)/ki_replace.ko" && rmmod ki_replace || return
+		n=$((n + 1))
+	done
+	echo $n
+}
+rm -f /tmp/enough
+come_and_go > /tmp/a &
+until_true 60 grep -q '^ki_replace ' /proc/modules
+is "load: modules come and go while windows do" \
+	"$(for _ in 1 2 3; do
+		"$ki" stat -q --json --no-move -m blocks -o /tmp/inside.json 'tcp_*' 'vfs_*' $F -- bash -c reads > /dev/null
+		entered $F
+	done)" "$N
+$N
+$N"
+touch /tmp/enough
+wait $!
+is "load: all went well" $? 0
+ok "load: often ($(cat /tmp/a) times)" test "$(cat /tmp/a)" -gt 5
 
 # ---- CPUs, suspend ----
 cpu1() { echo "$1" > /sys/devices/system/cpu/cpu1/online; } # it may be busy at first
