@@ -20,7 +20,8 @@
  * unwinder loses its way every word of that stack counts, which may be too careful, but only
  * delays. It also does so where it seems to have come to an end, but not in user space or where
  * threads begin: 6.1 says of thunks, and of what gives taken return addresses back, that stacks end
- * there, and a task may be preempted in them.
+ * there, and a task may be preempted in them. The registers of user space are never looked at: a
+ * program may have put any address there.
  *
  * The same look tells whether somebody will return to a place in ki_returned (returns.c). Such an
  * address may also have been taken from the stack by a return probe or the function graph tracer,
@@ -68,6 +69,9 @@ static struct ki_place ki_births[] = {
 	{"ret_from_fork_asm"},
 };
 
+/* Retpolines: the unwinder of 6.1 takes the half of one for the end of the stack, or a function. */
+static struct ki_place ki_thunks;
+
 static bool is_in(const struct ki_place *v, size_t n, unsigned long addr)
 {
 	size_t i;
@@ -89,25 +93,54 @@ static void look_at_address(const struct ki_look *l, unsigned long addr)
 static void look_at_words(const struct ki_look *l, struct task_struct *t)
 {
 	unsigned long *word = (unsigned long *)t->thread.sp;
-	unsigned long *end = (unsigned long *)((u8 *)task_stack_page(t) + THREAD_SIZE);
+	/* Behind it lies what the user's program left in its registers: anything. */
+	unsigned long *end = (unsigned long *)task_pt_regs(t);
 
 	/* A kernel with KASAN guards what lies between another function's variables. */
 	for (; word < end; word++)
 		look_at_address(l, READ_ONCE_NOCHECK(*word));
 }
 
-static void look_at_stack(const struct ki_look *l, struct task_struct *t)
+static bool is_in_user_space(struct unwind_state *state)
+{
+	const struct pt_regs *regs = unwind_get_entry_regs(state, NULL);
+
+	return regs && user_mode((struct pt_regs *)regs);
+}
+
+/* Can the unwinder be believed? found() is called for what it sees, in any case. */
+static bool trace(const struct ki_look *l, struct task_struct *t)
 {
 	struct unwind_state state;
 	unsigned long addr = 0;
+	bool user = false, thunk = false;
 
-	for (unwind_start(&state, t, NULL, NULL); !unwind_done(&state); unwind_next_frame(&state)) {
+	unwind_start(&state, t, NULL, NULL);
+	while (!unwind_done(&state) && !(user = is_in_user_space(&state))) {
 		addr = unwind_get_return_address(&state);
 		look_at_address(l, addr);
+		thunk |= addr - ki_thunks.start < ki_thunks.size;
+		unwind_next_frame(&state);
 	}
-	/* 0: in user space. Idle tasks begin each in its own place, and leave the CPU in one. */
-	if (unwind_error(&state) ||
-	    (addr && !is_idle_task(t) && !is_in(ki_births, ARRAY_SIZE(ki_births), addr)))
+	/* Idle tasks begin each in its own place, and leave the CPU in one. */
+	return !thunk && !unwind_error(&state) &&
+	       (user || is_idle_task(t) || is_in(ki_births, ARRAY_SIZE(ki_births), addr));
+}
+
+/* The unwinder of 6.1 warns of a task with taken return addresses that is in the middle of running.
+ */
+static bool warns(const struct task_struct *t)
+{
+#ifdef CONFIG_RETHOOK
+	return !READ_ONCE(t->__state) && t->rethooks.first;
+#else
+	return false;
+#endif
+}
+
+static void look_at_stack(const struct ki_look *l, struct task_struct *t)
+{
+	if (warns(t) || !trace(l, t))
 		look_at_words(l, t);
 }
 
@@ -182,5 +215,7 @@ int ki_faults_init(void)
 {
 	find_places(ki_takers, ARRAY_SIZE(ki_takers));
 	find_places(ki_births, ARRAY_SIZE(ki_births));
+	ki_thunks.start = ki_symbol("__indirect_thunk_start");
+	ki_thunks.size = ki_symbol("__indirect_thunk_end") - ki_thunks.start;
 	return 0;
 }

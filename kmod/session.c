@@ -61,6 +61,8 @@ static void mark_inhabited(void *graves, unsigned long ip)
 {
 	struct ki_grave *g;
 
+	if (ip == KI_FAULTS_ANYWHERE || ip - (unsigned long)ki_returned < KI_RETURNS)
+		return; /* no patch; there may be a hundred thousand, and all CPUs stand still */
 	list_for_each_entry (g, (struct list_head *)graves, list)
 		if (ip >= g->patch.addr && ip < g->patch.addr + g->patch.len)
 			g->inhabited = true;
