@@ -114,12 +114,14 @@ static void remember_text(struct ki_target *t, const struct ki_function *fn)
 	memcpy(x->bytes, fn->bytes, x->len);
 }
 
+/* Up to `max`. */
 static void take_windows(int fd, const struct ki_function *fn, const struct ki_spans *spans,
-			 uint32_t counter, bool entry)
+			 uint32_t counter, unsigned int max, bool entry)
 {
+	unsigned int end = ntemplates + max;
 	size_t i;
 
-	for (i = 0; i < spans->n && ntemplates < TEMPLATES_MAX; i++) {
+	for (i = 0; i < spans->n && ntemplates < end; i++) {
 		struct template *t = &templates[ntemplates];
 
 		if (spans->v[i].board != KI_BOARD_JMP || !flags_dead(fn, &spans->v[i]) ||
@@ -132,7 +134,8 @@ static void take_windows(int fd, const struct ki_function *fn, const struct ki_s
 	}
 }
 
-static void take_function(struct ki_target *t, const char *name, uint32_t counter, bool entry)
+static void take_function(struct ki_target *t, const char *name, uint32_t counter, unsigned int max,
+			  bool entry)
 {
 	const struct ki_symbol *sym = ki_target_symbol_named(t, "", name, NULL);
 	struct ki_function *fn;
@@ -151,7 +154,7 @@ static void take_function(struct ki_target *t, const char *name, uint32_t counte
 			never_start = fn->start;
 			never_end = fn->end;
 		}
-		take_windows(ki_target_fd(t), fn, &spans, counter, entry);
+		take_windows(ki_target_fd(t), fn, &spans, counter, max, entry);
 	}
 	ki_spans_free(&spans);
 	ki_function_free(fn);
@@ -170,15 +173,17 @@ void corpus_make(void)
 	struct ki_err err = {0};
 	uint64_t entry;
 	uint32_t counter;
-	size_t i;
+	const unsigned int nfunctions = sizeof(function_names) / sizeof(*function_names);
+	unsigned int i;
 
 	templates = calloc(TEMPLATES_MAX, sizeof(*templates));
 	if (!templates)
 		die("out of memory", NULL);
 	if (ki_target_open_live(&t, &err) || ki_counters_take(t, 1, &counter, &err))
 		die("opening the kernel", &err);
-	for (i = 0; i < sizeof(function_names) / sizeof(*function_names); i++)
-		take_function(t, function_names[i], counter, i == 0);
+	for (i = 0; i < nfunctions; i++)
+		take_function(t, function_names[i], counter,
+			      (TEMPLATES_MAX - ntemplates) / (nfunctions - i), i == 0);
 	ki_target_close(t);
 	if (!never_end || !getppid_entry || ntemplates < FUNCTION_MAX || nquick < 2)
 		die("too few windows to begin with", NULL);
