@@ -315,7 +315,7 @@ static int check_windows(struct ki_job *j)
 
 /*
  * Modules have come or gone during the check: what has been said of their code, or of code that
- * control comes to from there, is of yesterday. The kernel's own rows stay the same.
+ * may lead to theirs, is of yesterday. The kernel's own rows stay the same.
  */
 static int check_time(struct ki_job *j)
 {
@@ -325,8 +325,8 @@ static int check_time(struct ki_job *j)
 		return 0;
 	for (i = 0; i < j->req->nwindows; i++)
 		j->stale |= j->wins[i]->owner != NULL;
-	for (i = 0; i < j->req->nchunks; i++)
-		j->stale |= j->chunks[i].where == KI_RETURNED;
+	for (i = 0; i < j->req->nchunks; i++) /* what is called, or jumped to */
+		j->stale |= j->chunks[i].where == KI_RETURNED || j->chunks[i].kind != KI_CHUNK_CODE;
 	return j->stale ? ki_refuse(&j->req->reason, KI_R_MODULE_GOING) : 0;
 }
 
