@@ -18,19 +18,54 @@ static inline bool ki_fail(void)
 	return ki_fail_at > 0 && !--ki_fail_at;
 }
 
-/* The parentheses keep the names from being expanded again. */
-#define kmalloc(...)	      (ki_fail() ? NULL : (kmalloc)(__VA_ARGS__))
-#define kzalloc(...)	      (ki_fail() ? NULL : (kzalloc)(__VA_ARGS__))
-#define kvzalloc(...)	      (ki_fail() ? NULL : (kvzalloc)(__VA_ARGS__))
-#define vmalloc_user(...)     (ki_fail() ? NULL : (vmalloc_user)(__VA_ARGS__))
-#define __get_free_pages(...) (ki_fail() ? 0 : (__get_free_pages)(__VA_ARGS__))
-#define __alloc_percpu(...)   (ki_fail() ? NULL : (__alloc_percpu)(__VA_ARGS__))
-#define kmemdup(...)	      (ki_fail() ? NULL : (kmemdup)(__VA_ARGS__))
-#define kvmalloc(...)	      (ki_fail() ? NULL : (kvmalloc)(__VA_ARGS__))
-#define kvcalloc(...)	      (ki_fail() ? NULL : (kvcalloc)(__VA_ARGS__))
-#define kvmalloc_array(...)   (ki_fail() ? NULL : (kvmalloc_array)(__VA_ARGS__))
-#define vmalloc(...)	      (ki_fail() ? NULL : (vmalloc)(__VA_ARGS__))
-#define vmap(...)	      (ki_fail() ? NULL : (vmap)(__VA_ARGS__))
-#define alloc_pages(...)      (ki_fail() ? NULL : (alloc_pages)(__VA_ARGS__))
+/* On some kernels these are macros themselves: each is a function here, then its name is taken. */
+#define KI_MAY_FAIL(type, name, params, args)                                                      \
+	static __always_inline type ki_##name params                                               \
+	{                                                                                          \
+		return ki_fail() ? 0 : name args;                                                  \
+	}
+
+KI_MAY_FAIL(void *, kmalloc, (size_t size, gfp_t gfp), (size, gfp))
+KI_MAY_FAIL(void *, kzalloc, (size_t size, gfp_t gfp), (size, gfp))
+KI_MAY_FAIL(void *, kvzalloc, (size_t size, gfp_t gfp), (size, gfp))
+KI_MAY_FAIL(void *, vmalloc_user, (unsigned long size), (size))
+KI_MAY_FAIL(unsigned long, __get_free_pages, (gfp_t gfp, unsigned int order), (gfp, order))
+KI_MAY_FAIL(void __percpu *, __alloc_percpu, (size_t size, size_t align), (size, align))
+KI_MAY_FAIL(void *, kmemdup, (const void *p, size_t size, gfp_t gfp), (p, size, gfp))
+KI_MAY_FAIL(void *, kvmalloc, (size_t size, gfp_t gfp), (size, gfp))
+KI_MAY_FAIL(void *, kvcalloc, (size_t n, size_t size, gfp_t gfp), (n, size, gfp))
+KI_MAY_FAIL(void *, kvmalloc_array, (size_t n, size_t size, gfp_t gfp), (n, size, gfp))
+KI_MAY_FAIL(void *, vmalloc, (unsigned long size), (size))
+KI_MAY_FAIL(void *, vmap, (struct page * *v, unsigned int n, unsigned long how, pgprot_t prot),
+	    (v, n, how, prot))
+KI_MAY_FAIL(struct page *, alloc_pages, (gfp_t gfp, unsigned int order), (gfp, order))
+
+#undef kmalloc
+#undef kzalloc
+#undef kvzalloc
+#undef vmalloc_user
+#undef __get_free_pages
+#undef __alloc_percpu
+#undef kmemdup
+#undef kvmalloc
+#undef kvcalloc
+#undef kvmalloc_array
+#undef vmalloc
+#undef vmap
+#undef alloc_pages
+
+#define kmalloc		 ki_kmalloc
+#define kzalloc		 ki_kzalloc
+#define kvzalloc	 ki_kvzalloc
+#define vmalloc_user	 ki_vmalloc_user
+#define __get_free_pages ki___get_free_pages
+#define __alloc_percpu	 ki___alloc_percpu
+#define kmemdup		 ki_kmemdup
+#define kvmalloc	 ki_kvmalloc
+#define kvcalloc	 ki_kvcalloc
+#define kvmalloc_array	 ki_kvmalloc_array
+#define vmalloc		 ki_vmalloc
+#define vmap		 ki_vmap
+#define alloc_pages	 ki_alloc_pages
 
 #endif

@@ -7,6 +7,8 @@ TEST_KERNELS := 6.1 6.1-cloud 6.1-rt 6.12
 TEST_MODULES := $(TEST_KERNELS:%=kmod/%) $(TEST_KERNELS:%=mate-module/%) \
 	kmod/6.1/-nowait/KI_TEST_NO_WAIT \
 	kmod/6.1/-fail/KI_TEST_FAIL \
+	kmod/6.1-rt/-fail/KI_TEST_FAIL \
+	kmod/6.12/-fail/KI_TEST_FAIL \
 	kmod/6.1/-abi/KI_ABI_VERSION=99 \
 	kmod/6.1/-anycode/KI_TEST_ANY_CODE \
 	kmod/6.1/-noorc/KI_TEST_NO_ORC \

@@ -62,9 +62,14 @@ hits_fentry() {
 export -f on_ftrace off_ftrace hits_ftrace on_graph off_graph on_kprobe_entry off_kprobe_entry \
 	on_kretprobe off_kretprobe on_fentry off_fentry hits_fentry
 
-for who in ftrace graph kprobe-entry kretprobe fentry; do
+for who in ftrace graph kprobe-entry kretprobe; do
 	both together $who
 done
+if [ -e /sys/kernel/btf/vmlinux ]; then
+	both together fentry
+else
+	skip "fentry" "this kernel says nothing of its types (no BTF): BPF cannot be attached to its functions"
+fi
 
 # ---- livepatch ----
 live() { # ON|OFF and wait until the transition is over

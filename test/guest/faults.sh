@@ -132,9 +132,24 @@ is "it is taken out" $? 0
 is "all of it" "$(field windows)" 0
 sleep 3
 is "the way back is left over" "$(field leftovers)" 1
+# Meanwhile another sleeps in a patch that is in use, and others' come and go: neither is in the way.
+rm -f /tmp/installed /tmp/over
+"$cover" "${copying[@]}" -- sh -c 'touch /tmp/installed; until [ -e /tmp/over ]; do sleep 0.1; done' > /dev/null &
+covering=$!
+ok "others are instrumented" until_true 120 test -e /tmp/installed
+ok "one sleeps there" sleeper guest
+"$top/build/test/toggle" 1000000 vfs_read vfs_write > /dev/null &
+toggling=$!
 ok "it goes on" wake jumper
 soon "then the way back goes" 0 field leftovers
-soon "and the patch" 0 field heap_used
+ok "while windows come and go" kill -KILL $toggling
+ok "and one sleeps" test ! -s /tmp/guest.status
+wait $toggling 2> /dev/null
+ok "in what is still in use" test "$(field windows)" -gt 0
+ok "he goes on" wake guest
+touch /tmp/over
+wait $covering
+soon "and the patches" 0 field heap_used
 ok "and the module" goes ki_mate
 
 # ---- warnings ----

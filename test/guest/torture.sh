@@ -98,7 +98,7 @@ share() { echo $((seconds * $1 / 100)); }
 context=(
 	'+do_user_addr_fault' '+handle_mm_fault' '__handle_mm_fault' 'do_anonymous_page' 'lock_vma*'
 	'handle_edge_irq' 'handle_fasteoi_irq' 'handle_irq_event*' '+__handle_irq_event_percpu' 'irq_enter*' 'irq_exit*'
-	'__irq_exit_rcu' '+__do_softirq' '+handle_softirqs' '+hrtimer_interrupt' '__hrtimer_run_queues' 'tick_sched_*'
+	'__irq_exit_rcu' '__do_softirq' '+handle_softirqs*' '+hrtimer_interrupt' '__hrtimer_run_queues' 'tick_sched_*'
 	'+update_process_times' 'scheduler_tick' 'sched_tick' 'account_process_tick' 'rcu_sched_clock_irq'
 	'+schedule' '__schedule' 'pick_next_task_*' '+try_to_wake_up' 'ttwu_*' 'finish_task_switch*' 'update_curr'
 	'note_gp_changes' 'rcu_core*' 'rcu_do_batch' 'call_rcu*' 'rcu_tasks_*' 'synchronize_rcu_tasks*'
