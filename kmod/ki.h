@@ -75,6 +75,7 @@ struct ki_patch {
 	unsigned long addr; /* 0: none */
 	u32 len;
 	bool faults; /* instructions in it may fault, and the task sleep in the fault */
+	bool ways;   /* who is in it may push a way back: returns.c */
 	bool bugs;
 	bool filled; /* the springboard to it traps at its inner boundaries: fill.c */
 	u64 since; /* filled: nobody is inside any more when a wait later than this one has ended */
@@ -334,9 +335,7 @@ void ki_text_fill_heap(unsigned long addr, size_t len);
 /* What has been written to the heap need not stand there before the next swap, or this. */
 void ki_text_flush_heap(void);
 
-/* trap.c */
-#define KI_TRAP_RETURN 1 /* as `via`: return to the caller */
-
+/* trap.c. A place in ki_returned that no trap is known of returns to the caller. */
 struct ki_traps {
 	u32 n;
 	struct ki_trap {
@@ -399,7 +398,9 @@ struct ki_run;
 void ki_bury_patch(struct ki_patch p);
 void ki_bury_module(struct module *m); /* a reference to put; NULL is allowed */
 void ki_bury_now(void);		       /* wait, and free all patches that are buried */
-u64 ki_bury_freed(void);	       /* how many patches have been given back; no lock */
+/* How many patches in which a task might sleep and then set out for a way back are gone; no lock.
+ */
+u64 ki_bury_ways_freed(void);
 /* Lets ki_lock go: until the counters that are buried have been looked at. -ENOENT: none are. */
 int ki_bury_wait_runs(void);
 void ki_bury_finish(void); /* without ki_lock, when nothing new can be buried */

@@ -40,6 +40,7 @@ struct ki_link {
 	u16 reason;
 	u32 pad;	    /* bytes of int3 before everything */
 	u32 inner[KI_FILL]; /* where the instruction at byte 1 + [i] of the first window stands */
+	bool ways;	    /* back: returns.c */
 	struct ki_rows rows;
 	u8 *buf; /* NULL: only the length is wanted */
 };
@@ -231,6 +232,7 @@ static void put_returned_side(struct ki_link *l, u32 *next, u64 target, unsigned
 	put(l, push, sizeof(push), &way, 1);
 	put_jump(l, target, addr, 8);
 	first->back->next_at = l->len;
+	l->ways = true;
 	put_chunks(l, next, first->win, first->insn, KI_RETURNED, addr, 0);
 	ki_rows_stack(&l->rows, l->len, addr, 0);
 	note_origin(l, ret->len, addr);
@@ -440,6 +442,7 @@ static int link_at_place(struct ki_link *l, bool reserve, struct ki_patch *out, 
 		*out = (struct ki_patch){.addr = l->base,
 					 .len = l->len,
 					 .faults = l->rows.nex,
+					 .ways = l->ways,
 					 .bugs = l->rows.nbug,
 					 .block = b};
 	if (!err && filled)

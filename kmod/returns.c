@@ -18,17 +18,22 @@
  * return address is on the stack. That is so because nothing else is there at the jump (tail.c).
  *
  * Taking out. When the chunks of a jump have gone, nobody sets out any more, but some may still be
- * away. Then the breakpoint does the return itself (KI_TRAP_RETURN), and the patch goes like any
- * other. The way back is left over: its byte is not used again, and the module cannot be
- * unloaded, until nobody is left who comes back there.
+ * away. Then the breakpoint leads nowhere, which means: it does the return itself (trap.c), and the
+ * patch goes like any other. The way back is left over: its byte is not used again, and the module
+ * cannot be unloaded, until nobody is left who comes back there.
  *
  * How we know that: by looking at all tasks' stacks (faults.c), not by counting who leaves and who
  * comes back. A count costs two more instructions for each pass, and is wrong for ever when a task
  * ends while it is away (exit is a function that does not return, and may be deep in another). The
  * look comes behind the wait: then nobody is in the old patch, about to push, but who sleeps in a
  * fault there: while anybody does so in a patch that is not in use any more, nothing is given back.
- * (If patches were given back during the look nobody knows any more which one he was in.)
- * Idle tasks are looked at too. It stops all CPUs, so it is repeated less and less often.
+ * (If patches with ways back were given back during the look nobody knows any more which one he was
+ * in.)
+ * Idle tasks are looked at too. It stops all CPUs, so it is repeated less and less often. One kind
+ * of task has no number any more and is not seen: who ends, and has been released (release_task).
+ * Older kernels' wait covers it to its end, since 6.9 it does not while it sleeps. It returns as
+ * any other; only if the module is unloaded while it sleeps below a counted jump there, is there no
+ * breakpoint.
  *
  * If we die here: the module stays loaded and the breakpoints lead on. An interrupt or an NMI at
  * the breakpoint, or in its handler, is nothing that a springboard of one byte does not know, too.
@@ -56,7 +61,8 @@ static unsigned long ki_in_patches[KI_IN_PATCHES]; /* who is in patches, in this
 static u32 ki_nin_patches;
 static LIST_HEAD(ki_leftovers);
 static u32 ki_returns, ki_nleftovers;
-static unsigned int ki_pause = KI_LOOK_FIRST;
+static unsigned int ki_pause = KI_LOOK_FIRST; /* before what is left is looked at again */
+static bool ki_later;			      /* look() is to come only after such a pause */
 static struct ki_copy ki_form;
 static void look(struct work_struct *unused);
 static DECLARE_DELAYED_WORK(ki_look_work, look);
@@ -109,14 +115,26 @@ static void free_return(struct ki_return *r)
 	kfree(r);
 }
 
+/* Something new is left over. What is to come soon is not put off: the next may always be near. */
+static void look_soon(void)
+{
+	unsigned long soon = msecs_to_jiffies(KI_LOOK_SOON);
+
+	if (ki_later)
+		mod_delayed_work(system_wq, &ki_look_work, soon);
+	else
+		queue_delayed_work(system_wq, &ki_look_work, soon);
+	ki_later = false;
+	ki_pause = KI_LOOK_FIRST;
+}
+
 /* Whoever takes chunks out holds the device open, and so the module. */
 static void leave_over(struct ki_return *r)
 {
 	if (!ki_nleftovers++)
 		__module_get(THIS_MODULE);
 	list_move_tail(&r->list, &ki_leftovers);
-	ki_pause = KI_LOOK_FIRST;
-	mod_delayed_work(system_wq, &ki_look_work, msecs_to_jiffies(KI_LOOK_SOON));
+	look_soon();
 }
 
 void ki_return_put(struct ki_return *r)
@@ -137,12 +155,12 @@ u32 ki_return_swaps(const struct ki_change *c, struct ki_swap *s)
 		struct ki_return *r;
 
 		list_for_each_entry (r, &c->group->v[i]->returns, list) {
-			unsigned long via = KI_TRAP_RETURN;
+			unsigned long via = 0;
 
 			if (c->patch.addr && r->next_at)
 				via = c->patch.addr + r->next_at;
 			if (s)
-				s[n] = (struct ki_swap){.addr = r->addr, .via = via, .trap = true};
+				s[n] = (struct ki_swap){.addr = r->addr, .via = via, .trap = via};
 			n++;
 		}
 	}
@@ -206,14 +224,14 @@ static bool is_in_use(unsigned long ip)
 }
 
 /*
- * Was somebody in a patch that is buried? He may be about to set out. freed: ki_bury_freed() when
- * the look began. Under ki_lock.
+ * Was somebody in a patch that is buried? He may be about to set out. freed: ki_bury_ways_freed()
+ * when the look began. Under ki_lock.
  */
 static bool any_in_old_patch(u64 freed)
 {
 	u32 i;
 
-	if (ki_nin_patches && freed != ki_bury_freed())
+	if (ki_nin_patches && freed != ki_bury_ways_freed())
 		return true;
 	for (i = 0; i < ki_nin_patches; i++)
 		if (!is_in_use(ki_in_patches[i]))
@@ -226,47 +244,25 @@ static bool is_seen(const struct ki_return *r)
 	return test_bit(r->addr - (unsigned long)ki_returned, ki_seen);
 }
 
-/* Those that were not seen: their breakpoints lead nowhere any more. False: no memory. */
-static bool close_ways(const struct list_head *ways)
-{
-	struct ki_return *r;
-	struct ki_swap *v;
-	u32 n = 0, bad;
-	bool done;
-
-	list_for_each_entry (r, ways, list)
-		n += !is_seen(r);
-	v = kvcalloc(n ? n : 1, sizeof(*v), GFP_KERNEL);
-	if (!v)
-		return false;
-	n = 0;
-	list_for_each_entry (r, ways, list)
-		if (!is_seen(r))
-			v[n++].addr = r->addr;
-	done = !ki_text_swap(v, n, &bad);
-	kvfree(v);
-	return done;
-}
-
 /* Under ki_lock. */
 static void settle(struct list_head *ways)
 {
 	struct ki_return *r, *next;
 
-	if (close_ways(ways)) {
-		list_for_each_entry_safe (r, next, ways, list) {
-			if (is_seen(r))
-				continue;
-			free_return(r);
-			if (!--ki_nleftovers)
-				module_put(THIS_MODULE);
-		}
+	list_for_each_entry_safe (r, next, ways, list) {
+		if (is_seen(r))
+			continue;
+		free_return(r);
+		if (!--ki_nleftovers)
+			module_put(THIS_MODULE);
 	}
 	list_splice(ways, &ki_leftovers);
 	if (list_empty(&ki_leftovers))
 		return;
-	queue_delayed_work(system_wq, &ki_look_work, msecs_to_jiffies(ki_pause));
-	ki_pause = min(ki_pause * 2, (unsigned int)KI_LOOK_LAST);
+	if (queue_delayed_work(system_wq, &ki_look_work, msecs_to_jiffies(ki_pause))) {
+		ki_later = true;
+		ki_pause = min(ki_pause * 2, (unsigned int)KI_LOOK_LAST);
+	}
 }
 
 static void look(struct work_struct *unused)
@@ -277,9 +273,11 @@ static void look(struct work_struct *unused)
 	mutex_lock(&ki_lock);
 	list_splice_init(&ki_leftovers, &ways);
 	mutex_unlock(&ki_lock);
+	if (list_empty(&ways))
+		return; /* the look before this one has them */
 
 	ki_quiesce();
-	freed = ki_bury_freed();
+	freed = ki_bury_ways_freed();
 	bitmap_zero(ki_seen, KI_RETURNS);
 	ki_nin_patches = 0;
 	ki_faults_find(mark_seen, NULL);

@@ -44,7 +44,7 @@ static LIST_HEAD(ki_buried_runs); /* counters, variables and all else that is nu
 static atomic_t ki_digging = ATOMIC_INIT(0);
 static DECLARE_WAIT_QUEUE_HEAD(ki_dug);
 static u64 ki_runs_asked, ki_runs_looked; /* burials of counters; those that have been looked at */
-static atomic64_t ki_patches_freed = ATOMIC64_INIT(0);
+static atomic64_t ki_ways_freed = ATOMIC64_INIT(0);
 static unsigned int ki_pause = KI_DIG_FIRST; /* before what is left is looked at again */
 static bool ki_later;			     /* dig() is to come only after such a pause */
 static void dig(struct work_struct *unused);
@@ -101,7 +101,8 @@ static void free_graves(struct list_head *graves)
 			continue;
 		list_del(&g->list);
 		if (g->patch.addr) {
-			atomic64_inc(&ki_patches_freed);
+			if (g->patch.faults && g->patch.ways)
+				atomic64_inc(&ki_ways_freed);
 			ki_patch_free(&g->patch);
 		}
 		module_put(g->owner);
@@ -222,14 +223,15 @@ void ki_bury_now(void)
 	wait_event(ki_dug, !atomic_read(&ki_digging));
 }
 
-u64 ki_bury_freed(void)
+u64 ki_bury_ways_freed(void)
 {
-	return atomic64_read(&ki_patches_freed);
+	return atomic64_read(&ki_ways_freed);
 }
 
 /* The end of a module cannot fail: if somebody sleeps in a fault, it is waited until he is out. */
 void ki_bury_finish(void)
 {
+	unsigned int pause = KI_DIG_FIRST;
 	bool left;
 
 	do {
@@ -238,7 +240,8 @@ void ki_bury_finish(void)
 		left = !list_empty(&ki_graves);
 		mutex_unlock(&ki_lock);
 		if (left)
-			msleep(KI_DIG_FIRST);
+			msleep(pause);
+		pause = min(pause * 2, (unsigned int)KI_DIG_LAST);
 	} while (left);
 }
 

@@ -4,9 +4,9 @@
  *
  * While a window is being written, its first byte is an int3; where there is no room for a jump,
  * it stays one. Whoever comes by is sent into the patch: the patch does what the original does,
- * so nobody waits, and nothing is emulated but the return of a way back that is left over
- * (returns.c). Inside a springboard, at the places of filled ones (fill.c), there may be an invalid
- * opcode instead of an int3.
+ * so nobody waits, and nothing is emulated but the return of a way back that leads nowhere any
+ * more (returns.c). Inside a springboard, at the places of filled ones (fill.c), there may be an
+ * invalid opcode instead of an int3.
  *
  * One table holds all breakpoints, those that stay and those of the change in progress. It is
  * published before the first breakpoint is written, and the next one, without what was only
@@ -72,25 +72,32 @@ static bool was_rewritten(unsigned long addr)
 	return now == KI_INT3 || now == KI_JMP || now == KI_JMP_SHORT;
 }
 
+static bool is_way_back(unsigned long addr)
+{
+	return addr - (unsigned long)ki_returned < KI_RETURNS;
+}
+
 static int ki_trap_notify(struct notifier_block *nb, unsigned long val, void *data)
 {
 	struct die_args *args = data;
 	bool opcode = val == DIE_TRAP && args->trapnr == X86_TRAP_UD;
 	const struct ki_trap *t;
+	unsigned long addr;
 
 	if ((val != DIE_INT3 && !opcode) || user_mode(args->regs))
 		return NOTIFY_DONE;
-	t = find_trap(args->regs->ip - (opcode ? 0 : 1));
+	addr = args->regs->ip - (opcode ? 0 : 1);
+	t = find_trap(addr);
 	if (opcode && (!t || !t->late))
-		return was_rewritten(args->regs->ip) ? NOTIFY_STOP : NOTIFY_DONE;
-	if (!t)
+		return was_rewritten(addr) ? NOTIFY_STOP : NOTIFY_DONE;
+	if (!t && !is_way_back(addr))
 		return NOTIFY_DONE;
-	if (t->late)
-		atomic64_inc(&ki_late);
-	if (t->via == KI_TRAP_RETURN)
+	if (!t)
 		int3_emulate_ret(args->regs);
 	else
 		args->regs->ip = t->via;
+	if (t && t->late)
+		atomic64_inc(&ki_late);
 	return NOTIFY_STOP;
 }
 
