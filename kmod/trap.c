@@ -72,6 +72,15 @@ static bool was_rewritten(unsigned long addr)
 	return now == KI_INT3 || now == KI_JMP || now == KI_JMP_SHORT;
 }
 
+/*
+ * A breakpoint that has gone, met by a CPU that has been told so: no CPU does that, but QEMU's
+ * emulated ones do, rarely. Kernels before 6.8 forgave it themselves (kprobe_int3_handler).
+ */
+static bool is_ghost(unsigned long addr)
+{
+	return READ_ONCE(*(const u8 *)addr) != KI_INT3;
+}
+
 static bool is_way_back(unsigned long addr)
 {
 	return addr - (unsigned long)ki_returned < KI_RETURNS;
@@ -90,12 +99,14 @@ static int ki_trap_notify(struct notifier_block *nb, unsigned long val, void *da
 	t = find_trap(addr);
 	if (opcode && (!t || !t->late))
 		return was_rewritten(addr) ? NOTIFY_STOP : NOTIFY_DONE;
-	if (!t && !is_way_back(addr))
+	if (!t && !is_way_back(addr) && !is_ghost(addr))
 		return NOTIFY_DONE;
-	if (!t)
+	if (t)
+		args->regs->ip = t->via;
+	else if (is_way_back(addr))
 		int3_emulate_ret(args->regs);
 	else
-		args->regs->ip = t->via;
+		args->regs->ip = addr;
 	if (t && t->late)
 		atomic64_inc(&ki_late);
 	return NOTIFY_STOP;

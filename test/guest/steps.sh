@@ -64,7 +64,7 @@ ask() {
 	! board_is_there || echo "$1" >&"${BOARD[1]}"
 	while [ $status -gt 128 ] && [ $SECONDS -lt $end ]; do
 		part=
-		read -r -t 0.05 part <&"${BOARD[0]}"
+		IFS= read -r -t 0.05 part <&"${BOARD[0]}"
 		status=$?
 		reply=$reply$part
 		! stops || disturb
