@@ -315,11 +315,13 @@ struct ki_swap {
 	u8 len; /* bytes that change, 1..KI_JMP_LEN; 0: a breakpoint is there for good */
 	u8 now[KI_JMP_LEN];  /* bytes that must stand there */
 	u8 then[KI_JMP_LEN]; /* bytes that will */
-	unsigned long via;   /* where a CPU goes that comes by meanwhile; 0: nobody does */
-	bool trap;	     /* the first byte traps, leading to via, from now on */
-	bool late;	     /* of one byte: who comes by was inside before the springboard was */
-	bool fresh;	     /* nothing of ours stands there yet */
-	bool wait;	     /* tasks may be where bytes change */
+	/* Where a CPU goes that comes by meanwhile; 0: nobody does (of a breakpoint for good: where
+	 * it went before, and from the end of the swap on it leads nowhere). */
+	unsigned long via;
+	bool trap;  /* the first byte traps, leading to via, from now on */
+	bool late;  /* of one byte: who comes by was inside before the springboard was */
+	bool fresh; /* nothing of ours stands there yet */
+	bool wait;  /* tasks may be where bytes change */
 };
 /*
  * Swap all, in any order; all or nothing. -ESTALE: bytes of *bad are not `now`, or a kprobe is

@@ -31,8 +31,9 @@
  * in.)
  * Idle tasks are looked at too. It stops all CPUs, so it is repeated less and less often. One kind
  * of task has no number any more and is not seen: who ends, and has been released (release_task).
- * Older kernels' wait covers it to its end, since 6.9 it does not while it sleeps. It returns as
- * any other; only if the module is unloaded while it sleeps below a counted jump there, is there no
+ * Older kernels' wait covers it to its end, since 6.9 it does not while it sleeps. It returns like
+ * any other, by way of another jump's chunks if its byte has been used again (one count too many);
+ * only if the module is unloaded while it sleeps below a counted jump there, is there no
  * breakpoint.
  *
  * If we die here: the module stays loaded and the breakpoints lead on. An interrupt or an NMI at
