@@ -9,13 +9,19 @@
  *	echo pad N > /proc/ki_mate	N words are read that end behind the last page there is: the
  *					fault is mended with zeros, or the sum is wrong
  *	echo fault N > /proc/ki_mate	N words are read; each third faults, and goes on behind it
+ *	echo ghost N > /proc/ki_mate	N times a breakpoint is met that has gone when the driver is
+ *					asked of it (if this module was there before the driver)
  *	ioctl(fd, N, POINTER)		a word is read there, as late as it comes; 0 if all of its
  *					bytes are 'u'
  *	cat /proc/ki_mate		how many calls the last command made, and what they
  *					have returned, added up
  */
 #include <linux/jump_label.h>
+#include <linux/kdebug.h>
+#include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/notifier.h>
+#include <linux/objtool.h>
 #include <linux/proc_fs.h>
 #include <linux/seq_file.h>
 #include <linux/static_call.h>
@@ -177,6 +183,52 @@ static long mate_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	return ki_mate_late((const u64 __user *)arg) == 0x7575757575757576 ? 0 : -EIO;
 }
 
+/* Tripled, behind a breakpoint. */
+extern u8 ki_mate_ghost_at[];
+noinline u64 ki_mate_ghost(u64 v);
+noinline u64 ki_mate_ghost(u64 v)
+{
+	asm volatile(".globl ki_mate_ghost_at\n"
+		     "ki_mate_ghost_at:\n" ANNOTATE_NOENDBR "int3" ::
+			     : "memory");
+	return v * 3;
+}
+
+#define GHOST_INT3 0xcc
+#define GHOST_NOP  0x90
+
+static u8 *ghost_byte; /* the breakpoint, where it can be written */
+
+/* What another CPU does, as late as can be: the breakpoint has been met, and goes. */
+static int on_die(struct notifier_block *nb, unsigned long val, void *data)
+{
+	const struct die_args *args = data;
+	unsigned long at = (unsigned long)ki_mate_ghost_at;
+
+	OPTIMIZER_HIDE_VAR(at); /* objtool wants no other address in there than that */
+	if (val == DIE_INT3 && args->regs->ip == at + 1)
+		WRITE_ONCE(*ghost_byte, GHOST_NOP);
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block ghost_block = {.notifier_call = on_die, .priority = INT_MAX};
+
+static void ghost(unsigned long n)
+{
+	struct page *page = vmalloc_to_page(ki_mate_ghost_at);
+	void *alias = vmap(&page, 1, VM_MAP, PAGE_KERNEL);
+
+	if (!alias)
+		return;
+	ghost_byte = alias + offset_in_page(ki_mate_ghost_at);
+	for (; n; n--) {
+		ki_mate_sum += ki_mate_ghost(n);
+		ki_mate_calls += *ghost_byte == GHOST_NOP;
+		WRITE_ONCE(*ghost_byte, GHOST_INT3);
+	}
+	vunmap(alias);
+}
+
 static void set_key(unsigned long on)
 {
 	if (on)
@@ -193,8 +245,8 @@ static void set_op(unsigned long on)
 static const struct {
 	const char *name;
 	void (*run)(unsigned long arg);
-} commands[] = {
-	{"call", do_calls}, {"key", set_key}, {"op", set_op}, {"pad", pad}, {"fault", fault}};
+} commands[] = {{"call", do_calls}, {"key", set_key}, {"op", set_op},
+		{"pad", pad},	    {"fault", fault}, {"ghost", ghost}};
 
 static ssize_t mate_write(struct file *file, const char __user *buf, size_t len, loff_t *pos)
 {
@@ -238,11 +290,14 @@ static const struct proc_ops mate_ops = {
 
 static int __init mate_init(void)
 {
-	return proc_create("ki_mate", 0600, NULL, &mate_ops) ? 0 : -ENOMEM;
+	if (!proc_create("ki_mate", 0600, NULL, &mate_ops))
+		return -ENOMEM;
+	return register_die_notifier(&ghost_block);
 }
 
 static void __exit mate_exit(void)
 {
+	unregister_die_notifier(&ghost_block);
 	remove_proc_entry("ki_mate", NULL);
 }
 
