@@ -69,6 +69,7 @@ if [ -e /sys/kernel/btf/vmlinux ]; then
 	both together fentry
 else
 	skip "fentry" "this kernel says nothing of its types (no BTF): BPF cannot be attached to its functions"
+	echo "fentry: cannot be" >> /tmp/names
 fi
 
 # ---- livepatch ----
