@@ -50,6 +50,11 @@
  * holds text_mutex. The patches in the heap are written so too, at the latest before anything leads
  * to them.
  *
+ * QEMU's emulated CPUs translate what they execute, and a write first drops what was translated and
+ * then writes. A CPU that translates the same place in between keeps the old byte, whatever is sent
+ * to it, for ever: one that has met a breakpoint there meets it again and again. So there first
+ * bytes are written twice; what is translated between the two has the right one already.
+ *
  * text_mutex is held while bytes are written, not over the wait: static branches elsewhere can
  * be switched meanwhile. They cannot be in our windows (reserved.c).
  */
@@ -57,6 +62,8 @@
 #include <linux/kprobes.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
+#include <asm/cpufeature.h>
+#include <asm/processor.h>
 #include <asm/sync_core.h>
 
 #include "ki.h"
@@ -194,17 +201,27 @@ static void poke_tails(const struct ki_swap *v, u32 n)
 	finish_pokes();
 }
 
+/* Are these CPUs QEMU's? Is there more than one? */
+static bool are_emulated(void)
+{
+	static enum { UNKNOWN, NO, YES } emulated;
+	u32 eax, name[3] = {};
+
+	if (emulated == UNKNOWN) {
+		if (boot_cpu_has(X86_FEATURE_HYPERVISOR))
+			cpuid(0x40000000, &eax, &name[0], &name[1], &name[2]);
+		emulated = memcmp(name, "TCGTCGTCGTCG", sizeof(name)) ? NO : YES;
+	}
+	return emulated == YES && num_online_cpus() > 1;
+}
+
 /* Somebody may come by, and there is something to be written. */
 static bool is_entered(const struct ki_swap *s)
 {
 	return s->via && s->len;
 }
 
-/*
- * The first byte of every place that is entered: a breakpoint, or what will stand there. The places
- * inside of springboards have a round of their own: they are a part of the jump's distance.
- */
-static void poke_entries(const struct ki_swap *v, u32 n, bool inside, bool breakpoint)
+static bool poke_entries_once(const struct ki_swap *v, u32 n, bool inside, bool breakpoint)
 {
 	static const u8 int3 = KI_INT3;
 	bool any = false;
@@ -219,6 +236,17 @@ static void poke_entries(const struct ki_swap *v, u32 n, bool inside, bool break
 	}
 	if (any)
 		finish_pokes();
+	return any;
+}
+
+/*
+ * The first byte of every place that is entered: a breakpoint, or what will stand there. The places
+ * inside of springboards have a round of their own: they are a part of the jump's distance.
+ */
+static void poke_entries(const struct ki_swap *v, u32 n, bool inside, bool breakpoint)
+{
+	if (poke_entries_once(v, n, inside, breakpoint) && are_emulated())
+		poke_entries_once(v, n, inside, breakpoint);
 }
 
 static bool any_waits(const struct ki_swap *v, u32 n)
