@@ -51,14 +51,16 @@
  * to them.
  *
  * QEMU's emulated CPUs translate what they execute, and a write first drops what was translated and
- * then writes. A CPU that translates the same place in between keeps the old byte, whatever is sent
- * to it, for ever: one that has met a breakpoint there meets it again and again. So there first
- * bytes are written twice; what is translated between the two has the right one already.
+ * then writes. A CPU that translates the same place meanwhile keeps the old byte, whatever is sent
+ * to it, for ever: one that has met a breakpoint there meets it again and again, and if interrupts
+ * are off there, never answers. So there first bytes are written again, while answers are missing,
+ * and once more when all are here: what is translated from the first time on has the right one.
  *
  * text_mutex is held while bytes are written, not over the wait: static branches elsewhere can
  * be switched meanwhile. They cannot be in our windows (reserved.c).
  */
 #include <linux/cpu.h>
+#include <linux/delay.h>
 #include <linux/kprobes.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
@@ -221,7 +223,7 @@ static bool is_entered(const struct ki_swap *s)
 	return s->via && s->len;
 }
 
-static bool poke_entries_once(const struct ki_swap *v, u32 n, bool inside, bool breakpoint)
+static bool write_entries(const struct ki_swap *v, u32 n, bool inside, bool breakpoint)
 {
 	static const u8 int3 = KI_INT3;
 	bool any = false;
@@ -234,9 +236,30 @@ static bool poke_entries_once(const struct ki_swap *v, u32 n, bool inside, bool 
 		}
 		cond_resched();
 	}
-	if (any)
-		finish_pokes();
+	flush_stage();
 	return any;
+}
+
+static atomic_t ki_answers;
+
+static void answer_round(void *unused)
+{
+	sync_core();
+	atomic_inc(&ki_answers);
+}
+
+/* All CPUs serialize; one that meets a breakpoint for ever, with interrupts off, is set free. */
+static void sync_emulated(const struct ki_swap *v, u32 n, bool inside, bool breakpoint)
+{
+	int cpus = num_online_cpus();
+
+	atomic_set(&ki_answers, 0);
+	on_each_cpu(answer_round, NULL, 0);
+	while (atomic_read(&ki_answers) < cpus) {
+		usleep_range(100, 300);
+		write_entries(v, n, inside, breakpoint);
+	}
+	write_entries(v, n, inside, breakpoint);
 }
 
 /*
@@ -245,8 +268,13 @@ static bool poke_entries_once(const struct ki_swap *v, u32 n, bool inside, bool 
  */
 static void poke_entries(const struct ki_swap *v, u32 n, bool inside, bool breakpoint)
 {
-	if (poke_entries_once(v, n, inside, breakpoint) && are_emulated())
-		poke_entries_once(v, n, inside, breakpoint);
+	if (!write_entries(v, n, inside, breakpoint))
+		return;
+	ki_step("before the CPUs serialize");
+	if (are_emulated())
+		sync_emulated(v, n, inside, breakpoint);
+	else
+		sync_all_cores();
 }
 
 static bool any_waits(const struct ki_swap *v, u32 n)
