@@ -73,6 +73,7 @@
 
 #define KI_STAGE_MAX   4096 /* bytes that are written in one go */
 #define KI_STAGE_GAP   1024 /* between two places that are */
+#define KI_ROUND       64   /* places written between two chances for others to run */
 #define KI_PROBE_REACH 4    /* a kprobe so many bytes before a place may be made a jump into it */
 
 static struct mutex *text_lock(void)
@@ -136,7 +137,6 @@ static void flush_stage(void)
 		return;
 	ki_call(text_poke)((void *)ki_stage.start, ki_stage.bytes, ki_stage.len);
 	ki_stage.len = 0;
-	ki_step("bytes written");
 }
 
 /* Can [addr, addr + len) be written together with what is there? (A part of a page, or of two.) */
@@ -167,6 +167,7 @@ static void poke(unsigned long addr, const void *bytes, size_t len)
 static void finish_pokes(void)
 {
 	flush_stage();
+	ki_step("bytes written");
 	ki_step("before the CPUs serialize");
 	sync_all_cores();
 }
@@ -234,7 +235,6 @@ static bool write_entries(const struct ki_swap *v, u32 n, bool inside, bool brea
 			poke(v[i].addr, breakpoint ? &int3 : v[i].then, 1);
 			any = true;
 		}
-		cond_resched();
 	}
 	flush_stage();
 	return any;
@@ -248,18 +248,28 @@ static void answer_round(void *unused)
 	atomic_inc(&ki_answers);
 }
 
-/* All CPUs serialize; one that meets a breakpoint for ever, with interrupts off, is set free. */
-static void sync_emulated(const struct ki_swap *v, u32 n, bool inside, bool breakpoint)
+/*
+ * Written, and all CPUs serialize. One that meets a breakpoint for ever is set free: it may hold a
+ * lock, so until then nobody else may run here, and spin for that lock. (Where spinlocks sleep this
+ * cannot be had.)
+ */
+static void write_emulated(const struct ki_swap *v, u32 n, bool inside, bool breakpoint)
 {
 	int cpus = num_online_cpus();
 
-	atomic_set(&ki_answers, 0);
-	on_each_cpu(answer_round, NULL, 0);
-	while (atomic_read(&ki_answers) < cpus) {
-		usleep_range(100, 300);
+	if (!IS_ENABLED(CONFIG_PREEMPT_RT))
+		preempt_disable();
+	if (write_entries(v, n, inside, breakpoint)) {
+		atomic_set(&ki_answers, 0);
+		on_each_cpu(answer_round, NULL, 0);
+		while (atomic_read(&ki_answers) < cpus) {
+			udelay(20);
+			write_entries(v, n, inside, breakpoint);
+		}
 		write_entries(v, n, inside, breakpoint);
 	}
-	write_entries(v, n, inside, breakpoint);
+	if (!IS_ENABLED(CONFIG_PREEMPT_RT))
+		preempt_enable();
 }
 
 /*
@@ -268,12 +278,20 @@ static void sync_emulated(const struct ki_swap *v, u32 n, bool inside, bool brea
  */
 static void poke_entries(const struct ki_swap *v, u32 n, bool inside, bool breakpoint)
 {
-	if (!write_entries(v, n, inside, breakpoint))
-		return;
+	bool emulated = are_emulated(), any = false;
+	u32 i, some;
+
+	for (i = 0; i < n; i += some) {
+		some = min_t(u32, n - i, KI_ROUND);
+		if (emulated)
+			write_emulated(v + i, some, inside, breakpoint);
+		else
+			any |= write_entries(v + i, some, inside, breakpoint);
+		ki_step("bytes written");
+		cond_resched();
+	}
 	ki_step("before the CPUs serialize");
-	if (are_emulated())
-		sync_emulated(v, n, inside, breakpoint);
-	else
+	if (any)
 		sync_all_cores();
 }
 
