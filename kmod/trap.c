@@ -75,7 +75,7 @@ static bool was_rewritten(unsigned long addr)
 /*
  * A breakpoint that has gone, met by a CPU that has been told so: no CPU does that, but QEMU's
  * emulated ones do, rarely, also at places that others write (text.c says how, and writes ours
- * twice). Kernels before 6.8 let them go on themselves (kprobe_int3_handler).
+ * again). Kernels before 6.8 let them go on themselves (kprobe_int3_handler).
  */
 static bool is_ghost(unsigned long addr)
 {
