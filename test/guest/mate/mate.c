@@ -290,9 +290,13 @@ static const struct proc_ops mate_ops = {
 
 static int __init mate_init(void)
 {
-	if (!proc_create("ki_mate", 0600, NULL, &mate_ops))
-		return -ENOMEM;
-	return register_die_notifier(&ghost_block);
+	int err = register_die_notifier(&ghost_block);
+
+	if (!err && !proc_create("ki_mate", 0600, NULL, &mate_ops)) {
+		unregister_die_notifier(&ghost_block);
+		err = -ENOMEM;
+	}
+	return err;
 }
 
 static void __exit mate_exit(void)
