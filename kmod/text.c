@@ -51,16 +51,15 @@
  * to them.
  *
  * QEMU's emulated CPUs translate what they execute, and a write first drops what was translated and
- * then writes. A CPU that translates the same place meanwhile keeps the old byte, whatever is sent
- * to it, for ever: one that has met a breakpoint there meets it again and again, and if interrupts
- * are off there, never answers. So there first bytes are written again, while answers are missing,
- * and once more when all are here: what is translated from the first time on has the right one.
+ * then writes. A CPU that translates the same place meanwhile keeps the old byte, for all of them
+ *and for ever, whatever is sent to it: before 6.8 the kernel's own handler sends one that has met a
+ * breakpoint there to it again and again; if interrupts are off there, it never answers. So there
+ * the other CPUs are held while first bytes are written, and nobody translates anything.
  *
  * text_mutex is held while bytes are written, not over the wait: static branches elsewhere can
  * be switched meanwhile. They cannot be in our windows (reserved.c).
  */
 #include <linux/cpu.h>
-#include <linux/delay.h>
 #include <linux/kprobes.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
@@ -71,10 +70,11 @@
 #include "ki.h"
 #include "symbols.h"
 
-#define KI_STAGE_MAX   4096 /* bytes that are written in one go */
-#define KI_STAGE_GAP   1024 /* between two places that are */
-#define KI_ROUND       64   /* places written between two chances for others to run */
-#define KI_PROBE_REACH 4    /* a kprobe so many bytes before a place may be made a jump into it */
+#define KI_STAGE_MAX   4096	/* bytes that are written in one go */
+#define KI_STAGE_GAP   1024	/* between two places that are */
+#define KI_ROUND       64	/* places written between two chances for others to run */
+#define KI_HELD_CYCLES 40000000 /* 10 to 40 ms on QEMU */
+#define KI_PROBE_REACH 4 /* a kprobe so many bytes before a place may be made a jump into it */
 
 static struct mutex *text_lock(void)
 {
@@ -224,52 +224,85 @@ static bool is_entered(const struct ki_swap *s)
 	return s->via && s->len;
 }
 
-static bool write_entries(const struct ki_swap *v, u32 n, bool inside, bool breakpoint)
+static bool any_entered(const struct ki_swap *v, u32 n, bool inside)
 {
-	static const u8 int3 = KI_INT3;
-	bool any = false;
-	u32 i;
-
-	for (i = 0; i < n; i++) {
-		if (is_entered(&v[i]) && v[i].late == inside) {
-			poke(v[i].addr, breakpoint ? &int3 : v[i].then, 1);
-			any = true;
-		}
-	}
-	flush_stage();
-	return any;
+	while (n--)
+		if (is_entered(&v[n]) && v[n].late == inside)
+			return true;
+	return false;
 }
 
-static atomic_t ki_answers;
-
-static void answer_round(void *unused)
+static void write_entries(const struct ki_swap *v, u32 n, bool inside, bool breakpoint)
 {
-	sync_core();
-	atomic_inc(&ki_answers);
+	static const u8 int3 = KI_INT3;
+	u32 i;
+
+	for (i = 0; i < n; i++)
+		if (is_entered(&v[i]) && v[i].late == inside)
+			poke(v[i].addr, breakpoint ? &int3 : v[i].then, 1);
+	flush_stage();
 }
 
 /*
- * Written, and all CPUs serialize. One that meets a breakpoint for ever is set free: it may hold a
- * lock, so until then nobody else may run here, and spin for that lock. (Where spinlocks sleep this
- * cannot be had.)
+ * The other CPUs of QEMU, held in an interrupt while first bytes are written. One of them may have
+ * the lock that another spins for with interrupts off, or an interrupt here: so none is held for
+ * longer than KI_HELD_CYCLES until all have come. Then all go on, and are asked again. While held
+ * they execute this module alone, where nothing is written.
  */
+static struct {
+	enum { COMING, WRITING, GO_ON } state;
+	atomic_t here, gone;
+} ki_held;
+
+static void be_held(void *unused)
+{
+	u64 end = rdtsc() + KI_HELD_CYCLES;
+
+	atomic_inc(&ki_held.here);
+	while (READ_ONCE(ki_held.state) != GO_ON) {
+		if (rdtsc() >= end)
+			cmpxchg(&ki_held.state, COMING, GO_ON);
+		cpu_relax();
+	}
+	sync_core();
+	atomic_inc(&ki_held.gone);
+}
+
+/* No interrupts between all being here and all being written. */
+static bool write_while_held(const struct ki_swap *v, u32 n, bool inside, bool breakpoint)
+{
+	int others = num_online_cpus() - 1;
+	unsigned long flags;
+	bool all;
+
+	while (atomic_read(&ki_held.here) < others && READ_ONCE(ki_held.state) == COMING)
+		cpu_relax();
+	local_irq_save(flags);
+	all = atomic_read(&ki_held.here) == others &&
+	      cmpxchg(&ki_held.state, COMING, WRITING) == COMING;
+	if (all)
+		write_entries(v, n, inside, breakpoint);
+	smp_store_release(&ki_held.state, GO_ON);
+	local_irq_restore(flags);
+	while (atomic_read(&ki_held.gone) < others)
+		cpu_relax();
+	return all;
+}
+
 static void write_emulated(const struct ki_swap *v, u32 n, bool inside, bool breakpoint)
 {
-	int cpus = num_online_cpus();
+	bool written;
 
-	if (!IS_ENABLED(CONFIG_PREEMPT_RT))
+	flush_stage();
+	do {
 		preempt_disable();
-	if (write_entries(v, n, inside, breakpoint)) {
-		atomic_set(&ki_answers, 0);
-		on_each_cpu(answer_round, NULL, 0);
-		while (atomic_read(&ki_answers) < cpus) {
-			udelay(20);
-			write_entries(v, n, inside, breakpoint);
-		}
-		write_entries(v, n, inside, breakpoint);
-	}
-	if (!IS_ENABLED(CONFIG_PREEMPT_RT))
+		atomic_set(&ki_held.here, 0);
+		atomic_set(&ki_held.gone, 0);
+		smp_store_release(&ki_held.state, COMING);
+		smp_call_function(be_held, NULL, 0);
+		written = write_while_held(v, n, inside, breakpoint);
 		preempt_enable();
+	} while (!written);
 }
 
 /*
@@ -278,20 +311,20 @@ static void write_emulated(const struct ki_swap *v, u32 n, bool inside, bool bre
  */
 static void poke_entries(const struct ki_swap *v, u32 n, bool inside, bool breakpoint)
 {
-	bool emulated = are_emulated(), any = false;
+	bool emulated = are_emulated();
 	u32 i, some;
 
 	for (i = 0; i < n; i += some) {
 		some = min_t(u32, n - i, KI_ROUND);
-		if (emulated)
+		if (!emulated)
+			write_entries(v + i, some, inside, breakpoint);
+		else if (any_entered(v + i, some, inside))
 			write_emulated(v + i, some, inside, breakpoint);
-		else
-			any |= write_entries(v + i, some, inside, breakpoint);
 		ki_step("bytes written");
 		cond_resched();
 	}
 	ki_step("before the CPUs serialize");
-	if (any)
+	if (any_entered(v, n, inside))
 		sync_all_cores();
 }
 

@@ -74,12 +74,44 @@ static bool was_rewritten(unsigned long addr)
 
 /*
  * A breakpoint that has gone, met by a CPU that has been told so: no CPU does that, but QEMU's
- * emulated ones do, rarely, also at places that others write (text.c says how, and writes ours
- * again). Kernels before 6.8 let them go on themselves (kprobe_int3_handler).
+ * emulated ones do, rarely, at places that others write (text.c says how). Kernels before 6.8 do
+ * not ask us: they execute it once more (kprobe_int3_handler).
  */
 static bool is_ghost(unsigned long addr)
 {
 	return READ_ONCE(*(const u8 *)addr) != KI_INT3;
+}
+
+/*
+ * What stands there now is done here, as far as it is what others write at such places: executed
+ * once more, the same ghost could be met for ever. (Whoever wants to write there has to wait for
+ * this CPU, whose interrupts are off.)
+ */
+static void pass_ghost(struct pt_regs *regs, unsigned long addr)
+{
+	static const u8 nop2[] = {0x66, 0x90}, nop5[] = {BYTES_NOP5};
+	const u8 *at = (const u8 *)addr;
+
+	switch (*at) {
+	case JMP8_INSN_OPCODE:
+		int3_emulate_jmp(regs, addr + JMP8_INSN_SIZE + (s8)at[1]);
+		break;
+	case JMP32_INSN_OPCODE:
+		int3_emulate_jmp(regs, addr + JMP32_INSN_SIZE + *(const s32 *)(at + 1));
+		break;
+	case CALL_INSN_OPCODE:
+		int3_emulate_call(regs, addr + CALL_INSN_SIZE + *(const s32 *)(at + 1));
+		break;
+	case RET_INSN_OPCODE:
+		int3_emulate_ret(regs);
+		break;
+	default:
+		regs->ip = addr;
+		if (!memcmp(at, nop2, sizeof(nop2)))
+			regs->ip += sizeof(nop2);
+		else if (!memcmp(at, nop5, sizeof(nop5)))
+			regs->ip += sizeof(nop5);
+	}
 }
 
 static bool is_way_back(unsigned long addr)
@@ -107,7 +139,7 @@ static int ki_trap_notify(struct notifier_block *nb, unsigned long val, void *da
 	else if (is_way_back(addr))
 		int3_emulate_ret(args->regs);
 	else
-		args->regs->ip = addr;
+		pass_ghost(args->regs, addr);
 	if (t && t->late)
 		atomic64_inc(&ki_late);
 	return NOTIFY_STOP;

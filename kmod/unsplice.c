@@ -86,6 +86,14 @@ static void leave_alone(struct ki_change *c)
 	ki_stuck += empty;
 }
 
+/* Nothing has been changed, so others may use kprobes meanwhile. */
+static void wait_for_memory(void)
+{
+	ki_probes_release();
+	schedule_timeout_uninterruptible(1);
+	ki_probes_hold();
+}
+
 static void take_out_part(struct ki_change *c, u32 n)
 {
 	u32 bad, i;
@@ -98,8 +106,9 @@ static void take_out_part(struct ki_change *c, u32 n)
 		if (err == -ESTALE) {
 			leave_alone(&c[bad]);
 			memmove(&c[bad], &c[bad + 1], (--n - bad) * sizeof(*c));
+		} else { /* -ENOMEM: must not be given up */
+			wait_for_memory();
 		}
-		cond_resched(); /* -ENOMEM: must not be given up */
 	}
 	for (i = 0; i < n; i++) {
 		record_removal(&c[i]);

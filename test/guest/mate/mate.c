@@ -183,21 +183,40 @@ static long mate_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	return ki_mate_late((const u64 __user *)arg) == 0x7575757575757576 ? 0 : -EIO;
 }
 
-/* Tripled, behind a breakpoint. */
+/*
+ * ki_mate_ghost(v):
+ *	r = v;
+ *	five bytes		here a breakpoint is met, which goes
+ *	return r + 5;		four bytes, where jumps pass by
+ */
 extern u8 ki_mate_ghost_at[];
-noinline u64 ki_mate_ghost(u64 v);
-noinline u64 ki_mate_ghost(u64 v)
-{
-	asm volatile(".globl ki_mate_ghost_at\n"
-		     "ki_mate_ghost_at:\n" ANNOTATE_NOENDBR "int3" ::
-			     : "memory");
-	return v * 3;
-}
+u64 ki_mate_ghost(u64 v);
+asm(".text\n"
+    ".balign 32\n" /* all of it in one page */
+    ".type ki_mate_ghost, @function\n"
+    "ki_mate_ghost:\n" ASM_ENDBR "mov %rdi, %rax\n"
+    "ki_mate_ghost_at:\n" ANNOTATE_NOENDBR "int3; nop; nop; nop; nop\n\t"
+    "add $5, %rax\n\t" ASM_RET ".size ki_mate_ghost, . - ki_mate_ghost\n");
 
 #define GHOST_INT3 0xcc
-#define GHOST_NOP  0x90
+#define GHOST_SIZE 5
 
-static u8 *ghost_byte; /* the breakpoint, where it can be written */
+/* What stands there afterwards, as others patch their code; and what the function then adds. */
+static const struct {
+	u8 code[GHOST_SIZE];
+	u64 adds;
+} ghosts[] = {
+	{{0x90, 0x90, 0x90, 0x90, 0x90}, 5}, /* none of those that are known */
+	{{0x66, 0x90, 0x90, 0x90, 0x90}, 5},
+	{{0x0f, 0x1f, 0x44, 0x00, 0x00}, 5},
+	{{0xe9, 0x04, 0x00, 0x00, 0x00}, 0},
+	{{0xeb, 0x07, 0x90, 0x90, 0x90}, 0},
+	{{0xe8}, 6}, /* a call of ki_mate_op_0 */
+	{{0xc3}, 0},
+};
+
+static u8 *ghost_at; /* its bytes, where they can be written */
+static u8 ghost_now; /* what its first byte will be */
 
 /* What another CPU does, as late as can be: the breakpoint has been met, and goes. */
 static int on_die(struct notifier_block *nb, unsigned long val, void *data)
@@ -207,11 +226,25 @@ static int on_die(struct notifier_block *nb, unsigned long val, void *data)
 
 	OPTIMIZER_HIDE_VAR(at); /* objtool wants no other address in there than that */
 	if (val == DIE_INT3 && args->regs->ip == at + 1)
-		WRITE_ONCE(*ghost_byte, GHOST_NOP);
+		WRITE_ONCE(*ghost_at, ghost_now);
 	return NOTIFY_DONE;
 }
 
 static struct notifier_block ghost_block = {.notifier_call = on_die, .priority = INT_MAX};
+
+/* The sum is of those that came where they should. */
+static void one_ghost(unsigned long kind, u64 v)
+{
+	s32 call = (long)ki_mate_op_0 - ((long)ki_mate_ghost_at + GHOST_SIZE);
+
+	memcpy(ghost_at + 1, ghosts[kind].code + 1, GHOST_SIZE - 1);
+	if (ghosts[kind].code[0] == 0xe8)
+		memcpy(ghost_at + 1, &call, sizeof(call));
+	ghost_now = ghosts[kind].code[0];
+	ki_mate_sum += ki_mate_ghost(v) == v + ghosts[kind].adds;
+	ki_mate_calls += *ghost_at == ghost_now;
+	WRITE_ONCE(*ghost_at, GHOST_INT3);
+}
 
 static void ghost(unsigned long n)
 {
@@ -220,12 +253,9 @@ static void ghost(unsigned long n)
 
 	if (!alias)
 		return;
-	ghost_byte = alias + offset_in_page(ki_mate_ghost_at);
-	for (; n; n--) {
-		ki_mate_sum += ki_mate_ghost(n);
-		ki_mate_calls += *ghost_byte == GHOST_NOP;
-		WRITE_ONCE(*ghost_byte, GHOST_INT3);
-	}
+	ghost_at = alias + offset_in_page(ki_mate_ghost_at);
+	while (n--)
+		one_ghost(n % ARRAY_SIZE(ghosts), n);
 	vunmap(alias);
 }
 
