@@ -302,6 +302,7 @@ static void write_emulated(const struct ki_swap *v, u32 n, bool inside, bool bre
 		smp_call_function(be_held, NULL, 0);
 		written = write_while_held(v, n, inside, breakpoint);
 		preempt_enable();
+		cond_resched();
 	} while (!written);
 }
 
