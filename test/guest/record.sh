@@ -73,13 +73,17 @@ of 1 functions 1 have the same graph in this kernel, 0 are not there, 0 have ano
 ok "JSON lines" python3 -c 'import json,sys; [json.loads(l) for l in sys.stdin]' < <(report --json a.rec)
 
 # Between std and cld nothing of ours may run.
-back=$("$ki" disas memmove | sed -n 's/.*+\(0x[0-9a-f]*\) *rep movsq *; BACKWARD$/\1/p' | head -n 1)
-is "where strings are copied backwards" "$("$ki" record -o b.rec memmove+"$back" -- true 2>&1 | grep -c 'direction flag')" 1
+copy=memmove
+! grep -q ' kasan_check_range$' /proc/kallsyms || copy=__memmove # the other asks KASAN
+back=$("$ki" disas $copy | sed -n 's/.*+\(0x[0-9a-f]*\) *rep movsq *; BACKWARD$/\1/p' | head -n 1)
+is "where strings are copied backwards" "$("$ki" record -o b.rec $copy+"$back" -- true 2>&1 | grep -c 'direction flag')" 1
 
 # ---- launch and splash ----
 # The buffer holds all of it, whenever it is read. Who is recorded may have no processor just then,
 # under load; not each time. What comes too soon or too late is wrong at any time.
-begins() { awk -v t="$first" 'BEGIN { exit !(t >= 0.8 && t < 0.81) }'; }
+slack=0.01 until=2.2 # a kernel that watches itself takes seconds to start a program
+[ ! -e /proc/lockdep_stats ] || slack=0.8 until=22.2
+begins() { awk -v t="$first" -v slack=$slack 'BEGIN { exit !(t >= 0.8 && t < 0.8 + slack) }'; }
 ends() { awk -v t="$last" 'BEGIN { exit !(t >= 1.59 && t < 1.6) }'; }
 outside() { awk -v a="$first" -v b="$last" 'BEGIN { exit !(a != "" && (a < 0.8 || b >= 1.6)) }'; }
 begun='' ended='' early=''
@@ -95,14 +99,14 @@ for _ in $(seq 15); do
 	[ $status != 0 ] || [ "$early" ] || { [ "$begun" ] && [ "$ended" ]; } && break
 done
 is "from second 0.8 to 1.6" "$status$early" 0
-ok "it begins within 10 ms" test -n "$begun"
+ok "it begins within $slack s" test -n "$begun"
 ok "and ends" test -n "$ended"
 is "what was before and behind is no loss" "$(of_end lost l.rec) $(($(hits l.rec) - $(of_end records l.rec)))" "0 0"
 ok "the file says when" grep -q '"on":0\.8,"off":1\.6' <(report --json l.rec | grep '"address"')
 
 # Totals are read at the end of their time, and what comes until they are out is not of it.
-ok "totals until a time" record -o u.rec --mode totals -i 0.5 "${mine[@]}" --until 2.2 ksys_read -- "${busy[@]}"
-is "the last interval is there, and all hits are those of the records" "$(column time u.rec | awk '$1 >= 2.2' | wc -l) $(column count u.rec | awk '{ s += $1 } END { print s }')" "1 $(hits u.rec)"
+ok "totals until a time" record -o u.rec --mode totals -i 0.5 "${mine[@]}" --until $until ksys_read -- "${busy[@]}"
+is "the last interval is there, and all hits are those of the records" "$(column time u.rec | awk -v t=$until '$1 >= t' | wc -l) $(column count u.rec | awk '{ s += $1 } END { print s }')" "1 $(hits u.rec)"
 ok "and there are some" test "$(hits u.rec)" -gt 0
 ok "of a ring that keeps the newest it is not known" record -o y.rec --mode newest -b 64 "${mine[@]}" --at 0.3 --until 1.2 ksys_read=len:arg2 -- "${busy[@]}"
 is "how many hits were of its time" "$(of_end cut y.rec) $(hits y.rec)" "false "
@@ -212,16 +216,24 @@ stopped() { # MODE: records in the file as the disk has it, and as the writer ha
 	umount disk
 	echo "${kept:-0} $(of_end records d.rec)"
 }
-modprobe loop && modprobe ext4
-reading > /dev/null
-writeback=$(cat /proc/sys/vm/dirty_writeback_centisecs)
-echo 0 > /proc/sys/vm/dirty_writeback_centisecs
-read -r kept all < <(stopped disk)
-# The writer may be between writing and waiting for the disk: of what it has read last.
-ok "mode disk: the disk has what was read: ${kept-} of ${all-} records" test "${kept:-0}" -gt 1000 -a $((kept + 2048)) -ge "${all:-0}"
-read -r kept all < <(stopped wake)
-ok "others leave that to the kernel: ${kept:-none} of $all" test "${kept:-$all}" -lt $((all / 2))
-echo "$writeback" > /proc/sys/vm/dirty_writeback_centisecs
+on_disk() {
+	local writeback kept all
+	reading > /dev/null
+	writeback=$(cat /proc/sys/vm/dirty_writeback_centisecs)
+	echo 0 > /proc/sys/vm/dirty_writeback_centisecs
+	read -r kept all < <(stopped disk)
+	# The writer may be between writing and waiting for the disk: of what it has read last.
+	ok "mode disk: the disk has what was read: ${kept-} of ${all-} records" test "${kept:-0}" -gt 1000 -a $((kept + 2048)) -ge "${all:-0}"
+	read -r kept all < <(stopped wake)
+	ok "others leave that to the kernel: ${kept:-none} of $all" test "${kept:-$all}" -lt $((all / 2))
+	echo "$writeback" > /proc/sys/vm/dirty_writeback_centisecs
+}
+modprobe loop
+if modprobe -q ext4; then
+	on_disk
+else
+	skip "what the disk has" "this kernel has no ext4"
+fi
 
 # ---- ends of all kinds ----
 "$ki" record -q -o k.rec "${mine[@]}" ksys_read=len:arg2 &
