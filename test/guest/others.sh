@@ -3,6 +3,7 @@
 # Others who change the kernel: kprobes that were there before, or that come on top of a window
 # (they keep what stood there and write it back); CPUs that go and come while functions are
 # counted.
+# They start while what they run then is changed, too.
 #
 # usage: test/guest/others.sh [GLOB...]: functions that are counted together; all, in six parts
 . "$(dirname "$0")/lib.sh"
@@ -45,6 +46,29 @@ is "and goes with the kprobe" "$(field windows)" 0
 dmesg -c | grep -q 'another tool has written' || ok "the driver has said so" false
 
 is "code without per-CPU base: refused" "$("$ki" stat native_write_msr native_load_idt -- true > /dev/null 2>&1; echo $?)" 1
+
+# What a CPU runs when it starts, first without a table of interrupts: breakpoints stand there during
+# each wait.
+starts=('cpu_init*' 'cr4_*' 'setup_*' 'cc_*' 'mem*' 'x2apic_*' 'identify_*' 'set_b*')
+comes_and_goes() {
+	while [ ! -e /tmp/enough ]; do
+		echo 0 > /sys/devices/system/cpu/cpu1/online
+		echo 1 > /sys/devices/system/cpu/cpu1/online
+		echo
+	done > /tmp/times
+}
+if [ "$(nproc)" -gt 1 ]; then
+	comes_and_goes &
+	for _ in $(seq 12); do
+		"$ki" stat -q -m blocks "${starts[@]/#/kernel:}" -- true > /dev/null 2>&1 || echo refused
+	done > /tmp/refused
+	touch /tmp/enough
+	wait
+	is "what a CPU runs when it starts is counted twelve times" "$(cat /tmp/refused)" ''
+	ok "while one starts again and again: $(wc -l < /tmp/times) times" test "$(wc -l < /tmp/times)" -ge 12
+	is "and is there" "$(cat /sys/devices/system/cpu/cpu1/online)" 1
+fi
+
 [ $# != 0 ] || set -- '[a-d]*' '[e-i]*' '[j-n]*' '[o-r]*' '[s-t]*' '[A-Zu-z_0-9]*'
 for part; do
 	[ "$(nproc)" -gt 1 ] || break
