@@ -52,9 +52,9 @@
  *
  * QEMU's emulated CPUs translate what they execute, and a write first drops what was translated and
  * then writes. A CPU that translates the same place meanwhile keeps the old byte, for all of them
- *and for ever, whatever is sent to it: before 6.8 the kernel's own handler sends one that has met a
- * breakpoint there to it again and again; if interrupts are off there, it never answers. So there
- * the other CPUs are held while first bytes are written, and nobody translates anything.
+ * and for ever. Before 6.8 the kernel's own handler sends one that has met a breakpoint there to it
+ * again and again; if interrupts are off there, it never answers. So there the other CPUs are held
+ * while first bytes are written, and nobody translates anything.
  *
  * text_mutex is held while bytes are written, not over the wait: static branches elsewhere can
  * be switched meanwhile. They cannot be in our windows (reserved.c).
@@ -74,7 +74,7 @@
 #define KI_STAGE_GAP   1024	/* between two places that are */
 #define KI_ROUND       64	/* places written between two chances for others to run */
 #define KI_HELD_CYCLES 40000000 /* 10 to 40 ms on QEMU */
-#define KI_PROBE_REACH 4 /* a kprobe so many bytes before a place may be made a jump into it */
+#define KI_PROBE_REACH 4	/* bytes before a place: a kprobe there may become a jump into it */
 
 static struct mutex *text_lock(void)
 {
@@ -293,7 +293,7 @@ static void write_emulated(const struct ki_swap *v, u32 n, bool inside, bool bre
 {
 	bool written;
 
-	flush_stage();
+	flush_stage(); /* the heap's: for that nobody need be held */
 	do {
 		preempt_disable();
 		atomic_set(&ki_held.here, 0);

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Others who change the kernel: kprobes that were there before, or that come on top of a window
 # (they keep what stood there and write it back); CPUs that go and come while functions are
-# counted.
-# They start while what they run then is changed, too.
+# counted, and start while what they run then is changed.
 #
 # usage: test/guest/others.sh [GLOB...]: functions that are counted together; all, in six parts
 . "$(dirname "$0")/lib.sh"
@@ -55,9 +54,8 @@ for part in 'cpu_init*' 'cr4_*' 'setup_*' 'cc_*' 'mem*' 'x2apic_*' 'identify_*' 
 done
 comes_and_goes() {
 	while [ ! -e /tmp/enough ]; do
-		echo 0 > /sys/devices/system/cpu/cpu1/online
-		echo 1 > /sys/devices/system/cpu/cpu1/online
-		echo
+		echo 0 > /sys/devices/system/cpu/cpu1/online &&
+			echo 1 > /sys/devices/system/cpu/cpu1/online && echo
 	done > /tmp/times
 }
 if [ "$(nproc)" -gt 1 ]; then
