@@ -9,7 +9,8 @@ start
 cd /tmp || exit 1
 n=400 len=777
 load=(dd if=/dev/zero of=/dev/null bs="$len" count="$n" status=none)
-busy=(sh -c "timeout 2.6 dd if=/dev/zero of=/dev/null bs=$len status=none; true")
+reads() { echo "timeout $1 dd if=/dev/zero of=/dev/null bs=$len status=none; true"; } # SECONDS
+busy=(sh -c "$(reads 2.6)")
 mine=(--comm dd --if "arg2 == $len")
 
 record() { "$ki" record "$@" > record.out 2>&1; }
@@ -105,7 +106,7 @@ is "what was before and behind is no loss" "$(of_end lost l.rec) $(($(hits l.rec
 ok "the file says when" grep -q '"on":0\.8,"off":1\.6' <(report --json l.rec | grep '"address"')
 
 # Totals are read at the end of their time, and what comes until they are out is not of it.
-ok "totals until a time" record -o u.rec --mode totals -i 0.5 "${mine[@]}" --until $until ksys_read -- "${busy[@]}"
+ok "totals until a time" record -o u.rec --mode totals -i 0.5 "${mine[@]}" --until $until ksys_read -- sh -c "$(reads $((${until%.*} + 1)))"
 is "the last interval is there, and all hits are those of the records" "$(column time u.rec | awk -v t=$until '$1 >= t' | wc -l) $(column count u.rec | awk '{ s += $1 } END { print s }')" "1 $(hits u.rec)"
 ok "and there are some" test "$(hits u.rec)" -gt 0
 ok "of a ring that keeps the newest it is not known" record -o y.rec --mode newest -b 64 "${mine[@]}" --at 0.3 --until 1.2 ksys_read=len:arg2 -- "${busy[@]}"
@@ -218,7 +219,6 @@ stopped() { # MODE: records in the file as the disk has it, and as the writer ha
 }
 on_disk() {
 	local writeback kept all
-	reading > /dev/null
 	writeback=$(cat /proc/sys/vm/dirty_writeback_centisecs)
 	echo 0 > /proc/sys/vm/dirty_writeback_centisecs
 	read -r kept all < <(stopped disk)
@@ -229,6 +229,7 @@ on_disk() {
 	echo "$writeback" > /proc/sys/vm/dirty_writeback_centisecs
 }
 modprobe loop
+reading # to the end
 if modprobe -q ext4; then
 	on_disk
 else
