@@ -25,15 +25,27 @@ insmod "$top/build/kmod/$(uname -r)$variant/kerninst.ko" || exit 1
 control=/proc/ki_race
 victim=ki_race:ki_race_victim
 
-state() { sed -n "s/^$1 //p" $control; }
-bytes() { state code | cut -d' ' -f$(($1 + 1))-$(($1 + $2)); }
+# Read while a task is held, which is not for long: so with no program, of which a slow machine starts one in a second.
+state() {
+	local all
+	all=$'\n'$(< $control)
+	all=${all#*$'\n'"$1 "}
+	echo "${all%%$'\n'*}"
+}
+bytes() {
+	local all
+	read -ra all <<< "$(state code)"
+	echo "${all[*]:$1:$2}"
+}
+exec {never}<> <(:)
+nap() { read -r -t 0.05 -u "$never"; }
 at() { printf '%x' $((0x$(state start) + $1)); }
 
 # Poll for as long as a driver without the wait needs to do it: race-without-wait uses it too.
 soon() {
-	for _ in {1..12}; do
+	for _ in {1..20}; do
 		"$@" && return
-		sleep 0.05
+		nap
 	done
 	return 1
 }
@@ -48,7 +60,10 @@ bytes_differ() { [ "$(bytes "$1" "$2")" != "$3" ]; }
 passed() { (($(state iterations) > $1 + 200)); }
 
 # The one who installs: a coprocess that answers each command with a line.
-open_board() { coproc BOARD { "$top/build/test/board" "$victim" "$@" 2>&1; }; }
+open_board() {
+	coproc BOARD { "$top/build/test/board" "$victim" "$@" 2>&1; }
+	ask info # it takes seconds where the kernel watches itself
+}
 tell() { echo "$1" >&"${BOARD[1]}"; }
 answer() { read -r -t 300 reply <&"${BOARD[0]}"; }
 ask() {
