@@ -31,8 +31,12 @@ ok "counts" into counts --mode count __x64_sys_getsid -- "$prog/calls" getsid 10
 is "each call" "$(first counts __x64_sys_getsid)" 1000
 ok "the same with a probe in each block" into each --mode count --every __x64_sys_getsid -- "$prog/calls" getsid 1000
 is "counts that others tell are those of probes" "$(blocks counts __x64_sys_getsid | cut -d ' ' -f 1,2)" "$(blocks each __x64_sys_getsid | cut -d ' ' -f 1,2)"
-ok "there are some" test "$(blocks counts __x64_sys_getsid | grep -c 'implied$')" -gt 0
-ok "so fewer probes" test "$(total counts probes)" -lt "$(total each probes)"
+if [ -e /proc/lockdep_stats ]; then
+	skip "there are some, so fewer probes" "lockdep takes an address inside of this function, which may then be entered there"
+else
+	ok "there are some" test "$(blocks counts __x64_sys_getsid | grep -c 'implied$')" -gt 0
+	ok "so fewer probes" test "$(total counts probes)" -lt "$(total each probes)"
+fi
 ok "a probe in each block" into every --every 'vfs_*' -- true
 is "all that is known has its own" "$(($(total every probes) + $(refused every)))" "$(total every blocks_touchable)"
 ok "more than without" test "$(total every probes)" -gt "$(total hits probes)"
