@@ -90,16 +90,29 @@ static bool let_go(ktime_t end)
 	return READ_ONCE(release) || !ktime_before(ktime_get(), end);
 }
 
+/* In an interrupt, which lockdep has to be told of: it knows no interrupts in interrupts. */
+static void let_interrupts_in(void)
+{
+	lockdep_hardirq_exit();
+	local_irq_enable();
+}
+
+static void keep_interrupts_out(void)
+{
+	local_irq_disable();
+	lockdep_hardirq_enter();
+}
+
 /* On top of the idle task. Other interrupts are let in: CPUs must go on answering each other. */
 static void hold_in_interrupt(void)
 {
 	ktime_t end = ktime_add_ms(ktime_get(), hold_ms);
 
 	WRITE_ONCE(phase, HELD);
-	local_irq_enable();
+	let_interrupts_in();
 	while (!let_go(end))
 		cpu_relax();
-	local_irq_disable();
+	keep_interrupts_out();
 	WRITE_ONCE(phase, RELEASED);
 }
 
@@ -158,9 +171,9 @@ static int victim_main(void *arg)
 static enum hrtimer_restart on_timer(struct hrtimer *t)
 {
 	if (READ_ONCE(idle_mode) && is_idle_task(current)) {
-		local_irq_enable();
+		let_interrupts_in();
 		one_round();
-		local_irq_disable();
+		keep_interrupts_out();
 	}
 	hrtimer_forward_now(t, ns_to_ktime(IDLE_NS));
 	return HRTIMER_RESTART;
