@@ -61,9 +61,13 @@ stepped() { # NAME PLACES FLAGS...
 }
 stepped single 3000
 stepped moved 3000 -m
-stepped long 3000 -l
-ok "in what long chunks call, too: $(state in_helper) steps" test "$(state in_helper)" -gt 1000
-stepped "moved, long" 3000 -m -l
+if [ -e /proc/lockdep_stats ]; then
+	skip "stepped, long" "so slow a kernel's clock goes on while it is being read in steps: it is read again for ever"
+else
+	stepped long 3000 -l
+	ok "in what long chunks call, too: $(state in_helper) steps" test "$(state in_helper)" -gt 1000
+	stepped "moved, long" 3000 -m -l
+fi
 
 # ---- perf: timer interrupts in patches ----
 hot=(vfs_read read_zero ksys_read __x64_sys_read fdget_pos __fget_light rw_verify_area
