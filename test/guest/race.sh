@@ -25,7 +25,8 @@ insmod "$top/build/kmod/$(uname -r)$variant/kerninst.ko" || exit 1
 control=/proc/ki_race
 victim=ki_race:ki_race_victim
 
-# Read while a task is held, which is not for long: so with no program, of which a slow machine starts one in a second.
+# Read while a task is held, which is not for long: so with no program, of which a slow machine
+# starts one in a second.
 state() {
 	local all
 	all=$'\n'$(< $control)
