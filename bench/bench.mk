@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # make bench [KERNEL=6.1] [JSON=FILE]: cost per hit, ours and others'; of records by mode and rate; of
 # 20,000 counters; of a switch between threads; of KCOV; of coverage of the whole kernel; time to know
-# all code.
-# make bench-analysis: only the latter.
+# all code; and what the form of a displaced call costs where functions return, on this processor.
+# make bench-analysis: only the time of the analysis; make bench-returns: only the latter.
 
 include bench/peers.mk
 include bench/studies/studies.mk
@@ -17,6 +17,7 @@ bench: all bench-peers build/test/mass build/test/threads build/test/loops build
 	$(Q)echo && bench/sampling.sh --kernel $(KERNEL)
 	$(Q)echo && bench/coverage.sh --kernel $(KERNEL)
 	$(Q)echo && $(MAKE) -s bench-analysis
+	$(Q)echo && $(MAKE) -s bench-returns
 
 # What is not installed is found out only when the packages have been asked for.
 bench-analysis: bench-deps kmod
@@ -35,4 +36,11 @@ build/bench/analyze: bench/analyze.c build/release/libkerninst.a
 build/bench/plan: bench/plan.c build/release/libkerninst.a
 	$(call say,CC,$@)mkdir -p $(@D) && $(CC) $(CPPFLAGS) -std=gnu11 $(WARN) -O2 -g -o $@ $^ $(LIBS) -pthread
 
-.PHONY: bench bench-analysis bench-deps
+# Native: emulators do not predict returns.
+build/bench/returns: bench/returns.c
+	$(call say,CC,$@)mkdir -p $(@D) && $(CC) -std=gnu11 $(WARN) -O2 -g -o $@ $<
+
+bench-returns: build/bench/returns
+	$(Q)build/bench/returns
+
+.PHONY: bench bench-analysis bench-deps bench-returns
