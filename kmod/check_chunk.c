@@ -10,6 +10,7 @@
 
 #include "job.h"
 #include "long.h"
+#include "permit.h"
 #include "rows.h"
 
 static bool is_zero(const void *p, size_t len)
@@ -32,6 +33,25 @@ u16 ki_check_fixups(const struct ki_fixup *f, u8 n, u8 len)
 			return KI_R_BAD_FIXUP;
 	}
 	return KI_R_OK;
+}
+
+/* Asked once in a request, if it needs it: who may not is written to the audit log. */
+static u16 may_call(struct ki_job *j)
+{
+	if (!j->asked)
+		j->may_call = ki_permit_calls();
+	j->asked = true;
+	return j->may_call;
+}
+
+static bool calls(const struct ki_long_code *code)
+{
+	u32 i;
+
+	for (i = 0; i < code->nfix; i++)
+		if (code->fix[i].kind == KI_FIX_CALLEE)
+			return true;
+	return false;
 }
 
 static u16 is_callee(unsigned long addr)
@@ -65,10 +85,13 @@ static bool has_no_code(const struct ki_chunk *c)
  * Only where the stack is as at a function's entry: there, and at a call or a jump that goes to
  * one. That the two functions take and return the same is for the sender to know.
  */
-static u16 check_replacement(const struct ki_win *w, const struct ki_chunk *c)
+static u16 check_replacement(struct ki_job *j, const struct ki_win *w, const struct ki_chunk *c)
 {
 	struct ki_copy copy;
+	u16 reason = may_call(j);
 
+	if (reason)
+		return reason;
 	if (!has_no_code(c) || c->where == KI_AFTER || c->where == KI_RETURNED)
 		return KI_R_BAD_REQUEST;
 	if (c->where == KI_BEFORE)
@@ -113,7 +136,9 @@ static u16 check_long(struct ki_job *j, const struct ki_chunk *c, unsigned long 
 	j->long_bytes += (*code)->len;
 	if (j->long_bytes > KI_HEAP_SIZE) /* there is no room for so much */
 		return KI_R_TOO_MANY;
-	reason = ki_vet_long(j->session, *code);
+	reason = calls(*code) ? may_call(j) : KI_R_OK;
+	if (!reason)
+		reason = ki_vet_long(j->session, *code);
 	if (!reason && (*code)->words && ki_words_change_in(addr))
 		return KI_R_THREAD_CHANGES;
 	return reason;
@@ -143,7 +168,7 @@ static u16 check_chunk(struct ki_job *j, const struct ki_chunk *c)
 	if (!w->reason && !has_side(j->wins[c->window], c))
 		return KI_R_NO_SUCH_SIDE;
 	if (c->kind == KI_CHUNK_REPLACE)
-		return w->reason ? w->reason : check_replacement(j->wins[c->window], c);
+		return w->reason ? w->reason : check_replacement(j, j->wins[c->window], c);
 	reason = c->kind == KI_CHUNK_LONG ? check_long(j, c, w->addr) : check_short(j, c);
 	if (reason || w->reason || c->where != KI_RETURNED)
 		return reason;

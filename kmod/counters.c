@@ -19,6 +19,7 @@
 
 #include "compat.h"
 #include "ki.h"
+#include "limit.h"
 #include "symbols.h"
 
 #define KI_ARENA_BYTES (256 * 1024) /* of one CPU, at most: 32,768 counters */
@@ -29,7 +30,7 @@ static unsigned long ki_block; /* contiguous pages, or 0: the small counters ser
 static unsigned int ki_block_order;
 static unsigned long ki_lowest;
 static u32 ki_counter_bytes;
-static struct ki_slots ki_counters;
+static struct ki_slots ki_counters = {.limit = KI_LIMIT_COUNTERS};
 
 static void *slice(int cpu)
 {

@@ -32,6 +32,7 @@
 #include <linux/workqueue.h>
 
 #include "event.h"
+#include "limit.h"
 #include "symbols.h"
 
 #define KI_EVENTS 32
@@ -56,7 +57,7 @@ u32 ki_events_owned;
 static struct ki_counted *ki_events[KI_EVENTS];
 
 static void forget(u32 first, u32 count);
-static struct ki_slots ki_event_slots = {.forget = forget};
+static struct ki_slots ki_event_slots = {.forget = forget, .limit = KI_LIMIT_EVENTS};
 
 static int ki_event_state; /* of CPU hotplug */
 static struct cpumask ki_event_came;
@@ -353,7 +354,7 @@ int ki_event_check(struct ki_event_req *req)
 
 static struct ki_counted *new_event(const struct ki_event_req *req)
 {
-	struct ki_counted *e = kzalloc(sizeof(*e), GFP_KERNEL);
+	struct ki_counted *e = kzalloc(sizeof(*e), GFP_KERNEL_ACCOUNT);
 
 	if (!e)
 		return NULL;
@@ -365,7 +366,7 @@ static struct ki_counted *new_event(const struct ki_event_req *req)
 		.exclude_user = !!(req->flags & KI_EVENT_KERNEL),
 		.exclude_kernel = !!(req->flags & KI_EVENT_USER),
 	};
-	e->on = alloc_percpu(struct ki_tally);
+	e->on = alloc_percpu_gfp(struct ki_tally, GFP_KERNEL_ACCOUNT);
 	if (e->on)
 		return e;
 	kfree(e);

@@ -7,6 +7,7 @@
 
 #include "compat.h"
 #include "ki.h"
+#include "limit.h"
 
 /* A driver for what is put everywhere (KI_WIDE): a word for each basic block of the kernel. */
 #ifdef KI_WIDE
@@ -16,7 +17,7 @@
 #endif
 
 static u64 ki_global_words[KI_GLOBALS] __aligned(PAGE_SIZE);
-static struct ki_slots ki_globals;
+static struct ki_slots ki_globals = {.limit = KI_LIMIT_GLOBALS};
 
 int ki_globals_init(void)
 {

@@ -19,6 +19,8 @@ struct ki_job {
 	struct ki_piece **pieces;    /* one for each chunk */
 	struct ki_long_code **longs; /* of each chunk; NULL for the others, or for all */
 	u32 long_bytes;
+	u16 may_call; /* if asked: may it lead control into functions of the kernel? KI_R_* */
+	bool asked;
 	bool stale; /* modules have come or gone: to be checked once more */
 };
 

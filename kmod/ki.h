@@ -4,6 +4,8 @@
  *
  * Files, from the outside in:
  *   main     the device: ioctl table, module start and end
+ *   permit   who may do what
+ *   limit    how much a session and a user may take; charge: of windows, chunks, patches
  *   session  what belongs to an open descriptor, and its end
  *   splice   installing chunks: a request prepared, made, recorded
  *   check    is a request in order?
@@ -70,6 +72,7 @@ int ki_symbols_init(void);
 unsigned long ki_symbol(const char *name); /* 0 if there is none */
 
 /* A place in the text heap. */
+struct ki_account; /* limit.h */
 struct ki_block;
 struct ki_patch {
 	unsigned long addr; /* 0: none */
@@ -129,7 +132,9 @@ struct ki_group {
 	bool fill;	       /* its new springboard is to be filled, if it can be */
 	u32 job;	       /* 1 + its index among the changes of a splice in progress, or 0 */
 	u32 *at, *next_at;     /* where each window begins in the patch; in the one being made */
-	struct list_head todo; /* of a removal in progress */
+	struct ki_account *account; /* to which windows and patch are charged; NULL: not yet */
+	u32 heap;		    /* bytes of the patch that are charged */
+	struct list_head todo;	    /* of a removal in progress */
 	u32 n;
 	struct ki_win *v[]; /* in order of address */
 };
@@ -157,12 +162,13 @@ struct ki_piece {
 	u8 kind;  /* enum ki_chunk_kind */
 	u8 len;
 	u8 nfix;
-	bool dying;		   /* marked for removal by the change in progress */
-	u32 at;			   /* the first on a taken side: where it stands in the patch */
-	unsigned long target;	   /* KI_CHUNK_REPLACE */
-	struct module *owner;	   /* of the target's text */
-	struct ki_long_code *more; /* KI_CHUNK_LONG */
-	struct ki_return *back;	   /* KI_RETURNED */
+	bool dying;		    /* marked for removal by the change in progress */
+	u32 at;			    /* the first on a taken side: where it stands in the patch */
+	unsigned long target;	    /* KI_CHUNK_REPLACE */
+	struct module *owner;	    /* of the target's text */
+	struct ki_long_code *more;  /* KI_CHUNK_LONG */
+	struct ki_return *back;	    /* KI_RETURNED */
+	struct ki_account *account; /* to which it is charged, once it is */
 	u64 pushed; /* a bit for each byte of code: a word more is on the stack there */
 	struct ki_fixup fix[KI_FIXUPS];
 	u8 code[]; /* len bytes */
@@ -178,6 +184,7 @@ struct ki_session {
 	struct list_head runs;
 	u64 serial; /* never used again; 0 is nobody's */
 	u32 next_id;
+	struct ki_account *account;
 	struct ki_ring_buffers *ring;	/* once it has one, to its end */
 	struct ki_stacks_table *stacks; /* the same */
 };
@@ -413,6 +420,7 @@ struct ki_slots {
 	unsigned long *map;
 	u64 *owner;			      /* serial number of the session */
 	void (*forget)(u32 first, u32 count); /* a run is given back; or NULL */
+	u8 limit;			      /* enum ki_limit */
 };
 int ki_slots_init(struct ki_slots *s, u32 total);
 void ki_slots_exit(struct ki_slots *s);

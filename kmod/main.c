@@ -5,18 +5,18 @@
  * Every request is copied in, its size compared, handled under ki_lock and copied out. What an
  * ioctl does is in one table.
  */
-#include <linux/capability.h>
 #include <linux/fs.h>
 #include <linux/miscdevice.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/poll.h>
-#include <linux/security.h>
 #include <linux/uaccess.h>
 
 #include "event.h"
 #include "extreme.h"
 #include "kcov.h"
+#include "limit.h"
+#include "permit.h"
 #include "ring.h"
 #include "stacks.h"
 #include "table.h"
@@ -127,7 +127,7 @@ static int take_run(int (*take)(struct ki_session *s, u32 count, u32 *first, u32
 	}
 	do
 		err = take(s, count, first, reason);
-	while (err == -ENOSPC && !ki_bury_wait_runs());
+	while ((err == -ENOSPC || err == -EDQUOT) && !ki_bury_wait_runs());
 	return err;
 }
 
@@ -167,7 +167,8 @@ static int do_inside(struct ki_session *s, void *arg)
 /* What others have just given back may be had in a moment. */
 static bool may_come(int err)
 {
-	return (err == -ENOSPC || err == -ENOMEM || err == -EBUSY) && !ki_bury_wait_runs();
+	return (err == -ENOSPC || err == -ENOMEM || err == -EBUSY || err == -EDQUOT) &&
+	       !ki_bury_wait_runs();
 }
 
 #define KI_DO_TAKE(what, type, check, take)                                                        \
@@ -215,7 +216,7 @@ static const struct {
 	{KI_IOC_EVENT, do_event},	{KI_IOC_GLOBAL, do_global}, {KI_IOC_PATCHES, do_patches},
 };
 
-static int handle(struct ki_session *s, u32 i, void __user *user)
+static int handle(struct file *file, u32 i, void __user *user)
 {
 	union {
 		u32 size;
@@ -242,11 +243,13 @@ static int handle(struct ki_session *s, u32 i, void __user *user)
 		return -EFAULT;
 	if (arg.size != size)
 		return -EPROTO;
-	err = mutex_lock_interruptible(&ki_lock);
-	if (err)
-		return err;
-	err = ki_ioctls[i].handle(s, &arg);
-	mutex_unlock(&ki_lock);
+	err = ki_permit_request(file, ki_ioctls[i].cmd, &arg);
+	if (!err) {
+		if (mutex_lock_interruptible(&ki_lock))
+			return -EINTR;
+		err = ki_ioctls[i].handle(file->private_data, &arg);
+		mutex_unlock(&ki_lock);
+	}
 	if (copy_to_user(user, &arg, size))
 		return err ? err : -EFAULT;
 	return err;
@@ -258,14 +261,17 @@ static long ki_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 
 	for (i = 0; i < ARRAY_SIZE(ki_ioctls); i++)
 		if (ki_ioctls[i].cmd == cmd)
-			return handle(file->private_data, i, (void __user *)arg);
+			return handle(file, i, (void __user *)arg);
 	return -ENOTTY;
 }
 
 static int ki_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	u64 offset = (u64)vma->vm_pgoff << PAGE_SHIFT;
+	int err = ki_permit_map();
 
+	if (err)
+		return err;
 	if (ki_table_is_mapping(offset))
 		return ki_table_map(file->private_data, vma, offset);
 	switch (offset) {
@@ -290,12 +296,10 @@ static __poll_t ki_poll(struct file *file, poll_table *wait)
 static int ki_open(struct inode *inode, struct file *file)
 {
 	struct ki_session *s;
-	int err;
+	int err = ki_permit_open(file);
 
-	if (!capable(CAP_SYS_ADMIN))
-		return -EPERM;
-	if (security_locked_down(LOCKDOWN_KPROBES))
-		return -EOPNOTSUPP;
+	if (err)
+		return err;
 	err = mutex_lock_interruptible(&ki_lock);
 	if (err)
 		return err;
@@ -328,7 +332,7 @@ static struct miscdevice ki_device = {
 	.minor = MISC_DYNAMIC_MINOR,
 	.name = "kerninst",
 	.fops = &ki_fops,
-	.mode = 0600,
+	.mode = 0666, /* the right is asked for when it is opened: permit.c */
 };
 
 /* In order; what has been started is ended in reverse. */
@@ -336,6 +340,7 @@ static const struct {
 	int (*init)(void);
 	void (*exit)(void);
 } ki_parts[] = {
+	{ki_limits_init, NULL},
 	{ki_symbols_init, NULL},
 	{ki_quiesce_init, ki_quiesce_exit},
 	{ki_faults_init, NULL},

@@ -8,15 +8,37 @@
 #include <linux/slab.h>
 
 #include "ki.h"
+#include "limit.h"
 #include "pages.h"
 
 #define KI_PAGES_SHARE 8 /* all of one kind take at most this part of the memory */
+#define KI_PAGES_KINDS 3
 #define KI_PAGE_FLAGS  (GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 
-int ki_pages_charge(u64 *all, u64 n)
+int ki_pages_charge(struct ki_account *a, u64 *all, u64 n)
 {
-	*all += n;
-	return *all > totalram_pages() / KI_PAGES_SHARE ? -ENOMEM : 0;
+	u32 unsaid;
+	int err;
+
+	lockdep_assert_held(&ki_lock);
+	if (*all + n > totalram_pages() / KI_PAGES_SHARE)
+		return -ENOMEM;
+	err = ki_account_take(a, KI_LIMIT_PAGES, n, &unsaid);
+	if (!err)
+		*all += n;
+	return err;
+}
+
+u64 ki_pages_total(void)
+{
+	return KI_PAGES_KINDS * (totalram_pages() / KI_PAGES_SHARE);
+}
+
+void ki_pages_give(struct ki_account *a, u64 *all, u64 n)
+{
+	lockdep_assert_held(&ki_lock);
+	ki_account_give(a, KI_LIMIT_PAGES, n);
+	*all -= n;
 }
 
 u16 ki_pages_reason(int err)
@@ -24,6 +46,8 @@ u16 ki_pages_reason(int err)
 	switch (err) {
 	case -EFAULT:
 		return KI_R_BAD_REQUEST;
+	case -EDQUOT:
+		return KI_R_LIMIT_PAGES;
 	case -EINTR: /* killed: nobody reads it */
 		return KI_R_OK;
 	default:

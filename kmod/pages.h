@@ -4,12 +4,15 @@
 
 #include <linux/types.h>
 
+struct ki_account;
 struct page;
 struct vm_area_struct;
 
-/* So many more of one kind, of all sessions: -ENOMEM if that is too much; they are counted in any
-   case, until whoever gives them back takes them off. */
-int ki_pages_charge(u64 *all, u64 n);
+/* So many more of one kind: -ENOMEM if that is too much for all sessions, -EDQUOT for this one;
+   else they are charged until they are given back. ki_lock held. */
+int __must_check ki_pages_charge(struct ki_account *a, u64 *all, u64 n);
+u64 ki_pages_total(void); /* that all of all kinds may be */
+void ki_pages_give(struct ki_account *a, u64 *all, u64 n);
 u16 ki_pages_reason(int err); /* why there is no such memory */
 
 /* n zeroed pages into v, which is of kvcalloc; after a failure some of them are there. */

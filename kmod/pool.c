@@ -70,11 +70,11 @@ notrace void ki_pool_give(struct ki_thread *t)
 
 static int add_slab(void)
 {
-	struct ki_slab *s = kzalloc(sizeof(*s), GFP_KERNEL);
+	struct ki_slab *s = kzalloc(sizeof(*s), GFP_KERNEL_ACCOUNT);
 	u32 i;
 
 	if (s)
-		s->words = kvcalloc(KI_SLAB * KI_THREAD_WORDS, sizeof(u64), GFP_KERNEL);
+		s->words = kvcalloc(KI_SLAB * KI_THREAD_WORDS, sizeof(u64), GFP_KERNEL_ACCOUNT);
 	if (!s || !s->words) {
 		kfree(s);
 		return -ENOMEM;

@@ -21,10 +21,12 @@
 
 #include "access.h"
 #include "compat.h"
+#include "limit.h"
 #include "pages.h"
 #include "ring.h"
 
 struct ki_ring_buffers {
+	struct ki_account *account; /* to which its pages are charged; NULL: not yet */
 	struct ki_ring_cpu __percpu *cpu;
 	wait_queue_head_t readers;
 	u32 pages; /* of data, of each CPU */
@@ -39,7 +41,7 @@ static struct ki_ring_buffers *ki_rings[KI_RINGS];
 static u64 ki_ring_pages; /* of all */
 
 static void forget(u32 first, u32 count);
-static struct ki_slots ki_ring_slots = {.forget = forget};
+static struct ki_slots ki_ring_slots = {.forget = forget, .limit = KI_LIMIT_RINGS};
 
 int ki_ring_init(void)
 {
@@ -84,7 +86,8 @@ static void free_ring(struct ki_ring_buffers *r)
 	free_percpu(r->cpu);
 	vunmap(r->tails);
 	ki_pages_free(r->page, r->npages);
-	ki_ring_pages -= r->npages;
+	if (r->account)
+		ki_pages_give(r->account, &ki_ring_pages, r->npages);
 	kfree(r);
 }
 
@@ -128,7 +131,7 @@ static void wake_readers(struct irq_work *work)
 /* The pages of one CPU as one piece. */
 static int map_cpu(const struct ki_ring_buffers *r, struct page **page, struct ki_ring_cpu *c)
 {
-	struct page **all = kvmalloc_array(r->pages + 2, sizeof(*all), GFP_KERNEL);
+	struct page **all = kvmalloc_array(r->pages + 2, sizeof(*all), GFP_KERNEL_ACCOUNT);
 	void *at;
 
 	if (!all)
@@ -178,8 +181,8 @@ static int fill_ring(struct ki_ring_buffers *r, const struct ki_ring *req)
 	u64 heads = ring_pages(r);
 	int err, cpu, n = 0;
 
-	r->page = kvcalloc(r->npages, sizeof(*r->page), GFP_KERNEL);
-	r->cpu = alloc_percpu(struct ki_ring_cpu);
+	r->page = kvcalloc(r->npages, sizeof(*r->page), GFP_KERNEL_ACCOUNT);
+	r->cpu = alloc_percpu_gfp(struct ki_ring_cpu, GFP_KERNEL_ACCOUNT);
 	if (r->cpu)
 		begin_cpus(r);
 	if (!r->page || !r->cpu)
@@ -198,9 +201,9 @@ static int fill_ring(struct ki_ring_buffers *r, const struct ki_ring *req)
 	return 0;
 }
 
-static int new_ring(const struct ki_ring *req, struct ki_ring_buffers **out)
+static int new_ring(struct ki_session *s, const struct ki_ring *req, struct ki_ring_buffers **out)
 {
-	struct ki_ring_buffers *r = kzalloc(sizeof(*r), GFP_KERNEL);
+	struct ki_ring_buffers *r = kzalloc(sizeof(*r), GFP_KERNEL_ACCOUNT);
 	int err;
 
 	if (!r)
@@ -209,9 +212,11 @@ static int new_ring(const struct ki_ring *req, struct ki_ring_buffers **out)
 	r->pages = req->pages;
 	r->cpus = num_possible_cpus();
 	r->npages = ring_pages(r) + PFN_UP(r->cpus * sizeof(u64));
-	err = ki_pages_charge(&ki_ring_pages, r->npages);
-	if (!err)
+	err = ki_pages_charge(s->account, &ki_ring_pages, r->npages);
+	if (!err) {
+		r->account = s->account;
 		err = fill_ring(r, req);
+	}
 	if (err)
 		free_ring(r);
 	else
@@ -235,7 +240,7 @@ int ki_ring_take(struct ki_session *s, struct ki_ring *req)
 
 	if (s->ring) /* another thread was quicker while this one waited */
 		return -EEXIST;
-	err = new_ring(req, &r);
+	err = new_ring(s, req, &r);
 	if (err) {
 		req->reason = ki_pages_reason(err);
 		return err;

@@ -24,6 +24,7 @@
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 
+#include "limit.h"
 #include "rows.h"
 
 #define KI_DIG_SOON  10 /* milliseconds */
@@ -290,10 +291,16 @@ static void retry_orphans(void)
 
 int ki_session_new(struct ki_session **out)
 {
-	struct ki_session *s = kzalloc(sizeof(*s), GFP_KERNEL);
+	struct ki_session *s = kzalloc(sizeof(*s), GFP_KERNEL_ACCOUNT);
+	int err;
 
 	if (!s)
 		return -ENOMEM;
+	err = ki_account_new(&s->account);
+	if (err) {
+		kfree(s);
+		return err;
+	}
 	retry_orphans();
 	INIT_LIST_HEAD(&s->pieces);
 	INIT_LIST_HEAD(&s->runs);
@@ -321,6 +328,7 @@ void ki_session_end(struct ki_session *s)
 		retry_orphans();
 	bury_runs(&s->runs);
 	ki_sessions--;
+	ki_account_give(s->account, KI_LIMIT_SESSIONS, 1);
 	kfree(s);
 	ki_step("session ended");
 }

@@ -8,16 +8,19 @@
 #include <linux/slab.h>
 
 #include "ki.h"
+#include "limit.h"
 
 struct ki_run {
 	struct list_head in_session;
 	struct ki_slots *of;
+	struct ki_account *account;
 	u32 first, count;
 };
 
 int ki_slots_init(struct ki_slots *s, u32 total)
 {
 	s->total = total;
+	ki_limit_total(s->limit, total);
 	s->map = bitmap_zalloc(total, GFP_KERNEL);
 	s->owner = kvcalloc(total, sizeof(u64), GFP_KERNEL);
 	if (s->map && s->owner)
@@ -37,6 +40,7 @@ int ki_slots_take(struct ki_slots *s, struct ki_session *session, u32 count, u32
 {
 	struct ki_run *run;
 	unsigned long at;
+	int err;
 	u32 i;
 
 	*reason = KI_R_COUNTERS_FULL;
@@ -45,15 +49,20 @@ int ki_slots_take(struct ki_slots *s, struct ki_session *session, u32 count, u32
 	at = bitmap_find_next_zero_area(s->map, s->total, 0, count, 0);
 	if (at >= s->total)
 		return -ENOSPC;
+	err = ki_account_take(session->account, s->limit, count, reason);
+	if (err)
+		return err;
 	*reason = KI_R_NO_MEMORY;
-	run = kmalloc(sizeof(*run), GFP_KERNEL);
-	if (!run)
+	run = kmalloc(sizeof(*run), GFP_KERNEL_ACCOUNT);
+	if (!run) {
+		ki_account_give(session->account, s->limit, count);
 		return -ENOMEM;
+	}
 	bitmap_set(s->map, at, count);
 	for (i = 0; i < count; i++)
 		s->owner[at + i] = session->serial;
 	s->used += count;
-	*run = (struct ki_run){.of = s, .first = at, .count = count};
+	*run = (struct ki_run){.of = s, .account = session->account, .first = at, .count = count};
 	list_add_tail(&run->in_session, &session->runs);
 	*first = at;
 	*reason = KI_R_OK;
@@ -84,6 +93,7 @@ void ki_runs_drop(struct list_head *runs)
 		bitmap_clear(s->map, run->first, run->count);
 		memset(&s->owner[run->first], 0, run->count * sizeof(u64));
 		s->used -= run->count;
+		ki_account_give(run->account, s->limit, run->count);
 		list_del(&run->in_session);
 		kfree(run);
 	}

@@ -10,7 +10,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
-#include "job.h"
+#include "charge.h"
 #include "long.h"
 
 /* ---- reading a request ---- */
@@ -226,6 +226,8 @@ static void record_splice(struct ki_job *j)
 		list_add_tail(&j->pieces[i]->in_session, &j->session->pieces);
 		j->pieces[i] = NULL;
 	}
+	for (i = 0; i < j->nchanges; i++)
+		ki_charge_group(j->changes[i].group, j->session->account);
 }
 
 /* The answers: reasons and ids. Before the change, so that a bad pointer changes nothing. */
@@ -278,6 +280,8 @@ static int install(struct ki_job *j)
 	list_changes(j);
 	if (!err)
 		err = build_patches(j);
+	if (!err)
+		err = ki_charge_job(j);
 	if (!err)
 		err = answer(j);
 	if (!err)

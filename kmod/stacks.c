@@ -12,6 +12,7 @@
 #include <linux/vmalloc.h>
 
 #include "compat.h"
+#include "limit.h"
 #include "pages.h"
 #include "stacks.h"
 
@@ -19,7 +20,7 @@ struct ki_stacks_table *ki_stacks_tables[KI_STACKS_TABLES];
 static u64 ki_stacks_pages; /* of all */
 
 static void forget(u32 first, u32 count);
-static struct ki_slots ki_stacks_slots = {.forget = forget};
+static struct ki_slots ki_stacks_slots = {.forget = forget, .limit = KI_LIMIT_STACKS};
 
 int ki_stacks_init(void)
 {
@@ -43,7 +44,8 @@ static void free_table(struct ki_stacks_table *t)
 	vunmap(t->head);
 	ki_pages_free(t->page, t->npages);
 	free_percpu(t->scratch);
-	ki_stacks_pages -= t->npages;
+	if (t->account)
+		ki_pages_give(t->account, &ki_stacks_pages, t->npages);
 	kfree(t);
 }
 
@@ -59,8 +61,8 @@ static int fill_table(struct ki_stacks_table *t)
 {
 	int err;
 
-	t->page = kvcalloc(t->npages, sizeof(*t->page), GFP_KERNEL);
-	t->scratch = alloc_percpu(struct ki_stack_scratch);
+	t->page = kvcalloc(t->npages, sizeof(*t->page), GFP_KERNEL_ACCOUNT);
+	t->scratch = alloc_percpu_gfp(struct ki_stack_scratch, GFP_KERNEL_ACCOUNT);
 	if (!t->page || !t->scratch)
 		return -ENOMEM;
 	err = ki_pages_take(t->page, t->npages);
@@ -73,9 +75,10 @@ static int fill_table(struct ki_stacks_table *t)
 	return 0;
 }
 
-static int new_table(const struct ki_stacks *req, struct ki_stacks_table **out)
+static int new_table(struct ki_session *s, const struct ki_stacks *req,
+		     struct ki_stacks_table **out)
 {
-	struct ki_stacks_table *t = kzalloc(sizeof(*t), GFP_KERNEL);
+	struct ki_stacks_table *t = kzalloc(sizeof(*t), GFP_KERNEL_ACCOUNT);
 	int err;
 
 	if (!t)
@@ -85,9 +88,11 @@ static int new_table(const struct ki_stacks *req, struct ki_stacks_table **out)
 	t->frames = req->frames;
 	t->stride = sizeof(struct ki_stack_row) + req->frames * sizeof(u64);
 	t->npages = 1 + PFN_UP((u64)req->rows * t->stride);
-	err = ki_pages_charge(&ki_stacks_pages, t->npages);
-	if (!err)
+	err = ki_pages_charge(s->account, &ki_stacks_pages, t->npages);
+	if (!err) {
+		t->account = s->account;
 		err = fill_table(t);
+	}
 	if (err)
 		free_table(t);
 	else
@@ -114,7 +119,7 @@ int ki_stacks_take(struct ki_session *s, struct ki_stacks *req)
 
 	if (s->stacks) /* another thread was quicker while this one waited */
 		return -EEXIST;
-	err = new_table(req, &t);
+	err = new_table(s, req, &t);
 	if (err) {
 		req->reason = ki_pages_reason(err);
 		return err;

@@ -26,7 +26,8 @@ struct ki_stacks_table {
 	u32 stride;
 	u32 frames; /* of a stack, at most */
 	struct ki_stack_scratch __percpu *scratch;
-	u64 npages; /* the head's, and the rows' */
+	struct ki_account *account; /* to which its pages are charged; NULL: not yet */
+	u64 npages;		    /* the head's, and the rows' */
 	struct page **page;
 };
 

@@ -12,12 +12,14 @@
 #include <linux/vmalloc.h>
 
 #include "compat.h"
+#include "limit.h"
 #include "pages.h"
 #include "table.h"
 
 #define KI_TABLE_SHIFT 40 /* each table's mapping has that many bits of offsets */
 
 struct ki_table_rows {
+	struct ki_account *account; /* to which its pages are charged; NULL: not yet */
 	struct ki_table_cpu __percpu *cpu;
 	u32 banks;
 	u64 bank_pages;	    /* the head's, too */
@@ -31,7 +33,7 @@ static struct ki_table_rows *ki_tables[KI_TABLES];
 static u64 ki_table_pages; /* of all */
 
 static void forget(u32 first, u32 count);
-static struct ki_slots ki_table_slots = {.forget = forget};
+static struct ki_slots ki_table_slots = {.forget = forget, .limit = KI_LIMIT_TABLES};
 
 int ki_tables_init(void)
 {
@@ -71,7 +73,8 @@ static void free_table(struct ki_table_rows *t)
 	free_percpu(t->cpu);
 	ki_pages_free(t->page, all_pages(t));
 	kvfree(t->init);
-	ki_table_pages -= all_pages(t);
+	if (t->account)
+		ki_pages_give(t->account, &ki_table_pages, all_pages(t));
 	kfree(t);
 }
 
@@ -125,9 +128,9 @@ static int fill_table(struct ki_table_rows *t, const struct ki_table_request *re
 		t->init = ki_take_array(req->init, req->values, sizeof(u64), &err);
 	if (err)
 		return err;
-	t->page = kvcalloc(all_pages(t), sizeof(*t->page), GFP_KERNEL);
-	t->bank = kvcalloc(t->banks, sizeof(*t->bank), GFP_KERNEL);
-	t->cpu = alloc_percpu(struct ki_table_cpu);
+	t->page = kvcalloc(all_pages(t), sizeof(*t->page), GFP_KERNEL_ACCOUNT);
+	t->bank = kvcalloc(t->banks, sizeof(*t->bank), GFP_KERNEL_ACCOUNT);
+	t->cpu = alloc_percpu_gfp(struct ki_table_cpu, GFP_KERNEL_ACCOUNT);
 	if (!t->page || !t->bank || !t->cpu)
 		return -ENOMEM;
 	err = ki_pages_take(t->page, all_pages(t));
@@ -138,9 +141,10 @@ static int fill_table(struct ki_table_rows *t, const struct ki_table_request *re
 	return err;
 }
 
-static int new_table(const struct ki_table_request *req, struct ki_table_rows **out)
+static int new_table(struct ki_session *s, const struct ki_table_request *req,
+		     struct ki_table_rows **out)
 {
-	struct ki_table_rows *t = kzalloc(sizeof(*t), GFP_KERNEL);
+	struct ki_table_rows *t = kzalloc(sizeof(*t), GFP_KERNEL_ACCOUNT);
 	u64 bytes = (u64)req->rows * (1 + req->keys + req->values) * sizeof(u64);
 	int err;
 
@@ -148,9 +152,11 @@ static int new_table(const struct ki_table_request *req, struct ki_table_rows **
 		return -ENOMEM;
 	t->banks = req->flags & KI_TABLE_SHARED ? 1 : num_possible_cpus();
 	t->bank_pages = 1 + DIV_ROUND_UP_ULL(bytes, PAGE_SIZE);
-	err = ki_pages_charge(&ki_table_pages, all_pages(t));
-	if (!err)
+	err = ki_pages_charge(s->account, &ki_table_pages, all_pages(t));
+	if (!err) {
+		t->account = s->account;
 		err = fill_table(t, req);
+	}
 	if (err)
 		free_table(t);
 	else
@@ -175,7 +181,7 @@ int ki_table_take(struct ki_session *s, struct ki_table_request *req)
 	struct ki_table_rows *t = NULL;
 	int err;
 
-	err = new_table(req, &t);
+	err = new_table(s, req, &t);
 	if (err) {
 		req->reason = ki_pages_reason(err);
 		return err;

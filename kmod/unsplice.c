@@ -11,6 +11,7 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 
+#include "charge.h"
 #include "long.h"
 
 #define KI_UNSPLICE_PART 4096 /* each may take a wait */
@@ -64,7 +65,9 @@ static void record_removal(struct ki_change *c)
 	for (i = 0; i < c->group->n; i++)
 		free_dying(c->group->v[i]);
 	ki_change_record(c);
-	if (!c->patch.addr) {
+	if (c->patch.addr) {
+		ki_charge_group(c->group, NULL);
+	} else {
 		ki_group_erase(c->group);
 		ki_group_free(c->group);
 	}

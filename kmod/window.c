@@ -6,6 +6,7 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 
+#include "charge.h"
 #include "long.h"
 
 static struct rb_root ki_windows = RB_ROOT;
@@ -46,7 +47,8 @@ struct ki_win *ki_win_next(struct ki_win *w)
 
 struct ki_win *ki_win_new(const struct ki_window *req, const struct ki_copy *copies)
 {
-	struct ki_win *w = kzalloc(struct_size(w, orig, req->len + 2 * req->ncopy), GFP_KERNEL);
+	struct ki_win *w =
+		kzalloc(struct_size(w, orig, req->len + 2 * req->ncopy), GFP_KERNEL_ACCOUNT);
 	u8 i;
 
 	if (!w)
@@ -112,12 +114,12 @@ void ki_win_free(struct ki_win *w)
 
 int ki_group_new(struct ki_win **v, u32 n)
 {
-	struct ki_group *g = kvzalloc(struct_size(g, v, n), GFP_KERNEL);
+	struct ki_group *g = kvzalloc(struct_size(g, v, n), GFP_KERNEL_ACCOUNT);
 	u32 i;
 
 	if (!g)
 		return -ENOMEM;
-	g->at = kvcalloc(n, 2 * sizeof(*g->at), GFP_KERNEL);
+	g->at = kvcalloc(n, 2 * sizeof(*g->at), GFP_KERNEL_ACCOUNT);
 	if (!g->at) {
 		kvfree(g);
 		return -ENOMEM;
@@ -159,6 +161,7 @@ void ki_group_free(struct ki_group *g)
 
 	if (!g)
 		return;
+	ki_charge_group_end(g);
 	for (i = 0; i < g->n; i++)
 		ki_win_free(g->v[i]);
 	kvfree(g->at < g->next_at ? g->at : g->next_at);
@@ -186,6 +189,7 @@ void ki_piece_free(struct ki_piece *p)
 {
 	if (!p)
 		return;
+	ki_charge_end(p);
 	module_put(p->owner);
 	ki_long_free(p->more);
 	ki_return_put(p->back);

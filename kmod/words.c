@@ -9,6 +9,7 @@
 #include <asm/msr.h>
 #include <asm/tsc.h>
 
+#include "limit.h"
 #include "symbols.h"
 #include "threads.h"
 
@@ -24,7 +25,7 @@ struct ki_span {
 };
 
 static void forget(u32 first, u32 count);
-static struct ki_slots ki_words = {.forget = forget};
+static struct ki_slots ki_words = {.forget = forget, .limit = KI_LIMIT_WORDS};
 
 /* What calls the hooks of a switch, if there are several: ours is one (threads.c). */
 static unsigned long ki_changer, ki_changer_size;

@@ -40,7 +40,8 @@ struct ki_text_range {
 };
 
 /*
- * The running kernel: opens KI_DEVICE (the session!), checks the ABI, reads /proc/kallsyms.
+ * The running kernel: opens KI_DEVICE (the session!), checks the ABI, reads /proc/kallsyms. Who may
+ * not write to the device opens it for reading: then what changes anything is refused later.
  * Symbols outside the kernel's text and the modules' are left out (init text, BPF, ftrace
  * trampolines). Errors carry KI_R_NO_DEVICE, KI_R_NO_PERMISSION, KI_R_ABI_MISMATCH,
  * KI_R_LOCKDOWN or KI_R_NO_SYMBOLS where they fit.

@@ -15,6 +15,7 @@
  *  - An ioctl returns 0 or a negative errno. Where a request has a `reason` field, the driver
  *    writes a KI_R_* number there on failure: the exact reason, of kerninst_reasons.def.
  *  - A request is done wholly or not at all.
+ *  - Who may do what, and how much, is in doc/security.md: -EACCES, -EPERM, -EBADF, -EDQUOT.
  */
 #ifndef _UAPI_KERNINST_H
 #define _UAPI_KERNINST_H

@@ -11,6 +11,12 @@
 #define SLOTS_MOST  131072
 #define SLOTS_LEAST 64
 
+/* There are fewer, or no more for this session. */
+static bool is_too_much(const struct ki_err *why)
+{
+	return why->reason == KI_R_COUNTERS_FULL || why->code == -EDQUOT;
+}
+
 /* As many as there are, of at most so many: asking waits for a request that is under way. */
 static int take_some(int (*take)(struct ki_target *, uint32_t, uint32_t *, struct ki_err *),
 		     struct ki_target *t, uint32_t *n, uint32_t *first, struct ki_err *err)
@@ -21,7 +27,7 @@ static int take_some(int (*take)(struct ki_target *, uint32_t, uint32_t *, struc
 	for (;; *n /= 2) {
 		why = (struct ki_err){0};
 		ret = take(t, *n, first, &why);
-		if (!ret || why.reason != KI_R_COUNTERS_FULL || *n <= SLOTS_LEAST)
+		if (!ret || !is_too_much(&why) || *n <= SLOTS_LEAST)
 			break;
 	}
 	if (ret)
@@ -140,6 +146,10 @@ int ki_cover_put(struct ki_cover *c, const struct ki_ground *g, const struct ki_
 
 	if (c->next_slot == c->end_slot && take_words(c, &why)) {
 		c->end_slot = c->next_slot;
+		if (why.reason == KI_R_LOCKDOWN || why.reason == KI_R_READ_ONLY) {
+			*err = why;
+			return why.code;
+		}
 		ki_cover_leave_out(c, &probe, why.reason ? why.reason : KI_R_COUNTERS_FULL);
 		return 0;
 	}

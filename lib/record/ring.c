@@ -48,6 +48,9 @@ static int ask(struct ki_ring_map *r, const struct ki_ring_options *o, struct ki
 		error = errno;
 		if (error == EEXIST)
 			return ki_err_set(err, -error, 0, "the session has a ring already");
+		if (req.reason)
+			return ki_err_reason(err, req.reason, 0, "a ring of %u pages for each CPU",
+					     req.pages);
 		return ki_err_set(err, -error, 0, "a ring of %u pages for each CPU: %s", req.pages,
 				  strerror(error));
 	}

@@ -32,6 +32,8 @@ static int ask(int fd, struct ki_stacks_map *m, const struct ki_stacks_options *
 		if (error == EEXIST)
 			return ki_err_set(err, -error, 0,
 					  "the session has a table of stacks already");
+		if (req.reason)
+			return ki_err_reason(err, req.reason, 0, "a table of %u stacks", req.rows);
 		return ki_err_set(err, -error, 0, "a table of %u stacks: %s", req.rows,
 				  strerror(error));
 	}

@@ -74,6 +74,9 @@ static int ask(struct ki_table_map *m, int fd, const uint64_t *init, struct ki_e
 	if (ioctl(fd, KI_IOC_TABLE, &req)) {
 		int error = errno;
 
+		if (req.reason)
+			return ki_err_reason(err, req.reason, 0, "a table of %u rows of %u words",
+					     m->rows, 1 + m->keys + m->values);
 		return ki_err_set(err, -error, 0, "a table of %u rows of %u words: %s", m->rows,
 				  1 + m->keys + m->values, strerror(error));
 	}

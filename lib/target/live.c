@@ -2,6 +2,7 @@
 /*
  * The running kernel, through the driver. The open descriptor is the session.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
@@ -32,6 +33,14 @@ static int call(struct ki_target *t, unsigned long request, void *arg)
 	return ret;
 }
 
+/* Whoever has opened the device may read: if no longer, the kernel has been locked down since. */
+static int read_error(int code, uint64_t addr, const char *what, struct ki_err *err)
+{
+	if (code == -EPERM)
+		return ki_err_reason(err, KI_R_LOCKDOWN, addr, "reading %s", what);
+	return ki_err_set(err, code, addr, "reading %s: %s", what, strerror(-code));
+}
+
 static int live_read(struct ki_target *t, uint64_t addr, void *buf, size_t len, enum ki_view view,
 		     struct ki_err *err)
 {
@@ -47,8 +56,7 @@ static int live_read(struct ki_target *t, uint64_t addr, void *buf, size_t len, 
 		if (ret == -EFAULT)
 			return ki_target_not_text(err, addr, n);
 		if (ret)
-			return ki_err_set(err, ret, addr, "reading kernel text: %s",
-					  strerror(-ret));
+			return read_error(ret, addr, "kernel text", err);
 		addr += n;
 		buf = (char *)buf + n;
 		len -= n;
@@ -76,8 +84,7 @@ static int live_reserved(struct ki_target *t, struct ki_rows *rows, struct ki_er
 		}
 		free(v);
 		if (ret != -ENOSPC || req.count <= max || req.count > KI_RESERVED_MAX)
-			return ki_err_set(err, ret ? ret : -EPROTO, 0,
-					  "reading the reserved text: %s", strerror(-ret));
+			return read_error(ret ? ret : -EPROTO, 0, "the reserved text", err);
 		/* Modules may come meanwhile. */
 		max = req.count + req.count / 8 + 64;
 		max = max < KI_RESERVED_MAX ? max : KI_RESERVED_MAX;
@@ -122,7 +129,7 @@ bool ki_locked_down(void)
 	if (n <= 0)
 		return false;
 	buf[n] = 0;
-	return strstr(buf, "[integrity]") || strstr(buf, "[confidentiality]");
+	return strstr(buf, "[confidentiality]");
 }
 
 static int open_error(int code, const char *device, struct ki_err *err)
@@ -135,9 +142,11 @@ static int open_error(int code, const char *device, struct ki_err *err)
 		return ki_err_reason(err, KI_R_NO_DEVICE, 0, "%s", device);
 	case -EACCES:
 	case -EPERM:
-		if (geteuid() == 0 && ki_locked_down())
+		if (code == -EPERM && ki_locked_down())
 			return ki_err_reason(err, KI_R_LOCKDOWN, 0, "%s", device);
 		return ki_err_reason(err, KI_R_NO_PERMISSION, 0, "%s", device);
+	case -EDQUOT:
+		return ki_err_reason(err, KI_R_LIMIT_SESSIONS, 0, "%s", device);
 	case -EPROTO:
 		return ki_err_reason(err, KI_R_ABI_MISMATCH, 0, "%s", device);
 	}
@@ -302,6 +311,16 @@ static int get_map(struct ki_target *t, const char *path, struct ki_err *err)
 	return 0;
 }
 
+/* Who may not change anything, or may no more, may perhaps still look: requests then say why. */
+static int open_device(const char *device)
+{
+	int fd = open(device, O_RDWR | O_CLOEXEC);
+
+	if (fd < 0 && (errno == EACCES || errno == EPERM || errno == EROFS))
+		fd = open(device, O_RDONLY | O_CLOEXEC);
+	return fd;
+}
+
 int ki_live_open(const struct ki_live_env *env, struct ki_target **out, struct ki_err *err)
 {
 	struct ki_target *t;
@@ -323,7 +342,7 @@ int ki_live_open(const struct ki_live_env *env, struct ki_target **out, struct k
 		ret = ki_err_set(err, -ENOMEM, 0, "out of memory");
 		goto fail;
 	}
-	t->fd = open(env->device, O_RDWR | O_CLOEXEC);
+	t->fd = open_device(env->device);
 	if (t->fd < 0) {
 		ret = open_error(-errno, env->device, err);
 		goto fail;

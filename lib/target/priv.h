@@ -106,7 +106,7 @@ size_t ki_target_symbol_after(const struct ki_target *t, uint64_t addr);
 /* The error of an address that is not text. */
 int ki_target_not_text(struct ki_err *err, uint64_t addr, size_t len);
 
-/* Does kernel lockdown forbid anything? */
+/* Does kernel lockdown forbid reading the kernel's memory? */
 bool ki_locked_down(void);
 
 /* Length of the endbr64, or of what the kernel seals one with, at p: 4, or 0. */

@@ -6,9 +6,11 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "target/priv.h"
@@ -137,6 +139,41 @@ static void data_out_of_reach(void **state)
 	assert_int_equal(err.reason, KI_R_NO_PERMISSION);
 	assert_int_equal(seteuid(0), 0);
 	drop(core);
+}
+
+/* Who may not write to it looks at it; who may not do that either is told so. */
+static void device_for_reading(void **state)
+{
+	char *symbols = file_of(live_symbols, strlen(live_symbols)), *device = file_of("", 0);
+	const struct ki_live_env env = {device, symbols, NULL, "/nonexistent", NULL, driver_ioctl};
+	struct ki_err err = {0};
+	struct ki_target *t;
+
+	(void)state;
+	if (geteuid())
+		skip();
+	reset_driver();
+	chmod(symbols, 0444);
+	chmod(device, 0444);
+	assert_int_equal(ki_live_open(&env, &t, &err), 0);
+	assert_int_equal(fcntl(ki_target_fd(t), F_GETFL) & O_ACCMODE, O_RDWR);
+	ki_target_close(t);
+	assert_int_equal(seteuid(1), 0);
+	assert_int_equal(ki_live_open(&env, &t, &err), 0);
+	assert_int_equal(fcntl(ki_target_fd(t), F_GETFL) & O_ACCMODE, O_RDONLY);
+	driver.read_error = -EPERM; /* it has been locked down since */
+	assert_int_equal(ki_target_read(t, TEXT, &(char){0}, 1, KI_VIEW_LIVE, &err), -EPERM);
+	assert_int_equal(err.reason, KI_R_LOCKDOWN);
+	ki_target_close(t);
+	assert_int_equal(seteuid(0), 0);
+	chmod(device, 0);
+	assert_int_equal(seteuid(1), 0);
+	ki_err_clear(&err);
+	assert_int_equal(ki_live_open(&env, &t, &err), -EPERM);
+	assert_int_equal(err.reason, KI_R_NO_PERMISSION);
+	assert_int_equal(seteuid(0), 0);
+	drop(symbols);
+	drop(device);
 }
 
 static int open_with_map(const char *map, struct ki_target **t, struct ki_err *err)
@@ -292,7 +329,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(data_of_the_kernel),	 cmocka_unit_test(data_out_of_reach),
 		cmocka_unit_test(symbols_of_a_map),	 cmocka_unit_test(modules_come_and_go),
-		cmocka_unit_test(much_text_in_one_call),
+		cmocka_unit_test(much_text_in_one_call), cmocka_unit_test(device_for_reading),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

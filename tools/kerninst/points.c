@@ -7,6 +7,7 @@
  */
 #include "points.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,9 +75,11 @@ static bool is_refusal(unsigned int reason)
 	case KI_R_NO_MEMORY:
 	case KI_R_TOO_MANY:
 	case KI_R_ABI_MISMATCH:
+	case KI_R_LOCKDOWN:
+	case KI_R_READ_ONLY:
 		return false;
 	default:
-		return true;
+		return ki_reason_errno(reason) != EDQUOT;
 	}
 }
 

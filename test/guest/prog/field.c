@@ -17,6 +17,7 @@ static const struct field {
 	const __u32 *narrow;
 	const __u64 *wide;
 } fields[] = {
+	{"counters", &info.counters, NULL},
 	{"counters_used", &info.counters_used, NULL},
 	{"sessions", &info.sessions, NULL},
 	{"windows", &info.windows, NULL},
@@ -37,7 +38,7 @@ static const struct field {
 
 int main(int argc, char **argv)
 {
-	int fd = open(KI_DEVICE, O_RDWR | O_CLOEXEC);
+	int fd = open(KI_DEVICE, O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0 || ioctl(fd, KI_IOC_INFO, &info)) {
 		perror("field: " KI_DEVICE);

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * To whom chunks, windows and patches are charged: charge.c. ki_lock held.
+ */
+#ifndef KI_CHARGE_H
+#define KI_CHARGE_H
+
+#include "job.h"
+#include "limit.h"
+
+/* What the changes of a request add, and its pieces: 0, or the reason is in it. */
+int __must_check ki_charge_job(struct ki_job *j);
+/* A piece that goes, charged or not. */
+void ki_charge_end(struct ki_piece *p);
+/* A group has another patch, or other pieces. asker: who is charged if nobody was, or NULL. */
+void ki_charge_group(struct ki_group *g, struct ki_account *asker);
+void ki_charge_group_end(struct ki_group *g); /* it goes */
+
+#endif

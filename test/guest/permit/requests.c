@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Each request once, in order for itself; those that change something ask for little.
+ */
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+
+#include "permit/permit.h"
+
+static uint64_t text(int fd)
+{
+	struct ki_info info = {.size = sizeof(info)};
+
+	return ioctl(fd, KI_IOC_INFO, &info) ? 0 : info.text_start;
+}
+
+/* Each returns what ioctl does, and puts the reason there, if the request has one. */
+#define REQUEST(name, type, number, ...)                                                           \
+	static int name(int fd, unsigned int *reason)                                              \
+	{                                                                                          \
+		struct type r = {.size = sizeof(r), __VA_ARGS__};                                  \
+		int ret = ioctl(fd, number, &r);                                                   \
+                                                                                                   \
+		*reason = r.reason;                                                                \
+		return ret;                                                                        \
+	}
+
+#define UNREASONED(name, type, number, ...)                                                        \
+	static int name(int fd, unsigned int *reason)                                              \
+	{                                                                                          \
+		struct type r = {.size = sizeof(r), __VA_ARGS__};                                  \
+                                                                                                   \
+		*reason = UINT32_MAX;                                                              \
+		return ioctl(fd, number, &r);                                                      \
+	}
+
+static uint8_t bytes[16];
+static struct ki_window window;
+static struct ki_copy copy;
+static struct ki_chunk chunk;
+
+UNREASONED(try_info, ki_info, KI_IOC_INFO, .abi = 0)
+UNREASONED(try_patches, ki_patches, KI_IOC_PATCHES, .zero = 0)
+UNREASONED(try_read, ki_read, KI_IOC_READ, .addr = text(fd), .len = sizeof(bytes),
+	   .buf = (uintptr_t)bytes)
+UNREASONED(try_reserved, ki_reserved, KI_IOC_RESERVED, .start = 0, .end = 1)
+UNREASONED(try_global, ki_global, KI_IOC_GLOBAL, .number = 0)
+REQUEST(try_globals, ki_globals, KI_IOC_GLOBALS, .count = 1)
+REQUEST(try_counters, ki_counters, KI_IOC_COUNTERS, .count = 1)
+REQUEST(try_words, ki_words, KI_IOC_WORDS, .count = 1)
+REQUEST(try_ring, ki_ring, KI_IOC_RING, .pages = 1)
+REQUEST(try_table, ki_table_request, KI_IOC_TABLE, .keys = 1, .values = 1, .rows = 1)
+REQUEST(try_stacks, ki_stacks, KI_IOC_STACKS, .rows = 1, .frames = 1)
+REQUEST(try_event, ki_event_req, KI_IOC_EVENT, .type = PERF_TYPE_SOFTWARE,
+	.config = PERF_COUNT_SW_PAGE_FAULTS)
+REQUEST(try_splice, ki_splice, KI_IOC_SPLICE, .windows = (uintptr_t)&window,
+	.copies = (uintptr_t)&copy, .chunks = (uintptr_t)&chunk, .nwindows = 1, .ncopies = 1,
+	.nchunks = 1)
+REQUEST(try_dry_run, ki_splice, KI_IOC_SPLICE, .flags = KI_SPLICE_DRY_RUN,
+	.windows = (uintptr_t)&window, .copies = (uintptr_t)&copy, .chunks = (uintptr_t)&chunk,
+	.nwindows = 1, .ncopies = 1, .nchunks = 1)
+REQUEST(try_unsplice, ki_unsplice, KI_IOC_UNSPLICE, .flags = KI_UNSPLICE_ALL)
+
+static int try_map(int fd, unsigned int *reason)
+{
+	struct ki_info info = {.size = sizeof(info)};
+
+	*reason = UINT32_MAX;
+	if (ioctl(fd, KI_IOC_INFO, &info))
+		return -1;
+	errno = map_errno(fd, info.cpus * info.counter_bytes, PROT_READ, MAP_SHARED, 0);
+	return errno ? -1 : 0;
+}
+
+/* The last one of CHANGES sets a variable that the one before has taken. */
+static const struct {
+	const char *name;
+	enum kind kind;
+	int (*make)(int fd, unsigned int *reason);
+} all[] = {
+	{"info", TELLS, try_info},	     {"patches", TELLS, try_patches},
+	{"read", READS, try_read},	     {"reserved", READS, try_reserved},
+	{"a mapping", READS, try_map},	     {"counters", CHANGES, try_counters},
+	{"words", CHANGES, try_words},	     {"ring", CHANGES, try_ring},
+	{"table", CHANGES, try_table},	     {"stacks", CHANGES, try_stacks},
+	{"event", CHANGES, try_event},	     {"globals", CHANGES, try_globals},
+	{"global", CHANGES, try_global},     {"splice", CHANGES, try_splice},
+	{"a dry run", CHANGES, try_dry_run}, {"unsplice", TAKES_OUT, try_unsplice},
+};
+
+void requests_try(const char *when, int fd, enum kind kind, int error, unsigned int reason)
+{
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		unsigned int why;
+		char name[64];
+		int got;
+
+		if (all[i].kind != kind)
+			continue;
+		got = all[i].make(fd, &why) ? errno : 0;
+		snprintf(name, sizeof(name), "%s: %s", when, all[i].name);
+		report(name, got == error && (why == UINT32_MAX || why == reason), "%s, reason %d",
+		       strerror(got), (int)why);
+	}
+}
