@@ -34,12 +34,13 @@ install-dkms:
 	sed 's|@version@|$(VERSION)|' kmod/Makefile.dkms > $(DKMS_DIR)/Makefile
 	$(if $(DESTDIR),,dkms install --force kerninst/$(VERSION))
 
+# DKMS reads the sources' dkms.conf to find what it has built: it goes first.
 uninstall:
+	$(if $(DESTDIR),,-dkms remove kerninst/$(VERSION) --all)
 	rm -f $(TOOL_BIN:$(O)/bin/%=$(DESTDIR)$(bindir)/%) $(DESTDIR)$(libdir)/libkerninst.* \
 	    $(DESTDIR)$(libdir)/pkgconfig/kerninst.pc $(DESTDIR)$(mandir)/man5/kerninst*.5 \
-	    $(DESTDIR)$(mandir)/man8/kerninst*.8
+	    $(DESTDIR)$(mandir)/man8/kerninst*.8 $(DESTDIR)$(mandir)/man8/kdtrace.8
 	rm -f $(DESTDIR)$(unitdir)/kerninstd.service
 	rm -rf $(DESTDIR)$(includedir)/kerninst $(DESTDIR)$(includedir)/uapi/kerninst* $(DKMS_DIR)
-	$(if $(DESTDIR),,-dkms remove kerninst/$(VERSION) --all)
 
 .PHONY: install install-dkms uninstall

@@ -8,12 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of marks that begin alike the longest comes first. */
-static const char *const marks[] = {
-	"<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "+", "-", "*", "/", "%",
-	"&",  "|",  "^",  "~",	"!",  "<",  ">",  "?",	":", "(", ")", ",", "=",
-};
-
 static const struct {
 	char letter, means;
 } escapes[] = {
@@ -38,9 +32,9 @@ int ki_lex_error(const struct ki_lexer *l, uint32_t at, const char *fmt, ...)
 			column = 0;
 		}
 	if (line > 1)
-		return ki_err_set(l->err, -EINVAL, 0, "%s: line %u, column %u: %s", l->language,
-				  line, column, why);
-	return ki_err_set(l->err, -EINVAL, 0, "%s: column %u: %s", l->language, column, why);
+		return ki_err_set(l->err, -EINVAL, 0, "%s: line %u, column %u: %s",
+				  l->rules->language, line, column, why);
+	return ki_err_set(l->err, -EINVAL, 0, "%s: column %u: %s", l->rules->language, column, why);
 }
 
 /* A piece of the source that can be shown: of sane length, and printable. */
@@ -231,21 +225,24 @@ static int take_name(struct ki_lexer *l)
 
 static int take_register(struct ki_lexer *l)
 {
-	l->next++;
+	const bool macro = l->rules->macros && l->next[1] == '$';
+
+	l->next += 1 + macro;
 	l->now.text++;
 	take_name(l);
+	l->now.len += macro;
 	l->now.kind = KI_TOKEN_REGISTER;
-	return l->now.len ? 0 : ki_lex_error(l, l->now.at, "$ without a register's name");
+	return l->now.len > macro ? 0 : ki_lex_error(l, l->now.at, "$ without a register's name");
 }
 
 static int take_mark(struct ki_lexer *l)
 {
 	const char *p = l->next;
 
-	for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++) {
-		size_t n = strlen(marks[i]);
+	for (const char *const *mark = l->rules->marks; *mark; mark++) {
+		size_t n = strlen(*mark);
 
-		if (strncmp(p, marks[i], n) != 0)
+		if (strncmp(p, *mark, n) != 0)
 			continue;
 		l->now.kind = KI_TOKEN_MARK;
 		l->now.len = n;
@@ -257,10 +254,44 @@ static int take_mark(struct ki_lexer *l)
 	return ki_lex_error(l, l->now.at, "the byte 0x%02x means nothing here", (unsigned char)*p);
 }
 
+/* Past one comment, if one begins here: 1; 0: none does; -EINVAL: it does not end. */
+static int skip_comment(struct ki_lexer *l)
+{
+	const char *end;
+
+	if (!l->rules->comments || l->next[0] != '/')
+		return 0;
+	if (l->next[1] == '/') {
+		l->next += strcspn(l->next, "\n");
+		return 1;
+	}
+	if (l->next[1] != '*')
+		return 0;
+	end = strstr(l->next + 2, "*/");
+	if (!end)
+		return ki_lex_error(l, (uint32_t)(l->next - l->text), "a comment without an end");
+	l->next = end + 2;
+	return 1;
+}
+
+static int skip_space(struct ki_lexer *l)
+{
+	int ret;
+
+	do {
+		while (isspace((unsigned char)*l->next))
+			l->next++;
+		ret = skip_comment(l);
+	} while (ret > 0);
+	return ret;
+}
+
 int ki_lex_next(struct ki_lexer *l)
 {
-	while (isspace((unsigned char)*l->next))
-		l->next++;
+	int ret = skip_space(l);
+
+	if (ret)
+		return ret;
 	l->now = (struct ki_token){.text = l->next, .at = (uint32_t)(l->next - l->text)};
 	if (!*l->next)
 		return 0;
@@ -297,9 +328,21 @@ void ki_lex_until(struct ki_lexer *l, char mark)
 	l->now.len = (size_t)(end - l->now.text);
 }
 
-int ki_lex_start(struct ki_lexer *l, const char *language, const char *text, struct ki_err *err)
+void ki_lex_widen(struct ki_lexer *l, const char *stops)
 {
-	*l = (struct ki_lexer){.language = language, .text = text, .next = text, .err = err};
+	const char *p = l->now.text;
+
+	while (*p && !isspace((unsigned char)*p) && !strchr(stops, *p))
+		p++;
+	l->now.kind = KI_TOKEN_NAME;
+	l->now.len = (size_t)(p - l->now.text);
+	l->next = p;
+}
+
+int ki_lex_start(struct ki_lexer *l, const struct ki_lex_rules *rules, const char *text,
+		 struct ki_err *err)
+{
+	*l = (struct ki_lexer){.rules = rules, .text = text, .next = text, .err = err};
 	if (strlen(text) > LONGEST)
 		return ki_lex_error(l, 0, "longer than %u bytes", LONGEST);
 	return ki_lex_next(l);

@@ -4,11 +4,12 @@
  * language: what a name or a keyword means is for its parser to say.
  *
  *	struct ki_lexer l;
- *	ret = ki_lex_start(&l, "predicate", text, err);
+ *	ret = ki_lex_start(&l, &rules, text, err);
  *	while (!ret && l.now.kind != KI_TOKEN_END)
  *		ret = ki_lex_next(&l);
  *
- * White space separates; a newline is white space, except in a string. There are no comments.
+ * White space separates; a newline is white space, except in a string. What marks there are, and
+ * whether there are comments, is for the language to say (struct ki_lex_rules).
  */
 #ifndef KI_PREDICATE_LEX_H
 #define KI_PREDICATE_LEX_H
@@ -38,15 +39,24 @@ struct ki_token {
 	uint64_t value;
 };
 
+/* What a language's source is made of. */
+struct ki_lex_rules {
+	const char *language;	  /* its name, for errors */
+	const char *const *marks; /* ended by NULL; of those that begin alike the longest first */
+	bool comments;		  /* those of C, and // to the end of the line */
+	bool macros;		  /* $$NAME, too; a register's text then begins with the second $ */
+};
+
 struct ki_lexer {
-	const char *language; /* for errors */
+	const struct ki_lex_rules *rules;
 	const char *text, *next;
 	struct ki_token now;
 	struct ki_err *err;
 };
 
 /* Begin, with the first token. The text must live as long. 0, or -EINVAL. */
-int ki_lex_start(struct ki_lexer *l, const char *language, const char *text, struct ki_err *err);
+int ki_lex_start(struct ki_lexer *l, const struct ki_lex_rules *rules, const char *text,
+		 struct ki_err *err);
 
 /* The next token. Behind the end there is the end. */
 int ki_lex_next(struct ki_lexer *l);
@@ -60,6 +70,10 @@ int ki_lex_take(struct ki_lexer *l, const char *mark);
 /* All behind the token up to this mark, without white space around it, becomes the next one: a
    KI_TOKEN_NAME. */
 void ki_lex_until(struct ki_lexer *l, char mark);
+
+/* The token becomes all from its beginning up to one of these characters, white space or the end: a
+   KI_TOKEN_NAME. */
+void ki_lex_widen(struct ki_lexer *l, const char *stops);
 
 /* "LANGUAGE: column N: ...", or "line M, column N" behind the first line; -EINVAL. */
 int ki_lex_error(const struct ki_lexer *l, uint32_t at, const char *fmt, ...)

@@ -15,7 +15,7 @@ static int unary(struct ki_parser *p, struct ki_ast **out);
 
 static int no_memory(struct ki_parser *p)
 {
-	return ki_err_set(p->lex.err, -ENOMEM, 0, "%s: out of memory", p->lex.language);
+	return ki_err_set(p->lex.err, -ENOMEM, 0, "%s: out of memory", p->lex.rules->language);
 }
 
 static int too_deep(struct ki_parser *p, uint32_t at)

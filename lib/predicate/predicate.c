@@ -8,10 +8,17 @@
 
 #include "predicate/predicate.h"
 
+static const char *const marks[] = {
+	"<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "+", "-", "*", "/", "%",  "&",
+	"|",  "^",  "~",  "!",	"<",  ">",  "?",  ":",	"(", ")", ",", "=", NULL,
+};
+
+static const struct ki_lex_rules rules = {.language = "predicate", .marks = marks};
+
 static int parse(struct ki_predicate *p, const char *text, struct ki_err *err)
 {
 	struct ki_parser parser = {0};
-	int ret = ki_lex_start(&parser.lex, "predicate", text, err);
+	int ret = ki_lex_start(&parser.lex, &rules, text, err);
 
 	if (!ret)
 		ret = ki_parse_expr(&parser, &p->root);

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * The D language: a program is compiled to snippets, which run inline where its probes are.
+ *
+ *	ki_dlang_compile(text, &options, &d, &err);	types, names, formats
+ *	ki_dlang_match(d, target, &err);		which probes its descriptions mean
+ *	ki_dlang_start(d, target, &err);		BEGIN has run, all others are in
+ *	while (!(ret = ki_dlang_work(d, 100, &out, &err)))
+ *		;					what they print
+ *	ki_dlang_stop(d, &out, &err);			all is out, END has run, aggregations
+ *printed ki_dlang_free(d);
+ *
+ * A program is used by one thread. BEGIN, END and tick probes run in the kernel, too: the thread
+ * that calls start, work and stop enters it for them, so they have its name and number.
+ */
+#ifndef KERNINST_DLANG_H
+#define KERNINST_DLANG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kerninst/err.h"
+#include "kerninst/target.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct ki_dlang;
+
+struct ki_dlang_options {
+	size_t size;		 /* of this structure */
+	const char *const *args; /* $1, $2, ... */
+	unsigned int nargs;
+	int target;	 /* $target; 0: none */
+	bool quiet;	 /* only what the program asks for is printed */
+	bool zero;	 /* descriptions may match no probe */
+	uint32_t buffer; /* bytes of each CPU's ring; 0: 4 MiB */
+};
+
+/* -EINVAL: err says where and what. o may be NULL; strings are copied. */
+int ki_dlang_compile(const char *text, const struct ki_dlang_options *o, struct ki_dlang **out,
+		     struct ki_err *err);
+void ki_dlang_free(struct ki_dlang *d); /* NULL is allowed */
+
+/* A probe, for lists. */
+struct ki_dlang_probe {
+	uint32_t id;
+	const char *provider, *module, *function, *name;
+	unsigned int reason; /* KI_R_OK, or why it has been left out */
+};
+
+/* Which probes the descriptions mean. -ENOENT: one of them means none. */
+int ki_dlang_match(struct ki_dlang *d, struct ki_target *t, struct ki_err *err);
+
+/* The probes that were matched: how many, and one of them. */
+size_t ki_dlang_probes(const struct ki_dlang *d);
+void ki_dlang_probe(const struct ki_dlang *d, size_t i, struct ki_dlang_probe *out);
+
+/*
+ * Compile clauses for each probe, put them in. Probes that cannot be placed are left out
+ * (ki_dlang_probe says why), and fail nothing. t must be live, and live as long.
+ */
+int ki_dlang_start(struct ki_dlang *d, struct ki_target *t, struct ki_err *err);
+
+/* Where output goes. */
+struct ki_dlang_output {
+	void (*print)(void *arg, const char *text, size_t len);
+	void *arg;
+};
+
+/*
+ * Wait at most so many milliseconds, fire tick probes that are due, print what has been recorded.
+ * 1: the program has asked for its end by exit().
+ */
+int ki_dlang_work(struct ki_dlang *d, int milliseconds, const struct ki_dlang_output *out,
+		  struct ki_err *err);
+
+/* Take all out, run END, print what is left and all aggregations that have not been printed. */
+int ki_dlang_stop(struct ki_dlang *d, const struct ki_dlang_output *out, struct ki_err *err);
+
+int ki_dlang_status(const struct ki_dlang *d); /* of exit() */
+
+/* What was lost: records for which there was no room, changes of aggregations and arrays. */
+struct ki_dlang_drops {
+	uint64_t records, aggregations, variables;
+};
+void ki_dlang_drops(const struct ki_dlang *d, struct ki_dlang_drops *out);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+/*
+ * What a clause prints, and in which records that travels.
+ *
+ * A record has all that stands between two changes of variables: a value is evaluated where the
+ * record is written, which must not be behind a change that stands behind the action.
+ */
+#include <errno.h>
+
+#include "dlang/check.h"
+#include "dlang/names.h"
+
+static int add_arg(struct ki_d_action *a, const struct ki_d_node *n)
+{
+	if (a->nargs == KI_D_ARGS)
+		return -E2BIG;
+	a->args[a->nargs++] = (struct ki_d_arg){.node = n, .form = ki_d_form_of(n)};
+	return 0;
+}
+
+/* The values of an action, in the order in which its reader wants them. */
+static int list_args(struct ki_d_action *a)
+{
+	const struct ki_d_node *n = a->node->kid[0];
+	int ret = 0;
+
+	switch (a->node->sym.function->kind) {
+	case KI_D_F_PRINTF:
+		n = n->next;
+		break;
+	case KI_D_F_STACK:
+	case KI_D_F_USTACK:
+		return add_arg(a, a->node);
+	case KI_D_F_PRINTA:
+	case KI_D_F_CLEAR:
+	case KI_D_F_TRUNC:
+	case KI_D_F_NORMALIZE:
+	case KI_D_F_DENORMALIZE:
+		if (n->kind == KI_D_TEXT)
+			n = n->next;
+		a->agg = n->sym.agg;
+		n = n->next;
+		break;
+	default:
+		break;
+	}
+	for (; !ret && n; n = n->next)
+		ret = add_arg(a, n);
+	return ret;
+}
+
+static unsigned int words_of(const struct ki_d_action *a)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < a->nargs; i++)
+		n += ki_d_form_words(a->args[i].form);
+	return n;
+}
+
+#define ROOM (KI_RECORD_WORDS - 1) /* beside the probe's number */
+
+struct layout {
+	struct ki_dlang *d;
+	struct ki_err *err;
+	uint32_t clause;
+	bool open; /* the last batch takes more */
+	unsigned int words;
+};
+
+static int add_action(struct layout *l, const struct ki_d_node *n)
+{
+	struct ki_d_action a = {.node = n};
+	struct ki_dlang *d = l->d;
+	unsigned int words;
+
+	if (n && list_args(&a))
+		return ki_d_error(d, l->err, n->at, "more than %d values", KI_D_ARGS);
+	words = words_of(&a);
+	if (words > ROOM)
+		return ki_d_error(
+			d, l->err, n->at,
+			"the values take %u words, and a record has room for %d: a string "
+			"from memory takes %d, execname %d",
+			words, ROOM, KI_D_STRING_WORDS, KI_D_COMM_WORDS);
+	if (!l->open || l->words + words > ROOM) {
+		struct ki_d_batch b = {.clause = l->clause, .first = (uint32_t)d->actions.n};
+
+		if (ki_vec_push(&d->batches, b))
+			return ki_d_no_memory(l->err);
+		l->open = true;
+		l->words = 0;
+	}
+	a.batch = (uint32_t)d->batches.n - 1;
+	d->batches.v[a.batch].n++;
+	l->words += words;
+	return ki_vec_push(&d->actions, a) ? ki_d_no_memory(l->err) : 0;
+}
+
+static int lay_out(struct ki_dlang *d, uint32_t number, struct ki_err *err)
+{
+	struct ki_d_clause *c = &d->clauses.v[number];
+	struct layout l = {.d = d, .err = err, .clause = number};
+	int ret = 0;
+
+	c->first_batch = (uint32_t)d->batches.n;
+	if (!c->body)
+		ret = add_action(&l, NULL);
+	for (const struct ki_d_node *n = c->body; !ret && n; n = n->next) {
+		if (n->kind == KI_D_CALL && ki_d_is_action(n->sym.function))
+			ret = add_action(&l, n);
+		if (n->kind == KI_D_ASSIGN || ki_d_steps(n))
+			l.open = false;
+	}
+	c->nbatches = (uint32_t)d->batches.n - c->first_batch;
+	if (!ret && c->nbatches) {
+		d->batches.v[c->first_batch].begins = true;
+		d->batches.v[d->batches.n - 1].ends = true;
+	}
+	return ret;
+}
+
+int ki_d_batches(struct ki_dlang *d, struct ki_err *err)
+{
+	int ret = 0;
+
+	for (uint32_t i = 0; !ret && i < d->clauses.n; i++)
+		ret = lay_out(d, i, err);
+	return ret;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Expressions to nodes of a snippet: what code.c, the statements, is made with.
+ */
+#ifndef KI_DLANG_CODE_H
+#define KI_DLANG_CODE_H
+
+#include "dlang/check.h"
+#include "dlang/names.h"
+#include "dlang/run.h"
+
+#define KI_D_STEPS 16
+
+struct ki_d_gen {
+	struct ki_dlang *d;
+	struct ki_snippet *s;
+	const struct ki_d_site *site;
+	/* ++ and -- in the statement that is being made: they are done behind it. */
+	const struct ki_d_node *steps[KI_D_STEPS];
+	unsigned int nsteps;
+};
+
+struct ki_node *ki_d_gen_expr(struct ki_d_gen *g, const struct ki_d_node *n);
+
+/* A value as it travels: how many nodes. */
+unsigned int ki_d_gen_value(struct ki_d_gen *g, const struct ki_d_node *n, uint8_t form,
+			    struct ki_node **nodes);
+
+/* The nodes of a tuple, as the aggregation has them; a NULL: as arrays do. */
+unsigned int ki_d_gen_keys(struct ki_d_gen *g, const struct ki_d_node *list,
+			   const struct ki_d_agg *a, struct ki_node **nodes);
+
+/* The word of a value that is the same for all hits of the place. */
+uint64_t ki_d_gen_constant(struct ki_d_gen *g, const struct ki_d_node *n);
+
+/* Argument i of the system call whose function begins here. */
+struct ki_node *ki_d_gen_syscall_arg(struct ki_d_gen *g, unsigned int i);
+
+#endif

@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+#include "dlang/code.h"
+
+#include <stddef.h>
+#include <string.h>
+
+/* ---- arguments ---- */
+
+/* Where struct pt_regs has the arguments of a system call: rdi rsi rdx r10 r8 r9. */
+static const uint8_t saved[] = {14 * 8, 13 * 8, 12 * 8, 7 * 8, 9 * 8, 8 * 8};
+
+static struct ki_node *number(struct ki_d_gen *g, int64_t value)
+{
+	return ki_expr_const(g->s, KI_I64, (uint64_t)value);
+}
+
+struct ki_node *ki_d_gen_syscall_arg(struct ki_d_gen *g, unsigned int i)
+{
+	if (i >= sizeof(saved))
+		return number(g, 0);
+	return ki_expr_load(g->s, KI_U64,
+			    ki_expr_binary(g->s, KI_ADD, ki_expr_param(g->s, 0),
+					   ki_expr_const(g->s, KI_U64, saved[i])));
+}
+
+static struct ki_node *retval(struct ki_d_gen *g)
+{
+	if (!g->site->regs->at_exit)
+		return number(g, 0);
+	return ki_expr_cast(g->s, KI_I64, ki_expr_fact(g->s, KI_FACT_RETVAL));
+}
+
+/* Of a return: where it is in the function (of a system call: its value), and its value. */
+static struct ki_node *argument(struct ki_d_gen *g, unsigned int i)
+{
+	const struct ki_d_site *at = g->site;
+
+	if (at->is_trigger)
+		return number(g, 0);
+	if (at->is_return && i > 1)
+		return number(g, 0);
+	if (at->is_return)
+		return i || at->is_syscall ? retval(g) : number(g, (int64_t)at->offset);
+	if (at->is_syscall)
+		return ki_expr_cast(g->s, KI_I64, ki_d_gen_syscall_arg(g, i));
+	return at->regs->at_entry ? ki_expr_cast(g->s, KI_I64, ki_expr_param(g->s, i))
+				  : number(g, 0);
+}
+
+/* -4095 <= value < 0 ? -value : 0 */
+static struct ki_node *error_number(struct ki_d_gen *g)
+{
+	struct ki_node *is_error;
+
+	if (!g->site->is_return || !g->site->regs->at_exit)
+		return number(g, 0);
+	is_error = ki_expr_binary(g->s, KI_GE, ki_expr_fact(g->s, KI_FACT_RETVAL),
+				  ki_expr_const(g->s, KI_U64, (uint64_t)-4095));
+	return ki_expr_cond(g->s, is_error, ki_expr_unary(g->s, KI_NEG, retval(g)), number(g, 0));
+}
+
+/* clock / khz * 10^6 + clock % khz * 10^6 / khz: nanoseconds that do not overflow. */
+static struct ki_node *virtual_time(struct ki_d_gen *g)
+{
+	const uint64_t khz = ki_target_info(g->d->run->t)->tsc_khz;
+	struct ki_node *clock[2], *part[2];
+
+	for (int i = 0; i < 2; i++)
+		clock[i] =
+			ki_expr_binary(g->s, i ? KI_MOD : KI_DIV, ki_expr_fact(g->s, KI_FACT_CLOCK),
+				       ki_expr_const(g->s, KI_U64, khz));
+	for (int i = 0; i < 2; i++)
+		part[i] = ki_expr_binary(g->s, KI_MUL, clock[i],
+					 ki_expr_const(g->s, KI_U64, 1000000));
+	part[1] = ki_expr_binary(g->s, KI_DIV, part[1], ki_expr_const(g->s, KI_U64, khz));
+	return ki_expr_binary(g->s, KI_ADD, part[0], part[1]);
+}
+
+/* The word above what the function has pushed. */
+static struct ki_node *caller(struct ki_d_gen *g)
+{
+	const struct ki_site_regs *regs = g->site->regs;
+
+	if (!regs->at_entry && !regs->at_exit)
+		return number(g, 0);
+	return ki_expr_load(
+		g->s, KI_U64,
+		ki_expr_binary(g->s, KI_ADD, ki_expr_reg(g->s, KI_RSP),
+			       ki_expr_const(g->s, KI_U64, regs->at_entry ? 8 * regs->pushed : 0)));
+}
+
+static struct ki_node *builtin(struct ki_d_gen *g, const struct ki_d_builtin *b)
+{
+	switch (b->kind) {
+	case KI_D_B_FACT:
+		return ki_expr_cast(g->s, ki_d_num(b->type),
+				    ki_expr_fact(g->s, (enum ki_fact)b->number));
+	case KI_D_B_ARG:
+		return argument(g, b->number);
+	case KI_D_B_ID:
+		return ki_expr_const(g->s, KI_U32, g->site->probe + 1);
+	case KI_D_B_WALL:
+		return ki_expr_cast(g->s, KI_I64,
+				    ki_expr_binary(g->s, KI_ADD,
+						   ki_expr_fact(g->s, KI_FACT_NANOTIME),
+						   number(g, g->d->run->wall)));
+	case KI_D_B_VTIME:
+		return ki_expr_cast(g->s, KI_I64, virtual_time(g));
+	case KI_D_B_ERRNO:
+		return error_number(g);
+	default:
+		return caller(g);
+	}
+}
+
+static struct ki_node *variable(struct ki_d_gen *g, const struct ki_d_var *v)
+{
+	static const uint8_t kinds[] = {[KI_D_GLOBAL_SCOPE] = KI_VAR_GLOBAL,
+					[KI_D_SELF_SCOPE] = KI_VAR_THREAD,
+					[KI_D_THIS_SCOPE] = KI_VAR_LOCAL};
+	const struct ki_var var = {.name = v->name,
+				   .kind = kinds[v->scope],
+				   .type = (uint8_t)ki_d_num(v->type),
+				   .first = v->number};
+
+	return ki_expr_var(g->s, &var);
+}
+
+static struct ki_node *element(struct ki_d_gen *g, const struct ki_d_node *n)
+{
+	struct ki_table_var t = ki_table_var_of(n->sym.var->table, n->sym.var->name);
+	struct ki_node *keys[KI_TABLE_KEYS];
+	unsigned int nkeys = ki_d_gen_keys(g, n->kid[1], NULL, keys);
+
+	return ki_expr_cast(g->s, ki_d_num(n->type), ki_expr_table(g->s, &t, 0, keys, nkeys));
+}
+
+/* ---- strings ---- */
+
+static const char *const no_text = "";
+
+/* Of a string that is the same for all hits of the place. */
+static const char *text_of(struct ki_d_gen *g, const struct ki_d_node *n)
+{
+	const struct ki_d_probe *p = &g->d->probes.v[g->site->probe];
+
+	if (n->kind == KI_D_TEXT)
+		return n->text;
+	if (n->kind != KI_D_NAME)
+		return no_text;
+	switch (n->sym.builtin->number) {
+	case 0:
+		return ki_d_provider_name(p);
+	case 1:
+		return p->module;
+	case 2:
+		return p->function;
+	default:
+		return p->name;
+	}
+}
+
+uint64_t ki_d_gen_constant(struct ki_d_gen *g, const struct ki_d_node *n)
+{
+	if (n->kind == KI_D_NUMBER)
+		return n->value;
+	if (n->kind == KI_D_NAME && n->sym.builtin->kind == KI_D_B_ID)
+		return g->site->probe + 1;
+	return ki_d_string_number(g->d, text_of(g, n));
+}
+
+/* The string at an address: stringof(), copyinstr(). */
+static struct ki_node *memory_string(struct ki_d_gen *g, const struct ki_d_node *n)
+{
+	return ki_expr_string(g->s, ki_d_gen_expr(g, n->kid[0]), KI_D_STRING_WORDS,
+			      n->sym.function->number);
+}
+
+static unsigned int text_words(struct ki_d_gen *g, const char *text, struct ki_node **nodes)
+{
+	char bytes[8 * KI_D_STRING_WORDS] = "";
+	uint64_t word;
+
+	memcpy(bytes, text, strnlen(text, sizeof(bytes) - 1));
+	for (unsigned int i = 0; i < KI_D_STRING_WORDS; i++) {
+		memcpy(&word, bytes + 8 * i, 8);
+		nodes[i] = ki_expr_const(g->s, KI_U64, word);
+	}
+	return KI_D_STRING_WORDS;
+}
+
+static unsigned int comm_words(struct ki_d_gen *g, struct ki_node **nodes, unsigned int words)
+{
+	nodes[0] = ki_expr_fact(g->s, KI_FACT_COMM0);
+	nodes[1] = ki_expr_fact(g->s, KI_FACT_COMM1);
+	for (unsigned int i = 2; i < words; i++)
+		nodes[i] = ki_expr_const(g->s, KI_U64, 0);
+	return words;
+}
+
+static unsigned int bytes(struct ki_d_gen *g, const struct ki_d_node *n, struct ki_node **nodes)
+{
+	if (ki_d_is_constant(n))
+		return text_words(g, text_of(g, n), nodes);
+	if (n->kind == KI_D_NAME)
+		return comm_words(g, nodes, KI_D_STRING_WORDS);
+	nodes[0] = memory_string(g, n);
+	return 1;
+}
+
+unsigned int ki_d_gen_value(struct ki_d_gen *g, const struct ki_d_node *n, uint8_t form,
+			    struct ki_node **nodes)
+{
+	switch (form) {
+	case KI_D_FORM_PROBE:
+		return 0;
+	case KI_D_FORM_COMM:
+		return comm_words(g, nodes, KI_D_COMM_WORDS);
+	case KI_D_FORM_BYTES:
+		return bytes(g, n, nodes);
+	case KI_D_FORM_NUMBERED:
+		nodes[0] = ki_expr_const(g->s, KI_U64, ki_d_gen_constant(g, n));
+		return 1;
+	case KI_D_FORM_STACK:
+		nodes[0] = ki_expr_stack(g->s, ki_stacks_number(g->d->run->stacks), 0,
+					 n->sym.function->kind == KI_D_F_USTACK);
+		return 1;
+	default:
+		nodes[0] = ki_d_gen_expr(g, n);
+		return 1;
+	}
+}
+
+unsigned int ki_d_gen_keys(struct ki_d_gen *g, const struct ki_d_node *list,
+			   const struct ki_d_agg *a, struct ki_node **nodes)
+{
+	unsigned int n = 0, i = 0;
+
+	for (const struct ki_d_node *k = list; k; k = k->next, i++) {
+		uint8_t form = ki_d_is_string(k->type) ? KI_D_FORM_BYTES : KI_D_FORM_WORD;
+
+		n += ki_d_gen_value(g, k, a ? a->forms[i] : form, nodes + n);
+	}
+	if (!n)
+		nodes[n++] = ki_expr_const(g->s, KI_U64, 0);
+	return n;
+}
+
+static struct ki_node *same_text(struct ki_d_gen *g, const struct ki_d_node *n, const char *text)
+{
+	if (ki_d_is_constant(n))
+		return number(g, !strcmp(text_of(g, n), text));
+	if (n->kind != KI_D_NAME)
+		return ki_expr_string_is(g->s, memory_string(g, n), text, false);
+	return strlen(text) < 16 ? ki_expr_comm_is(g->s, text) : number(g, 0);
+}
+
+static struct ki_node *compare_strings(struct ki_d_gen *g, const struct ki_d_node *n)
+{
+	const bool left = ki_d_is_constant(n->kid[0]);
+	struct ki_node *same = same_text(g, n->kid[left], text_of(g, n->kid[!left]));
+
+	return n->op == KI_EQ ? same : ki_expr_unary(g->s, KI_LNOT, same);
+}
+
+/* ---- operators ---- */
+
+/* To the type that both sides are brought to. */
+static struct ki_node *to_usual(struct ki_d_gen *g, const struct ki_d_node *n, enum ki_type t)
+{
+	return ki_expr_cast(g->s, t, ki_d_gen_expr(g, n));
+}
+
+static enum ki_type usual(const struct ki_d_node *n)
+{
+	unsigned int size = 4;
+	bool is_unsigned = false;
+
+	for (int i = 0; i < 2; i++)
+		if (ki_d_size(n->kid[i]->type) > size)
+			size = ki_d_size(n->kid[i]->type);
+	for (int i = 0; i < 2; i++)
+		is_unsigned |=
+			ki_d_num(n->kid[i]->type) >= KI_U8 && ki_d_size(n->kid[i]->type) == size;
+	if (!is_unsigned)
+		return KI_I64;
+	return size == 4 ? KI_U32 : KI_U64;
+}
+
+static struct ki_node *scaled(struct ki_d_gen *g, const struct ki_d_node *n, struct ki_d_type by)
+{
+	by.stars--;
+	return ki_expr_binary(g->s, KI_MUL, ki_d_gen_expr(g, n), number(g, ki_d_size(by)));
+}
+
+static struct ki_node *pointer(struct ki_d_gen *g, const struct ki_d_node *n)
+{
+	const bool right = n->kid[1]->type.stars && !n->kid[0]->type.stars;
+	const struct ki_d_node *p = n->kid[right], *by = n->kid[!right];
+
+	if (by->type.stars || (n->op != KI_ADD && n->op != KI_SUB))
+		return ki_expr_binary(g->s, (enum ki_binary)n->op, ki_d_gen_expr(g, n->kid[0]),
+				      ki_d_gen_expr(g, n->kid[1]));
+	return ki_expr_binary(g->s, (enum ki_binary)n->op, ki_d_gen_expr(g, p),
+			      scaled(g, by, p->type));
+}
+
+static struct ki_node *binary(struct ki_d_gen *g, const struct ki_d_node *n)
+{
+	const enum ki_type t = usual(n);
+	struct ki_node *x[2];
+
+	if (ki_d_is_string(n->kid[0]->type))
+		return compare_strings(g, n);
+	if (n->type.stars)
+		return pointer(g, n);
+	if (n->op == KI_LAND || n->op == KI_LOR)
+		return ki_expr_binary(g->s, (enum ki_binary)n->op, ki_d_gen_expr(g, n->kid[0]),
+				      ki_d_gen_expr(g, n->kid[1]));
+	if (n->op == KI_D_XOR_LOGIC) {
+		for (int i = 0; i < 2; i++)
+			x[i] = ki_expr_unary(g->s, KI_LNOT, ki_d_gen_expr(g, n->kid[i]));
+		return ki_expr_binary(g->s, KI_NE, x[0], x[1]);
+	}
+	if (n->op == KI_SHL || n->op == KI_SHR)
+		return ki_expr_binary(
+			g->s, (enum ki_binary)n->op,
+			ki_expr_cast(g->s, ki_d_num(n->type), ki_d_gen_expr(g, n->kid[0])),
+			ki_expr_cast(g->s, KI_I64, ki_d_gen_expr(g, n->kid[1])));
+	for (int i = 0; i < 2; i++)
+		x[i] = to_usual(g, n->kid[i], t);
+	return ki_expr_binary(g->s, (enum ki_binary)n->op, x[0], x[1]);
+}
+
+/* Keys may be made twice (of quantize()), and one of the two is executed. */
+static bool has_step(const struct ki_d_gen *g, const struct ki_d_node *n)
+{
+	for (unsigned int i = 0; i < g->nsteps; i++)
+		if (g->steps[i] == n)
+			return true;
+	return false;
+}
+
+/* The variable as it is; ++x: as it will be. */
+static struct ki_node *step(struct ki_d_gen *g, const struct ki_d_node *n)
+{
+	struct ki_node *x = ki_d_gen_expr(g, n->kid[0]);
+
+	if (!has_step(g, n) && g->nsteps < KI_D_STEPS)
+		g->steps[g->nsteps++] = n;
+	return n->value ? x : ki_expr_binary(g->s, (enum ki_binary)n->op, x, number(g, 1));
+}
+
+struct ki_node *ki_d_gen_expr(struct ki_d_gen *g, const struct ki_d_node *n)
+{
+	switch (n->kind) {
+	case KI_D_STEP:
+		return step(g, n);
+	case KI_D_NUMBER:
+		return ki_expr_const(g->s, ki_d_num(n->type), n->value);
+	case KI_D_NAME:
+	case KI_D_SELF:
+	case KI_D_THIS:
+		return n->is_builtin ? builtin(g, n->sym.builtin) : variable(g, n->sym.var);
+	case KI_D_INDEX:
+		return element(g, n);
+	case KI_D_UNARY:
+		return ki_expr_unary(g->s, (enum ki_unary)n->op, ki_d_gen_expr(g, n->kid[0]));
+	case KI_D_BINARY:
+		return binary(g, n);
+	case KI_D_COND:
+		return ki_expr_cond(g->s, ki_d_gen_expr(g, n->kid[0]), ki_d_gen_expr(g, n->kid[1]),
+				    ki_d_gen_expr(g, n->kid[2]));
+	case KI_D_CAST:
+		return ki_expr_cast(g->s, ki_d_num(n->type), ki_d_gen_expr(g, n->kid[0]));
+	default:
+		return ki_expr_load(g->s, ki_d_num(n->type), ki_d_gen_expr(g, n->kid[0]));
+	}
+}

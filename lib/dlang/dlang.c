@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+/*
+ * A program from its text to its end.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dlang/run.h"
+
+static int copy_args(struct ki_dlang *d, const struct ki_dlang_options *o)
+{
+	if (!o->nargs)
+		return 0;
+	d->args = calloc(o->nargs, sizeof(*d->args));
+	if (!d->args)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < o->nargs; i++) {
+		d->args[i] = strdup(o->args[i]);
+		if (!d->args[i])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int take_options(struct ki_dlang *d, const struct ki_dlang_options *o, struct ki_err *err)
+{
+	if (!o)
+		return 0;
+	if (o->size != sizeof(*o))
+		return ki_err_set(err, -EINVAL, 0, "D: options of %zu bytes, %zu are expected",
+				  o->size, sizeof(*o));
+	d->o = *o;
+	d->quiet = o->quiet;
+	return copy_args(d, o) ? ki_d_no_memory(err) : 0;
+}
+
+int ki_dlang_compile(const char *text, const struct ki_dlang_options *o, struct ki_dlang **out,
+		     struct ki_err *err)
+{
+	struct ki_dlang *d = calloc(1, sizeof(*d));
+	int ret;
+
+	*out = NULL;
+	if (!d)
+		return ki_d_no_memory(err);
+	d->text = strdup(text);
+	ret = d->text ? take_options(d, o, err) : ki_d_no_memory(err);
+	if (!ret)
+		ret = ki_d_source(d, err);
+	if (!ret)
+		ret = ki_d_parse(d, err);
+	if (!ret)
+		ret = ki_d_check(d, err);
+	if (ret)
+		ki_dlang_free(d);
+	else
+		*out = d;
+	return ret;
+}
+
+static void free_vars(struct ki_dlang *d)
+{
+	for (size_t i = 0; i < d->vars.n; i++) {
+		free(d->vars.v[i]->name);
+		ki_table_close(d->vars.v[i]->table);
+		free(d->vars.v[i]);
+	}
+	ki_vec_free(&d->vars);
+}
+
+static void free_aggs(struct ki_dlang *d)
+{
+	for (size_t i = 0; i < d->aggs.n; i++) {
+		struct ki_d_agg *a = d->aggs.v[i];
+
+		free(a->name);
+		for (size_t k = 0; k < a->base.n; k++)
+			free(a->base.v[k].values);
+		ki_vec_free(&a->base);
+		ki_table_close(a->table);
+		ki_vec_free(&a->cells);
+		ki_d_index_free(&a->by_key);
+		free(a);
+	}
+	ki_vec_free(&d->aggs);
+}
+
+void ki_dlang_free(struct ki_dlang *d)
+{
+	if (!d)
+		return;
+	ki_d_run_free(d->run);
+	free_vars(d);
+	free_aggs(d);
+	for (size_t i = 0; i < d->patterns.n; i++)
+		for (int f = 0; f < 4; f++)
+			free(d->patterns.v[i].field[f]);
+	for (size_t i = 0; i < d->probes.n; i++)
+		free(d->probes.v[i].owned);
+	for (size_t i = 0; i < d->strings.n; i++)
+		free(d->strings.v[i]);
+	for (unsigned int i = 0; d->args && i < d->o.nargs; i++)
+		free(d->args[i]);
+	ki_vec_free(&d->patterns);
+	ki_vec_free(&d->clauses);
+	ki_vec_free(&d->actions);
+	ki_vec_free(&d->batches);
+	ki_vec_free(&d->probes);
+	ki_vec_free(&d->uses);
+	ki_vec_free(&d->strings);
+	ki_d_index_free(&d->by_text);
+	ki_d_pool_free(&d->pool);
+	free(d->args);
+	free(d->text);
+	free(d);
+}
+
+static bool is_text(const void *strings, uint32_t i, const void *text)
+{
+	char *const *v = strings;
+
+	return !strcmp(v[i], text);
+}
+
+uint64_t ki_d_string_number(struct ki_dlang *d, const char *text)
+{
+	uint64_t hash = ki_d_hash(text, strlen(text));
+	uint32_t i = ki_d_index_find(&d->by_text, hash, is_text, d->strings.v, text);
+	char *copy;
+
+	if (i != UINT32_MAX)
+		return i + 1;
+	copy = strdup(text);
+	if (!copy || ki_vec_push(&d->strings, copy)) {
+		free(copy);
+		return 0;
+	}
+	ki_d_index_add(&d->by_text, hash, (uint32_t)d->strings.n - 1);
+	return d->strings.n;
+}

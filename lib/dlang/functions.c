@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+/*
+ * Calls: what a function takes; what an aggregation's tuple is; how values travel in records.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dlang/check.h"
+#include "dlang/format.h"
+#include "dlang/names.h"
+
+#define ERR(c, n, ...) ki_d_error((c)->d, (c)->err, (n)->at, __VA_ARGS__)
+
+static unsigned int count(const struct ki_d_node *list)
+{
+	unsigned int n = 0;
+
+	for (; list; list = list->next)
+		n++;
+	return n;
+}
+
+bool ki_d_is_constant(const struct ki_d_node *n)
+{
+	return n->kind == KI_D_NUMBER || n->kind == KI_D_TEXT ||
+	       (n->kind == KI_D_NAME && n->is_builtin &&
+		(n->sym.builtin->kind == KI_D_B_PROBE || n->sym.builtin->kind == KI_D_B_ID));
+}
+
+uint8_t ki_d_form_of(const struct ki_d_node *n)
+{
+	if (n->type.base == KI_D_STACK)
+		return KI_D_FORM_STACK;
+	if (!ki_d_is_string(n->type))
+		return KI_D_FORM_WORD;
+	if (ki_d_is_constant(n))
+		return KI_D_FORM_PROBE;
+	return n->kind == KI_D_NAME ? KI_D_FORM_COMM : KI_D_FORM_BYTES;
+}
+
+unsigned int ki_d_form_words(uint8_t form)
+{
+	static const uint8_t words[] = {[KI_D_FORM_WORD] = 1,
+					[KI_D_FORM_PROBE] = 0,
+					[KI_D_FORM_COMM] = KI_D_COMM_WORDS,
+					[KI_D_FORM_BYTES] = KI_D_STRING_WORDS,
+					[KI_D_FORM_NUMBERED] = 1,
+					[KI_D_FORM_STACK] = 1};
+
+	return words[form];
+}
+
+/* ---- printf and printa ---- */
+
+static int check_format(struct ki_d_checker *c, const struct ki_d_node *n)
+{
+	const struct ki_d_node *fmt = n->kid[0], *arg = fmt->next;
+	const char *p = fmt->text, *why;
+	struct ki_d_spec s;
+	char name[KI_D_TYPE_NAME];
+	int ret;
+
+	if (fmt->kind != KI_D_TEXT)
+		return ERR(c, fmt, "printf begins with a format: printf(\"%%d\", pid)");
+	while ((ret = ki_d_format_next(&p, &s, &why)) > 0) {
+		for (unsigned int i = 0; s.conversion && i < 1u + s.width_arg; i++) {
+			if (s.at)
+				return ERR(c, fmt, "%%@ is for printa");
+			if (!arg)
+				return ERR(c, fmt,
+					   "the format has more conversions than arguments");
+			if (!(s.width_arg && !i ? ki_d_is_scalar(arg->type)
+						: ki_d_format_takes(&s, arg->type)))
+				return ERR(c, arg, "%%%c cannot print a value of type %s",
+					   s.conversion, ki_d_type_name(arg->type, name));
+			arg = arg->next;
+		}
+	}
+	if (ret)
+		return ERR(c, fmt, "%s", why);
+	return arg ? ERR(c, arg, "the format has fewer conversions than arguments") : 0;
+}
+
+static struct ki_d_agg *find_agg(const struct ki_dlang *d, const char *name)
+{
+	for (size_t i = 0; i < d->aggs.n; i++)
+		if (!strcmp(d->aggs.v[i]->name, name))
+			return d->aggs.v[i];
+	return NULL;
+}
+
+/* An aggregation as an argument: it must be known. */
+static int check_agg_arg(struct ki_d_checker *c, struct ki_d_node *n)
+{
+	if (n->kind != KI_D_AGG || n->kid[0] || n->kid[1])
+		return ERR(c, n, "an aggregation is expected: @name");
+	n->sym.agg = find_agg(c->d, n->text);
+	return n->sym.agg ? 0
+			  : ERR(c, n, "no aggregation @%.40s: it is used nowhere before", n->text);
+}
+
+static int check_printa(struct ki_d_checker *c, struct ki_d_node *n)
+{
+	struct ki_d_node *agg = n->kid[0]->kind == KI_D_TEXT ? n->kid[0]->next : n->kid[0];
+	const char *p = n->kid[0]->text, *why;
+	struct ki_d_spec s;
+	int ret;
+
+	if (!agg || agg->next)
+		return ERR(c, n, "printa takes a format, and one aggregation so far");
+	ret = check_agg_arg(c, agg);
+	if (ret || agg == n->kid[0])
+		return ret;
+	while ((ret = ki_d_format_next(&p, &s, &why)) > 0)
+		;
+	return ret ? ERR(c, n->kid[0], "%s", why) : 0;
+}
+
+/* ---- the others ---- */
+
+static int check_numbers(struct ki_d_checker *c, struct ki_d_node *list)
+{
+	int ret = 0;
+
+	for (struct ki_d_node *k = list; !ret && k; k = k->next) {
+		ret = ki_d_check_expr(c, k);
+		if (!ret && !ki_d_is_scalar(k->type))
+			ret = ERR(c, k, "a number is expected");
+	}
+	return ret;
+}
+
+/* clear(@a), trunc(@a, 5), normalize(@a, 1000) */
+static int check_about_agg(struct ki_d_checker *c, struct ki_d_node *n)
+{
+	struct ki_d_node *more = n->kid[0]->next;
+	int ret = check_agg_arg(c, n->kid[0]);
+
+	if (!ret && n->sym.function->kind == KI_D_F_CLEAR &&
+	    !ki_d_agg_can_clear(n->kid[0]->sym.agg))
+		ret = ERR(c, n, "clear() of @%.40s, which is a %s(), is not supported yet",
+			  n->kid[0]->text, n->kid[0]->sym.agg->fn->name);
+	return ret ? ret : check_numbers(c, more);
+}
+
+static int check_all(struct ki_d_checker *c, struct ki_d_node *list)
+{
+	int ret = 0;
+
+	for (struct ki_d_node *k = list; !ret && k; k = k->next)
+		ret = ki_d_check_expr(c, k);
+	return ret;
+}
+
+static int check_stack(struct ki_d_checker *c, struct ki_d_node *n)
+{
+	int ret = check_numbers(c, n->kid[0]);
+
+	for (struct ki_d_node *k = n->kid[0]; !ret && k; k = k->next)
+		if (k->kind != KI_D_NUMBER || k->value > 127)
+			ret = ERR(c, k, "a number of frames up to 127 is expected");
+	n->type = (struct ki_d_type){.base = KI_D_STACK};
+	c->d->stacks_used = true;
+	return ret;
+}
+
+static int check_arguments(struct ki_d_checker *c, struct ki_d_node *n)
+{
+	int ret;
+
+	switch (n->sym.function->kind) {
+	case KI_D_F_PRINTF:
+		ret = check_all(c, n->kid[0]);
+		return ret ? ret : check_format(c, n);
+	case KI_D_F_PRINTA:
+		return check_printa(c, n);
+	case KI_D_F_STACK:
+	case KI_D_F_USTACK:
+		return check_stack(c, n);
+	case KI_D_F_CLEAR:
+	case KI_D_F_TRUNC:
+	case KI_D_F_NORMALIZE:
+	case KI_D_F_DENORMALIZE:
+		return check_about_agg(c, n);
+	case KI_D_F_TRACE:
+		return check_all(c, n->kid[0]);
+	case KI_D_F_EXIT:
+		c->d->exits = true;
+		return check_numbers(c, n->kid[0]);
+	default:
+		n->type = (struct ki_d_type){.base = KI_D_STRING};
+		return check_numbers(c, n->kid[0]);
+	}
+}
+
+int ki_d_check_call(struct ki_d_checker *c, struct ki_d_node *n)
+{
+	const struct ki_d_function *f = ki_d_function_find(n->text);
+	const bool statement = c->statement == n;
+	unsigned int nargs = count(n->kid[0]);
+
+	if (!f)
+		return ERR(c, n, "no function '%.40s'", n->text);
+	if (f->kind == KI_D_F_LATER)
+		return ERR(c, n, "%s() is not supported yet", f->name);
+	if (f->kind == KI_D_F_AGG)
+		return ERR(c, n, "%s() aggregates: @name = %s(...)", f->name, f->name);
+	if (ki_d_is_action(f) && !statement && f->kind != KI_D_F_STACK && f->kind != KI_D_F_USTACK)
+		return ERR(c, n, "%s() is a statement of its own", f->name);
+	if (nargs < f->least || nargs > f->most)
+		return ERR(c, n, "%s() takes %s%u argument%s, not %u", f->name,
+			   f->least == f->most ? ""
+			   : nargs < f->least  ? "at least "
+					       : "at most ",
+			   nargs < f->least ? f->least : f->most,
+			   (nargs < f->least ? f->least : f->most) == 1 ? "" : "s", nargs);
+	n->sym.function = f;
+	return check_arguments(c, n);
+}
+
+/* ---- aggregations ---- */
+
+static int new_agg(struct ki_d_checker *c, const struct ki_d_node *n, struct ki_d_agg **out)
+{
+	struct ki_d_agg *a = calloc(1, sizeof(*a));
+
+	if (a)
+		a->name = strdup(n->text);
+	if (!a || !a->name || ki_vec_push(&c->d->aggs, a)) {
+		if (a)
+			free(a->name);
+		free(a);
+		return ki_d_no_memory(c->err);
+	}
+	a->at = n->at;
+	a->normal = 1;
+	*out = a;
+	return 0;
+}
+
+/* How a key travels in the aggregation's rows: as in all its other uses. */
+static uint8_t key_form(const struct ki_d_node *k)
+{
+	uint8_t form = ki_d_form_of(k);
+
+	return form == KI_D_FORM_PROBE ? KI_D_FORM_NUMBERED : form;
+}
+
+static int note_keys(struct ki_d_checker *c, struct ki_d_node *n, struct ki_d_agg *a, bool first)
+{
+	unsigned int i = 0, words = 0;
+
+	for (const struct ki_d_node *k = n->kid[0]; k; k = k->next, i++) {
+		uint8_t form = key_form(k);
+
+		if (first) {
+			a->keys[i] = k->type;
+			a->forms[i] = form;
+		} else if (ki_d_is_scalar(a->keys[i]) != ki_d_is_scalar(k->type) ||
+			   (a->keys[i].base == KI_D_STACK) != (k->type.base == KI_D_STACK)) {
+			return ERR(c, k, "key %u of @%.40s has another type elsewhere", i + 1,
+				   n->text);
+		} else if (form != a->forms[i]) {
+			a->forms[i] = KI_D_FORM_BYTES;
+		}
+		words += ki_d_form_words(a->forms[i]);
+	}
+	if (words > KI_TABLE_KEYS)
+		return ERR(c, n,
+			   "the keys take %u words, and there is room for %d: a string from "
+			   "memory takes %d, execname %d",
+			   words, KI_TABLE_KEYS, KI_D_STRING_WORDS, KI_D_COMM_WORDS);
+	return 0;
+}
+
+static int check_lquantize(struct ki_d_checker *c, const struct ki_d_node *call, struct ki_d_agg *a,
+			   bool first)
+{
+	int64_t v[3] = {0, 0, 1};
+	unsigned int i = 0;
+	struct ki_linear l;
+
+	for (const struct ki_d_node *k = call->kid[0]->next; k; k = k->next, i++) {
+		const bool minus = k->kind == KI_D_UNARY && k->op == KI_NEG;
+		const struct ki_d_node *number = minus ? k->kid[0] : k;
+
+		if (number->kind != KI_D_NUMBER)
+			return ERR(c, k, "lquantize's bounds and step are constants");
+		v[i] = minus ? -(int64_t)number->value : (int64_t)number->value;
+	}
+	l = (struct ki_linear){.low = v[0], .high = v[1], .step = (uint64_t)v[2]};
+	if (v[2] < 1 || v[0] >= v[1] || !ki_linear_buckets(&l) ||
+	    ki_linear_buckets(&l) > KI_TABLE_VALUES)
+		return ERR(c, call,
+			   "lquantize(value, low, high, step): low < high, step > 0, and at "
+			   "most %d buckets",
+			   KI_TABLE_VALUES);
+	if (!first && memcmp(&l, &a->linear, sizeof(l)) != 0)
+		return ERR(c, call, "@%.40s has other bounds elsewhere", a->name);
+	a->linear = l;
+	return 0;
+}
+
+int ki_d_check_agg(struct ki_d_checker *c, struct ki_d_node *n)
+{
+	struct ki_d_agg *a = find_agg(c->d, n->text);
+	struct ki_d_node *call = n->kid[1];
+	const struct ki_d_function *f;
+	const bool first = !a;
+	unsigned int nargs;
+	int ret;
+
+	if (!call || call->kind != KI_D_CALL)
+		return ERR(c, n, "an aggregation is assigned to: @%.40s = count()", n->text);
+	f = ki_d_function_find(call->text);
+	if (!f || f->kind != KI_D_F_AGG)
+		return ERR(c, call,
+			   "%.40s() does not aggregate: count, sum, avg, min, max, stddev, "
+			   "quantize and lquantize do",
+			   call->text);
+	nargs = count(call->kid[0]);
+	if (nargs < f->least || nargs > f->most)
+		return ERR(c, call, "%s() takes %u argument%s", f->name, f->least,
+			   f->least == 1 ? "" : "s");
+	ret = check_numbers(c, call->kid[0]);
+	if (!ret)
+		ret = check_all(c, n->kid[0]);
+	if (!ret && first)
+		ret = new_agg(c, n, &a);
+	if (ret)
+		return ret;
+	if (!first && a->fn != &ki_d_agg_functions[f->number])
+		return ERR(c, call, "@%.40s is made by %s() elsewhere", n->text, a->fn->name);
+	if (!first && count(n->kid[0]) != a->nkeys)
+		return ERR(c, n, "@%.40s has %u keys elsewhere", n->text, a->nkeys);
+	if (count(n->kid[0]) > KI_D_KEYS)
+		return ERR(c, n, "more than %d keys", KI_D_KEYS);
+	a->fn = &ki_d_agg_functions[f->number];
+	a->nkeys = count(n->kid[0]);
+	n->sym.agg = a;
+	ret = f->number == KI_D_LQUANTIZE ? check_lquantize(c, call, a, first) : 0;
+	return ret ? ret : note_keys(c, n, a, first);
+}

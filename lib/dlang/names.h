@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * What the language knows by itself: built-in variables and functions, a row each.
+ */
+#ifndef KI_DLANG_NAMES_H
+#define KI_DLANG_NAMES_H
+
+#include "dlang/program.h"
+
+enum ki_d_builtin_kind {
+	KI_D_B_FACT,   /* number: enum ki_fact */
+	KI_D_B_ARG,    /* number: of the argument */
+	KI_D_B_COMM,   /* the thread's name */
+	KI_D_B_PROBE,  /* number: the field of the probe's description, 0 to 3 */
+	KI_D_B_ID,     /* the probe's number */
+	KI_D_B_WALL,   /* nanoseconds since 1970 */
+	KI_D_B_VTIME,  /* nanoseconds for which the thread has run */
+	KI_D_B_ERRNO,  /* of what is returned */
+	KI_D_B_CALLER, /* where the function returns to */
+};
+
+struct ki_d_builtin {
+	const char *name;
+	uint8_t kind; /* enum ki_d_builtin_kind */
+	uint8_t number;
+	struct ki_d_type type;
+};
+
+const struct ki_d_builtin *ki_d_builtin_find(const char *name);
+
+enum ki_d_function_kind {
+	KI_D_F_PRINTF,
+	KI_D_F_TRACE,
+	KI_D_F_PRINTA,
+	KI_D_F_EXIT,
+	KI_D_F_STACK, /* an action, a key */
+	KI_D_F_USTACK,
+	KI_D_F_CLEAR,
+	KI_D_F_TRUNC,
+	KI_D_F_NORMALIZE,
+	KI_D_F_DENORMALIZE,
+	KI_D_F_STRING, /* stringof(), copyinstr(): a string from memory; number 1: a process's */
+	KI_D_F_AGG,    /* number: of the aggregating function */
+	KI_D_F_LATER,  /* known, and not supported yet */
+};
+
+struct ki_d_function {
+	const char *name;
+	uint8_t kind; /* enum ki_d_function_kind */
+	uint8_t number;
+	uint8_t least, most; /* arguments */
+};
+
+const struct ki_d_function *ki_d_function_find(const char *name);
+static inline bool ki_d_is_action(const struct ki_d_function *f)
+{
+	return f->kind <= KI_D_F_DENORMALIZE;
+}
+
+enum ki_d_agg_kind {
+	KI_D_COUNT,
+	KI_D_SUM,
+	KI_D_AVG,
+	KI_D_MIN,
+	KI_D_MAX,
+	KI_D_STDDEV,
+	KI_D_QUANTIZE,
+	KI_D_LQUANTIZE,
+	KI_D_AGGS
+};
+
+extern const struct ki_d_agg_function ki_d_agg_functions[KI_D_AGGS];
+
+static inline enum ki_d_agg_kind ki_d_agg_kind(const struct ki_d_agg *a)
+{
+	return (enum ki_d_agg_kind)(a->fn - ki_d_agg_functions);
+}
+
+/* What it has been is taken away from what it is: of the least and the greatest value it cannot be.
+ */
+static inline bool ki_d_agg_can_clear(const struct ki_d_agg *a)
+{
+	return ki_d_agg_kind(a) != KI_D_MIN && ki_d_agg_kind(a) != KI_D_MAX;
+}
+
+#endif

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+/*
+ * Descriptions to probes. Several clauses may mean one probe, which then has all of them, in the
+ * order of the program.
+ */
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dlang/probe.h"
+
+/* A clause of a probe. */
+struct pair {
+	uint32_t probe, clause;
+};
+
+struct ki_d_pairs {
+	ki_vec(struct pair) all;
+};
+
+const char *ki_d_provider_name(const struct ki_d_probe *p)
+{
+	return p->provider->name;
+}
+
+bool ki_d_field_matches(const char *field, const char *text)
+{
+	return !*field || !fnmatch(field, text, 0);
+}
+
+static int note(struct ki_d_match *m, uint32_t probe)
+{
+	if (ki_vec_push(&m->pairs->all, (struct pair){probe, m->clause}))
+		return ki_d_no_memory(m->err);
+	return 0;
+}
+
+int ki_d_found(struct ki_d_match *m, const struct ki_d_provider *p, const struct ki_symbol *sym,
+	       const char *function, unsigned int side)
+{
+	static const char *const sides[] = {"entry", "return"};
+	size_t n, i = (size_t)(sym - ki_target_symbols(m->t, &n));
+	uint32_t *slot = &m->by_symbol[2 * (p->number * m->nsymbols + i) + side];
+	struct ki_d_probe probe = {.provider = p,
+				   .sym = sym,
+				   .module = *sym->module ? sym->module : KI_D_KERNEL,
+				   .function = function,
+				   .name = sides[side]};
+
+	if (!*slot) {
+		if (ki_vec_push(&m->d->probes, probe))
+			return ki_d_no_memory(m->err);
+		*slot = (uint32_t)m->d->probes.n;
+	}
+	return note(m, *slot - 1);
+}
+
+int ki_d_found_named(struct ki_d_match *m, const struct ki_d_provider *p, const char *name,
+		     uint64_t nanoseconds)
+{
+	struct ki_d_probe probe = {
+		.provider = p, .module = "", .function = "", .nanoseconds = nanoseconds};
+
+	for (uint32_t i = 0; i < m->d->probes.n; i++)
+		if (!m->d->probes.v[i].sym && !strcmp(m->d->probes.v[i].name, name))
+			return note(m, i);
+	probe.owned = strdup(name);
+	probe.name = probe.owned;
+	if (!probe.owned || ki_vec_push(&m->d->probes, probe)) {
+		free(probe.owned);
+		return ki_d_no_memory(m->err);
+	}
+	return note(m, (uint32_t)m->d->probes.n - 1);
+}
+
+static int find(struct ki_d_match *m, struct ki_d_pattern *pattern)
+{
+	const size_t before = m->pairs->all.n;
+	int ret = 0;
+
+	m->pattern = pattern;
+	for (const struct ki_d_provider *p = ki_d_providers; !ret && p->name; p++)
+		if (ki_d_field_matches(pattern->field[0], p->name))
+			ret = p->find(m, p);
+	pattern->matched = m->pairs->all.n - before;
+	if (ret || pattern->matched || m->d->o.zero)
+		return ret;
+	ki_d_error(m->d, m->err, pattern->at, "%s:%s:%s:%s matches no probe", pattern->field[0],
+		   pattern->field[1], pattern->field[2], pattern->field[3]);
+	return -ENOENT;
+}
+
+static int by_probe(const void *a, const void *b)
+{
+	const struct pair *x = a, *y = b;
+
+	if (x->probe != y->probe)
+		return x->probe < y->probe ? -1 : 1;
+	return x->clause < y->clause ? -1 : x->clause > y->clause;
+}
+
+/* Each probe's clauses, each once. */
+static int settle(struct ki_dlang *d, struct ki_d_pairs *pairs, struct ki_err *err)
+{
+	const struct pair *v = pairs->all.v;
+
+	if (pairs->all.n)
+		qsort(pairs->all.v, pairs->all.n, sizeof(*v), by_probe);
+	for (size_t i = 0; i < pairs->all.n; i++) {
+		struct ki_d_probe *p = &d->probes.v[v[i].probe];
+
+		if (i && !by_probe(&v[i], &v[i - 1]))
+			continue;
+		if (!p->n++)
+			p->first = (uint32_t)d->uses.n;
+		if (ki_vec_push(&d->uses, v[i].clause))
+			return ki_d_no_memory(err);
+	}
+	return 0;
+}
+
+int ki_dlang_match(struct ki_dlang *d, struct ki_target *t, struct ki_err *err)
+{
+	struct ki_d_pairs pairs = {0};
+	struct ki_d_match m = {.d = d, .t = t, .err = err, .pairs = &pairs};
+	int ret = 0;
+
+	ki_target_symbols(t, &m.nsymbols);
+	m.by_symbol = calloc(2 * KI_D_FUNCTION_PROVIDERS * (m.nsymbols + 1), sizeof(*m.by_symbol));
+	if (!m.by_symbol)
+		return ki_d_no_memory(err);
+	for (uint32_t c = 0; !ret && c < d->clauses.n; c++) {
+		m.clause = c;
+		for (uint32_t i = 0; !ret && i < d->clauses.v[c].n; i++)
+			ret = find(&m, &d->patterns.v[d->clauses.v[c].first + i]);
+	}
+	if (!ret)
+		ret = settle(d, &pairs, err);
+	free(m.by_symbol);
+	ki_vec_free(&pairs.all);
+	return ret;
+}
+
+size_t ki_dlang_probes(const struct ki_dlang *d)
+{
+	return d->probes.n;
+}
+
+void ki_dlang_probe(const struct ki_dlang *d, size_t i, struct ki_dlang_probe *out)
+{
+	const struct ki_d_probe *p = &d->probes.v[i];
+
+	*out = (struct ki_dlang_probe){.id = (uint32_t)i + 1,
+				       .provider = p->provider->name,
+				       .module = p->module,
+				       .function = p->function,
+				       .name = p->name,
+				       .reason = p->reason};
+}

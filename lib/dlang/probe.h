@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Probes: a provider is a row of a table (provider.c) that finds what a description means.
+ */
+#ifndef KI_DLANG_PROBE_H
+#define KI_DLANG_PROBE_H
+
+#include "dlang/program.h"
+
+#define KI_D_KERNEL "vmlinux" /* the module of what is built in */
+
+struct ki_d_match {
+	struct ki_dlang *d;
+	struct ki_target *t;
+	struct ki_err *err;
+	const struct ki_d_pattern *pattern;
+	uint32_t clause;
+	uint32_t *by_symbol; /* of each provider, symbol and name: its probe + 1 */
+	size_t nsymbols;
+	struct ki_d_pairs *pairs;
+};
+
+struct ki_d_provider {
+	const char *name;
+	/* All probes of the pattern's other fields, by ki_d_found or ki_d_found_named. */
+	int (*find)(struct ki_d_match *m, const struct ki_d_provider *self);
+	uint8_t number; /* of those that have functions */
+};
+
+extern const struct ki_d_provider ki_d_providers[];
+#define KI_D_FUNCTION_PROVIDERS 2 /* fbt, syscall */
+
+/* Does the text match a field of the pattern? An empty one matches all. */
+bool ki_d_field_matches(const char *field, const char *text);
+
+/* A probe at a function: side 0 is its entry, 1 its return. */
+int ki_d_found(struct ki_d_match *m, const struct ki_d_provider *p, const struct ki_symbol *sym,
+	       const char *function, unsigned int side);
+/* One that has no place: nanoseconds of tick; 0: none. */
+int ki_d_found_named(struct ki_d_match *m, const struct ki_d_provider *p, const char *name,
+		     uint64_t nanoseconds);
+
+static inline bool ki_d_probe_is(const struct ki_d_probe *p, const char *provider)
+{
+	const char *name = ki_d_provider_name(p);
+
+	for (; *name && *name == *provider; name++, provider++)
+		;
+	return *name == *provider;
+}
+
+#endif

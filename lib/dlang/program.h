@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * A compiled D program: the inside of kerninst/dlang.h.
+ *
+ *	source.c	pragmas
+ *	parse.c		text to nodes
+ *	check.c		nodes to types; names.c, functions.c: what names stand for
+ *	probe.c		descriptions to probes; provider.c: the table of providers
+ *	code.c		a clause at a probe, to a snippet
+ *	run.c		probes to places, and what is in the kernel
+ *	consume.c	records to text; aggregate.c: what aggregations print
+ */
+#ifndef KI_DLANG_PROGRAM_H
+#define KI_DLANG_PROGRAM_H
+
+#include "dlang/ast.h"
+#include "dlang/index.h"
+#include "kerninst/dlang.h"
+#include "kerninst/record.h"
+#include "kerninst/splice.h"
+#include "kerninst/table.h"
+
+#define KI_D_KEYS	  8  /* of a tuple */
+#define KI_D_STRING_WORDS 8  /* of a string in a record or a key: 63 bytes and a 0 */
+#define KI_D_COMM_WORDS	  2  /* of a thread's name */
+#define KI_D_ARGS	  16 /* of printf, beside its format */
+
+/* ---- variables ---- */
+
+enum ki_d_scope { KI_D_GLOBAL_SCOPE, KI_D_SELF_SCOPE, KI_D_THIS_SCOPE };
+
+struct ki_d_var {
+	char *name;
+	uint8_t scope;
+	struct ki_d_type type;
+	unsigned int nkeys; /* an associative array; 0: a scalar */
+	struct ki_d_type keys[KI_D_KEYS];
+	uint32_t number; /* of the global, the thread's word, the local */
+	struct ki_table_map *table;
+};
+
+/* ---- how a string or a number travels: in a record, or in a key ---- */
+
+enum ki_d_form {
+	KI_D_FORM_WORD,	    /* one word, as its type says */
+	KI_D_FORM_PROBE,    /* nothing: the probe says it (probefunc) or it is a constant */
+	KI_D_FORM_COMM,	    /* KI_D_COMM_WORDS of text */
+	KI_D_FORM_BYTES,    /* KI_D_STRING_WORDS of text */
+	KI_D_FORM_NUMBERED, /* one word, the number of a string that is known beforehand */
+	KI_D_FORM_STACK,    /* one word, a stack's number */
+};
+
+unsigned int ki_d_form_words(uint8_t form);
+
+/* ---- aggregations ---- */
+
+struct ki_d_agg_function {
+	const char *name;
+	uint8_t nargs;	/* at least */
+	uint8_t most;	/* arguments */
+	uint8_t values; /* words of a row */
+	bool counts;	/* one is added, whatever the arguments are */
+};
+
+/* A row whose key is the same for all hits of a place has a counter, not a table. */
+struct ki_d_cell {
+	uint32_t counter;
+	uint64_t key[KI_D_KEYS];
+};
+
+/* What a key's values had been when it was cleared. hidden: it is not shown until they change. */
+struct ki_d_base {
+	uint64_t key[KI_TABLE_KEYS];
+	uint64_t *values;
+	bool hidden;
+};
+
+struct ki_d_agg {
+	char *name; /* "": @ */
+	const struct ki_d_agg_function *fn;
+	unsigned int nkeys;
+	struct ki_d_type keys[KI_D_KEYS];
+	uint8_t forms[KI_D_KEYS]; /* enum ki_d_form */
+	struct ki_linear linear;  /* of lquantize */
+	struct ki_table_map *table;
+	ki_vec(struct ki_d_base) base; /* what clear() and trunc() have taken away */
+	ki_vec(struct ki_d_cell) cells;
+	struct ki_d_index by_key; /* cells */
+	uint64_t normal;
+	bool printed;
+	uint32_t at; /* where it is first used */
+};
+
+/* ---- clauses ---- */
+
+struct ki_d_pattern {
+	char *field[4]; /* provider, module, function, name: globs; "" matches all */
+	uint32_t at;
+	size_t matched; /* probes */
+};
+
+/* An argument of an action that goes into its record. */
+struct ki_d_arg {
+	const struct ki_d_node *node;
+	uint8_t form;
+};
+
+/* What a clause does that its reader sees. */
+struct ki_d_action {
+	const struct ki_d_node *node; /* the call; NULL: the default action */
+	unsigned int nargs;
+	struct ki_d_arg args[KI_D_ARGS];
+	struct ki_d_agg *agg; /* of printa, clear, ... */
+	uint32_t batch;
+};
+
+/* Actions of one clause with one record. */
+struct ki_d_batch {
+	uint32_t clause, first, n; /* actions */
+	bool begins, ends;	   /* its clause's first, its last */
+};
+
+struct ki_d_clause {
+	uint32_t first, n; /* patterns */
+	struct ki_d_node *predicate, *body;
+	uint32_t at;
+	bool no_body;
+	bool asks_return; /* for what the function returns */
+	uint32_t first_batch, nbatches;
+};
+
+/* ---- probes ---- */
+
+struct ki_d_provider;
+
+struct ki_d_probe {
+	const struct ki_d_provider *provider;
+	const struct ki_symbol *sym; /* NULL: BEGIN, END, tick */
+	const char *module, *function, *name;
+	uint64_t nanoseconds; /* of tick */
+	uint32_t first, n;    /* its clauses in ki_dlang.uses */
+	uint16_t reason;      /* it could not be placed: why */
+	char *owned;	      /* of the names, what is to be freed */
+};
+
+const char *ki_d_provider_name(const struct ki_d_probe *p);
+
+struct ki_dlang {
+	char *text; /* the source, without pragmas */
+	struct ki_dlang_options o;
+	char **args;
+	struct ki_d_pool pool;
+	ki_vec(struct ki_d_pattern) patterns;
+	ki_vec(struct ki_d_clause) clauses;
+	ki_vec(struct ki_d_var *) vars;
+	ki_vec(struct ki_d_agg *) aggs;
+	ki_vec(struct ki_d_action) actions;
+	ki_vec(struct ki_d_batch) batches;
+	ki_vec(struct ki_d_probe) probes; /* id is the index + 1 */
+	ki_vec(uint32_t) uses;		  /* clauses */
+	ki_vec(char *) strings;		  /* of KI_D_FORM_NUMBERED */
+	struct ki_d_index by_text;	  /* strings */
+	bool quiet, exits, stacks_used, clock_used;
+	struct ki_d_run *run;
+};
+
+/* ---- passes ---- */
+
+/* Take pragmas out of d->text, and do what they say. */
+int ki_d_source(struct ki_dlang *d, struct ki_err *err);
+int ki_d_parse(struct ki_dlang *d, struct ki_err *err);
+int ki_d_check(struct ki_dlang *d, struct ki_err *err);
+/* Clauses' actions, in batches. */
+int ki_d_batches(struct ki_dlang *d, struct ki_err *err);
+
+/* "D: line M, column N: ..." of a place in the source; -EINVAL. */
+int ki_d_error(const struct ki_dlang *d, struct ki_err *err, uint32_t at, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+int ki_d_no_memory(struct ki_err *err);
+
+/* The number of a string, from 1; 0: out of memory. */
+uint64_t ki_d_string_number(struct ki_dlang *d, const char *text);
+
+#endif

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+#include "dlang/rows.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MIDDLE 64 /* the bucket of zeros */
+
+void ki_d_rows_free(struct ki_d_rows *r)
+{
+	free(r->words);
+	r->words = NULL;
+	r->n = 0;
+}
+
+/* ---- buckets ---- */
+
+/* Buckets below the middle are those of negative values: -1, -2 to -3, -4 to -7 ... */
+int64_t ki_d_bucket_low(unsigned int bucket)
+{
+	if (bucket > MIDDLE)
+		return (int64_t)(UINT64_C(1) << (bucket - MIDDLE - 1));
+	if (bucket == MIDDLE)
+		return 0;
+	return bucket ? -(int64_t)(UINT64_C(1) << (MIDDLE - bucket - 1)) : INT64_MIN;
+}
+
+uint64_t ki_d_bucket_count(const uint64_t *values, unsigned int bucket)
+{
+	if (bucket >= MIDDLE)
+		return values[bucket - MIDDLE];
+	return values[KI_TABLE_LOG2_WORDS + MIDDLE - bucket];
+}
+
+static int64_t weight(const uint64_t *values)
+{
+	double sum = 0;
+
+	for (unsigned int i = 0; i < KI_D_QUANTIZE_BUCKETS; i++)
+		sum += (double)ki_d_bucket_low(i) * (double)ki_d_bucket_count(values, i);
+	return sum > 9e18 ? INT64_MAX : sum < -9e18 ? INT64_MIN : (int64_t)sum;
+}
+
+static int64_t linear_weight(const struct ki_d_agg *a, const uint64_t *values)
+{
+	uint32_t n = ki_linear_buckets(&a->linear);
+	int64_t sum = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		int64_t low, high;
+
+		ki_linear_bounds(&a->linear, i, &low, &high);
+		sum += (i ? low : a->linear.low - 1) * (int64_t)values[i];
+	}
+	return sum;
+}
+
+int64_t ki_d_row_number(const struct ki_d_agg *a, const uint64_t *values)
+{
+	switch (ki_d_agg_kind(a)) {
+	case KI_D_AVG:
+		return values[KI_STATS_COUNT]
+			       ? (int64_t)values[KI_STATS_SUM] / (int64_t)values[KI_STATS_COUNT]
+			       : 0;
+	case KI_D_STDDEV:
+		return (int64_t)ki_table_deviation(values);
+	case KI_D_QUANTIZE:
+		return weight(values);
+	case KI_D_LQUANTIZE:
+		return linear_weight(a, values);
+	default:
+		return (int64_t)values[0];
+	}
+}
+
+/* ---- reading ---- */
+
+struct sorting {
+	const struct ki_d_agg *a;
+	uint32_t keys;
+};
+
+static int by_key(const void *x, const void *y, void *arg)
+{
+	const struct sorting *s = arg;
+	const uint64_t *a = x, *b = y;
+
+	for (uint32_t i = 0; i < s->keys; i++)
+		if (a[i] != b[i])
+			return a[i] < b[i] ? -1 : 1;
+	return 0;
+}
+
+static int by_value(const void *x, const void *y, void *arg)
+{
+	const struct sorting *s = arg;
+	const uint64_t *a = x, *b = y;
+	int64_t i = ki_d_row_number(s->a, a + s->keys), k = ki_d_row_number(s->a, b + s->keys);
+
+	return i != k ? (i < k ? -1 : 1) : by_key(x, y, arg);
+}
+
+/* Counts of one key that are in a counter and in the table are one. */
+static void merge(struct ki_d_rows *r)
+{
+	const uint32_t width = r->keys + r->values;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < r->n; i++) {
+		uint64_t *row = r->words + i * width, *last = r->words + (kept - 1) * width;
+
+		if (kept && !memcmp(row, last, r->keys * sizeof(*row)))
+			last[r->keys] += row[r->keys];
+		else
+			memmove(r->words + kept++ * width, row, width * sizeof(*row));
+	}
+	r->n = kept;
+}
+
+static int read_all(struct ki_dlang *d, struct ki_d_agg *a, struct ki_d_rows *out,
+		    struct ki_err *err)
+{
+	struct ki_table_reading *t;
+	int ret = ki_table_read(a->table, &t, err);
+	uint32_t width;
+	uint64_t *to;
+
+	if (ret)
+		return ret;
+	*out = (struct ki_d_rows){.keys = t->keys, .values = t->values};
+	width = t->keys + t->values;
+	out->words = calloc((t->n + a->cells.n + 1) * width, sizeof(*out->words));
+	if (out->words && t->n)
+		memcpy(out->words, t->words, t->n * width * sizeof(*t->words));
+	out->n = t->n;
+	ki_table_reading_free(t);
+	if (!out->words)
+		return ki_d_no_memory(err);
+	for (size_t i = 0; i < a->cells.n; i++) {
+		uint64_t value = ki_counter_read(d->run->counters, a->cells.v[i].counter);
+
+		if (!value)
+			continue;
+		to = out->words + out->n++ * width;
+		memcpy(to, a->cells.v[i].key, out->keys * sizeof(*to));
+		to[out->keys] = value;
+	}
+	return 0;
+}
+
+/* ---- what has been cleared ---- */
+
+static struct ki_d_base *base_of(struct ki_d_agg *a, const uint64_t *key, uint32_t keys)
+{
+	for (size_t i = 0; i < a->base.n; i++)
+		if (!memcmp(a->base.v[i].key, key, keys * sizeof(*key)))
+			return &a->base.v[i];
+	return NULL;
+}
+
+/* The lower halves first: a borrow goes to the next word of the squares. */
+static bool take_away(const struct ki_d_agg *a, uint64_t *values, const uint64_t *old, uint32_t n)
+{
+	const bool stats = a->fn->values == KI_TABLE_STATS_WORDS;
+	bool changed = false, borrow = false;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const uint64_t was = values[i];
+
+		if (stats && (i == KI_STATS_MIN || i == KI_STATS_MAX))
+			continue;
+		values[i] -= old[i] + (stats && i == KI_STATS_SQUARES_HIGH && borrow);
+		borrow = was < old[i];
+		changed |= was != old[i];
+	}
+	return changed;
+}
+
+static void subtract(struct ki_d_agg *a, struct ki_d_rows *r)
+{
+	const uint32_t width = r->keys + r->values;
+	size_t kept = 0;
+
+	for (size_t i = 0; a->base.n && i < r->n; i++) {
+		uint64_t *row = r->words + i * width;
+		const struct ki_d_base *b = base_of(a, row, r->keys);
+		bool changed = !b || take_away(a, row + r->keys, b->values, r->values);
+
+		if (changed || !b->hidden)
+			memmove(r->words + kept++ * width, row, width * sizeof(*row));
+	}
+	if (a->base.n)
+		r->n = kept;
+}
+
+static int read_raw(struct ki_dlang *d, struct ki_d_agg *a, struct ki_d_rows *out,
+		    struct ki_err *err)
+{
+	struct sorting s = {.a = a};
+	int ret = read_all(d, a, out, err);
+
+	if (ret || !a->cells.n)
+		return ret;
+	s.keys = out->keys;
+	qsort_r(out->words, out->n, (out->keys + out->values) * sizeof(*out->words), by_key, &s);
+	merge(out);
+	return 0;
+}
+
+int ki_d_rows_read(struct ki_dlang *d, struct ki_d_agg *a, struct ki_d_rows *out,
+		   struct ki_err *err)
+{
+	struct sorting s = {.a = a};
+	int ret = read_raw(d, a, out, err);
+
+	if (ret)
+		return ret;
+	subtract(a, out);
+	s.keys = out->keys;
+	qsort_r(out->words, out->n, (out->keys + out->values) * sizeof(*out->words), by_value, &s);
+	return 0;
+}
+
+static bool has_key(const struct ki_d_rows *r, const uint64_t *key)
+{
+	for (size_t i = 0; i < r->n; i++)
+		if (!memcmp(ki_d_row_key(r, i), key, r->keys * sizeof(*key)))
+			return true;
+	return false;
+}
+
+/* From here on these values are nothing. */
+static int set_base(struct ki_d_agg *a, const struct ki_d_rows *r, size_t i, bool hidden)
+{
+	struct ki_d_base *b = base_of(a, ki_d_row_key(r, i), r->keys);
+
+	if (!b) {
+		if (ki_vec_push(&a->base, (struct ki_d_base){.hidden = hidden}))
+			return -ENOMEM;
+		b = &a->base.v[a->base.n - 1];
+		memcpy(b->key, ki_d_row_key(r, i), r->keys * sizeof(*b->key));
+		b->values = calloc(r->values, sizeof(*b->values));
+		if (!b->values) {
+			a->base.n--;
+			return -ENOMEM;
+		}
+	}
+	b->hidden = hidden;
+	memcpy(b->values, ki_d_row_values(r, i), r->values * sizeof(*b->values));
+	return 0;
+}
+
+int ki_d_agg_clear(struct ki_dlang *d, struct ki_d_agg *a, bool keys, int64_t keep,
+		   struct ki_err *err)
+{
+	struct ki_d_rows shown, raw = {0}, kept;
+	int ret = ki_d_rows_read(d, a, &shown, err);
+	size_t n = (size_t)(keep < 0 ? -keep : keep);
+
+	if (!ret)
+		ret = read_raw(d, a, &raw, err);
+	if (ret) {
+		ki_d_rows_free(&shown);
+		return ret;
+	}
+	kept = shown;
+	kept.n = n < shown.n ? n : shown.n;
+	if (keep > 0) /* the highest */
+		kept.words = shown.words + (shown.n - kept.n) * (shown.keys + shown.values);
+	for (size_t i = 0; !ret && i < raw.n; i++)
+		if (!keys || !has_key(&kept, ki_d_row_key(&raw, i)))
+			ret = set_base(a, &raw, i, keys);
+	ki_d_rows_free(&raw);
+	ki_d_rows_free(&shown);
+	return ret ? ki_d_no_memory(err) : 0;
+}

@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+#include "dlang/run.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include <sys/syscall.h>
+
+#include "dlang/probe.h"
+#include "dlang/storage.h"
+#include "metric/measure.h"
+
+#define SECOND 1000000000ull
+
+static uint64_t now(clockid_t clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return (uint64_t)ts.tv_sec * SECOND + (uint64_t)ts.tv_nsec;
+}
+
+void ki_d_run_free(struct ki_d_run *r)
+{
+	if (!r)
+		return;
+	ki_plan_free(r->probes);
+	ki_plan_free(r->triggers);
+	ki_counter_map_close(r->counters);
+	ki_stacks_close(r->stacks);
+	ki_ring_close(r->ring);
+	ki_vec_free(&r->ticks);
+	ki_vec_free(&r->chunks);
+	free(r);
+}
+
+/* ---- putting in ---- */
+
+/* A function while code is added to it. */
+struct function {
+	struct ki_function *fn;
+	struct ki_spans spans;
+};
+
+static void function_close(struct function *f)
+{
+	ki_spans_free(&f->spans);
+	ki_function_free(f->fn);
+	*f = (struct function){0};
+}
+
+static int function_open(struct ki_target *t, const struct ki_symbol *sym, struct function *f,
+			 struct ki_err *err)
+{
+	int ret = ki_function_analyze(t, sym, &f->fn, err);
+
+	if (!ret)
+		ret = ki_spans_find(f->fn, &f->spans, err);
+	if (!ret && f->fn->reason)
+		ret = ki_err_reason(err, f->fn->reason, sym->addr, "%s", sym->name);
+	return ret;
+}
+
+static int add_at(struct ki_dlang *d, struct ki_plan *plan, const struct function *f,
+		  const struct ki_place *place, struct ki_d_site *site, struct ki_err *err)
+{
+	struct ki_snippet *s;
+	struct ki_site_regs regs;
+	uint32_t id;
+	int ret;
+
+	if (place->reason)
+		return ki_err_reason(err, place->reason, place->addr, "%s", f->fn->symbol->name);
+	ki_measure_site(f->fn, place, &regs);
+	site->regs = &regs;
+	site->offset = place->addr - f->fn->start;
+	ret = ki_d_code(d, site, &s, err);
+	if (ret || !s)
+		return ret;
+	ret = ki_plan_add_snippet(plan, f->fn, &f->spans, place, 0, s, &regs, &id, err);
+	ki_snippet_free(s);
+	if (!ret && plan == d->run->probes && ki_vec_push(&d->run->chunks, site->probe))
+		ret = ki_d_no_memory(err);
+	return ret;
+}
+
+static int add_point(struct ki_dlang *d, struct ki_plan *plan, const struct function *f,
+		     enum ki_point_kind kind, struct ki_d_site *site, struct ki_err *err)
+{
+	const struct ki_point pt = {.kind = kind};
+	struct ki_place *places = NULL;
+	size_t n = 0;
+	int ret = ki_point_places(f->fn, &f->spans, &pt, &places, &n, err);
+
+	for (size_t i = 0; !ret && i < n; i++)
+		ret = add_at(d, plan, f, &places[i], site, err);
+	free(places);
+	return ret;
+}
+
+/* The value that is returned is known when the caller has got control back. */
+static enum ki_point_kind point_of(const struct ki_dlang *d, const struct ki_d_probe *p)
+{
+	if (strcmp(p->name, "entry") == 0)
+		return KI_POINT_ENTRY;
+	for (uint32_t i = p->first; i < p->first + p->n; i++)
+		if (d->clauses.v[d->uses.v[i]].asks_return)
+			return KI_POINT_EXIT_AFTER;
+	return KI_POINT_EXIT;
+}
+
+/* One that cannot be placed has its reason, and fails nothing. */
+static int add_probe(struct ki_dlang *d, uint32_t number, struct ki_err *err)
+{
+	struct ki_d_probe *p = &d->probes.v[number];
+	struct ki_d_site site = {.probe = number,
+				 .is_return = strcmp(p->name, "entry") != 0,
+				 .is_syscall = ki_d_probe_is(p, "syscall")};
+	struct function f = {0};
+	struct ki_err why = {0};
+	int ret = function_open(d->run->t, p->sym, &f, &why);
+
+	if (!ret)
+		ret = add_point(d, d->run->probes, &f, point_of(d, p), &site, &why);
+	function_close(&f);
+	if (ret && why.reason) {
+		p->reason = (uint16_t)why.reason;
+		return 0;
+	}
+	return ret ? ki_err_set(err, ret, why.addr, "%s", why.msg) : 0;
+}
+
+static int add_trigger(struct ki_dlang *d, const struct function *f, uint32_t number,
+		       struct ki_err *err)
+{
+	struct ki_d_site site = {.probe = number, .is_trigger = true};
+
+	return add_point(d, d->run->triggers, f, KI_POINT_ENTRY, &site, err);
+}
+
+static int add_triggers(struct ki_dlang *d, struct ki_err *err)
+{
+	const struct ki_symbol *sym = ki_target_symbol_named(d->run->t, "", KI_D_TRIGGER, NULL);
+	struct function f = {0};
+	int ret;
+
+	if (!sym)
+		return ki_err_set(err, -ENOENT, 0, "D: this kernel has no %s", KI_D_TRIGGER);
+	ret = function_open(d->run->t, sym, &f, err);
+	for (uint32_t i = 0; !ret && i < d->probes.n; i++)
+		if (!d->probes.v[i].sym)
+			ret = add_trigger(d, &f, i, err);
+	function_close(&f);
+	if (!ret && ki_plan_chunks(d->run->triggers))
+		ret = ki_plan_apply(d->run->triggers, d->run->t, false, err);
+	return ret;
+}
+
+static void fire(uint32_t probe)
+{
+	syscall(KI_D_TRIGGER_CALL, (unsigned long)probe);
+}
+
+static void fire_named(struct ki_dlang *d, const char *name)
+{
+	for (uint32_t i = 0; i < d->probes.n; i++)
+		if (!d->probes.v[i].sym && !strcmp(d->probes.v[i].name, name))
+			fire(i);
+}
+
+/* What the driver has refused. */
+static void note_refusals(struct ki_dlang *d)
+{
+	for (uint32_t i = 0; i < d->run->chunks.n; i++) {
+		unsigned int reason = ki_plan_refusal(d->run->probes, i);
+
+		if (reason)
+			d->probes.v[d->run->chunks.v[i]].reason = (uint16_t)reason;
+	}
+}
+
+static int add_probes(struct ki_dlang *d, struct ki_err *err)
+{
+	int ret = 0;
+
+	for (uint32_t i = 0; !ret && i < d->probes.n; i++)
+		if (d->probes.v[i].sym)
+			ret = add_probe(d, i, err);
+	if (ret || !ki_plan_chunks(d->run->probes))
+		return ret;
+	ret = ki_plan_apply(d->run->probes, d->run->t, true, err);
+	d->run->applied = !ret;
+	note_refusals(d);
+	return ret;
+}
+
+static int start_ticks(struct ki_dlang *d)
+{
+	for (uint32_t i = 0; i < d->probes.n; i++) {
+		struct ki_d_tick t = {i, now(CLOCK_MONOTONIC) + d->probes.v[i].nanoseconds};
+
+		if (d->probes.v[i].nanoseconds && ki_vec_push(&d->run->ticks, t))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int ki_dlang_start(struct ki_dlang *d, struct ki_target *t, struct ki_err *err)
+{
+	struct ki_d_run *r = calloc(1, sizeof(*r));
+	int ret;
+
+	if (!r)
+		return ki_d_no_memory(err);
+	d->run = r;
+	r->t = t;
+	r->thread = (uint32_t)syscall(SYS_gettid);
+	r->wall = (int64_t)(now(CLOCK_REALTIME) - now(CLOCK_MONOTONIC));
+	if (ki_plan_new(&r->triggers) || ki_plan_new(&r->probes))
+		return ki_d_no_memory(err);
+	ret = ki_d_storage(d, err);
+	if (!ret)
+		ret = add_triggers(d, err);
+	if (ret)
+		return ret;
+	fire_named(d, "BEGIN");
+	ret = add_probes(d, err);
+	return ret || !start_ticks(d) ? ret : ki_d_no_memory(err);
+}
+
+/* ---- while it runs ---- */
+
+/* Of at most so many, the milliseconds until the next tick. */
+static int until_tick(const struct ki_d_run *r, int most)
+{
+	const uint64_t at = now(CLOCK_MONOTONIC);
+
+	for (size_t i = 0; i < r->ticks.n; i++) {
+		uint64_t due = r->ticks.v[i].due;
+		uint64_t ms = due > at ? (due - at + 999999) / 1000000 : 0;
+
+		if (ms < (uint64_t)most)
+			most = (int)ms;
+	}
+	return most;
+}
+
+static void fire_ticks(struct ki_dlang *d)
+{
+	for (size_t i = 0; i < d->run->ticks.n; i++) {
+		struct ki_d_tick *t = &d->run->ticks.v[i];
+		const uint64_t at = now(CLOCK_MONOTONIC);
+
+		if (at < t->due)
+			continue;
+		fire(t->probe);
+		t->due += d->probes.v[t->probe].nanoseconds;
+		if (t->due < at) /* a machine that was away */
+			t->due = at + d->probes.v[t->probe].nanoseconds;
+	}
+}
+
+/* What has been recorded, as text. */
+static int read_ring(struct ki_dlang *d, const struct ki_dlang_output *out, struct ki_err *err)
+{
+	struct ki_d_consumer c = {.d = d, .err = err};
+	char *text = NULL;
+	size_t len;
+	int ret;
+
+	c.f = open_memstream(&text, &len);
+	if (!c.f)
+		return ki_d_no_memory(err);
+	ret = ki_ring_read(d->run->ring, ki_d_consume, &c);
+	if (fclose(c.f) == 0 && len)
+		out->print(out->arg, text, len);
+	free(text);
+	return ret;
+}
+
+int ki_dlang_work(struct ki_dlang *d, int milliseconds, const struct ki_dlang_output *out,
+		  struct ki_err *err)
+{
+	int ret;
+
+	ki_ring_wait(d->run->ring, until_tick(d->run, milliseconds));
+	fire_ticks(d);
+	ret = read_ring(d, out, err);
+	return ret ? ret : d->run->exited;
+}
+
+/* ---- the end ---- */
+
+static int print_rest(struct ki_dlang *d, const struct ki_dlang_output *out, struct ki_err *err)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+	int ret = 0;
+
+	if (!f)
+		return ki_d_no_memory(err);
+	for (size_t i = 0; !ret && i < d->aggs.n; i++)
+		if (!d->aggs.v[i]->printed)
+			ret = ki_d_agg_print(d, d->aggs.v[i], NULL, f, err);
+	if (fclose(f) == 0 && len)
+		out->print(out->arg, text, len);
+	free(text);
+	return ret;
+}
+
+int ki_dlang_stop(struct ki_dlang *d, const struct ki_dlang_output *out, struct ki_err *err)
+{
+	struct ki_d_run *r = d->run;
+	int ret = r->applied ? ki_plan_remove(r->probes, r->t, err) : 0;
+
+	r->applied = false;
+	if (!ret)
+		ret = read_ring(d, out, err);
+	if (!ret) {
+		fire_named(d, "END");
+		ret = read_ring(d, out, err);
+	}
+	return ret ? ret : print_rest(d, out, err);
+}
+
+int ki_dlang_status(const struct ki_dlang *d)
+{
+	return d->run ? d->run->status : 0;
+}
+
+void ki_dlang_drops(const struct ki_dlang *d, struct ki_dlang_drops *out)
+{
+	*out = (struct ki_dlang_drops){0};
+	if (!d->run)
+		return;
+	out->records = d->run->ring ? ki_ring_lost(d->run->ring) : 0;
+	for (size_t i = 0; i < d->aggs.n; i++)
+		out->aggregations += d->aggs.v[i]->table ? ki_table_lost(d->aggs.v[i]->table) : 0;
+	for (size_t i = 0; i < d->vars.n; i++)
+		out->variables += d->vars.v[i]->table ? ki_table_lost(d->vars.v[i]->table) : 0;
+}

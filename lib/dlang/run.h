@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * A program while it runs, and how a clause becomes code.
+ *
+ * BEGIN, END and tick have no place of their own in the kernel. The thread that runs the program
+ * enters it for them, by a system call that kernels no longer have; at the beginning of the
+ * function that answers it stand these probes' clauses, behind a comparison of the thread and of
+ * the call's argument, the probe's number. So they are made of the same code as all others.
+ */
+#ifndef KI_DLANG_RUN_H
+#define KI_DLANG_RUN_H
+
+#include <stdio.h>
+
+#include "dlang/program.h"
+
+#define KI_D_TRIGGER	  "__x64_sys_ni_syscall"
+#define KI_D_TRIGGER_CALL 177 /* get_kernel_syms, which kernels since 2.6 do not have */
+
+/* A tick probe, and when it is due. */
+struct ki_d_tick {
+	uint32_t probe;
+	uint64_t due; /* nanoseconds of CLOCK_MONOTONIC */
+};
+
+struct ki_d_run {
+	struct ki_target *t;
+	struct ki_plan *triggers, *probes; /* BEGIN, END, tick; all others */
+	struct ki_ring_map *ring;
+	struct ki_stacks_map *stacks;
+	struct ki_counter_map *counters;
+	uint32_t stopped; /* the global that exit() sets */
+	uint32_t wide;	  /* counters that have been taken, the first and how many are left */
+	uint32_t wide_left;
+	int64_t wall; /* nanoseconds between the clocks */
+	uint32_t thread;
+	bool applied;
+	bool header; /* has been printed */
+	bool exited;
+	int status;
+	ki_vec(struct ki_d_tick) ticks;
+	ki_vec(uint32_t) chunks; /* of each of the plan `probes`: whose it is */
+};
+
+void ki_d_run_free(struct ki_d_run *r); /* NULL is allowed */
+
+/* Where a clause is compiled for. */
+struct ki_d_site {
+	uint32_t probe; /* index */
+	bool is_return, is_syscall, is_trigger;
+	uint64_t offset; /* of the return in its function */
+	const struct ki_site_regs *regs;
+};
+
+/* A snippet of all clauses of a probe. Free it. */
+int ki_d_code(struct ki_dlang *d, const struct ki_d_site *site, struct ki_snippet **out,
+	      struct ki_err *err);
+
+/* The counter for a key that is the same for all hits of a place; -ENOSPC: there is none. */
+int ki_d_cell(struct ki_dlang *d, struct ki_d_agg *a, const uint64_t *key, uint32_t *counter);
+
+/* How many words a row's key has. */
+unsigned int ki_d_agg_words(const struct ki_d_agg *a);
+
+/* Print one record, and do what it asks for. */
+struct ki_d_consumer {
+	struct ki_dlang *d;
+	FILE *f;
+	struct ki_err *err;
+};
+int ki_d_consume(void *consumer, const struct ki_record *rec, const uint64_t *values,
+		 unsigned int cpu);
+
+/* aggregate.c. fmt NULL: as it is printed without one. */
+int ki_d_agg_print(struct ki_dlang *d, struct ki_d_agg *a, const char *fmt, FILE *f,
+		   struct ki_err *err);
+int ki_d_agg_clear(struct ki_dlang *d, struct ki_d_agg *a, bool keys, int64_t keep,
+		   struct ki_err *err);
+void ki_d_stack_print(struct ki_dlang *d, uint64_t number, unsigned int frames, FILE *f);
+
+#endif

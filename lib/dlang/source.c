@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+/*
+ * Lines that begin with #: what they say is done, and they become blank, so that all else keeps its
+ * place.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dlang/program.h"
+
+#define LINE 256
+
+int ki_d_no_memory(struct ki_err *err)
+{
+	return ki_err_set(err, -ENOMEM, 0, "D: out of memory");
+}
+
+int ki_d_error(const struct ki_dlang *d, struct ki_err *err, uint32_t at, const char *fmt, ...)
+{
+	unsigned int line = 1, column = 1;
+	char why[KI_ERR_MSG];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(why, sizeof(why), fmt, ap);
+	va_end(ap);
+	for (uint32_t i = 0; i < at && d->text[i]; i++, column++)
+		if (d->text[i] == '\n') {
+			line++;
+			column = 0;
+		}
+	return ki_err_set(err, -EINVAL, 0, "D: line %u, column %u: %s", line, column, why);
+}
+
+/* ---- options ---- */
+
+static int set_flag(bool *flag, const char *value)
+{
+	*flag = !*value || strcmp(value, "0") != 0;
+	return 0;
+}
+
+static int quiet(struct ki_dlang *d, const char *value)
+{
+	return set_flag(&d->quiet, value);
+}
+
+static int zero(struct ki_dlang *d, const char *value)
+{
+	return set_flag(&d->o.zero, value);
+}
+
+static int buffer(struct ki_dlang *d, const char *value)
+{
+	char *end;
+	uint64_t n = strtoull(value, &end, 0);
+	const char *units = "kmg", *unit = *end ? strchr(units, *end | 32) : NULL;
+
+	if (unit) {
+		n <<= 10 * (unit - units + 1);
+		end++;
+	}
+	if (end == value || *end || n < 4096 || n > UINT32_MAX)
+		return -EINVAL;
+	d->o.buffer = (uint32_t)n;
+	return 0;
+}
+
+/* What has no meaning here: how large what is that grows by itself, how often what is that waits.
+ */
+static int nothing(struct ki_dlang *d, const char *value)
+{
+	(void)d;
+	(void)value;
+	return 0;
+}
+
+static const struct {
+	const char *name;
+	int (*set)(struct ki_dlang *d, const char *value);
+} options[] = {
+	{"quiet", quiet},	 {"zdefs", zero},	 {"bufsize", buffer},
+	{"switchrate", nothing}, {"aggrate", nothing},	 {"aggsize", nothing},
+	{"dynvarsize", nothing}, {"cleanrate", nothing}, {"statusrate", nothing},
+};
+
+static int set_option(struct ki_dlang *d, char *text, uint32_t at, struct ki_err *err)
+{
+	char *value = strchr(text, '=');
+
+	if (value)
+		*value++ = 0;
+	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++) {
+		if (strcmp(text, options[i].name) != 0)
+			continue;
+		if (options[i].set(d, value ? value : ""))
+			return ki_d_error(d, err, at, "option %s: '%s' is no value for it", text,
+					  value ? value : "");
+		return 0;
+	}
+	return ki_d_error(d, err, at,
+			  "no option '%.40s': quiet, zdefs, bufsize are known, and some that need "
+			  "not be set here (switchrate, aggsize, dynvarsize ...)",
+			  text);
+}
+
+/* ---- lines ---- */
+
+static int pragma(struct ki_dlang *d, char *line, uint32_t at, struct ki_err *err)
+{
+	static const char *const blank = " \t";
+	char *next, *word = strtok_r(line, blank, &next);
+
+	if (!word || strcmp(word, "pragma") != 0)
+		return ki_d_error(d, err, at, "#%.32s means nothing here: #pragma D option NAME",
+				  word ? word : "");
+	word = strtok_r(NULL, blank, &next);
+	if (!word || strcmp(word, "D") != 0)
+		return 0; /* another program's */
+	word = strtok_r(NULL, blank, &next);
+	if (!word || strcmp(word, "option") != 0)
+		return ki_d_error(d, err, at, "#pragma D %.32s is not known: option NAME is",
+				  word ? word : "");
+	word = strtok_r(NULL, blank, &next);
+	return word ? set_option(d, word, at, err)
+		    : ki_d_error(d, err, at, "#pragma D option: a name is expected");
+}
+
+/* The line that begins there, of len bytes, becomes blank. */
+static int take_line(struct ki_dlang *d, char *text, size_t len, struct ki_err *err)
+{
+	uint32_t at = (uint32_t)(text - d->text);
+	const char *mark = memchr(text, '#', len);
+	char line[LINE];
+	size_t n;
+
+	if (at == 0 && len > 1 && text[1] == '!') {
+		memset(text, ' ', len);
+		return 0;
+	}
+	n = (size_t)(text + len - mark) - 1;
+	if (n >= sizeof(line))
+		return ki_d_error(d, err, at, "a line with # of more than %d bytes", LINE - 1);
+	memcpy(line, mark + 1, n);
+	line[n] = 0;
+	memset(text, ' ', len);
+	return pragma(d, line, at, err);
+}
+
+int ki_d_source(struct ki_dlang *d, struct ki_err *err)
+{
+	char *p = d->text;
+	int ret = 0;
+
+	while (!ret && *p) {
+		size_t len = strcspn(p, "\n"), blank = strspn(p, " \t\r");
+
+		if (p[blank] == '#')
+			ret = take_line(d, p, len, err);
+		p += len + (p[len] == '\n');
+	}
+	return ret;
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+/*
+ * Where variables and aggregations are kept: globals, words of threads, locals, tables, counters.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "dlang/names.h"
+#include "dlang/storage.h"
+
+#define ROWS	    16384 /* of a table of numbers */
+#define ROWS_SPREAD 2048  /* of distributions */
+#define COUNTERS    256	  /* taken at once */
+#define HELD	    1	  /* locals that code.c keeps for itself */
+
+/* ---- variables ---- */
+
+static unsigned int key_words(const struct ki_d_type *keys, unsigned int n)
+{
+	unsigned int words = 0;
+
+	for (unsigned int i = 0; i < n; i++)
+		words += ki_d_is_string(keys[i]) ? KI_D_STRING_WORDS : 1;
+	return words;
+}
+
+static int open_array(struct ki_dlang *d, struct ki_d_var *v, struct ki_err *err)
+{
+	const struct ki_table_options o = {
+		.keys = key_words(v->keys, v->nkeys), .values = 1, .rows = ROWS, .shared = true};
+
+	if (o.keys > KI_TABLE_KEYS)
+		return ki_err_set(
+			err, -E2BIG, 0,
+			"D: the keys of %s take %u words, and there is room for %d: a string "
+			"takes %d",
+			v->name, o.keys, KI_TABLE_KEYS, KI_D_STRING_WORDS);
+	return ki_table_open(d->run->t, &o, &v->table, err);
+}
+
+static unsigned int count(const struct ki_dlang *d, enum ki_d_scope scope)
+{
+	unsigned int n = 0;
+
+	for (size_t i = 0; i < d->vars.n; i++)
+		n += d->vars.v[i]->scope == scope && !d->vars.v[i]->nkeys;
+	return n;
+}
+
+static void number(struct ki_dlang *d, enum ki_d_scope scope, uint32_t first)
+{
+	for (size_t i = 0; i < d->vars.n; i++)
+		if (d->vars.v[i]->scope == scope && !d->vars.v[i]->nkeys)
+			d->vars.v[i]->number = first++;
+}
+
+static int take_vars(struct ki_dlang *d, struct ki_err *err)
+{
+	unsigned int words = count(d, KI_D_SELF_SCOPE), globals = count(d, KI_D_GLOBAL_SCOPE);
+	uint32_t first = 0;
+	int ret = ki_globals_take(d->run->t, globals + 1, &d->run->stopped, err);
+
+	if (count(d, KI_D_THIS_SCOPE) > KI_LOCALS - HELD)
+		return ki_err_set(err, -E2BIG, 0, "D: more than %d variables of this->",
+				  KI_LOCALS - HELD);
+	if (!ret && (words || d->clock_used))
+		ret = ki_words_take(d->run->t, words ? words : 1, &first, err);
+	if (ret)
+		return ret;
+	number(d, KI_D_GLOBAL_SCOPE, d->run->stopped + 1);
+	number(d, KI_D_SELF_SCOPE, first);
+	number(d, KI_D_THIS_SCOPE, 0);
+	for (size_t i = 0; !ret && i < d->vars.n; i++)
+		if (d->vars.v[i]->nkeys)
+			ret = open_array(d, d->vars.v[i], err);
+	return ret;
+}
+
+/* ---- aggregations ---- */
+
+unsigned int ki_d_agg_words(const struct ki_d_agg *a)
+{
+	unsigned int words = 0;
+
+	for (unsigned int i = 0; i < a->nkeys; i++)
+		words += ki_d_form_words(a->forms[i]);
+	return words ? words : 1;
+}
+
+static uint32_t values_of(const struct ki_d_agg *a)
+{
+	return a->fn->values ? a->fn->values : ki_linear_buckets(&a->linear);
+}
+
+static int open_agg(struct ki_dlang *d, struct ki_d_agg *a, struct ki_err *err)
+{
+	const enum ki_d_agg_kind kind = ki_d_agg_kind(a);
+	uint8_t merge[KI_TABLE_VALUES] = {KI_MERGE_SUM};
+	struct ki_table_options o = {
+		.keys = ki_d_agg_words(a), .values = values_of(a), .merge = merge};
+
+	o.rows = o.values > KI_TABLE_STATS_WORDS ? ROWS_SPREAD : ROWS;
+	if (kind == KI_D_MIN || kind == KI_D_MAX)
+		merge[0] = kind == KI_D_MIN ? KI_MERGE_MIN : KI_MERGE_MAX;
+	if (kind == KI_D_AVG || kind == KI_D_STDDEV)
+		ki_table_stats_merge(merge);
+	return ki_table_open(d->run->t, &o, &a->table, err);
+}
+
+static bool is_key(const void *cells, uint32_t i, const void *key)
+{
+	const struct ki_d_cell *v = cells;
+
+	return !memcmp(v[i].key, key, sizeof(v[i].key));
+}
+
+int ki_d_cell(struct ki_dlang *d, struct ki_d_agg *a, const uint64_t *key, uint32_t *counter)
+{
+	struct ki_d_run *r = d->run;
+	struct ki_d_cell cell = {0};
+	uint64_t hash;
+	uint32_t i;
+
+	memcpy(cell.key, key, sizeof(cell.key));
+	hash = ki_d_hash(cell.key, sizeof(cell.key));
+	i = ki_d_index_find(&a->by_key, hash, is_key, a->cells.v, cell.key);
+	if (i != UINT32_MAX) {
+		*counter = a->cells.v[i].counter;
+		return 0;
+	}
+	if (!r->wide_left && ki_counters_take(r->t, COUNTERS, &r->wide, NULL))
+		return -ENOSPC;
+	r->wide_left = r->wide_left ? r->wide_left : COUNTERS;
+	cell.counter = r->wide;
+	if (ki_vec_push(&a->cells, cell))
+		return -ENOMEM;
+	ki_d_index_add(&a->by_key, hash, (uint32_t)a->cells.n - 1);
+	r->wide++;
+	r->wide_left--;
+	*counter = cell.counter;
+	return 0;
+}
+
+int ki_d_storage(struct ki_dlang *d, struct ki_err *err)
+{
+	const struct ki_ring_options ring = {.bytes = d->o.buffer ? d->o.buffer : 4u << 20};
+	int ret = take_vars(d, err);
+
+	for (size_t i = 0; !ret && i < d->aggs.n; i++)
+		ret = open_agg(d, d->aggs.v[i], err);
+	if (!ret)
+		ret = ki_ring_open(d->run->t, &ring, &d->run->ring, err);
+	if (!ret && d->stacks_used)
+		ret = ki_stacks_open(d->run->t, NULL, &d->run->stacks, err);
+	return ret ? ret : ki_counter_map_open(d->run->t, &d->run->counters, err);
+}

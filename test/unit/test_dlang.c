@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * D programs that are compiled, and those that are refused: where, and with which words.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "dlang/format.h"
+#include "dlang/program.h"
+#include "dlang/rows.h"
+#include "kerninst/dlang.h"
+
+static int compile(const char *text, const struct ki_dlang_options *o, struct ki_dlang **d,
+		   struct ki_err *err)
+{
+	*err = (struct ki_err){0};
+	return ki_dlang_compile(text, o, d, err);
+}
+
+static const char *const good[] = {
+	"BEGIN",
+	"BEGIN { }",
+	"BEGIN { exit(0); }",
+	"fbt::vfs_read:entry",
+	"fbt::vfs_*:entry, fbt:ext4:[a-m]*:return { @[probefunc] = count(); }",
+	"syscall:::entry /pid == $pid && execname == \"sh\"/ { @n[execname, arg0] = sum(arg1); }",
+	"fbt::vfs_read:entry { self->t = timestamp; }\n"
+	"fbt::vfs_read:return /self->t/ { @ = quantize(timestamp - self->t); self->t = 0; }",
+	"tick-1s { x++; printf(\"%d %s %x\\n\", x == 0, probename, 0x10); }",
+	"tick-1sec { x++; printf(\"%-10d|%5s|%*d\", x, execname, 5, pid); }",
+	"BEGIN { a[1, \"x\"] = 3; a[2, execname] += 1; trace(a[1, \"x\"]); a[1, \"x\"] = 0; }",
+	"int n; self int m; int64_t a[string, int]; BEGIN { n = 1; self->m = 2; a[\"x\", 1] = 1; }",
+	"BEGIN { this->x = 1; trace(this->x ? 2 : 3); }",
+	"BEGIN { trace(*(int *)arg0); trace(*((char *)arg1 + 3)); }",
+	"BEGIN /1 / 2 == 0/ { trace(3 / 4); }",
+	"BEGIN /* a comment */ { trace(1); // another\n }",
+	"#!/usr/sbin/dtrace -s\n#pragma D option quiet\nBEGIN { trace(1); }",
+	"BEGIN { @q = lquantize(1, -10, 10, 2); @m = min(1); @x = max(-1); @s = stddev(1); }",
+	"BEGIN { @a = count(); printa(@a); printa(\"%@d\\n\", @a); trunc(@a, 5); clear(@a); }",
+	"BEGIN { trace(1 ^^ 0); trace(1 << 3); trace(~1); trace(!1); trace(-1); }",
+	"BEGIN { stack(); ustack(5); @[stack()] = count(); }",
+	"BEGIN { trace(stringof(arg0)); trace(copyinstr(arg1)); }",
+	"BEGIN { x = 1; x += 2; x <<= 1; --x; x--; trace(x++ + 1); @ = sum(--x); }",
+	NULL,
+};
+
+static void test_good(void **state)
+{
+	(void)state;
+	for (size_t i = 0; good[i]; i++) {
+		struct ki_dlang *d;
+		struct ki_err err;
+
+		if (compile(good[i], NULL, &d, &err))
+			fail_msg("%s\n  %s", good[i], err.msg);
+		ki_dlang_free(d);
+	}
+}
+
+static const struct {
+	const char *text, *why;
+} bad[] = {
+	{"", "the program has no clause"},
+	{"BEGIN {", "column 8: '}' is expected, but here is the end"},
+	{"BEGIN { trace(); }", "column 9: trace() takes 1 argument, not 0"},
+	{"BEGIN { trace(1, 2); }", "trace() takes 1 argument, not 2"},
+	{"BEGIN { trace(x); }", "column 15: x has no value"},
+	{"BEGIN { trace(self->x); }", "self->x has no value"},
+	{"BEGIN\n{\n  trace(nothing(1));\n}", "line 3, column 9: no function 'nothing'"},
+	{"BEGIN { trace(strlen(\"x\")); }", "strlen() is not supported yet"},
+	{"BEGIN { count(); }", "count() aggregates: @name = count(...)"},
+	{"BEGIN { @ = 1; }", "an aggregation is assigned to"},
+	{"BEGIN { @ = trace(1); }", "trace() does not aggregate"},
+	{"BEGIN { @a = count(); @a = sum(1); }", "@a is made by count() elsewhere"},
+	{"BEGIN { @a[1] = count(); @a = count(); }", "@a has 1 keys elsewhere"},
+	{"BEGIN { @a[1] = count(); @a[\"x\"] = count(); }", "another type elsewhere"},
+	{"BEGIN { printa(@nothing); }", "no aggregation @nothing"},
+	{"BEGIN { trace(@x); }", "an aggregation has no value"},
+	{"BEGIN { printf(\"%d\"); }", "more conversions than arguments"},
+	{"BEGIN { printf(\"x\", 1); }", "fewer conversions than arguments"},
+	{"BEGIN { printf(\"%s\", 1); }", "%s cannot print a value of type int"},
+	{"BEGIN { printf(\"%d\", \"x\"); }", "%d cannot print a value of type string"},
+	{"BEGIN { printf(\"%w\", 1); }", "no such conversion"},
+	{"BEGIN { printf(pid); }", "printf begins with a format"},
+	{"BEGIN { trace(1 / 0); }", "division by zero"},
+	{"BEGIN /execname/ { }", "a predicate is a number"},
+	{"BEGIN /execname == 1/ { }", "a string is compared with a number"},
+	{"BEGIN { pid = 1; }", "only variables can be assigned to"},
+	{"BEGIN { x = \"a\"; }", "a variable of a string is not supported yet"},
+	{"BEGIN { a[1] = 1; a[1, 2] = 1; }", "a has 1 keys elsewhere, here 2"},
+	{"BEGIN { a[1] = 1; trace(a); }", "a is an array"},
+	{"BEGIN { trace(*arg0); }", "* wants a pointer"},
+	{"BEGIN { trace(*(void *)arg0); }", "has no value"},
+	{"BEGIN { trace(x = 1); }", "an assignment is a statement of its own"},
+	{"BEGIN { x = 1; trace(x ? x++ : 0); }", "++ is a statement of its own here"},
+	{"BEGIN /x++ < 3/ { }", "++ is a statement of its own here"},
+	{"BEGIN { if (1) trace(1); }", "if is not supported yet"},
+	{"BEGIN { trace(curthread->pid); }", "a member of a structure is not supported yet"},
+	{"a:b:c:d:e { }", "a probe is PROVIDER:MODULE:FUNCTION:NAME"},
+	{"fbt::x:entry,", "a probe is expected"},
+	{"BEGIN { trace($1); }", "$1 has no value"},
+	{"pid$target:::entry { }", "has no value"},
+	{"#pragma D option nonsense\nBEGIN", "no option 'nonsense'"},
+	{"#pragma D option bufsize=x\nBEGIN", "'x' is no value for it"},
+	{"#define X 1\nBEGIN", "#define means nothing here"},
+	{"BEGIN { trace(1.5); }", "is no number"},
+	{"BEGIN { /* ", "a comment without an end"},
+	{"BEGIN { @ = lquantize(1, 5, 1, 1); }", "low < high"},
+	{"BEGIN { @ = lquantize(1, pid, 10, 1); }", "constants"},
+	{"BEGIN { @m = min(1); clear(@m); }", "which is a min(), is not supported yet"},
+	{"BEGIN { printf(\"%s%s\", copyinstr(arg0), stringof(arg1)); }", "a record has room for"},
+};
+
+static void test_bad(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		struct ki_dlang *d;
+		struct ki_err err;
+
+		if (!compile(bad[i].text, NULL, &d, &err))
+			fail_msg("%s\n  is compiled", bad[i].text);
+		if (!strstr(err.msg, bad[i].why))
+			fail_msg("%s\n  %s\n  not: %s", bad[i].text, err.msg, bad[i].why);
+		assert_true(err.code < 0);
+		assert_null(d);
+	}
+}
+
+static void test_macros(void **state)
+{
+	static const char *const args[] = {"17", "text"};
+	struct ki_dlang_options o = {.size = sizeof(o), .args = args, .nargs = 2, .target = 42};
+	struct ki_dlang *d;
+	struct ki_err err;
+
+	(void)state;
+	assert_int_equal(compile("BEGIN { trace($1 + $target); trace($$2); }", &o, &d, &err), 0);
+	ki_dlang_free(d);
+	assert_int_equal(compile("fbt::f$1:entry { }", &o, &d, &err), 0);
+	assert_string_equal(d->patterns.v[0].field[2], "f17");
+	ki_dlang_free(d);
+	assert_int_equal(compile("BEGIN { trace($2); }", &o, &d, &err), -EINVAL);
+	assert_non_null(strstr(err.msg, "$$2 is it as a string"));
+	o.size = 1;
+	assert_int_equal(compile("BEGIN", &o, &d, &err), -EINVAL);
+}
+
+/* Fields are aligned to the right, a predicate's / may divide. */
+static void test_shape(void **state)
+{
+	struct ki_dlang *d;
+	struct ki_err err;
+
+	(void)state;
+	assert_int_equal(compile("entry, f:entry, m:f:entry, p:m:f:entry /4/2 == 2/ { trace(1); }",
+				 NULL, &d, &err),
+			 0);
+	assert_int_equal(d->clauses.n, 1);
+	assert_int_equal(d->patterns.n, 4);
+	assert_string_equal(d->patterns.v[0].field[3], "entry");
+	assert_string_equal(d->patterns.v[0].field[0], "");
+	assert_string_equal(d->patterns.v[2].field[1], "m");
+	assert_string_equal(d->patterns.v[3].field[0], "p");
+	assert_int_equal(d->clauses.v[0].predicate->op, KI_EQ);
+	ki_dlang_free(d);
+}
+
+/* Actions before a change of a variable travel apart from those behind it. */
+static void test_batches(void **state)
+{
+	struct ki_dlang *d;
+	struct ki_err err;
+
+	(void)state;
+	assert_int_equal(
+		compile("BEGIN { trace(1); trace(execname); x = 1; trace(x); }", NULL, &d, &err),
+		0);
+	assert_int_equal(d->batches.n, 2);
+	assert_int_equal(d->batches.v[0].n, 2);
+	assert_true(d->batches.v[0].begins && !d->batches.v[0].ends);
+	assert_true(!d->batches.v[1].begins && d->batches.v[1].ends);
+	ki_dlang_free(d);
+	assert_int_equal(compile("BEGIN { @ = count(); } END", NULL, &d, &err), 0);
+	assert_int_equal(d->clauses.v[0].nbatches, 0);
+	assert_int_equal(d->clauses.v[1].nbatches, 1);
+	ki_dlang_free(d);
+}
+
+static void printed(const char *fmt, struct ki_d_type t, uint64_t value, const char *text,
+		    const char *want)
+{
+	const char *why = NULL;
+	struct ki_d_spec s;
+	char *out;
+	size_t len;
+	FILE *f = open_memstream(&out, &len);
+
+	assert_int_equal(ki_d_format_next(&fmt, &s, &why), 1);
+	if (text)
+		ki_d_format_string(f, &s, s.width, text);
+	else
+		ki_d_format_number(f, &s, s.width, t, value);
+	fclose(f);
+	assert_string_equal(out, want);
+	free(out);
+}
+
+static void test_formats(void **state)
+{
+	const struct ki_d_type i32 = ki_d_int(KI_I32), u64 = ki_d_int(KI_U64);
+
+	(void)state;
+	printed("%d", i32, (uint64_t)-1, NULL, "-1");
+	printed("%x", i32, (uint64_t)-1, NULL, "ffffffff");
+	printed("%lld", u64, 5, NULL, "5");
+	printed("%05d", i32, 42, NULL, "00042");
+	printed("%-5d|", i32, 42, NULL, "42   ");
+	printed("%#x", u64, 255, NULL, "0xff");
+	printed("%c", i32, 'x', NULL, "x");
+	printed("%s", i32, 0, "text", "text");
+	printed("%8s", i32, 0, "text", "    text");
+	printed("%-8s", i32, 0, "text", "text    ");
+	printed("%.2s", i32, 0, "text", "te");
+}
+
+static void test_buckets(void **state)
+{
+	(void)state;
+	assert_int_equal(ki_d_bucket_low(64), 0);
+	assert_int_equal(ki_d_bucket_low(65), 1);
+	assert_int_equal(ki_d_bucket_low(66), 2);
+	assert_int_equal(ki_d_bucket_low(63), -1);
+	assert_int_equal(ki_d_bucket_low(62), -2);
+	assert_int_equal(ki_d_bucket_low(74), 512);
+}
+
+/* No program makes it read or write what is not there: each good one cut at each byte. */
+static void test_cut(void **state)
+{
+	(void)state;
+	for (size_t i = 0; good[i]; i++)
+		for (size_t n = 0; n < strlen(good[i]); n++) {
+			char *text = strndup(good[i], n);
+			struct ki_dlang *d;
+			struct ki_err err;
+
+			assert_non_null(text);
+			if (!compile(text, NULL, &d, &err))
+				ki_dlang_free(d);
+			free(text);
+		}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_good),	cmocka_unit_test(test_bad),
+		cmocka_unit_test(test_macros),	cmocka_unit_test(test_shape),
+		cmocka_unit_test(test_batches), cmocka_unit_test(test_formats),
+		cmocka_unit_test(test_buckets), cmocka_unit_test(test_cut),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

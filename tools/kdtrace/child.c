@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void become(const char *command, int wait)
+{
+	char byte, *text;
+
+	signal(SIGINT, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
+	if (read(wait, &byte, 1) != 1)
+		_exit(0); /* it is not wanted any more */
+	/* It is this process, not a child of it: $target is its number. */
+	if (asprintf(&text, "exec %s", command) >= 0)
+		execl("/bin/sh", "sh", "-c", text, (char *)NULL);
+	_exit(127);
+}
+
+int child_prepare(struct child *c, const char *command)
+{
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC))
+		return -errno;
+	c->pid = fork();
+	if (!c->pid) {
+		close(ends[1]);
+		become(command, ends[0]);
+	}
+	close(ends[0]);
+	c->go = ends[1];
+	if (c->pid > 0)
+		return 0;
+	c->pid = 0;
+	close(ends[1]);
+	return -errno;
+}
+
+void child_start(struct child *c)
+{
+	if (!c->pid)
+		return;
+	if (write(c->go, "", 1) != 1)
+		c->ended = true;
+	close(c->go);
+	c->go = -1;
+}
+
+bool child_has_ended(struct child *c)
+{
+	int status;
+
+	if (c->pid && !c->ended && waitpid(c->pid, &status, WNOHANG) == c->pid)
+		c->ended = true;
+	return c->pid && c->ended;
+}
+
+void child_abandon(struct child *c)
+{
+	if (!c->pid || c->ended || c->go < 0)
+		return;
+	close(c->go);
+	waitpid(c->pid, NULL, 0);
+}

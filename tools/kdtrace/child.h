@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The command of -c: a process that waits until all probes are in before it becomes the command.
+ */
+#ifndef KDTRACE_CHILD_H
+#define KDTRACE_CHILD_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct child {
+	pid_t pid; /* 0: none */
+	int go;	   /* write to it, and it begins */
+	bool ended;
+};
+
+/* 0, or -errno. */
+int child_prepare(struct child *c, const char *command);
+void child_start(struct child *c);
+/* Has it ended? */
+bool child_has_ended(struct child *c);
+/* One that has not begun does not; one that runs is left alone. */
+void child_abandon(struct child *c);
+
+#endif

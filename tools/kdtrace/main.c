@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * kdtrace: D programs from the shell.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "child.h"
+#include "options.h"
+
+#define PERIOD 100 /* milliseconds between two looks at what has been recorded */
+#define NAMED  3   /* probes of a reason that are named */
+
+static volatile sig_atomic_t interrupted;
+
+/* The second one ends the program at once. */
+static void interrupt(int signal)
+{
+	interrupted = signal;
+}
+
+static void catch_signals(void)
+{
+	struct sigaction sa = {.sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND};
+
+	sigaction(SIGINT, &sa, NULL);
+	sigaction(SIGTERM, &sa, NULL);
+}
+
+static int fail(const struct ki_err *err)
+{
+	const char *hint = err->reason ? ki_reason_hint(err->reason) : "";
+
+	say("%s%s%s", err->msg, *hint ? "; " : "", hint);
+	switch (err->reason) {
+	case KI_R_NO_DEVICE:
+	case KI_R_NO_PERMISSION:
+	case KI_R_ABI_MISMATCH:
+	case KI_R_LOCKDOWN:
+	case KI_R_NO_SYMBOLS:
+		return EXIT_NOT_HERE;
+	default:
+		return EXIT_FAILED;
+	}
+}
+
+struct session {
+	struct options o;
+	struct child child;
+	struct ki_target *t;
+	struct ki_dlang *d;
+	FILE *out;
+};
+
+static void print(void *arg, const char *text, size_t len)
+{
+	struct session *s = arg;
+
+	fwrite(text, 1, len, s->out);
+	fflush(s->out);
+}
+
+static int list(const struct session *s)
+{
+	size_t n = ki_dlang_probes(s->d);
+	struct ki_dlang_probe p;
+
+	fprintf(s->out, "%5s %10s %18s %32s %s\n", "ID", "PROVIDER", "MODULE", "FUNCTION", "NAME");
+	for (size_t i = 0; i < n; i++) {
+		ki_dlang_probe(s->d, i, &p);
+		fprintf(s->out, "%5u %10s %18s %32s %s\n", p.id, p.provider, p.module, p.function,
+			p.name);
+	}
+	return EXIT_DONE;
+}
+
+static void say_matched(const struct session *s)
+{
+	size_t n = ki_dlang_probes(s->d);
+
+	if (s->o.d.quiet)
+		return;
+	if (s->o.name)
+		say("script '%s' matched %zu probe%s", s->o.name, n, n == 1 ? "" : "s");
+	else
+		say("description '%.*s' matched %zu probe%s", (int)strcspn(s->o.text, "\n/{"),
+		    s->o.text, n, n == 1 ? "" : "s");
+}
+
+/* Probes that are not there, by reason; the first few by name. */
+static void say_left_out(const struct session *s)
+{
+	size_t n = ki_dlang_probes(s->d);
+
+	for (unsigned int reason = 1; reason < KI_R_COUNT; reason++) {
+		char names[512] = "";
+		size_t count = 0;
+
+		for (size_t i = 0; i < n; i++) {
+			struct ki_dlang_probe p;
+			size_t at = strlen(names);
+
+			ki_dlang_probe(s->d, i, &p);
+			if (p.reason != reason)
+				continue;
+			if (count++ < NAMED)
+				snprintf(names + at, sizeof(names) - at, "%s%s:%s:%s:%s",
+					 at ? ", " : "", p.provider, p.module, p.function, p.name);
+		}
+		if (count)
+			say("%zu of %zu probes left out, %s (%s): %s%s", count, n,
+			    ki_reason_tag(reason), ki_reason_text(reason), names,
+			    count > NAMED ? " ..." : "");
+	}
+}
+
+static void say_drops(const struct session *s)
+{
+	struct ki_dlang_drops drops;
+	const struct {
+		uint64_t n;
+		const char *what;
+	} rows[] = {{(ki_dlang_drops(s->d, &drops), drops.records), "record"},
+		    {drops.aggregations, "aggregation"},
+		    {drops.variables, "dynamic variable"}};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		if (rows[i].n)
+			say("%llu %s drop%s", (unsigned long long)rows[i].n, rows[i].what,
+			    rows[i].n == 1 ? "" : "s");
+}
+
+static int work(struct session *s)
+{
+	const struct ki_dlang_output out = {print, s};
+	struct ki_err err = {0};
+	int ret = ki_dlang_start(s->d, s->t, &err);
+
+	if (ret)
+		return fail(&err);
+	say_left_out(s);
+	child_start(&s->child);
+	while (!ret && !interrupted && !child_has_ended(&s->child))
+		ret = ki_dlang_work(s->d, PERIOD, &out, &err);
+	if (interrupted)
+		print(s, "\n", 1);
+	if (ret >= 0)
+		ret = ki_dlang_stop(s->d, &out, &err);
+	say_drops(s);
+	return ret < 0 ? fail(&err) : ki_dlang_status(s->d);
+}
+
+static int run(struct session *s)
+{
+	struct ki_err err = {0};
+	int ret;
+
+	if (s->o.command) {
+		ret = child_prepare(&s->child, s->o.command);
+		if (ret) {
+			say("-c: %s", strerror(-ret));
+			return EXIT_FAILED;
+		}
+		s->o.pid = s->child.pid;
+	}
+	s->o.d.target = s->o.pid;
+	if (ki_dlang_compile(s->o.text, &s->o.d, &s->d, &err))
+		return fail(&err);
+	if (s->o.compile_only)
+		return EXIT_DONE;
+	if (ki_target_open_live(&s->t, &err) || ki_dlang_match(s->d, s->t, &err))
+		return fail(&err);
+	if (s->o.list)
+		return list(s);
+	say_matched(s);
+	return work(s);
+}
+
+static bool open_output(struct session *s)
+{
+	s->out = s->o.output ? fopen(s->o.output, "a") : stdout;
+	if (!s->out)
+		say("%s: %s", s->o.output, strerror(errno));
+	return s->out;
+}
+
+int main(int argc, char **argv)
+{
+	struct session s = {0};
+	int status;
+
+	if (options_parse(&s.o, argc, argv, &status)) {
+		catch_signals();
+		status = open_output(&s) ? run(&s) : EXIT_FAILED;
+		child_abandon(&s.child);
+		ki_dlang_free(s.d);
+		ki_target_close(s.t);
+		if (s.out && (fflush(s.out) || ferror(s.out))) {
+			say("writing the output failed");
+			status = status ? status : EXIT_FAILED;
+		}
+	}
+	options_free(&s.o);
+	return status;
+}
