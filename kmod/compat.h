@@ -8,6 +8,7 @@
 #include <linux/version.h>
 #include <linux/module.h>
 #include <linux/objtool.h>
+#include <linux/sched.h>
 #include <asm/cpufeature.h>
 #include <asm/orc_types.h>
 
@@ -47,6 +48,17 @@ static inline bool ki_padding_is_code(void)
 #define KI_CURRENT_TASK current_task
 #define KI_CPU_NUMBER	cpu_number
 #endif
+
+/* Of a task whose run queue is locked: is it what that CPU runs? (Never another's, with one CPU.)
+ */
+static inline bool ki_has_cpu(const struct task_struct *t)
+{
+#ifdef CONFIG_SMP
+	return READ_ONCE(t->on_cpu);
+#else
+	return false;
+#endif
+}
 
 /* Until 6.4 the types of the unwinder's rows were those of its hints. */
 #ifdef ORC_TYPE_CALL

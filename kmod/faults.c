@@ -7,13 +7,25 @@
  * is another process that must provide it (userfaultfd). Then it comes back to the patch. The
  * wait (quiesce.c) does not cover it, because to sleep is just what that wait waits for.
  *
- * So before a patch with such an instruction is given back, all tasks' stacks are looked at. All
- * CPUs are stopped for it: then every task either is in such a fault, and its stack says so, or is
- * not in the patch at all, and cannot come there any more. Because it cannot, a task need be seen
- * only once, whenever that is, and the CPUs are stopped for a few tasks at a time: each takes some
- * microseconds, and there may be thousands. Threads are looked at by their numbers: new ones were
- * never there, and one that executes a program takes its process's number: so all of these are
- * looked at once more.
+ * So before a patch with such an instruction is given back, all tasks' stacks are looked at: each
+ * by itself, at any moment, and no two at the same time (still.c). That is enough. Behind the wait
+ * nothing leads into the patch any more, so the tasks in it can only become fewer. One that is seen
+ * outside of it stays outside, whatever it does later; one that is inside has its address on the
+ * stack, in the registers that the fault saved, whether it sleeps, is being woken, or runs. The
+ * same holds for ways back (returns.c): who is not on the way, nor in an old patch from where one
+ * sets out, will not be on the way again.
+ *
+ * Nobody else is stopped meanwhile. One task at a time is held for the length of its stack, of
+ * which KI_LOOK_FRAMES frames are unwound and the rest is read word by word. What was found is only
+ * noted there, in an array of fixed size, and handed on when the task has been let go.
+ *
+ * Which tasks there are. They are looked at by their numbers, in ascending order. A new one was
+ * never in the patch, wherever its number is. A number goes from one task to another only when a
+ * thread executes a program and takes its process's number; it may so come to a number that has
+ * been passed. That thread is the process from then on, so all processes are looked at once more,
+ * when whoever was just changing numbers has done so (RCU: numbers are changed with the tasks' list
+ * locked). A task that executes a program a second time meanwhile has the number already, and a
+ * thread that it has made meanwhile is new.
  *
  * The address of a patch is on a stack only where an exception left it, since no return address
  * ever points there; so it is found where the unwinder says that registers were saved. If the
@@ -34,21 +46,28 @@
 #include <linux/pid_namespace.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task_stack.h>
-#include <linux/stop_machine.h>
 #include <asm/unwind.h>
 
 #include "ki.h"
 #include "symbols.h"
 
-#define KI_LOOK_TASKS 32 /* while all CPUs stand still: a fraction of a millisecond */
+#define KI_LOOK_TASKS  64 /* between two pauses */
+#define KI_LOOK_FRAMES 96 /* what is above them is read as words */
+#define KI_LOOK_NOTES  32 /* of one task */
 
+/* A look at one task; its notes are written while the task is held. */
 struct ki_look {
 	unsigned long start, end;
-	enum pid_type kind; /* of numbers */
-	int next;	    /* the first that has not been looked at */
-	bool done;
+	unsigned long notes[KI_LOOK_NOTES];
+	u32 n;
+	bool more; /* than there is room for */
+};
+
+/* The walk over all tasks. */
+struct ki_walk {
 	void (*found)(void *arg, unsigned long ip);
 	void *arg;
+	struct ki_look look;
 };
 
 /* A function of this kernel, if it has one of that name. */
@@ -82,17 +101,40 @@ static bool is_in(const struct ki_place *v, size_t n, unsigned long addr)
 	return false;
 }
 
-static void look_at_address(const struct ki_look *l, unsigned long addr)
+static void note(struct ki_look *l, unsigned long ip)
 {
-	if (addr >= l->start && addr < l->end)
-		l->found(l->arg, addr);
-	else if (is_in(ki_takers, ARRAY_SIZE(ki_takers), addr))
-		l->found(l->arg, KI_FAULTS_ANYWHERE);
+	u32 i;
+
+	for (i = 0; i < l->n; i++)
+		if (l->notes[i] == ip)
+			return;
+	if (l->n < KI_LOOK_NOTES)
+		l->notes[l->n++] = ip;
+	else
+		l->more = true;
 }
 
-static void look_at_words(const struct ki_look *l, struct task_struct *t)
+static void look_at_address(struct ki_look *l, unsigned long addr)
 {
-	unsigned long *word = (unsigned long *)t->thread.sp;
+	if (addr >= l->start && addr < l->end)
+		note(l, addr);
+	else if (is_in(ki_takers, ARRAY_SIZE(ki_takers), addr))
+		note(l, KI_FAULTS_ANYWHERE);
+}
+
+/* Of one that runs (it is in an interrupt of ours) all words, if that is not on its own stack. */
+static unsigned long *lowest_word(struct task_struct *t)
+{
+	unsigned long *here = __builtin_frame_address(0);
+
+	if (t != current)
+		return (unsigned long *)t->thread.sp;
+	return object_is_on_stack(here) ? here : end_of_stack(t);
+}
+
+static void look_at_words(struct ki_look *l, struct task_struct *t)
+{
+	unsigned long *word = lowest_word(t);
 	/* Behind it lies what the user's program left in its registers: anything. */
 	unsigned long *end = (unsigned long *)task_pt_regs(t);
 
@@ -109,14 +151,17 @@ static bool is_in_user_space(struct unwind_state *state)
 }
 
 /* Can the unwinder be believed? found() is called for what it sees, in any case. */
-static bool trace(const struct ki_look *l, struct task_struct *t)
+static bool trace(struct ki_look *l, struct task_struct *t)
 {
 	struct unwind_state state;
 	unsigned long addr = 0;
 	bool user = false, thunk = false;
+	u32 frames = 0;
 
 	unwind_start(&state, t, NULL, NULL);
 	while (!unwind_done(&state) && !(user = is_in_user_space(&state))) {
+		if (++frames > KI_LOOK_FRAMES)
+			return false;
 		addr = unwind_get_return_address(&state);
 		look_at_address(l, addr);
 		thunk |= addr - ki_thunks.start < ki_thunks.size;
@@ -127,76 +172,97 @@ static bool trace(const struct ki_look *l, struct task_struct *t)
 	       (user || is_idle_task(t) || is_in(ki_births, ARRAY_SIZE(ki_births), addr));
 }
 
-/* The unwinder of 6.1 warns of a task with taken return addresses that is in the middle of running.
- */
+/* The unwinder of 6.1 warns of another task with taken return addresses that is about to run. */
 static bool warns(const struct task_struct *t)
 {
 #ifdef CONFIG_RETHOOK
-	return !READ_ONCE(t->__state) && t->rethooks.first;
+	return t != current && !READ_ONCE(t->__state) && t->rethooks.first;
 #else
 	return false;
 #endif
 }
 
-static void look_at_stack(const struct ki_look *l, struct task_struct *t)
+/* The task does not run meanwhile, or it is we who do, perhaps in an interrupt. */
+static void look_at_stack(struct task_struct *t, void *look)
 {
-	if (warns(t) || !trace(l, t))
-		look_at_words(l, t);
+	if (warns(t) || !trace(look, t))
+		look_at_words(look, t);
 }
 
-/* On one CPU, while all others stand still: no task but this one runs. */
-static int look_at_idle(void *arg)
+static void hand_on(struct ki_walk *w, bool seen)
+{
+	u32 i;
+
+	for (i = 0; i < w->look.n; i++)
+		w->found(w->arg, w->look.notes[i]);
+	if (w->look.more || !seen)
+		w->found(w->arg, KI_FAULTS_UNKNOWN);
+	w->look.n = 0;
+	w->look.more = false;
+}
+
+static void look_at_idle(struct ki_walk *w)
 {
 	int cpu;
 
 	for_each_online_cpu (cpu)
-		look_at_stack(arg, ki_call(idle_task)(cpu));
-	return 0;
+		hand_on(w, !ki_still_idle(cpu, look_at_stack, &w->look));
 }
 
-/* The same, at those of the next few numbers. */
-static int look_at_some(void *arg)
+static void look_at_task(struct ki_walk *w, struct task_struct *t)
 {
-	struct ki_look *l = arg;
-	struct task_struct *t;
-	struct pid *pid = NULL;
-	u32 i;
+	if (!try_get_task_stack(t))
+		return; /* it has ended, and its stack is gone */
+	hand_on(w, !ki_still_call(t, look_at_stack, &w->look));
+	ki_call(put_task_stack)(t);
+}
+
+/* The task of the first number from *next on, which is set behind it; false: there are none. */
+static bool take_next(int *next, enum pid_type kind, struct task_struct **task)
+{
+	struct pid *pid;
 
 	rcu_read_lock();
-	for (i = 0; i < KI_LOOK_TASKS; i++) {
-		pid = ki_call(find_ge_pid)(l->next, &init_pid_ns);
-		if (!pid)
-			break;
-		l->next = pid_nr(pid) + 1;
-		t = pid_task(pid, l->kind);
-		/* A dead task's stack may be gone; one that is there stays while nobody runs. */
-		if (t && t != current && refcount_read(&t->stack_refcount))
-			look_at_stack(l, t);
-	}
+	pid = ki_call(find_ge_pid)(*next, &init_pid_ns);
+	*task = pid ? pid_task(pid, kind) : NULL;
+	if (*task)
+		get_task_struct(*task);
+	if (pid)
+		*next = pid_nr(pid) + 1;
 	rcu_read_unlock();
-	l->done = !pid;
-	return 0;
+	return pid;
 }
 
-static void look_at_numbers(struct ki_look *l, enum pid_type kind)
+static void look_at_numbers(struct ki_walk *w, enum pid_type kind)
 {
-	l->kind = kind;
-	l->next = 0;
-	for (l->done = false; !l->done; usleep_range(100, 300)) /* others' turn */
-		stop_machine(look_at_some, l, NULL);
+	struct task_struct *t;
+	int next = 0;
+	u32 n = 0;
+
+	while (take_next(&next, kind, &t)) {
+		if (t) {
+			look_at_task(w, t);
+			put_task_struct(t);
+		}
+		if (++n % KI_LOOK_TASKS)
+			cond_resched();
+		else
+			usleep_range(100, 300); /* others' turn */
+	}
 }
 
 void ki_faults_find(void (*found)(void *arg, unsigned long ip), void *arg)
 {
-	struct ki_look look = {.found = found, .arg = arg};
+	struct ki_walk walk = {.found = found, .arg = arg};
 	struct ki_info heap;
 
 	ki_heap_info(&heap);
-	look.start = (unsigned long)ki_returned;
-	look.end = heap.heap_end;
-	stop_machine(look_at_idle, &look, NULL);
-	look_at_numbers(&look, PIDTYPE_PID);
-	look_at_numbers(&look, PIDTYPE_TGID);
+	walk.look.start = (unsigned long)ki_returned;
+	walk.look.end = heap.heap_end;
+	look_at_idle(&walk);
+	look_at_numbers(&walk, PIDTYPE_PID);
+	synchronize_rcu();
+	look_at_numbers(&walk, PIDTYPE_TGID);
 }
 
 static void find_places(struct ki_place *v, size_t n)

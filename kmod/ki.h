@@ -28,6 +28,7 @@
  *   rows     what the kernel's tables say of patches; orc, extable, bugs: each of the tables
  *   quiesce  waiting until no task can be inside a piece of text
  *   faults   finding tasks that sleep in a fault which they took in a patch
+ *   still    holding one task still while its stack is read
  *   counters per-CPU counters, mapped to user space; globals: variables; slots: who owns which
  *   words    threads' words: whose they are, who is inside; threads: which thread has which block
  *            of them, and its clock; pool: where blocks come from
@@ -395,10 +396,22 @@ u64 ki_quiesce_count(void); /* how many have begun */
 bool ki_quiesced(u64 since);
 
 /*
+ * still.c: call it while that task does not run, or where it runs, with interrupts off: it is
+ * short, takes no lock and wakes nobody. 0, or -EAGAIN: it could not be held.
+ */
+struct task_struct;
+typedef void (*ki_still_fn)(struct task_struct *t, void *arg);
+int ki_still_call(struct task_struct *t, ki_still_fn call, void *arg);
+int ki_still_idle(int cpu, ki_still_fn call, void *arg);
+
+/*
  * faults.c: call found for each address in the heap where a task took a fault it is still in, and
  * for each in ki_returned that one will return to. KI_FAULTS_ANYWHERE: one may return to any.
+ * KI_FAULTS_UNKNOWN: of one it is not known; it may be in any, and return to any. found() may
+ * sleep.
  */
 #define KI_FAULTS_ANYWHERE 0
+#define KI_FAULTS_UNKNOWN  1
 int ki_faults_init(void);
 void ki_faults_find(void (*found)(void *arg, unsigned long ip), void *arg);
 

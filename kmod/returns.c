@@ -29,12 +29,12 @@
  * fault there: while anybody does so in a patch that is not in use any more, nothing is given back.
  * (If patches with ways back were given back during the look nobody knows any more which one he was
  * in.)
- * Idle tasks are looked at too. It stops all CPUs, so it is repeated less and less often. One kind
- * of task has no number any more and is not seen: who ends, and has been released (release_task).
- * Older kernels' wait covers it to its end, since 6.9 it does not while it sleeps. It returns like
- * any other, by way of another jump's chunks if its byte has been used again (one count too many);
- * only if the module is unloaded while it sleeps below a counted jump there, is there no
- * breakpoint.
+ * Idle tasks are looked at too. It visits every task, so it is repeated less and less often. One
+ * kind of task has no number any more and is not seen: who ends, and has been released
+ * (release_task). Older kernels' wait covers it to its end, since 6.9 it does not while it sleeps.
+ * It returns like any other, by way of another jump's chunks if its byte has been used again (one
+ * count too many); only if the module is unloaded while it sleeps below a counted jump there, is
+ * there no breakpoint (doc/known-issues.md).
  *
  * If we die here: the module stays loaded and the breakpoints lead on. An interrupt or an NMI at
  * the breakpoint, or in its handler, is nothing that a springboard of one byte does not know, too.
@@ -202,7 +202,7 @@ static void mark_seen(void *unused, unsigned long ip)
 {
 	unsigned long i = ip - (unsigned long)ki_returned;
 
-	if (ip == KI_FAULTS_ANYWHERE)
+	if (ip == KI_FAULTS_ANYWHERE || ip == KI_FAULTS_UNKNOWN)
 		bitmap_fill(ki_seen, KI_RETURNS);
 	else if (i < KI_RETURNS)
 		__set_bit(i, ki_seen);

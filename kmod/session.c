@@ -58,15 +58,55 @@ static struct ki_session ki_orphans = {
 static bool ki_orphans_pinned;
 static bool ki_graves_pinned;
 
-static void mark_inhabited(void *graves, unsigned long ip)
+/* The addresses of a look where tasks are, in order. They may be many, but the places are few. */
+#define KI_SIGHTED 512
+static struct {
+	u32 n;
+	bool unknown; /* there may be somebody anywhere */
+	unsigned long ip[KI_SIGHTED];
+} ki_sighted;
+static DEFINE_MUTEX(ki_sighting); /* inside ki_lock */
+
+/* The first that is not below addr. */
+static u32 sighted_from(unsigned long addr)
 {
-	struct ki_grave *g;
+	u32 lo = 0, hi = ki_sighted.n;
+
+	while (lo < hi) {
+		u32 mid = (lo + hi) / 2;
+
+		if (ki_sighted.ip[mid] < addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+static void note_sighted(void *unused, unsigned long ip)
+{
+	u32 i = sighted_from(ip);
 
 	if (ip == KI_FAULTS_ANYWHERE || ip - (unsigned long)ki_returned < KI_RETURNS)
-		return; /* no patch; there may be a hundred thousand, and all CPUs stand still */
-	list_for_each_entry (g, (struct list_head *)graves, list)
-		if (ip >= g->patch.addr && ip < g->patch.addr + g->patch.len)
-			g->inhabited = true;
+		return; /* no patch */
+	if (i < ki_sighted.n && ki_sighted.ip[i] == ip)
+		return;
+	if (ip == KI_FAULTS_UNKNOWN || ki_sighted.n == KI_SIGHTED) {
+		ki_sighted.unknown = true;
+		return;
+	}
+	memmove(ki_sighted.ip + i + 1, ki_sighted.ip + i, (ki_sighted.n - i) * sizeof(ip));
+	ki_sighted.ip[i] = ip;
+	ki_sighted.n++;
+}
+
+static bool is_inhabited(const struct ki_patch *p)
+{
+	u32 i = sighted_from(p->addr);
+
+	if (i < ki_sighted.n && ki_sighted.ip[i] - p->addr < p->len)
+		return true;
+	return p->faults && ki_sighted.unknown;
 }
 
 /* Is there a patch in which a task sleeps? */
@@ -76,14 +116,21 @@ static bool find_inhabited(struct list_head *graves)
 	struct ki_grave *g;
 
 	list_for_each_entry (g, graves, list) {
-		g->inhabited = false;
 		any |= g->patch.faults;
+		cond_resched();
 	}
+	mutex_lock(&ki_sighting);
+	ki_sighted.n = 0;
+	ki_sighted.unknown = false;
 	if (any)
-		ki_faults_find(mark_inhabited, graves);
+		ki_faults_find(note_sighted, NULL);
 	any = false;
-	list_for_each_entry (g, graves, list)
+	list_for_each_entry (g, graves, list) {
+		g->inhabited = is_inhabited(&g->patch);
 		any |= g->inhabited;
+		cond_resched();
+	}
+	mutex_unlock(&ki_sighting);
 	return any;
 }
 

@@ -12,7 +12,9 @@
 #include <linux/module.h>
 #include <linux/percpu.h>
 #include <linux/perf_event.h>
+#include <linux/sched/task_stack.h>
 #include <linux/static_call.h>
+#include <linux/wait.h>
 #include <asm/alternative.h>
 #include <asm/insn.h>
 #include <asm/text-patching.h>
@@ -26,6 +28,8 @@
 	X(alternatives_text_reserved)                                                              \
 	X(get_kprobe)                                                                              \
 	X(idle_task)                                                                               \
+	X(task_call_func)                                                                          \
+	X(put_task_stack)                                                                          \
 	X(find_ge_pid)                                                                             \
 	X(nmi_uaccess_okay)                                                                        \
 	X(per_cpu_ptr_to_phys)                                                                     \

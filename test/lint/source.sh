@@ -36,6 +36,8 @@ done | grep . && failed=1
 grep -l LINUX_VERSION_CODE kmod/*.[ch] | grep -vx kmod/compat.h | sed 's/^/lint: differences of kernels belong into kmod\/compat.h: /' |
 	grep . && failed=1
 
+grep -n stop_machine kmod/*.[ch] | sed 's/^/lint: nobody is stopped (doc\/design.md, section 4.11): /' | grep . && failed=1
+
 sh=$(for f in $files; do head -n 1 "$f" 2>/dev/null | grep -q '^#!/bin/bash' && echo "$f"; done)
 # shellcheck disable=SC2086
 shellcheck -x -P SCRIPTDIR $sh || fail "shellcheck"
