@@ -9,28 +9,48 @@
  * interrupt of ours meets the idle task, a piece of work is run on that CPU, because the idle
  * task must be left for it to run. Where it meets another task the idle one has been left
  * already; nothing is asked of that CPU, which a realtime task may keep for itself for ever.
+ * Such a task may also come when the work has been asked for and not begun. Then the work stays
+ * where it is, but the idle task has been left, which the next interrupt sees: so the wait for the
+ * work is a short one, again and again, with a look in between. A CPU that goes leaves its idle
+ * task for the thread that takes it down; so it need not be kept from going.
  *
  * It is no help against code that sleeps and comes back to a return address: therefore no
  * return address ever points into a patch.
  */
-#include <linux/cpu.h>
+#include <linux/cpumask.h>
 #include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/smp.h>
+#include <linux/wait.h>
 #include <linux/workqueue.h>
 
 #include "ki.h"
 
-static struct work_struct __percpu *ki_visits;
+#define KI_VISIT_MS 20 /* between two looks at the CPUs that have not been visited */
+
+struct ki_visit {
+	struct work_struct work;
+	int cpu;
+};
+
+static struct ki_visit __percpu *ki_visits;
 static DEFINE_MUTEX(ki_visiting);
-static struct cpumask ki_idle; /* under ki_visiting */
+static struct cpumask ki_idle; /* whose idle task has not been left since; of who has ki_visiting */
+static DECLARE_WAIT_QUEUE_HEAD(ki_visited);
 static atomic64_t ki_waits;
 static atomic64_t ki_waits_done; /* the number of the last that has ended */
 
-static void visit(struct work_struct *unused)
+/* What was asked of a CPU that has gone is done elsewhere, and says nothing. */
+static void visit(struct work_struct *work)
 {
+	int cpu = container_of(work, struct ki_visit, work)->cpu;
+
+	if (raw_smp_processor_id() != cpu)
+		return;
+	cpumask_clear_cpu(cpu, &ki_idle);
+	wake_up(&ki_visited);
 }
 
 static void note_idle(void *unused)
@@ -39,17 +59,39 @@ static void note_idle(void *unused)
 		cpumask_set_cpu(smp_processor_id(), &ki_idle);
 }
 
-static void visit_idle_cpus(void)
+static void note_left(void *unused)
+{
+	if (!is_idle_task(current))
+		cpumask_clear_cpu(smp_processor_id(), &ki_idle);
+}
+
+static void ask_for_visits(void)
 {
 	int cpu;
 
+	for_each_cpu(cpu, &ki_idle) schedule_work_on(cpu, &per_cpu_ptr(ki_visits, cpu)->work);
+}
+
+/* One that has gone and come again meanwhile may have lost its work. */
+static void look_again(void)
+{
+	int cpu;
+
+	on_each_cpu_mask(&ki_idle, note_left, NULL, true);
+	for_each_cpu(cpu, &ki_idle) if (!cpu_online(cpu)) cpumask_clear_cpu(cpu, &ki_idle);
+	ask_for_visits();
+}
+
+static void visit_idle_cpus(void)
+{
 	mutex_lock(&ki_visiting);
-	cpus_read_lock();
 	cpumask_clear(&ki_idle);
 	on_each_cpu(note_idle, NULL, 1);
-	for_each_cpu(cpu, &ki_idle) schedule_work_on(cpu, per_cpu_ptr(ki_visits, cpu));
-	for_each_cpu(cpu, &ki_idle) flush_work(per_cpu_ptr(ki_visits, cpu));
-	cpus_read_unlock();
+	ki_step("idle tasks noted");
+	ask_for_visits();
+	while (!wait_event_timeout(ki_visited, cpumask_empty(&ki_idle),
+				   msecs_to_jiffies(KI_VISIT_MS)))
+		look_again();
 	mutex_unlock(&ki_visiting);
 }
 
@@ -78,15 +120,24 @@ int ki_quiesce_init(void)
 {
 	int cpu;
 
-	ki_visits = alloc_percpu(struct work_struct);
+	ki_visits = alloc_percpu(struct ki_visit);
 	if (!ki_visits)
 		return -ENOMEM;
-	for_each_possible_cpu (cpu)
-		INIT_WORK(per_cpu_ptr(ki_visits, cpu), visit);
+	for_each_possible_cpu (cpu) {
+		struct ki_visit *v = per_cpu_ptr(ki_visits, cpu);
+
+		INIT_WORK(&v->work, visit);
+		v->cpu = cpu;
+	}
 	return 0;
 }
 
+/* Work that has not begun never does. */
 void ki_quiesce_exit(void)
 {
+	int cpu;
+
+	for_each_possible_cpu (cpu)
+		cancel_work_sync(&per_cpu_ptr(ki_visits, cpu)->work);
 	free_percpu(ki_visits);
 }
