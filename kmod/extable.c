@@ -8,8 +8,8 @@
  * good, as a branch does, by way of chunks on its taken side if there are any; or, if the page
  * could be brought in, comes back to the copy, perhaps much later (quiesce.c).
  */
-#include <linux/sched.h>
 #include <linux/extable.h>
+#include <linux/sched.h>
 #include <asm/extable.h>
 
 #include "rows.h"
@@ -88,16 +88,20 @@ void ki_extable_put(u32 first, unsigned long base, const struct ki_ex_row *rows,
 /* The address before the end: at the end itself the next block may have a row that is meant. */
 void ki_extable_clear(u32 first, u32 n, unsigned long end)
 {
-	while (n--)
+	while (n--) {
 		set_address(ki_ex_base + first + n, end - 1);
+		cond_resched();
+	}
 }
 
 void ki_extable_lower(u32 first, u32 n, unsigned long end)
 {
 	u32 k;
 
-	for (k = 0; k < n; k++)
+	for (k = 0; k < n; k++) {
 		set_address(ki_ex_base + first + k, end - 1);
+		cond_resched();
+	}
 }
 
 int ki_extable_prepare(struct module *mod, unsigned long heap_start, unsigned long heap_end)

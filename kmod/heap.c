@@ -37,6 +37,7 @@
  * taking out cannot fail for lack of space.
  */
 #include <linux/log2.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 
 #include "compat.h"
@@ -130,6 +131,7 @@ static struct ki_block *find_in_class(u32 class, struct ki_extent need, u32 trie
 			return b;
 		if (!--tries)
 			break;
+		cond_resched();
 	}
 	return NULL;
 }

@@ -10,6 +10,8 @@
  * An address in the arrays is relative to itself and has 32 bits, so the arrays are the module's
  * own data. A row that says nothing is all zero: a trace ends there.
  */
+#include <linux/sched.h>
+
 #include "compat.h"
 #include "rows.h"
 
@@ -96,16 +98,20 @@ void ki_orc_put(u32 first, unsigned long base, const struct ki_orc_row *rows, u3
 
 void ki_orc_clear(u32 first, u32 n, unsigned long end)
 {
-	while (n--)
+	while (n--) {
 		set_address(ki_orc_base + first + n, end);
+		cond_resched();
+	}
 }
 
 void ki_orc_lower(u32 first, u32 n, unsigned long end)
 {
 	u32 k;
 
-	for (k = 0; k < n; k++)
+	for (k = 0; k < n; k++) {
 		set_address(ki_orc_base + first + k, end);
+		cond_resched();
+	}
 }
 
 int ki_orc_prepare(struct module *mod, unsigned long heap_start, unsigned long heap_end)

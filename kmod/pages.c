@@ -4,7 +4,7 @@
  * user space by mmap: rings, tables, tables of stacks.
  */
 #include <linux/mm.h>
-#include <linux/sched.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 
 #include "ki.h"
@@ -89,8 +89,12 @@ int ki_pages_map(struct vm_area_struct *vma, struct page *const *v, u64 n)
 
 	if (vma->vm_end - vma->vm_start != n * PAGE_SIZE)
 		return -EINVAL;
-	for (i = 0; i < n && !err; i++)
+	for (i = 0; i < n && !err; i++) {
 		err = remap_pfn_range(vma, vma->vm_start + i * PAGE_SIZE, page_to_pfn(v[i]),
 				      PAGE_SIZE, vma->vm_page_prot);
+		if (!err && fatal_signal_pending(current))
+			err = -EINTR;
+		cond_resched();
+	}
 	return err;
 }

@@ -329,6 +329,7 @@ static int by_place(const void *a, const void *b)
 {
 	const struct ki_piece *x = *(const struct ki_piece **)a, *y = *(const struct ki_piece **)b;
 
+	cond_resched(); /* sort() lets nobody else run */
 	if (x->win != y->win)
 		return x->win->addr < y->win->addr ? -1 : 1;
 	if (x->insn != y->insn)

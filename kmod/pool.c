@@ -12,10 +12,11 @@
 #include <linux/irq_work.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
-#include <linux/sched/signal.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
 
+#include "symbols.h"
 #include "threads.h"
 
 #define KI_SHARE       64
@@ -98,18 +99,10 @@ static void grow(struct work_struct *unused)
 	mutex_unlock(&ki_slabs_lock);
 }
 
+/* As many as there are, about: nobody walks over them for that. */
 static u32 count_threads(void)
 {
-	struct task_struct *process, *t;
-	u32 n = num_possible_cpus(); /* the idle ones */
-
-	rcu_read_lock();
-	for_each_process_thread(process, t)
-	{
-		n++;
-	}
-	rcu_read_unlock();
-	return n;
+	return READ_ONCE(*(int *)ki_symbol("nr_threads")) + num_possible_cpus(); /* the idle ones */
 }
 
 int ki_pool_start(void)
@@ -138,6 +131,7 @@ void ki_pool_stop(void)
 	list_for_each_entry_safe (s, next, &ki_slabs, list) {
 		kvfree(s->words);
 		kfree(s);
+		cond_resched();
 	}
 	INIT_LIST_HEAD(&ki_slabs);
 	ki_free_blocks = NULL;
@@ -151,9 +145,10 @@ void ki_pool_each(void (*each)(struct ki_thread *t, void *arg), void *arg)
 
 	mutex_lock(&ki_slabs_lock);
 	list_for_each_entry (s, &ki_slabs, list) {
-		for (i = 0; i < KI_SLAB; i++)
+		for (i = 0; i < KI_SLAB; i++) {
 			each(&s->threads[i], arg);
-		cond_resched();
+			cond_resched();
+		}
 	}
 	mutex_unlock(&ki_slabs_lock);
 }

@@ -63,6 +63,7 @@ static const char *const ki_data[] = {
 	"kprobe_blacklist",
 	"die_chain",
 	"modules",
+	"nr_threads",
 	"module_mutex",
 	"_stext",
 	"_etext",

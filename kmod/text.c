@@ -226,9 +226,11 @@ static bool is_entered(const struct ki_swap *s)
 
 static bool any_entered(const struct ki_swap *v, u32 n, bool inside)
 {
-	while (n--)
+	while (n--) {
 		if (is_entered(&v[n]) && v[n].late == inside)
 			return true;
+		cond_resched();
+	}
 	return false;
 }
 
@@ -333,8 +335,10 @@ static bool any_waits(const struct ki_swap *v, u32 n)
 {
 	bool wait = false;
 
-	while (n--)
+	while (n--) {
 		wait |= v[n].wait;
+		cond_resched();
+	}
 	return wait;
 }
 

@@ -21,6 +21,7 @@
 #include <linux/kprobes.h>
 #include <linux/mm.h>
 #include <linux/ptrace.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
 #include <asm/text-patching.h>
@@ -154,6 +155,7 @@ static int by_address(const void *a, const void *b)
 {
 	const struct ki_trap *x = a, *y = b;
 
+	cond_resched(); /* sort() lets nobody else run */
 	return x->addr < y->addr ? -1 : x->addr > y->addr;
 }
 
@@ -174,6 +176,7 @@ static struct ki_traps *merge(const struct ki_traps *olds, const struct ki_traps
 		t->v[t->n] = old ? olds->v[i++] : news->v[k++];
 		if (t->v[t->n].via)
 			t->n++;
+		cond_resched();
 	}
 	return t;
 }
@@ -183,8 +186,10 @@ static void put_in_order(struct ki_traps *t)
 {
 	u32 i = 1;
 
-	while (i < t->n && t->v[i - 1].addr <= t->v[i].addr)
+	while (i < t->n && t->v[i - 1].addr <= t->v[i].addr) {
 		i++;
+		cond_resched();
+	}
 	if (i < t->n)
 		sort(t->v, t->n, sizeof(t->v[0]), by_address, NULL);
 }
