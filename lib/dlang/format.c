@@ -119,7 +119,7 @@ static uint64_t narrow(const struct ki_d_spec *s, struct ki_d_type t, uint64_t v
 void ki_d_format_number(FILE *f, const struct ki_d_spec *s, int width, struct ki_d_type t,
 			uint64_t value)
 {
-	char fmt[32];
+	char fmt[64];
 	const char *as = s->conversion == 'p'	? "#" PRIx64
 			 : is_signed(s)		? PRId64
 			 : s->conversion == 'o' ? PRIo64

@@ -226,7 +226,7 @@ static void map_lists_the_public_functions(void **state)
 {
 	static const char *const headers[] = {
 		"err",	  "target", "code",  "program",	 "cfg",	  "snippet",  "splice", "predicate",
-		"record", "metric", "table", "callable", "cover", "coverage", "path"};
+		"record", "metric", "table", "callable", "cover", "coverage", "path",	"dlang"};
 	char *map = slurp("lib/libkerninst.map");
 	size_t n = 0, listed = 0;
 
