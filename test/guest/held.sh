@@ -26,10 +26,12 @@ measure() {
 }
 bound() { awk '{ print $1 + $2 }' "/tmp/$1.meter"; }
 
+# shellcheck disable=SC2317 # called by name
 go() { # cover ends, and with it what it has put there
 	touch /tmp/go
-	sleep $seconds
+	sleep "$seconds"
 }
+# shellcheck disable=SC2317 # called by name
 crowd() { # in what cover has instrumented
 	setsid sh -c "$prog/crowd $threads /tmp/crowd; echo \$? > /tmp/crowd.status" &> /dev/null &
 	until [ -e /tmp/crowd.asleep ]; do sleep 0.2; done
@@ -42,7 +44,7 @@ soon "the heap is empty" 0 field heap_used
 "$cover" "${copying[@]}" -- bash -c crowd > /tmp/cover &
 covering=$!
 ok "$threads threads sleep, half of them in faults" until_true 1000 test -e /tmp/installed
-measure before sleep $seconds
+measure before sleep "$seconds"
 echo "# nothing goes: $(cat /tmp/before.meter)"
 measure going go
 echo "# patches go: $(cat /tmp/going.meter)"

@@ -11,13 +11,15 @@ knobs=/sys/module/kerninst/parameters/ki_step_
 cpu1=/sys/devices/system/cpu/cpu1/online
 noted="idle tasks noted"
 echo -1 > /proc/sys/kernel/sched_rt_runtime_us
-is_stopped() { [ "$(< ${knobs}stopped)" = 1 ]; }
+# shellcheck disable=SC2317 # functions are called through ok and until_true
+is_stopped() { [ "$(< "${knobs}"stopped)" = 1 ]; }
+# shellcheck disable=SC2317
 settled() { is_stopped || field_is heap_used 0; }
 
 # stop_at N: something is taken out; the N-th step of what the driver does then, in its own thread
 stop_at() {
 	soon "the heap is empty" 0 field heap_used
-	echo "$1" > ${knobs}at
+	echo "$1" > "${knobs}"at
 	# Its thread runs where it was asked for, and CPU 1 has nothing to do.
 	taskset -c 0 "$ki" stat -q -o /dev/null vfs_read -- true
 	until_true 60 settled
@@ -26,31 +28,32 @@ stop_at() {
 find_step() {
 	for n in {1..20}; do
 		stop_at "$n"
-		[ "$(< ${knobs}name)" != "$noted" ] || return
-		echo "# $n: $(< ${knobs}name)"
-		echo 1 > ${knobs}go
+		[ "$(< "${knobs}"name)" != "$noted" ] || return
+		echo "# $n: $(< "${knobs}"name)"
+		echo 1 > "${knobs}"go
 	done
 }
+# shellcheck disable=SC2317
 cpu_goes_and_comes() {
 	timeout 20 sh -c "echo 0 > $cpu1" && timeout 20 sh -c "echo 1 > $cpu1"
 }
 
-echo 1 > ${knobs}pid
+echo 1 > "${knobs}"pid
 find_step
-is "it stops there ($n)" "$(< ${knobs}name), $(< ${knobs}stopped)" "$noted, 1"
+is "it stops there ($n)" "$(< "${knobs}"name), $(< "${knobs}"stopped)" "$noted, 1"
 ok "a CPU goes and comes meanwhile" cpu_goes_and_comes
-echo 1 > ${knobs}go
+echo 1 > "${knobs}"go
 for round in 1 2 3; do
 	stop_at "$n"
-	is "$round: it stops there" "$(< ${knobs}name)" "$noted"
+	is "$round: it stops there" "$(< "${knobs}"name)" "$noted"
 	taskset -c 1 chrt -f 50 sh -c 'while :; do :; done' &
 	hog=$!
 	sleep 1
-	echo 1 > ${knobs}go
+	echo 1 > "${knobs}"go
 	ok "$round: the wait ends while CPU 1 is taken" until_true 20 field_is heap_used 0
 	ok "$round: and a CPU may go and come" cpu_goes_and_comes
 	kill -KILL $hog
 	wait $hog 2> /dev/null
 done
-echo 0 > ${knobs}at
+echo 0 > "${knobs}"at
 finish
