@@ -298,6 +298,8 @@ u16 ki_copy_emit(unsigned long addr, const u8 *bytes, size_t len, struct ki_copy
 		return KI_R_UNDECODABLE;
 	if (in.emulate_prefix_size) /* ud2 and a name: a hypervisor looks for them */
 		return KI_R_BUG_SITE;
+	if (in.rex_prefix.nbytes > 1) /* REX2: an opcode of one byte may be of any map */
+		return KI_R_UNDECODABLE;
 	/* A fifth kind, or one behind a REX: it is taken for an opcode. */
 	if (inat_is_legacy_prefix(in.attr) || inat_is_rex_prefix(in.attr))
 		return KI_R_UNDECODABLE;

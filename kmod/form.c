@@ -1,170 +1,217 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Reading one instruction of a chunk by the table of forms (vet_forms.c).
+ *
+ * The kernel's decoder knows all encodings and tells of them in fields that mean different things
+ * in each, so that what looks like a push by one field is a vector instruction by another. So the
+ * bytes are read here by the table alone, which has one encoding: each byte is a prefix that the
+ * table allows, or stands where a row says that something stands. Then the kernel's decoder must
+ * have found the same things at the same places. What one of the two cannot read is refused.
+ */
 #include <linux/bits.h>
 #include <linux/kernel.h>
+#include <linux/string.h>
 
 #include "form.h"
+#include "symbols.h"
 
-/* The eight columns of a row of arithmetic: from register to the other operand, back, to %al, %rax.
- */
-#define ARITHMETIC(op, to_rm, to_reg, to_ax, lock)                                                 \
-	{(op), (op) + 1, 0, KI_FORM_MEM | (to_rm) | (lock)},                                       \
-		{(op) + 2, (op) + 3, 0, KI_FORM_MEM | (to_reg)},                                   \
-	{                                                                                          \
-		(op) + 4, (op) + 5, 0, (to_ax)                                                     \
-	}
+#define LONGEST 15 /* bytes of an instruction */
 
-static const struct ki_form ki_one_byte[] = {
-	ARITHMETIC(0x00, KI_FORM_W_RM, KI_FORM_W_REG, KI_FORM_W_AX, KI_FORM_LOCK), /* add */
-	ARITHMETIC(0x08, KI_FORM_W_RM, KI_FORM_W_REG, KI_FORM_W_AX, KI_FORM_LOCK), /* or */
-	ARITHMETIC(0x20, KI_FORM_W_RM, KI_FORM_W_REG, KI_FORM_W_AX, KI_FORM_LOCK), /* and */
-	ARITHMETIC(0x28, KI_FORM_W_RM, KI_FORM_W_REG, KI_FORM_W_AX, KI_FORM_LOCK), /* sub */
-	ARITHMETIC(0x30, KI_FORM_W_RM, KI_FORM_W_REG, KI_FORM_W_AX, KI_FORM_LOCK), /* xor */
-	ARITHMETIC(0x38, 0, 0, 0, 0),						   /* cmp */
-	{0x63, 0x63, 0, KI_FORM_MEM | KI_FORM_W_REG},				   /* movsxd */
-	{0x69, 0x69, 0, KI_FORM_MEM | KI_FORM_W_REG},				   /* imul */
-	{0x6b, 0x6b, 0, KI_FORM_MEM | KI_FORM_W_REG},
-	{0x70, 0x7f, 0, KI_FORM_BRANCH},
-	{0x80, 0x81, 0x7f & ~0x0c,
-	 KI_FORM_GROUP | KI_FORM_MEM | KI_FORM_W_RM | KI_FORM_LOCK}, /* not adc, sbb; cmp below */
-	{0x83, 0x83, 0x7f & ~0x0c, KI_FORM_GROUP | KI_FORM_MEM | KI_FORM_W_RM | KI_FORM_LOCK},
-	{0x80, 0x81, 0x80, KI_FORM_GROUP | KI_FORM_MEM}, /* cmp */
-	{0x83, 0x83, 0x80, KI_FORM_GROUP | KI_FORM_MEM},
-	{0x84, 0x85, 0, KI_FORM_MEM},		     /* test */
-	{0x88, 0x89, 0, KI_FORM_MEM | KI_FORM_W_RM}, /* mov */
-	{0x8a, 0x8b, 0, KI_FORM_MEM | KI_FORM_W_REG},
-	{0x8d, 0x8d, 0, KI_FORM_W_REG},			  /* lea */
-	{0x90, 0x90, 0, 0},				  /* nop */
-	{0x98, 0x98, 0, KI_FORM_W_AX},			  /* cdqe */
-	{0x9e, 0x9e, 0, 0},				  /* sahf */
-	{0x9f, 0x9f, 0, KI_FORM_W_AX},			  /* lahf */
-	{0xa8, 0xa9, 0, 0},				  /* test */
-	{0xb0, 0xbf, 0, KI_FORM_W_OP},			  /* mov */
-	{0xc0, 0xc1, 0xb0, KI_FORM_GROUP | KI_FORM_W_RM}, /* shl, shr, sar */
-	{0xd0, 0xd3, 0xb0, KI_FORM_GROUP | KI_FORM_W_RM},
-	{0xc6, 0xc7, 0x01, KI_FORM_GROUP | KI_FORM_MEM | KI_FORM_W_RM}, /* mov */
-	{0xe9, 0xe9, 0, KI_FORM_BRANCH},
-	{0xeb, 0xeb, 0, KI_FORM_BRANCH},
-	{0xf6, 0xf7, 0x01, KI_FORM_GROUP | KI_FORM_MEM},  /* test */
-	{0xf6, 0xf7, 0x0c, KI_FORM_GROUP | KI_FORM_W_RM}, /* not, neg */
-	{0xf6, 0xf7, 0x30,
-	 KI_FORM_GROUP | KI_FORM_W_RM | KI_FORM_W_AX | KI_FORM_W_DX}, /* mul, imul */
-	{0xfe, 0xff, 0x03,
-	 KI_FORM_GROUP | KI_FORM_MEM | KI_FORM_W_RM | KI_FORM_LOCK}, /* inc, dec */
+#define REX_W 8
+#define REX_R 4
+#define REX_X 2
+#define REX_B 1
+
+struct cursor {
+	const u8 *code;
+	u32 len, at;
+	bool over; /* a byte was wanted that is not there */
 };
 
-static const struct ki_form ki_two_byte[] = {
-	{0x1f, 0x1f, 0x01, KI_FORM_GROUP},	      /* nop */
-	{0x31, 0x31, 0, KI_FORM_W_AX | KI_FORM_W_DX}, /* rdtsc */
-	{0x40, 0x4f, 0, KI_FORM_W_REG},		      /* cmov */
-	{0x80, 0x8f, 0, KI_FORM_BRANCH},
-	{0x90, 0x9f, 0, KI_FORM_W_RM},						    /* set */
-	{0xa3, 0xa3, 0, 0},							    /* bt */
-	{0xaf, 0xaf, 0, KI_FORM_MEM | KI_FORM_W_REG},				    /* imul */
-	{0xb6, 0xb7, 0, KI_FORM_MEM | KI_FORM_W_REG},				    /* movzx */
-	{0xba, 0xba, 0x10, KI_FORM_GROUP},					    /* bt */
-	{0xbc, 0xbd, 0, KI_FORM_W_REG},						    /* bsf, bsr */
-	{0xbe, 0xbf, 0, KI_FORM_MEM | KI_FORM_W_REG},				    /* movsx */
-	{0xc0, 0xc1, 0, KI_FORM_MEM | KI_FORM_W_RM | KI_FORM_W_REG | KI_FORM_LOCK}, /* xadd */
-};
-
-bool ki_insn_rex(const struct insn *in, u8 bit)
+static u8 peek(struct cursor *c)
 {
-	return in->rex_prefix.nbytes && (in->rex_prefix.bytes[0] & bit);
+	if (c->at < c->len)
+		return c->code[c->at];
+	c->over = true;
+	return 0;
 }
 
-u8 ki_insn_reg(const struct insn *in)
+static u8 take(struct cursor *c)
 {
-	return X86_MODRM_REG(in->modrm.value) | (ki_insn_rex(in, 4) ? 8 : 0);
+	u8 byte = peek(c);
+
+	c->at += !c->over;
+	return byte;
 }
 
-u8 ki_insn_rm(const struct insn *in)
+/* Little-endian, with a sign. */
+static s64 take_number(struct cursor *c, u8 bytes)
 {
-	return X86_MODRM_RM(in->modrm.value) | (ki_insn_rex(in, 1) ? 8 : 0);
+	u64 v = 0;
+	u8 i;
+
+	for (i = 0; i < bytes; i++)
+		v |= (u64)take(c) << (8 * i);
+	return bytes && bytes < 8 && v >> (8 * bytes - 1) ? (s64)(v | ~0ull << (8 * bytes))
+							  : (s64)v;
 }
 
-bool ki_insn_memory(const struct insn *in)
+/* Each once: with two of a kind nobody would be wrong, but there is no need. */
+static bool read_prefixes(struct cursor *c, struct ki_instr *in)
 {
-	return in->modrm.nbytes && X86_MODRM_MOD(in->modrm.value) != 3;
-}
+	for (;; in->prefixes++) {
+		u8 byte = peek(c);
+		bool *has = byte == 0x65   ? &in->gs
+			    : byte == 0xf0 ? &in->lock
+			    : byte == 0x66 ? &in->half
+					   : NULL;
 
-bool ki_insn_prefixes(const struct insn *in, bool *gs, bool *lock)
-{
-	u32 i;
-
-	*gs = *lock = false;
-	for (i = 0; i < in->prefixes.nbytes; i++) {
-		u8 p = in->prefixes.bytes[i];
-
-		*gs |= p == 0x65;
-		*lock |= p == 0xf0;
-		if (p != 0x65 && p != 0xf0 && p != 0x66)
+		if (!has)
+			break;
+		if (*has)
 			return false;
+		*has = true;
+		take(c);
 	}
-	return !in->vex_prefix.nbytes;
+	if ((peek(c) & 0xf0) == 0x40)
+		in->rex = take(c);
+	return true;
 }
 
-const struct ki_form *ki_form_find(const struct insn *in)
+static u8 displacement(const struct ki_instr *in)
 {
-	bool two = in->opcode.nbytes == 2;
-	const struct ki_form *f = two ? ki_two_byte : ki_one_byte;
-	const struct ki_form *end = two ? f + ARRAY_SIZE(ki_two_byte) : f + ARRAY_SIZE(ki_one_byte);
-	u8 op = in->opcode.bytes[two];
+	u8 low = in->modrm & 7;
 
-	if (in->opcode.nbytes > 2)
-		return NULL;
-	for (; f < end; f++)
-		if (op >= f->first && op <= f->last &&
-		    (!(f->flags & KI_FORM_GROUP) ||
-		     (f->group >> X86_MODRM_REG(in->modrm.value) & 1)))
-			return f;
-	return NULL;
+	if (in->mod == 0)
+		return low == 5 || (low == 4 && (in->sib & 7) == 5) ? 4 : 0;
+	return in->mod == 1 ? 1 : in->mod == 2 ? 4 : 0;
 }
 
-static u8 op_reg(const struct insn *in)
+static void read_operand(struct cursor *c, struct ki_instr *in)
 {
-	return (in->opcode.bytes[0] & 7) | (ki_insn_rex(in, 1) ? 8 : 0);
+	in->modrm = take(c);
+	in->mod = in->modrm >> 6;
+	in->reg = (in->modrm >> 3 & 7) | (in->rex & REX_R ? 8 : 0);
+	in->rm = (in->modrm & 7) | (in->rex & REX_B ? 8 : 0);
+	in->memory = in->mod != 3;
+	in->has_sib = in->memory && (in->modrm & 7) == 4;
+	if (in->has_sib)
+		in->sib = take(c);
+	in->index = (in->sib >> 3 & 7) | (in->rex & REX_X ? 8 : 0);
+	in->disp_at = c->at;
+	in->disp_bytes = displacement(in);
+	in->disp = take_number(c, in->disp_bytes);
 }
 
-bool ki_form_writes_frame(const struct ki_form *f, const struct insn *in)
+static u8 size_of(const struct ki_instr *in)
 {
-	u8 op = op_reg(in), reg = ki_insn_reg(in), rm = ki_insn_rm(in);
+	if (in->form->sizes <= 1)
+		return in->form->sizes;
+	return in->rex & REX_W ? 8 : in->half ? 2 : 4;
+}
 
-	if ((f->flags & KI_FORM_W_OP) && (op == KI_SP || op == KI_BP))
+static u8 bytes_of_number(const struct ki_instr *in)
+{
+	switch (in->form->imm) {
+	case KI_IMM_8:
+		return 1;
+	case KI_IMM_Z:
+		return in->size == 2 ? 2 : 4;
+	case KI_IMM_V:
+		return in->size;
+	default:
+		return 0;
+	}
+}
+
+/* Has each bit of REX a meaning, and the operand size? Both say it: no. */
+static bool may_have_size(const struct ki_instr *in)
+{
+	const struct ki_form *f = in->form;
+	u8 rex = 0;
+
+	if (f->sizes & 8)
+		rex |= REX_W;
+	if (f->flags & KI_FORM_MODRM)
+		rex |= REX_B | (f->group ? 0 : REX_R) | (in->has_sib ? REX_X : 0);
+	if (f->flags & KI_FORM_OP)
+		rex |= REX_B;
+	if (in->rex && (!rex || (in->rex & 0xf & ~rex)))
+		return false;
+	if (in->half && (in->rex & REX_W || !(f->sizes & 2)))
+		return false;
+	return in->size == f->sizes || in->size & f->sizes;
+}
+
+static bool may_have_operand(const struct ki_instr *in)
+{
+	u16 flags = in->form->flags;
+
+	if (in->gs && !(in->memory && flags & KI_FORM_MEM))
+		return false;
+	if (in->lock && !(in->memory && flags & KI_FORM_LOCK && !in->gs))
+		return false;
+	if (!(flags & KI_FORM_MODRM))
 		return true;
-	if ((f->flags & KI_FORM_W_REG) && (reg == KI_SP || reg == KI_BP))
-		return true;
-	return (f->flags & KI_FORM_W_RM) && !ki_insn_memory(in) && (rm == KI_SP || rm == KI_BP);
+	return flags & (in->memory ? KI_FORM_MEM | KI_FORM_ADDR : KI_FORM_REG);
 }
 
-/* Is what it writes, if it writes a register, a byte? */
-static bool writes_byte(const struct insn *in)
+static bool agrees(const struct ki_instr *in, const u8 *code, u32 len)
 {
-	u8 op = in->opcode.bytes[in->opcode.nbytes - 1];
+	struct insn k;
 
-	if (in->opcode.nbytes == 2)
-		return (op & 0xf0) == 0x90 || op == 0xc0; /* set, xadd */
-	return (op & 0xf0) == 0xb0 ? op < 0xb8 : !(op & 1);
+	if (ki_call(insn_decode)(&k, code, len, INSN_MODE_64))
+		return false;
+	return k.length == in->len && k.prefixes.nbytes == in->prefixes &&
+	       k.rex_prefix.nbytes == !!in->rex && !k.vex_prefix.nbytes && !k.emulate_prefix_size &&
+	       k.opcode.nbytes == 1 + in->two && k.opcode.bytes[in->two] == in->op &&
+	       k.modrm.nbytes == !!(in->form->flags & KI_FORM_MODRM) &&
+	       k.sib.nbytes == in->has_sib && k.displacement.nbytes == in->disp_bytes;
+}
+
+bool ki_instr_read(const u8 *code, u32 len, struct ki_instr *in)
+{
+	struct cursor c = {.code = code, .len = len < LONGEST ? len : LONGEST};
+
+	memset(in, 0, sizeof(*in));
+	if (!read_prefixes(&c, in))
+		return false;
+	in->two = peek(&c) == 0x0f;
+	if (in->two)
+		take(&c);
+	in->op = take(&c);
+	/* An opcode at the very end is found as of /0, and refused for the byte that is missing. */
+	in->form = ki_form_find(in->two, in->op, c.at < c.len ? code[c.at] >> 3 & 7 : 0);
+	if (!in->form)
+		return false;
+	in->size = size_of(in);
+	if (in->form->flags & KI_FORM_MODRM)
+		read_operand(&c, in);
+	in->bytes = in->form->memory ? in->form->memory : in->size;
+	in->imm = take_number(&c, bytes_of_number(in));
+	in->len = c.at;
+	if (in->form->flags & KI_FORM_OP)
+		in->rm = (in->op & 7) | (in->rex & REX_B ? 8 : 0);
+	return !c.over && may_have_size(in) && may_have_operand(in) && agrees(in, code, len);
 }
 
 /* Without REX the second bytes of the first four registers have the numbers 4 to 7. */
-static u16 bit_of(const struct insn *in, u8 reg)
+static u16 bit_of(const struct ki_instr *in, u8 reg)
 {
-	return BIT(reg >= 4 && writes_byte(in) && !in->rex_prefix.nbytes ? reg - 4 : reg);
+	return BIT(reg >= 4 && in->size == 1 && !in->rex ? reg - 4 : reg);
 }
 
-u16 ki_form_written(const struct ki_form *f, const struct insn *in)
+u16 ki_instr_written(const struct ki_instr *in)
 {
-	u16 regs = 0;
+	u16 flags = in->form->flags, regs = 0;
 
-	if (f->flags & KI_FORM_W_REG)
-		regs |= bit_of(in, ki_insn_reg(in));
-	if ((f->flags & KI_FORM_W_RM) && !ki_insn_memory(in))
-		regs |= bit_of(in, ki_insn_rm(in));
-	if (f->flags & KI_FORM_W_OP)
-		regs |= bit_of(in, op_reg(in));
-	if (f->flags & KI_FORM_W_AX)
+	if (flags & KI_FORM_W_REG)
+		regs |= bit_of(in, in->reg);
+	if ((flags & KI_FORM_W_OP) || (flags & KI_FORM_W_RM && !in->memory))
+		regs |= bit_of(in, in->rm);
+	if (flags & KI_FORM_W_AX)
 		regs |= BIT(KI_AX);
-	if (f->flags & KI_FORM_W_DX)
+	if (flags & KI_FORM_W_DX)
 		regs |= BIT(KI_DX);
 	return regs;
 }

@@ -20,7 +20,8 @@
  *   verify   is a window what its sender says? (boundaries, entries, reserved text, bytes)
  *   copy     the relocated copy of one instruction, as it must be
  *   vet      may a chunk's code run?
- *   vet_long may a long chunk's? form: of which instructions; long: reading one
+ *   vet_long may a long chunk's? vet_memory: its operands; vet_forms: of which instructions; form:
+ *            reading an instruction; long: reading a chunk
  *   text     the only writer of kernel text
  *   trap     where a breakpoint of ours sends the CPU
  *   probes   kprobes that come to functions with windows

@@ -3,8 +3,9 @@
  * May a long chunk run?
  *
  * The driver does not compile, but it does not run just anything either. Each instruction must have
- * one of the forms below, and all of them together must be sure to end, with the stack as it was,
- * and to write nothing but registers, the words they have pushed, and variables of their session:
+ * one of the forms of vet_forms.c, and all of them together must be sure to end, with the stack as
+ * it was, and to write nothing but registers, the words they have pushed, and variables of their
+ * session:
  *
  *  - control goes forward only, so the chunk ends;
  *  - the stack changes by push and pop only; on all ways to a place it is equally deep, and at the
@@ -62,14 +63,14 @@ static u16 lead(struct ki_vetting *v, u64 to, u8 state)
 	return KI_R_OK;
 }
 
-static u16 vet_branch(struct ki_vetting *v, const struct insn *in)
+static u16 vet_branch(struct ki_vetting *v, const struct ki_instr *in)
 {
-	u64 to = v->at + in->length + (s64)in->immediate.value;
-	u8 op = in->opcode.bytes[in->opcode.nbytes - 1], there = v->now;
+	u64 to = v->at + in->len + in->imm;
+	u8 there = v->now;
 
 	if (v->entering == 2) /* not granted: control goes behind LEAVE */
 		v->then |= KI_VET_ENTERED;
-	if (op == 0xe9 || op == 0xeb)
+	if (in->form->class == KI_IS_JMP)
 		v->then = KI_VET_UNKNOWN;
 	return lead(v, to, there);
 }
@@ -215,135 +216,111 @@ static u16 vet_call(struct ki_vetting *v)
 	return helper ? vet_helper(v, f->target) : vet_callee(v, f);
 }
 
-static u16 vet_push(struct ki_vetting *v, u8 op, u8 reg)
+static u16 vet_push(struct ki_vetting *v, const struct ki_instr *in)
 {
-	u8 depth = v->now & KI_VET_DEPTH;
-
-	if (reg == KI_SP || (op >= 0x58 && (reg == KI_BP || !depth)) ||
-	    (op < 0x58 && depth == KI_LONG_DEPTH))
+	if (in->rm == KI_SP || (v->now & KI_VET_DEPTH) == KI_LONG_DEPTH)
 		return KI_R_BAD_CHUNK;
-	v->then += op < 0x58 ? 1 : -1;
-	v->lost = op < 0x58 ? 0 : BIT(reg);
+	v->then++;
+	return KI_R_OK;
+}
+
+static u16 vet_pop(struct ki_vetting *v)
+{
+	if (!(v->now & KI_VET_DEPTH))
+		return KI_R_BAD_CHUNK;
+	v->then--;
 	return KI_R_OK;
 }
 
 /* ---- one instruction ---- */
 
-static u16 vet_form(struct ki_vetting *v, const struct insn *in)
+static u16 vet_insn(struct ki_vetting *v, const struct ki_instr *in)
 {
-	const struct ki_form *f = ki_form_find(in);
-	bool gs, lock, memory = ki_insn_memory(in);
-
-	if (!f || !ki_insn_prefixes(in, &gs, &lock) || ki_form_writes_frame(f, in))
-		return KI_R_BAD_CHUNK;
-	if (in->opcode.bytes[0] == 0x90 && in->rex_prefix.nbytes)
-		return KI_R_BAD_CHUNK; /* xchg %r8 */
-	if ((gs && !memory) || (lock && !(memory && (f->flags & KI_FORM_LOCK) && !gs)))
-		return KI_R_BAD_CHUNK;
-	v->lost = ki_form_written(f, in);
-	if (f->flags & KI_FORM_BRANCH)
-		return in->prefixes.nbytes ? KI_R_BAD_CHUNK : vet_branch(v, in);
-	if (!memory)
-		return KI_R_OK;
-	if (f->flags & KI_FORM_MEM)
-		return ki_vet_memory(v, in, gs);
-	if (in->opcode.nbytes == 2) /* nop: it touches nothing */
-		return in->opcode.bytes[1] == 0x1f ? KI_R_OK : KI_R_BAD_CHUNK;
-	if (in->opcode.bytes[0] != 0x8d) /* lea: neither does it */
-		return KI_R_BAD_CHUNK;
-	return X86_MODRM_MOD(in->modrm.value) == 0 && X86_MODRM_RM(in->modrm.value) == 5
-		       ? KI_R_BAD_CHUNK
-		       : KI_R_OK;
-}
-
-static u16 vet_insn(struct ki_vetting *v, const struct insn *in)
-{
-	u8 op = in->opcode.bytes[0];
-
 	v->then = v->now;
-	v->lost = 0;
-	if (in->opcode.nbytes == 1 && op >= 0x50 && op <= 0x5f)
-		return in->prefixes.nbytes
-			       ? KI_R_BAD_CHUNK
-			       : vet_push(v, op, (op & 7) | (ki_insn_rex(in, 1) ? 8 : 0));
-	if (in->opcode.nbytes == 1 && op == 0xe8)
-		return in->prefixes.nbytes || in->rex_prefix.nbytes ? KI_R_BAD_CHUNK : vet_call(v);
-	return vet_form(v, in);
+	v->lost = ki_instr_written(in);
+	if (v->lost & (BIT(KI_SP) | BIT(KI_BP)))
+		return KI_R_BAD_CHUNK;
+	switch (in->form->class) {
+	case KI_IS_PUSH:
+		return vet_push(v, in);
+	case KI_IS_POP:
+		return vet_pop(v);
+	case KI_IS_CALL:
+		return vet_call(v);
+	case KI_IS_JMP:
+	case KI_IS_JCC:
+		return vet_branch(v, in);
+	case KI_IS_ADDRESS: /* a patch may be moved: nothing in it is told its place */
+		return in->mod == 0 && in->rm % 8 == 5 ? KI_R_BAD_CHUNK : KI_R_OK;
+	case KI_IS_NOP:
+		return KI_R_OK;
+	default:
+		return in->memory ? ki_vet_memory(v, in) : KI_R_OK;
+	}
 }
 
-/* The ModRM and the immediate of `cmp $imm, %r64`. */
-static bool compares(const struct insn *in)
+/* `cmp $imm, %r64` */
+static bool compares(const struct ki_instr *in)
 {
-	u8 op = in->opcode.bytes[0];
-
-	return in->opcode.nbytes == 1 && (op == 0x81 || op == 0x83) && !ki_insn_memory(in) &&
-	       X86_MODRM_REG(in->modrm.value) == 7 && ki_insn_rex(in, 8) &&
-	       in->immediate.value >= 0;
+	return (in->form->class == KI_IS_CMP_IMM || in->form->class == KI_IS_CMP_IMM8) &&
+	       !in->memory && in->size == 8 && in->imm >= 0;
 }
 
-static bool is_jcc(const struct insn *in, u8 condition)
+static bool is_jcc(const struct ki_instr *in, u8 condition)
 {
-	u8 op = in->opcode.bytes[in->opcode.nbytes - 1];
-
-	return op == (in->opcode.nbytes == 2 ? 0x80 : 0x70) + condition;
+	return in->form->class == KI_IS_JCC && (in->op & 15) == condition;
 }
 
-/* `test %r64, %r64` of a register with itself: which; -1: it is not. */
-static int tests(const struct insn *in)
+/* `test` of a register with itself: which; -1: it is not. */
+static int tests(const struct ki_instr *in, u8 size)
 {
-	if (in->opcode.nbytes != 1 || in->opcode.bytes[0] != 0x85 || ki_insn_memory(in) ||
-	    !ki_insn_rex(in, 8) || ki_insn_reg(in) != ki_insn_rm(in))
-		return -1;
-	return ki_insn_rm(in);
+	return in->form->class == KI_IS_TEST && !in->memory && in->size == size && in->reg == in->rm
+		       ? in->rm
+		       : -1;
 }
 
 /* The register of `mov $imm32, %reg`; -1: it is another instruction. */
-static int constant_in(const struct insn *in)
+static int constant_in(const struct ki_instr *in)
 {
-	u8 op = in->opcode.bytes[0];
-
-	if (in->opcode.nbytes != 1 || (op & 0xf8) != 0xb8 || in->prefixes.nbytes ||
-	    in->rex_prefix.nbytes)
-		return -1;
-	return op & 7;
+	return in->form->class == KI_IS_CONSTANT && in->size == 4 && !in->rex ? in->rm : -1;
 }
 
 /* What registers hold behind the instruction. */
-static void note_words(struct ki_vetting *v, const struct insn *in, int self)
+static void note_words(struct ki_vetting *v, const struct ki_instr *in, int self)
 {
 	v->regs &= ~((u32)v->lost << 16 | v->lost);
 	if (self == KI_SELF_WORDS)
-		v->regs |= KI_VET_HOLDS(ki_insn_reg(in));
+		v->regs |= KI_VET_HOLDS(in->reg);
 	if (v->tested >= 0 && is_jcc(in, 4) && (v->regs & KI_VET_HOLDS(v->tested)))
 		v->regs |= KI_VET_SURE(v->tested);
-	v->tested = tests(in);
+	v->tested = tests(in, 8);
 }
 
 /* What the instruction makes sure of, for those behind it. */
-static void note(struct ki_vetting *v, const struct insn *in)
+static void note(struct ki_vetting *v, const struct ki_instr *in)
 {
 	const struct ki_fixup *last = v->fix ? &v->c->fix[v->fix - 1] : NULL;
 	int self = last && last->kind == KI_FIX_SELF && last->off >= v->at ? (int)last->target : -1;
 
-	v->task = self == KI_SELF_TASK ? ki_insn_reg(in) : -1;
+	v->task = self == KI_SELF_TASK ? in->reg : -1;
 	v->imm_reg = constant_in(in);
-	v->imm = in->immediate.value;
+	v->imm = in->imm;
 	note_words(v, in, self);
 	if (compares(in)) {
 		v->bounded = 1;
-		v->index = ki_insn_rm(in);
-		v->bound = in->immediate.value;
+		v->index = in->rm;
+		v->bound = in->imm;
 	} else if (v->bounded != 2 || v->imm_reg < 0 || v->imm_reg == v->index) {
 		v->bounded = v->bounded == 1 && is_jcc(in, 7) ? 2 : 0;
 	}
 }
 
 /* ENTER, test %eax, %eax and jz stand together. */
-static bool in_sequence(struct ki_vetting *v, const struct insn *in, const u8 *code)
+static bool in_sequence(const struct ki_vetting *v, const struct ki_instr *in)
 {
 	switch (v->entering) {
 	case 1:
-		return in->length == 2 && code[0] == 0x85 && code[1] == 0xc0;
+		return tests(in, 4) == KI_AX;
 	case 2:
 		return is_jcc(in, 4);
 	default:
@@ -367,23 +344,21 @@ static u16 arrive(struct ki_vetting *v)
 }
 
 /* The instruction at v->at. */
-static u16 vet_next(struct ki_vetting *v, struct insn *in)
+static u16 vet_next(struct ki_vetting *v, struct ki_instr *in)
 {
 	struct ki_long_code *c = v->c;
-	const u8 *code = c->code + v->at;
 	u8 entering = v->entering;
 	u16 reason = arrive(v);
 
 	if (reason)
 		return reason;
-	if (ki_call(insn_decode)(in, code, c->len - v->at, INSN_MODE_64) ||
-	    !in_sequence(v, in, code))
+	if (!ki_instr_read(c->code + v->at, c->len - v->at, in) || !in_sequence(v, in))
 		return KI_R_BAD_CHUNK;
 	reason = vet_insn(v, in);
 	if (entering)
 		v->entering = entering == 1 ? 2 : 0;
 	note(v, in);
-	memset(c->depth + v->at, v->now & KI_VET_DEPTH, in->length);
+	memset(c->depth + v->at, v->now & KI_VET_DEPTH, in->len);
 	__set_bit(v->at, v->starts);
 	v->now = v->then;
 	return reason;
@@ -392,10 +367,10 @@ static u16 vet_next(struct ki_vetting *v, struct insn *in)
 static u16 vet_all(struct ki_vetting *v)
 {
 	struct ki_long_code *c = v->c;
-	struct insn in;
+	struct ki_instr in;
 	u16 reason;
 
-	for (v->at = 0; v->at < c->len; v->at += in.length) {
+	for (v->at = 0; v->at < c->len; v->at += in.len) {
 		reason = vet_next(v, &in);
 		if (reason)
 			return reason;

@@ -62,7 +62,7 @@ static inline const struct ki_fixup *ki_vet_fixup(struct ki_vetting *v, u8 kind,
 	return f;
 }
 
-/* May this instruction, which has one, have that memory operand? gs: with a prefix for %gs. */
-u16 ki_vet_memory(struct ki_vetting *v, const struct insn *in, bool gs);
+/* May this instruction, which has one, have that memory operand? */
+u16 ki_vet_memory(struct ki_vetting *v, const struct ki_instr *in);
 
 #endif

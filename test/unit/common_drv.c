@@ -21,12 +21,6 @@
 #define bitmap_free(p)	      free(p)
 #define module_put(m)	      ((void)(m))
 #define fallthrough	      __attribute__((fallthrough))
-#define X86_MODRM_MOD(m)      (((m)&0xc0) >> 6)
-#define X86_MODRM_REG(m)      (((m)&0x38) >> 3)
-#define X86_MODRM_RM(m)	      ((m)&0x07)
-#define X86_SIB_SCALE(s)      (((s)&0xc0) >> 6)
-#define X86_SIB_INDEX(s)      (((s)&0x38) >> 3)
-#define X86_SIB_BASE(s)	      ((s)&0x07)
 #define WORD		      (8 * sizeof(unsigned long))
 #define BIT(n)		      (1ul << (n))
 #define U16_MAX		      UINT16_MAX
@@ -41,7 +35,8 @@ struct insn_field {
 struct insn {
 	struct insn_field prefixes, rex_prefix, vex_prefix, opcode, modrm, sib, displacement,
 		immediate;
-	u8 opnd_bytes, length;
+	int emulate_prefix_size;
+	u8 length;
 };
 
 static void __set_bit(u64 n, unsigned long *map)
@@ -62,12 +57,6 @@ static bool bitmap_subset(const unsigned long *a, const unsigned long *b, u32 n)
 	return true;
 }
 
-static int insn_offset_displacement(const struct insn *in)
-{
-	return in->prefixes.nbytes + in->rex_prefix.nbytes + in->opcode.nbytes + in->modrm.nbytes +
-	       in->sib.nbytes;
-}
-
 static void set_operand(struct insn *in, const ZydisDecodedInstruction *z, const u8 *bytes)
 {
 	if (!(z->attributes & ZYDIS_ATTRIB_HAS_MODRM))
@@ -78,7 +67,7 @@ static void set_operand(struct insn *in, const ZydisDecodedInstruction *z, const
 		in->sib.nbytes = 1;
 		in->sib.value = in->sib.bytes[0] = bytes[z->raw.modrm.offset + 1];
 	}
-	in->displacement.value = (s32)z->raw.disp.value;
+	in->displacement.nbytes = z->raw.disp.size / 8;
 }
 
 static void set_prefixes(struct insn *in, const ZydisDecodedInstruction *z, const u8 *bytes)
@@ -89,13 +78,10 @@ static void set_prefixes(struct insn *in, const ZydisDecodedInstruction *z, cons
 		in->prefixes.bytes[in->prefixes.nbytes] = bytes[in->prefixes.nbytes];
 		in->prefixes.nbytes++;
 	}
-	in->opnd_bytes = memchr(in->prefixes.bytes, 0x66, 4) ? 2 : 4;
 	if (!(z->attributes & ZYDIS_ATTRIB_HAS_REX))
 		return;
 	in->rex_prefix.nbytes = 1;
 	in->rex_prefix.bytes[0] = bytes[in->prefixes.nbytes];
-	if (in->rex_prefix.bytes[0] & 8)
-		in->opnd_bytes = 8;
 }
 
 static int insn_decode(struct insn *in, const u8 *bytes, size_t len, int mode)
@@ -118,7 +104,6 @@ static int insn_decode(struct insn *in, const u8 *bytes, size_t len, int mode)
 		in->opcode.bytes[in->opcode.nbytes++] = 0x0f;
 	in->opcode.bytes[in->opcode.nbytes++] = z.opcode;
 	set_operand(in, &z, bytes);
-	in->immediate.value = (s32)z.raw.imm[0].value.s;
 	in->length = z.length;
 	return 0;
 }
@@ -126,7 +111,9 @@ static int insn_decode(struct insn *in, const u8 *bytes, size_t len, int mode)
 /* the kernel is built without these */
 #pragma GCC diagnostic ignored "-Wcast-qual"
 #pragma GCC diagnostic ignored "-Wsign-compare"
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 #include "../../kmod/form.c"
+#include "../../kmod/vet_forms.c"
 #include "../../kmod/vet_long.c"
 #include "../../kmod/vet_memory.c"
 

@@ -30,6 +30,8 @@ fetch_item() {
 	mkdir "$tmp/tree"
 	case $1 in
 	qemu) fetch_qemu ;;
+	decoder-6.1) fetch_decoder "$1" "$suite_6_1" ;;
+	decoder-6.12) fetch_decoder "$1" "$suite_6_12" ;;
 	kernel-6.1) fetch_kernel "$1" "$suite_6_1" amd64 ;;
 	kernel-6.1-cloud) fetch_kernel "$1" "$suite_6_1" cloud-amd64 ;;
 	kernel-6.1-debug) build_debug "$1" "$suite_6_1" ;;
