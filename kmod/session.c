@@ -6,7 +6,9 @@
  * (it was preempted there), about to write a counter. So patches and counters are buried first:
  * a piece of work waits until no task can be there and gives the space back. A task that sleeps
  * in a fault it took in a patch is not waited for: its patch stays buried, with all counters, and
- * is looked at again later; until then the module cannot be unloaded.
+ * is looked at again later; until then the module cannot be unloaded. It cannot from the moment a
+ * patch is buried in which somebody may sleep: once a module goes nothing keeps it any more, and
+ * its end would have to wait for a page that may never come.
  *
  * If another tool has written into one of our springboards meanwhile (a kprobe on top of it),
  * the window cannot be restored. Its pieces, and all counters of the session, then go to the
@@ -165,7 +167,14 @@ static void free_graves(struct list_head *graves)
 		wake_up_all(&ki_dug);
 }
 
-/* Under ki_lock: these are looked at again later. While the module ends, it waits for them. */
+/* Under ki_lock. Who buries has a descriptor open, so the module is not going yet. */
+static void pin_graves(void)
+{
+	if (!ki_graves_pinned)
+		ki_graves_pinned = try_module_get(THIS_MODULE);
+}
+
+/* Under ki_lock: these are looked at again later. */
 static void put_back(struct list_head *graves)
 {
 	if (list_empty(graves))
@@ -175,8 +184,7 @@ static void put_back(struct list_head *graves)
 		ki_later = true;
 		ki_pause = min(ki_pause * 2, (unsigned int)KI_DIG_LAST);
 	}
-	if (!ki_graves_pinned)
-		ki_graves_pinned = try_module_get(THIS_MODULE);
+	pin_graves();
 }
 
 static void unpin_graves(void)
@@ -239,6 +247,8 @@ static void bury(struct ki_grave what)
 		ki_bugs_bury(what.patch.addr, what.patch.addr + what.patch.len);
 	*g = what;
 	list_add_tail(&g->list, &ki_graves);
+	if (what.patch.faults)
+		pin_graves();
 	ki_step("buried");
 	dig_soon();
 }

@@ -1,0 +1,41 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Letting go ends in bounded time, whoever sleeps where: the owner of a patch is killed while a task
+# sleeps in a fault there, and rmmod, right behind that, says so at once.
+. "$(dirname "$0")/lib.sh"
+start
+badptr=$prog/badptr cover=$top/build/test/cover
+
+# ---- the owner killed while a task sleeps in a fault in his patch, and rmmod right behind ----
+copying=(copy_user_generic_unrolled copy_user_generic_string copy_user_enhanced_fast_string
+	rep_movs_alternative copy_user_generic _copy_from_user _copy_to_user raw_copy_from_user
+	fault_in_readable copy_page_from_iter_atomic _copy_from_iter _copy_to_iter strncpy_from_user
+	strnlen_user __get_user_1 __get_user_2 __get_user_4 __get_user_8 __put_user_1 __put_user_2)
+rm -f /tmp/sleeper.* /tmp/installed
+"$cover" "${copying[@]}" -- sh -c 'touch /tmp/installed; exec sleep 1000' > /dev/null 2>&1 &
+owner=$!
+ok "what copies is instrumented" until_true 120 test -e /tmp/installed
+setsid sh -c "'$badptr' sleep /tmp/sleeper; echo \$? > /tmp/sleeper.status" > /dev/null 2>&1 &
+ok "one sleeps in a fault there" until_true 120 test -e /tmp/sleeper.asleep
+ok "in a patch" test "$(field windows)" -gt 0
+kill -9 $owner
+wait $owner 2> /dev/null
+rmmod kerninst 2> /tmp/rmmod.said &
+rmmod=$!
+# One that hangs in the kernel cannot be killed, nor waited for: it is only looked at.
+for _ in $(seq 20); do
+	kill -0 $rmmod 2> /dev/null || break
+	sleep 0.05
+done
+ok "rmmod at once says something within a second" eval "! kill -0 $rmmod 2> /dev/null"
+ok "as what is in use: $(cat /tmp/rmmod.said)" grep -q 'in use' /tmp/rmmod.said
+is "the windows are out" "$(field windows)" 0
+ok "his patch stays: $(field heap_used) bytes" test "$(field heap_used)" -gt 0
+sleep 2
+is "and the driver" "$(rmmod kerninst 2> /dev/null; echo $?)" 1
+touch /tmp/sleeper.wake
+ok "he wakes" until_true 120 test -s /tmp/sleeper.status
+is "and goes on well" "$(cat /tmp/sleeper.status)" 0
+ok "then the driver goes" until_true 15 rmmod kerninst
+ok "and comes again" insmod "$top/build/kmod/$(uname -r)/kerninst.ko"
+finish
