@@ -5,7 +5,6 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/string.h>
-#include <linux/uaccess.h>
 
 #include "ki.h"
 
@@ -20,23 +19,6 @@ int ki_refuse(u32 *out, u16 reason)
 	if (!*out)
 		*out = reason;
 	return -ki_errnos[reason];
-}
-
-void *ki_take_array(u64 from, u32 n, size_t each, int *err)
-{
-	void *p;
-
-	if (*err || !n)
-		return NULL;
-	p = kvmalloc_array(n, each, GFP_KERNEL);
-	if (!p) {
-		*err = -ENOMEM;
-	} else if (copy_from_user(p, u64_to_user_ptr(from), (size_t)n * each)) {
-		kvfree(p);
-		p = NULL;
-		*err = -EFAULT;
-	}
-	return p;
 }
 
 static void jump(u8 *out, unsigned long at, unsigned long to)

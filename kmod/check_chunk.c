@@ -125,21 +125,17 @@ static bool has_side(const struct ki_win *w, const struct ki_chunk *c)
 
 static u16 check_long(struct ki_job *j, const struct ki_chunk *c, unsigned long addr)
 {
-	struct ki_long_code **code = &j->longs[c - j->chunks];
+	const struct ki_long_taken *l = &j->longs[c - j->chunks];
 	u16 reason;
 
 	if (!has_no_code(c))
 		return KI_R_BAD_REQUEST;
-	reason = ki_long_read(c->target, code);
-	if (reason)
-		return reason;
-	j->long_bytes += (*code)->len;
-	if (j->long_bytes > KI_HEAP_SIZE) /* there is no room for so much */
-		return KI_R_TOO_MANY;
-	reason = calls(*code) ? may_call(j) : KI_R_OK;
+	if (l->reason)
+		return l->reason;
+	reason = calls(l->code) ? may_call(j) : KI_R_OK;
 	if (!reason)
-		reason = ki_vet_long(j->session, *code);
-	if (!reason && (*code)->words && ki_words_change_in(addr))
+		reason = ki_vet_long(j->session, l->code);
+	if (!reason && l->code->words && ki_words_change_in(addr))
 		return KI_R_THREAD_CHANGES;
 	return reason;
 }
@@ -182,13 +178,6 @@ int ki_job_check_chunks(struct ki_job *j)
 	int first = 0, err;
 	u32 i;
 
-	for (i = 0; i < j->req->nchunks && !j->longs; i++) {
-		if (j->chunks[i].kind != KI_CHUNK_LONG)
-			continue;
-		j->longs = kvcalloc(j->req->nchunks, sizeof(*j->longs), GFP_KERNEL);
-		if (!j->longs)
-			return -ENOMEM;
-	}
 	for (i = 0; i < j->req->nchunks; i++) {
 		u16 reason = check_chunk(j, &j->chunks[i]);
 

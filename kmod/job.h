@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A splice request while it is worked on: read and made by splice.c, checked by check.c.
+ * A splice request while it is worked on: made by splice.c, checked by check.c.
  */
 #ifndef KI_JOB_H
 #define KI_JOB_H
@@ -17,8 +17,7 @@ struct ki_job {
 	struct ki_change *changes; /* one for each of their groups */
 	u32 nchanges;
 	struct ki_piece **pieces;    /* one for each chunk */
-	struct ki_long_code **longs; /* of each chunk; NULL for the others, or for all */
-	u32 long_bytes;
+	struct ki_long_taken *longs; /* of each chunk; NULL: none is long */
 	u16 may_call; /* if asked: may it lead control into functions of the kernel? KI_R_* */
 	bool asked;
 	bool stale; /* modules have come or gone: to be checked once more */
@@ -31,7 +30,7 @@ struct ki_job {
  */
 int ki_job_check(struct ki_job *j);
 
-/* check_chunk.c: its part; the windows have been checked. Fills longs[]. */
+/* check_chunk.c: its part; the windows have been checked. */
 int ki_job_check_chunks(struct ki_job *j);
 u16 ki_check_fixups(const struct ki_fixup *f, u8 n, u8 len);
 

@@ -3,7 +3,9 @@
  * The driver's own declarations.
  *
  * Files, from the outside in:
- *   main     the device: ioctl table, module start and end
+ *   main     the device, module start and end
+ *   request  what user space can ask for: the table of ioctls
+ *   user     arrays of requests, from and to user memory
  *   permit   who may do what
  *   limit    how much a session and a user may take; charge: of windows, chunks, patches
  *   session  what belongs to an open descriptor, and its end
@@ -47,8 +49,8 @@
  *   symbols  kernel functions and data that modules cannot link to
  *
  * Locking: ki_lock protects everything but the trap table: sessions' lists, windows, heap,
- * counters, the table of reserved text. It is taken by every request and may be held over the
- * wait. Inside it: kprobe_mutex (probes.c), text_mutex (text.c). The trap table is read in
+ * counters, the table of reserved text. It is taken by every request, may be held over the wait,
+ * and never while user memory is touched. Outside it: the session's mutex (request.c). Inside it: kprobe_mutex (probes.c), text_mutex (text.c). The trap table is read in
  * breakpoint context, without locks: see trap.c.
  */
 #ifndef KI_H
@@ -178,6 +180,7 @@ struct ki_piece {
 
 /* One open descriptor. */
 struct ki_session {
+	struct mutex asking; /* a request of it is being worked on */
 	struct list_head pieces;
 	/*
 	 * Of struct ki_run: its counters, variables, words, ring, tables, stacks, events. They go
@@ -208,8 +211,6 @@ struct ki_change {
 
 /* The errno of a reason; *out becomes the reason if it has none yet. */
 int ki_refuse(u32 *out, u16 reason);
-/* A user's array in memory of kvfree; NULL if n is 0 or *err is, or becomes, an error. */
-void *ki_take_array(u64 from, u32 n, size_t each, int *err);
 /* Make all changes, in order of address: all or nothing; -ESTALE: see ki_text_swap. */
 int ki_change_swap(struct ki_change *changes, u32 n, u32 *bad);
 /* A change has been made: its patch is the group's, the one before is buried. */
@@ -218,9 +219,9 @@ void ki_change_record(struct ki_change *c);
 void ki_change_drop(struct ki_change *changes, u32 n);
 
 /* splice.c, unsplice.c; ki_lock held */
-int ki_splice(struct ki_session *s, struct ki_splice *req);
-int ki_unsplice(struct ki_session *s, struct ki_unsplice *req);
 void ki_unsplice_all(struct ki_session *s);
+/* Those with n ids from `first` on: of a splice whose answer cannot be given. */
+void ki_unsplice_run(struct ki_session *s, u32 first, u32 n);
 /* Has a window without chunks been left alone, because another tool stands in it? */
 bool ki_unsplice_stuck(void);
 
@@ -470,7 +471,6 @@ int ki_words_take(struct ki_session *s, u32 count, u32 *first, u32 *reason);
 bool ki_words_own(const struct ki_session *s, u64 n, u64 count);
 /* Does the current thread's block change while the function there runs? */
 bool ki_words_change_in(unsigned long addr);
-int ki_words_inside(struct ki_session *s, struct ki_inside *req);
 void ki_words_info(struct ki_info *info);
 
 /* helpers.c */

@@ -5,15 +5,17 @@
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/slab.h>
-#include <linux/uaccess.h>
 
 #include "long.h"
+#include "request.h"
+#include "rows.h"
+#include "user.h"
 
 static struct ki_long_code *make(u32 len, u32 nfix)
 {
 	struct ki_long_code *c;
 
-	c = kvzalloc(sizeof(*c) + nfix * sizeof(*c->fix) + 2 * len, GFP_KERNEL);
+	c = kvzalloc(sizeof(*c) + nfix * sizeof(*c->fix) + 2 * len, KI_GFP);
 	if (!c)
 		return NULL;
 	c->len = len;
@@ -38,38 +40,121 @@ static u16 shape_of_fixups(const struct ki_long_code *c)
 	return KI_R_OK;
 }
 
-static u16 fill(struct ki_long_code *c, const struct ki_long *req)
+static u16 shape_of(const struct ki_long *l)
 {
-	if (copy_from_user(c->fix, u64_to_user_ptr(req->fixups), c->nfix * sizeof(*c->fix)) ||
-	    copy_from_user(c->code, u64_to_user_ptr(req->code), c->len))
+	if (!l->len || l->len > KI_LONG_MAX || l->nfix > KI_LONG_FIXUPS)
 		return KI_R_BAD_REQUEST;
-	return shape_of_fixups(c);
+	return l->nfix > l->len / 4 ? KI_R_BAD_FIXUP : KI_R_OK; /* each has its own four bytes */
 }
 
-u16 ki_long_read(u64 user, struct ki_long_code **out)
+/* What each wants, before anything is taken for one. */
+static int take_sizes(struct ki_request *q)
 {
-	struct ki_long_code *c;
-	struct ki_long req;
-	u16 reason;
+	u32 i, bytes = 0;
+	int err;
 
-	if (copy_from_user(&req, u64_to_user_ptr(user), sizeof(req)) || !req.len ||
-	    req.len > KI_LONG_MAX || req.nfix > KI_LONG_FIXUPS)
-		return KI_R_BAD_REQUEST;
-	c = make(req.len, req.nfix);
+	for (i = 0; i < q->arg.splice.nchunks; i++) {
+		struct ki_long_taken *l = &q->longs[i];
+
+		if (q->chunks[i].kind != KI_CHUNK_LONG)
+			continue;
+		err = ki_user_take(&l->req, q->chunks[i].target, sizeof(l->req));
+		if (err == -EINTR)
+			return err;
+		l->reason = err ? KI_R_BAD_REQUEST : shape_of(&l->req);
+		if (!l->reason)
+			bytes += l->req.len;
+		if (bytes > KI_HEAP_SIZE) { /* there is no room for so much */
+			l->reason = KI_R_TOO_MANY;
+			bytes = KI_HEAP_SIZE + 1;
+		}
+	}
+	return 0;
+}
+
+static int take_code(struct ki_long_taken *l)
+{
+	struct ki_long_code *c = make(l->req.len, l->req.nfix);
+	int err;
+
 	if (!c)
-		return KI_R_NO_MEMORY;
-	reason = fill(c, &req);
-	if (reason)
+		return -ENOMEM;
+	err = ki_user_take(c->fix, l->req.fixups, c->nfix * sizeof(*c->fix));
+	if (!err)
+		err = ki_user_take(c->code, l->req.code, c->len);
+	l->reason = err ? KI_R_BAD_REQUEST : shape_of_fixups(c);
+	if (l->reason)
 		kvfree(c);
 	else
-		*out = c;
-	return reason;
+		l->code = c;
+	return err == -EINTR ? err : 0;
+}
+
+static bool has_long(const struct ki_request *q)
+{
+	u32 i;
+
+	for (i = 0; i < q->arg.splice.nchunks; i++)
+		if (q->chunks[i].kind == KI_CHUNK_LONG)
+			return true;
+	return false;
+}
+
+int ki_long_take(struct ki_request *q)
+{
+	u32 i, n = q->arg.splice.nchunks;
+	int err;
+
+	if (!has_long(q))
+		return 0;
+	q->longs = kvcalloc(n, sizeof(*q->longs), KI_GFP);
+	if (!q->longs)
+		return -ENOMEM;
+	err = take_sizes(q);
+	for (i = 0; i < n && !err; i++)
+		if (q->chunks[i].kind == KI_CHUNK_LONG && !q->longs[i].reason)
+			err = take_code(&q->longs[i]);
+	return err;
+}
+
+static void put_owners(struct ki_long_code *c)
+{
+	while (c->nowners)
+		module_put(c->owner[--c->nowners]);
+}
+
+void ki_long_again(struct ki_request *q)
+{
+	u32 i;
+
+	for (i = 0; q->longs && i < q->arg.splice.nchunks; i++) {
+		struct ki_long_code *c = q->longs[i].code;
+
+		if (!c)
+			continue;
+		put_owners(c);
+		c->words = false;
+		memset(c->depth, 0, c->len);
+		cond_resched();
+	}
+}
+
+void ki_long_forget(struct ki_request *q)
+{
+	u32 i;
+
+	for (i = 0; q->longs && i < q->arg.splice.nchunks; i++) {
+		ki_long_free(q->longs[i].code);
+		cond_resched();
+	}
+	kvfree(q->longs);
+	q->longs = NULL;
 }
 
 void ki_long_free(struct ki_long_code *c)
 {
-	while (c && c->nowners)
-		module_put(c->owner[--c->nowners]);
+	if (c)
+		put_owners(c);
 	kvfree(c);
 }
 

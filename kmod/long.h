@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Long chunks: read from the user (long.c), checked (vet_long.c), linked (patch.c).
+ * Long chunks: taken from user memory (long.c), checked (vet_long.c), linked (patch.c).
  */
 #ifndef KI_LONG_H
 #define KI_LONG_H
@@ -17,8 +17,19 @@ struct ki_long_code {
 	u8 *depth; /* words on the stack before the instruction, for each byte of it */
 };
 
-/* The code at a user's struct ki_long. KI_R_OK, or why not; *out with ki_long_free. */
-u16 ki_long_read(u64 user, struct ki_long_code **out);
+/* What a request has of one of its chunks. */
+struct ki_long_taken {
+	struct ki_long req;
+	struct ki_long_code *code; /* NULL: no long chunk, refused, or already a piece's */
+	u16 reason;		   /* why it was not taken */
+};
+
+/* From user memory: the code of all long chunks of a request, whose chunks are there. */
+struct ki_request;
+int __must_check ki_long_take(struct ki_request *q);
+/* They are as they came, to be vetted again. */
+void ki_long_again(struct ki_request *q);
+void ki_long_forget(struct ki_request *q);
 /* Of code that nobody can be in; NULL is allowed. */
 void ki_long_free(struct ki_long_code *c);
 /* It has been taken out: its modules go when no task can be in it any more. ki_lock held. */

@@ -1,22 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The device: what user space can ask for, and the module's start and end.
- *
- * Every request is copied in, its size compared, handled under ki_lock and copied out. What an
- * ioctl does is in one table.
+ * The device, and the module's start and end. What user space can ask for: request.c.
  */
 #include <linux/fs.h>
 #include <linux/miscdevice.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/poll.h>
-#include <linux/uaccess.h>
 
 #include "event.h"
 #include "extreme.h"
 #include "kcov.h"
 #include "limit.h"
 #include "permit.h"
+#include "request.h"
 #include "ring.h"
 #include "stacks.h"
 #include "table.h"
@@ -27,243 +24,6 @@ DEFINE_MUTEX(ki_lock);
 int ki_fail_at;
 module_param(ki_fail_at, int, 0600);
 #endif
-
-static int do_info(struct ki_session *s, void *arg)
-{
-	struct ki_info *info = arg;
-
-	*info = (struct ki_info){.size = sizeof(*info), .abi = KI_ABI_VERSION};
-	info->text_start = ki_symbol("_stext");
-	info->text_end = ki_symbol("_etext");
-	info->sessions = ki_session_count();
-	info->windows = ki_win_count();
-	info->waits = ki_quiesce_count();
-	info->filled = ki_fill_count();
-	info->late = ki_trap_late();
-	ki_heap_info(info);
-	ki_counters_info(info);
-	ki_globals_info(info);
-	ki_words_info(info);
-	ki_ring_info(info);
-	info->skipped = ki_helper_skipped();
-	ki_return_info(info);
-#ifdef KI_TEST_NO_WAIT
-	info->features |= KI_FEATURE_NO_WAIT;
-#endif
-	return 0;
-}
-
-static int copy_view(const struct ki_read *r)
-{
-	u64 at = 0;
-	void *page;
-	int err = 0;
-
-	page = (void *)__get_free_page(GFP_KERNEL);
-	if (!page)
-		return -ENOMEM;
-	while (at < r->len && !err) {
-		size_t part = min_t(u64, r->len - at, PAGE_SIZE);
-
-		err = ki_text_read(r->addr + at, page, part, r->view);
-		if (!err && copy_to_user(u64_to_user_ptr(r->buf + at), page, part))
-			err = -EFAULT;
-		at += part;
-		cond_resched();
-	}
-	free_page((unsigned long)page);
-	return err;
-}
-
-static int do_read(struct ki_session *s, void *arg)
-{
-	const struct ki_read *r = arg;
-	struct module *owner;
-	u16 reason;
-	int err;
-
-	if (r->view > KI_VIEW_ORIG || !r->len || r->len > KI_READ_MAX)
-		return -EINVAL;
-	owner = ki_text_owner(r->addr, r->addr + r->len, &reason);
-	if (reason)
-		return -EFAULT;
-	err = copy_view(r);
-	module_put(owner);
-	return err;
-}
-
-static int do_reserved(struct ki_session *s, void *arg)
-{
-	struct ki_reserved *r = arg;
-	const struct ki_reserved_row *rows, *row;
-	struct ki_reserved_row __user *to = u64_to_user_ptr(r->rows);
-	u32 total, from = 0;
-	int err;
-
-	if (r->zero || r->end < r->start || r->max > KI_RESERVED_MAX)
-		return -EINVAL;
-	err = ki_reserved_get(&rows, &total);
-	if (err)
-		return err;
-	r->count = 0;
-	while ((row = ki_reserved_next(r->start, r->end, &from))) {
-		if (r->count < r->max && copy_to_user(&to[r->count], row, sizeof(*row)))
-			return -EFAULT;
-		r->count++;
-	}
-	return r->count <= r->max ? 0 : -ENOSPC;
-}
-
-/* A session that has just ended keeps its counters for as long as somebody may still count. */
-static int take_run(int (*take)(struct ki_session *s, u32 count, u32 *first, u32 *reason),
-		    struct ki_session *s, u32 count, u32 *first, u32 *reason)
-{
-	int err;
-
-	*first = 0;
-	if (!count || *reason) {
-		*reason = KI_R_BAD_REQUEST;
-		return -EINVAL;
-	}
-	do
-		err = take(s, count, first, reason);
-	while ((err == -ENOSPC || err == -EDQUOT) && !ki_bury_wait_runs());
-	return err;
-}
-
-static int do_counters(struct ki_session *s, void *arg)
-{
-	struct ki_counters *c = arg;
-
-	return take_run(ki_counters_take, s, c->count, &c->first, &c->reason);
-}
-
-static int do_globals(struct ki_session *s, void *arg)
-{
-	struct ki_globals *g = arg;
-
-	return take_run(ki_globals_take, s, g->count, &g->first, &g->reason);
-}
-
-static int do_global(struct ki_session *s, void *arg)
-{
-	const struct ki_global *g = arg;
-
-	return ki_global_set(s, g->number, g->value);
-}
-
-static int do_words(struct ki_session *s, void *arg)
-{
-	struct ki_words *w = arg;
-
-	return take_run(ki_words_take, s, w->count, &w->first, &w->reason);
-}
-
-static int do_inside(struct ki_session *s, void *arg)
-{
-	return ki_words_inside(s, arg);
-}
-
-/* What others have just given back may be had in a moment. */
-static bool may_come(int err)
-{
-	return (err == -ENOSPC || err == -ENOMEM || err == -EBUSY || err == -EDQUOT) &&
-	       !ki_bury_wait_runs();
-}
-
-#define KI_DO_TAKE(what, type, check, take)                                                        \
-	static int do_##what(struct ki_session *s, void *arg)                                      \
-	{                                                                                          \
-		struct type *req = arg;                                                            \
-		int err = check;                                                                   \
-                                                                                                   \
-		if (err)                                                                           \
-			return err;                                                                \
-		do                                                                                 \
-			err = take(s, req);                                                        \
-		while (may_come(err));                                                             \
-		return err;                                                                        \
-	}
-
-KI_DO_TAKE(ring, ki_ring, ki_ring_check(s, req), ki_ring_take)
-KI_DO_TAKE(table, ki_table_request, ki_table_check(req), ki_table_take)
-KI_DO_TAKE(stacks, ki_stacks, ki_stacks_check(s, req), ki_stacks_take)
-KI_DO_TAKE(event, ki_event_req, ki_event_check(req), ki_event_take)
-
-static int do_splice(struct ki_session *s, void *arg)
-{
-	return ki_splice(s, arg);
-}
-
-static int do_unsplice(struct ki_session *s, void *arg)
-{
-	return ki_unsplice(s, arg);
-}
-
-static int do_patches(struct ki_session *s, void *arg)
-{
-	return ki_session_patches(s, arg);
-}
-
-static const struct {
-	unsigned int cmd;
-	int (*handle)(struct ki_session *s, void *arg);
-} ki_ioctls[] = {
-	{KI_IOC_INFO, do_info},		{KI_IOC_READ, do_read},	    {KI_IOC_RESERVED, do_reserved},
-	{KI_IOC_COUNTERS, do_counters}, {KI_IOC_SPLICE, do_splice}, {KI_IOC_UNSPLICE, do_unsplice},
-	{KI_IOC_GLOBALS, do_globals},	{KI_IOC_WORDS, do_words},   {KI_IOC_INSIDE, do_inside},
-	{KI_IOC_RING, do_ring},		{KI_IOC_TABLE, do_table},   {KI_IOC_STACKS, do_stacks},
-	{KI_IOC_EVENT, do_event},	{KI_IOC_GLOBAL, do_global}, {KI_IOC_PATCHES, do_patches},
-};
-
-static int handle(struct file *file, u32 i, void __user *user)
-{
-	union {
-		u32 size;
-		struct ki_info info;
-		struct ki_read read;
-		struct ki_reserved reserved;
-		struct ki_counters counters;
-		struct ki_globals globals;
-		struct ki_global global;
-		struct ki_words words;
-		struct ki_inside inside;
-		struct ki_ring ring;
-		struct ki_table_request table;
-		struct ki_stacks stacks;
-		struct ki_event_req event;
-		struct ki_splice splice;
-		struct ki_unsplice unsplice;
-		struct ki_patches patches;
-	} arg;
-	u32 size = _IOC_SIZE(ki_ioctls[i].cmd);
-	int err;
-
-	if (copy_from_user(&arg, user, size))
-		return -EFAULT;
-	if (arg.size != size)
-		return -EPROTO;
-	err = ki_permit_request(file, ki_ioctls[i].cmd, &arg);
-	if (!err) {
-		if (mutex_lock_interruptible(&ki_lock))
-			return -EINTR;
-		err = ki_ioctls[i].handle(file->private_data, &arg);
-		mutex_unlock(&ki_lock);
-	}
-	if (copy_to_user(user, &arg, size))
-		return err ? err : -EFAULT;
-	return err;
-}
-
-static long ki_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
-{
-	u32 i;
-
-	for (i = 0; i < ARRAY_SIZE(ki_ioctls); i++)
-		if (ki_ioctls[i].cmd == cmd)
-			return handle(file, i, (void __user *)arg);
-	return -ENOTTY;
-}
 
 static int ki_mmap(struct file *file, struct vm_area_struct *vma)
 {
@@ -322,7 +82,7 @@ static const struct file_operations ki_fops = {
 	.owner = THIS_MODULE,
 	.open = ki_open,
 	.release = ki_release,
-	.unlocked_ioctl = ki_ioctl,
+	.unlocked_ioctl = ki_request_make,
 	.mmap = ki_mmap,
 	.poll = ki_poll,
 	.llseek = noop_llseek,

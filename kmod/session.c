@@ -359,6 +359,7 @@ int ki_session_new(struct ki_session **out)
 		return err;
 	}
 	retry_orphans();
+	mutex_init(&s->asking);
 	INIT_LIST_HEAD(&s->pieces);
 	INIT_LIST_HEAD(&s->runs);
 	s->next_id = 1;

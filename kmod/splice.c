@@ -8,26 +8,21 @@
 #include <linux/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
-#include <linux/uaccess.h>
 
 #include "charge.h"
 #include "long.h"
+#include "request.h"
+#include "user.h"
 
-/* ---- reading a request ---- */
+/* ---- what a job needs ---- */
 
-static int job_read(struct ki_job *j)
+static int job_new(struct ki_job *j)
 {
 	const struct ki_splice *r = j->req;
-	int err = 0;
 
-	j->windows = ki_take_array(r->windows, r->nwindows, sizeof(*j->windows), &err);
-	j->copies = ki_take_array(r->copies, r->ncopies, sizeof(*j->copies), &err);
-	j->chunks = ki_take_array(r->chunks, r->nchunks, sizeof(*j->chunks), &err);
-	if (err)
-		return err;
-	j->wins = kvcalloc(r->nwindows, sizeof(*j->wins), GFP_KERNEL);
-	j->changes = kvcalloc(r->nwindows, sizeof(*j->changes), GFP_KERNEL);
-	j->pieces = kvcalloc(r->nchunks, sizeof(*j->pieces), GFP_KERNEL);
+	j->wins = kvcalloc(r->nwindows, sizeof(*j->wins), KI_GFP);
+	j->changes = kvcalloc(r->nwindows, sizeof(*j->changes), KI_GFP);
+	j->pieces = kvcalloc(r->nchunks, sizeof(*j->pieces), KI_GFP);
 	return j->wins && j->changes && j->pieces ? 0 : -ENOMEM;
 }
 
@@ -57,18 +52,12 @@ static void job_free(struct ki_job *j)
 {
 	u32 i;
 
-	for (i = 0; j->longs && i < j->req->nchunks; i++)
-		ki_long_free(j->longs[i]);
-	kvfree(j->longs);
 	for (i = 0; j->pieces && i < j->req->nchunks; i++) {
 		if (j->pieces[i])
 			list_del(&j->pieces[i]->in_window);
 		ki_piece_free(j->pieces[i]);
 	}
 	free_wins(j);
-	kvfree(j->windows);
-	kvfree(j->copies);
-	kvfree(j->chunks);
 	kvfree(j->wins);
 	kvfree(j->changes);
 	kvfree(j->pieces);
@@ -82,7 +71,7 @@ static u64 ki_seq;
 
 static struct ki_piece *piece_new(struct ki_session *s, const struct ki_chunk *c)
 {
-	struct ki_piece *p = kzalloc(struct_size(p, code, c->len), GFP_KERNEL);
+	struct ki_piece *p = kzalloc(struct_size(p, code, c->len), KI_GFP);
 
 	if (!p)
 		return NULL;
@@ -127,7 +116,7 @@ static int make_pieces(struct ki_job *j)
 		list_add_tail(&p->in_window, &w->more);
 		j->pieces[i] = p;
 		if (j->longs)
-			swap(p->more, j->longs[i]);
+			swap(p->more, j->longs[i].code);
 		reason = complete_piece(p);
 		if (reason) {
 			j->chunks[i].reason = reason;
@@ -230,19 +219,6 @@ static void record_splice(struct ki_job *j)
 		ki_charge_group(j->changes[i].group, j->session->account);
 }
 
-/* The answers: reasons and ids. Before the change, so that a bad pointer changes nothing. */
-static int answer(struct ki_job *j)
-{
-	const struct ki_splice *r = j->req;
-
-	if (copy_to_user(u64_to_user_ptr(r->windows), j->windows,
-			 (size_t)r->nwindows * sizeof(*j->windows)) ||
-	    copy_to_user(u64_to_user_ptr(r->chunks), j->chunks,
-			 (size_t)r->nchunks * sizeof(*j->chunks)))
-		return -EFAULT;
-	return 0;
-}
-
 /* Not the bytes that were checked: a kprobe has come, or somebody else has written there. */
 static int refuse_stale(struct ki_job *j, const struct ki_group *g)
 {
@@ -260,7 +236,7 @@ static int make_changes(struct ki_job *j)
 	u32 bad = 0;
 	int err;
 
-	ki_step("answered");
+	ki_step("charged");
 	ki_probes_hold();
 	ki_step("kprobes held");
 	err = ki_change_swap(j->changes, j->nchanges, &bad);
@@ -283,8 +259,6 @@ static int install(struct ki_job *j)
 	if (!err)
 		err = ki_charge_job(j);
 	if (!err)
-		err = answer(j);
-	if (!err)
 		err = make_changes(j);
 	if (err)
 		ki_change_drop(j->changes, j->nchanges);
@@ -293,33 +267,29 @@ static int install(struct ki_job *j)
 
 static int run_job(struct ki_job *j)
 {
-	int err;
+	int err = job_new(j);
 
-	ki_step("asked");
-	err = job_read(j);
 	if (err)
 		return err;
-	ki_step("read");
 	err = ki_job_check(j);
 	ki_step("checked");
-	if (err == -ENOMEM && !j->req->reason)
-		return err;
 	if (!err && !(j->req->flags & KI_SPLICE_DRY_RUN))
 		err = install(j);
-	else if (!err)
-		return answer(j);
-	if (err)
-		answer(j); /* a second failure adds nothing */
 	return err;
 }
 
-static int splice_once(struct ki_session *s, struct ki_splice *req, bool *stale)
+static int splice_once(struct ki_request *q, bool *stale)
 {
-	struct ki_job j = {.session = s, .req = req};
-	int err;
+	struct ki_job j = {
+		.session = q->session,
+		.req = &q->arg.splice,
+		.windows = q->windows,
+		.copies = q->copies,
+		.chunks = q->chunks,
+		.longs = q->longs,
+	};
+	int err = run_job(&j);
 
-	req->reason = KI_R_OK;
-	err = run_job(&j);
 	ki_step("installed");
 	*stale = j.stale;
 	job_free(&j);
@@ -327,20 +297,73 @@ static int splice_once(struct ki_session *s, struct ki_splice *req, bool *stale)
 	return err;
 }
 
-int ki_splice(struct ki_session *s, struct ki_splice *req)
+/* Modules came or went: all is as it was asked for, to be checked once more. */
+static void begin_again(struct ki_request *q)
+{
+	u32 i;
+
+	q->arg.splice.reason = KI_R_OK;
+	for (i = 0; i < q->arg.splice.nwindows; i++)
+		q->windows[i].reason = KI_R_OK;
+	for (i = 0; i < q->arg.splice.nchunks; i++)
+		q->chunks[i].reason = KI_R_OK;
+	ki_long_again(q);
+}
+
+int ki_splice(struct ki_request *q)
 {
 	u32 tries = KI_SPLICE_TRIES;
 	bool stale;
 	int err;
 
-	req->reason = KI_R_OK;
-	if ((req->flags & ~KI_SPLICE_DRY_RUN) || !req->nwindows || !req->nchunks)
-		return ki_refuse(&req->reason, KI_R_BAD_REQUEST);
-	if (req->nwindows > KI_BATCH_WINDOWS || req->nchunks > KI_BATCH_CHUNKS ||
-	    req->ncopies > KI_BATCH_WINDOWS * KI_WINDOW_INSNS)
-		return ki_refuse(&req->reason, KI_R_TOO_MANY);
-	do
-		err = splice_once(s, req, &stale);
-	while (stale && --tries && !fatal_signal_pending(current));
+	ki_step("taken");
+	err = splice_once(q, &stale);
+	while (stale && --tries && !fatal_signal_pending(current)) {
+		begin_again(q);
+		err = splice_once(q, &stale);
+	}
+	q->checked = err != -ENOMEM || q->arg.splice.reason;
 	return err;
+}
+
+/* ---- from and to user memory ---- */
+
+int ki_splice_take(struct ki_request *q)
+{
+	struct ki_splice *r = &q->arg.splice;
+	int err = 0;
+
+	ki_step("asked");
+	r->reason = KI_R_OK;
+	if ((r->flags & ~KI_SPLICE_DRY_RUN) || !r->nwindows || !r->nchunks)
+		return ki_refuse(&r->reason, KI_R_BAD_REQUEST);
+	if (r->nwindows > KI_BATCH_WINDOWS || r->nchunks > KI_BATCH_CHUNKS ||
+	    r->ncopies > KI_BATCH_WINDOWS * KI_WINDOW_INSNS)
+		return ki_refuse(&r->reason, KI_R_TOO_MANY);
+	q->windows = ki_user_array(r->windows, r->nwindows, sizeof(*q->windows), &err);
+	q->copies = ki_user_array(r->copies, r->ncopies, sizeof(*q->copies), &err);
+	q->chunks = ki_user_array(r->chunks, r->nchunks, sizeof(*q->chunks), &err);
+	return err ? err : ki_long_take(q);
+}
+
+/* Reasons and ids. Who cannot be told them has not installed anything. */
+int ki_splice_answer(struct ki_request *q, int err)
+{
+	const struct ki_splice *r = &q->arg.splice;
+	int failed;
+
+	if (!q->checked)
+		return err;
+	failed = ki_user_give(r->windows, q->windows, (size_t)r->nwindows * sizeof(*q->windows));
+	if (!failed)
+		failed =
+			ki_user_give(r->chunks, q->chunks, (size_t)r->nchunks * sizeof(*q->chunks));
+	if (err || !failed)
+		return err;
+	if (!(r->flags & KI_SPLICE_DRY_RUN)) {
+		mutex_lock(&ki_lock);
+		ki_unsplice_run(q->session, q->chunks[0].id, r->nchunks);
+		mutex_unlock(&ki_lock);
+	}
+	return failed;
 }

@@ -32,9 +32,9 @@ static_assert(KI_TABLES <= 1 << 12 && KI_TABLE_OPS <= 1 << 4); /* KI_TABLE_OP */
 struct vm_area_struct;
 int ki_tables_init(void);
 void ki_tables_exit(void);
-int ki_table_check(struct ki_table_request *req);
-int ki_table_take(struct ki_session *s,
-		  struct ki_table_request *req); /* one that has been checked */
+int ki_table_check(struct ki_table_request *req); /* without ki_lock, too */
+/* One that has been checked; init: its values at first, or NULL. */
+int ki_table_take(struct ki_session *s, struct ki_table_request *req, const u64 *init);
 struct ki_table_shape {
 	u32 keys, values;
 	bool shared;

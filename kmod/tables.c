@@ -120,14 +120,15 @@ static void set_up_cpus(struct ki_table_rows *t, const struct ki_table_request *
 	}
 }
 
-static int fill_table(struct ki_table_rows *t, const struct ki_table_request *req)
+static int fill_table(struct ki_table_rows *t, const struct ki_table_request *req, const u64 *init)
 {
-	int err = 0;
+	int err;
 
-	if (req->init)
-		t->init = ki_take_array(req->init, req->values, sizeof(u64), &err);
-	if (err)
-		return err;
+	if (init) {
+		t->init = kmemdup(init, req->values * sizeof(u64), GFP_KERNEL_ACCOUNT);
+		if (!t->init)
+			return -ENOMEM;
+	}
 	t->page = kvcalloc(all_pages(t), sizeof(*t->page), GFP_KERNEL_ACCOUNT);
 	t->bank = kvcalloc(t->banks, sizeof(*t->bank), GFP_KERNEL_ACCOUNT);
 	t->cpu = alloc_percpu_gfp(struct ki_table_cpu, GFP_KERNEL_ACCOUNT);
@@ -141,7 +142,7 @@ static int fill_table(struct ki_table_rows *t, const struct ki_table_request *re
 	return err;
 }
 
-static int new_table(struct ki_session *s, const struct ki_table_request *req,
+static int new_table(struct ki_session *s, const struct ki_table_request *req, const u64 *init,
 		     struct ki_table_rows **out)
 {
 	struct ki_table_rows *t = kzalloc(sizeof(*t), GFP_KERNEL_ACCOUNT);
@@ -155,7 +156,7 @@ static int new_table(struct ki_session *s, const struct ki_table_request *req,
 	err = ki_pages_charge(s->account, &ki_table_pages, all_pages(t));
 	if (!err) {
 		t->account = s->account;
-		err = fill_table(t, req);
+		err = fill_table(t, req, init);
 	}
 	if (err)
 		free_table(t);
@@ -176,12 +177,12 @@ int ki_table_check(struct ki_table_request *req)
 	return -EINVAL;
 }
 
-int ki_table_take(struct ki_session *s, struct ki_table_request *req)
+int ki_table_take(struct ki_session *s, struct ki_table_request *req, const u64 *init)
 {
 	struct ki_table_rows *t = NULL;
 	int err;
 
-	err = new_table(s, req, &t);
+	err = new_table(s, req, init, &t);
 	if (err) {
 		req->reason = ki_pages_reason(err);
 		return err;

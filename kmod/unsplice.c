@@ -13,6 +13,8 @@
 
 #include "charge.h"
 #include "long.h"
+#include "request.h"
+#include "user.h"
 
 #define KI_UNSPLICE_PART 4096 /* each may take a wait */
 
@@ -294,45 +296,62 @@ static int mark(struct ki_session *s, const u32 *ids, u32 n)
 	return -ENOENT;
 }
 
-/* Who is being killed need not get memory: his session ends. */
-static u32 *take_ids(const struct ki_unsplice *req, int *err)
+void ki_unsplice_run(struct ki_session *s, u32 first, u32 n)
 {
-	u32 *ids;
+	struct ki_piece *p;
 
-	do {
+	list_for_each_entry (p, &s->pieces, in_session) {
+		p->dying = p->id - first < n;
 		cond_resched();
-		*err = 0;
-		ids = ki_take_array(req->ids, req->count, sizeof(*ids), err);
-	} while (*err == -ENOMEM && !fatal_signal_pending(current));
-	return ids;
+	}
+	take_out();
 }
 
-int ki_unsplice(struct ki_session *s, struct ki_unsplice *req)
+static bool names_all(const struct ki_unsplice *req)
 {
-	u32 *ids, stuck = ki_stuck;
+	return req->flags == KI_UNSPLICE_ALL && !req->count && !req->ids;
+}
+
+/* It gives back, so memory is waited for; who is being killed need not get it: his session ends. */
+int ki_unsplice_take(struct ki_request *q)
+{
+	struct ki_unsplice *req = &q->arg.unsplice;
 	int err;
 
 	req->reason = KI_R_OK;
-	if (req->flags == KI_UNSPLICE_ALL && !req->count && !req->ids) {
+	if (names_all(req))
+		return 0;
+	if (req->flags || !req->count)
+		return ki_refuse(&req->reason, KI_R_BAD_REQUEST);
+	if (req->count > KI_BATCH_CHUNKS)
+		return ki_refuse(&req->reason, KI_R_TOO_MANY);
+	do {
+		err = 0;
+		q->ids = ki_user_array(req->ids, req->count, sizeof(*q->ids), &err);
+	} while (err == -ENOMEM && !schedule_timeout_killable(1) && !fatal_signal_pending(current));
+	if (!err)
+		sort_ids(q->ids, req->count);
+	return err;
+}
+
+int ki_unsplice(struct ki_request *q)
+{
+	struct ki_unsplice *req = &q->arg.unsplice;
+	struct ki_session *s = q->session;
+	u32 stuck = ki_stuck;
+	int err;
+
+	if (names_all(req)) {
 		ki_unsplice_all(s);
 		return list_empty(&s->pieces) && ki_stuck <= stuck
 			       ? 0
 			       : ki_refuse(&req->reason, KI_R_FOREIGN_BREAKPOINT);
 	}
-	if (req->flags || !req->count)
-		return ki_refuse(&req->reason, KI_R_BAD_REQUEST);
-	if (req->count > KI_BATCH_CHUNKS)
-		return ki_refuse(&req->reason, KI_R_TOO_MANY);
-	ids = take_ids(req, &err);
-	if (!ids)
+	err = mark(s, q->ids, req->count);
+	if (err)
 		return err;
-	sort_ids(ids, req->count);
-	err = mark(s, ids, req->count);
-	if (!err) {
-		take_out();
-		if (any_left(s, ids, req->count) || ki_stuck > stuck) /* left alone */
-			err = ki_refuse(&req->reason, KI_R_FOREIGN_BREAKPOINT);
-	}
-	kvfree(ids);
-	return err;
+	take_out();
+	if (any_left(s, q->ids, req->count) || ki_stuck > stuck) /* left alone */
+		return ki_refuse(&req->reason, KI_R_FOREIGN_BREAKPOINT);
+	return 0;
 }

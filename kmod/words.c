@@ -4,14 +4,15 @@
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
-#include <linux/uaccess.h>
 
 #include <asm/msr.h>
 #include <asm/tsc.h>
 
 #include "limit.h"
+#include "request.h"
 #include "symbols.h"
 #include "threads.h"
+#include "user.h"
 
 #define KI_START_BITS 56 /* of a word are a start time */
 
@@ -146,22 +147,20 @@ static void look_at_thread(struct ki_thread *t, void *arg)
 	look_at_words(l, t, i, count);
 }
 
-int ki_words_inside(struct ki_session *s, struct ki_inside *req)
+int ki_words_inside(struct ki_request *q)
 {
+	struct ki_inside *req = &q->arg.inside;
 	struct ki_look look = {.req = req};
-	int err = 0;
 
 	if (req->clock >= KI_CLOCKS || !req->count)
 		return -EINVAL;
-	if (!ki_words_own(s, req->first, req->count))
+	if (!ki_words_own(q->session, req->first, req->count))
 		return -EACCES;
-	look.rows = kvcalloc(req->count, sizeof(*look.rows), GFP_KERNEL);
+	look.rows = kvcalloc(req->count, sizeof(*look.rows), KI_GFP);
 	if (!look.rows)
 		return -ENOMEM;
+	q->out = look.rows;
 	req->now = rdtsc_ordered();
 	ki_pool_each(look_at_thread, &look);
-	if (copy_to_user(u64_to_user_ptr(req->rows), look.rows, req->count * sizeof(*look.rows)))
-		err = -EFAULT;
-	kvfree(look.rows);
-	return err;
+	return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The kernel's names of integers, for tests that compile files of the driver in. */
+/* The kernel's names of integers and marks, for tests that compile files of the driver in. */
 #ifndef KERNEL_TYPES_H
 #define KERNEL_TYPES_H
 
@@ -11,5 +11,8 @@ typedef uint32_t u32;
 typedef uint64_t u64;
 typedef int32_t s32;
 typedef int64_t s64;
+
+#define __must_check		  __attribute__((warn_unused_result))
+#define lockdep_assert_held(lock) ((void)0)
 
 #endif

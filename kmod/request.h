@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A request while it is worked on: what the caller has said, in memory of the kernel.
+ */
+#ifndef KI_REQUEST_H
+#define KI_REQUEST_H
+
+#include "ki.h"
+
+struct file;
+struct ki_long_taken;
+
+struct ki_request {
+	struct ki_session *session;
+	union {
+		u32 size;
+		struct ki_info info;
+		struct ki_read read;
+		struct ki_reserved reserved;
+		struct ki_counters counters;
+		struct ki_globals globals;
+		struct ki_global global;
+		struct ki_words words;
+		struct ki_inside inside;
+		struct ki_ring ring;
+		struct ki_table_request table;
+		struct ki_stacks stacks;
+		struct ki_event_req event;
+		struct ki_splice splice;
+		struct ki_unsplice unsplice;
+		struct ki_patches patches;
+	} arg;
+	/* Its arrays, of kvfree; NULL: not taken, or none. */
+	struct ki_window *windows;
+	struct ki_copy *copies;
+	struct ki_chunk *chunks;
+	struct ki_long_taken *longs; /* one for each chunk; long.h */
+	u32 *ids;
+	u64 *init;
+	void *out;    /* what is to be answered beside arg */
+	bool checked; /* windows and chunks say what is to be said of them */
+};
+
+/* request.c: the ioctls */
+long ki_request_make(struct file *file, unsigned int cmd, unsigned long user);
+
+/*
+ * Each in three steps: take: all from user memory; the one that bears the request's name: all
+ * else, with ki_lock held; answer: to user memory, also when there was an error, which is returned
+ * if it can be said.
+ */
+int ki_splice_take(struct ki_request *q);
+int ki_splice(struct ki_request *q);
+int ki_splice_answer(struct ki_request *q, int err);
+int ki_unsplice_take(struct ki_request *q);
+int ki_unsplice(struct ki_request *q);
+int ki_words_inside(struct ki_request *q); /* fills out */
+
+#endif

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Arrays of a request, from and to user memory.
+ *
+ * Touching user memory may take for ever: a page may be another process's to bring (userfaultfd,
+ * FUSE). So it is never done with ki_lock held, which all sessions need; only with the session's
+ * own mutex, which nobody else waits for. It is done in pieces, so that who is killed stops soon.
+ */
+#include <linux/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "user.h"
+
+#define KI_USER_PIECE (64 << 10)
+
+static int copy_piece(void *to, u64 from, size_t bytes)
+{
+	return copy_from_user(to, u64_to_user_ptr(from), bytes) ? -EFAULT : 0;
+}
+
+static int give_piece(u64 to, const void *from, size_t bytes)
+{
+	return copy_to_user(u64_to_user_ptr(to), from, bytes) ? -EFAULT : 0;
+}
+
+static int between_pieces(void)
+{
+	lockdep_assert_not_held(&ki_lock);
+	cond_resched();
+	return fatal_signal_pending(current) ? -EINTR : 0;
+}
+
+int ki_user_take(void *to, u64 from, size_t bytes)
+{
+	size_t at, part;
+	int err = 0;
+
+	for (at = 0; at < bytes && !err; at += part) {
+		part = min_t(size_t, bytes - at, KI_USER_PIECE);
+		err = between_pieces();
+		if (!err)
+			err = copy_piece(to + at, from + at, part);
+	}
+	return err;
+}
+
+int ki_user_give(u64 to, const void *from, size_t bytes)
+{
+	size_t at, part;
+	int err = 0;
+
+	for (at = 0; at < bytes && !err; at += part) {
+		part = min_t(size_t, bytes - at, KI_USER_PIECE);
+		err = between_pieces();
+		if (!err)
+			err = give_piece(to + at, from + at, part);
+	}
+	return err;
+}
+
+void *ki_user_array(u64 from, u32 n, size_t each, int *err)
+{
+	void *p;
+
+	if (*err || !n)
+		return NULL;
+	p = kvmalloc_array(n, each, KI_GFP);
+	*err = p ? ki_user_take(p, from, n * each) : -ENOMEM;
+	if (!*err)
+		return p;
+	kvfree(p);
+	return NULL;
+}
