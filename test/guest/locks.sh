@@ -1,0 +1,22 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# A request that sleeps in user memory, for ever, delays nobody but its own descriptor, and can be
+# killed; what a request takes is paid for by the control group of who makes it.
+# shellcheck disable=SC2016 # for the shell inside
+. "$(dirname "$0")/lib.sh"
+locks=$top/build/test/locks
+f=__x64_sys_getsid
+start
+free=$(field heap_used)
+cases "asleep: " 12 "$locks" sleep
+soon "nothing of them is left in the text" "0 $free" eval 'echo $(field windows) $(field heap_used)'
+is "text as before" "$(text_hash)" "$baseline"
+
+group=/sys/fs/cgroup/locks
+echo +memory > /sys/fs/cgroup/cgroup.subtree_control
+mkdir $group
+echo 256M > $group/memory.max
+cases "in 256 MiB: " 4 sh -c 'echo $$ > "$1/cgroup.procs"; exec "$2" memory "$1"' sh $group "$locks"
+is "the driver goes on" "$("$ki" stat -q --json $f -- "$prog/calls" getsid 700 | value $f)" 700
+soon "all is given back" "0 $free" eval 'echo $(field windows) $(field heap_used)'
+finish
