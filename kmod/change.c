@@ -155,6 +155,7 @@ int ki_change_swap(struct ki_change *changes, u32 n, u32 *bad)
 	u32 i, swaps = 0;
 	int err;
 
+	lockdep_assert_held(&ki_lock);
 	*bad = n;
 	for (i = 0; i < n; i++)
 		swaps += KI_SWAPS * changes[i].group->n + ki_return_swaps(&changes[i], NULL);
@@ -175,6 +176,7 @@ void ki_change_record(struct ki_change *c)
 {
 	struct ki_group *g = c->group;
 
+	lockdep_assert_held(&ki_lock);
 	ki_fill_record(&g->patch, &c->patch);
 	ki_bury_patch(g->patch);
 	g->patch = c->patch;
@@ -186,6 +188,7 @@ void ki_change_drop(struct ki_change *changes, u32 n)
 {
 	u32 i;
 
+	lockdep_assert_held(&ki_lock);
 	for (i = 0; i < n; i++)
 		if (changes[i].patch.addr)
 			ki_patch_free(&changes[i].patch);

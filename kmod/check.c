@@ -283,7 +283,7 @@ static int check_windows(struct ki_job *j)
 {
 	const struct ki_reserved_row *rows;
 	struct ki_verifier *v;
-	int first = 0, err;
+	int first = 0, killed = 0, err;
 	u32 i, n;
 
 	err = ki_reserved_get(&rows, &n);
@@ -291,7 +291,7 @@ static int check_windows(struct ki_job *j)
 		err = ki_verifier_new(&v);
 	if (err)
 		return err;
-	for (i = 0; i < j->req->nwindows; i++) {
+	for (i = 0; i < j->req->nwindows && !killed; i++) {
 		u16 reason = shape_of_window(j, i);
 
 		if (!reason)
@@ -301,9 +301,11 @@ static int check_windows(struct ki_job *j)
 			err = ki_refuse(&j->req->reason, reason);
 			first = first ? first : err;
 		}
-		cond_resched();
+		killed = ki_job_pause();
 	}
 	ki_verifier_free(v);
+	if (killed)
+		return killed;
 	err = find_groups(j);
 	first = first ? first : err;
 	err = find_places(j);
@@ -363,9 +365,12 @@ int ki_job_check(struct ki_job *j)
 {
 	int err = check_windows(j), chunks_err;
 
-	if (err == -ENOMEM && !j->req->reason)
+	lockdep_assert_held(&ki_lock);
+	if (err == -EINTR || (err == -ENOMEM && !j->req->reason))
 		return err;
 	chunks_err = ki_job_check_chunks(j);
+	if (chunks_err == -EINTR)
+		return chunks_err;
 	err = err ? err : chunks_err;
 	err = err ? err : check_all_used(j);
 	return err ? err : check_time(j);

@@ -181,7 +181,8 @@ int ki_job_check_chunks(struct ki_job *j)
 	for (i = 0; i < j->req->nchunks; i++) {
 		u16 reason = check_chunk(j, &j->chunks[i]);
 
-		cond_resched();
+		if (ki_job_pause())
+			return -EINTR;
 		j->chunks[i].reason = reason;
 		if (reason) {
 			err = ki_refuse(&j->req->reason, reason);

@@ -413,6 +413,7 @@ int ki_event_take(struct ki_session *s, struct ki_event_req *req)
 	struct ki_counted *e = new_event(req);
 	int err;
 
+	lockdep_assert_held(&ki_lock);
 	req->reason = KI_R_OK;
 	if (!e)
 		return ki_refuse(&req->reason, KI_R_NO_MEMORY);

@@ -45,6 +45,7 @@ bool ki_globals_own(const struct ki_session *s, u64 n, u64 count)
 
 int ki_global_set(const struct ki_session *s, u32 n, u64 value)
 {
+	lockdep_assert_held(&ki_lock);
 	if (!ki_globals_own(s, n, 1))
 		return -EACCES;
 	WRITE_ONCE(ki_global_words[n], value);

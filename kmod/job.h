@@ -5,6 +5,8 @@
 #ifndef KI_JOB_H
 #define KI_JOB_H
 
+#include <linux/sched/signal.h>
+
 #include "ki.h"
 
 struct ki_job {
@@ -29,6 +31,16 @@ struct ki_job {
  * error.
  */
 int ki_job_check(struct ki_job *j);
+
+/*
+ * Between two of many, while nothing has changed yet: others run, and who is being killed stops.
+ * -EINTR: he is.
+ */
+static inline int __must_check ki_job_pause(void)
+{
+	cond_resched();
+	return fatal_signal_pending(current) ? -EINTR : 0;
+}
 
 /* check_chunk.c: its part; the windows have been checked. */
 int ki_job_check_chunks(struct ki_job *j);

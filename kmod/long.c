@@ -160,6 +160,7 @@ void ki_long_free(struct ki_long_code *c)
 
 void ki_long_bury(struct ki_long_code *c)
 {
+	lockdep_assert_held(&ki_lock);
 	while (c && c->nowners)
 		ki_bury_module(c->owner[--c->nowners]);
 }

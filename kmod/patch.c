@@ -456,6 +456,7 @@ int ki_patch_build(struct ki_group *g, bool reserve, struct ki_patch *out, u16 *
 	struct ki_link l = {.group = g, .base = g->v[0]->addr};
 	int err;
 
+	lockdep_assert_held(&ki_lock);
 	*reason = KI_R_NO_MEMORY;
 	err = gather(&l);
 	if (!err)

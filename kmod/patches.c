@@ -39,6 +39,7 @@ int ki_session_patches(struct ki_session *s, struct ki_patches *p)
 {
 	struct ki_piece *piece;
 
+	lockdep_assert_held(&ki_lock);
 	if (p->zero)
 		return -EINVAL;
 	*p = (struct ki_patches){.size = sizeof(*p)};

@@ -273,6 +273,7 @@ static int rows_make(void)
 
 int ki_reserved_get(const struct ki_reserved_row **rows, u32 *count)
 {
+	lockdep_assert_held(&ki_lock);
 	if (atomic_xchg(&ki_modules_changed, 0)) {
 		int err = rows_make();
 

@@ -50,6 +50,7 @@
 #include <asm/linkage.h>
 
 #include "rows.h"
+#include "user.h"
 
 #define KI_LOOK_SOON  10 /* milliseconds */
 #define KI_LOOK_FIRST 200
@@ -85,6 +86,7 @@ u16 ki_return_take(struct ki_win *w, u8 insn, struct ki_return **out)
 	unsigned long i = find_next_zero_bit(ki_used, KI_RETURNS, 1);
 	struct ki_return *r;
 
+	lockdep_assert_held(&ki_lock);
 	list_for_each_entry (r, &w->returns, list) {
 		if (r->insn != insn)
 			continue;
@@ -95,7 +97,7 @@ u16 ki_return_take(struct ki_win *w, u8 insn, struct ki_return **out)
 	/* Not the first byte and not the last: the unwinder looks one before, or one behind. */
 	if (i >= KI_RETURNS - 1)
 		return KI_R_RETURNS_FULL;
-	r = kzalloc(sizeof(*r), GFP_KERNEL);
+	r = kzalloc(sizeof(*r), KI_GFP);
 	if (!r)
 		return KI_R_NO_MEMORY;
 	__set_bit(i, ki_used);
@@ -140,6 +142,7 @@ static void leave_over(struct ki_return *r)
 
 void ki_return_put(struct ki_return *r)
 {
+	lockdep_assert_held(&ki_lock);
 	if (!r || --r->users)
 		return;
 	if (r->live)
@@ -152,6 +155,7 @@ u32 ki_return_swaps(const struct ki_change *c, struct ki_swap *s)
 {
 	u32 i, n = 0;
 
+	lockdep_assert_held(&ki_lock);
 	for (i = 0; i < c->group->n; i++) {
 		struct ki_return *r;
 
@@ -173,6 +177,7 @@ void ki_return_record(struct ki_group *g)
 	struct ki_return *r;
 	u32 i;
 
+	lockdep_assert_held(&ki_lock);
 	for (i = 0; i < g->n; i++)
 		list_for_each_entry (r, &g->v[i]->returns, list)
 			r->live = true;

@@ -238,6 +238,7 @@ int ki_ring_take(struct ki_session *s, struct ki_ring *req)
 	struct ki_ring_buffers *r = NULL;
 	int err;
 
+	lockdep_assert_held(&ki_lock);
 	if (s->ring) /* another thread was quicker while this one waited */
 		return -EEXIST;
 	err = new_ring(s, req, &r);

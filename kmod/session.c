@@ -177,6 +177,7 @@ static void pin_graves(void)
 /* Under ki_lock: these are looked at again later. */
 static void put_back(struct list_head *graves)
 {
+	lockdep_assert_held(&ki_lock);
 	if (list_empty(graves))
 		return;
 	list_splice(graves, &ki_graves);
@@ -255,12 +256,14 @@ static void bury(struct ki_grave what)
 
 void ki_bury_patch(struct ki_patch p)
 {
+	lockdep_assert_held(&ki_lock);
 	if (p.addr)
 		bury((struct ki_grave){.patch = p});
 }
 
 void ki_bury_module(struct module *m)
 {
+	lockdep_assert_held(&ki_lock);
 	if (m)
 		bury((struct ki_grave){.owner = m});
 }
@@ -270,6 +273,7 @@ void ki_bury_now(void)
 	struct ki_grave *g, *next;
 	LIST_HEAD(graves);
 
+	lockdep_assert_held(&ki_lock);
 	list_for_each_entry_safe (g, next, &ki_graves, list) {
 		if (!g->owner)
 			list_move_tail(&g->list, &graves);
@@ -314,6 +318,7 @@ static void pin_orphans(void)
 
 static void bury_runs(struct list_head *runs)
 {
+	lockdep_assert_held(&ki_lock);
 	if (list_empty(runs))
 		return;
 	list_splice_tail_init(runs, &ki_buried_runs);
@@ -326,6 +331,7 @@ int ki_bury_wait_runs(void)
 	u64 asked = ki_runs_asked;
 	int err;
 
+	lockdep_assert_held(&ki_lock);
 	if (ki_runs_looked == asked)
 		return -ENOENT;
 	mutex_unlock(&ki_lock);
@@ -336,6 +342,7 @@ int ki_bury_wait_runs(void)
 
 static void retry_orphans(void)
 {
+	lockdep_assert_held(&ki_lock);
 	if (!ki_orphans_pinned)
 		return;
 	ki_unsplice_all(&ki_orphans);
@@ -351,6 +358,7 @@ int ki_session_new(struct ki_session **out)
 	struct ki_session *s = kzalloc(sizeof(*s), GFP_KERNEL_ACCOUNT);
 	int err;
 
+	lockdep_assert_held(&ki_lock);
 	if (!s)
 		return -ENOMEM;
 	err = ki_account_new(&s->account);
@@ -373,6 +381,7 @@ void ki_session_end(struct ki_session *s)
 {
 	bool left;
 
+	lockdep_assert_held(&ki_lock);
 	ki_step("session ends");
 	ki_unsplice_all(s);
 	left = !list_empty(&s->pieces);
@@ -393,5 +402,6 @@ void ki_session_end(struct ki_session *s)
 
 u32 ki_session_count(void)
 {
+	lockdep_assert_held(&ki_lock);
 	return ki_sessions;
 }

@@ -46,6 +46,7 @@ bool ki_site_claim(struct ki_site *s, unsigned long addr, u8 len, const u8 *orig
 {
 	struct rb_node **at = &ki_sites.rb_node, *parent = NULL;
 
+	lockdep_assert_held(&ki_lock);
 	if (ki_site_touching(addr, addr + len))
 		return false;
 	s->addr = addr;
@@ -63,6 +64,7 @@ bool ki_site_claim(struct ki_site *s, unsigned long addr, u8 len, const u8 *orig
 
 void ki_site_drop(struct ki_site *s)
 {
+	lockdep_assert_held(&ki_lock);
 	if (s->len)
 		rb_erase(&s->node, &ki_sites);
 	s->len = 0;

@@ -43,6 +43,7 @@ int ki_slots_take(struct ki_slots *s, struct ki_session *session, u32 count, u32
 	int err;
 	u32 i;
 
+	lockdep_assert_held(&ki_lock);
 	*reason = KI_R_COUNTERS_FULL;
 	if (count > s->total)
 		return -ENOSPC;
@@ -85,6 +86,7 @@ void ki_runs_drop(struct list_head *runs)
 {
 	struct ki_run *run, *next;
 
+	lockdep_assert_held(&ki_lock);
 	list_for_each_entry_safe (run, next, runs, in_session) {
 		struct ki_slots *s = run->of;
 

@@ -112,7 +112,6 @@ static int make_pieces(struct ki_job *j)
 		if (!p)
 			return ki_refuse(&j->req->reason, KI_R_NO_MEMORY);
 		p->win = w;
-		cond_resched();
 		list_add_tail(&p->in_window, &w->more);
 		j->pieces[i] = p;
 		if (j->longs)
@@ -123,6 +122,8 @@ static int make_pieces(struct ki_job *j)
 			return ki_refuse(&j->req->reason, reason);
 		}
 		j->chunks[i].id = p->id;
+		if (ki_job_pause())
+			return -EINTR;
 	}
 	return 0;
 }
@@ -193,7 +194,8 @@ static int build_patches(struct ki_job *j)
 		if (c->group->fill && !c->patch.filled)
 			ki_fill_stop(j->changes, j->nchanges);
 		ki_step("patch built");
-		cond_resched();
+		if (ki_job_pause())
+			return -EINTR;
 	}
 	return 0;
 }
@@ -316,6 +318,7 @@ int ki_splice(struct ki_request *q)
 	bool stale;
 	int err;
 
+	lockdep_assert_held(&ki_lock);
 	ki_step("taken");
 	err = splice_once(q, &stale);
 	while (stale && --tries && !fatal_signal_pending(current)) {

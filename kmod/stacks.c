@@ -117,6 +117,7 @@ int ki_stacks_take(struct ki_session *s, struct ki_stacks *req)
 	struct ki_stacks_table *t = NULL;
 	int err;
 
+	lockdep_assert_held(&ki_lock);
 	if (s->stacks) /* another thread was quicker while this one waited */
 		return -EEXIST;
 	err = new_table(s, req, &t);

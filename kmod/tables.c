@@ -182,6 +182,7 @@ int ki_table_take(struct ki_session *s, struct ki_table_request *req, const u64 
 	struct ki_table_rows *t = NULL;
 	int err;
 
+	lockdep_assert_held(&ki_lock);
 	err = new_table(s, req, init, &t);
 	if (err) {
 		req->reason = ki_pages_reason(err);

@@ -336,6 +336,7 @@ u16 ki_tail_check(const struct ki_win *w, u8 insn)
 	u64 target;
 	u16 reason;
 
+	lockdep_assert_held(&ki_lock);
 	ki_win_copy(w, insn, &c);
 	target = c.fix[c.nfix - 1].target;
 	if (!is_bare(w->owner, addr) || ki_verify_callee(target, &owner))

@@ -301,6 +301,7 @@ int ki_threads_start(void)
 {
 	int err;
 
+	lockdep_assert_held(&ki_lock);
 	if (ki_started)
 		return 0;
 	err = ki_pool_start();

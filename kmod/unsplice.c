@@ -207,6 +207,7 @@ static void take_out_kind(bool bouncing)
 /* Those who bounce first: then their hosts are free to go. */
 static void take_out(void)
 {
+	lockdep_assert_held(&ki_lock);
 	ki_stuck = 0;
 	take_out_kind(true);
 	take_out_kind(false);
@@ -221,6 +222,7 @@ void ki_unsplice_all(struct ki_session *s)
 {
 	struct ki_piece *p;
 
+	lockdep_assert_held(&ki_lock);
 	if (list_empty(&s->pieces) && !ki_stuck)
 		return;
 	list_for_each_entry (p, &s->pieces, in_session) {
@@ -300,6 +302,7 @@ void ki_unsplice_run(struct ki_session *s, u32 first, u32 n)
 {
 	struct ki_piece *p;
 
+	lockdep_assert_held(&ki_lock);
 	list_for_each_entry (p, &s->pieces, in_session) {
 		p->dying = p->id - first < n;
 		cond_resched();
@@ -341,6 +344,7 @@ int ki_unsplice(struct ki_request *q)
 	u32 stuck = ki_stuck;
 	int err;
 
+	lockdep_assert_held(&ki_lock);
 	if (names_all(req)) {
 		ki_unsplice_all(s);
 		return list_empty(&s->pieces) && ki_stuck <= stuck

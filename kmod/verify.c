@@ -41,6 +41,7 @@ int ki_verifier_new(struct ki_verifier **out)
 {
 	struct ki_verifier *v = kzalloc(sizeof(*v), GFP_KERNEL);
 
+	lockdep_assert_held(&ki_lock);
 	if (!v)
 		return -ENOMEM;
 	v->bytes = kvmalloc(KI_FUNCTION_MAX, GFP_KERNEL);
@@ -404,6 +405,7 @@ u16 ki_verify_window(struct ki_verifier *v, struct ki_win *w, const struct ki_co
 	unsigned long end = w->addr + w->len;
 	u16 reason;
 
+	lockdep_assert_held(&ki_lock);
 	w->owner = ki_text_owner(w->addr, end, &reason);
 	if (reason)
 		return reason;
@@ -450,6 +452,7 @@ u16 ki_verify_callee(unsigned long addr, struct module **owner)
 	unsigned long size, off;
 	u16 reason;
 
+	lockdep_assert_held(&ki_lock);
 	*owner = ki_text_owner(addr, addr + 1, &reason);
 	if (reason)
 		return reason;

@@ -8,6 +8,7 @@
 
 #include "charge.h"
 #include "long.h"
+#include "user.h"
 
 static struct rb_root ki_windows = RB_ROOT;
 static u32 ki_windows_count;
@@ -47,10 +48,10 @@ struct ki_win *ki_win_next(struct ki_win *w)
 
 struct ki_win *ki_win_new(const struct ki_window *req, const struct ki_copy *copies)
 {
-	struct ki_win *w =
-		kzalloc(struct_size(w, orig, req->len + 2 * req->ncopy), GFP_KERNEL_ACCOUNT);
+	struct ki_win *w = kzalloc(struct_size(w, orig, req->len + 2 * req->ncopy), KI_GFP);
 	u8 i;
 
+	lockdep_assert_held(&ki_lock);
 	if (!w)
 		return NULL;
 	INIT_LIST_HEAD(&w->chunks);
@@ -114,12 +115,13 @@ void ki_win_free(struct ki_win *w)
 
 int ki_group_new(struct ki_win **v, u32 n)
 {
-	struct ki_group *g = kvzalloc(struct_size(g, v, n), GFP_KERNEL_ACCOUNT);
+	struct ki_group *g = kvzalloc(struct_size(g, v, n), KI_GFP);
 	u32 i;
 
+	lockdep_assert_held(&ki_lock);
 	if (!g)
 		return -ENOMEM;
-	g->at = kvcalloc(n, 2 * sizeof(*g->at), GFP_KERNEL_ACCOUNT);
+	g->at = kvcalloc(n, 2 * sizeof(*g->at), KI_GFP);
 	if (!g->at) {
 		kvfree(g);
 		return -ENOMEM;
@@ -138,6 +140,7 @@ void ki_group_insert(struct ki_group *g)
 {
 	u32 i;
 
+	lockdep_assert_held(&ki_lock);
 	for (i = 0; i < g->n; i++)
 		insert(g->v[i]);
 	g->fresh = false;
@@ -147,6 +150,7 @@ void ki_group_erase(struct ki_group *g)
 {
 	u32 i;
 
+	lockdep_assert_held(&ki_lock);
 	for (i = 0; i < g->n; i++) {
 		if (g->v[i]->host)
 			g->v[i]->host->users--;
@@ -159,6 +163,7 @@ void ki_group_free(struct ki_group *g)
 {
 	u32 i;
 
+	lockdep_assert_held(&ki_lock);
 	if (!g)
 		return;
 	ki_charge_group_end(g);
@@ -187,6 +192,7 @@ int ki_group_find(const struct ki_group *g, unsigned long addr)
 
 void ki_piece_free(struct ki_piece *p)
 {
+	lockdep_assert_held(&ki_lock);
 	if (!p)
 		return;
 	ki_charge_end(p);
@@ -209,5 +215,6 @@ u8 ki_board_len(u8 board)
 
 u32 ki_win_count(void)
 {
+	lockdep_assert_held(&ki_lock);
 	return ki_windows_count;
 }

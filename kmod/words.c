@@ -83,6 +83,7 @@ int ki_words_take(struct ki_session *s, u32 count, u32 *first, u32 *reason)
 	LIST_HEAD(run);
 	int err = ki_slots_take(&ki_words, s, count, first, reason);
 
+	lockdep_assert_held(&ki_lock);
 	if (err)
 		return err;
 	err = ki_threads_start();
@@ -152,6 +153,7 @@ int ki_words_inside(struct ki_request *q)
 	struct ki_inside *req = &q->arg.inside;
 	struct ki_look look = {.req = req};
 
+	lockdep_assert_held(&ki_lock);
 	if (req->clock >= KI_CLOCKS || !req->count)
 		return -EINVAL;
 	if (!ki_words_own(q->session, req->first, req->count))
