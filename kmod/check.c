@@ -372,6 +372,7 @@ int ki_job_check(struct ki_job *j)
 	if (chunks_err == -EINTR)
 		return chunks_err;
 	err = err ? err : chunks_err;
+	err = err ? err : ki_job_check_circles(j);
 	err = err ? err : check_all_used(j);
 	return err ? err : check_time(j);
 }

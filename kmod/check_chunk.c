@@ -63,6 +63,15 @@ static u16 is_callee(unsigned long addr)
 	return reason;
 }
 
+static bool is_function(unsigned long addr)
+{
+	struct module *owner;
+	u16 reason = ki_verify_function(addr, &owner);
+
+	module_put(owner);
+	return !reason;
+}
+
 /* Does a chunk of somebody's stand on this side of an instruction, or a replacement? */
 static bool is_used(const struct ki_win *w, u8 insn, u8 where, bool replaced)
 {
@@ -101,7 +110,7 @@ static u16 check_replacement(struct ki_job *j, const struct ki_win *w, const str
 	if (is_used(w, c->insn, KI_RETURNED, false))
 		return KI_R_TAIL_REPLACED;
 	ki_win_copy(w, c->insn, &copy);
-	if (is_callee(copy.fix[copy.nfix - 1].target))
+	if (!is_function(copy.fix[copy.nfix - 1].target))
 		return KI_R_NOT_REPLACEABLE;
 	return is_callee(c->target);
 }

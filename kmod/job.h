@@ -44,6 +44,8 @@ static inline int __must_check ki_job_pause(void)
 
 /* check_chunk.c: its part; the windows have been checked. */
 int ki_job_check_chunks(struct ki_job *j);
+/* circle.c: its part; nothing has been refused yet. */
+int ki_job_check_circles(struct ki_job *j);
 u16 ki_check_fixups(const struct ki_fixup *f, u8 n, u8 len);
 
 #endif

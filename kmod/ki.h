@@ -20,6 +20,7 @@
  *   returns  where functions return to that a tail jump of a patch went to
  *   tail     may a tail jump leave a return address?
  *   verify   is a window what its sender says? (boundaries, entries, reserved text, bytes)
+ *   callee   what may be called, and stand for another; circle: replacements that lead in one
  *   copy     the relocated copy of one instruction, as it must be
  *   vet      may a chunk's code run?
  *   vet_long may a long chunk's? vet_memory: its operands; vet_forms: of which instructions; form:
@@ -304,7 +305,11 @@ void ki_verifier_free(struct ki_verifier *v);
 u16 ki_verify_window(struct ki_verifier *v, struct ki_win *w, const struct ki_copy *copies);
 /* Are 5 bytes there, in the function of the window verified last, filler that nothing executes? */
 bool ki_verify_filler(const struct ki_verifier *v, unsigned long addr);
+
+/* callee.c; ki_lock held, the table of reserved text is up to date */
 /* Does a function of the kernel or of a live module start there? *owner: a reference, or NULL. */
+u16 ki_verify_function(unsigned long addr, struct module **owner);
+/* The same, and may inserted code call it, or it stand for another? */
 u16 ki_verify_callee(unsigned long addr, struct module **owner);
 
 /* copy.c: the canonical copy of the instruction at addr, and what it does to control flow. */

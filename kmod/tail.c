@@ -339,7 +339,7 @@ u16 ki_tail_check(const struct ki_win *w, u8 insn)
 	lockdep_assert_held(&ki_lock);
 	ki_win_copy(w, insn, &c);
 	target = c.fix[c.nfix - 1].target;
-	if (!is_bare(w->owner, addr) || ki_verify_callee(target, &owner))
+	if (!is_bare(w->owner, addr) || ki_verify_function(target, &owner))
 		return KI_R_TAIL_FRAME;
 	module_put(owner);
 	if (!ki_call(kallsyms_lookup_size_offset)(addr, &size, &off))

@@ -446,20 +446,3 @@ bool ki_verify_filler(const struct ki_verifier *v, unsigned long addr)
 	return !row && !ki_call(ftrace_location_range)(addr, addr + KI_JMP_LEN - 1) &&
 	       !ki_text_probed(addr, addr + KI_JMP_LEN);
 }
-
-u16 ki_verify_callee(unsigned long addr, struct module **owner)
-{
-	unsigned long size, off;
-	u16 reason;
-
-	lockdep_assert_held(&ki_lock);
-	*owner = ki_text_owner(addr, addr + 1, &reason);
-	if (reason)
-		return reason;
-	if (ki_call(kallsyms_lookup_size_offset)(addr, &size, &off) && !off &&
-	    *owner != THIS_MODULE)
-		return KI_R_OK;
-	module_put(*owner);
-	*owner = NULL;
-	return KI_R_NOT_A_FUNCTION;
-}

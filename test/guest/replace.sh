@@ -2,41 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Functions and calls are replaced while sessions come and go, in every order, with counters at the
 # same places. /proc/ki_replace calls a by two calls, a pointer and a jump; a, b, c give 1, 2, 3.
-. "$(dirname "$0")/lib.sh"
-ok "the test module loads" insmod "$top/build/replace/$(uname -r)/ki_replace.ko"
-start
-m=ki_replace
-results() {
-	cat /proc/ki_replace
-}
-
-# shellcheck disable=SC2317 # called through ok
-wait_for() { # RESULTS
-	for _ in $(seq 1200); do
-		[ "$(results)" = "$1" ] && return
-		sleep 0.1
-	done
-	echo "the results are $(results), not $1"
-	return 1
-}
-
-pids=()
-begin() { # NAME WHAT=WHAT RESULTS: in a session of its own
-	"$ki" replace -q "$2" < /dev/null > /dev/null 2> /tmp/replace_err &
-	pids[$1]=$!
-	ok "$2" wait_for "$3"
-}
-
-end() { # NAME RESULTS
-	kill -INT "${pids[$1]}"
-	wait "${pids[$1]}"
-	is "session $1 is taken out" "$(results)" "$2"
-}
-
-replaced_while() { # ARGUMENT... -- : the results while these are replaced
-	"$ki" replace -q "$@" cat /proc/ki_replace 2>&1
-}
-
+. "$(dirname "$0")/replace_lib.sh"
 is "nothing is replaced" "$(results)" "11 21 31 41"
 is "a function, for all callers" "$(replaced_while $m:${m}_a=$m:${m}_b --)" "12 22 32 42"
 is "and back" "$(results)" "11 21 31 41"
@@ -147,15 +113,6 @@ for who in probe trace; do
 done
 
 # ---- manners ----
-# shellcheck disable=SC2317 # called through ok
-refuses() { # STATUS PATTERN ARGUMENT...
-	local want=$1 pattern=$2 out status
-	shift 2
-	out=$("$ki" replace "$@" -- true 2>&1)
-	status=$?
-	echo "$status: $out"
-	[ "$status" = "$want" ] && grep -qiE "$pattern" <<< "$out"
-}
 ok "it warns" bash -c "'$ki' replace ${m}_a=${m}_b -- true 2>&1 | grep -q DANGER"
 is "--dry-run changes nothing" "$("$ki" replace -n ${m}_a=${m}_b -- cat /proc/ki_replace | grep -c '[0-9] ')" 1
 ok "--dry-run says what" bash -c "'$ki' replace -n '${m}_first->${m}_a=${m}_b' | grep -q 'call in ${m}_first+'"

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What may be called from inserted code, and stand for another function.
+ *
+ * Proved is where control arrives: at the first instruction of a function of the kernel or of a
+ * live module, which the same table knows as plain code that keeps other text from being touched.
+ * Refused is what expects another world than a called C function finds: entry code wants the stack
+ * of an entry, a thunk its target in a register, code for CPU starts another %gs, what writes a
+ * machine register an argument that nobody has checked. A static call's trampoline is none either:
+ * it leads wherever the kernel has it lead next.
+ *
+ * Not proved is what the function does: whether it sleeps, which arguments and locks it wants. Who
+ * names it says so, and must be allowed to load modules (permit.c).
+ */
+#include <linux/kallsyms.h>
+#include <linux/module.h>
+#include <linux/string.h>
+
+#include "ki.h"
+#include "symbols.h"
+
+u16 ki_verify_function(unsigned long addr, struct module **owner)
+{
+	unsigned long size, off;
+	u16 reason;
+
+	lockdep_assert_held(&ki_lock);
+	*owner = ki_text_owner(addr, addr + 1, &reason);
+	if (reason)
+		return reason;
+	if (ki_call(kallsyms_lookup_size_offset)(addr, &size, &off) && !off &&
+	    *owner != THIS_MODULE)
+		return KI_R_OK;
+	module_put(*owner);
+	*owner = NULL;
+	return KI_R_NOT_A_FUNCTION;
+}
+
+/* Rows that say of whole functions what they are; the others are of single instructions. */
+static const bool ki_not_plain[] = {
+	[KI_R_ENTRY_TEXT] = true,  [KI_R_NOINSTR] = true,   [KI_R_KPROBES_BLACKLIST] = true,
+	[KI_R_IDLE_TEXT] = true,   [KI_R_THUNK] = true,	    [KI_R_TRAP_PATH] = true,
+	[KI_R_SELF] = true,	   [KI_R_NO_PERCPU] = true, [KI_R_COPIED] = true,
+	[KI_R_HELPER_PATH] = true,
+};
+
+static bool is_plain(unsigned long addr)
+{
+	const struct ki_reserved_row *row;
+	u32 from = 0;
+
+	while ((row = ki_reserved_next(addr, addr + 1, &from)))
+		if (row->reason < ARRAY_SIZE(ki_not_plain) && ki_not_plain[row->reason])
+			return false;
+	return true;
+}
+
+/* A jmp or ret that the kernel rewrites, then its mark, a ud1; the kernel's and modules'. */
+static bool is_trampoline(unsigned long addr)
+{
+	static const u8 mark[] = {0x0f, 0xb9, 0xcc};
+	u8 at[sizeof(mark)];
+
+	return !ki_text_read(addr + KI_JMP_LEN, at, sizeof(at), KI_VIEW_ORIG) &&
+	       !memcmp(at, mark, sizeof(mark));
+}
+
+u16 ki_verify_callee(unsigned long addr, struct module **owner)
+{
+	u16 reason = ki_verify_function(addr, owner);
+
+	if (reason || (is_plain(addr) && !is_trampoline(addr)))
+		return reason;
+	module_put(*owner);
+	*owner = NULL;
+	return KI_R_NOT_CALLABLE;
+}
