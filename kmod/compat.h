@@ -67,6 +67,24 @@ static inline bool ki_has_cpu(const struct task_struct *t)
 #define KI_ORC_CALL UNWIND_HINT_TYPE_CALL
 #endif
 
+/* Keys of sysrq are bytes since 6.8; rows of sysctls are constant since 6.11, and counted
+ * since 6.6. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 8, 0)
+typedef u8 ki_sysrq_key;
+#else
+typedef int ki_sysrq_key;
+#endif
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 11, 0)
+typedef const struct ctl_table ki_sysctl_row;
+#else
+typedef struct ctl_table ki_sysctl_row;
+#endif
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 6, 0)
+#define ki_register_sysctl(path, rows, n) register_sysctl_sz(path, rows, n)
+#else
+#define ki_register_sysctl(path, rows, n) register_sysctl(path, rows)
+#endif
+
 /* Since 6.3 the flags of a mapping are set by helpers. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
 #define ki_vm_flags_fix(vma, set, clear) vm_flags_mod(vma, set, clear)

@@ -49,6 +49,21 @@ static u32 counter_total(void)
 	return ki_counter_bytes / 8;
 }
 
+u64 ki_counters_sum(const struct ki_session *s)
+{
+	u64 sum = 0;
+	int cpu;
+	u32 i;
+
+	for (i = 0; i < counter_total(); i++) {
+		if (!ki_counters_own(s, i, 1))
+			continue;
+		for_each_possible_cpu (cpu)
+			sum += READ_ONCE(((u64 *)slice(cpu))[i]);
+	}
+	return sum;
+}
+
 /* The smallest distance of two CPUs' bases, and the largest; lowest base in ki_lowest. */
 static unsigned long measure_bases(unsigned long *nearest)
 {

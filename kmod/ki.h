@@ -9,6 +9,7 @@
  *   permit   who may do what
  *   limit    how much a session and a user may take; charge: of windows, chunks, patches
  *   session  what belongs to an open descriptor, and its end
+ *   sessions who has opened, and what each has in; evict: putting him out
  *   splice   installing chunks: a request prepared, made, recorded
  *   check    is a request in order?
  *   unsplice taking chunks out
@@ -62,6 +63,7 @@
 #include <linux/rbtree.h>
 #include <linux/types.h>
 
+#include "sessions.h"
 #include "uapi/kerninst.h"
 
 #define KI_JMP_LEN   5
@@ -188,6 +190,7 @@ struct ki_session {
 	 * in this order: an event before the word that it writes (event.c).
 	 */
 	struct list_head runs;
+	struct ki_owner owner;
 	u64 serial; /* never used again; 0 is nobody's */
 	u32 next_id;
 	struct ki_account *account;
@@ -456,6 +459,7 @@ void ki_counters_exit(void);
 int ki_counters_take(struct ki_session *s, u32 count, u32 *first, u32 *reason);
 bool ki_counters_own(const struct ki_session *s, u64 n, u64 count);
 s64 ki_counter_disp(u32 n);
+u64 ki_counters_sum(const struct ki_session *s); /* of all of a session */
 void ki_counters_info(struct ki_info *info);
 int ki_counters_map(struct vm_area_struct *vma); /* without ki_lock: nothing it reads changes */
 

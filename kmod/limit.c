@@ -145,6 +145,12 @@ int ki_account_take(struct ki_account *a, enum ki_limit l, u64 n, u32 *reason)
 	return err;
 }
 
+u64 ki_account_used(const struct ki_account *a, enum ki_limit l)
+{
+	lockdep_assert_held(&ki_lock);
+	return a->used[l];
+}
+
 void ki_account_give(struct ki_account *a, enum ki_limit l, u64 n)
 {
 	lockdep_assert_held(&ki_lock);

@@ -30,6 +30,7 @@ int __must_check ki_account_take(struct ki_account *a, enum ki_limit l, u64 n, u
 /* The same in two steps, where something is between them. */
 int __must_check ki_account_check(struct ki_account *a, enum ki_limit l, u64 n, u32 *reason);
 void ki_account_add(struct ki_account *a, enum ki_limit l, u64 n);
+u64 ki_account_used(const struct ki_account *a, enum ki_limit l);
 void ki_account_give(struct ki_account *a, enum ki_limit l, u64 n);
 
 #endif

@@ -119,6 +119,7 @@ static const struct {
 	{ki_probes_init, ki_probes_exit},
 	{ki_returns_init, ki_returns_exit},
 	{ki_kcov_init, ki_kcov_exit},
+	{ki_evict_init, ki_evict_exit},
 };
 
 static void end_parts(int n)

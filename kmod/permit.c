@@ -13,6 +13,9 @@
  *    kernel's own debugger is; what reads text or values in confidentiality mode. Taking out,
  *    and closing, is always allowed: it leads back to the kernel that was locked down.
  *
+ *  - Has the session been evicted? Then it may look on, and change nothing more. Who may evict,
+ *    evict.c says: that is asked of the caller, not of the descriptor.
+ *
  * One question more is for what no check of code can make harmless: control that goes to a function
  * which the caller names, instead of another one or out of a chunk. That is what loading a module
  * is, so it takes CAP_SYS_MODULE, of whoever makes the request.
@@ -39,6 +42,9 @@ static const struct {
 } ki_permits[] = {
 	{KI_IOC_INFO, 0, KI_NO_REASON},
 	{KI_IOC_PATCHES, 0, KI_NO_REASON},
+	{KI_IOC_SESSION, 0, KI_NO_REASON},
+	{KI_IOC_SESSION_WINDOW, 0, KI_NO_REASON},
+	{KI_IOC_EVICT, 0, offsetof(struct ki_evict, reason)},
 	{KI_IOC_READ, KI_READS, KI_NO_REASON},
 	{KI_IOC_RESERVED, KI_READS, KI_NO_REASON},
 	{KI_IOC_INSIDE, KI_READS, KI_NO_REASON},
@@ -86,22 +92,42 @@ static u16 refused(const struct file *file, u8 is)
 	return reason;
 }
 
-int ki_permit_request(const struct file *file, unsigned int cmd, void *arg)
+/* The row of a request; its index, or that behind the last. */
+static u32 permit_of(unsigned int cmd)
 {
-	u32 unsaid = KI_R_OK, i;
-	u16 reason;
+	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(ki_permits) && ki_permits[i].cmd != cmd; i++)
 		;
+	return i;
+}
+
+static int refuse_request(u32 i, void *arg, u16 reason)
+{
+	u32 unsaid = KI_R_OK;
+
+	if (reason && ki_permits[i].reason != KI_NO_REASON)
+		*(u32 *)(arg + ki_permits[i].reason) = reason;
+	return reason ? ki_refuse(&unsaid, reason) : 0;
+}
+
+int ki_permit_request(const struct file *file, unsigned int cmd, void *arg)
+{
+	u32 i = permit_of(cmd);
+
 	if (WARN_ON_ONCE(i == ARRAY_SIZE(ki_permits)))
 		return -EPERM; /* a request without a row is nobody's */
-	reason = refused(file, ki_permits[i].is);
-	if (!reason)
+	return refuse_request(i, arg, refused(file, ki_permits[i].is));
+}
+
+/* Who has been put out may go on looking. */
+int ki_permit_session(const struct ki_session *s, unsigned int cmd, void *arg)
+{
+	u32 i = permit_of(cmd);
+
+	if (!s->owner.evicted || !(ki_permits[i].is & KI_WRITES))
 		return 0;
-	if (ki_permits[i].reason == KI_NO_REASON)
-		return ki_refuse(&unsaid, reason);
-	*(u32 *)(arg + ki_permits[i].reason) = reason;
-	return ki_refuse(&unsaid, reason);
+	return refuse_request(i, arg, KI_R_EVICTED);
 }
 
 int ki_permit_map(void)

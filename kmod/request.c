@@ -232,6 +232,23 @@ static int do_patches(struct ki_request *q)
 	return ki_session_patches(q->session, &q->arg.patches);
 }
 
+/* ---- sessions ---- */
+
+static int do_session(struct ki_request *q)
+{
+	return ki_sessions_tell(q->session, &q->arg.row);
+}
+
+static int do_session_window(struct ki_request *q)
+{
+	return ki_sessions_tell_window(&q->arg.window);
+}
+
+static int do_evict(struct ki_request *q)
+{
+	return ki_evict(q->session, &q->arg.evict);
+}
+
 /* ---- all of them ---- */
 
 static const struct ki_ioctl {
@@ -255,6 +272,9 @@ static const struct ki_ioctl {
 	{KI_IOC_EVENT, do_event},
 	{KI_IOC_GLOBAL, do_global},
 	{KI_IOC_PATCHES, do_patches},
+	{KI_IOC_SESSION, do_session},
+	{KI_IOC_SESSION_WINDOW, do_session_window},
+	{KI_IOC_EVICT, do_evict},
 };
 
 static void forget_copies(struct ki_request *q)
@@ -277,7 +297,9 @@ static int run(struct ki_request *q, const struct ki_ioctl *c)
 		return err;
 	if (mutex_lock_interruptible(&ki_lock))
 		return -EINTR;
-	err = c->handle(q);
+	err = ki_permit_session(q->session, c->cmd, &q->arg);
+	if (!err)
+		err = c->handle(q);
 	mutex_unlock(&ki_lock);
 	return c->answer ? c->answer(q, err) : err;
 }

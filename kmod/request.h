@@ -29,6 +29,9 @@ struct ki_request {
 		struct ki_splice splice;
 		struct ki_unsplice unsplice;
 		struct ki_patches patches;
+		struct ki_session_row row;
+		struct ki_session_window window;
+		struct ki_evict evict;
 	} arg;
 	/* Its arrays, of kvfree; NULL: not taken, or none. */
 	struct ki_window *windows;

@@ -373,6 +373,7 @@ int ki_session_new(struct ki_session **out)
 	s->next_id = 1;
 	s->serial = ++ki_serial;
 	ki_sessions++;
+	ki_owner_begin(s);
 	*out = s;
 	return 0;
 }
@@ -395,6 +396,7 @@ void ki_session_end(struct ki_session *s)
 		retry_orphans();
 	bury_runs(&s->runs);
 	ki_sessions--;
+	ki_owner_end(s);
 	ki_account_give(s->account, KI_LIMIT_SESSIONS, 1);
 	kfree(s);
 	ki_step("session ended");

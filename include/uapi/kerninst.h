@@ -269,6 +269,7 @@ struct ki_record {
 
 #include "kerninst_extreme.h"
 #include "kerninst_patches.h"
+#include "kerninst_sessions.h"
 #include "kerninst_stacks.h"
 #define KI_STRING_WORDS 16 /* words that STRING and USTRING fill, at most */
 
@@ -596,5 +597,8 @@ KI_ASSERT_SIZE(ki_window, 96);
 KI_ASSERT_SIZE(ki_chunk, 128);
 KI_ASSERT_SIZE(ki_splice, 48);
 KI_ASSERT_SIZE(ki_unsplice, 24);
+KI_ASSERT_SIZE(ki_session_row, 104);
+KI_ASSERT_SIZE(ki_session_window, 96);
+KI_ASSERT_SIZE(ki_evict, 24);
 
 #endif

@@ -45,6 +45,7 @@ static struct ki_chunk chunk;
 
 UNREASONED(try_info, ki_info, KI_IOC_INFO, .abi = 0)
 UNREASONED(try_patches, ki_patches, KI_IOC_PATCHES, .zero = 0)
+UNREASONED(try_session, ki_session_row, KI_IOC_SESSION, .session = 0)
 UNREASONED(try_read, ki_read, KI_IOC_READ, .addr = text(fd), .len = sizeof(bytes),
 	   .buf = (uintptr_t)bytes)
 UNREASONED(try_reserved, ki_reserved, KI_IOC_RESERVED, .start = 0, .end = 1)
@@ -82,14 +83,23 @@ static const struct {
 	enum kind kind;
 	int (*make)(int fd, unsigned int *reason);
 } all[] = {
-	{"info", TELLS, try_info},	     {"patches", TELLS, try_patches},
-	{"read", READS, try_read},	     {"reserved", READS, try_reserved},
-	{"a mapping", READS, try_map},	     {"counters", CHANGES, try_counters},
-	{"words", CHANGES, try_words},	     {"ring", CHANGES, try_ring},
-	{"table", CHANGES, try_table},	     {"stacks", CHANGES, try_stacks},
-	{"event", CHANGES, try_event},	     {"globals", CHANGES, try_globals},
-	{"global", CHANGES, try_global},     {"splice", CHANGES, try_splice},
-	{"a dry run", CHANGES, try_dry_run}, {"unsplice", TAKES_OUT, try_unsplice},
+	{"info", TELLS, try_info},
+	{"patches", TELLS, try_patches},
+	{"session", TELLS, try_session},
+	{"read", READS, try_read},
+	{"reserved", READS, try_reserved},
+	{"a mapping", READS, try_map},
+	{"counters", CHANGES, try_counters},
+	{"words", CHANGES, try_words},
+	{"ring", CHANGES, try_ring},
+	{"table", CHANGES, try_table},
+	{"stacks", CHANGES, try_stacks},
+	{"event", CHANGES, try_event},
+	{"globals", CHANGES, try_globals},
+	{"global", CHANGES, try_global},
+	{"splice", CHANGES, try_splice},
+	{"a dry run", CHANGES, try_dry_run},
+	{"unsplice", TAKES_OUT, try_unsplice},
 };
 
 void requests_try(const char *when, int fd, enum kind kind, int error, unsigned int reason)
