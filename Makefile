@@ -72,16 +72,18 @@ $(O)/tools/%.o: CPPFLAGS += -Itools/common
 $(O)/tools/kerninstd/assets.o: $(wildcard web/dist/*) # .incbin
 $(O)/tools/kerninst/cover_assets.o: $(wildcard tools/kerninst/cover_report.*)
 
-$(O)/test/unit/%: $(O)/test/unit/%.o $(UNIT_COMMON:%.c=$(O)/%.o) $(O)/libkerninst.a
+include test/decoder/decoder.mk
+
+$(O)/test/unit/%: $(O)/test/unit/%.o $(UNIT_COMMON:%.c=$(O)/%.o) $(DRV_OBJ) $(O)/libkerninst.a
 	$(call say,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka $(LIBS) -lelf
 
 # They compile files of the driver.
-$(O)/test/unit/test_copy.o $(O)/test/unit/common_drv.o $(O)/test/unit/common_extreme.o $(O)/test/unit/test_fill.o $(O)/test/unit/test_heap.o $(O)/test/unit/test_record.o $(O)/test/unit/test_table.o $(O)/test/unit/test_table_shared.o: CPPFLAGS += -Itest/unit/shim -Ikmod
+$(O)/test/unit/test_copy.o $(O)/test/unit/common_extreme.o $(O)/test/unit/test_fill.o $(O)/test/unit/test_heap.o $(O)/test/unit/test_record.o $(O)/test/unit/test_table.o $(O)/test/unit/test_table_shared.o: CPPFLAGS += -Itest/unit/shim -Ikmod
 $(O)/test/unit/test_top.o: CPPFLAGS += -Itools/common
 
 $(O)/test/unit/test_budget.o $(O)/test/unit/test_stat_by_delta.o: CPPFLAGS += -Itools/common
 
-unit-bins: $(UNIT_BIN)
+unit-bins: $(UNIT_BIN) $(O)/test/fuzz/vetting
 
 include kmod/kmod.mk
 include test/test.mk

@@ -16,8 +16,8 @@ build/fuzz/bin/%: build/fuzz/test/fuzz/%.o $(LIB_SRC:%.c=build/fuzz/%.o)
 build/fuzz/bin/image build/fuzz/bin/program: \
     $(patsubst %.c,build/fuzz/%.o,$(wildcard test/fuzz/common_*.c))
 
-build/fuzz/bin/snippet build/fuzz/bin/predicate: build/fuzz/test/unit/common_drv.o
-build/fuzz/test/unit/common_drv.o: CPPFLAGS += -Itest/unit/shim -Ikmod
+build/fuzz/bin/snippet build/fuzz/bin/predicate: build/fuzz/test/unit/common_drv.o \
+    $(DECODERS:%=build/fuzz/test/decoder/drv-%.o)
 build/fuzz/test/fuzz/snippet.o build/fuzz/test/fuzz/predicate.o: CPPFLAGS += -Itest/unit
 
 # The same code with the thread sanitizer.

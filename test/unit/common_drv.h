@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The driver's own check of long chunks (kmod/vet_long.c, vet_memory.c, form.c), compiled into this
- * process over a stand-in for the kernel's decoder.
+ * The driver's own check of long chunks (kmod/vet_long.c, vet_memory.c, vet_forms.c, form.c),
+ * compiled into this process over the decoders of all kernels (test/decoder), which must agree.
  */
 #ifndef COMMON_DRV_H
 #define COMMON_DRV_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "uapi/kerninst.h"
@@ -26,5 +27,17 @@
  */
 unsigned int drv_vet_long(const uint8_t *code, uint32_t len, const struct ki_fixup *fix,
 			  uint32_t nfix, uint32_t counters, uint32_t globals);
+
+/* What the driver makes of one instruction. */
+struct drv_instr {
+	uint8_t len, is, size, bytes; /* is: enum ki_form_class; bytes: of its memory */
+	uint16_t written;	      /* a bit for each register */
+	uint8_t memory, gs, lock;
+	uint8_t zero[7];
+	int64_t imm;
+};
+
+/* May it run, as far as one instruction by itself tells? */
+bool drv_read(const uint8_t *code, uint32_t len, struct drv_instr *out);
 
 #endif
