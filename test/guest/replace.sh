@@ -3,6 +3,7 @@
 # Functions and calls are replaced while sessions come and go, in every order, with counters at the
 # same places. /proc/ki_replace calls a by two calls, a pointer and a jump; a, b, c give 1, 2, 3.
 . "$(dirname "$0")/replace_lib.sh"
+m=ki_replace
 is "nothing is replaced" "$(results)" "11 21 31 41"
 is "a function, for all callers" "$(replaced_while $m:${m}_a=$m:${m}_b --)" "12 22 32 42"
 is "and back" "$(results)" "11 21 31 41"

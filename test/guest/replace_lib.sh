@@ -4,7 +4,6 @@
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 ok "the test module loads" insmod "$top/build/replace/$(uname -r)/ki_replace.ko"
 start
-m=ki_replace
 results() {
 	cat /proc/ki_replace
 }
