@@ -46,7 +46,7 @@ is "each is told with its process" "$(row "${pids[1]}" command) $(row "${pids[2]
 is "and its user" "$(row "${pids[1]}" uid) $(row "${pids[3]}" uid)" "0 65534"
 is "and its windows" "$(row "${pids[1]}" windows) $(row "${pids[2]}" windows)" "1 1"
 ok "and its memory" test "$(row "${pids[2]}" heap_bytes)" -gt 0
-is "what it replaced, by what" "$("$ki" sessions | grep -c "session $(row "${pids[2]}" session): $g, 1 chunks, replaced by __x64_sys_getpriority\$")" 1
+is "what it replaced, by what" "$("$ki" sessions | grep -c "session $(row "${pids[2]}" session): $g\\(+0x5\\)\\?, 1 chunk, replaced by __x64_sys_getpriority\$")" 1
 $bin/calls getsid 400
 ok "what it has counted" test "$(row "${pids[1]}" counted)" -ge 400
 ok "its age goes on" awk -v a="$(row "${pids[1]}" age)" -v b="$(sleep 1; row "${pids[1]}" age)" 'BEGIN { exit !(b >= a + 1 && b < a + 60) }'

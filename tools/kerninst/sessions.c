@@ -162,9 +162,10 @@ static void print_windows(const struct choice *o, const struct ki_session_row *r
 	while (next_window(o, r->session, &from, &w)) {
 		name(o, w.addr, at);
 		name(o, w.target, by);
-		printf("session %" PRIu64 ": %s, %" PRIu32 " chunks%s%s%s%s\n",
-		       (uint64_t)r->session, at, w.chunks, w.target ? ", replaced by " : "",
-		       w.target ? by : "", *w.module ? ", holds module " : "", w.module);
+		printf("session %" PRIu64 ": %s, %" PRIu32 " chunk%s%s%s%s%s\n",
+		       (uint64_t)r->session, at, w.chunks, w.chunks == 1 ? "" : "s",
+		       w.target ? ", replaced by " : "", w.target ? by : "",
+		       *w.module ? ", holds module " : "", w.module);
 	}
 }
 
