@@ -52,8 +52,9 @@
  *
  * Locking: ki_lock protects everything but the trap table: sessions' lists, windows, heap,
  * counters, the table of reserved text. It is taken by every request, may be held over the wait,
- * and never while user memory is touched. Outside it: the session's mutex (request.c). Inside it: kprobe_mutex (probes.c), text_mutex (text.c). The trap table is read in
- * breakpoint context, without locks: see trap.c.
+ * and never while user memory is touched. Outside it: the session's mutex (request.c). Inside it:
+ * kprobe_mutex (probes.c), text_mutex (text.c). The trap table is read in breakpoint context,
+ * without locks: see trap.c.
  */
 #ifndef KI_H
 #define KI_H

@@ -565,40 +565,6 @@ struct ki_unsplice {
 #define KI_IOC_EVENT	_IOWR('k', 0x4c, struct ki_event_req)
 #define KI_IOC_GLOBAL	_IOWR('k', 0x4d, struct ki_global)
 
-/* Both sides build with the same layout, or not at all. */
-#ifdef __cplusplus
-#define KI_ASSERT_SIZE(type, bytes) static_assert(sizeof(struct type) == (bytes), #type)
-#else
-#define KI_ASSERT_SIZE(type, bytes) _Static_assert(sizeof(struct type) == (bytes), #type)
-#endif
-KI_ASSERT_SIZE(ki_info, 152);
-KI_ASSERT_SIZE(ki_read, 32);
-KI_ASSERT_SIZE(ki_reserved_row, 24);
-KI_ASSERT_SIZE(ki_reserved, 40);
-KI_ASSERT_SIZE(ki_counters, 16);
-KI_ASSERT_SIZE(ki_globals, 16);
-KI_ASSERT_SIZE(ki_global, 16);
-KI_ASSERT_SIZE(ki_words, 16);
-KI_ASSERT_SIZE(ki_inside_row, 16);
-KI_ASSERT_SIZE(ki_inside, 32);
-KI_ASSERT_SIZE(ki_ring, 40);
-KI_ASSERT_SIZE(ki_ring_head, 32);
-KI_ASSERT_SIZE(ki_event_req, 32);
-KI_ASSERT_SIZE(ki_record, 16);
-KI_ASSERT_SIZE(ki_table_request, 56);
-KI_ASSERT_SIZE(ki_table_head, 16);
-KI_ASSERT_SIZE(ki_stacks, 40);
-KI_ASSERT_SIZE(ki_stacks_head, 16);
-KI_ASSERT_SIZE(ki_stack_row, 16);
-KI_ASSERT_SIZE(ki_fixup, 16);
-KI_ASSERT_SIZE(ki_long, 24);
-KI_ASSERT_SIZE(ki_copy, 64);
-KI_ASSERT_SIZE(ki_window, 96);
-KI_ASSERT_SIZE(ki_chunk, 128);
-KI_ASSERT_SIZE(ki_splice, 48);
-KI_ASSERT_SIZE(ki_unsplice, 24);
-KI_ASSERT_SIZE(ki_session_row, 104);
-KI_ASSERT_SIZE(ki_session_window, 96);
-KI_ASSERT_SIZE(ki_evict, 24);
+#include "kerninst_sizes.h"
 
 #endif

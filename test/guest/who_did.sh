@@ -18,7 +18,7 @@ begin() { # NAME COMMAND...: kerninst, in a session of its own, until it is ende
 	local name=$1
 	shift
 	"$@" < /dev/null > "/tmp/out_$name" 2> "/tmp/words_$name" &
-	pids[$name]=$!
+	pids[name]=$!
 }
 end() { # NAME: its exit status
 	kill -INT "${pids[$1]}"
