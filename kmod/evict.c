@@ -3,9 +3,9 @@
  * Putting sessions out, by whoever has the machine: what they have installed is taken out as when
  * they are closed, and nothing more is done for them.
  *
- * The descriptor stays its owner's, and so do its counters, buffers and mappings: he may be in the
- * middle of reading them, and a patch may be about to write there. They are given back when he
- * closes it, or ends.
+ * The descriptor stays its owner's, and so do its counters, buffers and mappings: the owner may be
+ * in the middle of reading them, and a patch may be about to write there. They are given back when
+ * the descriptor is closed.
  *
  * There are three ways to ask. A request of the device; it takes no descriptor for writing, since
  * under lockdown nobody gets one. A sysctl, kernel.kerninst_evict, for when the device does not

@@ -34,7 +34,7 @@ int ki_job_check(struct ki_job *j);
 
 /*
  * Between two of many, while nothing has changed yet: others run, and who is being killed stops.
- * -EINTR: he is.
+ * -EINTR: the task is.
  */
 static inline int __must_check ki_job_pause(void)
 {

@@ -9,7 +9,7 @@
  *   permit   who may do what
  *   limit    how much a session and a user may take; charge: of windows, chunks, patches
  *   session  what belongs to an open descriptor, and its end
- *   sessions who has opened, and what each has in; evict: putting him out
+ *   sessions who has opened, and what each has in; evict: taking it out
  *   splice   installing chunks: a request prepared, made, recorded
  *   check    is a request in order?
  *   unsplice taking chunks out

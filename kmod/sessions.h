@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Who has opened the device: sessions.c; and putting him out: evict.c. All with ki_lock held.
+ * Who has opened the device: sessions.c; and evicting a session: evict.c. All with ki_lock held.
  */
 #ifndef KI_SESSIONS_H
 #define KI_SESSIONS_H

@@ -15,49 +15,39 @@
 
 #define KI_USER_PIECE (64 << 10)
 
-static int copy_piece(void *to, u64 from, size_t bytes)
+static int take_piece(void *kernel, u64 user, size_t bytes)
 {
-	return copy_from_user(to, u64_to_user_ptr(from), bytes) ? -EFAULT : 0;
+	return copy_from_user(kernel, u64_to_user_ptr(user), bytes) ? -EFAULT : 0;
 }
 
-static int give_piece(u64 to, const void *from, size_t bytes)
+static int give_piece(void *kernel, u64 user, size_t bytes)
 {
-	return copy_to_user(u64_to_user_ptr(to), from, bytes) ? -EFAULT : 0;
+	return copy_to_user(u64_to_user_ptr(user), kernel, bytes) ? -EFAULT : 0;
 }
 
-static int between_pieces(void)
+static int in_pieces(void *kernel, u64 user, size_t bytes,
+		     int (*copy)(void *kernel, u64 user, size_t bytes))
 {
-	lockdep_assert_not_held(&ki_lock);
-	cond_resched();
-	return fatal_signal_pending(current) ? -EINTR : 0;
+	size_t at, part;
+	int err = 0;
+
+	for (at = 0; at < bytes && !err; at += part) {
+		part = min_t(size_t, bytes - at, KI_USER_PIECE);
+		lockdep_assert_not_held(&ki_lock);
+		cond_resched();
+		err = fatal_signal_pending(current) ? -EINTR : copy(kernel + at, user + at, part);
+	}
+	return err;
 }
 
 int ki_user_take(void *to, u64 from, size_t bytes)
 {
-	size_t at, part;
-	int err = 0;
-
-	for (at = 0; at < bytes && !err; at += part) {
-		part = min_t(size_t, bytes - at, KI_USER_PIECE);
-		err = between_pieces();
-		if (!err)
-			err = copy_piece(to + at, from + at, part);
-	}
-	return err;
+	return in_pieces(to, from, bytes, take_piece);
 }
 
-int ki_user_give(u64 to, const void *from, size_t bytes)
+int ki_user_give(u64 to, void *from, size_t bytes)
 {
-	size_t at, part;
-	int err = 0;
-
-	for (at = 0; at < bytes && !err; at += part) {
-		part = min_t(size_t, bytes - at, KI_USER_PIECE);
-		err = between_pieces();
-		if (!err)
-			err = give_piece(to + at, from + at, part);
-	}
-	return err;
+	return in_pieces(from, to, bytes, give_piece);
 }
 
 void *ki_user_array(u64 from, u32 n, size_t each, int *err)

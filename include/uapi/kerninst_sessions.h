@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * A part of kerninst.h: who has opened the device, what each has put in, and putting him out.
+ * A part of kerninst.h: who has opened the device, what each session has put in, and evicting one.
  */
 #ifndef _UAPI_KERNINST_SESSIONS_H
 #define _UAPI_KERNINST_SESSIONS_H

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-/* Included by kerninst.h: the sizes of what passes between driver and user space. */
-#ifndef KERNINST_SIZES_H
-#define KERNINST_SIZES_H
+/*
+ * A part of kerninst.h: the sizes of what passes between driver and user space.
+ */
+#ifndef _UAPI_KERNINST_SIZES_H
+#define _UAPI_KERNINST_SIZES_H
 
 /* Both sides build with the same layout, or not at all. */
 #ifdef __cplusplus

@@ -6,7 +6,7 @@
 start
 badptr=$prog/badptr cover=$top/build/test/cover
 
-# ---- the owner killed while a task sleeps in a fault in his patch, and rmmod right behind ----
+# ---- the owner killed while a task sleeps in a fault in its patch, and rmmod right behind ----
 copying=(copy_user_generic_unrolled copy_user_generic_string copy_user_enhanced_fast_string
 	rep_movs_alternative copy_user_generic _copy_from_user _copy_to_user raw_copy_from_user
 	fault_in_readable copy_page_from_iter_atomic _copy_from_iter _copy_to_iter strncpy_from_user
@@ -30,11 +30,11 @@ done
 ok "rmmod at once says something within a second" eval "! kill -0 $rmmod 2> /dev/null"
 ok "as what is in use: $(cat /tmp/rmmod.said)" grep -q 'in use' /tmp/rmmod.said
 is "the windows are out" "$(field windows)" 0
-ok "his patch stays: $(field heap_used) bytes" test "$(field heap_used)" -gt 0
+ok "the patch stays: $(field heap_used) bytes" test "$(field heap_used)" -gt 0
 sleep 2
 is "and the driver" "$(rmmod kerninst 2> /dev/null; echo $?)" 1
 touch /tmp/sleeper.wake
-ok "he wakes" until_true 120 test -s /tmp/sleeper.status
+ok "the task wakes" until_true 120 test -s /tmp/sleeper.status
 is "and goes on well" "$(cat /tmp/sleeper.status)" 0
 ok "then the driver goes" until_true 15 rmmod kerninst
 ok "and comes again" insmod "$top/build/kmod/$(uname -r)/kerninst.ko"
