@@ -315,7 +315,7 @@ static bool names_all(const struct ki_unsplice *req)
 	return req->flags == KI_UNSPLICE_ALL && !req->count && !req->ids;
 }
 
-/* It gives back, so memory is waited for; a task that is being killed need not get it: its session ends. */
+/* It gives back, so memory is waited for; but not by a task that is being killed. */
 int ki_unsplice_take(struct ki_request *q)
 {
 	struct ki_unsplice *req = &q->arg.unsplice;
