@@ -183,14 +183,14 @@ static void mark_starts(struct scan *s)
 }
 
 static int scan_range(struct ki_target *t, struct ki_facts *f, const struct ki_text_range *r,
-		      struct ki_err *err)
+		      struct ki_memo *memo, struct ki_err *err)
 {
-	struct scan s = {.t = t, .f = f, .range = r, .len = r->end - r->start};
+	struct scan s = {.t = t, .f = f, .range = r, .len = r->end - r->start, .memo = memo};
 	int ret;
 
 	s.text = malloc(s.len);
 	s.starts = calloc(s.len / 8 + 1, 1);
-	if (!s.text || !s.starts || ki_memo_new(&s.memo)) {
+	if (!s.text || !s.starts) {
 		ret = ki_err_set(err, -ENOMEM, r->start, "out of memory for the text");
 		goto out;
 	}
@@ -206,7 +206,6 @@ static int scan_range(struct ki_target *t, struct ki_facts *f, const struct ki_t
 	if (ret)
 		ki_err_set(err, ret, r->start, "out of memory for the entries");
 out:
-	ki_memo_free(s.memo);
 	free(s.text);
 	free(s.starts);
 	return ret;
@@ -241,19 +240,33 @@ static int by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-int ki_entries_scan(struct ki_target *t, struct ki_facts *f, struct ki_err *err)
+/* What one range has taught of instructions serves the next: there may be 70,000 of them. */
+static int scan_ranges(struct ki_target *t, struct ki_facts *f, struct ki_err *err)
 {
-	size_t n = 0;
-	int ret = scan_rows(t, f, err);
+	struct ki_memo *memo;
+	int ret = ki_memo_new(&memo);
 
+	if (ret)
+		return ki_err_set(err, ret, 0, "out of memory for the text");
 	for (size_t i = 0; !ret && i < t->ranges.n; i++) {
 		const struct ki_text_range *r = &t->ranges.v[i];
 
 		/* The driver's patches jump back into what they were made for. */
 		if (t->kind == KI_TARGET_LIVE && strcmp(r->module, "kerninst") == 0)
 			continue;
-		ret = scan_range(t, f, r, err);
+		ret = scan_range(t, f, r, memo, err);
 	}
+	ki_memo_free(memo);
+	return ret;
+}
+
+int ki_entries_scan(struct ki_target *t, struct ki_facts *f, struct ki_err *err)
+{
+	size_t n = 0;
+	int ret = scan_rows(t, f, err);
+
+	if (!ret)
+		ret = scan_ranges(t, f, err);
 	if (ret || !f->entries.n)
 		return ret;
 	qsort(f->entries.v, f->entries.n, sizeof(*f->entries.v), by_value);
