@@ -9,11 +9,11 @@
 #include "limit.h"
 
 /* What the changes of a request add, and its pieces: 0, or the reason is in it. */
-int __must_check ki_charge_job(struct ki_job *j);
+int __must_check ki_charge_job(struct ki_job *j) __must_hold(&ki_lock);
 /* A piece that goes, charged or not. */
-void ki_charge_end(struct ki_piece *p);
+void ki_charge_end(struct ki_piece *p) __must_hold(&ki_lock);
 /* A group has another patch, or other pieces. asker: who is charged if nobody was, or NULL. */
-void ki_charge_group(struct ki_group *g, struct ki_account *asker);
-void ki_charge_group_end(struct ki_group *g); /* it goes */
+void ki_charge_group(struct ki_group *g, struct ki_account *asker) __must_hold(&ki_lock);
+void ki_charge_group_end(struct ki_group *g) __must_hold(&ki_lock); /* it goes */
 
 #endif

@@ -7,11 +7,12 @@
 
 #include "threads.h"
 
-/* event.c; ki_lock held */
+/* event.c */
 int ki_events_init(void);
 void ki_events_exit(void);
-int ki_event_check(struct ki_event_req *req);
-int ki_event_take(struct ki_session *s, struct ki_event_req *req); /* one that has been checked */
+int __must_check ki_event_check(struct ki_event_req *req);
+int __must_check ki_event_take(struct ki_session *s, struct ki_event_req *req)
+	__must_hold(&ki_lock); /* one that has been checked */
 
 /* Bits: events of which each thread's own count is kept. */
 extern u32 ki_events_owned;

@@ -30,7 +30,7 @@ struct ki_job {
  * groups; new ones are the caller's to free, with the sites that they have claimed. The first
  * error.
  */
-int ki_job_check(struct ki_job *j);
+int __must_check ki_job_check(struct ki_job *j) __must_hold(&ki_lock);
 
 /*
  * Between two of many, while nothing has changed yet: others run, and who is being killed stops.
@@ -45,7 +45,7 @@ static inline int __must_check ki_job_pause(void)
 /* check_chunk.c: its part; the windows have been checked. */
 int ki_job_check_chunks(struct ki_job *j);
 /* circle.c: its part; nothing has been refused yet. */
-int ki_job_check_circles(struct ki_job *j);
+int __must_check ki_job_check_circles(struct ki_job *j) __must_hold(&ki_lock);
 u16 ki_check_fixups(const struct ki_fixup *f, u8 n, u8 len);
 
 #endif

@@ -76,7 +76,7 @@
 extern struct mutex ki_lock;
 
 /* symbols.c */
-int ki_symbols_init(void);
+int __must_check ki_symbols_init(void);
 unsigned long ki_symbol(const char *name); /* 0 if there is none */
 
 /* A place in the text heap. */
@@ -200,14 +200,15 @@ struct ki_session {
 };
 
 /* session.c */
-int ki_session_new(struct ki_session **out);
-void ki_session_end(struct ki_session *s);
-u32 ki_session_count(void);
+int __must_check ki_session_new(struct ki_session **out) __must_hold(&ki_lock);
+void ki_session_end(struct ki_session *s) __must_hold(&ki_lock);
+u32 ki_session_count(void) __must_hold(&ki_lock);
 
-/* patches.c; ki_lock held */
-int ki_session_patches(struct ki_session *s, struct ki_patches *p);
+/* patches.c */
+int __must_check ki_session_patches(struct ki_session *s, struct ki_patches *p)
+	__must_hold(&ki_lock);
 
-/* change.c; ki_lock held */
+/* change.c */
 /* What happens to one group. */
 struct ki_change {
 	struct ki_group *group;
@@ -217,49 +218,52 @@ struct ki_change {
 /* The errno of a reason; *out becomes the reason if it has none yet. */
 int ki_refuse(u32 *out, u16 reason);
 /* Make all changes, in order of address: all or nothing; -ESTALE: see ki_text_swap. */
-int ki_change_swap(struct ki_change *changes, u32 n, u32 *bad);
+int __must_check ki_change_swap(struct ki_change *changes, u32 n, u32 *bad) __must_hold(&ki_lock);
 /* A change has been made: its patch is the group's, the one before is buried. */
-void ki_change_record(struct ki_change *c);
+void ki_change_record(struct ki_change *c) __must_hold(&ki_lock);
 /* Give back patches of changes that were not made. */
-void ki_change_drop(struct ki_change *changes, u32 n);
+void ki_change_drop(struct ki_change *changes, u32 n) __must_hold(&ki_lock);
 
-/* splice.c, unsplice.c; ki_lock held */
-void ki_unsplice_all(struct ki_session *s);
+/* splice.c, unsplice.c */
+void ki_unsplice_all(struct ki_session *s) __must_hold(&ki_lock);
 /* Those with n ids from `first` on: of a splice whose answer cannot be given. */
-void ki_unsplice_run(struct ki_session *s, u32 first, u32 n);
+void ki_unsplice_run(struct ki_session *s, u32 first, u32 n) __must_hold(&ki_lock);
 /* Has a window without chunks been left alone, because another tool stands in it? */
-bool ki_unsplice_stuck(void);
+bool ki_unsplice_stuck(void) __must_hold(&ki_lock);
 
-/* window.c; ki_lock held */
-struct ki_win *ki_win_touching(unsigned long start, unsigned long end);
-struct ki_win *ki_win_next(struct ki_win *w);
-struct ki_win *ki_win_new(const struct ki_window *req, const struct ki_copy *copies);
-void ki_win_free(struct ki_win *w);			    /* NULL is allowed */
+/* window.c */
+struct ki_win *ki_win_touching(unsigned long start, unsigned long end) __must_hold(&ki_lock);
+struct ki_win *ki_win_next(struct ki_win *w) __must_hold(&ki_lock);
+struct ki_win *ki_win_new(const struct ki_window *req, const struct ki_copy *copies)
+	__must_hold(&ki_lock);
+void ki_win_free(struct ki_win *w) __must_hold(&ki_lock);   /* NULL is allowed */
 unsigned long ki_win_insn(const struct ki_win *w, u8 insn); /* where it is in the text */
 /* The canonical copy of an instruction of a window that has been verified. */
 void ki_win_copy(const struct ki_win *w, u8 insn, struct ki_copy *out);
-u32 ki_win_count(void);
-int ki_group_new(struct ki_win **v, u32 n); /* v[i]->group is it */
-void ki_group_insert(struct ki_group *g);
-void ki_group_erase(struct ki_group *g);
-void ki_group_free(struct ki_group *g); /* and its windows; NULL is allowed */
+u32 ki_win_count(void) __must_hold(&ki_lock);
+int __must_check ki_group_new(struct ki_win **v, u32 n)
+	__must_hold(&ki_lock); /* v[i]->group is it */
+void ki_group_insert(struct ki_group *g) __must_hold(&ki_lock);
+void ki_group_erase(struct ki_group *g) __must_hold(&ki_lock);
+void ki_group_free(struct ki_group *g) __must_hold(&ki_lock); /* and its windows; NULL is allowed */
 /* The window of the group that begins at addr: its index, or -1. */
-int ki_group_find(const struct ki_group *g, unsigned long addr);
+int ki_group_find(const struct ki_group *g, unsigned long addr) __must_hold(&ki_lock);
 u8 ki_board_len(u8 board);
-void ki_piece_free(struct ki_piece *p); /* NULL is allowed */
+void ki_piece_free(struct ki_piece *p) __must_hold(&ki_lock); /* NULL is allowed */
 
-/* site.c; ki_lock held. Sites never overlap. */
-bool ki_site_claim(struct ki_site *s, unsigned long addr, u8 len, const u8 *orig);
-void ki_site_drop(struct ki_site *s); /* not claimed is allowed */
-struct ki_site *ki_site_touching(unsigned long start, unsigned long end);
-struct ki_site *ki_site_next(struct ki_site *s);
+/* site.c. Sites never overlap. */
+bool __must_check ki_site_claim(struct ki_site *s, unsigned long addr, u8 len, const u8 *orig)
+	__must_hold(&ki_lock);
+void ki_site_drop(struct ki_site *s) __must_hold(&ki_lock); /* not claimed is allowed */
+struct ki_site *ki_site_touching(unsigned long start, unsigned long end) __must_hold(&ki_lock);
+struct ki_site *ki_site_next(struct ki_site *s) __must_hold(&ki_lock);
 
-/* fill.c; ki_lock held */
+/* fill.c */
 struct ki_swap;
 /* Of these changes, which are all of a request: is it worth while to fill the new springboards? */
-void ki_fill_decide(struct ki_change *changes, u32 n);
+void ki_fill_decide(struct ki_change *changes, u32 n) __must_hold(&ki_lock);
 /* One of them could not be: no more of them. */
-void ki_fill_stop(struct ki_change *changes, u32 n);
+void ki_fill_stop(struct ki_change *changes, u32 n) __must_hold(&ki_lock);
 /* Must, or should, a group's next patch be filled? Pieces: all that it will have. */
 bool ki_fill_wanted(const struct ki_group *g, struct ki_piece *const *pieces, u32 n);
 /* The smallest distance from d on that traps at each byte whose bit in `inner` is set. */
@@ -270,61 +274,66 @@ bool ki_fill_waits(const struct ki_group *g, const struct ki_patch *next);
 u32 ki_fill_swaps(const struct ki_group *g, const struct ki_patch *next, struct ki_swap *jmp,
 		  struct ki_swap *out);
 /* One patch has been replaced by another. */
-void ki_fill_record(const struct ki_patch *old, struct ki_patch *new);
+void ki_fill_record(const struct ki_patch *old, struct ki_patch *new) __must_hold(&ki_lock);
 u32 ki_fill_count(void); /* windows that are filled now */
 
-/* patch.c; ki_lock held */
+/* patch.c */
 /*
  * Link the patch of a group from its windows' pieces that are not dying, and those of `more`.
  * Heap space is taken and the bytes are written there; nobody runs them yet. Fills next_at.
  */
-int ki_patch_build(struct ki_group *g, bool reserve, struct ki_patch *out, u16 *reason);
+int __must_check ki_patch_build(struct ki_group *g, bool reserve, struct ki_patch *out, u16 *reason)
+	__must_hold(&ki_lock);
 void ki_patch_free(const struct ki_patch *p); /* nobody can be inside; without ki_lock too */
 
-/* returns.c; ki_lock held */
+/* returns.c */
 struct ki_swap;
 /* The way back from a tail jump, its own or a new one. KI_R_OK, or why there is none. */
-u16 ki_return_take(struct ki_win *w, u8 insn, struct ki_return **out);
-void ki_return_put(struct ki_return *r); /* NULL is allowed */
+u16 __must_check ki_return_take(struct ki_win *w, u8 insn, struct ki_return **out)
+	__must_hold(&ki_lock);
+void ki_return_put(struct ki_return *r) __must_hold(&ki_lock); /* NULL is allowed */
 /* Let the ways back of a group lead where the change has them; returns how many. s: NULL is allowed
  */
-u32 ki_return_swaps(const struct ki_change *c, struct ki_swap *s);
-void ki_return_record(struct ki_group *g);  /* that has been done */
-const struct ki_copy *ki_return_form(void); /* the code of a return */
-void ki_return_info(struct ki_info *info);
+u32 ki_return_swaps(const struct ki_change *c, struct ki_swap *s) __must_hold(&ki_lock);
+void ki_return_record(struct ki_group *g) __must_hold(&ki_lock); /* that has been done */
+const struct ki_copy *ki_return_form(void);			 /* the code of a return */
+void ki_return_info(struct ki_info *info) __must_hold(&ki_lock);
 int ki_returns_init(void);
 void ki_returns_exit(void);
 
-/* tail.c; ki_lock held. May KI_RETURNED stand at this direct jump of a verified window? */
-u16 ki_tail_check(const struct ki_win *w, u8 insn);
+/* tail.c. May KI_RETURNED stand at this direct jump of a verified window? */
+u16 __must_check ki_tail_check(const struct ki_win *w, u8 insn) __must_hold(&ki_lock);
 
-/* verify.c; ki_lock held */
+/* verify.c */
 struct ki_verifier;
-int ki_verifier_new(struct ki_verifier **out);
+int __must_check ki_verifier_new(struct ki_verifier **out) __must_hold(&ki_lock);
 void ki_verifier_free(struct ki_verifier *v);
 /*
  * KI_R_OK, or why not; copies: as the sender has made them. Fills w->flow, wait, inner, entry.
  * Cheap for windows in order of address.
  */
-u16 ki_verify_window(struct ki_verifier *v, struct ki_win *w, const struct ki_copy *copies);
+u16 __must_check ki_verify_window(struct ki_verifier *v, struct ki_win *w,
+				  const struct ki_copy *copies) __must_hold(&ki_lock);
 /* Are 5 bytes there, in the function of the window verified last, filler that nothing executes? */
-bool ki_verify_filler(const struct ki_verifier *v, unsigned long addr);
+bool ki_verify_filler(const struct ki_verifier *v, unsigned long addr) __must_hold(&ki_lock);
 
-/* callee.c; ki_lock held, the table of reserved text is up to date */
+/* callee.c; the table of reserved text is up to date */
 /* Does a function of the kernel or of a live module start there? *owner: a reference, or NULL. */
-u16 ki_verify_function(unsigned long addr, struct module **owner);
+u16 __must_check ki_verify_function(unsigned long addr, struct module **owner)
+	__must_hold(&ki_lock);
 /* The same, and may inserted code call it, or it stand for another? */
-u16 ki_verify_callee(unsigned long addr, struct module **owner);
+u16 __must_check ki_verify_callee(unsigned long addr, struct module **owner) __must_hold(&ki_lock);
 
 /* copy.c: the canonical copy of the instruction at addr, and what it does to control flow. */
 #define KI_FLOW_LEAVES 1 /* may go on elsewhere than at the next instruction */
 #define KI_FLOW_ENDS   2 /* never goes on at the next instruction */
 #define KI_FLOW_DIRECT 4 /* the target is the copy's last fixup */
 #define KI_FLOW_CALL   8 /* goes on at the next instruction of the original, never of the copy */
-u16 ki_copy_emit(unsigned long addr, const u8 *bytes, size_t len, struct ki_copy *out, u8 *flow);
+u16 __must_check ki_copy_emit(unsigned long addr, const u8 *bytes, size_t len, struct ki_copy *out,
+			      u8 *flow);
 
 /* vet.c */
-u16 ki_vet_chunk(const struct ki_session *s, const struct ki_chunk *c);
+u16 __must_check ki_vet_chunk(const struct ki_session *s, const struct ki_chunk *c);
 /* Of a chunk that may run: a bit for each byte, set where it has pushed a word. */
 u64 ki_vet_pushed(const struct ki_chunk *c);
 
@@ -346,7 +355,7 @@ struct ki_swap {
  * Swap all, in any order; all or nothing. -ESTALE: bytes of *bad are not `now`, or a kprobe is
  * there. Kprobes are held.
  */
-int ki_text_swap(struct ki_swap *v, u32 n, u32 *bad);
+int __must_check ki_text_swap(struct ki_swap *v, u32 n, u32 *bad);
 /* Is a kprobe in [start, end), or so near before it that its jump could reach in? */
 bool ki_text_probed(unsigned long start, unsigned long end);
 /* Is a lock prefix there that the kernel may rewrite? */
@@ -374,7 +383,8 @@ void ki_trap_exit(void);
  * a change that has not begun, or when all CPUs have synchronized since its end.
  */
 struct ki_trap_change;
-int ki_trap_prepare(struct ki_traps *more, struct ki_traps *stay, struct ki_trap_change **out);
+int __must_check ki_trap_prepare(struct ki_traps *more, struct ki_traps *stay,
+				 struct ki_trap_change **out);
 void ki_trap_begin(struct ki_trap_change *c);
 void ki_trap_end(struct ki_trap_change *c);
 void ki_trap_free(struct ki_trap_change *c);
@@ -412,8 +422,8 @@ bool ki_quiesced(u64 since);
  */
 struct task_struct;
 typedef void (*ki_still_fn)(struct task_struct *t, void *arg);
-int ki_still_call(struct task_struct *t, ki_still_fn call, void *arg);
-int ki_still_idle(int cpu, ki_still_fn call, void *arg);
+int __must_check ki_still_call(struct task_struct *t, ki_still_fn call, void *arg);
+int __must_check ki_still_idle(int cpu, ki_still_fn call, void *arg);
 
 /*
  * faults.c: call found for each address in the heap where a task took a fault it is still in, and
@@ -426,19 +436,20 @@ int ki_still_idle(int cpu, ki_still_fn call, void *arg);
 int ki_faults_init(void);
 void ki_faults_find(void (*found)(void *arg, unsigned long ip), void *arg);
 
-/* session.c: free when no task can be inside any more. ki_lock held. */
+/* session.c: free when no task can be inside any more. */
 struct ki_run;
-void ki_bury_patch(struct ki_patch p);
-void ki_bury_module(struct module *m); /* a reference to put; NULL is allowed */
-void ki_bury_now(void);		       /* wait, and free all patches that are buried */
+void ki_bury_patch(struct ki_patch p) __must_hold(&ki_lock);
+void ki_bury_module(struct module *m)
+	__must_hold(&ki_lock);		      /* a reference to put; NULL is allowed */
+void ki_bury_now(void) __must_hold(&ki_lock); /* wait, and free all patches that are buried */
 /* How many patches in which a task might sleep and then set out for a way back are gone; no lock.
  */
 u64 ki_bury_ways_freed(void);
 /* Lets ki_lock go: until the counters that are buried have been looked at. -ENOENT: none are. */
-int ki_bury_wait_runs(void);
+int __must_check ki_bury_wait_runs(void) __must_hold(&ki_lock);
 void ki_bury_finish(void); /* without ki_lock, when nothing new can be buried */
 
-/* slots.c; ki_lock held */
+/* slots.c */
 struct ki_slots {
 	u32 total, used;
 	unsigned long *map;
@@ -446,42 +457,47 @@ struct ki_slots {
 	void (*forget)(u32 first, u32 count); /* a run is given back; or NULL */
 	u8 limit;			      /* enum ki_limit */
 };
-int ki_slots_init(struct ki_slots *s, u32 total);
+int __must_check ki_slots_init(struct ki_slots *s, u32 total);
 void ki_slots_exit(struct ki_slots *s);
-int ki_slots_take(struct ki_slots *s, struct ki_session *session, u32 count, u32 *first,
-		  u32 *reason);
-bool ki_slots_own(const struct ki_slots *s, const struct ki_session *session, u64 n, u64 count);
-void ki_runs_drop(struct list_head *runs); /* no code uses them any more */
+int __must_check ki_slots_take(struct ki_slots *s, struct ki_session *session, u32 count,
+			       u32 *first, u32 *reason) __must_hold(&ki_lock);
+bool ki_slots_own(const struct ki_slots *s, const struct ki_session *session, u64 n, u64 count)
+	__must_hold(&ki_lock);
+void ki_runs_drop(struct list_head *runs) __must_hold(&ki_lock); /* no code uses them any more */
 
-/* counters.c; ki_lock held */
+/* counters.c */
 struct vm_area_struct;
 int ki_counters_init(void);
 void ki_counters_exit(void);
-int ki_counters_take(struct ki_session *s, u32 count, u32 *first, u32 *reason);
-bool ki_counters_own(const struct ki_session *s, u64 n, u64 count);
+int __must_check ki_counters_take(struct ki_session *s, u32 count, u32 *first, u32 *reason)
+	__must_hold(&ki_lock);
+bool ki_counters_own(const struct ki_session *s, u64 n, u64 count) __must_hold(&ki_lock);
 s64 ki_counter_disp(u32 n);
-u64 ki_counters_sum(const struct ki_session *s); /* of all of a session */
-void ki_counters_info(struct ki_info *info);
-int ki_counters_map(struct vm_area_struct *vma); /* without ki_lock: nothing it reads changes */
+u64 ki_counters_sum(const struct ki_session *s) __must_hold(&ki_lock); /* of all of a session */
+void ki_counters_info(struct ki_info *info) __must_hold(&ki_lock);
+int __must_check
+ki_counters_map(struct vm_area_struct *vma); /* without ki_lock: nothing it reads changes */
 
-/* globals.c; ki_lock held */
+/* globals.c */
 int ki_globals_init(void);
 void ki_globals_exit(void);
-int ki_globals_take(struct ki_session *s, u32 count, u32 *first, u32 *reason);
-bool ki_globals_own(const struct ki_session *s, u64 n, u64 count);
-int ki_global_set(const struct ki_session *s, u32 n, u64 value);
+int __must_check ki_globals_take(struct ki_session *s, u32 count, u32 *first, u32 *reason)
+	__must_hold(&ki_lock);
+bool ki_globals_own(const struct ki_session *s, u64 n, u64 count) __must_hold(&ki_lock);
+int __must_check ki_global_set(const struct ki_session *s, u32 n, u64 value) __must_hold(&ki_lock);
 unsigned long ki_global_addr(u32 n);
-void ki_globals_info(struct ki_info *info);
-int ki_globals_map(struct vm_area_struct *vma); /* without ki_lock */
+void ki_globals_info(struct ki_info *info) __must_hold(&ki_lock);
+int __must_check ki_globals_map(struct vm_area_struct *vma); /* without ki_lock */
 
-/* words.c; ki_lock held */
+/* words.c */
 int ki_words_init(void);
 void ki_words_exit(void);
-int ki_words_take(struct ki_session *s, u32 count, u32 *first, u32 *reason);
-bool ki_words_own(const struct ki_session *s, u64 n, u64 count);
+int __must_check ki_words_take(struct ki_session *s, u32 count, u32 *first, u32 *reason)
+	__must_hold(&ki_lock);
+bool ki_words_own(const struct ki_session *s, u64 n, u64 count) __must_hold(&ki_lock);
 /* Does the current thread's block change while the function there runs? */
 bool ki_words_change_in(unsigned long addr);
-void ki_words_info(struct ki_info *info);
+void ki_words_info(struct ki_info *info) __must_hold(&ki_lock);
 
 /* helpers.c */
 unsigned long ki_helper_addr(u32 helper);
@@ -491,17 +507,21 @@ bool ki_helper_hit(u32 *ring, u32 *id);
 s64 ki_self_disp(u64 self);  /* of %gs */
 s64 ki_field_off(u64 field); /* in the current task */
 
-/* reserved.c; ki_lock held */
+/* reserved.c */
 int ki_reserved_init(void);
 void ki_reserved_exit(void);
-int ki_reserved_get(const struct ki_reserved_row **rows, u32 *count); /* by address */
-bool ki_reserved_stale(void); /* modules have come or gone since ki_reserved_get */
+int __must_check ki_reserved_get(const struct ki_reserved_row **rows, u32 *count)
+	__must_hold(&ki_lock); /* by address */
+bool ki_reserved_stale(void);  /* modules have come or gone since ki_reserved_get */
 /* The first row that touches [start, end) from index *from on; NULL. Moves *from on. */
-const struct ki_reserved_row *ki_reserved_next(unsigned long start, unsigned long end, u32 *from);
+const struct ki_reserved_row *ki_reserved_next(unsigned long start, unsigned long end, u32 *from)
+	__must_hold(&ki_lock);
 
-/* view.c; ki_lock held */
-struct module *ki_text_owner(unsigned long start, unsigned long end, u16 *reason);
-int ki_text_read(unsigned long addr, void *buf, size_t len, enum ki_view view);
+/* view.c */
+struct module *ki_text_owner(unsigned long start, unsigned long end, u16 *reason)
+	__must_hold(&ki_lock);
+int __must_check ki_text_read(unsigned long addr, void *buf, size_t len, enum ki_view view)
+	__must_hold(&ki_lock);
 
 #ifdef KI_TEST_FAIL
 #include "fail.h"

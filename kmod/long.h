@@ -32,11 +32,11 @@ void ki_long_again(struct ki_request *q);
 void ki_long_forget(struct ki_request *q);
 /* Of code that nobody can be in; NULL is allowed. */
 void ki_long_free(struct ki_long_code *c);
-/* It has been taken out: its modules go when no task can be in it any more. ki_lock held. */
-void ki_long_bury(struct ki_long_code *c); /* NULL is allowed */
+/* It has been taken out: its modules go when no task can be in it any more. */
+void ki_long_bury(struct ki_long_code *c) __must_hold(&ki_lock); /* NULL is allowed */
 
 /* vet_long.c: KI_R_OK, or why it may not run. Fills depth, words and
  * owners. ki_lock held. */
-u16 ki_vet_long(const struct ki_session *s, struct ki_long_code *c);
+u16 __must_check ki_vet_long(const struct ki_session *s, struct ki_long_code *c);
 
 #endif

@@ -10,16 +10,16 @@ struct vm_area_struct;
 
 /* So many more of one kind: -ENOMEM if that is too much for all sessions, -EDQUOT for this one;
    else they are charged until they are given back. ki_lock held. */
-int __must_check ki_pages_charge(struct ki_account *a, u64 *all, u64 n);
+int __must_check ki_pages_charge(struct ki_account *a, u64 *all, u64 n) __must_hold(&ki_lock);
 u64 ki_pages_total(void); /* that all of all kinds may be */
-void ki_pages_give(struct ki_account *a, u64 *all, u64 n);
+void ki_pages_give(struct ki_account *a, u64 *all, u64 n) __must_hold(&ki_lock);
 u16 ki_pages_reason(int err); /* why there is no such memory */
 
 /* n zeroed pages into v, which is of kvcalloc; after a failure some of them are there. */
-int ki_pages_take(struct page **v, u64 n);
+int __must_check ki_pages_take(struct page **v, u64 n);
 void ki_pages_free(struct page **v, u64 n); /* and v itself; NULL is allowed, pages too */
 
 /* All of a mapping, which must have that length. */
-int ki_pages_map(struct vm_area_struct *vma, struct page *const *v, u64 n);
+int __must_check ki_pages_map(struct vm_area_struct *vma, struct page *const *v, u64 n);
 
 #endif

@@ -53,10 +53,10 @@ long ki_request_make(struct file *file, unsigned int cmd, unsigned long user);
  * if it can be said.
  */
 int ki_splice_take(struct ki_request *q);
-int ki_splice(struct ki_request *q);
+int ki_splice(struct ki_request *q) __must_hold(&ki_lock);
 int ki_splice_answer(struct ki_request *q, int err);
 int ki_unsplice_take(struct ki_request *q);
-int ki_unsplice(struct ki_request *q);
-int ki_words_inside(struct ki_request *q); /* fills out */
+int ki_unsplice(struct ki_request *q) __must_hold(&ki_lock);
+int ki_words_inside(struct ki_request *q) __must_hold(&ki_lock); /* fills out */
 
 #endif

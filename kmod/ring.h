@@ -33,19 +33,21 @@ struct ki_ring_cpu {
 
 static_assert(KI_RINGS <= 1 << 8); /* KI_HIT */
 
-/* ring.c; ki_lock held */
+/* ring.c */
 struct file;
 struct poll_table_struct;
 struct vm_area_struct;
 int ki_ring_init(void);
 void ki_ring_exit(void);
-int ki_ring_check(const struct ki_session *s, struct ki_ring *req);
-int ki_ring_take(struct ki_session *s, struct ki_ring *req); /* one that has been checked */
-bool ki_ring_own(const struct ki_session *s, u64 n);
-void ki_ring_info(struct ki_info *info);
+int __must_check ki_ring_check(const struct ki_session *s, struct ki_ring *req)
+	__must_hold(&ki_lock);
+int __must_check ki_ring_take(struct ki_session *s, struct ki_ring *req)
+	__must_hold(&ki_lock); /* one that has been checked */
+bool ki_ring_own(const struct ki_session *s, u64 n) __must_hold(&ki_lock);
+void ki_ring_info(struct ki_info *info) __must_hold(&ki_lock);
 /* These without ki_lock. */
-int ki_ring_map(struct ki_session *s, struct vm_area_struct *vma);
-int ki_ring_map_tails(struct ki_session *s, struct vm_area_struct *vma);
+int __must_check ki_ring_map(struct ki_session *s, struct vm_area_struct *vma);
+int __must_check ki_ring_map_tails(struct ki_session *s, struct vm_area_struct *vma);
 __poll_t ki_ring_poll(struct ki_session *s, struct file *file, struct poll_table_struct *wait);
 
 /* helpers_entry.S: wake who polls, for this tail. It keeps all registers but %rax. */

@@ -51,13 +51,13 @@ struct ki_block {
 
 /* heap.c; has a lock of its own */
 /* -ENOSPC: full */
-int ki_heap_alloc(u32 len, u32 norc, u32 nex, bool reserve, struct ki_block **out);
+int __must_check ki_heap_alloc(u32 len, u32 norc, u32 nex, bool reserve, struct ki_block **out);
 /*
  * A block with room for len bytes behind *pad others, so that they begin at `base` + a distance
  * that traps where `inner` says (ki_fill_distance). Never from what is kept in reserve.
  */
-int ki_heap_alloc_filled(u32 len, u32 norc, u32 nex, unsigned long base, u8 inner, u32 *pad,
-			 struct ki_block **out);
+int __must_check ki_heap_alloc_filled(u32 len, u32 norc, u32 nex, unsigned long base, u8 inner,
+				      u32 *pad, struct ki_block **out);
 void ki_heap_free(struct ki_block *b);
 unsigned long ki_heap_addr(const struct ki_block *b);
 
@@ -89,9 +89,9 @@ struct ki_rows {
 	struct ki_bug_row *bug;
 };
 
-/* rows.c; ki_lock held. From start on rows are counted, or if there is room, kept. */
+/* rows.c. From start on rows are counted, or if there is room, kept. */
 void ki_rows_start(struct ki_rows *r);
-int ki_rows_room(struct ki_rows *r); /* make room for as many as have been counted */
+int __must_check ki_rows_room(struct ki_rows *r); /* make room for as many as have been counted */
 void ki_rows_free(struct ki_rows *r);
 /* At off begins code that runs with the stack of the original at addr, and `pushed` bytes more. */
 void ki_rows_stack(struct ki_rows *r, u32 off, unsigned long addr, u32 pushed);
@@ -104,7 +104,8 @@ void ki_rows_depth(struct ki_rows *r, u32 off, unsigned long addr, u32 pushed, c
 void ki_rows_copy(struct ki_rows *r, u32 off, unsigned long addr, const u8 *code,
 		  unsigned long fixup);
 /* Let the kernel's tables say so. False: no bug rows are left, and nothing was done. */
-bool ki_rows_publish(const struct ki_rows *r, const struct ki_block *b, bool reserve);
+bool __must_check ki_rows_publish(const struct ki_rows *r, const struct ki_block *b, bool reserve)
+	__must_hold(&ki_lock);
 
 /* origin.c */
 void ki_origin_start(unsigned long heap_start);
@@ -119,7 +120,8 @@ void ki_orc_find(struct module *owner, unsigned long addr, struct orc_entry *out
 void ki_orc_put(u32 first, unsigned long base, const struct ki_orc_row *rows, u32 n);
 void ki_orc_clear(u32 first, u32 n, unsigned long end); /* raised to end, or at it */
 void ki_orc_lower(u32 first, u32 n, unsigned long end); /* to it */
-int ki_orc_prepare(struct module *mod, unsigned long heap_start, unsigned long heap_end);
+int __must_check ki_orc_prepare(struct module *mod, unsigned long heap_start,
+				unsigned long heap_end);
 void ki_orc_hide(struct module *mod);
 void ki_orc_point(struct module *mod);
 void ki_orc_show(struct module *mod);
@@ -130,17 +132,20 @@ unsigned long ki_extable_fixup(const struct exception_table_entry *e);
 void ki_extable_put(u32 first, unsigned long base, const struct ki_ex_row *rows, u32 n);
 void ki_extable_clear(u32 first, u32 n, unsigned long end);
 void ki_extable_lower(u32 first, u32 n, unsigned long end);
-int ki_extable_prepare(struct module *mod, unsigned long heap_start, unsigned long heap_end);
+int __must_check ki_extable_prepare(struct module *mod, unsigned long heap_start,
+				    unsigned long heap_end);
 void ki_extable_hide(struct module *mod);
 void ki_extable_point(struct module *mod);
 void ki_extable_show(struct module *mod);
 
 /* bugs.c; has a lock of its own */
 struct bug_entry *ki_bugs_find(struct module *owner, unsigned long addr);
-bool ki_bugs_take(unsigned long base, const struct ki_bug_row *rows, u32 n, bool reserve);
+bool __must_check ki_bugs_take(unsigned long base, const struct ki_bug_row *rows, u32 n,
+			       bool reserve);
 void ki_bugs_bury(unsigned long start, unsigned long end); /* the originals may go */
 void ki_bugs_drop(unsigned long start, unsigned long end);
-int ki_bugs_prepare(struct module *mod, unsigned long heap_start, unsigned long heap_end);
+int __must_check ki_bugs_prepare(struct module *mod, unsigned long heap_start,
+				 unsigned long heap_end);
 void ki_bugs_hide(struct module *mod);
 void ki_bugs_point(struct module *mod);
 void ki_bugs_show(struct module *mod);

@@ -20,17 +20,18 @@ struct ki_owner {
 };
 
 struct ki_session;
-void ki_owner_begin(struct ki_session *s); /* the current process; the session has its number */
-void ki_owner_end(struct ki_session *s);
+void ki_owner_begin(struct ki_session *s)
+	__must_hold(&ki_lock); /* the current process; the session has its number */
+void ki_owner_end(struct ki_session *s) __must_hold(&ki_lock);
 /* The session with the smallest number from there on; NULL. */
-struct ki_session *ki_owner_from(u64 serial);
+struct ki_session *ki_owner_from(u64 serial) __must_hold(&ki_lock);
 
-int ki_sessions_tell(struct ki_session *asker, struct ki_session_row *row);
-int ki_sessions_tell_window(struct ki_session_window *w);
+int ki_sessions_tell(struct ki_session *asker, struct ki_session_row *row) __must_hold(&ki_lock);
+int ki_sessions_tell_window(struct ki_session_window *w) __must_hold(&ki_lock);
 
-int ki_evict(struct ki_session *asker, struct ki_evict *req);
+int ki_evict(struct ki_session *asker, struct ki_evict *req) __must_hold(&ki_lock);
 /* 0, or -EBUSY: another tool stands in a window of one. *n: how many sessions were evicted. */
-int ki_evict_all(u32 *n);
+int __must_check ki_evict_all(u32 *n) __must_hold(&ki_lock);
 
 /* Ways to ask for that without a tool. */
 int ki_evict_init(void);

@@ -34,14 +34,17 @@ struct ki_stacks_table {
 /* By number. One that code may use is there. */
 extern struct ki_stacks_table *ki_stacks_tables[KI_STACKS_TABLES];
 
-/* stacks.c; ki_lock held */
+/* stacks.c */
 struct vm_area_struct;
 int ki_stacks_init(void);
 void ki_stacks_exit(void);
-int ki_stacks_check(const struct ki_session *s, struct ki_stacks *req);
-int ki_stacks_take(struct ki_session *s, struct ki_stacks *req); /* one that has been checked */
-bool ki_stacks_own(const struct ki_session *s, u64 n);
-int ki_stacks_map(struct ki_session *s, struct vm_area_struct *vma); /* without ki_lock */
+int __must_check ki_stacks_check(const struct ki_session *s, struct ki_stacks *req)
+	__must_hold(&ki_lock);
+int __must_check ki_stacks_take(struct ki_session *s, struct ki_stacks *req)
+	__must_hold(&ki_lock); /* one that has been checked */
+bool ki_stacks_own(const struct ki_session *s, u64 n) __must_hold(&ki_lock);
+int __must_check ki_stacks_map(struct ki_session *s,
+			       struct vm_area_struct *vma); /* without ki_lock */
 
 /* stack.c: helpers, between begin and end (helpers.c); what: KI_STACK */
 u64 ki_stack_kernel(u32 what, u64 at);

@@ -28,20 +28,22 @@ extern struct ki_table_cpu __percpu *ki_table_cpus[KI_TABLES];
 
 static_assert(KI_TABLES <= 1 << 12 && KI_TABLE_OPS <= 1 << 4); /* KI_TABLE_OP */
 
-/* tables.c; ki_lock held */
+/* tables.c */
 struct vm_area_struct;
 int ki_tables_init(void);
 void ki_tables_exit(void);
-int ki_table_check(struct ki_table_request *req); /* without ki_lock, too */
+int __must_check ki_table_check(struct ki_table_request *req); /* without ki_lock, too */
 /* One that has been checked; init: its values at first, or NULL. */
-int ki_table_take(struct ki_session *s, struct ki_table_request *req, const u64 *init);
+int __must_check ki_table_take(struct ki_session *s, struct ki_table_request *req, const u64 *init)
+	__must_hold(&ki_lock);
 struct ki_table_shape {
 	u32 keys, values;
 	bool shared;
 };
-bool ki_table_own(const struct ki_session *s, u32 number, struct ki_table_shape *out);
+bool ki_table_own(const struct ki_session *s, u32 number, struct ki_table_shape *out)
+	__must_hold(&ki_lock);
 /* These without ki_lock. */
 bool ki_table_is_mapping(u64 offset);
-int ki_table_map(struct ki_session *s, struct vm_area_struct *vma, u64 offset);
+int __must_check ki_table_map(struct ki_session *s, struct vm_area_struct *vma, u64 offset);
 
 #endif

@@ -37,16 +37,17 @@ DECLARE_PER_CPU(struct ki_here, ki_here);
 /* threads.c */
 int ki_threads_init(void);
 void ki_threads_exit(void); /* after ki_threads_stop */
-/* These with ki_lock held. */
-int ki_threads_start(void); /* on return all CPUs have found the words of who runs there */
-void ki_threads_stop(void); /* no code has any words; not started is allowed */
+int __must_check ki_threads_start(void)
+	__must_hold(&ki_lock); /* on return all CPUs have found the words of who runs there */
+void ki_threads_stop(void)
+	__must_hold(&ki_lock); /* no code has any words; not started is allowed */
 u64 ki_threads_wordless(void);
 /* The thread's own clock now; without ki_lock. */
 u64 ki_thread_clock(const struct ki_thread *t);
 
 /* pool.c */
 extern raw_spinlock_t ki_pool_lock; /* interrupts off; nothing is called that may wake */
-int ki_pool_start(void);
+int __must_check ki_pool_start(void);
 void ki_pool_stop(void);	      /* nobody takes or gives any more */
 struct ki_thread *ki_pool_take(void); /* ki_pool_lock held; its words are 0; NULL: there are none */
 void ki_pool_give(struct ki_thread *t); /* ki_pool_lock held; its words are 0 */

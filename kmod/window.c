@@ -85,7 +85,8 @@ void ki_win_copy(const struct ki_win *w, u8 insn, struct ki_copy *out)
 	unsigned long addr = ki_win_insn(w, insn), at = addr - w->addr;
 	u8 flow;
 
-	ki_copy_emit(addr, w->orig + at, w->len - at, out, &flow);
+	/* It has been copied once, when the window was verified. */
+	WARN_ON_ONCE(ki_copy_emit(addr, w->orig + at, w->len - at, out, &flow));
 }
 
 static void insert(struct ki_win *w)

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# A request that sleeps in user memory, for ever, delays nobody but its own descriptor, and can be
-# killed; what a request takes is paid for by the control group of who makes it.
+# A request that sleeps in user memory, for ever, delays no other descriptor's work by more than
+# 100 ms (needs -icount: a nanosecond is an instruction), and can be killed. The control group of
+# the process that makes a request pays for what it takes.
 # shellcheck disable=SC2016 # for the shell inside
 . "$(dirname "$0")/lib.sh"
 locks=$top/build/test/locks

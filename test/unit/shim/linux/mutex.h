@@ -23,4 +23,10 @@ static inline void mutex_unlock(struct mutex *m)
 	m->held = 0;
 }
 
+/* What declarations say of their locks and results. */
+#ifndef __must_hold
+#define __must_hold(lock)
+#define __must_check __attribute__((warn_unused_result))
+#endif
+
 #endif
