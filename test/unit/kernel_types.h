@@ -12,7 +12,7 @@ typedef uint64_t u64;
 typedef int32_t s32;
 typedef int64_t s64;
 
-#define __must_check		  __attribute__((warn_unused_result))
+#define __must_check __attribute__((warn_unused_result))
 #define __must_hold(lock)
 #define lockdep_assert_held(lock) ((void)0)
 
