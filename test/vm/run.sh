@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# test/vm/run.sh [KERNEL]: does vm/run keep its promises? Nine boots.
+# test/vm/run.sh [KERNEL]: does vm/run keep its promises? Ten boots.
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
 run=$top/vm/run
@@ -118,7 +118,7 @@ test_command() {
 	guest -- bash -c '
 		printf "%s\0" "$@" >&2
 		pwd
-		echo "$(id -u) $(type -P insmod) $KI_VM_QUIET"
+		echo "$(id -u) $(type -P insmod) $KI_VM_QUIET ${PATH%%:*}"
 		echo gone >written && cat written
 		test -c /dev/null -a -d /sys/kernel/tracing/events -a -d /sys/kernel/debug/bdi && echo mounted
 		modprobe dummy && echo modprobe
@@ -131,7 +131,7 @@ test_command() {
 	printf '%s\0' "${args[@]}" >"$tmp/want"
 	check "stderr and arguments are exact" cmp "$tmp/err" "$tmp/want"
 	{
-		printf '%s\n' "$tmp/a dir" "0 /usr/sbin/insmod 1" gone mounted modprobe ok
+		printf '%s\n' "$tmp/a dir" "0 /usr/sbin/insmod 1 $top/build/release/bin" gone mounted modprobe ok
 		cat "$tmp/in"
 		printf partial
 	} >"$tmp/want"
@@ -140,6 +140,20 @@ test_command() {
 	check "what the guest writes stays there" test ! -e "$tmp/a dir/written"
 	check "nothing is left running" nothing_left
 	check "no directory is left" no_directory
+}
+
+# The file server holds a descriptor for each file that the guest remembers.
+test_many_files() {
+	mkdir "$tmp/many"
+	(cd "$tmp/many" && seq -f file%g 6000 | xargs touch)
+	# shellcheck disable=SC2016
+	prlimit --nofile=1024:1024 "$run" --kernel "$kernel" --no-module -- \
+		sh -c 'find "$1" -type f -print0 | xargs -0 stat -c %s | wc -l && exec /usr/bin/id -u' sh "$tmp/many" \
+		>"$tmp/out" 2>"$tmp/err"
+	check "more files than the host may open: status 0" is $? 0
+	check "more files than the host may open: all are seen" is "$(paste -sd' ' "$tmp/out")" "6000 0"
+	check "more files than the host may open: nothing is said" is "$(cat "$tmp/err")" ""
+	rm -rf "$tmp/many"
 }
 
 test_big_output() {
@@ -218,7 +232,7 @@ test_kernel_files() {
 
 test_insmod_failure() {
 	# shellcheck disable=SC2016
-	printf 'kmod:\n\t@d=build/kmod/$$(vm/kernel $(KERNEL) release); mkdir -p $$d; echo >$$d/kerninst.ko\n' \
+	printf 'kmod:\n\t@d=build/kmod/$$(vm/kernel $(KERNEL) release); mkdir -p $$d; echo >$$d/kerninst.ko\nall:\n' \
 		>"$tmp/clone/Makefile"
 	"$tmp/clone/vm/run" --kernel "$kernel" -- true >"$tmp/out" 2>"$tmp/err"
 	check "insmod fails: 255" is $? 255
@@ -274,6 +288,7 @@ test_kill_and_forward() {
 test_options
 test_module_build
 test_command
+test_many_files
 test_big_output
 test_timeout
 test_panic

@@ -10,7 +10,7 @@ start_virtiofsd() {
 	if "$vm/lib/unpacked" usr/lib/qemu/virtiofsd --version 2>&1 | grep -q '^virtiofsd [1-9]'; then
 		args+=(--shared-dir=/ --cache=always --sandbox=chroot --readonly)
 	else
-		args+=(-f -o source=/ -o cache=always -o sandbox=chroot -o log_level=err)
+		args+=(-f -o source=/ -o no_readdirplus -o cache=always -o sandbox=chroot -o log_level=err)
 	fi
 	"${tied[@]}" "$vm/lib/unpacked" usr/lib/qemu/virtiofsd "${args[@]}" \
 		>"$dir/virtiofsd.log" 2>&1 </dev/null &
@@ -69,7 +69,8 @@ qemu_command() {
 write_job() {
 	local env=("HOME=/root" "USER=root" "LOGNAME=root" "SHELL=/bin/bash"
 		"LANG=C.UTF-8" "TERM=dumb"
-		"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin") name
+		"PATH=$top/build/release/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+	) name
 	for name in $(compgen -e KI_); do
 		env+=("$name=${!name}")
 	done

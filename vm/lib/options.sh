@@ -7,7 +7,7 @@ usage() {
 usage: vm/run [OPTION...] -- COMMAND [ARG...]
 
 Runs COMMAND as root in a virtual machine with a stock Debian kernel, after
-loading the kerninst module there. The machine sees this one's files, in the
+loading the kerninst module there; this tree's tools are in its PATH. The machine sees this one's files, in the
 current directory too, but what it writes is gone when COMMAND ends. Output and
 exit status are COMMAND's; 255 if the machine died.
 
