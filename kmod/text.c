@@ -72,7 +72,8 @@
 
 #define KI_STAGE_MAX   4096	/* bytes that are written in one go */
 #define KI_STAGE_GAP   1024	/* between two places that are */
-#define KI_ROUND       64	/* places written between two chances for others to run */
+#define KI_ROUND       8	/* places written between two chances for others to run */
+#define KI_ROUND_HELD  64	/* places written while QEMU's CPUs are held */
 #define KI_HELD_CYCLES 40000000 /* 10 to 40 ms on QEMU */
 #define KI_PROBE_REACH 4	/* bytes before a place: a kprobe there may become a jump into it */
 
@@ -318,7 +319,7 @@ static void poke_entries(const struct ki_swap *v, u32 n, bool inside, bool break
 	u32 i, some;
 
 	for (i = 0; i < n; i += some) {
-		some = min_t(u32, n - i, KI_ROUND);
+		some = min_t(u32, n - i, emulated ? KI_ROUND_HELD : KI_ROUND);
 		if (!emulated)
 			write_entries(v + i, some, inside, breakpoint);
 		else if (any_entered(v + i, some, inside))
