@@ -27,7 +27,7 @@
 
 #define KI_DEVICE "/dev/kerninst"
 #ifndef KI_ABI_VERSION /* a test builds a driver of another version */
-#define KI_ABI_VERSION 5
+#define KI_ABI_VERSION 6
 #endif
 
 /* Reasons of refusal: KI_R_OK is 0. */
@@ -41,7 +41,7 @@ enum ki_reason {
 /* Limits of one request, and of what it describes. */
 #define KI_WINDOW_MAX	 64	     /* bytes of one window */
 #define KI_WINDOW_INSNS	 32	     /* displaced instructions of one window */
-#define KI_COPY_MAX	 24	     /* bytes of one instruction's relocated copy */
+#define KI_COPY_MAX	 32	     /* bytes of one instruction's relocated copy */
 #define KI_CHUNK_MAX	 64	     /* bytes of one short chunk */
 #define KI_FIXUPS	 2	     /* fixups of one copy or short chunk */
 #define KI_LONG_MAX	 8192	     /* bytes of one long chunk */

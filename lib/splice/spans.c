@@ -54,6 +54,14 @@ static bool closed(const struct finder *f, const struct ki_span *s)
 	return s->len >= KI_JMP_LEN || ki_insn_is_call(last_of(f, s));
 }
 
+/* The call that ends a window begins under its springboard. */
+static bool covers_call(const struct finder *f, const struct ki_span *s)
+{
+	const struct ki_insn *last = last_of(f, s);
+
+	return ki_insn_is_call(last) && last->addr - s->addr < KI_JMP_LEN;
+}
+
 static bool join(const struct finder *f, struct ki_span *prev, const struct ki_span *s)
 {
 	if (ki_insn_is_call(last_of(f, prev)) || prev->len + s->len > KI_WINDOW_MAX ||
@@ -100,7 +108,8 @@ static uint32_t cut_run(struct finder *f, uint32_t i, uint32_t end)
 			s.len += f->fn->insns[i++].len;
 			s.count++;
 		} while (!closed(f, &s) && i < end && displaceable(f->fn, i) && !may_fault(f, i));
-		if (s.len < KI_JMP_LEN && f->n > run && join(f, &f->v[f->n - 1], &s))
+		if ((s.len < KI_JMP_LEN || covers_call(f, &s)) && f->n > run &&
+		    join(f, &f->v[f->n - 1], &s))
 			continue;
 		if (s.len < KI_JMP_LEN)
 			take_filler(f, &s);
