@@ -14,7 +14,8 @@
  * larger patch.
  *
  * Of a tail only what lies before the first instruction that may fault counts: a task may sleep in
- * the fault while a bounce comes, and goes on from there.
+ * the fault while a bounce comes, and goes on from there. And only what lies before a call, which
+ * patches execute where it stands.
  *
  * How many can be served. Each short window wants 5 bytes in a row that start in [lo, hi], and all
  * these ranges are equally long, so of two windows the one at the higher address has the higher lo

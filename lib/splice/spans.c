@@ -7,8 +7,10 @@
  * its size, because execution comes back behind it: to an address that must stay the beginning
  * of something. What is then too short joins the window before it in the run, unless that ends
  * in a call; or, behind an instruction that never falls through, takes filler bytes of int3 that
- * nothing executes: as many as a jump needs, or else as a short jump does. Then each window gets
- * its springboard, for which windows may be joined (boards.c).
+ * nothing executes: as many as a jump needs, or else as a short jump does. A window joins, too, if
+ * its springboard would cover the call that it ends in: where that is not covered, patches execute
+ * it in its place. Then each window gets its springboard, for which windows may be joined
+ * (boards.c).
  *
  * An instruction that may fault (of the exception table) begins a window or lies behind its jump:
  * a task may sleep in the fault, for as long as it likes, and comes back to just this place.

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * stays EACH: of each EACHth function of the running kernel, every window that ends in a call gets
- * a counter; another is moved as a whole, one in sixteen of these. Then patches are read, from
- *where the springboards in the text lead: of a call that no springboard covers the text must have
- *the bytes, and the patch a jump to it. Prints how many calls
+ * a counter; some are moved as a whole. Then patches are read, from where the springboards in the
+ * text lead: of a call that no springboard covers the text must have the bytes, and the patch a
+ * jump to it. Prints how many calls
  *
  *	stays	 are executed in their place
- *	covered	 are not, because their window's springboard stands there
+ *	covered	 are not, because their window's springboard stands there, and have a copy that is
+ *		 a call too
  *	wrong	 are not, and could be; or are under somebody's bounce
  *
  * of single windows, and of moved functions.
@@ -19,7 +20,8 @@
 #include "kerninst/splice.h"
 
 #define ROOM  (1 << 20) /* bytes of a patch, at most */
-#define MOVES 16
+#define MOVES 40	/* functions that are moved */
+#define CALLS 4		/* that each of these has, at least */
 
 static struct ki_target *target;
 static struct ki_err err;
@@ -34,7 +36,8 @@ struct subject {
 	struct ki_function *fn;
 	struct ki_spans spans;
 	uint32_t *ids; /* of each window: its chunk, or KI_NONE */
-	bool moved;
+	struct ki_plan *plan;
+	bool moved; /* has a plan of its own */
 };
 
 static void die(const char *what)
@@ -51,24 +54,22 @@ static const struct ki_insn *call_of(const struct subject *s, const struct ki_sp
 	return call ? last : NULL;
 }
 
-static uint32_t add_counter(struct ki_plan *plan, const struct subject *s, const struct ki_span *v)
+static uint32_t add_counter(const struct subject *s, const struct ki_span *v)
 {
 	struct ki_place place = {.addr = v->addr, .where = KI_BEFORE, .flags_live = true};
 	struct ki_code code;
 	uint32_t id;
 
 	ki_snippet_count(&code, counter, true);
-	return ki_plan_add(plan, s->fn, &s->spans, &place, 0, &code, &id, &err) ? KI_NONE : id;
+	return ki_plan_add(s->plan, s->fn, &s->spans, &place, 0, &code, &id, &err) ? KI_NONE : id;
 }
 
-static void put_in(struct ki_plan *plan, struct subject *s)
+static void put_in(struct subject *s)
 {
-	if (s->moved && ki_plan_move(plan, s->fn, &s->spans, &err))
-		s->moved = false;
 	for (size_t i = 0; i < s->spans.n; i++) {
 		bool wanted = s->moved ? !i : call_of(s, &s->spans.v[i]) != NULL;
 
-		s->ids[i] = wanted ? add_counter(plan, s, &s->spans.v[i]) : KI_NONE;
+		s->ids[i] = wanted ? add_counter(s, &s->spans.v[i]) : KI_NONE;
 	}
 }
 
@@ -114,6 +115,16 @@ static bool leads_to(const uint8_t *code, size_t len, uint64_t at, uint64_t addr
 	return false;
 }
 
+/* Is there a call over a byte, of which the return address becomes that behind the original? */
+static bool is_copied(const uint8_t *code, size_t len, const struct ki_insn *call)
+{
+	uint8_t want[] = {0xe8, 1, 0, 0, 0, 0xcc, 0x48, 0xc7, 0x04, 0x24, 0, 0, 0, 0};
+	uint32_t ret = (uint32_t)(call->addr + call->len);
+
+	memcpy(want + sizeof(want) - sizeof(ret), &ret, sizeof(ret));
+	return memmem(code, len, want, sizeof(want));
+}
+
 static size_t read_patch(uint64_t at, uint8_t *out, size_t room)
 {
 	const struct ki_info *info = ki_target_info(target);
@@ -145,7 +156,8 @@ static void judge(const struct subject *s, const struct ki_span *v, const uint8_
 		return;
 	if (leads_to(code, len, at, call->addr) && intact) {
 		t->stays++;
-	} else if (call->addr - v->addr < covers[v->board] && !intact) {
+	} else if (call->addr - v->addr < covers[v->board] && !intact &&
+		   is_copied(code, len, call)) {
 		t->covered++;
 	} else {
 		t->wrong++;
@@ -157,7 +169,7 @@ static void judge(const struct subject *s, const struct ki_span *v, const uint8_
 	}
 }
 
-static void look_at(const struct ki_plan *plan, const struct subject *s, struct tally *t)
+static void look_at(const struct subject *s, struct tally *t)
 {
 	static uint8_t code[ROOM];
 	uint64_t at = 0;
@@ -166,7 +178,7 @@ static void look_at(const struct ki_plan *plan, const struct subject *s, struct 
 	for (size_t i = 0; i < s->spans.n; i++) {
 		const struct ki_span *v = &s->spans.v[i];
 
-		if (s->ids[i] != KI_NONE && !ki_plan_refusal(plan, s->ids[i])) {
+		if (s->ids[i] != KI_NONE && !ki_plan_refusal(s->plan, s->ids[i])) {
 			at = patch_of(v);
 			len = at ? read_patch(at, code, s->moved ? ROOM : 512) : 0;
 		} else if (!s->moved) {
@@ -175,6 +187,21 @@ static void look_at(const struct ki_plan *plan, const struct subject *s, struct 
 		if (len)
 			judge(s, v, code, len, at, t);
 	}
+}
+
+static struct ki_plan *new_plan(void)
+{
+	struct ki_plan *plan;
+
+	if (ki_plan_new(&plan))
+		die("no memory");
+	return plan;
+}
+
+static void apply(struct ki_plan *plan)
+{
+	if (ki_plan_apply(plan, target, true, &err))
+		die("apply");
 }
 
 static bool open_subject(const struct ki_symbol *sym, struct subject *s)
@@ -189,39 +216,85 @@ static bool open_subject(const struct ki_symbol *sym, struct subject *s)
 	return true;
 }
 
+static void close_subject(struct subject *s)
+{
+	free(s->ids);
+	ki_spans_free(&s->spans);
+	ki_function_free(s->fn);
+}
+
+/* Moves the function, if it can be and has calls; looks; takes it out again. */
+static bool move(struct subject *s, struct tally *t)
+{
+	size_t calls = 0, moved;
+
+	for (size_t i = 0; i < s->spans.n; i++)
+		calls += call_of(s, &s->spans.v[i]) != NULL;
+	if (calls < CALLS)
+		return false;
+	s->plan = new_plan();
+	s->moved = true;
+	if (!ki_plan_move(s->plan, s->fn, &s->spans, &err)) {
+		put_in(s);
+		apply(s->plan);
+	}
+	moved = ki_plan_moved(s->plan);
+	if (moved)
+		look_at(s, t);
+	if (ki_plan_remove(s->plan, target, &err))
+		die("remove");
+	ki_plan_free(s->plan);
+	s->moved = false;
+	return moved;
+}
+
 static void print(const char *what, const struct tally *t)
 {
 	printf("%s stays %zu covered %zu wrong %zu\n", what, t->stays, t->covered, t->wrong);
 }
 
-int main(int argc, char **argv)
+/* Each has its turn alone, if it is moved, and then all are there together. */
+static void try_all(size_t each, struct tally *single, struct tally *moved)
 {
-	size_t n, each = argc == 2 ? strtoul(argv[1], NULL, 10) : 0, count = 0;
-	struct tally single = {0}, moved = {0};
-	const struct ki_symbol *syms;
-	struct subject *v;
-	struct ki_plan *plan;
+	size_t n, count = 0, moves = 0;
+	const struct ki_symbol *syms = ki_target_symbols(target, &n);
+	struct subject *v = calloc(n / each + 1, sizeof(*v));
+	struct ki_plan *plan = new_plan();
 
-	if (!each || ki_target_open_live(&target, &err) ||
-	    ki_counters_take(target, 1, &counter, &err) || ki_plan_new(&plan))
-		die("stays EACH");
-	syms = ki_target_symbols(target, &n);
-	v = calloc(n / each + 1, sizeof(*v));
 	if (!v)
 		die("no memory");
 	for (size_t i = 0; i < n; i += each) {
-		v[count].moved = i / each % MOVES == 0;
-		if (open_subject(&syms[i], &v[count]))
-			put_in(plan, &v[count++]);
+		struct subject *s = &v[count];
+
+		if (!open_subject(&syms[i], s))
+			continue;
+		moves += moves < MOVES && move(s, moved);
+		s->plan = plan;
+		put_in(s);
+		count++;
 	}
-	if (ki_plan_apply(plan, target, true, &err))
-		die("apply");
+	apply(plan);
 	for (size_t i = 0; i < count; i++)
-		look_at(plan, &v[i], v[i].moved ? &moved : &single);
-	print("single", &single);
-	print("moved", &moved);
+		look_at(&v[i], single);
 	if (ki_plan_remove(plan, target, &err))
 		die("remove");
+	for (size_t i = 0; i < count; i++)
+		close_subject(&v[i]);
+	free(v);
+	ki_plan_free(plan);
+}
+
+int main(int argc, char **argv)
+{
+	size_t each = argc == 2 ? strtoul(argv[1], NULL, 10) : 0;
+	struct tally single = {0}, moved = {0};
+
+	if (!each || ki_target_open_live(&target, &err) ||
+	    ki_counters_take(target, 1, &counter, &err))
+		die("stays EACH");
+	try_all(each, &single, &moved);
+	print("single", &single);
+	print("moved", &moved);
 	ki_target_close(target);
 	return 0;
 }
