@@ -416,8 +416,8 @@ struct ki_copy {
  *  KI_BOARD_BOUNCE 2 bytes, jmp rel8 to the bounce: a jmp rel32 in 5 bytes that nothing executes.
  *		 These are filler (int3 or nop behind code that never falls through, in the same
  *		 function), or lie behind the springboard of another window, its host, and before
- *		 the call that this may end in. The host must be installed, or be in the same request before or behind; it stays as long
- *		 as somebody bounces in it.
+ *		 the call that this may end in. The host must be installed, or be in the same
+ *		 request before or behind; it stays as long as somebody bounces in it.
  *  KI_BOARD_TRAP	 1 byte, int3; the driver's handler knows the address
  */
 enum ki_board_kind { KI_BOARD_JMP, KI_BOARD_BOUNCE, KI_BOARD_TRAP, KI_BOARD_KINDS };

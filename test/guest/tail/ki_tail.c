@@ -59,8 +59,7 @@ ALONE int ki_tail_plain(int x)
 #define ASM_PAD ".fill 16, 1, 0x90\n"
 
 /* A conditional tail jump, and a jump into the middle: compilers make neither. */
-asm(".pushsection .text\n" ASM_PAD
-    ".globl ki_tail_jcc\n"
+asm(".pushsection .text\n" ASM_PAD ".globl ki_tail_jcc\n"
     ".type ki_tail_jcc, @function\n"
     "ki_tail_jcc:\n"
     "	movl %edi, %eax\n"
