@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # make bench [KERNEL=6.1] [JSON=FILE]: cost per hit, ours and others'; of records by mode and rate; of
 # 20,000 counters; of a switch between threads; of KCOV; of coverage of the whole kernel; time to know
-# all code; and what the form of a displaced call costs where functions return, on this processor.
-# make bench-analysis: only the time of the analysis; make bench-returns: only the latter.
+# all code; how many calls stay where they are, and what the form of a displaced call costs where
+# functions return, on this processor.
+# make bench-analysis: only the time of the analysis; make bench-returns: only the last two.
 
 include bench/peers.mk
 include bench/studies/studies.mk
@@ -40,7 +41,11 @@ build/bench/plan: bench/plan.c build/release/libkerninst.a
 build/bench/returns: bench/returns.c
 	$(call say,CC,$@)mkdir -p $(@D) && $(CC) -std=gnu11 $(WARN) -O2 -g -o $@ $<
 
-bench-returns: build/bench/returns
+build/bench/calls: bench/calls.c build/release/libkerninst.a
+	$(call say,CC,$@)mkdir -p $(@D) && $(CC) $(CPPFLAGS) -std=gnu11 $(WARN) -O2 -g -o $@ $^ $(LIBS) -pthread
+
+bench-returns: build/bench/calls build/bench/returns
+	$(Q)build/bench/calls "$$(vm/kernel $(KERNEL) vmlinux)" "$$(vm/kernel $(KERNEL) system-map)"
 	$(Q)build/bench/returns
 
 .PHONY: bench bench-analysis bench-deps bench-returns

@@ -8,8 +8,9 @@
  * the entry of the call before, and so does each outer return behind it.
  *
  * A chain of functions call each other, DEPTH deep, over and over. Each is an instruction of five
- * bytes, a call and a return; in the innermost ("one"), or in all ("all"), that instruction is a
- * springboard to a patch, which has its copy and then, by the form:
+ * bytes, a call and a return; in the innermost ("one"), in each fourth from there ("fourth"), or in
+ * all ("all"), that instruction is a springboard to a patch, which has its copy and then, by the
+ * form:
  *
  *	plain		(no springboard: what the others are compared with)
  *	stays		jmp to the call, which is executed in its place
@@ -17,7 +18,8 @@
  *	balanced	call over a byte; movq $return, (%rsp); jmp callee
  *
  * Ticks of the time stamp counter for a round of the chain, the least of many runs that take turns.
- * Fails if, of a deep chain with one displaced call, stays or balanced is no less than push.
+ * Fails if, of a deep chain with one displaced call or each fourth, stays or balanced is no less
+ * than push.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -36,6 +38,13 @@
 enum form { PLAIN, STAYS, PUSH, BALANCED, FORMS };
 
 static const char *const names[FORMS] = {"plain", "stays", "push", "balanced"};
+
+/* One in how many functions has a displaced call. */
+static const struct {
+	const char *name;
+	int step;
+} shares[] = {{"one", DEEPEST}, {"fourth", 4}, {"all", 1}};
+
 static const uint8_t nop5[] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
 
 /* Functions and patches of one form, in pages of their own. */
@@ -102,7 +111,7 @@ static void put_function(struct chain *c, int i, enum form form, bool last)
 	*p = 0xc3;
 }
 
-static int make(struct chain *c, enum form form, int depth, bool all)
+static int make(struct chain *c, enum form form, int depth, int step)
 {
 	uint8_t *v = mmap(NULL, 2 * SPACE, PROT_READ | PROT_WRITE,
 			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
@@ -112,7 +121,7 @@ static int make(struct chain *c, enum form form, int depth, bool all)
 	*c = (struct chain){.text = v, .patches = v + SPACE, .least = UINT64_MAX};
 	memset(v, 0xcc, 2 * SPACE);
 	for (int i = 0; i <= depth; i++)
-		put_function(c, i, all || i == depth - 1 ? form : PLAIN, i == depth);
+		put_function(c, i, (depth - 1 - i) % step ? PLAIN : form, i == depth);
 	return mprotect(v, 2 * SPACE, PROT_READ | PROT_EXEC);
 }
 
@@ -127,20 +136,20 @@ static void run(struct chain *c)
 		c->least = ticks;
 }
 
-/* Of deep chains with one displaced call: stays and balanced must cost less than push. */
-static int measure(int depth, bool all)
+/* Of deep chains with few displaced calls: stays and balanced must cost less than push. */
+static int measure(int depth, size_t share)
 {
 	struct chain c[FORMS];
 
 	for (int f = 0; f < FORMS; f++)
-		if (make(&c[f], (enum form)f, depth, all)) {
+		if (make(&c[f], (enum form)f, depth, shares[share].step)) {
 			perror("returns");
 			return 1;
 		}
 	for (int i = 0; i < RUNS; i++)
 		for (int f = 0; f < FORMS; f++)
 			run(&c[f]);
-	printf("%5d  %-9s", depth, all ? "all" : "one");
+	printf("%5d  %-9s", depth, shares[share].name);
 	for (int f = 0; f < FORMS; f++) {
 		printf("  %8.1f", (double)c[f].least / ROUNDS);
 		munmap(c[f].text, 2 * SPACE);
@@ -148,7 +157,7 @@ static int measure(int depth, bool all)
 	for (int f = STAYS; f < FORMS; f++)
 		printf("  %8.2f", (double)c[f].least / (double)c[PLAIN].least);
 	printf("\n");
-	return !all && depth >= 4 &&
+	return shares[share].step > 1 && depth >= 4 &&
 	       (c[STAYS].least >= c[PUSH].least || c[BALANCED].least >= c[PUSH].least);
 }
 
@@ -190,8 +199,8 @@ int main(int argc, char **argv)
 			fprintf(stderr, "usage: returns [DEPTH...], each 1 to %d\n", DEEPEST);
 			return 2;
 		}
-		for (int all = 0; all < 2; all++)
-			failed |= measure(depth, all);
+		for (size_t share = 0; share < sizeof(shares) / sizeof(*shares); share++)
+			failed |= measure(depth, share);
 	}
 	return failed;
 }

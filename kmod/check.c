@@ -163,11 +163,21 @@ static bool sleepers_return(unsigned long start, unsigned long end)
 	return false;
 }
 
+/* Patches jump to a call that ends a window: no bounce may ever stand there (patch.c). */
+static unsigned long tail_end(const struct ki_win *host)
+{
+	u8 last = host->ncopy - 1;
+
+	if (host->flow[last] & KI_FLOW_CALL)
+		return ki_win_insn(host, last);
+	return host->addr + host->len;
+}
+
 static bool can_host(const struct ki_win *host, const struct ki_win *w)
 {
 	return host && host->boarded && host->board == KI_BOARD_JMP &&
 	       w->bounce_at >= host->addr + KI_JMP_LEN &&
-	       w->bounce_at + KI_JMP_LEN <= host->addr + host->len;
+	       w->bounce_at + KI_JMP_LEN <= tail_end(host);
 }
 
 /*

@@ -2,6 +2,7 @@
 /*
  * Are the chunks of a splice request in order? The windows have been checked.
  */
+#include <linux/kallsyms.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/sched.h>
@@ -12,6 +13,7 @@
 #include "long.h"
 #include "permit.h"
 #include "rows.h"
+#include "symbols.h"
 
 static bool is_zero(const void *p, size_t len)
 {
@@ -63,10 +65,22 @@ static u16 is_callee(unsigned long addr)
 	return reason;
 }
 
+/* Where calls are counted they go to the bytes before the function, which have their own name. */
+static unsigned long behind_prefix(unsigned long addr)
+{
+	unsigned long size, off;
+	char name[KSYM_SYMBOL_LEN];
+
+	sprint_symbol(name, addr);
+	if (!strstarts(name, "__pfx_") || !ki_call(kallsyms_lookup_size_offset)(addr, &size, &off))
+		return addr;
+	return addr - off + size;
+}
+
 static bool is_function(unsigned long addr)
 {
 	struct module *owner;
-	u16 reason = ki_verify_function(addr, &owner);
+	u16 reason = ki_verify_function(behind_prefix(addr), &owner);
 
 	module_put(owner);
 	return !reason;

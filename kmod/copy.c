@@ -5,19 +5,20 @@
  * The library relocates; the driver does not trust it but emits every copy again and compares.
  * There is one form of each (lib/splice/relocate.c emits the same):
  *
- *	call target	push $return; jmp target	(no return address in a patch)
- *	call *operand	push $return; jmp *operand
+ *	call target	call +1; int3; movq $return,(%rsp); jmp target
+ *	call *operand	call +1; int3; movq $return,(%rsp); jmp *operand
  *	jmp target	jmp rel32
  *	jcc target	jcc rel32
  *	loop target	loop +2; jmp +5; jmp target	(the jmp +5 leads behind the copy)
  *	anything else	its own bytes, a RIP-relative displacement made anew
+ *
+ * No return address stays in a patch. The processor remembers where calls came from, and how many:
+ * after a push in place of the call this return and all outer ones would be taken for others.
  */
 #include <linux/string.h>
 
 #include "ki.h"
 #include "symbols.h"
-
-#define PUSH_IMM32 0x68
 
 static void fix(struct ki_copy *out, u8 kind, u8 off, u8 tail, u64 target)
 {
@@ -30,12 +31,18 @@ static void fix(struct ki_copy *out, u8 kind, u8 off, u8 tail, u64 target)
 	memset(out->code + off, 0, 4);
 }
 
-/* push $return: bytes 0..4 of a displaced call */
-static void emit_push_return(struct ki_copy *out, u64 ret)
+/* What a displaced call begins with: a call over a byte, whose return address becomes the right
+ * one. */
+static void emit_return(struct ki_copy *out, u64 ret)
 {
-	out->code[0] = PUSH_IMM32;
-	out->len = 5;
-	fix(out, KI_FIX_ABS32, 1, 0, ret);
+	static const u8 code[] = {
+		0xe8, 1,    0,	  0,	0, KI_INT3,	  /* call +1; int3 */
+		0x48, 0xc7, 0x04, 0x24, 0, 0,	    0, 0, /* movq $return,(%rsp) */
+	};
+
+	memcpy(out->code, code, sizeof(code));
+	out->len = sizeof(code);
+	fix(out, KI_FIX_ABS32, sizeof(code) - 4, 0, ret);
 }
 
 static void emit_branch(struct ki_copy *out, const u8 *opcode, u8 n, u64 target)
@@ -90,7 +97,7 @@ static u16 emit_call(struct ki_copy *out, struct insn *in, u64 next, u8 *flow)
 
 	if (!in->immediate.value)
 		return KI_R_STACK_CALL;
-	emit_push_return(out, next);
+	emit_return(out, next);
 	emit_branch(out, &jmp, 1, next + in->immediate.value);
 	*flow = KI_FLOW_LEAVES | KI_FLOW_DIRECT | KI_FLOW_CALL;
 	return KI_R_OK;
@@ -102,7 +109,7 @@ static u16 emit_indirect_call(struct ki_copy *out, struct insn *in, const u8 *by
 
 	if (stack_based(in))
 		return KI_R_STACK_CALL;
-	emit_push_return(out, next);
+	emit_return(out, next);
 	modrm = out->len + insn_offset_modrm(in);
 	emit_verbatim(out, in, bytes, next);
 	out->code[modrm] = (out->code[modrm] & ~0x38) | (4 << 3); /* call /2 -> jmp /4 */

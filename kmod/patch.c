@@ -5,7 +5,7 @@
  *	for each window, for each displaced instruction:
  *	    the chunks before it; where it is replaced: jmp replacement, and the window's end
  *	    its copy; a branch with chunks on its taken side goes to these, and so does what
- *		faults (rows.c)
+ *		faults (rows.c); of a call that stands as it was, jmp to the call
  *	    the chunks behind it
  *	jmp back behind the window, unless control never gets here, or the next window follows
  *	for each taken side with chunks:
@@ -29,7 +29,8 @@
 #include "long.h"
 #include "rows.h"
 
-#define KI_PUSH 0x68 /* imm32, sign-extended */
+#define KI_PUSH	    0x68 /* imm32, sign-extended */
+#define KI_CALL_LEN 5
 
 struct ki_link {
 	struct ki_group *group;
@@ -164,12 +165,24 @@ static u64 landing(const struct ki_link *l, u64 target)
 	return i < 0 ? target : l->base + l->group->next_at[i];
 }
 
-/* The copy of a call pushes its return address first: that is on the stack in the rest of it. */
+/* The copy of a call begins with a call of its own: a word is on the stack in the rest of it. */
 static u64 pushed_in(const struct ki_copy *c)
 {
 	const struct ki_fixup *f = &c->fix[0];
 
-	return c->nfix && f->kind == KI_FIX_ABS32 ? GENMASK_ULL(c->len - 1, f->off + 4) : 0;
+	return c->nfix && f->kind == KI_FIX_ABS32 ? GENMASK_ULL(c->len - 1, KI_CALL_LEN) : 0;
+}
+
+/*
+ * A call that the springboard does not cover stands in the text as it was: no bounce is put over
+ * one (check.c). Executed there it costs as much as its copy would without what that does to keep
+ * the processor's idea of returns right.
+ */
+static bool call_stands(const struct ki_win *w, u8 i, unsigned long addr)
+{
+	u32 covered = w->boarded ? ki_board_len(w->board) : 0;
+
+	return w->flow[i] & KI_FLOW_CALL && addr - w->addr >= covered;
 }
 
 static void put_copy(struct ki_link *l, const struct ki_win *w, u8 i, unsigned long addr,
@@ -178,6 +191,10 @@ static void put_copy(struct ki_link *l, const struct ki_win *w, u8 i, unsigned l
 	unsigned long side = taken ? l->base + taken->at : 0;
 	struct ki_copy c;
 
+	if (!taken && call_stands(w, i, addr)) {
+		put_jump(l, addr, addr, 0);
+		return;
+	}
 	ki_win_copy(w, i, &c);
 	if (w->flow[i] & KI_FLOW_DIRECT) {
 		struct ki_fixup *branch = &c.fix[c.nfix - 1];
@@ -257,7 +274,7 @@ static void put_fixup_side(struct ki_link *l, u32 *next, unsigned long addr)
 	put_jump(l, landing(l, fixup), fixup, 0);
 }
 
-/* Whoever is on one has left the instruction: a call has pushed its return address. */
+/* Whatever is on one has left the instruction: a call has pushed its return address. */
 static void put_taken_side(struct ki_link *l, u32 *next)
 {
 	const struct ki_piece *first = l->pieces[*next], *other;

@@ -233,6 +233,18 @@ static void decode_function(struct ki_verifier *v)
 }
 
 /*
+ * Where calls are counted the kernel writes code into the nops before functions. These have a name
+ * of their own, so what stands before the name is not meant.
+ */
+static bool prefix_begins(unsigned long addr)
+{
+	char name[KSYM_SYMBOL_LEN];
+
+	sprint_symbol(name, addr);
+	return strstarts(name, "__pfx_") && strstr(name, "+0x0/");
+}
+
+/*
  * A breakpoint behind a jump is executed by nobody, or the kernel would not live. A nop may
  * be: a place that only other functions jump to may begin with an instruction that the
  * kernel has written over with nops. So nops must end where padding does: at the function's
@@ -243,7 +255,7 @@ static bool is_padding(const struct ki_verifier *v, unsigned long from, unsigned
 	if (!memchr_inv(v->bytes + from, KI_INT3, to - from))
 		return true;
 	if (ki_padding_is_code())
-		return false;
+		return to == v->end - v->start && prefix_begins(v->end);
 	return to == v->end - v->start || (!((v->start + to) & 7) && test_bit(to, v->entered));
 }
 

@@ -39,8 +39,8 @@ struct ki_spans {
  * A window with fewer than 5 bytes bounces if some assignment of places to all such windows of
  * the function gives it one (the most possible are served), else it traps. Places are filler
  * behind code that never falls through, and the tails of windows; where these are too short,
- * neighbouring windows of a block are joined to larger ones. Of places for one window those are
- * preferred where the stack is as deep as at the window.
+ * neighbouring windows of a block are joined to larger ones. None is over a call. Of places for one
+ * window those are preferred where the stack is as deep as at the window.
  */
 int ki_spans_find(const struct ki_function *fn, struct ki_spans *out, struct ki_err *err);
 void ki_spans_free(struct ki_spans *s);
@@ -57,8 +57,9 @@ bool ki_span_waits(const struct ki_span *s, const struct ki_function *fn);
 
 /*
  * The relocated copy of one instruction: its bytes with the position-dependent field as a
- * fixup; short branches in their 32-bit form; a call as a push of the original return address
- * and a jump, so that no return address points into a patch. KI_R_OK, or why it cannot be.
+ * fixup; short branches in their 32-bit form; a call as a call over a byte, whose return address
+ * becomes the original one, and a jump, so that none points into a patch. KI_R_OK, or why it cannot
+ * be.
  */
 unsigned int ki_relocate(const struct ki_insn *in, const uint8_t *bytes, struct ki_copy *out);
 

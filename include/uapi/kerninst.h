@@ -27,7 +27,7 @@
 
 #define KI_DEVICE "/dev/kerninst"
 #ifndef KI_ABI_VERSION /* a test builds a driver of another version */
-#define KI_ABI_VERSION 5
+#define KI_ABI_VERSION 6
 #endif
 
 /* Reasons of refusal: KI_R_OK is 0. */
@@ -41,7 +41,7 @@ enum ki_reason {
 /* Limits of one request, and of what it describes. */
 #define KI_WINDOW_MAX	 64	     /* bytes of one window */
 #define KI_WINDOW_INSNS	 32	     /* displaced instructions of one window */
-#define KI_COPY_MAX	 24	     /* bytes of one instruction's relocated copy */
+#define KI_COPY_MAX	 32	     /* bytes of one instruction's relocated copy */
 #define KI_CHUNK_MAX	 64	     /* bytes of one short chunk */
 #define KI_FIXUPS	 2	     /* fixups of one copy or short chunk */
 #define KI_LONG_MAX	 8192	     /* bytes of one long chunk */
@@ -415,9 +415,9 @@ struct ki_copy {
  *  KI_BOARD_JMP	 5 bytes, jmp rel32
  *  KI_BOARD_BOUNCE 2 bytes, jmp rel8 to the bounce: a jmp rel32 in 5 bytes that nothing executes.
  *		 These are filler (int3 or nop behind code that never falls through, in the same
- *		 function), or lie behind the springboard of another window, its host. The host
- *		 must be installed, or be in the same request before or behind; it stays as long
- *		 as somebody bounces in it.
+ *		 function), or lie behind the springboard of another window, its host, and before
+ *		 the call that this may end in. The host must be installed, or be in the same
+ *		 request before or behind; it stays as long as somebody bounces in it.
  *  KI_BOARD_TRAP	 1 byte, int3; the driver's handler knows the address
  */
 enum ki_board_kind { KI_BOARD_JMP, KI_BOARD_BOUNCE, KI_BOARD_TRAP, KI_BOARD_KINDS };

@@ -32,7 +32,7 @@ KI_ASSERT_SIZE(ki_stacks_head, 16);
 KI_ASSERT_SIZE(ki_stack_row, 16);
 KI_ASSERT_SIZE(ki_fixup, 16);
 KI_ASSERT_SIZE(ki_long, 24);
-KI_ASSERT_SIZE(ki_copy, 64);
+KI_ASSERT_SIZE(ki_copy, 72);
 KI_ASSERT_SIZE(ki_window, 96);
 KI_ASSERT_SIZE(ki_chunk, 128);
 KI_ASSERT_SIZE(ki_splice, 48);

@@ -117,6 +117,13 @@ static const struct ki_thunk *find_thunk(const struct ki_facts *f, uint64_t addr
 	return lo < f->thunks.n && f->thunks.v[lo].addr == addr ? &f->thunks.v[lo] : NULL;
 }
 
+uint64_t ki_facts_callee(const struct ki_target *t, uint64_t target)
+{
+	const struct ki_symbol *s = ki_target_symbol_at(t, target);
+
+	return s && strncmp(s->name, "__pfx_", 6) == 0 ? s->addr + s->size : target;
+}
+
 enum ki_thunk_kind ki_facts_thunk(const struct ki_facts *f, uint64_t addr)
 {
 	const struct ki_thunk *t = find_thunk(f, addr);

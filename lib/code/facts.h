@@ -42,6 +42,9 @@ struct ki_facts {
 /* The target's facts, found when first asked for. */
 int ki_facts_get(struct ki_target *t, const struct ki_facts **out, struct ki_err *err);
 
+/* What a call leads to: of the bytes before a function, in which a kernel may count calls, the
+   function. */
+uint64_t ki_facts_callee(const struct ki_target *t, uint64_t target);
 enum ki_thunk_kind ki_facts_thunk(const struct ki_facts *f, uint64_t addr);
 uint8_t ki_facts_thunk_register(const struct ki_facts *f, uint64_t addr);
 

@@ -14,7 +14,8 @@
  * larger patch.
  *
  * Of a tail only what lies before the first instruction that may fault counts: a task may sleep in
- * the fault while a bounce comes, and goes on from there.
+ * the fault while a bounce comes, and goes on from there. And only what lies before a call, which
+ * patches execute where it stands.
  *
  * How many can be served. Each short window wants 5 bytes in a row that start in [lo, hi], and all
  * these ranges are equally long, so of two windows the one at the higher address has the higher lo
@@ -135,13 +136,23 @@ static bool may_fault(const struct ki_insn *in)
 	return in->flags & KI_INSN_EXTABLE;
 }
 
-/* Where the bytes of a window end that a bounce may take. */
+/* Where the bytes of a window end that a bounce may take: perhaps under its springboard. */
 static uint64_t tail_end(const struct ki_boards *b, const struct ki_span *s)
 {
-	for (uint32_t i = s->first + 1; i < s->first + s->count; i++)
-		if (may_fault(&b->fn->insns[i]))
-			return b->fn->insns[i].addr;
+	for (uint32_t i = s->first; i < s->first + s->count; i++) {
+		const struct ki_insn *in = &b->fn->insns[i];
+
+		if (ki_insn_is_call(in) || (i > s->first && may_fault(in)))
+			return in->addr;
+	}
 	return s->addr + s->len;
+}
+
+static void add_tail(struct ki_boards *b, size_t w)
+{
+	uint64_t start = b->v[w].addr + KI_JMP_LEN, end = tail_end(b, &b->v[w]);
+
+	add_free(b, start, end > start ? end : start, (uint32_t)w);
 }
 
 /*
@@ -172,7 +183,7 @@ static void find_free(struct ki_boards *b)
 			continue;
 		from = b->v[w].addr + b->v[w].len;
 		if (b->v[w].first == i && b->v[w].len >= KI_JMP_LEN)
-			add_free(b, in->addr + KI_JMP_LEN, tail_end(b, &b->v[w]), (uint32_t)w);
+			add_tail(b, w);
 	}
 }
 
@@ -184,7 +195,7 @@ static bool adjoins(const struct ki_boards *b, size_t w)
 
 	return w && prev->first + prev->count == s->first && tail_end(b, prev) == s->addr &&
 	       !may_fault(&insns[s->first]) && prev->len >= KI_JMP_LEN && s->len >= KI_JMP_LEN &&
-	       !insns[s->first].block_start && !ki_insn_is_call(&insns[s->first - 1]);
+	       tail_end(b, s) >= s->addr + KI_JMP_LEN && !insns[s->first].block_start;
 }
 
 /* Join all that can be joined: the first tail of each group reaches to the group's end. */

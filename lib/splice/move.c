@@ -4,8 +4,9 @@
  * once it is in there, goes from block to block without coming back to the text. A chunk then
  * costs its own instructions and nothing else.
  *
- * Control leaves the patch where it must: a call pushes the original return address, since no
- * return address may point into a patch, so the callee returns into the text; an instruction that
+ * Control leaves the patch where it must: a call is executed in the text, or has the original
+ * return address, since none may point into a patch, so the callee returns into the text; an
+ * instruction that
  * may not be displaced (a static branch, a static call, the ftrace site) is run where it is; a
  * fault goes to its fixup. Where control comes back into the text there has to be a springboard:
  *

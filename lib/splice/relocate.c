@@ -10,16 +10,18 @@
  *	jmp rel8, rel32			e9 REL32
  *	loop, loope, loopne, jrcxz	ex 02  eb 05  e9 REL32
  *	jecxz, loops counting %ecx	67 and the same
- *	call rel32			68 ABS32(return address)  e9 REL32
- *	call r/m64			68 ABS32(return address)  the bytes, ff /2 made ff /4
+ *	call rel32			RETURN  e9 REL32
+ *	call r/m64			RETURN  the bytes, ff /2 made ff /4
  *	jmp r/m64, ret, ud2		as the first two rows
  *
  * A loop has no 32-bit form: its copy goes over a jump that leads behind the copy to one that
  * leads to the target.
  *
- * A call must push the address behind its original, not one in the patch (doc/design.md,
- * section 4.5). The push comes first, as in the processor's own call, but the operand of an
- * indirect one is now read after it: an operand based on %rsp is refused.
+ * RETURN is e8 1, cc, 48 c7 04 24 ABS32(return address): a call over a byte, and then what it has
+ * pushed is overwritten. A call must leave the address behind its original on the stack, not one in
+ * the patch (doc/design.md, section 4.5); and it must be a call, or the processor takes each of the
+ * returns that follow for another one. It comes first, as in the processor's own call, but the
+ * operand of an indirect one is now read after it: an operand based on %rsp is refused.
  *
  * Prefixes mean nothing to a direct branch (branch hints, the padding of a retpoline's call) and
  * are left out, but for 66: Intel and AMD do not agree what it does; and but for f2 and f3 in front
@@ -38,9 +40,7 @@
 #define MODRM_RM(m)    ((m)&7)
 #define MODRM_MOD(m)   ((m) >> 6)
 #define RSP_NUMBER     4
-#define OPCODE_PUSH    0x68
 #define OPCODE_JMP     0xe9
-#define PUSH_LEN       5
 #define OPCODE_AT(i)   ((i)->bytes[(i)->prefixes])
 #define OPCODE_NEXT(i) ((i)->bytes[(i)->prefixes + 1])
 
@@ -129,14 +129,17 @@ static void put_insn(struct ki_copy *c, const struct ki_insn *in, const uint8_t 
 	c->nfix++;
 }
 
-/* The return address must fit the sign-extended operand of push. */
+/* The return address must fit the sign-extended operand of movq. */
 static unsigned int put_return(struct ki_copy *c, const struct ki_insn *in)
 {
+	static const uint8_t call_over[] = {0xe8, 1, 0, 0, 0, 0xcc};
+	static const uint8_t movq_to_rsp[] = {0x48, 0xc7, 0x04, 0x24};
 	uint64_t ret = in->addr + in->len;
 
 	if ((uint64_t)(int64_t)(int32_t)ret != ret)
 		return KI_R_TOO_FAR;
-	put_byte(c, OPCODE_PUSH);
+	put(c, call_over, sizeof(call_over));
+	put(c, movq_to_rsp, sizeof(movq_to_rsp));
 	put_field(c, KI_FIX_ABS32, ret);
 	return KI_R_OK;
 }

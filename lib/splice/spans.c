@@ -7,8 +7,10 @@
  * its size, because execution comes back behind it: to an address that must stay the beginning
  * of something. What is then too short joins the window before it in the run, unless that ends
  * in a call; or, behind an instruction that never falls through, takes filler bytes of int3 that
- * nothing executes: as many as a jump needs, or else as a short jump does. Then each window gets
- * its springboard, for which windows may be joined (boards.c).
+ * nothing executes: as many as a jump needs, or else as a short jump does. A window joins, too, if
+ * its springboard would cover the call that it ends in: where that is not covered, patches execute
+ * it in its place. Then each window gets its springboard, for which windows may be joined
+ * (boards.c).
  *
  * An instruction that may fault (of the exception table) begins a window or lies behind its jump:
  * a task may sleep in the fault, for as long as it likes, and comes back to just this place.
@@ -52,6 +54,14 @@ static bool may_fault(const struct finder *f, uint32_t i)
 static bool closed(const struct finder *f, const struct ki_span *s)
 {
 	return s->len >= KI_JMP_LEN || ki_insn_is_call(last_of(f, s));
+}
+
+/* The call that ends a window begins under its springboard. */
+static bool covers_call(const struct finder *f, const struct ki_span *s)
+{
+	const struct ki_insn *last = last_of(f, s);
+
+	return ki_insn_is_call(last) && last->addr - s->addr < KI_JMP_LEN;
 }
 
 static bool join(const struct finder *f, struct ki_span *prev, const struct ki_span *s)
@@ -100,7 +110,8 @@ static uint32_t cut_run(struct finder *f, uint32_t i, uint32_t end)
 			s.len += f->fn->insns[i++].len;
 			s.count++;
 		} while (!closed(f, &s) && i < end && displaceable(f->fn, i) && !may_fault(f, i));
-		if (s.len < KI_JMP_LEN && f->n > run && join(f, &f->v[f->n - 1], &s))
+		if ((s.len < KI_JMP_LEN || covers_call(f, &s)) && f->n > run &&
+		    join(f, &f->v[f->n - 1], &s))
 			continue;
 		if (s.len < KI_JMP_LEN)
 			take_filler(f, &s);

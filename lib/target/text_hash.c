@@ -3,8 +3,10 @@
  * A hash of the text by which a test, or a person, sees that the kernel is as it was.
  *
  * What the kernel rewrites by itself while it runs is taken as zero: the rows of reserved text
- * that say so, and, since ftrace's sites are not all in that table, the first instruction of
- * every function that looks like one.
+ * that say so, and, since ftrace's sites are not all in that table, the first instruction of every
+ * function that looks like one. Where the kernel counts calls it does so in the nops before each
+ * function, and writes there when the function is first called from a place that comes later: that
+ * is taken as nops.
  */
 #include "target/priv.h"
 
@@ -35,6 +37,19 @@ static void zero_rows(uint8_t *text, const struct ki_text_range *r,
 	}
 }
 
+/* What counts a function's calls, sarq $5 of %gs:disp or %gs:disp(%rip), is nops again. */
+static void drop_count(uint8_t *function, size_t before)
+{
+	static const uint8_t absolute[] = {0x65, 0x48, 0xc1, 0x3c, 0x25};
+	static const uint8_t relative[] = {0x65, 0x48, 0xc1, 0x3d};
+	const size_t long_len = 10, len = 9;
+
+	if (before >= long_len && !memcmp(function - long_len, absolute, sizeof(absolute)))
+		memset(function - long_len, 0x90, long_len);
+	else if (before >= len && !memcmp(function - len, relative, sizeof(relative)))
+		memset(function - len, 0x90, len);
+}
+
 static void zero_sites(struct ki_target *t, uint8_t *text, const struct ki_text_range *r)
 {
 	static const uint8_t nop[SITE_LEN] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
@@ -48,6 +63,7 @@ static void zero_sites(struct ki_target *t, uint8_t *text, const struct ki_text_
 		if (s->alias)
 			continue;
 		p = text + (s->addr - r->start);
+		drop_count(p, s->addr - r->start);
 		avail = r->end - s->addr;
 		skip = ki_target_endbr_len(p, avail);
 		p += skip;

@@ -124,6 +124,7 @@ start() {
 	grep -h . /sys/devices/system/cpu/vulnerabilities/{spectre_v2,retbleed,indirect_target_selection} 2> /dev/null | sed 's/^/# /'
 	[ -z "$(complaints)" ] || echo "# before the test the kernel had complained already"
 	! grep -q preempt= /proc/cmdline || [ -e /sys/kernel/realtime ] || ok "the kernel preempts as it was told to" preempts_as_told
+	! grep -q retbleed=stuff /proc/cmdline || ok "the kernel counts calls" grep -q Stuffing /sys/devices/system/cpu/vulnerabilities/retbleed
 	# That one has been told to: also when the driver was loaded.
 	! watches_itself || is "nothing in dmesg before the test" "$(complaints)" ""
 	dmesg -C

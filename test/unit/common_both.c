@@ -29,6 +29,8 @@
 #define XSTATE	  16384
 #define GS_BASE	  0x10000
 
+#define RETURN_LEN 14 /* what the copy of a call begins with */
+
 #define RF 0x10000 /* in flags: set while a fault is handled */
 
 struct side {
@@ -218,7 +220,7 @@ static void unpush(struct side *s)
 		return;
 	memcpy(s->stack + at, stack_in + at, 8);
 	s->cpu.rsp += 8;
-	s->rip -= 5;
+	s->rip -= RETURN_LEN;
 }
 
 static const char *compare(const struct side *a, const struct side *b)

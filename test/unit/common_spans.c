@@ -67,6 +67,16 @@ static void check_filler(const struct ki_function *fn, uint64_t at)
 		    in->kind == KI_INSN_JMP_INDIRECT);
 }
 
+/* Where a window's bytes end that a bounce may take: before a call. */
+static uint64_t tail_end(const struct ki_function *fn, const struct ki_span *v)
+{
+	const struct ki_insn *last = &fn->insns[v->first + v->count - 1];
+
+	if (last->kind == KI_INSN_CALL || last->kind == KI_INSN_CALL_INDIRECT)
+		return last->addr;
+	return v->addr + v->len;
+}
+
 static void check_bounce(const struct ki_function *fn, const struct ki_spans *s,
 			 const struct ki_span *v)
 {
@@ -82,7 +92,7 @@ static void check_bounce(const struct ki_function *fn, const struct ki_spans *s,
 	}
 	assert_true(v->host < s->n && s->v[v->host].board == KI_BOARD_JMP);
 	assert_true(v->bounce >= s->v[v->host].addr + 5 &&
-		    v->bounce + 5 <= s->v[v->host].addr + s->v[v->host].len);
+		    v->bounce + 5 <= tail_end(fn, &s->v[v->host]));
 }
 
 /* Small functions only: every pair is compared. */

@@ -434,6 +434,28 @@ static void functions_without_code(void **state)
 	close_text(&x);
 }
 
+/* sarq $5, %gs:0(%rip) before g counts its calls; they are calls of g. */
+static void calls_that_are_counted(void **state)
+{
+	static const struct ki_symbol s[] = {{.addr = BASE, .name = "f"},
+					     {.addr = BASE + 8, .name = "__pfx_g"},
+					     {.addr = BASE + 24, .name = "g"}};
+	struct text x = {.m = {.symbols = s,
+			       .nsymbols = 3,
+			       BYTES(0x50, 0xe8, 9, 0, 0, 0, 0xc3, 0xcc, /* push; call 15; ret */
+				     0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, /* 8 */
+				     0x65, 0x48, 0xc1, 0x3d, 0, 0, 0, 0, 5,    /* 15 */
+				     0xc3)}};
+
+	(void)state;
+	open_text(&x);
+	look_at(&x, "f");
+	assert_int_equal(x.fn->reason, KI_R_OK);
+	assert_int_equal(at(&x, 1)->kind, KI_INSN_CALL);
+	assert_int_equal(at(&x, 1)->target, BASE + 24);
+	close_text(&x);
+}
+
 static void bytes_that_are_no_code(void **state)
 {
 	TEXT(x, 0x55, 0x06, 0x5d, 0xc3);
@@ -558,6 +580,7 @@ int main(void)
 		cmocka_unit_test(breakpoints_of_others),
 		cmocka_unit_test(traps),
 		cmocka_unit_test(functions_without_code),
+		cmocka_unit_test(calls_that_are_counted),
 		cmocka_unit_test(bytes_that_are_no_code),
 		cmocka_unit_test(computed_jumps),
 		cmocka_unit_test(driver_is_not_instrumented),

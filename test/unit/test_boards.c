@@ -157,10 +157,14 @@ static unsigned int int3s(const struct problem *p, unsigned int at)
 	return n;
 }
 
-/* Movable instructions [i, end) up to a call: cut where a jump fits, the rest to the last. */
+/*
+ * Movable instructions [i, end) up to a call: cut where a jump fits, the rest to the last. No jump
+ * covers a call, if that can be had, and no bounce does.
+ */
 static void note_piece(struct problem *p, uint32_t i, uint32_t end)
 {
 	unsigned int from = offset(p, i), to = offset(p, end - 1) + p->fn->insns[end - 1].len;
+	unsigned int call = is_call(&p->fn->insns[end - 1]) ? offset(p, end - 1) : to;
 	unsigned int at = from, tail = 0;
 
 	if (stops(&p->fn->insns[end - 1]))
@@ -177,11 +181,11 @@ static void note_piece(struct problem *p, uint32_t i, uint32_t end)
 		memset(p->free + from, TAKEN, BOUNCE_LEN);
 		return;
 	}
-	memset(p->free + from, WINDOW, to - from);
+	memset(p->free + from, WINDOW, call - from);
 	for (; i < end; i++) {
 		unsigned int here = offset(p, i);
 
-		if (here != from && (here - at < BOUNCE_LEN || to - here < BOUNCE_LEN))
+		if (here != from && (here - at < BOUNCE_LEN || call - here < BOUNCE_LEN))
 			continue;
 		at = here;
 		p->joint[p->nheads] = here != from;
@@ -423,6 +427,20 @@ static const struct {
 	 "0:2>7 2:10 12:5 17:6"},
 	{"no joining across a call", "75 00 b8 01 00 00 00 ff d0 b9 01 00 00 00 c3",
 	 "0:2! 2:7 9:6"},
+	{"a call joins what stands before it", "b8 01 00 00 00 e8 10 20 00 00 c3", "0:10 10:1!"},
+	{"so does what would cover it",
+	 "b8 01 00 00 00 31 c0 50 50 e8 10 20 00 00 b9 01 00 00 00 e8 10 20 00 00 c3",
+	 "0:14 14:10 24:1!"},
+	{"but not where there is room for both", "b8 01 00 00 00 b9 01 00 00 00 e8 10 20 00 00 c3",
+	 "0:5 5:10 15:1!"},
+	{"nor behind a call", "50 50 e8 10 20 00 00 e8 10 20 00 00 31 c0 e8 10 20 00 00 c3",
+	 "0:7 7:5 12:7 19:1!"},
+	{"no bounce stands over a call", "75 00 b8 01 00 00 00 e8 10 20 00 00 c3",
+	 "0:2! 2:10 12:1!"},
+	{"but before it", "75 00 48 b8 01 02 03 04 05 06 07 08 e8 10 20 00 00 c3",
+	 "0:2>7 2:15 17:1!"},
+	{"nor over one in joined windows", "75 00 b8 01 00 00 00 b9 01 00 00 00 e8 10 20 00 00 c3",
+	 "0:2>7 2:15 17:1!"},
 	{"a return takes two bytes", "75 00 48 b8 01 02 03 04 05 06 07 08 ff d0 c3 cc",
 	 "0:2>7 2:12 14:2!"},
 };

@@ -31,8 +31,11 @@ struct form {
 	}
 #define RET(n)                                                                                     \
 	{                                                                                          \
-		.kind = KI_FIX_ABS32, .off = 1, .target = HERE + (n)                               \
+		.kind = KI_FIX_ABS32, .off = 10, .target = HERE + (n)                              \
 	}
+
+#define OVER                                                                                       \
+	"e8 01 00 00 00 cc 48 c7 04 24 00 00 00 00 " /* what every displaced call begins with */
 
 /* clang-format off */
 static const struct form forms[] = {
@@ -59,21 +62,21 @@ static const struct form forms[] = {
 	{"retpoline jcc", KI_INSN_JMP_INDIRECT, 0, 2, 0, 0, "2e 0f 84 00 01 00 00",
 	 "0f 84 00 00 00 00", {REL(2, HERE + 7 + 0x100)}},
 	{"call", KI_INSN_CALL, 0, 1, 0, HERE + 5 + 0x40, "e8 40 00 00 00",
-	 "68 00 00 00 00 e9 00 00 00 00", {RET(5), REL(6, HERE + 5 + 0x40)}},
+	 OVER "e9 00 00 00 00", {RET(5), REL(15, HERE + 5 + 0x40)}},
 	{"retpoline call", KI_INSN_CALL_INDIRECT, 0, 2, 0, 0, "2e e8 40 00 00 00",
-	 "68 00 00 00 00 e9 00 00 00 00", {RET(6), REL(6, HERE + 6 + 0x40)}},
+	 OVER "e9 00 00 00 00", {RET(6), REL(15, HERE + 6 + 0x40)}},
 	{"call *%rax", KI_INSN_CALL_INDIRECT, 0, 0, 0, 0, "ff d0",
-	 "68 00 00 00 00 ff e0", {RET(2)}},
+	 OVER "ff e0", {RET(2)}},
 	{"call *%r11", KI_INSN_CALL_INDIRECT, 0, 0, 0, 0, "41 ff d3",
-	 "68 00 00 00 00 41 ff e3", {RET(3)}},
+	 OVER "41 ff e3", {RET(3)}},
 	{"notrack call *8(%rax)", KI_INSN_CALL_INDIRECT, 0, 3, 0, 0, "3e ff 50 08",
-	 "68 00 00 00 00 3e ff 60 08", {RET(4)}},
+	 OVER "3e ff 60 08", {RET(4)}},
 	{"call *%gs:0x28(%rbx)", KI_INSN_CALL_INDIRECT, 0, 3, 0, 0, "65 ff 53 28",
-	 "68 00 00 00 00 65 ff 63 28", {RET(4)}},
+	 OVER "65 ff 63 28", {RET(4)}},
 	{"call *rip", KI_INSN_CALL_INDIRECT, KI_INSN_RIP, 2, 0, HERE + 6 + 0x30, "ff 15 30 00 00 00",
-	 "68 00 00 00 00 ff 25 00 00 00 00", {RET(6), REL(7, HERE + 6 + 0x30)}},
+	 OVER "ff 25 00 00 00 00", {RET(6), REL(16, HERE + 6 + 0x30)}},
 	{"call *(%r12)", KI_INSN_CALL_INDIRECT, 0, 0, 0, 0, "41 ff 14 24",
-	 "68 00 00 00 00 41 ff 24 24", {RET(4)}},
+	 OVER "41 ff 24 24", {RET(4)}},
 	{"jmp *%rdx", KI_INSN_JMP_INDIRECT, 0, 0, 0, 0, "ff e2", "ff e2", {{0}}},
 	{"jmp *rip", KI_INSN_JMP_INDIRECT, KI_INSN_RIP, 2, 0, HERE + 6 + 8, "ff 25 08 00 00 00",
 	 "ff 25 00 00 00 00", {REL(2, HERE + 6 + 8)}},

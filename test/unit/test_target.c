@@ -179,6 +179,7 @@ static void hash_sees_what_matters(void **state)
 		{TEXT + 240, 5, KI_R_BUG_SITE, 0},	{TEXT + 8190, 9, KI_R_JUMP_LABEL, 0},
 	};
 	static const uint8_t nop[] = {0x0f, 0x1f, 0x44, 0, 0}, endbr[] = {0xf3, 0x0f, 0x1e, 0xfa};
+	static const uint8_t count[] = {0x65, 0x48, 0xc1, 0x3d, 1, 2, 3, 4, 5};
 	/* Bytes whose change is not to be seen, and to be seen. */
 	static const int hidden[] = {0, 4, 100, 104, 200, 204, 210, 220, 230, 8190, 8191};
 	static const int seen[] = {5, 96, 105, 199, 205, 211, 240, 4096, 8189};
@@ -202,6 +203,14 @@ static void hash_sees_what_matters(void **state)
 		hash_of(t, now);
 		assert_string_not_equal(base, now);
 		text[seen[i]] ^= 0x55;
+	}
+	for (size_t i = 0; i < 2; i++) { /* what counts calls, before a function and elsewhere */
+		size_t place = i ? 80 : 96 - sizeof(count);
+
+		memcpy(text + place, count, sizeof(count));
+		hash_of(t, now);
+		assert_int_equal(strcmp(base, now) != 0, i);
+		memset(text + place, 0x90, sizeof(count));
 	}
 	ki_target_close(t);
 }

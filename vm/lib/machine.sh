@@ -52,7 +52,7 @@ qemu_command() {
 	local data=$cache/qemu/usr/share
 	qemu=("${tied[@]}" "$vm/lib/unpacked" usr/bin/qemu-system-x86_64
 		-L "$data/qemu" -L "$data/seabios" -nodefaults -no-user-config
-		-display none -no-reboot -cpu max -smp "$cpus" -m "$mem"
+		-display none -no-reboot -cpu "max$cpu" -smp "$cpus" -m "$mem"
 		-machine "q35,memory-backend=mem,usb=off,vmport=off"
 		-object "memory-backend-memfd,id=mem,size=$mem,share=on"
 		-kernel "$image" -initrd "$initrd" -append "$(kernel_line)"

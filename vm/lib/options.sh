@@ -13,6 +13,8 @@ exit status are COMMAND's; 255 if the machine died.
 
   --kernel NAME      ${kernels// /, } (default 6.1)
   --cpus N           virtual CPUs (default 2)
+  --cpu PROPERTIES   what they are instead of the best that QEMU has, such as
+                     vendor=GenuineIntel,family=6,model=94
   --mem SIZE         memory, such as 512M or 2G (default 2G; 6.1-debug: 4G)
   --thread HOW       emulate the CPUs in multi (default) or single thread
   --icount           count instructions: clock and rdtsc advance by one for each
@@ -38,6 +40,7 @@ END
 
 kernel=6.1
 cpus=
+cpu=
 mem=
 thread=
 icount=
@@ -74,6 +77,11 @@ set_option() {
 	case $1 in
 	--kernel) kernel=$2 ;;
 	--cpus) number "$1" "$2" 1 64; cpus=$((10#$2)) ;;
+	--cpu)
+		[[ $2 =~ ^[a-z0-9_.-]+=[A-Za-z0-9]+(,[a-z0-9_.-]+=[A-Za-z0-9]+)*$ ]] ||
+			die 2 "--cpu needs properties such as family=6,model=94, not '$2'"
+		cpu+=,$2
+		;;
 	--mem)
 		[[ $2 =~ ^[1-9][0-9]{0,6}[MG]$ ]] ||
 			die 2 "--mem needs a size such as 512M or 2G, not '$2'"
@@ -98,7 +106,7 @@ parse_options() {
 		--icount) icount=1 ;;
 		--no-module) module= ;;
 		--wide) wide=-wide ;;
-		--kernel | --cpus | --mem | --thread | --plugin | --append | \
+		--kernel | --cpus | --cpu | --mem | --thread | --plugin | --append | \
 			--forward | --timeout)
 			(($# > 1)) || die 2 "$1 needs a value (vm/run --help)"
 			set_option "$1" "$2"

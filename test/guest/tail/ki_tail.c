@@ -55,15 +55,17 @@ ALONE int ki_tail_plain(int x)
 	return ki_tail_callee(x + 1);
 }
 
+/* Where a kernel that counts calls writes the count, before each function that is called. */
+#define ASM_PAD ".fill 16, 1, 0x90\n"
+
 /* A conditional tail jump, and a jump into the middle: compilers make neither. */
-asm(".pushsection .text\n"
-    ".globl ki_tail_jcc\n"
+asm(".pushsection .text\n" ASM_PAD ".globl ki_tail_jcc\n"
     ".type ki_tail_jcc, @function\n"
     "ki_tail_jcc:\n"
     "	movl %edi, %eax\n"
     "	addl $1000000, %eax\n"
     "	testl $1, %edi\n"
-    "	jne ki_tail_callee\n" ASM_RET ".size ki_tail_jcc, . - ki_tail_jcc\n"
+    "	jne ki_tail_callee\n" ASM_RET ".size ki_tail_jcc, . - ki_tail_jcc\n" ASM_PAD
     ".globl ki_tail_middle\n"
     ".type ki_tail_middle, @function\n"
     "ki_tail_middle:\n"
