@@ -17,6 +17,7 @@
 #include "ring.h"
 #include "stacks.h"
 #include "table.h"
+#include "unknown.h"
 
 DEFINE_MUTEX(ki_lock);
 
@@ -116,6 +117,7 @@ static const struct {
 	{ki_events_init, ki_events_exit},
 	{ki_reserved_init, ki_reserved_exit},
 	{ki_trap_init, ki_trap_exit},
+	{ki_unknown_init, NULL},
 	{ki_probes_init, ki_probes_exit},
 	{ki_returns_init, ki_returns_exit},
 	{ki_kcov_init, ki_kcov_exit},

@@ -22,6 +22,7 @@
 #include "ring.h"
 #include "stacks.h"
 #include "table.h"
+#include "unknown.h"
 #include "user.h"
 
 static int do_info(struct ki_request *q)
@@ -43,6 +44,7 @@ static int do_info(struct ki_request *q)
 	ki_ring_info(info);
 	info->skipped = ki_helper_skipped();
 	ki_return_info(info);
+	ki_unknown_info(info);
 #ifdef KI_TEST_NO_WAIT
 	info->features |= KI_FEATURE_NO_WAIT;
 #endif
