@@ -18,6 +18,7 @@
 #include "stacks.h"
 #include "table.h"
 #include "unknown.h"
+#include "who.h"
 
 DEFINE_MUTEX(ki_lock);
 
@@ -57,6 +58,7 @@ static __poll_t ki_poll(struct file *file, poll_table *wait)
 static int ki_open(struct inode *inode, struct file *file)
 {
 	struct ki_session *s;
+	struct ki_who who;
 	int err = ki_permit_open(file);
 
 	if (err)
@@ -64,8 +66,11 @@ static int ki_open(struct inode *inode, struct file *file)
 	err = mutex_lock_interruptible(&ki_lock);
 	if (err)
 		return err;
+	ki_who_begin(&who, NULL);
 	err = ki_session_new(&s);
+	ki_who_end();
 	mutex_unlock(&ki_lock);
+	ki_who_tell(&who);
 	if (!err)
 		file->private_data = s;
 	return err;
@@ -73,9 +78,14 @@ static int ki_open(struct inode *inode, struct file *file)
 
 static int ki_release(struct inode *inode, struct file *file)
 {
+	struct ki_who who;
+
 	mutex_lock(&ki_lock);
+	ki_who_begin(&who, file->private_data);
 	ki_session_end(file->private_data);
+	ki_who_end();
 	mutex_unlock(&ki_lock);
+	ki_who_tell(&who);
 	return 0;
 }
 
@@ -122,6 +132,7 @@ static const struct {
 	{ki_returns_init, ki_returns_exit},
 	{ki_kcov_init, ki_kcov_exit},
 	{ki_evict_init, ki_evict_exit},
+	{ki_panic_init, ki_panic_exit},
 };
 
 static void end_parts(int n)

@@ -13,6 +13,7 @@
 #include "long.h"
 #include "request.h"
 #include "user.h"
+#include "who.h"
 
 /* ---- what a job needs ---- */
 
@@ -353,6 +354,7 @@ int ki_splice_take(struct ki_request *q)
 int ki_splice_answer(struct ki_request *q, int err)
 {
 	const struct ki_splice *r = &q->arg.splice;
+	struct ki_who who;
 	int failed;
 
 	if (!q->checked)
@@ -365,8 +367,11 @@ int ki_splice_answer(struct ki_request *q, int err)
 		return err;
 	if (!(r->flags & KI_SPLICE_DRY_RUN)) {
 		mutex_lock(&ki_lock);
+		ki_who_begin(&who, q->session);
 		ki_unsplice_run(q->session, q->chunks[0].id, r->nchunks);
+		ki_who_end();
 		mutex_unlock(&ki_lock);
+		ki_who_tell(&who);
 	}
 	return failed;
 }
