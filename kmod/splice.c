@@ -216,6 +216,7 @@ static void record_splice(struct ki_job *j)
 		list_splice_tail_init(&j->wins[i]->more, &j->wins[i]->chunks);
 	for (i = 0; i < j->req->nchunks; i++) {
 		list_add_tail(&j->pieces[i]->in_session, &j->session->pieces);
+		ki_holder_piece(j->pieces[i], true);
 		j->pieces[i] = NULL;
 	}
 	for (i = 0; i < j->nchanges; i++)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Who changes the kernel's text, told to those who watch: who.c; and when the kernel dies: panic.c.
+ * Who changes the kernel's text, told to those who watch: who.c; when the kernel dies: panic.c; to
+ * those who want a module to go: holders.c.
  */
 #ifndef KI_WHO_H
 #define KI_WHO_H
@@ -37,6 +38,11 @@ struct ki_who_last {
 extern struct ki_who_last ki_who_last[KI_WHO_LAST];
 u32 ki_who_count(void);
 const char *ki_who_word(u8 what);
+
+/* holders.c; ki_lock held: a window or a piece has come (in), or goes, with what it holds */
+void ki_holder_window(const struct ki_win *w, bool in);
+void ki_holder_piece(const struct ki_piece *p, bool in);
+void ki_holders_settle(void);
 
 /* panic.c */
 int ki_panic_init(void);
