@@ -15,6 +15,7 @@
 #include "permit.h"
 #include "request.h"
 #include "ring.h"
+#include "rows.h"
 #include "stacks.h"
 #include "table.h"
 #include "unknown.h"
@@ -117,6 +118,7 @@ static const struct {
 	{ki_faults_init, NULL},
 	{ki_heap_init, ki_heap_exit},
 	{ki_rows_init, NULL},
+	{ki_names_init, ki_names_exit},
 	{ki_counters_init, ki_counters_exit},
 	{ki_globals_init, ki_globals_exit},
 	{ki_words_init, ki_words_exit},
