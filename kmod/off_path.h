@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What code on the path of breakpoints (trap_path.c) calls where it does not go for a breakpoint of
- * ours: by name, as found in the tested kernels.
+ * ours: by name, as found in the tested kernels, without what a compiler appends (.part.0, .cold).
  */
 #ifndef KI_OFF_PATH_H
 #define KI_OFF_PATH_H
@@ -9,13 +9,13 @@
 static const char *const ki_off_path[] = {
 	/* Nobody has taken it: the kernel dies. */
 	"die",
-	"do_trap.cold",
+	"do_trap",
 	"ftrace_dump",
 	"panic",
 	"show_signal",
 	/* It came from a process: its signal, its uprobe, and the way back there. */
 	"arch_do_signal_or_restart",
-	"arch_exit_to_user_mode_prepare.constprop.0",
+	"arch_exit_to_user_mode_prepare",
 	"blkcg_maybe_throttle_current",
 	"exit_to_user_mode_prepare",
 	"fixup_vdso_exception",
@@ -43,7 +43,7 @@ static const char *const ki_off_path[] = {
 	/* An error, and its message. */
 	"_printk",
 	"__printk_ratelimit",
-	"reenter_kprobe.cold",
+	"reenter_kprobe",
 	"__warn_printk",
 	/* RCU: left alone while in_nmi() is true, as it is in a breakpoint. */
 	"irq_work_queue_on",
@@ -56,6 +56,20 @@ static const char *const ki_off_path[] = {
 	"_raw_spin_unlock",
 	"raw_irqentry_exit_cond_resched",
 	"tick_nohz_dep_set_cpu",
+	/*
+	 * Lockdep, which is switched off in NMIs, as breakpoints count, and KASAN's reports: by
+	 * their source, not seen in the tested kernels.
+	 */
+	"__lock_acquire",
+	"__lock_release",
+	"__traceiter_lock_acquire",
+	"__traceiter_lock_release",
+	"check_flags",
+	"debug_lockdep_rcu_enabled",
+	"kasan_report",
+	"lockdep_rcu_suspicious",
+	"print_usage_bug",
+	"verify_lock_unused",
 	/* While hwlat, or one of these events, is traced: doc/known-issues.md. */
 	"sched_clock",
 	"__traceiter_nmi_noise",

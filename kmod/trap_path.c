@@ -74,12 +74,14 @@ static u32 reserved_wholly(unsigned long addr)
 	return KI_R_OK;
 }
 
+/* A compiler's part or copy of a function (NAME.part.0) is there for the same as the function. */
 static bool is_off_path(unsigned long addr)
 {
 	char name[KSYM_NAME_LEN];
 	size_t i;
 
 	snprintf(name, sizeof(name), "%ps", (void *)addr);
+	name[strcspn(name, ".")] = '\0';
 	if (ki_pretends(name))
 		return false;
 	for (i = 0; i < ARRAY_SIZE(ki_off_path); i++)

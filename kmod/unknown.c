@@ -22,7 +22,7 @@
 #include "ki.h"
 #include "unknown.h"
 
-#define KI_UNKNOWN_LINES 16 /* in the log */
+#define KI_UNKNOWN_LINES 64 /* in the log */
 
 static bool ki_force;
 module_param_named(force, ki_force, bool, 0400);
