@@ -7,6 +7,7 @@
 #include <linux/string.h>
 
 #include "ki.h"
+#include "who.h"
 
 static const int ki_errnos[] = {
 #define KI_REASON(tag, err, text, hint) err,
@@ -177,6 +178,7 @@ void ki_change_record(struct ki_change *c)
 	struct ki_group *g = c->group;
 
 	lockdep_assert_held(&ki_lock);
+	ki_who_changed(c);
 	ki_fill_record(&g->patch, &c->patch);
 	ki_bury_patch(g->patch);
 	g->patch = c->patch;

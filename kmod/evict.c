@@ -22,6 +22,7 @@
 #include "compat.h"
 #include "ki.h"
 #include "sessions.h"
+#include "who.h"
 
 #define KI_SYSRQ_KEY 'y' /* free on x86; "yank" */
 
@@ -37,6 +38,7 @@ static bool put_out(struct ki_session *s)
 			s->serial, s->owner.comm, s->owner.pid, current->comm,
 			task_tgid_nr(current));
 	s->owner.evicted = true;
+	ki_who_is(s);
 	ki_unsplice_all(s);
 	return list_empty(&s->pieces);
 }
@@ -90,12 +92,16 @@ int ki_evict(struct ki_session *asker, struct ki_evict *req)
 
 static int evict_now(void)
 {
+	struct ki_who who;
 	u32 n;
 	int err;
 
 	mutex_lock(&ki_lock);
+	ki_who_begin(&who, NULL);
 	err = ki_evict_all(&n);
+	ki_who_end();
 	mutex_unlock(&ki_lock);
+	ki_who_tell(&who);
 	pr_info("kerninst: %u sessions have been evicted%s\n", n,
 		err ? "; another tool stands in a window, which stays until it has gone" : "");
 	return err;

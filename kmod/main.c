@@ -15,8 +15,11 @@
 #include "permit.h"
 #include "request.h"
 #include "ring.h"
+#include "rows.h"
 #include "stacks.h"
 #include "table.h"
+#include "unknown.h"
+#include "who.h"
 
 DEFINE_MUTEX(ki_lock);
 
@@ -56,6 +59,7 @@ static __poll_t ki_poll(struct file *file, poll_table *wait)
 static int ki_open(struct inode *inode, struct file *file)
 {
 	struct ki_session *s;
+	struct ki_who who;
 	int err = ki_permit_open(file);
 
 	if (err)
@@ -63,8 +67,11 @@ static int ki_open(struct inode *inode, struct file *file)
 	err = mutex_lock_interruptible(&ki_lock);
 	if (err)
 		return err;
+	ki_who_begin(&who, NULL);
 	err = ki_session_new(&s);
+	ki_who_end();
 	mutex_unlock(&ki_lock);
+	ki_who_tell(&who);
 	if (!err)
 		file->private_data = s;
 	return err;
@@ -72,9 +79,14 @@ static int ki_open(struct inode *inode, struct file *file)
 
 static int ki_release(struct inode *inode, struct file *file)
 {
+	struct ki_who who;
+
 	mutex_lock(&ki_lock);
+	ki_who_begin(&who, file->private_data);
 	ki_session_end(file->private_data);
+	ki_who_end();
 	mutex_unlock(&ki_lock);
+	ki_who_tell(&who);
 	return 0;
 }
 
@@ -106,6 +118,7 @@ static const struct {
 	{ki_faults_init, NULL},
 	{ki_heap_init, ki_heap_exit},
 	{ki_rows_init, NULL},
+	{ki_names_init, ki_names_exit},
 	{ki_counters_init, ki_counters_exit},
 	{ki_globals_init, ki_globals_exit},
 	{ki_words_init, ki_words_exit},
@@ -116,10 +129,12 @@ static const struct {
 	{ki_events_init, ki_events_exit},
 	{ki_reserved_init, ki_reserved_exit},
 	{ki_trap_init, ki_trap_exit},
+	{ki_unknown_init, NULL},
 	{ki_probes_init, ki_probes_exit},
 	{ki_returns_init, ki_returns_exit},
 	{ki_kcov_init, ki_kcov_exit},
 	{ki_evict_init, ki_evict_exit},
+	{ki_panic_init, ki_panic_exit},
 };
 
 static void end_parts(int n)

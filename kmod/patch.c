@@ -465,6 +465,8 @@ static int link_at_place(struct ki_link *l, bool reserve, struct ki_patch *out, 
 					 .block = b};
 	if (!err && filled)
 		note_inner(l, out);
+	if (!err)
+		ki_name_patch(out, l->group->v[0]->addr);
 	return err;
 }
 
@@ -486,6 +488,7 @@ int ki_patch_build(struct ki_group *g, bool reserve, struct ki_patch *out, u16 *
 
 void ki_patch_free(const struct ki_patch *p)
 {
+	ki_name_drop(p);
 	if (p->bugs)
 		ki_bugs_drop(p->addr, p->addr + p->len);
 	ki_heap_free(p->block);

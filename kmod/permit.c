@@ -2,7 +2,7 @@
 /*
  * Who may do what.
  *
- * Three questions, each asked of whoever can answer it:
+ * Questions, each asked of whoever can answer it:
  *
  *  - May this process look into the kernel? CAP_PERFMON, when the device is opened: as
  *    perf_event_open asks. The device's mode lets everybody try. A descriptor that is handed on is
@@ -13,6 +13,7 @@
  *    kernel's own debugger is; what reads text or values in confidentiality mode. Taking out,
  *    and closing, is always allowed: it leads back to the kernel that was locked down.
  *
+ *  - Does the driver know this kernel well enough to write its text (unknown.c)?
  *  - Has the session been evicted? Then it may look on, and change nothing more. Who may evict,
  *    evict.c says: that is asked of the caller, not of the descriptor.
  *
@@ -26,6 +27,7 @@
 
 #include "ki.h"
 #include "permit.h"
+#include "unknown.h"
 
 enum {
 	KI_WRITES = 1,	/* the descriptor must be open for writing */
@@ -89,6 +91,8 @@ static u16 refused(const struct file *file, u8 is)
 
 	if (!reason && is & KI_WRITES && !is_writable(file))
 		reason = KI_R_READ_ONLY;
+	if (!reason && is & KI_CHANGES && ki_unknown_refuses())
+		reason = KI_R_UNKNOWN_KERNEL;
 	return reason;
 }
 

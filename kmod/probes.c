@@ -158,6 +158,7 @@ int ki_probes_init(void)
 			guard_end(&ki_guards[i]);
 		return err;
 	}
+	pr_info("kerninst: it watches kprobes by ftrace, which cannot be switched off meanwhile\n");
 	return 0;
 }
 

@@ -22,7 +22,9 @@
 #include "ring.h"
 #include "stacks.h"
 #include "table.h"
+#include "unknown.h"
 #include "user.h"
+#include "who.h"
 
 static int do_info(struct ki_request *q)
 {
@@ -43,6 +45,7 @@ static int do_info(struct ki_request *q)
 	ki_ring_info(info);
 	info->skipped = ki_helper_skipped();
 	ki_return_info(info);
+	ki_unknown_info(info);
 #ifdef KI_TEST_NO_WAIT
 	info->features |= KI_FEATURE_NO_WAIT;
 #endif
@@ -292,15 +295,19 @@ static void forget_copies(struct ki_request *q)
 static int run(struct ki_request *q, const struct ki_ioctl *c)
 {
 	int err = c->take ? c->take(q) : 0;
+	struct ki_who who;
 
 	if (err)
 		return err;
 	if (mutex_lock_interruptible(&ki_lock))
 		return -EINTR;
+	ki_who_begin(&who, q->session);
 	err = ki_permit_session(q->session, c->cmd, &q->arg);
 	if (!err)
 		err = c->handle(q);
+	ki_who_end();
 	mutex_unlock(&ki_lock);
+	ki_who_tell(&who);
 	return c->answer ? c->answer(q, err) : err;
 }
 

@@ -22,6 +22,7 @@
 #include "compat.h"
 #include "ki.h"
 #include "symbols.h"
+#include "unknown.h"
 
 struct ki_rows {
 	struct ki_reserved_row *v;
@@ -38,29 +39,6 @@ static void add(struct ki_rows *r, unsigned long addr, u32 len, u32 reason, u64 
 		r->v[r->n] = (struct ki_reserved_row){addr, len, reason, target};
 	r->n++; /* beyond the room: only counted; the caller comes again with more */
 }
-
-/* Pieces of core text, and single functions. */
-#define KI_RESERVED_RANGE(start, end, reason) {start, end, KI_R_##reason},
-#define KI_RESERVED_FUNCTION(name, reason)
-static const struct {
-	const char *start, *end;
-	u32 reason;
-} ki_ranges[] = {
-#include "uapi/kerninst_reserved.def"
-};
-#undef KI_RESERVED_RANGE
-#undef KI_RESERVED_FUNCTION
-
-#define KI_RESERVED_RANGE(start, end, reason)
-#define KI_RESERVED_FUNCTION(name, reason) {name, KI_R_##reason},
-static const struct {
-	const char *name;
-	u32 reason;
-} ki_functions[] = {
-#include "uapi/kerninst_reserved.def"
-};
-#undef KI_RESERVED_RANGE
-#undef KI_RESERVED_FUNCTION
 
 static void add_function(struct ki_rows *r, unsigned long addr, u32 reason)
 {
@@ -87,19 +65,14 @@ static void add_die_notifiers(struct ki_rows *r)
 	rcu_read_unlock();
 }
 
+static void add_named(void *r, unsigned long addr, u32 len, u32 reason)
+{
+	add(r, addr, len, reason, 0);
+}
+
 static void add_ranges(struct ki_rows *r)
 {
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(ki_ranges); i++) {
-		unsigned long start = ki_symbol(ki_ranges[i].start);
-		unsigned long end = ki_symbol(ki_ranges[i].end);
-
-		if (start && end > start)
-			add(r, start, end - start, ki_ranges[i].reason, 0);
-	}
-	for (i = 0; i < ARRAY_SIZE(ki_functions); i++)
-		add_function(r, ki_symbol(ki_functions[i].name), ki_functions[i].reason);
+	ki_names_each(add_named, r);
 	add_die_notifiers(r);
 	add(r, KI_MODULE_TEXT(THIS_MODULE), KI_MODULE_TEXT_SIZE(THIS_MODULE), KI_R_SELF, 0);
 }
@@ -172,18 +145,23 @@ static void add_bugs(struct ki_rows *r, const struct bug_entry *from, const stru
 		    0);
 }
 
+/* Both ends of a table of the linker's; none, if one of them is not there. */
+#define KI_TABLE(r, add_rows, start, stop)                                                         \
+	do {                                                                                       \
+		void *from = (void *)ki_symbol(start), *to = (void *)ki_symbol(stop);              \
+                                                                                                   \
+		if (from && to)                                                                    \
+			add_rows(r, from, to);                                                     \
+	} while (0)
+
 static void add_core(struct ki_rows *r)
 {
 	add_ranges(r);
 	add_blacklist(r);
-	add_jumps(r, (void *)ki_symbol("__start___jump_table"),
-		  (void *)ki_symbol("__stop___jump_table"));
-	add_static_calls(r, (void *)ki_symbol("__start_static_call_sites"),
-			 (void *)ki_symbol("__stop_static_call_sites"));
-	add_exceptions(r, (void *)ki_symbol("__start___ex_table"),
-		       (void *)ki_symbol("__stop___ex_table"));
-	add_bugs(r, (void *)ki_symbol("__start___bug_table"),
-		 (void *)ki_symbol("__stop___bug_table"));
+	KI_TABLE(r, add_jumps, "__start___jump_table", "__stop___jump_table");
+	KI_TABLE(r, add_static_calls, "__start_static_call_sites", "__stop_static_call_sites");
+	KI_TABLE(r, add_exceptions, "__start___ex_table", "__stop___ex_table");
+	KI_TABLE(r, add_bugs, "__start___bug_table", "__stop___bug_table");
 }
 
 static void add_module(struct ki_rows *r, struct module *mod)

@@ -45,6 +45,17 @@ struct ki_session *ki_owner_from(u64 serial)
 	return NULL;
 }
 
+void ki_owner_each(ki_owner_fn call, bool whole, u32 max)
+{
+	const struct ki_session *s;
+
+	list_for_each_entry (s, &ki_owners, owner.list) {
+		if (!max--)
+			break;
+		call(s, whole);
+	}
+}
+
 static void tell_owner(const struct ki_session *s, struct ki_session_row *row)
 {
 	row->session = s->serial;

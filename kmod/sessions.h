@@ -26,6 +26,10 @@ void ki_owner_end(struct ki_session *s) __must_hold(&ki_lock);
 /* The session with the smallest number from there on; NULL. */
 struct ki_session *ki_owner_from(u64 serial) __must_hold(&ki_lock);
 
+/* Without ki_lock, for a kernel that dies: at most so many. */
+typedef void (*ki_owner_fn)(const struct ki_session *s, bool whole);
+void ki_owner_each(ki_owner_fn call, bool whole, u32 max);
+
 int ki_sessions_tell(struct ki_session *asker, struct ki_session_row *row) __must_hold(&ki_lock);
 int ki_sessions_tell_window(struct ki_session_window *w) __must_hold(&ki_lock);
 

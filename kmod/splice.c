@@ -13,6 +13,7 @@
 #include "long.h"
 #include "request.h"
 #include "user.h"
+#include "who.h"
 
 /* ---- what a job needs ---- */
 
@@ -215,6 +216,7 @@ static void record_splice(struct ki_job *j)
 		list_splice_tail_init(&j->wins[i]->more, &j->wins[i]->chunks);
 	for (i = 0; i < j->req->nchunks; i++) {
 		list_add_tail(&j->pieces[i]->in_session, &j->session->pieces);
+		ki_holder_piece(j->pieces[i], true);
 		j->pieces[i] = NULL;
 	}
 	for (i = 0; i < j->nchanges; i++)
@@ -353,6 +355,7 @@ int ki_splice_take(struct ki_request *q)
 int ki_splice_answer(struct ki_request *q, int err)
 {
 	const struct ki_splice *r = &q->arg.splice;
+	struct ki_who who;
 	int failed;
 
 	if (!q->checked)
@@ -365,8 +368,11 @@ int ki_splice_answer(struct ki_request *q, int err)
 		return err;
 	if (!(r->flags & KI_SPLICE_DRY_RUN)) {
 		mutex_lock(&ki_lock);
+		ki_who_begin(&who, q->session);
 		ki_unsplice_run(q->session, q->chunks[0].id, r->nchunks);
+		ki_who_end();
 		mutex_unlock(&ki_lock);
+		ki_who_tell(&who);
 	}
 	return failed;
 }

@@ -34,6 +34,7 @@
 	X(nmi_uaccess_okay)                                                                        \
 	X(per_cpu_ptr_to_phys)                                                                     \
 	X(perf_event_read_local)                                                                   \
+	X(perf_event_ksymbol)                                                                      \
 	X(__module_address)
 
 /* Modules do not see its declaration. */

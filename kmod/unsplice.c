@@ -15,6 +15,7 @@
 #include "long.h"
 #include "request.h"
 #include "user.h"
+#include "who.h"
 
 #define KI_UNSPLICE_PART 4096 /* each may take a wait */
 
@@ -53,6 +54,7 @@ static void free_dying(struct ki_win *w)
 		list_del(&p->in_window);
 		list_del(&p->in_session);
 		ki_step("piece dies");
+		ki_holder_piece(p, false);
 		ki_bury_module(p->owner);
 		p->owner = NULL;
 		ki_long_bury(p->more);

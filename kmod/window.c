@@ -7,6 +7,7 @@
 #include <linux/slab.h>
 
 #include "charge.h"
+#include "who.h"
 #include "long.h"
 #include "user.h"
 
@@ -142,8 +143,10 @@ void ki_group_insert(struct ki_group *g)
 	u32 i;
 
 	lockdep_assert_held(&ki_lock);
-	for (i = 0; i < g->n; i++)
+	for (i = 0; i < g->n; i++) {
 		insert(g->v[i]);
+		ki_holder_window(g->v[i], true);
+	}
 	g->fresh = false;
 }
 
@@ -156,6 +159,7 @@ void ki_group_erase(struct ki_group *g)
 		if (g->v[i]->host)
 			g->v[i]->host->users--;
 		rb_erase(&g->v[i]->node, &ki_windows);
+		ki_holder_window(g->v[i], false);
 		ki_windows_count--;
 	}
 }

@@ -82,9 +82,13 @@ struct ki_info {
 	__u32 words_used;    /* out: of all sessions */
 	__u32 rings;	     /* rings there are, of sessions that have just ended too */
 	__u64 wordless; /* out: times that a thread began to run and there were no words for it */
+	__u32 unknowns; /* out: things of this kernel that the driver does not know */
+	__u32 zero;
+	char unknown[96]; /* out: the first of them; the log has more */
 };
 
 #define KI_FEATURE_COUNTER_ARENA 0x1	    /* counters beyond the kernel's per-CPU reserve */
+#define KI_FEATURE_FORCED	 0x2	    /* text is written although things are not known */
 #define KI_FEATURE_NO_WAIT	 0x80000000 /* a driver built without the wait: a test's, unsafe */
 
 /*

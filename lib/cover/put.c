@@ -146,7 +146,8 @@ int ki_cover_put(struct ki_cover *c, const struct ki_ground *g, const struct ki_
 
 	if (c->next_slot == c->end_slot && take_words(c, &why)) {
 		c->end_slot = c->next_slot;
-		if (why.reason == KI_R_LOCKDOWN || why.reason == KI_R_READ_ONLY) {
+		if (why.reason == KI_R_LOCKDOWN || why.reason == KI_R_READ_ONLY ||
+		    why.reason == KI_R_UNKNOWN_KERNEL) {
 			*err = why;
 			return why.code;
 		}

@@ -233,11 +233,13 @@ static void add_table(struct builder *b, const struct ki_image_table *t)
 /* Text between symbols of the linker script; whether there is any: it is a kernel. */
 static bool add_ranges(struct builder *b)
 {
-#define KI_RESERVED_RANGE(start, end, reason) KI_R_##reason,
-#define KI_RESERVED_FUNCTION(name, reason)
+#define KI_RESERVED_NEED(need, how, when)
+#define KI_RESERVED_RANGE(start, end, reason, need) KI_R_##reason,
+#define KI_RESERVED_FUNCTION(name, reason, need)
 	static const uint16_t reasons[] = {
 #include "uapi/kerninst_reserved.def"
 	};
+#undef KI_RESERVED_NEED
 #undef KI_RESERVED_RANGE
 #undef KI_RESERVED_FUNCTION
 	bool any = false;
@@ -257,14 +259,16 @@ static bool add_ranges(struct builder *b)
 
 static void add_functions(struct builder *b)
 {
-#define KI_RESERVED_RANGE(start, end, reason)
-#define KI_RESERVED_FUNCTION(name, reason) {name, KI_R_##reason},
+#define KI_RESERVED_NEED(need, how, when)
+#define KI_RESERVED_RANGE(start, end, reason, need)
+#define KI_RESERVED_FUNCTION(name, reason, need) {name, KI_R_##reason},
 	static const struct {
 		const char *name;
 		uint16_t reason;
 	} functions[] = {
 #include "uapi/kerninst_reserved.def"
 	};
+#undef KI_RESERVED_NEED
 #undef KI_RESERVED_RANGE
 #undef KI_RESERVED_FUNCTION
 

@@ -21,6 +21,14 @@ static bool pseudo_module(const char *name, size_t len)
 	       (len >= 9 && memcmp(name, "__builtin", 9) == 0);
 }
 
+/* The driver's name for a patch (kmod/names.c), which is no function of its own. */
+static bool is_patch(const char *name, size_t len)
+{
+	static const char prefix[] = "kerninst:";
+
+	return len >= sizeof(prefix) && memcmp(name, prefix, sizeof(prefix) - 1) == 0;
+}
+
 static bool is_called(const struct ki_kallsyms *k, size_t i, const char *name, size_t len)
 {
 	const char *have = k->list.strings.v + k->modules.v[i].name;
@@ -68,7 +76,7 @@ static int add(struct ki_kallsyms *k, uint64_t addr, char type, const char *name
 
 	if (!module)
 		return ki_symbol_list_add(&k->list, addr, name, len, 0);
-	if (pseudo_module(module, module_len))
+	if (pseudo_module(module, module_len) || is_patch(name, len))
 		return 0;
 	ret = module_of(k, module, module_len, &m);
 	if (ret)

@@ -3,8 +3,9 @@
 
 #include <string.h>
 
-#define KI_RESERVED_RANGE(start, end, reason) start, end,
-#define KI_RESERVED_FUNCTION(name, reason)
+#define KI_RESERVED_NEED(need, how, when)
+#define KI_RESERVED_RANGE(start, end, reason, need) start, end,
+#define KI_RESERVED_FUNCTION(name, reason, need)
 static const char *const names[KI_MARK_COUNT] = {
 	"_stext",
 	"_etext",

@@ -9,6 +9,7 @@
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/coexist_lib.sh"
 insmod "$top/build/mate/$(uname -r)/ki_mate.ko"
+dmesg > /tmp/log_at_load
 start
 
 # ---- those who count a kernel function themselves: all the same cases ----
@@ -277,9 +278,14 @@ is "kprobe-asleep: moved, all of it when it has gone" \
 	"$(entered $L) $(value $L:block/2 < /tmp/inside.json)" "60 60"
 
 # ---- modules ----
-inside "$W" 'rmmod ki_mate 2> /tmp/a; echo $? > /tmp/b; mate "call 60" > /tmp/c'
+inside "$W" 'rmmod ki_mate 2> /tmp/a; echo $? > /tmp/b; mate "call 60" > /tmp/c
+	lsmod > /tmp/lsmod; cp /proc/modules /tmp/modules; "$ki" sessions -v > /tmp/sessions'
 is "unload: refused" "$(cat /tmp/b)" 1
 ok "unload: in use" grep -qE 'in use|unavailable' /tmp/a
+is "unload: rmmod says by whom" "$(grep -c 'in use by: kerninst' /tmp/a)" 1
+is "unload: so does lsmod" "$(grep -c '^ki_mate .* kerninst' /tmp/lsmod) $(grep -c '^ki_mate .* kerninst,' /tmp/modules)" "1 1"
+ok "unload: and which session" grep -q 'ki_mate' /tmp/sessions
+is "unload: then nobody holds it" "$(ls /sys/module/ki_mate/holders)$(grep -c '^ki_mate .*kerninst' /proc/modules)" 0
 is "unload: count" "$(entered "$W")" 60
 ok "unload: afterwards" rmmod ki_mate
 inside vfs_read 'insmod "$top/build/mate/$(uname -r)/ki_mate.ko"
@@ -342,6 +348,7 @@ is "suspend: count" "$(entered $F)" "$N"
 
 # ---- ftrace itself ----
 ok "ftrace-off: refused" eval '! echo 0 > /proc/sys/kernel/ftrace_enabled'
+ok "ftrace-off: the log has said why" grep -q 'kerninst: .*by ftrace, which cannot be switched off' /tmp/log_at_load
 is "ftrace-off: still on" "$(cat /proc/sys/kernel/ftrace_enabled)" 1
 
 ok "the load's results" mate 'call 60'

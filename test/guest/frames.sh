@@ -93,7 +93,7 @@ callers() {
 		from = 1
 		where = "text"
 		for (i = 1; i <= n; i++)
-			if (name[i] ~ /^ki_heap_start/ && (i == 1 || name[i - 1] ~ /^(ki_|asm_)/)) {
+			if (name[i] ~ /^(ki_heap_start|kerninst:)/ && (i == 1 || name[i - 1] ~ /^(ki_|asm_)/)) {
 				from = i
 				where = "patch"
 			}

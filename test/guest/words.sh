@@ -65,14 +65,14 @@ run() {
 	timeout --preserve-status -s INT -k 60 "$(patience "$command")" bash -c "$command" < /dev/null > /tmp/said 2>&1
 	status=$?
 	pkill -TERM -x kerninst # of a command with &
-	return $status
+	return "$status"
 }
 
 works() {
 	local status
 	run "$1"
 	status=$?
-	[ $status = 0 ] && ! grep -E 'Too many open files|command not found' /tmp/said && return
+	[ "$status" = 0 ] && ! grep -E 'Too many open files|command not found' /tmp/said && return
 	echo "status $status"
 	tail -n 15 /tmp/said
 	return 1

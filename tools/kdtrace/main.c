@@ -40,6 +40,7 @@ static int fail(const struct ki_err *err)
 	case KI_R_NO_PERMISSION:
 	case KI_R_ABI_MISMATCH:
 	case KI_R_LOCKDOWN:
+	case KI_R_UNKNOWN_KERNEL:
 	case KI_R_NO_SYMBOLS:
 		return EXIT_NOT_HERE;
 	default:

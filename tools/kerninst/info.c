@@ -55,7 +55,7 @@ struct limit {
 	bool here;
 };
 
-#define NLIMITS 2
+#define NLIMITS 3
 
 static void find_limits(const struct facts *f, struct limit *v)
 {
@@ -65,6 +65,9 @@ static void find_limits(const struct facts *f, struct limit *v)
 	v[1] = (struct limit){
 		"safe installation: this driver was built without the wait, for tests", KI_R_OK,
 		(f->driver->features & KI_FEATURE_NO_WAIT) != 0};
+	v[2] = (struct limit){"changes: not all of this kernel is known to the driver",
+			      KI_R_UNKNOWN_KERNEL,
+			      f->driver->unknowns && !(f->driver->features & KI_FEATURE_FORCED)};
 }
 
 static int count_reserved(struct facts *f, struct ki_target *t, struct ki_err *err)
@@ -138,6 +141,10 @@ static void print_driver(const struct facts *f)
 	printf("waits         %" PRIu64 ", met inside instead %" PRIu64 "\n", (uint64_t)d->waits,
 	       (uint64_t)d->late);
 	printf("skipped hits  %" PRIu64 "\n", (uint64_t)d->skipped);
+	if (d->unknowns)
+		printf("not known     %u of this kernel, first: %.*s%s\n", d->unknowns,
+		       (int)sizeof(d->unknown), d->unknown,
+		       d->features & KI_FEATURE_FORCED ? " (forced: changed all the same)" : "");
 }
 
 static void print_limits(const struct facts *f)
@@ -207,6 +214,9 @@ static void json_driver(struct ki_json *j, const struct facts *f)
 	ki_json_u64(j, "words_used", d->words_used);
 	ki_json_u64(j, "wordless", d->wordless);
 	ki_json_u64(j, "tsc_khz", d->tsc_khz);
+	ki_json_u64(j, "unknowns", d->unknowns);
+	ki_json_str(j, "unknown", d->unknowns ? d->unknown : NULL);
+	ki_json_bool(j, "forced", d->features & KI_FEATURE_FORCED);
 }
 
 static void json_limits(struct ki_json *j, const struct facts *f)

@@ -76,6 +76,7 @@ static bool is_refusal(unsigned int reason)
 	case KI_R_TOO_MANY:
 	case KI_R_ABI_MISMATCH:
 	case KI_R_LOCKDOWN:
+	case KI_R_UNKNOWN_KERNEL:
 	case KI_R_READ_ONLY:
 		return false;
 	default:

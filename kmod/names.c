@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Names of patches: an oops, a stack and perf say kerninst:vfs_read+0x12, the place in the original
+ * where the patch begins, and not so many bytes of a heap.
+ *
+ * The kernel looks a module's symbols up in an array of the module's, from its beginning to its
+ * end, without locks, in any context. When the driver is loaded that array is replaced by a larger
+ * one: as long as its start runs the kernel looks elsewhere (into what goes with the start's code),
+ * so nobody sees the change. Each patch takes one of the places behind the driver's own symbols. A
+ * symbol without a name is passed over, so the first byte of the name is written last, and goes
+ * first. A symbol's size is the distance to the next one: a patch without a name would be taken for
+ * the one before it. So when there are more patches than places, all names are hidden, until there
+ * are not.
+ *
+ * At the end of the driver the old array comes back, and whoever may still look at the new one is
+ * waited for.
+ */
+#include <linux/kallsyms.h>
+#include <linux/lockdep.h>
+#include <linux/module.h>
+#include <linux/rcupdate.h>
+#include <linux/spinlock.h>
+#include <linux/vmalloc.h>
+
+#include "rows.h"
+#include "symbols.h"
+
+#define KI_NAMES    4096
+#define KI_NAME_LEN 64
+
+static DEFINE_SPINLOCK(ki_names_lock);
+static DECLARE_BITMAP(ki_names_taken, KI_NAMES);
+static u32 ki_nameless;			   /* patches */
+static struct mod_kallsyms ki_own_symbols; /* the driver's, as they were */
+static struct mod_kallsyms ki_all_symbols;
+static char *ki_name_text; /* of the first patch; KI_NAME_LEN bytes each */
+
+static Elf_Sym *symbol_of(u32 slot)
+{
+	return &ki_all_symbols.symtab[ki_own_symbols.num_symtab + slot];
+}
+
+/* ki_names_lock held. */
+static void show_names(void)
+{
+	u32 n = ki_own_symbols.num_symtab;
+
+	if (!ki_nameless && !bitmap_empty(ki_names_taken, KI_NAMES))
+		n += find_last_bit(ki_names_taken, KI_NAMES) + 1;
+	WRITE_ONCE(THIS_MODULE->core_kallsyms.num_symtab, n);
+}
+
+/* kerninst:FUNCTION+0xOFFSET */
+static void make_name(char *out, unsigned long addr)
+{
+	char function[KSYM_NAME_LEN];
+	unsigned long size, off = 0;
+
+	ki_call(kallsyms_lookup_size_offset)(addr, &size, &off);
+	snprintf(function, sizeof(function), "%ps", (void *)addr);
+	function[strcspn(function, " ")] = '\0'; /* of a module: its name stands behind */
+	snprintf(out, KI_NAME_LEN, "kerninst:%.40s+0x%lx", function, off);
+}
+
+static void write_name(u32 slot, const struct ki_patch *p, const char *name)
+{
+	char *text = ki_name_text + slot * KI_NAME_LEN;
+
+	symbol_of(slot)->st_value = p->addr;
+	strscpy(text + 1, name + 1, KI_NAME_LEN - 1);
+	smp_store_release(text, name[0]);
+}
+
+void ki_name_patch(const struct ki_patch *p, unsigned long addr)
+{
+	char name[KI_NAME_LEN];
+	u32 slot;
+
+	make_name(name, addr);
+	spin_lock(&ki_names_lock);
+	slot = find_first_zero_bit(ki_names_taken, KI_NAMES);
+	if (slot < KI_NAMES) {
+		__set_bit(slot, ki_names_taken);
+		write_name(slot, p, name);
+		p->block->name = 1 + slot;
+	} else {
+		ki_nameless++;
+		p->block->name = 0;
+	}
+	show_names();
+	spin_unlock(&ki_names_lock);
+	if (slot < KI_NAMES)
+		ki_call(perf_event_ksymbol)(PERF_RECORD_KSYMBOL_TYPE_OOL, p->addr, p->len, false,
+					    name);
+}
+
+void ki_name_drop(const struct ki_patch *p)
+{
+	char name[KI_NAME_LEN];
+	u32 slot = p->block->name - 1;
+
+	spin_lock(&ki_names_lock);
+	if (p->block->name) {
+		strscpy(name, ki_name_text + slot * KI_NAME_LEN, sizeof(name));
+		WRITE_ONCE(ki_name_text[slot * KI_NAME_LEN], '\0');
+		__clear_bit(slot, ki_names_taken);
+	} else {
+		ki_nameless--;
+	}
+	show_names();
+	spin_unlock(&ki_names_lock);
+	if (p->block->name)
+		ki_call(perf_event_ksymbol)(PERF_RECORD_KSYMBOL_TYPE_OOL, p->addr, p->len, true,
+					    name);
+}
+
+static size_t string_bytes(const struct mod_kallsyms *k)
+{
+	size_t end = 1;
+	u32 i;
+
+	for (i = 0; i < k->num_symtab; i++) {
+		size_t at = k->symtab[i].st_name;
+
+		end = max(end, at + strlen(k->strtab + at) + 1);
+	}
+	return end;
+}
+
+static void fill_symbols(size_t bytes)
+{
+	struct mod_kallsyms *all = &ki_all_symbols;
+	u32 i, n = ki_own_symbols.num_symtab;
+
+	memcpy(all->symtab, ki_own_symbols.symtab, n * sizeof(*all->symtab));
+	memcpy(all->strtab, ki_own_symbols.strtab, bytes);
+	memcpy(all->typetab, ki_own_symbols.typetab, n);
+	ki_name_text = all->strtab + bytes;
+	for (i = 0; i < KI_NAMES; i++) {
+		*symbol_of(i) = (Elf_Sym){
+			.st_name = bytes + i * KI_NAME_LEN,
+			.st_info = STT_FUNC,
+			.st_shndx = SHN_ABS,
+		};
+		all->typetab[n + i] = 't';
+	}
+}
+
+static void free_symbols(void)
+{
+	vfree(ki_all_symbols.symtab);
+	vfree(ki_all_symbols.strtab);
+	vfree(ki_all_symbols.typetab);
+}
+
+int ki_names_init(void)
+{
+	struct mod_kallsyms *all = &ki_all_symbols;
+	size_t bytes;
+
+	ki_own_symbols = THIS_MODULE->core_kallsyms;
+	bytes = string_bytes(&ki_own_symbols);
+	*all = ki_own_symbols;
+	all->symtab = vzalloc(array_size(all->num_symtab + KI_NAMES, sizeof(*all->symtab)));
+	all->strtab = vzalloc(bytes + KI_NAMES * KI_NAME_LEN);
+	all->typetab = vzalloc(all->num_symtab + KI_NAMES);
+	if (!all->symtab || !all->strtab || !all->typetab) {
+		free_symbols();
+		return -ENOMEM;
+	}
+	fill_symbols(bytes);
+	THIS_MODULE->core_kallsyms = *all;
+	return 0;
+}
+
+void ki_names_exit(void)
+{
+	rcu_assign_pointer(THIS_MODULE->kallsyms, &ki_own_symbols);
+	synchronize_rcu();
+	free_symbols();
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What code on the path of breakpoints (trap_path.c) calls where it does not go for a breakpoint of
+ * ours: by name, as found in the tested kernels, without what a compiler appends (.part.0, .cold).
+ */
+#ifndef KI_OFF_PATH_H
+#define KI_OFF_PATH_H
+
+static const char *const ki_off_path[] = {
+	/* Nobody has taken it: the kernel dies. */
+	"die",
+	"do_trap",
+	"ftrace_dump",
+	"panic",
+	"show_signal",
+	/* It came from a process: its signal, its uprobe, and the way back there. */
+	"arch_do_signal_or_restart",
+	"arch_exit_to_user_mode_prepare",
+	"blkcg_maybe_throttle_current",
+	"exit_to_user_mode_prepare",
+	"fixup_vdso_exception",
+	"force_sig",
+	"force_sig_fault",
+	"klp_update_patch_state",
+	"mem_cgroup_handle_over_high",
+	"rcu_nocb_flush_deferred_wakeup",
+	"__rseq_handle_notify_resume",
+	"schedule",
+	"task_work_run",
+	"__traceiter_user_enter",
+	"__traceiter_user_exit",
+	"unhandled_signal",
+	"uprobe_get_trap_addr",
+	"uprobe_notify_resume",
+	"uprobe_post_sstep_notifier",
+	"uprobe_pre_sstep_notifier",
+	"vtime_user_enter",
+	"vtime_user_exit",
+	/* It is no breakpoint: a watched address, a warning, an instruction that may fault. */
+	"fixup_exception",
+	"perf_bp_event",
+	"report_bug",
+	/* An error, and its message. */
+	"_printk",
+	"__printk_ratelimit",
+	"reenter_kprobe",
+	"__warn_printk",
+	/* RCU: left alone while in_nmi() is true, as it is in a breakpoint. */
+	"irq_work_queue_on",
+	"raise_softirq_irqoff",
+	"rcu_preempt_deferred_qs",
+	"rcu_preempt_deferred_qs_irqrestore",
+	/* Interrupts and an invalid opcode only: a tick for RCU, and letting others run. */
+	"__raw_spin_unlock",
+	"_raw_spin_lock",
+	"_raw_spin_unlock",
+	"raw_irqentry_exit_cond_resched",
+	"tick_nohz_dep_set_cpu",
+	/*
+	 * Lockdep, which is switched off in NMIs, as breakpoints count, and KASAN's reports: by
+	 * their source, not seen in the tested kernels.
+	 */
+	"__lock_acquire",
+	"__lock_release",
+	"__traceiter_lock_acquire",
+	"__traceiter_lock_release",
+	"check_flags",
+	"debug_lockdep_rcu_enabled",
+	"kasan_report",
+	"lockdep_rcu_suspicious",
+	"print_usage_bug",
+	"verify_lock_unused",
+	/* While hwlat, or one of these events, is traced: doc/known-issues.md. */
+	"sched_clock",
+	"__traceiter_nmi_noise",
+	"__traceiter_notifier_run",
+};
+
+#endif
