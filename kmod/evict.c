@@ -37,8 +37,7 @@ static bool put_out(struct ki_session *s)
 			s->serial, s->owner.comm, s->owner.pid, current->comm,
 			task_tgid_nr(current));
 	s->owner.evicted = true;
-	ki_unsplice_all(s);
-	return list_empty(&s->pieces);
+	return ki_unsplice_all(s);
 }
 
 static int evict_each(const struct ki_session *but, bool (*may)(const struct ki_session *s), u32 *n)

@@ -12,7 +12,7 @@
  *   sessions who has opened, and what each has in; evict: taking it out
  *   splice   installing chunks: a request prepared, made, recorded
  *   check    is a request in order?
- *   unsplice taking chunks out
+ *   unsplice taking chunks out; mute: where no room is for a patch without them
  *   change   what happens to windows, and how it is made
  *   window   the installed windows, by address
  *   site     the places in the text that are written: springboards and bounces
@@ -137,6 +137,7 @@ struct ki_group {
 	struct ki_patch patch; /* what the springboards lead to */
 	bool fresh;	       /* not installed yet */
 	bool counted;	       /* by patches.c, while it counts */
+	bool stuck;	       /* it is to go, and another tool stands in it: unsplice.c */
 	bool fill;	       /* its new springboard is to be filled, if it can be */
 	u32 job;	       /* 1 + its index among the changes of a splice in progress, or 0 */
 	u32 *at, *next_at;     /* where each window begins in the patch; in the one being made */
@@ -171,7 +172,9 @@ struct ki_piece {
 	u8 len;
 	u8 nfix;
 	bool dying;		    /* marked for removal by the change in progress */
-	u32 at;			    /* the first on a taken side: where it stands in the patch */
+	bool muted;		    /* dying, and jumped over in the patch: mute.c */
+	u32 at, next_at;	    /* where it stands in the patch; in the one being made */
+	u32 side;		    /* the first on a taken side: where that begins */
 	unsigned long target;	    /* KI_CHUNK_REPLACE */
 	struct module *owner;	    /* of the target's text */
 	struct ki_long_code *more;  /* KI_CHUNK_LONG */
@@ -218,17 +221,23 @@ struct ki_change {
 int ki_refuse(u32 *out, u16 reason);
 /* Make all changes, in order of address: all or nothing; -ESTALE: see ki_text_swap. */
 int ki_change_swap(struct ki_change *changes, u32 n, u32 *bad);
-/* A change has been made: its patch is the group's, the one before is buried. */
+/* A change has been made: its patch is the group's, the one before is buried, and so is what died.
+ */
 void ki_change_record(struct ki_change *c);
 /* Give back patches of changes that were not made. */
 void ki_change_drop(struct ki_change *changes, u32 n);
 
-/* splice.c, unsplice.c; ki_lock held */
-void ki_unsplice_all(struct ki_session *s);
+/*
+ * unsplice.c; ki_lock held. When they return nobody's code runs that was taken out. False: it was
+ * in a window that cannot go yet, because another tool stands in it.
+ */
+bool ki_unsplice_all(struct ki_session *s);
 /* Those with n ids from `first` on: of a splice whose answer cannot be given. */
 void ki_unsplice_run(struct ki_session *s, u32 first, u32 n);
-/* Has a window without chunks been left alone, because another tool stands in it? */
-bool ki_unsplice_stuck(void);
+void ki_unsplice_again(void); /* what could not go before, if there is something */
+/* Is there a window without chunks that another tool stands in? Is that one? */
+bool ki_unsplice_any_stuck(void);
+bool ki_unsplice_is_stuck(const struct ki_group *g);
 
 /* window.c; ki_lock held */
 struct ki_win *ki_win_touching(unsigned long start, unsigned long end);
@@ -246,6 +255,8 @@ void ki_group_free(struct ki_group *g); /* and its windows; NULL is allowed */
 /* The window of the group that begins at addr: its index, or -1. */
 int ki_group_find(const struct ki_group *g, unsigned long addr);
 u8 ki_board_len(u8 board);
+/* It has been taken out: modules that it leads to are held until no task can be in it. */
+void ki_piece_bury(struct ki_piece *p);
 void ki_piece_free(struct ki_piece *p); /* NULL is allowed */
 
 /* site.c; ki_lock held. Sites never overlap. */
@@ -260,8 +271,8 @@ struct ki_swap;
 void ki_fill_decide(struct ki_change *changes, u32 n);
 /* One of them could not be: no more of them. */
 void ki_fill_stop(struct ki_change *changes, u32 n);
-/* Must, or should, a group's next patch be filled? Pieces: all that it will have. */
-bool ki_fill_wanted(const struct ki_group *g, struct ki_piece *const *pieces, u32 n);
+/* Must, or should, a group's next patch be filled? */
+bool ki_fill_wanted(const struct ki_group *g);
 /* The smallest distance from d on that traps at each byte whose bit in `inner` is set. */
 u64 ki_fill_distance(u64 d, u8 inner);
 /* Must be waited for who may be inside one of its jmp springboards, when `next` comes? */
@@ -395,7 +406,8 @@ int ki_heap_init(void);
 void ki_heap_exit(void);
 u32 ki_heap_bytes(struct ki_block *b); /* that it takes of the heap */
 void ki_heap_info(struct ki_info *info);
-bool ki_heap_is_full(void); /* not even a small patch would find room */
+bool ki_heap_holds(unsigned long addr); /* or ki_returned; without ki_lock */
+bool ki_heap_is_full(void);		/* not even a small patch would find room */
 int ki_rows_init(void);
 
 /* quiesce.c: may sleep long. On return no task is where it could have been preempted before. */
@@ -430,7 +442,6 @@ void ki_faults_find(void (*found)(void *arg, unsigned long ip), void *arg);
 struct ki_run;
 void ki_bury_patch(struct ki_patch p);
 void ki_bury_module(struct module *m); /* a reference to put; NULL is allowed */
-void ki_bury_now(void);		       /* wait, and free all patches that are buried */
 /* How many patches in which a task might sleep and then set out for a way back are gone; no lock.
  */
 u64 ki_bury_ways_freed(void);

@@ -11,9 +11,11 @@
  * its end would have to wait for a page that may never come.
  *
  * If another tool has written into one of our springboards meanwhile (a kprobe on top of it),
- * the window cannot be restored. Its pieces, and all counters of the session, then go to the
- * orphans, which are tried again whenever a session begins or ends; until then the module cannot be
- * unloaded. A host that has lost its last user may be left over in the same way, without a piece.
+ * the window cannot be restored, and if the heap has no room, chunks stay in patches that others
+ * need. Nobody runs them any more in either case (unsplice.c, mute.c), so the session is gone with
+ * all that it had. Taking them out is tried again whenever a session begins or ends or a patch is
+ * given back. As long as a window is left that belongs to nobody the module cannot be unloaded. A
+ * host that has lost its last user may be left over in the same way.
  *
  * The module of a replacement, or of a function that a chunk calls, is held as long as the patch: a
  * task may be about to jump there. When it is buried all patches that lead there have been, or are
@@ -44,7 +46,6 @@ static u32 ki_sessions;
 static u64 ki_serial;
 static LIST_HEAD(ki_graves);	  /* patches */
 static LIST_HEAD(ki_buried_runs); /* counters, variables and all else that is numbered */
-static atomic_t ki_digging = ATOMIC_INIT(0);
 static DECLARE_WAIT_QUEUE_HEAD(ki_dug);
 static u64 ki_runs_asked, ki_runs_looked; /* burials of counters; those that have been looked at */
 static atomic64_t ki_ways_freed = ATOMIC64_INIT(0);
@@ -53,11 +54,7 @@ static bool ki_later;			     /* dig() is to come only after such a pause */
 static void dig(struct work_struct *unused);
 static DECLARE_DELAYED_WORK(ki_dig_work, dig);
 
-static struct ki_session ki_orphans = {
-	.pieces = LIST_HEAD_INIT(ki_orphans.pieces),
-	.runs = LIST_HEAD_INIT(ki_orphans.runs),
-};
-static bool ki_orphans_pinned;
+static bool ki_stuck_pinned;
 static bool ki_graves_pinned;
 
 /* The addresses of a look where tasks are, in order. They may be many, but the places are few. */
@@ -163,8 +160,6 @@ static void free_graves(struct list_head *graves)
 	ki_step("graves freed");
 	ki_text_flush_heap();
 	ki_step("heap flushed");
-	if (atomic_dec_and_test(&ki_digging))
-		wake_up_all(&ki_dug);
 }
 
 /* Under ki_lock. Who buries has a descriptor open, so the module is not going yet. */
@@ -209,6 +204,27 @@ static void dig_soon(void)
 	ki_pause = KI_DIG_FIRST;
 }
 
+/* A window that is nobody's holds the module. */
+static void pin_stuck(void)
+{
+	bool stuck = ki_unsplice_any_stuck();
+
+	if (stuck && !ki_stuck_pinned) {
+		__module_get(THIS_MODULE);
+		pr_warn("kerninst: another tool has written into an installed window; its removal is tried again later\n");
+	} else if (!stuck && ki_stuck_pinned) {
+		module_put(THIS_MODULE);
+	}
+	ki_stuck_pinned = stuck;
+}
+
+static void take_out_again(void)
+{
+	ki_unsplice_again();
+	if (ki_stuck_pinned)
+		pin_stuck();
+}
+
 static void dig(struct work_struct *unused)
 {
 	LIST_HEAD(graves);
@@ -219,7 +235,6 @@ static void dig(struct work_struct *unused)
 	asked = ki_runs_asked;
 	list_splice_init(&ki_graves, &graves);
 	list_splice_init(&ki_buried_runs, &runs);
-	atomic_inc(&ki_digging);
 	mutex_unlock(&ki_lock);
 
 	free_graves(&graves);
@@ -234,6 +249,7 @@ static void dig(struct work_struct *unused)
 	}
 	WRITE_ONCE(ki_runs_looked, asked);
 	ki_step("runs dropped");
+	take_out_again(); /* space has come back */
 	mutex_unlock(&ki_lock);
 	wake_up_all(&ki_dug);
 }
@@ -268,23 +284,6 @@ void ki_bury_module(struct module *m)
 		bury((struct ki_grave){.owner = m});
 }
 
-void ki_bury_now(void)
-{
-	struct ki_grave *g, *next;
-	LIST_HEAD(graves);
-
-	lockdep_assert_held(&ki_lock);
-	list_for_each_entry_safe (g, next, &ki_graves, list) {
-		if (!g->owner)
-			list_move_tail(&g->list, &graves);
-		cond_resched();
-	}
-	atomic_inc(&ki_digging);
-	free_graves(&graves);
-	put_back(&graves);
-	wait_event(ki_dug, !atomic_read(&ki_digging));
-}
-
 u64 ki_bury_ways_freed(void)
 {
 	return atomic64_read(&ki_ways_freed);
@@ -305,15 +304,6 @@ void ki_bury_finish(void)
 			msleep(pause);
 		pause = min(pause * 2, (unsigned int)KI_DIG_LAST);
 	} while (left);
-}
-
-static void pin_orphans(void)
-{
-	if (!ki_orphans_pinned) {
-		__module_get(THIS_MODULE);
-		ki_orphans_pinned = true;
-		pr_warn("kerninst: another tool has written into an installed window; its removal is tried again later\n");
-	}
 }
 
 static void bury_runs(struct list_head *runs)
@@ -340,19 +330,6 @@ int ki_bury_wait_runs(void)
 	return err;
 }
 
-static void retry_orphans(void)
-{
-	lockdep_assert_held(&ki_lock);
-	if (!ki_orphans_pinned)
-		return;
-	ki_unsplice_all(&ki_orphans);
-	if (list_empty(&ki_orphans.pieces) && !ki_unsplice_stuck()) {
-		bury_runs(&ki_orphans.runs);
-		ki_orphans_pinned = false;
-		module_put(THIS_MODULE);
-	}
-}
-
 int ki_session_new(struct ki_session **out)
 {
 	struct ki_session *s = kzalloc(sizeof(*s), GFP_KERNEL_ACCOUNT);
@@ -366,7 +343,7 @@ int ki_session_new(struct ki_session **out)
 		kfree(s);
 		return err;
 	}
-	retry_orphans();
+	take_out_again();
 	mutex_init(&s->asking);
 	INIT_LIST_HEAD(&s->pieces);
 	INIT_LIST_HEAD(&s->runs);
@@ -380,20 +357,10 @@ int ki_session_new(struct ki_session **out)
 
 void ki_session_end(struct ki_session *s)
 {
-	bool left;
-
 	lockdep_assert_held(&ki_lock);
 	ki_step("session ends");
 	ki_unsplice_all(s);
-	left = !list_empty(&s->pieces);
-	if (left) {
-		list_splice_tail_init(&s->pieces, &ki_orphans.pieces);
-		list_splice_tail_init(&s->runs, &ki_orphans.runs);
-	}
-	if (left || ki_unsplice_stuck())
-		pin_orphans();
-	else
-		retry_orphans();
+	pin_stuck();
 	bury_runs(&s->runs);
 	ki_sessions--;
 	ki_owner_end(s);
