@@ -13,6 +13,7 @@
  *   splice   installing chunks: a request prepared, made, recorded
  *   check    is a request in order?
  *   unsplice taking chunks out; mute: where no room is for a patch without them
+ *   held     what could not be given back yet, and who holds it
  *   change   what happens to windows, and how it is made
  *   window   the installed windows, by address
  *   site     the places in the text that are written: springboards and bounces
@@ -148,9 +149,16 @@ struct ki_group {
 	struct ki_win *v[]; /* in order of address */
 };
 
+/* A task that was found. */
+struct ki_sleeper {
+	u32 pid; /* as the first namespace has it; 0: none */
+	char comm[KI_COMM_LEN];
+};
+
 /* A way back from where a tail jump of a window leads (returns.c). */
 struct ki_return {
 	struct list_head list; /* of its window; or of those that are left over */
+	struct ki_sleeper who; /* left over: of those who come back, one that was found */
 	unsigned long addr;    /* the return address */
 	u32 users;	       /* pieces */
 	u32 next_at;	       /* where it leads in the patch being made; 0: nowhere */
@@ -431,12 +439,15 @@ int ki_still_idle(int cpu, ki_still_fn call, void *arg);
  * faults.c: call found for each address in the heap where a task took a fault it is still in, and
  * for each in ki_returned that one will return to. KI_FAULTS_ANYWHERE: one may return to any.
  * KI_FAULTS_UNKNOWN: of one it is not known; it may be in any, and return to any. found() may
- * sleep.
+ * sleep. The task is NULL if it is an idle one.
  */
 #define KI_FAULTS_ANYWHERE 0
 #define KI_FAULTS_UNKNOWN  1
+typedef void (*ki_faults_fn)(void *arg, unsigned long ip, const struct task_struct *t);
 int ki_faults_init(void);
-void ki_faults_find(void (*found)(void *arg, unsigned long ip), void *arg);
+void ki_faults_find(ki_faults_fn found, void *arg);
+
+void ki_sleeper_note(struct ki_sleeper *s, const struct task_struct *t);
 
 /* session.c: free when no task can be inside any more. ki_lock held. */
 struct ki_run;

@@ -28,6 +28,7 @@
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 
+#include "held.h"
 #include "limit.h"
 #include "rows.h"
 
@@ -40,11 +41,14 @@ struct ki_grave {
 	struct ki_patch patch;
 	struct module *owner; /* of what the patch may lead to */
 	bool inhabited;
+	struct ki_sleeper who; /* one that was found there */
 };
 
 static u32 ki_sessions;
 static u64 ki_serial;
 static LIST_HEAD(ki_graves);	  /* patches */
+static LIST_HEAD(ki_opened);	  /* those that are being looked at */
+static DEFINE_MUTEX(ki_opening);  /* for them, inside ki_lock */
 static LIST_HEAD(ki_buried_runs); /* counters, variables and all else that is numbered */
 static DECLARE_WAIT_QUEUE_HEAD(ki_dug);
 static u64 ki_runs_asked, ki_runs_looked; /* burials of counters; those that have been looked at */
@@ -63,8 +67,8 @@ static struct {
 	u32 n;
 	bool unknown; /* there may be somebody anywhere */
 	unsigned long ip[KI_SIGHTED];
+	struct ki_sleeper who[KI_SIGHTED];
 } ki_sighted;
-static DEFINE_MUTEX(ki_sighting); /* inside ki_lock */
 
 /* The first that is not below addr. */
 static u32 sighted_from(unsigned long addr)
@@ -82,7 +86,7 @@ static u32 sighted_from(unsigned long addr)
 	return lo;
 }
 
-static void note_sighted(void *unused, unsigned long ip)
+static void note_sighted(void *unused, unsigned long ip, const struct task_struct *t)
 {
 	u32 i = sighted_from(ip);
 
@@ -95,16 +99,21 @@ static void note_sighted(void *unused, unsigned long ip)
 		return;
 	}
 	memmove(ki_sighted.ip + i + 1, ki_sighted.ip + i, (ki_sighted.n - i) * sizeof(ip));
+	memmove(ki_sighted.who + i + 1, ki_sighted.who + i,
+		(ki_sighted.n - i) * sizeof(ki_sighted.who[0]));
 	ki_sighted.ip[i] = ip;
+	ki_sleeper_note(&ki_sighted.who[i], t);
 	ki_sighted.n++;
 }
 
-static bool is_inhabited(const struct ki_patch *p)
+static bool is_inhabited(const struct ki_patch *p, struct ki_sleeper *who)
 {
 	u32 i = sighted_from(p->addr);
 
-	if (i < ki_sighted.n && ki_sighted.ip[i] - p->addr < p->len)
+	if (i < ki_sighted.n && ki_sighted.ip[i] - p->addr < p->len) {
+		*who = ki_sighted.who[i];
 		return true;
+	}
 	return p->faults && ki_sighted.unknown;
 }
 
@@ -118,22 +127,22 @@ static bool find_inhabited(struct list_head *graves)
 		any |= g->patch.faults;
 		cond_resched();
 	}
-	mutex_lock(&ki_sighting);
 	ki_sighted.n = 0;
 	ki_sighted.unknown = false;
 	if (any)
 		ki_faults_find(note_sighted, NULL);
 	any = false;
+	mutex_lock(&ki_opening);
 	list_for_each_entry (g, graves, list) {
-		g->inhabited = is_inhabited(&g->patch);
+		g->inhabited = is_inhabited(&g->patch, &g->who);
 		any |= g->inhabited;
 		cond_resched();
 	}
-	mutex_unlock(&ki_sighting);
+	mutex_unlock(&ki_opening);
 	return any;
 }
 
-/* No lock needed: nobody else knows these patches. What stays in the list is inhabited. */
+/* Nobody else changes the list. What stays in it is inhabited. */
 static void free_graves(struct list_head *graves)
 {
 	struct ki_grave *g, *next;
@@ -146,7 +155,9 @@ static void free_graves(struct list_head *graves)
 	list_for_each_entry_safe (g, next, graves, list) {
 		if (g->inhabited || (g->owner && inhabited))
 			continue;
+		mutex_lock(&ki_opening);
 		list_del(&g->list);
+		mutex_unlock(&ki_opening);
 		if (g->patch.addr) {
 			if (g->patch.faults && g->patch.ways)
 				atomic64_inc(&ki_ways_freed);
@@ -175,7 +186,7 @@ static void put_back(struct list_head *graves)
 	lockdep_assert_held(&ki_lock);
 	if (list_empty(graves))
 		return;
-	list_splice(graves, &ki_graves);
+	list_splice_init(graves, &ki_graves);
 	if (queue_delayed_work(system_wq, &ki_dig_work, msecs_to_jiffies(ki_pause))) {
 		ki_later = true;
 		ki_pause = min(ki_pause * 2, (unsigned int)KI_DIG_LAST);
@@ -227,31 +238,57 @@ static void take_out_again(void)
 
 static void dig(struct work_struct *unused)
 {
-	LIST_HEAD(graves);
 	LIST_HEAD(runs);
 	u64 asked;
 
 	mutex_lock(&ki_lock);
 	asked = ki_runs_asked;
-	list_splice_init(&ki_graves, &graves);
+	list_splice_init(&ki_graves, &ki_opened);
 	list_splice_init(&ki_buried_runs, &runs);
 	mutex_unlock(&ki_lock);
 
-	free_graves(&graves);
+	free_graves(&ki_opened);
 
 	mutex_lock(&ki_lock);
-	if (list_empty(&graves)) {
+	if (list_empty(&ki_opened)) {
 		ki_runs_drop(&runs);
 		unpin_graves();
 	} else {
 		list_splice(&runs, &ki_buried_runs);
-		put_back(&graves);
+		put_back(&ki_opened);
 	}
 	WRITE_ONCE(ki_runs_looked, asked);
 	ki_step("runs dropped");
 	take_out_again(); /* space has come back */
 	mutex_unlock(&ki_lock);
 	wake_up_all(&ki_dug);
+}
+
+static bool tell_grave(struct ki_held_walk *w, const struct list_head *graves)
+{
+	const struct ki_grave *g;
+
+	list_for_each_entry (g, graves, list) {
+		if (!g->inhabited || !ki_held_is_next(w))
+			continue;
+		w->row->kind = KI_HELD_PATCH;
+		w->row->addr = g->patch.addr;
+		w->row->bytes = ki_heap_bytes(g->patch.block);
+		ki_held_sleeper(w->row, &g->who);
+		return true;
+	}
+	return false;
+}
+
+bool ki_held_grave(struct ki_held_walk *w)
+{
+	bool is_it;
+
+	lockdep_assert_held(&ki_lock);
+	mutex_lock(&ki_opening);
+	is_it = tell_grave(w, &ki_graves) || tell_grave(w, &ki_opened);
+	mutex_unlock(&ki_opening);
+	return is_it;
 }
 
 static void bury(struct ki_grave what)
