@@ -118,7 +118,7 @@ struct filling *fill_and_break_up(struct rng *r)
 	break_up(f);
 	settle();
 	report("the heap is full, and then in pieces",
-	       full > (info.heap_end - info.heap_start) / 5 * 4,
+	       full > (info.heap_end - info.heap_start) / 10 * 9,
 	       "%u sessions, %llu bytes, then %llu", f->n, (ull)full, (ull)state_info().heap_used);
 	return f;
 }

@@ -5,7 +5,8 @@
  * as before; and when there is room again nothing of it is left.
  *
  * The functions are the test module's, which only we call. One session has so much code in each
- * patch that no free piece of the heap can hold it once more; the rest of the heap is filled by
+ * patch that no free piece of the heap can hold it once more (it comes last: before it there is no
+ * old patch of that size, whose place would do); the rest of the heap is filled by
  * sessions of random sizes, of which every other one then goes, so that it is in pieces.
  */
 #include <errno.h>
@@ -252,8 +253,8 @@ void shared(struct rng *r)
 		want(b, i, lengths[i % 6]);
 		want(b, i, lengths[rng_below(r, 6)]);
 	}
-	put_in(a, &p);
 	put_in_child(b, &p, NULL);
+	put_in(a, &p);
 	f = fill_and_break_up(r);
 	call_mate();
 	expect(a, &p);
@@ -327,9 +328,9 @@ void replaced(struct rng *r)
 	report("each has its own sum", plain != leap && plain != op_1 && leap != op_1,
 	       "%llu, %llu, %llu", (ull)plain, (ull)leap, (ull)op_1);
 	want_large(a, &p, 0);
-	put_in(a, &p);
 	put_in_child(d, &p, replace_by_leap);
 	put_in_child(b, &p, replace_by_op_1);
+	put_in(a, &p);
 	f = fill_and_break_up(r);
 	replaced_killed("the last replacement is killed", b, op_1, leap);
 	replaced_killed("the one before it is", d, leap, plain);
@@ -372,8 +373,8 @@ void returned(struct rng *r)
 	fn = places_find(&p, "ki_tail_plain");
 	tail_place = fn->first + fn->n - 1;
 	want_large(a, &p, roomy(&p, fn));
-	put_in(a, &p);
 	put_in_child(b, &p, count_returns);
+	put_in(a, &p);
 	f = fill_and_break_up(r);
 	call_tail();
 	before = state_count(b->s.first);
