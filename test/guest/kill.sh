@@ -24,8 +24,8 @@ end() {
 		late=$((late + 1))
 		echo "# round $i: text after $text s, heap after $heap s"
 	fi
-	! later "$text" $longest_text || longest_text=$text
-	! later "$heap" $longest_heap || longest_heap=$heap
+	! later "$text" "$longest_text" || longest_text=$text
+	! later "$heap" "$longest_heap" || longest_heap=$heap
 }
 ok "the text is kept" "$prog/restored" /tmp/kill.text
 ok "they can be counted" "$ki" stat -m blocks "${points[@]}" -- true

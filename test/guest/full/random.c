@@ -252,6 +252,13 @@ static void one_round(struct rng *r)
 	end(a);
 }
 
+static void progress(uint32_t kills, double s)
+{
+	printf("# %u sessions, %.0f s: at most %.3f and %.3f s, %u late, %u without room\n", kills,
+	       s, longest_text, longest_heap, late, full);
+	fflush(stdout);
+}
+
 void random_sessions(struct rng *r, unsigned int sessions)
 {
 	uint32_t kills = 0;
@@ -268,8 +275,11 @@ void random_sessions(struct rng *r, unsigned int sessions)
 	report("at first text and heap are right", text_is_right(NULL) && heap_is_right(NULL),
 	       "%u windows of %u functions", places.n, places.nfn);
 	from = now_s();
-	for (; kills < sessions; kills++)
+	for (; kills < sessions; kills++) {
 		one_round(r);
+		if (kills % 100 == 99)
+			progress(kills + 1, now_s() - from);
+	}
 	for (struct alive *a = alive; a < alive + ALIVE; a++)
 		if (a->pid)
 			end(a);
