@@ -7,6 +7,7 @@
 #include <linux/string.h>
 
 #include "ki.h"
+#include "mute.h"
 #include "who.h"
 
 static const int ki_errnos[] = {
@@ -172,13 +173,43 @@ int ki_change_swap(struct ki_change *changes, u32 n, u32 *bad)
 	return err;
 }
 
+static void free_dying(struct ki_win *w)
+{
+	struct ki_piece *p, *next;
+
+	list_for_each_entry_safe (p, next, &w->chunks, in_window) {
+		if (!p->dying)
+			continue;
+		list_del(&p->in_window);
+		list_del(&p->in_session);
+		ki_step("piece dies");
+		ki_mute_forget(p);
+		ki_piece_bury(p);
+		ki_piece_free(p);
+	}
+}
+
+static void note_places(struct list_head *pieces)
+{
+	struct ki_piece *p;
+
+	list_for_each_entry (p, pieces, in_window)
+		p->at = p->next_at;
+}
+
 /* The patch that has been built is the group's from now on; the one before is buried. */
 void ki_change_record(struct ki_change *c)
 {
 	struct ki_group *g = c->group;
+	u32 i;
 
 	lockdep_assert_held(&ki_lock);
 	ki_who_changed(c);
+	for (i = 0; i < g->n; i++) {
+		free_dying(g->v[i]);
+		note_places(&g->v[i]->chunks);
+		note_places(&g->v[i]->more);
+	}
 	ki_fill_record(&g->patch, &c->patch);
 	ki_bury_patch(g->patch);
 	g->patch = c->patch;

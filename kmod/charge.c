@@ -49,6 +49,8 @@ static struct ki_account *holder(const struct ki_group *g)
 
 	for (i = 0; i < g->n; i++)
 		list_for_each_entry (p, &g->v[i]->chunks, in_window) {
+			if (p->dying)
+				continue;
 			if (p->account == g->account)
 				return g->account;
 			other = p->account;

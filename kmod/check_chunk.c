@@ -92,7 +92,7 @@ static bool is_used(const struct ki_win *w, u8 insn, u8 where, bool replaced)
 	const struct ki_piece *p;
 
 	list_for_each_entry (p, &w->chunks, in_window)
-		if (p->insn == insn && p->where == where &&
+		if (!p->muted && p->insn == insn && p->where == where &&
 		    (p->kind == KI_CHUNK_REPLACE) == replaced)
 			return true;
 	return false;

@@ -63,7 +63,7 @@ static void add_installed(struct ki_arcs *a)
 
 	for (w = ki_win_touching(0, ULONG_MAX); w; w = ki_win_next(w)) {
 		list_for_each_entry (p, &w->chunks, in_window)
-			if (p->kind == KI_CHUNK_REPLACE)
+			if (p->kind == KI_CHUNK_REPLACE && !p->muted)
 				add(a, ki_win_insn(w, p->insn), p->target, KI_OF_NONE);
 		cond_resched();
 	}

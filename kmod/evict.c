@@ -39,8 +39,7 @@ static bool put_out(struct ki_session *s)
 			task_tgid_nr(current));
 	s->owner.evicted = true;
 	ki_who_is(s);
-	ki_unsplice_all(s);
-	return list_empty(&s->pieces);
+	return ki_unsplice_all(s);
 }
 
 static int evict_each(const struct ki_session *but, bool (*may)(const struct ki_session *s), u32 *n)

@@ -65,7 +65,7 @@ struct ki_look {
 
 /* The walk over all tasks. */
 struct ki_walk {
-	void (*found)(void *arg, unsigned long ip);
+	ki_faults_fn found;
 	void *arg;
 	struct ki_look look;
 };
@@ -189,14 +189,20 @@ static void look_at_stack(struct task_struct *t, void *look)
 		look_at_words(look, t);
 }
 
-static void hand_on(struct ki_walk *w, bool seen)
+void ki_sleeper_note(struct ki_sleeper *s, const struct task_struct *t)
+{
+	s->pid = t ? task_pid_nr((struct task_struct *)t) : 0;
+	strscpy_pad(s->comm, t ? t->comm : "", sizeof(s->comm));
+}
+
+static void hand_on(struct ki_walk *w, const struct task_struct *t, bool seen)
 {
 	u32 i;
 
 	for (i = 0; i < w->look.n; i++)
-		w->found(w->arg, w->look.notes[i]);
+		w->found(w->arg, w->look.notes[i], t);
 	if (w->look.more || !seen)
-		w->found(w->arg, KI_FAULTS_UNKNOWN);
+		w->found(w->arg, KI_FAULTS_UNKNOWN, t);
 	w->look.n = 0;
 	w->look.more = false;
 }
@@ -206,14 +212,14 @@ static void look_at_idle(struct ki_walk *w)
 	int cpu;
 
 	for_each_online_cpu (cpu)
-		hand_on(w, !ki_still_idle(cpu, look_at_stack, &w->look));
+		hand_on(w, NULL, !ki_still_idle(cpu, look_at_stack, &w->look));
 }
 
 static void look_at_task(struct ki_walk *w, struct task_struct *t)
 {
 	if (!try_get_task_stack(t))
 		return; /* it has ended, and its stack is gone */
-	hand_on(w, !ki_still_call(t, look_at_stack, &w->look));
+	hand_on(w, t, !ki_still_call(t, look_at_stack, &w->look));
 	ki_call(put_task_stack)(t);
 }
 
@@ -251,7 +257,7 @@ static void look_at_numbers(struct ki_walk *w, enum pid_type kind)
 	}
 }
 
-void ki_faults_find(void (*found)(void *arg, unsigned long ip), void *arg)
+void ki_faults_find(ki_faults_fn found, void *arg)
 {
 	struct ki_walk walk = {.found = found, .arg = arg};
 	struct ki_info heap;

@@ -32,7 +32,6 @@
  *     that was raised before is handled before the table changes, since it is handled with
  *     interrupts off, and every change is followed by a round of interrupts. He then is in a
  *     patch that is buried after that, and given back behind a wait.
- *   - Behind a replacement there is no place for the window's other instructions: not filled.
  *   - Filling takes a place somewhere in the heap and leaves gaps. It is done only for small
  *     requests, and if it spares their wait: if all their windows that must wait can be filled.
  */
@@ -110,13 +109,8 @@ void ki_fill_stop(struct ki_change *changes, u32 n)
 		changes[n].group->fill = false;
 }
 
-bool ki_fill_wanted(const struct ki_group *g, struct ki_piece *const *pieces, u32 n)
+bool ki_fill_wanted(const struct ki_group *g)
 {
-	u32 i;
-
-	for (i = 0; i < n; i++)
-		if (pieces[i]->kind == KI_CHUNK_REPLACE)
-			return false;
 	if (g->fresh)
 		return g->fill;
 	return g->patch.filled && !ki_quiesced(g->patch.since);

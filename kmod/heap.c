@@ -239,6 +239,11 @@ static bool leaves_reserve(struct ki_extent need)
 	return holds(ki_free, keep);
 }
 
+bool ki_heap_holds(unsigned long addr)
+{
+	return addr - (unsigned long)ki_returned < KI_RETURNS + KI_HEAP_SIZE;
+}
+
 bool ki_heap_is_full(void)
 {
 	bool full;

@@ -12,7 +12,8 @@
  *   sessions who has opened, and what each has in; evict: taking it out
  *   splice   installing chunks: a request prepared, made, recorded
  *   check    is a request in order?
- *   unsplice taking chunks out
+ *   unsplice taking chunks out; mute: where no room is for a patch without them
+ *   held     what could not be given back yet, and who holds it
  *   change   what happens to windows, and how it is made
  *   window   the installed windows, by address
  *   site     the places in the text that are written: springboards and bounces
@@ -137,6 +138,7 @@ struct ki_group {
 	struct ki_patch patch; /* what the springboards lead to */
 	bool fresh;	       /* not installed yet */
 	bool counted;	       /* by patches.c, while it counts */
+	bool stuck;	       /* it is to go, and another tool stands in it: unsplice.c */
 	bool fill;	       /* its new springboard is to be filled, if it can be */
 	u32 job;	       /* 1 + its index among the changes of a splice in progress, or 0 */
 	u32 *at, *next_at;     /* where each window begins in the patch; in the one being made */
@@ -147,9 +149,16 @@ struct ki_group {
 	struct ki_win *v[]; /* in order of address */
 };
 
+/* A task that was found. */
+struct ki_sleeper {
+	u32 pid; /* as the first namespace has it; 0: none */
+	char comm[KI_COMM_LEN];
+};
+
 /* A way back from where a tail jump of a window leads (returns.c). */
 struct ki_return {
 	struct list_head list; /* of its window; or of those that are left over */
+	struct ki_sleeper who; /* left over: of those who come back, one that was found */
 	unsigned long addr;    /* the return address */
 	u32 users;	       /* pieces */
 	u32 next_at;	       /* where it leads in the patch being made; 0: nowhere */
@@ -171,7 +180,9 @@ struct ki_piece {
 	u8 len;
 	u8 nfix;
 	bool dying;		    /* marked for removal by the change in progress */
-	u32 at;			    /* the first on a taken side: where it stands in the patch */
+	bool muted;		    /* dying, and jumped over in the patch: mute.c */
+	u32 at, next_at;	    /* where it stands in the patch; in the one being made */
+	u32 side;		    /* the first on a taken side: where that begins */
 	unsigned long target;	    /* KI_CHUNK_REPLACE */
 	struct module *owner;	    /* of the target's text */
 	struct ki_long_code *more;  /* KI_CHUNK_LONG */
@@ -219,17 +230,24 @@ struct ki_change {
 int ki_refuse(u32 *out, u16 reason);
 /* Make all changes, in order of address: all or nothing; -ESTALE: see ki_text_swap. */
 int __must_check ki_change_swap(struct ki_change *changes, u32 n, u32 *bad) __must_hold(&ki_lock);
-/* A change has been made: its patch is the group's, the one before is buried. */
+/* A change has been made: its patch is the group's, the one before is buried, and so is what died.
+ */
 void ki_change_record(struct ki_change *c) __must_hold(&ki_lock);
 /* Give back patches of changes that were not made. */
 void ki_change_drop(struct ki_change *changes, u32 n) __must_hold(&ki_lock);
 
-/* splice.c, unsplice.c */
-void ki_unsplice_all(struct ki_session *s) __must_hold(&ki_lock);
+/*
+ * unsplice.c; when they return nobody's code runs that was taken out. False: it was
+ * in a window that cannot go yet, because another tool stands in it.
+ */
+bool ki_unsplice_all(struct ki_session *s) __must_hold(&ki_lock);
 /* Those with n ids from `first` on: of a splice whose answer cannot be given. */
 void ki_unsplice_run(struct ki_session *s, u32 first, u32 n) __must_hold(&ki_lock);
-/* Has a window without chunks been left alone, because another tool stands in it? */
-bool ki_unsplice_stuck(void) __must_hold(&ki_lock);
+/* What could not go before, if there is something. */
+void ki_unsplice_again(void) __must_hold(&ki_lock);
+/* Is there a window without chunks that another tool stands in? Is that one? */
+bool ki_unsplice_any_stuck(void) __must_hold(&ki_lock);
+bool ki_unsplice_is_stuck(const struct ki_group *g) __must_hold(&ki_lock);
 
 /* window.c */
 struct ki_win *ki_win_touching(unsigned long start, unsigned long end) __must_hold(&ki_lock);
@@ -249,6 +267,8 @@ void ki_group_free(struct ki_group *g) __must_hold(&ki_lock); /* and its windows
 /* The window of the group that begins at addr: its index, or -1. */
 int ki_group_find(const struct ki_group *g, unsigned long addr) __must_hold(&ki_lock);
 u8 ki_board_len(u8 board);
+/* It has been taken out: modules that it leads to are held until no task can be in it. */
+void ki_piece_bury(struct ki_piece *p) __must_hold(&ki_lock);
 void ki_piece_free(struct ki_piece *p) __must_hold(&ki_lock); /* NULL is allowed */
 
 /* site.c. Sites never overlap. */
@@ -264,8 +284,8 @@ struct ki_swap;
 void ki_fill_decide(struct ki_change *changes, u32 n) __must_hold(&ki_lock);
 /* One of them could not be: no more of them. */
 void ki_fill_stop(struct ki_change *changes, u32 n) __must_hold(&ki_lock);
-/* Must, or should, a group's next patch be filled? Pieces: all that it will have. */
-bool ki_fill_wanted(const struct ki_group *g, struct ki_piece *const *pieces, u32 n);
+/* Must, or should, a group's next patch be filled? */
+bool ki_fill_wanted(const struct ki_group *g);
 /* The smallest distance from d on that traps at each byte whose bit in `inner` is set. */
 u64 ki_fill_distance(u64 d, u8 inner);
 /* Must be waited for who may be inside one of its jmp springboards, when `next` comes? */
@@ -405,7 +425,8 @@ int ki_heap_init(void);
 void ki_heap_exit(void);
 u32 ki_heap_bytes(struct ki_block *b); /* that it takes of the heap */
 void ki_heap_info(struct ki_info *info);
-bool ki_heap_is_full(void); /* not even a small patch would find room */
+bool ki_heap_holds(unsigned long addr); /* or ki_returned; without ki_lock */
+bool ki_heap_is_full(void);		/* not even a small patch would find room */
 int ki_rows_init(void);
 
 /* quiesce.c: may sleep long. On return no task is where it could have been preempted before. */
@@ -429,19 +450,21 @@ int __must_check ki_still_idle(int cpu, ki_still_fn call, void *arg);
  * faults.c: call found for each address in the heap where a task took a fault it is still in, and
  * for each in ki_returned that one will return to. KI_FAULTS_ANYWHERE: one may return to any.
  * KI_FAULTS_UNKNOWN: of one it is not known; it may be in any, and return to any. found() may
- * sleep.
+ * sleep. The task is NULL if it is an idle one.
  */
 #define KI_FAULTS_ANYWHERE 0
 #define KI_FAULTS_UNKNOWN  1
+typedef void (*ki_faults_fn)(void *arg, unsigned long ip, const struct task_struct *t);
 int ki_faults_init(void);
-void ki_faults_find(void (*found)(void *arg, unsigned long ip), void *arg);
+void ki_faults_find(ki_faults_fn found, void *arg);
+
+void ki_sleeper_note(struct ki_sleeper *s, const struct task_struct *t);
 
 /* session.c: free when no task can be inside any more. */
 struct ki_run;
 void ki_bury_patch(struct ki_patch p) __must_hold(&ki_lock);
 void ki_bury_module(struct module *m)
-	__must_hold(&ki_lock);		      /* a reference to put; NULL is allowed */
-void ki_bury_now(void) __must_hold(&ki_lock); /* wait, and free all patches that are buried */
+	__must_hold(&ki_lock); /* a reference to put; NULL is allowed */
 /* How many patches in which a task might sleep and then set out for a way back are gone; no lock.
  */
 u64 ki_bury_ways_freed(void);

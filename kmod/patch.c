@@ -3,7 +3,7 @@
  * The linker: a group's patch from its windows' pieces.
  *
  *	for each window, for each displaced instruction:
- *	    the chunks before it; where it is replaced: jmp replacement, and the window's end
+ *	    the chunks before it; where it is replaced: jmp replacement
  *	    its copy; a branch with chunks on its taken side goes to these, and so does what
  *		faults (rows.c); of a call that stands as it was, jmp to the call
  *	    the chunks behind it
@@ -16,6 +16,10 @@
  *
  * A branch to the beginning of a window of the same group goes to where that is in the patch:
  * the springboard would lead there anyhow, if there is one.
+ *
+ * What stands behind a replacement is there though control does not get to it, so that each piece
+ * has its place, and a replacement can be taken back by another distance of its jump (mute.c). Late
+ * tasks of a filled springboard (fill.c) go on there, too.
  *
  * All fixups are relative to where the patch will be, so the place is taken first: pieces are
  * linked once to learn their length, how many rows they have in the kernel's tables (rows.c) and
@@ -129,10 +133,11 @@ static const struct ki_piece *put_chunks(struct ki_link *l, u32 *next, const str
 	const struct ki_piece *replacement = NULL;
 
 	for (; *next < l->npieces; (*next)++) {
-		const struct ki_piece *p = l->pieces[*next];
+		struct ki_piece *p = l->pieces[*next];
 
 		if (p->win != w || p->insn != insn || p->where != where)
 			break;
+		p->next_at = l->len; /* of replacements, which are the last: their jump's */
 		if (p->kind == KI_CHUNK_REPLACE) {
 			replacement = p;
 			continue;
@@ -188,7 +193,7 @@ static bool call_stands(const struct ki_win *w, u8 i, unsigned long addr)
 static void put_copy(struct ki_link *l, const struct ki_win *w, u8 i, unsigned long addr,
 		     const struct ki_piece *taken)
 {
-	unsigned long side = taken ? l->base + taken->at : 0;
+	unsigned long side = taken ? l->base + taken->side : 0;
 	struct ki_copy c;
 
 	if (!taken && call_stands(w, i, addr)) {
@@ -210,7 +215,7 @@ static void put_copy(struct ki_link *l, const struct ki_win *w, u8 i, unsigned l
 /* followed: the next window of the group stands behind this one, in the text as in the patch. */
 static void put_window(struct ki_link *l, u32 *next, const struct ki_win *w, bool followed)
 {
-	const struct ki_piece *other = NULL;
+	const struct ki_piece *other;
 	unsigned long addr = w->addr;
 	u8 i;
 
@@ -220,7 +225,7 @@ static void put_window(struct ki_link *l, u32 *next, const struct ki_win *w, boo
 			l->inner[addr - w->addr - 1] = l->len;
 		other = put_chunks(l, next, w, i, KI_BEFORE, addr, 0);
 		if (other)
-			break;
+			put_jump(l, other->target, addr, 0);
 		put_copy(l, w, i, addr, taken_side(l, *next, w, i));
 		addr += w->insn_len[i];
 		put_chunks(l, next, w, i, KI_AFTER, addr, 0);
@@ -228,12 +233,8 @@ static void put_window(struct ki_link *l, u32 *next, const struct ki_win *w, boo
 		       l->pieces[*next]->insn == i)
 			(*next)++; /* the taken side's: put later */
 	}
-	if (other)
-		put_jump(l, other->target, addr, 0);
-	else if (!(w->flow[i - 1] & (KI_FLOW_ENDS | KI_FLOW_CALL)) && !followed)
+	if (!(w->flow[i - 1] & (KI_FLOW_ENDS | KI_FLOW_CALL)) && !followed)
 		put_jump(l, landing(l, w->addr + w->len), addr, 0);
-	while (*next < l->npieces && l->pieces[*next]->win == w)
-		(*next)++; /* behind a replacement: control never gets there */
 }
 
 /* The chunks that are next run when what the jump at addr leads to has returned. */
@@ -310,7 +311,7 @@ static void put_taken_sides(struct ki_link *l)
 			next++;
 			continue;
 		}
-		l->pieces[next]->at = l->len;
+		l->pieces[next]->side = l->len;
 		put_taken_side(l, &next);
 	}
 }
@@ -417,7 +418,7 @@ static int take_place(struct ki_link *l, bool reserve, bool *filled, struct ki_b
 	const struct ki_win *w = l->group->v[0];
 	int err = -ENOSPC;
 
-	if (ki_fill_wanted(l->group, l->pieces, l->npieces))
+	if (ki_fill_wanted(l->group))
 		err = ki_heap_alloc_filled(l->len, l->rows.norc, l->rows.nex, w->addr + KI_JMP_LEN,
 					   w->inner, &l->pad, b);
 	*filled = !err;

@@ -17,6 +17,9 @@
  * function that has windows. Windows come and go with kprobe_mutex held, from the look at the text
  * until they are recorded, so here no other lock is needed.
  *
+ * In the heap there is none at all: what stands in a patch comes and goes, and a patch must be free
+ * to be changed where it stands (mute.c).
+ *
  * A kprobe on a springboard is in order: it runs before the patch, and delays its removal. Unless
  * control also comes to the window's beginning inside the patch, by a loop or from another window
  * of its group: there it would miss these.
@@ -78,6 +81,8 @@ static bool hidden(unsigned long addr)
 {
 	struct ki_win *w = ki_win_touching(addr, addr + 1);
 
+	if (ki_heap_holds(addr))
+		return true;
 	return w && (w->addr != addr || !w->boarded || entered_inside(w));
 }
 

@@ -15,6 +15,7 @@
 #include <linux/uaccess.h>
 
 #include "event.h"
+#include "held.h"
 #include "long.h"
 #include "pages.h"
 #include "permit.h"
@@ -252,6 +253,11 @@ static int do_evict(struct ki_request *q)
 	return ki_evict(q->session, &q->arg.evict);
 }
 
+static int do_held(struct ki_request *q)
+{
+	return ki_held_tell(&q->arg.held);
+}
+
 /* ---- all of them ---- */
 
 static const struct ki_ioctl {
@@ -278,6 +284,7 @@ static const struct ki_ioctl {
 	{KI_IOC_SESSION, do_session},
 	{KI_IOC_SESSION_WINDOW, do_session_window},
 	{KI_IOC_EVICT, do_evict},
+	{KI_IOC_HELD, do_held},
 };
 
 static void forget_copies(struct ki_request *q)

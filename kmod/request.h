@@ -32,6 +32,7 @@ struct ki_request {
 		struct ki_session_row row;
 		struct ki_session_window window;
 		struct ki_evict evict;
+		struct ki_held held;
 	} arg;
 	/* Its arrays, of kvfree; NULL: not taken, or none. */
 	struct ki_window *windows;

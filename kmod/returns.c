@@ -49,6 +49,7 @@
 #include <linux/workqueue.h>
 #include <asm/linkage.h>
 
+#include "held.h"
 #include "rows.h"
 #include "user.h"
 
@@ -62,6 +63,7 @@ static DECLARE_BITMAP(ki_seen, KI_RETURNS);	   /* of the one look in progress */
 static unsigned long ki_in_patches[KI_IN_PATCHES]; /* who is in patches, in this look */
 static u32 ki_nin_patches;
 static LIST_HEAD(ki_leftovers);
+static LIST_HEAD(ki_looked_at); /* leftovers, during a look; others than it only read them */
 static u32 ki_returns, ki_nleftovers;
 static unsigned int ki_pause = KI_LOOK_FIRST; /* before what is left is looked at again */
 static bool ki_later;			      /* look() is to come only after such a pause */
@@ -203,9 +205,21 @@ static void note_in_patch(unsigned long ip)
 		bitmap_fill(ki_seen, KI_RETURNS);
 }
 
-static void mark_seen(void *unused, unsigned long ip)
+/* The list does not change during a look. */
+static void note_sleeper(unsigned long ip, const struct task_struct *t)
+{
+	struct ki_return *r;
+
+	list_for_each_entry (r, &ki_looked_at, list)
+		if (r->addr == ip)
+			ki_sleeper_note(&r->who, t);
+}
+
+static void mark_seen(void *unused, unsigned long ip, const struct task_struct *t)
 {
 	unsigned long i = ip - (unsigned long)ki_returned;
+
+	note_sleeper(ip, t);
 
 	if (ip == KI_FAULTS_ANYWHERE || ip == KI_FAULTS_UNKNOWN)
 		bitmap_fill(ki_seen, KI_RETURNS);
@@ -251,18 +265,18 @@ static bool is_seen(const struct ki_return *r)
 }
 
 /* Under ki_lock. */
-static void settle(struct list_head *ways)
+static void settle(void)
 {
 	struct ki_return *r, *next;
 
-	list_for_each_entry_safe (r, next, ways, list) {
+	list_for_each_entry_safe (r, next, &ki_looked_at, list) {
 		if (is_seen(r))
 			continue;
 		free_return(r);
 		if (!--ki_nleftovers)
 			module_put(THIS_MODULE);
 	}
-	list_splice(ways, &ki_leftovers);
+	list_splice_init(&ki_looked_at, &ki_leftovers);
 	if (list_empty(&ki_leftovers))
 		return;
 	if (queue_delayed_work(system_wq, &ki_look_work, msecs_to_jiffies(ki_pause))) {
@@ -271,15 +285,35 @@ static void settle(struct list_head *ways)
 	}
 }
 
+static bool tell_return(struct ki_held_walk *w, const struct list_head *ways)
+{
+	const struct ki_return *r;
+
+	list_for_each_entry (r, ways, list) {
+		if (!ki_held_is_next(w))
+			continue;
+		w->row->kind = KI_HELD_WAY_BACK;
+		w->row->addr = r->addr;
+		ki_held_sleeper(w->row, &r->who);
+		return true;
+	}
+	return false;
+}
+
+bool ki_held_return(struct ki_held_walk *w)
+{
+	lockdep_assert_held(&ki_lock);
+	return tell_return(w, &ki_leftovers) || tell_return(w, &ki_looked_at);
+}
+
 static void look(struct work_struct *unused)
 {
-	LIST_HEAD(ways);
 	u64 freed;
 
 	mutex_lock(&ki_lock);
-	list_splice_init(&ki_leftovers, &ways);
+	list_splice_init(&ki_leftovers, &ki_looked_at);
 	mutex_unlock(&ki_lock);
-	if (list_empty(&ways))
+	if (list_empty(&ki_looked_at))
 		return; /* the look before this one has them */
 
 	ki_quiesce();
@@ -291,7 +325,7 @@ static void look(struct work_struct *unused)
 	mutex_lock(&ki_lock);
 	if (any_in_old_patch(freed))
 		bitmap_fill(ki_seen, KI_RETURNS);
-	settle(&ways);
+	settle();
 	mutex_unlock(&ki_lock);
 }
 

@@ -11,9 +11,11 @@
  * its end would have to wait for a page that may never come.
  *
  * If another tool has written into one of our springboards meanwhile (a kprobe on top of it),
- * the window cannot be restored. Its pieces, and all counters of the session, then go to the
- * orphans, which are tried again whenever a session begins or ends; until then the module cannot be
- * unloaded. A host that has lost its last user may be left over in the same way, without a piece.
+ * the window cannot be restored, and if the heap has no room, chunks stay in patches that others
+ * need. Nobody runs them any more in either case (unsplice.c, mute.c), so the session is gone with
+ * all that it had. Taking them out is tried again whenever a session begins or ends or a patch is
+ * given back. As long as a window is left that belongs to nobody the module cannot be unloaded. A
+ * host that has lost its last user may be left over in the same way.
  *
  * The module of a replacement, or of a function that a chunk calls, is held as long as the patch: a
  * task may be about to jump there. When it is buried all patches that lead there have been, or are
@@ -26,8 +28,10 @@
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 
+#include "held.h"
 #include "limit.h"
 #include "rows.h"
+#include "who.h"
 
 #define KI_DIG_SOON  10 /* milliseconds */
 #define KI_DIG_FIRST 200
@@ -38,13 +42,15 @@ struct ki_grave {
 	struct ki_patch patch;
 	struct module *owner; /* of what the patch may lead to */
 	bool inhabited;
+	struct ki_sleeper who; /* one that was found there */
 };
 
 static u32 ki_sessions;
 static u64 ki_serial;
 static LIST_HEAD(ki_graves);	  /* patches */
+static LIST_HEAD(ki_opened);	  /* those that are being looked at */
+static DEFINE_MUTEX(ki_opening);  /* for them, inside ki_lock */
 static LIST_HEAD(ki_buried_runs); /* counters, variables and all else that is numbered */
-static atomic_t ki_digging = ATOMIC_INIT(0);
 static DECLARE_WAIT_QUEUE_HEAD(ki_dug);
 static u64 ki_runs_asked, ki_runs_looked; /* burials of counters; those that have been looked at */
 static atomic64_t ki_ways_freed = ATOMIC64_INIT(0);
@@ -53,11 +59,7 @@ static bool ki_later;			     /* dig() is to come only after such a pause */
 static void dig(struct work_struct *unused);
 static DECLARE_DELAYED_WORK(ki_dig_work, dig);
 
-static struct ki_session ki_orphans = {
-	.pieces = LIST_HEAD_INIT(ki_orphans.pieces),
-	.runs = LIST_HEAD_INIT(ki_orphans.runs),
-};
-static bool ki_orphans_pinned;
+static bool ki_stuck_pinned;
 static bool ki_graves_pinned;
 
 /* The addresses of a look where tasks are, in order. They may be many, but the places are few. */
@@ -66,8 +68,8 @@ static struct {
 	u32 n;
 	bool unknown; /* there may be somebody anywhere */
 	unsigned long ip[KI_SIGHTED];
+	struct ki_sleeper who[KI_SIGHTED];
 } ki_sighted;
-static DEFINE_MUTEX(ki_sighting); /* inside ki_lock */
 
 /* The first that is not below addr. */
 static u32 sighted_from(unsigned long addr)
@@ -85,7 +87,7 @@ static u32 sighted_from(unsigned long addr)
 	return lo;
 }
 
-static void note_sighted(void *unused, unsigned long ip)
+static void note_sighted(void *unused, unsigned long ip, const struct task_struct *t)
 {
 	u32 i = sighted_from(ip);
 
@@ -98,16 +100,21 @@ static void note_sighted(void *unused, unsigned long ip)
 		return;
 	}
 	memmove(ki_sighted.ip + i + 1, ki_sighted.ip + i, (ki_sighted.n - i) * sizeof(ip));
+	memmove(ki_sighted.who + i + 1, ki_sighted.who + i,
+		(ki_sighted.n - i) * sizeof(ki_sighted.who[0]));
 	ki_sighted.ip[i] = ip;
+	ki_sleeper_note(&ki_sighted.who[i], t);
 	ki_sighted.n++;
 }
 
-static bool is_inhabited(const struct ki_patch *p)
+static bool is_inhabited(const struct ki_patch *p, struct ki_sleeper *who)
 {
 	u32 i = sighted_from(p->addr);
 
-	if (i < ki_sighted.n && ki_sighted.ip[i] - p->addr < p->len)
+	if (i < ki_sighted.n && ki_sighted.ip[i] - p->addr < p->len) {
+		*who = ki_sighted.who[i];
 		return true;
+	}
 	return p->faults && ki_sighted.unknown;
 }
 
@@ -121,22 +128,22 @@ static bool find_inhabited(struct list_head *graves)
 		any |= g->patch.faults;
 		cond_resched();
 	}
-	mutex_lock(&ki_sighting);
 	ki_sighted.n = 0;
 	ki_sighted.unknown = false;
 	if (any)
 		ki_faults_find(note_sighted, NULL);
 	any = false;
+	mutex_lock(&ki_opening);
 	list_for_each_entry (g, graves, list) {
-		g->inhabited = is_inhabited(&g->patch);
+		g->inhabited = is_inhabited(&g->patch, &g->who);
 		any |= g->inhabited;
 		cond_resched();
 	}
-	mutex_unlock(&ki_sighting);
+	mutex_unlock(&ki_opening);
 	return any;
 }
 
-/* No lock needed: nobody else knows these patches. What stays in the list is inhabited. */
+/* Nobody else changes the list. What stays in it is inhabited. */
 static void free_graves(struct list_head *graves)
 {
 	struct ki_grave *g, *next;
@@ -149,7 +156,9 @@ static void free_graves(struct list_head *graves)
 	list_for_each_entry_safe (g, next, graves, list) {
 		if (g->inhabited || (g->owner && inhabited))
 			continue;
+		mutex_lock(&ki_opening);
 		list_del(&g->list);
+		mutex_unlock(&ki_opening);
 		if (g->patch.addr) {
 			if (g->patch.faults && g->patch.ways)
 				atomic64_inc(&ki_ways_freed);
@@ -163,8 +172,6 @@ static void free_graves(struct list_head *graves)
 	ki_step("graves freed");
 	ki_text_flush_heap();
 	ki_step("heap flushed");
-	if (atomic_dec_and_test(&ki_digging))
-		wake_up_all(&ki_dug);
 }
 
 /* Under ki_lock. Who buries has a descriptor open, so the module is not going yet. */
@@ -180,7 +187,7 @@ static void put_back(struct list_head *graves)
 	lockdep_assert_held(&ki_lock);
 	if (list_empty(graves))
 		return;
-	list_splice(graves, &ki_graves);
+	list_splice_init(graves, &ki_graves);
 	if (queue_delayed_work(system_wq, &ki_dig_work, msecs_to_jiffies(ki_pause))) {
 		ki_later = true;
 		ki_pause = min(ki_pause * 2, (unsigned int)KI_DIG_LAST);
@@ -209,33 +216,84 @@ static void dig_soon(void)
 	ki_pause = KI_DIG_FIRST;
 }
 
+/* A window that is nobody's holds the module. */
+static void pin_stuck(void)
+{
+	bool stuck = ki_unsplice_any_stuck();
+
+	if (stuck && !ki_stuck_pinned) {
+		__module_get(THIS_MODULE);
+		pr_warn("kerninst: another tool has written into an installed window; its removal is tried again later\n");
+	} else if (!stuck && ki_stuck_pinned) {
+		module_put(THIS_MODULE);
+	}
+	ki_stuck_pinned = stuck;
+}
+
+static void take_out_again(void)
+{
+	ki_unsplice_again();
+	if (ki_stuck_pinned)
+		pin_stuck();
+}
+
 static void dig(struct work_struct *unused)
 {
-	LIST_HEAD(graves);
+	struct ki_who who;
 	LIST_HEAD(runs);
 	u64 asked;
 
 	mutex_lock(&ki_lock);
 	asked = ki_runs_asked;
-	list_splice_init(&ki_graves, &graves);
+	list_splice_init(&ki_graves, &ki_opened);
 	list_splice_init(&ki_buried_runs, &runs);
-	atomic_inc(&ki_digging);
 	mutex_unlock(&ki_lock);
 
-	free_graves(&graves);
+	free_graves(&ki_opened);
 
 	mutex_lock(&ki_lock);
-	if (list_empty(&graves)) {
+	if (list_empty(&ki_opened)) {
 		ki_runs_drop(&runs);
 		unpin_graves();
 	} else {
 		list_splice(&runs, &ki_buried_runs);
-		put_back(&graves);
+		put_back(&ki_opened);
 	}
 	WRITE_ONCE(ki_runs_looked, asked);
 	ki_step("runs dropped");
+	ki_who_begin(&who, NULL);
+	take_out_again(); /* space has come back */
+	ki_who_end();
 	mutex_unlock(&ki_lock);
+	ki_who_tell(&who);
 	wake_up_all(&ki_dug);
+}
+
+static bool tell_grave(struct ki_held_walk *w, const struct list_head *graves)
+{
+	const struct ki_grave *g;
+
+	list_for_each_entry (g, graves, list) {
+		if (!g->inhabited || !ki_held_is_next(w))
+			continue;
+		w->row->kind = KI_HELD_PATCH;
+		w->row->addr = g->patch.addr;
+		w->row->bytes = ki_heap_bytes(g->patch.block);
+		ki_held_sleeper(w->row, &g->who);
+		return true;
+	}
+	return false;
+}
+
+bool ki_held_grave(struct ki_held_walk *w)
+{
+	bool is_it;
+
+	lockdep_assert_held(&ki_lock);
+	mutex_lock(&ki_opening);
+	is_it = tell_grave(w, &ki_graves) || tell_grave(w, &ki_opened);
+	mutex_unlock(&ki_opening);
+	return is_it;
 }
 
 static void bury(struct ki_grave what)
@@ -268,23 +326,6 @@ void ki_bury_module(struct module *m)
 		bury((struct ki_grave){.owner = m});
 }
 
-void ki_bury_now(void)
-{
-	struct ki_grave *g, *next;
-	LIST_HEAD(graves);
-
-	lockdep_assert_held(&ki_lock);
-	list_for_each_entry_safe (g, next, &ki_graves, list) {
-		if (!g->owner)
-			list_move_tail(&g->list, &graves);
-		cond_resched();
-	}
-	atomic_inc(&ki_digging);
-	free_graves(&graves);
-	put_back(&graves);
-	wait_event(ki_dug, !atomic_read(&ki_digging));
-}
-
 u64 ki_bury_ways_freed(void)
 {
 	return atomic64_read(&ki_ways_freed);
@@ -305,15 +346,6 @@ void ki_bury_finish(void)
 			msleep(pause);
 		pause = min(pause * 2, (unsigned int)KI_DIG_LAST);
 	} while (left);
-}
-
-static void pin_orphans(void)
-{
-	if (!ki_orphans_pinned) {
-		__module_get(THIS_MODULE);
-		ki_orphans_pinned = true;
-		pr_warn("kerninst: another tool has written into an installed window; its removal is tried again later\n");
-	}
 }
 
 static void bury_runs(struct list_head *runs)
@@ -340,19 +372,6 @@ int ki_bury_wait_runs(void)
 	return err;
 }
 
-static void retry_orphans(void)
-{
-	lockdep_assert_held(&ki_lock);
-	if (!ki_orphans_pinned)
-		return;
-	ki_unsplice_all(&ki_orphans);
-	if (list_empty(&ki_orphans.pieces) && !ki_unsplice_stuck()) {
-		bury_runs(&ki_orphans.runs);
-		ki_orphans_pinned = false;
-		module_put(THIS_MODULE);
-	}
-}
-
 int ki_session_new(struct ki_session **out)
 {
 	struct ki_session *s = kzalloc(sizeof(*s), GFP_KERNEL_ACCOUNT);
@@ -366,7 +385,7 @@ int ki_session_new(struct ki_session **out)
 		kfree(s);
 		return err;
 	}
-	retry_orphans();
+	take_out_again();
 	mutex_init(&s->asking);
 	INIT_LIST_HEAD(&s->pieces);
 	INIT_LIST_HEAD(&s->runs);
@@ -380,20 +399,10 @@ int ki_session_new(struct ki_session **out)
 
 void ki_session_end(struct ki_session *s)
 {
-	bool left;
-
 	lockdep_assert_held(&ki_lock);
 	ki_step("session ends");
 	ki_unsplice_all(s);
-	left = !list_empty(&s->pieces);
-	if (left) {
-		list_splice_tail_init(&s->pieces, &ki_orphans.pieces);
-		list_splice_tail_init(&s->runs, &ki_orphans.runs);
-	}
-	if (left || ki_unsplice_stuck())
-		pin_orphans();
-	else
-		retry_orphans();
+	pin_stuck();
 	bury_runs(&s->runs);
 	ki_sessions--;
 	ki_owner_end(s);

@@ -2,72 +2,61 @@
 /*
  * KI_IOC_UNSPLICE, and the end of a session: taking chunks out.
  *
- * It cannot be refused for lack of memory: patches that must be built anew for the other
- * sessions' chunks use heap space that is kept for that, one at a time; other memory is waited
- * for. What can be in the way is another tool in the springboard: then the window stays, its
- * chunks go on, and they can be taken out when the other tool has gone (session.c: orphans).
+ * It cannot be refused, and it ends: when it returns nobody runs what was taken out, whatever the
+ * heap looks like and whatever else stands in the text. There are four steps, of which the first
+ * three give back what they can, and the last deals with all that is left:
+ *
+ *   1. groups that go wholly and bounce in others' tails: then their hosts are free to go
+ *   2. all others that go wholly
+ *   3. groups that others need, or have chunks in, are built anew without the dying chunks. For
+ *      that a part of the heap is kept; nobody waits for more, since the patches that were just
+ *      taken out come back only after a wait. After a few groups that found no room the others are
+ *      not tried.
+ *   4. what is dying yet is muted where it stands (mute.c), all at once, which needs nothing of
+ *      the heap.
+ *
+ * So there are as many waits as there are parts of KI_UNSPLICE_PART groups, which is one or two,
+ * and one for muting. Each is bounded, and so is what stands between them. Other memory is waited
+ * for.
+ *
+ * What is muted goes with the next patch of its group, which is tried (ki_unsplice_again) whenever
+ * a session begins or ends, or space has come back to the heap (session.c: dig). What can be in the
+ * way longer is another tool in the springboard of a group that goes wholly: it is stuck. Its
+ * windows stay, and the module, until the other tool has gone; there is nothing in them then but
+ * what is muted.
  */
 #include <linux/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 
 #include "charge.h"
-#include "long.h"
+#include "mute.h"
 #include "request.h"
 #include "user.h"
-#include "who.h"
 
-#define KI_UNSPLICE_PART 4096 /* each may take a wait */
+#define KI_UNSPLICE_PART 4096 /* groups of one swap, which may take a wait */
+#define KI_MISSES	 8    /* groups that found no room until the others are not tried */
+#define KI_BUILD_TRIES	 8    /* for want of memory, each a tick */
 
-static u32 ki_stuck; /* groups without chunks that could not go */
+static u32 ki_nstuck, ki_new_stuck; /* groups; those that were not, before the last take_out() */
 
-/*
- * A patch without the dying pieces; the space for it is kept in reserve, memory is waited for.
- * False: even the reserve does not do, because patches taken out a moment ago still lie there.
- */
+/* A patch without the dying pieces. False: there is no room for it. */
 static bool rebuild(struct ki_change *c)
 {
-	bool again = false;
+	u32 tries = KI_BUILD_TRIES;
 	u16 reason;
 	int err;
 
-	while ((err = ki_patch_build(c->group, true, &c->patch, &reason))) {
-		if (err == -ENOMEM) {
-			cond_resched();
-			continue;
-		}
-		if (again)
-			return false;
-		again = true;
-		ki_bury_now();
-	}
+	while ((err = ki_patch_build(c->group, true, &c->patch, &reason)) == -ENOMEM && --tries)
+		schedule_timeout_uninterruptible(1);
+	if (err)
+		return false;
+	ki_step("patch built anew");
 	return true;
-}
-
-static void free_dying(struct ki_win *w)
-{
-	struct ki_piece *p, *next;
-
-	list_for_each_entry_safe (p, next, &w->chunks, in_window) {
-		if (!p->dying)
-			continue;
-		list_del(&p->in_window);
-		list_del(&p->in_session);
-		ki_step("piece dies");
-		ki_holder_piece(p, false);
-		ki_bury_module(p->owner);
-		p->owner = NULL;
-		ki_long_bury(p->more);
-		ki_piece_free(p);
-	}
 }
 
 static void record_removal(struct ki_change *c)
 {
-	u32 i;
-
-	for (i = 0; i < c->group->n; i++)
-		free_dying(c->group->v[i]);
 	ki_change_record(c);
 	if (c->patch.addr) {
 		ki_charge_group(c->group, NULL);
@@ -77,20 +66,16 @@ static void record_removal(struct ki_change *c)
 	}
 }
 
-/* Another tool has written into a springboard: leave the group as it is. */
+/* Another tool has written into a springboard: the group stays as it is. */
 static void leave_alone(struct ki_change *c)
 {
-	struct ki_piece *p;
-	bool empty = true;
-	u32 i;
+	struct ki_group *g = c->group;
+	bool goes = !c->patch.addr;
 
 	ki_change_drop(c, 1);
-	for (i = 0; i < c->group->n; i++) {
-		empty &= list_empty(&c->group->v[i]->chunks);
-		list_for_each_entry (p, &c->group->v[i]->chunks, in_window)
-			p->dying = false;
-	}
-	ki_stuck += empty;
+	ki_nstuck += goes;
+	ki_new_stuck += goes && !g->stuck;
+	g->stuck = goes;
 }
 
 /* Nothing has been changed, so others may use kprobes meanwhile. */
@@ -126,19 +111,6 @@ static void take_out_part(struct ki_change *c, u32 n)
 	ki_step("taken out");
 }
 
-/* A group that other chunks stay in: one by one, so that each gives its old patch back. */
-static void thin_out(struct ki_group *g)
-{
-	struct ki_change c = {.group = g};
-
-	if (rebuild(&c)) {
-		ki_step("patch built anew");
-		take_out_part(&c, 1);
-	} else {
-		leave_alone(&c);
-	}
-}
-
 /* What becomes of a group: it stays as it is, it is built anew, it goes. */
 enum fate { STAYS, THINS, GOES };
 
@@ -170,68 +142,101 @@ static bool bounces(const struct ki_group *g)
 	return false;
 }
 
-/* All groups with something to do that bounce in others' tails, or all that do not. */
-static void list_todo(struct list_head *todo, bool bouncing)
+/* The steps: groups that meet with this fate, in any order. */
+enum step { BOUNCING_GO, OTHERS_GO, ARE_THINNED };
+
+static bool is_todo(const struct ki_group *g, enum step step)
+{
+	enum fate fate = fate_of(g);
+
+	if (step == ARE_THINNED)
+		return fate == THINS;
+	return fate == GOES && bounces(g) == (step == BOUNCING_GO);
+}
+
+static void list_todo(struct list_head *todo, enum step step)
 {
 	struct ki_win *w;
 
 	for (w = ki_win_touching(0, ULONG_MAX); w; w = ki_win_next(w)) {
 		struct ki_group *g = w->group;
 
-		if (w == g->v[0] && bounces(g) == bouncing && fate_of(g) != STAYS)
+		if (w == g->v[0] && is_todo(g, step))
 			list_add_tail(&g->todo, todo);
 		cond_resched();
 	}
 }
 
-static void take_out_kind(bool bouncing)
+static void take_out_step(enum step step)
 {
 	static struct ki_change part[KI_UNSPLICE_PART]; /* under ki_lock */
 	struct ki_group *g, *next;
+	u32 n = 0, misses = 0;
 	LIST_HEAD(todo);
-	u32 n = 0;
 
-	list_todo(&todo, bouncing);
+	list_todo(&todo, step);
 	list_for_each_entry_safe (g, next, &todo, todo) {
-		if (fate_of(g) == GOES)
-			part[n++] = (struct ki_change){.group = g};
-		else
-			thin_out(g);
+		part[n] = (struct ki_change){.group = g};
+		if (step != ARE_THINNED || rebuild(&part[n]))
+			n++;
+		else if (++misses == KI_MISSES)
+			break;
 		if (n == KI_UNSPLICE_PART) {
 			take_out_part(part, n);
 			n = 0;
 		}
+		cond_resched();
 	}
 	if (n)
 		take_out_part(part, n);
 }
 
-/* Those who bounce first: then their hosts are free to go. */
-static void take_out(void)
+/* All dying pieces; those that are not muted yet are the session's. NULL: there are no others. */
+static void take_out(struct ki_session *s)
 {
 	lockdep_assert_held(&ki_lock);
-	ki_stuck = 0;
-	take_out_kind(true);
-	take_out_kind(false);
+	ki_nstuck = 0;
+	ki_new_stuck = 0;
+	take_out_step(BOUNCING_GO);
+	take_out_step(OTHERS_GO);
+	take_out_step(ARE_THINNED);
+	if (s)
+		ki_mute(s);
 }
 
-bool ki_unsplice_stuck(void)
+void ki_unsplice_again(void)
 {
-	return ki_stuck;
+	lockdep_assert_held(&ki_lock);
+	if (ki_nstuck || ki_mute_count())
+		take_out(NULL);
 }
 
-void ki_unsplice_all(struct ki_session *s)
+bool ki_unsplice_any_stuck(void)
+{
+	lockdep_assert_held(&ki_lock);
+	return ki_nstuck;
+}
+
+bool ki_unsplice_is_stuck(const struct ki_group *g)
+{
+	return g->stuck && fate_of(g) == GOES;
+}
+
+bool ki_unsplice_all(struct ki_session *s)
 {
 	struct ki_piece *p;
 
 	lockdep_assert_held(&ki_lock);
-	if (list_empty(&s->pieces) && !ki_stuck)
-		return;
+	if (list_empty(&s->pieces)) {
+		ki_unsplice_again();
+		return true;
+	}
 	list_for_each_entry (p, &s->pieces, in_session) {
 		p->dying = true;
 		cond_resched();
 	}
-	take_out();
+	take_out(s);
+	return !ki_new_stuck;
 }
 
 /* Let v[i] sink to its place in the heap of the first n. */
@@ -260,22 +265,6 @@ static void sort_ids(u32 *v, u32 n)
 		swap(v[0], v[i]);
 		sift(v, 0, i);
 	}
-}
-
-/* Is one of the sorted ids still there? */
-static bool any_left(struct ki_session *s, const u32 *ids, u32 n)
-{
-	struct ki_piece *p;
-	u32 i = 0;
-
-	list_for_each_entry (p, &s->pieces, in_session) {
-		while (i < n && ids[i] < p->id)
-			i++;
-		if (i < n && ids[i] == p->id)
-			return true;
-		cond_resched();
-	}
-	return false;
 }
 
 /* Mark the pieces whose ids are in the sorted array; both it and the list are in order of id. */
@@ -309,7 +298,7 @@ void ki_unsplice_run(struct ki_session *s, u32 first, u32 n)
 		p->dying = p->id - first < n;
 		cond_resched();
 	}
-	take_out();
+	take_out(s);
 }
 
 static bool names_all(const struct ki_unsplice *req)
@@ -343,21 +332,18 @@ int ki_unsplice(struct ki_request *q)
 {
 	struct ki_unsplice *req = &q->arg.unsplice;
 	struct ki_session *s = q->session;
-	u32 stuck = ki_stuck;
+	bool back;
 	int err;
 
 	lockdep_assert_held(&ki_lock);
 	if (names_all(req)) {
-		ki_unsplice_all(s);
-		return list_empty(&s->pieces) && ki_stuck <= stuck
-			       ? 0
-			       : ki_refuse(&req->reason, KI_R_FOREIGN_BREAKPOINT);
+		back = ki_unsplice_all(s);
+	} else {
+		err = mark(s, q->ids, req->count);
+		if (err)
+			return err;
+		take_out(s);
+		back = !ki_new_stuck;
 	}
-	err = mark(s, q->ids, req->count);
-	if (err)
-		return err;
-	take_out();
-	if (any_left(s, q->ids, req->count) || ki_stuck > stuck) /* left alone */
-		return ki_refuse(&req->reason, KI_R_FOREIGN_BREAKPOINT);
-	return 0;
+	return back ? 0 : ki_refuse(&req->reason, KI_R_FOREIGN_BREAKPOINT);
 }

@@ -195,6 +195,15 @@ int ki_group_find(const struct ki_group *g, unsigned long addr)
 	return -1;
 }
 
+void ki_piece_bury(struct ki_piece *p)
+{
+	lockdep_assert_held(&ki_lock);
+	ki_holder_piece(p, false);
+	ki_bury_module(p->owner);
+	p->owner = NULL;
+	ki_long_bury(p->more);
+}
+
 void ki_piece_free(struct ki_piece *p)
 {
 	lockdep_assert_held(&ki_lock);

@@ -29,6 +29,7 @@ include test/guest/tables/tables.mk
 include test/guest/kcov/kcov.mk
 include test/guest/permit/permit.mk
 include test/guest/locks/locks.mk
+include test/guest/full/full.mk
 include test/fuzz/ioctl.mk
 include test/oracles/oracles.mk
 include test/bounces/bounces.mk
@@ -66,7 +67,7 @@ check-guest: deps
 
 CHECK_BUILD := all unit-bins test-plugins test-progs $(GUEST_BIN) test-long test-threads \
 	test-events test-torture test-fuzz-ioctl test-fuzz-host test-oracles test-transfers \
-	test-snippets test-records test-stacks test-tables test-kcov test-permit test-locks test-studies test-bounces test-cover \
+	test-snippets test-records test-stacks test-tables test-kcov test-permit test-locks test-full test-studies test-bounces test-cover \
 	build/examples/proxy
 check-build: $(CHECK_BUILD) test-modules
 	$(Q)$(MAKE) BUILD=asan unit-bins all

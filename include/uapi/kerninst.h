@@ -542,7 +542,8 @@ struct ki_splice {
  * KI_IOC_UNSPLICE: take chunks out: the ones named, or all of the session with KI_UNSPLICE_ALL.
  * Returns when the original bytes stand again and every CPU runs them. -ENOENT if an id is not
  * one of this session's; then nothing has changed. -EBUSY, KI_R_FOREIGN_BREAKPOINT, if another
- * tool (a kprobe) stands in a window: that window stays, the others are taken out.
+ * tool (a kprobe) stands in a window that nobody needs now: that window stays until the tool has
+ * gone (KI_IOC_HELD). In either case none of the chunks runs any more, and none is the session's.
  */
 struct ki_unsplice {
 	__u32 size;
@@ -569,6 +570,7 @@ struct ki_unsplice {
 #define KI_IOC_EVENT	_IOWR('k', 0x4c, struct ki_event_req)
 #define KI_IOC_GLOBAL	_IOWR('k', 0x4d, struct ki_global)
 
+#include "kerninst_held.h"
 #include "kerninst_sizes.h"
 
 #endif

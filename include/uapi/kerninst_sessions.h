@@ -61,7 +61,8 @@ struct ki_session_window {
  * stays open, with its counters and buffers, to be read; what else is asked of it is refused with
  * KI_R_EVICTED. It takes to be the user who opened it, or CAP_SYS_ADMIN; the own descriptor may
  * be one for reading. KI_EVICT_ALL: all that the caller may, but for the own. -EBUSY,
- * KI_R_FOREIGN_BREAKPOINT, if another tool stands in a window: that one stays until it has gone.
+ * KI_R_FOREIGN_BREAKPOINT, if another tool stands in a window: that one stays until it has gone,
+ * without the session's code.
  */
 struct ki_evict {
 	__u32 size;

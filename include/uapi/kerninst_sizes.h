@@ -40,5 +40,6 @@ KI_ASSERT_SIZE(ki_unsplice, 24);
 KI_ASSERT_SIZE(ki_session_row, 104);
 KI_ASSERT_SIZE(ki_session_window, 96);
 KI_ASSERT_SIZE(ki_evict, 24);
+KI_ASSERT_SIZE(ki_held, 72);
 
 #endif

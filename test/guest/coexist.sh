@@ -227,6 +227,11 @@ is "kprobe-behind: count" "$(entered $L)" 60
 ok "kprobe-behind: accepted when the window has gone" arm "p:kx $(leap 18)"
 disarm
 
+heap=$(printf 0x%x "$(field heap_start)")
+export heap
+inside $L 'arm "p:kx $heap" 2> /tmp/a; echo $? > /tmp/b; disarm'
+is "kprobe-heap: refused" "$(cat /tmp/b)" 1
+
 inside $S 'arm "p:kx $(spin 5)" 2> /tmp/a; echo $? > /tmp/b; mate "call 60" > /tmp/c; disarm'
 is "kprobe-loop: refused" "$(cat /tmp/b)" 1
 ok "kprobe-loop: EBUSY" grep -q 'busy' /tmp/a

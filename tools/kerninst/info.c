@@ -10,6 +10,7 @@
 
 #include "census.h"
 #include "cli.h"
+#include "held.h"
 #include "match.h"
 #include "open.h"
 #include "out/json.h"
@@ -38,6 +39,7 @@ struct facts {
 	struct ki_program_options analysis;
 	bool quick, verbose;
 	struct utsname kernel;
+	const struct ki_target *target;
 	const struct ki_info *driver; /* NULL: a file */
 	struct ki_program *program;   /* NULL: quick */
 	struct census census;	      /* if not quick */
@@ -101,6 +103,7 @@ static int gather(struct facts *f, struct ki_target *t)
 	size_t n;
 
 	uname(&f->kernel);
+	f->target = t;
 	f->driver = ki_target_info(t);
 	ranges = ki_target_ranges(t, &n);
 	for (size_t i = 0; i < n; i++) {
@@ -174,8 +177,10 @@ static void print_text(const struct facts *f)
 	for (unsigned int r = 0; r < KI_R_COUNT; r++)
 		if (f->reserved[r])
 			printf("reserved      %10zu  %s\n", f->reserved[r], ki_reason_tag(r));
-	if (f->driver)
+	if (f->driver) {
+		held_print(f->target);
 		print_limits(f);
+	}
 	if (!f->program)
 		return;
 	puts("\nanalysis");
@@ -264,8 +269,10 @@ static void print_json(const struct facts *f)
 		if (f->reserved[r])
 			ki_json_u64(&j, ki_reason_tag(r), f->reserved[r]);
 	ki_json_close(&j);
-	if (f->driver)
+	if (f->driver) {
+		held_json(&j, f->target);
 		json_limits(&j, f);
+	}
 	if (f->hashed)
 		ki_json_str(&j, "text_hash", f->hash);
 	if (f->program)

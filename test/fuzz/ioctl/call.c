@@ -270,7 +270,8 @@ static bool known(unsigned long cmd)
 	       cmd == KI_IOC_GLOBALS || cmd == KI_IOC_WORDS || cmd == KI_IOC_INSIDE ||
 	       cmd == KI_IOC_RING || cmd == KI_IOC_EVENT || cmd == KI_IOC_TABLE ||
 	       cmd == KI_IOC_STACKS || cmd == KI_IOC_GLOBAL || cmd == KI_IOC_PATCHES ||
-	       cmd == KI_IOC_SESSION || cmd == KI_IOC_SESSION_WINDOW || cmd == KI_IOC_EVICT;
+	       cmd == KI_IOC_SESSION || cmd == KI_IOC_SESSION_WINDOW || cmd == KI_IOC_EVICT ||
+	       cmd == KI_IOC_HELD;
 }
 
 static void call_unknown(struct session *s, struct arena *a, struct rng *r)

@@ -4,7 +4,7 @@
 
 PROGS := $(patsubst test/guest/prog/%.c,build/test/prog/%,$(wildcard test/guest/prog/*.c))
 
-build/test/prog/%: test/guest/prog/%.c test/guest/prog/mark.h include/uapi/kerninst.h
+build/test/prog/%: test/guest/prog/%.c test/guest/prog/mark.h test/guest/prog/slow.h include/uapi/kerninst.h
 	$(call say,CC,$@)mkdir -p $(@D) && $(CC) -std=gnu11 $(WARN) -O2 -g -D_GNU_SOURCE \
 	    -Iinclude -static -pthread -o $@ $<
 
