@@ -78,7 +78,7 @@ $(O)/test/unit/%: $(O)/test/unit/%.o $(UNIT_COMMON:%.c=$(O)/%.o) $(DRV_OBJ) $(O)
 	$(call say,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka $(LIBS) -lelf
 
 # They compile files of the driver.
-$(O)/test/unit/test_copy.o $(O)/test/unit/common_extreme.o $(O)/test/unit/test_fill.o $(O)/test/unit/test_heap.o $(O)/test/unit/test_record.o $(O)/test/unit/test_table.o $(O)/test/unit/test_table_shared.o: CPPFLAGS += -Itest/unit/shim -Ikmod
+$(O)/test/unit/test_copy.o $(O)/test/unit/common_extreme.o $(O)/test/unit/test_fill.o $(O)/test/unit/test_heap.o $(O)/test/unit/test_mute.o $(O)/test/unit/test_record.o $(O)/test/unit/test_table.o $(O)/test/unit/test_table_shared.o: CPPFLAGS += -Itest/unit/shim -Ikmod
 $(O)/test/unit/test_top.o: CPPFLAGS += -Itools/common
 
 $(O)/test/unit/test_budget.o $(O)/test/unit/test_stat_by_delta.o: CPPFLAGS += -Itools/common

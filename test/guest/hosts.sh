@@ -87,6 +87,8 @@ close_board a
 is "a kprobe on a host: who bounces there goes, the host stays" "$(field windows)" 1
 is "a kprobe on a host: the driver stays" "$(rmmod kerninst 2> /dev/null; echo $?)" 1
 runs "a kprobe on a host that is left over"
+"$ki" info --quick > /tmp/info
+ok "kerninst info says so" grep "^held  *1 windows, the first at ki_race:ki_race_victim+0x7, by a kprobe that calls ki_race:.* \[FOREIGN_BREAKPOINT\]" /tmp/info
 said_so "a kprobe on a host" 1
 open_board b $short $host
 is "a host that is left over, and pinned, serves another" "$(ask b in)" "in 0 OK"

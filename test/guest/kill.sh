@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # kill -9 of the tool at random moments, TIMES (50), under load: the text comes back by itself, and
-# the heap, each within a second of a machine that is not kept from its work (prog/slow.h).
+# the heap, each within a second as tasks get on there (prog/slow.h).
 # Every second time the moment is one from when the first windows are in, else from the start. And
 # half as often the driver is unloaded right behind that, under the same load.
 #
@@ -11,6 +11,7 @@ start
 RANDOM=${1:-1}
 times=${2:-50} longest=${3:-2}
 points=(vfs_read vfs_write do_sys_openat2 path_openat 'tcp_s*' rw_verify_area)
+ok "the text is kept, before there is a load" "$prog/restored" /tmp/kill.text
 "$prog/hammer" 3600 2 > /dev/null 2>&1 &
 load=$!
 clean=0 found=0 late=0 longest_text=0 longest_heap=0
@@ -27,7 +28,6 @@ end() {
 	! later "$text" "$longest_text" || longest_text=$text
 	! later "$heap" "$longest_heap" || longest_heap=$heap
 }
-ok "the text is kept" "$prog/restored" /tmp/kill.text
 ok "they can be counted" "$ki" stat -m blocks "${points[@]}" -- true
 for i in $(seq "$times"); do
 	"$ki" stat -m blocks "${points[@]}" > /dev/null 2>&1 &

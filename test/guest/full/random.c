@@ -3,7 +3,7 @@
  * Random sessions, several alive at once, each of which is killed at a random moment: while it
  * installs, while it takes out and installs again, or while it just is there. After each kill text
  * and heap must be exactly what those that are left have put there, within a second,
- * of a machine that is not kept from its work (prog/slow.h).
+ * as tasks get on there (prog/slow.h).
  *
  * One session at a time does something; the others stand still, so what is right is known. What a
  * patch takes of the heap is known, too, but for those that are filled (kmod/fill.c), which may
@@ -201,8 +201,8 @@ static void wait_in(struct alive *a)
 }
 
 static double longest_text, longest_heap, sum_text, sum_heap;
-static double best, slow;   /* of the machine: a loop at its best; the times that it takes now */
-static uint32_t late, over; /* in the machine's time, in the clock's */
+static double best, slow;   /* of a task: a loop at its best; so many times that it takes now */
+static uint32_t late, over; /* as tasks get on, by the clock */
 
 static void note_slow(void)
 {
@@ -301,7 +301,7 @@ void random_sessions(struct rng *r, unsigned int sessions)
 			end(a);
 	report("text and heap are right after each kill", !broken, "%u of %u are not", broken,
 	       sessions);
-	report("within a second of a machine that is not held up", !late,
+	report("within a second, as tasks get on here", !late,
 	       "%u are late, %u by the clock; %u of %u killed at work, %u without room", late, over,
 	       busy, sessions, full);
 	printf("# text: on average %.3f s, at most %.3f; heap: %.3f s, at most %.3f; all took %.0f s\n",
