@@ -370,7 +370,9 @@ static int run(const struct verb *self, int argc, char **argv)
 		return cli_misuse(self, "no FUNCTION is given");
 	if (d.live && d.open.image)
 		return cli_misuse(self, "--live: %s is a file and does not run", d.open.image);
-	ret = open_or_fail(&d.open, &d.t);
+	ret = open_process_prefix(&d.open, self, argv + optind, argc - optind);
+	if (!ret)
+		ret = open_or_fail(&d.open, &d.t);
 	if (!ret)
 		ret = show_all(&d, self, argv + optind, argc - optind);
 	ki_target_close(d.t);

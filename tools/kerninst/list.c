@@ -314,7 +314,9 @@ static int run(const struct verb *self, int argc, char **argv)
 		else if (!open_option(&l.open, c, optarg))
 			return cli_other_option(self, c, argv);
 	}
-	ret = open_or_fail(&l.open, &l.t);
+	ret = open_process_prefix(&l.open, self, argv + optind, argc - optind);
+	if (!ret)
+		ret = open_or_fail(&l.open, &l.t);
 	if (!ret)
 		ret = list(&l, self, argv + optind, argc - optind);
 	ki_vec_free(&l.functions);
