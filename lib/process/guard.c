@@ -17,7 +17,8 @@
 #include "process/guard.h"
 #include "process/stop.h"
 
-#define TRIES 100
+#define TRIES	 200 /* each with a nap of 1 ms */
+#define PATIENCE 20000
 
 static void nap(void)
 {
@@ -111,16 +112,26 @@ static int give_back(struct ki_guarded *g, struct ki_err *err)
 	return ret ? ret : (used ? -EAGAIN : 0);
 }
 
-/* A process that has gone needs nothing. */
-static int restore(struct ki_guarded *g, struct ki_err *err)
+/*
+ * A process that has gone needs nothing. One that cannot be stopped now (the machine has much to
+ * do, a thread is in vfork) can be later: its text is not left as it is while there is hope. Of
+ * memory that somebody is in less is lost if it stays.
+ */
+int ki_guard_restore(struct ki_guarded *g, struct ki_err *err)
 {
-	int ret = repeat(g, give_back, err);
+	int ret = give_back(g, err);
 
-	if (ret == -ESRCH || g->cost.left) {
+	for (int i = 0; i < PATIENCE && ret && ret != -ESRCH; i++) {
+		if (ret == -EAGAIN && i > TRIES)
+			break;
+		nap();
 		ki_err_clear(err);
-		ret = 0;
+		ret = give_back(g, err);
 	}
-	return ret;
+	if (ret != -ESRCH && ret != -EAGAIN)
+		return ret;
+	ki_err_clear(err);
+	return 0;
 }
 
 static int install(struct ki_guarded *g, struct ki_err *err)
@@ -135,7 +146,7 @@ static int install(struct ki_guarded *g, struct ki_err *err)
 		return ret;
 	ret = repeat(g, write_text, err);
 	if (ret)
-		restore(g, &second);
+		ki_guard_restore(g, &second);
 	return ret;
 }
 
@@ -165,7 +176,7 @@ void ki_guard_run(struct ki_guarded *g, int sock)
 	while (recv(sock, &byte, 1, 0) < 0 && errno == EINTR)
 		;
 	if (g->linked->arenas.n)
-		ret = restore(g, &err);
+		ret = ki_guard_restore(g, &err);
 	answer(g, sock, ret, &err);
 	_exit(0);
 }

@@ -28,6 +28,9 @@ struct ki_reply {
  */
 _Noreturn void ki_guard_run(struct ki_guarded *g, int sock);
 
+/* What it does then; for its creator, if it has been killed. */
+int ki_guard_restore(struct ki_guarded *g, struct ki_err *err);
+
 /* map.c: the shared file in the process, and its mappings. */
 int ki_arenas_map(struct ki_guarded *g, struct ki_err *err);
 /* All threads are stopped; false: none of them could be lent. */

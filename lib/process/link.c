@@ -328,6 +328,7 @@ void ki_linked_free(struct ki_linked *x)
 	ki_vec_free(&x->windows);
 	ki_vec_free(&x->edits);
 	ki_vec_free(&x->forbidden);
+	*x = (struct ki_linked){0};
 }
 
 uint64_t ki_linked_place(const struct ki_linked *x, uint64_t addr)

@@ -16,7 +16,6 @@ struct ki_edit {
 	uint64_t addr;
 	uint8_t len;
 	bool bounce;
-	bool written; /* or about to be */
 	uint8_t orig[5], now[5];
 };
 
@@ -64,7 +63,7 @@ struct ki_linking {
 /* Judge the plan's chunks, choose windows, find room in the mappings, link. */
 int ki_linked_make(struct ki_linked *x, struct ki_target *t, const struct ki_linking *how,
 		   struct ki_err *err);
-void ki_linked_free(struct ki_linked *x);
+void ki_linked_free(struct ki_linked *x); /* it is empty then */
 
 /* write.c: what the threads of a process and its text say to our bytes. The threads are stopped. */
 struct ki_stop;

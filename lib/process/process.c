@@ -25,6 +25,9 @@ struct ki_splice_process {
 	uint64_t *values; /* NULL: nothing was installed */
 	size_t len;
 	struct ki_process_cost cost;
+	/* What the guard has been made with. If somebody kills it, its work is done here. */
+	struct ki_guarded g;
+	struct ki_linked linked;
 };
 
 /* What is not ours may be refused by a filter, and a filter may kill. */
@@ -142,7 +145,7 @@ static int map_counters(struct ki_splice_process *s, const struct ki_linked *x, 
 }
 
 /* Make the guard, and see what it says. */
-static int launch(struct ki_splice_process *s, struct ki_guarded *g, struct ki_err *err)
+static int launch(struct ki_splice_process *s, struct ki_err *err)
 {
 	struct ki_reply reply;
 	int pair[2], ret;
@@ -152,7 +155,7 @@ static int launch(struct ki_splice_process *s, struct ki_guarded *g, struct ki_e
 	s->guard = fork();
 	if (!s->guard) {
 		close(pair[0]);
-		ki_guard_run(g, pair[1]);
+		ki_guard_run(&s->g, pair[1]);
 	}
 	close(pair[1]);
 	s->sock = pair[0];
@@ -161,7 +164,7 @@ static int launch(struct ki_splice_process *s, struct ki_guarded *g, struct ki_e
 	else
 		ret = receive(s, &reply, err);
 	if (!ret)
-		ret = map_counters(s, g->linked, reply.file, err);
+		ret = map_counters(s, &s->linked, reply.file, err);
 	if (ret)
 		end_guard(s);
 	return ret;
@@ -171,22 +174,21 @@ static int attempt(struct ki_splice_process *s, struct ki_target *t, struct ki_p
 		   struct ki_err *err)
 {
 	const struct ki_process *process = t->own;
-	struct ki_guarded g = {.pid = process->pid, .mem = process->mem, .file = -1};
-	struct ki_linked linked = {0};
 	struct ki_mappings maps;
-	struct ki_linking how = {p, s->counters, has_shadow_stack(g.pid), &maps};
-	int ret = ki_mappings_read(&maps, g.pid);
+	struct ki_linking how = {p, s->counters, has_shadow_stack(process->pid), &maps};
+	int ret = ki_mappings_read(&maps, process->pid);
 
+	s->g = (struct ki_guarded){
+		.pid = process->pid, .mem = process->mem, .linked = &s->linked, .file = -1};
 	if (ret)
-		ki_err_set(err, ret, 0, "process %d has ended", g.pid);
+		ki_err_set(err, ret, 0, "process %d has ended", process->pid);
+	ki_linked_free(&s->linked);
 	if (!ret)
-		ret = find_syscall(&g, &maps, err);
+		ret = find_syscall(&s->g, &maps, err);
 	if (!ret)
-		ret = ki_linked_make(&linked, t, &how, err);
-	g.linked = &linked;
+		ret = ki_linked_make(&s->linked, t, &how, err);
 	if (!ret)
-		ret = launch(s, &g, err);
-	ki_linked_free(&linked);
+		ret = launch(s, err);
 	ki_mappings_free(&maps);
 	return ret;
 }
@@ -260,8 +262,14 @@ int ki_process_remove(struct ki_splice_process *s, struct ki_err *err)
 	if (!s->guard)
 		return 0;
 	send(s->sock, "", 1, MSG_NOSIGNAL);
-	ret = receive(s, &reply, err);
+	ret = receive(s, &reply, NULL);
+	if (ret && ret != -EPIPE)
+		ki_err_set(err, ret, 0, "%s", reply.err.msg);
 	end_guard(s);
+	if (ret != -EPIPE)
+		return ret;
+	ret = ki_guard_restore(&s->g, err);
+	s->cost = s->g.cost;
 	return ret;
 }
 
@@ -270,6 +278,7 @@ void ki_process_free(struct ki_splice_process *s)
 	if (!s)
 		return;
 	ki_process_remove(s, NULL);
+	ki_linked_free(&s->linked);
 	if (s->values)
 		munmap(s->values, s->len);
 	if (s->pidfd >= 0)

@@ -21,7 +21,7 @@
 
 #include "target/process_maps.h"
 
-#define PATIENCE 200000000ull /* ns */
+#define PATIENCE 500000000ull /* ns */
 #define NAP	 20000l
 
 uint64_t ki_now(void)

@@ -48,8 +48,11 @@ int ki_text_check(const struct ki_linked *x, int mem, struct ki_err *err)
 
 		ret = check(mem, w->addr, w->orig, w->len, err);
 	}
+	/* Springboards are in their windows. */
 	for (size_t i = 0; !ret && i < x->edits.n; i++)
-		ret = check(mem, x->edits.v[i].addr, x->edits.v[i].orig, x->edits.v[i].len, err);
+		if (x->edits.v[i].bounce)
+			ret = check(mem, x->edits.v[i].addr, x->edits.v[i].orig, x->edits.v[i].len,
+				    err);
 	return ret;
 }
 
@@ -190,7 +193,6 @@ int ki_text_write(struct ki_linked *x, int mem, struct ki_err *err)
 		struct ki_edit *e = &x->edits.v[i];
 		int ret;
 
-		e->written = true;
 		ret = poke(mem, e->addr, e->now, e->len);
 		if (!ret)
 			continue;
@@ -206,9 +208,8 @@ void ki_text_restore(struct ki_linked *x, int mem)
 	for (size_t i = x->edits.n; i-- > 0;) {
 		struct ki_edit *e = &x->edits.v[i];
 
-		if (e->written && !check(mem, e->addr, e->now, e->len, NULL))
+		if (!check(mem, e->addr, e->now, e->len, NULL))
 			poke(mem, e->addr, e->orig, e->len);
-		e->written = false;
 	}
 }
 

@@ -5,6 +5,7 @@
 . test/lib.sh
 export LC_ALL=C NO_COLOR=1
 bin=build/test/process
+ki=${1:-build/release/bin/kerninst}
 started=()
 trap 'kill -9 "${started[@]}" 2> /dev/null; rm -rf "$tmp"' EXIT
 
@@ -13,7 +14,7 @@ start() {
 	[ -z "${to-}" ] || stop
 	rm -f "$tmp/to" "$tmp/from"
 	mkfifo "$tmp/to" "$tmp/from"
-	setarch -R "$bin/$1" "${@:2}" < "$tmp/to" > "$tmp/from" &
+	setarch -R "$bin/$1" "${@:2}" < "$tmp/to" > "$tmp/from" 2> "$tmp/its" &
 	pid=$!
 	started+=("$pid")
 	exec {to}> "$tmp/to" {from}< "$tmp/from"
@@ -37,6 +38,7 @@ export -f round
 # stat POINT...: counts while one round goes; lines "POINT COUNT" in $tmp/counts, the program's word in
 # $tmp/sum.
 stat() {
+	# shellcheck disable=SC2016 # for the other shell
 	to=$to from=$from "$ki" stat -q -x, -o "$tmp/csv" "$@" -- bash -c 'round > "$0"' "$tmp/sum" &&
 		awk -F, 'NR > 1 { print $3, $1 }' "$tmp/csv" | sort > "$tmp/counts"
 }

@@ -2,20 +2,25 @@
 /*
  * Witnesses that know nothing of the library.
  *
- *	oracle text PID		a hash of all of its executable mappings of files, and how many
- *mappings of ours it has oracle steps ADDRESSES COMMAND...	execute COMMAND instruction by
- *instruction; how often each of the addresses (a file, one in a line) was reached, "ADDRESS COUNT"
- *	oracle kill MS COMMAND...	start it, and kill -9 it after so many milliseconds; whether
- *it was still there oracle trace PID	trace it until the end of the input
+ *	oracle text PID: a hash of all of its executable mappings of files, and how many mappings of
+ *	ours it has
+ *	oracle steps ADDRESSES COMMAND...: execute COMMAND instruction by instruction; how often
+ *each of the addresses (a file, one in a line) was reached, "ADDRESS COUNT" oracle kill MS
+ *COMMAND...: start it, and kill -9 it after so many milliseconds; whether it was still there oracle
+ *filter: filter its own system calls, and sleep oracle trace PID: trace it until the end of the
+ *input
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/personality.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/user.h>
 #include <sys/wait.h>
@@ -161,6 +166,19 @@ static int trace(pid_t pid)
 	return 0;
 }
 
+/* All are allowed; but nobody else can know that. */
+static int filter(void)
+{
+	struct sock_filter allow = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+	struct sock_fprog prog = {1, &allow};
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog))
+		return fail("seccomp");
+	pause();
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	if (argc == 3 && !strcmp(argv[1], "text"))
@@ -171,5 +189,7 @@ int main(int argc, char **argv)
 		return kill_after(argv[2], argv + 3);
 	if (argc == 3 && !strcmp(argv[1], "trace"))
 		return trace(atoi(argv[2]));
+	if (argc == 2 && !strcmp(argv[1], "filter"))
+		return filter();
 	return 2;
 }

@@ -16,6 +16,10 @@ $(PROCESS)/nopie: test/process/target.c
 $(PROCESS)/stripped: $(PROCESS)/pie
 	$(call say,STRIP,$@)strip -s -o $@ $<
 
+# Where there is a compiler for it.
+$(PROCESS)/narrow: test/process/narrow.c
+	$(Q)mkdir -p $(@D) && $(CC) -m32 -o $@ $< 2> /dev/null || rm -f $@
+
 PROCESS_BIN := $(addprefix $(PROCESS)/,oracle pie cet static nopie stripped)
-test-process: $(PROCESS_BIN)
+test-process: $(PROCESS_BIN) $(PROCESS)/narrow
 .PHONY: test-process

@@ -5,7 +5,6 @@
 # against single steps; that the text is as it was, however it ends; what is refused.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-ki=${1:-build/release/bin/kerninst}
 # shellcheck source=test/process/lib.sh
 . test/process/lib.sh
 
@@ -52,9 +51,8 @@ stepped() {
 	shift
 	start "$form" 0 3000 || return
 	for p; do points+=("$pid/$p"); done
-	"$ki" stat -q -x, -o "$tmp/csv" "${points[@]}" -- true || return
+	stat "${points[@]}" || return
 	awk -F, 'NR > 1 && $4 ~ /^0x/ { print $4 }' "$tmp/csv" | sort -u > "$tmp/addresses"
-	to=$to from=$from "$ki" stat -q -x, -o "$tmp/csv" "${points[@]}" -- bash -c 'round > "$0"' "$tmp/sum" || return
 	stop
 	awk -F, 'NR > 1 && $1 != "" { print $4, $1 }' "$tmp/csv" | sort -u > "$tmp/counted"
 	echo | setarch -R $bin/oracle steps "$tmp/addresses" "$bin/$form" 0 3000 2> "$tmp/said" | sort > "$tmp/stepped" ||

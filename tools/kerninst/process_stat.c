@@ -213,7 +213,10 @@ static int watch(struct counting *c)
 		now = wait_now();
 		if (e == EVENT_SIGNAL && c->command.pid)
 			wait_event(&c->command, now + 1);
-		if (e != EVENT_TIME || has_ended(c) || (end >= 0 && now >= end))
+		if (e != EVENT_TIME || (end >= 0 && now >= end))
+			return CLI_OK;
+		/* A command goes on to its end. */
+		if (has_ended(c) && !c->command.pid)
 			return CLI_OK;
 		if (next < 0 || now < next)
 			continue;
