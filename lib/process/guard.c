@@ -73,9 +73,11 @@ static int write_text(struct ki_guarded *g, struct ki_err *err)
 	return ret;
 }
 
+/* Another one's guard, too, traces for moments only. */
 static bool is_passing(int ret, const struct ki_err *err)
 {
-	return ret == -EAGAIN || (ret && err->reason == KI_R_PROCESS_BUSY);
+	return ret == -EAGAIN ||
+	       (ret && (err->reason == KI_R_PROCESS_BUSY || err->reason == KI_R_PROCESS_TRACED));
 }
 
 static int repeat(struct ki_guarded *g, int (*step)(struct ki_guarded *, struct ki_err *),

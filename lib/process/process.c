@@ -43,16 +43,6 @@ static int check_filters(pid_t pid, struct ki_err *err)
 	return ki_err_reason(err, KI_R_PROCESS_SECCOMP, 0, "process %d", pid);
 }
 
-static int check_tracer(pid_t pid, struct ki_err *err)
-{
-	char tracer[16] = "0";
-
-	ki_process_status(pid, "TracerPid", tracer, sizeof(tracer));
-	if (!strcmp(tracer, "0"))
-		return 0;
-	return ki_err_reason(err, KI_R_PROCESS_TRACED, 0, "process %d (process %s)", pid, tracer);
-}
-
 static bool has_shadow_stack(pid_t pid)
 {
 	char features[64];
@@ -198,8 +188,6 @@ static int begin(struct ki_splice_process *s, const struct ki_process *process, 
 	uint8_t byte;
 	int ret = check_filters(process->pid, err);
 
-	if (!ret)
-		ret = check_tracer(process->pid, err);
 	if (ret)
 		return ret;
 	s->pidfd = (int)syscall(SYS_pidfd_open, process->pid, 0);

@@ -156,6 +156,21 @@ traced() {
 }
 check "a process that is traced" traced
 stop
+# A handler of a signal returns into the middle of what is to be a springboard.
+interrupted_inside() {
+	local inside
+	begin pie 0 1000 || return
+	inside=$("$ki" disas "$pid/pie:step" | sed -n 's/^ *\(0x[0-9a-f]*\)  +0x[1-4] .*/\1/p' | head -n 1)
+	[ "$inside" ] || return
+	$bin/oracle signal "$pid" "$inside" &
+	sleep 0.3
+	echo >&"$to"
+	wait $! || return
+	refused 1 "process $pid, thread $pid: a thread has been interrupted by a signal in the middle" "$pid/pie:step" || return
+	read -r -t 20 -u "$from" sum && is "$sum" "$want" && stat "$pid/pie:step" && is "$(of pie:step)" 1000 && ended && stop
+}
+check "a handler of a signal will return into the middle of a window" interrupted_inside
+
 filtered() {
 	sleeper $bin/oracle filter
 	refused 1 "process $pid: the process filters its system calls" "$pid/oracle:main"

@@ -2,13 +2,15 @@
 /*
  * Witnesses that know nothing of the library.
  *
- *	oracle text PID: a hash of all of its executable mappings of files, and how many mappings of
- *	ours it has
- *	oracle steps ADDRESSES COMMAND...: execute COMMAND instruction by instruction; how often
- *each of the addresses (a file, one in a line) was reached, "ADDRESS COUNT" oracle kill MS
- *COMMAND...: start it, and kill -9 it after so many milliseconds; whether it was still there oracle
- *filter: filter its own system calls, and sleep oracle trace PID: trace it until the end of the
- *input
+ * oracle text PID: a hash of all of its executable mappings of files, and how many mappings of ours
+ * it has.
+ * oracle steps ADDRESSES COMMAND...: execute COMMAND instruction by instruction; how often each of
+ * the addresses (a file, one in a line) was reached, "ADDRESS COUNT".
+ * oracle kill MS COMMAND...: start it, and kill -9 it after so many milliseconds; whether it was
+ * still there.
+ * oracle filter: filter its own system calls, and sleep.
+ * oracle signal PID ADDRESS: when it comes there, it gets a SIGUSR1.
+ * oracle trace PID: trace it until the end of the input.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -153,6 +155,28 @@ static int kill_after(const char *ms, char **command)
 	return 0;
 }
 
+static int signal_at(pid_t pid, uint64_t addr)
+{
+	const unsigned char int3 = 0xcc;
+	struct user_regs_struct regs;
+	unsigned char orig;
+	char path[64];
+	int mem, status;
+
+	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
+	mem = open(path, O_RDWR);
+	if (ptrace(PTRACE_SEIZE, pid, NULL, NULL) || pread(mem, &orig, 1, (off_t)addr) != 1 ||
+	    pwrite(mem, &int3, 1, (off_t)addr) != 1)
+		return fail("signal");
+	waitpid(pid, &status, __WALL);
+	ptrace(PTRACE_GETREGS, pid, NULL, &regs);
+	regs.rip = addr;
+	ptrace(PTRACE_SETREGS, pid, NULL, &regs);
+	if (pwrite(mem, &orig, 1, (off_t)addr) != 1)
+		return fail("signal");
+	return ptrace(PTRACE_DETACH, pid, NULL, (void *)(intptr_t)SIGUSR1) ? fail("detach") : 0;
+}
+
 static int trace(pid_t pid)
 {
 	char c;
@@ -187,6 +211,8 @@ int main(int argc, char **argv)
 		return steps(argv[2], argv + 3);
 	if (argc > 3 && !strcmp(argv[1], "kill"))
 		return kill_after(argv[2], argv + 3);
+	if (argc == 4 && !strcmp(argv[1], "signal"))
+		return signal_at(atoi(argv[2]), strtoull(argv[3], NULL, 16));
 	if (argc == 3 && !strcmp(argv[1], "trace"))
 		return trace(atoi(argv[2]));
 	if (argc == 2 && !strcmp(argv[1], "filter"))

@@ -3,7 +3,7 @@
  * A program to be measured: target THREADS CALLS [HZ]. It waits for a line; then each of so many
  * threads, or with 0 its only one, calls step() CALLS times and leap() for each fourth; it prints
  * what came of it, and waits for another line; it ends at the end of its input. With HZ, a signal
- * comes that often in a second of CPU time, and is handled for some time.
+ * comes that often in a second of CPU time, and is handled for a third of it.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -47,17 +47,23 @@ NOINLINE unsigned long leap(unsigned long n)
 	return sum + 1;
 }
 
+/* A leaf that keeps something below its stack pointer, while it decides. */
 NOINLINE unsigned long step(unsigned long n)
 {
+	volatile unsigned long kept = n * 5;
+
 	if (n % 3 == 0)
-		return n + 7;
-	return n * 5;
+		kept += 7;
+	return n % 7 < 3 ? kept + 1 : kept;
 }
 
 static void *work(void *arg)
 {
 	unsigned long *sum = arg;
+	sigset_t all;
 
+	sigfillset(&all);
+	pthread_sigmask(SIG_UNBLOCK, &all, NULL);
 	for (unsigned long i = 0; i < calls; i++) {
 		*sum += step(i);
 		if (i % 4 == 0)
@@ -69,14 +75,25 @@ static void *work(void *arg)
 static void handle(int sig)
 {
 	(void)sig;
-	for (volatile int i = 0; i < 2000; i++)
+	for (volatile int i = 0; i < 1000000; i++)
 		;
 }
 
+static void dwell(int sig)
+{
+	(void)sig;
+	usleep(1500000);
+}
+
+/* Of all threads only those that work. */
 static void interrupt(long hz)
 {
+	sigset_t all;
+
 	const struct itimerval often = {{0, 1000000 / hz}, {0, 1000000 / hz}};
 
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, NULL);
 	signal(SIGPROF, handle);
 	setitimer(ITIMER_PROF, &often, NULL);
 }
@@ -89,6 +106,7 @@ int main(int argc, char **argv)
 	char line[16];
 
 	calls = argc > 2 ? strtoul(argv[2], NULL, 10) : 1000;
+	signal(SIGUSR1, dwell);
 	if (argc > 3)
 		interrupt(atol(argv[3]));
 	puts("ready");
