@@ -2,7 +2,8 @@
 # make bench [KERNEL=6.1] [JSON=FILE]: cost per hit, ours and others'; of records by mode and rate; of
 # 20,000 counters; of a switch between threads; of KCOV; of coverage of the whole kernel; time to know
 # all code; and what the form of a displaced call costs where functions return, on this processor.
-# make bench-analysis: only the time of the analysis; make bench-returns: only the latter.
+# make bench-analysis: only the time of the analysis; make bench-returns: only the latter. What a
+# counter in a process costs, natively: make bench-process.
 
 include bench/peers.mk
 include bench/studies/studies.mk
@@ -18,6 +19,7 @@ bench: all bench-peers build/test/mass build/test/threads build/test/loops build
 	$(Q)echo && bench/coverage.sh --kernel $(KERNEL)
 	$(Q)echo && $(MAKE) -s bench-analysis
 	$(Q)echo && $(MAKE) -s bench-returns
+	$(Q)echo && $(MAKE) -s bench-process
 
 # What is not installed is found out only when the packages have been asked for.
 bench-analysis: bench-deps kmod
@@ -43,4 +45,10 @@ build/bench/returns: bench/returns.c
 bench-returns: build/bench/returns
 	$(Q)build/bench/returns
 
-.PHONY: bench bench-analysis bench-deps bench-returns
+build/bench/process: bench/process.c build/release/libkerninst.a
+	$(call say,CC,$@)mkdir -p $(@D) && $(CC) $(CPPFLAGS) -std=gnu11 $(WARN) -O2 -g -o $@ $^ $(LIBS) -pthread
+
+bench-process: build/bench/process
+	$(Q)build/bench/process
+
+.PHONY: bench bench-process bench-analysis bench-deps bench-returns

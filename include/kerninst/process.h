@@ -50,7 +50,7 @@ struct ki_process_cost {
  * `counters` counters, which are 0. What cannot be put into a process is left out, ki_plan_refusal
  * says why: a window that only a breakpoint fits (KI_R_NO_TRAP), a call where there is a shadow
  * stack (KI_R_SHADOW_STACK), KI_RETURNED and chunks of other kinds (KI_R_NOT_IN_PROCESS). All else
- * goes in, or nothing. A plan of which nothing is left goes in too.
+ * goes in, or nothing. The plan need not live on.
  *
  * Errors: -ESRCH: the process has ended, or become another program; KI_R_BYTES_CHANGED;
  * KI_R_PROCESS_TRACED, _SECCOMP, _STUCK, _ROOM, _BUSY. Nothing has changed then.

@@ -14,7 +14,8 @@
 static const char usage[] =
 	"Usage: kerninst disas [OPTION...] FUNCTION...\n"
 	"Show the instructions of a function, block by block, and what must not be moved.\n"
-	"FUNCTION is [MODULE:]NAME (a glob, too), NAME+OFFSET or an ADDRESS: from there on.\n\n"
+	"FUNCTION is [MODULE:]NAME (a glob, too), NAME+OFFSET or an ADDRESS: from there on; of a\n"
+	"process with PID/ before it.\n\n"
 	"      --orig             the original code: what stands there without us (the default)\n"
 	"      --live             what stands there now: lines that differ begin with '*' and\n"
 	"                         say what they displace\n"

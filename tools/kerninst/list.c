@@ -20,7 +20,7 @@
 static const char usage[] =
 	"Usage: kerninst list [OPTION...] [[MODULE:]GLOB...]\n"
 	"List functions, their blocks and instructions, and whether they can be instrumented;\n"
-	"with GLOB (or an address) also their windows.\n\n"
+	"with GLOB (or an address) also their windows. PID/ or PID/GLOB: of a process.\n\n"
 	"  -v, --verbose          each block, its windows and their instructions; aliases\n"
 	"      --json             one object per line; with -v with its windows\n" OPEN_USAGE
 	"  -q, --quiet            no totals, no progress\n"
