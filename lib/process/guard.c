@@ -146,7 +146,9 @@ static int install(struct ki_guarded *g, struct ki_err *err)
 	ret = repeat(g, ki_arenas_map, err);
 	if (ret)
 		return ret;
-	ret = repeat(g, write_text, err);
+	ret = ki_arenas_fill(g, err);
+	if (!ret)
+		ret = repeat(g, write_text, err);
 	if (ret)
 		ki_guard_restore(g, &second);
 	return ret;

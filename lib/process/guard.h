@@ -33,6 +33,7 @@ int ki_guard_restore(struct ki_guarded *g, struct ki_err *err);
 
 /* map.c: the shared file in the process, and its mappings. */
 int ki_arenas_map(struct ki_guarded *g, struct ki_err *err);
+int ki_arenas_fill(struct ki_guarded *g, struct ki_err *err); /* with the patches */
 /* All threads are stopped; false: none of them could be lent. */
 struct ki_stop;
 bool ki_arenas_unmap(struct ki_guarded *g, struct ki_stop *s);

@@ -262,12 +262,21 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+static int by_edit(const void *a, const void *b)
+{
+	const struct ki_edit *x = a, *y = b;
+
+	return (x->addr > y->addr) - (x->addr < y->addr);
+}
+
 static int make_edits(struct ki_linked *x)
 {
 	int ret = 0;
 
 	for (size_t i = 0; !ret && i < x->order.n; i++)
 		ret = add_edits(x, &x->plan->windows.v[x->order.v[i]], &x->windows.v[i]);
+	if (!ret && x->edits.n)
+		qsort(x->edits.v, x->edits.n, sizeof(*x->edits.v), by_edit);
 	if (!ret)
 		ret = add_forbidden(x);
 	if (!ret && x->forbidden.n)

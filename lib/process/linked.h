@@ -48,7 +48,7 @@ struct ki_linked {
 	ki_vec(uint32_t) chunks; /* the plan's that are installed: by window, place and order */
 	ki_vec(uint32_t) order;	 /* the plan's windows that are installed, by address */
 	ki_vec(struct ki_patched) windows; /* in the same order */
-	ki_vec(struct ki_edit) edits;
+	ki_vec(struct ki_edit) edits;	   /* in order of address */
 	ki_vec(struct ki_arena) arenas;
 	ki_vec(uint64_t) forbidden; /* where nobody may come back to while edits stand, in order */
 };

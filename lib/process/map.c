@@ -51,11 +51,20 @@ static int open_file(struct ki_guarded *g, long number, struct ki_err *err)
 	g->file = open(path, O_RDWR | O_CLOEXEC);
 	if (g->file < 0 || ftruncate(g->file, (off_t)(last->off + last->len)))
 		return failed(g, "shared memory", -errno, err);
+	return 0;
+}
+
+/* Nobody is held meanwhile, and nobody is there yet. */
+int ki_arenas_fill(struct ki_guarded *g, struct ki_err *err)
+{
+	const struct ki_linked *x = g->linked;
+
 	for (size_t i = 0; i < x->arenas.n; i++) {
 		const struct ki_arena *a = &x->arenas.v[i];
+		ssize_t n = pwrite(g->file, a->code, a->len, (off_t)a->off);
 
-		if (pwrite(g->file, a->code, a->len, (off_t)a->off) != (ssize_t)a->len)
-			return failed(g, "shared memory", errno ? -errno : -ENOSPC, err);
+		if (n != (ssize_t)a->len)
+			return failed(g, "shared memory", n < 0 ? -errno : -ENOSPC, err);
 	}
 	return 0;
 }

@@ -29,29 +29,107 @@ static int changed(struct ki_err *err, uint64_t addr)
 	return ki_err_reason(err, KI_R_BYTES_CHANGED, addr, "0x%llx", (unsigned long long)addr);
 }
 
-static int check(int mem, uint64_t addr, const uint8_t *expected, size_t len, struct ki_err *err)
+/*
+ * The text, page by page: who goes through it in order of address reads and writes each page once,
+ * so the threads are not held for two system calls for each place.
+ */
+struct page {
+	int mem;
+	uint64_t base; /* 0: none */
+	bool dirty;
+	uint8_t bytes[KI_PAGE];
+};
+
+static int poke(int mem, uint64_t addr, const uint8_t *bytes, size_t len)
 {
-	uint8_t there[KI_WINDOW_MAX];
-	int ret = ki_process_peek(mem, addr, there, len);
+	ssize_t n;
+
+	do
+		n = pwrite(mem, bytes, len, (off_t)addr);
+	while (n < 0 && errno == EINTR);
+	if (n == (ssize_t)len)
+		return 0;
+	return n < 0 ? -errno : -EFAULT;
+}
+
+static int page_flush(struct page *p)
+{
+	bool dirty = p->dirty;
+
+	p->dirty = false;
+	return dirty ? poke(p->mem, p->base, p->bytes, KI_PAGE) : 0;
+}
+
+/* The byte at addr; NULL: *error says why not. */
+static uint8_t *page_at(struct page *p, uint64_t addr, int *error)
+{
+	uint64_t base = addr & ~(KI_PAGE - 1);
+
+	if (base != p->base) {
+		*error = page_flush(p);
+		p->base = 0;
+		if (!*error)
+			*error = ki_process_peek(p->mem, base, p->bytes, KI_PAGE);
+		if (*error)
+			return NULL;
+		p->base = base;
+	}
+	return &p->bytes[addr - base];
+}
+
+/* 0; -ESTALE: something else stands there; or another error. */
+static int compare(struct page *p, uint64_t addr, const uint8_t *expected, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		int error;
+		const uint8_t *b = page_at(p, addr + i, &error);
+
+		if (!b)
+			return error;
+		if (*b != expected[i])
+			return -ESTALE;
+	}
+	return 0;
+}
+
+static int put(struct page *p, uint64_t addr, const uint8_t *bytes, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		int error;
+		uint8_t *b = page_at(p, addr + i, &error);
+
+		if (!b)
+			return error;
+		*b = bytes[i];
+		p->dirty = true;
+	}
+	return 0;
+}
+
+static int check(struct page *p, uint64_t addr, const uint8_t *expected, size_t len,
+		 struct ki_err *err)
+{
+	int ret = compare(p, addr, expected, len);
 
 	if (ret == -ESRCH)
 		return ki_err_set(err, ret, addr, "the process has ended, or is another program");
-	return ret || memcmp(there, expected, len) ? changed(err, addr) : 0;
+	return ret ? changed(err, addr) : 0;
 }
 
 int ki_text_check(const struct ki_linked *x, int mem, struct ki_err *err)
 {
+	struct page p = {.mem = mem};
 	int ret = 0;
 
 	for (size_t i = 0; !ret && i < x->order.n; i++) {
 		const struct ki_window *w = &x->plan->windows.v[x->order.v[i]];
 
-		ret = check(mem, w->addr, w->orig, w->len, err);
+		ret = check(&p, w->addr, w->orig, w->len, err);
 	}
 	/* Springboards are in their windows. */
 	for (size_t i = 0; !ret && i < x->edits.n; i++)
 		if (x->edits.v[i].bounce)
-			ret = check(mem, x->edits.v[i].addr, x->edits.v[i].orig, x->edits.v[i].len,
+			ret = check(&p, x->edits.v[i].addr, x->edits.v[i].orig, x->edits.v[i].len,
 				    err);
 	return ret;
 }
@@ -175,42 +253,37 @@ int ki_threads_clear_bounces(const struct ki_linked *x, struct ki_stop *s, struc
 	return 0;
 }
 
-static int poke(int mem, uint64_t addr, const uint8_t *bytes, size_t len)
-{
-	ssize_t n;
-
-	do
-		n = pwrite(mem, bytes, len, (off_t)addr);
-	while (n < 0 && errno == EINTR);
-	if (n == (ssize_t)len)
-		return 0;
-	return n < 0 ? -errno : -EFAULT;
-}
-
 int ki_text_write(struct ki_linked *x, int mem, struct ki_err *err)
 {
-	for (size_t i = 0; i < x->edits.n; i++) {
-		struct ki_edit *e = &x->edits.v[i];
-		int ret;
+	struct page p = {.mem = mem};
+	uint64_t addr = 0;
+	int ret = 0;
 
-		ret = poke(mem, e->addr, e->now, e->len);
-		if (!ret)
-			continue;
-		ki_text_restore(x, mem);
-		return ki_err_set(err, ret, e->addr, "0x%llx cannot be written: %s",
-				  (unsigned long long)e->addr, strerror(-ret));
+	for (size_t i = 0; !ret && i < x->edits.n; i++) {
+		addr = x->edits.v[i].addr;
+		ret = put(&p, addr, x->edits.v[i].now, x->edits.v[i].len);
 	}
-	return 0;
+	if (!ret)
+		ret = page_flush(&p);
+	if (!ret)
+		return 0;
+	ki_text_restore(x, mem);
+	return ki_err_set(err, ret, addr, "0x%llx cannot be written: %s", (unsigned long long)addr,
+			  strerror(-ret));
 }
 
+/* A page that is not there any more keeps nobody from the next. */
 void ki_text_restore(struct ki_linked *x, int mem)
 {
-	for (size_t i = x->edits.n; i-- > 0;) {
-		struct ki_edit *e = &x->edits.v[i];
+	struct page p = {.mem = mem};
 
-		if (!check(mem, e->addr, e->now, e->len, NULL))
-			poke(mem, e->addr, e->orig, e->len);
+	for (size_t i = 0; i < x->edits.n; i++) {
+		const struct ki_edit *e = &x->edits.v[i];
+
+		if (!compare(&p, e->addr, e->now, e->len))
+			put(&p, e->addr, e->orig, e->len);
 	}
+	page_flush(&p);
 }
 
 bool ki_arenas_in_use(const struct ki_linked *x, const struct ki_stop *s)
