@@ -52,9 +52,8 @@ NOINLINE unsigned long step(unsigned long n)
 {
 	volatile unsigned long kept = n * 5;
 
-	if (n % 3 == 0)
-		kept += 7;
-	return n % 7 < 3 ? kept + 1 : kept;
+	kept += 7ul * (n % 3 == 0);
+	return kept + (n % 7 < 3);
 }
 
 static void *work(void *arg)
