@@ -3,7 +3,8 @@
 # 20,000 counters; of a switch between threads; of KCOV; of coverage of the whole kernel; time to know
 # all code; how many calls stay where they are, and what the form of a displaced call costs where
 # functions return, on this processor.
-# make bench-analysis: only the time of the analysis; make bench-returns: only the last two.
+# make bench-analysis: only the time of the analysis; make bench-returns: only the last two. What a counter in a
+# process costs, natively: make bench-process.
 
 include bench/peers.mk
 include bench/studies/studies.mk
@@ -19,6 +20,7 @@ bench: all bench-peers build/test/mass build/test/threads build/test/loops build
 	$(Q)echo && bench/coverage.sh --kernel $(KERNEL)
 	$(Q)echo && $(MAKE) -s bench-analysis
 	$(Q)echo && $(MAKE) -s bench-returns
+	$(Q)echo && $(MAKE) -s bench-process
 
 # What is not installed is found out only when the packages have been asked for.
 bench-analysis: bench-deps kmod
@@ -48,4 +50,10 @@ bench-returns: build/bench/calls build/bench/returns
 	$(Q)build/bench/calls "$$(vm/kernel $(KERNEL) vmlinux)" "$$(vm/kernel $(KERNEL) system-map)"
 	$(Q)build/bench/returns
 
-.PHONY: bench bench-analysis bench-deps bench-returns
+build/bench/process: bench/process.c build/release/libkerninst.a
+	$(call say,CC,$@)mkdir -p $(@D) && $(CC) $(CPPFLAGS) -std=gnu11 $(WARN) -O2 -g -o $@ $^ $(LIBS) -pthread
+
+bench-process: build/bench/process
+	$(Q)build/bench/process
+
+.PHONY: bench bench-process bench-analysis bench-deps bench-returns

@@ -34,6 +34,7 @@ include test/fuzz/ioctl.mk
 include test/oracles/oracles.mk
 include test/bounces/bounces.mk
 include test/cover/cover.mk
+include test/process/process.mk
 include test/fuzz/host.mk
 
 GUEST_BIN := $(patsubst test/guest/%.c,build/test/%,$(wildcard test/guest/*.c))
@@ -48,7 +49,7 @@ check: deps
 	$(Q)$(MAKE) -j2 CI=1 check-build
 	$(Q)test/run.sh --again -j 2 test/suites.guest test/suites.host
 check-host: deps
-	$(Q)$(MAKE) CI=1 all unit-bins test-fuzz-host test-oracles test-bounces test-cover && $(MAKE) CI=1 BUILD=asan unit-bins all
+	$(Q)$(MAKE) CI=1 all unit-bins test-fuzz-host test-oracles test-bounces test-cover test-process && $(MAKE) CI=1 BUILD=asan unit-bins all
 	$(Q)test/run.sh test/suites.host
 check-more: deps
 	$(Q)$(MAKE) -j2 CI=1 check-build
@@ -67,7 +68,7 @@ check-guest: deps
 
 CHECK_BUILD := all unit-bins test-plugins test-progs $(GUEST_BIN) test-long test-threads \
 	test-events test-torture test-fuzz-ioctl test-fuzz-host test-oracles test-transfers \
-	test-snippets test-records test-stacks test-tables test-kcov test-permit test-locks test-full test-studies test-bounces test-cover \
+	test-snippets test-records test-stacks test-tables test-kcov test-permit test-locks test-full test-studies test-bounces test-cover test-process \
 	build/examples/proxy
 check-build: $(CHECK_BUILD) test-modules
 	$(Q)$(MAKE) BUILD=asan unit-bins all

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * A target: an address space whose code can be read. The live kernel (through the driver), or
- * an ELF image on disk, which lets every analysis run and be tested without a kernel.
+ * A target: an address space whose code can be read. The live kernel (through the driver), a live
+ * process, or an ELF image on disk, which lets every analysis run and be tested without a kernel.
  *
  * A target is not changed by reading it; use one target in one thread at a time. Pointers that
  * are returned live as long as the target.
@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "kerninst/err.h"
 
@@ -21,7 +22,7 @@ extern "C" {
 
 struct ki_target;
 
-enum ki_target_kind { KI_TARGET_LIVE, KI_TARGET_IMAGE };
+enum ki_target_kind { KI_TARGET_LIVE, KI_TARGET_IMAGE, KI_TARGET_PROCESS };
 
 /* A text symbol. Aliases (symbols of one address) stand next to each other in the table. */
 struct ki_symbol {
@@ -72,6 +73,18 @@ int ki_target_open_with_map(const char *path, const char *system_map, struct ki_
 			    struct ki_err *err);
 
 /*
+ * A live process of x86-64 that the caller may trace (ptrace(2)); it is not stopped. Its modules
+ * are the files whose code it has mapped, the program's own too, by the last parts of their paths:
+ * "bash", "libc.so.6". Symbols are those of the files; a function without one that the tables for
+ * exceptions know is called sub_ADDRESS, of the file. Text is what stood in memory when the target
+ * was opened (KI_VIEW_ORIG), or stands there now. Code without a file is no text: the vdso, what a
+ * JIT compiler made.
+ *
+ * Errors: -ESRCH; KI_R_PROCESS_PERMISSION; KI_R_PROCESS_32BIT.
+ */
+int ki_target_open_process(pid_t pid, struct ki_target **out, struct ki_err *err);
+
+/*
  * Look for symbols again: modules that have been loaded or unloaded since. *changed says if the
  * tables are new; then every pointer that this header gave out before, and functions and
  * programs made from them, are invalid. An image never changes.
@@ -82,10 +95,10 @@ void ki_target_close(struct ki_target *t); /* NULL is allowed */
 
 enum ki_target_kind ki_target_kind(const struct ki_target *t);
 
-/* The session's descriptor of a live target; -1 for an image. Owned by the target. */
+/* The session's descriptor of a live target; -1 for an image or a process. Owned by the target. */
 int ki_target_fd(const struct ki_target *t);
 
-/* The driver's facts when the target was opened; NULL for an image. */
+/* The driver's facts when the target was opened; NULL for an image or a process. */
 const struct ki_info *ki_target_info(const struct ki_target *t);
 
 /* Copy text. -EFAULT if not all of it is text. */

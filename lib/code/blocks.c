@@ -156,7 +156,7 @@ static void judge(struct builder *b, const struct ki_insn *in, uint32_t i)
 
 	if (in->kind == KI_INSN_BAD && b->proof)
 		ki_analysis_unparsed(b->a, KI_R_UNDECODABLE);
-	if (t->kind != KI_TARGET_LIVE)
+	if (t->kind == KI_TARGET_IMAGE)
 		return;
 	if (b->a->extra[i].traits & KI_TRAIT_INT3 ||
 	    (in->kind == KI_INSN_JMP && !ki_target_range_at(t, in->target) &&

@@ -20,6 +20,10 @@ bool ki_symbol_is_cold(const struct ki_symbol *sym)
 {
 	const char *cold = strstr(sym->name, ".cold");
 
+	/* A nameless one may be. */
+	if (!strncmp(sym->name, KI_NAMELESS, sizeof(KI_NAMELESS) - 1))
+		return true;
+
 	return cold && (!cold[5] || cold[5] == '.');
 }
 
@@ -144,6 +148,8 @@ static void apply_ftrace_site(struct ki_analysis *a)
 	const uint8_t *p = fn->bytes + at;
 	uint32_t i;
 
+	if (fn->target->kind == KI_TARGET_PROCESS)
+		return;
 	if (len - at < SITE_LEN || (*p != 0xe8 && memcmp(p, nop, SITE_LEN) != 0))
 		return;
 	i = ki_function_covering(fn, fn->start + at);

@@ -114,7 +114,7 @@ bool ki_function_compiled(const struct ki_function *fn);
 /* It may: no compiler made it, in a kernel; to what it calls, jumps or returns to (flags.c). */
 bool ki_function_gives_flags(const struct ki_function *fn);
 
-/* The symbol's code is the cold part of another function. */
+/* The symbol's code is, or may be, the cold part of another function. */
 bool ki_symbol_is_cold(const struct ki_symbol *sym);
 
 /* Something jumps to addr, which lies in the function. */

@@ -331,7 +331,7 @@ static bool possible(const struct ki_analysis *a, const struct table *t, uint64_
 	sym = ki_target_symbol_at(a->target, to);
 	if (sym && ki_symbol_is_cold(sym))
 		return true;
-	return t->exact && a->target->kind == KI_TARGET_IMAGE && !(sym && sym->addr == to) &&
+	return t->exact && a->target->kind != KI_TARGET_LIVE && !(sym && sym->addr == to) &&
 	       ki_target_range_at(a->target, to);
 }
 

@@ -12,6 +12,7 @@
  *	jecxz, loops counting %ecx	67 and the same
  *	call rel32			RETURN  e9 REL32
  *	call r/m64			RETURN  the bytes, ff /2 made ff /4
+ *	the same above 2 GiB		68 low half  c7 44 24 04 high half  and as above
  *	jmp r/m64, ret, ud2		as the first two rows
  *
  * A loop has no 32-bit form: its copy goes over a jump that leads behind the copy to one that
@@ -41,6 +42,8 @@
 #define MODRM_MOD(m)   ((m) >> 6)
 #define RSP_NUMBER     4
 #define OPCODE_JMP     0xe9
+#define OPCODE_PUSH    0x68
+#define FAR_LEN	       13
 #define OPCODE_AT(i)   ((i)->bytes[(i)->prefixes])
 #define OPCODE_NEXT(i) ((i)->bytes[(i)->prefixes + 1])
 
@@ -129,15 +132,36 @@ static void put_insn(struct ki_copy *c, const struct ki_insn *in, const uint8_t 
 	c->nfix++;
 }
 
-/* The return address must fit the sign-extended operand of movq. */
+#define USER_END (1ull << 47)
+
+/*
+ * Push an address of a process's that no push has an operand for: the high half is put right
+ * behind it, in the word that has just been pushed (movl $high, 4(%rsp)). No flags.
+ */
+static void put_far_return(struct ki_copy *c, uint64_t ret)
+{
+	static const uint8_t high[] = {0xc7, 0x44, 0x24, 0x04};
+	uint32_t half[2] = {(uint32_t)ret, (uint32_t)(ret >> 32)};
+
+	put_byte(c, OPCODE_PUSH);
+	put(c, (uint8_t *)&half[0], 4);
+	put(c, high, sizeof(high));
+	put(c, (uint8_t *)&half[1], 4);
+}
+
+/* The kernel's addresses fit the sign-extended operand of movq, and so do a static program's. */
 static unsigned int put_return(struct ki_copy *c, const struct ki_insn *in)
 {
 	static const uint8_t call_over[] = {0xe8, 1, 0, 0, 0, 0xcc};
 	static const uint8_t movq_to_rsp[] = {0x48, 0xc7, 0x04, 0x24};
 	uint64_t ret = in->addr + in->len;
 
-	if ((uint64_t)(int64_t)(int32_t)ret != ret)
-		return KI_R_TOO_FAR;
+	if ((uint64_t)(int64_t)(int32_t)ret != ret) {
+		if (ret >= USER_END || FAR_LEN + in->len > KI_COPY_MAX)
+			return KI_R_TOO_FAR;
+		put_far_return(c, ret);
+		return KI_R_OK;
+	}
 	put(c, call_over, sizeof(call_over));
 	put(c, movq_to_rsp, sizeof(movq_to_rsp));
 	put_field(c, KI_FIX_ABS32, ret);

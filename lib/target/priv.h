@@ -106,6 +106,9 @@ size_t ki_target_symbol_after(const struct ki_target *t, uint64_t addr);
 /* The error of an address that is not text. */
 int ki_target_not_text(struct ki_err *err, uint64_t addr, size_t len);
 
+/* What the names of functions begin with that have none (process_file.c). */
+#define KI_NAMELESS "sub_"
+
 /* Does kernel lockdown forbid reading the kernel's memory? */
 bool ki_locked_down(void);
 

@@ -42,6 +42,7 @@ furnish() {
 # Not to be run as they stand, and why.
 cannot() {
 	case $1 in
+	*1234/squid*) echo "a program for the reader's own" ;;
 	*"mod:old=mod:new"*) echo "mod, old and new stand for the reader's own" ;;
 	*) return 1 ;;
 	esac
@@ -62,6 +63,7 @@ run() {
 	[[ $command != *"kerninst top "* || $command == *" -b "* ]] ||
 		command="script -qec '${command//\'/\'\\\'\'}' /dev/null"
 	command=${command//--pid 1234/--pid $victim}
+	command=${command//1234\//$victim/}
 	timeout --preserve-status -s INT -k 60 "$(patience "$command")" bash -c "$command" < /dev/null > /tmp/said 2>&1
 	status=$?
 	pkill -TERM -x kerninst # of a command with &

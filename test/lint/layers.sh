@@ -3,7 +3,7 @@
 # A layer includes only what is on its left (doc/design.md, section 1). Fails naming each
 # include that points the other way. `out` is for the tools and for files; `util` is for everybody.
 set -u
-layers=(util target code snippet predicate splice table record metric out cover dlang)
+layers=(util target code snippet predicate splice process table record metric out cover dlang)
 failed=0
 
 rank() {

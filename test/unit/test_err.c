@@ -225,8 +225,9 @@ static size_t functions_in(const char *text, const char *map)
 static void map_lists_the_public_functions(void **state)
 {
 	static const char *const headers[] = {
-		"err",	  "target", "code",  "program",	 "cfg",	  "snippet",  "splice", "predicate",
-		"record", "metric", "table", "callable", "cover", "coverage", "path",	"dlang"};
+		"err",	  "target",    "code",	 "program", "cfg",    "snippet",
+		"splice", "predicate", "record", "metric",  "table",  "callable",
+		"cover",  "coverage",  "path",	 "dlang",   "process"};
 	char *map = slurp("lib/libkerninst.map");
 	size_t n = 0, listed = 0;
 

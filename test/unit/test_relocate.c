@@ -189,16 +189,25 @@ static void refused_forms(void **state)
 	}
 }
 
-/* A return address that push cannot extend to 64 bits. */
+/* A return address that push cannot extend to 64 bits: a process's is put together. */
 static void return_address_out_of_reach(void **state)
 {
 	static const uint8_t call[] = {0xe8, 1, 2, 3, 4};
+	static const uint8_t far[] = {0x68, 5,	  0, 0,	   0, 0xc7, 0x44,
+				      0x24, 0x04, 0, 0x7f, 0, 0,    0xe9};
 	struct ki_insn in = {.addr = 0x7f0000000000, .len = 5, .kind = KI_INSN_CALL, .field = 1};
 	struct ki_copy copy;
 
 	(void)state;
-	assert_int_equal(ki_relocate(&in, call, &copy), KI_R_TOO_FAR);
+	assert_int_equal(ki_relocate(&in, call, &copy), KI_R_OK);
+	assert_int_equal(copy.len, sizeof(far) + 4);
+	assert_memory_equal(copy.code, far, sizeof(far));
+	assert_int_equal(copy.nfix, 1);
+	assert_int_equal(copy.fix[0].off, sizeof(far));
 	in.addr = 0x80000000 - 5;
+	assert_int_equal(ki_relocate(&in, call, &copy), KI_R_OK);
+	assert_int_equal(copy.len, sizeof(far) + 4);
+	in.addr = 1ull << 47;
 	assert_int_equal(ki_relocate(&in, call, &copy), KI_R_TOO_FAR);
 	in.addr = 0x80000000 - 6;
 	assert_int_equal(ki_relocate(&in, call, &copy), KI_R_OK);

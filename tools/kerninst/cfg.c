@@ -17,7 +17,7 @@ static const char usage[] =
 	"Show the control-flow graph of a function: its blocks, how they lead to each other, loops,\n"
 	"dominators, and where the function is left.\n\n"
 	"FUNCTION is [MODULE:]NAME, NAME@0xADDRESS, or NAME+OFFSET, NAME:block/N or 0xADDRESS, which\n"
-	"mark a block.\n\n"
+	"mark a block; of a process with PID/ before it.\n\n"
 	"  -f, --format text|dot|svg|json  a table, a graph for graphviz, a picture, one object\n"
 	"                                  [text; what the name of the output file ends in]\n"
 	"  -o, --output FILE      write it there, not to standard output\n" OPEN_USAGE
@@ -117,7 +117,9 @@ static int parse_options(const struct verb *self, int argc, char **argv, struct 
 		if (ret)
 			return ret;
 	}
-	ret = parse_function(self, o, argc - optind, argv + optind);
+	ret = open_process_prefix(&o->open, self, argv + optind, argc - optind);
+	if (!ret)
+		ret = parse_function(self, o, argc - optind, argv + optind);
 	choose_format(o);
 	*done = ret != CLI_OK;
 	return ret;

@@ -60,6 +60,7 @@ int cli_fail(const struct ki_err *err)
 	switch (err->reason) {
 	case KI_R_NO_DEVICE:
 	case KI_R_NO_PERMISSION:
+	case KI_R_PROCESS_PERMISSION:
 	case KI_R_ABI_MISMATCH:
 	case KI_R_LOCKDOWN:
 	case KI_R_UNKNOWN_KERNEL:

@@ -14,7 +14,8 @@
 static const char usage[] =
 	"Usage: kerninst disas [OPTION...] FUNCTION...\n"
 	"Show the instructions of a function, block by block, and what must not be moved.\n"
-	"FUNCTION is [MODULE:]NAME (a glob, too), NAME+OFFSET or an ADDRESS: from there on.\n\n"
+	"FUNCTION is [MODULE:]NAME (a glob, too), NAME+OFFSET or an ADDRESS: from there on; of a\n"
+	"process with PID/ before it.\n\n"
 	"      --orig             the original code: what stands there without us (the default)\n"
 	"      --live             what stands there now: lines that differ begin with '*' and\n"
 	"                         say what they displace\n"
@@ -370,7 +371,9 @@ static int run(const struct verb *self, int argc, char **argv)
 		return cli_misuse(self, "no FUNCTION is given");
 	if (d.live && d.open.image)
 		return cli_misuse(self, "--live: %s is a file and does not run", d.open.image);
-	ret = open_or_fail(&d.open, &d.t);
+	ret = open_process_prefix(&d.open, self, argv + optind, argc - optind);
+	if (!ret)
+		ret = open_or_fail(&d.open, &d.t);
 	if (!ret)
 		ret = show_all(&d, self, argv + optind, argc - optind);
 	ki_target_close(d.t);

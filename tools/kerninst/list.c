@@ -20,7 +20,7 @@
 static const char usage[] =
 	"Usage: kerninst list [OPTION...] [[MODULE:]GLOB...]\n"
 	"List functions, their blocks and instructions, and whether they can be instrumented;\n"
-	"with GLOB (or an address) also their windows.\n\n"
+	"with GLOB (or an address) also their windows. PID/ or PID/GLOB: of a process.\n\n"
 	"  -v, --verbose          each block, its windows and their instructions; aliases\n"
 	"      --json             one object per line; with -v with its windows\n" OPEN_USAGE
 	"  -q, --quiet            no totals, no progress\n"
@@ -314,7 +314,9 @@ static int run(const struct verb *self, int argc, char **argv)
 		else if (!open_option(&l.open, c, optarg))
 			return cli_other_option(self, c, argv);
 	}
-	ret = open_or_fail(&l.open, &l.t);
+	ret = open_process_prefix(&l.open, self, argv + optind, argc - optind);
+	if (!ret)
+		ret = open_or_fail(&l.open, &l.t);
 	if (!ret)
 		ret = list(&l, self, argv + optind, argc - optind);
 	ki_vec_free(&l.functions);

@@ -2,11 +2,15 @@
 #include "open.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli.h"
+
+static char everything[] = "*";
 
 bool open_option(struct open_options *o, int option, const char *arg)
 {
@@ -19,8 +23,40 @@ bool open_option(struct open_options *o, int option, const char *arg)
 	return true;
 }
 
+/* The number before the slash; 0: none. */
+static pid_t prefix_of(const char *arg, char **rest)
+{
+	unsigned long n;
+
+	if (*arg < '1' || *arg > '9')
+		return 0;
+	n = strtoul(arg, rest, 10);
+	if (**rest != '/' || n > INT_MAX)
+		return 0;
+	++*rest;
+	return (pid_t)n;
+}
+
+int open_process_prefix(struct open_options *o, const struct verb *self, char **args, int n)
+{
+	for (int i = 0; i < n; i++) {
+		char *rest = args[i];
+		pid_t pid = prefix_of(args[i], &rest);
+
+		if (i && pid != o->pid)
+			return cli_misuse(self, "'%s': points of one process at a time", args[i]);
+		if (pid && (o->image || o->system_map))
+			return cli_misuse(self, "'%s': a process has its own files", args[i]);
+		o->pid = pid;
+		args[i] = *rest ? rest : everything;
+	}
+	return CLI_OK;
+}
+
 int open_target(const struct open_options *o, struct ki_target **t, struct ki_err *err)
 {
+	if (o->pid)
+		return ki_target_open_process(o->pid, t, err);
 	if (o->system_map)
 		return ki_target_open_with_map(o->image, o->system_map, t, err);
 	if (o->image)
@@ -57,7 +93,7 @@ int open_or_fail(const struct open_options *o, struct ki_target **t)
 				 o->image ? o->image : "this kernel");
 	}
 	/* what has a reason of the table has a hint there */
-	if (err.reason || err.code == -ENOMEM || (!o->image && !o->system_map))
+	if (err.reason || err.code == -ENOMEM || o->pid || (!o->image && !o->system_map))
 		return cli_fail(&err);
 	return cli_error("%s; %s", err.msg, hint(o, &err));
 }

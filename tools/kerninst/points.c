@@ -93,6 +93,8 @@ static int add_curve(struct resolver *r, const struct point *p, struct cell *c, 
 	ki_measure_act *make;
 	void *arg;
 
+	if (r->how->put)
+		return r->how->put(r->how->arg, r->fn, &r->spans, p, &c->curve, err);
 	ki_measure_number(m, r->how->first + (uint32_t)(p - r->out->v.v));
 	if (ends)
 		return ki_measure_add_ends(m, c->metric, r->fn, &r->spans, &p->at, p->order, when,
@@ -330,7 +332,7 @@ int points_resolve(struct points *p, struct ki_target *t, const struct asked *a,
 
 	p->splits = how->splits;
 	p->cpus = how->per_cpu ? ki_target_info(t)->cpus : 0;
-	if (ki_measure_new(t, &p->measure, &err))
+	if (!how->put && ki_measure_new(t, &p->measure, &err))
 		ret = cli_fail(&err);
 	if (!ret && how->per_cpu)
 		ki_measure_each_cpu(p->measure);

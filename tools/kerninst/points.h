@@ -123,6 +123,10 @@ struct points_how {
 	/* The same of what lasts, for ki_measure_add_ends. */
 	const struct ki_measure_ends *(*ends)(void *arg, const struct point *p,
 					      const struct ki_metric *metric);
+	/* How a curve is made where nothing is measured but hits, of a process; NULL: ki_measure.
+	 */
+	int (*put)(void *arg, const struct ki_function *fn, const struct ki_spans *spans,
+		   const struct point *p, uint32_t *curve, struct ki_err *err);
 	void *arg;
 };
 

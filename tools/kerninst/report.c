@@ -326,7 +326,7 @@ static int json_row(struct report *r, const struct points *p, const struct point
 	if (r->split)
 		ki_json_str(&j, "part", points_part(p, c->part));
 	json_value(&j, c);
-	if (!c->reason && ki_measure_too_deep(p->measure, c->curve))
+	if (!c->reason && p->measure && ki_measure_too_deep(p->measure, c->curve))
 		ki_json_u64(&j, "too_deep", ki_measure_too_deep(p->measure, c->curve));
 	if (c->cpus && !c->reason)
 		json_cpus(&j, c, p->cpus);

@@ -18,6 +18,7 @@
 #include "patches.h"
 #include "points.h"
 #include "presets.h"
+#include "process_stat.h"
 #include "report.h"
 #include "report_cost.h"
 #include "skipped.h"
@@ -370,11 +371,24 @@ static int close_output(struct run *r, int status)
 	return status;
 }
 
+static int stat_kernel(struct run *r, struct asked *asked)
+{
+	const struct stat_options *o = r->o;
+	int ret = prepare(r, asked);
+
+	if (ret)
+		return ret;
+	return o->dry_run ? report_dry(&r->report, &r->points, o->cost ? &r->prediction : NULL,
+				       o->quiet)
+			  : run_all(r);
+}
+
 static int run(const struct verb *self, int argc, char **argv)
 {
 	struct stat_options o = {0};
 	struct run r = {.o = &o, .by = &o.by};
 	struct asked asked = {0};
+	struct open_options open = {0};
 	bool done;
 	int ret;
 
@@ -384,17 +398,15 @@ static int run(const struct verb *self, int argc, char **argv)
 		return ret;
 	}
 	wait_prepare();
-	ret = when_predicate(&o.when, self, &r.when);
+	ret = open_process_prefix(&open, self, o.points, o.npoints);
+	if (!ret)
+		ret = when_predicate(&o.when, self, &r.when);
 	if (!ret)
 		ret = splits_make(&o.splits, self, &o.when);
 	for (int i = 0; !ret && i < o.npoints; i++)
 		ret = points_ask(&asked, self, o.points[i]);
 	if (!ret)
-		ret = prepare(&r, &asked);
-	if (!ret)
-		ret = o.dry_run ? report_dry(&r.report, &r.points, o.cost ? &r.prediction : NULL,
-					     o.quiet)
-				: run_all(&r);
+		ret = open.pid ? process_stat(self, &o, open.pid, &asked) : stat_kernel(&r, &asked);
 	command_abandon(&r.command);
 	report_close(&r.report);
 	budget_end(&r.budget);

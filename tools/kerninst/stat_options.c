@@ -25,7 +25,9 @@ const char stat_usage[] =
 	"  :call/CALLEE         each call of, or jump to, CALLEE\n"
 	"and /ORDER behind that: of several at one place, the lowest runs first. MODULE, FUNCTION,\n"
 	"CALLEE may be globs; the kernel itself is the module kernel. FUNCTION alone means its entry,\n"
-	"or what -m says. FUNCTION@0xADDRESS picks one of several functions of the same name.\n\n"
+	"or what -m says. FUNCTION@0xADDRESS picks one of several functions of the same name.\n"
+	"PID/POINT is a point of a process: hits are counted, and nothing else (-m calls, blocks,\n"
+	"edges).\n\n"
 	"  -m, --metric METRIC[,METRIC...]  of those that kerninst metrics lists: calls, walltime,\n"
 	"                             vtime, ... [calls]; of events also cycles:k, cycles:u, r01c2;\n"
 	"                             or of FUNCTION alone: blocks, edges\n" WHEN_USAGE
@@ -83,7 +85,8 @@ const char stat_usage[] =
 	"  kerninst stat --if 'arg2 > 4096 && comm != \"tar\"' vfs_read -- ./configure\n"
 	"  kerninst stat -A -x, --pid 1234 'vfs_*'\n"
 	"  kerninst stat --dry-run --show-code --if '(int)retval < 0' vfs_read:exit\n"
-	"  kerninst stat --json --for 10 ext4:ext4_sync_file:exit\n";
+	"  kerninst stat --json --for 10 ext4:ext4_sync_file:exit\n"
+	"  kerninst stat 1234/libc.so.6:malloc -- sleep 5\n";
 
 /* One character; that of a tab may be written \t. */
 static int take_separator(const struct verb *self, const char *text, char *out)

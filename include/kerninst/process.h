@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Splicing into a live process, without the driver: windows, copies and chunks are the kernel's;
+ * the linking and the writing are done by this library, through ptrace and /proc/PID/mem.
+ *
+ * What is installed belongs to a guard, a small process of its own that alone traces the process:
+ * when the caller ends, for whatever reason, kill -9 too, the guard gives the process its text
+ * back. The threads are stopped only while text is written, so a debugger can be attached
+ * meanwhile.
+ */
+#ifndef KERNINST_PROCESS_H
+#define KERNINST_PROCESS_H
+
+#include "kerninst/splice.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct ki_splice_process;
+
+/*
+ * Add one to counter number `counter` of the process, whichever of its threads runs:
+ *
+ *	lock incq counter(%rip)		f0 48 ff 05 disp32
+ *
+ * If the flags are live at the place, they are kept in %rax meanwhile, which is kept below the red
+ * zone (the 128 bytes below %rsp that a function may use without taking them):
+ *
+ *	lea -128(%rsp), %rsp; push %rax; lahf; seto %al; ...; add $127, %al; sahf; pop %rax;
+ *	lea 128(%rsp), %rsp
+ *
+ * Fixup: KI_FIX_GLOBAL.
+ */
+void ki_process_count(struct ki_code *out, uint32_t counter, bool keep_flags);
+
+/* What changing the process has cost it. */
+struct ki_process_cost {
+	uint32_t threads; /* that it had when the text was written */
+	uint64_t held_ns; /* how long all of them were held at the longest, from the first that was
+			     asked to stop to the last that goes on */
+	uint64_t mapping_ns; /* how long one of them was held to map our memory */
+	uint32_t moved;	     /* threads that were led into a patch, from bytes that changed */
+	bool left; /* some thread was still in a patch, so the mapping has been left there;
+		      the text is as it was */
+};
+
+/*
+ * Install a plan of short chunks (ki_plan_add) in a target of ki_target_open_process, with
+ * `counters` counters, which are 0. What cannot be put into a process is left out, ki_plan_refusal
+ * says why: a window that only a breakpoint fits (KI_R_NO_TRAP), a call where there is a shadow
+ * stack (KI_R_SHADOW_STACK), KI_RETURNED and chunks of other kinds (KI_R_NOT_IN_PROCESS). All else
+ * goes in, or nothing. The plan need not live on.
+ *
+ * Errors: -ESRCH: the process has ended, or become another program; KI_R_BYTES_CHANGED;
+ * KI_R_PROCESS_TRACED, _SECCOMP, _STUCK, _ROOM, _BUSY. Nothing has changed then.
+ *
+ * What the process forks inherits patches and counters, and keeps them.
+ */
+int ki_process_splice(struct ki_target *t, struct ki_plan *p, uint32_t counters,
+		      struct ki_splice_process **out, struct ki_err *err);
+
+/* Costs the process nothing, and goes on when it has ended. */
+uint64_t ki_process_read(const struct ki_splice_process *s, uint32_t counter);
+
+/* A descriptor that is readable when the process has ended. Owned by s. */
+int ki_process_ended(const struct ki_splice_process *s);
+
+const struct ki_process_cost *ki_process_cost(const struct ki_splice_process *s);
+
+/*
+ * Give the process its text back. Where something else stands meanwhile than was put there, it is
+ * left. A process that has ended is no error. Counters can be read on until ki_process_free.
+ */
+int ki_process_remove(struct ki_splice_process *s, struct ki_err *err);
+
+/* With ki_process_remove, if that has not been done. NULL is allowed. */
+void ki_process_free(struct ki_splice_process *s);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * The guard. It is made before anything is done, does everything that changes the process, and
+ * undoes it when its creator asks for it or is no more. So nobody who kills the tool, or presses
+ * Ctrl-C, meets a thread of the process in the middle of a system call of ours, or leaves a byte in
+ * its text: the guard is in a session of its own, and has nothing of the terminal.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "process/guard.h"
+#include "process/stop.h"
+
+#define TRIES	 200 /* each with a nap of 1 ms */
+#define PATIENCE 20000
+
+static void nap(void)
+{
+	const struct timespec ts = {.tv_nsec = 1000000};
+
+	nanosleep(&ts, NULL);
+}
+
+static void note(struct ki_guarded *g, const struct ki_stop *s)
+{
+	if (s->held > g->cost.held_ns)
+		g->cost.held_ns = s->held;
+}
+
+/* Leave only what is needed, whatever the caller has open. */
+static void close_others(struct ki_guarded *g, int *sock)
+{
+	int null = open("/dev/null", O_RDWR);
+
+	for (int fd = 0; fd < 3; fd++)
+		dup2(null, fd);
+	g->mem = fcntl(g->mem, F_DUPFD_CLOEXEC, 100);
+	*sock = fcntl(*sock, F_DUPFD_CLOEXEC, 101);
+	dup2(g->mem, 3);
+	dup2(*sock, 4);
+	g->mem = 3;
+	*sock = 4;
+	close_range(5, ~0u, 0);
+}
+
+/* One attempt; -EAGAIN: somebody has to go on first. */
+static int write_text(struct ki_guarded *g, struct ki_err *err)
+{
+	struct ki_stop s;
+	uint32_t moved = 0;
+	int ret = ki_stop_threads(&s, g->pid, SIZE_MAX, err);
+
+	if (ret)
+		return ret;
+	g->cost.threads = (uint32_t)s.threads.n;
+	ret = ki_text_check(g->linked, g->mem, err);
+	if (!ret)
+		ret = ki_threads_clear(g->linked, &s, &moved, err);
+	if (!ret)
+		ret = ki_text_write(g->linked, g->mem, err);
+	for (size_t i = 0; ret && i < s.threads.n; i++)
+		s.threads.v[i].changed = false;
+	ki_stop_release(&s);
+	note(g, &s);
+	if (!ret)
+		g->cost.moved = moved;
+	return ret;
+}
+
+/* Another one's guard, too, traces for moments only. */
+static bool is_passing(int ret, const struct ki_err *err)
+{
+	return ret == -EAGAIN ||
+	       (ret && (err->reason == KI_R_PROCESS_BUSY || err->reason == KI_R_PROCESS_TRACED));
+}
+
+static int repeat(struct ki_guarded *g, int (*step)(struct ki_guarded *, struct ki_err *),
+		  struct ki_err *err)
+{
+	int ret = step(g, err);
+
+	for (int i = 0; i < TRIES && is_passing(ret, err); i++) {
+		nap();
+		ki_err_clear(err);
+		ret = step(g, err);
+	}
+	if (ret == -EAGAIN)
+		return ki_err_reason(err, KI_R_PROCESS_STUCK, 0, "process %d", g->pid);
+	return ret;
+}
+
+/* Text first, then, when nobody is in a patch any more, the mappings. */
+static int give_back(struct ki_guarded *g, struct ki_err *err)
+{
+	struct ki_stop s;
+	int ret = ki_stop_threads(&s, g->pid, SIZE_MAX, err);
+	bool used;
+
+	if (ret)
+		return ret;
+	ret = ki_threads_clear_bounces(g->linked, &s, err);
+	if (!ret)
+		ki_text_restore(g->linked, g->mem);
+	used = ret || ki_arenas_in_use(g->linked, &s) || !ki_arenas_unmap(g, &s);
+	ki_stop_release(&s);
+	note(g, &s);
+	g->cost.left = used;
+	return ret ? ret : (used ? -EAGAIN : 0);
+}
+
+/*
+ * A process that has gone needs nothing. One that cannot be stopped now (the machine has much to
+ * do, a thread is in vfork) can be later: its text is not left as it is while there is hope. Of
+ * memory that somebody is in less is lost if it stays.
+ */
+int ki_guard_restore(struct ki_guarded *g, struct ki_err *err)
+{
+	int ret = give_back(g, err);
+
+	for (int i = 0; i < PATIENCE && ret && ret != -ESRCH; i++) {
+		if (ret == -EAGAIN && i > TRIES)
+			break;
+		nap();
+		ki_err_clear(err);
+		ret = give_back(g, err);
+	}
+	if (ret != -ESRCH && ret != -EAGAIN)
+		return ret;
+	ki_err_clear(err);
+	return 0;
+}
+
+static int install(struct ki_guarded *g, struct ki_err *err)
+{
+	struct ki_err second = {0};
+	int ret;
+
+	if (!g->linked->arenas.n)
+		return 0;
+	ret = repeat(g, ki_arenas_map, err);
+	if (ret)
+		return ret;
+	ret = ki_arenas_fill(g, err);
+	if (!ret)
+		ret = repeat(g, write_text, err);
+	if (ret)
+		ki_guard_restore(g, &second);
+	return ret;
+}
+
+static void answer(struct ki_guarded *g, int sock, int ret, const struct ki_err *err)
+{
+	const struct ki_reply reply = {.ret = ret, .file = g->file, .err = *err, .cost = g->cost};
+
+	send(sock, &reply, sizeof(reply), MSG_NOSIGNAL);
+}
+
+void ki_guard_run(struct ki_guarded *g, int sock)
+{
+	struct ki_err err = {0};
+	sigset_t all;
+	char byte;
+	int ret;
+
+	setsid();
+	prctl(PR_SET_NAME, "kerninst-guard");
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	close_others(g, &sock);
+	ret = install(g, &err);
+	answer(g, sock, ret, &err);
+	if (ret)
+		_exit(0);
+	while (recv(sock, &byte, 1, 0) < 0 && errno == EINTR)
+		;
+	if (g->linked->arenas.n)
+		ret = ki_guard_restore(g, &err);
+	answer(g, sock, ret, &err);
+	_exit(0);
+}

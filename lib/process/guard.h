@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/* The guard: a process that changes another one, and gives it back. */
+#ifndef KI_PROCESS_GUARD_H
+#define KI_PROCESS_GUARD_H
+
+#include "process/linked.h"
+
+struct ki_guarded {
+	pid_t pid;
+	int mem;	/* /proc/PID/mem */
+	uint64_t insn;	/* a syscall instruction of the process */
+	uint64_t label; /* a short string in it */
+	struct ki_linked *linked;
+	int file; /* what has been mapped, in the guard */
+	struct ki_process_cost cost;
+};
+
+struct ki_reply {
+	int ret;
+	int file; /* number of the mapped file's descriptor in the guard */
+	struct ki_err err;
+	struct ki_process_cost cost;
+};
+
+/*
+ * The guard's life: install, answer, wait until a byte comes or the other end is closed, restore,
+ * answer. Does not return.
+ */
+_Noreturn void ki_guard_run(struct ki_guarded *g, int sock);
+
+/* What it does then; for its creator, if it has been killed. */
+int ki_guard_restore(struct ki_guarded *g, struct ki_err *err);
+
+/* map.c: the shared file in the process, and its mappings. */
+int ki_arenas_map(struct ki_guarded *g, struct ki_err *err);
+int ki_arenas_fill(struct ki_guarded *g, struct ki_err *err); /* with the patches */
+/* All threads are stopped; false: none of them could be lent. */
+struct ki_stop;
+bool ki_arenas_unmap(struct ki_guarded *g, struct ki_stop *s);
+
+#endif

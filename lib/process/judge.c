@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Which of a plan's chunks can be put into a process, and which windows that takes.
+ */
+#include "process/judge.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A call's copy pushes the return address and jumps: so begins no other's. */
+static bool is_call(const struct ki_copy *c)
+{
+	return c->code[0] == 0x68 && c->len > 5 && c->orig_len != c->len;
+}
+
+static bool has_call(const struct ki_plan *p, uint32_t window)
+{
+	const struct ki_window *w = &p->windows.v[window];
+
+	for (uint32_t i = 0; i < w->ncopy; i++)
+		if (is_call(&p->copies.v[w->first_copy + i]))
+			return true;
+	return false;
+}
+
+static unsigned int judge_window(const struct ki_plan *p, uint32_t window, bool shadow_stack)
+{
+	if (p->windows.v[window].board == KI_BOARD_TRAP)
+		return KI_R_NO_TRAP;
+	return shadow_stack && has_call(p, window) ? KI_R_SHADOW_STACK : KI_R_OK;
+}
+
+static bool ends_in_field(const struct ki_copy *c)
+{
+	return c->nfix && c->fix[c->nfix - 1].kind == KI_FIX_REL32 &&
+	       c->fix[c->nfix - 1].off + 4 == c->len;
+}
+
+static unsigned int judge_chunk(const struct ki_plan *p, const struct ki_chunk *c)
+{
+	const struct ki_window *w = &p->windows.v[c->window];
+
+	if (c->kind != KI_CHUNK_CODE || c->where == KI_RETURNED)
+		return KI_R_NOT_IN_PROCESS;
+	if (c->where == KI_TAKEN && !ends_in_field(&p->copies.v[w->first_copy + c->insn]))
+		return KI_R_NOT_IN_PROCESS;
+	for (unsigned int i = 0; i < c->nfix; i++)
+		if (c->fix[i].kind != KI_FIX_GLOBAL && c->fix[i].kind != KI_FIX_REL32)
+			return KI_R_NOT_IN_PROCESS;
+	return KI_R_OK;
+}
+
+static unsigned int judge(const struct ki_plan *p, const struct ki_chunk *c, bool shadow_stack)
+{
+	uint32_t host = p->more.v[c->window].host;
+	unsigned int reason = judge_window(p, c->window, shadow_stack);
+
+	if (!reason && host != KI_NONE)
+		reason = judge_window(p, host, shadow_stack);
+	return reason ? reason : judge_chunk(p, c);
+}
+
+static int by_place(const void *a, const void *b, void *plan)
+{
+	const struct ki_plan *p = plan;
+	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+	const struct ki_chunk *x = &p->chunks.v[i].c, *y = &p->chunks.v[k].c;
+
+	if (x->window != y->window)
+		return x->window < y->window ? -1 : 1;
+	if (x->insn != y->insn)
+		return x->insn < y->insn ? -1 : 1;
+	if (x->where != y->where)
+		return x->where < y->where ? -1 : 1;
+	if (x->order != y->order)
+		return x->order < y->order ? -1 : 1;
+	return (i > k) - (i < k);
+}
+
+static int by_address(const void *a, const void *b, void *plan)
+{
+	const struct ki_plan *p = plan;
+	uint64_t x = p->windows.v[*(const uint32_t *)a].addr;
+	uint64_t y = p->windows.v[*(const uint32_t *)b].addr;
+
+	return (x > y) - (x < y);
+}
+
+int ki_linked_judge(struct ki_linked *x, struct ki_plan *p, bool shadow_stack)
+{
+	bool *wanted = calloc(p->windows.n + 1, sizeof(*wanted));
+	int ret = wanted ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; !ret && i < p->chunks.n; i++) {
+		struct ki_chunk *c = &p->chunks.v[i].c;
+		uint32_t host = p->more.v[c->window].host;
+
+		c->reason = judge(p, c, shadow_stack);
+		if (c->reason)
+			continue;
+		ret = ki_vec_push(&x->chunks, i);
+		wanted[c->window] = true;
+		if (host != KI_NONE)
+			wanted[host] = true;
+	}
+	for (uint32_t w = 0; !ret && w < p->windows.n; w++)
+		if (wanted[w])
+			ret = ki_vec_push(&x->order, w);
+	free(wanted);
+	if (x->chunks.n)
+		qsort_r(x->chunks.v, x->chunks.n, sizeof(*x->chunks.v), by_place, p);
+	if (x->order.n)
+		qsort_r(x->order.v, x->order.n, sizeof(*x->order.v), by_address, p);
+	return ret;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#ifndef KI_PROCESS_JUDGE_H
+#define KI_PROCESS_JUDGE_H
+
+#include "process/linked.h"
+#include "splice/plan.h"
+
+/*
+ * Fill the lists of chunks and of windows; what is left out has its reason in the plan. 0, or
+ * -ENOMEM.
+ */
+int ki_linked_judge(struct ki_linked *x, struct ki_plan *p, bool shadow_stack);
+
+#endif

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Linking: what the driver does for the kernel, for a process.
+ *
+ * A patch is, for each displaced instruction, the chunks before it, its copy, the chunks behind it;
+ * then a jump back. The copy of a branch with chunks on its taken side leads to these, which stand
+ * behind the jump back and end in a jump to where the branch went.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "process/judge.h"
+
+#define JMP_LEN	  5
+#define SHORT_LEN 2
+#define NEAR	  (1ull << 30) /* windows this near to each other share an arena */
+
+/* An arena's code on its way; the first time it is only measured. */
+struct out {
+	const struct ki_linked *x;
+	uint8_t *code; /* NULL: measure */
+	uint64_t base; /* where it will stand in the process */
+	uint64_t counters;
+	size_t len;
+	uint64_t lo, hi; /* what must be reached */
+	bool failed;	 /* something is not */
+};
+
+static void put(struct out *o, const void *bytes, size_t n)
+{
+	if (o->code)
+		memcpy(o->code + o->len, bytes, n);
+	o->len += n;
+}
+
+static void must_reach(struct out *o, uint64_t addr)
+{
+	o->lo = addr < o->lo ? addr : o->lo;
+	o->hi = addr > o->hi ? addr : o->hi;
+}
+
+/* The 32-bit field at off, with `tail` bytes behind it, is to lead to target. */
+static void set_field(struct out *o, size_t off, unsigned int tail, uint64_t target)
+{
+	int64_t distance = (int64_t)(target - (o->base + off + 4 + tail));
+	int32_t field = (int32_t)distance;
+
+	if (!o->code)
+		return;
+	if (field != distance)
+		o->failed = true;
+	memcpy(o->code + off, &field, 4);
+}
+
+static void put_jmp(struct out *o, uint64_t target)
+{
+	static const uint8_t jmp[JMP_LEN] = {0xe9};
+
+	must_reach(o, target);
+	put(o, jmp, sizeof(jmp));
+	set_field(o, o->len - 4, 0, target);
+}
+
+static void fix(struct out *o, size_t at, const struct ki_fixup *f)
+{
+	int32_t abs = (int32_t)f->target;
+
+	switch (f->kind) {
+	case KI_FIX_REL32:
+		must_reach(o, f->target);
+		set_field(o, at + f->off, f->tail, f->target);
+		break;
+	case KI_FIX_ABS32:
+		if (o->code)
+			memcpy(o->code + at + f->off, &abs, 4);
+		break;
+	case KI_FIX_GLOBAL:
+		set_field(o, at + f->off, f->tail, o->counters + 8 * (f->target & UINT32_MAX));
+		break;
+	}
+}
+
+/* Number in x->chunks of the first one of a window. */
+static size_t first_chunk(const struct ki_linked *x, uint32_t window)
+{
+	size_t lo = 0, hi = x->chunks.n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (x->plan->chunks.v[x->chunks.v[mid]].c.window < window)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* The chunks at one side of an instruction; how many there are. */
+static size_t put_chunks(struct out *o, uint32_t window, unsigned int insn, enum ki_where where)
+{
+	const struct ki_linked *x = o->x;
+	size_t n = 0;
+
+	for (size_t i = first_chunk(x, window); i < x->chunks.n; i++) {
+		const struct ki_chunk *c = &x->plan->chunks.v[x->chunks.v[i]].c;
+		size_t at = o->len;
+
+		if (c->window != window)
+			break;
+		if (c->insn != insn || c->where != where)
+			continue;
+		put(o, c->code, c->len);
+		for (unsigned int k = 0; k < c->nfix; k++)
+			fix(o, at, &c->fix[k]);
+		n++;
+	}
+	return n;
+}
+
+/* Returns where its last field is: that of a branch. */
+static size_t put_copy(struct out *o, const struct ki_copy *c)
+{
+	size_t at = o->len;
+
+	put(o, c->code, c->len);
+	for (unsigned int k = 0; k < c->nfix; k++)
+		fix(o, at, &c->fix[k]);
+	return o->len - 4;
+}
+
+static void put_taken(struct out *o, uint32_t window, unsigned int insn, const struct ki_copy *c,
+		      size_t field)
+{
+	size_t at = o->len;
+
+	if (!put_chunks(o, window, insn, KI_TAKEN))
+		return;
+	set_field(o, field, 0, o->base + at);
+	put_jmp(o, c->fix[c->nfix - 1].target);
+}
+
+static void put_patch(struct out *o, uint32_t window, struct ki_patched *out)
+{
+	const struct ki_plan *p = o->x->plan;
+	const struct ki_window *w = &p->windows.v[window];
+	const struct ki_copy *copies = &p->copies.v[w->first_copy];
+	size_t begin = o->len, fields[KI_WINDOW_INSNS];
+	uint8_t off = 0;
+
+	*out = (struct ki_patched){.addr = w->addr, .at = o->base + begin, .ninsns = w->ncopy};
+	must_reach(o, w->addr);
+	for (unsigned int i = 0; i < w->ncopy; i++) {
+		out->off[i] = off;
+		out->place[i] = (uint16_t)(o->len - begin);
+		put_chunks(o, window, i, KI_BEFORE);
+		fields[i] = put_copy(o, &copies[i]);
+		put_chunks(o, window, i, KI_AFTER);
+		off += copies[i].orig_len;
+	}
+	put_jmp(o, w->addr + off);
+	for (unsigned int i = 0; i < w->ncopy; i++)
+		put_taken(o, window, i, &copies[i], fields[i]);
+}
+
+static void put_arena(struct out *o, struct ki_arena *a, struct ki_patched *windows)
+{
+	for (uint32_t i = a->from; i < a->to; i++)
+		put_patch(o, o->x->order.v[i], &windows[i]);
+	a->lo = o->lo;
+	a->hi = o->hi;
+}
+
+/* Windows near each other, measured. */
+static int cut_arenas(struct ki_linked *x)
+{
+	for (uint32_t from = 0, to; from < x->order.n; from = to) {
+		struct out o = {.x = x, .lo = UINT64_MAX};
+		uint64_t addr = x->plan->windows.v[x->order.v[from]].addr;
+		struct ki_arena a = {.from = from};
+
+		for (to = from; to < x->order.n; to++)
+			if (x->plan->windows.v[x->order.v[to]].addr - addr > NEAR)
+				break;
+		a.to = to;
+		put_arena(&o, &a, x->windows.v);
+		a.len = (o.len + KI_PAGE - 1) & ~(KI_PAGE - 1);
+		if (ki_vec_push(&x->arenas, a))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int link_arena(struct ki_linked *x, struct ki_arena *a, const struct ki_mappings *maps,
+		      struct ki_err *err)
+{
+	size_t len = x->counters_len + a->len;
+	struct out o = {.x = x, .lo = UINT64_MAX};
+
+	a->base = ki_room_find(maps, x, a->lo, a->hi, len);
+	if (!a->base)
+		return ki_err_reason(err, KI_R_PROCESS_ROOM, a->lo, "0x%llx",
+				     (unsigned long long)a->lo);
+	a->code = malloc(a->len);
+	if (!a->code)
+		return ki_err_set(err, -ENOMEM, 0, "out of memory for the patches");
+	memset(a->code, 0xcc, a->len);
+	o.code = a->code;
+	o.counters = a->base;
+	o.base = a->base + x->counters_len;
+	put_arena(&o, a, x->windows.v);
+	if (o.failed)
+		return ki_err_reason(err, KI_R_TOO_FAR, a->lo, "0x%llx", (unsigned long long)a->lo);
+	return 0;
+}
+
+static void make_jmp(struct ki_edit *e, uint64_t to)
+{
+	int32_t field = (int32_t)(to - (e->addr + JMP_LEN));
+
+	e->len = JMP_LEN;
+	e->now[0] = 0xe9;
+	memcpy(e->now + 1, &field, 4);
+}
+
+/* What is written for a window. What stands there now is looked at when it is written. */
+static int add_edits(struct ki_linked *x, const struct ki_window *w, const struct ki_patched *at)
+{
+	struct ki_edit board = {.addr = w->addr}, bounce = {.addr = w->bounce, .bounce = true};
+
+	if (w->board == KI_BOARD_JMP) {
+		make_jmp(&board, at->at);
+	} else {
+		make_jmp(&bounce, at->at);
+		board.len = SHORT_LEN;
+		board.now[0] = 0xeb;
+		board.now[1] = (uint8_t)(w->bounce - (w->addr + SHORT_LEN));
+		if (ki_vec_push(&x->edits, bounce))
+			return -ENOMEM;
+	}
+	return ki_vec_push(&x->edits, board);
+}
+
+/* Instructions that begin in bytes that change, other than at a springboard. */
+static int add_forbidden(struct ki_linked *x)
+{
+	for (size_t e = 0; e < x->edits.n; e++) {
+		const struct ki_edit *d = &x->edits.v[e];
+
+		for (unsigned int i = !d->bounce; i < d->len; i++)
+			if (ki_vec_push(&x->forbidden, d->addr + i))
+				return -ENOMEM;
+	}
+	return 0;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static int by_edit(const void *a, const void *b)
+{
+	const struct ki_edit *x = a, *y = b;
+
+	return (x->addr > y->addr) - (x->addr < y->addr);
+}
+
+static int make_edits(struct ki_linked *x)
+{
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < x->order.n; i++)
+		ret = add_edits(x, &x->plan->windows.v[x->order.v[i]], &x->windows.v[i]);
+	if (!ret && x->edits.n)
+		qsort(x->edits.v, x->edits.n, sizeof(*x->edits.v), by_edit);
+	if (!ret)
+		ret = add_forbidden(x);
+	if (!ret && x->forbidden.n)
+		qsort(x->forbidden.v, x->forbidden.n, sizeof(*x->forbidden.v), by_value);
+	return ret;
+}
+
+/* What must stand there now. */
+static int note_originals(struct ki_linked *x, struct ki_target *t, struct ki_err *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < x->edits.n; i++) {
+		struct ki_edit *e = &x->edits.v[i];
+
+		ret = ki_target_read(t, e->addr, e->orig, e->len, KI_VIEW_ORIG, err);
+	}
+	return ret;
+}
+
+int ki_linked_make(struct ki_linked *x, struct ki_target *t, const struct ki_linking *how,
+		   struct ki_err *err)
+{
+	uint32_t counters = how->counters;
+	struct ki_plan *p = how->plan;
+	uint64_t off;
+	int ret;
+
+	*x = (struct ki_linked){.plan = p, .counters = counters};
+	x->counters_len = off = (8ull * counters + KI_PAGE - 1) & ~(KI_PAGE - 1);
+	ret = ki_linked_judge(x, p, how->shadow_stack);
+	if (!ret)
+		ret = ki_vec_reserve(&x->windows, x->order.n + 1);
+	if (!ret)
+		ret = cut_arenas(x);
+	if (ret)
+		return ki_err_set(err, ret, 0, "out of memory for the patches");
+	x->windows.n = x->order.n;
+	for (size_t i = 0; i < x->arenas.n; i++) {
+		x->arenas.v[i].off = off;
+		off += x->arenas.v[i].len;
+		ret = link_arena(x, &x->arenas.v[i], how->maps, err);
+		if (ret)
+			return ret;
+	}
+	if (make_edits(x))
+		return ki_err_set(err, -ENOMEM, 0, "out of memory for the patches");
+	return note_originals(x, t, err);
+}
+
+void ki_linked_free(struct ki_linked *x)
+{
+	for (size_t i = 0; i < x->arenas.n; i++)
+		free(x->arenas.v[i].code);
+	ki_vec_free(&x->arenas);
+	ki_vec_free(&x->chunks);
+	ki_vec_free(&x->order);
+	ki_vec_free(&x->windows);
+	ki_vec_free(&x->edits);
+	ki_vec_free(&x->forbidden);
+	*x = (struct ki_linked){0};
+}
+
+uint64_t ki_linked_place(const struct ki_linked *x, uint64_t addr)
+{
+	size_t lo = 0, hi = x->windows.n;
+	const struct ki_patched *w;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (x->windows.v[mid].addr <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (!lo)
+		return 0;
+	w = &x->windows.v[lo - 1];
+	for (unsigned int i = 0; i < w->ninsns; i++)
+		if (w->addr + w->off[i] == addr)
+			return w->at + w->place[i];
+	return 0;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Patches of a process, linked: what goes into its memory where, and what is written into its text.
+ */
+#ifndef KI_PROCESS_LINKED_H
+#define KI_PROCESS_LINKED_H
+
+#include "kerninst/process.h"
+#include "target/process_maps.h"
+#include "util/vec.h"
+
+#define KI_PAGE 4096ull
+
+/* Bytes of the text that change: a springboard, or a bounce. */
+struct ki_edit {
+	uint64_t addr;
+	uint8_t len;
+	bool bounce;
+	uint8_t orig[5], now[5];
+};
+
+struct ki_patched {
+	uint64_t addr; /* of the window */
+	uint64_t at;   /* of its patch */
+	uint8_t ninsns;
+	uint8_t off[KI_WINDOW_INSNS];	 /* of each displaced instruction in the window */
+	uint16_t place[KI_WINDOW_INSNS]; /* of what stands for it in the patch, its chunks included
+					  */
+};
+
+/*
+ * A mapping of ours in reach of some windows: the counters (the same in all), then patches. base:
+ * in the process.
+ */
+struct ki_arena {
+	uint64_t lo, hi; /* addresses that it must reach */
+	uint64_t base;
+	uint64_t off;	   /* of its patches in the shared file */
+	uint32_t from, to; /* its windows, in order of address */
+	size_t len;	   /* of the patches, in whole pages */
+	uint8_t *code;
+};
+
+struct ki_linked {
+	const struct ki_plan *plan;
+	uint32_t counters;
+	size_t counters_len;	 /* in whole pages */
+	ki_vec(uint32_t) chunks; /* the plan's that are installed: by window, place and order */
+	ki_vec(uint32_t) order;	 /* the plan's windows that are installed, by address */
+	ki_vec(struct ki_patched) windows; /* in the same order */
+	ki_vec(struct ki_edit) edits;	   /* in order of address */
+	ki_vec(struct ki_arena) arenas;
+	ki_vec(uint64_t) forbidden; /* where nobody may come back to while edits stand, in order */
+};
+
+struct ki_linking {
+	struct ki_plan *plan;
+	uint32_t counters;
+	bool shadow_stack;
+	const struct ki_mappings *maps;
+};
+
+/* Judge the plan's chunks, choose windows, find room in the mappings, link. */
+int ki_linked_make(struct ki_linked *x, struct ki_target *t, const struct ki_linking *how,
+		   struct ki_err *err);
+void ki_linked_free(struct ki_linked *x); /* it is empty then */
+
+/* write.c: what the threads of a process and its text say to our bytes. The threads are stopped. */
+struct ki_stop;
+
+/* Is the text what was analysed? 0, KI_R_BYTES_CHANGED, or -ESRCH. */
+int ki_text_check(const struct ki_linked *x, int mem, struct ki_err *err);
+
+/*
+ * Lead threads that are in bytes that change into their patches (*moved: how many);
+ * KI_R_PROCESS_BUSY if one will come back there from a signal.
+ */
+int ki_threads_clear(const struct ki_linked *x, struct ki_stop *s, uint32_t *moved,
+		     struct ki_err *err);
+
+/* The same before the text is given back: there bounces alone can be where somebody is. */
+int ki_threads_clear_bounces(const struct ki_linked *x, struct ki_stop *s, struct ki_err *err);
+
+int ki_text_write(struct ki_linked *x, int mem, struct ki_err *err);
+void ki_text_restore(struct ki_linked *x, int mem); /* where our bytes stand */
+
+/* Is some thread in a patch, or will it come back to one? */
+bool ki_arenas_in_use(const struct ki_linked *x, const struct ki_stop *s);
+
+/* The place in a patch of the instruction at addr, which is displaced; 0: it is not. */
+uint64_t ki_linked_place(const struct ki_linked *x, uint64_t addr);
+
+/* room.c: a free place for len bytes that reaches [lo, hi]; 0: there is none. */
+uint64_t ki_room_find(const struct ki_mappings *maps, const struct ki_linked *x, uint64_t lo,
+		      uint64_t hi, size_t len);
+
+#endif

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/* The caller's side: link, make the guard, read counters. */
+#include "kerninst/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "process/guard.h"
+#include "target/process.h"
+
+#define TRIES 5
+
+struct ki_splice_process {
+	pid_t guard;
+	int sock, pidfd;
+	uint32_t counters;
+	uint64_t *values; /* NULL: nothing was installed */
+	size_t len;
+	struct ki_process_cost cost;
+	/* What the guard has been made with. If somebody kills it, its work is done here. */
+	struct ki_guarded g;
+	struct ki_linked linked;
+};
+
+/* What is not ours may be refused by a filter, and a filter may kill. */
+static int check_filters(pid_t pid, struct ki_err *err)
+{
+	char mode[16] = "0", filters[16] = "", own[16] = "";
+
+	ki_process_status(pid, "Seccomp", mode, sizeof(mode));
+	ki_process_status(pid, "Seccomp_filters", filters, sizeof(filters));
+	ki_process_status(getpid(), "Seccomp_filters", own, sizeof(own));
+	if (!strcmp(mode, "0") || (!strcmp(mode, "2") && !strcmp(filters, own)))
+		return 0;
+	return ki_err_reason(err, KI_R_PROCESS_SECCOMP, 0, "process %d", pid);
+}
+
+static bool has_shadow_stack(pid_t pid)
+{
+	char features[64];
+
+	return !ki_process_status(pid, "x86_Thread_features", features, sizeof(features)) &&
+	       strstr(features, "shstk");
+}
+
+/* A syscall instruction in a mapping. */
+static uint64_t find_insn(int mem, const struct ki_mapping *m)
+{
+	size_t len = m->end - m->start < (1 << 20) ? m->end - m->start : 1 << 20;
+	uint8_t *bytes = malloc(len), *at = NULL;
+	uint64_t found = 0;
+
+	if (bytes && !ki_process_peek(mem, m->start, bytes, len))
+		at = memmem(bytes, len, "\x0f\x05", 2);
+	if (at)
+		found = m->start + (uint64_t)(at - bytes);
+	free(bytes);
+	return found;
+}
+
+/* Preferably the vdso's: every process has one. */
+static int find_syscall(struct ki_guarded *g, const struct ki_mappings *maps, struct ki_err *err)
+{
+	for (int vdso = 1; vdso >= 0; vdso--)
+		for (size_t i = 0; i < maps->m.n; i++) {
+			const struct ki_mapping *m = &maps->m.v[i];
+
+			if (!m->executable || !m->readable ||
+			    (vdso && strcmp(ki_mapping_path(maps, m), "[vdso]")) ||
+			    !strcmp(ki_mapping_path(maps, m), "[vsyscall]"))
+				continue;
+			g->insn = find_insn(g->mem, m);
+			g->label = m->start;
+			if (g->insn)
+				return 0;
+		}
+	return ki_err_set(err, -ENOENT, 0, "process %d has no syscall instruction", g->pid);
+}
+
+static int receive(struct ki_splice_process *s, struct ki_reply *reply, struct ki_err *err)
+{
+	ssize_t n;
+
+	do
+		n = recv(s->sock, reply, sizeof(*reply), MSG_WAITALL);
+	while (n < 0 && errno == EINTR);
+	if (n != sizeof(*reply))
+		return ki_err_set(err, -EPIPE, 0, "the guard process has been killed");
+	s->cost = reply->cost;
+	if (reply->ret && err && !err->code)
+		*err = reply->err;
+	return reply->ret;
+}
+
+static void end_guard(struct ki_splice_process *s)
+{
+	if (s->sock >= 0)
+		close(s->sock);
+	s->sock = -1;
+	if (s->guard > 0)
+		while (waitpid(s->guard, NULL, 0) < 0 && errno == EINTR)
+			;
+	s->guard = 0;
+}
+
+static int map_counters(struct ki_splice_process *s, const struct ki_linked *x, int file,
+			struct ki_err *err)
+{
+	char path[48];
+	void *map;
+	int fd;
+
+	if (!x->arenas.n)
+		return 0;
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", s->guard, file);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	map = fd < 0 ? MAP_FAILED : mmap(NULL, x->counters_len, PROT_READ, MAP_SHARED, fd, 0);
+	if (map == MAP_FAILED)
+		ki_err_set(err, -errno, 0, "the counters cannot be mapped: %s", strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	if (map == MAP_FAILED)
+		return -EIO;
+	s->values = map;
+	s->len = x->counters_len;
+	return 0;
+}
+
+/* Make the guard, and see what it says. */
+static int launch(struct ki_splice_process *s, struct ki_err *err)
+{
+	struct ki_reply reply;
+	int pair[2], ret;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
+		return ki_err_set(err, -errno, 0, "no guard: %s", strerror(errno));
+	s->guard = fork();
+	if (!s->guard) {
+		close(pair[0]);
+		ki_guard_run(&s->g, pair[1]);
+	}
+	close(pair[1]);
+	s->sock = pair[0];
+	if (s->guard < 0)
+		ret = ki_err_set(err, -errno, 0, "no guard: %s", strerror(errno));
+	else
+		ret = receive(s, &reply, err);
+	if (!ret)
+		ret = map_counters(s, &s->linked, reply.file, err);
+	if (ret)
+		end_guard(s);
+	return ret;
+}
+
+static int attempt(struct ki_splice_process *s, struct ki_target *t, struct ki_plan *p,
+		   struct ki_err *err)
+{
+	const struct ki_process *process = t->own;
+	struct ki_mappings maps;
+	struct ki_linking how = {p, s->counters, has_shadow_stack(process->pid), &maps};
+	int ret = ki_mappings_read(&maps, process->pid);
+
+	s->g = (struct ki_guarded){
+		.pid = process->pid, .mem = process->mem, .linked = &s->linked, .file = -1};
+	if (ret)
+		ki_err_set(err, ret, 0, "process %d has ended", process->pid);
+	ki_linked_free(&s->linked);
+	if (!ret)
+		ret = find_syscall(&s->g, &maps, err);
+	if (!ret)
+		ret = ki_linked_make(&s->linked, t, &how, err);
+	if (!ret)
+		ret = launch(s, err);
+	ki_mappings_free(&maps);
+	return ret;
+}
+
+static int begin(struct ki_splice_process *s, const struct ki_process *process, struct ki_err *err)
+{
+	uint8_t byte;
+	int ret = check_filters(process->pid, err);
+
+	if (ret)
+		return ret;
+	s->pidfd = (int)syscall(SYS_pidfd_open, process->pid, 0);
+	/* The number is still that of the process whose memory has been opened. */
+	if (s->pidfd < 0 || ki_process_peek(process->mem, process->text.v[0].start, &byte, 1))
+		return ki_err_set(err, -ESRCH, 0, "process %d has ended", process->pid);
+	return 0;
+}
+
+int ki_process_splice(struct ki_target *t, struct ki_plan *p, uint32_t counters,
+		      struct ki_splice_process **out, struct ki_err *err)
+{
+	struct ki_splice_process *s;
+	int ret;
+
+	if (ki_target_kind(t) != KI_TARGET_PROCESS)
+		return ki_err_set(err, -EINVAL, 0, "the target is no process");
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		return ki_err_set(err, -ENOMEM, 0, "out of memory");
+	s->sock = s->pidfd = -1;
+	s->counters = counters;
+	ret = begin(s, t->own, err);
+	if (!ret)
+		ret = attempt(s, t, p, err);
+	/* The process has mapped something where we wanted to. */
+	for (int i = 0; i < TRIES && ret == -EEXIST; i++) {
+		ki_err_clear(err);
+		ret = attempt(s, t, p, err);
+	}
+	if (ret)
+		ki_process_free(s);
+	else
+		*out = s;
+	return ret;
+}
+
+uint64_t ki_process_read(const struct ki_splice_process *s, uint32_t counter)
+{
+	return s->values && counter < s->counters
+		       ? __atomic_load_n(&s->values[counter], __ATOMIC_RELAXED)
+		       : 0;
+}
+
+int ki_process_ended(const struct ki_splice_process *s)
+{
+	return s->pidfd;
+}
+
+const struct ki_process_cost *ki_process_cost(const struct ki_splice_process *s)
+{
+	return &s->cost;
+}
+
+int ki_process_remove(struct ki_splice_process *s, struct ki_err *err)
+{
+	struct ki_reply reply;
+	int ret;
+
+	if (!s->guard)
+		return 0;
+	send(s->sock, "", 1, MSG_NOSIGNAL);
+	ret = receive(s, &reply, NULL);
+	if (ret && ret != -EPIPE)
+		ki_err_set(err, ret, 0, "%s", reply.err.msg);
+	end_guard(s);
+	if (ret != -EPIPE)
+		return ret;
+	ret = ki_guard_restore(&s->g, err);
+	s->cost = s->g.cost;
+	return ret;
+}
+
+void ki_process_free(struct ki_splice_process *s)
+{
+	if (!s)
+		return;
+	ki_process_remove(s, NULL);
+	ki_linked_free(&s->linked);
+	if (s->values)
+		munmap(s->values, s->len);
+	if (s->pidfd >= 0)
+		close(s->pidfd);
+	free(s);
+}

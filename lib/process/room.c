@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Room for a mapping of ours: at the upper end of a gap, right below something else. There nothing
+ * grows: the heap grows up into a gap, from its lower end, and of what grows down, stacks, the gap
+ * below is not taken.
+ */
+#include <string.h>
+
+#include "process/linked.h"
+
+#define REACH	((1ull << 31) - (64 << 10))
+#define LOWEST	(64ull << 10) /* what mmap_min_addr usually is */
+#define DISTANT (16 * KI_PAGE)
+
+static uint64_t distance(uint64_t base, size_t len, uint64_t lo, uint64_t hi)
+{
+	uint64_t up = hi > base ? hi - base : 0, down = base + len > lo ? base + len - lo : 0;
+
+	return up > down ? up : down;
+}
+
+static bool is_taken(const struct ki_linked *x, uint64_t base, size_t len)
+{
+	for (size_t i = 0; i < x->arenas.n; i++) {
+		const struct ki_arena *a = &x->arenas.v[i];
+
+		if (a->base && base < a->base + x->counters_len + a->len && a->base < base + len)
+			return true;
+	}
+	return false;
+}
+
+uint64_t ki_room_find(const struct ki_mappings *maps, const struct ki_linked *x, uint64_t lo,
+		      uint64_t hi, size_t len)
+{
+	uint64_t best = 0, from = LOWEST;
+
+	for (size_t i = 0; i < maps->m.n; from = maps->m.v[i++].end) {
+		const struct ki_mapping *m = &maps->m.v[i];
+		uint64_t base;
+
+		if (m->start < from || m->start - from < len + 2 * DISTANT ||
+		    !strcmp(ki_mapping_path(maps, m), "[stack]"))
+			continue;
+		base = m->start - DISTANT - len;
+		if (distance(base, len, lo, hi) < REACH && !is_taken(x, base, len) &&
+		    (!best || distance(base, len, lo, hi) < distance(best, len, lo, hi)))
+			best = base;
+	}
+	return best;
+}

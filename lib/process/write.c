@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Writing the text of a stopped process.
+ *
+ * A springboard covers instructions at which a thread may be, or to which it comes back. Where it
+ * is, its registers say: it is led to the same instruction in the patch. It comes back by a return
+ * (but a call ends a window, so return addresses are never inside), or from a signal: the kernel
+ * has put its registers on the stack. So the stack is searched for words that are addresses inside
+ * of springboards; what is found may be a number by chance, and then it is a refusal too many.
+ *
+ * Not seen: a frame of a signal that has been interrupted by another one with a stack of its own.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "process/linked.h"
+#include "process/stop.h"
+#include "splice/plan.h"
+#include "target/process.h"
+
+#define STACK_PIECE (64u << 10)
+#define STACK_MOST  (1u << 20)
+#define JMP_LEN	    5
+
+static int changed(struct ki_err *err, uint64_t addr)
+{
+	return ki_err_reason(err, KI_R_BYTES_CHANGED, addr, "0x%llx", (unsigned long long)addr);
+}
+
+/*
+ * The text, page by page: who goes through it in order of address reads and writes each page once,
+ * so the threads are not held for two system calls for each place.
+ */
+struct page {
+	int mem;
+	uint64_t base; /* 0: none */
+	bool dirty;
+	uint8_t bytes[KI_PAGE];
+};
+
+static int poke(int mem, uint64_t addr, const uint8_t *bytes, size_t len)
+{
+	ssize_t n;
+
+	do
+		n = pwrite(mem, bytes, len, (off_t)addr);
+	while (n < 0 && errno == EINTR);
+	if (n == (ssize_t)len)
+		return 0;
+	return n < 0 ? -errno : -EFAULT;
+}
+
+static int page_flush(struct page *p)
+{
+	bool dirty = p->dirty;
+
+	p->dirty = false;
+	return dirty ? poke(p->mem, p->base, p->bytes, KI_PAGE) : 0;
+}
+
+/* The byte at addr; NULL: *error says why not. */
+static uint8_t *page_at(struct page *p, uint64_t addr, int *error)
+{
+	uint64_t base = addr & ~(KI_PAGE - 1);
+
+	if (base != p->base) {
+		*error = page_flush(p);
+		p->base = 0;
+		if (!*error)
+			*error = ki_process_peek(p->mem, base, p->bytes, KI_PAGE);
+		if (*error)
+			return NULL;
+		p->base = base;
+	}
+	return &p->bytes[addr - base];
+}
+
+/* 0; -ESTALE: something else stands there; or another error. */
+static int compare(struct page *p, uint64_t addr, const uint8_t *expected, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		int error;
+		const uint8_t *b = page_at(p, addr + i, &error);
+
+		if (!b)
+			return error;
+		if (*b != expected[i])
+			return -ESTALE;
+	}
+	return 0;
+}
+
+static int put(struct page *p, uint64_t addr, const uint8_t *bytes, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		int error;
+		uint8_t *b = page_at(p, addr + i, &error);
+
+		if (!b)
+			return error;
+		*b = bytes[i];
+		p->dirty = true;
+	}
+	return 0;
+}
+
+static int check(struct page *p, uint64_t addr, const uint8_t *expected, size_t len,
+		 struct ki_err *err)
+{
+	int ret = compare(p, addr, expected, len);
+
+	if (ret == -ESRCH)
+		return ki_err_set(err, ret, addr, "the process has ended, or is another program");
+	return ret ? changed(err, addr) : 0;
+}
+
+int ki_text_check(const struct ki_linked *x, int mem, struct ki_err *err)
+{
+	struct page p = {.mem = mem};
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < x->order.n; i++) {
+		const struct ki_window *w = &x->plan->windows.v[x->order.v[i]];
+
+		ret = check(&p, w->addr, w->orig, w->len, err);
+	}
+	/* Springboards are in their windows. */
+	for (size_t i = 0; !ret && i < x->edits.n; i++)
+		if (x->edits.v[i].bounce)
+			ret = check(&p, x->edits.v[i].addr, x->edits.v[i].orig, x->edits.v[i].len,
+				    err);
+	return ret;
+}
+
+static bool is_forbidden(const struct ki_linked *x, uint64_t addr)
+{
+	size_t lo = 0, hi = x->forbidden.n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (x->forbidden.v[mid] < addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < x->forbidden.n && x->forbidden.v[lo] == addr;
+}
+
+/* A bounce that stands at addr; NULL. */
+static const struct ki_edit *bounce_at(const struct ki_linked *x, uint64_t addr)
+{
+	if (!is_forbidden(x, addr))
+		return NULL;
+	for (size_t i = 0; i < x->edits.n; i++)
+		if (x->edits.v[i].bounce && x->edits.v[i].addr == addr)
+			return &x->edits.v[i];
+	return NULL;
+}
+
+static bool is_in_patch(const struct ki_linked *x, uint64_t addr)
+{
+	for (size_t i = 0; i < x->arenas.n; i++) {
+		const struct ki_arena *a = &x->arenas.v[i];
+
+		if (addr - a->base < x->counters_len + a->len)
+			return true;
+	}
+	return false;
+}
+
+static bool is_inside(const struct ki_linked *x, uint64_t addr)
+{
+	return is_forbidden(x, addr) && ki_linked_place(x, addr);
+}
+
+static bool is_bounce(const struct ki_linked *x, uint64_t addr)
+{
+	return bounce_at(x, addr) != NULL;
+}
+
+/* Does a word on the thread's stack say so? */
+static bool on_stack(const struct ki_linked *x, const struct ki_stop *s, const struct ki_thread *t,
+		     bool (*is)(const struct ki_linked *, uint64_t))
+{
+	static uint64_t words[STACK_PIECE / 8];
+	uint64_t at = t->regs.rsp & ~7ull;
+
+	for (size_t done = 0; done < STACK_MOST; done += STACK_PIECE) {
+		struct iovec to = {words, STACK_PIECE}, from = {(void *)(uintptr_t)at, STACK_PIECE};
+		ssize_t n = process_vm_readv(s->pid, &to, 1, &from, 1, 0);
+
+		for (ssize_t i = 0; i < n / 8; i++)
+			if (is(x, words[i]))
+				return true;
+		if (n < (ssize_t)STACK_PIECE)
+			break;
+		at += STACK_PIECE;
+	}
+	return false;
+}
+
+static int busy(struct ki_err *err, const struct ki_stop *s, const struct ki_thread *t)
+{
+	return ki_err_reason(err, KI_R_PROCESS_BUSY, t->regs.rip, "process %d, thread %d", s->pid,
+			     t->tid);
+}
+
+int ki_threads_clear(const struct ki_linked *x, struct ki_stop *s, uint32_t *moved,
+		     struct ki_err *err)
+{
+	for (size_t i = 0; i < s->threads.n; i++) {
+		struct ki_thread *t = &s->threads.v[i];
+		uint64_t to;
+
+		if (on_stack(x, s, t, is_inside))
+			return busy(err, s, t);
+		if (!is_forbidden(x, t->regs.rip))
+			continue;
+		to = ki_linked_place(x, t->regs.rip);
+		if (!to)
+			return busy(err, s, t);
+		t->regs.rip = to;
+		t->changed = true;
+		++*moved;
+	}
+	return 0;
+}
+
+static uint64_t jump_target(const struct ki_edit *e)
+{
+	int32_t field;
+
+	memcpy(&field, e->now + 1, sizeof(field));
+	return e->addr + JMP_LEN + (uint64_t)(int64_t)field;
+}
+
+int ki_threads_clear_bounces(const struct ki_linked *x, struct ki_stop *s, struct ki_err *err)
+{
+	for (size_t i = 0; i < s->threads.n; i++) {
+		struct ki_thread *t = &s->threads.v[i];
+		const struct ki_edit *e = bounce_at(x, t->regs.rip);
+
+		if (on_stack(x, s, t, is_bounce))
+			return busy(err, s, t);
+		if (!e)
+			continue;
+		t->regs.rip = jump_target(e);
+		t->changed = true;
+	}
+	return 0;
+}
+
+int ki_text_write(struct ki_linked *x, int mem, struct ki_err *err)
+{
+	struct page p = {.mem = mem};
+	uint64_t addr = 0;
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < x->edits.n; i++) {
+		addr = x->edits.v[i].addr;
+		ret = put(&p, addr, x->edits.v[i].now, x->edits.v[i].len);
+	}
+	if (!ret)
+		ret = page_flush(&p);
+	if (!ret)
+		return 0;
+	ki_text_restore(x, mem);
+	return ki_err_set(err, ret, addr, "0x%llx cannot be written: %s", (unsigned long long)addr,
+			  strerror(-ret));
+}
+
+/* A page that is not there any more keeps nobody from the next. */
+void ki_text_restore(struct ki_linked *x, int mem)
+{
+	struct page p = {.mem = mem};
+
+	for (size_t i = 0; i < x->edits.n; i++) {
+		const struct ki_edit *e = &x->edits.v[i];
+
+		if (!compare(&p, e->addr, e->now, e->len))
+			put(&p, e->addr, e->orig, e->len);
+	}
+	page_flush(&p);
+}
+
+bool ki_arenas_in_use(const struct ki_linked *x, const struct ki_stop *s)
+{
+	for (size_t i = 0; i < s->threads.n; i++) {
+		const struct ki_thread *t = &s->threads.v[i];
+
+		if (is_in_patch(x, t->regs.rip) || on_stack(x, s, t, is_in_patch))
+			return true;
+	}
+	return false;
+}

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * A live process, by /proc: its mappings say which files' code is where, the files have the
+ * symbols, and the code itself is read from the process, all of it at once: what is analysed is
+ * what runs, whatever has become of the file. Code without a file (the vdso, what a JIT has made)
+ * is no text of the target.
+ */
+#include "target/process.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "target/kinds.h"
+
+static const struct ki_process_text *text_at(const struct ki_process *p, uint64_t addr)
+{
+	size_t lo = 0, hi = p->text.n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (p->text.v[mid].end <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < p->text.n && p->text.v[lo].start <= addr ? &p->text.v[lo] : NULL;
+}
+
+int ki_process_peek(int mem, uint64_t addr, void *buf, size_t len)
+{
+	while (len) {
+		ssize_t n = pread(mem, buf, len, (off_t)addr);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n ? (errno == EIO ? -EFAULT : -errno) : -ESRCH;
+		addr += (size_t)n;
+		buf = (char *)buf + n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+static int peek(struct ki_target *t, uint64_t addr, void *buf, size_t len, struct ki_err *err)
+{
+	const struct ki_process *p = t->own;
+	int ret = ki_process_peek(p->mem, addr, buf, len);
+
+	if (ret == -ESRCH)
+		return ki_err_set(err, ret, addr, "process %d has ended", p->pid);
+	if (ret)
+		return ki_err_set(err, ret, addr, "process %d: 0x%llx cannot be read: %s", p->pid,
+				  (unsigned long long)addr, strerror(-ret));
+	return 0;
+}
+
+static int process_read(struct ki_target *t, uint64_t addr, void *buf, size_t len,
+			enum ki_view view, struct ki_err *err)
+{
+	const struct ki_process_text *x = text_at(t->own, addr);
+
+	if (view == KI_VIEW_LIVE)
+		return peek(t, addr, buf, len, err);
+	memcpy(buf, x->bytes + (addr - x->start), len);
+	return 0;
+}
+
+static const uint8_t *process_view(struct ki_target *t, uint64_t addr, size_t len)
+{
+	const struct ki_process_text *x = text_at(t->own, addr);
+
+	return x && len <= x->end - addr ? x->bytes + (addr - x->start) : NULL;
+}
+
+static int process_read_data(struct ki_target *t, uint64_t addr, void *buf, size_t len,
+			     struct ki_err *err)
+{
+	return peek(t, addr, buf, len, err);
+}
+
+static void process_close(struct ki_target *t)
+{
+	struct ki_process *p = t->own;
+
+	if (!p)
+		return;
+	for (size_t i = 0; i < p->text.n; i++)
+		free(p->text.v[i].bytes);
+	ki_vec_free(&p->text);
+	if (p->mem >= 0)
+		close(p->mem);
+	free(p);
+}
+
+static const struct ki_target_ops process_ops = {
+	.read = process_read,
+	.view = process_view,
+	.read_data = process_read_data,
+	.close = process_close,
+};
+
+static int no_access(struct ki_err *err, pid_t pid, int error)
+{
+	if (error == ENOENT || error == ESRCH)
+		return ki_err_set(err, -ESRCH, 0, "process %d: there is no such process", pid);
+	if (error == EACCES || error == EPERM)
+		return ki_err_reason(err, KI_R_PROCESS_PERMISSION, 0, "process %d", pid);
+	return ki_err_set(err, -error, 0, "process %d: %s", pid, strerror(error));
+}
+
+/* Is it a program of ours: 64-bit x86? */
+static int check_program(pid_t pid, struct ki_err *err)
+{
+	unsigned char ident[20] = {0};
+	char path[40];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return no_access(err, pid, errno);
+	n = pread(fd, ident, sizeof(ident), 0);
+	close(fd);
+	if (n == sizeof(ident) && !memcmp(ident, "\177ELF\2\1", 6) && ident[18] == 62)
+		return 0;
+	return ki_err_reason(err, KI_R_PROCESS_32BIT, 0, "process %d", pid);
+}
+
+static int open_memory(struct ki_process *p, struct ki_err *err)
+{
+	char path[40];
+
+	snprintf(path, sizeof(path), "/proc/%d/mem", p->pid);
+	p->mem = open(path, O_RDWR | O_CLOEXEC);
+	return p->mem < 0 ? no_access(err, p->pid, errno) : 0;
+}
+
+/* The program under /proc/PID/exe, which is there even if the file has been deleted. */
+static void find_path(pid_t pid, const char *path, char *out, size_t len)
+{
+	char exe[4096], link[40];
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/%d/exe", pid);
+	n = readlink(link, exe, sizeof(exe) - 1);
+	exe[n < 0 ? 0 : n] = 0;
+	if (!strcmp(exe, path))
+		snprintf(out, len, "%s", link);
+	else
+		snprintf(out, len, "/proc/%d/root%s", pid, path);
+}
+
+static int add_mapping(struct ki_target *t, const struct ki_mappings *all,
+		       const struct ki_mapping *m, struct ki_symbol_list *list, ki_vec_u32 *modules,
+		       struct ki_err *err)
+{
+	const char *path = ki_mapping_path(all, m), *slash = strrchr(path, '/');
+	const struct ki_process *p = t->own;
+	struct ki_process_file f = {.map = m->start, .off = m->off, .end = m->end};
+	char module[256], from[4200];
+	int ret;
+
+	if (!m->executable || !m->inode || !slash)
+		return 0;
+	snprintf(module, sizeof(module), "%s", slash + 1);
+	if (strstr(module, " (deleted)"))
+		*strstr(module, " (deleted)") = 0;
+	find_path(p->pid, path, from, sizeof(from));
+	f.path = from;
+	f.module = module;
+	ret = ki_process_add_file(t, list, modules, &f, NULL);
+	/* A file that has gone, or is none of code, has no symbols: what it maps is left out. */
+	return ret == -ENOMEM ? ki_err_set(err, ret, 0, "out of memory for the symbols") : 0;
+}
+
+/* Read all text. What has been unmapped meanwhile is zeros: no function has that. */
+static int read_text(struct ki_target *t, struct ki_err *err)
+{
+	struct ki_process *p = t->own;
+
+	for (size_t i = 0; i < t->ranges.n; i++) {
+		const struct ki_text_range *r = &t->ranges.v[i];
+		struct ki_process_text x = {r->start, r->end, calloc(1, r->end - r->start)};
+		int ret;
+
+		if (!x.bytes || ki_vec_push(&p->text, x)) {
+			free(x.bytes);
+			return ki_err_set(err, -ENOMEM, 0, "out of memory for the text");
+		}
+		ret = peek(t, x.start, x.bytes, x.end - x.start, err);
+		if (ret == -ESRCH)
+			return ret;
+	}
+	return 0;
+}
+
+static int fill(struct ki_target *t, struct ki_err *err)
+{
+	const struct ki_process *p = t->own;
+	struct ki_symbol_list list = {0};
+	ki_vec_u32 modules = {0};
+	struct ki_mappings all;
+	int ret = ki_mappings_read(&all, p->pid);
+
+	if (ret)
+		ret = no_access(err, p->pid, -ret);
+	for (size_t i = 0; !ret && i < all.m.n; i++)
+		ret = add_mapping(t, &all, &all.m.v[i], &list, &modules, err);
+	if (!ret && !t->ranges.n)
+		ret = ki_err_set(err, -ENOENT, 0, "process %d: none of its code is that of a file",
+				 p->pid);
+	if (!ret)
+		ret = ki_target_finish(t, &list, modules.v, err);
+	ki_symbol_list_free(&list);
+	ki_vec_free(&modules);
+	ki_mappings_free(&all);
+	return ret ? ret : read_text(t, err);
+}
+
+int ki_target_open_process(pid_t pid, struct ki_target **out, struct ki_err *err)
+{
+	struct ki_process *p;
+	struct ki_target *t;
+	int ret;
+
+	if (pid <= 0)
+		return ki_err_set(err, -EINVAL, 0, "%d is no number of a process", pid);
+	ret = ki_target_new(&t, KI_TARGET_PROCESS, &process_ops, err);
+	if (ret)
+		return ret;
+	t->own = p = calloc(1, sizeof(*p));
+	if (!p)
+		ret = ki_err_set(err, -ENOMEM, 0, "out of memory");
+	else
+		*p = (struct ki_process){.pid = pid, .mem = -1};
+	if (!ret)
+		ret = check_program(pid, err);
+	if (!ret)
+		ret = open_memory(p, err);
+	if (!ret)
+		ret = fill(t, err);
+	if (ret)
+		ki_target_close(t);
+	else
+		*out = t;
+	return ret;
+}

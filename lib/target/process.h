@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/* Inside a process as a target, for who changes it (lib/process). */
+#ifndef KI_TARGET_PROCESS_H
+#define KI_TARGET_PROCESS_H
+
+#include "target/priv.h"
+#include "target/process_maps.h"
+
+typedef ki_vec(uint32_t) ki_vec_u32;
+
+/* Text of a module: one of the target's ranges. */
+struct ki_process_text {
+	uint64_t start, end;
+	uint8_t *bytes; /* as they were when the target was opened */
+};
+
+struct ki_process {
+	pid_t pid;
+	/*
+	 * /proc/PID/mem. It belongs to the address space and not to the number: when the process
+	 * has gone or has become another program, it reads and writes nothing.
+	 */
+	int mem;
+	ki_vec(struct ki_process_text) text; /* in order of address */
+};
+
+/* All of len bytes: 0, -ESRCH: the address space has gone; -EFAULT, or another error. */
+int ki_process_peek(int mem, uint64_t addr, void *buf, size_t len);
+
+/* A file of the process: its code's ranges and its symbols, moved by its bias. */
+struct ki_process_file {
+	const char *path;   /* where it can be opened */
+	const char *module; /* what it is called */
+	uint64_t map, off;  /* its executable mapping, and what of the file stands there */
+	uint64_t end;	    /* of the mapping */
+};
+
+/*
+ * Add a file's ranges and symbols. Functions that have no symbol, but a row in .eh_frame_hdr, are
+ * called sub_ADDRESS (of the file). modules: for each range the offset of its module's name.
+ */
+int ki_process_add_file(struct ki_target *t, struct ki_symbol_list *l, ki_vec_u32 *modules,
+			const struct ki_process_file *f, struct ki_err *err);
+
+#endif

@@ -1,0 +1,190 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# usage: test/process/ends.sh [KERNINST]
+# However a measurement of a process ends, its text is as it was, our memory is gone, and its work is
+# right: with threads that run in the middle of what is changed, and signals that interrupt them. And
+# what is refused: one line, and nothing has changed.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+# shellcheck source=test/process/lib.sh
+. test/process/lib.sh
+
+# clean BEFORE: soon, the text is that, and nothing of ours is left.
+clean() {
+	local now i
+	for ((i = 0; i < 100; i++)); do
+		now=$(text)
+		[ "$now" = "$1" ] && return
+		sleep 0.05
+	done
+	is "$now" "$1"
+}
+
+# The program works all the time; `check_work` compares what it says.
+begin() { # FORM THREADS CALLS [HZ]
+	start "$@" || return
+	want=$(round) && before=$(text)
+}
+ended() { clean "$before" && is "$(round)" "$want"; }
+
+killed() {
+	local i n=0
+	begin pie 4 300000 || return
+	for ((i = 0; i < 50; i++)); do
+		echo >&"$to"
+		$bin/oracle kill $((15 + i * 3)) "$ki" stat -q --for 9 "$pid/pie:leap:blocks" "$pid/pie:step:insns" \
+			"$pid/libc.so.6:getppid" > "$tmp/how" 2>> "$tmp/said"
+		[ "$(cat "$tmp/how")" = killed ] && n=$((n + 1))
+		clean "$before" || return
+		read -r -t 20 -u "$from" sum && is "$sum" "$want" || return
+	done
+	is $n 50 && is "$(cat "$tmp/said")" "" && stop
+}
+check "the tool is killed, 50 times" killed
+
+interrupted() {
+	begin pie 4 100000 || return
+	"$ki" stat -q --for 30 -x, "$pid/pie:step" > "$tmp/out" {to}>&- {from}<&- &
+	local tool=$!
+	sleep 0.5
+	is "$(round)" "$want" && [ "$(text)" != "$before" ] && kill -INT $tool && wait $tool
+	is $? 0 && is "$(sed -n 's/,.*step.*//p' "$tmp/out")" 400000 && ended && stop
+}
+check "Ctrl-C: the counts are shown" interrupted
+
+guard_killed() {
+	begin pie 2 100000 || return
+	"$ki" stat -q --for 30 -x, "$pid/pie:step" > "$tmp/out" {to}>&- {from}<&- &
+	local tool=$!
+	sleep 0.5
+	round > /dev/null
+	pkill -KILL -P $tool kerninst-guard && kill -INT $tool && wait $tool
+	is $? 0 && is "$(sed -n 's/,.*step.*//p' "$tmp/out")" 200000 && ended && stop
+}
+check "the guard is killed: the tool does its work" guard_killed
+
+# Counts are still there when the process is not.
+dies() { # HOW
+	begin pie 2 100000 || return
+	"$ki" stat --for 30 -x, -o "$tmp/out" "$pid/pie:step" 2> "$tmp/said" {to}>&- {from}<&- &
+	local tool=$!
+	sleep 0.5
+	round > /dev/null
+	if [ "$1" = kill ]; then kill -9 "$pid"; fi
+	stop
+	wait $tool
+	is $? 0 && is "$(sed -n 's/,.*step.*//p' "$tmp/out")" 200000 && grep -q "process $pid has ended" "$tmp/said"
+}
+check "the process ends" dies end
+check "the process is killed" dies kill
+
+becomes() {
+	bash -c 'echo ready; read x; exec sleep 0.3' < <(sleep 1; echo) > /dev/null 2>&1 &
+	pid=$!
+	sleep 0.3
+	"$ki" stat -q -x, -o "$tmp/out" "$pid/libc.so.6:read" "$pid/bash:execute_command" -- sleep 1.1
+	is $? 0 && wait $pid
+}
+check "the process becomes another program" becomes
+
+# Threads are found anywhere, and signals come anywhere.
+torture() { # FORM THREADS HZ
+	local i form=$1
+	begin "$form" "$2" 1500000 "$3" || return
+	for ((i = 0; i < 30; i++)); do
+		echo >&"$to"
+		"$ki" stat -q "$pid/$form:leap:insns" "$pid/$form:step:insns" "$pid/$form:work:insns" \
+			"$pid/$form:handle:insns" -- sleep 0.0$((i % 5)) >> "$tmp/out" 2>> "$tmp/torture" || return
+		read -r -t 60 -u "$from" sum && is "$sum" "$want" || return
+		is "$(text)" "$before" || return
+	done
+	is "$(cat "$tmp/torture")" "" && stop
+}
+check "in and out 30 times, one thread, signals" torture pie 1 4000
+check "in and out 30 times, four threads, signals" torture pie 4 4000
+check "the same, static" torture static 3 4000
+
+sleeper() { # PROGRAM...: it sleeps in the kernel all the time
+	"$@" > "$tmp/its" 2>&1 &
+	pid=$!
+	started+=("$pid")
+	sleep 0.3
+	before=$(text)
+}
+
+asleep() {
+	local begun=$SECONDS
+	sleeper sleep 4
+	"$ki" stat -q -x, "$pid/libc.so.6:clock_nanosleep:insns" -- sleep 0.5 > "$tmp/out" && is "$(text)" "$before" &&
+		wait $pid && [ $((SECONDS - begun)) -lt 6 ]
+}
+check "a thread that sleeps in a system call sleeps on" asleep
+
+stopped() {
+	begin pie 1 1000 || return
+	kill -STOP "$pid"
+	sleep 0.1
+	"$ki" stat -q "$pid/pie:step" -- sleep 0.1 > "$tmp/out" &&
+		is "$(awk '$1 == "State:" { print $2 }' "/proc/$pid/status")" T && kill -CONT "$pid" && ended && stop
+}
+check "a process that is stopped stays so" stopped
+
+# refused STATUS PATTERN POINT...: one line, and nothing has changed
+refused() {
+	local want=$1 pattern=$2 said status
+	shift 2
+	said=$("${as[@]}" "$ki" stat -q "$@" -- true 2>&1 > /dev/null)
+	status=$?
+	is "$status" "$want" && is "$(grep -c . <<< "$said")" 1 &&
+		{ grep -qE "^kerninst: .*($pattern)" <<< "$said" || { echo "$said"; false; }; } &&
+		{ [ ! -e "/proc/$pid" ] || is "$(text)" "$before"; }
+}
+as=()
+begin pie 1 1000
+check "no such process" refused 1 "process 4194303: there is no such process" 4194303/main
+check "no such function" refused 1 "no function 'stepp'; near: .*step" "$pid/stepp"
+check "no such module" refused 1 "no module 'lib'" "$pid/lib:step"
+check "two processes" refused 2 "points of one process at a time" "$pid/step" 1/main
+check "what is not built" refused 2 "hits are counted, and nothing else yet" -m walltime "$pid/step"
+as=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+check "another user's process" refused 3 "process $pid: the process is another user's.*run as its user" "$pid/step"
+as=()
+traced() {
+	$bin/oracle trace "$pid" < <(sleep 3) > "$tmp/tracing" &
+	sleep 0.3
+	refused 1 "process $pid \(process $!\): another program traces the process.*end that one first" "$pid/pie:step" && wait $! && ended
+}
+check "a process that is traced" traced
+stop
+# A handler of a signal returns into the middle of what is to be a springboard.
+interrupted_inside() {
+	local inside
+	begin pie 0 1000 || return
+	inside=$("$ki" disas "$pid/pie:step" | sed -n 's/^ *\(0x[0-9a-f]*\)  +0x[1-4] .*/\1/p' | head -n 1)
+	[ "$inside" ] || return
+	$bin/oracle signal "$pid" "$inside" &
+	sleep 0.3
+	echo >&"$to"
+	wait $! || return
+	refused 1 "process $pid, thread $pid: a thread has been interrupted by a signal in the middle" "$pid/pie:step" || return
+	read -r -t 20 -u "$from" sum && is "$sum" "$want" && stat "$pid/pie:step" && is "$(of pie:step)" 1000 && ended && stop
+}
+check "a handler of a signal will return into the middle of a window" interrupted_inside
+
+filtered() {
+	sleeper $bin/oracle filter
+	refused 1 "process $pid: the process filters its system calls" "$pid/oracle:main"
+}
+check "a process with a filter of system calls" filtered
+narrow() {
+	sleeper $bin/narrow
+	refused 1 "process $pid: it is no program for x86-64" "$pid/main"
+}
+if [ -x $bin/narrow ]; then
+	check "a 32-bit process" narrow
+else
+	count=$((count + 1))
+	echo "ok $count a 32-bit process # SKIP no compiler for 32-bit programs here"
+fi
+
+finish

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# The same program in all forms that it comes in.
+PROCESS := build/test/process
+PROCESS_CC := $(CC) -std=gnu11 -O2 -g -Wall -Wextra -D_GNU_SOURCE -pthread
+
+$(PROCESS)/oracle: test/process/oracle.c
+	$(call say,CC,$@)mkdir -p $(@D) && $(CC) $(CPPFLAGS) $(CFLAGS) -o $@ $<
+$(PROCESS)/pie: test/process/target.c
+	$(call say,CC,$@)mkdir -p $(@D) && $(PROCESS_CC) -fPIE -pie -o $@ $<
+$(PROCESS)/cet: test/process/target.c
+	$(call say,CC,$@)mkdir -p $(@D) && $(PROCESS_CC) -O3 -fcf-protection=full -fPIE -pie -o $@ $<
+$(PROCESS)/static: test/process/target.c
+	$(call say,CC,$@)mkdir -p $(@D) && $(PROCESS_CC) -static -o $@ $<
+$(PROCESS)/nopie: test/process/target.c
+	$(call say,CC,$@)mkdir -p $(@D) && $(PROCESS_CC) -O1 -fno-pie -no-pie -o $@ $<
+$(PROCESS)/stripped: $(PROCESS)/pie
+	$(call say,STRIP,$@)strip -s -o $@ $<
+
+# Where there is a compiler for it.
+$(PROCESS)/narrow: test/process/narrow.c
+	$(Q)mkdir -p $(@D) && $(CC) -m32 -o $@ $< 2> /dev/null || rm -f $@
+
+PROCESS_BIN := $(addprefix $(PROCESS)/,oracle pie cet static nopie stripped)
+test-process: $(PROCESS_BIN) $(PROCESS)/narrow
+.PHONY: test-process
