@@ -107,7 +107,7 @@ check "the same, static" torture static 3 4000
 sleeper() { # PROGRAM...: it sleeps in the kernel all the time
 	"$@" > "$tmp/its" 2>&1 &
 	pid=$!
-	started+=("$pid")
+	echo "$pid" >> "$tmp/started"
 	sleep 0.3
 	before=$(text)
 }

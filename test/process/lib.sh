@@ -6,8 +6,9 @@
 export LC_ALL=C NO_COLOR=1
 bin=build/test/process
 ki=${1:-build/release/bin/kerninst}
-started=()
-trap 'kill -9 "${started[@]}" 2> /dev/null; rm -rf "$tmp"' EXIT
+# Tests are shells of their own: what they have started is in a file.
+trap 'xargs -r kill -9 < "$tmp/started" 2> /dev/null; rm -rf "$tmp"' EXIT
+: > "$tmp/started"
 
 # start FORM ARGUMENT...: $pid; it waits for its first line. Without randomized addresses.
 start() {
@@ -16,7 +17,7 @@ start() {
 	mkfifo "$tmp/to" "$tmp/from"
 	setarch -R "$bin/$1" "${@:2}" < "$tmp/to" > "$tmp/from" 2> "$tmp/its" &
 	pid=$!
-	started+=("$pid")
+	echo "$pid" >> "$tmp/started"
 	exec {to}> "$tmp/to" {from}< "$tmp/from"
 	read -r -t 20 -u "$from" line && [ "$line" = ready ]
 }
@@ -26,6 +27,7 @@ stop() {
 	exec {to}>&- {from}<&-
 	to=
 	wait "$pid" 2> /dev/null
+	sed -i "/^$pid\$/d" "$tmp/started"
 }
 
 # One round: what it prints.
