@@ -32,13 +32,14 @@ ok "as what is in use: $(cat /tmp/rmmod.said)" grep -q 'in use' /tmp/rmmod.said
 is "the windows are out" "$(field windows)" 0
 ok "the patch stays: $(field heap_used) bytes" test "$(field heap_used)" -gt 0
 sleep 2
-# Who holds it.
-sleeper=$(pgrep -x badptr)
+# Who holds it: a thread of that process.
 "$ki" info --quick > /tmp/info
 ok "kerninst info says who holds it: $(grep '^held' /tmp/info | head -n 1)" \
-	grep -q "^held  *a patch at .*, by badptr, task $sleeper \[ASLEEP\]" /tmp/info
+	grep -q '^held  *a patch at .*, by badptr, task [0-9]* \[ASLEEP\]$' /tmp/info
+task=$(sed -n 's/^held .*, task \([0-9]*\) .*/\1/p' /tmp/info | head -n 1)
+is "which is there" "$(cat "/proc/$task/comm")" badptr
 "$ki" info --quick --json > /tmp/info.json
-ok "and as JSON" grep -E "\"held\": *\[\{\"what\": *\"patch\".*\"reason\": *\"ASLEEP\", *\"pid\": *$sleeper, *\"task\": *\"badptr\"" /tmp/info.json
+ok "and as JSON" grep -E "\"what\": *\"patch\".*\"reason\": *\"ASLEEP\", *\"pid\": *$task, *\"task\": *\"badptr\"" /tmp/info.json
 is "and the driver" "$(rmmod kerninst 2> /dev/null; echo $?)" 1
 touch /tmp/sleeper.wake
 ok "the task wakes" until_true 120 test -s /tmp/sleeper.status
