@@ -6,6 +6,7 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
 #include "instruments.h"
@@ -48,6 +49,17 @@ static const char *module_file(const char *module, const char *dir, const char *
 	return to;
 }
 
+/* The driver holds a module once for each chunk, and once more while it says that it does. */
+static unsigned long chunks_in(const char *module)
+{
+	char text[32], path[256];
+	unsigned long held =
+		strtoul(module_file(module, "", "refcnt", text, sizeof(text)), NULL, 10);
+
+	snprintf(path, sizeof(path), "/sys/module/%s/holders/kerninst", module);
+	return held && !access(path, F_OK) ? held - 1 : held;
+}
+
 static int print_json(const struct ki_callable *c, size_t n, bool loaded)
 {
 	char text[INSTRUMENT_VALUE_LEN];
@@ -65,10 +77,10 @@ static int print_json(const struct ki_callable *c, size_t n, bool loaded)
 			ki_json_str(&j, "prototype", c->prototype);
 			ki_json_str(&j, "records", c->records);
 		}
-		if (loaded && !c->is_value)
-			ki_json_str(&j, "chunks",
-				    module_file(c->module, "", "refcnt", text, sizeof(text)));
-		else if (loaded)
+		if (loaded && !c->is_value) {
+			snprintf(text, sizeof(text), "%lu", chunks_in(c->module));
+			ki_json_str(&j, "chunks", text);
+		} else if (loaded)
 			ki_json_str(
 				&j, "value",
 				module_file(c->module, "parameters/", c->name, text, sizeof(text)));
@@ -81,14 +93,12 @@ static int print_json(const struct ki_callable *c, size_t n, bool loaded)
 
 static void add_row(struct ki_table *t, const struct ki_callable *c, bool loaded)
 {
-	char held[32]; /* the driver holds a module once for each chunk */
 	unsigned long chunks;
 
 	ki_table_cell(t, "%s", c->name);
 	ki_table_cell(t, "%s", c->module);
 	if (loaded) {
-		module_file(c->module, "", "refcnt", held, sizeof(held));
-		chunks = strtoul(held, NULL, 10);
+		chunks = chunks_in(c->module);
 		ki_table_cell(t, chunks == 1 ? "%lu chunk" : "%lu chunks", chunks);
 	}
 	if (c->version != KI_INSTRUMENT_ABI) {

@@ -9,6 +9,8 @@
 
 #include "full/full.h"
 
+#define JMP_LEN 5
+
 #define PLACES	  4096
 #define FUNCTIONS 1024
 
@@ -44,6 +46,15 @@ static bool ends(const struct ki_insn *last)
 	}
 }
 
+/* A call that the springboard does not cover is executed in its place: its copy is a jump there. */
+static bool stands(const struct ki_span *span, const struct ki_insn *in)
+{
+	static const uint32_t covered[KI_BOARD_KINDS] = {5, 2, 1};
+
+	return (in->kind == KI_INSN_CALL || in->kind == KI_INSN_CALL_INDIRECT) &&
+	       in->addr - span->addr >= covered[span->board];
+}
+
 static bool fill_place(struct place *p, const struct ki_function *fn, const struct ki_span *span)
 {
 	const struct ki_insn *in = &fn->insns[span->first];
@@ -59,9 +70,9 @@ static bool fill_place(struct place *p, const struct ki_function *fn, const stru
 	for (i = 0; i < span->count; i++) {
 		if (ki_relocate(&in[i], fn->bytes + (in[i].addr - fn->start), &p->copies[i]))
 			return false;
-		p->bare += p->copies[i].len;
+		p->bare += stands(span, &in[i]) ? JMP_LEN : p->copies[i].len;
 	}
-	p->bare += ends(&in[span->count - 1]) ? 0 : 5;
+	p->bare += ends(&in[span->count - 1]) ? 0 : JMP_LEN;
 	return true;
 }
 
