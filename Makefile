@@ -35,7 +35,7 @@ LDFLAGS += $(filter -fsanitize=%,$(CFLAGS_$(BUILD)))
 LIBS    := -Wl,--as-needed -lZydis -lZycore -lxxhash -ljansson $(if $(HAVE_DW),-ldw -lelf) -lm
 
 LIB_SRC   := $(sort $(wildcard lib/*/*.c))
-TOOLS     := $(filter-out common,$(notdir $(patsubst %/,%,$(wildcard tools/*/))))
+TOOLS     := $(notdir $(patsubst %/,%,$(wildcard tools/*/)))
 UNIT_SRC  := $(sort $(filter-out test/unit/common_%,$(wildcard test/unit/*.c)))
 UNIT_COMMON := $(wildcard test/unit/common_*.c)
 
@@ -61,14 +61,12 @@ $(O)/libkerninst.so: $(O)/$(SONAME)
 $(O)/kerninst.pc: lib/kerninst.pc.in
 	$(Q)mkdir -p $(@D) && sed -e 's|@prefix@|$(prefix)|;s|@libdir@|$(libdir)|;s|@includedir@|$(includedir)|;s|@version@|$(VERSION)|;s|@libs@|$(LIBS)|' $< > $@
 
-# What the tools share stands in tools/common/.
 define TOOL_RULE
-$(O)/bin/$(1): $(patsubst %.c,$(O)/%.o,$(sort $(wildcard tools/$(1)/*.c tools/common/*.c))) $(O)/libkerninst.a
+$(O)/bin/$(1): $(patsubst %.c,$(O)/%.o,$(sort $(wildcard tools/$(1)/*.c tools/$(1)/*/*.c))) $(O)/libkerninst.a
 	$$(call say,LD,$$@)mkdir -p $$(@D) && $$(CC) $$(CFLAGS) $$(LDFLAGS) -o $$@ $$^ $$(LIBS) $$(LIBS_$(1))
 endef
 LIBS_kerninstd := -lmicrohttpd -lz -pthread
 $(foreach t,$(TOOLS),$(eval $(call TOOL_RULE,$(t))))
-$(O)/tools/%.o: CPPFLAGS += -Itools/common
 $(O)/tools/kerninstd/assets.o: $(wildcard web/dist/*) # .incbin
 $(O)/tools/kerninst/cover_assets.o: $(wildcard tools/kerninst/cover_report.*)
 
@@ -79,10 +77,6 @@ $(O)/test/unit/%: $(O)/test/unit/%.o $(UNIT_COMMON:%.c=$(O)/%.o) $(DRV_OBJ) $(O)
 
 # They compile files of the driver.
 $(O)/test/unit/test_copy.o $(O)/test/unit/common_extreme.o $(O)/test/unit/test_fill.o $(O)/test/unit/test_heap.o $(O)/test/unit/test_mute.o $(O)/test/unit/test_record.o $(O)/test/unit/test_table.o $(O)/test/unit/test_table_shared.o: CPPFLAGS += -Itest/unit/shim -Ikmod
-$(O)/test/unit/test_top.o: CPPFLAGS += -Itools/common
-
-$(O)/test/unit/test_budget.o $(O)/test/unit/test_stat_by_delta.o: CPPFLAGS += -Itools/common
-
 unit-bins: $(UNIT_BIN) $(O)/test/fuzz/vetting
 
 include kmod/kmod.mk

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only
-#include "speed.h"
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+#include "kerninst/speed.h"
 
 #include <time.h>
 
@@ -29,7 +29,7 @@ static double now(void)
 	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
 }
 
-double speed_of_cpu(void)
+double ki_cpu_speed(void)
 {
 	double best = 0;
 

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only
-#include "match.h"
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+#include "kerninst/match.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,18 +8,18 @@
 #define NEAR_MAX   5
 #define NEAR_EDITS 3
 
-bool match_is_padding(const struct ki_symbol *sym)
+bool ki_match_is_padding(const struct ki_symbol *sym)
 {
 	return !strncmp(sym->name, "__pfx_", 6);
 }
 
-static bool is_glob(const struct pointspec *spec)
+static bool is_glob(const struct ki_pointspec *spec)
 {
-	return pointspec_is_glob(spec->function);
+	return ki_pointspec_is_glob(spec->function);
 }
 
-int match_each(struct ki_target *t, const struct pointspec *spec, match_fn *fn, void *ctx,
-	       size_t *count)
+int ki_match_each(struct ki_target *t, const struct ki_pointspec *spec, ki_match_fn *fn, void *ctx,
+		  size_t *count)
 {
 	const struct ki_symbol *sym = NULL, *all;
 	size_t n;
@@ -29,7 +29,7 @@ int match_each(struct ki_target *t, const struct pointspec *spec, match_fn *fn, 
 	if (!is_glob(spec)) {
 		while (!ret &&
 		       (sym = ki_target_symbol_named(t, NULL, spec->function, sym)) != NULL) {
-			if (!pointspec_matches(spec, sym->module, sym->name, sym->addr))
+			if (!ki_pointspec_matches(spec, sym->module, sym->name, sym->addr))
 				continue;
 			++*count;
 			ret = fn(ctx, sym);
@@ -38,8 +38,8 @@ int match_each(struct ki_target *t, const struct pointspec *spec, match_fn *fn, 
 	}
 	all = ki_target_symbols(t, &n);
 	for (size_t i = 0; !ret && i < n; i++) {
-		if (all[i].alias || match_is_padding(&all[i]) ||
-		    !pointspec_matches(spec, all[i].module, all[i].name, all[i].addr))
+		if (all[i].alias || ki_match_is_padding(&all[i]) ||
+		    !ki_pointspec_matches(spec, all[i].module, all[i].name, all[i].addr))
 			continue;
 		++*count;
 		ret = fn(ctx, &all[i]);
@@ -55,7 +55,7 @@ struct near {
 /* How near a name is: edits, or behind those how much longer a name is that contains it. */
 static unsigned int rank_of(const char *wanted, const char *name)
 {
-	unsigned int d = pointspec_distance(wanted, name, NEAR_EDITS);
+	unsigned int d = ki_pointspec_distance(wanted, name, NEAR_EDITS);
 
 	if (d <= NEAR_EDITS && d < strlen(wanted))
 		return d;
@@ -83,23 +83,23 @@ static size_t keep_near(struct near *v, size_t n, struct near one)
 	return n + 1;
 }
 
-static bool module_exists(struct ki_target *t, const struct pointspec *spec)
+static bool module_exists(struct ki_target *t, const struct ki_pointspec *spec)
 {
-	struct pointspec any = *spec;
+	struct ki_pointspec any = *spec;
 	size_t n;
 	const struct ki_text_range *r = ki_target_ranges(t, &n);
 
 	strcpy(any.function, "*");
 	any.picked = 0;
 	for (size_t i = 0; i < n; i++)
-		if (pointspec_matches(&any, r[i].module, "", 0))
+		if (ki_pointspec_matches(&any, r[i].module, "", 0))
 			return true;
 	return false;
 }
 
 static bool is_module(struct ki_target *t, const char *name)
 {
-	struct pointspec spec = {0};
+	struct ki_pointspec spec = {0};
 
 	if (strlen(name) >= sizeof(spec.module))
 		return false;
@@ -115,49 +115,50 @@ static size_t find_near(struct ki_target *t, const char *wanted, struct near nea
 	for (size_t i = 0; i < n; i++) {
 		struct near one = {all[i].name, rank_of(wanted, all[i].name)};
 
-		if (one.rank != UINT32_MAX && !match_is_padding(&all[i]))
+		if (one.rank != UINT32_MAX && !ki_match_is_padding(&all[i]))
 			count = keep_near(near, count, one);
 	}
 	return count;
 }
 
-void match_nothing(struct ki_target *t, const struct pointspec *spec, char why[MATCH_WHY])
+void ki_match_nothing(struct ki_target *t, const struct ki_pointspec *spec, char why[KI_MATCH_WHY])
 {
 	struct near near[NEAR_MAX];
 	size_t count, at;
 
 	if (*spec->module && !module_exists(t, spec)) {
-		snprintf(why, MATCH_WHY, "no module '%s'; the kernel itself is '%s'", spec->module,
-			 POINTSPEC_KERNEL);
+		snprintf(why, KI_MATCH_WHY, "no module '%s'; the kernel itself is '%s'",
+			 spec->module, KI_POINTSPEC_KERNEL);
 		return;
 	}
 	if (!*spec->module && is_module(t, spec->function)) {
-		snprintf(why, MATCH_WHY,
+		snprintf(why, KI_MATCH_WHY,
 			 "'%s' is a module, and no function; '%s:*' means all that it has",
 			 spec->function, spec->function);
 		return;
 	}
 	if (is_glob(spec)) {
-		snprintf(why, MATCH_WHY,
+		snprintf(why, KI_MATCH_WHY,
 			 "no function matches '%s'; kerninst list shows what there is",
 			 spec->function);
 		return;
 	}
 	if (spec->picked && ki_target_symbol_named(t, NULL, spec->function, NULL)) {
-		snprintf(why, MATCH_WHY,
+		snprintf(why, KI_MATCH_WHY,
 			 "no function '%s' at 0x%" PRIx64 "; kerninst list '%s' shows where",
 			 spec->function, spec->picked, spec->function);
 		return;
 	}
-	snprintf(why, MATCH_WHY, "no function '%s'", spec->function);
+	snprintf(why, KI_MATCH_WHY, "no function '%s'", spec->function);
 	count = find_near(t, spec->function, near);
 	for (size_t i = 0; i < count; i++) {
 		at = strlen(why);
-		snprintf(why + at, MATCH_WHY - at, "%s%.120s", i ? ", " : "; near: ", near[i].name);
+		snprintf(why + at, KI_MATCH_WHY - at, "%s%.120s",
+			 i ? ", " : "; near: ", near[i].name);
 	}
 }
 
-bool match_is_ambiguous(struct ki_target *t, const struct ki_symbol *sym)
+bool ki_match_is_ambiguous(struct ki_target *t, const struct ki_symbol *sym)
 {
 	const struct ki_symbol *s = NULL;
 

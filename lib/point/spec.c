@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only
-#include "pointspec.h"
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+#include "kerninst/pointspec.h"
 
 #include <errno.h>
 #include <fnmatch.h>
@@ -11,7 +11,7 @@
 
 #define LONGEST 64 /* names compared for nearness */
 
-bool pointspec_is_glob(const char *s)
+bool ki_pointspec_is_glob(const char *s)
 {
 	return strpbrk(s, "*?[") != NULL;
 }
@@ -33,25 +33,25 @@ static int parse_number(const char *s, bool hex_only, uint64_t *out)
 	return errno ? -EINVAL : 0;
 }
 
-static enum pointspec_suffix suffix_of(enum ki_point_kind kind)
+static enum ki_pointspec_suffix suffix_of(enum ki_point_kind kind)
 {
 	static const uint8_t suffixes[KI_POINT_KINDS] = {
-		[KI_POINT_ENTRY] = POINTSPEC_ENTRY,
-		[KI_POINT_EXIT] = POINTSPEC_EXIT,
-		[KI_POINT_BLOCK] = POINTSPEC_BLOCK,
-		[KI_POINT_INSN] = POINTSPEC_OFFSET,
-		[KI_POINT_AFTER] = POINTSPEC_AFTER,
-		[KI_POINT_BLOCK_END] = POINTSPEC_BLOCK_END,
-		[KI_POINT_EDGE] = POINTSPEC_EDGE,
-		[KI_POINT_CALLS] = POINTSPEC_CALLS,
-		[KI_POINT_RETURNS] = POINTSPEC_RETURNS,
-		[KI_POINT_EXIT_AFTER] = POINTSPEC_EXIT_AFTER,
+		[KI_POINT_ENTRY] = KI_POINTSPEC_ENTRY,
+		[KI_POINT_EXIT] = KI_POINTSPEC_EXIT,
+		[KI_POINT_BLOCK] = KI_POINTSPEC_BLOCK,
+		[KI_POINT_INSN] = KI_POINTSPEC_OFFSET,
+		[KI_POINT_AFTER] = KI_POINTSPEC_AFTER,
+		[KI_POINT_BLOCK_END] = KI_POINTSPEC_BLOCK_END,
+		[KI_POINT_EDGE] = KI_POINTSPEC_EDGE,
+		[KI_POINT_CALLS] = KI_POINTSPEC_CALLS,
+		[KI_POINT_RETURNS] = KI_POINTSPEC_RETURNS,
+		[KI_POINT_EXIT_AFTER] = KI_POINTSPEC_EXIT_AFTER,
 	};
 
-	return (enum pointspec_suffix)suffixes[kind];
+	return (enum ki_pointspec_suffix)suffixes[kind];
 }
 
-static bool take_point(const char *text, struct pointspec *out)
+static bool take_point(const char *text, struct ki_pointspec *out)
 {
 	struct ki_point pt;
 
@@ -63,7 +63,7 @@ static bool take_point(const char *text, struct pointspec *out)
 }
 
 /* "FROM-TO": numbers of blocks. */
-static bool take_between(char *text, struct pointspec *out)
+static bool take_between(char *text, struct ki_pointspec *out)
 {
 	char *dash = strchr(text, '-');
 
@@ -74,7 +74,7 @@ static bool take_between(char *text, struct pointspec *out)
 	       !parse_number(dash + 1, false, &out->to) && out->to <= UINT32_MAX;
 }
 
-static bool take_callee(char *text, struct pointspec *out)
+static bool take_callee(char *text, struct ki_pointspec *out)
 {
 	strcpy(out->callee, text); /* no longer than what it is a part of */
 	return *text && !strpbrk(text, ":+/@");
@@ -83,19 +83,19 @@ static bool take_callee(char *text, struct pointspec *out)
 /* What names several points. */
 static const struct {
 	const char *word;
-	enum pointspec_suffix suffix;
-	bool (*take)(char *rest, struct pointspec *out); /* NULL: there is no rest */
+	enum ki_pointspec_suffix suffix;
+	bool (*take)(char *rest, struct ki_pointspec *out); /* NULL: there is no rest */
 } sets[] = {
-	{":blocks", POINTSPEC_BLOCKS, NULL},
-	{":edges", POINTSPEC_EDGES, NULL},
-	{":insns", POINTSPEC_INSNS, NULL},
-	{":blocks:post", POINTSPEC_BLOCK_ENDS, NULL},
-	{":insns:after", POINTSPEC_AFTERS, NULL},
-	{":edge/", POINTSPEC_EDGE_BETWEEN, take_between},
-	{":call/", POINTSPEC_CALL_TO, take_callee},
+	{":blocks", KI_POINTSPEC_BLOCKS, NULL},
+	{":edges", KI_POINTSPEC_EDGES, NULL},
+	{":insns", KI_POINTSPEC_INSNS, NULL},
+	{":blocks:post", KI_POINTSPEC_BLOCK_ENDS, NULL},
+	{":insns:after", KI_POINTSPEC_AFTERS, NULL},
+	{":edge/", KI_POINTSPEC_EDGE_BETWEEN, take_between},
+	{":call/", KI_POINTSPEC_CALL_TO, take_callee},
 };
 
-static bool take_set_word(const char *text, size_t i, struct pointspec *out)
+static bool take_set_word(const char *text, size_t i, struct ki_pointspec *out)
 {
 	size_t len = strlen(sets[i].word);
 	char rest[sizeof(out->callee)], *slash;
@@ -114,19 +114,19 @@ static bool take_set_word(const char *text, size_t i, struct pointspec *out)
 	return sets[i].take ? sets[i].take(rest, out) : !*rest;
 }
 
-static bool take_suffix(const char *text, struct pointspec *out)
+static bool take_suffix(const char *text, struct ki_pointspec *out)
 {
 	if (take_point(text, out))
 		return true;
 	for (size_t i = 0; i < sizeof(sets) / sizeof(*sets); i++)
 		if (take_set_word(text, i, out))
 			return true;
-	*out = (struct pointspec){0};
+	*out = (struct ki_pointspec){0};
 	return false;
 }
 
 /* Cut off what stands behind the function, if it is something that is known. */
-static void cut_suffix(char *text, struct pointspec *out)
+static void cut_suffix(char *text, struct ki_pointspec *out)
 {
 	for (char *p = strpbrk(text, ":+"); p; p = strpbrk(p + 1, ":+")) {
 		if (take_suffix(p, out)) {
@@ -136,7 +136,7 @@ static void cut_suffix(char *text, struct pointspec *out)
 	}
 }
 
-static int cut_picked(char *text, struct pointspec *out, const char **why)
+static int cut_picked(char *text, struct ki_pointspec *out, const char **why)
 {
 	char *at = strstr(text, "@0x");
 
@@ -149,7 +149,7 @@ static int cut_picked(char *text, struct pointspec *out, const char **why)
 	return 0;
 }
 
-static int take_names(const char *text, struct pointspec *out, const char **why)
+static int take_names(const char *text, struct ki_pointspec *out, const char **why)
 {
 	const char *colon = strchr(text, ':');
 	const char *function = colon ? colon + 1 : text;
@@ -173,17 +173,17 @@ static int take_names(const char *text, struct pointspec *out, const char **why)
 	return 0;
 }
 
-int pointspec_parse(const char *text, struct pointspec *out, const char **why)
+int ki_pointspec_parse(const char *text, struct ki_pointspec *out, const char **why)
 {
 	char buf[sizeof(out->module) + sizeof(out->function) + sizeof(out->callee)];
 	int n = snprintf(buf, sizeof(buf), "%s", text);
 
-	*out = (struct pointspec){0};
+	*out = (struct ki_pointspec){0};
 	*why = "a name is empty or too long";
 	if (n <= 0 || (size_t)n >= sizeof(buf))
 		return -EINVAL;
 	if (!strncmp(text, "0x", 2) || !strncmp(text, "0X", 2)) {
-		out->suffix = POINTSPEC_ADDRESS;
+		out->suffix = KI_POINTSPEC_ADDRESS;
 		*why = "an address is hexadecimal: 0xffffffff81000000";
 		return parse_number(text, true, &out->number);
 	}
@@ -193,17 +193,17 @@ int pointspec_parse(const char *text, struct pointspec *out, const char **why)
 	return take_names(buf, out, why);
 }
 
-bool pointspec_matches(const struct pointspec *p, const char *module, const char *function,
-		       uint64_t addr)
+bool ki_pointspec_matches(const struct ki_pointspec *p, const char *module, const char *function,
+			  uint64_t addr)
 {
 	if (p->picked && p->picked != addr)
 		return false;
-	if (*p->module && fnmatch(p->module, *module ? module : POINTSPEC_KERNEL, 0))
+	if (*p->module && fnmatch(p->module, *module ? module : KI_POINTSPEC_KERNEL, 0))
 		return false;
 	return !fnmatch(p->function, function, 0);
 }
 
-unsigned int pointspec_distance(const char *a, const char *b, unsigned int max)
+unsigned int ki_pointspec_distance(const char *a, const char *b, unsigned int max)
 {
 	size_t la = strlen(a), lb = strlen(b);
 	unsigned int row[LONGEST + 1];

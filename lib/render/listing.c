@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only
-#include "view.h"
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+#include "kerninst/listing.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "code/decode.h"
+#include "util/vec.h"
 
 static uint32_t block_of_start(const struct ki_function *fn, uint64_t addr)
 {
@@ -15,7 +16,7 @@ static uint32_t block_of_start(const struct ki_function *fn, uint64_t addr)
 	return b && b->start == addr ? (uint32_t)(b - fn->blocks) : KI_NONE;
 }
 
-static bool is_same(const struct view *v, const struct ki_insn *in)
+static bool is_same(const struct ki_listing *v, const struct ki_insn *in)
 {
 	size_t at = in->addr - v->fn->start;
 
@@ -23,10 +24,10 @@ static bool is_same(const struct view *v, const struct ki_insn *in)
 }
 
 /* The line at addr, at or behind the start of instruction *i, which moves on behind it. */
-static struct view_line next_line(const struct view *v, uint64_t addr, uint32_t *i)
+static struct ki_listing_line next_line(const struct ki_listing *v, uint64_t addr, uint32_t *i)
 {
 	const struct ki_function *fn = v->fn;
-	struct view_line l = {.addr = addr, .insn = *i, .block = block_of_start(fn, addr)};
+	struct ki_listing_line l = {.addr = addr, .insn = *i, .block = block_of_start(fn, addr)};
 	const struct ki_insn *in = &fn->insns[*i];
 
 	if (*i < fn->ninsns && in->addr == addr && is_same(v, in)) {
@@ -36,23 +37,23 @@ static struct view_line next_line(const struct view *v, uint64_t addr, uint32_t 
 		return l;
 	}
 	if (*i >= fn->ninsns || in->addr > addr) {
-		l.kind = VIEW_REST;
+		l.kind = KI_LISTING_REST;
 		l.len = (uint32_t)((*i < fn->ninsns ? in->addr : fn->end) - addr);
 		return l;
 	}
-	l.kind = VIEW_CHANGED;
+	l.kind = KI_LISTING_CHANGED;
 	l.len = (uint32_t)ki_decode_len(v->bytes + (addr - fn->start), fn->end - addr);
 	for (; *i < fn->ninsns && fn->insns[*i].addr < addr + l.len; ++*i)
 		l.count++;
 	return l;
 }
 
-static int make_lines(struct view *v, const struct ki_insn *first)
+static int make_lines(struct ki_listing *v, const struct ki_insn *first)
 {
 	uint32_t i = (uint32_t)(first - v->fn->insns);
 
 	for (uint64_t addr = first->addr; addr < v->fn->end;) {
-		struct view_line l = next_line(v, addr, &i);
+		struct ki_listing_line l = next_line(v, addr, &i);
 
 		if (ki_vec_push(&v->lines, l))
 			return -ENOMEM;
@@ -73,14 +74,14 @@ static int not_a_boundary(const struct ki_function *fn, uint64_t addr, struct ki
 			     fn->symbol->name, addr - fn->start, fn->insns[i].addr - fn->start);
 }
 
-int view_make(struct view *v, const struct ki_function *fn, uint64_t from, bool live,
-	      enum ki_syntax syntax, struct ki_err *err)
+int ki_listing_make(struct ki_listing *v, const struct ki_function *fn, uint64_t from, bool live,
+		    enum ki_syntax syntax, struct ki_err *err)
 {
 	const struct ki_insn *first = ki_function_insn_at(fn, from);
 	size_t len = fn->end - fn->start;
 	int ret = 0;
 
-	*v = (struct view){.fn = fn, .live = live, .syntax = syntax};
+	*v = (struct ki_listing){.fn = fn, .live = live, .syntax = syntax};
 	if (!fn->ninsns)
 		return ki_err_reason(err, fn->reason ? fn->reason : KI_R_NO_CODE, from, "%s",
 				     fn->symbol->name);
@@ -95,18 +96,18 @@ int view_make(struct view *v, const struct ki_function *fn, uint64_t from, bool 
 	if (!ret && make_lines(v, first))
 		ret = ki_err_set(err, -ENOMEM, from, "%s: out of memory", fn->symbol->name);
 	if (ret)
-		view_free(v);
+		ki_listing_free(v);
 	return ret;
 }
 
-void view_free(struct view *v)
+void ki_listing_free(struct ki_listing *v)
 {
 	free(v->bytes);
 	v->bytes = NULL;
 	ki_vec_free(&v->lines);
 }
 
-const uint8_t *view_bytes(const struct view *v, const struct view_line *l)
+const uint8_t *ki_listing_bytes(const struct ki_listing *v, const struct ki_listing_line *l)
 {
 	return v->bytes + (l->addr - v->fn->start);
 }
@@ -133,64 +134,68 @@ static bool jumps_inside(const struct ki_function *fn, const struct ki_insn *in)
 }
 
 /* room for "+0x0" in place of a name of one letter */
-#define FORMAT_TEXT (VIEW_TEXT - 8)
+#define FORMAT_TEXT (KI_LISTING_TEXT - 8)
 
-static void format(const struct view *v, const struct ki_insn *in, const uint8_t *bytes, char *text,
-		   size_t len)
+static void format(const struct ki_listing *v, const struct ki_insn *in, const uint8_t *bytes,
+		   char *text, size_t len)
 {
 	ki_insn_format_as(v->fn, in, bytes, v->syntax, text, len);
 	if (jumps_inside(v->fn, in))
 		shorten_target(v->fn, text);
 }
 
-bool view_insn(const struct view *v, const struct view_line *l, struct ki_insn *out)
+bool ki_listing_insn(const struct ki_listing *v, const struct ki_listing_line *l,
+		     struct ki_insn *out)
 {
 	struct ki_decoded d;
 
-	if (l->kind == VIEW_REST)
+	if (l->kind == KI_LISTING_REST)
 		return false;
-	if (l->kind == VIEW_SAME) {
+	if (l->kind == KI_LISTING_SAME) {
 		*out = v->fn->insns[l->insn];
 		return true;
 	}
-	ki_decode(view_bytes(v, l), l->len, l->addr, &d);
+	ki_decode(ki_listing_bytes(v, l), l->len, l->addr, &d);
 	*out = d.in;
 	return true;
 }
 
-void view_text(const struct view *v, const struct view_line *l, char text[VIEW_TEXT])
+void ki_listing_text(const struct ki_listing *v, const struct ki_listing_line *l,
+		     char text[KI_LISTING_TEXT])
 {
 	struct ki_insn in;
 
-	if (view_insn(v, l, &in))
-		format(v, &in, view_bytes(v, l), text, FORMAT_TEXT);
+	if (ki_listing_insn(v, l, &in))
+		format(v, &in, ki_listing_bytes(v, l), text, FORMAT_TEXT);
 	else
-		snprintf(text, VIEW_TEXT, "(%u byte%s of what is displaced)", l->len,
+		snprintf(text, KI_LISTING_TEXT, "(%u byte%s of what is displaced)", l->len,
 			 l->len == 1 ? "" : "s");
 }
 
-void view_displaced(const struct view *v, const struct view_line *l, char text[VIEW_TEXT])
+void ki_listing_displaced(const struct ki_listing *v, const struct ki_listing_line *l,
+			  char text[KI_LISTING_TEXT])
 {
-	char one[VIEW_TEXT];
+	char one[KI_LISTING_TEXT];
 	size_t at = 0;
 
 	*text = '\0';
-	if (l->kind != VIEW_CHANGED)
+	if (l->kind != KI_LISTING_CHANGED)
 		return;
-	for (uint32_t i = l->insn; i < l->insn + l->count && at < VIEW_TEXT; i++) {
+	for (uint32_t i = l->insn; i < l->insn + l->count && at < KI_LISTING_TEXT; i++) {
 		if (v->fn->insns[i].kind == KI_INSN_PAD)
 			continue;
 		format(v, &v->fn->insns[i], NULL, one, FORMAT_TEXT);
-		at += (size_t)snprintf(text + at, VIEW_TEXT - at, "%s%s", at ? "; " : "", one);
+		at += (size_t)snprintf(text + at, KI_LISTING_TEXT - at, "%s%s", at ? "; " : "",
+				       one);
 	}
 }
 
-unsigned int view_reason(const struct view *v, const struct view_line *l)
+unsigned int ki_listing_reason(const struct ki_listing *v, const struct ki_listing_line *l)
 {
 	return l->count ? v->fn->insns[l->insn].reason : KI_R_OK;
 }
 
-bool view_is_padding(const struct view *v, const struct view_line *l)
+bool ki_listing_is_padding(const struct ki_listing *v, const struct ki_listing_line *l)
 {
-	return l->kind == VIEW_SAME && v->fn->insns[l->insn].kind == KI_INSN_PAD;
+	return l->kind == KI_LISTING_SAME && v->fn->insns[l->insn].kind == KI_INSN_PAD;
 }

@@ -3,7 +3,7 @@
 # A layer includes only what is on its left (doc/design.md, section 1). Fails naming each
 # include that points the other way. `out` is for the tools and for files; `util` is for everybody.
 set -u
-layers=(util target code snippet predicate splice process table record metric out cover dlang)
+layers=(util out target code snippet predicate splice process table record metric point cover render dlang)
 failed=0
 
 rank() {
@@ -20,6 +20,9 @@ public_layer() {
 	callable.h) echo target ;;
 	cfg.h | program.h) echo code ;;
 	coverage.h | path.h) echo cover ;;
+	speed.h) echo metric ;;
+	match.h | pointspec.h) echo point ;;
+	listing.h) echo render ;;
 	*) basename "$1" .h ;;
 	esac
 }

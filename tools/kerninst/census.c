@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "cli.h"
-#include "match.h"
+#include "kerninst/match.h"
 
 const char *census_board(unsigned int board)
 {
@@ -165,7 +165,7 @@ int census_take(struct census *c, struct ki_target *t, unsigned int threads, str
 	if (!syms)
 		return ki_err_set(err, -ENOMEM, 0, "out of memory");
 	for (size_t i = 0; i < n; i++)
-		if (!all[i].alias && !match_is_padding(&all[i]))
+		if (!all[i].alias && !ki_match_is_padding(&all[i]))
 			syms[count++] = &all[i];
 	ret = ki_functions_analyze(t, syms, count, threads, take_one, NULL, &taker, err);
 	free(syms);

@@ -9,7 +9,7 @@
 
 #include "cfg_view.h"
 #include "cli.h"
-#include "match.h"
+#include "kerninst/match.h"
 #include "open.h"
 
 static const char usage[] =
@@ -35,7 +35,7 @@ struct options {
 	const char *function, *output;
 	struct open_options open;
 	cfg_writer *write; /* NULL: not said */
-	struct pointspec spec;
+	struct ki_pointspec spec;
 };
 
 static const struct {
@@ -88,11 +88,11 @@ static int parse_function(const struct verb *self, struct options *o, int n, cha
 	if (n != 1)
 		return cli_misuse(self, n ? "one function at a time" : "no function is given");
 	o->function = args[0];
-	if (pointspec_parse(args[0], &o->spec, &why))
+	if (ki_pointspec_parse(args[0], &o->spec, &why))
 		return cli_misuse(self, "'%s': %s", args[0], why);
-	if (o->spec.suffix == POINTSPEC_ENTRY || o->spec.suffix == POINTSPEC_EXIT)
+	if (o->spec.suffix == KI_POINTSPEC_ENTRY || o->spec.suffix == KI_POINTSPEC_EXIT)
 		return cli_misuse(self, "'%s': a function or a block is wanted", args[0]);
-	if (pointspec_is_glob(o->spec.function))
+	if (ki_pointspec_is_glob(o->spec.function))
 		return cli_misuse(self, "'%s': one function is wanted; kerninst list shows names",
 				  args[0]);
 	return CLI_OK;
@@ -146,14 +146,14 @@ static int find_function(const struct options *o, struct ki_target *t, const str
 	struct found f = {0};
 	size_t count;
 
-	if (o->spec.suffix == POINTSPEC_ADDRESS) {
+	if (o->spec.suffix == KI_POINTSPEC_ADDRESS) {
 		*sym = ki_target_symbol_at(t, o->spec.number);
 		if (!*sym)
 			return cli_error("%s: %s; %s", o->function, ki_reason_text(KI_R_NOT_TEXT),
 					 ki_reason_hint(KI_R_NOT_TEXT));
 		return CLI_OK;
 	}
-	match_each(t, &o->spec, take_first, &f, &count);
+	ki_match_each(t, &o->spec, take_first, &f, &count);
 	if (!f.sym)
 		return cli_nothing(t, &o->spec);
 	if (f.others)
@@ -170,15 +170,15 @@ static int mark_block(const struct options *o, struct cfg_view *v)
 	uint64_t addr;
 
 	switch (o->spec.suffix) {
-	case POINTSPEC_BLOCK:
+	case KI_POINTSPEC_BLOCK:
 		if (o->spec.number >= fn->nblocks)
 			return cli_error("%s: no such block: %s has %u, numbered from 0",
 					 o->function, fn->symbol->name, fn->nblocks);
 		v->mark = (uint32_t)o->spec.number;
 		return CLI_OK;
-	case POINTSPEC_OFFSET:
-	case POINTSPEC_ADDRESS:
-		addr = o->spec.number + (o->spec.suffix == POINTSPEC_OFFSET ? fn->start : 0);
+	case KI_POINTSPEC_OFFSET:
+	case KI_POINTSPEC_ADDRESS:
+		addr = o->spec.number + (o->spec.suffix == KI_POINTSPEC_OFFSET ? fn->start : 0);
 		b = ki_function_block_at(fn, addr);
 		if (!b)
 			return cli_error("%s: no block covers it; %s has 0x%" PRIx64 " bytes",

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "match.h"
+#include "kerninst/match.h"
 #include "util/text.h"
 
 static void say(const char *fmt, va_list ap)
@@ -44,11 +44,11 @@ int cli_no_memory(void)
 	return cli_error("out of memory");
 }
 
-int cli_nothing(struct ki_target *t, const struct pointspec *spec)
+int cli_nothing(struct ki_target *t, const struct ki_pointspec *spec)
 {
-	char why[MATCH_WHY];
+	char why[KI_MATCH_WHY];
 
-	match_nothing(t, spec, why);
+	ki_match_nothing(t, spec, why);
 	return cli_error("%s", why);
 }
 
@@ -121,7 +121,7 @@ bool cli_bold(FILE *out)
 
 const char *cli_module(const struct ki_symbol *sym)
 {
-	return *sym->module ? sym->module : POINTSPEC_KERNEL;
+	return *sym->module ? sym->module : KI_POINTSPEC_KERNEL;
 }
 
 double cli_since(const struct timespec *start)

@@ -33,8 +33,8 @@ int cli_misuse(const struct verb *v, const char *fmt, ...) __attribute__((format
 int cli_no_memory(void);
 
 /* A spec names nothing. */
-struct pointspec;
-int cli_nothing(struct ki_target *t, const struct pointspec *spec);
+struct ki_pointspec;
+int cli_nothing(struct ki_target *t, const struct ki_pointspec *spec);
 void cli_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* What getopt_long gave that the verb does not know: --help, '?' or ':'. */

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "speed.h"
+#include "kerninst/speed.h"
 
 double cost_own(void)
 {
@@ -34,7 +34,7 @@ int cost_open(struct cost *c, const struct points *p)
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
 	c->points = p;
-	c->speed = speed_of_cpu();
+	c->speed = ki_cpu_speed();
 	c->cpus = cpus > 0 ? (double)cpus : 1;
 	return cost_add(c, p);
 }

@@ -10,7 +10,7 @@
 #include "cover_output.h"
 #include "cover_sums.h"
 #include "out/table.h"
-#include "pointspec.h"
+#include "kerninst/pointspec.h"
 
 static int finish(struct ki_table *t, FILE *out)
 {
@@ -137,7 +137,7 @@ static const char *module_name(const void *arg, size_t function)
 	const struct ki_coverage *c = arg;
 	const char *module = c->functions[function].module;
 
-	return module ? module : POINTSPEC_KERNEL;
+	return module ? module : KI_POINTSPEC_KERNEL;
 }
 
 int cover_text(const struct ki_coverage *c, bool functions, FILE *out)

@@ -9,7 +9,7 @@
 #include "open.h"
 #include "out/json.h"
 #include "select.h"
-#include "view.h"
+#include "kerninst/listing.h"
 
 static const char usage[] =
 	"Usage: kerninst disas [OPTION...] FUNCTION...\n"
@@ -43,27 +43,28 @@ struct disas {
 	struct ki_program *program; /* with regs */
 
 	/* The function at hand. */
-	struct view view;
+	struct ki_listing view;
 	ki_regset *registers; /* live, one for each instruction; NULL without regs */
 	int bytes_width, text_width;
 };
 
 #define TEXT_WIDTH_MAX 48
 
-static void free_registers(const struct disas *d, const struct view_line *l, char *buf, size_t len)
+static void free_registers(const struct disas *d, const struct ki_listing_line *l, char *buf,
+			   size_t len)
 {
 	ki_regset_format(KI_REGSET_ALL & ~d->registers[l->insn], buf, len);
 }
 
-static bool has_registers(const struct disas *d, const struct view_line *l)
+static bool has_registers(const struct disas *d, const struct ki_listing_line *l)
 {
-	return d->registers && l->count && !view_is_padding(&d->view, l);
+	return d->registers && l->count && !ki_listing_is_padding(&d->view, l);
 }
 
-static void hex_bytes(const struct view *v, const struct view_line *l, const char *between,
-		      char *buf, size_t len)
+static void hex_bytes(const struct ki_listing *v, const struct ki_listing_line *l,
+		      const char *between, char *buf, size_t len)
 {
-	const uint8_t *p = view_bytes(v, l);
+	const uint8_t *p = ki_listing_bytes(v, l);
 	size_t at = 0;
 
 	*buf = '\0';
@@ -73,16 +74,16 @@ static void hex_bytes(const struct view *v, const struct view_line *l, const cha
 
 static void measure(struct disas *d)
 {
-	char text[VIEW_TEXT];
+	char text[KI_LISTING_TEXT];
 
 	d->bytes_width = d->text_width = 0;
 	for (size_t i = 0; i < d->view.lines.n; i++) {
-		const struct view_line *l = &d->view.lines.v[i];
+		const struct ki_listing_line *l = &d->view.lines.v[i];
 		int bytes = (int)l->len * 3 - 1, width;
 
-		if (view_is_padding(&d->view, l))
+		if (ki_listing_is_padding(&d->view, l))
 			continue;
-		view_text(&d->view, l, text);
+		ki_listing_text(&d->view, l, text);
 		width = (int)strlen(text);
 		if (bytes > d->bytes_width)
 			d->bytes_width = bytes;
@@ -110,16 +111,16 @@ static void remark(char *buf, size_t len, const char *what, const char *text)
 }
 
 /* Has it a row in a table in which the kernel finds it by its address? */
-static bool has_row(const struct disas *d, const struct view_line *l, uint8_t flag)
+static bool has_row(const struct disas *d, const struct ki_listing_line *l, uint8_t flag)
 {
-	return l->kind == VIEW_SAME && d->view.fn->insns[l->insn].flags & flag;
+	return l->kind == KI_LISTING_SAME && d->view.fn->insns[l->insn].flags & flag;
 }
 
 /* What stands behind ';': the reason, rows, what is displaced, the free registers. */
-static void remarks(const struct disas *d, const struct view_line *l, char *buf, size_t len)
+static void remarks(const struct disas *d, const struct ki_listing_line *l, char *buf, size_t len)
 {
-	unsigned int reason = view_reason(&d->view, l);
-	char text[VIEW_TEXT];
+	unsigned int reason = ki_listing_reason(&d->view, l);
+	char text[KI_LISTING_TEXT];
 
 	*buf = '\0';
 	if (reason)
@@ -128,7 +129,7 @@ static void remarks(const struct disas *d, const struct view_line *l, char *buf,
 		remark(buf, len, "", "fixup");
 	if (has_row(d, l, KI_INSN_BUG))
 		remark(buf, len, "", "bug");
-	view_displaced(&d->view, l, text);
+	ki_listing_displaced(&d->view, l, text);
 	if (*text)
 		remark(buf, len, "was: ", text);
 	if (!has_registers(d, l))
@@ -138,17 +139,17 @@ static void remarks(const struct disas *d, const struct view_line *l, char *buf,
 	remark(buf, len, "free: ", text);
 }
 
-static void print_line(const struct disas *d, const struct view_line *l)
+static void print_line(const struct disas *d, const struct ki_listing_line *l)
 {
-	char text[VIEW_TEXT], bytes[64], behind[3 * VIEW_TEXT];
+	char text[KI_LISTING_TEXT], bytes[64], behind[3 * KI_LISTING_TEXT];
 
-	printf("%c 0x%016" PRIx64 "  +0x%-5" PRIx64 " ", l->kind == VIEW_SAME ? ' ' : '*', l->addr,
-	       l->addr - d->view.fn->start);
+	printf("%c 0x%016" PRIx64 "  +0x%-5" PRIx64 " ", l->kind == KI_LISTING_SAME ? ' ' : '*',
+	       l->addr, l->addr - d->view.fn->start);
 	if (d->bytes) {
 		hex_bytes(&d->view, l, " ", bytes, sizeof(bytes));
 		printf("%-*s  ", d->bytes_width, bytes);
 	}
-	view_text(&d->view, l, text);
+	ki_listing_text(&d->view, l, text);
 	remarks(d, l, behind, sizeof(behind));
 	printf("%-*s%s\n", *behind ? d->text_width : 0, text, behind);
 }
@@ -156,10 +157,10 @@ static void print_line(const struct disas *d, const struct view_line *l)
 /* All padding from line i on is one line; returns the number of the line behind it. */
 static size_t print_padding(const struct disas *d, size_t i)
 {
-	const struct view_line *first = &d->view.lines.v[i];
+	const struct ki_listing_line *first = &d->view.lines.v[i];
 	uint32_t len = 0;
 
-	for (; i < d->view.lines.n && view_is_padding(&d->view, &d->view.lines.v[i]); i++)
+	for (; i < d->view.lines.n && ki_listing_is_padding(&d->view, &d->view.lines.v[i]); i++)
 		len += d->view.lines.v[i].len;
 	printf("\n  0x%016" PRIx64 "  +0x%-5" PRIx64 " (%u byte%s of padding)\n", first->addr,
 	       first->addr - d->view.fn->start, len, len == 1 ? "" : "s");
@@ -178,9 +179,9 @@ static void print_text(struct disas *d)
 	       fn->reason ? ki_reason_tag(fn->reason) : "yes", d->live ? "  live" : "",
 	       bold ? "\033[0m" : "");
 	for (size_t i = 0; i < d->view.lines.n;) {
-		const struct view_line *l = &d->view.lines.v[i];
+		const struct ki_listing_line *l = &d->view.lines.v[i];
 
-		if (view_is_padding(&d->view, l)) {
+		if (ki_listing_is_padding(&d->view, l)) {
 			i = print_padding(d, i);
 			continue;
 		}
@@ -205,9 +206,10 @@ static const char *kind_name(uint8_t kind)
 	return kind < sizeof(names) / sizeof(*names) ? names[kind] : "unknown";
 }
 
-static void json_registers(const struct disas *d, const struct view_line *l, struct ki_json *j)
+static void json_registers(const struct disas *d, const struct ki_listing_line *l,
+			   struct ki_json *j)
 {
-	char text[VIEW_TEXT], *save = NULL;
+	char text[KI_LISTING_TEXT], *save = NULL;
 
 	free_registers(d, l, text, sizeof(text));
 	ki_json_open(j, "free", '[');
@@ -217,11 +219,11 @@ static void json_registers(const struct disas *d, const struct view_line *l, str
 	ki_json_close(j);
 }
 
-static void json_line(const struct disas *d, const struct view_line *l, struct ki_json *j)
+static void json_line(const struct disas *d, const struct ki_listing_line *l, struct ki_json *j)
 {
-	char text[VIEW_TEXT];
+	char text[KI_LISTING_TEXT];
 	struct ki_insn in = {0};
-	bool insn = view_insn(&d->view, l, &in);
+	bool insn = ki_listing_insn(&d->view, l, &in);
 
 	ki_json_open(j, NULL, '{');
 	ki_json_hex(j, "address", l->addr);
@@ -230,17 +232,17 @@ static void json_line(const struct disas *d, const struct view_line *l, struct k
 		ki_json_u64(j, "block", l->block);
 	hex_bytes(&d->view, l, "", text, sizeof(text));
 	ki_json_str(j, "bytes", text);
-	view_text(&d->view, l, text);
+	ki_listing_text(&d->view, l, text);
 	ki_json_str(j, "text", text);
 	ki_json_str(j, "kind", insn ? kind_name(in.kind) : "rest");
 	if (in.target)
 		ki_json_hex(j, "target", in.target);
-	ki_json_str(j, "reason", ki_reason_tag(view_reason(&d->view, l)));
+	ki_json_str(j, "reason", ki_reason_tag(ki_listing_reason(&d->view, l)));
 	if (has_row(d, l, KI_INSN_EXTABLE))
 		ki_json_bool(j, "fixup", true);
 	if (has_row(d, l, KI_INSN_BUG))
 		ki_json_bool(j, "bug", true);
-	view_displaced(&d->view, l, text);
+	ki_listing_displaced(&d->view, l, text);
 	if (*text)
 		ki_json_str(j, "displaced", text);
 	if (has_registers(d, l))
@@ -288,7 +290,7 @@ static int show(struct disas *d, const struct selected *s, bool first)
 
 	if (ki_function_analyze(d->t, s->sym, &fn, &err))
 		return cli_fail(&err);
-	ret = view_make(&d->view, fn, s->from, d->live, d->syntax, &err);
+	ret = ki_listing_make(&d->view, fn, s->from, d->live, d->syntax, &err);
 	if (!ret)
 		ret = find_registers(d, fn, &err);
 	if (ret) {
@@ -301,7 +303,7 @@ static int show(struct disas *d, const struct selected *s, bool first)
 	}
 	free(d->registers);
 	d->registers = NULL;
-	view_free(&d->view);
+	ki_listing_free(&d->view);
 	ki_function_free(fn);
 	return ret;
 }

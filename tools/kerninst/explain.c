@@ -8,7 +8,7 @@
 
 #include "cli.h"
 #include "out/json.h"
-#include "pointspec.h"
+#include "kerninst/pointspec.h"
 
 static const char usage[] =
 	"Usage: kerninst explain [--json] [TAG...]\n"
@@ -62,7 +62,7 @@ static bool is_near(const char *wanted, const char *tag)
 {
 	size_t len = strlen(wanted);
 
-	return pointspec_distance(wanted, tag, 3) <= (len < 6 ? len / 2 : 3) ||
+	return ki_pointspec_distance(wanted, tag, 3) <= (len < 6 ? len / 2 : 3) ||
 	       (len >= 3 && strstr(tag, wanted));
 }
 

@@ -11,7 +11,7 @@
 #include "census.h"
 #include "cli.h"
 #include "held.h"
-#include "match.h"
+#include "kerninst/match.h"
 #include "open.h"
 #include "out/json.h"
 #include "totals.h"
@@ -113,7 +113,7 @@ static int gather(struct facts *f, struct ki_target *t)
 	}
 	syms = ki_target_symbols(t, &n);
 	for (size_t i = 0; i < n; i++)
-		f->functions += !syms[i].alias && !match_is_padding(&syms[i]);
+		f->functions += !syms[i].alias && !ki_match_is_padding(&syms[i]);
 	if (count_reserved(f, t, &err) || (f->hashed && ki_target_text_hash(t, f->hash, &err)))
 		return cli_fail(&err);
 	return f->quick ? CLI_OK : analyze(f, t);

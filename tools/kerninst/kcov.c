@@ -14,7 +14,7 @@
 #include "cli.h"
 #include "command.h"
 #include "open.h"
-#include "match.h"
+#include "kerninst/match.h"
 #include "select.h"
 
 #include "kerninst/splice.h"
@@ -112,7 +112,7 @@ static int select_all(struct run *r)
 	const struct ki_symbol *syms = ki_target_symbols(r->t, &n);
 
 	for (size_t i = 0; i < n; i++)
-		if (!match_is_padding(&syms[i]) && (!i || syms[i].addr != syms[i - 1].addr) &&
+		if (!ki_match_is_padding(&syms[i]) && (!i || syms[i].addr != syms[i - 1].addr) &&
 		    ki_vec_push(&r->functions, ((struct selected){&syms[i], syms[i].addr})))
 			return cli_no_memory();
 	return CLI_OK;

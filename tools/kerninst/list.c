@@ -11,7 +11,7 @@
 
 #include "census.h"
 #include "cli.h"
-#include "match.h"
+#include "kerninst/match.h"
 #include "open.h"
 #include "out/table.h"
 #include "select.h"
@@ -206,7 +206,7 @@ static void list_whole(struct lister *l, const struct ki_program *p)
 	for (; f < end && !ferror(stdout); f++) {
 		struct windows w = {.sym = f->symbol, .blocks = f->nblocks, .insns = f->ninsns};
 
-		if (match_is_padding(f->symbol))
+		if (ki_match_is_padding(f->symbol))
 			continue;
 		w.reason = reason_of(l, f);
 		show(l, &w);

@@ -13,7 +13,7 @@
 
 #include "cli.h"
 #include "command.h"
-#include "match.h"
+#include "kerninst/match.h"
 #include "points_grant.h"
 #include "points_move.h"
 
@@ -37,21 +37,21 @@ static int wish_address(struct resolver *r)
 	return add_wish(r, sym);
 }
 
-static int wish(struct resolver *r, const struct pointspec *spec, const char *text)
+static int wish(struct resolver *r, const struct ki_pointspec *spec, const char *text)
 {
 	size_t before = r->wishes.n, count;
 	int ret;
 
 	r->spec = spec;
 	r->text = text;
-	if (spec->suffix == POINTSPEC_ADDRESS)
+	if (spec->suffix == KI_POINTSPEC_ADDRESS)
 		return wish_address(r);
-	ret = match_each(r->t, spec, add_wish, r, &count);
+	ret = ki_match_each(r->t, spec, add_wish, r, &count);
 	if (ret)
 		return ret;
 	if (!count)
 		return cli_nothing(r->t, spec);
-	if (count > 1 || pointspec_is_glob(spec->function))
+	if (count > 1 || ki_pointspec_is_glob(spec->function))
 		for (size_t i = before; i < r->wishes.n; i++)
 			r->wishes.v[i].text = NULL;
 	return CLI_OK;
@@ -249,14 +249,14 @@ static int resolve_functions(struct resolver *r, bool quiet)
 int points_ask(struct asked *a, const struct verb *self, const char *text)
 {
 	char **texts = realloc(a->texts, (a->n + 1) * sizeof(*texts));
-	struct pointspec *specs = realloc(a->specs, (a->n + 1) * sizeof(*specs));
+	struct ki_pointspec *specs = realloc(a->specs, (a->n + 1) * sizeof(*specs));
 	const char *why = "";
 
 	a->texts = texts ? texts : a->texts;
 	a->specs = specs ? specs : a->specs;
 	if (!texts || !specs)
 		return cli_no_memory();
-	if (pointspec_parse(text, &specs[a->n], &why))
+	if (ki_pointspec_parse(text, &specs[a->n], &why))
 		return self ? cli_misuse(self, "'%s' is no point: %s", text, why)
 			    : cli_error("'%s' is no point: %s", text, why);
 	texts[a->n] = strdup(text);

@@ -6,7 +6,7 @@
 #define KERNINST_POINTS_H
 
 #include "kerninst/metric.h"
-#include "pointspec.h"
+#include "kerninst/pointspec.h"
 #include "split.h"
 #include "util/vec.h"
 
@@ -52,10 +52,10 @@ struct point {
 	struct ki_point at;
 	struct ki_edge edge; /* KI_POINT_EDGE */
 	uint16_t order;
-	const struct pointspec *spec; /* what named it */
-	uint64_t addr;		      /* what it is about: function, block or instruction */
-	uint64_t size;		      /* of that; 0: an instruction */
-	size_t cell;		      /* its first cell */
+	const struct ki_pointspec *spec; /* what named it */
+	uint64_t addr;			 /* what it is about: function, block or instruction */
+	uint64_t size;			 /* of that; 0: an instruction */
+	size_t cell;			 /* its first cell */
 	unsigned int ncells;
 	size_t entry; /* 1 + index of the point of its function's block 0; 0: none */
 };
@@ -92,7 +92,7 @@ struct cell *points_cell(const struct points *p, const struct point *pt,
 /* What was asked for: texts, and what they say. */
 struct asked {
 	char **texts;
-	struct pointspec *specs;
+	struct ki_pointspec *specs;
 	size_t n;
 };
 

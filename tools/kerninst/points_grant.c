@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "cli.h"
-#include "match.h"
+#include "kerninst/match.h"
 
 /* [MODULE:]FUNCTION[@0xADDRESS] and what is wanted of it. */
 static char *name_point(struct resolver *r, const struct wish *w, const struct ki_point *at)
@@ -18,9 +18,9 @@ static char *name_point(struct resolver *r, const struct wish *w, const struct k
 	const struct ki_symbol *sym = w->sym;
 	char picked[32] = "", what[KI_POINT_NAME_LEN] = "", *name;
 
-	if (match_is_ambiguous(r->t, sym))
+	if (ki_match_is_ambiguous(r->t, sym))
 		snprintf(picked, sizeof(picked), "@0x%llx", (unsigned long long)sym->addr);
-	if (at->kind != KI_POINT_ENTRY || w->spec->suffix == POINTSPEC_ENTRY)
+	if (at->kind != KI_POINT_ENTRY || w->spec->suffix == KI_POINTSPEC_ENTRY)
 		ki_point_format(at, sym->addr, w->spec->order, what);
 	if (asprintf(&name, "%s%s%s%s%s", sym->module, *sym->module ? ":" : "", sym->name, picked,
 		     what) < 0)
@@ -96,7 +96,7 @@ static const struct ki_metric *metric_of(const struct resolver *r, const struct 
 {
 	const struct ki_metric *m = r->how->wanted.metrics[i];
 
-	return m == ki_metric_find("calls") && w->spec->suffix != POINTSPEC_NONE
+	return m == ki_metric_find("calls") && w->spec->suffix != KI_POINTSPEC_NONE
 		       ? ki_metric_find("count")
 		       : m;
 }
@@ -154,7 +154,7 @@ static int not_a_boundary(const struct resolver *r, const struct wish *w, uint64
 	unsigned long long off = addr - fn->start, start, end;
 	char text[128];
 
-	if (!w->text && w->spec->suffix != POINTSPEC_ADDRESS)
+	if (!w->text && w->spec->suffix != KI_POINTSPEC_ADDRESS)
 		return CLI_OK;
 	for (uint32_t i = 0; i < fn->ninsns; i++) {
 		const struct ki_insn *in = &fn->insns[i];
@@ -174,7 +174,7 @@ static int not_a_boundary(const struct resolver *r, const struct wish *w, uint64
 
 static int grant_insn(struct resolver *r, const struct wish *w, enum ki_point_kind kind)
 {
-	bool absolute = w->spec->suffix == POINTSPEC_ADDRESS;
+	bool absolute = w->spec->suffix == KI_POINTSPEC_ADDRESS;
 	uint64_t addr = absolute ? w->spec->number : w->sym->addr + w->spec->number;
 
 	if (r->fn->reason == KI_R_OK && !ki_function_insn_at(r->fn, addr))
@@ -234,12 +234,12 @@ static bool is_call_to(const struct resolver *r, const struct ki_edge *e, const 
 	return false;
 }
 
-static bool edge_is_meant(const struct resolver *r, const struct pointspec *spec,
+static bool edge_is_meant(const struct resolver *r, const struct ki_pointspec *spec,
 			  const struct ki_edge *e)
 {
-	if (spec->suffix == POINTSPEC_EDGE_BETWEEN)
+	if (spec->suffix == KI_POINTSPEC_EDGE_BETWEEN)
 		return e->block == spec->number && e->to_block == spec->to;
-	return spec->suffix != POINTSPEC_CALL_TO || is_call_to(r, e, spec->callee);
+	return spec->suffix != KI_POINTSPEC_CALL_TO || is_call_to(r, e, spec->callee);
 }
 
 static int grant_edges(struct resolver *r, const struct wish *w, enum ki_point_kind kind)
@@ -255,8 +255,8 @@ static int grant_edges(struct resolver *r, const struct wish *w, enum ki_point_k
 	if (ret || r->out->v.n > before || !w->text)
 		return ret;
 	return cli_error("%s: %s has no such %s; kerninst %s %s shows them", w->text, w->sym->name,
-			 w->spec->suffix == POINTSPEC_CALL_TO ? "call" : "edge",
-			 w->spec->suffix == POINTSPEC_CALL_TO ? "calls" : "cfg", w->sym->name);
+			 w->spec->suffix == KI_POINTSPEC_CALL_TO ? "call" : "edge",
+			 w->spec->suffix == KI_POINTSPEC_CALL_TO ? "calls" : "cfg", w->sym->name);
 }
 
 /* Does anything come behind the instruction? */
@@ -301,24 +301,24 @@ struct granting {
 };
 
 static const struct granting grantings[] = {
-	[POINTSPEC_ENTRY] = {grant_whole, KI_POINT_ENTRY},
-	[POINTSPEC_EXIT] = {grant_whole, KI_POINT_EXIT},
-	[POINTSPEC_EXIT_AFTER] = {grant_whole, KI_POINT_EXIT_AFTER},
-	[POINTSPEC_CALLS] = {grant_whole, KI_POINT_CALLS},
-	[POINTSPEC_RETURNS] = {grant_whole, KI_POINT_RETURNS},
-	[POINTSPEC_BLOCK] = {grant_block, KI_POINT_BLOCK},
-	[POINTSPEC_BLOCK_END] = {grant_block, KI_POINT_BLOCK_END},
-	[POINTSPEC_OFFSET] = {grant_insn, KI_POINT_INSN},
-	[POINTSPEC_ADDRESS] = {grant_insn, KI_POINT_INSN},
-	[POINTSPEC_AFTER] = {grant_insn, KI_POINT_AFTER},
-	[POINTSPEC_EDGE] = {grant_edge, KI_POINT_EDGE},
-	[POINTSPEC_BLOCKS] = {grant_blocks, KI_POINT_BLOCK},
-	[POINTSPEC_EDGES] = {grant_edges, KI_POINT_EDGE},
-	[POINTSPEC_EDGE_BETWEEN] = {grant_edges, KI_POINT_EDGE},
-	[POINTSPEC_CALL_TO] = {grant_edges, KI_POINT_EDGE},
-	[POINTSPEC_INSNS] = {grant_insns, KI_POINT_INSN},
-	[POINTSPEC_BLOCK_ENDS] = {grant_blocks, KI_POINT_BLOCK_END},
-	[POINTSPEC_AFTERS] = {grant_insns, KI_POINT_AFTER},
+	[KI_POINTSPEC_ENTRY] = {grant_whole, KI_POINT_ENTRY},
+	[KI_POINTSPEC_EXIT] = {grant_whole, KI_POINT_EXIT},
+	[KI_POINTSPEC_EXIT_AFTER] = {grant_whole, KI_POINT_EXIT_AFTER},
+	[KI_POINTSPEC_CALLS] = {grant_whole, KI_POINT_CALLS},
+	[KI_POINTSPEC_RETURNS] = {grant_whole, KI_POINT_RETURNS},
+	[KI_POINTSPEC_BLOCK] = {grant_block, KI_POINT_BLOCK},
+	[KI_POINTSPEC_BLOCK_END] = {grant_block, KI_POINT_BLOCK_END},
+	[KI_POINTSPEC_OFFSET] = {grant_insn, KI_POINT_INSN},
+	[KI_POINTSPEC_ADDRESS] = {grant_insn, KI_POINT_INSN},
+	[KI_POINTSPEC_AFTER] = {grant_insn, KI_POINT_AFTER},
+	[KI_POINTSPEC_EDGE] = {grant_edge, KI_POINT_EDGE},
+	[KI_POINTSPEC_BLOCKS] = {grant_blocks, KI_POINT_BLOCK},
+	[KI_POINTSPEC_EDGES] = {grant_edges, KI_POINT_EDGE},
+	[KI_POINTSPEC_EDGE_BETWEEN] = {grant_edges, KI_POINT_EDGE},
+	[KI_POINTSPEC_CALL_TO] = {grant_edges, KI_POINT_EDGE},
+	[KI_POINTSPEC_INSNS] = {grant_insns, KI_POINT_INSN},
+	[KI_POINTSPEC_BLOCK_ENDS] = {grant_blocks, KI_POINT_BLOCK_END},
+	[KI_POINTSPEC_AFTERS] = {grant_insns, KI_POINT_AFTER},
 };
 
 static const struct granting alone[SHAPES] = {
@@ -329,8 +329,9 @@ static const struct granting alone[SHAPES] = {
 
 int points_grant(struct resolver *r, const struct wish *w)
 {
-	const struct granting *g = w->spec->suffix == POINTSPEC_NONE ? &alone[r->how->wanted.shape]
-								     : &grantings[w->spec->suffix];
+	const struct granting *g = w->spec->suffix == KI_POINTSPEC_NONE
+					   ? &alone[r->how->wanted.shape]
+					   : &grantings[w->spec->suffix];
 
 	return g->grant(r, w, g->kind);
 }

@@ -10,7 +10,7 @@
 
 struct wish {
 	const struct ki_symbol *sym;
-	const struct pointspec *spec;
+	const struct ki_pointspec *spec;
 	const char *text; /* as written; NULL if that names several things */
 	size_t number;
 };
@@ -25,7 +25,7 @@ struct resolver {
 	struct ki_target *t;
 	const struct points_how *how;
 	ki_vec(struct wish) wishes;
-	const struct pointspec *spec; /* the one being matched */
+	const struct ki_pointspec *spec; /* the one being matched */
 	const char *text;
 
 	/* The function at hand. */

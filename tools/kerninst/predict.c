@@ -13,7 +13,7 @@
 #include "cli.h"
 #include "command.h"
 #include "cost.h"
-#include "speed.h"
+#include "kerninst/speed.h"
 
 #define SECONDS 0.3
 
@@ -59,7 +59,7 @@ int predict(struct prediction *out, const struct points *p, struct ki_target *t,
 	struct points trial = {0};
 	int ret;
 
-	out->machine = speed_of_cpu() * (cpus > 0 ? (double)cpus : 1);
+	out->machine = ki_cpu_speed() * (cpus > 0 ? (double)cpus : 1);
 	out->hits = calloc(p->v.n + 1, sizeof(*out->hits));
 	if (!out->hits)
 		return cli_no_memory();

@@ -14,7 +14,7 @@
 #include "cli.h"
 #include "command.h"
 #include "kerninst/splice.h"
-#include "match.h"
+#include "kerninst/match.h"
 #include "open.h"
 
 static const char usage[] =
@@ -71,19 +71,19 @@ static int take_first(void *ctx, const struct ki_symbol *sym)
 
 /* The one function that a text names; spec: what stands behind the name. */
 static int one_function(struct run *r, const struct verb *self, const char *text,
-			struct pointspec *spec, const struct ki_symbol **out)
+			struct ki_pointspec *spec, const struct ki_symbol **out)
 {
 	const char *why;
 	size_t count;
 	int ret;
 
-	if (pointspec_parse(text, spec, &why))
+	if (ki_pointspec_parse(text, spec, &why))
 		return cli_misuse(self, "'%s': %s", text, why);
-	if (pointspec_is_glob(spec->function) ||
-	    (spec->suffix != POINTSPEC_NONE && spec->suffix != POINTSPEC_OFFSET))
+	if (ki_pointspec_is_glob(spec->function) ||
+	    (spec->suffix != KI_POINTSPEC_NONE && spec->suffix != KI_POINTSPEC_OFFSET))
 		return cli_misuse(self, "'%s': one function, or FUNCTION+OFFSET", text);
 	*out = NULL;
-	ret = match_each(r->t, spec, take_first, out, &count);
+	ret = ki_match_each(r->t, spec, take_first, out, &count);
 	if (ret)
 		return ret;
 	if (!count)
@@ -98,21 +98,21 @@ static int one_function(struct run *r, const struct verb *self, const char *text
 static int take_left(struct run *r, const struct verb *self, char *left, struct wanted *w)
 {
 	char *arrow = strstr(left, "->");
-	struct pointspec spec;
+	struct ki_pointspec spec;
 	int ret;
 
 	if (arrow)
 		*arrow = '\0';
 	ret = one_function(r, self, left, &spec, &w->in);
 	if (ret || !arrow) {
-		w->offset = spec.suffix == POINTSPEC_OFFSET ? spec.number : 0;
+		w->offset = spec.suffix == KI_POINTSPEC_OFFSET ? spec.number : 0;
 		return ret;
 	}
-	if (spec.suffix != POINTSPEC_NONE)
+	if (spec.suffix != KI_POINTSPEC_NONE)
 		return cli_misuse(self, "'%s': CALLER->FUNCTION or CALLER+OFFSET, not both",
 				  w->text);
 	ret = one_function(r, self, arrow + 2, &spec, &w->callee);
-	if (!ret && spec.suffix != POINTSPEC_NONE)
+	if (!ret && spec.suffix != KI_POINTSPEC_NONE)
 		return cli_misuse(self, "'%s': a function is called at its beginning", w->text);
 	return ret;
 }
@@ -120,7 +120,7 @@ static int take_left(struct run *r, const struct verb *self, char *left, struct 
 static int take_apart(struct run *r, const struct verb *self, const char *text, struct wanted *w)
 {
 	char *copy = strdup(text), *equals = copy ? strchr(copy, '=') : NULL;
-	struct pointspec spec;
+	struct ki_pointspec spec;
 	int ret;
 
 	*w = (struct wanted){.text = text};
@@ -134,7 +134,7 @@ static int take_apart(struct run *r, const struct verb *self, const char *text, 
 	ret = take_left(r, self, copy, w);
 	if (!ret)
 		ret = one_function(r, self, equals + 1, &spec, &w->to);
-	if (!ret && spec.suffix != POINTSPEC_NONE)
+	if (!ret && spec.suffix != KI_POINTSPEC_NONE)
 		ret = cli_misuse(self, "'%s': a replacement is a function", text);
 	if (!ret && !w->callee && !w->offset && w->in->addr == w->to->addr)
 		ret = cli_error("%s: a function cannot replace itself", text);

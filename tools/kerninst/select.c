@@ -4,11 +4,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "match.h"
+#include "kerninst/match.h"
 
 struct selecting {
 	ki_selection *out;
-	const struct pointspec *spec;
+	const struct ki_pointspec *spec;
 };
 
 static int add(ki_selection *out, const struct ki_symbol *sym, uint64_t from)
@@ -19,7 +19,7 @@ static int add(ki_selection *out, const struct ki_symbol *sym, uint64_t from)
 static int take(void *ctx, const struct ki_symbol *sym)
 {
 	struct selecting *s = ctx;
-	uint64_t offset = s->spec->suffix == POINTSPEC_OFFSET ? s->spec->number : 0;
+	uint64_t offset = s->spec->suffix == KI_POINTSPEC_OFFSET ? s->spec->number : 0;
 
 	if (offset && offset >= sym->size)
 		return cli_error("%s+0x%" PRIx64 ": the function has only 0x%" PRIx64
@@ -42,19 +42,19 @@ static int take_address(struct ki_target *t, uint64_t addr, ki_selection *out)
 static int select_one(struct ki_target *t, const struct verb *self, const char *text, bool offsets,
 		      ki_selection *out)
 {
-	struct pointspec spec;
+	struct ki_pointspec spec;
 	struct selecting s = {out, &spec};
 	const char *why;
 	size_t count;
 	int ret;
 
-	if (pointspec_parse(text, &spec, &why))
+	if (ki_pointspec_parse(text, &spec, &why))
 		return cli_misuse(self, "'%s': %s", text, why);
-	if (spec.suffix == POINTSPEC_ADDRESS)
+	if (spec.suffix == KI_POINTSPEC_ADDRESS)
 		return take_address(t, spec.number, out);
-	if (spec.suffix != POINTSPEC_NONE && !(offsets && spec.suffix == POINTSPEC_OFFSET))
+	if (spec.suffix != KI_POINTSPEC_NONE && !(offsets && spec.suffix == KI_POINTSPEC_OFFSET))
 		return cli_misuse(self, "'%s': %s takes functions, not points", text, self->name);
-	ret = match_each(t, &spec, take, &s, &count);
+	ret = ki_match_each(t, &spec, take, &s, &count);
 	return !ret && !count ? cli_nothing(t, &spec) : ret;
 }
 

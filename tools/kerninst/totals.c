@@ -5,7 +5,7 @@
 #include <sched.h>
 
 #include "cli.h"
-#include "match.h"
+#include "kerninst/match.h"
 
 unsigned int totals_threads(unsigned int wanted)
 {
@@ -62,7 +62,7 @@ static struct ki_program_totals real_totals(const struct ki_program *p)
 	const struct ki_program_function *f = ki_program_functions(p, &count);
 
 	for (const struct ki_program_function *end = f + count; f < end; f++) {
-		if (!match_is_padding(f->symbol))
+		if (!ki_match_is_padding(f->symbol))
 			continue;
 		n.functions--;
 		n.parsed -= (f->flags & KI_FUNCTION_PARSED) != 0;
@@ -116,7 +116,7 @@ void totals_json(struct ki_json *j, const struct ki_program *p, unsigned int thr
 
 static bool is_unparsed(const struct ki_program_function *f)
 {
-	return !(f->flags & KI_FUNCTION_PARSED) && !match_is_padding(f->symbol);
+	return !(f->flags & KI_FUNCTION_PARSED) && !ki_match_is_padding(f->symbol);
 }
 
 void totals_unparsed_print(const struct ki_program *p)

@@ -10,7 +10,7 @@
 
 #include "live_inside.h"
 #include "options.h"
-#include "speed.h"
+#include "kerninst/speed.h"
 
 int live_info(struct live *l, struct ki_info *info)
 {
@@ -157,7 +157,7 @@ int live_open(struct engine *e, const live_exports *exports, struct source **out
 	l->exports = *exports;
 	l->next_id = 1;
 	l->cpus = ki_target_info(l->look)->cpus;
-	l->speed = speed_of_cpu();
+	l->speed = ki_cpu_speed();
 	uname(&u);
 	snprintf(l->release, sizeof(l->release), "%s", u.release);
 	l->source = (struct source){

@@ -8,14 +8,14 @@
 #include <string.h>
 
 #include "live_inside.h"
-#include "match.h"
-#include "view.h"
+#include "kerninst/match.h"
+#include "kerninst/listing.h"
 
 struct shown {
 	struct live *live;
 	const struct ki_function *fn;
 	struct ki_spans spans;
-	struct view now;
+	struct ki_listing now;
 	ki_regset *used; /* registers whose value is used behind each instruction */
 	int unknown;	 /* 0, or why they are not known: -EAGAIN: they will be */
 };
@@ -101,17 +101,17 @@ static void put_bytes(struct ki_json *j, const char *key, const uint8_t *v, size
 static void put_now_text(const struct shown *f, uint32_t insn, bool same, const char *text,
 			 struct ki_json *j)
 {
-	char now[VIEW_TEXT] = "";
+	char now[KI_LISTING_TEXT] = "";
 
 	for (size_t i = 0; !same && i < f->now.lines.n; i++)
-		if (f->now.lines.v[i].kind == VIEW_CHANGED && f->now.lines.v[i].insn == insn)
-			view_text(&f->now, &f->now.lines.v[i], now);
+		if (f->now.lines.v[i].kind == KI_LISTING_CHANGED && f->now.lines.v[i].insn == insn)
+			ki_listing_text(&f->now, &f->now.lines.v[i], now);
 	ki_json_str(j, "now_text", same ? text : now);
 }
 
 static void put_free(const struct shown *f, uint32_t insn, struct ki_json *j)
 {
-	char text[VIEW_TEXT] = "", *to = text;
+	char text[KI_LISTING_TEXT] = "", *to = text;
 
 	if (f->unknown)
 		return;
@@ -131,7 +131,7 @@ static void put_insn(const struct shown *f, uint32_t i, uint32_t block, struct k
 	bool same = !memcmp(then, now, in->len);
 	const struct ki_symbol *to =
 		in->target ? ki_target_symbol_at(f->live->look, in->target) : NULL;
-	char text[VIEW_TEXT];
+	char text[KI_LISTING_TEXT];
 
 	ki_insn_format(f->fn, in, text, sizeof(text));
 	ki_json_open(j, NULL, '{');
@@ -204,11 +204,11 @@ static int show(struct live *l, const struct ki_symbol *sym, const char *name, s
 	f.fn = fn;
 	ret = ki_spans_find(fn, &f.spans, err);
 	if (!ret)
-		ret = view_make(&f.now, fn, fn->start, true, KI_SYNTAX_INTEL, err);
+		ret = ki_listing_make(&f.now, fn, fn->start, true, KI_SYNTAX_INTEL, err);
 	if (!ret) {
 		find_used(&f);
 		put_function(&f, name, r);
-		view_free(&f.now);
+		ki_listing_free(&f.now);
 	}
 	free(f.used);
 	ki_spans_free(&f.spans);
@@ -228,21 +228,21 @@ void live_function(struct source *s, const char *name, struct reply *r)
 {
 	struct live *l = live_of(s);
 	const struct ki_symbol *sym = NULL;
-	struct pointspec spec;
+	struct ki_pointspec spec;
 	struct ki_err err = {0};
-	char nothing[MATCH_WHY];
+	char nothing[KI_MATCH_WHY];
 	const char *why;
 	size_t n;
 
-	if (pointspec_parse(name, &spec, &why) || spec.suffix != POINTSPEC_NONE ||
-	    pointspec_is_glob(name)) {
+	if (ki_pointspec_parse(name, &spec, &why) || spec.suffix != KI_POINTSPEC_NONE ||
+	    ki_pointspec_is_glob(name)) {
 		reply_error(r, 400, "BAD_NAME", "a function is [MODULE:]NAME[@0xADDRESS]");
 		return;
 	}
 	if (!live_refresh(l, &err))
-		match_each(l->look, &spec, note_symbol, &sym, &n);
+		ki_match_each(l->look, &spec, note_symbol, &sym, &n);
 	if (!err.code && !sym) {
-		match_nothing(l->look, &spec, nothing);
+		ki_match_nothing(l->look, &spec, nothing);
 		reply_error(r, 404, ki_reason_tag(KI_R_NO_SYMBOL), "%s", nothing);
 		return;
 	}

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "live_inside.h"
-#include "match.h"
+#include "kerninst/match.h"
 
 int live_refresh(struct live *l, struct ki_err *err)
 {
@@ -16,7 +16,7 @@ int live_refresh(struct live *l, struct ki_err *err)
 
 static bool is_shown(const struct ki_symbol *s)
 {
-	return !s->alias && !match_is_padding(s);
+	return !s->alias && !ki_match_is_padding(s);
 }
 
 /* The symbols of one module stand together. */

@@ -12,7 +12,7 @@
 #include "kerninst/metric.h"
 #include "kerninst/program.h"
 #include "live.h"
-#include "pointspec.h"
+#include "kerninst/pointspec.h"
 
 struct live {
 	struct source source;
@@ -80,7 +80,7 @@ int live_info(struct live *l, struct ki_info *info);
 struct wish {
 	const struct ki_metric *metric;
 	const char *name, *point, *condition; /* of the request's JSON */
-	struct pointspec spec;
+	struct ki_pointspec spec;
 	const struct ki_symbol *sym;
 	struct ki_predicate *when;
 	struct ki_point at;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "live_inside.h"
-#include "match.h"
+#include "kerninst/match.h"
 
 void wish_refuse(struct wish *w, const char *reason, const char *fmt, ...)
 {
@@ -63,30 +63,30 @@ static int take_symbol(void *ctx, const struct ki_symbol *sym)
 
 static void read_point(struct wish *w, struct ki_target *t)
 {
-	char nothing[MATCH_WHY];
+	char nothing[KI_MATCH_WHY];
 	const char *why;
 	size_t n;
 
-	if (pointspec_parse(w->point, &w->spec, &why)) {
+	if (ki_pointspec_parse(w->point, &w->spec, &why)) {
 		wish_refuse(w, "BAD_POINT", "'%.60s': %s", w->point, why);
 		return;
 	}
-	if (w->spec.suffix == POINTSPEC_ADDRESS) {
+	if (w->spec.suffix == KI_POINTSPEC_ADDRESS) {
 		w->sym = ki_target_symbol_at(t, w->spec.number);
 		if (!w->sym)
 			wish_refuse(w, ki_reason_tag(KI_R_NOT_TEXT), "%s",
 				    ki_reason_text(KI_R_NOT_TEXT));
 		return;
 	}
-	if (pointspec_is_glob(w->spec.function) || pointspec_is_glob(w->spec.module)) {
+	if (ki_pointspec_is_glob(w->spec.function) || ki_pointspec_is_glob(w->spec.module)) {
 		wish_refuse(w, "MANY_POINTS", "%.100s names many functions: a curve is of one",
 			    w->point);
 		return;
 	}
-	match_each(t, &w->spec, take_symbol, w, &n);
+	ki_match_each(t, &w->spec, take_symbol, w, &n);
 	if (n)
 		return;
-	match_nothing(t, &w->spec, nothing);
+	ki_match_nothing(t, &w->spec, nothing);
 	wish_refuse(w, ki_reason_tag(KI_R_NO_SYMBOL), "%.230s", nothing);
 }
 
@@ -113,22 +113,22 @@ void wish_read(struct wish *w, struct ki_target *t, unsigned int cpus, json_t *o
 enum number { NUMBER_NONE, NUMBER_BLOCK, NUMBER_EDGE, NUMBER_OFFSET, NUMBER_ADDRESS };
 
 static const struct {
-	enum pointspec_suffix suffix;
+	enum ki_pointspec_suffix suffix;
 	enum ki_point_kind kind;
 	enum number number;
 } kinds[] = {
-	{POINTSPEC_NONE, KI_POINT_ENTRY, NUMBER_NONE},
-	{POINTSPEC_ENTRY, KI_POINT_ENTRY, NUMBER_NONE},
-	{POINTSPEC_EXIT, KI_POINT_EXIT, NUMBER_NONE},
-	{POINTSPEC_EXIT_AFTER, KI_POINT_EXIT_AFTER, NUMBER_NONE},
-	{POINTSPEC_CALLS, KI_POINT_CALLS, NUMBER_NONE},
-	{POINTSPEC_RETURNS, KI_POINT_RETURNS, NUMBER_NONE},
-	{POINTSPEC_BLOCK, KI_POINT_BLOCK, NUMBER_BLOCK},
-	{POINTSPEC_BLOCK_END, KI_POINT_BLOCK_END, NUMBER_BLOCK},
-	{POINTSPEC_OFFSET, KI_POINT_INSN, NUMBER_OFFSET},
-	{POINTSPEC_AFTER, KI_POINT_AFTER, NUMBER_OFFSET},
-	{POINTSPEC_ADDRESS, KI_POINT_INSN, NUMBER_ADDRESS},
-	{POINTSPEC_EDGE, KI_POINT_EDGE, NUMBER_EDGE},
+	{KI_POINTSPEC_NONE, KI_POINT_ENTRY, NUMBER_NONE},
+	{KI_POINTSPEC_ENTRY, KI_POINT_ENTRY, NUMBER_NONE},
+	{KI_POINTSPEC_EXIT, KI_POINT_EXIT, NUMBER_NONE},
+	{KI_POINTSPEC_EXIT_AFTER, KI_POINT_EXIT_AFTER, NUMBER_NONE},
+	{KI_POINTSPEC_CALLS, KI_POINT_CALLS, NUMBER_NONE},
+	{KI_POINTSPEC_RETURNS, KI_POINT_RETURNS, NUMBER_NONE},
+	{KI_POINTSPEC_BLOCK, KI_POINT_BLOCK, NUMBER_BLOCK},
+	{KI_POINTSPEC_BLOCK_END, KI_POINT_BLOCK_END, NUMBER_BLOCK},
+	{KI_POINTSPEC_OFFSET, KI_POINT_INSN, NUMBER_OFFSET},
+	{KI_POINTSPEC_AFTER, KI_POINT_AFTER, NUMBER_OFFSET},
+	{KI_POINTSPEC_ADDRESS, KI_POINT_INSN, NUMBER_ADDRESS},
+	{KI_POINTSPEC_EDGE, KI_POINT_EDGE, NUMBER_EDGE},
 };
 
 static void take_number(struct wish *w, const struct ki_function *fn, enum number number)
