@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
  * What is to be shown of a file if nothing is asked for: all is gone through once, to see what
  * there is, and then the first case that fits says how.
@@ -6,13 +6,13 @@
 #include <errno.h>
 #include <string.h>
 
-#include "chronicle_pairs.h"
-#include "chronicle_paths.h"
+#include "report/pairs.h"
+#include "report/paths.h"
 
 #define SCREENFUL 50
 
 struct survey {
-	const struct chronicle *c;
+	const struct ki_report *c;
 	bool totals, pairs; /* all instruments only count; entries and exits can be paired */
 	struct seen {
 		const struct ki_instrument *in;
@@ -34,7 +34,7 @@ static bool is_short(const struct survey *s)
 
 static bool has_paths(const struct survey *s)
 {
-	return path_set_fits(&s->paths, s->c->shown);
+	return ki_path_set_fits(&s->paths, s->c->shown);
 }
 
 static bool has_pairs(const struct survey *s)
@@ -55,17 +55,17 @@ static bool is_any(const struct survey *s)
 
 static const struct {
 	bool (*fits)(const struct survey *s);
-	const struct chronicle_format *format;
+	const struct ki_report_format *format;
 } cases[] = {
-	{is_totals, &chronicle_rates},	 /* counts of intervals: a series */
-	{is_short, &chronicle_table},	 /* few records: all of them */
-	{has_paths, &chronicle_paths},	 /* several points that few ways lead by: each way */
-	{has_pairs, &chronicle_summary}, /* entries and exits: histograms of how long it took */
-	{repeats, &chronicle_counts},	 /* the same values again and again: how often each */
-	{is_any, &chronicle_summary},	 /* values: histograms */
+	{is_totals, &ki_report_rates},	 /* counts of intervals: a series */
+	{is_short, &ki_report_table},	 /* few records: all of them */
+	{has_paths, &ki_report_paths},	 /* several points that few ways lead by: each way */
+	{has_pairs, &ki_report_summary}, /* entries and exits: histograms of how long it took */
+	{repeats, &ki_report_counts},	 /* the same values again and again: how often each */
+	{is_any, &ki_report_summary},	 /* values: histograms */
 };
 
-static void note_values(struct survey *s, const struct seen_record *e)
+static void note_values(struct survey *s, const struct ki_report_record *e)
 {
 	size_t size = e->in->nfields * sizeof(*e->values);
 
@@ -80,46 +80,46 @@ static void note_values(struct survey *s, const struct seen_record *e)
 		s->n++;
 }
 
-static int survey_begin(struct chronicle *c)
+static int survey_begin(struct ki_report *c)
 {
-	return path_set_begin(&((struct survey *)c->own)->paths, c);
+	return ki_path_set_begin(&((struct survey *)c->own)->paths, c);
 }
 
-static int survey_record(struct chronicle *c, const struct seen_record *e)
+static int survey_record(struct ki_report *c, const struct ki_report_record *e)
 {
 	struct survey *s = c->own;
 
 	note_values(s, e);
-	return path_set_record(&s->paths, e);
+	return ki_path_set_record(&s->paths, e);
 }
 
-static int survey_end(struct chronicle *c)
+static int survey_end(struct ki_report *c)
 {
-	return path_set_end(&((struct survey *)c->own)->paths);
+	return ki_path_set_end(&((struct survey *)c->own)->paths);
 }
 
 /* What the instruments say, before any record is seen. */
-static int look_at_instruments(struct chronicle *c, struct survey *s)
+static int look_at_instruments(struct ki_report *c, struct survey *s)
 {
 	static const struct pairs_to nowhere;
 	struct pairs *p;
 	size_t n, wanted = 0, totals = 0;
 	const struct ki_instrument *in = ki_recording_instruments(c->r, &n);
-	int ret = pairs_new(c, &nowhere, &p);
+	int ret = ki_pairs_new(c, &nowhere, &p);
 
 	for (size_t i = 0; i < n; i++) {
-		wanted += chronicle_wants(c, &in[i]);
-		totals += chronicle_wants(c, &in[i]) && chronicle_is_totals(&in[i]);
+		wanted += ki_report_wants(c, &in[i]);
+		totals += ki_report_wants(c, &in[i]) && ki_report_is_totals(&in[i]);
 	}
 	s->totals = wanted && totals == wanted;
-	s->pairs = !ret && pairs_any(p);
-	pairs_free(p);
+	s->pairs = !ret && ki_pairs_any(p);
+	ki_pairs_free(p);
 	return ret;
 }
 
-int chronicle_choose(struct chronicle *c, const struct chronicle_format **out)
+int ki_report_choose(struct ki_report *c, const struct ki_report_format **out)
 {
-	static const struct chronicle_format survey = {
+	static const struct ki_report_format survey = {
 		.begin = survey_begin, .record = survey_record, .end = survey_end};
 	struct survey s = {.c = c, .paths.most = SCREENFUL};
 	size_t i = 0;
@@ -127,11 +127,11 @@ int chronicle_choose(struct chronicle *c, const struct chronicle_format **out)
 
 	c->own = &s;
 	if (!ret)
-		ret = chronicle_show(c, &survey);
+		ret = ki_report_go_through(c, &survey);
 	c->own = NULL;
 	while (!cases[i].fits(&s))
 		i++;
 	*out = cases[i].format;
-	path_set_free(&s.paths);
+	ki_path_set_free(&s.paths);
 	return ret;
 }

@@ -1,12 +1,11 @@
-// SPDX-License-Identifier: GPL-2.0-only
-#include "chronicle_code.h"
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+#include "report/code.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
 #include "util/text.h"
 #include "util/vec.h"
 
@@ -25,7 +24,7 @@ static void graph_text(const struct ki_record_function *fn, char text[GRAPH])
 		snprintf(text, GRAPH, "%016" PRIx64, fn->cfg);
 }
 
-void chronicle_code_print(const struct chronicle *c)
+void ki_report_code_print(const struct ki_report *c)
 {
 	const struct ki_record_origin *o = ki_recording_origin(c->r);
 	size_t n, nmodules;
@@ -47,7 +46,7 @@ void chronicle_code_print(const struct chronicle *c)
 		fprintf(c->out, "and %zu functions more: --json has all\n", n - ROWS);
 }
 
-static int json_module(const struct chronicle *c, const struct ki_record_module *m)
+static int json_module(const struct ki_report *c, const struct ki_record_module *m)
 {
 	struct ki_json j;
 
@@ -60,7 +59,7 @@ static int json_module(const struct chronicle *c, const struct ki_record_module 
 	return ki_json_end_line(&j);
 }
 
-static int json_function(const struct chronicle *c, const struct ki_record_function *fn)
+static int json_function(const struct ki_report *c, const struct ki_record_function *fn)
 {
 	struct ki_json j;
 	char graph[GRAPH];
@@ -78,7 +77,7 @@ static int json_function(const struct chronicle *c, const struct ki_record_funct
 	return ki_json_end_line(&j);
 }
 
-int chronicle_code_json(const struct chronicle *c)
+int ki_report_code_json(const struct ki_report *c)
 {
 	size_t n, nmodules;
 	const struct ki_record_function *fn = ki_recording_functions(c->r, &n);
@@ -211,53 +210,50 @@ static void add_name(FILE *f, const struct ki_record_function *fn, size_t before
 		fprintf(f, ", ...");
 }
 
-static int say(const struct chronicle *c, const struct now *now, const char *file, const char *what)
+/* What has become of each function; the names of those with another graph. */
+static int judge_all(struct ki_recording *r, const struct now *now, struct ki_report_check *out,
+		     struct ki_err *err)
 {
 	size_t n, count[VERDICTS] = {0}, len;
-	const struct ki_record_function *fn = ki_recording_functions(c->r, &n);
-	char *names;
-	FILE *f = open_memstream(&names, &len);
+	const struct ki_record_function *fn = ki_recording_functions(r, &n);
+	FILE *f = open_memstream(&out->names, &len);
 
-	if (!f)
-		return cli_no_memory();
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; f && i < n; i++) {
 		enum verdict v = judge(now, &fn[i], i);
 
 		if (v == OTHER)
 			add_name(f, &fn[i], count[OTHER]);
 		count[v]++;
 	}
-	if (fclose(f))
-		return cli_no_memory();
-	cli_warn("%s: of %zu functions %zu have the same graph in %s, %zu are not there, "
-		 "%zu have another%s",
-		 file, n - count[UNKNOWN], count[SAME], what, count[GONE], count[OTHER], names);
-	free(names);
-	return CLI_OK;
+	if (!f || fclose(f))
+		return ki_err_set(err, -ENOMEM, 0, "out of memory");
+	out->functions = n - count[UNKNOWN];
+	out->same = count[SAME];
+	out->gone = count[GONE];
+	out->other = count[OTHER];
+	return 0;
 }
 
-int chronicle_code_check(const struct chronicle *c, const char *file, const struct open_options *o)
+int ki_report_check(struct ki_recording *r, struct ki_target *t, const char *image,
+		    struct ki_report_check *out, struct ki_err *err)
 {
 	struct now now = {0};
-	struct ki_target *t;
-	struct ki_err err = {0};
 	size_t n;
-	const struct ki_record_function *fn = ki_recording_functions(c->r, &n);
+	const struct ki_record_function *fn = ki_recording_functions(r, &n);
 	int ret;
 
-	if (!n) {
-		cli_warn("%s: it does not say what its functions were like", file);
-		return CLI_OK;
-	}
-	ret = open_or_fail(o, &t);
-	if (ret)
-		return ret;
-	ret = look(&now, t, o->image, fn, n, &err)
-		      ? cli_fail(&err)
-		      : say(c, &now, file, o->image ? o->image : "this kernel");
+	*out = (struct ki_report_check){0};
+	ret = look(&now, t, image, fn, n, err);
+	if (!ret)
+		ret = judge_all(r, &now, out, err);
 	ki_vec_free(&now.syms);
 	free(now.of);
 	free(now.is);
-	ki_target_close(t);
 	return ret;
+}
+
+void ki_report_check_free(struct ki_report_check *c)
+{
+	free(c->names);
+	c->names = NULL;
 }

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
  * Counts: those that record --mode totals has written, with their rates; and how often the same
  * values were recorded.
@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chronicle.h"
-#include "cli.h"
+#include "report/inside.h"
 #include "out/table.h"
 #include "util/vec.h"
 
@@ -22,13 +21,13 @@ struct rates {
 		       */
 };
 
-static int rates_begin(struct chronicle *c)
+static int rates_begin(struct ki_report *c)
 {
 	const struct ki_column columns[] = {
 		{"TIME", KI_ALIGN_RIGHT, 10},
 		{"COUNT", KI_ALIGN_RIGHT, 10},
 		{"RATE/S", KI_ALIGN_RIGHT, 12},
-		{"INSTRUMENT", KI_ALIGN_LEFT, chronicle_name_width(c)},
+		{"INSTRUMENT", KI_ALIGN_LEFT, ki_report_name_width(c)},
 	};
 	struct rates *v = calloc(1, sizeof(*v));
 	size_t n;
@@ -41,7 +40,7 @@ static int rates_begin(struct chronicle *c)
 	if (!v || !v->seen)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
-		chronicle_span(c, &in[i], &v->seen[i], &off);
+		ki_report_span(c, &in[i], &v->seen[i], &off);
 		/* The first that is shown has begun before what is shown. */
 		if (v->seen[i] <= c->from && c->from > 0)
 			v->seen[i] = -1;
@@ -49,7 +48,7 @@ static int rates_begin(struct chronicle *c)
 	return ki_table_new(&v->table, columns, sizeof(columns) / sizeof(*columns));
 }
 
-static int rates_record(struct chronicle *c, const struct seen_record *e)
+static int rates_record(struct ki_report *c, const struct ki_report_record *e)
 {
 	struct rates *v = c->own;
 	double took = e->time - v->seen[e->index];
@@ -62,15 +61,15 @@ static int rates_record(struct chronicle *c, const struct seen_record *e)
 		ki_table_cell(v->table, "-");
 	ki_table_cell(v->table, "%s", e->in->name);
 	v->seen[e->index] = e->time;
-	return ki_table_print(v->table, c->out, cli_bold(c->out));
+	return ki_table_print(v->table, c->out, c->bold);
 }
 
-static int rates_end(struct chronicle *c)
+static int rates_end(struct ki_report *c)
 {
-	return ki_table_print(((struct rates *)c->own)->table, c->out, cli_bold(c->out));
+	return ki_table_print(((struct rates *)c->own)->table, c->out, c->bold);
 }
 
-static void rates_free(struct chronicle *c)
+static void rates_free(struct ki_report *c)
 {
 	struct rates *v = c->own;
 
@@ -81,7 +80,7 @@ static void rates_free(struct chronicle *c)
 	free(v);
 }
 
-const struct chronicle_format chronicle_rates = {"rates", rates_begin, rates_record, rates_end,
+const struct ki_report_format ki_report_rates = {"rates", rates_begin, rates_record, rates_end,
 						 rates_free};
 
 /* ---- how often the same values ---- */
@@ -116,7 +115,7 @@ static int by_count(const void *a, const void *b)
 	return (x->n < y->n) - (x->n > y->n);
 }
 
-static int counts_begin(struct chronicle *c)
+static int counts_begin(struct ki_report *c)
 {
 	c->own = calloc(1, sizeof(struct counts));
 	return c->own ? 0 : -ENOMEM;
@@ -142,14 +141,14 @@ static int add_same(struct counts *v, struct same *key, struct same **out)
 	return ki_vec_push(&v->rows, row);
 }
 
-static int counts_record(struct chronicle *c, const struct seen_record *e)
+static int counts_record(struct ki_report *c, const struct ki_report_record *e)
 {
 	struct counts *v = c->own;
 	struct same key = {.in = e->in}, *row;
-	uint64_t n = chronicle_is_totals(e->in) ? e->values[0] : e->factor;
+	uint64_t n = ki_report_is_totals(e->in) ? e->values[0] : e->factor;
 	int ret;
 
-	if (!chronicle_is_totals(e->in))
+	if (!ki_report_is_totals(e->in))
 		memcpy(key.values, e->values, e->in->nfields * sizeof(*key.values));
 	ret = add_same(v, &key, &row);
 	if (ret)
@@ -160,10 +159,10 @@ static int counts_record(struct chronicle *c, const struct seen_record *e)
 	return 0;
 }
 
-static int print_same(const struct chronicle *c, struct ki_table *t, const struct same *row)
+static int print_same(const struct ki_report *c, struct ki_table *t, const struct same *row)
 {
-	const struct seen_record e = {.in = row->in, .values = row->values};
-	char *values = chronicle_is_totals(row->in) ? strdup("") : chronicle_values(c, &e);
+	const struct ki_report_record e = {.in = row->in, .values = row->values};
+	char *values = ki_report_is_totals(row->in) ? strdup("") : ki_report_values(c, &e);
 
 	if (!values)
 		return -ENOMEM;
@@ -176,12 +175,12 @@ static int print_same(const struct chronicle *c, struct ki_table *t, const struc
 	return 0;
 }
 
-static int counts_end(struct chronicle *c)
+static int counts_end(struct ki_report *c)
 {
 	const struct ki_column columns[] = {
 		{"COUNT", KI_ALIGN_RIGHT, 10},
 		{"SHARE", KI_ALIGN_RIGHT, 7},
-		{"INSTRUMENT", KI_ALIGN_LEFT, chronicle_name_width(c)},
+		{"INSTRUMENT", KI_ALIGN_LEFT, ki_report_name_width(c)},
 		{"VALUES", KI_ALIGN_LEFT, 0},
 	};
 	struct counts *v = c->own;
@@ -194,7 +193,7 @@ static int counts_end(struct chronicle *c)
 	for (size_t i = 0; !ret && i < v->rows.n; i++)
 		ret = print_same(c, t, v->rows.v[i]);
 	if (!ret)
-		ret = ki_table_print(t, c->out, cli_bold(c->out));
+		ret = ki_table_print(t, c->out, c->bold);
 	if (!ret && v->sampled)
 		fprintf(c->out, "sampled: each record is taken for as many hits as it stands for; "
 				"counts are estimates\n");
@@ -202,7 +201,7 @@ static int counts_end(struct chronicle *c)
 	return ret;
 }
 
-static void counts_free(struct chronicle *c)
+static void counts_free(struct ki_report *c)
 {
 	struct counts *v = c->own;
 
@@ -213,5 +212,5 @@ static void counts_free(struct chronicle *c)
 	free(v);
 }
 
-const struct chronicle_format chronicle_counts = {"counts", counts_begin, counts_record, counts_end,
+const struct ki_report_format ki_report_counts = {"counts", counts_begin, counts_record, counts_end,
 						  counts_free};

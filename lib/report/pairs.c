@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
  * Which instruments are entry and exit of one function is in their points: NAME@0xADDRESS:entry,
  * :exit, :exit:after. They are brought together if both have recorded tid.
@@ -7,7 +7,7 @@
  * function on the thread's stack; what is above that has lost its exit. An exit without any entry
  * is a record like others.
  */
-#include "chronicle_pairs.h"
+#include "report/pairs.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ struct player {
 };
 
 struct pairs {
-	struct chronicle *c;
+	struct ki_report *c;
 	const struct pairs_to *to;
 	struct player *players; /* of each instrument */
 	struct thread *threads[THREADS];
@@ -41,7 +41,7 @@ static bool ends(const char *text, const char *end)
 static struct player player_of(const struct ki_instrument *in)
 {
 	const char *at = strrchr(in->point, '@');
-	struct player p = {.tid = chronicle_field(in, "tid")};
+	struct player p = {.tid = ki_report_field(in, "tid")};
 
 	if (p.tid < 0 || !at)
 		return p;
@@ -53,7 +53,7 @@ static struct player player_of(const struct ki_instrument *in)
 	return p;
 }
 
-int pairs_name_len(const char *name)
+int ki_pairs_name_len(const char *name)
 {
 	static const char *const parts[] = {":entry", ":exit", ":exit:after"};
 	size_t len = strlen(name);
@@ -100,7 +100,7 @@ static int match(struct pairs *p, size_t n)
 	return 0;
 }
 
-int pairs_new(struct chronicle *c, const struct pairs_to *to, struct pairs **out)
+int ki_pairs_new(struct ki_report *c, const struct pairs_to *to, struct pairs **out)
 {
 	struct pairs *p = calloc(1, sizeof(*p));
 	size_t n;
@@ -114,12 +114,12 @@ int pairs_new(struct chronicle *c, const struct pairs_to *to, struct pairs **out
 	p->c = c;
 	p->to = to;
 	for (size_t i = 0; i < n; i++)
-		if (chronicle_wants(c, &in[i]))
+		if (ki_report_wants(c, &in[i]))
 			p->players[i] = player_of(&in[i]);
 	return match(p, n);
 }
 
-bool pairs_any(const struct pairs *p)
+bool ki_pairs_any(const struct pairs *p)
 {
 	size_t n;
 
@@ -130,7 +130,7 @@ bool pairs_any(const struct pairs *p)
 	return false;
 }
 
-void pairs_free(struct pairs *p)
+void ki_pairs_free(struct pairs *p)
 {
 	for (size_t i = 0; p && i < THREADS; i++) {
 		struct thread *t = p->threads[i];
@@ -170,7 +170,7 @@ static struct thread *thread_of(struct pairs *p, uint64_t tid, unsigned int cpu)
 /* An entry whose exit has not been seen. */
 static int give_up(struct pairs *p, const struct frame *f)
 {
-	const struct seen_record e = {
+	const struct ki_report_record e = {
 		.in = f->in, .values = f->values, .cpu = f->cpu, .time = f->start};
 
 	return p->to->single(p->c, &e);
@@ -189,16 +189,18 @@ static int make_room(struct pairs *p, struct thread *t)
 	return ret;
 }
 
-static int push(struct pairs *p, struct thread *t, const struct seen_record *e, uint64_t function)
+static int push(struct pairs *p, struct thread *t, const struct ki_report_record *e,
+		uint64_t function)
 {
 	struct frame f = {.in = e->in, .function = function, .start = e->time, .cpu = e->cpu};
-	int ret = t->stack.n == CHRONICLE_DEPTH ? make_room(p, t) : 0;
+	int ret = t->stack.n == REPORT_DEPTH ? make_room(p, t) : 0;
 
 	memcpy(f.values, e->values, e->in->nfields * sizeof(*f.values));
 	return ret ? ret : ki_vec_push(&t->stack, f);
 }
 
-static int pop(struct pairs *p, struct thread *t, const struct seen_record *e, uint64_t function)
+static int pop(struct pairs *p, struct thread *t, const struct ki_report_record *e,
+	       uint64_t function)
 {
 	size_t at = t->stack.n;
 	double time;
@@ -219,7 +221,7 @@ static int pop(struct pairs *p, struct thread *t, const struct seen_record *e, u
 	return ret;
 }
 
-int pairs_record(struct pairs *p, const struct seen_record *e)
+int ki_pairs_record(struct pairs *p, const struct ki_report_record *e)
 {
 	const struct player *own = &p->players[e->index];
 	struct thread *t;
@@ -232,7 +234,7 @@ int pairs_record(struct pairs *p, const struct seen_record *e)
 	return own->role == ROLE_ENTRY ? push(p, t, e, own->function) : pop(p, t, e, own->function);
 }
 
-int pairs_end(struct pairs *p)
+int ki_pairs_end(struct pairs *p)
 {
 	int ret = 0;
 

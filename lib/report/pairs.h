@@ -1,12 +1,12 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * Entries and exits of functions, brought together: for each thread a stack of the functions that
  * it is in.
  */
-#ifndef KERNINST_CHRONICLE_PAIRS_H
-#define KERNINST_CHRONICLE_PAIRS_H
+#ifndef KI_REPORT_PAIRS_H
+#define KI_REPORT_PAIRS_H
 
-#include "chronicle.h"
+#include "report/inside.h"
 #include "util/vec.h"
 
 struct frame {
@@ -28,18 +28,18 @@ struct pairs;
 /* What becomes of records; 0, or -errno. */
 struct pairs_to {
 	/* A function returns: the top of the stack, still there; e is of the exit. */
-	int (*pair)(struct chronicle *c, const struct thread *t, const struct seen_record *e);
+	int (*pair)(struct ki_report *c, const struct thread *t, const struct ki_report_record *e);
 	/* An entry without exit, or something else than an entry or exit. */
-	int (*single)(struct chronicle *c, const struct seen_record *e);
+	int (*single)(struct ki_report *c, const struct ki_report_record *e);
 };
 
-int pairs_new(struct chronicle *c, const struct pairs_to *to, struct pairs **out);
-bool pairs_any(const struct pairs *p); /* are there entries and exits that can make some? */
-void pairs_free(struct pairs *p);      /* NULL is allowed */
-int pairs_record(struct pairs *p, const struct seen_record *e);
-int pairs_end(struct pairs *p); /* what is still on the stacks */
+int ki_pairs_new(struct ki_report *c, const struct pairs_to *to, struct pairs **out);
+bool ki_pairs_any(const struct pairs *p); /* are there entries and exits that can make some? */
+void ki_pairs_free(struct pairs *p);	  /* NULL is allowed */
+int ki_pairs_record(struct pairs *p, const struct ki_report_record *e);
+int ki_pairs_end(struct pairs *p); /* what is still on the stacks */
 
 /* "vfs_read" of "vfs_read:entry" */
-int pairs_name_len(const char *name);
+int ki_pairs_name_len(const char *name);
 
 #endif

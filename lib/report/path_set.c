@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only
-#include "chronicle_paths.h"
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+#include "report/paths.h"
 
 #include <errno.h>
 #include <search.h>
@@ -70,7 +70,7 @@ static bool has_inside(const struct path_set *s, const struct walk *w)
 	if (w->enclosed)
 		return w->steps.n > 2;
 	for (size_t i = 1; i < w->steps.n; i++)
-		if (!walks_is_of(&s->walks, &w->steps.v[i], w->root))
+		if (!ki_walks_is_of(&s->walks, &w->steps.v[i], w->root))
 			return false;
 	return w->steps.n > 1;
 }
@@ -90,7 +90,7 @@ static int add_walk(void *arg, const struct walk *w)
 	s->branches |= has_inside(s, w);
 	if (ret || !p)
 		return ret;
-	spread_add(&p->duration, &duration, chronicle_ns(w->end - w->start), 1);
+	ki_spread_add(&p->duration, &duration, ki_report_ns(w->end - w->start), 1);
 	for (size_t i = 0; i < p->nsteps; i++) {
 		p->sums[i].after += w->seen.v[i].time - w->start;
 		p->sums[i].times += w->seen.v[i].times;
@@ -98,17 +98,17 @@ static int add_walk(void *arg, const struct walk *w)
 	return 0;
 }
 
-int path_set_begin(struct path_set *s, struct chronicle *c)
+int ki_path_set_begin(struct path_set *s, struct ki_report *c)
 {
 	s->walks.done = add_walk;
 	s->walks.arg = s;
-	return walks_begin(&s->walks, c);
+	return ki_walks_begin(&s->walks, c);
 }
 
-int path_set_record(struct path_set *s, const struct seen_record *e)
+int ki_path_set_record(struct path_set *s, const struct ki_report_record *e)
 {
 	s->sampled |= e->factor > 1;
-	return walks_record(&s->walks, e);
+	return ki_walks_record(&s->walks, e);
 }
 
 /* The most first; of as many, in the order in which they were met. */
@@ -120,23 +120,23 @@ static int by_count(const void *a, const void *b)
 	return (x->duration.n < y->duration.n) - (x->duration.n > y->duration.n);
 }
 
-int path_set_end(struct path_set *s)
+int ki_path_set_end(struct path_set *s)
 {
-	int ret = walks_end(&s->walks);
+	int ret = ki_walks_end(&s->walks);
 
 	if (s->rows.n)
 		qsort(s->rows.v, s->rows.n, sizeof(*s->rows.v), by_count);
 	return ret;
 }
 
-void path_set_free(struct path_set *s)
+void ki_path_set_free(struct path_set *s)
 {
 	tdestroy(s->tree, free_path);
 	ki_vec_free(&s->rows);
-	walks_free(&s->walks);
+	ki_walks_free(&s->walks);
 }
 
-bool path_set_fits(const struct path_set *s, uint64_t shown)
+bool ki_path_set_fits(const struct path_set *s, uint64_t shown)
 {
 	return s->branches && !s->sampled && s->rows.n <= s->most && 2 * s->steps >= shown;
 }

@@ -1,20 +1,20 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
  * The paths: each different way from the entry of a function to its end, how often it was gone, how
  * long it took, and when in it each step was.
  */
-#include "chronicle_paths.h"
+#include "report/paths.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "out/seconds.h"
 #include "util/text.h"
-#include "values.h"
 
 static const struct ki_record_field duration = {"time", "", KI_U64, KI_SHOW_SECONDS};
 
-static int begin(struct chronicle *c)
+static int begin(struct ki_report *c)
 {
 	struct path_set *s = calloc(1, sizeof(*s));
 
@@ -22,23 +22,23 @@ static int begin(struct chronicle *c)
 	if (!s)
 		return -ENOMEM;
 	s->by_thread = c->threads;
-	return path_set_begin(s, c);
+	return ki_path_set_begin(s, c);
 }
 
-static int record(struct chronicle *c, const struct seen_record *e)
+static int record(struct ki_report *c, const struct ki_report_record *e)
 {
-	return path_set_record(c->own, e);
+	return ki_path_set_record(c->own, e);
 }
 
-static void print_steps(const struct chronicle *c, const struct path *p)
+static void print_steps(const struct ki_report *c, const struct path *p)
 {
 	size_t n;
 	const struct ki_instrument *in = ki_recording_instruments(c->r, &n);
-	char after[VALUE_LEN];
+	char after[KI_SECONDS_TEXT];
 
 	fprintf(c->out, "       AFTER    TIMES  POINT\n");
 	for (size_t i = 0; i < p->nsteps; i++) {
-		value_format_seconds(p->sums[i].after / (double)p->duration.n, after);
+		ki_seconds_text(p->sums[i].after / (double)p->duration.n, after);
 		ki_text_print(c->out, "%12s %8.4g  %*s%s\n", after,
 			      (double)p->sums[i].times / (double)p->duration.n,
 			      2 * (int)p->steps[i].depth, "", in[p->steps[i].in].name);
@@ -48,7 +48,7 @@ static void print_steps(const struct chronicle *c, const struct path *p)
 }
 
 /* Idle threads, one of each CPU, have no number of their own. */
-static void print_thread(const struct chronicle *c, uint64_t tid)
+static void print_thread(const struct ki_report *c, uint64_t tid)
 {
 	if (tid >> 32)
 		fprintf(c->out, " of the idle thread of CPU %" PRIu32, (uint32_t)tid);
@@ -56,7 +56,7 @@ static void print_thread(const struct chronicle *c, uint64_t tid)
 		fprintf(c->out, " of thread %" PRIu64, tid);
 }
 
-static void print_path(const struct chronicle *c, const struct path_set *s, size_t i)
+static void print_path(const struct ki_report *c, const struct path_set *s, size_t i)
 {
 	const struct path *p = s->rows.v[i];
 
@@ -64,11 +64,11 @@ static void print_path(const struct chronicle *c, const struct path_set *s, size
 	print_thread(c, p->tid);
 	fprintf(c->out, ": %" PRIu64 " times, %.1f%%\n", p->duration.n,
 		100 * (double)p->duration.n / (double)s->walks.whole);
-	spread_print(c, &duration, &p->duration);
+	ki_spread_print(c, &duration, &p->duration);
 	print_steps(c, p);
 }
 
-static void print_notes(const struct chronicle *c, const struct path_set *s)
+static void print_notes(const struct ki_report *c, const struct path_set *s)
 {
 	fprintf(c->out, "%" PRIu64 " paths were taken, %zu different", s->walks.whole, s->rows.n);
 	if (s->walks.broken)
@@ -86,28 +86,28 @@ static void print_notes(const struct chronicle *c, const struct path_set *s)
 			"sampled: steps are missing, and counts are of what was recorded\n");
 }
 
-static int end(struct chronicle *c)
+static int end(struct ki_report *c)
 {
 	struct path_set *s = c->own;
-	int ret = path_set_end(s);
+	int ret = ki_path_set_end(s);
 
 	if (ret)
 		return ret;
-	chronicle_origin(c);
+	ki_report_origin(c);
 	print_notes(c, s);
 	for (size_t i = 0; i < s->rows.n; i++)
 		print_path(c, s, i);
 	return 0;
 }
 
-static void free_all(struct chronicle *c)
+static void free_all(struct ki_report *c)
 {
 	struct path_set *s = c->own;
 
 	if (s)
-		path_set_free(s);
+		ki_path_set_free(s);
 	free(s);
 	c->own = NULL;
 }
 
-const struct chronicle_format chronicle_paths = {"paths", begin, record, end, free_all};
+const struct ki_report_format ki_report_paths = {"paths", begin, record, end, free_all};

@@ -1,12 +1,12 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * The different ways of a recording, and how often each was gone.
  */
-#ifndef KERNINST_CHRONICLE_PATHS_H
-#define KERNINST_CHRONICLE_PATHS_H
+#ifndef KI_REPORT_PATHS_H
+#define KI_REPORT_PATHS_H
 
-#include "chronicle_spread.h"
-#include "chronicle_walks.h"
+#include "report/spread.h"
+#include "report/walks.h"
 
 struct path {
 	uint64_t tid;		/* those of one thread; 0: of all */
@@ -31,13 +31,13 @@ struct path_set {
 };
 
 /* by_thread, most: by the caller; all else is 0. 0, or -ENOMEM; free it in any case. */
-int path_set_begin(struct path_set *s, struct chronicle *c);
-int path_set_record(struct path_set *s, const struct seen_record *e);
-int path_set_end(struct path_set *s);
-void path_set_free(struct path_set *s);
+int ki_path_set_begin(struct path_set *s, struct ki_report *c);
+int ki_path_set_record(struct path_set *s, const struct ki_report_record *e);
+int ki_path_set_end(struct path_set *s);
+void ki_path_set_free(struct path_set *s);
 
 /* Are there few, are they most of what was recorded, and do they tell more than how long calls
    took? */
-bool path_set_fits(const struct path_set *s, uint64_t shown);
+bool ki_path_set_fits(const struct path_set *s, uint64_t shown);
 
 #endif

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
  * Record by record: a table, JSON lines, comma-separated values; and counts of intervals.
  */
@@ -9,31 +9,30 @@
 #include <string.h>
 #include <time.h>
 
-#include "chronicle.h"
-#include "chronicle_code.h"
-#include "cli.h"
+#include "report/inside.h"
+#include "report/code.h"
 #include "out/table.h"
 #include "util/vec.h"
 
 /* ---- the table ---- */
 
-unsigned int chronicle_name_width(const struct chronicle *c)
+unsigned int ki_report_name_width(const struct ki_report *c)
 {
 	size_t n, most = strlen("INSTRUMENT");
 	const struct ki_instrument *in = ki_recording_instruments(c->r, &n);
 
 	for (size_t i = 0; i < n; i++)
-		if (chronicle_wants(c, &in[i]) && strlen(in[i].name) > most)
+		if (ki_report_wants(c, &in[i]) && strlen(in[i].name) > most)
 			most = strlen(in[i].name);
 	return (unsigned int)most;
 }
 
-static int table_begin(struct chronicle *c)
+static int table_begin(struct ki_report *c)
 {
 	const struct ki_column columns[] = {
 		{"TIME", KI_ALIGN_RIGHT, 13},
 		{"CPU", KI_ALIGN_RIGHT, 3},
-		{"INSTRUMENT", KI_ALIGN_LEFT, chronicle_name_width(c)},
+		{"INSTRUMENT", KI_ALIGN_LEFT, ki_report_name_width(c)},
 		{"VALUES", KI_ALIGN_LEFT, 0},
 	};
 	struct ki_table *t;
@@ -43,9 +42,9 @@ static int table_begin(struct chronicle *c)
 	return ret;
 }
 
-char *chronicle_values(const struct chronicle *c, const struct seen_record *e)
+char *ki_report_values(const struct ki_report *c, const struct ki_report_record *e)
 {
-	char value[FIELD_TEXT], *all;
+	char value[KI_FIELD_TEXT], *all;
 	size_t len;
 	FILE *f = open_memstream(&all, &len);
 
@@ -54,10 +53,10 @@ char *chronicle_values(const struct chronicle *c, const struct seen_record *e)
 	for (unsigned int i = 0; i < e->in->nfields; i++) {
 		const struct ki_record_field *field = &e->in->fields[i];
 
-		if (field_goes_on(e->in->fields, i))
+		if (ki_field_goes_on(e->in->fields, i))
 			continue;
 		fprintf(f, "%s%s=%s%s%s", i ? "  " : "", field->name,
-			chronicle_value(c, e, i, value), *field->unit ? " " : "", field->unit);
+			ki_report_value(c, e, i, value), *field->unit ? " " : "", field->unit);
 	}
 	if (!fclose(f))
 		return all;
@@ -65,10 +64,10 @@ char *chronicle_values(const struct chronicle *c, const struct seen_record *e)
 	return NULL;
 }
 
-static int table_record(struct chronicle *c, const struct seen_record *e)
+static int table_record(struct ki_report *c, const struct ki_report_record *e)
 {
 	struct ki_table *t = c->own;
-	char *all = chronicle_values(c, e);
+	char *all = ki_report_values(c, e);
 
 	if (!all)
 		return -ENOMEM;
@@ -80,29 +79,29 @@ static int table_record(struct chronicle *c, const struct seen_record *e)
 	else
 		ki_table_cell(t, "%s", all);
 	free(all);
-	return ki_table_print(t, c->out, cli_bold(c->out));
+	return ki_table_print(t, c->out, c->bold);
 }
 
-static int table_end(struct chronicle *c)
+static int table_end(struct ki_report *c)
 {
-	return ki_table_print(c->own, c->out, cli_bold(c->out));
+	return ki_table_print(c->own, c->out, c->bold);
 }
 
-static void table_free(struct chronicle *c)
+static void table_free(struct ki_report *c)
 {
 	ki_table_free(c->own);
 	c->own = NULL;
 }
 
-const struct chronicle_format chronicle_table = {"table", table_begin, table_record, table_end,
+const struct ki_report_format ki_report_table = {"table", table_begin, table_record, table_end,
 						 table_free};
 
 /* ---- JSON ---- */
 
-static void json_sampling(const struct chronicle *c, const struct ki_instrument *in,
+static void json_sampling(const struct ki_report *c, const struct ki_instrument *in,
 			  struct ki_json *j)
 {
-	const struct chronicle_sampling s = chronicle_sampling(c, in);
+	const struct ki_report_sampling s = ki_report_sampling(c, in);
 
 	if (s.thinnest > 1)
 		ki_json_u64(j, "thinnest", s.thinnest);
@@ -110,13 +109,13 @@ static void json_sampling(const struct chronicle *c, const struct ki_instrument 
 		ki_json_double(j, "shed", s.out);
 }
 
-static int json_instrument(const struct chronicle *c, const struct ki_instrument *in)
+static int json_instrument(const struct ki_report *c, const struct ki_instrument *in)
 {
 	struct ki_json j;
 	double on, off;
 	uint64_t hits;
 
-	chronicle_span(c, in, &on, &off);
+	ki_report_span(c, in, &on, &off);
 	ki_json_init(&j, c->out);
 	ki_json_open(&j, NULL, '{');
 	ki_json_str(&j, "type", "instrument");
@@ -125,14 +124,14 @@ static int json_instrument(const struct chronicle *c, const struct ki_instrument
 	ki_json_hex(&j, "address", in->addr);
 	ki_json_double(&j, "on", on);
 	ki_json_double(&j, "off", off);
-	if (chronicle_hits(c, in, &hits))
+	if (ki_report_hits(c, in, &hits))
 		ki_json_u64(&j, "hits", hits);
 	json_sampling(c, in, &j);
 	ki_json_close(&j);
 	return ki_json_end_line(&j);
 }
 
-static int json_begin(struct chronicle *c)
+static int json_begin(struct ki_report *c)
 {
 	const struct ki_record_origin *o = ki_recording_origin(c->r);
 	struct ki_json j;
@@ -154,14 +153,14 @@ static int json_begin(struct chronicle *c)
 	ki_json_close(&j);
 	ret = ki_json_end_line(&j);
 	if (!ret)
-		ret = chronicle_code_json(c);
+		ret = ki_report_code_json(c);
 	for (size_t i = 0; !ret && i < n; i++)
-		if (chronicle_wants(c, &in[i]))
+		if (ki_report_wants(c, &in[i]))
 			ret = json_instrument(c, &in[i]);
 	return ret;
 }
 
-static int json_record(struct chronicle *c, const struct seen_record *e)
+static int json_record(struct ki_report *c, const struct ki_report_record *e)
 {
 	struct ki_json j;
 
@@ -174,13 +173,13 @@ static int json_record(struct chronicle *c, const struct seen_record *e)
 	if (e->factor > 1)
 		ki_json_u64(&j, "stands_for", e->factor);
 	ki_json_open(&j, "fields", '{');
-	chronicle_fields(c, e, &j);
+	ki_report_fields(c, e, &j);
 	ki_json_close(&j);
 	ki_json_close(&j);
 	return ki_json_end_line(&j);
 }
 
-static int json_end(struct chronicle *c)
+static int json_end(struct ki_report *c)
 {
 	const struct ki_recording_state *s = ki_recording_state(c->r);
 	struct ki_json j;
@@ -192,12 +191,12 @@ static int json_end(struct chronicle *c)
 	ki_json_u64(&j, "records", s->records);
 	ki_json_u64(&j, "lost", s->lost);
 	ki_json_bool(&j, "cut", s->cut);
-	ki_json_double(&j, "seconds", chronicle_time(c, s->end));
+	ki_json_double(&j, "seconds", ki_report_time(c, s->end));
 	ki_json_close(&j);
 	return ki_json_end_line(&j);
 }
 
-const struct chronicle_format chronicle_json = {"json", json_begin, json_record, json_end, NULL};
+const struct ki_report_format ki_report_json = {"json", json_begin, json_record, json_end, NULL};
 
 /* ---- CSV: a column for each name of a field ---- */
 
@@ -222,7 +221,7 @@ static int add_columns(struct csv *v, const struct ki_instrument *in)
 	for (unsigned int i = 0; i < in->nfields; i++) {
 		struct ki_column column = {.title = in->fields[i].name};
 
-		if (field_goes_on(in->fields, i) || column_of(v, column.title) < v->columns.n)
+		if (ki_field_goes_on(in->fields, i) || column_of(v, column.title) < v->columns.n)
 			continue;
 		if (ki_vec_push(&v->columns, column))
 			return -ENOMEM;
@@ -230,7 +229,7 @@ static int add_columns(struct csv *v, const struct ki_instrument *in)
 	return 0;
 }
 
-static int csv_begin(struct chronicle *c)
+static int csv_begin(struct ki_report *c)
 {
 	static const char *const first[CSV_FIRST] = {"time", "cpu", "instrument"};
 	struct csv *v = calloc(1, sizeof(*v));
@@ -242,34 +241,34 @@ static int csv_begin(struct chronicle *c)
 	for (unsigned int i = 0; !ret && i < CSV_FIRST; i++)
 		ret = ki_vec_push(&v->columns, (struct ki_column){.title = first[i]});
 	for (size_t i = 0; !ret && i < n; i++)
-		if (chronicle_wants(c, &in[i]))
+		if (ki_report_wants(c, &in[i]))
 			ret = add_columns(v, &in[i]);
 	return ret ? ret : ki_table_new(&v->table, v->columns.v, (unsigned int)v->columns.n);
 }
 
-static int csv_record(struct chronicle *c, const struct seen_record *e)
+static int csv_record(struct ki_report *c, const struct ki_report_record *e)
 {
 	struct csv *v = c->own;
-	char text[FIELD_TEXT];
+	char text[KI_FIELD_TEXT];
 
 	ki_table_cell(v->table, "%.9f", e->time);
 	ki_table_cell(v->table, "%u", e->cpu);
 	ki_table_cell(v->table, "%s", e->in->name);
 	for (size_t i = CSV_FIRST; i < v->columns.n; i++) {
-		int field = chronicle_field(e->in, v->columns.v[i].title);
+		int field = ki_report_field(e->in, v->columns.v[i].title);
 
 		ki_table_cell(v->table, "%s",
-			      field < 0 ? "" : chronicle_value(c, e, (unsigned int)field, text));
+			      field < 0 ? "" : ki_report_value(c, e, (unsigned int)field, text));
 	}
 	return ki_table_print_csv(v->table, c->out, ',');
 }
 
-static int csv_end(struct chronicle *c)
+static int csv_end(struct ki_report *c)
 {
 	return ki_table_print_csv(((struct csv *)c->own)->table, c->out, ',');
 }
 
-static void csv_free(struct chronicle *c)
+static void csv_free(struct ki_report *c)
 {
 	struct csv *v = c->own;
 
@@ -280,7 +279,7 @@ static void csv_free(struct chronicle *c)
 	free(v);
 }
 
-const struct chronicle_format chronicle_csv = {"csv", csv_begin, csv_record, csv_end, csv_free};
+const struct ki_report_format ki_report_csv = {"csv", csv_begin, csv_record, csv_end, csv_free};
 
 /* ---- counts of intervals ---- */
 
@@ -291,13 +290,13 @@ struct series {
 	bool any;
 };
 
-static int series_begin(struct chronicle *c)
+static int series_begin(struct ki_report *c)
 {
 	const struct ki_column columns[] = {
 		{"FROM", KI_ALIGN_RIGHT, 10},
 		{"COUNT", KI_ALIGN_RIGHT, 10},
 		{"RATE/S", KI_ALIGN_RIGHT, 12},
-		{"INSTRUMENT", KI_ALIGN_LEFT, chronicle_name_width(c)},
+		{"INSTRUMENT", KI_ALIGN_LEFT, ki_report_name_width(c)},
 	};
 	struct series *s = calloc(1, sizeof(*s));
 	size_t n;
@@ -312,7 +311,7 @@ static int series_begin(struct chronicle *c)
 }
 
 /* Instruments of which there was nothing are left out. */
-static int series_print(struct chronicle *c)
+static int series_print(struct ki_report *c)
 {
 	struct series *s = c->own;
 	size_t n;
@@ -327,10 +326,10 @@ static int series_print(struct chronicle *c)
 		ki_table_cell(s->table, "%s", in[i].name);
 		s->counts[i] = 0;
 	}
-	return ki_table_print(s->table, c->out, cli_bold(c->out));
+	return ki_table_print(s->table, c->out, c->bold);
 }
 
-static int series_record(struct chronicle *c, const struct seen_record *e)
+static int series_record(struct ki_report *c, const struct ki_report_record *e)
 {
 	struct series *s = c->own;
 	double at = (e->time - c->from) / c->series;
@@ -340,14 +339,14 @@ static int series_record(struct chronicle *c, const struct seen_record *e)
 	if (interval != s->interval)
 		ret = series_print(c);
 	s->interval = interval;
-	if (chronicle_is_totals(e->in))
+	if (ki_report_is_totals(e->in))
 		s->counts[e->index] += e->values[0];
 	else
 		s->counts[e->index] += e->factor;
 	return ret;
 }
 
-static void series_free(struct chronicle *c)
+static void series_free(struct ki_report *c)
 {
 	struct series *s = c->own;
 
@@ -358,5 +357,5 @@ static void series_free(struct chronicle *c)
 	free(s);
 }
 
-const struct chronicle_format chronicle_series = {"series", series_begin, series_record,
+const struct ki_report_format ki_report_series = {"series", series_begin, series_record,
 						  series_print, series_free};

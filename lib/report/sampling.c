@@ -1,11 +1,11 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
  * Of what a budget has left out: how many hits a record stands for.
  */
 #include <errno.h>
 #include <stdlib.h>
 
-#include "chronicle.h"
+#include "report/inside.h"
 
 static int by_time(const void *a, const void *b)
 {
@@ -16,7 +16,7 @@ static int by_time(const void *a, const void *b)
 	return (x->tsc > y->tsc) - (x->tsc < y->tsc);
 }
 
-int chronicle_sampling_begin(struct chronicle *c)
+int ki_report_sampling_begin(struct ki_report *c)
 {
 	size_t n;
 	const struct ki_record_event *e = ki_recording_events(c->r, &n);
@@ -32,14 +32,14 @@ int chronicle_sampling_begin(struct chronicle *c)
 	return 0;
 }
 
-void chronicle_sampling_end(struct chronicle *c)
+void ki_report_sampling_end(struct ki_report *c)
 {
 	free(c->sampling);
 	c->sampling = NULL;
 }
 
 /* How many of the sorted ones are of that instrument and time, or before. */
-static size_t up_to(const struct chronicle *c, uint32_t id, uint64_t tsc)
+static size_t up_to(const struct ki_report *c, uint32_t id, uint64_t tsc)
 {
 	const struct ki_record_event wanted = {.id = id, .tsc = tsc};
 	size_t low = 0, high = c->nsampling;
@@ -55,7 +55,7 @@ static size_t up_to(const struct chronicle *c, uint32_t id, uint64_t tsc)
 	return low;
 }
 
-uint64_t chronicle_factor(const struct chronicle *c, const struct ki_record *rec)
+uint64_t ki_report_factor(const struct ki_report *c, const struct ki_record *rec)
 {
 	for (size_t i = up_to(c, rec->id, rec->tsc); i && c->sampling[i - 1].id == rec->id; i--)
 		if (c->sampling[i - 1].value)
@@ -63,16 +63,16 @@ uint64_t chronicle_factor(const struct chronicle *c, const struct ki_record *rec
 	return 1;
 }
 
-struct chronicle_sampling chronicle_sampling(const struct chronicle *c,
+struct ki_report_sampling ki_report_sampling(const struct ki_report *c,
 					     const struct ki_instrument *in)
 {
-	struct chronicle_sampling s = {.thinnest = 1, .out = -1};
+	struct ki_report_sampling s = {.thinnest = 1, .out = -1};
 
 	for (size_t i = up_to(c, in->id, UINT64_MAX); i && c->sampling[i - 1].id == in->id; i--) {
 		const struct ki_record_event *e = &c->sampling[i - 1];
 
 		if (!e->value)
-			s.out = chronicle_time(c, e->tsc);
+			s.out = ki_report_time(c, e->tsc);
 		else if (e->value > s.thinnest)
 			s.thinnest = e->value;
 	}

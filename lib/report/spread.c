@@ -1,12 +1,12 @@
-// SPDX-License-Identifier: GPL-2.0-only
-#include "chronicle_spread.h"
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+#include "report/spread.h"
 
 #include <inttypes.h>
 #include <string.h>
 
+#include "out/seconds.h"
 #include "snippet/tree.h"
 #include "util/text.h"
-#include "values.h"
 
 #define BAR 40
 
@@ -31,7 +31,7 @@ static bool is_less(const struct ki_record_field *f, uint64_t a, uint64_t b)
 	return is_signed(f) ? (int64_t)a < (int64_t)b : a < b;
 }
 
-void spread_add(struct spread *s, const struct ki_record_field *f, uint64_t v, uint64_t n)
+void ki_spread_add(struct spread *s, const struct ki_record_field *f, uint64_t v, uint64_t n)
 {
 	if (!s->n || is_less(f, v, s->least))
 		s->least = v;
@@ -43,31 +43,31 @@ void spread_add(struct spread *s, const struct ki_record_field *f, uint64_t v, u
 }
 
 /* A value, as a record would have it. */
-static char *one(const struct chronicle *c, const struct ki_record_field *f, uint64_t v,
-		 char text[FIELD_TEXT])
+static char *one(const struct ki_report *c, const struct ki_record_field *f, uint64_t v,
+		 char text[KI_FIELD_TEXT])
 {
 	const struct ki_instrument in = {.fields = f, .nfields = 1};
-	const struct seen_record e = {.in = &in, .values = &v};
+	const struct ki_report_record e = {.in = &in, .values = &v};
 
-	return chronicle_value(c, &e, 0, text);
+	return ki_report_value(c, &e, 0, text);
 }
 
-static char *real(const struct chronicle *c, const struct ki_record_field *f, double v, char *text)
+static char *real(const struct ki_report *c, const struct ki_record_field *f, double v, char *text)
 {
 	uint32_t khz = ki_recording_origin(c->r)->tsc_khz;
 
 	if (f->show == KI_SHOW_DECIMAL)
-		snprintf(text, FIELD_TEXT, "%.2f", v);
+		snprintf(text, KI_FIELD_TEXT, "%.2f", v);
 	else
-		value_format_seconds(
-			f->show == KI_SHOW_SECONDS ? v / 1e9 : v / (khz ? khz : 1e6) / 1e3, text);
+		ki_seconds_text(f->show == KI_SHOW_SECONDS ? v / 1e9 : v / (khz ? khz : 1e6) / 1e3,
+				text);
 	return text;
 }
 
-static void draw(const struct chronicle *c, const struct ki_record_field *f, const struct spread *s)
+static void draw(const struct ki_report *c, const struct ki_record_field *f, const struct spread *s)
 {
 	uint64_t most = 0, low, high;
-	char a[FIELD_TEXT], b[FIELD_TEXT];
+	char a[KI_FIELD_TEXT], b[KI_FIELD_TEXT];
 
 	for (unsigned int k = 0; k < KI_LOG2_BUCKETS; k++)
 		most = s->buckets[k] > most ? s->buckets[k] : most;
@@ -86,10 +86,10 @@ static void draw(const struct chronicle *c, const struct ki_record_field *f, con
 	}
 }
 
-void spread_print(const struct chronicle *c, const struct ki_record_field *f,
-		  const struct spread *s)
+void ki_spread_print(const struct ki_report *c, const struct ki_record_field *f,
+		     const struct spread *s)
 {
-	char least[FIELD_TEXT], most[FIELD_TEXT], mean[FIELD_TEXT], sum[FIELD_TEXT];
+	char least[KI_FIELD_TEXT], most[KI_FIELD_TEXT], mean[KI_FIELD_TEXT], sum[KI_FIELD_TEXT];
 
 	ki_text_print(c->out, "  %s%s%s%s: min %s  mean %s  max %s", f->name, *f->unit ? " (" : "",
 		      f->unit, *f->unit ? ")" : "", one(c, f, s->least, least),

@@ -1,11 +1,11 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * Of many values the least, the mean, the greatest, the sum, and how they are spread.
  */
-#ifndef KERNINST_CHRONICLE_SPREAD_H
-#define KERNINST_CHRONICLE_SPREAD_H
+#ifndef KI_REPORT_SPREAD_H
+#define KI_REPORT_SPREAD_H
 
-#include "chronicle.h"
+#include "report/inside.h"
 #include "kerninst/snippet.h"
 
 struct spread {
@@ -15,10 +15,10 @@ struct spread {
 };
 
 /* Of field f, n times. */
-void spread_add(struct spread *s, const struct ki_record_field *f, uint64_t v, uint64_t n);
+void ki_spread_add(struct spread *s, const struct ki_record_field *f, uint64_t v, uint64_t n);
 
 /* A line, and a histogram if it is a quantity. Not of none. */
-void spread_print(const struct chronicle *c, const struct ki_record_field *f,
-		  const struct spread *s);
+void ki_spread_print(const struct ki_report *c, const struct ki_record_field *f,
+		     const struct spread *s);
 
 #endif

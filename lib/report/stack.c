@@ -1,15 +1,15 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
  * Stacks as they are shown: the innermost frame first; of a process's the file where no function is
  * known.
  */
-#include "chronicle_stack.h"
+#include "report/stack.h"
 
 #include <string.h>
 
 #define FRAME 512
 
-bool chronicle_stack(const struct chronicle *c, const struct seen_record *e, unsigned int i,
+bool ki_report_stack(const struct ki_report *c, const struct ki_report_record *e, unsigned int i,
 		     struct ki_stack *out)
 {
 	return e->in->fields[i].show == KI_SHOW_STACK &&
@@ -23,27 +23,27 @@ static const char *file_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-char *chronicle_frame(const struct chronicle *c, const struct ki_stack *s, uint32_t i, bool offset,
+char *ki_report_frame(const struct ki_report *c, const struct ki_stack *s, uint32_t i, bool offset,
 		      char *text, size_t size)
 {
 	struct ki_user_frame f;
 
 	if (ki_recording_frame(c->r, s, i, &f))
-		return field_code(NULL, 0, s->addrs[i], text, size);
+		return ki_field_code(NULL, 0, s->addrs[i], text, size);
 	if (!*f.symbol)
-		return field_code(file_name(f.path), f.file_offset, 0, text, size);
-	return field_code(f.symbol, offset ? f.offset : 0, 0, text, size);
+		return ki_field_code(file_name(f.path), f.file_offset, 0, text, size);
+	return ki_field_code(f.symbol, offset ? f.offset : 0, 0, text, size);
 }
 
-void chronicle_stack_json(const struct chronicle *c, const struct seen_record *e, unsigned int i,
-			  const char *name, struct ki_json *j)
+void ki_report_stack_json(const struct ki_report *c, const struct ki_report_record *e,
+			  unsigned int i, const char *name, struct ki_json *j)
 {
 	char frame[FRAME];
 	struct ki_stack s;
 
 	ki_json_open(j, name, '[');
-	for (uint32_t k = 0; chronicle_stack(c, e, i, &s) && k < s.n; k++)
-		ki_json_str(j, NULL, chronicle_frame(c, &s, k, true, frame, sizeof(frame)));
+	for (uint32_t k = 0; ki_report_stack(c, e, i, &s) && k < s.n; k++)
+		ki_json_str(j, NULL, ki_report_frame(c, &s, k, true, frame, sizeof(frame)));
 	ki_json_close(j);
 }
 
@@ -54,7 +54,7 @@ static void fold_frame(FILE *f, const char *frame)
 		fputc(*frame == ';' ? ':' : *frame == ' ' ? '_' : *frame, f);
 }
 
-int chronicle_stack_fold(const struct chronicle *c, const struct seen_record *e, FILE *f)
+int ki_report_stack_fold(const struct ki_report *c, const struct ki_report_record *e, FILE *f)
 {
 	char frame[FRAME];
 	struct ki_stack s;
@@ -62,12 +62,12 @@ int chronicle_stack_fold(const struct chronicle *c, const struct seen_record *e,
 
 	for (int user = 1; user >= 0; user--)
 		for (unsigned int i = 0; i < e->in->nfields; i++) {
-			if (!chronicle_stack(c, e, i, &s) || (s.tgid != 0) != user)
+			if (!ki_report_stack(c, e, i, &s) || (s.tgid != 0) != user)
 				continue;
 			for (uint32_t k = s.n; k--; frames++) {
 				fputs(frames ? ";" : "", f);
 				fold_frame(f,
-					   chronicle_frame(c, &s, k, false, frame, sizeof(frame)));
+					   ki_report_frame(c, &s, k, false, frame, sizeof(frame)));
 			}
 		}
 	return frames;

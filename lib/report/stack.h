@@ -1,23 +1,23 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
-#ifndef KERNINST_CHRONICLE_STACK_H
-#define KERNINST_CHRONICLE_STACK_H
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#ifndef KI_REPORT_STACK_H
+#define KI_REPORT_STACK_H
 
-#include "chronicle.h"
+#include "report/inside.h"
 
 /* The stack in a field; false: there is none. */
-bool chronicle_stack(const struct chronicle *c, const struct seen_record *e, unsigned int i,
+bool ki_report_stack(const struct ki_report *c, const struct ki_report_record *e, unsigned int i,
 		     struct ki_stack *out);
 
 /* The name of a frame, as FUNCTION or FUNCTION+OFFSET, or its address. Returns text. */
-char *chronicle_frame(const struct chronicle *c, const struct ki_stack *s, uint32_t i, bool offset,
+char *ki_report_frame(const struct ki_report *c, const struct ki_stack *s, uint32_t i, bool offset,
 		      char *text, size_t size);
 
 /* An array of its frames. */
-void chronicle_stack_json(const struct chronicle *c, const struct seen_record *e, unsigned int i,
-			  const char *name, struct ki_json *j);
+void ki_report_stack_json(const struct ki_report *c, const struct ki_report_record *e,
+			  unsigned int i, const char *name, struct ki_json *j);
 
 /* All stacks of a record as one, the outermost frame first, the process's before the kernel's.
    Returns how many frames. */
-int chronicle_stack_fold(const struct chronicle *c, const struct seen_record *e, FILE *f);
+int ki_report_stack_fold(const struct ki_report *c, const struct ki_report_record *e, FILE *f);
 
 #endif

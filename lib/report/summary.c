@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
  * The summary: of each instrument how often, how fast, how many were lost, and of each of its
  * numbers the least, the mean, the greatest, the sum, and how they are spread; of entries and exits
@@ -9,10 +9,9 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "chronicle_code.h"
-#include "chronicle_pairs.h"
-#include "chronicle_spread.h"
-#include "cli.h"
+#include "report/code.h"
+#include "report/pairs.h"
+#include "report/spread.h"
 #include "util/text.h"
 
 struct tally {
@@ -34,7 +33,7 @@ static bool is_number(const struct ki_record_field *f)
 	return f->show == KI_SHOW_DECIMAL || f->show == KI_SHOW_TICKS || f->show == KI_SHOW_SECONDS;
 }
 
-static int pair(struct chronicle *c, const struct thread *t, const struct seen_record *e)
+static int pair(struct ki_report *c, const struct thread *t, const struct ki_report_record *e)
 {
 	const struct frame *top = &t->stack.v[t->stack.n - 1];
 	size_t n;
@@ -45,18 +44,18 @@ static int pair(struct chronicle *c, const struct thread *t, const struct seen_r
 		of->duration = calloc(1, sizeof(*of->duration));
 	if (!of->duration)
 		return -ENOMEM;
-	spread_add(of->duration, &duration, chronicle_ns(e->time - top->start), e->factor);
+	ki_spread_add(of->duration, &duration, ki_report_ns(e->time - top->start), e->factor);
 	return 0;
 }
 
-static int single(struct chronicle *c, const struct seen_record *e)
+static int single(struct ki_report *c, const struct ki_report_record *e)
 {
 	(void)c;
 	(void)e;
 	return 0;
 }
 
-static int begin(struct chronicle *c)
+static int begin(struct ki_report *c)
 {
 	static const struct pairs_to to = {pair, single};
 	struct summary *s = calloc(1, sizeof(*s));
@@ -66,10 +65,10 @@ static int begin(struct chronicle *c)
 	ki_recording_instruments(c->r, &n);
 	if (s)
 		s->tallies = calloc(n + 1, sizeof(*s->tallies));
-	return s && s->tallies ? pairs_new(c, &to, &s->pairs) : -ENOMEM;
+	return s && s->tallies ? ki_pairs_new(c, &to, &s->pairs) : -ENOMEM;
 }
 
-static int record(struct chronicle *c, const struct seen_record *e)
+static int record(struct ki_report *c, const struct ki_report_record *e)
 {
 	struct summary *s = c->own;
 	struct tally *t = &s->tallies[e->index];
@@ -81,11 +80,11 @@ static int record(struct chronicle *c, const struct seen_record *e)
 	t->n++;
 	for (unsigned int i = 0; i < e->in->nfields; i++)
 		if (is_number(&e->in->fields[i]))
-			spread_add(&t->fields[i], &e->in->fields[i], e->values[i], e->factor);
-	return pairs_record(s->pairs, e);
+			ki_spread_add(&t->fields[i], &e->in->fields[i], e->values[i], e->factor);
+	return ki_pairs_record(s->pairs, e);
 }
 
-static void free_all(struct chronicle *c)
+static void free_all(struct ki_report *c)
 {
 	struct summary *s = c->own;
 	size_t n;
@@ -96,15 +95,15 @@ static void free_all(struct chronicle *c)
 		free(s->tallies[i].duration);
 	}
 	if (s) {
-		pairs_free(s->pairs);
+		ki_pairs_free(s->pairs);
 		free(s->tallies);
 	}
 	free(s);
 }
 
-static void print_sampling(const struct chronicle *c, const struct ki_instrument *in)
+static void print_sampling(const struct ki_report *c, const struct ki_instrument *in)
 {
-	const struct chronicle_sampling s = chronicle_sampling(c, in);
+	const struct ki_report_sampling s = ki_report_sampling(c, in);
 
 	if (s.thinnest > 1)
 		fprintf(c->out,
@@ -115,29 +114,29 @@ static void print_sampling(const struct chronicle *c, const struct ki_instrument
 		fprintf(c->out, "  taken out by the budget at %.3f s\n", s.out);
 }
 
-static void print_instrument(const struct chronicle *c, const struct ki_instrument *in,
+static void print_instrument(const struct ki_report *c, const struct ki_instrument *in,
 			     const struct tally *t)
 {
 	uint64_t hits;
 	double on, off;
 
-	chronicle_span(c, in, &on, &off);
+	ki_report_span(c, in, &on, &off);
 	fputc('\n', c->out);
 	ki_text_print(c->out, "%s: %" PRIu64 " records", in->name, t->n);
 	if (off > on)
 		fprintf(c->out, ", %.1f/s", (double)t->n / (off - on));
-	if (!chronicle_is_totals(in) && chronicle_hits(c, in, &hits) && hits != t->n)
+	if (!ki_report_is_totals(in) && ki_report_hits(c, in, &hits) && hits != t->n)
 		fprintf(c->out, ", reached %" PRIu64 " times", hits);
 	fprintf(c->out, ", from %.3f to %.3f s\n", on, off);
 	print_sampling(c, in);
 	for (unsigned int i = 0; i < in->nfields; i++)
 		if (t->fields && t->fields[i].n)
-			spread_print(c, &in->fields[i], &t->fields[i]);
+			ki_spread_print(c, &in->fields[i], &t->fields[i]);
 	if (t->duration)
-		spread_print(c, &duration, t->duration);
+		ki_spread_print(c, &duration, t->duration);
 }
 
-void chronicle_origin(const struct chronicle *c)
+void ki_report_origin(const struct ki_report *c)
 {
 	const struct ki_record_origin *o = ki_recording_origin(c->r);
 	const struct ki_recording_state *s = ki_recording_state(c->r);
@@ -149,22 +148,22 @@ void chronicle_origin(const struct chronicle *c)
 		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S UTC", &tm);
 	ki_text_print(c->out, "%s\n", o->command);
 	ki_text_print(c->out, "%s, kernel %s, %u CPUs, %s, %.3f s\n", o->host, o->kernel, o->cpus,
-		      when, chronicle_time(c, s->end));
-	chronicle_code_print(c);
+		      when, ki_report_time(c, s->end));
+	ki_report_code_print(c);
 	fprintf(c->out, "%" PRIu64 " records, %" PRIu64 " lost\n", s->records, s->lost);
 }
 
-static int end(struct chronicle *c)
+static int end(struct ki_report *c)
 {
 	const struct tally *t = ((const struct summary *)c->own)->tallies;
 	size_t n;
 	const struct ki_instrument *in = ki_recording_instruments(c->r, &n);
 
-	chronicle_origin(c);
+	ki_report_origin(c);
 	for (size_t i = 0; i < n; i++)
-		if (chronicle_wants(c, &in[i]) && (n <= 10 || t[i].n))
+		if (ki_report_wants(c, &in[i]) && (n <= 10 || t[i].n))
 			print_instrument(c, &in[i], &t[i]);
 	return 0;
 }
 
-const struct chronicle_format chronicle_summary = {"summary", begin, record, end, free_all};
+const struct ki_report_format ki_report_summary = {"summary", begin, record, end, free_all};

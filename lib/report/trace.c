@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
  * For other tools: trace events as Chrome and Perfetto read them, and folded stacks as those who
  * draw flame graphs read them.
@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chronicle_pairs.h"
-#include "chronicle_stack.h"
+#include "report/pairs.h"
+#include "report/stack.h"
 #include "util/text.h"
 
 /* ---- trace events ---- */
@@ -21,15 +21,15 @@ struct chrome {
 	struct ki_json j;
 };
 
-static uint64_t field_or(const struct seen_record *e, const char *name, uint64_t otherwise)
+static uint64_t field_or(const struct ki_report_record *e, const char *name, uint64_t otherwise)
 {
-	int i = chronicle_field(e->in, name);
+	int i = ki_report_field(e->in, name);
 
 	return i < 0 ? otherwise : e->values[i];
 }
 
 /* Each on a line, so that also a text editor can open it. */
-static void begin_event(struct chrome *v, const struct seen_record *e, const char *name,
+static void begin_event(struct chrome *v, const struct ki_report_record *e, const char *name,
 			const char *ph, double time)
 {
 	uint64_t tid = field_or(e, "tid", field_or(e, "pid", 0));
@@ -45,14 +45,14 @@ static void begin_event(struct chrome *v, const struct seen_record *e, const cha
 }
 
 /* The kernel's stack, as the format has it. */
-static void event_stack(struct chronicle *c, const struct seen_record *e)
+static void event_stack(struct ki_report *c, const struct ki_report_record *e)
 {
 	struct chrome *v = c->own;
 	struct ki_stack s;
 
 	for (unsigned int i = 0; i < e->in->nfields; i++)
-		if (chronicle_stack(c, e, i, &s) && !s.tgid) {
-			chronicle_stack_json(c, e, i, "stack", &v->j);
+		if (ki_report_stack(c, e, i, &s) && !s.tgid) {
+			ki_report_stack_json(c, e, i, "stack", &v->j);
 			return;
 		}
 }
@@ -64,7 +64,7 @@ static int end_event(struct chrome *v)
 	return v->j.err;
 }
 
-static int chrome_single(struct chronicle *c, const struct seen_record *e)
+static int chrome_single(struct ki_report *c, const struct ki_report_record *e)
 {
 	struct chrome *v = c->own;
 
@@ -73,17 +73,18 @@ static int chrome_single(struct chronicle *c, const struct seen_record *e)
 	event_stack(c, e);
 	ki_json_open(&v->j, "args", '{');
 	ki_json_u64(&v->j, "CPU", e->cpu);
-	chronicle_fields(c, e, &v->j);
+	ki_report_fields(c, e, &v->j);
 	return end_event(v);
 }
 
-static int chrome_pair(struct chronicle *c, const struct thread *t, const struct seen_record *e)
+static int chrome_pair(struct ki_report *c, const struct thread *t,
+		       const struct ki_report_record *e)
 {
 	struct chrome *v = c->own;
 	const struct frame *f = &t->stack.v[t->stack.n - 1];
-	const struct seen_record entry = {.in = f->in, .values = f->values, .cpu = f->cpu};
+	const struct ki_report_record entry = {.in = f->in, .values = f->values, .cpu = f->cpu};
 	double dur = round(e->time * 1e9) - round(f->start * 1e9);
-	char *name = strndup(f->in->name, (size_t)pairs_name_len(f->in->name));
+	char *name = strndup(f->in->name, (size_t)ki_pairs_name_len(f->in->name));
 
 	if (!name)
 		return -ENOMEM;
@@ -93,20 +94,20 @@ static int chrome_pair(struct chronicle *c, const struct thread *t, const struct
 	event_stack(c, &entry);
 	ki_json_open(&v->j, "args", '{');
 	ki_json_u64(&v->j, "CPU", f->cpu);
-	chronicle_fields(c, &entry, &v->j);
+	ki_report_fields(c, &entry, &v->j);
 	ki_json_open(&v->j, "exit", '{');
-	chronicle_fields(c, e, &v->j);
+	ki_report_fields(c, e, &v->j);
 	ki_json_close(&v->j);
 	return end_event(v);
 }
 
-static int chrome_begin(struct chronicle *c)
+static int chrome_begin(struct ki_report *c)
 {
 	static const struct pairs_to to = {chrome_pair, chrome_single};
 	struct chrome *v = calloc(1, sizeof(*v));
 
 	c->own = v;
-	if (!v || pairs_new(c, &to, &v->pairs))
+	if (!v || ki_pairs_new(c, &to, &v->pairs))
 		return -ENOMEM;
 	ki_json_init(&v->j, c->out);
 	ki_json_open(&v->j, NULL, '{');
@@ -115,16 +116,16 @@ static int chrome_begin(struct chronicle *c)
 	return v->j.err;
 }
 
-static int chrome_record(struct chronicle *c, const struct seen_record *e)
+static int chrome_record(struct ki_report *c, const struct ki_report_record *e)
 {
-	return pairs_record(((struct chrome *)c->own)->pairs, e);
+	return ki_pairs_record(((struct chrome *)c->own)->pairs, e);
 }
 
-static int chrome_end(struct chronicle *c)
+static int chrome_end(struct ki_report *c)
 {
 	const struct ki_record_origin *o = ki_recording_origin(c->r);
 	struct chrome *v = c->own;
-	int ret = pairs_end(v->pairs);
+	int ret = ki_pairs_end(v->pairs);
 
 	if (ret)
 		return ret;
@@ -139,16 +140,16 @@ static int chrome_end(struct chronicle *c)
 	return ki_json_end_line(&v->j);
 }
 
-static void chrome_free(struct chronicle *c)
+static void chrome_free(struct ki_report *c)
 {
 	struct chrome *v = c->own;
 
 	if (v)
-		pairs_free(v->pairs);
+		ki_pairs_free(v->pairs);
 	free(v);
 }
 
-const struct chronicle_format chronicle_chrome = {"chrome", chrome_begin, chrome_record, chrome_end,
+const struct ki_report_format ki_report_chrome = {"chrome", chrome_begin, chrome_record, chrome_end,
 						  chrome_free};
 
 /* ---- folded stacks ---- */
@@ -185,7 +186,7 @@ static struct fold *new_fold(const struct thread *t)
 	for (size_t i = 0; i < t->stack.n; i++) {
 		const char *name = t->stack.v[i].in->name;
 
-		to += sprintf(to, "%s%.*s", i ? ";" : "", pairs_name_len(name), name);
+		to += sprintf(to, "%s%.*s", i ? ";" : "", ki_pairs_name_len(name), name);
 	}
 	return f;
 }
@@ -206,16 +207,17 @@ static int add_fold(struct folded *v, struct fold *f, uint64_t n, uint64_t ns)
 	return 0;
 }
 
-static int folded_pair(struct chronicle *c, const struct thread *t, const struct seen_record *e)
+static int folded_pair(struct ki_report *c, const struct thread *t,
+		       const struct ki_report_record *e)
 {
 	const struct frame *top = &t->stack.v[t->stack.n - 1];
 	struct fold *f = new_fold(t);
 	double own = e->time - top->start - top->inner;
 
-	return f ? add_fold(c->own, f, e->factor, chronicle_ns(own)) : -ENOMEM;
+	return f ? add_fold(c->own, f, e->factor, ki_report_ns(own)) : -ENOMEM;
 }
 
-static int folded_single(struct chronicle *c, const struct seen_record *e)
+static int folded_single(struct ki_report *c, const struct ki_report_record *e)
 {
 	(void)c;
 	(void)e;
@@ -223,7 +225,7 @@ static int folded_single(struct chronicle *c, const struct seen_record *e)
 }
 
 /* A record with stacks says by itself where it was. */
-static int folded_stack(struct chronicle *c, const struct seen_record *e, bool *has)
+static int folded_stack(struct ki_report *c, const struct ki_report_record *e, bool *has)
 {
 	struct fold *f;
 	size_t len;
@@ -232,7 +234,7 @@ static int folded_stack(struct chronicle *c, const struct seen_record *e, bool *
 
 	if (!to)
 		return -ENOMEM;
-	*has = chronicle_stack_fold(c, e, to);
+	*has = ki_report_stack_fold(c, e, to);
 	if (fclose(to))
 		return -ENOMEM;
 	f = *has ? calloc(1, sizeof(*f) + len + 1) : NULL;
@@ -244,7 +246,7 @@ static int folded_stack(struct chronicle *c, const struct seen_record *e, bool *
 	return f ? add_fold(c->own, f, e->factor, 0) : -ENOMEM;
 }
 
-static int folded_begin(struct chronicle *c)
+static int folded_begin(struct ki_report *c)
 {
 	static const struct pairs_to to = {folded_pair, folded_single};
 	struct folded *v = calloc(1, sizeof(*v));
@@ -254,15 +256,15 @@ static int folded_begin(struct chronicle *c)
 		return -ENOMEM;
 	v->out = c->out;
 	v->times = c->times;
-	return pairs_new(c, &to, &v->pairs);
+	return ki_pairs_new(c, &to, &v->pairs);
 }
 
-static int folded_record(struct chronicle *c, const struct seen_record *e)
+static int folded_record(struct ki_report *c, const struct ki_report_record *e)
 {
 	bool has = false;
 	int ret = ((struct folded *)c->own)->times ? 0 : folded_stack(c, e, &has);
 
-	return ret || has ? ret : pairs_record(((struct folded *)c->own)->pairs, e);
+	return ret || has ? ret : ki_pairs_record(((struct folded *)c->own)->pairs, e);
 }
 
 static void print_fold(const void *node, VISIT which, void *arg)
@@ -274,7 +276,7 @@ static void print_fold(const void *node, VISIT which, void *arg)
 		ki_text_print(v->out, "%s %" PRIu64 "\n", f->name, v->times ? f->ns : f->count);
 }
 
-static int folded_end(struct chronicle *c)
+static int folded_end(struct ki_report *c)
 {
 	struct folded *v = c->own;
 
@@ -282,16 +284,16 @@ static int folded_end(struct chronicle *c)
 	return 0;
 }
 
-static void folded_free(struct chronicle *c)
+static void folded_free(struct ki_report *c)
 {
 	struct folded *v = c->own;
 
 	if (!v)
 		return;
 	tdestroy(v->tree, free);
-	pairs_free(v->pairs);
+	ki_pairs_free(v->pairs);
 	free(v);
 }
 
-const struct chronicle_format chronicle_folded = {"folded", folded_begin, folded_record, folded_end,
+const struct ki_report_format ki_report_folded = {"folded", folded_begin, folded_record, folded_end,
 						  folded_free};

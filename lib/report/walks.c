@@ -1,10 +1,10 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
  * A way begins at the entry of a function when the thread is on no other. If the function's exits
  * are recorded too, it ends there; else where the next one begins, or the recording ends. Steps of
  * a loop are kept once.
  */
-#include "chronicle_walks.h"
+#include "report/walks.h"
 
 #include <errno.h>
 #include <search.h>
@@ -35,7 +35,7 @@ static bool is_kind(const char *point, const char *kind)
 static struct player player_of(const struct ki_instrument *in)
 {
 	const char *at = strrchr(in->point, '@'), *kind = at ? strchr(at, ':') : NULL;
-	struct player p = {.in = in, .tid = chronicle_field(in, "tid")};
+	struct player p = {.in = in, .tid = ki_report_field(in, "tid")};
 
 	if (p.tid < 0 || !at)
 		return p;
@@ -90,7 +90,7 @@ static void match(struct player **v, size_t n)
 		exit->role = ROLE_STEP;
 }
 
-int walks_begin(struct walks *w, struct chronicle *c)
+int ki_walks_begin(struct walks *w, struct ki_report *c)
 {
 	struct player **order;
 	size_t n, of = 0;
@@ -101,7 +101,7 @@ int walks_begin(struct walks *w, struct chronicle *c)
 	w->players = calloc(n + 1, sizeof(*w->players));
 	order = calloc(n + 1, sizeof(*order));
 	for (size_t i = 0; w->players && order && i < n; i++) {
-		if (!chronicle_wants(c, &in[i]))
+		if (!ki_report_wants(c, &in[i]))
 			continue;
 		w->players[i] = player_of(&in[i]);
 		if (w->players[i].role != ROLE_NONE)
@@ -155,7 +155,7 @@ static void free_walk(void *walk)
 	free(w);
 }
 
-void walks_free(struct walks *w)
+void ki_walks_free(struct walks *w)
 {
 	tdestroy(w->threads, free_walk);
 	free(w->players);
@@ -178,7 +178,7 @@ static bool drop_repeated(struct walk *w, size_t len)
 	return true;
 }
 
-static int add_step(struct walk *w, const struct seen_record *e, size_t depth)
+static int add_step(struct walk *w, const struct ki_report_record *e, size_t depth)
 {
 	const struct step s = {(uint32_t)e->index, (uint32_t)depth};
 
@@ -207,7 +207,7 @@ static int finish(struct walks *w, struct walk *own)
 	return ret;
 }
 
-static void start(struct walk *own, const struct player *p, const struct seen_record *e)
+static void start(struct walk *own, const struct player *p, const struct ki_report_record *e)
 {
 	own->steps.n = own->seen.n = own->stack.n = 0;
 	own->records = 0;
@@ -226,7 +226,7 @@ static bool is_next(const struct walks *w, struct walk *own, const struct player
 
 	if (!own->open)
 		return false;
-	if (own->stack.n == CHRONICLE_DEPTH || (again && inside && w->gaps)) {
+	if (own->stack.n == REPORT_DEPTH || (again && inside && w->gaps)) {
 		own->broken = true;
 		return true;
 	}
@@ -234,7 +234,7 @@ static bool is_next(const struct walks *w, struct walk *own, const struct player
 }
 
 static int enter(struct walks *w, struct walk *own, const struct player *p,
-		 const struct seen_record *e)
+		 const struct ki_report_record *e)
 {
 	int ret = is_next(w, own, p) ? finish(w, own) : 0;
 
@@ -247,7 +247,7 @@ static int enter(struct walks *w, struct walk *own, const struct player *p,
 }
 
 static int leave(struct walks *w, struct walk *own, const struct player *p,
-		 const struct seen_record *e)
+		 const struct ki_report_record *e)
 {
 	size_t at = own->stack.n;
 	int ret;
@@ -264,7 +264,7 @@ static int leave(struct walks *w, struct walk *own, const struct player *p,
 	return !ret && own->enclosed && !own->stack.n ? finish(w, own) : ret;
 }
 
-int walks_record(struct walks *w, const struct seen_record *e)
+int ki_walks_record(struct walks *w, const struct ki_report_record *e)
 {
 	const struct player *p = &w->players[e->index];
 	struct walk *own;
@@ -297,14 +297,14 @@ static void end_one(const void *node, VISIT which, void *arg)
 	w->err = finish(w, own);
 }
 
-int walks_end(struct walks *w)
+int ki_walks_end(struct walks *w)
 {
 	w->err = 0;
 	twalk_r(w->threads, end_one, w);
 	return w->err;
 }
 
-bool walks_is_of(const struct walks *w, const struct step *s, uint64_t function)
+bool ki_walks_is_of(const struct walks *w, const struct step *s, uint64_t function)
 {
 	return w->players[s->in].function == function;
 }

@@ -1,12 +1,12 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * Ways: what a thread came by, from the entry of a function on to its end. Points of the function
  * and of those that it calls are steps of it.
  */
-#ifndef KERNINST_CHRONICLE_WALKS_H
-#define KERNINST_CHRONICLE_WALKS_H
+#ifndef KI_REPORT_WALKS_H
+#define KI_REPORT_WALKS_H
 
-#include "chronicle.h"
+#include "report/inside.h"
 #include "util/vec.h"
 
 struct step {
@@ -34,7 +34,7 @@ struct walk {
 };
 
 struct walks {
-	struct chronicle *c;
+	struct ki_report *c;
 	int (*done)(void *arg, const struct walk *w); /* one that is whole: 0, or -errno */
 	void *arg;
 	struct player *players; /* of each instrument */
@@ -47,12 +47,12 @@ struct walks {
 };
 
 /* 0, or -ENOMEM. Free it in any case. */
-int walks_begin(struct walks *w, struct chronicle *c);
-int walks_record(struct walks *w, const struct seen_record *e); /* 0, or -errno */
-int walks_end(struct walks *w);					/* what still goes on */
-void walks_free(struct walks *w);
+int ki_walks_begin(struct walks *w, struct ki_report *c);
+int ki_walks_record(struct walks *w, const struct ki_report_record *e); /* 0, or -errno */
+int ki_walks_end(struct walks *w);					/* what still goes on */
+void ki_walks_free(struct walks *w);
 
 /* Is the step at a point of this function? */
-bool walks_is_of(const struct walks *w, const struct step *s, uint64_t function);
+bool ki_walks_is_of(const struct walks *w, const struct step *s, uint64_t function);
 
 #endif

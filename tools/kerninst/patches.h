@@ -5,7 +5,7 @@
 #ifndef KERNINST_PATCHES_H
 #define KERNINST_PATCHES_H
 
-#include "report.h"
+#include "stat_table.h"
 
 struct patches {
 	bool known; /* not by a driver that cannot say it */

@@ -14,7 +14,7 @@
 #include "cli.h"
 #include "command.h"
 #include "kerninst/process.h"
-#include "report.h"
+#include "stat_table.h"
 
 /* How often it is looked whether the process is still there. */
 #define LOOK 0.05

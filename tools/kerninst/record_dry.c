@@ -5,7 +5,7 @@
 #include <errno.h>
 
 #include "record_run.h"
-#include "report.h"
+#include "stat_table.h"
 
 /* Of several that come and go at other times. */
 static void print_times(const struct record_group *g, FILE *out)

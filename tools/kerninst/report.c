@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chronicle_code.h"
 #include "cli.h"
+#include "kerninst/report.h"
+#include "open.h"
 
 static const char usage[] =
 	"Usage: kerninst report [OPTION...] [FILE]\n"
@@ -57,11 +58,6 @@ static const char usage[] =
 
 enum { OPTION_FORMAT = 0x400, OPTION_FROM = 0x500, OPTION_TO, OPTION_CHECK };
 
-static const struct chronicle_format *const formats[] = {
-	&chronicle_table,  &chronicle_summary, &chronicle_series, &chronicle_json,  &chronicle_csv,
-	&chronicle_chrome, &chronicle_folded,  &chronicle_counts, &chronicle_paths,
-};
-
 static const struct option options[] = {
 	{"table", no_argument, NULL, OPTION_FORMAT},
 	{"summary", no_argument, NULL, OPTION_FORMAT + 1},
@@ -84,8 +80,7 @@ static const struct option options[] = {
 };
 
 struct report_options {
-	struct chronicle c;
-	const struct chronicle_format *format; /* NULL: as it fits */
+	struct ki_report_options c;
 	const char *file, *output;
 	struct open_options against;
 	bool check, quiet;
@@ -93,19 +88,20 @@ struct report_options {
 
 static int take_format(const struct verb *self, size_t i, struct report_options *o)
 {
-	if (o->format && o->format != formats[i])
-		return cli_misuse(self, "--%s and --%s: one of them", o->format->name,
-				  formats[i]->name);
-	o->format = formats[i];
-	if (formats[i] == &chronicle_series && !cli_seconds(optarg, &o->c.series))
+	const char *name = ki_report_format_name(i);
+
+	if (o->c.format && o->c.format != name)
+		return cli_misuse(self, "--%s and --%s: one of them", o->c.format, name);
+	o->c.format = name;
+	if (!strcmp(name, "series") && !cli_seconds(optarg, &o->c.series))
 		return cli_misuse(self, "--series '%s' is no interval in seconds", optarg);
 	if (!optarg)
 		return CLI_OK;
-	if (formats[i] == &chronicle_paths) {
+	if (!strcmp(name, "paths")) {
 		o->c.threads = !strcmp(optarg, "thread");
 		return o->c.threads ? CLI_OK : cli_misuse(self, "--paths=%s: it is thread", optarg);
 	}
-	if (formats[i] != &chronicle_folded)
+	if (strcmp(name, "folded") != 0)
 		return CLI_OK;
 	o->c.times = !strcmp(optarg, "ns");
 	if (!o->c.times && strcmp(optarg, "calls"))
@@ -171,9 +167,9 @@ static int parse(const struct verb *self, int argc, char **argv, struct report_o
 }
 
 /* Something is wrong with what can be seen. */
-static void warn(const struct report_options *o)
+static void warn(const struct report_options *o, struct ki_recording *r)
 {
-	const struct ki_recording_state *s = ki_recording_state(o->c.r);
+	const struct ki_recording_state *s = ki_recording_state(r);
 
 	if (o->quiet)
 		return;
@@ -185,40 +181,70 @@ static void warn(const struct report_options *o)
 		cli_warn("%s: %llu records were lost", o->file, (unsigned long long)s->lost);
 }
 
-static int show(struct report_options *o)
+static int show(struct report_options *o, struct ki_recording *r)
 {
-	int ret = 0;
+	struct ki_err err = {0};
+	int ret;
 
 	o->c.out = o->output ? fopen(o->output, "we") : stdout;
 	if (!o->c.out)
 		return cli_error("%s: %s", o->output, strerror(errno));
-	if (!o->format)
-		ret = chronicle_choose(&o->c, &o->format);
-	if (!ret)
-		ret = chronicle_show(&o->c, o->format);
+	o->c.bold = cli_bold(o->c.out);
+	ret = ki_report_show(r, &o->c, &err);
 	if (o->output && fclose(o->c.out) && !ret)
-		ret = -errno;
+		return cli_error("writing the result failed");
 	if (ret)
-		return ret == -ENOMEM ? cli_no_memory() : cli_error("writing the result failed");
-	warn(o);
+		return cli_fail(&err);
+	warn(o, r);
 	return CLI_OK;
+}
+
+/* Say in one line which functions are no longer what they were. */
+static int check(const struct report_options *o, struct ki_recording *r)
+{
+	struct ki_report_check is;
+	struct ki_target *t;
+	struct ki_err err = {0};
+	size_t n;
+	int ret;
+
+	ki_recording_functions(r, &n);
+	if (!n) {
+		cli_warn("%s: it does not say what its functions were like", o->file);
+		return CLI_OK;
+	}
+	ret = open_or_fail(&o->against, &t);
+	if (ret)
+		return ret;
+	if (ki_report_check(r, t, o->against.image, &is, &err))
+		ret = cli_fail(&err);
+	else
+		cli_warn("%s: of %zu functions %zu have the same graph in %s, %zu are not there, "
+			 "%zu have another%s",
+			 o->file, is.functions, is.same,
+			 o->against.image ? o->against.image : "this kernel", is.gone, is.other,
+			 is.names);
+	ki_report_check_free(&is);
+	ki_target_close(t);
+	return ret;
 }
 
 static int run(const struct verb *self, int argc, char **argv)
 {
-	struct report_options o = {.c.to = -1, .file = "kerninst.rec"};
+	struct report_options o = {.c = {.size = sizeof(o.c), .to = -1}, .file = "kerninst.rec"};
+	struct ki_recording *r;
 	struct ki_err err = {0};
 	bool done;
 	int ret = parse(self, argc, argv, &o, &done);
 
 	if (done)
 		return ret;
-	if (ki_recording_open(o.file, &o.c.r, &err))
+	if (ki_recording_open(o.file, &r, &err))
 		return cli_fail(&err);
-	ret = show(&o);
+	ret = show(&o, r);
 	if (!ret && o.check)
-		ret = chronicle_code_check(&o.c, o.file, &o.against);
-	ki_recording_close(o.c.r);
+		ret = check(&o, r);
+	ki_recording_close(r);
 	return ret;
 }
 

@@ -19,8 +19,8 @@
 #include "points.h"
 #include "presets.h"
 #include "process_stat.h"
-#include "report.h"
-#include "report_cost.h"
+#include "stat_table.h"
+#include "stat_cost.h"
 #include "skipped.h"
 #include "stat_options.h"
 

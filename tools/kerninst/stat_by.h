@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "field_text.h"
+#include "record/field_text.h"
 #include "kerninst/table.h"
 #include "points.h"
 #include "record_values.h"
@@ -122,7 +122,7 @@ void stat_by_next(struct stat_by *b); /* the next interval begins where this one
 /* stat_by_key.c: a field of a key, as text; all frames of a stack, which is the caller's to free,
    NULL: out of memory. */
 const char *stat_by_key_text(struct stat_by *b, const uint64_t *key, unsigned int i,
-			     char buf[FIELD_TEXT]);
+			     char buf[KI_FIELD_TEXT]);
 char *stat_by_frames(struct stat_by *b, const struct ki_stack *s);
 
 struct stat_by_show {

@@ -31,12 +31,12 @@ static char *user_frame(const struct stat_by *b, const struct ki_stack *s, uint3
 	const char *slash;
 
 	if (!b->users || !ki_users_find(b->users, s->tgid, s->addrs[k] - (k > 0), &f))
-		return field_code(NULL, 0, s->addrs[k], text, size);
+		return ki_field_code(NULL, 0, s->addrs[k], text, size);
 	if (*f.symbol)
-		return field_code(f.symbol, f.offset + (k > 0), s->addrs[k], text, size);
+		return ki_field_code(f.symbol, f.offset + (k > 0), s->addrs[k], text, size);
 	slash = strrchr(f.path, '/');
-	return field_code(slash ? slash + 1 : f.path, f.file_offset + (k > 0), s->addrs[k], text,
-			  size);
+	return ki_field_code(slash ? slash + 1 : f.path, f.file_offset + (k > 0), s->addrs[k], text,
+			     size);
 }
 
 /* Behind the first stand return addresses: what called is before them. */
@@ -48,25 +48,25 @@ static char *frame_of(void *arg, const struct ki_stack *s, uint32_t k, char *tex
 	if (s->tgid)
 		return user_frame(arg, s, k, text, size);
 	name = symbol_of(arg, s->addrs[k] - (k > 0), &offset);
-	return field_code(name, offset + (k > 0), s->addrs[k], text, size);
+	return ki_field_code(name, offset + (k > 0), s->addrs[k], text, size);
 }
 
-static struct field_names names_of(struct stat_by *b)
+static struct ki_field_names names_of(struct stat_by *b)
 {
-	return (struct field_names){.arg = b,
-				    .khz = ki_target_info(b->target)->tsc_khz,
-				    .symbol = symbol_of,
-				    .stack = stack_of,
-				    .frame = frame_of};
+	return (struct ki_field_names){.arg = b,
+				       .khz = ki_target_info(b->target)->tsc_khz,
+				       .symbol = symbol_of,
+				       .stack = stack_of,
+				       .frame = frame_of};
 }
 
 const char *stat_by_key_text(struct stat_by *b, const uint64_t *key, unsigned int i,
-			     char buf[FIELD_TEXT])
+			     char buf[KI_FIELD_TEXT])
 {
-	const struct field_names names = names_of(b);
+	const struct ki_field_names names = names_of(b);
 
-	return field_text(&names, &b->key.fields[i], key + i,
-			  field_words(b->key.fields, b->key.n, i), buf);
+	return ki_field_text(&names, &b->key.fields[i], key + i,
+			     ki_field_words(b->key.fields, b->key.n, i), buf);
 }
 
 char *stat_by_frames(struct stat_by *b, const struct ki_stack *s)

@@ -78,12 +78,12 @@ static const char *unit_of(const struct show *s, unsigned int i)
 static void put_number(struct ki_table *t, const struct stat_by_source *s, enum stat_by_fn fn,
 		       const uint64_t *v)
 {
-	char text[VALUE_LEN];
+	char text[KI_SECONDS_TEXT];
 
 	if (!v[s->at])
 		ki_table_cell(t, "-");
 	else if (stat_by_is_time(s))
-		ki_table_cell(t, "%s", value_format_seconds(number_of(s, fn, v), text));
+		ki_table_cell(t, "%s", ki_seconds_text(number_of(s, fn, v), text));
 	else if (whole[fn])
 		ki_table_cell(t, "%" PRId64, (int64_t)v[s->at + whole[fn]]);
 	else
@@ -124,7 +124,7 @@ static int new_table(struct show *s, struct ki_table **t)
 	}
 	all[n++] = (struct ki_column){"POINT", KI_ALIGN_LEFT, 0};
 	for (unsigned int i = 0; i < s->b->key.n; i++)
-		if (!field_goes_on(s->b->key.fields, i))
+		if (!ki_field_goes_on(s->b->key.fields, i))
 			all[n++] = (struct ki_column){s->b->key.fields[i].name, KI_ALIGN_RIGHT, 0};
 	if (s->b->spread && s->how->separator) {
 		all[n++] = (struct ki_column){"BUCKET", KI_ALIGN_LEFT, 0};
@@ -137,7 +137,7 @@ static void put_row(const struct show *s, struct ki_table *t, size_t i)
 {
 	const uint64_t *key = ki_table_key(s->r, i), *v = ki_table_values(s->r, i);
 	const uint64_t hits = v[s->b->counted];
-	char buf[FIELD_TEXT];
+	char buf[KI_FIELD_TEXT];
 
 	if (s->how->timed)
 		ki_table_cell(t, "%.3f", s->how->time);
@@ -149,7 +149,7 @@ static void put_row(const struct show *s, struct ki_table *t, size_t i)
 		put_number(t, s->b->list[k].source, (enum stat_by_fn)s->b->list[k].fn, v);
 	ki_table_cell(t, "%s", point_of(s, key));
 	for (unsigned int k = 0; k < s->b->key.n; k++)
-		if (!field_goes_on(s->b->key.fields, k))
+		if (!ki_field_goes_on(s->b->key.fields, k))
 			ki_table_cell(t, "%s%s", stat_by_key_text(s->b, key + 1, k, buf),
 				      s->how->separator ? "" : unit_of(s, k));
 }
@@ -192,11 +192,11 @@ static void draw(const struct show *s, size_t i)
 	static const char bar[] = "########################################";
 	const uint64_t *key = ki_table_key(s->r, i), *v = ki_table_values(s->r, i);
 	uint64_t most = 1;
-	char buf[FIELD_TEXT];
+	char buf[KI_FIELD_TEXT];
 
 	fprintf(s->how->out, "\n%s", point_of(s, key));
 	for (unsigned int k = 0; k < s->b->key.n; k++)
-		if (!field_goes_on(s->b->key.fields, k))
+		if (!ki_field_goes_on(s->b->key.fields, k))
 			fprintf(s->how->out, " %s=%s%s", s->b->key.fields[k].name,
 				stat_by_key_text(s->b, key + 1, k, buf), unit_of(s, k));
 	fprintf(s->how->out, ": %s%s\n", s->b->spread->text,
@@ -284,14 +284,14 @@ static int json_row(const struct show *s, size_t i)
 {
 	const uint64_t *key = ki_table_key(s->r, i), *v = ki_table_values(s->r, i);
 	struct ki_json j;
-	char buf[FIELD_TEXT];
+	char buf[KI_FIELD_TEXT];
 
 	ki_json_init(&j, s->how->out);
 	ki_json_open(&j, NULL, '{');
 	ki_json_str(&j, "point", point_of(s, key));
 	ki_json_open(&j, "key", '{');
 	for (unsigned int k = 0; k < s->b->key.n; k++)
-		if (!field_goes_on(s->b->key.fields, k))
+		if (!ki_field_goes_on(s->b->key.fields, k))
 			ki_json_str(&j, s->b->key.fields[k].name,
 				    stat_by_key_text(s->b, key + 1, k, buf));
 	ki_json_close(&j);

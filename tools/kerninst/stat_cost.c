@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "report_cost.h"
+#include "stat_cost.h"
 
 #include <errno.h>
 

@@ -7,7 +7,7 @@
 #define KERNINST_REPORT_COST_H
 
 #include "out/json.h"
-#include "report.h"
+#include "stat_table.h"
 
 /* Its columns, at most REPORT_COST_COLUMNS; returns how many. */
 #define REPORT_COST_COLUMNS 3

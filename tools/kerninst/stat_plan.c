@@ -9,7 +9,7 @@
 
 #include "cli.h"
 #include "out/json.h"
-#include "report.h"
+#include "stat_table.h"
 
 static void json_begin(struct ki_json *j, const struct report *r, const char *metric,
 		       const struct point *pt)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "report.h"
+#include "stat_table.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "cli.h"
 #include "cpulist.h"
 #include "out/json.h"
-#include "report_cost.h"
+#include "stat_cost.h"
 #include "values.h"
 
 /* A block is hot that runs more often than in every 20th call of its function. */

@@ -77,7 +77,7 @@ char *top_draw_value(const struct top_column *c, const struct top_value *v, bool
 	if (isnan(v->total))
 		snprintf(text, TOP_TEXT, "-");
 	else if (total && c->seconds)
-		value_format_seconds(v->total, text);
+		ki_seconds_text(v->total, text);
 	else if (total)
 		snprintf(text, TOP_TEXT, "%.0f", v->total);
 	else

@@ -6,21 +6,6 @@
 
 #define BAR 50
 
-char *value_format_seconds(double s, char text[VALUE_LEN])
-{
-	static const struct {
-		double from;
-		const char *unit;
-	} units[] = {{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {0, "ns"}};
-	static const double scales[] = {1, 1e3, 1e6, 1e9};
-	unsigned int u = 0;
-
-	while (fabs(s) < units[u].from)
-		u++;
-	snprintf(text, VALUE_LEN, s == 0 ? "%.0f %s" : "%.2f %s", s * scales[u], units[u].unit);
-	return text;
-}
-
 uint64_t value_count(const struct cell *c, int cpu)
 {
 	return cpu < 0 ? c->count : c->cpus[cpu].count;
@@ -39,7 +24,7 @@ char *value_format(const struct cell *c, int cpu, char text[VALUE_LEN])
 	if (c->reason || isnan(value))
 		snprintf(text, VALUE_LEN, "-");
 	else if (m->unit == KI_UNIT_SECONDS)
-		value_format_seconds(value, text);
+		ki_seconds_text(value, text);
 	else if (m->form == KI_FORM_TOTAL)
 		snprintf(text, VALUE_LEN, "%" PRIu64, value_count(c, cpu));
 	else
@@ -72,7 +57,7 @@ uint64_t value_sum(const struct cell *c)
 static char *bound(const struct ki_metric *m, uint64_t v, char text[VALUE_LEN])
 {
 	if (m->unit == KI_UNIT_SECONDS)
-		return value_format_seconds((double)v / 1e9, text);
+		return ki_seconds_text((double)v / 1e9, text);
 	snprintf(text, VALUE_LEN, "%" PRIu64, v);
 	return text;
 }

@@ -7,9 +7,10 @@
 
 #include <stdio.h>
 
+#include "out/seconds.h"
 #include "points.h"
 
-#define VALUE_LEN 32
+#define VALUE_LEN KI_SECONDS_TEXT
 
 /* "1.23 ms", "17", "0.50"; "-": there is none. Of one CPU, if c->cpus is there, or of all: -1.
    Returns text. */
@@ -17,9 +18,6 @@ char *value_format(const struct cell *c, int cpu, char text[VALUE_LEN]);
 
 /* The same for each second. */
 char *value_format_rate(const struct cell *c, int cpu, double seconds, char text[VALUE_LEN]);
-
-/* "1.23 ms", "-2.00 us" */
-char *value_format_seconds(double s, char text[VALUE_LEN]);
 
 /* A histogram, of a part (NULL: of all): a line for each bucket from the first to the last that is
  * not empty. */
