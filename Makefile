@@ -24,6 +24,8 @@ say = $(if $(V),,@printf '  %-8s%s\n' '$(1)' '$(2)';)
 
 # libdw: source lines of coverage; without it there are none.
 HAVE_DW := $(shell pkg-config --exists libdw 2>/dev/null && echo 1)
+# libbpf: types of the kernel, for D; without it programs know none.
+BPF := $(shell pkg-config --libs-only-l libbpf 2>/dev/null)
 
 WARN := -Wall -Wextra -Wshadow -Wvla -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith \
         -Wcast-qual -Wwrite-strings -Wformat=2 -Wundef -Wno-format-nonliteral $(if $(CI),-Werror)
@@ -32,7 +34,7 @@ CFLAGS_release := -O2 -g
 CFLAGS_asan    := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 CFLAGS  += -std=gnu11 $(WARN) $(CFLAGS_$(BUILD))
 LDFLAGS += $(filter -fsanitize=%,$(CFLAGS_$(BUILD)))
-LIBS    := -Wl,--as-needed -lZydis -lZycore -lxxhash -ljansson $(if $(HAVE_DW),-ldw -lelf) -lm
+LIBS    := -Wl,--as-needed -lZydis -lZycore -lxxhash -ljansson $(if $(HAVE_DW),-ldw -lelf) $(BPF) -lm
 
 LIB_SRC   := $(sort $(wildcard lib/*/*.c))
 TOOLS     := $(notdir $(patsubst %/,%,$(wildcard tools/*/)))

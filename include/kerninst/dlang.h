@@ -29,14 +29,24 @@ extern "C" {
 
 struct ki_dlang;
 
+/* Where in a program something is wrong, and which of the reference's error tags that has. */
+struct ki_dlang_where {
+	const char *tag; /* "D_SYNTAX"; NULL: it has no place */
+	unsigned int line, column;
+	char text[160]; /* the line */
+};
+
 struct ki_dlang_options {
 	size_t size;		 /* of this structure */
 	const char *const *args; /* $1, $2, ... */
 	unsigned int nargs;
-	int target;	 /* $target; 0: none */
-	bool quiet;	 /* only what the program asks for is printed */
-	bool zero;	 /* descriptions may match no probe */
-	uint32_t buffer; /* bytes of each CPU's ring; 0: 4 MiB */
+	int target;		      /* $target; 0: none */
+	bool quiet;		      /* only what the program asks for is printed */
+	bool zero;		      /* descriptions may match no probe */
+	uint32_t buffer;	      /* bytes of each CPU's ring; 0: 4 MiB */
+	uint32_t strsize;	      /* bytes of a string, its 0 included; 0: 256 */
+	const char *btf;	      /* types of the kernel: a file; NULL: the running one's */
+	struct ki_dlang_where *where; /* filled if the program is not compiled; or NULL */
 };
 
 /* -EINVAL: err says where and what. o may be NULL; strings are copied. */

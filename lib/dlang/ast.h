@@ -14,13 +14,23 @@
 
 #define KI_D_DEPTH 100 /* nodes from the root to a leaf; walking is recursive */
 
-enum ki_d_type_base { KI_D_VOID, KI_D_INT, KI_D_STRING, KI_D_STACK };
+enum ki_d_type_base {
+	KI_D_VOID,
+	KI_D_INT, /* an enum too, which has a definition */
+	KI_D_STRING,
+	KI_D_STACK,
+	KI_D_FLOAT,
+	KI_D_STRUCT, /* a union, too */
+	KI_D_ARRAY,
+	KI_D_FUNCTION,
+};
 
 /* A type. stars: how many pointers lead to the base; a number's base has a ki_type. */
 struct ki_d_type {
 	uint8_t base; /* enum ki_d_type_base */
-	uint8_t num;  /* enum ki_type of KI_D_INT */
+	uint8_t num;  /* enum ki_type of KI_D_INT; bytes of KI_D_FLOAT */
 	uint8_t stars;
+	uint32_t def; /* the number of its definition (types.h); 0: it has none */
 };
 
 enum ki_d_kind {
@@ -30,15 +40,21 @@ enum ki_d_kind {
 	KI_D_SELF,   /* self->text */
 	KI_D_THIS,   /* this->text */
 	KI_D_AGG, /* @text [kid 0, linked by next] = kid 1, a call; as an argument kid 1 is NULL */
-	KI_D_INDEX,  /* kid 0 [kid 1, linked by next] */
-	KI_D_CALL,   /* text (kid 0, linked by next) */
-	KI_D_UNARY,  /* op: enum ki_unary */
-	KI_D_BINARY, /* op: enum ki_binary, or KI_D_XOR_LOGIC */
-	KI_D_ASSIGN, /* kid 0 = kid 1; op: enum ki_binary of `+=`, KI_BINARIES of `=` */
-	KI_D_STEP,   /* ++ and -- of kid 0; op: KI_ADD, KI_SUB; value 1: behind it */
-	KI_D_COND,   /* kids: condition, yes, no */
-	KI_D_CAST,   /* (type) kid 0 */
-	KI_D_DEREF,  /* * kid 0 */
+	KI_D_INDEX,   /* kid 0 [kid 1, linked by next] */
+	KI_D_CALL,    /* text (kid 0, linked by next) */
+	KI_D_UNARY,   /* op: enum ki_unary */
+	KI_D_BINARY,  /* op: enum ki_binary, or KI_D_XOR_LOGIC */
+	KI_D_ASSIGN,  /* kid 0 = kid 1; op: enum ki_binary of `+=`, KI_BINARIES of `=` */
+	KI_D_STEP,    /* ++ and -- of kid 0; op: KI_ADD, KI_SUB; value 1: behind it */
+	KI_D_COND,    /* kids: condition, yes, no */
+	KI_D_CAST,    /* (type) kid 0 */
+	KI_D_DEREF,   /* * kid 0 */
+	KI_D_MEMBER,  /* kid 0 . text; value: the bit at which it begins; op: bits of a bit-field */
+	KI_D_ADDRESS, /* & kid 0 */
+	KI_D_SYMBOL,  /* `text, or MODULE`text: a variable of the kernel */
+	KI_D_SIZEOF,  /* sizeof kid 0, or of the type; a number once it has been checked */
+	KI_D_OFFSETOF, /* offsetof(type, text) */
+	KI_D_COMMA,    /* kid 0, kid 1 */
 };
 
 #define KI_D_XOR_LOGIC KI_BINARIES /* ^^ */
@@ -55,6 +71,7 @@ struct ki_d_node {
 	uint32_t at; /* in the source, in bytes */
 	struct ki_d_type type;
 	uint64_t value;
+	struct ki_d_type about; /* of a cast, sizeof, offsetof */
 	struct ki_d_node *kid[3], *next;
 	union { /* found by check.c */
 		const struct ki_d_builtin *builtin;
@@ -92,6 +109,12 @@ static inline bool ki_d_is_string(struct ki_d_type t)
 static inline bool ki_d_is_scalar(struct ki_d_type t)
 {
 	return t.stars || t.base == KI_D_INT;
+}
+
+static inline bool ki_d_same_type(struct ki_d_type a, struct ki_d_type b)
+{
+	return a.base == b.base && a.stars == b.stars && a.def == b.def &&
+	       (a.num == b.num || (a.base != KI_D_INT && a.base != KI_D_FLOAT));
 }
 
 /* How it is held: pointers as u64. */

@@ -10,12 +10,43 @@ struct ki_d_checker {
 	struct ki_d_clause *clause;
 	const struct ki_d_node *statement; /* that is being checked; NULL: the predicate */
 	bool sometimes;			   /* inside of what is evaluated only under a condition */
+	const char *tag_aggarg, *tag_aggbad; /* of a function that has an aggregation */
 };
 
 int ki_d_check_expr(struct ki_d_checker *c, struct ki_d_node *n);
 /* functions.c: a call; a statement @name[...] = function(...). */
 int ki_d_check_call(struct ki_d_checker *c, struct ki_d_node *n);
 int ki_d_check_agg(struct ki_d_checker *c, struct ki_d_node *n);
+
+/* check.c: names; new: it is assigned to, and may not be known. */
+struct ki_d_var *ki_d_var_find(const struct ki_dlang *d, const struct ki_d_node *n);
+int ki_d_var_new(struct ki_d_checker *c, const struct ki_d_node *n, struct ki_d_var **out);
+int ki_d_check_index(struct ki_d_checker *c, struct ki_d_node *n, bool new);
+
+/* check_ops.c */
+int ki_d_check_unary(struct ki_d_checker *c, struct ki_d_node *n);
+int ki_d_check_binary(struct ki_d_checker *c, struct ki_d_node *n);
+int ki_d_check_assign(struct ki_d_checker *c, struct ki_d_node *n);
+int ki_d_check_step(struct ki_d_checker *c, struct ki_d_node *n);
+int ki_d_check_cond(struct ki_d_checker *c, struct ki_d_node *n);
+int ki_d_check_cast(struct ki_d_checker *c, struct ki_d_node *n);
+
+/* check_type.c: what leads into memory */
+int ki_d_check_member(struct ki_d_checker *c, struct ki_d_node *n);
+int ki_d_check_deref(struct ki_d_checker *c, struct ki_d_node *n);
+int ki_d_check_element(struct ki_d_checker *c, struct ki_d_node *n); /* of a pointer or array */
+int ki_d_check_address(struct ki_d_checker *c, struct ki_d_node *n);
+int ki_d_check_symbol(struct ki_d_checker *c, struct ki_d_node *n);
+int ki_d_check_sizeof(struct ki_d_checker *c, struct ki_d_node *n);
+int ki_d_check_offsetof(struct ki_d_checker *c, struct ki_d_node *n);
+
+/* An array where a number is wanted: the address of its first element. */
+int ki_d_decay(struct ki_d_checker *c, struct ki_d_node *n);
+/* An array of characters where a string is wanted. */
+int ki_d_to_text(struct ki_d_checker *c, struct ki_d_node *n);
+
+/* A constant expression becomes a KI_D_NUMBER. */
+int ki_d_fold(struct ki_dlang *d, struct ki_d_node *n, struct ki_err *err);
 
 /* How a value travels in a record: ki_d_form. */
 uint8_t ki_d_form_of(const struct ki_d_node *n);

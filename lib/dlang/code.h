@@ -22,6 +22,10 @@ struct ki_d_gen {
 
 struct ki_node *ki_d_gen_expr(struct ki_d_gen *g, const struct ki_d_node *n);
 
+/* code_memory.c: what stands in memory; of a struct or an array its value is where it is. */
+struct ki_node *ki_d_gen_address(struct ki_d_gen *g, const struct ki_d_node *n);
+struct ki_node *ki_d_gen_memory(struct ki_d_gen *g, const struct ki_d_node *n);
+
 /* A value as it travels: how many nodes. */
 unsigned int ki_d_gen_value(struct ki_d_gen *g, const struct ki_d_node *n, uint8_t form,
 			    struct ki_node **nodes);

@@ -289,8 +289,10 @@ static enum ki_type usual(const struct ki_d_node *n)
 
 static struct ki_node *scaled(struct ki_d_gen *g, const struct ki_d_node *n, struct ki_d_type by)
 {
-	by.stars--;
-	return ki_expr_binary(g->s, KI_MUL, ki_d_gen_expr(g, n), number(g, ki_d_size(by)));
+	const uint64_t size = ki_d_sizeof(&g->d->types, ki_d_pointed(&g->d->types, by));
+
+	return ki_expr_binary(g->s, KI_MUL, ki_d_gen_expr(g, n),
+			      number(g, size ? (int64_t)size : 1));
 }
 
 static struct ki_node *pointer(struct ki_d_gen *g, const struct ki_d_node *n)
@@ -305,6 +307,18 @@ static struct ki_node *pointer(struct ki_d_gen *g, const struct ki_d_node *n)
 			      scaled(g, by, p->type));
 }
 
+/* Elements between two pointers. */
+static struct ki_node *distance(struct ki_d_gen *g, const struct ki_d_node *n)
+{
+	const struct ki_d_type of = ki_d_pointed(&g->d->types, n->kid[0]->type);
+	const uint64_t size = ki_d_sizeof(&g->d->types, of);
+	struct ki_node *bytes = ki_expr_binary(g->s, KI_SUB, ki_d_gen_expr(g, n->kid[0]),
+					       ki_d_gen_expr(g, n->kid[1]));
+
+	return ki_expr_binary(g->s, KI_DIV, ki_expr_cast(g->s, KI_I64, bytes),
+			      number(g, size ? (int64_t)size : 1));
+}
+
 static struct ki_node *binary(struct ki_d_gen *g, const struct ki_d_node *n)
 {
 	const enum ki_type t = usual(n);
@@ -314,6 +328,8 @@ static struct ki_node *binary(struct ki_d_gen *g, const struct ki_d_node *n)
 		return compare_strings(g, n);
 	if (n->type.stars)
 		return pointer(g, n);
+	if (n->op == KI_SUB && n->kid[0]->type.stars && n->kid[1]->type.stars)
+		return distance(g, n);
 	if (n->op == KI_LAND || n->op == KI_LOR)
 		return ki_expr_binary(g->s, (enum ki_binary)n->op, ki_d_gen_expr(g, n->kid[0]),
 				      ki_d_gen_expr(g, n->kid[1]));
@@ -373,7 +389,11 @@ struct ki_node *ki_d_gen_expr(struct ki_d_gen *g, const struct ki_d_node *n)
 				    ki_d_gen_expr(g, n->kid[2]));
 	case KI_D_CAST:
 		return ki_expr_cast(g->s, ki_d_num(n->type), ki_d_gen_expr(g, n->kid[0]));
+	case KI_D_ADDRESS:
+		return ki_d_gen_address(g, n->kid[0]);
+	case KI_D_COMMA: /* what is on the left of it changes nothing */
+		return ki_d_gen_expr(g, n->kid[1]);
 	default:
-		return ki_expr_load(g->s, ki_d_num(n->type), ki_d_gen_expr(g, n->kid[0]));
+		return ki_d_gen_memory(g, n);
 	}
 }

@@ -32,6 +32,9 @@ static int take_options(struct ki_dlang *d, const struct ki_dlang_options *o, st
 				  o->size, sizeof(*o));
 	d->o = *o;
 	d->quiet = o->quiet;
+	d->types.path = o->btf ? strdup(o->btf) : NULL;
+	if (o->btf && !d->types.path)
+		return ki_d_no_memory(err);
 	return copy_args(d, o) ? ki_d_no_memory(err) : 0;
 }
 
@@ -52,6 +55,10 @@ int ki_dlang_compile(const char *text, const struct ki_dlang_options *o, struct 
 		ret = ki_d_parse(d, err);
 	if (!ret)
 		ret = ki_d_check(d, err);
+	if (ret && !d->where.tag && ret == -EINVAL)
+		ki_d_where(d, 0, 0);
+	if (ret && o && o->where)
+		*o->where = d->where;
 	if (ret)
 		ki_dlang_free(d);
 	else
@@ -109,11 +116,18 @@ void ki_dlang_free(struct ki_dlang *d)
 	ki_vec_free(&d->probes);
 	ki_vec_free(&d->uses);
 	ki_vec_free(&d->strings);
+	ki_vec_free(&d->symbols);
 	ki_d_index_free(&d->by_text);
 	ki_d_pool_free(&d->pool);
+	ki_d_types_free(&d->types);
 	free(d->args);
 	free(d->text);
 	free(d);
+}
+
+unsigned int ki_d_strsize(const struct ki_dlang *d)
+{
+	return d->o.strsize ? d->o.strsize : 256;
 }
 
 static bool is_text(const void *strings, uint32_t i, const void *text)

@@ -10,7 +10,7 @@
 #include "dlang/format.h"
 #include "dlang/names.h"
 
-#define ERR(c, n, ...) ki_d_error((c)->d, (c)->err, (n)->at, __VA_ARGS__)
+#define FAIL(c, n, ...) ki_d_fail((c)->d, (c)->err, (n)->at, __VA_ARGS__)
 
 static unsigned int count(const struct ki_d_node *list)
 {
@@ -62,24 +62,28 @@ static int check_format(struct ki_d_checker *c, const struct ki_d_node *n)
 	int ret;
 
 	if (fmt->kind != KI_D_TEXT)
-		return ERR(c, fmt, "printf begins with a format: printf(\"%%d\", pid)");
+		return FAIL(c, fmt, "D_PRINTF_ARG_FMT",
+			    "printf begins with a format: printf(\"%%d\", pid)");
 	while ((ret = ki_d_format_next(&p, &s, &why)) > 0) {
 		for (unsigned int i = 0; s.conversion && i < 1u + s.width_arg; i++) {
 			if (s.at)
-				return ERR(c, fmt, "%%@ is for printa");
+				return FAIL(c, fmt, "D_PRINTF_AGG_CONV", "%%@ is for printa");
 			if (!arg)
-				return ERR(c, fmt,
-					   "the format has more conversions than arguments");
+				return FAIL(c, fmt, "D_PRINTF_ARG_PROTO",
+					    "the format has more conversions than arguments");
 			if (!(s.width_arg && !i ? ki_d_is_scalar(arg->type)
 						: ki_d_format_takes(&s, arg->type)))
-				return ERR(c, arg, "%%%c cannot print a value of type %s",
-					   s.conversion, ki_d_type_name(arg->type, name));
+				return FAIL(c, arg, "D_PRINTF_ARG_TYPE",
+					    "%%%c cannot print a value of type %s", s.conversion,
+					    ki_d_type_name(arg->type, name));
 			arg = arg->next;
 		}
 	}
 	if (ret)
-		return ERR(c, fmt, "%s", why);
-	return arg ? ERR(c, arg, "the format has fewer conversions than arguments") : 0;
+		return FAIL(c, fmt, "D_SYNTAX", "%s", why);
+	return arg ? FAIL(c, arg, "D_PRINTF_ARG_EXTRA",
+			  "the format has fewer conversions than arguments")
+		   : 0;
 }
 
 static struct ki_d_agg *find_agg(const struct ki_dlang *d, const char *name)
@@ -94,10 +98,11 @@ static struct ki_d_agg *find_agg(const struct ki_dlang *d, const char *name)
 static int check_agg_arg(struct ki_d_checker *c, struct ki_d_node *n)
 {
 	if (n->kind != KI_D_AGG || n->kid[0] || n->kid[1])
-		return ERR(c, n, "an aggregation is expected: @name");
+		return FAIL(c, n, c->tag_aggarg, "an aggregation is expected: @name");
 	n->sym.agg = find_agg(c->d, n->text);
 	return n->sym.agg ? 0
-			  : ERR(c, n, "no aggregation @%.40s: it is used nowhere before", n->text);
+			  : FAIL(c, n, c->tag_aggbad,
+				 "no aggregation @%.40s: it is used nowhere before", n->text);
 }
 
 static int check_printa(struct ki_d_checker *c, struct ki_d_node *n)
@@ -108,13 +113,14 @@ static int check_printa(struct ki_d_checker *c, struct ki_d_node *n)
 	int ret;
 
 	if (!agg || agg->next)
-		return ERR(c, n, "printa takes a format, and one aggregation so far");
+		return FAIL(c, n, "D_PRINTA_PROTO",
+			    "printa takes a format, and one aggregation so far");
 	ret = check_agg_arg(c, agg);
 	if (ret || agg == n->kid[0])
 		return ret;
 	while ((ret = ki_d_format_next(&p, &s, &why)) > 0)
 		;
-	return ret ? ERR(c, n->kid[0], "%s", why) : 0;
+	return ret ? FAIL(c, n->kid[0], "D_SYNTAX", "%s", why) : 0;
 }
 
 /* ---- the others ---- */
@@ -125,8 +131,10 @@ static int check_numbers(struct ki_d_checker *c, struct ki_d_node *list)
 
 	for (struct ki_d_node *k = list; !ret && k; k = k->next) {
 		ret = ki_d_check_expr(c, k);
+		if (!ret)
+			ret = ki_d_decay(c, k);
 		if (!ret && !ki_d_is_scalar(k->type))
-			ret = ERR(c, k, "a number is expected");
+			ret = FAIL(c, k, "D_PROTO_ARG", "a number is expected");
 	}
 	return ret;
 }
@@ -139,8 +147,9 @@ static int check_about_agg(struct ki_d_checker *c, struct ki_d_node *n)
 
 	if (!ret && n->sym.function->kind == KI_D_F_CLEAR &&
 	    !ki_d_agg_can_clear(n->kid[0]->sym.agg))
-		ret = ERR(c, n, "clear() of @%.40s, which is a %s(), is not supported yet",
-			  n->kid[0]->text, n->kid[0]->sym.agg->fn->name);
+		ret = FAIL(c, n, "D_UNKNOWN",
+			   "clear() of @%.40s, which is a %s(), is not supported yet",
+			   n->kid[0]->text, n->kid[0]->sym.agg->fn->name);
 	return ret ? ret : check_numbers(c, more);
 }
 
@@ -148,8 +157,13 @@ static int check_all(struct ki_d_checker *c, struct ki_d_node *list)
 {
 	int ret = 0;
 
-	for (struct ki_d_node *k = list; !ret && k; k = k->next)
+	for (struct ki_d_node *k = list; !ret && k; k = k->next) {
 		ret = ki_d_check_expr(c, k);
+		if (!ret)
+			ret = ki_d_to_text(c, k);
+		if (!ret)
+			ret = ki_d_decay(c, k);
+	}
 	return ret;
 }
 
@@ -159,7 +173,10 @@ static int check_stack(struct ki_d_checker *c, struct ki_d_node *n)
 
 	for (struct ki_d_node *k = n->kid[0]; !ret && k; k = k->next)
 		if (k->kind != KI_D_NUMBER || k->value > 127)
-			ret = ERR(c, k, "a number of frames up to 127 is expected");
+			ret = FAIL(c, k,
+				   n->sym.function->kind == KI_D_F_STACK ? "D_STACK_SIZE"
+									 : "D_USTACK_FRAMES",
+				   "a number of frames up to 127 is expected");
 	n->type = (struct ki_d_type){.base = KI_D_STACK};
 	c->d->stacks_used = true;
 	return ret;
@@ -194,6 +211,39 @@ static int check_arguments(struct ki_d_checker *c, struct ki_d_node *n)
 	}
 }
 
+/* The tags of what is said of a function's aggregation. */
+static void set_tags(struct ki_d_checker *c, const struct ki_d_function *f)
+{
+	static const char *const tags[][2] = {
+		[KI_D_F_PRINTA] = {"D_PRINTA_AGGARG", "D_PRINTA_AGGBAD"},
+		[KI_D_F_CLEAR] = {"D_CLEAR_AGGARG", "D_CLEAR_AGGBAD"},
+		[KI_D_F_TRUNC] = {"D_TRUNC_AGGARG", "D_TRUNC_AGGBAD"},
+		[KI_D_F_NORMALIZE] = {"D_NORMALIZE_AGGARG", "D_NORMALIZE_AGGBAD"},
+		[KI_D_F_DENORMALIZE] = {"D_NORMALIZE_AGGARG", "D_NORMALIZE_AGGBAD"},
+	};
+	const bool known = f->kind < sizeof(tags) / sizeof(*tags) && tags[f->kind][0];
+
+	c->tag_aggarg = known ? tags[f->kind][0] : "D_PROTO_ARG";
+	c->tag_aggbad = known ? tags[f->kind][1] : "D_PROTO_ARG";
+}
+
+/* ... and of how many arguments it has. */
+static const char *length_tag(const struct ki_d_function *f)
+{
+	static const char *const tags[] = {
+		[KI_D_F_PRINTA] = "D_PRINTA_PROTO",
+		[KI_D_F_CLEAR] = "D_CLEAR_PROTO",
+		[KI_D_F_TRUNC] = "D_TRUNC_PROTO",
+		[KI_D_F_NORMALIZE] = "D_NORMALIZE_PROTO",
+		[KI_D_F_DENORMALIZE] = "D_NORMALIZE_PROTO",
+		[KI_D_F_STACK] = "D_STACK_PROTO",
+		[KI_D_F_USTACK] = "D_USTACK_PROTO",
+	};
+	const bool known = f->kind < sizeof(tags) / sizeof(*tags) && tags[f->kind];
+
+	return known ? tags[f->kind] : "D_PROTO_LEN";
+}
+
 int ki_d_check_call(struct ki_d_checker *c, struct ki_d_node *n)
 {
 	const struct ki_d_function *f = ki_d_function_find(n->text);
@@ -201,21 +251,23 @@ int ki_d_check_call(struct ki_d_checker *c, struct ki_d_node *n)
 	unsigned int nargs = count(n->kid[0]);
 
 	if (!f)
-		return ERR(c, n, "no function '%.40s'", n->text);
+		return FAIL(c, n, "D_FUNC_UNDEF", "no function '%.40s'", n->text);
 	if (f->kind == KI_D_F_LATER)
-		return ERR(c, n, "%s() is not supported yet", f->name);
+		return FAIL(c, n, "D_FUNC_IDKIND", "%s() is not supported yet", f->name);
 	if (f->kind == KI_D_F_AGG)
-		return ERR(c, n, "%s() aggregates: @name = %s(...)", f->name, f->name);
+		return FAIL(c, n, "D_FUNC_IDKIND", "%s() aggregates: @name = %s(...)", f->name,
+			    f->name);
 	if (ki_d_is_action(f) && !statement && f->kind != KI_D_F_STACK && f->kind != KI_D_F_USTACK)
-		return ERR(c, n, "%s() is a statement of its own", f->name);
+		return FAIL(c, n, "D_CG_EXPR", "%s() is a statement of its own", f->name);
 	if (nargs < f->least || nargs > f->most)
-		return ERR(c, n, "%s() takes %s%u argument%s, not %u", f->name,
-			   f->least == f->most ? ""
-			   : nargs < f->least  ? "at least "
-					       : "at most ",
-			   nargs < f->least ? f->least : f->most,
-			   (nargs < f->least ? f->least : f->most) == 1 ? "" : "s", nargs);
+		return FAIL(c, n, length_tag(f), "%s() takes %s%u argument%s, not %u", f->name,
+			    f->least == f->most ? ""
+			    : nargs < f->least	? "at least "
+						: "at most ",
+			    nargs < f->least ? f->least : f->most,
+			    (nargs < f->least ? f->least : f->most) == 1 ? "" : "s", nargs);
 	n->sym.function = f;
+	set_tags(c, f);
 	return check_arguments(c, n);
 }
 
@@ -259,24 +311,26 @@ static int note_keys(struct ki_d_checker *c, struct ki_d_node *n, struct ki_d_ag
 			a->forms[i] = form;
 		} else if (ki_d_is_scalar(a->keys[i]) != ki_d_is_scalar(k->type) ||
 			   (a->keys[i].base == KI_D_STACK) != (k->type.base == KI_D_STACK)) {
-			return ERR(c, k, "key %u of @%.40s has another type elsewhere", i + 1,
-				   n->text);
+			return FAIL(c, k, "D_PROTO_ARG",
+				    "key %u of @%.40s has another type elsewhere", i + 1, n->text);
 		} else if (form != a->forms[i]) {
 			a->forms[i] = KI_D_FORM_BYTES;
 		}
 		words += ki_d_form_words(a->forms[i]);
 	}
 	if (words > KI_TABLE_KEYS)
-		return ERR(c, n,
-			   "the keys take %u words, and there is room for %d: a string from "
-			   "memory takes %d, execname %d",
-			   words, KI_TABLE_KEYS, KI_D_STRING_WORDS, KI_D_COMM_WORDS);
+		return FAIL(c, n, "D_KEY_TYPE",
+			    "the keys take %u words, and there is room for %d: a string from "
+			    "memory takes %d, execname %d",
+			    words, KI_TABLE_KEYS, KI_D_STRING_WORDS, KI_D_COMM_WORDS);
 	return 0;
 }
 
 static int check_lquantize(struct ki_d_checker *c, const struct ki_d_node *call, struct ki_d_agg *a,
 			   bool first)
 {
+	static const char *const tags[] = {"D_LQUANT_BASETYPE", "D_LQUANT_LIMTYPE",
+					   "D_LQUANT_STEPTYPE"};
 	int64_t v[3] = {0, 0, 1};
 	unsigned int i = 0;
 	struct ki_linear l;
@@ -286,18 +340,25 @@ static int check_lquantize(struct ki_d_checker *c, const struct ki_d_node *call,
 		const struct ki_d_node *number = minus ? k->kid[0] : k;
 
 		if (number->kind != KI_D_NUMBER)
-			return ERR(c, k, "lquantize's bounds and step are constants");
+			return FAIL(c, k, tags[i], "lquantize's bounds and step are constants");
 		v[i] = minus ? -(int64_t)number->value : (int64_t)number->value;
 	}
 	l = (struct ki_linear){.low = v[0], .high = v[1], .step = (uint64_t)v[2]};
 	if (v[2] < 1 || v[0] >= v[1] || !ki_linear_buckets(&l) ||
 	    ki_linear_buckets(&l) > KI_TABLE_VALUES)
-		return ERR(c, call,
-			   "lquantize(value, low, high, step): low < high, step > 0, and at "
-			   "most %d buckets",
-			   KI_TABLE_VALUES);
+		return FAIL(c, call,
+			    v[2] < 1	   ? "D_LQUANT_STEPVAL"
+			    : v[0] >= v[1] ? "D_LQUANT_MISMATCH"
+					   : "D_LQUANT_STEPLARGE",
+			    "lquantize(value, low, high, step): low < high, step > 0, and at "
+			    "most %d buckets",
+			    KI_TABLE_VALUES);
 	if (!first && memcmp(&l, &a->linear, sizeof(l)) != 0)
-		return ERR(c, call, "@%.40s has other bounds elsewhere", a->name);
+		return FAIL(c, call,
+			    l.low != a->linear.low     ? "D_LQUANT_MATCHBASE"
+			    : l.high != a->linear.high ? "D_LQUANT_MATCHLIM"
+						       : "D_LQUANT_MATCHSTEP",
+			    "@%.40s has other bounds elsewhere", a->name);
 	a->linear = l;
 	return 0;
 }
@@ -312,17 +373,18 @@ int ki_d_check_agg(struct ki_d_checker *c, struct ki_d_node *n)
 	int ret;
 
 	if (!call || call->kind != KI_D_CALL)
-		return ERR(c, n, "an aggregation is assigned to: @%.40s = count()", n->text);
+		return FAIL(c, n, call ? "D_AGG_FUNC" : "D_AGG_NULL",
+			    "an aggregation is assigned to: @%.40s = count()", n->text);
 	f = ki_d_function_find(call->text);
 	if (!f || f->kind != KI_D_F_AGG)
-		return ERR(c, call,
-			   "%.40s() does not aggregate: count, sum, avg, min, max, stddev, "
-			   "quantize and lquantize do",
-			   call->text);
+		return FAIL(c, call, f ? "D_AGG_FUNC" : "D_FUNC_UNDEF",
+			    "%.40s() does not aggregate: count, sum, avg, min, max, stddev, "
+			    "quantize and lquantize do",
+			    call->text);
 	nargs = count(call->kid[0]);
 	if (nargs < f->least || nargs > f->most)
-		return ERR(c, call, "%s() takes %u argument%s", f->name, f->least,
-			   f->least == 1 ? "" : "s");
+		return FAIL(c, call, "D_PROTO_LEN", "%s() takes %u argument%s", f->name, f->least,
+			    f->least == 1 ? "" : "s");
 	ret = check_numbers(c, call->kid[0]);
 	if (!ret)
 		ret = check_all(c, n->kid[0]);
@@ -331,11 +393,12 @@ int ki_d_check_agg(struct ki_d_checker *c, struct ki_d_node *n)
 	if (ret)
 		return ret;
 	if (!first && a->fn != &ki_d_agg_functions[f->number])
-		return ERR(c, call, "@%.40s is made by %s() elsewhere", n->text, a->fn->name);
+		return FAIL(c, call, "D_AGG_REDEF", "@%.40s is made by %s() elsewhere", n->text,
+			    a->fn->name);
 	if (!first && count(n->kid[0]) != a->nkeys)
-		return ERR(c, n, "@%.40s has %u keys elsewhere", n->text, a->nkeys);
+		return FAIL(c, n, "D_PROTO_LEN", "@%.40s has %u keys elsewhere", n->text, a->nkeys);
 	if (count(n->kid[0]) > KI_D_KEYS)
-		return ERR(c, n, "more than %d keys", KI_D_KEYS);
+		return FAIL(c, n, "D_PROTO_LEN", "more than %d keys", KI_D_KEYS);
 	a->fn = &ki_d_agg_functions[f->number];
 	a->nkeys = count(n->kid[0]);
 	n->sym.agg = a;

@@ -13,7 +13,7 @@
 	}
 #define ARG(n)                                                                                     \
 	{                                                                                          \
-		"arg" #n, KI_D_B_ARG, n, NUM(KI_I64)                                               \
+		"arg" #n, KI_D_B_ARG, n, NUM(KI_I64), NULL                                         \
 	}
 
 static const struct ki_d_builtin builtins[] = {
@@ -27,23 +27,27 @@ static const struct ki_d_builtin builtins[] = {
 	ARG(7),
 	ARG(8),
 	ARG(9),
-	{"caller", KI_D_B_CALLER, 0, NUM(KI_U64)},
-	{"cpu", KI_D_B_FACT, KI_FACT_CPU, NUM(KI_U32)},
-	{"curcpu", KI_D_B_FACT, KI_FACT_CPU, NUM(KI_U32)},
-	{"curthread", KI_D_B_FACT, KI_FACT_TASK, {.base = KI_D_VOID, .stars = 1}},
-	{"errno", KI_D_B_ERRNO, 0, NUM(KI_I32)},
-	{"execname", KI_D_B_COMM, 0, STRING},
-	{"id", KI_D_B_ID, 0, NUM(KI_U32)},
-	{"pid", KI_D_B_FACT, KI_FACT_TGID, NUM(KI_I32)},
-	{"probeprov", KI_D_B_PROBE, 0, STRING},
-	{"probemod", KI_D_B_PROBE, 1, STRING},
-	{"probefunc", KI_D_B_PROBE, 2, STRING},
-	{"probename", KI_D_B_PROBE, 3, STRING},
-	{"tid", KI_D_B_FACT, KI_FACT_PID, NUM(KI_I32)},
-	{"timestamp", KI_D_B_FACT, KI_FACT_NANOTIME, NUM(KI_I64)},
-	{"uid", KI_D_B_FACT, KI_FACT_UID, NUM(KI_U32)},
-	{"vtimestamp", KI_D_B_VTIME, 0, NUM(KI_I64)},
-	{"walltimestamp", KI_D_B_WALL, 0, NUM(KI_I64)},
+	{"caller", KI_D_B_CALLER, 0, NUM(KI_U64), NULL},
+	{"cpu", KI_D_B_FACT, KI_FACT_CPU, NUM(KI_U32), NULL},
+	{"curcpu", KI_D_B_FACT, KI_FACT_CPU, NUM(KI_U32), NULL},
+	{"curthread",
+	 KI_D_B_FACT,
+	 KI_FACT_TASK,
+	 {.base = KI_D_VOID, .stars = 1},
+	 "struct task_struct *"},
+	{"errno", KI_D_B_ERRNO, 0, NUM(KI_I32), NULL},
+	{"execname", KI_D_B_COMM, 0, STRING, NULL},
+	{"id", KI_D_B_ID, 0, NUM(KI_U32), NULL},
+	{"pid", KI_D_B_FACT, KI_FACT_TGID, NUM(KI_I32), NULL},
+	{"probeprov", KI_D_B_PROBE, 0, STRING, NULL},
+	{"probemod", KI_D_B_PROBE, 1, STRING, NULL},
+	{"probefunc", KI_D_B_PROBE, 2, STRING, NULL},
+	{"probename", KI_D_B_PROBE, 3, STRING, NULL},
+	{"tid", KI_D_B_FACT, KI_FACT_PID, NUM(KI_I32), NULL},
+	{"timestamp", KI_D_B_FACT, KI_FACT_NANOTIME, NUM(KI_I64), NULL},
+	{"uid", KI_D_B_FACT, KI_FACT_UID, NUM(KI_U32), NULL},
+	{"vtimestamp", KI_D_B_VTIME, 0, NUM(KI_I64), NULL},
+	{"walltimestamp", KI_D_B_WALL, 0, NUM(KI_I64), NULL},
 };
 
 const struct ki_d_builtin *ki_d_builtin_find(const char *name)

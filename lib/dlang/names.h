@@ -24,6 +24,7 @@ struct ki_d_builtin {
 	uint8_t kind; /* enum ki_d_builtin_kind */
 	uint8_t number;
 	struct ki_d_type type;
+	const char *written; /* its type in C, if the kernel's types are known */
 };
 
 const struct ki_d_builtin *ki_d_builtin_find(const char *name);

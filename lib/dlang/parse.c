@@ -17,49 +17,7 @@ static const char *const marks[] = {
 };
 
 static const struct ki_lex_rules rules = {
-	.language = "D", .marks = marks, .comments = true, .macros = true};
-
-/* ---- types ---- */
-
-/* Words of a type, as far as they go together. */
-int ki_d_parse_type(struct ki_d_parser *p, struct ki_d_type *out, bool *is_type)
-{
-	char text[40] = "";
-	struct ki_d_type more;
-	int ret = 0;
-
-	*is_type = false;
-	while (!ret && p->lex.now.kind == KI_TOKEN_NAME) {
-		const struct ki_token *t = &p->lex.now;
-		size_t n = strlen(text);
-
-		if (ki_lex_is(&p->lex, "const") && !n) {
-			ret = ki_lex_next(&p->lex);
-			continue;
-		}
-		if (ki_lex_is(&p->lex, "struct") || ki_lex_is(&p->lex, "union") ||
-		    ki_lex_is(&p->lex, "enum"))
-			return ki_lex_error(&p->lex, t->at, "%.*s is not supported yet",
-					    (int)t->len, t->text);
-		if (n + t->len + 2 > sizeof(text))
-			break;
-		if (n)
-			text[n++] = ' ';
-		memcpy(text + n, t->text, t->len);
-		text[n + t->len] = 0;
-		if (ki_d_type_named(text, &more))
-			break;
-		*out = more;
-		*is_type = true;
-		ret = ki_lex_next(&p->lex);
-	}
-	while (!ret && *is_type && ki_lex_is(&p->lex, "*")) {
-		if (out->stars++ == 8)
-			return ki_lex_error(&p->lex, p->lex.now.at, "too many stars");
-		ret = ki_lex_next(&p->lex);
-	}
-	return ret;
-}
+	.language = "D", .marks = marks, .comments = true, .macros = true, .long_chars = true};
 
 /* ---- descriptions of probes ---- */
 
@@ -155,7 +113,7 @@ static int predicate(struct ki_d_parser *p, struct ki_d_clause *c)
 	ret = ki_lex_next(&p->lex);
 	p->in_predicate = true;
 	if (!ret)
-		ret = ki_d_parse_expr(p, &c->predicate);
+		ret = ki_d_parse_comma(p, &c->predicate);
 	p->in_predicate = false;
 	return ret ? ret : ki_lex_take(&p->lex, "/");
 }
@@ -168,7 +126,7 @@ static int statement(struct ki_d_parser *p, struct ki_d_node ***end)
 		return ki_lex_next(&p->lex);
 	if (ki_lex_is(&p->lex, "if"))
 		return ki_lex_error(&p->lex, p->lex.now.at, "if is not supported yet");
-	ret = ki_d_parse_expr(p, *end);
+	ret = ki_d_parse_comma(p, *end);
 	if (ret)
 		return ret;
 	*end = &(**end)->next;
@@ -214,84 +172,27 @@ static int clause(struct ki_d_parser *p)
 	return ret;
 }
 
-/* ---- declarations ---- */
-
-static int new_var(struct ki_d_parser *p, enum ki_d_scope scope, struct ki_d_type type)
+int ki_d_lex(struct ki_d_parser *p, const char *text, struct ki_err *err)
 {
-	struct ki_d_var *v = calloc(1, sizeof(*v));
-	int ret = 0;
-
-	if (v)
-		v->name = strndup(p->lex.now.text, p->lex.now.len);
-	if (!v || !v->name || ki_vec_push(&p->d->vars, v)) {
-		if (v)
-			free(v->name);
-		free(v);
-		return ki_d_no_memory(p->lex.err);
-	}
-	v->scope = (uint8_t)scope;
-	v->type = type;
-	ret = ki_lex_next(&p->lex);
-	if (ret || !ki_lex_is(&p->lex, "["))
-		return ret;
-	do {
-		bool is_type;
-
-		ret = ki_lex_next(&p->lex);
-		if (!ret)
-			ret = ki_d_parse_type(p, &v->keys[v->nkeys], &is_type);
-		if (!ret && !is_type)
-			ret = ki_lex_expected(&p->lex, "a type");
-		if (!ret && ++v->nkeys == KI_D_KEYS)
-			ret = ki_lex_error(&p->lex, p->lex.now.at, "more than %d keys",
-					   KI_D_KEYS - 1);
-	} while (!ret && ki_lex_is(&p->lex, ","));
-	return ret ? ret : ki_lex_take(&p->lex, "]");
-}
-
-/* *is_one false: here is none, and nothing was taken. */
-static int declaration(struct ki_d_parser *p, bool *is_one)
-{
-	static const char *const later[] = {"inline", "typedef", "translator",
-					    "struct", "union",	 "enum"};
-	enum ki_d_scope scope = ki_lex_is(&p->lex, "self")   ? KI_D_SELF_SCOPE
-				: ki_lex_is(&p->lex, "this") ? KI_D_THIS_SCOPE
-							     : KI_D_GLOBAL_SCOPE;
-	struct ki_d_type type;
-	int ret = 0;
-
-	for (size_t i = 0; i < sizeof(later) / sizeof(*later); i++)
-		if (ki_lex_is(&p->lex, later[i]))
-			return ki_lex_error(&p->lex, p->lex.now.at, "%s is not supported yet",
-					    later[i]);
-	if (scope != KI_D_GLOBAL_SCOPE)
-		ret = ki_lex_next(&p->lex);
-	if (!ret)
-		ret = ki_d_parse_type(p, &type, is_one);
-	if (!ret && !*is_one && scope != KI_D_GLOBAL_SCOPE)
-		ret = ki_lex_expected(&p->lex, "a type");
-	if (ret || !*is_one)
-		return ret;
-	if (p->lex.now.kind != KI_TOKEN_NAME)
-		return ki_lex_expected(&p->lex, "a variable's name");
-	ret = new_var(p, scope, type);
-	return ret ? ret : ki_lex_take(&p->lex, ";");
+	return ki_lex_start(&p->lex, &rules, text, err);
 }
 
 int ki_d_parse(struct ki_dlang *d, struct ki_err *err)
 {
 	struct ki_d_parser p = {.d = d};
-	int ret = ki_lex_start(&p.lex, &rules, d->text, err);
+	int ret = ki_d_lex(&p, d->text, err);
 
 	while (!ret && p.lex.now.kind != KI_TOKEN_END) {
 		bool is_declaration = false;
 
 		if (p.lex.now.kind == KI_TOKEN_NAME && *p.lex.next != ':')
-			ret = declaration(&p, &is_declaration);
+			ret = ki_d_parse_declaration(&p, &is_declaration);
 		if (!ret && !is_declaration)
 			ret = clause(&p);
 	}
 	if (!ret && !d->clauses.n)
-		ret = ki_d_error(d, err, 0, "the program has no clause");
+		return ki_d_fail(d, err, 0, "D_EMPTY", "the program has no clause");
+	if (ret)
+		ki_d_where(d, p.lex.now.at, p.lex.wrong);
 	return ret;
 }

@@ -22,14 +22,42 @@ struct ki_d_parser {
 	bool in_predicate;  /* a / may end it */
 };
 
+/* Begin with a text. */
+int ki_d_lex(struct ki_d_parser *p, const char *text, struct ki_err *err);
+
 /* An expression, with or without assignment; behind it, whatever could not be part of it. */
 int ki_d_parse_expr(struct ki_d_parser *p, struct ki_d_node **out);
 
 /* Up to the closing mark: expressions with commas between them, linked by next. */
 int ki_d_parse_list(struct ki_d_parser *p, const char *close, struct ki_d_node **out);
 
-/* A type's words and stars, if they stand here; *is_type false: nothing was taken. */
+/* Assignments with commas between them. */
+int ki_d_parse_comma(struct ki_d_parser *p, struct ki_d_node **out);
+
+/* A number that is known now. */
+int ki_d_parse_constant(struct ki_d_parser *p, struct ki_d_node **out);
+
+/* ---- parse_type.c ---- */
+
+#define KI_D_NAME_MAX 128
+
+/* A type as in a cast, if one stands here; *is_type false: nothing was taken. */
 int ki_d_parse_type(struct ki_d_parser *p, struct ki_d_type *out, bool *is_type);
+
+/* Its first part, and what it declares if it is a struct, union or enum. */
+int ki_d_parse_specifiers(struct ki_d_parser *p, struct ki_d_type *out, bool *is_type);
+
+/* Behind it: stars, a name, dimensions. */
+struct ki_d_declarator {
+	struct ki_d_type type; /* in: of the specifiers */
+	char *name;	       /* to be freed; NULL: there is none */
+	uint32_t at;	       /* of the name */
+	bool keys;	       /* in: a [ behind the name is the caller's */
+};
+int ki_d_parse_declarator(struct ki_d_parser *p, struct ki_d_declarator *d);
+
+/* declare.c: a declaration; *is_one false: here is none, and nothing was taken. */
+int ki_d_parse_declaration(struct ki_d_parser *p, bool *is_one);
 
 /* The value of $NAME, as text; NULL: there is none. */
 const char *ki_d_macro(const struct ki_dlang *d, const char *name, char buf[24]);

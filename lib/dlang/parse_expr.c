@@ -2,6 +2,7 @@
 /*
  * Expressions by precedence climbing, as lib/predicate/parse.c does it.
  */
+#include "dlang/check.h"
 #include "dlang/parse.h"
 
 #include <errno.h>
@@ -200,13 +201,64 @@ static int aggregation(struct ki_d_parser *p, struct ki_d_node **out)
 	return in_brackets(p, "]", *out, 0);
 }
 
+/* `NAME, or behind a module's name. It is kept as MODULE`NAME. */
+static int symbol(struct ki_d_parser *p, struct ki_d_node **out)
+{
+	const struct ki_d_node *module = *out;
+	const uint32_t at = module ? module->at : p->lex.now.at;
+	int ret = ki_lex_next(&p->lex);
+
+	if (!ret)
+		ret = expect_name(p);
+	if (ret)
+		return ret;
+	*out = ki_d_node_new(&p->d->pool, KI_D_SYMBOL, at,
+			     p->lex.now.len + (module ? strlen(module->text) : 0) + 1);
+	if (!*out)
+		return ki_d_no_memory(p->lex.err);
+	sprintf((*out)->text, "%s`%.*s", module ? module->text : "", (int)p->lex.now.len,
+		p->lex.now.text);
+	return ki_lex_next(&p->lex);
+}
+
+/* offsetof(TYPE, MEMBER) */
+static int offset_of(struct ki_d_parser *p, struct ki_d_node **out)
+{
+	uint32_t at = p->lex.now.at;
+	struct ki_d_type type;
+	bool is_type = false;
+	int ret = ki_lex_next(&p->lex);
+
+	if (!ret)
+		ret = ki_lex_take(&p->lex, "(");
+	if (!ret)
+		ret = ki_d_parse_type(p, &type, &is_type);
+	if (!ret && !is_type)
+		ret = ki_lex_expected(&p->lex, "a type");
+	if (!ret)
+		ret = ki_lex_take(&p->lex, ",");
+	if (!ret)
+		ret = expect_name(p);
+	if (!ret)
+		ret = take_text(p, KI_D_OFFSETOF, out);
+	if (ret)
+		return ret;
+	(*out)->about = type;
+	(*out)->at = at;
+	return ki_lex_take(&p->lex, ")");
+}
+
 static int name(struct ki_d_parser *p, struct ki_d_node **out)
 {
 	int ret;
 
 	if (ki_lex_is(&p->lex, "self") || ki_lex_is(&p->lex, "this"))
 		return scoped(p, out);
+	if (ki_lex_is(&p->lex, "offsetof"))
+		return offset_of(p, out);
 	ret = take_text(p, KI_D_NAME, out);
+	if (!ret && ki_lex_is(&p->lex, "`"))
+		return symbol(p, out);
 	if (ret || !ki_lex_is(&p->lex, "("))
 		return ret;
 	(*out)->kind = KI_D_CALL;
@@ -227,7 +279,7 @@ static int parentheses(struct ki_d_parser *p, struct ki_d_node **out)
 	if (!ret)
 		ret = ki_d_parse_type(p, &type, &is_type);
 	if (!ret && !is_type)
-		ret = ki_d_parse_expr(p, out);
+		ret = ki_d_parse_comma(p, out);
 	if (!ret)
 		ret = ki_lex_take(&p->lex, ")");
 	p->in_predicate = was;
@@ -238,7 +290,7 @@ static int parentheses(struct ki_d_parser *p, struct ki_d_node **out)
 		ret = new_node(p, KI_D_CAST, at, out);
 	if (ret)
 		return ret;
-	(*out)->type = type;
+	(*out)->type = (*out)->about = type;
 	return adopt(p, *out, 0, kid);
 }
 
@@ -254,6 +306,9 @@ static int primary(struct ki_d_parser *p, struct ki_d_node **out)
 	case KI_TOKEN_NAME:
 		return name(p, out);
 	default:
+		*out = NULL;
+		if (ki_lex_is(&p->lex, "`"))
+			return symbol(p, out);
 		if (ki_lex_is(&p->lex, "@"))
 			return aggregation(p, out);
 		if (ki_lex_is(&p->lex, "("))
@@ -262,9 +317,28 @@ static int primary(struct ki_d_parser *p, struct ki_d_node **out)
 	}
 }
 
-static int not_yet(const struct ki_d_parser *p, const char *what)
+/* of.NAME, or of->NAME, which is (*of).NAME */
+static int member(struct ki_d_parser *p, struct ki_d_node **out)
 {
-	return ki_lex_error(&p->lex, p->lex.now.at, "%s is not supported yet", what);
+	struct ki_d_node *of = *out;
+	const bool arrow = ki_lex_is(&p->lex, "->");
+	int ret = ki_lex_next(&p->lex);
+
+	if (!ret && arrow) {
+		ret = new_node(p, KI_D_DEREF, of->at, out);
+		if (!ret)
+			ret = adopt(p, *out, 0, of);
+		of = *out;
+		of->op = 1;
+	}
+	if (!ret)
+		ret = expect_name(p);
+	if (!ret)
+		ret = take_text(p, KI_D_MEMBER, out);
+	if (ret)
+		return ret;
+	(*out)->at = of->at;
+	return adopt(p, *out, 0, of);
 }
 
 /* Behind an operand: [list] ++ -- */
@@ -277,8 +351,10 @@ static int postfix(struct ki_d_parser *p, struct ki_d_node **out)
 		const bool up = ki_lex_is(&p->lex, "++");
 
 		of = *out;
-		if (ki_lex_is(&p->lex, "->") || ki_lex_is(&p->lex, "."))
-			return not_yet(p, "a member of a structure");
+		if (ki_lex_is(&p->lex, "->") || ki_lex_is(&p->lex, ".")) {
+			ret = member(p, out);
+			continue;
+		}
 		if (ki_lex_is(&p->lex, "[")) {
 			ret = new_node(p, KI_D_INDEX, of->at, out);
 			if (!ret)
@@ -319,6 +395,29 @@ static int prefix(struct ki_d_parser *p, enum ki_d_kind kind, uint8_t op, struct
 	return adopt(p, *out, 0, kid);
 }
 
+/* sizeof (TYPE), sizeof EXPRESSION */
+static int size_of(struct ki_d_parser *p, struct ki_d_node **out)
+{
+	const struct ki_lexer before = (ki_lex_next(&p->lex), p->lex);
+	struct ki_d_node *n, *kid;
+	bool is_type = false;
+	int ret = new_node(p, KI_D_SIZEOF, p->lex.now.at, &n);
+
+	if (ret)
+		return ret;
+	*out = n;
+	if (ki_lex_is(&p->lex, "(")) {
+		ret = ki_lex_next(&p->lex);
+		if (!ret)
+			ret = ki_d_parse_type(p, &n->about, &is_type);
+		if (ret || is_type)
+			return ret ? ret : ki_lex_take(&p->lex, ")");
+		p->lex = before;
+	}
+	ret = unary(p, &kid);
+	return ret ? ret : adopt(p, n, 0, kid);
+}
+
 static int unary_inside(struct ki_d_parser *p, struct ki_d_node **out)
 {
 	int ret;
@@ -328,9 +427,9 @@ static int unary_inside(struct ki_d_parser *p, struct ki_d_node **out)
 	if (ki_lex_is(&p->lex, "*"))
 		return prefix(p, KI_D_DEREF, 0, out);
 	if (ki_lex_is(&p->lex, "&"))
-		return not_yet(p, "the address of something");
+		return prefix(p, KI_D_ADDRESS, 0, out);
 	if (ki_lex_is(&p->lex, "sizeof"))
-		return not_yet(p, "sizeof");
+		return size_of(p, out);
 	if (ki_lex_is(&p->lex, "+")) {
 		ret = ki_lex_next(&p->lex);
 		return ret ? ret : unary(p, out);
@@ -471,4 +570,31 @@ int ki_d_parse_expr(struct ki_d_parser *p, struct ki_d_node **out)
 	ret = assignment(p, out);
 	p->level--;
 	return ret;
+}
+
+int ki_d_parse_comma(struct ki_d_parser *p, struct ki_d_node **out)
+{
+	int ret = ki_d_parse_expr(p, out);
+
+	while (!ret && ki_lex_is(&p->lex, ",")) {
+		struct ki_d_node *left = *out, *right;
+
+		ret = ki_lex_next(&p->lex);
+		if (!ret)
+			ret = ki_d_parse_expr(p, &right);
+		if (!ret)
+			ret = new_node(p, KI_D_COMMA, left->at, out);
+		if (!ret)
+			ret = adopt(p, *out, 0, left);
+		if (!ret)
+			ret = adopt(p, *out, 1, right);
+	}
+	return ret;
+}
+
+int ki_d_parse_constant(struct ki_d_parser *p, struct ki_d_node **out)
+{
+	int ret = conditional(p, out);
+
+	return ret ? ret : ki_d_fold(p->d, *out, p->lex.err);
 }

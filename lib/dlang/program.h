@@ -15,6 +15,7 @@
 
 #include "dlang/ast.h"
 #include "dlang/index.h"
+#include "dlang/types.h"
 #include "kerninst/dlang.h"
 #include "kerninst/record.h"
 #include "kerninst/splice.h"
@@ -36,6 +37,7 @@ struct ki_d_var {
 	unsigned int nkeys; /* an associative array; 0: a scalar */
 	struct ki_d_type keys[KI_D_KEYS];
 	uint32_t number; /* of the global, the thread's word, the local */
+	bool declared;
 	struct ki_table_map *table;
 };
 
@@ -150,16 +152,19 @@ struct ki_dlang {
 	struct ki_dlang_options o;
 	char **args;
 	struct ki_d_pool pool;
+	struct ki_d_types types;
+	struct ki_dlang_where where;
 	ki_vec(struct ki_d_pattern) patterns;
 	ki_vec(struct ki_d_clause) clauses;
 	ki_vec(struct ki_d_var *) vars;
 	ki_vec(struct ki_d_agg *) aggs;
 	ki_vec(struct ki_d_action) actions;
 	ki_vec(struct ki_d_batch) batches;
-	ki_vec(struct ki_d_probe) probes; /* id is the index + 1 */
-	ki_vec(uint32_t) uses;		  /* clauses */
-	ki_vec(char *) strings;		  /* of KI_D_FORM_NUMBERED */
-	struct ki_d_index by_text;	  /* strings */
+	ki_vec(struct ki_d_probe) probes;   /* id is the index + 1 */
+	ki_vec(uint32_t) uses;		    /* clauses */
+	ki_vec(struct ki_d_node *) symbols; /* variables of the kernel; value: the address */
+	ki_vec(char *) strings;		    /* of KI_D_FORM_NUMBERED */
+	struct ki_d_index by_text;	    /* strings */
 	bool quiet, exits, stacks_used, clock_used;
 	struct ki_d_run *run;
 };
@@ -177,6 +182,16 @@ int ki_d_batches(struct ki_dlang *d, struct ki_err *err);
 int ki_d_error(const struct ki_dlang *d, struct ki_err *err, uint32_t at, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 int ki_d_no_memory(struct ki_err *err);
+
+/* The same, with the reference's tag. */
+int ki_d_fail(struct ki_dlang *d, struct ki_err *err, uint32_t at, const char *tag, const char *fmt,
+	      ...) __attribute__((format(printf, 5, 6)));
+
+/* Note where the lexer has found something wrong, unless a place is known already. */
+void ki_d_where(struct ki_dlang *d, uint32_t at, unsigned int wrong);
+
+/* Bytes of a string, its 0 included. */
+unsigned int ki_d_strsize(const struct ki_dlang *d);
 
 /* The number of a string, from 1; 0: out of memory. */
 uint64_t ki_d_string_number(struct ki_dlang *d, const char *text);

@@ -222,6 +222,8 @@ int ki_dlang_start(struct ki_dlang *d, struct ki_target *t, struct ki_err *err)
 		return ki_d_no_memory(err);
 	ret = ki_d_storage(d, err);
 	if (!ret)
+		ret = ki_d_symbols(d, err);
+	if (!ret)
 		ret = add_triggers(d, err);
 	if (ret)
 		return ret;

@@ -42,6 +42,9 @@ struct ki_d_run {
 	ki_vec(uint32_t) chunks; /* of each of the plan `probes`: whose it is */
 };
 
+/* Where the kernel's variables are that the program names (symbols.c). */
+int ki_d_symbols(struct ki_dlang *d, struct ki_err *err);
+
 void ki_d_run_free(struct ki_d_run *r); /* NULL is allowed */
 
 /* Where a clause is compiled for. */

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "dlang/program.h"
+#include "predicate/lex.h"
 
 #define LINE 256
 
@@ -34,6 +35,49 @@ int ki_d_error(const struct ki_dlang *d, struct ki_err *err, uint32_t at, const 
 			column = 0;
 		}
 	return ki_err_set(err, -EINVAL, 0, "D: line %u, column %u: %s", line, column, why);
+}
+
+static void place(struct ki_dlang *d, uint32_t at, const char *tag)
+{
+	const char *line = d->text + at;
+	size_t len;
+
+	if (d->where.tag)
+		return;
+	while (line > d->text && line[-1] != '\n')
+		line--;
+	len = strcspn(line, "\n");
+	d->where = (struct ki_dlang_where){
+		.tag = tag, .line = 1, .column = (unsigned int)(d->text + at - line) + 1};
+	for (const char *p = d->text; p < line; p++)
+		d->where.line += *p == '\n';
+	if (len >= sizeof(d->where.text))
+		len = sizeof(d->where.text) - 1;
+	memcpy(d->where.text, line, len);
+}
+
+void ki_d_where(struct ki_dlang *d, uint32_t at, unsigned int wrong)
+{
+	static const char *const tags[] = {
+		[KI_LEX_SYNTAX] = "D_SYNTAX",	       [KI_LEX_NUMBER_LARGE] = "D_INT_OFLOW",
+		[KI_LEX_NUMBER_DIGIT] = "D_INT_DIGIT", [KI_LEX_STRING_END] = "D_STR_NL",
+		[KI_LEX_CHAR_END] = "D_CHR_NL",	       [KI_LEX_CHAR_EMPTY] = "D_CHR_NULL",
+		[KI_LEX_CHAR_LONG] = "D_CHR_OFLOW"};
+
+	place(d, at, tags[wrong]);
+}
+
+int ki_d_fail(struct ki_dlang *d, struct ki_err *err, uint32_t at, const char *tag, const char *fmt,
+	      ...)
+{
+	char why[KI_ERR_MSG];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(why, sizeof(why), fmt, ap);
+	va_end(ap);
+	place(d, at, tag);
+	return ki_d_error(d, err, at, "%s", why);
 }
 
 /* ---- options ---- */

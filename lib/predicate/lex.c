@@ -133,8 +133,10 @@ static int quoted(struct ki_lexer *l, char quote)
 	size_t n;
 
 	for (; *p != quote; p += n) {
-		if (!*p || *p == '\n')
+		if (!*p || *p == '\n') {
+			l->wrong = quote == '"' ? KI_LEX_STRING_END : KI_LEX_CHAR_END;
 			return ki_lex_error(l, l->now.at, "a %c without an end", quote);
+		}
 		n = character(p, &value);
 		if (!n)
 			return ki_lex_error(l, (uint32_t)(p - l->text), "no such escape: \\%.1s",
@@ -167,15 +169,22 @@ static int take_string(struct ki_lexer *l)
 
 static int take_char(struct ki_lexer *l)
 {
-	unsigned int value;
+	unsigned int value = 0, count = 0;
+	uint64_t all = 0;
+	size_t at = 0;
 	int ret = quoted(l, '\'');
 
 	if (ret)
 		return ret;
-	if (!l->now.len || character(l->now.text, &value) != l->now.len)
-		return ki_lex_error(l, l->now.at, "between two ' is one character");
+	for (; at < l->now.len; at += character(l->now.text + at, &value), count++)
+		all = all << 8 | (character(l->now.text + at, &value), (uint8_t)value);
+	if (!count || count > (l->rules->long_chars ? 8 : 1)) {
+		l->wrong = count ? KI_LEX_CHAR_LONG : KI_LEX_CHAR_EMPTY;
+		return ki_lex_error(l, l->now.at, "between two ' is one character%s",
+				    l->rules->long_chars ? ", or up to 8" : "");
+	}
 	l->now.kind = KI_TOKEN_NUMBER;
-	l->now.value = value;
+	l->now.value = all;
 	l->now.base = 10;
 	return 0;
 }
@@ -200,9 +209,11 @@ static int take_number(struct ki_lexer *l)
 	t->base = *t->text != '0' || t->len == 1 ? 10 : (t->text[1] | 32) == 'x' ? 16 : 8;
 	errno = 0;
 	t->value = strtoull(t->text, &end, t->base);
+	l->wrong = KI_LEX_NUMBER_LARGE;
 	if (errno)
 		return ki_lex_error(l, t->at, "%s has more than 64 bits",
 				    shown(t->text, t->len, text));
+	l->wrong = KI_LEX_NUMBER_DIGIT;
 	if (end == t->text + 1 && t->base == 8)
 		t->base = 10;
 	for (; strchr("uUlL", *end) && *end; end++)
@@ -210,6 +221,7 @@ static int take_number(struct ki_lexer *l)
 	if (end != t->text + t->len)
 		return ki_lex_error(l, t->at, "'%s' is no number: decimal, 0x.., 0.. or 'c'",
 				    shown(t->text, t->len, text));
+	l->wrong = KI_LEX_SYNTAX;
 	t->is_unsigned |= t->value > INT64_MAX;
 	l->next = end;
 	return 0;

@@ -45,6 +45,18 @@ struct ki_lex_rules {
 	const char *const *marks; /* ended by NULL; of those that begin alike the longest first */
 	bool comments;		  /* those of C, and // to the end of the line */
 	bool macros;		  /* $$NAME, too; a register's text then begins with the second $ */
+	bool long_chars;	  /* 'ab': up to 8 characters, the first one highest */
+};
+
+/* What is wrong with a token. */
+enum ki_lex_wrong {
+	KI_LEX_SYNTAX,
+	KI_LEX_NUMBER_LARGE,
+	KI_LEX_NUMBER_DIGIT,
+	KI_LEX_STRING_END,
+	KI_LEX_CHAR_END,
+	KI_LEX_CHAR_EMPTY,
+	KI_LEX_CHAR_LONG,
 };
 
 struct ki_lexer {
@@ -52,6 +64,7 @@ struct ki_lexer {
 	const char *text, *next;
 	struct ki_token now;
 	struct ki_err *err;
+	enum ki_lex_wrong wrong; /* behind an error */
 };
 
 /* Begin, with the first token. The text must live as long. 0, or -EINVAL. */

@@ -48,6 +48,15 @@ static const char *const good[] = {
 	"BEGIN { trace(1 ^^ 0); trace(1 << 3); trace(~1); trace(!1); trace(-1); }",
 	"BEGIN { stack(); ustack(5); @[stack()] = count(); }",
 	"BEGIN { trace(stringof(arg0)); trace(copyinstr(arg1)); }",
+	"struct s { int a; char b[16]; struct { int c; }; union { int d; long e; } u; int f : 3; };\n"
+	"BEGIN { this->p = (struct s *)arg0; trace(this->p->a + this->p->c + this->p->u.d);\n"
+	"  trace(this->p->b); printf(\"%s %d\", this->p->b, this->p->b[2]); trace(this->p->f);\n"
+	"  trace(sizeof(struct s)); trace(offsetof(struct s, u)); trace(&this->p->u.e); }",
+	"typedef unsigned int u_t; typedef struct t { u_t x, *y; } t_t; enum e { A, B = 5, C };\n"
+	"BEGIN { trace(((t_t *)arg0)->y[3]); trace(C + (u_t)1); trace(*((struct t *)arg0)->y); }",
+	"BEGIN { trace(`jiffies); trace(&`jiffies); trace(vmlinux`max_pfn); trace(sizeof(long)); }",
+	"string s; self string t; int a[string, int], b; unsigned long long *p; BEGIN { b = 1; }",
+	"BEGIN { trace('ab'); trace(sizeof(int *)); trace((1, 2)); }",
 	"BEGIN { x = 1; x += 2; x <<= 1; --x; x--; trace(x++ + 1); @ = sum(--x); }",
 	NULL,
 };
@@ -94,7 +103,7 @@ static const struct {
 	{"BEGIN /execname/ { }", "a predicate is a number"},
 	{"BEGIN /execname == 1/ { }", "a string is compared with a number"},
 	{"BEGIN { pid = 1; }", "only variables can be assigned to"},
-	{"BEGIN { x = \"a\"; }", "a variable of a string is not supported yet"},
+	{"BEGIN { x = \"a\"; }", "a variable of type string is not supported yet"},
 	{"BEGIN { a[1] = 1; a[1, 2] = 1; }", "a has 1 keys elsewhere, here 2"},
 	{"BEGIN { a[1] = 1; trace(a); }", "a is an array"},
 	{"BEGIN { trace(*arg0); }", "* wants a pointer"},
@@ -103,7 +112,16 @@ static const struct {
 	{"BEGIN { x = 1; trace(x ? x++ : 0); }", "++ is a statement of its own here"},
 	{"BEGIN /x++ < 3/ { }", "++ is a statement of its own here"},
 	{"BEGIN { if (1) trace(1); }", "if is not supported yet"},
-	{"BEGIN { trace(curthread->pid); }", "a member of a structure is not supported yet"},
+	{"BEGIN { trace(((struct none *)arg0)->x); }", "the struct is not known"},
+	{"struct s { int a; }; BEGIN { trace(((struct s *)arg0)->b); }", "b is no member of s"},
+	{"struct s { int a; int a; }; BEGIN { }", "a second member a"},
+	{"struct s { int a : 33; }; BEGIN { }", "not wider than its type"},
+	{"struct s { int a; }; struct s { int b; }; BEGIN { }", "s is declared twice"},
+	{"struct s { int a : 3; }; BEGIN { trace(sizeof(((struct s *)arg0)->a)); }", "a bit-field"},
+	{"BEGIN { trace(sizeof(void)); }", "the type has no size"},
+	{"BEGIN { trace(&pid); }", "a variable of D has no address"},
+	{"BEGIN { trace(arg0.x); }", "a struct or union is expected"},
+	{"BEGIN { trace(arg0->x); }", "-> wants a pointer"},
 	{"a:b:c:d:e { }", "a probe is PROVIDER:MODULE:FUNCTION:NAME"},
 	{"fbt::x:entry,", "a probe is expected"},
 	{"BEGIN { trace($1); }", "$1 has no value"},
@@ -133,6 +151,92 @@ static void test_bad(void **state)
 		assert_true(err.code < 0);
 		assert_null(d);
 	}
+}
+
+/* Where, and the reference's tag. */
+static void test_where(void **state)
+{
+	static const struct {
+		const char *text, *tag;
+		unsigned int line, column;
+	} rows[] = {
+		{"BEGIN\n{\n  trace(x);\n}", "D_IDENT_UNDEF", 3, 9},
+		{"BEGIN { trace(1, 2); }", "D_PROTO_LEN", 1, 9},
+		{"BEGIN { trace(09); }", "D_INT_DIGIT", 1, 15},
+		{"BEGIN { trace(0x1ffffffffffffffff); }", "D_INT_OFLOW", 1, 15},
+		{"BEGIN { trace(1 / 0); }", "D_DIV_ZERO", 1, 19},
+		{"BEGIN { trace(\"a\n\"); }", "D_STR_NL", 1, 15},
+		{"BEGIN /\"a\"/ { }", "D_PRED_SCALAR", 1, 8},
+		{"", "D_EMPTY", 1, 1},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct ki_dlang_where where = {0};
+		struct ki_dlang_options o = {.size = sizeof(o), .where = &where};
+		struct ki_dlang *d;
+		struct ki_err err;
+
+		assert_int_not_equal(compile(rows[i].text, &o, &d, &err), 0);
+		assert_string_equal(where.tag, rows[i].tag);
+		assert_int_equal(where.line, rows[i].line);
+		assert_int_equal(where.column, rows[i].column);
+	}
+}
+
+/* Sizes and offsets are those of the C compiler. */
+static void test_layout(void **state)
+{
+	struct ki_dlang *d;
+	struct ki_err err;
+	struct s {
+		char a;
+		long b;
+		int c : 3, d : 30;
+		short e[3];
+		union {
+			char f;
+			int g;
+		} u;
+		struct {
+			char h;
+		};
+	};
+	const struct ki_d_node *n;
+
+	(void)state;
+	assert_int_equal(compile("struct s { char a; long b; int c : 3, d : 30; short e[3];\n"
+				 " union { char f; int g; } u; struct { char h; }; };\n"
+				 "BEGIN { trace(sizeof(struct s)); trace(offsetof(struct s, e)); "
+				 "trace(offsetof(struct s, u)); trace(offsetof(struct s, h)); }",
+				 NULL, &d, &err),
+			 0);
+	n = d->clauses.v[0].body;
+	assert_int_equal(n->kid[0]->value, sizeof(struct s));
+	assert_int_equal(n->next->kid[0]->value, offsetof(struct s, e));
+	assert_int_equal(n->next->next->kid[0]->value, offsetof(struct s, u));
+	assert_int_equal(n->next->next->next->kid[0]->value, offsetof(struct s, h));
+	ki_dlang_free(d);
+}
+
+/* The running kernel's types, where it has them. */
+static void test_kernel_types(void **state)
+{
+	struct ki_dlang *d;
+	struct ki_err err;
+
+	(void)state;
+	if (access("/sys/kernel/btf/vmlinux", R_OK))
+		skip();
+	if (compile("BEGIN { trace(curthread->comm); trace(curthread->real_parent->pid);\n"
+		    "  trace(((struct file *)arg0)->f_inode->i_ino); trace((pid_t)arg1);\n"
+		    "  trace(curthread->se.vruntime); trace(sizeof(struct task_struct)); }",
+		    NULL, &d, &err))
+		fail_msg("%s", err.msg);
+	assert_true(ki_d_function_type(&d->types, "vmlinux", "vfs_read")->members.n == 4);
+	ki_dlang_free(d);
+	assert_int_not_equal(compile("BEGIN { trace(curthread->nothing); }", NULL, &d, &err), 0);
+	assert_non_null(strstr(err.msg, "nothing is no member of task_struct"));
 }
 
 static void test_macros(void **state)
@@ -264,9 +368,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_good),	cmocka_unit_test(test_bad),
-		cmocka_unit_test(test_macros),	cmocka_unit_test(test_shape),
-		cmocka_unit_test(test_batches), cmocka_unit_test(test_formats),
-		cmocka_unit_test(test_buckets), cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_macros),	cmocka_unit_test(test_where),
+		cmocka_unit_test(test_layout),	cmocka_unit_test(test_kernel_types),
+		cmocka_unit_test(test_shape),	cmocka_unit_test(test_batches),
+		cmocka_unit_test(test_formats), cmocka_unit_test(test_buckets),
+		cmocka_unit_test(test_cut),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

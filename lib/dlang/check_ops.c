@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+/*
+ * Operators: what they take, and the type of what they give.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "dlang/check.h"
+#include "dlang/names.h"
+
+#define FAIL(c, n, ...) ki_d_fail((c)->d, (c)->err, (n)->at, __VA_ARGS__)
+
+static int check_operand(struct ki_d_checker *c, struct ki_d_node *n)
+{
+	int ret = ki_d_check_expr(c, n);
+
+	if (!ret)
+		ret = ki_d_to_text(c, n);
+	return ret ? ret : ki_d_decay(c, n);
+}
+
+static int not_a_number(struct ki_d_checker *c, const struct ki_d_node *n, const char *tag)
+{
+	char name[KI_D_TYPE_NAME];
+
+	return FAIL(c, n, tag, "a number is expected, not %s", ki_d_type_name(n->type, name));
+}
+
+/* ---- assignment ---- */
+
+static bool is_variable(const struct ki_d_node *n)
+{
+	return n->kind == KI_D_SELF || n->kind == KI_D_THIS || n->kind == KI_D_INDEX ||
+	       (n->kind == KI_D_NAME && !ki_d_builtin_find(n->text));
+}
+
+static bool has_no_type(struct ki_d_type t)
+{
+	return t.base == KI_D_VOID && !t.stars;
+}
+
+/* Can a value of that type be kept by a variable? */
+static bool can_keep(struct ki_d_type t)
+{
+	return ki_d_is_scalar(t);
+}
+
+/* The variable of what is assigned to, whose type may be known only now. */
+static int target_var(struct ki_d_checker *c, struct ki_d_node *n, struct ki_d_var **out)
+{
+	int ret = 0;
+
+	if (!is_variable(n))
+		return FAIL(c, n, "D_OP_WRITE", "only variables can be assigned to");
+	if (n->kind == KI_D_INDEX) {
+		ret = ki_d_check_index(c, n, true);
+		if (!ret && n->kind != KI_D_INDEX)
+			return FAIL(c, n, "D_OP_WRITE", "memory of the kernel is not written");
+		*out = n->sym.var;
+		return ret;
+	}
+	*out = ki_d_var_find(c->d, n);
+	return *out ? 0 : ki_d_var_new(c, n, out);
+}
+
+static bool goes_into(struct ki_d_type to, struct ki_d_type from)
+{
+	if (ki_d_is_scalar(to))
+		return ki_d_is_scalar(from);
+	return ki_d_is_string(to) && ki_d_is_string(from);
+}
+
+/* What is assigned to: a variable that may be new, whose type then is that of the value. */
+static int check_target(struct ki_d_checker *c, struct ki_d_node *n, const struct ki_d_node *from)
+{
+	const struct ki_d_type value = from ? from->type : ki_d_int(KI_I64);
+	const bool zero = from && from->kind == KI_D_NUMBER && !from->value;
+	char a[KI_D_TYPE_NAME], b[KI_D_TYPE_NAME];
+	struct ki_d_var *v = NULL;
+	int ret = target_var(c, n, &v);
+
+	if (ret)
+		return ret;
+	if (n->kind != KI_D_INDEX && v->nkeys)
+		return FAIL(c, n, "D_OP_INCOMPAT", "%s is an array: %s[...]", n->text, n->text);
+	if (has_no_type(v->type))
+		v->type = value;
+	n->sym.var = v;
+	n->type = v->type;
+	if (has_no_type(value))
+		return FAIL(c, n, "D_OP_INCOMPAT", "what has no value is assigned");
+	if (!can_keep(v->type))
+		return FAIL(c, n, "D_OP_INCOMPAT", "a variable of type %s is not supported yet",
+			    ki_d_type_name(v->type, a));
+	if (goes_into(v->type, value) || zero)
+		return 0;
+	return FAIL(c, n, "D_OP_INCOMPAT", "a value of type %s is assigned to one of type %s",
+		    ki_d_type_name(value, a), ki_d_type_name(v->type, b));
+}
+
+int ki_d_check_assign(struct ki_d_checker *c, struct ki_d_node *n)
+{
+	struct ki_d_node *to = n->kid[0];
+	const bool computes = n->op != KI_BINARIES;
+	const bool new =
+		computes &&is_variable(to) && to->kind != KI_D_INDEX && !ki_d_var_find(c->d, to);
+	int ret;
+
+	if (c->statement != n)
+		return FAIL(c, n, "D_SYNTAX", "an assignment is a statement of its own here");
+	ret = check_operand(c, n->kid[1]);
+
+	if (!ret && computes && !ki_d_is_scalar(n->kid[1]->type))
+		ret = not_a_number(c, n->kid[1], "D_OP_ARITH");
+	if (!ret)
+		ret = check_target(c, to, new ? NULL : n->kid[1]);
+	if (!ret && computes && !ki_d_is_scalar(to->type))
+		ret = not_a_number(c, to, "D_OP_ARITH");
+	n->type = to->type;
+	return ret;
+}
+
+int ki_d_check_step(struct ki_d_checker *c, struct ki_d_node *n)
+{
+	int ret;
+
+	if (!c->statement || c->sometimes)
+		return FAIL(c, n, "D_SYNTAX", "%s is a statement of its own here",
+			    n->op == KI_ADD ? "++" : "--");
+	ret = check_target(c, n->kid[0], NULL);
+	if (!ret && !ki_d_is_scalar(n->kid[0]->type))
+		ret = not_a_number(c, n->kid[0], "D_OP_SCALAR");
+	n->type = n->kid[0]->type;
+	return ret;
+}
+
+/* ---- two operands ---- */
+
+static bool is_comparison(uint8_t op)
+{
+	return op >= KI_EQ && op <= KI_GE;
+}
+
+static bool is_logic(uint8_t op)
+{
+	return op == KI_LAND || op == KI_LOR || op == KI_D_XOR_LOGIC;
+}
+
+/* C's usual conversions: to int at least, then to the larger, then to unsigned. */
+static struct ki_d_type usual(struct ki_d_type a, struct ki_d_type b)
+{
+	const unsigned int size = ki_d_size(a) > ki_d_size(b) ? ki_d_size(a) : ki_d_size(b);
+	const struct ki_d_type both[] = {a, b};
+	bool is_unsigned = false;
+
+	for (int i = 0; i < 2; i++)
+		is_unsigned |= ki_d_num(both[i]) >= KI_U8 && ki_d_size(both[i]) == size;
+	if (size < 4)
+		return ki_d_int(KI_I32);
+	if (size == 4)
+		return ki_d_int(is_unsigned ? KI_U32 : KI_I32);
+	return ki_d_int(is_unsigned ? KI_U64 : KI_I64);
+}
+
+static int check_strings(struct ki_d_checker *c, struct ki_d_node *n)
+{
+	if (!is_comparison(n->op))
+		return FAIL(c, n, is_logic(n->op) ? "D_OP_SCALAR" : "D_OP_ARITH",
+			    "a string is no number");
+	if (!ki_d_is_string(n->kid[0]->type) || !ki_d_is_string(n->kid[1]->type))
+		return FAIL(c, n, "D_OP_INCOMPAT", "a string is compared with a number");
+	if (!ki_d_is_constant(n->kid[0]) && !ki_d_is_constant(n->kid[1]))
+		return FAIL(c, n, "D_OP_INCOMPAT", "a string is compared with a constant, so far");
+	if (n->op != KI_EQ && n->op != KI_NE)
+		return FAIL(c, n, "D_OP_INCOMPAT",
+			    "strings can be compared by == and != only, so far");
+	n->type = ki_d_int(KI_I32);
+	return 0;
+}
+
+/* Two pointers, or one and a number. */
+static int check_pointers(struct ki_d_checker *c, struct ki_d_node *n)
+{
+	const struct ki_d_type a = n->kid[0]->type, b = n->kid[1]->type;
+	const struct ki_d_type p = a.stars ? a : b;
+
+	if (n->op != KI_ADD && n->op != KI_SUB)
+		return FAIL(c, n, "D_OP_INT", "an integer is expected, not a pointer");
+	if (n->op == KI_ADD && a.stars && b.stars)
+		return FAIL(c, n, "D_OP_INCOMPAT", "two pointers are added");
+	if (n->op == KI_SUB && !a.stars)
+		return FAIL(c, n, "D_OP_INCOMPAT", "a pointer is subtracted from a number");
+	if (p.stars == 1 && p.base == KI_D_VOID)
+		return FAIL(c, n, "D_OP_VFPTR", "a void * is no number: (uintptr_t) makes it one");
+	n->type = a.stars && b.stars ? ki_d_int(KI_I64) : p;
+	return 0;
+}
+
+static int check_division(struct ki_d_checker *c, struct ki_d_node *n)
+{
+	const struct ki_d_node *by = n->kid[1];
+
+	if ((n->op == KI_DIV || n->op == KI_MOD) && by->kind == KI_D_NUMBER && !by->value)
+		return FAIL(c, by, "D_DIV_ZERO", "division by zero");
+	return 0;
+}
+
+int ki_d_check_binary(struct ki_d_checker *c, struct ki_d_node *n)
+{
+	const bool was = c->sometimes;
+	int ret = check_operand(c, n->kid[0]);
+	struct ki_d_type a, b;
+
+	c->sometimes |= n->op == KI_LAND || n->op == KI_LOR;
+	if (!ret)
+		ret = check_operand(c, n->kid[1]);
+	c->sometimes = was;
+	if (ret)
+		return ret;
+	a = n->kid[0]->type;
+	b = n->kid[1]->type;
+	if (ki_d_is_string(a) || ki_d_is_string(b))
+		return check_strings(c, n);
+	if (!ki_d_is_scalar(a) || !ki_d_is_scalar(b))
+		return not_a_number(c, ki_d_is_scalar(a) ? n->kid[1] : n->kid[0],
+				    is_comparison(n->op) ? "D_OP_INCOMPAT"
+				    : is_logic(n->op)	 ? "D_OP_SCALAR"
+							 : "D_OP_ARITH");
+	if (is_comparison(n->op) || is_logic(n->op))
+		n->type = ki_d_int(KI_I32);
+	else if (a.stars || b.stars)
+		return check_pointers(c, n);
+	else if (n->op == KI_SHL || n->op == KI_SHR)
+		n->type = usual(a, ki_d_int(KI_I32));
+	else
+		n->type = usual(a, b);
+	return check_division(c, n);
+}
+
+/* ---- three, and one ---- */
+
+int ki_d_check_cond(struct ki_d_checker *c, struct ki_d_node *n)
+{
+	const bool was = c->sometimes;
+	int ret = 0;
+
+	for (unsigned int i = 0; !ret && i < 3; i++) {
+		ret = check_operand(c, n->kid[i]);
+		c->sometimes = true;
+		if (!ret && !ki_d_is_scalar(n->kid[i]->type))
+			ret = FAIL(c, n->kid[i], i ? "D_OP_INCOMPAT" : "D_OP_SCALAR",
+				   "a number is expected%s",
+				   i ? "; strings by condition are not supported yet" : "");
+	}
+	c->sometimes = was;
+	if (!ret)
+		n->type = n->kid[1]->type.stars	  ? n->kid[1]->type
+			  : n->kid[2]->type.stars ? n->kid[2]->type
+						  : usual(n->kid[1]->type, n->kid[2]->type);
+	return ret;
+}
+
+int ki_d_check_unary(struct ki_d_checker *c, struct ki_d_node *n)
+{
+	int ret = check_operand(c, n->kid[0]);
+
+	if (ret)
+		return ret;
+	if (!ki_d_is_scalar(n->kid[0]->type))
+		return not_a_number(c, n->kid[0],
+				    n->op == KI_LNOT  ? "D_OP_SCALAR"
+				    : n->op == KI_NOT ? "D_OP_INT"
+						      : "D_OP_ARITH");
+	if (n->op != KI_LNOT && n->kid[0]->type.stars)
+		return not_a_number(c, n->kid[0], n->op == KI_NOT ? "D_OP_INT" : "D_OP_ARITH");
+	n->type = n->op == KI_LNOT ? ki_d_int(KI_I32) : usual(n->kid[0]->type, ki_d_int(KI_I32));
+	return 0;
+}
+
+int ki_d_check_cast(struct ki_d_checker *c, struct ki_d_node *n)
+{
+	char a[KI_D_TYPE_NAME], b[KI_D_TYPE_NAME];
+	int ret = ki_d_check_expr(c, n->kid[0]);
+
+	if (!ret && ki_d_is_string(n->about))
+		ret = ki_d_to_text(c, n->kid[0]);
+	if (!ret && ki_d_is_scalar(n->about))
+		ret = ki_d_decay(c, n->kid[0]);
+	if (ret)
+		return ret;
+	n->type = n->about;
+	if (ki_d_is_scalar(n->type) && ki_d_is_scalar(n->kid[0]->type))
+		return 0;
+	return FAIL(c, n, "D_CAST_INVAL", "%s cannot be cast to %s",
+		    ki_d_type_name(n->kid[0]->type, a), ki_d_type_name(n->type, b));
+}
