@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * What a measurement would cost: the code is known before it is installed, and how often it would
  * run is tried, by bare counters at its points.
@@ -6,25 +6,34 @@
 #ifndef KERNINST_PREDICT_H
 #define KERNINST_PREDICT_H
 
-#include "points.h"
+#include "kerninst/points.h"
 
-struct prediction {
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct ki_prediction {
+	bool (*pause)(double seconds); /* the caller's; false: it is to end now */
 	double *hits; /* of each point, a second; not a number: it cannot be counted */
 	double seconds;
 	double machine; /* instructions a second */
 };
 
-/* Count for a while at the same points. CLI_OK, or reported. Free it in any case. */
-int predict(struct prediction *out, const struct points *p, struct ki_target *t,
-	    const struct asked *asked, const struct points_how *how);
-void prediction_free(struct prediction *p);
+/* Count for a while at the same points. 0, or -errno. Free it in any case. */
+int ki_predict(struct ki_prediction *out, const struct ki_points *p, struct ki_target *t,
+	       const struct ki_asked *asked, const struct ki_points_how *how, struct ki_err *err);
+void ki_prediction_free(struct ki_prediction *p);
 
 /* Instructions of one pass, at most; and how many that would be in a second. */
-double prediction_pass(const struct points *p, const struct cell *c);
-double prediction_cost(const struct prediction *pr, const struct points *p, const struct point *pt,
-		       const struct cell *c);
+double ki_prediction_pass(const struct ki_points *p, const struct ki_cell *c);
+double ki_prediction_cost(const struct ki_prediction *pr, const struct ki_points *p,
+			  const struct ki_named_point *pt, const struct ki_cell *c);
 
 /* All together: what comes of the same code is charged once. */
-double prediction_all(const struct prediction *pr, const struct points *p);
+double ki_prediction_all(const struct ki_prediction *pr, const struct ki_points *p);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * What is measured, taken apart by predicates: --split, once for each part. What none of them is
  * true of is the part "else".
@@ -7,26 +7,34 @@
 #define KERNINST_SPLIT_H
 
 #include "kerninst/predicate.h"
-#include "when.h"
 
-#define SPLITS_MAX 16
+#ifdef __cplusplus
+extern "C" {
+#endif
 
-struct split {
+#define KI_SPLITS_MAX 16
+
+struct ki_split {
 	const char *name;
 	char *text;		   /* what was written behind the name; NULL: else */
 	struct ki_predicate *when; /* with what holds for all */
 };
 
-struct splits {
-	struct split v[SPLITS_MAX + 1];
+struct ki_splits {
+	struct ki_split v[KI_SPLITS_MAX + 1];
 	unsigned int n; /* 0: nothing is taken apart */
 };
 
-/* "[NAME:]PREDICATE": CLI_OK, or reported. The text must outlive it. */
-int splits_add(struct splits *s, const struct verb *self, char *text);
+/* "[NAME:]PREDICATE": 0, or -EINVAL. The text must outlive it. */
+int ki_splits_add(struct ki_splits *s, char *text, struct ki_err *err);
 
-/* All are known, and what holds for all: make the predicates, and that of the rest. */
-int splits_make(struct splits *s, const struct verb *self, const struct when *w);
-void splits_free(struct splits *s);
+/* All are known, and what holds for all (NULL: nothing): make the predicates, and that of the rest.
+ */
+int ki_splits_make(struct ki_splits *s, const char *all, struct ki_err *err);
+void ki_splits_free(struct ki_splits *s);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
  * A row of the table is for a point and a key: how often it was hit there, and, of each value that
  * is summed up, the sums and extremes; of one of them buckets. What is shown is what came between
@@ -10,14 +10,13 @@
  * group it is may change meanwhile, its number too: an exec by a thread that is not the first gives
  * it that of the first.
  */
-#include "stat_by.h"
+#include "aggregate/inside.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
 #include "snippet/tree.h"
 
 #define ROWS	    16384
@@ -25,7 +24,7 @@
 
 /* ---- the table ---- */
 
-static uint32_t buckets(const struct stat_by *b)
+static uint32_t buckets(const struct ki_aggregate *b)
 {
 	if (!b->spread)
 		return 0;
@@ -34,13 +33,13 @@ static uint32_t buckets(const struct stat_by *b)
 
 /* Where in a row everything is. Hits are what is counted of the first value, for choice of one that
    is known where the point is; or by themselves if there is none. */
-static uint32_t lay_out(struct stat_by *b)
+static uint32_t lay_out(struct ki_aggregate *b)
 {
-	const struct stat_by_source *counts = NULL;
+	const struct ki_aggregate_source *counts = NULL;
 	uint32_t n = 0;
 
 	for (unsigned int i = 0; i < b->nsources; i++) {
-		struct stat_by_source *s = &b->sources[i];
+		struct ki_aggregate_source *s = &b->sources[i];
 
 		s->at = n;
 		ki_table_stats_merge(b->merge + n);
@@ -95,16 +94,16 @@ static bool is_of_end(const struct ki_node *n)
 }
 
 /* Without the number of the point. *n nodes; a string is several words of the key. */
-static int build_fields(struct stat_by *b, struct ki_snippet *s, struct ki_node **key,
+static int build_fields(struct ki_aggregate *b, struct ki_snippet *s, struct ki_node **key,
 			unsigned int *n, struct ki_err *err)
 {
-	const struct record_making to = {.stacks = b->stacks ? ki_stacks_number(b->stacks) : 0};
+	const struct ki_record_making to = {.stacks = b->stacks ? ki_stacks_number(b->stacks) : 0};
 
-	return record_values_build(&b->key, s, &to, key, n, err);
+	return ki_record_values_build(&b->key, s, &to, key, n, err);
 }
 
 /* How many words that takes. */
-static int count_words(struct stat_by *b, struct ki_err *err)
+static int count_words(struct ki_aggregate *b, struct ki_err *err)
 {
 	struct ki_node *key[KI_TABLE_KEYS];
 	struct ki_snippet *s;
@@ -126,7 +125,7 @@ static int count_words(struct stat_by *b, struct ki_err *err)
 	return ret;
 }
 
-static bool is_timed(const struct stat_by *b)
+static bool is_timed(const struct ki_aggregate *b)
 {
 	for (unsigned int i = 0; i < b->nsources; i++)
 		if (b->sources[i].metric)
@@ -134,45 +133,47 @@ static bool is_timed(const struct stat_by *b)
 	return false;
 }
 
-int stat_by_open(struct stat_by *b, struct ki_target *t, const struct points *points)
+int ki_aggregate_open(struct ki_aggregate *b, struct ki_target *t, const struct ki_points *points,
+		      struct ki_err *err)
 {
 	struct ki_table_options o = {.keys = b->key.n + 1,
 				     .values = lay_out(b),
 				     .rows = b->spread ? ROWS_BUCKET : ROWS,
 				     .merge = b->merge};
-	struct ki_err err = {0};
+	int ret;
 
 	if (b->rows)
 		o.rows = b->rows;
-	if (ki_table_open(t, &o, &b->map, &err))
-		return cli_fail(&err);
-	if (stat_by_stacks_open(b, t))
-		return CLI_ERROR;
-	if (is_timed(b) && count_words(b, &err))
-		return cli_fail(&err);
+	ret = ki_table_open(t, &o, &b->map, err);
+	if (!ret)
+		ret = ki_aggregate_stacks_open(b, t, err);
+	if (!ret && is_timed(b))
+		ret = count_words(b, err);
+	if (ret)
+		return ret;
 	b->target = t;
 	b->table = ki_table_var_of(b->map, "by");
 	b->points = points;
-	return CLI_OK;
+	return 0;
 }
 
-void stat_by_close(struct stat_by *b)
+void ki_aggregate_close(struct ki_aggregate *b)
 {
 	ki_table_reading_free(b->before);
 	ki_table_reading_free(b->now);
 	free(b->same);
 	ki_table_close(b->map);
-	stat_by_stacks_close(b);
+	ki_aggregate_stacks_close(b);
 	for (unsigned int i = 0; i < b->nsources; i++) {
 		ki_predicate_free(b->sources[i].value);
 		free(b->sources[i].text);
 	}
-	record_values_free(&b->key);
+	ki_record_values_free(&b->key);
 }
 
-struct wanted stat_by_metrics(const struct stat_by *b)
+struct ki_wanted ki_aggregate_metrics(const struct ki_aggregate *b)
 {
-	struct wanted w = {0};
+	struct ki_wanted w = {0};
 	bool counts = !b->nsources;
 
 	for (unsigned int i = 0; i < b->nsources; i++) {
@@ -188,8 +189,8 @@ struct wanted stat_by_metrics(const struct stat_by *b)
 /* ---- what changes it ---- */
 
 /* The key where the point is. */
-static int build_key(struct stat_by *b, struct ki_snippet *s, struct ki_node **key, unsigned int *n,
-		     struct ki_err *err)
+static int build_key(struct ki_aggregate *b, struct ki_snippet *s, struct ki_node **key,
+		     unsigned int *n, struct ki_err *err)
 {
 	int ret = build_fields(b, s, key + 1, n, err);
 
@@ -198,7 +199,7 @@ static int build_key(struct stat_by *b, struct ki_snippet *s, struct ki_node **k
 	return ret;
 }
 
-static int build_value(const struct stat_by_source *source, struct ki_snippet *s,
+static int build_value(const struct ki_aggregate_source *source, struct ki_snippet *s,
 		       struct ki_node **value, struct ki_err *err)
 {
 	int ret = ki_predicate_build(source->value, s, NULL, value, err);
@@ -206,8 +207,8 @@ static int build_value(const struct stat_by_source *source, struct ki_snippet *s
 	return ret || *value ? ret : ki_snippet_check(s, NULL, err);
 }
 
-static struct ki_node *add_to_bucket(struct stat_by *b, struct ki_snippet *s, struct ki_node **key,
-				     unsigned int n, struct ki_node *value)
+static struct ki_node *add_to_bucket(struct ki_aggregate *b, struct ki_snippet *s,
+				     struct ki_node **key, unsigned int n, struct ki_node *value)
 {
 	if (b->is_linear)
 		return ki_stmt_table_linear(s, &b->table, b->buckets, key, n, &b->linear, value);
@@ -260,8 +261,8 @@ static void hold_all(struct held *h, struct ki_snippet *s, struct ki_node *key[2
 }
 
 /* One of the values that are known where the point is; its bucket, too. */
-static int add_source(struct stat_by *b, const struct stat_by_source *source, struct ki_snippet *s,
-		      struct ki_node **list, struct ki_err *err)
+static int add_source(struct ki_aggregate *b, const struct ki_aggregate_source *source,
+		      struct ki_snippet *s, struct ki_node **list, struct ki_err *err)
 {
 	struct ki_node *key[2][KI_TABLE_KEYS], *value[2];
 	const bool spread = source == b->spread;
@@ -285,7 +286,7 @@ static int add_source(struct stat_by *b, const struct stat_by_source *source, st
 
 static int make(void *arg, struct ki_snippet *s, struct ki_node **stmt, struct ki_err *err)
 {
-	struct stat_by *b = arg;
+	struct ki_aggregate *b = arg;
 	struct ki_node *key[KI_TABLE_KEYS];
 	unsigned int n;
 	int ret = 0;
@@ -303,9 +304,9 @@ static int make(void *arg, struct ki_snippet *s, struct ki_node **stmt, struct k
 	return ret || *stmt ? ret : ki_snippet_check(s, NULL, err);
 }
 
-ki_measure_act *stat_by_act(void *arg, const struct point *p, void **act_arg)
+ki_measure_act *ki_aggregate_act(void *arg, const struct ki_named_point *p, void **act_arg)
 {
-	struct stat_by *b = arg;
+	struct ki_aggregate *b = arg;
 
 	b->point = (uint32_t)(p - b->points->v.v);
 	*act_arg = b;
@@ -314,7 +315,7 @@ ki_measure_act *stat_by_act(void *arg, const struct point *p, void **act_arg)
 
 static int make_begin(void *arg, struct ki_snippet *s, struct ki_node **values, struct ki_err *err)
 {
-	struct stat_by *b = arg;
+	struct ki_aggregate *b = arg;
 	struct ki_node *key[KI_TABLE_KEYS];
 	unsigned int n, word = 0;
 	int ret = build_fields(b, s, key, &n, err);
@@ -326,7 +327,7 @@ static int make_begin(void *arg, struct ki_snippet *s, struct ki_node **values, 
 }
 
 /* The key, of what is in the words and what is known at the end. */
-static int build_end_key(struct stat_by *b, struct ki_snippet *s, const struct ki_var *words,
+static int build_end_key(struct ki_aggregate *b, struct ki_snippet *s, const struct ki_var *words,
 			 struct ki_node **key, unsigned int *n, struct ki_err *err)
 {
 	unsigned int word = 0;
@@ -341,7 +342,7 @@ static int build_end_key(struct stat_by *b, struct ki_snippet *s, const struct k
 static int make_end(void *arg, struct ki_snippet *s, const struct ki_var *words,
 		    const struct ki_var *took, struct ki_node **stmt, struct ki_err *err)
 {
-	struct stat_by *b = arg;
+	struct ki_aggregate *b = arg;
 	struct ki_node *key[KI_TABLE_KEYS];
 	unsigned int n;
 	int ret = build_end_key(b, s, words, key, &n, err);
@@ -359,10 +360,10 @@ static int make_end(void *arg, struct ki_snippet *s, const struct ki_var *words,
 	return ret;
 }
 
-const struct ki_measure_ends *stat_by_ends(void *arg, const struct point *p,
-					   const struct ki_metric *metric)
+const struct ki_measure_ends *ki_aggregate_ends(void *arg, const struct ki_named_point *p,
+						const struct ki_metric *metric)
 {
-	struct stat_by *b = arg;
+	struct ki_aggregate *b = arg;
 
 	b->point = (uint32_t)(p - b->points->v.v);
 	b->ending = b->sources;
@@ -373,16 +374,14 @@ const struct ki_measure_ends *stat_by_ends(void *arg, const struct point *p,
 	return &b->ends;
 }
 
-int stat_by_begin(struct stat_by *b)
+int ki_aggregate_begin(struct ki_aggregate *b, struct ki_err *err)
 {
-	struct ki_err err = {0};
-
-	return ki_table_read(b->map, &b->before, &err) ? cli_fail(&err) : CLI_OK;
+	return ki_table_read(b->map, &b->before, err);
 }
 
-int stat_by_end(struct stat_by *b)
+int ki_aggregate_end(struct ki_aggregate *b, struct ki_err *err)
 {
-	struct ki_err err = {0};
+	int ret = ki_table_read(b->map, &b->now, err);
 
-	return ki_table_read(b->map, &b->now, &err) ? cli_fail(&err) : stat_by_join_stacks(b);
+	return ret ? ret : ki_aggregate_join_stacks(b, err);
 }

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
  * What came between two readings. These stay as they were read: which stacks are one key is known
  * better each time, and what is taken away must have been put together in the same way.
@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stat_by.h"
+#include "aggregate/inside.h"
 
 /* Take away what was there before; only sums grow. */
-static void subtract(const struct stat_by *b, struct ki_table_reading *r,
+static void subtract(const struct ki_aggregate *b, struct ki_table_reading *r,
 		     const struct ki_table_reading *before)
 {
 	uint32_t width = r->keys + r->values;
@@ -31,20 +31,20 @@ static void subtract(const struct stat_by *b, struct ki_table_reading *r,
 	r->lost -= before->lost;
 }
 
-static int rename_stacks(const struct stat_by *b, struct ki_table_reading *r)
+static int rename_stacks(const struct ki_aggregate *b, struct ki_table_reading *r)
 {
 	for (size_t i = 0; i < r->n; i++) {
 		uint64_t *key = r->words + i * (r->keys + r->values) + 1;
 
 		for (unsigned int k = 0; k < b->key.n; k++)
-			if (stat_by_is_stack(b, k) && key[k] < b->nsame && b->same[key[k]])
+			if (ki_aggregate_is_stack(b, k) && key[k] < b->nsame && b->same[key[k]])
 				key[k] = b->same[key[k]];
 	}
 	return ki_table_regroup(b->map, r);
 }
 
 /* A copy, in which stacks that are the same are one. */
-static int joined(const struct stat_by *b, const struct ki_table_reading *r,
+static int joined(const struct ki_aggregate *b, const struct ki_table_reading *r,
 		  struct ki_table_reading *out)
 {
 	const size_t size = r->n * (r->keys + r->values) * sizeof(*r->words);
@@ -57,7 +57,7 @@ static int joined(const struct stat_by *b, const struct ki_table_reading *r,
 	return b->same ? rename_stacks(b, out) : 0;
 }
 
-int stat_by_delta(const struct stat_by *b, struct ki_table_reading *out)
+int ki_aggregate_delta(const struct ki_aggregate *b, struct ki_table_reading *out)
 {
 	struct ki_table_reading before = {0};
 	int ret = joined(b, b->now, out);
@@ -72,7 +72,7 @@ int stat_by_delta(const struct stat_by *b, struct ki_table_reading *out)
 	return ret;
 }
 
-void stat_by_next(struct stat_by *b)
+void ki_aggregate_next(struct ki_aggregate *b)
 {
 	ki_table_reading_free(b->before);
 	b->before = b->now;

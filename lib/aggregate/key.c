@@ -1,17 +1,19 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
  * Keys of kerninst stat --by as they are shown.
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "record/users.h"
-#include "stat_by.h"
+#include "aggregate/inside.h"
 
 static const char *symbol_of(void *arg, uint64_t addr, uint64_t *offset)
 {
-	const struct ki_symbol *sym = ki_target_symbol_at(((struct stat_by *)arg)->target, addr);
+	const struct ki_symbol *sym =
+		ki_target_symbol_at(((struct ki_aggregate *)arg)->target, addr);
 
 	if (sym)
 		*offset = addr - sym->addr;
@@ -20,12 +22,12 @@ static const char *symbol_of(void *arg, uint64_t addr, uint64_t *offset)
 
 static bool stack_of(void *arg, uint64_t number, struct ki_stack *out)
 {
-	return !ki_stacks_get(((struct stat_by *)arg)->stacks, number, out);
+	return !ki_stacks_get(((struct ki_aggregate *)arg)->stacks, number, out);
 }
 
 /* Of a process: the file where no function is known. */
-static char *user_frame(const struct stat_by *b, const struct ki_stack *s, uint32_t k, char *text,
-			size_t size)
+static char *user_frame(const struct ki_aggregate *b, const struct ki_stack *s, uint32_t k,
+			char *text, size_t size)
 {
 	struct ki_user_frame f;
 	const char *slash;
@@ -51,7 +53,7 @@ static char *frame_of(void *arg, const struct ki_stack *s, uint32_t k, char *tex
 	return ki_field_code(name, offset + (k > 0), s->addrs[k], text, size);
 }
 
-static struct ki_field_names names_of(struct stat_by *b)
+static struct ki_field_names names_of(struct ki_aggregate *b)
 {
 	return (struct ki_field_names){.arg = b,
 				       .khz = ki_target_info(b->target)->tsc_khz,
@@ -60,8 +62,8 @@ static struct ki_field_names names_of(struct stat_by *b)
 				       .frame = frame_of};
 }
 
-const char *stat_by_key_text(struct stat_by *b, const uint64_t *key, unsigned int i,
-			     char buf[KI_FIELD_TEXT])
+const char *ki_aggregate_key_text(struct ki_aggregate *b, const uint64_t *key, unsigned int i,
+				  char buf[KI_FIELD_TEXT])
 {
 	const struct ki_field_names names = names_of(b);
 
@@ -69,7 +71,7 @@ const char *stat_by_key_text(struct stat_by *b, const uint64_t *key, unsigned in
 			     ki_field_words(b->key.fields, b->key.n, i), buf);
 }
 
-char *stat_by_frames(struct stat_by *b, const struct ki_stack *s)
+char *ki_aggregate_frames(struct ki_aggregate *b, const struct ki_stack *s)
 {
 	char frame[4096], *text = NULL;
 	size_t len;

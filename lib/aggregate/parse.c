@@ -1,16 +1,16 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
  * --by, --hist and --agg: what people wrote.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
-#include "stat_by.h"
+#include "aggregate/inside.h"
 
-const char *const stat_by_fns[BY_FNS] = {
-	[BY_SUM] = "sum", [BY_AVG] = "avg",	  [BY_MIN] = "min",
-	[BY_MAX] = "max", [BY_STDDEV] = "stddev",
+const char *const ki_aggregate_fns[KI_AGGREGATE_FNS] = {
+	[KI_AGGREGATE_SUM] = "sum", [KI_AGGREGATE_AVG] = "avg",	      [KI_AGGREGATE_MIN] = "min",
+	[KI_AGGREGATE_MAX] = "max", [KI_AGGREGATE_STDDEV] = "stddev",
 };
 
 /* The last number of the text, behind a colon, which is cut off. */
@@ -28,7 +28,7 @@ static bool cut_number(char *text, int64_t *out)
 }
 
 /* Three numbers behind the expression; fewer are a part of it: arg2 > 5 ? 1 : 0. */
-static bool cut_bounds(struct stat_by *b, char *text, int64_t *step)
+static bool cut_bounds(struct ki_aggregate *b, char *text, int64_t *step)
 {
 	if (cut_number(text, step) && cut_number(text, &b->linear.high) &&
 	    cut_number(text, &b->linear.low))
@@ -48,104 +48,107 @@ static const struct ki_metric *metric_of(const char *text)
 		       : NULL;
 }
 
-static int parse_source(struct stat_by_source *s, const struct verb *self, const char *option)
+static int parse_source(struct ki_aggregate_source *s, const char *option, struct ki_err *err)
 {
-	struct ki_err err = {0};
+	struct ki_err why = {0};
 
 	s->metric = metric_of(s->text);
 	if (s->metric)
-		return CLI_OK;
-	if (ki_predicate_parse(s->text, &s->value, &err))
-		return cli_misuse(self, "%s '%s': %s", option, s->text, err.msg);
+		return 0;
+	if (ki_predicate_parse(s->text, &s->value, &why))
+		return ki_err_set(err, -EINVAL, 0, "%s '%s': %s", option, s->text, why.msg);
 	if (ki_predicate_inside(s->value, 0))
-		return cli_misuse(self, "%s '%s': inside() is for --if", option, s->text);
-	return CLI_OK;
+		return ki_err_set(err, -EINVAL, 0, "%s '%s': inside() is for --if", option,
+				  s->text);
+	return 0;
 }
 
 /* The source with that text, made or found. */
-static int take_source(struct stat_by *b, const struct verb *self, const char *option,
-		       const char *text, const struct stat_by_source **out)
+static int take_source(struct ki_aggregate *b, const char *option, const char *text,
+		       const struct ki_aggregate_source **out, struct ki_err *err)
 {
-	struct stat_by_source *s = b->sources;
+	struct ki_aggregate_source *s = b->sources;
 
 	while (s < b->sources + b->nsources && strcmp(s->text, text) != 0)
 		s++;
 	*out = s;
 	if (s < b->sources + b->nsources)
-		return CLI_OK;
-	if (b->nsources == STAT_BY_SOURCES)
-		return cli_misuse(self, "%s '%s': more than %d different values", option, text,
-				  STAT_BY_SOURCES);
+		return 0;
+	if (b->nsources == KI_AGGREGATE_SOURCES)
+		return ki_err_set(err, -EINVAL, 0, "%s '%s': more than %d different values", option,
+				  text, KI_AGGREGATE_SOURCES);
 	s->text = strdup(text);
 	if (!s->text)
-		return cli_no_memory();
+		return ki_err_set(err, -ENOMEM, 0, "out of memory");
 	b->nsources++;
-	return parse_source(s, self, option);
+	return parse_source(s, option, err);
 }
 
 /* EXPR, or EXPR:low:high:step. */
-static int parse_hist(struct stat_by *b, const struct verb *self)
+static int parse_hist(struct ki_aggregate *b, struct ki_err *err)
 {
 	char *text = strdup(b->hist);
 	int64_t step;
-	int ret = CLI_OK;
+	int ret = 0;
 
 	if (!text)
-		return cli_no_memory();
+		return ki_err_set(err, -ENOMEM, 0, "out of memory");
 	b->is_linear = cut_bounds(b, text, &step);
 	if (b->is_linear) {
 		b->linear.step = (uint64_t)step;
 		if (step <= 0 || !ki_linear_buckets(&b->linear) ||
 		    ki_linear_buckets(&b->linear) > KI_TABLE_VALUES / 2)
-			ret = cli_misuse(self,
+			ret = ki_err_set(err, -EINVAL, 0,
 					 "--hist '%s': EXPRESSION, or "
 					 "EXPRESSION:LOW:HIGH:STEP with at most %d buckets",
 					 b->hist, KI_TABLE_VALUES / 2);
 	}
 	if (!ret)
-		ret = take_source(b, self, "--hist", text, &b->spread);
+		ret = take_source(b, "--hist", text, &b->spread, err);
 	free(text);
 	return ret;
 }
 
-static int add_agg(struct stat_by *b, const struct verb *self, enum stat_by_fn fn, const char *text,
-		   const char *option)
+static int add_agg(struct ki_aggregate *b, enum ki_aggregate_fn fn, const char *text,
+		   const char *option, struct ki_err *err)
 {
-	struct stat_by_agg a = {.fn = (uint8_t)fn};
-	int ret = take_source(b, self, option, text, &a.source);
+	struct ki_aggregate_column a = {.fn = (uint8_t)fn};
+	int ret = take_source(b, option, text, &a.source, err);
 
-	if (!ret && b->naggs == STAT_BY_AGGS)
-		ret = cli_misuse(self, "%s '%s': more than %d columns", option, text, STAT_BY_AGGS);
+	if (!ret && b->naggs == KI_AGGREGATE_COLUMNS)
+		ret = ki_err_set(err, -EINVAL, 0, "%s '%s': more than %d columns", option, text,
+				 KI_AGGREGATE_COLUMNS);
 	if (!ret)
 		b->list[b->naggs++] = a;
 	return ret;
 }
 
 /* FN:WHAT */
-static int parse_agg(struct stat_by *b, const struct verb *self, const char *text)
+static int parse_agg(struct ki_aggregate *b, const char *text, struct ki_err *err)
 {
 	size_t n = strcspn(text, ":");
 
-	for (unsigned int f = 0; f < BY_FNS; f++)
-		if (text[n] && strlen(stat_by_fns[f]) == n && !strncmp(stat_by_fns[f], text, n))
-			return add_agg(b, self, (enum stat_by_fn)f, text + n + 1, "--agg");
-	return cli_misuse(self,
+	for (unsigned int f = 0; f < KI_AGGREGATE_FNS; f++)
+		if (text[n] && strlen(ki_aggregate_fns[f]) == n &&
+		    !strncmp(ki_aggregate_fns[f], text, n))
+			return add_agg(b, (enum ki_aggregate_fn)f, text + n + 1, "--agg", err);
+	return ki_err_set(err, -EINVAL, 0,
 			  "--agg '%s': sum:WHAT, avg:WHAT, min:WHAT, max:WHAT or stddev:WHAT; WHAT "
 			  "is an expression, or walltime, vtime, ...",
 			  text);
 }
 
-static int parse_aggs(struct stat_by *b, const struct verb *self)
+static int parse_aggs(struct ki_aggregate *b, struct ki_err *err)
 {
 	char *text = strdup(b->aggs), *at = text;
-	int ret = text ? CLI_OK : cli_no_memory();
+	int ret = text ? 0 : ki_err_set(err, -ENOMEM, 0, "out of memory");
 
 	while (!ret) {
-		char *end = record_value_end(at);
+		char *end = ki_record_value_end(at);
 		bool more = *end;
 
 		*end = 0;
-		ret = parse_agg(b, self, at);
+		ret = parse_agg(b, at, err);
 		at = end + 1;
 		if (!more)
 			break;
@@ -156,50 +159,51 @@ static int parse_aggs(struct stat_by *b, const struct verb *self)
 
 /* walltime is its sum, walltime/call its mean, latency the distribution; calls are counted anyhow.
  */
-static int take_metric(struct stat_by *b, const struct verb *self, const struct ki_metric *m)
+static int take_metric(struct ki_aggregate *b, const struct ki_metric *m, struct ki_err *err)
 {
 	static const char *const spreads[][2] = {{"latency", "walltime"}, {"vlatency", "vtime"}};
 	char name[64];
 	size_t n = strlen(m->name);
 
 	if (m == ki_metric_find("calls") || m == ki_metric_find("count"))
-		return CLI_OK;
+		return 0;
 	if (metric_of(m->name))
-		return add_agg(b, self, BY_SUM, m->name, "-m");
+		return add_agg(b, KI_AGGREGATE_SUM, m->name, "-m", err);
 	for (size_t i = 0; i < 2 && !b->spread; i++)
 		if (!strcmp(m->name, spreads[i][0]))
-			return take_source(b, self, "-m", spreads[i][1], &b->spread);
+			return take_source(b, "-m", spreads[i][1], &b->spread, err);
 	if (n > 5 && n < sizeof(name) && !strcmp(m->name + n - 5, "/call")) {
 		memcpy(name, m->name, n);
 		name[n - 5] = 0;
 		if (metric_of(name))
-			return add_agg(b, self, BY_AVG, name, "-m");
+			return add_agg(b, KI_AGGREGATE_AVG, name, "-m", err);
 	}
-	return cli_misuse(self, "-m %s: not by keys; walltime, vtime, faults, ... are", m->name);
+	return ki_err_set(err, -EINVAL, 0, "-m %s: not by keys; walltime, vtime, faults, ... are",
+			  m->name);
 }
 
 /* Is there room for all of it in a key, and in a row? */
-static int check_key(const struct stat_by *b, const struct verb *self)
+static int check_key(const struct ki_aggregate *b, struct ki_err *err)
 {
 	if (b->key.n + 1 > KI_TABLE_KEYS)
-		return cli_misuse(self,
+		return ki_err_set(err, -EINVAL, 0,
 				  "--by takes at most %d words; comm is two, a string is 8, or as "
 				  "many as it says: str(ADDRESS, BYTES)",
 				  KI_TABLE_KEYS - 1);
-	return CLI_OK;
+	return 0;
 }
 
-int stat_by_parse(struct stat_by *b, const struct verb *self, const struct wanted *also)
+int ki_aggregate_parse(struct ki_aggregate *b, const struct ki_wanted *also, struct ki_err *err)
 {
-	int ret = CLI_OK;
+	int ret = 0;
 
 	if (b->keys)
-		ret = record_values_parse(&b->key, self, b->keys);
+		ret = ki_record_values_parse(&b->key, b->keys, err);
 	if (!ret)
-		ret = check_key(b, self);
+		ret = check_key(b, err);
 	if (!ret && b->hist)
-		ret = parse_hist(b, self);
-	for (unsigned int i = 0; !ret && stat_by_wanted(b) && i < also->n; i++)
-		ret = take_metric(b, self, also->metrics[i]);
-	return !ret && b->aggs ? parse_aggs(b, self) : ret;
+		ret = parse_hist(b, err);
+	for (unsigned int i = 0; !ret && ki_aggregate_wanted(b) && i < also->n; i++)
+		ret = take_metric(b, also->metrics[i], err);
+	return !ret && b->aggs ? parse_aggs(b, err) : ret;
 }

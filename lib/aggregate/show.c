@@ -1,57 +1,58 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
  * The result of kerninst stat --by: rows, the most hit first; distributions behind the table.
  */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
 #include "out/json.h"
 #include "out/table.h"
-#include "stat_by.h"
-#include "values.h"
+#include "aggregate/inside.h"
+#include "out/seconds.h"
 
 #define BAR	 40
 #define AGG_NAME 80
-#define COLUMNS	 (11 + STAT_BY_AGGS + KI_TABLE_KEYS)
+#define COLUMNS	 (11 + KI_AGGREGATE_COLUMNS + KI_TABLE_KEYS)
 
 struct show {
-	struct stat_by *b;
-	const struct stat_by_show *how;
+	struct ki_aggregate *b;
+	const struct ki_aggregate_show *how;
 	struct ki_table_reading *r;
 	struct shown {
 		size_t row;
 		double by; /* what rows are in order of */
 	} * rows;
 	size_t n, all; /* rows that are shown, of how many */
-	char names[STAT_BY_AGGS][AGG_NAME];
+	char names[KI_AGGREGATE_COLUMNS][AGG_NAME];
 };
 
 /* One of the numbers that are kept of a value; times in seconds. */
-static double number_of(const struct stat_by_source *s, enum stat_by_fn fn, const uint64_t *v)
+static double number_of(const struct ki_aggregate_source *s, enum ki_aggregate_fn fn,
+			const uint64_t *v)
 {
 	double n = 0;
 
 	switch (fn) {
-	case BY_SUM:
+	case KI_AGGREGATE_SUM:
 		n = (double)(int64_t)v[s->at + KI_STATS_SUM];
 		break;
-	case BY_AVG:
+	case KI_AGGREGATE_AVG:
 		n = ki_table_mean(v + s->at);
 		break;
-	case BY_MIN:
+	case KI_AGGREGATE_MIN:
 		n = (double)(int64_t)v[s->at + KI_STATS_MIN];
 		break;
-	case BY_MAX:
+	case KI_AGGREGATE_MAX:
 		n = (double)(int64_t)v[s->at + KI_STATS_MAX];
 		break;
 	default:
 		n = ki_table_deviation(v + s->at);
 	}
-	return stat_by_is_time(s) ? n / 1e9 : n;
+	return ki_aggregate_is_time(s) ? n / 1e9 : n;
 }
 
 /* ---- cells ---- */
@@ -62,8 +63,9 @@ static const char *point_of(const struct show *s, const uint64_t *key)
 }
 
 /* Those that are whole numbers, too large for a double perhaps: where they are. */
-static const uint8_t whole[BY_FNS] = {
-	[BY_SUM] = KI_STATS_SUM, [BY_MIN] = KI_STATS_MIN, [BY_MAX] = KI_STATS_MAX};
+static const uint8_t whole[KI_AGGREGATE_FNS] = {[KI_AGGREGATE_SUM] = KI_STATS_SUM,
+						[KI_AGGREGATE_MIN] = KI_STATS_MIN,
+						[KI_AGGREGATE_MAX] = KI_STATS_MAX};
 
 /* What people read behind a field of the key. */
 static const char *unit_of(const struct show *s, unsigned int i)
@@ -75,14 +77,14 @@ static const char *unit_of(const struct show *s, unsigned int i)
 	return unit;
 }
 
-static void put_number(struct ki_table *t, const struct stat_by_source *s, enum stat_by_fn fn,
-		       const uint64_t *v)
+static void put_number(struct ki_table *t, const struct ki_aggregate_source *s,
+		       enum ki_aggregate_fn fn, const uint64_t *v)
 {
 	char text[KI_SECONDS_TEXT];
 
 	if (!v[s->at])
 		ki_table_cell(t, "-");
-	else if (stat_by_is_time(s))
+	else if (ki_aggregate_is_time(s))
 		ki_table_cell(t, "%s", ki_seconds_text(number_of(s, fn, v), text));
 	else if (whole[fn])
 		ki_table_cell(t, "%" PRId64, (int64_t)v[s->at + whole[fn]]);
@@ -95,16 +97,19 @@ static void put_number(struct ki_table *t, const struct stat_by_source *s, enum 
 /* What is said of a value with a distribution. */
 static const struct {
 	const char *title;
-	enum stat_by_fn fn;
-} spread[] = {
-	{"SUM", BY_SUM}, {"AVG", BY_AVG}, {"STDDEV", BY_STDDEV}, {"MIN", BY_MIN}, {"MAX", BY_MAX}};
+	enum ki_aggregate_fn fn;
+} spread[] = {{"SUM", KI_AGGREGATE_SUM},
+	      {"AVG", KI_AGGREGATE_AVG},
+	      {"STDDEV", KI_AGGREGATE_STDDEV},
+	      {"MIN", KI_AGGREGATE_MIN},
+	      {"MAX", KI_AGGREGATE_MAX}};
 
 #define SPREADS (sizeof(spread) / sizeof(*spread))
 
 /* "sum(arg2)" */
-static void name_agg(const struct stat_by_agg *a, char name[AGG_NAME])
+static void name_agg(const struct ki_aggregate_column *a, char name[AGG_NAME])
 {
-	snprintf(name, AGG_NAME, "%s(%s)", stat_by_fns[a->fn], a->source->text);
+	snprintf(name, AGG_NAME, "%s(%s)", ki_aggregate_fns[a->fn], a->source->text);
 }
 
 static int new_table(struct show *s, struct ki_table **t)
@@ -146,11 +151,11 @@ static void put_row(const struct show *s, struct ki_table *t, size_t i)
 	for (unsigned int k = 0; s->b->spread && k < SPREADS; k++)
 		put_number(t, s->b->spread, spread[k].fn, v);
 	for (unsigned int k = 0; k < s->b->naggs; k++)
-		put_number(t, s->b->list[k].source, (enum stat_by_fn)s->b->list[k].fn, v);
+		put_number(t, s->b->list[k].source, (enum ki_aggregate_fn)s->b->list[k].fn, v);
 	ki_table_cell(t, "%s", point_of(s, key));
 	for (unsigned int k = 0; k < s->b->key.n; k++)
 		if (!ki_field_goes_on(s->b->key.fields, k))
-			ki_table_cell(t, "%s%s", stat_by_key_text(s->b, key + 1, k, buf),
+			ki_table_cell(t, "%s%s", ki_aggregate_key_text(s->b, key + 1, k, buf),
 				      s->how->separator ? "" : unit_of(s, k));
 }
 
@@ -198,9 +203,9 @@ static void draw(const struct show *s, size_t i)
 	for (unsigned int k = 0; k < s->b->key.n; k++)
 		if (!ki_field_goes_on(s->b->key.fields, k))
 			fprintf(s->how->out, " %s=%s%s", s->b->key.fields[k].name,
-				stat_by_key_text(s->b, key + 1, k, buf), unit_of(s, k));
+				ki_aggregate_key_text(s->b, key + 1, k, buf), unit_of(s, k));
 	fprintf(s->how->out, ": %s%s\n", s->b->spread->text,
-		stat_by_is_time(s->b->spread) ? ", ns" : "");
+		ki_aggregate_is_time(s->b->spread) ? ", ns" : "");
 	for (uint32_t k = s->b->buckets; k < s->r->values; k++)
 		most = v[k] > most ? v[k] : most;
 	for (uint32_t k = s->b->buckets; k < s->r->values; k++) {
@@ -225,7 +230,7 @@ static int show_table(struct show *s)
 		else
 			put_row(s, t, s->rows[i].row);
 	ret = s->how->separator ? ki_table_print_csv(t, s->how->out, s->how->separator)
-				: ki_table_print(t, s->how->out, cli_bold(s->how->out));
+				: ki_table_print(t, s->how->out, s->how->bold);
 	ki_table_free(t);
 	for (size_t i = 0; !ret && s->b->spread && !s->how->separator && i < s->n; i++)
 		draw(s, s->rows[i].row);
@@ -234,10 +239,10 @@ static int show_table(struct show *s)
 
 /* ---- JSON ---- */
 
-static void json_number(struct ki_json *j, const char *name, const struct stat_by_source *s,
-			enum stat_by_fn fn, const uint64_t *v)
+static void json_number(struct ki_json *j, const char *name, const struct ki_aggregate_source *s,
+			enum ki_aggregate_fn fn, const uint64_t *v)
 {
-	if (whole[fn] && !stat_by_is_time(s))
+	if (whole[fn] && !ki_aggregate_is_time(s))
 		ki_json_i64(j, name, (int64_t)v[s->at + whole[fn]]);
 	else
 		ki_json_double(j, name, number_of(s, fn, v));
@@ -250,7 +255,7 @@ static void json_values(struct ki_json *j, const struct show *s, const uint64_t 
 
 	for (unsigned int k = 0; k < SPREADS; k++)
 		json_number(j, names[k], s->b->spread, spread[k].fn, v);
-	if (stat_by_is_time(s->b->spread))
+	if (ki_aggregate_is_time(s->b->spread))
 		ki_json_str(j, "unit", "s");
 	ki_json_open(j, "histogram", '[');
 	for (uint32_t k = s->b->buckets; k < s->r->values; k++) {
@@ -271,11 +276,11 @@ static void json_aggs(struct ki_json *j, const struct show *s, const uint64_t *v
 
 	ki_json_open(j, "aggregates", '{');
 	for (unsigned int i = 0; i < s->b->naggs; i++) {
-		const struct stat_by_agg *a = &s->b->list[i];
+		const struct ki_aggregate_column *a = &s->b->list[i];
 
 		name_agg(a, name);
 		if (v[a->source->at])
-			json_number(j, name, a->source, (enum stat_by_fn)a->fn, v);
+			json_number(j, name, a->source, (enum ki_aggregate_fn)a->fn, v);
 	}
 	ki_json_close(j);
 }
@@ -293,7 +298,7 @@ static int json_row(const struct show *s, size_t i)
 	for (unsigned int k = 0; k < s->b->key.n; k++)
 		if (!ki_field_goes_on(s->b->key.fields, k))
 			ki_json_str(&j, s->b->key.fields[k].name,
-				    stat_by_key_text(s->b, key + 1, k, buf));
+				    ki_aggregate_key_text(s->b, key + 1, k, buf));
 	ki_json_close(&j);
 	ki_json_u64(&j, "count", v[s->b->counted]);
 	if (s->how->timed)
@@ -327,7 +332,7 @@ static int show_json(const struct show *s)
 }
 
 /* Has anything been added to it? */
-static bool is_hit(const struct stat_by *b, const uint64_t *v)
+static bool is_hit(const struct ki_aggregate *b, const uint64_t *v)
 {
 	bool hit = v[b->counted] != 0;
 
@@ -348,7 +353,7 @@ static int by_rank(const void *a, const void *b)
 /* By the first column that was asked for, else the most hit first; of equal ones by key. */
 static int rank(struct show *s)
 {
-	const struct stat_by_agg *first = s->b->naggs ? &s->b->list[0] : NULL;
+	const struct ki_aggregate_column *first = s->b->naggs ? &s->b->list[0] : NULL;
 
 	s->rows = calloc(s->r->n + 1, sizeof(*s->rows));
 	if (!s->rows)
@@ -358,7 +363,7 @@ static int rank(struct show *s)
 		double by = (double)v[s->b->counted];
 
 		if (first)
-			by = number_of(first->source, (enum stat_by_fn)first->fn, v);
+			by = number_of(first->source, (enum ki_aggregate_fn)first->fn, v);
 		if (is_hit(s->b, v))
 			s->rows[s->all++] = (struct shown){i, by};
 	}
@@ -367,27 +372,29 @@ static int rank(struct show *s)
 	return 0;
 }
 
-int stat_by_report(struct stat_by *b, const struct stat_by_show *how)
+int ki_aggregate_report(struct ki_aggregate *b, const struct ki_aggregate_show *how,
+			struct ki_err *err)
 {
 	struct ki_table_reading r;
 	struct show s = {.b = b, .how = how, .r = &r};
 	int ret;
 
-	if (stat_by_delta(b, &r))
-		return cli_no_memory();
+	if (ki_aggregate_delta(b, &r))
+		return ki_err_set(err, -ENOMEM, 0, "out of memory");
 	ret = rank(&s);
 	if (!ret)
 		ret = how->json ? show_json(&s) : show_table(&s);
 	free(s.rows);
 	if (!ret && !how->json && !how->separator && s.n < s.all)
 		fprintf(how->out, "and %zu rows more (-n 0: all)\n", s.all - s.n);
-	if (r.lost)
-		cli_warn("%" PRIu64
-			 " changes were lost: there was no place for their rows (--rows)",
-			 r.lost);
+	b->lost = r.lost;
 	free(r.words);
-	if (b->stacks && ki_stacks_lost(b->stacks))
-		cli_warn("%" PRIu64 " stacks found no place: they are counted as none",
-			 ki_stacks_lost(b->stacks));
-	return ret || fflush(how->out) ? cli_error("writing the result failed") : CLI_OK;
+	if (ret || fflush(how->out))
+		return ki_err_set(err, -EIO, 0, "writing the result failed");
+	return 0;
+}
+
+uint64_t ki_aggregate_stacks_lost(const struct ki_aggregate *b)
+{
+	return b->stacks ? ki_stacks_lost(b->stacks) : 0;
 }

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
  * Stacks as keys of kerninst stat --by. What a process's addresses are has to be found out while it
  * lives, so whoever is new in the table of stacks is looked at every now and then. A stack that has
@@ -8,41 +8,39 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
-#include "command.h"
 #include "record/users.h"
-#include "stat_by.h"
+#include "aggregate/inside.h"
 
 #define LOOK 0.02 /* seconds */
 
-int stat_by_stacks_open(struct stat_by *b, struct ki_target *t)
+int ki_aggregate_stacks_open(struct ki_aggregate *b, struct ki_target *t, struct ki_err *err)
 {
 	bool user = false;
-	struct ki_err err = {0};
+	int ret = 0;
 
 	for (unsigned int i = 0; i < b->key.n; i++)
-		user |= b->key.values[i].kind == RECORD_USTACK;
-	if (b->key.stacks && ki_stacks_open(t, NULL, &b->stacks, &err))
-		return cli_fail(&err);
-	if (user && ki_users_new(&b->users))
-		return cli_no_memory();
-	return CLI_OK;
+		user |= b->key.values[i].kind == KI_RECORD_USTACK;
+	if (b->key.stacks)
+		ret = ki_stacks_open(t, NULL, &b->stacks, err);
+	if (!ret && user && ki_users_new(&b->users))
+		ret = ki_err_set(err, -ENOMEM, 0, "out of memory");
+	return ret;
 }
 
-void stat_by_stacks_close(struct stat_by *b)
+void ki_aggregate_stacks_close(struct ki_aggregate *b)
 {
 	ki_users_free(b->users);
 	ki_stacks_close(b->stacks);
 }
 
-double stat_by_next_look(const struct stat_by *b, double deadline)
+double ki_aggregate_next_look(const struct ki_aggregate *b, double now, double deadline)
 {
-	double at = wait_now() + LOOK;
+	double at = now + LOOK;
 
 	return b->users && (deadline < 0 || at < deadline) ? at : deadline;
 }
 
-bool stat_by_look(struct stat_by *b)
+bool ki_aggregate_look(struct ki_aggregate *b)
 {
 	uint64_t now = b->users ? ki_stacks_count(b->stacks) : 0;
 	struct ki_stack s;
@@ -80,7 +78,8 @@ static void free_named(struct named *all, size_t count)
 }
 
 /* Those of processes, each once. */
-static struct named *name_stacks(struct stat_by *b, const uint32_t *same, size_t n, size_t *count)
+static struct named *name_stacks(struct ki_aggregate *b, const uint32_t *same, size_t n,
+				 size_t *count)
 {
 	struct named *all = calloc(n, sizeof(*all));
 	struct ki_stack s;
@@ -90,7 +89,7 @@ static struct named *name_stacks(struct stat_by *b, const uint32_t *same, size_t
 		if (same[i] != i || ki_stacks_get(b->stacks, i, &s) || !s.tgid)
 			continue;
 		all[*count].number = i;
-		all[*count].text = stat_by_frames(b, &s);
+		all[*count].text = ki_aggregate_frames(b, &s);
 		if (all[*count].text) {
 			++*count;
 			continue;
@@ -102,7 +101,7 @@ static struct named *name_stacks(struct stat_by *b, const uint32_t *same, size_t
 }
 
 /* What processes have done alike is one key, wherever they have their code. */
-static int join_processes(struct stat_by *b, uint32_t *same, size_t n)
+static int join_processes(struct ki_aggregate *b, uint32_t *same, size_t n)
 {
 	size_t count;
 	struct named *all = name_stacks(b, same, n, &count);
@@ -119,15 +118,15 @@ static int join_processes(struct stat_by *b, uint32_t *same, size_t n)
 	return 0;
 }
 
-int stat_by_join_stacks(struct stat_by *b)
+int ki_aggregate_join_stacks(struct ki_aggregate *b, struct ki_err *err)
 {
 	if (!b->stacks)
-		return CLI_OK;
-	stat_by_look(b);
+		return 0;
+	ki_aggregate_look(b);
 	free(b->same);
 	b->same = NULL;
 	if (ki_stacks_same(b->stacks, &b->same, &b->nsame) ||
 	    (b->users && join_processes(b, b->same, b->nsame)))
-		return cli_no_memory();
-	return CLI_OK;
+		return ki_err_set(err, -ENOMEM, 0, "out of memory");
+	return 0;
 }

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
  * What is over the budget is thinned, if it can be: acts such as records are then done at one of
  * 2^k hits only. What cannot is shed: wholly, and for good. Nothing is put in and taken out by
@@ -18,11 +18,10 @@
  *
  * What this process spends on records goes down with them.
  */
-#include "budget.h"
+#include "kerninst/budget.h"
 
+#include <errno.h>
 #include <stdlib.h>
-
-#include "cli.h"
 
 #define KEPT   1.0   /* seconds for which nothing spent is kept */
 #define GRACE  0.03  /* seconds' worth that may be missing */
@@ -32,7 +31,7 @@
 #define FIRST  0.001 /* seconds between two looks, at first */
 #define THEN   0.05
 
-bool budget_parse(const char *text, double *share)
+bool ki_budget_parse(const char *text, double *share)
 {
 	char *end;
 	double v = strtod(text, &end);
@@ -43,29 +42,29 @@ bool budget_parse(const char *text, double *share)
 	return true;
 }
 
-int budget_begin(struct budget *b, struct cost *cost, double share)
+int ki_budget_begin(struct ki_budget *b, struct ki_costs *cost, double share, struct ki_err *err)
 {
 	b->share = share;
 	b->cost = cost;
 	b->parts = calloc(cost->n + 1, sizeof(*b->parts));
 	if (!b->parts)
-		return cli_no_memory();
+		return ki_err_set(err, -ENOMEM, 0, "out of memory");
 	b->last = b->changed = cost->start;
 	b->own = cost->own_start;
 	for (uint32_t i = 0; i < cost->n; i++) {
 		b->parts[i].spent = cost->parts[i].spent;
 		b->parts[i].acted = cost->parts[i].acted;
 	}
-	return CLI_OK;
+	return 0;
 }
 
-void budget_end(struct budget *b)
+void ki_budget_end(struct ki_budget *b)
 {
 	free(b->parts);
 	b->parts = NULL;
 }
 
-double budget_next(const struct budget *b)
+double ki_budget_next(const struct ki_budget *b)
 {
 	double gone;
 
@@ -76,16 +75,16 @@ double budget_next(const struct budget *b)
 }
 
 /* What was spent since the last look, and how fast. */
-static double note_rates(struct budget *b, double seconds)
+static double note_rates(struct ki_budget *b, double seconds)
 {
-	double own = cost_own(), spent = (own - b->own) * b->cost->speed;
+	double own = ki_cost_own(), spent = (own - b->own) * b->cost->speed;
 
 	b->own_rate += (spent / seconds - b->own_rate) * (seconds < 1 ? seconds : 1);
 	b->own = own;
-	cost_look(b->cost);
+	ki_cost_look(b->cost);
 	for (uint32_t i = 0; i < b->cost->n; i++) {
-		const struct cost_part *c = &b->cost->parts[i];
-		struct budget_part *p = &b->parts[i];
+		const struct ki_cost_part *c = &b->cost->parts[i];
+		struct ki_budget_part *p = &b->parts[i];
 
 		p->rate = (c->spent - p->spent) / seconds;
 		p->acting = (c->acted - p->acted) / seconds;
@@ -104,7 +103,7 @@ struct left {
 	double own; /* of this process, for an instruction of an act */
 };
 
-static struct left what_is_left(const struct budget *b)
+static struct left what_is_left(const struct ki_budget *b)
 {
 	struct left l = {0};
 
@@ -128,10 +127,11 @@ static double all_of(const struct left *l)
 
 /* What is going on. */
 struct work {
-	struct budget *b;
+	struct ki_err *err;
+	struct ki_budget *b;
 	double now;
 	struct left left;
-	budget_told *told;
+	ki_budget_told *told;
 	void *arg;
 	bool settles; /* something is to be taken out */
 	int ret;
@@ -139,11 +139,11 @@ struct work {
 
 static void tell(struct work *w, uint32_t part, bool out)
 {
-	const struct budget_change c = {.part = part,
-					.out = out,
-					.k = w->b->parts[part].k,
-					.rate = w->b->parts[part].rate,
-					.time = w->now};
+	const struct ki_budget_change c = {.part = part,
+					   .out = out,
+					   .k = w->b->parts[part].k,
+					   .rate = w->b->parts[part].rate,
+					   .time = w->now};
 
 	w->b->changed = w->now;
 	w->b->parts[part].told = w->b->parts[part].k;
@@ -152,12 +152,12 @@ static void tell(struct work *w, uint32_t part, bool out)
 }
 
 /* What predicates need goes when there is nothing else. */
-static uint32_t most_expensive(const struct budget *b, bool needed)
+static uint32_t most_expensive(const struct ki_budget *b, bool needed)
 {
 	uint32_t best = KI_NONE;
 
 	for (uint32_t i = 0; i < b->cost->n; i++) {
-		const struct cost_part *p = &b->cost->parts[i];
+		const struct ki_cost_part *p = &b->cost->parts[i];
 		const uint32_t others =
 			ki_measure_parts(p->measure) - ki_measure_parts_needed(p->measure);
 
@@ -171,8 +171,8 @@ static uint32_t most_expensive(const struct budget *b, bool needed)
 
 static void take_out(struct work *w, uint32_t part)
 {
-	struct budget *b = w->b;
-	struct budget_part *p = &b->parts[part];
+	struct ki_budget *b = w->b;
+	struct ki_budget_part *p = &b->parts[part];
 
 	ki_measure_rest(b->cost->parts[part].measure, b->cost->parts[part].number, true, true);
 	b->cost->parts[part].out_at = w->now;
@@ -187,15 +187,15 @@ static void take_out(struct work *w, uint32_t part)
 }
 
 /* Is it there, and asks the other in its predicate? */
-static bool asks(const struct budget *b, uint32_t part, uint32_t other)
+static bool asks(const struct ki_budget *b, uint32_t part, uint32_t other)
 {
-	const struct cost_part *p = &b->cost->parts[part], *o = &b->cost->parts[other];
+	const struct ki_cost_part *p = &b->cost->parts[part], *o = &b->cost->parts[other];
 
 	return p->out_at < 0 && p->measure == o->measure &&
 	       ki_measure_part_needs(p->measure, p->number, o->number);
 }
 
-static bool is_asked(const struct budget *b, uint32_t part)
+static bool is_asked(const struct ki_budget *b, uint32_t part)
 {
 	for (uint32_t i = 0; i < b->cost->n; i++)
 		if (asks(b, i, part))
@@ -206,11 +206,11 @@ static bool is_asked(const struct budget *b, uint32_t part)
 /* With what predicates need goes all that has such a predicate, and with the last of these it. */
 static void take_along(struct work *w, uint32_t part)
 {
-	const struct budget *b = w->b;
-	const struct cost_part *p = &b->cost->parts[part];
+	const struct ki_budget *b = w->b;
+	const struct ki_cost_part *p = &b->cost->parts[part];
 
 	for (uint32_t i = 0; i < b->cost->n; i++) {
-		const struct cost_part *o = &b->cost->parts[i];
+		const struct ki_cost_part *o = &b->cost->parts[i];
 
 		if (o->out_at >= 0 || o->measure != p->measure)
 			continue;
@@ -235,16 +235,14 @@ static bool shed_one(struct work *w)
 
 static void set_thinness(struct work *w, uint32_t part, unsigned int k)
 {
-	struct budget *b = w->b;
-	struct budget_part *p = &b->parts[part];
-	const struct cost_part *c = &b->cost->parts[part];
+	struct ki_budget *b = w->b;
+	struct ki_budget_part *p = &b->parts[part];
+	const struct ki_cost_part *c = &b->cost->parts[part];
 	const double acting = k > p->k ? p->acting / 2 : p->acting * 2;
-	struct ki_err err = {0};
 
-	if (ki_measure_thin(c->measure, c->number, k, &err)) {
-		w->ret = cli_fail(&err);
+	w->ret = ki_measure_thin(c->measure, c->number, k, w->err);
+	if (w->ret)
 		return;
-	}
 	b->thinned += !p->k;
 	b->thinned -= !k;
 	p->k = k;
@@ -256,12 +254,12 @@ static void set_thinness(struct work *w, uint32_t part, unsigned int k)
 }
 
 /* The part of which thinning saves the most. */
-static uint32_t thickest(const struct budget *b)
+static uint32_t thickest(const struct ki_budget *b)
 {
 	uint32_t best = KI_NONE;
 
 	for (uint32_t i = 0; i < b->cost->n; i++) {
-		const struct budget_part *p = &b->parts[i];
+		const struct ki_budget_part *p = &b->parts[i];
 
 		if (b->cost->parts[i].out_at >= 0 || !(p->acting > 0) || p->k >= KI_THINNEST)
 			continue;
@@ -273,7 +271,7 @@ static uint32_t thickest(const struct budget *b)
 
 static void thin_all(struct work *w, double aim)
 {
-	struct budget *b = w->b;
+	struct ki_budget *b = w->b;
 	uint32_t i;
 
 	while (!w->ret && all_of(&w->left) > aim && (i = thickest(b)) != KI_NONE)
@@ -283,7 +281,7 @@ static void thin_all(struct work *w, double aim)
 /* What is thinned otherwise than before, and still there. */
 static void tell_thinned(struct work *w)
 {
-	const struct budget *b = w->b;
+	const struct ki_budget *b = w->b;
 
 	for (uint32_t i = 0; i < b->cost->n; i++)
 		if (b->parts[i].told != b->parts[i].k && b->cost->parts[i].out_at < 0)
@@ -293,22 +291,20 @@ static void tell_thinned(struct work *w)
 /* What that takes is spent, and will not come again. */
 static void settle(struct work *w)
 {
-	struct cost *c = w->b->cost;
+	struct ki_costs *c = w->b->cost;
 	struct ki_measure *last = NULL;
-	struct ki_err err = {0};
-	double own = cost_own();
+	double own = ki_cost_own();
 
 	for (uint32_t i = 0; i < c->n && !w->ret; i++) {
 		if (c->parts[i].out_at != w->now || c->parts[i].measure == last)
 			continue;
 		last = c->parts[i].measure;
-		if (ki_measure_settle(last, &err))
-			w->ret = cli_fail(&err);
+		w->ret = ki_measure_settle(last, w->err);
 	}
-	own = cost_own() - own;
+	own = ki_cost_own() - own;
 	w->b->own += own;
-	w->b->level -= own * (1 + COST_LATER) * c->speed;
-	cost_took_out(c, own);
+	w->b->level -= own * (1 + KI_COST_LATER) * c->speed;
+	ki_cost_took_out(c, own);
 }
 
 /* Less, until what is left is below the budget. */
@@ -329,7 +325,7 @@ static void tighten(struct work *w, double allowed)
 /* There has been enough for a while: one part thinner by one step less. */
 static void loosen(struct work *w, double allowed)
 {
-	struct budget *b = w->b;
+	struct ki_budget *b = w->b;
 	uint32_t best = KI_NONE;
 
 	for (uint32_t i = 0; i < b->cost->n; i++)
@@ -342,13 +338,14 @@ static void loosen(struct work *w, double allowed)
 	set_thinness(w, best, b->parts[best].k - 1);
 }
 
-int budget_look(struct budget *b, double now, budget_told *told, void *arg)
+int ki_budget_look(struct ki_budget *b, double now, ki_budget_told *told, void *arg,
+		   struct ki_err *err)
 {
-	struct work w = {.b = b, .now = now, .told = told, .arg = arg};
+	struct work w = {.b = b, .now = now, .told = told, .arg = arg, .err = err};
 	double seconds = now - b->last, allowed;
 
 	if (!b->share || !(seconds > 0))
-		return CLI_OK;
+		return 0;
 	allowed = b->share * b->cost->speed * b->cost->cpus;
 	b->last = now;
 	b->level += allowed * seconds - note_rates(b, seconds);

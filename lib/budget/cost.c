@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
  * Instructions are what can be told exactly: code that has been generated is known, and so is how
  * often it runs. What share of the machine they are depends on how fast it executes such ones, so
@@ -10,18 +10,18 @@
  * What the driver does for this process (install, remove, look who is inside) is in its CPU time.
  * What other CPUs do meanwhile, because the driver makes them synchronize, is not. What it does
  * later, when nobody can be inside any more and space is given back, is in no time of this process:
- * it is taken to be COST_LATER times what the removal took, which was measured once.
+ * it is taken to be KI_COST_LATER times what the removal took, which was measured once.
  */
-#include "cost.h"
+#include "kerninst/cost.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "cli.h"
 #include "kerninst/speed.h"
 
-double cost_own(void)
+double ki_cost_own(void)
 {
 	struct timespec ts;
 
@@ -29,47 +29,47 @@ double cost_own(void)
 	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
 }
 
-int cost_open(struct cost *c, const struct points *p)
+int ki_cost_open(struct ki_costs *c, const struct ki_points *p, struct ki_err *err)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
 	c->points = p;
 	c->speed = ki_cpu_speed();
 	c->cpus = cpus > 0 ? (double)cpus : 1;
-	return cost_add(c, p);
+	return ki_cost_add(c, p, err);
 }
 
-int cost_add(struct cost *c, const struct points *p)
+int ki_cost_add(struct ki_costs *c, const struct ki_points *p, struct ki_err *err)
 {
 	const uint32_t more = ki_measure_parts(p->measure);
-	struct cost_part *parts = realloc(c->parts, (c->n + more + 1) * sizeof(*parts));
+	struct ki_cost_part *parts = realloc(c->parts, (c->n + more + 1) * sizeof(*parts));
 
 	if (!parts)
-		return cli_no_memory();
+		return ki_err_set(err, -ENOMEM, 0, "out of memory");
 	c->parts = parts;
 	for (uint32_t i = 0; i < more; i++)
 		parts[c->n++] =
-			(struct cost_part){.measure = p->measure, .number = i, .out_at = -1};
-	return CLI_OK;
+			(struct ki_cost_part){.measure = p->measure, .number = i, .out_at = -1};
+	return 0;
 }
 
-void cost_close(struct cost *c)
+void ki_cost_close(struct ki_costs *c)
 {
 	free(c->parts);
 	c->parts = NULL;
 }
 
-void cost_took_out(struct cost *c, double seconds)
+void ki_cost_took_out(struct ki_costs *c, double seconds)
 {
-	c->later += COST_LATER * seconds;
+	c->later += KI_COST_LATER * seconds;
 }
 
-double cost_look(struct cost *c)
+double ki_cost_look(struct ki_costs *c)
 {
 	double all = 0;
 
 	for (uint32_t i = 0; i < c->n; i++) {
-		struct cost_part *p = &c->parts[i];
+		struct ki_cost_part *p = &c->parts[i];
 
 		p->spent = ki_measure_spent(p->measure, p->number);
 		p->acted = ki_measure_acted(p->measure, p->number);
@@ -78,22 +78,22 @@ double cost_look(struct cost *c)
 	return all;
 }
 
-void cost_begin(struct cost *c, double now)
+void ki_cost_begin(struct ki_costs *c, double now)
 {
 	c->start = c->mark = now;
-	c->own_start = c->own_mark = cost_own();
-	cost_look(c);
+	c->own_start = c->own_mark = ki_cost_own();
+	ki_cost_look(c);
 	for (uint32_t i = 0; i < c->n; i++)
 		c->parts[i].marked = c->parts[i].spent;
 }
 
-void cost_mark(struct cost *c, double now)
+void ki_cost_mark(struct ki_costs *c, double now)
 {
-	double own = cost_own();
+	double own = ki_cost_own();
 
-	cost_look(c);
+	ki_cost_look(c);
 	for (uint32_t i = 0; i < c->n; i++) {
-		struct cost_part *p = &c->parts[i];
+		struct ki_cost_part *p = &c->parts[i];
 
 		p->between = p->spent - p->marked;
 		p->marked = p->spent;
@@ -105,7 +105,7 @@ void cost_mark(struct cost *c, double now)
 	c->own_mark = own;
 }
 
-double cost_cell(const struct cost *c, const struct cell *cell)
+double ki_cost_cell(const struct ki_costs *c, const struct ki_cell *cell)
 {
 	if (cell->reason)
 		return 0;
@@ -113,9 +113,9 @@ double cost_cell(const struct cost *c, const struct cell *cell)
 }
 
 /* Metrics that come of the same code are charged once. */
-double cost_point(const struct cost *c, const struct point *pt, unsigned int part)
+double ki_cost_point(const struct ki_costs *c, const struct ki_named_point *pt, unsigned int part)
 {
-	const struct cell *v = &c->points->cells.v[pt->cell];
+	const struct ki_cell *v = &c->points->cells.v[pt->cell];
 	double all = 0;
 
 	for (unsigned int i = 0; i < pt->ncells; i++) {
@@ -125,12 +125,12 @@ double cost_point(const struct cost *c, const struct point *pt, unsigned int par
 			charged = !v[k].reason &&
 				  ki_measure_part(c->points->measure, v[k].curve) ==
 					  ki_measure_part(c->points->measure, v[i].curve);
-		all += charged ? 0 : cost_cell(c, &v[i]);
+		all += charged ? 0 : ki_cost_cell(c, &v[i]);
 	}
 	return all;
 }
 
-double cost_seen(const struct cost *c, const struct cell *cell)
+double ki_cost_seen(const struct ki_costs *c, const struct ki_cell *cell)
 {
 	const double from = c->mark - c->seconds;
 	double out;
@@ -143,12 +143,12 @@ double cost_seen(const struct cost *c, const struct cell *cell)
 	return out > from ? (out - from) / c->seconds : 0;
 }
 
-double cost_share(const struct cost *c, double instructions)
+double ki_cost_share(const struct ki_costs *c, double instructions)
 {
 	return c->seconds > 0 ? instructions / (c->seconds * c->speed * c->cpus) : 0;
 }
 
-double cost_inserted(const struct cost *c)
+double ki_cost_inserted(const struct ki_costs *c)
 {
 	double all = 0;
 
@@ -157,7 +157,7 @@ double cost_inserted(const struct cost *c)
 	return all;
 }
 
-double cost_all(const struct cost *c)
+double ki_cost_all(const struct ki_costs *c)
 {
-	return cost_inserted(c) + c->own * c->speed;
+	return ki_cost_inserted(c) + c->own * c->speed;
 }

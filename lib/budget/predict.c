@@ -1,108 +1,117 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
  * The counters stand where the same texts lead to, so the points are the same, one by one. Of a
  * function, whatever is to be measured of it, its calls are counted. A predicate is taken to hold
  * each time, which is the most that the code can cost.
  */
-#include "predict.h"
+#include "kerninst/predict.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
-#include "cli.h"
-#include "command.h"
-#include "cost.h"
+#include "kerninst/cost.h"
 #include "kerninst/speed.h"
 
 #define SECONDS 0.3
 
-static int count(struct prediction *out, struct points *trial)
+static double now(void)
 {
-	struct command none = {0};
-	struct ki_err err = {0};
-	double from;
+	struct timespec ts;
 
-	if (ki_measure_start(trial->measure, &err))
-		return cli_fail(&err);
-	points_note_refusals(trial);
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
+}
+
+static int count(struct ki_prediction *out, struct ki_points *trial, struct ki_err *err)
+{
+	double from;
+	int ret = ki_measure_start(trial->measure, err);
+
+	if (ret)
+		return ret;
+	ki_points_note_refusals(trial);
 	for (size_t i = 0; i < trial->v.n; i++) {
-		const struct cell *c = points_first(trial, &trial->v.v[i]);
+		const struct ki_cell *c = ki_points_first(trial, &trial->v.v[i]);
 
 		out->hits[i] = c->reason ? NAN : (double)ki_measure_hits(trial->measure, c->curve);
 	}
-	from = wait_now();
-	if (wait_event(&none, from + SECONDS) != EVENT_TIME)
-		return cli_error("interrupted while counting; nothing is installed");
-	out->seconds = wait_now() - from;
+	from = now();
+	if (!out->pause(SECONDS))
+		return ki_err_set(err, -ECANCELED, 0,
+				  "interrupted while counting; nothing is installed");
+	out->seconds = now() - from;
 	for (size_t i = 0; i < trial->v.n; i++) {
-		const struct cell *c = points_first(trial, &trial->v.v[i]);
+		const struct ki_cell *c = ki_points_first(trial, &trial->v.v[i]);
 
 		if (!c->reason)
 			out->hits[i] =
 				((double)ki_measure_hits(trial->measure, c->curve) - out->hits[i]) /
 				out->seconds;
 	}
-	return ki_measure_stop(trial->measure, &err) ? cli_fail(&err) : CLI_OK;
+	return ki_measure_stop(trial->measure, err);
 }
 
-int predict(struct prediction *out, const struct points *p, struct ki_target *t,
-	    const struct asked *asked, const struct points_how *how)
+int ki_predict(struct ki_prediction *out, const struct ki_points *p, struct ki_target *t,
+	       const struct ki_asked *asked, const struct ki_points_how *how, struct ki_err *err)
 {
-	struct points_how bare = {.wanted = {.shape = how->wanted.shape,
-					     .metrics = {ki_metric_find("calls")},
-					     .n = 1},
-				  .moving = how->moving,
-				  .quiet = how->quiet,
-				  .separate = how->separate};
+	struct ki_points_how bare = {.wanted = {.shape = how->wanted.shape,
+						.metrics = {ki_metric_find("calls")},
+						.n = 1},
+				     .moving = how->moving,
+				     .progress = how->progress,
+				     .progress_arg = how->progress_arg,
+				     .separate = how->separate};
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	struct points trial = {0};
+	struct ki_points trial = {0};
 	int ret;
 
 	out->machine = ki_cpu_speed() * (cpus > 0 ? (double)cpus : 1);
 	out->hits = calloc(p->v.n + 1, sizeof(*out->hits));
 	if (!out->hits)
-		return cli_no_memory();
-	ret = points_resolve(&trial, t, asked, &bare);
+		return ki_err_set(err, -ENOMEM, 0, "out of memory");
+	ret = ki_points_resolve(&trial, t, asked, &bare, err);
 	if (!ret && trial.v.n != p->v.n)
-		ret = cli_error("the functions have changed meanwhile");
+		ret = ki_err_set(err, -EINVAL, 0, "the functions have changed meanwhile");
 	if (!ret)
-		ret = count(out, &trial);
-	points_free(&trial);
+		ret = count(out, &trial, err);
+	ki_points_free(&trial);
 	return ret;
 }
 
-void prediction_free(struct prediction *p)
+void ki_prediction_free(struct ki_prediction *p)
 {
 	free(p->hits);
 	p->hits = NULL;
 }
 
-double prediction_pass(const struct points *p, const struct cell *c)
+double ki_prediction_pass(const struct ki_points *p, const struct ki_cell *c)
 {
 	return ki_measure_pass_cost(p->measure, ki_measure_part(p->measure, c->curve)).most;
 }
 
-double prediction_cost(const struct prediction *pr, const struct points *p, const struct point *pt,
-		       const struct cell *c)
+double ki_prediction_cost(const struct ki_prediction *pr, const struct ki_points *p,
+			  const struct ki_named_point *pt, const struct ki_cell *c)
 {
-	return c->reason ? 0 : pr->hits[pt - p->v.v] * prediction_pass(p, c);
+	return c->reason ? 0 : pr->hits[pt - p->v.v] * ki_prediction_pass(p, c);
 }
 
-double prediction_all(const struct prediction *pr, const struct points *p)
+double ki_prediction_all(const struct ki_prediction *pr, const struct ki_points *p)
 {
 	double all = 0;
 
-	for (const struct point *pt = p->v.v; pt < p->v.v + p->v.n; pt++)
+	for (const struct ki_named_point *pt = p->v.v; pt < p->v.v + p->v.n; pt++)
 		for (unsigned int i = 0; i < pt->ncells; i++) {
-			const struct cell *v = &p->cells.v[pt->cell];
+			const struct ki_cell *v = &p->cells.v[pt->cell];
 			bool charged = v[i].reason || isnan(pr->hits[pt - p->v.v]);
 
 			for (unsigned int k = 0; k < i && !charged; k++)
 				charged = !v[k].reason &&
 					  ki_measure_part(p->measure, v[k].curve) ==
 						  ki_measure_part(p->measure, v[i].curve);
-			all += charged ? 0 : prediction_cost(pr, p, pt, &v[i]);
+			all += charged ? 0 : ki_prediction_cost(pr, p, pt, &v[i]);
 		}
 	return all;
 }

@@ -1,11 +1,12 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
  * Depth first, in order of address. A function is expanded again only if the depth has cut
  * something off below it before and leaves more now. So a row marked `repeated` hides nothing,
  * and the output stays finite and small: without it a graph in which everything reaches
  * everything has a tree without end.
  */
-#include "tree.h"
+#include "kerninst/calls.h"
+#include "util/vec.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -19,7 +20,7 @@ struct node {
 	bool seen;
 };
 
-struct tree {
+struct ki_calls {
 	const struct ki_program *p;
 	const struct ki_program_function *functions;
 	uint32_t nfunctions, depth;
@@ -27,16 +28,16 @@ struct tree {
 	bool cut; /* something below the function at hand has not been shown */
 	struct node *nodes;
 
-	tree_fn *fn;
+	ki_calls_fn *fn;
 	void *ctx;
-	struct tree_totals *totals;
+	struct ki_calls_totals *totals;
 };
 
-typedef ki_vec(struct tree_row) rows;
+typedef ki_vec(struct ki_calls_row) rows;
 
-struct tree *tree_new(const struct ki_program *p, bool callers, uint32_t depth)
+struct ki_calls *ki_calls_new(const struct ki_program *p, bool callers, uint32_t depth)
 {
-	struct tree *t = calloc(1, sizeof(*t));
+	struct ki_calls *t = calloc(1, sizeof(*t));
 
 	if (!t)
 		return NULL;
@@ -62,7 +63,7 @@ struct tree *tree_new(const struct ki_program *p, bool callers, uint32_t depth)
 	return t;
 }
 
-void tree_free(struct tree *t)
+void ki_calls_free(struct ki_calls *t)
 {
 	if (t)
 		free(t->nodes);
@@ -70,17 +71,17 @@ void tree_free(struct tree *t)
 }
 
 /* A cold part stands for its parent. */
-static uint32_t whole(const struct tree *t, uint32_t function)
+static uint32_t whole(const struct ki_calls *t, uint32_t function)
 {
 	if (function != KI_NONE && t->functions[function].flags & KI_FUNCTION_COLD)
 		return t->functions[function].parent;
 	return function;
 }
 
-static int add_call(const struct tree *t, rows *out, uint32_t from, uint32_t call)
+static int add_call(const struct ki_calls *t, rows *out, uint32_t from, uint32_t call)
 {
 	struct ki_program_call c;
-	struct tree_row row = {.from = from, .sites = 1};
+	struct ki_calls_row row = {.from = from, .sites = 1};
 
 	if (ki_program_call(t->p, call, &c))
 		return 0;
@@ -90,7 +91,7 @@ static int add_call(const struct tree *t, rows *out, uint32_t from, uint32_t cal
 	return ki_vec_push(out, row);
 }
 
-static int add_calls_of(const struct tree *t, rows *out, uint32_t from, uint32_t function)
+static int add_calls_of(const struct ki_calls *t, rows *out, uint32_t from, uint32_t function)
 {
 	const struct ki_program_function *f = &t->functions[function];
 	const uint32_t *callers;
@@ -105,7 +106,7 @@ static int add_calls_of(const struct tree *t, rows *out, uint32_t from, uint32_t
 
 static int by_place(const void *a, const void *b)
 {
-	const struct tree_row *x = a, *y = b;
+	const struct ki_calls_row *x = a, *y = b;
 
 	/* KI_NONE is the largest: what is not known comes last */
 	if (x->function != y->function)
@@ -131,7 +132,7 @@ static void merge(rows *r)
 	r->n = n;
 }
 
-static int rows_of(const struct tree *t, uint32_t function, rows *out)
+static int rows_of(const struct ki_calls *t, uint32_t function, rows *out)
 {
 	int ret = add_calls_of(t, out, function, function);
 	uint32_t cold = t->nodes[function].cold;
@@ -142,9 +143,9 @@ static int rows_of(const struct tree *t, uint32_t function, rows *out)
 	return ret;
 }
 
-static void count(struct tree *t, const struct tree_row *row)
+static void count(struct ki_calls *t, const struct ki_calls_row *row)
 {
-	struct tree_totals *n = t->totals;
+	struct ki_calls_totals *n = t->totals;
 	bool indirect = row->kind == KI_EDGE_CALL_INDIRECT || row->kind == KI_EDGE_TAIL_INDIRECT;
 
 	n->rows++;
@@ -160,10 +161,10 @@ static void count(struct tree *t, const struct tree_row *row)
 	}
 }
 
-static int expand(struct tree *t, uint32_t function, uint32_t depth);
+static int expand(struct ki_calls *t, uint32_t function, uint32_t depth);
 
 /* Does anything stand below it? */
-static bool leads_on(const struct tree *t, uint32_t function)
+static bool leads_on(const struct ki_calls *t, uint32_t function)
 {
 	const struct ki_program_function *f = &t->functions[function];
 	uint32_t n = f->ncalls;
@@ -173,7 +174,7 @@ static bool leads_on(const struct tree *t, uint32_t function)
 	return n || t->nodes[function].cold != KI_NONE;
 }
 
-static int show(struct tree *t, struct tree_row *row, uint32_t depth)
+static int show(struct ki_calls *t, struct ki_calls_row *row, uint32_t depth)
 {
 	struct node *node = row->function == KI_NONE ? NULL : &t->nodes[row->function];
 	uint32_t left = t->depth - depth;
@@ -192,7 +193,7 @@ static int show(struct tree *t, struct tree_row *row, uint32_t depth)
 	return 0;
 }
 
-static int expand(struct tree *t, uint32_t function, uint32_t depth)
+static int expand(struct ki_calls *t, uint32_t function, uint32_t depth)
 {
 	struct node *node = &t->nodes[function];
 	bool cut = t->cut;
@@ -212,7 +213,8 @@ static int expand(struct tree *t, uint32_t function, uint32_t depth)
 	return ret;
 }
 
-int tree_walk(struct tree *t, uint32_t root, tree_fn *fn, void *ctx, struct tree_totals *totals)
+int ki_calls_walk(struct ki_calls *t, uint32_t root, ki_calls_fn *fn, void *ctx,
+		  struct ki_calls_totals *totals)
 {
 	t->fn = fn;
 	t->ctx = ctx;

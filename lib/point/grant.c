@@ -1,15 +1,16 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
  * What a wish means in a function: one point, or all of a kind. A point that is wished for twice
  * with the same order is there once.
  */
-#include "points_grant.h"
+#include "point/resolve.h"
 
+#include <errno.h>
 #include <fnmatch.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
 #include "kerninst/match.h"
 
 /* [MODULE:]FUNCTION[@0xADDRESS] and what is wanted of it. */
@@ -42,7 +43,7 @@ static bool is_there(const struct resolver *r, const struct wish *w, const struc
 }
 
 /* What the point is about: a block, an instruction, or all of the function. */
-static void place_point(const struct ki_function *fn, struct point *p)
+static void place_point(const struct ki_function *fn, struct ki_named_point *p)
 {
 	const struct ki_point *at = &p->at;
 
@@ -71,7 +72,7 @@ static void place_point(const struct ki_function *fn, struct point *p)
 
 static int add_cell(struct resolver *r, const struct ki_metric *metric, unsigned int part)
 {
-	struct cell c = {.metric = metric, .part = part};
+	struct ki_cell c = {.metric = metric, .part = part};
 
 	if (r->how->per_cpu) {
 		c.cpus = calloc(r->out->cpus, sizeof(*c.cpus));
@@ -102,13 +103,13 @@ static const struct ki_metric *metric_of(const struct resolver *r, const struct 
 }
 
 /* Each point has the metrics that are wanted, of each part. */
-static int add_cells(struct resolver *r, const struct wish *w, struct point *p)
+static int add_cells(struct resolver *r, const struct wish *w, struct ki_named_point *p)
 {
-	const struct wanted *wanted = &r->how->wanted;
-	const unsigned int parts = points_parts(r->out);
+	const struct ki_wanted *wanted = &r->how->wanted;
+	const unsigned int parts = ki_points_parts(r->out);
 
 	p->cell = r->out->cells.n;
-	if (wanted->shape != SHAPE_WHOLE) {
+	if (wanted->shape != KI_SHAPE_WHOLE) {
 		p->ncells = 1;
 		return add_cell(r, ki_metric_find("count"), 0);
 	}
@@ -123,19 +124,20 @@ static int add_cells(struct resolver *r, const struct wish *w, struct point *p)
 /* literal: the wish is this point, and so what was written is its name. */
 static int add_point(struct resolver *r, const struct wish *w, struct ki_point at, bool literal)
 {
-	struct point p = {.sym = w->sym, .at = at, .order = w->spec->order, .spec = w->spec};
+	struct ki_named_point p = {
+		.sym = w->sym, .at = at, .order = w->spec->order, .spec = w->spec};
 
 	if (is_there(r, w, &at))
-		return CLI_OK;
+		return 0;
 	p.addr = r->fn->start;
 	p.size = w->sym->size;
 	place_point(r->fn, &p);
 	p.name = literal && w->text ? strdup(w->text) : name_point(r, w, &at);
 	if (!p.name || add_cells(r, w, &p) || ki_vec_push(&r->out->v, p)) {
 		free(p.name);
-		return cli_no_memory();
+		return ki_err_set(r->err, -ENOMEM, 0, "out of memory");
 	}
-	return CLI_OK;
+	return 0;
 }
 
 /* A wish of one thing that does not exist is an error; of a glob's, it is passed over. */
@@ -143,9 +145,10 @@ static int no_such(const struct resolver *r, const struct wish *w, const char *w
 		   const char *verb)
 {
 	if (!w->text || r->fn->reason)
-		return CLI_OK;
-	return cli_error("%s: no such %s: %s has %u, numbered from 0; kerninst %s %s shows them",
-			 w->text, what, w->sym->name, n, verb, w->sym->name);
+		return 0;
+	return ki_err_set(r->err, -EINVAL, 0,
+			  "%s: no such %s: %s has %u, numbered from 0; kerninst %s %s shows them",
+			  w->text, what, w->sym->name, n, verb, w->sym->name);
 }
 
 static int not_a_boundary(const struct resolver *r, const struct wish *w, uint64_t addr)
@@ -155,7 +158,7 @@ static int not_a_boundary(const struct resolver *r, const struct wish *w, uint64
 	char text[128];
 
 	if (!w->text && w->spec->suffix != KI_POINTSPEC_ADDRESS)
-		return CLI_OK;
+		return 0;
 	for (uint32_t i = 0; i < fn->ninsns; i++) {
 		const struct ki_insn *in = &fn->insns[i];
 
@@ -164,12 +167,15 @@ static int not_a_boundary(const struct resolver *r, const struct wish *w, uint64
 		ki_insn_format(fn, in, text, sizeof(text));
 		start = in->addr - fn->start;
 		end = start + in->len;
-		return cli_error("%s+0x%llx: inside the instruction '%s' from +0x%llx to +0x%llx; "
-				 "use one of these",
-				 w->sym->name, off, text, start, end);
+		return ki_err_set(r->err, -EINVAL, 0,
+				  "%s+0x%llx: inside the instruction '%s' from +0x%llx to +0x%llx; "
+				  "use one of these",
+				  w->sym->name, off, text, start, end);
 	}
-	return cli_error("%s+0x%llx: no instruction of the function covers it; it has 0x%llx bytes",
-			 w->sym->name, off, (unsigned long long)(fn->end - fn->start));
+	return ki_err_set(
+		r->err, -EINVAL, 0,
+		"%s+0x%llx: no instruction of the function covers it; it has 0x%llx bytes",
+		w->sym->name, off, (unsigned long long)(fn->end - fn->start));
 }
 
 static int grant_insn(struct resolver *r, const struct wish *w, enum ki_point_kind kind)
@@ -209,7 +215,7 @@ static int grant_edge(struct resolver *r, const struct wish *w, enum ki_point_ki
 
 static int grant_blocks(struct resolver *r, const struct wish *w, enum ki_point_kind kind)
 {
-	int ret = CLI_OK;
+	int ret = 0;
 
 	if (!r->fn->nblocks)
 		return grant_refused(r, w);
@@ -245,18 +251,19 @@ static bool edge_is_meant(const struct resolver *r, const struct ki_pointspec *s
 static int grant_edges(struct resolver *r, const struct wish *w, enum ki_point_kind kind)
 {
 	size_t before = r->out->v.n;
-	int ret = CLI_OK;
+	int ret = 0;
 
 	if (!r->fn->nedges)
-		return r->fn->reason ? grant_refused(r, w) : CLI_OK;
+		return r->fn->reason ? grant_refused(r, w) : 0;
 	for (uint32_t e = 0; !ret && e < r->fn->nedges; e++)
 		if (edge_is_meant(r, w->spec, &r->fn->edges[e]))
 			ret = add_point(r, w, (struct ki_point){.kind = kind, .edge = e}, false);
 	if (ret || r->out->v.n > before || !w->text)
 		return ret;
-	return cli_error("%s: %s has no such %s; kerninst %s %s shows them", w->text, w->sym->name,
-			 w->spec->suffix == KI_POINTSPEC_CALL_TO ? "call" : "edge",
-			 w->spec->suffix == KI_POINTSPEC_CALL_TO ? "calls" : "cfg", w->sym->name);
+	return ki_err_set(r->err, -EINVAL, 0, "%s: %s has no such %s; kerninst %s %s shows them",
+			  w->text, w->sym->name,
+			  w->spec->suffix == KI_POINTSPEC_CALL_TO ? "call" : "edge",
+			  w->spec->suffix == KI_POINTSPEC_CALL_TO ? "calls" : "cfg", w->sym->name);
 }
 
 /* Does anything come behind the instruction? */
@@ -278,7 +285,7 @@ static bool goes_on(const struct ki_function *fn, uint32_t i)
 static int grant_insns(struct resolver *r, const struct wish *w, enum ki_point_kind kind)
 {
 	const struct ki_function *fn = r->fn;
-	int ret = CLI_OK;
+	int ret = 0;
 
 	if (!fn->nblocks)
 		return grant_refused(r, w);
@@ -321,13 +328,13 @@ static const struct granting grantings[] = {
 	[KI_POINTSPEC_AFTERS] = {grant_insns, KI_POINT_AFTER},
 };
 
-static const struct granting alone[SHAPES] = {
-	[SHAPE_WHOLE] = {grant_whole, KI_POINT_ENTRY},
-	[SHAPE_BLOCKS] = {grant_blocks, KI_POINT_BLOCK},
-	[SHAPE_EDGES] = {grant_edges, KI_POINT_EDGE},
+static const struct granting alone[KI_SHAPES] = {
+	[KI_SHAPE_WHOLE] = {grant_whole, KI_POINT_ENTRY},
+	[KI_SHAPE_BLOCKS] = {grant_blocks, KI_POINT_BLOCK},
+	[KI_SHAPE_EDGES] = {grant_edges, KI_POINT_EDGE},
 };
 
-int points_grant(struct resolver *r, const struct wish *w)
+int ki_points_grant(struct resolver *r, const struct wish *w)
 {
 	const struct granting *g = w->spec->suffix == KI_POINTSPEC_NONE
 					   ? &alone[r->how->wanted.shape]

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
  * A counter in a function that is moved costs an instruction instead of three, but coming into the
  * function, and back into it from each call, costs a jump: so a function is moved of which nearly
@@ -6,7 +6,7 @@
  * breakpoint, if it needs none when it is moved: that costs hundreds of instructions, and cannot be
  * where the handler of breakpoints comes by.
  */
-#include "points_move.h"
+#include "point/move.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static const enum ki_point_kind ends[KI_POINT_KINDS] = {
 	[KI_POINT_CALLS] = KI_POINT_RETURNS,
 };
 
-static bool lasts(const struct resolver *r, const struct point *p)
+static bool lasts(const struct resolver *r, const struct ki_named_point *p)
 {
 	for (size_t i = p->cell; i < p->cell + p->ncells; i++)
 		if (r->out->cells.v[i].metric->lasts)
@@ -40,13 +40,13 @@ static int spares_at(const struct resolver *r, const struct ki_point *at, bool *
 	if (!ret)
 		ret = ki_move_spares(r->fn, &r->spans, places, n, spares);
 	free(places);
-	return ret == -ENOMEM ? cli_no_memory() : CLI_OK;
+	return ret == -ENOMEM ? ki_err_set(r->err, -ENOMEM, 0, "out of memory") : 0;
 }
 
 /* Would any of the function's points stand behind a breakpoint that moving it spares? */
 static int spares_breakpoint(const struct resolver *r, bool *spares)
 {
-	int ret = CLI_OK;
+	int ret = 0;
 
 	*spares = false;
 	for (size_t i = r->first; !ret && !*spares && i < r->out->v.n; i++) {
@@ -68,17 +68,16 @@ static bool are_nearly_all(const struct resolver *r)
 	return r->fn->nblocks >= MOVING_BLOCKS && points * 4 >= r->fn->nblocks * 3ull;
 }
 
-int points_move(struct resolver *r)
+int ki_points_move(struct resolver *r)
 {
-	bool moves = r->how->moving == MOVING_ALWAYS || are_nearly_all(r);
-	struct ki_err err = {0};
-	int ret = CLI_OK;
+	bool moves = r->how->moving == KI_MOVING_ALWAYS || are_nearly_all(r);
+	int ret = 0;
 
-	if (r->fn->reason || r->how->moving == MOVING_NEVER)
-		return CLI_OK;
+	if (r->fn->reason || r->how->moving == KI_MOVING_NEVER)
+		return 0;
 	if (!moves)
 		ret = spares_breakpoint(r, &moves);
-	if (!ret && moves && ki_plan_move(ki_measure_plan(r->out->measure), r->fn, &r->spans, &err))
-		ret = cli_fail(&err);
+	if (!ret && moves)
+		ret = ki_plan_move(ki_measure_plan(r->out->measure), r->fn, &r->spans, r->err);
 	return ret;
 }

@@ -1,28 +1,26 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
  * From what people wrote to a measurement, in three steps: what each text means becomes a
  * list of wishes (a function and what is wanted of it); wishes about one function are brought
  * together, so that each function is analysed once; each wish becomes points, each point one
  * curve for each metric that is wanted of it.
  */
-#include "points.h"
+#include "kerninst/points.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
-#include "command.h"
 #include "kerninst/match.h"
-#include "points_grant.h"
-#include "points_move.h"
+#include "point/resolve.h"
+#include "point/move.h"
 
 static int add_wish(void *ctx, const struct ki_symbol *sym)
 {
 	struct resolver *r = ctx;
 	struct wish w = {.sym = sym, .spec = r->spec, .text = r->text, .number = r->wishes.n};
 
-	return ki_vec_push(&r->wishes, w) ? cli_no_memory() : CLI_OK;
+	return ki_vec_push(&r->wishes, w) ? ki_err_set(r->err, -ENOMEM, 0, "out of memory") : 0;
 }
 
 static int wish_address(struct resolver *r)
@@ -31,8 +29,8 @@ static int wish_address(struct resolver *r)
 	const struct ki_symbol *sym = ki_target_symbol_at(r->t, addr);
 
 	if (!sym)
-		return cli_error("0x%llx: %s; %s", (unsigned long long)addr,
-				 ki_reason_text(KI_R_NOT_TEXT), ki_reason_hint(KI_R_NOT_TEXT));
+		return ki_err_reason(r->err, KI_R_NOT_TEXT, addr, "0x%llx",
+				     (unsigned long long)addr);
 	r->text = NULL;
 	return add_wish(r, sym);
 }
@@ -40,6 +38,7 @@ static int wish_address(struct resolver *r)
 static int wish(struct resolver *r, const struct ki_pointspec *spec, const char *text)
 {
 	size_t before = r->wishes.n, count;
+	char why[KI_MATCH_WHY];
 	int ret;
 
 	r->spec = spec;
@@ -49,12 +48,14 @@ static int wish(struct resolver *r, const struct ki_pointspec *spec, const char 
 	ret = ki_match_each(r->t, spec, add_wish, r, &count);
 	if (ret)
 		return ret;
-	if (!count)
-		return cli_nothing(r->t, spec);
+	if (!count) {
+		ki_match_nothing(r->t, spec, why);
+		return ki_err_set(r->err, -ENOENT, 0, "%s", why);
+	}
 	if (count > 1 || ki_pointspec_is_glob(spec->function))
 		for (size_t i = before; i < r->wishes.n; i++)
 			r->wishes.v[i].text = NULL;
-	return CLI_OK;
+	return 0;
 }
 
 static int by_function(const void *a, const void *b)
@@ -84,11 +85,12 @@ static bool is_refusal(unsigned int reason)
 	}
 }
 
-static int add_curve(struct resolver *r, const struct point *p, struct cell *c, struct ki_err *err)
+static int add_curve(struct resolver *r, const struct ki_named_point *p, struct ki_cell *c,
+		     struct ki_err *err)
 {
 	struct ki_measure *m = r->out->measure;
 	const struct ki_predicate *when =
-		points_part(r->out, c->part) ? r->how->splits->v[c->part].when : r->how->when;
+		ki_points_part(r->out, c->part) ? r->how->splits->v[c->part].when : r->how->when;
 	const bool ends = r->how->ends && c->metric->lasts;
 	ki_measure_act *make;
 	void *arg;
@@ -107,26 +109,27 @@ static int add_curve(struct resolver *r, const struct point *p, struct cell *c, 
 			      err);
 }
 
-static int plan_cell(struct resolver *r, const struct point *p, struct cell *c)
+static int plan_cell(struct resolver *r, const struct ki_named_point *p, struct ki_cell *c)
 {
 	struct ki_err err = {0};
 
 	if (!add_curve(r, p, c, &err))
-		return CLI_OK;
+		return 0;
 	if (is_refusal(err.reason)) {
 		c->reason = err.reason;
-		return CLI_OK;
+		return 0;
 	}
 	if (err.reason == KI_R_COUNTERS_FULL)
-		cli_warn("%s: the first point without a counter", p->name);
-	if (err.reason)
-		return cli_fail(&err);
-	return cli_error("%s: %s", p->name, err.msg);
+		r->out->uncounted = (size_t)(p - r->out->v.v);
+	if (!err.reason)
+		return ki_err_set(r->err, err.code, err.addr, "%s: %s", p->name, err.msg);
+	*r->err = err;
+	return err.code;
 }
 
-static int plan_point(struct resolver *r, const struct point *p)
+static int plan_point(struct resolver *r, const struct ki_named_point *p)
 {
-	int ret = CLI_OK;
+	int ret = 0;
 
 	for (unsigned int i = 0; !ret && i < p->ncells; i++)
 		ret = plan_cell(r, p, &r->out->cells.v[p->cell + i]);
@@ -136,7 +139,7 @@ static int plan_point(struct resolver *r, const struct point *p)
 /* Blocks refer to their function's entry, to be compared with. */
 static void note_entry(struct resolver *r)
 {
-	struct point *v = r->out->v.v;
+	struct ki_named_point *v = r->out->v.v;
 	size_t entry = 0;
 
 	for (size_t i = r->first; i < r->out->v.n; i++)
@@ -150,16 +153,14 @@ static void note_entry(struct resolver *r)
 /* All wishes about one function: n of them from w on. */
 static int resolve_function(struct resolver *r, const struct wish *w, size_t n)
 {
-	struct ki_err err = {0};
-	int ret = CLI_OK;
+	int ret;
 
 	r->first = r->out->v.n;
-	if (ki_spans_find(r->fn, &r->spans, &err))
-		ret = cli_fail(&err);
+	ret = ki_spans_find(r->fn, &r->spans, r->err);
 	for (size_t i = 0; !ret && i < n; i++)
-		ret = points_grant(r, &w[i]);
+		ret = ki_points_grant(r, &w[i]);
 	if (!ret)
-		ret = points_move(r);
+		ret = ki_points_move(r);
 	for (size_t i = r->first; !ret && i < r->out->v.n; i++)
 		ret = plan_point(r, &r->out->v.v[i]);
 	note_entry(r);
@@ -174,11 +175,11 @@ static int take_function(void *arg, size_t i, const struct ki_function *fn)
 	const struct part *p = &r->parts.v[i];
 
 	r->fn = fn;
-	if (i && wait_is_interrupted())
-		r->ret = cli_error("interrupted while analysing; nothing is installed");
+	if (i && r->how->progress && !r->how->progress(r->how->progress_arg, i, r->parts.n))
+		r->ret = ki_err_set(r->err, -ECANCELED, 0,
+				    "interrupted while analysing; nothing is installed");
 	else
 		r->ret = resolve_function(r, &r->wishes.v[p->first], p->count);
-	cli_progress_at(&r->progress, i + 1);
 	return r->ret;
 }
 
@@ -207,14 +208,14 @@ static const struct ki_symbol **part_wishes(struct resolver *r)
 /* A few functions are not worth reading all text for. */
 #define FEW 16
 
-static int analyze_few(struct resolver *r, const struct ki_symbol **syms, struct ki_err *err)
+static int analyze_few(struct resolver *r, const struct ki_symbol **syms)
 {
 	int ret = 0;
 
 	for (size_t i = 0; !ret && i < r->parts.n; i++) {
 		struct ki_function *fn;
 
-		ret = ki_function_analyze(r->t, syms[i], &fn, err);
+		ret = ki_function_analyze(r->t, syms[i], &fn, r->err);
 		if (ret)
 			break;
 		ret = take_function(r, i, fn);
@@ -223,30 +224,26 @@ static int analyze_few(struct resolver *r, const struct ki_symbol **syms, struct
 	return ret;
 }
 
-static int resolve_functions(struct resolver *r, bool quiet)
+static int resolve_functions(struct resolver *r)
 {
 	const struct ki_symbol **syms;
-	struct ki_err err = {0};
 	int ret;
 
 	qsort(r->wishes.v, r->wishes.n, sizeof(*r->wishes.v), by_function);
 	syms = part_wishes(r);
 	if (!syms)
-		return cli_no_memory();
-	cli_progress_start(&r->progress, "analysing functions", r->parts.n, quiet);
+		return ki_err_set(r->err, -ENOMEM, 0, "out of memory");
 	if (r->parts.n <= FEW)
-		ret = analyze_few(r, syms, &err);
+		ret = analyze_few(r, syms);
 	else
-		ret = ki_functions_analyze(r->t, syms, r->parts.n, 0, NULL, take_function, r, &err);
-	cli_progress_end(&r->progress);
+		ret = ki_functions_analyze(r->t, syms, r->parts.n, 0, NULL, take_function, r,
+					   r->err);
 	free(syms);
 	ki_vec_free(&r->parts);
-	if (r->ret)
-		return r->ret;
-	return ret ? cli_fail(&err) : CLI_OK;
+	return r->ret ? r->ret : ret;
 }
 
-int points_ask(struct asked *a, const struct verb *self, const char *text)
+int ki_points_ask(struct ki_asked *a, const char *text, struct ki_err *err)
 {
 	char **texts = realloc(a->texts, (a->n + 1) * sizeof(*texts));
 	struct ki_pointspec *specs = realloc(a->specs, (a->n + 1) * sizeof(*specs));
@@ -255,18 +252,17 @@ int points_ask(struct asked *a, const struct verb *self, const char *text)
 	a->texts = texts ? texts : a->texts;
 	a->specs = specs ? specs : a->specs;
 	if (!texts || !specs)
-		return cli_no_memory();
+		return ki_err_set(err, -ENOMEM, 0, "out of memory");
 	if (ki_pointspec_parse(text, &specs[a->n], &why))
-		return self ? cli_misuse(self, "'%s' is no point: %s", text, why)
-			    : cli_error("'%s' is no point: %s", text, why);
+		return ki_err_set(err, -EINVAL, 0, "'%s' is no point: %s", text, why);
 	texts[a->n] = strdup(text);
 	if (!texts[a->n])
-		return cli_no_memory();
+		return ki_err_set(err, -ENOMEM, 0, "out of memory");
 	a->n++;
-	return CLI_OK;
+	return 0;
 }
 
-void points_forget(struct asked *a)
+void ki_asked_free(struct ki_asked *a)
 {
 	for (size_t i = 0; i < a->n; i++)
 		free(a->texts[i]);
@@ -274,66 +270,65 @@ void points_forget(struct asked *a)
 	free(a->specs);
 }
 
-static int take_metric(struct wanted *w, const struct verb *self, const char *name)
+static int take_metric(struct ki_wanted *w, const char *name, struct ki_err *err)
 {
-	static const char *const shapes[SHAPES] = {
-		[SHAPE_BLOCKS] = "blocks", [SHAPE_EDGES] = "edges"};
+	static const char *const shapes[KI_SHAPES] = {
+		[KI_SHAPE_BLOCKS] = "blocks", [KI_SHAPE_EDGES] = "edges"};
 	const struct ki_metric *m = ki_metric_find(name);
 
-	for (unsigned int i = 0; i < SHAPES; i++)
+	for (unsigned int i = 0; i < KI_SHAPES; i++)
 		if (shapes[i] && !strcmp(name, shapes[i])) {
-			w->shape = (enum shape)i;
-			return CLI_OK;
+			w->shape = (enum ki_shape)i;
+			return 0;
 		}
 	for (unsigned int i = 0; i < w->n; i++)
 		if (!strcmp(w->metrics[i]->name, name))
-			return CLI_OK;
-	if (w->n == METRICS_MAX)
-		return cli_misuse(self, "more than %d metrics", METRICS_MAX);
+			return 0;
+	if (w->n == KI_METRICS_MAX)
+		return ki_err_set(err, -EINVAL, 0, "more than %d metrics", KI_METRICS_MAX);
 	if (!m && !ki_metric_make(name, &w->made[w->n], NULL))
 		m = w->made[w->n];
 	if (!m)
-		return cli_misuse(self,
+		return ki_err_set(err, -EINVAL, 0,
 				  "no metric '%s'; blocks, edges, or of those that kerninst "
 				  "metrics lists; of events also cycles:k, cycles:u, r01c2",
 				  name);
 	w->metrics[w->n++] = m;
-	return CLI_OK;
+	return 0;
 }
 
-void points_drop_metrics(struct wanted *w)
+void ki_wanted_free(struct ki_wanted *w)
 {
 	for (unsigned int i = 0; i < w->n; i++)
 		ki_metric_free(w->made[i]);
-	*w = (struct wanted){0};
+	*w = (struct ki_wanted){0};
 }
 
-int points_take_metrics(struct wanted *w, const struct verb *self, const char *list)
+int ki_points_take_metrics(struct ki_wanted *w, const char *list, struct ki_err *err)
 {
 	char *copy = strdup(list), *rest = copy, *name;
-	int ret = copy ? CLI_OK : cli_no_memory();
+	int ret = copy ? 0 : ki_err_set(err, -ENOMEM, 0, "out of memory");
 
-	points_drop_metrics(w);
+	ki_wanted_free(w);
 	while (!ret && (name = strsep(&rest, ",")))
-		ret = take_metric(w, self, name);
-	if (!ret && w->shape != SHAPE_WHOLE && w->n)
-		ret = cli_misuse(self, "-m %s: blocks and edges are counted, and nothing else",
-				 list);
+		ret = take_metric(w, name, err);
+	if (!ret && w->shape != KI_SHAPE_WHOLE && w->n)
+		ret = ki_err_set(err, -EINVAL, 0,
+				 "-m %s: blocks and edges are counted, and nothing else", list);
 	free(copy);
 	return ret;
 }
 
-int points_resolve(struct points *p, struct ki_target *t, const struct asked *a,
-		   const struct points_how *how)
+int ki_points_resolve(struct ki_points *p, struct ki_target *t, const struct ki_asked *a,
+		      const struct ki_points_how *how, struct ki_err *err)
 {
-	struct resolver r = {.out = p, .t = t, .how = how};
-	struct ki_err err = {0};
-	int ret = CLI_OK;
+	struct resolver r = {.out = p, .t = t, .how = how, .err = err};
+	int ret = 0;
 
 	p->splits = how->splits;
 	p->cpus = how->per_cpu ? ki_target_info(t)->cpus : 0;
-	if (!how->put && ki_measure_new(t, &p->measure, &err))
-		ret = cli_fail(&err);
+	if (!how->put)
+		ret = ki_measure_new(t, &p->measure, err);
 	if (!ret && how->per_cpu)
 		ki_measure_each_cpu(p->measure);
 	if (!ret && how->metered)
@@ -345,15 +340,16 @@ int points_resolve(struct points *p, struct ki_target *t, const struct asked *a,
 	for (size_t i = 0; !ret && i < a->n; i++)
 		ret = wish(&r, &a->specs[i], a->texts[i]);
 	if (!ret)
-		ret = resolve_functions(&r, how->quiet);
+		ret = resolve_functions(&r);
 	if (!ret && !p->v.n)
-		ret = cli_error("no point: none of the functions has such a place");
+		ret = ki_err_set(err, -EINVAL, 0,
+				 "no point: none of the functions has such a place");
 	ki_vec_free(&r.wishes);
 	return ret;
 }
 
-struct cell *points_cell(const struct points *p, const struct point *pt,
-			 const struct ki_metric *metric, unsigned int part)
+struct ki_cell *ki_points_cell(const struct ki_points *p, const struct ki_named_point *pt,
+			       const struct ki_metric *metric, unsigned int part)
 {
 	for (size_t i = pt->cell; i < pt->cell + pt->ncells; i++)
 		if (p->cells.v[i].metric == metric && p->cells.v[i].part == part)
@@ -361,14 +357,14 @@ struct cell *points_cell(const struct points *p, const struct point *pt,
 	return NULL;
 }
 
-void points_note_refusals(struct points *p)
+void ki_points_note_refusals(struct ki_points *p)
 {
 	for (size_t i = 0; i < p->cells.n; i++)
 		if (!p->cells.v[i].reason)
 			p->cells.v[i].reason = ki_measure_refusal(p->measure, p->cells.v[i].curve);
 }
 
-size_t points_refused(const struct points *p)
+size_t ki_points_refused(const struct ki_points *p)
 {
 	size_t n = 0;
 
@@ -377,71 +373,17 @@ size_t points_refused(const struct points *p)
 	return n;
 }
 
-static void warn_reason(const char *who, const char *what, unsigned int reason)
-{
-	const char *hint = ki_reason_hint(reason);
-
-	cli_warn("%s: %s: %s [%s]%s%s", who, what, ki_reason_text(reason), ki_reason_tag(reason),
-		 *hint ? "; " : "", hint);
-}
-
-static void warn_each(const struct points *p, const struct point *pt)
-{
-	for (size_t i = pt->cell; i < pt->cell + pt->ncells; i++) {
-		const struct cell *c = &p->cells.v[i];
-		const char *part = points_part(p, c->part);
-		char what[128];
-
-		snprintf(what, sizeof(what), pt->ncells > 1 ? "no %s%s%.40s" : "not counted",
-			 c->metric->name, part ? " of " : "", part ? part : "");
-		if (c->reason)
-			warn_reason(pt->name, what, c->reason);
-	}
-}
-
-#define WARN_EACH 10
-
-void points_warn_refused(const struct points *p)
-{
-	size_t counts[KI_R_COUNT] = {0}, all = points_refused(p);
-	char who[64];
-
-	for (size_t i = 0; i < p->cells.n; i++)
-		counts[p->cells.v[i].reason < KI_R_COUNT ? p->cells.v[i].reason : 0]++;
-	for (size_t i = 0; all <= WARN_EACH && i < p->v.n; i++)
-		warn_each(p, &p->v.v[i]);
-	for (unsigned int r = 1; all > WARN_EACH && r < KI_R_COUNT; r++) {
-		snprintf(who, sizeof(who), "%zu points", counts[r]);
-		if (counts[r])
-			warn_reason(who, "not counted", r);
-	}
-}
-
-void points_warn_deep(const struct points *p)
-{
-	for (size_t i = 0; i < p->v.n; i++)
-		for (size_t k = p->v.v[i].cell; k < p->v.v[i].cell + p->v.v[i].ncells; k++) {
-			const struct cell *c = &p->cells.v[k];
-			uint64_t n = c->reason ? 0 : ki_measure_too_deep(p->measure, c->curve);
-
-			if (n)
-				cli_warn("%s %s: recursion too deep: %llu calls were more than 127 "
-					 "deep inside themselves; their time is too short",
-					 p->v.v[i].name, c->metric->name, (unsigned long long)n);
-		}
-}
-
-void points_read(struct points *p, const struct ki_reading *from, const struct ki_reading *to)
+void ki_points_read(struct ki_points *p, const struct ki_reading *from, const struct ki_reading *to)
 {
 	for (size_t i = 0; i < p->cells.n; i++) {
-		struct cell *c = &p->cells.v[i];
+		struct ki_cell *c = &p->cells.v[i];
 
 		if (c->reason)
 			continue;
 		c->value = ki_reading_value(p->measure, from, to, c->curve, KI_ALL_CPUS);
 		c->count = ki_reading_count(p->measure, from, to, c->curve, KI_ALL_CPUS);
 		for (int cpu = 0; c->cpus && cpu < (int)p->cpus; cpu++)
-			c->cpus[cpu] = (struct cpu_value){
+			c->cpus[cpu] = (struct ki_cpu_value){
 				.value = ki_reading_value(p->measure, from, to, c->curve, cpu),
 				.count = ki_reading_count(p->measure, from, to, c->curve, cpu)};
 		if (c->buckets)
@@ -449,7 +391,7 @@ void points_read(struct points *p, const struct ki_reading *from, const struct k
 	}
 }
 
-void points_free(struct points *p)
+void ki_points_free(struct ki_points *p)
 {
 	for (size_t i = 0; i < p->v.n; i++)
 		free(p->v.v[i].name);

@@ -1,15 +1,14 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
  * The lists name functions of all supported kernels and of many drivers; what a kernel does not
  * have is passed over. Of a function that the compiler has changed and renamed the new one is
  * taken.
  */
-#include "presets.h"
+#include "kerninst/presets.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "cli.h"
 
 struct preset {
 	const char *name;
@@ -88,7 +87,7 @@ static const struct preset *find(const char *name)
 	return NULL;
 }
 
-bool preset_is(const char *name)
+bool ki_preset_is(const char *name)
 {
 	return find(name) != NULL;
 }
@@ -111,17 +110,18 @@ static bool spell(struct ki_target *t, const char *wanted, char *name, size_t le
 	return false;
 }
 
-int preset_ask(const char *preset, struct ki_target *t, struct asked *a)
+int ki_preset_ask(const char *preset, struct ki_target *t, struct ki_asked *a, struct ki_err *err)
 {
 	const struct preset *p = find(preset);
 	size_t before = a->n;
 	char name[128];
-	int ret = CLI_OK;
+	int ret = 0;
 
 	for (size_t i = 0; !ret && p->functions[i]; i++)
 		if (spell(t, p->functions[i], name, sizeof(name)))
-			ret = points_ask(a, NULL, name);
+			ret = ki_points_ask(a, name, err);
 	if (!ret && a->n == before)
-		return cli_error("--preset %s: this kernel has none of its functions", preset);
+		return ki_err_set(err, -EINVAL, 0,
+				  "--preset %s: this kernel has none of its functions", preset);
 	return ret;
 }

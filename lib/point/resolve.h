@@ -1,12 +1,12 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * From wishes about one function to its points: the inside of points.c.
  */
 #ifndef KERNINST_POINTS_GRANT_H
 #define KERNINST_POINTS_GRANT_H
 
-#include "cli.h"
-#include "points.h"
+#include "kerninst/points.h"
+#include "util/vec.h"
 
 struct wish {
 	const struct ki_symbol *sym;
@@ -21,9 +21,9 @@ struct part {
 };
 
 struct resolver {
-	struct points *out;
+	struct ki_points *out;
 	struct ki_target *t;
-	const struct points_how *how;
+	const struct ki_points_how *how;
 	ki_vec(struct wish) wishes;
 	const struct ki_pointspec *spec; /* the one being matched */
 	const char *text;
@@ -34,11 +34,11 @@ struct resolver {
 	size_t first; /* its first point */
 
 	ki_vec(struct part) parts;
-	struct cli_progress progress;
 	int ret; /* of a step that has failed */
+	struct ki_err *err;
 };
 
-/* Add the points of the function at hand that the wish means. CLI_OK, or reported. */
-int points_grant(struct resolver *r, const struct wish *w);
+/* Add the points of the function at hand that the wish means. 0, or -errno. */
+int ki_points_grant(struct resolver *r, const struct wish *w);
 
 #endif

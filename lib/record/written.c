@@ -1,21 +1,22 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
  * Records that instruments write: what is in them their module says, as "[TYPE ]FIELD[/UNIT],...".
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
-#include "record_values.h"
+#include "kerninst/record_values.h"
 #include "predicate/ast.h"
 
-static int bad(const struct record_written *w, const char *field)
+static int bad(const struct ki_record_written *w, const char *field, struct ki_err *err)
 {
-	return cli_error("instrument %s: '%s' is no field of a record: [TYPE ]NAME[/UNIT]", w->name,
-			 field);
+	return ki_err_set(err, -EINVAL, 0,
+			  "instrument %s: '%s' is no field of a record: [TYPE ]NAME[/UNIT]",
+			  w->name, field);
 }
 
-static int add_field(struct record_written *w, char *text)
+static int add_field(struct ki_record_written *w, char *text, struct ki_err *err)
 {
 	struct ki_record_field f = {.unit = "", .type = KI_U64};
 	char *blank, *slash;
@@ -30,48 +31,50 @@ static int add_field(struct record_written *w, char *text)
 		*slash = 0;
 	f.name = blank ? blank + 1 : text;
 	if (!*f.name || w->n == KI_RECORD_WORDS || (blank && ki_type_named(text, &type)))
-		return bad(w, text);
+		return bad(w, text, err);
 	if (blank)
 		f.type = (uint8_t)type;
 	if (slash)
-		record_field_unit(&f, slash + 1);
+		ki_record_field_unit(&f, slash + 1);
 	w->fields[w->n++] = f;
-	return CLI_OK;
+	return 0;
 }
 
-static int parse(struct record_written *w, const char *name, const char *records)
+static int parse(struct ki_record_written *w, const char *name, const char *records,
+		 struct ki_err *err)
 {
 	char *at;
-	int ret = CLI_OK;
+	int ret = 0;
 
 	w->name = name;
 	w->text = strdup(records);
 	if (!w->text)
-		return cli_no_memory();
+		return ki_err_set(err, -ENOMEM, 0, "out of memory");
 	for (char *field = strtok_r(w->text, ",", &at); !ret && field;
 	     field = strtok_r(NULL, ",", &at))
-		ret = add_field(w, field);
+		ret = add_field(w, field, err);
 	return ret;
 }
 
-int record_written_when(struct record_values *v, const struct verb *self,
-			const struct ki_predicate *expr)
+int ki_record_written_when(struct ki_record_values *v, const struct ki_predicate *expr,
+			   struct ki_err *err)
 {
 	const char *records, *name = expr ? ki_predicate_recording(expr, &records) : NULL;
 
 	if (!name || (v->written.name && !strcmp(name, v->written.name)))
-		return CLI_OK;
+		return 0;
 	if (v->written.name)
-		return cli_misuse(self, "%s and %s both write records: one of them for one point",
+		return ki_err_set(err, -EINVAL, 0,
+				  "%s and %s both write records: one of them for one point",
 				  v->written.name, name);
-	return parse(&v->written, name, records);
+	return parse(&v->written, name, records, err);
 }
 
-int record_written_find(struct record_values *v, const struct verb *self)
+int ki_record_written_find(struct ki_record_values *v, struct ki_err *err)
 {
-	int ret = CLI_OK;
+	int ret = 0;
 
 	for (unsigned int i = 0; !ret && i < v->n; i++)
-		ret = record_written_when(v, self, v->values[i].expr);
+		ret = ki_record_written_when(v, v->values[i].expr, err);
 	return ret;
 }

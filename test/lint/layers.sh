@@ -3,7 +3,7 @@
 # A layer includes only what is on its left (doc/design.md, section 1). Fails naming each
 # include that points the other way. `out` is for the tools and for files; `util` is for everybody.
 set -u
-layers=(util out target code snippet predicate splice process table record metric point report cover render dlang)
+layers=(util out target code snippet predicate splice process table record metric point budget aggregate report cover render dlang)
 failed=0
 
 rank() {
@@ -18,10 +18,12 @@ public_layer() {
 	case $1 in
 	err.h) echo util ;;
 	callable.h) echo target ;;
-	cfg.h | program.h) echo code ;;
+	calls.h | cfg.h | program.h) echo code ;;
 	coverage.h | path.h) echo cover ;;
 	speed.h) echo metric ;;
-	match.h | pointspec.h) echo point ;;
+	match.h | points.h | pointspec.h | presets.h | split.h) echo point ;;
+	cost.h | predict.h) echo budget ;;
+	record_values.h) echo record ;;
 	listing.h) echo render ;;
 	*) basename "$1" .h ;;
 	esac

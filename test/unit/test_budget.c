@@ -2,68 +2,57 @@
 /*
  * What a budget sheds, of measurements with predicates that ask where a thread is.
  */
-#include "../../tools/kerninst/budget.c"
+#include "../../lib/budget/budget.c"
 
 #include "measure_fixture.h"
 
 /* ---- what budget.c is linked with: a clock that stands still, and a machine of 10^9 a second ----
  */
 
-double cost_own(void)
+double ki_cost_own(void)
 {
 	return 0;
 }
 
-void cost_took_out(struct cost *c, double seconds)
+void ki_cost_took_out(struct ki_costs *c, double seconds)
 {
 	c->later += seconds;
 }
 
-double cost_look(struct cost *c)
+double ki_cost_look(struct ki_costs *c)
 {
 	for (uint32_t i = 0; i < c->n; i++)
 		c->parts[i].spent = ki_measure_spent(c->parts[i].measure, c->parts[i].number);
 	return 0;
 }
 
-int cli_no_memory(void)
-{
-	return CLI_ERROR;
-}
-
-int cli_fail(const struct ki_err *err)
-{
-	fail_msg("%s", err->msg);
-	return CLI_ERROR;
-}
-
 /* ---- a measurement, its cost, its budget ---- */
 
 #define PARTS 16
 
-static struct cost cost;
-static struct cost_part parts[PARTS];
-static struct budget budget;
+static struct ki_costs cost;
+static struct ki_cost_part parts[PARTS];
+static struct ki_budget budget;
 static unsigned int told[PARTS];
 
-static int noted(void *arg, const struct budget_change *change)
+static int noted(void *arg, const struct ki_budget_change *change)
 {
 	(void)arg;
 	assert_true(change->out && change->part < cost.n);
 	told[change->part]++;
-	return CLI_OK;
+	return 0;
 }
 
 static void begin_budget(double share)
 {
 	start();
-	cost = (struct cost){.speed = 1e9, .cpus = 1, .parts = parts, .n = ki_measure_parts(m)};
+	cost = (struct ki_costs){.speed = 1e9, .cpus = 1, .parts = parts, .n = ki_measure_parts(m)};
 	assert_true(cost.n <= PARTS);
 	memset(told, 0, sizeof(told));
 	for (uint32_t i = 0; i < cost.n; i++)
-		parts[i] = (struct cost_part){.measure = m, .number = i, .out_at = -1};
-	budget = (struct budget){0};
-	assert_int_equal(budget_begin(&budget, &cost, share), CLI_OK);
+		parts[i] = (struct ki_cost_part){.measure = m, .number = i, .out_at = -1};
+	budget = (struct ki_budget){0};
+	assert_int_equal(ki_budget_begin(&budget, &cost, share, NULL), 0);
 }
 
 static bool is_out(uint32_t part)
@@ -109,14 +98,14 @@ static void what_asks_goes_with_what_is_asked(void **state)
 	assert_false(ki_measure_part_needs(m, part_of(plain), cost.n - 1));
 	assert_false(ki_measure_part_needs(m, part_of(asking), part_of(pair)));
 	calls(H, 100000);
-	assert_int_equal(budget_look(&budget, 0.001, noted, NULL), CLI_OK);
+	assert_int_equal(ki_budget_look(&budget, 0.001, noted, NULL, NULL), 0);
 	assert_true(is_out(cost.n - 1) && is_out(part_of(asking)) && is_out(part_of(pair)));
 	assert_false(is_out(part_of(plain)));
 	assert_int_equal(budget.shed, 3);
 	assert_int_equal(drv.installed, 1);
 	counted(plain, 1);
 	assert_true(value(plain) == 1);
-	budget_end(&budget);
+	ki_budget_end(&budget);
 }
 
 /* What is asked for stays as long as anybody asks. */
@@ -134,14 +123,14 @@ static void what_nobody_asks_goes(void **state)
 	calls(H, 10);
 	counted(much, 1000000);
 	counted(little, 10);
-	assert_int_equal(budget_look(&budget, 0.001, noted, NULL), CLI_OK);
+	assert_int_equal(ki_budget_look(&budget, 0.001, noted, NULL, NULL), 0);
 	assert_true(is_out(part_of(much)));
 	assert_false(is_out(part_of(little)) || is_out(inside));
 	counted(little, 10000000);
-	assert_int_equal(budget_look(&budget, 1, noted, NULL), CLI_OK);
+	assert_int_equal(ki_budget_look(&budget, 1, noted, NULL, NULL), 0);
 	assert_true(is_out(part_of(little)) && is_out(inside));
 	assert_int_equal(drv.installed, 0);
-	budget_end(&budget);
+	ki_budget_end(&budget);
 }
 
 int main(void)

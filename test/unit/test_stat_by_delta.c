@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "../../tools/kerninst/stat_by_delta.c"
+#include "../../lib/aggregate/delta.c"
 
 #include "table/map.h"
 
@@ -21,9 +21,9 @@ enum { STACKS = 4, KEYS = 2, VALUES = 3, WIDTH = KEYS + VALUES };
 /* A count, and a sum of two words. */
 static uint8_t merge[VALUES] = {KI_MERGE_SUM, KI_MERGE_SUM, KI_MERGE_CARRY};
 static struct ki_table_map map = {.keys = KEYS, .values = VALUES, .merge = merge};
-static struct stat_by by = {.map = &map,
-			    .key = {.fields[0] = {.show = KI_SHOW_STACK}, .n = 1},
-			    .merge = {KI_MERGE_SUM, KI_MERGE_SUM, KI_MERGE_CARRY}};
+static struct ki_aggregate by = {.map = &map,
+				 .key = {.fields[0] = {.show = KI_SHOW_STACK}, .n = 1},
+				 .merge = {KI_MERGE_SUM, KI_MERGE_SUM, KI_MERGE_CARRY}};
 
 /* What has been counted up to now for each stack: so often, and as many times 2^63. */
 static struct ki_table_reading *reading(const uint64_t counts[STACKS])
@@ -53,7 +53,7 @@ static void shows(const uint64_t counts[STACKS], uint32_t same[STACKS],
 	by.same = same;
 	by.nsame = same ? STACKS : 0;
 	for (unsigned int twice = 0; twice < 2; twice++, row = 0) {
-		assert_int_equal(stat_by_delta(&by, &r), 0);
+		assert_int_equal(ki_aggregate_delta(&by, &r), 0);
 		for (uint64_t i = 1; i < STACKS; i++) {
 			const uint64_t n = wanted[i];
 
@@ -69,7 +69,7 @@ static void shows(const uint64_t counts[STACKS], uint32_t same[STACKS],
 	kept = reading(counts);
 	assert_memory_equal(by.now->words, kept->words, kept->n * WIDTH * sizeof(uint64_t));
 	ki_table_reading_free(kept);
-	stat_by_next(&by);
+	ki_aggregate_next(&by);
 	assert_null(by.now);
 }
 

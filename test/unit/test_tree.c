@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "../../tools/kerninst/tree.c"
+#include "../../lib/code/calls.c"
 
 #define NFUNCTIONS 8
 #define FAR	   0xffffffffc0000000ull
@@ -98,7 +98,7 @@ static int setup(void **state)
 
 static char rows_text[4096];
 
-static void add_row(void *ctx, const struct tree_row *row)
+static void add_row(void *ctx, const struct ki_calls_row *row)
 {
 	size_t at = strlen(rows_text);
 
@@ -112,25 +112,25 @@ static void add_row(void *ctx, const struct tree_row *row)
 }
 
 static void check(uint32_t root, bool callers, uint32_t depth, const char *want,
-		  struct tree_totals *totals)
+		  struct ki_calls_totals *totals)
 {
-	struct tree *t = tree_new(&program, callers, depth);
-	struct tree_totals unused = {0};
+	struct ki_calls *t = ki_calls_new(&program, callers, depth);
+	struct ki_calls_totals unused = {0};
 
 	assert_non_null(t);
 	rows_text[0] = '\0';
-	assert_int_equal(tree_walk(t, root, add_row, NULL, totals ? totals : &unused), 0);
+	assert_int_equal(ki_calls_walk(t, root, add_row, NULL, totals ? totals : &unused), 0);
 	assert_string_equal(rows_text, want);
 	/* a second walk of the same tree knows nothing of the first */
 	rows_text[0] = '\0';
-	assert_int_equal(tree_walk(t, root, add_row, NULL, &unused), 0);
+	assert_int_equal(ki_calls_walk(t, root, add_row, NULL, &unused), 0);
 	assert_string_equal(rows_text, want);
-	tree_free(t);
+	ki_calls_free(t);
 }
 
 static void callees(void **state)
 {
-	struct tree_totals n = {0};
+	struct ki_calls_totals n = {0};
 
 	(void)state;
 	check(0, false, 1, "1 a 2 call\n1 b 1 call\n", &n);
@@ -142,7 +142,7 @@ static void callees(void **state)
 
 static void cold_parts_belong_to_their_parent(void **state)
 {
-	struct tree_totals n = {0};
+	struct ki_calls_totals n = {0};
 
 	(void)state;
 	check(1, false, 1, "1 b 1 call\n1 leaf 1 call\n1 far 1 call\n1 ? 2 call\n", &n);

@@ -9,7 +9,7 @@
 #include "open.h"
 #include "out/json.h"
 #include "select.h"
-#include "tree.h"
+#include "kerninst/calls.h"
 
 static const char usage[] =
 	"Usage: kerninst calls [OPTION...] FUNCTION...\n"
@@ -41,7 +41,7 @@ struct calls {
 	struct ki_target *t;
 	struct ki_program *program;
 	const struct ki_program_function *functions;
-	struct tree *tree;
+	struct ki_calls *tree;
 };
 
 static const char *kind_name(uint8_t kind)
@@ -59,7 +59,7 @@ static const char *kind_name(uint8_t kind)
 }
 
 /* NULL: not known. A function outside the program may have a symbol. */
-static const struct ki_symbol *symbol_of(const struct calls *c, const struct tree_row *row)
+static const struct ki_symbol *symbol_of(const struct calls *c, const struct ki_calls_row *row)
 {
 	if (row->function != KI_NONE)
 		return c->functions[row->function].symbol;
@@ -67,7 +67,7 @@ static const struct ki_symbol *symbol_of(const struct calls *c, const struct tre
 }
 
 /* "vfs_read"; "ext4:ext4_sync_file"; "0xffffffffc0000000" */
-static void name_of(const struct calls *c, const struct tree_row *row, char *buf, size_t len)
+static void name_of(const struct calls *c, const struct ki_calls_row *row, char *buf, size_t len)
 {
 	const struct ki_symbol *sym = symbol_of(c, row);
 
@@ -81,7 +81,7 @@ static void name_of(const struct calls *c, const struct tree_row *row, char *buf
 		snprintf(buf, len, "indirect (%u site%s)", row->sites, row->sites == 1 ? "" : "s");
 }
 
-static void print_row(void *ctx, const struct tree_row *row)
+static void print_row(void *ctx, const struct ki_calls_row *row)
 {
 	const struct calls *c = ctx;
 	int indent = (int)row->depth * 2;
@@ -95,7 +95,7 @@ static void print_row(void *ctx, const struct tree_row *row)
 			       : "");
 }
 
-static void json_row(void *ctx, const struct tree_row *row)
+static void json_row(void *ctx, const struct ki_calls_row *row)
 {
 	const struct calls *c = ctx;
 	const struct ki_symbol *sym = symbol_of(c, row);
@@ -144,7 +144,7 @@ static void print_root(const struct calls *c, const struct ki_symbol *sym, uint3
 	ki_json_end_line(&j);
 }
 
-static void print_totals(const struct calls *c, const struct tree_totals *n)
+static void print_totals(const struct calls *c, const struct ki_calls_totals *n)
 {
 	if (c->quiet)
 		return;
@@ -160,14 +160,14 @@ static void print_totals(const struct calls *c, const struct tree_totals *n)
 static int show(struct calls *c, const struct ki_symbol *sym, bool first)
 {
 	uint32_t number = ki_program_function_at(c->program, sym->addr);
-	struct tree_totals totals = {0};
+	struct ki_calls_totals totals = {0};
 
 	if (number == KI_NONE)
 		return cli_error("%s: not among the functions that were analysed; kerninst list "
 				 "shows them",
 				 sym->name);
 	print_root(c, sym, number, first);
-	if (tree_walk(c->tree, number, c->json ? json_row : print_row, c, &totals))
+	if (ki_calls_walk(c->tree, number, c->json ? json_row : print_row, c, &totals))
 		return cli_no_memory();
 	if (!totals.rows && !c->json)
 		puts("  none known");
@@ -186,12 +186,12 @@ static int show_all(struct calls *c, const struct verb *self, char **args, int n
 		ret = open_program(c->t, &no_liveness, c->quiet, &c->program);
 	if (!ret) {
 		c->functions = ki_program_functions(c->program, &count);
-		c->tree = tree_new(c->program, c->callers, c->depth);
+		c->tree = ki_calls_new(c->program, c->callers, c->depth);
 		ret = c->tree ? CLI_OK : cli_no_memory();
 	}
 	for (size_t i = 0; !ret && i < functions.n && !ferror(stdout); i++)
 		ret = show(c, functions.v[i].sym, i == 0);
-	tree_free(c->tree);
+	ki_calls_free(c->tree);
 	ki_program_free(c->program);
 	ki_vec_free(&functions);
 	return ret;

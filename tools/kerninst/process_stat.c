@@ -30,7 +30,7 @@ struct counting {
 	struct ki_target *t;
 	struct ki_plan *plan;
 	struct ki_splice_process *splice;
-	struct points points;
+	struct ki_points points;
 	struct report report;
 	struct command command;
 	ki_vec(struct curve) curves; /* number: of the counter, too */
@@ -44,9 +44,9 @@ static int check(const struct verb *self, const struct stat_options *o)
 	static const char calls[] = "calls";
 
 	if (o->wanted.n > 1 || (o->wanted.n && strcmp(o->wanted.metrics[0]->name, calls)) ||
-	    stat_by_wanted(&o->by) || o->splits.n || o->when.text || o->when.own || o->cost ||
+	    ki_aggregate_wanted(&o->by) || o->splits.n || o->when.text || o->when.own || o->cost ||
 	    o->budget > 0 || o->per_cpu || o->show_code || o->dry_run || o->hash || o->preset ||
-	    o->moving != MOVING_AUTO)
+	    o->moving != KI_MOVING_AUTO)
 		return cli_misuse(self, "of a process hits are counted, and nothing else yet: -m "
 					"calls, blocks, edges; -i, --for, -o, --json, -x, -q");
 	return CLI_OK;
@@ -66,7 +66,7 @@ static unsigned int judge(const struct ki_function *fn, const struct ki_spans *s
 }
 
 static int put_places(struct counting *c, const struct ki_function *fn,
-		      const struct ki_spans *spans, const struct point *p,
+		      const struct ki_spans *spans, const struct ki_named_point *p,
 		      const struct ki_place *places, size_t n, struct ki_err *err)
 {
 	struct curve *curve = &c->curves.v[c->curves.n];
@@ -89,7 +89,7 @@ static int put_places(struct counting *c, const struct ki_function *fn,
 }
 
 static int put(void *arg, const struct ki_function *fn, const struct ki_spans *spans,
-	       const struct point *p, uint32_t *number, struct ki_err *err)
+	       const struct ki_named_point *p, uint32_t *number, struct ki_err *err)
 {
 	struct counting *c = arg;
 	struct ki_place *places = NULL;
@@ -107,20 +107,17 @@ static int put(void *arg, const struct ki_function *fn, const struct ki_spans *s
 	return ret;
 }
 
-static int open_process(struct counting *c, const struct asked *asked)
+static int open_process(struct counting *c, const struct ki_asked *asked)
 {
-	const struct points_how how = {.wanted = c->o->wanted,
-				       .moving = MOVING_NEVER,
-				       .quiet = true,
-				       .put = put,
-				       .arg = c};
+	struct ki_points_how how = {
+		.wanted = c->o->wanted, .moving = KI_MOVING_NEVER, .put = put, .arg = c};
 	struct ki_err err = {0};
 
 	if (ki_target_open_process(c->pid, &c->t, &err))
 		return cli_fail(&err);
 	if (ki_plan_new(&c->plan))
 		return cli_no_memory();
-	return points_resolve(&c->points, c->t, asked, &how);
+	return points_resolve(&c->points, c->t, asked, &how, true);
 }
 
 static int open_report(struct counting *c)
@@ -135,7 +132,7 @@ static int open_report(struct counting *c)
 		edges &= c->points.v.v[i].at.kind == KI_POINT_EDGE;
 	c->report = (struct report){.out = out,
 				    .separator = o->separator,
-				    .shape = edges ? SHAPE_EDGES : o->wanted.shape,
+				    .shape = edges ? KI_SHAPE_EDGES : o->wanted.shape,
 				    .timed = o->interval > 0};
 	return report_open(&c->report, &c->points, o->json) ? cli_no_memory() : CLI_OK;
 }
@@ -144,7 +141,7 @@ static int open_report(struct counting *c)
 static void note_refusals(struct counting *c)
 {
 	for (size_t i = 0; i < c->points.cells.n; i++) {
-		struct cell *cell = &c->points.cells.v[i];
+		struct ki_cell *cell = &c->points.cells.v[i];
 		const struct curve *curve = &c->curves.v[cell->curve];
 
 		for (uint32_t k = 0; !cell->reason && k < curve->n; k++)
@@ -156,7 +153,7 @@ static int install(struct counting *c)
 {
 	struct ki_err err = {0};
 
-	if (points_refused(&c->points) == c->points.cells.n) {
+	if (ki_points_refused(&c->points) == c->points.cells.n) {
 		report_refused(&c->report, &c->points);
 		return points_nothing(&c->points);
 	}
@@ -172,7 +169,7 @@ static int install(struct counting *c)
 static int show(struct counting *c, double now)
 {
 	for (size_t i = 0; i < c->points.cells.n; i++) {
-		struct cell *cell = &c->points.cells.v[i];
+		struct ki_cell *cell = &c->points.cells.v[i];
 		struct curve *curve = &c->curves.v[cell->curve];
 		uint64_t value;
 
@@ -294,7 +291,7 @@ static int close_output(struct counting *c, int status)
 }
 
 int process_stat(const struct verb *self, const struct stat_options *o, pid_t pid,
-		 const struct asked *asked)
+		 const struct ki_asked *asked)
 {
 	struct counting c = {.o = o, .pid = pid};
 	int ret = check(self, o);
@@ -307,7 +304,7 @@ int process_stat(const struct verb *self, const struct stat_options *o, pid_t pi
 		ret = run_all(&c);
 	command_abandon(&c.command);
 	report_close(&c.report);
-	points_free(&c.points);
+	ki_points_free(&c.points);
 	ki_process_free(c.splice);
 	ki_plan_free(c.plan);
 	ki_target_close(c.t);

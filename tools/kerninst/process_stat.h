@@ -9,6 +9,6 @@ struct verb;
 
 /* An exit status. */
 int process_stat(const struct verb *self, const struct stat_options *o, pid_t pid,
-		 const struct asked *asked);
+		 const struct ki_asked *asked);
 
 #endif

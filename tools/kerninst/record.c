@@ -39,7 +39,7 @@ static int put_in(struct record_run *r, struct record_group *g)
 	g->on = true;
 	if (!r->o->quiet)
 		points_warn_refused(&g->points);
-	if (points_refused(&g->points) == g->points.cells.n)
+	if (ki_points_refused(&g->points) == g->points.cells.n)
 		return points_nothing(&g->points);
 	return record_file_event(r, g, KI_EVENT_ON) ? record_file_failed(r) : CLI_OK;
 }
@@ -267,8 +267,8 @@ static int open_stacks(struct record_run *r)
 
 static int resolve(struct record_run *r)
 {
-	const struct record_making to = {.ring = r->ring ? ki_ring_number(r->ring) : 0,
-					 .stacks = r->stacks ? ki_stacks_number(r->stacks) : 0};
+	const struct ki_record_making to = {.ring = r->ring ? ki_ring_number(r->ring) : 0,
+					    .stacks = r->stacks ? ki_stacks_number(r->stacks) : 0};
 	uint32_t ids = 1, points = 0;
 	int ret = CLI_OK;
 
@@ -276,7 +276,7 @@ static int resolve(struct record_run *r)
 		struct record_group *g = &r->groups[i];
 
 		ret = record_group_resolve(g, r->t, r->when, &to, &ids, &points, no_progress(r->o));
-		if (!ret && !r->o->dry_run && points_refused(&g->points) == g->points.cells.n)
+		if (!ret && !r->o->dry_run && ki_points_refused(&g->points) == g->points.cells.n)
 			ret = points_nothing(&g->points);
 		if (!ret && record_group_describe(g, &r->instruments))
 			ret = cli_no_memory();

@@ -23,8 +23,8 @@ int record_budget_open(struct record_budget *b, struct record_group *groups, siz
 
 void record_budget_close(struct record_budget *b)
 {
-	budget_end(&b->budget);
-	cost_close(&b->cost);
+	ki_budget_end(&b->budget);
+	ki_cost_close(&b->cost);
 	ki_vec_free(&b->events);
 }
 
@@ -33,13 +33,13 @@ int record_budget_begin(struct record_budget *b, struct ki_record_file *file, do
 	if (!(b->share > 0))
 		return CLI_OK;
 	b->file = file;
-	cost_begin(&b->cost, now);
+	ki_cost_begin(&b->cost, now);
 	return budget_begin(&b->budget, &b->cost, b->share);
 }
 
 double record_budget_next(const struct record_budget *b)
 {
-	return budget_next(&b->budget);
+	return ki_budget_next(&b->budget);
 }
 
 static void write_event(struct record_budget *b, uint32_t id, uint32_t kind, uint64_t value)
@@ -54,9 +54,9 @@ static void write_event(struct record_budget *b, uint32_t id, uint32_t kind, uin
 
 /* An instrument, and what a module's function writes at the same point. */
 static void note_change(struct record_budget *b, struct record_group *g, size_t i,
-			const struct budget_change *c)
+			const struct ki_budget_change *c)
 {
-	const struct point *pt = &g->points.v.v[i];
+	const struct ki_named_point *pt = &g->points.v.v[i];
 	const bool writes = g->asks[pt->spec - g->asked.specs]->values.written.name && !g->totals;
 	const uint64_t factor = c->out ? 0 : UINT64_C(1) << c->k;
 	const uint32_t id = record_group_id(g, i);
@@ -75,14 +75,14 @@ static void note_change(struct record_budget *b, struct record_group *g, size_t 
 			 (unsigned long long)factor, c->time - b->cost.start);
 }
 
-static int tell(void *arg, const struct budget_change *c)
+static int tell(void *arg, const struct ki_budget_change *c)
 {
 	struct record_budget *b = arg;
-	const struct cost_part *part = &b->cost.parts[c->part];
+	const struct ki_cost_part *part = &b->cost.parts[c->part];
 
 	for (struct record_group *g = b->groups; g < b->groups + b->n; g++)
 		for (size_t i = 0; g->points.measure == part->measure && i < g->points.v.n; i++) {
-			const struct cell *v = points_first(&g->points, &g->points.v.v[i]);
+			const struct ki_cell *v = ki_points_first(&g->points, &g->points.v.v[i]);
 
 			if (!v->reason && ki_measure_part(part->measure, v->curve) == part->number)
 				note_change(b, g, i, c);
@@ -107,12 +107,12 @@ int record_budget_write(const struct record_budget *b, struct ki_record_file *fi
 void record_budget_note(struct record_budget *b, double now)
 {
 	if (b->budget.share > 0)
-		cost_mark(&b->cost, now);
+		ki_cost_mark(&b->cost, now);
 }
 
 static double share(const struct record_budget *b)
 {
-	return cost_share(&b->cost, cost_all(&b->cost));
+	return ki_cost_share(&b->cost, ki_cost_all(&b->cost));
 }
 
 void record_budget_json(const struct record_budget *b, struct ki_json *j)
@@ -121,7 +121,7 @@ void record_budget_json(const struct record_budget *b, struct ki_json *j)
 		return;
 	ki_json_double(j, "budget", b->share);
 	ki_json_double(j, "overhead", share(b));
-	ki_json_double(j, "instructions", cost_all(&b->cost));
+	ki_json_double(j, "instructions", ki_cost_all(&b->cost));
 	ki_json_u64(j, "sampled", b->budget.thinned);
 	ki_json_u64(j, "thinnest", UINT64_C(1) << b->budget.most);
 	ki_json_u64(j, "shed", b->budget.shed);

@@ -6,7 +6,7 @@
 #ifndef KERNINST_RECORD_BUDGET_H
 #define KERNINST_RECORD_BUDGET_H
 
-#include "budget.h"
+#include "points.h"
 #include "out/json.h"
 #include "record_group.h"
 
@@ -15,8 +15,8 @@ struct record_budget {
 	bool quiet;
 	struct record_group *groups;
 	size_t n;
-	struct cost cost;
-	struct budget budget;
+	struct ki_costs cost;
+	struct ki_budget budget;
 	struct ki_record_file *file;
 	ki_vec(struct ki_record_event) events; /* all there were */
 	int err;			       /* -errno of the file */

@@ -19,9 +19,9 @@ static int by_symbol(const void *a, const void *b)
 static int add_symbols(symbols *v, const struct record_group *g)
 {
 	for (size_t i = 0; i < g->points.v.n; i++) {
-		const struct point *p = &g->points.v.v[i];
+		const struct ki_named_point *p = &g->points.v.v[i];
 
-		if (!points_first(&g->points, p)->reason && ki_vec_push(v, p->sym))
+		if (!ki_points_first(&g->points, p)->reason && ki_vec_push(v, p->sym))
 			return cli_no_memory();
 	}
 	return CLI_OK;

@@ -49,7 +49,7 @@ int record_file_event(struct record_run *r, const struct record_group *g, uint32
 	int ret = 0;
 
 	for (size_t i = 0; !ret && i < g->points.v.n; i++) {
-		const struct cell *c = points_first(&g->points, &g->points.v.v[i]);
+		const struct ki_cell *c = ki_points_first(&g->points, &g->points.v.v[i]);
 
 		e.id = record_group_id(g, i);
 		if (c->reason)
@@ -112,7 +112,7 @@ static int write_group(struct record_run *r, struct record_group *g)
 	int ret = 0;
 
 	for (size_t i = 0; !ret && i < g->points.v.n; i++) {
-		const struct cell *c = points_first(&g->points, &g->points.v.v[i]);
+		const struct ki_cell *c = ki_points_first(&g->points, &g->points.v.v[i]);
 		const struct ki_record rec = {
 			.id = record_group_id(g, i), .words = 1, .tsc = __rdtsc()};
 		uint64_t now, value;

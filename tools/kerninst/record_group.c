@@ -59,9 +59,9 @@ int record_groups_make(struct record_options *o, const struct verb *self,
 void record_groups_free(struct record_group *g, size_t n)
 {
 	for (size_t i = 0; g && i < n; i++) {
-		points_free(&g[i].points);
-		points_forget(&g[i].asked);
-		prediction_free(&g[i].prediction);
+		ki_points_free(&g[i].points);
+		ki_asked_free(&g[i].asked);
+		ki_prediction_free(&g[i].prediction);
 		free(g[i].asks);
 		free(g[i].seen);
 		free(g[i].outside);
@@ -71,10 +71,10 @@ void record_groups_free(struct record_group *g, size_t n)
 
 static int make_record(void *arg, struct ki_snippet *s, struct ki_node **stmt, struct ki_err *err)
 {
-	const struct record_making *m = arg;
+	const struct ki_record_making *m = arg;
 	struct ki_node *nodes[KI_RECORD_WORDS];
 	unsigned int n;
-	int ret = record_values_build(m->values, s, m, nodes, &n, err);
+	int ret = ki_record_values_build(m->values, s, m, nodes, &n, err);
 
 	if (ret)
 		return ret;
@@ -85,7 +85,7 @@ static int make_record(void *arg, struct ki_snippet *s, struct ki_node **stmt, s
 	return *stmt ? 0 : ki_snippet_check(s, NULL, err);
 }
 
-static ki_measure_act *act_of(void *arg, const struct point *p, void **act_arg)
+static ki_measure_act *act_of(void *arg, const struct ki_named_point *p, void **act_arg)
 {
 	struct record_group *g = arg;
 
@@ -106,26 +106,25 @@ static uint32_t ids_of(const struct record_group *g)
 }
 
 int record_group_resolve(struct record_group *g, struct ki_target *t, struct ki_predicate *when,
-			 const struct record_making *to, uint32_t *ids, uint32_t *points,
+			 const struct ki_record_making *to, uint32_t *ids, uint32_t *points,
 			 bool quiet)
 {
-	const struct points_how how = {.wanted = {.metrics = {ki_metric_find("count")}, .n = 1},
-				       .moving = MOVING_NEVER,
-				       .when = when,
-				       .quiet = quiet,
-				       .separate = true,
-				       .metered = g->budgeted,
-				       .sampled = g->budgeted,
-				       .act = g->totals ? NULL : act_of,
-				       .arg = g,
-				       .first = *points};
+	struct ki_points_how how = {.wanted = {.metrics = {ki_metric_find("count")}, .n = 1},
+				    .moving = KI_MOVING_NEVER,
+				    .when = when,
+				    .separate = true,
+				    .metered = g->budgeted,
+				    .sampled = g->budgeted,
+				    .act = g->totals ? NULL : act_of,
+				    .arg = g,
+				    .first = *points};
 	int ret;
 
 	g->first = *ids;
 	g->ids = ids_of(g);
 	g->making = *to;
 	g->making.when = when;
-	ret = points_resolve(&g->points, t, &g->asked, &how);
+	ret = points_resolve(&g->points, t, &g->asked, &how, quiet);
 	*ids += g->ids * (uint32_t)g->points.v.n;
 	*points += (uint32_t)g->points.v.n;
 	if (!ret && g->predicted)
@@ -164,7 +163,7 @@ bool record_group_owns(struct record_group *g, const struct ki_record *rec, bool
 
 uint64_t record_group_hits(const struct record_group *g, size_t i)
 {
-	const struct cell *c = points_first(&g->points, &g->points.v.v[i]);
+	const struct ki_cell *c = ki_points_first(&g->points, &g->points.v.v[i]);
 
 	return g->totals ? g->seen[i]
 			 : ki_measure_hits(g->points.measure, c->curve) - g->outside[i];
@@ -172,7 +171,7 @@ uint64_t record_group_hits(const struct record_group *g, size_t i)
 
 /* What an instrument writes at the point of `in`: one string is its point and, behind it, its name.
  */
-static int describe_written(const struct ki_instrument *in, const struct record_written *w,
+static int describe_written(const struct ki_instrument *in, const struct ki_record_written *w,
 			    record_instruments *out)
 {
 	struct ki_instrument written = *in;
@@ -196,8 +195,8 @@ int record_group_describe(const struct record_group *g, record_instruments *out)
 	static const struct ki_record_field count = {"count", "hits", KI_U64, KI_SHOW_DECIMAL};
 
 	for (size_t i = 0; i < g->points.v.n; i++) {
-		const struct point *p = &g->points.v.v[i];
-		const struct record_values *v = &g->asks[p->spec - g->asked.specs]->values;
+		const struct ki_named_point *p = &g->points.v.v[i];
+		const struct ki_record_values *v = &g->asks[p->spec - g->asked.specs]->values;
 		struct ki_instrument in = {.id = record_group_id(g, i),
 					   .name = p->name,
 					   .addr = p->addr,
@@ -207,7 +206,7 @@ int record_group_describe(const struct record_group *g, record_instruments *out)
 					   .nfields = g->totals ? 1 : v->n};
 		char what[KI_POINT_NAME_LEN] = "", *point;
 
-		if (points_first(&g->points, p)->reason)
+		if (ki_points_first(&g->points, p)->reason)
 			continue;
 		ki_point_format(&p->at, p->sym->addr, p->order, what);
 		if (asprintf(&point, "%s@0x%llx%s", p->sym->name, (unsigned long long)p->sym->addr,

@@ -6,7 +6,6 @@
 #define KERNINST_RECORD_GROUP_H
 
 #include "points.h"
-#include "predict.h"
 #include "record_options.h"
 
 struct record_group {
@@ -15,15 +14,15 @@ struct record_group {
 	bool closed;	   /* totals: its time is over, and nothing more is written of it */
 	uint64_t from, to; /* the same as ticks; only records between them are kept */
 	uint64_t *outside; /* of each point, hits whose records were not */
-	struct asked asked;
+	struct ki_asked asked;
 	struct record_ask **asks; /* of each text */
-	struct points points;
+	struct ki_points points;
 	uint64_t *seen; /* totals: of each point, what has been written */
 	uint32_t first; /* id of the first point's records; the others' follow, */
 	uint32_t ids;	/* each so far behind the one before */
 	bool totals, budgeted, newest, predicted;
-	struct prediction prediction; /* if it is wanted */
-	struct record_making making;
+	struct ki_prediction prediction; /* if it is wanted */
+	struct ki_record_making making;
 };
 
 /* Those of the asks with equal times, in the order of the asks. CLI_OK, or reported. */
@@ -34,7 +33,7 @@ void record_groups_free(struct record_group *g, size_t n);
 /* Find out what is meant, and what it would cost. to: ring and stacks. ids: the next free one;
    points: how many there are before. CLI_OK, or reported. */
 int record_group_resolve(struct record_group *g, struct ki_target *t, struct ki_predicate *when,
-			 const struct record_making *to, uint32_t *ids, uint32_t *points,
+			 const struct ki_record_making *to, uint32_t *ids, uint32_t *points,
 			 bool quiet);
 
 /* The id of a point's records. */

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "budget.h"
+#include "points.h"
 #include "cli.h"
 #include "command.h"
 
@@ -178,7 +178,7 @@ static int take_option(const struct verb *self, int c, struct record_options *o)
 	case OPTION_FOR:
 		return take_seconds(self, "--for", optarg, false, &o->duration);
 	case OPTION_BUDGET:
-		if (budget_parse(optarg, &o->budget))
+		if (ki_budget_parse(optarg, &o->budget))
 			return CLI_OK;
 		return cli_misuse(self, "--budget '%s': a share of the machine, as 2%%", optarg);
 	case 'i':
@@ -266,7 +266,7 @@ void record_options_free(struct record_options *o)
 {
 	for (size_t i = 0; i < o->asks.n; i++) {
 		free(o->asks.v[i].point);
-		record_values_free(&o->asks.v[i].values);
+		ki_record_values_free(&o->asks.v[i].values);
 	}
 	ki_vec_free(&o->asks);
 	when_free(&o->when);

@@ -5,7 +5,7 @@
 #ifndef KERNINST_RECORD_OPTIONS_H
 #define KERNINST_RECORD_OPTIONS_H
 
-#include "record_values.h"
+#include "points.h"
 #include "util/vec.h"
 #include "when.h"
 
@@ -21,7 +21,7 @@ enum record_mode {
 /* POINT[=VALUE,...], and when. */
 struct record_ask {
 	char *point;
-	struct record_values values;
+	struct ki_record_values values;
 	double at, until; /* seconds from the start; until 0: the end */
 };
 

@@ -11,13 +11,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "budget.h"
+#include "points.h"
 #include "cli.h"
 #include "command.h"
 #include "open.h"
 #include "patches.h"
-#include "points.h"
-#include "presets.h"
 #include "process_stat.h"
 #include "stat_table.h"
 #include "stat_cost.h"
@@ -26,15 +24,15 @@
 
 struct run {
 	const struct stat_options *o;
-	struct stat_by *by;
+	struct ki_aggregate *by;
 	struct ki_target *t;
 	struct ki_predicate *when;
-	struct points points;
+	struct ki_points points;
 	struct ki_reading *seen, *now; /* NULL: the start */
 	struct command command;
-	struct cost cost;
-	struct budget budget;
-	struct prediction prediction;
+	struct ki_costs cost;
+	struct ki_budget budget;
+	struct ki_prediction prediction;
 	struct report report;
 	FILE *out;
 	double start, last; /* times */
@@ -60,14 +58,14 @@ static int hash_text(struct run *r, char hash[KI_TEXT_HASH_LEN])
 }
 
 /* Edges have a table of their own, however they were asked for. */
-static enum shape shown(const struct run *r)
+static enum ki_shape shown(const struct run *r)
 {
-	if (r->o->wanted.shape != SHAPE_WHOLE)
+	if (r->o->wanted.shape != KI_SHAPE_WHOLE)
 		return r->o->wanted.shape;
 	for (size_t i = 0; i < r->points.v.n; i++)
 		if (r->points.v.v[i].at.kind != KI_POINT_EDGE)
-			return SHAPE_WHOLE;
-	return SHAPE_EDGES;
+			return KI_SHAPE_WHOLE;
+	return KI_SHAPE_EDGES;
 }
 
 static bool is_costed(const struct stat_options *o)
@@ -100,38 +98,37 @@ static bool no_progress(const struct stat_options *o)
 }
 
 /* By keys: each hit, or what goes on, is measured, and changes a row beside that. */
-static struct points_how how_by(struct run *r, struct points_how how)
+static struct ki_points_how how_by(struct run *r, struct ki_points_how how)
 {
-	if (!stat_by_wanted(r->by))
+	if (!ki_aggregate_wanted(r->by))
 		return how;
-	how.wanted = stat_by_metrics(r->by);
-	how.moving = MOVING_NEVER;
-	how.act = stat_by_act;
-	how.ends = stat_by_ends;
+	how.wanted = ki_aggregate_metrics(r->by);
+	how.moving = KI_MOVING_NEVER;
+	how.act = ki_aggregate_act;
+	how.ends = ki_aggregate_ends;
 	how.arg = r->by;
 	return how;
 }
 
-static int prepare(struct run *r, struct asked *asked)
+static int prepare(struct run *r, struct ki_asked *asked)
 {
 	const struct open_options live = {0};
 	const struct stat_options *o = r->o;
-	const struct points_how how = how_by(r, (struct points_how){.wanted = o->wanted,
+	struct ki_points_how how = how_by(r, (struct ki_points_how){.wanted = o->wanted,
 								    .moving = o->moving,
 								    .when = r->when,
 								    .splits = &o->splits,
 								    .per_cpu = o->per_cpu,
-								    .metered = is_costed(o),
-								    .quiet = no_progress(o)});
+								    .metered = is_costed(o)});
 	int ret;
 
 	ret = open_or_fail(&live, &r->t);
-	if (!ret && stat_by_wanted(&r->o->by))
+	if (!ret && ki_aggregate_wanted(&r->o->by))
 		ret = stat_by_open(r->by, r->t, &r->points);
 	if (!ret && o->preset)
 		ret = preset_ask(o->preset, r->t, asked);
 	if (!ret)
-		ret = points_resolve(&r->points, r->t, asked, &how);
+		ret = points_resolve(&r->points, r->t, asked, &how, no_progress(o));
 	if (!ret && o->cost && o->dry_run)
 		ret = predict(&r->prediction, &r->points, r->t, asked, &how);
 	if (!ret && is_costed(o))
@@ -140,7 +137,7 @@ static int prepare(struct run *r, struct asked *asked)
 		ret = open_report(r);
 	if (ret)
 		return ret;
-	if (!o->dry_run && points_refused(&r->points) == r->points.cells.n)
+	if (!o->dry_run && ki_points_refused(&r->points) == r->points.cells.n)
 		return nothing_left(r);
 	ret = hash_text(r, r->before);
 	if (ret || !o->command || o->dry_run)
@@ -160,7 +157,7 @@ static int put_in(struct run *r)
 
 	if (ret)
 		return ret;
-	if (points_refused(&r->points) == r->points.cells.n) {
+	if (ki_points_refused(&r->points) == r->points.cells.n) {
 		take_out(r);
 		return nothing_left(r);
 	}
@@ -174,13 +171,13 @@ static int read_values(struct run *r)
 	struct ki_err err = {0};
 
 	if (r->cost.parts) /* what reading costs is not of this time */
-		cost_mark(&r->cost, wait_now());
+		ki_cost_mark(&r->cost, wait_now());
 	ki_reading_free(r->seen);
 	r->seen = r->now;
 	r->now = NULL;
 	if (ki_measure_read(r->points.measure, &r->now, &err))
 		return cli_fail(&err);
-	points_read(&r->points, r->seen, r->now);
+	ki_points_read(&r->points, r->seen, r->now);
 	return CLI_OK;
 }
 
@@ -189,20 +186,20 @@ static int read_all(struct run *r)
 {
 	int ret = read_values(r);
 
-	return ret || !stat_by_wanted(r->by) ? ret : stat_by_end(r->by);
+	return ret || !ki_aggregate_wanted(r->by) ? ret : stat_by_end(r->by);
 }
 
 /* What came since the last time. */
 static int write_values(struct run *r, double now)
 {
-	const struct stat_by_show how = {.out = r->out,
-					 .separator = r->o->separator,
-					 .json = r->o->json,
-					 .timed = r->o->interval > 0,
-					 .time = now - r->start,
-					 .seconds = now - r->last};
+	struct ki_aggregate_show how = {.out = r->out,
+					.separator = r->o->separator,
+					.json = r->o->json,
+					.timed = r->o->interval > 0,
+					.time = now - r->start,
+					.seconds = now - r->last};
 
-	if (stat_by_wanted(r->by)) {
+	if (ki_aggregate_wanted(r->by)) {
 		int ret = stat_by_report(r->by, &how);
 
 		if (ret || !is_costed(r->o))
@@ -214,17 +211,17 @@ static int write_values(struct run *r, double now)
 }
 
 /* A part has been shed: say it of each metric that comes of it. */
-static int tell_shed(void *arg, const struct budget_change *change)
+static int tell_shed(void *arg, const struct ki_budget_change *change)
 {
 	const double now = change->time, rate = change->rate;
 	struct run *r = arg;
 
 	for (size_t i = 0; i < r->points.v.n; i++) {
-		const struct point *pt = &r->points.v.v[i];
+		const struct ki_named_point *pt = &r->points.v.v[i];
 
 		for (size_t k = pt->cell; k < pt->cell + pt->ncells; k++) {
-			const struct cell *c = &r->points.cells.v[k];
-			const char *part = points_part(&r->points, c->part);
+			const struct ki_cell *c = &r->points.cells.v[k];
+			const char *part = ki_points_part(&r->points, c->part);
 
 			if (c->reason ||
 			    ki_measure_part(r->points.measure, c->curve) != change->part)
@@ -243,7 +240,7 @@ static int tell_shed(void *arg, const struct budget_change *change)
 /* When something is to be done, if nothing happens; *at, and whether it is the next table. */
 static double next_deadline(const struct run *r, double end, double next, bool *tick)
 {
-	double at = budget_next(&r->budget);
+	double at = ki_budget_next(&r->budget);
 
 	*tick = next > 0 && (end < 0 || next < end);
 	if (*tick && (at < 0 || next <= at))
@@ -262,7 +259,8 @@ static int watch(struct run *r)
 	for (;;) {
 		bool tick;
 		double at = next_deadline(r, end, next, &tick);
-		enum event e = wait_event(&r->command, stat_by_next_look(r->by, at));
+		enum event e =
+			wait_event(&r->command, ki_aggregate_next_look(r->by, wait_now(), at));
 		double now = wait_now();
 
 		/* A command that was sent the signal has a second to end. */
@@ -270,7 +268,7 @@ static int watch(struct run *r)
 			wait_event(&r->command, now + 1);
 		if (e != EVENT_TIME || (!tick && end >= 0 && now >= end))
 			return CLI_OK;
-		if (stat_by_look(r->by) && (at < 0 || now < at))
+		if (ki_aggregate_look(r->by) && (at < 0 || now < at))
 			continue;
 		if (budget_look(&r->budget, now, tell_shed, r))
 			return CLI_ERROR;
@@ -280,7 +278,7 @@ static int watch(struct run *r)
 			return CLI_ERROR;
 		if (write_values(r, now))
 			return report_failed();
-		stat_by_next(r->by);
+		ki_aggregate_next(r->by);
 		r->last = now;
 		next += o->interval;
 	}
@@ -291,13 +289,13 @@ static int measure(struct run *r)
 	int ret, error;
 
 	ret = read_values(r); /* what was counted before this moment does not count */
-	if (!ret && stat_by_wanted(r->by))
+	if (!ret && ki_aggregate_wanted(r->by))
 		ret = stat_by_begin(r->by);
 	if (ret)
 		return ret;
 	r->start = r->last = wait_now();
 	if (is_costed(r->o)) {
-		cost_begin(&r->cost, r->start);
+		ki_cost_begin(&r->cost, r->start);
 		ret = budget_begin(&r->budget, &r->cost, r->o->budget);
 	}
 	if (ret)
@@ -371,7 +369,7 @@ static int close_output(struct run *r, int status)
 	return status;
 }
 
-static int stat_kernel(struct run *r, struct asked *asked)
+static int stat_kernel(struct run *r, struct ki_asked *asked)
 {
 	const struct stat_options *o = r->o;
 	int ret = prepare(r, asked);
@@ -387,7 +385,7 @@ static int run(const struct verb *self, int argc, char **argv)
 {
 	struct stat_options o = {0};
 	struct run r = {.o = &o, .by = &o.by};
-	struct asked asked = {0};
+	struct ki_asked asked = {0};
 	struct open_options open = {0};
 	bool done;
 	int ret;
@@ -402,23 +400,23 @@ static int run(const struct verb *self, int argc, char **argv)
 	if (!ret)
 		ret = when_predicate(&o.when, self, &r.when);
 	if (!ret)
-		ret = splits_make(&o.splits, self, &o.when);
+		ret = splits_make(&o.splits, self, o.when.text);
 	for (int i = 0; !ret && i < o.npoints; i++)
 		ret = points_ask(&asked, self, o.points[i]);
 	if (!ret)
 		ret = open.pid ? process_stat(self, &o, open.pid, &asked) : stat_kernel(&r, &asked);
 	command_abandon(&r.command);
 	report_close(&r.report);
-	budget_end(&r.budget);
-	cost_close(&r.cost);
-	prediction_free(&r.prediction);
-	points_free(&r.points);
+	ki_budget_end(&r.budget);
+	ki_cost_close(&r.cost);
+	ki_prediction_free(&r.prediction);
+	ki_points_free(&r.points);
 	ki_reading_free(r.seen);
 	ki_reading_free(r.now);
 	ki_target_close(r.t);
 	ki_predicate_free(r.when);
 	stat_options_free(&o);
-	points_forget(&asked);
+	ki_asked_free(&asked);
 	return close_output(&r, ret);
 }
 

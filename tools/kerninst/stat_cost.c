@@ -17,30 +17,31 @@ unsigned int report_cost_columns(const struct report *r, struct ki_column *out)
 	return n;
 }
 
-static double rate(const struct cost *c, double instructions)
+static double rate(const struct ki_costs *c, double instructions)
 {
 	return c->seconds > 0 ? instructions / c->seconds : 0;
 }
 
 /* The least of its metrics: what is shed was not seen all the time. */
-static double seen(const struct cost *c, const struct point *pt, unsigned int part)
+static double seen(const struct ki_costs *c, const struct ki_named_point *pt, unsigned int part)
 {
-	const struct cell *v = &c->points->cells.v[pt->cell];
+	const struct ki_cell *v = &c->points->cells.v[pt->cell];
 	double least = 1;
 
 	for (unsigned int i = 0; i < pt->ncells; i++)
-		if (v[i].part == part && cost_seen(c, &v[i]) < least)
-			least = cost_seen(c, &v[i]);
+		if (v[i].part == part && ki_cost_seen(c, &v[i]) < least)
+			least = ki_cost_seen(c, &v[i]);
 	return least;
 }
 
 static void put_cost(const struct report *r, double instructions)
 {
 	ki_table_cell(r->table, "%.0f", rate(r->cost, instructions));
-	ki_table_cell(r->table, "%.3f%%", 100 * cost_share(r->cost, instructions));
+	ki_table_cell(r->table, "%.3f%%", 100 * ki_cost_share(r->cost, instructions));
 }
 
-void report_cost_cells(const struct report *r, const struct point *pt, int cpu, unsigned int part)
+void report_cost_cells(const struct report *r, const struct ki_named_point *pt, int cpu,
+		       unsigned int part)
 {
 	if (!r->cost)
 		return;
@@ -48,35 +49,35 @@ void report_cost_cells(const struct report *r, const struct point *pt, int cpu, 
 		ki_table_cell(r->table, "-");
 		ki_table_cell(r->table, "-");
 	} else {
-		put_cost(r, cost_point(r->cost, pt, part));
+		put_cost(r, ki_cost_point(r->cost, pt, part));
 	}
 	if (r->budget > 0)
 		ki_table_cell(r->table, "%.1f%%", 100 * seen(r->cost, pt, part));
 }
 
-void report_cost_json(const struct report *r, struct ki_json *j, const struct cell *c)
+void report_cost_json(const struct report *r, struct ki_json *j, const struct ki_cell *c)
 {
 	if (!r->cost || c->reason)
 		return;
-	ki_json_double(j, "cost_per_second", rate(r->cost, cost_cell(r->cost, c)));
-	ki_json_double(j, "seen", cost_seen(r->cost, c));
+	ki_json_double(j, "cost_per_second", rate(r->cost, ki_cost_cell(r->cost, c)));
+	ki_json_double(j, "seen", ki_cost_seen(r->cost, c));
 }
 
 static int overhead_json(const struct report *r, double time)
 {
-	const struct cost *c = r->cost;
+	const struct ki_costs *c = r->cost;
 	struct ki_json j;
 
 	ki_json_init(&j, r->out);
 	ki_json_open(&j, NULL, '{');
 	ki_json_str(&j, "metric", "overhead");
 	ki_json_str(&j, "point", "all");
-	ki_json_double(&j, "value", cost_share(c, cost_all(c)));
+	ki_json_double(&j, "value", ki_cost_share(c, ki_cost_all(c)));
 	if (r->budget > 0)
 		ki_json_double(&j, "budget", r->budget);
-	ki_json_double(&j, "inserted", cost_inserted(c));
+	ki_json_double(&j, "inserted", ki_cost_inserted(c));
 	ki_json_double(&j, "own_seconds", c->own);
-	ki_json_double(&j, "cost_per_second", rate(c, cost_all(c)));
+	ki_json_double(&j, "cost_per_second", rate(c, ki_cost_all(c)));
 	ki_json_double(&j, "machine", c->speed * c->cpus);
 	if (r->timed)
 		ki_json_double(&j, "time", time);
@@ -93,7 +94,7 @@ static void empty_cells(const struct report *r, unsigned int n)
 
 int report_overhead(const struct report *r, double time)
 {
-	static const unsigned int more[SHAPES] = {[SHAPE_BLOCKS] = 4, [SHAPE_EDGES] = 3};
+	static const unsigned int more[KI_SHAPES] = {[KI_SHAPE_BLOCKS] = 4, [KI_SHAPE_EDGES] = 3};
 	unsigned int values = 0;
 
 	if (!r->cost)
@@ -107,7 +108,7 @@ int report_overhead(const struct report *r, double time)
 	if (r->per_cpu)
 		ki_table_cell(r->table, "all");
 	empty_cells(r, values);
-	put_cost(r, cost_all(r->cost));
+	put_cost(r, ki_cost_all(r->cost));
 	if (r->budget > 0)
 		ki_table_cell(r->table, "-");
 	empty_cells(r, r->split);
@@ -131,8 +132,8 @@ int report_skipped(const struct report *r, uint64_t n)
 	return ki_json_end_line(&j);
 }
 
-int report_shed(const struct report *r, const struct point *pt, const struct cell *c, double cost,
-		double time)
+int report_shed(const struct report *r, const struct ki_named_point *pt, const struct ki_cell *c,
+		double cost, double time)
 {
 	struct ki_json j;
 
@@ -144,7 +145,7 @@ int report_shed(const struct report *r, const struct point *pt, const struct cel
 	ki_json_str(&j, "point", pt->name);
 	ki_json_str(&j, "of", c->metric->name);
 	if (r->split)
-		ki_json_str(&j, "part", points_part(r->cost->points, c->part));
+		ki_json_str(&j, "part", ki_points_part(r->cost->points, c->part));
 	ki_json_double(&j, "cost_per_second", cost);
 	ki_json_double(&j, "time", time);
 	ki_json_close(&j);

@@ -6,10 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "budget.h"
+#include "points.h"
 #include "cli.h"
 #include "command.h"
-#include "presets.h"
 
 const char stat_usage[] =
 	"Usage: kerninst stat [OPTION...] POINT... [-- COMMAND...]\n"
@@ -165,7 +164,7 @@ static int take_option(const struct verb *self, int c, struct stat_options *o)
 	case 'f':
 		return take_seconds(self, "time", &o->duration);
 	case 'P':
-		if (!preset_is(optarg))
+		if (!ki_preset_is(optarg))
 			return cli_misuse(self, "no preset '%s'; scheduling, memory or network",
 					  optarg);
 		o->preset = optarg;
@@ -180,13 +179,13 @@ static int take_option(const struct verb *self, int c, struct stat_options *o)
 		return c == 'n' ? take_number(self, optarg, UINT32_MAX, &o->by.top)
 				: take_number(self, optarg, KI_TABLE_ROWS, &o->by.rows);
 	case 'B':
-		if (!budget_parse(optarg, &o->budget))
+		if (!ki_budget_parse(optarg, &o->budget))
 			return cli_misuse(self, "--budget '%s': a share of the machine, as 2%%",
 					  optarg);
 		break;
 	case 'v':
 	case 'w':
-		o->moving = c == 'v' ? MOVING_ALWAYS : MOVING_NEVER;
+		o->moving = c == 'v' ? KI_MOVING_ALWAYS : KI_MOVING_NEVER;
 		break;
 	}
 	take_plain(c, o);
@@ -231,20 +230,20 @@ static int check_together(const struct verb *self, const struct stat_options *o)
 	if (o->separator && (o->json || o->show_code))
 		return cli_misuse(self, "-x and %s: rows of one kind are wanted",
 				  o->json ? "--json" : "--show-code");
-	if (stat_by_wanted(&o->by) &&
-	    (o->per_cpu || o->show_code || o->wanted.shape != SHAPE_WHOLE))
+	if (ki_aggregate_wanted(&o->by) &&
+	    (o->per_cpu || o->show_code || o->wanted.shape != KI_SHAPE_WHOLE))
 		return cli_misuse(self, "--by, --agg and --hist: no -m blocks or edges, -A (a key "
 					"cpu is the same), --show-code");
-	if (stat_by_wanted(&o->by) && o->separator && (o->cost || o->budget > 0))
+	if (ki_aggregate_wanted(&o->by) && o->separator && (o->cost || o->budget > 0))
 		return cli_misuse(self, "-x and --by with --cost: rows of one kind are wanted");
-	if (stat_by_wanted(&o->by) && o->moving == MOVING_ALWAYS)
+	if (ki_aggregate_wanted(&o->by) && o->moving == KI_MOVING_ALWAYS)
 		return cli_misuse(self, "--by, --agg and --hist work at a place: no --move");
-	if (o->by.limited && !stat_by_wanted(&o->by))
+	if (o->by.limited && !ki_aggregate_wanted(&o->by))
 		return cli_misuse(self, "-n and --rows are for --by, --agg and --hist");
-	if (o->splits.n && stat_by_wanted(&o->by))
+	if (o->splits.n && ki_aggregate_wanted(&o->by))
 		return cli_misuse(self, "--split and --by: a key can be what a part is of: --by "
 					"'small:arg2 < 512'");
-	if (o->splits.n && o->wanted.shape != SHAPE_WHOLE)
+	if (o->splits.n && o->wanted.shape != KI_SHAPE_WHOLE)
 		return cli_misuse(self, "--split: no -m blocks or edges; -m count "
 					"FUNCTION:blocks or :edges is the same");
 	if (o->budget > 0 && o->dry_run)
@@ -260,7 +259,7 @@ int stat_parse(const struct verb *self, int argc, char **argv, struct stat_optio
 	int c, ret;
 
 	o->by.top = 20;
-	o->wanted = (struct wanted){.metrics = {ki_metric_find("calls")}, .n = 1};
+	o->wanted = (struct ki_wanted){.metrics = {ki_metric_find("calls")}, .n = 1};
 	*done = true;
 	argc = command_cut(argc, argv, &o->command);
 	while ((c = getopt_long(argc, argv, ":m:i:o:x:n:Aqh", options, NULL)) != -1) {
@@ -281,8 +280,8 @@ int stat_parse(const struct verb *self, int argc, char **argv, struct stat_optio
 
 void stat_options_free(struct stat_options *o)
 {
-	stat_by_close(&o->by);
+	ki_aggregate_close(&o->by);
 	when_free(&o->when);
-	splits_free(&o->splits);
-	points_drop_metrics(&o->wanted);
+	ki_splits_free(&o->splits);
+	ki_wanted_free(&o->wanted);
 }

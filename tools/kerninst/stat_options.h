@@ -6,21 +6,20 @@
 #define KERNINST_STAT_OPTIONS_H
 
 #include "points.h"
-#include "stat_by.h"
 #include "when.h"
 
 struct stat_options {
-	struct wanted wanted;
+	struct ki_wanted wanted;
 	bool json, hash, quiet, progress, per_cpu, show_code, dry_run, cost;
 	double budget;	/* share of the machine; 0: none */
 	char separator; /* of CSV; 0: none */
-	enum moving moving;
+	enum ki_moving moving;
 	double interval, duration; /* 0: none */
 	const char *output;
 	const char *preset; /* NULL: none */
 	struct when when;
-	struct splits splits;
-	struct stat_by by;
+	struct ki_splits splits;
+	struct ki_aggregate by;
 	char **points, **command; /* command NULL: none */
 	int npoints;
 };

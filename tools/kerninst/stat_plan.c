@@ -12,7 +12,7 @@
 #include "stat_table.h"
 
 static void json_begin(struct ki_json *j, const struct report *r, const char *metric,
-		       const struct point *pt)
+		       const struct ki_named_point *pt)
 {
 	ki_json_init(j, r->out);
 	ki_json_open(j, NULL, '{');
@@ -27,8 +27,8 @@ static int json_end(struct ki_json *j)
 	return ki_json_end_line(j);
 }
 
-static int code_row(const struct report *r, const struct points *p, const struct point *pt,
-		    const struct cell *c, struct ki_err *err)
+static int code_row(const struct report *r, const struct ki_points *p,
+		    const struct ki_named_point *pt, const struct ki_cell *c, struct ki_err *err)
 {
 	unsigned int most = ki_measure_cost(p->measure, c->curve);
 	struct ki_json j;
@@ -40,13 +40,13 @@ static int code_row(const struct report *r, const struct points *p, const struct
 	if (r->table) {
 		fprintf(r->out, "=== %s  %s%s%s  at most %u instructions\n%s\n", pt->name,
 			c->metric->name, r->split ? "  " : "",
-			r->split ? points_part(p, c->part) : "", most, text);
+			r->split ? ki_points_part(p, c->part) : "", most, text);
 		ret = ferror(r->out) ? -EIO : 0;
 	} else {
 		json_begin(&j, r, "code", pt);
 		ki_json_str(&j, "of", c->metric->name);
 		if (r->split)
-			ki_json_str(&j, "part", points_part(p, c->part));
+			ki_json_str(&j, "part", ki_points_part(p, c->part));
 		ki_json_u64(&j, "instructions", most);
 		ki_json_str(&j, "code", text);
 		ret = json_end(&j);
@@ -60,7 +60,7 @@ int report_failed(void)
 	return cli_error("writing the result failed");
 }
 
-int report_code(struct report *r, const struct points *p)
+int report_code(struct report *r, const struct ki_points *p)
 {
 	struct ki_err err = {0};
 	int ret = 0;
@@ -74,10 +74,11 @@ int report_code(struct report *r, const struct points *p)
 	return err.code ? cli_fail(&err) : report_failed();
 }
 
-static void put_prediction(struct ki_table *t, const struct points *p, const struct point *pt,
-			   const struct cell *c, const struct prediction *pr)
+static void put_prediction(struct ki_table *t, const struct ki_points *p,
+			   const struct ki_named_point *pt, const struct ki_cell *c,
+			   const struct ki_prediction *pr)
 {
-	double hits = pr->hits[pt - p->v.v], cost = prediction_cost(pr, p, pt, c);
+	double hits = pr->hits[pt - p->v.v], cost = ki_prediction_cost(pr, p, pt, c);
 
 	if (c->reason || isnan(hits)) {
 		for (int i = 0; i < 4; i++)
@@ -85,30 +86,32 @@ static void put_prediction(struct ki_table *t, const struct points *p, const str
 		return;
 	}
 	ki_table_cell(t, "%.1f", hits);
-	ki_table_cell(t, "%.1f", prediction_pass(p, c));
+	ki_table_cell(t, "%.1f", ki_prediction_pass(p, c));
 	ki_table_cell(t, "%.0f", cost);
 	ki_table_cell(t, "%.3f%%", 100 * cost / pr->machine);
 }
 
-static void json_prediction(struct ki_json *j, const struct points *p, const struct point *pt,
-			    const struct cell *c, const struct prediction *pr)
+static void json_prediction(struct ki_json *j, const struct ki_points *p,
+			    const struct ki_named_point *pt, const struct ki_cell *c,
+			    const struct ki_prediction *pr)
 {
 	if (c->reason)
 		return;
 	ki_json_double(j, "hits_per_second", pr->hits[pt - p->v.v]);
-	ki_json_double(j, "instructions", prediction_pass(p, c));
-	ki_json_double(j, "cost_per_second", prediction_cost(pr, p, pt, c));
+	ki_json_double(j, "instructions", ki_prediction_pass(p, c));
+	ki_json_double(j, "cost_per_second", ki_prediction_cost(pr, p, pt, c));
 }
 
-static int plan_row(const struct report *r, struct ki_table *t, const struct points *p,
-		    const struct point *pt, const struct cell *c, const struct prediction *pr)
+static int plan_row(const struct report *r, struct ki_table *t, const struct ki_points *p,
+		    const struct ki_named_point *pt, const struct ki_cell *c,
+		    const struct ki_prediction *pr)
 {
 	struct ki_json j;
 
 	if (t) {
 		ki_table_cell(t, "%s", c->reason ? ki_reason_tag(c->reason) : "yes");
 		ki_table_cell(t, "%s%s%s", c->metric->name, r->split ? " " : "",
-			      r->split ? points_part(p, c->part) : "");
+			      r->split ? ki_points_part(p, c->part) : "");
 		if (pr)
 			put_prediction(t, p, pt, c, pr);
 		ki_table_cell(t, "%s", pt->name);
@@ -118,17 +121,17 @@ static int plan_row(const struct report *r, struct ki_table *t, const struct poi
 	json_begin(&j, r, "dry_run", pt);
 	ki_json_str(&j, "of", c->metric->name);
 	if (r->split)
-		ki_json_str(&j, "part", points_part(p, c->part));
+		ki_json_str(&j, "part", ki_points_part(p, c->part));
 	ki_json_str(&j, "reason", ki_reason_tag(c->reason));
 	if (pr)
 		json_prediction(&j, p, pt, c, pr);
 	return json_end(&j);
 }
 
-static int overhead_row(const struct report *r, struct ki_table *t, const struct points *p,
-			const struct prediction *pr)
+static int overhead_row(const struct report *r, struct ki_table *t, const struct ki_points *p,
+			const struct ki_prediction *pr)
 {
-	double all = prediction_all(pr, p);
+	double all = ki_prediction_all(pr, p);
 	struct ki_json j;
 
 	if (t) {
@@ -165,7 +168,7 @@ static int plan_table(bool predicted, struct ki_table **out)
 	return predicted ? ki_table_new(out, all, 8) : ki_table_new(out, few, 4);
 }
 
-static int show_plan(struct report *r, const struct points *p, const struct prediction *pr)
+static int show_plan(struct report *r, const struct ki_points *p, const struct ki_prediction *pr)
 {
 	struct ki_table *t = NULL;
 	int ret = r->table ? plan_table(pr != NULL, &t) : 0;
@@ -181,14 +184,14 @@ static int show_plan(struct report *r, const struct points *p, const struct pred
 	return ret || fflush(r->out) ? -EIO : 0;
 }
 
-int report_dry(struct report *r, struct points *p, const struct prediction *pr, bool quiet)
+int report_dry(struct report *r, struct ki_points *p, const struct ki_prediction *pr, bool quiet)
 {
 	const struct ki_plan *plan = ki_measure_plan(p->measure);
 	struct ki_err err = {0};
 
 	if (ki_measure_check(p->measure, &err))
 		return cli_fail(&err);
-	points_note_refusals(p);
+	ki_points_note_refusals(p);
 	if (show_plan(r, p, pr))
 		return report_failed();
 	if (!quiet)
@@ -196,5 +199,5 @@ int report_dry(struct report *r, struct points *p, const struct prediction *pr, 
 			 "only; %zu may have to wait; %zu functions would be moved",
 			 ki_plan_windows(plan), ki_plan_hosts(plan), ki_plan_waits(plan),
 			 ki_plan_moved(plan));
-	return points_refused(p) < p->cells.n ? CLI_OK : points_nothing(p);
+	return ki_points_refused(p) < p->cells.n ? CLI_OK : points_nothing(p);
 }

@@ -18,9 +18,9 @@
 /* A block is hot that runs more often than in every 20th call of its function. */
 #define HOT_SHARE 20
 
-static const char *const shape_names[SHAPES] = {
-	[SHAPE_BLOCKS] = "blocks",
-	[SHAPE_EDGES] = "edges",
+static const char *const shape_names[KI_SHAPES] = {
+	[KI_SHAPE_BLOCKS] = "blocks",
+	[KI_SHAPE_EDGES] = "edges",
 };
 
 /* Calls are counts. */
@@ -49,16 +49,16 @@ static void add_column(struct report *r, const struct ki_metric *m)
 
 static int new_table(struct report *r)
 {
-	static const struct ki_column more[SHAPES][4] = {
-		[SHAPE_BLOCKS] = {{"SIZE", KI_ALIGN_RIGHT, 5},
-				  {"ENTRIES", KI_ALIGN_RIGHT, 12},
-				  {"SHARE", KI_ALIGN_RIGHT, 8},
-				  {"HEAT", KI_ALIGN_LEFT, 0}},
-		[SHAPE_EDGES] = {{"FROM", KI_ALIGN_RIGHT, 5},
-				 {"TO", KI_ALIGN_LEFT, 5},
-				 {"KIND", KI_ALIGN_LEFT, 0}},
+	static const struct ki_column more[KI_SHAPES][4] = {
+		[KI_SHAPE_BLOCKS] = {{"SIZE", KI_ALIGN_RIGHT, 5},
+				     {"ENTRIES", KI_ALIGN_RIGHT, 12},
+				     {"SHARE", KI_ALIGN_RIGHT, 8},
+				     {"HEAT", KI_ALIGN_LEFT, 0}},
+		[KI_SHAPE_EDGES] = {{"FROM", KI_ALIGN_RIGHT, 5},
+				    {"TO", KI_ALIGN_LEFT, 5},
+				    {"KIND", KI_ALIGN_LEFT, 0}},
 	};
-	struct ki_column all[2 * METRICS_MAX + 13 + REPORT_COST_COLUMNS];
+	struct ki_column all[2 * KI_METRICS_MAX + 13 + REPORT_COST_COLUMNS];
 	unsigned int n = 0;
 
 	if (r->timed)
@@ -80,9 +80,9 @@ static int new_table(struct report *r)
 	return ki_table_new(&r->table, all, n);
 }
 
-int report_open(struct report *r, const struct points *p, bool json)
+int report_open(struct report *r, const struct ki_points *p, bool json)
 {
-	r->split = points_part(p, 0) != NULL;
+	r->split = ki_points_part(p, 0) != NULL;
 	for (size_t i = 0; i < p->cells.n; i++)
 		add_column(r, column_of(p->cells.v[i].metric));
 	return json ? 0 : new_table(r);
@@ -104,7 +104,7 @@ int report_table(const struct report *r, struct ki_table *t)
 
 /* What a point is sorted by. */
 struct rank {
-	const struct point *p;
+	const struct ki_named_point *p;
 	double value;
 };
 
@@ -118,10 +118,11 @@ static int by_value(const void *a, const void *b)
 }
 
 /* How the block's count stands to its function's entries. */
-static void share_cells(struct ki_table *t, const struct points *p, const struct point *pt, int cpu)
+static void share_cells(struct ki_table *t, const struct ki_points *p,
+			const struct ki_named_point *pt, int cpu)
 {
-	const struct cell *c = points_first(p, pt);
-	const struct cell *e = pt->entry ? points_first(p, &p->v.v[pt->entry - 1]) : NULL;
+	const struct ki_cell *c = ki_points_first(p, pt);
+	const struct ki_cell *e = pt->entry ? ki_points_first(p, &p->v.v[pt->entry - 1]) : NULL;
 	uint64_t count, entries;
 
 	if (!e || e->reason || pt->at.kind != KI_POINT_BLOCK) {
@@ -141,7 +142,7 @@ static void share_cells(struct ki_table *t, const struct points *p, const struct
 }
 
 /* Where the edge leads: a block, a function, or nowhere that is known. */
-static const char *edge_to(const struct point *pt, char *buf, size_t len)
+static const char *edge_to(const struct ki_named_point *pt, char *buf, size_t len)
 {
 	const struct ki_edge *e = &pt->edge;
 
@@ -154,7 +155,7 @@ static const char *edge_to(const struct point *pt, char *buf, size_t len)
 	return buf;
 }
 
-static void edge_cells(struct ki_table *t, const struct point *pt)
+static void edge_cells(struct ki_table *t, const struct ki_named_point *pt)
 {
 	char to[32];
 
@@ -169,7 +170,8 @@ static void edge_cells(struct ki_table *t, const struct point *pt)
 	ki_table_cell(t, "%s", ki_edge_kind_name(pt->edge.kind));
 }
 
-static void block_cells(struct ki_table *t, const struct points *p, const struct point *pt, int cpu)
+static void block_cells(struct ki_table *t, const struct ki_points *p,
+			const struct ki_named_point *pt, int cpu)
 {
 	if (pt->size)
 		ki_table_cell(t, "%" PRIu64, pt->size);
@@ -178,17 +180,17 @@ static void block_cells(struct ki_table *t, const struct points *p, const struct
 	share_cells(t, p, pt, cpu);
 }
 
-static void value_cells(struct report *r, const struct points *p, const struct point *pt,
-			double seconds, int cpu, unsigned int part)
+static void value_cells(struct report *r, const struct ki_points *p,
+			const struct ki_named_point *pt, double seconds, int cpu, unsigned int part)
 {
 	char text[VALUE_LEN];
 
 	for (unsigned int i = 0; i < r->ncolumns; i++) {
 		const struct report_column *col = &r->columns[i];
-		const struct cell *c = points_cell(p, pt, col->metric, part);
+		const struct ki_cell *c = ki_points_cell(p, pt, col->metric, part);
 
 		if (!c && col->metric == ki_metric_find("count"))
-			c = points_cell(p, pt, ki_metric_find("calls"), part);
+			c = ki_points_cell(p, pt, ki_metric_find("calls"), part);
 		if (cpu >= 0 && c && !c->cpus)
 			c = NULL;
 		ki_table_cell(r->table, "%s", c ? value_format(c, cpu, text) : "-");
@@ -199,8 +201,8 @@ static void value_cells(struct report *r, const struct points *p, const struct p
 }
 
 /* Of one CPU, or of all: -1. */
-static void text_row(struct report *r, const struct points *p, const struct point *pt, double time,
-		     double seconds, int cpu, unsigned int part)
+static void text_row(struct report *r, const struct ki_points *p, const struct ki_named_point *pt,
+		     double time, double seconds, int cpu, unsigned int part)
 {
 	struct ki_table *t = r->table;
 
@@ -213,17 +215,17 @@ static void text_row(struct report *r, const struct points *p, const struct poin
 	value_cells(r, p, pt, seconds, cpu, part);
 	report_cost_cells(r, pt, cpu, part);
 	if (r->split)
-		ki_table_cell(t, "%s", points_part(p, part));
+		ki_table_cell(t, "%s", ki_points_part(p, part));
 	ki_table_cell(t, "%s", pt->name);
 	ki_table_cell(t, "0x%" PRIx64, pt->addr);
-	if (r->shape == SHAPE_BLOCKS)
+	if (r->shape == KI_SHAPE_BLOCKS)
 		block_cells(t, p, pt, cpu);
-	else if (r->shape == SHAPE_EDGES)
+	else if (r->shape == KI_SHAPE_EDGES)
 		edge_cells(t, pt);
 }
 
-static bool has_counted(const struct points *p, const struct point *pt, unsigned int cpu,
-			unsigned int part)
+static bool has_counted(const struct ki_points *p, const struct ki_named_point *pt,
+			unsigned int cpu, unsigned int part)
 {
 	for (size_t i = pt->cell; i < pt->cell + pt->ncells; i++)
 		if (p->cells.v[i].part == part && p->cells.v[i].cpus &&
@@ -233,10 +235,10 @@ static bool has_counted(const struct points *p, const struct point *pt, unsigned
 }
 
 /* Of each part the total, then each CPU that runs or has counted something. */
-static void text_rows(struct report *r, const struct points *p, const struct point *pt, double time,
-		      double seconds)
+static void text_rows(struct report *r, const struct ki_points *p, const struct ki_named_point *pt,
+		      double time, double seconds)
 {
-	for (unsigned int part = 0; part < points_parts(p); part++) {
+	for (unsigned int part = 0; part < ki_points_parts(p); part++) {
 		text_row(r, p, pt, time, seconds, -1, part);
 		for (unsigned int cpu = 0; r->per_cpu && cpu < p->cpus; cpu++)
 			if (cpulist_is_online(cpu) || has_counted(p, pt, cpu, part))
@@ -244,7 +246,7 @@ static void text_rows(struct report *r, const struct points *p, const struct poi
 	}
 }
 
-static void json_edge(struct ki_json *j, const struct point *pt)
+static void json_edge(struct ki_json *j, const struct ki_named_point *pt)
 {
 	ki_json_u64(j, "edge", pt->at.edge);
 	ki_json_u64(j, "block", pt->edge.block);
@@ -255,7 +257,7 @@ static void json_edge(struct ki_json *j, const struct point *pt)
 		ki_json_hex(j, "to", pt->edge.to);
 }
 
-static void json_histogram(struct ki_json *j, const struct cell *c)
+static void json_histogram(struct ki_json *j, const struct ki_cell *c)
 {
 	uint64_t low, high;
 
@@ -279,7 +281,7 @@ static bool is_exact(const struct ki_metric *m)
 }
 
 /* Histograms: how many there are, and of which nanoseconds. */
-static void json_value(struct ki_json *j, const struct cell *c)
+static void json_value(struct ki_json *j, const struct ki_cell *c)
 {
 	const struct ki_metric *m = c->metric;
 
@@ -295,7 +297,7 @@ static void json_value(struct ki_json *j, const struct cell *c)
 		ki_json_str(j, "unit", c->buckets ? "ns" : ki_unit_name((enum ki_unit)m->unit));
 }
 
-static void json_cpus(struct ki_json *j, const struct cell *c, unsigned int cpus)
+static void json_cpus(struct ki_json *j, const struct ki_cell *c, unsigned int cpus)
 {
 	ki_json_open(j, "cpus", '[');
 	for (unsigned int i = 0; i < cpus; i++)
@@ -307,15 +309,15 @@ static void json_cpus(struct ki_json *j, const struct cell *c, unsigned int cpus
 }
 
 /* Counts of blocks and edges are called so. */
-static const char *metric_name(const struct report *r, const struct cell *c)
+static const char *metric_name(const struct report *r, const struct ki_cell *c)
 {
 	const char *shape = shape_names[r->shape];
 
 	return shape && c->metric == ki_metric_find("count") ? shape : c->metric->name;
 }
 
-static int json_row(struct report *r, const struct points *p, const struct point *pt,
-		    const struct cell *c, double time)
+static int json_row(struct report *r, const struct ki_points *p, const struct ki_named_point *pt,
+		    const struct ki_cell *c, double time)
 {
 	struct ki_json j;
 
@@ -324,7 +326,7 @@ static int json_row(struct report *r, const struct points *p, const struct point
 	ki_json_str(&j, "metric", metric_name(r, c));
 	ki_json_str(&j, "point", pt->name);
 	if (r->split)
-		ki_json_str(&j, "part", points_part(p, c->part));
+		ki_json_str(&j, "part", ki_points_part(p, c->part));
 	json_value(&j, c);
 	if (!c->reason && p->measure && ki_measure_too_deep(p->measure, c->curve))
 		ki_json_u64(&j, "too_deep", ki_measure_too_deep(p->measure, c->curve));
@@ -349,7 +351,7 @@ static int json_row(struct report *r, const struct points *p, const struct point
 }
 
 /* The cells of a point that are refused, or those that are not. */
-static int json_cells(struct report *r, const struct points *p, const struct point *pt,
+static int json_cells(struct report *r, const struct ki_points *p, const struct ki_named_point *pt,
 		      bool refused, double time)
 {
 	int ret = 0;
@@ -360,7 +362,7 @@ static int json_cells(struct report *r, const struct points *p, const struct poi
 	return ret;
 }
 
-static bool is_refused(const struct points *p, const struct point *pt)
+static bool is_refused(const struct ki_points *p, const struct ki_named_point *pt)
 {
 	for (size_t i = pt->cell; i < pt->cell + pt->ncells; i++)
 		if (!p->cells.v[i].reason)
@@ -369,12 +371,12 @@ static bool is_refused(const struct points *p, const struct point *pt)
 }
 
 /* Points of which something is measured, those with the most first. */
-static size_t rank(const struct points *p, struct rank *v)
+static size_t rank(const struct ki_points *p, struct rank *v)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < p->v.n; i++) {
-		const struct cell *c = points_first(p, &p->v.v[i]);
+		const struct ki_cell *c = ki_points_first(p, &p->v.v[i]);
 
 		if (is_refused(p, &p->v.v[i]))
 			continue;
@@ -388,16 +390,16 @@ static size_t rank(const struct points *p, struct rank *v)
 	return n;
 }
 
-static void draw_histograms(struct report *r, const struct points *p, const struct rank *v,
+static void draw_histograms(struct report *r, const struct ki_points *p, const struct rank *v,
 			    size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = v[i].p->cell; k < v[i].p->cell + v[i].p->ncells; k++) {
-			const struct cell *c = &p->cells.v[k];
+			const struct ki_cell *c = &p->cells.v[k];
 
 			if (!c->buckets || c->reason)
 				continue;
-			value_draw(r->out, v[i].p, c, points_part(p, c->part));
+			value_draw(r->out, v[i].p, c, ki_points_part(p, c->part));
 			for (unsigned int cpu = 0; c->cpus && cpu < p->cpus; cpu++)
 				if (c->cpus[cpu].count)
 					fprintf(r->out, "  ended on CPU %u: %" PRIu64 "\n", cpu,
@@ -405,7 +407,7 @@ static void draw_histograms(struct report *r, const struct points *p, const stru
 		}
 }
 
-int report_values(struct report *r, const struct points *p, double time, double seconds)
+int report_values(struct report *r, const struct ki_points *p, double time, double seconds)
 {
 	struct rank *order = calloc(p->v.n + 1, sizeof(*order));
 	size_t n;
@@ -431,7 +433,7 @@ int report_values(struct report *r, const struct points *p, double time, double 
 	return ret || fflush(r->out) ? -EIO : 0;
 }
 
-int report_refused(struct report *r, const struct points *p)
+int report_refused(struct report *r, const struct ki_points *p)
 {
 	int ret = 0;
 

@@ -8,9 +8,7 @@
 #include <stdio.h>
 
 #include "out/table.h"
-#include "cost.h"
 #include "points.h"
-#include "predict.h"
 
 #define REPORT_TITLE 40
 
@@ -26,36 +24,36 @@ struct report {
 	struct ki_table *table; /* NULL: JSON */
 	char separator;		/* of CSV; 0: a table for people */
 	bool per_cpu;		/* rows of each CPU behind the total's */
-	struct report_column columns[METRICS_MAX + 1];
+	struct report_column columns[KI_METRICS_MAX + 1];
 	unsigned int ncolumns;
-	enum shape shape;	 /* which columns there are behind */
-	bool timed;		 /* rows of many intervals */
-	bool split;		 /* rows of parts */
-	const struct cost *cost; /* what it costs, too; NULL: not */
-	double budget;		 /* for that; 0: none */
+	enum ki_shape shape;	     /* which columns there are behind */
+	bool timed;		     /* rows of many intervals */
+	bool split;		     /* rows of parts */
+	const struct ki_costs *cost; /* what it costs, too; NULL: not */
+	double budget;		     /* for that; 0: none */
 };
 
 /* What is wanted of the result is set in r. json: no table. 0, or -ENOMEM. */
-int report_open(struct report *r, const struct points *p, bool json);
+int report_open(struct report *r, const struct ki_points *p, bool json);
 void report_close(struct report *r);
 
 /*
  * A row per point with a value, the largest first: of `seconds` seconds, `time` after the start.
  * Histograms behind the table.
  */
-int report_values(struct report *r, const struct points *p, double time, double seconds);
+int report_values(struct report *r, const struct ki_points *p, double time, double seconds);
 
 /* What is refused, in JSON only. */
-int report_refused(struct report *r, const struct points *p);
+int report_refused(struct report *r, const struct ki_points *p);
 
 /* The code of each point, with its source. CLI_OK, or reported. */
-int report_code(struct report *r, const struct points *p);
+int report_code(struct report *r, const struct ki_points *p);
 
 /*
  * Ask the driver what it would install, and show that, a row per point and metric; and what it
  * would cost. NULL: not known. CLI_OK, or reported: CLI_ERROR if it would install nothing.
  */
-int report_dry(struct report *r, struct points *p, const struct prediction *pr, bool quiet);
+int report_dry(struct report *r, struct ki_points *p, const struct ki_prediction *pr, bool quiet);
 
 /* Hits that were skipped meanwhile: a line of JSON if there are any. 0, or -errno. */
 int report_skipped(const struct report *r, uint64_t n);

@@ -74,7 +74,8 @@ static void note(struct run *r, int failed)
 		snprintf(r->status, sizeof(r->status), "%s", said);
 }
 
-static int ask_for_blocks(struct run *r, const struct point *p, const struct ki_metric *metric)
+static int ask_for_blocks(struct run *r, const struct ki_named_point *p,
+			  const struct ki_metric *metric)
 {
 	char text[768];
 	int ret;
@@ -95,7 +96,7 @@ static int ask_for_blocks(struct run *r, const struct point *p, const struct ki_
 static void enter(struct run *r)
 {
 	struct top_model *m = &r->functions.model;
-	const struct point *p = top_view_point(&r->functions, top_model_selected(m));
+	const struct ki_named_point *p = top_view_point(&r->functions, top_model_selected(m));
 	int ret;
 
 	if (r->shown == &r->blocks || !p)

@@ -6,7 +6,7 @@
 
 #include "cli.h"
 #include "command.h"
-#include "presets.h"
+#include "points.h"
 
 const char top_usage[] =
 	"Usage: kerninst top [OPTION...] POINT... [-- COMMAND [ARG...]]\n"
@@ -90,7 +90,7 @@ static int take_option(const struct verb *self, int c, struct top_options *o)
 			       : cli_misuse(self, "'%s' is no interval in seconds", optarg);
 	case 'P':
 		o->preset = optarg;
-		return preset_is(optarg)
+		return ki_preset_is(optarg)
 			       ? CLI_OK
 			       : cli_misuse(self, "no preset '%s'; scheduling, memory or network",
 					    optarg);
@@ -109,7 +109,7 @@ static int check_together(const struct verb *self, const struct top_options *o)
 {
 	if (!o->npoints && !o->preset)
 		return cli_misuse(self, "no point is given");
-	if (o->wanted.shape != SHAPE_WHOLE)
+	if (o->wanted.shape != KI_SHAPE_WHOLE)
 		return cli_misuse(self, "-m blocks, edges: name them as points, vfs_read:blocks");
 	if (o->wanted.n > TOP_COLUMNS)
 		return cli_misuse(self, "more than %d metrics", TOP_COLUMNS);
@@ -126,7 +126,7 @@ int top_parse(const struct verb *self, int argc, char **argv, struct top_options
 
 	o->interval = 1;
 	o->rows = 20;
-	o->wanted = (struct wanted){.metrics = {ki_metric_find("calls")}, .n = 1};
+	o->wanted = (struct ki_wanted){.metrics = {ki_metric_find("calls")}, .n = 1};
 	*done = true;
 	argc = command_cut(argc, argv, &o->command);
 	while ((c = getopt_long(argc, argv, ":m:s:i:bn:c:qh", options, NULL)) != -1) {
@@ -146,5 +146,5 @@ int top_parse(const struct verb *self, int argc, char **argv, struct top_options
 void top_options_free(struct top_options *o)
 {
 	when_free(&o->when);
-	points_drop_metrics(&o->wanted);
+	ki_wanted_free(&o->wanted);
 }

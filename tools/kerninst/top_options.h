@@ -10,7 +10,7 @@
 #include "when.h"
 
 struct top_options {
-	struct wanted wanted;
+	struct ki_wanted wanted;
 	enum top_sort sort;
 	double interval;
 	unsigned int rows;  /* of a table; 0: all */

@@ -59,7 +59,7 @@ static void json_value(struct ki_json *j, const struct top_column *c, const stru
 static int json_row(const struct top_view *v, size_t row)
 {
 	const struct top_model *m = &v->model;
-	const struct point *p = top_view_point(v, row);
+	const struct ki_named_point *p = top_view_point(v, row);
 	struct ki_json j;
 
 	ki_json_init(&j, stdout);

@@ -8,7 +8,7 @@
 #include "cli.h"
 #include "command.h"
 #include "open.h"
-#include "presets.h"
+#include "points.h"
 
 int top_view_open(struct top_view *v, const struct top_how *how, const char *what, bool idle)
 {
@@ -23,7 +23,7 @@ int top_view_open(struct top_view *v, const struct top_how *how, const char *wha
 
 static void close_gauge(struct top_gauge *g)
 {
-	points_free(&g->points);
+	ki_points_free(&g->points);
 	ki_reading_free(g->now);
 	if (g->seen != g->now)
 		ki_reading_free(g->seen);
@@ -38,7 +38,7 @@ void top_view_close(struct top_view *v)
 	for (unsigned int i = 0; i < TOP_COLUMNS; i++)
 		close_gauge(&v->gauges[i]);
 	top_model_close(&v->model);
-	points_forget(&v->asked);
+	ki_asked_free(&v->asked);
 	free(v->what);
 	*v = (struct top_view){0};
 }
@@ -74,9 +74,9 @@ static int restart(struct top_gauge *g)
 	return ret;
 }
 
-static bool is_all_refused(const struct points *p)
+static bool is_all_refused(const struct ki_points *p)
 {
-	return points_refused(p) == p->cells.n;
+	return ki_points_refused(p) == p->cells.n;
 }
 
 static int begin_gauge(const struct top_how *how, struct top_gauge *g)
@@ -92,18 +92,17 @@ static int begin_gauge(const struct top_how *how, struct top_gauge *g)
 	return restart(g);
 }
 
-static int open_gauge(struct top_view *v, struct top_gauge *g, const struct wanted *wanted)
+static int open_gauge(struct top_view *v, struct top_gauge *g, const struct ki_wanted *wanted)
 {
 	const struct top_how *how = v->how;
 	const struct open_options live = {0};
-	const struct points_how measured = {
-		.wanted = *wanted, .when = how->when, .quiet = how->quiet};
+	struct ki_points_how measured = {.wanted = *wanted, .when = how->when};
 	int ret = open_or_fail(&live, &g->t);
 
 	if (!ret && v->preset && !v->model.rows)
 		ret = preset_ask(v->preset, g->t, &v->asked);
 	if (!ret)
-		ret = points_resolve(&g->points, g->t, &v->asked, &measured);
+		ret = points_resolve(&g->points, g->t, &v->asked, &measured, how->quiet);
 	if (!ret && is_all_refused(&g->points))
 		ret = points_nothing(&g->points);
 	if (!ret && v->model.rows && g->points.v.n != v->model.nrows)
@@ -114,7 +113,7 @@ static int open_gauge(struct top_view *v, struct top_gauge *g, const struct want
 /* The rows are those of the first metric's points. */
 static int name_rows(struct top_view *v)
 {
-	const struct points *p = &v->gauges[0].points;
+	const struct ki_points *p = &v->gauges[0].points;
 
 	if (top_model_open(&v->model, p->v.n))
 		return cli_no_memory();
@@ -126,7 +125,7 @@ static int name_rows(struct top_view *v)
 
 /* Those that are no columns yet become some, of the next gauge. */
 static void add_columns(struct top_view *v, const struct ki_metric *const *metrics, unsigned int n,
-			struct wanted *fresh)
+			struct ki_wanted *fresh)
 {
 	for (unsigned int i = 0; i < n; i++) {
 		const unsigned int before = v->model.ncolumns;
@@ -144,7 +143,7 @@ int top_view_measure(struct top_view *v, const struct ki_metric *const *metrics,
 {
 	const unsigned int before = v->model.ncolumns;
 	struct top_gauge *g = &v->gauges[v->ngauges];
-	struct wanted fresh = {0};
+	struct ki_wanted fresh = {0};
 	int ret = CLI_OK;
 
 	add_columns(v, metrics, n, &fresh);
@@ -183,7 +182,7 @@ static void set_values(struct top_view *v, unsigned int column, const struct ki_
 	const struct top_gauge *g = &v->gauges[at->gauge];
 
 	for (size_t i = 0; i < v->model.nrows; i++) {
-		const struct cell *c = points_first(&g->points, &g->points.v.v[i]) + at->cell;
+		const struct ki_cell *c = ki_points_first(&g->points, &g->points.v.v[i]) + at->cell;
 		struct top_value *value = &v->model.rows[i].values[column];
 
 		if (c->reason) {
@@ -239,7 +238,7 @@ int top_view_take_out(struct top_view *v)
 	return ret;
 }
 
-const struct point *top_view_point(const struct top_view *v, size_t row)
+const struct ki_named_point *top_view_point(const struct top_view *v, size_t row)
 {
 	return row < v->model.nrows ? &v->gauges[0].points.v.v[row] : NULL;
 }

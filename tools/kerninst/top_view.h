@@ -21,7 +21,7 @@ struct top_how {
 
 struct top_gauge {
 	struct ki_target *t;
-	struct points points;
+	struct ki_points points;
 	struct ki_reading *begin, *seen, *now;
 	double begun, at, seconds; /* of the first and last reading; since the one before that */
 };
@@ -34,7 +34,7 @@ struct top_cell {
 struct top_view {
 	const struct top_how *how;
 	const char *preset; /* functions beside those asked for; NULL: none */
-	struct asked asked;
+	struct ki_asked asked;
 	char *what;
 	struct top_gauge gauges[TOP_COLUMNS];
 	unsigned int ngauges;
@@ -63,6 +63,6 @@ void top_view_whole(struct top_view *v);
 int top_view_take_out(struct top_view *v);
 
 /* Of a row. */
-const struct point *top_view_point(const struct top_view *v, size_t row);
+const struct ki_named_point *top_view_point(const struct top_view *v, size_t row);
 
 #endif

@@ -6,17 +6,17 @@
 
 #define BAR 50
 
-uint64_t value_count(const struct cell *c, int cpu)
+uint64_t value_count(const struct ki_cell *c, int cpu)
 {
 	return cpu < 0 ? c->count : c->cpus[cpu].count;
 }
 
-static double value_of(const struct cell *c, int cpu)
+static double value_of(const struct ki_cell *c, int cpu)
 {
 	return cpu < 0 ? c->value : c->cpus[cpu].value;
 }
 
-char *value_format(const struct cell *c, int cpu, char text[VALUE_LEN])
+char *value_format(const struct ki_cell *c, int cpu, char text[VALUE_LEN])
 {
 	const struct ki_metric *m = c->metric;
 	const double value = value_of(c, cpu);
@@ -32,7 +32,7 @@ char *value_format(const struct cell *c, int cpu, char text[VALUE_LEN])
 	return text;
 }
 
-char *value_format_rate(const struct cell *c, int cpu, double seconds, char text[VALUE_LEN])
+char *value_format_rate(const struct ki_cell *c, int cpu, double seconds, char text[VALUE_LEN])
 {
 	double value = value_of(c, cpu);
 
@@ -44,7 +44,7 @@ char *value_format_rate(const struct cell *c, int cpu, double seconds, char text
 	return text;
 }
 
-uint64_t value_sum(const struct cell *c)
+uint64_t value_sum(const struct ki_cell *c)
 {
 	uint64_t sum = 0;
 
@@ -62,7 +62,7 @@ static char *bound(const struct ki_metric *m, uint64_t v, char text[VALUE_LEN])
 	return text;
 }
 
-static void draw_bucket(FILE *out, const struct cell *c, unsigned int i, uint64_t most)
+static void draw_bucket(FILE *out, const struct ki_cell *c, unsigned int i, uint64_t most)
 {
 	char from[VALUE_LEN], to[VALUE_LEN];
 	uint64_t low, high;
@@ -75,7 +75,8 @@ static void draw_bucket(FILE *out, const struct cell *c, unsigned int i, uint64_
 		"@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@", BAR - len, "");
 }
 
-void value_draw(FILE *out, const struct point *p, const struct cell *c, const char *part)
+void value_draw(FILE *out, const struct ki_named_point *p, const struct ki_cell *c,
+		const char *part)
 {
 	unsigned int first = KI_LOG2_BUCKETS, last = 0;
 	uint64_t most = 0;

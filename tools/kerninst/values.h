@@ -14,19 +14,20 @@
 
 /* "1.23 ms", "17", "0.50"; "-": there is none. Of one CPU, if c->cpus is there, or of all: -1.
    Returns text. */
-char *value_format(const struct cell *c, int cpu, char text[VALUE_LEN]);
+char *value_format(const struct ki_cell *c, int cpu, char text[VALUE_LEN]);
 
 /* The same for each second. */
-char *value_format_rate(const struct cell *c, int cpu, double seconds, char text[VALUE_LEN]);
+char *value_format_rate(const struct ki_cell *c, int cpu, double seconds, char text[VALUE_LEN]);
 
 /* A histogram, of a part (NULL: of all): a line for each bucket from the first to the last that is
  * not empty. */
-void value_draw(FILE *out, const struct point *p, const struct cell *c, const char *part);
+void value_draw(FILE *out, const struct ki_named_point *p, const struct ki_cell *c,
+		const char *part);
 
 /* What has been counted on one CPU, or on all: -1. */
-uint64_t value_count(const struct cell *c, int cpu);
+uint64_t value_count(const struct ki_cell *c, int cpu);
 
 /* All that it has counted. */
-uint64_t value_sum(const struct cell *c);
+uint64_t value_sum(const struct ki_cell *c);
 
 #endif

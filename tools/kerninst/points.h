@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The library's engines as verbs use them: what goes wrong is said on stderr, and becomes an exit
+ * status; what takes long shows its progress, and ends at a signal.
+ */
+#ifndef KERNINST_POINTS_GLUE_H
+#define KERNINST_POINTS_GLUE_H
+
+#include "kerninst/aggregate.h"
+#include "kerninst/budget.h"
+#include "kerninst/points.h"
+#include "kerninst/predict.h"
+#include "kerninst/presets.h"
+#include "util/vec.h"
+
+struct verb;
+
+/* What a user wrote is understood: CLI_OK, or reported. */
+int points_ask(struct ki_asked *a, const struct verb *self, const char *text);
+int points_take_metrics(struct ki_wanted *w, const struct verb *self, const char *list);
+int splits_add(struct ki_splits *s, const struct verb *self, char *text);
+int splits_make(struct ki_splits *s, const struct verb *self, const char *all);
+int preset_ask(const char *name, struct ki_target *t, struct ki_asked *a);
+int record_values_parse(struct ki_record_values *v, const struct verb *self, const char *text);
+int record_written_when(struct ki_record_values *v, const struct verb *self,
+			const struct ki_predicate *when);
+int stat_by_parse(struct ki_aggregate *b, const struct verb *self, const struct ki_wanted *also);
+
+/* Find out what is meant; quiet: no progress is shown. CLI_OK, or reported. */
+int points_resolve(struct ki_points *p, struct ki_target *t, const struct ki_asked *a,
+		   struct ki_points_how *how, bool quiet);
+
+/* What it would cost, by counting for a while. CLI_OK, or reported. */
+int predict(struct ki_prediction *out, const struct ki_points *p, struct ki_target *t,
+	    const struct ki_asked *asked, struct ki_points_how *how);
+
+/* Install it, and note what the driver refuses; take it out. quiet: no progress is shown. CLI_OK,
+   or reported. */
+int points_put_in(struct ki_points *p, bool quiet);
+int points_take_out(struct ki_points *p, bool quiet);
+
+/* All are refused: say so with the first reason. An exit status. */
+int points_nothing(const struct ki_points *p);
+
+/* Say which are refused, in groups if they are many. */
+void points_warn_refused(const struct ki_points *p);
+
+/* Say of which calls it is not known when they ended: they were too deep inside themselves. */
+void points_warn_deep(const struct ki_points *p);
+
+/* CLI_OK, or reported. */
+int cost_open(struct ki_costs *c, const struct ki_points *p);
+int cost_add(struct ki_costs *c, const struct ki_points *p);
+int budget_begin(struct ki_budget *b, struct ki_costs *cost, double share);
+int budget_look(struct ki_budget *b, double now, ki_budget_told *told, void *arg);
+int stat_by_open(struct ki_aggregate *b, struct ki_target *t, const struct ki_points *points);
+int stat_by_begin(struct ki_aggregate *b);
+int stat_by_end(struct ki_aggregate *b);
+
+/* Show it, and say what was lost. CLI_OK, or reported. */
+int stat_by_report(struct ki_aggregate *b, struct ki_aggregate_show *how);
+
+#endif
