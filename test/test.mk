@@ -47,7 +47,7 @@ deps:
 # Each recipe line is its own make, so that the packages are there before anything is probed.
 check: deps
 	$(Q)$(MAKE) -j2 CI=1 check-build
-	$(Q)test/run.sh --again -j 2 test/suites.guest test/suites.host
+	$(Q)test/run.sh -j 2 test/suites.guest test/suites.host
 check-host: deps
 	$(Q)$(MAKE) CI=1 all unit-bins test-fuzz-host test-oracles test-bounces test-cover test-process && $(MAKE) CI=1 BUILD=asan unit-bins all
 	$(Q)test/run.sh test/suites.host
@@ -62,6 +62,12 @@ check-nightly: deps
 	$(Q)$(MAKE) -j2 CI=1 check-build
 	$(Q)$(MAKE) -j2 CI=1 nightly-modules
 	$(Q)test/run.sh -j 2 test/suites.nightly
+# make soak S=stacks N=50: one suite so many times, each in a machine of its own
+soak:
+	$(Q)grep -hP '^$(S)\t' test/suites.* | head -n 1 | awk -F '\t' -v n=$(or $(N),10) \
+		'{ for (i = 1; i <= n; i++) print $$1 "-" i "\t" $$2 }' > build/test/soak
+	$(Q)[ -s build/test/soak ] || { echo "soak: no suite '$(S)' in test/suites.*" >&2; exit 2; }
+	$(Q)test/run.sh build/test/soak
 check-guest: deps
 	$(Q)$(MAKE) -j2 CI=1 check-build
 	$(Q)test/run.sh -j 2 test/suites.guest
@@ -76,4 +82,4 @@ check-build: $(CHECK_BUILD) test-modules
 format:
 	$(Q)clang-format -i $$(git ls-files '*.c' '*.h')
 
-.PHONY: deps check check-host check-guest check-more check-long check-nightly check-build format
+.PHONY: deps soak check check-host check-guest check-more check-long check-nightly check-build format

@@ -113,6 +113,17 @@ value() {
 	grep -F "\"point\":\"$1\"" | sed -n 's/.*"value": *"\{0,1\}\([0-9]*\).*/\1/p' | head -n 1
 }
 
+# CPUs on which nothing runs that is not put there (isolcpus=N-M); what kerninst stat -A counts on
+# them is what the load did: the first of them, how many there are
+isolated_cpu=$(sed 's/[-,].*//' /sys/devices/system/cpu/isolated)
+isolated_cpus=$(awk -F - 'NF { print $NF - $1 + 1 }' /sys/devices/system/cpu/isolated)
+
+# of_isolated < JSON: "POINT VALUE", the value of these CPUs only
+of_isolated() {
+	sed -n 's/.*"point":"\([^"]*\)".*"cpus": *\[\([^]]*\)\].*/\1 \2/p' |
+		awk -v first="$isolated_cpu" '{ n = split($2, v, ","); s = 0; for (i = first + 1; i <= n; i++) s += v[i]; print $1, s }'
+}
+
 preempts_as_told() {
 	grep -F "($(sed 's/.*preempt=\([a-z]*\).*/\1/' /proc/cmdline))" /sys/kernel/debug/sched/preempt
 }

@@ -8,8 +8,12 @@
  * (what the witness saw executed: the springboard), the count, and function:block/N; and for each
  * block all of whose edges could be counted, together by one counter: the address of the block,
  * which whoever comes to it executes, the count, and function:into/N.
+ *
+ * It runs on the last CPU, and what it prints was counted there. That CPU is isolated (isolcpus=),
+ * so nothing else runs there.
  */
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +40,7 @@ struct spot {
 static struct spot spots[COUNTERS];
 static uint32_t nspots, refused;
 static uint32_t first;
+static unsigned int cpu;
 static uint64_t before[COUNTERS], after[COUNTERS];
 
 static void die(const char *what, const struct ki_err *err)
@@ -161,7 +166,7 @@ static void load(void)
 static void snapshot(const struct ki_counter_map *map, uint64_t *out)
 {
 	for (uint32_t i = 0; i < nspots; i++)
-		out[i] = ki_counter_read(map, first + i);
+		out[i] = ki_counter_read_cpu(map, first + i, cpu);
 }
 
 /* All of it is installed. */
@@ -172,6 +177,19 @@ static bool is_whole(const struct ki_plan *plan, const struct spot *s)
 	for (uint32_t i = 0; i < s->nchunks; i++)
 		whole = whole && !ki_plan_refusal(plan, s->chunk + i);
 	return whole;
+}
+
+static void stay_on_last_cpu(void)
+{
+	cpu_set_t set;
+
+	cpu = (unsigned int)sysconf(_SC_NPROCESSORS_ONLN) - 1;
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set)) {
+		perror("oracle: sched_setaffinity");
+		exit(1);
+	}
 }
 
 int main(int argc, char **argv)
@@ -188,6 +206,7 @@ int main(int argc, char **argv)
 		add_function(t, plan, argv[i]);
 	if (ki_plan_apply(plan, t, true, &err))
 		die("apply", &err);
+	stay_on_last_cpu();
 	load();		       /* once before, so that nothing is met for the first time */
 	snapshot(map, before); /* maps its pages */
 

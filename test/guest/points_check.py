@@ -1,6 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
-# The counts of all points of functions (kerninst stat --json on standard input) must agree:
+# usage: points_check.py CPU
+#
+# The counts of all points of functions on one CPU (kerninst stat --json -A on standard input) must
+# agree:
 #
 #   a block's beginning	the edges that lead to it, and the calls if it is the first; each of its
 #			instructions, up to one that may leave it
@@ -25,7 +28,7 @@ class Function:
         self.size, self.start = {}, {}
 
 
-def read():
+def read(cpu):
     functions = collections.defaultdict(Function)
     cold = set()
     with open("/proc/kallsyms") as symbols:
@@ -37,7 +40,7 @@ def read():
         p = json.loads(line)
         if p["metric"] == "patches":
             continue
-        f, value = functions[p["function"]], p.get("value")
+        f, value = functions[p["function"]], p["cpus"][cpu] if "cpus" in p else None
         what = p["point"][len(p["function"]):]
         address = int(p["address"], 16)
         if what.startswith(":block/"):
@@ -101,7 +104,7 @@ def check_block(c, name, f, b, is_cold):
 
 
 def main():
-    functions, cold = read()
+    functions, cold = read(int(sys.argv[1]))
     c = Checker()
     for name, f in sorted(functions.items()):
         is_cold = name in cold

@@ -2,7 +2,9 @@
 /*
  * exec_count: a QEMU plugin that counts how often every kernel instruction is executed.
  *
- *	qemu-system-x86_64 ... -plugin exec_count.so,out=FILE
+ *	qemu-system-x86_64 ... -plugin exec_count.so,out=FILE[,vcpu=N]
+ *
+ * With `vcpu`, what that one executes, and nothing else.
  *
  * This is the tests' independent witness: it sees the guest from outside, knows nothing of
  * kerninst, and needs no cooperation from the guest's kernel. It counts per address, not per
@@ -66,6 +68,7 @@ static struct qemu_plugin_scoreboard *boards[BOARDS_MAX];
 static bool frozen;
 static unsigned long windows;
 static const char *out_path;
+static int only_vcpu = -1; /* all */
 
 static void die(const char *what)
 {
@@ -79,6 +82,13 @@ static struct qemu_u64 cell(size_t n)
 		.score = boards[n / BOARD_COUNTERS],
 		.offset = n % BOARD_COUNTERS * sizeof(uint64_t),
 	};
+}
+
+static uint64_t cell_value(size_t n)
+{
+	if (only_vcpu >= 0)
+		return qemu_plugin_u64_get(cell(n), (unsigned int)only_vcpu);
+	return qemu_plugin_u64_sum(cell(n));
 }
 
 static uint32_t *table_find(uint64_t addr)
@@ -150,7 +160,7 @@ static void on_begin(unsigned int vcpu, void *data)
 	(void)data;
 	pthread_mutex_lock(&lock);
 	for (i = 0; i < ncounters; i++)
-		counters[i].base = qemu_plugin_u64_sum(cell(i));
+		counters[i].base = cell_value(i);
 	frozen = false;
 	windows++;
 	pthread_mutex_unlock(&lock);
@@ -161,7 +171,7 @@ static void freeze(void)
 	size_t i;
 
 	for (i = 0; i < ncounters; i++)
-		counters[i].gained = qemu_plugin_u64_sum(cell(i)) - counters[i].base;
+		counters[i].gained = cell_value(i) - counters[i].base;
 	frozen = true;
 }
 
@@ -243,9 +253,12 @@ int qemu_plugin_install(uint64_t id, const struct qemu_info *info, int argc, cha
 {
 	int i;
 
-	for (i = 0; i < argc; i++)
+	for (i = 0; i < argc; i++) {
 		if (!strncmp(argv[i], "out=", 4))
 			out_path = argv[i] + 4;
+		if (!strncmp(argv[i], "vcpu=", 5))
+			only_vcpu = atoi(argv[i] + 5);
+	}
 	if (!out_path || strcmp(info->target_name, "x86_64") || !info->system_emulation) {
 		fprintf(stderr, "exec_count: for qemu-system-x86_64, with out=FILE\n");
 		return -1;

@@ -2,12 +2,12 @@
 /*
  * exec_order: a QEMU plugin that writes down in which order instructions of some text are executed.
  *
- *	qemu-system-x86_64 ... -plugin exec_order.so,out=FILE,ranges=FILE
+ *	qemu-system-x86_64 ... -plugin exec_order.so,out=FILE,ranges=FILE[,vcpu=N]
  *
  * `ranges` has lines "START END" (hex) of addresses of the kernel. It is the witness of the order
- *in which blocks are passed, as exec_count.c, whose marks and limits it shares, is of how often.
- *FILE, written when QEMU ends, has a line for each instruction begun between the marks, by any
- *vCPU: its address in hex. The last window of a run is the one reported.
+ * in which blocks are passed, as exec_count.c, whose marks and limits it shares, is of how often.
+ * FILE, written when QEMU ends, has a line for each instruction begun between the marks by that
+ * vCPU, or any: its address in hex. The last window of a run is the one reported.
  */
 #include <inttypes.h>
 #include <pthread.h>
@@ -30,6 +30,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* for what follows */
 static uint64_t *order;
 static size_t norder;
 static bool open_window;
+static int only_vcpu = -1; /* any */
 
 static struct range {
 	uint64_t start, end;
@@ -62,7 +63,8 @@ static void on_end(unsigned int vcpu, void *data)
 
 static void on_insn(unsigned int vcpu, void *addr)
 {
-	(void)vcpu;
+	if (only_vcpu >= 0 && vcpu != (unsigned int)only_vcpu)
+		return;
 	pthread_mutex_lock(&lock);
 	if (open_window && norder < ORDER_MAX)
 		order[norder++] = (uintptr_t)addr;
@@ -127,6 +129,8 @@ int qemu_plugin_install(uint64_t id, const struct qemu_info *info, int argc, cha
 			out_path = argv[i] + 4;
 		if (!strncmp(argv[i], "ranges=", 7))
 			read = read_ranges(argv[i] + 7);
+		if (!strncmp(argv[i], "vcpu=", 5))
+			only_vcpu = atoi(argv[i] + 5);
 	}
 	order = malloc(ORDER_MAX * sizeof(*order));
 	if (!out_path || !read || !order || strcmp(info->target_name, "x86_64") ||

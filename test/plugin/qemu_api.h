@@ -78,6 +78,7 @@ void *qemu_plugin_insn_haddr(const struct qemu_plugin_insn *insn);
 struct qemu_plugin_scoreboard *qemu_plugin_scoreboard_new(size_t element_size);
 void *qemu_plugin_scoreboard_find(struct qemu_plugin_scoreboard *board, unsigned int vcpu);
 uint64_t qemu_plugin_u64_sum(struct qemu_u64 counter);
+uint64_t qemu_plugin_u64_get(struct qemu_u64 counter, unsigned int vcpu);
 int qemu_plugin_num_vcpus(void);
 void qemu_plugin_outs(const char *text);
 

@@ -18,7 +18,8 @@ exit status are COMMAND's; 255 if the machine died.
   --mem SIZE         memory, such as 512M or 2G (default 2G; 6.1-debug: 4G)
   --thread HOW       emulate the CPUs in multi (default) or single thread
   --icount           count instructions: clock and rdtsc advance by one for each
-                     one executed, the same in every run; one CPU
+                     one executed, the same in every run; one CPU, or --cpus N that
+                     take turns
   --plugin FILE[,..] load a QEMU plugin, with its arguments
   --append ARGS      add to the kernel's command line, such as nokaslr
   --forward H:G      let port H of this machine's 127.0.0.1 reach the guest's G
@@ -126,9 +127,8 @@ parse_options() {
 	known_kernel "$kernel"
 	((${#command[@]})) || die 2 "no COMMAND to run (vm/run --help)"
 	if [[ $icount ]]; then
-		[[ ${cpus:-1} == 1 ]] || die 2 "--icount works with one CPU, not --cpus $cpus"
 		[[ ${thread:-single} == single ]] || die 2 "--icount works with --thread single only"
-		cpus=1 thread=single
+		cpus=${cpus:-1} thread=single
 	fi
 	cpus=${cpus:-2} thread=${thread:-multi}
 	# Both make emulation slower by a factor of a few.

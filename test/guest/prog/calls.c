@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * calls KIND N [THREADS]: exactly N system calls (pairs, triples) of one kind, between the marks.
+ * calls KIND N [THREADS [CPU]]: exactly N system calls (pairs, triples) of one kind, between the
+ * marks; thread number i on CPU + i from before the begin mark on.
  *
  *	getppid		getppid (shells ask it once, when they begin)
  *	getsid		getsid(0), which nobody else asks
@@ -10,12 +11,14 @@
  *
  * Threads share the N between them. They exist before the begin mark and are still there at the
  * end mark; between the two they wait for each other by looking at memory, not by futexes. So
- * every counter in the kernel on the way of the call must say N, unless others use it too.
+ * every counter in the kernel on the way of the call must say N, unless others use it too; and on
+ * isolated CPUs there are no others.
  *
  * Exits 0 if every call did what it should.
  */
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -28,7 +31,7 @@
 
 #define THREADS_MAX 64
 
-static int zero_fd;
+static int zero_fd, first_cpu = -1;
 static atomic_uint ready, done, failed;
 static atomic_bool go, leave;
 
@@ -75,6 +78,7 @@ static const struct kind {
 
 struct work {
 	const struct kind *kind;
+	unsigned int number;
 	unsigned long n;
 	pthread_t thread;
 };
@@ -89,8 +93,22 @@ static void work_do(const struct work *w)
 			failed++;
 }
 
+/* Its stack's pages and the exit are the only other things that a thread does there. */
+static void stay_on_cpu(const struct work *w)
+{
+	cpu_set_t set;
+
+	if (first_cpu < 0)
+		return;
+	CPU_ZERO(&set);
+	CPU_SET(first_cpu + (int)w->number, &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		abort();
+}
+
 static void *worker(void *arg)
 {
+	stay_on_cpu(arg);
 	ready++;
 	while (!go)
 		__builtin_ia32_pause();
@@ -114,6 +132,7 @@ static const struct kind *kind_named(const char *name)
 /* The marks: the first work is done by this thread itself. */
 static void run(const struct work *w, unsigned int nthreads)
 {
+	stay_on_cpu(w);
 	while (ready < nthreads - 1)
 		__builtin_ia32_pause();
 	MARK_BEGIN();
@@ -133,12 +152,15 @@ int main(int argc, char **argv)
 	unsigned int i, nthreads = argc > 3 ? strtoul(argv[3], NULL, 0) : 1;
 
 	if (!kind || !nthreads || nthreads > THREADS_MAX) {
-		fprintf(stderr, "usage: calls getppid|open|read|fork N [THREADS]\n");
+		fprintf(stderr, "usage: calls getppid|getsid|open|read|fork N [THREADS [CPU]]\n");
 		return 2;
 	}
+	if (argc > 4)
+		first_cpu = atoi(argv[4]);
 	zero_fd = open("/dev/zero", O_RDONLY);
 	for (i = 0; i < nthreads; i++) {
 		work[i].kind = kind;
+		work[i].number = i;
 		work[i].n = n / nthreads + (i < n % nthreads);
 		if (i && pthread_create(&work[i].thread, NULL, worker, &work[i]))
 			abort();

@@ -89,10 +89,7 @@ static void inside_is_zero(const struct timed *t)
 	report("nobody is inside", !row.threads, "%llu threads", (unsigned long long)row.threads);
 }
 
-#define TRIES 5
-
-/* false: the host may have come between two clocks. */
-static bool time_sleeps(bool known, bool last)
+void timers(bool known)
 {
 	const uint32_t word = take_words(3), total = take_counters(6);
 	const struct timed wall = {KI_FACT_TSC, word, total};
@@ -116,24 +113,12 @@ static bool time_sleeps(bool known, bool last)
 	good[1] = got[2] > 0 && got[2] < most + most / 10 && got[2] < want / 2 && got[3] == SLEEPS;
 	/* a timer that goes off before its thread sleeps spares a switch */
 	good[2] = got[4] == SLEEPS && got[5] == SLEEPS;
-	if (!last && !(good[0] && good[1] && good[2])) {
-		printf("# measured again: %llu of %llu, %llu of %llu, %llu\n", (ull)got[0],
-		       (ull)want, (ull)got[2], (ull)most, (ull)got[4]);
-		return false;
-	}
 	report("timer", good[0], "%llu of %llu ticks, %llu calls", (ull)got[0], (ull)want,
 	       (ull)got[1]);
 	report("own clock", good[1], "%llu of %llu ticks, the scheduler says %llu", (ull)got[2],
 	       (ull)want, (ull)most);
 	report("switches", good[2], "%llu in %llu calls", (ull)got[4], (ull)got[5]);
 	inside_is_zero(&wall);
-	return true;
-}
-
-void timers(bool known)
-{
-	for (int i = 1; !time_sleeps(known, i == TRIES); i++)
-		;
 }
 
 /* ---- what is counted of a thread ---- */
