@@ -40,11 +40,9 @@ struct ki_dlang_options {
 	size_t size;		 /* of this structure */
 	const char *const *args; /* $1, $2, ... */
 	unsigned int nargs;
-	int target;		      /* $target; 0: none */
-	bool quiet;		      /* only what the program asks for is printed */
-	bool zero;		      /* descriptions may match no probe */
-	uint32_t buffer;	      /* bytes of each CPU's ring; 0: 4 MiB */
-	uint32_t strsize;	      /* bytes of a string, its 0 included; 0: 256 */
+	int target;		/* $target; 0: none */
+	const char *const *set; /* options, NAME[=VALUE]; pragmas come after them */
+	unsigned int nset;
 	const char *btf;	      /* types of the kernel: a file; NULL: the running one's */
 	struct ki_dlang_where *where; /* filled if the program is not compiled; or NULL */
 };
@@ -63,6 +61,14 @@ struct ki_dlang_probe {
 
 /* Which probes the descriptions mean. -ENOENT: one of them means none. */
 int ki_dlang_match(struct ki_dlang *d, struct ki_target *t, struct ki_err *err);
+
+/* How many probes the descriptions between two places of the text have matched, one by one. */
+size_t ki_dlang_matched(const struct ki_dlang *d, size_t from, size_t to);
+
+/* A description as it is written, with all its colons, and how many probes it has matched; i is
+   less than ki_dlang_descriptions(). */
+size_t ki_dlang_descriptions(const struct ki_dlang *d);
+size_t ki_dlang_description(const struct ki_dlang *d, size_t i, char *text, size_t size);
 
 /* The probes that were matched: how many, and one of them. */
 size_t ki_dlang_probes(const struct ki_dlang *d);

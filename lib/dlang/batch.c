@@ -38,8 +38,8 @@ static int list_args(struct ki_d_action *a)
 	case KI_D_F_DENORMALIZE:
 		if (n->kind == KI_D_TEXT)
 			n = n->next;
-		a->agg = n->sym.agg;
-		n = n->next;
+		for (; n && n->kind == KI_D_AGG && a->naggs < KI_D_ARGS; n = n->next)
+			a->aggs[a->naggs++] = n->sym.agg;
 		break;
 	default:
 		break;

@@ -98,7 +98,7 @@ static struct ki_node *builtin(struct ki_d_gen *g, const struct ki_d_builtin *b)
 	case KI_D_B_ARG:
 		return argument(g, b->number);
 	case KI_D_B_ID:
-		return ki_expr_const(g->s, KI_U32, g->site->probe + 1);
+		return ki_expr_const(g->s, KI_U32, g->d->probes.v[g->site->probe].id);
 	case KI_D_B_WALL:
 		return ki_expr_cast(g->s, KI_I64,
 				    ki_expr_binary(g->s, KI_ADD,
@@ -165,7 +165,7 @@ uint64_t ki_d_gen_constant(struct ki_d_gen *g, const struct ki_d_node *n)
 	if (n->kind == KI_D_NUMBER)
 		return n->value;
 	if (n->kind == KI_D_NAME && n->sym.builtin->kind == KI_D_B_ID)
-		return g->site->probe + 1;
+		return g->d->probes.v[g->site->probe].id;
 	return ki_d_string_number(g->d, text_of(g, n));
 }
 

@@ -7,10 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dlang/aggregate.h"
 #include "dlang/check.h"
 #include "dlang/format.h"
 #include "dlang/names.h"
+#include "dlang/probe.h"
 #include "dlang/run.h"
+#include "dlang/show.h"
 
 /* A record while its values are taken from it. */
 struct reading {
@@ -51,20 +54,6 @@ static const char *take_text(struct reading *r, const struct ki_d_arg *a)
 
 /* ---- what is printed ---- */
 
-/* As wide as the type's longest number, and one blank. */
-static void print_padded(FILE *f, struct ki_d_type t, uint64_t value)
-{
-	static const uint8_t widths[][2] = {
-		[1] = {3, 3}, [2] = {5, 5}, [4] = {10, 10}, [8] = {19, 20}};
-	const bool is_unsigned = ki_d_num(t) >= KI_U8;
-	const int width = widths[ki_d_size(t)][is_unsigned];
-
-	if (is_unsigned)
-		fprintf(f, " %*" PRIu64, width, value);
-	else
-		fprintf(f, " %*" PRId64, width, (int64_t)value);
-}
-
 static void print_trace(struct reading *r, const struct ki_d_arg *a, bool quiet)
 {
 	FILE *f = r->c->f;
@@ -73,12 +62,8 @@ static void print_trace(struct reading *r, const struct ki_d_arg *a, bool quiet)
 		ki_d_stack_print(r->c->d, take_word(r), 0, f);
 	else if (a->form != KI_D_FORM_WORD)
 		fprintf(f, quiet ? "%s" : "  %-33s", take_text(r, a));
-	else if (!quiet)
-		print_padded(f, a->node->type, take_word(r));
-	else if (ki_d_num(a->node->type) >= KI_U8)
-		fprintf(f, "%" PRIu64, take_word(r));
 	else
-		fprintf(f, "%" PRId64, (int64_t)take_word(r));
+		ki_d_show_number(f, a->node->type, take_word(r), quiet);
 }
 
 static void print_conversion(struct reading *r, const struct ki_d_spec *s, const struct ki_d_arg *a,
@@ -87,9 +72,16 @@ static void print_conversion(struct reading *r, const struct ki_d_spec *s, const
 	if (a->form == KI_D_FORM_STACK)
 		ki_d_stack_print(r->c->d, take_word(r), 0, r->c->f);
 	else if (a->form == KI_D_FORM_WORD)
-		ki_d_format_number(r->c->f, s, width, a->node->type, take_word(r));
+		ki_d_show_conversion(r->c->d, r->c->f, s, width, a->node->type, take_word(r));
 	else
 		ki_d_format_string(r->c->f, s, width, take_text(r, a));
+}
+
+/* The value of an argument that is a width or a precision. */
+static int take_star(struct reading *r, const struct ki_d_arg **arg)
+{
+	++*arg;
+	return (int)take_word(r);
 }
 
 static void print_format(struct reading *r, const struct ki_d_action *a)
@@ -99,17 +91,20 @@ static void print_format(struct reading *r, const struct ki_d_action *a)
 	struct ki_d_spec s;
 
 	while (ki_d_format_next(&p, &s, &why) > 0) {
-		int width = s.width;
-
 		if (!s.conversion) {
 			fwrite(s.text, 1, s.len, r->c->f);
 			continue;
 		}
-		if (s.width_arg) {
-			width = (int)take_word(r);
-			arg++;
+		if (s.width_arg)
+			s.width = take_star(r, &arg);
+		if (s.width_arg && s.width < 0) {
+			memmove(s.flags + 1, s.flags, sizeof(s.flags) - 2);
+			s.flags[0] = '-';
+			s.width = -s.width;
 		}
-		print_conversion(r, &s, arg++, width);
+		if (s.precision_arg)
+			s.precision = take_star(r, &arg);
+		print_conversion(r, &s, arg++, s.width);
 	}
 }
 
@@ -123,10 +118,11 @@ static unsigned int frames_of(const struct ki_d_action *a)
 static int print_aggregation(struct reading *r, const struct ki_d_action *a)
 {
 	const struct ki_d_node *fmt = a->node->kid[0];
+	const bool formatted = fmt->kind == KI_D_TEXT;
 
-	if (!r->c->d->quiet)
+	if (!formatted)
 		fputc('\n', r->c->f);
-	return ki_d_agg_print(r->c->d, a->agg, fmt->kind == KI_D_TEXT ? fmt->text : NULL, r->c->f,
+	return ki_d_agg_print(r->c->d, a->aggs, a->naggs, formatted ? fmt->text : NULL, r->c->f,
 			      r->c->err);
 }
 
@@ -139,7 +135,7 @@ static int do_action(struct reading *r, const struct ki_d_action *a)
 		print_format(r, a);
 		return 0;
 	case KI_D_F_TRACE:
-		print_trace(r, &a->args[0], d->quiet);
+		print_trace(r, &a->args[0], d->set.quiet);
 		return 0;
 	case KI_D_F_STACK:
 	case KI_D_F_USTACK:
@@ -152,29 +148,84 @@ static int do_action(struct reading *r, const struct ki_d_action *a)
 		d->run->status = (int)take_word(r);
 		return 0;
 	case KI_D_F_CLEAR:
-		return ki_d_agg_clear(d, a->agg, false, 0, r->c->err);
+		return ki_d_agg_clear(d, a->aggs[0], false, 0, r->c->err);
 	case KI_D_F_TRUNC:
-		return ki_d_agg_clear(d, a->agg, true, a->nargs ? (int64_t)take_word(r) : 0,
+		return ki_d_agg_clear(d, a->aggs[0], true, a->nargs ? (int64_t)take_word(r) : 0,
 				      r->c->err);
 	case KI_D_F_NORMALIZE:
-		a->agg->normal = take_word(r);
-		a->agg->normal += !a->agg->normal;
+		a->aggs[0]->normal = take_word(r);
+		a->aggs[0]->normal += !a->aggs[0]->normal;
 		return 0;
 	default:
-		a->agg->normal = 1;
+		a->aggs[0]->normal = 1;
 		return 0;
 	}
 }
 
-static void print_header(struct reading *r, unsigned int cpu)
+/* ---- which probe it was ---- */
+
+enum flow { FLOW_NONE, FLOW_ENTRY, FLOW_RETURN };
+
+/* -> a function is called, <- it returns; => and <= a system call; | all else. */
+static enum flow flow_of(const struct ki_d_probe *p, const char **mark)
 {
+	static const char *const marks[][2] = {{" | ", " | "}, {" -> ", " => "}, {" <- ", " <= "}};
+	enum flow flow = !strncmp(p->name, "entry", 5)	  ? FLOW_ENTRY
+			 : !strncmp(p->name, "return", 6) ? FLOW_RETURN
+							  : FLOW_NONE;
+
+	*mark = marks[flow][ki_d_probe_is(p, "syscall")];
+	return flow;
+}
+
+/* Clauses of one hit behind the first are no calls of their own. */
+static void print_flow(struct reading *r, unsigned int cpu, bool first)
+{
+	struct ki_d_run *run = r->c->d->run;
+	const char *mark;
+	enum flow flow = flow_of(r->probe, &mark);
+	int *indent = &run->indent[cpu % KI_D_INDENTS];
 	char name[512];
 
-	if (!r->c->d->run->header)
-		fprintf(r->c->f, "CPU     ID                    FUNCTION:NAME\n");
-	r->c->d->run->header = true;
-	snprintf(name, sizeof(name), "%s:%s", r->probe->function, r->probe->name);
-	fprintf(r->c->f, "%3u %6u %32s ", cpu, r->number + 1, name);
+	if (!first) {
+		flow = FLOW_NONE;
+		mark = " | ";
+	}
+	if (flow == FLOW_RETURN && *indent > 0)
+		*indent -= 2;
+	snprintf(name, sizeof(name), "%*s%s%s%s%s", *indent, "", mark, r->probe->function,
+		 flow == FLOW_NONE ? ":" : "", flow == FLOW_NONE ? r->probe->name : "");
+	fprintf(r->c->f, "%3u %-41s ", cpu, name);
+	if (flow == FLOW_ENTRY)
+		*indent += 2;
+}
+
+static void print_header(struct reading *r, unsigned int cpu, bool first)
+{
+	struct ki_d_run *run = r->c->d->run;
+	const struct ki_d_settings *set = &r->c->d->set;
+	char name[512];
+
+	if (!run->header && set->flowindent)
+		fprintf(r->c->f, "%3s %-41s\n", "CPU", "FUNCTION");
+	else if (!run->header && !set->quiet)
+		fprintf(r->c->f, "%3s %6s %32s\n", "CPU", "ID", "FUNCTION:NAME");
+	run->header = true;
+	if (set->flowindent) {
+		print_flow(r, cpu, first);
+	} else if (!set->quiet) {
+		snprintf(name, sizeof(name), "%s:%s", r->probe->function, r->probe->name);
+		fprintf(r->c->f, "%3u %6u %32s ", cpu, r->probe->id, name);
+	}
+}
+
+/* Is the record's clause the first of its probe that prints anything? */
+static bool is_first(const struct ki_dlang *d, const struct ki_d_probe *p, uint32_t clause)
+{
+	for (uint32_t i = p->first; i < p->first + p->n && d->uses.v[i] != clause; i++)
+		if (d->clauses.v[d->uses.v[i]].nbatches)
+			return false;
+	return true;
 }
 
 int ki_d_consume(void *consumer, const struct ki_record *rec, const uint64_t *values,
@@ -191,12 +242,12 @@ int ki_d_consume(void *consumer, const struct ki_record *rec, const uint64_t *va
 	b = &d->batches.v[rec->id];
 	r.number = (uint32_t)take_word(&r);
 	r.probe = &d->probes.v[r.number];
-	if (b->begins && !d->quiet)
-		print_header(&r, cpu);
+	if (b->begins)
+		print_header(&r, cpu, is_first(d, r.probe, b->clause));
 	for (uint32_t i = b->first; !ret && i < b->first + b->n; i++)
 		if (d->actions.v[i].node)
 			ret = do_action(&r, &d->actions.v[i]);
-	if (b->ends && !d->quiet)
+	if (b->ends && !d->set.quiet)
 		fputc('\n', c->f);
 	return ret;
 }

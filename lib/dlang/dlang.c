@@ -23,18 +23,41 @@ static int copy_args(struct ki_dlang *d, const struct ki_dlang_options *o)
 	return 0;
 }
 
+/* NAME[=VALUE] */
+static int set_option(struct ki_dlang *d, const char *text, struct ki_err *err)
+{
+	char name[64];
+	size_t n = strcspn(text, "=");
+	int ret = -ENOENT;
+
+	if (n < sizeof(name)) {
+		memcpy(name, text, n);
+		name[n] = 0;
+		ret = ki_d_option(&d->set, name, text[n] ? text + n + 1 : NULL, false);
+	}
+	return ret ? ki_err_set(err, ret, 0, "failed to set -x %.*s: %s", (int)n, text,
+				ki_d_option_why(ret))
+		   : 0;
+}
+
 static int take_options(struct ki_dlang *d, const struct ki_dlang_options *o, struct ki_err *err)
 {
+	int ret = 0;
+
+	ki_d_settings_default(&d->set);
 	if (!o)
 		return 0;
 	if (o->size != sizeof(*o))
 		return ki_err_set(err, -EINVAL, 0, "D: options of %zu bytes, %zu are expected",
 				  o->size, sizeof(*o));
 	d->o = *o;
-	d->quiet = o->quiet;
 	d->types.path = o->btf ? strdup(o->btf) : NULL;
 	if (o->btf && !d->types.path)
 		return ki_d_no_memory(err);
+	for (unsigned int i = 0; !ret && i < o->nset; i++)
+		ret = set_option(d, o->set[i], err);
+	if (ret)
+		return ret;
 	return copy_args(d, o) ? ki_d_no_memory(err) : 0;
 }
 
@@ -127,7 +150,7 @@ void ki_dlang_free(struct ki_dlang *d)
 
 unsigned int ki_d_strsize(const struct ki_dlang *d)
 {
-	return d->o.strsize ? d->o.strsize : 256;
+	return (unsigned int)d->set.strsize;
 }
 
 static bool is_text(const void *strings, uint32_t i, const void *text)

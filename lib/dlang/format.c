@@ -8,9 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "util/text.h"
-
-#define CONVERSIONS "diouxXcsSpYkaA@"
+#define CONVERSIONS "diouxXcCsSpYTkaAeEfgG@"
 #define WIDEST	    10000
 
 static int number(const char **p)
@@ -27,7 +25,7 @@ static void take_flags(const char **p, struct ki_d_spec *out)
 	size_t n = 0;
 
 	while (**p && strchr("-+ #0'", **p)) {
-		if (n + 1 < sizeof(out->flags) && **p != '\'')
+		if (n + 1 < sizeof(out->flags))
 			out->flags[n++] = **p;
 		++*p;
 	}
@@ -45,9 +43,11 @@ static int conversion(const char **p, struct ki_d_spec *out, const char **why)
 	}
 	if (**p == '.') {
 		++*p;
-		out->precision = number(p);
+		out->precision_arg = **p == '*';
+		*p += out->precision_arg;
+		out->precision = out->precision_arg ? -1 : number(p);
 	}
-	while (**p && strchr("hlLqjzt", **p))
+	while (**p && strchr("hlLqjztw", **p))
 		++*p;
 	if (**p == '@') {
 		out->at = true;
@@ -90,69 +90,120 @@ bool ki_d_format_takes(const struct ki_d_spec *s, struct ki_d_type t)
 	return ki_d_is_scalar(t);
 }
 
-static bool is_signed(const struct ki_d_spec *s)
+static bool is_decimal(const struct ki_d_spec *s)
 {
 	return s->conversion == 'd' || s->conversion == 'i';
 }
 
-static void put_time(FILE *f, uint64_t nanoseconds)
+/* %Y is the local time, %T that of mail. */
+static void put_time(FILE *f, const struct ki_d_spec *s, int width, uint64_t nanoseconds)
 {
+	const bool left = strchr(s->flags, '-');
 	time_t at = (time_t)(nanoseconds / 1000000000);
 	char text[64] = "";
 	struct tm tm;
 
 	if (localtime_r(&at, &tm))
-		strftime(text, sizeof(text), "%Y %b %e %T", &tm);
-	fputs(text, f);
+		strftime(text, sizeof(text),
+			 s->conversion == 'Y' ? "%Y %b %e %T" : "%a, %d %b %G %T %Z", &tm);
+	fprintf(f, left ? "%-*s" : "%*s", width < 0 ? 0 : width, text);
+}
+
+static void put_char(FILE *f, const struct ki_d_spec *s, int width, unsigned char c)
+{
+	if (s->conversion == 'C')
+		ki_d_format_escaped(f, c);
+	else
+		fprintf(f, strchr(s->flags, '-') ? "%-*c" : "%*c", width < 0 ? 0 : width, c);
 }
 
 /* Numbers are as wide as their type: %x of an int -1 is ffffffff. */
-static uint64_t narrow(const struct ki_d_spec *s, struct ki_d_type t, uint64_t value)
+static uint64_t narrow(struct ki_d_type t, uint64_t value)
 {
 	unsigned int bits = 8 * ki_d_size(t);
 
-	if (bits == 64 || is_signed(s))
-		return value;
-	return value & ((UINT64_C(1) << bits) - 1);
+	return bits == 64 ? value : value & ((UINT64_C(1) << bits) - 1);
+}
+
+/* "%-08ld" and the like, of flags, width, precision and what stands behind them. */
+static void rebuild(char fmt[64], const struct ki_d_spec *s, int width, const char *as)
+{
+	if (width < 0 && s->precision < 0)
+		snprintf(fmt, 64, "%%%s%s", s->flags, as);
+	else if (s->precision < 0)
+		snprintf(fmt, 64, "%%%s%d%s", s->flags, width, as);
+	else if (width < 0)
+		snprintf(fmt, 64, "%%%s.%d%s", s->flags, s->precision, as);
+	else
+		snprintf(fmt, 64, "%%%s%d.%d%s", s->flags, width, s->precision, as);
+}
+
+static void put_float(FILE *f, const struct ki_d_spec *s, int width, struct ki_d_type t,
+		      uint64_t value)
+{
+	const char as[] = {s->conversion, 0};
+	char fmt[64];
+	double x;
+
+	rebuild(fmt, s, width, as);
+	memcpy(&x, &value, sizeof(x));
+	if (t.base == KI_D_INT)
+		x = ki_d_num(t) >= KI_U8 ? (double)value : (double)(int64_t)value;
+	fprintf(f, fmt, x);
 }
 
 void ki_d_format_number(FILE *f, const struct ki_d_spec *s, int width, struct ki_d_type t,
 			uint64_t value)
 {
+	const bool sign = is_decimal(s) && ki_d_num(t) < KI_U8;
+	const char c = s->conversion, *as = sign		   ? PRId64
+					    : c == 'o'		   ? PRIo64
+					    : c == 'X'		   ? PRIX64
+					    : c == 'x' || c == 'p' ? PRIx64
+								   : PRIu64;
 	char fmt[64];
-	const char *as = s->conversion == 'p'	? "#" PRIx64
-			 : is_signed(s)		? PRId64
-			 : s->conversion == 'o' ? PRIo64
-			 : s->conversion == 'x' ? PRIx64
-			 : s->conversion == 'X' ? PRIX64
-						: PRIu64;
 
-	if (s->conversion == 'Y') {
-		put_time(f, value);
-		return;
+	if (strchr("YT", c)) {
+		put_time(f, s, width, value);
+	} else if (strchr("cC", c)) {
+		put_char(f, s, width, (unsigned char)value);
+	} else if (strchr("eEfgG", c)) {
+		put_float(f, s, width, t, value);
+	} else {
+		rebuild(fmt, s, width, as);
+		fprintf(f, fmt, sign ? value : narrow(t, value));
 	}
-	if (s->conversion == 'c') {
-		fputc((int)(value & 0xff), f);
-		return;
-	}
-	if (width < 0 && s->precision < 0)
-		snprintf(fmt, sizeof(fmt), "%%%s%s", s->flags, as);
-	else if (s->precision < 0)
-		snprintf(fmt, sizeof(fmt), "%%%s%d%s", s->flags, width, as);
+}
+
+void ki_d_format_escaped(FILE *f, unsigned char c)
+{
+	static const char named[] = "\0\a\b\f\n\r\t\v\"\\", letters[] = "0abfnrtv\"\\";
+	const char *at = memchr(named, c, sizeof(named) - 1);
+
+	if (at)
+		fprintf(f, "\\%c", letters[at - named]);
+	else if (isprint(c))
+		fputc(c, f);
 	else
-		snprintf(fmt, sizeof(fmt), "%%%s%d.%d%s", s->flags, width < 0 ? 0 : width,
-			 s->precision, as);
-	fprintf(f, fmt, narrow(s, t, value));
+		fprintf(f, "\\%03o", c);
 }
 
 void ki_d_format_string(FILE *f, const struct ki_d_spec *s, int width, const char *text)
 {
 	const bool left = strchr(s->flags, '-');
 	const int most = s->precision < 0 ? (int)strlen(text) : s->precision;
+	char *escaped = NULL;
+	size_t len;
+	FILE *m;
 
-	if (s->conversion == 'S') {
-		ki_text_quote(f, text);
+	if (s->conversion != 'S') {
+		fprintf(f, left ? "%-*.*s" : "%*.*s", width < 0 ? 0 : width, most, text);
 		return;
 	}
-	fprintf(f, left ? "%-*.*s" : "%*.*s", width < 0 ? 0 : width, most, text);
+	m = open_memstream(&escaped, &len);
+	for (; m && *text; text++)
+		ki_d_format_escaped(m, (unsigned char)*text);
+	if (m && fclose(m) == 0)
+		fprintf(f, left ? "%-*s" : "%*s", width < 0 ? 0 : width, escaped);
+	free(escaped);
 }

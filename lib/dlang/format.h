@@ -17,6 +17,7 @@ struct ki_d_spec {
 	char flags[8];
 	int width, precision; /* -1: none */
 	bool width_arg;	      /* *: the width is an argument of its own */
+	bool precision_arg;   /* the precision is one, behind the width */
 	bool at;	      /* %@d: the value of an aggregation */
 };
 
@@ -32,5 +33,8 @@ bool ki_d_format_takes(const struct ki_d_spec *s, struct ki_d_type t);
 void ki_d_format_number(FILE *f, const struct ki_d_spec *s, int width, struct ki_d_type t,
 			uint64_t value);
 void ki_d_format_string(FILE *f, const struct ki_d_spec *s, int width, const char *text);
+
+/* A character as it is written in a string: \n, \", \033. */
+void ki_d_format_escaped(FILE *f, unsigned char c);
 
 #endif

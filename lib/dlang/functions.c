@@ -65,14 +65,18 @@ static int check_format(struct ki_d_checker *c, const struct ki_d_node *n)
 		return FAIL(c, fmt, "D_PRINTF_ARG_FMT",
 			    "printf begins with a format: printf(\"%%d\", pid)");
 	while ((ret = ki_d_format_next(&p, &s, &why)) > 0) {
-		for (unsigned int i = 0; s.conversion && i < 1u + s.width_arg; i++) {
+		const unsigned int stars = s.width_arg + s.precision_arg;
+
+		for (unsigned int i = 0; s.conversion && i <= stars; i++) {
 			if (s.at)
 				return FAIL(c, fmt, "D_PRINTF_AGG_CONV", "%%@ is for printa");
 			if (!arg)
 				return FAIL(c, fmt, "D_PRINTF_ARG_PROTO",
 					    "the format has more conversions than arguments");
-			if (!(s.width_arg && !i ? ki_d_is_scalar(arg->type)
-						: ki_d_format_takes(&s, arg->type)))
+			if (i < stars && !ki_d_is_scalar(arg->type))
+				return FAIL(c, arg, "D_PRINTF_DYN_TYPE",
+					    "a width or precision is a number");
+			if (i == stars && !ki_d_format_takes(&s, arg->type))
 				return FAIL(c, arg, "D_PRINTF_ARG_TYPE",
 					    "%%%c cannot print a value of type %s", s.conversion,
 					    ki_d_type_name(arg->type, name));
@@ -105,18 +109,42 @@ static int check_agg_arg(struct ki_d_checker *c, struct ki_d_node *n)
 				 "no aggregation @%.40s: it is used nowhere before", n->text);
 }
 
+/* Aggregations that are printed together have keys of one kind. */
+static int check_same_keys(struct ki_d_checker *c, const struct ki_d_agg *a,
+			   const struct ki_d_node *n)
+{
+	const struct ki_d_agg *b = n->sym.agg;
+
+	if (a->nkeys != b->nkeys)
+		return FAIL(c, n, "D_PRINTA_AGGPROTO", "@%.40s has %u keys, and @%.40s has %u",
+			    a->name, a->nkeys, b->name, b->nkeys);
+	for (unsigned int i = 0; i < a->nkeys; i++)
+		if (ki_d_is_scalar(a->keys[i]) != ki_d_is_scalar(b->keys[i]) ||
+		    a->keys[i].base != b->keys[i].base)
+			return FAIL(c, n, "D_PRINTA_AGGKEY",
+				    "key %u of @%.40s has another type than that of @%.40s", i + 1,
+				    b->name, a->name);
+	return 0;
+}
+
 static int check_printa(struct ki_d_checker *c, struct ki_d_node *n)
 {
 	struct ki_d_node *agg = n->kid[0]->kind == KI_D_TEXT ? n->kid[0]->next : n->kid[0];
+	const struct ki_d_node *first;
 	const char *p = n->kid[0]->text, *why;
 	struct ki_d_spec s;
 	int ret;
 
-	if (!agg || agg->next)
+	if (!agg)
 		return FAIL(c, n, "D_PRINTA_PROTO",
-			    "printa takes a format, and one aggregation so far");
-	ret = check_agg_arg(c, agg);
-	if (ret || agg == n->kid[0])
+			    "printa takes a format, if any, and aggregations: printa(@a, @b)");
+	first = agg;
+	for (ret = 0; !ret && agg; agg = agg->next) {
+		ret = check_agg_arg(c, agg);
+		if (!ret)
+			ret = check_same_keys(c, first->sym.agg, agg);
+	}
+	if (ret || first == n->kid[0])
 		return ret;
 	while ((ret = ki_d_format_next(&p, &s, &why)) > 0)
 		;

@@ -66,7 +66,7 @@ const struct ki_d_builtin *ki_d_builtin_find(const char *name)
 static const struct ki_d_function functions[] = {
 	{"printf", KI_D_F_PRINTF, 0, 1, KI_D_ARGS + 1},
 	{"trace", KI_D_F_TRACE, 0, 1, 1},
-	{"printa", KI_D_F_PRINTA, 0, 1, 2},
+	{"printa", KI_D_F_PRINTA, 0, 1, KI_D_ARGS},
 	{"exit", KI_D_F_EXIT, 0, 1, 1},
 	{"stack", KI_D_F_STACK, 0, 0, 1},
 	{"ustack", KI_D_F_USTACK, 0, 0, 2},

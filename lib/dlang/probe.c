@@ -5,10 +5,13 @@
  */
 #include <errno.h>
 #include <fnmatch.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "dlang/probe.h"
+
+#define FIRST_ID 1000 /* of probes at functions: the same in each program of a kernel */
 
 /* A clause of a probe. */
 struct pair {
@@ -46,7 +49,9 @@ int ki_d_found(struct ki_d_match *m, const struct ki_d_provider *p, const struct
 				   .sym = sym,
 				   .module = *sym->module ? sym->module : KI_D_KERNEL,
 				   .function = function,
-				   .name = sides[side]};
+				   .name = sides[side],
+				   .id = FIRST_ID + (uint32_t)(2 * (p->number * m->nsymbols + i)) +
+					 side};
 
 	if (!*slot) {
 		if (ki_vec_push(&m->d->probes, probe))
@@ -54,6 +59,21 @@ int ki_d_found(struct ki_d_match *m, const struct ki_d_provider *p, const struct
 		*slot = (uint32_t)m->d->probes.n;
 	}
 	return note(m, *slot - 1);
+}
+
+/* Those that all programs may have come first, then those that this one alone has. */
+static uint32_t id_named(const struct ki_dlang *d, const char *name)
+{
+	static const char *const always[] = {"BEGIN", "END", "ERROR"};
+	const uint32_t n = sizeof(always) / sizeof(*always);
+	uint32_t others = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		if (!strcmp(name, always[i]))
+			return i + 1;
+	for (size_t i = 0; i < d->probes.n; i++)
+		others += d->probes.v[i].id > n && d->probes.v[i].id < FIRST_ID;
+	return n + 1 + others;
 }
 
 int ki_d_found_named(struct ki_d_match *m, const struct ki_d_provider *p, const char *name,
@@ -65,6 +85,7 @@ int ki_d_found_named(struct ki_d_match *m, const struct ki_d_provider *p, const 
 	for (uint32_t i = 0; i < m->d->probes.n; i++)
 		if (!m->d->probes.v[i].sym && !strcmp(m->d->probes.v[i].name, name))
 			return note(m, i);
+	probe.id = id_named(m->d, name);
 	probe.owned = strdup(name);
 	probe.name = probe.owned;
 	if (!probe.owned || ki_vec_push(&m->d->probes, probe)) {
@@ -84,9 +105,10 @@ static int find(struct ki_d_match *m, struct ki_d_pattern *pattern)
 		if (ki_d_field_matches(pattern->field[0], p->name))
 			ret = p->find(m, p);
 	pattern->matched = m->pairs->all.n - before;
-	if (ret || pattern->matched || m->d->o.zero)
+	if (ret || pattern->matched || m->d->set.zdefs)
 		return ret;
-	ki_d_error(m->d, m->err, pattern->at, "%s:%s:%s:%s matches no probe", pattern->field[0],
+	ki_d_error(m->d, m->err, pattern->at,
+		   "probe description %s:%s:%s:%s does not match any probes", pattern->field[0],
 		   pattern->field[1], pattern->field[2], pattern->field[3]);
 	return -ENOENT;
 }
@@ -151,10 +173,33 @@ void ki_dlang_probe(const struct ki_dlang *d, size_t i, struct ki_dlang_probe *o
 {
 	const struct ki_d_probe *p = &d->probes.v[i];
 
-	*out = (struct ki_dlang_probe){.id = (uint32_t)i + 1,
+	*out = (struct ki_dlang_probe){.id = p->id,
 				       .provider = p->provider->name,
 				       .module = p->module,
 				       .function = p->function,
 				       .name = p->name,
 				       .reason = p->reason};
+}
+
+size_t ki_dlang_matched(const struct ki_dlang *d, size_t from, size_t to)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < d->patterns.n; i++)
+		if (d->patterns.v[i].at >= from && d->patterns.v[i].at < to)
+			n += d->patterns.v[i].matched;
+	return n;
+}
+
+size_t ki_dlang_descriptions(const struct ki_dlang *d)
+{
+	return d->patterns.n;
+}
+
+size_t ki_dlang_description(const struct ki_dlang *d, size_t i, char *text, size_t size)
+{
+	const struct ki_d_pattern *p = &d->patterns.v[i];
+
+	snprintf(text, size, "%s:%s:%s:%s", p->field[0], p->field[1], p->field[2], p->field[3]);
+	return p->matched;
 }

@@ -2,19 +2,21 @@
 /*
  * A compiled D program: the inside of kerninst/dlang.h.
  *
- *	source.c	pragmas
+ *	source.c	pragmas; options.c: what they set
  *	parse.c		text to nodes
  *	check.c		nodes to types; names.c, functions.c: what names stand for
  *	probe.c		descriptions to probes; provider.c: the table of providers
  *	code.c		a clause at a probe, to a snippet
  *	run.c		probes to places, and what is in the kernel
- *	consume.c	records to text; aggregate.c: what aggregations print
+ *	consume.c	records to text; aggregate.c: what aggregations print; bars.c, sort.c,
+ *show.c
  */
 #ifndef KI_DLANG_PROGRAM_H
 #define KI_DLANG_PROGRAM_H
 
 #include "dlang/ast.h"
 #include "dlang/index.h"
+#include "dlang/options.h"
 #include "dlang/types.h"
 #include "kerninst/dlang.h"
 #include "kerninst/record.h"
@@ -112,7 +114,8 @@ struct ki_d_action {
 	const struct ki_d_node *node; /* the call; NULL: the default action */
 	unsigned int nargs;
 	struct ki_d_arg args[KI_D_ARGS];
-	struct ki_d_agg *agg; /* of printa, clear, ... */
+	struct ki_d_agg *aggs[KI_D_ARGS]; /* of printa, clear, ... */
+	unsigned int naggs;
 	uint32_t batch;
 };
 
@@ -140,6 +143,7 @@ struct ki_d_probe {
 	const struct ki_symbol *sym; /* NULL: BEGIN, END, tick */
 	const char *module, *function, *name;
 	uint64_t nanoseconds; /* of tick */
+	uint32_t id;	      /* what it is listed as */
 	uint32_t first, n;    /* its clauses in ki_dlang.uses */
 	uint16_t reason;      /* it could not be placed: why */
 	char *owned;	      /* of the names, what is to be freed */
@@ -160,12 +164,13 @@ struct ki_dlang {
 	ki_vec(struct ki_d_agg *) aggs;
 	ki_vec(struct ki_d_action) actions;
 	ki_vec(struct ki_d_batch) batches;
-	ki_vec(struct ki_d_probe) probes;   /* id is the index + 1 */
+	ki_vec(struct ki_d_probe) probes;
 	ki_vec(uint32_t) uses;		    /* clauses */
 	ki_vec(struct ki_d_node *) symbols; /* variables of the kernel; value: the address */
 	ki_vec(char *) strings;		    /* of KI_D_FORM_NUMBERED */
 	struct ki_d_index by_text;	    /* strings */
-	bool quiet, exits, stacks_used, clock_used;
+	struct ki_d_settings set;
+	bool exits, stacks_used, clock_used;
 	struct ki_d_run *run;
 };
 

@@ -2,9 +2,10 @@
 #include "dlang/rows.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "dlang/sort.h"
 
 #define MIDDLE 64 /* the bucket of zeros */
 
@@ -34,29 +35,6 @@ uint64_t ki_d_bucket_count(const uint64_t *values, unsigned int bucket)
 	return values[KI_TABLE_LOG2_WORDS + MIDDLE - bucket];
 }
 
-static int64_t weight(const uint64_t *values)
-{
-	double sum = 0;
-
-	for (unsigned int i = 0; i < KI_D_QUANTIZE_BUCKETS; i++)
-		sum += (double)ki_d_bucket_low(i) * (double)ki_d_bucket_count(values, i);
-	return sum > 9e18 ? INT64_MAX : sum < -9e18 ? INT64_MIN : (int64_t)sum;
-}
-
-static int64_t linear_weight(const struct ki_d_agg *a, const uint64_t *values)
-{
-	uint32_t n = ki_linear_buckets(&a->linear);
-	int64_t sum = 0;
-
-	for (uint32_t i = 0; i < n; i++) {
-		int64_t low, high;
-
-		ki_linear_bounds(&a->linear, i, &low, &high);
-		sum += (i ? low : a->linear.low - 1) * (int64_t)values[i];
-	}
-	return sum;
-}
-
 int64_t ki_d_row_number(const struct ki_d_agg *a, const uint64_t *values)
 {
 	switch (ki_d_agg_kind(a)) {
@@ -66,10 +44,6 @@ int64_t ki_d_row_number(const struct ki_d_agg *a, const uint64_t *values)
 			       : 0;
 	case KI_D_STDDEV:
 		return (int64_t)ki_table_deviation(values);
-	case KI_D_QUANTIZE:
-		return weight(values);
-	case KI_D_LQUANTIZE:
-		return linear_weight(a, values);
 	default:
 		return (int64_t)values[0];
 	}
@@ -78,6 +52,7 @@ int64_t ki_d_row_number(const struct ki_d_agg *a, const uint64_t *values)
 /* ---- reading ---- */
 
 struct sorting {
+	const struct ki_dlang *d;
 	const struct ki_d_agg *a;
 	uint32_t keys;
 };
@@ -97,9 +72,9 @@ static int by_value(const void *x, const void *y, void *arg)
 {
 	const struct sorting *s = arg;
 	const uint64_t *a = x, *b = y;
-	int64_t i = ki_d_row_number(s->a, a + s->keys), k = ki_d_row_number(s->a, b + s->keys);
+	int order = ki_d_value_compare(s->a, a + s->keys, b + s->keys);
 
-	return i != k ? (i < k ? -1 : 1) : by_key(x, y, arg);
+	return order ? order : ki_d_key_compare(s->d, s->a, a, s->a, b, 0);
 }
 
 /* Counts of one key that are in a counter and in the table are one. */
@@ -212,7 +187,7 @@ static int read_raw(struct ki_dlang *d, struct ki_d_agg *a, struct ki_d_rows *ou
 int ki_d_rows_read(struct ki_dlang *d, struct ki_d_agg *a, struct ki_d_rows *out,
 		   struct ki_err *err)
 {
-	struct sorting s = {.a = a};
+	struct sorting s = {.d = d, .a = a};
 	int ret = read_raw(d, a, out, err);
 
 	if (ret)

@@ -29,7 +29,7 @@ static inline const uint64_t *ki_d_row_values(const struct ki_d_rows *r, size_t 
 	return ki_d_row_key(r, i) + r->keys;
 }
 
-/* The number of a row: what it is sorted by, and printed, but for distributions. */
+/* The number of a row: what it is sorted by, and printed; not of distributions. */
 int64_t ki_d_row_number(const struct ki_d_agg *a, const uint64_t *values);
 
 /* The least value of a bucket; of quantize they are numbered from the most negative one on. */

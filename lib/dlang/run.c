@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include <sys/syscall.h>
 
+#include "dlang/aggregate.h"
 #include "dlang/probe.h"
 #include "dlang/storage.h"
 #include "metric/measure.h"
@@ -304,9 +305,10 @@ static int print_rest(struct ki_dlang *d, const struct ki_dlang_output *out, str
 
 	if (!f)
 		return ki_d_no_memory(err);
+	fputc('\n', f);
 	for (size_t i = 0; !ret && i < d->aggs.n; i++)
 		if (!d->aggs.v[i]->printed)
-			ret = ki_d_agg_print(d, d->aggs.v[i], NULL, f, err);
+			ret = ki_d_agg_print(d, &d->aggs.v[i], 1, NULL, f, err);
 	if (fclose(f) == 0 && len)
 		out->print(out->arg, text, len);
 	free(text);

@@ -17,6 +17,8 @@
 #define KI_D_TRIGGER	  "__x64_sys_ni_syscall"
 #define KI_D_TRIGGER_CALL 177 /* get_kernel_syms, which kernels since 2.6 do not have */
 
+#define KI_D_INDENTS 1024
+
 /* A tick probe, and when it is due. */
 struct ki_d_tick {
 	uint32_t probe;
@@ -35,7 +37,8 @@ struct ki_d_run {
 	int64_t wall; /* nanoseconds between the clocks */
 	uint32_t thread;
 	bool applied;
-	bool header; /* has been printed */
+	bool header;		  /* has been printed */
+	int indent[KI_D_INDENTS]; /* of flowindent, by CPU */
 	bool exited;
 	int status;
 	ki_vec(struct ki_d_tick) ticks;
@@ -74,11 +77,6 @@ struct ki_d_consumer {
 int ki_d_consume(void *consumer, const struct ki_record *rec, const uint64_t *values,
 		 unsigned int cpu);
 
-/* aggregate.c. fmt NULL: as it is printed without one. */
-int ki_d_agg_print(struct ki_dlang *d, struct ki_d_agg *a, const char *fmt, FILE *f,
-		   struct ki_err *err);
 int ki_d_agg_clear(struct ki_dlang *d, struct ki_d_agg *a, bool keys, int64_t keep,
 		   struct ki_err *err);
-void ki_d_stack_print(struct ki_dlang *d, uint64_t number, unsigned int frames, FILE *f);
-
 #endif

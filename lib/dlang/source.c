@@ -82,74 +82,20 @@ int ki_d_fail(struct ki_dlang *d, struct ki_err *err, uint32_t at, const char *t
 
 /* ---- options ---- */
 
-static int set_flag(bool *flag, const char *value)
-{
-	*flag = !*value || strcmp(value, "0") != 0;
-	return 0;
-}
-
-static int quiet(struct ki_dlang *d, const char *value)
-{
-	return set_flag(&d->quiet, value);
-}
-
-static int zero(struct ki_dlang *d, const char *value)
-{
-	return set_flag(&d->o.zero, value);
-}
-
-static int buffer(struct ki_dlang *d, const char *value)
-{
-	char *end;
-	uint64_t n = strtoull(value, &end, 0);
-	const char *units = "kmg", *unit = *end ? strchr(units, *end | 32) : NULL;
-
-	if (unit) {
-		n <<= 10 * (unit - units + 1);
-		end++;
-	}
-	if (end == value || *end || n < 4096 || n > UINT32_MAX)
-		return -EINVAL;
-	d->o.buffer = (uint32_t)n;
-	return 0;
-}
-
-/* What has no meaning here: how large what is that grows by itself, how often what is that waits.
- */
-static int nothing(struct ki_dlang *d, const char *value)
-{
-	(void)d;
-	(void)value;
-	return 0;
-}
-
-static const struct {
-	const char *name;
-	int (*set)(struct ki_dlang *d, const char *value);
-} options[] = {
-	{"quiet", quiet},	 {"zdefs", zero},	 {"bufsize", buffer},
-	{"switchrate", nothing}, {"aggrate", nothing},	 {"aggsize", nothing},
-	{"dynvarsize", nothing}, {"cleanrate", nothing}, {"statusrate", nothing},
-};
-
 static int set_option(struct ki_dlang *d, char *text, uint32_t at, struct ki_err *err)
 {
 	char *value = strchr(text, '=');
+	int ret;
 
 	if (value)
 		*value++ = 0;
-	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++) {
-		if (strcmp(text, options[i].name) != 0)
-			continue;
-		if (options[i].set(d, value ? value : ""))
-			return ki_d_error(d, err, at, "option %s: '%s' is no value for it", text,
-					  value ? value : "");
-		return 0;
-	}
-	return ki_d_error(d, err, at,
-			  "no option '%.40s': quiet, zdefs, bufsize are known, and some that need "
-			  "not be set here (switchrate, aggsize, dynvarsize ...)",
-			  text);
+	ret = ki_d_option(&d->set, text, value, false);
+	if (ret && value)
+		return ki_d_error(d, err, at, "failed to set option '%.40s' to '%.40s': %s", text,
+				  value, ki_d_option_why(ret));
+	return ret ? ki_d_error(d, err, at, "failed to set option '%.40s': %s", text,
+				ki_d_option_why(ret))
+		   : 0;
 }
 
 /* ---- lines ---- */

@@ -143,7 +143,7 @@ int ki_d_cell(struct ki_dlang *d, struct ki_d_agg *a, const uint64_t *key, uint3
 
 int ki_d_storage(struct ki_dlang *d, struct ki_err *err)
 {
-	const struct ki_ring_options ring = {.bytes = d->o.buffer ? d->o.buffer : 4u << 20};
+	const struct ki_ring_options ring = {.bytes = (uint32_t)d->set.bufsize};
 	int ret = take_vars(d, err);
 
 	for (size_t i = 0; !ret && i < d->aggs.n; i++)

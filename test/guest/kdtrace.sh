@@ -15,7 +15,7 @@ status() {
 	echo $?
 }
 
-is "BEGIN, END and exit()" "$(status -qn 'BEGIN { printf("a %d\n", 1 + 2); exit(7); } END { printf("z\n"); }') $(tr '\n' ' ' < /tmp/kd.out)" "7 a 3 z "
+is "BEGIN, END and exit()" "$(status -qn 'BEGIN { printf("a %d\n", 1 + 2); exit(7); } END { printf("z\n"); }') $(tr "\n" " " < /tmp/kd.out)" "7 a 3 z  "
 is "a program that is only compiled" "$(status -e -n 'BEGIN { trace(pid); }')" 0
 is "a count" "$(d 'fbt::vfs_read:entry /pid == $target && arg2 == 7/ { @ = count(); }' -c "$reads")" 1000
 is "by name and function" "$(d 'fbt::vfs_read:entry /pid == $target && arg2 == 7/ { @[execname, probefunc] = count(); }' -c "$reads" | tr -s ' ')" "dd vfs_read 1000"

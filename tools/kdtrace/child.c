@@ -55,9 +55,7 @@ void child_start(struct child *c)
 
 bool child_has_ended(struct child *c)
 {
-	int status;
-
-	if (c->pid && !c->ended && waitpid(c->pid, &status, WNOHANG) == c->pid)
+	if (c->pid && !c->ended && waitpid(c->pid, &c->status, WNOHANG) == c->pid)
 		c->ended = true;
 	return c->pid && c->ended;
 }

@@ -12,6 +12,7 @@ struct child {
 	pid_t pid; /* 0: none */
 	int go;	   /* write to it, and it begins */
 	bool ended;
+	int status; /* then: of waitpid */
 };
 
 /* 0, or -errno. */

@@ -3,10 +3,12 @@
  * kdtrace: D programs from the shell.
  */
 #include <errno.h>
+#include <locale.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "child.h"
 #include "options.h"
@@ -69,26 +71,34 @@ static int list(const struct session *s)
 	size_t n = ki_dlang_probes(s->d);
 	struct ki_dlang_probe p;
 
-	fprintf(s->out, "%5s %10s %18s %32s %s\n", "ID", "PROVIDER", "MODULE", "FUNCTION", "NAME");
+	fprintf(s->out, "%5s %10s %17s %33s %s\n", "ID", "PROVIDER", "MODULE", "FUNCTION", "NAME");
 	for (size_t i = 0; i < n; i++) {
 		ki_dlang_probe(s->d, i, &p);
-		fprintf(s->out, "%5u %10s %18s %32s %s\n", p.id, p.provider, p.module, p.function,
+		fprintf(s->out, "%5u %10s %17s %33s %s\n", p.id, p.provider, p.module, p.function,
 			p.name);
+	}
+	fflush(s->out);
+	for (size_t i = 0; i < ki_dlang_descriptions(s->d); i++) {
+		char text[512];
+
+		if (!ki_dlang_description(s->d, i, text, sizeof(text)))
+			say("failed to match %s: No probe matches description", text);
 	}
 	return EXIT_DONE;
 }
 
 static void say_matched(const struct session *s)
 {
-	size_t n = ki_dlang_probes(s->d);
+	for (size_t i = 0; !s->o.quiet && i < s->o.pieces.n; i++) {
+		const struct piece *p = &s->o.pieces.v[i];
+		size_t end = i + 1 < s->o.pieces.n ? p[1].begins : SIZE_MAX;
+		size_t n = ki_dlang_matched(s->d, p->begins, end);
+		bool is_text = strcmp(p->what, "script") != 0;
 
-	if (s->o.d.quiet)
-		return;
-	if (s->o.name)
-		say("script '%s' matched %zu probe%s", s->o.name, n, n == 1 ? "" : "s");
-	else
-		say("description '%.*s' matched %zu probe%s", (int)strcspn(s->o.text, "\n/{"),
-		    s->o.text, n, n == 1 ? "" : "s");
+		say("%s '%.*s' matched %zu probe%s", p->what,
+		    is_text ? (int)strcspn(p->name, "{/;") : (int)strlen(p->name), p->name, n,
+		    n == 1 ? "" : "s");
+	}
 }
 
 /* Probes that are not there, by reason; the first few by name. */
@@ -134,6 +144,16 @@ static void say_drops(const struct session *s)
 			    rows[i].n == 1 ? "" : "s");
 }
 
+static void say_ended(const struct child *c)
+{
+	if (WIFSIGNALED(c->status))
+		say("pid %d terminated by %d", c->pid, WTERMSIG(c->status));
+	else if (WEXITSTATUS(c->status))
+		say("pid %d exited with status %d", c->pid, WEXITSTATUS(c->status));
+	else
+		say("pid %d has exited", c->pid);
+}
+
 static int work(struct session *s)
 {
 	const struct ki_dlang_output out = {print, s};
@@ -146,6 +166,8 @@ static int work(struct session *s)
 	child_start(&s->child);
 	while (!ret && !interrupted && !child_has_ended(&s->child))
 		ret = ki_dlang_work(s->d, PERIOD, &out, &err);
+	if (s->child.ended && !s->o.quiet)
+		say_ended(&s->child);
 	if (interrupted)
 		print(s, "\n", 1);
 	if (ret >= 0)
@@ -193,6 +215,7 @@ int main(int argc, char **argv)
 	struct session s = {0};
 	int status;
 
+	setlocale(LC_ALL, "");
 	if (options_parse(&s.o, argc, argv, &status)) {
 		catch_signals();
 		status = open_output(&s) ? run(&s) : EXIT_FAILED;

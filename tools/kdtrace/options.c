@@ -2,13 +2,17 @@
 #include "options.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "cpp.h"
 #include "util/text.h"
+
+const char *program_name = "kdtrace";
 
 static const char usage[] =
 	"Usage: kdtrace [OPTION...] -n PROGRAM [ARGUMENT...]\n"
@@ -18,14 +22,18 @@ static const char usage[] =
 	"  -n PROGRAM   clauses of D: 'PROBE /PREDICATE/ { STATEMENTS }'; more -n are added\n"
 	"  -s FILE      the program in a file; - is the standard input\n"
 	"  -P, -m, -f   as -n, where a provider, module or function stands for the probe\n"
+	"  -i ID        as -n, where a probe's number of -l stands for it\n"
+	"  -l           list the probes that would be used, or all, and stop; -lv with arguments\n"
+	"  -e           compile, and stop; -S: print what the program is compiled to\n"
 	"  -c COMMAND   run it, with $target its number, and end with it\n"
 	"  -p PID       $target\n"
-	"  -l           list the probes that would be used, and stop\n"
-	"  -e           compile, and stop\n"
-	"  -q           print only what the program asks for\n"
+	"  -q           print only what the program asks for; -v: print more\n"
+	"  -F           indent by calls and returns\n"
 	"  -o FILE      append output to a file\n"
-	"  -x NAME[=VALUE]  as #pragma D option NAME=VALUE\n"
+	"  -x NAME[=VALUE]  as #pragma D option NAME=VALUE; -b SIZE: bufsize\n"
+	"  -w           permit actions that change the system\n"
 	"  -Z           probes may match nothing\n"
+	"  -C           run the C preprocessor first; -D -U -I -H are its options, -X the standard\n"
 	"  -V           the version\n"
 	"  -h, --help   this text\n"
 	"\n"
@@ -43,48 +51,55 @@ void say(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	fputs("kdtrace: ", stderr);
+	fprintf(stderr, "%s: ", program_name);
 	ki_text_vprint(stderr, fmt, ap);
 	fputc('\n', stderr);
 	va_end(ap);
 }
 
-static bool add(struct options *o, const char *before, const char *text, const char *after)
+static bool no_memory(void)
 {
+	say("out of memory");
+	return false;
+}
+
+/* ---- programs ---- */
+
+static bool add(struct options *o, const char *what, const char *name, const char *text)
+{
+	struct piece p = {what, name, o->text ? strlen(o->text) : 0};
 	char *all;
 
-	if (asprintf(&all, "%s%s%s%s\n", o->text ? o->text : "", before, text, after) < 0)
-		return false;
+	if (asprintf(&all, "%s%s\n", o->text ? o->text : "", text) < 0)
+		return no_memory();
 	free(o->text);
 	o->text = all;
-	return true;
+	return !ki_vec_push(&o->pieces, p) || no_memory();
 }
 
 /* A field alone, with what may stand behind it: predicate and body. */
-static bool add_field(struct options *o, const char *before, const char *text, const char *after)
+static bool add_field(struct options *o, const char *what, const char *arg, unsigned int after)
 {
-	size_t n = strcspn(text, " \t\n/{");
-	char *field = strndup(text, n), *rest = NULL;
-	bool done = field && asprintf(&rest, "%s%s", after, text + n) >= 0 &&
-		    add(o, before, field, rest);
+	size_t n = strcspn(arg, " \t\n/{"), colons = 0;
+	char *text;
+	bool done;
 
-	free(field);
-	free(rest);
+	for (size_t i = 0; i < n; i++)
+		colons += arg[i] == ':';
+	if (colons + after > 3) {
+		say("invalid probe specifier %s: invalid probe description \"%.*s\": "
+		    "Overspecified probe description",
+		    arg, (int)n, arg);
+		return false;
+	}
+	if (asprintf(&text, "%.*s%.*s%s", (int)n, arg, (int)after, ":::", arg + n) < 0)
+		return no_memory();
+	done = add(o, what, arg, text);
+	free(text);
 	return done;
 }
 
-static bool add_option(struct options *o, const char *text)
-{
-	char *line, *old = o->text;
-
-	if (asprintf(&line, "#pragma D option %s\n%s", text, old ? old : "") < 0)
-		return false;
-	free(old);
-	o->text = line;
-	return true;
-}
-
-static bool add_file(struct options *o, const char *name)
+static char *read_file(const char *name)
 {
 	FILE *f = strcmp(name, "-") ? fopen(name, "r") : stdin;
 	char *text = NULL;
@@ -92,23 +107,92 @@ static bool add_file(struct options *o, const char *name)
 	ssize_t n;
 
 	if (!f) {
-		say("%s: %s", name, strerror(errno));
-		return false;
+		say("failed to open %s: %s", name, strerror(errno));
+		return NULL;
 	}
 	n = getdelim(&text, &size, '\0', f);
-	if (n > 0 && !feof(f)) {
-		say("%s: a 0 in the program", name);
-		n = -1;
-	} else if (n < 0) {
-		say("%s: %s", name, ferror(f) ? strerror(errno) : "it is empty");
+	if (n < 0 && !ferror(f)) {
+		free(text);
+		text = strdup("");
+	} else if (n < 0 || !feof(f)) {
+		say("%s: %s", name, n < 0 ? strerror(errno) : "a 0 in the program");
+		free(text);
+		text = NULL;
 	}
 	if (f != stdin)
 		fclose(f);
-	o->name = name;
-	if (n > 0 && !add(o, "", text, ""))
-		n = -1;
+	return text;
+}
+
+static bool add_file(struct options *o, const char *name)
+{
+	char *text = read_file(name);
+	bool done = text && add(o, "script", name, text);
+
 	free(text);
-	return n > 0;
+	return done;
+}
+
+/* Each program through cpp: after all options are known. */
+static bool preprocess(struct options *o)
+{
+	char *all = o->text;
+	bool done = true;
+
+	o->text = NULL;
+	for (size_t i = 0; done && i < o->pieces.n; i++) {
+		size_t end = i + 1 < o->pieces.n ? o->pieces.v[i + 1].begins : strlen(all);
+		char *one = strndup(all + o->pieces.v[i].begins, end - o->pieces.v[i].begins);
+		char *text = one ? cpp_run(one, o->cpp.v, o->cpp.n) : NULL, *more;
+
+		o->pieces.v[i].begins = o->text ? strlen(o->text) : 0;
+		done = text && asprintf(&more, "%s%s", o->text ? o->text : "", text) >= 0;
+		if (done) {
+			free(o->text);
+			o->text = more;
+		}
+		free(one);
+		free(text);
+	}
+	free(all);
+	return done;
+}
+
+/* ---- options ---- */
+
+static bool set(struct options *o, const char *text)
+{
+	o->quiet |= !strcmp(text, "quiet");
+	if (!strcmp(text, "cpp"))
+		o->use_cpp = true;
+	return !ki_vec_push(&o->set, text) || no_memory();
+}
+
+static bool set_value(struct options *o, const char *name, const char *value)
+{
+	char *text;
+
+	if (asprintf(&text, "%s=%s", name, value) < 0 || ki_vec_push(&o->owned, text))
+		return no_memory();
+	return set(o, text);
+}
+
+static bool cpp_option(struct options *o, char option, const char *value)
+{
+	char *text;
+
+	if (asprintf(&text, "-%c%s", option, value) < 0 || ki_vec_push(&o->owned, text))
+		return no_memory();
+	return !ki_vec_push(&o->cpp, (const char *)text) || no_memory();
+}
+
+static bool take_standard(struct options *o, const char *text)
+{
+	if (strlen(text) == 1 && strchr("acst", *text))
+		return true;
+	o->misused = true;
+	say("invalid argument for -X: '%s'; a, c, s or t is expected", text);
+	return false;
 }
 
 static bool take_pid(struct options *o, const char *text)
@@ -117,11 +201,42 @@ static bool take_pid(struct options *o, const char *text)
 	long pid = strtol(text, &end, 10);
 
 	if (*end || pid < 1 || pid > INT32_MAX) {
-		say("-p '%s': the number of a process is expected", text);
+		say("invalid pid: %s", text);
 		return false;
 	}
 	o->pid = (int)pid;
+	if (kill(o->pid, 0) && errno == ESRCH) {
+		say("No such process");
+		return false;
+	}
 	return true;
+}
+
+static bool take_flag(struct options *o, int option)
+{
+	switch (option) {
+	case 'l':
+		o->list = true;
+		return set(o, "zdefs");
+	case 'e':
+		return o->compile_only = true;
+	case 'v':
+		return o->verbose = true;
+	case 'S':
+		return o->listing = true;
+	case 'q':
+		return set(o, "quiet");
+	case 'F':
+		return set(o, "flowindent");
+	case 'w':
+		return set(o, "destructive");
+	case 'Z':
+		return set(o, "zdefs");
+	case 'C':
+		return set(o, "cpp");
+	default:
+		return cpp_option(o, 'H', "");
+	}
 }
 
 /* True: it was taken. */
@@ -129,17 +244,27 @@ static bool take(struct options *o, int option, const char *arg)
 {
 	switch (option) {
 	case 'n':
-		return add(o, "", arg, "");
+		return add(o, "description", arg, arg);
 	case 's':
 		return add_file(o, arg);
 	case 'P':
-		return add_field(o, "", arg, ":::");
+		return add_field(o, "provider", arg, 3);
 	case 'm':
-		return add_field(o, ":", arg, "::");
+		return add_field(o, "module", arg, 2);
 	case 'f':
-		return add_field(o, "::", arg, ":");
+		return add_field(o, "function", arg, 1);
+	case 'i':
+		return add(o, "probe", arg, arg);
 	case 'x':
-		return add_option(o, arg);
+		return set(o, arg);
+	case 'b':
+		return set_value(o, "bufsize", arg);
+	case 'D':
+	case 'U':
+	case 'I':
+		return cpp_option(o, (char)option, arg);
+	case 'X':
+		return take_standard(o, arg);
 	case 'p':
 		return take_pid(o, arg);
 	case 'c':
@@ -148,60 +273,96 @@ static bool take(struct options *o, int option, const char *arg)
 	case 'o':
 		o->output = arg;
 		return true;
-	case 'l':
-		return o->list = true;
-	case 'e':
-		return o->compile_only = true;
-	case 'q':
-		return o->d.quiet = true;
-	case 'Z':
-		return o->d.zero = true;
-	default:
+	case 'L':
+	case 'B':
+		return true; /* there are no libraries, and no buffers of processes */
+	case 'G':
+	case 'A':
+	case 'a':
+		say("-%c: programs are not kept, and not linked into others", option);
+		return false;
+	case '?':
+		o->misused = true;
 		say("option -%c is unknown, or wants a value; kdtrace --help lists them", optopt);
 		return false;
+	default:
+		return take_flag(o, option);
 	}
 }
 
-static bool finish(struct options *o, int argc, char **argv)
+static bool finish(struct options *o)
 {
 	o->d.size = sizeof(o->d);
-	o->d.args = (const char *const *)argv + optind;
-	o->d.nargs = (unsigned int)(argc - optind);
+	o->d.args = o->args.v;
+	o->d.nargs = (unsigned int)o->args.n;
+	o->d.set = o->set.v;
+	o->d.nset = (unsigned int)o->set.n;
+	if (!o->text && o->list)
+		return add(o, "description", ":::", ":::");
 	if (!o->text) {
+		o->misused = true;
 		say("no program: kdtrace -n 'PROBE { STATEMENTS }', or -s FILE");
 		return false;
 	}
 	if (o->command && o->pid) {
+		o->misused = true;
 		say("-c and -p both say what $target is");
 		return false;
+	}
+	return !o->use_cpp || preprocess(o);
+}
+
+/* Options and operands may stand in any order. */
+static bool take_all(struct options *o, int argc, char **argv, int *status)
+{
+	int option;
+
+	opterr = 0;
+	for (optind = 1; optind < argc; optind++) {
+		while ((option = getopt(argc, argv,
+					"+aAb:B:c:CD:eFf:GhHi:I:lL:m:n:o:p:P:qs:SU:vVwx:X:Z")) !=
+		       -1) {
+			if (option == 'h' || option == 'V') {
+				fputs(option == 'h' ? usage : "kdtrace " KI_VERSION "\n", stdout);
+				*status = EXIT_DONE;
+				return false;
+			}
+			if (!take(o, option, optarg))
+				return false;
+		}
+		if (optind < argc && ki_vec_push(&o->args, (const char *)argv[optind]))
+			return no_memory();
 	}
 	return true;
 }
 
 bool options_parse(struct options *o, int argc, char **argv, int *status)
 {
-	int option;
+	const char *slash = argc ? strrchr(argv[0], '/') : NULL;
 
-	*status = EXIT_MISUSED;
+	if (argc)
+		program_name = slash ? slash + 1 : argv[0];
+	*status = EXIT_FAILED;
 	if (argc > 1 && !strcmp(argv[1], "--help")) {
 		fputs(usage, stdout);
 		*status = EXIT_DONE;
 		return false;
 	}
-	opterr = 0;
-	while ((option = getopt(argc, argv, "+n:s:P:m:f:x:p:c:o:leqZVh")) != -1) {
-		if (option == 'h' || option == 'V') {
-			fputs(option == 'h' ? usage : "kdtrace " KI_VERSION "\n", stdout);
-			*status = EXIT_DONE;
-			return false;
-		}
-		if (!take(o, option, optarg))
-			return false;
-	}
-	return finish(o, argc, argv);
+	if (take_all(o, argc, argv, status) && finish(o))
+		return true;
+	if (o->misused)
+		*status = EXIT_MISUSED;
+	return false;
 }
 
 void options_free(struct options *o)
 {
+	for (size_t i = 0; i < o->owned.n; i++)
+		free(o->owned.v[i]);
+	ki_vec_free(&o->owned);
+	ki_vec_free(&o->pieces);
+	ki_vec_free(&o->args);
+	ki_vec_free(&o->set);
+	ki_vec_free(&o->cpp);
 	free(o->text);
 }

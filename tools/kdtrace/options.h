@@ -2,28 +2,36 @@
 #ifndef KDTRACE_OPTIONS_H
 #define KDTRACE_OPTIONS_H
 
-#include <stdbool.h>
-
 #include "kerninst/dlang.h"
+#include "util/vec.h"
 
 enum { EXIT_DONE, EXIT_FAILED, EXIT_MISUSED, EXIT_NOT_HERE };
 
-struct options {
-	char *text;	  /* the program: all -n, -P, -m, -f, or the script */
-	const char *name; /* of the script; NULL: there is none */
-	const char *command, *output;
-	int pid; /* -p */
-	bool list, compile_only;
-	struct ki_dlang_options d; /* its args are argv's */
+/* A program of the command line: all of them are one, and may share variables. */
+struct piece {
+	const char *what; /* description, script, provider ... */
+	const char *name; /* as it was given: the text, or the file's name */
+	size_t begins;	  /* in options.text */
 };
 
-/*
- * True: go on; false: end with *status (help, the version, or misuse, which has been said).
- */
+struct options {
+	struct ki_dlang_options d;
+	char *text;
+	ki_vec(struct piece) pieces;
+	ki_vec(const char *) args, set, cpp; /* operands; options of D; arguments of cpp */
+	ki_vec(char *) owned;
+	bool list, compile_only, quiet, verbose, listing, use_cpp;
+	bool misused;
+	int pid;
+	const char *command, *output;
+};
+
+/* False: *status is how to end. */
 bool options_parse(struct options *o, int argc, char **argv, int *status);
 void options_free(struct options *o);
 
-/* "kdtrace: ..." on stderr. */
+/* "kdtrace: ..." to the standard error, one line. */
+extern const char *program_name;
 void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Options, by their names: #pragma D option, -x, setopt().
+ */
+#ifndef KI_DLANG_OPTIONS_H
+#define KI_DLANG_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "kerninst/err.h"
+
+/* Flags are 0 or 1, rates are nanoseconds. */
+struct ki_d_settings {
+	int64_t quiet, flowindent, destructive, zdefs, defaultargs, argref, empty;
+	int64_t errtags, droptags, json;
+	int64_t aggsortkey, aggsortkeypos, aggsortpos, aggsortrev;
+	int64_t stackframes, ustackframes, stackindent, maxframes;
+	int64_t strsize, bufsize, nspec, specsize, cpu;
+	int64_t switchrate, aggrate, rawbytes;
+};
+
+/* What a program begins with. */
+void ki_d_settings_default(struct ki_d_settings *s);
+
+/*
+ * value NULL: none was given. running: only what may be changed while it runs. 0; -ENOENT: there is
+ * no such option, -EINVAL: that is no value for it, -EBUSY: not while it runs.
+ */
+int ki_d_option(struct ki_d_settings *s, const char *name, const char *value, bool running);
+
+/* "Invalid option name" and the like, for what ki_d_option returns. */
+const char *ki_d_option_why(int code);
+
+/* A number with k, m, g, t behind it; or a rate: ns ... d, hz; without any, so many in a second. */
+int ki_d_size_of(const char *text, int64_t *out);
+int ki_d_rate_of(const char *text, int64_t *nanoseconds);
+
+#endif
