@@ -31,9 +31,10 @@ struct ki_dlang;
 
 /* Where in a program something is wrong, and which of the reference's error tags that has. */
 struct ki_dlang_where {
-	const char *tag; /* "D_SYNTAX"; NULL: it has no place */
-	unsigned int line, column;
-	char text[160]; /* the line */
+	const char *tag;	   /* "D_SYNTAX"; NULL: it has no place */
+	size_t at;		   /* in the text, in bytes */
+	unsigned int line, column; /* from 1; # 12 in a line says that the next one is line 12 */
+	char text[160];		   /* the line */
 };
 
 struct ki_dlang_options {

@@ -132,6 +132,7 @@ void ki_dlang_free(struct ki_dlang *d)
 		free(d->strings.v[i]);
 	for (unsigned int i = 0; d->args && i < d->o.nargs; i++)
 		free(d->args[i]);
+	ki_vec_free(&d->marks);
 	ki_vec_free(&d->patterns);
 	ki_vec_free(&d->clauses);
 	ki_vec_free(&d->actions);

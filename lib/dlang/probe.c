@@ -107,9 +107,9 @@ static int find(struct ki_d_match *m, struct ki_d_pattern *pattern)
 	pattern->matched = m->pairs->all.n - before;
 	if (ret || pattern->matched || m->d->set.zdefs)
 		return ret;
-	ki_d_error(m->d, m->err, pattern->at,
-		   "probe description %s:%s:%s:%s does not match any probes", pattern->field[0],
-		   pattern->field[1], pattern->field[2], pattern->field[3]);
+	ki_d_fail(m->d, m->err, pattern->at, "D_PDESC_ZERO",
+		  "probe description %s:%s:%s:%s does not match any probes", pattern->field[0],
+		  pattern->field[1], pattern->field[2], pattern->field[3]);
 	return -ENOENT;
 }
 
@@ -159,6 +159,8 @@ int ki_dlang_match(struct ki_dlang *d, struct ki_target *t, struct ki_err *err)
 	}
 	if (!ret)
 		ret = settle(d, &pairs, err);
+	if (ret && d->o.where)
+		*d->o.where = d->where;
 	free(m.by_symbol);
 	ki_vec_free(&pairs.all);
 	return ret;

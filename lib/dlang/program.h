@@ -151,6 +151,12 @@ struct ki_d_probe {
 
 const char *ki_d_provider_name(const struct ki_d_probe *p);
 
+/* The line that begins at this byte is line so-and-so of a file. */
+struct ki_d_mark {
+	uint32_t at;
+	unsigned int line;
+};
+
 struct ki_dlang {
 	char *text; /* the source, without pragmas */
 	struct ki_dlang_options o;
@@ -158,6 +164,7 @@ struct ki_dlang {
 	struct ki_d_pool pool;
 	struct ki_d_types types;
 	struct ki_dlang_where where;
+	ki_vec(struct ki_d_mark) marks;
 	ki_vec(struct ki_d_pattern) patterns;
 	ki_vec(struct ki_d_clause) clauses;
 	ki_vec(struct ki_d_var *) vars;

@@ -76,7 +76,8 @@ static int find_dtrace(struct ki_d_match *m, const struct ki_d_provider *self)
 	int ret = 0;
 
 	if (has_no_place(m) && !strcmp(m->pattern->field[3], "ERROR"))
-		return ki_d_error(m->d, m->err, m->pattern->at, "ERROR is not supported yet");
+		return ki_d_fail(m->d, m->err, m->pattern->at, "D_PDESC_INVAL",
+				 "ERROR is not supported yet");
 	/* Who writes * does not mean these. */
 	for (size_t i = 0; !ret && has_no_place(m) && i < sizeof(names) / sizeof(*names); i++)
 		if (!strcmp(m->pattern->field[3], names[i]))
@@ -116,17 +117,16 @@ static int find_profile(struct ki_d_match *m, const struct ki_d_provider *self)
 	if (!has_no_place(m))
 		return 0;
 	if (!strncmp(name, "profile-", 8))
-		return ki_d_error(m->d, m->err, m->pattern->at,
-				  "profile-N is not supported yet; tick-N is");
+		return ki_d_fail(m->d, m->err, m->pattern->at, "D_PDESC_INVAL",
+				 "profile-N is not supported yet; tick-N is");
 	if (strncmp(name, "tick-", 5) != 0)
 		return 0;
 	ns = period(name + 5);
 	if (ns < SHORTEST)
-		return ki_d_error(
-			m->d, m->err, m->pattern->at,
-			"'%.32s': tick-N, with ns, us, ms, s, m, h, d or hz behind N, and "
-			"at least 200 us",
-			name);
+		return ki_d_fail(m->d, m->err, m->pattern->at, "D_PDESC_INVAL",
+				 "'%.32s': tick-N, with ns, us, ms, s, m, h, d or hz behind N, and "
+				 "at least 200 us",
+				 name);
 	return ki_d_found_named(m, self, name, ns);
 }
 

@@ -64,6 +64,12 @@ static int function_open(struct ki_target *t, const struct ki_symbol *sym, struc
 	return ret;
 }
 
+/* A system call is entered before its function is, and ends behind it. */
+static uint16_t order_of(const struct ki_d_site *site)
+{
+	return site->is_syscall ? (site->is_return ? 2 : 0) : 1;
+}
+
 static int add_at(struct ki_dlang *d, struct ki_plan *plan, const struct function *f,
 		  const struct ki_place *place, struct ki_d_site *site, struct ki_err *err)
 {
@@ -80,7 +86,8 @@ static int add_at(struct ki_dlang *d, struct ki_plan *plan, const struct functio
 	ret = ki_d_code(d, site, &s, err);
 	if (ret || !s)
 		return ret;
-	ret = ki_plan_add_snippet(plan, f->fn, &f->spans, place, 0, s, &regs, &id, err);
+	ret = ki_plan_add_snippet(plan, f->fn, &f->spans, place, order_of(site), s, &regs, &id,
+				  err);
 	ki_snippet_free(s);
 	if (!ret && plan == d->run->probes && ki_vec_push(&d->run->chunks, site->probe))
 		ret = ki_d_no_memory(err);

@@ -13,7 +13,8 @@
 #include "dlang/program.h"
 #include "predicate/lex.h"
 
-#define LINE 256
+#define LINE  256
+#define BLANK " \t"
 
 int ki_d_no_memory(struct ki_err *err)
 {
@@ -37,6 +38,19 @@ int ki_d_error(const struct ki_dlang *d, struct ki_err *err, uint32_t at, const 
 	return ki_err_set(err, -EINVAL, 0, "D: line %u, column %u: %s", line, column, why);
 }
 
+/* As it is counted from the last mark on. */
+static unsigned int line_of(const struct ki_dlang *d, uint32_t at)
+{
+	struct ki_d_mark from = {.line = 1};
+
+	for (size_t i = 0; i < d->marks.n; i++)
+		if (d->marks.v[i].at <= at)
+			from = d->marks.v[i];
+	for (uint32_t i = from.at; i < at; i++)
+		from.line += d->text[i] == '\n';
+	return from.line;
+}
+
 static void place(struct ki_dlang *d, uint32_t at, const char *tag)
 {
 	const char *line = d->text + at;
@@ -47,10 +61,10 @@ static void place(struct ki_dlang *d, uint32_t at, const char *tag)
 	while (line > d->text && line[-1] != '\n')
 		line--;
 	len = strcspn(line, "\n");
-	d->where = (struct ki_dlang_where){
-		.tag = tag, .line = 1, .column = (unsigned int)(d->text + at - line) + 1};
-	for (const char *p = d->text; p < line; p++)
-		d->where.line += *p == '\n';
+	d->where = (struct ki_dlang_where){.tag = tag,
+					   .at = at,
+					   .line = line_of(d, at),
+					   .column = (unsigned int)(d->text + at - line) + 1};
 	if (len >= sizeof(d->where.text))
 		len = sizeof(d->where.text) - 1;
 	memcpy(d->where.text, line, len);
@@ -91,33 +105,66 @@ static int set_option(struct ki_dlang *d, char *text, uint32_t at, struct ki_err
 		*value++ = 0;
 	ret = ki_d_option(&d->set, text, value, false);
 	if (ret && value)
-		return ki_d_error(d, err, at, "failed to set option '%.40s' to '%.40s': %s", text,
-				  value, ki_d_option_why(ret));
-	return ret ? ki_d_error(d, err, at, "failed to set option '%.40s': %s", text,
-				ki_d_option_why(ret))
+		return ki_d_fail(d, err, at, "D_PRAGMA_OPTSET",
+				 "failed to set option '%.40s' to '%.40s': %s", text, value,
+				 ki_d_option_why(ret));
+	return ret ? ki_d_fail(d, err, at, "D_PRAGMA_OPTSET", "failed to set option '%.40s': %s",
+			       text, ki_d_option_why(ret))
 		   : 0;
 }
 
 /* ---- lines ---- */
 
+/* Words that others read: how stable names are, what must be loaded first. */
+static bool is_for_others(const char *word)
+{
+	return !strcmp(word, "attributes") || !strcmp(word, "binding") ||
+	       !strcmp(word, "depends_on");
+}
+
+static int pragma_d(struct ki_dlang *d, char **next, uint32_t at, struct ki_err *err)
+{
+	const char *word = strtok_r(NULL, BLANK, next);
+	char *option;
+
+	if (word && is_for_others(word))
+		return 0;
+	if (!word || strcmp(word, "option") != 0)
+		return ki_d_fail(d, err, at, "D_PRAGMA_INVAL",
+				 "#pragma D %.32s is not known: option NAME is", word ? word : "");
+	option = strtok_r(NULL, BLANK, next);
+	if (!option)
+		return ki_d_fail(d, err, at, "D_PRAGMA_MALFORM",
+				 "#pragma D option: a name is expected");
+	return set_option(d, option, at, err);
+}
+
 static int pragma(struct ki_dlang *d, char *line, uint32_t at, struct ki_err *err)
 {
-	static const char *const blank = " \t";
-	char *next, *word = strtok_r(line, blank, &next);
+	char *next, *word = strtok_r(line, BLANK, &next);
 
+	if (word && !strcmp(word, "error"))
+		return ki_d_fail(d, err, at, "D_PRAGERR", "#error: %s", next);
 	if (!word || strcmp(word, "pragma") != 0)
-		return ki_d_error(d, err, at, "#%.32s means nothing here: #pragma D option NAME",
-				  word ? word : "");
-	word = strtok_r(NULL, blank, &next);
-	if (!word || strcmp(word, "D") != 0)
-		return 0; /* another program's */
-	word = strtok_r(NULL, blank, &next);
-	if (!word || strcmp(word, "option") != 0)
-		return ki_d_error(d, err, at, "#pragma D %.32s is not known: option NAME is",
-				  word ? word : "");
-	word = strtok_r(NULL, blank, &next);
-	return word ? set_option(d, word, at, err)
-		    : ki_d_error(d, err, at, "#pragma D option: a name is expected");
+		return ki_d_fail(d, err, at, "D_PRAGCTL_INVAL",
+				 "#%.32s means nothing here without -C, which runs the C "
+				 "preprocessor",
+				 word ? word : "");
+	word = strtok_r(NULL, BLANK, &next);
+	if (word && !strcmp(word, "error"))
+		return ki_d_fail(d, err, at, "D_PRAGERR", "#error: %s", next);
+	return word && !strcmp(word, "D") ? pragma_d(d, &next, at, err) : 0;
+}
+
+/* # 12 "file", #line 12: what follows is line 12 of a file. False: it is something else. */
+static bool take_mark(const char *line, unsigned int *number)
+{
+	line += strspn(line, BLANK);
+	if (!strncmp(line, "line", 4) && strchr(BLANK, line[4]))
+		line += 4;
+	line += strspn(line, BLANK);
+	*number = (unsigned int)strtoul(line, NULL, 10);
+	return isdigit((unsigned char)*line);
 }
 
 /* The line that begins there, of len bytes, becomes blank. */
@@ -125,20 +172,24 @@ static int take_line(struct ki_dlang *d, char *text, size_t len, struct ki_err *
 {
 	uint32_t at = (uint32_t)(text - d->text);
 	const char *mark = memchr(text, '#', len);
+	struct ki_d_mark m = {.at = at + (uint32_t)len + 1};
 	char line[LINE];
 	size_t n;
+	int ret = 0;
 
-	if (at == 0 && len > 1 && text[1] == '!') {
-		memset(text, ' ', len);
-		return 0;
-	}
 	n = (size_t)(text + len - mark) - 1;
 	if (n >= sizeof(line))
-		return ki_d_error(d, err, at, "a line with # of more than %d bytes", LINE - 1);
+		return ki_d_fail(d, err, at, "D_SYNTAX", "a line with # of more than %d bytes",
+				 LINE - 1);
 	memcpy(line, mark + 1, n);
 	line[n] = 0;
-	memset(text, ' ', len);
-	return pragma(d, line, at, err);
+	if (take_mark(line, &m.line))
+		ret = ki_vec_push(&d->marks, m) ? ki_d_no_memory(err) : 0;
+	else if (text != mark || line[0] != '!')
+		ret = pragma(d, line, at, err);
+	if (!ret)
+		memset(text, ' ', len);
+	return ret;
 }
 
 int ki_d_source(struct ki_dlang *d, struct ki_err *err)

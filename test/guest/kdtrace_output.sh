@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # What D programs print, to the byte: columns, bars, the order of rows, conversions.
+# shellcheck disable=SC2016 # $1, $target are kdtrace's
 . "$(dirname "$0")/lib.sh"
 start
 kd=$top/build/release/bin/kdtrace

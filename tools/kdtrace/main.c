@@ -58,6 +58,51 @@ struct session {
 	FILE *out;
 };
 
+/* The message alone: where it is is said apart from it. */
+static const char *reason_of(const struct ki_err *err)
+{
+	const char *text = err->msg, *end;
+
+	if (strncmp(text, "D: ", 3) != 0)
+		return text;
+	text += 3;
+	end = strstr(text, "column ");
+	if (end == text || (end && !strncmp(text, "line ", 5)))
+		text = strstr(end, ": ") ? strstr(end, ": ") + 2 : text;
+	return text;
+}
+
+/* The line of the program, and a mark below the place. */
+static void show_place(const struct ki_dlang_where *w)
+{
+	fprintf(stderr, "  %s\n  ", w->text);
+	for (unsigned int i = 0; i + 1 < w->column && w->text[i]; i++)
+		fputc(w->text[i] == '\t' ? '\t' : ' ', stderr);
+	fputs("^\n", stderr);
+}
+
+/* A program that is not compiled. */
+static int fail_compile(const struct session *s, const struct ki_err *err)
+{
+	const struct ki_dlang_where *w = &s->o.where;
+	const struct piece *p = s->o.pieces.v;
+	char line[32] = "";
+	bool is_script;
+
+	if (!w->tag)
+		return fail(err);
+	while (p + 1 < s->o.pieces.v + s->o.pieces.n && p[1].begins <= w->at)
+		p++;
+	is_script = !strcmp(p->what, "script");
+	if (is_script)
+		snprintf(line, sizeof(line), "line %u: ", w->line);
+	say("%s %s: %s%s%s%s%s", is_script ? "failed to compile script" : "invalid probe specifier",
+	    p->name, s->o.tags ? "[" : "", s->o.tags ? w->tag : "", s->o.tags ? "] " : "", line,
+	    reason_of(err));
+	show_place(w);
+	return EXIT_FAILED;
+}
+
 static void print(void *arg, const char *text, size_t len)
 {
 	struct session *s = arg;
@@ -191,11 +236,11 @@ static int run(struct session *s)
 	}
 	s->o.d.target = s->o.pid;
 	if (ki_dlang_compile(s->o.text, &s->o.d, &s->d, &err))
-		return fail(&err);
+		return fail_compile(s, &err);
 	if (s->o.compile_only)
 		return EXIT_DONE;
 	if (ki_target_open_live(&s->t, &err) || ki_dlang_match(s->d, s->t, &err))
-		return fail(&err);
+		return fail_compile(s, &err);
 	if (s->o.list)
 		return list(s);
 	say_matched(s);

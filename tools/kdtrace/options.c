@@ -70,7 +70,8 @@ static bool add(struct options *o, const char *what, const char *name, const cha
 	struct piece p = {what, name, o->text ? strlen(o->text) : 0};
 	char *all;
 
-	if (asprintf(&all, "%s%s\n", o->text ? o->text : "", text) < 0)
+	/* Each has lines of its own. */
+	if (asprintf(&all, "%s%s%s\n", o->text ? o->text : "", o->text ? "# 1\n" : "", text) < 0)
 		return no_memory();
 	free(o->text);
 	o->text = all;
@@ -163,6 +164,7 @@ static bool preprocess(struct options *o)
 static bool set(struct options *o, const char *text)
 {
 	o->quiet |= !strcmp(text, "quiet");
+	o->tags |= !strcmp(text, "errtags");
 	if (!strcmp(text, "cpp"))
 		o->use_cpp = true;
 	return !ki_vec_push(&o->set, text) || no_memory();
@@ -239,8 +241,7 @@ static bool take_flag(struct options *o, int option)
 	}
 }
 
-/* True: it was taken. */
-static bool take(struct options *o, int option, const char *arg)
+static bool take_program(struct options *o, int option, const char *arg)
 {
 	switch (option) {
 	case 'n':
@@ -253,16 +254,35 @@ static bool take(struct options *o, int option, const char *arg)
 		return add_field(o, "module", arg, 2);
 	case 'f':
 		return add_field(o, "function", arg, 1);
-	case 'i':
+	default:
 		return add(o, "probe", arg, arg);
+	}
+}
+
+static bool refuse(struct options *o, int option)
+{
+	o->misused = option == '?';
+	if (option == '?')
+		say("option -%c is unknown, or wants a value; kdtrace --help lists them", optopt);
+	else
+		say("-%c: programs are not kept, and not linked into others", option);
+	return false;
+}
+
+/* True: it was taken. -L, -B: there are no libraries, and no buffers of processes. */
+static bool take(struct options *o, int option, const char *arg)
+{
+	if (strchr("nsPmfi", option))
+		return take_program(o, option, arg);
+	if (strchr("DUI", option))
+		return cpp_option(o, (char)option, arg);
+	if (strchr("?GAa", option))
+		return refuse(o, option);
+	switch (option) {
 	case 'x':
 		return set(o, arg);
 	case 'b':
 		return set_value(o, "bufsize", arg);
-	case 'D':
-	case 'U':
-	case 'I':
-		return cpp_option(o, (char)option, arg);
 	case 'X':
 		return take_standard(o, arg);
 	case 'p':
@@ -275,16 +295,7 @@ static bool take(struct options *o, int option, const char *arg)
 		return true;
 	case 'L':
 	case 'B':
-		return true; /* there are no libraries, and no buffers of processes */
-	case 'G':
-	case 'A':
-	case 'a':
-		say("-%c: programs are not kept, and not linked into others", option);
-		return false;
-	case '?':
-		o->misused = true;
-		say("option -%c is unknown, or wants a value; kdtrace --help lists them", optopt);
-		return false;
+		return true;
 	default:
 		return take_flag(o, option);
 	}
@@ -297,6 +308,7 @@ static bool finish(struct options *o)
 	o->d.nargs = (unsigned int)o->args.n;
 	o->d.set = o->set.v;
 	o->d.nset = (unsigned int)o->set.n;
+	o->d.where = &o->where;
 	if (!o->text && o->list)
 		return add(o, "description", ":::", ":::");
 	if (!o->text) {

@@ -21,7 +21,8 @@ struct options {
 	ki_vec(const char *) args, set, cpp; /* operands; options of D; arguments of cpp */
 	ki_vec(char *) owned;
 	bool list, compile_only, quiet, verbose, listing, use_cpp;
-	bool misused;
+	bool misused, tags;
+	struct ki_dlang_where where;
 	int pid;
 	const char *command, *output;
 };
