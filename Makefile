@@ -70,7 +70,7 @@ endef
 LIBS_kerninstd := -lmicrohttpd -lz -pthread
 $(foreach t,$(TOOLS),$(eval $(call TOOL_RULE,$(t))))
 $(O)/tools/kerninstd/assets.o: $(wildcard web/dist/*) # .incbin
-$(O)/tools/kerninst/cover_assets.o: $(wildcard tools/kerninst/cover_report.*)
+$(O)/lib/render/html_assets.o: $(wildcard lib/render/cover_report.*)
 
 include test/decoder/decoder.mk
 

@@ -83,3 +83,17 @@ format:
 	$(Q)clang-format -i $$(git ls-files '*.c' '*.h')
 
 .PHONY: deps soak check check-host check-guest check-more check-long check-nightly check-build format
+
+# One unit test, in seconds: make t T=point. Its name may be a part of one: make t T=snippet runs
+# all test_snippet*.
+T_BIN := $(filter $(O)/test/unit/test_$(T)%,$(UNIT_BIN))
+T_ONE := $(filter $(O)/test/unit/test_$(T),$(UNIT_BIN))
+t: $(or $(T_ONE),$(T_BIN))
+	$(Q)[ -n "$^" ] || { echo "make t T=NAME: no test/unit/test_$(T)*" >&2; exit 2; }
+	$(Q)for t in $^; do $$t || exit 1; done
+
+# One suite of the tables, in the kernel that is wanted: make suite S=points KERNEL=6.12.
+suite: all
+	$(Q)test/suite.sh "$(S)" $(KERNEL)
+
+.PHONY: t suite

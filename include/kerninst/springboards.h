@@ -1,15 +1,22 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * The windows and block entries of all functions, by the springboard that leads there; and their
  * edges.
  */
-#ifndef KERNINST_CENSUS_H
-#define KERNINST_CENSUS_H
+#ifndef KERNINST_SPRINGBOARDS_H
+#define KERNINST_SPRINGBOARDS_H
+
+#include <stdio.h>
 
 #include "kerninst/splice.h"
-#include "out/json.h"
 
-struct census {
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct ki_json;
+
+struct ki_springboards {
 	uint64_t functions;		  /* that can be instrumented */
 	uint64_t windows[KI_BOARD_KINDS]; /* of these */
 	uint64_t hosted;		  /* bounces in the tail of a window, not in filler */
@@ -24,16 +31,21 @@ struct census {
 };
 
 /* Add the windows and blocks of a function. 0, or -errno. */
-int census_add(struct census *c, const struct ki_function *fn, const struct ki_spans *spans,
-	       struct ki_err *err);
+int ki_springboards_add(struct ki_springboards *c, const struct ki_function *fn,
+			const struct ki_spans *spans, struct ki_err *err);
 
 /* All functions of the target. 0, or -errno. */
-int census_take(struct census *c, struct ki_target *t, unsigned int threads, struct ki_err *err);
+int ki_springboards_take(struct ki_springboards *c, struct ki_target *t, unsigned int threads,
+			 struct ki_err *err);
 
-void census_print(const struct census *c);
-void census_json(const struct census *c, struct ki_json *j);
+void ki_springboards_print(const struct ki_springboards *c, FILE *out);
+void ki_springboards_json(const struct ki_springboards *c, struct ki_json *j);
 
 /* "jump", "bounce", "trap" */
-const char *census_board(unsigned int board);
+const char *ki_springboard_name(unsigned int board);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

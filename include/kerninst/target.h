@@ -144,6 +144,9 @@ int ki_target_reserved(struct ki_target *t, uint64_t start, uint64_t end,
 #define KI_TEXT_HASH_LEN 33
 int ki_target_text_hash(struct ki_target *t, char hash[KI_TEXT_HASH_LEN], struct ki_err *err);
 
+/* The name of a symbol's module as people write it: "kernel" for the kernel itself. */
+const char *ki_symbol_module(const struct ki_symbol *sym);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * A function as kerninst list shows it: how much there is of it, and, where it has been analysed
  * by itself, its windows.
@@ -6,10 +6,17 @@
 #ifndef KERNINST_WINDOWS_H
 #define KERNINST_WINDOWS_H
 
-#include "kerninst/splice.h"
-#include "out/json.h"
+#include <stdio.h>
 
-struct windows {
+#include "kerninst/splice.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct ki_json;
+
+struct ki_window_list {
 	const struct ki_symbol *sym;
 	uint32_t blocks, insns;
 	unsigned int reason; /* why nothing in it can be instrumented */
@@ -18,14 +25,18 @@ struct windows {
 	struct ki_spans spans;
 };
 
-int windows_find(struct windows *w, struct ki_target *t, const struct ki_symbol *sym,
-		 struct ki_err *err);
-void windows_free(struct windows *w);
+int ki_window_list_find(struct ki_window_list *w, struct ki_target *t, const struct ki_symbol *sym,
+			struct ki_err *err);
+void ki_window_list_free(struct ki_window_list *w);
 
 /* Blocks, windows, instructions. */
-void windows_print(const struct windows *w);
+void ki_window_list_print(const struct ki_window_list *w, FILE *out);
 
 /* The members "aliases" and "window_list" of an open object. */
-void windows_json(const struct windows *w, struct ki_json *j);
+void ki_window_list_json(const struct ki_window_list *w, struct ki_json *j);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -62,8 +62,8 @@ static int advance(struct sweep *s, uint64_t limit)
 {
 	while (s->open && s->at < limit) {
 		uint64_t end = next_end(s, limit);
-		struct ki_cover c = {s->at, end, (uint16_t)first_of(s->open)};
-		struct ki_cover *last = s->out->n ? &s->out->v[s->out->n - 1] : NULL;
+		struct ki_covering c = {s->at, end, (uint16_t)first_of(s->open)};
+		struct ki_covering *last = s->out->n ? &s->out->v[s->out->n - 1] : NULL;
 
 		if (last && last->end == c.start && last->reason == c.reason)
 			last->end = end;

@@ -20,14 +20,14 @@ struct ki_thunk {
 };
 
 /* Reserved text: everything in [start, end). */
-struct ki_cover {
+struct ki_covering {
 	uint64_t start, end;
 	uint16_t reason;
 };
 
 /* In order, none overlapping. */
 struct ki_covers {
-	struct ki_cover *v;
+	struct ki_covering *v;
 	size_t n, cap;
 };
 

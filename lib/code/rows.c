@@ -59,7 +59,7 @@ static void set_site(struct ki_analysis *a, const struct ki_reserved_row *row)
 void ki_rows_apply(struct ki_analysis *a)
 {
 	struct ki_function *fn = a->fn;
-	const struct ki_cover *covers = a->facts->covers.v;
+	const struct ki_covering *covers = a->facts->covers.v;
 	size_t c = ki_covers_from(&a->facts->covers, fn->start), n = a->facts->covers.n;
 
 	for (uint32_t i = 0; i < fn->ninsns && c < n; i++) {

@@ -89,6 +89,16 @@ static void prefixed(FILE *f, const struct ki_ast *e)
 	print(f, kid, KI_OP_BINDS - 1);
 }
 
+static void call(FILE *f, const struct ki_ast *e)
+{
+	fprintf(f, "%s(", e->text);
+	for (const struct ki_ast *a = e->kid[0]; a; a = a->next) {
+		print(f, a, 0);
+		fputs(a->next ? ", " : "", f);
+	}
+	fputc(')', f);
+}
+
 static void print(FILE *f, const struct ki_ast *e, unsigned int outside)
 {
 	switch (e->kind) {
@@ -99,10 +109,8 @@ static void print(FILE *f, const struct ki_ast *e, unsigned int outside)
 		ki_text_quote(f, e->text);
 		break;
 	case KI_AST_REGISTER:
-		fprintf(f, "$%s", e->text);
-		break;
 	case KI_AST_NAME:
-		fputs(e->text, f);
+		fprintf(f, "%s%s", e->kind == KI_AST_REGISTER ? "$" : "", e->text);
 		break;
 	case KI_AST_STR:
 		fprintf(f, "%s(", e->text);
@@ -119,12 +127,7 @@ static void print(FILE *f, const struct ki_ast *e, unsigned int outside)
 		fputc(')', f);
 		break;
 	case KI_AST_CALL:
-		fprintf(f, "%s(", e->text);
-		for (const struct ki_ast *a = e->kid[0]; a; a = a->next) {
-			print(f, a, 0);
-			fputs(a->next ? ", " : "", f);
-		}
-		fputc(')', f);
+		call(f, e);
 		break;
 	case KI_AST_UNARY:
 	case KI_AST_CAST:

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
  * A function's graph for graphviz: loops are frames inside one another.
  */
@@ -6,8 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "cfg_view.h"
-#include "cli.h"
+#include "kerninst/cfg_view.h"
 
 static const struct {
 	const char *color, *style;
@@ -18,7 +17,7 @@ static const struct {
 };
 
 static const char *const exit_colors[] = {
-	[CFG_RETURNS] = "honeydew", [CFG_LEAVES] = "lavender", [CFG_ENDS] = "mistyrose"};
+	[KI_CFG_RETURNS] = "honeydew", [KI_CFG_LEAVES] = "lavender", [KI_CFG_ENDS] = "mistyrose"};
 
 static void quote(FILE *out, const char *s)
 {
@@ -29,9 +28,9 @@ static void quote(FILE *out, const char *s)
 	}
 }
 
-static void print_insns(const struct cfg_view *v, uint32_t b, FILE *out)
+static void print_insns(const struct ki_cfg_view *v, uint32_t b, FILE *out)
 {
-	uint32_t skip, skipped, n = cfg_lines(v, b, &skip, &skipped);
+	uint32_t skip, skipped, n = ki_cfg_view_lines(v, b, &skip, &skipped);
 	uint32_t i = v->fn->blocks[b].first;
 	char text[160];
 
@@ -51,35 +50,35 @@ static void print_insns(const struct cfg_view *v, uint32_t b, FILE *out)
 	}
 }
 
-static void print_block(const struct cfg_view *v, uint32_t b, FILE *out)
+static void print_block(const struct ki_cfg_view *v, uint32_t b, FILE *out)
 {
 	const struct ki_block *block = &v->fn->blocks[b];
 	char left[256];
-	enum cfg_exit how = cfg_exit_text(v, b, left, sizeof(left));
+	enum ki_cfg_exit how = ki_cfg_view_exit(v, b, left, sizeof(left));
 
 	fprintf(out, "  b%u [label=\"%u  ", b, b);
 	quote(out, v->fn->symbol->name);
 	fprintf(out, "+0x%" PRIx64 "  %u insns  %" PRIu64 " bytes\\l", block->start - v->fn->start,
 		block->count, block->end - block->start);
 	print_insns(v, b, out);
-	if (how != CFG_STAYS) {
+	if (how != KI_CFG_STAYS) {
 		fputs("=> ", out);
 		quote(out, left);
 		fputs("\\l", out);
 	}
 	fputc('"', out);
-	if (how != CFG_STAYS)
+	if (how != KI_CFG_STAYS)
 		fprintf(out, ", style=\"filled,bold\", fillcolor=%s", exit_colors[how]);
 	if (b == v->mark)
 		fputs(", penwidth=3, color=red", out);
 	fputs("];\n", out);
 }
 
-static void print_edge(const struct cfg_view *v, const struct ki_edge *e, FILE *out)
+static void print_edge(const struct ki_cfg_view *v, const struct ki_edge *e, FILE *out)
 {
 	fprintf(out, "  b%u -> b%u [color=%s, style=%s, tooltip=\"%s\"%s];\n", e->block,
 		e->to_block, looks[e->kind].color, looks[e->kind].style, ki_edge_kind_name(e->kind),
-		cfg_is_back(v, e) ? ", penwidth=2.5" : "");
+		ki_cfg_view_is_back(v, e) ? ", penwidth=2.5" : "");
 }
 
 /* Frames open and close in the order of a walk over the loops, without a stack: by parents. */
@@ -88,7 +87,7 @@ struct frames {
 	uint32_t *block, *more; /* lists of blocks in the same way */
 };
 
-static void list_frames(const struct cfg_view *v, struct frames *f)
+static void list_frames(const struct ki_cfg_view *v, struct frames *f)
 {
 	uint32_t n = v->cfg->nloops;
 
@@ -108,7 +107,7 @@ static void list_frames(const struct cfg_view *v, struct frames *f)
 	}
 }
 
-static void open_frame(const struct cfg_view *v, const struct frames *f, uint32_t l, FILE *out)
+static void open_frame(const struct ki_cfg_view *v, const struct frames *f, uint32_t l, FILE *out)
 {
 	const struct ki_loop *loop = &v->cfg->loops[l];
 
@@ -122,7 +121,7 @@ static void open_frame(const struct cfg_view *v, const struct frames *f, uint32_
 		print_block(v, b, out);
 }
 
-static void print_frames(const struct cfg_view *v, struct frames *f, FILE *out)
+static void print_frames(const struct ki_cfg_view *v, struct frames *f, FILE *out)
 {
 	uint32_t n = v->cfg->nloops, at = n;
 
@@ -143,7 +142,7 @@ static void print_frames(const struct cfg_view *v, struct frames *f, FILE *out)
 	}
 }
 
-int cfg_write_dot(const struct cfg_view *v, FILE *out, struct ki_err *err)
+int ki_cfg_write_dot(const struct ki_cfg_view *v, FILE *out, struct ki_err *err)
 {
 	size_t n = (size_t)v->cfg->nloops + 1, nblocks = v->fn->nblocks;
 	uint32_t *space = calloc(3 * n + nblocks, sizeof(*space));
@@ -154,11 +153,11 @@ int cfg_write_dot(const struct cfg_view *v, FILE *out, struct ki_err *err)
 		return ki_err_set(err, -ENOMEM, v->fn->start, "out of memory");
 	f = (struct frames){space, space + n, space + 2 * n, space + 3 * n};
 	list_frames(v, &f);
-	cfg_facts(v, facts, sizeof(facts));
+	ki_cfg_view_facts(v, facts, sizeof(facts));
 	fputs("digraph \"", out);
 	quote(out, v->fn->symbol->name);
 	fputs("\" {\n  label=\"", out);
-	quote(out, cli_module(v->fn->symbol));
+	quote(out, ki_symbol_module(v->fn->symbol));
 	fputc(':', out);
 	quote(out, v->fn->symbol->name);
 	fprintf(out,
@@ -167,7 +166,7 @@ int cfg_write_dot(const struct cfg_view *v, FILE *out, struct ki_err *err)
 		facts);
 	print_frames(v, &f, out);
 	for (uint32_t i = 0; i < v->fn->nedges; i++)
-		if (cfg_is_inner(v, &v->fn->edges[i]))
+		if (ki_cfg_view_is_inner(v, &v->fn->edges[i]))
 			print_edge(v, &v->fn->edges[i], out);
 	fputs("}\n", out);
 	free(space);

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
  * A function's graph as a picture that needs nothing else: SVG with its colours inside, for light
  * and for dark backgrounds. Colours are in rules of their own, not in CSS variables, which some
@@ -10,8 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cfg_view.h"
-#include "cli.h"
+#include "kerninst/cfg_view.h"
 #include "out/layered.h"
 
 #define CHAR	  6.63 /* width of a character of the font below */
@@ -63,7 +62,7 @@ struct arc {
 };
 
 struct picture {
-	const struct cfg_view *v;
+	const struct ki_cfg_view *v;
 	FILE *out;
 	struct ki_layered g;
 	struct arc *arcs; /* one for each line */
@@ -86,7 +85,7 @@ static void put_escaped(FILE *out, const char *s)
 	}
 }
 
-static void insn_text(const struct cfg_view *v, uint32_t i, char *buf, size_t len)
+static void insn_text(const struct ki_cfg_view *v, uint32_t i, char *buf, size_t len)
 {
 	char full[200];
 
@@ -96,7 +95,7 @@ static void insn_text(const struct cfg_view *v, uint32_t i, char *buf, size_t le
 	snprintf(buf, len, "%s", full);
 }
 
-static int head_text(const struct cfg_view *v, uint32_t b, char *buf, size_t len)
+static int head_text(const struct ki_cfg_view *v, uint32_t b, char *buf, size_t len)
 {
 	const struct ki_block *block = &v->fn->blocks[b];
 
@@ -106,9 +105,9 @@ static int head_text(const struct cfg_view *v, uint32_t b, char *buf, size_t len
 }
 
 /* "loop, 12 blocks" on its header; else "". */
-static void loop_text(const struct cfg_view *v, uint32_t b, char *buf, size_t len)
+static void loop_text(const struct ki_cfg_view *v, uint32_t b, char *buf, size_t len)
 {
-	uint32_t l = cfg_headed(v, b);
+	uint32_t l = ki_cfg_view_headed(v, b);
 
 	*buf = '\0';
 	if (l != KI_NONE)
@@ -117,9 +116,10 @@ static void loop_text(const struct cfg_view *v, uint32_t b, char *buf, size_t le
 			 v->cfg->loops[l].irreducible ? ", irreducible" : "");
 }
 
-static void measure(const struct cfg_view *v, uint32_t b, struct ki_box *box)
+static void measure(const struct ki_cfg_view *v, uint32_t b, struct ki_box *box)
 {
-	uint32_t skip, skipped, n = cfg_lines(v, b, &skip, &skipped), i = v->fn->blocks[b].first;
+	uint32_t skip, skipped, n = ki_cfg_view_lines(v, b, &skip, &skipped),
+				i = v->fn->blocks[b].first;
 	char text[256], more[128];
 	size_t widest;
 
@@ -136,7 +136,7 @@ static void measure(const struct cfg_view *v, uint32_t b, struct ki_box *box)
 			widest = strlen(text) + OFFSETS;
 	}
 	box->height = HEAD + n * LINE + PAD;
-	if (cfg_exit_text(v, b, text, sizeof(text)) != CFG_STAYS) {
+	if (ki_cfg_view_exit(v, b, text, sizeof(text)) != KI_CFG_STAYS) {
 		box->height += FOOT;
 		if (strlen(text) + 2 > widest)
 			widest = strlen(text) + 2;
@@ -147,7 +147,7 @@ static void measure(const struct cfg_view *v, uint32_t b, struct ki_box *box)
 /* One line for each pair of blocks and kind. last[b]: the line to b that was made last. */
 static void list_lines(struct picture *p, uint32_t *last)
 {
-	const struct cfg_view *v = p->v;
+	const struct ki_cfg_view *v = p->v;
 	uint32_t n = 0;
 
 	memset(last, 0xff, v->fn->nblocks * sizeof(*last));
@@ -155,7 +155,7 @@ static void list_lines(struct picture *p, uint32_t *last)
 		const struct ki_edge *e = &v->fn->edges[i];
 		const struct arc *old;
 
-		if (!cfg_is_inner(v, e))
+		if (!ki_cfg_view_is_inner(v, e))
 			continue;
 		old = last[e->to_block] == KI_NONE ? NULL : &p->arcs[last[e->to_block]];
 		if (old && old->edge->block == e->block && old->edge->kind == e->kind) {
@@ -165,14 +165,14 @@ static void list_lines(struct picture *p, uint32_t *last)
 		last[e->to_block] = n;
 		p->arcs[n] = (struct arc){.edge = e, .times = 1};
 		p->g.lines[n++] = (struct ki_line){
-			.from = e->block, .to = e->to_block, .back = cfg_is_back(v, e)};
+			.from = e->block, .to = e->to_block, .back = ki_cfg_view_is_back(v, e)};
 	}
 	p->g.nlines = n;
 }
 
 static void put_tip(const struct picture *p, uint32_t b)
 {
-	const struct cfg_view *v = p->v;
+	const struct ki_cfg_view *v = p->v;
 	const struct ki_block *block = &v->fn->blocks[b];
 	uint32_t skip, skipped, loop = v->cfg->loop_of[b];
 	char text[256];
@@ -188,7 +188,7 @@ static void put_tip(const struct picture *p, uint32_t b)
 			v->cfg->loops[loop].depth);
 	if (v->place[b] >= v->cfg->nreached)
 		fputs("\nnothing is known to lead here", p->out);
-	cfg_lines(v, b, &skip, &skipped);
+	ki_cfg_view_lines(v, b, &skip, &skipped);
 	for (uint32_t i = 0; skipped && i < block->count && i < TIP_MAX; i++) {
 		ki_insn_format(v->fn, &v->fn->insns[block->first + i], text, sizeof(text));
 		fputc('\n', p->out);
@@ -225,9 +225,10 @@ static void put_head(const struct picture *p, uint32_t b)
 
 static void put_insns(const struct picture *p, uint32_t b)
 {
-	const struct cfg_view *v = p->v;
+	const struct ki_cfg_view *v = p->v;
 	const struct ki_box *box = &p->g.boxes[b];
-	uint32_t skip, skipped, n = cfg_lines(v, b, &skip, &skipped), i = v->fn->blocks[b].first;
+	uint32_t skip, skipped, n = ki_cfg_view_lines(v, b, &skip, &skipped),
+				i = v->fn->blocks[b].first;
 	double x = box->x + PAD + OFFSETS * CHAR;
 	char text[128];
 
@@ -250,9 +251,9 @@ static void put_insns(const struct picture *p, uint32_t b)
 static void put_block(const struct picture *p, uint32_t b)
 {
 	const struct ki_box *box = &p->g.boxes[b];
-	uint32_t depth = cfg_depth(p->v, b);
+	uint32_t depth = ki_cfg_view_depth(p->v, b);
 	char left[256];
-	enum cfg_exit how = cfg_exit_text(p->v, b, left, sizeof(left));
+	enum ki_cfg_exit how = ki_cfg_view_exit(p->v, b, left, sizeof(left));
 
 	fprintf(p->out, "<g class=\"b d%u x%d%s\">", depth < SHADES ? depth : SHADES - 1, how,
 		b == p->v->mark ? " m" : "");
@@ -263,7 +264,7 @@ static void put_block(const struct picture *p, uint32_t b)
 		box->x, box->y, box->width, box->height);
 	put_head(p, b);
 	put_insns(p, b);
-	if (how != CFG_STAYS) {
+	if (how != KI_CFG_STAYS) {
 		double y = box->y + box->height - FOOT;
 
 		fprintf(p->out,
@@ -363,8 +364,8 @@ static void put_all(struct picture *p)
 
 	p->width = fmax(p->g.width, WIDTH_MIN);
 	p->height = p->g.height + TITLE;
-	cfg_facts(p->v, facts, sizeof(facts));
-	snprintf(place, sizeof(place), "module %s, 0x%" PRIx64 ": %s", cli_module(fn->symbol),
+	ki_cfg_view_facts(p->v, facts, sizeof(facts));
+	snprintf(place, sizeof(place), "module %s, 0x%" PRIx64 ": %s", ki_symbol_module(fn->symbol),
 		 fn->start, facts);
 	fprintf(p->out,
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
@@ -397,7 +398,7 @@ static int draw(struct picture *p, struct ki_err *err)
 	return 0;
 }
 
-int cfg_write_svg(const struct cfg_view *v, FILE *out, struct ki_err *err)
+int ki_cfg_write_svg(const struct ki_cfg_view *v, FILE *out, struct ki_err *err)
 {
 	struct picture p = {.v = v, .out = out};
 	uint32_t n = v->fn->nblocks, *last = calloc((size_t)n + 1, sizeof(*last));

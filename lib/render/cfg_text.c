@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
  * A function's graph as a table, and as JSON.
  */
@@ -6,8 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "cfg_view.h"
-#include "cli.h"
+#include "kerninst/cfg_view.h"
 #include "out/json.h"
 #include "out/table.h"
 
@@ -20,41 +19,41 @@ static const struct ki_column columns[] = {
 #define NCOLUMNS (sizeof(columns) / sizeof(*columns))
 
 /* "5 fall, 9 taken, 2 jump back; ret" */
-static void next_text(const struct cfg_view *v, uint32_t b, char *buf, size_t len)
+static void next_text(const struct ki_cfg_view *v, uint32_t b, char *buf, size_t len)
 {
 	const struct ki_block *block = &v->fn->blocks[b];
 	char left[256];
 	size_t at = 0;
 
 	*buf = '\0';
-	cfg_exit_text(v, b, left, sizeof(left));
+	ki_cfg_view_exit(v, b, left, sizeof(left));
 	for (uint32_t i = block->first_edge; i < block->first_edge + block->nedges; i++) {
 		const struct ki_edge *e = &v->fn->edges[i];
 
-		if (!cfg_is_inner(v, e) || at + 64 > len)
+		if (!ki_cfg_view_is_inner(v, e) || at + 64 > len)
 			continue;
 		at += (size_t)snprintf(buf + at, len - at, "%s%u %s%s", at ? ", " : "", e->to_block,
 				       ki_edge_kind_name(e->kind),
-				       cfg_is_back(v, e) ? " back" : "");
+				       ki_cfg_view_is_back(v, e) ? " back" : "");
 	}
 	if (*left)
 		snprintf(buf + at, len - at, "%s%s", at ? "; " : "", left);
 }
 
 /* "head", or the header of the loop that the block is in. */
-static void loop_text(const struct cfg_view *v, uint32_t b, char *buf, size_t len)
+static void loop_text(const struct ki_cfg_view *v, uint32_t b, char *buf, size_t len)
 {
 	uint32_t l = v->cfg->loop_of[b];
 
 	if (l == KI_NONE)
 		snprintf(buf, len, "-");
-	else if (cfg_headed(v, b) != KI_NONE)
+	else if (ki_cfg_view_headed(v, b) != KI_NONE)
 		snprintf(buf, len, v->cfg->loops[l].irreducible ? "head, irreducible" : "head");
 	else
 		snprintf(buf, len, "of %u", v->cfg->loops[l].header);
 }
 
-static void dominator_text(const struct cfg_view *v, uint32_t b, char *buf, size_t len)
+static void dominator_text(const struct ki_cfg_view *v, uint32_t b, char *buf, size_t len)
 {
 	const struct ki_cfg *cfg = v->cfg;
 	bool entry = !b || cfg->pred_first[b] == cfg->pred_first[b + 1];
@@ -67,7 +66,7 @@ static void dominator_text(const struct cfg_view *v, uint32_t b, char *buf, size
 		snprintf(buf, len, entry ? "entry" : "-");
 }
 
-static void print_row(struct ki_table *t, const struct cfg_view *v, uint32_t b)
+static void print_row(struct ki_table *t, const struct ki_cfg_view *v, uint32_t b)
 {
 	const struct ki_block *block = &v->fn->blocks[b];
 	char text[4096], mark = b == v->mark ? '>' : ' ';
@@ -76,7 +75,7 @@ static void print_row(struct ki_table *t, const struct cfg_view *v, uint32_t b)
 	ki_table_cell(t, "+0x%" PRIx64, block->start - v->fn->start);
 	ki_table_cell(t, "%" PRIu64, block->end - block->start);
 	ki_table_cell(t, "%u", block->count);
-	ki_table_cell(t, "%u", cfg_depth(v, b));
+	ki_table_cell(t, "%u", ki_cfg_view_depth(v, b));
 	loop_text(v, b, text, sizeof(text));
 	ki_table_cell(t, "%s", text);
 	dominator_text(v, b, text, sizeof(text));
@@ -85,7 +84,7 @@ static void print_row(struct ki_table *t, const struct cfg_view *v, uint32_t b)
 	ki_table_cell(t, "%s", text);
 }
 
-int cfg_write_text(const struct cfg_view *v, FILE *out, struct ki_err *err)
+int ki_cfg_write_text(const struct ki_cfg_view *v, FILE *out, struct ki_err *err)
 {
 	struct ki_table *t;
 	char facts[256];
@@ -93,17 +92,17 @@ int cfg_write_text(const struct cfg_view *v, FILE *out, struct ki_err *err)
 
 	if (ret)
 		return ki_err_set(err, ret, v->fn->start, "out of memory");
-	cfg_facts(v, facts, sizeof(facts));
-	fprintf(out, "%s:%s  0x%" PRIx64 "  %s\n", cli_module(v->fn->symbol), v->fn->symbol->name,
-		v->fn->start, facts);
+	ki_cfg_view_facts(v, facts, sizeof(facts));
+	fprintf(out, "%s:%s  0x%" PRIx64 "  %s\n", ki_symbol_module(v->fn->symbol),
+		v->fn->symbol->name, v->fn->start, facts);
 	for (uint32_t b = 0; b < v->fn->nblocks; b++)
 		print_row(t, v, b);
-	ret = ki_table_print(t, out, cli_bold(out));
+	ret = ki_table_print(t, out, v->bold);
 	ki_table_free(t);
 	return ret == -ENOMEM ? ki_err_set(err, ret, v->fn->start, "out of memory") : 0;
 }
 
-static void json_block(struct ki_json *j, const struct cfg_view *v, uint32_t b)
+static void json_block(struct ki_json *j, const struct ki_cfg_view *v, uint32_t b)
 {
 	const struct ki_block *block = &v->fn->blocks[b];
 	uint32_t loop = v->cfg->loop_of[b], idom = v->cfg->idom[b];
@@ -116,26 +115,26 @@ static void json_block(struct ki_json *j, const struct cfg_view *v, uint32_t b)
 	ki_json_u64(j, "bytes", block->end - block->start);
 	ki_json_u64(j, "instructions", block->count);
 	ki_json_bool(j, "reached", v->place[b] < v->cfg->nreached);
-	ki_json_u64(j, "depth", cfg_depth(v, b));
+	ki_json_u64(j, "depth", ki_cfg_view_depth(v, b));
 	if (loop != KI_NONE)
 		ki_json_u64(j, "loop", loop);
 	if (idom != KI_NONE)
 		ki_json_u64(j, "dominator", idom);
-	if (cfg_exit_text(v, b, left, sizeof(left)) != CFG_STAYS)
+	if (ki_cfg_view_exit(v, b, left, sizeof(left)) != KI_CFG_STAYS)
 		ki_json_str(j, "exit", left);
 	ki_json_close(j);
 }
 
-static void json_edge(struct ki_json *j, const struct cfg_view *v, const struct ki_edge *e)
+static void json_edge(struct ki_json *j, const struct ki_cfg_view *v, const struct ki_edge *e)
 {
 	ki_json_open(j, NULL, '{');
 	ki_json_u64(j, "number", (uint64_t)(e - v->fn->edges));
 	ki_json_u64(j, "from", e->block);
 	ki_json_hex(j, "instruction", v->fn->insns[e->insn].addr);
 	ki_json_str(j, "kind", ki_edge_kind_name(e->kind));
-	if (cfg_is_inner(v, e)) {
+	if (ki_cfg_view_is_inner(v, e)) {
 		ki_json_u64(j, "to", e->to_block);
-		ki_json_bool(j, "back", cfg_is_back(v, e));
+		ki_json_bool(j, "back", ki_cfg_view_is_back(v, e));
 	} else if (e->to) {
 		ki_json_hex(j, "target", e->to);
 	}
@@ -154,7 +153,7 @@ static void json_loop(struct ki_json *j, const struct ki_loop *l)
 	ki_json_close(j);
 }
 
-int cfg_write_json(const struct cfg_view *v, FILE *out, struct ki_err *err)
+int ki_cfg_write_json(const struct ki_cfg_view *v, FILE *out, struct ki_err *err)
 {
 	const struct ki_function *fn = v->fn;
 	struct ki_json j;
@@ -162,10 +161,10 @@ int cfg_write_json(const struct cfg_view *v, FILE *out, struct ki_err *err)
 	(void)err;
 	ki_json_init(&j, out);
 	ki_json_open(&j, NULL, '{');
-	ki_json_str(&j, "module", cli_module(fn->symbol));
+	ki_json_str(&j, "module", ki_symbol_module(fn->symbol));
 	ki_json_str(&j, "function", fn->symbol->name);
 	ki_json_hex(&j, "address", fn->start);
-	ki_json_u64(&j, "bytes", cfg_bytes(v));
+	ki_json_u64(&j, "bytes", ki_cfg_view_bytes(v));
 	ki_json_u64(&j, "depth", v->depth);
 	if (v->mark != KI_NONE)
 		ki_json_u64(&j, "marked", v->mark);

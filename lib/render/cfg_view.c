@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only
-#include "cfg_view.h"
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+#include "kerninst/cfg_view.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -7,37 +7,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
-
 #define LINES_MAX  16 /* of a block; of a longer one these: */
 #define LINES_HEAD 10
 #define LINES_TAIL 4
 
-bool cfg_is_inner(const struct cfg_view *v, const struct ki_edge *e)
+bool ki_cfg_view_is_inner(const struct ki_cfg_view *v, const struct ki_edge *e)
 {
 	return e->kind <= KI_EDGE_FIXUP && e->to_block < v->fn->nblocks;
 }
 
-bool cfg_is_back(const struct cfg_view *v, const struct ki_edge *e)
+bool ki_cfg_view_is_back(const struct ki_cfg_view *v, const struct ki_edge *e)
 {
 	return v->place[e->to_block] <= v->place[e->block];
 }
 
-uint32_t cfg_depth(const struct cfg_view *v, uint32_t block)
+uint32_t ki_cfg_view_depth(const struct ki_cfg_view *v, uint32_t block)
 {
 	uint32_t l = v->cfg->loop_of[block];
 
 	return l == KI_NONE ? 0 : v->cfg->loops[l].depth;
 }
 
-uint32_t cfg_headed(const struct cfg_view *v, uint32_t block)
+uint32_t ki_cfg_view_headed(const struct ki_cfg_view *v, uint32_t block)
 {
 	uint32_t l = v->cfg->loop_of[block];
 
 	return l != KI_NONE && v->cfg->loops[l].header == block ? l : KI_NONE;
 }
 
-uint64_t cfg_bytes(const struct cfg_view *v)
+uint64_t ki_cfg_view_bytes(const struct ki_cfg_view *v)
 {
 	return v->fn->blocks[v->fn->nblocks - 1].end - v->fn->start;
 }
@@ -47,17 +45,18 @@ static const char *plural(uint64_t n)
 	return n == 1 ? "" : "s";
 }
 
-void cfg_facts(const struct cfg_view *v, char *buf, size_t len)
+void ki_cfg_view_facts(const struct ki_cfg_view *v, char *buf, size_t len)
 {
 	uint32_t nloops = v->cfg->nloops;
 
 	snprintf(buf, len,
 		 "%" PRIu64 " bytes, %u block%s, %u edge%s, %u exit%s, %u loop%s, depth %u",
-		 cfg_bytes(v), v->fn->nblocks, plural(v->fn->nblocks), v->nedges, plural(v->nedges),
-		 v->nexits, plural(v->nexits), nloops, plural(nloops), v->depth);
+		 ki_cfg_view_bytes(v), v->fn->nblocks, plural(v->fn->nblocks), v->nedges,
+		 plural(v->nedges), v->nexits, plural(v->nexits), nloops, plural(nloops), v->depth);
 }
 
-uint32_t cfg_lines(const struct cfg_view *v, uint32_t block, uint32_t *skip, uint32_t *skipped)
+uint32_t ki_cfg_view_lines(const struct ki_cfg_view *v, uint32_t block, uint32_t *skip,
+			   uint32_t *skipped)
 {
 	uint32_t n = v->fn->blocks[block].count;
 
@@ -84,7 +83,7 @@ static void __attribute__((format(printf, 3, 4))) add(char *buf, size_t len, con
 	va_end(ap);
 }
 
-static void name_of(const struct cfg_view *v, uint64_t addr, char *buf, size_t len)
+static void name_of(const struct ki_cfg_view *v, uint64_t addr, char *buf, size_t len)
 {
 	const struct ki_symbol *sym = ki_target_symbol_at(v->fn->target, addr);
 
@@ -97,8 +96,8 @@ static void name_of(const struct cfg_view *v, uint64_t addr, char *buf, size_t l
 }
 
 /* What the edge adds to the exits of its block. */
-static enum cfg_exit exit_by(const struct cfg_view *v, const struct ki_edge *e, char *buf,
-			     size_t len)
+static enum ki_cfg_exit exit_by(const struct ki_cfg_view *v, const struct ki_edge *e, char *buf,
+				size_t len)
 {
 	char name[128];
 
@@ -106,24 +105,24 @@ static enum cfg_exit exit_by(const struct cfg_view *v, const struct ki_edge *e, 
 	switch (e->kind) {
 	case KI_EDGE_CALL:
 	case KI_EDGE_CALL_INDIRECT:
-		return CFG_STAYS;
+		return KI_CFG_STAYS;
 	case KI_EDGE_RETURN:
 		add(buf, len, "ret");
-		return CFG_RETURNS;
+		return KI_CFG_RETURNS;
 	case KI_EDGE_TAIL:
 		add(buf, len, "tail call to %s", name);
-		return CFG_LEAVES;
+		return KI_CFG_LEAVES;
 	case KI_EDGE_TAIL_INDIRECT:
 		add(buf, len, "indirect tail call");
-		return CFG_LEAVES;
+		return KI_CFG_LEAVES;
 	default:
 		add(buf, len, e->to ? "to %s" : "to an unknown place", name);
-		return CFG_LEAVES;
+		return KI_CFG_LEAVES;
 	}
 }
 
 /* A block that nothing leads on from: it ends in a trap, or in a call that does not return. */
-static enum cfg_exit dead_end(const struct cfg_view *v, uint32_t block, char *buf, size_t len)
+static enum ki_cfg_exit dead_end(const struct ki_cfg_view *v, uint32_t block, char *buf, size_t len)
 {
 	const struct ki_block *b = &v->fn->blocks[block];
 	const struct ki_insn *last = &v->fn->insns[b->first + b->count - 1];
@@ -135,33 +134,34 @@ static enum cfg_exit dead_end(const struct cfg_view *v, uint32_t block, char *bu
 		add(buf, len, "%s does not return", name);
 	else
 		add(buf, len, last->kind == KI_INSN_TRAP ? "trap" : "no way on");
-	return CFG_ENDS;
+	return KI_CFG_ENDS;
 }
 
-enum cfg_exit cfg_exit_text(const struct cfg_view *v, uint32_t block, char *buf, size_t len)
+enum ki_cfg_exit ki_cfg_view_exit(const struct ki_cfg_view *v, uint32_t block, char *buf,
+				  size_t len)
 {
 	const struct ki_block *b = &v->fn->blocks[block];
-	enum cfg_exit how = CFG_STAYS;
+	enum ki_cfg_exit how = KI_CFG_STAYS;
 	bool goes_on = false;
 
 	*buf = '\0';
 	for (uint32_t i = b->first_edge; i < b->first_edge + b->nedges; i++) {
 		const struct ki_edge *e = &v->fn->edges[i];
-		enum cfg_exit by = CFG_STAYS;
+		enum ki_cfg_exit by = KI_CFG_STAYS;
 
-		if (!cfg_is_inner(v, e))
+		if (!ki_cfg_view_is_inner(v, e))
 			by = exit_by(v, e, buf, len);
 		else
 			goes_on |= e->kind != KI_EDGE_FIXUP;
-		if (by != CFG_STAYS)
+		if (by != KI_CFG_STAYS)
 			how = by;
 	}
-	if (how == CFG_STAYS && !goes_on)
+	if (how == KI_CFG_STAYS && !goes_on)
 		return dead_end(v, block, buf, len);
 	return how;
 }
 
-static void count(struct cfg_view *v)
+static void count(struct ki_cfg_view *v)
 {
 	const struct ki_function *fn = v->fn;
 	char text[256];
@@ -169,19 +169,19 @@ static void count(struct cfg_view *v)
 	for (uint32_t i = 0; i < fn->nblocks; i++)
 		v->place[v->cfg->rpo[i]] = i;
 	for (uint32_t i = 0; i < fn->nedges; i++)
-		v->nedges += cfg_is_inner(v, &fn->edges[i]);
+		v->nedges += ki_cfg_view_is_inner(v, &fn->edges[i]);
 	for (uint32_t b = 0; b < fn->nblocks; b++) {
-		v->nexits += cfg_exit_text(v, b, text, sizeof(text)) != CFG_STAYS;
-		if (cfg_depth(v, b) > v->depth)
-			v->depth = cfg_depth(v, b);
+		v->nexits += ki_cfg_view_exit(v, b, text, sizeof(text)) != KI_CFG_STAYS;
+		if (ki_cfg_view_depth(v, b) > v->depth)
+			v->depth = ki_cfg_view_depth(v, b);
 	}
 }
 
-int cfg_view_make(struct cfg_view *v, const struct ki_function *fn, struct ki_err *err)
+int ki_cfg_view_make(struct ki_cfg_view *v, const struct ki_function *fn, struct ki_err *err)
 {
 	int ret;
 
-	*v = (struct cfg_view){.fn = fn, .mark = KI_NONE};
+	*v = (struct ki_cfg_view){.fn = fn, .mark = KI_NONE};
 	ret = ki_cfg_build(fn, &v->cfg, err);
 	if (ret)
 		return ret;
@@ -192,7 +192,7 @@ int cfg_view_make(struct cfg_view *v, const struct ki_function *fn, struct ki_er
 	return 0;
 }
 
-void cfg_view_free(struct cfg_view *v)
+void ki_cfg_view_free(struct ki_cfg_view *v)
 {
 	ki_cfg_free(v->cfg);
 	free(v->place);

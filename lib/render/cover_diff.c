@@ -1,12 +1,11 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
  * Two coverages compared: tables for people, JSON for programs.
  */
 #include <errno.h>
 #include <inttypes.h>
 
-#include "cli.h"
-#include "cover_output.h"
+#include "kerninst/cover_report.h"
 #include "out/json.h"
 #include "out/table.h"
 
@@ -93,8 +92,8 @@ static void block_rows(struct ki_table *t, const struct ki_coverage *c,
 	}
 }
 
-static int changes(const struct ki_coverage *after, const struct ki_cover_diff *d, bool blocks,
-		   FILE *out)
+static int changes(const struct ki_coverage *after, const struct ki_cover_diff *d,
+		   const struct ki_cover_diff_show *how, FILE *out)
 {
 	static const struct ki_column columns[] = {
 		{"NEW", KI_ALIGN_RIGHT, 5},    {"GONE", KI_ALIGN_RIGHT, 5},
@@ -112,11 +111,11 @@ static int changes(const struct ki_coverage *after, const struct ki_cover_diff *
 		if (d->functions[i].match != KI_COVER_SAME)
 			continue;
 		function_row(t, d, &d->functions[i]);
-		if (blocks)
+		if (how->blocks)
 			block_rows(t, after, d, &d->functions[i]);
 	}
 	fputc('\n', out);
-	ret = ki_table_print(t, out, cli_bold(out));
+	ret = ki_table_print(t, out, how->bold);
 	ki_table_free(t);
 	return ret;
 }
@@ -149,19 +148,19 @@ static void others(const struct ki_cover_diff *d, bool all, FILE *out)
 	}
 }
 
-int cover_diff_text(const struct ki_coverage *before, const struct ki_coverage *after,
-		    const struct ki_cover_diff *d, const struct cover_diff_names *names,
-		    bool blocks, FILE *out)
+int ki_cover_diff_text(const struct ki_coverage *before, const struct ki_coverage *after,
+		       const struct ki_cover_diff *d, const struct ki_cover_diff_show *how,
+		       FILE *out)
 {
 	int ret;
 
 	fputs("old  ", out);
-	head_line(before, names->before, out);
+	head_line(before, how->before, out);
 	fputs("new  ", out);
-	head_line(after, names->after, out);
+	head_line(after, how->after, out);
 	summary(d, out);
-	ret = changes(after, d, blocks, out);
-	others(d, blocks, out);
+	ret = changes(after, d, how, out);
+	others(d, how->blocks, out);
 	return ret ? ret : fflush(out) ? -EIO : 0;
 }
 
@@ -221,16 +220,17 @@ static void json_function(struct ki_json *j, const struct ki_coverage *after,
 	ki_json_close(j);
 }
 
-int cover_diff_json(const struct ki_coverage *before, const struct ki_coverage *after,
-		    const struct ki_cover_diff *d, const struct cover_diff_names *names, FILE *out)
+int ki_cover_diff_json(const struct ki_coverage *before, const struct ki_coverage *after,
+		       const struct ki_cover_diff *d, const struct ki_cover_diff_show *how,
+		       FILE *out)
 {
 	struct ki_json j;
 	int ret;
 
 	ki_json_init(&j, out);
 	ki_json_open(&j, NULL, '{');
-	json_side(&j, "old", before, names->before);
-	json_side(&j, "new", after, names->after);
+	json_side(&j, "old", before, how->before);
+	json_side(&j, "new", after, how->after);
 	json_totals(&j, d);
 	ki_json_open(&j, "functions", '[');
 	for (size_t i = 0; i < d->nfunctions; i++)

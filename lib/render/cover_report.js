@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 // Tables that can be sorted and filtered, and the search. Without it the pages say the same.
 "use strict";
 

@@ -1,12 +1,12 @@
-// SPDX-License-Identifier: GPL-2.0-only
-#include "cover_sums.h"
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+#include "render/cover_sums.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-void cover_sum_add(struct cover_sum *s, const struct ki_coverage *c,
-		   const struct ki_cover_function *f)
+void ki_cover_sum_add(struct ki_cover_sum *s, const struct ki_coverage *c,
+		      const struct ki_cover_function *f)
 {
 	const struct ki_cover_block *b = c->blocks + f->first_block;
 	uint64_t hit = 0;
@@ -40,7 +40,7 @@ static int by_group(const void *a, const void *b)
 
 static int by_hits(const void *a, const void *b)
 {
-	const struct cover_sum *sa = a, *sb = b;
+	const struct ki_cover_sum *sa = a, *sb = b;
 
 	if (sa->hit != sb->hit)
 		return sa->hit > sb->hit ? -1 : 1;
@@ -49,10 +49,10 @@ static int by_hits(const void *a, const void *b)
 
 /* Groups of members that stand in order. */
 static int cut(const struct ki_coverage *c, const struct member *m, size_t count,
-	       struct cover_sum **out, size_t *ngroups)
+	       struct ki_cover_sum **out, size_t *ngroups)
 {
 	size_t n = 0, g = 0;
-	struct cover_sum *v;
+	struct ki_cover_sum *v;
 
 	for (size_t i = 0; i < count; i++)
 		n += !i || strcmp(m[i].group, m[i - 1].group) != 0;
@@ -65,12 +65,12 @@ static int cut(const struct ki_coverage *c, const struct member *m, size_t count
 		v[g].name = m[i].group;
 		v[g].members = calloc(end - i, sizeof(*v->members));
 		if (!v[g].members) {
-			cover_sums_free(v, g);
+			ki_cover_sums_free(v, g);
 			return -ENOMEM;
 		}
 		for (size_t k = i; k < end; k++) {
 			v[g].members[k - i] = m[k].function;
-			cover_sum_add(&v[g], c, &c->functions[m[k].function]);
+			ki_cover_sum_add(&v[g], c, &c->functions[m[k].function]);
 		}
 	}
 	qsort(v, n, sizeof(*v), by_hits);
@@ -79,8 +79,8 @@ static int cut(const struct ki_coverage *c, const struct member *m, size_t count
 	return 0;
 }
 
-int cover_sums(const struct ki_coverage *c, const struct cover_sum *of, cover_group_name *name,
-	       const void *arg, struct cover_sum **out, size_t *n)
+int ki_cover_sums(const struct ki_coverage *c, const struct ki_cover_sum *of,
+		  ki_cover_group_name *name, const void *arg, struct ki_cover_sum **out, size_t *n)
 {
 	size_t count = of ? of->functions : c->nfunctions;
 	struct member *m = calloc(count + 1, sizeof(*m));
@@ -99,7 +99,7 @@ int cover_sums(const struct ki_coverage *c, const struct cover_sum *of, cover_gr
 	return ret;
 }
 
-void cover_sums_free(struct cover_sum *v, size_t n)
+void ki_cover_sums_free(struct ki_cover_sum *v, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		free(v[i].members);

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
  * A coverage as tables for people.
  */
@@ -6,15 +6,14 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "cli.h"
-#include "cover_output.h"
-#include "cover_sums.h"
+#include "kerninst/cover_report.h"
+#include "render/cover_sums.h"
 #include "out/table.h"
 #include "kerninst/pointspec.h"
 
-static int finish(struct ki_table *t, FILE *out)
+static int finish(struct ki_table *t, FILE *out, bool bold)
 {
-	int ret = ki_table_print(t, out, cli_bold(out));
+	int ret = ki_table_print(t, out, bold);
 
 	ki_table_free(t);
 	return ret;
@@ -50,7 +49,7 @@ static void head(const struct ki_coverage *c, FILE *out)
 		t->heap_bytes / 1024, t->memory_bytes / 1024);
 }
 
-static int reasons(const struct ki_coverage *c, FILE *out)
+static int reasons(const struct ki_coverage *c, FILE *out, bool bold)
 {
 	static const struct ki_column columns[] = {{"BLOCKS", KI_ALIGN_RIGHT, 9},
 						   {"NOT KNOWN BECAUSE", KI_ALIGN_LEFT, 0},
@@ -72,10 +71,10 @@ static int reasons(const struct ki_coverage *c, FILE *out)
 		ki_table_cell(t, "%s", ki_reason_text(r));
 	}
 	fputc('\n', out);
-	return finish(t, out);
+	return finish(t, out, bold);
 }
 
-static void sum_cells(struct ki_table *t, const struct cover_sum *s)
+static void sum_cells(struct ki_table *t, const struct ki_cover_sum *s)
 {
 	ki_table_cell(t, "%" PRIu64, s->hit);
 	ki_table_cell(t, "%" PRIu64, s->known);
@@ -85,7 +84,7 @@ static void sum_cells(struct ki_table *t, const struct cover_sum *s)
 		ki_table_cell(t, "-");
 }
 
-static int modules(const struct cover_sum *v, size_t n, FILE *out)
+static int modules(const struct ki_cover_sum *v, size_t n, FILE *out, bool bold)
 {
 	static const struct ki_column columns[] = {
 		{"FUNCTIONS HIT", KI_ALIGN_RIGHT, 9}, {"OF", KI_ALIGN_RIGHT, 6},
@@ -102,10 +101,10 @@ static int modules(const struct cover_sum *v, size_t n, FILE *out)
 		ki_table_cell(t, "%s", v[i].name);
 	}
 	fputc('\n', out);
-	return finish(t, out);
+	return finish(t, out, bold);
 }
 
-static int functions_hit(const struct ki_coverage *c, FILE *out)
+static int functions_hit(const struct ki_coverage *c, FILE *out, bool bold)
 {
 	static const struct ki_column columns[] = {
 		{"BLOCKS HIT", KI_ALIGN_RIGHT, 9}, {"OF KNOWN", KI_ALIGN_RIGHT, 8},
@@ -117,9 +116,9 @@ static int functions_hit(const struct ki_coverage *c, FILE *out)
 		return -ENOMEM;
 	for (size_t i = 0; i < c->nfunctions; i++) {
 		const struct ki_cover_function *f = &c->functions[i];
-		struct cover_sum s = {0};
+		struct ki_cover_sum s = {0};
 
-		cover_sum_add(&s, c, f);
+		ki_cover_sum_add(&s, c, f);
 		if (!s.hit)
 			continue;
 		sum_cells(t, &s);
@@ -129,7 +128,7 @@ static int functions_hit(const struct ki_coverage *c, FILE *out)
 		ki_table_cell(t, "0x%" PRIx64, f->addr);
 	}
 	fputc('\n', out);
-	return finish(t, out);
+	return finish(t, out, bold);
 }
 
 static const char *module_name(const void *arg, size_t function)
@@ -140,21 +139,21 @@ static const char *module_name(const void *arg, size_t function)
 	return module ? module : KI_POINTSPEC_KERNEL;
 }
 
-int cover_text(const struct ki_coverage *c, bool functions, FILE *out)
+int ki_cover_text(const struct ki_coverage *c, bool functions, bool bold, FILE *out)
 {
-	struct cover_sum *v;
+	struct ki_cover_sum *v;
 	size_t n;
 	int ret;
 
 	head(c, out);
-	ret = reasons(c, out);
-	if (!ret && cover_sums(c, NULL, module_name, c, &v, &n)) {
+	ret = reasons(c, out, bold);
+	if (!ret && ki_cover_sums(c, NULL, module_name, c, &v, &n)) {
 		ret = -ENOMEM;
 	} else if (!ret) {
-		ret = modules(v, n, out);
-		cover_sums_free(v, n);
+		ret = modules(v, n, out, bold);
+		ki_cover_sums_free(v, n);
 	}
 	if (!ret && functions)
-		ret = functions_hit(c, out);
+		ret = functions_hit(c, out, bold);
 	return ret ? ret : fflush(out) ? -EIO : 0;
 }

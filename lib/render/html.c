@@ -1,8 +1,8 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
  * The report's first page, and how all of it is written.
  */
-#include "cover_html.h"
+#include "render/html.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -10,9 +10,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli.h"
 #include "cover/coverage.h"
-#include "cover_output.h"
+#include "kerninst/cover_report.h"
 #include "out/json.h"
 
 #define HOTTEST 12
@@ -20,11 +19,11 @@
 static void tile(FILE *out, uint64_t n, const char *what, uint64_t whole, const char *of)
 {
 	fputs("<li><b>", out);
-	html_number(out, n);
+	ki_html_number(out, n);
 	fprintf(out, "</b>%s", what);
 	if (of) {
 		fputs(" <span class=\"dim\">of ", out);
-		html_number(out, whole);
+		ki_html_number(out, whole);
 		fprintf(out, " %s</span>", of);
 	}
 	fputs("</li>\n", out);
@@ -39,7 +38,7 @@ static void piece(FILE *out, const char *class, uint64_t n)
 static void piece_key(FILE *out, const char *key, uint64_t n)
 {
 	fprintf(out, "<span class=\"k\">%s", key);
-	html_number(out, n);
+	ki_html_number(out, n);
 	fputs("</span>\n", out);
 }
 
@@ -65,15 +64,15 @@ static void put_totals(const struct html *h, FILE *out)
 	fputs("<h1>", out);
 	fprintf(out, "%.1f %% of the known blocks were hit</h1>\n<p>Kernel ",
 		t->known ? 100.0 * (double)t->hit / (double)t->known : 0.0);
-	html_text(out, h->c->release ? h->c->release : "unknown");
+	ki_html_text(out, h->c->release ? h->c->release : "unknown");
 	if (h->c->version) {
 		fputs(" <span class=\"dim\">", out);
-		html_text(out, h->c->version);
+		ki_html_text(out, h->c->version);
 		fputs("</span>", out);
 	}
 	if (h->c->command) {
 		fputs(", during <code>", out);
-		html_text(out, h->c->command);
+		ki_html_text(out, h->c->command);
 		fputs("</code>", out);
 	}
 	fputs("</p>\n<ul class=\"tiles\">\n", out);
@@ -102,20 +101,20 @@ static void put_groups(const struct html *h, FILE *out)
 			 : "Modules, and functions of the kernel by name",
 		h->lines ? "Directory" : "Group");
 	for (size_t g = 0; g < h->ngroups; g++) {
-		const struct cover_sum *s = &h->groups[g];
+		const struct ki_cover_sum *s = &h->groups[g];
 		const uint64_t numbers[] = {s->functions_hit, s->functions, s->hit, s->known};
 
 		fprintf(out, "<tr><td class=\"name\"><a href=\"g/%zu.html\">", g);
-		html_text(out, s->name);
+		ki_html_text(out, s->name);
 		fputs("</a></td>", out);
 		for (int i = 0; i < 4; i++) {
 			fprintf(out, "<td class=\"n%s\">", i & 1 ? " opt" : "");
-			html_number(out, numbers[i]);
+			ki_html_number(out, numbers[i]);
 			fputs("</td>", out);
 		}
-		html_share(out, s->hit, s->known);
+		ki_html_share(out, s->hit, s->known);
 		fputs("<td class=\"n opt\">", out);
-		html_number(out, s->most);
+		ki_html_number(out, s->most);
 		fputs("</td></tr>\n", out);
 	}
 	fputs("</tbody></table></div>\n", out);
@@ -145,9 +144,9 @@ static int put_hottest(const struct html *h, FILE *out)
 	if (!v)
 		return ki_err_set(h->err, -ENOMEM, 0, "out of memory");
 	for (size_t i = 0; i < h->c->nfunctions; i++) {
-		struct cover_sum s = {0};
+		struct ki_cover_sum s = {0};
 
-		cover_sum_add(&s, h->c, &h->c->functions[i]);
+		ki_cover_sum_add(&s, h->c, &h->c->functions[i]);
 		v[i] = (struct hot){.most = s.most, .hit = s.hit, .function = (uint32_t)i};
 	}
 	qsort(v, h->c->nfunctions, sizeof(*v), by_heat);
@@ -160,11 +159,11 @@ static int put_hottest(const struct html *h, FILE *out)
 		const struct ki_cover_function *f = &h->c->functions[v[i].function];
 
 		fprintf(out, "<tr><td class=\"name\"><a href=\"f/%u.html\">", v[i].function);
-		html_name(out, h, f);
+		ki_html_name(out, h, f);
 		fputs("</a></td><td class=\"n\">", out);
-		html_number(out, v[i].most);
+		ki_html_number(out, v[i].most);
 		fprintf(out, "</td><td class=\"n\">%" PRIu64 "</td><td class=\"opt\">", v[i].hit);
-		html_strip(out, h->c, f, h->most);
+		ki_html_strip(out, h->c, f, h->most);
 		fputs("</td></tr>\n", out);
 	}
 	fputs("</tbody></table></div>\n", out);
@@ -186,18 +185,18 @@ static void put_reasons(const struct html *h, FILE *out)
 			      out);
 		any = true;
 		fputs("<tr><td class=\"n\">", out);
-		html_number(out, h->c->totals.refused[r]);
+		ki_html_number(out, h->c->totals.refused[r]);
 		fprintf(out, "</td><td class=\"mono\">%s</td><td>", ki_reason_tag(r));
-		html_text(out, ki_reason_text(r));
+		ki_html_text(out, ki_reason_text(r));
 		fputs("</td></tr>\n", out);
 	}
 	if (any)
 		fputs("</tbody></table></div>\n", out);
 }
 
-int html_index(struct html *h)
+int ki_html_index(struct html *h)
 {
-	FILE *out = html_open(h, "index.html", "", "Kernel coverage");
+	FILE *out = ki_html_open(h, "index.html", "", "Kernel coverage");
 	int ret;
 
 	if (!out)
@@ -210,12 +209,12 @@ int html_index(struct html *h)
 		"<p class=\"dim\">Functions that were not hit have no page of their own; those of more "
 		"than %d blocks have no graph.</p>\n",
 		HTML_GRAPH_MAX);
-	return html_close(h, out, "index.html") ? -EIO : ret;
+	return ki_html_close(h, out, "index.html") ? -EIO : ret;
 }
 
 static int write_asset(struct html *h, const char *name, const char *start, const char *end)
 {
-	FILE *out = html_file(h, name);
+	FILE *out = ki_html_file(h, name);
 
 	if (!out)
 		return -EIO;
@@ -228,7 +227,7 @@ static int write_asset(struct html *h, const char *name, const char *start, cons
 /* What the search knows: name, group, page. */
 static int write_names(struct html *h)
 {
-	FILE *out = html_file(h, "names.js");
+	FILE *out = ki_html_file(h, "names.js");
 	struct ki_json j;
 	int ret;
 
@@ -242,7 +241,7 @@ static int write_names(struct html *h)
 
 		ki_json_str(&j, NULL, f->name);
 		ki_json_u64(&j, NULL, h->group_of[i]);
-		ki_json_i64(&j, NULL, html_has_page(h->c, f) ? (int64_t)i : -1);
+		ki_json_i64(&j, NULL, ki_html_has_page(h->c, f) ? (int64_t)i : -1);
 	}
 	ki_json_close(&j);
 	ret = ki_json_end_line(&j);
@@ -265,34 +264,35 @@ static int make_dirs(struct html *h)
 	return 0;
 }
 
-static int write_all(struct html *h, bool quiet)
+static int write_all(struct html *h, const struct ki_cover_html_options *o)
 {
-	struct cli_progress p;
 	int ret = make_dirs(h);
 
-	ret = ret ? ret : write_asset(h, "report.css", html_css, html_css_end);
-	ret = ret ? ret : write_asset(h, "report.js", html_js, html_js_end);
+	ret = ret ? ret : write_asset(h, "report.css", ki_html_css, ki_html_css_end);
+	ret = ret ? ret : write_asset(h, "report.js", ki_html_js, ki_html_js_end);
 	ret = ret ? ret : write_names(h);
-	ret = ret ? ret : html_index(h);
+	ret = ret ? ret : ki_html_index(h);
 	for (size_t g = 0; g < h->ngroups && !ret; g++)
-		ret = html_group_page(h, (uint32_t)g);
-	cli_progress_start(&p, "pages of functions", h->c->nfunctions, quiet);
+		ret = ki_html_group_page(h, (uint32_t)g);
 	for (size_t i = 0; i < h->c->nfunctions && !ret; i++) {
-		cli_progress_at(&p, i);
-		if (html_has_page(h->c, &h->c->functions[i]))
-			ret = html_function_page(h, i);
+		if (o->progress)
+			o->progress(o->arg, i, h->c->nfunctions);
+		if (ki_html_has_page(h->c, &h->c->functions[i]))
+			ret = ki_html_function_page(h, i);
 	}
-	cli_progress_end(&p);
 	return ret;
 }
 
-int cover_html(const struct ki_coverage *c, const struct ki_cover_lines *lines, struct ki_target *t,
-	       const char *dir, bool quiet, struct ki_err *err)
+int ki_cover_html(const struct ki_coverage *c, const struct ki_cover_html_options *o,
+		  struct ki_err *err)
 {
-	struct html h = {.c = c, .lines = lines, .target = t, .dir = dir, .err = err};
+	struct html h = {.c = c, .lines = o->lines, .target = o->target, .dir = o->dir, .err = err};
 	struct html_names *names = NULL;
 	int ret = -ENOMEM;
 
+	if (o->size != sizeof(*o))
+		return ki_err_set(err, -EINVAL, 0, "options of pages: %zu bytes, not %zu", o->size,
+				  sizeof(*o));
 	for (size_t i = 0; i < c->nblocks; i++)
 		if (c->blocks[i].count > h.most)
 			h.most = c->blocks[i].count;
@@ -300,10 +300,10 @@ int cover_html(const struct ki_coverage *c, const struct ki_cover_lines *lines, 
 	h.source = calloc(c->nfunctions + 1, sizeof(*h.source));
 	h.ordinals = ki_coverage_ordinals(c);
 	if (h.group_of && h.source && h.ordinals)
-		ret = html_group(&h, &names);
-	ret = ret ? ki_err_set(err, ret, 0, "out of memory") : write_all(&h, quiet);
-	cover_sums_free(h.groups, h.ngroups);
-	html_names_free(names);
+		ret = ki_html_group(&h, &names);
+	ret = ret ? ki_err_set(err, ret, 0, "out of memory") : write_all(&h, o);
+	ki_cover_sums_free(h.groups, h.ngroups);
+	ki_html_names_free(names);
 	free(h.group_of);
 	free(h.source);
 	free(h.ordinals);

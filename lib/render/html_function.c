@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
  * The page of one function: its graph in heat colours, and its blocks in numbers.
  */
@@ -7,9 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "cli.h"
 #include "cover/lines.h"
-#include "cover_html.h"
+#include "render/html.h"
 
 /* The function in the target, if its code is what was measured; NULL. */
 static struct ki_function *analyze(const struct html *h, const struct ki_cover_function *f)
@@ -46,7 +45,7 @@ static uint64_t shade_from(unsigned int shade, uint64_t most)
 	while (low < high) {
 		uint64_t mid = low + (high - low) / 2;
 
-		if (html_shade(mid, most) < shade)
+		if (ki_html_shade(mid, most) < shade)
 			low = mid + 1;
 		else
 			high = mid;
@@ -66,18 +65,18 @@ static void put_legend(FILE *out, uint64_t most)
 	for (unsigned int shade = 1; most > 1 && shade < HTML_SHADES; shade++) {
 		uint64_t from = shade_from(shade, most);
 
-		if (html_shade(from, most) != shade || from == last)
+		if (ki_html_shade(from, most) != shade || from == last)
 			continue;
 		last = from;
 		fprintf(out, "<span class=\"k\"><i class=\"key c%u\"></i>", shade);
-		html_number(out, from);
+		ki_html_number(out, from);
 		fputs(from < most ? "+</span>" : "</span>", out);
 	}
 	fputs("</p>\n", out);
 }
 
 static void put_facts(const struct html *h, const struct ki_cover_function *f,
-		      const struct cover_sum *s, FILE *out)
+		      const struct ki_cover_sum *s, FILE *out)
 {
 	size_t number = (size_t)(f - h->c->functions);
 	uint32_t group = h->group_of[number];
@@ -85,26 +84,26 @@ static void put_facts(const struct html *h, const struct ki_cover_function *f,
 
 	fputs("<p>In <a href=\"../g/", out);
 	fprintf(out, "%u.html\">", group);
-	html_text(out, h->groups[group].name);
+	ki_html_text(out, h->groups[group].name);
 	fputs("</a>", out);
 	if (h->source[number] && ki_cover_lines_function(h->lines, number, &line)) {
 		fputs(", <code>", out);
-		html_text(out, h->source[number]);
+		ki_html_text(out, h->source[number]);
 		fprintf(out, ":%u</code>", line);
 	}
 	fprintf(out,
 		". At <code>0x%" PRIx64 "</code>, %u bytes.</p>\n<ul class=\"tiles\">\n<li><b>",
 		f->addr, f->size);
-	html_number(out, s->hit);
+	ki_html_number(out, s->hit);
 	fputs("</b>blocks hit <span class=\"dim\">of ", out);
-	html_number(out, s->known);
+	ki_html_number(out, s->known);
 	fprintf(out, " known, %.1f %%</span></li>\n",
 		s->known ? 100.0 * (double)s->hit / (double)s->known : 0.0);
 	if (h->c->mode != KI_COVER_HIT) {
 		fputs("<li><b>", out);
-		html_number(out, s->entries);
+		ki_html_number(out, s->entries);
 		fputs("</b>hits of its first block</li>\n<li><b>", out);
-		html_number(out, s->most);
+		ki_html_number(out, s->most);
 		fputs("</b>hits of its hottest block</li>\n", out);
 	}
 	fputs("</ul>\n", out);
@@ -114,7 +113,7 @@ static void put_strip(const struct html *h, const struct ki_cover_function *f, u
 		      FILE *out)
 {
 	fputs("<h2>From its first byte to its last</h2>\n", out);
-	html_strip(out, h->c, f, most);
+	ki_html_strip(out, h->c, f, most);
 	put_legend(out, most);
 }
 
@@ -135,15 +134,15 @@ static void block_row(const struct html *h, const struct ki_cover_function *f, u
 
 		fputs("<td class=\"mono opt\">", out);
 		if (row) {
-			html_text(out, slash ? slash + 1 : row->file);
+			ki_html_text(out, slash ? slash + 1 : row->file);
 			fprintf(out, ":%u", row->line);
 		}
 		fputs("</td>", out);
 	}
 	fprintf(out, "<td><i class=\"key c%s\"></i></td><td class=\"n\" data-v=\"%" PRIu64 "\">",
-		html_heat(b, most) + 1, known ? b->count + 1 : 0);
+		ki_html_heat(b, most) + 1, known ? b->count + 1 : 0);
 	if (known)
-		html_number(out, b->count);
+		ki_html_number(out, b->count);
 	else
 		fputs("?", out);
 	fprintf(out, "</td><td class=\"opt\">%s</td><td class=\"dim opt\">%s</td></tr>\n",
@@ -176,7 +175,7 @@ static void put_graph(const struct html *h, const struct ki_cover_function *f, u
 			"<h2>Graph</h2>\n<p class=\"dim\">None: more than %d blocks. "
 			"<code>kerninst cfg -o %s.svg ",
 			HTML_GRAPH_MAX, "graph");
-		html_text(out, f->name);
+		ki_html_text(out, f->name);
 		fputs("</code> draws it without heat.</p>\n", out);
 		return;
 	}
@@ -186,7 +185,7 @@ static void put_graph(const struct html *h, const struct ki_cover_function *f, u
 		fputs("<h2>Graph</h2>\n<div class=\"graph\" tabindex=\"0\" role=\"region\" "
 		      "aria-label=\"Graph; the same in the table below\">\n",
 		      out);
-		ret = html_draw(&g, out);
+		ret = ki_html_draw(&g, out);
 		fputs("</div>\n", out);
 		if (ret)
 			fputs("<p class=\"dim\">It could not be drawn.</p>\n", out);
@@ -194,24 +193,24 @@ static void put_graph(const struct html *h, const struct ki_cover_function *f, u
 	ki_function_free(fn);
 }
 
-int html_function_page(struct html *h, size_t function)
+int ki_html_function_page(struct html *h, size_t function)
 {
 	const struct ki_cover_function *f = &h->c->functions[function];
-	struct cover_sum s = {0};
+	struct ki_cover_sum s = {0};
 	char name[40];
 	FILE *out;
 
 	snprintf(name, sizeof(name), "f/%zu.html", function);
-	out = html_open(h, name, "../", f->name);
+	out = ki_html_open(h, name, "../", f->name);
 	if (!out)
 		return -EIO;
-	cover_sum_add(&s, h->c, f);
+	ki_cover_sum_add(&s, h->c, f);
 	fputs("<h1 class=\"mono\">", out);
-	html_name(out, h, f);
+	ki_html_name(out, h, f);
 	fputs("</h1>\n", out);
 	put_facts(h, f, &s, out);
 	put_strip(h, f, s.most, out);
 	put_graph(h, f, s.most, out);
 	put_blocks(h, f, s.most, out);
-	return html_close(h, out, name);
+	return ki_html_close(h, out, name);
 }

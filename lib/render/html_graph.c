@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
  * A function's graph in heat colours, to stand in a page of the report, whose rules it is drawn by.
  */
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cover_html.h"
+#include "render/html.h"
 #include "kerninst/cfg.h"
 #include "out/layered.h"
 
@@ -225,7 +225,7 @@ static void put_text(const struct picture *p, double x, double y, const char *mo
 		     const char *text)
 {
 	fprintf(p->out, "<text x=\"%.0f\" y=\"%.0f\"%s>", x, y, more);
-	html_text(p->out, text);
+	ki_html_text(p->out, text);
 	fputs("</text>", p->out);
 }
 
@@ -241,7 +241,7 @@ static void put_block(const struct picture *p, uint32_t b)
 	fprintf(p->out,
 		"<a href=\"#b%u\" class=\"b %s\"><title>block %u, %s, %u bytes: %s</title>"
 		"<rect x=\"%.1f\" y=\"%.1f\" width=\"%.0f\" height=\"%.0f\" rx=\"4\"/>",
-		b, html_heat(block(p, b), p->g->most), b, head, block(p, b)->len, count, box->x,
+		b, ki_html_heat(block(p, b), p->g->most), b, head, block(p, b)->len, count, box->x,
 		box->y, box->width, box->height);
 	snprintf(text, sizeof(text), "%u", b);
 	put_text(p, box->x + PAD, y, " class=\"id\"", text);
@@ -323,7 +323,7 @@ static int place(struct picture *p)
 	return ret ? ret : ki_layered_draw(&p->l);
 }
 
-int html_draw(const struct html_graph *g, FILE *out)
+int ki_html_draw(const struct html_graph *g, FILE *out)
 {
 	struct picture p = {.g = g, .out = out};
 	int ret = list_arcs(&p);

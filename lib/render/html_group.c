@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
  * Groups of functions, and their pages.
  */
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "cover/strings.h"
-#include "cover_html.h"
+#include "render/html.h"
 
 #define PREFIX_LEAST 20 /* functions that begin with the same word are a group by themselves */
 
@@ -17,7 +17,7 @@ struct html_names {
 	const char **of; /* each function's group */
 };
 
-void html_names_free(struct html_names *names)
+void ki_html_names_free(struct html_names *names)
 {
 	if (!names)
 		return;
@@ -101,7 +101,7 @@ static const char *wanted_name(struct html *h, struct html_names *names, size_t 
 static int join_small(struct html *h, struct html_names *names)
 {
 	for (size_t g = 0; g < h->ngroups; g++) {
-		const struct cover_sum *s = &h->groups[g];
+		const struct ki_cover_sum *s = &h->groups[g];
 		char buf[32];
 
 		if (s->functions >= PREFIX_LEAST || !strstr(s->name, "_*"))
@@ -113,12 +113,12 @@ static int join_small(struct html *h, struct html_names *names)
 				return -ENOMEM;
 		}
 	}
-	cover_sums_free(h->groups, h->ngroups);
+	ki_cover_sums_free(h->groups, h->ngroups);
 	h->groups = NULL;
-	return cover_sums(h->c, NULL, group_name, names, &h->groups, &h->ngroups);
+	return ki_cover_sums(h->c, NULL, group_name, names, &h->groups, &h->ngroups);
 }
 
-int html_group(struct html *h, struct html_names **out)
+int ki_html_group(struct html *h, struct html_names **out)
 {
 	struct html_names *names = calloc(1, sizeof(*names));
 	size_t n = h->c->nfunctions;
@@ -135,7 +135,7 @@ int html_group(struct html *h, struct html_names **out)
 		if (!names->of[i])
 			return -ENOMEM;
 	}
-	ret = cover_sums(h->c, NULL, group_name, names, &h->groups, &h->ngroups);
+	ret = ki_cover_sums(h->c, NULL, group_name, names, &h->groups, &h->ngroups);
 	if (!ret)
 		ret = join_small(h, names);
 	for (size_t g = 0; !ret && g < h->ngroups; g++)
@@ -145,20 +145,20 @@ int html_group(struct html *h, struct html_names **out)
 }
 
 /* The same cells wherever sums stand in a row. */
-static void file_row(FILE *out, const struct cover_sum *s)
+static void file_row(FILE *out, const struct ki_cover_sum *s)
 {
 	const char *slash = strrchr(s->name, '/');
 
 	fputs("<tr><td class=\"name mono\">", out);
-	html_text(out, slash ? slash + 1 : s->name);
+	ki_html_text(out, slash ? slash + 1 : s->name);
 	fprintf(out, "</td><td class=\"n\">%" PRIu64 "</td><td class=\"n\">%" PRIu64 "</td>",
 		s->functions_hit, s->functions);
 	fputs("<td class=\"n\">", out);
-	html_number(out, s->hit);
+	ki_html_number(out, s->hit);
 	fputs("</td><td class=\"n\">", out);
-	html_number(out, s->known);
+	ki_html_number(out, s->known);
 	fputs("</td>", out);
-	html_share(out, s->hit, s->known);
+	ki_html_share(out, s->hit, s->known);
 	fputs("</tr>\n", out);
 }
 
@@ -170,14 +170,14 @@ static const char *file_name(const void *arg, size_t function)
 	return h->source[function] ? h->source[function] : "";
 }
 
-static int put_files(const struct html *h, const struct cover_sum *group, FILE *out)
+static int put_files(const struct html *h, const struct ki_cover_sum *group, FILE *out)
 {
-	struct cover_sum *v;
+	struct ki_cover_sum *v;
 	size_t n;
 
 	if (!h->lines)
 		return 0;
-	if (cover_sums(h->c, group, file_name, h, &v, &n))
+	if (ki_cover_sums(h->c, group, file_name, h, &v, &n))
 		return -ENOMEM;
 	fputs("<h2>Files</h2>\n<div class=\"wide\"><table class=\"sort\"><thead><tr><th>File"
 	      "<th class=\"n\">Functions hit<th class=\"n\">of<th class=\"n\">Blocks hit"
@@ -187,40 +187,40 @@ static int put_files(const struct html *h, const struct cover_sum *group, FILE *
 		if (*v[i].name)
 			file_row(out, &v[i]);
 	fputs("</tbody></table></div>\n", out);
-	cover_sums_free(v, n);
+	ki_cover_sums_free(v, n);
 	return 0;
 }
 
 static void function_row(const struct html *h, const struct ki_cover_function *f, FILE *out)
 {
 	size_t number = (size_t)(f - h->c->functions);
-	struct cover_sum s = {0};
+	struct ki_cover_sum s = {0};
 	const char *slash = h->source[number] ? strrchr(h->source[number], '/') : NULL;
 
-	cover_sum_add(&s, h->c, f);
+	ki_cover_sum_add(&s, h->c, f);
 	fputs("<tr><td class=\"name mono\">", out);
 	if (s.hit)
 		fprintf(out, "<a href=\"../f/%zu.html\">", number);
-	html_name(out, h, f);
+	ki_html_name(out, h, f);
 	fputs(s.hit ? "</a></td>" : "</td>", out);
 	if (h->lines) {
 		fputs("<td class=\"mono opt\">", out);
 		if (h->source[number])
-			html_text(out, slash ? slash + 1 : h->source[number]);
+			ki_html_text(out, slash ? slash + 1 : h->source[number]);
 		fputs("</td>", out);
 	}
 	fprintf(out, "<td class=\"n\">%" PRIu64 "</td><td class=\"n\">%" PRIu64 "</td>", s.hit,
 		s.known);
-	html_share(out, s.hit, s.known);
+	ki_html_share(out, s.hit, s.known);
 	if (f->reason)
 		fprintf(out, "<td class=\"dim\" data-v=\"-1\" title=\"%s\">%s</td><td></td></tr>\n",
 			ki_reason_text(f->reason), ki_reason_tag(f->reason));
 	else {
 		fputs("<td class=\"n\">", out);
-		html_number(out, s.most);
+		ki_html_number(out, s.most);
 		fputs("</td><td>", out);
 		if (s.hit)
-			html_strip(out, h->c, f, h->most);
+			ki_html_strip(out, h->c, f, h->most);
 		fputs("</td></tr>\n", out);
 	}
 }
@@ -239,16 +239,16 @@ static int by_hits(const void *a, const void *b)
 	return ra->function < rb->function ? -1 : ra->function > rb->function;
 }
 
-static int put_functions(const struct html *h, const struct cover_sum *g, FILE *out)
+static int put_functions(const struct html *h, const struct ki_cover_sum *g, FILE *out)
 {
 	struct ranked *v = calloc(g->functions + 1, sizeof(*v));
 
 	if (!v)
 		return -ENOMEM;
 	for (uint64_t i = 0; i < g->functions; i++) {
-		struct cover_sum s = {0};
+		struct ki_cover_sum s = {0};
 
-		cover_sum_add(&s, h->c, &h->c->functions[g->members[i]]);
+		ki_cover_sum_add(&s, h->c, &h->c->functions[g->members[i]]);
 		v[i] = (struct ranked){.hit = s.hit, .function = g->members[i]};
 	}
 	qsort(v, g->functions, sizeof(*v), by_hits);
@@ -266,31 +266,31 @@ static int put_functions(const struct html *h, const struct cover_sum *g, FILE *
 	return 0;
 }
 
-int html_group_page(struct html *h, uint32_t group)
+int ki_html_group_page(struct html *h, uint32_t group)
 {
-	const struct cover_sum *g = &h->groups[group];
+	const struct ki_cover_sum *g = &h->groups[group];
 	char name[32];
 	FILE *out;
 	int ret;
 
 	snprintf(name, sizeof(name), "g/%u.html", group);
-	out = html_open(h, name, "../", g->name);
+	out = ki_html_open(h, name, "../", g->name);
 	if (!out)
 		return -EIO;
 	fputs("<h1>", out);
-	html_text(out, g->name);
+	ki_html_text(out, g->name);
 	fputs("</h1>\n<p>", out);
-	html_number(out, g->functions_hit);
+	ki_html_number(out, g->functions_hit);
 	fputs(" of ", out);
-	html_number(out, g->functions);
+	ki_html_number(out, g->functions);
 	fputs(" functions and ", out);
-	html_number(out, g->hit);
+	ki_html_number(out, g->hit);
 	fputs(" of ", out);
-	html_number(out, g->known);
+	ki_html_number(out, g->known);
 	fputs(" known blocks were hit.</p>\n", out);
 	ret = put_files(h, g, out);
 	ret = ret ? ret : put_functions(h, g, out);
 	if (ret)
 		ki_err_set(h->err, ret, 0, "out of memory");
-	return html_close(h, out, name) ? -EIO : ret;
+	return ki_html_close(h, out, name) ? -EIO : ret;
 }

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
  * What all pages of the report are made of.
  */
@@ -7,9 +7,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "cover_html.h"
+#include "render/html.h"
 
-FILE *html_file(struct html *h, const char *name)
+FILE *ki_html_file(struct html *h, const char *name)
 {
 	char path[4096];
 	FILE *out;
@@ -24,23 +24,23 @@ FILE *html_file(struct html *h, const char *name)
 	return out;
 }
 
-FILE *html_open(struct html *h, const char *name, const char *up, const char *title)
+FILE *ki_html_open(struct html *h, const char *name, const char *up, const char *title)
 {
-	FILE *out = html_file(h, name);
+	FILE *out = ki_html_file(h, name);
 
 	if (!out)
 		return NULL;
 	fputs("<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n"
 	      "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<title>",
 	      out);
-	html_text(out, title);
+	ki_html_text(out, title);
 	fprintf(out,
 		"</title>\n<link rel=\"icon\" href=\"data:,\">\n"
 		"<link rel=\"stylesheet\" href=\"%sreport.css\">\n"
 		"<script src=\"%sreport.js\" defer></script>\n"
 		"<header><nav><a href=\"%sindex.html\">Coverage of ",
 		up, up, up);
-	html_text(out, h->c->release ? h->c->release : "a kernel");
+	ki_html_text(out, h->c->release ? h->c->release : "a kernel");
 	fprintf(out,
 		"</a></nav>\n<div class=\"search\"><input type=\"search\" hidden data-up=\"%s\" "
 		"placeholder=\"Function ( / )\" aria-label=\"Find a function\"><ol></ol></div>"
@@ -49,7 +49,7 @@ FILE *html_open(struct html *h, const char *name, const char *up, const char *ti
 	return out;
 }
 
-int html_close(struct html *h, FILE *out, const char *name)
+int ki_html_close(struct html *h, FILE *out, const char *name)
 {
 	bool failed;
 
@@ -61,7 +61,7 @@ int html_close(struct html *h, FILE *out, const char *name)
 	return 0;
 }
 
-void html_text(FILE *out, const char *text)
+void ki_html_text(FILE *out, const char *text)
 {
 	static const char special[] = "<>&\"'";
 	static const char *const names[] = {"&lt;", "&gt;", "&amp;", "&quot;", "&#39;"};
@@ -76,7 +76,7 @@ void html_text(FILE *out, const char *text)
 	}
 }
 
-void html_number(FILE *out, uint64_t n)
+void ki_html_number(FILE *out, uint64_t n)
 {
 	char digits[24];
 	int len = snprintf(digits, sizeof(digits), "%" PRIu64, n);
@@ -88,7 +88,7 @@ void html_number(FILE *out, uint64_t n)
 	}
 }
 
-void html_share(FILE *out, uint64_t part, uint64_t whole)
+void ki_html_share(FILE *out, uint64_t part, uint64_t whole)
 {
 	double share = whole ? 100.0 * (double)part / (double)whole : 0;
 
@@ -101,7 +101,7 @@ void html_share(FILE *out, uint64_t part, uint64_t whole)
 		      out);
 }
 
-unsigned int html_shade(uint64_t count, uint64_t most)
+unsigned int ki_html_shade(uint64_t count, uint64_t most)
 {
 	double share;
 
@@ -113,28 +113,28 @@ unsigned int html_shade(uint64_t count, uint64_t most)
 	return 1 + (unsigned int)(share * (HTML_SHADES - 2) + 0.5);
 }
 
-const char *html_heat(const struct ki_cover_block *b, uint64_t most)
+const char *ki_html_heat(const struct ki_cover_block *b, uint64_t most)
 {
 	static const char *const classes[] = {"h0", "h1", "h2", "h3", "h4", "h5", "h6"};
 
-	return b->how == KI_COVER_UNKNOWN ? "hu" : classes[html_shade(b->count, most)];
+	return b->how == KI_COVER_UNKNOWN ? "hu" : classes[ki_html_shade(b->count, most)];
 }
 
-void html_name(FILE *out, const struct html *h, const struct ki_cover_function *f)
+void ki_html_name(FILE *out, const struct html *h, const struct ki_cover_function *f)
 {
 	uint32_t ordinal = h->ordinals[f - h->c->functions];
 
 	if (f->module) {
-		html_text(out, f->module);
+		ki_html_text(out, f->module);
 		fputc(':', out);
 	}
-	html_text(out, f->name);
+	ki_html_text(out, f->name);
 	if (ordinal)
 		fprintf(out, "#%u", ordinal + 1);
 }
 
-void html_strip(FILE *out, const struct ki_coverage *c, const struct ki_cover_function *f,
-		uint64_t most)
+void ki_html_strip(FILE *out, const struct ki_coverage *c, const struct ki_cover_function *f,
+		   uint64_t most)
 {
 	const struct ki_cover_block *b = c->blocks + f->first_block;
 	uint32_t end = f->nblocks ? b[f->nblocks - 1].off + b[f->nblocks - 1].len : 1;
@@ -144,9 +144,10 @@ void html_strip(FILE *out, const struct ki_coverage *c, const struct ki_cover_fu
 		"aria-hidden=\"true\">",
 		end);
 	for (uint32_t i = 0, next; i < f->nblocks; i = next) {
-		const char *class = html_heat(&b[i], most);
+		const char *class = ki_html_heat(&b[i], most);
 
-		for (next = i + 1; next < f->nblocks && html_heat(&b[next], most) == class; next++)
+		for (next = i + 1; next < f->nblocks && ki_html_heat(&b[next], most) == class;
+		     next++)
 			;
 		if (strcmp(class, "h0") != 0)
 			fprintf(out, "<rect class=\"%s\" x=\"%u\" width=\"%u\" height=\"1\"/>",
@@ -155,7 +156,7 @@ void html_strip(FILE *out, const struct ki_coverage *c, const struct ki_cover_fu
 	fputs("</svg>", out);
 }
 
-bool html_has_page(const struct ki_coverage *c, const struct ki_cover_function *f)
+bool ki_html_has_page(const struct ki_coverage *c, const struct ki_cover_function *f)
 {
 	for (uint32_t i = 0; i < f->nblocks; i++)
 		if (c->blocks[f->first_block + i].count)

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only
-#include "stat_table.h"
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+#include "kerninst/measured.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cfg_view.h"
-#include "cli.h"
-#include "cpulist.h"
+#include "kerninst/cfg_view.h"
+#include "util/cpulist.h"
 #include "out/json.h"
-#include "stat_cost.h"
-#include "values.h"
+#include "out/table.h"
+#include "render/measured_cost.h"
+#include "kerninst/value_text.h"
 
 /* A block is hot that runs more often than in every 20th call of its function. */
 #define HOT_SHARE 20
@@ -29,9 +29,9 @@ static const struct ki_metric *column_of(const struct ki_metric *m)
 	return m == ki_metric_find("calls") ? ki_metric_find("count") : m;
 }
 
-static void add_column(struct report *r, const struct ki_metric *m)
+static void add_column(struct ki_measured *r, const struct ki_metric *m)
 {
-	struct report_column *c = &r->columns[r->ncolumns];
+	struct ki_measured_column *c = &r->columns[r->ncolumns];
 	bool counts = m == ki_metric_find("count");
 
 	if (m->form == KI_FORM_HISTOGRAM)
@@ -41,13 +41,13 @@ static void add_column(struct report *r, const struct ki_metric *m)
 			return;
 	c->metric = m;
 	c->rated = counts || (r->timed && m->form == KI_FORM_TOTAL);
-	for (unsigned int i = 0; m->name[i] && i < REPORT_TITLE - 1; i++)
+	for (unsigned int i = 0; m->name[i] && i < KI_MEASURED_TITLE - 1; i++)
 		c->title[i] = (char)toupper((unsigned char)m->name[i]);
 	snprintf(c->rate, sizeof(c->rate), counts ? "RATE/S" : "%.30s/S", c->title);
 	r->ncolumns++;
 }
 
-static int new_table(struct report *r)
+static int new_table(struct ki_measured *r)
 {
 	static const struct ki_column more[KI_SHAPES][4] = {
 		[KI_SHAPE_BLOCKS] = {{"SIZE", KI_ALIGN_RIGHT, 5},
@@ -58,7 +58,7 @@ static int new_table(struct report *r)
 				    {"TO", KI_ALIGN_LEFT, 5},
 				    {"KIND", KI_ALIGN_LEFT, 0}},
 	};
-	struct ki_column all[2 * KI_METRICS_MAX + 13 + REPORT_COST_COLUMNS];
+	struct ki_column all[2 * KI_METRICS_MAX + 13 + MEASURED_COST_COLUMNS];
 	unsigned int n = 0;
 
 	if (r->timed)
@@ -70,7 +70,7 @@ static int new_table(struct report *r)
 		if (r->columns[i].rated)
 			all[n++] = (struct ki_column){r->columns[i].rate, KI_ALIGN_RIGHT, 12};
 	}
-	n += report_cost_columns(r, all + n);
+	n += ki_measured_cost_columns(r, all + n);
 	if (r->split)
 		all[n++] = (struct ki_column){"PART", KI_ALIGN_LEFT, 0};
 	all[n++] = (struct ki_column){"POINT", KI_ALIGN_LEFT, 0};
@@ -80,7 +80,7 @@ static int new_table(struct report *r)
 	return ki_table_new(&r->table, all, n);
 }
 
-int report_open(struct report *r, const struct ki_points *p, bool json)
+int ki_measured_open(struct ki_measured *r, const struct ki_points *p, bool json)
 {
 	r->split = ki_points_part(p, 0) != NULL;
 	for (size_t i = 0; i < p->cells.n; i++)
@@ -88,16 +88,16 @@ int report_open(struct report *r, const struct ki_points *p, bool json)
 	return json ? 0 : new_table(r);
 }
 
-void report_close(struct report *r)
+void ki_measured_close(struct ki_measured *r)
 {
 	ki_table_free(r->table);
 	r->table = NULL;
 }
 
-int report_table(const struct report *r, struct ki_table *t)
+int ki_measured_table(const struct ki_measured *r, struct ki_table *t)
 {
 	int ret = r->separator ? ki_table_print_csv(t, r->out, r->separator)
-			       : ki_table_print(t, r->out, cli_bold(r->out));
+			       : ki_table_print(t, r->out, r->bold);
 
 	return ret || fflush(r->out) ? -EIO : 0;
 }
@@ -131,8 +131,8 @@ static void share_cells(struct ki_table *t, const struct ki_points *p,
 		ki_table_cell(t, "-");
 		return;
 	}
-	count = value_count(c, cpu);
-	entries = value_count(e, cpu);
+	count = ki_value_count(c, cpu);
+	entries = ki_value_count(e, cpu);
 	ki_table_cell(t, "%" PRIu64, entries);
 	if (entries)
 		ki_table_cell(t, "%.1f%%", 100.0 * (double)count / (double)entries);
@@ -180,29 +180,30 @@ static void block_cells(struct ki_table *t, const struct ki_points *p,
 	share_cells(t, p, pt, cpu);
 }
 
-static void value_cells(struct report *r, const struct ki_points *p,
+static void value_cells(struct ki_measured *r, const struct ki_points *p,
 			const struct ki_named_point *pt, double seconds, int cpu, unsigned int part)
 {
-	char text[VALUE_LEN];
+	char text[KI_VALUE_TEXT];
 
 	for (unsigned int i = 0; i < r->ncolumns; i++) {
-		const struct report_column *col = &r->columns[i];
+		const struct ki_measured_column *col = &r->columns[i];
 		const struct ki_cell *c = ki_points_cell(p, pt, col->metric, part);
 
 		if (!c && col->metric == ki_metric_find("count"))
 			c = ki_points_cell(p, pt, ki_metric_find("calls"), part);
 		if (cpu >= 0 && c && !c->cpus)
 			c = NULL;
-		ki_table_cell(r->table, "%s", c ? value_format(c, cpu, text) : "-");
+		ki_table_cell(r->table, "%s", c ? ki_value_text(c, cpu, text) : "-");
 		if (col->rated)
 			ki_table_cell(r->table, "%s",
-				      c ? value_format_rate(c, cpu, seconds, text) : "-");
+				      c ? ki_value_rate(c, cpu, seconds, text) : "-");
 	}
 }
 
 /* Of one CPU, or of all: -1. */
-static void text_row(struct report *r, const struct ki_points *p, const struct ki_named_point *pt,
-		     double time, double seconds, int cpu, unsigned int part)
+static void text_row(struct ki_measured *r, const struct ki_points *p,
+		     const struct ki_named_point *pt, double time, double seconds, int cpu,
+		     unsigned int part)
 {
 	struct ki_table *t = r->table;
 
@@ -213,7 +214,7 @@ static void text_row(struct report *r, const struct ki_points *p, const struct k
 	else if (r->per_cpu)
 		ki_table_cell(t, "%d", cpu);
 	value_cells(r, p, pt, seconds, cpu, part);
-	report_cost_cells(r, pt, cpu, part);
+	ki_measured_cost_cells(r, pt, cpu, part);
 	if (r->split)
 		ki_table_cell(t, "%s", ki_points_part(p, part));
 	ki_table_cell(t, "%s", pt->name);
@@ -235,13 +236,13 @@ static bool has_counted(const struct ki_points *p, const struct ki_named_point *
 }
 
 /* Of each part the total, then each CPU that runs or has counted something. */
-static void text_rows(struct report *r, const struct ki_points *p, const struct ki_named_point *pt,
-		      double time, double seconds)
+static void text_rows(struct ki_measured *r, const struct ki_points *p,
+		      const struct ki_named_point *pt, double time, double seconds)
 {
 	for (unsigned int part = 0; part < ki_points_parts(p); part++) {
 		text_row(r, p, pt, time, seconds, -1, part);
 		for (unsigned int cpu = 0; r->per_cpu && cpu < p->cpus; cpu++)
-			if (cpulist_is_online(cpu) || has_counted(p, pt, cpu, part))
+			if (ki_cpulist_is_online(cpu) || has_counted(p, pt, cpu, part))
 				text_row(r, p, pt, time, seconds, (int)cpu, part);
 	}
 }
@@ -261,7 +262,7 @@ static void json_histogram(struct ki_json *j, const struct ki_cell *c)
 {
 	uint64_t low, high;
 
-	ki_json_u64(j, "value", value_sum(c));
+	ki_json_u64(j, "value", ki_value_sum(c));
 	ki_json_open(j, "buckets", '[');
 	for (unsigned int i = 0; i < KI_LOG2_BUCKETS; i++) {
 		if (!c->buckets[i] || ki_log2_bounds(i, &low, &high))
@@ -309,15 +310,15 @@ static void json_cpus(struct ki_json *j, const struct ki_cell *c, unsigned int c
 }
 
 /* Counts of blocks and edges are called so. */
-static const char *metric_name(const struct report *r, const struct ki_cell *c)
+static const char *metric_name(const struct ki_measured *r, const struct ki_cell *c)
 {
 	const char *shape = shape_names[r->shape];
 
 	return shape && c->metric == ki_metric_find("count") ? shape : c->metric->name;
 }
 
-static int json_row(struct report *r, const struct ki_points *p, const struct ki_named_point *pt,
-		    const struct ki_cell *c, double time)
+static int json_row(struct ki_measured *r, const struct ki_points *p,
+		    const struct ki_named_point *pt, const struct ki_cell *c, double time)
 {
 	struct ki_json j;
 
@@ -332,11 +333,11 @@ static int json_row(struct report *r, const struct ki_points *p, const struct ki
 		ki_json_u64(&j, "too_deep", ki_measure_too_deep(p->measure, c->curve));
 	if (c->cpus && !c->reason)
 		json_cpus(&j, c, p->cpus);
-	report_cost_json(r, &j, c);
+	ki_measured_cost_json(r, &j, c);
 	if (r->timed && !c->reason)
 		ki_json_double(&j, "time", time);
 	ki_json_hex(&j, "address", pt->addr);
-	ki_json_str(&j, "module", cli_module(pt->sym));
+	ki_json_str(&j, "module", ki_symbol_module(pt->sym));
 	ki_json_str(&j, "function", pt->sym->name);
 	if (pt->at.kind == KI_POINT_BLOCK || pt->at.kind == KI_POINT_BLOCK_END)
 		ki_json_u64(&j, "block", pt->at.block);
@@ -351,8 +352,8 @@ static int json_row(struct report *r, const struct ki_points *p, const struct ki
 }
 
 /* The cells of a point that are refused, or those that are not. */
-static int json_cells(struct report *r, const struct ki_points *p, const struct ki_named_point *pt,
-		      bool refused, double time)
+static int json_cells(struct ki_measured *r, const struct ki_points *p,
+		      const struct ki_named_point *pt, bool refused, double time)
 {
 	int ret = 0;
 
@@ -383,14 +384,14 @@ static size_t rank(const struct ki_points *p, struct rank *v)
 		v[n].p = &p->v.v[i];
 		v[n].value = c->reason || isnan(c->value) ? -1 : c->value;
 		if (c->buckets && !c->reason)
-			v[n].value = (double)value_sum(c);
+			v[n].value = (double)ki_value_sum(c);
 		n++;
 	}
 	qsort(v, n, sizeof(*v), by_value);
 	return n;
 }
 
-static void draw_histograms(struct report *r, const struct ki_points *p, const struct rank *v,
+static void draw_histograms(struct ki_measured *r, const struct ki_points *p, const struct rank *v,
 			    size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -399,7 +400,7 @@ static void draw_histograms(struct report *r, const struct ki_points *p, const s
 
 			if (!c->buckets || c->reason)
 				continue;
-			value_draw(r->out, v[i].p, c, ki_points_part(p, c->part));
+			ki_value_draw(r->out, v[i].p, c, ki_points_part(p, c->part));
 			for (unsigned int cpu = 0; c->cpus && cpu < p->cpus; cpu++)
 				if (c->cpus[cpu].count)
 					fprintf(r->out, "  ended on CPU %u: %" PRIu64 "\n", cpu,
@@ -407,7 +408,8 @@ static void draw_histograms(struct report *r, const struct ki_points *p, const s
 		}
 }
 
-int report_values(struct report *r, const struct ki_points *p, double time, double seconds)
+int ki_measured_values(struct ki_measured *r, const struct ki_points *p, double time,
+		       double seconds)
 {
 	struct rank *order = calloc(p->v.n + 1, sizeof(*order));
 	size_t n;
@@ -423,9 +425,9 @@ int report_values(struct report *r, const struct ki_points *p, double time, doub
 			ret = json_cells(r, p, order[i].p, false, time);
 	}
 	if (!ret)
-		ret = report_overhead(r, time);
+		ret = ki_measured_overhead(r, time);
 	if (!ret && r->table) {
-		ret = report_table(r, r->table);
+		ret = ki_measured_table(r, r->table);
 		if (!r->separator)
 			draw_histograms(r, p, order, n);
 	}
@@ -433,7 +435,7 @@ int report_values(struct report *r, const struct ki_points *p, double time, doub
 	return ret || fflush(r->out) ? -EIO : 0;
 }
 
-int report_refused(struct report *r, const struct ki_points *p)
+int ki_measured_refused(struct ki_measured *r, const struct ki_points *p)
 {
 	int ret = 0;
 
@@ -442,7 +444,7 @@ int report_refused(struct report *r, const struct ki_points *p)
 	return ret;
 }
 
-int report_hash(struct report *r, const char *when, const char *hash)
+int ki_measured_hash(struct ki_measured *r, const char *when, const char *hash)
 {
 	struct ki_json j;
 

@@ -1,11 +1,11 @@
-// SPDX-License-Identifier: GPL-2.0-only
-#include "stat_cost.h"
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+#include "render/measured_cost.h"
 
 #include <errno.h>
 
-unsigned int report_cost_columns(const struct report *r, struct ki_column *out)
+unsigned int ki_measured_cost_columns(const struct ki_measured *r, struct ki_column *out)
 {
-	static const struct ki_column columns[REPORT_COST_COLUMNS] = {
+	static const struct ki_column columns[MEASURED_COST_COLUMNS] = {
 		{"COST/S", KI_ALIGN_RIGHT, 10},
 		{"MACHINE", KI_ALIGN_RIGHT, 8},
 		{"SEEN", KI_ALIGN_RIGHT, 7},
@@ -34,14 +34,14 @@ static double seen(const struct ki_costs *c, const struct ki_named_point *pt, un
 	return least;
 }
 
-static void put_cost(const struct report *r, double instructions)
+static void put_cost(const struct ki_measured *r, double instructions)
 {
 	ki_table_cell(r->table, "%.0f", rate(r->cost, instructions));
 	ki_table_cell(r->table, "%.3f%%", 100 * ki_cost_share(r->cost, instructions));
 }
 
-void report_cost_cells(const struct report *r, const struct ki_named_point *pt, int cpu,
-		       unsigned int part)
+void ki_measured_cost_cells(const struct ki_measured *r, const struct ki_named_point *pt, int cpu,
+			    unsigned int part)
 {
 	if (!r->cost)
 		return;
@@ -55,7 +55,7 @@ void report_cost_cells(const struct report *r, const struct ki_named_point *pt, 
 		ki_table_cell(r->table, "%.1f%%", 100 * seen(r->cost, pt, part));
 }
 
-void report_cost_json(const struct report *r, struct ki_json *j, const struct ki_cell *c)
+void ki_measured_cost_json(const struct ki_measured *r, struct ki_json *j, const struct ki_cell *c)
 {
 	if (!r->cost || c->reason)
 		return;
@@ -63,7 +63,7 @@ void report_cost_json(const struct report *r, struct ki_json *j, const struct ki
 	ki_json_double(j, "seen", ki_cost_seen(r->cost, c));
 }
 
-static int overhead_json(const struct report *r, double time)
+static int overhead_json(const struct ki_measured *r, double time)
 {
 	const struct ki_costs *c = r->cost;
 	struct ki_json j;
@@ -86,13 +86,13 @@ static int overhead_json(const struct report *r, double time)
 }
 
 /* Nothing in the columns that are not about costs. */
-static void empty_cells(const struct report *r, unsigned int n)
+static void empty_cells(const struct ki_measured *r, unsigned int n)
 {
 	while (n-- > 0)
 		ki_table_cell(r->table, "-");
 }
 
-int report_overhead(const struct report *r, double time)
+int ki_measured_overhead(const struct ki_measured *r, double time)
 {
 	static const unsigned int more[KI_SHAPES] = {[KI_SHAPE_BLOCKS] = 4, [KI_SHAPE_EDGES] = 3};
 	unsigned int values = 0;
@@ -117,7 +117,7 @@ int report_overhead(const struct report *r, double time)
 	return 0;
 }
 
-int report_skipped(const struct report *r, uint64_t n)
+int ki_measured_skipped(const struct ki_measured *r, uint64_t n)
 {
 	struct ki_json j;
 
@@ -132,8 +132,8 @@ int report_skipped(const struct report *r, uint64_t n)
 	return ki_json_end_line(&j);
 }
 
-int report_shed(const struct report *r, const struct ki_named_point *pt, const struct ki_cell *c,
-		double cost, double time)
+int ki_measured_shed(const struct ki_measured *r, const struct ki_named_point *pt,
+		     const struct ki_cell *c, double cost, double time)
 {
 	struct ki_json j;
 

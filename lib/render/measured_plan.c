@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
  * What is put where: the code of points, and what the driver says to it.
  */
@@ -7,11 +7,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "cli.h"
 #include "out/json.h"
-#include "stat_table.h"
+#include "out/table.h"
+#include "kerninst/measured.h"
 
-static void json_begin(struct ki_json *j, const struct report *r, const char *metric,
+static void json_begin(struct ki_json *j, const struct ki_measured *r, const char *metric,
 		       const struct ki_named_point *pt)
 {
 	ki_json_init(j, r->out);
@@ -27,7 +27,7 @@ static int json_end(struct ki_json *j)
 	return ki_json_end_line(j);
 }
 
-static int code_row(const struct report *r, const struct ki_points *p,
+static int code_row(const struct ki_measured *r, const struct ki_points *p,
 		    const struct ki_named_point *pt, const struct ki_cell *c, struct ki_err *err)
 {
 	unsigned int most = ki_measure_cost(p->measure, c->curve);
@@ -55,23 +55,17 @@ static int code_row(const struct report *r, const struct ki_points *p,
 	return ret;
 }
 
-int report_failed(void)
+int ki_measured_code(struct ki_measured *r, const struct ki_points *p, struct ki_err *err)
 {
-	return cli_error("writing the result failed");
-}
-
-int report_code(struct report *r, const struct ki_points *p)
-{
-	struct ki_err err = {0};
 	int ret = 0;
 
 	for (size_t i = 0; i < p->v.n; i++)
 		for (size_t k = p->v.v[i].cell; !ret && k < p->v.v[i].cell + p->v.v[i].ncells; k++)
 			if (!p->cells.v[k].reason)
-				ret = code_row(r, p, &p->v.v[i], &p->cells.v[k], &err);
+				ret = code_row(r, p, &p->v.v[i], &p->cells.v[k], err);
 	if (!ret && !fflush(r->out))
-		return CLI_OK;
-	return err.code ? cli_fail(&err) : report_failed();
+		return 0;
+	return ki_err_set(err, -EIO, 0, "writing the result failed");
 }
 
 static void put_prediction(struct ki_table *t, const struct ki_points *p,
@@ -102,7 +96,7 @@ static void json_prediction(struct ki_json *j, const struct ki_points *p,
 	ki_json_double(j, "cost_per_second", ki_prediction_cost(pr, p, pt, c));
 }
 
-static int plan_row(const struct report *r, struct ki_table *t, const struct ki_points *p,
+static int plan_row(const struct ki_measured *r, struct ki_table *t, const struct ki_points *p,
 		    const struct ki_named_point *pt, const struct ki_cell *c,
 		    const struct ki_prediction *pr)
 {
@@ -128,7 +122,7 @@ static int plan_row(const struct report *r, struct ki_table *t, const struct ki_
 	return json_end(&j);
 }
 
-static int overhead_row(const struct report *r, struct ki_table *t, const struct ki_points *p,
+static int overhead_row(const struct ki_measured *r, struct ki_table *t, const struct ki_points *p,
 			const struct ki_prediction *pr)
 {
 	double all = ki_prediction_all(pr, p);
@@ -168,7 +162,8 @@ static int plan_table(bool predicted, struct ki_table **out)
 	return predicted ? ki_table_new(out, all, 8) : ki_table_new(out, few, 4);
 }
 
-static int show_plan(struct report *r, const struct ki_points *p, const struct ki_prediction *pr)
+static int show_plan(struct ki_measured *r, const struct ki_points *p,
+		     const struct ki_prediction *pr)
 {
 	struct ki_table *t = NULL;
 	int ret = r->table ? plan_table(pr != NULL, &t) : 0;
@@ -179,25 +174,18 @@ static int show_plan(struct report *r, const struct ki_points *p, const struct k
 	if (!ret && pr)
 		ret = overhead_row(r, t, p, pr);
 	if (!ret && t)
-		ret = report_table(r, t);
+		ret = ki_measured_table(r, t);
 	ki_table_free(t);
 	return ret || fflush(r->out) ? -EIO : 0;
 }
 
-int report_dry(struct report *r, struct ki_points *p, const struct ki_prediction *pr, bool quiet)
+int ki_measured_dry(struct ki_measured *r, struct ki_points *p, const struct ki_prediction *pr,
+		    struct ki_err *err)
 {
-	const struct ki_plan *plan = ki_measure_plan(p->measure);
-	struct ki_err err = {0};
+	int ret = ki_measure_check(p->measure, err);
 
-	if (ki_measure_check(p->measure, &err))
-		return cli_fail(&err);
+	if (ret)
+		return ret;
 	ki_points_note_refusals(p);
-	if (show_plan(r, p, pr))
-		return report_failed();
-	if (!quiet)
-		cli_warn("nothing is installed; it would be %zu windows, %zu of them for bounces "
-			 "only; %zu may have to wait; %zu functions would be moved",
-			 ki_plan_windows(plan), ki_plan_hosts(plan), ki_plan_waits(plan),
-			 ki_plan_moved(plan));
-	return ki_points_refused(p) < p->cells.n ? CLI_OK : points_nothing(p);
+	return show_plan(r, p, pr) ? ki_err_set(err, -EIO, 0, "writing the result failed") : 0;
 }

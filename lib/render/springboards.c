@@ -1,15 +1,15 @@
-// SPDX-License-Identifier: GPL-2.0-only
-#include "census.h"
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+#include "kerninst/springboards.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "cli.h"
 #include "kerninst/match.h"
+#include "out/json.h"
 
-const char *census_board(unsigned int board)
+const char *ki_springboard_name(unsigned int board)
 {
 	static const char *const names[KI_BOARD_KINDS] = {
 		[KI_BOARD_JMP] = "jump",
@@ -20,7 +20,7 @@ const char *census_board(unsigned int board)
 	return names[board];
 }
 
-static void add_windows(struct census *c, const struct ki_spans *spans)
+static void add_windows(struct ki_springboards *c, const struct ki_spans *spans)
 {
 	uint32_t last = KI_NONE;
 
@@ -50,8 +50,8 @@ static int find_place(const struct ki_function *fn, const struct ki_spans *spans
 	return ret;
 }
 
-static int add_entry(struct census *c, const struct ki_function *fn, const struct ki_spans *spans,
-		     uint32_t block, struct ki_err *err)
+static int add_entry(struct ki_springboards *c, const struct ki_function *fn,
+		     const struct ki_spans *spans, uint32_t block, struct ki_err *err)
 {
 	const struct ki_point pt = {.kind = KI_POINT_BLOCK, .block = block};
 	struct ki_place place;
@@ -72,8 +72,8 @@ static bool is_call(const struct ki_edge *e)
 	return e->kind == KI_EDGE_CALL || e->kind == KI_EDGE_CALL_INDIRECT;
 }
 
-static int add_edge(struct census *c, const struct ki_function *fn, const struct ki_spans *spans,
-		    uint32_t edge, struct ki_err *err)
+static int add_edge(struct ki_springboards *c, const struct ki_function *fn,
+		    const struct ki_spans *spans, uint32_t edge, struct ki_err *err)
 {
 	const struct ki_point pt = {.kind = KI_POINT_EDGE, .edge = edge};
 	struct ki_place place;
@@ -87,8 +87,8 @@ static int add_edge(struct census *c, const struct ki_function *fn, const struct
 	return 0;
 }
 
-int census_add(struct census *c, const struct ki_function *fn, const struct ki_spans *spans,
-	       struct ki_err *err)
+int ki_springboards_add(struct ki_springboards *c, const struct ki_function *fn,
+			const struct ki_spans *spans, struct ki_err *err)
 {
 	int ret = 0;
 
@@ -106,11 +106,11 @@ int census_add(struct census *c, const struct ki_function *fn, const struct ki_s
 
 struct taker {
 	pthread_mutex_t lock;
-	struct census *out;
+	struct ki_springboards *out;
 	struct ki_err *err;
 };
 
-static void add_up(struct census *to, const struct census *c)
+static void add_up(struct ki_springboards *to, const struct ki_springboards *c)
 {
 	to->functions += c->functions;
 	to->hosted += c->hosted;
@@ -131,7 +131,7 @@ static void add_up(struct census *to, const struct census *c)
 static int take_one(void *arg, size_t i, const struct ki_function *fn)
 {
 	struct taker *t = arg;
-	struct census one = {0};
+	struct ki_springboards one = {0};
 	struct ki_err err = {0};
 	struct ki_spans spans;
 	int ret;
@@ -141,7 +141,7 @@ static int take_one(void *arg, size_t i, const struct ki_function *fn)
 		return 0;
 	ret = ki_spans_find(fn, &spans, &err);
 	if (!ret)
-		ret = census_add(&one, fn, &spans, &err);
+		ret = ki_springboards_add(&one, fn, &spans, &err);
 	ki_spans_free(&spans);
 	pthread_mutex_lock(&t->lock);
 	if (ret)
@@ -151,15 +151,16 @@ static int take_one(void *arg, size_t i, const struct ki_function *fn)
 	return ret;
 }
 
-int census_take(struct census *c, struct ki_target *t, unsigned int threads, struct ki_err *err)
+int ki_springboards_take(struct ki_springboards *c, struct ki_target *t, unsigned int threads,
+			 struct ki_err *err)
 {
 	struct taker taker = {.lock = PTHREAD_MUTEX_INITIALIZER, .out = c, .err = err};
 	size_t n, count = 0;
 	const struct ki_symbol *all = ki_target_symbols(t, &n), **syms;
-	struct timespec start;
+	struct timespec start, end;
 	int ret;
 
-	*c = (struct census){0};
+	*c = (struct ki_springboards){0};
 	clock_gettime(CLOCK_MONOTONIC, &start);
 	syms = malloc((n + 1) * sizeof(*syms));
 	if (!syms)
@@ -169,7 +170,9 @@ int census_take(struct census *c, struct ki_target *t, unsigned int threads, str
 			syms[count++] = &all[i];
 	ret = ki_functions_analyze(t, syms, count, threads, take_one, NULL, &taker, err);
 	free(syms);
-	c->seconds = cli_since(&start);
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	c->seconds =
+		(double)(end.tv_sec - start.tv_sec) + (double)(end.tv_nsec - start.tv_nsec) / 1e9;
 	return ret;
 }
 
@@ -182,38 +185,39 @@ static double share(uint64_t part, const uint64_t kinds[KI_BOARD_KINDS])
 	return all ? 100.0 * (double)part / (double)all : 0;
 }
 
-static void print_refusals(const uint64_t refusals[KI_R_COUNT])
+static void print_refusals(const uint64_t refusals[KI_R_COUNT], FILE *out)
 {
 	for (unsigned int r = 1; r < KI_R_COUNT; r++)
 		if (refusals[r])
-			printf("              %10" PRIu64 "  in none    %s\n", refusals[r],
-			       ki_reason_tag(r));
+			fprintf(out, "              %10" PRIu64 "  in none    %s\n", refusals[r],
+				ki_reason_tag(r));
 }
 
-void census_print(const struct census *c)
+void ki_springboards_print(const struct ki_springboards *c, FILE *out)
 {
 	for (unsigned int k = 0; k < KI_BOARD_KINDS; k++)
-		printf("windows       %10" PRIu64 "  %6.3f %%  %s\n", c->windows[k],
-		       share(c->windows[k], c->windows), census_board(k));
-	printf("              %10" PRIu64 "           bounce in the tails of %" PRIu64
-	       " other windows\n",
-	       c->hosted, c->hosts);
+		fprintf(out, "windows       %10" PRIu64 "  %6.3f %%  %s\n", c->windows[k],
+			share(c->windows[k], c->windows), ki_springboard_name(k));
+	fprintf(out,
+		"              %10" PRIu64 "           bounce in the tails of %" PRIu64
+		" other windows\n",
+		c->hosted, c->hosts);
 	for (unsigned int k = 0; k < KI_BOARD_KINDS; k++)
-		printf("block entries %10" PRIu64 "  %6.3f %%  %s\n", c->entries[k],
-		       share(c->entries[k], c->entries), census_board(k));
-	print_refusals(c->refusals);
-	printf("edges         %10" PRIu64 "  %6.3f %%  in a place of their own\n",
-	       c->edges - c->edges_refused,
-	       c->edges ? 100.0 * (double)(c->edges - c->edges_refused) / (double)c->edges : 0);
-	print_refusals(c->edge_refusals);
-	printf("seconds       %10.3f  windows\n", c->seconds);
+		fprintf(out, "block entries %10" PRIu64 "  %6.3f %%  %s\n", c->entries[k],
+			share(c->entries[k], c->entries), ki_springboard_name(k));
+	print_refusals(c->refusals, out);
+	fprintf(out, "edges         %10" PRIu64 "  %6.3f %%  in a place of their own\n",
+		c->edges - c->edges_refused,
+		c->edges ? 100.0 * (double)(c->edges - c->edges_refused) / (double)c->edges : 0);
+	print_refusals(c->edge_refusals, out);
+	fprintf(out, "seconds       %10.3f  windows\n", c->seconds);
 }
 
 static void json_kinds(struct ki_json *j, const char *key, const uint64_t v[KI_BOARD_KINDS])
 {
 	ki_json_open(j, key, '{');
 	for (unsigned int k = 0; k < KI_BOARD_KINDS; k++)
-		ki_json_u64(j, census_board(k), v[k]);
+		ki_json_u64(j, ki_springboard_name(k), v[k]);
 	ki_json_close(j);
 }
 
@@ -226,7 +230,7 @@ static void json_refusals(struct ki_json *j, const char *key, const uint64_t v[K
 	ki_json_close(j);
 }
 
-void census_json(const struct census *c, struct ki_json *j)
+void ki_springboards_json(const struct ki_springboards *c, struct ki_json *j)
 {
 	ki_json_open(j, "springboards", '{');
 	ki_json_u64(j, "functions", c->functions);

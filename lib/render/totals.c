@@ -1,13 +1,13 @@
-// SPDX-License-Identifier: GPL-2.0-only
-#include "totals.h"
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+#include "kerninst/totals.h"
 
 #include <inttypes.h>
 #include <sched.h>
 
-#include "cli.h"
 #include "kerninst/match.h"
+#include "out/json.h"
 
-unsigned int totals_threads(unsigned int wanted)
+unsigned int ki_totals_threads(unsigned int wanted)
 {
 	cpu_set_t set;
 
@@ -71,27 +71,29 @@ static struct ki_program_totals real_totals(const struct ki_program *p)
 	return n;
 }
 
-void totals_print(const struct ki_program *p, unsigned int threads)
+void ki_totals_print(const struct ki_program *p, unsigned int threads, FILE *out)
 {
 	const struct ki_program_totals n = real_totals(p);
 	struct number numbers[NNUMBERS];
 
 	list_numbers(&n, numbers);
-	printf("functions     %10" PRIu64 "\n", n.functions);
-	printf("parsed        %10" PRIu64 "  %.2f %%\n", n.parsed, per_cent(n.parsed, n.functions));
+	fprintf(out, "functions     %10" PRIu64 "\n", n.functions);
+	fprintf(out, "parsed        %10" PRIu64 "  %.2f %%\n", n.parsed,
+		per_cent(n.parsed, n.functions));
 	for (size_t i = 0; i < NNUMBERS && numbers[i].name; i++)
-		printf("%-13s %10" PRIu64 "\n", numbers[i].name, numbers[i].value);
+		fprintf(out, "%-13s %10" PRIu64 "\n", numbers[i].name, numbers[i].value);
 	for (unsigned int r = 1; r < KI_R_COUNT; r++)
 		if (n.refused[r])
-			printf("refused       %10" PRIu64 "  %-18s %s\n", n.refused[r],
-			       ki_reason_tag(r), ki_reason_text(r));
-	printf("seconds       %10.3f  %.3f reading, %.3f parsing, %.3f liveness; %u thread%s\n",
-	       n.read_seconds + n.parse_seconds + n.liveness_seconds, n.read_seconds,
-	       n.parse_seconds, n.liveness_seconds, threads, threads == 1 ? "" : "s");
-	printf("peak bytes    %10" PRIu64 "\n", n.peak_bytes);
+			fprintf(out, "refused       %10" PRIu64 "  %-18s %s\n", n.refused[r],
+				ki_reason_tag(r), ki_reason_text(r));
+	fprintf(out,
+		"seconds       %10.3f  %.3f reading, %.3f parsing, %.3f liveness; %u thread%s\n",
+		n.read_seconds + n.parse_seconds + n.liveness_seconds, n.read_seconds,
+		n.parse_seconds, n.liveness_seconds, threads, threads == 1 ? "" : "s");
+	fprintf(out, "peak bytes    %10" PRIu64 "\n", n.peak_bytes);
 }
 
-void totals_json(struct ki_json *j, const struct ki_program *p, unsigned int threads)
+void ki_totals_json(struct ki_json *j, const struct ki_program *p, unsigned int threads)
 {
 	const struct ki_program_totals n = real_totals(p);
 	struct number numbers[NNUMBERS];
@@ -119,7 +121,7 @@ static bool is_unparsed(const struct ki_program_function *f)
 	return !(f->flags & KI_FUNCTION_PARSED) && !ki_match_is_padding(f->symbol);
 }
 
-void totals_unparsed_print(const struct ki_program *p)
+void ki_totals_unparsed_print(const struct ki_program *p, FILE *out)
 {
 	uint32_t n;
 	const struct ki_program_function *f = ki_program_functions(p, &n);
@@ -127,12 +129,12 @@ void totals_unparsed_print(const struct ki_program *p)
 	for (const struct ki_program_function *end = f + n; f < end; f++) {
 		if (!is_unparsed(f))
 			continue;
-		printf("not parsed    0x%" PRIx64 "  %s:%s  %s\n", f->symbol->addr,
-		       cli_module(f->symbol), f->symbol->name, ki_reason_tag(f->unparsed));
+		fprintf(out, "not parsed    0x%" PRIx64 "  %s:%s  %s\n", f->symbol->addr,
+			ki_symbol_module(f->symbol), f->symbol->name, ki_reason_tag(f->unparsed));
 	}
 }
 
-void totals_unparsed_json(struct ki_json *j, const struct ki_program *p)
+void ki_totals_unparsed_json(struct ki_json *j, const struct ki_program *p)
 {
 	uint32_t n;
 	const struct ki_program_function *f = ki_program_functions(p, &n);
@@ -142,7 +144,7 @@ void totals_unparsed_json(struct ki_json *j, const struct ki_program *p)
 		if (!is_unparsed(f))
 			continue;
 		ki_json_open(j, NULL, '{');
-		ki_json_str(j, "module", cli_module(f->symbol));
+		ki_json_str(j, "module", ki_symbol_module(f->symbol));
 		ki_json_str(j, "function", f->symbol->name);
 		ki_json_hex(j, "address", f->symbol->addr);
 		ki_json_str(j, "reason", ki_reason_tag(f->unparsed));

@@ -1,15 +1,15 @@
-// SPDX-License-Identifier: GPL-2.0-only
-#include "windows.h"
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+#include "kerninst/windows.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "census.h"
-#include "cli.h"
+#include "kerninst/springboards.h"
+#include "out/json.h"
 
 /* Of a function without any window that can be used: what is in the way at its entry. */
-static unsigned int why_not(const struct windows *w)
+static unsigned int why_not(const struct ki_window_list *w)
 {
 	const struct ki_point entry = {.kind = KI_POINT_ENTRY};
 	unsigned int reason = KI_R_NO_CODE;
@@ -26,17 +26,17 @@ static unsigned int why_not(const struct windows *w)
 	return reason;
 }
 
-int windows_find(struct windows *w, struct ki_target *t, const struct ki_symbol *sym,
-		 struct ki_err *err)
+int ki_window_list_find(struct ki_window_list *w, struct ki_target *t, const struct ki_symbol *sym,
+			struct ki_err *err)
 {
 	int ret;
 
-	*w = (struct windows){.sym = sym};
+	*w = (struct ki_window_list){.sym = sym};
 	ret = ki_function_analyze(t, sym, &w->fn, err);
 	if (!ret)
 		ret = ki_spans_find(w->fn, &w->spans, err);
 	if (ret) {
-		windows_free(w);
+		ki_window_list_free(w);
 		return ret;
 	}
 	w->blocks = w->fn->nblocks;
@@ -47,7 +47,7 @@ int windows_find(struct windows *w, struct ki_target *t, const struct ki_symbol 
 	return 0;
 }
 
-void windows_free(struct windows *w)
+void ki_window_list_free(struct ki_window_list *w)
 {
 	ki_spans_free(&w->spans);
 	ki_function_free(w->fn);
@@ -55,7 +55,7 @@ void windows_free(struct windows *w)
 }
 
 /* Each alias of the function by name, for text or JSON. */
-static void each_alias(const struct windows *w, struct ki_json *j)
+static void each_alias(const struct ki_window_list *w, struct ki_json *j, FILE *out)
 {
 	size_t n;
 	const struct ki_symbol *all = ki_target_symbols(w->fn->target, &n), *end = all + n;
@@ -64,65 +64,66 @@ static void each_alias(const struct windows *w, struct ki_json *j)
 		if (j)
 			ki_json_str(j, NULL, s->name);
 		else
-			printf("  alias %s\n", s->name);
+			fprintf(out, "  alias %s\n", s->name);
 	}
 }
 
-static void print_insn(const struct windows *w, const struct ki_insn *in)
+static void print_insn(const struct ki_window_list *w, const struct ki_insn *in, FILE *out)
 {
 	char text[128];
 
 	ki_insn_format(w->fn, in, text, sizeof(text));
-	printf("      +0x%-5" PRIx64 " %s\n", in->addr - w->fn->start, text);
+	fprintf(out, "      +0x%-5" PRIx64 " %s\n", in->addr - w->fn->start, text);
 }
 
-static void print_window(const struct windows *w, const struct ki_span *s)
+static void print_window(const struct ki_window_list *w, const struct ki_span *s, FILE *out)
 {
-	printf("    window 0x%" PRIx64 "  %u bytes  %u instructions  %-7s  %s", s->addr, s->len,
-	       s->count, ki_span_waits(s, w->fn) ? "wait" : "no wait", census_board(s->board));
+	fprintf(out, "    window 0x%" PRIx64 "  %u bytes  %u instructions  %-7s  %s", s->addr,
+		s->len, s->count, ki_span_waits(s, w->fn) ? "wait" : "no wait",
+		ki_springboard_name(s->board));
 	if (s->bounce)
-		printf(" at 0x%" PRIx64 " in %s", s->bounce,
-		       s->host == KI_NONE ? "filler" : "the tail of window");
+		fprintf(out, " at 0x%" PRIx64 " in %s", s->bounce,
+			s->host == KI_NONE ? "filler" : "the tail of window");
 	if (s->host != KI_NONE)
-		printf(" 0x%" PRIx64, w->spans.v[s->host].addr);
-	putchar('\n');
+		fprintf(out, " 0x%" PRIx64, w->spans.v[s->host].addr);
+	fputc('\n', out);
 }
 
-static void print_block(const struct windows *w, uint32_t b)
+static void print_block(const struct ki_window_list *w, uint32_t b, FILE *out)
 {
 	const struct ki_block *blk = &w->fn->blocks[b];
 
-	printf("  block %u  0x%" PRIx64 "  %" PRIu64 " bytes\n", b, blk->start,
-	       blk->end - blk->start);
+	fprintf(out, "  block %u  0x%" PRIx64 "  %" PRIu64 " bytes\n", b, blk->start,
+		blk->end - blk->start);
 	for (uint32_t i = blk->first; i < blk->first + blk->count; i++) {
 		const struct ki_insn *in = &w->fn->insns[i];
 		const struct ki_span *s = ki_spans_at(&w->spans, w->fn, in->addr);
 		struct ki_copy copy;
 
 		if (s && s->first == i)
-			print_window(w, s);
+			print_window(w, s, out);
 		else if (!s)
-			printf("    no window: %s\n",
-			       ki_reason_tag(ki_relocate(
-				       in, w->fn->bytes + (in->addr - w->fn->start), &copy)));
-		print_insn(w, in);
+			fprintf(out, "    no window: %s\n",
+				ki_reason_tag(ki_relocate(
+					in, w->fn->bytes + (in->addr - w->fn->start), &copy)));
+		print_insn(w, in, out);
 	}
 }
 
-void windows_print(const struct windows *w)
+void ki_window_list_print(const struct ki_window_list *w, FILE *out)
 {
-	printf("%s:%s  0x%" PRIx64 "  %" PRIu64 " bytes  %u blocks  %zu windows  %s\n",
-	       cli_module(w->sym), w->sym->name, w->sym->addr, w->sym->size, w->blocks, w->ready,
-	       w->reason ? ki_reason_tag(w->reason) : "yes");
-	each_alias(w, NULL);
+	fprintf(out, "%s:%s  0x%" PRIx64 "  %" PRIu64 " bytes  %u blocks  %zu windows  %s\n",
+		ki_symbol_module(w->sym), w->sym->name, w->sym->addr, w->sym->size, w->blocks,
+		w->ready, w->reason ? ki_reason_tag(w->reason) : "yes");
+	each_alias(w, NULL, out);
 	for (uint32_t b = 0; !w->fn->reason && b < w->fn->nblocks; b++)
-		print_block(w, b);
+		print_block(w, b, out);
 }
 
-void windows_json(const struct windows *w, struct ki_json *j)
+void ki_window_list_json(const struct ki_window_list *w, struct ki_json *j)
 {
 	ki_json_open(j, "aliases", '[');
-	each_alias(w, j);
+	each_alias(w, j, NULL);
 	ki_json_close(j);
 	ki_json_open(j, "window_list", '[');
 	for (size_t i = 0; i < w->spans.n; i++) {
@@ -132,7 +133,7 @@ void windows_json(const struct windows *w, struct ki_json *j)
 		ki_json_hex(j, "address", s->addr);
 		ki_json_u64(j, "bytes", s->len);
 		ki_json_u64(j, "instructions", s->count);
-		ki_json_str(j, "springboard", census_board(s->board));
+		ki_json_str(j, "springboard", ki_springboard_name(s->board));
 		if (s->bounce)
 			ki_json_hex(j, "bounce", s->bounce);
 		if (s->host != KI_NONE)

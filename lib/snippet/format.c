@@ -162,6 +162,28 @@ static void stack(FILE *f, const struct ki_node *n)
 		fprintf(f, "(%u)", (unsigned int)n->value & 0xff);
 }
 
+/* What is there before the snippet runs. */
+static void given(FILE *f, const struct ki_node *n)
+{
+	if (n->kind == NODE_FACT)
+		fputs(ki_fact_names[n->op], f);
+	else if (n->kind == NODE_REG)
+		reg(f, n->op);
+	else
+		fprintf(f, "arg%u", (unsigned int)n->value);
+}
+
+static void call(FILE *f, const struct ki_node *n)
+{
+	if (n->kind == NODE_HELPER)
+		helper_name(f, n->op);
+	else if (n->name)
+		fputs(n->name, f);
+	else
+		fprintf(f, "0x%" PRIx64, n->value);
+	args(f, n);
+}
+
 static void expr(FILE *f, const struct ki_node *n, unsigned int outside)
 {
 	switch (n->kind) {
@@ -170,15 +192,6 @@ static void expr(FILE *f, const struct ki_node *n, unsigned int outside)
 		break;
 	case NODE_VAR:
 		var(f, n, n->nkids ? n->kid[0] : NULL);
-		break;
-	case NODE_FACT:
-		fputs(ki_fact_names[n->op], f);
-		break;
-	case NODE_REG:
-		reg(f, n->op);
-		break;
-	case NODE_PARAM:
-		fprintf(f, "arg%u", (unsigned int)n->value);
 		break;
 	case NODE_LOAD:
 	case NODE_CAST:
@@ -194,19 +207,17 @@ static void expr(FILE *f, const struct ki_node *n, unsigned int outside)
 	case NODE_STACK:
 		stack(f, n);
 		break;
+	case NODE_FACT:
+	case NODE_REG:
+	case NODE_PARAM:
+		given(f, n);
+		break;
 	case NODE_HELPER:
-		helper_name(f, n->op);
-		args(f, n);
+	case NODE_CALL:
+		call(f, n);
 		break;
 	case NODE_TABLE_GET:
 		table_at(f, n);
-		break;
-	case NODE_CALL:
-		if (n->name)
-			fputs(n->name, f);
-		else
-			fprintf(f, "0x%" PRIx64, n->value);
-		args(f, n);
 		break;
 	default:
 		operator(f, n, outside);

@@ -66,21 +66,19 @@ static void task_field(struct gen *g, unsigned int size, uint64_t field, unsigne
 	ki_gen_release(g, reg);
 }
 
+/* Facts that are fields of the task. */
+static const struct {
+	uint8_t size;
+	uint64_t field;
+} fields[KI_FACTS] = {
+	[KI_FACT_PID] = {4, KI_FIELD_PID},	 [KI_FACT_TGID] = {4, KI_FIELD_TGID},
+	[KI_FACT_COMM0] = {8, KI_FIELD_COMM},	 [KI_FACT_COMM1] = {8, KI_FIELD_COMM | 8ull << 32},
+	[KI_FACT_MINFLT] = {8, KI_FIELD_MINFLT}, [KI_FACT_MAJFLT] = {8, KI_FIELD_MAJFLT},
+	[KI_FACT_NVCSW] = {8, KI_FIELD_NVCSW},	 [KI_FACT_NIVCSW] = {8, KI_FIELD_NIVCSW},
+};
+
 static void fact(struct gen *g, const struct ki_node *n, unsigned int dest)
 {
-	static const struct {
-		uint8_t size;
-		uint64_t field;
-	} fields[KI_FACTS] = {
-		[KI_FACT_PID] = {4, KI_FIELD_PID},
-		[KI_FACT_TGID] = {4, KI_FIELD_TGID},
-		[KI_FACT_COMM0] = {8, KI_FIELD_COMM},
-		[KI_FACT_COMM1] = {8, KI_FIELD_COMM | 8ull << 32},
-		[KI_FACT_MINFLT] = {8, KI_FIELD_MINFLT},
-		[KI_FACT_MAJFLT] = {8, KI_FIELD_MAJFLT},
-		[KI_FACT_NVCSW] = {8, KI_FIELD_NVCSW},
-		[KI_FACT_NIVCSW] = {8, KI_FIELD_NIVCSW},
-	};
 	struct rm self = {.mode = RM_GS, .fix = KI_FIX_SELF, .target = KI_SELF_TASK};
 
 	switch (n->op) {

@@ -18,20 +18,21 @@ struct listing {
 	uint32_t nline; /* in code->lines */
 };
 
+static const char *const fields[KI_FIELDS] = {
+	[KI_FIELD_PID] = "pid",	      [KI_FIELD_TGID] = "tgid",	    [KI_FIELD_COMM] = "comm",
+	[KI_FIELD_MINFLT] = "minflt", [KI_FIELD_MAJFLT] = "majflt", [KI_FIELD_NVCSW] = "nvcsw",
+	[KI_FIELD_NIVCSW] = "nivcsw",
+};
+
+static const char *const selves[KI_SELVES] = {
+	[KI_SELF_TASK] = "current task",
+	[KI_SELF_CPU] = "cpu",
+	[KI_SELF_WORDS] = "the thread's words",
+	[KI_SELF_CLOCK] = "the thread's clock",
+};
+
 static void put_fixup(struct listing *l, uint32_t end)
 {
-	static const char *const fields[KI_FIELDS] = {
-		[KI_FIELD_PID] = "pid",	      [KI_FIELD_TGID] = "tgid",
-		[KI_FIELD_COMM] = "comm",     [KI_FIELD_MINFLT] = "minflt",
-		[KI_FIELD_MAJFLT] = "majflt", [KI_FIELD_NVCSW] = "nvcsw",
-		[KI_FIELD_NIVCSW] = "nivcsw",
-	};
-	static const char *const selves[KI_SELVES] = {
-		[KI_SELF_TASK] = "current task",
-		[KI_SELF_CPU] = "cpu",
-		[KI_SELF_WORDS] = "the thread's words",
-		[KI_SELF_CLOCK] = "the thread's clock",
-	};
 	const struct ki_fixup *f = &l->code->fix[l->nfix];
 
 	if (l->nfix >= l->code->nfix || f->off >= end)

@@ -176,7 +176,7 @@ static int add_section(struct ki_image_reader *r, uint32_t i, bool text)
 	if (ret)
 		return ret;
 	s.addr = sh->sh_addr;
-	r->places[i] = (struct ki_place){.addr = s.addr, .loaded = true};
+	r->places[i] = (struct ki_image_place){.addr = s.addr, .loaded = true};
 	if (!s.len)
 		return 0;
 	if (s.len > UINT64_MAX - s.addr)
@@ -193,7 +193,7 @@ static int add_section(struct ki_image_reader *r, uint32_t i, bool text)
 		free(s.bytes);
 		return ki_elf_no_memory(&r->elf);
 	}
-	r->places[i] = (struct ki_place){s.addr, s.len, s.bytes, text, true};
+	r->places[i] = (struct ki_image_place){s.addr, s.len, s.bytes, text, true};
 	return text ? ki_image_note_section(r, i) : 0;
 }
 

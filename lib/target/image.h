@@ -44,7 +44,7 @@ struct ki_image {
 };
 
 /* Where a section of the file stands, and its copy (NULL: zeros, or it is empty). */
-struct ki_place {
+struct ki_image_place {
 	uint64_t addr, len;
 	uint8_t *bytes; /* not owned */
 	bool text, loaded;
@@ -53,7 +53,7 @@ struct ki_place {
 /* While a file is read. */
 struct ki_image_reader {
 	struct ki_elf elf;
-	struct ki_place *places; /* one for each section */
+	struct ki_image_place *places; /* one for each section */
 	struct ki_image *image;
 	struct ki_target *t;
 	struct ki_symbol_list list;

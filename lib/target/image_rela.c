@@ -61,7 +61,8 @@ static bool value_of(const struct ki_image_reader *r, uint32_t symbol, uint64_t 
 	return true;
 }
 
-static int apply(const struct ki_image_reader *r, const struct ki_place *to, const Elf64_Rela *rela)
+static int apply(const struct ki_image_reader *r, const struct ki_image_place *to,
+		 const Elf64_Rela *rela)
 {
 	uint64_t type = ELF64_R_TYPE(rela->r_info), symbol = ELF64_R_SYM(rela->r_info), value;
 	const struct kind *k;
@@ -87,7 +88,7 @@ static int apply(const struct ki_image_reader *r, const struct ki_place *to, con
 static int apply_section(struct ki_image_reader *r, uint32_t section)
 {
 	const Elf64_Shdr *sh = &r->elf.sh[section];
-	const struct ki_place *to = &r->places[sh->sh_info];
+	const struct ki_image_place *to = &r->places[sh->sh_info];
 	uint64_t n = sh->sh_size / sizeof(Elf64_Rela);
 	uint8_t *bytes;
 	int ret;

@@ -172,7 +172,7 @@ static const struct {
 
 int ki_image_note_section(struct ki_image_reader *r, uint32_t section)
 {
-	const struct ki_place *s = &r->places[section];
+	const struct ki_image_place *s = &r->places[section];
 	const char *name = ki_elf_name(&r->elf, section);
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
@@ -189,7 +189,7 @@ int ki_image_note_section(struct ki_image_reader *r, uint32_t section)
 static int find_sections(struct ki_image_reader *r, size_t table)
 {
 	for (uint32_t i = 0; i < r->elf.nsh; i++) {
-		const struct ki_place *s = &r->places[i];
+		const struct ki_image_place *s = &r->places[i];
 		struct ki_image_table t = {s->addr, s->addr + s->len, table};
 
 		if (s->len && r->elf.sh[i].sh_type != SHT_NOBITS &&

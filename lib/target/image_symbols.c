@@ -84,7 +84,7 @@ static bool is_external(const struct ki_image_reader *r, uint32_t i)
 static int add_symbol(struct ki_image_reader *r, uint32_t i, const char *name)
 {
 	const Elf64_Sym *sym = &r->syms[i];
-	const struct ki_place *s = &r->places[ki_image_section_of(r, i)];
+	const struct ki_image_place *s = &r->places[ki_image_section_of(r, i)];
 	struct ki_raw_symbol raw = {.addr = sym->st_value};
 	size_t len = strnlen(name, NAME_LEN_MAX + 1);
 

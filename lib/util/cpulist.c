@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only
-#include "cpulist.h"
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+#include "util/cpulist.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ static const char *number(const char *at, unsigned int *out)
 	return *out < CPULIST_MOST ? at + n : NULL;
 }
 
-int cpulist_next(const char **at, struct cpu_range *out)
+int ki_cpulist_next(const char **at, struct ki_cpu_range *out)
 {
 	const char *p = *at;
 
@@ -44,19 +44,19 @@ static bool read_online(char *text, size_t len)
 	return good;
 }
 
-bool cpulist_is_online(unsigned int cpu)
+bool ki_cpulist_is_online(unsigned int cpu)
 {
 	static char text[4096];
 	static bool tried, good;
 	const char *at = text;
-	struct cpu_range r;
+	struct ki_cpu_range r;
 
 	if (!tried)
 		good = read_online(text, sizeof(text));
 	tried = true;
 	if (!good)
 		return true;
-	while (cpulist_next(&at, &r) > 0)
+	while (ki_cpulist_next(&at, &r) > 0)
 		if (cpu >= r.first && cpu <= r.last)
 			return true;
 	return false;

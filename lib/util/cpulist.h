@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * Lists of CPUs as the kernel writes them: 0-3,8
  */
@@ -10,7 +10,7 @@
 
 #define CPULIST_MOST 8192 /* CPUs */
 
-struct cpu_range {
+struct ki_cpu_range {
 	unsigned int first, last;
 };
 
@@ -18,9 +18,9 @@ struct cpu_range {
  * The next range of the list, which begins at *at; *at is then behind it. 1; 0: that was all; -1:
  * this is no list.
  */
-int cpulist_next(const char **at, struct cpu_range *out);
+int ki_cpulist_next(const char **at, struct ki_cpu_range *out);
 
 /* Is the CPU running? true if that cannot be found out. */
-bool cpulist_is_online(unsigned int cpu);
+bool ki_cpulist_is_online(unsigned int cpu);
 
 #endif

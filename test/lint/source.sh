@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Licence lines, formatting, sizes, shell scripts, man pages, the version map.
+# Licence lines, formatting, sizes, names, shell scripts, man pages, the version map.
 set -u
 failed=0
 fail() {
@@ -8,45 +8,45 @@ fail() {
 	failed=1
 }
 
-files=$(git ls-files 2>/dev/null || find . -type f -not -path './build/*' -not -path './.git/*')
+mapfile -t files < <(git ls-files 2>/dev/null || find . -type f -not -path './build/*' -not -path './.git/*')
+mapfile -t licensed < <(printf '%s\n' "${files[@]}" |
+	grep -vE '^(LICENSES/.*|LICENSE|.*\.(md|json)|\.gitignore|.*/corpus/.*|web/dist/.*)$')
+mapfile -t c < <(printf '%s\n' "${files[@]}" | grep -E '\.[ch]$')
 
-for f in $files; do
-	case $f in
-	LICENSES/* | LICENSE | *.md | *.json | .gitignore | */corpus/* | web/dist/*) continue ;;
-	esac
-	[ -f "$f" ] || continue
-	head -n 3 "$f" | grep -q 'SPDX-License-Identifier:' || fail "$f has no SPDX line"
-	case $f in
-	lib/* | include/*) want='LGPL-2.1-only OR BSD-2-Clause' ;;
-	*) want='GPL-2.0-only' ;;
-	esac
-	head -n 3 "$f" | grep -q "$want" || fail "$f is not under $want"
-done
+awk '
+FNR == 1 { check(); name = FILENAME; text = "" }
+FNR <= 3 { text = text $0 "\n" }
+FNR == 3 { nextfile }
+function check(   want) {
+	if (name == "")
+		return
+	want = name ~ /^(lib|include)\// ? "LGPL-2.1-only OR BSD-2-Clause" : "GPL-2.0-only"
+	if (text !~ /SPDX-License-Identifier:/)
+		print "lint: " name " has no SPDX line"
+	else if (!index(text, want))
+		print "lint: " name " is not under " want
+}
+END { check() }' "${licensed[@]}" | grep . && failed=1
 
-c=$(printf '%s\n' "$files" | grep -E '\.[ch]$')
-# shellcheck disable=SC2086
-clang-format --dry-run -Werror $c 2>&1 | grep -E 'error:' | head -n 20 | grep . && fail "clang-format"
+printf '%s\0' "${c[@]}" | xargs -0 -n 64 -P 2 clang-format --dry-run -Werror 2>&1 |
+	grep -E 'error:' | head -n 20 | grep . && fail "clang-format"
 
-for f in $c; do
-	n=$(wc -l < "$f")
-	[ "$n" -le 600 ] || fail "$f has $n lines"
-	awk -v f="$f" '/^\{/ { s = NR } /^\}/ && s { if (NR - s > 60) printf "lint: %s:%d: a function of %d lines\n", f, s, NR - s; s = 0 }' "$f"
-done | grep . && failed=1
+test/lint/sizes.awk test/lint/sizes.known "${c[@]}" | grep . && failed=1
+printf "%s\n" "${c[@]}" | grep -E "^(include/kerninst|lib|tools)/" | xargs test/lint/names.awk | grep . && failed=1
 
 grep -l LINUX_VERSION_CODE kmod/*.[ch] | grep -vx kmod/compat.h | sed 's/^/lint: differences of kernels belong into kmod\/compat.h: /' |
 	grep . && failed=1
 
-grep -n stop_machine kmod/*.[ch] | sed 's/^/lint: nobody is stopped (doc\/design.md, section 4.11): /' | grep . && failed=1
+grep -n stop_machine kmod/*.[ch] | sed 's/^/lint: nothing is stopped (doc\/design.md, section 4.11): /' | grep . && failed=1
 
-sh=$(for f in $files; do head -n 1 "$f" 2>/dev/null | grep -q '^#!/bin/bash' && echo "$f"; done)
-# shellcheck disable=SC2086
-shellcheck -x -P SCRIPTDIR $sh || fail "shellcheck"
+mapfile -t sh < <(awk 'FNR == 1 { if ($0 ~ /^#!\/bin\/bash/) print FILENAME; nextfile }' "${licensed[@]}")
+printf '%s\0' "${sh[@]}" | xargs -0 -n 16 -P 2 shellcheck -x -P SCRIPTDIR || fail "shellcheck"
 
 for m in man/*.[1-8]; do
 	mandoc -Tlint -W warning "$m" || fail "$m"
 done
 
-public=$(sed -n '/^typedef/d; s/^[a-z].*[ *]\(ki_[a-z_0-9]*\)(.*/\1/p' include/kerninst/*.h | sort -u)
+public=$(sed -n '/^typedef\|^static/d; s/^[a-z].*[ *]\(ki_[a-z_0-9]*\)(.*/\1/p' include/kerninst/*.h | sort -u)
 mapped=$(grep -o 'ki_[a-z_0-9]*' lib/libkerninst.map | sort -u)
 [ "$public" = "$mapped" ] || {
 	fail "lib/libkerninst.map and include/kerninst differ:"

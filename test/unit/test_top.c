@@ -16,7 +16,6 @@
 #include "../../tools/kerninst/top_draw.c"
 #include "../../tools/kerninst/top_keys.c"
 #include "../../tools/kerninst/top_model.c"
-#include "../../tools/kerninst/values.c"
 
 #define NROWS 6
 

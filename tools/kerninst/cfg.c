@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "cfg_view.h"
+#include "kerninst/cfg_view.h"
 #include "cli.h"
 #include "kerninst/match.h"
 #include "open.h"
@@ -34,19 +34,19 @@ static const char usage[] =
 struct options {
 	const char *function, *output;
 	struct open_options open;
-	cfg_writer *write; /* NULL: not said */
+	ki_cfg_writer *write; /* NULL: not said */
 	struct ki_pointspec spec;
 };
 
 static const struct {
 	const char *name;
-	cfg_writer *write;
-} formats[] = {{"text", cfg_write_text},
-	       {"dot", cfg_write_dot},
-	       {"svg", cfg_write_svg},
-	       {"json", cfg_write_json}};
+	ki_cfg_writer *write;
+} formats[] = {{"text", ki_cfg_write_text},
+	       {"dot", ki_cfg_write_dot},
+	       {"svg", ki_cfg_write_svg},
+	       {"json", ki_cfg_write_json}};
 
-static cfg_writer *find_format(const char *name)
+static ki_cfg_writer *find_format(const char *name)
 {
 	for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++)
 		if (!strcmp(formats[i].name, name))
@@ -78,7 +78,7 @@ static void choose_format(struct options *o)
 	if (!o->write && dot)
 		o->write = find_format(dot + 1);
 	if (!o->write)
-		o->write = cfg_write_text;
+		o->write = ki_cfg_write_text;
 }
 
 static int parse_function(const struct verb *self, struct options *o, int n, char **args)
@@ -163,7 +163,7 @@ static int find_function(const struct options *o, struct ki_target *t, const str
 	return CLI_OK;
 }
 
-static int mark_block(const struct options *o, struct cfg_view *v)
+static int mark_block(const struct options *o, struct ki_cfg_view *v)
 {
 	const struct ki_function *fn = v->fn;
 	const struct ki_block *b;
@@ -182,7 +182,7 @@ static int mark_block(const struct options *o, struct cfg_view *v)
 		b = ki_function_block_at(fn, addr);
 		if (!b)
 			return cli_error("%s: no block covers it; %s has 0x%" PRIx64 " bytes",
-					 o->function, fn->symbol->name, cfg_bytes(v));
+					 o->function, fn->symbol->name, ki_cfg_view_bytes(v));
 		v->mark = (uint32_t)(b - fn->blocks);
 		return CLI_OK;
 	default:
@@ -190,7 +190,7 @@ static int mark_block(const struct options *o, struct cfg_view *v)
 	}
 }
 
-static int write_view(const struct options *o, const struct cfg_view *v)
+static int write_view(const struct options *o, const struct ki_cfg_view *v)
 {
 	FILE *out = o->output ? fopen(o->output, "we") : stdout;
 	struct ki_err err = {0};
@@ -210,7 +210,7 @@ static int write_view(const struct options *o, const struct cfg_view *v)
 
 static int show(const struct options *o, struct ki_function *fn)
 {
-	struct cfg_view v = {0};
+	struct ki_cfg_view v = {0};
 	struct ki_err err = {0};
 	int ret = CLI_OK;
 
@@ -219,13 +219,14 @@ static int show(const struct options *o, struct ki_function *fn)
 			      fn->symbol->name);
 		return cli_fail(&err);
 	}
-	if (cfg_view_make(&v, fn, &err))
+	if (ki_cfg_view_make(&v, fn, &err))
 		ret = cli_fail(&err);
+	v.bold = !o->output && cli_bold(stdout);
 	if (!ret)
 		ret = mark_block(o, &v);
 	if (!ret)
 		ret = write_view(o, &v);
-	cfg_view_free(&v);
+	ki_cfg_view_free(&v);
 	return ret;
 }
 

@@ -121,7 +121,7 @@ bool cli_bold(FILE *out)
 
 const char *cli_module(const struct ki_symbol *sym)
 {
-	return *sym->module ? sym->module : KI_POINTSPEC_KERNEL;
+	return ki_symbol_module(sym);
 }
 
 double cli_since(const struct timespec *start)

@@ -133,7 +133,7 @@ static int show(const struct options *o)
 	return ret;
 }
 
-static int write_diff(const struct options *o, const struct cover_diff_names *names,
+static int write_diff(const struct options *o, const struct ki_cover_diff_show *names,
 		      const struct ki_coverage *before, const struct ki_coverage *after)
 {
 	struct ki_cover_diff *d;
@@ -142,15 +142,18 @@ static int write_diff(const struct options *o, const struct cover_diff_names *na
 
 	if (ki_coverage_diff(before, after, &o->limits, &d, &err))
 		return cli_fail(&err);
-	ret = o->output.json ? cover_diff_json(before, after, d, names, stdout)
-			     : cover_diff_text(before, after, d, names, o->output.verbose, stdout);
+	ret = o->output.json ? ki_cover_diff_json(before, after, d, names, stdout)
+			     : ki_cover_diff_text(before, after, d, names, stdout);
 	ki_coverage_diff_free(d);
 	return ret ? cli_error("writing the result failed") : CLI_OK;
 }
 
 static int compare(const struct options *o, const char *second)
 {
-	struct cover_diff_names names = {.before = o->diff, .after = second};
+	struct ki_cover_diff_show names = {.before = o->diff,
+					   .after = second,
+					   .blocks = o->output.verbose,
+					   .bold = cli_bold(stdout)};
 	struct ki_coverage *before = NULL, *after = NULL;
 	struct ki_err err = {0};
 	int ret = CLI_OK;

@@ -166,9 +166,37 @@ static int to_file(const char *path, struct job *j, int (*write)(struct job *j, 
 
 static int write_stdout(const struct cover_output *o, const struct ki_coverage *c)
 {
-	int ret = o->json ? ki_coverage_write_json(c, stdout) : cover_text(c, o->verbose, stdout);
+	int ret = o->json ? ki_coverage_write_json(c, stdout)
+			  : ki_cover_text(c, o->verbose, cli_bold(stdout), stdout);
 
 	return ret ? cli_error("writing the result failed") : CLI_OK;
+}
+
+static void show_pages(void *arg, size_t done, size_t all)
+{
+	struct cli_progress *p = arg;
+
+	p->total = all;
+	cli_progress_at(p, done);
+}
+
+static int write_html(const struct cover_output *o, const struct ki_coverage *c,
+		      const struct ki_cover_lines *lines, struct ki_target *t)
+{
+	struct cli_progress p;
+	const struct ki_cover_html_options how = {.size = sizeof(how),
+						  .dir = o->html,
+						  .lines = lines,
+						  .target = t,
+						  .progress = show_pages,
+						  .arg = &p};
+	struct ki_err err = {0};
+	int ret;
+
+	cli_progress_start(&p, "pages of functions", 0, o->quiet);
+	ret = ki_cover_html(c, &how, &err);
+	cli_progress_end(&p);
+	return ret ? cli_fail(&err) : CLI_OK;
 }
 
 int cover_output_write(const struct cover_output *o, const struct ki_coverage *c,
@@ -182,8 +210,8 @@ int cover_output_write(const struct cover_output *o, const struct ki_coverage *c
 	ret = ret ? ret : to_file(o->file, &j, write_json);
 	ret = ret ? ret : to_file(o->lcov, &j, write_lcov);
 	ret = ret ? ret : to_file(o->pcs, &j, write_pcs);
-	if (!ret && o->html && cover_html(c, lines, t, o->html, o->quiet, &j.err))
-		ret = cli_fail(&j.err);
+	if (!ret && o->html)
+		ret = write_html(o, c, lines, t);
 	ki_cover_lines_close(lines);
 	return ret ? ret : write_stdout(o, c);
 }

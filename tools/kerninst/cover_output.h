@@ -9,7 +9,7 @@
 
 #include <getopt.h>
 
-#include "kerninst/coverage.h"
+#include "kerninst/cover_report.h"
 #include "util/vec.h"
 
 struct cover_output {
@@ -53,23 +53,6 @@ void cover_output_free(struct cover_output *o);
  */
 int cover_output_write(const struct cover_output *o, const struct ki_coverage *c,
 		       struct ki_target *t);
-
-/* A summary: what was hit, what is not known and why, by module. 0, or -errno. */
-int cover_text(const struct ki_coverage *c, bool functions, FILE *out);
-
-/* The report. quiet: no progress. 0, or -errno with *err. */
-int cover_html(const struct ki_coverage *c, const struct ki_cover_lines *lines, struct ki_target *t,
-	       const char *dir, bool quiet, struct ki_err *err);
-
-/* A comparison, as a table or as JSON. 0, or -errno. */
-struct cover_diff_names {
-	const char *before, *after; /* files */
-};
-int cover_diff_text(const struct ki_coverage *before, const struct ki_coverage *after,
-		    const struct ki_cover_diff *d, const struct cover_diff_names *names,
-		    bool blocks, FILE *out);
-int cover_diff_json(const struct ki_coverage *before, const struct ki_coverage *after,
-		    const struct ki_cover_diff *d, const struct cover_diff_names *names, FILE *out);
 
 /*
  * kerninst cover --from FILE, kerninst cover --diff OLD NEW: what needs no kernel. cover_is_offline

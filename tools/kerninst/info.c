@@ -8,13 +8,13 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-#include "census.h"
+#include "kerninst/springboards.h"
 #include "cli.h"
 #include "held.h"
 #include "kerninst/match.h"
 #include "open.h"
 #include "out/json.h"
-#include "totals.h"
+#include "kerninst/totals.h"
 
 static const char usage[] =
 	"Usage: kerninst info [OPTION...]\n"
@@ -40,10 +40,10 @@ struct facts {
 	bool quick, verbose;
 	struct utsname kernel;
 	const struct ki_target *target;
-	const struct ki_info *driver; /* NULL: a file */
-	struct ki_program *program;   /* NULL: quick */
-	struct census census;	      /* if not quick */
-	uint64_t text_bytes;	      /* of all ranges */
+	const struct ki_info *driver;  /* NULL: a file */
+	struct ki_program *program;    /* NULL: quick */
+	struct ki_springboards census; /* if not quick */
+	uint64_t text_bytes;	       /* of all ranges */
 	size_t functions, modules;
 	size_t reserved[KI_R_COUNT]; /* rows of reserved text, by reason */
 	char hash[KI_TEXT_HASH_LEN];
@@ -90,7 +90,7 @@ static int analyze(struct facts *f, struct ki_target *t)
 	struct ki_err err = {0};
 	int ret = open_program(t, &f->analysis, false, &f->program);
 
-	if (!ret && census_take(&f->census, t, f->analysis.threads, &err))
+	if (!ret && ki_springboards_take(&f->census, t, f->analysis.threads, &err))
 		ret = cli_fail(&err);
 	return ret;
 }
@@ -184,11 +184,11 @@ static void print_text(const struct facts *f)
 	if (!f->program)
 		return;
 	puts("\nanalysis");
-	totals_print(f->program, totals_threads(f->analysis.threads));
+	ki_totals_print(f->program, ki_totals_threads(f->analysis.threads), stdout);
 	puts("\nspringboards");
-	census_print(&f->census);
+	ki_springboards_print(&f->census, stdout);
 	if (f->verbose)
-		totals_unparsed_print(f->program);
+		ki_totals_unparsed_print(f->program, stdout);
 }
 
 static void json_driver(struct ki_json *j, const struct facts *f)
@@ -244,10 +244,10 @@ static void json_limits(struct ki_json *j, const struct facts *f)
 static void json_program(struct ki_json *j, const struct facts *f)
 {
 	ki_json_open(j, "analysis", '{');
-	totals_json(j, f->program, totals_threads(f->analysis.threads));
-	census_json(&f->census, j);
+	ki_totals_json(j, f->program, ki_totals_threads(f->analysis.threads));
+	ki_springboards_json(&f->census, j);
 	if (f->verbose)
-		totals_unparsed_json(j, f->program);
+		ki_totals_unparsed_json(j, f->program);
 	ki_json_close(j);
 }
 

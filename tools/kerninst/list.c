@@ -9,13 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "census.h"
+#include "kerninst/springboards.h"
 #include "cli.h"
 #include "kerninst/match.h"
 #include "open.h"
+#include "out/json.h"
 #include "out/table.h"
 #include "select.h"
-#include "windows.h"
+#include "kerninst/windows.h"
 
 static const char usage[] =
 	"Usage: kerninst list [OPTION...] [[MODULE:]GLOB...]\n"
@@ -53,12 +54,12 @@ struct lister {
 	ki_selection functions;
 };
 
-static const char *status(const struct windows *w)
+static const char *status(const struct ki_window_list *w)
 {
 	return w->reason ? ki_reason_tag(w->reason) : "yes";
 }
 
-static void print_row(struct lister *l, const struct windows *w)
+static void print_row(struct lister *l, const struct ki_window_list *w)
 {
 	ki_table_cell(l->table, "%s", cli_module(w->sym));
 	ki_table_cell(l->table, "%s", w->sym->name);
@@ -73,7 +74,7 @@ static void print_row(struct lister *l, const struct windows *w)
 	ki_table_print(l->table, stdout, l->bold);
 }
 
-static void print_json(const struct lister *l, const struct windows *w)
+static void print_json(const struct lister *l, const struct ki_window_list *w)
 {
 	struct ki_json j;
 
@@ -89,12 +90,12 @@ static void print_json(const struct lister *l, const struct windows *w)
 		ki_json_u64(&j, "windows", w->ready);
 	ki_json_str(&j, "reason", ki_reason_tag(w->reason));
 	if (l->verbose)
-		windows_json(w, &j);
+		ki_window_list_json(w, &j);
 	ki_json_close(&j);
 	ki_json_end_line(&j);
 }
 
-static void show(struct lister *l, const struct windows *w)
+static void show(struct lister *l, const struct ki_window_list *w)
 {
 	struct totals *t = &l->totals;
 
@@ -110,7 +111,7 @@ static void show(struct lister *l, const struct windows *w)
 	if (l->json)
 		print_json(l, w);
 	else if (l->verbose)
-		windows_print(w);
+		ki_window_list_print(w, stdout);
 	else
 		print_row(l, w);
 }
@@ -127,7 +128,8 @@ static void print_totals(const struct lister *l)
 	if (!l->whole)
 		fprintf(stderr, ", %" PRIu64 " windows", t->windows);
 	for (unsigned int k = 0; !l->whole && k < KI_BOARD_KINDS; k++)
-		fprintf(stderr, "%s%" PRIu64 " %s", k ? ", " : ": ", t->boards[k], census_board(k));
+		fprintf(stderr, "%s%" PRIu64 " %s", k ? ", " : ": ", t->boards[k],
+			ki_springboard_name(k));
 	fputc('\n', stderr);
 	for (unsigned int r = 0; r < KI_R_COUNT; r++)
 		if (t->refused[r])
@@ -140,7 +142,7 @@ static int list_named(struct lister *l)
 	struct cli_progress progress;
 	const struct ki_symbol *last = NULL;
 	struct ki_err err = {0};
-	struct windows w;
+	struct ki_window_list w;
 	int ret = CLI_OK;
 
 	cli_progress_start(&progress, "analysing functions", l->functions.n, l->quiet);
@@ -148,10 +150,10 @@ static int list_named(struct lister *l)
 		const struct ki_symbol *sym = l->functions.v[i].sym;
 
 		if (sym != last) {
-			ret = windows_find(&w, l->t, sym, &err) ? cli_fail(&err) : CLI_OK;
+			ret = ki_window_list_find(&w, l->t, sym, &err) ? cli_fail(&err) : CLI_OK;
 			if (!ret) {
 				show(l, &w);
-				windows_free(&w);
+				ki_window_list_free(&w);
 			}
 		}
 		last = sym;
@@ -189,12 +191,12 @@ static unsigned int reason_of(struct lister *l, const struct ki_program_function
 {
 	unsigned int reason = f->reason ? f->reason : reserved_as_a_whole(l, f);
 	struct ki_err err = {0};
-	struct windows w;
+	struct ki_window_list w;
 
-	if (reason || f->ninsns > SMALL || windows_find(&w, l->t, f->symbol, &err))
+	if (reason || f->ninsns > SMALL || ki_window_list_find(&w, l->t, f->symbol, &err))
 		return reason;
 	reason = w.reason;
-	windows_free(&w);
+	ki_window_list_free(&w);
 	return reason;
 }
 
@@ -204,7 +206,8 @@ static void list_whole(struct lister *l, const struct ki_program *p)
 	const struct ki_program_function *f = ki_program_functions(p, &n), *end = f + n;
 
 	for (; f < end && !ferror(stdout); f++) {
-		struct windows w = {.sym = f->symbol, .blocks = f->nblocks, .insns = f->ninsns};
+		struct ki_window_list w = {
+			.sym = f->symbol, .blocks = f->nblocks, .insns = f->ninsns};
 
 		if (ki_match_is_padding(f->symbol))
 			continue;

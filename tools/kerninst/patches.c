@@ -11,7 +11,7 @@ void patches_read(struct patches *p, const struct ki_target *t)
 	p->known = !ioctl(ki_target_fd(t), KI_IOC_PATCHES, &p->now);
 }
 
-int patches_report(const struct patches *p, const struct report *r)
+int patches_report(const struct patches *p, const struct ki_measured *r)
 {
 	struct ki_json j;
 

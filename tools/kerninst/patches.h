@@ -5,7 +5,7 @@
 #ifndef KERNINST_PATCHES_H
 #define KERNINST_PATCHES_H
 
-#include "stat_table.h"
+#include "kerninst/measured.h"
 
 struct patches {
 	bool known; /* not by a driver that cannot say it */
@@ -16,6 +16,6 @@ struct patches {
 void patches_read(struct patches *p, const struct ki_target *t);
 
 /* A line of JSON, if functions have been moved. 0, or -errno. */
-int patches_report(const struct patches *p, const struct report *r);
+int patches_report(const struct patches *p, const struct ki_measured *r);
 
 #endif

@@ -302,3 +302,31 @@ int stat_by_report(struct ki_aggregate *b, struct ki_aggregate_show *how)
 			 ki_aggregate_stacks_lost(b));
 	return ret ? cli_fail(&err) : CLI_OK;
 }
+
+int report_failed(void)
+{
+	return cli_error("writing the result failed");
+}
+
+int report_code(struct ki_measured *r, const struct ki_points *p)
+{
+	struct ki_err err = {0};
+
+	return ki_measured_code(r, p, &err) ? cli_fail(&err) : CLI_OK;
+}
+
+int report_dry(struct ki_measured *r, struct ki_points *p, const struct ki_prediction *pr,
+	       bool quiet)
+{
+	const struct ki_plan *plan = ki_measure_plan(p->measure);
+	struct ki_err err = {0};
+
+	if (ki_measured_dry(r, p, pr, &err))
+		return cli_fail(&err);
+	if (!quiet)
+		cli_warn("nothing is installed; it would be %zu windows, %zu of them for bounces "
+			 "only; %zu may have to wait; %zu functions would be moved",
+			 ki_plan_windows(plan), ki_plan_hosts(plan), ki_plan_waits(plan),
+			 ki_plan_moved(plan));
+	return ki_points_refused(p) < p->cells.n ? CLI_OK : points_nothing(p);
+}

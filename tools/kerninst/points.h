@@ -8,6 +8,7 @@
 
 #include "kerninst/aggregate.h"
 #include "kerninst/budget.h"
+#include "kerninst/measured.h"
 #include "kerninst/points.h"
 #include "kerninst/predict.h"
 #include "kerninst/presets.h"
@@ -56,6 +57,16 @@ int budget_look(struct ki_budget *b, double now, ki_budget_told *told, void *arg
 int stat_by_open(struct ki_aggregate *b, struct ki_target *t, const struct ki_points *points);
 int stat_by_begin(struct ki_aggregate *b);
 int stat_by_end(struct ki_aggregate *b);
+
+/* Reported. */
+int report_failed(void);
+
+/* The code of each point: CLI_OK, or reported. */
+int report_code(struct ki_measured *r, const struct ki_points *p);
+
+/* What the driver would install: CLI_OK, or reported: CLI_ERROR if it would install nothing. */
+int report_dry(struct ki_measured *r, struct ki_points *p, const struct ki_prediction *pr,
+	       bool quiet);
 
 /* Show it, and say what was lost. CLI_OK, or reported. */
 int stat_by_report(struct ki_aggregate *b, struct ki_aggregate_show *how);

@@ -14,7 +14,7 @@
 #include "cli.h"
 #include "command.h"
 #include "kerninst/process.h"
-#include "stat_table.h"
+#include "kerninst/measured.h"
 
 /* How often it is looked whether the process is still there. */
 #define LOOK 0.05
@@ -31,7 +31,7 @@ struct counting {
 	struct ki_plan *plan;
 	struct ki_splice_process *splice;
 	struct ki_points points;
-	struct report report;
+	struct ki_measured report;
 	struct command command;
 	ki_vec(struct curve) curves; /* number: of the counter, too */
 	double start, last;
@@ -130,11 +130,12 @@ static int open_report(struct counting *c)
 		return cli_error("%s: %s", o->output, strerror(errno));
 	for (size_t i = 0; i < c->points.v.n; i++)
 		edges &= c->points.v.v[i].at.kind == KI_POINT_EDGE;
-	c->report = (struct report){.out = out,
-				    .separator = o->separator,
-				    .shape = edges ? KI_SHAPE_EDGES : o->wanted.shape,
-				    .timed = o->interval > 0};
-	return report_open(&c->report, &c->points, o->json) ? cli_no_memory() : CLI_OK;
+	c->report = (struct ki_measured){.out = out,
+					 .bold = cli_bold(out),
+					 .separator = o->separator,
+					 .shape = edges ? KI_SHAPE_EDGES : o->wanted.shape,
+					 .timed = o->interval > 0};
+	return ki_measured_open(&c->report, &c->points, o->json) ? cli_no_memory() : CLI_OK;
 }
 
 /* What the library left out is a reason of the whole point. */
@@ -154,7 +155,7 @@ static int install(struct counting *c)
 	struct ki_err err = {0};
 
 	if (ki_points_refused(&c->points) == c->points.cells.n) {
-		report_refused(&c->report, &c->points);
+		ki_measured_refused(&c->report, &c->points);
 		return points_nothing(&c->points);
 	}
 	if (ki_process_splice(c->t, c->plan, (uint32_t)c->curves.n, &c->splice, &err))
@@ -180,7 +181,7 @@ static int show(struct counting *c, double now)
 		cell->value = (double)cell->count;
 		curve->seen = value;
 	}
-	return report_values(&c->report, &c->points, now - c->start, now - c->last)
+	return ki_measured_values(&c->report, &c->points, now - c->start, now - c->last)
 		       ? report_failed()
 		       : CLI_OK;
 }
@@ -274,7 +275,7 @@ static int run_all(struct counting *c)
 		ret = cli_fail(&err);
 	if (!ret)
 		ret = show(c, end);
-	if (!ret && report_refused(&c->report, &c->points))
+	if (!ret && ki_measured_refused(&c->report, &c->points))
 		ret = report_failed();
 	if (!c->o->quiet)
 		tell_cost(c);
@@ -303,7 +304,7 @@ int process_stat(const struct verb *self, const struct stat_options *o, pid_t pi
 	if (!ret)
 		ret = run_all(&c);
 	command_abandon(&c.command);
-	report_close(&c.report);
+	ki_measured_close(&c.report);
 	ki_points_free(&c.points);
 	ki_process_free(c.splice);
 	ki_plan_free(c.plan);

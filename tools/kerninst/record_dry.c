@@ -5,7 +5,7 @@
 #include <errno.h>
 
 #include "record_run.h"
-#include "stat_table.h"
+#include "kerninst/measured.h"
 
 /* Of several that come and go at other times. */
 static void print_times(const struct record_group *g, FILE *out)
@@ -18,10 +18,10 @@ static void print_times(const struct record_group *g, FILE *out)
 
 static int show_group(const struct record_run *r, struct record_group *g)
 {
-	struct report report = {.out = stdout};
+	struct ki_measured report = {.out = stdout, .bold = cli_bold(stdout)};
 	int ret = CLI_OK;
 
-	if (report_open(&report, &g->points, r->o->json))
+	if (ki_measured_open(&report, &g->points, r->o->json))
 		return cli_no_memory();
 	if (r->ngroups > 1 && !r->o->json)
 		print_times(g, report.out);
@@ -30,7 +30,7 @@ static int show_group(const struct record_run *r, struct record_group *g)
 	if (!ret && r->o->dry_run)
 		ret = report_dry(&report, &g->points, g->predicted ? &g->prediction : NULL,
 				 r->o->quiet);
-	report_close(&report);
+	ki_measured_close(&report);
 	return ret;
 }
 

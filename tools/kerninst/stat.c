@@ -17,8 +17,8 @@
 #include "open.h"
 #include "patches.h"
 #include "process_stat.h"
-#include "stat_table.h"
-#include "stat_cost.h"
+#include "kerninst/measured.h"
+#include "kerninst/measured.h"
 #include "skipped.h"
 #include "stat_options.h"
 
@@ -33,7 +33,7 @@ struct run {
 	struct ki_costs cost;
 	struct ki_budget budget;
 	struct ki_prediction prediction;
-	struct report report;
+	struct ki_measured report;
 	FILE *out;
 	double start, last; /* times */
 	struct skipped skipped;
@@ -44,7 +44,7 @@ struct run {
 /* All points are refused. */
 static int nothing_left(struct run *r)
 {
-	report_refused(&r->report, &r->points);
+	ki_measured_refused(&r->report, &r->points);
 	return points_nothing(&r->points);
 }
 
@@ -80,14 +80,15 @@ static int open_report(struct run *r)
 	r->out = o->output ? fopen(o->output, "we") : stdout;
 	if (!r->out)
 		return cli_error("%s: %s", o->output, strerror(errno));
-	r->report = (struct report){.out = r->out,
-				    .separator = o->separator,
-				    .shape = shown(r),
-				    .timed = o->interval > 0,
-				    .per_cpu = o->per_cpu};
+	r->report = (struct ki_measured){.out = r->out,
+					 .separator = o->separator,
+					 .shape = shown(r),
+					 .timed = o->interval > 0,
+					 .per_cpu = o->per_cpu,
+					 .bold = cli_bold(r->out)};
 	r->report.cost = is_costed(o) && !o->dry_run ? &r->cost : NULL;
 	r->report.budget = o->budget;
-	if (report_open(&r->report, &r->points, o->json))
+	if (ki_measured_open(&r->report, &r->points, o->json))
 		return cli_no_memory();
 	return o->show_code ? report_code(&r->report, &r->points) : CLI_OK;
 }
@@ -207,7 +208,7 @@ static int write_values(struct run *r, double now)
 		if (!r->o->json)
 			putc('\n', r->out);
 	}
-	return report_values(&r->report, &r->points, now - r->start, now - r->last);
+	return ki_measured_values(&r->report, &r->points, now - r->start, now - r->last);
 }
 
 /* A part has been shed: say it of each metric that comes of it. */
@@ -226,7 +227,7 @@ static int tell_shed(void *arg, const struct ki_budget_change *change)
 			if (c->reason ||
 			    ki_measure_part(r->points.measure, c->curve) != change->part)
 				continue;
-			report_shed(&r->report, pt, c, rate, now - r->start);
+			ki_measured_shed(&r->report, pt, c, rate, now - r->start);
 			if (!r->o->quiet)
 				cli_warn("budget: %s %s%s%s: taken out after %.3f s, it cost %.0f "
 					 "instructions a second; its numbers are of that time only",
@@ -316,17 +317,17 @@ static int write_result(struct run *r, double end)
 	int ret = 0;
 
 	if (o->hash)
-		ret = report_hash(&r->report, "before", r->before);
+		ret = ki_measured_hash(&r->report, "before", r->before);
 	if (!ret)
 		ret = write_values(r, end);
 	if (!ret)
-		ret = report_refused(&r->report, &r->points);
+		ret = ki_measured_refused(&r->report, &r->points);
 	if (!ret)
-		ret = report_skipped(&r->report, r->skipped.n);
+		ret = ki_measured_skipped(&r->report, r->skipped.n);
 	if (!ret)
 		ret = patches_report(&r->patches, &r->report);
 	if (!ret && o->hash)
-		ret = report_hash(&r->report, "after", r->after);
+		ret = ki_measured_hash(&r->report, "after", r->after);
 	if (ret)
 		return report_failed();
 	if (o->hash && strcmp(r->before, r->after))
@@ -406,7 +407,7 @@ static int run(const struct verb *self, int argc, char **argv)
 	if (!ret)
 		ret = open.pid ? process_stat(self, &o, open.pid, &asked) : stat_kernel(&r, &asked);
 	command_abandon(&r.command);
-	report_close(&r.report);
+	ki_measured_close(&r.report);
 	ki_budget_end(&r.budget);
 	ki_cost_close(&r.cost);
 	ki_prediction_free(&r.prediction);

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "values.h"
+#include "kerninst/value_text.h"
+#include "out/seconds.h"
 
 #define COLUMN 13 /* width of a value, a space before it included */
 #define LINE   1024

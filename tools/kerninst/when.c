@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "command.h"
-#include "cpulist.h"
+#include "util/cpulist.h"
 #include "own.h"
 
 /* One more condition, which must hold too. */
@@ -74,7 +74,7 @@ static int add_comm(struct when *w, const struct verb *self, const char *name)
 
 static int add_cpus(struct when *w, const struct verb *self, const char *text)
 {
-	struct cpu_range r;
+	struct ki_cpu_range r;
 	const char *at = text;
 	char *all;
 	size_t len;
@@ -83,7 +83,7 @@ static int add_cpus(struct when *w, const struct verb *self, const char *text)
 
 	if (!f)
 		return cli_no_memory();
-	while ((more = cpulist_next(&at, &r)) > 0)
+	while ((more = ki_cpulist_next(&at, &r)) > 0)
 		fprintf(f, "%scpu >= %u && cpu <= %u", ftell(f) ? " || " : "", r.first, r.last);
 	if (fclose(f))
 		ret = cli_no_memory();
