@@ -69,6 +69,8 @@ $(O)/bin/$(1): $(patsubst %.c,$(O)/%.o,$(sort $(wildcard tools/$(1)/*.c tools/$(
 endef
 LIBS_kerninstd := -lmicrohttpd -lz -pthread
 $(foreach t,$(TOOLS),$(eval $(call TOOL_RULE,$(t))))
+# What all verbs share is included without its folder.
+$(O)/tools/kerninst/%.o: CPPFLAGS += -Itools/kerninst -Itools/kerninst/cli
 $(O)/tools/kerninstd/assets.o: $(wildcard web/dist/*) # .incbin
 $(O)/lib/render/html_assets.o: $(wildcard lib/render/cover_report.*)
 
@@ -79,6 +81,9 @@ $(O)/test/unit/%: $(O)/test/unit/%.o $(UNIT_COMMON:%.c=$(O)/%.o) $(DRV_OBJ) $(O)
 
 # They compile files of the driver.
 $(O)/test/unit/test_copy.o $(O)/test/unit/common_extreme.o $(O)/test/unit/test_fill.o $(O)/test/unit/test_heap.o $(O)/test/unit/test_mute.o $(O)/test/unit/test_record.o $(O)/test/unit/test_table.o $(O)/test/unit/test_table_shared.o: CPPFLAGS += -Itest/unit/shim -Ikmod
+# It compiles files of a tool.
+$(O)/test/unit/test_top.o: CPPFLAGS += -Itools/kerninst -Itools/kerninst/cli
+
 unit-bins: $(UNIT_BIN) $(O)/test/fuzz/vetting
 
 include kmod/kmod.mk

@@ -13,9 +13,9 @@
 
 #include <cmocka.h>
 
-#include "../../tools/kerninst/top_draw.c"
-#include "../../tools/kerninst/top_keys.c"
-#include "../../tools/kerninst/top_model.c"
+#include "../../tools/kerninst/top/top_draw.c"
+#include "../../tools/kerninst/top/top_keys.c"
+#include "../../tools/kerninst/top/top_model.c"
 
 #define NROWS 6
 

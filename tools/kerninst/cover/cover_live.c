@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * kerninst cover of the running kernel: probes in, a command or until somebody has had enough,
+ * probes out, and what is known then.
+ */
+#include "cover/cover_live.h"
+
+#include <getopt.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "command.h"
+#include "cover/cover_output.h"
+#include "open.h"
+#include "select.h"
+#include "when.h"
+
+#define HEAL_EVERY                                                                                 \
+	0.25 /* seconds between two rounds; they become rarer as less is left to heal              \
+	      */
+#define HEAL_RARE 4
+
+struct options {
+	struct ki_cover_options cover;
+	struct cover_output output;
+	struct when when;
+	bool all, heal;
+	char **what, **command;
+	int n;
+};
+
+struct run {
+	const struct options *o;
+	struct ki_target *t;
+	ki_vec(const struct ki_symbol *) syms;
+	struct ki_cover *cover;
+	struct cli_progress progress;
+	struct command command;
+	double seconds;
+};
+
+/* ---- options ---- */
+
+static bool get_mode(const char *text, enum ki_cover_mode *mode)
+{
+	for (unsigned int m = 0; m < KI_COVER_MODES; m++)
+		if (!strcmp(text, ki_cover_mode_name(m))) {
+			*mode = m;
+			return true;
+		}
+	return false;
+}
+
+static int take_option(const struct verb *self, int c, struct options *o)
+{
+	int ret = CLI_OK;
+
+	switch (c) {
+	case 'a':
+		o->all = true;
+		break;
+	case 'm':
+		if (!get_mode(optarg, &o->cover.mode))
+			return cli_misuse(self, "--mode '%s': hit, count or edges", optarg);
+		break;
+	case 'H':
+		o->heal = true;
+		break;
+	case 'e':
+		o->cover.every = true;
+		break;
+	case 's':
+		o->cover.stay = true;
+		break;
+	default:
+		if (!when_option(&o->when, self, c, optarg, &ret) &&
+		    !cover_output_option(&o->output, c, optarg))
+			return cli_no_memory();
+	}
+	return ret;
+}
+
+static int check(const struct verb *self, const struct options *o)
+{
+	if (o->all && o->n)
+		return cli_misuse(self, "--all, or functions: one of them");
+	if (!o->all && !o->n)
+		return cli_misuse(self, "functions are wanted, or --all; or --from FILE, "
+					"--diff OLD NEW");
+	if (o->heal && o->cover.mode != KI_COVER_HIT)
+		return cli_misuse(self, "--heal: counts go on, only hits heal");
+	return CLI_OK;
+}
+
+static int parse_options(const struct verb *self, int argc, char **argv, struct options *o,
+			 bool *done)
+{
+	static const struct option options[] = {{"all", no_argument, NULL, 'a'},
+						{"mode", required_argument, NULL, 'm'},
+						{"heal", no_argument, NULL, 'H'},
+						{"every", no_argument, NULL, 'e'},
+						{"no-move", no_argument, NULL, 's'},
+						COVER_OUTPUT_OPTIONS,
+						WHEN_OPTIONS,
+						{"help", no_argument, NULL, 'h'},
+						{0}};
+	int c, ret;
+
+	*done = true;
+	argc = command_cut(argc, argv, &o->command);
+	while ((c = getopt_long(argc, argv, ":am:o:vqh", options, NULL)) != -1) {
+		if (c == 'h' || c == '?' || c == ':')
+			return cli_other_option(self, c, argv);
+		ret = take_option(self, c, o);
+		if (ret)
+			return ret;
+	}
+	o->what = argv + optind;
+	o->n = argc - optind;
+	ret = check(self, o);
+	*done = ret != CLI_OK;
+	return ret;
+}
+
+/* ---- what is covered ---- */
+
+static int take_all(struct run *r)
+{
+	size_t n;
+	const struct ki_symbol *v = ki_target_symbols(r->t, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (!v[i].alias && ki_vec_push(&r->syms, &v[i]))
+			return cli_no_memory();
+	return CLI_OK;
+}
+
+static int take_named(struct run *r, const struct verb *self)
+{
+	ki_selection chosen = {0};
+	int ret = select_functions(r->t, self, r->o->what, r->o->n, false, &chosen);
+
+	for (size_t i = 0; !ret && i < chosen.n; i++)
+		if ((!i || chosen.v[i].sym->addr != chosen.v[i - 1].sym->addr) &&
+		    ki_vec_push(&r->syms, chosen.v[i].sym))
+			ret = cli_no_memory();
+	ki_vec_free(&chosen);
+	return ret;
+}
+
+static bool tell(void *arg, size_t done, size_t all)
+{
+	struct run *r = arg;
+
+	r->progress.total = all;
+	cli_progress_at(&r->progress, done);
+	return !wait_is_interrupted();
+}
+
+static int install(struct run *r)
+{
+	struct ki_cover_options o = r->o->cover;
+	struct ki_err err = {0};
+	int ret;
+
+	o.stay |= r->o->heal; /* a function stays moved while one of its probes is left */
+	o.progress = tell;
+	o.arg = r;
+	cli_progress_start(&r->progress, "instrumenting", r->syms.n, r->o->output.quiet);
+	ret = ki_cover_install(r->t, r->syms.v, r->syms.n, &o, &r->cover, &err);
+	cli_progress_end(&r->progress);
+	return ret ? cli_fail(&err) : CLI_OK;
+}
+
+/* ---- while it goes on ---- */
+
+/* Take out what has been hit, now and then: rarely, when little was. */
+static int heal(struct run *r, double *next)
+{
+	static double pause = HEAL_EVERY;
+	struct ki_err err = {0};
+	size_t n;
+
+	if (!r->o->heal || wait_now() < *next)
+		return CLI_OK;
+	if (ki_cover_heal(r->cover, &n, &err))
+		return cli_fail(&err);
+	pause = n ? HEAL_EVERY : pause * 2 > HEAL_RARE ? HEAL_RARE : pause * 2;
+	*next = wait_now() + pause;
+	return CLI_OK;
+}
+
+static int watch(struct run *r)
+{
+	double next = wait_now();
+	int ret = CLI_OK;
+
+	if (r->o->command)
+		command_start(&r->command);
+	while (!ret) {
+		enum event e = wait_event(&r->command, r->o->heal ? next : -1);
+
+		if (e == EVENT_SIGNAL && r->command.pid)
+			wait_event(&r->command, wait_now() + 1);
+		if (e != EVENT_TIME)
+			break;
+		ret = heal(r, &next);
+	}
+	return ret;
+}
+
+/* Without room it says what would fit. */
+static void warn_of_room(const struct ki_coverage *c)
+{
+	const struct ki_cover_totals *t = &c->totals;
+	uint64_t without = t->refused[KI_R_HEAP_FULL] + t->refused[KI_R_COUNTERS_FULL];
+
+	if (without)
+		cli_warn("there is room for %" PRIu64 " of %" PRIu64
+			 " probes: %s; 'make kmod-wide' makes "
+			 "a driver with more",
+			 t->probes, t->probes + without,
+			 t->refused[KI_R_HEAP_FULL] ? "the driver's heap is full"
+						    : "the driver has no more words");
+}
+
+static int take_out(struct run *r)
+{
+	struct ki_err err = {0};
+	int ret;
+
+	cli_progress_start(&r->progress, "taking out", 0, r->o->output.quiet);
+	ret = ki_cover_remove(r->cover, &err);
+	cli_progress_end(&r->progress);
+	return ret ? cli_fail(&err) : CLI_OK;
+}
+
+static int show(struct run *r)
+{
+	struct ki_coverage *c;
+	struct ki_err err = {0};
+	int ret = take_out(r);
+
+	if (ret)
+		return ret;
+	if (ki_cover_read(r->cover, &c, &err))
+		return cli_fail(&err);
+	c->totals.seconds_run = r->seconds;
+	warn_of_room(c);
+	ret = cover_output_write(&r->o->output, c, r->t);
+	ki_coverage_free(c);
+	return ret;
+}
+
+static int measure(struct run *r, const struct verb *self)
+{
+	const struct open_options live = {0};
+	int error, ret = open_or_fail(&live, &r->t);
+
+	if (!ret)
+		ret = r->o->all ? take_all(r) : take_named(r, self);
+	if (!ret && r->o->command) {
+		error = command_prepare(&r->command, r->o->command, false);
+		ret = error ? cli_error("%s: %s", r->o->command[0], strerror(-error)) : CLI_OK;
+	}
+	if (!ret)
+		ret = install(r);
+	if (ret)
+		return ret;
+	r->seconds = wait_now();
+	ret = watch(r);
+	r->seconds = wait_now() - r->seconds;
+	if (!ret)
+		ret = show(r);
+	error = command_failed(&r->command);
+	if (error)
+		cli_warn("%s: cannot be executed: %s", r->o->command[0], strerror(error));
+	return ret ? ret : r->o->command ? command_exit_status(&r->command) : CLI_OK;
+}
+
+int cover_live(const struct verb *self, int argc, char **argv)
+{
+	struct options o = {0};
+	struct run r = {.o = &o};
+	struct ki_predicate *when = NULL;
+	bool done;
+	int ret = parse_options(self, argc, argv, &o, &done);
+
+	if (!done)
+		ret = when_predicate(&o.when, self, &when);
+	o.cover.when = when;
+	if (!done && !ret) {
+		wait_prepare();
+		ret = measure(&r, self);
+	}
+	command_abandon(&r.command);
+	ki_cover_close(r.cover);
+	ki_target_close(r.t);
+	ki_vec_free(&r.syms);
+	cover_output_free(&o.output);
+	ki_predicate_free(when);
+	when_free(&o.when);
+	return ret;
+}

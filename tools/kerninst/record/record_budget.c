@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What is sampled is so from the moment on that its event in the file says, but for hits that were
+ * under way just then.
+ */
+#include "record/record_budget.h"
+
+#include <x86intrin.h>
+
+#include "cli.h"
+
+int record_budget_open(struct record_budget *b, struct record_group *groups, size_t n)
+{
+	int ret = CLI_OK;
+
+	b->groups = groups;
+	b->n = n;
+	for (size_t i = 0; b->share > 0 && i < n && !ret; i++)
+		ret = i ? cost_add(&b->cost, &groups[i].points)
+			: cost_open(&b->cost, &groups[i].points);
+	return ret;
+}
+
+void record_budget_close(struct record_budget *b)
+{
+	ki_budget_end(&b->budget);
+	ki_cost_close(&b->cost);
+	ki_vec_free(&b->events);
+}
+
+int record_budget_begin(struct record_budget *b, struct ki_record_file *file, double now)
+{
+	if (!(b->share > 0))
+		return CLI_OK;
+	b->file = file;
+	ki_cost_begin(&b->cost, now);
+	return budget_begin(&b->budget, &b->cost, b->share);
+}
+
+double record_budget_next(const struct record_budget *b)
+{
+	return ki_budget_next(&b->budget);
+}
+
+static void write_event(struct record_budget *b, uint32_t id, uint32_t kind, uint64_t value)
+{
+	const struct ki_record_event e = {.id = id, .kind = kind, .tsc = __rdtsc(), .value = value};
+
+	if (ki_vec_push(&b->events, e))
+		b->err = -ENOMEM;
+	if (!b->err)
+		b->err = ki_record_event(b->file, &e);
+}
+
+/* An instrument, and what a module's function writes at the same point. */
+static void note_change(struct record_budget *b, struct record_group *g, size_t i,
+			const struct ki_budget_change *c)
+{
+	const struct ki_named_point *pt = &g->points.v.v[i];
+	const bool writes = g->asks[pt->spec - g->asked.specs]->values.written.name && !g->totals;
+	const uint64_t factor = c->out ? 0 : UINT64_C(1) << c->k;
+	const uint32_t id = record_group_id(g, i);
+
+	for (uint32_t n = 0; n <= (uint32_t)writes; n++)
+		write_event(b, id + n, KI_EVENT_SAMPLING, factor);
+	if (c->out)
+		write_event(b, id, KI_EVENT_OFF, 0);
+	if (b->quiet)
+		return;
+	if (c->out)
+		cli_warn("budget: %s: taken out after %.3f s, it cost %.0f instructions a second",
+			 pt->name, c->time - b->cost.start, c->rate);
+	else
+		cli_warn("budget: %s: one of %llu hits is recorded from %.3f s on", pt->name,
+			 (unsigned long long)factor, c->time - b->cost.start);
+}
+
+static int tell(void *arg, const struct ki_budget_change *c)
+{
+	struct record_budget *b = arg;
+	const struct ki_cost_part *part = &b->cost.parts[c->part];
+
+	for (struct record_group *g = b->groups; g < b->groups + b->n; g++)
+		for (size_t i = 0; g->points.measure == part->measure && i < g->points.v.n; i++) {
+			const struct ki_cell *v = ki_points_first(&g->points, &g->points.v.v[i]);
+
+			if (!v->reason && ki_measure_part(part->measure, v->curve) == part->number)
+				note_change(b, g, i, c);
+		}
+	return b->err ? CLI_ERROR : CLI_OK;
+}
+
+int record_budget_look(struct record_budget *b, double now)
+{
+	return budget_look(&b->budget, now, tell, b);
+}
+
+int record_budget_write(const struct record_budget *b, struct ki_record_file *file)
+{
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < b->events.n; i++)
+		ret = ki_record_event(file, &b->events.v[i]);
+	return ret;
+}
+
+void record_budget_note(struct record_budget *b, double now)
+{
+	if (b->budget.share > 0)
+		ki_cost_mark(&b->cost, now);
+}
+
+static double share(const struct record_budget *b)
+{
+	return ki_cost_share(&b->cost, ki_cost_all(&b->cost));
+}
+
+void record_budget_json(const struct record_budget *b, struct ki_json *j)
+{
+	if (!(b->budget.share > 0))
+		return;
+	ki_json_double(j, "budget", b->share);
+	ki_json_double(j, "overhead", share(b));
+	ki_json_double(j, "instructions", ki_cost_all(&b->cost));
+	ki_json_u64(j, "sampled", b->budget.thinned);
+	ki_json_u64(j, "thinnest", UINT64_C(1) << b->budget.most);
+	ki_json_u64(j, "shed", b->budget.shed);
+}
+
+void record_budget_say(const struct record_budget *b)
+{
+	if (!(b->budget.share > 0))
+		return;
+	cli_warn("overhead %.3f%% of the machine, budget %g%%: %u instruments sampled, one hit of "
+		 "%llu at the thinnest; %u taken out",
+		 100 * share(b), 100 * b->share, b->budget.thinned, 1ull << b->budget.most,
+		 b->budget.shed);
+}

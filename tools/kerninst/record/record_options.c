@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "record/record_options.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "points.h"
+#include "cli.h"
+#include "command.h"
+
+const char record_usage[] =
+	"Usage: kerninst record [OPTION...] POINT[=VALUE,...]... [-- COMMAND...]\n"
+	"Write a record to a file each time that a point of the kernel is reached: while COMMAND\n"
+	"runs, or until Ctrl-C. kerninst report shows the file.\n\n"
+	"POINT is as in kerninst stat, with globs too. VALUE is an expression, as in --if, and how\n"
+	"it is called: [NAME[/UNIT]:]EXPRESSION, for example fd:arg0, len/bytes:arg2, retval, tid,\n"
+	"*(u32 *)(arg0 + 16), $rdi. Units hex, code (an address, shown as a name), ns, ticks say how\n"
+	"it is shown. Nothing given: pid,comm. Time and CPU are always there.\n\n"
+	"  -o, --output FILE          the file to write [kerninst.rec]\n"
+	"      --mode MODE            how records come to the file [wake]:\n"
+	"           ring              the buffers are read every so often: -i, 0.1 s\n"
+	"           wake              when one is half full, and once a second\n"
+	"           newest            they stay in memory, the oldest go: written at the end, and\n"
+	"                             at SIGUSR1 to FILE.1, FILE.2, ...\n"
+	"           disk              as wake, and the disk has them before more are read\n"
+	"           totals            no records but counts, of every -i: 1 s\n" WHEN_USAGE
+	"      --self                 this process too\n"
+	"      --at SECONDS           points behind it are recorded from then on, after the start\n"
+	"      --until SECONDS        and until then; 0: to the end\n"
+	"  -b, --buffer KIB           size of each CPU's buffer [1024]\n"
+	"  -i, --interval SECONDS     see ring, totals\n"
+	"      --for SECONDS          stop after that time\n"
+	"      --budget SHARE%        keep the cost below this share of the machine: when it is more,\n"
+	"                             one of 2, 4, 8, ... hits is recorded, evenly spread, until it is\n"
+	"                             less; what costs too much even so is taken out. The file says\n"
+	"                             when what was done, all hits are counted, and kerninst report\n"
+	"                             takes each record for so many\n"
+	"      --show-code            the code that is put at each place, with its source\n"
+	"      --dry-run              look everything up, compile it, ask the driver whether it\n"
+	"                             would install it, and install nothing\n"
+	"      --cost                 with that: what it would cost, counted for 0.3 s, which\n"
+	"                             installs bare counters\n"
+	"      --json                 say at the end what was written as JSON, to standard output\n"
+	"      --progress             show progress even if standard error is no terminal\n"
+	"  -q, --quiet                no warnings about refused points, no progress, no last word\n"
+	"  -h, --help                 this text\n\n"
+	"Exit status: that of COMMAND if there was one (127: it could not be executed; 128+n: ended\n"
+	"by signal n), else 0; 1 an error, 2 wrong usage, 3 not possible on this system.\n\n"
+	"Examples:\n"
+	"  kerninst record vfs_read=tid,fd/hex:arg0,len/bytes:arg2 vfs_read:exit=tid,retval -- ls\n"
+	"  kerninst record do_sys_openat2=pid,path:ustr(arg1),stack,ustack -- make\n"
+	"  kerninst record --for 5 --comm tar 'ext4_*'\n"
+	"  kerninst record --budget 2% kmem_cache_alloc=comm,stack -- make\n"
+	"  kerninst record --dry-run --cost --show-code vfs_read=pid,len:arg2\n"
+	"  kerninst record --at 2 --until 5 tcp_v4_rcv -- ./benchmark\n"
+	"  kerninst record --mode newest -b 256 schedule=pid,comm --if 'cpu == 0'\n"
+	"  kerninst record --mode totals -i 0.5 vfs_read vfs_write -- make\n";
+
+enum {
+	OPTION_MODE = 0x300,
+	OPTION_SELF,
+	OPTION_AT,
+	OPTION_UNTIL,
+	OPTION_FOR,
+	OPTION_BUDGET,
+	OPTION_SHOW_CODE,
+	OPTION_DRY_RUN,
+	OPTION_COST,
+	OPTION_JSON,
+	OPTION_PROGRESS
+};
+
+static const struct option options[] = {
+	{"output", required_argument, NULL, 'o'},
+	{"mode", required_argument, NULL, OPTION_MODE},
+	WHEN_OPTIONS,
+	{"self", no_argument, NULL, OPTION_SELF},
+	{"at", required_argument, NULL, OPTION_AT},
+	{"until", required_argument, NULL, OPTION_UNTIL},
+	{"buffer", required_argument, NULL, 'b'},
+	{"interval", required_argument, NULL, 'i'},
+	{"for", required_argument, NULL, OPTION_FOR},
+	{"budget", required_argument, NULL, OPTION_BUDGET},
+	{"show-code", no_argument, NULL, OPTION_SHOW_CODE},
+	{"dry-run", no_argument, NULL, OPTION_DRY_RUN},
+	{"cost", no_argument, NULL, OPTION_COST},
+	{"json", no_argument, NULL, OPTION_JSON},
+	{"progress", no_argument, NULL, OPTION_PROGRESS},
+	{"quiet", no_argument, NULL, 'q'},
+	{"help", no_argument, NULL, 'h'},
+	{0},
+};
+
+static int take_mode(const struct verb *self, const char *text, enum record_mode *out)
+{
+	static const char *const names[RECORD_MODES] = {"ring", "wake", "newest", "disk", "totals"};
+
+	for (unsigned int i = 0; i < RECORD_MODES; i++)
+		if (!strcmp(text, names[i])) {
+			*out = (enum record_mode)i;
+			return CLI_OK;
+		}
+	return cli_misuse(self, "--mode %s: it is ring, wake, newest, disk or totals", text);
+}
+
+static int take_seconds(const struct verb *self, const char *option, const char *text, bool or_none,
+			double *out)
+{
+	if (or_none && !strcmp(text, "0")) {
+		*out = 0;
+		return CLI_OK;
+	}
+	if (cli_seconds(text, out))
+		return CLI_OK;
+	return cli_misuse(self, "%s '%s' is no time in seconds", option, text);
+}
+
+static int take_buffer(const struct verb *self, const char *text, uint32_t *out)
+{
+	size_t digits = strspn(text, "0123456789");
+	unsigned long kib = digits && digits < 8 && !text[digits] ? strtoul(text, NULL, 10) : 0;
+
+	if (kib < 4 || kib > KI_RING_PAGES * 4ul)
+		return cli_misuse(self, "-b '%s': KiB for each CPU, 4 to %u", text,
+				  KI_RING_PAGES * 4);
+	*out = (uint32_t)kib << 10;
+	return CLI_OK;
+}
+
+/* POINT[=VALUES], with the times that are in force. */
+static int take_point(const struct verb *self, const char *text, struct record_options *o)
+{
+	struct record_ask a = {.at = o->at, .until = o->until, .point = strdup(text)};
+	char *values = a.point ? strchr(a.point, '=') : NULL;
+
+	if (!a.point || ki_vec_reserve(&o->asks, 1)) {
+		free(a.point);
+		return cli_no_memory();
+	}
+	if (values)
+		*values++ = 0;
+	o->any_values |= values != NULL;
+	o->asks.v[o->asks.n++] = a;
+	if (a.until > 0 && a.until <= a.at)
+		return cli_misuse(self, "%s: --until %g is not behind --at %g", text, a.until,
+				  a.at);
+	return record_values_parse(&o->asks.v[o->asks.n - 1].values, self, values);
+}
+
+static void take_flag(struct record_options *o, int c)
+{
+	o->json |= c == OPTION_JSON;
+	o->self |= c == OPTION_SELF;
+	o->show_code |= c == OPTION_SHOW_CODE;
+	o->dry_run |= c == OPTION_DRY_RUN;
+	o->cost |= c == OPTION_COST;
+	o->quiet |= c == 'q';
+	o->progress |= c == OPTION_PROGRESS;
+}
+
+static int take_option(const struct verb *self, int c, struct record_options *o)
+{
+	int ret = CLI_OK;
+
+	if (when_option(&o->when, self, c, optarg, &ret))
+		return ret;
+	switch (c) {
+	case 1:
+		return take_point(self, optarg, o);
+	case OPTION_MODE:
+		return take_mode(self, optarg, &o->mode);
+	case OPTION_AT:
+		return take_seconds(self, "--at", optarg, true, &o->at);
+	case OPTION_UNTIL:
+		return take_seconds(self, "--until", optarg, true, &o->until);
+	case OPTION_FOR:
+		return take_seconds(self, "--for", optarg, false, &o->duration);
+	case OPTION_BUDGET:
+		if (ki_budget_parse(optarg, &o->budget))
+			return CLI_OK;
+		return cli_misuse(self, "--budget '%s': a share of the machine, as 2%%", optarg);
+	case 'i':
+		return take_seconds(self, "-i", optarg, false, &o->interval);
+	case 'b':
+		return take_buffer(self, optarg, &o->buffer);
+	case 'o':
+		o->output = optarg;
+		return CLI_OK;
+	}
+	take_flag(o, c);
+	return CLI_OK;
+}
+
+/* Unless it is asked for, what this process does is not recorded. */
+static int leave_out_self(struct record_options *o, const struct verb *self)
+{
+	char text[32];
+	int ret = CLI_OK;
+
+	snprintf(text, sizeof(text), "pid != %d", (int)getpid());
+	if (!o->self)
+		when_option(&o->when, self, WHEN_IF, text, &ret);
+	return ret;
+}
+
+static int check_together(const struct verb *self, struct record_options *o)
+{
+	static const double intervals[RECORD_MODES] = {[RECORD_RING] = 0.1, [RECORD_TOTALS] = 1};
+	bool has = intervals[o->mode] > 0;
+
+	if (!o->asks.n)
+		return cli_misuse(self, "no point is given");
+	if (o->command && o->duration > 0)
+		return cli_misuse(self, "--for and a command: one of them ends the recording");
+	if (o->cost && !o->dry_run)
+		return cli_misuse(self, "--cost is for --dry-run; --budget says what it costs "
+					"while it goes on");
+	if (o->budget > 0 && o->dry_run)
+		return cli_misuse(self,
+				  "--budget and --dry-run: nothing would be spent; use --cost");
+	if (o->any_values && o->mode == RECORD_TOTALS)
+		return cli_misuse(self, "--mode totals counts: there are no values");
+	if (o->interval > 0 && !has)
+		return cli_misuse(self, "-i is for the modes ring and totals");
+	if (!(o->interval > 0))
+		o->interval = intervals[o->mode];
+	return leave_out_self(o, self);
+}
+
+int record_parse(const struct verb *self, int argc, char **argv, struct record_options *o,
+		 bool *done)
+{
+	int c, ret;
+
+	o->mode = RECORD_WAKE;
+	o->output = "kerninst.rec";
+	*done = true;
+	argc = command_cut(argc, argv, &o->command);
+	while ((c = getopt_long(argc, argv, "-:o:b:i:qh", options, NULL)) != -1) {
+		if (c == 'h' || c == '?' || c == ':')
+			return cli_other_option(self, c, argv);
+		ret = take_option(self, c, o);
+		if (ret)
+			return ret;
+	}
+	ret = check_together(self, o);
+	*done = ret != CLI_OK;
+	return ret;
+}
+
+void record_note_command(int argc, char **argv, char *to, size_t size)
+{
+	for (int i = 0; i < argc && size > 1; i++) {
+		int n = snprintf(to, size, "%s%s", i ? " " : "", argv[i] ? argv[i] : "--");
+
+		if (n < 0 || (size_t)n >= size)
+			return;
+		to += n;
+		size -= (size_t)n;
+	}
+}
+
+void record_options_free(struct record_options *o)
+{
+	for (size_t i = 0; i < o->asks.n; i++) {
+		free(o->asks.v[i].point);
+		ki_record_values_free(&o->asks.v[i].values);
+	}
+	ki_vec_free(&o->asks);
+	when_free(&o->when);
+}

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "stat/stat_options.h"
+
+#include <getopt.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "points.h"
+#include "cli.h"
+#include "command.h"
+
+const char stat_usage[] =
+	"Usage: kerninst stat [OPTION...] POINT... [-- COMMAND...]\n"
+	"Count how often points of the kernel are reached, measure what goes on in functions: while\n"
+	"COMMAND runs, or until Ctrl-C.\n\n"
+	"POINT is 0xADDRESS, or [MODULE:]FUNCTION, alone or with one of these behind it:\n"
+	"  :entry  :exit        when it is called; when it returns or jumps to another function\n"
+	"  :exit:after          when its caller gets control back: behind what it jumps to, too\n"
+	"  :block/N[:pre|:post]  the beginning or the end of a block; :blocks[:post]: of each\n"
+	"  :edge/N  :edge/A-B   an edge; those from block A to block B; :edges: each edge\n"
+	"  +OFFSET[:before|:after]  an instruction; :insns[:after]: each\n"
+	"  :calls  :returns     before all its calls; behind all that come back\n"
+	"  :call/CALLEE         each call of, or jump to, CALLEE\n"
+	"and /ORDER behind that: of several at one place, the lowest runs first. MODULE, FUNCTION,\n"
+	"CALLEE may be globs; the kernel itself is the module kernel. FUNCTION alone means its entry,\n"
+	"or what -m says. FUNCTION@0xADDRESS picks one of several functions of the same name.\n"
+	"PID/POINT is a point of a process: hits are counted, and nothing else (-m calls, blocks,\n"
+	"edges).\n\n"
+	"  -m, --metric METRIC[,METRIC...]  of those that kerninst metrics lists: calls, walltime,\n"
+	"                             vtime, ... [calls]; of events also cycles:k, cycles:u, r01c2;\n"
+	"                             or of FUNCTION alone: blocks, edges\n" WHEN_USAGE
+	"      --split [NAME:]PREDICATE  each time it is given, one part: what it is true of, in a\n"
+	"                             row of its own; what none is true of is the part else\n"
+	"      --preset NAME          functions of scheduling, memory, network, too: those that\n"
+	"                             this kernel has\n"
+	"  -i, --interval SECONDS     a table of what was added, every so often\n"
+	"      --for SECONDS          stop after that time\n"
+	"      --by KEY[,KEY...]      hits counted by keys: comm pid tid cpu uid cgroup arg0 ... retval,\n"
+	"                             stack, str(ADDRESS), any expression of --if, with NAME: or\n"
+	"                             NAME/hex: before it\n"
+	"      --agg FN:WHAT[,FN:WHAT...]  what is summed up by these keys: sum avg min max stddev of\n"
+	"                             an expression, or of walltime, vtime, faults, ... of each call,\n"
+	"                             by the keys that there were when it began (-m walltime:\n"
+	"                             sum:walltime, -m walltime/call: avg:walltime)\n"
+	"      --hist WHAT[:LOW:HIGH:STEP]  its distribution, by powers of two or in steps (times:\n"
+	"                             nanoseconds)\n"
+	"  -n, --top N                with these, so many rows; 0: all [20]\n"
+	"      --rows N               and so many rows for each CPU\n"
+	"  -o, --output FILE          write the result there, not to standard output\n"
+	"      --json                 one object per line\n"
+	"  -x, --csv SEPARATOR        comma-separated values, or separated by another character\n"
+	"  -A, --per-cpu              beside each total a row for each CPU\n"
+	"      --show-code            the code that is put at each place, with its source\n"
+	"      --dry-run              look everything up, compile it, ask the driver whether it\n"
+	"                             would install it, and install nothing\n"
+	"      --cost                 what it costs, too, in instructions and as a share of the machine;\n"
+	"                             with --dry-run what it would: counted for 0.3 s, which installs\n"
+	"                             bare counters\n"
+	"      --budget SHARE%        keep the cost below this share of the machine: what costs the\n"
+	"                             most is taken out when it is more, and said. It goes wholly: to\n"
+	"                             ask at each call whether it is one to be measured would cost\n"
+	"                             more than to count it, and a third of what it takes to time it\n"
+	"      --text-hash            hash the kernel's text before and after; differing: status 1\n"
+	"      --move, --no-move      move each function as a whole, or none: each counter costs\n"
+	"                             one instruction, each return into the function a jump;\n"
+	"                             unasked: those of which nearly all blocks are counted, or\n"
+	"                             that it spares a breakpoint\n"
+	"      --progress             show progress even if standard error is no terminal\n"
+	"  -q, --quiet                no warnings about refused points, no progress\n"
+	"  -h, --help                 this text\n\n"
+	"With -m blocks a block is cold that runs at most once in 20 calls of its function.\n\n"
+	"Exit status: that of COMMAND if there was one (127: it could not be executed; 128+n: ended\n"
+	"by signal n), else 0; 1 an error, 2 wrong usage, 3 not possible on this system.\n\n"
+	"Examples:\n"
+	"  kerninst stat vfs_read vfs_write -- tar cf /dev/null /etc\n"
+	"  kerninst stat -i 1 'tcp_*'\n"
+	"  kerninst stat -m blocks tcp_v4_rcv -- curl -s localhost\n"
+	"  kerninst stat -m edges vfs_read -- ls\n"
+	"  kerninst stat -m calls,walltime/call,latency vfs_read -- ls -lR\n"
+	"  kerninst stat --by comm,arg2 --hist 'arg2:0:65536:4096' vfs_read -- tar cf /dev/null /etc\n"
+	"  kerninst stat --by comm,pid --agg sum:walltime,max:walltime,avg:arg2 vfs_read -- make\n"
+	"  kerninst stat --preset memory -m calls,vtime -i 1\n"
+	"  kerninst stat --if 'arg2 > 4096 && comm != \"tar\"' vfs_read -- ./configure\n"
+	"  kerninst stat -A -x, --pid 1234 'vfs_*'\n"
+	"  kerninst stat --dry-run --show-code --if '(int)retval < 0' vfs_read:exit\n"
+	"  kerninst stat --json --for 10 ext4:ext4_sync_file:exit\n"
+	"  kerninst stat 1234/libc.so.6:malloc -- sleep 5\n";
+
+/* One character; that of a tab may be written \t. */
+static int take_separator(const struct verb *self, const char *text, char *out)
+{
+	*out = strcmp(text, "\\t") ? *text : '\t';
+	if (*out && !strchr("\"\r\n", *out) && (*out == '\t' || !text[1]))
+		return CLI_OK;
+	return cli_misuse(self, "-x '%s': a separator is one character, and no quote", text);
+}
+
+/* Options that say yes to something. */
+static const struct {
+	int option;
+	size_t at;
+} flags[] = {
+	{'j', offsetof(struct stat_options, json)},
+	{'t', offsetof(struct stat_options, hash)},
+	{'p', offsetof(struct stat_options, progress)},
+	{'A', offsetof(struct stat_options, per_cpu)},
+	{'s', offsetof(struct stat_options, show_code)},
+	{'y', offsetof(struct stat_options, dry_run)},
+	{'c', offsetof(struct stat_options, cost)},
+	{'q', offsetof(struct stat_options, quiet)},
+};
+
+/* Options that are texts, understood later. */
+static const struct {
+	int option;
+	size_t at;
+} texts[] = {
+	{'o', offsetof(struct stat_options, output)},
+	{'b', offsetof(struct stat_options, by.keys)},
+	{'a', offsetof(struct stat_options, by.aggs)},
+	{'H', offsetof(struct stat_options, by.hist)},
+};
+
+static void take_plain(int c, struct stat_options *o)
+{
+	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++)
+		if (flags[i].option == c)
+			*(bool *)((char *)o + flags[i].at) = true;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+		if (texts[i].option == c)
+			*(const char **)(void *)((char *)o + texts[i].at) = optarg;
+}
+
+static int take_number(const struct verb *self, const char *text, uint32_t most, uint32_t *out)
+{
+	char *end;
+	unsigned long n = strtoul(text, &end, 10);
+
+	if (*text < '0' || *text > '9' || *end || n > most)
+		return cli_misuse(self, "'%s' is no number from 0 to %u", text, most);
+	*out = (uint32_t)n;
+	return CLI_OK;
+}
+
+static int take_seconds(const struct verb *self, const char *what, double *out)
+{
+	return cli_seconds(optarg, out)
+		       ? CLI_OK
+		       : cli_misuse(self, "'%s' is no %s in seconds", optarg, what);
+}
+
+static int take_option(const struct verb *self, int c, struct stat_options *o)
+{
+	int ret = CLI_OK;
+
+	if (when_option(&o->when, self, c, optarg, &ret))
+		return ret;
+	switch (c) {
+	case 'm':
+		return points_take_metrics(&o->wanted, self, optarg);
+	case 'i':
+		return take_seconds(self, "interval", &o->interval);
+	case 'f':
+		return take_seconds(self, "time", &o->duration);
+	case 'P':
+		if (!ki_preset_is(optarg))
+			return cli_misuse(self, "no preset '%s'; scheduling, memory or network",
+					  optarg);
+		o->preset = optarg;
+		break;
+	case 'x':
+		return take_separator(self, optarg, &o->separator);
+	case 'S':
+		return splits_add(&o->splits, self, optarg);
+	case 'n':
+	case 'r':
+		o->by.limited = true;
+		return c == 'n' ? take_number(self, optarg, UINT32_MAX, &o->by.top)
+				: take_number(self, optarg, KI_TABLE_ROWS, &o->by.rows);
+	case 'B':
+		if (!ki_budget_parse(optarg, &o->budget))
+			return cli_misuse(self, "--budget '%s': a share of the machine, as 2%%",
+					  optarg);
+		break;
+	case 'v':
+	case 'w':
+		o->moving = c == 'v' ? KI_MOVING_ALWAYS : KI_MOVING_NEVER;
+		break;
+	}
+	take_plain(c, o);
+	return CLI_OK;
+}
+
+static const struct option options[] = {
+	{"metric", required_argument, NULL, 'm'},
+	{"interval", required_argument, NULL, 'i'},
+	{"for", required_argument, NULL, 'f'},
+	{"output", required_argument, NULL, 'o'},
+	{"json", no_argument, NULL, 'j'},
+	{"csv", required_argument, NULL, 'x'},
+	{"per-cpu", no_argument, NULL, 'A'},
+	{"preset", required_argument, NULL, 'P'},
+	{"show-code", no_argument, NULL, 's'},
+	{"dry-run", no_argument, NULL, 'y'},
+	{"by", required_argument, NULL, 'b'},
+	{"split", required_argument, NULL, 'S'},
+	{"agg", required_argument, NULL, 'a'},
+	{"hist", required_argument, NULL, 'H'},
+	{"top", required_argument, NULL, 'n'},
+	{"rows", required_argument, NULL, 'r'},
+	{"cost", no_argument, NULL, 'c'},
+	{"budget", required_argument, NULL, 'B'},
+	WHEN_OPTIONS,
+	{"text-hash", no_argument, NULL, 't'},
+	{"move", no_argument, NULL, 'v'},
+	{"no-move", no_argument, NULL, 'w'},
+	{"progress", no_argument, NULL, 'p'},
+	{"quiet", no_argument, NULL, 'q'},
+	{"help", no_argument, NULL, 'h'},
+	{0},
+};
+
+static int check_together(const struct verb *self, const struct stat_options *o)
+{
+	if (!o->npoints && !o->preset)
+		return cli_misuse(self, "no point is given");
+	if (o->command && o->duration > 0)
+		return cli_misuse(self, "--for and a command: one of them ends the measurement");
+	if (o->separator && (o->json || o->show_code))
+		return cli_misuse(self, "-x and %s: rows of one kind are wanted",
+				  o->json ? "--json" : "--show-code");
+	if (ki_aggregate_wanted(&o->by) &&
+	    (o->per_cpu || o->show_code || o->wanted.shape != KI_SHAPE_WHOLE))
+		return cli_misuse(self, "--by, --agg and --hist: no -m blocks or edges, -A (a key "
+					"cpu is the same), --show-code");
+	if (ki_aggregate_wanted(&o->by) && o->separator && (o->cost || o->budget > 0))
+		return cli_misuse(self, "-x and --by with --cost: rows of one kind are wanted");
+	if (ki_aggregate_wanted(&o->by) && o->moving == KI_MOVING_ALWAYS)
+		return cli_misuse(self, "--by, --agg and --hist work at a place: no --move");
+	if (o->by.limited && !ki_aggregate_wanted(&o->by))
+		return cli_misuse(self, "-n and --rows are for --by, --agg and --hist");
+	if (o->splits.n && ki_aggregate_wanted(&o->by))
+		return cli_misuse(self, "--split and --by: a key can be what a part is of: --by "
+					"'small:arg2 < 512'");
+	if (o->splits.n && o->wanted.shape != KI_SHAPE_WHOLE)
+		return cli_misuse(self, "--split: no -m blocks or edges; -m count "
+					"FUNCTION:blocks or :edges is the same");
+	if (o->budget > 0 && o->dry_run)
+		return cli_misuse(self,
+				  "--budget and --dry-run: nothing would be spent; use --cost");
+	if (o->separator && o->hash)
+		return cli_misuse(self, "-x and --text-hash: rows of one kind are wanted");
+	return CLI_OK;
+}
+
+int stat_parse(const struct verb *self, int argc, char **argv, struct stat_options *o, bool *done)
+{
+	int c, ret;
+
+	o->by.top = 20;
+	o->wanted = (struct ki_wanted){.metrics = {ki_metric_find("calls")}, .n = 1};
+	*done = true;
+	argc = command_cut(argc, argv, &o->command);
+	while ((c = getopt_long(argc, argv, ":m:i:o:x:n:Aqh", options, NULL)) != -1) {
+		if (c == 'h' || c == '?' || c == ':')
+			return cli_other_option(self, c, argv);
+		ret = take_option(self, c, o);
+		if (ret)
+			return ret;
+	}
+	o->points = argv + optind;
+	o->npoints = argc - optind;
+	ret = check_together(self, o);
+	if (!ret)
+		ret = stat_by_parse(&o->by, self, &o->wanted);
+	*done = ret != CLI_OK;
+	return ret;
+}
+
+void stat_options_free(struct stat_options *o)
+{
+	ki_aggregate_close(&o->by);
+	when_free(&o->when);
+	ki_splits_free(&o->splits);
+	ki_wanted_free(&o->wanted);
+}

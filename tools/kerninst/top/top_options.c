@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "top/top_options.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "command.h"
+#include "points.h"
+
+const char top_usage[] =
+	"Usage: kerninst top [OPTION...] POINT... [-- COMMAND [ARG...]]\n"
+	"Show which functions the kernel is busy with, among those named, while it goes on.\n\n"
+	"POINT is as of kerninst stat: FUNCTION, MODULE:FUNCTION, also with globs. Each function is a\n"
+	"row: how often it is called, how long threads run or are inside; in a second, and since the\n"
+	"beginning. Nothing is left in the kernel at the end.\n\n"
+	"  -m, --metric METRIC[,METRIC...]  calls, vtime, walltime, or another of kerninst metrics\n"
+	"                             that grows; rows are sorted by the first [calls]\n"
+	"  -s, --sort rate|total|name what comes first: most in the last interval, most since the\n"
+	"                             beginning, or names in their order [rate]\n"
+	"  -i, --interval SECONDS     between two looks [1]\n" WHEN_USAGE
+	"      --preset NAME          scheduling, memory or network: functions of that, too\n"
+	"  -b, --batch                tables, one behind the other, as there are without a terminal\n"
+	"  -n, --rows ROWS            of each table; 0: all [20]\n"
+	"  -c, --count N              so many tables, and then the end; with -b or --json\n"
+	"      --json                 one object per line, a line for each row of each interval\n"
+	"  -q, --quiet                no warnings about refused points, no progress\n"
+	"  -h, --help                 this text\n\n"
+	"Keys: arrows or j k, page up and down, g G: select; Enter: the blocks of that function, how\n"
+	"often each is reached, and how long it takes; Backspace or Esc: back; c v w: calls, virtual\n"
+	"time, wall time, measured from then on if they were not; s: sort by what comes next; q: the\n"
+	"end, as is Ctrl-C. Then the table is printed, of all the time since the beginning.\n"
+	"COMMAND writes nowhere what it would write to the terminal that shows this.\n\n"
+	"Exit status: that of COMMAND if it has ended, else 0; 1 an error, 2 wrong usage, 3 not\n"
+	"possible on this system; 128+n: ended by signal n.\n\n"
+	"Examples:\n"
+	"  kerninst top 'vfs_*' 'ext4_*'\n"
+	"  kerninst top -m vtime,calls --preset network\n"
+	"  kerninst top -m walltime --comm make 'vfs_*'\n"
+	"  kerninst top -b -i 10 -n 5 'tcp_*' -- make\n"
+	"  kerninst top --json -c 1 -i 5 'vfs_*'\n";
+
+static const struct option options[] = {
+	{"metric", required_argument, NULL, 'm'},   {"sort", required_argument, NULL, 's'},
+	{"interval", required_argument, NULL, 'i'}, WHEN_OPTIONS,
+	{"preset", required_argument, NULL, 'P'},   {"batch", no_argument, NULL, 'b'},
+	{"rows", required_argument, NULL, 'n'},	    {"count", required_argument, NULL, 'c'},
+	{"json", no_argument, NULL, 'j'},	    {"quiet", no_argument, NULL, 'q'},
+	{"help", no_argument, NULL, 'h'},	    {0},
+};
+
+static int take_sort(const struct verb *self, const char *text, enum top_sort *out)
+{
+	static const char *const names[TOP_SORTS] = {
+		[TOP_BY_RATE] = "rate", [TOP_BY_TOTAL] = "total", [TOP_BY_NAME] = "name"};
+
+	for (unsigned int i = 0; i < TOP_SORTS; i++)
+		if (!strcmp(text, names[i])) {
+			*out = (enum top_sort)i;
+			return CLI_OK;
+		}
+	return cli_misuse(self, "--sort '%s': rate, total or name", text);
+}
+
+static int take_number(const struct verb *self, const char *text, unsigned int *out)
+{
+	char *end;
+	unsigned long n = strtoul(text, &end, 10);
+
+	if (*text < '0' || *text > '9' || *end || n > 1000000000)
+		return cli_misuse(self, "'%s' is no number", text);
+	*out = (unsigned int)n;
+	return CLI_OK;
+}
+
+static int take_option(const struct verb *self, int c, struct top_options *o)
+{
+	int ret = CLI_OK;
+
+	if (when_option(&o->when, self, c, optarg, &ret))
+		return ret;
+	switch (c) {
+	case 'm':
+		return points_take_metrics(&o->wanted, self, optarg);
+	case 's':
+		return take_sort(self, optarg, &o->sort);
+	case 'i':
+		return cli_seconds(optarg, &o->interval)
+			       ? CLI_OK
+			       : cli_misuse(self, "'%s' is no interval in seconds", optarg);
+	case 'P':
+		o->preset = optarg;
+		return ki_preset_is(optarg)
+			       ? CLI_OK
+			       : cli_misuse(self, "no preset '%s'; scheduling, memory or network",
+					    optarg);
+	case 'n':
+		return take_number(self, optarg, &o->rows);
+	case 'c':
+		return take_number(self, optarg, &o->count);
+	}
+	o->batch |= c == 'b';
+	o->json |= c == 'j';
+	o->quiet |= c == 'q';
+	return CLI_OK;
+}
+
+static int check_together(const struct verb *self, const struct top_options *o)
+{
+	if (!o->npoints && !o->preset)
+		return cli_misuse(self, "no point is given");
+	if (o->wanted.shape != KI_SHAPE_WHOLE)
+		return cli_misuse(self, "-m blocks, edges: name them as points, vfs_read:blocks");
+	if (o->wanted.n > TOP_COLUMNS)
+		return cli_misuse(self, "more than %d metrics", TOP_COLUMNS);
+	for (unsigned int i = 0; i < o->wanted.n; i++)
+		if (o->wanted.metrics[i]->form != KI_FORM_TOTAL)
+			return cli_misuse(self, "-m %s: only what grows has a rate",
+					  o->wanted.metrics[i]->name);
+	return CLI_OK;
+}
+
+int top_parse(const struct verb *self, int argc, char **argv, struct top_options *o, bool *done)
+{
+	int c, ret;
+
+	o->interval = 1;
+	o->rows = 20;
+	o->wanted = (struct ki_wanted){.metrics = {ki_metric_find("calls")}, .n = 1};
+	*done = true;
+	argc = command_cut(argc, argv, &o->command);
+	while ((c = getopt_long(argc, argv, ":m:s:i:bn:c:qh", options, NULL)) != -1) {
+		if (c == 'h' || c == '?' || c == ':')
+			return cli_other_option(self, c, argv);
+		ret = take_option(self, c, o);
+		if (ret)
+			return ret;
+	}
+	o->points = argv + optind;
+	o->npoints = argc - optind;
+	ret = check_together(self, o);
+	*done = ret != CLI_OK;
+	return ret;
+}
+
+void top_options_free(struct top_options *o)
+{
+	when_free(&o->when);
+	ki_wanted_free(&o->wanted);
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Signals stay blocked, and are taken by those who know them; the descriptor only says that there
+ * are some.
+ */
+#include "top/top_wait.h"
+
+#include <errno.h>
+#include <math.h>
+#include <poll.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "top/top_screen.h"
+
+/* What belongs to a key comes at once. */
+#define KEY_SECONDS 0.05
+
+int top_wait_open(struct top_wait *w, bool keyboard)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGWINCH);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGCHLD);
+	w->keyboard = keyboard;
+	w->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return w->signals < 0 ? -errno : 0;
+}
+
+void top_wait_close(struct top_wait *w)
+{
+	if (w->signals > 0)
+		close(w->signals);
+	w->signals = 0;
+}
+
+static bool take_resize(void)
+{
+	const struct timespec none = {0};
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGWINCH);
+	return sigtimedwait(&set, NULL, &none) == SIGWINCH;
+}
+
+/* Before anything else: a second signal may come, which ends this process at once. */
+static enum top_event take_signal(struct command *c)
+{
+	if (take_resize())
+		return TOP_RESIZED;
+	if (wait_is_interrupted())
+		top_screen_close();
+	switch (wait_event(c, wait_now())) {
+	case EVENT_SIGNAL:
+		return TOP_STOPPED;
+	case EVENT_ENDED:
+		return TOP_ENDED;
+	default:
+		return TOP_TIME;
+	}
+}
+
+/* TOP_TIME: no whole key yet. */
+static enum top_event take_bytes(struct top_wait *w, short happened)
+{
+	char byte;
+
+	if (read(STDIN_FILENO, &byte, 1) == 1)
+		w->key = top_keys_take(&w->keys, byte);
+	else if (happened & (POLLHUP | POLLERR | POLLNVAL))
+		return TOP_STOPPED;
+	return w->key ? TOP_KEY : TOP_TIME;
+}
+
+static enum top_event look(struct top_wait *w, struct command *c, double deadline)
+{
+	struct pollfd fds[] = {{.fd = w->signals, .events = POLLIN},
+			       {.fd = w->keyboard ? STDIN_FILENO : -1, .events = POLLIN}};
+	const bool pending = top_keys_pending(&w->keys);
+	double left = fmax(deadline - wait_now(), 0);
+
+	if (pending)
+		left = fmin(left, KEY_SECONDS);
+	if (poll(fds, 2, (int)ceil(fmin(left, 1e6) * 1e3)) < 0)
+		return TOP_TIME;
+	if (fds[0].revents)
+		return take_signal(c);
+	if (fds[1].revents)
+		return take_bytes(w, fds[1].revents);
+	if (pending)
+		w->key = top_keys_end(&w->keys);
+	return w->key ? TOP_KEY : TOP_TIME;
+}
+
+enum top_event top_wait(struct top_wait *w, struct command *c, double deadline)
+{
+	enum top_event e;
+
+	w->key = TOP_KEY_NONE;
+	do
+		e = look(w, c, deadline);
+	while (e == TOP_TIME && wait_now() < deadline);
+	return e;
+}
