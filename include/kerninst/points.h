@@ -98,6 +98,17 @@ static inline struct ki_cell *ki_points_first(const struct ki_points *p,
 struct ki_cell *ki_points_cell(const struct ki_points *p, const struct ki_named_point *pt,
 			       const struct ki_metric *metric, unsigned int part);
 
+/*
+ * The function that a text names, the first of several of that name. -E2BIG: it names many;
+ * -ENOENT: there is none, and err says what is named nearly so; or KI_R_NOT_TEXT.
+ */
+int ki_pointspec_symbol(struct ki_target *t, const struct ki_pointspec *spec,
+			const struct ki_symbol **out, struct ki_err *err);
+
+/* The point of that function. -E2BIG: it names many; -ENOENT: the function has no such place. */
+int ki_pointspec_point(const struct ki_pointspec *spec, const struct ki_function *fn,
+		       struct ki_point *at);
+
 /* What was asked for: texts, and what they say. */
 struct ki_asked {
 	char **texts;

@@ -197,17 +197,19 @@ static int grant_refused(struct resolver *r, const struct wish *w)
 static int grant_block(struct resolver *r, const struct wish *w, enum ki_point_kind kind)
 {
 	struct ki_point at = {.kind = kind, .block = (uint32_t)w->spec->number};
+	struct ki_point there;
 
-	if (at.block >= r->fn->nblocks && r->fn->reason == KI_R_OK)
+	if (r->fn->reason == KI_R_OK && ki_pointspec_point(w->spec, r->fn, &there))
 		return no_such(r, w, "block", r->fn->nblocks, "list -v");
 	return add_point(r, w, at, true);
 }
 
 static int grant_edge(struct resolver *r, const struct wish *w, enum ki_point_kind kind)
 {
-	struct ki_point at = {.kind = kind, .edge = (uint32_t)w->spec->number};
+	struct ki_point at;
 
-	if (at.edge >= r->fn->nedges)
+	(void)kind;
+	if (ki_pointspec_point(w->spec, r->fn, &at))
 		return r->fn->reason ? grant_refused(r, w)
 				     : no_such(r, w, "edge", r->fn->nedges, "cfg -f json");
 	return add_point(r, w, at, true);

@@ -48,6 +48,15 @@ FNR == 1 {
 }
 END { exit bad }' lib/*/*.[ch] include/kerninst/*.h || failed=1
 
+# A tool knows the public headers, and what output is made of; each header of its own by its folder.
+while IFS=: read -r file include; do
+	header=${include#*\"}
+	header=${header%\"*}
+	[[ $header =~ ^(kerninst|uapi|linux|out|util)/ || -f ${file%%/"${file#tools/*/}"}/$header ]] && continue
+	echo "layers: $file includes $header, which is inside of the library"
+	failed=1
+done < <(grep -HE '^#include "[a-z]+/' tools/*/*.[ch] tools/*/*/*.[ch])
+
 if grep -nE '#include "(lib|tools|kerninst)/' kmod/*.[ch]; then
 	echo "layers: the driver includes user-space headers"
 	failed=1
