@@ -10,3 +10,10 @@ demo: deps
 # The load of examples/proxy/.
 build/examples/proxy: examples/proxy/proxy.c
 	$(call say,CC,$@)mkdir -p $(@D) && $(CC) -std=gnu11 $(WARN) -O2 -g -D_GNU_SOURCE -o $@ $<
+
+# Programs that use the library, linked with nothing else of this tree.
+API_EXAMPLES := $(patsubst examples/api/%.c,build/examples/api/%,$(wildcard examples/api/*.c))
+build/examples/api/%: examples/api/%.c $(O)/libkerninst.a
+	$(call say,CC,$@)mkdir -p $(@D) && $(CC) -std=gnu11 $(WARN) -O2 -g -Iinclude -o $@ $^ $(LIBS)
+examples-api: $(API_EXAMPLES)
+.PHONY: examples-api

@@ -75,7 +75,7 @@ check-guest: deps
 CHECK_BUILD := all unit-bins test-plugins test-progs $(GUEST_BIN) test-long test-threads \
 	test-events test-torture test-fuzz-ioctl test-fuzz-host test-oracles test-transfers \
 	test-snippets test-records test-stacks test-tables test-kcov test-permit test-locks test-full test-studies test-bounces test-cover test-process \
-	build/examples/proxy
+	build/examples/proxy examples-api
 check-build: $(CHECK_BUILD) test-modules
 	$(Q)$(MAKE) BUILD=asan unit-bins all
 

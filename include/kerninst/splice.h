@@ -355,6 +355,22 @@ struct ki_event_spec {
 int ki_event_take(struct ki_target *t, const struct ki_event_spec *spec, uint32_t flags,
 		  uint32_t *number, struct ki_err *err);
 
+/* What is to be replaced. Whether both functions take and return the same cannot be checked. */
+struct ki_replacement {
+	const char *text;		/* how errors call it */
+	const struct ki_symbol *in;	/* the function, or the one whose calls are meant */
+	const struct ki_symbol *callee; /* the direct calls of this; NULL */
+	uint64_t offset;		/* the one call there, from the beginning of `in`; 0 */
+	const struct ki_symbol *to;	/* what is called instead */
+	/* Called for each place that is planned; NULL: nothing is. */
+	void (*told)(void *arg, const struct ki_replacement *r, const struct ki_place *place);
+	void *arg;
+};
+
+/* Plan it. 0, or -errno: a place that is refused, or no such call. */
+int ki_plan_replacement(struct ki_plan *p, struct ki_target *t, const struct ki_replacement *r,
+			struct ki_err *err);
+
 #ifdef __cplusplus
 }
 #endif

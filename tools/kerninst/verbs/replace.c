@@ -52,14 +52,6 @@ struct run {
 };
 
 /* One argument, resolved. */
-struct wanted {
-	const char *text;
-	const struct ki_symbol *in;	/* the function whose code is changed */
-	const struct ki_symbol *callee; /* only calls of this one; NULL */
-	const struct ki_symbol *to;
-	uint64_t offset; /* of the one call; 0: not this */
-};
-
 static int take_first(void *ctx, const struct ki_symbol *sym)
 {
 	const struct ki_symbol **out = ctx;
@@ -95,7 +87,7 @@ static int one_function(struct run *r, const struct verb *self, const char *text
 	return CLI_OK;
 }
 
-static int take_left(struct run *r, const struct verb *self, char *left, struct wanted *w)
+static int take_left(struct run *r, const struct verb *self, char *left, struct ki_replacement *w)
 {
 	char *arrow = strstr(left, "->");
 	struct ki_pointspec spec;
@@ -117,13 +109,26 @@ static int take_left(struct run *r, const struct verb *self, char *left, struct 
 	return ret;
 }
 
-static int take_apart(struct run *r, const struct verb *self, const char *text, struct wanted *w)
+/* A place that is planned. */
+static void show(void *arg, const struct ki_replacement *w, const struct ki_place *place)
+{
+	const struct run *r = arg;
+
+	if (!r->o->quiet || r->o->dry_run)
+		fprintf(r->o->dry_run ? stdout : stderr,
+			"%s %s+0x%" PRIx64 " (0x%" PRIx64 ")  ->  %s (0x%" PRIx64 ")\n",
+			place->where == KI_TAKEN ? "call in" : "function", w->in->name,
+			place->addr - w->in->addr, place->addr, w->to->name, w->to->addr);
+}
+
+static int take_apart(struct run *r, const struct verb *self, const char *text,
+		      struct ki_replacement *w)
 {
 	char *copy = strdup(text), *equals = copy ? strchr(copy, '=') : NULL;
 	struct ki_pointspec spec;
 	int ret;
 
-	*w = (struct wanted){.text = text};
+	*w = (struct ki_replacement){.text = text, .told = show, .arg = r};
 	if (!copy)
 		return cli_no_memory();
 	if (!equals) {
@@ -142,89 +147,11 @@ static int take_apart(struct run *r, const struct verb *self, const char *text, 
 	return ret;
 }
 
-static int replace_at(struct run *r, const struct wanted *w, const struct ki_function *fn,
-		      const struct ki_spans *spans, const struct ki_place *place)
+static int plan_one(struct run *r, const struct ki_replacement *w)
 {
 	struct ki_err err = {0};
-	uint32_t id;
 
-	if (place->reason)
-		ki_err_reason(&err, place->reason, place->addr, "%s", w->text);
-	else
-		ki_plan_replace(r->plan, fn, spans, place, w->to->addr, &id, &err);
-	if (err.code)
-		return cli_fail(&err);
-	if (!r->o->quiet || r->o->dry_run)
-		fprintf(r->o->dry_run ? stdout : stderr,
-			"%s %s+0x%" PRIx64 " (0x%" PRIx64 ")  ->  %s (0x%" PRIx64 ")\n",
-			place->where == KI_TAKEN ? "call in" : "function", w->in->name,
-			place->addr - w->in->addr, place->addr, w->to->name, w->to->addr);
-	return CLI_OK;
-}
-
-static int replace_function(struct run *r, const struct wanted *w, const struct ki_function *fn,
-			    const struct ki_spans *spans)
-{
-	const struct ki_point start = {.kind = KI_POINT_START};
-	struct ki_err err = {0};
-	struct ki_place *place;
-	size_t n;
-	int ret;
-
-	if (ki_point_places(fn, spans, &start, &place, &n, &err))
-		return cli_fail(&err);
-	ret = replace_at(r, w, fn, spans, place);
-	free(place);
-	return ret;
-}
-
-/* The calls and jumps to other functions that are meant. */
-static bool is_meant(const struct wanted *w, const struct ki_function *fn, const struct ki_edge *e)
-{
-	if (e->kind != KI_EDGE_CALL && e->kind != KI_EDGE_TAIL)
-		return false;
-	return w->callee ? e->to == w->callee->addr
-			 : fn->insns[e->insn].addr == fn->start + w->offset;
-}
-
-static int replace_calls(struct run *r, const struct wanted *w, const struct ki_function *fn,
-			 const struct ki_spans *spans)
-{
-	int ret = CLI_OK, n = 0;
-
-	for (uint32_t e = 0; !ret && e < fn->nedges; e++) {
-		const struct ki_place place = {.addr = fn->insns[fn->edges[e].insn].addr,
-					       .where = KI_TAKEN};
-
-		if (!is_meant(w, fn, &fn->edges[e]))
-			continue;
-		ret = replace_at(r, w, fn, spans, &place);
-		n++;
-	}
-	if (ret || n)
-		return ret;
-	return cli_error(
-		"%s: there is no such direct call; kerninst calls %s and kerninst disas %s "
-		"show what there is",
-		w->text, w->in->name, w->in->name);
-}
-
-static int plan_one(struct run *r, const struct wanted *w)
-{
-	struct ki_function *fn = NULL;
-	struct ki_spans spans = {0};
-	struct ki_err err = {0};
-	int ret;
-
-	if (ki_function_analyze(r->t, w->in, &fn, &err) || ki_spans_find(fn, &spans, &err))
-		ret = cli_fail(&err);
-	else if (w->callee || w->offset)
-		ret = replace_calls(r, w, fn, &spans);
-	else
-		ret = replace_function(r, w, fn, &spans);
-	ki_spans_free(&spans);
-	ki_function_free(fn);
-	return ret;
+	return ki_plan_replacement(r->plan, r->t, w, &err) ? cli_fail(&err) : CLI_OK;
 }
 
 static int prepare(struct run *r, const struct verb *self)
@@ -236,7 +163,7 @@ static int prepare(struct run *r, const struct verb *self)
 	if (!ret && ki_plan_new(&r->plan))
 		ret = cli_no_memory();
 	for (int i = 0; !ret && i < o->n; i++) {
-		struct wanted w;
+		struct ki_replacement w;
 
 		ret = take_apart(r, self, o->what[i], &w);
 		if (!ret)

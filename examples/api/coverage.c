@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Which blocks of a function are executed in a second.
+ *
+ * usage: coverage FUNCTION
+ */
+#include <stdio.h>
+#include <unistd.h>
+
+#include "kerninst/cover.h"
+#include "kerninst/target.h"
+
+static void show(const struct ki_coverage *c)
+{
+	const struct ki_cover_function *f = c->functions;
+
+	printf("%s: %llu of %u blocks\n", f->name, (unsigned long long)c->totals.hit, f->nblocks);
+	for (uint32_t i = 0; i < f->nblocks; i++) {
+		const struct ki_cover_block *b = &c->blocks[f->first_block + i];
+
+		if (b->how == KI_COVER_UNKNOWN)
+			printf("  block %u  %s\n", i, ki_reason_tag(b->reason));
+		else
+			printf("  block %u  %llu\n", i, (unsigned long long)b->count);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	const struct ki_cover_options o = {.mode = KI_COVER_COUNT};
+	struct ki_coverage *coverage = NULL;
+	struct ki_cover *cover = NULL;
+	struct ki_target *t = NULL;
+	struct ki_err err = {0};
+	const struct ki_symbol *sym = NULL;
+	int ret = ki_target_open_live(&t, &err);
+
+	if (!ret && argc > 1)
+		sym = ki_target_symbol_named(t, NULL, argv[1], NULL);
+	if (!ret && !sym)
+		ret = ki_err_set(&err, -1, 0, "no function '%s'", argc > 1 ? argv[1] : "");
+	if (!ret)
+		ret = ki_cover_install(t, &sym, 1, &o, &cover, &err);
+	if (!ret)
+		sleep(1);
+	if (!ret)
+		ret = ki_cover_remove(cover, &err);
+	if (!ret)
+		ret = ki_cover_read(cover, &coverage, &err);
+	if (ret)
+		fprintf(stderr, "coverage: %s\n", err.msg);
+	else
+		show(coverage);
+	ki_coverage_free(coverage);
+	ki_cover_close(cover);
+	ki_target_close(t);
+	return ret != 0;
+}

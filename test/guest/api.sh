@@ -1,0 +1,32 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# The examples of the library (examples/api) do what they say, and leave the kernel as it was.
+. "$(dirname "$0")/lib.sh"
+start
+api=$top/build/examples/api
+reads() { while :; do cat /proc/self/comm > /dev/null; done; }
+reads &
+load=$!
+
+counted() { "$api/count" vfs_read vfs_write:exit | awk '$2 == "vfs_read" && $1 > 10 { n++ } END { exit !n }'; }
+timed() { "$api/time" vfs_read | grep -E '^vfs_read walltime/call: [0-9.]+ (ns|us|ms)$'; }
+drawn() { "$api/time" vfs_read | grep -E '\.\. .* \|@'; }
+covered() { "$api/coverage" vfs_read | awk '$1 == "block" && $3 > 10 { n++ } END { exit n < 3 }'; }
+recorded() { "$api/record" vfs_read | grep -cE '^[0-9]+ pid [0-9]+ cpu [0-9]+$'; }
+
+ok "count: a function that is called" counted
+ok "time: how long its calls took" timed
+ok "time: a histogram" drawn
+ok "coverage: blocks that were executed" covered
+ok "record: more than ten" test "$(recorded)" -gt 10
+refused() { # PATTERN COMMAND...
+	local said pattern=$1
+	shift
+	said=$("$@" 2>&1) && return 1
+	grep -qE "$pattern" <<< "$said" && [ "$(grep -c . <<< "$said")" = 1 ]
+}
+ok "count: no such function" refused 'no function .*vfs_reed' "$api/count" vfs_reed
+ok "replace: no such function" refused 'no such functions' "$api/replace" vfs_reed vfs_read
+kill "$load"
+wait "$load" 2> /dev/null
+finish
