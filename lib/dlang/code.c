@@ -281,6 +281,46 @@ static struct ki_node *only_trigger(struct ki_d_gen *g, struct ki_node *list)
 	return ki_stmt_if(g->s, me, ki_stmt_if(g->s, which, list, NULL), NULL);
 }
 
+static struct ki_node *guard_value(struct ki_d_gen *g, const struct ki_d_guarded *w)
+{
+	struct ki_node *x;
+
+	if (w->kind == KI_D_FAILED || w->kind == KI_D_NULL)
+		return ki_expr_cast(g->s, KI_I64, ki_expr_fact(g->s, KI_FACT_RETVAL));
+	x = ki_expr_param(g->s, w->param);
+	if (w->kind == KI_D_FIELD_IS)
+		x = ki_expr_load(
+			g->s, KI_U64,
+			ki_expr_binary(g->s, KI_ADD, x, ki_expr_const(g->s, KI_U64, w->offset)));
+	return x;
+}
+
+/* Only when the place means this probe. */
+static struct ki_node *only_meant(struct ki_d_gen *g, const struct ki_d_hook *h,
+				  struct ki_node *list)
+{
+	static const uint8_t ops[] = {[KI_D_PARAM_IS] = KI_EQ,
+				      [KI_D_FIELD_IS] = KI_EQ,
+				      [KI_D_PARAM_SET] = KI_NE,
+				      [KI_D_FAILED] = KI_LT,
+				      [KI_D_NULL] = KI_EQ};
+
+	for (unsigned int i = KI_D_GUARDS; i--;) {
+		const struct ki_d_guarded *w = &h->guard[i];
+
+		if (w->kind)
+			list = ki_stmt_if(
+				g->s,
+				ki_expr_binary(
+					g->s, (enum ki_binary)ops[w->kind], guard_value(g, w),
+					ki_expr_const(g->s,
+						      w->kind == KI_D_FAILED ? KI_I64 : KI_U64,
+						      w->value)),
+				list, NULL);
+	}
+	return list;
+}
+
 int ki_d_code(struct ki_dlang *d, const struct ki_d_site *site, struct ki_snippet **out,
 	      struct ki_err *err)
 {
@@ -295,6 +335,8 @@ int ki_d_code(struct ki_dlang *d, const struct ki_d_site *site, struct ki_snippe
 		list = append(&g, list, clause(&g, &d->clauses.v[d->uses.v[i]]));
 	if (list && site->is_trigger)
 		list = only_trigger(&g, list);
+	if (list)
+		list = only_meant(&g, &p->hook, list);
 	if (list)
 		ki_snippet_body(g.s, list);
 	*out = list ? g.s : NULL;

@@ -30,6 +30,40 @@ static struct ki_node *retval(struct ki_d_gen *g)
 	return ki_expr_cast(g->s, KI_I64, ki_expr_fact(g->s, KI_FACT_RETVAL));
 }
 
+#define REGS_IP 128 /* of struct pt_regs */
+#define REGS_CS 136
+
+static struct ki_node *interrupted(struct ki_d_gen *g, enum ki_type type, uint64_t offset)
+{
+	return ki_expr_load(g->s, type,
+			    ki_expr_binary(g->s, KI_ADD, ki_expr_param(g->s, 2),
+					   ki_expr_const(g->s, KI_U64, offset)));
+}
+
+/* Of profile: where the kernel was (arg0), or the process (arg1). */
+static struct ki_node *profile_argument(struct ki_d_gen *g, unsigned int i)
+{
+	struct ki_node *user, *ip;
+
+	if (i > 1)
+		return number(g, 0);
+	ip = ki_expr_cast(g->s, KI_I64, interrupted(g, KI_U64, REGS_IP));
+	user = ki_expr_binary(g->s, KI_AND, interrupted(g, KI_U16, REGS_CS),
+			      ki_expr_const(g->s, KI_U64, 3));
+	return i ? ki_expr_cond(g->s, user, ip, number(g, 0))
+		 : ki_expr_cond(g->s, user, number(g, 0), ip);
+}
+
+static struct ki_node *hook_argument(struct ki_d_gen *g, const struct ki_d_hook *h, unsigned int i)
+{
+	const int param = ki_d_hook_param(h, i);
+
+	if (h->kind == KI_D_HOOK_PROFILE)
+		return profile_argument(g, i);
+	return param < 0 ? number(g, 0)
+			 : ki_expr_cast(g->s, KI_I64, ki_expr_param(g->s, (unsigned int)param));
+}
+
 /* Of a return: where it is in the function (of a system call: its value), and its value. */
 static struct ki_node *argument(struct ki_d_gen *g, unsigned int i)
 {
@@ -43,6 +77,8 @@ static struct ki_node *argument(struct ki_d_gen *g, unsigned int i)
 		return i || at->is_syscall ? retval(g) : number(g, (int64_t)at->offset);
 	if (at->is_syscall)
 		return ki_expr_cast(g->s, KI_I64, ki_d_gen_syscall_arg(g, i));
+	if (at->regs->at_entry && g->d->probes.v[at->probe].hook.kind)
+		return hook_argument(g, &g->d->probes.v[at->probe].hook, i);
 	return at->regs->at_entry ? ki_expr_cast(g->s, KI_I64, ki_expr_param(g->s, i))
 				  : number(g, 0);
 }

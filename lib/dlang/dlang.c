@@ -126,8 +126,10 @@ void ki_dlang_free(struct ki_dlang *d)
 	for (size_t i = 0; i < d->patterns.n; i++)
 		for (int f = 0; f < 4; f++)
 			free(d->patterns.v[i].field[f]);
-	for (size_t i = 0; i < d->probes.n; i++)
+	for (size_t i = 0; i < d->probes.n; i++) {
+		ki_d_hook_end(&d->probes.v[i]);
 		free(d->probes.v[i].owned);
+	}
 	for (size_t i = 0; i < d->strings.n; i++)
 		free(d->strings.v[i]);
 	for (unsigned int i = 0; d->args && i < d->o.nargs; i++)

@@ -11,8 +11,6 @@
 
 #include "dlang/probe.h"
 
-#define FIRST_ID 1000 /* of probes at functions: the same in each program of a kernel */
-
 /* A clause of a probe. */
 struct pair {
 	uint32_t probe, clause;
@@ -50,8 +48,8 @@ int ki_d_found(struct ki_d_match *m, const struct ki_d_provider *p, const struct
 				   .module = *sym->module ? sym->module : KI_D_KERNEL,
 				   .function = function,
 				   .name = sides[side],
-				   .id = FIRST_ID + (uint32_t)(2 * (p->number * m->nsymbols + i)) +
-					 side};
+				   .id = KI_D_FIRST_FUNCTION +
+					 (uint32_t)(2 * (p->number * m->nsymbols + i)) + side};
 
 	if (!*slot) {
 		if (ki_vec_push(&m->d->probes, probe))
@@ -72,18 +70,23 @@ static uint32_t id_named(const struct ki_dlang *d, const char *name)
 		if (!strcmp(name, always[i]))
 			return i + 1;
 	for (size_t i = 0; i < d->probes.n; i++)
-		others += d->probes.v[i].id > n && d->probes.v[i].id < FIRST_ID;
+		others += d->probes.v[i].id > n && d->probes.v[i].id < KI_D_FIRST_STABLE;
 	return n + 1 + others;
 }
 
 int ki_d_found_named(struct ki_d_match *m, const struct ki_d_provider *p, const char *name,
 		     uint64_t nanoseconds)
 {
-	struct ki_d_probe probe = {
-		.provider = p, .module = "", .function = "", .nanoseconds = nanoseconds};
+	const bool on_all = !strncmp(name, "profile-", 8);
+	struct ki_d_probe probe = {.provider = p,
+				   .module = "",
+				   .function = "",
+				   .nanoseconds = nanoseconds,
+				   .hook = {.kind = on_all ? KI_D_HOOK_PROFILE : KI_D_HOOK_NONE}};
 
 	for (uint32_t i = 0; i < m->d->probes.n; i++)
-		if (!m->d->probes.v[i].sym && !strcmp(m->d->probes.v[i].name, name))
+		if (m->d->probes.v[i].id < KI_D_FIRST_STABLE &&
+		    !strcmp(m->d->probes.v[i].name, name))
 			return note(m, i);
 	probe.id = id_named(m->d, name);
 	probe.owned = strdup(name);
@@ -93,6 +96,46 @@ int ki_d_found_named(struct ki_d_match *m, const struct ki_d_provider *p, const 
 		return ki_d_no_memory(m->err);
 	}
 	return note(m, (uint32_t)m->d->probes.n - 1);
+}
+
+static char *copy_owned(struct ki_d_probe *p)
+{
+	size_t module = strlen(p->module) + 1, name = strlen(p->name) + 1;
+	char *owned = malloc(module + name);
+
+	if (!owned)
+		return NULL;
+	memcpy(owned, p->module, module);
+	memcpy(owned + module, p->name, name);
+	p->module = p->hook.group = owned;
+	p->name = p->hook.event = owned + module;
+	return owned;
+}
+
+int ki_d_found_probe(struct ki_d_match *m, const struct ki_d_probe *p)
+{
+	struct ki_d_probe copy = *p;
+
+	if (p->id >= KI_D_FIRST_FUNCTION)
+		return 0;
+	if (m->by_id[p->id])
+		return note(m, m->by_id[p->id] - 1);
+	if (copy.owned)
+		copy.owned = copy_owned(&copy);
+	if ((p->owned && !copy.owned) || ki_vec_push(&m->d->probes, copy)) {
+		free(copy.owned);
+		return ki_d_no_memory(m->err);
+	}
+	m->by_id[p->id] = (uint32_t)m->d->probes.n;
+	return note(m, m->by_id[p->id] - 1);
+}
+
+const char *ki_d_match_events(struct ki_d_match *m)
+{
+	if (!m->events && !m->no_events)
+		m->events = ki_d_hook_events();
+	m->no_events = !m->events;
+	return m->events;
 }
 
 static int find(struct ki_d_match *m, struct ki_d_pattern *pattern)
@@ -150,8 +193,12 @@ int ki_dlang_match(struct ki_dlang *d, struct ki_target *t, struct ki_err *err)
 
 	ki_target_symbols(t, &m.nsymbols);
 	m.by_symbol = calloc(2 * KI_D_FUNCTION_PROVIDERS * (m.nsymbols + 1), sizeof(*m.by_symbol));
-	if (!m.by_symbol)
+	m.by_id = calloc(KI_D_FIRST_FUNCTION, sizeof(*m.by_id));
+	if (!m.by_symbol || !m.by_id) {
+		free(m.by_symbol);
+		free(m.by_id);
 		return ki_d_no_memory(err);
+	}
 	for (uint32_t c = 0; !ret && c < d->clauses.n; c++) {
 		m.clause = c;
 		for (uint32_t i = 0; !ret && i < d->clauses.v[c].n; i++)
@@ -161,6 +208,8 @@ int ki_dlang_match(struct ki_dlang *d, struct ki_target *t, struct ki_err *err)
 		ret = settle(d, &pairs, err);
 	if (ret && d->o.where)
 		*d->o.where = d->where;
+	free(m.events);
+	free(m.by_id);
 	free(m.by_symbol);
 	ki_vec_free(&pairs.all);
 	return ret;

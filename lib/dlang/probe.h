@@ -18,13 +18,16 @@ struct ki_d_match {
 	uint32_t *by_symbol; /* of each provider, symbol and name: its probe + 1 */
 	size_t nsymbols;
 	struct ki_d_pairs *pairs;
+	uint32_t *by_id; /* of those before KI_D_FIRST_FUNCTION: the probe + 1 */
+	char *events;	 /* ki_d_match_events */
+	bool no_events;
 };
 
 struct ki_d_provider {
 	const char *name;
 	/* All probes of the pattern's other fields, by ki_d_found or ki_d_found_named. */
 	int (*find)(struct ki_d_match *m, const struct ki_d_provider *self);
-	uint8_t number; /* of those that have functions */
+	uint8_t number; /* of those that have functions; of those that have events, from 1 */
 };
 
 extern const struct ki_d_provider ki_d_providers[];
@@ -39,6 +42,21 @@ int ki_d_found(struct ki_d_match *m, const struct ki_d_provider *p, const struct
 /* One that has no place: nanoseconds of tick; 0: none. */
 int ki_d_found_named(struct ki_d_match *m, const struct ki_d_provider *p, const char *name,
 		     uint64_t nanoseconds);
+
+/* Any other, unless its id is there already; what it owns is copied. */
+int ki_d_found_probe(struct ki_d_match *m, const struct ki_d_probe *p);
+
+/* The kernel's tracepoints, "group:name", a line each; NULL: not known. */
+const char *ki_d_match_events(struct ki_d_match *m);
+
+/* stable.c */
+int ki_d_find_stable(struct ki_d_match *m, const struct ki_d_provider *self);
+int ki_d_find_events(struct ki_d_match *m, const struct ki_d_provider *self);
+
+/* Which numbers probes have: those of functions are the same in all programs. */
+#define KI_D_FIRST_STABLE   100
+#define KI_D_FIRST_EVENT    1000
+#define KI_D_FIRST_FUNCTION 30000
 
 static inline bool ki_d_probe_is(const struct ki_d_probe *p, const char *provider)
 {

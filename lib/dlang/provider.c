@@ -116,17 +116,15 @@ static int find_profile(struct ki_d_match *m, const struct ki_d_provider *self)
 
 	if (!has_no_place(m))
 		return 0;
-	if (!strncmp(name, "profile-", 8))
-		return ki_d_fail(m->d, m->err, m->pattern->at, "D_PDESC_INVAL",
-				 "profile-N is not supported yet; tick-N is");
-	if (strncmp(name, "tick-", 5) != 0)
+	if (strncmp(name, "tick-", 5) != 0 && strncmp(name, "profile-", 8) != 0)
 		return 0;
-	ns = period(name + 5);
+	ns = period(strchr(name, '-') + 1);
 	if (ns < SHORTEST)
-		return ki_d_fail(m->d, m->err, m->pattern->at, "D_PDESC_INVAL",
-				 "'%.32s': tick-N, with ns, us, ms, s, m, h, d or hz behind N, and "
-				 "at least 200 us",
-				 name);
+		return ki_d_fail(
+			m->d, m->err, m->pattern->at, "D_PDESC_INVAL",
+			"'%.32s': tick-N or profile-N, with ns, us, ms, s, m, h, d or hz behind N, and "
+			"at least 200 us",
+			name);
 	return ki_d_found_named(m, self, name, ns);
 }
 
@@ -136,5 +134,17 @@ const struct ki_d_provider ki_d_providers[] = {
 	{"syscall", find_syscall, 1},
 	{"dtrace", find_dtrace, 2},
 	{"profile", find_profile, 3},
+	{"rawtp", ki_d_find_events, 1},
+	{"sdt", ki_d_find_events, 2},
+	{"proc", ki_d_find_stable, 0},
+	{"sched", ki_d_find_stable, 0},
+	{"io", ki_d_find_stable, 0},
+	{"vfs", ki_d_find_stable, 0},
+	{"lockstat", ki_d_find_stable, 0},
+	{"kmem", ki_d_find_stable, 0},
+	{"ip", ki_d_find_stable, 0},
+	{"tcp", ki_d_find_stable, 0},
+	{"udp", ki_d_find_stable, 0},
+	{"callout", ki_d_find_stable, 0},
 	{NULL, NULL, 0},
 };

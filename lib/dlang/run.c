@@ -108,11 +108,18 @@ static int add_point(struct ki_dlang *d, struct ki_plan *plan, const struct func
 	return ret;
 }
 
+static bool is_return(const struct ki_d_probe *p)
+{
+	return p->hook.kind ? p->hook.is_return : strcmp(p->name, "entry") != 0;
+}
+
 /* The value that is returned is known when the caller has got control back. */
 static enum ki_point_kind point_of(const struct ki_dlang *d, const struct ki_d_probe *p)
 {
-	if (strcmp(p->name, "entry") == 0)
+	if (!is_return(p))
 		return KI_POINT_ENTRY;
+	if (p->hook.kind)
+		return KI_POINT_EXIT_AFTER;
 	for (uint32_t i = p->first; i < p->first + p->n; i++)
 		if (d->clauses.v[d->uses.v[i]].asks_return)
 			return KI_POINT_EXIT_AFTER;
@@ -124,12 +131,17 @@ static int add_probe(struct ki_dlang *d, uint32_t number, struct ki_err *err)
 {
 	struct ki_d_probe *p = &d->probes.v[number];
 	struct ki_d_site site = {.probe = number,
-				 .is_return = strcmp(p->name, "entry") != 0,
+				 .is_return = is_return(p),
 				 .is_syscall = ki_d_probe_is(p, "syscall")};
 	struct function f = {0};
 	struct ki_err why = {0};
-	int ret = function_open(d->run->t, p->sym, &f, &why);
+	unsigned int reason = 0;
+	int ret = ki_d_hook_find(d, p, &reason, err);
 
+	p->reason = (uint16_t)reason;
+	if (ret || reason)
+		return ret;
+	ret = function_open(d->run->t, p->sym, &f, &why);
 	if (!ret)
 		ret = add_point(d, d->run->probes, &f, point_of(d, p), &site, &why);
 	function_close(&f);
@@ -158,7 +170,7 @@ static int add_triggers(struct ki_dlang *d, struct ki_err *err)
 		return ki_err_set(err, -ENOENT, 0, "D: this kernel has no %s", KI_D_TRIGGER);
 	ret = function_open(d->run->t, sym, &f, err);
 	for (uint32_t i = 0; !ret && i < d->probes.n; i++)
-		if (!d->probes.v[i].sym)
+		if (!ki_d_has_place(&d->probes.v[i]))
 			ret = add_trigger(d, &f, i, err);
 	function_close(&f);
 	if (!ret && ki_plan_chunks(d->run->triggers))
@@ -174,7 +186,7 @@ static void fire(uint32_t probe)
 static void fire_named(struct ki_dlang *d, const char *name)
 {
 	for (uint32_t i = 0; i < d->probes.n; i++)
-		if (!d->probes.v[i].sym && !strcmp(d->probes.v[i].name, name))
+		if (!ki_d_has_place(&d->probes.v[i]) && !strcmp(d->probes.v[i].name, name))
 			fire(i);
 }
 
@@ -194,13 +206,15 @@ static int add_probes(struct ki_dlang *d, struct ki_err *err)
 	int ret = 0;
 
 	for (uint32_t i = 0; !ret && i < d->probes.n; i++)
-		if (d->probes.v[i].sym)
+		if (ki_d_has_place(&d->probes.v[i]))
 			ret = add_probe(d, i, err);
 	if (ret || !ki_plan_chunks(d->run->probes))
 		return ret;
 	ret = ki_plan_apply(d->run->probes, d->run->t, true, err);
 	d->run->applied = !ret;
 	note_refusals(d);
+	for (uint32_t i = 0; !ret && i < d->probes.n; i++)
+		ki_d_hook_begin(&d->probes.v[i]);
 	return ret;
 }
 
@@ -209,7 +223,8 @@ static int start_ticks(struct ki_dlang *d)
 	for (uint32_t i = 0; i < d->probes.n; i++) {
 		struct ki_d_tick t = {i, now(CLOCK_MONOTONIC) + d->probes.v[i].nanoseconds};
 
-		if (d->probes.v[i].nanoseconds && ki_vec_push(&d->run->ticks, t))
+		if (d->probes.v[i].nanoseconds && !d->probes.v[i].hook.kind &&
+		    ki_vec_push(&d->run->ticks, t))
 			return -ENOMEM;
 	}
 	return 0;
@@ -325,7 +340,11 @@ static int print_rest(struct ki_dlang *d, const struct ki_dlang_output *out, str
 int ki_dlang_stop(struct ki_dlang *d, const struct ki_dlang_output *out, struct ki_err *err)
 {
 	struct ki_d_run *r = d->run;
-	int ret = r->applied ? ki_plan_remove(r->probes, r->t, err) : 0;
+	int ret;
+
+	for (uint32_t i = 0; i < d->probes.n; i++)
+		ki_d_hook_end(&d->probes.v[i]);
+	ret = r->applied ? ki_plan_remove(r->probes, r->t, err) : 0;
 
 	r->applied = false;
 	if (!ret)

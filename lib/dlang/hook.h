@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Probes that are no function of their own: where the kernel is spliced for them, when that place
+ * means them, and what their arguments are there.
+ *
+ * A tracepoint is switched on by an event of perf, which records nothing. What the kernel calls
+ * then is a function for each class of events, whose first parameter says which event it is; the
+ * clauses stand at its beginning. profile-N is an event of perf on each CPU; the clauses stand
+ * where perf handles it, behind a comparison of a number that the event carries.
+ */
+#ifndef KI_DLANG_HOOK_H
+#define KI_DLANG_HOOK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "kerninst/err.h"
+
+struct ki_dlang;
+struct ki_d_probe;
+struct ki_target;
+
+enum ki_d_hook_kind {
+	KI_D_HOOK_NONE,
+	KI_D_HOOK_TRACEPOINT,
+	KI_D_HOOK_FUNCTION,
+	KI_D_HOOK_PROFILE,
+};
+
+/* When the place means the probe. */
+enum ki_d_guard {
+	KI_D_ALWAYS,
+	KI_D_PARAM_IS,	/* parameter `param` is `value` */
+	KI_D_FIELD_IS,	/* the word `offset` bytes behind it is */
+	KI_D_PARAM_SET, /* it is not 0 */
+	KI_D_FAILED,	/* the value that is returned is negative */
+	KI_D_NULL,	/* it is 0 */
+};
+
+struct ki_d_guarded {
+	uint8_t kind, param;
+	uint32_t offset;
+	uint64_t value;
+};
+
+#define KI_D_GUARDS 2
+
+struct ki_d_hook {
+	uint8_t kind;
+	bool is_return;
+	uint8_t first;	   /* the parameter that arg0 is, if there is no map */
+	const char *group; /* of a tracepoint; a function's name */
+	const char *event;
+	const char *map; /* a letter for each argument: the parameter '0' to '9', or '-': 0 */
+	struct ki_d_guarded guard[KI_D_GUARDS];
+	int *fds; /* events of perf */
+	unsigned int nfds;
+};
+
+/* Find the function: p->sym, and guards. *reason: not 0, it cannot be had, and that fails nothing.
+ */
+int ki_d_hook_find(struct ki_dlang *d, struct ki_d_probe *p, unsigned int *reason,
+		   struct ki_err *err);
+
+/* All code is in: let what is periodic begin. */
+void ki_d_hook_begin(struct ki_d_probe *p);
+void ki_d_hook_end(struct ki_d_probe *p);
+
+/* The parameter that argument i is; -1: it is 0. */
+int ki_d_hook_param(const struct ki_d_hook *h, unsigned int i);
+
+/* Names of events, "group:name", a line each; NULL: they cannot be read. Free it. */
+char *ki_d_hook_events(void);
+
+#endif
