@@ -335,8 +335,8 @@ int ki_d_code(struct ki_dlang *d, const struct ki_d_site *site, struct ki_snippe
 		list = append(&g, list, clause(&g, &d->clauses.v[d->uses.v[i]]));
 	if (list && site->is_trigger)
 		list = only_trigger(&g, list);
-	if (list)
-		list = only_meant(&g, &p->hook, list);
+	if (list && p->hook)
+		list = only_meant(&g, p->hook, list);
 	if (list)
 		ki_snippet_body(g.s, list);
 	*out = list ? g.s : NULL;

@@ -77,8 +77,8 @@ static struct ki_node *argument(struct ki_d_gen *g, unsigned int i)
 		return i || at->is_syscall ? retval(g) : number(g, (int64_t)at->offset);
 	if (at->is_syscall)
 		return ki_expr_cast(g->s, KI_I64, ki_d_gen_syscall_arg(g, i));
-	if (at->regs->at_entry && g->d->probes.v[at->probe].hook.kind)
-		return hook_argument(g, &g->d->probes.v[at->probe].hook, i);
+	if (at->regs->at_entry && g->d->probes.v[at->probe].hook)
+		return hook_argument(g, g->d->probes.v[at->probe].hook, i);
 	return at->regs->at_entry ? ki_expr_cast(g->s, KI_I64, ki_expr_param(g->s, i))
 				  : number(g, 0);
 }

@@ -77,16 +77,19 @@ static int open_event(struct ki_d_hook *h, struct perf_event_attr *attr, pid_t p
 
 void ki_d_hook_begin(struct ki_d_probe *p)
 {
-	for (unsigned int i = 0; p->hook.kind == KI_D_HOOK_PROFILE && i < p->hook.nfds; i++)
-		ioctl(p->hook.fds[i], PERF_EVENT_IOC_ENABLE, 0);
+	for (unsigned int i = 0; p->hook && p->hook->kind == KI_D_HOOK_PROFILE && i < p->hook->nfds;
+	     i++)
+		ioctl(p->hook->fds[i], PERF_EVENT_IOC_ENABLE, 0);
 }
 
 void ki_d_hook_end(struct ki_d_probe *p)
 {
-	while (p->hook.nfds)
-		close(p->hook.fds[--p->hook.nfds]);
-	free(p->hook.fds);
-	p->hook.fds = NULL;
+	if (!p->hook)
+		return;
+	while (p->hook->nfds)
+		close(p->hook->fds[--p->hook->nfds]);
+	free(p->hook->fds);
+	p->hook->fds = NULL;
 }
 
 /* ---- tracepoints ---- */
@@ -137,7 +140,7 @@ static bool read_word(struct ki_target *t, uint64_t addr, uint64_t *out)
 
 static int find_tracepoint(struct ki_dlang *d, struct ki_d_probe *p)
 {
-	struct ki_d_hook *h = &p->hook;
+	struct ki_d_hook *h = p->hook;
 	struct perf_event_attr attr = {.type = PERF_TYPE_TRACEPOINT,
 				       .size = sizeof(attr),
 				       .disabled = 1,
@@ -188,14 +191,14 @@ static int find_profile(struct ki_dlang *d, struct ki_d_probe *p)
 	p->sym = ki_target_symbol_named(d->run->t, "", PROFILE_FUNCTION, NULL);
 	if (!p->sym || offset < 0)
 		return -ENOENT;
-	p->hook.guard[0] = (struct ki_d_guarded){
+	p->hook->guard[0] = (struct ki_d_guarded){
 		.kind = KI_D_FIELD_IS, .offset = (uint32_t)offset, .value = carried};
 	for (int cpu = 0; cpu < cpus; cpu++) {
-		ret = open_event(&p->hook, &attr, -1, cpu);
+		ret = open_event(p->hook, &attr, -1, cpu);
 		if (ret && ret != -ENODEV) /* it is off */
 			return ret;
 	}
-	return p->hook.nfds ? 0 : ret;
+	return p->hook->nfds ? 0 : ret;
 }
 
 int ki_d_hook_find(struct ki_dlang *d, struct ki_d_probe *p, unsigned int *reason,
@@ -204,9 +207,9 @@ int ki_d_hook_find(struct ki_dlang *d, struct ki_d_probe *p, unsigned int *reaso
 	int ret = 0;
 
 	*reason = KI_R_OK;
-	if (p->hook.kind == KI_D_HOOK_TRACEPOINT)
+	if (p->hook && p->hook->kind == KI_D_HOOK_TRACEPOINT)
 		ret = find_tracepoint(d, p);
-	else if (p->hook.kind == KI_D_HOOK_PROFILE)
+	else if (p->hook && p->hook->kind == KI_D_HOOK_PROFILE)
 		ret = find_profile(d, p);
 	if (ret == -ENOMEM)
 		return ki_d_no_memory(err);

@@ -78,11 +78,13 @@ int ki_d_found_named(struct ki_d_match *m, const struct ki_d_provider *p, const 
 		     uint64_t nanoseconds)
 {
 	const bool on_all = !strncmp(name, "profile-", 8);
-	struct ki_d_probe probe = {.provider = p,
-				   .module = "",
-				   .function = "",
-				   .nanoseconds = nanoseconds,
-				   .hook = {.kind = on_all ? KI_D_HOOK_PROFILE : KI_D_HOOK_NONE}};
+	struct ki_d_probe probe = {
+		.provider = p,
+		.module = "",
+		.function = "",
+		.nanoseconds = nanoseconds,
+	};
+	struct ki_d_hook *hook = on_all ? calloc(1, sizeof(*hook)) : NULL;
 
 	for (uint32_t i = 0; i < m->d->probes.n; i++)
 		if (m->d->probes.v[i].id < KI_D_FIRST_STABLE &&
@@ -91,13 +93,18 @@ int ki_d_found_named(struct ki_d_match *m, const struct ki_d_provider *p, const 
 	probe.id = id_named(m->d, name);
 	probe.owned = strdup(name);
 	probe.name = probe.owned;
-	if (!probe.owned || ki_vec_push(&m->d->probes, probe)) {
+	probe.hook = hook;
+	if (hook)
+		hook->kind = KI_D_HOOK_PROFILE;
+	if (!probe.owned || (on_all && !hook) || ki_vec_push(&m->d->probes, probe)) {
+		free(hook);
 		free(probe.owned);
 		return ki_d_no_memory(m->err);
 	}
 	return note(m, (uint32_t)m->d->probes.n - 1);
 }
 
+/* The names of an event, which are its hook's, too. */
 static char *copy_owned(struct ki_d_probe *p)
 {
 	size_t module = strlen(p->module) + 1, name = strlen(p->name) + 1;
@@ -107,8 +114,8 @@ static char *copy_owned(struct ki_d_probe *p)
 		return NULL;
 	memcpy(owned, p->module, module);
 	memcpy(owned + module, p->name, name);
-	p->module = p->hook.group = owned;
-	p->name = p->hook.event = owned + module;
+	p->module = p->hook->group = owned;
+	p->name = p->hook->event = owned + module;
 	return owned;
 }
 
@@ -120,10 +127,15 @@ int ki_d_found_probe(struct ki_d_match *m, const struct ki_d_probe *p)
 		return 0;
 	if (m->by_id[p->id])
 		return note(m, m->by_id[p->id] - 1);
-	if (copy.owned)
+	copy.hook = malloc(sizeof(*copy.hook));
+	if (copy.hook)
+		*copy.hook = *p->hook;
+	if (copy.hook && copy.owned)
 		copy.owned = copy_owned(&copy);
-	if ((p->owned && !copy.owned) || ki_vec_push(&m->d->probes, copy)) {
-		free(copy.owned);
+	if (!copy.hook || (p->owned && !copy.owned) || ki_vec_push(&m->d->probes, copy)) {
+		free(copy.hook);
+		if (copy.owned != p->owned)
+			free(copy.owned);
 		return ki_d_no_memory(m->err);
 	}
 	m->by_id[p->id] = (uint32_t)m->d->probes.n;
@@ -165,12 +177,20 @@ static int by_probe(const void *a, const void *b)
 	return x->clause < y->clause ? -1 : x->clause > y->clause;
 }
 
+static bool in_order(const struct ki_d_pairs *p)
+{
+	for (size_t i = 1; i < p->all.n; i++)
+		if (by_probe(&p->all.v[i - 1], &p->all.v[i]) > 0)
+			return false;
+	return true;
+}
+
 /* Each probe's clauses, each once. */
 static int settle(struct ki_dlang *d, struct ki_d_pairs *pairs, struct ki_err *err)
 {
 	const struct pair *v = pairs->all.v;
 
-	if (pairs->all.n)
+	if (!in_order(pairs))
 		qsort(pairs->all.v, pairs->all.n, sizeof(*v), by_probe);
 	for (size_t i = 0; i < pairs->all.n; i++) {
 		struct ki_d_probe *p = &d->probes.v[v[i].probe];

@@ -143,12 +143,12 @@ struct ki_d_probe {
 	const struct ki_d_provider *provider;
 	const struct ki_symbol *sym; /* NULL: BEGIN, END, tick; or not known yet: hook */
 	const char *module, *function, *name;
-	uint64_t nanoseconds; /* of tick and profile */
-	struct ki_d_hook hook;
-	uint32_t id;	   /* what it is listed as */
-	uint32_t first, n; /* its clauses in ki_dlang.uses */
-	uint16_t reason;   /* it could not be placed: why */
-	char *owned;	   /* of the names, what is to be freed */
+	uint64_t nanoseconds;	/* of tick and profile */
+	struct ki_d_hook *hook; /* NULL: it is at sym, or has no place */
+	uint32_t id;		/* what it is listed as */
+	uint32_t first, n;	/* its clauses in ki_dlang.uses */
+	uint16_t reason;	/* it could not be placed: why */
+	char *owned;		/* of the names, what is to be freed */
 };
 
 const char *ki_d_provider_name(const struct ki_d_probe *p);
@@ -156,7 +156,7 @@ const char *ki_d_provider_name(const struct ki_d_probe *p);
 /* Is it somewhere in the kernel? BEGIN, END and tick are not. */
 static inline bool ki_d_has_place(const struct ki_d_probe *p)
 {
-	return p->sym || p->hook.kind;
+	return p->sym || p->hook;
 }
 
 /* The line that begins at this byte is line so-and-so of a file. */

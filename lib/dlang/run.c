@@ -110,7 +110,7 @@ static int add_point(struct ki_dlang *d, struct ki_plan *plan, const struct func
 
 static bool is_return(const struct ki_d_probe *p)
 {
-	return p->hook.kind ? p->hook.is_return : strcmp(p->name, "entry") != 0;
+	return p->hook ? p->hook->is_return : strcmp(p->name, "entry") != 0;
 }
 
 /* The value that is returned is known when the caller has got control back. */
@@ -118,7 +118,7 @@ static enum ki_point_kind point_of(const struct ki_dlang *d, const struct ki_d_p
 {
 	if (!is_return(p))
 		return KI_POINT_ENTRY;
-	if (p->hook.kind)
+	if (p->hook)
 		return KI_POINT_EXIT_AFTER;
 	for (uint32_t i = p->first; i < p->first + p->n; i++)
 		if (d->clauses.v[d->uses.v[i]].asks_return)
@@ -223,7 +223,7 @@ static int start_ticks(struct ki_dlang *d)
 	for (uint32_t i = 0; i < d->probes.n; i++) {
 		struct ki_d_tick t = {i, now(CLOCK_MONOTONIC) + d->probes.v[i].nanoseconds};
 
-		if (d->probes.v[i].nanoseconds && !d->probes.v[i].hook.kind &&
+		if (d->probes.v[i].nanoseconds && !d->probes.v[i].hook &&
 		    ki_vec_push(&d->run->ticks, t))
 			return -ENOMEM;
 	}

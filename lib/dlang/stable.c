@@ -124,20 +124,19 @@ static bool has_event(struct ki_d_match *m, const struct row *r)
 
 static int found(struct ki_d_match *m, const struct ki_d_provider *self, const struct row *r)
 {
-	struct ki_d_probe p = {
-		.provider = self,
-		.module = KI_D_KERNEL,
-		.function = "",
-		.name = r->name,
-		.id = KI_D_FIRST_STABLE + (uint32_t)(r - rows),
-		.hook = {.kind = r->group ? KI_D_HOOK_TRACEPOINT : KI_D_HOOK_FUNCTION,
-			 .is_return = r->is_return,
-			 .group = r->group,
-			 .event = r->place,
-			 .map = r->map,
-			 .first = r->group ? 1 : 0}};
+	struct ki_d_hook hook = {.kind = r->group ? KI_D_HOOK_TRACEPOINT : KI_D_HOOK_FUNCTION,
+				 .is_return = r->is_return,
+				 .group = r->group,
+				 .event = r->place,
+				 .map = r->map};
+	struct ki_d_probe p = {.provider = self,
+			       .module = KI_D_KERNEL,
+			       .function = "",
+			       .name = r->name,
+			       .id = KI_D_FIRST_STABLE + (uint32_t)(r - rows),
+			       .hook = &hook};
 
-	p.hook.guard[1] = r->guard;
+	hook.guard[1] = r->guard;
 	if (r->group ? !has_event(m, r)
 		     : !(p.sym = ki_target_symbol_named(m->t, "", r->place, NULL)))
 		return 0;
@@ -166,7 +165,8 @@ int ki_d_find_events(struct ki_d_match *m, const struct ki_d_provider *self)
 	int ret = 0;
 
 	for (; !ret && line && *line; line += strcspn(line, "\n"), line += *line == '\n') {
-		struct ki_d_probe p = {.provider = self, .function = "", .hook = {.first = 1}};
+		struct ki_d_hook hook = {.kind = KI_D_HOOK_TRACEPOINT, .first = 1};
+		struct ki_d_probe p = {.provider = self, .function = "", .hook = &hook};
 		size_t n = strcspn(line, ":\n"), len = strcspn(line, "\n");
 
 		number++;
@@ -179,9 +179,6 @@ int ki_d_find_events(struct ki_d_match *m, const struct ki_d_provider *self)
 		p.module = p.owned;
 		p.name = p.owned + n + 1;
 		p.id = KI_D_FIRST_EVENT + 10000 * (self->number - 1) + number;
-		p.hook.kind = KI_D_HOOK_TRACEPOINT;
-		p.hook.group = p.module;
-		p.hook.event = p.name;
 		/* System calls are a provider of their own. */
 		if (strcmp(p.module, "syscalls") != 0 &&
 		    ki_d_field_matches(m->pattern->field[1], p.module) &&

@@ -111,6 +111,37 @@ static void print(void *arg, const char *text, size_t len)
 	fflush(s->out);
 }
 
+/* There are many of these lines: no printf. */
+static char *right(char *to, const char *text, size_t width)
+{
+	size_t n = strlen(text);
+
+	if (n < width) {
+		memset(to, ' ', width - n);
+		to += width - n;
+	}
+	memcpy(to, text, n);
+	to[n] = ' ';
+	return to + n + 1;
+}
+
+static void list_one(const struct ki_dlang_probe *p, FILE *out)
+{
+	char line[1024], id[16], *end = line;
+
+	if (strlen(p->provider) + strlen(p->module) + strlen(p->function) + strlen(p->name) >
+	    sizeof(line) - 128)
+		return;
+	snprintf(id, sizeof(id), "%u", p->id);
+	end = right(end, id, 5);
+	end = right(end, p->provider, 10);
+	end = right(end, p->module, 17);
+	end = right(end, p->function, 33);
+	end = right(end, p->name, 0);
+	end[-1] = '\n';
+	fwrite(line, 1, (size_t)(end - line), out);
+}
+
 static int list(const struct session *s)
 {
 	size_t n = ki_dlang_probes(s->d);
@@ -119,8 +150,7 @@ static int list(const struct session *s)
 	fprintf(s->out, "%5s %10s %17s %33s %s\n", "ID", "PROVIDER", "MODULE", "FUNCTION", "NAME");
 	for (size_t i = 0; i < n; i++) {
 		ki_dlang_probe(s->d, i, &p);
-		fprintf(s->out, "%5u %10s %17s %33s %s\n", p.id, p.provider, p.module, p.function,
-			p.name);
+		list_one(&p, s->out);
 	}
 	fflush(s->out);
 	for (size_t i = 0; i < ki_dlang_descriptions(s->d); i++) {
