@@ -84,6 +84,8 @@ int ki_dlang_start(struct ki_dlang *d, struct ki_target *t, struct ki_err *err);
 /* Where output goes. */
 struct ki_dlang_output {
 	void (*print)(void *arg, const char *text, size_t len);
+	void (*warn)(void *arg, const char *text); /* of one line, without its end; or NULL */
+	void (*truncate)(void *arg); /* forget what was printed, if it is a file; or NULL */
 	void *arg;
 };
 

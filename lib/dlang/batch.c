@@ -26,6 +26,8 @@ static int list_args(struct ki_d_action *a)
 
 	switch (a->node->sym.function->kind) {
 	case KI_D_F_PRINTF:
+	case KI_D_F_SYSTEM:
+	case KI_D_F_FREOPEN:
 		n = n->next;
 		break;
 	case KI_D_F_STACK:

@@ -126,6 +126,67 @@ static int print_aggregation(struct reading *r, const struct ki_d_action *a)
 			      r->c->err);
 }
 
+/* What printf would print is a command, or a file's name. */
+static int use_text(struct reading *r, const struct ki_d_action *a,
+		    int (*use)(struct ki_d_consumer *c, const char *text))
+{
+	FILE *f = r->c->f;
+	char *text = NULL;
+	size_t len;
+	int ret;
+
+	r->c->f = open_memstream(&text, &len);
+	if (!r->c->f) {
+		r->c->f = f;
+		return ki_d_no_memory(r->c->err);
+	}
+	print_format(r, a);
+	ret = fclose(r->c->f);
+	r->c->f = f;
+	ret = ret ? ki_d_no_memory(r->c->err) : use(r->c, text);
+	free(text);
+	return ret;
+}
+
+static int set_option(struct reading *r, const struct ki_d_action *a)
+{
+	const struct ki_d_node *name = a->node->kid[0], *value = name->next;
+	char probe[512];
+
+	snprintf(probe, sizeof(probe), "%s:%s:%s:%s", ki_d_provider_name(r->probe),
+		 r->probe->module, r->probe->function, r->probe->name);
+	r->c->name = probe;
+	return ki_d_outlet_option(r->c, r->probe->id, name->text, value ? value->text : NULL);
+}
+
+static int stop(struct reading *r)
+{
+	r->c->d->run->exited = true;
+	r->c->d->run->status = (int)take_word(r);
+	return 0;
+}
+
+/* What an aggregation is asked to be from now on. */
+static int change_aggregation(struct reading *r, const struct ki_d_action *a)
+{
+	struct ki_d_agg *agg = a->aggs[0];
+
+	switch (a->node->sym.function->kind) {
+	case KI_D_F_CLEAR:
+		return ki_d_agg_clear(r->c->d, agg, false, 0, r->c->err);
+	case KI_D_F_TRUNC:
+		return ki_d_agg_clear(r->c->d, agg, true, a->nargs ? (int64_t)take_word(r) : 0,
+				      r->c->err);
+	case KI_D_F_NORMALIZE:
+		agg->normal = take_word(r);
+		agg->normal += !agg->normal;
+		return 0;
+	default:
+		agg->normal = 1;
+		return 0;
+	}
+}
+
 static int do_action(struct reading *r, const struct ki_d_action *a)
 {
 	struct ki_dlang *d = r->c->d;
@@ -143,22 +204,18 @@ static int do_action(struct reading *r, const struct ki_d_action *a)
 		return 0;
 	case KI_D_F_PRINTA:
 		return print_aggregation(r, a);
+	case KI_D_F_SYSTEM:
+		return use_text(r, a, ki_d_outlet_system);
+	case KI_D_F_FREOPEN:
+		return use_text(r, a, ki_d_outlet_reopen);
+	case KI_D_F_FTRUNCATE:
+		return ki_d_outlet_truncate(r->c);
+	case KI_D_F_SETOPT:
+		return set_option(r, a);
 	case KI_D_F_EXIT:
-		d->run->exited = true;
-		d->run->status = (int)take_word(r);
-		return 0;
-	case KI_D_F_CLEAR:
-		return ki_d_agg_clear(d, a->aggs[0], false, 0, r->c->err);
-	case KI_D_F_TRUNC:
-		return ki_d_agg_clear(d, a->aggs[0], true, a->nargs ? (int64_t)take_word(r) : 0,
-				      r->c->err);
-	case KI_D_F_NORMALIZE:
-		a->aggs[0]->normal = take_word(r);
-		a->aggs[0]->normal += !a->aggs[0]->normal;
-		return 0;
+		return stop(r);
 	default:
-		a->aggs[0]->normal = 1;
-		return 0;
+		return change_aggregation(r, a);
 	}
 }
 
@@ -240,6 +297,7 @@ int ki_d_consume(void *consumer, const struct ki_record *rec, const uint64_t *va
 	if (rec->id >= d->batches.n || !rec->words || values[0] >= d->probes.n)
 		return ki_err_set(c->err, -EIO, 0, "D: a record that is none");
 	b = &d->batches.v[rec->id];
+	c->record = b->clause + 1;
 	r.number = (uint32_t)take_word(&r);
 	r.probe = &d->probes.v[r.number];
 	if (b->begins)

@@ -33,6 +33,8 @@ static void take_flags(const char **p, struct ki_d_spec *out)
 
 static int conversion(const char **p, struct ki_d_spec *out, const char **why)
 {
+	out->at = **p == '@';
+	*p += out->at;
 	take_flags(p, out);
 	out->width = out->precision = -1;
 	if (**p == '*') {

@@ -62,8 +62,8 @@ static int check_format(struct ki_d_checker *c, const struct ki_d_node *n)
 	int ret;
 
 	if (fmt->kind != KI_D_TEXT)
-		return FAIL(c, fmt, "D_PRINTF_ARG_FMT",
-			    "printf begins with a format: printf(\"%%d\", pid)");
+		return FAIL(c, fmt, "D_PRINTF_ARG_FMT", "%s begins with a format: %s(\"%%d\", pid)",
+			    n->text, n->text);
 	while ((ret = ki_d_format_next(&p, &s, &why)) > 0) {
 		const unsigned int stars = s.width_arg + s.precision_arg;
 
@@ -210,16 +210,35 @@ static int check_stack(struct ki_d_checker *c, struct ki_d_node *n)
 	return ret;
 }
 
+static int check_setopt(struct ki_d_checker *c, struct ki_d_node *n)
+{
+	for (struct ki_d_node *k = n->kid[0]; k; k = k->next) {
+		if (k->kind != KI_D_TEXT)
+			return FAIL(c, k, "D_PROTO_ARG",
+				    "setopt() takes constant strings: setopt(\"quiet\", \"1\")");
+		k->type = (struct ki_d_type){.base = KI_D_STRING};
+	}
+	return 0;
+}
+
 static int check_arguments(struct ki_d_checker *c, struct ki_d_node *n)
 {
 	int ret;
 
 	switch (n->sym.function->kind) {
+	case KI_D_F_SYSTEM:
+	case KI_D_F_FREOPEN:
+		c->d->destroys = true;
+		/* fall through */
 	case KI_D_F_PRINTF:
 		ret = check_all(c, n->kid[0]);
 		return ret ? ret : check_format(c, n);
 	case KI_D_F_PRINTA:
 		return check_printa(c, n);
+	case KI_D_F_FTRUNCATE:
+		return 0;
+	case KI_D_F_SETOPT:
+		return check_setopt(c, n);
 	case KI_D_F_STACK:
 	case KI_D_F_USTACK:
 		return check_stack(c, n);

@@ -39,6 +39,10 @@ enum ki_d_function_kind {
 	KI_D_F_CLEAR,
 	KI_D_F_TRUNC,
 	KI_D_F_NORMALIZE,
+	KI_D_F_SYSTEM,
+	KI_D_F_FREOPEN,
+	KI_D_F_FTRUNCATE,
+	KI_D_F_SETOPT,
 	KI_D_F_DENORMALIZE,
 	KI_D_F_STRING, /* stringof(), copyinstr(): a string from memory; number 1: a process's */
 	KI_D_F_AGG,    /* number: of the aggregating function */

@@ -185,6 +185,7 @@ struct ki_dlang {
 	ki_vec(char *) strings;		    /* of KI_D_FORM_NUMBERED */
 	struct ki_d_index by_text;	    /* strings */
 	struct ki_d_settings set;
+	bool destroys; /* it has destructive actions */
 	bool exits, stacks_used, clock_used;
 	struct ki_d_run *run;
 };

@@ -27,6 +27,8 @@ void ki_d_run_free(struct ki_d_run *r)
 {
 	if (!r)
 		return;
+	if (r->reopened)
+		fclose(r->reopened);
 	ki_plan_free(r->probes);
 	ki_plan_free(r->triggers);
 	ki_counter_map_close(r->counters);
@@ -232,9 +234,13 @@ static int start_ticks(struct ki_dlang *d)
 
 int ki_dlang_start(struct ki_dlang *d, struct ki_target *t, struct ki_err *err)
 {
-	struct ki_d_run *r = calloc(1, sizeof(*r));
+	struct ki_d_run *r;
 	int ret;
 
+	if (d->destroys && !d->set.destructive)
+		return ki_err_set(err, -EPERM, 0,
+				  "could not enable tracing: Destructive actions not allowed");
+	r = calloc(1, sizeof(*r));
 	if (!r)
 		return ki_d_no_memory(err);
 	d->run = r;
@@ -290,19 +296,13 @@ static void fire_ticks(struct ki_dlang *d)
 /* What has been recorded, as text. */
 static int read_ring(struct ki_dlang *d, const struct ki_dlang_output *out, struct ki_err *err)
 {
-	struct ki_d_consumer c = {.d = d, .err = err};
-	char *text = NULL;
-	size_t len;
-	int ret;
+	struct ki_d_consumer c = {.d = d, .err = err, .out = out};
+	int ret = ki_d_outlet_begin(&c), end;
 
-	c.f = open_memstream(&text, &len);
-	if (!c.f)
-		return ki_d_no_memory(err);
-	ret = ki_ring_read(d->run->ring, ki_d_consume, &c);
-	if (fclose(c.f) == 0 && len)
-		out->print(out->arg, text, len);
-	free(text);
-	return ret;
+	if (!ret)
+		ret = ki_ring_read(d->run->ring, ki_d_consume, &c);
+	end = ki_d_outlet_end(&c);
+	return ret ? ret : end;
 }
 
 int ki_dlang_work(struct ki_dlang *d, int milliseconds, const struct ki_dlang_output *out,
@@ -320,21 +320,16 @@ int ki_dlang_work(struct ki_dlang *d, int milliseconds, const struct ki_dlang_ou
 
 static int print_rest(struct ki_dlang *d, const struct ki_dlang_output *out, struct ki_err *err)
 {
-	char *text = NULL;
-	size_t len;
-	FILE *f = open_memstream(&text, &len);
-	int ret = 0;
+	struct ki_d_consumer c = {.d = d, .err = err, .out = out};
+	int ret = ki_d_outlet_begin(&c), end;
 
-	if (!f)
-		return ki_d_no_memory(err);
-	fputc('\n', f);
+	if (!ret)
+		fputc('\n', c.f);
 	for (size_t i = 0; !ret && i < d->aggs.n; i++)
 		if (!d->aggs.v[i]->printed)
-			ret = ki_d_agg_print(d, &d->aggs.v[i], 1, NULL, f, err);
-	if (fclose(f) == 0 && len)
-		out->print(out->arg, text, len);
-	free(text);
-	return ret;
+			ret = ki_d_agg_print(d, &d->aggs.v[i], 1, NULL, c.f, err);
+	end = ki_d_outlet_end(&c);
+	return ret ? ret : end;
 }
 
 int ki_dlang_stop(struct ki_dlang *d, const struct ki_dlang_output *out, struct ki_err *err)

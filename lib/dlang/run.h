@@ -37,6 +37,7 @@ struct ki_d_run {
 	int64_t wall; /* nanoseconds between the clocks */
 	uint32_t thread;
 	bool applied;
+	FILE *reopened;		  /* by freopen() */
 	bool header;		  /* has been printed */
 	int indent[KI_D_INDENTS]; /* of flowindent, by CPU */
 	bool exited;
@@ -71,12 +72,29 @@ unsigned int ki_d_agg_words(const struct ki_d_agg *a);
 /* Print one record, and do what it asks for. */
 struct ki_d_consumer {
 	struct ki_dlang *d;
-	FILE *f;
+	FILE *f; /* what has not been given out yet */
 	struct ki_err *err;
+	const struct ki_dlang_output *out;
+	char *text;
+	size_t len;
+	uint32_t record;  /* the record's number, */
+	const char *name; /* and its probe */
 };
 int ki_d_consume(void *consumer, const struct ki_record *rec, const uint64_t *values,
 		 unsigned int cpu);
 
 int ki_d_agg_clear(struct ki_dlang *d, struct ki_d_agg *a, bool keys, int64_t keep,
 		   struct ki_err *err);
+/* outlet.c: begin before anything is printed to c->f, and end. */
+int ki_d_outlet_begin(struct ki_d_consumer *c);
+int ki_d_outlet_end(struct ki_d_consumer *c);
+int ki_d_outlet_flush(struct ki_d_consumer *c);
+
+/* What comes behind all that was printed before. An empty name: as it was at first. */
+int ki_d_outlet_system(struct ki_d_consumer *c, const char *command);
+int ki_d_outlet_reopen(struct ki_d_consumer *c, const char *name);
+int ki_d_outlet_truncate(struct ki_d_consumer *c);
+/* id, and c->record, c->name: whose clause asks for it. */
+int ki_d_outlet_option(struct ki_d_consumer *c, uint32_t id, const char *name, const char *value);
+
 #endif

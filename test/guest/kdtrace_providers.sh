@@ -6,13 +6,13 @@
 start
 kd=$top/build/release/bin/kdtrace
 d() { timeout 120 "$kd" -qn "$@" 2> /tmp/kd.err | sed 's/^ *//; s/ *$//; /^$/d' | tr -s ' '; }
+# shellcheck disable=SC2317 # ok runs it
 between() { [ "$1" ] && [ "$1" -ge "$2" ] && [ "$1" -le "$3" ]; }
-list() { "$kd" -l "$@" 2> /tmp/kd.err | tail -n +2; }
 execs='sh -c "for i in 1 2 3 4 5; do /bin/true; done"'
 
 mountpoint -q /sys/kernel/tracing || mount -t tracefs none /sys/kernel/tracing
 begin=$(date +%s%N)
-list > /tmp/kd.list
+"$kd" -l 2> /tmp/kd.err | tail -n +2 > /tmp/kd.list
 echo "# the list of all: $((($(date +%s%N) - begin) / 1000000)) ms"
 ok "all probes: $(wc -l < /tmp/kd.list)" between "$(wc -l < /tmp/kd.list)" 100000 1000000
 awk '{ print $2 }' /tmp/kd.list | sort | uniq -c | sed 's/^/# /'

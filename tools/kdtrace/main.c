@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "child.h"
 #include "options.h"
@@ -109,6 +110,22 @@ static void print(void *arg, const char *text, size_t len)
 
 	fwrite(text, 1, len, s->out);
 	fflush(s->out);
+}
+
+static void warn(void *arg, const char *text)
+{
+	(void)arg;
+	say("%s\n", text);
+}
+
+static void truncate_output(void *arg)
+{
+	struct session *s = arg;
+
+	rewind(s->out);
+	/* A terminal or a pipe has no length. */
+	if (ftruncate(fileno(s->out), 0) && errno != EINVAL)
+		say("ftruncate(): %s", strerror(errno));
 }
 
 /* There are many of these lines: no printf. */
@@ -231,7 +248,7 @@ static void say_ended(const struct child *c)
 
 static int work(struct session *s)
 {
-	const struct ki_dlang_output out = {print, s};
+	const struct ki_dlang_output out = {print, warn, truncate_output, s};
 	struct ki_err err = {0};
 	int ret = ki_dlang_start(s->d, s->t, &err);
 
