@@ -51,6 +51,8 @@ int ki_d_found(struct ki_d_match *m, const struct ki_d_provider *p, const struct
 				   .id = KI_D_FIRST_FUNCTION +
 					 (uint32_t)(2 * (p->number * m->nsymbols + i)) + side};
 
+	if (m->only && m->only != probe.id)
+		return 0;
 	if (!*slot) {
 		if (ki_vec_push(&m->d->probes, probe))
 			return ki_d_no_memory(m->err);
@@ -86,11 +88,13 @@ int ki_d_found_named(struct ki_d_match *m, const struct ki_d_provider *p, const 
 	};
 	struct ki_d_hook *hook = on_all ? calloc(1, sizeof(*hook)) : NULL;
 
+	probe.id = id_named(m->d, name);
+	if (m->only && m->only != probe.id)
+		return 0;
 	for (uint32_t i = 0; i < m->d->probes.n; i++)
 		if (m->d->probes.v[i].id < KI_D_FIRST_STABLE &&
 		    !strcmp(m->d->probes.v[i].name, name))
 			return note(m, i);
-	probe.id = id_named(m->d, name);
 	probe.owned = strdup(name);
 	probe.name = probe.owned;
 	probe.hook = hook;
@@ -123,7 +127,7 @@ int ki_d_found_probe(struct ki_d_match *m, const struct ki_d_probe *p)
 {
 	struct ki_d_probe copy = *p;
 
-	if (p->id >= KI_D_FIRST_FUNCTION)
+	if (p->id >= KI_D_FIRST_FUNCTION || (m->only && m->only != p->id))
 		return 0;
 	if (m->by_id[p->id])
 		return note(m, m->by_id[p->id] - 1);
@@ -150,15 +154,40 @@ const char *ki_d_match_events(struct ki_d_match *m)
 	return m->events;
 }
 
-static int find(struct ki_d_match *m, struct ki_d_pattern *pattern)
+/* A name that is a number, and nothing else: the probe that is listed as that. */
+static uint32_t id_of(const struct ki_d_pattern *p)
 {
-	const size_t before = m->pairs->all.n;
+	const char *name = p->field[3];
+	unsigned long id;
+
+	if (*p->field[0] || *p->field[1] || *p->field[2] || !*name ||
+	    name[strspn(name, "0123456789")])
+		return 0;
+	id = strtoul(name, NULL, 10);
+	return id <= UINT32_MAX ? (uint32_t)id : 0;
+}
+
+static int ask_all(struct ki_d_match *m)
+{
 	int ret = 0;
 
-	m->pattern = pattern;
 	for (const struct ki_d_provider *p = ki_d_providers; !ret && p->name; p++)
-		if (ki_d_field_matches(pattern->field[0], p->name))
+		if (ki_d_field_matches(m->pattern->field[0], p->name))
 			ret = p->find(m, p);
+	return ret;
+}
+
+static int find(struct ki_d_match *m, struct ki_d_pattern *pattern)
+{
+	static char nothing[] = "";
+	const struct ki_d_pattern any = {.field = {nothing, nothing, nothing, nothing},
+					 .at = pattern->at};
+	const size_t before = m->pairs->all.n;
+	int ret;
+
+	m->only = id_of(pattern);
+	m->pattern = m->only ? &any : pattern;
+	ret = ask_all(m);
 	pattern->matched = m->pairs->all.n - before;
 	if (ret || pattern->matched || m->d->set.zdefs)
 		return ret;

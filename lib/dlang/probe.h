@@ -18,6 +18,7 @@ struct ki_d_match {
 	uint32_t *by_symbol; /* of each provider, symbol and name: its probe + 1 */
 	size_t nsymbols;
 	struct ki_d_pairs *pairs;
+	uint32_t only;	 /* a probe with this id, if it is not 0 */
 	uint32_t *by_id; /* of those before KI_D_FIRST_FUNCTION: the probe + 1 */
 	char *events;	 /* ki_d_match_events */
 	bool no_events;
@@ -31,7 +32,7 @@ struct ki_d_provider {
 };
 
 extern const struct ki_d_provider ki_d_providers[];
-#define KI_D_FUNCTION_PROVIDERS 2 /* fbt, syscall */
+#define KI_D_FUNCTION_PROVIDERS 3 /* fbt, syscall, rawfbt */
 
 /* Does the text match a field of the pattern? An empty one matches all. */
 bool ki_d_field_matches(const char *field, const char *text);

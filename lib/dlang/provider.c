@@ -67,7 +67,8 @@ static int find_syscall(struct ki_d_match *m, const struct ki_d_provider *self)
 
 static bool has_no_place(const struct ki_d_match *m)
 {
-	return !*m->pattern->field[1] && !*m->pattern->field[2];
+	return ki_d_field_matches(m->pattern->field[1], "") &&
+	       ki_d_field_matches(m->pattern->field[2], "");
 }
 
 static int find_dtrace(struct ki_d_match *m, const struct ki_d_provider *self)
@@ -78,9 +79,8 @@ static int find_dtrace(struct ki_d_match *m, const struct ki_d_provider *self)
 	if (has_no_place(m) && !strcmp(m->pattern->field[3], "ERROR"))
 		return ki_d_fail(m->d, m->err, m->pattern->at, "D_PDESC_INVAL",
 				 "ERROR is not supported yet");
-	/* Who writes * does not mean these. */
 	for (size_t i = 0; !ret && has_no_place(m) && i < sizeof(names) / sizeof(*names); i++)
-		if (!strcmp(m->pattern->field[3], names[i]))
+		if (ki_d_field_matches(m->pattern->field[3], names[i]))
 			ret = ki_d_found_named(m, self, names[i], 0);
 	return ret;
 }
@@ -132,6 +132,7 @@ static int find_profile(struct ki_d_match *m, const struct ki_d_provider *self)
 const struct ki_d_provider ki_d_providers[] = {
 	{"fbt", find_fbt, 0},
 	{"syscall", find_syscall, 1},
+	{"rawfbt", find_fbt, 2}, /* functions whose name the compiler has changed are fbt's, too */
 	{"dtrace", find_dtrace, 2},
 	{"profile", find_profile, 3},
 	{"rawtp", ki_d_find_events, 1},

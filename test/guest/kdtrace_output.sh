@@ -29,8 +29,7 @@ columns() {
 }
 
 columns "the header, and widths by size" "                   FUNCTION:NAME
-                          :BEGIN           7                  -7 255  text                             
-" -n 'BEGIN { trace(7); trace((long)-7); trace((unsigned char)255); trace("text"); exit(0); }'
+                          :BEGIN           7                  -7 255  text                             " -n 'BEGIN { trace(7); trace((long)-7); trace((unsigned char)255); trace("text"); exit(0); }'
 columns "a clause without actions" "                   FUNCTION:NAME
                           :BEGIN 
                           :BEGIN " -n 'BEGIN { } BEGIN { exit(0); }'
@@ -40,9 +39,11 @@ prints "an end is a newline" "
 prints "trace, quiet" "7-7text
 " -qn 'BEGIN { trace(7); trace(-7); trace("text"); exit(0); }'
 prints "conversions" "   a 255 ff 377 FF 0xff -1 18446744073709551615 00042 42   |  te|x|%
+
 " -qn 'BEGIN { printf("%4c %d %x %o %X %#x %d %u %05d %-5d|%4.2s|%c|%%\n", 97, 255, 255, 255, 255, 255, -1,
 	(uint64_t)-1, 42, 42, "text", 120); exit(0); }'
 prints "widths that are arguments" "    7|7    |007
+
 " -qn 'BEGIN { printf("%*d|%-*d|%.*d\n", 5, 7, 5, 7, 3, 7); exit(0); }'
 prints "an aggregation at the end" "
                 3
@@ -111,6 +112,7 @@ prints "the highest ones stay, the lowest ones" "
         3                9
 
         2                5
+
 " -qn 'BEGIN { @[1] = sum(1); @[2] = sum(5); @[3] = sum(9); trunc(@, 2); printa(@); trunc(@, -1); exit(0); }
 	END { printa(@); }'
 timeout 60 "$kd" -qn 'BEGIN { exit(3); }' -x nothing > /tmp/kd.out 2> /tmp/kd.err
