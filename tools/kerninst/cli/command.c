@@ -84,7 +84,7 @@ int command_prepare(struct command *c, char **argv, bool quiet)
 	sigset_t go, old;
 	int error;
 
-	*c = (struct command){0};
+	*c = (struct command){.argv = argv};
 	c->no_exec = mmap(NULL, sizeof(*c->no_exec), PROT_READ | PROT_WRITE,
 			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (c->no_exec == MAP_FAILED)

@@ -12,6 +12,7 @@
 struct command {
 	pid_t pid; /* 0: none */
 	bool started, ended;
+	char **argv;	       /* NULL: there is none */
 	int status;	       /* of wait, when ended */
 	int stopped_by;	       /* the signal that ended the measurement, or 0 */
 	volatile int *no_exec; /* shared with the child: errno of an exec that failed, or 0 */

@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "command.h"
+#include "run.h"
 #include "cover/cover_output.h"
 #include "open.h"
 #include "select.h"
@@ -195,13 +195,10 @@ static int watch(struct run *r)
 	double next = wait_now();
 	int ret = CLI_OK;
 
-	if (r->o->command)
-		command_start(&r->command);
+	run_start(&r->command);
 	while (!ret) {
-		enum event e = wait_event(&r->command, r->o->heal ? next : -1);
+		enum event e = run_wait(&r->command, r->o->heal ? next : -1);
 
-		if (e == EVENT_SIGNAL && r->command.pid)
-			wait_event(&r->command, wait_now() + 1);
 		if (e != EVENT_TIME)
 			break;
 		ret = heal(r, &next);
@@ -255,14 +252,12 @@ static int show(struct run *r)
 static int measure(struct run *r, const struct verb *self)
 {
 	const struct open_options live = {0};
-	int error, ret = open_or_fail(&live, &r->t);
+	int ret = open_or_fail(&live, &r->t);
 
 	if (!ret)
 		ret = r->o->all ? take_all(r) : take_named(r, self);
-	if (!ret && r->o->command) {
-		error = command_prepare(&r->command, r->o->command, false);
-		ret = error ? cli_error("%s: %s", r->o->command[0], strerror(-error)) : CLI_OK;
-	}
+	if (!ret)
+		ret = run_prepare(&r->command, r->o->command, false);
 	if (!ret)
 		ret = install(r);
 	if (ret)
@@ -272,10 +267,8 @@ static int measure(struct run *r, const struct verb *self)
 	r->seconds = wait_now() - r->seconds;
 	if (!ret)
 		ret = show(r);
-	error = command_failed(&r->command);
-	if (error)
-		cli_warn("%s: cannot be executed: %s", r->o->command[0], strerror(error));
-	return ret ? ret : r->o->command ? command_exit_status(&r->command) : CLI_OK;
+	run_failed(&r->command);
+	return run_status(&r->command, ret);
 }
 
 int cover_live(const struct verb *self, int argc, char **argv)

@@ -14,6 +14,7 @@
 #include <x86intrin.h>
 
 #include "cli.h"
+#include "run.h"
 #include "open.h"
 #include "out/json.h"
 #include "record/record_run.h"
@@ -168,7 +169,7 @@ static int watch(struct record_run *r)
 
 static int record(struct record_run *r)
 {
-	int ret = switch_groups(r), error;
+	int ret = switch_groups(r);
 
 	if (!ret)
 		ret = record_budget_begin(&r->budget, r->file, wait_now());
@@ -176,14 +177,9 @@ static int record(struct record_run *r)
 		return ret;
 	if (r->o->duration > 0)
 		r->end = wait_now() + r->o->duration;
-	if (r->o->command)
-		command_start(&r->command);
+	run_start(&r->command);
 	ret = watch(r);
-	error = command_failed(&r->command);
-	if (ret || !error)
-		return ret;
-	cli_warn("%s: cannot be executed: %s", r->o->command[0], strerror(error));
-	return CLI_NO_COMMAND;
+	return ret ? ret : run_failed(&r->command);
 }
 
 static void last_word(const struct record_run *r)
@@ -237,7 +233,7 @@ static int run_all(struct record_run *r)
 	r->file = NULL;
 	if (!ret)
 		ret = out;
-	return !ret && r->o->command ? command_exit_status(&r->command) : ret;
+	return run_status(&r->command, ret);
 }
 
 /* ---- before it begins ---- */
@@ -308,11 +304,9 @@ static int prepare_file(struct record_run *r, int argc, char **argv)
 		ret = record_code_find(&r->code, r->t, r->groups, r->ngroups);
 	if (ret)
 		return ret;
-	if (r->o->command) {
-		ret = command_prepare(&r->command, r->o->command, false);
-		if (ret)
-			return cli_error("%s: %s", r->o->command[0], strerror(-ret));
-	}
+	ret = run_prepare(&r->command, r->o->command, false);
+	if (ret)
+		return ret;
 	r->waiting.ring = wakes ? ki_target_fd(r->t) : -1;
 	ki_record_origin_here(r->t, &r->origin);
 	r->start = wait_now();

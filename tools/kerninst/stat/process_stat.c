@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "cli.h"
-#include "command.h"
+#include "run.h"
 #include "kerninst/process.h"
 #include "kerninst/measured.h"
 
@@ -207,10 +207,8 @@ static int watch(struct counting *c)
 
 		at = end >= 0 && end < at ? end : at;
 		at = next >= 0 && next < at ? next : at;
-		e = wait_event(&c->command, at);
+		e = run_wait(&c->command, at);
 		now = wait_now();
-		if (e == EVENT_SIGNAL && c->command.pid)
-			wait_event(&c->command, now + 1);
 		if (e != EVENT_TIME || (end >= 0 && now >= end))
 			return CLI_OK;
 		/* A command goes on to its end. */
@@ -228,22 +226,15 @@ static int watch(struct counting *c)
 
 static int measure(struct counting *c)
 {
-	int ret, error;
+	int ret;
 
-	if (c->o->command) {
-		ret = command_prepare(&c->command, c->o->command, false);
-		if (ret)
-			return cli_error("%s: %s", c->o->command[0], strerror(-ret));
-	}
-	c->start = c->last = wait_now();
-	if (c->o->command)
-		command_start(&c->command);
-	ret = watch(c);
-	error = command_failed(&c->command);
-	if (ret || !error)
+	ret = run_prepare(&c->command, c->o->command, false);
+	if (ret)
 		return ret;
-	cli_warn("%s: cannot be executed: %s", c->o->command[0], strerror(error));
-	return CLI_NO_COMMAND;
+	c->start = c->last = wait_now();
+	run_start(&c->command);
+	ret = watch(c);
+	return ret ? ret : run_failed(&c->command);
 }
 
 static void tell_cost(const struct counting *c)
@@ -279,7 +270,7 @@ static int run_all(struct counting *c)
 		ret = report_failed();
 	if (!c->o->quiet)
 		tell_cost(c);
-	return !ret && c->o->command ? command_exit_status(&c->command) : ret;
+	return run_status(&c->command, ret);
 }
 
 static int close_output(struct counting *c, int status)

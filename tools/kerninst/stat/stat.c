@@ -13,7 +13,7 @@
 
 #include "points.h"
 #include "cli.h"
-#include "command.h"
+#include "run.h"
 #include "open.h"
 #include "stat/patches.h"
 #include "stat/process_stat.h"
@@ -143,8 +143,7 @@ static int prepare(struct run *r, struct ki_asked *asked)
 	ret = hash_text(r, r->before);
 	if (ret || !o->command || o->dry_run)
 		return ret;
-	ret = command_prepare(&r->command, o->command, false);
-	return ret ? cli_error("%s: %s", o->command[0], strerror(-ret)) : CLI_OK;
+	return run_prepare(&r->command, o->command, false);
 }
 
 static int take_out(struct run *r)
@@ -260,13 +259,9 @@ static int watch(struct run *r)
 	for (;;) {
 		bool tick;
 		double at = next_deadline(r, end, next, &tick);
-		enum event e =
-			wait_event(&r->command, ki_aggregate_next_look(r->by, wait_now(), at));
+		enum event e = run_wait(&r->command, ki_aggregate_next_look(r->by, wait_now(), at));
 		double now = wait_now();
 
-		/* A command that was sent the signal has a second to end. */
-		if (e == EVENT_SIGNAL && r->command.pid)
-			wait_event(&r->command, now + 1);
 		if (e != EVENT_TIME || (!tick && end >= 0 && now >= end))
 			return CLI_OK;
 		if (ki_aggregate_look(r->by) && (at < 0 || now < at))
@@ -287,7 +282,7 @@ static int watch(struct run *r)
 
 static int measure(struct run *r)
 {
-	int ret, error;
+	int ret;
 
 	ret = read_values(r); /* what was counted before this moment does not count */
 	if (!ret && ki_aggregate_wanted(r->by))
@@ -301,14 +296,9 @@ static int measure(struct run *r)
 	}
 	if (ret)
 		return ret;
-	if (r->o->command)
-		command_start(&r->command);
+	run_start(&r->command);
 	ret = watch(r);
-	error = command_failed(&r->command);
-	if (ret || !error)
-		return ret;
-	cli_warn("%s: cannot be executed: %s", r->o->command[0], strerror(error));
-	return CLI_NO_COMMAND;
+	return ret ? ret : run_failed(&r->command);
 }
 
 static int write_result(struct run *r, double end)
@@ -358,7 +348,7 @@ static int run_all(struct run *r)
 		ret = write_result(r, end);
 	if (!ret)
 		ret = out ? out : hash;
-	return !ret && r->o->command ? command_exit_status(&r->command) : ret;
+	return run_status(&r->command, ret);
 }
 
 static int close_output(struct run *r, int status)

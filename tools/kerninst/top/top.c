@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "run.h"
 #include "top/top_options.h"
 #include "top/top_print.h"
 #include "top/top_screen.h"
@@ -241,7 +242,7 @@ static int last_table(struct run *r)
 
 static int run_all(struct run *r)
 {
-	int ret = r->screen ? top_screen_open() : CLI_OK, out, error;
+	int ret = r->screen ? top_screen_open() : CLI_OK, out;
 
 	if (!ret)
 		ret = top_view_begin(&r->functions);
@@ -257,11 +258,9 @@ static int run_all(struct run *r)
 		out = top_view_take_out(i ? &r->functions : &r->blocks);
 		ret = ret ? ret : out;
 	}
-	error = command_failed(&r->command);
 	if (ret || !r->o->command)
 		return ret;
-	if (error)
-		cli_warn("%s: cannot be executed: %s", r->o->command[0], strerror(error));
+	run_failed(&r->command);
 	return r->command.ended || r->command.stopped_by ? command_exit_status(&r->command)
 							 : CLI_OK;
 }
@@ -287,8 +286,7 @@ static int prepare(struct run *r, const struct verb *self)
 	r->how.quiet = r->how.silent = r->screen || o->quiet;
 	if (top_wait_open(&r->wait, r->screen))
 		return cli_error("signals: %s", strerror(errno));
-	ret = o->command ? command_prepare(&r->command, o->command, r->screen) : 0;
-	return ret ? cli_error("%s: %s", o->command[0], strerror(-ret)) : CLI_OK;
+	return run_prepare(&r->command, o->command, r->screen);
 }
 
 static int run(const struct verb *self, int argc, char **argv)

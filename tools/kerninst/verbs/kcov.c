@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "command.h"
+#include "run.h"
 #include "open.h"
 #include "kerninst/match.h"
 #include "select.h"
@@ -347,17 +347,8 @@ static int take_out(struct run *r)
 /* Until the command has ended, or somebody has had enough. */
 static int watch(struct run *r)
 {
-	int error;
-
-	if (r->o->command)
-		command_start(&r->command);
-	if (wait_event(&r->command, -1) == EVENT_SIGNAL && r->command.pid)
-		wait_event(&r->command, wait_now() + 1);
-	error = command_failed(&r->command);
-	if (!error)
-		return CLI_OK;
-	cli_warn("%s: cannot be executed: %s", r->o->command[0], strerror(error));
-	return CLI_NO_COMMAND;
+	run_to_end(&r->command);
+	return run_failed(&r->command);
 }
 
 static int record(struct run *r)
@@ -379,7 +370,7 @@ static int record(struct run *r)
 		ret = watch(r);
 	out = take_out(r);
 	ret = ret ? ret : out;
-	return !ret && r->o->command ? command_exit_status(&r->command) : ret;
+	return run_status(&r->command, ret);
 }
 
 static int prepare(struct run *r, const struct verb *self)
@@ -394,8 +385,7 @@ static int prepare(struct run *r, const struct verb *self)
 		ret = plan_all(r);
 	if (ret || o->dry_run || !o->command)
 		return ret;
-	ret = command_prepare(&r->command, o->command, false);
-	return ret ? cli_error("%s: %s", o->command[0], strerror(-ret)) : CLI_OK;
+	return run_prepare(&r->command, o->command, false);
 }
 
 /* ---- options ---- */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "command.h"
+#include "run.h"
 #include "kerninst/path.h"
 #include "open.h"
 #include "out/json.h"
@@ -286,25 +286,18 @@ static int begin(struct run *r, const struct verb *self, const struct ki_predica
 static int measure(struct run *r, const struct verb *self, const struct ki_predicate *when)
 {
 	const struct open_options live = {0};
-	int error, ret = open_or_fail(&live, &r->t);
+	int ret = open_or_fail(&live, &r->t);
 
-	if (!ret && r->o->command) {
-		error = command_prepare(&r->command, r->o->command, false);
-		ret = error ? cli_error("%s: %s", r->o->command[0], strerror(-error)) : CLI_OK;
-	}
+	if (!ret)
+		ret = run_prepare(&r->command, r->o->command, false);
 	if (!ret)
 		ret = begin(r, self, when);
 	if (ret)
 		return ret;
-	if (r->o->command)
-		command_start(&r->command);
-	if (wait_event(&r->command, -1) == EVENT_SIGNAL && r->command.pid)
-		wait_event(&r->command, wait_now() + 1);
+	run_to_end(&r->command);
 	ret = show(r);
-	error = command_failed(&r->command);
-	if (error)
-		cli_warn("%s: cannot be executed: %s", r->o->command[0], strerror(error));
-	return ret ? ret : r->o->command ? command_exit_status(&r->command) : CLI_OK;
+	run_failed(&r->command);
+	return run_status(&r->command, ret);
 }
 
 static int run(const struct verb *self, int argc, char **argv)

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "cli.h"
-#include "command.h"
+#include "run.h"
 #include "kerninst/splice.h"
 #include "kerninst/match.h"
 #include "open.h"
@@ -171,24 +171,18 @@ static int prepare(struct run *r, const struct verb *self)
 	}
 	if (ret || o->dry_run || !o->command)
 		return ret;
-	ret = command_prepare(&r->command, o->command, false);
-	return ret ? cli_error("%s: %s", o->command[0], strerror(-ret)) : CLI_OK;
+	return run_prepare(&r->command, o->command, false);
 }
 
 /* Until the command has ended, or somebody has had enough. */
 static void watch(struct run *r)
 {
-	if (r->o->command)
-		command_start(&r->command);
-	if (wait_event(&r->command, -1) == EVENT_SIGNAL && r->command.pid)
-		wait_event(&r->command, wait_now() + 1);
+	run_to_end(&r->command);
 }
 
 static int replace(struct run *r)
 {
 	struct ki_err err = {0};
-	int error;
-
 	if (!r->o->quiet)
 		fputs("kerninst: DANGER: whether these functions take and return the same cannot be "
 		      "checked; if not, the kernel crashes\n",
@@ -198,10 +192,8 @@ static int replace(struct run *r)
 	watch(r);
 	if (ki_plan_remove(r->plan, r->t, &err))
 		return cli_fail(&err);
-	error = command_failed(&r->command);
-	if (error)
-		cli_warn("%s: cannot be executed: %s", r->o->command[0], strerror(error));
-	return r->o->command ? command_exit_status(&r->command) : CLI_OK;
+	run_failed(&r->command);
+	return run_status(&r->command, CLI_OK);
 }
 
 static int parse_options(const struct verb *self, int argc, char **argv, struct options *o,

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "run.h"
+
+#include <string.h>
+
+#include "cli.h"
+
+int run_prepare(struct command *c, char **argv, bool quiet)
+{
+	int ret = argv ? command_prepare(c, argv, quiet) : 0;
+
+	return ret ? cli_error("%s: %s", argv[0], strerror(-ret)) : CLI_OK;
+}
+
+void run_start(struct command *c)
+{
+	if (c->argv)
+		command_start(c);
+}
+
+enum event run_wait(struct command *c, double deadline)
+{
+	enum event e = wait_event(c, deadline);
+
+	if (e == EVENT_SIGNAL && c->pid)
+		wait_event(c, wait_now() + 1);
+	return e;
+}
+
+void run_to_end(struct command *c)
+{
+	run_start(c);
+	run_wait(c, -1);
+}
+
+int run_failed(const struct command *c)
+{
+	int error = command_failed(c);
+
+	if (!error)
+		return CLI_OK;
+	cli_warn("%s: cannot be executed: %s", c->argv[0], strerror(error));
+	return CLI_NO_COMMAND;
+}
+
+int run_status(const struct command *c, int ret)
+{
+	return ret || !c->argv ? ret : command_exit_status(c);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A verb's life around a command: it exists before anything is installed, becomes itself when
+ * everything is, and what is measured ends with it, or at a signal. Without a command only a signal
+ * ends it.
+ */
+#ifndef KERNINST_RUN_H
+#define KERNINST_RUN_H
+
+#include "command.h"
+
+/* Make the process, if there is a command (argv is not NULL): CLI_OK, or reported. */
+int run_prepare(struct command *c, char **argv, bool quiet);
+
+/* Let the command begin, if there is one. */
+void run_start(struct command *c);
+
+/* As wait_event; a command that was sent the signal has a second to end. */
+enum event run_wait(struct command *c, double deadline);
+
+/* Start it and wait for the end. */
+void run_to_end(struct command *c);
+
+/* If it never became the command: said, and CLI_NO_COMMAND; else CLI_OK. */
+int run_failed(const struct command *c);
+
+/* The verb's exit status: ret if that is an error, else the command's, if there was one. */
+int run_status(const struct command *c, int ret);
+
+#endif
