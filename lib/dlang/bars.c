@@ -17,7 +17,8 @@ struct kind {
 	/* The least value that is counted there, or that stands for it; label: how it is called. */
 	int64_t (*low)(const struct ki_d_agg *a, uint32_t bucket, char label[LABEL]);
 	uint32_t (*zero)(const struct ki_d_agg *a); /* the bucket of 0; n: none */
-	uint8_t before; /* lines before that one if all are empty: there are three */
+	bool around; /* if all are empty, three lines: from `before` before that one on */
+	uint8_t before;
 };
 
 /* ---- quantize ---- */
@@ -87,10 +88,46 @@ static uint32_t linear_zero(const struct ki_d_agg *a)
 	return 1 + (uint32_t)((uint64_t)-l->low / l->step);
 }
 
+/* ---- llquantize ---- */
+
+static uint32_t log_n(const struct ki_d_agg *a)
+{
+	return ki_d_log_buckets(&a->log);
+}
+
+static int64_t log_count(const struct ki_d_agg *a, const uint64_t *values, uint32_t bucket)
+{
+	int64_t value;
+
+	return (int64_t)values[ki_d_log_bucket(&a->log, bucket, &value)];
+}
+
+static int64_t log_low(const struct ki_d_agg *a, uint32_t bucket, char label[LABEL])
+{
+	int64_t value;
+
+	ki_d_log_bucket(&a->log, bucket, &value);
+	if (!value && a->log.low)
+		snprintf(label, LABEL, "abs() < %" PRId64, ki_d_log_power(&a->log, a->log.low));
+	else
+		snprintf(label, LABEL, "%s%" PRId64,
+			 !bucket		  ? "<= "
+			 : bucket == log_n(a) - 1 ? ">= "
+						  : "",
+			 value);
+	return value;
+}
+
+static uint32_t log_zero(const struct ki_d_agg *a)
+{
+	return ki_d_log_middle(&a->log);
+}
+
 /* ---- all ---- */
 
-static const struct kind log2_kind = {log2_n, log2_count, log2_low, log2_zero, 1};
-static const struct kind linear_kind = {linear_n, plain_count, linear_low, linear_zero, 0};
+static const struct kind log2_kind = {log2_n, log2_count, log2_low, log2_zero, true, 1};
+static const struct kind linear_kind = {linear_n, plain_count, linear_low, linear_zero, false, 0};
+static const struct kind log_kind = {log_n, log_count, log_low, log_zero, true, 0};
 
 static const struct kind *kind_of(const struct ki_d_agg *a)
 {
@@ -99,6 +136,8 @@ static const struct kind *kind_of(const struct ki_d_agg *a)
 		return &log2_kind;
 	case KI_D_LQUANTIZE:
 		return &linear_kind;
+	case KI_D_LLQUANTIZE:
+		return &log_kind;
 	default:
 		return NULL;
 	}
@@ -134,7 +173,7 @@ static void find_range(const struct kind *k, const struct ki_d_agg *a, const uin
 		r->below |= count < 0;
 	}
 	if (r->first == n) {
-		r->first = k->before ? k->zero(a) - k->before : 0;
+		r->first = k->around ? k->zero(a) - k->before : 0;
 		r->last = r->first + 2 < n ? r->first + 2 : n - 1;
 		return;
 	}

@@ -127,6 +127,67 @@ static struct ki_node *lquantize(struct ki_d_gen *g, const struct ki_d_node *n,
 				    ki_expr_cast(g->s, KI_I64, value));
 }
 
+/* hold, which is 0 or more: the buckets of the power that it is in. */
+static struct ki_node *count_power(struct ki_d_gen *g, const struct ki_d_node *n, uint32_t power,
+				   int below)
+{
+	const struct ki_var hold = {.kind = KI_VAR_LOCAL, .type = KI_I64, .first = HOLD};
+	const struct ki_d_log *l = &n->sym.agg->log;
+	const struct ki_linear linear = {.low = 0,
+					 .high = ki_d_log_power(l, power + 1),
+					 .step = (uint64_t)ki_d_log_width(l, power)};
+	struct ki_table_var t = ki_table_var_of(n->sym.agg->table, n->sym.agg->name);
+	const uint32_t first = ki_d_log_first(l, power, below);
+	struct ki_node *keys[KI_TABLE_KEYS];
+	unsigned int nkeys;
+
+	if (power > l->high)
+		return change_row(g, n, KI_TABLE_ADD, first, ki_expr_const(g->s, KI_I64, 1));
+	nkeys = ki_d_gen_keys(g, n->kid[0], n->sym.agg, keys);
+	return ki_stmt_table_linear(g->s, &t, first, keys, nkeys, &linear,
+				    ki_expr_var(g->s, &hold));
+}
+
+static struct ki_node *count_powers(struct ki_d_gen *g, const struct ki_d_node *n, int below)
+{
+	const struct ki_var hold = {.kind = KI_VAR_LOCAL, .type = KI_I64, .first = HOLD};
+	const struct ki_d_log *l = &n->sym.agg->log;
+	struct ki_node *list = count_power(g, n, l->high + 1, below);
+
+	for (uint32_t p = l->high + 1; p-- > l->low;)
+		list = ki_stmt_if(g->s,
+				  ki_expr_binary(g->s, KI_LT, ki_expr_var(g->s, &hold),
+						 ki_expr_const(g->s, KI_I64,
+							       (uint64_t)ki_d_log_power(l, p + 1))),
+				  count_power(g, n, p, below), list);
+	return ki_stmt_if(
+		g->s,
+		ki_expr_binary(g->s, KI_LT, ki_expr_var(g->s, &hold),
+			       ki_expr_const(g->s, KI_I64, (uint64_t)ki_d_log_power(l, l->low))),
+		change_row(g, n, KI_TABLE_ADD, 0, ki_expr_const(g->s, KI_I64, 1)), list);
+}
+
+static struct ki_node *llquantize(struct ki_d_gen *g, const struct ki_d_node *n,
+				  struct ki_node *value)
+{
+	const struct ki_var hold = {.kind = KI_VAR_LOCAL, .type = KI_I64, .first = HOLD};
+	struct ki_node *list = ki_stmt_append(g->s, NULL,
+					      ki_stmt_update(g->s, KI_SET, &hold, NULL,
+							     ki_expr_cast(g->s, KI_I64, value))),
+		       *below = ki_stmt_append(
+			       g->s, NULL,
+			       ki_stmt_update(
+				       g->s, KI_SET, &hold, NULL,
+				       ki_expr_unary(g->s, KI_NEG, ki_expr_var(g->s, &hold))));
+
+	below = ki_stmt_append(g->s, below, count_powers(g, n, 1));
+	return ki_stmt_append(g->s, list,
+			      ki_stmt_if(g->s,
+					 ki_expr_binary(g->s, KI_LT, ki_expr_var(g->s, &hold),
+							ki_expr_const(g->s, KI_I64, 0)),
+					 below, count_powers(g, n, 0)));
+}
+
 /* One more, where the key is the same each time: a counter of its own; NULL: there is none. */
 static struct ki_node *count_cell(struct ki_d_gen *g, const struct ki_d_node *n)
 {
@@ -161,6 +222,8 @@ static struct ki_node *aggregate(struct ki_d_gen *g, const struct ki_d_node *n)
 		return quantize(g, n, value);
 	if (kind == KI_D_LQUANTIZE)
 		return lquantize(g, n, value);
+	if (kind == KI_D_LLQUANTIZE)
+		return llquantize(g, n, value);
 	return change_row(g, n, ops[kind], 0, value);
 }
 

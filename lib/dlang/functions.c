@@ -410,6 +410,54 @@ static int check_lquantize(struct ki_d_checker *c, const struct ki_d_node *call,
 	return 0;
 }
 
+static int check_llquantize(struct ki_d_checker *c, const struct ki_d_node *call,
+			    struct ki_d_agg *a, bool first)
+{
+	static const char *const wrong[] = {"D_LLQUANT_FACTORTYPE", "D_LLQUANT_LMAGTYPE",
+					    "D_LLQUANT_HMAGTYPE", "D_LLQUANT_NSTEPTYPE"};
+	struct ki_d_log l;
+	uint32_t *const to[] = {&l.factor, &l.low, &l.high, &l.steps};
+	unsigned int i = 0;
+
+	for (const struct ki_d_node *k = call->kid[0]->next; k && i < 4; k = k->next, i++) {
+		if (k->kind != KI_D_NUMBER || k->value > UINT16_MAX)
+			return FAIL(c, k, wrong[i],
+				    "llquantize's factor, powers and steps are constants up to %d",
+				    UINT16_MAX);
+		*to[i] = (uint32_t)k->value;
+	}
+	if (l.factor < 2)
+		return FAIL(c, call, "D_LLQUANT_FACTORSMALL",
+			    "llquantize: the factor is 2 or more");
+	if (l.low > l.high)
+		return FAIL(c, call, "D_LLQUANT_MAGRANGE",
+			    "llquantize: the lower power is above the higher one");
+	if (!l.steps || (l.steps % l.factor && l.factor % l.steps))
+		return FAIL(c, call, "D_LLQUANT_FACTOREVEN",
+			    "llquantize: of factor and steps, one divides the other");
+	if (!ki_d_log_words(&l))
+		return FAIL(c, call, "D_LLQUANT_MAGTOOBIG",
+			    "llquantize: the numbers are too large, or the buckets too many");
+	if (!first && memcmp(&l, &a->log, sizeof(l)) != 0)
+		return FAIL(c, call, "D_LLQUANT_FACTORMATCH", "@%.40s has other powers elsewhere",
+			    a->name);
+	a->log = l;
+	return 0;
+}
+
+static int check_buckets(struct ki_d_checker *c, const struct ki_d_node *call, struct ki_d_agg *a,
+			 bool first)
+{
+	switch (ki_d_agg_kind(a)) {
+	case KI_D_LQUANTIZE:
+		return check_lquantize(c, call, a, first);
+	case KI_D_LLQUANTIZE:
+		return check_llquantize(c, call, a, first);
+	default:
+		return 0;
+	}
+}
+
 int ki_d_check_agg(struct ki_d_checker *c, struct ki_d_node *n)
 {
 	struct ki_d_agg *a = find_agg(c->d, n->text);
@@ -449,6 +497,6 @@ int ki_d_check_agg(struct ki_d_checker *c, struct ki_d_node *n)
 	a->fn = &ki_d_agg_functions[f->number];
 	a->nkeys = count(n->kid[0]);
 	n->sym.agg = a;
-	ret = f->number == KI_D_LQUANTIZE ? check_lquantize(c, call, a, first) : 0;
+	ret = check_buckets(c, call, a, first);
 	return ret ? ret : note_keys(c, n, a, first);
 }

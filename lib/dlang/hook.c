@@ -109,28 +109,53 @@ static long event_number(const struct ki_d_hook *h)
 	return n;
 }
 
-/* The address of the kernel's event_NAME; 0: it is not known. */
-static uint64_t event_address(const char *event)
+#define EVENT "event_"
+
+static int by_name(const void *a, const void *b)
+{
+	const struct ki_d_event *x = a, *y = b;
+
+	return strcmp(x->name, y->name);
+}
+
+/* All symbols event_NAME of the kernel, once: a program may use many tracepoints. */
+static int read_events(struct ki_d_run *r)
 {
 	FILE *f = fopen("/proc/kallsyms", "re");
-	char *line = NULL, want[128];
+	char *line = NULL;
 	size_t size = 0;
-	uint64_t found = 0;
+	int ret = 0;
 
-	snprintf(want, sizeof(want), "event_%s", event);
-	while (f && !found && getline(&line, &size, f) > 0) {
-		char name[128], kind;
-		uint64_t addr;
+	r->events_read = true;
+	while (f && !ret && getline(&line, &size, f) > 0) {
+		char *name = strstr(line, " " EVENT);
+		struct ki_d_event e = {.addr = strtoull(line, NULL, 16)};
 
-		if (strstr(line, want) &&
-		    sscanf(line, "%" SCNx64 " %c %127s", &addr, &kind, name) == 3 &&
-		    !strcmp(name, want))
-			found = addr;
+		if (!name)
+			continue;
+		name += 1 + strlen(EVENT);
+		e.name = strndup(name, strcspn(name, "\t\n "));
+		ret = e.name && !ki_vec_push(&r->events, e) ? 0 : -ENOMEM;
+		if (ret)
+			free(e.name);
 	}
 	free(line);
 	if (f)
 		fclose(f);
-	return found;
+	if (r->events.n)
+		qsort(r->events.v, r->events.n, sizeof(*r->events.v), by_name);
+	return ret;
+}
+
+/* The address of the kernel's event_NAME; 0: it is not known. */
+static uint64_t event_address(struct ki_d_run *r, char *name)
+{
+	const struct ki_d_event want = {.name = name}, *found;
+
+	if ((!r->events_read && read_events(r)) || !r->events.n)
+		return 0;
+	found = bsearch(&want, r->events.v, r->events.n, sizeof(want), by_name);
+	return found ? found->addr : 0;
 }
 
 static bool read_word(struct ki_target *t, uint64_t addr, uint64_t *out)
@@ -145,9 +170,11 @@ static int find_tracepoint(struct ki_dlang *d, struct ki_d_probe *p)
 				       .size = sizeof(attr),
 				       .disabled = 1,
 				       .sample_period = UINT32_MAX};
-	uint64_t event = event_address(h->event), class, function;
+	char *name = strdup(h->event);
+	uint64_t event = name ? event_address(d->run, name) : 0, class, function;
 	long number = event_number(h);
 
+	free(name);
 	if (!event || number < 0 || !read_word(d->run->t, event + CALL_CLASS, &class) ||
 	    !read_word(d->run->t, class + CLASS_PROBE, &function))
 		return -ENOENT;

@@ -88,6 +88,7 @@ static const struct ki_d_function functions[] = {
 	{"stddev", KI_D_F_AGG, KI_D_STDDEV, 1, 1},
 	{"quantize", KI_D_F_AGG, KI_D_QUANTIZE, 1, 1},
 	{"lquantize", KI_D_F_AGG, KI_D_LQUANTIZE, 3, 4},
+	{"llquantize", KI_D_F_AGG, KI_D_LLQUANTIZE, 5, 5},
 	LATER("alloca"),
 	LATER("basename"),
 	LATER("bcopy"),
@@ -104,7 +105,6 @@ static const struct ki_d_function functions[] = {
 	LATER("inet_ntoa"),
 	LATER("inet_ntoa6"),
 	LATER("inet_ntop"),
-	LATER("llquantize"),
 	LATER("lltostr"),
 	LATER("mod"),
 	LATER("print"),
@@ -148,4 +148,5 @@ const struct ki_d_agg_function ki_d_agg_functions[KI_D_AGGS] = {
 	[KI_D_STDDEV] = {"stddev", 1, 1, KI_TABLE_STATS_WORDS, false},
 	[KI_D_QUANTIZE] = {"quantize", 1, 1, 2 * KI_TABLE_LOG2_WORDS, false},
 	[KI_D_LQUANTIZE] = {"lquantize", 3, 4, 0, false},
+	[KI_D_LLQUANTIZE] = {"llquantize", 5, 5, 0, false},
 };

@@ -71,6 +71,7 @@ enum ki_d_agg_kind {
 	KI_D_STDDEV,
 	KI_D_QUANTIZE,
 	KI_D_LQUANTIZE,
+	KI_D_LLQUANTIZE,
 	KI_D_AGGS
 };
 

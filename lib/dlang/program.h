@@ -17,6 +17,7 @@
 #include "dlang/ast.h"
 #include "dlang/hook.h"
 #include "dlang/index.h"
+#include "dlang/llquantize.h"
 #include "dlang/options.h"
 #include "dlang/types.h"
 #include "kerninst/dlang.h"
@@ -87,6 +88,7 @@ struct ki_d_agg {
 	struct ki_d_type keys[KI_D_KEYS];
 	uint8_t forms[KI_D_KEYS]; /* enum ki_d_form */
 	struct ki_linear linear;  /* of lquantize */
+	struct ki_d_log log;	  /* of llquantize */
 	struct ki_table_map *table;
 	ki_vec(struct ki_d_base) base; /* what clear() and trunc() have taken away */
 	ki_vec(struct ki_d_cell) cells;

@@ -34,6 +34,9 @@ void ki_d_run_free(struct ki_d_run *r)
 	ki_counter_map_close(r->counters);
 	ki_stacks_close(r->stacks);
 	ki_ring_close(r->ring);
+	for (size_t i = 0; i < r->events.n; i++)
+		free(r->events.v[i].name);
+	ki_vec_free(&r->events);
 	ki_vec_free(&r->ticks);
 	ki_vec_free(&r->chunks);
 	free(r);

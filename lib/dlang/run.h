@@ -25,6 +25,12 @@ struct ki_d_tick {
 	uint64_t due; /* nanoseconds of CLOCK_MONOTONIC */
 };
 
+/* A tracepoint of the kernel: where it is described. */
+struct ki_d_event {
+	char *name;
+	uint64_t addr;
+};
+
 struct ki_d_run {
 	struct ki_target *t;
 	struct ki_plan *triggers, *probes; /* BEGIN, END, tick; all others */
@@ -42,6 +48,8 @@ struct ki_d_run {
 	int indent[KI_D_INDENTS]; /* of flowindent, by CPU */
 	bool exited;
 	int status;
+	ki_vec(struct ki_d_event) events; /* by name */
+	bool events_read;
 	ki_vec(struct ki_d_tick) ticks;
 	ki_vec(uint32_t) chunks; /* of each of the plan `probes`: whose it is */
 };

@@ -89,6 +89,8 @@ unsigned int ki_d_agg_words(const struct ki_d_agg *a)
 
 static uint32_t values_of(const struct ki_d_agg *a)
 {
+	if (ki_d_agg_kind(a) == KI_D_LLQUANTIZE)
+		return ki_d_log_words(&a->log);
 	return a->fn->values ? a->fn->values : ki_linear_buckets(&a->linear);
 }
 

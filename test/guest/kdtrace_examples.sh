@@ -26,11 +26,12 @@ while (1) {
 perl -e "$work" 2> /dev/null &
 worker=$!
 
-# shows NAME PATTERN [OPERAND]: for two seconds, ended as Ctrl-C ends it
+# shows NAME PATTERN [OPERAND]: for so many seconds, ended as Ctrl-C ends it
+seconds=3
 shows() {
 	local name=$1 pattern=$2
 	shift 2
-	timeout -s INT -k 60 2.5 "$kd" -qs "$top/examples/d/$name.d" "$@" > /tmp/kd.out 2> /tmp/kd.err
+	timeout --preserve-status -s INT -k 60 $seconds "$kd" -qs "$top/examples/d/$name.d" "$@" > /tmp/kd.out 2> /tmp/kd.err
 	ok "$name" grep -qE -- "$pattern" /tmp/kd.out
 	[ ! -s /tmp/kd.err ] || sed 's/^/# /' /tmp/kd.err | head -3
 }
@@ -40,33 +41,35 @@ shows execs '^20.* true +[0-9]+$'
 shows exec_failures '^perl +2 '
 shows syscalls_by_process '^  perl '
 shows syscalls_by_name '^  openat '
-shows syscall_errors '^perl +openat +2 '
 shows syscall_times "$rows"
 shows slow_calls '^perl +[0-9]+ .* us$' 1
 shows read_sizes "$rows"
 shows read_latency "$rows"
-shows vfs_rates '^  read '
 shows signals '^perl +[0-9]+ +10 '
 shows forks '^  perl '
 shows switches '^  perl '
 shows run_queue "$rows"
 shows off_cpu "$rows"
 shows off_cpu_stacks 'vmlinux`'
-shows profile '^  [a-z]'
-shows profile_kernel 'vmlinux`'
-shows busy '^kernel '
 shows kmalloc_sizes "$rows"
 shows kmalloc_stacks 'vmlinux`'
 shows tcp_states '^perl +socket .* -> '
-shows net_packets '^send '
-shows timers '^  timer-start '
 shows work_times 'vmlinux`'
 shows function_times "$rows" vfs_read
 # What this machine may not do while they look: that they run is all that can be said.
 for name in migrations io_sizes io_wait alloc_failures locks; do
-	timeout -s INT -k 60 2 "$kd" -qs "$top/examples/d/$name.d" > /tmp/kd.out 2> /tmp/kd.err
+	timeout --preserve-status -s INT -k 60 $seconds "$kd" -qs "$top/examples/d/$name.d" > /tmp/kd.out 2> /tmp/kd.err
 	is "$name runs" "$? $(grep -v 'left out' /tmp/kd.err)" "0 "
 done
+# What prints each second, and what puts something into hundreds of places.
+seconds=12
+shows syscall_errors '^perl +openat +2 '
+shows vfs_rates '^  read '
+shows profile '^  [a-z]'
+shows profile_kernel 'vmlinux`'
+shows busy '^kernel '
+shows net_packets '^send '
+shows timers '^  timer-start '
 kill $worker
 wait $worker 2> /dev/null
 finish

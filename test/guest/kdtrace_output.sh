@@ -84,6 +84,22 @@ prints "equal steps" "
            >= 10 |@@@@@@@@@@@@@                            1        
 
 " -qn 'BEGIN { @ = lquantize(-1, 0, 10, 5); @ = lquantize(7, 0, 10, 5); @ = lquantize(10, 0, 10, 5); exit(0); }'
+prints "powers, in steps" "
+
+           value  ------------- Distribution ------------- count    
+             -50 |                                         0        
+             -10 |@@@@@@@@@@                               1        
+              -5 |                                         0        
+              -1 |                                         0        
+               0 |                                         0        
+               1 |                                         0        
+               5 |@@@@@@@@@@                               1        
+              10 |                                         0        
+              50 |@@@@@@@@@@                               1        
+          >= 100 |@@@@@@@@@@                               1        
+
+" -qn 'BEGIN { @ = llquantize(7, 10, 0, 1, 2); @ = llquantize(-10, 10, 0, 1, 2); @ = llquantize(99, 10, 0, 1, 2);
+	@ = llquantize(100, 10, 0, 1, 2); exit(0); }'
 prints "printa without a format" "a
 
                 1

@@ -28,8 +28,8 @@ is "the same by its stable name" "$(d 'proc:::exec-success { @[execname] = count
 is "those that fail" "$(d 'proc:::exec-failure /pid == $target && execname == "perl"/ { @[arg1] = count(); }' -c 'perl -e "exec q(/no/such)"')" "-2 1"
 is "signals, by number" "$(d 'proc:::signal-send /pid == $target/ { @[arg2] = count(); }' -c 'perl -e "\$SIG{USR1} = sub {}; kill USR1 => \$\$ for 1 .. 3"' | grep '^10 ')" "10 3"
 is "processes that begin" "$(d 'proc:::create /pid == $target/ { @a = count(); } ' -c "$execs" | head -1)" 5
-ok "who leaves the CPU" between "$(d 'sched:::off-cpu /pid == $target/ { @ = count(); }' -c 'perl -e "select undef, undef, undef, .01 for 1 .. 20"')" 20 200
-ok "who sleeps" between "$(d 'sched:::sleep /pid == $target/ { @ = count(); }' -c 'perl -e "select undef, undef, undef, .01 for 1 .. 20"')" 20 60
+ok "who leaves the CPU" between "$(d 'sched:::off-cpu /pid == $target/ { @ = count(); }' -c 'perl -e "select undef, undef, undef, .01 for 1 .. 20"')" 20 400
+ok "who sleeps" between "$(d 'sched:::sleep /pid == $target/ { @ = count(); }' -c 'perl -e "select undef, undef, undef, .01 for 1 .. 20"')" 20 400
 is "two events of one class are two" "$(d 'rawtp:::sched_wakeup_new { @[probename] = count(); } rawtp:::sched_waking { @[probename] = count(); } tick-1s { exit(0); }' -c "$execs" | awk '{ print $1 }' | tr '\n' ' ')" "sched_wakeup_new sched_waking "
 is "reads" "$(d 'vfs:::read /pid == $target && arg2 == 7/ { @ = count(); }' -c 'dd if=/dev/zero of=/dev/null bs=7 count=1000 2> /dev/null')" 1000
 is "and what they gave" "$(d 'vfs:::read-done /pid == $target && arg1 == 7/ { @ = count(); }' -c 'dd if=/dev/zero of=/dev/null bs=7 count=1000 2> /dev/null')" 1000

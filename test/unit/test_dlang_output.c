@@ -99,6 +99,46 @@ static void test_lquantize(void **state)
 			"           >= 10 |" HALF "                     1        \n");
 }
 
+/* Within each power of 4, steps of equal width; nothing is counted in two buckets' words. */
+static void test_llquantize(void **state)
+{
+	const struct ki_d_log two = {4, 0, 1, 2}, four = {4, 0, 1, 4}, eight = {4, 0, 1, 8};
+	static const int64_t by_two[] = {-16, -8, -4, -2, -1, 0, 1, 2, 4, 8, 16},
+			     by_four[] = {-16, -12, -8, -4, -3, -2, -1, 0, 1, 2, 3, 4, 8, 12, 16},
+			     by_eight[] = {-16, -14, -12, -10, -8, -6, -4, -3, -2, -1, 0,
+					   1,	2,   3,	  4,   6,  8,  10, 12, 14, 16};
+	const struct {
+		const struct ki_d_log *l;
+		const int64_t *want;
+		uint32_t n;
+	} cases[] = {{&two, by_two, 11}, {&four, by_four, 15}, {&eight, by_eight, 21}};
+	struct ki_d_agg a = {
+		.fn = &ki_d_agg_functions[KI_D_LLQUANTIZE], .log = {10, 2, 5, 20}, .normal = 1};
+	uint64_t values[KI_TABLE_VALUES] = {0};
+	int64_t value;
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		bool used[KI_TABLE_VALUES] = {false};
+
+		assert_int_equal(ki_d_log_buckets(cases[i].l), cases[i].n);
+		for (uint32_t k = 0; k < cases[i].n; k++) {
+			uint32_t word = ki_d_log_bucket(cases[i].l, k, &value);
+
+			assert_int_equal(value, cases[i].want[k]);
+			assert_true(word < ki_d_log_words(cases[i].l) && !used[word]);
+			used[word] = true;
+		}
+	}
+	values[0] = 1;
+	values[ki_d_log_bucket(&a.log, ki_d_log_buckets(&a.log) - 1, &value)] = 1;
+	assert_int_equal(value, 1000000);
+	values[ki_d_log_bucket(&a.log, ki_d_log_middle(&a.log) + 1, &value)] = 2;
+	assert_int_equal(value, 100);
+	assert_int_equal(ki_d_bars_weight(&a, values, &value), 1000200);
+	assert_int_equal(value, 1);
+}
+
 /* What distributions are sorted by: the sum of what they stand for. */
 static void test_order(void **state)
 {
@@ -225,9 +265,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_quantize),  cmocka_unit_test(test_signs),
-		cmocka_unit_test(test_lquantize), cmocka_unit_test(test_order),
-		cmocka_unit_test(test_keys),	  cmocka_unit_test(test_options),
-		cmocka_unit_test(test_values),
+		cmocka_unit_test(test_lquantize), cmocka_unit_test(test_llquantize),
+		cmocka_unit_test(test_order),	  cmocka_unit_test(test_keys),
+		cmocka_unit_test(test_options),	  cmocka_unit_test(test_values),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
