@@ -5,11 +5,12 @@
  *	source.c	pragmas; options.c: what they set
  *	parse.c		text to nodes
  *	check.c		nodes to types; names.c, functions.c: what names stand for
- *	probe.c		descriptions to probes; provider.c: the table of providers
+ *	probe.c		descriptions to probes; provider.c: the table of providers, stable.c;
+ *			hook.c: those that are no functions
  *	code.c		a clause at a probe, to a snippet
  *	run.c		probes to places, and what is in the kernel
- *	consume.c	records to text; aggregate.c: what aggregations print; bars.c, sort.c,
- *show.c
+ *	consume.c	records to text; outlet.c: where it goes
+ *	aggregate.c	what aggregations print; bars.c, sort.c, show.c
  */
 #ifndef KI_DLANG_PROGRAM_H
 #define KI_DLANG_PROGRAM_H
