@@ -41,7 +41,7 @@ is "what is printed without -q" "$(status -n 'BEGIN { trace(5); exit(0); }') $(t
 # A function that cannot be probed fails nobody.
 is "one probe is left out, the other counts" "$(d 'fbt::vfs_read:entry, fbt::exc_int3:entry /pid == $target && arg2 == 7/ { @ = count(); }' -c "$reads") $(grep -c '1 of 2 probes left out, [A-Z_]* ' /tmp/kd.err)" "1000 1"
 is "many probes at once" "$(d 'syscall:::entry /pid == $target && probefunc == "getpriority"/ { @[probefunc] = count(); }' -c "$calls" | tr -s ' ')" "getpriority 500"
-for p in 'fbt::no_such_function:entry' 'BEGIN { trace(x); }' 'BEGIN { printf("%d"); }' 'BEGIN {' 'profile-97 { @ = count(); }'; do
+for p in 'fbt::no_such_function:entry' 'BEGIN { trace(x); }' 'BEGIN { printf("%d"); }' 'BEGIN {' 'profile-1us { @ = count(); }'; do
 	is "refused with a line, and a mark: $p" "$(status -n "$p") $(wc -l < /tmp/kd.err) $(tail -1 /tmp/kd.err | tr -d ' ')" "1 3 ^"
 done
 is "wrong usage" "$(status -y) $(wc -l < /tmp/kd.err)" "2 1"
