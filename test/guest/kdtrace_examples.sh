@@ -27,7 +27,7 @@ perl -e "$work" 2> /dev/null &
 worker=$!
 
 # shows NAME PATTERN [OPERAND]: for so many seconds, ended as Ctrl-C ends it
-seconds=3
+seconds=8
 shows() {
 	local name=$1 pattern=$2
 	shift 2
@@ -66,7 +66,6 @@ seconds=12
 shows syscall_errors '^perl +openat +2 '
 shows vfs_rates '^  read '
 shows profile '^  [a-z]'
-shows profile_kernel 'vmlinux`'
 shows busy '^kernel '
 shows net_packets '^send '
 shows timers '^  timer-start '
