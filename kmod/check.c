@@ -54,7 +54,8 @@ static u16 shape_of_window(const struct ki_job *j, u32 i)
 {
 	const struct ki_window *w = &j->windows[i];
 
-	if (w->reason || w->zero || (w->flags & ~KI_WINDOW_UNBOARDED) || (w->flags && !w->group) ||
+	if (w->reason || (w->flags & ~(KI_WINDOW_UNBOARDED | KI_WINDOW_LAID)) ||
+	    (w->flags && !w->group) || (w->place && !(w->flags & KI_WINDOW_LAID)) ||
 	    !w->len || w->len > KI_WINDOW_MAX ||
 	    !is_zero(w->orig + w->len, KI_WINDOW_MAX - w->len) || w->addr + w->len < w->addr)
 		return KI_R_BAD_REQUEST;
@@ -257,8 +258,10 @@ static u16 make_group(struct ki_job *j, u32 i, u32 end)
 		if (j->wins[k]->group != g)
 			return KI_R_GROUP_MIXED;
 	if (g)
-		return KI_R_OK;
-	return ki_group_new(&j->wins[i], end - i) ? KI_R_NO_MEMORY : KI_R_OK;
+		return ki_lay_same(g, &j->wins[i], &j->windows[i], end - i);
+	if (ki_group_new(&j->wins[i], end - i))
+		return KI_R_NO_MEMORY;
+	return ki_lay_out(j->wins[i]->group, &j->windows[i]);
 }
 
 /* All windows have a group, most one of their own. */

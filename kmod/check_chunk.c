@@ -163,6 +163,13 @@ static u16 check_long(struct ki_job *j, const struct ki_chunk *c, unsigned long 
 	return reason;
 }
 
+static u16 check_keep(const struct ki_win *w, const struct ki_chunk *c)
+{
+	if (!has_no_code(c) || c->target || c->order || c->insn || c->where != KI_BEFORE)
+		return KI_R_BAD_REQUEST;
+	return w->group && w->group->order ? KI_R_OK : KI_R_BAD_LAYOUT;
+}
+
 static u16 check_short(struct ki_job *j, const struct ki_chunk *c)
 {
 	if (c->target || !c->len || c->len > KI_CHUNK_MAX ||
@@ -188,6 +195,8 @@ static u16 check_chunk(struct ki_job *j, const struct ki_chunk *c)
 		return KI_R_NO_SUCH_SIDE;
 	if (c->kind == KI_CHUNK_REPLACE)
 		return w->reason ? w->reason : check_replacement(j, j->wins[c->window], c);
+	if (c->kind == KI_CHUNK_KEEP)
+		return w->reason ? w->reason : check_keep(j->wins[c->window], c);
 	reason = c->kind == KI_CHUNK_LONG ? check_long(j, c, w->addr) : check_short(j, c);
 	if (reason || w->reason || c->where != KI_RETURNED)
 		return reason;

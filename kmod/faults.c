@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tasks that sleep in a fault, or in a function that returns to us.
+ * Tasks that sleep in a fault, or in a function that returns to us: to a way back, or to a patch
+ * that is laid out (lay.c), which makes its calls itself.
  *
  * A displaced instruction that has an exception row may fault in the patch, and the task sleeps
  * there until its page is brought in: seconds, if the page is on a slow disk, or for ever, if it
@@ -27,16 +28,16 @@
  * locked). A task that executes a program a second time meanwhile has the number already, and a
  * thread that it has made meanwhile is new.
  *
- * The address of a patch is on a stack only where an exception left it, since no return address
- * ever points there; so it is found where the unwinder says that registers were saved. If the
- * unwinder loses its way every word of that stack counts, which may be too careful, but only
+ * The address of a patch is on a stack where an exception left it, and, of a patch that is laid
+ * out, where a call did; so it is found where the unwinder says that registers were saved, or that
+ * a function returns. If the unwinder loses its way every word of that stack counts, which may be too careful, but only
  * delays. It also does so where it seems to have come to an end, but not in user space or where
  * threads begin: 6.1 says of thunks, and of what gives taken return addresses back, that stacks end
  * there, and a task may be preempted in them. The registers of user space are never looked at: a
  * program may have put any address there.
  *
  * The same look tells whether somebody will return to a place in ki_returned (returns.c). Such an
- * address may also have been taken from the stack by a return probe or the function graph tracer,
+ * address, and one in a patch that is laid out, may also have been taken from the stack by a return probe or the function graph tracer,
  * which left its own there. The unwinder knows whose it was; where it does not (of a task that was
  * preempted it does not tell, nor of one that is just about to get the address back), that may be
  * any of ours.

@@ -18,7 +18,8 @@
  *   window   the installed windows, by address
  *   site     the places in the text that are written: springboards and bounces
  *   fill     springboards that trap inside, so that nobody is waited for
- *   patch    the linker: copies + chunks + fixups -> bytes at their place
+ *   patch    the linker: copies + chunks + fixups -> bytes at their place; link: writing them;
+ *            lay: groups whose windows stand in another order
  *   returns  where functions return to that a tail jump of a patch went to
  *   tail     may a tail jump leave a return address?
  *   verify   is a window what its sender says? (boundaries, entries, reserved text, bytes)
@@ -88,7 +89,8 @@ struct ki_block;
 struct ki_patch {
 	unsigned long addr; /* 0: none */
 	u32 len;
-	bool faults; /* instructions in it may fault, and the task sleep in the fault */
+	bool faults; /* tasks may sleep and come back to it: in faults, or in what it calls */
+	bool calls;  /* return addresses may point into it: lay.c */
 	bool ways;   /* who is in it may push a way back: returns.c */
 	bool bugs;
 	bool filled; /* the springboard to it traps at its inner boundaries: fill.c */
@@ -120,6 +122,7 @@ struct ki_win {
 	u8 inner;	     /* which: bit 0 is one byte behind its beginning */
 	bool entry;	     /* the first instruction is that of the function's body */
 	u32 users;	     /* windows of other groups that bounce in this one's tail */
+	u32 place;	     /* in the patch, from 0 on: as in the text, or where a layout says */
 	struct ki_win *host; /* of another group, in whose tail this one bounces; or NULL */
 	struct ki_site site, bounce;
 	struct ki_group *group;
@@ -144,6 +147,7 @@ struct ki_group {
 	bool fill;	       /* its new springboard is to be filled, if it can be */
 	u32 job;	       /* 1 + its index among the changes of a splice in progress, or 0 */
 	u32 *at, *next_at;     /* where each window begins in the patch; in the one being made */
+	u32 *order; /* laid out: the index of the window at each place. NULL: as in the text */
 	struct ki_account *account; /* to which windows and patch are charged; NULL: not yet */
 	u32 heap;		    /* bytes of the patch that are charged */
 	struct list_head todo;	    /* of a removal in progress */
@@ -272,6 +276,14 @@ u8 ki_board_len(u8 board);
 /* It has been taken out: modules that it leads to are held until no task can be in it. */
 void ki_piece_bury(struct ki_piece *p) __must_hold(&ki_lock);
 void ki_piece_free(struct ki_piece *p) __must_hold(&ki_lock); /* NULL is allowed */
+
+/* lay.c */
+/* The order that a request says of a new group's windows, if it says one. KI_R_OK, or why not. */
+u16 __must_check ki_lay_out(struct ki_group *g, const struct ki_window *req)
+	__must_hold(&ki_lock);
+/* Is it that of the group that these windows are in? */
+u16 __must_check ki_lay_same(const struct ki_group *g, struct ki_win *const *wins,
+			     const struct ki_window *req, u32 n) __must_hold(&ki_lock);
 
 /* site.c. Sites never overlap. */
 bool __must_check ki_site_claim(struct ki_site *s, unsigned long addr, u8 len, const u8 *orig)

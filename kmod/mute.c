@@ -118,6 +118,8 @@ static bool fill_swap(struct ki_swap *s, const struct ki_piece *p)
 	*s = (struct ki_swap){.addr = p->win->group->patch.addr + p->at};
 	memcpy(s->then, (const void *)s->addr, KI_JMP_LEN);
 	memcpy(s->now, s->then, KI_JMP_LEN);
+	if (p->kind == KI_CHUNK_KEEP)
+		return false; /* there is nothing to run */
 	if (p->kind == KI_CHUNK_REPLACE)
 		swap_replacement(s, p);
 	else

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The linker: a group's patch from its windows' pieces.
+ * The linker: a group's patch from its windows' pieces. Windows stand in it as in the text; of what
+ * is laid out (lay.c) that is otherwise.
  *
  *	for each window, for each displaced instruction:
  *	    the chunks before it; where it is replaced: jmp replacement
@@ -30,95 +31,23 @@
 #include <linux/slab.h>
 #include <linux/sort.h>
 
+#include "link.h"
 #include "long.h"
-#include "rows.h"
 
 #define KI_PUSH	    0x68 /* imm32, sign-extended */
 #define KI_CALL_LEN 5
-
-struct ki_link {
-	struct ki_group *group;
-	struct ki_piece **pieces; /* in the order of what they stand at */
-	u32 npieces;
-	unsigned long base;
-	u32 len;
-	u16 reason;
-	u32 pad;	    /* bytes of int3 before everything */
-	u32 inner[KI_FILL]; /* where the instruction at byte 1 + [i] of the first window stands */
-	bool ways;	    /* back: returns.c */
-	struct ki_rows rows;
-	u8 *buf; /* NULL: only the length is wanted */
-};
-
-static s64 fixup_value(const struct ki_fixup *f, unsigned long field)
-{
-	switch (f->kind) {
-	case KI_FIX_REL32:
-	case KI_FIX_CALLEE:
-		return f->target - (field + 4 + f->tail);
-	case KI_FIX_PERCPU:
-		return ki_counter_disp(f->target);
-	case KI_FIX_GLOBAL:
-		return ki_global_addr(f->target) + (f->target >> 32) - (field + 4 + f->tail);
-	case KI_FIX_HELPER:
-		return ki_helper_addr(f->target) - (field + 4);
-	case KI_FIX_SELF:
-		return ki_self_disp(f->target);
-	case KI_FIX_FIELD:
-		return ki_field_off(f->target);
-	case KI_FIX_WORD:
-		return (u32)f->target * sizeof(u64) + (f->target >> 32);
-	default:
-		return f->target;
-	}
-}
-
-static void put(struct ki_link *l, const u8 *code, u32 len, const struct ki_fixup *fix, u32 nfix)
-{
-	u32 i;
-
-	if (l->buf)
-		memcpy(l->buf + l->len, code, len);
-	for (i = 0; l->buf && i < nfix; i++) {
-		s64 value = fixup_value(&fix[i], l->base + l->len + fix[i].off);
-		s32 field = value;
-
-		if (field != value)
-			l->reason = KI_R_TOO_FAR;
-		memcpy(l->buf + l->len + fix[i].off, &field, 4);
-	}
-	l->len += len;
-}
-
-/* The next len bytes belong to the original at addr. */
-static void note_origin(const struct ki_link *l, u32 len, unsigned long addr)
-{
-	if (l->buf)
-		ki_origin_note(l->base + l->len, len, addr);
-}
-
-/* A jump where the stack is as at addr, and `pushed` bytes deeper. */
-static void put_jump(struct ki_link *l, u64 target, unsigned long addr, u32 pushed)
-{
-	static const u8 jmp[KI_JMP_LEN] = {KI_JMP};
-	struct ki_fixup to = {.kind = KI_FIX_REL32, .off = 1, .target = target};
-
-	ki_rows_stack(&l->rows, l->len, addr, pushed);
-	note_origin(l, KI_JMP_LEN, addr);
-	put(l, jmp, KI_JMP_LEN, &to, 1);
-}
 
 static void put_chunk(struct ki_link *l, const struct ki_piece *p, unsigned long addr, u32 pushed)
 {
 	const struct ki_long_code *c = p->more;
 
-	note_origin(l, c ? c->len : p->len, addr);
+	ki_link_origin(l, c ? c->len : p->len, addr);
 	if (c) {
 		ki_rows_depth(&l->rows, l->len, addr, pushed, c->depth, c->len);
-		put(l, c->code, c->len, c->fix, c->nfix);
+		ki_link_put(l, c->code, c->len, c->fix, c->nfix);
 	} else {
 		ki_rows_code(&l->rows, l->len, addr, pushed, p->pushed, p->len);
-		put(l, p->code, p->len, p->fix, p->nfix);
+		ki_link_put(l, p->code, p->len, p->fix, p->nfix);
 	}
 }
 
@@ -162,14 +91,6 @@ static const struct ki_piece *taken_side(const struct ki_link *l, u32 from, cons
 	return NULL;
 }
 
-/* Where a branch of the group's code goes: into the patch, if the target is there. */
-static u64 landing(const struct ki_link *l, u64 target)
-{
-	int i = ki_group_find(l->group, target);
-
-	return i < 0 ? target : l->base + l->group->next_at[i];
-}
-
 /* The copy of a call begins with a call of its own: a word is on the stack in the rest of it. */
 static u64 pushed_in(const struct ki_copy *c)
 {
@@ -196,24 +117,48 @@ static void put_copy(struct ki_link *l, const struct ki_win *w, u8 i, unsigned l
 	unsigned long side = taken ? l->base + taken->side : 0;
 	struct ki_copy c;
 
+	if (l->group->order && w->flow[i] & KI_FLOW_CALL) {
+		ki_lay_call(l, w, i, side);
+		return;
+	}
 	if (!taken && call_stands(w, i, addr)) {
-		put_jump(l, addr, addr, 0);
+		ki_link_jump(l, addr, addr, 0);
 		return;
 	}
 	ki_win_copy(w, i, &c);
 	if (w->flow[i] & KI_FLOW_DIRECT) {
 		struct ki_fixup *branch = &c.fix[c.nfix - 1];
 
-		branch->target = side ? side : landing(l, branch->target);
+		branch->target = side ? side : ki_link_landing(l, branch->target);
 	}
 	ki_rows_code(&l->rows, l->len, addr, 0, pushed_in(&c), c.len);
 	ki_rows_copy(&l->rows, l->len, addr, c.code, w->flow[i] & KI_FLOW_DIRECT ? 0 : side);
-	note_origin(l, c.len, addr);
-	put(l, c.code, c.len, c.fix, c.nfix);
+	ki_link_origin(l, c.len, addr);
+	ki_link_put(l, c.code, c.len, c.fix, c.nfix);
 }
 
-/* followed: the next window of the group stands behind this one, in the text as in the patch. */
-static void put_window(struct ki_link *l, u32 *next, const struct ki_win *w, bool followed)
+/* Control goes on behind a window's last instruction, which is instruction i. */
+static void put_way_on(struct ki_link *l, const struct ki_win *w, u8 i, const struct ki_win *then)
+{
+	unsigned long behind = w->addr + w->len;
+
+	if (w->flow[i] & KI_FLOW_ENDS)
+		return;
+	if (l->group->order)
+		ki_lay_fall(l, w, then);
+	else if (!(w->flow[i] & KI_FLOW_CALL) && (!then || then->addr != behind))
+		ki_link_jump(l, ki_link_landing(l, behind), ki_win_insn(w, i), 0);
+}
+
+/* Does a chunk stand on a side of this instruction, whose next chunk is `from`? */
+static bool has_sides(const struct ki_link *l, u32 from, const struct ki_win *w, u8 insn)
+{
+	return from < l->npieces && l->pieces[from]->win == w && l->pieces[from]->insn == insn;
+}
+
+/* then: the window of the group that stands behind it in the patch; NULL. */
+static void put_window(struct ki_link *l, u32 *next, const struct ki_win *w,
+		       const struct ki_win *then)
 {
 	const struct ki_piece *other;
 	unsigned long addr = w->addr;
@@ -225,16 +170,16 @@ static void put_window(struct ki_link *l, u32 *next, const struct ki_win *w, boo
 			l->inner[addr - w->addr - 1] = l->len;
 		other = put_chunks(l, next, w, i, KI_BEFORE, addr, 0);
 		if (other)
-			put_jump(l, other->target, addr, 0);
+			ki_link_jump(l, other->target, addr, 0);
+		if (i + 1 == w->ncopy && !has_sides(l, *next, w, i) && ki_lay_end(l, w, then))
+			return;
 		put_copy(l, w, i, addr, taken_side(l, *next, w, i));
 		addr += w->insn_len[i];
 		put_chunks(l, next, w, i, KI_AFTER, addr, 0);
-		while (*next < l->npieces && l->pieces[*next]->win == w &&
-		       l->pieces[*next]->insn == i)
+		while (has_sides(l, *next, w, i))
 			(*next)++; /* the taken side's: put later */
 	}
-	if (!(w->flow[i - 1] & (KI_FLOW_ENDS | KI_FLOW_CALL)) && !followed)
-		put_jump(l, landing(l, w->addr + w->len), addr, 0);
+	put_way_on(l, w, i - 1, then);
 }
 
 /* The chunks that are next run when what the jump at addr leads to has returned. */
@@ -246,15 +191,15 @@ static void put_returned_side(struct ki_link *l, u32 *next, u64 target, unsigned
 	struct ki_fixup way = {.kind = KI_FIX_ABS32, .off = 1, .target = first->back->addr};
 
 	ki_rows_stack(&l->rows, l->len, addr, 0);
-	note_origin(l, sizeof(push), addr);
-	put(l, push, sizeof(push), &way, 1);
-	put_jump(l, target, addr, 8);
+	ki_link_origin(l, sizeof(push), addr);
+	ki_link_put(l, push, sizeof(push), &way, 1);
+	ki_link_jump(l, target, addr, 8);
 	first->back->next_at = l->len;
 	l->ways = true;
 	put_chunks(l, next, first->win, first->insn, KI_RETURNED, addr, 0);
 	ki_rows_stack(&l->rows, l->len, addr, 0);
-	note_origin(l, ret->len, addr);
-	put(l, ret->code, ret->len, ret->fix, ret->nfix);
+	ki_link_origin(l, ret->len, addr);
+	ki_link_put(l, ret->code, ret->len, ret->fix, ret->nfix);
 }
 
 /* Is the next chunk one of this side? */
@@ -272,7 +217,7 @@ static void put_fixup_side(struct ki_link *l, u32 *next, unsigned long addr)
 	unsigned long fixup = ki_extable_fixup(ki_extable_find(first->win->owner, addr));
 
 	put_chunks(l, next, first->win, first->insn, KI_TAKEN, fixup, 0);
-	put_jump(l, landing(l, fixup), fixup, 0);
+	ki_link_jump(l, ki_link_landing(l, fixup), fixup, 0);
 }
 
 /* Whatever is on one has left the instruction: a call has pushed its return address. */
@@ -293,9 +238,9 @@ static void put_taken_side(struct ki_link *l, u32 *next)
 	ki_win_copy(w, first->insn, &c);
 	pushed = pushed_in(&c) ? 8 : 0;
 	other = put_chunks(l, next, w, first->insn, KI_TAKEN, addr, pushed);
-	target = other ? other->target : landing(l, c.fix[c.nfix - 1].target);
+	target = other ? other->target : ki_link_landing(l, c.fix[c.nfix - 1].target);
 	if (!is_next(l, *next, w, first->insn, KI_RETURNED))
-		put_jump(l, target, addr, pushed);
+		ki_link_jump(l, target, addr, pushed);
 	else
 		put_returned_side(l, next, target, addr);
 	if (other && is_next(l, *next - 1, w, first->insn, KI_RETURNED))
@@ -333,11 +278,12 @@ static void link_all(struct ki_link *l)
 	l->reason = KI_R_OK;
 	ki_rows_start(&l->rows);
 	for (i = 0; i < g->n; i++) {
-		const struct ki_win *w = g->v[i];
+		u32 at = ki_lay_at(g, i);
+		const struct ki_win *w = g->v[at];
 
-		g->next_at[i] = l->len;
+		g->next_at[at] = l->len;
 		forget_ways(w);
-		put_window(l, &next, w, i + 1 < g->n && w->addr + w->len == g->v[i + 1]->addr);
+		put_window(l, &next, w, i + 1 < g->n ? g->v[ki_lay_at(g, i + 1)] : NULL);
 	}
 	put_taken_sides(l);
 }
@@ -349,7 +295,7 @@ static int by_place(const void *a, const void *b)
 
 	cond_resched(); /* sort() lets nobody else run */
 	if (x->win != y->win)
-		return x->win->addr < y->win->addr ? -1 : 1;
+		return x->win->place < y->win->place ? -1 : 1;
 	if (x->insn != y->insn)
 		return x->insn < y->insn ? -1 : 1;
 	if (x->where != y->where)
@@ -444,7 +390,7 @@ static int link_at_place(struct ki_link *l, bool reserve, struct ki_patch *out, 
 	bool filled;
 	int err;
 
-	link_all(l);
+	ki_lay_fit(l, link_all);
 	l->buf = kvmalloc(l->len + KI_HEAP_UNIT, GFP_KERNEL);
 	if (!l->buf || ki_rows_room(&l->rows))
 		return -ENOMEM;
@@ -460,7 +406,8 @@ static int link_at_place(struct ki_link *l, bool reserve, struct ki_patch *out, 
 	else
 		*out = (struct ki_patch){.addr = l->base,
 					 .len = l->len,
-					 .faults = l->rows.nex,
+					 .faults = l->rows.nex || l->calls,
+					 .calls = l->calls,
 					 .ways = l->ways,
 					 .bugs = l->rows.nbug,
 					 .block = b};
@@ -480,10 +427,13 @@ int ki_patch_build(struct ki_group *g, bool reserve, struct ki_patch *out, u16 *
 	*reason = KI_R_NO_MEMORY;
 	err = gather(&l);
 	if (!err)
+		err = ki_lay_room(&l);
+	if (!err)
 		err = link_at_place(&l, reserve, out, reason);
 	ki_rows_free(&l.rows);
 	kvfree(l.buf);
 	kvfree(l.pieces);
+	kvfree(l.wide);
 	return err;
 }
 

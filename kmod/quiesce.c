@@ -14,8 +14,8 @@
  * work is a short one, again and again, with a look in between. A CPU that goes leaves its idle
  * task for the thread that takes it down; so it need not be kept from going.
  *
- * It is no help against code that sleeps and comes back to a return address: therefore no
- * return address ever points into a patch.
+ * It is no help against code that sleeps and comes back to a return address: therefore none points
+ * into a patch, but into those that are laid out, for which stacks are looked at (faults.c).
  */
 #include <linux/cpumask.h>
 #include <linux/mutex.h>

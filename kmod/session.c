@@ -67,6 +67,7 @@ static bool ki_graves_pinned;
 static struct {
 	u32 n;
 	bool unknown; /* there may be somebody anywhere */
+	bool taken;   /* somebody may return to any place from which a call was made */
 	unsigned long ip[KI_SIGHTED];
 	struct ki_sleeper who[KI_SIGHTED];
 } ki_sighted;
@@ -91,6 +92,7 @@ static void note_sighted(void *unused, unsigned long ip, const struct task_struc
 {
 	u32 i = sighted_from(ip);
 
+	ki_sighted.taken |= ip == KI_FAULTS_ANYWHERE;
 	if (ip == KI_FAULTS_ANYWHERE || ip - (unsigned long)ki_returned < KI_RETURNS)
 		return; /* no patch */
 	if (i < ki_sighted.n && ki_sighted.ip[i] == ip)
@@ -115,7 +117,7 @@ static bool is_inhabited(const struct ki_patch *p, struct ki_sleeper *who)
 		*who = ki_sighted.who[i];
 		return true;
 	}
-	return p->faults && ki_sighted.unknown;
+	return (p->faults && ki_sighted.unknown) || (p->calls && ki_sighted.taken);
 }
 
 /* Is there a patch in which a task sleeps? */
@@ -129,7 +131,7 @@ static bool find_inhabited(struct list_head *graves)
 		cond_resched();
 	}
 	ki_sighted.n = 0;
-	ki_sighted.unknown = false;
+	ki_sighted.unknown = ki_sighted.taken = false;
 	if (any)
 		ki_faults_find(note_sighted, NULL);
 	any = false;

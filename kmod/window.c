@@ -134,6 +134,7 @@ int ki_group_new(struct ki_win **v, u32 n)
 	for (i = 0; i < n; i++) {
 		g->v[i] = v[i];
 		v[i]->group = g;
+		v[i]->place = i;
 	}
 	return 0;
 }
@@ -175,6 +176,7 @@ void ki_group_free(struct ki_group *g)
 	for (i = 0; i < g->n; i++)
 		ki_win_free(g->v[i]);
 	kvfree(g->at < g->next_at ? g->at : g->next_at);
+	kvfree(g->order);
 	kvfree(g);
 }
 

@@ -231,6 +231,16 @@ int ki_plan_move(struct ki_plan *p, const struct ki_function *fn, const struct k
 		 struct ki_err *err);
 
 /*
+ * Lay the function out: move it, and let its blocks stand in the patch in another order. blocks:
+ * the numbers of its blocks, each once, in that order. It then also makes its calls from there, so
+ * that nothing but what may not be displaced is executed in the text. To be asked for before
+ * anything else of the function is added. It is so or it is refused: -EINVAL for what is no order,
+ * a reason for a function that cannot be moved. *id: of a chunk without code, which keeps it so.
+ */
+int ki_plan_lay_out(struct ki_plan *p, const struct ki_function *fn, const struct ki_spans *spans,
+		    const uint32_t *blocks, uint32_t *id, struct ki_err *err);
+
+/*
  * Would moving it spare breakpoints? So it is if a window that one of these places stands in has no
  * other springboard, and the moved function none that needs one. 0, or -ENOMEM.
  */

@@ -27,7 +27,7 @@
 
 #define KI_DEVICE "/dev/kerninst"
 #ifndef KI_ABI_VERSION /* a test builds a driver of another version */
-#define KI_ABI_VERSION 6
+#define KI_ABI_VERSION 7
 #endif
 
 /* Reasons of refusal: KI_R_OK is 0. */
@@ -437,6 +437,11 @@ enum ki_board_kind { KI_BOARD_JMP, KI_BOARD_BOUNCE, KI_BOARD_TRAP, KI_BOARD_KIND
  * window that control comes to only from others of its group needs no springboard:
  * KI_WINDOW_UNBOARDED; but its chunks then see only what comes from there. Windows of an
  * installed group may be asked for one by one, or all together as the same group.
+ *
+ * A group may be laid out: all of its windows have KI_WINDOW_LAID, and their places are the numbers
+ * below their count, each once. They stand in the patch in this order. Branches are inverted,
+ * added and left out so that all goes on as before, and calls are made from the patch. Else windows
+ * stand as in the text, and calls are made there.
  */
 struct ki_window {
 	__u64 addr;
@@ -447,12 +452,13 @@ struct ki_window {
 	__u8 board;	  /* enum ki_board_kind */
 	__u8 flags;	  /* KI_WINDOW_* */
 	__u16 reason;	  /* out: KI_R_* of this window */
-	__u16 zero;
+	__u16 place;	  /* KI_WINDOW_LAID: where it stands in the patch, from 0 on; else 0 */
 	__u32 group;		  /* 0: none */
 	__u8 orig[KI_WINDOW_MAX]; /* the bytes expected there in KI_VIEW_ORIG; the rest zero */
 };
 
 #define KI_WINDOW_UNBOARDED 0x1 /* of a group: no springboard is written */
+#define KI_WINDOW_LAID	    0x2 /* of a group: `place` counts */
 
 /*
  * Where a chunk stands, seen from one displaced instruction.
@@ -483,8 +489,11 @@ enum ki_where {
  * other is called as the original is. With KI_TAKEN, of a direct call or jump: this one goes there.
  * Of several at one place the one installed last counts; when it is taken out, the one before it
  * counts again.
+ *
+ * KI_CHUNK_KEEP, before the first instruction of a window of a group that is laid out: no code, but
+ * a group stays as long as it has a chunk (len, nfix and target are 0).
  */
-enum ki_chunk_kind { KI_CHUNK_CODE, KI_CHUNK_LONG, KI_CHUNK_REPLACE, KI_CHUNK_KINDS };
+enum ki_chunk_kind { KI_CHUNK_CODE, KI_CHUNK_LONG, KI_CHUNK_REPLACE, KI_CHUNK_KEEP, KI_CHUNK_KINDS };
 
 /* The code of a long chunk; fixups in order of their offsets. */
 struct ki_long {

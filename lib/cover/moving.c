@@ -70,7 +70,7 @@ int ki_cover_moves(const struct ki_ground *g, const uint8_t *rules, const struct
 
 	if (!boarded)
 		return -ENOMEM;
-	*moves = ki_cover_plain(g->fn) && !ki_move_boards(g->fn, g->spans, boarded) &&
+	*moves = ki_cover_plain(g->fn) && !ki_move_boards(g->fn, g->spans, false, boarded) &&
 		 cost_moved(g->fn, g->spans, boarded) < cost_single(g->fn, g->spans, rules, places);
 	free(boarded);
 	return 0;

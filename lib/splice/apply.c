@@ -269,7 +269,7 @@ static size_t batch_refused(const struct todo *t, const struct batch *b)
 
 static size_t give_up(struct plan_group *g)
 {
-	if (!g)
+	if (!g || g->laid)
 		return 0;
 	g->single = true;
 	return 1;

@@ -11,7 +11,7 @@
  * fault goes to its fixup. Where control comes back into the text there has to be a springboard:
  *
  *   - the first instruction, or what follows those at the entry that may not be displaced
- *   - behind each call
+ *   - behind each call, unless the function is laid out: then calls are made from the patch
  *   - behind, and at the targets of, what may not be displaced
  *   - at fixups, at the targets of jump tables, and where other functions jump to
  *   - at what nothing is seen to lead to: behind an iret, which takes its target from the stack
@@ -29,6 +29,7 @@ struct boards {
 	const struct ki_function *fn;
 	const struct ki_spans *spans;
 	bool *v;
+	bool laid;
 	bool inside; /* control would come into the middle of a window */
 };
 
@@ -70,7 +71,7 @@ static void look_at(struct boards *b, const struct ki_insn *in)
 
 	if (in->kind == KI_INSN_PAD)
 		return;
-	if ((in_text || is_call(in)) && goes_on(in))
+	if ((in_text || (is_call(in) && !b->laid)) && goes_on(in))
 		come_to(b, in->addr + in->len);
 	if (in_text && !(in->flags & KI_INSN_RIP))
 		come_to(b, in->target);
@@ -94,9 +95,10 @@ static int look_at_unled(struct boards *b)
 	return 0;
 }
 
-int ki_move_boards(const struct ki_function *fn, const struct ki_spans *spans, bool *boarded)
+int ki_move_boards(const struct ki_function *fn, const struct ki_spans *spans, bool laid,
+		   bool *boarded)
 {
-	struct boards b = {.fn = fn, .spans = spans, .v = boarded};
+	struct boards b = {.fn = fn, .spans = spans, .v = boarded, .laid = laid};
 
 	if (look_at_unled(&b))
 		return -ENOMEM;
@@ -141,7 +143,7 @@ int ki_move_spares(const struct ki_function *fn, const struct ki_spans *spans,
 	boarded = calloc(spans->n, sizeof(*boarded));
 	if (!boarded)
 		return -ENOMEM;
-	ret = ki_move_boards(fn, spans, boarded);
+	ret = ki_move_boards(fn, spans, false, boarded);
 	*spares = !ret;
 	for (size_t i = 0; i < spans->n; i++)
 		if (boarded[i] && spans->v[i].board == KI_BOARD_TRAP)

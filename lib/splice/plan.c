@@ -37,7 +37,7 @@ void ki_plan_free(struct ki_plan *p)
 	free(p);
 }
 
-static const char *name_of(const struct ki_function *fn)
+const char *ki_plan_name_of(const struct ki_function *fn)
 {
 	return fn->symbol ? fn->symbol->name : "function";
 }
@@ -154,7 +154,7 @@ static int take_window(struct ki_plan *p, const struct ki_function *fn,
 	if (!reason && host)
 		reason = check_window(p, fn, host);
 	if (reason)
-		return ki_err_reason(err, reason, s->addr, "%s", name_of(fn));
+		return ki_err_reason(err, reason, s->addr, "%s", ki_plan_name_of(fn));
 	if (host)
 		number = put_window(p, fn, host, KI_NONE);
 	*index = put_window(p, fn, s, number);
@@ -186,7 +186,7 @@ static int find_span(const struct ki_function *fn, const struct ki_spans *spans,
 	unsigned int reason;
 
 	if (!in)
-		return ki_err_reason(err, KI_R_NOT_BOUNDARY, addr, "%s+0x%llx", name_of(fn), off);
+		return ki_err_reason(err, KI_R_NOT_BOUNDARY, addr, "%s+0x%llx", ki_plan_name_of(fn), off);
 	*out = ki_spans_at(spans, fn, addr);
 	if (fn->reason)
 		reason = fn->reason;
@@ -195,7 +195,7 @@ static int find_span(const struct ki_function *fn, const struct ki_spans *spans,
 	else
 		reason = ki_relocate(in, fn->bytes + off, &copy);
 	if (reason)
-		return ki_err_reason(err, reason, addr, "%s+0x%llx", name_of(fn), off);
+		return ki_err_reason(err, reason, addr, "%s+0x%llx", ki_plan_name_of(fn), off);
 	return 0;
 }
 
@@ -230,7 +230,7 @@ int ki_plan_add(struct ki_plan *p, const struct ki_function *fn, const struct ki
 	int ret;
 
 	if (!code->len || code->len > KI_CHUNK_MAX || code->nfix > KI_FIXUPS)
-		return ki_err_reason(err, KI_R_BAD_CHUNK, place->addr, "%s", name_of(fn));
+		return ki_err_reason(err, KI_R_BAD_CHUNK, place->addr, "%s", ki_plan_name_of(fn));
 	ret = ki_plan_prepare(p, fn, spans, place, &c, err);
 	if (ret)
 		return ret;
@@ -258,17 +258,26 @@ int ki_plan_replace(struct ki_plan *p, const struct ki_function *fn, const struc
 	return 0;
 }
 
-/* All windows as a group, those without a springboard marked. */
-static int put_group(struct ki_plan *p, const struct ki_function *fn, const struct ki_spans *spans,
-		     const bool *boarded, struct ki_err *err)
+static void mark_window(struct ki_window *w, uint32_t group, bool boarded, const uint16_t *place)
 {
-	struct plan_group g = {.first = (uint32_t)p->windows.n, .count = (uint32_t)spans->n};
+	w->group = group;
+	w->flags = (uint8_t)((boarded ? 0 : KI_WINDOW_UNBOARDED) | (place ? KI_WINDOW_LAID : 0));
+	w->place = place ? *place : 0;
+}
+
+/* All windows as a group, those without a springboard marked. places: of each; NULL. */
+static int put_group(struct ki_plan *p, const struct ki_function *fn, const struct ki_spans *spans,
+		     const bool *boarded, const uint16_t *places, struct ki_err *err)
+{
+	struct plan_group g = {.first = (uint32_t)p->windows.n,
+			       .count = (uint32_t)spans->n,
+			       .laid = places};
 
 	for (size_t i = 0; i < spans->n; i++) {
 		unsigned int reason = check_window(p, fn, &spans->v[i]);
 
 		if (reason)
-			return ki_err_reason(err, reason, spans->v[i].addr, "%s", name_of(fn));
+			return ki_err_reason(err, reason, spans->v[i].addr, "%s", ki_plan_name_of(fn));
 	}
 	for (size_t i = 0; i < spans->n; i++) {
 		uint32_t host = spans->v[i].host == KI_NONE ? KI_NONE : g.first + spans->v[i].host;
@@ -276,8 +285,8 @@ static int put_group(struct ki_plan *p, const struct ki_function *fn, const stru
 		if (reserve(p))
 			return ki_err_set(err, -ENOMEM, fn->start, "plan: out of memory");
 		put_window(p, fn, &spans->v[i], host);
-		p->windows.v[g.first + i].group = (uint32_t)p->groups.n + 1;
-		p->windows.v[g.first + i].flags = boarded[i] ? 0 : KI_WINDOW_UNBOARDED;
+		mark_window(&p->windows.v[g.first + i], (uint32_t)p->groups.n + 1, boarded[i],
+			    places ? &places[i] : NULL);
 		p->more.v[g.first + i].group = (uint32_t)p->groups.n;
 	}
 	p->groups.v[p->groups.n++] = g;
@@ -292,27 +301,32 @@ static bool has_some(const struct ki_plan *p, const struct ki_spans *spans)
 	return false;
 }
 
-int ki_plan_move(struct ki_plan *p, const struct ki_function *fn, const struct ki_spans *spans,
-		 struct ki_err *err)
+int ki_plan_group(struct ki_plan *p, const struct ki_function *fn, const struct ki_spans *spans,
+		  const uint16_t *places, struct ki_err *err)
 {
-	bool *boarded;
+	bool *boarded = calloc(spans->n + 1, sizeof(*boarded));
 	int ret = 0;
 
-	if (fn->reason)
-		return ki_err_reason(err, fn->reason, fn->start, "%s", name_of(fn));
-	if (spans->n < 2)
-		return 0;
-	boarded = calloc(spans->n, sizeof(*boarded));
 	if (!boarded || reserve(p) || ki_vec_reserve(&p->groups, 1))
 		ret = ki_err_set(err, -ENOMEM, fn->start, "plan: out of memory");
 	else if (has_some(p, spans))
 		ret = ki_err_set(err, -EINVAL, fn->start,
 				 "plan: %s: to be moved before anything of it is added",
-				 name_of(fn));
-	else if (!ki_move_boards(fn, spans, boarded))
-		ret = put_group(p, fn, spans, boarded, err);
+				 ki_plan_name_of(fn));
+	else if (!ki_move_boards(fn, spans, places, boarded))
+		ret = put_group(p, fn, spans, boarded, places, err);
+	else if (places)
+		ret = ki_err_reason(err, KI_R_WINDOW_ENTERED, fn->start, "%s", ki_plan_name_of(fn));
 	free(boarded);
 	return ret;
+}
+
+int ki_plan_move(struct ki_plan *p, const struct ki_function *fn, const struct ki_spans *spans,
+		 struct ki_err *err)
+{
+	if (fn->reason)
+		return ki_err_reason(err, fn->reason, fn->start, "%s", ki_plan_name_of(fn));
+	return spans->n < 2 ? 0 : ki_plan_group(p, fn, spans, NULL, err);
 }
 
 size_t ki_plan_moved(const struct ki_plan *p)

@@ -50,6 +50,7 @@ struct plan_window {
 /* Windows [first, first + count) of the plan, a function that is moved. */
 struct plan_group {
 	uint32_t first, count;
+	bool laid;   /* in an order of its own: it is so, or not at all */
 	bool single; /* it could not be: its windows are asked for one by one */
 };
 
@@ -82,6 +83,14 @@ int ki_plan_prepare(struct ki_plan *p, const struct ki_function *fn, const struc
 
 /* It is complete: its number. */
 uint32_t ki_plan_count(struct ki_plan *p);
+
+/* All windows of a function as a group; places: where each stands in the patch; NULL: as in the
+   text, and if it cannot be one, it is none. Nothing of the function is in the plan. */
+int ki_plan_group(struct ki_plan *p, const struct ki_function *fn, const struct ki_spans *spans,
+		  const uint16_t *places, struct ki_err *err);
+
+/* For messages. */
+const char *ki_plan_name_of(const struct ki_function *fn);
 
 /* Note of each window how many of its chunks are to be there now. */
 void ki_plan_count_active(struct ki_plan *p);

@@ -8,191 +8,25 @@
  * have done the same.
  */
 #include <setjmp.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <ucontext.h>
 
 #include <cmocka.h>
 
-#include "common_exec.h"
 #include "common_link.h"
-#include "common_random.h"
+#include "common_run.h"
 #include "splice/plan.h"
-#include "target/memory.h"
 
-#define STACK	  (exec_mem->stack + 3072)
-#define DATA	  (exec_mem->data + 1024)
-#define TRAP_FLAG 0x100
-#define TRACE_MAX 20000
 #define ROUNDS	  6
 #define FUNCTIONS 400
-
-static uint64_t gs_area[4096];
-
-/* ---- single steps, and breakpoints of ours ---- */
-
-static uint64_t trace[TRACE_MAX];
-static size_t ntrace;
-static bool tracing;
-
-static struct {
-	uint64_t addr, via;
-} traps[256];
-static size_t ntraps;
-
-static void on_trap(int sig, siginfo_t *info, void *context)
-{
-	greg_t *r = ((ucontext_t *)context)->uc_mcontext.gregs;
-	uint64_t rip = (uint64_t)r[REG_RIP];
-
-	(void)sig;
-	(void)info;
-	if (!tracing) {
-		for (size_t i = 0; i < ntraps; i++)
-			if (traps[i].addr == rip - 1)
-				r[REG_RIP] = (greg_t)traps[i].via;
-		if ((uint64_t)r[REG_RIP] == rip)
-			abort();
-		return;
-	}
-	if (rip >= (uintptr_t)CODE && rip < (uintptr_t)CODE + CODE_MAX && ntrace < TRACE_MAX)
-		trace[ntrace++] = rip;
-	/* it begins in front of the function, and has ended when it is out of its text */
-	if (ntrace && (rip < (uintptr_t)CODE || rip >= (uintptr_t)CODE + TEXT_LEN))
-		r[REG_EFL] &= ~(greg_t)TRAP_FLAG;
-}
-
-static void catch_traps(void)
-{
-	static uint8_t stack[65536];
-	const stack_t alt = {.ss_sp = stack, .ss_size = sizeof(stack)};
-	struct sigaction sa = {.sa_sigaction = on_trap, .sa_flags = SA_SIGINFO | SA_ONSTACK};
-
-	sigaltstack(&alt, NULL);
-	sigaction(SIGTRAP, &sa, NULL);
-}
-
-/* ---- running it ---- */
-
-struct outcome {
-	uint32_t pad;
-	struct exec_cpu cpu;
-	uint8_t data[64];
-};
-
-static void run_once(struct outcome *out, const struct exec_cpu *in)
-{
-	uint64_t returned = (uintptr_t)RETURNED;
-
-	memcpy(STACK, &returned, 8);
-	memset(DATA, 0x5a, sizeof(out->data));
-	exec_in = *in;
-	out->pad = exec_at(CODE);
-	out->cpu = exec_out;
-	out->cpu.flags = 0; /* a function gives none to its caller */
-	memcpy(out->data, DATA, sizeof(out->data));
-}
-
-static void random_state(struct exec_cpu *in)
-{
-	for (int i = 0; i < EXEC_REGS; i++)
-		in->r[i] = exec_random();
-	in->r[RCX] = random_below(20) + 1;
-	in->r[RDX] = (uintptr_t)TAIL;
-	in->r[RSI] = (uintptr_t)CALLEE;
-	in->r[RDI] = (uintptr_t)DATA;
-	in->r[R15] = random_below(40);
-	in->rsp = (uintptr_t)STACK;
-	in->flags = (exec_random() & EXEC_FLAGS) | 2;
-}
-
-/* ---- what the steps tell ---- */
 
 static struct ki_target *target;
 static struct ki_function *fn;
 static struct ki_spans spans;
-
-static size_t steps_at(uint64_t addr)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < ntrace; i++)
-		n += trace[i] == addr;
-	return n;
-}
-
-/* How often `to` came next behind the instruction at `from`; 0: nothing of the function. */
-static size_t steps_between(uint64_t from, uint64_t to)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < ntrace; i++)
-		n += trace[i] == from && (i + 1 < ntrace ? trace[i + 1] : 0) == to;
-	return n;
-}
-
-static uint64_t edge_steps(const struct ki_edge *e)
-{
-	const struct ki_insn *in = &fn->insns[e->insn];
-
-	switch (e->kind) {
-	case KI_EDGE_FALL:
-		return steps_between(in->addr, in->addr + in->len);
-	case KI_EDGE_TAKEN:
-	case KI_EDGE_JUMP:
-		return steps_between(in->addr, e->to);
-	case KI_EDGE_TAIL:
-	case KI_EDGE_TAIL_INDIRECT:
-	case KI_EDGE_RETURN:
-		return steps_between(in->addr, 0);
-	case KI_EDGE_CALL:
-	case KI_EDGE_CALL_INDIRECT:
-		return steps_at(in->addr);
-	default: /* nothing faults, and there are no tables */
-		return 0;
-	}
-}
-
-static uint64_t call_steps(void)
-{
-	uint64_t n = 0;
-
-	for (uint32_t e = 0; e < fn->nedges; e++)
-		if (fn->edges[e].kind == KI_EDGE_CALL || fn->edges[e].kind == KI_EDGE_CALL_INDIRECT)
-			n += edge_steps(&fn->edges[e]);
-	return n;
-}
-
-static uint64_t truth(const struct ki_point *pt)
-{
-	const struct ki_block *b = &fn->blocks[pt->block];
-	const struct ki_insn *in;
-
-	switch (pt->kind) {
-	case KI_POINT_ENTRY:
-	case KI_POINT_EXIT:
-	case KI_POINT_START:
-		return 1;
-	case KI_POINT_BLOCK:
-		return steps_at(b->start);
-	case KI_POINT_BLOCK_END:
-		return steps_at(fn->insns[b->first + b->count - 1].addr);
-	case KI_POINT_INSN:
-		return steps_at(pt->addr);
-	case KI_POINT_AFTER:
-		in = ki_function_insn_at(fn, pt->addr);
-		return steps_between(pt->addr, pt->addr + in->len);
-	case KI_POINT_EDGE:
-		return edge_steps(&fn->edges[pt->edge]);
-	default:
-		return call_steps();
-	}
-}
 
 /* ---- counters at all points ---- */
 
@@ -268,8 +102,7 @@ static void write_board(const struct ki_window *w, const uint8_t *patch)
 		link_jump((uint8_t *)(uintptr_t)w->bounce, (uintptr_t)patch);
 	} else {
 		at[0] = 0xcc;
-		traps[ntraps].addr = w->addr;
-		traps[ntraps++].via = (uintptr_t)patch;
+		run_trap(w->addr, (uintptr_t)patch);
 	}
 }
 
@@ -277,7 +110,7 @@ static void install(void)
 {
 	uint8_t *heap = exec_mem->patch;
 
-	ntraps = 0;
+	run_no_traps();
 	for (size_t i = 0; i < plan->windows.n; i++) {
 		const struct ki_window *w = &plan->windows.v[i];
 		const struct ki_chunk *list[512];
@@ -296,26 +129,7 @@ static void install(void)
 
 static void analyse(void)
 {
-	const struct ki_symbol syms[] = {{.addr = (uintptr_t)CODE, .name = "f"},
-					 {.addr = (uintptr_t)CODE + CODE_MAX, .name = "gap"},
-					 {.addr = (uintptr_t)CALLEE, .name = "callee"},
-					 {.addr = (uintptr_t)TAIL, .name = "tail"},
-					 {.addr = (uintptr_t)RETURNED, .name = "returned"}};
-	const struct ki_memory m = {.kind = KI_TARGET_IMAGE,
-				    .base = (uintptr_t)CODE,
-				    .bytes = CODE,
-				    .len = TEXT_LEN,
-				    .symbols = syms,
-				    .nsymbols = sizeof(syms) / sizeof(*syms),
-				    .rows = random_code.rows,
-				    .nrows = random_code.nrows};
-	struct ki_err err = {0};
-	size_t n;
-
-	if (ki_target_open_memory(&m, &target, &err) ||
-	    ki_function_analyze(target, ki_target_symbols(target, &n), &fn, &err) ||
-	    ki_spans_find(fn, &spans, &err))
-		fail_msg("%s", err.msg);
+	run_analyse(&target, &fn, &spans);
 	assert_int_equal(ki_plan_new(&plan), 0);
 }
 
@@ -327,17 +141,16 @@ static void release(void)
 	ki_target_close(target);
 }
 
-static void compare(const struct outcome *a, const struct outcome *b, unsigned int number)
+static void compare(const struct run_outcome *a, const struct run_outcome *b, unsigned int number)
 {
-	if (a->pad != b->pad || memcmp(&a->cpu, &b->cpu, sizeof(a->cpu)) ||
-	    memcmp(a->data, b->data, sizeof(a->data)))
+	if (!run_same(a, b))
 		fail_msg("function %u: with counters it does something else", number);
 }
 
 static void note_truth(void)
 {
 	for (size_t i = 0; i < npoints; i++)
-		points[i].want += truth(&points[i].pt);
+		points[i].want += run_truth(fn, &points[i].pt);
 }
 
 static void check_counts(unsigned int number)
@@ -346,9 +159,9 @@ static void check_counts(unsigned int number)
 		char name[KI_POINT_NAME_LEN] = "start";
 
 		ki_point_format(&points[i].pt, fn->start, 0, name);
-		if (gs_area[i] != points[i].want)
+		if (run_counters[i] != points[i].want)
 			fail_msg("function %u, f%s: counted %llu, not %llu", number, name,
-				 (unsigned long long)gs_area[i],
+				 (unsigned long long)run_counters[i],
 				 (unsigned long long)points[i].want);
 		exact++;
 		total += points[i].want;
@@ -357,8 +170,8 @@ static void check_counts(unsigned int number)
 
 static void try_function(unsigned int number)
 {
-	struct outcome want[ROUNDS], got;
-	struct exec_cpu states[ROUNDS], stepped;
+	struct run_outcome want[ROUNDS], got;
+	struct exec_cpu states[ROUNDS];
 
 	random_code_make();
 	analyse();
@@ -366,22 +179,16 @@ static void try_function(unsigned int number)
 		fail_msg("function %u is refused: %s", number, ki_reason_tag(fn->reason));
 	add_points();
 	for (int i = 0; i < ROUNDS; i++) {
-		random_state(&states[i]);
-		run_once(&want[i], &states[i]);
-		stepped = states[i];
-		stepped.flags |= TRAP_FLAG;
-		ntrace = 0;
-		tracing = true;
-		run_once(&got, &stepped);
-		tracing = false;
-		assert_true(ntrace < TRACE_MAX);
+		run_state(&states[i]);
+		run_it(&want[i], &states[i]);
+		run_stepped(&got, &states[i]);
 		compare(&want[i], &got, number);
 		note_truth();
 	}
-	memset(gs_area, 0, sizeof(gs_area));
+	memset(run_counters, 0, sizeof(run_counters));
 	install();
 	for (int i = 0; i < ROUNDS; i++, executions++) {
-		run_once(&got, &states[i]);
+		run_it(&got, &states[i]);
 		compare(&want[i], &got, number);
 	}
 	check_counts(number);
@@ -438,8 +245,8 @@ static void the_lowest_order_runs_first(void **state)
 {
 	static const uint8_t bytes[] = {0x89, 0xf8, 0x85, 0xc0, 0x74, 0x03, /* mov; test; je */
 					0x90, 0x90, 0xc3, 0x90, 0xc3};
-	struct exec_cpu in = {.rsp = (uintptr_t)STACK, .flags = 2};
-	struct outcome out;
+	struct exec_cpu in = {.rsp = (uintptr_t)RUN_STACK, .flags = 2};
+	struct run_outcome out;
 
 	(void)state;
 	for (uint64_t zero = 0; zero < 2; zero++) {
@@ -457,8 +264,8 @@ static void the_lowest_order_runs_first(void **state)
 		}
 		append_digit(&(struct ki_place){.addr = fn->insns[1].addr}, 9, 9);
 		install();
-		in.r[RDI] = zero ? 0 : (uintptr_t)DATA;
-		run_once(&out, &in);
+		in.r[RDI] = zero ? 0 : (uintptr_t)RUN_DATA;
+		run_it(&out, &in);
 		assert_int_equal(out.cpu.r[R14], zero ? 91234512347 : 91234512346);
 		release();
 	}
@@ -471,8 +278,6 @@ int main(void)
 		cmocka_unit_test(the_lowest_order_runs_first),
 	};
 
-	exec_init();
-	exec_set_gs(gs_area);
-	catch_traps();
+	run_init();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The driver's own linker (kmod/patch.c, link.c, lay.c, copy.c), compiled into this process over a
+ * kernel's own decoder: a group of windows becomes a patch, in memory of ours.
+ */
+#ifndef COMMON_LINKER_H
+#define COMMON_LINKER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "uapi/kerninst.h"
+
+struct linked {
+	unsigned int reason; /* KI_R_OK, or why there is no patch */
+	uint32_t len;
+	uint32_t *at; /* of each window: where it begins in the patch; free() */
+	uint32_t orcs, calls;
+};
+
+/* A group of n windows, all of them, of one request; its patch is written at `heap`. */
+struct linked linker_link(uint8_t *heap, const struct ki_window *windows, uint32_t n,
+			  const struct ki_copy *copies, const struct ki_chunk *const *chunks,
+			  uint32_t nchunks);
+
+#endif

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Functions that are laid out do what they did. They are made at random, and so is the order of
+ * their blocks; the patch is the driver's own linker's (common_linker.h). Each is executed by this
+ * processor in the text and then laid out, without and with counters at all points: registers,
+ * flags, memory and counts are the same, and calls are made from the patch.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "common_link.h"
+#include "common_linker.h"
+#include "common_run.h"
+#include "splice/plan.h"
+
+#define ROUNDS	  6
+#define FUNCTIONS 600
+#define JMP_LEN	  5
+
+static struct ki_target *target;
+static struct ki_function *fn;
+static struct ki_spans spans;
+static struct ki_plan *plan;
+static struct linked linked;
+static size_t executions, counted;
+
+static void analyse(void)
+{
+	run_analyse(&target, &fn, &spans);
+	assert_int_equal(ki_plan_new(&plan), 0);
+}
+
+static void release(void)
+{
+	ki_plan_free(plan);
+	ki_spans_free(&spans);
+	ki_function_free(fn);
+	ki_target_close(target);
+}
+
+static void shuffle(uint32_t *v, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		v[i] = i;
+	for (uint32_t i = n; i > 1; i--) {
+		uint32_t k = random_below(i), t = v[i - 1];
+
+		v[i - 1] = v[k];
+		v[k] = t;
+	}
+}
+
+static void lay_out(const uint32_t *blocks)
+{
+	struct ki_err err = {0};
+	uint32_t id;
+
+	if (ki_plan_lay_out(plan, fn, &spans, blocks, &id, &err))
+		fail_msg("%s", err.msg);
+}
+
+static void write_board(const struct ki_window *w, const uint8_t *to)
+{
+	uint8_t *at = (uint8_t *)(uintptr_t)w->addr;
+
+	if (w->flags & KI_WINDOW_UNBOARDED)
+		return;
+	if (w->board == KI_BOARD_JMP) {
+		link_jump(at, (uintptr_t)to);
+	} else if (w->board == KI_BOARD_BOUNCE) {
+		at[0] = 0xeb;
+		at[1] = (uint8_t)(w->bounce - (w->addr + 2));
+		link_jump((uint8_t *)(uintptr_t)w->bounce, (uintptr_t)to);
+	} else {
+		at[0] = 0xcc;
+		run_trap(w->addr, (uintptr_t)to);
+	}
+}
+
+/* The plan, which is one group, in the order of the text. */
+static void link_plan(void)
+{
+	const struct ki_chunk *chunks[2048];
+
+	assert_true(plan->chunks.n <= 2048);
+	for (size_t i = 0; i < plan->chunks.n; i++)
+		chunks[i] = &plan->chunks.v[i].c;
+	linked = linker_link(exec_mem->patch, plan->windows.v, (uint32_t)plan->windows.n,
+			     plan->copies.v, chunks, (uint32_t)plan->chunks.n);
+	assert_int_equal(linked.reason, KI_R_OK);
+	assert_true(linked.len && linked.len < sizeof(exec_mem->patch));
+}
+
+static void install(void)
+{
+	link_plan();
+	run_no_traps();
+	for (size_t i = 0; i < plan->windows.n; i++)
+		write_board(&plan->windows.v[i], exec_mem->patch + linked.at[i]);
+	free(linked.at);
+}
+
+/* ---- counters ---- */
+
+static uint64_t want[4096];
+static struct ki_point points[4096];
+static uint32_t npoints;
+
+static void add_point(struct ki_point pt)
+{
+	struct ki_place *v;
+	struct ki_err err = {0};
+	struct ki_code code;
+	unsigned int reason = KI_R_OK;
+	uint32_t id;
+	size_t n;
+
+	if (ki_point_places(fn, &spans, &pt, &v, &n, &err))
+		fail_msg("%s", err.msg);
+	for (size_t i = 0; i < n && !reason; i++)
+		reason = v[i].reason;
+	for (size_t i = 0; i < n && !reason; i++) {
+		ki_snippet_count(&code, npoints, v[i].flags_live);
+		if (ki_plan_add(plan, fn, &spans, &v[i], 0, &code, &id, &err))
+			fail_msg("%s", err.msg);
+	}
+	free(v);
+	points[npoints] = pt;
+	npoints += !reason;
+}
+
+/* Each third time none, else some, or all. */
+static void add_points(unsigned int number)
+{
+	unsigned int part = number % 3;
+
+	npoints = 0;
+	for (uint32_t b = 0; part && b < fn->nblocks; b++)
+		if (random_below(part == 1 ? 4 : 1) == 0)
+			add_point((struct ki_point){.kind = KI_POINT_BLOCK, .block = b});
+	for (uint32_t e = 0; part && e < fn->nedges; e++)
+		if (random_below(part == 1 ? 4 : 1) == 0)
+			add_point((struct ki_point){.kind = KI_POINT_EDGE, .edge = e});
+	for (uint32_t i = 0; part == 2 && i < fn->ninsns; i++)
+		if (fn->insns[i].kind != KI_INSN_PAD)
+			add_point((struct ki_point){.kind = KI_POINT_INSN,
+						    .addr = fn->insns[i].addr});
+}
+
+/* ---- */
+
+/* A bounce may stand where an instruction began. */
+static bool bounces_at(uint64_t addr)
+{
+	for (size_t i = 0; i < plan->windows.n; i++)
+		if (plan->windows.v[i].bounce == addr)
+			return true;
+	return false;
+}
+
+static bool traps(void)
+{
+	for (size_t i = 0; i < plan->windows.n; i++)
+		if (plan->windows.v[i].board == KI_BOARD_TRAP && !(plan->windows.v[i].flags & KI_WINDOW_UNBOARDED))
+			return true;
+	return false;
+}
+
+/* No instruction of a window is executed in the text but what its springboard covers. */
+static void check_where(unsigned int number)
+{
+	for (size_t i = 0; i < plan->windows.n; i++) {
+		const struct ki_window *w = &plan->windows.v[i];
+		uint64_t addr = w->addr;
+
+		for (uint32_t k = 0; k < w->ncopy; k++) {
+			if ((k || w->flags & KI_WINDOW_UNBOARDED) && !bounces_at(addr) &&
+			    run_steps_at(addr))
+				fail_msg("function %u: +0x%llx is executed in the text", number,
+					 (unsigned long long)(addr - fn->start));
+			addr += plan->copies.v[w->first_copy + k].orig_len;
+		}
+	}
+}
+
+static void try_function(unsigned int number)
+{
+	struct run_outcome wanted[ROUNDS], got;
+	struct exec_cpu states[ROUNDS];
+	uint32_t blocks[64];
+
+	random_code_make();
+	analyse();
+	assert_true(fn->nblocks <= 64);
+	shuffle(blocks, fn->nblocks);
+	lay_out(blocks);
+	add_points(number);
+	memset(want, 0, sizeof(want));
+	for (int i = 0; i < ROUNDS; i++) {
+		run_state(&states[i]);
+		run_stepped(&wanted[i], &states[i]);
+		for (uint32_t k = 0; k < npoints; k++)
+			want[k] += run_truth(fn, &points[k]);
+	}
+	memset(run_counters, 0, sizeof(run_counters));
+	install();
+	for (int i = 0; i < ROUNDS; i++, executions++) {
+		run_it(&got, &states[i]);
+		if (!run_same(&wanted[i], &got))
+			fail_msg("function %u: laid out it does something else", number);
+	}
+	for (uint32_t k = 0; k < npoints; k++, counted++)
+		if (run_counters[k] != want[k])
+			fail_msg("function %u, point %u: counted %llu, not %llu", number, k,
+				 (unsigned long long)run_counters[k], (unsigned long long)want[k]);
+	if (!traps()) { /* steps do not follow breakpoints */
+		run_stepped(&got, &states[0]);
+		check_where(number);
+	}
+	release();
+}
+
+static void they_do_what_they_did(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < FUNCTIONS; i++)
+		try_function(i);
+	print_message("%u functions, %zu executions, %zu points exact\n", FUNCTIONS, executions,
+		      counted);
+	assert_true(executions >= 3600 && counted > 10000);
+}
+
+/* ---- known forms ---- */
+
+/* test; je behind; nop; ret; behind: inc; ret, with filler. */
+static const uint8_t known[] = {0x85, 0xff, 0x74, 0x09, 0x31, 0xc0, 0x90, 0x90, 0x90, 0x90, 0x90,
+				0x90, 0xc3, 0x89, 0xf8, 0x90, 0x90, 0x90, 0xc3, 0xcc, 0xcc};
+
+static void forms(const uint32_t *blocks, const uint8_t *expected, size_t len)
+{
+	random_code_lay();
+	random_code.nrows = 0;
+	memcpy(CODE, known, sizeof(known));
+	analyse();
+	assert_int_equal(fn->nblocks, 3);
+	lay_out(blocks);
+	link_plan();
+	free(linked.at);
+	assert_int_equal(linked.len, len);
+	assert_memory_equal(exec_mem->patch, expected, len);
+	assert_int_equal(linked.calls, 0);
+	release();
+}
+
+static void branches_are_as_short_as_they_can_be(void **state)
+{
+	static const uint32_t as_it_was[] = {0, 1, 2}, turned[] = {0, 2, 1}, back[] = {1, 0, 2};
+	static const uint8_t inverted[] = {0x85, 0xff, 0x75, 0x06, 0x89, 0xf8, 0x90, 0x90,
+					   0x90, 0xc3, 0x31, 0xc0, 0x90, 0x90, 0x90, 0x90,
+					   0x90, 0x90, 0xc3};
+	static const uint8_t backward[] = {0x31, 0xc0, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90,
+					   0xc3, 0x85, 0xff, 0x75, 0xf3, 0x89, 0xf8, 0x90,
+					   0x90, 0x90, 0xc3};
+
+	(void)state;
+	forms(as_it_was, known, 19);
+	forms(turned, inverted, sizeof(inverted));
+	forms(back, backward, sizeof(backward));
+}
+
+/* ---- what is no layout ---- */
+
+static unsigned int asked(uint32_t window, uint16_t place, uint8_t flags)
+{
+	static const uint32_t blocks[] = {0, 1, 2};
+	unsigned int reason;
+
+	random_code_lay();
+	random_code.nrows = 0;
+	memcpy(CODE, known, sizeof(known));
+	analyse();
+	lay_out(blocks);
+	assert_true(plan->windows.n >= 2);
+	plan->windows.v[window].place = place;
+	plan->windows.v[window].flags = flags;
+	linked = linker_link(exec_mem->patch, plan->windows.v, (uint32_t)plan->windows.n,
+			     plan->copies.v, NULL, 0);
+	reason = linked.reason;
+	free(linked.at);
+	release();
+	return reason;
+}
+
+static void what_is_no_order_is_refused(void **state)
+{
+	(void)state;
+	assert_int_equal(asked(0, 0, KI_WINDOW_LAID), KI_R_OK);
+	assert_int_equal(asked(0, 1, KI_WINDOW_LAID), KI_R_BAD_LAYOUT);
+	assert_int_equal(asked(1, 0, KI_WINDOW_LAID), KI_R_BAD_LAYOUT);
+	assert_int_equal(asked(1, 3000, KI_WINDOW_LAID), KI_R_BAD_LAYOUT);
+	assert_int_equal(asked(1, UINT16_MAX, KI_WINDOW_LAID), KI_R_BAD_LAYOUT);
+	assert_int_equal(asked(1, 0, 0), KI_R_BAD_LAYOUT);
+}
+
+static void blocks_are_given_once_each(void **state)
+{
+	static const uint32_t wrong[][3] = {{0, 1, 1}, {0, 1, 3}, {1, 1, 2}, {0, 1, UINT32_MAX}};
+	struct ki_err err = {0};
+	uint32_t id;
+
+	(void)state;
+	random_code_lay();
+	random_code.nrows = 0;
+	memcpy(CODE, known, sizeof(known));
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		analyse();
+		assert_int_equal(ki_plan_lay_out(plan, fn, &spans, wrong[i], &id, &err), -EINVAL);
+		assert_int_equal(ki_plan_windows(plan), 0);
+		release();
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(they_do_what_they_did),
+		cmocka_unit_test(branches_are_as_short_as_they_can_be),
+		cmocka_unit_test(what_is_no_order_is_refused),
+		cmocka_unit_test(blocks_are_given_once_each),
+	};
+
+	run_init();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
