@@ -55,9 +55,9 @@ static u16 shape_of_window(const struct ki_job *j, u32 i)
 	const struct ki_window *w = &j->windows[i];
 
 	if (w->reason || (w->flags & ~(KI_WINDOW_UNBOARDED | KI_WINDOW_LAID)) ||
-	    (w->flags && !w->group) || (w->place && !(w->flags & KI_WINDOW_LAID)) ||
-	    !w->len || w->len > KI_WINDOW_MAX ||
-	    !is_zero(w->orig + w->len, KI_WINDOW_MAX - w->len) || w->addr + w->len < w->addr)
+	    (w->flags && !w->group) || (w->place && !(w->flags & KI_WINDOW_LAID)) || !w->len ||
+	    w->len > KI_WINDOW_MAX || !is_zero(w->orig + w->len, KI_WINDOW_MAX - w->len) ||
+	    w->addr + w->len < w->addr)
 		return KI_R_BAD_REQUEST;
 	if (i && w->addr < w[-1].addr + w[-1].len)
 		return KI_R_BAD_REQUEST;

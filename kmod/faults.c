@@ -30,17 +30,17 @@
  *
  * The address of a patch is on a stack where an exception left it, and, of a patch that is laid
  * out, where a call did; so it is found where the unwinder says that registers were saved, or that
- * a function returns. If the unwinder loses its way every word of that stack counts, which may be too careful, but only
- * delays. It also does so where it seems to have come to an end, but not in user space or where
- * threads begin: 6.1 says of thunks, and of what gives taken return addresses back, that stacks end
- * there, and a task may be preempted in them. The registers of user space are never looked at: a
- * program may have put any address there.
+ * a function returns. If the unwinder loses its way every word of that stack counts, which may be
+ * too careful, but only delays. It also does so where it seems to have come to an end, but not in
+ * user space or where threads begin: 6.1 says of thunks, and of what gives taken return addresses
+ * back, that stacks end there, and a task may be preempted in them. The registers of user space are
+ * never looked at: a program may have put any address there.
  *
  * The same look tells whether somebody will return to a place in ki_returned (returns.c). Such an
- * address, and one in a patch that is laid out, may also have been taken from the stack by a return probe or the function graph tracer,
- * which left its own there. The unwinder knows whose it was; where it does not (of a task that was
- * preempted it does not tell, nor of one that is just about to get the address back), that may be
- * any of ours.
+ * address, and one in a patch that is laid out, may also have been taken from the stack by a return
+ * probe or the function graph tracer, which left its own there. The unwinder knows whose it was;
+ * where it does not (of a task that was preempted it does not tell, nor of one that is just about
+ * to get the address back), that may be any of ours.
  */
 #include <linux/delay.h>
 #include <linux/kallsyms.h>

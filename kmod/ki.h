@@ -279,8 +279,7 @@ void ki_piece_free(struct ki_piece *p) __must_hold(&ki_lock); /* NULL is allowed
 
 /* lay.c */
 /* The order that a request says of a new group's windows, if it says one. KI_R_OK, or why not. */
-u16 __must_check ki_lay_out(struct ki_group *g, const struct ki_window *req)
-	__must_hold(&ki_lock);
+u16 __must_check ki_lay_out(struct ki_group *g, const struct ki_window *req) __must_hold(&ki_lock);
 /* Is it that of the group that these windows are in? */
 u16 __must_check ki_lay_same(const struct ki_group *g, struct ki_win *const *wins,
 			     const struct ki_window *req, u32 n) __must_hold(&ki_lock);

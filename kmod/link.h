@@ -15,13 +15,13 @@ struct ki_link {
 	unsigned long base;
 	u32 len;
 	u16 reason;
-	u32 pad;	     /* bytes of int3 before everything */
-	u32 inner[KI_FILL];  /* where the instruction at byte 1 + [i] of the first window stands */
-	bool ways;	     /* back: returns.c */
-	bool calls;	     /* functions return into it: lay.c */
-	u8 *wide;	     /* lay.c: branches that do not reach in their short form */
-	bool fitting;	     /* they are looked for */
-	bool wider;	     /* one has been found */
+	u32 pad;	    /* bytes of int3 before everything */
+	u32 inner[KI_FILL]; /* where the instruction at byte 1 + [i] of the first window stands */
+	bool ways;	    /* back: returns.c */
+	bool calls;	    /* functions return into it: lay.c */
+	u8 *wide;	    /* lay.c: branches that do not reach in their short form */
+	bool fitting;	    /* they are looked for */
+	bool wider;	    /* one has been found */
 	struct ki_rows rows;
 	u8 *buf; /* NULL: only the length is wanted */
 };

@@ -4,8 +4,8 @@
 
 STUDY_FLAGS := -std=gnu11 $(WARN) -O2 -g -D_GNU_SOURCE
 
-build/bench/ttest: bench/studies/ttest.c bench/studies/welch.c bench/studies/welch.h
-	$(call say,CC,$@)mkdir -p $(@D) && $(CC) $(STUDY_FLAGS) -o $@ $(filter %.c,$^) -lm
+build/bench/ttest: bench/studies/ttest.c lib/util/welch.c lib/util/welch.h
+	$(call say,CC,$@)mkdir -p $(@D) && $(CC) $(STUDY_FLAGS) -Ilib -o $@ $(filter %.c,$^) -lm
 build/bench/work: bench/studies/work.c
 	$(call say,CC,$@)mkdir -p $(@D) && $(CC) $(STUDY_FLAGS) -static -o $@ $<
 

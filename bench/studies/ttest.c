@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "welch.h"
+#include "util/welch.h"
 
 #define NAME	   96
 #define STUDIES	   16

@@ -453,7 +453,7 @@ struct ki_window {
 	__u8 flags;	  /* KI_WINDOW_* */
 	__u16 reason;	  /* out: KI_R_* of this window */
 	__u16 place;	  /* KI_WINDOW_LAID: where it stands in the patch, from 0 on; else 0 */
-	__u32 group;		  /* 0: none */
+	__u32 group;	  /* 0: none */
 	__u8 orig[KI_WINDOW_MAX]; /* the bytes expected there in KI_VIEW_ORIG; the rest zero */
 };
 
@@ -493,7 +493,13 @@ enum ki_where {
  * KI_CHUNK_KEEP, before the first instruction of a window of a group that is laid out: no code, but
  * a group stays as long as it has a chunk (len, nfix and target are 0).
  */
-enum ki_chunk_kind { KI_CHUNK_CODE, KI_CHUNK_LONG, KI_CHUNK_REPLACE, KI_CHUNK_KEEP, KI_CHUNK_KINDS };
+enum ki_chunk_kind {
+	KI_CHUNK_CODE,
+	KI_CHUNK_LONG,
+	KI_CHUNK_REPLACE,
+	KI_CHUNK_KEEP,
+	KI_CHUNK_KINDS
+};
 
 /* The code of a long chunk; fixups in order of their offsets. */
 struct ki_long {

@@ -9,7 +9,8 @@
 
 /*
  * Set boarded[i], of spans->n that are false, for each window that control comes to from the
- * text. laid: calls are made from the patch, and come back there. -EINVAL: it would come into the middle of one; the function cannot be moved. -ENOMEM.
+ * text. laid: calls are made from the patch, and come back there. -EINVAL: it would come into the
+ * middle of one; the function cannot be moved. -ENOMEM.
  */
 int ki_move_boards(const struct ki_function *fn, const struct ki_spans *spans, bool laid,
 		   bool *boarded);

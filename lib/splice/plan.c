@@ -186,7 +186,8 @@ static int find_span(const struct ki_function *fn, const struct ki_spans *spans,
 	unsigned int reason;
 
 	if (!in)
-		return ki_err_reason(err, KI_R_NOT_BOUNDARY, addr, "%s+0x%llx", ki_plan_name_of(fn), off);
+		return ki_err_reason(err, KI_R_NOT_BOUNDARY, addr, "%s+0x%llx", ki_plan_name_of(fn),
+				     off);
 	*out = ki_spans_at(spans, fn, addr);
 	if (fn->reason)
 		reason = fn->reason;
@@ -269,15 +270,15 @@ static void mark_window(struct ki_window *w, uint32_t group, bool boarded, const
 static int put_group(struct ki_plan *p, const struct ki_function *fn, const struct ki_spans *spans,
 		     const bool *boarded, const uint16_t *places, struct ki_err *err)
 {
-	struct plan_group g = {.first = (uint32_t)p->windows.n,
-			       .count = (uint32_t)spans->n,
-			       .laid = places};
+	struct plan_group g = {
+		.first = (uint32_t)p->windows.n, .count = (uint32_t)spans->n, .laid = places};
 
 	for (size_t i = 0; i < spans->n; i++) {
 		unsigned int reason = check_window(p, fn, &spans->v[i]);
 
 		if (reason)
-			return ki_err_reason(err, reason, spans->v[i].addr, "%s", ki_plan_name_of(fn));
+			return ki_err_reason(err, reason, spans->v[i].addr, "%s",
+					     ki_plan_name_of(fn));
 	}
 	for (size_t i = 0; i < spans->n; i++) {
 		uint32_t host = spans->v[i].host == KI_NONE ? KI_NONE : g.first + spans->v[i].host;

@@ -60,9 +60,9 @@ static void sort(void *v, size_t n, size_t size, int (*compare)(const void *, co
 #include "../../kmod/link.c"
 #include "../../kmod/lay.c"
 /* each file has names of its own */
-#define put_copy  patch_put_copy
-#define put_jump  patch_put_jump
-#define is_short  patch_is_short
+#define put_copy patch_put_copy
+#define put_jump patch_put_jump
+#define is_short patch_is_short
 #include "../../kmod/patch.c"
 
 static struct {

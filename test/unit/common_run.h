@@ -41,7 +41,8 @@ void run_trap(uint64_t addr, uint64_t via);
 /* The function that random_code_make has made: a target with it, what it is, its windows. */
 void run_analyse(struct ki_target **t, struct ki_function **fn, struct ki_spans *spans);
 
-/* How often the last run_stepped passed the point; how often it was at an instruction of the text. */
+/* How often the last run_stepped passed the point; how often it was at an instruction of the text.
+ */
 uint64_t run_truth(const struct ki_function *fn, const struct ki_point *pt);
 size_t run_steps_at(uint64_t addr);
 

@@ -10,7 +10,9 @@
 
 #include <cmocka.h>
 
-#include "../../bench/studies/welch.c"
+#include <math.h>
+
+#include "util/welch.h"
 
 #define CLOSE(got, wanted, most) assert_true(fabs((got) - (wanted)) <= (most))
 

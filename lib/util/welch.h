@@ -1,10 +1,10 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * Do two samples have different means? Welch's test: Student's for samples whose variances need
  * not be equal.
  */
-#ifndef KI_STUDIES_WELCH_H
-#define KI_STUDIES_WELCH_H
+#ifndef KI_UTIL_WELCH_H
+#define KI_UTIL_WELCH_H
 
 #include <stddef.h>
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
  * Student's distribution is an incomplete beta function, and that one a continued fraction, which
  * converges fast where x is below (a + 1) / (a + b + 2); elsewhere I(x, a, b) = 1 - I(1 - x, b, a)
@@ -8,7 +8,7 @@
  * Under QEMU's instruction count two runs may be equal to the last instruction. So variances of 0
  * are no mistake: then a difference is what it is, with an interval of no width.
  */
-#include "welch.h"
+#include "util/welch.h"
 
 #include <math.h>
 

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * The evolving kernel: functions whose code is laid out anew while they run, by how they are used.
+ *
+ * profile (cover.h, KI_COVER_EDGES) -> choose an order of blocks -> lay out (splice.h) -> measure
+ * -> keep or undo. Each step is a function of data. What a layout does to the code is the driver's:
+ * an order cannot change what code does.
+ */
+#ifndef KERNINST_EVOLVE_H
+#define KERNINST_EVOLVE_H
+
+#include "kerninst/cover.h"
+#include "kerninst/splice.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- an order of blocks ---- */
+
+struct ki_lay_block {
+	uint32_t size; /* bytes */
+	uint64_t count;
+};
+
+/* Control goes from one to the other, and could fall there. */
+struct ki_lay_edge {
+	uint32_t from, to;
+	uint64_t count;
+};
+
+struct ki_lay_graph {
+	struct ki_lay_block *blocks; /* in order of address */
+	struct ki_lay_edge *edges;
+	uint32_t nblocks, nedges;
+};
+
+/*
+ * A policy: how an order is chosen. *order: of all blocks; *nhot: so many of them, which come
+ * first, are hot. hot: a block is if it was executed more often than that; so is block 0, always.
+ * 0, or -ENOMEM.
+ */
+typedef int ki_lay_policy(const struct ki_lay_graph *g, uint64_t hot, uint32_t *order,
+			  uint32_t *nhot);
+
+/*
+ * ext-TSP: chains of hot blocks are joined where that makes control fall most often, and jump near
+ * where it jumps (Newell and Pupyrev, "Improved Basic Block Reordering", 2020); cold blocks stand
+ * behind them as they were. hot-first: hot blocks as they were, then cold ones. reverse: the last
+ * block first, which serves nobody but tests.
+ */
+int ki_lay_ext_tsp(const struct ki_lay_graph *g, uint64_t hot, uint32_t *order, uint32_t *nhot);
+int ki_lay_hot_first(const struct ki_lay_graph *g, uint64_t hot, uint32_t *order, uint32_t *nhot);
+int ki_lay_reverse(const struct ki_lay_graph *g, uint64_t hot, uint32_t *order, uint32_t *nhot);
+
+/* The policy of a name, "ext-tsp", "hot-first", "reverse"; NULL. */
+ki_lay_policy *ki_lay_policy_find(const char *name);
+
+/* How good ext-TSP finds an order of n blocks (of others it knows nothing): to be compared with
+   that of another order of the same. */
+double ki_lay_score(const struct ki_lay_graph *g, const uint32_t *order, uint32_t n);
+
+/* ---- functions ---- */
+
+/* What a layout of a function is expected to do, by its profile. */
+struct ki_evolve_forecast {
+	uint64_t calls;		   /* in the profile */
+	uint32_t blocks, hot;	   /* there are; of these, hot */
+	uint32_t bytes, hot_bytes; /* the same, of code */
+	uint32_t lines_before;	   /* cache lines that hold hot blocks in the text */
+	uint32_t lines_after;	   /* that they will fill, if none of their jumps were needed */
+	double taken_before;	   /* times per call that control does not fall from a hot block */
+	double taken_after;	   /* into the next one */
+};
+
+/*
+ * What a profile says of a function, as a graph of its blocks: g's arrays are to be freed. An edge
+ * that leaves through the text (a static branch) has count 0: nothing can fall there. -ENOENT: it
+ * is not in the profile; -ESTALE: it is there with other blocks or edges; both with err.
+ */
+int ki_evolve_graph(const struct ki_coverage *profile, const struct ki_function *fn,
+		    const struct ki_spans *spans, struct ki_lay_graph *g, uint64_t *calls,
+		    struct ki_err *err);
+void ki_lay_graph_free(struct ki_lay_graph *g);
+
+struct ki_evolve; /* layouts of several functions, to be put in and taken out together */
+
+struct ki_evolve_options {
+	ki_lay_policy *policy;
+	unsigned int hot; /* 1/hot of a function's calls is the threshold of its blocks; 0: what was
+			     executed at all is hot */
+};
+
+int ki_evolve_new(struct ki_target *t, const struct ki_evolve_options *o, struct ki_evolve **out,
+		  struct ki_err *err);
+void ki_evolve_free(
+	struct ki_evolve *e); /* what is in is not taken out: the target's end does it */
+
+/*
+ * Choose a layout of a function. On a refusal nothing is added: no calls in the profile are
+ * -ENODATA. The profile need not live on.
+ */
+int ki_evolve_add(struct ki_evolve *e, const struct ki_coverage *profile,
+		  const struct ki_symbol *sym, struct ki_evolve_forecast *out, struct ki_err *err);
+
+/* Put all in, take all out; again and again. Only ask whether they could be put in. */
+int ki_evolve_install(struct ki_evolve *e, struct ki_err *err);
+int ki_evolve_undo(struct ki_evolve *e, struct ki_err *err);
+int ki_evolve_check(struct ki_evolve *e, struct ki_err *err);
+
+/* ---- better? ---- */
+
+/*
+ * Windows of time without the layouts and with them, in turn; what one call of a function takes in
+ * each. Its own clock is read by inserted code, which costs less inside a function that is laid
+ * out (no jumps): a function that is not, such as a caller, is the fairer judge.
+ */
+struct ki_evolve_trial {
+	const struct ki_symbol *judge;
+	const char *metric; /* NULL: "vtime/call" */
+	size_t windows;	    /* of each kind, at least 2 */
+	double seconds;	    /* of one */
+	/* Wait so long; false: stop (-ECANCELED). NULL: just wait. */
+	bool (*wait)(void *arg, double seconds);
+	void *arg;
+};
+
+/*
+ * Fills windows values each; then the layouts are in. -ENODATA: the judge was not called in a
+ * window. On a failure they are out.
+ */
+int ki_evolve_try(struct ki_evolve *e, const struct ki_evolve_trial *t, double *before,
+		  double *after, struct ki_err *err);
+
+/* Measurements of the same, before and after: a mean of each window. */
+struct ki_evolve_verdict {
+	double before, after; /* means */
+	double low, high;     /* of (after - before) / before, with 95 % confidence */
+	bool better;	      /* all of the interval is below 0 */
+	bool worse;	      /* above */
+};
+
+/* n windows of each, at least 2. */
+void ki_evolve_judge(const double *before, const double *after, size_t n,
+		     struct ki_evolve_verdict *out);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

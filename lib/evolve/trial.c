@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+/*
+ * Is it better? Windows of time without the layouts and with them, in turn, so that what changes
+ * meanwhile (load, heat) falls on both.
+ */
+#include <errno.h>
+#include <math.h>
+#include <time.h>
+
+#include "evolve/inside.h"
+#include "kerninst/metric.h"
+#include "util/welch.h"
+
+#define CONFIDENCE 0.95
+
+static bool just_wait(double seconds)
+{
+	struct timespec left = {.tv_sec = (time_t)seconds};
+
+	left.tv_nsec = (long)((seconds - (double)left.tv_sec) * 1e9);
+	while (nanosleep(&left, &left) && errno == EINTR)
+		;
+	return true;
+}
+
+static int add_judge(struct ki_measure *m, const struct ki_evolve *e,
+		     const struct ki_evolve_trial *t, uint32_t *curve, struct ki_err *err)
+{
+	const struct ki_metric *metric = ki_metric_find(t->metric ? t->metric : "vtime/call");
+	const struct ki_point whole = {.kind = KI_POINT_ENTRY};
+	struct ki_function *fn = NULL;
+	struct ki_spans spans = {0};
+	int ret;
+
+	if (!metric || metric->form != KI_FORM_MEAN)
+		return ki_err_set(err, -EINVAL, 0, "%s: no metric of what one call takes",
+				  t->metric);
+	ret = ki_function_analyze(e->t, t->judge, &fn, err);
+	if (!ret)
+		ret = ki_spans_find(fn, &spans, err);
+	if (!ret)
+		ret = ki_measure_add(m, metric, fn, &spans, &whole, 0, NULL, curve, err);
+	ki_spans_free(&spans);
+	ki_function_free(fn);
+	return ret;
+}
+
+static int read_judge(struct ki_measure *m, const struct ki_evolve_trial *t, uint32_t curve,
+		      double *value, struct ki_err *err)
+{
+	struct ki_reading *r;
+	int ret;
+
+	if (!(t->wait ? t->wait(t->arg, t->seconds) : just_wait(t->seconds)))
+		return ki_err_set(err, -ECANCELED, 0, "trial: stopped");
+	ret = ki_measure_read(m, &r, err);
+	if (ret)
+		return ret;
+	*value = ki_reading_value(m, NULL, r, curve, KI_ALL_CPUS);
+	ki_reading_free(r);
+	if (isnan(*value))
+		ret = ki_err_set(err, -ENODATA, t->judge->addr,
+				 "%s: was not called for %g s, so nothing can be compared: let a "
+				 "load run, or name another --judge",
+				 t->judge->name, t->seconds);
+	return ret;
+}
+
+/* What one call took in a window of time that begins now. */
+static int measure(const struct ki_evolve *e, const struct ki_evolve_trial *t, double *value,
+		   struct ki_err *err)
+{
+	struct ki_measure *m;
+	uint32_t curve;
+	int ret = ki_measure_new(e->t, &m, err);
+
+	if (ret)
+		return ret;
+	ret = add_judge(m, e, t, &curve, err);
+	if (!ret)
+		ret = ki_measure_start(m, err);
+	if (!ret && ki_measure_refusal(m, curve))
+		ret = ki_err_reason(err, ki_measure_refusal(m, curve), t->judge->addr, "%s",
+				    t->judge->name);
+	if (!ret)
+		ret = read_judge(m, t, curve, value, err);
+	ki_measure_free(m);
+	return ret;
+}
+
+int ki_evolve_try(struct ki_evolve *e, const struct ki_evolve_trial *t, double *before,
+		  double *after, struct ki_err *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < t->windows; i++) {
+		if (i)
+			ret = ki_evolve_undo(e, err);
+		if (!ret)
+			ret = measure(e, t, &before[i], err);
+		if (!ret)
+			ret = ki_evolve_install(e, err);
+		if (!ret)
+			ret = measure(e, t, &after[i], err);
+	}
+	if (ret)
+		ki_evolve_undo(e, NULL);
+	return ret;
+}
+
+void ki_evolve_judge(const double *before, const double *after, size_t n,
+		     struct ki_evolve_verdict *out)
+{
+	struct ki_sample a, b;
+	struct ki_comparison c;
+
+	ki_sample_of(before, n, &a);
+	ki_sample_of(after, n, &b);
+	ki_sample_compare(&a, &b, CONFIDENCE, &c);
+	*out = (struct ki_evolve_verdict){.before = a.mean, .after = b.mean};
+	out->low = c.low / a.mean;
+	out->high = c.high / a.mean;
+	out->better = c.high < 0;
+	out->worse = c.low > 0;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * kerninst evolve: layouts that stay when the command has ended.
+ */
+#ifndef KERNINST_EVOLVE_VERB_H
+#define KERNINST_EVOLVE_VERB_H
+
+#include "cli.h"
+
+/*
+ * Go on in a process of its own, which is called so that others find it; this one waits for what
+ * it has to say, and ends with its status. Returns in the new process only. Before the device is
+ * opened: it is opened by who stays. A failure: an exit status.
+ */
+int evolve_leave(void);
+
+/* In the new process: say how it went, and let the other one end. */
+void evolve_tell(int status);
+
+/* Wait until somebody says that it is enough (evolve --undo, or a signal). */
+void evolve_stay(void);
+
+/* The verbs' other halves: who stays, and what is laid out; end those who stay. */
+int evolve_list(void);
+int evolve_undo(void);
+
+#endif
