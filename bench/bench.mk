@@ -56,4 +56,8 @@ build/bench/process: bench/process.c build/release/libkerninst.a
 bench-process: build/bench/process
 	$(Q)build/bench/process
 
-.PHONY: bench bench-process bench-analysis bench-deps bench-returns
+# What laying code out changes, in a model of a processor. KERNEL=6.1 LOADS='read open mkdir tcp fork'
+bench-fetch: all test-plugins test-progs kmod
+	$(Q)bench/fetch.sh --kernel $(KERNEL) $(LOADS)
+
+.PHONY: bench bench-process bench-analysis bench-deps bench-returns bench-fetch

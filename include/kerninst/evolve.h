@@ -103,10 +103,17 @@ void ki_evolve_free(
 int ki_evolve_add(struct ki_evolve *e, const struct ki_coverage *profile,
 		  const struct ki_symbol *sym, struct ki_evolve_forecast *out, struct ki_err *err);
 
-/* Put all in, take all out; again and again. Only ask whether they could be put in. */
+/*
+ * Put all in, take all out; again and again. Only ask whether they could be put in. What the driver
+ * refuses is left out; all of it is an error.
+ */
 int ki_evolve_install(struct ki_evolve *e, struct ki_err *err);
 int ki_evolve_undo(struct ki_evolve *e, struct ki_err *err);
 int ki_evolve_check(struct ki_evolve *e, struct ki_err *err);
+
+/* Why the driver refused the n-th function that was added, *sym; KI_R_OK: it did not. *sym is NULL:
+   there are no more. */
+unsigned int ki_evolve_refusal(const struct ki_evolve *e, size_t n, const struct ki_symbol **sym);
 
 /* ---- better? ---- */
 

@@ -30,6 +30,7 @@ void ki_evolve_free(struct ki_evolve *e)
 	if (!e)
 		return;
 	ki_plan_free(e->plan);
+	ki_vec_free(&e->syms);
 	free(e);
 }
 
@@ -110,10 +111,14 @@ static int choose(struct ki_evolve *e, const struct subject *s, struct ki_err *e
 
 	if (!ret)
 		ret = forecast(s->fn, &s->g, order, nhot, s->out);
+	if (!ret && ki_vec_reserve(&e->syms, 1))
+		ret = -ENOMEM;
 	if (ret)
 		ret = ki_err_set(err, ret, s->fn->start, "layout: out of memory");
 	else
 		ret = ki_plan_lay_out(e->plan, s->fn, &s->spans, order, &id, err);
+	if (!ret)
+		e->syms.v[e->syms.n++] = s->fn->symbol;
 	free(order);
 	return ret;
 }
@@ -150,9 +155,25 @@ int ki_evolve_add(struct ki_evolve *e, const struct ki_coverage *profile,
 	return ret;
 }
 
+/* All are refused: that is an error. */
+static int any_left(const struct ki_evolve *e, struct ki_err *err)
+{
+	uint32_t n = (uint32_t)ki_plan_chunks(e->plan);
+
+	for (uint32_t id = 0; id < n; id++)
+		if (!ki_plan_refusal(e->plan, id))
+			return 0;
+	if (!n)
+		return ki_err_set(err, -EINVAL, 0, "layout: nothing has been added");
+	return ki_err_reason(err, ki_plan_refusal(e->plan, 0), e->syms.v[0]->addr, "%s",
+			     e->syms.v[0]->name);
+}
+
 int ki_evolve_install(struct ki_evolve *e, struct ki_err *err)
 {
-	return ki_plan_apply(e->plan, e->t, false, err);
+	int ret = ki_plan_apply(e->plan, e->t, true, err);
+
+	return ret ? ret : any_left(e, err);
 }
 
 int ki_evolve_undo(struct ki_evolve *e, struct ki_err *err)
@@ -164,8 +185,11 @@ int ki_evolve_check(struct ki_evolve *e, struct ki_err *err)
 {
 	int ret = ki_plan_check(e->plan, e->t, err);
 
-	for (uint32_t id = 0; !ret && id < ki_plan_chunks(e->plan); id++)
-		if (ki_plan_refusal(e->plan, id))
-			ret = ki_err_reason(err, ki_plan_refusal(e->plan, id), 0, "layout");
-	return ret;
+	return ret ? ret : any_left(e, err);
+}
+
+unsigned int ki_evolve_refusal(const struct ki_evolve *e, size_t n, const struct ki_symbol **sym)
+{
+	*sym = n < e->syms.n ? e->syms.v[n] : NULL;
+	return *sym ? ki_plan_refusal(e->plan, (uint32_t)n) : KI_R_OK;
 }

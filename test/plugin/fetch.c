@@ -10,13 +10,14 @@
  * space goes through the same caches. The kernel's own text is mapped in pages of 2 MiB, modules
  * in pages of 4 KiB, user space too.
  *
- * Counted is what the kernel does between the marks of marks.h, the last such window of a run:
- * instructions, taken branches (control that does not fall into what is executed next; interrupts
- * are among them), those whose target the buffer did not have, lines and pages fetched that are
- * not the one fetched before, misses, and how many different lines and pages there were.
+ * Counted is what the kernel does between the marks of marks.h: instructions, taken branches
+ *(control that does not fall into what is executed next; interrupts are among them), those whose
+ *target the buffer did not have, lines and pages fetched that are not the one fetched before,
+ *misses, and how many different lines and pages there were.
  *
  * What is not modelled: prefetching, speculation, instructions that are decoded already (the
- * micro-op cache), and data, with which a second level is shared. FILE has lines "# NAME VALUE".
+ * micro-op cache), and data, with which a second level is shared. FILE is a table, separated by
+ *tabs: a row for each window.
  *
  * A block that QEMU has translated counts whole when it begins; if an exception ends it, too much
  * by what is left of it.
@@ -68,7 +69,7 @@ struct cpu {
 	uint64_t branch; /* the last instruction before */
 	uint64_t line, page;
 	bool kernel; /* it was there */
-	uint64_t n[WHATS], base[WHATS], gained[WHATS];
+	uint64_t n[WHATS], base[WHATS];
 };
 
 /* A block as it is translated. */
@@ -79,12 +80,17 @@ struct block {
 
 static struct cpu cpus[VCPUS];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static unsigned long windows;
-static bool open_window, closed;
+static bool open_window;
 static const char *out_path;
 
 /* Lines and pages that were fetched in the window: a bit for each line of the upper 2 GiB. */
 static uint8_t seen_lines[(1ull << 31) >> LINE >> 3];
+
+struct window {
+	uint64_t gained[WHATS], lines, pages; /* different ones */
+};
+static struct window *windows;
+static size_t nwindows;
 
 static struct {
 	const char *name;
@@ -196,23 +202,41 @@ static void on_begin(unsigned int vcpu, void *data)
 		memcpy(cpus[i].base, cpus[i].n, sizeof(cpus[i].base));
 	memset(seen_lines, 0, sizeof(seen_lines));
 	open_window = true;
-	closed = false;
-	windows++;
+}
+
+static void count_seen(struct window *w)
+{
+	size_t i, k, per = (1u << (SMALL - LINE)) / 8;
+
+	for (i = 0; i < sizeof(seen_lines); i += per) {
+		uint64_t here = 0;
+
+		for (k = 0; k < per; k++)
+			here += (uint64_t)__builtin_popcount(seen_lines[i + k]);
+		w->lines += here;
+		w->pages += here != 0;
+	}
 }
 
 static void on_end(unsigned int vcpu, void *data)
 {
+	struct window *w;
 	int i, k;
 
 	(void)vcpu;
 	(void)data;
-	if (closed)
+	if (!open_window)
 		return;
+	open_window = false;
+	windows = realloc(windows, (nwindows + 1) * sizeof(*windows));
+	if (!windows)
+		die("out of memory");
+	w = &windows[nwindows++];
+	memset(w, 0, sizeof(*w));
 	for (i = 0; i < VCPUS; i++)
 		for (k = 0; k < WHATS; k++)
-			cpus[i].gained[k] = cpus[i].n[k] - cpus[i].base[k];
-	open_window = false;
-	closed = true;
+			w->gained[k] += cpus[i].n[k] - cpus[i].base[k];
+	count_seen(w);
 }
 
 static void on_translate(uint64_t id, struct qemu_plugin_tb *tb)
@@ -237,29 +261,21 @@ static void on_translate(uint64_t id, struct qemu_plugin_tb *tb)
 	qemu_plugin_register_vcpu_tb_exec_cb(tb, on_block, QEMU_CB_NO_REGS, b);
 }
 
-static void write_window(FILE *f)
+static void write_windows(FILE *f)
 {
-	uint64_t lines = 0, pages = 0;
-	size_t i, k, per = (1u << (SMALL - LINE)) / 8;
-	int w;
+	size_t i;
+	int k;
 
-	fprintf(f, "# windows %lu\n", windows);
-	for (w = 0; w < WHATS; w++) {
-		uint64_t sum = 0;
-
-		for (i = 0; i < VCPUS; i++)
-			sum += cpus[i].gained[w];
-		fprintf(f, "# %s %" PRIu64 "\n", names[w], sum);
+	fprintf(f, "window");
+	for (k = 0; k < WHATS; k++)
+		fprintf(f, "\t%s", names[k]);
+	fprintf(f, "\tdistinct_lines\tdistinct_pages\n");
+	for (i = 0; i < nwindows; i++) {
+		fprintf(f, "%zu", i);
+		for (k = 0; k < WHATS; k++)
+			fprintf(f, "\t%" PRIu64, windows[i].gained[k]);
+		fprintf(f, "\t%" PRIu64 "\t%" PRIu64 "\n", windows[i].lines, windows[i].pages);
 	}
-	for (i = 0; i < sizeof(seen_lines); i += per) {
-		uint64_t here = 0;
-
-		for (k = 0; k < per; k++)
-			here += (uint64_t)__builtin_popcount(seen_lines[i + k]);
-		lines += here;
-		pages += here != 0;
-	}
-	fprintf(f, "# distinct_lines %" PRIu64 "\n# distinct_pages %" PRIu64 "\n", lines, pages);
 }
 
 static void on_exit_write(uint64_t id, void *data)
@@ -270,7 +286,7 @@ static void on_exit_write(uint64_t id, void *data)
 	pthread_mutex_lock(&lock);
 	on_end(0, data);
 	if (f)
-		write_window(f);
+		write_windows(f);
 	if (!f || fclose(f))
 		perror(out_path);
 	pthread_mutex_unlock(&lock);

@@ -8,6 +8,9 @@
  *	open		openat("/dev/null") + close
  *	read		read of 1 byte of /dev/zero
  *	fork		fork + exit in the child + wait4
+ *	mkdir		mkdir + rmdir of a directory of the thread's in the current one
+ *	tcp		a byte there and a byte back through a TCP connection of this process (one
+ *thread)
  *
  * Threads share the N between them. They exist before the begin mark and are still there at the
  * end mark; between the two they wait for each other by looking at memory, not by futexes. So
@@ -17,6 +20,8 @@
  * Exits 0 if every call did what it should.
  */
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -24,6 +29,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -31,7 +37,7 @@
 
 #define THREADS_MAX 64
 
-static int zero_fd, first_cpu = -1;
+static int zero_fd, tcp[2], first_cpu = -1;
 static atomic_uint ready, done, failed;
 static atomic_bool go, leave;
 
@@ -68,12 +74,50 @@ static bool do_fork(void)
 	return pid > 0 && sys4(SYS_wait4, pid, 0, 0, 0) == pid;
 }
 
+static bool do_mkdir(void)
+{
+	char name[] = "calls-0000000";
+	long tid = sys4(SYS_gettid, 0, 0, 0, 0);
+
+	for (size_t i = sizeof(name) - 2; tid; tid /= 10)
+		name[i--] = (char)('0' + tid % 10);
+	return !sys4(SYS_mkdir, (long)name, 0700, 0, 0) && !sys4(SYS_rmdir, (long)name, 0, 0, 0);
+}
+
+static bool connect_self(void)
+{
+	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t len = sizeof(at);
+	int one = 1, listener = socket(AF_INET, SOCK_STREAM, 0);
+
+	tcp[0] = socket(AF_INET, SOCK_STREAM, 0);
+	if (bind(listener, (struct sockaddr *)&at, len) || listen(listener, 1) ||
+	    getsockname(listener, (struct sockaddr *)&at, &len) ||
+	    connect(tcp[0], (struct sockaddr *)&at, len))
+		return false;
+	tcp[1] = accept(listener, NULL, NULL);
+	for (int i = 0; i < 2; i++)
+		setsockopt(tcp[i], IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	return tcp[1] >= 0;
+}
+
+static bool do_tcp(void)
+{
+	char byte = 1;
+
+	for (int i = 0; i < 2; i++)
+		if (sys4(SYS_write, tcp[i], (long)&byte, 1, 0) != 1 ||
+		    sys4(SYS_read, tcp[!i], (long)&byte, 1, 0) != 1)
+			return false;
+	return true;
+}
+
 static const struct kind {
 	const char *name;
 	bool (*call)(void);
 } kinds[] = {
-	{"getppid", do_getppid}, {"getsid", do_getsid}, {"open", do_open},
-	{"read", do_read},	 {"fork", do_fork},
+	{"getppid", do_getppid}, {"getsid", do_getsid}, {"open", do_open}, {"read", do_read},
+	{"fork", do_fork},	 {"mkdir", do_mkdir},	{"tcp", do_tcp},
 };
 
 struct work {
@@ -158,6 +202,10 @@ int main(int argc, char **argv)
 	if (argc > 4)
 		first_cpu = atoi(argv[4]);
 	zero_fd = open("/dev/zero", O_RDONLY);
+	if (kind->call == do_tcp && !connect_self()) {
+		perror("calls: no TCP connection");
+		return 1;
+	}
 	for (i = 0; i < nthreads; i++) {
 		work[i].kind = kind;
 		work[i].number = i;

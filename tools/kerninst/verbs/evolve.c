@@ -364,11 +364,28 @@ static int put_in(struct run *r)
 
 /* ---- */
 
+/* What the driver has refused is left out. */
+static void tell_refused(struct run *r)
+{
+	const struct ki_symbol *sym;
+	unsigned int reason;
+
+	for (size_t i = 0; reason = ki_evolve_refusal(r->evolve, i, &sym), sym; i++) {
+		if (!reason)
+			continue;
+		cli_warn("%s: %s", sym->name, ki_reason_text(reason));
+		r->n--;
+	}
+}
+
 static int dry_run(struct run *r)
 {
 	struct ki_err err = {0};
 
-	return ki_evolve_check(r->evolve, &err) ? cli_fail(&err) : CLI_OK;
+	if (ki_evolve_check(r->evolve, &err))
+		return cli_fail(&err);
+	tell_refused(r);
+	return CLI_OK;
 }
 
 static int take_out(struct run *r)
@@ -380,6 +397,7 @@ static int take_out(struct run *r)
 
 static int stay(struct run *r)
 {
+	tell_refused(r);
 	if (r->o->keep) {
 		printf("%zu function%s laid out, kept by process %d: kerninst evolve --undo ends it\n",
 		       r->n, r->n == 1 ? " is" : "s are", getpid());
