@@ -56,10 +56,12 @@ struct ki_d_declarator {
 };
 int ki_d_parse_declarator(struct ki_d_parser *p, struct ki_d_declarator *d);
 
+int ki_d_parse_inline(struct ki_d_parser *p); /* inline.c */
+
 /* declare.c: a declaration; *is_one false: here is none, and nothing was taken. */
 int ki_d_parse_declaration(struct ki_d_parser *p, bool *is_one);
 
 /* The value of $NAME, as text; NULL: there is none. */
-const char *ki_d_macro(const struct ki_dlang *d, const char *name, char buf[24]);
+const char *ki_d_macro(struct ki_dlang *d, const char *name, char buf[24]);
 
 #endif

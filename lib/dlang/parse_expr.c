@@ -5,6 +5,7 @@
 #include "dlang/check.h"
 #include "dlang/parse.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,7 +70,7 @@ static int number(struct ki_d_parser *p, struct ki_d_node **out)
 	return ki_lex_next(&p->lex);
 }
 
-const char *ki_d_macro(const struct ki_dlang *d, const char *name, char buf[24])
+const char *ki_d_macro(struct ki_dlang *d, const char *name, char buf[24])
 {
 	const struct {
 		const char *name;
@@ -82,8 +83,12 @@ const char *ki_d_macro(const struct ki_dlang *d, const char *name, char buf[24])
 	char *end;
 	unsigned long i = strtoul(name, &end, 10);
 
-	if (!*end && i >= 1 && i <= d->o.nargs)
+	if (!*end && i >= 1 && i <= d->o.nargs) {
+		d->args_used |= UINT64_C(1) << ((i - 1) & 63);
 		return d->args[i - 1];
+	}
+	if (!*end && i >= 1 && d->set.defaultargs)
+		return "";
 	for (i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
 		if (!strcmp(name, numbers[i].name) &&
 		    (numbers[i].value || strcmp(name, "target"))) {
@@ -93,39 +98,56 @@ const char *ki_d_macro(const struct ki_dlang *d, const char *name, char buf[24])
 	return NULL;
 }
 
-/* $1 is a number, $$1 a string. */
+static bool is_name(const char *text)
+{
+	if (!isalpha((unsigned char)*text) && *text != '_')
+		return false;
+	while (isalnum((unsigned char)*text) || *text == '_')
+		text++;
+	return !*text;
+}
+
+/* $1 is a number or a name, $$1 a string. */
 static int macro(struct ki_d_parser *p, struct ki_d_node **out)
 {
 	const struct ki_token t = p->lex.now;
 	const bool text = t.len && *t.text == '$';
 	char name[24], buf[24], *end;
 	const char *value;
-	int ret;
 
 	snprintf(name, sizeof(name), "%.*s", (int)t.len - text, t.text + text);
 	value = ki_d_macro(p->d, name, buf);
 	if (!value)
-		return ki_lex_error(
-			&p->lex, t.at,
-			"$%s has no value: it is the program's argument of that number, "
-			"or $pid, $target (with -c or -p), $uid ...",
+		return ki_d_fail(
+			p->d, p->lex.err, t.at, "D_MACRO_UNDEF",
+			"$%s has no value: it is the program's argument of that number, or "
+			"$pid, $target (with -c or -p), $uid ...",
 			name);
-	*out = ki_d_node_new(&p->d->pool, text ? KI_D_TEXT : KI_D_NUMBER, t.at, strlen(value));
+	if (!text && !*value)
+		value = "0";
+	*out = ki_d_node_new(&p->d->pool,
+			     text	      ? KI_D_TEXT
+			     : is_name(value) ? KI_D_NAME
+					      : KI_D_NUMBER,
+			     t.at, strlen(value));
 	if (!*out)
 		return ki_d_no_memory(p->lex.err);
-	if (text) {
-		strcpy((*out)->text, value);
+	strcpy((*out)->text, value);
+	if ((*out)->kind != KI_D_NUMBER)
 		return ki_lex_next(&p->lex);
-	}
+	errno = 0;
 	(*out)->value = strtoull(value, &end, 0);
-	if (!*value || *end)
-		return ki_lex_error(&p->lex, t.at,
-				    "$%s is '%.32s', which is no number: $$%s is it "
-				    "as a string",
-				    name, value, name);
+	if (errno == ERANGE)
+		return ki_d_fail(p->d, p->lex.err, t.at, "D_MACRO_OFLOW",
+				 "$%s is '%.32s': more than "
+				 "64 bits",
+				 name, value);
+	if (*end)
+		return ki_d_fail(p->d, p->lex.err, t.at, "D_SYNTAX",
+				 "$%s is '%.32s', which is no number: $$%s is it as a string", name,
+				 value, name);
 	(*out)->type = ki_d_int(KI_I64);
-	ret = ki_lex_next(&p->lex);
-	return ret;
+	return ki_lex_next(&p->lex);
 }
 
 int ki_d_parse_list(struct ki_d_parser *p, const char *close, struct ki_d_node **out)
