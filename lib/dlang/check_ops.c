@@ -51,7 +51,12 @@ static int target_var(struct ki_d_checker *c, struct ki_d_node *n, struct ki_d_v
 	int ret = 0;
 
 	if (!is_variable(n))
-		return FAIL(c, n, "D_OP_WRITE", "only variables can be assigned to");
+		return FAIL(c, n,
+			    n->kind == KI_D_NAME || n->kind == KI_D_SYMBOL ||
+					    n->kind == KI_D_MEMBER || n->kind == KI_D_DEREF
+				    ? "D_OP_WRITE"
+				    : "D_OP_LVAL",
+			    "only variables can be assigned to");
 	if (n->kind == KI_D_INDEX) {
 		ret = ki_d_check_index(c, n, true);
 		if (!ret && n->kind != KI_D_INDEX)

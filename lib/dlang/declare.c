@@ -218,6 +218,10 @@ int ki_d_parse_declaration(struct ki_d_parser *p, bool *is_one)
 	*is_one = is_word(p) || ki_lex_is(&p->lex, "typedef") || names_follow(p);
 	if (!*is_one)
 		return 0;
+	if (ki_lex_is(&p->lex, "static") || ki_lex_is(&p->lex, "auto") ||
+	    ki_lex_is(&p->lex, "register"))
+		return fail(p, p->lex.now.at, "D_DECL_BADCLASS",
+			    "variables of D have no storage class of C%s", "");
 	if (ki_lex_is(&p->lex, "typedef"))
 		return type_names(p);
 	if (scope != KI_D_GLOBAL_SCOPE)

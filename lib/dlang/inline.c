@@ -116,6 +116,7 @@ struct copying {
 };
 
 #define MOST_NODES 65536
+#define DEEPEST	   8 /* uses of one inside of each other */
 
 static struct ki_d_node *copy(struct copying *c, const struct ki_d_node *n);
 
@@ -186,7 +187,7 @@ int ki_d_inline_use(struct ki_d_checker *c, struct ki_d_node *n, struct ki_d_inl
 	if (count != in->n)
 		return ki_d_fail(c->d, c->err, n->at, "D_PROTO_LEN",
 				 "%.40s takes %u arguments, not %u", in->name, in->n, count);
-	if (in->busy)
+	if (in->busy > DEEPEST)
 		return ki_d_fail(c->d, c->err, n->at, "D_IDENT_UNDEF", "%.40s names itself",
 				 in->name);
 	n->kid[0] = copy(&to, in->body);
@@ -198,8 +199,8 @@ int ki_d_inline_use(struct ki_d_checker *c, struct ki_d_node *n, struct ki_d_inl
 	n->about = in->type;
 	n->is_builtin = false;
 	n->next = next;
-	in->busy = true;
+	in->busy++;
 	count = (unsigned int)ki_d_check_expr(c, n);
-	in->busy = false;
+	in->busy--;
 	return (int)count;
 }

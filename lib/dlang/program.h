@@ -110,7 +110,7 @@ struct ki_d_inline {
 	char *names[KI_D_KEYS];
 	struct ki_d_type types[KI_D_KEYS];
 	struct ki_d_node *body;
-	bool busy; /* its body is being checked */
+	unsigned int busy; /* how often its body is being checked now */
 };
 
 /* ---- clauses ---- */
