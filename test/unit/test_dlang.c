@@ -281,7 +281,7 @@ static void test_macros(void **state)
 	assert_string_equal(d->patterns.v[0].field[2], "f17");
 	ki_dlang_free(d);
 	assert_int_equal(compile("BEGIN { trace($2); }", &o, &d, &err), -EINVAL);
-	assert_non_null(strstr(err.msg, "text has no value"));
+	assert_non_null(strstr(err.msg, "$2 has no value"));
 	o.size = 1;
 	assert_int_equal(compile("BEGIN", &o, &d, &err), -EINVAL);
 }
