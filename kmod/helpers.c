@@ -27,6 +27,7 @@
 #include "extreme.h"
 #include "kcov.h"
 #include "stacks.h"
+#include "texts.h"
 #include "threads.h"
 
 #define KI_LEVELS    4
@@ -148,6 +149,18 @@ KI_DO_ALONE(UID, r = uid())
 KI_DO_ALONE(CGROUP, r = cgroup())
 KI_DO(STACK, r = ki_stack_kernel(a, b))
 KI_DO(USTACK, r = ki_stack_user(a))
+
+u64 ki_do_TEXT(u32 what, u64 a, u64 b, u64 c);
+notrace u64 ki_do_TEXT(u32 what, u64 a, u64 b, u64 c)
+{
+	u64 r = 0;
+
+	if (begin()) {
+		r = ki_text_op(what, a, b, c);
+		end();
+	}
+	return r;
+}
 
 u64 ki_do_EVENT(u64 which);
 notrace u64 ki_do_EVENT(u64 which)

@@ -214,6 +214,7 @@ struct ki_session {
 	struct ki_account *account;
 	struct ki_ring_buffers *ring;	/* once it has one, to its end */
 	struct ki_stacks_table *stacks; /* the same */
+	struct ki_texts_table *texts; /* the same */
 };
 
 /* session.c */

@@ -17,6 +17,7 @@
 #include "ring.h"
 #include "rows.h"
 #include "stacks.h"
+#include "texts.h"
 #include "table.h"
 #include "unknown.h"
 #include "who.h"
@@ -46,6 +47,8 @@ static int ki_mmap(struct file *file, struct vm_area_struct *vma)
 		return ki_ring_map_tails(file->private_data, vma);
 	case KI_MAP_STACKS:
 		return ki_stacks_map(file->private_data, vma);
+	case KI_MAP_TEXTS:
+		return ki_texts_map(file->private_data, vma);
 	default:
 		return ki_counters_map(vma);
 	}
@@ -126,6 +129,7 @@ static const struct {
 	{ki_ring_init, ki_ring_exit},
 	{ki_tables_init, ki_tables_exit},
 	{ki_stacks_init, ki_stacks_exit},
+	{ki_texts_init, ki_texts_exit},
 	{ki_events_init, ki_events_exit},
 	{ki_reserved_init, ki_reserved_exit},
 	{ki_trap_init, ki_trap_exit},

@@ -60,6 +60,7 @@ static const struct {
 	{KI_IOC_RING, KI_WRITES | KI_CHANGES, offsetof(struct ki_ring, reason)},
 	{KI_IOC_TABLE, KI_WRITES | KI_CHANGES, offsetof(struct ki_table_request, reason)},
 	{KI_IOC_STACKS, KI_WRITES | KI_CHANGES, offsetof(struct ki_stacks, reason)},
+	{KI_IOC_TEXTS, KI_WRITES | KI_CHANGES, offsetof(struct ki_texts, reason)},
 	{KI_IOC_EVENT, KI_WRITES | KI_CHANGES, offsetof(struct ki_event_req, reason)},
 };
 

@@ -22,6 +22,7 @@
 #include "request.h"
 #include "ring.h"
 #include "stacks.h"
+#include "texts.h"
 #include "table.h"
 #include "unknown.h"
 #include "user.h"
@@ -214,6 +215,8 @@ static bool may_come(int err)
 
 KI_DO_TAKE(ring, ki_ring_check(q->session, &q->arg.ring), ki_ring_take(q->session, &q->arg.ring))
 KI_DO_TAKE(table, 0, ki_table_take(q->session, &q->arg.table, q->init))
+KI_DO_TAKE(texts, ki_texts_check(q->session, &q->arg.texts),
+	   ki_texts_take(q->session, &q->arg.texts))
 KI_DO_TAKE(stacks, ki_stacks_check(q->session, &q->arg.stacks),
 	   ki_stacks_take(q->session, &q->arg.stacks))
 KI_DO_TAKE(event, ki_event_check(&q->arg.event), ki_event_take(q->session, &q->arg.event))
@@ -278,6 +281,7 @@ static const struct ki_ioctl {
 	{KI_IOC_RING, do_ring},
 	{KI_IOC_TABLE, do_table, take_table},
 	{KI_IOC_STACKS, do_stacks},
+	{KI_IOC_TEXTS, do_texts},
 	{KI_IOC_EVENT, do_event},
 	{KI_IOC_GLOBAL, do_global},
 	{KI_IOC_PATCHES, do_patches},

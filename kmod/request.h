@@ -25,6 +25,7 @@ struct ki_request {
 		struct ki_ring ring;
 		struct ki_table_request table;
 		struct ki_stacks stacks;
+		struct ki_texts texts;
 		struct ki_event_req event;
 		struct ki_splice splice;
 		struct ki_unsplice unsplice;

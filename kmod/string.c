@@ -14,6 +14,7 @@
 #include <linux/uaccess.h>
 
 #include "stacks.h"
+#include "texts.h"
 #include "symbols.h"
 
 bool ki_user_memory(void)
@@ -38,8 +39,7 @@ static u32 length(const u8 *s, u32 len)
 	return i;
 }
 
-/* At most `most` bytes, and there is room for 8 more; its length; -EFAULT. */
-static int read_string(u8 *to, u64 from, u32 most, bool user)
+int ki_string_read(u8 *to, u64 from, u32 most, bool user)
 {
 	u32 at = 0, len, piece;
 
@@ -59,7 +59,7 @@ static u64 take_string(u64 from, u32 n, u64 *to, bool user)
 {
 	u64 words[KI_STRING_WORDS + 1] = {0};
 	u32 most = n * sizeof(u64) - 1, i;
-	int len = read_string((u8 *)words, from, most, user);
+	int len = ki_string_read((u8 *)words, from, most, user);
 
 	if (len < 0)
 		len = 0;

@@ -19,6 +19,7 @@
  *    to the session's ring and no more words than the chunk has on the stack; so has that of TABLE,
  *    to what may be done with a table of the session, whose key is on the stack; those of STACK and
  *    USTACK to the session's table; those of STRING and USTRING have %esi set so, to no more words;
+ *    that of TEXT %edi, to the session's table of strings;
  *    that of ENTER_RECORD %eax, to the session's ring; that of EXTREME %edi, to a variable of the
  *    session, or to one of a run of counters by the index %rdx.
  *
@@ -42,6 +43,7 @@
 
 #include "ring.h"
 #include "stacks.h"
+#include "texts.h"
 #include "symbols.h"
 #include "table.h"
 #include "vetting.h"
@@ -144,6 +146,13 @@ static u16 vet_string(const struct ki_vetting *v)
 		       : KI_R_OK;
 }
 
+static u16 vet_text(const struct ki_vetting *v)
+{
+	if (v->imm_reg != KI_DI || (u8)v->imm >= KI_TEXT_OPS)
+		return KI_R_BAD_CHUNK;
+	return ki_texts_own(v->session, v->imm >> 8) ? KI_R_OK : KI_R_NOT_YOUR_COUNTER;
+}
+
 static u16 vet_extreme(struct ki_vetting *v)
 {
 	u32 number = v->imm / KI_EXTREME_NUMBER;
@@ -198,6 +207,8 @@ static u16 vet_helper(struct ki_vetting *v, u64 helper)
 		return vet_string(v);
 	case KI_HELPER_EXTREME:
 		return vet_extreme(v);
+	case KI_HELPER_TEXT:
+		return vet_text(v);
 	default:
 		return helper < KI_HELPERS ? KI_R_OK : KI_R_BAD_FIXUP;
 	}

@@ -85,6 +85,19 @@ void ki_stacks_close(struct ki_stacks_map *m); /* NULL is allowed; the table its
 
 uint32_t ki_stacks_number(const struct ki_stacks_map *m); /* for ki_expr_stack */
 
+/*
+ * The session's strings: helper TEXT's (ki_expr_text). most: bytes of one, its 0 included. A string
+ * by its number lives as long as the mapping; "": there is none. lost: for which there was no
+ * place, which are empty.
+ */
+struct ki_texts_map;
+int ki_texts_open(struct ki_target *t, uint32_t most, struct ki_texts_map **out,
+		  struct ki_err *err);
+void ki_texts_close(struct ki_texts_map *m); /* NULL is allowed */
+uint32_t ki_texts_number(const struct ki_texts_map *m);
+const char *ki_texts_get(const struct ki_texts_map *m, uint64_t number);
+uint64_t ki_texts_lost(const struct ki_texts_map *m);
+
 /* Stacks that are there, and how often there was no place for one. Exact. */
 uint64_t ki_stacks_count(const struct ki_stacks_map *m);
 uint64_t ki_stacks_lost(const struct ki_stacks_map *m);

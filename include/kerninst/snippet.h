@@ -245,6 +245,16 @@ struct ki_node *ki_expr_string_is(struct ki_snippet *s, struct ki_node *string, 
  */
 struct ki_node *ki_expr_stack(struct ki_snippet *s, uint32_t table, unsigned int skip, bool user);
 
+/*
+ * An operation on strings of the session's table (ki_texts_number), at most 3 arguments: a
+ * string's number, u64, or a number, i64, as enum ki_text_op says.
+ */
+struct ki_node *ki_expr_text(struct ki_snippet *s, uint32_t table, enum ki_text_op op,
+			     struct ki_node *const *args, unsigned int nargs);
+
+/* The value, behind a statement that is no list and no `if`. */
+struct ki_node *ki_expr_behind(struct ki_snippet *s, struct ki_node *stmt, struct ki_node *value);
+
 struct ki_node *ki_expr_cast(struct ki_snippet *s, enum ki_type type, struct ki_node *x);
 struct ki_node *ki_expr_unary(struct ki_snippet *s, enum ki_unary op, struct ki_node *x);
 struct ki_node *ki_expr_binary(struct ki_snippet *s, enum ki_binary op, struct ki_node *l,
@@ -456,6 +466,8 @@ struct ki_machine {
 	void (*string)(void *arg, uint64_t addr, bool user, char *to, size_t most);
 	/* The number of the stack. NULL: 0. */
 	uint64_t (*stack)(void *arg, uint32_t table, unsigned int skip, bool user);
+	/* What helper TEXT does; what: KI_TEXT. NULL: 0. */
+	uint64_t (*text)(void *arg, uint32_t what, const uint64_t args[3]);
 	/* A record is written; NULL: it is lost. */
 	void (*record)(void *arg, uint32_t id, const uint64_t *values, unsigned int nvalues);
 	/* What helper TABLE does, and its result; `what` as KI_TABLE_OP. NULL: nothing, 0. */

@@ -275,6 +275,7 @@ struct ki_record {
 #include "kerninst_patches.h"
 #include "kerninst_sessions.h"
 #include "kerninst_stacks.h"
+#include "kerninst_texts.h"
 #define KI_STRING_WORDS 16 /* words that STRING and USTRING fill, at most */
 
 /*
@@ -582,6 +583,7 @@ struct ki_unsplice {
 #define KI_IOC_RING	_IOWR('k', 0x49, struct ki_ring)
 #define KI_IOC_TABLE	_IOWR('k', 0x4a, struct ki_table_request)
 #define KI_IOC_STACKS	_IOWR('k', 0x4b, struct ki_stacks)
+#define KI_IOC_TEXTS	_IOWR('k', 0x4f, struct ki_texts)
 #define KI_IOC_EVENT	_IOWR('k', 0x4c, struct ki_event_req)
 #define KI_IOC_GLOBAL	_IOWR('k', 0x4d, struct ki_global)
 

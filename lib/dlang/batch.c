@@ -82,9 +82,9 @@ static int add_action(struct layout *l, const struct ki_d_node *n)
 	if (words > ROOM)
 		return ki_d_error(
 			d, l->err, n->at,
-			"the values take %u words, and a record has room for %d: a string "
-			"from memory takes %d, execname %d",
-			words, ROOM, KI_D_STRING_WORDS, KI_D_COMM_WORDS);
+			"the values take %u words, and a record has room for %d: execname "
+			"takes %d",
+			words, ROOM, KI_D_COMM_WORDS);
 	if (!l->open || l->words + words > ROOM) {
 		struct ki_d_batch b = {.clause = l->clause, .first = (uint32_t)d->actions.n};
 

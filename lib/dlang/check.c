@@ -53,7 +53,8 @@ static int constant(struct ki_d_checker *c, struct ki_d_node *n)
 {
 	int64_t value;
 
-	if (n->kind == KI_D_NAME && !ki_d_enumerator(&c->d->types, n->text, &n->type, &value)) {
+	if (n->kind == KI_D_NAME && (!ki_d_constant_find(n->text, &n->type, &value) ||
+				     !ki_d_enumerator(&c->d->types, n->text, &n->type, &value))) {
 		n->kind = KI_D_NUMBER;
 		n->value = (uint64_t)value;
 		return 0;
@@ -66,7 +67,11 @@ static int constant(struct ki_d_checker *c, struct ki_d_node *n)
 /* A variable that is read, or that stands alone. */
 static int check_var(struct ki_d_checker *c, struct ki_d_node *n)
 {
+	struct ki_d_inline *in = n->kind == KI_D_NAME ? ki_d_inline_find(c->d, n->text) : NULL;
 	const struct ki_d_builtin *b = n->kind == KI_D_NAME ? ki_d_builtin_find(n->text) : NULL;
+
+	if (in)
+		return ki_d_inline_use(c, n, in);
 
 	n->is_builtin = b;
 	if (b) {
@@ -173,9 +178,13 @@ int ki_d_check_index(struct ki_d_checker *c, struct ki_d_node *n, bool new)
 	struct ki_d_node *name = n->kid[0];
 	struct ki_d_type keys[KI_D_KEYS];
 	struct ki_d_var *v;
+	struct ki_d_inline *in =
+		name->kind == KI_D_NAME ? ki_d_inline_find(c->d, name->text) : NULL;
 	unsigned int nkeys;
 	int ret;
 
+	if (in && in->n)
+		return ki_d_inline_use(c, n, in);
 	if (!is_array_name(c, name, new) && !(n->kid[1] && is_unknown(c, name)))
 		return n->kid[1] ? ki_d_check_element(c, n)
 				 : FAIL(c, n, "D_SYNTAX", "an index is expected in []");
@@ -224,6 +233,8 @@ static int check_comma(struct ki_d_checker *c, struct ki_d_node *n)
 
 	if (!ret)
 		ret = ki_d_check_expr(c, n->kid[1]);
+	if (!ret)
+		ret = ki_d_to_text(c, n->kid[1]);
 	n->type = n->kid[1]->type;
 	return ret;
 }
@@ -259,7 +270,7 @@ int ki_d_check_expr(struct ki_d_checker *c, struct ki_d_node *n)
 
 bool ki_d_steps(const struct ki_d_node *n)
 {
-	bool found = n->kind == KI_D_STEP;
+	bool found = n->kind == KI_D_STEP || n->kind == KI_D_ASSIGN;
 
 	for (unsigned int i = 0; !found && i < 3; i++)
 		for (const struct ki_d_node *k = n->kid[i]; !found && k; k = k->next)

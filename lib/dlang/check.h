@@ -8,8 +8,7 @@ struct ki_d_checker {
 	struct ki_dlang *d;
 	struct ki_err *err;
 	struct ki_d_clause *clause;
-	const struct ki_d_node *statement; /* that is being checked; NULL: the predicate */
-	bool sometimes;			   /* inside of what is evaluated only under a condition */
+	const struct ki_d_node *statement;   /* that is being checked; NULL: the predicate */
 	const char *tag_aggarg, *tag_aggbad; /* of a function that has an aggregation */
 };
 
@@ -31,6 +30,7 @@ int ki_d_check_step(struct ki_d_checker *c, struct ki_d_node *n);
 int ki_d_check_cond(struct ki_d_checker *c, struct ki_d_node *n);
 int ki_d_check_cast(struct ki_d_checker *c, struct ki_d_node *n);
 
+int ki_d_check_text_call(struct ki_d_checker *c, struct ki_d_node *n);
 /* check_type.c: what leads into memory */
 int ki_d_check_member(struct ki_d_checker *c, struct ki_d_node *n);
 int ki_d_check_deref(struct ki_d_checker *c, struct ki_d_node *n);
@@ -44,6 +44,14 @@ int ki_d_check_offsetof(struct ki_d_checker *c, struct ki_d_node *n);
 int ki_d_decay(struct ki_d_checker *c, struct ki_d_node *n);
 /* An array of characters where a string is wanted. */
 int ki_d_to_text(struct ki_d_checker *c, struct ki_d_node *n);
+
+/* The string that a pointer leads to, where one is wanted. */
+int ki_d_pointer_to_text(struct ki_d_checker *c, struct ki_d_node *n);
+/* stringof(a string) is that string. */
+void ki_d_unwrap(struct ki_d_node *n);
+
+struct ki_d_inline;
+int ki_d_inline_use(struct ki_d_checker *c, struct ki_d_node *n, struct ki_d_inline *in);
 
 /* A constant expression becomes a KI_D_NUMBER. */
 int ki_d_fold(struct ki_dlang *d, struct ki_d_node *n, struct ki_err *err);

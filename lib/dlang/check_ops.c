@@ -42,7 +42,7 @@ static bool has_no_type(struct ki_d_type t)
 /* Can a value of that type be kept by a variable? */
 static bool can_keep(struct ki_d_type t)
 {
-	return ki_d_is_scalar(t);
+	return ki_d_is_scalar(t) || ki_d_is_string(t);
 }
 
 /* The variable of what is assigned to, whose type may be known only now. */
@@ -51,7 +51,12 @@ static int target_var(struct ki_d_checker *c, struct ki_d_node *n, struct ki_d_v
 	int ret = 0;
 
 	if (!is_variable(n))
-		return FAIL(c, n, "D_OP_WRITE", "only variables can be assigned to");
+		return FAIL(c, n,
+			    n->kind == KI_D_NAME || n->kind == KI_D_SYMBOL ||
+					    n->kind == KI_D_MEMBER || n->kind == KI_D_DEREF
+				    ? "D_OP_WRITE"
+				    : "D_OP_LVAL",
+			    "only variables can be assigned to");
 	if (n->kind == KI_D_INDEX) {
 		ret = ki_d_check_index(c, n, true);
 		if (!ret && n->kind != KI_D_INDEX)
@@ -92,6 +97,7 @@ static int check_target(struct ki_d_checker *c, struct ki_d_node *n, const struc
 	if (!can_keep(v->type))
 		return FAIL(c, n, "D_OP_INCOMPAT", "a variable of type %s is not supported yet",
 			    ki_d_type_name(v->type, a));
+	c->d->texts_used |= ki_d_is_string(v->type);
 	if (goes_into(v->type, value) || zero)
 		return 0;
 	return FAIL(c, n, "D_OP_INCOMPAT", "a value of type %s is assigned to one of type %s",
@@ -104,11 +110,7 @@ int ki_d_check_assign(struct ki_d_checker *c, struct ki_d_node *n)
 	const bool computes = n->op != KI_BINARIES;
 	const bool new =
 		computes &&is_variable(to) && to->kind != KI_D_INDEX && !ki_d_var_find(c->d, to);
-	int ret;
-
-	if (c->statement != n)
-		return FAIL(c, n, "D_SYNTAX", "an assignment is a statement of its own here");
-	ret = check_operand(c, n->kid[1]);
+	int ret = check_operand(c, n->kid[1]);
 
 	if (!ret && computes && !ki_d_is_scalar(n->kid[1]->type))
 		ret = not_a_number(c, n->kid[1], "D_OP_ARITH");
@@ -122,12 +124,8 @@ int ki_d_check_assign(struct ki_d_checker *c, struct ki_d_node *n)
 
 int ki_d_check_step(struct ki_d_checker *c, struct ki_d_node *n)
 {
-	int ret;
+	int ret = check_target(c, n->kid[0], NULL);
 
-	if (!c->statement || c->sometimes)
-		return FAIL(c, n, "D_SYNTAX", "%s is a statement of its own here",
-			    n->op == KI_ADD ? "++" : "--");
-	ret = check_target(c, n->kid[0], NULL);
 	if (!ret && !ki_d_is_scalar(n->kid[0]->type))
 		ret = not_a_number(c, n->kid[0], "D_OP_SCALAR");
 	n->type = n->kid[0]->type;
@@ -162,18 +160,23 @@ static struct ki_d_type usual(struct ki_d_type a, struct ki_d_type b)
 	return ki_d_int(is_unsigned ? KI_U64 : KI_I64);
 }
 
+/* 0, or a pointer that is 0: no string. */
+static bool is_nothing(const struct ki_d_node *n)
+{
+	while (n->kind == KI_D_CAST && n->type.stars)
+		n = n->kid[0];
+	return n->kind == KI_D_NUMBER && !n->value;
+}
+
 static int check_strings(struct ki_d_checker *c, struct ki_d_node *n)
 {
 	if (!is_comparison(n->op))
 		return FAIL(c, n, is_logic(n->op) ? "D_OP_SCALAR" : "D_OP_ARITH",
 			    "a string is no number");
-	if (!ki_d_is_string(n->kid[0]->type) || !ki_d_is_string(n->kid[1]->type))
-		return FAIL(c, n, "D_OP_INCOMPAT", "a string is compared with a number");
-	if (!ki_d_is_constant(n->kid[0]) && !ki_d_is_constant(n->kid[1]))
-		return FAIL(c, n, "D_OP_INCOMPAT", "a string is compared with a constant, so far");
-	if (n->op != KI_EQ && n->op != KI_NE)
-		return FAIL(c, n, "D_OP_INCOMPAT",
-			    "strings can be compared by == and != only, so far");
+	for (unsigned int i = 0; i < 2; i++)
+		if (!ki_d_is_string(n->kid[i]->type) && !is_nothing(n->kid[i]))
+			return FAIL(c, n, "D_OP_INCOMPAT", "a string is compared with a number");
+	c->d->texts_used = true;
 	n->type = ki_d_int(KI_I32);
 	return 0;
 }
@@ -207,14 +210,11 @@ static int check_division(struct ki_d_checker *c, struct ki_d_node *n)
 
 int ki_d_check_binary(struct ki_d_checker *c, struct ki_d_node *n)
 {
-	const bool was = c->sometimes;
 	int ret = check_operand(c, n->kid[0]);
 	struct ki_d_type a, b;
 
-	c->sometimes |= n->op == KI_LAND || n->op == KI_LOR;
 	if (!ret)
 		ret = check_operand(c, n->kid[1]);
-	c->sometimes = was;
 	if (ret)
 		return ret;
 	a = n->kid[0]->type;
@@ -239,25 +239,34 @@ int ki_d_check_binary(struct ki_d_checker *c, struct ki_d_node *n)
 
 /* ---- three, and one ---- */
 
+static int check_arms(struct ki_d_checker *c, struct ki_d_node *n)
+{
+	const struct ki_d_node *a = n->kid[1], *b = n->kid[2];
+
+	if (ki_d_is_string(a->type) || ki_d_is_string(b->type)) {
+		if (!ki_d_is_string(a->type) && !is_nothing(a))
+			return FAIL(c, a, "D_OP_INCOMPAT", "a number here, a string behind :");
+		if (!ki_d_is_string(b->type) && !is_nothing(b))
+			return FAIL(c, b, "D_OP_INCOMPAT", "a string before :, a number here");
+		c->d->texts_used = true;
+		n->type = (struct ki_d_type){.base = KI_D_STRING};
+		return 0;
+	}
+	if (!ki_d_is_scalar(a->type) || !ki_d_is_scalar(b->type))
+		return FAIL(c, n, "D_OP_INCOMPAT", "numbers or strings are expected around :");
+	n->type = a->type.stars ? a->type : b->type.stars ? b->type : usual(a->type, b->type);
+	return 0;
+}
+
 int ki_d_check_cond(struct ki_d_checker *c, struct ki_d_node *n)
 {
-	const bool was = c->sometimes;
 	int ret = 0;
 
-	for (unsigned int i = 0; !ret && i < 3; i++) {
+	for (unsigned int i = 0; !ret && i < 3; i++)
 		ret = check_operand(c, n->kid[i]);
-		c->sometimes = true;
-		if (!ret && !ki_d_is_scalar(n->kid[i]->type))
-			ret = FAIL(c, n->kid[i], i ? "D_OP_INCOMPAT" : "D_OP_SCALAR",
-				   "a number is expected%s",
-				   i ? "; strings by condition are not supported yet" : "");
-	}
-	c->sometimes = was;
-	if (!ret)
-		n->type = n->kid[1]->type.stars	  ? n->kid[1]->type
-			  : n->kid[2]->type.stars ? n->kid[2]->type
-						  : usual(n->kid[1]->type, n->kid[2]->type);
-	return ret;
+	if (!ret && !ki_d_is_scalar(n->kid[0]->type))
+		ret = not_a_number(c, n->kid[0], "D_OP_SCALAR");
+	return ret ? ret : check_arms(c, n);
 }
 
 int ki_d_check_unary(struct ki_d_checker *c, struct ki_d_node *n)
@@ -291,6 +300,51 @@ int ki_d_check_cast(struct ki_d_checker *c, struct ki_d_node *n)
 	n->type = n->about;
 	if (ki_d_is_scalar(n->type) && ki_d_is_scalar(n->kid[0]->type))
 		return 0;
+	if (ki_d_is_string(n->type) && ki_d_is_string(n->kid[0]->type))
+		return 0;
+	if (has_no_type(n->type))
+		return 0;
 	return FAIL(c, n, "D_CAST_INVAL", "%s cannot be cast to %s",
 		    ki_d_type_name(n->kid[0]->type, a), ki_d_type_name(n->type, b));
+}
+
+/* ---- functions of strings ---- */
+
+static int check_string(struct ki_d_checker *c, struct ki_d_node *n, const struct ki_d_node *call)
+{
+	int ret = check_operand(c, n);
+
+	if (ret || ki_d_is_string(n->type) || is_nothing(n))
+		return ret;
+	if (n->type.stars == 1 && n->type.base == KI_D_INT &&
+	    ki_d_size(ki_d_int((enum ki_type)n->type.num)) == 1)
+		return ki_d_pointer_to_text(c, n);
+	return FAIL(c, n, "D_PROTO_ARG", "%s() wants a string here", call->sym.function->name);
+}
+
+int ki_d_check_text_call(struct ki_d_checker *c, struct ki_d_node *n)
+{
+	const struct ki_d_function *f = n->sym.function;
+	const bool of = f->number == KI_TEXT_KERNEL;
+	const char *want = f->args;
+	int ret = 0;
+
+	for (struct ki_d_node *k = n->kid[0]; !ret && k; k = k->next, want++) {
+		ret = *want == 's' ? check_string(c, k, n) : check_operand(c, k);
+		if (ret || *want == 's' || ki_d_is_scalar(k->type))
+			continue;
+		if (of && ki_d_is_string(k->type))
+			ki_d_unwrap(n);
+		else
+			ret = FAIL(c, k, of ? "D_STRINGOF_TYPE" : "D_PROTO_ARG",
+				   "%s() wants a number or an address here", f->name);
+		if (of)
+			break;
+	}
+	c->d->texts_used = true;
+	c->d->token_used |= f->kind == KI_D_F_TOKEN;
+	if (n->kind == KI_D_CALL)
+		n->type = ki_d_text_is_number(f) ? ki_d_int(KI_I64)
+						 : (struct ki_d_type){.base = KI_D_STRING};
+	return ret;
 }

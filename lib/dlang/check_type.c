@@ -60,6 +60,21 @@ int ki_d_to_text(struct ki_d_checker *c, struct ki_d_node *n)
 	return 0;
 }
 
+int ki_d_pointer_to_text(struct ki_d_checker *c, struct ki_d_node *n)
+{
+	if (!wrap(c, n, KI_D_CALL))
+		return ki_d_no_memory(c->err);
+	n->sym.function = ki_d_function_find("stringof");
+	n->type = (struct ki_d_type){.base = KI_D_STRING};
+	return 0;
+}
+
+void ki_d_unwrap(struct ki_d_node *n)
+{
+	n->kind = KI_D_CAST;
+	n->type = n->about = (struct ki_d_type){.base = KI_D_STRING};
+}
+
 /* ---- members ---- */
 
 int ki_d_check_member(struct ki_d_checker *c, struct ki_d_node *n)

@@ -58,21 +58,21 @@ static struct ki_node *set_row(struct ki_d_gen *g, const struct ki_d_node *n, ui
 {
 	struct ki_table_var t = ki_table_var_of(n->sym.var->table, n->sym.var->name);
 	struct ki_node *keys[2][KI_TABLE_KEYS];
-	unsigned int nkeys = ki_d_gen_keys(g, n->kid[1], NULL, keys[0]);
+	unsigned int nkeys = ki_d_gen_array_keys(g, n, keys[0]);
 
 	if (op == KI_BINARIES && is_zero(right))
 		return ki_stmt_table(g->s, KI_TABLE_DELETE, &t, 0, keys[0], nkeys, NULL);
 	if (op == KI_ADD)
 		return ki_stmt_table(g->s, KI_TABLE_ADD, &t, 0, keys[0], nkeys, value);
 	if (op != KI_BINARIES) {
-		ki_d_gen_keys(g, n->kid[1], NULL, keys[1]);
+		ki_d_gen_array_keys(g, n, keys[1]);
 		value = ki_expr_binary(g->s, (enum ki_binary)op,
 				       ki_expr_table(g->s, &t, 0, keys[1], nkeys), value);
 	}
 	return ki_stmt_table(g->s, KI_TABLE_SET, &t, 0, keys[0], nkeys, value);
 }
 
-static struct ki_node *assign(struct ki_d_gen *g, const struct ki_d_node *n)
+struct ki_node *ki_d_gen_assign(struct ki_d_gen *g, const struct ki_d_node *n)
 {
 	const struct ki_d_node *to = n->kid[0], *right = n->kind == KI_D_STEP ? NULL : n->kid[1];
 	struct ki_node *value = right ? ki_d_gen_expr(g, right) : ki_expr_const(g->s, KI_I64, 1);
@@ -196,7 +196,7 @@ static struct ki_node *count_cell(struct ki_d_gen *g, const struct ki_d_node *n)
 	unsigned int i = 0;
 
 	for (const struct ki_d_node *k = n->kid[0]; k; k = k->next) {
-		if (!ki_d_is_constant(k) || n->sym.agg->forms[i] == KI_D_FORM_BYTES)
+		if (!ki_d_is_constant(k) || n->sym.agg->forms[i] == KI_D_FORM_TEXT)
 			return NULL;
 		key[i++] = ki_d_gen_constant(g, k);
 	}
@@ -298,15 +298,14 @@ static struct ki_node *body(struct ki_d_gen *g, const struct ki_d_clause *c)
 	for (const struct ki_d_node *n = c->body; n; n = n->next) {
 		uint32_t number = begins_batch(g, c, n);
 
-		g->nsteps = 0;
 		if (number != UINT32_MAX)
 			list = batch(g, list, number);
 		else if (n->kind == KI_D_AGG)
 			list = append(g, list, aggregate(g, n));
 		else if (n->kind == KI_D_ASSIGN || n->kind == KI_D_STEP)
-			list = append(g, list, assign(g, n));
-		for (unsigned int i = 0; i < g->nsteps; i++)
-			list = append(g, list, assign(g, g->steps[i]));
+			list = append(g, list, ki_d_gen_assign(g, n));
+		else if (!(n->kind == KI_D_CALL && ki_d_is_action(n->sym.function)))
+			list = append(g, list, ki_stmt_eval(g->s, ki_d_gen_expr(g, n)));
 	}
 	return list;
 }
@@ -333,13 +332,13 @@ static struct ki_node *clause(struct ki_d_gen *g, const struct ki_d_clause *c)
 	return stmt;
 }
 
-/* thread == this one && the call's argument == the probe */
-static struct ki_node *only_trigger(struct ki_d_gen *g, struct ki_node *list)
+/* thread == this one && the call's argument == the number */
+static struct ki_node *only_trigger(struct ki_d_gen *g, struct ki_node *list, uint32_t number)
 {
 	struct ki_node *me = ki_expr_binary(g->s, KI_EQ, ki_expr_fact(g->s, KI_FACT_PID),
 					    ki_expr_const(g->s, KI_U32, g->d->run->thread)),
 		       *which = ki_expr_binary(g->s, KI_EQ, ki_d_gen_syscall_arg(g, 0),
-					       ki_expr_const(g->s, KI_U64, g->site->probe));
+					       ki_expr_const(g->s, KI_U64, number));
 
 	return ki_stmt_if(g->s, me, ki_stmt_if(g->s, which, list, NULL), NULL);
 }
@@ -397,7 +396,7 @@ int ki_d_code(struct ki_dlang *d, const struct ki_d_site *site, struct ki_snippe
 	for (uint32_t i = p->first; i < p->first + p->n; i++)
 		list = append(&g, list, clause(&g, &d->clauses.v[d->uses.v[i]]));
 	if (list && site->is_trigger)
-		list = only_trigger(&g, list);
+		list = only_trigger(&g, list, site->probe);
 	if (list && p->hook)
 		list = only_meant(&g, p->hook, list);
 	if (list)
@@ -408,5 +407,23 @@ int ki_d_code(struct ki_dlang *d, const struct ki_d_site *site, struct ki_snippe
 		ki_snippet_free(g.s);
 	if (ret)
 		*out = NULL;
+	return ret;
+}
+
+int ki_d_code_constants(struct ki_dlang *d, const struct ki_d_site *site, size_t from, size_t to,
+			struct ki_snippet **out, struct ki_err *err)
+{
+	struct ki_d_gen g = {.d = d, .site = site};
+	int ret;
+
+	*out = NULL;
+	if (ki_snippet_new(&g.s))
+		return ki_d_no_memory(err);
+	ki_snippet_body(g.s, only_trigger(&g, ki_d_gen_constants(&g, from, to), KI_D_CONSTANTS));
+	ret = ki_snippet_check(g.s, site->regs, err);
+	if (ret)
+		ki_snippet_free(g.s);
+	else
+		*out = g.s;
 	return ret;
 }

@@ -9,15 +9,10 @@
 #include "dlang/names.h"
 #include "dlang/run.h"
 
-#define KI_D_STEPS 16
-
 struct ki_d_gen {
 	struct ki_dlang *d;
 	struct ki_snippet *s;
 	const struct ki_d_site *site;
-	/* ++ and -- in the statement that is being made: they are done behind it. */
-	const struct ki_d_node *steps[KI_D_STEPS];
-	unsigned int nsteps;
 };
 
 struct ki_node *ki_d_gen_expr(struct ki_d_gen *g, const struct ki_d_node *n);
@@ -25,6 +20,22 @@ struct ki_node *ki_d_gen_expr(struct ki_d_gen *g, const struct ki_d_node *n);
 /* code_memory.c: what stands in memory; of a struct or an array its value is where it is. */
 struct ki_node *ki_d_gen_address(struct ki_d_gen *g, const struct ki_d_node *n);
 struct ki_node *ki_d_gen_memory(struct ki_d_gen *g, const struct ki_d_node *n);
+
+/* code_text.c: strings, as their numbers. */
+struct ki_node *ki_d_gen_text(struct ki_d_gen *g, const struct ki_d_node *n);
+struct ki_node *ki_d_gen_text_call(struct ki_d_gen *g, const struct ki_d_node *n);
+struct ki_node *ki_d_gen_compare_texts(struct ki_d_gen *g, const struct ki_d_node *n);
+/* What puts some of the program's strings into the table; a list. */
+struct ki_node *ki_d_gen_constants(struct ki_d_gen *g, size_t from, size_t to);
+/* The bytes of a string that is the same for all hits of the place. */
+const char *ki_d_gen_known(struct ki_d_gen *g, const struct ki_d_node *n);
+
+/* code.c: an assignment, ++ or --, as a statement. */
+struct ki_node *ki_d_gen_assign(struct ki_d_gen *g, const struct ki_d_node *n);
+
+/* The words of an associative array's key: of self-> with the thread's number. */
+unsigned int ki_d_gen_array_keys(struct ki_d_gen *g, const struct ki_d_node *n,
+				 struct ki_node **nodes);
 
 /* A value as it travels: how many nodes. */
 unsigned int ki_d_gen_value(struct ki_d_gen *g, const struct ki_d_node *n, uint8_t form,

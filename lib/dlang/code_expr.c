@@ -166,7 +166,7 @@ static struct ki_node *element(struct ki_d_gen *g, const struct ki_d_node *n)
 {
 	struct ki_table_var t = ki_table_var_of(n->sym.var->table, n->sym.var->name);
 	struct ki_node *keys[KI_TABLE_KEYS];
-	unsigned int nkeys = ki_d_gen_keys(g, n->kid[1], NULL, keys);
+	unsigned int nkeys = ki_d_gen_array_keys(g, n, keys);
 
 	return ki_expr_cast(g->s, ki_d_num(n->type), ki_expr_table(g->s, &t, 0, keys, nkeys));
 }
@@ -175,8 +175,7 @@ static struct ki_node *element(struct ki_d_gen *g, const struct ki_d_node *n)
 
 static const char *const no_text = "";
 
-/* Of a string that is the same for all hits of the place. */
-static const char *text_of(struct ki_d_gen *g, const struct ki_d_node *n)
+const char *ki_d_gen_known(struct ki_d_gen *g, const struct ki_d_node *n)
 {
 	const struct ki_d_probe *p = &g->d->probes.v[g->site->probe];
 
@@ -202,46 +201,7 @@ uint64_t ki_d_gen_constant(struct ki_d_gen *g, const struct ki_d_node *n)
 		return n->value;
 	if (n->kind == KI_D_NAME && n->sym.builtin->kind == KI_D_B_ID)
 		return g->d->probes.v[g->site->probe].id;
-	return ki_d_string_number(g->d, text_of(g, n));
-}
-
-/* The string at an address: stringof(), copyinstr(). */
-static struct ki_node *memory_string(struct ki_d_gen *g, const struct ki_d_node *n)
-{
-	return ki_expr_string(g->s, ki_d_gen_expr(g, n->kid[0]), KI_D_STRING_WORDS,
-			      n->sym.function->number);
-}
-
-static unsigned int text_words(struct ki_d_gen *g, const char *text, struct ki_node **nodes)
-{
-	char bytes[8 * KI_D_STRING_WORDS] = "";
-	uint64_t word;
-
-	memcpy(bytes, text, strnlen(text, sizeof(bytes) - 1));
-	for (unsigned int i = 0; i < KI_D_STRING_WORDS; i++) {
-		memcpy(&word, bytes + 8 * i, 8);
-		nodes[i] = ki_expr_const(g->s, KI_U64, word);
-	}
-	return KI_D_STRING_WORDS;
-}
-
-static unsigned int comm_words(struct ki_d_gen *g, struct ki_node **nodes, unsigned int words)
-{
-	nodes[0] = ki_expr_fact(g->s, KI_FACT_COMM0);
-	nodes[1] = ki_expr_fact(g->s, KI_FACT_COMM1);
-	for (unsigned int i = 2; i < words; i++)
-		nodes[i] = ki_expr_const(g->s, KI_U64, 0);
-	return words;
-}
-
-static unsigned int bytes(struct ki_d_gen *g, const struct ki_d_node *n, struct ki_node **nodes)
-{
-	if (ki_d_is_constant(n))
-		return text_words(g, text_of(g, n), nodes);
-	if (n->kind == KI_D_NAME)
-		return comm_words(g, nodes, KI_D_STRING_WORDS);
-	nodes[0] = memory_string(g, n);
-	return 1;
+	return ki_d_string_number(g->d, ki_d_gen_known(g, n));
 }
 
 unsigned int ki_d_gen_value(struct ki_d_gen *g, const struct ki_d_node *n, uint8_t form,
@@ -251,9 +211,9 @@ unsigned int ki_d_gen_value(struct ki_d_gen *g, const struct ki_d_node *n, uint8
 	case KI_D_FORM_PROBE:
 		return 0;
 	case KI_D_FORM_COMM:
-		return comm_words(g, nodes, KI_D_COMM_WORDS);
-	case KI_D_FORM_BYTES:
-		return bytes(g, n, nodes);
+		nodes[0] = ki_expr_fact(g->s, KI_FACT_COMM0);
+		nodes[1] = ki_expr_fact(g->s, KI_FACT_COMM1);
+		return KI_D_COMM_WORDS;
 	case KI_D_FORM_NUMBERED:
 		nodes[0] = ki_expr_const(g->s, KI_U64, ki_d_gen_constant(g, n));
 		return 1;
@@ -273,30 +233,21 @@ unsigned int ki_d_gen_keys(struct ki_d_gen *g, const struct ki_d_node *list,
 	unsigned int n = 0, i = 0;
 
 	for (const struct ki_d_node *k = list; k; k = k->next, i++) {
-		uint8_t form = ki_d_is_string(k->type) ? KI_D_FORM_BYTES : KI_D_FORM_WORD;
-
-		n += ki_d_gen_value(g, k, a ? a->forms[i] : form, nodes + n);
+		n += ki_d_gen_value(g, k, a ? a->forms[i] : KI_D_FORM_WORD, nodes + n);
 	}
 	if (!n)
 		nodes[n++] = ki_expr_const(g->s, KI_U64, 0);
 	return n;
 }
 
-static struct ki_node *same_text(struct ki_d_gen *g, const struct ki_d_node *n, const char *text)
+unsigned int ki_d_gen_array_keys(struct ki_d_gen *g, const struct ki_d_node *n,
+				 struct ki_node **nodes)
 {
-	if (ki_d_is_constant(n))
-		return number(g, !strcmp(text_of(g, n), text));
-	if (n->kind != KI_D_NAME)
-		return ki_expr_string_is(g->s, memory_string(g, n), text, false);
-	return strlen(text) < 16 ? ki_expr_comm_is(g->s, text) : number(g, 0);
-}
+	unsigned int first = n->sym.var->scope == KI_D_SELF_SCOPE;
 
-static struct ki_node *compare_strings(struct ki_d_gen *g, const struct ki_d_node *n)
-{
-	const bool left = ki_d_is_constant(n->kid[0]);
-	struct ki_node *same = same_text(g, n->kid[left], text_of(g, n->kid[!left]));
-
-	return n->op == KI_EQ ? same : ki_expr_unary(g->s, KI_LNOT, same);
+	if (first)
+		nodes[0] = ki_expr_fact(g->s, KI_FACT_PID);
+	return first + ki_d_gen_keys(g, n->kid[1], NULL, nodes + first);
 }
 
 /* ---- operators ---- */
@@ -360,8 +311,8 @@ static struct ki_node *binary(struct ki_d_gen *g, const struct ki_d_node *n)
 	const enum ki_type t = usual(n);
 	struct ki_node *x[2];
 
-	if (ki_d_is_string(n->kid[0]->type))
-		return compare_strings(g, n);
+	if (ki_d_is_string(n->kid[0]->type) || ki_d_is_string(n->kid[1]->type))
+		return ki_d_gen_compare_texts(g, n);
 	if (n->type.stars)
 		return pointer(g, n);
 	if (n->op == KI_SUB && n->kid[0]->type.stars && n->kid[1]->type.stars)
@@ -384,35 +335,43 @@ static struct ki_node *binary(struct ki_d_gen *g, const struct ki_d_node *n)
 	return ki_expr_binary(g->s, (enum ki_binary)n->op, x[0], x[1]);
 }
 
-/* Keys may be made twice (of quantize()), and one of the two is executed. */
-static bool has_step(const struct ki_d_gen *g, const struct ki_d_node *n)
+/* The variable behind its change; x++: what it was. */
+static struct ki_node *changed(struct ki_d_gen *g, const struct ki_d_node *n)
 {
-	for (unsigned int i = 0; i < g->nsteps; i++)
-		if (g->steps[i] == n)
-			return true;
-	return false;
+	struct ki_node *change = ki_d_gen_assign(g, n), *x = ki_d_gen_expr(g, n->kid[0]);
+
+	if (n->kind == KI_D_STEP && n->value)
+		x = ki_expr_cast(
+			g->s, ki_d_num(n->type),
+			ki_expr_binary(g->s, n->op == KI_ADD ? KI_SUB : KI_ADD, x, number(g, 1)));
+	return ki_expr_behind(g->s, change, x);
 }
 
-/* The variable as it is; ++x: as it will be. */
-static struct ki_node *step(struct ki_d_gen *g, const struct ki_d_node *n)
+/* a, b: the value of b; a is evaluated for what it does. */
+static struct ki_node *comma(struct ki_d_gen *g, const struct ki_d_node *n)
 {
-	struct ki_node *x = ki_d_gen_expr(g, n->kid[0]);
+	struct ki_node *first = ki_stmt_eval(g->s, ki_d_gen_expr(g, n->kid[0]));
 
-	if (!has_step(g, n) && g->nsteps < KI_D_STEPS)
-		g->steps[g->nsteps++] = n;
-	return n->value ? x : ki_expr_binary(g->s, (enum ki_binary)n->op, x, number(g, 1));
+	return ki_expr_behind(g->s, first, ki_d_gen_expr(g, n->kid[1]));
 }
 
 struct ki_node *ki_d_gen_expr(struct ki_d_gen *g, const struct ki_d_node *n)
 {
 	switch (n->kind) {
 	case KI_D_STEP:
-		return step(g, n);
+	case KI_D_ASSIGN:
+		return changed(g, n);
+	case KI_D_TEXT:
+		return ki_d_gen_text(g, n);
+	case KI_D_CALL:
+		return ki_d_gen_text_call(g, n);
 	case KI_D_NUMBER:
 		return ki_expr_const(g->s, ki_d_num(n->type), n->value);
 	case KI_D_NAME:
 	case KI_D_SELF:
 	case KI_D_THIS:
+		if (n->is_builtin && ki_d_is_string(n->type))
+			return ki_d_gen_text(g, n);
 		return n->is_builtin ? builtin(g, n->sym.builtin) : variable(g, n->sym.var);
 	case KI_D_INDEX:
 		return element(g, n);
@@ -424,11 +383,13 @@ struct ki_node *ki_d_gen_expr(struct ki_d_gen *g, const struct ki_d_node *n)
 		return ki_expr_cond(g->s, ki_d_gen_expr(g, n->kid[0]), ki_d_gen_expr(g, n->kid[1]),
 				    ki_d_gen_expr(g, n->kid[2]));
 	case KI_D_CAST:
+		if (ki_d_is_string(n->type) || !ki_d_is_scalar(n->type))
+			return ki_d_gen_expr(g, n->kid[0]);
 		return ki_expr_cast(g->s, ki_d_num(n->type), ki_d_gen_expr(g, n->kid[0]));
 	case KI_D_ADDRESS:
 		return ki_d_gen_address(g, n->kid[0]);
-	case KI_D_COMMA: /* what is on the left of it changes nothing */
-		return ki_d_gen_expr(g, n->kid[1]);
+	case KI_D_COMMA:
+		return comma(g, n);
 	default:
 		return ki_d_gen_memory(g, n);
 	}

@@ -21,7 +21,7 @@ struct reading {
 	const struct ki_d_probe *probe;
 	uint32_t number; /* of the probe */
 	const uint64_t *next;
-	char text[8 * KI_D_STRING_WORDS + 1];
+	char text[8 * KI_D_COMM_WORDS + 1];
 };
 
 static uint64_t take_word(struct reading *r)
@@ -46,6 +46,8 @@ static const char *take_text(struct reading *r, const struct ki_d_arg *a)
 
 	if (a->form == KI_D_FORM_PROBE)
 		return known_text(r, a->node);
+	if (a->form == KI_D_FORM_TEXT)
+		return ki_texts_get(r->c->d->run->strings, take_word(r));
 	memcpy(r->text, r->next, size);
 	r->text[size] = 0;
 	r->next += ki_d_form_words(a->form);

@@ -200,7 +200,7 @@ static bool is_word(const struct ki_d_parser *p)
 
 int ki_d_parse_declaration(struct ki_d_parser *p, bool *is_one)
 {
-	static const char *const later[] = {"inline", "translator"};
+	static const char *const later[] = {"translator"};
 	enum ki_d_scope scope = ki_lex_is(&p->lex, "self")   ? KI_D_SELF_SCOPE
 				: ki_lex_is(&p->lex, "this") ? KI_D_THIS_SCOPE
 							     : KI_D_GLOBAL_SCOPE;
@@ -212,9 +212,16 @@ int ki_d_parse_declaration(struct ki_d_parser *p, bool *is_one)
 		if (ki_lex_is(&p->lex, later[i]))
 			return ki_lex_error(&p->lex, p->lex.now.at, "%s is not supported yet",
 					    later[i]);
+	*is_one = true;
+	if (ki_lex_is(&p->lex, "inline"))
+		return ki_d_parse_inline(p);
 	*is_one = is_word(p) || ki_lex_is(&p->lex, "typedef") || names_follow(p);
 	if (!*is_one)
 		return 0;
+	if (ki_lex_is(&p->lex, "static") || ki_lex_is(&p->lex, "auto") ||
+	    ki_lex_is(&p->lex, "register"))
+		return fail(p, p->lex.now.at, "D_DECL_BADCLASS",
+			    "variables of D have no storage class of C%s", "");
 	if (ki_lex_is(&p->lex, "typedef"))
 		return type_names(p);
 	if (scope != KI_D_GLOBAL_SCOPE)

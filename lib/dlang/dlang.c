@@ -144,7 +144,11 @@ void ki_dlang_free(struct ki_dlang *d)
 	ki_vec_free(&d->uses);
 	ki_vec_free(&d->strings);
 	ki_vec_free(&d->symbols);
+	for (size_t i = 0; i < d->constants.n; i++)
+		free(d->constants.v[i].text);
+	ki_vec_free(&d->constants);
 	ki_d_index_free(&d->by_text);
+	ki_d_inlines_free(d);
 	ki_d_pool_free(&d->pool);
 	ki_d_types_free(&d->types);
 	free(d->args);

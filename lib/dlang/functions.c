@@ -30,23 +30,20 @@ bool ki_d_is_constant(const struct ki_d_node *n)
 
 uint8_t ki_d_form_of(const struct ki_d_node *n)
 {
-	if (n->type.base == KI_D_STACK)
+	if (n->type.base == KI_D_STACK && !n->type.stars)
 		return KI_D_FORM_STACK;
 	if (!ki_d_is_string(n->type))
 		return KI_D_FORM_WORD;
 	if (ki_d_is_constant(n))
 		return KI_D_FORM_PROBE;
-	return n->kind == KI_D_NAME ? KI_D_FORM_COMM : KI_D_FORM_BYTES;
+	return n->kind == KI_D_NAME && n->is_builtin ? KI_D_FORM_COMM : KI_D_FORM_TEXT;
 }
 
 unsigned int ki_d_form_words(uint8_t form)
 {
-	static const uint8_t words[] = {[KI_D_FORM_WORD] = 1,
-					[KI_D_FORM_PROBE] = 0,
-					[KI_D_FORM_COMM] = KI_D_COMM_WORDS,
-					[KI_D_FORM_BYTES] = KI_D_STRING_WORDS,
-					[KI_D_FORM_NUMBERED] = 1,
-					[KI_D_FORM_STACK] = 1};
+	static const uint8_t words[] = {
+		[KI_D_FORM_WORD] = 1, [KI_D_FORM_PROBE] = 0,	[KI_D_FORM_COMM] = KI_D_COMM_WORDS,
+		[KI_D_FORM_TEXT] = 1, [KI_D_FORM_NUMBERED] = 1, [KI_D_FORM_STACK] = 1};
 
 	return words[form];
 }
@@ -64,6 +61,8 @@ static int check_format(struct ki_d_checker *c, const struct ki_d_node *n)
 	if (fmt->kind != KI_D_TEXT)
 		return FAIL(c, fmt, "D_PRINTF_ARG_FMT", "%s begins with a format: %s(\"%%d\", pid)",
 			    n->text, n->text);
+	if (!*p)
+		return FAIL(c, fmt, "D_PRINTF_FMT_EMPTY", "the format is empty");
 	while ((ret = ki_d_format_next(&p, &s, &why)) > 0) {
 		const unsigned int stars = s.width_arg + s.precision_arg;
 
@@ -253,8 +252,7 @@ static int check_arguments(struct ki_d_checker *c, struct ki_d_node *n)
 		c->d->exits = true;
 		return check_numbers(c, n->kid[0]);
 	default:
-		n->type = (struct ki_d_type){.base = KI_D_STRING};
-		return check_numbers(c, n->kid[0]);
+		return ki_d_check_text_call(c, n);
 	}
 }
 
@@ -361,15 +359,15 @@ static int note_keys(struct ki_d_checker *c, struct ki_d_node *n, struct ki_d_ag
 			return FAIL(c, k, "D_PROTO_ARG",
 				    "key %u of @%.40s has another type elsewhere", i + 1, n->text);
 		} else if (form != a->forms[i]) {
-			a->forms[i] = KI_D_FORM_BYTES;
+			a->forms[i] = KI_D_FORM_TEXT;
+			c->d->texts_used = true;
 		}
 		words += ki_d_form_words(a->forms[i]);
 	}
 	if (words > KI_TABLE_KEYS)
 		return FAIL(c, n, "D_KEY_TYPE",
-			    "the keys take %u words, and there is room for %d: a string from "
-			    "memory takes %d, execname %d",
-			    words, KI_TABLE_KEYS, KI_D_STRING_WORDS, KI_D_COMM_WORDS);
+			    "the keys take %u words, and there is room for %d: execname takes %d",
+			    words, KI_TABLE_KEYS, KI_D_COMM_WORDS);
 	return 0;
 }
 

@@ -27,6 +27,9 @@ struct ki_d_builtin {
 	const char *written; /* its type in C, if the kernel's types are known */
 };
 
+/* constants.c: a constant that programs find declared: 0, or -ENOENT. */
+int ki_d_constant_find(const char *name, struct ki_d_type *type, int64_t *value);
+
 const struct ki_d_builtin *ki_d_builtin_find(const char *name);
 
 enum ki_d_function_kind {
@@ -44,9 +47,10 @@ enum ki_d_function_kind {
 	KI_D_F_FTRUNCATE,
 	KI_D_F_SETOPT,
 	KI_D_F_DENORMALIZE,
-	KI_D_F_STRING, /* stringof(), copyinstr(): a string from memory; number 1: a process's */
-	KI_D_F_AGG,    /* number: of the aggregating function */
-	KI_D_F_LATER,  /* known, and not supported yet */
+	KI_D_F_TEXT,  /* of strings; number: enum ki_text_op */
+	KI_D_F_TOKEN, /* strtok() */
+	KI_D_F_AGG,   /* number: of the aggregating function */
+	KI_D_F_LATER, /* known, and not supported yet */
 };
 
 struct ki_d_function {
@@ -54,7 +58,17 @@ struct ki_d_function {
 	uint8_t kind; /* enum ki_d_function_kind */
 	uint8_t number;
 	uint8_t least, most; /* arguments */
+	const char *args;    /* of KI_D_F_TEXT: s a string, n a number, each */
+	int64_t usual[3];    /* values of those that are left out */
 };
+
+/* Does it give a number? */
+static inline bool ki_d_text_is_number(const struct ki_d_function *f)
+{
+	return f->number == KI_TEXT_FIRST || f->number == KI_TEXT_LAST ||
+	       f->number == KI_TEXT_COMPARE || f->number == KI_TEXT_VALUE ||
+	       f->number == KI_TEXT_LENGTH;
+}
 
 const struct ki_d_function *ki_d_function_find(const char *name);
 static inline bool ki_d_is_action(const struct ki_d_function *f)

@@ -192,6 +192,11 @@ int ki_d_parse(struct ki_dlang *d, struct ki_err *err)
 	}
 	if (!ret && !d->clauses.n)
 		return ki_d_fail(d, err, 0, "D_EMPTY", "the program has no clause");
+	for (unsigned int i = 0; !ret && !d->set.argref && i < d->o.nargs && i < 64; i++)
+		if (!(d->args_used >> i & 1))
+			return ki_d_fail(d, err, 0, "D_MACRO_UNUSED",
+					 "argument $%u is not used: option argref allows that",
+					 i + 1);
 	if (ret)
 		ki_d_where(d, p.lex.now.at, p.lex.wrong);
 	return ret;

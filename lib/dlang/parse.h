@@ -47,6 +47,12 @@ int ki_d_parse_type(struct ki_d_parser *p, struct ki_d_type *out, bool *is_type)
 /* Its first part, and what it declares if it is a struct, union or enum. */
 int ki_d_parse_specifiers(struct ki_d_parser *p, struct ki_d_type *out, bool *is_type);
 
+/* parse_struct.c: struct, union, enum with a tag, or what they declare. */
+int ki_d_parse_tagged(struct ki_d_parser *p, struct ki_d_type *out);
+int ki_d_parse_name(struct ki_d_parser *p, char name[KI_D_NAME_MAX]);
+/* A constant; tag: the error's if it is none. */
+int ki_d_parse_number(struct ki_d_parser *p, int64_t *value, const char *tag);
+
 /* Behind it: stars, a name, dimensions. */
 struct ki_d_declarator {
 	struct ki_d_type type; /* in: of the specifiers */
@@ -56,10 +62,18 @@ struct ki_d_declarator {
 };
 int ki_d_parse_declarator(struct ki_d_parser *p, struct ki_d_declarator *d);
 
+int ki_d_parse_inline(struct ki_d_parser *p); /* inline.c */
+
 /* declare.c: a declaration; *is_one false: here is none, and nothing was taken. */
 int ki_d_parse_declaration(struct ki_d_parser *p, bool *is_one);
 
+/* parse_names.c: `NAME, behind module's name if there is one; $NAME; is it a word of C? */
+int ki_d_parse_symbol(struct ki_d_parser *p, struct ki_d_node **module);
+int ki_d_parse_macro(struct ki_d_parser *p, struct ki_d_node **out);
+int ki_d_parse_offset_of(struct ki_d_parser *p, struct ki_d_node **out);
+bool ki_d_is_reserved(const struct ki_d_parser *p);
+
 /* The value of $NAME, as text; NULL: there is none. */
-const char *ki_d_macro(const struct ki_dlang *d, const char *name, char buf[24]);
+const char *ki_d_macro(struct ki_dlang *d, const char *name, char buf[24]);
 
 #endif

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "predicate/ast.h"
 
@@ -67,65 +66,6 @@ static int number(struct ki_d_parser *p, struct ki_d_node **out)
 	else
 		(*out)->type = ki_d_int(t->value > INT32_MAX ? KI_I64 : KI_I32);
 	return ki_lex_next(&p->lex);
-}
-
-const char *ki_d_macro(const struct ki_dlang *d, const char *name, char buf[24])
-{
-	const struct {
-		const char *name;
-		long value;
-	} numbers[] = {
-		{"pid", getpid()},   {"ppid", getppid()}, {"uid", getuid()},
-		{"gid", getgid()},   {"euid", geteuid()}, {"egid", getegid()},
-		{"pgid", getpgrp()}, {"sid", getsid(0)},  {"target", d->o.target},
-	};
-	char *end;
-	unsigned long i = strtoul(name, &end, 10);
-
-	if (!*end && i >= 1 && i <= d->o.nargs)
-		return d->args[i - 1];
-	for (i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
-		if (!strcmp(name, numbers[i].name) &&
-		    (numbers[i].value || strcmp(name, "target"))) {
-			snprintf(buf, 24, "%ld", numbers[i].value);
-			return buf;
-		}
-	return NULL;
-}
-
-/* $1 is a number, $$1 a string. */
-static int macro(struct ki_d_parser *p, struct ki_d_node **out)
-{
-	const struct ki_token t = p->lex.now;
-	const bool text = t.len && *t.text == '$';
-	char name[24], buf[24], *end;
-	const char *value;
-	int ret;
-
-	snprintf(name, sizeof(name), "%.*s", (int)t.len - text, t.text + text);
-	value = ki_d_macro(p->d, name, buf);
-	if (!value)
-		return ki_lex_error(
-			&p->lex, t.at,
-			"$%s has no value: it is the program's argument of that number, "
-			"or $pid, $target (with -c or -p), $uid ...",
-			name);
-	*out = ki_d_node_new(&p->d->pool, text ? KI_D_TEXT : KI_D_NUMBER, t.at, strlen(value));
-	if (!*out)
-		return ki_d_no_memory(p->lex.err);
-	if (text) {
-		strcpy((*out)->text, value);
-		return ki_lex_next(&p->lex);
-	}
-	(*out)->value = strtoull(value, &end, 0);
-	if (!*value || *end)
-		return ki_lex_error(&p->lex, t.at,
-				    "$%s is '%.32s', which is no number: $$%s is it "
-				    "as a string",
-				    name, value, name);
-	(*out)->type = ki_d_int(KI_I64);
-	ret = ki_lex_next(&p->lex);
-	return ret;
 }
 
 int ki_d_parse_list(struct ki_d_parser *p, const char *close, struct ki_d_node **out)
@@ -201,64 +141,19 @@ static int aggregation(struct ki_d_parser *p, struct ki_d_node **out)
 	return in_brackets(p, "]", *out, 0);
 }
 
-/* `NAME, or behind a module's name. It is kept as MODULE`NAME. */
-static int symbol(struct ki_d_parser *p, struct ki_d_node **out)
-{
-	const struct ki_d_node *module = *out;
-	const uint32_t at = module ? module->at : p->lex.now.at;
-	int ret = ki_lex_next(&p->lex);
-
-	if (!ret)
-		ret = expect_name(p);
-	if (ret)
-		return ret;
-	*out = ki_d_node_new(&p->d->pool, KI_D_SYMBOL, at,
-			     p->lex.now.len + (module ? strlen(module->text) : 0) + 1);
-	if (!*out)
-		return ki_d_no_memory(p->lex.err);
-	sprintf((*out)->text, "%s`%.*s", module ? module->text : "", (int)p->lex.now.len,
-		p->lex.now.text);
-	return ki_lex_next(&p->lex);
-}
-
-/* offsetof(TYPE, MEMBER) */
-static int offset_of(struct ki_d_parser *p, struct ki_d_node **out)
-{
-	uint32_t at = p->lex.now.at;
-	struct ki_d_type type;
-	bool is_type = false;
-	int ret = ki_lex_next(&p->lex);
-
-	if (!ret)
-		ret = ki_lex_take(&p->lex, "(");
-	if (!ret)
-		ret = ki_d_parse_type(p, &type, &is_type);
-	if (!ret && !is_type)
-		ret = ki_lex_expected(&p->lex, "a type");
-	if (!ret)
-		ret = ki_lex_take(&p->lex, ",");
-	if (!ret)
-		ret = expect_name(p);
-	if (!ret)
-		ret = take_text(p, KI_D_OFFSETOF, out);
-	if (ret)
-		return ret;
-	(*out)->about = type;
-	(*out)->at = at;
-	return ki_lex_take(&p->lex, ")");
-}
-
 static int name(struct ki_d_parser *p, struct ki_d_node **out)
 {
 	int ret;
 
+	if (ki_d_is_reserved(p))
+		return ki_lex_expected(&p->lex, "an expression");
 	if (ki_lex_is(&p->lex, "self") || ki_lex_is(&p->lex, "this"))
 		return scoped(p, out);
 	if (ki_lex_is(&p->lex, "offsetof"))
-		return offset_of(p, out);
+		return ki_d_parse_offset_of(p, out);
 	ret = take_text(p, KI_D_NAME, out);
 	if (!ret && ki_lex_is(&p->lex, "`"))
-		return symbol(p, out);
+		return ki_d_parse_symbol(p, out);
 	if (ret || !ki_lex_is(&p->lex, "("))
 		return ret;
 	(*out)->kind = KI_D_CALL;
@@ -302,13 +197,13 @@ static int primary(struct ki_d_parser *p, struct ki_d_node **out)
 	case KI_TOKEN_STRING:
 		return take_text(p, KI_D_TEXT, out);
 	case KI_TOKEN_REGISTER:
-		return macro(p, out);
+		return ki_d_parse_macro(p, out);
 	case KI_TOKEN_NAME:
 		return name(p, out);
 	default:
 		*out = NULL;
 		if (ki_lex_is(&p->lex, "`"))
-			return symbol(p, out);
+			return ki_d_parse_symbol(p, out);
 		if (ki_lex_is(&p->lex, "@"))
 			return aggregation(p, out);
 		if (ki_lex_is(&p->lex, "("))

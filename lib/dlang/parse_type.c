@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
- * Types as C writes them: specifiers, declarators, and what struct, union and enum declare.
+ * Types as C writes them: specifiers and declarators.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,264 +14,6 @@
 static int fail(const struct ki_d_parser *p, const char *tag, const char *fmt, const char *what)
 {
 	return ki_d_fail(p->d, p->lex.err, p->lex.now.at, tag, fmt, what);
-}
-
-/* ---- alignment ---- */
-
-static uint64_t align_of(struct ki_d_types *t, struct ki_d_type type, unsigned int depth)
-{
-	const struct ki_d_def *d = ki_d_def_of(t, type);
-	uint64_t most = 1;
-
-	if (type.stars || depth > KI_D_DEPTH)
-		return 8;
-	if (type.base == KI_D_ARRAY && d)
-		return align_of(t, d->of, depth + 1);
-	if (type.base != KI_D_STRUCT || !d)
-		return ki_d_sizeof(t, type) ? ki_d_sizeof(t, type) : 1;
-	for (size_t i = 0; i < d->members.n; i++) {
-		uint64_t a = align_of(t, d->members.v[i].type, depth + 1);
-
-		most = a > most ? a : most;
-	}
-	return most;
-}
-
-static uint64_t up(uint64_t x, uint64_t to)
-{
-	return (x + to - 1) / to * to;
-}
-
-/* Where the next member begins; *end: of what is laid out, in bits. */
-static void place(struct ki_d_parser *p, struct ki_d_def *d, struct ki_d_member *m, uint64_t *end)
-{
-	const uint64_t size = 8 * ki_d_sizeof(&p->d->types, m->type);
-	const uint64_t align = 8 * align_of(&p->d->types, m->type, 0);
-	const bool is_union = d->kind == KI_D_DEF_UNION;
-	uint64_t at = is_union ? 0 : *end, last;
-
-	if (!m->width)
-		at = up(at, align);
-	else if (at / size != (at + m->width - 1) / size)
-		at = up(at, size);
-	m->bit = at;
-	last = at + (m->width ? m->width : size);
-	*end = last > *end ? last : *end;
-}
-
-/* ---- struct, union, enum ---- */
-
-static int constant(struct ki_d_parser *p, int64_t *value)
-{
-	struct ki_d_node *n;
-	int ret = ki_d_parse_constant(p, &n);
-
-	if (!ret)
-		*value = (int64_t)n->value;
-	return ret;
-}
-
-static int bit_field(struct ki_d_parser *p, struct ki_d_member *m)
-{
-	int64_t width = 0;
-	int ret = ki_lex_next(&p->lex);
-
-	if (!ret)
-		ret = constant(p, &width);
-	if (ret)
-		return ret;
-	if (m->type.stars || m->type.base != KI_D_INT)
-		return fail(p, "D_DECL_BFTYPE", "a bit-field is an integer, not %s",
-			    m->name ? m->name : "this");
-	if (width < 0 || (uint64_t)width > 8 * ki_d_sizeof(&p->d->types, m->type))
-		return fail(p, "D_DECL_BFSIZE", "a bit-field is not wider than its type%s", "");
-	m->width = (unsigned int)width;
-	return 0;
-}
-
-static int add_member(struct ki_d_parser *p, struct ki_d_def *d, struct ki_d_member *m,
-		      uint64_t *end)
-{
-	if (!m->type.stars && !ki_d_sizeof(&p->d->types, m->type) &&
-	    !(ki_d_is_array(m->type) || m->type.base == KI_D_FUNCTION)) {
-		int ret =
-			fail(p, m->type.base == KI_D_VOID ? "D_DECL_VOIDOBJ" : "D_DECL_INCOMPLETE",
-			     "the member %s has a type without a size", m->name);
-
-		free(m->name);
-		return ret;
-	}
-	for (size_t i = 0; *m->name && i < d->members.n; i++)
-		if (!strcmp(d->members.v[i].name, m->name)) {
-			int ret = fail(p, "D_TYPE_ERR", "a second member %s", m->name);
-
-			free(m->name);
-			return ret;
-		}
-	place(p, d, m, end);
-	if (!ki_vec_push(&d->members, *m))
-		return 0;
-	free(m->name);
-	return ki_d_no_memory(p->lex.err);
-}
-
-/* Declarators of one line of members, behind its type. */
-static int members(struct ki_d_parser *p, struct ki_d_def *d, struct ki_d_type type, uint64_t *end)
-{
-	int ret = 0;
-
-	for (bool more = true; !ret && more;) {
-		struct ki_d_member m = {.type = type};
-		struct ki_d_declarator dr = {.type = type};
-
-		if (!ki_lex_is(&p->lex, ";") && !ki_lex_is(&p->lex, ":"))
-			ret = ki_d_parse_declarator(p, &dr);
-		m.type = dr.type;
-		m.name = dr.name ? dr.name : strdup("");
-		if (!ret && !m.name)
-			ret = ki_d_no_memory(p->lex.err);
-		if (!ret && ki_lex_is(&p->lex, ":"))
-			ret = bit_field(p, &m);
-		if (ret)
-			free(m.name);
-		else
-			ret = add_member(p, d, &m, end);
-		more = !ret && ki_lex_is(&p->lex, ",");
-		if (more)
-			ret = ki_lex_next(&p->lex);
-	}
-	return ret ? ret : ki_lex_take(&p->lex, ";");
-}
-
-static int struct_body(struct ki_d_parser *p, struct ki_d_def *d)
-{
-	uint64_t end = 0, most = 1;
-	int ret = ki_lex_next(&p->lex);
-
-	while (!ret && !ki_lex_is(&p->lex, "}")) {
-		struct ki_d_type type;
-		bool is_type;
-
-		ret = ki_d_parse_specifiers(p, &type, &is_type);
-		if (!ret && !is_type)
-			ret = ki_lex_expected(&p->lex, "a member's type");
-		if (!ret)
-			ret = members(p, d, type, &end);
-	}
-	for (size_t i = 0; i < d->members.n; i++) {
-		uint64_t a = align_of(&p->d->types, d->members.v[i].type, 0);
-
-		most = a > most ? a : most;
-	}
-	d->size = up((end + 7) / 8, most);
-	d->complete = true;
-	return ret ? ret : ki_lex_next(&p->lex);
-}
-
-static int enum_body(struct ki_d_parser *p, struct ki_d_def *d)
-{
-	int64_t value = 0;
-	int ret = ki_lex_next(&p->lex);
-
-	while (!ret && !ki_lex_is(&p->lex, "}")) {
-		struct ki_d_member m = {0};
-
-		if (p->lex.now.kind != KI_TOKEN_NAME)
-			return ki_lex_expected(&p->lex, "a constant's name");
-		m.name = strndup(p->lex.now.text, p->lex.now.len);
-		if (!m.name || ki_vec_push(&d->members, m)) {
-			free(m.name);
-			return ki_d_no_memory(p->lex.err);
-		}
-		ret = ki_lex_next(&p->lex);
-		if (!ret && ki_lex_is(&p->lex, "=")) {
-			ret = ki_lex_next(&p->lex);
-			if (!ret)
-				ret = constant(p, &value);
-		}
-		if (!ret && (value > INT32_MAX || value < INT32_MIN))
-			ret = fail(p, "D_DECL_ENOFLOW", "the value of %s does not fit into an int",
-				   d->members.v[d->members.n - 1].name);
-		d->members.v[d->members.n - 1].value = value++;
-		if (!ret && ki_lex_is(&p->lex, ","))
-			ret = ki_lex_next(&p->lex);
-		else if (!ret && !ki_lex_is(&p->lex, "}"))
-			ret = ki_lex_expected(&p->lex, "',' or '}'");
-	}
-	d->size = 4;
-	d->complete = true;
-	return ret ? ret : ki_lex_next(&p->lex);
-}
-
-static struct ki_d_def *find_incomplete(struct ki_d_types *t, enum ki_d_def_kind kind,
-					const char *name)
-{
-	for (size_t i = 0; *name && i < t->defs.n; i++)
-		if (t->defs.v[i]->kind == kind && !t->defs.v[i]->btf &&
-		    !strcmp(t->defs.v[i]->name, name))
-			return t->defs.v[i];
-	return NULL;
-}
-
-/* Behind the tag: { ... } */
-static int define(struct ki_d_parser *p, enum ki_d_def_kind kind, const char *tag,
-		  struct ki_d_type *out)
-{
-	struct ki_d_def *d = find_incomplete(&p->d->types, kind, tag);
-
-	if (d && d->complete)
-		return fail(p, "D_DECL_TYPERED", "%s is declared twice", tag);
-	if (!d)
-		d = ki_d_def_new(&p->d->types, kind, tag);
-	if (!d)
-		return ki_d_no_memory(p->lex.err);
-	*out = kind == KI_D_DEF_ENUM ? ki_d_int(KI_I32) : (struct ki_d_type){.base = KI_D_STRUCT};
-	out->def = d->number;
-	return kind == KI_D_DEF_ENUM ? enum_body(p, d) : struct_body(p, d);
-}
-
-static int take_name(struct ki_d_parser *p, char name[KI_D_NAME_MAX])
-{
-	if (p->lex.now.len >= KI_D_NAME_MAX)
-		return fail(p, "D_ID_OFLOW", "a name is at most %s characters long", "127");
-	memcpy(name, p->lex.now.text, p->lex.now.len);
-	name[p->lex.now.len] = 0;
-	return ki_lex_next(&p->lex);
-}
-
-/* struct TAG, with what declares it, or the kernel's, or one that is declared later. */
-static int tagged(struct ki_d_parser *p, struct ki_d_type *out)
-{
-	const enum ki_d_def_kind kind = ki_lex_is(&p->lex, "struct")  ? KI_D_DEF_STRUCT
-					: ki_lex_is(&p->lex, "union") ? KI_D_DEF_UNION
-								      : KI_D_DEF_ENUM;
-	char tag[KI_D_NAME_MAX] = "", module[KI_D_NAME_MAX] = "";
-	struct ki_d_def *d;
-	int ret = ki_lex_next(&p->lex);
-
-	if (!ret && p->lex.now.kind == KI_TOKEN_NAME)
-		ret = take_name(p, tag);
-	if (!ret && ki_lex_is(&p->lex, "`")) {
-		strcpy(module, tag);
-		ret = ki_lex_next(&p->lex);
-		if (!ret && p->lex.now.kind == KI_TOKEN_NAME)
-			ret = take_name(p, tag);
-	}
-	if (ret)
-		return ret;
-	if (ki_lex_is(&p->lex, "{"))
-		return define(p, kind, tag, out);
-	if (!*tag)
-		return ki_lex_expected(&p->lex, "a tag or '{'");
-	if (!ki_d_tagged(&p->d->types, kind, *module ? module : NULL, tag, out))
-		return 0;
-	if (kind == KI_D_DEF_ENUM)
-		return fail(p, "D_DECL_INCOMPLETE", "no enum %s is known", tag);
-	d = ki_d_def_new(&p->d->types, kind, tag);
-	if (!d)
-		return ki_d_no_memory(p->lex.err);
-	*out = (struct ki_d_type){.base = KI_D_STRUCT, .def = d->number};
-	return 0;
 }
 
 /* ---- specifiers ---- */
@@ -306,12 +48,12 @@ static int named(struct ki_d_parser *p, struct ki_d_type *out, bool *is_type)
 	*is_type = false;
 	if (is_used(p) || p->lex.now.len >= KI_D_NAME_MAX)
 		return 0;
-	ret = take_name(p, name);
+	ret = ki_d_parse_name(p, name);
 	if (!ret && ki_lex_is(&p->lex, "`")) {
 		strcpy(module, name);
 		ret = ki_lex_next(&p->lex);
 		if (!ret && p->lex.now.kind == KI_TOKEN_NAME)
-			ret = take_name(p, name);
+			ret = ki_d_parse_name(p, name);
 		*is_type = !ret && !ki_d_typedef_in(&p->d->types, module, name, out);
 	} else {
 		*is_type = !ret && !ki_d_typedef(&p->d->types, name, out);
@@ -347,12 +89,10 @@ static int number_of(const struct ki_d_parser *p, const struct words *w, struct 
 {
 	enum ki_type num = w->is_char ? KI_I8 : w->is_short ? KI_I16 : w->is_long ? KI_I64 : KI_I32;
 
-	if (w->is_signed && w->is_unsigned)
-		return fail(p, "D_DECL_SIGN", "a type is signed or unsigned%s", "");
-	if (w->is_long > 2 || (w->is_long && (w->is_short || w->is_char)))
-		return fail(p, "D_DECL_LONG", "long does not go with this type%s", "");
-	if (w->is_char + w->is_int > 1 || w->is_short + w->is_char > 1 || w->is_signed > 1 ||
-	    w->is_unsigned > 1)
+	if (w->is_char && (w->is_long || w->is_short))
+		return fail(p, "D_DECL_CHARATTR", "a char is neither long nor short%s", "");
+	if ((w->is_signed && w->is_unsigned) || w->is_long > 2 || (w->is_long && w->is_short) ||
+	    w->is_char + w->is_int > 1 || w->is_short > 1 || w->is_signed > 1 || w->is_unsigned > 1)
 		return fail(p, "D_DECL_COMBO", "these words make no type%s", "");
 	*out = ki_d_int(w->is_unsigned ? (enum ki_type)(num + (KI_U8 - KI_I8)) : num);
 	return 0;
@@ -368,6 +108,8 @@ static int floating(struct ki_d_parser *p, struct ki_d_type *out, bool is_long)
 static int words(struct ki_d_parser *p, struct ki_d_type *out, bool *is_type)
 {
 	static const char *const floats[] = {"float", "double", NULL};
+	static const char *const others[] = {"float", "double", "struct", "union",
+					     "enum",  "string", NULL};
 	struct words w = {0};
 	int ret = 0;
 
@@ -376,6 +118,12 @@ static int words(struct ki_d_parser *p, struct ki_d_type *out, bool *is_type)
 	*is_type = w.any || is_any(p, floats);
 	if (ret || !*is_type)
 		return ret;
+	if (w.any && ki_lex_is(&p->lex, "void"))
+		return fail(p, "D_DECL_VOIDATTR", "void has no sign and no length%s", "");
+	if ((w.is_signed || w.is_unsigned) && is_any(p, others))
+		return fail(p, "D_DECL_SIGNINT", "only integers are signed or unsigned%s", "");
+	if ((w.is_long || w.is_short) && is_any(p, others) && !ki_lex_is(&p->lex, "double"))
+		return fail(p, "D_DECL_LONGINT", "only numbers are long or short%s", "");
 	if (is_any(p, floats))
 		return floating(p, out, w.is_long);
 	return number_of(p, &w, out);
@@ -416,7 +164,7 @@ int ki_d_parse_specifiers(struct ki_d_parser *p, struct ki_d_type *out, bool *is
 		return ret;
 	if (is_any(p, tags)) {
 		*is_type = true;
-		ret = tagged(p, out);
+		ret = ki_d_parse_tagged(p, out);
 	} else {
 		ret = words(p, out, is_type);
 		if (!ret && !*is_type)
@@ -471,7 +219,7 @@ static int dimensions(struct ki_d_parser *p, struct ki_d_type *type)
 		n[count] = 0;
 		ret = ki_lex_next(&p->lex);
 		if (!ret && !ki_lex_is(&p->lex, "]"))
-			ret = constant(p, &n[count]);
+			ret = ki_d_parse_number(p, &n[count], "D_DECL_ARRSUB");
 		if (!ret && (n[count] < 0 || n[count] > INT32_MAX))
 			ret = fail(p, "D_DECL_ARRSUB", "an array cannot have so many elements%s",
 				   "");

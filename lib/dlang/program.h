@@ -26,10 +26,10 @@
 #include "kerninst/splice.h"
 #include "kerninst/table.h"
 
-#define KI_D_KEYS	  8  /* of a tuple */
-#define KI_D_STRING_WORDS 8  /* of a string in a record or a key: 63 bytes and a 0 */
-#define KI_D_COMM_WORDS	  2  /* of a thread's name */
-#define KI_D_ARGS	  16 /* of printf, beside its format */
+#define KI_D_KEYS	8  /* of a tuple */
+#define KI_D_COMPARED	8  /* words of a string that is only compared with a short constant */
+#define KI_D_COMM_WORDS 2  /* of a thread's name */
+#define KI_D_ARGS	16 /* of printf, beside its format */
 
 /* ---- variables ---- */
 
@@ -52,7 +52,7 @@ enum ki_d_form {
 	KI_D_FORM_WORD,	    /* one word, as its type says */
 	KI_D_FORM_PROBE,    /* nothing: the probe says it (probefunc) or it is a constant */
 	KI_D_FORM_COMM,	    /* KI_D_COMM_WORDS of text */
-	KI_D_FORM_BYTES,    /* KI_D_STRING_WORDS of text */
+	KI_D_FORM_TEXT,	    /* one word, a string's number in the session's table */
 	KI_D_FORM_NUMBERED, /* one word, the number of a string that is known beforehand */
 	KI_D_FORM_STACK,    /* one word, a stack's number */
 };
@@ -97,6 +97,23 @@ struct ki_d_agg {
 	uint64_t normal;
 	bool printed;
 	uint32_t at; /* where it is first used */
+};
+
+/* A string of the program that code needs the number of: a global has it, once BEGIN begins. */
+struct ki_d_constant {
+	char *text;
+	uint32_t global;
+};
+
+/* What a name stands for. */
+struct ki_d_inline {
+	char *name;
+	struct ki_d_type type;
+	unsigned int n; /* parameters */
+	char *names[KI_D_KEYS];
+	struct ki_d_type types[KI_D_KEYS];
+	struct ki_d_node *body;
+	unsigned int busy; /* how often its body is being checked now */
 };
 
 /* ---- clauses ---- */
@@ -185,11 +202,14 @@ struct ki_dlang {
 	ki_vec(struct ki_d_probe) probes;
 	ki_vec(uint32_t) uses;		    /* clauses */
 	ki_vec(struct ki_d_node *) symbols; /* variables of the kernel; value: the address */
-	ki_vec(char *) strings;		    /* of KI_D_FORM_NUMBERED */
-	struct ki_d_index by_text;	    /* strings */
+	ki_vec(struct ki_d_constant) constants;
+	ki_vec(struct ki_d_inline) inlines;
+	uint64_t args_used;	   /* bits of $1, $2 ... */
+	ki_vec(char *) strings;	   /* of KI_D_FORM_NUMBERED */
+	struct ki_d_index by_text; /* strings */
 	struct ki_d_settings set;
 	bool destroys; /* it has destructive actions */
-	bool exits, stacks_used, clock_used;
+	bool exits, stacks_used, clock_used, texts_used, token_used;
 	struct ki_d_run *run;
 };
 
@@ -213,6 +233,9 @@ int ki_d_fail(struct ki_dlang *d, struct ki_err *err, uint32_t at, const char *t
 
 /* Note where the lexer has found something wrong, unless a place is known already. */
 void ki_d_where(struct ki_dlang *d, uint32_t at, unsigned int wrong);
+
+struct ki_d_inline *ki_d_inline_find(const struct ki_dlang *d, const char *name);
+void ki_d_inlines_free(struct ki_dlang *d);
 
 /* Bytes of a string, its 0 included. */
 unsigned int ki_d_strsize(const struct ki_dlang *d);

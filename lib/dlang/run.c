@@ -33,6 +33,7 @@ void ki_d_run_free(struct ki_d_run *r)
 	ki_plan_free(r->triggers);
 	ki_counter_map_close(r->counters);
 	ki_stacks_close(r->stacks);
+	ki_texts_close(r->strings);
 	ki_ring_close(r->ring);
 	for (size_t i = 0; i < r->events.n; i++)
 		free(r->events.v[i].name);
@@ -75,6 +76,11 @@ static uint16_t order_of(const struct ki_d_site *site)
 	return site->is_syscall ? (site->is_return ? 2 : 0) : 1;
 }
 
+static void fire(uint32_t probe)
+{
+	syscall(KI_D_TRIGGER_CALL, (unsigned long)probe);
+}
+
 static int add_at(struct ki_dlang *d, struct ki_plan *plan, const struct function *f,
 		  const struct ki_place *place, struct ki_d_site *site, struct ki_err *err)
 {
@@ -88,7 +94,8 @@ static int add_at(struct ki_dlang *d, struct ki_plan *plan, const struct functio
 	ki_measure_site(f->fn, place, &regs);
 	site->regs = &regs;
 	site->offset = place->addr - f->fn->start;
-	ret = ki_d_code(d, site, &s, err);
+	ret = site->to ? ki_d_code_constants(d, site, site->from, site->to, &s, err)
+		       : ki_d_code(d, site, &s, err);
 	if (ret || !s)
 		return ret;
 	ret = ki_plan_add_snippet(plan, f->fn, &f->spans, place, order_of(site), s, &regs, &id,
@@ -165,6 +172,46 @@ static int add_trigger(struct ki_dlang *d, const struct function *f, uint32_t nu
 	return add_point(d, d->run->triggers, f, KI_POINT_ENTRY, &site, err);
 }
 
+#define AT_ONCE 32 /* strings */
+
+static int put_some(struct ki_dlang *d, const struct function *f, struct ki_err *err)
+{
+	const size_t left = d->constants.n - d->run->constants_in;
+	struct ki_d_site site = {.is_trigger = true, .from = d->run->constants_in};
+	struct ki_plan *plan;
+	int ret;
+
+	site.to = site.from + (left < AT_ONCE ? left : AT_ONCE);
+	if (ki_plan_new(&plan))
+		return ki_d_no_memory(err);
+	ret = add_point(d, plan, f, KI_POINT_ENTRY, &site, err);
+	if (!ret)
+		ret = ki_plan_apply(plan, d->run->t, false, err);
+	if (!ret) {
+		fire(KI_D_CONSTANTS);
+		ret = ki_plan_remove(plan, d->run->t, err);
+	}
+	ki_plan_free(plan);
+	d->run->constants_in = site.to;
+	return ret;
+}
+
+/* What code names of the program's strings goes into the table. */
+static int put_constants(struct ki_dlang *d, struct ki_err *err)
+{
+	const struct ki_symbol *sym = ki_target_symbol_named(d->run->t, "", KI_D_TRIGGER, NULL);
+	struct function f = {0};
+	int ret = 0;
+
+	if (d->run->constants_in == d->constants.n || !sym)
+		return 0;
+	ret = function_open(d->run->t, sym, &f, err);
+	while (!ret && d->run->constants_in < d->constants.n)
+		ret = put_some(d, &f, err);
+	function_close(&f);
+	return ret;
+}
+
 static int add_triggers(struct ki_dlang *d, struct ki_err *err)
 {
 	const struct ki_symbol *sym = ki_target_symbol_named(d->run->t, "", KI_D_TRIGGER, NULL);
@@ -178,14 +225,11 @@ static int add_triggers(struct ki_dlang *d, struct ki_err *err)
 		if (!ki_d_has_place(&d->probes.v[i]))
 			ret = add_trigger(d, &f, i, err);
 	function_close(&f);
+	if (!ret)
+		ret = put_constants(d, err);
 	if (!ret && ki_plan_chunks(d->run->triggers))
 		ret = ki_plan_apply(d->run->triggers, d->run->t, false, err);
 	return ret;
-}
-
-static void fire(uint32_t probe)
-{
-	syscall(KI_D_TRIGGER_CALL, (unsigned long)probe);
 }
 
 static void fire_named(struct ki_dlang *d, const char *name)
@@ -213,6 +257,8 @@ static int add_probes(struct ki_dlang *d, struct ki_err *err)
 	for (uint32_t i = 0; !ret && i < d->probes.n; i++)
 		if (ki_d_has_place(&d->probes.v[i]))
 			ret = add_probe(d, i, err);
+	if (!ret)
+		ret = put_constants(d, err);
 	if (ret || !ki_plan_chunks(d->run->probes))
 		return ret;
 	ret = ki_plan_apply(d->run->probes, d->run->t, true, err);
@@ -369,4 +415,5 @@ void ki_dlang_drops(const struct ki_dlang *d, struct ki_dlang_drops *out)
 		out->aggregations += d->aggs.v[i]->table ? ki_table_lost(d->aggs.v[i]->table) : 0;
 	for (size_t i = 0; i < d->vars.n; i++)
 		out->variables += d->vars.v[i]->table ? ki_table_lost(d->vars.v[i]->table) : 0;
+	out->strings = d->run->strings ? ki_texts_lost(d->run->strings) : 0;
 }

@@ -36,9 +36,13 @@ struct ki_d_run {
 	struct ki_plan *triggers, *probes; /* BEGIN, END, tick; all others */
 	struct ki_ring_map *ring;
 	struct ki_stacks_map *stacks;
+	struct ki_texts_map *strings;
 	struct ki_counter_map *counters;
-	uint32_t stopped; /* the global that exit() sets */
-	uint32_t wide;	  /* counters that have been taken, the first and how many are left */
+	uint32_t stopped;			 /* the global that exit() sets */
+	uint32_t token;				 /* the first of two words of strtok() */
+	uint32_t constants_next, constants_left; /* globals for strings */
+	size_t constants_in;			 /* that are in the table */
+	uint32_t wide; /* counters that have been taken, the first and how many are left */
 	uint32_t wide_left;
 	int64_t wall; /* nanoseconds between the clocks */
 	uint32_t thread;
@@ -65,11 +69,18 @@ struct ki_d_site {
 	bool is_return, is_syscall, is_trigger;
 	uint64_t offset; /* of the return in its function */
 	const struct ki_site_regs *regs;
+	size_t from, to; /* not 0: no clauses, but these strings (ki_d_code_constants) */
 };
 
 /* A snippet of all clauses of a probe. Free it. */
 int ki_d_code(struct ki_dlang *d, const struct ki_d_site *site, struct ki_snippet **out,
 	      struct ki_err *err);
+
+/* What puts the strings from one to another of d->constants into the table, when the trigger is
+ * called with KI_D_CONSTANTS. Free it. */
+#define KI_D_CONSTANTS UINT32_MAX
+int ki_d_code_constants(struct ki_dlang *d, const struct ki_d_site *site, size_t from, size_t to,
+			struct ki_snippet **out, struct ki_err *err);
 
 /* The counter for a key that is the same for all hits of a place; -ENOSPC: there is none. */
 int ki_d_cell(struct ki_dlang *d, struct ki_d_agg *a, const uint64_t *key, uint32_t *counter);

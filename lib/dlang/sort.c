@@ -14,6 +14,8 @@ const char *ki_d_key_text(const struct ki_dlang *d, uint8_t form, const uint64_t
 {
 	size_t size = 8 * ki_d_form_words(form);
 
+	if (form == KI_D_FORM_TEXT)
+		return ki_texts_get(d->run->strings, *key);
 	if (form == KI_D_FORM_NUMBERED)
 		return *key && *key <= d->strings.n ? d->strings.v[*key - 1] : "";
 	memcpy(text, key, size);

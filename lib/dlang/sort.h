@@ -8,7 +8,7 @@
 #include "dlang/rows.h"
 
 /* Text of a key that is a string; `text` is room for it. */
-#define KI_D_KEY_TEXT (8 * KI_D_STRING_WORDS + 1)
+#define KI_D_KEY_TEXT (8 * KI_D_COMM_WORDS + 1)
 const char *ki_d_key_text(const struct ki_dlang *d, uint8_t form, const uint64_t *key,
 			  char text[KI_D_KEY_TEXT]);
 

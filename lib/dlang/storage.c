@@ -11,30 +11,22 @@
 #define ROWS	    16384 /* of a table of numbers */
 #define ROWS_SPREAD 2048  /* of distributions */
 #define COUNTERS    256	  /* taken at once */
+#define SHORTEST    8	  /* bytes of a string that the driver allows */
 #define HELD	    1	  /* locals that code.c keeps for itself */
 
 /* ---- variables ---- */
 
-static unsigned int key_words(const struct ki_d_type *keys, unsigned int n)
-{
-	unsigned int words = 0;
-
-	for (unsigned int i = 0; i < n; i++)
-		words += ki_d_is_string(keys[i]) ? KI_D_STRING_WORDS : 1;
-	return words;
-}
-
 static int open_array(struct ki_dlang *d, struct ki_d_var *v, struct ki_err *err)
 {
-	const struct ki_table_options o = {
-		.keys = key_words(v->keys, v->nkeys), .values = 1, .rows = ROWS, .shared = true};
+	const struct ki_table_options o = {.keys = v->nkeys + (v->scope == KI_D_SELF_SCOPE),
+					   .values = 1,
+					   .rows = ROWS,
+					   .shared = true};
 
 	if (o.keys > KI_TABLE_KEYS)
-		return ki_err_set(
-			err, -E2BIG, 0,
-			"D: the keys of %s take %u words, and there is room for %d: a string "
-			"takes %d",
-			v->name, o.keys, KI_TABLE_KEYS, KI_D_STRING_WORDS);
+		return ki_err_set(err, -E2BIG, 0,
+				  "D: the keys of %s take %u words, and there is room for %d",
+				  v->name, o.keys, KI_TABLE_KEYS);
 	return ki_table_open(d->run->t, &o, &v->table, err);
 }
 
@@ -56,7 +48,9 @@ static void number(struct ki_dlang *d, enum ki_d_scope scope, uint32_t first)
 
 static int take_vars(struct ki_dlang *d, struct ki_err *err)
 {
-	unsigned int words = count(d, KI_D_SELF_SCOPE), globals = count(d, KI_D_GLOBAL_SCOPE);
+	const unsigned int tokens = d->token_used ? 2 : 0;
+	unsigned int words = count(d, KI_D_SELF_SCOPE) + tokens,
+		     globals = count(d, KI_D_GLOBAL_SCOPE);
 	uint32_t first = 0;
 	int ret = ki_globals_take(d->run->t, globals + 1, &d->run->stopped, err);
 
@@ -68,7 +62,8 @@ static int take_vars(struct ki_dlang *d, struct ki_err *err)
 	if (ret)
 		return ret;
 	number(d, KI_D_GLOBAL_SCOPE, d->run->stopped + 1);
-	number(d, KI_D_SELF_SCOPE, first);
+	d->run->token = first;
+	number(d, KI_D_SELF_SCOPE, first + tokens);
 	number(d, KI_D_THIS_SCOPE, 0);
 	for (size_t i = 0; !ret && i < d->vars.n; i++)
 		if (d->vars.v[i]->nkeys)
@@ -146,6 +141,7 @@ int ki_d_cell(struct ki_dlang *d, struct ki_d_agg *a, const uint64_t *key, uint3
 int ki_d_storage(struct ki_dlang *d, struct ki_err *err)
 {
 	const struct ki_ring_options ring = {.bytes = (uint32_t)d->set.bufsize};
+	const uint32_t size = ki_d_strsize(d) < SHORTEST ? SHORTEST : ki_d_strsize(d);
 	int ret = take_vars(d, err);
 
 	for (size_t i = 0; !ret && i < d->aggs.n; i++)
@@ -154,5 +150,7 @@ int ki_d_storage(struct ki_dlang *d, struct ki_err *err)
 		ret = ki_ring_open(d->run->t, &ring, &d->run->ring, err);
 	if (!ret && d->stacks_used)
 		ret = ki_stacks_open(d->run->t, NULL, &d->run->stacks, err);
+	if (!ret && d->texts_used)
+		ret = ki_texts_open(d->run->t, size, &d->run->strings, err);
 	return ret ? ret : ki_counter_map_open(d->run->t, &d->run->counters, err);
 }

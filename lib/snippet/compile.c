@@ -38,6 +38,8 @@ static uint16_t fixed_of(const struct ki_node *n)
 	case NODE_STRING:
 	case NODE_STACK:
 		return args_of(2);
+	case NODE_TEXT:
+		return args_of(4);
 	case NODE_LOAD:
 		return args_of(1);
 	case NODE_PARAM:

@@ -56,3 +56,42 @@ struct ki_node *ki_expr_stack(struct ki_snippet *s, uint32_t table, unsigned int
 	n->effects = true;
 	return n;
 }
+
+#define TEXT_ARGS 3
+
+static bool is_number(enum ki_text_op op)
+{
+	return op == KI_TEXT_FIRST || op == KI_TEXT_LAST || op == KI_TEXT_COMPARE ||
+	       op == KI_TEXT_VALUE || op == KI_TEXT_LENGTH;
+}
+
+struct ki_node *ki_expr_text(struct ki_snippet *s, uint32_t table, enum ki_text_op op,
+			     struct ki_node *const *args, unsigned int nargs)
+{
+	struct ki_node *n = ki_tree_node(s, NODE_TEXT);
+
+	if (!n)
+		return NULL;
+	if ((unsigned int)op >= KI_TEXT_OPS || nargs > TEXT_ARGS || table > UINT32_MAX >> 8)
+		return ki_tree_fail(s, -EINVAL, "no such operation on strings");
+	for (unsigned int i = 0; i < nargs; i++)
+		if (!ki_tree_adopt(n, i, args[i], false))
+			return NULL;
+	n->what = KI_TEXT(table, op);
+	n->type = is_number(op) ? KI_I64 : KI_U64;
+	n->effects = true;
+	return n;
+}
+
+struct ki_node *ki_expr_behind(struct ki_snippet *s, struct ki_node *stmt, struct ki_node *value)
+{
+	struct ki_node *n = ki_tree_node(s, NODE_BEHIND);
+
+	if (!n || !ki_tree_adopt(n, 0, stmt, true) || !ki_tree_adopt(n, 1, value, false))
+		return NULL;
+	if (stmt->kind == NODE_LIST || stmt->kind == NODE_IF)
+		return ki_tree_fail(s, -EINVAL, "a list or an `if` inside of an expression");
+	n->type = value->type;
+	n->effects = true;
+	return n;
+}

@@ -184,6 +184,8 @@ static void call(FILE *f, const struct ki_node *n)
 	args(f, n);
 }
 
+static void simple(FILE *f, const struct ki_node *n, const char *end);
+
 static void expr(FILE *f, const struct ki_node *n, unsigned int outside)
 {
 	switch (n->kind) {
@@ -206,6 +208,16 @@ static void expr(FILE *f, const struct ki_node *n, unsigned int outside)
 		break;
 	case NODE_STACK:
 		stack(f, n);
+		break;
+	case NODE_TEXT:
+		fprintf(f, "text%u", n->what & 0xff);
+		args(f, n);
+		break;
+	case NODE_BEHIND:
+		fputc('(', f);
+		simple(f, n->kid[0], ", ");
+		expr(f, n->kid[1], 0);
+		fputc(')', f);
 		break;
 	case NODE_FACT:
 	case NODE_REG:
@@ -243,7 +255,8 @@ static void update(FILE *f, const struct ki_node *n)
 	expr(f, n->kid[0], 0);
 }
 
-static void simple(FILE *f, const struct ki_node *n)
+/* A statement that contains no others; what stands behind it. */
+static void simple(FILE *f, const struct ki_node *n, const char *end)
 {
 	switch (n->kind) {
 	case NODE_UPDATE:
@@ -270,7 +283,7 @@ static void simple(FILE *f, const struct ki_node *n)
 	default:
 		expr(f, n->kid[0], 0);
 	}
-	fputs(";\n", f);
+	fputs(end, f);
 }
 
 static void stmt(FILE *f, const struct ki_node *n, unsigned int depth)
@@ -282,7 +295,7 @@ static void stmt(FILE *f, const struct ki_node *n, unsigned int depth)
 	}
 	indent(f, depth);
 	if (n->kind != NODE_IF) {
-		simple(f, n);
+		simple(f, n, ";\n");
 		return;
 	}
 	fputs("if (", f);

@@ -139,6 +139,7 @@ unsigned int ki_gen_compare(struct gen *g, const struct ki_node *n); /* a condit
 /* gen_call.c */
 void ki_gen_helper(struct gen *g, enum ki_helper h, struct ki_node *const *args, unsigned int n,
 		   unsigned int dest);
+void ki_gen_text(struct gen *g, const struct ki_node *n, unsigned int dest);
 void ki_gen_call(struct gen *g, const struct ki_node *n, unsigned int dest);
 void ki_gen_record(struct gen *g, const struct ki_node *n);
 void ki_gen_stack_param(struct gen *g, unsigned int param, unsigned int dest);

@@ -119,6 +119,27 @@ static void enter(struct gen *g, const struct ki_node *n)
 	ki_asm_call(&g->a, KI_FIX_HELPER, n->op ? KI_HELPER_ENTER_RECORD : KI_HELPER_ENTER);
 }
 
+/* %edi says what is done, and is written the moment before the call. */
+void ki_gen_text(struct gen *g, const struct ki_node *n, unsigned int dest)
+{
+	struct claims c = {0};
+	struct rm rax = rm_reg(KI_RAX);
+
+	lend(g, dest);
+	for (unsigned int i = 0; i < n->nkids; i++) {
+		ki_gen_claim(g, ki_param_regs[i + 1], dest, &c);
+		ki_gen_expr(g, n->kid[i], ki_param_regs[i + 1]);
+	}
+	take_back(g, dest);
+	ki_gen_claim(g, KI_RDI, dest, &c);
+	ki_gen_claim(g, KI_RAX, dest, &c);
+	ki_gen_number(g, KI_RDI, n->what);
+	ki_asm_call(&g->a, KI_FIX_HELPER, KI_HELPER_TEXT);
+	if (dest != KI_RAX)
+		ki_asm_mov(&g->a, 8, dest, &rax);
+	ki_gen_unclaim(g, &c);
+}
+
 /* What ENTER refuses is 0, which %rax is then. %rdi holds the result while LEAVE is called. */
 void ki_gen_call(struct gen *g, const struct ki_node *n, unsigned int dest)
 {

@@ -323,6 +323,12 @@ static void unary(struct gen *g, const struct ki_node *n, unsigned int dest)
 	ki_asm_unary(&g->a, n->op == KI_NEG ? 3 : 2, dest);
 }
 
+static void behind(struct gen *g, const struct ki_node *n, unsigned int dest)
+{
+	ki_gen_simple(g, n->kid[0]);
+	ki_gen_expr(g, n->kid[1], dest);
+}
+
 void ki_gen_expr(struct gen *g, const struct ki_node *n, unsigned int dest)
 {
 	static void (*const each[NODE_KINDS])(struct gen *, const struct ki_node *,
@@ -338,6 +344,8 @@ void ki_gen_expr(struct gen *g, const struct ki_node *n, unsigned int dest)
 		[NODE_TABLE_GET] = ki_gen_table_get,
 		[NODE_STRING_IS] = ki_gen_string_is,
 		[NODE_STACK] = ki_gen_stack,
+		[NODE_TEXT] = ki_gen_text,
+		[NODE_BEHIND] = behind,
 	};
 	struct opnd o;
 

@@ -86,6 +86,7 @@ bool ki_gen_comes_in_rax(const struct ki_node *n)
 	case NODE_CALL:
 	case NODE_TABLE_GET:
 	case NODE_STACK:
+	case NODE_TEXT:
 		return true;
 	case NODE_FACT:
 		return n->op == KI_FACT_TSC || n->op == KI_FACT_CLOCK || ki_fact_helper(n->op);

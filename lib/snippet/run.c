@@ -190,6 +190,17 @@ static bool string_is(const struct run *r, const struct ki_node *n)
 	return !memcmp(words, n->name, len + !n->op);
 }
 
+static void exec(const struct run *r, const struct ki_node *n);
+
+static uint64_t text(const struct run *r, const struct ki_node *n)
+{
+	uint64_t args[3] = {0};
+
+	for (unsigned int i = 0; i < n->nkids; i++)
+		args[i] = eval(r, n->kid[i]);
+	return r->m->text ? r->m->text(r->m->arg, n->what, args) : 0;
+}
+
 static uint64_t stack(const struct run *r, const struct ki_node *n)
 {
 	uint32_t table = (uint32_t)(n->value >> 8);
@@ -228,6 +239,11 @@ static uint64_t eval(const struct run *r, const struct ki_node *n)
 		return string_is(r, n);
 	case NODE_STACK:
 		return stack(r, n);
+	case NODE_TEXT:
+		return text(r, n);
+	case NODE_BEHIND:
+		exec(r, n->kid[0]);
+		return eval(r, n->kid[1]);
 	default:
 		return call(r, n);
 	}

@@ -162,15 +162,15 @@ static void test_keys(void **state)
 	char first[] = "zeta", second[] = "alpha", *names[] = {first, second};
 	struct ki_dlang d = {.strings = {.v = names, .n = 2}};
 	struct ki_d_agg numbered = {.nkeys = 1, .forms = {KI_D_FORM_NUMBERED}},
-			bytes = {.nkeys = 1, .forms = {KI_D_FORM_BYTES}},
+			comm = {.nkeys = 1, .forms = {KI_D_FORM_COMM}},
 			words = {.nkeys = 2, .forms = {KI_D_FORM_WORD, KI_D_FORM_WORD}};
-	uint64_t text[KI_D_STRING_WORDS] = {0}, zeta = 1, alpha = 2;
+	uint64_t text[KI_D_COMM_WORDS] = {0}, zeta = 1, alpha = 2;
 	const uint64_t x[] = {1, 9}, y[] = {2, 3}, minus[] = {(uint64_t)-1, 0};
 
 	(void)state;
 	memcpy(text, "alpha", 6);
 	assert_true(ki_d_key_compare(&d, &numbered, &zeta, &numbered, &alpha, 0) > 0);
-	assert_int_equal(ki_d_key_compare(&d, &numbered, &alpha, &bytes, text, 0), 0);
+	assert_int_equal(ki_d_key_compare(&d, &numbered, &alpha, &comm, text, 0), 0);
 	assert_true(ki_d_key_compare(&d, &words, x, &words, y, 0) < 0);
 	assert_true(ki_d_key_compare(&d, &words, x, &words, y, 1) > 0);
 	assert_true(ki_d_key_compare(&d, &words, minus, &words, y, 0) > 0);

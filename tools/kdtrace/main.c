@@ -228,7 +228,8 @@ static void say_drops(const struct session *s)
 		const char *what;
 	} rows[] = {{(ki_dlang_drops(s->d, &drops), drops.records), "record"},
 		    {drops.aggregations, "aggregation"},
-		    {drops.variables, "dynamic variable"}};
+		    {drops.variables, "dynamic variable"},
+		    {drops.strings, "string"}};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
 		if (rows[i].n)

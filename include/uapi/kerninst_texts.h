@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * A part of kerninst.h: tables of strings.
+ */
+#ifndef _UAPI_KERNINST_TEXTS_H
+#define _UAPI_KERNINST_TEXTS_H
+
+#include <linux/types.h>
+
+/*
+ * KI_IOC_TEXTS: the strings of this session, for helper TEXT: a table in which each string that
+ * was met stands once, with a number; so a string is one word, and equal strings are equal words.
+ * Number 0 is the empty string. Once in a session; gone when it is closed.
+ *
+ * Mapped at KI_MAP_TEXTS, `bytes`, PROT_READ: a page with struct ki_texts_head; `rows` words of
+ * 64 bits, KI_TEXTS_ROW; and the bytes. String number n is the row n - 1; a row that is not 0
+ * does not change any more. A string is put where it stays before its row says so, by one cmpxchg:
+ * if two CPUs (or an interrupt and who it came to) meet the same one for the first time, one of
+ * them wins, and the other takes that one. A row is looked for in KI_TEXTS_TRIES places; if there
+ * is none, or no place for the bytes, the string becomes the empty one, and `lost` counts it.
+ *
+ * Errors are those of KI_IOC_STACKS.
+ */
+struct ki_texts {
+	__u32 size;
+	__u32 most;   /* bytes of a string, its 0 included: 8..KI_TEXTS_MOST */
+	__u32 rows;   /* a power of 2, 512..KI_TEXTS_ROWS */
+	__u32 heap;   /* bytes for all strings; a multiple of 4096, up to KI_TEXTS_HEAP */
+	__u64 bytes;  /* out */
+	__u32 number; /* out: for KI_TEXT */
+	__u32 reason; /* out */
+	__u64 zero;
+};
+
+#define KI_TEXTS_MOST  65536u
+#define KI_TEXTS_ROWS  (1u << 22)
+#define KI_TEXTS_HEAP  (1u << 30)
+#define KI_TEXTS_TRIES 64
+
+#define KI_MAP_TEXTS 0xa0000000
+
+struct ki_texts_head {
+	__u64 rows; /* that are there */
+	__u64 lost; /* strings for which there was no place */
+	__u64 used; /* bytes, rounded up to 8 for each string */
+};
+
+/* Where a string's bytes are (a multiple of 8, from the first on; not 0), and how many. */
+#define KI_TEXTS_ROW(at, tag, len) ((__u64)(at) / 8 << 32 | (__u64)(tag) << 16 | (len))
+#define KI_TEXTS_AT(row)	   ((row) >> 32 << 3)
+#define KI_TEXTS_LEN(row)	   ((row)&0xffff)
+
+/*
+ * What helper TEXT does with its arguments a, b, c; s and t are strings' numbers. A string that is
+ * longer than the table allows is cut off.
+ */
+enum ki_text_op {
+	KI_TEXT_KERNEL,	   /* the string at a, an address of the kernel; KI_TEXT_FAULT */
+	KI_TEXT_USER,	   /* at a, of the current process, at most b bytes; KI_TEXT_FAULT */
+	KI_TEXT_COMM,	   /* the name of the current task */
+	KI_TEXT_JOIN,	   /* s, then t */
+	KI_TEXT_PART,	   /* of s, from byte b (negative: from the end), c bytes (negative: without
+			      so many at the end) */
+	KI_TEXT_FIRST,	   /* where t begins in s, from byte c on; -1 */
+	KI_TEXT_LAST,	   /* where it begins last, at byte c or before; -1 */
+	KI_TEXT_FROM,	   /* s from the first character b on; 0 */
+	KI_TEXT_FROM_LAST, /* from the last one */
+	KI_TEXT_FROM_TEXT, /* s from the first t on; 0 */
+	KI_TEXT_TOKEN,	   /* the first piece of s between characters of t; 0 */
+	KI_TEXT_REST,	   /* what is behind it */
+	KI_TEXT_BASE,	   /* the last part of path s */
+	KI_TEXT_DIR,	   /* what is before it */
+	KI_TEXT_CLEAN,	   /* path s without //, . and .. */
+	KI_TEXT_NUMBER,	   /* a as a text, to base b, 2..36; signed to base 10 */
+	KI_TEXT_COMPARE,   /* -1, 0, 1: s is less than, equal to, greater than t, byte by byte */
+	KI_TEXT_UPPER,
+	KI_TEXT_LOWER,
+	KI_TEXT_VALUE,	/* the number that s begins with, to base b (0: as C's prefixes say) */
+	KI_TEXT_LENGTH, /* of s */
+	KI_TEXT_IPV4,	/* the address whose 4 bytes are at a; KI_TEXT_FAULT */
+	KI_TEXT_IPV6,	/* whose 16 bytes are there */
+	KI_TEXT_OPS
+};
+
+#define KI_TEXT(table, op) ((__u32)(table) << 8 | (op))
+#define KI_TEXT_FAULT	   (~0ull) /* what a was to lead to cannot be read */
+
+#endif

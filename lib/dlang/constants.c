@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+/*
+ * Constants that programs find declared: errors, signals, flags of open, kinds of faults.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+
+#include "dlang/names.h"
+
+#define C(name)                                                                                    \
+	{                                                                                          \
+#name, name                                                                        \
+	}
+
+static const struct {
+	const char *name;
+	int64_t value;
+} constants[] = {
+	{"DTRACEFLT_UNKNOWN", 0},
+	{"DTRACEFLT_BADADDR", 1},
+	{"DTRACEFLT_BADALIGN", 2},
+	{"DTRACEFLT_ILLOP", 3},
+	{"DTRACEFLT_DIVZERO", 4},
+	{"DTRACEFLT_NOSCRATCH", 5},
+	{"DTRACEFLT_KPRIV", 6},
+	{"DTRACEFLT_UPRIV", 7},
+	{"DTRACEFLT_TUPOFLOW", 8},
+	{"DTRACEFLT_BADSTACK", 9},
+	C(EPERM),
+	C(ENOENT),
+	C(ESRCH),
+	C(EINTR),
+	C(EIO),
+	C(ENXIO),
+	C(E2BIG),
+	C(ENOEXEC),
+	C(EBADF),
+	C(ECHILD),
+	C(EAGAIN),
+	C(EWOULDBLOCK),
+	C(ENOMEM),
+	C(EACCES),
+	C(EFAULT),
+	C(ENOTBLK),
+	C(EBUSY),
+	C(EEXIST),
+	C(EXDEV),
+	C(ENODEV),
+	C(ENOTDIR),
+	C(EISDIR),
+	C(EINVAL),
+	C(ENFILE),
+	C(EMFILE),
+	C(ENOTTY),
+	C(ETXTBSY),
+	C(EFBIG),
+	C(ENOSPC),
+	C(ESPIPE),
+	C(EROFS),
+	C(EMLINK),
+	C(EPIPE),
+	C(EDOM),
+	C(ERANGE),
+	C(EDEADLK),
+	C(ENAMETOOLONG),
+	C(ENOLCK),
+	C(ENOSYS),
+	C(ENOTEMPTY),
+	C(ELOOP),
+	C(ENOTSOCK),
+	C(EADDRINUSE),
+	C(EADDRNOTAVAIL),
+	C(ENETDOWN),
+	C(ENETUNREACH),
+	C(ECONNABORTED),
+	C(ECONNRESET),
+	C(ENOBUFS),
+	C(EISCONN),
+	C(ENOTCONN),
+	C(ETIMEDOUT),
+	C(ECONNREFUSED),
+	C(EHOSTDOWN),
+	C(EHOSTUNREACH),
+	C(EALREADY),
+	C(EINPROGRESS),
+	C(ESTALE),
+	C(EDQUOT),
+	C(ECANCELED),
+	C(SIGHUP),
+	C(SIGINT),
+	C(SIGQUIT),
+	C(SIGILL),
+	C(SIGTRAP),
+	C(SIGABRT),
+	C(SIGBUS),
+	C(SIGFPE),
+	C(SIGKILL),
+	C(SIGUSR1),
+	C(SIGSEGV),
+	C(SIGUSR2),
+	C(SIGPIPE),
+	C(SIGALRM),
+	C(SIGTERM),
+	C(SIGCHLD),
+	C(SIGCONT),
+	C(SIGSTOP),
+	C(SIGTSTP),
+	C(SIGTTIN),
+	C(SIGTTOU),
+	C(SIGURG),
+	C(SIGXCPU),
+	C(SIGXFSZ),
+	C(SIGVTALRM),
+	C(SIGPROF),
+	C(SIGWINCH),
+	C(SIGIO),
+	C(SIGPWR),
+	C(SIGSYS),
+	C(O_RDONLY),
+	C(O_WRONLY),
+	C(O_RDWR),
+	C(O_CREAT),
+	C(O_EXCL),
+	C(O_NOCTTY),
+	C(O_TRUNC),
+	C(O_APPEND),
+	C(O_NONBLOCK),
+	C(O_DSYNC),
+	C(O_SYNC),
+	C(O_DIRECTORY),
+	C(O_NOFOLLOW),
+	C(O_CLOEXEC),
+	C(O_ACCMODE),
+};
+
+int ki_d_constant_find(const char *name, struct ki_d_type *type, int64_t *value)
+{
+	*type = ki_d_int(KI_I32);
+	for (size_t i = 0; i < sizeof(constants) / sizeof(*constants); i++)
+		if (!strcmp(constants[i].name, name)) {
+			*value = constants[i].value;
+			return 0;
+		}
+	if (strcmp(name, "NULL") != 0)
+		return -ENOENT;
+	*type = (struct ki_d_type){.base = KI_D_VOID, .stars = 1};
+	*value = 0;
+	return 0;
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+/*
+ * inline TYPE NAME = expression; inline TYPE NAME[TYPE PARAMETER, ...] = expression;
+ *
+ * Where the name is used stands a copy of the expression, with copies of the arguments where it
+ * names its parameters.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dlang/check.h"
+#include "dlang/parse.h"
+
+/* ---- parsing ---- */
+
+static int parameter(struct ki_d_parser *p, struct ki_d_inline *in)
+{
+	struct ki_d_declarator dr = {0};
+	bool is_type = false;
+	int ret = ki_d_parse_specifiers(p, &dr.type, &is_type);
+
+	if (!ret && !is_type)
+		ret = ki_lex_expected(&p->lex, "a parameter's type");
+	if (!ret)
+		ret = ki_d_parse_declarator(p, &dr);
+	if (!ret && !dr.name)
+		ret = ki_lex_expected(&p->lex, "a parameter's name");
+	if (!ret && in->n == KI_D_KEYS)
+		ret = ki_lex_error(&p->lex, dr.at, "more than %d parameters", KI_D_KEYS);
+	if (ret) {
+		free(dr.name);
+		return ret;
+	}
+	in->types[in->n] = dr.type;
+	in->names[in->n++] = dr.name;
+	return 0;
+}
+
+static int parameters(struct ki_d_parser *p, struct ki_d_inline *in)
+{
+	int ret;
+
+	do {
+		ret = ki_lex_next(&p->lex);
+		if (!ret)
+			ret = parameter(p, in);
+	} while (!ret && ki_lex_is(&p->lex, ","));
+	return ret ? ret : ki_lex_take(&p->lex, "]");
+}
+
+static void free_inline(struct ki_d_inline *in)
+{
+	for (unsigned int i = 0; i < in->n; i++)
+		free(in->names[i]);
+	free(in->name);
+}
+
+int ki_d_parse_inline(struct ki_d_parser *p)
+{
+	struct ki_d_declarator dr = {.keys = true};
+	struct ki_d_inline in = {0};
+	bool is_type = false;
+	int ret = ki_lex_next(&p->lex);
+
+	if (!ret)
+		ret = ki_d_parse_specifiers(p, &dr.type, &is_type);
+	if (!ret && !is_type)
+		ret = ki_lex_expected(&p->lex, "a type");
+	if (!ret)
+		ret = ki_d_parse_declarator(p, &dr);
+	in.name = dr.name;
+	in.type = dr.type;
+	if (!ret && !in.name)
+		ret = ki_lex_expected(&p->lex, "a name");
+	if (!ret && ki_lex_is(&p->lex, "["))
+		ret = parameters(p, &in);
+	if (!ret)
+		ret = ki_lex_take(&p->lex, "=");
+	if (!ret)
+		ret = ki_d_parse_comma(p, &in.body);
+	if (!ret)
+		ret = ki_lex_take(&p->lex, ";");
+	if (!ret && ki_d_inline_find(p->d, in.name))
+		ret = ki_d_fail(p->d, p->lex.err, dr.at, "D_DECL_IDRED", "%s is declared twice",
+				in.name);
+	if (!ret && ki_vec_push(&p->d->inlines, in))
+		ret = ki_d_no_memory(p->lex.err);
+	if (ret)
+		free_inline(&in);
+	return ret;
+}
+
+struct ki_d_inline *ki_d_inline_find(const struct ki_dlang *d, const char *name)
+{
+	for (size_t i = 0; i < d->inlines.n; i++)
+		if (!strcmp(d->inlines.v[i].name, name))
+			return &d->inlines.v[i];
+	return NULL;
+}
+
+void ki_d_inlines_free(struct ki_dlang *d)
+{
+	for (size_t i = 0; i < d->inlines.n; i++)
+		free_inline(&d->inlines.v[i]);
+	ki_vec_free(&d->inlines);
+}
+
+/* ---- use ---- */
+
+struct copying {
+	struct ki_dlang *d;
+	const struct ki_d_inline *in;
+	struct ki_d_node *args[KI_D_KEYS];
+	unsigned int nodes; /* that have been copied */
+};
+
+#define MOST_NODES 65536
+#define DEEPEST	   8 /* uses of one inside of each other */
+
+static struct ki_d_node *copy(struct copying *c, const struct ki_d_node *n);
+
+static int parameter_of(const struct copying *c, const struct ki_d_node *n)
+{
+	for (unsigned int i = 0; n->kind == KI_D_NAME && i < c->in->n; i++)
+		if (!strcmp(c->in->names[i], n->text))
+			return (int)i;
+	return -1;
+}
+
+static struct ki_d_node *copy_list(struct copying *c, const struct ki_d_node *list)
+{
+	struct ki_d_node *first = NULL, **end = &first;
+
+	for (; list; list = list->next) {
+		*end = copy(c, list);
+		if (!*end)
+			return NULL;
+		end = &(*end)->next;
+	}
+	return first;
+}
+
+/* An argument stands there without parameters of this inline. */
+static struct ki_d_node *copy_argument(struct copying *c, unsigned int i)
+{
+	struct copying plain = {.d = c->d, .in = &(struct ki_d_inline){0}, .nodes = c->nodes};
+	struct ki_d_node *n = copy(&plain, c->args[i]);
+
+	c->nodes = plain.nodes;
+	return n;
+}
+
+static struct ki_d_node *copy(struct copying *c, const struct ki_d_node *n)
+{
+	int i = parameter_of(c, n);
+	struct ki_d_node *to, *all;
+
+	if (i >= 0)
+		return copy_argument(c, (unsigned int)i);
+	if (c->nodes++ == MOST_NODES)
+		return NULL;
+	to = ki_d_node_new(&c->d->pool, (enum ki_d_kind)n->kind, n->at, strlen(n->text));
+	if (!to)
+		return NULL;
+	all = to->all;
+	memcpy(to, n, sizeof(*to) + strlen(n->text) + 1);
+	to->all = all;
+	to->next = NULL;
+	for (unsigned int k = 0; k < 3; k++) {
+		to->kid[k] = n->kid[k] ? copy_list(c, n->kid[k]) : NULL;
+		if (n->kid[k] && !to->kid[k])
+			return NULL;
+	}
+	return to;
+}
+
+int ki_d_inline_use(struct ki_d_checker *c, struct ki_d_node *n, struct ki_d_inline *in)
+{
+	struct copying to = {.d = c->d, .in = in};
+	struct ki_d_node *next = n->next;
+	unsigned int count = 0;
+
+	for (struct ki_d_node *k = n->kind == KI_D_INDEX ? n->kid[1] : NULL; k; k = k->next)
+		if (count++ < KI_D_KEYS)
+			to.args[count - 1] = k;
+	if (count != in->n)
+		return ki_d_fail(c->d, c->err, n->at, "D_PROTO_LEN",
+				 "%.40s takes %u arguments, not %u", in->name, in->n, count);
+	if (in->busy > DEEPEST)
+		return ki_d_fail(c->d, c->err, n->at, "D_IDENT_UNDEF", "%.40s names itself",
+				 in->name);
+	n->kid[0] = copy(&to, in->body);
+	if (!n->kid[0])
+		return ki_d_fail(c->d, c->err, n->at, "D_UNKNOWN", "%.40s becomes too large",
+				 in->name);
+	n->kind = KI_D_CAST;
+	n->kid[1] = n->kid[2] = NULL;
+	n->about = in->type;
+	n->is_builtin = false;
+	n->next = next;
+	in->busy++;
+	count = (unsigned int)ki_d_check_expr(c, n);
+	in->busy--;
+	return (int)count;
+}

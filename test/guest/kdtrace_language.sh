@@ -1,0 +1,29 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# The D language on the live kernel: strings as values, the kernel's types, expressions.
+# shellcheck disable=SC2016 # $target is kdtrace's
+. "$(dirname "$0")/lib.sh"
+start
+kd=$top/build/release/bin/kdtrace
+calls='perl -e "getpriority 0, 0 for 1 .. 500"'
+
+# d PROGRAM [OPTION...]: its output, quiet, without the blanks at both ends of lines
+d() { timeout 120 "$kd" -qn "$@" 2> /tmp/kd.err | sed 's/^ *//; s/ *$//; /^$/d'; }
+
+is "strings as values" "$(d 'syscall::openat:entry /pid == $target/ { self->p = copyinstr(arg1); }
+	syscall::openat:return /pid == $target && self->p != NULL && dirname(self->p) == "/etc" && basename(self->p) == "hostname"/
+	{ seen[basename(self->p)] = strjoin(execname, strjoin(":", self->p)); self->p = 0; @[basename(dirname(self->p = "/a/b"))] = count(); }
+	END { printf("%s\n", seen["hostname"]); printf("%s %d\n", seen["nothing"] == "" ? "none" : "one", seen["hostname"] > "cat" ); }' \
+	-c 'cat /etc/hostname > /dev/null' | tr -s ' ' | grep -v '^$' | tail -n +1 | tr '\n' ';')" "cat:/etc/hostname;none 1;a 1;"
+is "functions of strings" "$(d 'BEGIN { printf("%s|%s|%s|%s|%s|%d|%d|%d|%s|%s|%s|%s|%s|%d|%s\n", substr("abcdef", 2, 3), substr("abcdef", -2), strjoin("a", ""),
+	strchr("abcb", 98), strrchr("abcb", 98), index("abcb", "b"), rindex("abcb", "b"), strlen("abc"), dirname("/usr/lib/x"), basename("/usr/lib/"),
+	cleanpath("/a/./b//../c"), lltostr(-12), toupper("aBc"), strtoll("0x1f", 16), strstr("abcde", "cd")); exit(0); }')" \
+	"cde|ef|a|bcb|b|1|3|3|/usr/lib|lib|/a/c|-12|ABC|31|cde"
+is "strtok" "$(d 'BEGIN { printf("%s,", strtok("a  bc;d", " ;")); printf("%s,", strtok(NULL, " ;")); printf("%s,", strtok(NULL, " ;"));
+	printf("%s\n", strtok(NULL, " ;") == NULL ? "end" : "more"); exit(0); }')" "a,bc,d,end"
+is "a string of 200 bytes" "$(d 'BEGIN { s = "0123456789"; s = strjoin(s, s); s = strjoin(s, s); s = strjoin(s, s); s = strjoin(s, s); s = strjoin(s, s); printf("%d\n", strlen(s)); exit(0); }')" 255
+is "the kernel's types" "$(d 'BEGIN { ppid_of = $pid; printf("%d\n", `max_pfn > 1000 && sizeof(struct task_struct) > 1000); }
+	syscall::getpriority:entry /pid == $target/ { @[curthread->comm, curthread->tgid == pid, curthread->real_parent->tgid == ppid_of, stringof(curthread->comm) == execname] = count(); }' -c "$calls" | tr -s ' ' | tr '\n' ';')" "1;perl 1 1 1 500;"
+is "assignments in expressions, inlines, arrays of threads" "$(d 'inline int twice[int a] = 2 * a; BEGIN { x = y = 3; self->a[1, "k"] = twice[x] + (z = 4); printf("%d %d %d %d\n", x++ + ++y, x, self->a[1, "k"], (1, z)); exit(0); }')" "7 4 10 4"
+soon "nothing is left" 0 field windows
+finish
