@@ -14,6 +14,7 @@
 
 #include "job.h"
 #include "ki.h"
+#include "site.h"
 
 static bool is_zero(const void *p, size_t len)
 {

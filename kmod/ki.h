@@ -214,7 +214,7 @@ struct ki_session {
 	struct ki_account *account;
 	struct ki_ring_buffers *ring;	/* once it has one, to its end */
 	struct ki_stacks_table *stacks; /* the same */
-	struct ki_texts_table *texts; /* the same */
+	struct ki_texts_table *texts;	/* the same */
 };
 
 /* session.c */
@@ -277,20 +277,6 @@ u8 ki_board_len(u8 board);
 /* It has been taken out: modules that it leads to are held until no task can be in it. */
 void ki_piece_bury(struct ki_piece *p) __must_hold(&ki_lock);
 void ki_piece_free(struct ki_piece *p) __must_hold(&ki_lock); /* NULL is allowed */
-
-/* lay.c */
-/* The order that a request says of a new group's windows, if it says one. KI_R_OK, or why not. */
-u16 __must_check ki_lay_out(struct ki_group *g, const struct ki_window *req) __must_hold(&ki_lock);
-/* Is it that of the group that these windows are in? */
-u16 __must_check ki_lay_same(const struct ki_group *g, struct ki_win *const *wins,
-			     const struct ki_window *req, u32 n) __must_hold(&ki_lock);
-
-/* site.c. Sites never overlap. */
-bool __must_check ki_site_claim(struct ki_site *s, unsigned long addr, u8 len, const u8 *orig)
-	__must_hold(&ki_lock);
-void ki_site_drop(struct ki_site *s) __must_hold(&ki_lock); /* not claimed is allowed */
-struct ki_site *ki_site_touching(unsigned long start, unsigned long end) __must_hold(&ki_lock);
-struct ki_site *ki_site_next(struct ki_site *s) __must_hold(&ki_lock);
 
 /* fill.c */
 struct ki_swap;

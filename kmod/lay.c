@@ -27,6 +27,7 @@
 #include <linux/string.h>
 
 #include "link.h"
+#include "site.h"
 #include "user.h"
 
 #define KI_CALL	   0xe8

@@ -6,6 +6,7 @@
 #include <linux/string.h>
 
 #include "ki.h"
+#include "site.h"
 
 static struct rb_root ki_sites = RB_ROOT;
 

@@ -7,6 +7,7 @@
 
 #include "compat.h"
 #include "ki.h"
+#include "site.h"
 #include "symbols.h"
 
 static bool in_core_text(unsigned long start, unsigned long end)

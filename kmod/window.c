@@ -9,6 +9,7 @@
 #include "charge.h"
 #include "who.h"
 #include "long.h"
+#include "site.h"
 #include "user.h"
 
 static struct rb_root ki_windows = RB_ROOT;

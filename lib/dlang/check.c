@@ -149,6 +149,7 @@ static int same_keys(struct ki_d_checker *c, const struct ki_d_node *n, const st
 		return FAIL(c, n, "D_PROTO_LEN", "%.40s has %u keys elsewhere, here %u", v->name,
 			    v->nkeys, nkeys);
 	for (unsigned int i = 0; i < nkeys; i++) {
+		c->d->texts_used |= ki_d_is_string(keys[i]);
 		if (!ki_d_is_scalar(keys[i]) && !ki_d_is_string(keys[i]))
 			return FAIL(c, n, "D_KEY_TYPE", "key %u of %.40s cannot be a key", i + 1,
 				    v->name);

@@ -184,7 +184,21 @@ static void call(FILE *f, const struct ki_node *n)
 	args(f, n);
 }
 
+static void text(FILE *f, const struct ki_node *n)
+{
+	fprintf(f, "text%u", n->what & 0xff);
+	args(f, n);
+}
+
 static void simple(FILE *f, const struct ki_node *n, const char *end);
+
+static void behind(FILE *f, const struct ki_node *n)
+{
+	fputc('(', f);
+	simple(f, n->kid[0], ", ");
+	expr(f, n->kid[1], 0);
+	fputc(')', f);
+}
 
 static void expr(FILE *f, const struct ki_node *n, unsigned int outside)
 {
@@ -210,14 +224,10 @@ static void expr(FILE *f, const struct ki_node *n, unsigned int outside)
 		stack(f, n);
 		break;
 	case NODE_TEXT:
-		fprintf(f, "text%u", n->what & 0xff);
-		args(f, n);
+		text(f, n);
 		break;
 	case NODE_BEHIND:
-		fputc('(', f);
-		simple(f, n->kid[0], ", ");
-		expr(f, n->kid[1], 0);
-		fputc(')', f);
+		behind(f, n);
 		break;
 	case NODE_FACT:
 	case NODE_REG:
