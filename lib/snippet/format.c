@@ -215,10 +215,8 @@ static void expr(FILE *f, const struct ki_node *n, unsigned int outside)
 		prefixed(f, n);
 		break;
 	case NODE_STRING:
-		string(f, n);
-		break;
 	case NODE_STRING_IS:
-		string_is(f, n);
+		(n->kind == NODE_STRING ? string : string_is)(f, n);
 		break;
 	case NODE_STACK:
 		stack(f, n);
