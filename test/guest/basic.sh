@@ -73,7 +73,7 @@ fails "not root" 3 "root" setpriv --reuid 65534 --clear-groups "$ki" info
 # shellcheck disable=SC2317 # called through ok
 interrupted() { # SIGNAL COMMAND...: told when it has begun
 	"${@:2}" "$ki" stat vfs_read > /tmp/interrupted &
-	until_true 120 installed
+	until_true 120 measures $!
 	kill -"$1" $!
 	wait $!
 	grep -q vfs_read /tmp/interrupted
@@ -83,7 +83,7 @@ ok "Ctrl-C prints the result" interrupted INT env
 # shellcheck disable=SC2317 # called through ok
 interrupted_twice() {
 	setsid "$ki" stat vfs_read > /tmp/interrupted &
-	until_true 120 installed
+	until_true 120 measures $!
 	kill -INT -- $! && kill -INT -- -$!
 	wait $!
 	grep -q vfs_read /tmp/interrupted
