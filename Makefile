@@ -83,10 +83,10 @@ $(O)/test/unit/%: $(O)/test/unit/%.o $(UNIT_COMMON:%.c=$(O)/%.o) $(DRV_OBJ) $(O)
 $(O)/test/unit/test_copy.o $(O)/test/unit/common_extreme.o $(O)/test/unit/test_fill.o $(O)/test/unit/test_heap.o $(O)/test/unit/test_mute.o $(O)/test/unit/test_record.o $(O)/test/unit/test_table.o $(O)/test/unit/test_table_shared.o: CPPFLAGS += -Itest/unit/shim -Ikmod
 # It compiles files of a tool.
 $(O)/test/unit/test_top.o: CPPFLAGS += -Itools/kerninst -Itools/kerninst/cli
-# All of the driver's names but one are hidden: other tests compile other files of it.
+# All of the driver's names are hidden: other tests compile other files of it.
 $(O)/test/unit/common_linker.o: test/unit/common_linker.c build/decoder/6.1/inat-tables.c
 	$(call say,CC,$<)mkdir -p $(@D) && $(CC) $(CPPFLAGS) -Ibuild/decoder/6.1 -Itest/unit/shim -Ikmod $(CFLAGS) -MMD -MP -MT $@ -c -o $(@:.o=.all) $< && \
-	    objcopy -G linker_link $(@:.o=.all) $@ && rm $(@:.o=.all)
+	    objcopy -w -G 'linker_*' $(@:.o=.all) $@ && rm $(@:.o=.all)
 
 unit-bins: $(UNIT_BIN) $(O)/test/fuzz/vetting
 

@@ -11,7 +11,7 @@ kernel=6.1
 [ "${1:-}" != --kernel ] || { kernel=$2; shift 2; }
 out=$(mktemp -d) || exit 1
 trap 'rm -rf "$out"' EXIT
-vm/run --kernel "$kernel" --cpus 1 --timeout 900 --plugin "build/test/fetch.so,out=$out/fetch" -- \
+vm/run --kernel "$kernel" --cpus 1 --timeout 3000 --plugin "build/test/fetch.so,out=$out/fetch" -- \
 	bench/fetch_guest.sh "$@" > "$out/said" || { cat "$out/said" >&2; exit 1; }
 grep '^#' "$out/said"
 awk -F'\t' -f bench/fetch.awk <(grep '^window' "$out/said") "$out/fetch"

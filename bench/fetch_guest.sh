@@ -7,7 +7,7 @@ set -u
 top=$(cd "$(dirname "$0")/.." && pwd)
 ki=$top/build/release/bin/kerninst
 calls=$top/build/test/prog/calls
-functions=${KI_FUNCTIONS:-150}
+functions=${KI_FUNCTIONS:-1000}
 tracing=/sys/kernel/tracing
 window=0
 cd /tmp || exit 1

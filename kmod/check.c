@@ -256,7 +256,7 @@ static u16 make_group(struct ki_job *j, u32 i, u32 end)
 	u32 k;
 
 	for (k = i + 1; k < end; k++)
-		if (j->wins[k]->group != g)
+		if (j->wins[k]->group != g || j->wins[k]->owner != j->wins[i]->owner)
 			return KI_R_GROUP_MIXED;
 	if (g)
 		return ki_lay_same(g, &j->wins[i], &j->windows[i], end - i);

@@ -121,8 +121,10 @@ struct ki_win {
 	bool wait;	     /* an instruction boundary is inside the springboard */
 	u8 inner;	     /* which: bit 0 is one byte behind its beginning */
 	bool entry;	     /* the first instruction is that of the function's body */
+	u8 body;	     /* entry: bytes before it in the function: endbr64, the ftrace site */
 	u32 users;	     /* windows of other groups that bounce in this one's tail */
 	u32 place;	     /* in the patch, from 0 on: as in the text, or where a layout says */
+	u32 function;	     /* of a group that is laid out: its number there, from 0 on */
 	struct ki_win *host; /* of another group, in whose tail this one bounces; or NULL */
 	struct ki_site site, bounce;
 	struct ki_group *group;
@@ -147,7 +149,8 @@ struct ki_group {
 	bool fill;	       /* its new springboard is to be filled, if it can be */
 	u32 job;	       /* 1 + its index among the changes of a splice in progress, or 0 */
 	u32 *at, *next_at;     /* where each window begins in the patch; in the one being made */
-	u32 *order; /* laid out: the index of the window at each place. NULL: as in the text */
+	u32 *order;    /* laid out: the index of the window at each place. NULL: as in the text */
+	u32 functions; /* laid out: so many */
 	struct ki_account *account; /* to which windows and patch are charged; NULL: not yet */
 	u32 heap;		    /* bytes of the patch that are charged */
 	struct list_head todo;	    /* of a removal in progress */
@@ -237,8 +240,7 @@ struct ki_change {
 int ki_refuse(u32 *out, u16 reason);
 /* Make all changes, in order of address: all or nothing; -ESTALE: see ki_text_swap. */
 int __must_check ki_change_swap(struct ki_change *changes, u32 n, u32 *bad) __must_hold(&ki_lock);
-/* A change has been made: its patch is the group's, the one before is buried, and so is what died.
- */
+/* A change is made: its patch is the group's, the one before is buried, and so is what died. */
 void ki_change_record(struct ki_change *c) __must_hold(&ki_lock);
 /* Give back patches of changes that were not made. */
 void ki_change_drop(struct ki_change *changes, u32 n) __must_hold(&ki_lock);

@@ -15,6 +15,8 @@
  * one is found that does not reach it is made wide, and all is linked once more. (Chunks on a
  * side of a branch stand elsewhere, so such a branch is wide, and stays the right way round.)
  *
+ * Windows of several functions may stand in a group: join.c.
+ *
  * Calls are made from the patch: they return into it. (In all other patches none does: patch.c,
  * copy.c.) That is what a layout is for: what is executed one after the other stands so, and a
  * call that stays in the text would take its cache line and two jumps. So the patch can be left
@@ -43,7 +45,7 @@ u32 ki_lay_at(const struct ki_group *g, u32 place)
 /* Each place once: who has it. */
 static u16 take_places(struct ki_group *g, const struct ki_window *req)
 {
-	u32 i;
+	u32 i, functions = 0;
 
 	memset(g->order, 0xff, g->n * sizeof(*g->order));
 	for (i = 0; i < g->n; i++) {
@@ -51,7 +53,10 @@ static u16 take_places(struct ki_group *g, const struct ki_window *req)
 			return KI_R_BAD_LAYOUT;
 		g->order[req[i].place] = i;
 		g->v[i]->place = req[i].place;
+		functions += g->v[i]->entry;
+		g->v[i]->function = functions;
 	}
+	g->functions = functions;
 	return KI_R_OK;
 }
 
@@ -101,8 +106,13 @@ int ki_lay_room(struct ki_link *l)
 {
 	if (!l->group->order)
 		return 0;
-	l->wide = kvcalloc(l->group->n, KI_PER_WIN, GFP_KERNEL);
-	return l->wide ? 0 : -ENOMEM;
+	l->wide = kvcalloc(l->group->n, KI_PER_WIN + 1, GFP_KERNEL);
+	if (!l->wide)
+		return -ENOMEM;
+	l->enter = l->wide + l->group->n * KI_PER_WIN;
+	if (l->group->functions > 1)
+		ki_join_look(l);
+	return 0;
 }
 
 void ki_lay_fit(struct ki_link *l, void (*link_all)(struct ki_link *l))

@@ -66,5 +66,5 @@ u64 ki_link_landing(const struct ki_link *l, u64 target)
 {
 	int i = ki_group_find(l->group, target);
 
-	return i < 0 ? target : l->base + l->group->next_at[i];
+	return i < 0 ? ki_join_landing(l, target) : l->base + l->group->next_at[i];
 }

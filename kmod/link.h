@@ -20,8 +20,10 @@ struct ki_link {
 	bool ways;	    /* back: returns.c */
 	bool calls;	    /* functions return into it: lay.c */
 	u8 *wide;	    /* lay.c: branches that do not reach in their short form */
-	bool fitting;	    /* they are looked for */
-	bool wider;	    /* one has been found */
+	u8 *enter;	    /* join.c: how each window is entered */
+	unsigned long users, ours; /* the kernel's list of who uses ftrace, and our own there */
+	bool fitting;		   /* they are looked for */
+	bool wider;		   /* one has been found */
 	struct ki_rows rows;
 	u8 *buf; /* NULL: only the length is wanted */
 };
@@ -55,5 +57,15 @@ bool ki_lay_end(struct ki_link *l, const struct ki_win *w, const struct ki_win *
 void ki_lay_fall(struct ki_link *l, const struct ki_win *w, const struct ki_win *then);
 /* Room for what is noted of branches; 0, -ENOMEM. */
 int __must_check ki_lay_room(struct ki_link *l);
+
+/* join.c */
+/* Which windows of a group of several functions can be entered, and how. */
+void ki_join_look(struct ki_link *l);
+/* Does something stand before window i when functions of the group call its function? */
+bool ki_join_asks(const struct ki_link *l, u32 i);
+/* It is next. */
+void ki_join_enter(struct ki_link *l, u32 i);
+/* Where a branch to a function's start goes: into the patch, if that can be. */
+u64 ki_join_landing(const struct ki_link *l, u64 start);
 
 #endif

@@ -6,7 +6,8 @@
  * The kernel looks a module's symbols up in an array of the module's, from its beginning to its
  * end, without locks, in any context. When the driver is loaded that array is replaced by a larger
  * one: as long as its start runs the kernel looks elsewhere (into what goes with the start's code),
- * so nobody sees the change. Each patch takes one of the places behind the driver's own symbols. A
+ * so nobody sees the change. Each patch takes one of the places behind the driver's own symbols (of
+ * functions that are laid out together, one for each run of windows of the same). A
  * symbol without a name is passed over, so the first byte of the name is written last, and goes
  * first. A symbol's size is the distance to the next one: a patch without a name would be taken for
  * the one before it. So when there are more patches than places, all names are hidden, until there
@@ -62,56 +63,103 @@ static void make_name(char *out, unsigned long addr)
 	snprintf(out, KI_NAME_LEN, "kerninst:%.40s+0x%lx", function, off);
 }
 
-static void write_name(u32 slot, const struct ki_patch *p, const char *name)
+static void write_name(u32 slot, unsigned long at, unsigned long addr)
 {
-	char *text = ki_name_text + slot * KI_NAME_LEN;
+	char name[KI_NAME_LEN], *text = ki_name_text + slot * KI_NAME_LEN;
 
-	symbol_of(slot)->st_value = p->addr;
+	make_name(name, addr);
+	symbol_of(slot)->st_value = at;
 	strscpy(text + 1, name + 1, KI_NAME_LEN - 1);
 	smp_store_release(text, name[0]);
 }
 
-void ki_name_patch(const struct ki_patch *p, unsigned long addr)
+/*
+ * The next name in a group's patch begins at a window's place; of what is laid out, wherever
+ * another function's windows begin. Returns that place, or the group's number of windows.
+ */
+static u32 next_named(const struct ki_group *g, u32 place)
 {
-	char name[KI_NAME_LEN];
-	u32 slot;
+	if (!place)
+		return 0;
+	if (!g->order)
+		return g->n;
+	while (place < g->n &&
+	       g->v[g->order[place]]->function == g->v[g->order[place - 1]]->function)
+		place++;
+	return place;
+}
 
-	make_name(name, addr);
-	spin_lock(&ki_names_lock);
-	slot = find_first_zero_bit(ki_names_taken, KI_NAMES);
-	if (slot < KI_NAMES) {
-		__set_bit(slot, ki_names_taken);
-		write_name(slot, p, name);
-		p->block->name = 1 + slot;
-	} else {
-		ki_nameless++;
-		p->block->name = 0;
+static u32 count_names(const struct ki_group *g)
+{
+	u32 place, n = 0;
+
+	for (place = next_named(g, 0); place < g->n; place = next_named(g, place + 1))
+		n++;
+	return n;
+}
+
+static void write_names(const struct ki_patch *p, const struct ki_group *g, u32 slot)
+{
+	u32 place;
+
+	for (place = next_named(g, 0); place < g->n; place = next_named(g, place + 1)) {
+		u32 at = g->order ? g->order[place] : place;
+
+		write_name(slot++, p->addr + (place ? g->next_at[at] : 0), g->v[at]->addr);
 	}
+}
+
+/* perf knows the names of the slots [from, to), or no more. */
+static void tell_perf(const struct ki_patch *p, u32 from, u32 to, bool gone)
+{
+	u32 i;
+
+	for (i = from; i < to; i++) {
+		unsigned long at = symbol_of(i)->st_value, end = p->addr + p->len;
+
+		if (i + 1 < to)
+			end = symbol_of(i + 1)->st_value;
+		ki_call(perf_event_ksymbol)(PERF_RECORD_KSYMBOL_TYPE_OOL, at, end - at, gone,
+					    ki_name_text + i * KI_NAME_LEN);
+	}
+}
+
+void ki_name_patch(const struct ki_patch *p, const struct ki_group *g)
+{
+	u32 slot, n = count_names(g);
+
+	spin_lock(&ki_names_lock);
+	slot = bitmap_find_next_zero_area(ki_names_taken, KI_NAMES, 0, n, 0);
+	p->block->name = slot < KI_NAMES ? 1 + slot : 0;
+	p->block->names = n;
+	if (slot < KI_NAMES)
+		bitmap_set(ki_names_taken, slot, n);
+	else
+		ki_nameless++;
 	show_names();
 	spin_unlock(&ki_names_lock);
-	if (slot < KI_NAMES)
-		ki_call(perf_event_ksymbol)(PERF_RECORD_KSYMBOL_TYPE_OOL, p->addr, p->len, false,
-					    name);
+	if (slot >= KI_NAMES)
+		return;
+	write_names(p, g, slot); /* to find what they are called takes long */
+	tell_perf(p, slot, slot + n, false);
 }
 
 void ki_name_drop(const struct ki_patch *p)
 {
-	char name[KI_NAME_LEN];
-	u32 slot = p->block->name - 1;
+	u32 slot = p->block->name - 1, i, n = p->block->names;
 
+	if (p->block->name)
+		tell_perf(p, slot, slot + n, true);
 	spin_lock(&ki_names_lock);
 	if (p->block->name) {
-		strscpy(name, ki_name_text + slot * KI_NAME_LEN, sizeof(name));
-		WRITE_ONCE(ki_name_text[slot * KI_NAME_LEN], '\0');
-		__clear_bit(slot, ki_names_taken);
+		for (i = slot; i < slot + n; i++)
+			WRITE_ONCE(ki_name_text[i * KI_NAME_LEN], '\0');
+		bitmap_clear(ki_names_taken, slot, n);
 	} else {
 		ki_nameless--;
 	}
 	show_names();
 	spin_unlock(&ki_names_lock);
-	if (p->block->name)
-		ki_call(perf_event_ksymbol)(PERF_RECORD_KSYMBOL_TYPE_OOL, p->addr, p->len, true,
-					    name);
 }
 
 static size_t string_bytes(const struct mod_kallsyms *k)

@@ -269,6 +269,17 @@ static void forget_ways(const struct ki_win *w)
 		r->next_at = 0;
 }
 
+/* The window that control can fall into from the one at a place; NULL. */
+static const struct ki_win *standing_behind(const struct ki_link *l, u32 place)
+{
+	u32 at;
+
+	if (place + 1 == l->group->n)
+		return NULL;
+	at = ki_lay_at(l->group, place + 1);
+	return ki_join_asks(l, at) ? NULL : l->group->v[at];
+}
+
 static void link_all(struct ki_link *l)
 {
 	struct ki_group *g = l->group;
@@ -281,9 +292,11 @@ static void link_all(struct ki_link *l)
 		u32 at = ki_lay_at(g, i);
 		const struct ki_win *w = g->v[at];
 
+		if (ki_join_asks(l, at))
+			ki_join_enter(l, at);
 		g->next_at[at] = l->len;
 		forget_ways(w);
-		put_window(l, &next, w, i + 1 < g->n ? g->v[ki_lay_at(g, i + 1)] : NULL);
+		put_window(l, &next, w, standing_behind(l, i));
 	}
 	put_taken_sides(l);
 }
@@ -414,7 +427,7 @@ static int link_at_place(struct ki_link *l, bool reserve, struct ki_patch *out, 
 	if (!err && filled)
 		note_inner(l, out);
 	if (!err)
-		ki_name_patch(out, l->group->v[0]->addr);
+		ki_name_patch(out, l->group);
 	return err;
 }
 

@@ -149,6 +149,25 @@ static void guard_end(struct ki_guard *g)
 	ftrace_free_filter(&g->ops);
 }
 
+/*
+ * Whoever begins to use ftrace is put before all others in the kernel's list, before any text is
+ * changed for him. So if the list is ours alone now, nobody uses it as long as its first is ours.
+ */
+bool ki_probes_alone(unsigned long *list, unsigned long *first)
+{
+	const struct ftrace_ops *end = (void *)ki_symbol("ftrace_list_end"), *at;
+	size_t i = ARRAY_SIZE(ki_guards);
+
+	*list = ki_symbol("ftrace_ops_list");
+	*first = (unsigned long)&ki_guards[i - 1].ops;
+	if (!*list || !end)
+		return false;
+	at = READ_ONCE(*(struct ftrace_ops **)*list);
+	while (i-- && at == &ki_guards[i].ops)
+		at = rcu_dereference_raw(at->next);
+	return at == end;
+}
+
 int ki_probes_init(void)
 {
 	size_t i;

@@ -47,13 +47,15 @@ struct ki_block {
 	struct ki_extent at;
 	struct ki_extent stale; /* free: so many of its first rows hold addresses of old patches */
 	bool live;
-	u16 name; /* live: 1 + the place of its patch's name; 0: it has none (names.c) */
+	u16 name;  /* live: 1 + the place of its patch's first name; 0: it has none (names.c) */
+	u16 names; /* and how many it has */
 };
 
 /* names.c; has a lock of its own: a patch that begins where addr is in the original */
 int ki_names_init(void);
 void ki_names_exit(void);
-void ki_name_patch(const struct ki_patch *p, unsigned long addr);
+/* Of the group that has been linked for it. */
+void ki_name_patch(const struct ki_patch *p, const struct ki_group *g);
 void ki_name_drop(const struct ki_patch *p);
 
 /* heap.c; has a lock of its own */

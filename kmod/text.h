@@ -68,6 +68,9 @@ void ki_trap_free(struct ki_trap_change *c);
  */
 int ki_probes_init(void);
 void ki_probes_exit(void);
+/* Does nobody but us use ftrace? *list is where the address of the first user is, *first our own:
+   nobody does as long as they are equal. */
+bool ki_probes_alone(unsigned long *list, unsigned long *first);
 void ki_probes_hold(void);
 void ki_probes_release(void);
 

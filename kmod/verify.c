@@ -436,6 +436,7 @@ u16 ki_verify_window(struct ki_verifier *v, struct ki_win *w, const struct ki_co
 	if (find_next_bit(v->entered, end - v->start, w->addr - v->start + 1) < end - v->start)
 		return KI_R_WINDOW_ENTERED;
 	w->entry = w->addr - v->start <= v->body;
+	w->body = w->entry ? w->addr - v->start : 0;
 	return check_copies(v, w, copies);
 }
 

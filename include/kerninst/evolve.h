@@ -89,6 +89,7 @@ struct ki_evolve_options {
 	ki_lay_policy *policy;
 	unsigned int hot; /* 1/hot of a function's calls is the threshold of its blocks; 0: what was
 			     executed at all is hot */
+	bool apart;	  /* each function by itself, instead of the kernel's together (splice.h) */
 };
 
 int ki_evolve_new(struct ki_target *t, const struct ki_evolve_options *o, struct ki_evolve **out,
@@ -105,7 +106,7 @@ int ki_evolve_add(struct ki_evolve *e, const struct ki_coverage *profile,
 
 /*
  * Put all in, take all out; again and again. Only ask whether they could be put in. What the driver
- * refuses is left out; all of it is an error.
+ * refuses is left out; all of it is an error. After the first of these nothing can be added.
  */
 int ki_evolve_install(struct ki_evolve *e, struct ki_err *err);
 int ki_evolve_undo(struct ki_evolve *e, struct ki_err *err);

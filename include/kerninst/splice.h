@@ -230,15 +230,24 @@ int ki_plan_replace(struct ki_plan *p, const struct ki_function *fn, const struc
 int ki_plan_move(struct ki_plan *p, const struct ki_function *fn, const struct ki_spans *spans,
 		 struct ki_err *err);
 
+/* How a function is laid out. */
+struct ki_layout {
+	const struct ki_function *fn;
+	const struct ki_spans *spans;
+	const uint32_t *blocks; /* the numbers of its blocks, each once, in the order wanted */
+	uint32_t nhot;		/* so many of them, which come first, are hot */
+	uint32_t id;		/* out: of a chunk without code, which keeps it so */
+};
+
 /*
- * Lay the function out: move it, and let its blocks stand in the patch in another order. blocks:
- * the numbers of its blocks, each once, in that order. It then also makes its calls from there, so
- * that nothing but what may not be displaced is executed in the text. To be asked for before
- * anything else of the function is added. It is so or it is refused: -EINVAL for what is no order,
- * a reason for a function that cannot be moved. *id: of a chunk without code, which keeps it so.
+ * Lay n functions out together: move them into one patch, where the hot blocks of all stand first,
+ * function by function, then the others. They make their calls from there, and calls and jumps from
+ * one to another of them stay there as long as nobody uses ftrace; so nothing but what may not be
+ * displaced is executed in the text. To be asked for before anything else of these functions is
+ * added. It is so or it is refused, all of it: -EINVAL for what is no order, a reason for a
+ * function that cannot be moved. All are of the kernel, or of one module.
  */
-int ki_plan_lay_out(struct ki_plan *p, const struct ki_function *fn, const struct ki_spans *spans,
-		    const uint32_t *blocks, uint32_t *id, struct ki_err *err);
+int ki_plan_lay_out(struct ki_plan *p, struct ki_layout *v, size_t n, struct ki_err *err);
 
 /*
  * Would moving it spare breakpoints? So it is if a window that one of these places stands in has no

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
- * Layouts of functions: chosen from a profile, gathered in a plan, put in and taken out.
+ * Layouts of functions: chosen from a profile. (install.c puts them in.)
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ int ki_evolve_new(struct ki_target *t, const struct ki_evolve_options *o, struct
 {
 	struct ki_evolve *e = calloc(1, sizeof(*e));
 
-	if (!e || ki_plan_new(&e->plan)) {
+	if (!e || ki_plan_new(&e->apart)) {
 		free(e);
 		return ki_err_set(err, -ENOMEM, 0, "layout: out of memory");
 	}
@@ -25,12 +25,23 @@ int ki_evolve_new(struct ki_target *t, const struct ki_evolve_options *o, struct
 	return 0;
 }
 
+static void forget(struct ki_evolved *f)
+{
+	ki_spans_free(&f->spans);
+	ki_function_free(f->fn);
+	free(f->order);
+}
+
 void ki_evolve_free(struct ki_evolve *e)
 {
 	if (!e)
 		return;
-	ki_plan_free(e->plan);
-	ki_vec_free(&e->syms);
+	if (e->plan != e->apart)
+		ki_plan_free(e->plan);
+	ki_plan_free(e->apart);
+	for (size_t i = 0; i < e->v.n; i++)
+		forget(&e->v.v[i]);
+	ki_vec_free(&e->v);
 	free(e);
 }
 
@@ -95,101 +106,63 @@ static int forecast(const struct ki_function *fn, const struct ki_lay_graph *g,
 
 /* ---- choosing ---- */
 
-/* A function that is laid out. */
-struct subject {
-	struct ki_function *fn;
-	struct ki_spans spans;
-	struct ki_lay_graph g;
-	struct ki_evolve_forecast *out;
-};
-
-static int choose(struct ki_evolve *e, const struct subject *s, struct ki_err *err)
+static int choose(struct ki_evolve *e, struct ki_evolved *f, const struct ki_lay_graph *g,
+		  struct ki_evolve_forecast *out, struct ki_err *err)
 {
-	uint64_t hot = e->o.hot ? s->out->calls / e->o.hot : 0;
-	uint32_t *order = calloc(s->g.nblocks + 1, sizeof(*order)), nhot, id;
-	int ret = order ? e->o.policy(&s->g, hot, order, &nhot) : -ENOMEM;
+	uint64_t hot = e->o.hot ? out->calls / e->o.hot : 0;
+	int ret;
 
+	f->order = calloc(g->nblocks + 1, sizeof(*f->order));
+	ret = f->order ? e->o.policy(g, hot, f->order, &f->l.nhot) : -ENOMEM;
 	if (!ret)
-		ret = forecast(s->fn, &s->g, order, nhot, s->out);
-	if (!ret && ki_vec_reserve(&e->syms, 1))
-		ret = -ENOMEM;
+		ret = forecast(f->fn, g, f->order, f->l.nhot, out);
 	if (ret)
-		ret = ki_err_set(err, ret, s->fn->start, "layout: out of memory");
-	else
-		ret = ki_plan_lay_out(e->plan, s->fn, &s->spans, order, &id, err);
-	if (!ret)
-		e->syms.v[e->syms.n++] = s->fn->symbol;
-	free(order);
-	return ret;
+		return ki_err_set(err, ret, f->fn->start, "layout: out of memory");
+	f->l.fn = f->fn;
+	f->l.spans = &f->spans;
+	f->l.blocks = f->order;
+	return ki_plan_lay_out(e->apart, &f->l, 1, err);
 }
 
-static int add(struct ki_evolve *e, const struct ki_coverage *profile, struct subject *s,
-	       struct ki_err *err)
+static int add(struct ki_evolve *e, const struct ki_coverage *profile, struct ki_evolved *f,
+	       struct ki_evolve_forecast *out, struct ki_err *err)
 {
-	int ret = ki_evolve_graph(profile, s->fn, &s->spans, &s->g, &s->out->calls, err);
+	struct ki_lay_graph g = {0};
+	int ret = ki_evolve_graph(profile, f->fn, &f->spans, &g, &out->calls, err);
 
 	if (ret)
 		return ret;
-	if (s->out->calls)
-		ret = choose(e, s, err);
+	if (out->calls)
+		ret = choose(e, f, &g, out, err);
 	else
-		ret = ki_err_set(err, -ENODATA, s->fn->start,
-				 "%s: was not called while it was profiled", s->fn->symbol->name);
-	ki_lay_graph_free(&s->g);
+		ret = ki_err_set(err, -ENODATA, f->fn->start,
+				 "%s: was not called while it was profiled", f->fn->symbol->name);
+	ki_lay_graph_free(&g);
 	return ret;
 }
 
 int ki_evolve_add(struct ki_evolve *e, const struct ki_coverage *profile,
 		  const struct ki_symbol *sym, struct ki_evolve_forecast *out, struct ki_err *err)
 {
-	struct subject s = {.out = out};
-	int ret = ki_function_analyze(e->t, sym, &s.fn, err);
+	struct ki_evolved *f;
+	int ret;
 
 	*out = (struct ki_evolve_forecast){0};
+	if (e->plan)
+		return ki_err_set(err, -EBUSY, sym->addr,
+				  "layout: to be added before it is put in");
+	if (ki_vec_reserve(&e->v, 1))
+		return ki_err_set(err, -ENOMEM, sym->addr, "layout: out of memory");
+	f = &e->v.v[e->v.n];
+	*f = (struct ki_evolved){0};
+	ret = ki_function_analyze(e->t, sym, &f->fn, err);
 	if (!ret)
-		ret = ki_spans_find(s.fn, &s.spans, err);
+		ret = ki_spans_find(f->fn, &f->spans, err);
 	if (!ret)
-		ret = add(e, profile, &s, err);
-	ki_spans_free(&s.spans);
-	ki_function_free(s.fn);
+		ret = add(e, profile, f, out, err);
+	if (ret)
+		forget(f);
+	else
+		e->v.n++;
 	return ret;
-}
-
-/* All are refused: that is an error. */
-static int any_left(const struct ki_evolve *e, struct ki_err *err)
-{
-	uint32_t n = (uint32_t)ki_plan_chunks(e->plan);
-
-	for (uint32_t id = 0; id < n; id++)
-		if (!ki_plan_refusal(e->plan, id))
-			return 0;
-	if (!n)
-		return ki_err_set(err, -EINVAL, 0, "layout: nothing has been added");
-	return ki_err_reason(err, ki_plan_refusal(e->plan, 0), e->syms.v[0]->addr, "%s",
-			     e->syms.v[0]->name);
-}
-
-int ki_evolve_install(struct ki_evolve *e, struct ki_err *err)
-{
-	int ret = ki_plan_apply(e->plan, e->t, true, err);
-
-	return ret ? ret : any_left(e, err);
-}
-
-int ki_evolve_undo(struct ki_evolve *e, struct ki_err *err)
-{
-	return ki_plan_remove(e->plan, e->t, err);
-}
-
-int ki_evolve_check(struct ki_evolve *e, struct ki_err *err)
-{
-	int ret = ki_plan_check(e->plan, e->t, err);
-
-	return ret ? ret : any_left(e, err);
-}
-
-unsigned int ki_evolve_refusal(const struct ki_evolve *e, size_t n, const struct ki_symbol **sym)
-{
-	*sym = n < e->syms.n ? e->syms.v[n] : NULL;
-	return *sym ? ki_plan_refusal(e->plan, (uint32_t)n) : KI_R_OK;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
- * Laying a function out: blocks in another order. Only the order of its windows travels; what it
- * takes to let control go on as before is made by the driver (kmod/lay.c).
+ * Laying functions out: blocks in another order. Only the order of their windows travels; what it
+ * takes to let control go on as before is made by the driver (kmod/lay.c, join.c).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -46,67 +46,128 @@ static void place_windows(const struct ki_function *fn, const struct ki_spans *s
 	}
 }
 
-static int order_windows(const struct ki_function *fn, const struct ki_spans *spans,
-			 const uint32_t *blocks, uint16_t *places, struct ki_err *err)
+/* Where a function's windows stand: among those of its own first, then among all. */
+struct places {
+	uint16_t *v;
+	size_t nhot; /* windows of hot blocks, which stand first */
+};
+
+static int order_windows(const struct ki_layout *l, struct places *out, struct ki_err *err)
 {
+	const struct ki_function *fn = l->fn;
 	uint32_t *rank = calloc(2 * (size_t)fn->nblocks + 1, sizeof(*rank));
 	int ret = 0;
 
 	if (!rank)
 		return ki_err_set(err, -ENOMEM, fn->start, "layout: out of memory");
-	if (rank_blocks(fn, blocks, rank))
-		place_windows(fn, spans, rank, rank + fn->nblocks, places);
+	if (rank_blocks(fn, l->blocks, rank) && l->nhot <= fn->nblocks)
+		place_windows(fn, l->spans, rank, rank + fn->nblocks, out->v);
 	else
 		ret = ki_err_set(err, -EINVAL, fn->start,
 				 "layout: not each block once: give all %u in some order",
 				 fn->nblocks);
+	for (size_t i = 0; !ret && i < l->spans->n; i++)
+		out->nhot +=
+			rank[ki_function_block_at(fn, l->spans->v[i].addr) - fn->blocks] < l->nhot;
 	free(rank);
 	return ret;
 }
 
-static const struct ki_span *first_placed(const struct ki_spans *spans, const uint16_t *places)
+/* Hot windows of all functions, then the others. */
+static void order_functions(const struct ki_layout *v, struct places *places, size_t n)
 {
-	size_t i = 0;
+	size_t hot = 0, cold = 0;
 
-	while (places[i])
-		i++;
-	return &spans->v[i];
+	for (size_t k = 0; k < n; k++)
+		cold += places[k].nhot;
+	for (size_t k = 0; k < n; k++) {
+		for (size_t i = 0; i < v[k].spans->n; i++) {
+			size_t own = places[k].v[i];
+			bool is_hot = own < places[k].nhot;
+
+			places[k].v[i] = (uint16_t)(own + (is_hot ? hot : cold - places[k].nhot));
+		}
+		hot += places[k].nhot;
+		cold += v[k].spans->n - places[k].nhot;
+	}
 }
 
-/* The chunk that keeps the group. */
-static int keep(struct ki_plan *p, const struct ki_function *fn, const struct ki_spans *spans,
-		uint64_t addr, uint32_t *id, struct ki_err *err)
+/* The chunk that keeps a function in the group: in its first window. */
+static int keep(struct ki_plan *p, struct ki_layout *l, struct ki_err *err)
 {
-	const struct ki_place place = {.addr = addr, .where = KI_BEFORE};
+	const struct ki_place place = {.addr = l->spans->v[0].addr, .where = KI_BEFORE};
 	struct ki_chunk *c;
-	int ret = ki_plan_prepare(p, fn, spans, &place, &c, err);
+	int ret = ki_plan_prepare(p, l->fn, l->spans, &place, &c, err);
 
 	if (ret)
 		return ret;
 	c->kind = KI_CHUNK_KEEP;
-	*id = ki_plan_count(p);
+	l->id = ki_plan_count(p);
 	return 0;
 }
 
-int ki_plan_lay_out(struct ki_plan *p, const struct ki_function *fn, const struct ki_spans *spans,
-		    const uint32_t *blocks, uint32_t *id, struct ki_err *err)
+static int may_be_laid_out(const struct ki_layout *v, size_t n, struct ki_err *err)
 {
-	uint16_t *places;
+	size_t windows = 0;
+
+	for (size_t k = 0; k < n; k++) {
+		const struct ki_function *fn = v[k].fn;
+
+		if (fn->reason)
+			return ki_err_reason(err, fn->reason, fn->start, "%s", ki_plan_name_of(fn));
+		windows += v[k].spans->n;
+		if (!v[k].spans->n || windows > UINT16_MAX)
+			return ki_err_reason(err, KI_R_TOO_MANY, fn->start,
+					     "%s: windows to be laid out", ki_plan_name_of(fn));
+	}
+	return 0;
+}
+
+static int group(struct ki_plan *p, const struct ki_layout *v, const struct places *places,
+		 size_t n, struct ki_err *err)
+{
+	struct plan_member *members = calloc(n + 1, sizeof(*members));
 	int ret;
 
-	if (fn->reason)
-		return ki_err_reason(err, fn->reason, fn->start, "%s", ki_plan_name_of(fn));
-	if (!spans->n || spans->n > UINT16_MAX)
-		return ki_err_reason(err, KI_R_TOO_MANY, fn->start, "%s: windows to be laid out",
-				     ki_plan_name_of(fn));
-	places = calloc(spans->n, sizeof(*places));
-	if (!places)
-		return ki_err_set(err, -ENOMEM, fn->start, "layout: out of memory");
-	ret = order_windows(fn, spans, blocks, places, err);
+	if (!members)
+		return ki_err_set(err, -ENOMEM, 0, "layout: out of memory");
+	for (size_t k = 0; k < n; k++)
+		members[k] = (struct plan_member){
+			.fn = v[k].fn, .spans = v[k].spans, .places = places[k].v};
+	ret = ki_plan_group(p, members, n, err);
+	free(members);
+	return ret;
+}
+
+static int lay_out(struct ki_plan *p, struct ki_layout *v, struct places *places, size_t n,
+		   struct ki_err *err)
+{
+	int ret = 0;
+
+	for (size_t k = 0; k < n && !ret; k++) {
+		places[k].v = calloc(v[k].spans->n, sizeof(*places[k].v));
+		ret = places[k].v ? order_windows(&v[k], &places[k], err)
+				  : ki_err_set(err, -ENOMEM, 0, "layout: out of memory");
+	}
+	if (ret)
+		return ret;
+	order_functions(v, places, n);
+	ret = group(p, v, places, n, err);
+	for (size_t k = 0; k < n && !ret; k++)
+		ret = keep(p, &v[k], err);
+	return ret;
+}
+
+int ki_plan_lay_out(struct ki_plan *p, struct ki_layout *v, size_t n, struct ki_err *err)
+{
+	struct places *places = calloc(n + 1, sizeof(*places));
+	int ret = may_be_laid_out(v, n, err);
+
 	if (!ret)
-		ret = ki_plan_group(p, fn, spans, places, err);
-	if (!ret)
-		ret = keep(p, fn, spans, first_placed(spans, places)->addr, id, err);
+		ret = places ? lay_out(p, v, places, n, err)
+			     : ki_err_set(err, -ENOMEM, 0, "layout: out of memory");
+	for (size_t k = 0; places && k < n; k++)
+		free(places[k].v);
 	free(places);
 	return ret;
 }

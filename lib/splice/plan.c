@@ -266,34 +266,6 @@ static void mark_window(struct ki_window *w, uint32_t group, bool boarded, const
 	w->place = place ? *place : 0;
 }
 
-/* All windows as a group, those without a springboard marked. places: of each; NULL. */
-static int put_group(struct ki_plan *p, const struct ki_function *fn, const struct ki_spans *spans,
-		     const bool *boarded, const uint16_t *places, struct ki_err *err)
-{
-	struct plan_group g = {
-		.first = (uint32_t)p->windows.n, .count = (uint32_t)spans->n, .laid = places};
-
-	for (size_t i = 0; i < spans->n; i++) {
-		unsigned int reason = check_window(p, fn, &spans->v[i]);
-
-		if (reason)
-			return ki_err_reason(err, reason, spans->v[i].addr, "%s",
-					     ki_plan_name_of(fn));
-	}
-	for (size_t i = 0; i < spans->n; i++) {
-		uint32_t host = spans->v[i].host == KI_NONE ? KI_NONE : g.first + spans->v[i].host;
-
-		if (reserve(p))
-			return ki_err_set(err, -ENOMEM, fn->start, "plan: out of memory");
-		put_window(p, fn, &spans->v[i], host);
-		mark_window(&p->windows.v[g.first + i], (uint32_t)p->groups.n + 1, boarded[i],
-			    places ? &places[i] : NULL);
-		p->more.v[g.first + i].group = (uint32_t)p->groups.n;
-	}
-	p->groups.v[p->groups.n++] = g;
-	return 0;
-}
-
 static bool has_some(const struct ki_plan *p, const struct ki_spans *spans)
 {
 	for (size_t i = 0; i < spans->n; i++)
@@ -302,32 +274,77 @@ static bool has_some(const struct ki_plan *p, const struct ki_spans *spans)
 	return false;
 }
 
-int ki_plan_group(struct ki_plan *p, const struct ki_function *fn, const struct ki_spans *spans,
-		  const uint16_t *places, struct ki_err *err)
+/* Can all its windows be taken in? 1: it is no group, and need not be one. */
+static int check_member(struct ki_plan *p, struct plan_member *m, struct ki_err *err)
 {
-	bool *boarded = calloc(spans->n + 1, sizeof(*boarded));
+	const struct ki_function *fn = m->fn;
+	unsigned int reason = KI_R_OK;
+	int ret;
+
+	m->boarded = calloc(m->spans->n + 1, sizeof(*m->boarded));
+	if (!m->boarded || reserve(p) || ki_vec_reserve(&p->groups, 1))
+		return ki_err_set(err, -ENOMEM, fn->start, "plan: out of memory");
+	if (has_some(p, m->spans))
+		return ki_err_set(err, -EINVAL, fn->start,
+				  "plan: %s: to be moved before anything of it is added",
+				  ki_plan_name_of(fn));
+	ret = ki_move_boards(fn, m->spans, m->places, m->boarded);
+	if (ret == -ENOMEM)
+		return ki_err_set(err, ret, fn->start, "plan: out of memory");
+	if (ret && !m->places)
+		return 1;
+	if (ret)
+		reason = KI_R_WINDOW_ENTERED;
+	for (size_t i = 0; i < m->spans->n && !reason; i++)
+		reason = check_window(p, fn, &m->spans->v[i]);
+	return reason ? ki_err_reason(err, reason, fn->start, "%s", ki_plan_name_of(fn)) : 0;
+}
+
+/* Its windows, those without a springboard marked, in the group that is to be the next. */
+static int put_member(struct ki_plan *p, const struct plan_member *m, struct ki_err *err)
+{
+	uint32_t first = (uint32_t)p->windows.n;
+
+	for (size_t i = 0; i < m->spans->n; i++) {
+		const struct ki_span *s = &m->spans->v[i];
+
+		if (reserve(p))
+			return ki_err_set(err, -ENOMEM, m->fn->start, "plan: out of memory");
+		put_window(p, m->fn, s, s->host == KI_NONE ? KI_NONE : first + s->host);
+		mark_window(&p->windows.v[first + i], (uint32_t)p->groups.n + 1, m->boarded[i],
+			    m->places ? &m->places[i] : NULL);
+		p->more.v[first + i].group = (uint32_t)p->groups.n;
+	}
+	return 0;
+}
+
+int ki_plan_group(struct ki_plan *p, struct plan_member *v, size_t n, struct ki_err *err)
+{
+	struct plan_group g = {.first = (uint32_t)p->windows.n, .laid = v->places};
 	int ret = 0;
 
-	if (!boarded || reserve(p) || ki_vec_reserve(&p->groups, 1))
-		ret = ki_err_set(err, -ENOMEM, fn->start, "plan: out of memory");
-	else if (has_some(p, spans))
-		ret = ki_err_set(err, -EINVAL, fn->start,
-				 "plan: %s: to be moved before anything of it is added",
-				 ki_plan_name_of(fn));
-	else if (!ki_move_boards(fn, spans, places, boarded))
-		ret = put_group(p, fn, spans, boarded, places, err);
-	else if (places)
-		ret = ki_err_reason(err, KI_R_WINDOW_ENTERED, fn->start, "%s", ki_plan_name_of(fn));
-	free(boarded);
-	return ret;
+	for (size_t k = 0; k < n && !ret; k++)
+		ret = check_member(p, &v[k], err);
+	for (size_t k = 0; k < n && !ret; k++)
+		ret = put_member(p, &v[k], err);
+	g.count = (uint32_t)p->windows.n - g.first;
+	if (!ret)
+		p->groups.v[p->groups.n++] = g;
+	for (size_t k = 0; k < n; k++) {
+		free(v[k].boarded);
+		v[k].boarded = NULL;
+	}
+	return ret < 0 ? ret : 0;
 }
 
 int ki_plan_move(struct ki_plan *p, const struct ki_function *fn, const struct ki_spans *spans,
 		 struct ki_err *err)
 {
+	struct plan_member member = {.fn = fn, .spans = spans};
+
 	if (fn->reason)
 		return ki_err_reason(err, fn->reason, fn->start, "%s", ki_plan_name_of(fn));
-	return spans->n < 2 ? 0 : ki_plan_group(p, fn, spans, NULL, err);
+	return spans->n < 2 ? 0 : ki_plan_group(p, &member, 1, err);
 }
 
 size_t ki_plan_moved(const struct ki_plan *p)

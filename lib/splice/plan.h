@@ -84,10 +84,18 @@ int ki_plan_prepare(struct ki_plan *p, const struct ki_function *fn, const struc
 /* It is complete: its number. */
 uint32_t ki_plan_count(struct ki_plan *p);
 
-/* All windows of a function as a group; places: where each stands in the patch; NULL: as in the
-   text, and if it cannot be one, it is none. Nothing of the function is in the plan. */
-int ki_plan_group(struct ki_plan *p, const struct ki_function *fn, const struct ki_spans *spans,
-		  const uint16_t *places, struct ki_err *err);
+/* A function of a group. */
+struct plan_member {
+	const struct ki_function *fn;
+	const struct ki_spans *spans;
+	const uint16_t *places; /* of each window, where it stands in the patch; NULL: as in the
+				   text, and if it cannot be moved there is no group */
+	bool *boarded;		/* ki_plan_group's own: which windows need a springboard */
+};
+
+/* All windows of n functions as a group; in the order of their addresses, if they have places.
+   Nothing of these functions is in the plan. */
+int ki_plan_group(struct ki_plan *p, struct plan_member *v, size_t n, struct ki_err *err);
 
 /* For messages. */
 const char *ki_plan_name_of(const struct ki_function *fn);

@@ -88,6 +88,39 @@ ok "switched off, forks fork" "$prog/calls" fork 200
 is "and it is not" "$(grep -c 'sched_wakeup_new:' $events/trace)" 0
 back "fork"
 
+# Functions together call each other past the ftrace site, but not while somebody uses ftrace.
+echo 0 > $events/tracing_on
+load "$prog/calls" read 20000
+ok "functions together" lay ksys_read vfs_read rw_verify_area security_file_permission
+unload
+echo "# $(field heap_used) bytes of patches"
+ok "they are in one patch, with names of their own" test "$(grep -c 'kerninst:\(ksys_read\|vfs_read\|rw_verify_area\|security_file_permission\)+' /proc/kallsyms)" -ge 4
+ok "reads read, together" "$prog/calls" read 20000
+printf '%s\n' vfs_read rw_verify_area security_file_permission > $events/set_ftrace_filter
+echo function > $events/current_tracer
+echo > $events/trace
+echo 1 > $events/tracing_on
+"$prog/calls" read 3000
+echo 0 > $events/tracing_on
+for f in vfs_read rw_verify_area security_file_permission; do
+	n=$(grep -c "calls-.*: $f <-" $events/trace)
+	ok "the function tracer sees all calls of $f ($n)" test "$n" -ge 3000 -a "$n" -lt 3050
+done
+echo nop > $events/current_tracer
+echo > $events/set_ftrace_filter
+echo 'p:ki_seen rw_verify_area' > $events/kprobe_events
+echo 1 > $events/events/kprobes/ki_seen/enable
+echo > $events/trace
+echo 1 > $events/tracing_on
+"$prog/calls" read 3000
+echo 0 > $events/tracing_on
+n=$(grep -c 'calls-.*ki_seen' $events/trace)
+echo 0 > $events/events/kprobes/ki_seen/enable
+echo > $events/kprobe_events
+ok "a kprobe at an entry sees all calls ($n)" test "$n" -ge 3000 -a "$n" -lt 3050
+is "stat counts calls from one to the other" "$("$ki" stat --json rw_verify_area:entry --own -- "$prog/calls" read 3000 2> /dev/null | value rw_verify_area:entry | awk '{ print ($1 >= 3000 && $1 < 3050) }')" 1
+back "together"
+
 # Who keeps it is killed.
 load "$prog/calls" read 20000
 ok "once more" lay vfs_read

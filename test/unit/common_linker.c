@@ -8,6 +8,9 @@
 
 #include "kernel_types.h"
 
+unsigned long *linker_users, linker_ours, linker_starts[8];
+bool linker_alone;
+
 /* ---- the kernel in small ---- */
 
 #define KI_SYMBOLS_H
@@ -59,6 +62,7 @@ static void sort(void *v, size_t n, size_t size, int (*compare)(const void *, co
 #include "../../kmod/copy.c"
 #include "../../kmod/link.c"
 #include "../../kmod/lay.c"
+#include "../../kmod/join.c"
 /* each file has names of its own */
 #define put_copy patch_put_copy
 #define put_jump patch_put_jump
@@ -94,6 +98,19 @@ unsigned long ki_heap_addr(const struct ki_block *b)
 	return (unsigned long)heap.at;
 }
 
+int ki_text_read(unsigned long addr, void *buf, size_t len, enum ki_view view)
+{
+	memcpy(buf, (const void *)addr, len);
+	return 0;
+}
+
+bool ki_probes_alone(unsigned long *list, unsigned long *first)
+{
+	*list = (unsigned long)linker_users;
+	*first = linker_ours;
+	return linker_alone;
+}
+
 void ki_text_write_heap(unsigned long addr, const void *code, size_t len)
 {
 	memcpy((void *)addr, code, len);
@@ -104,7 +121,7 @@ bool ki_fill_wanted(const struct ki_group *g)
 	return false;
 }
 
-void ki_name_patch(const struct ki_patch *p, unsigned long addr)
+void ki_name_patch(const struct ki_patch *p, const struct ki_group *g)
 {
 }
 
@@ -250,6 +267,11 @@ static struct ki_win *new_window(const struct ki_window *req, const struct ki_co
 	w->ncopy = req->ncopy;
 	w->board = req->board;
 	w->boarded = !(req->flags & KI_WINDOW_UNBOARDED);
+	for (const unsigned long *s = linker_starts; *s; s++)
+		if (w->addr == *s || w->addr == *s + KI_JMP_LEN) {
+			w->entry = true;
+			w->body = (u8)(w->addr - *s);
+		}
 	memcpy(w->orig, req->orig, req->len);
 	w->insn_len = w->orig + req->len;
 	w->flow = w->insn_len + req->ncopy;

@@ -6,6 +6,7 @@
 #ifndef COMMON_LINKER_H
 #define COMMON_LINKER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,6 +18,12 @@ struct linked {
 	uint32_t *at; /* of each window: where it begins in the patch; free() */
 	uint32_t orcs, calls;
 };
+
+/* Where the first of those who use ftrace is noted. If alone, it is linker_ours. */
+extern unsigned long *linker_users, linker_ours;
+extern bool linker_alone;
+/* The functions' starts, in which an ftrace site may stand first; 0 behind the last. */
+extern unsigned long linker_starts[8];
 
 /* A group of n windows, all of them, of one request; its patch is written at `heap`. */
 struct linked linker_link(uint8_t *heap, const struct ki_window *windows, uint32_t n,

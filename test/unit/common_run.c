@@ -17,6 +17,7 @@
 #define TRACE_MAX 20000
 
 uint64_t run_counters[4096];
+size_t run_called;
 
 /* ---- single steps, and breakpoints of ours ---- */
 
@@ -28,6 +29,11 @@ static struct {
 	uint64_t addr, via;
 } traps[256];
 static size_t ntraps;
+
+static bool in(uint64_t addr, const uint8_t *from, size_t len)
+{
+	return addr - (uintptr_t)from < len;
+}
 
 static void on_trap(int sig, siginfo_t *info, void *context)
 {
@@ -46,8 +52,10 @@ static void on_trap(int sig, siginfo_t *info, void *context)
 	}
 	if (rip >= (uintptr_t)CODE && rip < (uintptr_t)CODE + CODE_MAX && ntrace < TRACE_MAX)
 		trace[ntrace++] = rip;
-	/* it begins in front of the function, and has ended when it is out of its text */
-	if (ntrace && (rip < (uintptr_t)CODE || rip >= (uintptr_t)CODE + TEXT_LEN))
+	run_called += rip == (uintptr_t)CALLEE;
+	/* it begins in front of the function, and has ended when it is out of its text and patch */
+	if (ntrace && !in(rip, CODE, TEXT_LEN) &&
+	    !in(rip, exec_mem->patch, sizeof(exec_mem->patch)))
 		r[REG_EFL] &= ~(greg_t)TRAP_FLAG;
 }
 

@@ -41,6 +41,9 @@ void run_trap(uint64_t addr, uint64_t via);
 /* The function that random_code_make has made: a target with it, what it is, its windows. */
 void run_analyse(struct ki_target **t, struct ki_function **fn, struct ki_spans *spans);
 
+/* How often CALLEE's first instruction was executed in steps, since it was set to 0. */
+extern size_t run_called;
+
 /* How often the last run_stepped passed the point; how often it was at an instruction of the text.
  */
 uint64_t run_truth(const struct ki_function *fn, const struct ki_point *pt);

@@ -59,10 +59,10 @@ static void shuffle(uint32_t *v, uint32_t n)
 
 static void lay_out(const uint32_t *blocks)
 {
+	struct ki_layout l = {.fn = fn, .spans = &spans, .blocks = blocks};
 	struct ki_err err = {0};
-	uint32_t id;
 
-	if (ki_plan_lay_out(plan, fn, &spans, blocks, &id, &err))
+	if (ki_plan_lay_out(plan, &l, 1, &err))
 		fail_msg("%s", err.msg);
 }
 
@@ -314,15 +314,17 @@ static void blocks_are_given_once_each(void **state)
 {
 	static const uint32_t wrong[][3] = {{0, 1, 1}, {0, 1, 3}, {1, 1, 2}, {0, 1, UINT32_MAX}};
 	struct ki_err err = {0};
-	uint32_t id;
 
 	(void)state;
 	random_code_lay();
 	random_code.nrows = 0;
 	memcpy(CODE, known, sizeof(known));
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		struct ki_layout l = {.fn = NULL};
+
 		analyse();
-		assert_int_equal(ki_plan_lay_out(plan, fn, &spans, wrong[i], &id, &err), -EINVAL);
+		l = (struct ki_layout){.fn = fn, .spans = &spans, .blocks = wrong[i]};
+		assert_int_equal(ki_plan_lay_out(plan, &l, 1, &err), -EINVAL);
 		assert_int_equal(ki_plan_windows(plan), 0);
 		release();
 	}

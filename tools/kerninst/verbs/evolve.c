@@ -30,6 +30,8 @@ static const char usage[] =
 	"      --hot N          a block is hot if it runs in more than 1/N of the calls (default 20;\n"
 	"                       0: if it runs at all)\n"
 	"      --policy NAME    ext-tsp (the default), hot-first, reverse (worse on purpose)\n"
+	"      --apart          each function by itself; else those of the kernel stand together, and\n"
+	"                       call each other without a jump as long as nobody uses ftrace\n"
 	"  -n, --dry-run        say what would be done, change nothing\n"
 	"      --explain        say what is expected of each function\n"
 	"      --judge FUNCTION whose time per call decides (default: the first one that is laid out;\n"
@@ -59,6 +61,7 @@ enum {
 	OPT_FROM,
 	OPT_HOT,
 	OPT_POLICY,
+	OPT_APART,
 	OPT_EXPLAIN,
 	OPT_JUDGE,
 	OPT_METRIC,
@@ -131,6 +134,7 @@ static int take_option(const struct verb *self, int c, struct options *o)
 				[OPT_UNDO - OPTION_LONG] = NULL};
 	bool *flags[] = {[OPT_EXPLAIN - OPTION_LONG] = &o->explain,
 			 [OPT_ALWAYS - OPTION_LONG] = &o->always,
+			 [OPT_APART - OPTION_LONG] = &o->choice.apart,
 			 [OPT_KEEP - OPTION_LONG] = &o->keep,
 			 [OPT_LIST - OPTION_LONG] = &o->list,
 			 [OPT_UNDO - OPTION_LONG] = &o->undo};
@@ -177,6 +181,7 @@ static int parse_options(const struct verb *self, int argc, char **argv, struct 
 						{"from", required_argument, NULL, OPT_FROM},
 						{"hot", required_argument, NULL, OPT_HOT},
 						{"policy", required_argument, NULL, OPT_POLICY},
+						{"apart", no_argument, NULL, OPT_APART},
 						{"dry-run", no_argument, NULL, 'n'},
 						{"explain", no_argument, NULL, OPT_EXPLAIN},
 						{"judge", required_argument, NULL, OPT_JUDGE},
