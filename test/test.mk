@@ -47,13 +47,14 @@ deps:
 # Each recipe line is its own make, so that the packages are there before anything is probed.
 check: deps
 	$(Q)$(MAKE) -j2 CI=1 check-build
-	$(Q)test/run.sh --again -j 2 test/suites.guest test/suites.host
+	$(Q)mkdir -p build/test && test/third.sh > build/test/third
+	$(Q)test/run.sh --again -j 2 build/test/third test/suites.guest test/suites.host
 check-host: deps
 	$(Q)$(MAKE) CI=1 all unit-bins test-fuzz-host test-oracles test-bounces test-cover test-process && $(MAKE) CI=1 BUILD=asan unit-bins all
 	$(Q)test/run.sh test/suites.host
 check-more: deps
 	$(Q)$(MAKE) -j2 CI=1 check-build
-	$(Q)test/run.sh -j 2 test/suites.more
+	$(Q)test/run.sh -j 2 test/suites.thirds test/suites.more
 check-long: deps
 	$(Q)$(MAKE) -j2 CI=1 check-build
 	$(Q)test/run.sh -j 2 test/suites.long
