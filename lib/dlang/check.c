@@ -89,7 +89,7 @@ static int check_var(struct ki_d_checker *c, struct ki_d_node *n)
 		return constant(c, n);
 	n->type = n->sym.var->type;
 	return n->sym.var->nkeys
-		       ? FAIL(c, n, "D_ARR_BADREF", "%s is an array: %s[...]", n->text, n->text)
+		       ? FAIL(c, n, "D_IDENT_BADREF", "%s is an array: %s[...]", n->text, n->text)
 		       : 0;
 }
 
@@ -311,7 +311,7 @@ static int check_clause(struct ki_d_checker *c, struct ki_d_clause *clause)
 int ki_d_check(struct ki_dlang *d, struct ki_err *err)
 {
 	struct ki_d_checker c = {.d = d, .err = err};
-	int ret = 0;
+	int ret = ki_d_prelude(d, err);
 
 	for (size_t i = 0; !ret && i < d->clauses.n; i++)
 		ret = check_clause(&c, &d->clauses.v[i]);

@@ -16,6 +16,9 @@ int ki_d_check_expr(struct ki_d_checker *c, struct ki_d_node *n);
 /* functions.c: a call; a statement @name[...] = function(...). */
 int ki_d_check_call(struct ki_d_checker *c, struct ki_d_node *n);
 int ki_d_check_agg(struct ki_d_checker *c, struct ki_d_node *n);
+/* check_buckets.c: of a call that aggregates; first: it is that aggregation's first. */
+int ki_d_check_buckets(struct ki_d_checker *c, const struct ki_d_node *call, struct ki_d_agg *a,
+		       bool first);
 
 /* check.c: names; new: it is assigned to, and may not be known. */
 struct ki_d_var *ki_d_var_find(const struct ki_dlang *d, const struct ki_d_node *n);
@@ -51,10 +54,16 @@ int ki_d_pointer_to_text(struct ki_d_checker *c, struct ki_d_node *n);
 void ki_d_unwrap(struct ki_d_node *n);
 
 struct ki_d_inline;
+/* prelude.c: the inlines that programs find declared. */
+int ki_d_prelude(struct ki_dlang *d, struct ki_err *err);
+/* A call of one of them: NAME(list) is NAME[list]. */
+int ki_d_inline_call(struct ki_d_checker *c, struct ki_d_node *n, struct ki_d_inline *in);
 int ki_d_inline_use(struct ki_d_checker *c, struct ki_d_node *n, struct ki_d_inline *in);
 
 /* A constant expression becomes a KI_D_NUMBER. */
 int ki_d_fold(struct ki_dlang *d, struct ki_d_node *n, struct ki_err *err);
+/* ... of one that has been checked; false: it is not constant. */
+bool ki_d_fold_checked(struct ki_d_node *n);
 
 /* How a value travels in a record: ki_d_form. */
 uint8_t ki_d_form_of(const struct ki_d_node *n);

@@ -50,6 +50,8 @@ static int target_var(struct ki_d_checker *c, struct ki_d_node *n, struct ki_d_v
 {
 	int ret = 0;
 
+	if (n->kind == KI_D_NAME && ki_d_inline_find(c->d, n->text))
+		return FAIL(c, n, "D_OP_WRITE", "%.40s is no variable", n->text);
 	if (!is_variable(n))
 		return FAIL(c, n,
 			    n->kind == KI_D_NAME || n->kind == KI_D_SYMBOL ||
@@ -87,7 +89,7 @@ static int check_target(struct ki_d_checker *c, struct ki_d_node *n, const struc
 	if (ret)
 		return ret;
 	if (n->kind != KI_D_INDEX && v->nkeys)
-		return FAIL(c, n, "D_OP_INCOMPAT", "%s is an array: %s[...]", n->text, n->text);
+		return FAIL(c, n, "D_IDENT_BADREF", "%s is an array: %s[...]", n->text, n->text);
 	if (has_no_type(v->type))
 		v->type = value;
 	n->sym.var = v;
@@ -110,8 +112,11 @@ int ki_d_check_assign(struct ki_d_checker *c, struct ki_d_node *n)
 	const bool computes = n->op != KI_BINARIES;
 	const bool new =
 		computes &&is_variable(to) && to->kind != KI_D_INDEX && !ki_d_var_find(c->d, to);
-	int ret = check_operand(c, n->kid[1]);
+	int ret;
 
+	if (to->kind == KI_D_AGG)
+		return FAIL(c, to, "D_OP_LVAL", "an aggregation is assigned to with = alone");
+	ret = check_operand(c, n->kid[1]);
 	if (!ret && computes && !ki_d_is_scalar(n->kid[1]->type))
 		ret = not_a_number(c, n->kid[1], "D_OP_ARITH");
 	if (!ret)
@@ -168,11 +173,19 @@ static bool is_nothing(const struct ki_d_node *n)
 	return n->kind == KI_D_NUMBER && !n->value;
 }
 
+/* Of what an operator wants that takes no strings. */
+static const char *number_tag(uint8_t op)
+{
+	if (is_logic(op))
+		return "D_OP_SCALAR";
+	return op == KI_ADD || op == KI_SUB || op == KI_MUL || op == KI_DIV ? "D_OP_ARITH"
+									    : "D_OP_INT";
+}
+
 static int check_strings(struct ki_d_checker *c, struct ki_d_node *n)
 {
 	if (!is_comparison(n->op))
-		return FAIL(c, n, is_logic(n->op) ? "D_OP_SCALAR" : "D_OP_ARITH",
-			    "a string is no number");
+		return FAIL(c, n, number_tag(n->op), "a string is no number");
 	for (unsigned int i = 0; i < 2; i++)
 		if (!ki_d_is_string(n->kid[i]->type) && !is_nothing(n->kid[i]))
 			return FAIL(c, n, "D_OP_INCOMPAT", "a string is compared with a number");
@@ -223,9 +236,7 @@ int ki_d_check_binary(struct ki_d_checker *c, struct ki_d_node *n)
 		return check_strings(c, n);
 	if (!ki_d_is_scalar(a) || !ki_d_is_scalar(b))
 		return not_a_number(c, ki_d_is_scalar(a) ? n->kid[1] : n->kid[0],
-				    is_comparison(n->op) ? "D_OP_INCOMPAT"
-				    : is_logic(n->op)	 ? "D_OP_SCALAR"
-							 : "D_OP_ARITH");
+				    is_comparison(n->op) ? "D_OP_INCOMPAT" : number_tag(n->op));
 	if (is_comparison(n->op) || is_logic(n->op))
 		n->type = ki_d_int(KI_I32);
 	else if (a.stars || b.stars)

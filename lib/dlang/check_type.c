@@ -141,7 +141,8 @@ int ki_d_check_element(struct ki_d_checker *c, struct ki_d_node *n)
 	if (ret)
 		return ret;
 	if (!of->type.stars || index->next)
-		return FAIL(c, n, "D_ARR_BADREF", "this is no array: NAME[...]");
+		return FAIL(c, n, of->kind == KI_D_NAME ? "D_IDENT_BADREF" : "D_ARR_BADREF",
+			    "this is no array: NAME[...]");
 	sum = ki_d_node_new(&c->d->pool, KI_D_BINARY, n->at, 0);
 	if (!sum)
 		return ki_d_no_memory(c->err);
@@ -278,6 +279,11 @@ static bool fold(struct ki_d_node *n)
 	n->kind = KI_D_NUMBER;
 	memset(n->kid, 0, sizeof(n->kid));
 	return true;
+}
+
+bool ki_d_fold_checked(struct ki_d_node *n)
+{
+	return fold(n);
 }
 
 int ki_d_fold(struct ki_dlang *d, struct ki_d_node *n, struct ki_err *err)

@@ -133,6 +133,12 @@ static int type_name(struct ki_d_parser *p, struct ki_d_type type)
 
 	if (!ret && !dr.name)
 		ret = ki_lex_expected(&p->lex, "the type's name");
+	for (size_t i = 0; !ret && i < p->d->types.defs.n; i++) {
+		d = p->d->types.defs.v[i];
+		if (d->kind == KI_D_DEF_TYPEDEF && !d->btf && !strcmp(d->name, dr.name))
+			ret = fail(p, dr.at, "D_DECL_IDRED", "the type %s is declared twice",
+				   dr.name);
+	}
 	if (!ret) {
 		d = ki_d_def_new(&p->d->types, KI_D_DEF_TYPEDEF, dr.name);
 		if (d)

@@ -70,7 +70,8 @@ static int check_format(struct ki_d_checker *c, const struct ki_d_node *n)
 			if (s.at)
 				return FAIL(c, fmt, "D_PRINTF_AGG_CONV", "%%@ is for printa");
 			if (!arg)
-				return FAIL(c, fmt, "D_PRINTF_ARG_PROTO",
+				return FAIL(c, fmt,
+					    i < stars ? "D_PRINTF_DYN_PROTO" : "D_PRINTF_ARG_PROTO",
 					    "the format has more conversions than arguments");
 			if (i < stars && !ki_d_is_scalar(arg->type))
 				return FAIL(c, arg, "D_PRINTF_DYN_TYPE",
@@ -152,7 +153,7 @@ static int check_printa(struct ki_d_checker *c, struct ki_d_node *n)
 
 /* ---- the others ---- */
 
-static int check_numbers(struct ki_d_checker *c, struct ki_d_node *list)
+static int check_numbers(struct ki_d_checker *c, struct ki_d_node *list, const char *tag)
 {
 	int ret = 0;
 
@@ -161,7 +162,7 @@ static int check_numbers(struct ki_d_checker *c, struct ki_d_node *list)
 		if (!ret)
 			ret = ki_d_decay(c, k);
 		if (!ret && !ki_d_is_scalar(k->type))
-			ret = FAIL(c, k, "D_PROTO_ARG", "a number is expected");
+			ret = FAIL(c, k, tag, "a number is expected");
 	}
 	return ret;
 }
@@ -177,7 +178,10 @@ static int check_about_agg(struct ki_d_checker *c, struct ki_d_node *n)
 		ret = FAIL(c, n, "D_UNKNOWN",
 			   "clear() of @%.40s, which is a %s(), is not supported yet",
 			   n->kid[0]->text, n->kid[0]->sym.agg->fn->name);
-	return ret ? ret : check_numbers(c, more);
+	return ret ? ret
+		   : check_numbers(c, more,
+				   n->sym.function->kind == KI_D_F_TRUNC ? "D_TRUNC_SCALAR"
+									 : "D_NORMALIZE_SCALAR");
 }
 
 static int check_all(struct ki_d_checker *c, struct ki_d_node *list)
@@ -194,16 +198,32 @@ static int check_all(struct ki_d_checker *c, struct ki_d_node *list)
 	return ret;
 }
 
+static int check_trace(struct ki_d_checker *c, struct ki_d_node *n)
+{
+	struct ki_d_node *of = n->kid[0];
+	int ret;
+
+	if (of->kind == KI_D_AGG)
+		return FAIL(c, of, "D_TRACE_AGG", "an aggregation has no value: printa(@%.40s)",
+			    of->text);
+	ret = check_all(c, of);
+	if (!ret && of->type.base == KI_D_VOID && !of->type.stars)
+		ret = FAIL(c, of, "D_TRACE_VOID", "trace() wants a value");
+	return ret;
+}
+
 static int check_stack(struct ki_d_checker *c, struct ki_d_node *n)
 {
-	int ret = check_numbers(c, n->kid[0]);
+	const bool user = n->sym.function->kind == KI_D_F_USTACK;
+	const char *tag = user ? "D_USTACK_FRAMES" : "D_STACK_SIZE";
+	struct ki_d_node *k = n->kid[0];
+	int ret = check_numbers(c, k, tag);
 
-	for (struct ki_d_node *k = n->kid[0]; !ret && k; k = k->next)
-		if (k->kind != KI_D_NUMBER || k->value > 127)
-			ret = FAIL(c, k,
-				   n->sym.function->kind == KI_D_F_STACK ? "D_STACK_SIZE"
-									 : "D_USTACK_FRAMES",
-				   "a number of frames up to 127 is expected");
+	if (!ret && k && (!ki_d_fold_checked(k) || k->value < 1 || k->value > 127))
+		ret = FAIL(c, k, tag, "a number of frames from 1 to 127 is expected");
+	if (!ret && k && k->next && !ki_d_fold_checked(k->next))
+		ret = FAIL(c, k->next, "D_USTACK_STRSIZE",
+			   "a constant number of bytes is expected");
 	n->type = (struct ki_d_type){.base = KI_D_STACK};
 	c->d->stacks_used = true;
 	return ret;
@@ -247,10 +267,10 @@ static int check_arguments(struct ki_d_checker *c, struct ki_d_node *n)
 	case KI_D_F_DENORMALIZE:
 		return check_about_agg(c, n);
 	case KI_D_F_TRACE:
-		return check_all(c, n->kid[0]);
+		return check_trace(c, n);
 	case KI_D_F_EXIT:
 		c->d->exits = true;
-		return check_numbers(c, n->kid[0]);
+		return check_numbers(c, n->kid[0], "D_PROTO_ARG");
 	default:
 		return ki_d_check_text_call(c, n);
 	}
@@ -295,6 +315,8 @@ int ki_d_check_call(struct ki_d_checker *c, struct ki_d_node *n)
 	const bool statement = c->statement == n;
 	unsigned int nargs = count(n->kid[0]);
 
+	if (!f && ki_d_inline_find(c->d, n->text))
+		return ki_d_inline_call(c, n, ki_d_inline_find(c->d, n->text));
 	if (!f)
 		return FAIL(c, n, "D_FUNC_UNDEF", "no function '%.40s'", n->text);
 	if (f->kind == KI_D_F_LATER)
@@ -303,7 +325,10 @@ int ki_d_check_call(struct ki_d_checker *c, struct ki_d_node *n)
 		return FAIL(c, n, "D_FUNC_IDKIND", "%s() aggregates: @name = %s(...)", f->name,
 			    f->name);
 	if (ki_d_is_action(f) && !statement && f->kind != KI_D_F_STACK && f->kind != KI_D_F_USTACK)
-		return FAIL(c, n, "D_CG_EXPR", "%s() is a statement of its own", f->name);
+		return FAIL(c, n,
+			    c->statement && c->statement->kind == KI_D_CALL ? "D_CG_EXPR"
+									    : "D_OP_ACT",
+			    "%s() is a statement of its own", f->name);
 	if (nargs < f->least || nargs > f->most)
 		return FAIL(c, n, length_tag(f), "%s() takes %s%u argument%s, not %u", f->name,
 			    f->least == f->most ? ""
@@ -371,91 +396,6 @@ static int note_keys(struct ki_d_checker *c, struct ki_d_node *n, struct ki_d_ag
 	return 0;
 }
 
-static int check_lquantize(struct ki_d_checker *c, const struct ki_d_node *call, struct ki_d_agg *a,
-			   bool first)
-{
-	static const char *const tags[] = {"D_LQUANT_BASETYPE", "D_LQUANT_LIMTYPE",
-					   "D_LQUANT_STEPTYPE"};
-	int64_t v[3] = {0, 0, 1};
-	unsigned int i = 0;
-	struct ki_linear l;
-
-	for (const struct ki_d_node *k = call->kid[0]->next; k; k = k->next, i++) {
-		const bool minus = k->kind == KI_D_UNARY && k->op == KI_NEG;
-		const struct ki_d_node *number = minus ? k->kid[0] : k;
-
-		if (number->kind != KI_D_NUMBER)
-			return FAIL(c, k, tags[i], "lquantize's bounds and step are constants");
-		v[i] = minus ? -(int64_t)number->value : (int64_t)number->value;
-	}
-	l = (struct ki_linear){.low = v[0], .high = v[1], .step = (uint64_t)v[2]};
-	if (v[2] < 1 || v[0] >= v[1] || !ki_linear_buckets(&l) ||
-	    ki_linear_buckets(&l) > KI_TABLE_VALUES)
-		return FAIL(c, call,
-			    v[2] < 1	   ? "D_LQUANT_STEPVAL"
-			    : v[0] >= v[1] ? "D_LQUANT_MISMATCH"
-					   : "D_LQUANT_STEPLARGE",
-			    "lquantize(value, low, high, step): low < high, step > 0, and at "
-			    "most %d buckets",
-			    KI_TABLE_VALUES);
-	if (!first && memcmp(&l, &a->linear, sizeof(l)) != 0)
-		return FAIL(c, call,
-			    l.low != a->linear.low     ? "D_LQUANT_MATCHBASE"
-			    : l.high != a->linear.high ? "D_LQUANT_MATCHLIM"
-						       : "D_LQUANT_MATCHSTEP",
-			    "@%.40s has other bounds elsewhere", a->name);
-	a->linear = l;
-	return 0;
-}
-
-static int check_llquantize(struct ki_d_checker *c, const struct ki_d_node *call,
-			    struct ki_d_agg *a, bool first)
-{
-	static const char *const wrong[] = {"D_LLQUANT_FACTORTYPE", "D_LLQUANT_LMAGTYPE",
-					    "D_LLQUANT_HMAGTYPE", "D_LLQUANT_NSTEPTYPE"};
-	struct ki_d_log l;
-	uint32_t *const to[] = {&l.factor, &l.low, &l.high, &l.steps};
-	unsigned int i = 0;
-
-	for (const struct ki_d_node *k = call->kid[0]->next; k && i < 4; k = k->next, i++) {
-		if (k->kind != KI_D_NUMBER || k->value > UINT16_MAX)
-			return FAIL(c, k, wrong[i],
-				    "llquantize's factor, powers and steps are constants up to %d",
-				    UINT16_MAX);
-		*to[i] = (uint32_t)k->value;
-	}
-	if (l.factor < 2)
-		return FAIL(c, call, "D_LLQUANT_FACTORSMALL",
-			    "llquantize: the factor is 2 or more");
-	if (l.low > l.high)
-		return FAIL(c, call, "D_LLQUANT_MAGRANGE",
-			    "llquantize: the lower power is above the higher one");
-	if (!l.steps || (l.steps % l.factor && l.factor % l.steps))
-		return FAIL(c, call, "D_LLQUANT_FACTOREVEN",
-			    "llquantize: of factor and steps, one divides the other");
-	if (!ki_d_log_words(&l))
-		return FAIL(c, call, "D_LLQUANT_MAGTOOBIG",
-			    "llquantize: the numbers are too large, or the buckets too many");
-	if (!first && memcmp(&l, &a->log, sizeof(l)) != 0)
-		return FAIL(c, call, "D_LLQUANT_FACTORMATCH", "@%.40s has other powers elsewhere",
-			    a->name);
-	a->log = l;
-	return 0;
-}
-
-static int check_buckets(struct ki_d_checker *c, const struct ki_d_node *call, struct ki_d_agg *a,
-			 bool first)
-{
-	switch (ki_d_agg_kind(a)) {
-	case KI_D_LQUANTIZE:
-		return check_lquantize(c, call, a, first);
-	case KI_D_LLQUANTIZE:
-		return check_llquantize(c, call, a, first);
-	default:
-		return 0;
-	}
-}
-
 int ki_d_check_agg(struct ki_d_checker *c, struct ki_d_node *n)
 {
 	struct ki_d_agg *a = find_agg(c->d, n->text);
@@ -478,7 +418,7 @@ int ki_d_check_agg(struct ki_d_checker *c, struct ki_d_node *n)
 	if (nargs < f->least || nargs > f->most)
 		return FAIL(c, call, "D_PROTO_LEN", "%s() takes %u argument%s", f->name, f->least,
 			    f->least == 1 ? "" : "s");
-	ret = check_numbers(c, call->kid[0]);
+	ret = check_numbers(c, call->kid[0], "D_AGG_SCALAR");
 	if (!ret)
 		ret = check_all(c, n->kid[0]);
 	if (!ret && first)
@@ -495,6 +435,6 @@ int ki_d_check_agg(struct ki_d_checker *c, struct ki_d_node *n)
 	a->fn = &ki_d_agg_functions[f->number];
 	a->nkeys = count(n->kid[0]);
 	n->sym.agg = a;
-	ret = check_buckets(c, call, a, first);
+	ret = ki_d_check_buckets(c, call, a, first);
 	return ret ? ret : note_keys(c, n, a, first);
 }

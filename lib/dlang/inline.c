@@ -113,6 +113,7 @@ struct copying {
 	const struct ki_d_inline *in;
 	struct ki_d_node *args[KI_D_KEYS];
 	unsigned int nodes; /* that have been copied */
+	uint32_t at;	    /* of the use, where the inline's text is not the program's */
 };
 
 #define MOST_NODES 65536
@@ -167,6 +168,8 @@ static struct ki_d_node *copy(struct copying *c, const struct ki_d_node *n)
 	memcpy(to, n, sizeof(*to) + strlen(n->text) + 1);
 	to->all = all;
 	to->next = NULL;
+	if (c->in->known)
+		to->at = c->at;
 	for (unsigned int k = 0; k < 3; k++) {
 		to->kid[k] = n->kid[k] ? copy_list(c, n->kid[k]) : NULL;
 		if (n->kid[k] && !to->kid[k])
@@ -177,7 +180,7 @@ static struct ki_d_node *copy(struct copying *c, const struct ki_d_node *n)
 
 int ki_d_inline_use(struct ki_d_checker *c, struct ki_d_node *n, struct ki_d_inline *in)
 {
-	struct copying to = {.d = c->d, .in = in};
+	struct copying to = {.d = c->d, .in = in, .at = n->at};
 	struct ki_d_node *next = n->next;
 	unsigned int count = 0;
 
@@ -203,4 +206,29 @@ int ki_d_inline_use(struct ki_d_checker *c, struct ki_d_node *n, struct ki_d_inl
 	count = (unsigned int)ki_d_check_expr(c, n);
 	in->busy--;
 	return (int)count;
+}
+
+int ki_d_inline_call(struct ki_d_checker *c, struct ki_d_node *n, struct ki_d_inline *in)
+{
+	struct copying plain = {.d = c->d, .in = &(struct ki_d_inline){0}};
+
+	for (struct ki_d_node *k = n->kid[0]; k; k = k->next) {
+		struct ki_d_node *seen = copy(&plain, k);
+		int ret = seen ? ki_d_check_expr(c, seen) : ki_d_no_memory(c->err);
+
+		if (ret)
+			return ret;
+		if (!ki_d_is_scalar(seen->type))
+			return ki_d_fail(c->d, c->err, k->at, "D_PROTO_ARG",
+					 "%.40s() wants a number here", in->name);
+		if (ki_d_steps(seen))
+			return ki_d_fail(c->d, c->err, k->at, "D_UNKNOWN",
+					 "%.40s() of what changes a variable is not supported: "
+					 "change it in a statement before",
+					 in->name);
+	}
+	n->kind = KI_D_INDEX;
+	n->kid[1] = n->kid[0];
+	n->kid[0] = NULL;
+	return ki_d_inline_use(c, n, in);
 }

@@ -440,7 +440,7 @@ static int assignment(struct ki_d_parser *p, struct ki_d_node **out)
 		ret = ki_lex_next(&p->lex);
 		if (!ret)
 			ret = ki_d_parse_expr(p, &right);
-		if (!ret && left->kind == KI_D_AGG) {
+		if (!ret && left->kind == KI_D_AGG && assignments[i].op == KI_BINARIES) {
 			*out = left;
 			return adopt(p, left, 1, right);
 		}

@@ -82,7 +82,9 @@ static int bit_field(struct ki_d_parser *p, struct ki_d_member *m)
 	if (m->type.stars || m->type.base != KI_D_INT)
 		return fail(p, "D_DECL_BFTYPE", "a bit-field is an integer, not %s",
 			    m->name ? m->name : "this");
-	if (width < 0 || (uint64_t)width > 8 * ki_d_sizeof(&p->d->types, m->type))
+	if (width < 0 || (!width && *m->name))
+		return fail(p, "D_DECL_BFCONST", "the width of a bit-field is above 0%s", "");
+	if ((uint64_t)width > 8 * ki_d_sizeof(&p->d->types, m->type))
 		return fail(p, "D_DECL_BFSIZE", "a bit-field is not wider than its type%s", "");
 	m->width = (unsigned int)width;
 	return 0;
@@ -122,6 +124,7 @@ static int members(struct ki_d_parser *p, struct ki_d_def *d, struct ki_d_type t
 	for (bool more = true; !ret && more;) {
 		struct ki_d_member m = {.type = type};
 		struct ki_d_declarator dr = {.type = type};
+		bool is_field;
 
 		if (!ki_lex_is(&p->lex, ";") && !ki_lex_is(&p->lex, ":"))
 			ret = ki_d_parse_declarator(p, &dr);
@@ -129,11 +132,12 @@ static int members(struct ki_d_parser *p, struct ki_d_def *d, struct ki_d_type t
 		m.name = dr.name ? dr.name : strdup("");
 		if (!ret && !m.name)
 			ret = ki_d_no_memory(p->lex.err);
-		if (!ret && ki_lex_is(&p->lex, ":"))
+		is_field = !ret && ki_lex_is(&p->lex, ":");
+		if (is_field)
 			ret = bit_field(p, &m);
-		if (!ret && !*m.name && !m.width && !ki_d_is_struct(m.type))
+		if (!ret && !is_field && !*m.name && !ki_d_is_struct(m.type))
 			ret = fail(p, "D_DECL_MNAME", "a member has a name%s", "");
-		if (ret)
+		if (ret || (is_field && !m.width))
 			free(m.name);
 		else
 			ret = add_member(p, d, &m, end);

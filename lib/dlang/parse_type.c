@@ -221,8 +221,8 @@ static int dimensions(struct ki_d_parser *p, struct ki_d_type *type)
 		if (!ret && !ki_lex_is(&p->lex, "]"))
 			ret = ki_d_parse_number(p, &n[count], "D_DECL_ARRSUB");
 		if (!ret && (n[count] < 0 || n[count] > INT32_MAX))
-			ret = fail(p, "D_DECL_ARRSUB", "an array cannot have so many elements%s",
-				   "");
+			ret = fail(p, n[count] < 0 ? "D_DECL_ARRSUB" : "D_DECL_ARRBIG",
+				   "an array cannot have so many elements%s", "");
 		count++;
 		if (!ret)
 			ret = ki_lex_take(&p->lex, "]");

@@ -107,6 +107,7 @@ struct ki_d_constant {
 
 /* What a name stands for. */
 struct ki_d_inline {
+	bool known; /* of prelude.c: its text is not the program's */
 	char *name;
 	struct ki_d_type type;
 	unsigned int n; /* parameters */

@@ -218,6 +218,8 @@ static int take_number(struct ki_lexer *l)
 		t->base = 10;
 	for (; strchr("uUlL", *end) && *end; end++)
 		t->is_unsigned |= (*end | 32) == 'u';
+	if (*end == '.' && t->base == 10)
+		l->wrong = KI_LEX_SYNTAX;
 	if (end != t->text + t->len)
 		return ki_lex_error(l, t->at, "'%s' is no number: decimal, 0x.., 0.. or 'c'",
 				    shown(t->text, t->len, text));
