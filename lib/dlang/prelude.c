@@ -13,18 +13,18 @@ static const struct {
 	{"gid", "inline unsigned int gid = curthread->cred->gid.val;"},
 	{"epid", "inline unsigned int epid = id;"},
 	{"ipl", "inline unsigned int ipl = 0;"},
-	{"htons", "inline uint16_t htons[int x] = (x & 0xff) << 8 | (x >> 8 & 0xff);"},
-	{"ntohs", "inline uint16_t ntohs[int x] = (x & 0xff) << 8 | (x >> 8 & 0xff);"},
-	{"htonl", "inline uint32_t htonl[int x] = (x & 0xff) << 24 | (x & 0xff00) << 8 |"
-		  " (x >> 8 & 0xff00) | (x >> 24 & 0xff);"},
-	{"ntohl", "inline uint32_t ntohl[int x] = (x & 0xff) << 24 | (x & 0xff00) << 8 |"
-		  " (x >> 8 & 0xff00) | (x >> 24 & 0xff);"},
-	{"htonll", "inline uint64_t htonll[int x] = (uint64_t)htonl(x) << 32 |"
-		   " htonl((uint64_t)x >> 32);"},
-	{"ntohll", "inline uint64_t ntohll[int x] = (uint64_t)htonl(x) << 32 |"
-		   " htonl((uint64_t)x >> 32);"},
-	{"getmajor", "inline uint32_t getmajor[int x] = (uint64_t)x >> 20;"},
-	{"getminor", "inline uint32_t getminor[int x] = x & 0xfffff;"},
+	{"htons", "inline uint16_t htons[int __x] = (__x & 0xff) << 8 | (__x >> 8 & 0xff);"},
+	{"ntohs", "inline uint16_t ntohs[int __x] = (__x & 0xff) << 8 | (__x >> 8 & 0xff);"},
+	{"htonl", "inline uint32_t htonl[int __x] = (__x & 0xff) << 24 | (__x & 0xff00) << 8 |"
+		  " (__x >> 8 & 0xff00) | (__x >> 24 & 0xff);"},
+	{"ntohl", "inline uint32_t ntohl[int __x] = (__x & 0xff) << 24 | (__x & 0xff00) << 8 |"
+		  " (__x >> 8 & 0xff00) | (__x >> 24 & 0xff);"},
+	{"htonll", "inline uint64_t htonll[int __x] = (uint64_t)htonl(__x) << 32 |"
+		   " htonl((uint64_t)__x >> 32);"},
+	{"ntohll", "inline uint64_t ntohll[int __x] = (uint64_t)htonl(__x) << 32 |"
+		   " htonl((uint64_t)__x >> 32);"},
+	{"getmajor", "inline uint32_t getmajor[int __x] = (uint64_t)__x >> 20;"},
+	{"getminor", "inline uint32_t getminor[int __x] = __x & 0xfffff;"},
 };
 
 int ki_d_prelude(struct ki_dlang *d, struct ki_err *err)
