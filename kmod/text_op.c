@@ -326,6 +326,109 @@ static s64 do_ipv6(struct ki_op *o)
 	return n;
 }
 
+/* ---- numbers that programs take ---- */
+
+static s64 do_take(struct ki_op *o)
+{
+	const u32 most = min_t(u64, o->a, KI_TEXTS_NUMBERS);
+	u32 i;
+
+	for (i = 0; i < most; i++)
+		if (!test_bit(i, o->t->numbers) && !test_and_set_bit(i, o->t->numbers))
+			return i + 1;
+	atomic64_inc((atomic64_t *)&o->t->head->refused);
+	return 0;
+}
+
+static bool is_number(const struct ki_op *o)
+{
+	return o->a && o->a <= KI_TEXTS_NUMBERS;
+}
+
+static s64 do_taken(struct ki_op *o)
+{
+	return is_number(o) && test_bit(o->a - 1, o->t->numbers) ? o->a : 0;
+}
+
+static s64 do_give(struct ki_op *o)
+{
+	return is_number(o) && test_and_clear_bit(o->a - 1, o->t->numbers) ? o->a : 0;
+}
+
+/* ---- scratch memory ---- */
+
+static s64 do_scratch(struct ki_op *o)
+{
+	u8 *at = ki_texts_piece(o->t, o->a);
+
+	return at ? (s64)at : (s64)KI_TEXT_SECOND;
+}
+
+/* Never more than a piece has: n has been compared. */
+static s64 copy(u8 *to, u64 from, u64 n, bool user)
+{
+	if (user)
+		return ki_user_memory() && !copy_from_user_nofault(to, (const void __user *)from, n)
+			       ? 0
+			       : (s64)KI_TEXT_FAULT;
+	return copy_from_kernel_nofault(to, (const void *)from, n) ? (s64)KI_TEXT_FAULT : 0;
+}
+
+static s64 do_copyin(struct ki_op *o)
+{
+	u8 *at = ki_texts_piece(o->t, o->b);
+
+	if (!at)
+		return (s64)KI_TEXT_SECOND;
+	return copy(at, o->a, o->b, true) ? (s64)KI_TEXT_FAULT : (s64)at;
+}
+
+static s64 do_copy(struct ki_op *o)
+{
+	if (!ki_texts_inside(o->t, o->b, o->c))
+		return (s64)KI_TEXT_SECOND;
+	if (ki_texts_scratch(o->t, o->a) && !ki_texts_inside(o->t, o->a, o->c))
+		return (s64)KI_TEXT_FAULT;
+	return copy((u8 *)o->b, o->a, o->c, false);
+}
+
+static s64 do_copy_user(struct ki_op *o)
+{
+	if (!ki_texts_inside(o->t, o->b, o->c))
+		return (s64)KI_TEXT_SECOND;
+	return copy((u8 *)o->b, o->a, o->c, true);
+}
+
+static s64 do_store(struct ki_op *o)
+{
+	u32 i;
+
+	if (o->c > sizeof(o->b) || !ki_texts_inside(o->t, o->a, o->c))
+		return (s64)KI_TEXT_FAULT;
+	for (i = 0; i < o->c; i++)
+		WRITE_ONCE(((u8 *)o->a)[i], (u8)(o->b >> 8 * i));
+	return 0;
+}
+
+static bool is_bad(const struct ki_op *o, u8 *to, u32 n)
+{
+	if (ki_texts_scratch(o->t, o->a) && !ki_texts_inside(o->t, o->a, n))
+		return true;
+	return copy_from_kernel_nofault(to, (const void *)o->a, n);
+}
+
+static s64 do_unreadable(struct ki_op *o)
+{
+	return is_bad(o, o->out, min_t(u64, o->b, 8));
+}
+
+static s64 do_bytes(struct ki_op *o)
+{
+	const u32 n = min_t(u64, o->b, o->most);
+
+	return is_bad(o, o->out, n) ? KI_FAULT : (s64)n;
+}
+
 #define KI_A_TEXT    1 /* a is a string */
 #define KI_B_TEXT    2
 #define KI_IS_NUMBER 4 /* so is not what is made */
@@ -357,6 +460,16 @@ static const struct {
 	[KI_TEXT_LENGTH] = {do_length, KI_A_TEXT | KI_IS_NUMBER},
 	[KI_TEXT_IPV4] = {do_ipv4, 0},
 	[KI_TEXT_IPV6] = {do_ipv6, 0},
+	[KI_TEXT_TAKE] = {do_take, KI_IS_NUMBER},
+	[KI_TEXT_TAKEN] = {do_taken, KI_IS_NUMBER},
+	[KI_TEXT_GIVE] = {do_give, KI_IS_NUMBER},
+	[KI_TEXT_SCRATCH] = {do_scratch, KI_IS_NUMBER},
+	[KI_TEXT_COPYIN] = {do_copyin, KI_IS_NUMBER},
+	[KI_TEXT_COPY] = {do_copy, KI_IS_NUMBER},
+	[KI_TEXT_COPY_USER] = {do_copy_user, KI_IS_NUMBER},
+	[KI_TEXT_STORE] = {do_store, KI_IS_NUMBER},
+	[KI_TEXT_BYTES] = {do_bytes, 0},
+	[KI_TEXT_UNREADABLE] = {do_unreadable, KI_IS_NUMBER},
 };
 
 u64 ki_text_op(u32 what, u64 a, u64 b, u64 c)
@@ -375,5 +488,5 @@ u64 ki_text_op(u32 what, u64 a, u64 b, u64 c)
 	r = ops[op].make(&o);
 	if (ops[op].is & KI_IS_NUMBER)
 		return r;
-	return r < 0 ? KI_TEXT_FAULT : ki_texts_put(t, o.out, r);
+	return r < 0 ? KI_TEXT_FAULT : ki_texts_put(t, o.out, min_t(s64, r, t->most));
 }

@@ -55,6 +55,8 @@ static void free_table(struct ki_texts_table *t)
 	vunmap(t->head);
 	ki_pages_free(t->page, t->npages);
 	free_scratch(t);
+	kvfree(t->memory);
+	kvfree(t->ends);
 	if (t->account)
 		ki_pages_give(t->account, &ki_texts_pages, t->npages);
 	kfree(t);
@@ -83,10 +85,12 @@ static int take_scratch(struct ki_texts_table *t)
 	return 0;
 }
 
-static int fill_table(struct ki_texts_table *t)
+static int fill_table(struct ki_texts_table *t, u32 piece)
 {
 	int err = take_scratch(t);
 
+	if (!err && piece)
+		err = ki_texts_memory(t, piece);
 	if (err)
 		return err;
 	t->page = kvcalloc(t->npages, sizeof(*t->page), GFP_KERNEL_ACCOUNT);
@@ -119,7 +123,7 @@ static int new_table(struct ki_session *s, const struct ki_texts *req, struct ki
 	err = ki_pages_charge(s->account, &ki_texts_pages, t->npages);
 	if (!err) {
 		t->account = s->account;
-		err = fill_table(t);
+		err = fill_table(t, req->scratch);
 	}
 	if (err)
 		free_table(t);
@@ -134,7 +138,8 @@ int ki_texts_check(const struct ki_session *s, struct ki_texts *req)
 {
 	if (!req->zero && !req->reason && req->most >= 8 && req->most <= KI_TEXTS_MOST &&
 	    is_power_of_2(req->rows) && req->rows >= 512 && req->rows <= KI_TEXTS_ROWS &&
-	    req->heap && !(req->heap % 4096) && req->heap <= KI_TEXTS_HEAP && !s->texts)
+	    req->scratch <= KI_TEXTS_PIECE && req->heap && !(req->heap % 4096) &&
+	    req->heap <= KI_TEXTS_HEAP && !s->texts)
 		return 0;
 	req->reason = KI_R_BAD_REQUEST;
 	return s->texts ? -EEXIST : -EINVAL;

@@ -20,6 +20,11 @@ struct ki_texts_table {
 	u32 most;     /* bytes of a string without its 0 */
 	u32 size;     /* of the heap */
 	u8 **scratch; /* of each CPU: 4 levels of most + KI_TEXTS_PAD */
+	unsigned long numbers[KI_TEXTS_NUMBERS / 64]; /* bits: less 1, those that are taken */
+	u8 *memory; /* scratch memory, KI_TEXTS_SCRATCH bytes; NULL: none */
+	u32 *ends;  /* of each KI_BLOCK bytes of it: where the piece ends that they are of */
+	u64 blocks; /* that have been taken, since ever */
+	u32 piece;  /* bytes of one, at most */
 	struct ki_account *account;
 	u64 npages;
 	struct page **page;
@@ -49,6 +54,14 @@ u64 ki_texts_put(struct ki_texts_table *t, const u8 *text, u32 len);
 
 /* text_op.c: helper TEXT, the same */
 u64 ki_text_op(u32 what, u64 a, u64 b, u64 c);
+
+/* text_memory.c: a piece: its address, NULL; do n bytes lie inside one? is it any of this memory?
+ */
+#define KI_BLOCK 64u
+int ki_texts_memory(struct ki_texts_table *t, u32 piece);
+u8 *ki_texts_piece(struct ki_texts_table *t, u64 n);
+bool ki_texts_inside(const struct ki_texts_table *t, u64 at, u64 n);
+bool ki_texts_scratch(const struct ki_texts_table *t, u64 at);
 
 /* text_path.c: into `to`, which has room for `most`; the length */
 u32 ki_text_base(struct ki_text_piece s, u8 *to, u32 most);

@@ -104,6 +104,8 @@ int ki_dlang_status(const struct ki_dlang *d); /* of exit() */
 /* What was lost: records for which there was no room, changes of aggregations and arrays. */
 struct ki_dlang_drops {
 	uint64_t records, aggregations, variables, strings;
+	uint64_t speculations; /* records of speculations */
+	uint64_t refused;      /* speculations that there was no number for */
 };
 void ki_dlang_drops(const struct ki_dlang *d, struct ki_dlang_drops *out);
 

@@ -91,12 +91,14 @@ uint32_t ki_stacks_number(const struct ki_stacks_map *m); /* for ki_expr_stack *
  * place, which are empty.
  */
 struct ki_texts_map;
-int ki_texts_open(struct ki_target *t, uint32_t most, struct ki_texts_map **out,
+int ki_texts_open(struct ki_target *t, uint32_t most, uint32_t scratch, struct ki_texts_map **out,
 		  struct ki_err *err);
 void ki_texts_close(struct ki_texts_map *m); /* NULL is allowed */
 uint32_t ki_texts_number(const struct ki_texts_map *m);
 const char *ki_texts_get(const struct ki_texts_map *m, uint64_t number);
+size_t ki_texts_length(const struct ki_texts_map *m, uint64_t number); /* bytes */
 uint64_t ki_texts_lost(const struct ki_texts_map *m);
+uint64_t ki_texts_refused(const struct ki_texts_map *m); /* numbers that were all taken */
 
 /* Stacks that are there, and how often there was no place for one. Exact. */
 uint64_t ki_stacks_count(const struct ki_stacks_map *m);

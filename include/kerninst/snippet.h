@@ -124,7 +124,7 @@ enum ki_type { KI_I8, KI_I16, KI_I32, KI_I64, KI_U8, KI_U16, KI_U32, KI_U64, KI_
  */
 enum ki_var_kind { KI_VAR_CPU, KI_VAR_GLOBAL, KI_VAR_THREAD, KI_VAR_LOCAL, KI_VAR_KINDS };
 
-#define KI_LOCALS 8
+#define KI_LOCALS 16
 
 struct ki_var {
 	const char *name; /* for ki_snippet_format; NULL: made from kind and number. Copied. */
@@ -316,6 +316,13 @@ struct ki_node *ki_stmt_if(struct ki_snippet *s, struct ki_node *cond, struct ki
 struct ki_node *ki_stmt_update(struct ki_snippet *s, enum ki_update op, const struct ki_var *v,
 			       struct ki_node *index, struct ki_node *value);
 
+/*
+ * The same statement, a change of a variable or of a row, or a record, with a condition: once all
+ * its values have been evaluated, it does nothing if the local variable v (of 64 bits) is not 0.
+ * Not of a minimum or maximum.
+ */
+struct ki_node *ki_stmt_unless(struct ki_snippet *s, struct ki_node *stmt, const struct ki_var *v);
+
 /* For its effect. */
 struct ki_node *ki_stmt_eval(struct ki_snippet *s, struct ki_node *expr);
 
@@ -461,6 +468,8 @@ struct ki_machine {
 	/* `size` bytes of kernel memory, zero-extended; 0 where nothing can be read. NULL: always.
 	 */
 	uint64_t (*load)(void *arg, uint64_t addr, unsigned int size);
+	/* 1: they cannot be read. NULL: 0. */
+	uint64_t (*unreadable)(void *arg, uint64_t addr, uint64_t size);
 	uint64_t (*call)(void *arg, uint64_t addr, const uint64_t *args, unsigned int nargs);
 	/* The string there, at most `most` bytes, to `to`, which is all 0. NULL: it is empty. */
 	void (*string)(void *arg, uint64_t addr, bool user, char *to, size_t most);

@@ -23,13 +23,14 @@
  */
 struct ki_texts {
 	__u32 size;
-	__u32 most;   /* bytes of a string, its 0 included: 8..KI_TEXTS_MOST */
-	__u32 rows;   /* a power of 2, 512..KI_TEXTS_ROWS */
-	__u32 heap;   /* bytes for all strings; a multiple of 4096, up to KI_TEXTS_HEAP */
-	__u64 bytes;  /* out */
-	__u32 number; /* out: for KI_TEXT */
-	__u32 reason; /* out */
-	__u64 zero;
+	__u32 most;    /* bytes of a string, its 0 included: 8..KI_TEXTS_MOST */
+	__u32 rows;    /* a power of 2, 512..KI_TEXTS_ROWS */
+	__u32 heap;    /* bytes for all strings; a multiple of 4096, up to KI_TEXTS_HEAP */
+	__u64 bytes;   /* out */
+	__u32 number;  /* out: for KI_TEXT */
+	__u32 reason;  /* out */
+	__u32 scratch; /* bytes of a piece of scratch memory, at most; 0: none */
+	__u32 zero;
 };
 
 #define KI_TEXTS_MOST  65536u
@@ -37,13 +38,23 @@ struct ki_texts {
 #define KI_TEXTS_HEAP  (1u << 30)
 #define KI_TEXTS_TRIES 64
 
+/*
+ * Scratch memory of the session: pieces are taken round and round, so one lasts until so many bytes
+ * have been taken. Before each piece and behind it there are bytes that belong to none.
+ */
+#define KI_TEXTS_SCRATCH (1u << 20)
+#define KI_TEXTS_PIECE	 16384u /* bytes of a piece, at most */
+
 #define KI_MAP_TEXTS 0xa0000000
 
 struct ki_texts_head {
-	__u64 rows; /* that are there */
-	__u64 lost; /* strings for which there was no place */
-	__u64 used; /* bytes, rounded up to 8 for each string */
+	__u64 rows;    /* that are there */
+	__u64 lost;    /* strings for which there was no place */
+	__u64 used;    /* bytes, rounded up to 8 for each string */
+	__u64 refused; /* KI_TEXT_TAKE: all were taken */
 };
+
+#define KI_TEXTS_NUMBERS 1024 /* that programs take and give back: KI_TEXT_TAKE */
 
 /* Where a string's bytes are (a multiple of 8, from the first on; not 0), and how many. */
 #define KI_TEXTS_ROW(at, tag, len) ((__u64)(at) / 8 << 32 | (__u64)(tag) << 16 | (len))
@@ -79,10 +90,25 @@ enum ki_text_op {
 	KI_TEXT_LENGTH, /* of s */
 	KI_TEXT_IPV4,	/* the address whose 4 bytes are at a; KI_TEXT_FAULT */
 	KI_TEXT_IPV6,	/* whose 16 bytes are there */
+	KI_TEXT_TAKE,	/* the lowest number of 1..a (KI_TEXTS_NUMBERS) that is free: it is taken; 0
+			 */
+	KI_TEXT_TAKEN,	/* a, if that number is taken; 0 */
+	KI_TEXT_GIVE,	/* it is free again: a, if it was taken; 0 */
+	KI_TEXT_SCRATCH,    /* a bytes of scratch memory, all 0: the address; KI_TEXT_SECOND: more
+			       than a piece may have */
+	KI_TEXT_COPYIN,	    /* the same, of b bytes, with those at a of the current process */
+	KI_TEXT_COPY,	    /* c bytes of the kernel at a to b, inside one piece: 0; KI_TEXT_SECOND:
+			       it is not inside */
+	KI_TEXT_COPY_USER,  /* of the current process */
+	KI_TEXT_STORE,	    /* the lower c bytes of b to a, inside one piece: 0; KI_TEXT_FAULT */
+	KI_TEXT_BYTES,	    /* the string of the b bytes at a, whatever they are; KI_TEXT_FAULT */
+	KI_TEXT_UNREADABLE, /* 1: the b bytes at a cannot be read, or are scratch memory and not
+			       inside one piece; 0 */
 	KI_TEXT_OPS
 };
 
 #define KI_TEXT(table, op) ((__u32)(table) << 8 | (op))
 #define KI_TEXT_FAULT	   (~0ull) /* what a was to lead to cannot be read */
+#define KI_TEXT_SECOND	   (~1ull)
 
 #endif

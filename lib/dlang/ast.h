@@ -30,6 +30,7 @@ struct ki_d_type {
 	uint8_t base; /* enum ki_d_type_base */
 	uint8_t num;  /* enum ki_type of KI_D_INT; bytes of KI_D_FLOAT */
 	uint8_t stars;
+	bool scratch; /* of a pointer: it leads into scratch memory, which can be written */
 	uint32_t def; /* the number of its definition (types.h); 0: it has none */
 };
 

@@ -33,6 +33,15 @@ static int list_args(struct ki_d_action *a)
 	case KI_D_F_STACK:
 	case KI_D_F_USTACK:
 		return add_arg(a, a->node);
+	case KI_D_F_TRACEMEM:
+		a->args[a->nargs++] = (struct ki_d_arg){
+			.node = n, .form = KI_D_FORM_BYTES, .size = (uint32_t)n->next->value};
+		n = n->next->next;
+		break;
+	case KI_D_F_COMMIT:
+	case KI_D_F_DISCARD:
+		a->args[a->nargs++] = (struct ki_d_arg){.node = n, .form = KI_D_FORM_SPECULATION};
+		return 0;
 	case KI_D_F_PRINTA:
 	case KI_D_F_CLEAR:
 	case KI_D_F_TRUNC:
@@ -51,12 +60,12 @@ static int list_args(struct ki_d_action *a)
 	return ret;
 }
 
-static unsigned int words_of(const struct ki_d_action *a)
+static unsigned int words_of(const struct ki_dlang *d, const struct ki_d_action *a)
 {
 	unsigned int n = 0;
 
 	for (unsigned int i = 0; i < a->nargs; i++)
-		n += ki_d_form_words(a->args[i].form);
+		n += ki_d_arg_words(d, &a->args[i]);
 	return n;
 }
 
@@ -67,6 +76,7 @@ struct layout {
 	struct ki_err *err;
 	uint32_t clause;
 	bool open; /* the last batch takes more */
+	bool speculative;
 	unsigned int words;
 };
 
@@ -78,7 +88,7 @@ static int add_action(struct layout *l, const struct ki_d_node *n)
 
 	if (n && list_args(&a))
 		return ki_d_error(d, l->err, n->at, "more than %d values", KI_D_ARGS);
-	words = words_of(&a);
+	words = words_of(d, &a) + l->speculative;
 	if (words > ROOM)
 		return ki_d_error(
 			d, l->err, n->at,
@@ -86,7 +96,9 @@ static int add_action(struct layout *l, const struct ki_d_node *n)
 			"takes %d",
 			words, ROOM, KI_D_COMM_WORDS);
 	if (!l->open || l->words + words > ROOM) {
-		struct ki_d_batch b = {.clause = l->clause, .first = (uint32_t)d->actions.n};
+		struct ki_d_batch b = {.clause = l->clause,
+				       .first = (uint32_t)d->actions.n,
+				       .speculative = l->speculative};
 
 		if (ki_vec_push(&d->batches, b))
 			return ki_d_no_memory(l->err);
@@ -109,8 +121,15 @@ static int lay_out(struct ki_dlang *d, uint32_t number, struct ki_err *err)
 	if (!c->body)
 		ret = add_action(&l, NULL);
 	for (const struct ki_d_node *n = c->body; !ret && n; n = n->next) {
-		if (n->kind == KI_D_CALL && ki_d_is_action(n->sym.function))
+		const bool call = n->kind == KI_D_CALL,
+			   alone = call && ki_d_ends_speculation(n->sym.function),
+			   begins = call && n->sym.function->kind == KI_D_F_SPECULATE;
+
+		l.open &= !alone && !begins;
+		l.speculative |= begins;
+		if (call && ki_d_is_action(n->sym.function))
 			ret = add_action(&l, n);
+		l.open &= !alone;
 		if (n->kind == KI_D_ASSIGN || ki_d_steps(n))
 			l.open = false;
 	}

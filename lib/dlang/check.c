@@ -305,7 +305,7 @@ static int check_clause(struct ki_d_checker *c, struct ki_d_clause *clause)
 	}
 	for (struct ki_d_node *n = clause->body; !ret && n; n = n->next)
 		ret = check_statement(c, n);
-	return ret;
+	return ret ? ret : ki_d_check_order(c, clause);
 }
 
 int ki_d_check(struct ki_dlang *d, struct ki_err *err)

@@ -13,12 +13,17 @@ struct ki_d_checker {
 };
 
 int ki_d_check_expr(struct ki_d_checker *c, struct ki_d_node *n);
-/* functions.c: a call; a statement @name[...] = function(...). */
+/* functions.c: a call; how many are in a list, and what they must be. */
 int ki_d_check_call(struct ki_d_checker *c, struct ki_d_node *n);
+unsigned int ki_d_count(const struct ki_d_node *list);
+int ki_d_check_numbers(struct ki_d_checker *c, struct ki_d_node *list, const char *tag);
+int ki_d_check_all(struct ki_d_checker *c, struct ki_d_node *list);
+/* check_agg.c */
 int ki_d_check_agg(struct ki_d_checker *c, struct ki_d_node *n);
 /* check_buckets.c: of a call that aggregates; first: it is that aggregation's first. */
 int ki_d_check_buckets(struct ki_d_checker *c, const struct ki_d_node *call, struct ki_d_agg *a,
 		       bool first);
+struct ki_d_agg *ki_d_agg_find(const struct ki_dlang *d, const char *name); /* or NULL */
 
 /* check.c: names; new: it is assigned to, and may not be known. */
 struct ki_d_var *ki_d_var_find(const struct ki_dlang *d, const struct ki_d_node *n);
@@ -33,6 +38,9 @@ int ki_d_check_step(struct ki_d_checker *c, struct ki_d_node *n);
 int ki_d_check_cond(struct ki_d_checker *c, struct ki_d_node *n);
 int ki_d_check_cast(struct ki_d_checker *c, struct ki_d_node *n);
 
+/* check_order.c: what may stand behind commit(), speculate() ... */
+int ki_d_check_order(struct ki_d_checker *c, const struct ki_d_clause *clause);
+
 int ki_d_check_text_call(struct ki_d_checker *c, struct ki_d_node *n);
 /* check_type.c: what leads into memory */
 int ki_d_check_member(struct ki_d_checker *c, struct ki_d_node *n);
@@ -42,6 +50,9 @@ int ki_d_check_address(struct ki_d_checker *c, struct ki_d_node *n);
 int ki_d_check_symbol(struct ki_d_checker *c, struct ki_d_node *n);
 int ki_d_check_sizeof(struct ki_d_checker *c, struct ki_d_node *n);
 int ki_d_check_offsetof(struct ki_d_checker *c, struct ki_d_node *n);
+
+/* Does it stand in scratch memory? */
+bool ki_d_in_scratch(const struct ki_d_node *n);
 
 /* An array where a number is wanted: the address of its first element. */
 int ki_d_decay(struct ki_d_checker *c, struct ki_d_node *n);

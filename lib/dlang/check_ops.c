@@ -45,13 +45,23 @@ static bool can_keep(struct ki_d_type t)
 	return ki_d_is_scalar(t) || ki_d_is_string(t);
 }
 
-/* The variable of what is assigned to, whose type may be known only now. */
+static bool can_store(const struct ki_d_node *n)
+{
+	return ki_d_in_scratch(n) && ki_d_is_scalar(n->type) && !(n->kind == KI_D_MEMBER && n->op);
+}
+
+/* The variable of what is assigned to, whose type may be known only now; NULL: it is memory. */
 static int target_var(struct ki_d_checker *c, struct ki_d_node *n, struct ki_d_var **out)
 {
 	int ret = 0;
 
 	if (n->kind == KI_D_NAME && ki_d_inline_find(c->d, n->text))
 		return FAIL(c, n, "D_OP_WRITE", "%.40s is no variable", n->text);
+	if (n->kind == KI_D_DEREF || n->kind == KI_D_MEMBER) {
+		ret = ki_d_check_expr(c, n);
+		if (ret || can_store(n))
+			return ret;
+	}
 	if (!is_variable(n))
 		return FAIL(c, n,
 			    n->kind == KI_D_NAME || n->kind == KI_D_SYMBOL ||
@@ -61,6 +71,8 @@ static int target_var(struct ki_d_checker *c, struct ki_d_node *n, struct ki_d_v
 			    "only variables can be assigned to");
 	if (n->kind == KI_D_INDEX) {
 		ret = ki_d_check_index(c, n, true);
+		if (!ret && n->kind == KI_D_DEREF && can_store(n))
+			return 0;
 		if (!ret && n->kind != KI_D_INDEX)
 			return FAIL(c, n, "D_OP_WRITE", "memory of the kernel is not written");
 		*out = n->sym.var;
@@ -86,12 +98,13 @@ static int check_target(struct ki_d_checker *c, struct ki_d_node *n, const struc
 	struct ki_d_var *v = NULL;
 	int ret = target_var(c, n, &v);
 
-	if (ret)
+	if (ret || !v)
 		return ret;
 	if (n->kind != KI_D_INDEX && v->nkeys)
 		return FAIL(c, n, "D_IDENT_BADREF", "%s is an array: %s[...]", n->text, n->text);
 	if (has_no_type(v->type))
 		v->type = value;
+	v->type.scratch |= value.scratch && v->type.stars;
 	n->sym.var = v;
 	n->type = v->type;
 	if (has_no_type(value))
@@ -297,6 +310,14 @@ int ki_d_check_unary(struct ki_d_checker *c, struct ki_d_node *n)
 	return 0;
 }
 
+/* char * and void * */
+static bool leads_to_bytes(struct ki_d_type t)
+{
+	return t.stars == 1 &&
+	       (t.base == KI_D_VOID ||
+		(t.base == KI_D_INT && ki_d_size(ki_d_int((enum ki_type)t.num)) == 1));
+}
+
 int ki_d_check_cast(struct ki_d_checker *c, struct ki_d_node *n)
 {
 	char a[KI_D_TYPE_NAME], b[KI_D_TYPE_NAME];
@@ -306,9 +327,12 @@ int ki_d_check_cast(struct ki_d_checker *c, struct ki_d_node *n)
 		ret = ki_d_to_text(c, n->kid[0]);
 	if (!ret && ki_d_is_scalar(n->about))
 		ret = ki_d_decay(c, n->kid[0]);
+	if (!ret && ki_d_is_string(n->about) && leads_to_bytes(n->kid[0]->type))
+		ret = ki_d_pointer_to_text(c, n->kid[0]);
 	if (ret)
 		return ret;
 	n->type = n->about;
+	n->type.scratch = n->type.stars && n->kid[0]->type.scratch;
 	if (ki_d_is_scalar(n->type) && ki_d_is_scalar(n->kid[0]->type))
 		return 0;
 	if (ki_d_is_string(n->type) && ki_d_is_string(n->kid[0]->type))
@@ -327,8 +351,7 @@ static int check_string(struct ki_d_checker *c, struct ki_d_node *n, const struc
 
 	if (ret || ki_d_is_string(n->type) || is_nothing(n))
 		return ret;
-	if (n->type.stars == 1 && n->type.base == KI_D_INT &&
-	    ki_d_size(ki_d_int((enum ki_type)n->type.num)) == 1)
+	if (leads_to_bytes(n->type))
 		return ki_d_pointer_to_text(c, n);
 	return FAIL(c, n, "D_PROTO_ARG", "%s() wants a string here", call->sym.function->name);
 }

@@ -37,14 +37,24 @@ static struct ki_d_node *wrap(struct ki_d_checker *c, struct ki_d_node *n, enum 
 	return in;
 }
 
+bool ki_d_in_scratch(const struct ki_d_node *n)
+{
+	if (n->kind == KI_D_MEMBER)
+		return ki_d_in_scratch(n->kid[0]);
+	return n->kind == KI_D_DEREF && n->kid[0]->type.scratch;
+}
+
 int ki_d_decay(struct ki_d_checker *c, struct ki_d_node *n)
 {
+	const bool scratch = ki_d_in_scratch(n);
+
 	if (!ki_d_is_array(n->type))
 		return 0;
 	if (!wrap(c, n, KI_D_CAST))
 		return ki_d_no_memory(c->err);
 	n->type = ki_d_pointed(&c->d->types, n->type);
 	n->type.stars++;
+	n->type.scratch = scratch;
 	n->about = n->type;
 	return 0;
 }
@@ -121,6 +131,7 @@ int ki_d_check_deref(struct ki_d_checker *c, struct ki_d_node *n)
 		return n->op ? FAIL(c, n, "D_OP_PTR", "-> wants a pointer on its left")
 			     : FAIL(c, n, "D_DEREF_NONPTR", "* wants a pointer: *(uint64_t *)arg0");
 	t.stars--;
+	t.scratch = false;
 	n->type = t;
 	if (!t.stars && t.base == KI_D_FUNCTION)
 		return FAIL(c, n, "D_DEREF_FUNC",
@@ -177,6 +188,7 @@ int ki_d_check_address(struct ki_d_checker *c, struct ki_d_node *n)
 		return FAIL(c, n, "D_ADDROF_BITFIELD", "a bit-field has no address");
 	n->type = of->type;
 	n->type.stars++;
+	n->type.scratch = ki_d_in_scratch(of);
 	return 0;
 }
 

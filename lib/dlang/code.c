@@ -36,15 +36,14 @@ static struct ki_node *set_var(struct ki_d_gen *g, const struct ki_d_node *n, ui
 			       struct ki_node *value)
 {
 	struct ki_var v = var_of(n->sym.var);
+	enum ki_update update = KI_SET;
 
-	if (op == KI_BINARIES)
-		return ki_stmt_update(g->s, KI_SET, &v, NULL, value);
 	for (size_t i = 0; i < sizeof(updates) / sizeof(*updates); i++)
 		if (updates[i].op == op)
-			return ki_stmt_update(g->s, (enum ki_update)updates[i].update, &v, NULL,
-					      value);
-	value = ki_expr_binary(g->s, (enum ki_binary)op, ki_expr_var(g->s, &v), value);
-	return ki_stmt_update(g->s, KI_SET, &v, NULL, value);
+			update = (enum ki_update)updates[i].update;
+	if (op != KI_BINARIES && update == KI_SET)
+		value = ki_expr_binary(g->s, (enum ki_binary)op, ki_expr_var(g->s, &v), value);
+	return ki_d_gen_effect(g, ki_stmt_update(g->s, update, &v, NULL, value));
 }
 
 static bool is_zero(const struct ki_d_node *n)
@@ -61,15 +60,17 @@ static struct ki_node *set_row(struct ki_d_gen *g, const struct ki_d_node *n, ui
 	unsigned int nkeys = ki_d_gen_array_keys(g, n, keys[0]);
 
 	if (op == KI_BINARIES && is_zero(right))
-		return ki_stmt_table(g->s, KI_TABLE_DELETE, &t, 0, keys[0], nkeys, NULL);
+		return ki_d_gen_effect(
+			g, ki_stmt_table(g->s, KI_TABLE_DELETE, &t, 0, keys[0], nkeys, NULL));
 	if (op == KI_ADD)
-		return ki_stmt_table(g->s, KI_TABLE_ADD, &t, 0, keys[0], nkeys, value);
+		return ki_d_gen_effect(
+			g, ki_stmt_table(g->s, KI_TABLE_ADD, &t, 0, keys[0], nkeys, value));
 	if (op != KI_BINARIES) {
 		ki_d_gen_array_keys(g, n, keys[1]);
 		value = ki_expr_binary(g->s, (enum ki_binary)op,
 				       ki_expr_table(g->s, &t, 0, keys[1], nkeys), value);
 	}
-	return ki_stmt_table(g->s, KI_TABLE_SET, &t, 0, keys[0], nkeys, value);
+	return ki_d_gen_effect(g, ki_stmt_table(g->s, KI_TABLE_SET, &t, 0, keys[0], nkeys, value));
 }
 
 struct ki_node *ki_d_gen_assign(struct ki_d_gen *g, const struct ki_d_node *n)
@@ -77,157 +78,30 @@ struct ki_node *ki_d_gen_assign(struct ki_d_gen *g, const struct ki_d_node *n)
 	const struct ki_d_node *to = n->kid[0], *right = n->kind == KI_D_STEP ? NULL : n->kid[1];
 	struct ki_node *value = right ? ki_d_gen_expr(g, right) : ki_expr_const(g->s, KI_I64, 1);
 
+	if (right && ki_d_divides(n->op) && !ki_d_is_nonzero(right))
+		value = ki_d_gen_divisor(g, ki_d_num(right->type), value);
 	if (to->kind == KI_D_INDEX)
 		return set_row(g, to, n->op, right, value);
+	if (to->kind == KI_D_DEREF || to->kind == KI_D_MEMBER) {
+		if (n->op != KI_BINARIES)
+			value = ki_expr_binary(g->s, (enum ki_binary)n->op, ki_d_gen_expr(g, to),
+					       value);
+		return ki_d_gen_store(g, ki_d_num(to->type), ki_d_gen_address(g, to), value);
+	}
 	return set_var(g, to, n->op, value);
 }
 
-/* ---- aggregations ---- */
-
-#define HOLD (KI_LOCALS - 1) /* the local that holds a value which is needed twice */
-
-static struct ki_node *change_row(struct ki_d_gen *g, const struct ki_d_node *n, uint8_t op,
-				  uint32_t index, struct ki_node *value)
-{
-	struct ki_table_var t = ki_table_var_of(n->sym.agg->table, n->sym.agg->name);
-	struct ki_node *keys[KI_TABLE_KEYS];
-	unsigned int nkeys = ki_d_gen_keys(g, n->kid[0], n->sym.agg, keys);
-
-	return ki_stmt_table(g->s, (enum ki_table_op)op, &t, index, keys, nkeys, value);
-}
-
-/* hold = value; if (hold < 0) count -hold in the second half, else hold in the first. */
-static struct ki_node *quantize(struct ki_d_gen *g, const struct ki_d_node *n,
-				struct ki_node *value)
-{
-	const struct ki_var hold = {.kind = KI_VAR_LOCAL, .type = KI_I64, .first = HOLD};
-	struct ki_node *list, *below, *from;
-
-	if (ki_d_num(n->kid[1]->kid[0]->type) >= KI_U8)
-		return change_row(g, n, KI_TABLE_LOG2, 0, value);
-	list = ki_stmt_append(g->s, NULL, ki_stmt_update(g->s, KI_SET, &hold, NULL, value));
-	below = ki_expr_binary(g->s, KI_LT, ki_expr_var(g->s, &hold),
-			       ki_expr_const(g->s, KI_I64, 0));
-	from = change_row(g, n, KI_TABLE_LOG2, KI_TABLE_LOG2_WORDS,
-			  ki_expr_unary(g->s, KI_NEG, ki_expr_var(g->s, &hold)));
-	return ki_stmt_append(
-		g->s, list,
-		ki_stmt_if(g->s, below, from,
-			   change_row(g, n, KI_TABLE_LOG2, 0, ki_expr_var(g->s, &hold))));
-}
-
-static struct ki_node *lquantize(struct ki_d_gen *g, const struct ki_d_node *n,
-				 struct ki_node *value)
-{
-	struct ki_table_var t = ki_table_var_of(n->sym.agg->table, n->sym.agg->name);
-	struct ki_node *keys[KI_TABLE_KEYS];
-	unsigned int nkeys = ki_d_gen_keys(g, n->kid[0], n->sym.agg, keys);
-
-	return ki_stmt_table_linear(g->s, &t, 0, keys, nkeys, &n->sym.agg->linear,
-				    ki_expr_cast(g->s, KI_I64, value));
-}
-
-/* hold, which is 0 or more: the buckets of the power that it is in. */
-static struct ki_node *count_power(struct ki_d_gen *g, const struct ki_d_node *n, uint32_t power,
-				   int below)
-{
-	const struct ki_var hold = {.kind = KI_VAR_LOCAL, .type = KI_I64, .first = HOLD};
-	const struct ki_d_log *l = &n->sym.agg->log;
-	const struct ki_linear linear = {.low = 0,
-					 .high = ki_d_log_power(l, power + 1),
-					 .step = (uint64_t)ki_d_log_width(l, power)};
-	struct ki_table_var t = ki_table_var_of(n->sym.agg->table, n->sym.agg->name);
-	const uint32_t first = ki_d_log_first(l, power, below);
-	struct ki_node *keys[KI_TABLE_KEYS];
-	unsigned int nkeys;
-
-	if (power > l->high)
-		return change_row(g, n, KI_TABLE_ADD, first, ki_expr_const(g->s, KI_I64, 1));
-	nkeys = ki_d_gen_keys(g, n->kid[0], n->sym.agg, keys);
-	return ki_stmt_table_linear(g->s, &t, first, keys, nkeys, &linear,
-				    ki_expr_var(g->s, &hold));
-}
-
-static struct ki_node *count_powers(struct ki_d_gen *g, const struct ki_d_node *n, int below)
-{
-	const struct ki_var hold = {.kind = KI_VAR_LOCAL, .type = KI_I64, .first = HOLD};
-	const struct ki_d_log *l = &n->sym.agg->log;
-	struct ki_node *list = count_power(g, n, l->high + 1, below);
-
-	for (uint32_t p = l->high + 1; p-- > l->low;)
-		list = ki_stmt_if(g->s,
-				  ki_expr_binary(g->s, KI_LT, ki_expr_var(g->s, &hold),
-						 ki_expr_const(g->s, KI_I64,
-							       (uint64_t)ki_d_log_power(l, p + 1))),
-				  count_power(g, n, p, below), list);
-	return ki_stmt_if(
-		g->s,
-		ki_expr_binary(g->s, KI_LT, ki_expr_var(g->s, &hold),
-			       ki_expr_const(g->s, KI_I64, (uint64_t)ki_d_log_power(l, l->low))),
-		change_row(g, n, KI_TABLE_ADD, 0, ki_expr_const(g->s, KI_I64, 1)), list);
-}
-
-static struct ki_node *llquantize(struct ki_d_gen *g, const struct ki_d_node *n,
-				  struct ki_node *value)
-{
-	const struct ki_var hold = {.kind = KI_VAR_LOCAL, .type = KI_I64, .first = HOLD};
-	struct ki_node *list = ki_stmt_append(g->s, NULL,
-					      ki_stmt_update(g->s, KI_SET, &hold, NULL,
-							     ki_expr_cast(g->s, KI_I64, value))),
-		       *below = ki_stmt_append(
-			       g->s, NULL,
-			       ki_stmt_update(
-				       g->s, KI_SET, &hold, NULL,
-				       ki_expr_unary(g->s, KI_NEG, ki_expr_var(g->s, &hold))));
-
-	below = ki_stmt_append(g->s, below, count_powers(g, n, 1));
-	return ki_stmt_append(g->s, list,
-			      ki_stmt_if(g->s,
-					 ki_expr_binary(g->s, KI_LT, ki_expr_var(g->s, &hold),
-							ki_expr_const(g->s, KI_I64, 0)),
-					 below, count_powers(g, n, 0)));
-}
-
-/* One more, where the key is the same each time: a counter of its own; NULL: there is none. */
-static struct ki_node *count_cell(struct ki_d_gen *g, const struct ki_d_node *n)
-{
-	struct ki_var v = {.kind = KI_VAR_CPU, .type = KI_U64};
-	uint64_t key[KI_D_KEYS] = {0};
-	unsigned int i = 0;
-
-	for (const struct ki_d_node *k = n->kid[0]; k; k = k->next) {
-		if (!ki_d_is_constant(k) || n->sym.agg->forms[i] == KI_D_FORM_TEXT)
-			return NULL;
-		key[i++] = ki_d_gen_constant(g, k);
-	}
-	if (ki_d_cell(g->d, n->sym.agg, key, &v.first))
-		return NULL;
-	return ki_stmt_update(g->s, KI_UPDATE_ADD, &v, NULL, ki_expr_const(g->s, KI_U64, 1));
-}
-
-static struct ki_node *aggregate(struct ki_d_gen *g, const struct ki_d_node *n)
-{
-	static const uint8_t ops[KI_D_AGGS] = {
-		[KI_D_COUNT] = KI_TABLE_ADD, [KI_D_SUM] = KI_TABLE_ADD,
-		[KI_D_AVG] = KI_TABLE_STATS, [KI_D_MIN] = KI_TABLE_MIN,
-		[KI_D_MAX] = KI_TABLE_MAX,   [KI_D_STDDEV] = KI_TABLE_STATS};
-	const enum ki_d_agg_kind kind = ki_d_agg_kind(n->sym.agg);
-	struct ki_node *cell = kind == KI_D_COUNT ? count_cell(g, n) : NULL, *value;
-
-	if (cell)
-		return cell;
-	value = kind == KI_D_COUNT ? ki_expr_const(g->s, KI_I64, 1)
-				   : ki_d_gen_expr(g, n->kid[1]->kid[0]);
-	if (kind == KI_D_QUANTIZE)
-		return quantize(g, n, value);
-	if (kind == KI_D_LQUANTIZE)
-		return lquantize(g, n, value);
-	if (kind == KI_D_LLQUANTIZE)
-		return llquantize(g, n, value);
-	return change_row(g, n, ops[kind], 0, value);
-}
-
 /* ---- actions ---- */
+
+/* The action's number in its clause, from 1. */
+static uint32_t action_number(const struct ki_d_clause *c, const struct ki_d_node *action)
+{
+	uint32_t number = 1;
+
+	for (const struct ki_d_node *n = c->body; n && n != action; n = n->next)
+		number++;
+	return number;
+}
 
 static struct ki_node *record(struct ki_d_gen *g, uint32_t number)
 {
@@ -236,13 +110,21 @@ static struct ki_node *record(struct ki_d_gen *g, uint32_t number)
 	unsigned int n = 0;
 
 	values[n++] = ki_expr_const(g->s, KI_U32, g->site->probe);
+	if (b->speculative)
+		values[n++] = ki_d_gen_speculation_now(g);
 	for (uint32_t i = b->first; i < b->first + b->n; i++) {
 		const struct ki_d_action *a = &g->d->actions.v[i];
 
+		g->action = action_number(&g->d->clauses.v[g->clause], a->node);
 		for (unsigned int k = 0; k < a->nargs; k++)
-			n += ki_d_gen_value(g, a->args[k].node, a->args[k].form, values + n);
+			n += a->args[k].form == KI_D_FORM_BYTES
+				     ? ki_d_gen_bytes(g, a->args[k].node, a->args[k].size,
+						      values + n)
+				     : ki_d_gen_value(g, a->args[k].node, a->args[k].form,
+						      values + n);
 	}
-	return ki_stmt_record(g->s, ki_ring_number(g->d->run->ring), number, values, n);
+	return ki_d_gen_effect(
+		g, ki_stmt_record(g->s, ki_ring_number(g->d->run->ring), number, values, n));
 }
 
 static bool calls(const struct ki_d_batch *b, const struct ki_dlang *d, uint8_t kind)
@@ -269,12 +151,30 @@ static struct ki_node *stop(struct ki_d_gen *g)
 	return ki_stmt_update(g->s, KI_SET, &v, NULL, ki_expr_const(g->s, KI_U64, 1));
 }
 
+/* The call of commit() or discard() that a batch is, which has no other actions; or NULL. */
+static const struct ki_d_node *ends_speculation(const struct ki_d_gen *g, uint32_t number)
+{
+	const struct ki_d_node *n = g->d->actions.v[g->d->batches.v[number].first].node;
+
+	return n && ki_d_ends_speculation(n->sym.function) ? n : NULL;
+}
+
 /* The record of a batch stands where its first action does. */
 static struct ki_node *batch(struct ki_d_gen *g, struct ki_node *list, uint32_t number)
 {
-	if (calls(&g->d->batches.v[number], g->d, KI_D_F_EXIT))
-		list = append(g, list, stop(g));
-	return append(g, list, record(g, number));
+	const struct ki_d_node *ends = ends_speculation(g, number);
+	struct ki_node *values;
+
+	if (ends)
+		list = append(g, list, ki_d_gen_speculate(g, ends->kid[0]));
+	values = record(g, number);
+	if (ends)
+		return append(g, append(g, list, values), ki_d_gen_speculation_end(g));
+	if (!calls(&g->d->batches.v[number], g->d, KI_D_F_EXIT))
+		return append(g, list, values);
+	if (ki_d_gen_faulted(g)) /* then the program goes on */
+		return append(g, append(g, list, values), ki_d_gen_effect(g, stop(g)));
+	return append(g, append(g, list, stop(g)), values);
 }
 
 /* The batch whose first action the statement is; UINT32_MAX: it is none's. */
@@ -289,47 +189,122 @@ static uint32_t begins_batch(const struct ki_d_gen *g, const struct ki_d_clause 
 
 /* ---- clauses ---- */
 
-static struct ki_node *body(struct ki_d_gen *g, const struct ki_d_clause *c)
+static struct ki_node *statement(struct ki_d_gen *g, const struct ki_d_clause *c,
+				 const struct ki_d_node *n)
 {
-	struct ki_node *list = NULL;
+	uint32_t number = begins_batch(g, c, n);
 
+	if (number != UINT32_MAX)
+		return batch(g, NULL, number);
+	if (n->kind == KI_D_AGG)
+		return ki_d_gen_aggregate(g, n);
+	if (n->kind == KI_D_ASSIGN || n->kind == KI_D_STEP)
+		return ki_d_gen_assign(g, n);
+	if (n->kind == KI_D_CALL && ki_d_is_action(n->sym.function))
+		return NULL;
+	if (n->kind == KI_D_CALL && n->sym.function->kind == KI_D_F_SPECULATE)
+		return ki_d_gen_speculate(g, n->kid[0]);
+	return ki_stmt_eval(g->s, ki_d_gen_expr(g, n));
+}
+
+/* Statements of which only the last one may fault, behind those that may have. */
+struct group {
+	struct ki_node *list;
+	bool unsure;
+};
+
+static struct ki_node *close_group(struct ki_d_gen *g, struct ki_node *list, struct group *now)
+{
+	if (now->list)
+		list = append(g, list,
+			      now->unsure ? ki_stmt_if(g->s, ki_d_gen_no_fault(g), now->list, NULL)
+					  : now->list);
+	now->list = NULL;
+	now->unsure |= ki_d_gen_faulted(g);
+	g->faults_before = g->faults;
+	return list;
+}
+
+/* A record that a fault may follow is held by its reader until the clause has come to its end. */
+static struct ki_node *body(struct ki_d_gen *g, struct ki_d_clause *c)
+{
+	struct group now = {.unsure = g->faults > 0};
+	struct ki_node *list = NULL;
+	uint32_t faults = UINT32_MAX; /* at the first record */
+
+	g->faults_before = g->faults;
 	if (!c->body)
 		return batch(g, NULL, c->first_batch);
 	for (const struct ki_d_node *n = c->body; n; n = n->next) {
-		uint32_t number = begins_batch(g, c, n);
+		const bool records = begins_batch(g, c, n) != UINT32_MAX;
 
-		if (number != UINT32_MAX)
-			list = batch(g, list, number);
-		else if (n->kind == KI_D_AGG)
-			list = append(g, list, aggregate(g, n));
-		else if (n->kind == KI_D_ASSIGN || n->kind == KI_D_STEP)
-			list = append(g, list, ki_d_gen_assign(g, n));
-		else if (!(n->kind == KI_D_CALL && ki_d_is_action(n->sym.function)))
-			list = append(g, list, ki_stmt_eval(g->s, ki_d_gen_expr(g, n)));
+		g->action = action_number(c, n);
+		now.list = append(g, now.list, statement(g, c, n));
+		if (records && faults == UINT32_MAX)
+			faults = g->faults;
+		if (ki_d_gen_faulted(g))
+			list = close_group(g, list, &now);
 	}
-	return list;
+	c->held = g->faults > faults && !g->in_error;
+	if (c->held)
+		now.list = append(g, now.list, ki_d_gen_done(g));
+	return close_group(g, list, &now);
 }
 
 /* A && B: what the first refuses pays for nothing of the second. */
 static struct ki_node *guard(struct ki_d_gen *g, const struct ki_d_node *p, struct ki_node *then)
 {
+	struct ki_node *cond;
+
 	if (p->kind == KI_D_BINARY && p->op == KI_LAND)
 		return guard(g, p->kid[0], guard(g, p->kid[1], then));
-	return ki_stmt_if(g->s, ki_d_gen_expr(g, p), then, NULL);
+	g->faults_before = g->faults;
+	cond = ki_d_gen_expr(g, p);
+	if (ki_d_gen_faulted(g))
+		cond = ki_expr_binary(g->s, KI_LAND, cond, ki_d_gen_no_fault(g));
+	return ki_stmt_if(g->s, cond, then, NULL);
 }
 
-static struct ki_node *clause(struct ki_d_gen *g, const struct ki_d_clause *c)
+static struct ki_node *error_clauses(struct ki_d_gen *g);
+
+static struct ki_node *clause(struct ki_d_gen *g, uint32_t number)
 {
 	const struct ki_var stopped = {
 		.kind = KI_VAR_GLOBAL, .type = KI_U64, .first = g->d->run->stopped};
-	struct ki_node *stmt = body(g, c);
+	struct ki_d_clause *c = &g->d->clauses.v[number];
+	struct ki_node *stmt;
 
+	g->clause = number;
+	g->faults = g->action = 0;
+	stmt = body(g, c);
+	g->action = 0;
 	if (stmt && c->predicate)
 		stmt = guard(g, c->predicate, stmt);
+	if (stmt && g->faults)
+		stmt = append(g, append(g, NULL, stmt), ki_d_gen_error(g, error_clauses(g)));
 	if (stmt && g->d->exits && strcmp(g->d->probes.v[g->site->probe].name, "END") != 0)
 		stmt = ki_stmt_if(g->s, ki_expr_unary(g->s, KI_LNOT, ki_expr_var(g->s, &stopped)),
 				  stmt, NULL);
 	return stmt;
+}
+
+/* What ERROR does about this clause; NULL: nothing. */
+static struct ki_node *error_clauses(struct ki_d_gen *g)
+{
+	const uint32_t error = ki_d_probe_named(g->d, "ERROR");
+	struct ki_d_site site = *g->site;
+	struct ki_d_gen inside = {.d = g->d, .s = g->s, .site = &site, .in_error = true};
+	const struct ki_d_probe *p;
+	struct ki_node *list = NULL;
+
+	if (error == UINT32_MAX || g->in_error)
+		return NULL;
+	inside.error_epid = ki_d_epid(g->d, g->site->probe, g->clause);
+	site.probe = error;
+	p = &g->d->probes.v[error];
+	for (uint32_t i = p->first; i < p->first + p->n; i++)
+		list = append(&inside, list, clause(&inside, g->d->uses.v[i]));
+	return list;
 }
 
 /* thread == this one && the call's argument == the number */
@@ -394,7 +369,7 @@ int ki_d_code(struct ki_dlang *d, const struct ki_d_site *site, struct ki_snippe
 	if (ki_snippet_new(&g.s))
 		return ki_d_no_memory(err);
 	for (uint32_t i = p->first; i < p->first + p->n; i++)
-		list = append(&g, list, clause(&g, &d->clauses.v[d->uses.v[i]]));
+		list = append(&g, list, clause(&g, d->uses.v[i]));
 	if (list && site->is_trigger)
 		list = only_trigger(&g, list, site->probe);
 	if (list && p->hook)

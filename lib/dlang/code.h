@@ -13,6 +13,12 @@ struct ki_d_gen {
 	struct ki_dlang *d;
 	struct ki_snippet *s;
 	const struct ki_d_site *site;
+	uint32_t clause;	/* its number */
+	uint32_t action;	/* of the clause, from 1; 0: the predicate */
+	uint32_t faults;	/* places of the clause that may fault, so far, */
+	uint32_t faults_before; /* and before what has been made sure of last */
+	uint32_t error_epid;	/* in ERROR's clauses: whose fault it was */
+	bool in_error;
 };
 
 struct ki_node *ki_d_gen_expr(struct ki_d_gen *g, const struct ki_d_node *n);
@@ -20,6 +26,48 @@ struct ki_node *ki_d_gen_expr(struct ki_d_gen *g, const struct ki_d_node *n);
 /* code_memory.c: what stands in memory; of a struct or an array its value is where it is. */
 struct ki_node *ki_d_gen_address(struct ki_d_gen *g, const struct ki_d_node *n);
 struct ki_node *ki_d_gen_memory(struct ki_d_gen *g, const struct ki_d_node *n);
+
+/*
+ * code_fault.c: what may fault: memory, a string at an address (an operation of helper TEXT with
+ * KI_TEXT_FAULT, args[0] the address), the right side of a division.
+ */
+struct ki_node *ki_d_gen_load(struct ki_d_gen *g, enum ki_type type, struct ki_node *at);
+struct ki_node *ki_d_gen_text_at(struct ki_d_gen *g, enum ki_text_op op, struct ki_node **args,
+				 unsigned int n);
+static inline bool ki_d_divides(uint8_t op)
+{
+	return op == KI_DIV || op == KI_MOD;
+}
+
+static inline bool ki_d_is_nonzero(const struct ki_d_node *n)
+{
+	return n->kind == KI_D_NUMBER && n->value;
+}
+
+struct ki_node *ki_d_gen_divisor(struct ki_d_gen *g, enum ki_type type, struct ki_node *x);
+/* Is there such a place since ki_d_gen.faults_before? */
+bool ki_d_gen_faulted(const struct ki_d_gen *g);
+/* A change or a record, which is left out behind a fault. */
+struct ki_node *ki_d_gen_effect(struct ki_d_gen *g, struct ki_node *stmt);
+struct ki_node *ki_d_gen_no_fault(struct ki_d_gen *g);
+/* Behind a clause that may have faulted: what ERROR's clauses do (NULL: nothing), and a record. */
+struct ki_node *ki_d_gen_error(struct ki_d_gen *g, struct ki_node *clauses);
+struct ki_node *ki_d_gen_error_argument(struct ki_d_gen *g, unsigned int i);
+/* The record of a clause that has come to its end. */
+struct ki_node *ki_d_gen_done(struct ki_d_gen *g);
+
+/* alloca(), copyin(), copyinto(), bcopy(); what is assigned to memory, a statement. */
+struct ki_node *ki_d_gen_memory_call(struct ki_d_gen *g, const struct ki_d_node *n);
+struct ki_node *ki_d_gen_store(struct ki_d_gen *g, enum ki_type type, struct ki_node *at,
+			       struct ki_node *value);
+/* The bytes at an address, in pieces: how many nodes. */
+unsigned int ki_d_gen_bytes(struct ki_d_gen *g, const struct ki_d_node *at, uint64_t size,
+			    struct ki_node **nodes);
+/* speculation(); speculate(), which remembers the number if it is one; that number; it is free. */
+struct ki_node *ki_d_gen_speculation(struct ki_d_gen *g);
+struct ki_node *ki_d_gen_speculate(struct ki_d_gen *g, const struct ki_d_node *which);
+struct ki_node *ki_d_gen_speculation_now(struct ki_d_gen *g);
+struct ki_node *ki_d_gen_speculation_end(struct ki_d_gen *g);
 
 /* code_text.c: strings, as their numbers. */
 struct ki_node *ki_d_gen_text(struct ki_d_gen *g, const struct ki_d_node *n);
@@ -32,6 +80,9 @@ const char *ki_d_gen_known(struct ki_d_gen *g, const struct ki_d_node *n);
 
 /* code.c: an assignment, ++ or --, as a statement. */
 struct ki_node *ki_d_gen_assign(struct ki_d_gen *g, const struct ki_d_node *n);
+
+/* code_agg.c */
+struct ki_node *ki_d_gen_aggregate(struct ki_d_gen *g, const struct ki_d_node *n);
 
 /* The words of an associative array's key: of self-> with the thread's number. */
 unsigned int ki_d_gen_array_keys(struct ki_d_gen *g, const struct ki_d_node *n,

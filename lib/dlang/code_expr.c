@@ -69,6 +69,8 @@ static struct ki_node *argument(struct ki_d_gen *g, unsigned int i)
 {
 	const struct ki_d_site *at = g->site;
 
+	if (g->in_error)
+		return ki_d_gen_error_argument(g, i);
 	if (at->is_trigger)
 		return number(g, 0);
 	if (at->is_return && i > 1)
@@ -135,6 +137,8 @@ static struct ki_node *builtin(struct ki_d_gen *g, const struct ki_d_builtin *b)
 		return argument(g, b->number);
 	case KI_D_B_ID:
 		return ki_expr_const(g->s, KI_U32, g->d->probes.v[g->site->probe].id);
+	case KI_D_B_EPID:
+		return ki_expr_const(g->s, KI_U32, ki_d_epid(g->d, g->site->probe, g->clause));
 	case KI_D_B_WALL:
 		return ki_expr_cast(g->s, KI_I64,
 				    ki_expr_binary(g->s, KI_ADD,
@@ -217,6 +221,9 @@ unsigned int ki_d_gen_value(struct ki_d_gen *g, const struct ki_d_node *n, uint8
 	case KI_D_FORM_NUMBERED:
 		nodes[0] = ki_expr_const(g->s, KI_U64, ki_d_gen_constant(g, n));
 		return 1;
+	case KI_D_FORM_SPECULATION:
+		nodes[0] = ki_d_gen_speculation_now(g);
+		return 1;
 	case KI_D_FORM_STACK:
 		nodes[0] = ki_expr_stack(g->s, ki_stacks_number(g->d->run->stacks), 0,
 					 n->sym.function->kind == KI_D_F_USTACK);
@@ -232,10 +239,16 @@ unsigned int ki_d_gen_keys(struct ki_d_gen *g, const struct ki_d_node *list,
 {
 	unsigned int n = 0, i = 0;
 
+	if (a && a->renewed) {
+		const struct ki_var epoch = {
+			.kind = KI_VAR_GLOBAL, .type = KI_U64, .first = a->of_epoch};
+
+		nodes[n++] = ki_expr_var(g->s, &epoch);
+	}
 	for (const struct ki_d_node *k = list; k; k = k->next, i++) {
 		n += ki_d_gen_value(g, k, a ? a->forms[i] : KI_D_FORM_WORD, nodes + n);
 	}
-	if (!n)
+	if (!list)
 		nodes[n++] = ki_expr_const(g->s, KI_U64, 0);
 	return n;
 }
@@ -332,6 +345,8 @@ static struct ki_node *binary(struct ki_d_gen *g, const struct ki_d_node *n)
 			ki_expr_cast(g->s, KI_I64, ki_d_gen_expr(g, n->kid[1])));
 	for (int i = 0; i < 2; i++)
 		x[i] = to_usual(g, n->kid[i], t);
+	if (ki_d_divides(n->op) && !ki_d_is_nonzero(n->kid[1]))
+		x[1] = ki_d_gen_divisor(g, t, x[1]);
 	return ki_expr_binary(g->s, (enum ki_binary)n->op, x[0], x[1]);
 }
 
@@ -364,6 +379,10 @@ struct ki_node *ki_d_gen_expr(struct ki_d_gen *g, const struct ki_d_node *n)
 	case KI_D_TEXT:
 		return ki_d_gen_text(g, n);
 	case KI_D_CALL:
+		if (n->sym.function->kind == KI_D_F_SPECULATION)
+			return ki_d_gen_speculation(g);
+		if (n->sym.function->kind == KI_D_F_MEMORY)
+			return ki_d_gen_memory_call(g, n);
 		return ki_d_gen_text_call(g, n);
 	case KI_D_NUMBER:
 		return ki_expr_const(g->s, ki_d_num(n->type), n->value);

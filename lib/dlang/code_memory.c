@@ -57,6 +57,6 @@ struct ki_node *ki_d_gen_memory(struct ki_d_gen *g, const struct ki_d_node *n)
 
 	if (!ki_d_is_scalar(n->type)) /* a struct or array: where it is */
 		return at;
-	word = ki_expr_load(g->s, ki_d_num(n->type), at);
+	word = ki_d_gen_load(g, ki_d_num(n->type), at);
 	return n->kind == KI_D_MEMBER && n->op ? bit_field(g, n, word) : word;
 }

@@ -108,9 +108,10 @@ static struct ki_node *token(struct ki_d_gen *g, const struct ki_d_node *n)
 	value = ki_expr_var(g->s, &piece);
 	args[0] = ki_expr_var(g->s, &rest);
 	args[1] = ki_d_gen_expr(g, s->next);
-	value = ki_expr_behind(
-		g->s, ki_stmt_update(g->s, KI_SET, &rest, NULL, text(g, KI_TEXT_REST, args, 2)),
-		value);
+	value = ki_expr_behind(g->s,
+			       ki_d_gen_effect(g, ki_stmt_update(g->s, KI_SET, &rest, NULL,
+								 text(g, KI_TEXT_REST, args, 2))),
+			       value);
 	args[0] = ki_expr_var(g->s, &rest);
 	args[1] = ki_d_gen_expr(g, s->next);
 	value = ki_expr_behind(
@@ -130,6 +131,8 @@ struct ki_node *ki_d_gen_text_call(struct ki_d_gen *g, const struct ki_d_node *n
 	if (n->sym.function->kind == KI_D_F_TOKEN)
 		return token(g, n);
 	count = arguments(g, n, args);
+	if (ki_d_text_may_fault(n->sym.function))
+		return ki_d_gen_text_at(g, (enum ki_text_op)n->sym.function->number, args, count);
 	return text(g, (enum ki_text_op)n->sym.function->number, args, count);
 }
 

@@ -189,6 +189,31 @@ static int change_aggregation(struct reading *r, const struct ki_d_action *a)
 	}
 }
 
+/* The pieces of a piece of memory, one behind the other; what is not there is 0. */
+static int print_memory(struct reading *r, const struct ki_d_action *a)
+{
+	const struct ki_texts_map *m = r->c->d->run->strings;
+	const uint32_t size = a->args[0].size, piece = ki_d_bytes_piece(r->c->d);
+	uint8_t *bytes = calloc(size, 1);
+	uint64_t shown = size;
+
+	if (!bytes)
+		return ki_d_no_memory(r->c->err);
+	for (uint32_t at = 0; at < size; at += piece) {
+		const uint64_t number = take_word(r);
+		const size_t room = size - at, len = ki_texts_length(m, number);
+
+		memcpy(bytes + at, ki_texts_get(m, number), len < room ? len : room);
+	}
+	if (a->nargs > 1)
+		shown = take_word(r);
+	ki_d_show_bytes(r->c->f, bytes, shown < size ? (uint32_t)shown : size);
+	free(bytes);
+	return 0;
+}
+
+static int end_speculation(struct reading *r, bool commit);
+
 static int do_action(struct reading *r, const struct ki_d_action *a)
 {
 	struct ki_dlang *d = r->c->d;
@@ -216,6 +241,11 @@ static int do_action(struct reading *r, const struct ki_d_action *a)
 		return set_option(r, a);
 	case KI_D_F_EXIT:
 		return stop(r);
+	case KI_D_F_TRACEMEM:
+		return print_memory(r, a);
+	case KI_D_F_COMMIT:
+	case KI_D_F_DISCARD:
+		return end_speculation(r, a->node->sym.function->kind == KI_D_F_COMMIT);
 	default:
 		return change_aggregation(r, a);
 	}
@@ -278,13 +308,112 @@ static void print_header(struct reading *r, unsigned int cpu, bool first)
 	}
 }
 
+/* commit() and discard() by themselves have no line. */
+static bool prints(const struct ki_dlang *d, uint32_t clause)
+{
+	const struct ki_d_clause *c = &d->clauses.v[clause];
+
+	for (uint32_t i = c->first_batch; i < c->first_batch + c->nbatches; i++) {
+		const struct ki_d_node *n = d->actions.v[d->batches.v[i].first].node;
+
+		if (!n || !ki_d_ends_speculation(n->sym.function))
+			return true;
+	}
+	return false;
+}
+
 /* Is the record's clause the first of its probe that prints anything? */
 static bool is_first(const struct ki_dlang *d, const struct ki_d_probe *p, uint32_t clause)
 {
 	for (uint32_t i = p->first; i < p->first + p->n && d->uses.v[i] != clause; i++)
-		if (d->clauses.v[d->uses.v[i]].nbatches)
+		if (prints(d, d->uses.v[i]))
 			return false;
 	return true;
+}
+
+/* A record of a batch, now. */
+static int use(struct ki_d_consumer *c, const struct ki_d_held *h)
+{
+	struct ki_dlang *d = c->d;
+	const struct ki_d_batch *b = &d->batches.v[h->rec.id];
+	struct reading r = {.c = c, .next = h->values};
+	int ret = 0;
+
+	c->record = b->clause + 1;
+	r.number = (uint32_t)take_word(&r);
+	r.probe = &d->probes.v[r.number];
+	r.next += b->speculative;
+	if (b->begins && prints(d, b->clause))
+		print_header(&r, h->cpu, is_first(d, r.probe, b->clause));
+	for (uint32_t i = b->first; !ret && i < b->first + b->n; i++)
+		if (d->actions.v[i].node)
+			ret = do_action(&r, &d->actions.v[i]);
+	if (b->ends && !d->set.quiet && prints(d, b->clause))
+		fputc('\n', c->f);
+	return ret;
+}
+
+static int use_held(void *arg, const struct ki_d_held *h)
+{
+	return use(arg, h);
+}
+
+/* One whose clause has come to its end. */
+static int settle(void *arg, const struct ki_d_held *h)
+{
+	struct ki_d_consumer *c = arg;
+
+	if (!c->d->batches.v[h->rec.id].speculative)
+		return use(c, h);
+	return ki_d_hold_speculate(&c->d->run->hold, c->d, h) ? ki_d_no_memory(c->err) : 0;
+}
+
+static int end_speculation(struct reading *r, bool commit)
+{
+	return ki_d_hold_speculation(&r->c->d->run->hold, r->c->d, take_word(r),
+				     commit ? use_held : NULL, r->c);
+}
+
+/* A clause has faulted: what it has recorded counts for nothing. */
+static int report_fault(struct ki_d_consumer *c, const uint64_t *values, unsigned int cpu)
+{
+	static const char *const kinds[] = {[KI_D_BAD_ADDRESS] = "invalid address",
+					    [KI_D_ILLEGAL] = "illegal operation",
+					    [KI_D_DIVISION] = "divide-by-zero",
+					    [KI_D_NO_SCRATCH] = "out of scratch space"};
+	const struct ki_d_probe *p = &c->d->probes.v[values[0]];
+	const unsigned int kind = values[2] & 0xf, action = values[2] >> 4 & KI_D_FAULT_ACTION;
+	char text[640], where[32], address[32] = "";
+
+	ki_d_hold_close(&c->d->run->hold, c->d, values, cpu, NULL, NULL);
+	if (!c->out->warn)
+		return 0;
+	snprintf(where, sizeof(where), action ? "action #%u" : "predicate", action);
+	if (kind == KI_D_BAD_ADDRESS)
+		snprintf(address, sizeof(address), " (0x%" PRIx64 ")", values[3]);
+	snprintf(text, sizeof(text),
+		 "error on enabled probe ID %u (ID %u: %s:%s:%s:%s): %s%s in %s at DIF offset %u",
+		 ki_d_epid(c->d, (uint32_t)values[0], (uint32_t)values[1]), p->id,
+		 ki_d_provider_name(p), p->module, p->function, p->name,
+		 kind < sizeof(kinds) / sizeof(*kinds) && kinds[kind] ? kinds[kind]
+								      : "unknown fault",
+		 address, where, (unsigned int)(values[2] >> 16));
+	c->out->warn(c->out->arg, text);
+	return 0;
+}
+
+/* Of a clause that has come to its end, or not. */
+static int end_clause(struct ki_d_consumer *c, const struct ki_record *rec, const uint64_t *values,
+		      unsigned int cpu)
+{
+	const struct ki_dlang *d = c->d;
+	const bool fault = rec->id == KI_D_RECORD_ERROR;
+
+	if (rec->words != (fault ? 4 : 2) || values[0] >= d->probes.n || values[1] >= d->clauses.n)
+		return ki_err_set(c->err, -EIO, 0, "D: a record that is none");
+	if (fault)
+		return report_fault(c, values, cpu);
+	return ki_d_hold_close(&c->d->run->hold, d, values, cpu, settle, c);
 }
 
 int ki_d_consume(void *consumer, const struct ki_record *rec, const uint64_t *values,
@@ -292,22 +421,15 @@ int ki_d_consume(void *consumer, const struct ki_record *rec, const uint64_t *va
 {
 	struct ki_d_consumer *c = consumer;
 	struct ki_dlang *d = c->d;
-	const struct ki_d_batch *b;
-	struct reading r = {.c = c, .next = values};
-	int ret = 0;
+	struct ki_d_held now = {.rec = *rec, .cpu = cpu};
 
+	if (rec->id == KI_D_RECORD_ERROR || rec->id == KI_D_RECORD_DONE)
+		return end_clause(c, rec, values, cpu);
 	if (rec->id >= d->batches.n || !rec->words || values[0] >= d->probes.n)
 		return ki_err_set(c->err, -EIO, 0, "D: a record that is none");
-	b = &d->batches.v[rec->id];
-	c->record = b->clause + 1;
-	r.number = (uint32_t)take_word(&r);
-	r.probe = &d->probes.v[r.number];
-	if (b->begins)
-		print_header(&r, cpu, is_first(d, r.probe, b->clause));
-	for (uint32_t i = b->first; !ret && i < b->first + b->n; i++)
-		if (d->actions.v[i].node)
-			ret = do_action(&r, &d->actions.v[i]);
-	if (b->ends && !d->set.quiet)
-		fputc('\n', c->f);
-	return ret;
+	if (d->clauses.v[d->batches.v[rec->id].clause].held)
+		return ki_d_hold_add(&d->run->hold, rec, values, cpu, true) ? ki_d_no_memory(c->err)
+									    : 0;
+	memcpy(now.values, values, rec->words * sizeof(*values));
+	return settle(c, &now);
 }

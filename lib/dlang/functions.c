@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
- * Calls: what a function takes; what an aggregation's tuple is; how values travel in records.
+ * Calls: what a function takes; how values travel in records.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 #define FAIL(c, n, ...) ki_d_fail((c)->d, (c)->err, (n)->at, __VA_ARGS__)
 
-static unsigned int count(const struct ki_d_node *list)
+unsigned int ki_d_count(const struct ki_d_node *list)
 {
 	unsigned int n = 0;
 
@@ -41,11 +41,24 @@ uint8_t ki_d_form_of(const struct ki_d_node *n)
 
 unsigned int ki_d_form_words(uint8_t form)
 {
-	static const uint8_t words[] = {
-		[KI_D_FORM_WORD] = 1, [KI_D_FORM_PROBE] = 0,	[KI_D_FORM_COMM] = KI_D_COMM_WORDS,
-		[KI_D_FORM_TEXT] = 1, [KI_D_FORM_NUMBERED] = 1, [KI_D_FORM_STACK] = 1};
+	static const uint8_t words[] = {[KI_D_FORM_WORD] = 1,
+					[KI_D_FORM_PROBE] = 0,
+					[KI_D_FORM_COMM] = KI_D_COMM_WORDS,
+					[KI_D_FORM_TEXT] = 1,
+					[KI_D_FORM_NUMBERED] = 1,
+					[KI_D_FORM_STACK] = 1,
+					[KI_D_FORM_SPECULATION] = 1,
+					[KI_D_FORM_BYTES] = 0};
 
 	return words[form];
+}
+
+unsigned int ki_d_arg_words(const struct ki_dlang *d, const struct ki_d_arg *a)
+{
+	const uint32_t piece = ki_d_bytes_piece(d);
+
+	return a->form == KI_D_FORM_BYTES ? (a->size + piece - 1) / piece
+					  : ki_d_form_words(a->form);
 }
 
 /* ---- printf and printa ---- */
@@ -90,7 +103,7 @@ static int check_format(struct ki_d_checker *c, const struct ki_d_node *n)
 		   : 0;
 }
 
-static struct ki_d_agg *find_agg(const struct ki_dlang *d, const char *name)
+struct ki_d_agg *ki_d_agg_find(const struct ki_dlang *d, const char *name)
 {
 	for (size_t i = 0; i < d->aggs.n; i++)
 		if (!strcmp(d->aggs.v[i]->name, name))
@@ -103,7 +116,7 @@ static int check_agg_arg(struct ki_d_checker *c, struct ki_d_node *n)
 {
 	if (n->kind != KI_D_AGG || n->kid[0] || n->kid[1])
 		return FAIL(c, n, c->tag_aggarg, "an aggregation is expected: @name");
-	n->sym.agg = find_agg(c->d, n->text);
+	n->sym.agg = ki_d_agg_find(c->d, n->text);
 	return n->sym.agg ? 0
 			  : FAIL(c, n, c->tag_aggbad,
 				 "no aggregation @%.40s: it is used nowhere before", n->text);
@@ -153,7 +166,7 @@ static int check_printa(struct ki_d_checker *c, struct ki_d_node *n)
 
 /* ---- the others ---- */
 
-static int check_numbers(struct ki_d_checker *c, struct ki_d_node *list, const char *tag)
+int ki_d_check_numbers(struct ki_d_checker *c, struct ki_d_node *list, const char *tag)
 {
 	int ret = 0;
 
@@ -167,24 +180,29 @@ static int check_numbers(struct ki_d_checker *c, struct ki_d_node *list, const c
 	return ret;
 }
 
+/* What it has been cannot be taken away from what it is. */
+static bool is_extreme(const struct ki_d_agg *a)
+{
+	return ki_d_agg_kind(a) == KI_D_MIN || ki_d_agg_kind(a) == KI_D_MAX;
+}
+
 /* clear(@a), trunc(@a, 5), normalize(@a, 1000) */
 static int check_about_agg(struct ki_d_checker *c, struct ki_d_node *n)
 {
 	struct ki_d_node *more = n->kid[0]->next;
 	int ret = check_agg_arg(c, n->kid[0]);
 
-	if (!ret && n->sym.function->kind == KI_D_F_CLEAR &&
-	    !ki_d_agg_can_clear(n->kid[0]->sym.agg))
-		ret = FAIL(c, n, "D_UNKNOWN",
-			   "clear() of @%.40s, which is a %s(), is not supported yet",
-			   n->kid[0]->text, n->kid[0]->sym.agg->fn->name);
+	if (!ret && !more && is_extreme(n->kid[0]->sym.agg))
+		n->kid[0]->sym.agg->renewed |= n->sym.function->kind == KI_D_F_CLEAR ||
+					       n->sym.function->kind == KI_D_F_TRUNC;
 	return ret ? ret
-		   : check_numbers(c, more,
-				   n->sym.function->kind == KI_D_F_TRUNC ? "D_TRUNC_SCALAR"
-									 : "D_NORMALIZE_SCALAR");
+		   : ki_d_check_numbers(c, more,
+					n->sym.function->kind == KI_D_F_TRUNC
+						? "D_TRUNC_SCALAR"
+						: "D_NORMALIZE_SCALAR");
 }
 
-static int check_all(struct ki_d_checker *c, struct ki_d_node *list)
+int ki_d_check_all(struct ki_d_checker *c, struct ki_d_node *list)
 {
 	int ret = 0;
 
@@ -206,7 +224,7 @@ static int check_trace(struct ki_d_checker *c, struct ki_d_node *n)
 	if (of->kind == KI_D_AGG)
 		return FAIL(c, of, "D_TRACE_AGG", "an aggregation has no value: printa(@%.40s)",
 			    of->text);
-	ret = check_all(c, of);
+	ret = ki_d_check_all(c, of);
 	if (!ret && of->type.base == KI_D_VOID && !of->type.stars)
 		ret = FAIL(c, of, "D_TRACE_VOID", "trace() wants a value");
 	return ret;
@@ -217,7 +235,7 @@ static int check_stack(struct ki_d_checker *c, struct ki_d_node *n)
 	const bool user = n->sym.function->kind == KI_D_F_USTACK;
 	const char *tag = user ? "D_USTACK_FRAMES" : "D_STACK_SIZE";
 	struct ki_d_node *k = n->kid[0];
-	int ret = check_numbers(c, k, tag);
+	int ret = ki_d_check_numbers(c, k, tag);
 
 	if (!ret && k && (!ki_d_fold_checked(k) || k->value < 1 || k->value > 127))
 		ret = FAIL(c, k, tag, "a number of frames from 1 to 127 is expected");
@@ -227,6 +245,51 @@ static int check_stack(struct ki_d_checker *c, struct ki_d_node *n)
 	n->type = (struct ki_d_type){.base = KI_D_STACK};
 	c->d->stacks_used = true;
 	return ret;
+}
+
+static int check_tracemem(struct ki_d_checker *c, struct ki_d_node *n)
+{
+	struct ki_d_node *at = n->kid[0], *size = at->next, *shown = size->next;
+	int ret = 0;
+
+	for (struct ki_d_node *k = at; !ret && k; k = k->next) {
+		ret = ki_d_check_expr(c, k);
+		if (!ret)
+			ret = ki_d_decay(c, k);
+	}
+	if (ret)
+		return ret;
+	if (!ki_d_is_scalar(at->type))
+		return FAIL(c, at, "D_TRACEMEM_ADDR", "tracemem() wants an address");
+	if (size->kind != KI_D_NUMBER || !size->value)
+		return FAIL(c, size, "D_TRACEMEM_SIZE",
+			    "tracemem()'s size is a constant that is not 0");
+	if (size->value > (KI_RECORD_WORDS - 3) * (uint64_t)ki_d_bytes_piece(c->d))
+		return FAIL(c, size, "D_TRACEMEM_SIZE", "tracemem() of more than %u bytes",
+			    (KI_RECORD_WORDS - 3) * ki_d_bytes_piece(c->d));
+	if (shown && !ki_d_is_scalar(shown->type))
+		return FAIL(c, shown, "D_TRACEMEM_DYNSIZE", "a number of bytes is expected");
+	c->d->texts_used = true;
+	return 0;
+}
+
+/* alloca(), bcopy() ... */
+static int check_memory(struct ki_d_checker *c, struct ki_d_node *n)
+{
+	const uint8_t op = n->sym.function->number;
+	const struct ki_d_node *size = op == KI_TEXT_SCRATCH ? n->kid[0] : n->kid[0]->next;
+	const bool gives = op == KI_TEXT_SCRATCH || op == KI_TEXT_COPYIN;
+	int ret = ki_d_check_numbers(c, n->kid[0], "D_PROTO_ARG");
+
+	c->d->texts_used = c->d->scratch_used = true;
+	if (ret)
+		return ret;
+	if (gives && size->kind == KI_D_NUMBER && size->value > (uint64_t)c->d->set.scratchsize)
+		return FAIL(c, size, op == KI_TEXT_SCRATCH ? "D_ALLOCA_SIZE" : "D_COPYIN_SIZE",
+			    "%s() of more than %u bytes: option scratchsize", n->text,
+			    (unsigned int)c->d->set.scratchsize);
+	n->type = (struct ki_d_type){.base = KI_D_VOID, .stars = gives, .scratch = gives};
+	return 0;
 }
 
 static int check_setopt(struct ki_d_checker *c, struct ki_d_node *n)
@@ -250,7 +313,7 @@ static int check_arguments(struct ki_d_checker *c, struct ki_d_node *n)
 		c->d->destroys = true;
 		/* fall through */
 	case KI_D_F_PRINTF:
-		ret = check_all(c, n->kid[0]);
+		ret = ki_d_check_all(c, n->kid[0]);
 		return ret ? ret : check_format(c, n);
 	case KI_D_F_PRINTA:
 		return check_printa(c, n);
@@ -270,7 +333,18 @@ static int check_arguments(struct ki_d_checker *c, struct ki_d_node *n)
 		return check_trace(c, n);
 	case KI_D_F_EXIT:
 		c->d->exits = true;
-		return check_numbers(c, n->kid[0], "D_PROTO_ARG");
+		return ki_d_check_numbers(c, n->kid[0], "D_PROTO_ARG");
+	case KI_D_F_TRACEMEM:
+		return check_tracemem(c, n);
+	case KI_D_F_MEMORY:
+		return check_memory(c, n);
+	case KI_D_F_SPECULATION:
+	case KI_D_F_SPECULATE:
+	case KI_D_F_COMMIT:
+	case KI_D_F_DISCARD:
+		c->d->texts_used = true;
+		n->type = n->kid[0] ? n->type : ki_d_int(KI_I32);
+		return ki_d_check_numbers(c, n->kid[0], "D_PROTO_ARG");
 	default:
 		return ki_d_check_text_call(c, n);
 	}
@@ -303,6 +377,7 @@ static const char *length_tag(const struct ki_d_function *f)
 		[KI_D_F_DENORMALIZE] = "D_NORMALIZE_PROTO",
 		[KI_D_F_STACK] = "D_STACK_PROTO",
 		[KI_D_F_USTACK] = "D_USTACK_PROTO",
+		[KI_D_F_TRACEMEM] = "D_TRACEMEM_ARGS",
 	};
 	const bool known = f->kind < sizeof(tags) / sizeof(*tags) && tags[f->kind];
 
@@ -313,7 +388,7 @@ int ki_d_check_call(struct ki_d_checker *c, struct ki_d_node *n)
 {
 	const struct ki_d_function *f = ki_d_function_find(n->text);
 	const bool statement = c->statement == n;
-	unsigned int nargs = count(n->kid[0]);
+	unsigned int nargs = ki_d_count(n->kid[0]);
 
 	if (!f && ki_d_inline_find(c->d, n->text))
 		return ki_d_inline_call(c, n, ki_d_inline_find(c->d, n->text));
@@ -324,7 +399,8 @@ int ki_d_check_call(struct ki_d_checker *c, struct ki_d_node *n)
 	if (f->kind == KI_D_F_AGG)
 		return FAIL(c, n, "D_FUNC_IDKIND", "%s() aggregates: @name = %s(...)", f->name,
 			    f->name);
-	if (ki_d_is_action(f) && !statement && f->kind != KI_D_F_STACK && f->kind != KI_D_F_USTACK)
+	if ((ki_d_is_action(f) || f->kind == KI_D_F_SPECULATE) && !statement &&
+	    f->kind != KI_D_F_STACK && f->kind != KI_D_F_USTACK)
 		return FAIL(c, n,
 			    c->statement && c->statement->kind == KI_D_CALL ? "D_CG_EXPR"
 									    : "D_OP_ACT",
@@ -339,102 +415,4 @@ int ki_d_check_call(struct ki_d_checker *c, struct ki_d_node *n)
 	n->sym.function = f;
 	set_tags(c, f);
 	return check_arguments(c, n);
-}
-
-/* ---- aggregations ---- */
-
-static int new_agg(struct ki_d_checker *c, const struct ki_d_node *n, struct ki_d_agg **out)
-{
-	struct ki_d_agg *a = calloc(1, sizeof(*a));
-
-	if (a)
-		a->name = strdup(n->text);
-	if (!a || !a->name || ki_vec_push(&c->d->aggs, a)) {
-		if (a)
-			free(a->name);
-		free(a);
-		return ki_d_no_memory(c->err);
-	}
-	a->at = n->at;
-	a->normal = 1;
-	*out = a;
-	return 0;
-}
-
-/* How a key travels in the aggregation's rows: as in all its other uses. */
-static uint8_t key_form(const struct ki_d_node *k)
-{
-	uint8_t form = ki_d_form_of(k);
-
-	return form == KI_D_FORM_PROBE ? KI_D_FORM_NUMBERED : form;
-}
-
-static int note_keys(struct ki_d_checker *c, struct ki_d_node *n, struct ki_d_agg *a, bool first)
-{
-	unsigned int i = 0, words = 0;
-
-	for (const struct ki_d_node *k = n->kid[0]; k; k = k->next, i++) {
-		uint8_t form = key_form(k);
-
-		if (first) {
-			a->keys[i] = k->type;
-			a->forms[i] = form;
-		} else if (ki_d_is_scalar(a->keys[i]) != ki_d_is_scalar(k->type) ||
-			   (a->keys[i].base == KI_D_STACK) != (k->type.base == KI_D_STACK)) {
-			return FAIL(c, k, "D_PROTO_ARG",
-				    "key %u of @%.40s has another type elsewhere", i + 1, n->text);
-		} else if (form != a->forms[i]) {
-			a->forms[i] = KI_D_FORM_TEXT;
-			c->d->texts_used = true;
-		}
-		words += ki_d_form_words(a->forms[i]);
-	}
-	if (words > KI_TABLE_KEYS)
-		return FAIL(c, n, "D_KEY_TYPE",
-			    "the keys take %u words, and there is room for %d: execname takes %d",
-			    words, KI_TABLE_KEYS, KI_D_COMM_WORDS);
-	return 0;
-}
-
-int ki_d_check_agg(struct ki_d_checker *c, struct ki_d_node *n)
-{
-	struct ki_d_agg *a = find_agg(c->d, n->text);
-	struct ki_d_node *call = n->kid[1];
-	const struct ki_d_function *f;
-	const bool first = !a;
-	unsigned int nargs;
-	int ret;
-
-	if (!call || call->kind != KI_D_CALL)
-		return FAIL(c, n, call ? "D_AGG_FUNC" : "D_AGG_NULL",
-			    "an aggregation is assigned to: @%.40s = count()", n->text);
-	f = ki_d_function_find(call->text);
-	if (!f || f->kind != KI_D_F_AGG)
-		return FAIL(c, call, f ? "D_AGG_FUNC" : "D_FUNC_UNDEF",
-			    "%.40s() does not aggregate: count, sum, avg, min, max, stddev, "
-			    "quantize and lquantize do",
-			    call->text);
-	nargs = count(call->kid[0]);
-	if (nargs < f->least || nargs > f->most)
-		return FAIL(c, call, "D_PROTO_LEN", "%s() takes %u argument%s", f->name, f->least,
-			    f->least == 1 ? "" : "s");
-	ret = check_numbers(c, call->kid[0], "D_AGG_SCALAR");
-	if (!ret)
-		ret = check_all(c, n->kid[0]);
-	if (!ret && first)
-		ret = new_agg(c, n, &a);
-	if (ret)
-		return ret;
-	if (!first && a->fn != &ki_d_agg_functions[f->number])
-		return FAIL(c, call, "D_AGG_REDEF", "@%.40s is made by %s() elsewhere", n->text,
-			    a->fn->name);
-	if (!first && count(n->kid[0]) != a->nkeys)
-		return FAIL(c, n, "D_PROTO_LEN", "@%.40s has %u keys elsewhere", n->text, a->nkeys);
-	if (count(n->kid[0]) > KI_D_KEYS)
-		return FAIL(c, n, "D_PROTO_LEN", "more than %d keys", KI_D_KEYS);
-	a->fn = &ki_d_agg_functions[f->number];
-	a->nkeys = count(n->kid[0]);
-	n->sym.agg = a;
-	ret = ki_d_check_buckets(c, call, a, first);
-	return ret ? ret : note_keys(c, n, a, first);
 }

@@ -13,6 +13,7 @@ enum ki_d_builtin_kind {
 	KI_D_B_COMM,   /* the thread's name */
 	KI_D_B_PROBE,  /* number: the field of the probe's description, 0 to 3 */
 	KI_D_B_ID,     /* the probe's number */
+	KI_D_B_EPID,   /* and that of this clause at it */
 	KI_D_B_WALL,   /* nanoseconds since 1970 */
 	KI_D_B_VTIME,  /* nanoseconds for which the thread has run */
 	KI_D_B_ERRNO,  /* of what is returned */
@@ -46,11 +47,17 @@ enum ki_d_function_kind {
 	KI_D_F_FREOPEN,
 	KI_D_F_FTRUNCATE,
 	KI_D_F_SETOPT,
+	KI_D_F_TRACEMEM,
+	KI_D_F_COMMIT,
+	KI_D_F_DISCARD,
 	KI_D_F_DENORMALIZE,
-	KI_D_F_TEXT,  /* of strings; number: enum ki_text_op */
-	KI_D_F_TOKEN, /* strtok() */
-	KI_D_F_AGG,   /* number: of the aggregating function */
-	KI_D_F_LATER, /* known, and not supported yet */
+	KI_D_F_SPECULATE,
+	KI_D_F_SPECULATION,
+	KI_D_F_MEMORY, /* scratch memory; number: enum ki_text_op */
+	KI_D_F_TEXT,   /* of strings; number: enum ki_text_op */
+	KI_D_F_TOKEN,  /* strtok() */
+	KI_D_F_AGG,    /* number: of the aggregating function */
+	KI_D_F_LATER,  /* known, and not supported yet */
 };
 
 struct ki_d_function {
@@ -70,10 +77,22 @@ static inline bool ki_d_text_is_number(const struct ki_d_function *f)
 	       f->number == KI_TEXT_LENGTH;
 }
 
+/* Is its first argument an address? */
+static inline bool ki_d_text_may_fault(const struct ki_d_function *f)
+{
+	return f->number == KI_TEXT_KERNEL || f->number == KI_TEXT_USER ||
+	       f->number == KI_TEXT_IPV4 || f->number == KI_TEXT_IPV6;
+}
+
 const struct ki_d_function *ki_d_function_find(const char *name);
 static inline bool ki_d_is_action(const struct ki_d_function *f)
 {
 	return f->kind <= KI_D_F_DENORMALIZE;
+}
+
+static inline bool ki_d_ends_speculation(const struct ki_d_function *f)
+{
+	return f->kind == KI_D_F_COMMIT || f->kind == KI_D_F_DISCARD;
 }
 
 enum ki_d_agg_kind {
@@ -94,13 +113,6 @@ extern const struct ki_d_agg_function ki_d_agg_functions[KI_D_AGGS];
 static inline enum ki_d_agg_kind ki_d_agg_kind(const struct ki_d_agg *a)
 {
 	return (enum ki_d_agg_kind)(a->fn - ki_d_agg_functions);
-}
-
-/* What it has been is taken away from what it is: of the least and the greatest value it cannot be.
- */
-static inline bool ki_d_agg_can_clear(const struct ki_d_agg *a)
-{
-	return ki_d_agg_kind(a) != KI_D_MIN && ki_d_agg_kind(a) != KI_D_MAX;
 }
 
 #endif

@@ -8,8 +8,11 @@
 #include <string.h>
 #include <strings.h>
 
+#include "kerninst/target.h"
+
 #define SECOND	     INT64_C(1000000000)
 #define STRSIZE_MOST (64 << 10)
+#define SCRATCH	     4096
 
 void ki_d_settings_default(struct ki_d_settings *s)
 {
@@ -21,6 +24,7 @@ void ki_d_settings_default(struct ki_d_settings *s)
 				    .bufsize = 4 << 20,
 				    .nspec = 1,
 				    .specsize = 4 << 20,
+				    .scratchsize = SCRATCH,
 				    .cpu = -1,
 				    .switchrate = SECOND,
 				    .aggrate = SECOND};
@@ -98,7 +102,7 @@ static const struct {
 	{"quiet", FLAG, true, AT(quiet), 0, 1},
 	{"quietresize", FLAG, true, NOWHERE, 0, 1},
 	{"rawbytes", FLAG, true, AT(rawbytes), 0, 1},
-	{"scratchsize", SIZE, false, NOWHERE, 0, INT64_MAX},
+	{"scratchsize", SIZE, false, AT(scratchsize), 1, KI_TEXTS_PIECE},
 	{"setenv", WORD, false, NOWHERE, 0, 0},
 	{"specsize", SIZE, false, AT(specsize), 0, INT64_MAX},
 	{"stackframes", NUMBER, false, AT(stackframes), 0, 127},

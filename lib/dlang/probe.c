@@ -214,6 +214,24 @@ static bool in_order(const struct ki_d_pairs *p)
 	return true;
 }
 
+uint32_t ki_d_probe_named(const struct ki_dlang *d, const char *name)
+{
+	for (uint32_t i = 0; i < d->probes.n; i++)
+		if (!ki_d_has_place(&d->probes.v[i]) && !strcmp(d->probes.v[i].name, name))
+			return i;
+	return UINT32_MAX;
+}
+
+uint32_t ki_d_epid(const struct ki_dlang *d, uint32_t probe, uint32_t clause)
+{
+	const struct ki_d_probe *p = &d->probes.v[probe];
+	uint32_t i = p->first;
+
+	while (i + 1 < p->first + p->n && d->uses.v[i] != clause)
+		i++;
+	return i + 2; /* the reader's own is the first */
+}
+
 /* Each probe's clauses, each once. */
 static int settle(struct ki_dlang *d, struct ki_d_pairs *pairs, struct ki_err *err)
 {

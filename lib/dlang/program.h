@@ -49,12 +49,14 @@ struct ki_d_var {
 /* ---- how a string or a number travels: in a record, or in a key ---- */
 
 enum ki_d_form {
-	KI_D_FORM_WORD,	    /* one word, as its type says */
-	KI_D_FORM_PROBE,    /* nothing: the probe says it (probefunc) or it is a constant */
-	KI_D_FORM_COMM,	    /* KI_D_COMM_WORDS of text */
-	KI_D_FORM_TEXT,	    /* one word, a string's number in the session's table */
-	KI_D_FORM_NUMBERED, /* one word, the number of a string that is known beforehand */
-	KI_D_FORM_STACK,    /* one word, a stack's number */
+	KI_D_FORM_WORD,	       /* one word, as its type says */
+	KI_D_FORM_PROBE,       /* nothing: the probe says it (probefunc) or it is a constant */
+	KI_D_FORM_COMM,	       /* KI_D_COMM_WORDS of text */
+	KI_D_FORM_TEXT,	       /* one word, a string's number in the session's table */
+	KI_D_FORM_NUMBERED,    /* one word, the number of a string that is known beforehand */
+	KI_D_FORM_STACK,       /* one word, a stack's number */
+	KI_D_FORM_BYTES,       /* of memory, in pieces of ki_d_bytes_piece, a string each */
+	KI_D_FORM_SPECULATION, /* one word, the number of one that is active, or 0 */
 };
 
 unsigned int ki_d_form_words(uint8_t form);
@@ -95,6 +97,9 @@ struct ki_d_agg {
 	ki_vec(struct ki_d_cell) cells;
 	struct ki_d_index by_key; /* cells */
 	uint64_t normal;
+	bool renewed; /* min(), max() that are cleared: the first word of a key is the epoch, */
+	uint32_t of_epoch; /* which this global has; */
+	uint64_t epoch;	   /* rows of others count for nothing */
 	bool printed;
 	uint32_t at; /* where it is first used */
 };
@@ -129,7 +134,10 @@ struct ki_d_pattern {
 struct ki_d_arg {
 	const struct ki_d_node *node;
 	uint8_t form;
+	uint32_t size; /* of KI_D_FORM_BYTES */
 };
+
+unsigned int ki_d_arg_words(const struct ki_dlang *d, const struct ki_d_arg *a);
 
 /* What a clause does that its reader sees. */
 struct ki_d_action {
@@ -145,6 +153,7 @@ struct ki_d_action {
 struct ki_d_batch {
 	uint32_t clause, first, n; /* actions */
 	bool begins, ends;	   /* its clause's first, its last */
+	bool speculative;	   /* its second word is the speculation's number */
 };
 
 struct ki_d_clause {
@@ -153,8 +162,28 @@ struct ki_d_clause {
 	uint32_t at;
 	bool no_body;
 	bool asks_return; /* for what the function returns */
+	bool held;	  /* it may fault behind a record, which then counts for nothing */
 	uint32_t first_batch, nbatches;
 };
+
+/* Records of no batch: a clause has faulted (probe, clause, fault, address), or has come to its end
+ * (probe, clause). */
+#define KI_D_RECORD_ERROR 0xfffff0u
+#define KI_D_RECORD_DONE  0xfffff1u
+
+/* Faults, as programs see them. */
+enum { KI_D_BAD_ADDRESS = 1, KI_D_ILLEGAL = 3, KI_D_DIVISION = 4, KI_D_NO_SCRATCH = 5 };
+
+/* A fault in a word that one instruction takes: its kind, the action, the place in the clause. */
+#define KI_D_FAULT_ACTION 0xfffu
+#define KI_D_FAULT_PLACE  0x7fffu
+static inline uint32_t ki_d_fault_word(uint32_t kind, uint32_t action, uint32_t place)
+{
+	return kind | (action & KI_D_FAULT_ACTION) << 4 | (place & KI_D_FAULT_PLACE) << 16;
+}
+
+#define KI_D_SPECULATIONS 1024 /* at once */
+#define KI_D_HELD_LOCALS  8    /* that code keeps for itself */
 
 /* ---- probes ---- */
 
@@ -173,6 +202,11 @@ struct ki_d_probe {
 };
 
 const char *ki_d_provider_name(const struct ki_d_probe *p);
+
+/* Of BEGIN, END, ERROR: its index; UINT32_MAX. */
+uint32_t ki_d_probe_named(const struct ki_dlang *d, const char *name);
+/* The enabled probe: this probe with this clause. */
+uint32_t ki_d_epid(const struct ki_dlang *d, uint32_t probe, uint32_t clause);
 
 /* Is it somewhere in the kernel? BEGIN, END and tick are not. */
 static inline bool ki_d_has_place(const struct ki_d_probe *p)
@@ -210,6 +244,7 @@ struct ki_dlang {
 	struct ki_d_index by_text; /* strings */
 	struct ki_d_settings set;
 	bool destroys; /* it has destructive actions */
+	bool scratch_used;
 	bool exits, stacks_used, clock_used, texts_used, token_used;
 	struct ki_d_run *run;
 };
@@ -240,6 +275,17 @@ void ki_d_inlines_free(struct ki_dlang *d);
 
 /* Bytes of a string, its 0 included. */
 unsigned int ki_d_strsize(const struct ki_dlang *d);
+
+#define KI_D_STRING_LEAST 8   /* bytes of a string that the driver allows */
+#define KI_D_BYTES_PIECE  128 /* of memory, at most */
+static inline uint32_t ki_d_bytes_piece(const struct ki_dlang *d)
+{
+	const unsigned int most = ki_d_strsize(d) - 1;
+
+	return most >= KI_D_BYTES_PIECE	      ? KI_D_BYTES_PIECE
+	       : most < KI_D_STRING_LEAST - 1 ? KI_D_STRING_LEAST - 1
+					      : most;
+}
 
 /* The number of a string, from 1; 0: out of memory. */
 uint64_t ki_d_string_number(struct ki_dlang *d, const char *text);

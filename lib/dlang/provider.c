@@ -73,12 +73,9 @@ static bool has_no_place(const struct ki_d_match *m)
 
 static int find_dtrace(struct ki_d_match *m, const struct ki_d_provider *self)
 {
-	static const char *const names[] = {"BEGIN", "END"};
+	static const char *const names[] = {"BEGIN", "END", "ERROR"};
 	int ret = 0;
 
-	if (has_no_place(m) && !strcmp(m->pattern->field[3], "ERROR"))
-		return ki_d_fail(m->d, m->err, m->pattern->at, "D_PDESC_INVAL",
-				 "ERROR is not supported yet");
 	for (size_t i = 0; !ret && has_no_place(m) && i < sizeof(names) / sizeof(*names); i++)
 		if (ki_d_field_matches(m->pattern->field[3], names[i]))
 			ret = ki_d_found_named(m, self, names[i], 0);

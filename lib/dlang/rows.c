@@ -94,6 +94,19 @@ static void merge(struct ki_d_rows *r)
 	r->n = kept;
 }
 
+/* Without the epoch, and those of this one only. */
+static void copy_rows(const struct ki_d_agg *a, const struct ki_table_reading *t,
+		      struct ki_d_rows *out)
+{
+	const uint32_t width = out->keys + out->values;
+	const uint64_t *row = t->words;
+
+	for (size_t i = 0; i < t->n; i++, row += t->keys + t->values)
+		if (!a->renewed || *row == a->epoch)
+			memcpy(out->words + out->n++ * width, row + a->renewed,
+			       width * sizeof(*row));
+}
+
 static int read_all(struct ki_dlang *d, struct ki_d_agg *a, struct ki_d_rows *out,
 		    struct ki_err *err)
 {
@@ -104,12 +117,11 @@ static int read_all(struct ki_dlang *d, struct ki_d_agg *a, struct ki_d_rows *ou
 
 	if (ret)
 		return ret;
-	*out = (struct ki_d_rows){.keys = t->keys, .values = t->values};
-	width = t->keys + t->values;
+	*out = (struct ki_d_rows){.keys = t->keys - a->renewed, .values = t->values};
+	width = out->keys + t->values;
 	out->words = calloc((t->n + a->cells.n + 1) * width, sizeof(*out->words));
-	if (out->words && t->n)
-		memcpy(out->words, t->words, t->n * width * sizeof(*t->words));
-	out->n = t->n;
+	if (out->words)
+		copy_rows(a, t, out);
 	ki_table_reading_free(t);
 	if (!out->words)
 		return ki_d_no_memory(err);
@@ -231,9 +243,12 @@ int ki_d_agg_clear(struct ki_dlang *d, struct ki_d_agg *a, bool keys, int64_t ke
 		   struct ki_err *err)
 {
 	struct ki_d_rows shown, raw = {0}, kept;
-	int ret = ki_d_rows_read(d, a, &shown, err);
 	size_t n = (size_t)(keep < 0 ? -keep : keep);
+	int ret;
 
+	if (a->renewed && !n)
+		return ki_global_set(d->run->t, a->of_epoch, ++a->epoch, err);
+	ret = ki_d_rows_read(d, a, &shown, err);
 	if (!ret)
 		ret = read_raw(d, a, &raw, err);
 	if (ret) {

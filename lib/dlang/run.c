@@ -35,6 +35,7 @@ void ki_d_run_free(struct ki_d_run *r)
 	ki_stacks_close(r->stacks);
 	ki_texts_close(r->strings);
 	ki_ring_close(r->ring);
+	ki_d_hold_free(&r->hold);
 	for (size_t i = 0; i < r->events.n; i++)
 		free(r->events.v[i].name);
 	ki_vec_free(&r->events);
@@ -222,7 +223,7 @@ static int add_triggers(struct ki_dlang *d, struct ki_err *err)
 		return ki_err_set(err, -ENOENT, 0, "D: this kernel has no %s", KI_D_TRIGGER);
 	ret = function_open(d->run->t, sym, &f, err);
 	for (uint32_t i = 0; !ret && i < d->probes.n; i++)
-		if (!ki_d_has_place(&d->probes.v[i]))
+		if (!ki_d_has_place(&d->probes.v[i]) && i != ki_d_probe_named(d, "ERROR"))
 			ret = add_trigger(d, &f, i, err);
 	function_close(&f);
 	if (!ret)
@@ -234,9 +235,10 @@ static int add_triggers(struct ki_dlang *d, struct ki_err *err)
 
 static void fire_named(struct ki_dlang *d, const char *name)
 {
-	for (uint32_t i = 0; i < d->probes.n; i++)
-		if (!ki_d_has_place(&d->probes.v[i]) && !strcmp(d->probes.v[i].name, name))
-			fire(i);
+	const uint32_t i = ki_d_probe_named(d, name);
+
+	if (i != UINT32_MAX)
+		fire(i);
 }
 
 /* What the driver has refused. */
@@ -416,4 +418,6 @@ void ki_dlang_drops(const struct ki_dlang *d, struct ki_dlang_drops *out)
 	for (size_t i = 0; i < d->vars.n; i++)
 		out->variables += d->vars.v[i]->table ? ki_table_lost(d->vars.v[i]->table) : 0;
 	out->strings = d->run->strings ? ki_texts_lost(d->run->strings) : 0;
+	out->speculations = d->run->hold.lost;
+	out->refused = d->run->strings ? ki_texts_refused(d->run->strings) : 0;
 }

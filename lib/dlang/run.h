@@ -12,6 +12,7 @@
 
 #include <stdio.h>
 
+#include "dlang/hold.h"
 #include "dlang/program.h"
 
 #define KI_D_TRIGGER	  "__x64_sys_ni_syscall"
@@ -47,8 +48,9 @@ struct ki_d_run {
 	int64_t wall; /* nanoseconds between the clocks */
 	uint32_t thread;
 	bool applied;
-	FILE *reopened;		  /* by freopen() */
-	bool header;		  /* has been printed */
+	FILE *reopened; /* by freopen() */
+	bool header;	/* has been printed */
+	struct ki_d_hold hold;
 	int indent[KI_D_INDENTS]; /* of flowindent, by CPU */
 	bool exited;
 	int status;

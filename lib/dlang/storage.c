@@ -8,11 +8,10 @@
 #include "dlang/names.h"
 #include "dlang/storage.h"
 
-#define ROWS	    16384 /* of a table of numbers */
-#define ROWS_SPREAD 2048  /* of distributions */
-#define COUNTERS    256	  /* taken at once */
-#define SHORTEST    8	  /* bytes of a string that the driver allows */
-#define HELD	    1	  /* locals that code.c keeps for itself */
+#define ROWS	     16384  /* of a table of numbers */
+#define ROWS_RENEWED 131072 /* of what is cleared: the old rows stay */
+#define ROWS_SPREAD  2048   /* of distributions */
+#define COUNTERS     256    /* taken at once */
 
 /* ---- variables ---- */
 
@@ -54,9 +53,9 @@ static int take_vars(struct ki_dlang *d, struct ki_err *err)
 	uint32_t first = 0;
 	int ret = ki_globals_take(d->run->t, globals + 1, &d->run->stopped, err);
 
-	if (count(d, KI_D_THIS_SCOPE) > KI_LOCALS - HELD)
+	if (count(d, KI_D_THIS_SCOPE) > KI_LOCALS - KI_D_HELD_LOCALS)
 		return ki_err_set(err, -E2BIG, 0, "D: more than %d variables of this->",
-				  KI_LOCALS - HELD);
+				  KI_LOCALS - KI_D_HELD_LOCALS);
 	if (!ret && (words || d->clock_used))
 		ret = ki_words_take(d->run->t, words ? words : 1, &first, err);
 	if (ret)
@@ -79,7 +78,7 @@ unsigned int ki_d_agg_words(const struct ki_d_agg *a)
 
 	for (unsigned int i = 0; i < a->nkeys; i++)
 		words += ki_d_form_words(a->forms[i]);
-	return words ? words : 1;
+	return (words ? words : 1) + a->renewed;
 }
 
 static uint32_t values_of(const struct ki_d_agg *a)
@@ -101,6 +100,13 @@ static int open_agg(struct ki_dlang *d, struct ki_d_agg *a, struct ki_err *err)
 		merge[0] = kind == KI_D_MIN ? KI_MERGE_MIN : KI_MERGE_MAX;
 	if (kind == KI_D_AVG || kind == KI_D_STDDEV)
 		ki_table_stats_merge(merge);
+	if (a->renewed) {
+		int ret = ki_globals_take(d->run->t, 1, &a->of_epoch, err);
+
+		if (ret)
+			return ret;
+		o.rows = ROWS_RENEWED;
+	}
 	return ki_table_open(d->run->t, &o, &a->table, err);
 }
 
@@ -138,10 +144,26 @@ int ki_d_cell(struct ki_dlang *d, struct ki_d_agg *a, const uint64_t *key, uint3
 	return 0;
 }
 
+#define RECORD_BYTES (sizeof(struct ki_record) + KI_RECORD_WORDS * sizeof(uint64_t))
+#define RING_SMALL   (256u << 10)
+
+/* Where only this thread records, it reads in between: a firing's records must have room. */
+static uint32_t ring_bytes(const struct ki_dlang *d)
+{
+	const uint64_t most = 4 * (d->batches.n + d->clauses.n) * RECORD_BYTES;
+
+	for (size_t i = 0; i < d->probes.n; i++)
+		if (ki_d_has_place(&d->probes.v[i]))
+			return (uint32_t)d->set.bufsize;
+	return most < RING_SMALL && d->set.bufsize > RING_SMALL ? RING_SMALL
+								: (uint32_t)d->set.bufsize;
+}
+
 int ki_d_storage(struct ki_dlang *d, struct ki_err *err)
 {
-	const struct ki_ring_options ring = {.bytes = (uint32_t)d->set.bufsize};
-	const uint32_t size = ki_d_strsize(d) < SHORTEST ? SHORTEST : ki_d_strsize(d);
+	const struct ki_ring_options ring = {.bytes = ring_bytes(d)};
+	const uint32_t size =
+		ki_d_strsize(d) < KI_D_STRING_LEAST ? KI_D_STRING_LEAST : ki_d_strsize(d);
 	int ret = take_vars(d, err);
 
 	for (size_t i = 0; !ret && i < d->aggs.n; i++)
@@ -151,6 +173,8 @@ int ki_d_storage(struct ki_dlang *d, struct ki_err *err)
 	if (!ret && d->stacks_used)
 		ret = ki_stacks_open(d->run->t, NULL, &d->run->stacks, err);
 	if (!ret && d->texts_used)
-		ret = ki_texts_open(d->run->t, size, &d->run->strings, err);
+		ret = ki_texts_open(d->run->t, size,
+				    d->scratch_used ? (uint32_t)d->set.scratchsize : 0,
+				    &d->run->strings, err);
 	return ret ? ret : ki_counter_map_open(d->run->t, &d->run->counters, err);
 }

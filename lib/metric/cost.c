@@ -35,7 +35,7 @@ static const uint16_t helper_costs[KI_HELPERS] = {
 	[KI_HELPER_CGROUP] = 35,       [KI_HELPER_RECORD] = 82,	 [KI_HELPER_STACK] = 6000,
 	[KI_HELPER_USTACK] = 1350,     [KI_HELPER_STRING] = 400, [KI_HELPER_USTRING] = 460,
 	[KI_HELPER_ENTER_RECORD] = 45, [KI_HELPER_EVENT] = 180,	 [KI_HELPER_TABLE] = 110,
-	[KI_HELPER_EXTREME] = 60,      [KI_HELPER_TEXT] = 450,
+	[KI_HELPER_EXTREME] = 60,      [KI_HELPER_TEXT] = 450,	 [KI_HELPER_UNREADABLE] = 135,
 };
 
 #define CALLEE_COST 50 /* the kernel's own functions: nobody knows */

@@ -21,10 +21,13 @@ struct ki_texts_map {
 	uint32_t number, rows, heap;
 };
 
-static int ask(int fd, struct ki_texts_map *m, uint32_t most, struct ki_err *err)
+static int ask(int fd, struct ki_texts_map *m, uint32_t most, uint32_t scratch, struct ki_err *err)
 {
-	struct ki_texts req = {
-		.size = sizeof(req), .most = most, .rows = USUAL_ROWS, .heap = USUAL_HEAP};
+	struct ki_texts req = {.size = sizeof(req),
+			       .most = most,
+			       .rows = USUAL_ROWS,
+			       .heap = USUAL_HEAP,
+			       .scratch = scratch};
 	int error;
 
 	if (ioctl(fd, KI_IOC_TEXTS, &req)) {
@@ -41,7 +44,8 @@ static int ask(int fd, struct ki_texts_map *m, uint32_t most, struct ki_err *err
 	return 0;
 }
 
-int ki_texts_open(struct ki_target *t, uint32_t most, struct ki_texts_map **out, struct ki_err *err)
+int ki_texts_open(struct ki_target *t, uint32_t most, uint32_t scratch, struct ki_texts_map **out,
+		  struct ki_err *err)
 {
 	struct ki_texts_map *m;
 	void *base;
@@ -53,7 +57,7 @@ int ki_texts_open(struct ki_target *t, uint32_t most, struct ki_texts_map **out,
 	m = calloc(1, sizeof(*m));
 	if (!m)
 		return ki_err_set(err, -ENOMEM, 0, "a table of strings: out of memory");
-	ret = ask(ki_target_fd(t), m, most, err);
+	ret = ask(ki_target_fd(t), m, most, scratch, err);
 	if (!ret) {
 		base = mmap(NULL, m->bytes, PROT_READ, MAP_SHARED, ki_target_fd(t), KI_MAP_TEXTS);
 		m->base = base == MAP_FAILED ? NULL : base;
@@ -92,6 +96,22 @@ const char *ki_texts_get(const struct ki_texts_map *m, uint64_t number)
 	if (!row || KI_TEXTS_AT(row) + KI_TEXTS_LEN(row) >= m->heap)
 		return "";
 	return (const char *)(rows + m->rows) + KI_TEXTS_AT(row);
+}
+
+size_t ki_texts_length(const struct ki_texts_map *m, uint64_t number)
+{
+	const uint64_t *rows = (const void *)(m->base + PAGE);
+
+	if (!*ki_texts_get(m, number) && (!number || number > m->rows))
+		return 0;
+	return KI_TEXTS_LEN(__atomic_load_n(&rows[number - 1], __ATOMIC_ACQUIRE));
+}
+
+uint64_t ki_texts_refused(const struct ki_texts_map *m)
+{
+	const struct ki_texts_head *h = (const void *)m->base;
+
+	return __atomic_load_n(&h->refused, __ATOMIC_RELAXED);
 }
 
 uint64_t ki_texts_lost(const struct ki_texts_map *m)

@@ -76,7 +76,8 @@ static void begin_node(struct ki_node *n)
 	n->fixed = n->konst ? 0 : fixed_of(n);
 	n->calls = n->kind == NODE_CALL;
 	n->words = is_var(n) && n->var.kind == KI_VAR_THREAD;
-	n->locals = is_var(n) && n->var.kind == KI_VAR_LOCAL ? (uint8_t)(1u << n->var.first) : 0;
+	n->locals = is_var(n) && n->var.kind == KI_VAR_LOCAL ? 1u << n->var.first : 0;
+	n->locals |= n->unless ? 1u << (n->unless - 1) : 0;
 }
 
 static uint16_t gather(struct ki_node *n);

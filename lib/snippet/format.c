@@ -266,6 +266,8 @@ static void update(FILE *f, const struct ki_node *n)
 /* A statement that contains no others; what stands behind it. */
 static void simple(FILE *f, const struct ki_node *n, const char *end)
 {
+	if (n->unless)
+		fprintf(f, "unless (local%u) ", n->unless - 1u);
 	switch (n->kind) {
 	case NODE_UPDATE:
 		update(f, n);

@@ -56,7 +56,7 @@ struct gen {
 	uint8_t slot[REGS]; /* the depth at which a register was pushed */
 	unsigned int depth; /* words on the stack */
 	unsigned int held;  /* register of NODE_HELD */
-	uint8_t homed;	    /* bits: locals that are somewhere now */
+	uint32_t homed;	    /* bits: locals that are somewhere now */
 	struct home home[KI_LOCALS];
 	uint8_t words; /* enum words_mode */
 	uint8_t words_reg;
@@ -181,9 +181,13 @@ void ki_gen_stmt(struct gen *g, struct ki_node *n);
 /* Statements of a list from the first until the end. */
 void ki_gen_run(struct gen *g, struct ki_node *first, const struct ki_node *end);
 /* The last statement that uses one of these locals; NULL. */
-struct ki_node *ki_gen_user(struct ki_node *first, const struct ki_node *end, uint8_t locals);
+struct ki_node *ki_gen_user(struct ki_node *first, const struct ki_node *end, uint32_t locals);
 
 /* gen_stmt.c: one that contains no others */
+/* Is its effect left out now? Then to the label that is returned; all values are evaluated. */
+#define KI_GEN_ALWAYS UINT32_MAX
+uint32_t ki_gen_unless(struct gen *g, const struct ki_node *n);
+void ki_gen_unless_end(struct gen *g, uint32_t label);
 void ki_gen_simple(struct gen *g, struct ki_node *n);
 void ki_gen_store(struct gen *g, unsigned int size, const struct rm *m, const struct opnd *v);
 

@@ -76,14 +76,17 @@ void ki_gen_record(struct gen *g, const struct ki_node *n)
 {
 	unsigned int words = ki_node_kids_words(n, n->nkids);
 	struct claims c = {0};
+	uint32_t out;
 
 	ki_gen_claim_some(g, g->busy, REGS, &c);
 	for (unsigned int i = 0; i < n->nkids; i++)
 		ki_gen_push_value(g, n->kid[i], REGS, &c);
 	ki_gen_claim_some(g, UINT16_MAX, REGS, &c);
+	out = ki_gen_unless(g, n);
 	ki_asm_const(&g->a, KI_RSI, n->value);
 	ki_gen_number(g, KI_RDI, KI_RECORD(n->ring, words));
 	ki_asm_call(&g->a, KI_FIX_HELPER, KI_HELPER_RECORD);
+	ki_gen_unless_end(g, out);
 	for (unsigned int i = 0; i < words; i++)
 		ki_gen_pop(g, KI_RAX);
 	ki_gen_unclaim(g, &c);

@@ -12,12 +12,12 @@
 
 /* What a run has given a home to. */
 struct tenants {
-	uint8_t regs; /* bits of locals */
-	uint8_t stack;
+	uint32_t regs; /* bits of locals */
+	uint32_t stack;
 	unsigned int words;
 };
 
-struct ki_node *ki_gen_user(struct ki_node *first, const struct ki_node *end, uint8_t locals)
+struct ki_node *ki_gen_user(struct ki_node *first, const struct ki_node *end, uint32_t locals)
 {
 	struct ki_node *last = NULL;
 
@@ -27,7 +27,7 @@ struct ki_node *ki_gen_user(struct ki_node *first, const struct ki_node *end, ui
 	return last;
 }
 
-static bool is_used(const struct ki_node *first, const struct ki_node *end, uint8_t local)
+static bool is_used(const struct ki_node *first, const struct ki_node *end, uint32_t local)
 {
 	for (const struct ki_node *k = first; k != end; k = k->next)
 		if (k->locals & local)
@@ -37,12 +37,13 @@ static bool is_used(const struct ki_node *first, const struct ki_node *end, uint
 
 static bool is_first_set(const struct ki_node *n, unsigned int local)
 {
-	return n->kind == NODE_UPDATE && n->op == KI_SET && n->var.kind == KI_VAR_LOCAL &&
-	       n->var.first == local && !(n->kid[0]->locals & n->locals);
+	return n->kind == NODE_UPDATE && n->op == KI_SET && !n->unless &&
+	       n->var.kind == KI_VAR_LOCAL && n->var.first == local &&
+	       !(n->kid[0]->locals & n->locals);
 }
 
 /* Registers that are claimed from here until the local is not needed any more. */
-static uint16_t fixed_until(struct ki_node *first, const struct ki_node *end, uint8_t bit)
+static uint16_t fixed_until(struct ki_node *first, const struct ki_node *end, uint32_t bit)
 {
 	const struct ki_node *last = ki_gen_user(first, end, bit);
 	uint16_t fixed = 0;
@@ -58,7 +59,7 @@ static uint16_t fixed_until(struct ki_node *first, const struct ki_node *end, ui
 static unsigned int choose(struct gen *g, struct ki_node *n, const struct ki_node *end,
 			   unsigned int local)
 {
-	const uint8_t bit = (uint8_t)(1u << local);
+	const uint32_t bit = 1u << local;
 	uint16_t but = fixed_until(n, end, bit);
 
 	if (is_first_set(n, local) && ki_gen_comes_in_rax(n->kid[0]) &&
@@ -79,11 +80,11 @@ static void begin_local(struct gen *g, struct ki_node *n, const struct ki_node *
 		ki_gen_push(g, KI_RAX);
 		h->at = (uint8_t)g->depth;
 		t->words++;
-		t->stack |= (uint8_t)(1u << local);
+		t->stack |= 1u << local;
 	} else {
-		t->regs |= (uint8_t)(1u << local);
+		t->regs |= 1u << local;
 	}
-	g->homed |= (uint8_t)(1u << local);
+	g->homed |= 1u << local;
 	if (is_first_set(n, local))
 		return;
 	m = (struct rm){.mode = RM_STACK};
@@ -94,7 +95,7 @@ static void begin_local(struct gen *g, struct ki_node *n, const struct ki_node *
 }
 
 /* Must it be somewhere around this statement, or only inside? */
-static bool is_around(struct ki_node *n, const struct ki_node *end, uint8_t bit)
+static bool is_around(struct ki_node *n, const struct ki_node *end, uint32_t bit)
 {
 	if (is_used(n->next, end, bit))
 		return true;
@@ -106,10 +107,10 @@ static bool is_around(struct ki_node *n, const struct ki_node *end, uint8_t bit)
 static void begin_locals(struct gen *g, struct ki_node *n, const struct ki_node *end,
 			 struct tenants *t)
 {
-	uint8_t new = n->locals &(uint8_t)~g->homed;
+	uint32_t new = n->locals & ~g->homed;
 
 	for (unsigned int i = 0; i < KI_LOCALS; i++)
-		if (new >> i & 1 && is_around(n, end, (uint8_t)(1u << i)))
+		if (new >> i & 1 && is_around(n, end, 1u << i))
 			begin_local(g, n, end, i, t);
 }
 
@@ -117,13 +118,13 @@ static void end_locals(struct gen *g, struct ki_node *next, const struct ki_node
 		       struct tenants *t)
 {
 	for (unsigned int i = 0; i < KI_LOCALS; i++) {
-		const uint8_t bit = (uint8_t)(1u << i);
+		const uint32_t bit = 1u << i;
 
 		if (!(t->regs & bit) || is_used(next, end, bit))
 			continue;
 		ki_gen_release(g, g->home[i].at);
-		g->homed &= (uint8_t)~bit;
-		t->regs &= (uint8_t)~bit;
+		g->homed &= ~bit;
+		t->regs &= ~bit;
 	}
 }
 
@@ -137,7 +138,7 @@ static void end_stack(struct gen *g, const struct tenants *t)
 	for (unsigned int i = 0; i < t->words; i++)
 		ki_gen_pop(g, reg);
 	ki_gen_release(g, reg);
-	g->homed &= (uint8_t)~t->stack;
+	g->homed &= ~t->stack;
 }
 
 static void either(struct gen *g, struct ki_node *n)

@@ -102,6 +102,27 @@ static void change(struct gen *g, const struct access *a, const struct opnd *v)
 		ki_asm_alu_store(&g->a, ops[op], size, &a->m, v->m.reg, lock);
 }
 
+uint32_t ki_gen_unless(struct gen *g, const struct ki_node *n)
+{
+	const struct ki_var v = {.kind = KI_VAR_LOCAL, .first = n->unless - 1u};
+	uint32_t out;
+	struct rm m;
+
+	if (!n->unless)
+		return KI_GEN_ALWAYS;
+	out = ki_asm_label(&g->a);
+	m = ki_gen_var(g, &v, 0);
+	ki_asm_alu_imm(&g->a, ALU_CMP, 8, &m, 0, false);
+	ki_asm_branch(&g->a, CC_NE, out);
+	return out;
+}
+
+void ki_gen_unless_end(struct gen *g, uint32_t label)
+{
+	if (label != KI_GEN_ALWAYS)
+		ki_asm_here(&g->a, label);
+}
+
 static bool is_extreme(const struct ki_node *n)
 {
 	return n->op == KI_UPDATE_MIN || n->op == KI_UPDATE_MAX;
@@ -137,17 +158,20 @@ static void keep_extended(struct gen *g, const struct ki_var *v, unsigned int re
 static void set_local(struct gen *g, const struct ki_node *n, unsigned int home)
 {
 	const struct ki_node *value = n->kid[0];
+	uint32_t out = KI_GEN_ALWAYS;
 	struct opnd o;
 
-	if (!(value->locals & n->locals)) {
+	if (!n->unless && !(value->locals & n->locals)) {
 		ki_gen_expr(g, value, home);
 	} else {
 		o = ki_gen_reg_operand(g, value);
+		out = ki_gen_unless(g, n);
 		ki_asm_mov(&g->a, 8, home, &o.m);
 		ki_gen_drop(g, &o);
 	}
 	if (!ki_type_covers(n->var.type, value->type))
 		keep_extended(g, &n->var, home);
+	ki_gen_unless_end(g, out);
 }
 
 /* A local in a register: all of it is changed, and extended again. */
@@ -155,14 +179,17 @@ static void update_local(struct gen *g, const struct ki_node *n, unsigned int ho
 {
 	struct access a = {.n = n, .m = rm_reg(home)};
 	struct opnd v;
+	uint32_t out;
 
 	if (n->op == KI_SET) {
 		set_local(g, n, home);
 		return;
 	}
 	v = value_of(g, n);
+	out = ki_gen_unless(g, n);
 	change_or_keep(g, &a, &v);
 	keep_extended(g, &n->var, home);
+	ki_gen_unless_end(g, out);
 	ki_gen_drop(g, &v);
 }
 
@@ -170,12 +197,13 @@ static void update_local(struct gen *g, const struct ki_node *n, unsigned int ho
 static void update_word(struct gen *g, const struct ki_node *n)
 {
 	struct opnd v = value_of(g, n);
-	uint32_t none = ki_asm_label(&g->a);
+	uint32_t none = ki_asm_label(&g->a), out = ki_gen_unless(g, n);
 	struct access a = {.n = n, .m = ki_gen_word_look(g, &n->var, none)};
 
 	change_or_keep(g, &a, &v);
 	ki_gen_release(g, a.m.reg);
 	ki_asm_here(&g->a, none);
+	ki_gen_unless_end(g, out);
 	ki_gen_drop(g, &v);
 }
 
@@ -200,14 +228,17 @@ static void update(struct gen *g, struct ki_node *n)
 {
 	struct access a;
 	struct opnd v;
+	uint32_t out;
 
 	if (update_special(g, n))
 		return;
 	a = access_of(g, n);
 	v = value_of(g, n);
+	out = ki_gen_unless(g, n);
 	begin(g, &a);
 	change_or_keep(g, &a, &v);
 	end(g, &a);
+	ki_gen_unless_end(g, out);
 	ki_gen_drop(g, &v);
 	if (a.indexed)
 		ki_gen_drop(g, &a.index);

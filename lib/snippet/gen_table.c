@@ -45,8 +45,11 @@ static void value_to_rsi(struct gen *g, const struct ki_node *n)
 /* The words of the key are taken away with `scratch`. */
 static void call(struct gen *g, const struct ki_node *n, unsigned int words, unsigned int scratch)
 {
+	uint32_t out = ki_gen_unless(g, n);
+
 	ki_gen_number(g, KI_RDI, n->what);
 	ki_asm_call(&g->a, KI_FIX_HELPER, KI_HELPER_TABLE);
+	ki_gen_unless_end(g, out);
 	while (words--)
 		ki_gen_pop(g, scratch);
 }

@@ -238,7 +238,7 @@ static bool always(const struct ki_node *n)
 static bool extend(const struct gen *g, struct ki_node *first, struct ki_node **stop,
 		   const struct ki_node *end)
 {
-	uint8_t locals = 0;
+	uint32_t locals = 0;
 
 	for (struct ki_node *k = first; k != end; k = k->next) {
 		if (k == *stop) {
@@ -250,7 +250,7 @@ static bool extend(const struct gen *g, struct ki_node *first, struct ki_node **
 		}
 		if (k->calls)
 			return false;
-		locals |= k->locals & (uint8_t)~g->homed;
+		locals |= k->locals & ~g->homed;
 	}
 	return true;
 }

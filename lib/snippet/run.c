@@ -124,11 +124,18 @@ static uint64_t helper(const struct run *r, const struct ki_node *n)
 		return r->m->uid;
 	case KI_HELPER_CGROUP:
 		return r->m->cgroup;
+	case KI_HELPER_UNREADABLE:
+		return r->m->unreadable ? r->m->unreadable(r->m->arg, a[0], a[1]) : 0;
 	case KI_HELPER_EVENT:
 		return r->m->event ? r->m->event(r->m->arg, a[0]) : 0;
 	default:
 		return r->m->nanotime;
 	}
+}
+
+static bool is_left_out(const struct run *r, const struct ki_node *n)
+{
+	return n->unless && r->locals[n->unless - 1];
 }
 
 static uint64_t call(const struct run *r, const struct ki_node *n)
@@ -176,6 +183,8 @@ static uint64_t table(const struct run *r, const struct ki_node *n)
 
 	if (n->nkids > n->nkeys)
 		value = eval(r, n->kid[n->nkeys]);
+	if (is_left_out(r, n))
+		return 0;
 	if (n->lowered)
 		value = ki_linear_bucket(&n->linear, ki_types[n->kid[n->nkeys]->type].sign, value);
 	return r->m->table ? r->m->table(r->m->arg, n->what, v, nkeys, value) : 0;
@@ -286,7 +295,7 @@ static void update(const struct run *r, const struct ki_node *n)
 	uint64_t value = eval(r, n->kid[0]);
 	uint64_t *slot = slot_of(r, n, index), old;
 
-	if (!slot)
+	if (!slot || is_left_out(r, n))
 		return;
 	old = ki_type_extend(n->var.type, *slot);
 	if (!stays(n, old, value))
@@ -306,7 +315,7 @@ static void record(const struct run *r, const struct ki_node *n)
 	uint64_t v[KI_RECORD_WORDS] = {0};
 	unsigned int n_words = words(r, n, n->nkids, v);
 
-	if (r->m->record)
+	if (r->m->record && !is_left_out(r, n))
 		r->m->record(r->m->arg, (uint32_t)n->value, v, n_words);
 }
 

@@ -51,6 +51,22 @@ struct ki_node *ki_stmt_update(struct ki_snippet *s, enum ki_update op, const st
 	return !index || ki_tree_adopt(n, 1, index, false) ? n : NULL;
 }
 
+struct ki_node *ki_stmt_unless(struct ki_snippet *s, struct ki_node *stmt, const struct ki_var *v)
+{
+	struct ki_node *look = ki_expr_var(s, v);
+
+	if (!stmt || !look || s->err.code)
+		return NULL;
+	if (v->kind != KI_VAR_LOCAL || ki_types[v->type].size != 8)
+		return ki_tree_fail(s, -EINVAL, "only a local variable of 64 bits can be asked");
+	if (stmt->snippet != s || stmt->used ||
+	    (stmt->kind != NODE_RECORD && stmt->kind != NODE_TABLE &&
+	     (stmt->kind != NODE_UPDATE || stmt->op == KI_UPDATE_MIN || stmt->op == KI_UPDATE_MAX)))
+		return ki_tree_fail(s, -EINVAL, "a statement that cannot be left out");
+	stmt->unless = (uint8_t)(1 + v->first);
+	return stmt;
+}
+
 struct ki_node *ki_stmt_eval(struct ki_snippet *s, struct ki_node *expr)
 {
 	struct ki_node *n = ki_tree_node(s, NODE_EVAL);

@@ -59,10 +59,11 @@ struct ki_node {
 	/* The generator's; of a node and all below it, but for `scope` and `assumed`. */
 	uint16_t scope[2]; /* registers that it pushes; in the code of threads without words */
 	uint16_t fixed;	   /* registers that it must have for itself */
-	uint8_t locals;	   /* bits: it uses these */
+	uint32_t locals;   /* bits: it uses these */
 	uint8_t words;	   /* how often it uses words of the thread; 255: or more */
 	bool calls;	   /* contains a call of a function of the kernel */
 	bool assumed;	   /* `konst` only for the moment */
+	uint8_t unless;	   /* 1 + the local that its effect is left out for; 0: none */
 	uint32_t line;	   /* of a statement, in ki_snippet_format */
 	uint64_t value;	   /* constant, number of a parameter, address */
 	uint32_t ring;	   /* of a call with op 1: KI_HIT */

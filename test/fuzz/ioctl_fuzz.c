@@ -364,8 +364,8 @@ static const char *const op_names[OPS] = {
 	[OP_MMAP] = "mmap",	    [OP_FILE] = "file",	       [OP_UNKNOWN] = "unknown",
 	[OP_GLOBALS] = "GLOBALS",   [OP_LONG] = "SPLICE long", [OP_WORDS] = "WORDS",
 	[OP_INSIDE] = "INSIDE",	    [OP_RING] = "RING",	       [OP_EVENT] = "EVENT",
-	[OP_TABLE] = "TABLE",	    [OP_STACKS] = "STACKS",    [OP_GLOBAL] = "GLOBAL",
-	[OP_KCOV] = "KCOV",
+	[OP_TABLE] = "TABLE",	    [OP_STACKS] = "STACKS",    [OP_TEXTS] = "TEXTS",
+	[OP_GLOBAL] = "GLOBAL",	    [OP_KCOV] = "KCOV",
 };
 
 static void report(void)

@@ -20,7 +20,8 @@ is "a probe has one number" "$(awk '{ print $1 }' /tmp/kd.list | sort | uniq -d 
 echo "# BEGIN and exit"
 time timeout 60 "$kd" -qn 'BEGIN { exit(0); }' > /dev/null
 ok "a clock of each CPU" between "$(d 'profile-97 { @ = count(); } tick-2s { exit(0); }')" 100 600
-is "which is where the CPU is" "$(d 'profile-197 { @[!arg0 == !arg1] = count(); } tick-1s { exit(0); }' | grep -c '^1 ')" 0
+is "which is where the CPU is: in the kernel or in a process" "$(d 'profile-197 { @[arg0 != 0, arg1 != 0] = count(); } tick-2s { exit(0); }' -c 'perl -e "alarm 4; 1 while 1"' | awk '{ print $1, $2 }' | sort | tr '\n' ';')" "0 1;1 0;"
+ok "its address, by name" between "$(d 'profile-97 /arg0/ { printf("%a\n", arg0); } tick-1s { exit(0); }' | grep -c '^[a-z0-9_]*`[A-Za-z0-9_.]*+0x[0-9a-f]*$')" 20 300
 is "a program that only computes is met in its code" \
 	"$(d 'profile-197 /pid == $target && arg1/ { @ = count(); }' -c 'perl -e "alarm 2; 1 while 1"' | wc -l)" 1
 is "programs that are executed" "$(d 'rawtp:::sched_process_exec { @[execname] = count(); }' -c "$execs" | grep true)" "true 5"

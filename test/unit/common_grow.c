@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "snippet/tree.h"
+
 #define DEPTH 9
 
 struct grow {
@@ -152,11 +154,12 @@ static struct ki_node *helper(struct grow *g, unsigned int depth)
 {
 	static const struct {
 		uint8_t helper, args;
-	} rows[] = {{KI_HELPER_LOAD8, 1},  {KI_HELPER_LOAD16, 1},   {KI_HELPER_LOAD32, 1},
-		    {KI_HELPER_LOAD64, 1}, {KI_HELPER_NANOTIME, 0}, {KI_HELPER_CGROUP, 0},
-		    {KI_HELPER_UID, 0},	   {KI_HELPER_DIV, 2},	    {KI_HELPER_UDIV, 2},
-		    {KI_HELPER_MOD, 2},	   {KI_HELPER_UMOD, 2},	    {KI_HELPER_EVENT, 1}};
-	unsigned int r = !g->c->in_kernel ? below(12) : below(3) ? 6 + below(5) : below(4);
+	} rows[] = {{KI_HELPER_LOAD8, 1},     {KI_HELPER_LOAD16, 1},   {KI_HELPER_LOAD32, 1},
+		    {KI_HELPER_LOAD64, 1},    {KI_HELPER_NANOTIME, 0}, {KI_HELPER_CGROUP, 0},
+		    {KI_HELPER_UID, 0},	      {KI_HELPER_DIV, 2},      {KI_HELPER_UDIV, 2},
+		    {KI_HELPER_MOD, 2},	      {KI_HELPER_UMOD, 2},     {KI_HELPER_EVENT, 1},
+		    {KI_HELPER_UNREADABLE, 2}};
+	unsigned int r = !g->c->in_kernel ? below(13) : below(3) ? 6 + below(5) : below(4);
 	struct ki_node *a[2];
 
 	for (unsigned int i = 0; i < rows[r].args; i++)
@@ -360,6 +363,18 @@ static struct ki_node *branches(struct grow *g, unsigned int depth)
 	return ki_stmt_if(g->s, cond, then, below(2) ? stmt(g, depth / 2) : NULL);
 }
 
+/* Now and then it depends on a local of 64 bits. */
+static struct ki_node *or_not(struct grow *g, struct ki_node *n)
+{
+	const uint8_t type = below(2) ? KI_I64 : KI_U64;
+	const struct ki_var v = {.kind = KI_VAR_LOCAL, .type = type, .first = type};
+
+	if (!n || below(4) ||
+	    (n->kind == NODE_UPDATE && (n->op == KI_UPDATE_MIN || n->op == KI_UPDATE_MAX)))
+		return n;
+	return ki_stmt_unless(g->s, n, &v);
+}
+
 static struct ki_node *stmt(struct grow *g, unsigned int depth)
 {
 	struct ki_node *list = NULL;
@@ -368,9 +383,9 @@ static struct ki_node *stmt(struct grow *g, unsigned int depth)
 	if (depth > 1 && g->left > 0) {
 		switch (below(10)) {
 		case 9:
-			return g->c->in_kernel ? update(g, depth) : table_op(g, depth);
+			return or_not(g, g->c->in_kernel ? update(g, depth) : table_op(g, depth));
 		case 8:
-			return g->c->in_kernel ? update(g, depth) : record(g, depth);
+			return or_not(g, g->c->in_kernel ? update(g, depth) : record(g, depth));
 		case 0:
 		case 1:
 			return branches(g, depth - 1);
@@ -389,18 +404,21 @@ static struct ki_node *stmt(struct grow *g, unsigned int depth)
 			break;
 		}
 	}
-	return update(g, depth);
+	return or_not(g, update(g, depth));
 }
 
-/* All locals are written before the others' statements, or read behind them: not all of them have a
-   register then. */
+#define CROWD 9 /* all of them would not fit on the stack, beside what others want there */
+
+/* Many locals are written before the others' statements, or read behind them: not all of them have
+   a register then. */
 static struct ki_node *crowd(struct grow *g, struct ki_node *list, bool reads)
 {
 	const struct ki_var sum = {
 		.kind = KI_VAR_CPU, .type = KI_I64, .first = g->c->counter + KI_I64};
 
-	for (unsigned int i = 0; i < KI_LOCALS; i++) {
-		const struct ki_var v = {.kind = KI_VAR_LOCAL, .type = (uint8_t)i, .first = i};
+	for (unsigned int i = 0; i < CROWD; i++) {
+		const struct ki_var v = {
+			.kind = KI_VAR_LOCAL, .type = (uint8_t)(i % KI_TYPES), .first = i};
 
 		list = ki_stmt_append(g->s, list,
 				      reads ? ki_stmt_update(g->s, KI_UPDATE_ADD, &sum, NULL,

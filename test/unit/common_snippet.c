@@ -50,6 +50,12 @@ static uint64_t load(void *arg, uint64_t addr, unsigned int size)
 	return cut(v, size);
 }
 
+static uint64_t unreadable(void *arg, uint64_t addr, uint64_t size)
+{
+	(void)arg;
+	return (addr ^ size) >> 3 & 1;
+}
+
 static uint64_t event(void *arg, uint64_t which)
 {
 	(void)arg;
@@ -205,6 +211,8 @@ static uint64_t helper(unsigned int number, const uint64_t *a)
 		return running->m.uid;
 	case KI_HELPER_CGROUP:
 		return running->m.cgroup;
+	case KI_HELPER_UNREADABLE:
+		return unreadable(NULL, a[0], a[1]);
 	case KI_HELPER_EVENT:
 		return event(NULL, a[0]);
 	case KI_HELPER_EXTREME:
@@ -526,6 +534,7 @@ void snip_case_make(struct snip_case *c)
 				   .tgid = below(100),
 				   .may_call = below(4) != 0,
 				   .load = load,
+				   .unreadable = unreadable,
 				   .event = event,
 				   .call = call,
 				   .record = record,

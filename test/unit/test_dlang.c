@@ -68,6 +68,14 @@ static const char *const good[] = {
 	"inline int two = 2; inline string s = \"a\"; inline int sum[int a, int b] = a + b;\n"
 	"BEGIN { trace(sum[two, sum[1, 3]]); trace(s); trace(ENOENT + SIGINT); }",
 	"BEGIN { trace('ab'); trace(sizeof(int *)); trace((1, 2)); }",
+	"BEGIN { p = (char *)alloca(16); *p = 'a'; p[1] = *p; bcopy(p, p + 2, 2); trace(*(p + 2));\n"
+	"  q = (int *)copyin(arg0, 8); copyinto(arg0, 4, q); q[1] += 3; tracemem(q, 8); }",
+	"struct s { int a; struct { short b, c[4]; } d; };\n"
+	"BEGIN { this->s = (struct s *)alloca(sizeof(struct s)); this->s->d.c[1] = 3; this->s->a++; }",
+	"BEGIN { i = speculation(); } BEGIN { speculate(i); trace(1); } BEGIN { commit(i); }\n"
+	"BEGIN { discard(i); } ERROR { trace(arg1); trace(epid); }",
+	"BEGIN { @m = min(1); clear(@m); @x[1] = max(2); trunc(@x); trunc(@x, 1); }",
+	"BEGIN { tracemem(arg0, 32); tracemem(&`jiffies, 8, 4); }",
 	"BEGIN { x = 1; x += 2; x <<= 1; --x; x--; trace(x++ + 1); @ = sum(--x); }",
 	NULL,
 };
@@ -113,7 +121,13 @@ static const struct {
 	{"BEGIN /execname/ { }", "a predicate is a number"},
 	{"BEGIN /execname == 1/ { }", "a string is compared with a number"},
 	{"BEGIN { pid = 1; }", "only variables can be assigned to"},
-	{"BEGIN { trace(alloca(1)); }", "alloca() is not supported yet"},
+	{"BEGIN { trace(raise(1)); }", "raise() is"},
+	{"BEGIN { p = (char *)arg0; *p = 1; }", "only variables can be assigned to"},
+	{"BEGIN { trace(alloca(100000)); }", "alloca() of more than 4096 bytes"},
+	{"BEGIN { tracemem(arg0, pid); }", "size is a constant"},
+	{"BEGIN { tracemem(arg0, 4096); }", "of more than 1664 bytes"},
+	{"BEGIN { x = speculate(1); }", "speculate() is a statement of its own"},
+	{"BEGIN { speculate(1); exit(0); }", "exit() may not follow speculate()"},
 	{"BEGIN { x = \"a\"; x = 1; }", "a value of type int is assigned to one of type string"},
 	{"BEGIN { x = 1; trace(x ? \"a\" : 2); }", "a number here"},
 	{"BEGIN { trace(strlen(1)); }", "strlen() wants a string here"},
@@ -151,7 +165,6 @@ static const struct {
 	{"BEGIN { /* ", "a comment without an end"},
 	{"BEGIN { @ = lquantize(1, 5, 1, 1); }", "low < high"},
 	{"BEGIN { @ = lquantize(1, pid, 10, 1); }", "constants"},
-	{"BEGIN { @m = min(1); clear(@m); }", "which is a min(), is not supported yet"},
 };
 
 static void test_bad(void **state)

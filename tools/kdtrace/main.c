@@ -142,6 +142,17 @@ static char *right(char *to, const char *text, size_t width)
 	return to + n + 1;
 }
 
+static const char *decimal(uint32_t n, char text[16])
+{
+	char *at = text + 15;
+
+	*at = 0;
+	do
+		*--at = (char)('0' + n % 10);
+	while (n /= 10);
+	return at;
+}
+
 static void list_one(const struct ki_dlang_probe *p, FILE *out)
 {
 	char line[1024], id[16], *end = line;
@@ -149,8 +160,7 @@ static void list_one(const struct ki_dlang_probe *p, FILE *out)
 	if (strlen(p->provider) + strlen(p->module) + strlen(p->function) + strlen(p->name) >
 	    sizeof(line) - 128)
 		return;
-	snprintf(id, sizeof(id), "%u", p->id);
-	end = right(end, id, 5);
+	end = right(end, decimal(p->id, id), 5);
 	end = right(end, p->provider, 10);
 	end = right(end, p->module, 17);
 	end = right(end, p->function, 33);
@@ -229,12 +239,16 @@ static void say_drops(const struct session *s)
 	} rows[] = {{(ki_dlang_drops(s->d, &drops), drops.records), "record"},
 		    {drops.aggregations, "aggregation"},
 		    {drops.variables, "dynamic variable"},
-		    {drops.strings, "string"}};
+		    {drops.strings, "string"},
+		    {drops.speculations, "speculative"}};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
 		if (rows[i].n)
 			say("%llu %s drop%s", (unsigned long long)rows[i].n, rows[i].what,
 			    rows[i].n == 1 ? "" : "s");
+	if (drops.refused)
+		say("%llu failed speculation%s (no speculative buffer available)",
+		    (unsigned long long)drops.refused, drops.refused == 1 ? "" : "s");
 }
 
 static void say_ended(const struct child *c)

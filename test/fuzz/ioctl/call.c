@@ -74,6 +74,9 @@ static uint32_t reason_of(const struct request *q, enum op op)
 	case OP_STACKS:
 		off = offsetof(struct ki_stacks, reason);
 		break;
+	case OP_TEXTS:
+		off = offsetof(struct ki_texts, reason);
+		break;
 	case OP_EVENT:
 		off = offsetof(struct ki_event_req, reason);
 		break;
@@ -134,7 +137,7 @@ static void check_tails(uint8_t *p, size_t len, int prot, struct rng *r)
 
 static bool is_length(const struct session *s, size_t len, int64_t off)
 {
-	if (off == KI_MAP_STACKS || off == SOME_TABLE)
+	if (off == KI_MAP_STACKS || off == KI_MAP_TEXTS || off == SOME_TABLE)
 		return len > 4096;
 	if (off == KI_MAP_RING)
 		return len > s->cpus * 4096 && !(len % (s->cpus * 4096));
@@ -178,6 +181,7 @@ static void call_mmap(struct session *s, struct arena *a, struct rng *r)
 		KI_MAP_RING_TAILS,
 		KI_MAP_RING_TAILS,
 		KI_MAP_STACKS,
+		KI_MAP_TEXTS,
 	};
 	const uint64_t lens[] = {
 		s->map_bytes,
@@ -271,7 +275,7 @@ static bool known(unsigned long cmd)
 	       cmd == KI_IOC_RING || cmd == KI_IOC_EVENT || cmd == KI_IOC_TABLE ||
 	       cmd == KI_IOC_STACKS || cmd == KI_IOC_GLOBAL || cmd == KI_IOC_PATCHES ||
 	       cmd == KI_IOC_SESSION || cmd == KI_IOC_SESSION_WINDOW || cmd == KI_IOC_EVICT ||
-	       cmd == KI_IOC_HELD;
+	       cmd == KI_IOC_HELD || cmd == KI_IOC_TEXTS;
 }
 
 static void call_unknown(struct session *s, struct arena *a, struct rng *r)
@@ -296,6 +300,7 @@ void call_random(struct session *s, struct arena *a, struct rng *r)
 		OP_UNSPLICE, OP_UNSPLICE, OP_MMAP,   OP_FILE,	  OP_UNKNOWN,  OP_GLOBALS,
 		OP_LONG,     OP_LONG,	  OP_LONG,   OP_LONG,	  OP_WORDS,    OP_INSIDE,
 		OP_RING,     OP_EVENT,	  OP_TABLE,  OP_STACKS,	  OP_GLOBAL,   OP_KCOV,
+		OP_TEXTS,
 	};
 	enum op op = mix[rng_below(r, sizeof(mix) / sizeof(*mix))];
 

@@ -499,6 +499,7 @@ void request_make(struct request *q, enum op op, const struct session *s, struct
 		[OP_INSIDE] = request_make_inside,
 		[OP_RING] = request_make_ring,
 		[OP_STACKS] = request_make_stacks,
+		[OP_TEXTS] = request_make_texts,
 		[OP_EVENT] = request_make_event,
 		[OP_TABLE] = request_make_table,
 	};

@@ -70,6 +70,7 @@ enum op {
 	OP_INSIDE,
 	OP_RING,
 	OP_STACKS,
+	OP_TEXTS,
 	OP_EVENT,
 	OP_TABLE,
 	OP_LONG,    /* SPLICE with a long chunk */
@@ -180,6 +181,7 @@ void request_make_words(struct request *q, const struct session *s, struct arena
 void request_make_inside(struct request *q, const struct session *s, struct arena *a,
 			 struct rng *r);
 void request_make_table(struct request *q, const struct session *s, struct arena *a, struct rng *r);
+void request_make_texts(struct request *q, const struct session *s, struct arena *a, struct rng *r);
 void request_make_stacks(struct request *q, const struct session *s, struct arena *a,
 			 struct rng *r);
 void request_make_ring(struct request *q, const struct session *s, struct arena *a, struct rng *r);

@@ -77,6 +77,19 @@ void request_make_stacks(struct request *q, const struct session *s, struct aren
 				  .rows = 1u << rng_below(r, 10)};
 }
 
+void request_make_texts(struct request *q, const struct session *s, struct arena *a, struct rng *r)
+{
+	struct ki_texts *req = request_piece(q, a, sizeof(*req));
+
+	(void)s;
+	q->cmd = KI_IOC_TEXTS;
+	*req = (struct ki_texts){.size = sizeof(*req),
+				 .most = 8 + rng_below(r, 300),
+				 .rows = 512u << rng_below(r, 4),
+				 .heap = 4096 * (1 + rng_below(r, 16)),
+				 .scratch = rng_one_in(r, 2) ? rng_below(r, 20000) : 0};
+}
+
 /* Of all kinds, most of them ones that the driver opens. */
 void request_make_event(struct request *q, const struct session *s, struct arena *a, struct rng *r)
 {
