@@ -26,6 +26,6 @@ is "the kernel's types" "$(d 'BEGIN { ppid_of = $pid; printf("%d\n", `max_pfn > 
 	syscall::getpriority:entry /pid == $target/ { @[curthread->comm, curthread->tgid == pid, curthread->real_parent->tgid == ppid_of, stringof(curthread->comm) == execname] = count(); }' -c "$calls" | tr -s ' ' | tr '\n' ';')" "1;perl 1 1 1 500;"
 is "assignments in expressions, inlines, arrays of threads" "$(d 'inline int twice[int a] = 2 * a; BEGIN { x = y = 3; self->a[1, "k"] = twice[x] + (z = 4); printf("%d %d %d %d\n", x++ + ++y, x, self->a[1, "k"], (1, z)); exit(0); }')" "7 4 10 4"
 is "min and max that are cleared" "$(d 'BEGIN { i = 0; @m = min(5); @x["a"] = max(5); @l["b"] = max(8); } tick-50ms { i++; } tick-50ms /i == 2/ { printa("%@d", @m); clear(@m); clear(@x); trunc(@l); }
-	tick-50ms /i == 6/ { @m = min(9); @m = min(8); @x["a"] = max(2); exit(0); }' | tr '\n' ';')" "58;a 2;"
+	tick-50ms /i == 6/ { @m = min(9); @m = min(8); @x["a"] = max(2); exit(0); } END { printa("%@d\n", @m); }' | tr -s ' ' | tr '\n' ';')" "58;a 2;"
 soon "nothing is left" 0 field windows
 finish
