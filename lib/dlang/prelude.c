@@ -11,7 +11,6 @@ static const struct {
 } rows[] = {
 	{"ppid", "inline int ppid = curthread->real_parent->tgid;"},
 	{"gid", "inline unsigned int gid = curthread->cred->gid.val;"},
-	{"epid", "inline unsigned int epid = id;"},
 	{"ipl", "inline unsigned int ipl = 0;"},
 	{"htons", "inline uint16_t htons[int __x] = (__x & 0xff) << 8 | (__x >> 8 & 0xff);"},
 	{"ntohs", "inline uint16_t ntohs[int __x] = (__x & 0xff) << 8 | (__x >> 8 & 0xff);"},
