@@ -60,6 +60,25 @@ ki_lay_policy *ki_lay_policy_find(const char *name);
    that of another order of the same. */
 double ki_lay_score(const struct ki_lay_graph *g, const uint32_t *order, uint32_t n);
 
+/* ---- which functions ---- */
+
+struct ki_evolve_search {
+	size_t n;	/* so many at most */
+	double seconds; /* sample so long */
+	/* Wait so long; false: stop (-ECANCELED). */
+	bool (*wait)(void *arg, double seconds);
+	void *arg;
+};
+
+/*
+ * The symbols in which the kernel is found most often, the hottest first: each CPU's clock is
+ * sampled 2,000 times a second by perf events (no counter of the processor is needed). A live
+ * kernel. *out: *count of the target's symbols, some of which may be no functions that can be laid
+ * out; free(). -EACCES, -EPERM: perf_event_paranoid.
+ */
+int ki_evolve_hottest(struct ki_target *t, const struct ki_evolve_search *how,
+		      const struct ki_symbol ***out, size_t *count, struct ki_err *err);
+
 /* ---- functions ---- */
 
 /* What a layout of a function is expected to do, by its profile. */

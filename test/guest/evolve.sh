@@ -121,6 +121,18 @@ ok "a kprobe at an entry sees all calls ($n)" test "$n" -ge 3000 -a "$n" -lt 305
 is "stat counts calls from one to the other" "$("$ki" stat --json rw_verify_area:entry --own -- "$prog/calls" read 3000 2> /dev/null | value rw_verify_area:entry | awk '{ print ($1 >= 3000 && $1 < 3050) }')" 1
 back "together"
 
+# The kernel says itself where it is hot.
+load "$prog/calls" open 5000
+# shellcheck disable=SC2317 # called through ok
+hottest() { "$ki" evolve --keep --always --for 2 --hottest 80 > /tmp/out 2> /tmp/err; }
+ok "the hottest" hottest
+grep -v ' is not\|cannot' /tmp/out | tail -n 1 | sed 's/^/# /'
+sed 's/.*: //' /tmp/err | sort | uniq -c | sort -rn | head -n 8 | sed 's/^/# /'
+unload
+ok "are laid out: some are of opening files" sh -c "'$ki' evolve --list | grep -qw 'link_path_walk\|do_dentry_open\|path_openat\|do_sys_openat2\|kmem_cache_alloc\|__fput'"
+ok "files are opened" "$prog/calls" open 5000
+back "the hottest"
+
 # Who keeps it is killed.
 load "$prog/calls" read 20000
 ok "once more" lay vfs_read

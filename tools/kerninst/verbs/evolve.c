@@ -5,7 +5,6 @@
 #include "evolve.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,77 +16,10 @@
 #include "open.h"
 #include "select.h"
 
-static const char usage[] =
-	"Usage: kerninst evolve [OPTION...] FUNCTION...\n"
-	"       kerninst evolve --list | --undo\n"
-	"Let functions of the running kernel stand in memory as they are executed: profile them while\n"
-	"they run, choose an order of their blocks, put copies in that order in, measure whether calls\n"
-	"got faster, and keep the copies or take them out. What the code does stays the same: the\n"
-	"driver makes each copy itself, and only the order is chosen.\n\n"
-	"      --for SECONDS    profile so long (default 10)\n"
-	"      --save FILE      keep the profile: what kerninst cover --mode edges writes\n"
-	"      --from FILE      use one, also of another boot of the same kernel\n"
-	"      --hot N          a block is hot if it runs in more than 1/N of the calls (default 20;\n"
-	"                       0: if it runs at all)\n"
-	"      --policy NAME    ext-tsp (the default), hot-first, reverse (worse on purpose)\n"
-	"      --apart          each function by itself; else those of the kernel stand together, and\n"
-	"                       call each other without a jump as long as nobody uses ftrace\n"
-	"  -n, --dry-run        say what would be done, change nothing\n"
-	"      --explain        say what is expected of each function\n"
-	"      --judge FUNCTION whose time per call decides (default: the first one that is laid out;\n"
-	"                       a caller that is not is fairer, since inserted code costs less in a\n"
-	"                       layout)\n"
-	"      --metric NAME    what of it (default vtime/call)\n"
-	"      --windows N      measure N times without and N times with it (default 5)\n"
-	"      --window SECONDS each so long (default 1)\n"
-	"      --always         do not measure\n"
-	"      --keep           leave what is better in, in a process that stays; else it is there\n"
-	"                       until Ctrl-C\n"
-	"      --list           what such processes keep\n"
-	"      --undo           end them; all is as it was\n"
-	"  -h, --help           this text\n\n"
-	"Better is: with 95 % confidence (Welch's test). Exit status: 0 it is in, or was until Ctrl-C;\n"
-	"4 it is not better, so it was taken out; 1 an error, 2 wrong usage, 3 not possible on this\n"
-	"system.\n\n"
-	"Examples:\n"
-	"  kerninst evolve --dry-run --explain --for 5 vfs_read\n"
-	"  kerninst evolve --keep --judge ksys_read vfs_read rw_verify_area\n";
-
-enum { CLI_NOT_BETTER = 4, OPTION_LONG = 256 };
-
-enum {
-	OPT_FOR = OPTION_LONG,
-	OPT_SAVE,
-	OPT_FROM,
-	OPT_HOT,
-	OPT_POLICY,
-	OPT_APART,
-	OPT_EXPLAIN,
-	OPT_JUDGE,
-	OPT_METRIC,
-	OPT_WINDOWS,
-	OPT_WINDOW,
-	OPT_ALWAYS,
-	OPT_KEEP,
-	OPT_LIST,
-	OPT_UNDO
-};
-
-#define WINDOWS_MOST 1000
-
-struct options {
-	double seconds, window;
-	const char *save, *from, *metric;
-	char *judge;
-	struct ki_evolve_options choice;
-	size_t windows;
-	bool dry_run, explain, always, keep, list, undo;
-	char **what;
-	int n;
-};
+enum { CLI_NOT_BETTER = 4 };
 
 struct run {
-	const struct options *o;
+	const struct evolve_options *o;
 	const struct verb *self;
 	struct ki_target *t;
 	ki_selection chosen;
@@ -97,119 +29,6 @@ struct run {
 	size_t n;
 	struct command nothing;
 };
-
-/* ---- options ---- */
-
-static bool get_number(const char *text, unsigned long most, unsigned long *out)
-{
-	char *end;
-
-	errno = 0;
-	*out = strtoul(text, &end, 10);
-	return !errno && *text >= '0' && *text <= '9' && !*end && *out <= most;
-}
-
-static int take_number(const struct verb *self, int c, struct options *o)
-{
-	unsigned long n;
-
-	if (c == OPT_HOT) {
-		if (!get_number(optarg, 1000000, &n))
-			return cli_misuse(self, "--hot '%s': a number up to 1000000", optarg);
-		o->choice.hot = (unsigned int)n;
-		return CLI_OK;
-	}
-	if (!get_number(optarg, WINDOWS_MOST, &n) || n < 2)
-		return cli_misuse(self, "--windows '%s': a number from 2 to %d", optarg,
-				  WINDOWS_MOST);
-	o->windows = n;
-	return CLI_OK;
-}
-
-static int take_option(const struct verb *self, int c, struct options *o)
-{
-	const char **texts[] = {[OPT_SAVE - OPTION_LONG] = &o->save,
-				[OPT_FROM - OPTION_LONG] = &o->from,
-				[OPT_METRIC - OPTION_LONG] = &o->metric,
-				[OPT_UNDO - OPTION_LONG] = NULL};
-	bool *flags[] = {[OPT_EXPLAIN - OPTION_LONG] = &o->explain,
-			 [OPT_ALWAYS - OPTION_LONG] = &o->always,
-			 [OPT_APART - OPTION_LONG] = &o->choice.apart,
-			 [OPT_KEEP - OPTION_LONG] = &o->keep,
-			 [OPT_LIST - OPTION_LONG] = &o->list,
-			 [OPT_UNDO - OPTION_LONG] = &o->undo};
-
-	if (c == 'n')
-		o->dry_run = true;
-	else if (c == OPT_JUDGE)
-		o->judge = optarg;
-	else if (texts[c - OPTION_LONG])
-		*texts[c - OPTION_LONG] = optarg;
-	else if (flags[c - OPTION_LONG])
-		*flags[c - OPTION_LONG] = true;
-	else if (c == OPT_POLICY && !(o->choice.policy = ki_lay_policy_find(optarg)))
-		return cli_misuse(self, "--policy '%s': ext-tsp, hot-first or reverse", optarg);
-	else if ((c == OPT_FOR && !cli_seconds(optarg, &o->seconds)) ||
-		 (c == OPT_WINDOW && !cli_seconds(optarg, &o->window)))
-		return cli_misuse(self, "'%s': a positive number of seconds", optarg);
-	else if (c == OPT_HOT || c == OPT_WINDOWS)
-		return take_number(self, c, o);
-	return CLI_OK;
-}
-
-static int check(const struct verb *self, const struct options *o)
-{
-	if (o->list && o->undo)
-		return cli_misuse(self, "--list, or --undo: one of them");
-	if ((o->list || o->undo) && o->n)
-		return cli_misuse(self, "no function is expected with --list and --undo: they are "
-					"of all that is kept");
-	if (!o->list && !o->undo && !o->n)
-		return cli_misuse(self, "functions are wanted; or --list, --undo");
-	if (o->from && o->save)
-		return cli_misuse(self, "--from, or --save: one of them");
-	if (o->keep && o->dry_run)
-		return cli_misuse(self, "--keep, or --dry-run: one of them");
-	return CLI_OK;
-}
-
-static int parse_options(const struct verb *self, int argc, char **argv, struct options *o,
-			 bool *done)
-{
-	static const struct option options[] = {{"for", required_argument, NULL, OPT_FOR},
-						{"save", required_argument, NULL, OPT_SAVE},
-						{"from", required_argument, NULL, OPT_FROM},
-						{"hot", required_argument, NULL, OPT_HOT},
-						{"policy", required_argument, NULL, OPT_POLICY},
-						{"apart", no_argument, NULL, OPT_APART},
-						{"dry-run", no_argument, NULL, 'n'},
-						{"explain", no_argument, NULL, OPT_EXPLAIN},
-						{"judge", required_argument, NULL, OPT_JUDGE},
-						{"metric", required_argument, NULL, OPT_METRIC},
-						{"windows", required_argument, NULL, OPT_WINDOWS},
-						{"window", required_argument, NULL, OPT_WINDOW},
-						{"always", no_argument, NULL, OPT_ALWAYS},
-						{"keep", no_argument, NULL, OPT_KEEP},
-						{"list", no_argument, NULL, OPT_LIST},
-						{"undo", no_argument, NULL, OPT_UNDO},
-						{"help", no_argument, NULL, 'h'},
-						{0}};
-	int c, ret;
-
-	*done = true;
-	while ((c = getopt_long(argc, argv, ":nh", options, NULL)) != -1) {
-		if (c == 'h' || c == '?' || c == ':')
-			return cli_other_option(self, c, argv);
-		ret = take_option(self, c, o);
-		if (ret)
-			return ret;
-	}
-	o->what = argv + optind;
-	o->n = argc - optind;
-	ret = check(self, o);
-	*done = ret != CLI_OK;
-	return ret;
-}
 
 /* ---- the profile ---- */
 
@@ -268,6 +87,34 @@ static int profile(struct run *r)
 	ret = syms ? count(r, syms) : cli_no_memory();
 	free(syms);
 	return ret;
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct selected *x = a, *y = b;
+
+	return (x->sym > y->sym) - (x->sym < y->sym);
+}
+
+/* Functions that cannot be profiled are passed over. */
+static int find_hottest(struct run *r)
+{
+	const struct ki_evolve_search how = {.n = r->o->hottest,
+					     .seconds = r->o->seconds,
+					     .wait = wait_seconds,
+					     .arg = &r->nothing};
+	const struct ki_symbol **v;
+	struct ki_err err = {0};
+	size_t n;
+
+	if (ki_evolve_hottest(r->t, &how, &v, &n, &err))
+		return cli_fail(&err);
+	for (size_t i = 0; i < n && !ki_vec_reserve(&r->chosen, 1); i++)
+		r->chosen.v[r->chosen.n++] = (struct selected){.sym = v[i]};
+	free(v);
+	qsort(r->chosen.v, r->chosen.n, sizeof(*r->chosen.v), by_address);
+	return r->chosen.n ? CLI_OK
+			   : cli_error("--hottest: the kernel had nothing to do; let a load run");
 }
 
 /* ---- choosing ---- */
@@ -422,7 +269,9 @@ static int evolve(struct run *r)
 	const struct open_options live = {0};
 	int ret = open_or_fail(&live, &r->t);
 
-	if (!ret)
+	if (!ret && r->o->hottest)
+		ret = find_hottest(r);
+	else if (!ret)
 		ret = select_functions(r->t, r->self, r->o->what, r->o->n, false, &r->chosen);
 	if (!ret)
 		ret = profile(r);
@@ -437,14 +286,14 @@ static int evolve(struct run *r)
 
 static int run(const struct verb *self, int argc, char **argv)
 {
-	struct options o = {.seconds = 10,
-			    .window = 1,
-			    .windows = 5,
-			    .metric = "vtime/call",
-			    .choice = {.policy = ki_lay_ext_tsp, .hot = 20}};
+	struct evolve_options o = {.seconds = 10,
+				   .window = 1,
+				   .windows = 5,
+				   .metric = "vtime/call",
+				   .choice = {.policy = ki_lay_ext_tsp, .hot = 20}};
 	struct run r = {.o = &o, .self = self};
 	bool done;
-	int ret = parse_options(self, argc, argv, &o, &done);
+	int ret = evolve_parse(self, argc, argv, &o, &done);
 
 	if (done)
 		return ret;
@@ -466,6 +315,6 @@ static int run(const struct verb *self, int argc, char **argv)
 const struct verb verb_evolve = {
 	.name = "evolve",
 	.summary = "lay hot code out anew, measure, keep what is better",
-	.usage = usage,
+	.usage = evolve_usage,
 	.run = run,
 };

@@ -1,11 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * kerninst evolve: layouts that stay when the command has ended.
+ * kerninst evolve: its options, and layouts that stay when the command has ended.
  */
 #ifndef KERNINST_EVOLVE_VERB_H
 #define KERNINST_EVOLVE_VERB_H
 
 #include "cli.h"
+#include "kerninst/evolve.h"
+
+struct evolve_options {
+	double seconds, window;
+	const char *save, *from, *metric;
+	char *judge;
+	struct ki_evolve_options choice;
+	size_t windows, hottest;
+	bool dry_run, explain, always, keep, list, undo;
+	char **what;
+	int n;
+};
+
+extern const char evolve_usage[];
+
+/* CLI_OK and not *done: go on; else an exit status. */
+int evolve_parse(const struct verb *self, int argc, char **argv, struct evolve_options *o,
+		 bool *done);
 
 /*
  * Go on in a process of its own, which is called so that others find it; this one waits for what

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+
+#include "evolve.h"
+
+const char evolve_usage[] =
+	"Usage: kerninst evolve [OPTION...] FUNCTION... | --hottest N\n"
+	"       kerninst evolve --list | --undo\n"
+	"Let functions of the running kernel stand in memory as they are executed: profile them while\n"
+	"they run, choose an order of their blocks, put copies in that order in, measure whether calls\n"
+	"got faster, and keep the copies or take them out. What the code does stays the same: the\n"
+	"driver makes each copy itself, and only the order is chosen.\n\n"
+	"      --hottest N      the N functions in which the kernel spends most of its time now\n"
+	"      --for SECONDS    profile so long (default 10); before it, look for the hottest so long\n"
+	"      --save FILE      keep the profile: what kerninst cover --mode edges writes\n"
+	"      --from FILE      use one, also of another boot of the same kernel\n"
+	"      --hot N          a block is hot if it runs in more than 1/N of the calls (default 20;\n"
+	"                       0: if it runs at all)\n"
+	"      --policy NAME    ext-tsp (the default), hot-first, reverse (worse on purpose)\n"
+	"      --apart          each function by itself; else those of the kernel stand together, and\n"
+	"                       call each other without a jump as long as nobody uses ftrace\n"
+	"  -n, --dry-run        say what would be done, change nothing\n"
+	"      --explain        say what is expected of each function\n"
+	"      --judge FUNCTION whose time per call decides (default: the first one that is laid out;\n"
+	"                       a caller that is not is fairer, since inserted code costs less in a\n"
+	"                       layout)\n"
+	"      --metric NAME    what of it (default vtime/call)\n"
+	"      --windows N      measure N times without and N times with it (default 5)\n"
+	"      --window SECONDS each so long (default 1)\n"
+	"      --always         do not measure\n"
+	"      --keep           leave what is better in, in a process that stays; else it is there\n"
+	"                       until Ctrl-C\n"
+	"      --list           what such processes keep\n"
+	"      --undo           end them; all is as it was\n"
+	"  -h, --help           this text\n\n"
+	"Better is: with 95 % confidence (Welch's test). Exit status: 0 it is in, or was until Ctrl-C;\n"
+	"4 it is not better, so it was taken out; 1 an error, 2 wrong usage, 3 not possible on this\n"
+	"system.\n\n"
+	"Examples:\n"
+	"  kerninst evolve --dry-run --explain --for 5 vfs_read\n"
+	"  kerninst evolve --keep --judge ksys_read vfs_read rw_verify_area\n";
+
+enum { OPTION_LONG = 256 };
+
+enum {
+	OPT_FOR = OPTION_LONG,
+	OPT_HOTTEST,
+	OPT_SAVE,
+	OPT_FROM,
+	OPT_HOT,
+	OPT_POLICY,
+	OPT_APART,
+	OPT_EXPLAIN,
+	OPT_JUDGE,
+	OPT_METRIC,
+	OPT_WINDOWS,
+	OPT_WINDOW,
+	OPT_ALWAYS,
+	OPT_KEEP,
+	OPT_LIST,
+	OPT_UNDO
+};
+
+#define WINDOWS_MOST 1000
+#define HOTTEST_MOST 5000
+
+static bool get_number(const char *text, unsigned long most, unsigned long *out)
+{
+	char *end;
+
+	errno = 0;
+	*out = strtoul(text, &end, 10);
+	return !errno && *text >= '0' && *text <= '9' && !*end && *out <= most;
+}
+
+static int take_number(const struct verb *self, int c, struct evolve_options *o)
+{
+	unsigned long n;
+
+	if (c == OPT_HOTTEST) {
+		if (!get_number(optarg, HOTTEST_MOST, &n) || !n)
+			return cli_misuse(self, "--hottest '%s': a number from 1 to %d", optarg,
+					  HOTTEST_MOST);
+		o->hottest = n;
+		return CLI_OK;
+	}
+	if (c == OPT_HOT) {
+		if (!get_number(optarg, 1000000, &n))
+			return cli_misuse(self, "--hot '%s': a number up to 1000000", optarg);
+		o->choice.hot = (unsigned int)n;
+		return CLI_OK;
+	}
+	if (!get_number(optarg, WINDOWS_MOST, &n) || n < 2)
+		return cli_misuse(self, "--windows '%s': a number from 2 to %d", optarg,
+				  WINDOWS_MOST);
+	o->windows = n;
+	return CLI_OK;
+}
+
+static int take_option(const struct verb *self, int c, struct evolve_options *o)
+{
+	const char **texts[] = {[OPT_SAVE - OPTION_LONG] = &o->save,
+				[OPT_FROM - OPTION_LONG] = &o->from,
+				[OPT_METRIC - OPTION_LONG] = &o->metric,
+				[OPT_UNDO - OPTION_LONG] = NULL};
+	bool *flags[] = {[OPT_EXPLAIN - OPTION_LONG] = &o->explain,
+			 [OPT_ALWAYS - OPTION_LONG] = &o->always,
+			 [OPT_APART - OPTION_LONG] = &o->choice.apart,
+			 [OPT_KEEP - OPTION_LONG] = &o->keep,
+			 [OPT_LIST - OPTION_LONG] = &o->list,
+			 [OPT_UNDO - OPTION_LONG] = &o->undo};
+
+	if (c == 'n')
+		o->dry_run = true;
+	else if (c == OPT_JUDGE)
+		o->judge = optarg;
+	else if (texts[c - OPTION_LONG])
+		*texts[c - OPTION_LONG] = optarg;
+	else if (flags[c - OPTION_LONG])
+		*flags[c - OPTION_LONG] = true;
+	else if (c == OPT_POLICY && !(o->choice.policy = ki_lay_policy_find(optarg)))
+		return cli_misuse(self, "--policy '%s': ext-tsp, hot-first or reverse", optarg);
+	else if ((c == OPT_FOR && !cli_seconds(optarg, &o->seconds)) ||
+		 (c == OPT_WINDOW && !cli_seconds(optarg, &o->window)))
+		return cli_misuse(self, "'%s': a positive number of seconds", optarg);
+	else if (c == OPT_HOT || c == OPT_WINDOWS || c == OPT_HOTTEST)
+		return take_number(self, c, o);
+	return CLI_OK;
+}
+
+static int check(const struct verb *self, const struct evolve_options *o)
+{
+	if (o->list && o->undo)
+		return cli_misuse(self, "--list, or --undo: one of them");
+	if ((o->list || o->undo) && o->n)
+		return cli_misuse(self, "no function is expected with --list and --undo: they are "
+					"of all that is kept");
+	if (!o->list && !o->undo && !o->n && !o->hottest)
+		return cli_misuse(self, "functions are wanted; or --hottest, --list, --undo");
+	if (o->hottest && (o->n || o->from))
+		return cli_misuse(self,
+				  "--hottest finds functions of its own: no names, no --from");
+	if (o->from && o->save)
+		return cli_misuse(self, "--from, or --save: one of them");
+	if (o->keep && o->dry_run)
+		return cli_misuse(self, "--keep, or --dry-run: one of them");
+	return CLI_OK;
+}
+
+int evolve_parse(const struct verb *self, int argc, char **argv, struct evolve_options *o,
+		 bool *done)
+{
+	static const struct option options[] = {{"for", required_argument, NULL, OPT_FOR},
+						{"hottest", required_argument, NULL, OPT_HOTTEST},
+						{"save", required_argument, NULL, OPT_SAVE},
+						{"from", required_argument, NULL, OPT_FROM},
+						{"hot", required_argument, NULL, OPT_HOT},
+						{"policy", required_argument, NULL, OPT_POLICY},
+						{"apart", no_argument, NULL, OPT_APART},
+						{"dry-run", no_argument, NULL, 'n'},
+						{"explain", no_argument, NULL, OPT_EXPLAIN},
+						{"judge", required_argument, NULL, OPT_JUDGE},
+						{"metric", required_argument, NULL, OPT_METRIC},
+						{"windows", required_argument, NULL, OPT_WINDOWS},
+						{"window", required_argument, NULL, OPT_WINDOW},
+						{"always", no_argument, NULL, OPT_ALWAYS},
+						{"keep", no_argument, NULL, OPT_KEEP},
+						{"list", no_argument, NULL, OPT_LIST},
+						{"undo", no_argument, NULL, OPT_UNDO},
+						{"help", no_argument, NULL, 'h'},
+						{0}};
+	int c, ret;
+
+	*done = true;
+	while ((c = getopt_long(argc, argv, ":nh", options, NULL)) != -1) {
+		if (c == 'h' || c == '?' || c == ':')
+			return cli_other_option(self, c, argv);
+		ret = take_option(self, c, o);
+		if (ret)
+			return ret;
+	}
+	o->what = argv + optind;
+	o->n = argc - optind;
+	ret = check(self, o);
+	*done = ret != CLI_OK;
+	return ret;
+}
