@@ -104,6 +104,22 @@ int cli_other_option(const struct verb *v, int option, char **argv)
 			  what);
 }
 
+bool cli_take_options(const struct verb *v, int argc, char **argv, const struct cli_syntax *s,
+		      int *status)
+{
+	int c;
+
+	*status = CLI_OK;
+	while (!*status && (c = getopt_long(argc, argv, s->letters, s->options, NULL)) != -1) {
+		if (c == 'h' || c == '?' || c == ':') {
+			*status = cli_other_option(v, c, argv);
+			return false;
+		}
+		*status = s->take(v, c, s->arg);
+	}
+	return !*status;
+}
+
 bool cli_seconds(const char *text, double *out)
 {
 	char *end;

@@ -41,6 +41,18 @@ void cli_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* What getopt_long gave that the verb does not know: --help, '?' or ':'. */
 int cli_other_option(const struct verb *v, int option, char **argv);
 
+/* What a verb is called with: getopt_long's, and what takes each option but --help. */
+struct cli_syntax {
+	const char *letters;
+	const struct option *options;
+	int (*take)(const struct verb *v, int option, void *arg); /* CLI_OK, or an exit status */
+	void *arg;
+};
+
+/* All are taken. False: the verb ends with *status: a wrong one, or --help. */
+bool cli_take_options(const struct verb *v, int argc, char **argv, const struct cli_syntax *s,
+		      int *status);
+
 /* A positive number of seconds. */
 bool cli_seconds(const char *text, double *out);
 

@@ -50,8 +50,9 @@ static bool get_least(const char *text, uint64_t *out)
 	return *text >= '0' && *text <= '9' && !*end && *out;
 }
 
-static int take_option(const struct verb *self, int c, struct options *o)
+static int take_option(const struct verb *self, int c, void *arg)
 {
+	struct options *o = arg;
 	switch (c) {
 	case COVER_FROM:
 		o->from = optarg;
@@ -102,16 +103,12 @@ static int parse_options(const struct verb *self, int argc, char **argv, struct 
 						OPEN_OPTIONS,
 						{"help", no_argument, NULL, 'h'},
 						{0}};
-	int c, ret;
+	const struct cli_syntax syntax = {":o:vqh", options, take_option, o};
+	int ret;
 
 	*done = true;
-	while ((c = getopt_long(argc, argv, ":o:vqh", options, NULL)) != -1) {
-		if (c == 'h' || c == '?' || c == ':')
-			return cli_other_option(self, c, argv);
-		ret = take_option(self, c, o);
-		if (ret)
-			return ret;
-	}
+	if (!cli_take_options(self, argc, argv, &syntax, &ret))
+		return ret;
 	ret = check(self, o, argc - optind);
 	*done = ret != CLI_OK;
 	return ret;

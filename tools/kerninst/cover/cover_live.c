@@ -51,8 +51,9 @@ static bool get_mode(const char *text, enum ki_cover_mode *mode)
 	return false;
 }
 
-static int take_option(const struct verb *self, int c, struct options *o)
+static int take_option(const struct verb *self, int c, void *arg)
 {
+	struct options *o = arg;
 	int ret = CLI_OK;
 
 	switch (c) {
@@ -104,17 +105,13 @@ static int parse_options(const struct verb *self, int argc, char **argv, struct 
 						WHEN_OPTIONS,
 						{"help", no_argument, NULL, 'h'},
 						{0}};
-	int c, ret;
+	const struct cli_syntax syntax = {":am:o:vqh", options, take_option, o};
+	int ret;
 
 	*done = true;
 	argc = command_cut(argc, argv, &o->command);
-	while ((c = getopt_long(argc, argv, ":am:o:vqh", options, NULL)) != -1) {
-		if (c == 'h' || c == '?' || c == ':')
-			return cli_other_option(self, c, argv);
-		ret = take_option(self, c, o);
-		if (ret)
-			return ret;
-	}
+	if (!cli_take_options(self, argc, argv, &syntax, &ret))
+		return ret;
 	o->what = argv + optind;
 	o->n = argc - optind;
 	ret = check(self, o);

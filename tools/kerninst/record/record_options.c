@@ -160,8 +160,9 @@ static void take_flag(struct record_options *o, int c)
 	o->progress |= c == OPTION_PROGRESS;
 }
 
-static int take_option(const struct verb *self, int c, struct record_options *o)
+static int take_option(const struct verb *self, int c, void *arg)
 {
+	struct record_options *o = arg;
 	int ret = CLI_OK;
 
 	if (when_option(&o->when, self, c, optarg, &ret))
@@ -232,19 +233,15 @@ static int check_together(const struct verb *self, struct record_options *o)
 int record_parse(const struct verb *self, int argc, char **argv, struct record_options *o,
 		 bool *done)
 {
-	int c, ret;
+	const struct cli_syntax syntax = {"-:o:b:i:qh", options, take_option, o};
+	int ret;
 
 	o->mode = RECORD_WAKE;
 	o->output = "kerninst.rec";
 	*done = true;
 	argc = command_cut(argc, argv, &o->command);
-	while ((c = getopt_long(argc, argv, "-:o:b:i:qh", options, NULL)) != -1) {
-		if (c == 'h' || c == '?' || c == ':')
-			return cli_other_option(self, c, argv);
-		ret = take_option(self, c, o);
-		if (ret)
-			return ret;
-	}
+	if (!cli_take_options(self, argc, argv, &syntax, &ret))
+		return ret;
 	ret = check_together(self, o);
 	*done = ret != CLI_OK;
 	return ret;

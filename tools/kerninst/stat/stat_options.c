@@ -150,8 +150,9 @@ static int take_seconds(const struct verb *self, const char *what, double *out)
 		       : cli_misuse(self, "'%s' is no %s in seconds", optarg, what);
 }
 
-static int take_option(const struct verb *self, int c, struct stat_options *o)
+static int take_option(const struct verb *self, int c, void *arg)
 {
+	struct stat_options *o = arg;
 	int ret = CLI_OK;
 
 	if (when_option(&o->when, self, c, optarg, &ret))
@@ -256,19 +257,15 @@ static int check_together(const struct verb *self, const struct stat_options *o)
 
 int stat_parse(const struct verb *self, int argc, char **argv, struct stat_options *o, bool *done)
 {
-	int c, ret;
+	const struct cli_syntax syntax = {":m:i:o:x:n:Aqh", options, take_option, o};
+	int ret;
 
 	o->by.top = 20;
 	o->wanted = (struct ki_wanted){.metrics = {ki_metric_find("calls")}, .n = 1};
 	*done = true;
 	argc = command_cut(argc, argv, &o->command);
-	while ((c = getopt_long(argc, argv, ":m:i:o:x:n:Aqh", options, NULL)) != -1) {
-		if (c == 'h' || c == '?' || c == ':')
-			return cli_other_option(self, c, argv);
-		ret = take_option(self, c, o);
-		if (ret)
-			return ret;
-	}
+	if (!cli_take_options(self, argc, argv, &syntax, &ret))
+		return ret;
 	o->points = argv + optind;
 	o->npoints = argc - optind;
 	ret = check_together(self, o);

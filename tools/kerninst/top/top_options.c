@@ -73,8 +73,9 @@ static int take_number(const struct verb *self, const char *text, unsigned int *
 	return CLI_OK;
 }
 
-static int take_option(const struct verb *self, int c, struct top_options *o)
+static int take_option(const struct verb *self, int c, void *arg)
 {
+	struct top_options *o = arg;
 	int ret = CLI_OK;
 
 	if (when_option(&o->when, self, c, optarg, &ret))
@@ -122,20 +123,16 @@ static int check_together(const struct verb *self, const struct top_options *o)
 
 int top_parse(const struct verb *self, int argc, char **argv, struct top_options *o, bool *done)
 {
-	int c, ret;
+	const struct cli_syntax syntax = {":m:s:i:bn:c:qh", options, take_option, o};
+	int ret;
 
 	o->interval = 1;
 	o->rows = 20;
 	o->wanted = (struct ki_wanted){.metrics = {ki_metric_find("calls")}, .n = 1};
 	*done = true;
 	argc = command_cut(argc, argv, &o->command);
-	while ((c = getopt_long(argc, argv, ":m:s:i:bn:c:qh", options, NULL)) != -1) {
-		if (c == 'h' || c == '?' || c == ':')
-			return cli_other_option(self, c, argv);
-		ret = take_option(self, c, o);
-		if (ret)
-			return ret;
-	}
+	if (!cli_take_options(self, argc, argv, &syntax, &ret))
+		return ret;
 	o->points = argv + optind;
 	o->npoints = argc - optind;
 	ret = check_together(self, o);

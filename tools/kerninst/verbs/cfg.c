@@ -54,8 +54,9 @@ static ki_cfg_writer *find_format(const char *name)
 	return NULL;
 }
 
-static int take_option(const struct verb *self, int c, struct options *o)
+static int take_option(const struct verb *self, int c, void *arg)
 {
+	struct options *o = arg;
 	switch (c) {
 	case 'f':
 		o->write = find_format(optarg);
@@ -107,16 +108,12 @@ static int parse_options(const struct verb *self, int argc, char **argv, struct 
 						OPEN_OPTIONS,
 						{"help", no_argument, NULL, 'h'},
 						{0}};
-	int c, ret;
+	const struct cli_syntax syntax = {":f:o:h", options, take_option, o};
+	int ret;
 
 	*done = true;
-	while ((c = getopt_long(argc, argv, ":f:o:h", options, NULL)) != -1) {
-		if (c == 'h' || c == '?' || c == ':')
-			return cli_other_option(self, c, argv);
-		ret = take_option(self, c, o);
-		if (ret)
-			return ret;
-	}
+	if (!cli_take_options(self, argc, argv, &syntax, &ret))
+		return ret;
 	ret = open_process_prefix(&o->open, self, argv + optind, argc - optind);
 	if (!ret)
 		ret = parse_function(self, o, argc - optind, argv + optind);

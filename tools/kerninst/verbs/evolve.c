@@ -106,12 +106,16 @@ static int find_hottest(struct run *r)
 	const struct ki_symbol **v;
 	struct ki_err err = {0};
 	size_t n;
+	int ret;
 
 	if (ki_evolve_hottest(r->t, &how, &v, &n, &err))
 		return cli_fail(&err);
-	for (size_t i = 0; i < n && !ki_vec_reserve(&r->chosen, 1); i++)
-		r->chosen.v[r->chosen.n++] = (struct selected){.sym = v[i]};
+	ret = ki_vec_reserve(&r->chosen, n) ? cli_no_memory() : CLI_OK;
+	for (size_t i = 0; i < n && !ret; i++)
+		r->chosen.v[r->chosen.n++] = (struct selected){.sym = v[i], .from = v[i]->addr};
 	free(v);
+	if (ret)
+		return ret;
 	qsort(r->chosen.v, r->chosen.n, sizeof(*r->chosen.v), by_address);
 	return r->chosen.n ? CLI_OK
 			   : cli_error("--hottest: the kernel had nothing to do; let a load run");
@@ -290,7 +294,8 @@ static int run(const struct verb *self, int argc, char **argv)
 				   .window = 1,
 				   .windows = 5,
 				   .metric = "vtime/call",
-				   .choice = {.policy = ki_lay_ext_tsp, .hot = 20}};
+				   .hot = 20,
+				   .choice = {.policy = ki_lay_ext_tsp}};
 	struct run r = {.o = &o, .self = self};
 	bool done;
 	int ret = evolve_parse(self, argc, argv, &o, &done);

@@ -13,7 +13,7 @@ struct evolve_options {
 	const char *save, *from, *metric;
 	char *judge;
 	struct ki_evolve_options choice;
-	size_t windows, hottest;
+	size_t windows, hot, hottest;
 	bool dry_run, explain, always, keep, list, undo;
 	char **what;
 	int n;

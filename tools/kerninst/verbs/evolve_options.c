@@ -63,44 +63,35 @@ enum {
 	OPT_UNDO
 };
 
-#define WINDOWS_MOST 1000
-#define HOTTEST_MOST 5000
-
-static bool get_number(const char *text, unsigned long most, unsigned long *out)
-{
-	char *end;
-
-	errno = 0;
-	*out = strtoul(text, &end, 10);
-	return !errno && *text >= '0' && *text <= '9' && !*end && *out <= most;
-}
-
 static int take_number(const struct verb *self, int c, struct evolve_options *o)
 {
+	static const struct {
+		int option;
+		const char *name;
+		unsigned long least, most;
+	} rows[] = {{OPT_HOTTEST, "hottest", 1, 5000},
+		    {OPT_HOT, "hot", 0, 1000000},
+		    {OPT_WINDOWS, "windows", 2, 1000}};
+	size_t *const to[] = {&o->hottest, &o->hot, &o->windows};
 	unsigned long n;
+	size_t i = 0;
+	char *end;
 
-	if (c == OPT_HOTTEST) {
-		if (!get_number(optarg, HOTTEST_MOST, &n) || !n)
-			return cli_misuse(self, "--hottest '%s': a number from 1 to %d", optarg,
-					  HOTTEST_MOST);
-		o->hottest = n;
-		return CLI_OK;
-	}
-	if (c == OPT_HOT) {
-		if (!get_number(optarg, 1000000, &n))
-			return cli_misuse(self, "--hot '%s': a number up to 1000000", optarg);
-		o->choice.hot = (unsigned int)n;
-		return CLI_OK;
-	}
-	if (!get_number(optarg, WINDOWS_MOST, &n) || n < 2)
-		return cli_misuse(self, "--windows '%s': a number from 2 to %d", optarg,
-				  WINDOWS_MOST);
-	o->windows = n;
+	while (rows[i].option != c)
+		i++;
+	errno = 0;
+	n = strtoul(optarg, &end, 10);
+	if (errno || *optarg < '0' || *optarg > '9' || *end || n < rows[i].least ||
+	    n > rows[i].most)
+		return cli_misuse(self, "--%s '%s': a number from %lu to %lu", rows[i].name, optarg,
+				  rows[i].least, rows[i].most);
+	*to[i] = n;
 	return CLI_OK;
 }
 
-static int take_option(const struct verb *self, int c, struct evolve_options *o)
+static int take_option(const struct verb *self, int c, void *arg)
 {
+	struct evolve_options *o = arg;
 	const char **texts[] = {[OPT_SAVE - OPTION_LONG] = &o->save,
 				[OPT_FROM - OPTION_LONG] = &o->from,
 				[OPT_METRIC - OPTION_LONG] = &o->metric,
@@ -171,18 +162,15 @@ int evolve_parse(const struct verb *self, int argc, char **argv, struct evolve_o
 						{"undo", no_argument, NULL, OPT_UNDO},
 						{"help", no_argument, NULL, 'h'},
 						{0}};
-	int c, ret;
+	const struct cli_syntax syntax = {":nh", options, take_option, o};
+	int ret;
 
 	*done = true;
-	while ((c = getopt_long(argc, argv, ":nh", options, NULL)) != -1) {
-		if (c == 'h' || c == '?' || c == ':')
-			return cli_other_option(self, c, argv);
-		ret = take_option(self, c, o);
-		if (ret)
-			return ret;
-	}
+	if (!cli_take_options(self, argc, argv, &syntax, &ret))
+		return ret;
 	o->what = argv + optind;
 	o->n = argc - optind;
+	o->choice.hot = (unsigned int)o->hot;
 	ret = check(self, o);
 	*done = ret != CLI_OK;
 	return ret;

@@ -117,8 +117,9 @@ static int take_time(const struct verb *self, const char *option, double *out)
 	return cli_misuse(self, "%s '%s' is no time in seconds", option, optarg);
 }
 
-static int take_option(const struct verb *self, int c, struct report_options *o)
+static int take_option(const struct verb *self, int c, void *arg)
 {
+	struct report_options *o = arg;
 	if (c >= OPTION_FORMAT && c < OPTION_FROM)
 		return take_format(self, (size_t)(c - OPTION_FORMAT), o);
 	if (c == OPTION_CHECK || open_option(&o->against, c, optarg)) {
@@ -146,16 +147,12 @@ static int take_option(const struct verb *self, int c, struct report_options *o)
 static int parse(const struct verb *self, int argc, char **argv, struct report_options *o,
 		 bool *done)
 {
-	int c, ret;
+	const struct cli_syntax syntax = {":p:o:qh", options, take_option, o};
+	int ret;
 
 	*done = true;
-	while ((c = getopt_long(argc, argv, ":p:o:qh", options, NULL)) != -1) {
-		if (c == 'h' || c == '?' || c == ':')
-			return cli_other_option(self, c, argv);
-		ret = take_option(self, c, o);
-		if (ret)
-			return ret;
-	}
+	if (!cli_take_options(self, argc, argv, &syntax, &ret))
+		return ret;
 	if (argc - optind > 1)
 		return cli_misuse(self, "more than one file");
 	if (optind < argc)
