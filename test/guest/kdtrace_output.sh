@@ -148,4 +148,7 @@ is "calls and returns" "$(cat /tmp/kd.out)" " FUNCTION
     -> __x64_sys_getpriority
     <- __x64_sys_getpriority
   <= getpriority"
+timeout 60 "$kd" -qn 'BEGIN { exit(3); }' -c 'sleep 4321' > /dev/null 2>&1
+is "exit() ends the trace, whatever the command does" $? 3
+ok "which does not outlive it" sh -c '! pgrep -f "^sleep 4321"'
 finish

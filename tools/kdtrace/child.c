@@ -62,8 +62,11 @@ bool child_has_ended(struct child *c)
 
 void child_abandon(struct child *c)
 {
-	if (!c->pid || c->ended || c->go < 0)
+	if (!c->pid || c->ended)
 		return;
-	close(c->go);
+	if (c->go < 0)
+		kill(c->pid, SIGKILL);
+	else
+		close(c->go);
 	waitpid(c->pid, NULL, 0);
 }

@@ -20,7 +20,7 @@ int child_prepare(struct child *c, const char *command);
 void child_start(struct child *c);
 /* Has it ended? */
 bool child_has_ended(struct child *c);
-/* One that has not begun does not; one that runs is left alone. */
+/* One that has not begun does not; one that runs is killed: no command outlives its trace. */
 void child_abandon(struct child *c);
 
 #endif
