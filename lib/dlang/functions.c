@@ -303,51 +303,65 @@ static int check_setopt(struct ki_d_checker *c, struct ki_d_node *n)
 	return 0;
 }
 
+static int check_printf(struct ki_d_checker *c, struct ki_d_node *n)
+{
+	const enum ki_d_function_kind kind = n->sym.function->kind;
+	int ret = ki_d_check_all(c, n->kid[0]);
+
+	c->d->destroys |= kind == KI_D_F_SYSTEM || kind == KI_D_F_FREOPEN;
+	return ret ? ret : check_format(c, n);
+}
+
+static int check_exit(struct ki_d_checker *c, struct ki_d_node *n)
+{
+	c->d->exits = true;
+	return ki_d_check_numbers(c, n->kid[0], "D_PROTO_ARG");
+}
+
+/* speculation(), which has no argument, and those that have its number. */
+static int check_speculation(struct ki_d_checker *c, struct ki_d_node *n)
+{
+	c->d->texts_used = true;
+	n->type = n->kid[0] ? n->type : ki_d_int(KI_I32);
+	return ki_d_check_numbers(c, n->kid[0], "D_PROTO_ARG");
+}
+
+static int check_nothing(struct ki_d_checker *c, struct ki_d_node *n)
+{
+	(void)c;
+	(void)n;
+	return 0;
+}
+
 static int check_arguments(struct ki_d_checker *c, struct ki_d_node *n)
 {
-	int ret;
+	static int (*const checks[])(struct ki_d_checker *, struct ki_d_node *) = {
+		[KI_D_F_SYSTEM] = check_printf,
+		[KI_D_F_FREOPEN] = check_printf,
+		[KI_D_F_PRINTF] = check_printf,
+		[KI_D_F_PRINTA] = check_printa,
+		[KI_D_F_FTRUNCATE] = check_nothing,
+		[KI_D_F_SETOPT] = check_setopt,
+		[KI_D_F_STACK] = check_stack,
+		[KI_D_F_USTACK] = check_stack,
+		[KI_D_F_CLEAR] = check_about_agg,
+		[KI_D_F_TRUNC] = check_about_agg,
+		[KI_D_F_NORMALIZE] = check_about_agg,
+		[KI_D_F_DENORMALIZE] = check_about_agg,
+		[KI_D_F_TRACE] = check_trace,
+		[KI_D_F_EXIT] = check_exit,
+		[KI_D_F_TRACEMEM] = check_tracemem,
+		[KI_D_F_MEMORY] = check_memory,
+		[KI_D_F_SPECULATION] = check_speculation,
+		[KI_D_F_SPECULATE] = check_speculation,
+		[KI_D_F_COMMIT] = check_speculation,
+		[KI_D_F_DISCARD] = check_speculation,
+	};
+	const size_t kind = n->sym.function->kind;
 
-	switch (n->sym.function->kind) {
-	case KI_D_F_SYSTEM:
-	case KI_D_F_FREOPEN:
-		c->d->destroys = true;
-		/* fall through */
-	case KI_D_F_PRINTF:
-		ret = ki_d_check_all(c, n->kid[0]);
-		return ret ? ret : check_format(c, n);
-	case KI_D_F_PRINTA:
-		return check_printa(c, n);
-	case KI_D_F_FTRUNCATE:
-		return 0;
-	case KI_D_F_SETOPT:
-		return check_setopt(c, n);
-	case KI_D_F_STACK:
-	case KI_D_F_USTACK:
-		return check_stack(c, n);
-	case KI_D_F_CLEAR:
-	case KI_D_F_TRUNC:
-	case KI_D_F_NORMALIZE:
-	case KI_D_F_DENORMALIZE:
-		return check_about_agg(c, n);
-	case KI_D_F_TRACE:
-		return check_trace(c, n);
-	case KI_D_F_EXIT:
-		c->d->exits = true;
-		return ki_d_check_numbers(c, n->kid[0], "D_PROTO_ARG");
-	case KI_D_F_TRACEMEM:
-		return check_tracemem(c, n);
-	case KI_D_F_MEMORY:
-		return check_memory(c, n);
-	case KI_D_F_SPECULATION:
-	case KI_D_F_SPECULATE:
-	case KI_D_F_COMMIT:
-	case KI_D_F_DISCARD:
-		c->d->texts_used = true;
-		n->type = n->kid[0] ? n->type : ki_d_int(KI_I32);
-		return ki_d_check_numbers(c, n->kid[0], "D_PROTO_ARG");
-	default:
-		return ki_d_check_text_call(c, n);
-	}
+	if (kind < sizeof(checks) / sizeof(*checks) && checks[kind])
+		return checks[kind](c, n);
+	return ki_d_check_text_call(c, n);
 }
 
 /* The tags of what is said of a function's aggregation. */
