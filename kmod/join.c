@@ -4,16 +4,16 @@
  * jump from one to another of them stays in the patch.
  *
  * What stands before a function's first window stays in the text: endbr64, and the ftrace site. By
- * that site tracers, BPF programs and livepatches come in, and they are to come in whatever we do.
- * So a call goes past it only while nobody uses ftrace. When somebody begins to, he is put before
- * all others in the kernel's list of users, and then the site is written; the list's first is ours
- * (probes.c). Before the first window of such a function there is
+ * that site tracers, BPF programs, kprobes and livepatches come in, and a layout must not keep them
+ * out. So a call goes past it only while nothing but this driver uses ftrace. A new user is put at
+ * the head of the kernel's list of users before any site is written, and the head is ours until
+ *then (probes.c). Before the first window of such a function there is
  *
  *	cmpq $ours, ftrace_ops_list
  *	jne function
  *
- * Flags are free there: at a function's entry ftrace itself does not keep them. If somebody uses
- * ftrace while the patch is linked, calls go to the function in the text, where they went.
+ * Flags are free there: at a function's entry ftrace itself does not keep them. If something else
+ * uses ftrace while the patch is linked, calls go to the function in the text, as the originals do.
  */
 #include <linux/string.h>
 
@@ -24,7 +24,7 @@
 
 enum { KI_ENTER_NOT, KI_ENTER_FREE, KI_ENTER_ASKING };
 
-/* Is nobody called from the ftrace site before the window? */
+/* Is the ftrace site before the window off? */
 static bool site_is_off(const struct ki_win *w)
 {
 	static const u8 nop[KI_NOP_LEN] = {0x0f, 0x1f, 0x44, 0x00, 0x00};

@@ -150,8 +150,9 @@ static void guard_end(struct ki_guard *g)
 }
 
 /*
- * Whoever begins to use ftrace is put before all others in the kernel's list, before any text is
- * changed for him. So if the list is ours alone now, nobody uses it as long as its first is ours.
+ * A new user of ftrace is put at the head of the kernel's list before any text is changed for it
+ * (register_ftrace_function). So if the list holds the guards alone now, nothing else uses ftrace
+ * as long as its head is a guard.
  */
 bool ki_probes_alone(unsigned long *list, unsigned long *first)
 {

@@ -27,6 +27,18 @@ unsigned int random_below(unsigned int n)
 	return (unsigned int)(exec_random() >> 20) % n;
 }
 
+void random_order(uint32_t *v, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		v[i] = i;
+	for (uint32_t i = n; i > 1; i--) {
+		uint32_t k = random_below(i), t = v[i - 1];
+
+		v[i - 1] = v[k];
+		v[k] = t;
+	}
+}
+
 static void emit(const char *hex)
 {
 	char *end;

@@ -33,6 +33,8 @@ extern struct random_code random_code; /* the last one that was made */
 void random_code_make(void);
 
 unsigned int random_below(unsigned int n);
+/* The numbers below n, in some order. */
+void random_order(uint32_t *v, uint32_t n);
 
 /* Only what is around it: the callee, and the pads that it ends at. */
 void random_code_lay(void);

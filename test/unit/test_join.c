@@ -79,18 +79,6 @@ static void release(void)
 	ki_target_close(target);
 }
 
-static void shuffle(uint32_t *v, uint32_t n)
-{
-	for (uint32_t i = 0; i < n; i++)
-		v[i] = i;
-	for (uint32_t i = n; i > 1; i--) {
-		uint32_t k = random_below(i), t = v[i - 1];
-
-		v[i - 1] = v[k];
-		v[k] = t;
-	}
-}
-
 static void lay_out(void)
 {
 	uint32_t blocks[2][64];
@@ -99,7 +87,7 @@ static void lay_out(void)
 
 	for (int i = 0; i < 2; i++) {
 		assert_true(fn[i]->nblocks <= 64);
-		shuffle(blocks[i], fn[i]->nblocks);
+		random_order(blocks[i], fn[i]->nblocks);
 		l[i] = (struct ki_layout){.fn = fn[i],
 					  .spans = &spans[i],
 					  .blocks = blocks[i],

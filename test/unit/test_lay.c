@@ -45,18 +45,6 @@ static void release(void)
 	ki_target_close(target);
 }
 
-static void shuffle(uint32_t *v, uint32_t n)
-{
-	for (uint32_t i = 0; i < n; i++)
-		v[i] = i;
-	for (uint32_t i = n; i > 1; i--) {
-		uint32_t k = random_below(i), t = v[i - 1];
-
-		v[i - 1] = v[k];
-		v[k] = t;
-	}
-}
-
 static void lay_out(const uint32_t *blocks)
 {
 	struct ki_layout l = {.fn = fn, .spans = &spans, .blocks = blocks};
@@ -200,7 +188,7 @@ static void try_function(unsigned int number)
 	random_code_make();
 	analyse();
 	assert_true(fn->nblocks <= 64);
-	shuffle(blocks, fn->nblocks);
+	random_order(blocks, fn->nblocks);
 	lay_out(blocks);
 	add_points(number);
 	memset(want, 0, sizeof(want));
