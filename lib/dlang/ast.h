@@ -56,6 +56,7 @@ enum ki_d_kind {
 	KI_D_SIZEOF,  /* sizeof kid 0, or of the type; a number once it has been checked */
 	KI_D_OFFSETOF, /* offsetof(type, text) */
 	KI_D_COMMA,    /* kid 0, kid 1 */
+	KI_D_IF,       /* a statement: if (kid 0) kid 1, linked by next, else kid 2 */
 };
 
 #define KI_D_XOR_LOGIC KI_BINARIES /* ^^ */

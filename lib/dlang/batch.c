@@ -3,7 +3,8 @@
  * What a clause prints, and in which records that travels.
  *
  * A record has all that stands between two changes of variables: a value is evaluated where the
- * record is written, which must not be behind a change that stands behind the action.
+ * record is written, which must not be behind a change that stands behind the action. A branch has
+ * records of its own.
  */
 #include <errno.h>
 
@@ -77,6 +78,7 @@ struct layout {
 	uint32_t clause;
 	bool open; /* the last batch takes more */
 	bool speculative;
+	bool branches; /* that record */
 	unsigned int words;
 };
 
@@ -111,32 +113,85 @@ static int add_action(struct layout *l, const struct ki_d_node *n)
 	return ki_vec_push(&d->actions, a) ? ki_d_no_memory(l->err) : 0;
 }
 
+static bool is_call(const struct ki_d_node *n, bool (*test)(const struct ki_d_function *))
+{
+	return n->kind == KI_D_CALL && test(n->sym.function);
+}
+
+static int lay_statement(struct layout *l, const struct ki_d_node *n)
+{
+	const bool alone = is_call(n, ki_d_ends_speculation),
+		   begins = n->kind == KI_D_CALL && n->sym.function->kind == KI_D_F_SPECULATE;
+	int ret = 0;
+
+	l->open &= !alone && !begins;
+	l->speculative |= begins;
+	if (is_call(n, ki_d_is_action))
+		ret = add_action(l, n);
+	if (!ret && alone)
+		l->d->batches.v[l->d->batches.n - 1].silent = true;
+	l->open &= !alone;
+	if (n->kind == KI_D_ASSIGN || ki_d_steps(n))
+		l->open = false;
+	return ret;
+}
+
+/* *most: how many records a hit has, at most. */
+static int lay_list(struct layout *l, const struct ki_d_node *list, unsigned int *most);
+
+static int lay_branches(struct layout *l, const struct ki_d_node *n, unsigned int *most)
+{
+	const bool speculative = l->speculative;
+	unsigned int longest = 0;
+	int ret = 0;
+
+	for (int i = 1; !ret && i < 3; i++) {
+		unsigned int length = 0;
+
+		l->open = false;
+		ret = lay_list(l, n->kid[i], &length);
+		l->speculative = speculative;
+		longest = length > longest ? length : longest;
+	}
+	l->open = false;
+	l->branches |= longest;
+	*most += longest;
+	return ret;
+}
+
+static int lay_list(struct layout *l, const struct ki_d_node *list, unsigned int *most)
+{
+	int ret = 0;
+
+	for (const struct ki_d_node *n = list; !ret && n; n = n->next) {
+		const size_t before = l->d->batches.n;
+
+		if (n->kind == KI_D_IF) {
+			ret = lay_branches(l, n, most);
+			continue;
+		}
+		ret = lay_statement(l, n);
+		*most += (unsigned int)(l->d->batches.n - before);
+	}
+	return ret;
+}
+
 static int lay_out(struct ki_dlang *d, uint32_t number, struct ki_err *err)
 {
 	struct ki_d_clause *c = &d->clauses.v[number];
 	struct layout l = {.d = d, .err = err, .clause = number};
-	int ret = 0;
+	unsigned int most = 0;
+	int ret;
 
 	c->first_batch = (uint32_t)d->batches.n;
-	if (!c->body)
-		ret = add_action(&l, NULL);
-	for (const struct ki_d_node *n = c->body; !ret && n; n = n->next) {
-		const bool call = n->kind == KI_D_CALL,
-			   alone = call && ki_d_ends_speculation(n->sym.function),
-			   begins = call && n->sym.function->kind == KI_D_F_SPECULATE;
-
-		l.open &= !alone && !begins;
-		l.speculative |= begins;
-		if (call && ki_d_is_action(n->sym.function))
-			ret = add_action(&l, n);
-		l.open &= !alone;
-		if (n->kind == KI_D_ASSIGN || ki_d_steps(n))
-			l.open = false;
-	}
+	ret = c->body ? lay_list(&l, c->body, &most) : add_action(&l, NULL);
 	c->nbatches = (uint32_t)d->batches.n - c->first_batch;
-	if (!ret && c->nbatches) {
-		d->batches.v[c->first_batch].begins = true;
-		d->batches.v[d->batches.n - 1].ends = true;
+	c->varies = l.branches && most > 1;
+	for (uint32_t i = 0; !ret && i < c->nbatches; i++) {
+		struct ki_d_batch *b = &d->batches.v[c->first_batch + i];
+
+		b->begins = !i || most == 1;
+		b->ends = i + 1 == c->nbatches || most == 1;
 	}
 	return ret;
 }

@@ -281,12 +281,42 @@ bool ki_d_steps(const struct ki_d_node *n)
 
 /* ---- clauses ---- */
 
+static int check_condition(struct ki_d_checker *c, struct ki_d_node *n, const char *tag,
+			   const char *what)
+{
+	int ret = ki_d_check_expr(c, n);
+
+	if (!ret)
+		ret = ki_d_decay(c, n);
+	if (!ret && !ki_d_is_scalar(n->type))
+		ret = FAIL(c, n, tag, "%s is a number: execname == \"name\"", what);
+	return ret;
+}
+
+static int check_statements(struct ki_d_checker *c, struct ki_d_node *list);
+
 static int check_statement(struct ki_d_checker *c, struct ki_d_node *n)
 {
+	int ret;
+
 	c->statement = n;
 	if (n->kind == KI_D_AGG)
 		return ki_d_check_agg(c, n);
-	return ki_d_check_expr(c, n);
+	if (n->kind != KI_D_IF)
+		return ki_d_check_expr(c, n);
+	ret = check_condition(c, n->kid[0], "D_OP_SCALAR", "the condition of if");
+	if (!ret)
+		ret = check_statements(c, n->kid[1]);
+	return ret ? ret : check_statements(c, n->kid[2]);
+}
+
+static int check_statements(struct ki_d_checker *c, struct ki_d_node *list)
+{
+	int ret = 0;
+
+	for (struct ki_d_node *n = list; !ret && n; n = n->next)
+		ret = check_statement(c, n);
+	return ret;
 }
 
 static int check_clause(struct ki_d_checker *c, struct ki_d_clause *clause)
@@ -295,16 +325,10 @@ static int check_clause(struct ki_d_checker *c, struct ki_d_clause *clause)
 
 	c->clause = clause;
 	c->statement = NULL;
-	if (clause->predicate) {
-		ret = ki_d_check_expr(c, clause->predicate);
-		if (!ret)
-			ret = ki_d_decay(c, clause->predicate);
-		if (!ret && !ki_d_is_scalar(clause->predicate->type))
-			ret = FAIL(c, clause->predicate, "D_PRED_SCALAR",
-				   "a predicate is a number: execname == \"name\"");
-	}
-	for (struct ki_d_node *n = clause->body; !ret && n; n = n->next)
-		ret = check_statement(c, n);
+	if (clause->predicate)
+		ret = check_condition(c, clause->predicate, "D_PRED_SCALAR", "a predicate");
+	if (!ret)
+		ret = check_statements(c, clause->body);
 	return ret ? ret : ki_d_check_order(c, clause);
 }
 

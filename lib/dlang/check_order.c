@@ -53,19 +53,48 @@ static const struct {
 	{RECORDS, COMMITS, "D_DREC_COMM", "what is recorded may not follow commit()"},
 };
 
+/* What speculate() in a branch is for ends with the branch. */
+static int check_list(struct ki_d_checker *c, const struct ki_d_node *list, unsigned int *seen);
+
+static int check_branches(struct ki_d_checker *c, const struct ki_d_node *n, unsigned int *seen)
+{
+	unsigned int after = *seen;
+	int ret = 0;
+
+	for (int i = 1; !ret && i < 3; i++) {
+		unsigned int inside = *seen;
+
+		ret = check_list(c, n->kid[i], &inside);
+		after |= inside & ~(unsigned int)SPECULATES;
+	}
+	*seen = after;
+	return ret;
+}
+
+static int check_list(struct ki_d_checker *c, const struct ki_d_node *list, unsigned int *seen)
+{
+	int ret = 0;
+
+	for (const struct ki_d_node *n = list; !ret && n; n = n->next) {
+		const unsigned int now = kind_of(n);
+
+		if (n->kind == KI_D_IF) {
+			ret = check_branches(c, n, seen);
+			continue;
+		}
+		for (size_t i = 0; i < sizeof(rules) / sizeof(*rules); i++)
+			if (now & rules[i].now && *seen & rules[i].before)
+				return FAIL(c, n, rules[i].tag, "%s", rules[i].why);
+		*seen |= now & AGGREGATES ? RECORDS : now;
+		if (*seen & SPECULATES)
+			*seen &= ~(unsigned int)RECORDS;
+	}
+	return ret;
+}
+
 int ki_d_check_order(struct ki_d_checker *c, const struct ki_d_clause *clause)
 {
 	unsigned int seen = 0;
 
-	for (const struct ki_d_node *n = clause->body; n; n = n->next) {
-		const unsigned int now = kind_of(n);
-
-		for (size_t i = 0; i < sizeof(rules) / sizeof(*rules); i++)
-			if (now & rules[i].now && seen & rules[i].before)
-				return FAIL(c, n, rules[i].tag, "%s", rules[i].why);
-		seen |= now & AGGREGATES ? RECORDS : now;
-		if (seen & SPECULATES)
-			seen &= ~(unsigned int)RECORDS;
-	}
-	return 0;
+	return check_list(c, clause->body, &seen);
 }

@@ -94,12 +94,25 @@ struct ki_node *ki_d_gen_assign(struct ki_d_gen *g, const struct ki_d_node *n)
 /* ---- actions ---- */
 
 /* The action's number in its clause, from 1. */
+static bool number_in(const struct ki_d_node *list, const struct ki_d_node *action,
+		      uint32_t *number)
+{
+	for (const struct ki_d_node *n = list; n; n = n->next) {
+		if (n == action)
+			return true;
+		(*number)++;
+		if (n->kind == KI_D_IF &&
+		    (number_in(n->kid[1], action, number) || number_in(n->kid[2], action, number)))
+			return true;
+	}
+	return false;
+}
+
 static uint32_t action_number(const struct ki_d_clause *c, const struct ki_d_node *action)
 {
 	uint32_t number = 1;
 
-	for (const struct ki_d_node *n = c->body; n && n != action; n = n->next)
-		number++;
+	number_in(c->body, action, &number);
 	return number;
 }
 
@@ -225,30 +238,71 @@ static struct ki_node *close_group(struct ki_d_gen *g, struct ki_node *list, str
 	return list;
 }
 
-/* A record that a fault may follow is held by its reader until the clause has come to its end. */
+/* *recorded: how many faults there were at the first record; UINT32_MAX: none has been. */
+static struct ki_node *statements(struct ki_d_gen *g, const struct ki_d_clause *c,
+				  const struct ki_d_node *list, uint32_t *recorded);
+
+static struct ki_node *branch(struct ki_d_gen *g, const struct ki_d_clause *c,
+			      const struct ki_d_node *n, uint32_t *recorded)
+{
+	const uint32_t before = g->faults_before;
+	struct ki_node *cond = ki_d_gen_expr(g, n->kid[0]), *way[2];
+	const bool unsure = ki_d_gen_faulted(g);
+
+	if (unsure)
+		cond = ki_expr_binary(g->s, KI_LAND, cond, ki_d_gen_no_fault(g));
+	for (int i = 0; i < 2; i++) {
+		g->faults_before = g->faults;
+		way[i] = statements(g, c, n->kid[1 + i], recorded);
+	}
+	if (way[1] && unsure)
+		way[1] = ki_stmt_if(g->s, ki_d_gen_no_fault(g), way[1], NULL);
+	g->faults_before = before;
+	if (way[0])
+		return ki_stmt_if(g->s, cond, way[0], way[1]);
+	return way[1] ? ki_stmt_if(g->s, ki_expr_unary(g->s, KI_LNOT, cond), way[1], NULL)
+		      : ki_stmt_eval(g->s, cond);
+}
+
+static struct ki_node *statements(struct ki_d_gen *g, const struct ki_d_clause *c,
+				  const struct ki_d_node *list, uint32_t *recorded)
+{
+	struct group now = {.unsure = false};
+	struct ki_node *out = NULL;
+
+	for (const struct ki_d_node *n = list; n; n = n->next) {
+		const bool records = begins_batch(g, c, n) != UINT32_MAX;
+
+		g->action = action_number(c, n);
+		now.list =
+			append(g, now.list,
+			       n->kind == KI_D_IF ? branch(g, c, n, recorded) : statement(g, c, n));
+		if (records && *recorded == UINT32_MAX)
+			*recorded = g->faults;
+		if (ki_d_gen_faulted(g))
+			out = close_group(g, out, &now);
+	}
+	return close_group(g, out, &now);
+}
+
+/* A record that a fault may follow is held by its reader until the clause has come to its end; and
+ * one that may not be the clause's last. A fault in ERROR's clauses takes no record away. */
 static struct ki_node *body(struct ki_d_gen *g, struct ki_d_clause *c)
 {
-	struct group now = {.unsure = g->faults > 0};
-	struct ki_node *list = NULL;
-	uint32_t faults = UINT32_MAX; /* at the first record */
+	uint32_t recorded = UINT32_MAX;
+	struct ki_node *list, *done;
 
 	g->faults_before = g->faults;
 	if (!c->body)
 		return batch(g, NULL, c->first_batch);
-	for (const struct ki_d_node *n = c->body; n; n = n->next) {
-		const bool records = begins_batch(g, c, n) != UINT32_MAX;
-
-		g->action = action_number(c, n);
-		now.list = append(g, now.list, statement(g, c, n));
-		if (records && faults == UINT32_MAX)
-			faults = g->faults;
-		if (ki_d_gen_faulted(g))
-			list = close_group(g, list, &now);
-	}
-	c->held = g->faults > faults && !g->in_error;
-	if (c->held)
-		now.list = append(g, now.list, ki_d_gen_done(g));
-	return close_group(g, list, &now);
+	list = statements(g, c, c->body, &recorded);
+	c->held = c->varies || (g->faults > recorded && !g->in_error);
+	if (!c->held)
+		return list;
+	done = ki_d_gen_done(g);
+	if (g->faults && !g->in_error)
+		done = ki_stmt_if(g->s, ki_d_gen_no_fault(g), done, NULL);
+	return append(g, list, done);
 }
 
 /* A && B: what the first refuses pays for nothing of the second. */

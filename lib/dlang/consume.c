@@ -313,12 +313,9 @@ static bool prints(const struct ki_dlang *d, uint32_t clause)
 {
 	const struct ki_d_clause *c = &d->clauses.v[clause];
 
-	for (uint32_t i = c->first_batch; i < c->first_batch + c->nbatches; i++) {
-		const struct ki_d_node *n = d->actions.v[d->batches.v[i].first].node;
-
-		if (!n || !ki_d_ends_speculation(n->sym.function))
+	for (uint32_t i = c->first_batch; i < c->first_batch + c->nbatches; i++)
+		if (!d->batches.v[i].silent)
 			return true;
-	}
 	return false;
 }
 
@@ -343,12 +340,12 @@ static int use(struct ki_d_consumer *c, const struct ki_d_held *h)
 	r.number = (uint32_t)take_word(&r);
 	r.probe = &d->probes.v[r.number];
 	r.next += b->speculative;
-	if (b->begins && prints(d, b->clause))
+	if (h->begins && prints(d, b->clause))
 		print_header(&r, h->cpu, is_first(d, r.probe, b->clause));
 	for (uint32_t i = b->first; !ret && i < b->first + b->n; i++)
 		if (d->actions.v[i].node)
 			ret = do_action(&r, &d->actions.v[i]);
-	if (b->ends && !d->set.quiet && prints(d, b->clause))
+	if (h->ends && !d->set.quiet && prints(d, b->clause))
 		fputc('\n', c->f);
 	return ret;
 }
@@ -427,9 +424,11 @@ int ki_d_consume(void *consumer, const struct ki_record *rec, const uint64_t *va
 		return end_clause(c, rec, values, cpu);
 	if (rec->id >= d->batches.n || !rec->words || values[0] >= d->probes.n)
 		return ki_err_set(c->err, -EIO, 0, "D: a record that is none");
-	if (d->clauses.v[d->batches.v[rec->id].clause].held)
-		return ki_d_hold_add(&d->run->hold, rec, values, cpu, true) ? ki_d_no_memory(c->err)
-									    : 0;
 	memcpy(now.values, values, rec->words * sizeof(*values));
+	now.open = d->clauses.v[d->batches.v[rec->id].clause].held;
+	if (now.open)
+		return ki_d_hold_add(&d->run->hold, &now) ? ki_d_no_memory(c->err) : 0;
+	now.begins = d->batches.v[rec->id].begins;
+	now.ends = d->batches.v[rec->id].ends;
 	return settle(c, &now);
 }

@@ -12,7 +12,8 @@ struct ki_d_held {
 	struct ki_record rec;
 	uint64_t values[KI_RECORD_WORDS];
 	unsigned int cpu;
-	bool open; /* its clause has not come to its end */
+	bool begins, ends; /* it is its clause's first that has a line, its last */
+	bool open;	   /* its clause has not come to its end */
 	bool gone;
 };
 
@@ -28,8 +29,7 @@ typedef int ki_d_held_each(void *arg, const struct ki_d_held *h);
 void ki_d_hold_free(struct ki_d_hold *h);
 
 /* -ENOMEM */
-int ki_d_hold_add(struct ki_d_hold *h, const struct ki_record *rec, const uint64_t *values,
-		  unsigned int cpu, bool open);
+int ki_d_hold_add(struct ki_d_hold *h, const struct ki_d_held *r);
 
 /* Those whose clause at this probe is open on the CPU, to `f`, or nowhere (NULL); they are gone. */
 int ki_d_hold_close(struct ki_d_hold *h, const struct ki_dlang *d, const uint64_t *probe_and_clause,

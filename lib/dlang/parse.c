@@ -118,6 +118,36 @@ static int predicate(struct ki_d_parser *p, struct ki_d_clause *c)
 	return ret ? ret : ki_lex_take(&p->lex, "/");
 }
 
+static int statements(struct ki_d_parser *p, struct ki_d_node ***end);
+
+/* What if and else stand before. */
+static int block(struct ki_d_parser *p, struct ki_d_node **out);
+
+static int branch(struct ki_d_parser *p, struct ki_d_node ***end)
+{
+	struct ki_d_node *n = ki_d_node_new(&p->d->pool, KI_D_IF, p->lex.now.at, 0);
+	int ret = n ? ki_lex_next(&p->lex) : ki_d_no_memory(p->lex.err);
+
+	if (!ret)
+		ret = ki_lex_take(&p->lex, "(");
+	if (!ret)
+		ret = ki_d_parse_comma(p, &n->kid[0]);
+	if (!ret)
+		ret = ki_lex_take(&p->lex, ")");
+	if (!ret)
+		ret = block(p, &n->kid[1]);
+	if (!ret && ki_lex_is(&p->lex, "else")) {
+		ret = ki_lex_next(&p->lex);
+		if (!ret)
+			ret = block(p, &n->kid[2]);
+	}
+	if (ret)
+		return ret;
+	**end = n;
+	*end = &n->next;
+	return 0;
+}
+
 static int statement(struct ki_d_parser *p, struct ki_d_node ***end)
 {
 	int ret;
@@ -125,7 +155,7 @@ static int statement(struct ki_d_parser *p, struct ki_d_node ***end)
 	if (ki_lex_is(&p->lex, ";"))
 		return ki_lex_next(&p->lex);
 	if (ki_lex_is(&p->lex, "if"))
-		return ki_lex_error(&p->lex, p->lex.now.at, "if is not supported yet");
+		return branch(p, end);
 	ret = ki_d_parse_comma(p, *end);
 	if (ret)
 		return ret;
@@ -133,21 +163,36 @@ static int statement(struct ki_d_parser *p, struct ki_d_node ***end)
 	return ki_lex_is(&p->lex, "}") ? 0 : ki_lex_take(&p->lex, ";");
 }
 
-static int body(struct ki_d_parser *p, struct ki_d_clause *c)
+static int block(struct ki_d_parser *p, struct ki_d_node **out)
 {
-	struct ki_d_node **end = &c->body;
 	int ret;
 
-	c->no_body = !ki_lex_is(&p->lex, "{");
-	if (c->no_body)
-		return 0;
-	ret = ki_lex_next(&p->lex);
+	if (++p->level > KI_D_DEPTH)
+		return ki_lex_error(&p->lex, p->lex.now.at, "nested too deep: at most %d levels",
+				    KI_D_DEPTH);
+	ret = ki_lex_is(&p->lex, "{") ? statements(p, &out) : statement(p, &out);
+	p->level--;
+	return ret;
+}
+
+static int statements(struct ki_d_parser *p, struct ki_d_node ***end)
+{
+	int ret = ki_lex_next(&p->lex);
+
 	while (!ret && !ki_lex_is(&p->lex, "}")) {
 		if (p->lex.now.kind == KI_TOKEN_END)
 			return ki_lex_expected(&p->lex, "'}'");
-		ret = statement(p, &end);
+		ret = statement(p, end);
 	}
 	return ret ? ret : ki_lex_next(&p->lex);
+}
+
+static int body(struct ki_d_parser *p, struct ki_d_clause *c)
+{
+	struct ki_d_node **end = &c->body;
+
+	c->no_body = !ki_lex_is(&p->lex, "{");
+	return c->no_body ? 0 : statements(p, &end);
 }
 
 static int clause(struct ki_d_parser *p)

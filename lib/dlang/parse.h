@@ -5,7 +5,9 @@
  *	program: {declaration | clause}
  *	declaration: [self | this] TYPE NAME [ '[' TYPE {, TYPE} ']' ] ;
  *	clause: pattern {, pattern} [/ expression /] [ '{' {statement ;} '}' ]
- *	statement: expression | @[NAME] [ '[' list ']' ] = NAME ( [list] )
+ *	statement: expression | @[NAME] [ '[' list ']' ] = NAME ( [list] ) |
+ *		if ( expression ) block [else block]
+ *	block: statement ; | '{' {statement ;} '}'
  *
  * Expressions are C's, with ^^; binary operators bind as those of predicates do.
  */

@@ -152,7 +152,8 @@ struct ki_d_action {
 /* Actions of one clause with one record. */
 struct ki_d_batch {
 	uint32_t clause, first, n; /* actions */
-	bool begins, ends;	   /* its clause's first, its last */
+	bool begins, ends;	   /* its clause's first, its last, if no branch decides that */
+	bool silent;		   /* of commit() or discard(): it has no line */
 	bool speculative;	   /* its second word is the speculation's number */
 };
 
@@ -163,6 +164,7 @@ struct ki_d_clause {
 	bool no_body;
 	bool asks_return; /* for what the function returns */
 	bool held;	  /* it may fault behind a record, which then counts for nothing */
+	bool varies;	  /* which record is its first, or its last, depends on branches */
 	uint32_t first_batch, nbatches;
 };
 

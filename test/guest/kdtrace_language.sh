@@ -27,5 +27,21 @@ is "the kernel's types" "$(d 'BEGIN { ppid_of = $pid; printf("%d\n", `max_pfn > 
 is "assignments in expressions, inlines, arrays of threads" "$(d 'inline int twice[int a] = 2 * a; BEGIN { x = y = 3; self->a[1, "k"] = twice[x] + (z = 4); printf("%d %d %d %d\n", x++ + ++y, x, self->a[1, "k"], (1, z)); exit(0); }')" "7 4 10 4"
 is "min and max that are cleared" "$(d 'BEGIN { i = 0; @m = min(5); @x["a"] = max(5); @l["b"] = max(8); } tick-50ms { i++; } tick-50ms /i == 2/ { printa("%@d", @m); clear(@m); clear(@x); trunc(@l); }
 	tick-50ms /i == 6/ { @m = min(9); @m = min(8); @x["a"] = max(2); exit(0); } END { printa("%@d\n", @m); }' | tr -s ' ' | tr '\n' ';')" "58;a 2;"
+# ---- if, else ----
+
+is "of 500 numbers, by what divides them" "$(d 'syscall::getpriority:entry /pid == $target/ { n++; if (n % 15 == 0) @["fizzbuzz"] = count(); else if (n % 5 == 0) @["buzz"] = count(); else if (n % 3 == 0) { @["fizz"] = count(); } else { @["number"] = count(); @s = sum(n); } }' \
+	-c "$calls" | tr -s ' ' | tr '\n' ';')" "fizzbuzz 33;buzz 67;fizz 133;number 267;$(perl -e '$s += $_ % 3 && $_ % 5 ? $_ : 0 for 1 .. 500; print $s');"
+is "records and changes in both branches" "$(d 'BEGIN { x = 2; printf("a"); if (x == 2) { printf("b%d", x); x = 3; this->y = "k"; printf("c%d", x); } else { printf("no"); x = 9; }
+	if (x == 2) printf("no"); else { if (x == 3) { printf("d%s", this->y); a[x] = 7; } } if (!x); else printf("e%d", a[3]); printf("f"); exit(x == 3 ? 0 : 1); }')" "ab2c3dke7f"
+is "one line for a firing, none if nothing is recorded" "$(timeout 60 "$kd" -n 'int x; BEGIN { trace(1); if (0) trace(2); else trace(3); trace(4); } BEGIN { if (0) trace(5); }
+	BEGIN { if (1) trace(6); else { trace(7); } } BEGIN { if (0) { trace(8); trace(9); } } BEGIN { if (x) trace("no"); if (!x++) { trace("one"); if (x) trace(2); } exit(0); }' 2> /dev/null | sed 's/^  [0-9]/  0/')" \
+	"CPU     ID                    FUNCTION:NAME
+  0      1                           :BEGIN           1          3          4
+  0      1                           :BEGIN           6
+  0      1                           :BEGIN   one                                       2"
+is "a condition that faults takes no branch" "$(d 'BEGIN { printf("no"); if (*(int *)0) x = 1; else x = 2; x = 3; } ERROR { printf("%d %d", arg2, x); } BEGIN { exit(0); }')" "2 0"
+is "a fault in a branch ends the clause, one in the other does not" "$(d 'int x, y; BEGIN { printf("lost"); if (!x) { y = 1; z = *(int *)8; y = 2; } else w = *(int *)0; y = 3; printf("never"); } ERROR { printf("%d %d %d;", arg2, arg5, y); }
+	BEGIN { printf("kept "); if (x) { y = *(int *)0; } else { y = 5; } printf("%d;", y); } ERROR { if (y == 1) printf("E%d", y); else printf("never"); printf("F;"); } BEGIN { exit(0); }')" "4 8 1;E1F;kept 5;"
+is "what is speculative in a branch" "$(d 'BEGIN { i = speculation(); if (i) { speculate(i); printf("later "); if (i == 1) printf("too "); } printf("now "); } BEGIN { if (i == 1) commit(i); else discard(i); } BEGIN { exit(0); }')" "now later too"
 soon "nothing is left" 0 field windows
 finish

@@ -76,6 +76,7 @@ static const char *const good[] = {
 	"BEGIN { discard(i); } ERROR { trace(arg1); trace(epid); }",
 	"BEGIN { @m = min(1); clear(@m); @x[1] = max(2); trunc(@x); trunc(@x, 1); }",
 	"BEGIN { tracemem(arg0, 32); tracemem(&`jiffies, 8, 4); }",
+	"BEGIN { if (x = 1) { @[x] = count(); if (x > 2) trace(1); else if (x) {} else ; } else exit(1); }",
 	"BEGIN { x = 1; x += 2; x <<= 1; --x; x--; trace(x++ + 1); @ = sum(--x); }",
 	NULL,
 };
@@ -141,7 +142,8 @@ static const struct {
 	{"BEGIN { a[1] = 1; trace(a); }", "a is an array"},
 	{"BEGIN { trace(*arg0); }", "* wants a pointer"},
 	{"BEGIN { trace(*(void *)arg0); }", "has no value"},
-	{"BEGIN { if (1) trace(1); }", "if is not supported yet"},
+	{"BEGIN { if (execname) trace(1); }", "column 13: the condition of if is a number"},
+	{"BEGIN { if (1) }", "an expression is expected, not '}'"},
 	{"BEGIN { trace(((struct none *)arg0)->x); }", "the struct is not known"},
 	{"struct s { int a; }; BEGIN { trace(((struct s *)arg0)->b); }", "b is no member of s"},
 	{"struct s { int a; int a; }; BEGIN { }", "a second member a"},
