@@ -30,8 +30,9 @@ struct ki_d_type {
 	uint8_t base; /* enum ki_d_type_base */
 	uint8_t num;  /* enum ki_type of KI_D_INT; bytes of KI_D_FLOAT */
 	uint8_t stars;
-	bool scratch; /* of a pointer: it leads into scratch memory, which can be written */
-	uint32_t def; /* the number of its definition (types.h); 0: it has none */
+	bool scratch;	 /* of a pointer: it leads into scratch memory, which can be written */
+	uint16_t xlator; /* of a struct or pointer: what its members are translated by, + 1 */
+	uint32_t def;	 /* the number of its definition (types.h); 0: it has none */
 };
 
 enum ki_d_kind {
@@ -56,6 +57,7 @@ enum ki_d_kind {
 	KI_D_SIZEOF,  /* sizeof kid 0, or of the type; a number once it has been checked */
 	KI_D_OFFSETOF, /* offsetof(type, text) */
 	KI_D_COMMA,    /* kid 0, kid 1 */
+	KI_D_XLATE,    /* xlate <about> (kid 0) */
 	KI_D_IF,       /* a statement: if (kid 0) kid 1, linked by next, else kid 2 */
 };
 

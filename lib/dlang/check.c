@@ -67,9 +67,13 @@ static int constant(struct ki_d_checker *c, struct ki_d_node *n)
 /* A variable that is read, or that stands alone. */
 static int check_var(struct ki_d_checker *c, struct ki_d_node *n)
 {
-	struct ki_d_inline *in = n->kind == KI_D_NAME ? ki_d_inline_find(c->d, n->text) : NULL;
 	const struct ki_d_builtin *b = n->kind == KI_D_NAME ? ki_d_builtin_find(n->text) : NULL;
+	struct ki_d_inline *in;
+	int ret = n->kind == KI_D_NAME ? ki_d_known(c->d, n->text, c->err) : 0;
 
+	if (ret)
+		return ret;
+	in = n->kind == KI_D_NAME ? ki_d_inline_find(c->d, n->text) : NULL;
 	if (in)
 		return ki_d_inline_use(c, n, in);
 
@@ -82,6 +86,7 @@ static int check_var(struct ki_d_checker *c, struct ki_d_node *n)
 		c->d->clock_used |= b->kind == KI_D_B_VTIME;
 		c->clause->asks_return |=
 			b->kind == KI_D_B_ERRNO || (b->kind == KI_D_B_ARG && b->number == 1);
+		c->clause->asks_first |= b->kind == KI_D_B_ARG && !b->number;
 		return 0;
 	}
 	n->sym.var = ki_d_var_find(c->d, n);
@@ -179,11 +184,15 @@ int ki_d_check_index(struct ki_d_checker *c, struct ki_d_node *n, bool new)
 	struct ki_d_node *name = n->kid[0];
 	struct ki_d_type keys[KI_D_KEYS];
 	struct ki_d_var *v;
-	struct ki_d_inline *in =
-		name->kind == KI_D_NAME ? ki_d_inline_find(c->d, name->text) : NULL;
+	struct ki_d_inline *in;
 	unsigned int nkeys;
-	int ret;
+	int ret = name->kind == KI_D_NAME ? ki_d_known(c->d, name->text, c->err) : 0;
 
+	if (ret)
+		return ret;
+	if (name->kind == KI_D_NAME && !strcmp(name->text, "args"))
+		return ki_d_check_args(c, n);
+	in = name->kind == KI_D_NAME ? ki_d_inline_find(c->d, name->text) : NULL;
 	if (in && in->n)
 		return ki_d_inline_use(c, n, in);
 	if (!is_array_name(c, name, new) && !(n->kid[1] && is_unknown(c, name)))
@@ -264,6 +273,7 @@ int ki_d_check_expr(struct ki_d_checker *c, struct ki_d_node *n)
 		[KI_D_SIZEOF] = ki_d_check_sizeof,
 		[KI_D_OFFSETOF] = ki_d_check_offsetof,
 		[KI_D_COMMA] = check_comma,
+		[KI_D_XLATE] = ki_d_check_xlate,
 	};
 
 	return by_kind[n->kind](c, n);
@@ -334,9 +344,12 @@ static int check_clause(struct ki_d_checker *c, struct ki_d_clause *clause)
 
 int ki_d_check(struct ki_dlang *d, struct ki_err *err)
 {
-	struct ki_d_checker c = {.d = d, .err = err};
+	struct ki_d_clause none = {0};
+	struct ki_d_checker c = {.d = d, .err = err, .clause = &none};
 	int ret = ki_d_prelude(d, err);
 
+	if (!ret)
+		ret = ki_d_check_translators(&c);
 	for (size_t i = 0; !ret && i < d->clauses.n; i++)
 		ret = check_clause(&c, &d->clauses.v[i]);
 	return ret ? ret : ki_d_batches(d, err);

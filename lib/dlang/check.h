@@ -71,6 +71,21 @@ int ki_d_prelude(struct ki_dlang *d, struct ki_err *err);
 int ki_d_inline_call(struct ki_d_checker *c, struct ki_d_node *n, struct ki_d_inline *in);
 int ki_d_inline_use(struct ki_d_checker *c, struct ki_d_node *n, struct ki_d_inline *in);
 
+/* translate.c: a member of what translator `number` gives; of: what it is a member of, before it
+ * was checked. */
+int ki_d_check_xlate(struct ki_d_checker *c, struct ki_d_node *n);
+int ki_d_translate(struct ki_d_checker *c, struct ki_d_node *n, struct ki_d_node *of,
+		   unsigned int number);
+int ki_d_check_translators(struct ki_d_checker *c);
+
+/* args.c: args[i] of the clause's probes. */
+int ki_d_check_args(struct ki_d_checker *c, struct ki_d_node *n);
+
+/* inline.c: a copy, with copies of `in` where it has this name; at: UINT32_MAX: where it was.
+ * NULL: out of memory, or too large. */
+struct ki_d_node *ki_d_copy(struct ki_dlang *d, const struct ki_d_node *n, char *name,
+			    struct ki_d_node *in, uint32_t at);
+
 /* A constant expression becomes a KI_D_NUMBER. */
 int ki_d_fold(struct ki_dlang *d, struct ki_d_node *n, struct ki_err *err);
 /* ... of one that has been checked; false: it is not constant. */

@@ -105,6 +105,8 @@ static int check_target(struct ki_d_checker *c, struct ki_d_node *n, const struc
 	if (has_no_type(v->type))
 		v->type = value;
 	v->type.scratch |= value.scratch && v->type.stars;
+	if (value.xlator && ki_d_same_type(v->type, value))
+		v->type.xlator = value.xlator;
 	n->sym.var = v;
 	n->type = v->type;
 	if (has_no_type(value))
@@ -333,8 +335,11 @@ int ki_d_check_cast(struct ki_d_checker *c, struct ki_d_node *n)
 		return ret;
 	n->type = n->about;
 	n->type.scratch = n->type.stars && n->kid[0]->type.scratch;
+	if (ki_d_same_type(n->type, n->kid[0]->type))
+		n->type.xlator = n->kid[0]->type.xlator;
 	if (ki_d_is_scalar(n->type) && ki_d_is_scalar(n->kid[0]->type))
 		return 0;
+	c->d->texts_used |= ki_d_is_string(n->type);
 	if (ki_d_is_string(n->type) && ki_d_is_string(n->kid[0]->type))
 		return 0;
 	if (has_no_type(n->type))

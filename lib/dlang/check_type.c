@@ -67,6 +67,7 @@ int ki_d_to_text(struct ki_d_checker *c, struct ki_d_node *n)
 		return ki_d_no_memory(c->err);
 	n->sym.function = ki_d_function_find("stringof");
 	n->type = (struct ki_d_type){.base = KI_D_STRING};
+	c->d->texts_used = true;
 	return 0;
 }
 
@@ -76,6 +77,7 @@ int ki_d_pointer_to_text(struct ki_d_checker *c, struct ki_d_node *n)
 		return ki_d_no_memory(c->err);
 	n->sym.function = ki_d_function_find("stringof");
 	n->type = (struct ki_d_type){.base = KI_D_STRING};
+	c->d->texts_used = true;
 	return 0;
 }
 
@@ -89,14 +91,16 @@ void ki_d_unwrap(struct ki_d_node *n)
 
 int ki_d_check_member(struct ki_d_checker *c, struct ki_d_node *n)
 {
-	struct ki_d_node *of = n->kid[0];
+	struct ki_d_node *of = n->kid[0], *was = ki_d_copy(c->d, of, NULL, NULL, UINT32_MAX);
 	const struct ki_d_member *m;
 	char name[KI_D_TYPE_NAME];
-	int ret = ki_d_check_expr(c, of);
+	int ret = was ? ki_d_check_expr(c, of) : ki_d_no_memory(c->err);
 	uint64_t bit;
 
 	if (ret)
 		return ret;
+	if (ki_d_is_struct(of->type) && of->type.xlator)
+		return ki_d_translate(c, n, was, of->type.xlator);
 	if (!ki_d_is_struct(of->type))
 		return FAIL(c, n, "D_OP_SOU", "'.%.40s': a struct or union is expected, not %s",
 			    n->text, ki_d_type_name(of->type, name));

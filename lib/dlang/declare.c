@@ -206,7 +206,6 @@ static bool is_word(const struct ki_d_parser *p)
 
 int ki_d_parse_declaration(struct ki_d_parser *p, bool *is_one)
 {
-	static const char *const later[] = {"translator"};
 	enum ki_d_scope scope = ki_lex_is(&p->lex, "self")   ? KI_D_SELF_SCOPE
 				: ki_lex_is(&p->lex, "this") ? KI_D_THIS_SCOPE
 							     : KI_D_GLOBAL_SCOPE;
@@ -214,11 +213,9 @@ int ki_d_parse_declaration(struct ki_d_parser *p, bool *is_one)
 	bool is_type = false;
 	int ret = 0;
 
-	for (size_t i = 0; i < sizeof(later) / sizeof(*later); i++)
-		if (ki_lex_is(&p->lex, later[i]))
-			return ki_lex_error(&p->lex, p->lex.now.at, "%s is not supported yet",
-					    later[i]);
 	*is_one = true;
+	if (ki_lex_is(&p->lex, "translator"))
+		return ki_d_parse_translator(p);
 	if (ki_lex_is(&p->lex, "inline"))
 		return ki_d_parse_inline(p);
 	*is_one = is_word(p) || ki_lex_is(&p->lex, "typedef") || names_follow(p);

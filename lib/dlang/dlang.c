@@ -149,6 +149,7 @@ void ki_dlang_free(struct ki_dlang *d)
 	ki_vec_free(&d->constants);
 	ki_d_index_free(&d->by_text);
 	ki_d_inlines_free(d);
+	ki_d_translators_free(d);
 	ki_d_pool_free(&d->pool);
 	ki_d_types_free(&d->types);
 	free(d->args);

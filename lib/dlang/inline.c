@@ -110,10 +110,12 @@ void ki_d_inlines_free(struct ki_dlang *d)
 
 struct copying {
 	struct ki_dlang *d;
-	const struct ki_d_inline *in;
+	unsigned int n; /* parameters: */
+	char *const *names;
 	struct ki_d_node *args[KI_D_KEYS];
 	unsigned int nodes; /* that have been copied */
-	uint32_t at;	    /* of the use, where the inline's text is not the program's */
+	bool moved;	    /* all nodes are said to stand at */
+	uint32_t at;	    /* the use, since the text is not the program's */
 };
 
 #define MOST_NODES 65536
@@ -123,8 +125,8 @@ static struct ki_d_node *copy(struct copying *c, const struct ki_d_node *n);
 
 static int parameter_of(const struct copying *c, const struct ki_d_node *n)
 {
-	for (unsigned int i = 0; n->kind == KI_D_NAME && i < c->in->n; i++)
-		if (!strcmp(c->in->names[i], n->text))
+	for (unsigned int i = 0; n->kind == KI_D_NAME && i < c->n; i++)
+		if (!strcmp(c->names[i], n->text))
 			return (int)i;
 	return -1;
 }
@@ -145,7 +147,7 @@ static struct ki_d_node *copy_list(struct copying *c, const struct ki_d_node *li
 /* An argument stands there without parameters of this inline. */
 static struct ki_d_node *copy_argument(struct copying *c, unsigned int i)
 {
-	struct copying plain = {.d = c->d, .in = &(struct ki_d_inline){0}, .nodes = c->nodes};
+	struct copying plain = {.d = c->d, .nodes = c->nodes};
 	struct ki_d_node *n = copy(&plain, c->args[i]);
 
 	c->nodes = plain.nodes;
@@ -168,7 +170,7 @@ static struct ki_d_node *copy(struct copying *c, const struct ki_d_node *n)
 	memcpy(to, n, sizeof(*to) + strlen(n->text) + 1);
 	to->all = all;
 	to->next = NULL;
-	if (c->in->known)
+	if (c->moved)
 		to->at = c->at;
 	for (unsigned int k = 0; k < 3; k++) {
 		to->kid[k] = n->kid[k] ? copy_list(c, n->kid[k]) : NULL;
@@ -178,9 +180,23 @@ static struct ki_d_node *copy(struct copying *c, const struct ki_d_node *n)
 	return to;
 }
 
+struct ki_d_node *ki_d_copy(struct ki_dlang *d, const struct ki_d_node *n, char *name,
+			    struct ki_d_node *in, uint32_t at)
+{
+	struct copying c = {.d = d,
+			    .n = name != NULL,
+			    .names = &name,
+			    .args = {in},
+			    .moved = at != UINT32_MAX,
+			    .at = at};
+
+	return copy(&c, n);
+}
+
 int ki_d_inline_use(struct ki_d_checker *c, struct ki_d_node *n, struct ki_d_inline *in)
 {
-	struct copying to = {.d = c->d, .in = in, .at = n->at};
+	struct copying to = {
+		.d = c->d, .n = in->n, .names = in->names, .moved = in->known, .at = n->at};
 	struct ki_d_node *next = n->next;
 	unsigned int count = 0;
 
@@ -198,6 +214,15 @@ int ki_d_inline_use(struct ki_d_checker *c, struct ki_d_node *n, struct ki_d_inl
 		return ki_d_fail(c->d, c->err, n->at, "D_UNKNOWN", "%.40s becomes too large",
 				 in->name);
 	n->kind = KI_D_CAST;
+	if (ki_d_is_struct(in->type)) { /* it stands in memory: *&body */
+		struct ki_d_node *at = ki_d_node_new(&c->d->pool, KI_D_ADDRESS, n->at, 0);
+
+		if (!at)
+			return ki_d_no_memory(c->err);
+		at->kid[0] = n->kid[0];
+		n->kid[0] = at;
+		n->kind = KI_D_DEREF;
+	}
 	n->kid[1] = n->kid[2] = NULL;
 	n->about = in->type;
 	n->is_builtin = false;
@@ -210,7 +235,7 @@ int ki_d_inline_use(struct ki_d_checker *c, struct ki_d_node *n, struct ki_d_inl
 
 int ki_d_inline_call(struct ki_d_checker *c, struct ki_d_node *n, struct ki_d_inline *in)
 {
-	struct copying plain = {.d = c->d, .in = &(struct ki_d_inline){0}};
+	struct copying plain = {.d = c->d};
 
 	for (struct ki_d_node *k = n->kid[0]; k; k = k->next) {
 		struct ki_d_node *seen = copy(&plain, k);

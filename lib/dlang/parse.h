@@ -22,6 +22,7 @@ struct ki_d_parser {
 	struct ki_dlang *d;
 	unsigned int level; /* of nesting now */
 	bool in_predicate;  /* a / may end it */
+	bool known;	    /* the text is not the program's */
 };
 
 /* Begin with a text. */
@@ -65,6 +66,9 @@ struct ki_d_declarator {
 int ki_d_parse_declarator(struct ki_d_parser *p, struct ki_d_declarator *d);
 
 int ki_d_parse_inline(struct ki_d_parser *p); /* inline.c */
+/* translate.c */
+int ki_d_parse_translator(struct ki_d_parser *p);
+int ki_d_parse_xlate(struct ki_d_parser *p, struct ki_d_node **out);
 
 /* declare.c: a declaration; *is_one false: here is none, and nothing was taken. */
 int ki_d_parse_declaration(struct ki_d_parser *p, bool *is_one);

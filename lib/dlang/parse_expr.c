@@ -149,6 +149,8 @@ static int name(struct ki_d_parser *p, struct ki_d_node **out)
 		return ki_lex_expected(&p->lex, "an expression");
 	if (ki_lex_is(&p->lex, "self") || ki_lex_is(&p->lex, "this"))
 		return scoped(p, out);
+	if (ki_lex_is(&p->lex, "xlate"))
+		return ki_d_parse_xlate(p, out);
 	if (ki_lex_is(&p->lex, "offsetof"))
 		return ki_d_parse_offset_of(p, out);
 	ret = take_text(p, KI_D_NAME, out);

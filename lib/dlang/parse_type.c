@@ -56,7 +56,11 @@ static int named(struct ki_d_parser *p, struct ki_d_type *out, bool *is_type)
 			ret = ki_d_parse_name(p, name);
 		*is_type = !ret && !ki_d_typedef_in(&p->d->types, module, name, out);
 	} else {
-		*is_type = !ret && !ki_d_typedef(&p->d->types, name, out);
+		if (!ret)
+			ret = ki_d_known(p->d, name, p->lex.err);
+		if (ret)
+			return ret;
+		*is_type = !ki_d_typedef(&p->d->types, name, out);
 	}
 	if (!*is_type)
 		p->lex = before;

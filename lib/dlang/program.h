@@ -122,6 +122,20 @@ struct ki_d_inline {
 	unsigned int busy; /* how often its body is being checked now */
 };
 
+/* Translators (translate.c); known: its text is not the program's. */
+struct ki_d_translated {
+	char *name;
+	struct ki_d_node *body;
+};
+
+struct ki_d_translator {
+	struct ki_d_type to, from;
+	char *parameter;
+	ki_vec(struct ki_d_translated) members;
+	uint32_t at;
+	bool known;
+};
+
 /* ---- clauses ---- */
 
 struct ki_d_pattern {
@@ -163,6 +177,7 @@ struct ki_d_clause {
 	uint32_t at;
 	bool no_body;
 	bool asks_return; /* for what the function returns */
+	bool asks_first;  /* for arg0, which is the same if it is a system call */
 	bool held;	  /* it may fault behind a record, which then counts for nothing */
 	bool varies;	  /* which record is its first, or its last, depends on branches */
 	uint32_t first_batch, nbatches;
@@ -241,6 +256,8 @@ struct ki_dlang {
 	ki_vec(struct ki_d_node *) symbols; /* variables of the kernel; value: the address */
 	ki_vec(struct ki_d_constant) constants;
 	ki_vec(struct ki_d_inline) inlines;
+	ki_vec(struct ki_d_translator) translators;
+	uint64_t known;		   /* rows of known.c that have been read: bits */
 	uint64_t args_used;	   /* bits of $1, $2 ... */
 	ki_vec(char *) strings;	   /* of KI_D_FORM_NUMBERED */
 	struct ki_d_index by_text; /* strings */
@@ -274,6 +291,9 @@ void ki_d_where(struct ki_dlang *d, uint32_t at, unsigned int wrong);
 
 struct ki_d_inline *ki_d_inline_find(const struct ki_dlang *d, const char *name);
 void ki_d_inlines_free(struct ki_dlang *d);
+void ki_d_translators_free(struct ki_dlang *d);
+/* known.c: declare what that name is of, if it is one that is declared when it is asked for. */
+int ki_d_known(struct ki_dlang *d, const char *name, struct ki_err *err);
 
 /* Bytes of a string, its 0 included. */
 unsigned int ki_d_strsize(const struct ki_dlang *d);

@@ -133,9 +133,12 @@ static enum ki_point_kind point_of(const struct ki_dlang *d, const struct ki_d_p
 		return KI_POINT_ENTRY;
 	if (p->hook)
 		return KI_POINT_EXIT_AFTER;
-	for (uint32_t i = p->first; i < p->first + p->n; i++)
-		if (d->clauses.v[d->uses.v[i]].asks_return)
+	for (uint32_t i = p->first; i < p->first + p->n; i++) {
+		const struct ki_d_clause *c = &d->clauses.v[d->uses.v[i]];
+
+		if (c->asks_return || (c->asks_first && ki_d_probe_is(p, "syscall")))
 			return KI_POINT_EXIT_AFTER;
+	}
 	return KI_POINT_EXIT;
 }
 

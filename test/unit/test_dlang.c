@@ -252,6 +252,35 @@ static void test_layout(void **state)
 }
 
 /* The running kernel's types, where it has them. */
+/* Each argument and member that programs find declared fits the kernel that runs here. */
+static const char *const typed[] = {
+	"BEGIN { this->p = curpsinfo; trace(this->p->pr_nlwp + this->p->pr_pid + this->p->pr_ppid);\n"
+	"  trace(this->p->pr_pgid + this->p->pr_sid + this->p->pr_uid + this->p->pr_euid);\n"
+	"  trace(this->p->pr_gid + this->p->pr_egid + this->p->pr_addr + this->p->pr_size);\n"
+	"  trace(this->p->pr_fname); trace(this->p->pr_psargs); }",
+	"BEGIN { this->p = curlwpsinfo; trace(this->p->pr_flag + this->p->pr_lwpid + this->p->pr_pri);\n"
+	"  trace(this->p->pr_addr + this->p->pr_state + this->p->pr_nice + this->p->pr_onpro);\n"
+	"  trace(this->p->pr_name); }",
+	"syscall::read:entry { trace(fds[arg0].fi_name); trace(fds[0].fi_offset);\n"
+	"  trace(fds[arg0].fi_fs); trace(fds[arg0].fi_oflags); }",
+	"io:::start { this->b = args[0]; trace(this->b->b_flags & B_READ); trace(this->b->b_bcount);\n"
+	"  trace(this->b->b_bufsize + this->b->b_addr + this->b->b_lblkno + this->b->b_blkno);\n"
+	"  trace(this->b->b_resid + this->b->b_error + this->b->b_edev); }",
+	"io:::done { @[args[1]->dev_name, args[1]->dev_statname, args[1]->dev_major,\n"
+	"  args[1]->dev_minor, args[1]->dev_instance] = count(); trace(args[2]->fi_name); }",
+	"proc:::create { trace(args[0]->pr_pid); } proc:::signal-send { trace(args[1]->pr_fname); }\n"
+	"sched:::enqueue { trace(args[2]->cpu_id); } proc:::exit { trace(args[0]); }",
+	"tcp:::state-change { trace(tcp_state_string[args[5]->tcps_state]); trace(args[1]->cs_cid);\n"
+	"  trace(args[3]->tcps_raddr); trace(args[3]->tcps_lport + args[3]->tcps_state); }",
+	"tcp:::receive { trace(args[0]->pkt_addr + args[4]->tcp_dport + args[4]->tcp_flags);\n"
+	"  trace(args[2]->ip_saddr); trace(args[2]->ip_plength + args[4]->tcp_seq); }\n"
+	"tcp:::send { trace(args[2]->ip_daddr); trace(args[4]->tcp_dport + args[3]->tcps_rport); }",
+	"ip:::send { trace(args[2]->ip_ver); } ip:::receive { @[args[2]->ip_saddr] = count(); }\n"
+	"udp:::send { trace(args[4]->udp_length); } udp:::receive { trace(args[4]->udp_dport); }",
+	"fbt::vfs_read:entry { trace(args[0]->f_path.dentry->d_name.name); trace(args[2]); }\n"
+	"fbt::vfs_read:return { trace(args[1]); } rawtp:::sched_switch { trace(args[1]->comm); }",
+};
+
 static void test_kernel_types(void **state)
 {
 	struct ki_dlang *d;
@@ -267,6 +296,11 @@ static void test_kernel_types(void **state)
 		fail_msg("%s", err.msg);
 	assert_true(ki_d_function_type(&d->types, "vmlinux", "vfs_read")->members.n == 4);
 	ki_dlang_free(d);
+	for (size_t i = 0; i < sizeof(typed) / sizeof(*typed); i++) {
+		if (compile(typed[i], NULL, &d, &err))
+			fail_msg("%s\n  %s", typed[i], err.msg);
+		ki_dlang_free(d);
+	}
 	assert_int_not_equal(compile("BEGIN { trace(curthread->nothing); }", NULL, &d, &err), 0);
 	assert_non_null(strstr(err.msg, "nothing is no member of task_struct"));
 }

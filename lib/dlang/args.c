@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+/*
+ * args[]: the typed arguments of probes. Those of providers with a meaning of their own are
+ * expressions of arg0 to arg9; those of functions and of tracepoints have the types of the
+ * kernel's parameters.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "dlang/check.h"
+#include "dlang/names.h"
+#include "dlang/parse.h"
+#include "dlang/probe.h"
+
+#define TASK(n)	  "(struct task_struct *)arg" #n
+#define LWP(n)	  "xlate<lwpsinfo_t *>(" TASK(n) ")"
+#define PROC(n)	  "xlate<psinfo_t *>(" TASK(n) ")"
+#define THIS_CPU  "xlate<cpuinfo_t *>(cpu)"
+#define BIO	  "(struct bio *)arg0"
+#define BUFFER	  "xlate<bufinfo_t *>(" BIO ")"
+#define DEVICE	  "xlate<devinfo_t *>(" BIO ")"
+#define NO_FILE	  "xlate<fileinfo_t *>((struct file *)0)"
+#define PACKET	  "xlate<pktinfo_t *>((struct sk_buff *)arg0)"
+#define SOCK(n)	  "(struct sock *)arg" #n
+#define HEADER(n) "(((struct sk_buff *)arg0)->head + ((struct sk_buff *)arg0)->" #n ")"
+#define IP	  "xlate<ipinfo_t *>((struct iphdr *)" HEADER(network_header) ")"
+#define CS(n)	  "xlate<csinfo_t *>(" SOCK(n) ")"
+#define MOST_ARGS 6
+
+static const struct row {
+	const char *provider, *name;
+	const char *args[MOST_ARGS];
+} rows[] = {
+	{"proc", "create", {PROC(0)}},
+	{"proc", "exec-failure", {"(int)-arg1"}},
+	{"proc",
+	 "exit",
+	 {"curthread->exit_code & 0x7f ? (curthread->exit_code & 0x80 ? 3 : 2) : 1"}},
+	{"proc", "lwp-create", {LWP(0), PROC(0)}},
+	{"proc", "signal-send", {LWP(0), PROC(1), "(int)arg2"}},
+	{"proc", "signal-handle", {"(int)arg0", "(struct kernel_siginfo *)arg1"}},
+	{"sched", "off-cpu", {LWP(0), PROC(1)}},
+	{"sched", "wakeup", {LWP(0), PROC(1)}},
+	{"sched", "enqueue", {LWP(0), PROC(1), THIS_CPU}},
+	{"sched", "dequeue", {LWP(0), PROC(1), THIS_CPU}},
+	{"sched", "tick", {"xlate<lwpsinfo_t *>(curthread)", "xlate<psinfo_t *>(curthread)"}},
+	{"io", "start", {BUFFER, DEVICE, NO_FILE}},
+	{"io", "done", {BUFFER, DEVICE, NO_FILE}},
+	{"ip", "send", {PACKET, CS(2), IP}},
+	{"ip", "receive", {PACKET, CS(2), IP}},
+	{"tcp",
+	 "send",
+	 {PACKET, CS(1), "xlate<ipinfo_t *>(" SOCK(1) ")", "xlate<tcpsinfo_t *>(" SOCK(1) ")",
+	  "xlate<tcpinfo_t *>(" SOCK(1) ")"}},
+	{"tcp",
+	 "receive",
+	 {PACKET, CS(3), IP, "xlate<tcpsinfo_t *>(" SOCK(3) ")",
+	  "xlate<tcpinfo_t *>((struct tcphdr *)" HEADER(transport_header) ")"}},
+	{"tcp",
+	 "connect-request",
+	 {PACKET, CS(1), "xlate<ipinfo_t *>(" SOCK(1) ")", "xlate<tcpsinfo_t *>(" SOCK(1) ")",
+	  "xlate<tcpinfo_t *>(" SOCK(1) ")"}},
+	{"tcp",
+	 "state-change",
+	 {"(void *)0", CS(1), "(void *)0", "xlate<tcpsinfo_t *>((struct tcp_sock *)arg3)",
+	  "(void *)0", "xlate<tcplsinfo_t *>((int)arg4)"}},
+	{"udp",
+	 "send",
+	 {"(void *)0", CS(0), "xlate<ipinfo_t *>(" SOCK(0) ")", "(void *)0",
+	  "xlate<udpinfo_t *>(" SOCK(0) ")"}},
+	{"udp",
+	 "receive",
+	 {PACKET, CS(1), IP, "(void *)0",
+	  "xlate<udpinfo_t *>((struct udphdr *)" HEADER(transport_header) ")"}},
+};
+
+struct resolved {
+	const struct row *row;
+	const struct ki_d_def *function; /* its parameters from `skip` on */
+	unsigned int skip;
+	bool is_syscall, is_return;
+};
+
+/* The prototype of what is called at a tracepoint, behind its first parameter. */
+static const struct ki_d_def *tracepoint(struct ki_d_checker *c, const char *name)
+{
+	char type[160];
+	struct ki_d_type t;
+
+	snprintf(type, sizeof(type), "btf_trace_%s", name);
+	if (ki_d_typedef(&c->d->types, type, &t) || t.base != KI_D_FUNCTION)
+		return NULL;
+	return ki_d_def_of(&c->d->types, t);
+}
+
+static bool is_function_provider(const char *name)
+{
+	return !strcmp(name, "fbt") || !strcmp(name, "rawfbt");
+}
+
+static bool resolve(struct ki_d_checker *c, const struct ki_d_pattern *p, struct resolved *out)
+{
+	const char *const *f = (const char *const *)p->field;
+
+	*out = (struct resolved){.is_return = !strcmp(f[3], "return")};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		if (ki_d_field_matches(f[0], rows[i].provider) && !strcmp(f[3], rows[i].name)) {
+			out->row = &rows[i];
+			return true;
+		}
+	out->is_syscall = !strcmp(f[0], "syscall");
+	if (is_function_provider(f[0]))
+		out->function = ki_d_function_type(
+			&c->d->types, strcmp(f[1], KI_D_KERNEL) != 0 ? f[1] : "", f[2]);
+	else if (!strcmp(f[0], "rawtp") || !strcmp(f[0], "sdt"))
+		out->function = tracepoint(c, f[3]);
+	out->skip = out->function && !is_function_provider(f[0]);
+	return out->is_syscall || out->function;
+}
+
+/* The argument as an expression of the language; *type: what it is cast to, if that is so. */
+static const char *expression(const struct resolved *r, uint64_t i, struct ki_d_type *type,
+			      bool *cast, char text[16])
+{
+	const struct ki_d_def *f = r->function;
+
+	*cast = f != NULL;
+	snprintf(text, 16, "arg%u", (unsigned int)i);
+	if (r->row)
+		return i < MOST_ARGS ? r->row->args[i] : NULL;
+	if (r->is_syscall)
+		return i < (r->is_return ? 2 : 6) ? text : NULL;
+	if (!r->is_return && i + r->skip < f->members.n && i < 10) {
+		*type = f->members.v[i + r->skip].type;
+		return text;
+	}
+	if (!r->is_return || i > 1)
+		return NULL;
+	*cast = i == 1;
+	*type = f->of;
+	return text;
+}
+
+static int agree(struct ki_d_checker *c, const struct ki_d_node *n, struct resolved *out)
+{
+	const struct ki_d_clause *clause = c->clause;
+	struct resolved now;
+
+	for (uint32_t i = clause->first; i < clause->first + clause->n; i++) {
+		const struct ki_d_pattern *p = &c->d->patterns.v[i];
+
+		if (!resolve(c, p, &now))
+			return ki_d_fail(c->d, c->err, n->at, "D_ARGS_NONE",
+					 "the types of %.20s:%.40s:%.60s:%.40s's arguments are not "
+					 "known: arg0 to arg9 are there",
+					 p->field[0], p->field[1], p->field[2], p->field[3]);
+		if (i > clause->first && memcmp(&now, out, sizeof(now)) != 0)
+			return ki_d_fail(c->d, c->err, n->at, "D_ARGS_MULTI",
+					 "args[] is not the same for all probes of the clause");
+		*out = now;
+	}
+	return clause->n
+		       ? 0
+		       : ki_d_fail(c->d, c->err, n->at, "D_ARGS_NONE", "args[] has no probe here");
+}
+
+int ki_d_check_args(struct ki_d_checker *c, struct ki_d_node *n)
+{
+	struct ki_d_parser p = {.d = c->d, .known = true};
+	struct ki_d_node *index = n->kid[1], *body, *next = n->next;
+	struct resolved r = {0};
+	struct ki_d_type type = {0};
+	const char *text;
+	char name[16];
+	bool cast;
+	int ret;
+
+	if (!index || index->next || index->kind != KI_D_NUMBER)
+		return ki_d_fail(c->d, c->err, n->at, "D_ARGS_TYPE",
+				 "args[] wants one number that is a constant");
+	ret = agree(c, n, &r);
+	text = ret ? NULL : expression(&r, index->value, &type, &cast, name);
+	if (ret || !text)
+		return ret ? ret
+			   : ki_d_fail(c->d, c->err, n->at, "D_ARGS_IDX",
+				       "the probe has no args[%u]", (unsigned int)index->value);
+	ret = ki_d_lex(&p, text, c->err);
+	if (!ret)
+		ret = ki_d_parse_expr(&p, &body);
+	if (!ret && !(body = ki_d_copy(c->d, body, NULL, NULL, n->at)))
+		ret = ki_d_no_memory(c->err);
+	if (ret)
+		return ret;
+	n->kind = KI_D_CAST;
+	n->kid[0] = body;
+	n->kid[1] = NULL;
+	n->next = next;
+	ret = ki_d_check_expr(c, body);
+	c->d->texts_used |= ki_d_is_string(body->type);
+	n->type = n->about = cast && ki_d_is_scalar(type) ? type : body->type;
+	return ret;
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+/*
+ * Types that the arguments of probes have, and what they are translated from in this kernel; names
+ * of such values. A row is read when its name is asked for: the kernel's types are large.
+ *
+ * Where kernels differ, a member has an expression for each, and the first that fits is taken.
+ */
+#include <string.h>
+
+#include "dlang/parse.h"
+
+static const struct {
+	const char *name, *text;
+} rows[] = {
+	{"psinfo_t",
+	 "typedef struct psinfo { int pr_nlwp, pr_pid, pr_ppid, pr_pgid, pr_sid;"
+	 " unsigned int pr_uid, pr_euid, pr_gid, pr_egid; uintptr_t pr_addr;"
+	 " unsigned long pr_size, pr_rssize; string pr_fname, pr_psargs; } psinfo_t;"
+	 "translator psinfo_t < struct task_struct *T > {"
+	 " pr_nlwp = T->signal->nr_threads; pr_pid = T->tgid; pr_ppid = T->real_parent->tgid;"
+	 " pr_pgid = T->signal->pids[PIDTYPE_PGID]->numbers[0].nr;"
+	 " pr_sid = T->signal->pids[PIDTYPE_SID]->numbers[0].nr;"
+	 " pr_uid = T->cred->uid.val; pr_euid = T->cred->euid.val;"
+	 " pr_gid = T->cred->gid.val; pr_egid = T->cred->egid.val; pr_addr = (uintptr_t)T;"
+	 " pr_size = T->mm ? T->mm->total_vm * 4 : 0; pr_fname = T->comm;"
+	 " pr_psargs = T->comm; };"},
+	{"lwpsinfo_t",
+	 "typedef struct lwpsinfo { int pr_flag, pr_lwpid; uintptr_t pr_addr; int pr_state;"
+	 " int pr_pri, pr_nice, pr_syscall, pr_onpro; string pr_name; } lwpsinfo_t;"
+	 "translator lwpsinfo_t < struct task_struct *T > {"
+	 " pr_flag = T->flags; pr_lwpid = T->pid; pr_addr = (uintptr_t)T;"
+	 " pr_state = T->__state; pr_state = T->state; pr_pri = T->prio;"
+	 " pr_nice = T->static_prio - 120; pr_name = T->comm;"
+	 " pr_onpro = T->thread_info.cpu; };"},
+	{"cpuinfo_t", "typedef struct cpuinfo { int cpu_id; } cpuinfo_t;"
+		      "translator cpuinfo_t < int __c > { cpu_id = __c; };"},
+	{"fileinfo_t", "typedef struct fileinfo { string fi_name; off_t fi_offset; string fi_fs;"
+		       " unsigned int fi_oflags; } fileinfo_t;"
+		       "translator fileinfo_t < struct file *F > {"
+		       " fi_name = F ? stringof(F->f_path.dentry->d_name.name) : \"<none>\";"
+		       " fi_offset = F ? F->f_pos : 0;"
+		       " fi_fs = F ? stringof(F->f_path.dentry->d_sb->s_type->name) : \"<none>\";"
+		       " fi_oflags = F ? F->f_flags : 0; };"},
+	{"bufinfo_t",
+	 "typedef struct bufinfo { int b_flags; unsigned long b_bcount, b_bufsize; uintptr_t"
+	 " b_addr; uint64_t b_lblkno, b_blkno; unsigned long b_resid; int b_error;"
+	 " unsigned int b_edev; } bufinfo_t;"
+	 "translator bufinfo_t < struct bio *B > {"
+	 " b_flags = B->bi_opf & 1 ? B_WRITE : B_READ; b_bcount = B->bi_iter.bi_size; b_bufsize = B->bi_iter.bi_size;"
+	 " b_addr = (uintptr_t)B; b_lblkno = B->bi_iter.bi_sector;"
+	 " b_blkno = B->bi_iter.bi_sector; b_resid = B->bi_iter.bi_size;"
+	 " b_error = B->bi_status; b_edev = B->bi_bdev->bd_dev; };"},
+	{"devinfo_t",
+	 "typedef struct devinfo { int dev_major, dev_minor, dev_instance;"
+	 " string dev_name, dev_statname, dev_pathname; } devinfo_t;"
+	 "translator devinfo_t < struct bio *B > {"
+	 " dev_major = getmajor(B->bi_bdev->bd_dev); dev_minor = getminor(B->bi_bdev->bd_dev);"
+	 " dev_major = B->bi_disk->major; dev_minor = B->bi_disk->first_minor + B->bi_partno;"
+	 " dev_instance = 0; dev_name = stringof(B->bi_bdev->bd_disk->disk_name);"
+	 " dev_name = stringof(B->bi_disk->disk_name);"
+	 " dev_statname = stringof(B->bi_bdev->bd_disk->disk_name);"
+	 " dev_statname = stringof(B->bi_disk->disk_name); dev_pathname = \"<unknown>\"; };"},
+	{"pktinfo_t", "typedef struct pktinfo { uintptr_t pkt_addr; } pktinfo_t;"
+		      "translator pktinfo_t < struct sk_buff *B > { pkt_addr = (uintptr_t)B; };"},
+	{"csinfo_t",
+	 "typedef struct csinfo { uintptr_t cs_addr; uint64_t cs_cid; } csinfo_t;"
+	 "translator csinfo_t < struct sock *S > { cs_addr = (uintptr_t)S; cs_cid = (uint64_t)S; };"},
+	{"ipinfo_t",
+	 "typedef struct ipinfo { uint8_t ip_ver; uint32_t ip_plength;"
+	 " string ip_saddr, ip_daddr; } ipinfo_t;"
+	 "translator ipinfo_t < struct iphdr *I > { ip_ver = *(uint8_t *)I >> 4;"
+	 " ip_plength = ntohs(I->tot_len) - 4 * (*(uint8_t *)I & 15);"
+	 " ip_saddr = inet_ntoa(&I->saddr); ip_daddr = inet_ntoa(&I->daddr); };"
+	 "translator ipinfo_t < struct sock *S > { ip_ver = S->__sk_common.skc_family == 2 ? 4 : 6;"
+	 " ip_saddr = inet_ntoa(&S->__sk_common.skc_rcv_saddr);"
+	 " ip_daddr = inet_ntoa(&S->__sk_common.skc_daddr); };"},
+	{"tcpinfo_t",
+	 "typedef struct tcpinfo { uint16_t tcp_sport, tcp_dport; uint32_t tcp_seq, tcp_ack;"
+	 " uint16_t tcp_window; uint8_t tcp_flags; } tcpinfo_t;"
+	 "translator tcpinfo_t < struct tcphdr *T > { tcp_sport = ntohs(T->source);"
+	 " tcp_dport = ntohs(T->dest); tcp_seq = ntohl(T->seq); tcp_ack = ntohl(T->ack_seq);"
+	 " tcp_window = ntohs(T->window); tcp_flags = *((uint8_t *)T + 13); };"
+	 "translator tcpinfo_t < struct sock *S > { tcp_sport = S->__sk_common.skc_num;"
+	 " tcp_dport = ntohs(S->__sk_common.skc_dport); };"},
+	{"tcpsinfo_t",
+	 "typedef struct tcpsinfo { uintptr_t tcps_addr; uint16_t tcps_lport, tcps_rport;"
+	 " string tcps_laddr, tcps_raddr; int32_t tcps_state; } tcpsinfo_t;"
+	 "translator tcpsinfo_t < struct sock *S > { tcps_addr = (uintptr_t)S;"
+	 " tcps_lport = S->__sk_common.skc_num; tcps_rport = ntohs(S->__sk_common.skc_dport);"
+	 " tcps_laddr = inet_ntoa(&S->__sk_common.skc_rcv_saddr);"
+	 " tcps_raddr = inet_ntoa(&S->__sk_common.skc_daddr);"
+	 " tcps_state = S->__sk_common.skc_state; };"
+	 /* of state-change: what it will be */
+	 "translator tcpsinfo_t < struct tcp_sock *T > { tcps_addr = (uintptr_t)T;"
+	 " tcps_lport = ((struct sock *)T)->__sk_common.skc_num;"
+	 " tcps_rport = ntohs(((struct sock *)T)->__sk_common.skc_dport);"
+	 " tcps_laddr = inet_ntoa(&((struct sock *)T)->__sk_common.skc_rcv_saddr);"
+	 " tcps_raddr = inet_ntoa(&((struct sock *)T)->__sk_common.skc_daddr);"
+	 " tcps_state = arg5; };"},
+	{"tcplsinfo_t", "typedef struct tcplsinfo { int32_t tcps_state; } tcplsinfo_t;"
+			"translator tcplsinfo_t < int __s > { tcps_state = __s; };"},
+	{"udpinfo_t",
+	 "typedef struct udpinfo { uint16_t udp_sport, udp_dport, udp_length; } udpinfo_t;"
+	 "translator udpinfo_t < struct sock *S > { udp_sport = S->__sk_common.skc_num;"
+	 " udp_dport = ntohs(S->__sk_common.skc_dport); udp_length = arg2; };"
+	 "translator udpinfo_t < struct udphdr *U > { udp_sport = ntohs(U->source);"
+	 " udp_dport = ntohs(U->dest); udp_length = ntohs(U->len); };"},
+	{"TCP_STATE_ESTABLISHED", "inline int TCP_STATE_ESTABLISHED = 1;"},
+	{"TCP_STATE_SYN_SENT", "inline int TCP_STATE_SYN_SENT = 2;"},
+	{"TCP_STATE_SYN_RECEIVED", "inline int TCP_STATE_SYN_RECEIVED = 3;"},
+	{"TCP_STATE_FIN_WAIT_1", "inline int TCP_STATE_FIN_WAIT_1 = 4;"},
+	{"TCP_STATE_FIN_WAIT_2", "inline int TCP_STATE_FIN_WAIT_2 = 5;"},
+	{"TCP_STATE_TIME_WAIT", "inline int TCP_STATE_TIME_WAIT = 6;"},
+	{"TCP_STATE_CLOSED", "inline int TCP_STATE_CLOSED = 7;"},
+	{"TCP_STATE_CLOSE_WAIT", "inline int TCP_STATE_CLOSE_WAIT = 8;"},
+	{"TCP_STATE_LAST_ACK", "inline int TCP_STATE_LAST_ACK = 9;"},
+	{"TCP_STATE_LISTEN", "inline int TCP_STATE_LISTEN = 10;"},
+	{"TCP_STATE_CLOSING", "inline int TCP_STATE_CLOSING = 11;"},
+	{"tcp_state_string",
+	 "inline string tcp_state_string[int __s] = __s == 1 ? \"state-established\" : __s == 2 ? \"state-syn-sent\" : __s == 3 ? \"state-syn-received\" : __s == 4 ? \"state-fin-wait1\" : __s == 5 ? \"state-fin-wait2\" : __s == 6 ? \"state-time-wait\" : __s == 7 ? \"state-closed\" : __s == 8 ? \"state-close-wait\" : __s == 9 ? \"state-last-ack\" : __s == 10 ? \"state-listen\" : __s == 11 ? \"state-closing\" : \"<unknown>\";"},
+	{"B_WRITE", "inline int B_WRITE = 1;"},
+	{"B_READ", "inline int B_READ = 64;"},
+	{"curpsinfo", "inline psinfo_t *curpsinfo = xlate<psinfo_t *>(curthread);"},
+	{"curlwpsinfo", "inline lwpsinfo_t *curlwpsinfo = xlate<lwpsinfo_t *>(curthread);"},
+	{"fds", "inline fileinfo_t fds[int __n] ="
+		" xlate<fileinfo_t>(curthread->files->fdt->fd[__n]);"},
+};
+
+_Static_assert(sizeof(rows) / sizeof(*rows) <= 64, "struct ki_dlang.known has a bit for each");
+
+static bool is_typedef(const struct ki_dlang *d, const char *name)
+{
+	for (size_t i = 0; i < d->types.defs.n; i++)
+		if (d->types.defs.v[i]->kind == KI_D_DEF_TYPEDEF && !d->types.defs.v[i]->btf &&
+		    !strcmp(d->types.defs.v[i]->name, name))
+			return true;
+	return false;
+}
+
+static int read_row(struct ki_dlang *d, const char *text, struct ki_err *err)
+{
+	struct ki_d_parser p = {.d = d, .known = true};
+	size_t inlines = d->inlines.n;
+	bool is_one = true;
+	int ret = ki_d_lex(&p, text, err);
+
+	while (!ret && p.lex.now.kind != KI_TOKEN_END && is_one)
+		ret = ki_d_parse_declaration(&p, &is_one);
+	for (; inlines < d->inlines.n; inlines++)
+		d->inlines.v[inlines].known = true;
+	return ret;
+}
+
+int ki_d_known(struct ki_dlang *d, const char *name, struct ki_err *err)
+{
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		if (d->known >> i & 1 || strcmp(rows[i].name, name) != 0)
+			continue;
+		d->known |= UINT64_C(1) << i;
+		if (is_typedef(d, name) || ki_d_inline_find(d, name))
+			return 0;
+		return read_row(d, rows[i].text, err);
+	}
+	return 0;
+}
