@@ -75,6 +75,9 @@ size_t ki_dlang_description(const struct ki_dlang *d, size_t i, char *text, size
 size_t ki_dlang_probes(const struct ki_dlang *d);
 void ki_dlang_probe(const struct ki_dlang *d, size_t i, struct ki_dlang_probe *out);
 
+/* The type of args[arg] of one of them; false: it has no such argument, or it is not known. */
+bool ki_dlang_argument(struct ki_dlang *d, size_t i, unsigned int arg, char *text, size_t size);
+
 /*
  * Compile clauses for each probe, put them in. Probes that cannot be placed are left out
  * (ki_dlang_probe says why), and fail nothing. t must be live, and live as long.

@@ -98,10 +98,9 @@ static bool is_function_provider(const char *name)
 	return !strcmp(name, "fbt") || !strcmp(name, "rawfbt");
 }
 
-static bool resolve(struct ki_d_checker *c, const struct ki_d_pattern *p, struct resolved *out)
+/* f: the fields of a probe's description. */
+static bool resolve(struct ki_d_checker *c, const char *const f[4], struct resolved *out)
 {
-	const char *const *f = (const char *const *)p->field;
-
 	*out = (struct resolved){.is_return = !strcmp(f[3], "return")};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
 		if (ki_d_field_matches(f[0], rows[i].provider) && !strcmp(f[3], rows[i].name)) {
@@ -149,7 +148,7 @@ static int agree(struct ki_d_checker *c, const struct ki_d_node *n, struct resol
 	for (uint32_t i = clause->first; i < clause->first + clause->n; i++) {
 		const struct ki_d_pattern *p = &c->d->patterns.v[i];
 
-		if (!resolve(c, p, &now))
+		if (!resolve(c, (const char *const *)p->field, &now))
 			return ki_d_fail(c->d, c->err, n->at, "D_ARGS_NONE",
 					 "the types of %.20s:%.40s:%.60s:%.40s's arguments are not "
 					 "known: arg0 to arg9 are there",
@@ -164,39 +163,107 @@ static int agree(struct ki_d_checker *c, const struct ki_d_node *n, struct resol
 		       : ki_d_fail(c->d, c->err, n->at, "D_ARGS_NONE", "args[] has no probe here");
 }
 
-int ki_d_check_args(struct ki_d_checker *c, struct ki_d_node *n)
+/* args[i] and its type; *body NULL: there is none. */
+static int make(struct ki_d_checker *c, const struct resolved *r, uint64_t i, uint32_t at,
+		struct ki_d_node **body, struct ki_d_type *type)
 {
 	struct ki_d_parser p = {.d = c->d, .known = true};
-	struct ki_d_node *index = n->kid[1], *body, *next = n->next;
-	struct resolved r = {0};
-	struct ki_d_type type = {0};
-	const char *text;
 	char name[16];
 	bool cast;
+	const char *text = expression(r, i, type, &cast, name);
+	int ret;
+
+	*body = NULL;
+	if (!text)
+		return 0;
+	ret = ki_d_lex(&p, text, c->err);
+	if (!ret)
+		ret = ki_d_parse_expr(&p, body);
+	if (!ret && !(*body = ki_d_copy(c->d, *body, NULL, NULL, at)))
+		ret = ki_d_no_memory(c->err);
+	if (!ret)
+		ret = ki_d_check_expr(c, *body);
+	if (!ret && !(cast && ki_d_is_scalar(*type)))
+		*type = (*body)->type;
+	return ret;
+}
+
+int ki_d_check_args(struct ki_d_checker *c, struct ki_d_node *n)
+{
+	struct ki_d_node *index = n->kid[1], *body;
+	struct resolved r = {0};
+	struct ki_d_type type = {0};
 	int ret;
 
 	if (!index || index->next || index->kind != KI_D_NUMBER)
 		return ki_d_fail(c->d, c->err, n->at, "D_ARGS_TYPE",
 				 "args[] wants one number that is a constant");
 	ret = agree(c, n, &r);
-	text = ret ? NULL : expression(&r, index->value, &type, &cast, name);
-	if (ret || !text)
+	if (!ret)
+		ret = make(c, &r, index->value, n->at, &body, &type);
+	if (ret || !body)
 		return ret ? ret
 			   : ki_d_fail(c->d, c->err, n->at, "D_ARGS_IDX",
 				       "the probe has no args[%u]", (unsigned int)index->value);
-	ret = ki_d_lex(&p, text, c->err);
-	if (!ret)
-		ret = ki_d_parse_expr(&p, &body);
-	if (!ret && !(body = ki_d_copy(c->d, body, NULL, NULL, n->at)))
-		ret = ki_d_no_memory(c->err);
-	if (ret)
-		return ret;
+	c->d->texts_used |= ki_d_is_string(type);
 	n->kind = KI_D_CAST;
 	n->kid[0] = body;
 	n->kid[1] = NULL;
-	n->next = next;
-	ret = ki_d_check_expr(c, body);
-	c->d->texts_used |= ki_d_is_string(body->type);
-	n->type = n->about = cast && ki_d_is_scalar(type) ? type : body->type;
-	return ret;
+	n->type = n->about = type;
+	return 0;
+}
+
+/* ---- lists ---- */
+
+/* The name that a typedef has given to a struct or union, or its tag. */
+static void base_name(struct ki_d_types *t, struct ki_d_type type, char *text, size_t size)
+{
+	static const char *const kinds[] = {[KI_D_DEF_STRUCT] = "struct ",
+					    [KI_D_DEF_UNION] = "union ",
+					    [KI_D_DEF_ENUM] = "enum "};
+	static const char *const nums[KI_TYPES] = {
+		[KI_I8] = "char",	   [KI_I16] = "short",	      [KI_I32] = "int",
+		[KI_I64] = "long",	   [KI_U8] = "unsigned char", [KI_U16] = "unsigned short",
+		[KI_U32] = "unsigned int", [KI_U64] = "unsigned long"};
+	const struct ki_d_def *d;
+	char plain[KI_D_TYPE_NAME];
+
+	type.stars = 0;
+	for (size_t i = 0; type.def && i < t->defs.n; i++) {
+		d = t->defs.v[i];
+		if (d->kind == KI_D_DEF_TYPEDEF && !d->btf && ki_d_same_type(d->of, type)) {
+			snprintf(text, size, "%s", d->name);
+			return;
+		}
+	}
+	d = ki_d_def_of(t, type);
+	if (d && d->kind <= KI_D_DEF_ENUM && *d->name)
+		snprintf(text, size, "%s%s", kinds[d->kind], d->name);
+	else
+		snprintf(text, size, "%s",
+			 type.base == KI_D_INT ? nums[type.num] : ki_d_type_name(type, plain));
+}
+
+bool ki_dlang_argument(struct ki_dlang *d, size_t i, unsigned int arg, char *text, size_t size)
+{
+	const struct ki_d_probe *p = &d->probes.v[i];
+	const char *const fields[] = {p->provider->name, p->module, p->function, p->name};
+	struct ki_d_clause none = {0};
+	struct ki_err err;
+	struct ki_d_checker c = {.d = d, .err = &err, .clause = &none};
+	const struct ki_dlang_where was = d->where;
+	struct ki_d_node *body = NULL;
+	struct ki_d_type type = {0};
+	struct resolved r;
+	int ret = resolve(&c, fields, &r) ? make(&c, &r, arg, 0, &body, &type) : 0;
+	size_t len;
+
+	d->where = was;
+	if (ret || !body)
+		return false;
+	base_name(&d->types, type, text, size);
+	len = strlen(text);
+	snprintf(text + len, size - len, "%s%.*s", type.stars ? " " : "", type.stars,
+		 "****************");
+	return true;
 }

@@ -169,6 +169,17 @@ static void list_one(const struct ki_dlang_probe *p, FILE *out)
 	fwrite(line, 1, (size_t)(end - line), out);
 }
 
+static void list_arguments(const struct session *s, size_t i)
+{
+	char text[256];
+	unsigned int n = 0;
+
+	fputs("\n\tArgument Types\n", s->out);
+	for (; ki_dlang_argument(s->d, i, n, text, sizeof(text)); n++)
+		fprintf(s->out, "\t\targs[%u]: %s\n", n, text);
+	fputs(n ? "\n" : "\t\tNone\n\n", s->out);
+}
+
 static int list(const struct session *s)
 {
 	size_t n = ki_dlang_probes(s->d);
@@ -178,6 +189,8 @@ static int list(const struct session *s)
 	for (size_t i = 0; i < n; i++) {
 		ki_dlang_probe(s->d, i, &p);
 		list_one(&p, s->out);
+		if (s->o.verbose)
+			list_arguments(s, i);
 	}
 	fflush(s->out);
 	for (size_t i = 0; i < ki_dlang_descriptions(s->d); i++) {
