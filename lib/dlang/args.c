@@ -140,6 +140,19 @@ static const char *expression(const struct resolved *r, uint64_t i, struct ki_d_
 	return text;
 }
 
+static bool is_same(const struct resolved *a, const struct resolved *b)
+{
+	if (!a->row || !b->row)
+		return !memcmp(a, b, sizeof(*a));
+	for (unsigned int i = 0; i < MOST_ARGS; i++) {
+		const char *x = a->row->args[i], *y = b->row->args[i];
+
+		if (!x != !y || (x && strcmp(x, y) != 0))
+			return false;
+	}
+	return true;
+}
+
 static int agree(struct ki_d_checker *c, const struct ki_d_node *n, struct resolved *out)
 {
 	const struct ki_d_clause *clause = c->clause;
@@ -153,7 +166,7 @@ static int agree(struct ki_d_checker *c, const struct ki_d_node *n, struct resol
 					 "the types of %.20s:%.40s:%.60s:%.40s's arguments are not "
 					 "known: arg0 to arg9 are there",
 					 p->field[0], p->field[1], p->field[2], p->field[3]);
-		if (i > clause->first && memcmp(&now, out, sizeof(now)) != 0)
+		if (i > clause->first && !is_same(&now, out))
 			return ki_d_fail(c->d, c->err, n->at, "D_ARGS_MULTI",
 					 "args[] is not the same for all probes of the clause");
 		*out = now;

@@ -266,7 +266,7 @@ static const char *const typed[] = {
 	"io:::start { this->b = args[0]; trace(this->b->b_flags & B_READ); trace(this->b->b_bcount);\n"
 	"  trace(this->b->b_bufsize + this->b->b_addr + this->b->b_lblkno + this->b->b_blkno);\n"
 	"  trace(this->b->b_resid + this->b->b_error + this->b->b_edev); }",
-	"io:::done { @[args[1]->dev_name, args[1]->dev_statname, args[1]->dev_major,\n"
+	"io:::start,io:::done { @[args[1]->dev_name, args[1]->dev_statname, args[1]->dev_major,\n"
 	"  args[1]->dev_minor, args[1]->dev_instance] = count(); trace(args[2]->fi_name); }",
 	"proc:::create { trace(args[0]->pr_pid); } proc:::signal-send { trace(args[1]->pr_fname); }\n"
 	"sched:::enqueue { trace(args[2]->cpu_id); } proc:::exit { trace(args[0]); }",
