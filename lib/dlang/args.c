@@ -143,7 +143,8 @@ static const char *expression(const struct resolved *r, uint64_t i, struct ki_d_
 static bool is_same(const struct resolved *a, const struct resolved *b)
 {
 	if (!a->row || !b->row)
-		return !memcmp(a, b, sizeof(*a));
+		return a->row == b->row && a->function == b->function &&
+		       a->is_syscall == b->is_syscall && a->is_return == b->is_return;
 	for (unsigned int i = 0; i < MOST_ARGS; i++) {
 		const char *x = a->row->args[i], *y = b->row->args[i];
 
