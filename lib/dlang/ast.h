@@ -58,6 +58,7 @@ enum ki_d_kind {
 	KI_D_OFFSETOF, /* offsetof(type, text) */
 	KI_D_COMMA,    /* kid 0, kid 1 */
 	KI_D_XLATE,    /* xlate <about> (kid 0) */
+	KI_D_ELEMENT,  /* kid 0 [kid 1] of an array that is in a variable */
 	KI_D_IF,       /* a statement: if (kid 0) kid 1, linked by next, else kid 2 */
 };
 

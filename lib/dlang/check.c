@@ -12,6 +12,8 @@
 
 #define FAIL(c, n, ...) ki_d_fail((c)->d, (c)->err, (n)->at, __VA_ARGS__)
 
+#define UREGS_LAST 20 /* R_SS */
+
 /* ---- variables ---- */
 
 static enum ki_d_scope scope_of(const struct ki_d_node *n)
@@ -193,6 +195,9 @@ int ki_d_check_index(struct ki_d_checker *c, struct ki_d_node *n, bool new)
 	if (name->kind == KI_D_NAME && !strcmp(name->text, "args"))
 		return ki_d_check_args(c, n);
 	in = name->kind == KI_D_NAME ? ki_d_inline_find(c->d, name->text) : NULL;
+	if (in && in->known && !strcmp(in->name, "uregs") && n->kid[1] &&
+	    n->kid[1]->kind == KI_D_NUMBER && n->kid[1]->value > UREGS_LAST)
+		return FAIL(c, n, "D_UNKNOWN", "uregs[] has registers 0 to %d", UREGS_LAST);
 	if (in && in->n)
 		return ki_d_inline_use(c, n, in);
 	if (!is_array_name(c, name, new) && !(n->kid[1] && is_unknown(c, name)))

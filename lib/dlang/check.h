@@ -51,6 +51,9 @@ int ki_d_check_symbol(struct ki_d_checker *c, struct ki_d_node *n);
 int ki_d_check_sizeof(struct ki_d_checker *c, struct ki_d_node *n);
 int ki_d_check_offsetof(struct ki_d_checker *c, struct ki_d_node *n);
 
+/* parts.c: of one that is in a variable. */
+int ki_d_check_part(struct ki_d_checker *c, struct ki_d_node *n);
+
 /* Does it stand in scratch memory? */
 bool ki_d_in_scratch(const struct ki_d_node *n);
 

@@ -42,19 +42,23 @@ static bool has_no_type(struct ki_d_type t)
 /* Can a value of that type be kept by a variable? */
 static bool can_keep(struct ki_d_type t)
 {
-	return ki_d_is_scalar(t) || ki_d_is_string(t);
+	return ki_d_is_scalar(t) || ki_d_is_string(t) || ki_d_is_struct(t) || ki_d_is_array(t);
 }
 
 static bool can_store(const struct ki_d_node *n)
 {
+	if (ki_d_in_variable(n))
+		return (n->kind == KI_D_MEMBER || n->kind == KI_D_ELEMENT) && can_keep(n->type);
 	return ki_d_in_scratch(n) && ki_d_is_scalar(n->type) && !(n->kind == KI_D_MEMBER && n->op);
 }
 
 /* The variable of what is assigned to, whose type may be known only now; NULL: it is memory. */
 static int target_var(struct ki_d_checker *c, struct ki_d_node *n, struct ki_d_var **out)
 {
-	int ret = 0;
+	int ret = n->kind == KI_D_NAME ? ki_d_known(c->d, n->text, c->err) : 0;
 
+	if (ret)
+		return ret;
 	if (n->kind == KI_D_NAME && ki_d_inline_find(c->d, n->text))
 		return FAIL(c, n, "D_OP_WRITE", "%.40s is no variable", n->text);
 	if (n->kind == KI_D_DEREF || n->kind == KI_D_MEMBER) {
@@ -71,7 +75,7 @@ static int target_var(struct ki_d_checker *c, struct ki_d_node *n, struct ki_d_v
 			    "only variables can be assigned to");
 	if (n->kind == KI_D_INDEX) {
 		ret = ki_d_check_index(c, n, true);
-		if (!ret && n->kind == KI_D_DEREF && can_store(n))
+		if (!ret && n->kind != KI_D_INDEX && can_store(n))
 			return 0;
 		if (!ret && n->kind != KI_D_INDEX)
 			return FAIL(c, n, "D_OP_WRITE", "memory of the kernel is not written");
@@ -86,20 +90,36 @@ static bool goes_into(struct ki_d_type to, struct ki_d_type from)
 {
 	if (ki_d_is_scalar(to))
 		return ki_d_is_scalar(from);
+	if (ki_d_is_struct(to))
+		return ki_d_is_struct(from) && ki_d_same_type(to, from) && !from.xlator;
 	return ki_d_is_string(to) && ki_d_is_string(from);
+}
+
+static int check_value(struct ki_d_checker *c, const struct ki_d_node *to,
+		       const struct ki_d_node *from)
+{
+	const struct ki_d_type value = from ? from->type : ki_d_int(KI_I64);
+	const bool zero =
+		from && from->kind == KI_D_NUMBER && !from->value && ki_d_is_string(to->type);
+	char a[KI_D_TYPE_NAME], b[KI_D_TYPE_NAME];
+
+	if (goes_into(to->type, value) || zero)
+		return 0;
+	return FAIL(c, to, "D_OP_INCOMPAT", "a value of type %s is assigned to one of type %s",
+		    ki_d_type_name(value, a), ki_d_type_name(to->type, b));
 }
 
 /* What is assigned to: a variable that may be new, whose type then is that of the value. */
 static int check_target(struct ki_d_checker *c, struct ki_d_node *n, const struct ki_d_node *from)
 {
 	const struct ki_d_type value = from ? from->type : ki_d_int(KI_I64);
-	const bool zero = from && from->kind == KI_D_NUMBER && !from->value;
-	char a[KI_D_TYPE_NAME], b[KI_D_TYPE_NAME];
+	const char *why;
+	char a[KI_D_TYPE_NAME];
 	struct ki_d_var *v = NULL;
 	int ret = target_var(c, n, &v);
 
 	if (ret || !v)
-		return ret;
+		return ret ? ret : check_value(c, n, from);
 	if (n->kind != KI_D_INDEX && v->nkeys)
 		return FAIL(c, n, "D_IDENT_BADREF", "%s is an array: %s[...]", n->text, n->text);
 	if (has_no_type(v->type))
@@ -115,10 +135,27 @@ static int check_target(struct ki_d_checker *c, struct ki_d_node *n, const struc
 		return FAIL(c, n, "D_OP_INCOMPAT", "a variable of type %s is not supported yet",
 			    ki_d_type_name(v->type, a));
 	c->d->texts_used |= ki_d_is_string(v->type);
-	if (goes_into(v->type, value) || zero)
+	ret = check_value(c, n, from);
+	why = ret ? NULL : ki_d_no_parts(&c->d->types, v->type);
+	return why ? FAIL(c, n, "D_UNKNOWN", "%.40s: %s", v->name, why) : ret;
+}
+
+/* What is assigned in one instruction can be assigned anywhere, and an index may change. */
+static int check_parts(struct ki_d_checker *c, const struct ki_d_node *n)
+{
+	const struct ki_d_node *to = n->kid[0];
+	const bool whole = n == c->statement && n->kind == KI_D_ASSIGN && n->op == KI_BINARIES;
+
+	if (!ki_d_in_variable(to) || whole)
 		return 0;
-	return FAIL(c, n, "D_OP_INCOMPAT", "a value of type %s is assigned to one of type %s",
-		    ki_d_type_name(value, a), ki_d_type_name(v->type, b));
+	if (ki_d_is_struct(to->type))
+		return FAIL(c, n, "D_OP_INCOMPAT",
+			    "a struct is assigned in a statement of its own");
+	for (; to->kind == KI_D_MEMBER || to->kind == KI_D_ELEMENT; to = to->kid[0])
+		if (to->kind == KI_D_ELEMENT && ki_d_steps(to->kid[1]))
+			return FAIL(c, to, "D_UNKNOWN",
+				    "the index changes a variable: do that in a statement before");
+	return 0;
 }
 
 int ki_d_check_assign(struct ki_d_checker *c, struct ki_d_node *n)
@@ -139,7 +176,7 @@ int ki_d_check_assign(struct ki_d_checker *c, struct ki_d_node *n)
 	if (!ret && computes && !ki_d_is_scalar(to->type))
 		ret = not_a_number(c, to, "D_OP_ARITH");
 	n->type = to->type;
-	return ret;
+	return ret ? ret : check_parts(c, n);
 }
 
 int ki_d_check_step(struct ki_d_checker *c, struct ki_d_node *n)
@@ -149,7 +186,7 @@ int ki_d_check_step(struct ki_d_checker *c, struct ki_d_node *n)
 	if (!ret && !ki_d_is_scalar(n->kid[0]->type))
 		ret = not_a_number(c, n->kid[0], "D_OP_SCALAR");
 	n->type = n->kid[0]->type;
-	return ret;
+	return ret ? ret : check_parts(c, n);
 }
 
 /* ---- two operands ---- */

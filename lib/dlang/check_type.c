@@ -44,12 +44,28 @@ bool ki_d_in_scratch(const struct ki_d_node *n)
 	return n->kind == KI_D_DEREF && n->kid[0]->type.scratch;
 }
 
+/* A part of a variable that is wanted in memory is copied there. */
+static int copy_part(struct ki_d_checker *c, const struct ki_d_node *n)
+{
+	if (!ki_d_in_variable(n))
+		return 0;
+	c->d->scratch_used = c->d->texts_used = true;
+	return ki_d_sizeof(&c->d->types, n->type) <= KI_D_COPIED
+		       ? 0
+		       : FAIL(c, n, "D_UNKNOWN",
+			      "a variable's array of more than %d bytes has no "
+			      "value: name its elements",
+			      KI_D_COPIED);
+}
+
 int ki_d_decay(struct ki_d_checker *c, struct ki_d_node *n)
 {
-	const bool scratch = ki_d_in_scratch(n);
+	const bool scratch = ki_d_in_scratch(n) || ki_d_in_variable(n);
 
 	if (!ki_d_is_array(n->type))
 		return 0;
+	if (copy_part(c, n))
+		return -EINVAL;
 	if (!wrap(c, n, KI_D_CAST))
 		return ki_d_no_memory(c->err);
 	n->type = ki_d_pointed(&c->d->types, n->type);
@@ -63,6 +79,8 @@ int ki_d_to_text(struct ki_d_checker *c, struct ki_d_node *n)
 {
 	if (!ki_d_is_text(&c->d->types, n->type))
 		return 0;
+	if (copy_part(c, n))
+		return -EINVAL;
 	if (!wrap(c, n, KI_D_CALL))
 		return ki_d_no_memory(c->err);
 	n->sym.function = ki_d_function_find("stringof");
@@ -116,7 +134,10 @@ int ki_d_check_member(struct ki_d_checker *c, struct ki_d_node *n)
 	n->type = m->type;
 	n->value = bit;
 	n->op = (uint8_t)m->width;
-	return 0;
+	if (!ki_d_in_variable(n))
+		return 0;
+	n->type.scratch = n->type.stars;
+	return ki_d_check_part(c, n);
 }
 
 /* ---- pointers and arrays ---- */
@@ -145,14 +166,54 @@ int ki_d_check_deref(struct ki_d_checker *c, struct ki_d_node *n)
 	return 0;
 }
 
+/* Of an array whose length is known; n: 0: it is not. */
+static int check_bounds(struct ki_d_checker *c, struct ki_d_node *index, uint64_t n)
+{
+	if (!n || !ki_d_is_scalar(index->type) || !ki_d_fold_checked(index) || index->value < n)
+		return 0;
+	return FAIL(c, index, "D_ARR_BOUNDS", "index %lld is outside of the array: 0 to %llu",
+		    (long long)index->value, (unsigned long long)n - 1);
+}
+
+static uint64_t length_of(struct ki_d_checker *c, struct ki_d_type t)
+{
+	const struct ki_d_def *def = ki_d_is_array(t) ? ki_d_def_of(&c->d->types, t) : NULL;
+
+	return def ? def->n : 0;
+}
+
+/* ARRAY[n] in a variable. */
+static int check_part_element(struct ki_d_checker *c, struct ki_d_node *n)
+{
+	struct ki_d_node *index = n->kid[1];
+	int ret = index->next ? FAIL(c, n, "D_ARR_BADREF", "one index is expected in []")
+			      : ki_d_check_expr(c, index);
+
+	if (!ret && (!ki_d_is_scalar(index->type) || index->type.stars))
+		ret = FAIL(c, index, "D_ARR_BADREF", "the index of an array is a number");
+	if (!ret)
+		ret = check_bounds(c, index, length_of(c, n->kid[0]->type));
+	if (ret)
+		return ret;
+	n->kind = KI_D_ELEMENT;
+	n->type = ki_d_pointed(&c->d->types, n->kid[0]->type);
+	n->type.scratch = n->type.stars;
+	return ki_d_check_part(c, n);
+}
+
 /* POINTER[n] or ARRAY[n] becomes *(POINTER + n). */
 int ki_d_check_element(struct ki_d_checker *c, struct ki_d_node *n)
 {
 	struct ki_d_node *of = n->kid[0], *index = n->kid[1], *sum;
 	int ret = ki_d_check_expr(c, of);
+	uint64_t length;
 
-	if (!ret)
-		ret = ki_d_decay(c, of);
+	if (ret)
+		return ret;
+	if (ki_d_is_array(of->type) && ki_d_in_variable(of))
+		return check_part_element(c, n);
+	length = length_of(c, of->type);
+	ret = ki_d_decay(c, of);
 	if (ret)
 		return ret;
 	if (!of->type.stars || index->next)
@@ -168,7 +229,8 @@ int ki_d_check_element(struct ki_d_checker *c, struct ki_d_node *n)
 	n->op = 0;
 	n->kid[0] = sum;
 	n->kid[1] = NULL;
-	return ki_d_check_deref(c, n);
+	ret = ki_d_check_deref(c, n);
+	return ret ? ret : check_bounds(c, index, length);
 }
 
 static bool has_address(const struct ki_d_node *n)
@@ -184,7 +246,7 @@ int ki_d_check_address(struct ki_d_checker *c, struct ki_d_node *n)
 	if (ret)
 		return ret;
 	if (of->kind == KI_D_NAME || of->kind == KI_D_SELF || of->kind == KI_D_THIS ||
-	    of->kind == KI_D_INDEX)
+	    of->kind == KI_D_INDEX || ki_d_in_variable(of))
 		return FAIL(c, n, "D_ADDROF_VAR", "a variable of D has no address");
 	if (!has_address(of))
 		return FAIL(c, n, "D_ADDROF_LVAL", "& wants what stands in memory");
@@ -237,7 +299,10 @@ int ki_d_check_sizeof(struct ki_d_checker *c, struct ki_d_node *n)
 		if (n->kid[0]->kind == KI_D_MEMBER && n->kid[0]->op)
 			return FAIL(c, n, "D_SIZEOF_BITFIELD", "a bit-field has no size in bytes");
 	}
-	size = ki_d_is_string(t) ? ki_d_strsize(c->d) : ki_d_sizeof(&c->d->types, t);
+	if (n->kid[0] && n->kid[0]->kind == KI_D_TEXT)
+		size = strlen(n->kid[0]->text) + 1;
+	else
+		size = ki_d_is_string(t) ? ki_d_strsize(c->d) : ki_d_sizeof(&c->d->types, t);
 	if (!size)
 		return FAIL(c, n, "D_SIZEOF_TYPE", "sizeof: the type has no size");
 	n->kid[0] = NULL;

@@ -76,10 +76,18 @@ static struct ki_node *set_row(struct ki_d_gen *g, const struct ki_d_node *n, ui
 struct ki_node *ki_d_gen_assign(struct ki_d_gen *g, const struct ki_d_node *n)
 {
 	const struct ki_d_node *to = n->kid[0], *right = n->kind == KI_D_STEP ? NULL : n->kid[1];
-	struct ki_node *value = right ? ki_d_gen_expr(g, right) : ki_expr_const(g->s, KI_I64, 1);
+	const bool is_part = ki_d_in_variable(to);
+	struct ki_node *value;
 
+	if (is_part && ki_d_is_struct(to->type))
+		return ki_d_gen_set_struct(g, to, right);
+	value = right ? ki_d_gen_expr(g, right) : ki_expr_const(g->s, KI_I64, 1);
 	if (right && ki_d_divides(n->op) && !ki_d_is_nonzero(right))
 		value = ki_d_gen_divisor(g, ki_d_num(right->type), value);
+	if (is_part && n->op != KI_BINARIES)
+		value = ki_expr_binary(g->s, (enum ki_binary)n->op, ki_d_gen_expr(g, to), value);
+	if (is_part)
+		return ki_d_gen_set_part(g, to, value);
 	if (to->kind == KI_D_INDEX)
 		return set_row(g, to, n->op, right, value);
 	if (to->kind == KI_D_DEREF || to->kind == KI_D_MEMBER) {
@@ -417,13 +425,16 @@ int ki_d_code(struct ki_dlang *d, const struct ki_d_site *site, struct ki_snippe
 {
 	const struct ki_d_probe *p = &d->probes.v[site->probe];
 	struct ki_d_gen g = {.d = d, .site = site};
-	struct ki_node *list = NULL;
+	struct ki_node *list = NULL, *begin;
 	int ret;
 
 	if (ki_snippet_new(&g.s))
 		return ki_d_no_memory(err);
+	begin = ki_d_gen_parts_begin(&g);
 	for (uint32_t i = p->first; i < p->first + p->n; i++)
 		list = append(&g, list, clause(&g, d->uses.v[i]));
+	if (list && begin)
+		list = append(&g, begin, list);
 	if (list && site->is_trigger)
 		list = only_trigger(&g, list, site->probe);
 	if (list && p->hook)

@@ -69,6 +69,30 @@ struct ki_node *ki_d_gen_speculate(struct ki_d_gen *g, const struct ki_d_node *w
 struct ki_node *ki_d_gen_speculation_now(struct ki_d_gen *g);
 struct ki_node *ki_d_gen_speculation_end(struct ki_d_gen *g);
 
+/* An index, which is a fault from n on. */
+struct ki_node *ki_d_gen_in_bounds(struct ki_d_gen *g, struct ki_node *x, uint64_t n);
+/* What code_parts.c keeps in locals: offsets of a part, and of a second one; a value. */
+struct ki_node *ki_d_gen_offset(struct ki_d_gen *g, bool second);
+struct ki_node *ki_d_gen_set_offset(struct ki_d_gen *g, bool second, struct ki_node *x);
+struct ki_node *ki_d_gen_value_kept(struct ki_d_gen *g);
+struct ki_node *ki_d_gen_set_value(struct ki_d_gen *g, struct ki_node *x);
+/* So many bytes of scratch memory, as alloca(); some of them, as a statement. */
+struct ki_node *ki_d_gen_piece(struct ki_d_gen *g, uint64_t size);
+struct ki_node *ki_d_gen_put(struct ki_d_gen *g, struct ki_node *at, struct ki_node *value,
+			     unsigned int bytes);
+
+/*
+ * code_parts.c: variables with parts. A part's value; of a struct or array: where a copy of it is.
+ * What is assigned to one, as statements; a whole struct. Zeros in those of this->; NULL: none.
+ */
+struct ki_node *ki_d_gen_part(struct ki_d_gen *g, const struct ki_d_node *n);
+struct ki_node *ki_d_gen_part_copy(struct ki_d_gen *g, const struct ki_d_node *n);
+struct ki_node *ki_d_gen_set_part(struct ki_d_gen *g, const struct ki_d_node *n,
+				  struct ki_node *value);
+struct ki_node *ki_d_gen_set_struct(struct ki_d_gen *g, const struct ki_d_node *to,
+				    const struct ki_d_node *from);
+struct ki_node *ki_d_gen_parts_begin(struct ki_d_gen *g);
+
 /* code_text.c: strings, as their numbers. */
 struct ki_node *ki_d_gen_text(struct ki_d_gen *g, const struct ki_d_node *n);
 struct ki_node *ki_d_gen_text_call(struct ki_d_gen *g, const struct ki_d_node *n);

@@ -372,6 +372,8 @@ static struct ki_node *comma(struct ki_d_gen *g, const struct ki_d_node *n)
 
 struct ki_node *ki_d_gen_expr(struct ki_d_gen *g, const struct ki_d_node *n)
 {
+	if (ki_d_in_variable(n))
+		return ki_d_gen_part(g, n);
 	switch (n->kind) {
 	case KI_D_STEP:
 	case KI_D_ASSIGN:

@@ -21,6 +21,7 @@ enum local {
 	ERROR_ADDRESS,
 	SPECULATION,
 	DESTINATION,
+	OFFSET,
 	LOCALS
 };
 _Static_assert(LOCALS == KI_D_HELD_LOCALS, "storage.c leaves them alone");
@@ -29,7 +30,7 @@ static struct ki_var local(enum local which)
 {
 	static const char *const names[] = {"hold",	   "temp",	  "address",
 					    "fault",	   "error_fault", "error_address",
-					    "speculation", "destination"};
+					    "speculation", "destination", "offset"};
 
 	return (struct ki_var){.name = names[which],
 			       .kind = KI_VAR_LOCAL,
@@ -172,6 +173,37 @@ struct ki_node *ki_d_gen_divisor(struct ki_d_gen *g, enum ki_type type, struct k
 	return behind(g, stmt, 2, ki_expr_cast(g->s, type, get(g, TEMP)));
 }
 
+struct ki_node *ki_d_gen_in_bounds(struct ki_d_gen *g, struct ki_node *x, uint64_t n)
+{
+	struct ki_node *stmt[3], *bad;
+
+	set_address(g, x, stmt);
+	bad = ki_expr_binary(g->s, KI_GE, get(g, TEMP), number(g, n));
+	stmt[2] = note(g, bad, KI_D_BAD_INDEX);
+	bad = ki_expr_binary(g->s, KI_GE, get(g, TEMP), number(g, n));
+	return behind(g, stmt, 3, ki_expr_cond(g->s, bad, number(g, 0), get(g, TEMP)));
+}
+
+struct ki_node *ki_d_gen_offset(struct ki_d_gen *g, bool second)
+{
+	return get(g, second ? DESTINATION : OFFSET);
+}
+
+struct ki_node *ki_d_gen_set_offset(struct ki_d_gen *g, bool second, struct ki_node *x)
+{
+	return set(g, second ? DESTINATION : OFFSET, x);
+}
+
+struct ki_node *ki_d_gen_value_kept(struct ki_d_gen *g)
+{
+	return get(g, DESTINATION);
+}
+
+struct ki_node *ki_d_gen_set_value(struct ki_d_gen *g, struct ki_node *x)
+{
+	return set(g, DESTINATION, ki_expr_cast(g->s, KI_U64, x));
+}
+
 /* ---- scratch memory ---- */
 
 /* alloca() and copyin(): KI_TEXT_SECOND if there is no such piece. */
@@ -220,6 +252,21 @@ struct ki_node *ki_d_gen_memory_call(struct ki_d_gen *g, const struct ki_d_node 
 		args[2] = many;
 	}
 	return copy(g, op, args);
+}
+
+struct ki_node *ki_d_gen_piece(struct ki_d_gen *g, uint64_t size)
+{
+	struct ki_node *args[] = {number(g, size)};
+
+	return piece(g, KI_TEXT_SCRATCH, args, 1);
+}
+
+struct ki_node *ki_d_gen_put(struct ki_d_gen *g, struct ki_node *at, struct ki_node *value,
+			     unsigned int bytes)
+{
+	struct ki_node *args[] = {at, value, number(g, bytes)};
+
+	return ki_stmt_eval(g->s, ki_d_gen_text_at(g, KI_TEXT_STORE, args, 3));
 }
 
 struct ki_node *ki_d_gen_store(struct ki_d_gen *g, enum ki_type type, struct ki_node *at,
@@ -325,13 +372,15 @@ struct ki_node *ki_d_gen_done(struct ki_d_gen *g)
 /* In ERROR's own clauses it only ends them. */
 struct ki_node *ki_d_gen_error(struct ki_d_gen *g, struct ki_node *clauses)
 {
-	struct ki_node *list = NULL, *has_address;
+	struct ki_node *list = NULL, *has_address, *is[2];
 
 	if (g->in_error)
 		return set(g, FAULT, number(g, 0));
-	has_address = ki_expr_binary(g->s, KI_EQ,
-				     ki_expr_binary(g->s, KI_AND, get(g, FAULT), number(g, 0xf)),
-				     number(g, KI_D_BAD_ADDRESS));
+	for (size_t i = 0; i < 2; i++)
+		is[i] = ki_expr_binary(g->s, KI_EQ,
+				       ki_expr_binary(g->s, KI_AND, get(g, FAULT), number(g, 0xf)),
+				       number(g, i ? KI_D_BAD_INDEX : KI_D_BAD_ADDRESS));
+	has_address = ki_expr_binary(g->s, KI_LOR, is[0], is[1]);
 	list = ki_stmt_append(g->s, list, set(g, ERROR_FAULT, get(g, FAULT)));
 	list = ki_stmt_append(g->s, list,
 			      set(g, ERROR_ADDRESS,

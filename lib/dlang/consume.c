@@ -377,7 +377,8 @@ static int report_fault(struct ki_d_consumer *c, const uint64_t *values, unsigne
 	static const char *const kinds[] = {[KI_D_BAD_ADDRESS] = "invalid address",
 					    [KI_D_ILLEGAL] = "illegal operation",
 					    [KI_D_DIVISION] = "divide-by-zero",
-					    [KI_D_NO_SCRATCH] = "out of scratch space"};
+					    [KI_D_NO_SCRATCH] = "out of scratch space",
+					    [KI_D_BAD_INDEX] = "index out-of-bounds"};
 	const struct ki_d_probe *p = &c->d->probes.v[values[0]];
 	const unsigned int kind = values[2] & 0xf, action = values[2] >> 4 & KI_D_FAULT_ACTION;
 	char text[640], where[32], address[32] = "";
@@ -388,6 +389,8 @@ static int report_fault(struct ki_d_consumer *c, const uint64_t *values, unsigne
 	snprintf(where, sizeof(where), action ? "action #%u" : "predicate", action);
 	if (kind == KI_D_BAD_ADDRESS)
 		snprintf(address, sizeof(address), " (0x%" PRIx64 ")", values[3]);
+	if (kind == KI_D_BAD_INDEX)
+		snprintf(address, sizeof(address), " (%" PRId64 ")", (int64_t)values[3]);
 	snprintf(text, sizeof(text),
 		 "error on enabled probe ID %u (ID %u: %s:%s:%s:%s): %s%s in %s at DIF offset %u",
 		 ki_d_epid(c->d, (uint32_t)values[0], (uint32_t)values[1]), p->id,

@@ -25,19 +25,35 @@ static struct ki_d_var *find(const struct ki_dlang *d, enum ki_d_scope scope, co
 
 /* ---- keys ---- */
 
+static int check_key(const struct ki_d_parser *p, uint32_t at, struct ki_d_type t)
+{
+	if (t.base == KI_D_VOID && !t.stars)
+		return fail(p, at, "D_DECL_PROTO_VOID", "a key cannot be void%s", "");
+	return ki_d_is_scalar(t) || ki_d_is_string(t) || t.base == KI_D_STACK
+		       ? 0
+		       : fail(p, at, "D_DECL_PROTO_TYPE",
+			      "a key is a number, a pointer or a string%s", "");
+}
+
+/* 1: the first is no type, and nothing was taken. */
 static int keys(struct ki_d_parser *p, struct ki_d_var *v)
 {
 	int ret = 0;
 
 	do {
+		const uint32_t at = p->lex.now.at;
 		bool is_type = false;
 
 		if (v->nkeys)
 			ret = ki_lex_next(&p->lex);
 		if (!ret)
 			ret = ki_d_parse_type(p, &v->keys[v->nkeys], &is_type);
+		if (!ret && !is_type && !v->nkeys)
+			return 1;
 		if (!ret && !is_type)
 			ret = ki_lex_expected(&p->lex, "a type");
+		if (!ret)
+			ret = check_key(p, at, v->keys[v->nkeys]);
 		if (!ret && ++v->nkeys == KI_D_KEYS)
 			ret = ki_lex_error(&p->lex, p->lex.now.at, "more than %d keys",
 					   KI_D_KEYS - 1);
@@ -48,7 +64,7 @@ static int keys(struct ki_d_parser *p, struct ki_d_var *v)
 /* Behind a variable's name: [TYPE, ...] of an associative array, [N] of C's. */
 static int brackets(struct ki_d_parser *p, struct ki_d_var *v, uint32_t at)
 {
-	struct ki_d_node *n;
+	const struct ki_lexer before = p->lex;
 	int ret = ki_lex_next(&p->lex);
 
 	if (ret)
@@ -56,16 +72,15 @@ static int brackets(struct ki_d_parser *p, struct ki_d_var *v, uint32_t at)
 	if (ki_lex_is(&p->lex, "]"))
 		return fail(p, at, "D_DECL_ARRNULL", "%s is an array of what?", v->name);
 	if (p->lex.now.kind == KI_TOKEN_NAME) {
-		if (v->scope == KI_D_THIS_SCOPE)
+		ret = keys(p, v);
+		if (!ret && v->scope == KI_D_THIS_SCOPE)
 			return fail(p, at, "D_DECL_LOCASSC",
 				    "this->%s cannot be an associative array", v->name);
-		return keys(p, v);
+		if (ret <= 0)
+			return ret;
 	}
-	ret = ki_d_parse_constant(p, &n);
-	if (ret)
-		return ret;
-	v->type = ki_d_array_of(&p->d->types, v->type, n->value);
-	return ki_lex_take(&p->lex, "]");
+	p->lex = before;
+	return ki_d_parse_dimensions(p, &v->type);
 }
 
 /* ---- variables ---- */
@@ -73,11 +88,15 @@ static int brackets(struct ki_d_parser *p, struct ki_d_var *v, uint32_t at)
 static int check_new(const struct ki_d_parser *p, const struct ki_d_var *v, uint32_t at)
 {
 	const struct ki_d_var *old = find(p->d, (enum ki_d_scope)v->scope, v->name);
+	const char *why;
 
 	if (v->type.base == KI_D_VOID && !v->type.stars)
 		return fail(p, at, "D_DECL_VOIDOBJ", "%s cannot be void", v->name);
 	if (v->type.base == KI_D_STRUCT && !v->type.stars && !ki_d_sizeof(&p->d->types, v->type))
 		return fail(p, at, "D_DECL_INCOMPLETE", "the type of %s has no size", v->name);
+	why = ki_d_no_parts(&p->d->types, v->type);
+	if (why && v->type.base != KI_D_FUNCTION)
+		return ki_d_fail(p->d, p->lex.err, at, "D_UNKNOWN", "%.40s: %s", v->name, why);
 	if (old && (!ki_d_same_type(old->type, v->type) || old->nkeys != v->nkeys))
 		return fail(p, at, "D_DECL_IDRED", "%s has another type elsewhere", v->name);
 	return 0;

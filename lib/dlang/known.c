@@ -121,6 +121,14 @@ static const struct {
 	{"B_WRITE", "inline int B_WRITE = 1;"},
 	{"B_READ", "inline int B_READ = 64;"},
 	{"curpsinfo", "inline psinfo_t *curpsinfo = xlate<psinfo_t *>(curthread);"},
+	{"curcpu", "inline cpuinfo_t *curcpu = xlate<cpuinfo_t *>(cpu);"},
+	{"zonename", "inline string zonename = \"global\";"},
+	/* Where a thread's registers are on its stack: its top, or 16 bytes below it where the
+	 * kernel is made for FRED. Which, tells %cs: it is the process's. */
+	{"uregs",
+	 "inline uint64_t uregs[int __i] = *(uint64_t *)((uint64_t)curthread->stack + 16216"
+	 " - ((*(uint16_t *)((uint64_t)curthread->stack + 16352) & 3) == 3 ? 0 : 16)"
+	 " + 8 * __i);"},
 	{"curlwpsinfo", "inline lwpsinfo_t *curlwpsinfo = xlate<lwpsinfo_t *>(curthread);"},
 	{"fds", "inline fileinfo_t fds[int __n] ="
 		" xlate<fileinfo_t>(curthread->files->fdt->fd[__n]);"},

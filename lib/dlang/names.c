@@ -29,7 +29,6 @@ static const struct ki_d_builtin builtins[] = {
 	ARG(9),
 	{"caller", KI_D_B_CALLER, 0, NUM(KI_U64), NULL},
 	{"cpu", KI_D_B_FACT, KI_FACT_CPU, NUM(KI_U32), NULL},
-	{"curcpu", KI_D_B_FACT, KI_FACT_CPU, NUM(KI_U32), NULL},
 	{"curthread",
 	 KI_D_B_FACT,
 	 KI_FACT_TASK,

@@ -120,9 +120,6 @@ static int predicate(struct ki_d_parser *p, struct ki_d_clause *c)
 
 static int statements(struct ki_d_parser *p, struct ki_d_node ***end);
 
-/* What if and else stand before. */
-static int block(struct ki_d_parser *p, struct ki_d_node **out);
-
 static int branch(struct ki_d_parser *p, struct ki_d_node ***end)
 {
 	struct ki_d_node *n = ki_d_node_new(&p->d->pool, KI_D_IF, p->lex.now.at, 0);
@@ -135,11 +132,11 @@ static int branch(struct ki_d_parser *p, struct ki_d_node ***end)
 	if (!ret)
 		ret = ki_lex_take(&p->lex, ")");
 	if (!ret)
-		ret = block(p, &n->kid[1]);
+		ret = ki_d_parse_block(p, &n->kid[1]);
 	if (!ret && ki_lex_is(&p->lex, "else")) {
 		ret = ki_lex_next(&p->lex);
 		if (!ret)
-			ret = block(p, &n->kid[2]);
+			ret = ki_d_parse_block(p, &n->kid[2]);
 	}
 	if (ret)
 		return ret;
@@ -156,6 +153,8 @@ static int statement(struct ki_d_parser *p, struct ki_d_node ***end)
 		return ki_lex_next(&p->lex);
 	if (ki_lex_is(&p->lex, "if"))
 		return branch(p, end);
+	if (ki_lex_is(&p->lex, "for"))
+		return ki_d_parse_for(p, end);
 	ret = ki_d_parse_comma(p, *end);
 	if (ret)
 		return ret;
@@ -163,7 +162,7 @@ static int statement(struct ki_d_parser *p, struct ki_d_node ***end)
 	return ki_lex_is(&p->lex, "}") ? 0 : ki_lex_take(&p->lex, ";");
 }
 
-static int block(struct ki_d_parser *p, struct ki_d_node **out)
+int ki_d_parse_block(struct ki_d_parser *p, struct ki_d_node **out)
 {
 	int ret;
 

@@ -6,7 +6,8 @@
  *	declaration: [self | this] TYPE NAME [ '[' TYPE {, TYPE} ']' ] ;
  *	clause: pattern {, pattern} [/ expression /] [ '{' {statement ;} '}' ]
  *	statement: expression | @[NAME] [ '[' list ']' ] = NAME ( [list] ) |
- *		if ( expression ) block [else block]
+ *		if ( expression ) block [else block] |
+ *		for ( assignment ; expression ; expression ) block
  *	block: statement ; | '{' {statement ;} '}'
  *
  * Expressions are C's, with ^^; binary operators bind as those of predicates do.
@@ -63,7 +64,14 @@ struct ki_d_declarator {
 	uint32_t at;	       /* of the name */
 	bool keys;	       /* in: a [ behind the name is the caller's */
 };
+/* [N] ...: of an array. */
+int ki_d_parse_dimensions(struct ki_d_parser *p, struct ki_d_type *type);
 int ki_d_parse_declarator(struct ki_d_parser *p, struct ki_d_declarator *d);
+
+/* parse.c: what if, else and for stand before. */
+int ki_d_parse_block(struct ki_d_parser *p, struct ki_d_node **out);
+/* parse_for.c: its turns, to the end of a list */
+int ki_d_parse_for(struct ki_d_parser *p, struct ki_d_node ***end);
 
 int ki_d_parse_inline(struct ki_d_parser *p); /* inline.c */
 /* translate.c */

@@ -211,7 +211,7 @@ static int skip_parameters(struct ki_d_parser *p)
 	return ret;
 }
 
-static int dimensions(struct ki_d_parser *p, struct ki_d_type *type)
+int ki_d_parse_dimensions(struct ki_d_parser *p, struct ki_d_type *type)
 {
 	int64_t n[MOST_DIMS];
 	unsigned int count = 0;
@@ -251,7 +251,7 @@ static int inner(struct ki_d_parser *p, struct ki_d_declarator *d)
 		ret = skip_parameters(p);
 		d->type = (struct ki_d_type){.base = KI_D_FUNCTION};
 	} else if (!ret) {
-		ret = dimensions(p, &d->type);
+		ret = ki_d_parse_dimensions(p, &d->type);
 	}
 	d->type.stars = (uint8_t)(d->type.stars + in.type.stars);
 	return ret;
@@ -274,7 +274,7 @@ int ki_d_parse_declarator(struct ki_d_parser *p, struct ki_d_declarator *d)
 	}
 	if (!ret && d->keys && d->name)
 		return 0; /* what [ means is for the caller */
-	return ret ? ret : dimensions(p, &d->type);
+	return ret ? ret : ki_d_parse_dimensions(p, &d->type);
 }
 
 int ki_d_parse_type(struct ki_d_parser *p, struct ki_d_type *out, bool *is_type)

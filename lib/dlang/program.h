@@ -43,7 +43,8 @@ struct ki_d_var {
 	struct ki_d_type keys[KI_D_KEYS];
 	uint32_t number; /* of the global, the thread's word, the local */
 	bool declared;
-	struct ki_table_map *table;
+	bool indexed;		    /* it has parts that are chosen when code runs */
+	struct ki_table_map *table; /* of an associative array, and of parts; NULL: words */
 };
 
 /* ---- how a string or a number travels: in a record, or in a key ---- */
@@ -189,7 +190,13 @@ struct ki_d_clause {
 #define KI_D_RECORD_DONE  0xfffff1u
 
 /* Faults, as programs see them. */
-enum { KI_D_BAD_ADDRESS = 1, KI_D_ILLEGAL = 3, KI_D_DIVISION = 4, KI_D_NO_SCRATCH = 5 };
+enum {
+	KI_D_BAD_ADDRESS = 1,
+	KI_D_ILLEGAL = 3,
+	KI_D_DIVISION = 4,
+	KI_D_NO_SCRATCH = 5,
+	KI_D_BAD_INDEX = 11
+};
 
 /* A fault in a word that one instruction takes: its kind, the action, the place in the clause. */
 #define KI_D_FAULT_ACTION 0xfffu
@@ -200,7 +207,7 @@ static inline uint32_t ki_d_fault_word(uint32_t kind, uint32_t action, uint32_t 
 }
 
 #define KI_D_SPECULATIONS 1024 /* at once */
-#define KI_D_HELD_LOCALS  8    /* that code keeps for itself */
+#define KI_D_HELD_LOCALS  9    /* that code keeps for itself */
 
 /* ---- probes ---- */
 
@@ -294,6 +301,17 @@ void ki_d_inlines_free(struct ki_dlang *d);
 void ki_d_translators_free(struct ki_dlang *d);
 /* known.c: declare what that name is of, if it is one that is declared when it is asked for. */
 int ki_d_known(struct ki_dlang *d, const char *name, struct ki_err *err);
+
+/* parts.c: words of a variable that has parts; 0: it has none. */
+unsigned int ki_d_var_words(struct ki_dlang *d, const struct ki_d_var *v);
+/* Why a variable cannot have that type; NULL: it can. */
+const char *ki_d_no_parts(struct ki_d_types *t, struct ki_d_type type);
+#define KI_D_COPIED 128 /* bytes of a part that is wanted in memory, at most */
+/* Is it a variable with parts, or one of its parts? Of it: the variable; is an index no constant?
+ */
+bool ki_d_in_variable(const struct ki_d_node *n);
+const struct ki_d_node *ki_d_part_root(const struct ki_d_node *n);
+bool ki_d_part_moves(const struct ki_d_node *n);
 
 /* Bytes of a string, its 0 included. */
 unsigned int ki_d_strsize(const struct ki_dlang *d);

@@ -13,11 +13,17 @@
 #define ROWS_SPREAD  2048   /* of distributions */
 #define COUNTERS     256    /* taken at once */
 
+/* Words of a variable with parts that are variables; more have a table. */
+#define KI_D_WORDS	128
+#define KI_D_WORDS_SELF 8
+#define KI_D_WORDS_THIS 4
+
 /* ---- variables ---- */
 
 static int open_array(struct ki_dlang *d, struct ki_d_var *v, struct ki_err *err)
 {
-	const struct ki_table_options o = {.keys = v->nkeys + (v->scope == KI_D_SELF_SCOPE),
+	const struct ki_table_options o = {.keys = v->nkeys + (v->scope != KI_D_GLOBAL_SCOPE) +
+						   (ki_d_var_words(d, v) != 0),
 					   .values = 1,
 					   .rows = ROWS,
 					   .shared = true};
@@ -29,20 +35,35 @@ static int open_array(struct ki_dlang *d, struct ki_d_var *v, struct ki_err *err
 	return ki_table_open(d->run->t, &o, &v->table, err);
 }
 
-static unsigned int count(const struct ki_dlang *d, enum ki_d_scope scope)
+/* Words of variables that a variable takes; 0: it has a table. */
+static unsigned int words_of(struct ki_dlang *d, const struct ki_d_var *v)
+{
+	static const uint8_t most[] = {[KI_D_GLOBAL_SCOPE] = KI_D_WORDS,
+				       [KI_D_SELF_SCOPE] = KI_D_WORDS_SELF,
+				       [KI_D_THIS_SCOPE] = KI_D_WORDS_THIS};
+	const unsigned int words = ki_d_var_words(d, v);
+
+	if (v->nkeys || v->indexed || words > most[v->scope])
+		return 0;
+	return words ? words : 1;
+}
+
+static unsigned int count(struct ki_dlang *d, enum ki_d_scope scope)
 {
 	unsigned int n = 0;
 
 	for (size_t i = 0; i < d->vars.n; i++)
-		n += d->vars.v[i]->scope == scope && !d->vars.v[i]->nkeys;
+		n += d->vars.v[i]->scope == scope ? words_of(d, d->vars.v[i]) : 0;
 	return n;
 }
 
 static void number(struct ki_dlang *d, enum ki_d_scope scope, uint32_t first)
 {
 	for (size_t i = 0; i < d->vars.n; i++)
-		if (d->vars.v[i]->scope == scope && !d->vars.v[i]->nkeys)
-			d->vars.v[i]->number = first++;
+		if (d->vars.v[i]->scope == scope) {
+			d->vars.v[i]->number = first;
+			first += words_of(d, d->vars.v[i]);
+		}
 }
 
 static int take_vars(struct ki_dlang *d, struct ki_err *err)
@@ -65,7 +86,7 @@ static int take_vars(struct ki_dlang *d, struct ki_err *err)
 	number(d, KI_D_SELF_SCOPE, first + tokens);
 	number(d, KI_D_THIS_SCOPE, 0);
 	for (size_t i = 0; !ret && i < d->vars.n; i++)
-		if (d->vars.v[i]->nkeys)
+		if (!words_of(d, d->vars.v[i]))
 			ret = open_array(d, d->vars.v[i], err);
 	return ret;
 }
