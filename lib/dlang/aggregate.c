@@ -38,10 +38,13 @@ static void print_value(const struct ki_d_agg *a, const uint64_t *values, FILE *
 static void print_key(struct ki_dlang *d, const struct ki_d_agg *a, unsigned int i,
 		      const uint64_t *key, FILE *f)
 {
-	char text[KI_D_KEY_TEXT];
+	char text[KI_D_KEY_TEXT], place[KI_D_ADDRESS];
 
 	if (a->forms[i] == KI_D_FORM_STACK)
 		ki_d_stack_print(d, *key, 0, f);
+	else if (ki_d_is_place(a->keys[i]))
+		fprintf(f, "  %-50s",
+			ki_d_place_text(d, (enum ki_d_place)a->keys[i].num, key, place));
 	else if (a->forms[i] != KI_D_FORM_WORD)
 		fprintf(f, "  %-50s", ki_d_key_text(d, a->forms[i], key, text));
 	else
@@ -77,7 +80,7 @@ struct printing {
 static void print_next_key(struct printing *p, const struct ki_d_spec *s)
 {
 	const struct ki_d_agg *a = p->row->of;
-	char text[KI_D_KEY_TEXT];
+	char text[KI_D_KEY_TEXT], place[KI_D_ADDRESS];
 	uint8_t form;
 
 	if (p->nkey >= a->nkeys)
@@ -85,6 +88,10 @@ static void print_next_key(struct printing *p, const struct ki_d_spec *s)
 	form = a->forms[p->nkey];
 	if (form == KI_D_FORM_STACK)
 		ki_d_stack_print(p->d, *p->key, 0, p->f);
+	else if (ki_d_is_place(a->keys[p->nkey]))
+		ki_d_format_string(p->f, s, s->width,
+				   ki_d_place_text(p->d, (enum ki_d_place)a->keys[p->nkey].num,
+						   p->key, place));
 	else if (form == KI_D_FORM_WORD)
 		ki_d_show_conversion(p->d, p->f, s, s->width, a->keys[p->nkey], *p->key);
 	else

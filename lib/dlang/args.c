@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "dlang/check.h"
+#include "dlang/print.h"
 #include "dlang/names.h"
 #include "dlang/parse.h"
 #include "dlang/probe.h"
@@ -229,35 +230,6 @@ int ki_d_check_args(struct ki_d_checker *c, struct ki_d_node *n)
 
 /* ---- lists ---- */
 
-/* The name that a typedef has given to a struct or union, or its tag. */
-static void base_name(struct ki_d_types *t, struct ki_d_type type, char *text, size_t size)
-{
-	static const char *const kinds[] = {[KI_D_DEF_STRUCT] = "struct ",
-					    [KI_D_DEF_UNION] = "union ",
-					    [KI_D_DEF_ENUM] = "enum "};
-	static const char *const nums[KI_TYPES] = {
-		[KI_I8] = "char",	   [KI_I16] = "short",	      [KI_I32] = "int",
-		[KI_I64] = "long",	   [KI_U8] = "unsigned char", [KI_U16] = "unsigned short",
-		[KI_U32] = "unsigned int", [KI_U64] = "unsigned long"};
-	const struct ki_d_def *d;
-	char plain[KI_D_TYPE_NAME];
-
-	type.stars = 0;
-	for (size_t i = 0; type.def && i < t->defs.n; i++) {
-		d = t->defs.v[i];
-		if (d->kind == KI_D_DEF_TYPEDEF && !d->btf && ki_d_same_type(d->of, type)) {
-			snprintf(text, size, "%s", d->name);
-			return;
-		}
-	}
-	d = ki_d_def_of(t, type);
-	if (d && d->kind <= KI_D_DEF_ENUM && *d->name)
-		snprintf(text, size, "%s%s", kinds[d->kind], d->name);
-	else
-		snprintf(text, size, "%s",
-			 type.base == KI_D_INT ? nums[type.num] : ki_d_type_name(type, plain));
-}
-
 bool ki_dlang_argument(struct ki_dlang *d, size_t i, unsigned int arg, char *text, size_t size)
 {
 	const struct ki_d_probe *p = &d->probes.v[i];
@@ -275,7 +247,7 @@ bool ki_dlang_argument(struct ki_dlang *d, size_t i, unsigned int arg, char *tex
 	d->where = was;
 	if (ret || !body)
 		return false;
-	base_name(&d->types, type, text, size);
+	ki_d_type_base(&d->types, type, text, size);
 	len = strlen(text);
 	snprintf(text + len, size - len, "%s%.*s", type.stars ? " " : "", type.stars,
 		 "****************");

@@ -91,9 +91,9 @@ const char *ki_d_type_name(struct ki_d_type t, char name[KI_D_TYPE_NAME])
 		[KI_I64] = "int64_t",  [KI_U8] = "uint8_t",  [KI_U16] = "uint16_t",
 		[KI_U32] = "uint32_t", [KI_U64] = "uint64_t"};
 	static const char *const bases[] = {
-		[KI_D_VOID] = "void",	     [KI_D_STRING] = "string", [KI_D_STACK] = "stack",
-		[KI_D_FLOAT] = "double",     [KI_D_STRUCT] = "struct", [KI_D_ARRAY] = "array",
-		[KI_D_FUNCTION] = "function"};
+		[KI_D_VOID] = "void",	      [KI_D_STRING] = "string", [KI_D_STACK] = "stack",
+		[KI_D_FLOAT] = "double",      [KI_D_STRUCT] = "struct", [KI_D_ARRAY] = "array",
+		[KI_D_FUNCTION] = "function", [KI_D_PLACE] = "symbol"};
 
 	snprintf(name, KI_D_TYPE_NAME, "%s%s%.*s", t.base == KI_D_INT ? nums[t.num] : bases[t.base],
 		 t.stars ? " " : "", t.stars, "****************");

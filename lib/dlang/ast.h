@@ -23,7 +23,11 @@ enum ki_d_type_base {
 	KI_D_STRUCT, /* a union, too */
 	KI_D_ARRAY,
 	KI_D_FUNCTION,
+	KI_D_PLACE, /* an address that is printed as a name; num: enum ki_d_place */
 };
+
+/* As which name an address is printed; of processes from KI_D_USYM on. */
+enum ki_d_place { KI_D_SYM, KI_D_MOD, KI_D_USYM, KI_D_UMOD, KI_D_UADDR };
 
 /* A type. stars: how many pointers lead to the base; a number's base has a ki_type. */
 struct ki_d_type {
@@ -108,6 +112,11 @@ static inline struct ki_d_type ki_d_int(enum ki_type num)
 static inline bool ki_d_is_string(struct ki_d_type t)
 {
 	return t.base == KI_D_STRING && !t.stars;
+}
+
+static inline bool ki_d_is_place(struct ki_d_type t)
+{
+	return t.base == KI_D_PLACE && !t.stars;
 }
 
 /* A number or a pointer: it has one word. */

@@ -11,6 +11,8 @@
 #include "dlang/check.h"
 #include "dlang/names.h"
 
+#define ROOM (KI_RECORD_WORDS - 1) /* beside the probe's number */
+
 static int add_arg(struct ki_d_action *a, const struct ki_d_node *n)
 {
 	if (a->nargs == KI_D_ARGS)
@@ -19,8 +21,30 @@ static int add_arg(struct ki_d_action *a, const struct ki_d_node *n)
 	return 0;
 }
 
+/* The type of what print() prints the bytes of. */
+struct ki_d_type ki_d_print_type(struct ki_dlang *d, const struct ki_d_node *n)
+{
+	return n->type.stars ? ki_d_pointed(&d->types, n->type) : n->type;
+}
+
+/* Its bytes, as many as a record has room for, and where they are. */
+static int list_print(struct ki_dlang *d, struct ki_d_action *a, const struct ki_d_node *n)
+{
+	const uint64_t room = (ROOM - 1 - 1) * (uint64_t)ki_d_bytes_piece(d),
+		       most = (uint64_t)d->set.printsize < room ? (uint64_t)d->set.printsize : room;
+	uint64_t size = ki_d_sizeof(&d->types, ki_d_print_type(d, n));
+
+	size = size < most ? size : most;
+	if (size && (n->type.stars || !ki_d_is_scalar(n->type)) && !ki_d_is_string(n->type))
+		a->args[a->nargs++] = (struct ki_d_arg){
+			.node = n, .form = KI_D_FORM_BYTES, .size = (uint32_t)size};
+	a->args[a->nargs++] = (struct ki_d_arg){
+		.node = n, .form = ki_d_is_string(n->type) ? ki_d_form_of(n) : KI_D_FORM_WORD};
+	return 0;
+}
+
 /* The values of an action, in the order in which its reader wants them. */
-static int list_args(struct ki_d_action *a)
+static int list_args(struct ki_dlang *d, struct ki_d_action *a)
 {
 	const struct ki_d_node *n = a->node->kid[0];
 	int ret = 0;
@@ -33,11 +57,17 @@ static int list_args(struct ki_d_action *a)
 		break;
 	case KI_D_F_STACK:
 	case KI_D_F_USTACK:
+	case KI_D_F_PLACE:
 		return add_arg(a, a->node);
 	case KI_D_F_TRACEMEM:
 		a->args[a->nargs++] = (struct ki_d_arg){
 			.node = n, .form = KI_D_FORM_BYTES, .size = (uint32_t)n->next->value};
 		n = n->next->next;
+		break;
+	case KI_D_F_PRINT:
+		return list_print(d, a, n);
+	case KI_D_F_RAISE:
+		a->args[a->nargs++] = (struct ki_d_arg){.node = a->node, .form = KI_D_FORM_PROCESS};
 		break;
 	case KI_D_F_COMMIT:
 	case KI_D_F_DISCARD:
@@ -70,8 +100,6 @@ static unsigned int words_of(const struct ki_dlang *d, const struct ki_d_action 
 	return n;
 }
 
-#define ROOM (KI_RECORD_WORDS - 1) /* beside the probe's number */
-
 struct layout {
 	struct ki_dlang *d;
 	struct ki_err *err;
@@ -88,7 +116,7 @@ static int add_action(struct layout *l, const struct ki_d_node *n)
 	struct ki_dlang *d = l->d;
 	unsigned int words;
 
-	if (n && list_args(&a))
+	if (n && list_args(d, &a))
 		return ki_d_error(d, l->err, n->at, "more than %d values", KI_D_ARGS);
 	words = words_of(d, &a) + l->speculative;
 	if (words > ROOM)

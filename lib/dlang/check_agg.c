@@ -48,7 +48,9 @@ static int note_keys(struct ki_d_checker *c, struct ki_d_node *n, struct ki_d_ag
 			a->keys[i] = k->type;
 			a->forms[i] = form;
 		} else if (ki_d_is_scalar(a->keys[i]) != ki_d_is_scalar(k->type) ||
-			   (a->keys[i].base == KI_D_STACK) != (k->type.base == KI_D_STACK)) {
+			   (a->keys[i].base == KI_D_STACK) != (k->type.base == KI_D_STACK) ||
+			   ki_d_is_place(a->keys[i]) != ki_d_is_place(k->type) ||
+			   (ki_d_is_place(k->type) && a->keys[i].num != k->type.num)) {
 			return FAIL(c, k, "D_PROTO_ARG",
 				    "key %u of @%.40s has another type elsewhere", i + 1, n->text);
 		} else if (form != a->forms[i]) {

@@ -407,6 +407,8 @@ int ki_d_check_text_call(struct ki_d_checker *c, struct ki_d_node *n)
 
 	for (struct ki_d_node *k = n->kid[0]; !ret && k; k = k->next, want++) {
 		ret = *want == 's' ? check_string(c, k, n) : check_operand(c, k);
+		if (!ret && *want == 'p' && !k->type.stars && !is_nothing(k))
+			ret = FAIL(c, k, "D_PROTO_ARG", "%s() wants a pointer here", f->name);
 		if (ret || *want == 's' || ki_d_is_scalar(k->type))
 			continue;
 		if (of && ki_d_is_string(k->type))

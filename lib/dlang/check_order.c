@@ -25,6 +25,8 @@ static unsigned int kind_of(const struct ki_d_node *n)
 	case KI_D_F_DISCARD:
 	case KI_D_F_SETOPT:
 		return 0;
+	case KI_D_F_RAISE:
+	case KI_D_F_NEVER:
 	case KI_D_F_SYSTEM:
 	case KI_D_F_FREOPEN:
 	case KI_D_F_FTRUNCATE:

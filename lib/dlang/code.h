@@ -92,6 +92,8 @@ struct ki_node *ki_d_gen_set_part(struct ki_d_gen *g, const struct ki_d_node *n,
 struct ki_node *ki_d_gen_set_struct(struct ki_d_gen *g, const struct ki_d_node *to,
 				    const struct ki_d_node *from);
 struct ki_node *ki_d_gen_parts_begin(struct ki_d_gen *g);
+/* Is the current process, or one that it descends from, of that number? */
+struct ki_node *ki_d_gen_progeny(struct ki_d_gen *g, const struct ki_d_node *pid);
 
 /* code_text.c: strings, as their numbers. */
 struct ki_node *ki_d_gen_text(struct ki_d_gen *g, const struct ki_d_node *n);

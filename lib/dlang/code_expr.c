@@ -228,6 +228,16 @@ unsigned int ki_d_gen_value(struct ki_d_gen *g, const struct ki_d_node *n, uint8
 		nodes[0] = ki_expr_stack(g->s, ki_stacks_number(g->d->run->stacks), 0,
 					 n->sym.function->kind == KI_D_F_USTACK);
 		return 1;
+	case KI_D_FORM_ADDRESS:
+		nodes[0] = ki_d_gen_expr(g, n->kid[0]);
+		return 1;
+	case KI_D_FORM_PROCESS:
+		nodes[0] = ki_expr_fact(g->s, KI_FACT_TGID);
+		return 1;
+	case KI_D_FORM_USER:
+		nodes[0] = ki_expr_fact(g->s, KI_FACT_TGID);
+		nodes[1] = ki_d_gen_expr(g, n->kid[0]);
+		return 2;
 	default:
 		nodes[0] = ki_d_gen_expr(g, n);
 		return 1;
@@ -370,6 +380,22 @@ static struct ki_node *comma(struct ki_d_gen *g, const struct ki_d_node *n)
 	return ki_expr_behind(g->s, first, ki_d_gen_expr(g, n->kid[1]));
 }
 
+/* The upper bits of two clocks, each times a large odd number. */
+static struct ki_node *random_number(struct ki_d_gen *g)
+{
+	static const uint64_t odd[] = {0x9e3779b97f4a7c15, 0xd1342543de82ef95};
+	static const uint8_t clocks[] = {KI_FACT_TSC, KI_FACT_NANOTIME};
+	struct ki_node *x[2];
+
+	for (int i = 0; i < 2; i++)
+		x[i] = ki_expr_binary(g->s, KI_SHR,
+				      ki_expr_binary(g->s, KI_MUL,
+						     ki_expr_fact(g->s, (enum ki_fact)clocks[i]),
+						     ki_expr_const(g->s, KI_U64, odd[i])),
+				      ki_expr_const(g->s, KI_U64, 33));
+	return ki_expr_cast(g->s, KI_I32, ki_expr_binary(g->s, KI_XOR, x[0], x[1]));
+}
+
 struct ki_node *ki_d_gen_expr(struct ki_d_gen *g, const struct ki_d_node *n)
 {
 	if (ki_d_in_variable(n))
@@ -383,6 +409,10 @@ struct ki_node *ki_d_gen_expr(struct ki_d_gen *g, const struct ki_d_node *n)
 	case KI_D_CALL:
 		if (n->sym.function->kind == KI_D_F_SPECULATION)
 			return ki_d_gen_speculation(g);
+		if (n->sym.function->kind == KI_D_F_RANDOM)
+			return random_number(g);
+		if (n->sym.function->kind == KI_D_F_PROGENY)
+			return ki_d_gen_progeny(g, n->kid[0]);
 		if (n->sym.function->kind == KI_D_F_MEMORY)
 			return ki_d_gen_memory_call(g, n);
 		return ki_d_gen_text_call(g, n);

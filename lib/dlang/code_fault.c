@@ -302,6 +302,40 @@ unsigned int ki_d_gen_bytes(struct ki_d_gen *g, const struct ki_d_node *at, uint
 	return n;
 }
 
+/* ---- processes ---- */
+
+#define GENERATIONS 16
+
+/* Where a task has that number or pointer. */
+static struct ki_node *of_task(struct ki_d_gen *g, enum ki_type type, const char *member)
+{
+	struct ki_d_type task;
+	uint64_t bit;
+
+	if (ki_d_type_written(g->d, "struct task_struct", &task) ||
+	    !ki_d_member_find(&g->d->types, task, member, &bit))
+		return number(g, 0);
+	return ki_expr_load(g->s, type,
+			    ki_expr_binary(g->s, KI_ADD, get(g, TEMP), number(g, bit / 8)));
+}
+
+/* The first process is its own parent. */
+struct ki_node *ki_d_gen_progeny(struct ki_d_gen *g, const struct ki_d_node *pid)
+{
+	struct ki_node *stmt[3 + 2 * GENERATIONS], *is;
+	unsigned int n = 0;
+
+	stmt[n++] = set(g, DESTINATION, ki_expr_cast(g->s, KI_U32, ki_d_gen_expr(g, pid)));
+	stmt[n++] = set(g, TEMP, ki_expr_fact(g->s, KI_FACT_TASK));
+	stmt[n++] = set(g, HOLD, number(g, 0));
+	for (int i = 0; i < GENERATIONS; i++) {
+		is = ki_expr_binary(g->s, KI_EQ, of_task(g, KI_U32, "tgid"), get(g, DESTINATION));
+		stmt[n++] = set(g, HOLD, ki_expr_binary(g->s, KI_OR, get(g, HOLD), is));
+		stmt[n++] = set(g, TEMP, of_task(g, KI_U64, "real_parent"));
+	}
+	return behind(g, stmt, n, ki_expr_cast(g->s, KI_I32, get(g, HOLD)));
+}
+
 /* ---- speculation ---- */
 
 static struct ki_node *numbers(struct ki_d_gen *g, enum ki_text_op op, struct ki_node *x)

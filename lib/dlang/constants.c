@@ -4,8 +4,11 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <net/if_arp.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "dlang/names.h"
 
@@ -157,6 +160,18 @@ static const struct {
 	C(O_NOFOLLOW),
 	C(O_CLOEXEC),
 	C(O_ACCMODE),
+	C(AF_INET),
+	C(AF_INET6),
+	C(ARPHRD_ETHER),
+	C(ARPHRD_INFINIBAND),
+	C(IPPROTO_IP),
+	C(IPPROTO_ICMP),
+	C(IPPROTO_IGMP),
+	C(IPPROTO_TCP),
+	C(IPPROTO_UDP),
+	C(IPPROTO_IPV6),
+	C(IPPROTO_ICMPV6),
+	C(IPPROTO_RAW),
 };
 
 int ki_d_constant_find(const char *name, struct ki_d_type *type, int64_t *value)

@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@
 #include "dlang/check.h"
 #include "dlang/format.h"
 #include "dlang/names.h"
+#include "dlang/print.h"
 #include "dlang/probe.h"
 #include "dlang/run.h"
 #include "dlang/show.h"
@@ -54,14 +56,25 @@ static const char *take_text(struct reading *r, const struct ki_d_arg *a)
 	return r->text;
 }
 
+static const char *take_place(struct reading *r, const struct ki_d_arg *a, char text[KI_D_ADDRESS])
+{
+	const uint64_t *words = r->next;
+
+	r->next += ki_d_form_words(a->form);
+	return ki_d_place_text(r->c->d, (enum ki_d_place)a->node->type.num, words, text);
+}
+
 /* ---- what is printed ---- */
 
 static void print_trace(struct reading *r, const struct ki_d_arg *a, bool quiet)
 {
 	FILE *f = r->c->f;
+	char place[KI_D_ADDRESS];
 
 	if (a->form == KI_D_FORM_STACK)
 		ki_d_stack_print(r->c->d, take_word(r), 0, f);
+	else if (ki_d_is_place(a->node->type))
+		fprintf(f, "  %-50s", take_place(r, a, place));
 	else if (a->form != KI_D_FORM_WORD)
 		fprintf(f, quiet ? "%s" : "  %-33s", take_text(r, a));
 	else
@@ -71,8 +84,12 @@ static void print_trace(struct reading *r, const struct ki_d_arg *a, bool quiet)
 static void print_conversion(struct reading *r, const struct ki_d_spec *s, const struct ki_d_arg *a,
 			     int width)
 {
+	char place[KI_D_ADDRESS];
+
 	if (a->form == KI_D_FORM_STACK)
 		ki_d_stack_print(r->c->d, take_word(r), 0, r->c->f);
+	else if (ki_d_is_place(a->node->type))
+		ki_d_format_string(r->c->f, s, width, take_place(r, a, place));
 	else if (a->form == KI_D_FORM_WORD)
 		ki_d_show_conversion(r->c->d, r->c->f, s, width, a->node->type, take_word(r));
 	else
@@ -168,6 +185,17 @@ static int stop(struct reading *r)
 	return 0;
 }
 
+/* Process 0 is no process, but would mean this one's group. */
+static int send_signal(struct reading *r, const struct ki_d_action *a)
+{
+	const pid_t pid = (pid_t)take_word(r);
+	const int number = a->nargs > 1 ? (int)take_word(r) : SIGSTOP;
+
+	if (pid > 0)
+		kill(pid, number);
+	return 0;
+}
+
 /* What an aggregation is asked to be from now on. */
 static int change_aggregation(struct reading *r, const struct ki_d_action *a)
 {
@@ -189,25 +217,54 @@ static int change_aggregation(struct reading *r, const struct ki_d_action *a)
 	}
 }
 
-/* The pieces of a piece of memory, one behind the other; what is not there is 0. */
-static int print_memory(struct reading *r, const struct ki_d_action *a)
+/* The pieces of a piece of memory, one after the other; what is not there is 0. Free it. */
+static uint8_t *take_bytes(struct reading *r, uint32_t size)
 {
 	const struct ki_texts_map *m = r->c->d->run->strings;
-	const uint32_t size = a->args[0].size, piece = ki_d_bytes_piece(r->c->d);
+	const uint32_t piece = ki_d_bytes_piece(r->c->d);
 	uint8_t *bytes = calloc(size, 1);
-	uint64_t shown = size;
 
-	if (!bytes)
-		return ki_d_no_memory(r->c->err);
-	for (uint32_t at = 0; at < size; at += piece) {
+	for (uint32_t at = 0; bytes && at < size; at += piece) {
 		const uint64_t number = take_word(r);
 		const size_t room = size - at, len = ki_texts_length(m, number);
 
 		memcpy(bytes + at, ki_texts_get(m, number), len < room ? len : room);
 	}
+	return bytes;
+}
+
+static int print_memory(struct reading *r, const struct ki_d_action *a)
+{
+	const uint32_t size = a->args[0].size;
+	uint8_t *bytes = take_bytes(r, size);
+	uint64_t shown = size;
+
+	if (!bytes)
+		return ki_d_no_memory(r->c->err);
 	if (a->nargs > 1)
 		shown = take_word(r);
 	ki_d_show_bytes(r->c->f, bytes, shown < size ? (uint32_t)shown : size);
+	free(bytes);
+	return 0;
+}
+
+static int print_typed(struct reading *r, const struct ki_d_action *a)
+{
+	const struct ki_d_arg *arg = &a->args[0];
+	uint8_t *bytes;
+
+	if (arg->form != KI_D_FORM_BYTES) {
+		if (ki_d_is_string(arg->node->type))
+			fprintf(r->c->f, "(string) \"%s\"\n", take_text(r, arg));
+		else
+			ki_d_print_number(r->c->d, r->c->f, arg->node->type, take_word(r));
+		return 0;
+	}
+	bytes = take_bytes(r, arg->size);
+	if (!bytes)
+		return ki_d_no_memory(r->c->err);
+	ki_d_print_at(r->c->d, r->c->f, ki_d_print_type(r->c->d, arg->node), take_word(r), bytes,
+		      arg->size);
 	free(bytes);
 	return 0;
 }
@@ -223,6 +280,7 @@ static int do_action(struct reading *r, const struct ki_d_action *a)
 		print_format(r, a);
 		return 0;
 	case KI_D_F_TRACE:
+	case KI_D_F_PLACE:
 		print_trace(r, &a->args[0], d->set.quiet);
 		return 0;
 	case KI_D_F_STACK:
@@ -241,6 +299,10 @@ static int do_action(struct reading *r, const struct ki_d_action *a)
 		return set_option(r, a);
 	case KI_D_F_EXIT:
 		return stop(r);
+	case KI_D_F_PRINT:
+		return print_typed(r, a);
+	case KI_D_F_RAISE:
+		return send_signal(r, a);
 	case KI_D_F_TRACEMEM:
 		return print_memory(r, a);
 	case KI_D_F_COMMIT:

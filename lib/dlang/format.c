@@ -89,6 +89,8 @@ bool ki_d_format_takes(const struct ki_d_spec *s, struct ki_d_type t)
 		return ki_d_is_string(t);
 	if (s->conversion == 'k')
 		return t.base == KI_D_STACK;
+	if (ki_d_is_place(t))
+		return s->conversion == (t.num >= KI_D_USYM ? 'A' : 'a');
 	return ki_d_is_scalar(t);
 }
 

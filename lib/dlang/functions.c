@@ -32,6 +32,8 @@ uint8_t ki_d_form_of(const struct ki_d_node *n)
 {
 	if (n->type.base == KI_D_STACK && !n->type.stars)
 		return KI_D_FORM_STACK;
+	if (ki_d_is_place(n->type))
+		return n->type.num >= KI_D_USYM ? KI_D_FORM_USER : KI_D_FORM_ADDRESS;
 	if (!ki_d_is_string(n->type))
 		return KI_D_FORM_WORD;
 	if (ki_d_is_constant(n))
@@ -48,6 +50,9 @@ unsigned int ki_d_form_words(uint8_t form)
 					[KI_D_FORM_NUMBERED] = 1,
 					[KI_D_FORM_STACK] = 1,
 					[KI_D_FORM_SPECULATION] = 1,
+					[KI_D_FORM_ADDRESS] = 1,
+					[KI_D_FORM_USER] = 2,
+					[KI_D_FORM_PROCESS] = 1,
 					[KI_D_FORM_BYTES] = 0};
 
 	return words[form];
@@ -140,11 +145,29 @@ static int check_same_keys(struct ki_d_checker *c, const struct ki_d_agg *a,
 	return 0;
 }
 
+/* A conversion of printa() without @ is of the next key. */
+static int check_key(struct ki_d_checker *c, const struct ki_d_node *fmt, const struct ki_d_agg *a,
+		     unsigned int i, const struct ki_d_spec *s)
+{
+	char name[KI_D_TYPE_NAME];
+
+	if (i >= a->nkeys)
+		return FAIL(c, fmt, "D_PRINTF_ARG_PROTO",
+			    "the format has more conversions than @%.40s has keys (%u); its value "
+			    "is %%@d",
+			    a->name, a->nkeys);
+	if (!ki_d_format_takes(s, a->keys[i]))
+		return FAIL(c, fmt, "D_PRINTF_ARG_TYPE", "%%%c cannot print key %u of @%.40s: %s",
+			    s->conversion, i + 1, a->name, ki_d_type_name(a->keys[i], name));
+	return 0;
+}
+
 static int check_printa(struct ki_d_checker *c, struct ki_d_node *n)
 {
 	struct ki_d_node *agg = n->kid[0]->kind == KI_D_TEXT ? n->kid[0]->next : n->kid[0];
 	const struct ki_d_node *first;
 	const char *p = n->kid[0]->text, *why;
+	unsigned int keys = 0;
 	struct ki_d_spec s;
 	int ret;
 
@@ -159,8 +182,13 @@ static int check_printa(struct ki_d_checker *c, struct ki_d_node *n)
 	}
 	if (ret || first == n->kid[0])
 		return ret;
-	while ((ret = ki_d_format_next(&p, &s, &why)) > 0)
-		;
+	while ((ret = ki_d_format_next(&p, &s, &why)) > 0) {
+		if (!s.conversion || s.at)
+			continue;
+		ret = check_key(c, n->kid[0], first->sym.agg, keys++, &s);
+		if (ret)
+			return ret;
+	}
 	return ret ? FAIL(c, n->kid[0], "D_SYNTAX", "%s", why) : 0;
 }
 
@@ -247,6 +275,38 @@ static int check_stack(struct ki_d_checker *c, struct ki_d_node *n)
 	return ret;
 }
 
+/* A pointer: what it leads to; a struct or an array: it. */
+static int check_print(struct ki_d_checker *c, struct ki_d_node *n)
+{
+	struct ki_d_node *of = n->kid[0];
+	struct ki_d_type t;
+	int ret;
+
+	if (of->kind == KI_D_AGG)
+		return FAIL(c, of, "D_PRINT_AGG", "an aggregation has no value: printa(@%.40s)",
+			    of->text);
+	ret = ki_d_check_expr(c, of);
+	t = of->type;
+	if (!ret && !t.stars && (t.base == KI_D_VOID || t.base == KI_D_FUNCTION))
+		ret = FAIL(c, of, "D_PRINT_VOID", "print() wants a value");
+	if (!ret && (t.base == KI_D_STACK || ki_d_is_place(t)))
+		ret = FAIL(c, of, "D_PRINT_DYN", "print() wants a value that has a type of C");
+	if (!ret && t.xlator)
+		ret = FAIL(c, of, "D_PRINT_DYN",
+			   "what is translated stands nowhere: print its "
+			   "members");
+	c->d->texts_used = true;
+	return ret;
+}
+
+/* sym(), umod() ... */
+static int check_place(struct ki_d_checker *c, struct ki_d_node *n)
+{
+	n->type = (struct ki_d_type){.base = KI_D_PLACE, .num = n->sym.function->number};
+	c->d->users_used |= n->type.num >= KI_D_USYM;
+	return ki_d_check_numbers(c, n->kid[0], "D_PROTO_ARG");
+}
+
 static int check_tracemem(struct ki_d_checker *c, struct ki_d_node *n)
 {
 	struct ki_d_node *at = n->kid[0], *size = at->next, *shown = size->next;
@@ -290,6 +350,24 @@ static int check_memory(struct ki_d_checker *c, struct ki_d_node *n)
 			    (unsigned int)c->d->set.scratchsize);
 	n->type = (struct ki_d_type){.base = KI_D_VOID, .stars = gives, .scratch = gives};
 	return 0;
+}
+
+/* raise(), stop(), chill(), panic() ... */
+static int check_destructive(struct ki_d_checker *c, struct ki_d_node *n)
+{
+	const struct ki_d_function *f = n->sym.function;
+
+	c->d->destroys = true;
+	if (f->kind == KI_D_F_NEVER && !c->d->never)
+		c->d->never = f->name;
+	return ki_d_check_numbers(c, n->kid[0], "D_PROTO_ARG");
+}
+
+/* rand(), progenyof() */
+static int check_integer(struct ki_d_checker *c, struct ki_d_node *n)
+{
+	n->type = ki_d_int(KI_I32);
+	return ki_d_check_numbers(c, n->kid[0], "D_PROTO_ARG");
 }
 
 static int check_setopt(struct ki_d_checker *c, struct ki_d_node *n)
@@ -340,10 +418,16 @@ static int check_arguments(struct ki_d_checker *c, struct ki_d_node *n)
 		[KI_D_F_FREOPEN] = check_printf,
 		[KI_D_F_PRINTF] = check_printf,
 		[KI_D_F_PRINTA] = check_printa,
+		[KI_D_F_RAISE] = check_destructive,
+		[KI_D_F_NEVER] = check_destructive,
+		[KI_D_F_RANDOM] = check_integer,
+		[KI_D_F_PROGENY] = check_integer,
 		[KI_D_F_FTRUNCATE] = check_nothing,
 		[KI_D_F_SETOPT] = check_setopt,
 		[KI_D_F_STACK] = check_stack,
 		[KI_D_F_USTACK] = check_stack,
+		[KI_D_F_PLACE] = check_place,
+		[KI_D_F_PRINT] = check_print,
 		[KI_D_F_CLEAR] = check_about_agg,
 		[KI_D_F_TRUNC] = check_about_agg,
 		[KI_D_F_NORMALIZE] = check_about_agg,
@@ -403,7 +487,10 @@ int ki_d_check_call(struct ki_d_checker *c, struct ki_d_node *n)
 	const struct ki_d_function *f = ki_d_function_find(n->text);
 	const bool statement = c->statement == n;
 	unsigned int nargs = ki_d_count(n->kid[0]);
+	int ret = f ? 0 : ki_d_known(c->d, n->text, c->err);
 
+	if (ret)
+		return ret;
 	if (!f && ki_d_inline_find(c->d, n->text))
 		return ki_d_inline_call(c, n, ki_d_inline_find(c->d, n->text));
 	if (!f)
@@ -413,8 +500,7 @@ int ki_d_check_call(struct ki_d_checker *c, struct ki_d_node *n)
 	if (f->kind == KI_D_F_AGG)
 		return FAIL(c, n, "D_FUNC_IDKIND", "%s() aggregates: @name = %s(...)", f->name,
 			    f->name);
-	if ((ki_d_is_action(f) || f->kind == KI_D_F_SPECULATE) && !statement &&
-	    f->kind != KI_D_F_STACK && f->kind != KI_D_F_USTACK)
+	if ((ki_d_is_action(f) || f->kind == KI_D_F_SPECULATE) && !statement && !ki_d_is_value(f))
 		return FAIL(c, n,
 			    c->statement && c->statement->kind == KI_D_CALL ? "D_CG_EXPR"
 									    : "D_OP_ACT",

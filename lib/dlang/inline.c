@@ -236,16 +236,19 @@ int ki_d_inline_use(struct ki_d_checker *c, struct ki_d_node *n, struct ki_d_inl
 int ki_d_inline_call(struct ki_d_checker *c, struct ki_d_node *n, struct ki_d_inline *in)
 {
 	struct copying plain = {.d = c->d};
+	unsigned int i = 0;
 
-	for (struct ki_d_node *k = n->kid[0]; k; k = k->next) {
+	for (struct ki_d_node *k = n->kid[0]; k && i < in->n; k = k->next, i++) {
 		struct ki_d_node *seen = copy(&plain, k);
 		int ret = seen ? ki_d_check_expr(c, seen) : ki_d_no_memory(c->err);
 
 		if (ret)
 			return ret;
-		if (!ki_d_is_scalar(seen->type))
+		if (!ki_d_is_scalar(seen->type) || (in->types[i].stars && !seen->type.stars &&
+						    (seen->kind != KI_D_NUMBER || seen->value)))
 			return ki_d_fail(c->d, c->err, k->at, "D_PROTO_ARG",
-					 "%.40s() wants a number here", in->name);
+					 "%.40s() wants a %s here", in->name,
+					 in->types[i].stars ? "pointer" : "number");
 		if (ki_d_steps(seen))
 			return ki_d_fail(c->d, c->err, k->at, "D_UNKNOWN",
 					 "%.40s() of what changes a variable is not supported: "

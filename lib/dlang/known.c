@@ -9,9 +9,34 @@
 
 #include "dlang/parse.h"
 
+/* Byte i of what __a leads to, as two digits. */
+#define HALF(i, shifted) "substr(\"0123456789ABCDEF\", ((uint8_t *)__a)[" #i "] " shifted ", 1)"
+#define DIGITS(i)	 "strjoin(" HALF(i, ">> 4") ", " HALF(i, "& 15") ")"
+
 static const struct {
 	const char *name, *text;
 } rows[] = {
+	{"inet_ntop", "inline string inet_ntop[int __f, void *__a] = __f == AF_INET ?"
+		      " inet_ntoa(__a) : __f == AF_INET6 ? inet_ntoa6(__a) :"
+		      " stringof((char *)0);"},
+	{"link_ntop",
+	 "inline string link_ntop[int __t, void *__a] = __t == ARPHRD_ETHER ?"
+	 " strjoin(strjoin(strjoin(strjoin(strjoin(strjoin(strjoin(strjoin(strjoin("
+	 "strjoin(" DIGITS(0) ", \":\"), " DIGITS(1) "), \":\"), " DIGITS(2) "), \":\"), " DIGITS(
+		 3) "), \":\"), " DIGITS(4) "), \":\"), " DIGITS(5) ") : stringof((char *)0);"},
+	{"mutex_owned", "inline int mutex_owned[struct mutex *__m] ="
+			" (__m->owner.counter & ~7) == (int64_t)curthread;"},
+	{"mutex_owner", "inline struct task_struct *mutex_owner[struct mutex *__m] ="
+			" (struct task_struct *)(__m->owner.counter & ~7);"},
+	{"mutex_type_adaptive", "inline int mutex_type_adaptive[struct mutex *__m] = __m, 1;"},
+	{"mutex_type_spin", "inline int mutex_type_spin[struct mutex *__m] = __m, 0;"},
+	/* The lowest byte: a writer has it; the next bit: one waits; above: how many read. */
+	{"rw_read_held", "inline int rw_read_held[rwlock_t *__l] ="
+			 " __l->raw_lock.cnts.counter >> 9 != 0;"},
+	{"rw_write_held", "inline int rw_write_held[rwlock_t *__l] ="
+			  " (__l->raw_lock.cnts.counter & 0xff) == 0xff;"},
+	{"rw_iswriter", "inline int rw_iswriter[rwlock_t *__l] ="
+			" (__l->raw_lock.cnts.counter & 0x1ff) != 0;"},
 	{"psinfo_t",
 	 "typedef struct psinfo { int pr_nlwp, pr_pid, pr_ppid, pr_pgid, pr_sid;"
 	 " unsigned int pr_uid, pr_euid, pr_gid, pr_egid; uintptr_t pr_addr;"

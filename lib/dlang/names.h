@@ -37,9 +37,11 @@ enum ki_d_function_kind {
 	KI_D_F_PRINTF,
 	KI_D_F_TRACE,
 	KI_D_F_PRINTA,
+	KI_D_F_PRINT,
 	KI_D_F_EXIT,
 	KI_D_F_STACK, /* an action, a key */
 	KI_D_F_USTACK,
+	KI_D_F_PLACE, /* an action, a key; number: enum ki_d_place */
 	KI_D_F_CLEAR,
 	KI_D_F_TRUNC,
 	KI_D_F_NORMALIZE,
@@ -47,6 +49,8 @@ enum ki_d_function_kind {
 	KI_D_F_FREOPEN,
 	KI_D_F_FTRUNCATE,
 	KI_D_F_SETOPT,
+	KI_D_F_RAISE, /* without an argument SIGSTOP */
+	KI_D_F_NEVER, /* known, and refused when it is to run */
 	KI_D_F_TRACEMEM,
 	KI_D_F_COMMIT,
 	KI_D_F_DISCARD,
@@ -56,8 +60,10 @@ enum ki_d_function_kind {
 	KI_D_F_MEMORY, /* scratch memory; number: enum ki_text_op */
 	KI_D_F_TEXT,   /* of strings; number: enum ki_text_op */
 	KI_D_F_TOKEN,  /* strtok() */
-	KI_D_F_AGG,    /* number: of the aggregating function */
-	KI_D_F_LATER,  /* known, and not supported yet */
+	KI_D_F_RANDOM,
+	KI_D_F_PROGENY,
+	KI_D_F_AGG,   /* number: of the aggregating function */
+	KI_D_F_LATER, /* known, and not supported yet */
 };
 
 struct ki_d_function {
@@ -65,7 +71,7 @@ struct ki_d_function {
 	uint8_t kind; /* enum ki_d_function_kind */
 	uint8_t number;
 	uint8_t least, most; /* arguments */
-	const char *args;    /* of KI_D_F_TEXT: s a string, n a number, each */
+	const char *args;    /* of KI_D_F_TEXT: s a string, n a number, p a pointer, each */
 	int64_t usual[3];    /* values of those that are left out */
 };
 
@@ -88,6 +94,12 @@ const struct ki_d_function *ki_d_function_find(const char *name);
 static inline bool ki_d_is_action(const struct ki_d_function *f)
 {
 	return f->kind <= KI_D_F_DENORMALIZE;
+}
+
+/* ... which is also a value: of a key, of printf(). */
+static inline bool ki_d_is_value(const struct ki_d_function *f)
+{
+	return f->kind == KI_D_F_STACK || f->kind == KI_D_F_USTACK || f->kind == KI_D_F_PLACE;
 }
 
 static inline bool ki_d_ends_speculation(const struct ki_d_function *f)

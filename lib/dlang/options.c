@@ -25,6 +25,7 @@ void ki_d_settings_default(struct ki_d_settings *s)
 				    .nspec = 1,
 				    .specsize = 4 << 20,
 				    .scratchsize = SCRATCH,
+				    .printsize = 8192,
 				    .cpu = -1,
 				    .switchrate = SECOND,
 				    .aggrate = SECOND};
@@ -97,6 +98,7 @@ static const struct {
 	{"pcapsize", SIZE, false, NOWHERE, 0, INT64_MAX},
 	{"pgmax", NUMBER, false, NOWHERE, 0, INT32_MAX},
 	{"preallocate", SIZE, false, NOWHERE, 0, INT64_MAX},
+	{"printsize", SIZE, true, AT(printsize), 0, INT64_MAX},
 	{"procfspath", WORD, false, NOWHERE, 0, 0},
 	{"pspec", FLAG, false, NOWHERE, 0, 1},
 	{"quiet", FLAG, true, AT(quiet), 0, 1},

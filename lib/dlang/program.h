@@ -58,6 +58,9 @@ enum ki_d_form {
 	KI_D_FORM_STACK,       /* one word, a stack's number */
 	KI_D_FORM_BYTES,       /* of memory, in pieces of ki_d_bytes_piece, a string each */
 	KI_D_FORM_SPECULATION, /* one word, the number of one that is active, or 0 */
+	KI_D_FORM_ADDRESS,     /* one word, of the kernel; in rows that have been read place.c's */
+	KI_D_FORM_USER,	       /* two words, a process and an address */
+	KI_D_FORM_PROCESS,     /* one word, the current process */
 };
 
 unsigned int ki_d_form_words(uint8_t form);
@@ -153,6 +156,8 @@ struct ki_d_arg {
 };
 
 unsigned int ki_d_arg_words(const struct ki_dlang *d, const struct ki_d_arg *a);
+
+struct ki_d_type ki_d_print_type(struct ki_dlang *d, const struct ki_d_node *n); /* of print() */
 
 /* What a clause does that its reader sees. */
 struct ki_d_action {
@@ -269,9 +274,10 @@ struct ki_dlang {
 	ki_vec(char *) strings;	   /* of KI_D_FORM_NUMBERED */
 	struct ki_d_index by_text; /* strings */
 	struct ki_d_settings set;
-	bool destroys; /* it has destructive actions */
+	bool destroys;	   /* it has destructive actions */
+	const char *never; /* the name of one that is refused */
 	bool scratch_used;
-	bool exits, stacks_used, clock_used, texts_used, token_used;
+	bool exits, users_used, stacks_used, clock_used, texts_used, token_used;
 	struct ki_d_run *run;
 };
 

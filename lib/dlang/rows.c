@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dlang/place.h"
 #include "dlang/sort.h"
 
 #define MIDDLE 64 /* the bucket of zeros */
@@ -77,8 +78,29 @@ static int by_value(const void *x, const void *y, void *arg)
 	return order ? order : ki_d_key_compare(s->d, s->a, a, s->a, b, 0);
 }
 
-/* Counts of one key that are in a counter and in the table are one. */
-static void merge(struct ki_d_rows *r)
+/* The lower half of a sum of squares is before the upper one, which takes the carry. */
+static void merge_values(const struct ki_d_agg *a, uint64_t *to, const uint64_t *from, uint32_t n)
+{
+	uint8_t merge[KI_TABLE_VALUES];
+	bool carry = false;
+
+	ki_d_agg_merges(a, merge);
+	for (uint32_t i = 0; i < n; i++) {
+		const bool less = (int64_t)from[i] < (int64_t)to[i];
+		const uint64_t sum = to[i] + from[i] + (merge[i] == KI_MERGE_CARRY && carry);
+
+		carry = sum < from[i];
+		if (merge[i] == KI_MERGE_MIN || merge[i] == KI_MERGE_MAX)
+			to[i] = less == (merge[i] == KI_MERGE_MIN) ? from[i] : to[i];
+		else if (merge[i] == KI_MERGE_UMIN || merge[i] == KI_MERGE_UMAX)
+			to[i] = (from[i] < to[i]) == (merge[i] == KI_MERGE_UMIN) ? from[i] : to[i];
+		else
+			to[i] = sum;
+	}
+}
+
+/* Rows of one key, which stand side by side, become one. */
+static void merge(const struct ki_d_agg *a, struct ki_d_rows *r)
 {
 	const uint32_t width = r->keys + r->values;
 	size_t kept = 0;
@@ -87,7 +109,7 @@ static void merge(struct ki_d_rows *r)
 		uint64_t *row = r->words + i * width, *last = r->words + (kept - 1) * width;
 
 		if (kept && !memcmp(row, last, r->keys * sizeof(*row)))
-			last[r->keys] += row[r->keys];
+			merge_values(a, last + r->keys, row + r->keys, r->values);
 		else
 			memmove(r->words + kept++ * width, row, width * sizeof(*row));
 	}
@@ -182,17 +204,36 @@ static void subtract(struct ki_d_agg *a, struct ki_d_rows *r)
 		r->n = kept;
 }
 
+/* Addresses of one place are one key. Are there any? */
+static bool name_places(struct ki_dlang *d, const struct ki_d_agg *a, const struct ki_d_rows *r)
+{
+	uint32_t at = 0;
+	bool any = false;
+
+	for (unsigned int k = 0; k < a->nkeys; k++) {
+		uint64_t *word = r->words + at;
+
+		at += ki_d_form_words(a->forms[k]);
+		if (!ki_d_is_place(a->keys[k]))
+			continue;
+		any = true;
+		for (size_t i = 0; i < r->n; i++, word += r->keys + r->values)
+			ki_d_place_first(d, (enum ki_d_place)a->keys[k].num, word);
+	}
+	return any;
+}
+
 static int read_raw(struct ki_dlang *d, struct ki_d_agg *a, struct ki_d_rows *out,
 		    struct ki_err *err)
 {
 	struct sorting s = {.a = a};
 	int ret = read_all(d, a, out, err);
 
-	if (ret || !a->cells.n)
+	if (ret || !(name_places(d, a, out) || a->cells.n))
 		return ret;
 	s.keys = out->keys;
 	qsort_r(out->words, out->n, (out->keys + out->values) * sizeof(*out->words), by_key, &s);
-	merge(out);
+	merge(a, out);
 	return 0;
 }
 

@@ -9,9 +9,11 @@
 #include <sys/syscall.h>
 
 #include "dlang/aggregate.h"
+#include "dlang/place.h"
 #include "dlang/probe.h"
 #include "dlang/storage.h"
 #include "metric/measure.h"
+#include "record/users.h"
 
 #define SECOND 1000000000ull
 
@@ -40,6 +42,8 @@ void ki_d_run_free(struct ki_d_run *r)
 		free(r->events.v[i].name);
 	ki_vec_free(&r->events);
 	ki_vec_free(&r->ticks);
+	ki_vec_free(&r->files);
+	ki_users_free(r->users);
 	ki_vec_free(&r->chunks);
 	free(r);
 }
@@ -294,6 +298,9 @@ int ki_dlang_start(struct ki_dlang *d, struct ki_target *t, struct ki_err *err)
 	if (d->destroys && !d->set.destructive)
 		return ki_err_set(err, -EPERM, 0,
 				  "could not enable tracing: Destructive actions not allowed");
+	if (d->never)
+		return ki_err_set(err, -EOPNOTSUPP, 0,
+				  "could not enable tracing: %s() would stop the system", d->never);
 	r = calloc(1, sizeof(*r));
 	if (!r)
 		return ki_d_no_memory(err);
@@ -364,6 +371,8 @@ int ki_dlang_work(struct ki_dlang *d, int milliseconds, const struct ki_dlang_ou
 {
 	int ret;
 
+	if (d->users_used && d->o.target)
+		ki_d_place_look(d, (uint32_t)d->o.target);
 	ki_ring_wait(d->run->ring, until_tick(d->run, milliseconds));
 	fire_ticks(d);
 	ret = read_ring(d, out, err);

@@ -32,6 +32,15 @@ struct ki_d_event {
 	uint64_t addr;
 };
 
+/* A file that is mapped in a process, and an address in it. */
+struct ki_d_file {
+	const char *path;
+	uint64_t addr;
+	uint32_t tgid;
+};
+
+struct ki_users;
+
 struct ki_d_run {
 	struct ki_target *t;
 	struct ki_plan *triggers, *probes; /* BEGIN, END, tick; all others */
@@ -57,7 +66,9 @@ struct ki_d_run {
 	ki_vec(struct ki_d_event) events; /* by name */
 	bool events_read;
 	ki_vec(struct ki_d_tick) ticks;
-	ki_vec(uint32_t) chunks; /* of each of the plan `probes`: whose it is */
+	struct ki_users *users;		/* of places, if there are no stacks */
+	ki_vec(struct ki_d_file) files; /* place.c */
+	ki_vec(uint32_t) chunks;	/* of each of the plan `probes`: whose it is */
 };
 
 /* Where the kernel's variables are that the program names (symbols.c). */
@@ -86,6 +97,9 @@ int ki_d_code_constants(struct ki_dlang *d, const struct ki_d_site *site, size_t
 
 /* The counter for a key that is the same for all hits of a place; -ENOSPC: there is none. */
 int ki_d_cell(struct ki_dlang *d, struct ki_d_agg *a, const uint64_t *key, uint32_t *counter);
+
+/* How values of one key are put together: enum ki_merge of each. */
+void ki_d_agg_merges(const struct ki_d_agg *a, uint8_t merge[KI_TABLE_VALUES]);
 
 /* How many words a row's key has. */
 unsigned int ki_d_agg_words(const struct ki_d_agg *a);

@@ -5,10 +5,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "dlang/probe.h"
+#include "dlang/place.h"
 #include "dlang/run.h"
 #include "record/stacks.h"
-#include "record/users.h"
 
 /* ---- numbers ---- */
 
@@ -99,55 +98,18 @@ void ki_d_show_text_or_bytes(FILE *f, const uint8_t *bytes, size_t n, int width)
 
 /* ---- addresses ---- */
 
-const char *ki_d_address(const struct ki_dlang *d, uint64_t addr, char text[KI_D_ADDRESS])
-{
-	const struct ki_symbol *sym = d->run ? ki_target_symbol_at(d->run->t, addr) : NULL;
-	const char *module = sym && *sym->module ? sym->module : KI_D_KERNEL;
-
-	if (!sym)
-		snprintf(text, KI_D_ADDRESS, "0x%" PRIx64, addr);
-	else if (addr == sym->addr)
-		snprintf(text, KI_D_ADDRESS, "%s`%s", module, sym->name);
-	else
-		snprintf(text, KI_D_ADDRESS, "%s`%s+0x%" PRIx64, module, sym->name,
-			 addr - sym->addr);
-	return text;
-}
-
-void ki_d_show_conversion(const struct ki_dlang *d, FILE *f, const struct ki_d_spec *s, int width,
+void ki_d_show_conversion(struct ki_dlang *d, FILE *f, const struct ki_d_spec *s, int width,
 			  struct ki_d_type t, uint64_t value)
 {
 	char text[KI_D_ADDRESS];
 
-	if (s->conversion == 'a' || s->conversion == 'A')
+	if (s->conversion == 'A')
+		ki_d_format_string(f, s, width,
+				   ki_d_user_address(d, (uint32_t)d->o.target, value, text));
+	else if (s->conversion == 'a')
 		ki_d_format_string(f, s, width, ki_d_address(d, value, text));
 	else
 		ki_d_format_number(f, s, width, t, value);
-}
-
-static const char *base_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
-static const char *user_address(struct ki_dlang *d, uint32_t tgid, uint64_t addr,
-				char text[KI_D_ADDRESS])
-{
-	struct ki_users *users = d->run->stacks->looked->users;
-	struct ki_user_frame u;
-
-	if (!ki_users_find(users, tgid, addr, &u))
-		snprintf(text, KI_D_ADDRESS, "0x%" PRIx64, addr);
-	else if (!u.symbol)
-		snprintf(text, KI_D_ADDRESS, "%s`0x%" PRIx64, base_of(u.path), addr);
-	else if (!u.offset)
-		snprintf(text, KI_D_ADDRESS, "%s`%s", base_of(u.path), u.symbol);
-	else
-		snprintf(text, KI_D_ADDRESS, "%s`%s+0x%" PRIx64, base_of(u.path), u.symbol,
-			 u.offset);
-	return text;
 }
 
 void ki_d_stack_print(struct ki_dlang *d, uint64_t number, unsigned int frames, FILE *f)
@@ -160,6 +122,6 @@ void ki_d_stack_print(struct ki_dlang *d, uint64_t number, unsigned int frames, 
 		return;
 	for (uint32_t i = 0; i < s.n && (!frames || i < frames); i++)
 		fprintf(f, "%*s%s\n", (int)d->set.stackindent, "",
-			s.tgid ? user_address(d, s.tgid, s.addrs[i], text)
+			s.tgid ? ki_d_user_address(d, s.tgid, s.addrs[i], text)
 			       : ki_d_address(d, s.addrs[i], text));
 }

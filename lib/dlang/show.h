@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #include "dlang/format.h"
-#include "dlang/program.h"
+#include "dlang/place.h"
 
 /* trace() of a number: as wide as the longest of its size, and one blank; quiet: as it is. */
 void ki_d_show_number(FILE *f, struct ki_d_type t, uint64_t value, bool quiet);
@@ -24,12 +24,8 @@ void ki_d_show_bytes(FILE *f, const uint8_t *bytes, size_t n);
 /* Characters as they are, or, if not all of them can be printed, memory. width 0: no blanks. */
 void ki_d_show_text_or_bytes(FILE *f, const uint8_t *bytes, size_t n, int width);
 
-/* module`function+0x12 of an address of the kernel; 0x... where nothing is known. */
-#define KI_D_ADDRESS 256
-const char *ki_d_address(const struct ki_dlang *d, uint64_t addr, char text[KI_D_ADDRESS]);
-
 /* A conversion of a number, %a and %A too. */
-void ki_d_show_conversion(const struct ki_dlang *d, FILE *f, const struct ki_d_spec *s, int width,
+void ki_d_show_conversion(struct ki_dlang *d, FILE *f, const struct ki_d_spec *s, int width,
 			  struct ki_d_type t, uint64_t value);
 
 /* A stack by its number: a newline, and a line for each frame. frames 0: all; indent blanks. */

@@ -35,7 +35,10 @@ static int compare_one(const struct ki_dlang *d, uint8_t form, const uint64_t *x
 {
 	char one[KI_D_KEY_TEXT], two[KI_D_KEY_TEXT];
 
-	if (form == KI_D_FORM_WORD || form == KI_D_FORM_STACK)
+	if (form == KI_D_FORM_USER && *x == *y)
+		x++, y++;
+	if (form == KI_D_FORM_WORD || form == KI_D_FORM_STACK || form == KI_D_FORM_ADDRESS ||
+	    form == KI_D_FORM_USER)
 		return *x != *y ? (*x < *y ? -1 : 1) : 0;
 	return strcmp(ki_d_key_text(d, form, x, one), ki_d_key_text(d, other, y, two));
 }

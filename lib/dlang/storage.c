@@ -109,18 +109,25 @@ static uint32_t values_of(const struct ki_d_agg *a)
 	return a->fn->values ? a->fn->values : ki_linear_buckets(&a->linear);
 }
 
-static int open_agg(struct ki_dlang *d, struct ki_d_agg *a, struct ki_err *err)
+void ki_d_agg_merges(const struct ki_d_agg *a, uint8_t merge[KI_TABLE_VALUES])
 {
 	const enum ki_d_agg_kind kind = ki_d_agg_kind(a);
-	uint8_t merge[KI_TABLE_VALUES] = {KI_MERGE_SUM};
-	struct ki_table_options o = {
-		.keys = ki_d_agg_words(a), .values = values_of(a), .merge = merge};
 
-	o.rows = o.values > KI_TABLE_STATS_WORDS ? ROWS_SPREAD : ROWS;
+	memset(merge, KI_MERGE_SUM, KI_TABLE_VALUES);
 	if (kind == KI_D_MIN || kind == KI_D_MAX)
 		merge[0] = kind == KI_D_MIN ? KI_MERGE_MIN : KI_MERGE_MAX;
 	if (kind == KI_D_AVG || kind == KI_D_STDDEV)
 		ki_table_stats_merge(merge);
+}
+
+static int open_agg(struct ki_dlang *d, struct ki_d_agg *a, struct ki_err *err)
+{
+	uint8_t merge[KI_TABLE_VALUES];
+	struct ki_table_options o = {
+		.keys = ki_d_agg_words(a), .values = values_of(a), .merge = merge};
+
+	ki_d_agg_merges(a, merge);
+	o.rows = o.values > KI_TABLE_STATS_WORDS ? ROWS_SPREAD : ROWS;
 	if (a->renewed) {
 		int ret = ki_globals_take(d->run->t, 1, &a->of_epoch, err);
 

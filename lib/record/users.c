@@ -223,6 +223,18 @@ static struct process *add_process(struct ki_users *u, uint32_t tgid)
 	return p;
 }
 
+void ki_users_read(struct ki_users *u, uint32_t tgid)
+{
+	struct process *p = find_process(u, tgid);
+
+	if (!p)
+		p = add_process(u, tgid);
+	else
+		read_maps(u, p);
+	if (p)
+		p->again = true;
+}
+
 void ki_users_look(struct ki_users *u, uint32_t tgid)
 {
 	struct process *p = find_process(u, tgid);

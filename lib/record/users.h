@@ -17,6 +17,9 @@ void ki_users_free(struct ki_users *u);	 /* NULL is allowed */
  */
 void ki_users_look(struct ki_users *u, uint32_t tgid);
 
+/* Read its mappings now. */
+void ki_users_read(struct ki_users *u, uint32_t tgid);
+
 /* What is there? false: not known. Strings live as long as u. */
 bool ki_users_find(struct ki_users *u, uint32_t tgid, uint64_t addr, struct ki_user_frame *out);
 
