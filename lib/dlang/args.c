@@ -27,11 +27,18 @@
 #define IP	  "xlate<ipinfo_t *>((struct iphdr *)" HEADER(network_header) ")"
 #define CS(n)	  "xlate<csinfo_t *>(" SOCK(n) ")"
 #define MOST_ARGS 6
+#define ESTABLISHED                                                                                \
+	{                                                                                          \
+		"(void *)0", CS(1), "xlate<ipinfo_t *>(" SOCK(1) ")",                              \
+			"xlate<tcpsinfo_t *>((struct tcp_sock *)arg3)",                            \
+			"xlate<tcpinfo_t *>(" SOCK(1) ")"                                          \
+	}
 
 static const struct row {
 	const char *provider, *name;
 	const char *args[MOST_ARGS];
 } rows[] = {
+	{"proc", "exec", {"copyinstr(*(uint64_t *)(arg0 + 112))"}}, /* pt_regs.di */
 	{"proc", "create", {PROC(0)}},
 	{"proc", "exec-failure", {"(int)-arg1"}},
 	{"proc",
@@ -61,6 +68,9 @@ static const struct row {
 	 "connect-request",
 	 {PACKET, CS(1), "xlate<ipinfo_t *>(" SOCK(1) ")", "xlate<tcpsinfo_t *>(" SOCK(1) ")",
 	  "xlate<tcpinfo_t *>(" SOCK(1) ")"}},
+	{"tcp", "connect-established", ESTABLISHED},
+	{"tcp", "connect-refused", ESTABLISHED},
+	{"tcp", "accept-established", ESTABLISHED},
 	{"tcp",
 	 "state-change",
 	 {"(void *)0", CS(1), "(void *)0", "xlate<tcpsinfo_t *>((struct tcp_sock *)arg3)",

@@ -180,6 +180,26 @@ static bool is_array_name(const struct ki_d_checker *c, const struct ki_d_node *
 	return v ? v->nkeys : new;
 }
 
+/* regs[R_RAX]: of the kernel, where the probe is. */
+static int check_register(struct ki_d_checker *c, struct ki_d_node *n)
+{
+	struct ki_d_node *index = n->kid[1];
+	int ret = index && !index->next ? ki_d_check_expr(c, index)
+					: FAIL(c, n, "D_PROTO_LEN", "regs[] has one index");
+
+	if (ret)
+		return ret;
+	n->sym.builtin = ki_d_fold_checked(index) ? ki_d_builtin_register(index->value) : NULL;
+	if (!n->sym.builtin)
+		return FAIL(c, index, "D_PROTO_ARG",
+			    "regs[] wants the constant of a register: regs[R_RAX]");
+	n->kind = KI_D_NAME;
+	n->is_builtin = true;
+	n->kid[0] = n->kid[1] = NULL;
+	n->type = n->sym.builtin->type;
+	return 0;
+}
+
 /* The variable of NAME[...]; new: it is assigned to, and may not be known. */
 int ki_d_check_index(struct ki_d_checker *c, struct ki_d_node *n, bool new)
 {
@@ -200,6 +220,9 @@ int ki_d_check_index(struct ki_d_checker *c, struct ki_d_node *n, bool new)
 		return FAIL(c, n, "D_UNKNOWN", "uregs[] has registers 0 to %d", UREGS_LAST);
 	if (in && in->n)
 		return ki_d_inline_use(c, n, in);
+	if (name->kind == KI_D_NAME && !strcmp(name->text, "regs") && !new &&
+	    !ki_d_var_find(c->d, name))
+		return check_register(c, n);
 	if (!is_array_name(c, name, new) && !(n->kid[1] && is_unknown(c, name)))
 		return n->kid[1] ? ki_d_check_element(c, n)
 				 : FAIL(c, n, "D_SYNTAX", "an index is expected in []");
@@ -355,6 +378,8 @@ int ki_d_check(struct ki_dlang *d, struct ki_err *err)
 
 	if (!ret)
 		ret = ki_d_check_translators(&c);
+	if (!ret)
+		ret = ki_d_check_inlines(&c);
 	for (size_t i = 0; !ret && i < d->clauses.n; i++)
 		ret = check_clause(&c, &d->clauses.v[i]);
 	return ret ? ret : ki_d_batches(d, err);

@@ -68,6 +68,8 @@ int ki_d_pointer_to_text(struct ki_d_checker *c, struct ki_d_node *n);
 void ki_d_unwrap(struct ki_d_node *n);
 
 struct ki_d_inline;
+/* Those of the program without parameters: what they name must be known. */
+int ki_d_check_inlines(struct ki_d_checker *c);
 /* prelude.c: the inlines that programs find declared. */
 int ki_d_prelude(struct ki_dlang *d, struct ki_err *err);
 /* A call of one of them: NAME(list) is NAME[list]. */

@@ -387,6 +387,10 @@ static struct ki_node *guard_value(struct ki_d_gen *g, const struct ki_d_guarded
 	if (w->kind == KI_D_FAILED || w->kind == KI_D_NULL)
 		return ki_expr_cast(g->s, KI_I64, ki_expr_fact(g->s, KI_FACT_RETVAL));
 	x = ki_expr_param(g->s, w->param);
+	if (w->kind == KI_D_PARAMS_ARE)
+		x = ki_expr_binary(g->s, KI_OR,
+				   ki_expr_binary(g->s, KI_SHL, x, ki_expr_const(g->s, KI_U64, 32)),
+				   ki_expr_cast(g->s, KI_U32, ki_expr_param(g->s, w->param + 1)));
 	if (w->kind == KI_D_FIELD_IS)
 		x = ki_expr_load(
 			g->s, KI_U64,
@@ -398,11 +402,9 @@ static struct ki_node *guard_value(struct ki_d_gen *g, const struct ki_d_guarded
 static struct ki_node *only_meant(struct ki_d_gen *g, const struct ki_d_hook *h,
 				  struct ki_node *list)
 {
-	static const uint8_t ops[] = {[KI_D_PARAM_IS] = KI_EQ,
-				      [KI_D_FIELD_IS] = KI_EQ,
-				      [KI_D_PARAM_SET] = KI_NE,
-				      [KI_D_FAILED] = KI_LT,
-				      [KI_D_NULL] = KI_EQ};
+	static const uint8_t ops[] = {
+		[KI_D_PARAM_IS] = KI_EQ,  [KI_D_FIELD_IS] = KI_EQ, [KI_D_PARAMS_ARE] = KI_EQ,
+		[KI_D_PARAM_SET] = KI_NE, [KI_D_FAILED] = KI_LT,   [KI_D_NULL] = KI_EQ};
 
 	for (unsigned int i = KI_D_GUARDS; i--;) {
 		const struct ki_d_guarded *w = &h->guard[i];

@@ -127,6 +127,17 @@ static struct ki_node *caller(struct ki_d_gen *g)
 			       ki_expr_const(g->s, KI_U64, regs->at_entry ? 8 * regs->pushed : 0)));
 }
 
+/* A function's entry may be behind its first bytes, which ftrace writes. */
+static struct ki_node *place_address(struct ki_d_gen *g)
+{
+	const struct ki_d_probe *p = &g->d->probes.v[g->site->probe];
+
+	if (p->point && p->point->kind == KI_POINT_INSN)
+		return ki_expr_const(g->s, KI_U64, p->point->addr);
+	return g->site->regs->at_entry && p->sym ? ki_expr_const(g->s, KI_U64, p->sym->addr)
+						 : ki_expr_fact(g->s, KI_FACT_ADDR);
+}
+
 static struct ki_node *builtin(struct ki_d_gen *g, const struct ki_d_builtin *b)
 {
 	switch (b->kind) {
@@ -148,6 +159,10 @@ static struct ki_node *builtin(struct ki_d_gen *g, const struct ki_d_builtin *b)
 		return ki_expr_cast(g->s, KI_I64, virtual_time(g));
 	case KI_D_B_ERRNO:
 		return error_number(g);
+	case KI_D_B_REG:
+		return ki_expr_reg(g->s, (enum ki_reg)b->number);
+	case KI_D_B_ADDR:
+		return place_address(g);
 	default:
 		return caller(g);
 	}

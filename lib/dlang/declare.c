@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dlang/names.h"
 #include "dlang/parse.h"
 
 static int fail(const struct ki_d_parser *p, uint32_t at, const char *tag, const char *text,
@@ -85,11 +86,23 @@ static int brackets(struct ki_d_parser *p, struct ki_d_var *v, uint32_t at)
 
 /* ---- variables ---- */
 
+bool ki_d_is_taken(struct ki_dlang *d, const char *name, const struct ki_d_type *type)
+{
+	const struct ki_d_builtin *b = ki_d_builtin_find(name);
+	const struct ki_d_function *f = b ? NULL : ki_d_function_find(name);
+
+	if (b && !b->written)
+		return !type || !ki_d_same_type(*type, b->type);
+	return (f && f->kind != KI_D_F_AGG) || (!type && b) || ki_d_inline_find(d, name);
+}
+
 static int check_new(const struct ki_d_parser *p, const struct ki_d_var *v, uint32_t at)
 {
 	const struct ki_d_var *old = find(p->d, (enum ki_d_scope)v->scope, v->name);
 	const char *why;
 
+	if (v->scope == KI_D_GLOBAL_SCOPE && ki_d_is_taken(p->d, v->name, &v->type))
+		return fail(p, at, "D_DECL_IDRED", "%s is the language's", v->name);
 	if (v->type.base == KI_D_VOID && !v->type.stars)
 		return fail(p, at, "D_DECL_VOIDOBJ", "%s cannot be void", v->name);
 	if (v->type.base == KI_D_STRUCT && !v->type.stars && !ki_d_sizeof(&p->d->types, v->type))

@@ -129,6 +129,7 @@ void ki_dlang_free(struct ki_dlang *d)
 	for (size_t i = 0; i < d->probes.n; i++) {
 		ki_d_hook_end(&d->probes.v[i]);
 		free(d->probes.v[i].hook);
+		free(d->probes.v[i].point);
 		free(d->probes.v[i].owned);
 	}
 	for (size_t i = 0; i < d->strings.n; i++)

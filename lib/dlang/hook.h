@@ -30,11 +30,12 @@ enum ki_d_hook_kind {
 /* When the place means the probe. */
 enum ki_d_guard {
 	KI_D_ALWAYS,
-	KI_D_PARAM_IS,	/* parameter `param` is `value` */
-	KI_D_FIELD_IS,	/* the word `offset` bytes behind it is */
-	KI_D_PARAM_SET, /* it is not 0 */
-	KI_D_FAILED,	/* the value that is returned is negative */
-	KI_D_NULL,	/* it is 0 */
+	KI_D_PARAM_IS,	 /* parameter `param` is `value` */
+	KI_D_FIELD_IS,	 /* the word `offset` bytes behind it is */
+	KI_D_PARAMS_ARE, /* it and the next one are value's two halves */
+	KI_D_PARAM_SET,	 /* it is not 0 */
+	KI_D_FAILED,	 /* the value that is returned is negative */
+	KI_D_NULL,	 /* it is 0 */
 };
 
 struct ki_d_guarded {

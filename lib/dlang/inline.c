@@ -81,7 +81,10 @@ int ki_d_parse_inline(struct ki_d_parser *p)
 		ret = ki_d_parse_comma(p, &in.body);
 	if (!ret)
 		ret = ki_lex_take(&p->lex, ";");
-	if (!ret && ki_d_inline_find(p->d, in.name))
+	if (!ret && in.type.base == KI_D_VOID && !in.type.stars)
+		ret = ki_d_fail(p->d, p->lex.err, dr.at, "D_DECL_VOIDOBJ", "%s cannot be void",
+				in.name);
+	if (!ret && !p->known && ki_d_is_taken(p->d, in.name, NULL))
 		ret = ki_d_fail(p->d, p->lex.err, dr.at, "D_DECL_IDRED", "%s is declared twice",
 				in.name);
 	if (!ret && ki_vec_push(&p->d->inlines, in))
@@ -231,6 +234,22 @@ int ki_d_inline_use(struct ki_d_checker *c, struct ki_d_node *n, struct ki_d_inl
 	count = (unsigned int)ki_d_check_expr(c, n);
 	in->busy--;
 	return (int)count;
+}
+
+int ki_d_check_inlines(struct ki_d_checker *c)
+{
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < c->d->inlines.n; i++) {
+		const struct ki_d_inline *in = &c->d->inlines.v[i];
+		struct ki_d_node *n;
+
+		if (in->known || in->n)
+			continue;
+		n = ki_d_copy(c->d, in->body, NULL, NULL, UINT32_MAX);
+		ret = n ? ki_d_check_expr(c, n) : ki_d_no_memory(c->err);
+	}
+	return ret;
 }
 
 int ki_d_inline_call(struct ki_d_checker *c, struct ki_d_node *n, struct ki_d_inline *in)

@@ -58,6 +58,30 @@ const struct ki_d_builtin *ki_d_builtin_find(const char *name)
 	return NULL;
 }
 
+#define REG(r)                                                                                     \
+	{                                                                                          \
+		"regs", KI_D_B_REG, r, NUM(KI_U64), NULL                                           \
+	}
+
+static const struct ki_d_builtin registers[] = {
+	REG(KI_R15),	    REG(KI_R14),
+	REG(KI_R13),	    REG(KI_R12),
+	REG(KI_RBP),	    REG(KI_RBX),
+	REG(KI_R11),	    REG(KI_R10),
+	REG(KI_R9),	    REG(KI_R8),
+	REG(KI_RAX),	    REG(KI_RCX),
+	REG(KI_RDX),	    REG(KI_RSI),
+	REG(KI_RDI),	    [16] = {"regs", KI_D_B_ADDR, 0, NUM(KI_U64), NULL},
+	[19] = REG(KI_RSP),
+};
+
+const struct ki_d_builtin *ki_d_builtin_register(uint64_t i)
+{
+	const bool is_one = i < sizeof(registers) / sizeof(*registers) && registers[i].name;
+
+	return is_one ? &registers[i] : NULL;
+}
+
 #define LATER(name)                                                                                \
 	{                                                                                          \
 		name, KI_D_F_LATER, 0, 0, UINT8_MAX, NULL,                                         \

@@ -17,6 +17,8 @@ enum ki_d_builtin_kind {
 	KI_D_B_WALL,   /* nanoseconds since 1970 */
 	KI_D_B_VTIME,  /* nanoseconds for which the thread has run */
 	KI_D_B_ERRNO,  /* of what is returned */
+	KI_D_B_REG,    /* number: enum ki_reg */
+	KI_D_B_ADDR,   /* of the place */
 	KI_D_B_CALLER, /* where the function returns to */
 };
 
@@ -32,6 +34,8 @@ struct ki_d_builtin {
 int ki_d_constant_find(const char *name, struct ki_d_type *type, int64_t *value);
 
 const struct ki_d_builtin *ki_d_builtin_find(const char *name);
+/* regs[i], with i as uregs[] has it; NULL: there is none. */
+const struct ki_d_builtin *ki_d_builtin_register(uint64_t i);
 
 enum ki_d_function_kind {
 	KI_D_F_PRINTF,

@@ -81,6 +81,9 @@ int ki_d_parse_xlate(struct ki_d_parser *p, struct ki_d_node **out);
 /* declare.c: a declaration; *is_one false: here is none, and nothing was taken. */
 int ki_d_parse_declaration(struct ki_d_parser *p, bool *is_one);
 
+/* Is the name one of the language's, which has another type? NULL: any. Or an inline's? */
+bool ki_d_is_taken(struct ki_dlang *d, const char *name, const struct ki_d_type *type);
+
 /* parse_names.c: `NAME, behind module's name if there is one; $NAME; is it a word of C? */
 int ki_d_parse_symbol(struct ki_d_parser *p, struct ki_d_node **module);
 int ki_d_parse_macro(struct ki_d_parser *p, struct ki_d_node **out);

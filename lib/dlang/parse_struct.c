@@ -183,6 +183,10 @@ static int enum_body(struct ki_d_parser *p, struct ki_d_def *d)
 
 		if (p->lex.now.kind != KI_TOKEN_NAME)
 			return ki_lex_expected(&p->lex, "a constant's name");
+		for (size_t i = 0; i < d->members.n; i++)
+			if (ki_lex_is(&p->lex, d->members.v[i].name))
+				return fail(p, "D_UNKNOWN", "a second constant %s",
+					    d->members.v[i].name);
 		m.name = strndup(p->lex.now.text, p->lex.now.len);
 		if (!m.name || ki_vec_push(&d->members, m)) {
 			free(m.name);

@@ -30,7 +30,7 @@ bool ki_d_field_matches(const char *field, const char *text)
 	return !*field || !fnmatch(field, text, 0);
 }
 
-static int note(struct ki_d_match *m, uint32_t probe)
+int ki_d_found_again(struct ki_d_match *m, uint32_t probe)
 {
 	if (ki_vec_push(&m->pairs->all, (struct pair){probe, m->clause}))
 		return ki_d_no_memory(m->err);
@@ -58,7 +58,7 @@ int ki_d_found(struct ki_d_match *m, const struct ki_d_provider *p, const struct
 			return ki_d_no_memory(m->err);
 		*slot = (uint32_t)m->d->probes.n;
 	}
-	return note(m, *slot - 1);
+	return ki_d_found_again(m, *slot - 1);
 }
 
 /* Those that all programs may have come first, then those that this one alone has. */
@@ -94,7 +94,7 @@ int ki_d_found_named(struct ki_d_match *m, const struct ki_d_provider *p, const 
 	for (uint32_t i = 0; i < m->d->probes.n; i++)
 		if (m->d->probes.v[i].id < KI_D_FIRST_STABLE &&
 		    !strcmp(m->d->probes.v[i].name, name))
-			return note(m, i);
+			return ki_d_found_again(m, i);
 	probe.owned = strdup(name);
 	probe.name = probe.owned;
 	probe.hook = hook;
@@ -105,7 +105,7 @@ int ki_d_found_named(struct ki_d_match *m, const struct ki_d_provider *p, const 
 		free(probe.owned);
 		return ki_d_no_memory(m->err);
 	}
-	return note(m, (uint32_t)m->d->probes.n - 1);
+	return ki_d_found_again(m, (uint32_t)m->d->probes.n - 1);
 }
 
 /* The names of an event, which are its hook's, too. */
@@ -130,7 +130,7 @@ int ki_d_found_probe(struct ki_d_match *m, const struct ki_d_probe *p)
 	if (p->id >= KI_D_FIRST_FUNCTION || (m->only && m->only != p->id))
 		return 0;
 	if (m->by_id[p->id])
-		return note(m, m->by_id[p->id] - 1);
+		return ki_d_found_again(m, m->by_id[p->id] - 1);
 	copy.hook = malloc(sizeof(*copy.hook));
 	if (copy.hook)
 		*copy.hook = *p->hook;
@@ -143,7 +143,7 @@ int ki_d_found_probe(struct ki_d_match *m, const struct ki_d_probe *p)
 		return ki_d_no_memory(m->err);
 	}
 	m->by_id[p->id] = (uint32_t)m->d->probes.n;
-	return note(m, m->by_id[p->id] - 1);
+	return ki_d_found_again(m, m->by_id[p->id] - 1);
 }
 
 const char *ki_d_match_events(struct ki_d_match *m)
@@ -275,6 +275,7 @@ int ki_dlang_match(struct ki_dlang *d, struct ki_target *t, struct ki_err *err)
 		ret = settle(d, &pairs, err);
 	if (ret && d->o.where)
 		*d->o.where = d->where;
+	ki_d_listed_free(&m);
 	free(m.events);
 	free(m.by_id);
 	free(m.by_symbol);

@@ -9,6 +9,19 @@
 
 #define KI_D_KERNEL "vmlinux" /* the module of what is built in */
 
+/* points.c: a place in a function, by its name, and its probe + 1; all of one function. */
+struct ki_d_place {
+	struct ki_point at;
+	char *name;
+	uint32_t probe;
+};
+
+struct ki_d_listed {
+	const struct ki_d_provider *provider;
+	const struct ki_symbol *sym;
+	ki_vec(struct ki_d_place) places;
+};
+
 struct ki_d_match {
 	struct ki_dlang *d;
 	struct ki_target *t;
@@ -22,6 +35,7 @@ struct ki_d_match {
 	uint32_t *by_id; /* of those before KI_D_FIRST_FUNCTION: the probe + 1 */
 	char *events;	 /* ki_d_match_events */
 	bool no_events;
+	ki_vec(struct ki_d_listed) listed;
 };
 
 struct ki_d_provider {
@@ -49,6 +63,13 @@ int ki_d_found_probe(struct ki_d_match *m, const struct ki_d_probe *p);
 
 /* The kernel's tracepoints, "group:name", a line each; NULL: not known. */
 const char *ki_d_match_events(struct ki_d_match *m);
+
+/* One that is there: its index. */
+int ki_d_found_again(struct ki_d_match *m, uint32_t probe);
+
+/* points.c */
+int ki_d_find_points(struct ki_d_match *m, const struct ki_d_provider *self);
+void ki_d_listed_free(struct ki_d_match *m);
 
 /* stable.c */
 int ki_d_find_stable(struct ki_d_match *m, const struct ki_d_provider *self);

@@ -223,6 +223,7 @@ struct ki_d_probe {
 	const struct ki_symbol *sym; /* NULL: BEGIN, END, tick; or not known yet: hook */
 	const char *module, *function, *name;
 	uint64_t nanoseconds;	/* of tick and profile */
+	struct ki_point *point; /* inside of sym; NULL: its entry or return */
 	struct ki_d_hook *hook; /* NULL: it is at sym, or has no place */
 	uint32_t id;		/* what it is listed as */
 	uint32_t first, n;	/* its clauses in ki_dlang.uses */

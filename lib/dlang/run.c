@@ -50,6 +50,8 @@ void ki_d_run_free(struct ki_d_run *r)
 
 /* ---- putting in ---- */
 
+static const struct ki_point at_entry = {.kind = KI_POINT_ENTRY};
+
 /* A function while code is added to it. */
 struct function {
 	struct ki_function *fn;
@@ -112,9 +114,8 @@ static int add_at(struct ki_dlang *d, struct ki_plan *plan, const struct functio
 }
 
 static int add_point(struct ki_dlang *d, struct ki_plan *plan, const struct function *f,
-		     enum ki_point_kind kind, struct ki_d_site *site, struct ki_err *err)
+		     struct ki_point pt, struct ki_d_site *site, struct ki_err *err)
 {
-	const struct ki_point pt = {.kind = kind};
 	struct ki_place *places = NULL;
 	size_t n = 0;
 	int ret = ki_point_places(f->fn, &f->spans, &pt, &places, &n, err);
@@ -127,11 +128,13 @@ static int add_point(struct ki_dlang *d, struct ki_plan *plan, const struct func
 
 static bool is_return(const struct ki_d_probe *p)
 {
+	if (p->point)
+		return false;
 	return p->hook ? p->hook->is_return : strcmp(p->name, "entry") != 0;
 }
 
 /* The value that is returned is known when the caller has got control back. */
-static enum ki_point_kind point_of(const struct ki_dlang *d, const struct ki_d_probe *p)
+static enum ki_point_kind kind_of(const struct ki_dlang *d, const struct ki_d_probe *p)
 {
 	if (!is_return(p))
 		return KI_POINT_ENTRY;
@@ -146,14 +149,18 @@ static enum ki_point_kind point_of(const struct ki_dlang *d, const struct ki_d_p
 	return KI_POINT_EXIT;
 }
 
+static struct ki_point point_of(const struct ki_dlang *d, const struct ki_d_probe *p)
+{
+	return p->point ? *p->point : (struct ki_point){.kind = kind_of(d, p)};
+}
+
 /* One that cannot be placed has its reason, and fails nothing. */
-static int add_probe(struct ki_dlang *d, uint32_t number, struct ki_err *err)
+static int add_probe(struct ki_dlang *d, uint32_t number, struct function *f, struct ki_err *err)
 {
 	struct ki_d_probe *p = &d->probes.v[number];
 	struct ki_d_site site = {.probe = number,
 				 .is_return = is_return(p),
 				 .is_syscall = ki_d_probe_is(p, "syscall")};
-	struct function f = {0};
 	struct ki_err why = {0};
 	unsigned int reason = 0;
 	int ret = ki_d_hook_find(d, p, &reason, err);
@@ -161,10 +168,14 @@ static int add_probe(struct ki_dlang *d, uint32_t number, struct ki_err *err)
 	p->reason = (uint16_t)reason;
 	if (ret || reason)
 		return ret;
-	ret = function_open(d->run->t, p->sym, &f, &why);
+	if (!f->fn || f->fn->symbol != p->sym) {
+		function_close(f);
+		ret = function_open(d->run->t, p->sym, f, &why);
+		if (ret)
+			function_close(f);
+	}
 	if (!ret)
-		ret = add_point(d, d->run->probes, &f, point_of(d, p), &site, &why);
-	function_close(&f);
+		ret = add_point(d, d->run->probes, f, point_of(d, p), &site, &why);
 	if (ret && why.reason) {
 		p->reason = (uint16_t)why.reason;
 		return 0;
@@ -177,7 +188,7 @@ static int add_trigger(struct ki_dlang *d, const struct function *f, uint32_t nu
 {
 	struct ki_d_site site = {.probe = number, .is_trigger = true};
 
-	return add_point(d, d->run->triggers, f, KI_POINT_ENTRY, &site, err);
+	return add_point(d, d->run->triggers, f, at_entry, &site, err);
 }
 
 #define AT_ONCE 32 /* strings */
@@ -192,7 +203,7 @@ static int put_some(struct ki_dlang *d, const struct function *f, struct ki_err 
 	site.to = site.from + (left < AT_ONCE ? left : AT_ONCE);
 	if (ki_plan_new(&plan))
 		return ki_d_no_memory(err);
-	ret = add_point(d, plan, f, KI_POINT_ENTRY, &site, err);
+	ret = add_point(d, plan, f, at_entry, &site, err);
 	if (!ret)
 		ret = ki_plan_apply(plan, d->run->t, false, err);
 	if (!ret) {
@@ -261,11 +272,13 @@ static void note_refusals(struct ki_dlang *d)
 
 static int add_probes(struct ki_dlang *d, struct ki_err *err)
 {
+	struct function f = {0};
 	int ret = 0;
 
 	for (uint32_t i = 0; !ret && i < d->probes.n; i++)
 		if (ki_d_has_place(&d->probes.v[i]))
-			ret = add_probe(d, i, err);
+			ret = add_probe(d, i, &f, err);
+	function_close(&f);
 	if (!ret)
 		ret = put_constants(d, err);
 	if (ret || !ki_plan_chunks(d->run->probes))

@@ -145,6 +145,8 @@ static int pragma(struct ki_dlang *d, char *line, uint32_t at, struct ki_err *er
 
 	if (word && !strcmp(word, "error"))
 		return ki_d_fail(d, err, at, "D_PRAGERR", "#error: %s", next);
+	if (word && !strcmp(word, "ident"))
+		return 0;
 	if (!word || strcmp(word, "pragma") != 0)
 		return ki_d_fail(d, err, at, "D_PRAGCTL_INVAL",
 				 "#%.32s means nothing here without -C, which runs the C "

@@ -17,6 +17,11 @@
 	{                                                                                          \
 		.kind = KI_D_FAILED                                                                \
 	}
+/* Of a socket's states, parameters 2 and 3. */
+#define BECOMES(old, new)                                                                          \
+	{                                                                                          \
+		.kind = KI_D_PARAMS_ARE, .param = 2, .value = (uint64_t)(old) << 32 | (new)        \
+	}
 #define NOTHING                                                                                    \
 	{                                                                                          \
 		.kind = KI_D_NULL                                                                  \
@@ -31,7 +36,7 @@ static const struct row {
 	bool is_return;
 	struct ki_d_guarded guard;
 } rows[] = {
-	{"proc", "exec", NULL, "__x64_sys_execve", "-", false, {0}},
+	{"proc", "exec", NULL, "__x64_sys_execve", "0", false, {0}},
 	{"proc", "exec-failure", NULL, "__x64_sys_execve", NULL, true, FAILED},
 	{"proc", "exec-success", "sched", "sched_process_exec", "-", false, {0}},
 	{"proc", "create", "sched", "sched_process_fork", "2", false, {0}},
@@ -91,6 +96,11 @@ static const struct row {
 	{"tcp", "receive", NULL, "tcp_v4_rcv", "0", false, {0}},
 	{"tcp", "connect-request", NULL, "tcp_connect", "00-0", false, {0}},
 	{"tcp", "state-change", "sock", "inet_sock_set_state", "11-123", false, {0}},
+	{"tcp", "connect-established", "sock", "inet_sock_set_state", "11-123", false,
+	 BECOMES(2, 1)},
+	{"tcp", "connect-refused", "sock", "inet_sock_set_state", "11-123", false, BECOMES(2, 7)},
+	{"tcp", "accept-established", "sock", "inet_sock_set_state", "11-123", false,
+	 BECOMES(3, 1)},
 	{"tcp", "retransmit", "tcp", "tcp_retransmit_skb", "21-1", false, {0}},
 	{"udp", "send", NULL, "udp_sendmsg", "012", false, {0}},
 	{"udp", "receive", NULL, "udp_queue_rcv_skb", "10", false, {0}},

@@ -24,6 +24,7 @@ is "a function's arguments and what it gives" "$(d 'fbt::vfs_read:entry /pid == 
 	fbt::vfs_read:return /self->in/ { printf("%d;", args[1]); self->in = 0; }' -c "$reads")" "3 3;2 2;"
 is "a tracepoint's" "$(d 'rawtp:::sched_process_exec /args[0]->tgid == pid && basename(stringof(args[2]->filename)) == "true"/ { @ = count(); }' -c 'sh -c "for i in 1 2 3; do /bin/true; done"')" 3
 is "a system call's" "$(d 'syscall::read:entry /pid == $target && args[2] == 3/ { self->r = 1; } syscall::read:return /self->r/ { printf("%d;", args[0]); self->r = 0; }' -c "$reads")" "3;"
+is "what is executed" "$(d 'proc:::exec /ppid == $target || pid == $target/ { printf("%s;", stringof(args[0])); }' -c 'sh -c "/bin/true; exec /bin/echo -n"' | awk -F';' '{ print $(NF - 2), $(NF - 1) }')" "/bin/true /bin/echo"
 is "who is created" "$(d 'proc:::create /pid == $target/ { printf("D%d%d\n", args[0]->pr_pid, args[0]->pr_ppid == $target); }' \
 	-c 'perl -e "\$p = fork; exit if !\$p; waitpid \$p, 0; print qq(D\${p}1\n)"' | sort -u | wc -l)" 1
 is "signals: to whom, and which" "$(d 'proc:::signal-send /pid == $target && args[2] == SIGUSR1/ { printf("%d %s %d;", args[1]->pr_pid == $target, args[1]->pr_fname, args[0]->pr_lwpid == tid); }' \
@@ -37,10 +38,13 @@ socket my $l, PF_INET, SOCK_STREAM, 0; bind $l, sockaddr_in(5001, INADDR_LOOPBAC
 socket my $c, PF_INET, SOCK_STREAM, 0; connect $c, sockaddr_in(5001, INADDR_LOOPBACK) or die "connect: $!";
 accept my $s, $l; syswrite $c, "hello"; sysread $s, my $x, 5; close $c; close $s;
 P
+echo 'use Socket; socket my $c, PF_INET, SOCK_STREAM, 0; connect $c, sockaddr_in(5002, INADDR_LOOPBACK)' > /tmp/refused.pl
 ip link set lo up 2> /dev/null
 if perl /tmp/tcp.pl 2> /dev/null; then
 	is "the states of a connection, from the side that asks for it" "$(d 'tcp:::state-change /pid == $target && args[3]->tcps_rport == 5001/ { printf("%s %s %s;", tcp_state_string[args[5]->tcps_state], tcp_state_string[args[3]->tcps_state], args[3]->tcps_raddr); }' \
 		-c 'perl /tmp/tcp.pl' | cut -d';' -f1,2)" "state-closed state-syn-sent 127.0.0.1;state-syn-sent state-established 127.0.0.1"
+	is "connections: asked for, accepted, refused" "$(d 'tcp:::connect-established /args[3]->tcps_rport == 5001/ { @["connect", args[2]->ip_daddr, args[3]->tcps_state == TCP_STATE_ESTABLISHED] = count(); } tcp:::accept-established /args[3]->tcps_lport == 5001/ { @["accept", args[2]->ip_saddr, args[3]->tcps_rport > 1024] = count(); }
+		tcp:::connect-refused /args[4]->tcp_dport == 5002/ { @["refused", args[2]->ip_daddr, args[4]->tcp_dport == 5002] = count(); }' -c 'sh -c "perl /tmp/tcp.pl; perl /tmp/refused.pl"' | tr '\n' ';')" "accept 127.0.0.1 1 1;connect 127.0.0.1 1 1;refused 127.0.0.1 1 1;"
 	is "packets: ports, addresses, flags of what asks for a connection" "$(d 'tcp:::receive /args[4]->tcp_dport == 5001 && args[4]->tcp_flags == 2/ { @[args[2]->ip_saddr, args[2]->ip_daddr, args[2]->ip_ver] = count(); }
 		tcp:::send /pid == $target && args[4]->tcp_dport == 5001/ { @s[args[2]->ip_daddr, args[3]->tcps_rport] = min(args[3]->tcps_lport > 1024); }' -c 'perl /tmp/tcp.pl' | tr '\n' ';')" "127.0.0.1 127.0.0.1 4 1;127.0.0.1 5001 1;"
 else
