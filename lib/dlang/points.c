@@ -21,7 +21,7 @@ struct listing {
 
 static int add(struct listing *l, struct ki_point at, const char *name)
 {
-	struct ki_d_place p = {.at = at, .name = strdup(name)};
+	struct ki_d_spot p = {.at = at, .name = strdup(name)};
 
 	if (p.name && !ki_vec_push(&l->to->places, p))
 		return 0;
@@ -126,7 +126,7 @@ static struct ki_d_listed *list(struct ki_d_match *m, const struct ki_d_provider
 	return ret ? NULL : l.to;
 }
 
-static int found(struct ki_d_match *m, struct ki_d_listed *in, struct ki_d_place *p)
+static int found(struct ki_d_match *m, struct ki_d_listed *in, struct ki_d_spot *p)
 {
 	struct ki_d_probe probe = {
 		.provider = in->provider,

@@ -10,7 +10,7 @@
 #define KI_D_KERNEL "vmlinux" /* the module of what is built in */
 
 /* points.c: a place in a function, by its name, and its probe + 1; all of one function. */
-struct ki_d_place {
+struct ki_d_spot {
 	struct ki_point at;
 	char *name;
 	uint32_t probe;
@@ -19,7 +19,7 @@ struct ki_d_place {
 struct ki_d_listed {
 	const struct ki_d_provider *provider;
 	const struct ki_symbol *sym;
-	ki_vec(struct ki_d_place) places;
+	ki_vec(struct ki_d_spot) places;
 };
 
 struct ki_d_match {
