@@ -53,6 +53,8 @@ int ki_d_check_offsetof(struct ki_d_checker *c, struct ki_d_node *n);
 
 /* parts.c: of one that is in a variable. */
 int ki_d_check_part(struct ki_d_checker *c, struct ki_d_node *n);
+/* check_type.c: a part of a variable that is wanted in memory is copied there. */
+int ki_d_check_copy(struct ki_d_checker *c, const struct ki_d_node *n);
 
 /* Does it stand in scratch memory? */
 bool ki_d_in_scratch(const struct ki_d_node *n);

@@ -44,6 +44,9 @@ static int note_keys(struct ki_d_checker *c, struct ki_d_node *n, struct ki_d_ag
 	for (const struct ki_d_node *k = n->kid[0]; k; k = k->next, i++) {
 		uint8_t form = key_form(k);
 
+		if (ki_d_is_struct(k->type))
+			return FAIL(c, k, "D_KEY_TYPE", "key %u of @%.40s cannot be a struct",
+				    i + 1, n->text);
 		if (first) {
 			a->keys[i] = k->type;
 			a->forms[i] = form;

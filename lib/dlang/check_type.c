@@ -44,8 +44,7 @@ bool ki_d_in_scratch(const struct ki_d_node *n)
 	return n->kind == KI_D_DEREF && n->kid[0]->type.scratch;
 }
 
-/* A part of a variable that is wanted in memory is copied there. */
-static int copy_part(struct ki_d_checker *c, const struct ki_d_node *n)
+int ki_d_check_copy(struct ki_d_checker *c, const struct ki_d_node *n)
 {
 	if (!ki_d_in_variable(n))
 		return 0;
@@ -64,7 +63,7 @@ int ki_d_decay(struct ki_d_checker *c, struct ki_d_node *n)
 
 	if (!ki_d_is_array(n->type))
 		return 0;
-	if (copy_part(c, n))
+	if (ki_d_check_copy(c, n))
 		return -EINVAL;
 	if (!wrap(c, n, KI_D_CAST))
 		return ki_d_no_memory(c->err);
@@ -79,7 +78,7 @@ int ki_d_to_text(struct ki_d_checker *c, struct ki_d_node *n)
 {
 	if (!ki_d_is_text(&c->d->types, n->type))
 		return 0;
-	if (copy_part(c, n))
+	if (ki_d_check_copy(c, n))
 		return -EINVAL;
 	if (!wrap(c, n, KI_D_CALL))
 		return ki_d_no_memory(c->err);

@@ -255,6 +255,8 @@ static int check_trace(struct ki_d_checker *c, struct ki_d_node *n)
 	ret = ki_d_check_all(c, of);
 	if (!ret && of->type.base == KI_D_VOID && !of->type.stars)
 		ret = FAIL(c, of, "D_TRACE_VOID", "trace() wants a value");
+	if (!ret && ki_d_is_struct(of->type))
+		ret = FAIL(c, of, "D_UNKNOWN", "trace() of a struct is not supported: print() is");
 	return ret;
 }
 
@@ -296,7 +298,7 @@ static int check_print(struct ki_d_checker *c, struct ki_d_node *n)
 			   "what is translated stands nowhere: print its "
 			   "members");
 	c->d->texts_used = true;
-	return ret;
+	return ret || ki_d_is_scalar(t) || ki_d_is_string(t) ? ret : ki_d_check_copy(c, of);
 }
 
 /* sym(), umod() ... */
