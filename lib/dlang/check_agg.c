@@ -62,11 +62,27 @@ static int note_keys(struct ki_d_checker *c, struct ki_d_node *n, struct ki_d_ag
 		}
 		words += ki_d_form_words(a->forms[i]);
 	}
-	if (words > KI_TABLE_KEYS)
+	if (words + a->weighted > KI_TABLE_KEYS)
 		return FAIL(c, n, "D_KEY_TYPE",
 			    "the keys take %u words, and there is room for %d: execname takes %d",
 			    words, KI_TABLE_KEYS, KI_D_COMM_WORDS);
 	return 0;
+}
+
+static int check_values(struct ki_d_checker *c, const struct ki_d_node *call)
+{
+	struct ki_d_node *weight = ki_d_weight(call);
+	int ret = 0;
+
+	for (struct ki_d_node *k = call->kid[0]; !ret && k; k = k->next) {
+		ret = ki_d_check_expr(c, k);
+		if (!ret)
+			ret = ki_d_decay(c, k);
+		if (!ret && !ki_d_is_scalar(k->type))
+			ret = FAIL(c, k, k == weight ? "D_PROTO_ARG" : "D_AGG_SCALAR",
+				   "a number is expected");
+	}
+	return ret;
 }
 
 int ki_d_check_agg(struct ki_d_checker *c, struct ki_d_node *n)
@@ -91,7 +107,7 @@ int ki_d_check_agg(struct ki_d_checker *c, struct ki_d_node *n)
 	if (nargs < f->least || nargs > f->most)
 		return FAIL(c, call, "D_PROTO_LEN", "%s() takes %u argument%s", f->name, f->least,
 			    f->least == 1 ? "" : "s");
-	ret = ki_d_check_numbers(c, call->kid[0], "D_AGG_SCALAR");
+	ret = check_values(c, call);
 	if (!ret)
 		ret = ki_d_check_all(c, n->kid[0]);
 	if (!ret && first)
@@ -107,6 +123,7 @@ int ki_d_check_agg(struct ki_d_checker *c, struct ki_d_node *n)
 		return FAIL(c, n, "D_PROTO_LEN", "more than %d keys", KI_D_KEYS);
 	a->fn = &ki_d_agg_functions[f->number];
 	a->nkeys = ki_d_count(n->kid[0]);
+	a->weighted |= ki_d_weight(call) != NULL;
 	n->sym.agg = a;
 	ret = ki_d_check_buckets(c, call, a, first);
 	return ret ? ret : note_keys(c, n, a, first);

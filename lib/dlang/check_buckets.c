@@ -19,7 +19,7 @@ static int check_lquantize(struct ki_d_checker *c, const struct ki_d_node *call,
 	struct ki_linear l;
 	bool too_large;
 
-	for (struct ki_d_node *k = call->kid[0]->next; k; k = k->next, i++) {
+	for (struct ki_d_node *k = call->kid[0]->next; k && i < 3; k = k->next, i++) {
 		if (!ki_d_fold_checked(k))
 			return FAIL(c, k, tags[i], "lquantize's bounds and step are constants");
 		v[i] = (int64_t)k->value;
@@ -75,8 +75,12 @@ static int check_llquantize(struct ki_d_checker *c, const struct ki_d_node *call
 		return FAIL(c, call, "D_LLQUANT_MAGTOOBIG",
 			    "llquantize: the numbers are too large, or the buckets too many");
 	if (!first && memcmp(&l, &a->log, sizeof(l)) != 0)
-		return FAIL(c, call, "D_LLQUANT_FACTORMATCH", "@%.40s has other powers elsewhere",
-			    a->name);
+		return FAIL(c, call,
+			    l.factor != a->log.factor ? "D_LLQUANT_FACTORMATCH"
+			    : l.low != a->log.low     ? "D_LLQUANT_LOWMATCH"
+			    : l.high != a->log.high   ? "D_LLQUANT_HIGHMATCH"
+						      : "D_LLQUANT_NSTEPMATCH",
+			    "@%.40s has other powers elsewhere", a->name);
 	a->log = l;
 	return 0;
 }

@@ -19,6 +19,7 @@ struct ki_d_gen {
 	uint32_t faults_before; /* and before what has been made sure of last */
 	uint32_t error_epid;	/* in ERROR's clauses: whose fault it was */
 	bool in_error;
+	const struct ki_d_node *weight; /* of the aggregation that is made; NULL: 1 */
 };
 
 struct ki_node *ki_d_gen_expr(struct ki_d_gen *g, const struct ki_d_node *n);

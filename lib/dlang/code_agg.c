@@ -138,6 +138,7 @@ struct ki_node *ki_d_gen_aggregate(struct ki_d_gen *g, const struct ki_d_node *n
 
 	if (cell)
 		return cell;
+	g->weight = ki_d_weight(n->kid[1]);
 	value = kind == KI_D_COUNT ? ki_expr_const(g->s, KI_I64, 1)
 				   : ki_d_gen_expr(g, n->kid[1]->kid[0]);
 	if (kind == KI_D_QUANTIZE)

@@ -270,6 +270,9 @@ unsigned int ki_d_gen_keys(struct ki_d_gen *g, const struct ki_d_node *list,
 
 		nodes[n++] = ki_expr_var(g->s, &epoch);
 	}
+	if (a && a->weighted)
+		nodes[n++] =
+			g->weight ? ki_d_gen_expr(g, g->weight) : ki_expr_const(g->s, KI_I64, 1);
 	for (const struct ki_d_node *k = list; k; k = k->next, i++) {
 		n += ki_d_gen_value(g, k, a ? a->forms[i] : KI_D_FORM_WORD, nodes + n);
 	}

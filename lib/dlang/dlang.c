@@ -65,6 +65,7 @@ int ki_dlang_compile(const char *text, const struct ki_dlang_options *o, struct 
 		     struct ki_err *err)
 {
 	struct ki_dlang *d = calloc(1, sizeof(*d));
+	bool in_text;
 	int ret;
 
 	*out = NULL;
@@ -72,13 +73,14 @@ int ki_dlang_compile(const char *text, const struct ki_dlang_options *o, struct 
 		return ki_d_no_memory(err);
 	d->text = strdup(text);
 	ret = d->text ? take_options(d, o, err) : ki_d_no_memory(err);
+	in_text = !ret;
 	if (!ret)
 		ret = ki_d_source(d, err);
 	if (!ret)
 		ret = ki_d_parse(d, err);
 	if (!ret)
 		ret = ki_d_check(d, err);
-	if (ret && !d->where.tag && ret == -EINVAL)
+	if (in_text && !d->where.tag && ret == -EINVAL)
 		ki_d_where(d, 0, 0);
 	if (ret && o && o->where)
 		*o->where = d->where;

@@ -155,12 +155,26 @@ static const struct ki_d_function functions[] = {
 	{"min", KI_D_F_AGG, KI_D_MIN, 1, 1, NULL, {0}},
 	{"max", KI_D_F_AGG, KI_D_MAX, 1, 1, NULL, {0}},
 	{"stddev", KI_D_F_AGG, KI_D_STDDEV, 1, 1, NULL, {0}},
-	{"quantize", KI_D_F_AGG, KI_D_QUANTIZE, 1, 1, NULL, {0}},
-	{"lquantize", KI_D_F_AGG, KI_D_LQUANTIZE, 3, 4, NULL, {0}},
-	{"llquantize", KI_D_F_AGG, KI_D_LLQUANTIZE, 5, 5, NULL, {0}},
+	{"quantize", KI_D_F_AGG, KI_D_QUANTIZE, 1, 2, NULL, {0}},
+	{"lquantize", KI_D_F_AGG, KI_D_LQUANTIZE, 3, 5, NULL, {0}},
+	{"llquantize", KI_D_F_AGG, KI_D_LLQUANTIZE, 5, 6, NULL, {0}},
 	LATER("copyout"),
 	LATER("copyoutstr"),
 };
+
+struct ki_d_node *ki_d_weight(const struct ki_d_node *call)
+{
+	const struct ki_d_function *f = ki_d_function_find(call->text);
+	const unsigned int before = f->number == KI_D_QUANTIZE	   ? 1
+				    : f->number == KI_D_LQUANTIZE  ? 4
+				    : f->number == KI_D_LLQUANTIZE ? 5
+								   : UINT8_MAX;
+	struct ki_d_node *k = call->kid[0];
+
+	for (unsigned int i = 0; k && i < before; i++)
+		k = k->next;
+	return k;
+}
 
 const struct ki_d_function *ki_d_function_find(const char *name)
 {
@@ -178,7 +192,7 @@ const struct ki_d_agg_function ki_d_agg_functions[KI_D_AGGS] = {
 	[KI_D_MIN] = {"min", 1, 1, 1, false},
 	[KI_D_MAX] = {"max", 1, 1, 1, false},
 	[KI_D_STDDEV] = {"stddev", 1, 1, KI_TABLE_STATS_WORDS, false},
-	[KI_D_QUANTIZE] = {"quantize", 1, 1, 2 * KI_TABLE_LOG2_WORDS, false},
-	[KI_D_LQUANTIZE] = {"lquantize", 3, 4, 0, false},
-	[KI_D_LLQUANTIZE] = {"llquantize", 5, 5, 0, false},
+	[KI_D_QUANTIZE] = {"quantize", 1, 2, 2 * KI_TABLE_LOG2_WORDS, false},
+	[KI_D_LQUANTIZE] = {"lquantize", 3, 5, 0, false},
+	[KI_D_LLQUANTIZE] = {"llquantize", 5, 6, 0, false},
 };

@@ -124,6 +124,9 @@ enum ki_d_agg_kind {
 	KI_D_AGGS
 };
 
+/* Of a call that aggregates, how often its value counts; NULL: once. */
+struct ki_d_node *ki_d_weight(const struct ki_d_node *call);
+
 extern const struct ki_d_agg_function ki_d_agg_functions[KI_D_AGGS];
 
 static inline enum ki_d_agg_kind ki_d_agg_kind(const struct ki_d_agg *a)

@@ -104,6 +104,7 @@ struct ki_d_agg {
 	bool renewed; /* min(), max() that are cleared: the first word of a key is the epoch, */
 	uint32_t of_epoch; /* which this global has; */
 	uint64_t epoch;	   /* rows of others count for nothing */
+	bool weighted;	   /* the first word of a key is how often each value of its row counts */
 	bool printed;
 	uint32_t at; /* where it is first used */
 };

@@ -129,6 +129,20 @@ static void copy_rows(const struct ki_d_agg *a, const struct ki_table_reading *t
 			       width * sizeof(*row));
 }
 
+/* What has a weight counts so often. */
+static void weigh_rows(const struct ki_table_reading *t, struct ki_d_rows *out)
+{
+	const uint64_t *row = t->words;
+
+	for (size_t i = 0; i < t->n; i++, row += t->keys + t->values) {
+		uint64_t *to = out->words + out->n++ * (out->keys + out->values);
+
+		memcpy(to, row + 1, (out->keys + out->values) * sizeof(*row));
+		for (uint32_t k = 0; k < out->values; k++)
+			to[out->keys + k] *= *row;
+	}
+}
+
 static int read_all(struct ki_dlang *d, struct ki_d_agg *a, struct ki_d_rows *out,
 		    struct ki_err *err)
 {
@@ -139,10 +153,12 @@ static int read_all(struct ki_dlang *d, struct ki_d_agg *a, struct ki_d_rows *ou
 
 	if (ret)
 		return ret;
-	*out = (struct ki_d_rows){.keys = t->keys - a->renewed, .values = t->values};
+	*out = (struct ki_d_rows){.keys = t->keys - a->renewed - a->weighted, .values = t->values};
 	width = out->keys + t->values;
 	out->words = calloc((t->n + a->cells.n + 1) * width, sizeof(*out->words));
-	if (out->words)
+	if (out->words && a->weighted)
+		weigh_rows(t, out);
+	else if (out->words)
 		copy_rows(a, t, out);
 	ki_table_reading_free(t);
 	if (!out->words)
@@ -229,7 +245,7 @@ static int read_raw(struct ki_dlang *d, struct ki_d_agg *a, struct ki_d_rows *ou
 	struct sorting s = {.a = a};
 	int ret = read_all(d, a, out, err);
 
-	if (ret || !(name_places(d, a, out) || a->cells.n))
+	if (ret || !(name_places(d, a, out) || a->cells.n || a->weighted))
 		return ret;
 	s.keys = out->keys;
 	qsort_r(out->words, out->n, (out->keys + out->values) * sizeof(*out->words), by_key, &s);

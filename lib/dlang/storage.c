@@ -8,10 +8,11 @@
 #include "dlang/names.h"
 #include "dlang/storage.h"
 
-#define ROWS	     16384  /* of a table of numbers */
-#define ROWS_RENEWED 131072 /* of what is cleared: the old rows stay */
-#define ROWS_SPREAD  2048   /* of distributions */
-#define COUNTERS     256    /* taken at once */
+#define ROWS	      16384  /* of a table of numbers */
+#define ROWS_RENEWED  131072 /* of what is cleared: the old rows stay */
+#define ROWS_SPREAD   2048   /* of distributions */
+#define ROWS_WEIGHTED 8192   /* which have a row for each weight */
+#define COUNTERS      256    /* taken at once */
 
 /* Words of a variable with parts that are variables; more have a table. */
 #define KI_D_WORDS	128
@@ -99,7 +100,7 @@ unsigned int ki_d_agg_words(const struct ki_d_agg *a)
 
 	for (unsigned int i = 0; i < a->nkeys; i++)
 		words += ki_d_form_words(a->forms[i]);
-	return (words ? words : 1) + a->renewed;
+	return (words ? words : 1) + a->renewed + a->weighted;
 }
 
 static uint32_t values_of(const struct ki_d_agg *a)
@@ -128,6 +129,8 @@ static int open_agg(struct ki_dlang *d, struct ki_d_agg *a, struct ki_err *err)
 
 	ki_d_agg_merges(a, merge);
 	o.rows = o.values > KI_TABLE_STATS_WORDS ? ROWS_SPREAD : ROWS;
+	if (a->weighted)
+		o.rows = ROWS_WEIGHTED;
 	if (a->renewed) {
 		int ret = ki_globals_take(d->run->t, 1, &a->of_epoch, err);
 

@@ -56,6 +56,13 @@ is "as many bytes as printsize says" "$(d "$types"' BEGIN { this->o = (struct ou
 	'ADDR = *;(struct out) {;.i = (struct in) {;.a = (int)3,;},;...;};'
 is "of what cannot be read: a fault" "$(d "$types"' BEGIN { print((struct out *)8); } ERROR { printf("%d %d\n", arg4, arg5); } BEGIN { exit(0); }')" "1 8"
 
+# ---- how often a value counts ----
+
+is "weights of quantize()" "$(d 'BEGIN { @ = quantize(4, 3); @ = quantize(5); @ = quantize(6, 1 + 1); @ = quantize(-1, 4); this->w = -1; @ = quantize(1, this->w); exit(0); }' | grep -v Dist | awk '$NF { print $1, $NF }' | tr '\n' ';')" "-1 4;1 -1;4 6;"
+is "by keys, of lquantize() and llquantize()" "$(d 'BEGIN { @["a"] = lquantize(7, 0, 10, 5, 20); @["b"] = lquantize(7, 0, 10, 5); @["a"] = lquantize(1, 0, 10, 5, 2); @["a"] = lquantize(9, 0, 10, 5, 1);
+	@l = llquantize(7, 10, 0, 1, 10, 6); @l = llquantize(7, 10, 0, 1, 10, 7); exit(0); }' | grep -v Dist | awk '$NF { print $1, $NF }' | tr '\n' ';')" "b b;5 1;a a;0 2;5 21;7 13;"
+is "cleared, and then more" "$(d 'BEGIN { @ = quantize(4, 3); @ = quantize(4, 5); clear(@); } tick-300ms { @ = quantize(4, 5); @ = quantize(1, 9); exit(0); } END { printa(@); }' | grep -v Dist | awk '$NF { print $1, $NF }' | tr '\n' ';')" "1 9;4 5;"
+
 # ---- numbers, memory, networks ----
 
 is "inet_ntop(), link_ntop()" "$(d 'BEGIN { this->p = (uint8_t *)alloca(16); this->p[0] = 192; this->p[1] = 168; this->p[2] = 0; this->p[3] = 1; printf("%s ", inet_ntop(AF_INET, this->p)); printf("%s ", inet_ntoa(this->p));
@@ -75,7 +82,7 @@ is "one that each new process is written under" "$(d 'fbt::attach_pid:entry { @[
 
 timeout 60 "$kd" -qwn 'syscall::getpriority:entry /pid == $target/ { raise(SIGUSR1); }' -c 'perl -e "\$SIG{USR1} = sub { print qq(caught\n); exit 5 }; getpriority 0, 0; sleep 9"' > /tmp/kd.out 2>&1
 is "raise() is a signal to the process" "$(tr '\n' ' ' < /tmp/kd.out)" "caught  "
-timeout 60 "$kd" -qwn 'syscall::getpriority:entry /pid == $target/ { stop(); } tick-1s { system("grep State /proc/%d/status; kill -CONT %d", $target, $target); exit(0); }' -c 'perl -e "getpriority 0, 0; sleep 5"' > /tmp/kd.out 2>&1
+timeout 60 "$kd" -qwn 'syscall::getpriority:entry /pid == $target/ { stop(); x = 1; } tick-500ms /x/ { x++; } tick-500ms /x == 3/ { system("grep State /proc/%d/status; kill -CONT %d", $target, $target); exit(0); }' -c 'perl -e "getpriority 0, 0; sleep 5"' > /tmp/kd.out 2>&1
 ok "stop() stops it: $(tr '\n' ' ' < /tmp/kd.out)" grep -q 'State:.T (stopped)' /tmp/kd.out
 for p in 'raise(9)' 'stop()' 'system("true")' 'freopen("/tmp/x")' 'chill(1)' 'panic()' 'breakpoint()'; do
 	timeout 60 "$kd" -qn "BEGIN { $p; exit(0); }" > /tmp/kd.out 2> /tmp/kd.err

@@ -100,6 +100,20 @@ static bool add_field(struct options *o, const char *what, const char *arg, unsi
 	return done;
 }
 
+/* A probe by its number. */
+static bool add_probe(struct options *o, const char *arg)
+{
+	char *end;
+
+	errno = 0;
+	strtol(arg, &end, 10);
+	if (!errno && end != arg)
+		return add(o, "probe", arg, arg);
+	o->misused = true;
+	say("invalid probe identifier: %s", arg);
+	return false;
+}
+
 static char *read_file(const char *name)
 {
 	FILE *f = strcmp(name, "-") ? fopen(name, "r") : stdin;
@@ -255,7 +269,7 @@ static bool take_program(struct options *o, int option, const char *arg)
 	case 'f':
 		return add_field(o, "function", arg, 1);
 	default:
-		return add(o, "probe", arg, arg);
+		return add_probe(o, arg);
 	}
 }
 
@@ -265,7 +279,8 @@ static bool refuse(struct options *o, int option)
 	if (option == '?')
 		say("option -%c is unknown, or wants a value; kdtrace --help lists them", optopt);
 	else
-		say("-%c: programs are not kept, and not linked into others", option);
+		say("-%c is not supported: programs run at once, and are not kept or linked",
+		    option);
 	return false;
 }
 
@@ -313,7 +328,7 @@ static bool finish(struct options *o)
 		return add(o, "description", ":::", ":::");
 	if (!o->text) {
 		o->misused = true;
-		say("no program: kdtrace -n 'PROBE { STATEMENTS }', or -s FILE");
+		say("no probes specified: kdtrace -n 'PROBE { STATEMENTS }', or -s FILE");
 		return false;
 	}
 	if (o->command && o->pid) {
