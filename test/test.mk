@@ -53,14 +53,14 @@ check-host: deps
 	$(Q)$(MAKE) CI=1 all unit-bins test-fuzz-host test-oracles test-bounces test-cover test-process && $(MAKE) CI=1 BUILD=asan unit-bins all
 	$(Q)test/run.sh test/suites.host
 check-more: deps
-	$(Q)$(MAKE) -j2 CI=1 check-build
+	$(Q)$(MAKE) -j2 CI=1 more-build
 	$(Q)test/run.sh -j 2 test/suites.thirds test/suites.more
 check-long: deps
-	$(Q)$(MAKE) -j2 CI=1 check-build
+	$(Q)$(MAKE) -j2 CI=1 more-build
 	$(Q)test/run.sh -j 2 test/suites.long
 check-nightly: deps
 	$(Q)test/deps.sh --nightly
-	$(Q)$(MAKE) -j2 CI=1 check-build
+	$(Q)$(MAKE) -j2 CI=1 more-build
 	$(Q)$(MAKE) -j2 CI=1 nightly-modules
 	$(Q)test/run.sh -j 2 test/suites.nightly
 # make soak S=stacks N=50: one suite so many times, each in a machine of its own
@@ -73,17 +73,18 @@ check-guest: deps
 	$(Q)$(MAKE) -j2 CI=1 check-build
 	$(Q)test/run.sh -j 2 test/suites.guest
 
-CHECK_BUILD := all unit-bins test-plugins test-progs $(GUEST_BIN) test-long test-threads \
+CHECK_BUILD := all $(patsubst %,$(O)/test/unit/test_%,fill relocate_exec regexec) $(O)/test/fuzz/vetting test-plugins test-progs $(GUEST_BIN) test-long test-threads \
 	test-events test-torture test-fuzz-ioctl test-fuzz-host test-oracles test-transfers \
 	test-snippets test-records test-stacks test-tables test-kcov test-permit test-locks test-full test-studies test-bounces test-cover test-process \
 	build/examples/proxy examples-api
 check-build: $(CHECK_BUILD) test-modules
 	$(Q)$(MAKE) BUILD=asan unit-bins all
+more-build: check-build unit-bins more-modules
 
 format:
 	$(Q)clang-format -i $$(git ls-files '*.c' '*.h')
 
-.PHONY: deps soak check check-host check-guest check-more check-long check-nightly check-build format
+.PHONY: deps soak check check-host check-guest check-more check-long check-nightly check-build more-build format
 
 # One unit test, in seconds: make t T=point. Its name may be a part of one: make t T=snippet runs
 # all test_snippet*.

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Run all unit tests of one build.
+# Run the unit tests of one build: all, or those named.
 #
-# usage: test/unit/run.sh VARIANT	release, asan, tsan: build/VARIANT/test/unit/test_*
+# usage: test/unit/run.sh VARIANT [NAME...]	release, asan, tsan: build/VARIANT/test/unit/test_NAME
 #
 # A test that ends without having said what failed, as one does that a sanitizer stops, is a
 # failure with its name, and its last words behind it.
@@ -12,8 +12,11 @@ shopt -s nullglob extglob
 out=$(mktemp) status=0
 trap 'rm -f "$out"' EXIT
 
-tests=(build/"$1"/test/unit/test_!(*.o|*.d))
-[ ${#tests[@]} != 0 ] || { echo "no tests in build/$1/test/unit: make check-build" >&2; exit 1; }
+dir=build/$1/test/unit
+shift
+tests=("$dir"/test_!(*.o|*.d))
+[ $# = 0 ] || tests=("${@/#/$dir/test_}")
+[ ${#tests[@]} != 0 ] || { echo "no tests in $dir: make check-build" >&2; exit 1; }
 for t in "${tests[@]}"; do
 	CMOCKA_MESSAGE_OUTPUT=TAP "$t" > "$out" 2>&1
 	ended=$?
