@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.." || exit 1
 also with one in each block, or 0.05 when those that were hit have gone." "$@"
 out=$(mktemp) || exit 1
 trap 'rm -f "$out"' EXIT
-vm/run --kernel "$kernel" --wide --icount --mem 4G --timeout 3000 -- bench/coverage_guest.sh > "$out" || {
+vm/run --kernel "$kernel" --icount --mem 4G --timeout 3000 -- bench/coverage_guest.sh > "$out" || {
 	echo "bench: the guest failed" >&2
 	exit 1
 }

@@ -4,7 +4,8 @@
  *
  * The handler looks through the tables of all modules, row by row, for the address. So rows need
  * no order: the table has a row for a patch where one is free. A free row's address is the row's
- * own, where no ud2 ever runs. What a row says is written before its address.
+ * own, where no ud2 ever runs. What a row says is written before its address. When none is free the
+ * table gets longer, and when all are, and the heap is empty, it has none.
  *
  * A WARN_ON_ONCE that has spoken is marked in its row. The mark is carried from the original to
  * the copy, and back when the patch is buried: from then on the original may go, with its module.
@@ -12,14 +13,12 @@
 #include <linux/bug.h>
 #include <linux/mutex.h>
 
+#include "reach.h"
 #include "rows.h"
 
-static struct bug_entry ki_bugs[KI_OWN_BUGS + KI_BUG_ROWS];
-static struct {
-	struct bug_entry *like; /* the original; NULL: it may be gone */
-	bool taken;
-} ki_bugs_of[KI_OWN_BUGS + KI_BUG_ROWS];
-static u32 ki_bugs_base;	   /* behind the module's own rows */
+static struct bug_entry *ki_bugs;
+static struct ki_bug_of *ki_bugs_of;
+static u32 ki_nbugs;		   /* rows, free or taken */
 static DEFINE_MUTEX(ki_bugs_lock); /* inside ki_lock */
 
 static unsigned long address_of(const struct bug_entry *b)
@@ -65,7 +64,7 @@ static u16 marks_of(const struct bug_entry *like)
 	u16 marks = like->flags & BUGFLAG_DONE;
 	u32 i;
 
-	for (i = ki_bugs_base; i < ARRAY_SIZE(ki_bugs); i++)
+	for (i = 0; i < ki_nbugs; i++)
 		if (ki_bugs_of[i].like == like)
 			marks |= ki_bugs[i].flags & BUGFLAG_DONE;
 	return marks;
@@ -99,25 +98,59 @@ static void take(u32 i, unsigned long addr, struct bug_entry *like)
 
 static u32 next_free(u32 i)
 {
-	while (i < ARRAY_SIZE(ki_bugs) && ki_bugs_of[i].taken)
+	while (i < ki_nbugs && ki_bugs_of[i].taken)
 		i++;
 	return i;
 }
 
+static void show_rows(u32 n)
+{
+	ki_nbugs = n;
+	smp_store_release(&ki_region_module()->num_bugs, n);
+}
+
+static bool add_rows(void)
+{
+	u32 i, n = ki_nbugs + KI_BUG_STEP;
+
+	if (n > KI_BUG_ROWS ||
+	    ki_reach_take(KI_REACH_BUGS, ki_nbugs * sizeof(*ki_bugs), n * sizeof(*ki_bugs)))
+		return false;
+	if (ki_reach_take(KI_REACH_BUGS_OF, ki_nbugs * sizeof(*ki_bugs_of),
+			  n * sizeof(*ki_bugs_of))) {
+		ki_reach_give(KI_REACH_BUGS, ki_nbugs * sizeof(*ki_bugs), n * sizeof(*ki_bugs));
+		return false;
+	}
+	for (i = ki_nbugs; i < n; i++)
+		set_address(&ki_bugs[i], (unsigned long)&ki_bugs[i].bug_addr_disp);
+	show_rows(n);
+	return true;
+}
+
+/* Are so many free? */
+static bool has_room(u32 need)
+{
+	u32 i, room = 0;
+
+	for (i = next_free(0); i < ki_nbugs && room < need; i = next_free(i + 1))
+		room++;
+	return room == need;
+}
+
 bool ki_bugs_take(unsigned long base, const struct ki_bug_row *rows, u32 n, bool reserve)
 {
-	u32 k, i, room = 0, need = n + (reserve ? 0 : KI_BUG_ROWS / KI_HEAP_RESERVE);
+	u32 k, i, need = n + (reserve ? 0 : KI_BUG_STEP / KI_HEAP_RESERVE);
+	bool room;
 
 	mutex_lock(&ki_bugs_lock);
-	for (i = next_free(ki_bugs_base); i < ARRAY_SIZE(ki_bugs) && room < need;
-	     i = next_free(i + 1))
-		room++;
-	for (k = 0, i = ki_bugs_base; room == need && k < n; k++) {
+	while (!(room = has_room(need)) && add_rows())
+		;
+	for (k = 0, i = 0; room && k < n; k++) {
 		i = next_free(i);
 		take(i, base + rows[k].off, rows[k].like);
 	}
 	mutex_unlock(&ki_bugs_lock);
-	return room == need;
+	return room;
 }
 
 static void for_rows_in(unsigned long start, unsigned long end, void (*what)(u32 i))
@@ -125,7 +158,7 @@ static void for_rows_in(unsigned long start, unsigned long end, void (*what)(u32
 	u32 i;
 
 	mutex_lock(&ki_bugs_lock);
-	for (i = ki_bugs_base; i < ARRAY_SIZE(ki_bugs); i++) {
+	for (i = 0; i < ki_nbugs; i++) {
 		unsigned long addr = address_of(&ki_bugs[i]);
 
 		if (addr >= start && addr < end)
@@ -144,28 +177,24 @@ void ki_bugs_drop(unsigned long start, unsigned long end)
 	for_rows_in(start, end, drop);
 }
 
-int ki_bugs_prepare(struct module *mod, unsigned long heap_start, unsigned long heap_end)
+void ki_bugs_start(struct module *region)
 {
-	if (mod->num_bugs > KI_OWN_BUGS)
-		return -ENOEXEC;
-	for (ki_bugs_base = 0; ki_bugs_base < mod->num_bugs; ki_bugs_base++) {
-		copy_meaning(&ki_bugs[ki_bugs_base], &mod->bug_table[ki_bugs_base]);
-		set_address(&ki_bugs[ki_bugs_base], address_of(&mod->bug_table[ki_bugs_base]));
+	ki_bugs = ki_reach_start(KI_REACH_BUGS);
+	ki_bugs_of = ki_reach_start(KI_REACH_BUGS_OF);
+	region->bug_table = ki_bugs;
+}
+
+void ki_bugs_trim(void)
+{
+	u32 n;
+
+	mutex_lock(&ki_bugs_lock);
+	n = ki_nbugs;
+	if (n && has_room(n)) {
+		show_rows(0);
+		synchronize_rcu();
+		ki_reach_give(KI_REACH_BUGS, 0, n * sizeof(*ki_bugs));
+		ki_reach_give(KI_REACH_BUGS_OF, 0, n * sizeof(*ki_bugs_of));
 	}
-	return 0;
-}
-
-void ki_bugs_hide(struct module *mod)
-{
-	WRITE_ONCE(mod->num_bugs, 0);
-}
-
-void ki_bugs_point(struct module *mod)
-{
-	WRITE_ONCE(mod->bug_table, ki_bugs);
-}
-
-void ki_bugs_show(struct module *mod)
-{
-	WRITE_ONCE(mod->num_bugs, ARRAY_SIZE(ki_bugs));
+	mutex_unlock(&ki_bugs_lock);
 }

@@ -16,9 +16,21 @@
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 4, 0)
 #define KI_MODULE_TEXT(mod)	 ((unsigned long)(mod)->mem[MOD_TEXT].base)
 #define KI_MODULE_TEXT_SIZE(mod) ((mod)->mem[MOD_TEXT].size)
+
+static inline void ki_module_set_text(struct module *mod, void *start, unsigned int size)
+{
+	mod->mem[MOD_TEXT].base = start;
+	mod->mem[MOD_TEXT].size = size;
+}
 #else
 #define KI_MODULE_TEXT(mod)	 ((unsigned long)(mod)->core_layout.base)
 #define KI_MODULE_TEXT_SIZE(mod) ((mod)->core_layout.text_size)
+
+static inline void ki_module_set_text(struct module *mod, void *start, unsigned int size)
+{
+	mod->core_layout.base = start;
+	mod->core_layout.size = mod->core_layout.text_size = size;
+}
 #endif
 
 /* The largest order of pages the buddy allocator has was called MAX_ORDER - 1 until 6.4. */

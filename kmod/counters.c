@@ -11,8 +11,9 @@
  *	slice(cpu) = block + (base(cpu) - lowest base)
  *	disp       = slice(cpu) - base(cpu) = block - lowest base	 the same for all
  *
- * Where that does not work out (too many CPUs, pages too far from the bases) the counters are
- * one page of the module's static per-CPU data: few, but there.
+ * The block is there as long as sessions or counters are. Where it does not work out when the first
+ * session comes (too many CPUs, pages too far from the bases, none contiguous) the counters are
+ * one page of the module's static per-CPU data until the last has gone: few, but there.
  */
 #include <linux/mm.h>
 #include <linux/percpu.h>
@@ -21,6 +22,7 @@
 #include "ki.h"
 #include "limit.h"
 #include "symbols.h"
+#include "user.h"
 
 #define KI_ARENA_BYTES (256 * 1024) /* of one CPU, at most: 32,768 counters */
 
@@ -30,7 +32,8 @@ static unsigned long ki_block; /* contiguous pages, or 0: the small counters ser
 static unsigned int ki_block_order;
 static unsigned long ki_lowest;
 static u32 ki_counter_bytes;
-static struct ki_slots ki_counters = {.limit = KI_LIMIT_COUNTERS};
+static void forget(u32 first, u32 count);
+static struct ki_slots ki_counters = {.forget = forget, .limit = KI_LIMIT_COUNTERS};
 
 static void *slice(int cpu)
 {
@@ -89,44 +92,73 @@ static bool in_reach(void)
 	return first == (s32)first && last == (s32)last;
 }
 
-static void try_block(void)
+/* How large a block it takes; -1: none does. */
+static int block_order(u32 *bytes)
 {
 	unsigned long nearest, spread = measure_bases(&nearest);
 
-	ki_counter_bytes = nearest & PAGE_MASK;
-	if (!ki_counter_bytes || spread > (PAGE_SIZE << KI_PAGE_ORDER_MAX))
-		return;
-	ki_block_order = get_order(spread + ki_counter_bytes);
-	if (ki_block_order > KI_PAGE_ORDER_MAX)
-		return;
-	ki_block = __get_free_pages(GFP_KERNEL | __GFP_ZERO | __GFP_COMP | __GFP_NOWARN,
-				    ki_block_order);
-	if (ki_block && !in_reach()) {
+	*bytes = nearest & PAGE_MASK;
+	if (!*bytes || spread > (PAGE_SIZE << KI_PAGE_ORDER_MAX) ||
+	    get_order(spread + *bytes) > KI_PAGE_ORDER_MAX)
+		return -1;
+	return get_order(spread + *bytes);
+}
+
+static void free_block(void)
+{
+	if (ki_block)
 		free_pages(ki_block, ki_block_order);
-		ki_block = 0;
-	}
+	ki_block = 0;
+	ki_counter_bytes = PAGE_SIZE;
+	ki_counters.total = counter_total();
+}
+
+void ki_counters_begin(void)
+{
+	int order;
+
+	lockdep_assert_held(&ki_lock);
+	if (ki_session_count() || ki_counters.used)
+		return;
+	order = block_order(&ki_counter_bytes);
+	if (order >= 0)
+		ki_block = __get_free_pages(KI_GFP | __GFP_ZERO | __GFP_COMP, order);
+	ki_block_order = order;
+	if (!ki_block || !in_reach())
+		free_block();
+	ki_counters.total = counter_total();
+}
+
+void ki_counters_end(void)
+{
+	lockdep_assert_held(&ki_lock);
+	if (!ki_session_count() && !ki_counters.used)
+		free_block();
+}
+
+static void forget(u32 first, u32 count)
+{
+	if (!ki_session_count() && ki_counters.used == count)
+		free_block();
 }
 
 int ki_counters_init(void)
 {
-	try_block();
-	if (!ki_block) {
-		ki_counter_bytes = PAGE_SIZE;
-		if (!in_reach()) {
-			pr_err("kerninst: no memory for counters within reach of %%gs\n");
-			return -ENOMEM;
-		}
+	u32 bytes;
+
+	free_block();
+	if (!in_reach()) {
+		pr_err("kerninst: no memory for counters within reach of %%gs\n");
+		return -ENOMEM;
 	}
-	if (!ki_slots_init(&ki_counters, counter_total()))
-		return 0;
-	free_pages(ki_block, ki_block_order);
-	return -ENOMEM;
+	ki_slots_init(&ki_counters, block_order(&bytes) < 0 ? counter_total() : bytes / 8);
+	free_block();
+	return 0;
 }
 
 void ki_counters_exit(void)
 {
-	ki_slots_exit(&ki_counters);
-	free_pages(ki_block, ki_block_order);
+	free_block();
 }
 
 int ki_counters_take(struct ki_session *s, u32 count, u32 *first, u32 *reason)

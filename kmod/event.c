@@ -426,15 +426,12 @@ int ki_event_take(struct ki_session *s, struct ki_event_req *req)
 
 int ki_events_init(void)
 {
-	int err = ki_slots_init(&ki_event_slots, KI_EVENTS);
+	int err;
 
-	if (err)
-		return err;
+	ki_slots_init(&ki_event_slots, KI_EVENTS);
 	err = cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "kerninst:online", on_online, NULL);
-	if (err < 0) {
-		ki_slots_exit(&ki_event_slots);
+	if (err < 0)
 		return err;
-	}
 	ki_event_state = err;
 	return 0;
 }
@@ -443,5 +440,4 @@ void ki_events_exit(void)
 {
 	cpuhp_remove_state_nocalls(ki_event_state);
 	cancel_delayed_work_sync(&ki_event_work);
-	ki_slots_exit(&ki_event_slots);
 }

@@ -12,11 +12,10 @@
 #include <linux/sched.h>
 #include <asm/extable.h>
 
+#include "reach.h"
 #include "rows.h"
 
-static struct exception_table_entry ki_ex[KI_OWN_EXS + KI_HEAP_EXS];
-static u32 ki_ex_count;
-static u32 ki_ex_base; /* where the heap's rows begin */
+static struct exception_table_entry *ki_ex;
 
 static unsigned long address_of(const struct exception_table_entry *e)
 {
@@ -78,7 +77,7 @@ void ki_extable_put(u32 first, unsigned long base, const struct ki_ex_row *rows,
 	u32 i, k;
 
 	for (k = 0; k < n; k++) {
-		i = ki_ex_base + first + k;
+		i = first + k;
 		copy_meaning(&ki_ex[i], rows[k].like, rows[k].fixup);
 		smp_wmb(); /* whoever finds the address finds what belongs to it */
 		set_address(i, base + rows[k].off);
@@ -89,7 +88,7 @@ void ki_extable_put(u32 first, unsigned long base, const struct ki_ex_row *rows,
 void ki_extable_clear(u32 first, u32 n, unsigned long end)
 {
 	while (n--) {
-		set_address(ki_ex_base + first + n, end - 1);
+		set_address(first + n, end - 1);
 		cond_resched();
 	}
 }
@@ -99,41 +98,18 @@ void ki_extable_lower(u32 first, u32 n, unsigned long end)
 	u32 k;
 
 	for (k = 0; k < n; k++) {
-		set_address(ki_ex_base + first + k, end - 1);
+		set_address(first + k, end - 1);
 		cond_resched();
 	}
 }
 
-int ki_extable_prepare(struct module *mod, unsigned long heap_start, unsigned long heap_end)
+void ki_extable_start(struct module *region)
 {
-	u32 n = mod->num_exentries, i;
-
-	if (n > KI_OWN_EXS)
-		return -ENOEXEC;
-	while (ki_ex_base < n && address_of(&mod->extable[ki_ex_base]) < heap_start)
-		ki_ex_base++;
-	for (i = 0; i < n; i++) {
-		u32 to = i < ki_ex_base ? i : i + KI_HEAP_EXS;
-
-		copy_meaning(&ki_ex[to], &mod->extable[i], 0);
-		set_address(to, address_of(&mod->extable[i]));
-	}
-	ki_extable_clear(0, KI_HEAP_EXS, heap_end);
-	ki_ex_count = n + KI_HEAP_EXS;
-	return 0;
+	ki_ex = ki_reach_start(KI_REACH_EXS);
+	region->extable = ki_ex;
 }
 
-void ki_extable_hide(struct module *mod)
+void ki_extable_count(struct module *region, u32 n)
 {
-	WRITE_ONCE(mod->num_exentries, 0);
-}
-
-void ki_extable_point(struct module *mod)
-{
-	WRITE_ONCE(mod->extable, ki_ex);
-}
-
-void ki_extable_show(struct module *mod)
-{
-	WRITE_ONCE(mod->num_exentries, ki_ex_count);
+	smp_store_release(&region->num_exentries, n);
 }

@@ -40,6 +40,16 @@ KI_MAY_FAIL(void *, vmap, (struct page * *v, unsigned int n, unsigned long how, 
 	    (v, n, how, prot))
 KI_MAY_FAIL(struct page *, alloc_pages, (gfp_t gfp, unsigned int order), (gfp, order))
 
+/* Single pages are asked for by the hundred, in loops: one in so many may fail. */
+#define KI_PAGES_A_FAILURE 41
+
+static inline struct page *ki_alloc_page(gfp_t gfp)
+{
+	static unsigned int n;
+
+	return n++ % KI_PAGES_A_FAILURE ? alloc_pages(gfp, 0) : ki_alloc_pages(gfp, 0);
+}
+
 #undef kmalloc
 #undef kzalloc
 #undef kvzalloc
@@ -53,6 +63,7 @@ KI_MAY_FAIL(struct page *, alloc_pages, (gfp_t gfp, unsigned int order), (gfp, o
 #undef vmalloc
 #undef vmap
 #undef alloc_pages
+#undef alloc_page
 
 #define kmalloc		 ki_kmalloc
 #define kzalloc		 ki_kzalloc
@@ -67,5 +78,6 @@ KI_MAY_FAIL(struct page *, alloc_pages, (gfp_t gfp, unsigned int order), (gfp, o
 #define vmalloc		 ki_vmalloc
 #define vmap		 ki_vmap
 #define alloc_pages	 ki_alloc_pages
+#define alloc_page	 ki_alloc_page
 
 #endif

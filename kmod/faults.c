@@ -58,7 +58,6 @@
 
 /* A look at one task; its notes are written while the task is held. */
 struct ki_look {
-	unsigned long start, end;
 	unsigned long notes[KI_LOOK_NOTES];
 	u32 n;
 	bool more; /* than there is room for */
@@ -117,7 +116,7 @@ static void note(struct ki_look *l, unsigned long ip)
 
 static void look_at_address(struct ki_look *l, unsigned long addr)
 {
-	if (addr >= l->start && addr < l->end)
+	if (ki_heap_holds(addr))
 		note(l, addr);
 	else if (is_in(ki_takers, ARRAY_SIZE(ki_takers), addr))
 		note(l, KI_FAULTS_ANYWHERE);
@@ -261,11 +260,6 @@ static void look_at_numbers(struct ki_walk *w, enum pid_type kind)
 void ki_faults_find(ki_faults_fn found, void *arg)
 {
 	struct ki_walk walk = {.found = found, .arg = arg};
-	struct ki_info heap;
-
-	ki_heap_info(&heap);
-	walk.look.start = (unsigned long)ki_returned;
-	walk.look.end = heap.heap_end;
 	look_at_idle(&walk);
 	look_at_numbers(&walk, PIDTYPE_PID);
 	synchronize_rcu();

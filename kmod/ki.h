@@ -31,8 +31,9 @@
  *   text     the only writer of kernel text
  *   trap     where a breakpoint of ours sends the CPU
  *   probes   kprobes that come to functions with windows
- *   heap     memory for patches, in the module's own text
- *   rows     what the kernel's tables say of patches; orc, extable, bugs: each of the tables
+ *   heap     memory for patches; blocks: cut and joined; reach: memory near the kernel's text
+ *   rows     what the kernel's tables say of patches; orc, extable, bugs: each of the tables;
+ *            region: how the kernel finds them
  *   quiesce  waiting until no task can be inside a piece of text
  *   faults   finding tasks that sleep in a fault which they took in a patch
  *   still    holding one task still while its stack is read
@@ -68,6 +69,7 @@
 
 #include "sessions.h"
 #include "uapi/kerninst.h"
+#include "ways.h"
 
 #define KI_JMP_LEN   5
 #define KI_JMP	     0xe9
@@ -78,6 +80,8 @@
 #include "text.h"
 
 extern struct mutex ki_lock;
+
+#include "slots.h"
 
 /* symbols.c */
 int __must_check ki_symbols_init(void);
@@ -360,7 +364,6 @@ u16 __must_check ki_vet_chunk(const struct ki_session *s, const struct ki_chunk 
 u64 ki_vet_pushed(const struct ki_chunk *c);
 
 /* heap.c, rows.c: what is in rows.h is for those who make patches */
-#define KI_RETURNS 16384 /* bytes of ki_returned, which end where the heap begins */
 extern u8 ki_returned[];
 int ki_heap_init(void);
 void ki_heap_exit(void);
@@ -413,26 +416,13 @@ u64 ki_bury_ways_freed(void);
 int __must_check ki_bury_wait_runs(void) __must_hold(&ki_lock);
 void ki_bury_finish(void); /* without ki_lock, when nothing new can be buried */
 
-/* slots.c */
-struct ki_slots {
-	u32 total, used;
-	unsigned long *map;
-	u64 *owner;			      /* serial number of the session */
-	void (*forget)(u32 first, u32 count); /* a run is given back; or NULL */
-	u8 limit;			      /* enum ki_limit */
-};
-int __must_check ki_slots_init(struct ki_slots *s, u32 total);
-void ki_slots_exit(struct ki_slots *s);
-int __must_check ki_slots_take(struct ki_slots *s, struct ki_session *session, u32 count,
-			       u32 *first, u32 *reason) __must_hold(&ki_lock);
-bool ki_slots_own(const struct ki_slots *s, const struct ki_session *session, u64 n, u64 count)
-	__must_hold(&ki_lock);
-void ki_runs_drop(struct list_head *runs) __must_hold(&ki_lock); /* no code uses them any more */
-
 /* counters.c */
 struct vm_area_struct;
 int ki_counters_init(void);
 void ki_counters_exit(void);
+/* The first session comes; the last has gone: counters get their memory, and give it back. */
+void ki_counters_begin(void) __must_hold(&ki_lock);
+void ki_counters_end(void) __must_hold(&ki_lock);
 int __must_check ki_counters_take(struct ki_session *s, u32 count, u32 *first, u32 *reason)
 	__must_hold(&ki_lock);
 bool ki_counters_own(const struct ki_session *s, u64 n, u64 count) __must_hold(&ki_lock);
@@ -440,11 +430,10 @@ s64 ki_counter_disp(u32 n);
 u64 ki_counters_sum(const struct ki_session *s) __must_hold(&ki_lock); /* of all of a session */
 void ki_counters_info(struct ki_info *info) __must_hold(&ki_lock);
 int __must_check
-ki_counters_map(struct vm_area_struct *vma); /* without ki_lock: nothing it reads changes */
+ki_counters_map(struct vm_area_struct *vma); /* of a session: nothing it reads changes */
 
 /* globals.c */
 int ki_globals_init(void);
-void ki_globals_exit(void);
 int __must_check ki_globals_take(struct ki_session *s, u32 count, u32 *first, u32 *reason)
 	__must_hold(&ki_lock);
 bool ki_globals_own(const struct ki_session *s, u64 n, u64 count) __must_hold(&ki_lock);
@@ -474,6 +463,7 @@ s64 ki_field_off(u64 field); /* in the current task */
 /* reserved.c */
 int ki_reserved_init(void);
 void ki_reserved_exit(void);
+void ki_reserved_rest(void); /* the last session has gone: so does the table, after a while */
 int __must_check ki_reserved_get(const struct ki_reserved_row **rows, u32 *count)
 	__must_hold(&ki_lock); /* by address */
 bool ki_reserved_stale(void);  /* modules have come or gone since ki_reserved_get */

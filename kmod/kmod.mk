@@ -16,7 +16,6 @@ endif
 
 KMOD_SRC := $(wildcard kmod/*.c kmod/*.S kmod/*.h kmod/Kbuild include/uapi/*)
 
-# The text heap (kmod/heap.c) becomes code only here, behind objtool's back.
 kmod: $(KMOD_SRC)
 	$(Q)rel="$(kmod-release)"; hdr="$(kmod-headers)"; \
 	[ -n "$$rel" ] && [ -d "$$hdr" ] || { echo "kmod: no kernel headers for '$(KERNEL)'" >&2; exit 1; }; \
@@ -29,14 +28,9 @@ kmod: $(KMOD_SRC)
 	cp -pu include/uapi/* "$$out/obj/include/uapi/" && \
 	$(MAKE) $(if $(V),,-s) -C "$$hdr" M="$(CURDIR)/$$out/obj" CC=$(KMOD_CC) KI_CFLAGS="$(KI_CFLAGS)" \
 	    $(KMOD_FLAGS) modules >&2 && \
-	objcopy --set-section-flags .ki_heap=alloc,code,readonly "$$out/obj/kerninst.ko" "$$out/kerninst.ko.new" && \
-	mv "$$out/kerninst.ko.new" "$$out/kerninst.ko"
-
-# With room for what is put into each block of the kernel (kerninst cover --all).
-kmod-wide:
-	$(Q)$(MAKE) kmod KERNEL=$(KERNEL) KMOD_VARIANT=-wide KI_CFLAGS=-DKI_WIDE
+	cp "$$out/obj/kerninst.ko" "$$out/kerninst.ko.new" && mv "$$out/kerninst.ko.new" "$$out/kerninst.ko"
 
 KMOD_CC ?= gcc-12
 KMOD_FLAGS ?= W=1 CONFIG_DEBUG_INFO_BTF_MODULES=
 
-.PHONY: kmod kmod-wide
+.PHONY: kmod

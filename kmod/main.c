@@ -13,6 +13,7 @@
 #include "kcov.h"
 #include "limit.h"
 #include "permit.h"
+#include "reach.h"
 #include "request.h"
 #include "ring.h"
 #include "rows.h"
@@ -119,17 +120,18 @@ static const struct {
 	{ki_symbols_init, NULL},
 	{ki_quiesce_init, ki_quiesce_exit},
 	{ki_faults_init, NULL},
-	{ki_heap_init, ki_heap_exit},
+	{ki_reach_init, ki_reach_exit},
+	{ki_region_init, ki_region_exit},
 	{ki_rows_init, NULL},
-	{ki_names_init, ki_names_exit},
+	{ki_heap_init, ki_heap_exit},
 	{ki_counters_init, ki_counters_exit},
-	{ki_globals_init, ki_globals_exit},
+	{ki_globals_init, NULL},
 	{ki_words_init, ki_words_exit},
 	{ki_extreme_init, NULL},
-	{ki_ring_init, ki_ring_exit},
-	{ki_tables_init, ki_tables_exit},
-	{ki_stacks_init, ki_stacks_exit},
-	{ki_texts_init, ki_texts_exit},
+	{ki_ring_init, NULL},
+	{ki_tables_init, NULL},
+	{ki_stacks_init, NULL},
+	{ki_texts_init, NULL},
 	{ki_events_init, ki_events_exit},
 	{ki_reserved_init, ki_reserved_exit},
 	{ki_trap_init, ki_trap_exit},

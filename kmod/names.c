@@ -4,51 +4,50 @@
  * where the patch begins, and not so many bytes of a heap.
  *
  * The kernel looks a module's symbols up in an array of the module's, from its beginning to its
- * end, without locks, in any context. When the driver is loaded that array is replaced by a larger
- * one: as long as its start runs the kernel looks elsewhere (into what goes with the start's code),
- * so nobody sees the change. Each patch takes one of the places behind the driver's own symbols (of
+ * end, without locks, in any context. While the heap has memory, the driver and the heap's
+ * description (region.c) share one that is longer than what the driver was loaded with: behind its
+ * own symbols stands where the heap begins, and then a place for each of some thousand patches (of
  * functions that are laid out together, one for each run of windows of the same). A
  * symbol without a name is passed over, so the first byte of the name is written last, and goes
  * first. A symbol's size is the distance to the next one: a patch without a name would be taken for
  * the one before it. So when there are more patches than places, all names are hidden, until there
- * are not.
- *
- * At the end of the driver the old array comes back, and whoever may still look at the new one is
- * waited for.
+ * are not: then all are parts of ki_heap_start.
  */
 #include <linux/kallsyms.h>
 #include <linux/lockdep.h>
 #include <linux/module.h>
-#include <linux/rcupdate.h>
 #include <linux/spinlock.h>
 #include <linux/vmalloc.h>
 
+#include "reach.h"
 #include "rows.h"
 #include "symbols.h"
+#include "user.h"
 
 #define KI_NAMES    4096
 #define KI_NAME_LEN 64
 
 static DEFINE_SPINLOCK(ki_names_lock);
 static DECLARE_BITMAP(ki_names_taken, KI_NAMES);
-static u32 ki_nameless;			   /* patches */
-static struct mod_kallsyms ki_own_symbols; /* the driver's, as they were */
+static u32 ki_nameless; /* patches */
 static struct mod_kallsyms ki_all_symbols;
 static char *ki_name_text; /* of the first patch; KI_NAME_LEN bytes each */
 
 static Elf_Sym *symbol_of(u32 slot)
 {
-	return &ki_all_symbols.symtab[ki_own_symbols.num_symtab + slot];
+	return &ki_all_symbols.symtab[THIS_MODULE->core_kallsyms.num_symtab + 1 + slot];
 }
 
 /* ki_names_lock held. */
 static void show_names(void)
 {
-	u32 n = ki_own_symbols.num_symtab;
+	u32 n = THIS_MODULE->core_kallsyms.num_symtab;
 
-	if (!ki_nameless && !bitmap_empty(ki_names_taken, KI_NAMES))
-		n += find_last_bit(ki_names_taken, KI_NAMES) + 1;
-	WRITE_ONCE(THIS_MODULE->core_kallsyms.num_symtab, n);
+	if (ki_nameless)
+		n++;
+	else if (!bitmap_empty(ki_names_taken, KI_NAMES))
+		n += 1 + find_last_bit(ki_names_taken, KI_NAMES) + 1;
+	WRITE_ONCE(ki_all_symbols.num_symtab, n);
 }
 
 /* kerninst:FUNCTION+0xOFFSET */
@@ -177,16 +176,20 @@ static size_t string_bytes(const struct mod_kallsyms *k)
 
 static void fill_symbols(size_t bytes)
 {
+	static const char heap[] = "ki_heap_start";
+	const struct mod_kallsyms *own = &THIS_MODULE->core_kallsyms;
 	struct mod_kallsyms *all = &ki_all_symbols;
-	u32 i, n = ki_own_symbols.num_symtab;
+	u32 i, n = own->num_symtab;
 
-	memcpy(all->symtab, ki_own_symbols.symtab, n * sizeof(*all->symtab));
-	memcpy(all->strtab, ki_own_symbols.strtab, bytes);
-	memcpy(all->typetab, ki_own_symbols.typetab, n);
-	ki_name_text = all->strtab + bytes;
-	for (i = 0; i < KI_NAMES; i++) {
-		*symbol_of(i) = (Elf_Sym){
-			.st_name = bytes + i * KI_NAME_LEN,
+	memcpy(all->symtab, own->symtab, n * sizeof(*all->symtab));
+	memcpy(all->strtab, own->strtab, bytes);
+	memcpy(all->typetab, own->typetab, n);
+	ki_name_text = all->strtab + bytes + sizeof(heap);
+	memcpy(all->strtab + bytes, heap, sizeof(heap));
+	for (i = 0; i <= KI_NAMES; i++) {
+		all->symtab[n + i] = (Elf_Sym){
+			.st_name = i ? bytes + sizeof(heap) + (i - 1) * KI_NAME_LEN : bytes,
+			.st_value = (unsigned long)ki_reach_start(KI_REACH_HEAP),
 			.st_info = STT_FUNC,
 			.st_shndx = SHN_ABS,
 		};
@@ -194,36 +197,30 @@ static void fill_symbols(size_t bytes)
 	}
 }
 
-static void free_symbols(void)
+int ki_names_make(void)
 {
+	const struct mod_kallsyms *own = &THIS_MODULE->core_kallsyms;
+	size_t bytes = string_bytes(own), n = own->num_symtab + 1 + KI_NAMES;
+	struct mod_kallsyms *all = &ki_all_symbols;
+
+	all->symtab = __vmalloc(array_size(n, sizeof(*all->symtab)), KI_GFP | __GFP_ZERO);
+	all->strtab = __vmalloc(bytes + PAGE_SIZE + KI_NAMES * KI_NAME_LEN, KI_GFP | __GFP_ZERO);
+	all->typetab = __vmalloc(n, KI_GFP | __GFP_ZERO);
+	if (all->symtab && all->strtab && all->typetab) {
+		fill_symbols(bytes);
+		show_names();
+		ki_region_names(all);
+		return 0;
+	}
+	ki_names_end();
+	return -ENOMEM;
+}
+
+void ki_names_end(void)
+{
+	ki_region_names(&THIS_MODULE->core_kallsyms);
 	vfree(ki_all_symbols.symtab);
 	vfree(ki_all_symbols.strtab);
 	vfree(ki_all_symbols.typetab);
-}
-
-int ki_names_init(void)
-{
-	struct mod_kallsyms *all = &ki_all_symbols;
-	size_t bytes;
-
-	ki_own_symbols = THIS_MODULE->core_kallsyms;
-	bytes = string_bytes(&ki_own_symbols);
-	*all = ki_own_symbols;
-	all->symtab = vzalloc(array_size(all->num_symtab + KI_NAMES, sizeof(*all->symtab)));
-	all->strtab = vzalloc(bytes + KI_NAMES * KI_NAME_LEN);
-	all->typetab = vzalloc(all->num_symtab + KI_NAMES);
-	if (!all->symtab || !all->strtab || !all->typetab) {
-		free_symbols();
-		return -ENOMEM;
-	}
-	fill_symbols(bytes);
-	THIS_MODULE->core_kallsyms = *all;
-	return 0;
-}
-
-void ki_names_exit(void)
-{
-	rcu_assign_pointer(THIS_MODULE->kallsyms, &ki_own_symbols);
-	synchronize_rcu();
-	free_symbols();
+	ki_all_symbols = (struct mod_kallsyms){};
 }

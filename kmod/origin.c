@@ -7,14 +7,16 @@
  * context, without locks; it is written while a patch is linked, before anybody runs it, and stays
  * until the heap's place is used again, which is when nobody can be there any more.
  */
+#include "reach.h"
 #include "rows.h"
 
-static u32 ki_origins[KI_HEAP_UNITS];
+static u32 *ki_origins;
 static unsigned long ki_origin_base;
 
-void ki_origin_start(unsigned long heap_start)
+void ki_origin_start(void)
 {
-	ki_origin_base = heap_start;
+	ki_origins = ki_reach_start(KI_REACH_ORIGINS);
+	ki_origin_base = (unsigned long)ki_reach_start(KI_REACH_HEAP);
 }
 
 void ki_origin_note(unsigned long at, u32 len, unsigned long addr)
@@ -29,7 +31,7 @@ unsigned long ki_origin_of(unsigned long at)
 {
 	unsigned long off = at - ki_origin_base;
 
-	if (off >= KI_HEAP_SIZE)
+	if (off >= ki_heap_reach())
 		return 0;
 	return (unsigned long)(s32)READ_ONCE(ki_origins[off / KI_HEAP_UNIT]);
 }

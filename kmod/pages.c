@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Memory of single pages, charged to whoever asks, that the kernel sees as one piece by vmap and
- * user space by mmap: rings, tables, tables of stacks.
+ * user space by mmap: rings, tables, tables of stacks and of strings.
  */
 #include <linux/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
+#include <linux/vmalloc.h>
 
+#include "compat.h"
 #include "ki.h"
 #include "limit.h"
 #include "pages.h"
 
 #define KI_PAGES_SHARE 8 /* all of one kind take at most this part of the memory */
-#define KI_PAGES_KINDS 3
+#define KI_PAGES_KINDS 4
 #define KI_PAGE_FLAGS  (GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 
 int ki_pages_charge(struct ki_account *a, u64 *all, u64 n)
@@ -97,4 +99,37 @@ int ki_pages_map(struct vm_area_struct *vma, struct page *const *v, u64 n)
 		cond_resched();
 	}
 	return err;
+}
+
+int ki_sheet_new(struct ki_sheet *s, struct ki_account *a, u64 *all, u64 n)
+{
+	int err = ki_pages_charge(a, all, n);
+
+	if (err)
+		return err;
+	*s = (struct ki_sheet){.n = n, .account = a, .all = all};
+	s->page = kvcalloc(n, sizeof(*s->page), GFP_KERNEL_ACCOUNT);
+	if (!s->page)
+		return -ENOMEM;
+	err = ki_pages_take(s->page, n);
+	if (err)
+		return err;
+	s->at = vmap(s->page, n, VM_MAP, PAGE_KERNEL);
+	return s->at ? 0 : -ENOMEM;
+}
+
+void ki_sheet_free(struct ki_sheet *s)
+{
+	vunmap(s->at);
+	ki_pages_free(s->page, s->n);
+	if (s->account)
+		ki_pages_give(s->account, s->all, s->n);
+}
+
+int ki_sheet_map(struct vm_area_struct *vma, const struct ki_sheet *s)
+{
+	if (vma->vm_flags & (VM_WRITE | VM_EXEC))
+		return -EACCES;
+	ki_vm_flags_fix(vma, VM_DONTEXPAND | VM_DONTDUMP, VM_MAYWRITE | VM_MAYEXEC);
+	return ki_pages_map(vma, s->page, s->n);
 }

@@ -22,4 +22,18 @@ void ki_pages_free(struct page **v, u64 n); /* and v itself; NULL is allowed, pa
 /* All of a mapping, which must have that length. */
 int __must_check ki_pages_map(struct vm_area_struct *vma, struct page *const *v, u64 n);
 
+/* Pages that the kernel sees as one piece, and user space may only read. Zeros: none. */
+struct ki_sheet {
+	void *at;
+	u64 n;
+	struct page **page;
+	struct ki_account *account; /* to which they are charged; NULL: not yet */
+	u64 *all;		    /* of that kind */
+};
+/* After a failure the sheet is to be freed, too. */
+int __must_check ki_sheet_new(struct ki_sheet *s, struct ki_account *a, u64 *all, u64 n)
+	__must_hold(&ki_lock);
+void ki_sheet_free(struct ki_sheet *s) __must_hold(&ki_lock);
+int __must_check ki_sheet_map(struct vm_area_struct *vma, const struct ki_sheet *s);
+
 #endif

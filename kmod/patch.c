@@ -375,11 +375,11 @@ static int write_patch(struct ki_link *l, struct ki_block *b, bool reserve, u16 
 static int take_place(struct ki_link *l, bool reserve, bool *filled, struct ki_block **b)
 {
 	const struct ki_win *w = l->group->v[0];
+	struct ki_filled as = {l->len, w->addr + KI_JMP_LEN, w->inner};
 	int err = -ENOSPC;
 
 	if (ki_fill_wanted(l->group))
-		err = ki_heap_alloc_filled(l->len, l->rows.norc, l->rows.nex, w->addr + KI_JMP_LEN,
-					   w->inner, &l->pad, b);
+		err = ki_heap_alloc_filled(&as, l->rows.norc, l->rows.nex, &l->pad, b);
 	*filled = !err;
 	if (err == -ENOSPC)
 		err = ki_heap_alloc(l->len, l->rows.norc, l->rows.nex, reserve, b);

@@ -4,7 +4,7 @@
  *
  * One table, in order of address, serves the driver's own checks and, through
  * KI_IOC_RESERVED, the library's analysis. It is made anew when it is asked for and modules have
- * come or gone since.
+ * come or gone since, and given back some seconds after the last session.
  *
  * ftrace sites are not in it: their table is not reachable by name; verify.c asks ftrace.
  */
@@ -18,11 +18,15 @@
 #include <linux/sort.h>
 #include <linux/static_call.h>
 #include <linux/vmalloc.h>
+#include <linux/workqueue.h>
 
 #include "compat.h"
 #include "ki.h"
+#include "reach.h"
 #include "symbols.h"
 #include "unknown.h"
+
+#define KI_RESERVED_REST (5 * HZ)
 
 struct ki_rows {
 	struct ki_reserved_row *v;
@@ -32,6 +36,8 @@ struct ki_rows {
 
 static struct ki_rows ki_rows;
 static atomic_t ki_modules_changed = ATOMIC_INIT(1);
+static void rest(struct work_struct *unused);
+static DECLARE_DELAYED_WORK(ki_rest_work, rest);
 
 static void add(struct ki_rows *r, unsigned long addr, u32 len, u32 reason, u64 target)
 {
@@ -75,6 +81,7 @@ static void add_ranges(struct ki_rows *r)
 	ki_names_each(add_named, r);
 	add_die_notifiers(r);
 	add(r, KI_MODULE_TEXT(THIS_MODULE), KI_MODULE_TEXT_SIZE(THIS_MODULE), KI_R_SELF, 0);
+	add(r, (unsigned long)ki_reach_start(KI_REACH_HEAP), KI_HEAP_SIZE, KI_R_SELF, 0);
 }
 
 static void add_blacklist(struct ki_rows *r)
@@ -205,6 +212,7 @@ static void rows_free(struct ki_rows *r)
 	vfree(r->v);
 	vfree(r->reach);
 	*r = (struct ki_rows){};
+	atomic_set(&ki_modules_changed, 1);
 }
 
 static int rows_alloc(struct ki_rows *r, u32 room)
@@ -241,6 +249,7 @@ static int rows_make(void)
 		err = rows_alloc(&ki_rows, need);
 		if (err)
 			return err;
+		atomic_set(&ki_modules_changed, 0); /* who comes or goes from now on is not in it */
 		add_core(&ki_rows);
 		add_modules(&ki_rows);
 		need = ki_rows.n + 1024;
@@ -252,13 +261,11 @@ static int rows_make(void)
 int ki_reserved_get(const struct ki_reserved_row **rows, u32 *count)
 {
 	lockdep_assert_held(&ki_lock);
-	if (atomic_xchg(&ki_modules_changed, 0)) {
+	if (ki_reserved_stale()) {
 		int err = rows_make();
 
-		if (err) {
-			atomic_set(&ki_modules_changed, 1);
+		if (err)
 			return err;
-		}
 	}
 	*rows = ki_rows.v;
 	*count = ki_rows.n;
@@ -301,6 +308,19 @@ const struct ki_reserved_row *ki_reserved_next(unsigned long start, unsigned lon
 	return NULL;
 }
 
+static void rest(struct work_struct *unused)
+{
+	mutex_lock(&ki_lock);
+	if (!ki_session_count())
+		rows_free(&ki_rows);
+	mutex_unlock(&ki_lock);
+}
+
+void ki_reserved_rest(void)
+{
+	schedule_delayed_work(&ki_rest_work, KI_RESERVED_REST);
+}
+
 static int module_notify(struct notifier_block *nb, unsigned long state, void *mod)
 {
 	atomic_set(&ki_modules_changed, 1);
@@ -311,11 +331,13 @@ static struct notifier_block ki_module_block = {.notifier_call = module_notify};
 
 int ki_reserved_init(void)
 {
+	ki_reserved_rest();
 	return register_module_notifier(&ki_module_block);
 }
 
 void ki_reserved_exit(void)
 {
 	unregister_module_notifier(&ki_module_block);
+	cancel_delayed_work_sync(&ki_rest_work);
 	rows_free(&ki_rows);
 }

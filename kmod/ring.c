@@ -45,12 +45,8 @@ static struct ki_slots ki_ring_slots = {.forget = forget, .limit = KI_LIMIT_RING
 
 int ki_ring_init(void)
 {
-	return ki_slots_init(&ki_ring_slots, KI_RINGS);
-}
-
-void ki_ring_exit(void)
-{
-	ki_slots_exit(&ki_ring_slots);
+	ki_slots_init(&ki_ring_slots, KI_RINGS);
+	return 0;
 }
 
 bool ki_ring_own(const struct ki_session *s, u64 n)

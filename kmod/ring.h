@@ -38,7 +38,6 @@ struct file;
 struct poll_table_struct;
 struct vm_area_struct;
 int ki_ring_init(void);
-void ki_ring_exit(void);
 int __must_check ki_ring_check(const struct ki_session *s, struct ki_ring *req)
 	__must_hold(&ki_lock);
 int __must_check ki_ring_take(struct ki_session *s, struct ki_ring *req)

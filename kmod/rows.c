@@ -3,30 +3,28 @@
  * What the kernel's tables say of patches: collected while a patch is linked, published before
  * anybody runs it, and gone when its memory is given back.
  *
- * The tables themselves are three arrays of the module that the kernel was told of when it loaded
- * the module. When the module starts, each is replaced by a larger one. A reader takes the array
- * and the count of its rows one after the other, with preemption off; it must not get one of
- * the old and one of the new. So the counts go to zero first (then nobody looks into an array),
- * all readers are waited for, the arrays are replaced, all readers are waited for again, and the
- * counts are set. Meanwhile the module has no rows: nothing but its start runs.
- *
- * Nothing is put back when the module ends: the arrays are its own memory, and go with it.
+ * The tables themselves are arrays of the heap's own description (region.c). They become longer and
+ * shorter at their end, while readers may be in them, who take the number of rows once and hold
+ * nobody up (RCU): what is new is right before it is counted, and what goes is not counted any more
+ * before it goes, and all who may have the old number have left.
  */
 #include <linux/mm.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 
+#include "reach.h"
 #include "rows.h"
 
+/* Memory of one step of the heap. */
 static const struct {
-	int (*prepare)(struct module *mod, unsigned long heap_start, unsigned long heap_end);
-	void (*hide)(struct module *mod);
-	void (*point)(struct module *mod);
-	void (*show)(struct module *mod);
-} ki_tables[] = {
-	{ki_orc_prepare, ki_orc_hide, ki_orc_point, ki_orc_show},
-	{ki_extable_prepare, ki_extable_hide, ki_extable_point, ki_extable_show},
-	{ki_bugs_prepare, ki_bugs_hide, ki_bugs_point, ki_bugs_show},
+	enum ki_reach what;
+	size_t bytes;
+} ki_step_parts[] = {
+	{KI_REACH_HEAP, KI_HEAP_STEP},
+	{KI_REACH_ORC_IPS, KI_HEAP_ORCS / KI_HEAP_STEPS * sizeof(int)},
+	{KI_REACH_ORCS, KI_HEAP_ORCS / KI_HEAP_STEPS * sizeof(struct orc_entry)},
+	{KI_REACH_EXS, KI_HEAP_EXS / KI_HEAP_STEPS * sizeof(struct exception_table_entry)},
+	{KI_REACH_ORIGINS, KI_HEAP_UNITS / KI_HEAP_STEPS * sizeof(u32)},
 };
 
 /*
@@ -121,28 +119,56 @@ bool ki_rows_publish(const struct ki_rows *r, const struct ki_block *b, bool res
 	return true;
 }
 
-int ki_rows_init(void)
+static void show_steps(u32 n)
 {
-	struct ki_info heap;
+	ki_orc_count(ki_region_module(), n * (KI_HEAP_ORCS / KI_HEAP_STEPS));
+	ki_extable_count(ki_region_module(), n * (KI_HEAP_EXS / KI_HEAP_STEPS));
+}
+
+static void give_parts(size_t n, u32 from, u32 to)
+{
+	while (n--)
+		ki_reach_give(ki_step_parts[n].what, from * ki_step_parts[n].bytes,
+			      to * ki_step_parts[n].bytes);
+}
+
+int ki_rows_grow(u32 from, u32 to)
+{
+	const u32 orcs = KI_HEAP_ORCS / KI_HEAP_STEPS, exs = KI_HEAP_EXS / KI_HEAP_STEPS;
+	unsigned long end = (unsigned long)ki_reach_start(KI_REACH_HEAP) + to * KI_HEAP_STEP;
 	size_t i;
 	int err;
 
-	ki_heap_info(&heap);
-	ki_origin_start(heap.heap_start);
-	for (i = 0; i < ARRAY_SIZE(ki_tables); i++) {
-		err = ki_tables[i].prepare(THIS_MODULE, heap.heap_start, heap.heap_end);
+	for (i = 0; i < ARRAY_SIZE(ki_step_parts); i++) {
+		err = ki_reach_take(ki_step_parts[i].what, from * ki_step_parts[i].bytes,
+				    to * ki_step_parts[i].bytes);
 		if (err) {
-			pr_err("kerninst: the module has too many rows of its own\n");
+			give_parts(i, from, to);
 			return err;
 		}
 	}
-	for (i = 0; i < ARRAY_SIZE(ki_tables); i++)
-		ki_tables[i].hide(THIS_MODULE);
+	ki_orc_clear(from * orcs, (to - from) * orcs, end);
+	ki_extable_clear(from * exs, (to - from) * exs, end);
+	show_steps(to);
+	return 0;
+}
+
+void ki_rows_shrink(u32 from, u32 to)
+{
+	show_steps(from);
 	synchronize_rcu();
-	for (i = 0; i < ARRAY_SIZE(ki_tables); i++)
-		ki_tables[i].point(THIS_MODULE);
-	synchronize_rcu();
-	for (i = 0; i < ARRAY_SIZE(ki_tables); i++)
-		ki_tables[i].show(THIS_MODULE);
+	give_parts(ARRAY_SIZE(ki_step_parts), from, to);
+	if (!from)
+		ki_bugs_trim();
+}
+
+int ki_rows_init(void)
+{
+	struct module *region = ki_region_module();
+
+	ki_orc_start(region);
+	ki_extable_start(region);
+	ki_bugs_start(region);
+	ki_origin_start();
 	return 0;
 }

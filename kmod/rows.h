@@ -14,28 +14,24 @@
 #include <asm/orc_types.h>
 
 #include "ki.h"
+#include "reach.h"
 
 /*
  * The heap has three coordinates: bytes, rows of the unwinder, exception rows. A block has a
- * piece of each, and whose bytes come first, his rows come first (heap.c: why).
+ * piece of each, and whose bytes come first, his rows come first (heap.c: why). All three have
+ * memory up to the same step, and more steps get some when it is needed.
  */
-#ifdef KI_WIDE /* for what is put everywhere: patches for each basic block of the kernel */
-#define KI_HEAP_SIZE 0x3000000
-#define KI_BUG_ROWS  12288
-#else
-#define KI_HEAP_SIZE 0x400000
-#define KI_BUG_ROWS  4096
-#endif
+#define KI_HEAP_STEP	0x100000
+#define KI_HEAP_STEPS	(KI_HEAP_SIZE / KI_HEAP_STEP)
 #define KI_HEAP_UNIT	16
 #define KI_HEAP_UNITS	(KI_HEAP_SIZE / KI_HEAP_UNIT)
 #define KI_HEAP_ORCS	(KI_HEAP_SIZE / 16)
 #define KI_HEAP_EXS	(KI_HEAP_SIZE / 256)
-#define KI_HEAP_RESERVE 32 /* one part in so many is kept for taking out */
+#define KI_HEAP_RESERVE 32    /* one part in so many is kept for taking out */
+#define KI_BUG_ROWS	16384 /* at most */
+#define KI_BUG_STEP	1024
 
-/* So many rows the module may have of its own. */
-#define KI_OWN_ORCS 16384
-#define KI_OWN_EXS  256
-#define KI_OWN_BUGS 64
+struct mod_kallsyms;
 
 struct ki_extent {
 	u32 units, orcs, exs;
@@ -51,9 +47,12 @@ struct ki_block {
 	u16 names; /* and how many it has */
 };
 
-/* names.c; has a lock of its own: a patch that begins where addr is in the original */
-int ki_names_init(void);
-void ki_names_exit(void);
+/*
+ * names.c; has a lock of its own: there are names from make to end, which are called one after the
+ * other; -ENOMEM.
+ */
+int __must_check ki_names_make(void);
+void ki_names_end(void);
 /* Of the group that has been linked for it. */
 void ki_name_patch(const struct ki_patch *p, const struct ki_group *g);
 void ki_name_drop(const struct ki_patch *p);
@@ -61,14 +60,21 @@ void ki_name_drop(const struct ki_patch *p);
 /* heap.c; has a lock of its own */
 /* -ENOSPC: full */
 int __must_check ki_heap_alloc(u32 len, u32 norc, u32 nex, bool reserve, struct ki_block **out);
+/* A patch of len bytes that is to begin at base + a distance that traps where inner says. */
+struct ki_filled {
+	u32 len;
+	unsigned long base;
+	u8 inner;
+};
 /*
- * A block with room for len bytes behind *pad others, so that they begin at `base` + a distance
- * that traps where `inner` says (ki_fill_distance). Never from what is kept in reserve.
+ * A block with room for a patch behind *pad bytes of others, so that it begins as wished
+ * (ki_fill_distance). Never from what is kept in reserve.
  */
-int __must_check ki_heap_alloc_filled(u32 len, u32 norc, u32 nex, unsigned long base, u8 inner,
-				      u32 *pad, struct ki_block **out);
+int __must_check ki_heap_alloc_filled(const struct ki_filled *as, u32 norc, u32 nex, u32 *pad,
+				      struct ki_block **out);
 void ki_heap_free(struct ki_block *b);
 unsigned long ki_heap_addr(const struct ki_block *b);
+unsigned long ki_heap_reach(void); /* so many of its first bytes have memory; without locks */
 
 /* From this offset in a patch on, the stack is so. */
 struct ki_orc_row {
@@ -86,6 +92,11 @@ struct ki_ex_row {
 struct ki_bug_row {
 	u32 off;
 	struct bug_entry *like;
+};
+
+struct ki_bug_of {
+	struct bug_entry *like; /* the original; NULL: it may be gone */
+	bool taken;
 };
 
 /* The rows of a patch that is being linked; all zero at first. */
@@ -116,8 +127,22 @@ void ki_rows_copy(struct ki_rows *r, u32 off, unsigned long addr, const u8 *code
 bool __must_check ki_rows_publish(const struct ki_rows *r, const struct ki_block *b, bool reserve)
 	__must_hold(&ki_lock);
 
+/*
+ * The steps [from, to) of the heap get their memory, and rows that hold its new end; -ENOMEM. Or
+ * their rows are not looked at any more, all readers have gone, and the memory is given back.
+ */
+int __must_check ki_rows_grow(u32 from, u32 to);
+void ki_rows_shrink(u32 from, u32 to);
+
+/* region.c: the description by which the kernel knows the heap */
+int ki_region_init(void);
+void ki_region_exit(void);
+struct module *ki_region_module(void);
+/* The symbols that it and the driver have from now on; nobody looks at others any more. */
+void ki_region_names(struct mod_kallsyms *names);
+
 /* origin.c */
-void ki_origin_start(unsigned long heap_start);
+void ki_origin_start(void);
 /* Code of len bytes at `at` in the heap is, or belongs to, that of the original at addr. */
 void ki_origin_note(unsigned long at, u32 len, unsigned long addr);
 /* The original address, or one at most KI_HEAP_UNIT bytes of the patch before it; 0: not in the
@@ -129,11 +154,8 @@ void ki_orc_find(struct module *owner, unsigned long addr, struct orc_entry *out
 void ki_orc_put(u32 first, unsigned long base, const struct ki_orc_row *rows, u32 n);
 void ki_orc_clear(u32 first, u32 n, unsigned long end); /* raised to end, or at it */
 void ki_orc_lower(u32 first, u32 n, unsigned long end); /* to it */
-int __must_check ki_orc_prepare(struct module *mod, unsigned long heap_start,
-				unsigned long heap_end);
-void ki_orc_hide(struct module *mod);
-void ki_orc_point(struct module *mod);
-void ki_orc_show(struct module *mod);
+void ki_orc_start(struct module *region);
+void ki_orc_count(struct module *region, u32 n); /* so many are there to be looked at */
 
 /* extable.c */
 const struct exception_table_entry *ki_extable_find(struct module *owner, unsigned long addr);
@@ -141,11 +163,8 @@ unsigned long ki_extable_fixup(const struct exception_table_entry *e);
 void ki_extable_put(u32 first, unsigned long base, const struct ki_ex_row *rows, u32 n);
 void ki_extable_clear(u32 first, u32 n, unsigned long end);
 void ki_extable_lower(u32 first, u32 n, unsigned long end);
-int __must_check ki_extable_prepare(struct module *mod, unsigned long heap_start,
-				    unsigned long heap_end);
-void ki_extable_hide(struct module *mod);
-void ki_extable_point(struct module *mod);
-void ki_extable_show(struct module *mod);
+void ki_extable_start(struct module *region);
+void ki_extable_count(struct module *region, u32 n);
 
 /* bugs.c; has a lock of its own */
 struct bug_entry *ki_bugs_find(struct module *owner, unsigned long addr);
@@ -153,10 +172,7 @@ bool __must_check ki_bugs_take(unsigned long base, const struct ki_bug_row *rows
 			       bool reserve);
 void ki_bugs_bury(unsigned long start, unsigned long end); /* the originals may go */
 void ki_bugs_drop(unsigned long start, unsigned long end);
-int __must_check ki_bugs_prepare(struct module *mod, unsigned long heap_start,
-				 unsigned long heap_end);
-void ki_bugs_hide(struct module *mod);
-void ki_bugs_point(struct module *mod);
-void ki_bugs_show(struct module *mod);
+void ki_bugs_start(struct module *region);
+void ki_bugs_trim(void); /* if all rows are free, they go */
 
 #endif

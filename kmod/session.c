@@ -393,6 +393,7 @@ int ki_session_new(struct ki_session **out)
 	INIT_LIST_HEAD(&s->runs);
 	s->next_id = 1;
 	s->serial = ++ki_serial;
+	ki_counters_begin();
 	ki_sessions++;
 	ki_owner_begin(s);
 	*out = s;
@@ -407,6 +408,9 @@ void ki_session_end(struct ki_session *s)
 	pin_stuck();
 	bury_runs(&s->runs);
 	ki_sessions--;
+	ki_counters_end();
+	if (!ki_sessions)
+		ki_reserved_rest();
 	ki_owner_end(s);
 	ki_account_give(s->account, KI_LIMIT_SESSIONS, 1);
 	kfree(s);

@@ -103,7 +103,8 @@ static u64 *scratch_of(const struct ki_stacks_table *t)
 
 static bool is_ours(unsigned long addr)
 {
-	return addr - KI_MODULE_TEXT(THIS_MODULE) < KI_MODULE_TEXT_SIZE(THIS_MODULE);
+	return addr - KI_MODULE_TEXT(THIS_MODULE) < KI_MODULE_TEXT_SIZE(THIS_MODULE) ||
+	       ki_heap_holds(addr);
 }
 
 /* The chunk's return address: where its frame is; n: there is none. */

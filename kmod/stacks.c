@@ -9,11 +9,8 @@
 #include <linux/mm.h>
 #include <linux/random.h>
 #include <linux/slab.h>
-#include <linux/vmalloc.h>
 
-#include "compat.h"
 #include "limit.h"
-#include "pages.h"
 #include "stacks.h"
 
 struct ki_stacks_table *ki_stacks_tables[KI_STACKS_TABLES];
@@ -24,12 +21,8 @@ static struct ki_slots ki_stacks_slots = {.forget = forget, .limit = KI_LIMIT_ST
 
 int ki_stacks_init(void)
 {
-	return ki_slots_init(&ki_stacks_slots, KI_STACKS_TABLES);
-}
-
-void ki_stacks_exit(void)
-{
-	ki_slots_exit(&ki_stacks_slots);
+	ki_slots_init(&ki_stacks_slots, KI_STACKS_TABLES);
+	return 0;
 }
 
 bool ki_stacks_own(const struct ki_session *s, u64 n)
@@ -41,11 +34,8 @@ bool ki_stacks_own(const struct ki_session *s, u64 n)
 
 static void free_table(struct ki_stacks_table *t)
 {
-	vunmap(t->head);
-	ki_pages_free(t->page, t->npages);
+	ki_sheet_free(&t->sheet);
 	free_percpu(t->scratch);
-	if (t->account)
-		ki_pages_give(t->account, &ki_stacks_pages, t->npages);
 	kfree(t);
 }
 
@@ -57,22 +47,16 @@ static void forget(u32 first, u32 count)
 	free_table(t);
 }
 
-static int fill_table(struct ki_stacks_table *t)
+static int fill_table(struct ki_stacks_table *t, struct ki_account *a, u64 bytes)
 {
-	int err;
+	int err = ki_sheet_new(&t->sheet, a, &ki_stacks_pages, 1 + PFN_UP(bytes));
 
-	t->page = kvcalloc(t->npages, sizeof(*t->page), GFP_KERNEL_ACCOUNT);
-	t->scratch = alloc_percpu_gfp(struct ki_stack_scratch, GFP_KERNEL_ACCOUNT);
-	if (!t->page || !t->scratch)
-		return -ENOMEM;
-	err = ki_pages_take(t->page, t->npages);
 	if (err)
 		return err;
-	t->head = vmap(t->page, t->npages, VM_MAP, PAGE_KERNEL);
-	if (!t->head)
-		return -ENOMEM;
+	t->head = t->sheet.at;
 	t->rows = (u8 *)t->head + PAGE_SIZE;
-	return 0;
+	t->scratch = alloc_percpu_gfp(struct ki_stack_scratch, GFP_KERNEL_ACCOUNT);
+	return t->scratch ? 0 : -ENOMEM;
 }
 
 static int new_table(struct ki_session *s, const struct ki_stacks *req,
@@ -87,12 +71,7 @@ static int new_table(struct ki_session *s, const struct ki_stacks *req,
 	t->mask = req->rows - 1;
 	t->frames = req->frames;
 	t->stride = sizeof(struct ki_stack_row) + req->frames * sizeof(u64);
-	t->npages = 1 + PFN_UP((u64)req->rows * t->stride);
-	err = ki_pages_charge(s->account, &ki_stacks_pages, t->npages);
-	if (!err) {
-		t->account = s->account;
-		err = fill_table(t);
-	}
+	err = fill_table(t, s->account, (u64)req->rows * t->stride);
 	if (err)
 		free_table(t);
 	else
@@ -132,7 +111,7 @@ int ki_stacks_take(struct ki_session *s, struct ki_stacks *req)
 	}
 	ki_stacks_tables[req->number] = t;
 	req->stride = t->stride;
-	req->bytes = t->npages * PAGE_SIZE;
+	req->bytes = t->sheet.n * PAGE_SIZE;
 	smp_store_release(&s->stacks, t); /* mmap takes no lock */
 	return 0;
 }
@@ -141,10 +120,5 @@ int ki_stacks_map(struct ki_session *s, struct vm_area_struct *vma)
 {
 	const struct ki_stacks_table *t = smp_load_acquire(&s->stacks);
 
-	if (!t)
-		return -EINVAL;
-	if (vma->vm_flags & (VM_WRITE | VM_EXEC))
-		return -EACCES;
-	ki_vm_flags_fix(vma, VM_DONTEXPAND | VM_DONTDUMP, VM_MAYWRITE | VM_MAYEXEC);
-	return ki_pages_map(vma, t->page, t->npages);
+	return t ? ki_sheet_map(vma, &t->sheet) : -EINVAL;
 }

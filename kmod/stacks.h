@@ -9,6 +9,7 @@
 #include <linux/percpu.h>
 
 #include "ki.h"
+#include "pages.h"
 
 #define KI_STACKS_TABLES 64 /* at once, those of sessions that have just ended included */
 #define KI_STACK_OURS	 24 /* frames of the driver that may stand before, or between */
@@ -26,9 +27,7 @@ struct ki_stacks_table {
 	u32 stride;
 	u32 frames; /* of a stack, at most */
 	struct ki_stack_scratch __percpu *scratch;
-	struct ki_account *account; /* to which its pages are charged; NULL: not yet */
-	u64 npages;		    /* the head's, and the rows' */
-	struct page **page;
+	struct ki_sheet sheet; /* the head's page, and the rows' */
 };
 
 /* By number. One that code may use is there. */
@@ -37,7 +36,6 @@ extern struct ki_stacks_table *ki_stacks_tables[KI_STACKS_TABLES];
 /* stacks.c */
 struct vm_area_struct;
 int ki_stacks_init(void);
-void ki_stacks_exit(void);
 int __must_check ki_stacks_check(const struct ki_session *s, struct ki_stacks *req)
 	__must_hold(&ki_lock);
 int __must_check ki_stacks_take(struct ki_session *s, struct ki_stacks *req)

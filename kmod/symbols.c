@@ -58,7 +58,8 @@ static int find_lookup(void)
 
 /* Data that the driver reads or locks. (What only reserved text is known by: reserved_names.c.) */
 static const char *const ki_data[] = {
-	"text_mutex", "kprobe_mutex", "modules", "nr_threads", "module_mutex", "_stext", "_etext",
+	"text_mutex", "kprobe_mutex", "modules", "nr_threads", "module_mutex",
+	"mod_tree",   "init_mm",      "_stext",	 "_etext",
 };
 
 static int missing(const char *name)

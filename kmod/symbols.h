@@ -13,11 +13,14 @@
 #include <linux/percpu.h>
 #include <linux/perf_event.h>
 #include <linux/sched/task_stack.h>
+#include <linux/set_memory.h>
 #include <linux/static_call.h>
+#include <linux/vmalloc.h>
 #include <linux/wait.h>
 #include <asm/alternative.h>
 #include <asm/insn.h>
 #include <asm/text-patching.h>
+#include <asm/tlbflush.h>
 
 /* Name; what it needs is declared by the kernel's headers. */
 #define KI_KERNEL_CALLS(X)                                                                         \
@@ -35,10 +38,22 @@
 	X(per_cpu_ptr_to_phys)                                                                     \
 	X(perf_event_read_local)                                                                   \
 	X(perf_event_ksymbol)                                                                      \
-	X(__module_address)
+	X(__module_address)                                                                        \
+	X(mod_tree_insert)                                                                         \
+	X(mod_tree_remove)                                                                         \
+	X(module_bug_finalize)                                                                     \
+	X(module_bug_cleanup)                                                                      \
+	X(__get_vm_area_caller)                                                                    \
+	X(flush_tlb_kernel_range)                                                                  \
+	X(set_memory_ro)                                                                           \
+	X(set_memory_x)                                                                            \
+	X(set_direct_map_default_noflush)
 
-/* Modules do not see its declaration. */
+/* Modules do not see their declarations. */
 bool(nmi_uaccess_okay)(void);
+void flush_tlb_kernel_range(unsigned long start, unsigned long end);
+void mod_tree_insert(struct module *mod);
+void mod_tree_remove(struct module *mod);
 
 #define KI_DECLARE_CALL(name) DECLARE_STATIC_CALL(ki_##name, name);
 KI_KERNEL_CALLS(KI_DECLARE_CALL)

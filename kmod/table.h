@@ -31,7 +31,6 @@ static_assert(KI_TABLES <= 1 << 12 && KI_TABLE_OPS <= 1 << 4); /* KI_TABLE_OP */
 /* tables.c */
 struct vm_area_struct;
 int ki_tables_init(void);
-void ki_tables_exit(void);
 int __must_check ki_table_check(struct ki_table_request *req); /* without ki_lock, too */
 /* One that has been checked; init: its values at first, or NULL. */
 int __must_check ki_table_take(struct ki_session *s, struct ki_table_request *req, const u64 *init)

@@ -37,12 +37,8 @@ static struct ki_slots ki_table_slots = {.forget = forget, .limit = KI_LIMIT_TAB
 
 int ki_tables_init(void)
 {
-	return ki_slots_init(&ki_table_slots, KI_TABLES);
-}
-
-void ki_tables_exit(void)
-{
-	ki_slots_exit(&ki_table_slots);
+	ki_slots_init(&ki_table_slots, KI_TABLES);
+	return 0;
 }
 
 bool ki_table_own(const struct ki_session *s, u32 number, struct ki_table_shape *out)

@@ -8,11 +8,8 @@
 #include <linux/mm.h>
 #include <linux/random.h>
 #include <linux/slab.h>
-#include <linux/vmalloc.h>
 
-#include "compat.h"
 #include "limit.h"
-#include "pages.h"
 #include "texts.h"
 
 #define LEVELS 4
@@ -25,12 +22,8 @@ static struct ki_slots ki_texts_slots = {.forget = forget, .limit = KI_LIMIT_STA
 
 int ki_texts_init(void)
 {
-	return ki_slots_init(&ki_texts_slots, KI_TEXTS_TABLES);
-}
-
-void ki_texts_exit(void)
-{
-	ki_slots_exit(&ki_texts_slots);
+	ki_slots_init(&ki_texts_slots, KI_TEXTS_TABLES);
+	return 0;
 }
 
 bool ki_texts_own(const struct ki_session *s, u64 n)
@@ -52,13 +45,10 @@ static void free_scratch(struct ki_texts_table *t)
 
 static void free_table(struct ki_texts_table *t)
 {
-	vunmap(t->head);
-	ki_pages_free(t->page, t->npages);
+	ki_sheet_free(&t->sheet);
 	free_scratch(t);
 	kvfree(t->memory);
 	kvfree(t->ends);
-	if (t->account)
-		ki_pages_give(t->account, &ki_texts_pages, t->npages);
 	kfree(t);
 }
 
@@ -85,27 +75,21 @@ static int take_scratch(struct ki_texts_table *t)
 	return 0;
 }
 
-static int fill_table(struct ki_texts_table *t, u32 piece)
+static int fill_table(struct ki_texts_table *t, struct ki_account *a, u32 piece)
 {
-	int err = take_scratch(t);
+	u64 rows = (u64)t->mask + 1;
+	int err = ki_sheet_new(&t->sheet, a, &ki_texts_pages,
+			       1 + PFN_UP(rows * sizeof(u64) + t->size));
 
 	if (!err && piece)
 		err = ki_texts_memory(t, piece);
 	if (err)
 		return err;
-	t->page = kvcalloc(t->npages, sizeof(*t->page), GFP_KERNEL_ACCOUNT);
-	if (!t->page)
-		return -ENOMEM;
-	err = ki_pages_take(t->page, t->npages);
-	if (err)
-		return err;
-	t->head = vmap(t->page, t->npages, VM_MAP, PAGE_KERNEL);
-	if (!t->head)
-		return -ENOMEM;
+	t->head = t->sheet.at;
 	t->head->used = sizeof(u64); /* nothing stands at 0 */
 	t->rows = (u64 *)((u8 *)t->head + PAGE_SIZE);
-	t->heap = (u8 *)(t->rows + t->mask + 1);
-	return 0;
+	t->heap = (u8 *)(t->rows + rows);
+	return take_scratch(t);
 }
 
 static int new_table(struct ki_session *s, const struct ki_texts *req, struct ki_texts_table **out)
@@ -119,12 +103,7 @@ static int new_table(struct ki_session *s, const struct ki_texts *req, struct ki
 	t->mask = req->rows - 1;
 	t->most = req->most - 1;
 	t->size = req->heap;
-	t->npages = 1 + PFN_UP((u64)req->rows * sizeof(u64) + req->heap);
-	err = ki_pages_charge(s->account, &ki_texts_pages, t->npages);
-	if (!err) {
-		t->account = s->account;
-		err = fill_table(t, req->scratch);
-	}
+	err = fill_table(t, s->account, req->scratch);
 	if (err)
 		free_table(t);
 	else
@@ -164,7 +143,7 @@ int ki_texts_take(struct ki_session *s, struct ki_texts *req)
 		return err;
 	}
 	ki_texts_tables[req->number] = t;
-	req->bytes = t->npages * PAGE_SIZE;
+	req->bytes = t->sheet.n * PAGE_SIZE;
 	smp_store_release(&s->texts, t); /* mmap takes no lock */
 	return 0;
 }
@@ -173,10 +152,5 @@ int ki_texts_map(struct ki_session *s, struct vm_area_struct *vma)
 {
 	const struct ki_texts_table *t = smp_load_acquire(&s->texts);
 
-	if (!t)
-		return -EINVAL;
-	if (vma->vm_flags & (VM_WRITE | VM_EXEC))
-		return -EACCES;
-	ki_vm_flags_fix(vma, VM_DONTEXPAND | VM_DONTDUMP, VM_MAYWRITE | VM_MAYEXEC);
-	return ki_pages_map(vma, t->page, t->npages);
+	return t ? ki_sheet_map(vma, &t->sheet) : -EINVAL;
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Tables of strings: their memory (strings.c); finding and keeping one (intern.c); what helper TEXT
+ * Tables of strings: their memory (texts.c); finding and keeping one (intern.c); what helper TEXT
  * does with them (text_op.c, text_path.c).
  */
 #ifndef KI_TEXTS_H
 #define KI_TEXTS_H
 
 #include "ki.h"
+#include "pages.h"
 
 #define KI_TEXTS_TABLES 64 /* at once, those of sessions that have just ended included */
 #define KI_TEXTS_PAD	16 /* behind what a string may have: reading goes by words */
@@ -20,14 +21,12 @@ struct ki_texts_table {
 	u32 most;     /* bytes of a string without its 0 */
 	u32 size;     /* of the heap */
 	u8 **scratch; /* of each CPU: 4 levels of most + KI_TEXTS_PAD */
+	struct ki_sheet sheet;
 	unsigned long numbers[KI_TEXTS_NUMBERS / 64]; /* bits: less 1, those that are taken */
 	u8 *memory; /* scratch memory, KI_TEXTS_SCRATCH bytes; NULL: none */
 	u32 *ends;  /* of each KI_BLOCK bytes of it: where the piece ends that they are of */
 	u64 blocks; /* that have been taken, since ever */
 	u32 piece;  /* bytes of one, at most */
-	struct ki_account *account;
-	u64 npages;
-	struct page **page;
 };
 
 /* A string that is in the table, or is being made. */
@@ -38,10 +37,9 @@ struct ki_text_piece {
 
 extern struct ki_texts_table *ki_texts_tables[KI_TEXTS_TABLES];
 
-/* strings.c */
+/* texts.c */
 struct vm_area_struct;
 int ki_texts_init(void);
-void ki_texts_exit(void);
 int __must_check ki_texts_check(const struct ki_session *s, struct ki_texts *req)
 	__must_hold(&ki_lock);
 int __must_check ki_texts_take(struct ki_session *s, struct ki_texts *req) __must_hold(&ki_lock);

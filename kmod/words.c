@@ -45,11 +45,8 @@ int ki_words_init(void)
 	if (!ki_changer ||
 	    !ki_call(kallsyms_lookup_size_offset)(ki_changer, &ki_changer_size, &off))
 		ki_changer_size = 0;
-	if (err)
-		return err;
-	err = ki_slots_init(&ki_words, KI_THREAD_WORDS);
-	if (err)
-		ki_threads_exit();
+	if (!err)
+		ki_slots_init(&ki_words, KI_THREAD_WORDS);
 	return err;
 }
 
@@ -57,7 +54,6 @@ void ki_words_exit(void)
 {
 	ki_threads_stop();
 	ki_threads_exit();
-	ki_slots_exit(&ki_words);
 }
 
 static void zero(struct ki_thread *t, void *arg)

@@ -15,7 +15,6 @@ MORE_MODULES := mate-module/6.1-cloud mate-module/6.1-rt \
 	kmod/6.1/-abi/KI_ABI_VERSION=99 \
 	kmod/6.1/-anycode/KI_TEST_ANY_CODE \
 	kmod/6.1/-noorc/KI_TEST_NO_ORC \
-	kmod/6.1/-wide/KI_WIDE \
 	$(foreach m,race replace tail metrics frames,$m-module/6.12 $m-module/6.1-rt)
 NIGHTLY_MODULES := $(patsubst %,%/6.1-debug,kmod race-module replace-module frames-module mate-module \
 	tail-module metrics-module instruments-module) kmod/6.1-debug/-fail/KI_TEST_FAIL

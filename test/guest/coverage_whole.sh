@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Every block of the running kernel and its modules carries a probe, while a compiler, stress-ng
-# and a web server run. To be run with vm/run --wide.
+# and a web server run.
 # shellcheck disable=SC2016,SC2317 # for eval; functions are called by name
 . "$(dirname "$0")/lib.sh"
 start

@@ -22,7 +22,7 @@ wanted=100000 # blocks; of some functions there are fewer
 case " $* " in *" -g "*) wanted=20000 ;; esac
 
 # shellcheck disable=SC2016 # the guest's own
-vm/run --wide --cpus "$cpus" --mem 4G --timeout 900 --plugin "build/test/exec_count.so,out=$out/witness" -- \
+vm/run --cpus "$cpus" --mem 4G --timeout 900 --plugin "build/test/exec_count.so,out=$out/witness" -- \
 	bash -c 'set -o pipefail; build/test/bounds "$@" -- test/guest/coverage_load.sh | zstd -q' _ "$mode" "$@" \
 	> "$out/ours.zst" 2> "$out/words" && zstd -qd "$out/ours.zst"
 status=$?

@@ -5,6 +5,7 @@
 # and it goes when there is room.
 . "$(dirname "$0")/lib.sh"
 start
+echo 4194304 > /sys/module/kerninst/parameters/heap
 full=$top/build/test/full seed=${1:-$RANDOM}
 echo "# seed $seed"
 insmod "$top/build/mate/$(uname -r)/ki_mate.ko"

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The driver's text heap and its rows of the unwinder and of exceptions (kmod/heap.c, orc.c,
- * extable.c, compiled in here), against a model that only knows what has been asked for.
+ * The driver's text heap and its rows of the unwinder and of exceptions (kmod/heap.c, blocks.c,
+ * orc.c, extable.c, compiled in here), against a model that only knows what has been asked for.
  *
  * Patches of random sizes come and go until the heap is full, of bytes, of the unwinder's rows or
  * of exception rows. Blocks must not overlap, and stand in one order along all three coordinates;
  * what is refused must not fit, or touch the reserve; and after every single store to one of the
  * tables that table must be sorted, and a search in it find what it must of the patches that are
- * there: the kernel searches it at any moment, without a lock.
+ * there: the kernel searches it at any moment, without a lock. The heap grows and shrinks
+ * meanwhile: it must be asked for no memory that it has, and what it has given back is overwritten.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,70 +25,7 @@
 
 #include "kernel_types.h"
 
-/* ---- the kernel ---- */
-
-#define KI_COMPAT_H		 /* nothing of it is needed but where a module's text is: everywhere */
-#define KI_MODULE_TEXT(mod)	 0ul
-#define KI_MODULE_TEXT_SIZE(mod) ULONG_MAX
-#define THIS_MODULE		 NULL
-#define CONFIG_UNWINDER_ORC
-
-#define __stringify_1(x)   #x
-#define __stringify(x)	   __stringify_1(x)
-#define DIV_ROUND_UP(n, d) (((n) + (d)-1) / (d))
-#define U32_MAX		   UINT32_MAX
-#define ARRAY_SIZE(a)	   (sizeof(a) / sizeof(*(a)))
-#define min(a, b)	   ((a) < (b) ? (a) : (b))
-#define max(a, b)	   ((a) > (b) ? (a) : (b))
-#define pr_err(...)	   fail_msg(__VA_ARGS__)
-#define smp_wmb()
-
-static void stored(const void *where);
-#define WRITE_ONCE(x, value)                                                                       \
-	do {                                                                                       \
-		(x) = (__typeof__(x))(value);                                                      \
-		stored(&(x));                                                                      \
-	} while (0)
-
-#include "../../kmod/heap.c"
-#define address_of  address_of_orc
-#define set_address set_address_orc
-#include "../../kmod/orc.c"
-#undef address_of
-#undef set_address
-#include "../../kmod/extable.c"
-#include "../../kmod/fill.c"
-
-bool ki_quiesced(u64 since)
-{
-	return since;
-}
-
-u64 ki_quiesce_count(void)
-{
-	return 0;
-}
-
-unsigned long ki_symbol(const char *name)
-{
-	(void)name;
-	return 0;
-}
-
-static unsigned long filled_from, filled_to;
-
-void ki_text_fill_heap(unsigned long addr, size_t len)
-{
-	assert_in_range(addr, (unsigned long)ki_returned, (unsigned long)ki_heap_end);
-	assert_true(len <= (unsigned long)ki_heap_end - addr);
-	memset((void *)addr, KI_INT3, len);
-	filled_from = addr;
-	filled_to = addr + len;
-}
-
-void ki_text_flush_heap(void)
-{
-}
+#include "heap_fixture.h"
 
 /* ---- the model ---- */
 
@@ -125,7 +63,7 @@ static u32 row_offset(const struct patch *p, u32 row, u32 rows)
 
 static unsigned long start_of(const struct patch *p)
 {
-	return (unsigned long)ki_heap_start + p->at.units * KI_HEAP_UNIT;
+	return (unsigned long)heap_bytes + p->at.units * KI_HEAP_UNIT;
 }
 
 static struct orc_entry orc_of(const struct patch *p, u32 row)
@@ -143,7 +81,7 @@ static const struct exception_table_entry *original_of(const struct patch *p, u3
 /* The last row that is not behind the address. */
 static const struct orc_entry *find_orc(unsigned long addr)
 {
-	u32 lo = 0, hi = ki_orc_count;
+	u32 lo = 0, hi = region.arch.num_orcs;
 
 	while (lo < hi) {
 		u32 mid = (lo + hi) / 2;
@@ -184,7 +122,7 @@ static void search_ex(const struct patch *p, u32 off)
 	unsigned long addr = start_of(p) + off;
 	u32 row;
 
-	got = bsearch(&addr, ki_ex, ki_ex_count, sizeof(*ki_ex), compare_ex);
+	got = bsearch(&addr, ki_ex, region.num_exentries, sizeof(*ki_ex), compare_ex);
 	for (row = 0; row < p->nex && !want; row++)
 		if (row_offset(p, row, p->nex) == off)
 			want = original_of(p, row);
@@ -206,30 +144,29 @@ static void search_in(const struct patch *p)
 
 /* ---- after each store ---- */
 
-#define IN(where, array)                                                                           \
+#define IN(where, array, n)                                                                        \
 	((const char *)(where) >= (const char *)(array) &&                                         \
-	 (const char *)(where) < (const char *)(array) + sizeof(array))
+	 (const char *)(where) < (const char *)((array) + (n)))
 
 static void orc_sorted_at(size_t i)
 {
 	assert_true(!i || address_of_orc(&ki_orc_ip[i - 1]) <= address_of_orc(&ki_orc_ip[i]));
-	assert_true(i + 1 >= ki_orc_count ||
+	assert_true(i + 1 >= region.arch.num_orcs ||
 		    address_of_orc(&ki_orc_ip[i]) <= address_of_orc(&ki_orc_ip[i + 1]));
 }
 
 static void ex_sorted_at(size_t i)
 {
 	assert_true(!i || address_of(&ki_ex[i - 1]) <= address_of(&ki_ex[i]));
-	assert_true(i + 1 >= ki_ex_count || address_of(&ki_ex[i]) <= address_of(&ki_ex[i + 1]));
+	assert_true(i + 1 >= region.num_exentries ||
+		    address_of(&ki_ex[i]) <= address_of(&ki_ex[i + 1]));
 }
 
 static void stored(const void *where)
 {
-	if (!ki_orc_count || !ki_ex_count)
-		return; /* the tables are being made */
-	if (IN(where, ki_orc_ip))
+	if (IN(where, ki_orc_ip, region.arch.num_orcs))
 		orc_sorted_at((size_t)((const int *)where - ki_orc_ip));
-	else if (IN(where, ki_ex))
+	else if (IN(where, ki_ex, region.num_exentries))
 		ex_sorted_at((size_t)((const struct exception_table_entry *)where - ki_ex));
 	if (npatches && !(++stores % 16))
 		search_in(patches[rnd(npatches)]);
@@ -239,15 +176,17 @@ static void all_sorted(void)
 {
 	u32 i;
 
-	for (i = 0; i < ki_orc_count; i++)
+	for (i = 0; i < region.arch.num_orcs; i++)
 		orc_sorted_at(i);
-	for (i = 0; i < ki_ex_count; i++)
+	for (i = 0; i < region.num_exentries; i++)
 		ex_sorted_at(i);
 }
 
 /* ---- what is free ---- */
 
-static const struct ki_extent heap_end = {KI_HEAP_UNITS, KI_HEAP_ORCS, KI_HEAP_EXS};
+#define MOST 4 /* steps that it may have here */
+static const struct ki_extent heap_end = {MOST * (KI_HEAP_UNITS / KI_HEAP_STEPS), MOST *STEP_ORCS,
+					  MOST *STEP_EXS};
 
 /* Between patch i - 1 and patch i. */
 static struct ki_extent gap(u32 i)
@@ -285,8 +224,8 @@ static bool must_succeed(struct ki_extent need, bool reserve)
 {
 	u32 part = reserve ? UINT32_MAX : 32, i;
 	struct ki_extent sum = {0},
-			 keep = {need.units + KI_HEAP_UNITS / part, need.orcs + KI_HEAP_ORCS / part,
-				 need.exs + KI_HEAP_EXS / part};
+			 keep = {need.units + heap_end.units / part,
+				 need.orcs + heap_end.orcs / part, need.exs + heap_end.exs / part};
 	bool anywhere = false;
 
 	for (i = 0; i <= npatches; i++) {
@@ -367,6 +306,8 @@ static u32 put_in_place(struct patch *p)
 				    p->at.orcs + p->norc, p->at.exs + p->nex};
 	assert_true(fits(p->at, before));
 	assert_true(fits(next, p->end));
+	if (i == npatches && p->end.units == ki_extent_of_steps(steps).units)
+		next = ki_extent_of_steps(steps);
 	if (p->end.units == next.units)
 		p->end = next; /* nothing else can be in between */
 	memmove(&patches[i + 1], &patches[i], (npatches - i) * sizeof(*patches));
@@ -380,7 +321,7 @@ static void settle(struct patch *p)
 {
 	u32 i;
 
-	assert_int_equal((ki_heap_addr(p->block) - (unsigned long)ki_heap_start) % KI_HEAP_UNIT, 0);
+	assert_int_equal((ki_heap_addr(p->block) - (unsigned long)heap_bytes) % KI_HEAP_UNIT, 0);
 	p->at = p->block->at;
 	assert_int_equal(ki_heap_addr(p->block), start_of(p));
 	i = put_in_place(p);
@@ -418,14 +359,15 @@ static bool come(u32 len, u32 norc, u32 nex, bool reserve)
 /* One whose distance from somewhere must trap. Not there: not in a block that was looked at. */
 static bool come_filled(u32 len, u32 norc, u32 nex)
 {
-	unsigned long base = (unsigned long)ki_heap_start - 0x4000000 + rnd(0x8000000), place;
+	unsigned long base = (unsigned long)heap_bytes - 0x4000000 + rnd(0x8000000), place;
 	struct patch *p = calloc(1, sizeof(*p));
 	u8 inner = (u8)(1 + rnd(7));
 	u32 pad = 0;
 	int err;
 
 	assert_non_null(p);
-	err = ki_heap_alloc_filled(len, norc, nex, base, inner, &pad, &p->block);
+	err = ki_heap_alloc_filled(&(struct ki_filled){len, base, inner}, norc, nex, &pad,
+				   &p->block);
 	if (err) {
 		assert_int_equal(err, -ENOSPC);
 		assert_int_equal(pad, 0);
@@ -452,6 +394,11 @@ static void go(u32 i)
 	assert_int_equal(filled_from, start_of(p));
 	assert_int_equal(filled_to, start_of(p) + (p->end.units - p->at.units) * KI_HEAP_UNIT);
 	free(p);
+	if (trim_asked && !rnd(20)) {
+		trim_asked = false;
+		trim(NULL);
+		all_sorted();
+	}
 }
 
 /* ---- phases: what the heap is full of ---- */
@@ -509,25 +456,14 @@ static void run_phase(const struct phase *ph)
 		      ph->steps, most, refused, bytes_used());
 }
 
-/* The module's own rows, before the heap and behind it. */
 static void make_tables(void)
 {
-	static int own_ip[4];
-	static struct orc_entry own[4];
-	static struct exception_table_entry own_ex[2];
-	struct module mod = {.arch = {own_ip, own, 4}, .extable = own_ex, .num_exentries = 2};
-	unsigned long start = (unsigned long)ki_heap_start, end = (unsigned long)ki_heap_end;
-	unsigned long at[4] = {start - KI_RETURNS - 64, start - KI_RETURNS - 32, end, end + 32};
 	u32 i;
 
-	for (i = 0; i < 4; i++)
-		own_ip[i] = (int)(at[i] - (unsigned long)&own_ip[i]);
-	own_ex[0].insn = (int)(at[1] - (unsigned long)&own_ex[0].insn);
-	own_ex[1].insn = (int)(at[3] - (unsigned long)&own_ex[1].insn);
+	ki_heap_most = MOST * KI_HEAP_STEP;
 	assert_int_equal(ki_heap_init(), 0);
-	assert_int_equal(ki_orc_prepare(&mod, start, end), 0);
-	assert_int_equal(ki_extable_prepare(&mod, start, end), 0);
-	all_sorted();
+	ki_orc_start(&region);
+	ki_extable_start(&region);
 	for (i = 0; i < 256; i++)
 		originals[i].fixup = (int)(i * 1000);
 }
@@ -558,6 +494,21 @@ static void fill_evenly(void)
 	assert_true(refusals.units == 2 && refusals.orcs == 2 && refusals.exs == 2);
 }
 
+/* The heap becomes larger and smaller, with and without patches that stay. */
+static void grow_and_shrink(void)
+{
+	u32 round, n;
+
+	for (round = 0; round < 30; round++) {
+		for (n = rnd(4000); n && come(2 + rnd(2000), 1 + rnd(2), rnd(2), false); n--)
+			;
+		for (n = rnd(3) ? 0 : rnd(20); npatches > n;)
+			go(rnd(2) ? npatches - 1 : rnd(npatches));
+		trim(NULL);
+		all_sorted();
+	}
+}
+
 static void patches_come_and_go(void **state)
 {
 	size_t i;
@@ -567,12 +518,17 @@ static void patches_come_and_go(void **state)
 	fill_evenly();
 	for (i = 0; i < sizeof(phases) / sizeof(*phases); i++)
 		run_phase(&phases[i]);
+	grow_and_shrink();
 	while (npatches)
 		go(rnd(npatches));
 	assert_int_equal(bytes_used(), 0);
-	assert_false(come(KI_HEAP_SIZE, 1, 0, false));
-	assert_true(come(KI_HEAP_SIZE, KI_HEAP_ORCS, KI_HEAP_EXS, true));
+	assert_false(come(MOST * KI_HEAP_STEP, 1, 0, false));
+	assert_false(come(MOST * KI_HEAP_STEP + 1, 1, 0, true));
+	assert_true(come(MOST * KI_HEAP_STEP, heap_end.orcs, heap_end.exs, true));
 	go(0);
+	trim(NULL);
+	assert_int_equal(steps, 0);
+	assert_int_equal(names, 0);
 	ki_heap_exit();
 	print_message(
 		"%llu stores, %llu searches; refused for want of bytes %u, the unwinder's rows "
@@ -582,6 +538,8 @@ static void patches_come_and_go(void **state)
 	assert_true(stores > 1000000 && searches > 50000);
 	assert_true(refusals.scattered > 1000);
 	assert_true(filled > 1000);
+	print_message("%u steps came, %u times some went\n", grown, shrunk);
+	assert_true(grown > 20 && shrunk > 10);
 }
 
 int main(void)

@@ -24,7 +24,6 @@ exit status are COMMAND's; 255 if the machine died.
   --append ARGS      add to the kernel's command line, such as nokaslr
   --forward H:G      let port H of this machine's 127.0.0.1 reach the guest's G
   --no-module        do not build and load the module
-  --wide             the module with room for probes in each block of the kernel
   --timeout S        stop COMMAND after S seconds, with exit status 124
 
 Environment: KI_CACHE names the directory for kernels and QEMU, fetched when
@@ -49,7 +48,6 @@ plugins=()
 append=
 forwards=()
 module=1
-wide=
 timeout=0
 command=()
 
@@ -106,7 +104,6 @@ parse_options() {
 		-h | --help) usage; exit 0 ;;
 		--icount) icount=1 ;;
 		--no-module) module= ;;
-		--wide) wide=-wide ;;
 		--kernel | --cpus | --cpu | --mem | --thread | --plugin | --append | \
 			--forward | --timeout)
 			(($# > 1)) || die 2 "$1 needs a value (vm/run --help)"

@@ -207,15 +207,15 @@ static int watch(struct run *r)
 static void warn_of_room(const struct ki_coverage *c)
 {
 	const struct ki_cover_totals *t = &c->totals;
-	uint64_t without = t->refused[KI_R_HEAP_FULL] + t->refused[KI_R_COUNTERS_FULL];
+	uint64_t memory = t->refused[KI_R_NO_MEMORY], heap = t->refused[KI_R_HEAP_FULL];
+	uint64_t without = memory + heap + t->refused[KI_R_COUNTERS_FULL];
 
 	if (without)
-		cli_warn("there is room for %" PRIu64 " of %" PRIu64
-			 " probes: %s; 'make kmod-wide' makes "
-			 "a driver with more",
-			 t->probes, t->probes + without,
-			 t->refused[KI_R_HEAP_FULL] ? "the driver's heap is full"
-						    : "the driver has no more words");
+		cli_warn("there is room for %" PRIu64 " of %" PRIu64 " probes: %s", t->probes,
+			 t->probes + without,
+			 memory ? "this machine has too little free memory; name fewer functions"
+			 : heap ? "the driver's heap is full; its parameter 'heap' is the limit"
+				: "the driver has no more words; name fewer functions");
 }
 
 static int take_out(struct run *r)

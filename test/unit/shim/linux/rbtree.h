@@ -7,4 +7,8 @@ struct rb_node {
 	struct rb_node *left, *right;
 };
 
+struct rb_root {
+	struct rb_node *rb_node;
+};
+
 #endif

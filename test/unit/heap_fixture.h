@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The driver's heap, compiled in (test_heap.c), and what it needs of the kernel and of the rest of
+ * the driver: memory that comes and goes, as reach.c and rows.c have it.
+ */
+#ifndef HEAP_FIXTURE_H
+#define HEAP_FIXTURE_H
+
+/* ---- the kernel ---- */
+
+#define KI_COMPAT_H
+#define CONFIG_UNWINDER_ORC
+
+#define __stringify_1(x)   #x
+#define __stringify(x)	   __stringify_1(x)
+#define DIV_ROUND_UP(n, d) (((n) + (d)-1) / (d))
+#define U32_MAX		   UINT32_MAX
+#define ARRAY_SIZE(a)	   (sizeof(a) / sizeof(*(a)))
+#define min(a, b)	   ((a) < (b) ? (a) : (b))
+#define max(a, b)	   ((a) > (b) ? (a) : (b))
+#define min_t(t, a, b)	   ((t)(a) < (t)(b) ? (t)(a) : (t)(b))
+#define max3(a, b, c)	   max(max(a, b), c)
+#define READ_ONCE(x)	   (x)
+#define smp_wmb()
+#define smp_store_release(p, v) (*(p) = (v))
+
+#define module_param_named(name, value, type, mode)
+#define MODULE_PARM_DESC(name, text)
+#define HZ 100
+struct work_struct {
+	int unused;
+};
+#define DECLARE_DELAYED_WORK(name, f)	void (*name)(struct work_struct *) = f
+#define schedule_delayed_work(w, delay) ((void)*(w), trim_asked = true)
+#define cancel_delayed_work_sync(w)	((void)*(w))
+static bool trim_asked;
+
+static void stored(const void *where);
+#define WRITE_ONCE(x, value)                                                                       \
+	do {                                                                                       \
+		(x) = (__typeof__(x))(value);                                                      \
+		stored(&(x));                                                                      \
+	} while (0)
+
+#include "../../kmod/blocks.c"
+#include "../../kmod/heap.c"
+#define address_of  address_of_orc
+#define set_address set_address_orc
+#include "../../kmod/orc.c"
+#undef address_of
+#undef set_address
+#include "../../kmod/extable.c"
+#include "../../kmod/fill.c"
+
+bool ki_quiesced(u64 since)
+{
+	return since;
+}
+
+u64 ki_quiesce_count(void)
+{
+	return 0;
+}
+
+unsigned long ki_symbol(const char *name)
+{
+	(void)name;
+	return 0;
+}
+
+/* ---- memory ---- */
+
+u8 ki_returned[KI_RETURNS];
+static u8 heap_bytes[KI_HEAP_SIZE] __attribute__((aligned(4096)));
+static int orc_ips[KI_HEAP_ORCS];
+static struct orc_entry orcs[KI_HEAP_ORCS];
+static struct exception_table_entry exs[KI_HEAP_EXS];
+static struct module region;
+static u32 steps, names, grown, shrunk;
+
+void *ki_reach_start(enum ki_reach what)
+{
+	switch (what) {
+	case KI_REACH_HEAP:
+		return heap_bytes;
+	case KI_REACH_ORC_IPS:
+		return orc_ips;
+	case KI_REACH_ORCS:
+		return orcs;
+	default:
+		assert_int_equal(what, KI_REACH_EXS);
+		return exs;
+	}
+}
+
+#define STEP_ORCS (KI_HEAP_ORCS / KI_HEAP_STEPS)
+#define STEP_EXS  (KI_HEAP_EXS / KI_HEAP_STEPS)
+
+int ki_rows_grow(u32 from, u32 to)
+{
+	unsigned long end = (unsigned long)heap_bytes + to * KI_HEAP_STEP;
+
+	assert_int_equal(from, steps);
+	assert_int_equal(to, steps + 1);
+	assert_true(names);
+	memset(heap_bytes + from * KI_HEAP_STEP, KI_INT3, KI_HEAP_STEP);
+	memset(orcs + from * STEP_ORCS, 0, STEP_ORCS * sizeof(*orcs));
+	memset(exs + from * STEP_EXS, 0, STEP_EXS * sizeof(*exs));
+	ki_orc_clear(from * STEP_ORCS, STEP_ORCS, end);
+	ki_extable_clear(from * STEP_EXS, STEP_EXS, end);
+	ki_orc_count(&region, to * STEP_ORCS);
+	ki_extable_count(&region, to * STEP_EXS);
+	steps = to;
+	grown++;
+	return 0;
+}
+
+void ki_rows_shrink(u32 from, u32 to)
+{
+	assert_true(from < to);
+	assert_int_equal(to, steps);
+	ki_orc_count(&region, from * STEP_ORCS);
+	ki_extable_count(&region, from * STEP_EXS);
+	memset(heap_bytes + from * KI_HEAP_STEP, 0x55, (to - from) * KI_HEAP_STEP);
+	memset(orc_ips + from * STEP_ORCS, 0x55, (to - from) * STEP_ORCS * sizeof(*orc_ips));
+	memset(exs + from * STEP_EXS, 0x55, (to - from) * STEP_EXS * sizeof(*exs));
+	steps = from;
+	shrunk++;
+}
+
+int ki_names_make(void)
+{
+	assert_false(names);
+	names = 1;
+	return 0;
+}
+
+void ki_names_end(void)
+{
+	names = 0;
+}
+
+static unsigned long filled_from, filled_to;
+
+void ki_text_fill_heap(unsigned long addr, size_t len)
+{
+	assert_in_range(addr, (unsigned long)heap_bytes,
+			(unsigned long)heap_bytes + steps * KI_HEAP_STEP);
+	assert_true(len <= (unsigned long)heap_bytes + steps * KI_HEAP_STEP - addr);
+	memset((void *)addr, KI_INT3, len);
+	filled_from = addr;
+	filled_to = addr + len;
+}
+
+#endif
