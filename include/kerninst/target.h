@@ -144,6 +144,28 @@ int ki_target_reserved(struct ki_target *t, uint64_t start, uint64_t end,
 #define KI_TEXT_HASH_LEN 33
 int ki_target_text_hash(struct ki_target *t, char hash[KI_TEXT_HASH_LEN], struct ki_err *err);
 
+/*
+ * Keep the text of the kernel and of all modules but the driver's own, as it is now, in a file;
+ * without the bytes that the hash leaves out. Errors: those of writing the file; -ENOMEM.
+ */
+int ki_target_text_keep(struct ki_target *t, const char *path, struct ki_err *err);
+
+struct ki_text_change {
+	uint64_t compared;  /* bytes */
+	uint64_t differing; /* of them */
+	uint64_t gone;	    /* ranges of modules that are not there any more, or elsewhere */
+	uint64_t addr;	    /* of the first that differs; 0: none does */
+	uint8_t was[16], is[16];
+	size_t len; /* of was and is, from addr on */
+};
+
+/*
+ * What has become of the text since it was kept. Modules that came later are not looked at.
+ * Errors: -EINVAL: no such file's form; -ESTALE: it is of another boot; those of reading it.
+ */
+int ki_target_text_compare(struct ki_target *t, const char *path, struct ki_text_change *out,
+			   struct ki_err *err);
+
 /* The name of a symbol's module as people write it: "kernel" for the kernel itself. */
 const char *ki_symbol_module(const struct ki_symbol *sym);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * A hash of the text by which a test, or a person, sees that the kernel is as it was.
+ * A hash of the text by which a test, or a person, sees that the kernel is as it was, and the text
+ * itself without what comes and goes.
  *
  * What the kernel rewrites by itself while it runs is taken as zero: the rows of reserved text
  * that say so, and, since ftrace's sites are not all in that table, the first instruction of every
@@ -8,7 +9,7 @@
  * function, and writes there when the function is first called from a place that comes later: that
  * is taken as nops.
  */
-#include "target/priv.h"
+#include "target/text.h"
 
 #include <string.h>
 
@@ -73,24 +74,38 @@ static void zero_sites(struct ki_target *t, uint8_t *text, const struct ki_text_
 	}
 }
 
-static int hash_range(struct ki_target *t, const struct ki_text_range *r, XXH3_state_t *state,
-		      struct ki_err *err)
+int ki_target_text_masked(struct ki_target *t, const struct ki_text_range *r, uint8_t **out,
+			  struct ki_err *err)
 {
 	const struct ki_reserved_row *rows;
 	size_t count, len = r->end - r->start;
 	uint8_t *text = malloc(len);
 	int ret;
 
+	*out = NULL;
 	if (!text)
 		return ki_err_set(err, -ENOMEM, r->start, "out of memory for the text");
 	ret = ki_target_read(t, r->start, text, len, KI_VIEW_LIVE, err);
 	if (!ret)
 		ret = ki_target_reserved(t, r->start, r->end, &rows, &count, err);
-	if (!ret) {
-		zero_rows(text, r, rows, count);
-		zero_sites(t, text, r);
-		XXH3_128bits_update(state, text, len);
+	if (ret) {
+		free(text);
+		return ret;
 	}
+	zero_rows(text, r, rows, count);
+	zero_sites(t, text, r);
+	*out = text;
+	return 0;
+}
+
+static int hash_range(struct ki_target *t, const struct ki_text_range *r, XXH3_state_t *state,
+		      struct ki_err *err)
+{
+	uint8_t *text;
+	int ret = ki_target_text_masked(t, r, &text, err);
+
+	if (!ret)
+		XXH3_128bits_update(state, text, r->end - r->start);
 	free(text);
 	return ret;
 }

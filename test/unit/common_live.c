@@ -42,7 +42,8 @@ static int driver_read(const struct ki_read *r)
 	if (!has_text(r->addr, r->len))
 		return -EFAULT;
 	for (uint64_t i = 0; i < r->len; i++)
-		to[i] = (uint8_t)((r->addr + i) * 31 + r->view);
+		to[i] = (uint8_t)((r->addr + i) * 31 + r->view) ^
+			(r->addr + i == driver.changed ? 0xff : 0);
 	return 0;
 }
 

@@ -25,6 +25,7 @@ struct mock_driver {
 	int info_error, read_error;
 	uint32_t abi;
 	uint64_t text_end, module_end;
+	uint64_t changed; /* the byte there is another one */
 	uint32_t rows, rows_grow;
 	unsigned int calls, reserved_calls;
 };

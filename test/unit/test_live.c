@@ -214,6 +214,36 @@ static void text_hash_of_the_live_kernel(void **state)
 	ki_target_close(t);
 }
 
+static void text_that_was_kept(void **state)
+{
+	char *path = file_of("", 0), *other = file_of("kerninst text 1\n", 16);
+	struct ki_text_change c;
+	struct ki_target *t;
+	struct ki_err err = {0};
+
+	(void)state;
+	reset_driver();
+	assert_int_equal(open_live(live_symbols, &t, &err), 0);
+	assert_int_equal(ki_target_text_keep(t, path, &err), 0);
+	assert_int_equal(ki_target_text_compare(t, path, &c, &err), 0);
+	assert_int_equal(c.differing, 0);
+	assert_int_equal(c.gone, 0);
+	assert_int_equal(c.compared, driver.text_end - TEXT + 0x3000);
+	driver.changed = TEXT + 0x21;
+	assert_int_equal(ki_target_text_compare(t, path, &c, &err), 0);
+	assert_int_equal(c.differing, 1);
+	assert_int_equal(c.addr, TEXT + 0x21);
+	assert_int_equal(c.was[0] ^ c.is[0], 0xff);
+	assert_int_equal(truncate(path, 100), 0);
+	assert_int_equal(ki_target_text_compare(t, path, &c, &err), -EINVAL);
+	assert_int_equal(ki_target_text_compare(t, other, &c, NULL), -EINVAL);
+	assert_int_equal(ki_target_text_compare(t, "/nonexistent", &c, NULL), -ENOENT);
+	assert_int_equal(ki_target_text_keep(t, "/nonexistent/file", NULL), -ENOENT);
+	ki_target_close(t);
+	drop(path);
+	drop(other);
+}
+
 static void check_refusal(const char *symbols_text, int code, unsigned int reason)
 {
 	struct ki_target *t = NULL;
@@ -281,6 +311,7 @@ int main(void)
 		cmocka_unit_test(end_of_a_module),
 		cmocka_unit_test(reserved_text_is_read_once),
 		cmocka_unit_test(text_hash_of_the_live_kernel),
+		cmocka_unit_test(text_that_was_kept),
 		cmocka_unit_test(live_kernel_out_of_reach),
 		cmocka_unit_test(this_machine),
 	};

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/* Text to be compared: as it is now, and as it was. */
+#ifndef KI_TARGET_TEXT_H
+#define KI_TARGET_TEXT_H
+
+#include "target/priv.h"
+
+/*
+ * The bytes of a range as they are now (KI_VIEW_LIVE), those that the kernel itself rewrites taken
+ * as zero; the caller frees *out, which is NULL after an error.
+ */
+int ki_target_text_masked(struct ki_target *t, const struct ki_text_range *r, uint8_t **out,
+			  struct ki_err *err);
+
+#endif
