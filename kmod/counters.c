@@ -19,6 +19,7 @@
 #include <linux/percpu.h>
 
 #include "compat.h"
+#include "extreme.h"
 #include "ki.h"
 #include "limit.h"
 #include "symbols.h"
@@ -104,13 +105,20 @@ static int block_order(u32 *bytes)
 	return get_order(spread + *bytes);
 }
 
+/* The counters are elsewhere now. */
+static void moved(void)
+{
+	ki_counters.total = counter_total();
+	ki_extreme_from.counters = ki_counter_disp(0);
+}
+
 static void free_block(void)
 {
 	if (ki_block)
 		free_pages(ki_block, ki_block_order);
 	ki_block = 0;
 	ki_counter_bytes = PAGE_SIZE;
-	ki_counters.total = counter_total();
+	moved();
 }
 
 void ki_counters_begin(void)
@@ -126,7 +134,7 @@ void ki_counters_begin(void)
 	ki_block_order = order;
 	if (!ki_block || !in_reach())
 		free_block();
-	ki_counters.total = counter_total();
+	moved();
 }
 
 void ki_counters_end(void)
