@@ -111,5 +111,5 @@ ok "list -v shows instructions" bash -c "'$ki' list -v vfs_read | grep -q 'ret'"
 "$ki" stat -q -o /dev/null vfs_read -- "$ki" text compare /tmp/text > /tmp/now
 is "text compare names what is installed" "$? $(grep -cE '^[1-9][0-9]* of [0-9]+ bytes differ, the first at vfs_read\+0x' /tmp/now)" "1 1"
 ok "and finds kernel and modules as they were, when it has gone" "$ki" text compare /tmp/text
-fails "no kept text" 1 "not a file of kept text" text compare /etc/passwd
+fails "no kept text" 1 "not a file of kept text" "$ki" text compare /etc/passwd
 finish
