@@ -19,6 +19,7 @@
 #include "long.h"
 #include "pages.h"
 #include "permit.h"
+#include "reach.h"
 #include "request.h"
 #include "ring.h"
 #include "stacks.h"
@@ -66,6 +67,13 @@ static int take_read(struct ki_request *q)
 	return q->out ? 0 : -ENOMEM;
 }
 
+static bool is_in_heap(const struct ki_read *r)
+{
+	u64 start = (unsigned long)ki_reach_start(KI_REACH_HEAP);
+
+	return r->addr >= start && r->addr - start <= KI_HEAP_SIZE - r->len;
+}
+
 static int do_read(struct ki_request *q)
 {
 	const struct ki_read *r = &q->arg.read;
@@ -75,7 +83,7 @@ static int do_read(struct ki_request *q)
 	int err = 0;
 
 	owner = ki_text_owner(r->addr, r->addr + r->len, &reason);
-	if (reason)
+	if (reason && !is_in_heap(r))
 		return -EFAULT;
 	for (at = 0; at < r->len && !err; at += part) {
 		part = min_t(u64, r->len - at, PAGE_SIZE);

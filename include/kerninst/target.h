@@ -101,7 +101,7 @@ int ki_target_fd(const struct ki_target *t);
 /* The driver's facts when the target was opened; NULL for an image or a process. */
 const struct ki_info *ki_target_info(const struct ki_target *t);
 
-/* Copy text. -EFAULT if not all of it is text. */
+/* Copy text, of patches too (from the heap, see ki_info). -EFAULT if not all of it is text. */
 int ki_target_read(struct ki_target *t, uint64_t addr, void *buf, size_t len, enum ki_view view,
 		   struct ki_err *err);
 

@@ -98,6 +98,13 @@ int ki_target_not_text(struct ki_err *err, uint64_t addr, size_t len)
 			     (unsigned long long)addr, len);
 }
 
+/* Patches are code, too, though no module that is listed has them. */
+static bool is_patch(const struct ki_target *t, uint64_t addr, size_t len)
+{
+	return t->has_info && addr >= t->info.heap_start && addr <= t->info.heap_end &&
+	       len <= t->info.heap_end - addr;
+}
+
 int ki_target_read(struct ki_target *t, uint64_t addr, void *buf, size_t len, enum ki_view view,
 		   struct ki_err *err)
 {
@@ -105,7 +112,7 @@ int ki_target_read(struct ki_target *t, uint64_t addr, void *buf, size_t len, en
 
 	if (view != KI_VIEW_LIVE && view != KI_VIEW_ORIG)
 		return ki_err_set(err, -EINVAL, addr, "no such view of the text: %d", (int)view);
-	if (!r || len > r->end - addr)
+	if ((!r || len > r->end - addr) && !is_patch(t, addr, len))
 		return ki_target_not_text(err, addr, len);
 	if (!len)
 		return 0;
