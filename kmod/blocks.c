@@ -14,7 +14,7 @@
  * wrong: all rows before a patch's compare as smaller, all behind as larger, whatever they hold.
  * Within a block rows are raised to its end from the last to the first, and lowered from there to
  * a patch's addresses, or to a nearer end, from the first to the last, so that the array is sorted
- *after each store.
+ * after each store.
  *
  * A freed block's rows still hold addresses of the old patch. That is right until its bytes are
  * used again: then the rows that the new patch does not take would lie inside it. So before a

@@ -19,6 +19,7 @@
 static struct bug_entry *ki_bugs;
 static struct ki_bug_of *ki_bugs_of;
 static u32 ki_nbugs;		   /* rows, free or taken */
+static u32 ki_bugs_room;	   /* that have memory */
 static DEFINE_MUTEX(ki_bugs_lock); /* inside ki_lock */
 
 static unsigned long address_of(const struct bug_entry *b)
@@ -109,18 +110,27 @@ static void show_rows(u32 n)
 	smp_store_release(&ki_region_module()->num_bugs, n);
 }
 
+static bool take_room(u32 n)
+{
+	u32 had = ki_bugs_room;
+
+	if (n > KI_BUG_ROWS ||
+	    ki_reach_take(KI_REACH_BUGS, had * sizeof(*ki_bugs), n * sizeof(*ki_bugs)))
+		return false;
+	if (ki_reach_take(KI_REACH_BUGS_OF, had * sizeof(*ki_bugs_of), n * sizeof(*ki_bugs_of))) {
+		ki_reach_give(KI_REACH_BUGS, had * sizeof(*ki_bugs), n * sizeof(*ki_bugs));
+		return false;
+	}
+	ki_bugs_room = n;
+	return true;
+}
+
 static bool add_rows(void)
 {
 	u32 i, n = ki_nbugs + KI_BUG_STEP;
 
-	if (n > KI_BUG_ROWS ||
-	    ki_reach_take(KI_REACH_BUGS, ki_nbugs * sizeof(*ki_bugs), n * sizeof(*ki_bugs)))
+	if (n > ki_bugs_room && !take_room(n))
 		return false;
-	if (ki_reach_take(KI_REACH_BUGS_OF, ki_nbugs * sizeof(*ki_bugs_of),
-			  n * sizeof(*ki_bugs_of))) {
-		ki_reach_give(KI_REACH_BUGS, ki_nbugs * sizeof(*ki_bugs), n * sizeof(*ki_bugs));
-		return false;
-	}
 	for (i = ki_nbugs; i < n; i++)
 		set_address(&ki_bugs[i], (unsigned long)&ki_bugs[i].bug_addr_disp);
 	show_rows(n);
@@ -184,17 +194,25 @@ void ki_bugs_start(struct module *region)
 	region->bug_table = ki_bugs;
 }
 
-void ki_bugs_trim(void)
+void ki_bugs_hide(void)
 {
-	u32 n;
+	mutex_lock(&ki_bugs_lock);
+	if (ki_nbugs && has_room(ki_nbugs))
+		show_rows(0);
+	mutex_unlock(&ki_bugs_lock);
+}
+
+void ki_bugs_reclaim(void)
+{
+	u32 had;
 
 	mutex_lock(&ki_bugs_lock);
-	n = ki_nbugs;
-	if (n && has_room(n)) {
-		show_rows(0);
-		synchronize_rcu();
-		ki_reach_give(KI_REACH_BUGS, 0, n * sizeof(*ki_bugs));
-		ki_reach_give(KI_REACH_BUGS_OF, 0, n * sizeof(*ki_bugs_of));
+	had = ki_bugs_room;
+	if (ki_nbugs < had) {
+		ki_reach_give(KI_REACH_BUGS, ki_nbugs * sizeof(*ki_bugs), had * sizeof(*ki_bugs));
+		ki_reach_give(KI_REACH_BUGS_OF, ki_nbugs * sizeof(*ki_bugs_of),
+			      had * sizeof(*ki_bugs_of));
+		ki_bugs_room = ki_nbugs;
 	}
 	mutex_unlock(&ki_bugs_lock);
 }

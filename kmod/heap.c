@@ -51,6 +51,20 @@ static u32 steps_most(void)
 	return min_t(unsigned long, READ_ONCE(ki_heap_most), KI_HEAP_SIZE) / KI_HEAP_STEP;
 }
 
+/* Not on this CPU alone: a real-time task may have it for long. */
+static void trim_after(unsigned long delay)
+{
+	queue_delayed_work(system_unbound_wq, &ki_heap_trim, delay);
+}
+
+/* The heap ends there, and new readers are told so; trim gives the memory back. */
+static void hide_from(u32 steps)
+{
+	if (!steps)
+		ki_names_hide();
+	ki_rows_hide(steps);
+}
+
 /* One step more than `had`; 0 also if somebody else has done it. */
 static int grow(u32 had)
 {
@@ -71,8 +85,9 @@ static int grow(u32 had)
 			more = NULL;
 		WRITE_ONCE(ki_heap_steps, had + 1);
 		mutex_unlock(&ki_heap_lock);
-	} else if (err && !had) {
-		ki_names_end();
+	} else if (err == -ENOMEM && !had) {
+		hide_from(0);
+		trim_after(1);
 	}
 	ki_heap_short = err == -ENOMEM;
 	kfree(more);
@@ -80,12 +95,10 @@ static int grow(u32 had)
 	return err;
 }
 
-static void trim(struct work_struct *unused)
+static void shorten(void)
 {
 	u32 had, n;
 
-	(void)unused;
-	mutex_lock(&ki_heap_size_lock);
 	mutex_lock(&ki_heap_lock);
 	had = ki_heap_steps;
 	n = ki_blocks_steps_needed(had);
@@ -94,9 +107,26 @@ static void trim(struct work_struct *unused)
 	WRITE_ONCE(ki_heap_steps, n);
 	mutex_unlock(&ki_heap_lock);
 	if (n < had)
-		ki_rows_shrink(n, had);
-	if (n < had && !n)
-		ki_names_end();
+		hide_from(n);
+}
+
+/* What was hidden gives its memory back; false: somebody may still read it. */
+static bool reclaim(bool wait)
+{
+	if (!ki_rows_reclaim(ki_heap_steps, wait))
+		return false;
+	if (!ki_heap_steps)
+		ki_names_reclaim();
+	return true;
+}
+
+static void trim(struct work_struct *unused)
+{
+	(void)unused;
+	mutex_lock(&ki_heap_size_lock);
+	shorten();
+	if (!reclaim(false))
+		trim_after(1);
 	mutex_unlock(&ki_heap_size_lock);
 }
 
@@ -203,7 +233,7 @@ void ki_heap_free(struct ki_block *b)
 	mutex_lock(&ki_heap_lock);
 	ki_blocks_give(b);
 	if (ki_blocks_steps_needed(ki_heap_steps) < ki_heap_steps)
-		schedule_delayed_work(&ki_heap_trim, KI_HEAP_REST);
+		trim_after(KI_HEAP_REST);
 	mutex_unlock(&ki_heap_lock);
 }
 
@@ -226,6 +256,7 @@ int ki_heap_init(void)
 void ki_heap_exit(void)
 {
 	cancel_delayed_work_sync(&ki_heap_trim);
-	trim(NULL);
+	shorten();
+	reclaim(true);
 	ki_blocks_exit();
 }

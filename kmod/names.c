@@ -203,6 +203,10 @@ int ki_names_make(void)
 	size_t bytes = string_bytes(own), n = own->num_symtab + 1 + KI_NAMES;
 	struct mod_kallsyms *all = &ki_all_symbols;
 
+	if (all->symtab) { /* hidden, not reclaimed */
+		ki_region_names(all);
+		return 0;
+	}
 	all->symtab = __vmalloc(array_size(n, sizeof(*all->symtab)), KI_GFP | __GFP_ZERO);
 	all->strtab = __vmalloc(bytes + PAGE_SIZE + KI_NAMES * KI_NAME_LEN, KI_GFP | __GFP_ZERO);
 	all->typetab = __vmalloc(n, KI_GFP | __GFP_ZERO);
@@ -212,13 +216,17 @@ int ki_names_make(void)
 		ki_region_names(all);
 		return 0;
 	}
-	ki_names_end();
+	ki_names_reclaim();
 	return -ENOMEM;
 }
 
-void ki_names_end(void)
+void ki_names_hide(void)
 {
 	ki_region_names(&THIS_MODULE->core_kallsyms);
+}
+
+void ki_names_reclaim(void)
+{
 	vfree(ki_all_symbols.symtab);
 	vfree(ki_all_symbols.strtab);
 	vfree(ki_all_symbols.typetab);

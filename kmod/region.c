@@ -55,7 +55,6 @@ void ki_region_names(struct mod_kallsyms *names)
 	rcu_assign_pointer(ki_region.kallsyms, names);
 	rcu_assign_pointer(THIS_MODULE->kallsyms, names);
 	mutex_unlock(module_lock());
-	synchronize_rcu();
 }
 
 static bool is_found(unsigned long addr)

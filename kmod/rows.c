@@ -119,6 +119,10 @@ bool ki_rows_publish(const struct ki_rows *r, const struct ki_block *b, bool res
 	return true;
 }
 
+static u32 ki_steps_taken;	     /* have memory, shown to the kernel or just hidden from it */
+static unsigned long ki_rows_hidden; /* when rows were hidden last */
+static bool ki_rows_hiding;	     /* they have not been reclaimed since */
+
 static void show_steps(u32 n)
 {
 	ki_orc_count(ki_region_module(), n * (KI_HEAP_ORCS / KI_HEAP_STEPS));
@@ -139,27 +143,44 @@ int ki_rows_grow(u32 from, u32 to)
 	size_t i;
 	int err;
 
-	for (i = 0; i < ARRAY_SIZE(ki_step_parts); i++) {
-		err = ki_reach_take(ki_step_parts[i].what, from * ki_step_parts[i].bytes,
+	for (i = 0; to > ki_steps_taken && i < ARRAY_SIZE(ki_step_parts); i++) {
+		err = ki_reach_take(ki_step_parts[i].what, ki_steps_taken * ki_step_parts[i].bytes,
 				    to * ki_step_parts[i].bytes);
 		if (err) {
-			give_parts(i, from, to);
+			give_parts(i, ki_steps_taken, to);
 			return err;
 		}
 	}
+	ki_steps_taken = max(ki_steps_taken, to);
 	ki_orc_clear(from * orcs, (to - from) * orcs, end);
 	ki_extable_clear(from * exs, (to - from) * exs, end);
 	show_steps(to);
 	return 0;
 }
 
-void ki_rows_shrink(u32 from, u32 to)
+void ki_rows_hide(u32 from)
 {
 	show_steps(from);
-	synchronize_rcu();
-	give_parts(ARRAY_SIZE(ki_step_parts), from, to);
 	if (!from)
-		ki_bugs_trim();
+		ki_bugs_hide();
+	ki_rows_hidden = start_poll_synchronize_rcu();
+	ki_rows_hiding = true;
+}
+
+bool ki_rows_reclaim(u32 shown, bool wait)
+{
+	if (!ki_rows_hiding)
+		return true;
+	if (wait)
+		cond_synchronize_rcu(ki_rows_hidden);
+	else if (!poll_state_synchronize_rcu(ki_rows_hidden))
+		return false;
+	if (shown < ki_steps_taken)
+		give_parts(ARRAY_SIZE(ki_step_parts), shown, ki_steps_taken);
+	ki_steps_taken = shown;
+	ki_bugs_reclaim();
+	ki_rows_hiding = false;
+	return true;
 }
 
 int ki_rows_init(void)

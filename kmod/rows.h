@@ -48,11 +48,12 @@ struct ki_block {
 };
 
 /*
- * names.c; has a lock of its own: there are names from make to end, which are called one after the
- * other; -ENOMEM.
+ * names.c; has a lock of its own. There are names from make (-ENOMEM) to hide; once nobody reads
+ * them their memory is reclaimed, if they are not made again before.
  */
 int __must_check ki_names_make(void);
-void ki_names_end(void);
+void ki_names_hide(void);
+void ki_names_reclaim(void);
 /* Of the group that has been linked for it. */
 void ki_name_patch(const struct ki_patch *p, const struct ki_group *g);
 void ki_name_drop(const struct ki_patch *p);
@@ -128,17 +129,22 @@ bool __must_check ki_rows_publish(const struct ki_rows *r, const struct ki_block
 	__must_hold(&ki_lock);
 
 /*
- * The steps [from, to) of the heap get their memory, and rows that hold its new end; -ENOMEM. Or
- * their rows are not looked at any more, all readers have gone, and the memory is given back.
+ * The heap's size, changed under one lock. Growing never waits for readers of what is going: some
+ * CPU may be busy for long.
+ *
+ * grow: the steps [from, to) get memory, if they have none left, and rows that hold the new end;
+ * -ENOMEM. hide: the rows of the steps [from, ...) are not looked at by new readers. reclaim: what is
+ * not shown gives its memory back once all readers have gone; false if some have not.
  */
 int __must_check ki_rows_grow(u32 from, u32 to);
-void ki_rows_shrink(u32 from, u32 to);
+void ki_rows_hide(u32 from);
+bool ki_rows_reclaim(u32 shown, bool wait);
 
 /* region.c: the description by which the kernel knows the heap */
 int ki_region_init(void);
 void ki_region_exit(void);
 struct module *ki_region_module(void);
-/* The symbols that it and the driver have from now on; nobody looks at others any more. */
+/* The symbols that it and the driver have from now on; who looks at others goes on for a while. */
 void ki_region_names(struct mod_kallsyms *names);
 
 /* origin.c */
@@ -173,6 +179,7 @@ bool __must_check ki_bugs_take(unsigned long base, const struct ki_bug_row *rows
 void ki_bugs_bury(unsigned long start, unsigned long end); /* the originals may go */
 void ki_bugs_drop(unsigned long start, unsigned long end);
 void ki_bugs_start(struct module *region);
-void ki_bugs_trim(void); /* if all rows are free, they go */
+void ki_bugs_hide(void); /* if all rows are free, the table is empty */
+void ki_bugs_reclaim(void); /* nobody reads rows that are not in the table */
 
 #endif

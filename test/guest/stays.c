@@ -20,6 +20,7 @@
 #include "kerninst/splice.h"
 
 #define ROOM  (1 << 20) /* bytes of a patch, at most */
+#define PAGE  4096
 #define MOVES 40	/* functions that are moved */
 #define CALLS 4		/* that each of these has, at least */
 
@@ -125,16 +126,21 @@ static bool is_copied(const uint8_t *code, size_t len, const struct ki_insn *cal
 	return memmem(code, len, want, sizeof(want));
 }
 
+/* From a patch on, as far as the heap has memory, at most `room` bytes; how many. */
 static size_t read_patch(uint64_t at, uint8_t *out, size_t room)
 {
 	const struct ki_info *info = ki_target_info(target);
+	size_t len = 0, part;
 
 	if (at < info->heap_start || at >= info->heap_end)
 		return 0;
-	if (room > info->heap_end - at)
-		room = info->heap_end - at;
-	read_live(at, out, room);
-	return room;
+	for (; len < room; len += part) {
+		part = PAGE - (at + len) % PAGE;
+		part = part < room - len ? part : room - len;
+		if (ki_target_read(target, at + len, out + len, part, KI_VIEW_LIVE, &err))
+			break;
+	}
+	return len;
 }
 
 static bool is_bounced_on(const struct subject *s, const struct ki_insn *call)

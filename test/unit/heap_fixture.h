@@ -31,7 +31,8 @@ struct work_struct {
 	int unused;
 };
 #define DECLARE_DELAYED_WORK(name, f)	void (*name)(struct work_struct *) = f
-#define schedule_delayed_work(w, delay) ((void)*(w), trim_asked = true)
+#define system_unbound_wq			0
+#define queue_delayed_work(q, w, delay) ((void)(q), (void)(delay), (void)*(w), trim_asked = true)
 #define cancel_delayed_work_sync(w)	((void)*(w))
 static bool trim_asked;
 
@@ -77,6 +78,8 @@ static struct orc_entry orcs[KI_HEAP_ORCS];
 static struct exception_table_entry exs[KI_HEAP_EXS];
 static struct module region;
 static u32 steps, names, grown, shrunk;
+static u32 taken;    /* steps that have memory */
+static bool readers; /* somebody still reads what has been hidden */
 
 void *ki_reach_start(enum ki_reach what)
 {
@@ -103,9 +106,12 @@ int ki_rows_grow(u32 from, u32 to)
 	assert_int_equal(from, steps);
 	assert_int_equal(to, steps + 1);
 	assert_true(names);
-	memset(heap_bytes + from * KI_HEAP_STEP, KI_INT3, KI_HEAP_STEP);
-	memset(orcs + from * STEP_ORCS, 0, STEP_ORCS * sizeof(*orcs));
-	memset(exs + from * STEP_EXS, 0, STEP_EXS * sizeof(*exs));
+	if (to > taken) {
+		memset(heap_bytes + from * KI_HEAP_STEP, KI_INT3, KI_HEAP_STEP);
+		memset(orcs + from * STEP_ORCS, 0, STEP_ORCS * sizeof(*orcs));
+		memset(exs + from * STEP_EXS, 0, STEP_EXS * sizeof(*exs));
+		taken = to;
+	}
 	ki_orc_clear(from * STEP_ORCS, STEP_ORCS, end);
 	ki_extable_clear(from * STEP_EXS, STEP_EXS, end);
 	ki_orc_count(&region, to * STEP_ORCS);
@@ -115,17 +121,27 @@ int ki_rows_grow(u32 from, u32 to)
 	return 0;
 }
 
-void ki_rows_shrink(u32 from, u32 to)
+void ki_rows_hide(u32 from)
 {
-	assert_true(from < to);
-	assert_int_equal(to, steps);
+	assert_true(from < steps);
 	ki_orc_count(&region, from * STEP_ORCS);
 	ki_extable_count(&region, from * STEP_EXS);
-	memset(heap_bytes + from * KI_HEAP_STEP, 0x55, (to - from) * KI_HEAP_STEP);
-	memset(orc_ips + from * STEP_ORCS, 0x55, (to - from) * STEP_ORCS * sizeof(*orc_ips));
-	memset(exs + from * STEP_EXS, 0x55, (to - from) * STEP_EXS * sizeof(*exs));
 	steps = from;
 	shrunk++;
+}
+
+bool ki_rows_reclaim(u32 shown, bool wait)
+{
+	u32 n = taken - shown;
+
+	assert_int_equal(shown, steps);
+	if (readers && !wait && taken > shown)
+		return false;
+	memset(heap_bytes + shown * KI_HEAP_STEP, 0x55, n * KI_HEAP_STEP);
+	memset(orc_ips + shown * STEP_ORCS, 0x55, n * STEP_ORCS * sizeof(*orc_ips));
+	memset(exs + shown * STEP_EXS, 0x55, n * STEP_EXS * sizeof(*exs));
+	taken = shown;
+	return true;
 }
 
 int ki_names_make(void)
@@ -135,9 +151,14 @@ int ki_names_make(void)
 	return 0;
 }
 
-void ki_names_end(void)
+void ki_names_hide(void)
 {
 	names = 0;
+}
+
+void ki_names_reclaim(void)
+{
+	assert_false(names);
 }
 
 static unsigned long filled_from, filled_to;

@@ -396,7 +396,9 @@ static void go(u32 i)
 	free(p);
 	if (trim_asked && !rnd(20)) {
 		trim_asked = false;
+		readers = rnd(2);
 		trim(NULL);
+		assert_int_equal(trim_asked, readers && taken > steps);
 		all_sorted();
 	}
 }
@@ -504,6 +506,7 @@ static void grow_and_shrink(void)
 			;
 		for (n = rnd(3) ? 0 : rnd(20); npatches > n;)
 			go(rnd(2) ? npatches - 1 : rnd(npatches));
+		readers = rnd(2);
 		trim(NULL);
 		all_sorted();
 	}
@@ -525,11 +528,15 @@ static void patches_come_and_go(void **state)
 	assert_false(come(MOST * KI_HEAP_STEP, 1, 0, false));
 	assert_false(come(MOST * KI_HEAP_STEP + 1, 1, 0, true));
 	assert_true(come(MOST * KI_HEAP_STEP, heap_end.orcs, heap_end.exs, true));
-	go(0);
+	ki_heap_free(patches[--npatches]->block);
+	free(patches[npatches]);
+	readers = true;
 	trim(NULL);
 	assert_int_equal(steps, 0);
 	assert_int_equal(names, 0);
+	assert_int_equal(taken, MOST);
 	ki_heap_exit();
+	assert_int_equal(taken, 0);
 	print_message(
 		"%llu stores, %llu searches; refused for want of bytes %u, the unwinder's rows "
 		"%u, exception rows %u, room in one piece %u\n",
