@@ -17,6 +17,20 @@
 extern "C" {
 #endif
 
+/*
+ * Start a program that something is to be installed in before it runs. pid is a child of the
+ * caller that waits to be told, and then calls execve: `await` comes before it is told,
+ * `reach_entry` after. Then the program and its libraries are mapped, their constructors have run
+ * (those of a program without a loader have not), and it is stopped before its first instruction:
+ * ki_target_open_process can open it; SIGCONT lets it run. It is traced by the calling thread, and
+ * killed if that ends, from `await` to the end of `reach_entry`; so it gains no privileges from its
+ * file's mode.
+ *
+ * -ECHILD: it has ended before, and can be waited for. After any other error it is to be killed.
+ */
+int ki_process_await(pid_t pid, struct ki_err *err);
+int ki_process_reach_entry(pid_t pid, struct ki_err *err);
+
 struct ki_splice_process;
 
 /*

@@ -9,9 +9,13 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "kerninst/err.h"
+
 struct command {
 	pid_t pid; /* 0: none */
 	bool started, ended;
+	bool at_entry;	       /* it is the command already, stopped before its first instruction */
+	int watch;	       /* and a process kills it should we end; a byte here ends that one */
 	char **argv;	       /* NULL: there is none */
 	int status;	       /* of wait, when ended */
 	int stopped_by;	       /* the signal that ended the measurement, or 0 */
@@ -33,7 +37,10 @@ bool command_given(void);
    terminal. 0, or -errno. After wait_prepare. */
 int command_prepare(struct command *c, char **argv, bool quiet);
 
-/* Let it become the command. */
+/* Let it become the command, but not run yet. 0, or an error: see command_failed, too. */
+int command_reach_entry(struct command *c, struct ki_err *err);
+
+/* Let it become the command, and run. */
 void command_start(struct command *c);
 
 /* When it has ended: the errno why it never became the command, or 0. */

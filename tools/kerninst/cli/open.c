@@ -23,11 +23,16 @@ bool open_option(struct open_options *o, int option, const char *arg)
 	return true;
 }
 
-/* The number before the slash; 0: none. */
+/* The number before the slash, or OPEN_COMMAND; 0: none. */
 static pid_t prefix_of(const char *arg, char **rest)
 {
+	static const char command[] = "command/";
 	unsigned long n;
 
+	if (!strncmp(arg, command, sizeof(command) - 1)) {
+		*rest += sizeof(command) - 1;
+		return OPEN_COMMAND;
+	}
 	if (*arg < '1' || *arg > '9')
 		return 0;
 	n = strtoul(arg, rest, 10);
@@ -55,6 +60,10 @@ int open_process_prefix(struct open_options *o, const struct verb *self, char **
 
 int open_target(const struct open_options *o, struct ki_target **t, struct ki_err *err)
 {
+	if (o->pid == OPEN_COMMAND)
+		return ki_err_set(err, -EINVAL, 0,
+				  "command/ is for kerninst stat, which starts it: of a process "
+				  "that runs, PID/");
 	if (o->pid)
 		return ki_target_open_process(o->pid, t, err);
 	if (o->system_map)

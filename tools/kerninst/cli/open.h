@@ -13,8 +13,10 @@
 struct open_options {
 	const char *image;	/* an ELF file; NULL: the running kernel */
 	const char *system_map; /* its symbols; NULL: those that it has */
-	pid_t pid;		/* a process; 0: none */
+	pid_t pid;		/* a process; 0: none; OPEN_COMMAND: the command */
 };
+
+#define OPEN_COMMAND ((pid_t)-1)
 
 enum { OPEN_IMAGE = 0x100, OPEN_SYSTEM_MAP };
 
@@ -31,13 +33,13 @@ enum { OPEN_IMAGE = 0x100, OPEN_SYSTEM_MAP };
 bool open_option(struct open_options *o, int option, const char *arg);
 
 /*
- * What stands before points of a process, "PID/": taken off all of them, and put into o. All of
- * them have the same, or none has one. An exit status.
+ * What stands before points of a process, "PID/" or "command/": taken off all of them, and put into
+ * o. All of them have the same, or none has one. An exit status.
  */
 struct verb;
 int open_process_prefix(struct open_options *o, const struct verb *self, char **args, int n);
 
-/* 0, or -errno. */
+/* 0, or -errno. Not of the command: who starts it opens it. */
 int open_target(const struct open_options *o, struct ki_target **t, struct ki_err *err);
 
 /* The same, reported: an exit status. */

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "open.h"
 #include "run.h"
 #include "kerninst/process.h"
 #include "kerninst/measured.h"
@@ -105,6 +106,20 @@ static int put(void *arg, const struct ki_function *fn, const struct ki_spans *s
 	if (!ret)
 		*number = (uint32_t)c->curves.n++;
 	return ret;
+}
+
+/* The command becomes the process. */
+static int start_command(struct counting *c)
+{
+	struct ki_err err = {0};
+	int ret = run_prepare(&c->command, c->o->command, false);
+
+	if (ret || !command_reach_entry(&c->command, &err)) {
+		c->pid = c->command.pid;
+		return ret;
+	}
+	ret = run_failed(&c->command);
+	return ret ? ret : cli_fail(&err);
 }
 
 static int open_process(struct counting *c, const struct ki_asked *asked)
@@ -228,7 +243,7 @@ static int measure(struct counting *c)
 {
 	int ret;
 
-	ret = run_prepare(&c->command, c->o->command, false);
+	ret = c->command.pid ? CLI_OK : run_prepare(&c->command, c->o->command, false);
 	if (ret)
 		return ret;
 	c->start = c->last = wait_now();
@@ -241,7 +256,7 @@ static void tell_cost(const struct counting *c)
 {
 	const struct ki_process_cost *cost = ki_process_cost(c->splice);
 
-	if (c->ended)
+	if (c->ended && c->pid != c->command.pid)
 		cli_warn("process %d has ended", c->pid);
 	if (cost->left)
 		cli_warn("process %d: a thread was still in a patch: its memory is left there",
@@ -288,6 +303,9 @@ int process_stat(const struct verb *self, const struct stat_options *o, pid_t pi
 	struct counting c = {.o = o, .pid = pid};
 	int ret = check(self, o);
 
+	if (!ret && pid == OPEN_COMMAND)
+		ret = o->command ? start_command(&c)
+				 : cli_misuse(self, "command/POINT: the command stands behind --");
 	if (!ret)
 		ret = open_process(&c, asked);
 	if (!ret)

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * A program at its entry: after the kernel and the loader have mapped it and its libraries, before
+ * it executes an instruction of its own.
+ *
+ * The caller's child becomes the program, traced by the caller. At the end of execve there is only
+ * the program and its loader; so the loader runs, up to a breakpoint at the program's entry, which
+ * the kernel names in the auxiliary vector (AT_ENTRY). There the original byte comes back, and the
+ * process gets a SIGSTOP in place of the breakpoint's SIGTRAP, which it never sees. It stays
+ * stopped when the caller lets it go, and whoever installs something finds it as any other
+ * stopped process.
+ */
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "kerninst/process.h"
+
+#define INT3	  0xcc
+#define EXEC_STOP (SIGTRAP | PTRACE_EVENT_EXEC << 8)
+
+struct launch {
+	pid_t pid;
+	uint64_t entry;
+	uint8_t byte; /* that stood there */
+	struct ki_err *err;
+};
+
+static int failed(const struct launch *l, const char *what)
+{
+	int code = errno ? -errno : -EIO;
+
+	return ki_err_set(l->err, code, l->entry, "process %d: %s: %s", l->pid, what,
+			  strerror(-code));
+}
+
+int ki_process_await(pid_t pid, struct ki_err *err)
+{
+	const struct launch l = {.pid = pid, .err = err};
+
+	if (ptrace(PTRACE_SEIZE, pid, NULL, PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL))
+		return failed(&l, "ptrace");
+	return 0;
+}
+
+static int read_entry(struct launch *l)
+{
+	char path[40];
+	uint64_t row[2] = {AT_NULL + 1};
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/auxv", l->pid);
+	f = fopen(path, "re");
+	if (!f)
+		return failed(l, path);
+	while (!l->entry && row[0] != AT_NULL && fread(row, sizeof(row), 1, f) == 1)
+		if (row[0] == AT_ENTRY)
+			l->entry = row[1];
+	fclose(f);
+	errno = ENOEXEC;
+	return l->entry ? 0 : failed(l, "its entry");
+}
+
+/* Through /proc/PID/mem, which writes to text too. */
+static int exchange(const struct launch *l, uint8_t now, uint8_t *was)
+{
+	char path[40];
+	int fd, ret = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/mem", l->pid);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	if (fd < 0 || (was && pread(fd, was, 1, (off_t)l->entry) != 1) ||
+	    pwrite(fd, &now, 1, (off_t)l->entry) != 1)
+		ret = failed(l, "writing to its entry");
+	if (fd >= 0)
+		close(fd);
+	return ret;
+}
+
+/* execve has been done: the loader is next. */
+static int enter_loader(struct launch *l)
+{
+	int ret;
+
+	l->entry = 0;
+	ret = read_entry(l);
+	return ret ? ret : exchange(l, INT3, &l->byte);
+}
+
+static bool is_at_entry(const struct launch *l)
+{
+	struct user_regs_struct regs;
+
+	return l->entry && !ptrace(PTRACE_GETREGS, l->pid, NULL, &regs) &&
+	       regs.rip == l->entry + 1;
+}
+
+static int stay(const struct launch *l)
+{
+	struct user_regs_struct regs;
+	siginfo_t info;
+	int ret = exchange(l, l->byte, NULL);
+
+	if (ret)
+		return ret;
+	errno = 0;
+	if (ptrace(PTRACE_GETREGS, l->pid, NULL, &regs))
+		return failed(l, "its registers");
+	regs.rip = l->entry;
+	if (ptrace(PTRACE_SETREGS, l->pid, NULL, &regs) ||
+	    ptrace(PTRACE_DETACH, l->pid, NULL, (void *)(intptr_t)SIGSTOP) ||
+	    waitid(P_PID, (id_t)l->pid, &info, WSTOPPED | WEXITED | WNOWAIT))
+		return failed(l, "stopping it at its entry");
+	return 0;
+}
+
+/* One stop; true: it was the last, at the entry or with an error. */
+static bool pass_stop(struct launch *l, int status, int *ret)
+{
+	int signal = status >> 16 ? 0 : WSTOPSIG(status);
+
+	*ret = 0;
+	if (status >> 8 == EXEC_STOP) {
+		*ret = enter_loader(l);
+	} else if (signal == SIGTRAP && is_at_entry(l)) {
+		*ret = stay(l);
+		return true;
+	}
+	if (!*ret && ptrace(PTRACE_CONT, l->pid, NULL, (void *)(intptr_t)signal))
+		*ret = failed(l, "ptrace");
+	return *ret != 0;
+}
+
+int ki_process_reach_entry(pid_t pid, struct ki_err *err)
+{
+	struct launch l = {.pid = pid, .err = err};
+	siginfo_t info;
+	int status, ret;
+
+	do {
+		/* How it ended is for the caller to see. */
+		if (waitid(P_PID, (id_t)pid, &info, WSTOPPED | WEXITED | WNOWAIT))
+			return failed(&l, "waiting for its entry");
+		if (info.si_code == CLD_EXITED || info.si_code == CLD_KILLED ||
+		    info.si_code == CLD_DUMPED)
+			return ki_err_set(err, -ECHILD, 0,
+					  "process %d ended before its first instruction", pid);
+		if (waitpid(pid, &status, __WALL) != pid)
+			return failed(&l, "waiting for its entry");
+	} while (!pass_stop(&l, status, &ret));
+	return ret;
+}

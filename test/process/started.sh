@@ -1,0 +1,96 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# usage: test/process/started.sh [KERNINST]
+# kerninst stat command/POINT -- COMMAND: a program that is started is counted from its first
+# instruction on, exactly; it runs as without, and ends as without.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+# shellcheck source=test/process/lib.sh
+. test/process/lib.sh
+
+# counts FORM POINT...: in $tmp/counts, of one round by one thread of 80000 calls
+counts() {
+	local form=$1
+	shift
+	"$ki" stat -q -x, -o "$tmp/csv" "$@" -- $bin/"$form" 0 80000 <<< "" > "$tmp/its" &&
+		awk -F, 'NR > 1 { print $3, $1 }' "$tmp/csv" | sort > "$tmp/counts"
+}
+
+from_the_first() { # FORM
+	$bin/"$1" 0 80000 <<< "" > "$tmp/alone"
+	counts "$1" "command/$1:main" "command/$1:step" "command/$1:leap" "command/$1:_start:insns" &&
+		is "$(cat "$tmp/its")" "$(cat "$tmp/alone")" && is "$(of "$1:main")" 1 &&
+		is "$(of "$1:step")" 80000 && is "$(of "$1:leap")" 20000 && is "$(of "$1:_start+0x0")" 1
+}
+for form in pie cet static nopie; do
+	check "$form: from its first instruction on" from_the_first $form
+done
+
+stepped() { # FORM POINT...: every instruction as single steps find it
+	local form=$1
+	shift
+	counts "$form" "${@/#/command/}" || return
+	awk -F, 'NR > 1 && $1 != "" { print $4, $1 }' "$tmp/csv" | sort -u > "$tmp/counted"
+	[ "$(wc -l < "$tmp/counted")" -ge 10 ] || { cat "$tmp/counted"; return 1; }
+	awk '{ print $1 }' "$tmp/counted" > "$tmp/addresses"
+	echo | $bin/oracle steps "$tmp/addresses" "$bin/$form" 0 80000 2> /dev/null | sort > "$tmp/stepped" &&
+		join "$tmp/counted" "$tmp/stepped" | awk '$2 != $3 { print; bad = 1 } END { exit bad || NR < 10 }'
+}
+check "main, and what is before it, as single steps find them" stepped nopie nopie:main:insns nopie:_start:insns
+
+library() { counts pie command/libc.so.6:getppid && is "$(of libc.so.6:getppid)" 2500; }
+check "a function of its library" library
+
+# Each of the three shells ends once; what the last executes ends by its own library's function.
+children() {
+	"$ki" stat -q -x, -o "$tmp/csv" command/libc.so.6:_exit -- bash -c '(:); (exec true); (:); :' > /dev/null &&
+		is "$(awk -F, 'NR == 2 { print $1 }' "$tmp/csv")" 3
+}
+check "what it forks is counted; what that executes is not" children
+
+ends() { # STATUS COMMAND...
+	local want=$1
+	shift
+	"$ki" stat -q -o "$tmp/out" command/libc.so.6:_exit -- "$@" > "$tmp/its" 2>&1
+	is $? "$want"
+}
+check "its exit status" ends 7 bash -c 'exit 7'
+check "a signal that kills it" ends 143 bash -c 'kill $$; sleep 5'
+check "a script: its interpreter" eval 'printf "#!/bin/bash\nexit 5\n" > $tmp/script && chmod +x $tmp/script && ends 5 $tmp/script'
+check "what it is given" eval 'echo some words | "$ki" stat -q -o $tmp/out command/libc.so.6:read -- cat > $tmp/its && is "$(cat $tmp/its)" "some words"'
+
+# Nothing of it has run when it is refused.
+refused() { # STATUS WORDS ARGUMENT...
+	local want=$1 words=$2
+	shift 2
+	rm -f "$tmp/ran"
+	"$ki" stat "$@" > "$tmp/out" 2> "$tmp/said"
+	is "$? $(grep -c "$words" "$tmp/said") $([ -e "$tmp/ran" ] && echo ran)" "$want 1 "
+}
+check "no such function" refused 1 "no function 'nothing'" command/nothing -- touch "$tmp/ran"
+check "no such command" refused 127 "cannot be executed" command/main -- ./no-such-command
+check "no command" refused 2 "command/POINT: the command stands behind --" command/main
+check "kernel and command" refused 2 "points of one process at a time" command/main vfs_read -- touch "$tmp/ran"
+check "what a process does not have" refused 2 "of a process hits are counted" -m walltime command/main -- touch "$tmp/ran"
+check "list" eval '"$ki" list command/main 2>&1 | grep -q "of a process that runs, PID/"'
+
+interrupted() {
+	timeout -s INT 1 "$ki" stat -q -x, -o "$tmp/csv" command/libc.so.6:clock_nanosleep -- sleep 20
+	is "$(awk -F, 'NR == 2 { print $1 }' "$tmp/csv")" 1 && ! pgrep -x -P $$ sleep
+}
+check "Ctrl-C: the count is shown, and the command has ended" interrupted
+
+# The tool is killed while it installs: the command, which has not run, ends.
+killed() {
+	local i
+	for ((i = 0; i < 30; i++)); do
+		"$ki" stat -q "command/pie:leap:blocks" -- $bin/pie 0 100 < /dev/null > "$tmp/out" 2>&1 &
+		sleep "0.00$((i % 10))$((i / 10))"
+		kill -9 $! 2> /dev/null
+		wait $! 2> /dev/null
+	done
+	sleep 0.5
+	is "$(pgrep -fc "^$bin/pie 0 100")" 0
+}
+check "the tool is killed while it starts, 30 times: nothing is left" killed
+finish
