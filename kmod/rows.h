@@ -133,8 +133,8 @@ bool __must_check ki_rows_publish(const struct ki_rows *r, const struct ki_block
  * CPU may be busy for long.
  *
  * grow: the steps [from, to) get memory, if they have none left, and rows that hold the new end;
- * -ENOMEM. hide: the rows of the steps [from, ...) are not looked at by new readers. reclaim: what is
- * not shown gives its memory back once all readers have gone; false if some have not.
+ * -ENOMEM. hide: the rows of the steps [from, ...) are not looked at by new readers. reclaim: what
+ * is not shown gives its memory back once all readers have gone; false if some have not.
  */
 int __must_check ki_rows_grow(u32 from, u32 to);
 void ki_rows_hide(u32 from);
@@ -179,7 +179,7 @@ bool __must_check ki_bugs_take(unsigned long base, const struct ki_bug_row *rows
 void ki_bugs_bury(unsigned long start, unsigned long end); /* the originals may go */
 void ki_bugs_drop(unsigned long start, unsigned long end);
 void ki_bugs_start(struct module *region);
-void ki_bugs_hide(void); /* if all rows are free, the table is empty */
+void ki_bugs_hide(void);    /* if all rows are free, the table is empty */
 void ki_bugs_reclaim(void); /* nobody reads rows that are not in the table */
 
 #endif

@@ -99,7 +99,8 @@ assert 'tgid == 4321' in code['code'] and 'jnz' in code['code']
 assert 2 + code['instructions'] - 1 <= 6
 assert [r for r in rows if r['metric'] == 'dry_run'][0]['reason'] == 'OK'" "$got"
 ok "a dry run executes nothing" test ! -e $dir/executed
-is "a dry run installs nothing" "$("$ki" stat --dry-run -q vfs_read 'ksys_*' > $dir/dry && text_hash)" "$baseline"
+ok "a dry run" eval "'$ki' stat --dry-run -q vfs_read 'ksys_*' > $dir/dry"
+ok "installs nothing" text_is_back
 ok "and says what could be" grep -q '^yes  *calls  *ksys_read  *0x' $dir/dry
 # shellcheck disable=SC2317 # called through ok
 refuses() { # PATTERN ARGUMENT...

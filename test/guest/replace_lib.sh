@@ -22,6 +22,7 @@ pids=()
 begin() { # NAME WHAT=WHAT RESULTS: in a session of its own
 	"$ki" replace -q "$2" < /dev/null > /dev/null 2> /tmp/replace_err &
 	pids[$1]=$!
+	until_true 120 measures "${pids[$1]}" || ok "session $1 is in" false
 	ok "$2" wait_for "$3"
 }
 

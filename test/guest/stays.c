@@ -21,8 +21,8 @@
 
 #define ROOM  (1 << 20) /* bytes of a patch, at most */
 #define PAGE  4096
-#define MOVES 40	/* functions that are moved */
-#define CALLS 4		/* that each of these has, at least */
+#define MOVES 40 /* functions that are moved */
+#define CALLS 4	 /* that each of these has, at least */
 
 static struct ki_target *target;
 static struct ki_err err;

@@ -31,7 +31,7 @@ struct work_struct {
 	int unused;
 };
 #define DECLARE_DELAYED_WORK(name, f)	void (*name)(struct work_struct *) = f
-#define system_unbound_wq			0
+#define system_unbound_wq		0
 #define queue_delayed_work(q, w, delay) ((void)(q), (void)(delay), (void)*(w), trim_asked = true)
 #define cancel_delayed_work_sync(w)	((void)*(w))
 static bool trim_asked;
