@@ -98,8 +98,7 @@ static bool is_at_entry(const struct launch *l)
 {
 	struct user_regs_struct regs;
 
-	return l->entry && !ptrace(PTRACE_GETREGS, l->pid, NULL, &regs) &&
-	       regs.rip == l->entry + 1;
+	return l->entry && !ptrace(PTRACE_GETREGS, l->pid, NULL, &regs) && regs.rip == l->entry + 1;
 }
 
 static int stay(const struct launch *l)

@@ -56,8 +56,15 @@ ends() { # STATUS COMMAND...
 }
 check "its exit status" ends 7 bash -c 'exit 7'
 check "a signal that kills it" ends 143 bash -c 'kill $$; sleep 5'
-check "a script: its interpreter" eval 'printf "#!/bin/bash\nexit 5\n" > $tmp/script && chmod +x $tmp/script && ends 5 $tmp/script'
-check "what it is given" eval 'echo some words | "$ki" stat -q -o $tmp/out command/libc.so.6:read -- cat > $tmp/its && is "$(cat $tmp/its)" "some words"'
+printf '#!/bin/bash\nexit 5\n' > "$tmp/script"
+chmod +x "$tmp/script"
+check "a script: its interpreter" ends 5 "$tmp/script"
+
+given() {
+	echo some words | "$ki" stat -q -o "$tmp/out" command/libc.so.6:read -- cat > "$tmp/its" &&
+		is "$(cat "$tmp/its")" "some words"
+}
+check "what it is given" given
 
 # Nothing of it has run when it is refused.
 refused() { # STATUS WORDS ARGUMENT...
@@ -72,7 +79,8 @@ check "no such command" refused 127 "cannot be executed" command/main -- ./no-su
 check "no command" refused 2 "command/POINT: the command stands behind --" command/main
 check "kernel and command" refused 2 "points of one process at a time" command/main vfs_read -- touch "$tmp/ran"
 check "what a process does not have" refused 2 "of a process hits are counted" -m walltime command/main -- touch "$tmp/ran"
-check "list" eval '"$ki" list command/main 2>&1 | grep -q "of a process that runs, PID/"'
+lists() { "$ki" list command/main 2>&1 | grep -q "of a process that runs, PID/"; }
+check "list" lists
 
 interrupted() {
 	timeout -s INT 1 "$ki" stat -q -x, -o "$tmp/csv" command/libc.so.6:clock_nanosleep -- sleep 20
