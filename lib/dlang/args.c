@@ -13,25 +13,41 @@
 #include "dlang/parse.h"
 #include "dlang/probe.h"
 
-#define TASK(n)	  "(struct task_struct *)arg" #n
-#define LWP(n)	  "xlate<lwpsinfo_t *>(" TASK(n) ")"
-#define PROC(n)	  "xlate<psinfo_t *>(" TASK(n) ")"
-#define THIS_CPU  "xlate<cpuinfo_t *>(cpu)"
-#define BIO	  "(struct bio *)arg0"
-#define BUFFER	  "xlate<bufinfo_t *>(" BIO ")"
-#define DEVICE	  "xlate<devinfo_t *>(" BIO ")"
-#define NO_FILE	  "xlate<fileinfo_t *>((struct file *)0)"
-#define PACKET	  "xlate<pktinfo_t *>((struct sk_buff *)arg0)"
-#define SOCK(n)	  "(struct sock *)arg" #n
-#define HEADER(n) "(((struct sk_buff *)arg0)->head + ((struct sk_buff *)arg0)->" #n ")"
-#define IP	  "xlate<ipinfo_t *>((struct iphdr *)" HEADER(network_header) ")"
-#define CS(n)	  "xlate<csinfo_t *>(" SOCK(n) ")"
-#define MOST_ARGS 6
-#define ESTABLISHED                                                                                \
+#define TASK(n)	   "(struct task_struct *)arg" #n
+#define LWP(n)	   "xlate<lwpsinfo_t *>(" TASK(n) ")"
+#define PROC(n)	   "xlate<psinfo_t *>(" TASK(n) ")"
+#define THIS_CPU   "xlate<cpuinfo_t *>(cpu)"
+#define BIO	   "(struct bio *)arg0"
+#define BUFFER	   "xlate<bufinfo_t *>(" BIO ")"
+#define DEVICE	   "xlate<devinfo_t *>(" BIO ")"
+#define NO_FILE	   "xlate<fileinfo_t *>((struct file *)0)"
+#define SKB	   "((struct sk_buff *)arg0)"
+#define PACKET	   "xlate<pktinfo_t *>(" SKB ")"
+#define NO_PACKET  "xlate<pktinfo_t *>((struct sk_buff *)0)"
+#define SOCK(n)	   "(struct sock *)arg" #n
+#define IN_SOCK(n) "(struct __in_sock *)arg" #n
+#define HEADER(n)  "(" SKB "->head + " SKB "->" #n ")"
+#define NETWORK	   HEADER(network_header)
+#define IP	   "xlate<ipinfo_t *>((struct iphdr *)" NETWORK ")"
+#define IP_OF(x)   "xlate<ipinfo_t *>(" x ")"
+#define IS(v, t)   "(*(uint8_t *)" NETWORK " >> 4 == " #v " ? (" t ")" NETWORK " : (" t ")0)"
+#define CS(n)	   "xlate<csinfo_t *>(" SOCK(n) ")"
+#define TCP_OF(x)  "xlate<tcpinfo_t *>(" x ")"
+#define TCPS_OF(x) "xlate<tcpsinfo_t *>(" x ")"
+#define UDPS_OF(x) "xlate<udpsinfo_t *>(" x ")"
+#define TCPLS	   "xlate<tcplsinfo_t *>((int)arg4)"
+#define MOST_ARGS  6
+#define OF_IP                                                                                      \
 	{                                                                                          \
-		"(void *)0", CS(1), "xlate<ipinfo_t *>(" SOCK(1) ")",                              \
-			"xlate<tcpsinfo_t *>((struct tcp_sock *)arg3)",                            \
-			"xlate<tcpinfo_t *>(" SOCK(1) ")"                                          \
+		PACKET, CS(2), IP, "xlate<ifinfo_t *>(" SKB "->dev)",                              \
+			"xlate<ipv4info_t *>(" IS(4, "struct iphdr *") ")",                        \
+			"xlate<ipv6info_t *>(" IS(6, "struct ipv6hdr *") ")"                       \
+	}
+/* What comes in makes a connection what it is then. */
+#define BECOMES                                                                                    \
+	{                                                                                          \
+		NO_PACKET, CS(1), IP_OF(IN_SOCK(1)), TCPS_OF("(struct tcp_sock *)arg3"),           \
+			TCP_OF(IN_SOCK(1)), TCPLS                                                  \
 	}
 
 static const struct row {
@@ -54,34 +70,37 @@ static const struct row {
 	{"sched", "tick", {"xlate<lwpsinfo_t *>(curthread)", "xlate<psinfo_t *>(curthread)"}},
 	{"io", "start", {BUFFER, DEVICE, NO_FILE}},
 	{"io", "done", {BUFFER, DEVICE, NO_FILE}},
-	{"ip", "send", {PACKET, CS(2), IP}},
-	{"ip", "receive", {PACKET, CS(2), IP}},
+	{"ip", "send", OF_IP},
+	{"ip", "receive", OF_IP},
 	{"tcp",
 	 "send",
-	 {PACKET, CS(1), "xlate<ipinfo_t *>(" SOCK(1) ")", "xlate<tcpsinfo_t *>(" SOCK(1) ")",
-	  "xlate<tcpinfo_t *>(" SOCK(1) ")"}},
+	 {PACKET, CS(1), IP_OF("(struct tcp_sock *)arg1"), TCPS_OF(SOCK(1)),
+	  TCP_OF("(struct tcp_sock *)arg1")}},
 	{"tcp",
 	 "receive",
-	 {PACKET, CS(3), IP, "xlate<tcpsinfo_t *>(" SOCK(3) ")",
-	  "xlate<tcpinfo_t *>((struct tcphdr *)" HEADER(transport_header) ")"}},
+	 {PACKET, "xlate<csinfo_t *>(" SKB "->sk)", IP, TCPS_OF(SKB),
+	  TCP_OF("(struct tcphdr *)" HEADER(transport_header))}},
 	{"tcp",
 	 "connect-request",
-	 {PACKET, CS(1), "xlate<ipinfo_t *>(" SOCK(1) ")", "xlate<tcpsinfo_t *>(" SOCK(1) ")",
-	  "xlate<tcpinfo_t *>(" SOCK(1) ")"}},
-	{"tcp", "connect-established", ESTABLISHED},
-	{"tcp", "connect-refused", ESTABLISHED},
-	{"tcp", "accept-established", ESTABLISHED},
+	 {NO_PACKET, CS(1), IP_OF(SOCK(1)), TCPS_OF(SOCK(1)), TCP_OF(SOCK(1))}},
+	{"tcp", "connect-established", BECOMES},
+	{"tcp", "connect-refused", BECOMES},
+	{"tcp", "accept-established", BECOMES},
+	{"tcp",
+	 "accept-refused",
+	 {PACKET, CS(1), IP_OF("(struct __reset_ip *)" NETWORK), TCPS_OF(SKB),
+	  TCP_OF("(struct __reset_hdr *)" HEADER(transport_header))}},
 	{"tcp",
 	 "state-change",
-	 {"(void *)0", CS(1), "(void *)0", "xlate<tcpsinfo_t *>((struct tcp_sock *)arg3)",
-	  "(void *)0", "xlate<tcplsinfo_t *>((int)arg4)"}},
+	 {NO_PACKET, CS(1), IP_OF(SOCK(1)), TCPS_OF("(struct tcp_sock *)arg3"), TCP_OF(SOCK(1)),
+	  TCPLS}},
 	{"udp",
 	 "send",
-	 {"(void *)0", CS(0), "xlate<ipinfo_t *>(" SOCK(0) ")", "(void *)0",
+	 {NO_PACKET, CS(0), IP_OF("(struct udp_sock *)arg0"), UDPS_OF(SOCK(0)),
 	  "xlate<udpinfo_t *>(" SOCK(0) ")"}},
 	{"udp",
 	 "receive",
-	 {PACKET, CS(1), IP, "(void *)0",
+	 {PACKET, CS(1), IP, UDPS_OF(SOCK(1)),
 	  "xlate<udpinfo_t *>((struct udphdr *)" HEADER(transport_header) ")"}},
 };
 
@@ -262,4 +281,87 @@ bool ki_dlang_argument(struct ki_dlang *d, size_t i, unsigned int arg, char *tex
 	snprintf(text + len, size - len, "%s%.*s", type.stars ? " " : "", type.stars,
 		 "****************");
 	return true;
+}
+
+/* ---- clauses of probes that have the same from different places ---- */
+
+static bool names_args(const struct ki_d_node *list)
+{
+	for (const struct ki_d_node *n = list; n; n = n->next) {
+		if (n->kind == KI_D_NAME && !strcmp(n->text, "args"))
+			return true;
+		for (unsigned int i = 0; i < 3; i++)
+			if (names_args(n->kid[i]))
+				return true;
+	}
+	return false;
+}
+
+/* Are the types the same? An argument begins with xlate<its type>. */
+static bool is_like(const struct row *a, const struct row *b)
+{
+	for (unsigned int i = 0; i < MOST_ARGS; i++) {
+		const char *x = a->args[i], *y = b->args[i];
+
+		if (!x || !y)
+			continue;
+		if (strncmp(x, y, strcspn(x, ">") + 1) != 0)
+			return false;
+	}
+	return true;
+}
+
+/* From which of the clause's patterns on args[] is like that of the first, and yet another one? */
+static uint32_t split_at(struct ki_d_checker *c, const struct ki_d_clause *clause)
+{
+	const struct ki_d_pattern *p = &c->d->patterns.v[clause->first];
+	struct resolved first, now;
+
+	if (clause->n < 2 || !(names_args(clause->predicate) || names_args(clause->body)) ||
+	    !resolve(c, (const char *const *)p->field, &first) || !first.row)
+		return 0;
+	for (uint32_t i = 1; i < clause->n; i++) {
+		if (!resolve(c, (const char *const *)p[i].field, &now) || !now.row ||
+		    !is_like(first.row, now.row))
+			return 0;
+		if (!is_same(&now, &first))
+			return i;
+	}
+	return 0;
+}
+
+static int copy_of(struct ki_d_checker *c, struct ki_d_node *list, struct ki_d_node **out)
+{
+	for (; list; list = list->next, out = &(*out)->next)
+		if (!(*out = ki_d_copy(c->d, list, NULL, NULL, UINT32_MAX)))
+			return ki_d_no_memory(c->err);
+	*out = NULL;
+	return 0;
+}
+
+int ki_d_split_clauses(struct ki_d_checker *c)
+{
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < c->d->clauses.n; i++) {
+		const uint32_t at = split_at(c, &c->d->clauses.v[i]);
+		struct ki_d_clause rest = c->d->clauses.v[i];
+
+		if (!at)
+			continue;
+		rest.first += at;
+		rest.n -= at;
+		ret = copy_of(c, c->d->clauses.v[i].predicate, &rest.predicate);
+		if (!ret)
+			ret = copy_of(c, c->d->clauses.v[i].body, &rest.body);
+		if (!ret && ki_vec_push(&c->d->clauses, rest))
+			ret = ki_d_no_memory(c->err);
+		if (ret)
+			break;
+		memmove(&c->d->clauses.v[i + 2], &c->d->clauses.v[i + 1],
+			(c->d->clauses.n - i - 2) * sizeof(rest));
+		c->d->clauses.v[i].n = at;
+		c->d->clauses.v[i + 1] = rest;
+	}
+	return ret;
 }

@@ -63,6 +63,8 @@ enum ki_d_kind {
 	KI_D_COMMA,    /* kid 0, kid 1 */
 	KI_D_XLATE,    /* xlate <about> (kid 0) */
 	KI_D_ELEMENT,  /* kid 0 [kid 1] of an array that is in a variable */
+	KI_D_LET,      /* kid 1, where KI_D_HELD of the same value is kid 0 */
+	KI_D_HELD,     /* (let.c); value: which */
 	KI_D_IF,       /* a statement: if (kid 0) kid 1, linked by next, else kid 2 */
 };
 

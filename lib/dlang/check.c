@@ -301,6 +301,8 @@ int ki_d_check_expr(struct ki_d_checker *c, struct ki_d_node *n)
 		[KI_D_SIZEOF] = ki_d_check_sizeof,
 		[KI_D_OFFSETOF] = ki_d_check_offsetof,
 		[KI_D_COMMA] = check_comma,
+		[KI_D_LET] = ki_d_check_let,
+		[KI_D_HELD] = check_number,
 		[KI_D_XLATE] = ki_d_check_xlate,
 	};
 
@@ -380,6 +382,8 @@ int ki_d_check(struct ki_dlang *d, struct ki_err *err)
 		ret = ki_d_check_translators(&c);
 	if (!ret)
 		ret = ki_d_check_inlines(&c);
+	if (!ret)
+		ret = ki_d_split_clauses(&c);
 	for (size_t i = 0; !ret && i < d->clauses.n; i++)
 		ret = check_clause(&c, &d->clauses.v[i]);
 	return ret ? ret : ki_d_batches(d, err);

@@ -10,6 +10,7 @@ struct ki_d_checker {
 	struct ki_d_clause *clause;
 	const struct ki_d_node *statement;   /* that is being checked; NULL: the predicate */
 	const char *tag_aggarg, *tag_aggbad; /* of a function that has an aggregation */
+	unsigned int lets;		     /* around here */
 };
 
 int ki_d_check_expr(struct ki_d_checker *c, struct ki_d_node *n);
@@ -37,6 +38,21 @@ int ki_d_check_assign(struct ki_d_checker *c, struct ki_d_node *n);
 int ki_d_check_step(struct ki_d_checker *c, struct ki_d_node *n);
 int ki_d_check_cond(struct ki_d_checker *c, struct ki_d_node *n);
 int ki_d_check_cast(struct ki_d_checker *c, struct ki_d_node *n);
+
+/*
+ * let.c: a value for the parameter `name` of `body`. held: what stands there instead, and let: what
+ * is around the body then, its kid 1; NULL: the value itself. more: lets of the same body before.
+ */
+struct ki_d_let {
+	const struct ki_d_node *body;
+	const char *name;
+	unsigned int more;
+	uint32_t at; /* of what is copied; UINT32_MAX: where it stands */
+	struct ki_d_node *let, *held;
+};
+
+int ki_d_let(struct ki_d_checker *c, const struct ki_d_node *value, struct ki_d_let *let);
+int ki_d_check_let(struct ki_d_checker *c, struct ki_d_node *n);
 
 /* check_order.c: what may stand behind commit(), speculate() ... */
 int ki_d_check_order(struct ki_d_checker *c, const struct ki_d_clause *clause);
@@ -87,6 +103,9 @@ int ki_d_check_translators(struct ki_d_checker *c);
 
 /* args.c: args[i] of the clause's probes. */
 int ki_d_check_args(struct ki_d_checker *c, struct ki_d_node *n);
+/* Where args[] is of the same types for all probes of a clause, but from different places: clauses
+ * of those of each. */
+int ki_d_split_clauses(struct ki_d_checker *c);
 
 /* inline.c: a copy, with copies of `in` where it has this name; at: UINT32_MAX: where it was.
  * NULL: out of memory, or too large. */

@@ -239,11 +239,14 @@ static bool has_address(const struct ki_d_node *n)
 
 int ki_d_check_address(struct ki_d_checker *c, struct ki_d_node *n)
 {
-	const struct ki_d_node *of = n->kid[0];
-	int ret = ki_d_check_expr(c, n->kid[0]);
+	const bool is_member = n->kid[0]->kind == KI_D_MEMBER;
+	struct ki_d_node *of = n->kid[0];
+	int ret = ki_d_check_expr(c, of);
 
 	if (ret)
 		return ret;
+	if (is_member && of->kind == KI_D_CAST && has_address(of->kid[0])) /* it was translated */
+		n->kid[0] = of = of->kid[0];
 	if (of->kind == KI_D_NAME || of->kind == KI_D_SELF || of->kind == KI_D_THIS ||
 	    of->kind == KI_D_INDEX || ki_d_in_variable(of))
 		return FAIL(c, n, "D_ADDROF_VAR", "a variable of D has no address");
@@ -311,16 +314,23 @@ int ki_d_check_sizeof(struct ki_d_checker *c, struct ki_d_node *n)
 
 int ki_d_check_offsetof(struct ki_d_checker *c, struct ki_d_node *n)
 {
-	const struct ki_d_member *m;
-	uint64_t bit;
+	struct ki_d_type t = n->about;
+	uint64_t bit = 0, inside;
 
-	if (!ki_d_is_struct(n->about))
-		return FAIL(c, n, "D_OFFSETOF_TYPE", "offsetof wants a struct or union");
-	m = ki_d_member_find(&c->d->types, n->about, n->text, &bit);
-	if (!m)
-		return FAIL(c, n, "D_TYPE_MEMBER", "%.60s is no member of it", n->text);
-	if (m->width)
-		return FAIL(c, n, "D_OFFSETOF_BITFIELD", "a bit-field has no offset in bytes");
+	for (char *name = strtok(n->text, "."); name; name = strtok(NULL, ".")) {
+		const struct ki_d_member *m;
+
+		if (!ki_d_is_struct(t))
+			return FAIL(c, n, "D_OFFSETOF_TYPE", "offsetof wants a struct or union");
+		m = ki_d_member_find(&c->d->types, t, name, &inside);
+		if (!m)
+			return FAIL(c, n, "D_TYPE_MEMBER", "%.60s is no member of it", name);
+		if (m->width)
+			return FAIL(c, n, "D_OFFSETOF_BITFIELD",
+				    "a bit-field has no offset in bytes");
+		bit += inside;
+		t = m->type;
+	}
 	become_number(n, KI_U64, bit / 8);
 	return 0;
 }

@@ -70,6 +70,9 @@ struct ki_node *ki_d_gen_speculate(struct ki_d_gen *g, const struct ki_d_node *w
 struct ki_node *ki_d_gen_speculation_now(struct ki_d_gen *g);
 struct ki_node *ki_d_gen_speculation_end(struct ki_d_gen *g);
 
+/* let.c's: a value that is kept while another one is computed, and it. */
+struct ki_node *ki_d_gen_let(struct ki_d_gen *g, const struct ki_d_node *n);
+struct ki_node *ki_d_gen_held(struct ki_d_gen *g, const struct ki_d_node *n);
 /* An index, which is a fault from n on. */
 struct ki_node *ki_d_gen_in_bounds(struct ki_d_gen *g, struct ki_node *x, uint64_t n);
 /* What code_parts.c keeps in locals: offsets of a part, and of a second one; a value. */

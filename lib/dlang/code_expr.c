@@ -459,6 +459,10 @@ struct ki_node *ki_d_gen_expr(struct ki_d_gen *g, const struct ki_d_node *n)
 		return ki_d_gen_address(g, n->kid[0]);
 	case KI_D_COMMA:
 		return comma(g, n);
+	case KI_D_LET:
+		return ki_d_gen_let(g, n);
+	case KI_D_HELD:
+		return ki_d_gen_held(g, n);
 	default:
 		return ki_d_gen_memory(g, n);
 	}

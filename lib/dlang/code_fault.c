@@ -22,15 +22,17 @@ enum local {
 	SPECULATION,
 	DESTINATION,
 	OFFSET,
-	LOCALS
+	LET,
+	LOCALS = LET + KI_D_LETS
 };
 _Static_assert(LOCALS == KI_D_HELD_LOCALS, "storage.c leaves them alone");
 
 static struct ki_var local(enum local which)
 {
-	static const char *const names[] = {"hold",	   "temp",	  "address",
-					    "fault",	   "error_fault", "error_address",
-					    "speculation", "destination", "offset"};
+	static const char *const names[] = {
+		"hold",		 "temp",	"address",     "fault",	 "error_fault",
+		"error_address", "speculation", "destination", "offset", "let0",
+		"let1",		 "let2",	"let3"};
 
 	return (struct ki_var){.name = names[which],
 			       .kind = KI_VAR_LOCAL,
@@ -182,6 +184,19 @@ struct ki_node *ki_d_gen_in_bounds(struct ki_d_gen *g, struct ki_node *x, uint64
 	stmt[2] = note(g, bad, KI_D_BAD_INDEX);
 	bad = ki_expr_binary(g->s, KI_GE, get(g, TEMP), number(g, n));
 	return behind(g, stmt, 3, ki_expr_cond(g->s, bad, number(g, 0), get(g, TEMP)));
+}
+
+struct ki_node *ki_d_gen_let(struct ki_d_gen *g, const struct ki_d_node *n)
+{
+	struct ki_node *keep = set(g, (enum local)(LET + n->value),
+				   ki_expr_cast(g->s, KI_U64, ki_d_gen_expr(g, n->kid[0])));
+
+	return ki_expr_behind(g->s, keep, ki_d_gen_expr(g, n->kid[1]));
+}
+
+struct ki_node *ki_d_gen_held(struct ki_d_gen *g, const struct ki_d_node *n)
+{
+	return ki_expr_cast(g->s, ki_d_num(n->type), get(g, (enum local)(LET + n->value)));
 }
 
 struct ki_node *ki_d_gen_offset(struct ki_d_gen *g, bool second)

@@ -8,8 +8,9 @@
 #include <string.h>
 #include <time.h>
 
-#define CONVERSIONS "diouxXcCsSpYTkaAeEfgG@"
-#define WIDEST	    10000
+#define CONVERSIONS    "diouxXcCsSpYTkaAeEfgG@"
+#define WIDEST	       10000
+#define ADDRESS_DIGITS 16 /* %?x is as wide as an address */
 
 static int number(const char **p)
 {
@@ -39,6 +40,9 @@ static int conversion(const char **p, struct ki_d_spec *out, const char **why)
 	out->width = out->precision = -1;
 	if (**p == '*') {
 		out->width_arg = true;
+		++*p;
+	} else if (**p == '?') {
+		out->width = ADDRESS_DIGITS;
 		++*p;
 	} else if (isdigit((unsigned char)**p)) {
 		out->width = number(p);

@@ -79,7 +79,7 @@ static int check_format(struct ki_d_checker *c, const struct ki_d_node *n)
 	if (fmt->kind != KI_D_TEXT)
 		return FAIL(c, fmt, "D_PRINTF_ARG_FMT", "%s begins with a format: %s(\"%%d\", pid)",
 			    n->text, n->text);
-	if (!*p)
+	if (!*p && n->sym.function->kind != KI_D_F_FREOPEN)
 		return FAIL(c, fmt, "D_PRINTF_FMT_EMPTY", "the format is empty");
 	while ((ret = ki_d_format_next(&p, &s, &why)) > 0) {
 		const unsigned int stars = s.width_arg + s.precision_arg;

@@ -196,11 +196,45 @@ struct ki_d_node *ki_d_copy(struct ki_dlang *d, const struct ki_d_node *n, char 
 	return copy(&c, n);
 }
 
+/* Arguments that are computed once; *lets: what is to be around the body, the last one first. */
+static int hold_arguments(struct ki_d_checker *c, const struct ki_d_inline *in, struct copying *to,
+			  struct ki_d_node **lets)
+{
+	struct ki_d_let let = {.body = in->body};
+	int ret = 0;
+
+	if (!ki_d_is_scalar(in->type) && !ki_d_is_string(in->type))
+		return 0;
+	for (unsigned int i = 0; !ret && i < in->n; i++) {
+		let.name = in->names[i];
+		ret = ki_d_let(c, to->args[i], &let);
+		if (ret || !let.let)
+			continue;
+		to->args[i] = let.held;
+		let.let->kid[1] = *lets;
+		*lets = let.let;
+	}
+	return ret;
+}
+
+static struct ki_d_node *around_body(struct ki_d_node *lets, struct ki_d_node *body)
+{
+	while (body && lets) {
+		struct ki_d_node *outer = lets->kid[1];
+
+		lets->kid[1] = body;
+		body = lets;
+		lets = outer;
+	}
+	return body;
+}
+
 int ki_d_inline_use(struct ki_d_checker *c, struct ki_d_node *n, struct ki_d_inline *in)
 {
 	struct copying to = {
 		.d = c->d, .n = in->n, .names = in->names, .moved = in->known, .at = n->at};
 	struct ki_d_node *next = n->next;
+	struct ki_d_node *lets = NULL;
 	unsigned int count = 0;
 
 	for (struct ki_d_node *k = n->kind == KI_D_INDEX ? n->kid[1] : NULL; k; k = k->next)
@@ -212,7 +246,10 @@ int ki_d_inline_use(struct ki_d_checker *c, struct ki_d_node *n, struct ki_d_inl
 	if (in->busy > DEEPEST)
 		return ki_d_fail(c->d, c->err, n->at, "D_IDENT_UNDEF", "%.40s names itself",
 				 in->name);
-	n->kid[0] = copy(&to, in->body);
+	count = (unsigned int)hold_arguments(c, in, &to, &lets);
+	if (count)
+		return (int)count;
+	n->kid[0] = around_body(lets, copy(&to, in->body));
 	if (!n->kid[0])
 		return ki_d_fail(c->d, c->err, n->at, "D_UNKNOWN", "%.40s becomes too large",
 				 in->name);

@@ -7,23 +7,12 @@
  */
 #include <string.h>
 
+#include "dlang/known.h"
 #include "dlang/parse.h"
 
-/* Byte i of what __a leads to, as two digits. */
-#define HALF(i, shifted) "substr(\"0123456789ABCDEF\", ((uint8_t *)__a)[" #i "] " shifted ", 1)"
-#define DIGITS(i)	 "strjoin(" HALF(i, ">> 4") ", " HALF(i, "& 15") ")"
+#define ROWS (sizeof(rows) / sizeof(*rows))
 
-static const struct {
-	const char *name, *text;
-} rows[] = {
-	{"inet_ntop", "inline string inet_ntop[int __f, void *__a] = __f == AF_INET ?"
-		      " inet_ntoa(__a) : __f == AF_INET6 ? inet_ntoa6(__a) :"
-		      " stringof((char *)0);"},
-	{"link_ntop",
-	 "inline string link_ntop[int __t, void *__a] = __t == ARPHRD_ETHER ?"
-	 " strjoin(strjoin(strjoin(strjoin(strjoin(strjoin(strjoin(strjoin(strjoin("
-	 "strjoin(" DIGITS(0) ", \":\"), " DIGITS(1) "), \":\"), " DIGITS(2) "), \":\"), " DIGITS(
-		 3) "), \":\"), " DIGITS(4) "), \":\"), " DIGITS(5) ") : stringof((char *)0);"},
+static const struct ki_d_known_row rows[] = {
 	{"mutex_owned", "inline int mutex_owned[struct mutex *__m] ="
 			" (__m->owner.counter & ~7) == (int64_t)curthread;"},
 	{"mutex_owner", "inline struct task_struct *mutex_owner[struct mutex *__m] ="
@@ -85,62 +74,6 @@ static const struct {
 	 " dev_name = stringof(B->bi_disk->disk_name);"
 	 " dev_statname = stringof(B->bi_bdev->bd_disk->disk_name);"
 	 " dev_statname = stringof(B->bi_disk->disk_name); dev_pathname = \"<unknown>\"; };"},
-	{"pktinfo_t", "typedef struct pktinfo { uintptr_t pkt_addr; } pktinfo_t;"
-		      "translator pktinfo_t < struct sk_buff *B > { pkt_addr = (uintptr_t)B; };"},
-	{"csinfo_t",
-	 "typedef struct csinfo { uintptr_t cs_addr; uint64_t cs_cid; } csinfo_t;"
-	 "translator csinfo_t < struct sock *S > { cs_addr = (uintptr_t)S; cs_cid = (uint64_t)S; };"},
-	{"ipinfo_t",
-	 "typedef struct ipinfo { uint8_t ip_ver; uint32_t ip_plength;"
-	 " string ip_saddr, ip_daddr; } ipinfo_t;"
-	 "translator ipinfo_t < struct iphdr *I > { ip_ver = *(uint8_t *)I >> 4;"
-	 " ip_plength = ntohs(I->tot_len) - 4 * (*(uint8_t *)I & 15);"
-	 " ip_saddr = inet_ntoa(&I->saddr); ip_daddr = inet_ntoa(&I->daddr); };"
-	 "translator ipinfo_t < struct sock *S > { ip_ver = S->__sk_common.skc_family == 2 ? 4 : 6;"
-	 " ip_saddr = inet_ntoa(&S->__sk_common.skc_rcv_saddr);"
-	 " ip_daddr = inet_ntoa(&S->__sk_common.skc_daddr); };"},
-	{"tcpinfo_t",
-	 "typedef struct tcpinfo { uint16_t tcp_sport, tcp_dport; uint32_t tcp_seq, tcp_ack;"
-	 " uint16_t tcp_window; uint8_t tcp_flags; } tcpinfo_t;"
-	 "translator tcpinfo_t < struct tcphdr *T > { tcp_sport = ntohs(T->source);"
-	 " tcp_dport = ntohs(T->dest); tcp_seq = ntohl(T->seq); tcp_ack = ntohl(T->ack_seq);"
-	 " tcp_window = ntohs(T->window); tcp_flags = *((uint8_t *)T + 13); };"
-	 "translator tcpinfo_t < struct sock *S > { tcp_sport = S->__sk_common.skc_num;"
-	 " tcp_dport = ntohs(S->__sk_common.skc_dport); };"},
-	{"tcpsinfo_t",
-	 "typedef struct tcpsinfo { uintptr_t tcps_addr; uint16_t tcps_lport, tcps_rport;"
-	 " string tcps_laddr, tcps_raddr; int32_t tcps_state; } tcpsinfo_t;"
-	 "translator tcpsinfo_t < struct sock *S > { tcps_addr = (uintptr_t)S;"
-	 " tcps_lport = S->__sk_common.skc_num; tcps_rport = ntohs(S->__sk_common.skc_dport);"
-	 " tcps_laddr = inet_ntoa(&S->__sk_common.skc_rcv_saddr);"
-	 " tcps_raddr = inet_ntoa(&S->__sk_common.skc_daddr);"
-	 " tcps_state = S->__sk_common.skc_state; };"
-	 /* of state-change: what it will be */
-	 "translator tcpsinfo_t < struct tcp_sock *T > { tcps_addr = (uintptr_t)T;"
-	 " tcps_lport = ((struct sock *)T)->__sk_common.skc_num;"
-	 " tcps_rport = ntohs(((struct sock *)T)->__sk_common.skc_dport);"
-	 " tcps_laddr = inet_ntoa(&((struct sock *)T)->__sk_common.skc_rcv_saddr);"
-	 " tcps_raddr = inet_ntoa(&((struct sock *)T)->__sk_common.skc_daddr);"
-	 " tcps_state = arg5; };"},
-	{"tcplsinfo_t", "typedef struct tcplsinfo { int32_t tcps_state; } tcplsinfo_t;"
-			"translator tcplsinfo_t < int __s > { tcps_state = __s; };"},
-	{"udpinfo_t",
-	 "typedef struct udpinfo { uint16_t udp_sport, udp_dport, udp_length; } udpinfo_t;"
-	 "translator udpinfo_t < struct sock *S > { udp_sport = S->__sk_common.skc_num;"
-	 " udp_dport = ntohs(S->__sk_common.skc_dport); udp_length = arg2; };"
-	 "translator udpinfo_t < struct udphdr *U > { udp_sport = ntohs(U->source);"
-	 " udp_dport = ntohs(U->dest); udp_length = ntohs(U->len); };"},
-	{"TCP_STATE_ESTABLISHED", "inline int TCP_STATE_ESTABLISHED = 1;"},
-	{"TCP_STATE_SYN_SENT", "inline int TCP_STATE_SYN_SENT = 2;"},
-	{"TCP_STATE_SYN_RECEIVED", "inline int TCP_STATE_SYN_RECEIVED = 3;"},
-	{"TCP_STATE_FIN_WAIT_1", "inline int TCP_STATE_FIN_WAIT_1 = 4;"},
-	{"TCP_STATE_FIN_WAIT_2", "inline int TCP_STATE_FIN_WAIT_2 = 5;"},
-	{"TCP_STATE_TIME_WAIT", "inline int TCP_STATE_TIME_WAIT = 6;"},
-	{"TCP_STATE_CLOSED", "inline int TCP_STATE_CLOSED = 7;"},
-	{"TCP_STATE_CLOSE_WAIT", "inline int TCP_STATE_CLOSE_WAIT = 8;"},
-	{"TCP_STATE_LAST_ACK", "inline int TCP_STATE_LAST_ACK = 9;"},
-	{"TCP_STATE_LISTEN", "inline int TCP_STATE_LISTEN = 10;"},
-	{"TCP_STATE_CLOSING", "inline int TCP_STATE_CLOSING = 11;"},
 	{"tcp_state_string",
 	 "inline string tcp_state_string[int __s] = __s == 1 ? \"state-established\" : __s == 2 ? \"state-syn-sent\" : __s == 3 ? \"state-syn-received\" : __s == 4 ? \"state-fin-wait1\" : __s == 5 ? \"state-fin-wait2\" : __s == 6 ? \"state-time-wait\" : __s == 7 ? \"state-closed\" : __s == 8 ? \"state-close-wait\" : __s == 9 ? \"state-last-ack\" : __s == 10 ? \"state-listen\" : __s == 11 ? \"state-closing\" : \"<unknown>\";"},
 	{"B_WRITE", "inline int B_WRITE = 1;"},
@@ -159,7 +92,7 @@ static const struct {
 		" xlate<fileinfo_t>(curthread->files->fdt->fd[__n]);"},
 };
 
-_Static_assert(sizeof(rows) / sizeof(*rows) <= 64, "struct ki_dlang.known has a bit for each");
+_Static_assert(ROWS + KI_D_KNOWN_NETWORKS <= 64, "struct ki_dlang.known has a bit for each");
 
 static bool is_typedef(const struct ki_dlang *d, const char *name)
 {
@@ -186,13 +119,16 @@ static int read_row(struct ki_dlang *d, const char *text, struct ki_err *err)
 
 int ki_d_known(struct ki_dlang *d, const char *name, struct ki_err *err)
 {
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		if (d->known >> i & 1 || strcmp(rows[i].name, name) != 0)
+	for (size_t i = 0; i < ROWS + KI_D_KNOWN_NETWORKS; i++) {
+		const struct ki_d_known_row *row =
+			i < ROWS ? &rows[i] : &ki_d_known_networks[i - ROWS];
+
+		if (d->known >> i & 1 || strcmp(row->name, name) != 0)
 			continue;
 		d->known |= UINT64_C(1) << i;
 		if (is_typedef(d, name) || ki_d_inline_find(d, name))
 			return 0;
-		return read_row(d, rows[i].text, err);
+		return read_row(d, row->text, err);
 	}
 	return 0;
 }

@@ -98,6 +98,7 @@ static const struct ki_d_function functions[] = {
 	{"exit", KI_D_F_EXIT, 0, 1, 1, NULL, {0}},
 	{"stack", KI_D_F_STACK, 0, 0, 1, NULL, {0}},
 	{"ustack", KI_D_F_USTACK, 0, 0, 2, NULL, {0}},
+	{"jstack", KI_D_F_USTACK, 0, 0, 2, NULL, {0}},
 	{"sym", KI_D_F_PLACE, KI_D_SYM, 1, 1, NULL, {0}},
 	{"func", KI_D_F_PLACE, KI_D_SYM, 1, 1, NULL, {0}},
 	{"mod", KI_D_F_PLACE, KI_D_MOD, 1, 1, NULL, {0}},

@@ -11,6 +11,8 @@
 
 #include "dlang/parse.h"
 
+#define PATH_LONGEST 256 /* of offsetof() */
+
 const char *ki_d_macro(struct ki_dlang *d, const char *name, char buf[24])
 {
 	const struct {
@@ -20,6 +22,7 @@ const char *ki_d_macro(struct ki_dlang *d, const char *name, char buf[24])
 		{"pid", getpid()},   {"ppid", getppid()}, {"uid", getuid()},
 		{"gid", getgid()},   {"euid", geteuid()}, {"egid", getegid()},
 		{"pgid", getpgrp()}, {"sid", getsid(0)},  {"target", d->o.target},
+		{"projid", 0},	     {"taskid", 0},	  {"zoneid", 0},
 	};
 	char *end;
 	unsigned long i = strtoul(name, &end, 10);
@@ -129,8 +132,31 @@ bool ki_d_is_reserved(const struct ki_d_parser *p)
 }
 
 /* offsetof(TYPE, MEMBER) */
+/* NAME.NAME... */
+static int member_path(struct ki_d_parser *p, char path[PATH_LONGEST])
+{
+	size_t n = 0;
+	int ret = 0;
+
+	*path = 0;
+	while (!ret) {
+		if (p->lex.now.kind != KI_TOKEN_NAME)
+			return ki_lex_expected(&p->lex, "a member's name");
+		if (n + p->lex.now.len + 2 > PATH_LONGEST)
+			return ki_lex_error(&p->lex, p->lex.now.at, "too long");
+		n += (size_t)sprintf(path + n, "%.*s", (int)p->lex.now.len, p->lex.now.text);
+		ret = ki_lex_next(&p->lex);
+		if (ret || !ki_lex_is(&p->lex, "."))
+			return ret;
+		path[n++] = '.';
+		ret = ki_lex_next(&p->lex);
+	}
+	return ret;
+}
+
 int ki_d_parse_offset_of(struct ki_d_parser *p, struct ki_d_node **out)
 {
+	char path[PATH_LONGEST] = "";
 	uint32_t at = p->lex.now.at;
 	struct ki_d_type type;
 	bool is_type = false;
@@ -144,15 +170,13 @@ int ki_d_parse_offset_of(struct ki_d_parser *p, struct ki_d_node **out)
 		ret = ki_lex_expected(&p->lex, "a type");
 	if (!ret)
 		ret = ki_lex_take(&p->lex, ",");
-	if (!ret && p->lex.now.kind != KI_TOKEN_NAME)
-		ret = ki_lex_expected(&p->lex, "a member's name");
 	if (ret)
 		return ret;
-	*out = ki_d_node_new(&p->d->pool, KI_D_OFFSETOF, at, p->lex.now.len);
+	*out = ki_d_node_new(&p->d->pool, KI_D_OFFSETOF, at, sizeof(path));
 	if (!*out)
 		return ki_d_no_memory(p->lex.err);
-	memcpy((*out)->text, p->lex.now.text, p->lex.now.len);
+	ret = member_path(p, path);
+	memcpy((*out)->text, path, sizeof(path));
 	(*out)->about = type;
-	ret = ki_lex_next(&p->lex);
 	return ret ? ret : ki_lex_take(&p->lex, ")");
 }

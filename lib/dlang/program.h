@@ -213,7 +213,8 @@ static inline uint32_t ki_d_fault_word(uint32_t kind, uint32_t action, uint32_t 
 }
 
 #define KI_D_SPECULATIONS 1024 /* at once */
-#define KI_D_HELD_LOCALS  9    /* that code keeps for itself */
+#define KI_D_LETS	  4    /* values at once that are computed once (let.c) */
+#define KI_D_HELD_LOCALS  13   /* that code keeps for itself */
 
 /* ---- probes ---- */
 

@@ -22,6 +22,10 @@
 	{                                                                                          \
 		.kind = KI_D_PARAMS_ARE, .param = 2, .value = (uint64_t)(old) << 32 | (new)        \
 	}
+#define NO_SOCKET                                                                                  \
+	{                                                                                          \
+		.kind = KI_D_PARAM_IS, .param = 0                                                  \
+	}
 #define NOTHING                                                                                    \
 	{                                                                                          \
 		.kind = KI_D_NULL                                                                  \
@@ -92,8 +96,13 @@ static const struct row {
 	{"kmem", "page-free", "kmem", "mm_page_free", "12", false, {0}},
 	{"ip", "send", NULL, "ip_finish_output2", "221", false, {0}},
 	{"ip", "receive", NULL, "ip_local_deliver", "00", false, {0}},
+	{"ip", "send", NULL, "ip6_finish_output2", "221", false, {0}},
+	{"ip", "receive", NULL, "ip6_input", "00", false, {0}},
 	{"tcp", "send", NULL, "__tcp_transmit_skb", "10-0", false, {0}},
 	{"tcp", "receive", NULL, "tcp_v4_rcv", "0", false, {0}},
+	{"tcp", "receive", NULL, "tcp_v6_rcv", "0", false, {0}},
+	{"tcp", "accept-refused", NULL, "tcp_v4_send_reset", "10", false, NO_SOCKET},
+	{"tcp", "accept-refused", NULL, "tcp_v6_send_reset", "10", false, NO_SOCKET},
 	{"tcp", "connect-request", NULL, "tcp_connect", "00-0", false, {0}},
 	{"tcp", "state-change", "sock", "inet_sock_set_state", "11-123", false, {0}},
 	{"tcp", "connect-established", "sock", "inet_sock_set_state", "11-123", false,
@@ -103,7 +112,9 @@ static const struct row {
 	 BECOMES(3, 1)},
 	{"tcp", "retransmit", "tcp", "tcp_retransmit_skb", "21-1", false, {0}},
 	{"udp", "send", NULL, "udp_sendmsg", "012", false, {0}},
+	{"udp", "send", NULL, "udpv6_sendmsg", "012", false, {0}},
 	{"udp", "receive", NULL, "udp_queue_rcv_skb", "10", false, {0}},
+	{"udp", "receive", NULL, "udpv6_queue_rcv_skb", "10", false, {0}},
 	{"callout", "timer-start", "timer", "timer_expire_entry", "12", false, {0}},
 	{"callout", "timer-end", "timer", "timer_expire_exit", "1", false, {0}},
 	{"callout", "hrtimer-start", "timer", "hrtimer_expire_entry", "12", false, {0}},

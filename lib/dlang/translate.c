@@ -221,25 +221,46 @@ int ki_d_check_xlate(struct ki_d_checker *c, struct ki_d_node *n)
 
 /* ---- members ---- */
 
-/* The value that is translated; of: before it was checked. */
+/* The value that is translated; of: before it was checked. Of a whole struct: where it is. */
 static struct ki_d_node *input(struct ki_d_checker *c, const struct ki_d_translator *t,
 			       struct ki_d_node *of)
 {
-	const bool whole = ki_d_is_struct(t->from);
 	struct ki_d_type type = t->from;
 	struct ki_d_node *n = around(c, KI_D_ADDRESS, of, of->type);
 
-	type.stars += whole;
-	if (n)
-		n = around(c, KI_D_CAST, n, type);
-	return n && whole ? around(c, KI_D_DEREF, n, t->from) : n;
+	type.stars += ki_d_is_struct(t->from);
+	return n ? around(c, KI_D_CAST, n, type) : NULL;
+}
+
+/* The member's expression, with that value; *let: what is to be around it, or NULL. */
+static int fill(struct ki_d_checker *c, const struct ki_d_translator *t, struct ki_d_node *in,
+		const struct ki_d_translated *m, struct ki_d_let *let, struct ki_d_node **body)
+{
+	int ret = 0;
+
+	let->body = m->body;
+	let->name = t->parameter;
+	if (in)
+		ret = ki_d_let(c, in, let);
+	if (!ret && let->let)
+		in = let->held;
+	if (!ret && in && ki_d_is_struct(t->from))
+		in = around(c, KI_D_DEREF, in, t->from);
+	*body = !ret && in ? ki_d_copy(c->d, m->body, t->parameter, in, let->at) : NULL;
+	return ret ? ret : *body ? 0 : ki_d_no_memory(c->err);
 }
 
 /* n becomes the expression, as the member's type has it. */
 static int become(struct ki_d_checker *c, struct ki_d_node *n, struct ki_d_node *body,
-		  struct ki_d_type type)
+		  struct ki_d_type type, struct ki_d_node *let)
 {
-	int ret = ki_d_check_expr(c, body);
+	int ret;
+
+	if (let) {
+		let->kid[1] = body;
+		body = let;
+	}
+	ret = ki_d_check_expr(c, body);
 
 	if (!ret)
 		ret = ki_d_to_text(c, body);
@@ -276,19 +297,16 @@ int ki_d_translate(struct ki_d_checker *c, struct ki_d_node *n, struct ki_d_node
 	/* Of expressions for different kernels, the first that this one has. */
 	for (size_t i = 0; i < c->d->translators.v[number - 1].members.n; i++) {
 		const struct ki_d_translator *t = &c->d->translators.v[number - 1];
-		struct ki_d_node *in, *body;
+		struct ki_d_node *body;
+		struct ki_d_let let = {.at = t->known ? n->at : UINT32_MAX};
 
 		if (strcmp(t->members.v[i].name, n->text) != 0)
 			continue;
 		found = true;
 		c->d->where = was;
-		in = input(c, t, of);
-		body = in ? ki_d_copy(c->d, t->members.v[i].body, t->parameter, in,
-				      t->known ? n->at : UINT32_MAX)
-			  : NULL;
-		if (!body)
-			return ki_d_no_memory(c->err);
-		ret = become(c, n, body, m->type);
+		ret = fill(c, t, input(c, t, of), &t->members.v[i], &let, &body);
+		if (!ret)
+			ret = become(c, n, body, m->type, let.let);
 		if (!ret || !t->known)
 			return ret;
 	}
@@ -308,7 +326,7 @@ static int check_one(struct ki_d_checker *c, struct ki_d_node *body, struct ki_d
 	if (!copy)
 		return ki_d_no_memory(c->err);
 	strcpy(n->text, name);
-	return become(c, n, copy, ki_d_member_find(&c->d->types, t->to, name, &bit)->type);
+	return become(c, n, copy, ki_d_member_find(&c->d->types, t->to, name, &bit)->type, NULL);
 }
 
 int ki_d_check_translators(struct ki_d_checker *c)

@@ -32,24 +32,6 @@ is "signals: to whom, and which" "$(d 'proc:::signal-send /pid == $target && arg
 is "how processes end" "$(d 'proc:::exit /ppid == $target/ { @[args[0]] = count(); }' -c 'perl -e "for (1 .. 3) { if (!fork) { exit 1 } wait } if (!fork) { kill 9, \$\$ } wait"' | tr '\n' ';')" "2 1;1 3;"
 is "who runs next, who is woken" "$(d 'sched:::off-cpu { @[args[1]->pr_pid == ((struct task_struct *)arg1)->tgid && args[0]->pr_lwpid == ((struct task_struct *)arg0)->pid] = count(); }
 	sched:::enqueue { @e[args[2]->cpu_id == cpu] = count(); } tick-500ms { exit(0); }' | awk '{ print $1 }' | tr '\n' ' ')" "1 1 "
-cat > /tmp/tcp.pl << 'P'
-use Socket;
-socket my $l, PF_INET, SOCK_STREAM, 0; bind $l, sockaddr_in(5001, INADDR_LOOPBACK) or die "bind: $!"; listen $l, 1;
-socket my $c, PF_INET, SOCK_STREAM, 0; connect $c, sockaddr_in(5001, INADDR_LOOPBACK) or die "connect: $!";
-accept my $s, $l; syswrite $c, "hello"; sysread $s, my $x, 5; close $c; close $s;
-P
-echo 'use Socket; socket my $c, PF_INET, SOCK_STREAM, 0; connect $c, sockaddr_in(5002, INADDR_LOOPBACK)' > /tmp/refused.pl
-ip link set lo up 2> /dev/null
-if perl /tmp/tcp.pl 2> /dev/null; then
-	is "the states of a connection, from the side that asks for it" "$(d 'tcp:::state-change /pid == $target && args[3]->tcps_rport == 5001/ { printf("%s %s %s;", tcp_state_string[args[5]->tcps_state], tcp_state_string[args[3]->tcps_state], args[3]->tcps_raddr); }' \
-		-c 'perl /tmp/tcp.pl' | cut -d';' -f1,2)" "state-closed state-syn-sent 127.0.0.1;state-syn-sent state-established 127.0.0.1"
-	is "connections: asked for, accepted, refused" "$(d 'tcp:::connect-established /args[3]->tcps_rport == 5001/ { @["connect", args[2]->ip_daddr, args[3]->tcps_state == TCP_STATE_ESTABLISHED] = count(); } tcp:::accept-established /args[3]->tcps_lport == 5001/ { @["accept", args[2]->ip_saddr, args[3]->tcps_rport > 1024] = count(); }
-		tcp:::connect-refused /args[4]->tcp_dport == 5002/ { @["refused", args[2]->ip_daddr, args[4]->tcp_dport == 5002] = count(); }' -c 'sh -c "perl /tmp/tcp.pl; perl /tmp/refused.pl"' | tr '\n' ';')" "accept 127.0.0.1 1 1;connect 127.0.0.1 1 1;refused 127.0.0.1 1 1;"
-	is "packets: ports, addresses, flags of what asks for a connection" "$(d 'tcp:::receive /args[4]->tcp_dport == 5001 && args[4]->tcp_flags == 2/ { @[args[2]->ip_saddr, args[2]->ip_daddr, args[2]->ip_ver] = count(); }
-		tcp:::send /pid == $target && args[4]->tcp_dport == 5001/ { @s[args[2]->ip_daddr, args[3]->tcps_rport] = min(args[3]->tcps_lport > 1024); }' -c 'perl /tmp/tcp.pl' | tr '\n' ';')" "127.0.0.1 127.0.0.1 4 1;127.0.0.1 5001 1;"
-else
-	echo "# no TCP"
-fi
 # Since 6.2 a char of the kernel has no sign.
 is "the types of arguments" "$(timeout 60 "$kd" -lvn 'fbt::vfs_read:entry,fbt::vfs_read:return,sched:::enqueue,io:::start,syscall::read:entry,dtrace:::BEGIN' 2>&1 | awk '/^ *[0-9]/ { printf "%s:%s:%s", $2, $(NF - 1), $NF } /args/ || /None/ { printf " %s", substr($0, 3) } /^$/ && n++ % 2 { print ";" }' | sed 's/vmlinux//; s/unsigned char/char/' | tr -d '\n')" \
 	"fbt:vfs_read:entry args[0]: struct file * args[1]: char * args[2]: unsigned long args[3]: long *;fbt:vfs_read:return args[0]: long args[1]: long;sched::enqueue args[0]: lwpsinfo_t * args[1]: psinfo_t * args[2]: cpuinfo_t *;io::start args[0]: bufinfo_t * args[1]: devinfo_t * args[2]: fileinfo_t *;syscall:read:entry args[0]: long args[1]: long args[2]: long args[3]: long args[4]: long args[5]: long;dtrace:dtrace:BEGIN None;"
