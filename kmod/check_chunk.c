@@ -158,6 +158,8 @@ static u16 check_long(struct ki_job *j, const struct ki_chunk *c, unsigned long 
 	reason = calls(l->code) ? may_call(j) : KI_R_OK;
 	if (!reason)
 		reason = ki_vet_long(j->session, l->code);
+	if (!reason && l->code->writes)
+		reason = may_call(j);
 	if (!reason && l->code->words && ki_words_change_in(addr))
 		return KI_R_THREAD_CHANGES;
 	return reason;

@@ -150,6 +150,9 @@ KI_DO_ALONE(UID, r = uid())
 KI_DO_ALONE(CGROUP, r = cgroup())
 KI_DO(STACK, r = ki_stack_kernel(a, b))
 KI_DO(USTACK, r = ki_stack_user(a))
+KI_DO(DEPTH, r = ki_stack_kernel_depth(a, b))
+KI_DO(UDEPTH, r = ki_stack_user_depth())
+KI_DO(UCALLER, r = ki_stack_user_caller())
 
 u64 ki_do_TEXT(u32 what, u64 a, u64 b, u64 c);
 notrace u64 ki_do_TEXT(u32 what, u64 a, u64 b, u64 c)

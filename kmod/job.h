@@ -20,7 +20,8 @@ struct ki_job {
 	u32 nchanges;
 	struct ki_piece **pieces;    /* one for each chunk */
 	struct ki_long_taken *longs; /* of each chunk; NULL: none is long */
-	u16 may_call; /* if asked: may it lead control into functions of the kernel? KI_R_* */
+	u16 may_call; /* if asked: may it lead control into functions of the kernel, write to
+			 processes? KI_R_* */
 	bool asked;
 	bool stale; /* modules have come or gone: to be checked once more */
 };

@@ -133,7 +133,7 @@ void ki_long_again(struct ki_request *q)
 		if (!c)
 			continue;
 		put_owners(c);
-		c->words = false;
+		c->words = c->writes = false;
 		memset(c->depth, 0, c->len);
 		cond_resched();
 	}

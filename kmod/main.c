@@ -132,6 +132,7 @@ static const struct {
 	{ki_tables_init, NULL},
 	{ki_stacks_init, NULL},
 	{ki_texts_init, NULL},
+	{ki_paths_init, NULL},
 	{ki_events_init, ki_events_exit},
 	{ki_reserved_init, ki_reserved_exit},
 	{ki_trap_init, ki_trap_exit},

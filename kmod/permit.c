@@ -19,7 +19,8 @@
  *
  * One question more is for what no check of code can make harmless: control that goes to a function
  * which the caller names, instead of another one or out of a chunk. That is what loading a module
- * is, so it takes CAP_SYS_MODULE, of whoever makes the request.
+ * is, so it takes CAP_SYS_MODULE, of whoever makes the request. So do chunks that write to the
+ * memory of whatever process they run in.
  */
 #include <linux/capability.h>
 #include <linux/fs.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Helpers STACK and USTACK: taking a stack, and finding its number.
+ * Helpers STACK, USTACK, DEPTH, UDEPTH, UCALLER: taking a stack, and finding its number.
  *
  * They are called from anywhere, NMIs too, and what they call may be instrumented; so they run
  * between begin and end of helpers.c: at one level of one CPU there is one of them, and the scratch
@@ -135,18 +135,29 @@ static u32 translate(u64 *v, u32 n, u64 at)
 	return to;
 }
 
+static u32 take(u64 *v, u64 at, u32 most)
+{
+	u32 n;
+
+	BUILD_BUG_ON(sizeof(u64) != sizeof(unsigned long));
+	n = stack_trace_save((unsigned long *)v, most + KI_STACK_OURS, 0);
+	return min(translate(v, n, at), most);
+}
+
 u64 ki_stack_kernel(u32 what, u64 at)
 {
 	struct ki_stacks_table *t = ki_stacks_tables[what >> 8];
 	u64 *v = scratch_of(t);
-	u32 skip = (u8)what, most = min_t(u32, t->frames + skip, KI_STACK_FRAMES), n;
+	u32 skip = (u8)what, n = take(v, at, min_t(u32, t->frames + skip, KI_STACK_FRAMES));
 
-	BUILD_BUG_ON(sizeof(u64) != sizeof(unsigned long));
-	n = stack_trace_save((unsigned long *)v, most + KI_STACK_OURS, 0);
-	n = min(translate(v, n, at), most);
-	if (n <= skip)
-		return 0;
-	return ki_stack_number(t, 0, v + skip, min(n - skip, t->frames));
+	return n <= skip ? 0 : ki_stack_number(t, 0, v + skip, min(n - skip, t->frames));
+}
+
+u64 ki_stack_kernel_depth(u32 what, u64 at)
+{
+	u32 skip = (u8)what, n = take(scratch_of(ki_stacks_tables[what >> 8]), at, KI_STACK_FRAMES);
+
+	return n - min(n, skip);
 }
 
 /* ---- the user's ---- */
@@ -155,19 +166,25 @@ struct ki_user_frame {
 	u64 next, ret;
 };
 
-static u32 walk(const struct pt_regs *regs, u64 *v, u32 most)
+/* How many frames there are, up to `most`; the first `keep` of them. */
+static u32 walk(u64 *v, u32 keep, u32 most)
 {
-	struct ki_user_frame f;
-	u64 at = regs->bp;
+	struct pt_regs *regs = task_pt_regs(current);
+	struct ki_user_frame f = {.next = regs->bp, .ret = regs->ip};
+	u64 at = 0;
 	u32 n = 0;
 
-	v[n++] = regs->ip;
-	while (n < most && user_64bit_mode((struct pt_regs *)regs) && !(at & 7) &&
-	       !copy_from_user_nofault(&f, (const void __user *)at, sizeof(f)) && f.ret) {
-		v[n++] = f.ret;
-		if (f.next <= at)
+	if (!ki_user_memory()) /* or a thread that only helps one */
+		return 0;
+	while (n < most && f.ret) {
+		if (n < keep)
+			v[n] = f.ret;
+		if (n++ && f.next <= at)
 			break;
 		at = f.next;
+		if (!user_64bit_mode(regs) || at & 7 ||
+		    copy_from_user_nofault(&f, (const void __user *)at, sizeof(f)))
+			break;
 	}
 	return n;
 }
@@ -176,10 +193,20 @@ u64 ki_stack_user(u32 what)
 {
 	struct ki_stacks_table *t = ki_stacks_tables[what >> 8];
 	u64 *v = scratch_of(t);
-	u32 skip = (u8)what, most = min_t(u32, t->frames + skip, KI_STACK_FRAMES), n;
+	u32 skip = (u8)what, most = min_t(u32, t->frames + skip, KI_STACK_FRAMES),
+	    n = walk(v, most, most);
 
-	if (!ki_user_memory() || !task_pt_regs(current)->ip) /* or a thread that only helps one */
-		return 0;
-	n = walk(task_pt_regs(current), v, most);
 	return n <= skip ? 0 : ki_stack_number(t, current->tgid, v + skip, n - skip);
+}
+
+u64 ki_stack_user_depth(void)
+{
+	return walk(NULL, 0, KI_STACK_FRAMES);
+}
+
+u64 ki_stack_user_caller(void)
+{
+	u64 v[2];
+
+	return walk(v, 2, 2) == 2 ? v[1] : 0;
 }

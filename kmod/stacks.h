@@ -47,6 +47,9 @@ int __must_check ki_stacks_map(struct ki_session *s,
 /* stack.c: helpers, between begin and end (helpers.c); what: KI_STACK */
 u64 ki_stack_kernel(u32 what, u64 at);
 u64 ki_stack_user(u32 what);
+u64 ki_stack_kernel_depth(u32 what, u64 at);
+u64 ki_stack_user_depth(void);
+u64 ki_stack_user_caller(void);
 /* The number of a stack of n frames; 0: there is no place. */
 u64 ki_stack_number(struct ki_stacks_table *t, u32 tgid, const u64 *frames, u32 n);
 

@@ -18,17 +18,6 @@
 
 #define KI_STEPS (1u << 20)
 
-struct ki_op {
-	struct ki_texts_table *t;
-	u64 a, b, c;
-	struct ki_text_piece s, x; /* a and b, as strings */
-	u8 *out;
-	u32 most;
-};
-
-/* What a row's function says: a string's length in `out`, or with KI_IS_NUMBER a number. */
-#define KI_FAULT (-1)
-
 static s64 length_of(const struct ki_op *o)
 {
 	u32 i;
@@ -470,6 +459,11 @@ static const struct {
 	[KI_TEXT_STORE] = {do_store, KI_IS_NUMBER},
 	[KI_TEXT_BYTES] = {do_bytes, 0},
 	[KI_TEXT_UNREADABLE] = {do_unreadable, KI_IS_NUMBER},
+	[KI_TEXT_PATH] = {ki_text_do_path, 0},
+	[KI_TEXT_ARGUMENTS] = {ki_text_do_arguments, 0},
+	[KI_TEXT_COPY_OUT] = {ki_text_do_copy_out, KI_IS_NUMBER},
+	[KI_TEXT_COPY_OUT_TEXT] = {ki_text_do_copy_out_text, KI_A_TEXT | KI_IS_NUMBER},
+	[KI_TEXT_COPY_TEXT] = {ki_text_do_copy_text, KI_A_TEXT | KI_IS_NUMBER},
 };
 
 u64 ki_text_op(u32 what, u64 a, u64 b, u64 c)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Tables of strings: their memory (texts.c); finding and keeping one (intern.c); what helper TEXT
- * does with them (text_op.c, text_path.c).
+ * does with them (text_op.c, text_path.c, text_process.c, path.c).
  */
 #ifndef KI_TEXTS_H
 #define KI_TEXTS_H
@@ -35,6 +35,17 @@ struct ki_text_piece {
 	u32 len;
 };
 
+/* An operation of helper TEXT. Its function says: a string's length in `out`, or a number. */
+struct ki_op {
+	struct ki_texts_table *t;
+	u64 a, b, c;
+	struct ki_text_piece s, x; /* a and b, as strings */
+	u8 *out;		   /* room for `most` */
+	u32 most;
+};
+
+#define KI_FAULT (-1)
+
 extern struct ki_texts_table *ki_texts_tables[KI_TEXTS_TABLES];
 
 /* texts.c */
@@ -65,6 +76,17 @@ bool ki_texts_scratch(const struct ki_texts_table *t, u64 at);
 u32 ki_text_base(struct ki_text_piece s, u8 *to, u32 most);
 u32 ki_text_dir(struct ki_text_piece s, u8 *to, u32 most);
 u32 ki_text_clean(struct ki_text_piece s, u8 *to, u32 most);
+
+/* path.c: are the structures of this kernel the known ones? */
+int ki_paths_init(void);
+extern bool ki_paths_known;
+s64 ki_text_do_path(struct ki_op *o);
+
+/* text_process.c */
+s64 ki_text_do_arguments(struct ki_op *o);
+s64 ki_text_do_copy_out(struct ki_op *o);
+s64 ki_text_do_copy_out_text(struct ki_op *o);
+s64 ki_text_do_copy_text(struct ki_op *o);
 
 /* string.c: at most `most` bytes, and there is room for 8 more; its length; -EFAULT. */
 int ki_string_read(u8 *to, u64 from, u32 most, bool user);

@@ -17,11 +17,11 @@
  *  - calls go to helpers, and between ENTER, if it was granted, and LEAVE to functions of the
  *    kernel and of modules, at their beginning; that of RECORD has its %edi set the moment before,
  *    to the session's ring and no more words than the chunk has on the stack; so has that of TABLE,
- *    to what may be done with a table of the session, whose key is on the stack; those of STACK and
- *    USTACK to the session's table; those of STRING and USTRING have %esi set so, to no more words;
- *    that of TEXT %edi, to the session's table of strings;
- *    that of ENTER_RECORD %eax, to the session's ring; that of EXTREME %edi, to a variable of the
- *    session, or to one of a run of counters by the index %rdx.
+ *    to what may be done with a table of the session, whose key is on the stack; those of STACK,
+ *    DEPTH and USTACK to the session's table; those of STRING and USTRING have %esi set so, to no
+ * more words; that of TEXT %edi, to the session's table of strings; that of ENTER_RECORD %eax, to
+ * the session's ring; that of EXTREME %edi, to a variable of the session, or to one of a run of
+ * counters by the index %rdx.
  *
  * `the moment before`: the instruction before it in the code, and no branch leads between them;
  * what an index was compared with also holds behind a constant that goes into another register.
@@ -148,8 +148,13 @@ static u16 vet_string(const struct ki_vetting *v)
 
 static u16 vet_text(const struct ki_vetting *v)
 {
-	if (v->imm_reg != KI_DI || (u8)v->imm >= KI_TEXT_OPS)
+	const u8 op = v->imm;
+
+	if (v->imm_reg != KI_DI || op >= KI_TEXT_OPS)
 		return KI_R_BAD_CHUNK;
+	if (op == KI_TEXT_PATH && !ki_paths_known)
+		return KI_R_NO_PATHS;
+	v->c->writes |= op == KI_TEXT_COPY_OUT || op == KI_TEXT_COPY_OUT_TEXT;
 	return ki_texts_own(v->session, v->imm >> 8) ? KI_R_OK : KI_R_NOT_YOUR_COUNTER;
 }
 
@@ -201,6 +206,7 @@ static u16 vet_helper(struct ki_vetting *v, u64 helper)
 		return vet_table(v);
 	case KI_HELPER_STACK:
 	case KI_HELPER_USTACK:
+	case KI_HELPER_DEPTH:
 		return vet_stacks(v);
 	case KI_HELPER_STRING:
 	case KI_HELPER_USTRING:

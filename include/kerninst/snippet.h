@@ -244,6 +244,8 @@ struct ki_node *ki_expr_string_is(struct ki_snippet *s, struct ki_node *string, 
  * (at most 255). 0: there is none, or no place for it.
  */
 struct ki_node *ki_expr_stack(struct ki_snippet *s, uint32_t table, unsigned int skip, bool user);
+/* How many frames the kernel's has, u64, without those; the table says nothing of it. */
+struct ki_node *ki_expr_depth(struct ki_snippet *s, uint32_t table, unsigned int skip);
 
 /*
  * An operation on strings of the session's table (ki_texts_number), at most 3 arguments: a
@@ -461,6 +463,7 @@ struct ki_machine {
 	uint64_t tsc, nanotime, task;
 	uint64_t (*event)(void *arg, uint64_t which); /* helper EVENT; NULL: 0 */
 	uint64_t clock, minflt, majflt, nvcsw, nivcsw, cgroup;
+	uint64_t udepth, ucaller; /* helpers UDEPTH, UCALLER */
 	uint32_t cpu, pid, tgid, uid;
 	bool may_call; /* helper ENTER */
 	char comm[16];
@@ -473,8 +476,8 @@ struct ki_machine {
 	uint64_t (*call)(void *arg, uint64_t addr, const uint64_t *args, unsigned int nargs);
 	/* The string there, at most `most` bytes, to `to`, which is all 0. NULL: it is empty. */
 	void (*string)(void *arg, uint64_t addr, bool user, char *to, size_t most);
-	/* The number of the stack. NULL: 0. */
-	uint64_t (*stack)(void *arg, uint32_t table, unsigned int skip, bool user);
+	/* The number of the stack, or how deep it is: helpers STACK, USTACK, DEPTH. NULL: 0. */
+	uint64_t (*stack)(void *arg, uint32_t table, unsigned int skip, enum ki_helper helper);
 	/* What helper TEXT does; what: KI_TEXT. NULL: 0. */
 	uint64_t (*text)(void *arg, uint32_t what, const uint64_t args[3]);
 	/* A record is written; NULL: it is lost. */

@@ -104,8 +104,21 @@ enum ki_text_op {
 	KI_TEXT_BYTES,	    /* the string of the b bytes at a, whatever they are; KI_TEXT_FAULT */
 	KI_TEXT_UNREADABLE, /* 1: the b bytes at a cannot be read, or are scratch memory and not
 			       inside one piece; 0 */
+	KI_TEXT_PATH,	    /* of the struct path at a, KI_PATH_* in b; KI_TEXT_FAULT */
+	KI_TEXT_ARGUMENTS,  /* of the current process, with spaces between; of others nothing */
+	/* To the current process. Who may load modules may send code that does this. */
+	KI_TEXT_COPY_OUT,      /* c bytes (KI_TEXTS_PIECE) of the kernel at a to b: 0;
+				  KI_TEXT_FAULT; KI_TEXT_SECOND: b cannot be written to */
+	KI_TEXT_COPY_OUT_TEXT, /* s and a 0, at most c bytes, to b: 0; KI_TEXT_SECOND */
+
+	KI_TEXT_COPY_TEXT, /* s, and as many 0 as c bytes take, to b, inside one piece: 0;
+			      KI_TEXT_SECOND */
 	KI_TEXT_OPS
 };
+
+/* A path is as the current process sees it, from its root on, but: */
+#define KI_PATH_WHOLE 1u /* from the root of the mounts on */
+#define KI_PATH_MOUNT 2u /* of where the file's mount stands */
 
 #define KI_TEXT(table, op) ((__u32)(table) << 8 | (op))
 #define KI_TEXT_FAULT	   (~0ull) /* what a was to lead to cannot be read */

@@ -86,6 +86,7 @@ static int check_var(struct ki_d_checker *c, struct ki_d_node *n)
 		if (b->written)
 			ki_d_type_written(c->d, b->written, &n->type);
 		c->d->clock_used |= b->kind == KI_D_B_VTIME;
+		c->d->stacks_used |= b->kind == KI_D_B_FRAMES && b->number == KI_HELPER_DEPTH;
 		c->clause->asks_return |=
 			b->kind == KI_D_B_ERRNO || (b->kind == KI_D_B_ARG && b->number == 1);
 		c->clause->asks_first |= b->kind == KI_D_B_ARG && !b->number;

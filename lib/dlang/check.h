@@ -58,6 +58,11 @@ int ki_d_check_let(struct ki_d_checker *c, struct ki_d_node *n);
 int ki_d_check_order(struct ki_d_checker *c, const struct ki_d_clause *clause);
 
 int ki_d_check_text_call(struct ki_d_checker *c, struct ki_d_node *n);
+/* A function's argument that is a string, or a pointer to one. */
+int ki_d_check_string(struct ki_d_checker *c, struct ki_d_node *n, const char *function);
+/* check_memory.c */
+int ki_d_check_tracemem(struct ki_d_checker *c, struct ki_d_node *n);
+int ki_d_check_memory(struct ki_d_checker *c, struct ki_d_node *n);
 /* check_type.c: what leads into memory */
 int ki_d_check_member(struct ki_d_checker *c, struct ki_d_node *n);
 int ki_d_check_deref(struct ki_d_checker *c, struct ki_d_node *n);

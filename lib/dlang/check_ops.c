@@ -387,7 +387,7 @@ int ki_d_check_cast(struct ki_d_checker *c, struct ki_d_node *n)
 
 /* ---- functions of strings ---- */
 
-static int check_string(struct ki_d_checker *c, struct ki_d_node *n, const struct ki_d_node *call)
+int ki_d_check_string(struct ki_d_checker *c, struct ki_d_node *n, const char *function)
 {
 	int ret = check_operand(c, n);
 
@@ -395,7 +395,7 @@ static int check_string(struct ki_d_checker *c, struct ki_d_node *n, const struc
 		return ret;
 	if (leads_to_bytes(n->type))
 		return ki_d_pointer_to_text(c, n);
-	return FAIL(c, n, "D_PROTO_ARG", "%s() wants a string here", call->sym.function->name);
+	return FAIL(c, n, "D_PROTO_ARG", "%s() wants a string here", function);
 }
 
 int ki_d_check_text_call(struct ki_d_checker *c, struct ki_d_node *n)
@@ -406,7 +406,7 @@ int ki_d_check_text_call(struct ki_d_checker *c, struct ki_d_node *n)
 	int ret = 0;
 
 	for (struct ki_d_node *k = n->kid[0]; !ret && k; k = k->next, want++) {
-		ret = *want == 's' ? check_string(c, k, n) : check_operand(c, k);
+		ret = *want == 's' ? ki_d_check_string(c, k, f->name) : check_operand(c, k);
 		if (!ret && *want == 'p' && !k->type.stars && !is_nothing(k))
 			ret = FAIL(c, k, "D_PROTO_ARG", "%s() wants a pointer here", f->name);
 		if (ret || *want == 's' || ki_d_is_scalar(k->type))

@@ -57,7 +57,7 @@ struct ki_node *ki_d_gen_error_argument(struct ki_d_gen *g, unsigned int i);
 /* The record of a clause that has come to its end. */
 struct ki_node *ki_d_gen_done(struct ki_d_gen *g);
 
-/* alloca(), copyin(), copyinto(), bcopy(); what is assigned to memory, a statement. */
+/* alloca(), copyin(), bcopy(), copyout() ...; what is assigned to memory, a statement. */
 struct ki_node *ki_d_gen_memory_call(struct ki_d_gen *g, const struct ki_d_node *n);
 struct ki_node *ki_d_gen_store(struct ki_d_gen *g, enum ki_type type, struct ki_node *at,
 			       struct ki_node *value);

@@ -138,6 +138,13 @@ static struct ki_node *place_address(struct ki_d_gen *g)
 						 : ki_expr_fact(g->s, KI_FACT_ADDR);
 }
 
+static struct ki_node *frames(struct ki_d_gen *g, enum ki_helper helper)
+{
+	return helper == KI_HELPER_DEPTH
+		       ? ki_expr_depth(g->s, ki_stacks_number(g->d->run->stacks), 0)
+		       : ki_expr_helper(g->s, helper, NULL, 0);
+}
+
 static struct ki_node *builtin(struct ki_d_gen *g, const struct ki_d_builtin *b)
 {
 	switch (b->kind) {
@@ -163,6 +170,8 @@ static struct ki_node *builtin(struct ki_d_gen *g, const struct ki_d_builtin *b)
 		return ki_expr_reg(g->s, (enum ki_reg)b->number);
 	case KI_D_B_ADDR:
 		return place_address(g);
+	case KI_D_B_FRAMES:
+		return ki_expr_cast(g->s, ki_d_num(b->type), frames(g, (enum ki_helper)b->number));
 	default:
 		return caller(g);
 	}

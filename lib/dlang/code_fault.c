@@ -234,7 +234,7 @@ static struct ki_node *piece(struct ki_d_gen *g, enum ki_text_op op, struct ki_n
 	return behind(g, stmt, 5, good(g));
 }
 
-/* bcopy() and copyinto(): KI_TEXT_SECOND if it is the destination. */
+/* bcopy(), copyinto(), copyout() ...: KI_TEXT_SECOND if it is the destination. */
 static struct ki_node *copy(struct ki_d_gen *g, enum ki_text_op op, struct ki_node **args)
 {
 	struct ki_node *stmt[6], *second, *where;
@@ -252,10 +252,12 @@ static struct ki_node *copy(struct ki_d_gen *g, enum ki_text_op op, struct ki_no
 
 struct ki_node *ki_d_gen_memory_call(struct ki_d_gen *g, const struct ki_d_node *n)
 {
-	const enum ki_text_op op = (enum ki_text_op)n->sym.function->number;
+	enum ki_text_op op = (enum ki_text_op)n->sym.function->number;
 	struct ki_node *args[3];
 	unsigned int count = 0;
 
+	if (op == KI_TEXT_COPY && ki_d_is_string(n->kid[0]->type))
+		op = KI_TEXT_COPY_TEXT;
 	for (const struct ki_d_node *k = n->kid[0]; k; k = k->next)
 		args[count++] = ki_d_gen_expr(g, k);
 	if (op == KI_TEXT_SCRATCH || op == KI_TEXT_COPYIN)

@@ -309,51 +309,6 @@ static int check_place(struct ki_d_checker *c, struct ki_d_node *n)
 	return ki_d_check_numbers(c, n->kid[0], "D_PROTO_ARG");
 }
 
-static int check_tracemem(struct ki_d_checker *c, struct ki_d_node *n)
-{
-	struct ki_d_node *at = n->kid[0], *size = at->next, *shown = size->next;
-	int ret = 0;
-
-	for (struct ki_d_node *k = at; !ret && k; k = k->next) {
-		ret = ki_d_check_expr(c, k);
-		if (!ret)
-			ret = ki_d_decay(c, k);
-	}
-	if (ret)
-		return ret;
-	if (!ki_d_is_scalar(at->type))
-		return FAIL(c, at, "D_TRACEMEM_ADDR", "tracemem() wants an address");
-	if (size->kind != KI_D_NUMBER || !size->value)
-		return FAIL(c, size, "D_TRACEMEM_SIZE",
-			    "tracemem()'s size is a constant that is not 0");
-	if (size->value > (KI_RECORD_WORDS - 3) * (uint64_t)ki_d_bytes_piece(c->d))
-		return FAIL(c, size, "D_TRACEMEM_SIZE", "tracemem() of more than %u bytes",
-			    (KI_RECORD_WORDS - 3) * ki_d_bytes_piece(c->d));
-	if (shown && !ki_d_is_scalar(shown->type))
-		return FAIL(c, shown, "D_TRACEMEM_DYNSIZE", "a number of bytes is expected");
-	c->d->texts_used = true;
-	return 0;
-}
-
-/* alloca(), bcopy() ... */
-static int check_memory(struct ki_d_checker *c, struct ki_d_node *n)
-{
-	const uint8_t op = n->sym.function->number;
-	const struct ki_d_node *size = op == KI_TEXT_SCRATCH ? n->kid[0] : n->kid[0]->next;
-	const bool gives = op == KI_TEXT_SCRATCH || op == KI_TEXT_COPYIN;
-	int ret = ki_d_check_numbers(c, n->kid[0], "D_PROTO_ARG");
-
-	c->d->texts_used = c->d->scratch_used = true;
-	if (ret)
-		return ret;
-	if (gives && size->kind == KI_D_NUMBER && size->value > (uint64_t)c->d->set.scratchsize)
-		return FAIL(c, size, op == KI_TEXT_SCRATCH ? "D_ALLOCA_SIZE" : "D_COPYIN_SIZE",
-			    "%s() of more than %u bytes: option scratchsize", n->text,
-			    (unsigned int)c->d->set.scratchsize);
-	n->type = (struct ki_d_type){.base = KI_D_VOID, .stars = gives, .scratch = gives};
-	return 0;
-}
-
 /* raise(), stop(), chill(), panic() ... */
 static int check_destructive(struct ki_d_checker *c, struct ki_d_node *n)
 {
@@ -436,8 +391,8 @@ static int check_arguments(struct ki_d_checker *c, struct ki_d_node *n)
 		[KI_D_F_DENORMALIZE] = check_about_agg,
 		[KI_D_F_TRACE] = check_trace,
 		[KI_D_F_EXIT] = check_exit,
-		[KI_D_F_TRACEMEM] = check_tracemem,
-		[KI_D_F_MEMORY] = check_memory,
+		[KI_D_F_TRACEMEM] = ki_d_check_tracemem,
+		[KI_D_F_MEMORY] = ki_d_check_memory,
 		[KI_D_F_SPECULATION] = check_speculation,
 		[KI_D_F_SPECULATE] = check_speculation,
 		[KI_D_F_COMMIT] = check_speculation,
@@ -497,8 +452,6 @@ int ki_d_check_call(struct ki_d_checker *c, struct ki_d_node *n)
 		return ki_d_inline_call(c, n, ki_d_inline_find(c->d, n->text));
 	if (!f)
 		return FAIL(c, n, "D_FUNC_UNDEF", "no function '%.40s'", n->text);
-	if (f->kind == KI_D_F_LATER)
-		return FAIL(c, n, "D_FUNC_IDKIND", "%s() is not supported yet", f->name);
 	if (f->kind == KI_D_F_AGG)
 		return FAIL(c, n, "D_FUNC_IDKIND", "%s() aggregates: @name = %s(...)", f->name,
 			    f->name);

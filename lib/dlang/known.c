@@ -29,7 +29,7 @@ static const struct ki_d_known_row rows[] = {
 	{"psinfo_t",
 	 "typedef struct psinfo { int pr_nlwp, pr_pid, pr_ppid, pr_pgid, pr_sid;"
 	 " unsigned int pr_uid, pr_euid, pr_gid, pr_egid; uintptr_t pr_addr;"
-	 " unsigned long pr_size, pr_rssize; string pr_fname, pr_psargs; } psinfo_t;"
+	 " unsigned long pr_size, pr_rssize, pr_arglen; string pr_fname, pr_psargs; } psinfo_t;"
 	 "translator psinfo_t < struct task_struct *T > {"
 	 " pr_nlwp = T->signal->nr_threads; pr_pid = T->tgid; pr_ppid = T->real_parent->tgid;"
 	 " pr_pgid = T->signal->pids[PIDTYPE_PGID]->numbers[0].nr;"
@@ -37,7 +37,8 @@ static const struct ki_d_known_row rows[] = {
 	 " pr_uid = T->cred->uid.val; pr_euid = T->cred->euid.val;"
 	 " pr_gid = T->cred->gid.val; pr_egid = T->cred->egid.val; pr_addr = (uintptr_t)T;"
 	 " pr_size = T->mm ? T->mm->total_vm * 4 : 0; pr_fname = T->comm;"
-	 " pr_psargs = T->comm; };"},
+	 " pr_arglen = T->mm ? T->mm->arg_end - T->mm->arg_start : 0;"
+	 " pr_psargs = T == curthread && T->mm ? substr(__execargs(), 0, 79) : T->comm; };"},
 	{"lwpsinfo_t",
 	 "typedef struct lwpsinfo { int pr_flag, pr_lwpid; uintptr_t pr_addr; int pr_state;"
 	 " int pr_pri, pr_nice, pr_syscall, pr_onpro; string pr_name; } lwpsinfo_t;"
@@ -49,12 +50,16 @@ static const struct ki_d_known_row rows[] = {
 	{"cpuinfo_t", "typedef struct cpuinfo { int cpu_id; } cpuinfo_t;"
 		      "translator cpuinfo_t < int __c > { cpu_id = __c; };"},
 	{"fileinfo_t", "typedef struct fileinfo { string fi_name; off_t fi_offset; string fi_fs;"
-		       " unsigned int fi_oflags; } fileinfo_t;"
+		       " unsigned int fi_oflags; string fi_pathname, fi_dirname, fi_mount;"
+		       " } fileinfo_t;"
 		       "translator fileinfo_t < struct file *F > {"
 		       " fi_name = F ? stringof(F->f_path.dentry->d_name.name) : \"<none>\";"
 		       " fi_offset = F ? F->f_pos : 0;"
 		       " fi_fs = F ? stringof(F->f_path.dentry->d_sb->s_type->name) : \"<none>\";"
-		       " fi_oflags = F ? F->f_flags : 0; };"},
+		       " fi_oflags = F ? F->f_flags : 0;"
+		       " fi_pathname = F ? d_path(&F->f_path) : \"<none>\";"
+		       " fi_dirname = F ? dirname(d_path(&F->f_path)) : \"<none>\";"
+		       " fi_mount = F ? __d_path(&F->f_path, 2) : \"<none>\"; };"},
 	{"bufinfo_t",
 	 "typedef struct bufinfo { int b_flags; unsigned long b_bcount, b_bufsize; uintptr_t"
 	 " b_addr; uint64_t b_lblkno, b_blkno; unsigned long b_resid; int b_error;"
@@ -79,6 +84,9 @@ static const struct ki_d_known_row rows[] = {
 	{"B_WRITE", "inline int B_WRITE = 1;"},
 	{"B_READ", "inline int B_READ = 64;"},
 	{"curpsinfo", "inline psinfo_t *curpsinfo = xlate<psinfo_t *>(curthread);"},
+	{"cwd", "inline string cwd = curthread->fs ? d_path(&curthread->fs->pwd) : \"\";"},
+	{"root", "inline string root = curthread->fs ? __d_path(&curthread->fs->root, 1) : \"\";"},
+	{"execargs", "inline string execargs = __execargs();"},
 	{"curcpu", "inline cpuinfo_t *curcpu = xlate<cpuinfo_t *>(cpu);"},
 	{"zonename", "inline string zonename = \"global\";"},
 	/* Where a thread's registers are on its stack: its top, or 16 bytes below it where the

@@ -43,9 +43,12 @@ static const struct ki_d_builtin builtins[] = {
 	{"probemod", KI_D_B_PROBE, 1, STRING, NULL},
 	{"probefunc", KI_D_B_PROBE, 2, STRING, NULL},
 	{"probename", KI_D_B_PROBE, 3, STRING, NULL},
+	{"stackdepth", KI_D_B_FRAMES, KI_HELPER_DEPTH, NUM(KI_U32), NULL},
 	{"tid", KI_D_B_FACT, KI_FACT_PID, NUM(KI_I32), NULL},
 	{"timestamp", KI_D_B_FACT, KI_FACT_NANOTIME, NUM(KI_I64), NULL},
+	{"ucaller", KI_D_B_FRAMES, KI_HELPER_UCALLER, NUM(KI_U64), NULL},
 	{"uid", KI_D_B_FACT, KI_FACT_UID, NUM(KI_U32), NULL},
+	{"ustackdepth", KI_D_B_FRAMES, KI_HELPER_UDEPTH, NUM(KI_U32), NULL},
 	{"vtimestamp", KI_D_B_VTIME, 0, NUM(KI_I64), NULL},
 	{"walltimestamp", KI_D_B_WALL, 0, NUM(KI_I64), NULL},
 };
@@ -81,14 +84,6 @@ const struct ki_d_builtin *ki_d_builtin_register(uint64_t i)
 
 	return is_one ? &registers[i] : NULL;
 }
-
-#define LATER(name)                                                                                \
-	{                                                                                          \
-		name, KI_D_F_LATER, 0, 0, UINT8_MAX, NULL,                                         \
-		{                                                                                  \
-			0                                                                          \
-		}                                                                                  \
-	}
 
 static const struct ki_d_function functions[] = {
 	{"printf", KI_D_F_PRINTF, 0, 1, KI_D_ARGS + 1, NULL, {0}},
@@ -126,6 +121,8 @@ static const struct ki_d_function functions[] = {
 	{"bcopy", KI_D_F_MEMORY, KI_TEXT_COPY, 3, 3, NULL, {0}},
 	{"copyin", KI_D_F_MEMORY, KI_TEXT_COPYIN, 2, 2, NULL, {0}},
 	{"copyinto", KI_D_F_MEMORY, KI_TEXT_COPY_USER, 3, 3, NULL, {0}},
+	{"copyout", KI_D_F_MEMORY, KI_TEXT_COPY_OUT, 3, 3, NULL, {0}},
+	{"copyoutstr", KI_D_F_MEMORY, KI_TEXT_COPY_OUT_TEXT, 3, 3, NULL, {0}},
 	{"commit", KI_D_F_COMMIT, 0, 1, 1, NULL, {0}},
 	{"discard", KI_D_F_DISCARD, 0, 1, 1, NULL, {0}},
 	{"speculate", KI_D_F_SPECULATE, 0, 1, 1, NULL, {0}},
@@ -150,6 +147,9 @@ static const struct ki_d_function functions[] = {
 	{"strlen", KI_D_F_TEXT, KI_TEXT_LENGTH, 1, 1, "s", {0}},
 	{"inet_ntoa", KI_D_F_TEXT, KI_TEXT_IPV4, 1, 1, "p", {0}},
 	{"inet_ntoa6", KI_D_F_TEXT, KI_TEXT_IPV6, 1, 1, "p", {0}},
+	{"d_path", KI_D_F_TEXT, KI_TEXT_PATH, 1, 1, "pn", {0}},
+	{"__d_path", KI_D_F_TEXT, KI_TEXT_PATH, 2, 2, "pn", {0}}, /* known.c */
+	{"__execargs", KI_D_F_TEXT, KI_TEXT_ARGUMENTS, 0, 0, "", {0}},
 	{"count", KI_D_F_AGG, KI_D_COUNT, 0, 0, NULL, {0}},
 	{"sum", KI_D_F_AGG, KI_D_SUM, 1, 1, NULL, {0}},
 	{"avg", KI_D_F_AGG, KI_D_AVG, 1, 1, NULL, {0}},
@@ -159,8 +159,6 @@ static const struct ki_d_function functions[] = {
 	{"quantize", KI_D_F_AGG, KI_D_QUANTIZE, 1, 2, NULL, {0}},
 	{"lquantize", KI_D_F_AGG, KI_D_LQUANTIZE, 3, 5, NULL, {0}},
 	{"llquantize", KI_D_F_AGG, KI_D_LLQUANTIZE, 5, 6, NULL, {0}},
-	LATER("copyout"),
-	LATER("copyoutstr"),
 };
 
 struct ki_d_node *ki_d_weight(const struct ki_d_node *call)

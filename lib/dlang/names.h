@@ -20,6 +20,7 @@ enum ki_d_builtin_kind {
 	KI_D_B_REG,    /* number: enum ki_reg */
 	KI_D_B_ADDR,   /* of the place */
 	KI_D_B_CALLER, /* where the function returns to */
+	KI_D_B_FRAMES, /* of stacks; number: enum ki_helper */
 };
 
 struct ki_d_builtin {
@@ -66,8 +67,7 @@ enum ki_d_function_kind {
 	KI_D_F_TOKEN,  /* strtok() */
 	KI_D_F_RANDOM,
 	KI_D_F_PROGENY,
-	KI_D_F_AGG,   /* number: of the aggregating function */
-	KI_D_F_LATER, /* known, and not supported yet */
+	KI_D_F_AGG, /* number: of the aggregating function */
 };
 
 struct ki_d_function {
@@ -91,7 +91,7 @@ static inline bool ki_d_text_is_number(const struct ki_d_function *f)
 static inline bool ki_d_text_may_fault(const struct ki_d_function *f)
 {
 	return f->number == KI_TEXT_KERNEL || f->number == KI_TEXT_USER ||
-	       f->number == KI_TEXT_IPV4 || f->number == KI_TEXT_IPV6;
+	       f->number == KI_TEXT_IPV4 || f->number == KI_TEXT_IPV6 || f->number == KI_TEXT_PATH;
 }
 
 const struct ki_d_function *ki_d_function_find(const char *name);

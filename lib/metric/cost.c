@@ -28,14 +28,15 @@
 /* From call to return. Of stacks: of seven frames; of strings: of some ten bytes; of events: of one
    that the kernel counts itself; of tables: a sum by one key. */
 static const uint16_t helper_costs[KI_HELPERS] = {
-	[KI_HELPER_LOAD8] = 128,       [KI_HELPER_LOAD16] = 129, [KI_HELPER_LOAD32] = 131,
-	[KI_HELPER_LOAD64] = 133,      [KI_HELPER_DIV] = 29,	 [KI_HELPER_UDIV] = 27,
-	[KI_HELPER_MOD] = 29,	       [KI_HELPER_UMOD] = 29,	 [KI_HELPER_NANOTIME] = 120,
-	[KI_HELPER_ENTER] = 45,	       [KI_HELPER_LEAVE] = 40,	 [KI_HELPER_UID] = 22,
-	[KI_HELPER_CGROUP] = 35,       [KI_HELPER_RECORD] = 82,	 [KI_HELPER_STACK] = 6000,
-	[KI_HELPER_USTACK] = 1350,     [KI_HELPER_STRING] = 400, [KI_HELPER_USTRING] = 460,
-	[KI_HELPER_ENTER_RECORD] = 45, [KI_HELPER_EVENT] = 180,	 [KI_HELPER_TABLE] = 110,
-	[KI_HELPER_EXTREME] = 60,      [KI_HELPER_TEXT] = 450,	 [KI_HELPER_UNREADABLE] = 135,
+	[KI_HELPER_LOAD8] = 128,       [KI_HELPER_LOAD16] = 129,  [KI_HELPER_LOAD32] = 131,
+	[KI_HELPER_LOAD64] = 133,      [KI_HELPER_DIV] = 29,	  [KI_HELPER_UDIV] = 27,
+	[KI_HELPER_MOD] = 29,	       [KI_HELPER_UMOD] = 29,	  [KI_HELPER_NANOTIME] = 120,
+	[KI_HELPER_ENTER] = 45,	       [KI_HELPER_LEAVE] = 40,	  [KI_HELPER_UID] = 22,
+	[KI_HELPER_CGROUP] = 35,       [KI_HELPER_RECORD] = 82,	  [KI_HELPER_STACK] = 6000,
+	[KI_HELPER_USTACK] = 1350,     [KI_HELPER_STRING] = 400,  [KI_HELPER_USTRING] = 460,
+	[KI_HELPER_ENTER_RECORD] = 45, [KI_HELPER_EVENT] = 180,	  [KI_HELPER_TABLE] = 110,
+	[KI_HELPER_EXTREME] = 60,      [KI_HELPER_TEXT] = 450,	  [KI_HELPER_UNREADABLE] = 135,
+	[KI_HELPER_DEPTH] = 6000,      [KI_HELPER_UDEPTH] = 1000, [KI_HELPER_UCALLER] = 300,
 };
 
 #define CALLEE_COST 50 /* the kernel's own functions: nobody knows */

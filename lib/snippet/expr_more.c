@@ -42,7 +42,8 @@ struct ki_node *ki_expr_string_is(struct ki_snippet *s, struct ki_node *string, 
 	return n->name ? n : NULL;
 }
 
-struct ki_node *ki_expr_stack(struct ki_snippet *s, uint32_t table, unsigned int skip, bool user)
+static struct ki_node *stack(struct ki_snippet *s, uint32_t table, unsigned int skip,
+			     enum ki_helper helper)
 {
 	struct ki_node *n = ki_tree_node(s, NODE_STACK);
 
@@ -51,10 +52,20 @@ struct ki_node *ki_expr_stack(struct ki_snippet *s, uint32_t table, unsigned int
 	if (skip > SKIP_MOST || table > UINT32_MAX >> 8)
 		return ki_tree_fail(s, -EINVAL, "no such table, or more than %d frames left out",
 				    SKIP_MOST);
-	n->op = user;
+	n->op = helper;
 	n->value = KI_STACK(table, skip);
 	n->effects = true;
 	return n;
+}
+
+struct ki_node *ki_expr_stack(struct ki_snippet *s, uint32_t table, unsigned int skip, bool user)
+{
+	return stack(s, table, skip, user ? KI_HELPER_USTACK : KI_HELPER_STACK);
+}
+
+struct ki_node *ki_expr_depth(struct ki_snippet *s, uint32_t table, unsigned int skip)
+{
+	return stack(s, table, skip, KI_HELPER_DEPTH);
 }
 
 #define TEXT_ARGS 3

@@ -157,7 +157,10 @@ static void string_is(FILE *f, const struct ki_node *n)
 
 static void stack(FILE *f, const struct ki_node *n)
 {
-	fputs(n->op ? "ustack" : "stack", f);
+	fputs(n->op == KI_HELPER_USTACK	 ? "ustack"
+	      : n->op == KI_HELPER_DEPTH ? "stackdepth"
+					 : "stack",
+	      f);
 	if (n->value & 0xff)
 		fprintf(f, "(%u)", (unsigned int)n->value & 0xff);
 }

@@ -98,13 +98,13 @@ void ki_gen_stack(struct gen *g, const struct ki_node *n, unsigned int dest)
 	struct rm rax = rm_reg(KI_RAX);
 
 	ki_gen_claim(g, KI_RDI, dest, &c);
-	if (!n->op) {
+	if (n->op != KI_HELPER_USTACK) {
 		ki_gen_claim(g, KI_RSI, dest, &c);
 		ki_asm_const(&g->a, KI_RSI, g->site->addr);
 	}
 	ki_gen_claim(g, KI_RAX, dest, &c);
 	ki_gen_number(g, KI_RDI, (uint32_t)n->value);
-	ki_asm_call(&g->a, KI_FIX_HELPER, n->op ? KI_HELPER_USTACK : KI_HELPER_STACK);
+	ki_asm_call(&g->a, KI_FIX_HELPER, n->op);
 	if (dest != KI_RAX)
 		ki_asm_mov(&g->a, 8, dest, &rax);
 	ki_gen_unclaim(g, &c);

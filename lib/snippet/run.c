@@ -126,6 +126,10 @@ static uint64_t helper(const struct run *r, const struct ki_node *n)
 		return r->m->cgroup;
 	case KI_HELPER_UNREADABLE:
 		return r->m->unreadable ? r->m->unreadable(r->m->arg, a[0], a[1]) : 0;
+	case KI_HELPER_UDEPTH:
+		return r->m->udepth;
+	case KI_HELPER_UCALLER:
+		return r->m->ucaller;
 	case KI_HELPER_EVENT:
 		return r->m->event ? r->m->event(r->m->arg, a[0]) : 0;
 	default:
@@ -214,7 +218,8 @@ static uint64_t stack(const struct run *r, const struct ki_node *n)
 {
 	uint32_t table = (uint32_t)(n->value >> 8);
 
-	return r->m->stack ? r->m->stack(r->m->arg, table, n->value & 0xff, n->op) : 0;
+	return r->m->stack ? r->m->stack(r->m->arg, table, n->value & 0xff, (enum ki_helper)n->op)
+			   : 0;
 }
 
 static uint64_t eval(const struct run *r, const struct ki_node *n)

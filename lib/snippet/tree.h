@@ -27,7 +27,7 @@ enum node_kind {
 	NODE_TABLE_GET, /* kids: the key; `what` */
 	NODE_STRING,	/* kid 0: its address; width; op: of the process? */
 	NODE_STRING_IS, /* kid 0: the string; name: the text; op: only how it begins? */
-	NODE_STACK,	/* value: KI_STACK; op: the process's? */
+	NODE_STACK,	/* value: KI_STACK; op: the helper */
 	NODE_TEXT,	/* kids: arguments; what: KI_TEXT */
 	NODE_BEHIND,	/* kids: a statement that contains no others, the value */
 	NODE_HELD,	/* what the statement around it has evaluated: only in what builders make */

@@ -119,6 +119,8 @@ bool ki_texts_own(const struct ki_session *s, u64 n)
 	return n < DRV_RINGS;
 }
 
+bool ki_paths_known = true;
+
 u16 ki_verify_callee(unsigned long target, struct module **owner)
 {
 	(void)target;

@@ -17,7 +17,7 @@ is "a translator of the program's: number, string, array, struct" "$(d 'struct i
 	printf("%d %s %s %d %d %d %d", this->o->x, xlate<struct out *>(this->i)->s, this->o->t, *this->o->p, xlate<struct out>(*this->i).x, xlate<struct out>(8).x, this->o == NULL); exit(0); }')" \
 	"41 hi hi 20 25 7 0"
 is "the process and the thread" "$(d 'syscall::getpriority:entry /pid == $target/ { @[curpsinfo->pr_fname, curpsinfo->pr_pid == pid, curpsinfo->pr_ppid == ppid, curpsinfo->pr_pgid == pid,
-	curpsinfo->pr_uid == uid, curpsinfo->pr_psargs == execname, curlwpsinfo->pr_lwpid == tid] = count(); @c[curlwpsinfo->pr_onpro == cpu, curlwpsinfo->pr_name, curpsinfo->pr_nlwp] = count(); }' -c "$calls" | tr '\n' ';')" \
+	curpsinfo->pr_uid == uid, curpsinfo->pr_psargs == execargs, curlwpsinfo->pr_lwpid == tid] = count(); @c[curlwpsinfo->pr_onpro == cpu, curlwpsinfo->pr_name, curpsinfo->pr_nlwp] = count(); }' -c "$calls" | tr '\n' ';')" \
 	"perl 1 1 1 1 1 1 50;1 perl 1 50;"
 is "open files" "$(d 'syscall::read:entry /pid == $target && fds[arg0].fi_name == "status"/ { printf("%s %d %d;", fds[arg0].fi_fs, fds[arg0].fi_offset, arg2); }' -c "$reads")" "proc 0 3;proc 3 2;"
 is "a function's arguments and what it gives" "$(d 'fbt::vfs_read:entry /pid == $target && stringof(args[0]->f_path.dentry->d_name.name) == "status"/ { self->in = 1; printf("%d ", args[2]); }

@@ -154,12 +154,12 @@ static struct ki_node *helper(struct grow *g, unsigned int depth)
 {
 	static const struct {
 		uint8_t helper, args;
-	} rows[] = {{KI_HELPER_LOAD8, 1},     {KI_HELPER_LOAD16, 1},   {KI_HELPER_LOAD32, 1},
-		    {KI_HELPER_LOAD64, 1},    {KI_HELPER_NANOTIME, 0}, {KI_HELPER_CGROUP, 0},
-		    {KI_HELPER_UID, 0},	      {KI_HELPER_DIV, 2},      {KI_HELPER_UDIV, 2},
-		    {KI_HELPER_MOD, 2},	      {KI_HELPER_UMOD, 2},     {KI_HELPER_EVENT, 1},
-		    {KI_HELPER_UNREADABLE, 2}};
-	unsigned int r = !g->c->in_kernel ? below(13) : below(3) ? 6 + below(5) : below(4);
+	} rows[] = {{KI_HELPER_LOAD8, 1},      {KI_HELPER_LOAD16, 1},	{KI_HELPER_LOAD32, 1},
+		    {KI_HELPER_LOAD64, 1},     {KI_HELPER_NANOTIME, 0}, {KI_HELPER_CGROUP, 0},
+		    {KI_HELPER_UID, 0},	       {KI_HELPER_DIV, 2},	{KI_HELPER_UDIV, 2},
+		    {KI_HELPER_MOD, 2},	       {KI_HELPER_UMOD, 2},	{KI_HELPER_EVENT, 1},
+		    {KI_HELPER_UNREADABLE, 2}, {KI_HELPER_UDEPTH, 0},	{KI_HELPER_UCALLER, 0}};
+	unsigned int r = !g->c->in_kernel ? below(15) : below(3) ? 6 + below(5) : below(4);
 	struct ki_node *a[2];
 
 	for (unsigned int i = 0; i < rows[r].args; i++)
@@ -221,7 +221,8 @@ static struct ki_node *inner(struct grow *g, unsigned int depth)
 	case 21:
 		if (g->c->in_kernel)
 			return leaf(g);
-		return ki_expr_stack(g->s, SNIP_STACKS, below(4), below(2));
+		return below(3) ? ki_expr_stack(g->s, SNIP_STACKS, below(4), below(2))
+				: ki_expr_depth(g->s, SNIP_STACKS, below(4));
 	case 0:
 	case 1:
 		return ki_expr_cast(g->s, below(KI_TYPES), expr(g, depth));

@@ -141,17 +141,19 @@ static void string(void *arg, uint64_t addr, bool user, char *to, size_t most)
 		*to++ = *s++;
 }
 
-static uint64_t stack(void *arg, uint32_t table, unsigned int skip, bool user)
+static uint64_t stack(void *arg, uint32_t table, unsigned int skip, enum ki_helper helper)
 {
+	const uint64_t at = helper == KI_HELPER_USTACK ? 0 : running->site.addr;
+
 	(void)arg;
-	return mix(mix(table + 1) + 2 * skip + user + (user ? 0 : running->site.addr));
+	return mix(mix(table + 1) + 64 * skip + helper + at);
 }
 
-static uint64_t stack_words(const uint64_t *a, bool user)
+static uint64_t stack_words(const uint64_t *a, enum ki_helper helper)
 {
-	if (!user && a[1] != running->site.addr)
+	if (helper != KI_HELPER_USTACK && a[1] != running->site.addr)
 		world->broken = true;
-	return stack(NULL, (uint32_t)a[0] >> 8, a[0] & 0xff, user);
+	return stack(NULL, (uint32_t)a[0] >> 8, a[0] & 0xff, helper);
 }
 
 static uint64_t string_words(const uint64_t *a, bool user)
@@ -195,7 +197,12 @@ static uint64_t helper(unsigned int number, const uint64_t *a)
 		return table_words((uint32_t)a[0], a[1]);
 	case KI_HELPER_STACK:
 	case KI_HELPER_USTACK:
-		return stack_words(a, number == KI_HELPER_USTACK);
+	case KI_HELPER_DEPTH:
+		return stack_words(a, (enum ki_helper)number);
+	case KI_HELPER_UDEPTH:
+		return running->m.udepth;
+	case KI_HELPER_UCALLER:
+		return running->m.ucaller;
 	case KI_HELPER_STRING:
 	case KI_HELPER_USTRING:
 		return string_words(a, number == KI_HELPER_USTRING);
@@ -528,6 +535,8 @@ void snip_case_make(struct snip_case *c)
 				   .nivcsw = snip_number(),
 				   .uid = (uint32_t)snip_number(),
 				   .cgroup = snip_number(),
+				   .udepth = below(128),
+				   .ucaller = snip_number(),
 				   .task = (uintptr_t)task,
 				   .cpu = below(64),
 				   .pid = below(5) ? below(100) : (uint32_t)exec_random(),

@@ -376,7 +376,8 @@ static const char *vet_call(struct vet *v)
 	if (f->kind == KI_FIX_HELPER && f->target == KI_HELPER_EXTREME)
 		return vet_extreme(v);
 	if (f->kind == KI_FIX_HELPER &&
-	    (f->target == KI_HELPER_STACK || f->target == KI_HELPER_USTACK))
+	    (f->target == KI_HELPER_STACK || f->target == KI_HELPER_USTACK ||
+	     f->target == KI_HELPER_DEPTH))
 		return vet_stacks(v);
 	if (f->kind == KI_FIX_HELPER &&
 	    (f->target == KI_HELPER_STRING || f->target == KI_HELPER_USTRING))

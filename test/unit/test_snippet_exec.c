@@ -486,16 +486,17 @@ static void strings_and_stacks_have_theirs(void **state)
 	uint8_t bytes[sizeof(calling)];
 
 	(void)state;
-	for (unsigned int user = 0; user < 2; user++) {
-		unsigned int string = KI_HELPER_STRING + user, stack = KI_HELPER_STACK + user;
+	for (unsigned int i = 0; i < 3; i++) {
+		unsigned int string = KI_HELPER_STRING + i % 2,
+			     stack = i < 2 ? KI_HELPER_STACK + i : (unsigned int)KI_HELPER_DEPTH;
 
 		memcpy(bytes, calling, sizeof(bytes));
 		assert_int_equal(call_refusals(bytes, string, stack), 0);
-		for (size_t i = 0; i < sizeof(miscalled) / sizeof(*miscalled); i++) {
+		for (size_t k = 0; k < sizeof(miscalled) / sizeof(*miscalled); k++) {
 			memcpy(bytes, calling, sizeof(bytes));
-			memcpy(bytes + miscalled[i].at, miscalled[i].bytes, miscalled[i].len);
+			memcpy(bytes + miscalled[k].at, miscalled[k].bytes, miscalled[k].len);
 			if (call_refusals(bytes, string, stack) != 2)
-				fail_msg("%s: refused by %u of two", miscalled[i].what,
+				fail_msg("%s: refused by %u of two", miscalled[k].what,
 					 call_refusals(bytes, string, stack));
 		}
 		/* each one's number does not do for the other */
