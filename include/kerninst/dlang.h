@@ -53,6 +53,9 @@ int ki_dlang_compile(const char *text, const struct ki_dlang_options *o, struct 
 		     struct ki_err *err);
 void ki_dlang_free(struct ki_dlang *d); /* NULL is allowed */
 
+/* Are there descriptions of places in processes (pid1234:...)? ki_dlang_match opens these. */
+bool ki_dlang_wants_process(const struct ki_dlang *d);
+
 /* A probe, for lists. */
 struct ki_dlang_probe {
 	uint32_t id;

@@ -22,14 +22,17 @@ extern "C" {
  * caller that waits to be told, and then calls execve: `await` comes before it is told,
  * `reach_entry` after. Then the program and its libraries are mapped, their constructors have run
  * (those of a program without a loader have not), and it is stopped before its first instruction:
- * ki_target_open_process can open it; SIGCONT lets it run. It is traced by the calling thread, and
- * killed if that ends, from `await` to the end of `reach_entry`; so it gains no privileges from its
- * file's mode.
+ * ki_target_open_process can open it. `run` lets it run.
  *
- * -ECHILD: it has ended before, and can be waited for. After any other error it is to be killed.
+ * It is traced by the calling thread until `reach_entry` has returned, so it gains no privileges
+ * from its file's mode; and it is killed if the caller ends before `run`, or calls `free` without
+ * that. -ECHILD: it has ended before its entry, and can be waited for.
  */
-int ki_process_await(pid_t pid, struct ki_err *err);
-int ki_process_reach_entry(pid_t pid, struct ki_err *err);
+struct ki_process_launch;
+int ki_process_await(pid_t pid, struct ki_process_launch **out, struct ki_err *err);
+int ki_process_reach_entry(struct ki_process_launch *l, struct ki_err *err);
+void ki_process_run(struct ki_process_launch *l);
+void ki_process_launch_free(struct ki_process_launch *l); /* NULL is allowed */
 
 struct ki_splice_process;
 

@@ -262,7 +262,7 @@ int ki_d_check_args(struct ki_d_checker *c, struct ki_d_node *n)
 bool ki_dlang_argument(struct ki_dlang *d, size_t i, unsigned int arg, char *text, size_t size)
 {
 	const struct ki_d_probe *p = &d->probes.v[i];
-	const char *const fields[] = {p->provider->name, p->module, p->function, p->name};
+	const char *const fields[] = {ki_d_provider_name(p), p->module, p->function, p->name};
 	struct ki_d_clause none = {0};
 	struct ki_err err;
 	struct ki_d_checker c = {.d = d, .err = &err, .clause = &none};

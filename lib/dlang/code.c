@@ -440,7 +440,8 @@ int ki_d_code(struct ki_dlang *d, const struct ki_d_site *site, struct ki_snippe
 	if (list && site->is_trigger)
 		list = only_trigger(&g, list, site->probe);
 	if (list && p->hook)
-		list = only_meant(&g, p->hook, list);
+		list = p->hook->user ? ki_d_gen_user_meant(&g, p->hook->user, list)
+				     : only_meant(&g, p->hook, list);
 	if (list)
 		ki_snippet_body(g.s, list);
 	*out = list ? g.s : NULL;

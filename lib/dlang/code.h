@@ -131,5 +131,13 @@ uint64_t ki_d_gen_constant(struct ki_d_gen *g, const struct ki_d_node *n);
 
 /* Argument i of the system call whose function begins here. */
 struct ki_node *ki_d_gen_syscall_arg(struct ki_d_gen *g, unsigned int i);
+/* code_user.c: an argument of a probe in a process; the list, only at its place there */
+struct ki_d_user;
+struct ki_node *ki_d_gen_user_argument(struct ki_d_gen *g, const struct ki_d_user *u,
+				       unsigned int i);
+/* code_fault.c: a value in the process's memory; a fault if it is not there */
+struct ki_node *ki_d_gen_user_load(struct ki_d_gen *g, enum ki_type type, struct ki_node *at);
+struct ki_node *ki_d_gen_user_meant(struct ki_d_gen *g, const struct ki_d_user *u,
+				    struct ki_node *list);
 
 #endif

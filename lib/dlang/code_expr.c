@@ -60,6 +60,8 @@ static struct ki_node *hook_argument(struct ki_d_gen *g, const struct ki_d_hook 
 
 	if (h->kind == KI_D_HOOK_PROFILE)
 		return profile_argument(g, i);
+	if (h->user)
+		return ki_d_gen_user_argument(g, h->user, i);
 	return param < 0 ? number(g, 0)
 			 : ki_expr_cast(g->s, KI_I64, ki_expr_param(g->s, (unsigned int)param));
 }

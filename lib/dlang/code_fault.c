@@ -271,6 +271,13 @@ struct ki_node *ki_d_gen_memory_call(struct ki_d_gen *g, const struct ki_d_node 
 	return copy(g, op, args);
 }
 
+struct ki_node *ki_d_gen_user_load(struct ki_d_gen *g, enum ki_type type, struct ki_node *at)
+{
+	struct ki_node *args[] = {at, number(g, ki_d_size(ki_d_int(type)))};
+
+	return ki_d_gen_load(g, type, piece(g, KI_TEXT_COPYIN, args, 2));
+}
+
 struct ki_node *ki_d_gen_piece(struct ki_d_gen *g, uint64_t size)
 {
 	struct ki_node *args[] = {number(g, size)};

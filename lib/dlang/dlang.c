@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "dlang/run.h"
+#include "dlang/user.h"
 
 static int copy_args(struct ki_dlang *d, const struct ki_dlang_options *o)
 {
@@ -130,6 +131,7 @@ void ki_dlang_free(struct ki_dlang *d)
 			free(d->patterns.v[i].field[f]);
 	for (size_t i = 0; i < d->probes.n; i++) {
 		ki_d_hook_end(&d->probes.v[i]);
+		ki_d_user_free(d->probes.v[i].hook ? d->probes.v[i].hook->user : NULL);
 		free(d->probes.v[i].hook);
 		free(d->probes.v[i].point);
 		free(d->probes.v[i].owned);
@@ -138,6 +140,7 @@ void ki_dlang_free(struct ki_dlang *d)
 		free(d->strings.v[i]);
 	for (unsigned int i = 0; d->args && i < d->o.nargs; i++)
 		free(d->args[i]);
+	ki_d_processes_free(d);
 	ki_vec_free(&d->marks);
 	ki_vec_free(&d->patterns);
 	ki_vec_free(&d->clauses);

@@ -59,7 +59,7 @@ int ki_d_hook_param(const struct ki_d_hook *h, unsigned int i)
 
 /* ---- events of perf ---- */
 
-static int open_event(struct ki_d_hook *h, struct perf_event_attr *attr, pid_t pid, int cpu)
+int ki_d_hook_event(struct ki_d_hook *h, struct perf_event_attr *attr, pid_t pid, int cpu)
 {
 	int fd = (int)syscall(SYS_perf_event_open, attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 	int *fds = fd < 0 ? NULL : realloc(h->fds, (h->nfds + 1) * sizeof(*fds));
@@ -183,7 +183,7 @@ static int find_tracepoint(struct ki_dlang *d, struct ki_d_probe *p)
 		return -ENOENT;
 	h->guard[0] = (struct ki_d_guarded){.kind = KI_D_PARAM_IS, .value = event};
 	attr.config = (uint64_t)number;
-	return open_event(h, &attr, 0, -1);
+	return ki_d_hook_event(h, &attr, 0, -1);
 }
 
 /* ---- clocks ---- */
@@ -221,7 +221,7 @@ static int find_profile(struct ki_dlang *d, struct ki_d_probe *p)
 	p->hook->guard[0] = (struct ki_d_guarded){
 		.kind = KI_D_FIELD_IS, .offset = (uint32_t)offset, .value = carried};
 	for (int cpu = 0; cpu < cpus; cpu++) {
-		ret = open_event(p->hook, &attr, -1, cpu);
+		ret = ki_d_hook_event(p->hook, &attr, -1, cpu);
 		if (ret && ret != -ENODEV) /* it is off */
 			return ret;
 	}
@@ -238,6 +238,8 @@ int ki_d_hook_find(struct ki_dlang *d, struct ki_d_probe *p, unsigned int *reaso
 		ret = find_tracepoint(d, p);
 	else if (p->hook && p->hook->kind == KI_D_HOOK_PROFILE)
 		ret = find_profile(d, p);
+	else if (p->hook && p->hook->kind == KI_D_HOOK_USER)
+		ret = ki_d_user_open(d, p);
 	if (ret == -ENOMEM)
 		return ki_d_no_memory(err);
 	if (ret)

@@ -6,13 +6,15 @@
  * A tracepoint is switched on by an event of perf, which records nothing. What the kernel calls
  * then is a function for each class of events, whose first parameter says which event it is; the
  * clauses stand at its beginning. profile-N is an event of perf on each CPU; the clauses stand
- * where perf handles it, behind a comparison of a number that the event carries.
+ * where perf handles it, behind a comparison of a number that the event carries. For a place in a
+ * process see user.h.
  */
 #ifndef KI_DLANG_HOOK_H
 #define KI_DLANG_HOOK_H
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "kerninst/err.h"
 
@@ -25,6 +27,7 @@ enum ki_d_hook_kind {
 	KI_D_HOOK_TRACEPOINT,
 	KI_D_HOOK_FUNCTION,
 	KI_D_HOOK_PROFILE,
+	KI_D_HOOK_USER,
 };
 
 /* When the place means the probe. */
@@ -54,7 +57,8 @@ struct ki_d_hook {
 	const char *event;
 	const char *map; /* a letter for each argument: the parameter '0' to '9', or '-': 0 */
 	struct ki_d_guarded guard[KI_D_GUARDS];
-	int *fds; /* events of perf */
+	struct ki_d_user *user; /* user.h */
+	int *fds;		/* events of perf */
 	unsigned int nfds;
 };
 
@@ -63,12 +67,22 @@ struct ki_d_hook {
 int ki_d_hook_find(struct ki_dlang *d, struct ki_d_probe *p, unsigned int *reason,
 		   struct ki_err *err);
 
+/* At how many places of its own it is: several of a process, each with a piece of code. */
+uint32_t ki_d_hook_places(const struct ki_d_probe *p);
+
+/* user.c: the same of KI_D_HOOK_USER; 0, or -errno */
+int ki_d_user_open(struct ki_dlang *d, struct ki_d_probe *p);
+
 /* All code is in: let what is periodic begin. */
 void ki_d_hook_begin(struct ki_d_probe *p);
 void ki_d_hook_end(struct ki_d_probe *p);
 
 /* The parameter that argument i is; -1: it is 0. */
 int ki_d_hook_param(const struct ki_d_hook *h, unsigned int i);
+
+/* One more event of perf; 0, or -errno. */
+struct perf_event_attr;
+int ki_d_hook_event(struct ki_d_hook *h, struct perf_event_attr *attr, pid_t pid, int cpu);
 
 /* Names of events, "group:name", a line each; NULL: they cannot be read. Free it. */
 char *ki_d_hook_events(void);

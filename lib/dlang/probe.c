@@ -3,6 +3,7 @@
  * Descriptions to probes. Several clauses may mean one probe, which then has all of them, in the
  * order of the program.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdio.h>
@@ -22,7 +23,7 @@ struct ki_d_pairs {
 
 const char *ki_d_provider_name(const struct ki_d_probe *p)
 {
-	return p->provider->name;
+	return p->called ? p->called : p->provider->name;
 }
 
 bool ki_d_field_matches(const char *field, const char *text)
@@ -167,12 +168,39 @@ static uint32_t id_of(const struct ki_d_pattern *p)
 	return id <= UINT32_MAX ? (uint32_t)id : 0;
 }
 
+/* NAME and digits, with no glob in them; NAME "": any that no other has. */
+static bool names_process(const char *field, const char *name)
+{
+	const size_t n = strlen(name), digits = strspn(field + n, "0123456789"),
+		     len = strlen(field);
+
+	if (n)
+		return !strncmp(field, name, n) && digits && !field[n + digits];
+	return len && isdigit((unsigned char)field[len - 1]) && !isdigit((unsigned char)*field) &&
+	       !strpbrk(field, "*?[") && !names_process(field, "pid");
+}
+
+static bool is_asked(const struct ki_d_pattern *pattern, const struct ki_d_provider *p)
+{
+	return p->of_process ? names_process(pattern->field[0], p->name)
+			     : ki_d_field_matches(pattern->field[0], p->name);
+}
+
+bool ki_dlang_wants_process(const struct ki_dlang *d)
+{
+	for (size_t i = 0; i < d->patterns.n; i++)
+		for (const struct ki_d_provider *p = ki_d_providers; p->name; p++)
+			if (p->of_process && is_asked(&d->patterns.v[i], p))
+				return true;
+	return false;
+}
+
 static int ask_all(struct ki_d_match *m)
 {
 	int ret = 0;
 
 	for (const struct ki_d_provider *p = ki_d_providers; !ret && p->name; p++)
-		if (ki_d_field_matches(m->pattern->field[0], p->name))
+		if (is_asked(m->pattern, p))
 			ret = p->find(m, p);
 	return ret;
 }
@@ -293,7 +321,7 @@ void ki_dlang_probe(const struct ki_dlang *d, size_t i, struct ki_dlang_probe *o
 	const struct ki_d_probe *p = &d->probes.v[i];
 
 	*out = (struct ki_dlang_probe){.id = p->id,
-				       .provider = p->provider->name,
+				       .provider = ki_d_provider_name(p),
 				       .module = p->module,
 				       .function = p->function,
 				       .name = p->name,

@@ -42,7 +42,8 @@ struct ki_d_provider {
 	const char *name;
 	/* All probes of the pattern's other fields, by ki_d_found or ki_d_found_named. */
 	int (*find)(struct ki_d_match *m, const struct ki_d_provider *self);
-	uint8_t number; /* of those that have functions; of those that have events, from 1 */
+	uint8_t number;	 /* of those that have functions; of those that have events, from 1 */
+	bool of_process; /* its probes are in a process, whose number stands behind its name */
 };
 
 extern const struct ki_d_provider ki_d_providers[];

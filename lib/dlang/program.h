@@ -223,6 +223,7 @@ struct ki_d_provider;
 struct ki_d_probe {
 	const struct ki_d_provider *provider;
 	const struct ki_symbol *sym; /* NULL: BEGIN, END, tick; or not known yet: hook */
+	const char *called; /* its provider, if each has a name of its own (pid1234); or NULL */
 	const char *module, *function, *name;
 	uint64_t nanoseconds;	/* of tick and profile */
 	struct ki_point *point; /* inside of sym; NULL: its entry or return */
@@ -272,6 +273,7 @@ struct ki_dlang {
 	ki_vec(struct ki_d_constant) constants;
 	ki_vec(struct ki_d_inline) inlines;
 	ki_vec(struct ki_d_translator) translators;
+	ki_vec(struct ki_d_process) processes;
 	uint64_t known;		   /* rows of known.c that have been read: bits */
 	uint64_t args_used;	   /* bits of $1, $2 ... */
 	ki_vec(char *) strings;	   /* of KI_D_FORM_NUMBERED */

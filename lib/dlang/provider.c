@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "dlang/probe.h"
+#include "dlang/user.h"
 
 #define SYSCALL	 "__x64_sys_"
 #define NSYSCALL (sizeof(SYSCALL) - 1)
@@ -127,26 +128,29 @@ static int find_profile(struct ki_d_match *m, const struct ki_d_provider *self)
 
 /* Those of functions first, numbered from 0. */
 const struct ki_d_provider ki_d_providers[] = {
-	{"fbt", find_fbt, 0},
-	{"syscall", find_syscall, 1},
-	{"rawfbt", find_fbt, 2}, /* functions whose name the compiler has changed are fbt's, too */
-	{"dtrace", find_dtrace, 2},
-	{"profile", find_profile, 3},
-	{"rawtp", ki_d_find_events, 1},
-	{"sdt", ki_d_find_events, 2},
-	{"insn", ki_d_find_points, 1},
-	{"block", ki_d_find_points, 0},
-	{"edge", ki_d_find_points, 0},
-	{"call", ki_d_find_points, 0},
-	{"proc", ki_d_find_stable, 0},
-	{"sched", ki_d_find_stable, 0},
-	{"io", ki_d_find_stable, 0},
-	{"vfs", ki_d_find_stable, 0},
-	{"lockstat", ki_d_find_stable, 0},
-	{"kmem", ki_d_find_stable, 0},
-	{"ip", ki_d_find_stable, 0},
-	{"tcp", ki_d_find_stable, 0},
-	{"udp", ki_d_find_stable, 0},
-	{"callout", ki_d_find_stable, 0},
-	{NULL, NULL, 0},
+	{"fbt", find_fbt, 0, false},
+	{"syscall", find_syscall, 1, false},
+	{"rawfbt", find_fbt, 2,
+	 false}, /* functions whose name the compiler has changed are fbt's, too */
+	{"dtrace", find_dtrace, 2, false},
+	{"profile", find_profile, 3, false},
+	{"rawtp", ki_d_find_events, 1, false},
+	{"sdt", ki_d_find_events, 2, false},
+	{"insn", ki_d_find_points, 1, false},
+	{"block", ki_d_find_points, 0, false},
+	{"edge", ki_d_find_points, 0, false},
+	{"call", ki_d_find_points, 0, false},
+	{"proc", ki_d_find_stable, 0, false},
+	{"sched", ki_d_find_stable, 0, false},
+	{"io", ki_d_find_stable, 0, false},
+	{"vfs", ki_d_find_stable, 0, false},
+	{"lockstat", ki_d_find_stable, 0, false},
+	{"kmem", ki_d_find_stable, 0, false},
+	{"ip", ki_d_find_stable, 0, false},
+	{"tcp", ki_d_find_stable, 0, false},
+	{"udp", ki_d_find_stable, 0, false},
+	{"callout", ki_d_find_stable, 0, false},
+	{"pid", ki_d_find_pid, 0, true},
+	{"", ki_d_find_usdt, 0, true}, /* any other name with a number */
+	{NULL, NULL, 0, false},
 };

@@ -174,8 +174,10 @@ static int add_probe(struct ki_dlang *d, uint32_t number, struct function *f, st
 		if (ret)
 			function_close(f);
 	}
-	if (!ret)
-		ret = add_point(d, d->run->probes, f, point_of(d, p), &site, &why);
+	do {
+		if (!ret)
+			ret = add_point(d, d->run->probes, f, point_of(d, p), &site, &why);
+	} while (!ret && ++site.place < ki_d_hook_places(p));
 	if (ret && why.reason) {
 		p->reason = (uint16_t)why.reason;
 		return 0;

@@ -81,6 +81,7 @@ struct ki_d_site {
 	uint32_t probe; /* index */
 	bool is_return, is_syscall, is_trigger;
 	uint64_t offset; /* of the return in its function */
+	uint32_t place;	 /* of those that ki_d_hook_places counts */
 	const struct ki_site_regs *regs;
 	size_t from, to; /* not 0: no clauses, but these strings (ki_d_code_constants) */
 };

@@ -7,15 +7,18 @@
  * the program and its loader; so the loader runs, up to a breakpoint at the program's entry, which
  * the kernel names in the auxiliary vector (AT_ENTRY). There the original byte comes back, and the
  * process gets a SIGSTOP in place of the breakpoint's SIGTRAP, which it never sees. It stays
- * stopped when the caller lets it go, and whoever installs something finds it as any other
- * stopped process.
+ * stopped when the caller traces it no more, and whoever installs something finds it as any other
+ * stopped process. From then on another process watches the caller: should that end before it has
+ * let the program run, nobody ever would, and it is killed.
  */
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/pidfd.h>
 #include <sys/ptrace.h>
 #include <sys/user.h>
 #include <sys/wait.h>
@@ -26,14 +29,16 @@
 #define INT3	  0xcc
 #define EXEC_STOP (SIGTRAP | PTRACE_EVENT_EXEC << 8)
 
-struct launch {
+struct ki_process_launch {
 	pid_t pid;
 	uint64_t entry;
 	uint8_t byte; /* that stood there */
+	bool started;
+	int watch; /* a byte here ends the process that watches us; -1: there is none */
 	struct ki_err *err;
 };
 
-static int failed(const struct launch *l, const char *what)
+static int failed(const struct ki_process_launch *l, const char *what)
 {
 	int code = errno ? -errno : -EIO;
 
@@ -41,16 +46,65 @@ static int failed(const struct launch *l, const char *what)
 			  strerror(-code));
 }
 
-int ki_process_await(pid_t pid, struct ki_err *err)
-{
-	const struct launch l = {.pid = pid, .err = err};
+/* ---- the one that watches ---- */
 
-	if (ptrace(PTRACE_SEIZE, pid, NULL, PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL))
-		return failed(&l, "ptrace");
-	return 0;
+/* Wait for a byte: all is well. Without one the caller has ended, and so does the process. */
+static _Noreturn void watch(int pidfd, int from)
+{
+	char byte;
+
+	if (read(from, &byte, 1) != 1)
+		pidfd_send_signal(pidfd, SIGKILL, NULL, 0);
+	_exit(0);
 }
 
-static int read_entry(struct launch *l)
+static int watch_begin(struct ki_process_launch *l)
+{
+	int pidfd = pidfd_open(l->pid, 0), ends[2];
+	pid_t pid;
+
+	if (pidfd < 0 || pipe2(ends, O_CLOEXEC))
+		return failed(l, "watching it");
+	pid = fork();
+	if (!pid) {
+		close(ends[1]);
+		watch(pidfd, ends[0]);
+	}
+	close(pidfd);
+	close(ends[0]);
+	l->watch = ends[1];
+	return pid < 0 ? failed(l, "watching it") : 0;
+}
+
+static void watch_end(struct ki_process_launch *l)
+{
+	if (l->watch < 0)
+		return;
+	/* It has ended itself: then there is nothing left to do. */
+	if (write(l->watch, "", 1) < 0)
+		errno = 0;
+	close(l->watch);
+	l->watch = -1;
+}
+
+/* ---- the program ---- */
+
+int ki_process_await(pid_t pid, struct ki_process_launch **out, struct ki_err *err)
+{
+	struct ki_process_launch *l = calloc(1, sizeof(*l));
+	int ret;
+
+	*out = l;
+	if (!l)
+		return ki_err_set(err, -ENOMEM, 0, "out of memory");
+	*l = (struct ki_process_launch){.pid = pid, .watch = -1, .err = err};
+	ret = watch_begin(l);
+	if (!ret && ptrace(PTRACE_SEIZE, pid, NULL, PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL))
+		ret = failed(l, "ptrace");
+	return ret;
+}
+
+static int read_entry(struct ki_process_launch *l)
 {
 	char path[40];
 	uint64_t row[2] = {AT_NULL + 1};
@@ -69,7 +123,7 @@ static int read_entry(struct launch *l)
 }
 
 /* Through /proc/PID/mem, which writes to text too. */
-static int exchange(const struct launch *l, uint8_t now, uint8_t *was)
+static int exchange(const struct ki_process_launch *l, uint8_t now, uint8_t *was)
 {
 	char path[40];
 	int fd, ret = 0;
@@ -85,7 +139,7 @@ static int exchange(const struct launch *l, uint8_t now, uint8_t *was)
 }
 
 /* execve has been done: the loader is next. */
-static int enter_loader(struct launch *l)
+static int enter_loader(struct ki_process_launch *l)
 {
 	int ret;
 
@@ -94,14 +148,14 @@ static int enter_loader(struct launch *l)
 	return ret ? ret : exchange(l, INT3, &l->byte);
 }
 
-static bool is_at_entry(const struct launch *l)
+static bool is_at_entry(const struct ki_process_launch *l)
 {
 	struct user_regs_struct regs;
 
 	return l->entry && !ptrace(PTRACE_GETREGS, l->pid, NULL, &regs) && regs.rip == l->entry + 1;
 }
 
-static int stay(const struct launch *l)
+static int stay(const struct ki_process_launch *l)
 {
 	struct user_regs_struct regs;
 	siginfo_t info;
@@ -121,7 +175,7 @@ static int stay(const struct launch *l)
 }
 
 /* One stop; true: it was the last, at the entry or with an error. */
-static bool pass_stop(struct launch *l, int status, int *ret)
+static bool pass_stop(struct ki_process_launch *l, int status, int *ret)
 {
 	int signal = status >> 16 ? 0 : WSTOPSIG(status);
 
@@ -137,22 +191,39 @@ static bool pass_stop(struct launch *l, int status, int *ret)
 	return *ret != 0;
 }
 
-int ki_process_reach_entry(pid_t pid, struct ki_err *err)
+int ki_process_reach_entry(struct ki_process_launch *l, struct ki_err *err)
 {
-	struct launch l = {.pid = pid, .err = err};
 	siginfo_t info;
 	int status, ret;
 
+	l->err = err;
 	do {
 		/* How it ended is for the caller to see. */
-		if (waitid(P_PID, (id_t)pid, &info, WSTOPPED | WEXITED | WNOWAIT))
-			return failed(&l, "waiting for its entry");
+		if (waitid(P_PID, (id_t)l->pid, &info, WSTOPPED | WEXITED | WNOWAIT))
+			return failed(l, "waiting for its entry");
 		if (info.si_code == CLD_EXITED || info.si_code == CLD_KILLED ||
 		    info.si_code == CLD_DUMPED)
 			return ki_err_set(err, -ECHILD, 0,
-					  "process %d ended before its first instruction", pid);
-		if (waitpid(pid, &status, __WALL) != pid)
-			return failed(&l, "waiting for its entry");
-	} while (!pass_stop(&l, status, &ret));
+					  "process %d ended before its first instruction", l->pid);
+		if (waitpid(l->pid, &status, __WALL) != l->pid)
+			return failed(l, "waiting for its entry");
+	} while (!pass_stop(l, status, &ret));
 	return ret;
+}
+
+void ki_process_run(struct ki_process_launch *l)
+{
+	l->started = true;
+	watch_end(l);
+	kill(l->pid, SIGCONT);
+}
+
+void ki_process_launch_free(struct ki_process_launch *l)
+{
+	if (!l)
+		return;
+	if (!l->started)
+		kill(l->pid, SIGKILL);
+	watch_end(l);
+	free(l);
 }

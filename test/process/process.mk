@@ -16,10 +16,13 @@ $(PROCESS)/nopie: test/process/target.c
 $(PROCESS)/stripped: $(PROCESS)/pie
 	$(call say,STRIP,$@)strip -s -o $@ $<
 
+$(PROCESS)/written: test/process/written.c
+	$(call say,CC,$@)mkdir -p $(@D) && $(PROCESS_CC) -o $@ $<
+
 # Where there is a compiler for it.
 $(PROCESS)/narrow: test/process/narrow.c
 	$(Q)mkdir -p $(@D) && $(CC) -m32 -o $@ $< 2> /dev/null || rm -f $@
 
-PROCESS_BIN := $(addprefix $(PROCESS)/,oracle pie cet static nopie stripped)
+PROCESS_BIN := $(addprefix $(PROCESS)/,oracle pie cet static nopie stripped written)
 test-process: $(PROCESS_BIN) $(PROCESS)/narrow
 .PHONY: test-process

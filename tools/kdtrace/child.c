@@ -8,16 +8,23 @@
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <wordexp.h>
+
+#include "kerninst/process.h"
 
 static void become(const char *command, int wait)
 {
 	char byte, *text;
+	wordexp_t words;
 
 	signal(SIGINT, SIG_DFL);
 	signal(SIGTERM, SIG_DFL);
 	if (read(wait, &byte, 1) != 1)
 		_exit(0); /* it is not wanted any more */
-	/* It is this process, not a child of it: $target is its number. */
+	/* It is this process, not a child of it: $target is its number. And it becomes the command
+	   itself, unless that needs a shell: probes in it are put in at its first instruction. */
+	if (!wordexp(command, &words, WRDE_NOCMD) && words.we_wordc)
+		execvp(words.we_wordv[0], words.we_wordv);
 	if (asprintf(&text, "exec %s", command) >= 0)
 		execl("/bin/sh", "sh", "-c", text, (char *)NULL);
 	_exit(127);
@@ -43,14 +50,30 @@ int child_prepare(struct child *c, const char *command)
 	return -errno;
 }
 
-void child_start(struct child *c)
+static void go(struct child *c)
 {
-	if (!c->pid)
-		return;
 	if (write(c->go, "", 1) != 1)
 		c->ended = true;
 	close(c->go);
 	c->go = -1;
+}
+
+int child_reach_entry(struct child *c, struct ki_err *err)
+{
+	int ret = ki_process_await(c->pid, &c->launch, err);
+
+	if (ret)
+		return ret;
+	go(c);
+	return ki_process_reach_entry(c->launch, err);
+}
+
+void child_start(struct child *c)
+{
+	if (c->launch)
+		ki_process_run(c->launch);
+	else if (c->pid)
+		go(c);
 }
 
 bool child_has_ended(struct child *c)
@@ -62,6 +85,8 @@ bool child_has_ended(struct child *c)
 
 void child_abandon(struct child *c)
 {
+	ki_process_launch_free(c->launch);
+	c->launch = NULL;
 	if (!c->pid || c->ended)
 		return;
 	if (c->go < 0)

@@ -314,6 +314,10 @@ static int run(struct session *s)
 		return fail_compile(s, &err);
 	if (s->o.compile_only)
 		return EXIT_DONE;
+	if (s->child.pid && ki_dlang_wants_process(s->d) && child_reach_entry(&s->child, &err)) {
+		say("-c: %s", err.msg);
+		return EXIT_FAILED;
+	}
 	if (ki_target_open_live(&s->t, &err) || ki_dlang_match(s->d, s->t, &err))
 		return fail_compile(s, &err);
 	if (s->o.list)

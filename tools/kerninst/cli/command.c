@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -116,59 +115,14 @@ static void reap(struct command *c, int options)
 		c->ended = true;
 }
 
-/* Wait for a byte, that it may run; without one, its parent has ended, and so does it. */
-static void watch_parent(int pidfd, int from)
-{
-	char byte;
-
-	if (read(from, &byte, 1) != 1)
-		pidfd_send_signal(pidfd, SIGKILL, NULL, 0);
-	_exit(0);
-}
-
-/* A stopped process that nobody would ever start must not be left behind. */
-static int watch_begin(struct command *c)
-{
-	int pidfd = pidfd_open(c->pid, 0), ends[2] = {-1, -1}, error = 0;
-	pid_t pid;
-
-	if (pidfd < 0 || pipe2(ends, O_CLOEXEC))
-		return -errno;
-	pid = fork();
-	if (!pid) {
-		close(ends[1]);
-		watch_parent(pidfd, ends[0]);
-	}
-	if (pid < 0)
-		error = -errno;
-	close(pidfd);
-	close(ends[0]);
-	c->watch = ends[1];
-	return error;
-}
-
-static void watch_end(struct command *c)
-{
-	if (!c->watch)
-		return;
-	if (write(c->watch, "", 1) < 0)
-		cli_warn("%s: %s", c->argv[0], strerror(errno));
-	close(c->watch);
-	c->watch = 0;
-}
-
 int command_reach_entry(struct command *c, struct ki_err *err)
 {
-	int ret = watch_begin(c);
+	int ret = ki_process_await(c->pid, &c->launch, err);
 
-	if (ret)
-		return ki_err_set(err, ret, 0, "%s: watching it: %s", c->argv[0], strerror(-ret));
-	ret = ki_process_await(c->pid, err);
 	if (ret)
 		return ret;
 	kill(c->pid, GO);
-	ret = ki_process_reach_entry(c->pid, err);
-	c->at_entry = !ret;
+	ret = ki_process_reach_entry(c->launch, err);
 	reap(c, WNOHANG);
 	return ret;
 }
@@ -176,8 +130,10 @@ int command_reach_entry(struct command *c, struct ki_err *err)
 void command_start(struct command *c)
 {
 	c->started = true;
-	watch_end(c);
-	kill(c->pid, c->at_entry ? SIGCONT : GO);
+	if (c->launch)
+		ki_process_run(c->launch);
+	else
+		kill(c->pid, GO);
 }
 
 int command_failed(const struct command *c)
@@ -187,6 +143,8 @@ int command_failed(const struct command *c)
 
 void command_abandon(struct command *c)
 {
+	ki_process_launch_free(c->launch);
+	c->launch = NULL;
 	if (!c->pid || c->started)
 		return;
 	kill(c->pid, SIGKILL);

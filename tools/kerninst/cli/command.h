@@ -14,11 +14,10 @@
 struct command {
 	pid_t pid; /* 0: none */
 	bool started, ended;
-	bool at_entry;	       /* it is the command already, stopped before its first instruction */
-	int watch;	       /* and a process kills it should we end; a byte here ends that one */
-	char **argv;	       /* NULL: there is none */
-	int status;	       /* of wait, when ended */
-	int stopped_by;	       /* the signal that ended the measurement, or 0 */
+	char **argv;			  /* NULL: there is none */
+	int status;			  /* of wait, when ended */
+	int stopped_by;			  /* the signal that ended the measurement, or 0 */
+	struct ki_process_launch *launch; /* it is the command already, and waits at its entry */
 	volatile int *no_exec; /* shared with the child: errno of an exec that failed, or 0 */
 };
 
