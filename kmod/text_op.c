@@ -269,6 +269,11 @@ static s64 do_length(struct ki_op *o)
 	return o->s.len;
 }
 
+static s64 do_byte(struct ki_op *o)
+{
+	return o->b < o->s.len ? (s8)o->s.at[o->b] : 0;
+}
+
 static s64 do_ipv4(struct ki_op *o)
 {
 	u8 v[4];
@@ -464,6 +469,7 @@ static const struct {
 	[KI_TEXT_COPY_OUT] = {ki_text_do_copy_out, KI_IS_NUMBER},
 	[KI_TEXT_COPY_OUT_TEXT] = {ki_text_do_copy_out_text, KI_A_TEXT | KI_IS_NUMBER},
 	[KI_TEXT_COPY_TEXT] = {ki_text_do_copy_text, KI_A_TEXT | KI_IS_NUMBER},
+	[KI_TEXT_BYTE] = {do_byte, KI_A_TEXT | KI_IS_NUMBER},
 };
 
 u64 ki_text_op(u32 what, u64 a, u64 b, u64 c)

@@ -19,6 +19,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "kerninst/err.h"
 #include "kerninst/target.h"
@@ -46,6 +47,8 @@ struct ki_dlang_options {
 	unsigned int nset;
 	const char *btf;	      /* types of the kernel: a file; NULL: the running one's */
 	struct ki_dlang_where *where; /* filled if the program is not compiled; or NULL */
+	FILE *listing;		      /* the program's variables and code, as it is made; or NULL */
+	bool built_only;	      /* ki_dlang_start() makes all code, and puts nothing in */
 };
 
 /* -EINVAL: err says where and what. o may be NULL; strings are copied. */

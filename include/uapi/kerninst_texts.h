@@ -113,6 +113,7 @@ enum ki_text_op {
 
 	KI_TEXT_COPY_TEXT, /* s, and as many 0 as c bytes take, to b, inside one piece: 0;
 			      KI_TEXT_SECOND */
+	KI_TEXT_BYTE,	   /* byte b of s; 0 behind its end */
 	KI_TEXT_OPS
 };
 

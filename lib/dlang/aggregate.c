@@ -14,7 +14,7 @@
 #include "dlang/show.h"
 #include "dlang/sort.h"
 
-static int64_t normalized(const struct ki_d_agg *a, const uint64_t *values)
+int64_t ki_d_agg_value(const struct ki_d_agg *a, const uint64_t *values)
 {
 	const enum ki_d_agg_kind kind = ki_d_agg_kind(a);
 	const int64_t normal = (int64_t)a->normal;
@@ -30,7 +30,7 @@ static void print_value(const struct ki_d_agg *a, const uint64_t *values, FILE *
 	if (ki_d_is_distribution(a))
 		ki_d_bars_print(a, values, f);
 	else
-		fprintf(f, " %16" PRId64, normalized(a, values));
+		fprintf(f, " %16" PRId64, ki_d_agg_value(a, values));
 }
 
 /* ---- without a format ---- */
@@ -41,7 +41,7 @@ static void print_key(struct ki_dlang *d, const struct ki_d_agg *a, unsigned int
 	char text[KI_D_KEY_TEXT], place[KI_D_ADDRESS];
 
 	if (a->forms[i] == KI_D_FORM_STACK)
-		ki_d_stack_print(d, *key, 0, f);
+		ki_d_stack_print(d, *key, a->keys[i].num, f);
 	else if (ki_d_is_place(a->keys[i]))
 		fprintf(f, "  %-50s",
 			ki_d_place_text(d, (enum ki_d_place)a->keys[i].num, key, place));
@@ -87,7 +87,7 @@ static void print_next_key(struct printing *p, const struct ki_d_spec *s)
 		return;
 	form = a->forms[p->nkey];
 	if (form == KI_D_FORM_STACK)
-		ki_d_stack_print(p->d, *p->key, 0, p->f);
+		ki_d_stack_print(p->d, *p->key, a->keys[p->nkey].num, p->f);
 	else if (ki_d_is_place(a->keys[p->nkey]))
 		ki_d_format_string(p->f, s, s->width,
 				   ki_d_place_text(p->d, (enum ki_d_place)a->keys[p->nkey].num,
@@ -111,7 +111,7 @@ static void print_next_value(struct printing *p, const struct ki_d_spec *s)
 		ki_d_bars_print(a, p->row->values[i], p->f);
 	else
 		ki_d_format_number(p->f, s, s->width, ki_d_int(KI_I64),
-				   (uint64_t)normalized(a, p->row->values[i]));
+				   (uint64_t)ki_d_agg_value(a, p->row->values[i]));
 }
 
 static void print_formatted(struct ki_dlang *d, const struct ki_d_join *j,

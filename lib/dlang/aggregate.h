@@ -13,4 +13,7 @@
 int ki_d_agg_print(struct ki_dlang *d, struct ki_d_agg *const *aggs, unsigned int n,
 		   const char *fmt, FILE *f, struct ki_err *err);
 
+/* The number of a row, normalized; not of distributions. */
+int64_t ki_d_agg_value(const struct ki_d_agg *a, const uint64_t *values);
+
 #endif

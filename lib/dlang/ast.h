@@ -32,7 +32,8 @@ enum ki_d_place { KI_D_SYM, KI_D_MOD, KI_D_USYM, KI_D_UMOD, KI_D_UADDR };
 /* A type. stars: how many pointers lead to the base; a number's base has a ki_type. */
 struct ki_d_type {
 	uint8_t base; /* enum ki_d_type_base */
-	uint8_t num;  /* enum ki_type of KI_D_INT; bytes of KI_D_FLOAT */
+	uint8_t num;  /* enum ki_type of KI_D_INT; bytes of KI_D_FLOAT; frames of KI_D_STACK, 0:
+			 as options say */
 	uint8_t stars;
 	bool scratch;	 /* of a pointer: it leads into scratch memory, which can be written */
 	uint16_t xlator; /* of a struct or pointer: what its members are translated by, + 1 */

@@ -227,6 +227,25 @@ void ki_d_bars_print(const struct ki_d_agg *a, const uint64_t *values, FILE *f)
 	}
 }
 
+bool ki_d_bars_next(const struct ki_d_agg *a, const uint64_t *values, uint32_t *bucket,
+		    int64_t *low, int64_t *count)
+{
+	const struct kind *k = kind_of(a);
+	char label[LABEL];
+
+	for (uint32_t n = k->n(a); *bucket < n;) {
+		const uint32_t i = (*bucket)++;
+		const int64_t here = k->count(a, values, i);
+
+		if (!here)
+			continue;
+		*low = k->low(a, i, label);
+		*count = here / (int64_t)a->normal;
+		return true;
+	}
+	return false;
+}
+
 long double ki_d_bars_weight(const struct ki_d_agg *a, const uint64_t *values, int64_t *zeros)
 {
 	const struct kind *k = kind_of(a);

@@ -96,6 +96,7 @@ static int check_var(struct ki_d_checker *c, struct ki_d_node *n)
 	if (!n->sym.var)
 		return constant(c, n);
 	n->type = n->sym.var->type;
+	c->d->texts_used |= ki_d_is_string(n->type);
 	return n->sym.var->nkeys
 		       ? FAIL(c, n, "D_IDENT_BADREF", "%s is an array: %s[...]", n->text, n->text)
 		       : 0;
@@ -240,6 +241,7 @@ int ki_d_check_index(struct ki_d_checker *c, struct ki_d_node *n, bool new)
 		return ret;
 	n->sym.var = v;
 	n->type = v->type;
+	c->d->texts_used |= ki_d_is_string(n->type);
 	return 0;
 }
 

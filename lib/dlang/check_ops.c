@@ -42,7 +42,8 @@ static bool has_no_type(struct ki_d_type t)
 /* Can a value of that type be kept by a variable? */
 static bool can_keep(struct ki_d_type t)
 {
-	return ki_d_is_scalar(t) || ki_d_is_string(t) || ki_d_is_struct(t) || ki_d_is_array(t);
+	return ki_d_is_scalar(t) || ki_d_is_string(t) || ki_d_is_struct(t) || ki_d_is_array(t) ||
+	       t.base == KI_D_STACK;
 }
 
 static bool can_store(const struct ki_d_node *n)
@@ -92,15 +93,16 @@ static bool goes_into(struct ki_d_type to, struct ki_d_type from)
 		return ki_d_is_scalar(from);
 	if (ki_d_is_struct(to))
 		return ki_d_is_struct(from) && ki_d_same_type(to, from) && !from.xlator;
-	return ki_d_is_string(to) && ki_d_is_string(from);
+	return (ki_d_is_string(to) && ki_d_is_string(from)) ||
+	       (to.base == KI_D_STACK && from.base == KI_D_STACK);
 }
 
 static int check_value(struct ki_d_checker *c, const struct ki_d_node *to,
 		       const struct ki_d_node *from)
 {
 	const struct ki_d_type value = from ? from->type : ki_d_int(KI_I64);
-	const bool zero =
-		from && from->kind == KI_D_NUMBER && !from->value && ki_d_is_string(to->type);
+	const bool zero = from && from->kind == KI_D_NUMBER && !from->value &&
+			  (ki_d_is_string(to->type) || to->type.base == KI_D_STACK);
 	char a[KI_D_TYPE_NAME], b[KI_D_TYPE_NAME];
 
 	if (goes_into(to->type, value) || zero)

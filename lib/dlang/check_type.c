@@ -34,6 +34,9 @@ static struct ki_d_node *wrap(struct ki_d_checker *c, struct ki_d_node *n, enum 
 	n->is_builtin = false;
 	n->op = 0;
 	n->value = 0;
+	for (size_t i = 0; i < c->d->symbols.n; i++)
+		if (c->d->symbols.v[i] == n)
+			c->d->symbols.v[i] = in;
 	return in;
 }
 
@@ -200,6 +203,24 @@ static int check_part_element(struct ki_d_checker *c, struct ki_d_node *n)
 	return ki_d_check_part(c, n);
 }
 
+/* STRING[n] */
+static int check_byte(struct ki_d_checker *c, struct ki_d_node *n)
+{
+	int ret = ki_d_check_expr(c, n->kid[1]);
+
+	if (!ret && (!ki_d_is_scalar(n->kid[1]->type) || n->kid[1]->type.stars))
+		ret = FAIL(c, n->kid[1], "D_ARR_BADREF", "the index of a string is a number");
+	if (!ret)
+		ret = check_bounds(c, n->kid[1], ki_d_strsize(c->d));
+	n->kid[0]->next = n->kid[1];
+	n->kid[1] = NULL;
+	n->kind = KI_D_CALL;
+	n->sym.function = ki_d_function_find("[]");
+	n->type = ki_d_int(KI_I8);
+	c->d->texts_used = true;
+	return ret;
+}
+
 /* POINTER[n] or ARRAY[n] becomes *(POINTER + n). */
 int ki_d_check_element(struct ki_d_checker *c, struct ki_d_node *n)
 {
@@ -215,6 +236,8 @@ int ki_d_check_element(struct ki_d_checker *c, struct ki_d_node *n)
 	ret = ki_d_decay(c, of);
 	if (ret)
 		return ret;
+	if (ki_d_is_string(of->type) && !index->next)
+		return check_byte(c, n);
 	if (!of->type.stars || index->next)
 		return FAIL(c, n, of->kind == KI_D_NAME ? "D_IDENT_BADREF" : "D_ARR_BADREF",
 			    "this is no array: NAME[...]");

@@ -250,10 +250,6 @@ unsigned int ki_d_gen_value(struct ki_d_gen *g, const struct ki_d_node *n, uint8
 	case KI_D_FORM_SPECULATION:
 		nodes[0] = ki_d_gen_speculation_now(g);
 		return 1;
-	case KI_D_FORM_STACK:
-		nodes[0] = ki_expr_stack(g->s, ki_stacks_number(g->d->run->stacks), 0,
-					 n->sym.function->kind == KI_D_F_USTACK);
-		return 1;
 	case KI_D_FORM_ADDRESS:
 		nodes[0] = ki_d_gen_expr(g, n->kid[0]);
 		return 1;
@@ -358,8 +354,32 @@ static struct ki_node *distance(struct ki_d_gen *g, const struct ki_d_node *n)
 			      number(g, size ? (int64_t)size : 1));
 }
 
+#define NESTED 4
+
+/*
+ * What is nested to the right is computed first: all that stands left of it would be in registers
+ * meanwhile. The operator then; KI_BINARIES: it stays where it is.
+ */
+static enum ki_binary turned(const struct ki_d_node *n)
+{
+	static const struct {
+		uint8_t op, to;
+	} ops[] = {{KI_ADD, KI_ADD}, {KI_MUL, KI_MUL}, {KI_AND, KI_AND}, {KI_OR, KI_OR},
+		   {KI_XOR, KI_XOR}, {KI_EQ, KI_EQ},   {KI_NE, KI_NE},	 {KI_LT, KI_GT},
+		   {KI_GT, KI_LT},   {KI_LE, KI_GE},   {KI_GE, KI_LE}};
+
+	if (n->kid[1]->depth <= n->kid[0]->depth + NESTED || ki_d_steps(n->kid[0]) ||
+	    ki_d_steps(n->kid[1]))
+		return KI_BINARIES;
+	for (size_t i = 0; i < sizeof(ops) / sizeof(*ops); i++)
+		if (ops[i].op == n->op)
+			return (enum ki_binary)ops[i].to;
+	return KI_BINARIES;
+}
+
 static struct ki_node *binary(struct ki_d_gen *g, const struct ki_d_node *n)
 {
+	const enum ki_binary turn = turned(n);
 	const enum ki_type t = usual(n);
 	struct ki_node *x[2];
 
@@ -386,6 +406,8 @@ static struct ki_node *binary(struct ki_d_gen *g, const struct ki_d_node *n)
 		x[i] = to_usual(g, n->kid[i], t);
 	if (ki_d_divides(n->op) && !ki_d_is_nonzero(n->kid[1]))
 		x[1] = ki_d_gen_divisor(g, t, x[1]);
+	if (turn != KI_BINARIES)
+		return ki_expr_binary(g->s, turn, x[1], x[0]);
 	return ki_expr_binary(g->s, (enum ki_binary)n->op, x[0], x[1]);
 }
 
@@ -429,6 +451,9 @@ struct ki_node *ki_d_gen_expr(struct ki_d_gen *g, const struct ki_d_node *n)
 {
 	if (ki_d_in_variable(n))
 		return ki_d_gen_part(g, n);
+	if (n->kind == KI_D_CALL && n->type.base == KI_D_STACK)
+		return ki_expr_stack(g->s, ki_stacks_number(g->d->run->stacks), 0,
+				     n->sym.function->kind == KI_D_F_USTACK);
 	switch (n->kind) {
 	case KI_D_STEP:
 	case KI_D_ASSIGN:

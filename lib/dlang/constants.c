@@ -55,6 +55,16 @@ static const struct {
 	{"R_RFL", 18},
 	{"R_RSP", 19},
 	{"R_SS", 20},
+	/* of lwpsinfo_t's pr_state */
+	{"SSLEEP", 1},
+	{"SRUN", 2},
+	{"SZOMB", 3},
+	{"SSTOP", 4},
+	{"SIDL", 5},
+	{"SONPROC", 6},
+	{"SWAIT", 7},
+	{"PR_MODEL_ILP32", 1},
+	{"PR_MODEL_LP64", 2},
 	/* of TCP */
 	{"TH_FIN", 1},
 	{"TH_SYN", 2},

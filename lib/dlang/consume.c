@@ -13,97 +13,52 @@
 #include "dlang/format.h"
 #include "dlang/names.h"
 #include "dlang/print.h"
+#include "dlang/lines.h"
 #include "dlang/probe.h"
+#include "dlang/reading.h"
 #include "dlang/run.h"
 #include "dlang/show.h"
 
-/* A record while its values are taken from it. */
-struct reading {
-	struct ki_d_consumer *c;
-	const struct ki_d_probe *probe;
-	uint32_t number; /* of the probe */
-	const uint64_t *next;
-	char text[8 * KI_D_COMM_WORDS + 1];
-};
-
-static uint64_t take_word(struct reading *r)
-{
-	return *r->next++;
-}
-
-/* A string that is not in the record: it is written in the program, or the probe's. */
-static const char *known_text(const struct reading *r, const struct ki_d_node *n)
-{
-	const char *const fields[] = {ki_d_provider_name(r->probe), r->probe->module,
-				      r->probe->function, r->probe->name};
-
-	if (n->kind == KI_D_TEXT)
-		return n->text;
-	return fields[n->sym.builtin->number & 3];
-}
-
-static const char *take_text(struct reading *r, const struct ki_d_arg *a)
-{
-	size_t size = 8 * ki_d_form_words(a->form);
-
-	if (a->form == KI_D_FORM_PROBE)
-		return known_text(r, a->node);
-	if (a->form == KI_D_FORM_TEXT)
-		return ki_texts_get(r->c->d->run->strings, take_word(r));
-	memcpy(r->text, r->next, size);
-	r->text[size] = 0;
-	r->next += ki_d_form_words(a->form);
-	return r->text;
-}
-
-static const char *take_place(struct reading *r, const struct ki_d_arg *a, char text[KI_D_ADDRESS])
-{
-	const uint64_t *words = r->next;
-
-	r->next += ki_d_form_words(a->form);
-	return ki_d_place_text(r->c->d, (enum ki_d_place)a->node->type.num, words, text);
-}
-
 /* ---- what is printed ---- */
 
-static void print_trace(struct reading *r, const struct ki_d_arg *a, bool quiet)
+static void print_trace(struct ki_d_reading *r, const struct ki_d_arg *a, bool quiet)
 {
 	FILE *f = r->c->f;
 	char place[KI_D_ADDRESS];
 
 	if (a->form == KI_D_FORM_STACK)
-		ki_d_stack_print(r->c->d, take_word(r), 0, f);
+		ki_d_stack_print(r->c->d, ki_d_take_word(r), a->node->type.num, f);
 	else if (ki_d_is_place(a->node->type))
-		fprintf(f, "  %-50s", take_place(r, a, place));
+		fprintf(f, "  %-50s", ki_d_take_place(r, a, place));
 	else if (a->form != KI_D_FORM_WORD)
-		fprintf(f, quiet ? "%s" : "  %-33s", take_text(r, a));
+		fprintf(f, quiet ? "%s" : "  %-33s", ki_d_take_text(r, a));
 	else
-		ki_d_show_number(f, a->node->type, take_word(r), quiet);
+		ki_d_show_number(f, a->node->type, ki_d_take_word(r), quiet);
 }
 
-static void print_conversion(struct reading *r, const struct ki_d_spec *s, const struct ki_d_arg *a,
-			     int width)
+static void print_conversion(struct ki_d_reading *r, const struct ki_d_spec *s,
+			     const struct ki_d_arg *a, int width)
 {
 	char place[KI_D_ADDRESS];
 
 	if (a->form == KI_D_FORM_STACK)
-		ki_d_stack_print(r->c->d, take_word(r), 0, r->c->f);
+		ki_d_stack_print(r->c->d, ki_d_take_word(r), a->node->type.num, r->c->f);
 	else if (ki_d_is_place(a->node->type))
-		ki_d_format_string(r->c->f, s, width, take_place(r, a, place));
+		ki_d_format_string(r->c->f, s, width, ki_d_take_place(r, a, place));
 	else if (a->form == KI_D_FORM_WORD)
-		ki_d_show_conversion(r->c->d, r->c->f, s, width, a->node->type, take_word(r));
+		ki_d_show_conversion(r->c->d, r->c->f, s, width, a->node->type, ki_d_take_word(r));
 	else
-		ki_d_format_string(r->c->f, s, width, take_text(r, a));
+		ki_d_format_string(r->c->f, s, width, ki_d_take_text(r, a));
 }
 
 /* The value of an argument that is a width or a precision. */
-static int take_star(struct reading *r, const struct ki_d_arg **arg)
+static int take_star(struct ki_d_reading *r, const struct ki_d_arg **arg)
 {
 	++*arg;
-	return (int)take_word(r);
+	return (int)ki_d_take_word(r);
 }
 
-static void print_format(struct reading *r, const struct ki_d_action *a)
+static void print_format(struct ki_d_reading *r, const struct ki_d_action *a)
 {
 	const char *p = a->node->kid[0]->text, *why;
 	const struct ki_d_arg *arg = a->args;
@@ -127,18 +82,15 @@ static void print_format(struct reading *r, const struct ki_d_action *a)
 	}
 }
 
-static unsigned int frames_of(const struct ki_d_action *a)
-{
-	return a->node->kid[0] ? (unsigned int)a->node->kid[0]->value : 0;
-}
-
 /* ---- what is done ---- */
 
-static int print_aggregation(struct reading *r, const struct ki_d_action *a)
+static int print_aggregation(struct ki_d_reading *r, const struct ki_d_action *a)
 {
 	const struct ki_d_node *fmt = a->node->kid[0];
 	const bool formatted = fmt->kind == KI_D_TEXT;
 
+	if (r->c->d->set.json)
+		return ki_d_line_aggregations(r->c, a->aggs, a->naggs);
 	if (!formatted)
 		fputc('\n', r->c->f);
 	return ki_d_agg_print(r->c->d, a->aggs, a->naggs, formatted ? fmt->text : NULL, r->c->f,
@@ -146,7 +98,7 @@ static int print_aggregation(struct reading *r, const struct ki_d_action *a)
 }
 
 /* What printf would print is a command, or a file's name. */
-static int use_text(struct reading *r, const struct ki_d_action *a,
+static int use_text(struct ki_d_reading *r, const struct ki_d_action *a,
 		    int (*use)(struct ki_d_consumer *c, const char *text))
 {
 	FILE *f = r->c->f;
@@ -167,7 +119,7 @@ static int use_text(struct reading *r, const struct ki_d_action *a,
 	return ret;
 }
 
-static int set_option(struct reading *r, const struct ki_d_action *a)
+static int set_option(struct ki_d_reading *r, const struct ki_d_action *a)
 {
 	const struct ki_d_node *name = a->node->kid[0], *value = name->next;
 	char probe[512];
@@ -178,18 +130,18 @@ static int set_option(struct reading *r, const struct ki_d_action *a)
 	return ki_d_outlet_option(r->c, r->probe->id, name->text, value ? value->text : NULL);
 }
 
-static int stop(struct reading *r)
+static int stop(struct ki_d_reading *r)
 {
 	r->c->d->run->exited = true;
-	r->c->d->run->status = (int)take_word(r);
+	r->c->d->run->status = (int)ki_d_take_word(r);
 	return 0;
 }
 
 /* Process 0 is no process, but would mean this one's group. */
-static int send_signal(struct reading *r, const struct ki_d_action *a)
+static int send_signal(struct ki_d_reading *r, const struct ki_d_action *a)
 {
-	const pid_t pid = (pid_t)take_word(r);
-	const int number = a->nargs > 1 ? (int)take_word(r) : SIGSTOP;
+	const pid_t pid = (pid_t)ki_d_take_word(r);
+	const int number = a->nargs > 1 ? (int)ki_d_take_word(r) : SIGSTOP;
 
 	if (pid > 0)
 		kill(pid, number);
@@ -197,7 +149,7 @@ static int send_signal(struct reading *r, const struct ki_d_action *a)
 }
 
 /* What an aggregation is asked to be from now on. */
-static int change_aggregation(struct reading *r, const struct ki_d_action *a)
+static int change_aggregation(struct ki_d_reading *r, const struct ki_d_action *a)
 {
 	struct ki_d_agg *agg = a->aggs[0];
 
@@ -205,10 +157,10 @@ static int change_aggregation(struct reading *r, const struct ki_d_action *a)
 	case KI_D_F_CLEAR:
 		return ki_d_agg_clear(r->c->d, agg, false, 0, r->c->err);
 	case KI_D_F_TRUNC:
-		return ki_d_agg_clear(r->c->d, agg, true, a->nargs ? (int64_t)take_word(r) : 0,
+		return ki_d_agg_clear(r->c->d, agg, true, a->nargs ? (int64_t)ki_d_take_word(r) : 0,
 				      r->c->err);
 	case KI_D_F_NORMALIZE:
-		agg->normal = take_word(r);
+		agg->normal = ki_d_take_word(r);
 		agg->normal += !agg->normal;
 		return 0;
 	default:
@@ -218,14 +170,14 @@ static int change_aggregation(struct reading *r, const struct ki_d_action *a)
 }
 
 /* The pieces of a piece of memory, one after the other; what is not there is 0. Free it. */
-static uint8_t *take_bytes(struct reading *r, uint32_t size)
+static uint8_t *take_bytes(struct ki_d_reading *r, uint32_t size)
 {
 	const struct ki_texts_map *m = r->c->d->run->strings;
 	const uint32_t piece = ki_d_bytes_piece(r->c->d);
 	uint8_t *bytes = calloc(size, 1);
 
 	for (uint32_t at = 0; bytes && at < size; at += piece) {
-		const uint64_t number = take_word(r);
+		const uint64_t number = ki_d_take_word(r);
 		const size_t room = size - at, len = ki_texts_length(m, number);
 
 		memcpy(bytes + at, ki_texts_get(m, number), len < room ? len : room);
@@ -233,7 +185,7 @@ static uint8_t *take_bytes(struct reading *r, uint32_t size)
 	return bytes;
 }
 
-static int print_memory(struct reading *r, const struct ki_d_action *a)
+static int print_memory(struct ki_d_reading *r, const struct ki_d_action *a)
 {
 	const uint32_t size = a->args[0].size;
 	uint8_t *bytes = take_bytes(r, size);
@@ -242,36 +194,36 @@ static int print_memory(struct reading *r, const struct ki_d_action *a)
 	if (!bytes)
 		return ki_d_no_memory(r->c->err);
 	if (a->nargs > 1)
-		shown = take_word(r);
+		shown = ki_d_take_word(r);
 	ki_d_show_bytes(r->c->f, bytes, shown < size ? (uint32_t)shown : size);
 	free(bytes);
 	return 0;
 }
 
-static int print_typed(struct reading *r, const struct ki_d_action *a)
+static int print_typed(struct ki_d_reading *r, const struct ki_d_action *a)
 {
 	const struct ki_d_arg *arg = &a->args[0];
 	uint8_t *bytes;
 
 	if (arg->form != KI_D_FORM_BYTES) {
 		if (ki_d_is_string(arg->node->type))
-			fprintf(r->c->f, "(string) \"%s\"\n", take_text(r, arg));
+			fprintf(r->c->f, "(string) \"%s\"\n", ki_d_take_text(r, arg));
 		else
-			ki_d_print_number(r->c->d, r->c->f, arg->node->type, take_word(r));
+			ki_d_print_number(r->c->d, r->c->f, arg->node->type, ki_d_take_word(r));
 		return 0;
 	}
 	bytes = take_bytes(r, arg->size);
 	if (!bytes)
 		return ki_d_no_memory(r->c->err);
-	ki_d_print_at(r->c->d, r->c->f, ki_d_print_type(r->c->d, arg->node), take_word(r), bytes,
-		      arg->size);
+	ki_d_print_at(r->c->d, r->c->f, ki_d_print_type(r->c->d, arg->node), ki_d_take_word(r),
+		      bytes, arg->size);
 	free(bytes);
 	return 0;
 }
 
-static int end_speculation(struct reading *r, bool commit);
+static int end_speculation(struct ki_d_reading *r, bool commit);
 
-static int do_action(struct reading *r, const struct ki_d_action *a)
+static int do_action(struct ki_d_reading *r, const struct ki_d_action *a)
 {
 	struct ki_dlang *d = r->c->d;
 
@@ -285,7 +237,7 @@ static int do_action(struct reading *r, const struct ki_d_action *a)
 		return 0;
 	case KI_D_F_STACK:
 	case KI_D_F_USTACK:
-		ki_d_stack_print(d, take_word(r), frames_of(a), r->c->f);
+		ki_d_stack_print(d, ki_d_take_word(r), a->node->type.num, r->c->f);
 		return 0;
 	case KI_D_F_PRINTA:
 		return print_aggregation(r, a);
@@ -330,7 +282,7 @@ static enum flow flow_of(const struct ki_d_probe *p, const char **mark)
 }
 
 /* Clauses of one hit behind the first are no calls of their own. */
-static void print_flow(struct reading *r, unsigned int cpu, bool first)
+static void print_flow(struct ki_d_reading *r, unsigned int cpu, bool first)
 {
 	struct ki_d_run *run = r->c->d->run;
 	const char *mark;
@@ -351,7 +303,7 @@ static void print_flow(struct reading *r, unsigned int cpu, bool first)
 		*indent += 2;
 }
 
-static void print_header(struct reading *r, unsigned int cpu, bool first)
+static void print_header(struct ki_d_reading *r, unsigned int cpu, bool first)
 {
 	struct ki_d_run *run = r->c->d->run;
 	const struct ki_d_settings *set = &r->c->d->set;
@@ -390,23 +342,57 @@ static bool is_first(const struct ki_dlang *d, const struct ki_d_probe *p, uint3
 	return true;
 }
 
+static int do_all(struct ki_d_reading *r, const struct ki_d_batch *b)
+{
+	const struct ki_dlang *d = r->c->d;
+	int ret = 0;
+
+	for (uint32_t i = b->first; !ret && i < b->first + b->n; i++)
+		if (d->actions.v[i].node)
+			ret = do_action(r, &d->actions.v[i]);
+	return ret;
+}
+
+/* What its actions print is part of one line of JSON; what they do is done as ever. */
+static int use_as_line(struct ki_d_reading *r, const struct ki_d_batch *b, unsigned int cpu)
+{
+	const struct ki_dlang *d = r->c->d;
+	struct ki_d_line line;
+	int ret = ki_d_line_begin(&line, r, cpu);
+
+	for (uint32_t i = b->first; !ret && i < b->first + b->n; i++) {
+		const struct ki_d_action *a = &d->actions.v[i];
+
+		if (!a->node)
+			continue;
+		if (!ki_d_line_action(&line, r, a)) {
+			ret = do_action(r, a);
+			continue;
+		}
+		ki_d_line_text(&line, r->c, true);
+		ret = do_action(r, a);
+		ki_d_line_text(&line, r->c, false);
+	}
+	return ki_d_line_end(&line, r->c, ret);
+}
+
 /* A record of a batch, now. */
 static int use(struct ki_d_consumer *c, const struct ki_d_held *h)
 {
 	struct ki_dlang *d = c->d;
 	const struct ki_d_batch *b = &d->batches.v[h->rec.id];
-	struct reading r = {.c = c, .next = h->values};
+	struct ki_d_reading r = {.c = c, .next = h->values};
 	int ret = 0;
 
 	c->record = b->clause + 1;
-	r.number = (uint32_t)take_word(&r);
+	r.number = (uint32_t)ki_d_take_word(&r);
 	r.probe = &d->probes.v[r.number];
 	r.next += b->speculative;
+	if (d->set.json)
+		return b->silent ? do_all(&r, b) : use_as_line(&r, b, h->cpu);
 	if (h->begins && prints(d, b->clause))
 		print_header(&r, h->cpu, is_first(d, r.probe, b->clause));
-	for (uint32_t i = b->first; !ret && i < b->first + b->n; i++)
-		if (d->actions.v[i].node)
-			ret = do_action(&r, &d->actions.v[i]);
+	ret = do_all(&r, b);
 	if (h->ends && !d->set.quiet && prints(d, b->clause))
 		fputc('\n', c->f);
 	return ret;
@@ -427,9 +413,9 @@ static int settle(void *arg, const struct ki_d_held *h)
 	return ki_d_hold_speculate(&c->d->run->hold, c->d, h) ? ki_d_no_memory(c->err) : 0;
 }
 
-static int end_speculation(struct reading *r, bool commit)
+static int end_speculation(struct ki_d_reading *r, bool commit)
 {
-	return ki_d_hold_speculation(&r->c->d->run->hold, r->c->d, take_word(r),
+	return ki_d_hold_speculation(&r->c->d->run->hold, r->c->d, ki_d_take_word(r),
 				     commit ? use_held : NULL, r->c);
 }
 
@@ -446,7 +432,7 @@ static int report_fault(struct ki_d_consumer *c, const uint64_t *values, unsigne
 	char text[640], where[32], address[32] = "";
 
 	ki_d_hold_close(&c->d->run->hold, c->d, values, cpu, NULL, NULL);
-	if (!c->out->warn)
+	if (!c->out->warn && !c->d->set.json)
 		return 0;
 	snprintf(where, sizeof(where), action ? "action #%u" : "predicate", action);
 	if (kind == KI_D_BAD_ADDRESS)
@@ -460,6 +446,8 @@ static int report_fault(struct ki_d_consumer *c, const uint64_t *values, unsigne
 		 kind < sizeof(kinds) / sizeof(*kinds) && kinds[kind] ? kinds[kind]
 								      : "unknown fault",
 		 address, where, (unsigned int)(values[2] >> 16));
+	if (c->d->set.json)
+		return ki_d_line_error(c, p, text);
 	c->out->warn(c->out->arg, text);
 	return 0;
 }

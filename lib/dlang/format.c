@@ -8,6 +8,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "snippet/tree.h"
+
 #define CONVERSIONS    "diouxXcCsSpYTkaAeEfgG@"
 #define WIDEST	       10000
 #define ADDRESS_DIGITS 16 /* %?x is as wide as an address */
@@ -179,7 +181,7 @@ void ki_d_format_number(FILE *f, const struct ki_d_spec *s, int width, struct ki
 		put_float(f, s, width, t, value);
 	} else {
 		rebuild(fmt, s, width, as);
-		fprintf(f, fmt, sign ? value : narrow(t, value));
+		fprintf(f, fmt, sign ? ki_type_extend(ki_d_num(t), value) : narrow(t, value));
 	}
 }
 

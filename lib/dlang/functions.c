@@ -272,7 +272,7 @@ static int check_stack(struct ki_d_checker *c, struct ki_d_node *n)
 	if (!ret && k && k->next && !ki_d_fold_checked(k->next))
 		ret = FAIL(c, k->next, "D_USTACK_STRSIZE",
 			   "a constant number of bytes is expected");
-	n->type = (struct ki_d_type){.base = KI_D_STACK};
+	n->type = (struct ki_d_type){.base = KI_D_STACK, .num = k && !ret ? (uint8_t)k->value : 0};
 	c->d->stacks_used = true;
 	return ret;
 }

@@ -12,7 +12,15 @@
 
 #define ROWS (sizeof(rows) / sizeof(*rows))
 
+/* A task's state: that it has ended is known otherwise. */
+#define STATE(s)                                                                                   \
+	"T->exit_state ? SZOMB : " s " == 0 ? (T->on_cpu ? SONPROC : SRUN) : " s                   \
+	" & 12 ? SSTOP : SSLEEP"
+#define LETTER(s)                                                                                  \
+	"T->exit_state ? 'Z' : " s " == 0 ? (T->on_cpu ? 'O' : 'R') : " s " & 12 ? 'T' : 'S'"
+
 static const struct ki_d_known_row rows[] = {
+	{"caddr_t", "typedef char *caddr_t;"},
 	{"mutex_owned", "inline int mutex_owned[struct mutex *__m] ="
 			" (__m->owner.counter & ~7) == (int64_t)curthread;"},
 	{"mutex_owner", "inline struct task_struct *mutex_owner[struct mutex *__m] ="
@@ -29,26 +37,38 @@ static const struct ki_d_known_row rows[] = {
 	{"psinfo_t",
 	 "typedef struct psinfo { int pr_nlwp, pr_pid, pr_ppid, pr_pgid, pr_sid;"
 	 " unsigned int pr_uid, pr_euid, pr_gid, pr_egid; uintptr_t pr_addr;"
-	 " unsigned long pr_size, pr_rssize, pr_arglen; string pr_fname, pr_psargs; } psinfo_t;"
+	 " unsigned long pr_size, pr_rssize; string pr_fname, pr_psargs; unsigned int pr_arglen,"
+	 " pr_ttydev; int pr_projid, pr_taskid, pr_poolid, pr_zoneid, pr_contract; char pr_dmodel;"
+	 " int pr_wstat; long pr_start; } psinfo_t;"
 	 "translator psinfo_t < struct task_struct *T > {"
 	 " pr_nlwp = T->signal->nr_threads; pr_pid = T->tgid; pr_ppid = T->real_parent->tgid;"
 	 " pr_pgid = T->signal->pids[PIDTYPE_PGID]->numbers[0].nr;"
 	 " pr_sid = T->signal->pids[PIDTYPE_SID]->numbers[0].nr;"
 	 " pr_uid = T->cred->uid.val; pr_euid = T->cred->euid.val;"
 	 " pr_gid = T->cred->gid.val; pr_egid = T->cred->egid.val; pr_addr = (uintptr_t)T;"
-	 " pr_size = T->mm ? T->mm->total_vm * 4 : 0; pr_fname = T->comm;"
+	 " pr_size = T->mm ? T->mm->total_vm * 4 : 0; pr_rssize = T->mm ? T->mm->hiwater_rss * 4 : 0;"
 	 " pr_arglen = T->mm ? T->mm->arg_end - T->mm->arg_start : 0;"
+	 " pr_ttydev = T->signal->tty ? T->signal->tty->driver->major << 20 |"
+	 " T->signal->tty->driver->minor_start + T->signal->tty->index : -1; pr_projid = 0;"
+	 " pr_taskid = 0; pr_poolid = 0; pr_zoneid = 0; pr_contract = 0; pr_dmodel = 2;"
+	 " pr_wstat = T->exit_code; pr_start = T->start_time; pr_fname = T->comm;"
 	 " pr_psargs = T == curthread && T->mm ? substr(__execargs(), 0, 79) : T->comm; };"},
 	{"lwpsinfo_t",
-	 "typedef struct lwpsinfo { int pr_flag, pr_lwpid; uintptr_t pr_addr; int pr_state;"
-	 " int pr_pri, pr_nice, pr_syscall, pr_onpro; string pr_name; } lwpsinfo_t;"
+	 "typedef struct lwpsinfo { int pr_flag, pr_lwpid; uintptr_t pr_addr, pr_wchan; char pr_stype;"
+	 " int pr_state; char pr_sname; int pr_pri, pr_nice, pr_syscall, pr_onpro, pr_bindpro,"
+	 " pr_bindpset; string pr_name, pr_clname; } lwpsinfo_t;"
 	 "translator lwpsinfo_t < struct task_struct *T > {"
 	 " pr_flag = T->flags; pr_lwpid = T->pid; pr_addr = (uintptr_t)T;"
-	 " pr_state = T->__state; pr_state = T->state; pr_pri = T->prio;"
-	 " pr_nice = T->static_prio - 120; pr_name = T->comm;"
-	 " pr_onpro = T->thread_info.cpu; };"},
-	{"cpuinfo_t", "typedef struct cpuinfo { int cpu_id; } cpuinfo_t;"
-		      "translator cpuinfo_t < int __c > { cpu_id = __c; };"},
+	 " pr_wchan = 0; pr_stype = 0; pr_state = " STATE("T->__state") "; pr_state = " STATE("T->state") "; pr_sname = " LETTER(
+		 "T->__state") "; pr_sname = " LETTER("T->state") ";"
+								  " pr_pri = T->prio; pr_bindpro = -1; pr_bindpset = -1; pr_syscall = -1;"
+								  " pr_clname = T->policy == 1 ? \"FIFO\" : T->policy == 2 ? \"RR\" : \"TS\";"
+								  " pr_nice = T->static_prio - 120; pr_name = T->comm;"
+								  " pr_onpro = T->thread_info.cpu; };"},
+	{"cpuinfo_t",
+	 "typedef struct cpuinfo { int cpu_id, cpu_pset, cpu_chip, cpu_lgrp; } cpuinfo_t;"
+	 "translator cpuinfo_t < int __c > { cpu_id = __c; cpu_pset = 0; cpu_chip = 0;"
+	 " cpu_lgrp = 0; };"},
 	{"fileinfo_t", "typedef struct fileinfo { string fi_name; off_t fi_offset; string fi_fs;"
 		       " unsigned int fi_oflags; string fi_pathname, fi_dirname, fi_mount;"
 		       " } fileinfo_t;"

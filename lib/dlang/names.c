@@ -145,6 +145,7 @@ static const struct ki_d_function functions[] = {
 	{"tolower", KI_D_F_TEXT, KI_TEXT_LOWER, 1, 1, "s", {0}},
 	{"strtoll", KI_D_F_TEXT, KI_TEXT_VALUE, 1, 2, "sn", {0, 10}},
 	{"strlen", KI_D_F_TEXT, KI_TEXT_LENGTH, 1, 1, "s", {0}},
+	{"[]", KI_D_F_TEXT, KI_TEXT_BYTE, 2, 2, "sn", {0}}, /* of a string */
 	{"inet_ntoa", KI_D_F_TEXT, KI_TEXT_IPV4, 1, 1, "p", {0}},
 	{"inet_ntoa6", KI_D_F_TEXT, KI_TEXT_IPV6, 1, 1, "p", {0}},
 	{"d_path", KI_D_F_TEXT, KI_TEXT_PATH, 1, 1, "pn", {0}},

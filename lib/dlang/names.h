@@ -84,7 +84,7 @@ static inline bool ki_d_text_is_number(const struct ki_d_function *f)
 {
 	return f->number == KI_TEXT_FIRST || f->number == KI_TEXT_LAST ||
 	       f->number == KI_TEXT_COMPARE || f->number == KI_TEXT_VALUE ||
-	       f->number == KI_TEXT_LENGTH;
+	       f->number == KI_TEXT_LENGTH || f->number == KI_TEXT_BYTE;
 }
 
 /* Is its first argument an address? */

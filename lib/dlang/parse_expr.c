@@ -62,9 +62,9 @@ static int number(struct ki_d_parser *p, struct ki_d_node **out)
 		return ret;
 	(*out)->value = t->value;
 	if (t->is_unsigned)
-		(*out)->type = ki_d_int(t->value > UINT32_MAX ? KI_U64 : KI_U32);
+		(*out)->type = ki_d_int(t->is_long || t->value > UINT32_MAX ? KI_U64 : KI_U32);
 	else
-		(*out)->type = ki_d_int(t->value > INT32_MAX ? KI_I64 : KI_I32);
+		(*out)->type = ki_d_int(t->is_long || t->value > INT32_MAX ? KI_I64 : KI_I32);
 	return ki_lex_next(&p->lex);
 }
 

@@ -157,3 +157,56 @@ const char *ki_d_place_text(struct ki_dlang *d, enum ki_d_place place, const uin
 	}
 	return ki_d_user_address(d, (uint32_t)first[0], first[1], text);
 }
+
+/* ---- stacks ---- */
+
+static bool begin_alike(const struct ki_stack *a, const struct ki_stack *b, unsigned int frames)
+{
+	const uint32_t n = a->n < frames ? a->n : frames, m = b->n < frames ? b->n : frames;
+
+	return a->tgid == b->tgid && n == m && !memcmp(a->addrs, b->addrs, n * sizeof(*a->addrs));
+}
+
+static uint64_t hash_of(const struct ki_stack *s, unsigned int frames)
+{
+	return ki_d_hash(s->addrs, (s->n < frames ? s->n : frames) * sizeof(*s->addrs)) + s->tgid;
+}
+
+/* A stack while it is looked for among others. */
+struct looked_for {
+	struct ki_dlang *d;
+	const struct ki_stack *s;
+	unsigned int frames;
+};
+
+static bool is_it(const void *numbers, uint32_t i, const void *arg)
+{
+	const uint64_t *const *v = numbers;
+	const struct looked_for *l = arg;
+	struct ki_stack s;
+
+	return !ki_stacks_get(l->d->run->stacks, *v[i], &s) && begin_alike(&s, l->s, l->frames);
+}
+
+void ki_d_stacks_first(struct ki_dlang *d, unsigned int frames, uint64_t *words, size_t n,
+		       size_t stride)
+{
+	struct ki_d_index index = {0};
+	ki_vec(const uint64_t *) seen = {0};
+
+	for (size_t i = 0; i < n; i++, words += stride) {
+		struct ki_stack s;
+		const struct looked_for l = {d, &s, frames};
+		uint32_t found;
+
+		if (!*words || ki_stacks_get(d->run->stacks, *words, &s))
+			continue;
+		found = ki_d_index_find(&index, hash_of(&s, frames), is_it, seen.v, &l);
+		if (found != UINT32_MAX)
+			*words = *seen.v[found];
+		else if (!ki_vec_push(&seen, (const uint64_t *)words))
+			ki_d_index_add(&index, hash_of(&s, frames), (uint32_t)seen.n - 1);
+	}
+	ki_d_index_free(&index);
+	ki_vec_free(&seen);
+}

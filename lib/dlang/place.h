@@ -21,6 +21,13 @@ const char *ki_d_user_address(struct ki_dlang *d, uint32_t tgid, uint64_t addr,
 /* All addresses that are one place become one: the function's, the module's, the file's. */
 void ki_d_place_first(struct ki_dlang *d, enum ki_d_place place, uint64_t *words);
 
+/*
+ * Of n stacks, whose numbers are words[0], words[stride] ..., those that begin with the same frames
+ * become the first of them.
+ */
+void ki_d_stacks_first(struct ki_dlang *d, unsigned int frames, uint64_t *words, size_t n,
+		       size_t stride);
+
 /* Look at a process while it lives. */
 void ki_d_place_look(struct ki_dlang *d, uint32_t tgid);
 

@@ -230,6 +230,10 @@ static bool name_places(struct ki_dlang *d, const struct ki_d_agg *a, const stru
 		uint64_t *word = r->words + at;
 
 		at += ki_d_form_words(a->forms[k]);
+		if (a->forms[k] == KI_D_FORM_STACK && a->keys[k].num && r->n) {
+			any = true;
+			ki_d_stacks_first(d, a->keys[k].num, word, r->n, r->keys + r->values);
+		}
 		if (!ki_d_is_place(a->keys[k]))
 			continue;
 		any = true;

@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 
 #include "dlang/aggregate.h"
+#include "dlang/lines.h"
 #include "dlang/place.h"
 #include "dlang/probe.h"
 #include "dlang/storage.h"
@@ -105,10 +106,14 @@ static int add_at(struct ki_dlang *d, struct ki_plan *plan, const struct functio
 		       : ki_d_code(d, site, &s, err);
 	if (ret || !s)
 		return ret;
-	ret = ki_plan_add_snippet(plan, f->fn, &f->spans, place, order_of(site), s, &regs, &id,
-				  err);
+	if (d->o.listing)
+		ret = ki_d_list_code(d, site, s, err);
+	if (!ret && !d->o.built_only)
+		ret = ki_plan_add_snippet(plan, f->fn, &f->spans, place, order_of(site), s, &regs,
+					  &id, err);
 	ki_snippet_free(s);
-	if (!ret && plan == d->run->probes && ki_vec_push(&d->run->chunks, site->probe))
+	if (!ret && !d->o.built_only && plan == d->run->probes &&
+	    ki_vec_push(&d->run->chunks, site->probe))
 		ret = ki_d_no_memory(err);
 	return ret;
 }
@@ -224,7 +229,7 @@ static int put_constants(struct ki_dlang *d, struct ki_err *err)
 	struct function f = {0};
 	int ret = 0;
 
-	if (d->run->constants_in == d->constants.n || !sym)
+	if (d->run->constants_in == d->constants.n || !sym || d->o.built_only)
 		return 0;
 	ret = function_open(d->run->t, sym, &f, err);
 	while (!ret && d->run->constants_in < d->constants.n)
@@ -328,11 +333,14 @@ int ki_dlang_start(struct ki_dlang *d, struct ki_target *t, struct ki_err *err)
 	ret = ki_d_storage(d, err);
 	if (!ret)
 		ret = ki_d_symbols(d, err);
+	if (!ret && d->o.listing)
+		ki_d_list_variables(d);
 	if (!ret)
 		ret = add_triggers(d, err);
 	if (ret)
 		return ret;
-	fire_named(d, "BEGIN");
+	if (!d->o.built_only)
+		fire_named(d, "BEGIN");
 	ret = add_probes(d, err);
 	return ret || !start_ticks(d) ? ret : ki_d_no_memory(err);
 }
@@ -401,11 +409,14 @@ static int print_rest(struct ki_dlang *d, const struct ki_dlang_output *out, str
 	struct ki_d_consumer c = {.d = d, .err = err, .out = out};
 	int ret = ki_d_outlet_begin(&c), end;
 
-	if (!ret)
+	if (!ret && !d->set.json)
 		fputc('\n', c.f);
-	for (size_t i = 0; !ret && i < d->aggs.n; i++)
-		if (!d->aggs.v[i]->printed)
-			ret = ki_d_agg_print(d, &d->aggs.v[i], 1, NULL, c.f, err);
+	for (size_t i = 0; !ret && i < d->aggs.n; i++) {
+		if (d->aggs.v[i]->printed)
+			continue;
+		ret = d->set.json ? ki_d_line_aggregations(&c, &d->aggs.v[i], 1)
+				  : ki_d_agg_print(d, &d->aggs.v[i], 1, NULL, c.f, err);
+	}
 	end = ki_d_outlet_end(&c);
 	return ret ? ret : end;
 }

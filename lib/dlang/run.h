@@ -96,6 +96,11 @@ int ki_d_code(struct ki_dlang *d, const struct ki_d_site *site, struct ki_snippe
 int ki_d_code_constants(struct ki_dlang *d, const struct ki_d_site *site, size_t from, size_t to,
 			struct ki_snippet **out, struct ki_err *err);
 
+/* listing.c: to d->o.listing. */
+void ki_d_list_variables(struct ki_dlang *d);
+int ki_d_list_code(struct ki_dlang *d, const struct ki_d_site *site, const struct ki_snippet *s,
+		   struct ki_err *err);
+
 /* The counter for a key that is the same for all hits of a place; -ENOSPC: there is none. */
 int ki_d_cell(struct ki_dlang *d, struct ki_d_agg *a, const uint64_t *key, uint32_t *counter);
 

@@ -7,6 +7,7 @@
 
 #include "dlang/place.h"
 #include "dlang/run.h"
+#include "snippet/tree.h"
 #include "record/stacks.h"
 
 /* ---- numbers ---- */
@@ -16,14 +17,15 @@ void ki_d_show_number(FILE *f, struct ki_d_type t, uint64_t value, bool quiet)
 	static const uint8_t widths[][2] = {
 		[1] = {3, 3}, [2] = {5, 5}, [4] = {10, 10}, [8] = {19, 20}};
 	const bool is_unsigned = ki_d_num(t) >= KI_U8;
+	const int64_t number = (int64_t)ki_type_extend(ki_d_num(t), value);
 	const int width = quiet ? 0 : widths[ki_d_size(t)][is_unsigned];
 
 	if (!quiet)
 		fputc(' ', f);
 	if (is_unsigned)
-		fprintf(f, "%*" PRIu64, width, value);
+		fprintf(f, "%*" PRIu64, width, (uint64_t)number);
 	else
-		fprintf(f, "%*" PRId64, width, (int64_t)value);
+		fprintf(f, "%*" PRId64, width, number);
 }
 
 void ki_d_show_key(FILE *f, unsigned int size, uint64_t value)
@@ -120,6 +122,8 @@ void ki_d_stack_print(struct ki_dlang *d, uint64_t number, unsigned int frames, 
 	fputc('\n', f);
 	if (!number || ki_stacks_get(d->run->stacks, number, &s))
 		return;
+	if (!frames)
+		frames = (unsigned int)(s.tgid ? d->set.ustackframes : d->set.stackframes);
 	for (uint32_t i = 0; i < s.n && (!frames || i < frames); i++)
 		fprintf(f, "%*s%s\n", (int)d->set.stackindent, "",
 			s.tgid ? ki_d_user_address(d, s.tgid, s.addrs[i], text)

@@ -216,8 +216,10 @@ static int take_number(struct ki_lexer *l)
 	l->wrong = KI_LEX_NUMBER_DIGIT;
 	if (end == t->text + 1 && t->base == 8)
 		t->base = 10;
-	for (; strchr("uUlL", *end) && *end; end++)
+	for (; strchr("uUlL", *end) && *end; end++) {
 		t->is_unsigned |= (*end | 32) == 'u';
+		t->is_long |= (*end | 32) == 'l';
+	}
 	if (*end == '.' && t->base == 10)
 		l->wrong = KI_LEX_SYNTAX;
 	if (end != t->text + t->len)

@@ -34,8 +34,8 @@ struct ki_token {
 	size_t len;
 	uint32_t at; /* where it begins in the source, in bytes */
 	uint8_t kind;
-	uint8_t base; /* KI_TOKEN_NUMBER: 8, 10, 16; a character has 10 */
-	bool is_unsigned;
+	uint8_t base;		   /* KI_TOKEN_NUMBER: 8, 10, 16; a character has 10 */
+	bool is_unsigned, is_long; /* KI_TOKEN_NUMBER: u, l behind it */
 	uint64_t value;
 };
 

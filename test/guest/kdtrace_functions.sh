@@ -56,6 +56,13 @@ is "as many bytes as printsize says" "$(d "$types"' BEGIN { this->o = (struct ou
 	'ADDR = *;(struct out) {;.i = (struct in) {;.a = (int)3,;},;...;};'
 is "of what cannot be read: a fault" "$(d "$types"' BEGIN { print((struct out *)8); } ERROR { printf("%d %d\n", arg4, arg5); } BEGIN { exit(0); }')" "1 8"
 
+# ---- stacks ----
+
+is "as many frames as stack() says: printed, as a key, in a variable" "$(d 'fbt::__x64_sys_getpriority:entry /pid == $target/ { x = stack(2); @[stack(1)] = count(); @v[x] = count(); } END { printf("%k", x); printa("K%k%@d\n", @); printa("V%k%@d\n", @v); }' -c "$calls" | sed 's/+0x.*//' | tr '\n' ';')" \
+	'vmlinux`__x64_sys_getpriority;vmlinux`do_syscall_64;K;vmlinux`__x64_sys_getpriority;50;V;vmlinux`__x64_sys_getpriority;vmlinux`do_syscall_64;50;'
+is "stacks that begin alike are one key" "$(d 'fbt::security_task_getscheduler:entry,fbt::__x64_sys_getpriority:entry /pid == $target/ { @[stack(1)] = count(); } fbt::__x64_sys_getpriority:return /pid == $target/ { @n = count(); } END { printa("%@d\n", @n); }' -c "$calls" | tail -n 1)" 50
+is "a stack of the thread's, forgotten" "$(d 'BEGIN { self->s = stack(1); self->s = 0; printf("[%k]", self->s); y[1] = stack(); exit(0); }' | tr -d '\n')" "[]"
+
 # ---- how often a value counts ----
 
 is "weights of quantize()" "$(d 'BEGIN { @ = quantize(4, 3); @ = quantize(5); @ = quantize(6, 1 + 1); @ = quantize(-1, 4); this->w = -1; @ = quantize(1, this->w); exit(0); }' | grep -v Dist | awk '$NF { print $1, $NF }' | tr '\n' ';')" "-1 4;1 -1;4 6;"

@@ -15,6 +15,13 @@ is "strings as values" "$(d 'syscall::openat:entry /pid == $target/ { self->p = 
 	{ seen[basename(self->p)] = strjoin(execname, strjoin(":", self->p)); self->p = 0; @[basename(dirname(self->p = "/a/b"))] = count(); }
 	END { printf("%s\n", seen["hostname"]); printf("%s %d\n", seen["nothing"] == "" ? "none" : "one", seen["hostname"] > "cat" ); }' \
 	-c 'cat /etc/hostname > /dev/null' | tr -s ' ' | grep -v '^$' | tail -n +1 | tr '\n' ';')" "cat:/etc/hostname;none 1;a 1;"
+deep=1 chain=
+for i in {1..20}; do deep="curthread->tgid + ($deep)" chain="$chain(curthread->tgid == -$i || (pid == curthread->tgid && "; done
+is "what is nested deep" "$(d "BEGIN { printf(\"%d %d %d\", ($deep) == 20 * pid + 1, 7 < $deep, ${chain}1$(printf '))%.0s' {1..20})); exit(0); }")" "1 1 1"
+is "what is more than its type holds" "$(d 'BEGIN { a = 0x7fffffff; printf("%d %d %x %u ", a + 1, 1 << 33, 1 << 33, (unsigned)-1 >> 1); trace(1 << 31); exit(0); }')" "-2147483648 0 0 2147483647 -2147483648"
+is "characters of the kernel's" "$(d 'BEGIN { printf("%d", stringof(`linux_banner) == (string)`linux_banner); trace(substr(stringof(`linux_banner), 0, 5)); trace(*`linux_banner == 76); exit(0); }')" "1Linux1"
+is "bytes of a string" "$(d 'BEGIN { s = "hello"; i = 4; printf("%c%c%d %c %d %d %c", s[0], s[i], s[5], execname[0], s[i + 300], sizeof(1L), strjoin(s, "xyz")[6]); exit(0); }')" "ho0 k 0 8 y"
+is "what nothing is assigned to is 0, and empty" "$(d 'this int x; this string s; string g; self string t; string a[int]; BEGIN { printf("[%d][%s][%s][%s][%s]", this->x, this->s, g, self->t, a[1]); exit(0); }')" "[0][][][][]"
 is "functions of strings" "$(d 'BEGIN { printf("%s|%s|%s|%s|%s|%d|%d|%d|%s|%s|%s|%s|%s|%d|%s\n", substr("abcdef", 2, 3), substr("abcdef", -2), strjoin("a", ""),
 	strchr("abcb", 98), strrchr("abcb", 98), index("abcb", "b"), rindex("abcb", "b"), strlen("abc"), dirname("/usr/lib/x"), basename("/usr/lib/"),
 	cleanpath("/a/./b//../c"), lltostr(-12), toupper("aBc"), strtoll("0x1f", 16), strstr("abcde", "cd")); exit(0); }')" \

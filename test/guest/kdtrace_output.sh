@@ -148,6 +148,26 @@ is "calls and returns" "$(cat /tmp/kd.out)" " FUNCTION
     -> __x64_sys_getpriority
     <- __x64_sys_getpriority
   <= getpriority"
+
+# ---- lines of JSON, listings ----
+
+timeout 60 "$kd" --json -n 'BEGIN { trace(5); printf("%s %d\n", "a\"b", -1); @["k", 3] = sum(4); @q = quantize(5, 2); x = 0; } BEGIN { printa(@q); printa("%@d\n", @); } BEGIN { trace(1 / x); } BEGIN { exit(0); }' 2> /tmp/kd.err |
+	sed 's/"cpu":[0-9]*/"cpu":N/' > /tmp/kd.out
+is "a line of JSON for each record, aggregation, error" "$(cat /tmp/kd.out)" '{"type":"record","cpu":N,"id":1,"probe":"dtrace:::BEGIN","values":[5,"a\"b",-1],"text":"          5a\"b -1\n"}
+{"type":"aggregation","name":"q","function":"quantize","rows":[{"key":[],"buckets":[{"low":4,"count":2}]}]}
+{"type":"aggregation","name":"","function":"sum","rows":[{"key":["k",3],"value":4}]}
+{"type":"record","cpu":N,"id":1,"probe":"dtrace:::BEGIN","values":[],"text":""}
+{"type":"error","id":1,"probe":"dtrace:::BEGIN","text":"error on enabled probe ID 4 (ID 1: dtrace:::BEGIN): divide-by-zero in action #1 at DIF offset 0"}
+{"type":"record","cpu":N,"id":1,"probe":"dtrace:::BEGIN","values":[],"text":""}'
+timeout 60 "$kd" -x oformat=json -x nspec=1 -n 'BEGIN { a = speculation(); b = speculation(); exit(0); }' > /tmp/kd.out 2> /tmp/kd.err
+is "what was dropped is one, too" "$(tail -n 1 /tmp/kd.out)" '{"type":"drop","kind":"failed speculation","count":1}'
+program='int g; BEGIN { g = 5; self->name = "a"; this->n = 1; @a[pid] = count(); trace(g); } fbt::vfs_read:entry /pid == 0/ { g++; } tick-200ms { exit(0); }'
+timeout 60 "$kd" -S -qn "$program" > /tmp/kd.out 2> /tmp/kd.err
+is "-S lists variables: kind, scope, type" "$(awk '/^NAME/ { on = 1 } /^$/ { on = 0 } on && $2 != "ID" { printf "%s %s %s %s;", $1, $3, $4, $5 }' /tmp/kd.out)" "g scl glb int;name scl tls string;n scl loc int;@a agg glb count(),;"
+is "and the code of each place, whose instructions are behind each statement" "$(grep -c '^[a-z]*:[a-z_]*:[a-z_0-9]*:[A-Za-z0-9-]*, 1 clauses, at 0x[0-9a-f]*: [0-9]* bytes$' /tmp/kd.out) $(grep -A 1 'g = 5;' /tmp/kd.out | grep -c '^ *[0-9a-f]*  mov ')" "3 1"
+ok "and the program runs" grep -q '^5$' /tmp/kd.out
+timeout 60 "$kd" -S -e -qn "$program" > /tmp/kd.out 2> /tmp/kd.err
+is "with -e it does not" "$? $(grep -c clauses /tmp/kd.out) $(tail -n 1 /tmp/kd.out)" "0 3 }"
 timeout 60 "$kd" -qn 'BEGIN { exit(3); }' -c 'sleep 4321' > /dev/null 2>&1
 is "exit() ends the trace, whatever the command does" $? 3
 ok "which does not outlive it" sh -c '! pgrep -f "^sleep 4321"'

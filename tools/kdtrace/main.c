@@ -256,10 +256,17 @@ static void say_drops(const struct session *s)
 		    {drops.speculations, "speculative"}};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
-		if (rows[i].n)
+		if (rows[i].n && s->o.json)
+			fprintf(s->out, "{\"type\":\"drop\",\"kind\":\"%s\",\"count\":%llu}\n",
+				rows[i].what, (unsigned long long)rows[i].n);
+		else if (rows[i].n)
 			say("%llu %s drop%s", (unsigned long long)rows[i].n, rows[i].what,
 			    rows[i].n == 1 ? "" : "s");
-	if (drops.refused)
+	if (drops.refused && s->o.json)
+		fprintf(s->out,
+			"{\"type\":\"drop\",\"kind\":\"failed speculation\",\"count\":%llu}\n",
+			(unsigned long long)drops.refused);
+	else if (drops.refused)
 		say("%llu failed speculation%s (no speculative buffer available)",
 		    (unsigned long long)drops.refused, drops.refused == 1 ? "" : "s");
 }
@@ -282,13 +289,15 @@ static int work(struct session *s)
 
 	if (ret)
 		return fail(&err);
+	if (s->o.compile_only)
+		return EXIT_DONE;
 	say_left_out(s);
 	child_start(&s->child);
 	while (!ret && !interrupted && !child_has_ended(&s->child))
 		ret = ki_dlang_work(s->d, PERIOD, &out, &err);
 	if (s->child.ended && !s->o.quiet)
 		say_ended(&s->child);
-	if (interrupted)
+	if (interrupted && !s->o.json)
 		print(s, "\n", 1);
 	if (ret >= 0)
 		ret = ki_dlang_stop(s->d, &out, &err);
@@ -312,7 +321,7 @@ static int run(struct session *s)
 	s->o.d.target = s->o.pid;
 	if (ki_dlang_compile(s->o.text, &s->o.d, &s->d, &err))
 		return fail_compile(s, &err);
-	if (s->o.compile_only)
+	if (s->o.compile_only && !s->o.listing)
 		return EXIT_DONE;
 	if (s->child.pid && ki_dlang_wants_process(s->d) && child_reach_entry(&s->child, &err)) {
 		say("-c: %s", err.msg);

@@ -2,6 +2,7 @@
 #include "options.h"
 
 #include <errno.h>
+#include <getopt.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -29,6 +30,7 @@ static const char usage[] =
 	"  -p PID       $target\n"
 	"  -q           print only what the program asks for; -v: print more\n"
 	"  -F           indent by calls and returns\n"
+	"  --json       print a line of JSON for each record, aggregation, error and drop\n"
 	"  -o FILE      append output to a file\n"
 	"  -x NAME[=VALUE]  as #pragma D option NAME=VALUE; -b SIZE: bufsize\n"
 	"  -w           permit actions that change the system\n"
@@ -178,6 +180,7 @@ static bool preprocess(struct options *o)
 static bool set(struct options *o, const char *text)
 {
 	o->quiet |= !strcmp(text, "quiet");
+	o->json |= !strcmp(text, "oformat=json");
 	o->tags |= !strcmp(text, "errtags");
 	if (!strcmp(text, "cpp"))
 		o->use_cpp = true;
@@ -240,6 +243,8 @@ static bool take_flag(struct options *o, int option)
 		return o->verbose = true;
 	case 'S':
 		return o->listing = true;
+	case 'J':
+		return set(o, "oformat=json");
 	case 'q':
 		return set(o, "quiet");
 	case 'F':
@@ -324,6 +329,8 @@ static bool finish(struct options *o)
 	o->d.set = o->set.v;
 	o->d.nset = (unsigned int)o->set.n;
 	o->d.where = &o->where;
+	o->d.listing = o->listing ? stdout : NULL;
+	o->d.built_only = o->listing && o->compile_only;
 	if (!o->text && o->list)
 		return add(o, "description", ":::", ":::");
 	if (!o->text) {
@@ -342,13 +349,14 @@ static bool finish(struct options *o)
 /* Options and operands may stand in any order. */
 static bool take_all(struct options *o, int argc, char **argv, int *status)
 {
+	static const char letters[] = "+aAb:B:c:CD:eFf:GhHi:I:lL:m:n:o:p:P:qs:SU:vVwx:X:Z";
+	static const struct option words[] = {
+		{"help", no_argument, NULL, 'h'}, {"json", no_argument, NULL, 'J'}, {0}};
 	int option;
 
 	opterr = 0;
 	for (optind = 1; optind < argc; optind++) {
-		while ((option = getopt(argc, argv,
-					"+aAb:B:c:CD:eFf:GhHi:I:lL:m:n:o:p:P:qs:SU:vVwx:X:Z")) !=
-		       -1) {
+		while ((option = getopt_long(argc, argv, letters, words, NULL)) != -1) {
 			if (option == 'h' || option == 'V') {
 				fputs(option == 'h' ? usage : "kdtrace " KI_VERSION "\n", stdout);
 				*status = EXIT_DONE;
