@@ -53,17 +53,21 @@ static struct ki_mount *mount_of(const struct path *p)
 	return container_of(p->mnt, struct ki_mount, mnt);
 }
 
-/* Before what is there, whose end is cut off if need be. */
-static bool prepend(struct ki_path_walk *w, const void *from, u32 len)
+/* So many bytes before what is there, whose end is cut off if need be. */
+static u8 *room(struct ki_path_walk *w, u32 len)
 {
-	u32 over;
+	u32 over = len > w->at ? len - w->at : 0;
 
-	len = min(len, w->most);
-	over = len > w->at ? len - w->at : 0;
 	memmove(w->out + w->at + over, w->out + w->at, w->most - w->at - over);
 	w->at += over;
 	w->at -= len;
-	return !copy_from_kernel_nofault(w->out + w->at, from, len);
+	return w->out + w->at;
+}
+
+static bool prepend(struct ki_path_walk *w, const void *from, u32 len)
+{
+	len = min(len, w->most);
+	return !copy_from_kernel_nofault(room(w, len), from, len);
 }
 
 static bool prepend_name(struct ki_path_walk *w, const struct dentry *d)
@@ -102,7 +106,6 @@ static enum ki_step out_of_mount(struct ki_path_walk *w)
 
 static enum ki_step step(struct ki_path_walk *w)
 {
-	static const char slash = '/';
 	const struct dentry *d = w->here.dentry;
 	struct dentry *top, *parent;
 
@@ -117,7 +120,8 @@ static enum ki_step step(struct ki_path_walk *w)
 	if (parent == d) /* a pipe, a socket: its name, if it has one */
 		return KI_NOWHERE;
 	w->here.dentry = parent;
-	return prepend(w, &slash, 1) ? KI_ON : KI_LOST;
+	*room(w, 1) = '/';
+	return KI_ON;
 }
 
 static enum ki_step walk(struct ki_path_walk *w)
@@ -152,7 +156,7 @@ s64 ki_text_do_path(struct ki_op *o)
 	if (s == KI_LOST || s == KI_ON)
 		return 0;
 	if (s == KI_END && w.at == w.most)
-		w.out[--w.at] = '/';
+		*room(&w, 1) = '/';
 	memmove(w.out, w.out + w.at, w.most - w.at);
 	return w.most - w.at;
 }

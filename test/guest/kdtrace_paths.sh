@@ -45,6 +45,19 @@ said "of who is in a jail" '"%s %s\n", root, cwd' "known q($dir/jail /in); chroo
 said "and of who is out of it" '"%s %s\n", root, cwd' "known q($dir/jail $dir/there); chdir q($dir/there); chroot q($dir/jail)"
 is "of a kernel thread" "$(d 'fbt::process_one_work:entry { @[cwd, root, execargs, curpsinfo->pr_arglen, curpsinfo->pr_psargs == execname] = count(); } tick-1s { exit(0); } END { printa("%s %s <%s> %d %d\n", @); }')" "$(readlink /proc/2/cwd) / <> 0 1"
 
+# ---- where names are changed ----
+
+mkdir $dir/tmp/x $dir/tmp/x/in
+is "under the locks of renaming and mounting" "$(d 'fbt::__d_move:entry,fbt::umount_tree:entry /cwd == "/tmp/paths/tmp/x"/ { @[probefunc, root] = count(); } END { printa("%s %s\n", @); }' \
+	-c 'sh -c "cd /tmp/paths/tmp/x; mkdir a; mv a b; mount --bind in b; umount b"' | sort | tr '\n' ' ')" "__d_move / umount_tree / "
+cat > $dir/renames.pl << 'P'
+chdir "/tmp/paths/tmp/x/in"; getpriority 0, 0; $end = time + 3;
+while (time < $end) { for (1 .. 100) { rename "/tmp/paths/tmp/x", "/tmp/paths/tmp/y"; rename "/tmp/paths/tmp/y", "/tmp/paths/tmp/x" } }
+getpriority 0, 0;
+P
+d 'self int on; syscall::getpriority:entry /pid == $target/ { self->on = !self->on; } profile-997 /self->on/ { @[cwd] = count(); } END { printa("%s %@d\n", @); }' -c "perl $dir/renames.pl" | sort > $dir/while
+is "in interrupts meanwhile it is one or the other: $(tr '\n' ' ' < $dir/while)" "$(cut -d' ' -f1 $dir/while | tr '\n' ' ')" "$dir/tmp/x/in $dir/tmp/y/in "
+
 # ---- files ----
 
 open='open F, q(+<), $f or die; $n = fileno F; sysread F, $x, 3; $l = readlink qq(/proc/self/fd/$n)'
