@@ -91,6 +91,7 @@ static void process_close(struct ki_target *t)
 	for (size_t i = 0; i < p->text.n; i++)
 		free(p->text.v[i].bytes);
 	ki_vec_free(&p->text);
+	ki_vec_free(&p->rseq);
 	if (p->mem >= 0)
 		close(p->mem);
 	free(p);
@@ -100,6 +101,7 @@ static const struct ki_target_ops process_ops = {
 	.read = process_read,
 	.view = process_view,
 	.read_data = process_read_data,
+	.reserved = ki_process_reserved,
 	.close = process_close,
 };
 

@@ -14,6 +14,10 @@ struct ki_process_text {
 	uint8_t *bytes; /* as they were when the target was opened */
 };
 
+struct ki_process_area {
+	uint64_t addr, len;
+};
+
 struct ki_process {
 	pid_t pid;
 	/*
@@ -22,7 +26,13 @@ struct ki_process {
 	 */
 	int mem;
 	ki_vec(struct ki_process_text) text; /* in order of address */
+	ki_vec(struct ki_process_area) rseq; /* tables of restartable sequences */
 };
+
+/* process_rseq.c: note a file's table, moved by its bias; what the process's say. */
+struct ki_elf;
+int ki_process_note_rseq(struct ki_process *p, const struct ki_elf *e, uint64_t bias);
+int ki_process_reserved(struct ki_target *t, struct ki_rows *rows, struct ki_err *err);
 
 /* All of len bytes: 0, -ESRCH: the address space has gone; -EFAULT, or another error. */
 int ki_process_peek(int mem, uint64_t addr, void *buf, size_t len);

@@ -154,6 +154,8 @@ int ki_process_add_file(struct ki_target *t, struct ki_symbol_list *l, ki_vec_u3
 		ret = add_symbols(l, image, bias, module);
 	if (!ret)
 		ret = add_nameless(&e, l, image, bias, module);
+	if (!ret)
+		ret = ki_process_note_rseq(t->own, &e, bias);
 	ki_target_close(image);
 	ki_elf_close(&e);
 	return ret;

@@ -38,6 +38,15 @@ stepped() { # FORM POINT...: every instruction as single steps find it
 }
 check "main, and what is before it, as single steps find them" stepped nopie nopie:main:insns nopie:_start:insns
 
+# Its second and third instructions are a restartable sequence, which goes on at a later one after an
+# abort: these stay as they are; those before and behind are counted.
+sequence() {
+	"$ki" stat -x, -o "$tmp/csv" command/sequence:work:insns -- $bin/sequence <<< "" > "$tmp/its" 2> "$tmp/said" || return
+	is "$(cat "$tmp/its")" "100 200 100" && is "$(grep -c RESTARTABLE "$tmp/said")" 2 &&
+		is "$(awk -F, 'NR > 1 && $1 != "" { print $1 }' "$tmp/csv" | uniq -c | tr -s ' ')" " 4 100"
+}
+check "a restartable sequence is left alone" sequence
+
 library() { counts pie command/libc.so.6:getppid && is "$(of libc.so.6:getppid)" 2500; }
 check "a function of its library" library
 

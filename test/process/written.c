@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * written: a program with probes that are written into it, as sys/sdt.h does: a nop, and a note that
- * says where the arguments are. For each line of its input it works a round of 100 steps:
+ * written: a program with probes that are written into it, as sys/sdt.h does: a nop, and a note
+ *that says where the arguments are. For each line of its input it works a round of 100 steps:
  *
  *	test:step	how far it is, an int: in memory; twice that, in a register; 7
  *	test:round-done	the round's number, and -1
@@ -14,17 +14,17 @@
 
 /* The notes' addresses are those of this file's section, which tells where it has been loaded. */
 #define NOTE(name, semaphore, args)                                                                \
-	"990:	nop\n"                                                                              \
-	"	.pushsection .note.stapsdt, \"?\", \"note\"\n"                                         \
-	"	.balign 4\n"                                                                           \
-	"	.4byte 992f-991f, 994f-993f, 3\n"                                                      \
-	"991:	.asciz \"stapsdt\"\n"                                                               \
-	"992:	.balign 4\n"                                                                        \
-	"993:	.8byte 990b, stapsdt_base, " semaphore "\n"                                         \
-	"	.asciz \"test\"\n"                                                                      \
-	"	.asciz \"" name "\"\n"                                                                  \
-	"	.asciz \"" args "\"\n"                                                                  \
-	"994:	.balign 4\n"                                                                        \
+	"990:	nop\n"                                                                               \
+	"	.pushsection .note.stapsdt, \"?\", \"note\"\n"                                           \
+	"	.balign 4\n"                                                                             \
+	"	.4byte 992f-991f, 994f-993f, 3\n"                                                        \
+	"991:	.asciz \"stapsdt\"\n"                                                                \
+	"992:	.balign 4\n"                                                                         \
+	"993:	.8byte 990b, stapsdt_base, " semaphore "\n"                                        \
+	"	.asciz \"test\"\n"                                                                       \
+	"	.asciz \"" name "\"\n"                                                             \
+	"	.asciz \"" args "\"\n"                                                             \
+	"994:	.balign 4\n"                                                                         \
 	"	.popsection\n"
 
 __asm__("	.section .stapsdt.base, \"a\", @progbits\n"
