@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # kerninst record and report: known calls with their arguments, ways through functions, which code it
-# was, times of launch and splash, all modes, what is lost, a writer that is killed, a disk that is full, a machine that stops; what would
+# was, all modes, what is lost, a writer that is killed, a disk that is full, a machine that stops; what would
 # be put in.
 # shellcheck disable=SC2317,SC2016 # functions are called through ok; $rsp is no variable of the shell
 . "$(dirname "$0")/lib.sh"
@@ -78,32 +78,6 @@ copy=memmove
 ! grep -q ' kasan_check_range$' /proc/kallsyms || copy=__memmove # the other asks KASAN
 back=$("$ki" disas $copy | sed -n 's/.*+\(0x[0-9a-f]*\) *rep movsq *; BACKWARD$/\1/p' | head -n 1)
 is "where strings are copied backwards" "$("$ki" record -o b.rec $copy+"$back" -- true 2>&1 | grep -c 'direction flag')" 1
-
-# ---- launch and splash ----
-# The buffer holds all of it, whenever it is read. Who is recorded may have no processor just then,
-# under load; not each time. What comes too soon or too late is wrong at any time.
-slack=0.01 until=2.2 # a kernel that watches itself takes seconds to start a program
-[ ! -e /proc/lockdep_stats ] || slack=0.8 until=22.2
-begins() { awk -v t="$first" -v slack=$slack 'BEGIN { exit !(t >= 0.8 && t < 0.8 + slack) }'; }
-ends() { awk -v t="$last" 'BEGIN { exit !(t >= 1.59 && t < 1.6) }'; }
-outside() { awk -v a="$first" -v b="$last" 'BEGIN { exit !(a != "" && (a < 0.8 || b >= 1.6)) }'; }
-begun='' ended='' early=''
-for _ in $(seq 15); do
-	record -o l.rec -b 16384 "${mine[@]}" --at 0.8 --until 1.6 ksys_read=len:arg2 -- "${busy[@]}"
-	status=$?
-	first=$(column time l.rec | head -n 1)
-	last=$(column time l.rec | tail -n 1)
-	echo "# first $first, last $last"
-	! outside || early="$early $first-$last"
-	! begins || begun=$first
-	! ends || ended=$last
-	[ $status != 0 ] || [ "$early" ] || { [ "$begun" ] && [ "$ended" ]; } && break
-done
-is "from second 0.8 to 1.6" "$status$early" 0
-ok "it begins within $slack s" test -n "$begun"
-ok "and ends" test -n "$ended"
-is "what was before and behind is no loss" "$(of_end lost l.rec) $(($(hits l.rec) - $(of_end records l.rec)))" "0 0"
-ok "the file says when" grep -q '"on":0\.8,"off":1\.6' <(report --json l.rec | grep '"address"')
 
 # Totals are read at the end of their time, and what comes until they are out is not of it.
 ok "totals until a time" record -o u.rec --mode totals -i 0.5 "${mine[@]}" --until $until ksys_read -- sh -c "$(reads $((${until%.*} + 1)))"
