@@ -18,6 +18,7 @@ bench: all bench-peers build/test/mass build/test/threads build/test/loops build
 	$(Q)echo && bench/kcov.sh --kernel $(KERNEL)
 	$(Q)echo && bench/sampling.sh --kernel $(KERNEL)
 	$(Q)echo && bench/coverage.sh --kernel $(KERNEL)
+	$(Q)echo && bench/d.sh --kernel $(KERNEL)
 	$(Q)echo && $(MAKE) -s bench-analysis
 	$(Q)echo && $(MAKE) -s bench-returns
 	$(Q)echo && $(MAKE) -s bench-process
@@ -26,6 +27,10 @@ bench: all bench-peers build/test/mass build/test/threads build/test/loops build
 bench-analysis: bench-deps kmod
 	$(Q)$(MAKE) build/bench/analyze build/bench/plan
 	$(Q)bench/analysis.sh --kernel $(KERNEL)
+
+# What D clauses cost, beside bpftrace and dtrace.
+bench-d: all bench-peers kmod
+	$(Q)bench/d.sh --kernel $(KERNEL)
 
 bench-deps:
 	$(Q)bench/deps.sh
@@ -60,4 +65,4 @@ bench-process: build/bench/process
 bench-fetch: all test-plugins test-progs kmod
 	$(Q)bench/fetch.sh --kernel $(KERNEL) $(LOADS)
 
-.PHONY: bench bench-process bench-analysis bench-deps bench-returns bench-fetch
+.PHONY: bench bench-d bench-process bench-analysis bench-deps bench-returns bench-fetch

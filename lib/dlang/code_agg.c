@@ -110,21 +110,55 @@ static struct ki_node *llquantize(struct ki_d_gen *g, const struct ki_d_node *n,
 					 below, count_powers(g, n, 0)));
 }
 
-/* One more, where the key is the same each time: a counter of its own; NULL: there is none. */
-static struct ki_node *count_cell(struct ki_d_gen *g, const struct ki_d_node *n)
+/* Where the key is the same each time it has counters of its own; false: there are none. */
+static bool find_cell(struct ki_d_gen *g, const struct ki_d_node *n, uint32_t *counter)
 {
-	struct ki_var v = {.kind = KI_VAR_CPU, .type = KI_U64};
 	uint64_t key[KI_D_KEYS] = {0};
 	unsigned int i = 0;
 
 	for (const struct ki_d_node *k = n->kid[0]; k; k = k->next) {
 		if (!ki_d_is_constant(k) || n->sym.agg->forms[i] == KI_D_FORM_TEXT)
-			return NULL;
+			return false;
 		key[i++] = ki_d_gen_constant(g, k);
 	}
-	if (ki_d_cell(g->d, n->sym.agg, key, &v.first))
+	return !ki_d_cell(g->d, n->sym.agg, key, counter);
+}
+
+static struct ki_node *count_cell(struct ki_d_gen *g, const struct ki_d_node *n)
+{
+	struct ki_var v = {.kind = KI_VAR_CPU, .type = KI_U64};
+
+	if (!find_cell(g, n, &v.first))
 		return NULL;
-	return ki_stmt_update(g->s, KI_UPDATE_ADD, &v, NULL, ki_expr_const(g->s, KI_U64, 1));
+	return ki_d_gen_effect(
+		g, ki_stmt_update(g->s, KI_UPDATE_ADD, &v, NULL, ki_expr_const(g->s, KI_U64, 1)));
+}
+
+/* The same of a distribution, unless something may have faulted before: such a statement cannot be
+   left out. NULL: it has none. */
+static struct ki_node *spread_cell(struct ki_d_gen *g, const struct ki_d_node *n,
+				   struct ki_node *value)
+{
+	const struct ki_var hold = {.kind = KI_VAR_LOCAL, .type = KI_I64, .first = HOLD};
+	struct ki_var v = {.kind = KI_VAR_CPU, .type = KI_U64, .count = KI_LOG2_BUCKETS};
+	struct ki_node *list, *below, *negative;
+
+	if (g->weight || ki_d_gen_faulted(g) || !find_cell(g, n, &v.first))
+		return NULL;
+	if (ki_d_agg_kind(n->sym.agg) == KI_D_LQUANTIZE) {
+		v.count = ki_linear_buckets(&n->sym.agg->linear);
+		return ki_stmt_linear(g->s, &v, &n->sym.agg->linear,
+				      ki_expr_cast(g->s, KI_I64, value));
+	}
+	if (ki_d_num(n->kid[1]->kid[0]->type) >= KI_U8)
+		return ki_stmt_log2(g->s, &v, value);
+	list = ki_stmt_append(g->s, NULL, ki_stmt_update(g->s, KI_SET, &hold, NULL, value));
+	below = ki_expr_binary(g->s, KI_LT, ki_expr_var(g->s, &hold),
+			       ki_expr_const(g->s, KI_I64, 0));
+	value = ki_stmt_log2(g->s, &v, ki_expr_var(g->s, &hold));
+	v.first += KI_TABLE_LOG2_WORDS;
+	negative = ki_stmt_log2(g->s, &v, ki_expr_unary(g->s, KI_NEG, ki_expr_var(g->s, &hold)));
+	return ki_stmt_append(g->s, list, ki_stmt_if(g->s, below, negative, value));
 }
 
 struct ki_node *ki_d_gen_aggregate(struct ki_d_gen *g, const struct ki_d_node *n)
@@ -141,6 +175,10 @@ struct ki_node *ki_d_gen_aggregate(struct ki_d_gen *g, const struct ki_d_node *n
 	g->weight = ki_d_weight(n->kid[1]);
 	value = kind == KI_D_COUNT ? ki_expr_const(g->s, KI_I64, 1)
 				   : ki_d_gen_expr(g, n->kid[1]->kid[0]);
+	if (kind == KI_D_QUANTIZE || kind == KI_D_LQUANTIZE)
+		cell = spread_cell(g, n, value);
+	if (cell)
+		return cell;
 	if (kind == KI_D_QUANTIZE)
 		return quantize(g, n, value);
 	if (kind == KI_D_LQUANTIZE)

@@ -124,8 +124,7 @@ void ki_d_operands(const char *text, struct ki_d_operand *out, unsigned int most
 		text += strspn(text, " ");
 		p = text;
 		out[i] = none;
-		if (!*p || !read_size(&p, &out[i]) || !read_place(&p, &out[i]) ||
-		    (*p && *p != ' '))
+		if (!*p || !read_size(&p, &out[i]) || !read_place(&p, &out[i]) || (*p && *p != ' '))
 			out[i] = none;
 		text += strcspn(text, " ");
 	}

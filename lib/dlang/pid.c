@@ -33,9 +33,8 @@ static int refuse(const struct in_process *p, const char *tag, const char *why)
 static int found(struct in_process *p, const char *name, const uint64_t *addrs, size_t n)
 {
 	const struct ki_d_user_names names = {p->provider, p->sym->module, p->sym->name, name};
-	const struct ki_d_user u = {.pid = p->f.pid,
-				    .start = p->fn->start,
-				    .is_return = !strcmp(name, "return")};
+	const struct ki_d_user u = {
+		.pid = p->f.pid, .start = p->fn->start, .is_return = !strcmp(name, "return")};
 
 	return ki_d_user_found(&p->f, &names, &u, addrs, (uint32_t)n);
 }

@@ -164,13 +164,16 @@ static int read_all(struct ki_dlang *d, struct ki_d_agg *a, struct ki_d_rows *ou
 	if (!out->words)
 		return ki_d_no_memory(err);
 	for (size_t i = 0; i < a->cells.n; i++) {
-		uint64_t value = ki_counter_read(d->run->counters, a->cells.v[i].counter);
+		bool any = false;
 
-		if (!value)
-			continue;
-		to = out->words + out->n++ * width;
+		to = out->words + out->n * width;
 		memcpy(to, a->cells.v[i].key, out->keys * sizeof(*to));
-		to[out->keys] = value;
+		for (uint32_t k = 0; k < out->values; k++) {
+			to[out->keys + k] =
+				ki_counter_read(d->run->counters, a->cells.v[i].counter + k);
+			any |= to[out->keys + k] != 0;
+		}
+		out->n += any;
 	}
 	return 0;
 }

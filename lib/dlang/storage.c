@@ -13,6 +13,7 @@
 #define ROWS_SPREAD   2048   /* of distributions */
 #define ROWS_WEIGHTED 8192   /* which have a row for each weight */
 #define COUNTERS      256    /* taken at once */
+#define CELLS_SPREAD  64     /* of a distribution that are counters; others are in its table */
 
 /* Words of a variable with parts that are variables; more have a table. */
 #define KI_D_WORDS	128
@@ -148,8 +149,22 @@ static bool is_key(const void *cells, uint32_t i, const void *key)
 	return !memcmp(v[i].key, key, sizeof(v[i].key));
 }
 
+/* So many counters side by side. */
+static int take_counters(struct ki_d_run *r, uint32_t n)
+{
+	const uint32_t more = n > COUNTERS ? n : COUNTERS;
+
+	if (n <= r->wide_left)
+		return 0;
+	if (ki_counters_take(r->t, more, &r->wide, NULL))
+		return -ENOSPC;
+	r->wide_left = more;
+	return 0;
+}
+
 int ki_d_cell(struct ki_dlang *d, struct ki_d_agg *a, const uint64_t *key, uint32_t *counter)
 {
+	const uint32_t n = values_of(a);
 	struct ki_d_run *r = d->run;
 	struct ki_d_cell cell = {0};
 	uint64_t hash;
@@ -162,15 +177,14 @@ int ki_d_cell(struct ki_dlang *d, struct ki_d_agg *a, const uint64_t *key, uint3
 		*counter = a->cells.v[i].counter;
 		return 0;
 	}
-	if (!r->wide_left && ki_counters_take(r->t, COUNTERS, &r->wide, NULL))
+	if ((n > 1 && a->cells.n >= CELLS_SPREAD) || take_counters(r, n))
 		return -ENOSPC;
-	r->wide_left = r->wide_left ? r->wide_left : COUNTERS;
 	cell.counter = r->wide;
 	if (ki_vec_push(&a->cells, cell))
 		return -ENOMEM;
 	ki_d_index_add(&a->by_key, hash, (uint32_t)a->cells.n - 1);
-	r->wide++;
-	r->wide_left--;
+	r->wide += n;
+	r->wide_left -= n;
 	*counter = cell.counter;
 	return 0;
 }

@@ -127,9 +127,8 @@ static int take_note(struct file *at, const struct note *n)
 		if (u.args[i].kind == KI_D_IN_MEMORY)
 			at->f->m->d->scratch_used = at->f->m->d->texts_used = true;
 	return ki_d_user_found(
-		at->f,
-		&(struct ki_d_user_names){provider, at->module, sym ? sym->name : "", name}, &u,
-		&addr, 1);
+		at->f, &(struct ki_d_user_names){provider, at->module, sym ? sym->name : "", name},
+		&u, &addr, 1);
 }
 
 static int take_notes(struct file *at, const uint8_t *p, uint64_t len)

@@ -212,8 +212,8 @@ int ki_d_user_found(struct ki_d_finding *f, const struct ki_d_user_names *names,
 	}
 	p.hook->kind = KI_D_HOOK_USER;
 	for (uint32_t i = 0; i < n; i++)
-		p.hook->user->places[p.hook->user->n++] = (struct ki_d_user_place){
-			addrs[i], addrs[i] - map->start + map->off};
+		p.hook->user->places[p.hook->user->n++] =
+			(struct ki_d_user_place){addrs[i], addrs[i] - map->start + map->off};
 	f->any = true;
 	before = found_before(m, &p);
 	if (before == UINT32_MAX && !ki_vec_push(&m->d->probes, p))

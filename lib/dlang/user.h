@@ -5,8 +5,9 @@
  *
  * Clauses run in the kernel, with all that they have there. So a place in a process gets a probe of
  * the kernel's own (uprobe), by an event of perf that records nothing and belongs to the process;
- * and the clauses stand at the beginning of the function that each uprobe's hit comes to, behind two
- * comparisons: is this the process, was it at this place? A child that the process forks is not it.
+ * and the clauses stand at the beginning of the function that each uprobe's hit comes to, behind
+ * two comparisons: is this the process, was it at this place? A child that the process forks is not
+ * it.
  */
 #ifndef KI_DLANG_USER_H
 #define KI_DLANG_USER_H
