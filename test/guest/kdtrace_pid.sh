@@ -34,12 +34,12 @@ is "symbols of the process" "$(sorted -n 'pid$target:a.out:step:entry { @[usym(u
 is "strings of the process" "$(d -n 'pid$target:libc:strtoul:entry { printf("of %s\n", copyinstr(arg0)); }' -c "$work" | grep -vx "$sum")" "of 8000"
 is "provider, process, name" "$(d -n 'pid$target:a.out:main:entry { printf("%d %s %d\n", probeprov == strjoin("pid", lltostr($target)), execname, pid == $target); }' -c "$work" | grep -vx "$sum")" "1 pie 1"
 is "with the kernel's probes in one program" "$(sorted -n 'pid$target:libc:getppid:entry { self->in = 1; } syscall::getppid:entry /self->in/ { @ = count(); self->in = 0; }' -c "$work")" "250 "
-is "four threads" "$(sorted -n 'pid$target:a.out:step:entry { @ = count(); @t[tid] = count(); } END { printa("%@d\n", @); printa("x %@d\n", @t); trunc(@t); trunc(@); }' -c "$bin/pie 4 2000")" "$($bin/pie 4 2000 < /tmp/line | tail -n 1) 8000 x 2000 x 2000 x 2000 x 2000 "
+is "four threads" "$(sorted -n 'pid$target:a.out:step:entry { @ = count(); @t[tid] = count(); } END { printa("%@d\n", @); printa("x %@d\n", @t); trunc(@t); trunc(@); }' -c "$bin/pie 4 2000")" "$("$bin/pie" 4 2000 < /tmp/line | tail -n 1) 8000 x 2000 x 2000 x 2000 x 2000 "
 is "a static program" "$(d -n 'pid$target:static:leap:entry { @ = count(); }' -c "$bin/static 0 8000" | grep -vx "$sum")" 2000
 
 # ---- one that runs: it is counted from then on, and what it forks is not it ----
 mkfifo /tmp/to
-$bin/pie 2 4000 < /tmp/to > /tmp/its &
+"$bin/pie" 2 4000 < /tmp/to > /tmp/its &
 pid=$!
 exec {to}> /tmp/to
 until_true 20 grep -q ready /tmp/its
