@@ -80,6 +80,8 @@ back=$("$ki" disas $copy | sed -n 's/.*+\(0x[0-9a-f]*\) *rep movsq *; BACKWARD$/
 is "where strings are copied backwards" "$("$ki" record -o b.rec $copy+"$back" -- true 2>&1 | grep -c 'direction flag')" 1
 
 # Totals are read at the end of their time, and what comes until they are out is not of it.
+until=2.2 # a kernel that watches itself takes seconds to start a program
+[ ! -e /proc/lockdep_stats ] || until=22.2
 ok "totals until a time" record -o u.rec --mode totals -i 0.5 "${mine[@]}" --until $until ksys_read -- sh -c "$(reads $((${until%.*} + 1)))"
 is "the last interval is there, and all hits are those of the records" "$(column time u.rec | awk -v t=$until '$1 >= t' | wc -l) $(column count u.rec | awk '{ s += $1 } END { print s }')" "1 $(hits u.rec)"
 ok "and there are some" test "$(hits u.rec)" -gt 0

@@ -29,9 +29,9 @@ static const struct row {
 };
 
 static const char *const nothing[] = {
-	"",	     "8",	   "@%rax",	"3@%rax",  "8@",	  "8@%",	  "8@%rip",
-	"8@%xmm0",   "8@%r16",	   "8@%r7",	"8@$",	   "8@x(%rip)", "8@4(%rip)", "8@(%rax",
-	"8@(%rax)x", "8@(,,)",	   "8@()",	"8f@%xmm0", "16@%rax",  "8@%raxraxrax", "8@sym",
+	"",	     "8",      "@%rax", "3@%rax",   "8@",	 "8@%",		 "8@%rip",
+	"8@%xmm0",   "8@%r16", "8@%r7", "8@$",	    "8@x(%rip)", "8@4(%rip)",	 "8@(%rax",
+	"8@(%rax)x", "8@(,,)", "8@()",	"8f@%xmm0", "16@%rax",	 "8@%raxraxrax", "8@sym",
 };
 
 static void test_operands(void **state)
