@@ -153,6 +153,9 @@ same "they are listed by client" "$(get "/api/inserted?client=$id_b" | jq -c '[.
 get "/api/recording?client=$id_b&functions=1" > "$tmp/saved"
 same "a recording has what the client has seen" "$(jq -s '[.[] | select(.event == "sample").data.values["8"]] | add' "$tmp/saved")" 80
 same "and no half line" "$(jq -c . "$tmp/saved" | wc -l)" "$(wc -l < "$tmp/saved")"
+same "a D program has no kernel here" "$(post /api/d "{\"client\":\"$id_b\",\"program\":\"BEGIN { }\"}" | jq -r .error.reason)" REPLAY
+same "and none is stopped" "$(post /api/d/stop "{\"client\":\"$id_b\"}")" "{}"
+same "who is not there has no D program" "$(status -H "$bearer" -d '{"client":"none","program":""}' "$url/api/d") $(status -H "$bearer" -d '{}' "$url/api/d/stop")" "404 404"
 same "who is not there has none" "$(status -H "$bearer" "$url/api/recording?client=none")" 404
 
 # ---- not more than that ----
@@ -191,7 +194,7 @@ url=$(sed -n 's|/  (token: .*||p' "$tmp/where")
 token=$(cat "$tmp/token")
 bearer="Authorization: Bearer $token"
 same "the token of the file" "$(status -H "$bearer" "$url/api/info") $(stat -c %a "$tmp/token")" "200 600"
-same "read-only" "$(status -H "$bearer" -d '{}' "$url/api/clear") $(get /api/info | jq .read_only)" "403 true"
+same "read-only" "$(status -H "$bearer" -d '{}' "$url/api/clear") $(status -H "$bearer" -d '{}' "$url/api/d") $(get /api/info | jq .read_only)" "403 403 true"
 check "the token is not printed" test -z "$(grep -c "$token" "$tmp/where" | grep -v '^0')"
 daemon_stop
 same "it ends" $? 0

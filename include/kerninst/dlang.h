@@ -49,6 +49,7 @@ struct ki_dlang_options {
 	struct ki_dlang_where *where; /* filled if the program is not compiled; or NULL */
 	FILE *listing;		      /* the program's variables and code, as it is made; or NULL */
 	bool built_only;	      /* ki_dlang_start() makes all code, and puts nothing in */
+	bool harmless; /* -EPERM for destructive actions, whatever the program's own options say */
 };
 
 /* -EINVAL: err says where and what. o may be NULL; strings are copied. */

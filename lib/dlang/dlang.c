@@ -81,6 +81,8 @@ int ki_dlang_compile(const char *text, const struct ki_dlang_options *o, struct 
 		ret = ki_d_parse(d, err);
 	if (!ret)
 		ret = ki_d_check(d, err);
+	if (!ret && d->o.harmless && d->destroys)
+		ret = ki_d_destroys(err);
 	if (in_text && !d->where.tag && ret == -EINVAL)
 		ki_d_where(d, 0, 0);
 	if (ret && o && o->where)

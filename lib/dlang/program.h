@@ -299,6 +299,7 @@ int ki_d_batches(struct ki_dlang *d, struct ki_err *err);
 int ki_d_error(const struct ki_dlang *d, struct ki_err *err, uint32_t at, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 int ki_d_no_memory(struct ki_err *err);
+int ki_d_destroys(struct ki_err *err); /* -EPERM */
 
 /* The same, with the reference's tag. */
 int ki_d_fail(struct ki_dlang *d, struct ki_err *err, uint32_t at, const char *tag, const char *fmt,

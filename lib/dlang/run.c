@@ -310,14 +310,19 @@ static int start_ticks(struct ki_dlang *d)
 	return 0;
 }
 
+int ki_d_destroys(struct ki_err *err)
+{
+	return ki_err_set(err, -EPERM, 0,
+			  "could not enable tracing: Destructive actions not allowed");
+}
+
 int ki_dlang_start(struct ki_dlang *d, struct ki_target *t, struct ki_err *err)
 {
 	struct ki_d_run *r;
 	int ret;
 
-	if (d->destroys && !d->set.destructive)
-		return ki_err_set(err, -EPERM, 0,
-				  "could not enable tracing: Destructive actions not allowed");
+	if (d->destroys && (!d->set.destructive || d->o.harmless))
+		return ki_d_destroys(err);
 	if (d->never)
 		return ki_err_set(err, -EOPNOTSUPP, 0,
 				  "could not enable tracing: %s() would stop the system", d->never);

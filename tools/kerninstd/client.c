@@ -153,6 +153,16 @@ void client_say(struct clients *cs, struct client *c, const char *event, const c
 	pthread_mutex_unlock(&cs->lock);
 }
 
+bool client_has_room(struct clients *cs, const struct client *c, size_t n)
+{
+	bool room;
+
+	pthread_mutex_lock(&cs->lock);
+	room = !c->queued || c->queued + n + 128 <= CLIENT_QUEUE;
+	pthread_mutex_unlock(&cs->lock);
+	return room;
+}
+
 void client_sayf(struct clients *cs, struct client *c, const char *event, const char *fmt, ...)
 {
 	char data[512];

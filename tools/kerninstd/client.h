@@ -78,6 +78,9 @@ void client_say(struct clients *cs, struct client *c, const char *event, const c
 void client_sayf(struct clients *cs, struct client *c, const char *event, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
+/* Is there room for so many bytes of what can wait? */
+bool client_has_room(struct clients *cs, const struct client *c, size_t n);
+
 /* A curve is no longer there, because somebody had everything taken out. */
 void client_say_cleared(struct clients *cs, struct client *c, uint32_t curve);
 

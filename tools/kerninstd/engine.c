@@ -8,6 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "d_program.h"
+
 double engine_now(void)
 {
 	struct timespec ts;
@@ -37,6 +39,7 @@ static void reap(struct engine *e, double now)
 		next = c->next;
 		if (!client_is_gone(&e->clients, c, now))
 			continue;
+		d_leave(e, c);
 		if (c->own)
 			e->source->end(e->source, c);
 		c->own = NULL;
@@ -51,6 +54,7 @@ static double look_after(struct engine *e)
 	double now = engine_now(), next = now + CLIENT_HEARTBEAT;
 
 	reap(e, now);
+	d_look_after(e);
 	for (struct client *c = e->clients.first; c; c = c->next) {
 		if (!c->own)
 			continue;
@@ -105,12 +109,14 @@ static bool run_one(struct engine *e)
 	if (!c)
 		return false;
 	c->run(e, c);
-	c->answered(c);
+	if (!c->later)
+		c->answered(c);
 	return true;
 }
 
 static void say_goodbye(struct engine *e)
 {
+	d_end(e);
 	for (struct client *c = e->clients.first; c; c = c->next) {
 		client_sayf(&e->clients, c, "bye", "{\"why\":\"the daemon has been stopped\"}");
 		client_end(&e->clients, c);

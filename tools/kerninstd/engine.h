@@ -17,13 +17,15 @@
 #define CURVES_MAX     10000 /* of a client */
 
 struct engine;
+struct d_program;
 
 struct command {
 	struct command *next;
 	void (*run)(struct engine *e, struct command *c);
 	json_t *body; /* of a POST; else NULL */
 	const char *name, *client;
-	bool more; /* recording: with the functions; metrics: in OpenMetrics */
+	bool more;  /* recording: with the functions; metrics: in OpenMetrics */
+	bool later; /* it is answered by the engine, but not behind run */
 	struct reply reply;
 	struct client *held; /* events: whom the stream is for */
 	int fd;		     /* recording: what stands behind the reply, up to size; else -1 */
@@ -67,6 +69,7 @@ struct engine {
 	struct engine_options options;
 	struct clients clients;
 	struct source *source;
+	struct d_program *programs;
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t wake;

@@ -14,7 +14,8 @@
 
 #define DEVICE "/dev/kerninst"
 
-/* One that two of the daemon's measurements are in counts twice. */
+/* One that two of the daemon's measurements are in counts twice. Those of D programs are not
+   known. */
 static size_t own_windows(const struct live *l)
 {
 	size_t n = 0;
@@ -94,7 +95,8 @@ void live_put_others(struct live *l, const struct ki_info *info, struct ki_json 
 		return;
 	ki_json_open(j, "others", '{');
 	ki_json_u64(j, "sessions", info->sessions - sessions);
-	ki_json_u64(j, "windows", info->windows > windows ? info->windows - windows : 0);
+	ki_json_u64(j, "windows",
+		    info->windows > windows && !l->engine->programs ? info->windows - windows : 0);
 	put_processes(j);
 	ki_json_close(j);
 }

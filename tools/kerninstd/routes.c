@@ -4,6 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "d_program.h"
+
 static void answer_nothing(struct reply *r)
 {
 	r->status = 200;
@@ -131,7 +133,26 @@ static void interval(struct engine *e, struct command *c)
 
 static void clear(struct engine *e, struct command *c)
 {
+	d_stop_all(e);
 	e->source->clear(e->source);
+	answer_nothing(&c->reply);
+}
+
+static void run_d(struct engine *e, struct command *c)
+{
+	struct client *client = asker(e, c);
+
+	if (client)
+		d_begin(e, client, c);
+}
+
+static void stop_d(struct engine *e, struct command *c)
+{
+	struct client *client = asker(e, c);
+
+	if (!client)
+		return;
+	d_stop(e, client);
 	answer_nothing(&c->reply);
 }
 
@@ -243,6 +264,8 @@ static const struct route routes[] = {
 	{"POST", "/api/curves/remove", remove_curves, ROUTE_ANSWER},
 	{"POST", "/api/interval", interval, ROUTE_ANSWER},
 	{"POST", "/api/clear", clear, ROUTE_ANSWER},
+	{"POST", "/api/d", run_d, ROUTE_ANSWER},
+	{"POST", "/api/d/stop", stop_d, ROUTE_ANSWER},
 };
 
 const struct route *route_find(const char *method, const char *path, bool *known)

@@ -87,6 +87,8 @@ export const api = {
 	/** For a page that goes away: the request outlives it. */
 	removeLast: (client: string, ids: number[]) => void request("/api/curves/remove", { client, ids }, true).catch(() => {}),
 	interval: (client: string, ms: number) => post("/api/interval", { client, ms }),
+	runD: (client: string, program: string) => post("/api/d", { client, program }),
+	stopD: (client: string) => post("/api/d/stop", { client }),
 	clear: (client: string) => post("/api/clear", { client }),
 	recording: async (client: string) =>
 		(await request("/api/recording?functions=1&client=" + encodeURIComponent(client))).blob(),

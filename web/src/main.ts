@@ -5,6 +5,7 @@ import { api, ApiError, setToken, takeToken } from "./api";
 import { App } from "./app";
 import { Choose } from "./choose";
 import { download } from "./csv";
+import { DPage } from "./d";
 import { byId, h, notify, setText } from "./dom";
 import { FunctionPage } from "./function";
 import { InsertedPage } from "./inserted";
@@ -23,6 +24,7 @@ const visis: Visi[] = [];
 const plots = h("section.plots", { "aria-label": "Visualizations" });
 const nothing = h("p.empty", null, "Choose places on the left, metrics below them, and start a visualization. Nothing is inserted into the kernel before that.");
 const choose = new Choose(app, (kind) => void start(kind));
+const dPage = new DPage(app);
 const recorded = new Recorded(app, (state) => addVisi(state));
 const link = h("span.linkstate", { id: "link", role: "status" });
 const insertedCount = h("span.badge", { id: "inserted-count" });
@@ -81,23 +83,24 @@ async function save(): Promise<void> {
 
 function layout(): void {
 	const help = installKeys([
-		{ key: "/", text: "search functions", run: () => (app.state.view === "inserted" || app.state.view === "function" ? go("choose") : 0, choose.focusSearch()) },
+		{ key: "/", text: "search functions", run: () => (["inserted", "function", "d"].includes(app.state.view) ? go("choose") : 0, choose.focusSearch()) },
 		{ key: "a", text: "start a visualization of what is selected", run: () => byId("start").click() },
 		{ key: "m", text: "measure: choose, and look at plots", run: () => go("plots") },
 		{ key: "f", text: "the function's page", run: () => go("function") },
 		{ key: "i", text: "what is inserted", run: () => go("inserted") },
+		{ key: "d", text: "D programs", run: () => go("d") },
 		{ key: "t", text: "theme: as the system, light, dark", run: nextTheme },
 		{ key: "s", text: "save this session", run: () => void save() },
 	]);
 	const tab = (view: View, text: string, ...more: Node[]): HTMLElement => h("button", { "data-go": view, onclick: () => go(view) }, text, ...more);
 	byId("app").replaceChildren(
 		h("header.topbar", null, h("h1", null, "kperfmon"), kernel, link, h("span.grow"),
-			h("nav", { "aria-label": "Views" }, tab("choose", "Choose"), tab("plots", "Plots"), tab("function", "Function"), tab("inserted", "Inserted", insertedCount)),
+			h("nav", { "aria-label": "Views" }, tab("choose", "Choose"), tab("plots", "Plots"), tab("function", "Function"), tab("inserted", "Inserted", insertedCount), tab("d", "D")),
 			h("button", { onclick: () => void save(), title: "Saves what was measured since this page began; kerninstd --replay opens it" }, "Save"),
 			h("button", { id: "theme", onclick: nextTheme, title: "Theme: system, light, dark" }, "◐"),
 			h("button", { onclick: help, title: "Keys" }, "?")),
 		recorded.element,
-		h("main", null, choose.element, h("div.work", null, plots, new FunctionPage(app).element, new InsertedPage(app).element)));
+		h("main", null, choose.element, h("div.work", null, plots, new FunctionPage(app).element, new InsertedPage(app).element, dPage.element)));
 	plots.append(nothing);
 }
 
@@ -108,6 +111,7 @@ function showLink(state: Link, why?: string): void {
 	if (state !== "ended") return;
 	app.curves.ended = why ?? "the daemon has ended";
 	app.curves.lost(app.curves.ended);
+	dPage.lost(app.curves.ended);
 }
 
 const stream = new Stream({
@@ -128,6 +132,7 @@ const stream = new Stream({
 		notify([say(came, " loaded"), say(gone, " unloaded")].filter(Boolean).join("; "));
 		if (!app.info?.replay) api.functions().then(setFunctions).catch((e) => notify((e as Error).message, "error"));
 	},
+	d: (e) => dPage.event(e),
 	link: showLink,
 });
 

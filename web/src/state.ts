@@ -2,7 +2,7 @@
 // What the page shows, as the URL's fragment says it.
 import type { Cpu, Wanted } from "./types";
 
-export const views = ["choose", "plots", "function", "inserted"] as const;
+export const views = ["choose", "plots", "function", "inserted", "d"] as const;
 export type View = (typeof views)[number];
 export const kinds = ["time", "bars", "table", "heat"] as const;
 export type Kind = (typeof kinds)[number];

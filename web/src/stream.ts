@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // The stream of events of this tab. It comes back by itself, under the same name if the daemon still knows it.
 import { streamUrl } from "./api";
-import type { CurveAnswer, Info, Refusal, Sample } from "./types";
+import type { CurveAnswer, DEvent, Info, Refusal, Sample } from "./types";
 
 export type Link = "connecting" | "open" | "lost" | "ended";
 
@@ -12,6 +12,7 @@ export interface Listener {
 	curve(id: number, refused: Refusal): void;
 	recorded(curves: CurveAnswer[]): void;
 	modules(came: string[], gone: string[]): void;
+	d(e: DEvent): void;
 	link(state: Link, why?: string): void;
 }
 
@@ -36,6 +37,7 @@ export class Stream {
 		on<{ id: number; refused: Refusal }>("curve", (d) => this.listener.curve(d.id, d.refused));
 		on<{ curves: CurveAnswer[] }>("curves", (d) => this.listener.recorded(d.curves));
 		on<{ came: string[]; gone: string[] }>("modules", (d) => this.listener.modules(d.came, d.gone));
+		on<DEvent>("d", (d) => this.listener.d(d));
 		on<{ why: string }>("bye", (d) => this.bye(d.why));
 		source.onerror = () => this.lost();
 	}

@@ -102,6 +102,23 @@ export interface Sample {
 	values: Record<string, Value>;
 }
 
+/** Why a program is not run: with its place, if it has one. */
+export interface DRefusal extends Refusal {
+	line?: number; // from 1
+	column?: number;
+}
+
+/** What becomes of a D program: each has one of these. */
+export interface DEvent {
+	text?: string;
+	missing?: number; // bytes of text
+	warning?: string;
+	error?: DRefusal;
+	matched?: number;
+	left_out?: number; // of those that have matched
+	ended?: { status: number; drops: Record<string, number> };
+}
+
 export interface InsertedRow {
 	client: string;
 	since: number;

@@ -142,6 +142,15 @@ function makeCurves(functions) {
 	return curves;
 }
 
+// What a D program has printed, in parts that end anywhere, as they come.
+function printed() {
+	const rows = [[1, 0], [2, 40], [4, 20], [8, 10], [16, 0]];
+	const text = "  %d\n\n  sizes\n           value  ------------- Distribution ------------- count    \n" +
+		rows.map(([v, n]) => String(v).padStart(16) + " |" + "@".repeat(n / 2).padEnd(41) + n + "\n").join("") + "\nend of it\n";
+	return [{ matched: 3, left_out: 1 }, { text: text.slice(0, 150) }, { text: text.slice(150) }, { warning: "invalid address (0x0)" }, { missing: 12 },
+		{ ended: { status: 0, drops: { records: 2, aggregations: 0 } } }];
+}
+
 /** past: so many seconds come at once, five seconds after the beginning, as if the page had been there. */
 export function writeRecording(path, seconds, past = 0) {
 	const lists = modules();
@@ -156,6 +165,7 @@ export function writeRecording(path, seconds, past = 0) {
 	line({ t: 0, event: "functions", data: { modules: lists } });
 	for (const f of [...functions, { ...refused, name: "dput" }]) line({ t: 0, event: "function", data: f });
 	line({ t: 0, event: "curves", data: { curves: curves.map((c) => c.answer) } });
+	for (const data of printed()) line({ t: 0, event: "d", data });
 	const sample = (t, from, to) => {
 		const values = Object.fromEntries(curves.map((c) => {
 			const v = c.value(from, to - from);

@@ -204,6 +204,41 @@ await run(async (env) => {
 		await until(page, () => [...document.querySelectorAll(".visi .value")].every((v) => v.textContent === "ended"), null, "curves that say so");
 	});
 
+	await test("what a D program prints: text, bars, what is missing, how it has ended", async () => {
+		await page.keyboard.press("d");
+		await until(page, () => /^ended/.test(document.querySelector("#d-status").textContent), null, "its end");
+		await until(page, () => document.querySelectorAll("#d-out .drow").length === 5, null, "five bars");
+		const rows = await page.$$eval("#d-out .drow", (r) => r.map((x) => [x.querySelector(".dvalue").textContent, x.querySelector(".dbar").style.transform, x.querySelector(".dcount").textContent].join(" ")));
+		assert(rows.join() === "1 scaleX(0) 0,2 scaleX(1) 40,4 scaleX(0.5) 20,8 scaleX(0.25) 10,16 scaleX(0) 0", rows.join());
+		const text = await page.textContent("#d-out");
+		assert(/%d.*sizes.*Distribution.*end of it.*invalid address.*12 bytes are missing.*2 records dropped/s.test(text), text);
+		await page.shot("d");
+	});
+
+	await test("a D program is run, stopped, and refused with its line", async () => {
+		const answer = (status, body) => ({ status, contentType: "application/json", body: JSON.stringify(body) });
+		await page.fill("#d-text", "BEGIN { }");
+		await page.click("#d-run");
+		await until(page, () => /\[REPLAY\]$/.test(document.querySelector("#d-error").textContent), null, "the daemon's refusal");
+		await page.route("**/api/d", (r) => r.fulfill(answer(400, { error: { reason: "D_IDENT_UNDEF", message: "failed to resolve nonsense", line: 2, column: 8 } })));
+		await page.fill("#d-text", "BEGIN {\n\ttrace(nonsense);\n}");
+		await page.focus("#d-text");
+		await page.keyboard.press("Control+Enter");
+		await until(page, () => /^line 2, column 8: failed to resolve nonsense \[D_IDENT_UNDEF\]/.test(document.querySelector("#d-error").textContent), null, "the error");
+		assert((await page.$eval("#d-text", (t) => t.value.slice(t.selectionStart, t.selectionEnd))) === "\ttrace(nonsense);", "the line is not marked");
+		await page.shot("d-error");
+		assert(postsTo(page, "/api/d").at(-1).body.program.startsWith("BEGIN {\n"), "another program");
+		await page.unroute("**/api/d");
+		await page.route("**/api/d", (r) => r.fulfill(answer(200, {})));
+		await page.selectOption("#d-example", { index: 1 });
+		await page.click("#d-run");
+		await until(page, () => document.querySelector("#d-run").disabled && !document.querySelector("#d-stop").disabled && document.querySelector("#d-error").hidden, null, "a program that runs");
+		await page.click("#d-stop");
+		await becomes(() => postsTo(page, "/api/d/stop").length === 1, "its stop");
+		await page.click("#d-clear");
+		assert((await page.textContent("#d-out")) === "", "output is left");
+	});
+
 	await test("all of it works with keys alone", async () => {
 		await page.done();
 		page = await open();

@@ -66,7 +66,7 @@ export class Replay {
 			const wait = client.began + e.t * 1000 - Date.now();
 			if (wait > 0) return void (client.timer = setTimeout(() => this.play(client), wait));
 			client.next++;
-			if (["sample", "gap", "curves", "curve"].includes(e.event)) this.send(client, e.event, e.data);
+			if (["sample", "gap", "curves", "curve", "d"].includes(e.event)) this.send(client, e.event, e.data);
 		}
 		this.send(client, "bye", { why: "end of the recording" });
 		client.stream?.end();
@@ -113,6 +113,8 @@ const posts = {
 		for (const id of body.ids) client.curves.delete(id);
 		return { body: {} };
 	},
+	"/api/d": () => refuse(409, "REPLAY", "a recording has no kernel to look at"),
+	"/api/d/stop": () => ({ body: {} }),
 	"/api/interval": () => ({ body: {} }),
 	"/api/clear": (r) => {
 		for (const c of r.clients.values()) {
