@@ -25,11 +25,12 @@ start
 daemon_start --socket none || { cat "$work/complaints"; exit 1; }
 before="$(field windows) $(field sessions)"
 stream a
+stream b
 is "a program runs" "$(run_d "$id_a" "$quiet$counts")" "{} 200"
-ok "what it has matched is told" wait_for 120 has a '.matched == 1 and .left_out == 0'
+ok "what it has matched is told" wait_for 120 has a '.matched == 2 and .left_out == 0'
 calls 1234
 is "one at a time" "$(run_d "$id_a" "$counts" | jq -rs '[.[0].error.reason, .[1]] | @csv')" '"PROGRAM_RUNS",409'
-is "another client has one of its own" "$(stream b; run_d "$id_b" "$quiet"'tick-100ms { printf("beat %d\n", ++n); }')" "{} 200"
+is "another client has one of its own" "$(run_d "$id_b" "$quiet"'tick-100ms { printf("beat %d\n", ++n); }')" "{} 200"
 ok "its output comes while it runs" says b "beat 3"
 calls 100
 stop_d "$id_a"
@@ -37,9 +38,31 @@ ok "it ends when it is told to" wait_for 120 has a .ended
 is "with a known count" "$(said a)" "1334 calls"
 is "and says how" "$(data d a | jq -c '.ended // empty')" '{"status":0,"drops":{"records":0,"aggregations":0,"variables":0,"strings":0,"speculations":0,"refused":0}}'
 
-is "a second program" "$(run_d "$id_a" "$quiet"'BEGIN { trace("é \"2\"\n"); exit(3); }')" "{} 200"
+is "a second program" "$(run_d "$id_a" "$quiet"'BEGIN { printf("%s\n", "é \"2\""); exit(3); }')" "{} 200"
 ok "ends by itself" wait_for 120 has a '.ended.status == 3'
-is "it has said what it says" "$(said a | tail -n 1)" 'é "2"'
+is "it has said what it says" "$(said a | grep . | tail -n 1)" 'é "2"'
+
+# ---- the page's examples ----
+stream e
+awk -v to="$work/example" '/text: `/ { sub(/.*text: `/, ""); n++; on = 1 } /^`,$/ { on = 0 } on { gsub(/\\\\/, "\\"); print > (to "." n) }' "$top/web/src/d_examples.ts"
+n=0
+is "there are some" "$(find "$work" -name 'example.*' | wc -l)" 5
+for f in "$work"/example.*; do
+	heard=$(said e | wc -c)
+	is "example ${f##*.} runs" "$(run_d "$id_e" "$(cat "$f")")" "{} 200"
+	wait_for 120 has e .matched $((n + 1))
+	ls -R /etc > /dev/null
+	sleep 6
+	cat /etc/hostname > /dev/null
+	stop_d "$id_e"
+	n=$((n + 1))
+	ok "and ends" wait_for 120 has e .ended $n
+	is "without a word about errors" "$(data d e | jq -c '.error // empty' | head -n 1)" ""
+	ok "it has printed what it is about" test "$(said e | tail -c +$((heard + 1)) | grep -c '[0-9]')" -gt 2
+	echo "# $(said e | tail -c +$((heard + 1)) | grep '[0-9]' | tail -n 2 | xargs -d '\n' | cut -c 1-200)"
+done
+kill -9 "$pid_e"
+wait "$pid_e" 2> /dev/null
 
 # ---- what is refused ----
 is "what is no program: where" "$(run_d "$id_a" "$(printf 'BEGIN\n{\n\ttrace(nonsense);\n}')" | jq -rcs '[.[0].error.reason, .[0].error.line, .[0].error.column, .[1]]')" '["D_IDENT_UNDEF",3,8,400]'

@@ -3,7 +3,8 @@
 import { api, ApiError } from "./api";
 import type { App } from "./app";
 import { examples } from "./d_examples";
-import { Lines, bucketOf, isHead } from "./d_text";
+import { DHeat } from "./d_heat";
+import { Lines, bucketOf, isHead, type Bucket } from "./d_text";
 import { h, setText } from "./dom";
 import type { DEvent, DRefusal } from "./types";
 
@@ -18,7 +19,10 @@ export class DPage {
 	private error = h("div.derror", { id: "d-error", role: "alert", hidden: true });
 	private output = h("pre.dout", { id: "d-out", tabIndex: 0, "aria-label": "Output of the program" });
 	private lines = new Lines();
-	private rows: { bar: HTMLElement; count: number }[] = []; // of the distribution that is printed now
+	private rows: (Bucket & { bar: HTMLElement })[] = []; // of the distribution that is printed now
+	private before = ""; // the line above its head: what it is of
+	private key = "";
+	private maps = new DHeat();
 	private inRows = false;
 	private waiting: HTMLElement[] = [];
 	private drawn = 0;
@@ -34,7 +38,7 @@ export class DPage {
 		this.element = h("section.dpage", { "aria-label": "D programs" },
 			h("header", null, h("h2", null, "D program"), choice, h("span.grow"), this.status, this.run, this.stop,
 				h("button", { id: "d-clear", onclick: () => this.clear() }, "Clear output")),
-			this.text, this.error, this.output);
+			this.text, this.error, this.maps.element, this.output);
 		app.on("info", () => this.joined());
 	}
 
@@ -46,6 +50,7 @@ export class DPage {
 	private clear(): void {
 		this.waiting = [];
 		this.rows = [];
+		this.maps.clear();
 		this.output.replaceChildren();
 	}
 
@@ -62,7 +67,8 @@ export class DPage {
 		if (!this.mayRun || !this.app.curves.client) return;
 		this.error.hidden = true;
 		this.lines = new Lines();
-		this.inRows = false;
+		this.outOfRows("");
+		this.maps.clear();
 		this.setRunning(true);
 		setText(this.status, "compiling …");
 		try {
@@ -119,6 +125,7 @@ export class DPage {
 
 	private ended({ status, drops }: NonNullable<DEvent["ended"]>): void {
 		this.print(this.lines.end());
+		this.outOfRows("");
 		const lost = Object.entries(drops).filter(([, n]) => n > 0).map(([name, n]) => `${n} ${name} dropped`);
 		if (lost.length) this.note(lost.join(", "));
 		this.setRunning(false);
@@ -134,16 +141,23 @@ export class DPage {
 			const bucket = this.inRows ? bucketOf(l) : null;
 			if (bucket) this.addBucket(l, bucket.value, bucket.count);
 			else this.add(h("div", null, l || " "));
-			if (!bucket) this.inRows = isHead(l);
-			if (!bucket) this.rows = [];
+			if (!bucket) this.outOfRows(l);
 		}
+	}
+
+	private outOfRows(line: string): void {
+		if (this.rows.length) this.maps.add(this.key, this.rows);
+		this.rows = [];
+		this.inRows = isHead(line);
+		if (this.inRows) this.key = this.before.trim();
+		this.before = line;
 	}
 
 	/** A row's bar is as long as its share of the distribution's longest. */
 	private addBucket(line: string, value: string, count: number): void {
 		const bar = h("span.dbar");
 		this.add(h("div.drow", { title: line }, h("span.dvalue", null, value), h("span.track", null, bar), h("span.dcount", null, String(count))));
-		this.rows.push({ bar, count });
+		this.rows.push({ bar, value, count });
 		const most = Math.max(...this.rows.map((r) => Math.abs(r.count)), 1);
 		for (const r of this.rows) r.bar.style.transform = `scaleX(${Math.abs(r.count) / most})`;
 	}

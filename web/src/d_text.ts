@@ -18,6 +18,12 @@ export function bucketOf(line: string): Bucket | null {
 	return m && { value: m[1].trim(), count: Number(m[2]) };
 }
 
+/** Where a bucket stands among others: "< 0" is below 0, ">= 10" is at 10. */
+export function orderOf(value: string): number {
+	const n = Number(value.replace(/[^0-9.+-]/g, ""));
+	return value.startsWith("<") ? n - 0.5 : n;
+}
+
 /** Lines of which the last may have no end yet; not more than so many. */
 export class Lines {
 	private rest = "";

@@ -145,8 +145,10 @@ function makeCurves(functions) {
 // What a D program has printed, in parts that end anywhere, as they come.
 function printed() {
 	const rows = [[1, 0], [2, 40], [4, 20], [8, 10], [16, 0]];
-	const text = "  %d\n\n  sizes\n           value  ------------- Distribution ------------- count    \n" +
-		rows.map(([v, n]) => String(v).padStart(16) + " |" + "@".repeat(n / 2).padEnd(41) + n + "\n").join("") + "\nend of it\n";
+	const again = [[2, 5], [4, 30], [8, 2]];
+	const table = (rows) => "\n  sizes\n           value  ------------- Distribution ------------- count    \n" +
+		rows.map(([v, n]) => String(v).padStart(16) + " |" + "@".repeat(n / 2).padEnd(41) + n + "\n").join("");
+	const text = "  %d\n" + table(rows) + table(again) + "\nend of it\n";
 	return [{ matched: 3, left_out: 1 }, { text: text.slice(0, 150) }, { text: text.slice(150) }, { warning: "invalid address (0x0)" }, { missing: 12 },
 		{ ended: { status: 0, drops: { records: 2, aggregations: 0 } } }];
 }

@@ -207,11 +207,14 @@ await run(async (env) => {
 	await test("what a D program prints: text, bars, what is missing, how it has ended", async () => {
 		await page.keyboard.press("d");
 		await until(page, () => /^ended/.test(document.querySelector("#d-status").textContent), null, "its end");
-		await until(page, () => document.querySelectorAll("#d-out .drow").length === 5, null, "five bars");
+		await until(page, () => document.querySelectorAll("#d-out .drow").length === 8, null, "eight bars");
 		const rows = await page.$$eval("#d-out .drow", (r) => r.map((x) => [x.querySelector(".dvalue").textContent, x.querySelector(".dbar").style.transform, x.querySelector(".dcount").textContent].join(" ")));
-		assert(rows.join() === "1 scaleX(0) 0,2 scaleX(1) 40,4 scaleX(0.5) 20,8 scaleX(0.25) 10,16 scaleX(0) 0", rows.join());
+		assert(rows.join() === "1 scaleX(0) 0,2 scaleX(1) 40,4 scaleX(0.5) 20,8 scaleX(0.25) 10,16 scaleX(0) 0," +
+			"2 scaleX(0.166667) 5,4 scaleX(1) 30,8 scaleX(0.0666667) 2", rows.join());
 		const text = await page.textContent("#d-out");
 		assert(/%d.*sizes.*Distribution.*end of it.*invalid address.*12 bytes are missing.*2 records dropped/s.test(text), text);
+		assert((await page.$$eval(".dmaps figcaption", (c) => c.map((x) => x.textContent).join())) === "sizes", "another map");
+		assert((await painted(page, ".dmap")) > 0.01, "an empty map");
 		await page.shot("d");
 	});
 

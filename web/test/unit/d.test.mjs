@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { source } from "../bundle.mjs";
 
-const { Lines, bucketOf, isHead } = await source("d_text");
+const { Lines, bucketOf, isHead, orderOf } = await source("d_text");
 const { examples } = await source("d_examples");
 
 test("text that comes in parts is lines", () => {
@@ -21,6 +21,11 @@ test("rows of a distribution are known, other lines are not", () => {
 	assert.deepEqual(bucketOf("            < -5 |                                         0        "), { value: "< -5", count: 0 });
 	assert.deepEqual(bucketOf("              -1 |@@@@@@@@@@@@@@@@@@@@@----                -7        "), { value: "-1", count: -7 });
 	for (const line of ["", "vfs_read 7", "a | b", "1 |@@@ x", "  |"]) assert.equal(bucketOf(line), null, line);
+});
+
+test("buckets have an order", () => {
+	const values = ["< 0", "0", "1", ">= 10", "-1024", "2048"];
+	assert.deepEqual(values.sort((a, b) => orderOf(a) - orderOf(b)), ["-1024", "< 0", "0", "1", ">= 10", "2048"]);
 });
 
 test("each example has a name and ends with its line", () => {
