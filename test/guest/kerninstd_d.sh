@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # D programs of kerninstd's clients: a known count, output while it comes, what is refused, how they
 # end; and nothing of them is left in the kernel.
-# shellcheck disable=SC2154,SC2016 # stream sets id_* and pid_*; D and jq have $ too
+# shellcheck disable=SC2317,SC2154,SC2016 # functions are called through ok; stream sets id_* and pid_*; D and jq have $ too
 . "$(dirname "$0")/lib.sh"
 . "$top/test/kerninstd_lib.sh"
 kd=$top/build/release/bin/kerninstd
