@@ -67,10 +67,11 @@ hit() {
 	printf '%s\thit\t%s\t%s\t%s\t%s\n' "$1" "$2" "$ours" "$(by_bpftrace "$4")" "$(by_dtrace dtrace "$3")"
 }
 
-# took COMMAND...: million ticks; the clock counts instructions
+# took COMMAND...: million ticks; the clock counts instructions, and waits for files: so once before
 took() {
 	local from
 	command -v "$1" > /dev/null || { echo -; return; }
+	"$@" > /dev/null 2>&1
 	from=$(date +%s%N)
 	"$@" > /dev/null 2> "$tmp/why" || { echo "failed: $(tail -n 1 "$tmp/why")"; return; }
 	echo $((($(date +%s%N) - from) / 1000000))
