@@ -6,11 +6,11 @@
 . "$(dirname "$0")/lib.sh"
 start
 cd /tmp || exit 1
-len=777
+len=77777 # so that a second is not too many
 busy=(timeout 2.6 dd if=/dev/zero of=/dev/null bs="$len" status=none)
 hits() { "$ki" report -q --json "$1" | grep '"instrument"' | grep '"address"' | sed -n 's/.*"hits": *\([0-9]*\).*/\1/p'; }
 # The buffer holds all of it, whenever it is read.
-"$ki" record -q -o l.rec -b 65536 --comm dd --if "arg2 == $len" --at 0.8 --until 1.6 ksys_read=len:arg2 -- sh -c "${busy[*]}; true" > record.out 2>&1
+"$ki" record -q -o l.rec -b 16384 --comm dd --if "arg2 == $len" --at 0.8 --until 1.6 ksys_read=len:arg2 -- sh -c "${busy[*]}; true" > record.out 2>&1
 is "it has been recorded" "$?" 0
 sed 's/^/# /' record.out
 first=$(column time l.rec | head -n 1) last=$(column time l.rec | tail -n 1)
