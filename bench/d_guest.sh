@@ -67,14 +67,12 @@ hit() {
 	printf '%s\thit\t%s\t%s\t%s\t%s\n' "$1" "$2" "$ours" "$(by_bpftrace "$4")" "$(by_dtrace dtrace "$3")"
 }
 
-# took COMMAND...: million ticks; the clock counts instructions, and waits for files: so once before
+# took COMMAND...: million ticks of its own, in the process and in the kernel for it
 took() {
-	local from
+	local TIMEFORMAT='%3U %3S'
 	command -v "$1" > /dev/null || { echo -; return; }
-	"$@" > /dev/null 2>&1
-	from=$(date +%s%N)
-	"$@" > /dev/null 2> "$tmp/why" || { echo "failed: $(tail -n 1 "$tmp/why")"; return; }
-	echo $((($(date +%s%N) - from) / 1000000))
+	{ time "$@" > /dev/null 2> "$tmp/why"; } 2> "$tmp/time" || { echo "failed: $(tail -n 1 "$tmp/why")"; return; }
+	awk '{ printf "%d\n", ($1 + $2) * 1000 }' "$tmp/time"
 }
 
 # start NAME D BPFTRACE
@@ -84,13 +82,13 @@ start() {
 
 settle
 printf 'base\tok\t%s\n' "$(bare)"
-hits=none hit "a predicate that misses" 6 'fbt::vfs_read:entry /pid == 1/ { @ = count(); }' 'kfunc:vfs_read /pid == 1/ { @ = count(); }'
-hit "@ = count()" 5 'fbt::vfs_read:entry { @ = count(); }' 'kfunc:vfs_read { @ = count(); }'
-hit "@[probefunc] = count()" 5 'fbt::vfs_read:entry { @[probefunc] = count(); }' 'kfunc:vfs_read { @[func] = count(); }'
-hit "@ = quantize(arg2)" 60 'fbt::vfs_read:entry { @ = quantize(arg2); }' 'kfunc:vfs_read { @ = hist(args->count); }'
-hit "@[execname] = count()" 80 'fbt::vfs_read:entry { @[execname] = count(); }' 'kfunc:vfs_read { @[comm] = count(); }'
-hits=none hit "trace(arg0)" 100 'fbt::vfs_read:entry { trace(arg0); }' 'kfunc:vfs_read { print((uint64)args->file); }'
-hit "entry and return, self->ts, quantize" 150 \
+hits=none hit "a predicate that misses" 8 'fbt::vfs_read:entry /pid == 1/ { @ = count(); }' 'kfunc:vfs_read /pid == 1/ { @ = count(); }'
+hit "@ = count()" 4 'fbt::vfs_read:entry { @ = count(); }' 'kfunc:vfs_read { @ = count(); }'
+hit "@[probefunc] = count()" 4 'fbt::vfs_read:entry { @[probefunc] = count(); }' 'kfunc:vfs_read { @[func] = count(); }'
+hit "@ = quantize(arg2)" 15 'fbt::vfs_read:entry { @ = quantize(arg2); }' 'kfunc:vfs_read { @ = hist(args->count); }'
+hit "@[execname] = count()" 145 'fbt::vfs_read:entry { @[execname] = count(); }' 'kfunc:vfs_read { @[comm] = count(); }'
+hits=none hit "trace(arg0)" 105 'fbt::vfs_read:entry { trace(arg0); }' 'kfunc:vfs_read { print((uint64)args->file); }'
+hit "entry and return, self->ts, quantize" 255 \
 	'fbt::vfs_read:entry { self->ts = timestamp; } fbt::vfs_read:return /self->ts/ { @ = quantize(timestamp - self->ts); self->ts = 0; }' \
 	'kfunc:vfs_read { @ts[tid] = nsecs; } kretfunc:vfs_read /@ts[tid]/ { @ = hist(nsecs - @ts[tid]); delete(@ts[tid]); }'
 start "BEGIN { exit(0); }" 'BEGIN { exit(0); }' 'BEGIN { exit(); }'
