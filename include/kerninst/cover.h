@@ -76,6 +76,7 @@ struct ki_coverage {
 	enum ki_cover_mode mode;
 	const char *release; /* of the kernel: uname -r */
 	const char *version; /* uname -v */
+	const char *program; /* whose code it is: a process's program; NULL: the kernel's */
 	const char *command; /* what was run; NULL: nothing, until it was ended */
 	struct ki_cover_totals totals;
 	struct ki_cover_function *functions; /* in order of address */
@@ -121,6 +122,14 @@ struct ki_cover_options {
  */
 int ki_cover_install(struct ki_target *t, const struct ki_symbol *const *syms, size_t n,
 		     const struct ki_cover_options *o, struct ki_cover **out, struct ki_err *err);
+
+/*
+ * The target may be a process, too (ki_target_open_process): then each block has a probe, no
+ * function is moved, there is no predicate, nothing heals, and what it forks is counted with it.
+ * A descriptor that is readable when it has ended; its counts can still be read. -1: no process, or
+ * no probe.
+ */
+int ki_cover_ended(const struct ki_cover *c);
 
 /*
  * Take out the probes that have been hit (KI_COVER_HIT): what has been executed once then runs at

@@ -163,8 +163,15 @@ static void choose(struct chooser *c, bool every)
 	}
 }
 
-static int find_places(const struct ki_function *fn, const struct ki_spans *spans, uint8_t *rules,
-		       struct ki_place *places, struct ki_err *err)
+static bool is_trap(const struct ki_function *fn, const struct ki_spans *spans, uint64_t addr)
+{
+	const struct ki_span *s = ki_spans_at(spans, fn, addr);
+
+	return s && s->board == KI_BOARD_TRAP;
+}
+
+static int find_places(const struct ki_function *fn, const struct ki_spans *spans, bool no_traps,
+		       uint8_t *rules, struct ki_place *places, struct ki_err *err)
 {
 	for (uint32_t b = 0; b < fn->nblocks; b++) {
 		const struct ki_point pt = {.kind = KI_POINT_BLOCK, .block = b};
@@ -175,18 +182,20 @@ static int find_places(const struct ki_function *fn, const struct ki_spans *span
 		if (ret)
 			return ret;
 		places[b] = v[0];
-		rules[b] = v[0].reason ? KI_RULE_NONE : KI_RULE_PROBE;
+		if (no_traps && !v[0].reason && is_trap(fn, spans, v[0].addr))
+			places[b].reason = KI_R_NO_TRAP;
+		rules[b] = places[b].reason ? KI_RULE_NONE : KI_RULE_PROBE;
 		free(v);
 	}
 	return 0;
 }
 
-int ki_cover_choose(const struct ki_function *fn, const struct ki_spans *spans, bool every,
+int ki_cover_choose(const struct ki_function *fn, const struct ki_spans *spans, unsigned int how,
 		    uint8_t *rules, struct ki_place *places, struct ki_err *err)
 {
 	struct chooser c = {.fn = fn, .rules = rules};
 	struct ki_cfg *cfg = NULL;
-	int ret = find_places(fn, spans, rules, places, err);
+	int ret = find_places(fn, spans, how & KI_CHOOSE_NO_TRAPS, rules, places, err);
 
 	if (ret || !ki_cover_plain(fn))
 		return ret;
@@ -199,7 +208,7 @@ int ki_cover_choose(const struct ki_function *fn, const struct ki_spans *spans, 
 		c.cfg = cfg;
 		for (uint32_t b = 0; b < fn->nblocks; b++)
 			c.straight[b] = ki_cover_straight(fn, &fn->blocks[b]);
-		choose(&c, every);
+		choose(&c, how & KI_CHOOSE_EVERY);
 	}
 	ki_cfg_free(cfg);
 	free(c.straight);

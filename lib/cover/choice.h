@@ -26,10 +26,14 @@ enum ki_edge_rule {
 };
 
 /*
- * rules[] and places[]: one for each block of the function. every: a probe wherever one can be;
- * what has no place is implied where it can be. places[] tells why there is none.
+ * rules[] and places[]: one for each block of the function. places[] tells why there is none. What
+ * has no place is implied where it can be.
  */
-int ki_cover_choose(const struct ki_function *fn, const struct ki_spans *spans, bool every,
+enum {
+	KI_CHOOSE_EVERY = 1,	/* a probe wherever one can be */
+	KI_CHOOSE_NO_TRAPS = 2, /* where only a breakpoint fits is no place */
+};
+int ki_cover_choose(const struct ki_function *fn, const struct ki_spans *spans, unsigned int how,
 		    uint8_t *rules, struct ki_place *places, struct ki_err *err);
 
 /* rules[]: of each edge that is no call, in their order; PROBE, SOURCE or TARGET. -ENOMEM. */

@@ -58,6 +58,8 @@ struct ki_cover {
 	struct ki_cover_options o;
 	struct ki_counter_map *counters;
 	struct ki_global_map *globals;
+	struct ki_splice_process *process; /* a process's probes are in */
+	char *program;			   /* of a process */
 	ki_vec(struct cover_function) functions;
 	ki_vec(struct ki_cover_block) blocks; /* count: not used */
 	ki_vec(uint8_t) rules;		      /* of each block: enum ki_cover_rule */
@@ -85,6 +87,13 @@ struct ki_cover {
 	struct cover_tree tree; /* of the function that is being added */
 	struct ki_tree chosen;
 };
+
+/* in_process.c: the same of a process; reading goes on when it has ended */
+bool ki_cover_is_process(const struct ki_cover *c);
+int ki_cover_process_begin(struct ki_cover *c, struct ki_err *err);
+int ki_cover_process_install(struct ki_cover *c, struct ki_err *err);
+uint64_t ki_cover_process_read(const struct ki_cover *c, const struct cover_probe *p);
+int ki_cover_process_remove(struct ki_cover *c, struct ki_err *err);
 
 /* read.c: what it has counted; 0 or 1 with KI_COVER_HIT. */
 uint64_t ki_cover_probe_read(const struct ki_cover *c, const struct cover_probe *p);

@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "cover/live.h"
+#include "kerninst/process.h"
 #include "splice/plan.h"
 
 #define SLOTS_FIRST 512 /* taken at first; then twice as many each time */
@@ -75,7 +76,9 @@ bool ki_cover_has_counters(struct ki_cover *c, uint32_t n)
 
 static void make_code(const struct ki_cover *c, uint32_t slot, bool flags_live, struct ki_code *out)
 {
-	if (c->o.mode == KI_COVER_HIT)
+	if (ki_cover_is_process(c))
+		ki_process_count(out, slot, flags_live);
+	else if (c->o.mode == KI_COVER_HIT)
 		ki_snippet_mark(out, slot / 8, slot % 8);
 	else if (slot & SLOT_GLOBAL)
 		ki_snippet_count_global(out, slot & ~SLOT_GLOBAL, flags_live);

@@ -12,6 +12,8 @@
 
 uint64_t ki_cover_probe_read(const struct ki_cover *c, const struct cover_probe *p)
 {
+	if (ki_cover_is_process(c))
+		return ki_cover_process_read(c, p);
 	if (p->still)
 		return c->now[p->slot] - c->begun[p->slot];
 	if (c->o.mode == KI_COVER_HIT && !c->o.when)
@@ -112,6 +114,7 @@ static int fill(const struct ki_cover *c, struct reading *r, struct ki_coverage 
 		out->release = ki_coverage_intern(out, u.release);
 		out->version = ki_coverage_intern(out, u.version);
 	}
+	out->program = ki_coverage_intern(out, c->program);
 	out->totals = c->totals;
 	ki_coverage_total(out);
 	return ret;

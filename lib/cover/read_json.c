@@ -265,17 +265,20 @@ static int read_reasons(const struct reader *r, const json_t *head)
 static int read_texts(const struct reader *r, const json_t *head)
 {
 	struct ki_coverage *c = r->c;
-	const char *release, *version, *command;
+	const char *release, *version, *program, *command;
 	int ret = get_text(r, head, "release", true, &release);
 
 	ret = ret ? ret : get_text(r, head, "version", true, &version);
+	ret = ret ? ret : get_text(r, head, "program", true, &program);
 	ret = ret ? ret : get_text(r, head, "command", true, &command);
 	if (ret)
 		return ret;
 	c->release = ki_coverage_intern(c, release);
 	c->version = ki_coverage_intern(c, version);
+	c->program = ki_coverage_intern(c, program);
 	c->command = ki_coverage_intern(c, command);
-	if (!c->release != !release || !c->version != !version || !c->command != !command)
+	if (!c->release != !release || !c->version != !version || !c->program != !program ||
+	    !c->command != !command)
 		return bad_code(r, -ENOMEM, "out of memory");
 	return 0;
 }

@@ -14,7 +14,7 @@ uint64_t ki_cover_heap_free(struct ki_cover *c)
 {
 	struct ki_info info = {.size = sizeof(info)};
 
-	if (ioctl(ki_target_fd(c->t), KI_IOC_INFO, &info))
+	if (ki_cover_is_process(c) || ioctl(ki_target_fd(c->t), KI_IOC_INFO, &info))
 		return 0;
 	return (info.heap_end - info.heap_start) * 31 / 32 - info.heap_used;
 }

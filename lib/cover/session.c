@@ -15,6 +15,7 @@
 #include <time.h>
 
 #include "cover/live.h"
+#include "kerninst/process.h"
 #include "splice/plan.h"
 
 #define REQUEST 24576 /* windows; each may bring a host */
@@ -64,14 +65,15 @@ static int choose(struct ki_cover *c, const struct ki_function *fn, const struct
 		  struct ki_err *err)
 {
 	const bool counting = c->o.mode != KI_COVER_HIT;
+	const unsigned int how = (c->o.every || c->o.when || counting ? KI_CHOOSE_EVERY : 0) |
+				 (ki_cover_is_process(c) ? KI_CHOOSE_NO_TRAPS : 0);
 	uint8_t *rules = c->rules.v + c->rules.n - fn->nblocks;
 	int ret;
 
 	c->places.n = 0;
 	if (ki_vec_reserve(&c->places, fn->nblocks))
 		return ki_err_set(err, -ENOMEM, fn->start, "coverage: out of memory");
-	ret = ki_cover_choose(fn, spans, c->o.every || c->o.when || counting, rules, c->places.v,
-			      err);
+	ret = ki_cover_choose(fn, spans, how, rules, c->places.v, err);
 	if (counting)
 		forget_succs(rules, fn->nblocks);
 	if (!ret && c->minimal)
@@ -141,7 +143,7 @@ static int take_function(void *arg, size_t i, const struct ki_function *fn)
 	c->tree = (struct cover_tree){0};
 	if (c->o.progress && !(i & 63) && !c->o.progress(c->o.arg, i, c->all))
 		return ki_err_set(in->err, -ECANCELED, 0, "stopped");
-	if (c->plan->windows.n >= REQUEST)
+	if (c->plan->windows.n >= REQUEST && !ki_cover_is_process(c))
 		ret = ki_cover_send(c, in->err);
 	if (!ret && add_blocks(c, fn, fn->reason))
 		ret = ki_err_set(in->err, -ENOMEM, fn->start, "coverage: out of memory");
@@ -157,8 +159,11 @@ static int take_function(void *arg, size_t i, const struct ki_function *fn)
 
 static int open_maps(struct ki_cover *c, struct ki_err *err)
 {
-	int ret = ki_global_map_open(c->t, &c->globals, err);
+	int ret;
 
+	if (ki_cover_is_process(c))
+		return ki_cover_process_begin(c, err);
+	ret = ki_global_map_open(c->t, &c->globals, err);
 	if (!ret && c->o.mode != KI_COVER_HIT)
 		ret = ki_counter_map_open(c->t, &c->counters, err);
 	if (!ret && ki_plan_new(&c->plan))
@@ -191,7 +196,8 @@ static int put_all(struct ki_cover *c, const struct ki_symbol *const *syms, size
 	if (own.code && err)
 		*err = own;
 	if (!ret)
-		ret = ki_cover_send(c, err);
+		ret = ki_cover_is_process(c) ? ki_cover_process_install(c, err)
+					     : ki_cover_send(c, err);
 	if (ki_cover_settle(c, err) && !ret)
 		ret = c->sent_ret;
 	ki_plan_free(c->plan);
@@ -213,7 +219,8 @@ static int install(struct ki_cover *c, const struct ki_symbol *const *syms, size
 	slab = slab_bytes() - slab;
 	c->totals.seconds_install = now() - begin;
 	c->totals.heap_bytes = room - ki_cover_heap_free(c);
-	c->totals.memory_bytes = c->totals.heap_bytes + (slab > 0 ? (uint64_t)slab : 0);
+	c->totals.memory_bytes =
+		c->totals.heap_bytes + (slab > 0 && !ki_cover_is_process(c) ? (uint64_t)slab : 0);
 	return ret;
 }
 
@@ -233,7 +240,7 @@ int ki_cover_install(struct ki_target *t, const struct ki_symbol *const *syms, s
 				 "coverage: inside() cannot be asked for here");
 	else
 		ret = open_maps(c, err);
-	c->minimal = !ret && ki_cover_can_be_still(c);
+	c->minimal = !ret && !ki_cover_is_process(c) && ki_cover_can_be_still(c);
 	if (!ret)
 		ret = install(c, syms, n, err);
 	if (ret)
@@ -303,8 +310,9 @@ int ki_cover_heal(struct ki_cover *c, size_t *healed, struct ki_err *err)
 	int ret;
 
 	*healed = 0;
-	if (c->o.mode != KI_COVER_HIT)
-		return ki_err_set(err, -EINVAL, 0, "coverage: only hits heal, counts go on");
+	if (c->o.mode != KI_COVER_HIT || ki_cover_is_process(c))
+		return ki_err_set(err, -EINVAL, 0,
+				  "coverage: only hits heal, counts and processes' go on");
 	ret = take_out(c, is_hit, NULL, healed, err);
 	c->totals.healed += *healed;
 	return ret;
@@ -325,8 +333,8 @@ static int remove_all(struct ki_cover *c, probes_done *tell, struct ki_err *err)
 
 	ki_cover_collect(c);
 	c->ended = true;
-	ret = take_out(c, is_any, tell, &n, err);
-
+	ret = ki_cover_is_process(c) ? ki_cover_process_remove(c, err)
+				     : take_out(c, is_any, tell, &n, err);
 	c->totals.seconds_remove = now() - begin;
 	return ret;
 }
@@ -341,6 +349,8 @@ void ki_cover_close(struct ki_cover *c)
 	if (!c)
 		return;
 	remove_all(c, NULL, NULL);
+	ki_process_free(c->process);
+	free(c->program);
 	ki_plan_free(c->plan);
 	ki_counter_map_close(c->counters);
 	ki_global_map_close(c->globals);

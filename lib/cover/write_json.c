@@ -46,6 +46,8 @@ static int put_head(const struct ki_coverage *c, FILE *out)
 	ki_json_str(&j, "mode", ki_cover_mode_name(c->mode));
 	ki_json_str(&j, "release", c->release);
 	ki_json_str(&j, "version", c->version);
+	if (c->program)
+		ki_json_str(&j, "program", c->program);
 	ki_json_str(&j, "command", c->command);
 	put_fields(&j, "block_fields", block);
 	put_fields(&j, "edge_fields", edge);

@@ -27,7 +27,10 @@ static void head(const struct ki_coverage *c, FILE *out)
 						   "how often blocks and edges were hit"};
 	const struct ki_cover_totals *t = &c->totals;
 
-	fprintf(out, "Kernel %s: %s", c->release ? c->release : "(unknown)", what[c->mode]);
+	if (c->program)
+		fprintf(out, "Program %s, ", c->program);
+	fprintf(out, "%s %s: %s", c->program ? "kernel" : "Kernel",
+		c->release ? c->release : "(unknown)", what[c->mode]);
 	if (c->command)
 		fprintf(out, ", during: %s", c->command);
 	fprintf(out,

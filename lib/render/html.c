@@ -62,8 +62,13 @@ static void put_totals(const struct html *h, FILE *out)
 	const struct ki_cover_totals *t = &h->c->totals;
 
 	fputs("<h1>", out);
-	fprintf(out, "%.1f %% of the known blocks were hit</h1>\n<p>Kernel ",
+	fprintf(out, "%.1f %% of the known blocks were hit</h1>\n<p>",
 		t->known ? 100.0 * (double)t->hit / (double)t->known : 0.0);
+	if (h->c->program) {
+		ki_html_text(out, h->c->program);
+		fputs(", ", out);
+	}
+	fputs("Kernel ", out);
 	ki_html_text(out, h->c->release ? h->c->release : "unknown");
 	if (h->c->version) {
 		fputs(" <span class=\"dim\">", out);

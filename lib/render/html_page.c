@@ -40,7 +40,9 @@ FILE *ki_html_open(struct html *h, const char *name, const char *up, const char 
 		"<script src=\"%sreport.js\" defer></script>\n"
 		"<header><nav><a href=\"%sindex.html\">Coverage of ",
 		up, up, up);
-	ki_html_text(out, h->c->release ? h->c->release : "a kernel");
+	ki_html_text(out, h->c->program	  ? h->c->program
+			  : h->c->release ? h->c->release
+					  : "a kernel");
 	fprintf(out,
 		"</a></nav>\n<div class=\"search\"><input type=\"search\" hidden data-up=\"%s\" "
 		"placeholder=\"Function ( / )\" aria-label=\"Find a function\"><ol></ol></div>"

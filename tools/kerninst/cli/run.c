@@ -12,6 +12,17 @@ int run_prepare(struct command *c, char **argv, bool quiet)
 	return ret ? cli_error("%s: %s", argv[0], strerror(-ret)) : CLI_OK;
 }
 
+int run_reach_entry(struct command *c, char **argv)
+{
+	struct ki_err err = {0};
+	int ret = run_prepare(c, argv, false);
+
+	if (ret || !command_reach_entry(c, &err))
+		return ret;
+	ret = run_failed(c);
+	return ret ? ret : cli_fail(&err);
+}
+
 void run_start(struct command *c)
 {
 	if (c->argv)

@@ -14,7 +14,8 @@ static const char usage[] =
 	"Usage: kerninst cover [OPTION...] --all | FUNCTION... [-- COMMAND [ARG...]]\n"
 	COVER_OFFLINE_USAGE
 	"Which blocks of the kernel were executed while COMMAND ran (or until Ctrl-C), by whomever;\n"
-	"with --own, by COMMAND and what it starts.\n"
+	"with --own, by COMMAND and what it starts. PID/FUNCTION, command/FUNCTION: blocks of a\n"
+	"process, or of COMMAND itself from its first instruction on.\n"
 	"Or show, convert, compare what was measured before.\n\n"
 	COVER_LIVE_OPTIONS_USAGE
 	WHEN_USAGE
@@ -23,6 +24,7 @@ static const char usage[] =
 	"  -h, --help             this text\n\n"
 	"Examples:\n"
 	"  kerninst cover 'ext4_*' -- cp -r /usr/include /tmp\n"
+	"  kerninst cover 'command/bash:*' -- bash -c 'echo hello'\n"
 	"  kerninst cover --all --heal -o build.json -- make -j4\n"
 	"  kerninst cover --from boot.json --html report && xdg-open report/index.html\n"
 	"  kerninst cover --from boot.json --lcov boot.info --debug vmlinux && genhtml boot.info\n"

@@ -7,6 +7,7 @@
 
 #include <getopt.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <string.h>
 
 #include "run.h"
@@ -19,6 +20,7 @@
 	0.25 /* seconds between two rounds; they become rarer as less is left to heal              \
 	      */
 #define HEAL_RARE 4
+#define LOOK	  0.05 /* how often it is looked whether the process is still there */
 
 struct options {
 	struct ki_cover_options cover;
@@ -27,6 +29,7 @@ struct options {
 	bool all, heal;
 	char **what, **command;
 	int n;
+	struct open_options open;
 };
 
 struct run {
@@ -81,8 +84,20 @@ static int take_option(const struct verb *self, int c, void *arg)
 	return ret;
 }
 
+/* What is for the kernel only. */
+static int check_process(const struct verb *self, const struct options *o)
+{
+	if (o->open.pid == OPEN_COMMAND && !o->command)
+		return cli_misuse(self, "command/FUNCTION: the command stands behind --");
+	if (o->heal || o->when.text || o->when.own)
+		return cli_misuse(self, "of a process: no --heal, no conditions yet");
+	return CLI_OK;
+}
+
 static int check(const struct verb *self, const struct options *o)
 {
+	if (o->open.pid)
+		return check_process(self, o);
 	if (o->all && o->n)
 		return cli_misuse(self, "--all, or functions: one of them");
 	if (!o->all && !o->n)
@@ -114,7 +129,9 @@ static int parse_options(const struct verb *self, int argc, char **argv, struct 
 		return ret;
 	o->what = argv + optind;
 	o->n = argc - optind;
-	ret = check(self, o);
+	ret = open_process_prefix(&o->open, self, o->what, o->n);
+	if (!ret)
+		ret = check(self, o);
 	*done = ret != CLI_OK;
 	return ret;
 }
@@ -187,14 +204,24 @@ static int heal(struct run *r, double *next)
 	return CLI_OK;
 }
 
+/* A process that is not the command may end. */
+static bool has_ended(const struct run *r)
+{
+	struct pollfd p = {.fd = ki_cover_ended(r->cover), .events = POLLIN};
+
+	return p.fd >= 0 && !r->command.pid && poll(&p, 1, 0) > 0;
+}
+
 static int watch(struct run *r)
 {
 	double next = wait_now();
 	int ret = CLI_OK;
 
 	run_start(&r->command);
-	while (!ret) {
-		enum event e = run_wait(&r->command, r->o->heal ? next : -1);
+	while (!ret && !has_ended(r)) {
+		enum event e = run_wait(&r->command, r->o->heal	      ? next
+						     : r->o->open.pid ? wait_now() + LOOK
+								      : -1);
 
 		if (e != EVENT_TIME)
 			break;
@@ -246,14 +273,26 @@ static int show(struct run *r)
 	return ret;
 }
 
+/* The kernel; a process; or the command, which is one when it has been started. */
+static int open_what(struct run *r)
+{
+	struct open_options open = r->o->open;
+	int ret = CLI_OK;
+
+	if (open.pid == OPEN_COMMAND) {
+		ret = run_reach_entry(&r->command, r->o->command);
+		open.pid = r->command.pid;
+	}
+	return ret ? ret : open_or_fail(&open, &r->t);
+}
+
 static int measure(struct run *r, const struct verb *self)
 {
-	const struct open_options live = {0};
-	int ret = open_or_fail(&live, &r->t);
+	int ret = open_what(r);
 
 	if (!ret)
 		ret = r->o->all ? take_all(r) : take_named(r, self);
-	if (!ret)
+	if (!ret && !r->command.pid)
 		ret = run_prepare(&r->command, r->o->command, false);
 	if (!ret)
 		ret = install(r);

@@ -108,20 +108,6 @@ static int put(void *arg, const struct ki_function *fn, const struct ki_spans *s
 	return ret;
 }
 
-/* The command becomes the process. */
-static int start_command(struct counting *c)
-{
-	struct ki_err err = {0};
-	int ret = run_prepare(&c->command, c->o->command, false);
-
-	if (ret || !command_reach_entry(&c->command, &err)) {
-		c->pid = c->command.pid;
-		return ret;
-	}
-	ret = run_failed(&c->command);
-	return ret ? ret : cli_fail(&err);
-}
-
 static int open_process(struct counting *c, const struct ki_asked *asked)
 {
 	struct ki_points_how how = {
@@ -303,9 +289,11 @@ int process_stat(const struct verb *self, const struct stat_options *o, pid_t pi
 	struct counting c = {.o = o, .pid = pid};
 	int ret = check(self, o);
 
-	if (!ret && pid == OPEN_COMMAND)
-		ret = o->command ? start_command(&c)
+	if (!ret && pid == OPEN_COMMAND) {
+		ret = o->command ? run_reach_entry(&c.command, o->command)
 				 : cli_misuse(self, "command/POINT: the command stands behind --");
+		c.pid = c.command.pid;
+	}
 	if (!ret)
 		ret = open_process(&c, asked);
 	if (!ret)
