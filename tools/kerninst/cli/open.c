@@ -62,7 +62,7 @@ int open_target(const struct open_options *o, struct ki_target **t, struct ki_er
 {
 	if (o->pid == OPEN_COMMAND)
 		return ki_err_set(err, -EINVAL, 0,
-				  "command/ is for kerninst stat, which starts it: of a process "
+				  "command/ is for kerninst stat and cover, which start it: of a process "
 				  "that runs, PID/");
 	if (o->pid)
 		return ki_target_open_process(o->pid, t, err);
