@@ -61,9 +61,10 @@ int open_process_prefix(struct open_options *o, const struct verb *self, char **
 int open_target(const struct open_options *o, struct ki_target **t, struct ki_err *err)
 {
 	if (o->pid == OPEN_COMMAND)
-		return ki_err_set(err, -EINVAL, 0,
-				  "command/ is for kerninst stat and cover, which start it: of a process "
-				  "that runs, PID/");
+		return ki_err_set(
+			err, -EINVAL, 0,
+			"command/ is for kerninst stat and cover, which start it: of a process "
+			"that runs, PID/");
 	if (o->pid)
 		return ki_target_open_process(o->pid, t, err);
 	if (o->system_map)
