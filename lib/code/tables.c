@@ -12,6 +12,13 @@
  *	add B, J
  *	jmp *J
  *
+ *	lea 0(,I,4), K				the same, not optimized
+ *	lea table(%rip), J
+ *	mov (K,J), J; cltq
+ *	lea table(%rip), B
+ *	add B, J
+ *	jmp *J
+ *
  * The jump is followed backwards in the order of addresses until the load is found, from there
  * on the table's address and the bound, which may be one of the memory that the index was loaded
  * from. Without a bound the table ends where a number is no
@@ -23,43 +30,13 @@
  * been loaded and not calculated, and the frame is gone (depth.c). If not, it is a table that is
  * not known.
  */
-#include "code/form.h"
+#include "code/tables.h"
 
 #include <string.h>
 
-#define BACK_TO_LOAD	16   /* instructions between a jump and its load */
-#define BACK_TO_BASE	512  /* from the load to the lea */
-#define BACK_TO_BOUND	24   /* from the load to the comparison */
-#define BACK_TO_COMPARE 8    /* from a conditional jump */
-#define MAX_ENTRIES	8192 /* of a table */
-
-struct table {
-	uint32_t load; /* number of the instruction that reads it, or jumps by it */
-	uint8_t scale; /* 4: offsets from base; 8: addresses */
-	uint8_t index; /* register */
-	uint64_t base;
-	uint64_t count; /* 0: not known */
-	bool exact;	/* the count is from a comparison or a mask, not a byte's size */
-};
-
-static bool writes(const struct ki_analysis *a, uint32_t i, uint8_t reg)
-{
-	return a->extra[i].def & KI_REGSET_REG(reg);
-}
-
-static bool leaves(const struct ki_insn *in)
-{
-	switch (in->kind) {
-	case KI_INSN_JMP:
-	case KI_INSN_JMP_INDIRECT:
-	case KI_INSN_CALL:
-	case KI_INSN_CALL_INDIRECT:
-	case KI_INSN_RET:
-	case KI_INSN_BAD:
-		return true;
-	}
-	return false;
-}
+#define BACK_TO_LOAD 16	  /* instructions between a jump and its load */
+#define BACK_TO_BASE 512  /* from the load to the lea */
+#define MAX_ENTRIES  8192 /* of a table */
 
 /* The address that register `reg` holds at instruction i: the nearest lea or mov before it. */
 static bool find_base(const struct ki_analysis *a, uint32_t i, uint8_t reg, uint64_t *base)
@@ -70,7 +47,7 @@ static bool find_base(const struct ki_analysis *a, uint32_t i, uint8_t reg, uint
 		const struct ki_insn *in = &fn->insns[i - back];
 		struct ki_form f;
 
-		if (!writes(a, i - back, reg))
+		if (!ki_table_writes(a, i - back, reg))
 			continue;
 		if (!ki_form_parse(fn, in, &f))
 			return false;
@@ -90,9 +67,9 @@ static bool find_base(const struct ki_analysis *a, uint32_t i, uint8_t reg, uint
 
 /* A table's address and index from the memory operand of instruction i. */
 static bool by_operand(const struct ki_analysis *a, uint32_t i, const struct ki_form *f,
-		       struct table *t)
+		       struct ki_jump_table *t)
 {
-	*t = (struct table){.load = i, .scale = f->scale, .index = f->index};
+	*t = (struct ki_jump_table){.load = i, .scale = f->scale, .index = f->index};
 	if (f->index == KI_NO_REG)
 		return false;
 	if (f->base == KI_NO_REG) {
@@ -146,8 +123,40 @@ static bool copies(const struct ki_form *f, uint8_t *reg)
 	return true;
 }
 
+/* The index that has been multiplied by 4 into register `reg`, at instruction i. */
+static bool find_scaling(const struct ki_analysis *a, uint32_t i, uint8_t reg,
+			 struct ki_jump_table *t)
+{
+	for (uint32_t back = 1; back <= BACK_TO_LOAD && back <= i; back++) {
+		struct ki_form f;
+
+		if (!ki_table_writes(a, i - back, reg))
+			continue;
+		if (!ki_form_parse(a->fn, &a->fn->insns[i - back], &f) || f.opcode != 0x8d ||
+		    f.rip || f.base != KI_NO_REG || f.index == KI_NO_REG || f.scale != 4 || f.disp)
+			return false;
+		t->load = i - back;
+		t->index = f.index;
+		return true;
+	}
+	return false;
+}
+
+/* A load of 4 bytes from the sum of two registers: one is the table's address, the other 4 times
+   the index. */
+static bool by_sum(const struct ki_analysis *a, uint32_t i, const struct ki_form *f,
+		   struct ki_jump_table *t)
+{
+	*t = (struct ki_jump_table){.scale = 4};
+	if (f->base == KI_NO_REG || f->disp)
+		return false;
+	return (find_base(a, i, f->base, &t->base) && find_scaling(a, i, f->index, t)) ||
+	       (find_base(a, i, f->index, &t->base) && find_scaling(a, i, f->base, t));
+}
+
 /* The load of what instruction i jumps to by register `reg`. */
-static enum found find_load(const struct ki_analysis *a, uint32_t i, uint8_t reg, struct table *t)
+static enum found find_load(const struct ki_analysis *a, uint32_t i, uint8_t reg,
+			    struct ki_jump_table *t)
 {
 	const struct ki_function *fn = a->fn;
 	uint8_t other = KI_NO_REG; /* the second operand of the add */
@@ -157,9 +166,9 @@ static enum found find_load(const struct ki_analysis *a, uint32_t i, uint8_t reg
 		uint32_t at = i - back;
 		struct ki_form f;
 
-		if (leaves(&fn->insns[at]))
+		if (ki_table_leaves(&fn->insns[at]))
 			break;
-		if (!writes(a, at, reg) && (!sum || !writes(a, at, other)))
+		if (!ki_table_writes(a, at, reg) && (!sum || !ki_table_writes(a, at, other)))
 			continue;
 		if (!ki_form_parse(fn, &fn->insns[at], &f))
 			break;
@@ -175,14 +184,16 @@ static enum found find_load(const struct ki_analysis *a, uint32_t i, uint8_t reg
 		if (f.opcode == 0x63 && sum && f.index != KI_NO_REG && f.scale == 4 &&
 		    (f.base == reg || f.base == other))
 			return by_operand(a, at, &f, t) ? A_TABLE : UNKNOWN_TABLE;
-		if (f.opcode == 0x8d && sum)
-			continue; /* the lea of the base */
+		if (f.opcode == 0x8b && sum && f.index != KI_NO_REG && f.scale == 1)
+			return by_sum(a, at, &f, t) ? A_TABLE : UNKNOWN_TABLE;
+		if ((f.opcode == 0x8d || f.opcode == 0x98) && sum)
+			continue; /* the lea of the base; the offset becomes 8 bytes */
 		return sum || calculates(&f) ? UNKNOWN_TABLE : NOT_A_TABLE;
 	}
 	return sum ? UNKNOWN_TABLE : NOT_A_TABLE;
 }
 
-static enum found find_table(const struct ki_analysis *a, uint32_t i, struct table *t)
+static enum found find_table(const struct ki_analysis *a, uint32_t i, struct ki_jump_table *t)
 {
 	const struct ki_insn *in = &a->fn->insns[i];
 	struct ki_form f;
@@ -201,128 +212,11 @@ static enum found find_table(const struct ki_analysis *a, uint32_t i, struct tab
 	return by_operand(a, i, &f, t) ? A_TABLE : UNKNOWN_TABLE;
 }
 
-/* The jump by the flags that instruction i sets, or NULL. */
-static const struct ki_insn *jump_behind(const struct ki_analysis *a, uint32_t i)
-{
-	uint32_t end = i + BACK_TO_COMPARE < a->fn->ninsns ? i + BACK_TO_COMPARE : a->fn->ninsns;
-
-	while (++i < end) {
-		if (a->fn->insns[i].kind == KI_INSN_JCC)
-			return &a->fn->insns[i];
-		if (a->fn->insns[i].kind != KI_INSN_PLAIN || a->extra[i].def & KI_REGSET_FLAGS)
-			break;
-	}
-	return NULL;
-}
-
-/* ja, jae behind instruction i: how many values pass a comparison with imm. */
-static uint64_t passing(const struct ki_analysis *a, uint32_t i, int64_t imm)
-{
-	const struct ki_insn *in = jump_behind(a, i);
-	const uint8_t *p;
-
-	if (!in || imm < 0)
-		return 0;
-	p = a->fn->bytes + (in->addr - a->fn->start);
-	if (in->len == 2 && (*p == 0x77 || *p == 0x73))
-		return (uint64_t)imm + (*p == 0x77);
-	if (in->len == 6 && *p == 0x0f && (p[1] == 0x87 || p[1] == 0x83))
-		return (uint64_t)imm + (p[1] == 0x87);
-	return 0;
-}
-
-/* Where the index is while it is followed back: in a register, or in memory. */
-struct place {
-	uint8_t reg;
-	bool memory;
-	struct ki_form form; /* of an instruction with that operand */
-};
-
-static bool is_place(const struct place *x, const struct ki_form *f)
-{
-	if (!x->memory)
-		return f->rm == x->reg;
-	return f->rm == KI_NO_REG && f->base == x->form.base && f->index == x->form.index &&
-	       f->scale == x->form.scale && f->disp == x->form.disp && f->rip == x->form.rip;
-}
-
-/* How many values pass the comparison or mask f of place x, at instruction `at`; 0: not known. */
-static uint64_t bound_at(const struct ki_analysis *a, uint32_t at, const struct place *x,
-			 const struct ki_form *f)
-{
-	static const uint8_t opcodes[] = {0x80, 0x81, 0x83, 0x3c, 0x3d};
-	bool byte = f->opcode == 0x80 || f->opcode == 0x3c;
-
-	if (f->opcode > 0xff || !memchr(opcodes, f->opcode, sizeof(opcodes)) || !is_place(x, f))
-		return 0;
-	if (f->reg == 7 && !f->rip)
-		return passing(a, at, byte ? (uint8_t)f->imm : f->imm);
-	return f->reg == 4 && !x->memory && f->imm >= 0 ? (uint64_t)f->imm + 1 : 0;
-}
-
-/* Instruction f writes the index: where was it before? */
-static bool came_from(struct place *x, const struct ki_form *f)
-{
-	switch (f->opcode) {
-	case 0x0fb6:
-	case 0x0fb7:
-	case 0x63:
-	case 0x8b:
-		if (f->reg != x->reg)
-			return false;
-		*x = (struct place){f->rm, f->rm == KI_NO_REG, *f};
-		return true;
-	case 0x89:
-		x->reg = f->reg;
-		return true;
-	}
-	return false;
-}
-
-static bool is_written(const struct ki_analysis *a, uint32_t i, const struct place *x)
-{
-	if (!x->memory)
-		return writes(a, i, x->reg);
-	return (x->form.base != KI_NO_REG && writes(a, i, x->form.base)) ||
-	       (x->form.index != KI_NO_REG && writes(a, i, x->form.index));
-}
-
-/* How many entries the table has, if a comparison, a mask or a byte's size tells. */
-static void find_bound(const struct ki_analysis *a, struct table *t)
-{
-	const struct ki_function *fn = a->fn;
-	struct place x = {.reg = t->index};
-
-	for (uint32_t back = 1; back <= BACK_TO_BOUND && back <= t->load; back++) {
-		uint32_t at = t->load - back;
-		struct ki_form f;
-		bool known;
-		uint64_t n;
-
-		if (leaves(&fn->insns[at]))
-			return;
-		known = fn->insns[at].kind == KI_INSN_PLAIN &&
-			ki_form_parse(fn, &fn->insns[at], &f);
-		n = known ? bound_at(a, at, &x, &f) : 0;
-		if (n) {
-			t->count = n;
-			t->exact = true;
-			return;
-		}
-		if (!is_written(a, at, &x))
-			continue;
-		if (!known || x.memory || !came_from(&x, &f))
-			return;
-		if (f.opcode == 0x0fb6)
-			t->count = 256;
-	}
-}
-
 /*
  * Is there an instruction of the function, or something of its cold part? In a stripped program
  * the cold part has lost its symbol and stands behind that of another function.
  */
-static bool possible(const struct ki_analysis *a, const struct table *t, uint64_t to)
+static bool possible(const struct ki_analysis *a, const struct ki_jump_table *t, uint64_t to)
 {
 	const struct ki_symbol *sym;
 
@@ -359,7 +253,8 @@ static void finish_ways(struct ki_analysis *a, size_t first)
 	a->ways.n = n;
 }
 
-static bool read_entry(struct ki_analysis *a, const struct table *t, uint64_t n, uint64_t *to)
+static bool read_entry(struct ki_analysis *a, const struct ki_jump_table *t, uint64_t n,
+		       uint64_t *to)
 {
 	int32_t offset;
 
@@ -374,7 +269,7 @@ static bool read_entry(struct ki_analysis *a, const struct table *t, uint64_t n,
 }
 
 /* Does some entry lead into the function itself, behind its start? */
-static bool leads_inside(struct ki_analysis *a, const struct table *t)
+static bool leads_inside(struct ki_analysis *a, const struct ki_jump_table *t)
 {
 	uint64_t to;
 
@@ -385,7 +280,7 @@ static bool leads_inside(struct ki_analysis *a, const struct table *t)
 }
 
 /* Not believed: a table all the same, or a call through an array of functions? */
-static enum found judge(struct ki_analysis *a, const struct table *t, bool some)
+static enum found judge(struct ki_analysis *a, const struct ki_jump_table *t, bool some)
 {
 	uint64_t to;
 
@@ -395,7 +290,7 @@ static enum found judge(struct ki_analysis *a, const struct table *t, bool some)
 }
 
 /* -ENOMEM, 0; *found is what it is after all. */
-static int read_table(struct ki_analysis *a, uint32_t jump, const struct table *t,
+static int read_table(struct ki_analysis *a, uint32_t jump, const struct ki_jump_table *t,
 		      enum found *found)
 {
 	size_t before = a->ways.n;
@@ -447,13 +342,13 @@ static int has_frame(struct ki_analysis *a, uint32_t i, bool *frame)
 
 static int find_ways(struct ki_analysis *a, uint32_t i, enum found *found)
 {
-	struct table t;
+	struct ki_jump_table t;
 	bool frame;
 	int ret = 0;
 
 	*found = find_table(a, i, &t);
 	if (*found == A_TABLE) {
-		find_bound(a, &t);
+		ki_table_bound(a, &t);
 		ret = read_table(a, i, &t, found);
 	} else if (a->extra[i].traits & KI_TRAIT_TABLE_JUMP) {
 		*found = UNKNOWN_TABLE;

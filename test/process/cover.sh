@@ -25,7 +25,7 @@ counts() {
 # Gcov begins a function at its name, the debug information at its brace, and gcov counts labels: what
 # both know of is the same.
 like_gcov() {
-	local build=(gcc -std=gnu11 -O0 -g -fno-jump-tables -D_GNU_SOURCE -pthread "$PWD/test/process/target.c")
+	local build=(gcc -std=gnu11 -O0 -g -D_GNU_SOURCE -pthread "$PWD/test/process/target.c")
 	"${build[@]}" -o "$tmp/plain" && (cd "$tmp" && "${build[@]}" --coverage -o counted) || return
 	covered --mode count 'command/plain:*' -- "$tmp/plain" 0 8000 &&
 		"$ki" cover -q --from "$tmp/it.json" --lcov "$tmp/ours.info" --debug "$tmp/plain" > "$tmp/said" || return
