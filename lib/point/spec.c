@@ -149,6 +149,13 @@ static int cut_picked(char *text, struct ki_pointspec *out, const char **why)
 	return 0;
 }
 
+/* A file may be called so, libstdc++.so.6; what has no dot is no file, but a misspelt offset. */
+static bool is_offset_in_module(const char *text, const char *colon)
+{
+	return colon && memchr(text, '+', (size_t)(colon - text)) &&
+	       !memchr(text, '.', (size_t)(colon - text));
+}
+
 static int take_names(const char *text, struct ki_pointspec *out, const char **why)
 {
 	const char *colon = strchr(text, ':');
@@ -158,7 +165,7 @@ static int take_names(const char *text, struct ki_pointspec *out, const char **w
 	       ":block/N[:pre|:post], "
 	       ":edge/N, :blocks, :edges, :insns, :edge/FROM-TO, :call/CALLEE or "
 	       "+OFFSET[:before|:after], and /ORDER behind that";
-	if (strpbrk(text, "+/") || strchr(function, ':'))
+	if (strpbrk(function, "+/:") || strchr(text, '/') || is_offset_in_module(text, colon))
 		return -EINVAL;
 	*why = "a module is no point; MODULE:* means all of its functions, kernel:* the kernel's";
 	if (colon && colon > text && !*function)

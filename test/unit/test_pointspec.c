@@ -19,6 +19,8 @@ static const struct {
 } good[] = {
 	{"vfs_read", "", "vfs_read", KI_POINTSPEC_NONE, 0, 0},
 	{"kernel:vfs_read", "kernel", "vfs_read", KI_POINTSPEC_NONE, 0, 0},
+	{"libstdc++.so.6:f*", "libstdc++.so.6", "f*", KI_POINTSPEC_NONE, 0, 0},
+	{"libstdc++.so.6:f+0x10", "libstdc++.so.6", "f", KI_POINTSPEC_OFFSET, 0x10, 0},
 	{"ext4:ext4_sync_file:exit", "ext4", "ext4_sync_file", KI_POINTSPEC_EXIT, 0, 0},
 	{"ext4:f:exit:after", "ext4", "f", KI_POINTSPEC_EXIT_AFTER, 0, 0},
 	{"f:exit:after/9", "", "f", KI_POINTSPEC_EXIT_AFTER, 0, 0},
