@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which blocks of a function are executed in a second.
+ * Which blocks of a function are executed in a second: of the kernel, or of a process.
  *
- * usage: coverage FUNCTION
+ * usage: coverage [PID] FUNCTION
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "kerninst/cover.h"
@@ -33,12 +34,13 @@ int main(int argc, char **argv)
 	struct ki_target *t = NULL;
 	struct ki_err err = {0};
 	const struct ki_symbol *sym = NULL;
-	int ret = ki_target_open_live(&t, &err);
+	int ret = argc > 2 ? ki_target_open_process(atoi(argv[1]), &t, &err)
+			   : ki_target_open_live(&t, &err);
 
 	if (!ret && argc > 1)
-		sym = ki_target_symbol_named(t, NULL, argv[1], NULL);
+		sym = ki_target_symbol_named(t, NULL, argv[argc - 1], NULL);
 	if (!ret && !sym)
-		ret = ki_err_set(&err, -1, 0, "no function '%s'", argc > 1 ? argv[1] : "");
+		ret = ki_err_set(&err, -1, 0, "no function '%s'", argc > 1 ? argv[argc - 1] : "");
 	if (!ret)
 		ret = ki_cover_install(t, &sym, 1, &o, &cover, &err);
 	if (!ret)
