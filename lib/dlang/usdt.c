@@ -4,8 +4,6 @@
  * which says provider, name, where the nop is, and where the arguments are when it is executed.
  * (sys/sdt.h makes them; https://sourceware.org/systemtap/wiki/UserSpaceProbeImplementation.)
  *
- * A note is three addresses (the nop's, that of .stapsdt.base, of a semaphore or 0) and three
- * strings. All are the linker's: what has moved .stapsdt.base since has moved the others as well.
  * The semaphore is a counter of 16 bits; while it is 0 the program may skip what makes arguments.
  */
 #include <ctype.h>
@@ -14,17 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dlang/notes.h"
 #include "dlang/user.h"
 #include "target/elf.h"
 
-#define SECTION "stapsdt"
-#define TYPE	3
-#define NAME	128
-
-struct note {
-	uint64_t pc, base, semaphore;
-	const char *provider, *name, *args;
-};
+#define NAME 128
 
 /* A file of the process. */
 struct file {
@@ -33,35 +25,6 @@ struct file {
 	const char *path, *module;
 	uint64_t base; /* of .stapsdt.base; 0: there is none */
 };
-
-static uint64_t padded(uint64_t n)
-{
-	return (n + 3) & ~3ull;
-}
-
-static const char *next_string(const uint8_t **p, const uint8_t *end)
-{
-	const char *s = (const char *)*p;
-	const uint8_t *zero = memchr(*p, 0, (size_t)(end - *p));
-
-	*p = zero ? zero + 1 : end;
-	return zero ? s : NULL;
-}
-
-static bool read_note(const uint8_t *desc, uint64_t len, struct note *out)
-{
-	const uint8_t *p = desc + 3 * sizeof(uint64_t), *end = desc + len;
-
-	if (len < 3 * sizeof(uint64_t))
-		return false;
-	memcpy(&out->pc, desc, sizeof(uint64_t));
-	memcpy(&out->base, desc + 8, sizeof(uint64_t));
-	memcpy(&out->semaphore, desc + 16, sizeof(uint64_t));
-	out->provider = next_string(&p, end);
-	out->name = out->provider ? next_string(&p, end) : NULL;
-	out->args = out->name ? next_string(&p, end) : NULL;
-	return out->args && *out->provider && *out->name;
-}
 
 /* Where in the file stands what is at that address when the program runs; 0: nowhere. */
 static uint64_t file_offset(const struct file *at, uint64_t addr)
@@ -104,8 +67,9 @@ static void probe_name(const char *from, char to[NAME])
 	to[n] = 0;
 }
 
-static int take_note(struct file *at, const struct note *n)
+static int take_note(void *arg, const struct ki_d_note *n)
 {
+	struct file *at = arg;
 	const struct ki_d_pattern *d = at->f->m->pattern;
 	const uint64_t moved = at->base ? at->base - n->base : 0;
 	char provider[NAME], name[NAME];
@@ -131,30 +95,6 @@ static int take_note(struct file *at, const struct note *n)
 		&u, &addr, 1);
 }
 
-static int take_notes(struct file *at, const uint8_t *p, uint64_t len)
-{
-	const uint8_t *end = p + len;
-	Elf64_Nhdr h;
-	int ret = 0;
-
-	while (!ret && (uint64_t)(end - p) >= sizeof(h)) {
-		struct note n;
-		uint64_t whole;
-
-		memcpy(&h, p, sizeof(h));
-		p += sizeof(h);
-		whole = padded(h.n_namesz) + padded(h.n_descsz);
-		if (whole > (uint64_t)(end - p))
-			break;
-		if (h.n_type == TYPE && h.n_namesz == sizeof(SECTION) &&
-		    !memcmp(p, SECTION, sizeof(SECTION)) &&
-		    read_note(p + padded(h.n_namesz), h.n_descsz, &n))
-			ret = take_note(at, &n);
-		p += whole;
-	}
-	return ret;
-}
-
 static int look_into(struct file *at)
 {
 	struct ki_err ignored = {0};
@@ -169,7 +109,7 @@ static int look_into(struct file *at)
 		if (strcmp(ki_elf_name(&at->elf, i), ".note.stapsdt") != 0 ||
 		    ki_elf_read(&at->elf, i, &bytes))
 			continue;
-		ret = take_notes(at, bytes, at->elf.sh[i].sh_size);
+		ret = ki_d_notes_each(bytes, at->elf.sh[i].sh_size, take_note, at);
 		free(bytes);
 	}
 	ki_elf_close(&at->elf);

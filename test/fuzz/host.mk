@@ -5,7 +5,7 @@
 FUZZ_CC     ?= clang
 FUZZ_CFLAGS := -std=gnu11 -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined \
                -fno-sanitize-recover=undefined
-FUZZ_NAMES  := coverage decode dlang image predicate program recording snippet sysmap
+FUZZ_NAMES  := coverage decode dlang image notes predicate program recording snippet sysmap
 
 build/fuzz/%.o: %.c
 	$(call say,CC,$@)mkdir -p $(@D) && $(FUZZ_CC) $(CPPFLAGS) $(FUZZ_CFLAGS) -MMD -MP -c -o $@ $<
