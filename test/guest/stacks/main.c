@@ -118,13 +118,15 @@ static bool is_in_thunk(struct session *s, uint64_t addr)
 /*
  * What is entered from outside is there, but for where threads and CPUs begin. In the thunks of
  * indirect jumps the kernel's unwinder knows no way on: an interrupt there is seen to come from
- * nowhere.
+ * nowhere. Nor does it while a CPU goes from one thread to the next: the stack is the next one's
+ * already, and `current` is not yet. Interrupts are off there; an NMI may come.
  */
 static bool is_outermost(struct session *s, uint64_t addr)
 {
 	static const char *const starts[] = {
-		"ret_from_fork",	"ret_from_fork_asm", "secondary_startup_64_no_verify",
-		"secondary_startup_64", "common_startup_64", "x86_64_start_kernel"};
+		"ret_from_fork",	"ret_from_fork_asm",	 "secondary_startup_64_no_verify",
+		"secondary_startup_64", "common_startup_64",	 "x86_64_start_kernel",
+		"__switch_to",		"save_fpregs_to_fpstate"};
 
 	for (size_t i = 0; i < sizeof(starts) / sizeof(*starts); i++)
 		if (is_in(s, addr, starts[i]))
