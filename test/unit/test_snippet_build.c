@@ -183,7 +183,7 @@ static void too_complex(void **state)
 	assert_non_null(strstr(err.msg, "too many"));
 	ki_err_clear(&err);
 	begin();
-	for (int i = 0; i < 1500; i++)
+	for (int i = 0; i < 6000; i++)
 		list = ki_stmt_append(s, list, ki_stmt_update(s, KI_UPDATE_ADD, &out, NULL, C(1)));
 	ki_snippet_body(s, list);
 	assert_int_equal(ki_snippet_compile(s, NULL, &code, &err), -E2BIG);
@@ -199,7 +199,7 @@ static void too_long_twice(void **state)
 
 	(void)state;
 	begin();
-	for (int i = 0; i < 600; i++)
+	for (int i = 0; i < 2400; i++)
 		list = ki_stmt_append(s, list, ki_stmt_update(s, KI_UPDATE_ADD, &out, NULL, C(5)));
 	list = ki_stmt_append(s, list, ki_stmt_update(s, KI_UPDATE_ADD, &word, NULL, C(1)));
 	ki_snippet_body(s, ki_stmt_if(s, B(KI_LOR, V(word), REG(RBX)), list, NULL));

@@ -353,6 +353,9 @@ static void locals(void **state)
 }
 
 /* All of them at once, with values that want registers of their own. */
+/* As many as the stack has words for, with what is calculated. */
+#define AT_ONCE 24u
+
 static void many_locals(void **state)
 {
 	struct ki_node *list = NULL, *sum;
@@ -361,16 +364,18 @@ static void many_locals(void **state)
 	known();
 	begin();
 	sum = C(0);
-	for (unsigned int i = 0; i < KI_LOCALS; i++) {
-		const struct ki_var v = {.kind = KI_VAR_LOCAL, .type = KI_U64, .first = i};
+	for (unsigned int i = 0; i < AT_ONCE; i++) {
+		const struct ki_var v = {
+			.kind = KI_VAR_LOCAL, .type = KI_U64, .first = KI_LOCALS - 1 - i};
 
 		list = ki_stmt_append(
 			s, list,
 			SET(v, B(KI_DIV, B(KI_SHL, REG(RBX), C(i)), B(KI_SHL, C(1), C(i)))));
 		list = ki_stmt_append(s, list, UPD(ADD, v, B(KI_DIV, REG(RBX), C(i + 1))));
 	}
-	for (unsigned int i = 0; i < KI_LOCALS; i++) {
-		const struct ki_var v = {.kind = KI_VAR_LOCAL, .type = KI_U64, .first = i};
+	for (unsigned int i = 0; i < AT_ONCE; i++) {
+		const struct ki_var v = {
+			.kind = KI_VAR_LOCAL, .type = KI_U64, .first = KI_LOCALS - 1 - i};
 
 		sum = B(KI_ADD, sum, B(KI_DIV, V(v), B(KI_SHR, REG(RBX), C(6))));
 	}

@@ -181,6 +181,8 @@ static void narrow_clocks(void **state)
 	narrow = false;
 }
 
+#define CLOCK ((UINT64_C(1) << 56) - 1) /* what a word has of it */
+
 static void any_order(void **state)
 {
 	uint64_t clock = 1, began = 0, total = 0;
@@ -197,7 +199,7 @@ static void any_order(void **state)
 		if (!stop && !depth)
 			began = clock;
 		if (stop && depth == 1)
-			total += clock - began;
+			total += (clock - began) & CLOCK; /* a longer call looks shorter */
 		if (!stop)
 			depth++;
 		else if (depth)
