@@ -64,21 +64,14 @@ is "an argument in memory, one in a register, a constant" "$(d -n 'test$target::
 is "a name with a hyphen" "$(d -n 'test$target:written:done:round-done { printf("%d %d %s\n", arg0, arg1, probename); }' -c "$written" | grep -vx 0)" "1 -1 round-done"
 is "its semaphore is up while it is in" "$(d -n 'test$target:::costly { @[arg0] = count(); }' -c "$written" | tr '\n' ' ')" "100 499500 100 "
 is "and else is not" "$("$written" < /tmp/line)" 0
-# Python has probes, too, if its semaphores are up: Debian's is built so.
-cat > /tmp/calls.py <<-'END'
-	def inner(n):
-	    return n + 1
-	def outer(n):
-	    return inner(n) + inner(n)
-	for i in range(50):
-	    outer(i)
-END
-python='/usr/bin/python3 -S -E /tmp/calls.py'
+# Debian's Python has probes, too, which it comes to only if their semaphores are up.
+python='/usr/bin/python3 -S -E -c "import json, gc; gc.collect()"'
 probes_of() { readelf -n "$(readlink -f /usr/bin/python3)" | awk '/Provider:/ { p = $2 } /Name:/ && p == "python" { print $2 }' | sed 's/__/-/g' | sort -u | tr '\n' ' '; }
 ok "Python has probes" test -n "$(probes_of)"
 is "and they are listed" "$("$kd" -ln 'python$target:::' -c "$python" 2> /dev/null | awk 'NR > 1 { print $5 }' | sort -u | tr '\n' ' ')" "$(probes_of)"
-is "Python's functions, and who calls them" "$(d -n 'python$target:::function-entry /basename(copyinstr(arg0)) == "calls.py"/ { @[copyinstr(arg1), arg2] = count(); }' -c "$python" | sort | tr '\n' ' ')" \
-	"<module> 1 1 inner 1 100 outer 3 50 "
+is "what Python imports: a string and how often, its semaphore is up" "$(d -n 'python$target:::import-find-load-start { @[copyinstr(arg0)] = count(); }' -c "$python" | grep -x 'json.*' | tr '\n' ' ')" \
+	"json 1 json.decoder 1 json.encoder 1 json.scanner 1 "
+is "and its collections of garbage, by generation" "$(d -n 'python$target:::gc-start /arg0 == 2/ { @ = count(); } python$target:::gc-done { @d[arg0 >= 0] = count(); }' -c "$python" | wc -l)" 2
 is "no such provider" "$("$kd" -xerrtags -n 'nobody$target:::x { }' -c true 2>&1 | grep -c D_PDESC_ZERO)" 1
 
 # ---- what is refused: one line, a place, nothing in ----
