@@ -81,7 +81,7 @@ struct ki_node *ki_d_gen_user_argument(struct ki_d_gen *g, const struct ki_d_use
 	struct ki_node *value = NULL;
 
 	if (u->is_written && i < KI_D_USDT_ARGS)
-		value = operand(g, &u->args[i]);
+		value = operand(g, &u->places[g->site->place].args[i]);
 	else if (!u->is_written && !u->is_return && i < sizeof(parameters))
 		value = reg(g, parameters[i]);
 	else if (u->is_return && !i)

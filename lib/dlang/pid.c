@@ -36,7 +36,7 @@ static int found(struct in_process *p, const char *name, const uint64_t *addrs, 
 	const struct ki_d_user u = {
 		.pid = p->f.pid, .start = p->fn->start, .is_return = !strcmp(name, "return")};
 
-	return ki_d_user_found(&p->f, &names, &u, addrs, (uint32_t)n);
+	return ki_d_user_found(&p->f, &names, &u, addrs, (uint32_t)n, NULL);
 }
 
 /* Returns, and jumps out of the function for good, if they are unconditional. */

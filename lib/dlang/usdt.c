@@ -74,6 +74,7 @@ static int take_note(void *arg, const struct ki_d_note *n)
 	const uint64_t moved = at->base ? at->base - n->base : 0;
 	char provider[NAME], name[NAME];
 	const struct ki_symbol *sym;
+	struct ki_d_operand args[KI_D_USDT_ARGS];
 	struct ki_d_user u = {.pid = at->f->pid, .is_written = true};
 	uint64_t addr;
 
@@ -86,13 +87,13 @@ static int take_note(void *arg, const struct ki_d_note *n)
 	if (!addr || !ki_d_field_matches(d->field[2], sym ? sym->name : ""))
 		return 0;
 	u.semaphore = n->semaphore ? file_offset(at, n->semaphore + moved) : 0;
-	ki_d_operands(n->args, u.args, KI_D_USDT_ARGS);
+	ki_d_operands(n->args, args, KI_D_USDT_ARGS);
 	for (int i = 0; i < KI_D_USDT_ARGS; i++)
-		if (u.args[i].kind == KI_D_IN_MEMORY)
+		if (args[i].kind == KI_D_IN_MEMORY)
 			at->f->m->d->scratch_used = at->f->m->d->texts_used = true;
 	return ki_d_user_found(
 		at->f, &(struct ki_d_user_names){provider, at->module, sym ? sym->name : "", name},
-		&u, &addr, 1);
+		&u, &addr, 1, args);
 }
 
 static int look_into(struct file *at)

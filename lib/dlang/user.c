@@ -190,8 +190,22 @@ static int found_again(struct ki_d_finding *f, uint32_t before, const struct ki_
 	return ki_d_found_again(f->m, before);
 }
 
+static void add_places(struct ki_d_user *u, const struct ki_mapping *map, const uint64_t *addrs,
+		       uint32_t n, const struct ki_d_operand *args)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		struct ki_d_user_place *at = &u->places[u->n++];
+
+		at->addr = addrs[i];
+		at->offset = addrs[i] - map->start + map->off;
+		if (args)
+			memcpy(at->args, args, sizeof(at->args));
+	}
+}
+
 int ki_d_user_found(struct ki_d_finding *f, const struct ki_d_user_names *names,
-		    const struct ki_d_user *u, const uint64_t *addrs, uint32_t n)
+		    const struct ki_d_user *u, const uint64_t *addrs, uint32_t n,
+		    const struct ki_d_operand *args)
 {
 	const struct ki_mapping *map = mapping_at(f, addrs[0]);
 	struct ki_d_match *m = f->m;
@@ -211,9 +225,7 @@ int ki_d_user_found(struct ki_d_finding *f, const struct ki_d_user_names *names,
 		return ki_d_no_memory(m->err);
 	}
 	p.hook->kind = KI_D_HOOK_USER;
-	for (uint32_t i = 0; i < n; i++)
-		p.hook->user->places[p.hook->user->n++] =
-			(struct ki_d_user_place){addrs[i], addrs[i] - map->start + map->off};
+	add_places(p.hook->user, map, addrs, n, args);
 	f->any = true;
 	before = found_before(m, &p);
 	if (before == UINT32_MAX && !ki_vec_push(&m->d->probes, p))

@@ -25,11 +25,12 @@ struct ki_d_user {
 	bool is_return;
 	bool is_written;    /* into the program, which says what its arguments are */
 	uint64_t semaphore; /* in the file: what is to be counted up while it is in; 0: none */
-	struct ki_d_operand args[KI_D_USDT_ARGS];
 	uint32_t n;
 	char *path; /* of the file */
 	struct ki_d_user_place {
-		uint64_t addr, offset; /* in the process, in the file */
+		uint64_t addr, offset;			  /* in the process, in the file */
+		struct ki_d_operand args[KI_D_USDT_ARGS]; /* is_written: they differ from place
+							     to place */
 	} places[];
 };
 
@@ -49,12 +50,14 @@ int ki_d_finding_begin(struct ki_d_finding *f, struct ki_err *why);
 void ki_d_finding_end(struct ki_d_finding *f);
 /* Does the description's module mean this one? */
 bool ki_d_user_module(const struct ki_d_finding *f, const char *module);
-/* A probe there, u->places has n of them; false: it is in no file. What u owns is copied. */
+/* A probe at these n addresses, of which u says the rest, without its places and path; nothing if
+   they are in no file. args: KI_D_USDT_ARGS of a written probe's one place, or NULL. */
 struct ki_d_user_names {
 	const char *provider, *module, *function, *name;
 };
 int ki_d_user_found(struct ki_d_finding *f, const struct ki_d_user_names *names,
-		    const struct ki_d_user *u, const uint64_t *addrs, uint32_t n);
+		    const struct ki_d_user *u, const uint64_t *addrs, uint32_t n,
+		    const struct ki_d_operand *args);
 
 int ki_d_find_pid(struct ki_d_match *m, const struct ki_d_provider *self);
 int ki_d_find_usdt(struct ki_d_match *m, const struct ki_d_provider *self);

@@ -34,7 +34,9 @@ struct ki_process_launch {
 	uint64_t entry;
 	uint8_t byte; /* that stood there */
 	bool started;
-	int watch; /* a byte here ends the process that watches us; -1: there is none */
+	int pidfd;     /* its number may be another's when it has been waited for */
+	pid_t watcher; /* the process that watches us; 0: there is none */
+	int watch;     /* a byte here ends that one */
 	struct ki_err *err;
 };
 
@@ -52,39 +54,48 @@ static int failed(const struct ki_process_launch *l, const char *what)
 static _Noreturn void watch(int pidfd, int from)
 {
 	char byte;
+	ssize_t n;
 
-	if (read(from, &byte, 1) != 1)
+	do
+		n = read(from, &byte, 1);
+	while (n < 0 && errno == EINTR);
+	if (n != 1)
 		pidfd_send_signal(pidfd, SIGKILL, NULL, 0);
 	_exit(0);
 }
 
 static int watch_begin(struct ki_process_launch *l)
 {
-	int pidfd = pidfd_open(l->pid, 0), ends[2];
-	pid_t pid;
+	int ends[2];
 
-	if (pidfd < 0 || pipe2(ends, O_CLOEXEC))
+	l->pidfd = pidfd_open(l->pid, 0);
+	if (l->pidfd < 0 || pipe2(ends, O_CLOEXEC))
 		return failed(l, "watching it");
-	pid = fork();
-	if (!pid) {
+	l->watcher = fork();
+	if (!l->watcher) {
 		close(ends[1]);
-		watch(pidfd, ends[0]);
+		watch(l->pidfd, ends[0]);
 	}
-	close(pidfd);
 	close(ends[0]);
 	l->watch = ends[1];
-	return pid < 0 ? failed(l, "watching it") : 0;
+	if (l->watcher > 0)
+		return 0;
+	l->watcher = 0;
+	close(l->watch);
+	return failed(l, "watching it");
 }
 
 static void watch_end(struct ki_process_launch *l)
 {
-	if (l->watch < 0)
+	if (!l->watcher)
 		return;
 	/* It has ended itself: then there is nothing left to do. */
 	if (write(l->watch, "", 1) < 0)
 		errno = 0;
 	close(l->watch);
-	l->watch = -1;
+	while (waitpid(l->watcher, NULL, 0) < 0 && errno == EINTR)
+		;
+	l->watcher = 0;
 }
 
 /* ---- the program ---- */
@@ -97,7 +108,7 @@ int ki_process_await(pid_t pid, struct ki_process_launch **out, struct ki_err *e
 	*out = l;
 	if (!l)
 		return ki_err_set(err, -ENOMEM, 0, "out of memory");
-	*l = (struct ki_process_launch){.pid = pid, .watch = -1, .err = err};
+	*l = (struct ki_process_launch){.pid = pid, .pidfd = -1, .err = err};
 	ret = watch_begin(l);
 	if (!ret && ptrace(PTRACE_SEIZE, pid, NULL, PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL))
 		ret = failed(l, "ptrace");
@@ -215,15 +226,17 @@ void ki_process_run(struct ki_process_launch *l)
 {
 	l->started = true;
 	watch_end(l);
-	kill(l->pid, SIGCONT);
+	pidfd_send_signal(l->pidfd, SIGCONT, NULL, 0);
 }
 
 void ki_process_launch_free(struct ki_process_launch *l)
 {
 	if (!l)
 		return;
-	if (!l->started)
-		kill(l->pid, SIGKILL);
+	if (!l->started && l->pidfd >= 0)
+		pidfd_send_signal(l->pidfd, SIGKILL, NULL, 0);
 	watch_end(l);
+	if (l->pidfd >= 0)
+		close(l->pidfd);
 	free(l);
 }

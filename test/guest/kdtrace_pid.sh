@@ -59,8 +59,9 @@ is "what it forks is not it" "$(d -n 'pid$target:libc:_exit:entry { @ = count();
 # ---- probes that are written into programs ----
 written="$bin/written"
 is "the program has probes, under the names that readelf shows" "$("$kd" -ln 'test$target:::' -c "$written" < /tmp/line 2> /dev/null | awk 'NR > 1 { print $3, $4, $5 }' | sort | tr '\n' ' ')" \
-	"written costly costly written done round-done written step step "
+	"written costly costly written done round-done written step step written twice twice "
 is "an argument in memory, one in a register, a constant" "$(d -n 'test$target:::step { @[arg0 <= 0, arg1 == -2 * arg0, arg2] = count(); @s = sum(arg1); }' -c "$written" | sort | tr '\n' ' ')" "0 1 1 7 100 9900 "
+is "one probe at two places, each with its argument" "$(d -n 'test$target:::twice { @[arg0] = count(); }' -c "$written" | sort | tr '\n' ' ')" "0 1 1 2 1 "
 is "a name with a hyphen" "$(d -n 'test$target:written:done:round-done { printf("%d %d %s\n", arg0, arg1, probename); }' -c "$written" | grep -vx 0)" "1 -1 round-done"
 is "its semaphore is up while it is in" "$(d -n 'test$target:::costly { @[arg0] = count(); }' -c "$written" | tr '\n' ' ')" "100 499500 100 "
 is "and else is not" "$("$written" < /tmp/line)" 0

@@ -5,6 +5,7 @@
  *
  *	test:step	how far it is, an int: in memory; twice that, in a register; 7
  *	test:round-done	the round's number, and -1
+ *	test:twice	once a round at each of two places: the number 1, and 2 in a register
  *	test:costly	only if its semaphore is not 0: a number that takes long to have
  *
  * and prints how often it has computed that number.
@@ -50,6 +51,12 @@ static __attribute__((noinline)) void done(unsigned int round)
 	__asm__ volatile(NOTE("round__done", "0", "4@%k[round] -8@$-1") : : [round] "r"(round));
 }
 
+static __attribute__((noinline)) void twice(unsigned long n)
+{
+	__asm__ volatile(NOTE("twice", "0", "4@$1"));
+	__asm__ volatile(NOTE("twice", "0", "8@%[n]") : : [n] "r"(n));
+}
+
 static __attribute__((noinline)) void costly(void)
 {
 	unsigned long value = 0;
@@ -74,6 +81,7 @@ int main(void)
 			costly();
 		}
 		done(round);
+		twice(2);
 		printf("%u\n", computed);
 		fflush(stdout);
 	}
