@@ -52,6 +52,9 @@ struct ki_dlang_options {
 	bool harmless; /* -EPERM for destructive actions, whatever the program's own options say */
 };
 
+/* What is wrong, without the place before it that a message begins with; part of err's text. */
+const char *ki_dlang_reason(const struct ki_err *err);
+
 /* -EINVAL: err says where and what. o may be NULL; strings are copied. */
 int ki_dlang_compile(const char *text, const struct ki_dlang_options *o, struct ki_dlang **out,
 		     struct ki_err *err);

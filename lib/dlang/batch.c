@@ -43,6 +43,16 @@ static int list_print(struct ki_dlang *d, struct ki_d_action *a, const struct ki
 	return 0;
 }
 
+/* Those of printa() and its like, behind a format; what stands behind them. */
+static const struct ki_d_node *list_aggs(struct ki_d_action *a, const struct ki_d_node *n)
+{
+	if (n->kind == KI_D_TEXT)
+		n = n->next;
+	for (; n && n->kind == KI_D_AGG && a->naggs < KI_D_ARGS; n = n->next)
+		a->aggs[a->naggs++] = n->sym.agg;
+	return n;
+}
+
 /* The values of an action, in the order in which its reader wants them. */
 static int list_args(struct ki_dlang *d, struct ki_d_action *a)
 {
@@ -78,10 +88,7 @@ static int list_args(struct ki_dlang *d, struct ki_d_action *a)
 	case KI_D_F_TRUNC:
 	case KI_D_F_NORMALIZE:
 	case KI_D_F_DENORMALIZE:
-		if (n->kind == KI_D_TEXT)
-			n = n->next;
-		for (; n && n->kind == KI_D_AGG && a->naggs < KI_D_ARGS; n = n->next)
-			a->aggs[a->naggs++] = n->sym.agg;
+		n = list_aggs(a, n);
 		break;
 	default:
 		break;

@@ -129,8 +129,10 @@ unsigned int ki_d_gen_keys(struct ki_d_gen *g, const struct ki_d_node *list,
 /* The word of a value that is the same for all hits of the place. */
 uint64_t ki_d_gen_constant(struct ki_d_gen *g, const struct ki_d_node *n);
 
-/* Argument i of the system call whose function begins here. */
+/* code_argument.c: argument i of a system call, where its function begins; of any probe; errno */
 struct ki_node *ki_d_gen_syscall_arg(struct ki_d_gen *g, unsigned int i);
+struct ki_node *ki_d_gen_argument(struct ki_d_gen *g, unsigned int i);
+struct ki_node *ki_d_gen_errno(struct ki_d_gen *g);
 /* code_user.c: an argument of a probe in a process; the list, only at its place there */
 struct ki_d_user;
 struct ki_node *ki_d_gen_user_argument(struct ki_d_gen *g, const struct ki_d_user *u,

@@ -4,99 +4,9 @@
 #include <stddef.h>
 #include <string.h>
 
-/* ---- arguments ---- */
-
-/* Where struct pt_regs has the arguments of a system call: rdi rsi rdx r10 r8 r9. */
-static const uint8_t saved[] = {14 * 8, 13 * 8, 12 * 8, 7 * 8, 9 * 8, 8 * 8};
-
 static struct ki_node *number(struct ki_d_gen *g, int64_t value)
 {
 	return ki_expr_const(g->s, KI_I64, (uint64_t)value);
-}
-
-struct ki_node *ki_d_gen_syscall_arg(struct ki_d_gen *g, unsigned int i)
-{
-	if (i >= sizeof(saved))
-		return number(g, 0);
-	return ki_expr_load(g->s, KI_U64,
-			    ki_expr_binary(g->s, KI_ADD, ki_expr_param(g->s, 0),
-					   ki_expr_const(g->s, KI_U64, saved[i])));
-}
-
-static struct ki_node *retval(struct ki_d_gen *g)
-{
-	if (!g->site->regs->at_exit)
-		return number(g, 0);
-	return ki_expr_cast(g->s, KI_I64, ki_expr_fact(g->s, KI_FACT_RETVAL));
-}
-
-#define REGS_IP 128 /* of struct pt_regs */
-#define REGS_CS 136
-
-static struct ki_node *interrupted(struct ki_d_gen *g, enum ki_type type, uint64_t offset)
-{
-	return ki_expr_load(g->s, type,
-			    ki_expr_binary(g->s, KI_ADD, ki_expr_param(g->s, 2),
-					   ki_expr_const(g->s, KI_U64, offset)));
-}
-
-/* Of profile: where the kernel was (arg0), or the process (arg1). */
-static struct ki_node *profile_argument(struct ki_d_gen *g, unsigned int i)
-{
-	struct ki_node *user, *ip;
-
-	if (i > 1)
-		return number(g, 0);
-	ip = ki_expr_cast(g->s, KI_I64, interrupted(g, KI_U64, REGS_IP));
-	user = ki_expr_binary(g->s, KI_AND, interrupted(g, KI_U16, REGS_CS),
-			      ki_expr_const(g->s, KI_U64, 3));
-	return i ? ki_expr_cond(g->s, user, ip, number(g, 0))
-		 : ki_expr_cond(g->s, user, number(g, 0), ip);
-}
-
-static struct ki_node *hook_argument(struct ki_d_gen *g, const struct ki_d_hook *h, unsigned int i)
-{
-	const int param = ki_d_hook_param(h, i);
-
-	if (h->kind == KI_D_HOOK_PROFILE)
-		return profile_argument(g, i);
-	if (h->user)
-		return ki_d_gen_user_argument(g, h->user, i);
-	return param < 0 ? number(g, 0)
-			 : ki_expr_cast(g->s, KI_I64, ki_expr_param(g->s, (unsigned int)param));
-}
-
-/* Of a return: where it is in the function (of a system call: its value), and its value. */
-static struct ki_node *argument(struct ki_d_gen *g, unsigned int i)
-{
-	const struct ki_d_site *at = g->site;
-
-	if (g->in_error)
-		return ki_d_gen_error_argument(g, i);
-	if (at->is_trigger)
-		return number(g, 0);
-	if (at->is_return && i > 1)
-		return number(g, 0);
-	if (at->is_return)
-		return i || at->is_syscall ? retval(g) : number(g, (int64_t)at->offset);
-	if (at->is_syscall)
-		return ki_expr_cast(g->s, KI_I64, ki_d_gen_syscall_arg(g, i));
-	if (at->regs->at_entry && g->d->probes.v[at->probe].hook)
-		return hook_argument(g, g->d->probes.v[at->probe].hook, i);
-	return at->regs->at_entry ? ki_expr_cast(g->s, KI_I64, ki_expr_param(g->s, i))
-				  : number(g, 0);
-}
-
-/* -4095 <= value < 0 ? -value : 0 */
-static struct ki_node *error_number(struct ki_d_gen *g)
-{
-	struct ki_node *is_error;
-
-	if (!g->site->is_return || !g->site->regs->at_exit)
-		return number(g, 0);
-	is_error = ki_expr_binary(g->s, KI_GE, ki_expr_fact(g->s, KI_FACT_RETVAL),
-				  ki_expr_const(g->s, KI_U64, (uint64_t)-4095));
-	return ki_expr_cond(g->s, is_error, ki_expr_unary(g->s, KI_NEG, retval(g)), number(g, 0));
 }
 
 /* clock / khz * 10^6 + clock % khz * 10^6 / khz: nanoseconds that do not overflow. */
@@ -154,7 +64,7 @@ static struct ki_node *builtin(struct ki_d_gen *g, const struct ki_d_builtin *b)
 		return ki_expr_cast(g->s, ki_d_num(b->type),
 				    ki_expr_fact(g->s, (enum ki_fact)b->number));
 	case KI_D_B_ARG:
-		return argument(g, b->number);
+		return ki_d_gen_argument(g, b->number);
 	case KI_D_B_ID:
 		return ki_expr_const(g->s, KI_U32, g->d->probes.v[g->site->probe].id);
 	case KI_D_B_EPID:
@@ -167,7 +77,7 @@ static struct ki_node *builtin(struct ki_d_gen *g, const struct ki_d_builtin *b)
 	case KI_D_B_VTIME:
 		return ki_expr_cast(g->s, KI_I64, virtual_time(g));
 	case KI_D_B_ERRNO:
-		return error_number(g);
+		return ki_d_gen_errno(g);
 	case KI_D_B_REG:
 		return ki_expr_reg(g->s, (enum ki_reg)b->number);
 	case KI_D_B_ADDR:
@@ -447,13 +357,45 @@ static struct ki_node *random_number(struct ki_d_gen *g)
 	return ki_expr_cast(g->s, KI_I32, ki_expr_binary(g->s, KI_XOR, x[0], x[1]));
 }
 
+static struct ki_node *call(struct ki_d_gen *g, const struct ki_d_node *n)
+{
+	if (n->type.base == KI_D_STACK)
+		return ki_expr_stack(g->s, ki_stacks_number(g->d->run->stacks), 0,
+				     n->sym.function->kind == KI_D_F_USTACK);
+	switch (n->sym.function->kind) {
+	case KI_D_F_SPECULATION:
+		return ki_d_gen_speculation(g);
+	case KI_D_F_RANDOM:
+		return random_number(g);
+	case KI_D_F_PROGENY:
+		return ki_d_gen_progeny(g, n->kid[0]);
+	case KI_D_F_MEMORY:
+		return ki_d_gen_memory_call(g, n);
+	default:
+		return ki_d_gen_text_call(g, n);
+	}
+}
+
+static struct ki_node *named(struct ki_d_gen *g, const struct ki_d_node *n)
+{
+	if (n->is_builtin && ki_d_is_string(n->type))
+		return ki_d_gen_text(g, n);
+	return n->is_builtin ? builtin(g, n->sym.builtin) : variable(g, n->sym.var);
+}
+
+static struct ki_node *converted(struct ki_d_gen *g, const struct ki_d_node *n)
+{
+	struct ki_node *x = ki_d_gen_expr(g, n->kid[0]);
+
+	if (ki_d_is_string(n->type) || !ki_d_is_scalar(n->type))
+		return x;
+	return ki_expr_cast(g->s, ki_d_num(n->type), x);
+}
+
 struct ki_node *ki_d_gen_expr(struct ki_d_gen *g, const struct ki_d_node *n)
 {
 	if (ki_d_in_variable(n))
 		return ki_d_gen_part(g, n);
-	if (n->kind == KI_D_CALL && n->type.base == KI_D_STACK)
-		return ki_expr_stack(g->s, ki_stacks_number(g->d->run->stacks), 0,
-				     n->sym.function->kind == KI_D_F_USTACK);
 	switch (n->kind) {
 	case KI_D_STEP:
 	case KI_D_ASSIGN:
@@ -461,23 +403,13 @@ struct ki_node *ki_d_gen_expr(struct ki_d_gen *g, const struct ki_d_node *n)
 	case KI_D_TEXT:
 		return ki_d_gen_text(g, n);
 	case KI_D_CALL:
-		if (n->sym.function->kind == KI_D_F_SPECULATION)
-			return ki_d_gen_speculation(g);
-		if (n->sym.function->kind == KI_D_F_RANDOM)
-			return random_number(g);
-		if (n->sym.function->kind == KI_D_F_PROGENY)
-			return ki_d_gen_progeny(g, n->kid[0]);
-		if (n->sym.function->kind == KI_D_F_MEMORY)
-			return ki_d_gen_memory_call(g, n);
-		return ki_d_gen_text_call(g, n);
+		return call(g, n);
 	case KI_D_NUMBER:
 		return ki_expr_const(g->s, ki_d_num(n->type), n->value);
 	case KI_D_NAME:
 	case KI_D_SELF:
 	case KI_D_THIS:
-		if (n->is_builtin && ki_d_is_string(n->type))
-			return ki_d_gen_text(g, n);
-		return n->is_builtin ? builtin(g, n->sym.builtin) : variable(g, n->sym.var);
+		return named(g, n);
 	case KI_D_INDEX:
 		return element(g, n);
 	case KI_D_UNARY:
@@ -488,9 +420,7 @@ struct ki_node *ki_d_gen_expr(struct ki_d_gen *g, const struct ki_d_node *n)
 		return ki_expr_cond(g->s, ki_d_gen_expr(g, n->kid[0]), ki_d_gen_expr(g, n->kid[1]),
 				    ki_d_gen_expr(g, n->kid[2]));
 	case KI_D_CAST:
-		if (ki_d_is_string(n->type) || !ki_d_is_scalar(n->type))
-			return ki_d_gen_expr(g, n->kid[0]);
-		return ki_expr_cast(g->s, ki_d_num(n->type), ki_d_gen_expr(g, n->kid[0]));
+		return converted(g, n);
 	case KI_D_ADDRESS:
 		return ki_d_gen_address(g, n->kid[0]);
 	case KI_D_COMMA:

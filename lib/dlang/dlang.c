@@ -121,6 +121,20 @@ static void free_aggs(struct ki_dlang *d)
 	ki_vec_free(&d->aggs);
 }
 
+static void free_probes(struct ki_dlang *d)
+{
+	for (size_t i = 0; i < d->probes.n; i++) {
+		struct ki_d_probe *p = &d->probes.v[i];
+
+		ki_d_hook_end(p);
+		ki_d_user_free(p->hook ? p->hook->user : NULL);
+		free(p->hook);
+		free(p->point);
+		free(p->owned);
+	}
+	ki_vec_free(&d->probes);
+}
+
 void ki_dlang_free(struct ki_dlang *d)
 {
 	if (!d)
@@ -131,13 +145,7 @@ void ki_dlang_free(struct ki_dlang *d)
 	for (size_t i = 0; i < d->patterns.n; i++)
 		for (int f = 0; f < 4; f++)
 			free(d->patterns.v[i].field[f]);
-	for (size_t i = 0; i < d->probes.n; i++) {
-		ki_d_hook_end(&d->probes.v[i]);
-		ki_d_user_free(d->probes.v[i].hook ? d->probes.v[i].hook->user : NULL);
-		free(d->probes.v[i].hook);
-		free(d->probes.v[i].point);
-		free(d->probes.v[i].owned);
-	}
+	free_probes(d);
 	for (size_t i = 0; i < d->strings.n; i++)
 		free(d->strings.v[i]);
 	for (unsigned int i = 0; d->args && i < d->o.nargs; i++)
@@ -148,7 +156,6 @@ void ki_dlang_free(struct ki_dlang *d)
 	ki_vec_free(&d->clauses);
 	ki_vec_free(&d->actions);
 	ki_vec_free(&d->batches);
-	ki_vec_free(&d->probes);
 	ki_vec_free(&d->uses);
 	ki_vec_free(&d->strings);
 	ki_vec_free(&d->symbols);
@@ -163,6 +170,19 @@ void ki_dlang_free(struct ki_dlang *d)
 	free(d->args);
 	free(d->text);
 	free(d);
+}
+
+const char *ki_dlang_reason(const struct ki_err *err)
+{
+	const char *text = err->msg, *end;
+
+	if (strncmp(text, "D: ", 3) != 0)
+		return text;
+	text += 3;
+	end = strstr(text, "column ");
+	if (end == text || (end && !strncmp(text, "line ", 5)))
+		text = strstr(end, ": ") ? strstr(end, ": ") + 2 : text;
+	return text;
 }
 
 unsigned int ki_d_strsize(const struct ki_dlang *d)

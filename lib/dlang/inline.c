@@ -229,6 +229,19 @@ static struct ki_d_node *around_body(struct ki_d_node *lets, struct ki_d_node *b
 	return body;
 }
 
+/* A struct's body: *&body. */
+static int stand_in_memory(struct ki_d_checker *c, struct ki_d_node *n)
+{
+	struct ki_d_node *at = ki_d_node_new(&c->d->pool, KI_D_ADDRESS, n->at, 0);
+
+	if (!at)
+		return -ENOMEM;
+	at->kid[0] = n->kid[0];
+	n->kid[0] = at;
+	n->kind = KI_D_DEREF;
+	return 0;
+}
+
 int ki_d_inline_use(struct ki_d_checker *c, struct ki_d_node *n, struct ki_d_inline *in)
 {
 	struct copying to = {
@@ -254,15 +267,8 @@ int ki_d_inline_use(struct ki_d_checker *c, struct ki_d_node *n, struct ki_d_inl
 		return ki_d_fail(c->d, c->err, n->at, "D_UNKNOWN", "%.40s becomes too large",
 				 in->name);
 	n->kind = KI_D_CAST;
-	if (ki_d_is_struct(in->type)) { /* it stands in memory: *&body */
-		struct ki_d_node *at = ki_d_node_new(&c->d->pool, KI_D_ADDRESS, n->at, 0);
-
-		if (!at)
-			return ki_d_no_memory(c->err);
-		at->kid[0] = n->kid[0];
-		n->kid[0] = at;
-		n->kind = KI_D_DEREF;
-	}
+	if (ki_d_is_struct(in->type) && stand_in_memory(c, n))
+		return ki_d_no_memory(c->err);
 	n->kid[1] = n->kid[2] = NULL;
 	n->about = in->type;
 	n->is_builtin = false;

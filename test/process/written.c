@@ -51,7 +51,7 @@ static __attribute__((noinline)) void done(unsigned int round)
 	__asm__ volatile(NOTE("round__done", "0", "4@%k[round] -8@$-1") : : [round] "r"(round));
 }
 
-static __attribute__((noinline)) void twice(unsigned long n)
+static __attribute__((noinline, noclone)) void twice(unsigned long n)
 {
 	__asm__ volatile(NOTE("twice", "0", "4@$1"));
 	__asm__ volatile(NOTE("twice", "0", "8@%[n]") : : [n] "r"(n));

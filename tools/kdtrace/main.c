@@ -59,20 +59,6 @@ struct session {
 	FILE *out;
 };
 
-/* The message alone: where it is is said apart from it. */
-static const char *reason_of(const struct ki_err *err)
-{
-	const char *text = err->msg, *end;
-
-	if (strncmp(text, "D: ", 3) != 0)
-		return text;
-	text += 3;
-	end = strstr(text, "column ");
-	if (end == text || (end && !strncmp(text, "line ", 5)))
-		text = strstr(end, ": ") ? strstr(end, ": ") + 2 : text;
-	return text;
-}
-
 /* The line of the program, and a mark below the place. */
 static void show_place(const struct ki_dlang_where *w)
 {
@@ -99,7 +85,7 @@ static int fail_compile(const struct session *s, const struct ki_err *err)
 		snprintf(line, sizeof(line), "line %u: ", w->line);
 	say("%s %s: %s%s%s%s%s", is_script ? "failed to compile script" : "invalid probe specifier",
 	    p->name, s->o.tags ? "[" : "", s->o.tags ? w->tag : "", s->o.tags ? "] " : "", line,
-	    reason_of(err));
+	    ki_dlang_reason(err));
 	show_place(w);
 	return EXIT_FAILED;
 }

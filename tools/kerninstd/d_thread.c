@@ -102,27 +102,13 @@ static void warn(void *arg, const char *text)
 	pthread_mutex_unlock(&p->lock);
 }
 
-/* The message alone: where it is is said apart from it. */
-static const char *reason_of(const struct running *r, const struct ki_err *err)
-{
-	const char *text = err->msg, *end;
-
-	if (!r->where.tag || strncmp(text, "D: ", 3) != 0)
-		return text;
-	text += 3;
-	end = strstr(text, "column ");
-	if (end == text || (end && !strncmp(text, "line ", 5)))
-		text = strstr(end, ": ") ? strstr(end, ": ") + 2 : text;
-	return text;
-}
-
 static void put_error(const struct running *r, struct ki_json *j, const struct ki_err *err)
 {
 	const char *tag = r->where.tag ? r->where.tag : reply_tag(err);
 
 	ki_json_open(j, "error", '{');
 	ki_json_str(j, "reason", err->code == -EPERM && !err->reason ? "DESTRUCTIVE" : tag);
-	ki_json_str(j, "message", reason_of(r, err));
+	ki_json_str(j, "message", r->where.tag ? ki_dlang_reason(err) : err->msg);
 	if (r->where.tag) {
 		ki_json_u64(j, "line", r->where.line);
 		ki_json_u64(j, "column", r->where.column);
