@@ -8,11 +8,12 @@ cd "$(dirname "$0")/../.." || exit 1
 # shellcheck source=test/process/lib.sh
 . test/process/lib.sh
 
-# counts FORM POINT...: in $tmp/counts, of one round by one thread of 80000 calls
+# counts FORM POINT...: in $tmp/counts, of one round by one thread of $calls calls
+calls=80000
 counts() {
 	local form=$1
 	shift
-	"$ki" stat -q -x, -o "$tmp/csv" "$@" -- $bin/"$form" 0 80000 <<< "" > "$tmp/its" &&
+	"$ki" stat -q -x, -o "$tmp/csv" "$@" -- $bin/"$form" 0 "$calls" <<< "" > "$tmp/its" &&
 		awk -F, 'NR > 1 { print $3, $1 }' "$tmp/csv" | sort > "$tmp/counts"
 }
 
@@ -27,13 +28,13 @@ for form in pie cet static nopie; do
 done
 
 stepped() { # FORM POINT...: every instruction as single steps find it
-	local form=$1
+	local form=$1 calls=3000
 	shift
 	counts "$form" "${@/#/command/}" || return
 	awk -F, 'NR > 1 && $1 != "" { print $4, $1 }' "$tmp/csv" | sort -u > "$tmp/counted"
 	[ "$(wc -l < "$tmp/counted")" -ge 10 ] || { cat "$tmp/counted"; return 1; }
 	awk '{ print $1 }' "$tmp/counted" > "$tmp/addresses"
-	echo | $bin/oracle steps "$tmp/addresses" "$bin/$form" 0 80000 2> /dev/null | sort > "$tmp/stepped" &&
+	echo | $bin/oracle steps "$tmp/addresses" "$bin/$form" 0 "$calls" 2> /dev/null | sort > "$tmp/stepped" &&
 		join "$tmp/counted" "$tmp/stepped" | awk '$2 != $3 { print; bad = 1 } END { exit bad || NR < 10 }'
 }
 check "main, and what is before it, as single steps find them" stepped nopie nopie:main:insns nopie:_start:insns
