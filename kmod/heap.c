@@ -28,7 +28,8 @@ module_param_named(heap, ki_heap_most, ulong, 0644);
 MODULE_PARM_DESC(heap, "bytes of the text heap at most, in steps of 1 MiB");
 
 static DEFINE_MUTEX(ki_heap_lock);	/* inside ki_lock; text_mutex is not taken inside it */
-static DEFINE_MUTEX(ki_heap_size_lock); /* the heap grows or shrinks; outside ki_heap_lock */
+static DEFINE_MUTEX(ki_heap_size_lock); /* the heap grows or shrinks; outside ki_heap_lock and
+					   text_mutex */
 static unsigned long ki_heap_start;
 static u32 ki_heap_steps;  /* that have memory */
 static bool ki_heap_short; /* there was none for another one */
@@ -110,9 +111,13 @@ static void shorten(void)
 		hide_from(n);
 }
 
-/* What was hidden gives its memory back; false: somebody may still read it. */
+/*
+ * What was hidden gives its memory back; false: somebody may still read it. What is still to be
+ * written there is written first: free blocks are filled some time before the bytes stand there.
+ */
 static bool reclaim(bool wait)
 {
+	ki_text_flush_heap();
 	if (!ki_rows_reclaim(ki_heap_steps, wait))
 		return false;
 	if (!ki_heap_steps)

@@ -35,7 +35,8 @@ bool ki_text_probed(unsigned long start, unsigned long end);
 bool ki_text_has_lock_prefix(unsigned long start, unsigned long end);
 void ki_text_write_heap(unsigned long addr, const void *bytes, size_t len);
 void ki_text_fill_heap(unsigned long addr, size_t len);
-/* What has been written to the heap need not stand there before the next swap, or this. */
+/* What has been written to the heap need not stand there before the next swap, or this. Before
+ * memory of the heap is given back, this is called. */
 void ki_text_flush_heap(void);
 
 /* trap.c. A place in ki_returned that no trap is known of returns to the caller. */

@@ -80,6 +80,7 @@ static struct module region;
 static u32 steps, names, grown, shrunk;
 static u32 taken;    /* steps that have memory */
 static bool readers; /* somebody still reads what has been hidden */
+static bool staged;  /* bytes of the heap are not written yet */
 
 void *ki_reach_start(enum ki_reach what)
 {
@@ -137,6 +138,7 @@ bool ki_rows_reclaim(u32 shown, bool wait)
 	assert_int_equal(shown, steps);
 	if (readers && !wait && taken > shown)
 		return false;
+	assert_false(staged);
 	memset(heap_bytes + shown * KI_HEAP_STEP, 0x55, n * KI_HEAP_STEP);
 	memset(orc_ips + shown * STEP_ORCS, 0x55, n * STEP_ORCS * sizeof(*orc_ips));
 	memset(exs + shown * STEP_EXS, 0x55, n * STEP_EXS * sizeof(*exs));
@@ -171,6 +173,12 @@ void ki_text_fill_heap(unsigned long addr, size_t len)
 	memset((void *)addr, KI_INT3, len);
 	filled_from = addr;
 	filled_to = addr + len;
+	staged = true;
+}
+
+void ki_text_flush_heap(void)
+{
+	staged = false;
 }
 
 #endif
