@@ -6,6 +6,7 @@
 #define KI_COMPAT_H
 
 #include <linux/version.h>
+#include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/objtool.h>
 #include <linux/sched.h>
@@ -96,6 +97,17 @@ typedef struct ctl_table ki_sysctl_row;
 #else
 #define ki_register_sysctl(path, rows, n) register_sysctl(path, rows)
 #endif
+
+/* A page of another address space, whose mmap_lock is held and is not let go. */
+static inline long ki_user_page(struct mm_struct *mm, unsigned long addr, unsigned int flags,
+				struct page **page)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 5, 0)
+	return get_user_pages_remote(mm, addr, 1, flags, page, NULL);
+#else
+	return get_user_pages_remote(mm, addr, 1, flags, page, NULL, NULL);
+#endif
+}
 
 /* Since 6.3 the flags of a mapping are set by helpers. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)

@@ -21,6 +21,7 @@
 
 #include "compat.h"
 #include "ki.h"
+#include "process.h"
 #include "sessions.h"
 #include "who.h"
 
@@ -39,6 +40,7 @@ static bool put_out(struct ki_session *s)
 			task_tgid_nr(current));
 	s->owner.evicted = true;
 	ki_who_is(s);
+	ki_process_evict(s->process);
 	return ki_unsplice_all(s);
 }
 
@@ -100,6 +102,7 @@ static int evict_now(void)
 	err = ki_evict_all(&n);
 	ki_who_end();
 	mutex_unlock(&ki_lock);
+	ki_process_evicted();
 	ki_who_tell(&who);
 	pr_info("kerninst: %u sessions have been evicted%s\n", n,
 		err ? "; another tool stands in a window, which stays until it has gone" : "");

@@ -50,6 +50,8 @@
  *   pages    memory of rings, tables, stacks
  *   string   copying strings
  *   reserved text that must not be moved
+ *   process  live processes that are changed; process_text: writing their text; process_spaces:
+ *            which have our breakpoints, and follow forks
  *   view     reading text, live or original
  *   symbols  kernel functions and data that modules cannot link to
  *
@@ -222,6 +224,7 @@ struct ki_session {
 	struct ki_ring_buffers *ring;	/* once it has one, to its end */
 	struct ki_stacks_table *stacks; /* the same */
 	struct ki_texts_table *texts;	/* the same */
+	struct ki_process *process;	/* the same */
 };
 
 /* session.c */

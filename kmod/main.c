@@ -13,6 +13,7 @@
 #include "kcov.h"
 #include "limit.h"
 #include "permit.h"
+#include "process.h"
 #include "reach.h"
 #include "request.h"
 #include "ring.h"
@@ -48,6 +49,8 @@ static int ki_mmap(struct file *file, struct vm_area_struct *vma)
 		return ki_ring_map_tails(file->private_data, vma);
 	case KI_MAP_STACKS:
 		return ki_stacks_map(file->private_data, vma);
+	case KI_MAP_PROCESS:
+		return ki_process_mmap(file->private_data, vma);
 	case KI_MAP_TEXTS:
 		return ki_texts_map(file->private_data, vma);
 	default:
@@ -83,13 +86,18 @@ static int ki_open(struct inode *inode, struct file *file)
 
 static int ki_release(struct inode *inode, struct file *file)
 {
+	struct ki_session *s = file->private_data;
+	struct ki_process *p = s->process;
 	struct ki_who who;
 
+	ki_process_end(p);
 	mutex_lock(&ki_lock);
-	ki_who_begin(&who, file->private_data);
-	ki_session_end(file->private_data);
+	ki_who_begin(&who, s);
+	ki_process_give(s);
+	ki_session_end(s);
 	ki_who_end();
 	mutex_unlock(&ki_lock);
+	ki_process_free(p);
 	ki_who_tell(&who);
 	return 0;
 }
@@ -140,6 +148,7 @@ static const struct {
 	{ki_probes_init, ki_probes_exit},
 	{ki_returns_init, ki_returns_exit},
 	{ki_kcov_init, ki_kcov_exit},
+	{ki_processes_init, ki_processes_exit},
 	{ki_evict_init, ki_evict_exit},
 	{ki_panic_init, ki_panic_exit},
 };

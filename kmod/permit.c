@@ -62,6 +62,10 @@ static const struct {
 	{KI_IOC_TABLE, KI_WRITES | KI_CHANGES, offsetof(struct ki_table_request, reason)},
 	{KI_IOC_STACKS, KI_WRITES | KI_CHANGES, offsetof(struct ki_stacks, reason)},
 	{KI_IOC_TEXTS, KI_WRITES | KI_CHANGES, offsetof(struct ki_texts, reason)},
+	{KI_IOC_PROCESS, KI_WRITES, offsetof(struct ki_process_open, reason)},
+	{KI_IOC_PROCESS_MEMORY, KI_WRITES, offsetof(struct ki_process_memory, reason)},
+	{KI_IOC_PROCESS_MAP, KI_WRITES, offsetof(struct ki_process_map, reason)},
+	{KI_IOC_PROCESS_EDIT, KI_WRITES, offsetof(struct ki_process_edits, reason)},
 	{KI_IOC_EVENT, KI_WRITES | KI_CHANGES, offsetof(struct ki_event_req, reason)},
 };
 

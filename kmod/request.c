@@ -8,6 +8,7 @@
  * may never come. Meanwhile the session's own mutex is held: requests of one descriptor come one
  * after the other, and a descriptor that sleeps delays only itself.
  */
+#include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/mm.h>
 #include <linux/module.h>
@@ -19,6 +20,7 @@
 #include "long.h"
 #include "pages.h"
 #include "permit.h"
+#include "process.h"
 #include "reach.h"
 #include "request.h"
 #include "ring.h"
@@ -264,6 +266,12 @@ static int do_evict(struct ki_request *q)
 	return ki_evict(q->session, &q->arg.evict);
 }
 
+static int answer_evict(struct ki_request *q, int err)
+{
+	ki_process_evicted();
+	return err;
+}
+
 static int do_held(struct ki_request *q)
 {
 	return ki_held_tell(&q->arg.held);
@@ -295,8 +303,12 @@ static const struct ki_ioctl {
 	{KI_IOC_PATCHES, do_patches},
 	{KI_IOC_SESSION, do_session},
 	{KI_IOC_SESSION_WINDOW, do_session_window},
-	{KI_IOC_EVICT, do_evict},
+	{KI_IOC_EVICT, do_evict, NULL, answer_evict},
 	{KI_IOC_HELD, do_held},
+	{KI_IOC_PROCESS, ki_process, ki_process_take},
+	{KI_IOC_PROCESS_MEMORY, ki_process_memory, ki_process_memory_take},
+	{KI_IOC_PROCESS_MAP, ki_process_map, ki_process_map_take, ki_process_map_answer},
+	{KI_IOC_PROCESS_EDIT, ki_process_edit, ki_process_edit_take, ki_process_edit_answer},
 };
 
 static void forget_copies(struct ki_request *q)
@@ -307,6 +319,10 @@ static void forget_copies(struct ki_request *q)
 	kvfree(q->chunks);
 	kvfree(q->ids);
 	kvfree(q->init);
+	kvfree(q->edits);
+	ki_process_free(q->process);
+	if (!IS_ERR_OR_NULL(q->file))
+		fput(q->file);
 	kvfree(q->out);
 }
 

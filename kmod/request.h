@@ -9,6 +9,7 @@
 
 struct file;
 struct ki_long_taken;
+struct ki_process;
 
 struct ki_request {
 	struct ki_session *session;
@@ -34,6 +35,10 @@ struct ki_request {
 		struct ki_session_window window;
 		struct ki_evict evict;
 		struct ki_held held;
+		struct ki_process_open process;
+		struct ki_process_memory process_memory;
+		struct ki_process_map process_map;
+		struct ki_process_edits process_edits;
 	} arg;
 	/* Its arrays, of kvfree; NULL: not taken, or none. */
 	struct ki_window *windows;
@@ -42,8 +47,11 @@ struct ki_request {
 	struct ki_long_taken *longs; /* one for each chunk; long.h */
 	u32 *ids;
 	u64 *init;
-	void *out;    /* what is to be answered beside arg */
-	bool checked; /* windows and chunks say what is to be said of them */
+	struct ki_process_edit *edits;
+	struct ki_process *process; /* begun, and not the session's yet; NULL */
+	struct file *file;	    /* the same */
+	void *out;		    /* what is to be answered beside arg */
+	bool checked;		    /* windows and chunks say what is to be said of them */
 };
 
 /* request.c: the ioctls */
@@ -51,8 +59,8 @@ long ki_request_make(struct file *file, unsigned int cmd, unsigned long user);
 
 /*
  * Each in three steps: take: all from user memory; the one that bears the request's name: all
- * else, with ki_lock held; answer: to user memory, also when there was an error, which is returned
- * if it can be said.
+ * else, with ki_lock held; answer: to user memory, and whatever else may have to wait for a
+ * process, also when there was an error, which is returned if it can be said.
  */
 int ki_splice_take(struct ki_request *q);
 int ki_splice(struct ki_request *q) __must_hold(&ki_lock);

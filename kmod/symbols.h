@@ -12,6 +12,7 @@
 #include <linux/module.h>
 #include <linux/percpu.h>
 #include <linux/perf_event.h>
+#include <linux/sched/mm.h>
 #include <linux/sched/task_stack.h>
 #include <linux/set_memory.h>
 #include <linux/static_call.h>
@@ -34,6 +35,7 @@
 	X(task_call_func)                                                                          \
 	X(put_task_stack)                                                                          \
 	X(find_ge_pid)                                                                             \
+	X(mm_access)                                                                               \
 	X(nmi_uaccess_okay)                                                                        \
 	X(per_cpu_ptr_to_phys)                                                                     \
 	X(perf_event_read_local)                                                                   \

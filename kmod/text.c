@@ -206,7 +206,7 @@ static void poke_tails(const struct ki_swap *v, u32 n)
 }
 
 /* Are these CPUs QEMU's? Is there more than one? */
-static bool are_emulated(void)
+bool ki_text_is_emulated(void)
 {
 	static enum { UNKNOWN, NO, YES } emulated;
 	u32 eax, name[3] = {};
@@ -315,7 +315,7 @@ static void write_emulated(const struct ki_swap *v, u32 n, bool inside, bool bre
  */
 static void poke_entries(const struct ki_swap *v, u32 n, bool inside, bool breakpoint)
 {
-	bool emulated = are_emulated();
+	bool emulated = ki_text_is_emulated();
 	u32 i, some;
 
 	for (i = 0; i < n; i += some) {

@@ -11,6 +11,7 @@
 #include "uapi/kerninst.h"
 
 /* text.c */
+bool ki_text_is_emulated(void); /* QEMU executes this, on several CPUs */
 struct ki_swap {
 	unsigned long addr;
 	u8 len; /* bytes that change, 1..KI_JMP_LEN; 0: a breakpoint is there for good */

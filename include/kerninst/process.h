@@ -1,11 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Splicing into a live process, without the driver: windows, copies and chunks are the kernel's;
- * the linking and the writing are done by this library, through ptrace and /proc/PID/mem.
+ * Splicing into a live process: windows, copies and chunks are the kernel's; this library links
+ * them. There are two ways to put them in.
  *
- * What is installed belongs to a guard, a small process of its own that alone traces the process:
- * when the caller ends, for whatever reason, kill -9 too, the guard gives the process its text
- * back. The threads are stopped only while text is written, so a debugger can be attached
+ * Through the driver, where it is loaded and the caller may (CAP_PERFMON, and what ptrace takes):
+ * no thread is stopped, nothing is injected, and what only a breakpoint fits is done with one,
+ * which the process and its debugger never see. What is installed belongs to a descriptor: however
+ * the caller ends, the process gets its text back, and so does what it has forked. Our memory stays
+ * mapped in them until they end.
+ *
+ * Without it, through ptrace and /proc/PID/mem.
+ *
+ * There what is installed belongs to a guard, a small process of its own that alone traces the
+ * process: when the caller ends, for whatever reason, kill -9 too, the guard gives the process its
+ * text back. The threads are stopped only while text is written, so a debugger can be attached
  * meanwhile.
  */
 #ifndef KERNINST_PROCESS_H
@@ -58,9 +66,13 @@ struct ki_process_cost {
 			     asked to stop to the last that goes on */
 	uint64_t mapping_ns; /* how long one of them was held to map our memory */
 	uint32_t moved;	     /* threads that were led into a patch, from bytes that changed */
+	bool by_driver;	     /* nobody was held */
 	bool left; /* some thread was still in a patch, so the mapping has been left there;
 		      the text is as it was */
 };
+
+/* Will ki_process_splice go through the driver? Then a window may take a breakpoint. */
+bool ki_process_by_driver(struct ki_target *t);
 
 /*
  * Install a plan of short chunks (ki_plan_add) in a target of ki_target_open_process, with

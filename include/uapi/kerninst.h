@@ -588,6 +588,7 @@ struct ki_unsplice {
 #define KI_IOC_GLOBAL	_IOWR('k', 0x4d, struct ki_global)
 
 #include "kerninst_held.h"
+#include "kerninst_process.h"
 #include "kerninst_sizes.h"
 
 #endif

@@ -41,5 +41,10 @@ KI_ASSERT_SIZE(ki_session_row, 104);
 KI_ASSERT_SIZE(ki_session_window, 96);
 KI_ASSERT_SIZE(ki_evict, 24);
 KI_ASSERT_SIZE(ki_held, 72);
+KI_ASSERT_SIZE(ki_process_open, 16);
+KI_ASSERT_SIZE(ki_process_memory, 16);
+KI_ASSERT_SIZE(ki_process_map, 40);
+KI_ASSERT_SIZE(ki_process_edit, 32);
+KI_ASSERT_SIZE(ki_process_edits, 24);
 
 #endif

@@ -24,11 +24,17 @@ static bool has_call(const struct ki_plan *p, uint32_t window)
 	return false;
 }
 
-static unsigned int judge_window(const struct ki_plan *p, uint32_t window, bool shadow_stack)
+static unsigned int judge_window(const struct ki_linking *how, uint32_t window)
 {
-	if (p->windows.v[window].board == KI_BOARD_TRAP)
+	if (!how->driver && how->plan->windows.v[window].board == KI_BOARD_TRAP)
 		return KI_R_NO_TRAP;
-	return shadow_stack && has_call(p, window) ? KI_R_SHADOW_STACK : KI_R_OK;
+	return how->shadow_stack && has_call(how->plan, window) ? KI_R_SHADOW_STACK : KI_R_OK;
+}
+
+/* The window in whose tail another one bounces; KI_NONE. */
+static uint32_t host_of(const struct ki_linking *how, uint32_t window)
+{
+	return how->driver ? KI_NONE : how->plan->more.v[window].host;
 }
 
 static bool ends_in_field(const struct ki_copy *c)
@@ -51,14 +57,14 @@ static unsigned int judge_chunk(const struct ki_plan *p, const struct ki_chunk *
 	return KI_R_OK;
 }
 
-static unsigned int judge(const struct ki_plan *p, const struct ki_chunk *c, bool shadow_stack)
+static unsigned int judge(const struct ki_linking *how, const struct ki_chunk *c)
 {
-	uint32_t host = p->more.v[c->window].host;
-	unsigned int reason = judge_window(p, c->window, shadow_stack);
+	uint32_t host = host_of(how, c->window);
+	unsigned int reason = judge_window(how, c->window);
 
 	if (!reason && host != KI_NONE)
-		reason = judge_window(p, host, shadow_stack);
-	return reason ? reason : judge_chunk(p, c);
+		reason = judge_window(how, host);
+	return reason ? reason : judge_chunk(how->plan, c);
 }
 
 static int by_place(const void *a, const void *b, void *plan)
@@ -87,16 +93,17 @@ static int by_address(const void *a, const void *b, void *plan)
 	return (x > y) - (x < y);
 }
 
-int ki_linked_judge(struct ki_linked *x, struct ki_plan *p, bool shadow_stack)
+int ki_linked_judge(struct ki_linked *x, const struct ki_linking *how)
 {
+	struct ki_plan *p = how->plan;
 	bool *wanted = calloc(p->windows.n + 1, sizeof(*wanted));
 	int ret = wanted ? 0 : -ENOMEM;
 
 	for (uint32_t i = 0; !ret && i < p->chunks.n; i++) {
 		struct ki_chunk *c = &p->chunks.v[i].c;
-		uint32_t host = p->more.v[c->window].host;
+		uint32_t host = host_of(how, c->window);
 
-		c->reason = judge(p, c, shadow_stack);
+		c->reason = judge(how, c);
 		if (c->reason)
 			continue;
 		ret = ki_vec_push(&x->chunks, i);

@@ -9,6 +9,6 @@
  * Fill the lists of chunks and of windows; what is left out has its reason in the plan. 0, or
  * -ENOMEM.
  */
-int ki_linked_judge(struct ki_linked *x, struct ki_plan *p, bool shadow_stack);
+int ki_linked_judge(struct ki_linked *x, const struct ki_linking *how);
 
 #endif

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "process/edits.h"
 #include "process/judge.h"
 
 #define JMP_LEN	  5
@@ -215,24 +216,15 @@ static int link_arena(struct ki_linked *x, struct ki_arena *a, const struct ki_m
 	return 0;
 }
 
-static void make_jmp(struct ki_edit *e, uint64_t to)
-{
-	int32_t field = (int32_t)(to - (e->addr + JMP_LEN));
-
-	e->len = JMP_LEN;
-	e->now[0] = 0xe9;
-	memcpy(e->now + 1, &field, 4);
-}
-
 /* What is written for a window. What stands there now is looked at when it is written. */
 static int add_edits(struct ki_linked *x, const struct ki_window *w, const struct ki_patched *at)
 {
 	struct ki_edit board = {.addr = w->addr}, bounce = {.addr = w->bounce, .bounce = true};
 
 	if (w->board == KI_BOARD_JMP) {
-		make_jmp(&board, at->at);
+		ki_edit_jump(&board, at->at);
 	} else {
-		make_jmp(&bounce, at->at);
+		ki_edit_jump(&bounce, at->at);
 		board.len = SHORT_LEN;
 		board.now[0] = 0xeb;
 		board.now[1] = (uint8_t)(w->bounce - (w->addr + SHORT_LEN));
@@ -269,12 +261,17 @@ static int by_edit(const void *a, const void *b)
 	return (x->addr > y->addr) - (x->addr < y->addr);
 }
 
-static int make_edits(struct ki_linked *x)
+static int make_edits(struct ki_linked *x, bool driver)
 {
 	int ret = 0;
 
-	for (size_t i = 0; !ret && i < x->order.n; i++)
-		ret = add_edits(x, &x->plan->windows.v[x->order.v[i]], &x->windows.v[i]);
+	for (size_t i = 0; !ret && i < x->order.n; i++) {
+		const struct ki_window *w = &x->plan->windows.v[x->order.v[i]];
+		const struct ki_patched *at = &x->windows.v[i];
+
+		ret = driver ? ki_vec_push(&x->edits, ki_edit_by_driver(x, w, at->at))
+			     : add_edits(x, w, at);
+	}
 	if (!ret && x->edits.n)
 		qsort(x->edits.v, x->edits.n, sizeof(*x->edits.v), by_edit);
 	if (!ret)
@@ -301,13 +298,12 @@ int ki_linked_make(struct ki_linked *x, struct ki_target *t, const struct ki_lin
 		   struct ki_err *err)
 {
 	uint32_t counters = how->counters;
-	struct ki_plan *p = how->plan;
 	uint64_t off;
 	int ret;
 
-	*x = (struct ki_linked){.plan = p, .counters = counters};
+	*x = (struct ki_linked){.plan = how->plan, .counters = counters};
 	x->counters_len = off = (8ull * counters + KI_PAGE - 1) & ~(KI_PAGE - 1);
-	ret = ki_linked_judge(x, p, how->shadow_stack);
+	ret = ki_linked_judge(x, how);
 	if (!ret)
 		ret = ki_vec_reserve(&x->windows, x->order.n + 1);
 	if (!ret)
@@ -322,7 +318,7 @@ int ki_linked_make(struct ki_linked *x, struct ki_target *t, const struct ki_lin
 		if (ret)
 			return ret;
 	}
-	if (make_edits(x))
+	if (make_edits(x, how->driver))
 		return ki_err_set(err, -ENOMEM, 0, "out of memory for the patches");
 	return note_originals(x, t, err);
 }

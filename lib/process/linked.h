@@ -17,6 +17,7 @@ struct ki_edit {
 	uint8_t len;
 	bool bounce;
 	uint8_t orig[5], now[5];
+	uint64_t via; /* where it leads; of a bounce, and of what leads to one: 0 */
 };
 
 struct ki_patched {
@@ -57,6 +58,7 @@ struct ki_linking {
 	struct ki_plan *plan;
 	uint32_t counters;
 	bool shadow_stack;
+	bool driver; /* it writes: there are breakpoints, and no bounces */
 	const struct ki_mappings *maps;
 };
 

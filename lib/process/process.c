@@ -13,22 +13,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "process/guard.h"
+#include "process/ways.h"
 #include "target/process.h"
 
 #define TRIES 5
-
-struct ki_splice_process {
-	pid_t guard;
-	int sock, pidfd;
-	uint32_t counters;
-	uint64_t *values; /* NULL: nothing was installed */
-	size_t len;
-	struct ki_process_cost cost;
-	/* What the guard has been made with. If somebody kills it, its work is done here. */
-	struct ki_guarded g;
-	struct ki_linked linked;
-};
 
 /* What is not ours may be refused by a filter, and a filter may kill. */
 static int check_filters(pid_t pid, struct ki_err *err)
@@ -135,7 +123,7 @@ static int map_counters(struct ki_splice_process *s, const struct ki_linked *x, 
 }
 
 /* Make the guard, and see what it says. */
-static int launch(struct ki_splice_process *s, struct ki_err *err)
+static int install_by_guard(struct ki_splice_process *s, struct ki_err *err)
 {
 	struct ki_reply reply;
 	int pair[2], ret;
@@ -160,12 +148,53 @@ static int launch(struct ki_splice_process *s, struct ki_err *err)
 	return ret;
 }
 
+static int check_for_guard(struct ki_splice_process *s, const struct ki_mappings *maps,
+			   struct ki_err *err)
+{
+	int ret = check_filters(s->g.pid, err);
+
+	return ret ? ret : find_syscall(&s->g, maps, err);
+}
+
+static int remove_by_guard(struct ki_splice_process *s, struct ki_err *err)
+{
+	struct ki_reply reply;
+	int ret;
+
+	if (!s->guard)
+		return 0;
+	send(s->sock, "", 1, MSG_NOSIGNAL);
+	ret = receive(s, &reply, NULL);
+	if (ret && ret != -EPIPE)
+		ki_err_set(err, ret, 0, "%s", reply.err.msg);
+	end_guard(s);
+	if (ret != -EPIPE)
+		return ret;
+	ret = ki_guard_restore(&s->g, err);
+	s->cost = s->g.cost;
+	return ret;
+}
+
+static const struct ki_process_way way_of_guard = {check_for_guard, install_by_guard,
+						   remove_by_guard};
+
+static void forget_values(struct ki_splice_process *s)
+{
+	if (s->values)
+		munmap(s->values, s->len);
+	s->values = NULL;
+}
+
 static int attempt(struct ki_splice_process *s, struct ki_target *t, struct ki_plan *p,
 		   struct ki_err *err)
 {
 	const struct ki_process *process = t->own;
 	struct ki_mappings maps;
-	struct ki_linking how = {p, s->counters, has_shadow_stack(process->pid), &maps};
+	struct ki_linking how = {.plan = p,
+				 .counters = s->counters,
+				 .shadow_stack = has_shadow_stack(process->pid),
+				 .driver = s->way == &ki_process_way_of_driver,
+				 .maps = &maps};
 	int ret = ki_mappings_read(&maps, process->pid);
 
 	s->g = (struct ki_guarded){
@@ -174,22 +203,27 @@ static int attempt(struct ki_splice_process *s, struct ki_target *t, struct ki_p
 		ki_err_set(err, ret, 0, "process %d has ended", process->pid);
 	ki_linked_free(&s->linked);
 	if (!ret)
-		ret = find_syscall(&s->g, &maps, err);
+		ret = s->way->check(s, &maps, err);
 	if (!ret)
 		ret = ki_linked_make(&s->linked, t, &how, err);
-	if (!ret)
-		ret = launch(s, err);
+	if (!ret && s->linked.arenas.n)
+		ret = s->way->install(s, err);
+	if (ret) {
+		s->way->remove(s, NULL);
+		forget_values(s);
+	}
 	ki_mappings_free(&maps);
 	return ret;
 }
 
-static int begin(struct ki_splice_process *s, const struct ki_process *process, struct ki_err *err)
+static int begin(struct ki_splice_process *s, struct ki_target *t, struct ki_err *err)
 {
+	struct ki_process *process = t->own;
 	uint8_t byte;
-	int ret = check_filters(process->pid, err);
 
-	if (ret)
-		return ret;
+	s->way = ki_process_by_driver(t) ? &ki_process_way_of_driver : &way_of_guard;
+	s->device = process->device;
+	process->device = -1;
 	s->pidfd = (int)syscall(SYS_pidfd_open, process->pid, 0);
 	/* The number is still that of the process whose memory has been opened. */
 	if (s->pidfd < 0 || ki_process_peek(process->mem, process->text.v[0].start, &byte, 1))
@@ -208,9 +242,9 @@ int ki_process_splice(struct ki_target *t, struct ki_plan *p, uint32_t counters,
 	s = calloc(1, sizeof(*s));
 	if (!s)
 		return ki_err_set(err, -ENOMEM, 0, "out of memory");
-	s->sock = s->pidfd = -1;
+	s->sock = s->pidfd = s->device = -1;
 	s->counters = counters;
-	ret = begin(s, t->own, err);
+	ret = begin(s, t, err);
 	if (!ret)
 		ret = attempt(s, t, p, err);
 	/* The process has mapped something where we wanted to. */
@@ -244,21 +278,7 @@ const struct ki_process_cost *ki_process_cost(const struct ki_splice_process *s)
 
 int ki_process_remove(struct ki_splice_process *s, struct ki_err *err)
 {
-	struct ki_reply reply;
-	int ret;
-
-	if (!s->guard)
-		return 0;
-	send(s->sock, "", 1, MSG_NOSIGNAL);
-	ret = receive(s, &reply, NULL);
-	if (ret && ret != -EPIPE)
-		ki_err_set(err, ret, 0, "%s", reply.err.msg);
-	end_guard(s);
-	if (ret != -EPIPE)
-		return ret;
-	ret = ki_guard_restore(&s->g, err);
-	s->cost = s->g.cost;
-	return ret;
+	return s->way ? s->way->remove(s, err) : 0;
 }
 
 void ki_process_free(struct ki_splice_process *s)
@@ -267,8 +287,7 @@ void ki_process_free(struct ki_splice_process *s)
 		return;
 	ki_process_remove(s, NULL);
 	ki_linked_free(&s->linked);
-	if (s->values)
-		munmap(s->values, s->len);
+	forget_values(s);
 	if (s->pidfd >= 0)
 		close(s->pidfd);
 	free(s);

@@ -94,6 +94,8 @@ static void process_close(struct ki_target *t)
 	ki_vec_free(&p->rseq);
 	if (p->mem >= 0)
 		close(p->mem);
+	if (p->device >= 0)
+		close(p->device);
 	free(p);
 }
 
@@ -239,7 +241,7 @@ int ki_target_open_process(pid_t pid, struct ki_target **out, struct ki_err *err
 	if (!p)
 		ret = ki_err_set(err, -ENOMEM, 0, "out of memory");
 	else
-		*p = (struct ki_process){.pid = pid, .mem = -1};
+		*p = (struct ki_process){.pid = pid, .mem = -1, .device = -1};
 	if (!ret)
 		ret = check_program(pid, err);
 	if (!ret)

@@ -25,6 +25,7 @@ struct ki_process {
 	 * has gone or has become another program, it reads and writes nothing.
 	 */
 	int mem;
+	int device; /* the driver's session that changes this process; -1: none yet */
 	ki_vec(struct ki_process_text) text; /* in order of address */
 	ki_vec(struct ki_process_area) rseq; /* tables of restartable sequences */
 };

@@ -54,8 +54,8 @@ static int check(const struct verb *self, const struct stat_options *o)
 }
 
 /* Is there a springboard for the place, and is it a side that is built? */
-static unsigned int judge(const struct ki_function *fn, const struct ki_spans *spans,
-			  const struct ki_place *place)
+static unsigned int judge(struct counting *c, const struct ki_function *fn,
+			  const struct ki_spans *spans, const struct ki_place *place)
 {
 	const struct ki_span *s = ki_spans_at(spans, fn, place->addr);
 
@@ -63,7 +63,8 @@ static unsigned int judge(const struct ki_function *fn, const struct ki_spans *s
 		return place->reason;
 	if (place->where == KI_RETURNED)
 		return KI_R_NOT_IN_PROCESS;
-	return s && s->board == KI_BOARD_TRAP ? KI_R_NO_TRAP : KI_R_OK;
+	return s && s->board == KI_BOARD_TRAP && !ki_process_by_driver(c->t) ? KI_R_NO_TRAP
+									     : KI_R_OK;
 }
 
 static int put_places(struct counting *c, const struct ki_function *fn,
@@ -76,7 +77,7 @@ static int put_places(struct counting *c, const struct ki_function *fn,
 	int ret = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		unsigned int reason = judge(fn, spans, &places[i]);
+		unsigned int reason = judge(c, fn, spans, &places[i]);
 
 		if (reason)
 			return ki_err_reason(err, reason, places[i].addr, "%s", p->name);
@@ -247,10 +248,13 @@ static void tell_cost(const struct counting *c)
 	if (cost->left)
 		cli_warn("process %d: a thread was still in a patch: its memory is left there",
 			 c->pid);
-	fprintf(stderr,
-		"held: %u thread%s for %.0f us to write its text, one for %.0f us to map memory\n",
-		cost->threads, cost->threads == 1 ? "" : "s", (double)cost->held_ns / 1e3,
-		(double)cost->mapping_ns / 1e3);
+	if (cost->by_driver)
+		fprintf(stderr, "by the driver: no thread was held\n");
+	else
+		fprintf(stderr,
+			"held: %u thread%s for %.0f us to write its text, one for %.0f us to map memory\n",
+			cost->threads, cost->threads == 1 ? "" : "s", (double)cost->held_ns / 1e3,
+			(double)cost->mapping_ns / 1e3);
 }
 
 static int run_all(struct counting *c)

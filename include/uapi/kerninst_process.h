@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * A part of kerninst.h: a live process, changed without stopping it.
+ *
+ * What is put into a process runs in its user mode, with its rights, so the driver does not read
+ * it: whoever may trace a process may put any code into it. What the driver sees to is that no
+ * thread ever meets half of a change, that breakpoints are nobody's but ours, and that text is
+ * given back when the session ends.
+ *
+ * In this order, each once in a session but for PROCESS_MAP: PROCESS, PROCESS_MEMORY, PROCESS_MAP,
+ * PROCESS_EDIT. When the session ends, or is evicted, every byte goes back in the process and in
+ * what it has forked since. The memory stays where it is mapped until these processes end, or
+ * become other programs: nobody knows when a thread is no more in it.
+ */
+#ifndef _UAPI_KERNINST_PROCESS_H
+#define _UAPI_KERNINST_PROCESS_H
+
+#include <linux/types.h>
+
+/*
+ * KI_IOC_PROCESS: the process that this session changes, from now on: the memory that it has now;
+ * once it has become another program nothing more is changed there. The caller must be allowed to
+ * attach to it with ptrace. KI_R_PROCESS_PERMISSION; KI_R_PROCESS_32BIT; KI_R_PROCESS_GONE, also
+ * for threads of the kernel; -EEXIST.
+ */
+struct ki_process_open {
+	__u32 size;
+	__s32 pid; /* as the caller sees it */
+	__u32 reason;
+	__u32 zero;
+};
+
+/*
+ * KI_IOC_PROCESS_MEMORY: memory of zeros that the process and the caller share, -EEXIST if there
+ * is some. Mapped from the descriptor at KI_MAP_PROCESS; that mapping lives on by itself. Charged
+ * as pages of the session.
+ */
+struct ki_process_memory {
+	__u32 size;
+	__u32 reason; /* out */
+	__u64 bytes;  /* whole pages, up to KI_PROCESS_BYTES */
+};
+
+#define KI_PROCESS_BYTES (256u << 20)
+#define KI_MAP_PROCESS	 0xc0000000
+
+/*
+ * KI_IOC_PROCESS_MAP: map a part of it into the process, shared. -EEXIST: something is there
+ * already; KI_R_PROCESS_GONE.
+ */
+struct ki_process_map {
+	__u32 size;
+	__u32 flags;  /* KI_PROCESS_CODE */
+	__u64 addr;   /* in the process */
+	__u64 len;    /* whole pages, as the others */
+	__u64 offset; /* in the memory */
+	__u32 reason; /* out */
+	__u32 zero;
+};
+
+#define KI_PROCESS_CODE 0x1 /* to be executed and not written; else the other way round */
+
+/*
+ * KI_IOC_PROCESS_EDIT: change bytes of the text, in order of address. All expected bytes are
+ * compared first; if one differs nothing is changed: KI_R_BYTES_CHANGED. The text must be private
+ * memory that is executed: KI_R_PROCESS_TEXT. `len` is 1, a breakpoint (0xcc), or 5, a jump (0xe9)
+ * in the place of one instruction, which alone no thread can be in the middle of.
+ *
+ * A thread that meets the breakpoint, for good or while a jump is written, goes on at `via`: it
+ * gets no signal, and no debugger hears of it.
+ */
+struct ki_process_edit {
+	__u64 addr;
+	__u64 via;
+	__u8 len;
+	__u8 orig[5];
+	__u8 now[5];
+	__u8 zero[5];
+};
+
+struct ki_process_edits {
+	__u32 size;
+	__u32 count;  /* 1..KI_BATCH_WINDOWS */
+	__u64 edits;  /* user memory: struct ki_process_edit[count] */
+	__u32 bad;    /* out: which one is refused */
+	__u32 reason; /* out */
+};
+
+#define KI_IOC_PROCESS	      _IOWR('k', 0x61, struct ki_process_open)
+#define KI_IOC_PROCESS_MEMORY _IOWR('k', 0x62, struct ki_process_memory)
+#define KI_IOC_PROCESS_MAP    _IOWR('k', 0x63, struct ki_process_map)
+#define KI_IOC_PROCESS_EDIT   _IOWR('k', 0x64, struct ki_process_edits)
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * The two ways into a process: through ptrace, by a guard (process.c, guard.c), and through the
+ * driver (driver.c), which stops nobody and has breakpoints.
+ */
+#ifndef KI_PROCESS_WAYS_H
+#define KI_PROCESS_WAYS_H
+
+#include "process/guard.h"
+
+struct ki_process_way {
+	/* May this process be changed so? */
+	int (*check)(struct ki_splice_process *s, const struct ki_mappings *maps,
+		     struct ki_err *err);
+	/* What is linked is put in; -EEXIST: something is mapped there by now. */
+	int (*install)(struct ki_splice_process *s, struct ki_err *err);
+	/* The process has its text back. More than once does no harm. */
+	int (*remove)(struct ki_splice_process *s, struct ki_err *err);
+};
+
+struct ki_splice_process {
+	const struct ki_process_way *way;
+	int device; /* the driver's way: the session; -1 */
+	pid_t guard;
+	int sock, pidfd;
+	uint32_t counters;
+	uint64_t *values; /* NULL: nothing was installed */
+	size_t len;
+	struct ki_process_cost cost;
+	/* What the guard has been made with. If somebody kills it, its work is done here. */
+	struct ki_guarded g;
+	struct ki_linked linked;
+};
+
+extern const struct ki_process_way ki_process_way_of_driver;
+
+/* The device, with this process begun; -1: the driver is not there, or does not do it. */
+int ki_driver_open(pid_t pid);
+
+#endif
