@@ -8,10 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A call's copy pushes the return address and jumps: so begins no other's. */
+/*
+ * A call's copy pushes the return address and jumps, or calls over a byte and writes the return
+ * address over the one that this has pushed (splice/relocate.c). No other copy that is not the
+ * instruction itself begins so.
+ */
 static bool is_call(const struct ki_copy *c)
 {
-	return c->code[0] == 0x68 && c->len > 5 && c->orig_len != c->len;
+	return (c->code[0] == 0x68 || c->code[0] == 0xe8) && c->orig_len != c->len;
 }
 
 static bool has_call(const struct ki_plan *p, uint32_t window)
