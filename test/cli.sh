@@ -342,5 +342,5 @@ metrics_table() {
 		grep -q '"name":"llc-miss-ratio".*"derived":"min(1, llc-misses / llc-refs)"' "$tmp/m.json"
 }
 check "metrics: as a table, as JSON, with code" metrics_table
-check "an unknown reason" fails 1 "near: WINDOW_SHORT" explain WINDOW_SHOT
+check "an unknown reason" fails 1 "near: WINDOW_OVERLAP" explain WINDOW_OVERLAB
 finish

@@ -6,7 +6,7 @@
 TEST_KERNELS := 6.1 6.1-cloud 6.1-rt 6.12
 # What the suites of make check load.
 CHECK_MODULES := $(TEST_KERNELS:%=kmod/%) kmod/6.1/-fail/KI_TEST_FAIL mate-module/6.1 mate-module/6.12 \
-	$(patsubst %,%-module/6.1,race replace tail instruments metrics frames)
+	$(patsubst %,%-module/6.1,race replace reasons tail instruments metrics frames)
 # What check-more and check-long load besides.
 MORE_MODULES := mate-module/6.1-cloud mate-module/6.1-rt \
 	kmod/6.1/-nowait/KI_TEST_NO_WAIT \

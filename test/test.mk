@@ -19,6 +19,7 @@ include test/guest/events/events.mk
 include test/guest/frames/frames.mk
 include test/guest/replace/replace.mk
 include test/guest/tail/tail.mk
+include test/guest/reasons/reasons.mk
 include test/guest/metrics/metrics.mk
 include test/guest/instruments/instruments.mk
 include test/guest/transfers/transfers.mk
@@ -75,7 +76,7 @@ check-guest: deps
 
 CHECK_BUILD := all $(patsubst %,$(O)/test/unit/test_%,fill relocate_exec regexec) $(O)/test/fuzz/vetting test-plugins test-progs $(GUEST_BIN) test-long test-threads \
 	test-events test-torture test-fuzz-ioctl test-fuzz-host test-oracles test-transfers \
-	test-snippets test-records test-stacks test-tables test-kcov test-permit test-locks test-full test-studies test-bounces test-cover test-process \
+	test-snippets test-records test-stacks test-tables test-kcov test-permit test-reasons test-locks test-full test-studies test-bounces test-cover test-process \
 	build/examples/proxy examples-api
 check-build: $(CHECK_BUILD) test-modules
 	$(Q)$(MAKE) BUILD=asan unit-bins all

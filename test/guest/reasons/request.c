@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
+#include "reasons/reasons.h"
+
+void request_begin(struct request *r)
+{
+	struct ki_err err = {0};
+
+	memset(r, 0, sizeof(*r));
+	r->req.size = sizeof(r->req);
+	if (ki_target_open_live(&r->session, &err) ||
+	    ki_counters_take(r->session, 1, &r->counter, &err))
+		die("session", err.msg);
+}
+
+void request_end(struct request *r)
+{
+	ki_target_close(r->session);
+}
+
+static void copy_insn(struct request *r, struct ki_window *w, const struct ki_function *fn,
+		      const struct ki_insn *in)
+{
+	const uint8_t *bytes = fn->bytes + (in->addr - fn->start);
+	struct ki_copy *c = &r->copies[r->req.ncopies++];
+
+	if (ki_relocate(in, bytes, c)) {
+		*c = (struct ki_copy){.orig_len = in->len, .len = in->len};
+		memcpy(c->code, bytes, in->len);
+	}
+	memcpy(w->orig + w->len, bytes, in->len);
+	w->len += in->len;
+	w->ncopy++;
+}
+
+static void add_chunk(struct request *r, uint32_t window)
+{
+	struct ki_chunk *c = &r->chunks[r->req.nchunks++];
+	struct ki_code code;
+
+	ki_snippet_count(&code, r->counter, true);
+	*c = (struct ki_chunk){.window = window, .len = code.len, .nfix = code.nfix};
+	memcpy(c->fix, code.fix, sizeof(c->fix));
+	memcpy(c->code, code.code, code.len);
+}
+
+struct ki_window *request_window(struct request *r, const struct ki_function *fn, uint64_t off,
+				 unsigned int n, enum ki_board_kind board)
+{
+	struct ki_window *w = &r->windows[r->req.nwindows++];
+	const struct ki_insn *in = ki_function_insn_at(fn, fn->start + off);
+
+	if (!in || n > KI_WINDOW_INSNS || r->req.nwindows > REQUEST_WINDOWS)
+		die(fn->symbol->name, "no such window");
+	*w = (struct ki_window){
+		.addr = in->addr, .first_copy = r->req.ncopies, .board = (uint8_t)board};
+	while (n--)
+		copy_insn(r, w, fn, in++);
+	add_chunk(r, r->req.nwindows - 1);
+	return w;
+}
+
+void request_bounce(struct request *r, const struct ki_function *fn, uint64_t off, uint64_t at)
+{
+	request_window(r, fn, off, 1, KI_BOARD_BOUNCE)->bounce = fn->start + at;
+}
+
+void request_replace(struct request *r, uint64_t target)
+{
+	struct ki_chunk *c = &r->chunks[r->req.nchunks - 1];
+
+	*c = (struct ki_chunk){.window = c->window, .kind = KI_CHUNK_REPLACE, .target = target};
+}
+
+void request_ask(struct request *r, struct answer *a)
+{
+	int ret;
+
+	r->req.windows = (uintptr_t)r->windows;
+	r->req.copies = (uintptr_t)r->copies;
+	r->req.chunks = (uintptr_t)r->chunks;
+	ret = ioctl(ki_target_fd(r->session), KI_IOC_SPLICE, &r->req);
+	answer_of(a, ret, r->req.reason);
+	snprintf(a->where, sizeof(a->where), "0x%llx", (ull)r->windows[0].addr);
+}
+
+void request_install(struct request *r)
+{
+	struct answer a;
+
+	request_ask(r, &a);
+	if (a.error)
+		die("what is to be in the way", ki_reason_tag(a.reason));
+}
