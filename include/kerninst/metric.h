@@ -107,9 +107,24 @@ const char *ki_unit_name(enum ki_unit unit);
 
 struct ki_measure;
 
-/* The target must be live and outlive the measurement. */
+/*
+ * The target must be live, the kernel or a process, and outlive the measurement.
+ *
+ * Of a process: all threads share one counter, changed with a lock, so nothing is told of single
+ * CPUs. A tail jump ends a call, as if it were a return; "returns" is refused where there is one.
+ * Metrics of what only the kernel knows are refused: vtime, faults, switches, events. What has not
+ * come to its end when the process ends, or becomes another program, is not counted. A thread that
+ * leaves otherwise (longjmp, an exception, pthread_exit) stays inside, and walltime and concurrency
+ * go on. What is forked is counted too, each process by itself for what lasts: of its calls those
+ * that are over. ki_measure_check, _rest, _settle and _thin are for the kernel.
+ */
 int ki_measure_new(struct ki_target *t, struct ki_measure **out, struct ki_err *err);
 void ki_measure_free(struct ki_measure *m); /* takes out what is installed */
+
+/* What is installed in the process, since the start: its costs, its end (kerninst/process.h), the
+   measurement's. NULL: in the kernel. */
+struct ki_splice_process;
+const struct ki_splice_process *ki_measure_process(const struct ki_measure *m);
 
 /*
  * A curve: one metric at one point of a function under a predicate (NULL: always). KI_POINT_ENTRY

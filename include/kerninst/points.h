@@ -142,10 +142,6 @@ struct ki_points_how {
 	/* The same of what lasts, for ki_measure_add_ends. */
 	const struct ki_measure_ends *(*ends)(void *arg, const struct ki_named_point *p,
 					      const struct ki_metric *metric);
-	/* How a curve is made where nothing is measured but hits, of a process; NULL: ki_measure.
-	 */
-	int (*put)(void *arg, const struct ki_function *fn, const struct ki_spans *spans,
-		   const struct ki_named_point *p, uint32_t *curve, struct ki_err *err);
 	void *arg;
 	/* How far it is: functions that have been analysed. false: it is to end (-ECANCELED). */
 	bool (*progress)(void *progress_arg, size_t done, size_t all);

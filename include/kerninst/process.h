@@ -59,6 +59,16 @@ struct ki_splice_process;
  */
 void ki_process_count(struct ki_code *out, uint32_t counter, bool keep_flags);
 
+/*
+ * Snippets in a process (user of struct ki_site_regs). Per-CPU variables are words that all its
+ * threads share, changed by locked instructions, as global ones are. A thread's words are looked up
+ * by its FS base. The 128 bytes below %rsp are left alone. What only the kernel or the driver knows
+ * is refused, with its name (-EOPNOTSUPP): facts but KI_FACT_TSC, KI_FACT_CPU, KI_FACT_RETVAL,
+ * KI_FACT_ADDR and KI_FACT_PLACE; loads and strings (an address that cannot be read would kill the
+ * process); calls, records and tables; divisions but of unsigned numbers by powers of two; vectors
+ * with an index, but histograms; minimum and maximum, but of locals.
+ */
+
 /* What changing the process has cost it. */
 struct ki_process_cost {
 	uint32_t threads; /* that it had when the text was written */
@@ -75,11 +85,16 @@ struct ki_process_cost {
 bool ki_process_by_driver(struct ki_target *t);
 
 /*
- * Install a plan of short chunks (ki_plan_add) in a target of ki_target_open_process, with
- * `counters` counters, which are 0. What cannot be put into a process is left out, ki_plan_refusal
- * says why: a window that only a breakpoint fits (KI_R_NO_TRAP), a call where there is a shadow
- * stack (KI_R_SHADOW_STACK), KI_RETURNED and chunks of other kinds (KI_R_NOT_IN_PROCESS). All else
- * goes in, or nothing. The plan need not live on.
+ * Install a plan of short chunks (ki_plan_add) and snippets (ki_plan_add_snippet) in a target of
+ * ki_target_open_process, which must live on, with `counters` counters, which are 0. What cannot be
+ * put into a process is left out, ki_plan_refusal says why: a window that only a breakpoint fits
+ * (KI_R_NO_TRAP), a call where there is a shadow stack (KI_R_SHADOW_STACK), KI_RETURNED and chunks
+ * of other kinds (KI_R_NOT_IN_PROCESS); and what is in one bundle with it. All else goes in, or
+ * nothing. The plan need not live on.
+ *
+ * A thread has the words that have been taken (ki_words_take) from when its code first asks for
+ * them. Of more than 4,000 threads some may find no place, and have none: ki_process_lost. Words go
+ * when the process ends or becomes another program; what it forks begins with its own.
  *
  * Errors: -ESRCH: the process has ended, or become another program; KI_R_BYTES_CHANGED;
  * KI_R_PROCESS_TRACED, _SECCOMP, _STUCK, _ROOM, _BUSY. Nothing has changed then.
@@ -91,6 +106,9 @@ int ki_process_splice(struct ki_target *t, struct ki_plan *p, uint32_t counters,
 
 /* Costs the process nothing, and goes on when it has ended. */
 uint64_t ki_process_read(const struct ki_splice_process *s, uint32_t counter);
+
+/* How often a thread has asked for its words and had no place for them. */
+uint64_t ki_process_lost(const struct ki_splice_process *s);
 
 /* A descriptor that is readable when the process has ended. Owned by s. */
 int ki_process_ended(const struct ki_splice_process *s);

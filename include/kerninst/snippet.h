@@ -402,6 +402,7 @@ struct ki_site_regs {
 	uint32_t pushed; /* at_entry: words that the function has pushed since */
 	bool at_entry;	 /* parameters are still where the caller has put them */
 	bool at_exit;	 /* %rax holds the value returned */
+	bool user;	 /* in a process: kerninst/process.h says what it may have */
 	uint64_t addr;	 /* of the place: what its stacks begin with */
 	uint64_t place;	 /* KI_PLACE_FACTS */
 };
@@ -470,8 +471,7 @@ struct ki_machine {
 	bool may_call; /* helper ENTER */
 	char comm[16];
 	void *arg;
-	/* `size` bytes of kernel memory, zero-extended; 0 where nothing can be read. NULL: always.
-	 */
+	/* `size` bytes of kernel memory, zero-extended; 0: it cannot be read. NULL: always. */
 	uint64_t (*load)(void *arg, uint64_t addr, unsigned int size);
 	/* 1: they cannot be read. NULL: 0. */
 	uint64_t (*unreadable)(void *arg, uint64_t addr, uint64_t size);

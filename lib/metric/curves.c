@@ -22,7 +22,7 @@ static int put_bare(const struct ask *a, const struct curve *c, const struct pla
 	int ret = 0;
 
 	for (size_t i = 0; !ret && i < at->n; i++) {
-		ki_snippet_count(&code, a->m->counters.v[c->counter], at->v[i].flags_live);
+		ki_measure_bare(a->m, &code, a->m->counters.v[c->counter], at->v[i].flags_live);
 		ret = ki_plan_add(a->m->plan, a->fn, a->spans, &at->v[i], a->order, &code, &id,
 				  a->err);
 	}

@@ -11,6 +11,12 @@
 #include "code/function.h"
 #include "metric/measure.h"
 
+/* In a process nothing comes back behind a tail jump: there the jump is the end. */
+static enum ki_point_kind exit_kind(const struct ask *a)
+{
+	return ki_measure_in_process(a->m) ? KI_POINT_EXIT : KI_POINT_EXIT_AFTER;
+}
+
 /* The function's cold part that an edge leads to; NULL. */
 static const struct ki_symbol *cold_part(const struct ki_function *fn, const struct ki_edge *e)
 {
@@ -35,13 +41,13 @@ static int find_in_cold(const struct ask *a, const struct ki_symbol *sym, struct
 		ret = ki_spans_find(out->cold, &out->spans, a->err);
 	own.fn = out->cold;
 	own.spans = &out->spans;
-	return ret ? ret : ki_measure_places(&own, KI_POINT_EXIT_AFTER, &out->cold_at);
+	return ret ? ret : ki_measure_places(&own, exit_kind(a), &out->cold_at);
 }
 
 int ki_exits_find(const struct ask *a, struct exits *out)
 {
 	const struct ki_symbol *cold = NULL, *next;
-	int ret = ki_measure_places(a, KI_POINT_EXIT_AFTER, &out->at);
+	int ret = ki_measure_places(a, exit_kind(a), &out->at);
 
 	for (uint32_t e = 0; !ret && e < a->fn->nedges; e++) {
 		next = cold_part(a->fn, &a->fn->edges[e]);

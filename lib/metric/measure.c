@@ -15,7 +15,7 @@ int ki_measure_new(struct ki_target *t, struct ki_measure **out, struct ki_err *
 {
 	struct ki_measure *m;
 
-	if (!ki_target_info(t))
+	if (!ki_target_info(t) && ki_target_kind(t) != KI_TARGET_PROCESS)
 		return ki_err_set(err, -EINVAL, 0, "measurement: the target is not live");
 	m = calloc(1, sizeof(*m));
 	if (!m || ki_plan_new(&m->plan)) {
@@ -31,7 +31,7 @@ void ki_measure_free(struct ki_measure *m)
 {
 	if (!m)
 		return;
-	ki_plan_remove(m->plan, m->t, NULL);
+	ki_measure_take_out(m, NULL);
 	for (size_t i = 0; i < m->curves.n; i++) {
 		ki_snippet_free(m->curves.v[i].snippet);
 		ki_vec_free(&m->curves.v[i].needs);
@@ -53,6 +53,7 @@ void ki_measure_free(struct ki_measure *m)
 	ki_reading_free(m->start);
 	ki_costs_free(m);
 	ki_counter_map_close(m->map);
+	ki_process_free(m->process);
 	ki_plan_free(m->plan);
 	free(m);
 }
@@ -177,15 +178,13 @@ int ki_measure_start(struct ki_measure *m, struct ki_err *err)
 	if (m->started)
 		return ki_err_set(err, -EBUSY, 0, "measurement: it has begun");
 	m->started = true;
-	ret = ki_counter_map_open(m->t, &m->map, err);
-	if (!ret)
-		ret = ki_plan_apply(m->plan, m->t, true, err);
+	ret = ki_measure_put_in(m, err);
 	if (!ret && m->metered)
 		ret = ki_costs_note(m, err);
 	if (!ret)
 		ret = ki_measure_read(m, &m->start, err);
 	if (ret)
-		ki_plan_remove(m->plan, m->t, NULL);
+		ki_measure_take_out(m, NULL);
 	return ret;
 }
 
@@ -196,25 +195,25 @@ int ki_measure_check(struct ki_measure *m, struct ki_err *err)
 
 int ki_measure_stop(struct ki_measure *m, struct ki_err *err)
 {
-	return ki_plan_remove(m->plan, m->t, err);
+	return ki_measure_take_out(m, err);
 }
 
 uint64_t ki_measure_hits(const struct ki_measure *m, uint32_t curve)
 {
 	const struct curve *c = &m->curves.v[curve];
 
-	if (c->pair != KI_NONE || !m->map)
+	if (c->pair != KI_NONE || !ki_measure_is_in(m))
 		return 0;
-	return ki_counter_read(m->map, m->counters.v[c->counter]);
+	return ki_measure_counter(m, c->counter, KI_ALL_CPUS);
 }
 
 uint64_t ki_measure_too_deep(const struct ki_measure *m, uint32_t curve)
 {
 	const struct curve *c = &m->curves.v[curve];
 
-	if (c->pair == KI_NONE || !m->map)
+	if (c->pair == KI_NONE || !ki_measure_is_in(m))
 		return 0;
-	return ki_counter_read(m->map, m->counters.v[m->pairs.v[c->pair].deep]);
+	return ki_measure_counter(m, m->pairs.v[c->pair].deep, KI_ALL_CPUS);
 }
 
 static unsigned int refusal_of(const struct ki_plan *p, uint32_t chunk, uint32_t n)

@@ -5,6 +5,7 @@
 #ifndef KI_METRIC_MEASURE_H
 #define KI_METRIC_MEASURE_H
 
+#include "kerninst/process.h"
 #include "metric/table.h"
 #include "util/vec.h"
 
@@ -112,7 +113,9 @@ struct prices {
 struct ki_measure {
 	struct ki_target *t;
 	struct ki_plan *plan;
-	struct ki_counter_map *map;
+	struct ki_counter_map *map;	   /* since the start; NULL of a process, */
+	struct ki_splice_process *process; /* which has this */
+	uint32_t tsc_khz;		   /* 0: not known */
 	ki_vec(struct curve) curves;
 	ki_vec(struct pair) pairs;
 	ki_vec(struct inside) insides;
@@ -140,6 +143,22 @@ struct ask {
 	const struct ki_measure_ends *ends; /* the same, of what lasts */
 	struct ki_err *err;
 };
+
+/* ---- where it is measured, in the kernel or in a process (place.c) ---- */
+
+bool ki_measure_in_process(const struct ki_measure *m);
+unsigned int ki_measure_cpus(const struct ki_measure *m); /* that count apart; 1: nobody does */
+/* How fast the time stamp counter is; 0 and an error. */
+uint32_t ki_measure_khz(struct ki_measure *m, struct ki_err *err);
+int ki_measure_put_in(struct ki_measure *m, struct ki_err *err);
+int ki_measure_take_out(struct ki_measure *m, struct ki_err *err);
+/* Has it begun? */
+bool ki_measure_is_in(const struct ki_measure *m);
+/* A counter, by its index in the measurement's; of all CPUs: KI_ALL_CPUS. */
+uint64_t ki_measure_counter(const struct ki_measure *m, size_t index, int cpu);
+/* The code of a bare counter. */
+void ki_measure_bare(const struct ki_measure *m, struct ki_code *out, uint32_t counter,
+		     bool keep_flags);
 
 const char *ki_measure_name(const struct ki_function *fn);
 

@@ -79,7 +79,7 @@ static struct ki_var counter_of(const struct ki_measure *m, const char *name, ui
 
 uint64_t ki_ticks_factor(const struct ki_measure *m)
 {
-	return (UINT64_C(1000000) << NS_SHIFT) / ki_target_info(m->t)->tsc_khz;
+	return (UINT64_C(1000000) << NS_SHIFT) / m->tsc_khz;
 }
 
 static struct ki_node *nanoseconds(const struct ki_measure *m, struct ki_snippet *s,
@@ -444,9 +444,13 @@ int ki_pair_get(const struct ask *a, uint32_t *number)
 	char *when = NULL;
 	int ret = 0;
 
-	if (!ki_target_info(m->t)->tsc_khz)
+	if (!ki_measure_khz(m, a->err))
+		return -EOPNOTSUPP;
+	if (ki_measure_in_process(m) && a->row->source != SOURCE_WALL)
 		return ki_err_set(a->err, -EOPNOTSUPP, 0,
-				  "the driver does not know how fast the time stamp counter is");
+				  "%s: only the kernel knows that of a thread; measure it in the "
+				  "kernel, at a system call perhaps",
+				  a->row->m.name);
 	if (a->when)
 		ret = ki_predicate_format(a->when, &when, a->err);
 	*number = KI_NONE;

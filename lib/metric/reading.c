@@ -50,7 +50,7 @@ static struct ki_reading *new_reading(const struct ki_measure *m)
 	if (!r)
 		return NULL;
 	r->n = m->counters.n;
-	r->cpus = ki_target_info(m->t)->cpus;
+	r->cpus = ki_measure_cpus(m);
 	r->sums = calloc(r->n + 1, sizeof(*r->sums));
 	r->each = m->each_cpu ? calloc(r->n * r->cpus + 1, sizeof(*r->each)) : NULL;
 	r->pairs = calloc(m->pairs.n + 1, sizeof(*r->pairs));
@@ -65,7 +65,7 @@ static uint64_t read_counter(const struct ki_measure *m, struct ki_reading *r, s
 {
 	r->sums[i] = 0;
 	for (unsigned int cpu = 0; cpu < r->cpus; cpu++) {
-		uint64_t v = ki_counter_read_cpu(m->map, m->counters.v[i], cpu);
+		uint64_t v = ki_measure_counter(m, i, (int)cpu);
 
 		r->sums[i] += v;
 		if (r->each)
@@ -245,7 +245,7 @@ int ki_measure_read(struct ki_measure *m, struct ki_reading **out, struct ki_err
 	struct ki_reading *r;
 	int ret;
 
-	if (!m->map)
+	if (!ki_measure_is_in(m))
 		return ki_err_set(err, -EINVAL, 0, "reading: the measurement has not begun");
 	r = new_reading(m);
 	if (!r)
@@ -338,7 +338,7 @@ static double bottom_of(const struct ki_measure *m, const struct ki_reading *fro
 /* What a unit of a pair's total is. */
 static double per_second(const struct ki_measure *m, const struct curve *c)
 {
-	return c->row->source == SOURCE_EVENT ? 1e9 : ki_target_info(m->t)->tsc_khz * 1e3;
+	return c->row->source == SOURCE_EVENT ? 1e9 : m->tsc_khz * 1e3;
 }
 
 double ki_reading_value(const struct ki_measure *m, const struct ki_reading *from,

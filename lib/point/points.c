@@ -95,8 +95,6 @@ static int add_curve(struct resolver *r, const struct ki_named_point *p, struct 
 	ki_measure_act *make;
 	void *arg;
 
-	if (r->how->put)
-		return r->how->put(r->how->arg, r->fn, &r->spans, p, &c->curve, err);
 	ki_measure_number(m, r->how->first + (uint32_t)(p - r->out->v.v));
 	if (ends)
 		return ki_measure_add_ends(m, c->metric, r->fn, &r->spans, &p->at, p->order, when,
@@ -323,12 +321,10 @@ int ki_points_resolve(struct ki_points *p, struct ki_target *t, const struct ki_
 		      const struct ki_points_how *how, struct ki_err *err)
 {
 	struct resolver r = {.out = p, .t = t, .how = how, .err = err};
-	int ret = 0;
+	int ret = ki_measure_new(t, &p->measure, err);
 
 	p->splits = how->splits;
 	p->cpus = how->per_cpu ? ki_target_info(t)->cpus : 0;
-	if (!how->put)
-		ret = ki_measure_new(t, &p->measure, err);
 	if (!ret && how->per_cpu)
 		ki_measure_each_cpu(p->measure);
 	if (!ret && how->metered)

@@ -47,28 +47,54 @@ static bool ends_in_field(const struct ki_copy *c)
 	       c->fix[c->nfix - 1].off + 4 == c->len;
 }
 
-static unsigned int judge_chunk(const struct ki_plan *p, const struct ki_chunk *c)
+static bool is_known(const struct ki_fixup *f)
 {
-	const struct ki_window *w = &p->windows.v[c->window];
+	return f->kind == KI_FIX_GLOBAL || f->kind == KI_FIX_REL32 || f->kind == KI_FIX_WORD ||
+	       (f->kind == KI_FIX_SELF && f->target == KI_SELF_WORDS);
+}
 
-	if (c->kind != KI_CHUNK_CODE || c->where == KI_RETURNED)
+static unsigned int judge_chunk(const struct ki_plan *p, const struct plan_chunk *pc)
+{
+	const struct ki_chunk *c = &pc->c;
+	const struct ki_window *w = &p->windows.v[c->window];
+	const struct ki_long_code *code =
+		c->kind == KI_CHUNK_LONG ? &p->codes.v[pc->code].code : NULL;
+	const struct ki_fixup *fixups = code ? code->fix : c->fix;
+	const uint32_t nfix = code ? code->nfix : c->nfix;
+
+	if ((c->kind != KI_CHUNK_CODE && !code) || c->where == KI_RETURNED)
 		return KI_R_NOT_IN_PROCESS;
 	if (c->where == KI_TAKEN && !ends_in_field(&p->copies.v[w->first_copy + c->insn]))
 		return KI_R_NOT_IN_PROCESS;
-	for (unsigned int i = 0; i < c->nfix; i++)
-		if (c->fix[i].kind != KI_FIX_GLOBAL && c->fix[i].kind != KI_FIX_REL32)
+	for (uint32_t i = 0; i < nfix; i++)
+		if (!is_known(&fixups[i]))
 			return KI_R_NOT_IN_PROCESS;
 	return KI_R_OK;
 }
 
-static unsigned int judge(const struct ki_linking *how, const struct ki_chunk *c)
+static unsigned int judge(const struct ki_linking *how, const struct plan_chunk *c)
 {
-	uint32_t host = host_of(how, c->window);
-	unsigned int reason = judge_window(how, c->window);
+	uint32_t host = host_of(how, c->c.window);
+	unsigned int reason = judge_window(how, c->c.window);
 
 	if (!reason && host != KI_NONE)
 		reason = judge_window(how, host);
 	return reason ? reason : judge_chunk(how->plan, c);
+}
+
+/* Those that stand or fall with a chunk, too. */
+static void judge_all(const struct ki_linking *how)
+{
+	struct ki_plan *p = how->plan;
+
+	ki_bundle_begin(p);
+	for (uint32_t i = 0; i < p->chunks.n; i++) {
+		const struct plan_chunk *c = &p->chunks.v[i];
+		unsigned int reason = c->c.reason ? KI_R_OK : judge(how, c);
+
+		if (reason)
+			ki_bundle_refuse(p, i, reason);
+	}
 }
 
 static int by_place(const void *a, const void *b, void *plan)
@@ -103,11 +129,11 @@ int ki_linked_judge(struct ki_linked *x, const struct ki_linking *how)
 	bool *wanted = calloc(p->windows.n + 1, sizeof(*wanted));
 	int ret = wanted ? 0 : -ENOMEM;
 
+	judge_all(how);
 	for (uint32_t i = 0; !ret && i < p->chunks.n; i++) {
-		struct ki_chunk *c = &p->chunks.v[i].c;
+		const struct ki_chunk *c = &p->chunks.v[i].c;
 		uint32_t host = host_of(how, c->window);
 
-		c->reason = judge(how, c);
 		if (c->reason)
 			continue;
 		ret = ki_vec_push(&x->chunks, i);

@@ -12,6 +12,7 @@
 
 #include "process/edits.h"
 #include "process/judge.h"
+#include "target/process.h"
 
 #define JMP_LEN	  5
 #define SHORT_LEN 2
@@ -23,6 +24,7 @@ struct out {
 	uint8_t *code; /* NULL: measure */
 	uint64_t base; /* where it will stand in the process */
 	uint64_t counters;
+	uint64_t words; /* the routine for the words of threads */
 	size_t len;
 	uint64_t lo, hi; /* what must be reached */
 	bool failed;	 /* something is not */
@@ -76,6 +78,14 @@ static void fix(struct out *o, size_t at, const struct ki_fixup *f)
 		if (o->code)
 			memcpy(o->code + at + f->off, &abs, 4);
 		break;
+	case KI_FIX_WORD:
+		abs = 8 * (int32_t)f->target;
+		if (o->code)
+			memcpy(o->code + at + f->off, &abs, 4);
+		break;
+	case KI_FIX_SELF: /* KI_SELF_WORDS: judge.c */
+		set_field(o, at + f->off, f->tail, o->words);
+		break;
 	case KI_FIX_GLOBAL:
 		set_field(o, at + f->off, f->tail, o->counters + 8 * (f->target & UINT32_MAX));
 		break;
@@ -98,6 +108,20 @@ static size_t first_chunk(const struct ki_linked *x, uint32_t window)
 	return lo;
 }
 
+static void put_chunk(struct out *o, const struct plan_chunk *c)
+{
+	const struct ki_plan *p = o->x->plan;
+	const struct ki_long_code *code =
+		c->c.kind == KI_CHUNK_LONG ? &p->codes.v[c->code].code : NULL;
+	const struct ki_fixup *fixups = code ? code->fix : c->c.fix;
+	const uint32_t nfix = code ? code->nfix : c->c.nfix;
+	const size_t at = o->len;
+
+	put(o, code ? code->code : c->c.code, code ? code->len : c->c.len);
+	for (uint32_t k = 0; k < nfix; k++)
+		fix(o, at, &fixups[k]);
+}
+
 /* The chunks at one side of an instruction; how many there are. */
 static size_t put_chunks(struct out *o, uint32_t window, unsigned int insn, enum ki_where where)
 {
@@ -105,16 +129,13 @@ static size_t put_chunks(struct out *o, uint32_t window, unsigned int insn, enum
 	size_t n = 0;
 
 	for (size_t i = first_chunk(x, window); i < x->chunks.n; i++) {
-		const struct ki_chunk *c = &x->plan->chunks.v[x->chunks.v[i]].c;
-		size_t at = o->len;
+		const struct plan_chunk *c = &x->plan->chunks.v[x->chunks.v[i]];
 
-		if (c->window != window)
+		if (c->c.window != window)
 			break;
-		if (c->insn != insn || c->where != where)
+		if (c->c.insn != insn || c->c.where != where)
 			continue;
-		put(o, c->code, c->len);
-		for (unsigned int k = 0; k < c->nfix; k++)
-			fix(o, at, &c->fix[k]);
+		put_chunk(o, c);
 		n++;
 	}
 	return n;
@@ -154,7 +175,7 @@ static void put_patch(struct out *o, uint32_t window, struct ki_patched *out)
 	must_reach(o, w->addr);
 	for (unsigned int i = 0; i < w->ncopy; i++) {
 		out->off[i] = off;
-		out->place[i] = (uint16_t)(o->len - begin);
+		out->place[i] = (uint32_t)(o->len - begin);
 		put_chunks(o, window, i, KI_BEFORE);
 		fields[i] = put_copy(o, &copies[i]);
 		put_chunks(o, window, i, KI_AFTER);
@@ -165,12 +186,29 @@ static void put_patch(struct out *o, uint32_t window, struct ki_patched *out)
 		put_taken(o, window, i, &copies[i], fields[i]);
 }
 
+/* Each arena has its own, so that it is in reach. */
+static void put_routine(struct out *o)
+{
+	const struct ki_linked *x = o->x;
+	uint8_t *to = o->code ? o->code + o->len : NULL;
+
+	o->words = o->base + o->len;
+	if (x->words)
+		o->len += ki_words_routine(to, x->rows, x->words, o->counters + 8 * x->counters);
+}
+
 static void put_arena(struct out *o, struct ki_arena *a, struct ki_patched *windows)
 {
+	put_routine(o);
 	for (uint32_t i = a->from; i < a->to; i++)
 		put_patch(o, o->x->order.v[i], &windows[i]);
 	a->lo = o->lo;
 	a->hi = o->hi;
+}
+
+static size_t whole_pages(uint64_t len)
+{
+	return (len + KI_PAGE - 1) & ~(KI_PAGE - 1);
 }
 
 /* Windows near each other, measured. */
@@ -186,7 +224,7 @@ static int cut_arenas(struct ki_linked *x)
 				break;
 		a.to = to;
 		put_arena(&o, &a, x->windows.v);
-		a.len = (o.len + KI_PAGE - 1) & ~(KI_PAGE - 1);
+		a.len = whole_pages(o.len);
 		if (ki_vec_push(&x->arenas, a))
 			return -ENOMEM;
 	}
@@ -196,13 +234,15 @@ static int cut_arenas(struct ki_linked *x)
 static int link_arena(struct ki_linked *x, struct ki_arena *a, const struct ki_mappings *maps,
 		      struct ki_err *err)
 {
-	size_t len = x->counters_len + a->len;
+	size_t len = x->counters_len + a->len + a->rows;
 	struct out o = {.x = x, .lo = UINT64_MAX};
 
 	a->base = ki_room_find(maps, x, a->lo, a->hi, len);
 	if (!a->base)
 		return ki_err_reason(err, KI_R_PROCESS_ROOM, a->lo, "0x%llx",
 				     (unsigned long long)a->lo);
+	if (a->rows)
+		x->rows = a->base + x->counters_len + a->len;
 	a->code = malloc(a->len);
 	if (!a->code)
 		return ki_err_set(err, -ENOMEM, 0, "out of memory for the patches");
@@ -301,8 +341,8 @@ int ki_linked_make(struct ki_linked *x, struct ki_target *t, const struct ki_lin
 	uint64_t off;
 	int ret;
 
-	*x = (struct ki_linked){.plan = how->plan, .counters = counters};
-	x->counters_len = off = (8ull * counters + KI_PAGE - 1) & ~(KI_PAGE - 1);
+	*x = (struct ki_linked){.plan = how->plan, .counters = counters, .words = how->words};
+	x->counters_len = off = whole_pages(8ull * (counters + (x->words > 0)));
 	ret = ki_linked_judge(x, how);
 	if (!ret)
 		ret = ki_vec_reserve(&x->windows, x->order.n + 1);
@@ -311,6 +351,9 @@ int ki_linked_make(struct ki_linked *x, struct ki_target *t, const struct ki_lin
 	if (ret)
 		return ki_err_set(err, ret, 0, "out of memory for the patches");
 	x->windows.n = x->order.n;
+	if (x->words && x->arenas.n)
+		x->arenas.v[0].rows =
+			whole_pages((uint64_t)KI_PROCESS_ROWS << ki_process_row_shift(x->words));
 	for (size_t i = 0; i < x->arenas.n; i++) {
 		x->arenas.v[i].off = off;
 		off += x->arenas.v[i].len;

@@ -25,7 +25,7 @@ struct ki_patched {
 	uint64_t at;   /* of its patch */
 	uint8_t ninsns;
 	uint8_t off[KI_WINDOW_INSNS];	 /* of each displaced instruction in the window */
-	uint16_t place[KI_WINDOW_INSNS]; /* of what stands for it in the patch, its chunks included
+	uint32_t place[KI_WINDOW_INSNS]; /* of what stands for it in the patch, its chunks included
 					  */
 };
 
@@ -39,6 +39,7 @@ struct ki_arena {
 	uint64_t off;	   /* of its patches in the shared file */
 	uint32_t from, to; /* its windows, in order of address */
 	size_t len;	   /* of the patches, in whole pages */
+	size_t rows;	   /* of the threads' words behind them; 0: another one has these */
 	uint8_t *code;
 };
 
@@ -46,6 +47,8 @@ struct ki_linked {
 	const struct ki_plan *plan;
 	uint32_t counters;
 	size_t counters_len;	 /* in whole pages */
+	uint32_t words;		 /* of each thread */
+	uint64_t rows;		 /* where these are, in the first arena; 0: there are none */
 	ki_vec(uint32_t) chunks; /* the plan's that are installed: by window, place and order */
 	ki_vec(uint32_t) order;	 /* the plan's windows that are installed, by address */
 	ki_vec(struct ki_patched) windows; /* in the same order */
@@ -56,7 +59,7 @@ struct ki_linked {
 
 struct ki_linking {
 	struct ki_plan *plan;
-	uint32_t counters;
+	uint32_t counters, words;
 	bool shadow_stack;
 	bool driver; /* it writes: there are breakpoints, and no bounces */
 	const struct ki_mappings *maps;
@@ -91,6 +94,14 @@ bool ki_arenas_in_use(const struct ki_linked *x, const struct ki_stop *s);
 
 /* The place in a patch of the instruction at addr, which is displaced; 0: it is not. */
 uint64_t ki_linked_place(const struct ki_linked *x, uint64_t addr);
+
+/*
+ * words.c: the routine that code calls for the words of its thread. In %rax it returns where they
+ * are, or 0 if there are none; all else is as it was, but the flags and what is below %rsp. The
+ * counter at `lost` says how often there were none. Returns the length; to: NULL, or there it is
+ * put; it may stand anywhere.
+ */
+size_t ki_words_routine(uint8_t *to, uint64_t rows, uint32_t words, uint64_t lost);
 
 /* room.c: a free place for len bytes that reaches [lo, hi]; 0: there is none. */
 uint64_t ki_room_find(const struct ki_mappings *maps, const struct ki_linked *x, uint64_t lo,

@@ -85,23 +85,49 @@ static void unmap(struct ki_remote *r, const struct ki_linked *x, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		const struct ki_arena *a = &x->arenas.v[i];
-		const uint64_t args[6] = {a->base, x->counters_len + a->len};
+		const uint64_t args[6] = {a->base, x->counters_len + a->len + a->rows};
 
 		ki_remote_call(r, SYS_munmap, args);
 	}
 }
 
+/* The rows of threads are the process's own, and what it forks finds them empty. */
+static long map_rows(struct ki_remote *r, uint64_t at, size_t len)
+{
+	const uint64_t args[6] = {at,
+				  len,
+				  PROT_READ | PROT_WRITE,
+				  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE,
+				  (uint64_t)-1,
+				  0};
+	const uint64_t wipe[6] = {at, len, MADV_WIPEONFORK};
+	long ret = ki_remote_call(r, SYS_mmap, args);
+
+	if (ret != (long)at)
+		return ret < 0 && ret > -4096 ? ret : -EEXIST;
+	ret = ki_remote_call(r, SYS_madvise, wipe);
+	if (ret)
+		ki_remote_call(r, SYS_munmap, args);
+	return ret;
+}
+
 static long map_arena(struct ki_remote *r, const struct ki_linked *x, const struct ki_arena *a,
 		      long file)
 {
-	const uint64_t undo[6] = {a->base, x->counters_len};
+	const uint64_t code = a->base + x->counters_len;
+	const uint64_t counters[6] = {a->base, x->counters_len}, patches[6] = {code, a->len};
 	long ret = map(r, a->base, x->counters_len, PROT_READ | PROT_WRITE, file, 0);
 
 	if (ret)
 		return ret;
-	ret = map(r, a->base + x->counters_len, a->len, PROT_READ | PROT_EXEC, file, a->off);
+	ret = map(r, code, a->len, PROT_READ | PROT_EXEC, file, a->off);
+	if (!ret && a->rows) {
+		ret = map_rows(r, x->rows, a->rows);
+		if (ret)
+			ki_remote_call(r, SYS_munmap, patches);
+	}
 	if (ret)
-		ki_remote_call(r, SYS_munmap, undo);
+		ki_remote_call(r, SYS_munmap, counters);
 	return ret;
 }
 

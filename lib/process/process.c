@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -17,6 +18,10 @@
 #include "target/process.h"
 
 #define TRIES 5
+
+#ifndef HWCAP2_FSGSBASE
+#define HWCAP2_FSGSBASE (1 << 1)
+#endif
 
 /* What is not ours may be refused by a filter, and a filter may kill. */
 static int check_filters(pid_t pid, struct ki_err *err)
@@ -192,6 +197,7 @@ static int attempt(struct ki_splice_process *s, struct ki_target *t, struct ki_p
 	struct ki_mappings maps;
 	struct ki_linking how = {.plan = p,
 				 .counters = s->counters,
+				 .words = process->words,
 				 .shadow_stack = has_shadow_stack(process->pid),
 				 .driver = s->way == &ki_process_way_of_driver,
 				 .maps = &maps};
@@ -212,6 +218,8 @@ static int attempt(struct ki_splice_process *s, struct ki_target *t, struct ki_p
 		s->way->remove(s, NULL);
 		forget_values(s);
 	}
+	if (!ret)
+		s->process->rows = s->linked.rows;
 	ki_mappings_free(&maps);
 	return ret;
 }
@@ -221,7 +229,15 @@ static int begin(struct ki_splice_process *s, struct ki_target *t, struct ki_err
 	struct ki_process *process = t->own;
 	uint8_t byte;
 
-	s->way = ki_process_by_driver(t) ? &ki_process_way_of_driver : &way_of_guard;
+	if (process->words && !(getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE))
+		return ki_err_set(err, -EOPNOTSUPP, 0,
+				  "process %d: this machine does not let code read where its "
+				  "thread's memory is (FSGSBASE): hits alone can be counted",
+				  process->pid);
+	/* The driver maps no memory of the process's own, which words of threads are. */
+	s->way = !process->words && ki_process_by_driver(t) ? &ki_process_way_of_driver
+							    : &way_of_guard;
+	s->process = process;
 	s->device = process->device;
 	process->device = -1;
 	s->pidfd = (int)syscall(SYS_pidfd_open, process->pid, 0);
@@ -266,6 +282,13 @@ uint64_t ki_process_read(const struct ki_splice_process *s, uint32_t counter)
 		       : 0;
 }
 
+uint64_t ki_process_lost(const struct ki_splice_process *s)
+{
+	return s->values && s->linked.words
+		       ? __atomic_load_n(&s->values[s->counters], __ATOMIC_RELAXED)
+		       : 0;
+}
+
 int ki_process_ended(const struct ki_splice_process *s)
 {
 	return s->pidfd;
@@ -278,6 +301,8 @@ const struct ki_process_cost *ki_process_cost(const struct ki_splice_process *s)
 
 int ki_process_remove(struct ki_splice_process *s, struct ki_err *err)
 {
+	if (s->linked.rows)
+		s->process->rows = 0;
 	return s->way ? s->way->remove(s, err) : 0;
 }
 

@@ -24,7 +24,8 @@ static bool is_taken(const struct ki_linked *x, uint64_t base, size_t len)
 	for (size_t i = 0; i < x->arenas.n; i++) {
 		const struct ki_arena *a = &x->arenas.v[i];
 
-		if (a->base && base < a->base + x->counters_len + a->len && a->base < base + len)
+		if (a->base && base < a->base + x->counters_len + a->len + a->rows &&
+		    a->base < base + len)
 			return true;
 	}
 	return false;

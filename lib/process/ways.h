@@ -7,6 +7,7 @@
 #define KI_PROCESS_WAYS_H
 
 #include "process/guard.h"
+#include "target/process.h"
 
 struct ki_process_way {
 	/* May this process be changed so? */
@@ -23,6 +24,7 @@ struct ki_splice_process {
 	int device; /* the driver's way: the session; -1 */
 	pid_t guard;
 	int sock, pidfd;
+	struct ki_process *process; /* the target's */
 	uint32_t counters;
 	uint64_t *values; /* NULL: nothing was installed */
 	size_t len;

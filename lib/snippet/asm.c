@@ -75,7 +75,7 @@ static unsigned int rex_of(const struct form *f, unsigned int reg, const struct 
 		rex |= 0x40 | REX_R;
 	if (m->mode == RM_GS_AT && m->reg > 7)
 		rex |= 0x40 | REX_X;
-	if ((m->mode == RM_REG || m->mode == RM_FIELD) && m->reg > 7)
+	if ((m->mode == RM_REG || m->mode == RM_FIELD || m->mode == RM_AT) && m->reg > 7)
 		rex |= 0x40 | REX_B;
 	/* sil, dil, bpl */
 	if ((f->byte_reg && reg > 3) || (f->byte_rm && m->mode == RM_REG && m->reg > 3))
@@ -104,6 +104,10 @@ static void put_operand(struct asm_insn *i, unsigned int reg, const struct rm *m
 		put(i, (m->disp == (int8_t)m->disp ? 0x44 : 0x84) | r);
 		put(i, 0x24);
 		put_le(i, (uint32_t)m->disp, m->disp == (int8_t)m->disp ? 1 : 4);
+		return;
+	case RM_AT: /* never %rsp, %r12 */
+		put(i, 0x40 | r | (m->reg & 7));
+		put(i, 0);
 		return;
 	case RM_GS:
 		put(i, 0x04 | r);
@@ -281,7 +285,19 @@ void ki_asm_lea_stack(struct code_list *a, unsigned int reg, int32_t disp)
 {
 	struct rm m = {.mode = RM_STACK, .disp = disp};
 
-	emit(a, &(struct form){.op = 0x8d, .size = 8, .pure = true}, reg, &m);
+	ki_asm_lea(a, reg, &m);
+}
+
+void ki_asm_lea(struct code_list *a, unsigned int reg, const struct rm *m)
+{
+	emit(a, &(struct form){.op = 0x8d, .size = 8, .pure = true}, reg, m);
+}
+
+void ki_asm_xchg(struct code_list *a, unsigned int x, unsigned int y)
+{
+	struct rm m = rm_reg(x);
+
+	emit(a, &(struct form){.op = 0x87, .size = 8, .pure = true}, y, &m);
 }
 
 void ki_asm_unary(struct code_list *a, unsigned int digit, unsigned int reg)
@@ -351,6 +367,7 @@ static void one_byte(struct code_list *a, unsigned int op, unsigned int reg)
 void ki_asm_push(struct code_list *a, unsigned int reg)
 {
 	one_byte(a, 0x50, reg);
+	a->uses_stack = true;
 }
 
 void ki_asm_pop(struct code_list *a, unsigned int reg)
@@ -374,7 +391,7 @@ void ki_asm_call(struct code_list *a, enum ki_fixup_kind kind, uint64_t target)
 
 	put(i, 0xe8);
 	put_fixup(i, &m, 0);
-	a->writes_flags = true;
+	a->writes_flags = a->uses_stack = true;
 }
 
 uint32_t ki_asm_label(struct code_list *a)

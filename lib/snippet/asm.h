@@ -47,6 +47,7 @@ enum rm_mode {
 	RM_GS_AT,  /* %gs:disp32(,%reg,8), with a fixup */
 	RM_GLOBAL, /* disp32(%rip), with a fixup */
 	RM_FIELD,  /* disp32(%reg), with a fixup */
+	RM_AT,	   /* (%reg) */
 };
 
 struct rm {
@@ -62,7 +63,8 @@ struct code_list {
 	ki_vec(uint32_t) labels; /* the number of the instruction that each stands before */
 	uint32_t line;
 	bool writes_flags;
-	bool failed; /* out of memory */
+	bool uses_stack; /* pushes, or calls */
+	bool failed;	 /* out of memory */
 };
 
 /* To come back to. */
@@ -100,6 +102,8 @@ void ki_asm_const(struct code_list *a, unsigned int reg, uint64_t value);
 /* reg = m, extended as the type says. */
 void ki_asm_extend(struct code_list *a, enum ki_type type, unsigned int reg, const struct rm *m);
 void ki_asm_lea_stack(struct code_list *a, unsigned int reg, int32_t disp);
+void ki_asm_lea(struct code_list *a, unsigned int reg, const struct rm *m);
+void ki_asm_xchg(struct code_list *a, unsigned int x, unsigned int y);
 void ki_asm_unary(struct code_list *a, unsigned int digit, unsigned int reg); /* f7: not 2, neg 3 */
 void ki_asm_imul(struct code_list *a, unsigned int reg, unsigned int by);
 void ki_asm_imul_imm(struct code_list *a, unsigned int reg, unsigned int by, int32_t imm);

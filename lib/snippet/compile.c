@@ -163,21 +163,41 @@ static void body_keeping_flags(struct gen *g, struct ki_node *body, bool uses_ra
 		ki_gen_pop(g, KI_RAX);
 }
 
+/* Go below, or back from there. */
+static void pass_red_zone(struct gen *g, bool back)
+{
+	const unsigned int words = back ? 0 : RED_ZONE;
+
+	g->a.line = 0;
+	ki_asm_lea_stack(&g->a, KI_RSP, 8 * ((int32_t)g->below - (int32_t)words));
+	g->depth += words - g->below;
+	g->below = words;
+}
+
 static void generate(struct gen *g, const struct ki_snippet *s)
 {
-	bool flags_dead = (g->site->dead & KI_REGSET_FLAGS) == KI_REGSET_FLAGS;
+	bool flags_dead = (g->site->dead & KI_REGSET_FLAGS) == KI_REGSET_FLAGS, keep, below;
 	struct asm_mark mark = ki_asm_mark(&g->a);
 	uint16_t reads = gather(s->body);
 
 	g->dead = dead_registers(g->site) & (uint16_t)~reads;
 	set_order(g, s->body->fixed, reads);
 	ki_gen_scope(g, s->body);
-	if (g->failed || flags_dead || !g->a.writes_flags)
+	keep = !flags_dead && g->a.writes_flags;
+	below = g->site->user && (keep || g->a.uses_stack);
+	if (g->failed || !(keep || below))
 		return;
 	ki_asm_back(&g->a, &mark);
 	gather(s->body);
 	g->need = g->inside = 0;
-	body_keeping_flags(g, s->body, s->body->fixed & REG_BIT(KI_RAX));
+	if (below)
+		pass_red_zone(g, false);
+	if (keep)
+		body_keeping_flags(g, s->body, s->body->fixed & REG_BIT(KI_RAX));
+	else
+		ki_gen_scope(g, s->body);
+	if (below)
+		pass_red_zone(g, true);
 }
 
 static int compile(const struct ki_snippet *s, const struct ki_site_regs *site, bool frugal,

@@ -26,6 +26,7 @@
 
 #define REGS	   16
 #define REG_BIT(r) ((uint16_t)(1u << (r)))
+#define RED_ZONE   16 /* words below %rsp that a function of a process may use */
 
 /* Where a local is. */
 struct home {
@@ -54,7 +55,8 @@ struct gen {
 	uint16_t need;	    /* taken, and neither dead nor pushed */
 	uint16_t inside;    /* pushed by scopes that have ended inside this one */
 	uint8_t slot[REGS]; /* the depth at which a register was pushed */
-	unsigned int depth; /* words on the stack */
+	unsigned int depth; /* words on the stack, with those of a red zone */
+	unsigned int below; /* of these: the red zone's */
 	unsigned int held;  /* register of NODE_HELD */
 	uint32_t homed;	    /* bits: locals that are somewhere now */
 	struct home home[KI_LOCALS];
@@ -145,6 +147,7 @@ void ki_gen_record(struct gen *g, const struct ki_node *n);
 void ki_gen_stack_param(struct gen *g, unsigned int param, unsigned int dest);
 void ki_gen_tsc(struct gen *g, unsigned int dest);
 void ki_gen_clock(struct gen *g, unsigned int dest);
+void ki_gen_user_cpu(struct gen *g, unsigned int dest); /* in a process */
 
 /* gen_extreme.c: `index` is in a register, and in bounds; NULL: none. */
 void ki_gen_extreme(struct gen *g, const struct ki_node *n, const struct rm *m,

@@ -94,11 +94,19 @@ void ki_gen_record(struct gen *g, const struct ki_node *n)
 
 void ki_gen_stack_param(struct gen *g, unsigned int param, unsigned int dest)
 {
+	struct rm word = {.mode = RM_STACK};
 	struct claims c = {0};
 
-	ki_gen_claim(g, KI_RDI, dest, &c);
-	ki_gen_claim(g, KI_RAX, dest, &c);
-	ki_asm_lea_stack(&g->a, KI_RDI, 8 * (int32_t)(g->depth + g->site->pushed + param - 5));
+	if (!g->site->user) {
+		ki_gen_claim(g, KI_RDI, dest, &c);
+		ki_gen_claim(g, KI_RAX, dest, &c);
+	}
+	word.disp = 8 * (int32_t)(g->depth + g->site->pushed + param - 5);
+	if (g->site->user) {
+		ki_asm_mov(&g->a, 8, dest, &word);
+		return;
+	}
+	ki_asm_lea_stack(&g->a, KI_RDI, word.disp);
 	finish_helper(g, KI_HELPER_LOAD64, dest, &c);
 }
 
@@ -190,6 +198,22 @@ void ki_gen_tsc(struct gen *g, unsigned int dest)
 	ki_gen_claim(g, KI_RAX, dest, &c);
 	ki_gen_claim(g, KI_RDX, dest, &c);
 	move(g, dest, read_tsc(g, dest));
+	ki_gen_unclaim(g, &c);
+}
+
+/* rdtscp leaves in %ecx what the kernel has put there: the CPU below, its node in bits 12 on. */
+void ki_gen_user_cpu(struct gen *g, unsigned int dest)
+{
+	static const uint8_t rdtscp[] = {0x0f, 0x01, 0xf9};
+	const struct rm rcx = rm_reg(KI_RCX), result = rm_reg(dest);
+	struct claims c = {0};
+
+	ki_gen_claim(g, KI_RAX, dest, &c);
+	ki_gen_claim(g, KI_RDX, dest, &c);
+	ki_gen_claim(g, KI_RCX, dest, &c);
+	ki_asm_bytes(&g->a, rdtscp, sizeof(rdtscp), false);
+	ki_asm_mov(&g->a, 8, dest, &rcx);
+	ki_asm_alu_imm(&g->a, ALU_AND, 4, &result, 0xfff, false);
 	ki_gen_unclaim(g, &c);
 }
 

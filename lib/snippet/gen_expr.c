@@ -94,6 +94,10 @@ static void fact(struct gen *g, const struct ki_node *n, unsigned int dest)
 		ki_gen_helper(g, ki_fact_helper(n->op), NULL, 0, dest);
 		break;
 	case KI_FACT_CPU:
+		if (g->site->user) {
+			ki_gen_user_cpu(g, dest);
+			break;
+		}
 		self.target = KI_SELF_CPU;
 		ki_asm_mov(&g->a, 4, dest, &self);
 		break;

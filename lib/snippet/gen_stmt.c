@@ -89,7 +89,7 @@ static void change(struct gen *g, const struct access *a, const struct opnd *v)
 						[KI_UPDATE_OR] = ALU_OR,
 						[KI_UPDATE_AND] = ALU_AND};
 	unsigned int size = size_of(a), op = a->n->op;
-	bool lock = a->n->var.kind == KI_VAR_GLOBAL;
+	bool lock = a->m.mode == RM_GLOBAL;
 	bool sum = op == KI_UPDATE_ADD || op == KI_UPDATE_SUB;
 
 	if (op == KI_SET)
@@ -244,13 +244,29 @@ static void update(struct gen *g, struct ki_node *n)
 		ki_gen_drop(g, &a.index);
 }
 
-/* Add one to the bucket whose number is in a register. */
+/* The same of words that threads share; the register has the address then. */
+static struct rm shared_at_index(struct gen *g, const struct ki_node *n, unsigned int reg)
+{
+	const struct rm first = ki_gen_var(g, &n->var, 0);
+	unsigned int base = ki_gen_alloc(g, REG_BIT(KI_R12));
+	struct rm index = rm_reg(reg);
+
+	ki_asm_lea(&g->a, base, &first);
+	ki_asm_shift_imm(&g->a, SHIFT_SHL, reg, 3);
+	ki_asm_alu_load(&g->a, ALU_ADD, 8, base, &index);
+	ki_gen_release(g, base);
+	return (struct rm){.mode = RM_AT, .reg = (uint8_t)base};
+}
+
+/* Add one to the bucket whose number is in a register, which changes. */
 static void count(struct gen *g, const struct ki_node *n, unsigned int bucket)
 {
 	struct rm m = at_index(n, bucket);
 	uint32_t out = ki_gen_bound(g, bucket, n->var.count);
 
-	ki_asm_inc(&g->a, 8, &m, false, false);
+	if (g->site->user)
+		m = shared_at_index(g, n, bucket);
+	ki_asm_inc(&g->a, 8, &m, false, g->site->user);
 	ki_asm_here(&g->a, out);
 }
 
@@ -258,7 +274,7 @@ static void count_konst(struct gen *g, const struct ki_node *n, uint32_t bucket)
 {
 	struct rm m = ki_gen_var(g, &n->var, bucket);
 
-	ki_asm_inc(&g->a, 8, &m, false, false);
+	ki_asm_inc(&g->a, 8, &m, false, g->site->user);
 }
 
 /*

@@ -33,11 +33,26 @@ struct rm ki_gen_word(const struct gen *g, const struct ki_var *v)
 	return at_word(g->words_reg, v->first);
 }
 
+/* In a process a routine says it, in %rax, and keeps all else but the flags. */
+static void ask(struct gen *g, unsigned int reg)
+{
+	const struct rm rax = rm_reg(KI_RAX);
+
+	if (reg != KI_RAX)
+		ki_asm_mov(&g->a, 8, reg, &rax);
+	ki_asm_call(&g->a, KI_FIX_SELF, KI_SELF_WORDS);
+	if (reg != KI_RAX)
+		ki_asm_xchg(&g->a, reg, KI_RAX);
+}
+
 static void look(struct gen *g, unsigned int reg, uint32_t none)
 {
 	const struct rm words = {.mode = RM_GS, .fix = KI_FIX_SELF, .target = KI_SELF_WORDS};
 
-	ki_asm_mov(&g->a, 8, reg, &words);
+	if (g->site->user)
+		ask(g, reg);
+	else
+		ki_asm_mov(&g->a, 8, reg, &words);
 	ki_asm_test(&g->a, 8, reg, reg);
 	ki_asm_branch(&g->a, CC_E, none);
 }

@@ -40,7 +40,7 @@ struct rm ki_gen_var(const struct gen *g, const struct ki_var *v, uint64_t index
 		return at_home(g, &g->home[v->first]);
 	if (v->kind == KI_VAR_THREAD)
 		return ki_gen_word(g, v);
-	if (v->kind == KI_VAR_GLOBAL)
+	if (v->kind == KI_VAR_GLOBAL || g->site->user)
 		return (struct rm){
 			.mode = RM_GLOBAL, .fix = KI_FIX_GLOBAL, .target = v->first + index};
 	return (struct rm){.mode = RM_GS, .fix = KI_FIX_PERCPU, .target = v->first + index};

@@ -73,7 +73,7 @@ void ki_gen_release(struct gen *g, unsigned int reg)
 void ki_gen_push(struct gen *g, unsigned int reg)
 {
 	ki_asm_push(&g->a, reg);
-	if (++g->depth > KI_LONG_DEPTH)
+	if (++g->depth - g->below > KI_LONG_DEPTH)
 		ki_gen_fail(g, -E2BIG, "too many words on the stack");
 }
 

@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 
 #include "kerninst/splice.h"
+#include "target/process.h"
 
 struct ki_counter_map {
 	uint8_t *base;
@@ -59,6 +60,8 @@ int ki_counters_take(struct ki_target *t, uint32_t count, uint32_t *first, struc
 	struct ki_counters req = {.size = sizeof(req), .count = count};
 	int error;
 
+	if (ki_target_kind(t) == KI_TARGET_PROCESS)
+		return ki_process_counters(t, count, first, err);
 	if (ioctl(ki_target_fd(t), KI_IOC_COUNTERS, &req) == 0) {
 		*first = req.first;
 		return 0;

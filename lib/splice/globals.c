@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 
 #include "kerninst/splice.h"
+#include "target/process.h"
 
 struct ki_global_map {
 	const uint64_t *v;
@@ -20,6 +21,8 @@ int ki_globals_take(struct ki_target *t, uint32_t count, uint32_t *first, struct
 	struct ki_globals req = {.size = sizeof(req), .count = count};
 	int error;
 
+	if (ki_target_kind(t) == KI_TARGET_PROCESS)
+		return ki_process_counters(t, count, first, err);
 	if (ioctl(ki_target_fd(t), KI_IOC_GLOBALS, &req) == 0) {
 		*first = req.first;
 		return 0;

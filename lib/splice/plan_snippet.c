@@ -58,6 +58,7 @@ void ki_place_site(const struct ki_function *fn, const struct ki_place *place,
 	*out = (struct ki_site_regs){
 		.dead = live ? ~*live & KI_REGSET_ALL : 0,
 		.addr = place->addr,
+		.user = ki_target_kind(fn->target) == KI_TARGET_PROCESS,
 		.place = KI_PLACE_FACTS(place->addr - fn->start, place->where, 0, 0)};
 	if (!place->flags_live)
 		out->dead |= KI_REGSET_FLAGS;

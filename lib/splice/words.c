@@ -7,12 +7,15 @@
 #include <sys/ioctl.h>
 
 #include "kerninst/splice.h"
+#include "target/process.h"
 
 int ki_words_take(struct ki_target *t, uint32_t count, uint32_t *first, struct ki_err *err)
 {
 	struct ki_words req = {.size = sizeof(req), .count = count};
 	int error;
 
+	if (ki_target_kind(t) == KI_TARGET_PROCESS)
+		return ki_process_words(t, count, first, err);
 	if (ioctl(ki_target_fd(t), KI_IOC_WORDS, &req) == 0) {
 		*first = req.first;
 		return 0;
@@ -33,6 +36,8 @@ int ki_words_inside(struct ki_target *t, enum ki_clock clock, uint32_t first, ui
 				.rows = (uintptr_t)rows};
 	int error;
 
+	if (ki_target_kind(t) == KI_TARGET_PROCESS)
+		return ki_process_inside(t, first, count, rows, now, err);
 	if (ioctl(ki_target_fd(t), KI_IOC_INSIDE, &req)) {
 		error = errno;
 		return ki_err_set(err, -error, 0, "who is inside: %s", strerror(error));

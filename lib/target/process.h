@@ -14,6 +14,26 @@ struct ki_process_text {
 	uint8_t *bytes; /* as they were when the target was opened */
 };
 
+/*
+ * Words of threads. A row is a thread's FS base, 0 while it is nobody's, and its words; a thread
+ * takes the first free row of KI_PROCESS_TRIES from the one that its base is hashed to, and keeps
+ * it. The rows are the process's own memory: what it forks begins with empty ones.
+ */
+#define KI_PROCESS_HASH	 12
+#define KI_PROCESS_TRIES 64u
+#define KI_PROCESS_ROWS	 ((1u << KI_PROCESS_HASH) + KI_PROCESS_TRIES)
+#define KI_PROCESS_WORDS 127u
+
+/* log2 of the bytes of a row; never less than a cache line. */
+static inline unsigned int ki_process_row_shift(uint32_t words)
+{
+	unsigned int shift = 6;
+
+	while ((8u << (shift - 3)) < 8 * (words + 1))
+		shift++;
+	return shift;
+}
+
 struct ki_process_area {
 	uint64_t addr, len;
 };
@@ -28,7 +48,16 @@ struct ki_process {
 	int device; /* the driver's session that changes this process; -1: none yet */
 	ki_vec(struct ki_process_text) text; /* in order of address */
 	ki_vec(struct ki_process_area) rseq; /* tables of restartable sequences */
+	uint32_t counters, words;	     /* that have been given out */
+	uint64_t rows; /* where the threads' are in the process; 0: nothing is installed */
 };
+
+/* process_slots.c: a run of counters, or of words: its first number. */
+int ki_process_counters(struct ki_target *t, uint32_t count, uint32_t *first, struct ki_err *err);
+int ki_process_words(struct ki_target *t, uint32_t count, uint32_t *first, struct ki_err *err);
+/* As ki_words_inside. Of a process that has ended nobody is. */
+int ki_process_inside(struct ki_target *t, uint32_t first, uint32_t count,
+		      struct ki_inside_row *rows, uint64_t *now, struct ki_err *err);
 
 /* process_rseq.c: note a file's table, moved by its bias; what the process's say. */
 struct ki_elf;

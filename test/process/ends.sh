@@ -145,7 +145,7 @@ check "no such process" refused 1 "process 4194303: there is no such process" 41
 check "no such function" refused 1 "no function 'stepp'; near: .*step" "$pid/stepp"
 check "no such module" refused 1 "no module 'lib'" "$pid/lib:step"
 check "two processes" refused 2 "points of one process at a time" "$pid/step" 1/main
-check "what is not built" refused 2 "hits are counted, and nothing else yet" -m walltime "$pid/step"
+check "what is not built" refused 2 "--cost: that is not built for processes yet" --cost "$pid/step"
 as=(setpriv --reuid=65534 --regid=65534 --clear-groups)
 check "another user's process" refused 3 "process $pid: the process is another user's.*run as its user" "$pid/step"
 as=()

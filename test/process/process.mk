@@ -16,6 +16,8 @@ $(PROCESS)/nopie: test/process/target.c
 $(PROCESS)/stripped: $(PROCESS)/pie
 	$(call say,STRIP,$@)strip -s -o $@ $<
 
+$(PROCESS)/timed: test/process/timed.c
+	$(call say,CC,$@)mkdir -p $(@D) && $(PROCESS_CC) -fPIE -pie -o $@ $<
 $(PROCESS)/sequence: test/process/sequence.c
 	$(call say,CC,$@)mkdir -p $(@D) && $(PROCESS_CC) -o $@ $<
 $(PROCESS)/written: test/process/written.c
@@ -25,6 +27,6 @@ $(PROCESS)/written: test/process/written.c
 $(PROCESS)/narrow: test/process/narrow.c
 	$(Q)mkdir -p $(@D) && $(CC) -m32 -o $@ $< 2> /dev/null || rm -f $@
 
-PROCESS_BIN := $(addprefix $(PROCESS)/,oracle pie cet static nopie stripped written sequence)
+PROCESS_BIN := $(addprefix $(PROCESS)/,oracle pie cet static nopie stripped written sequence timed)
 test-process: $(PROCESS_BIN) $(PROCESS)/narrow
 .PHONY: test-process

@@ -70,11 +70,29 @@ static struct ki_node *konst(struct grow *g)
 	return ki_expr_const(g->s, below(3) ? KI_I64 : below(KI_TYPES), snip_number());
 }
 
+/* What code in a process knows. The CPU cannot be foretold, but it is a small number. */
+static struct ki_node *user_fact(struct grow *g)
+{
+	static const uint8_t facts[] = {KI_FACT_TSC, KI_FACT_ADDR, KI_FACT_PLACE, KI_FACT_CPU,
+					KI_FACT_RETVAL};
+	unsigned int f = facts[below(g->c->site.at_exit ? 5 : 4)];
+
+	if (f == KI_FACT_CPU)
+		return ki_expr_binary(g->s, KI_LT, ki_expr_fact(g->s, f),
+				      ki_expr_const(g->s, KI_I64, 4096));
+	if (f == KI_FACT_TSC)
+		return ki_expr_binary(g->s, KI_NE, ki_expr_fact(g->s, f),
+				      ki_expr_const(g->s, KI_U64, 0));
+	return ki_expr_fact(g->s, f);
+}
+
 /* The clock cannot be foretold, but it is not 0. */
 static struct ki_node *fact(struct grow *g)
 {
 	unsigned int f = below(KI_FACTS);
 
+	if (g->c->site.user)
+		return user_fact(g);
 	if (f == KI_FACT_TSC || (f == KI_FACT_CLOCK && !g->c->in_kernel))
 		return ki_expr_binary(g->s, KI_NE, ki_expr_fact(g->s, f),
 				      ki_expr_const(g->s, KI_U64, 0));
@@ -208,11 +226,46 @@ static struct ki_node *index_of(struct grow *g, unsigned int depth)
 	return ki_expr_binary(g->s, KI_MOD, expr(g, depth), ki_expr_const(g->s, KI_U64, 8));
 }
 
+/* In a process nothing divides but by powers of two. */
+static struct ki_node *divided(struct grow *g, enum ki_binary op, unsigned int depth)
+{
+	struct ki_node *x = ki_expr_cast(g->s, KI_U64, expr(g, depth));
+
+	return ki_expr_binary(g->s, op, x, ki_expr_const(g->s, KI_U64, 1ull << below(31)));
+}
+
+static struct ki_node *user_inner(struct grow *g, unsigned int depth)
+{
+	unsigned int op = below(KI_BINARIES);
+	struct ki_node *x;
+	struct ki_var v;
+
+	switch (below(10)) {
+	case 0:
+		return ki_expr_cast(g->s, below(KI_TYPES), expr(g, depth));
+	case 1:
+		return ki_expr_unary(g->s, below(KI_UNARIES), expr(g, depth));
+	case 2:
+		x = expr(g, depth);
+		return ki_expr_cond(g->s, x, expr(g, depth), expr(g, depth));
+	case 3:
+		v = counters(g, &vectors[below(2)]);
+		return ki_expr_index(g->s, &v, ki_expr_const(g->s, KI_U64, below(8)));
+	default:
+		if (op == KI_DIV || op == KI_MOD)
+			return divided(g, op, depth);
+		x = expr(g, depth);
+		return ki_expr_binary(g->s, op, x, expr(g, depth));
+	}
+}
+
 static struct ki_node *inner(struct grow *g, unsigned int depth)
 {
 	struct ki_node *x;
 	struct ki_var v;
 
+	if (g->c->site.user)
+		return user_inner(g, depth);
 	switch (below(23)) {
 	case 22:
 		return g->c->in_kernel ? leaf(g) : table_get(g, depth);
@@ -261,8 +314,12 @@ static struct ki_node *update(struct grow *g, unsigned int depth)
 	struct ki_node *index;
 	struct ki_var v;
 
+	if (g->c->site.user && kind != KI_VAR_LOCAL && (op == KI_UPDATE_MIN || op == KI_UPDATE_MAX))
+		op = KI_UPDATE_ADD;
 	if (below(3) == 0) {
-		index = index_of(g, depth / 2);
+		index = g->c->site.user ? ki_expr_const(g->s, KI_U64, below(8))
+					: index_of(g, depth / 2);
+		op = g->c->site.user && op >= KI_UPDATE_MIN ? KI_SET : op;
 		v = counters(g, &vectors[below(2)]);
 		return ki_stmt_update(g->s, op, &v, index, expr(g, depth));
 	}
@@ -384,9 +441,11 @@ static struct ki_node *stmt(struct grow *g, unsigned int depth)
 	if (depth > 1 && g->left > 0) {
 		switch (below(10)) {
 		case 9:
-			return or_not(g, g->c->in_kernel ? update(g, depth) : table_op(g, depth));
+			return or_not(g, g->c->in_kernel || g->c->site.user ? update(g, depth)
+									    : table_op(g, depth));
 		case 8:
-			return or_not(g, g->c->in_kernel ? update(g, depth) : record(g, depth));
+			return or_not(g, g->c->in_kernel || g->c->site.user ? update(g, depth)
+									    : record(g, depth));
 		case 0:
 		case 1:
 			return branches(g, depth - 1);

@@ -12,6 +12,7 @@
 #define TGID_OFF  0x210
 #define COMM_OFF  0x308
 #define FLT_OFF	  0x320 /* four numbers of faults and switches */
+#define WORDS	  63	/* the routine for a thread's words, in a process */
 #define CALLEES	  64	/* numbers from here on are functions of the kernel */
 #define STUB_LEN  32
 #define STACK_TOP 3072
@@ -199,6 +200,8 @@ static uint64_t helper(unsigned int number, const uint64_t *a)
 	case KI_HELPER_USTACK:
 	case KI_HELPER_DEPTH:
 		return stack_words(a, (enum ki_helper)number);
+	case WORDS:
+		return running->m.nthread ? (uintptr_t)words : 0;
 	case KI_HELPER_UDEPTH:
 		return running->m.udepth;
 	case KI_HELPER_UCALLER:
@@ -315,6 +318,11 @@ void snip_init(void)
 	extreme_init((uint64_t *)exec_mem->data, 0, SNIP_WORDS_SLOT * 8);
 }
 
+static bool in_process(void)
+{
+	return running->site.user;
+}
+
 static int64_t fix_value(const struct ki_fixup *f, const uint8_t *field)
 {
 	static const int32_t selves[] = {
@@ -341,7 +349,7 @@ static int64_t fix_value(const struct ki_fixup *f, const uint8_t *field)
 	case KI_FIX_CALLEE:
 		return stub_of(f->target) - rip;
 	case KI_FIX_SELF:
-		return selves[f->target];
+		return in_process() ? stub_of(WORDS) - rip : selves[f->target];
 	default:
 		return fields[(uint32_t)f->target] + (int64_t)(f->target >> 32);
 	}
@@ -360,6 +368,21 @@ static void place(const struct ki_long_code *code)
 	exec_pad(to + code->len, 1);
 }
 
+#define RED_ZONE 128
+
+static uint8_t *below_stack(const struct snip_case *c)
+{
+	return (uint8_t *)(uintptr_t)(c->m.regs[KI_RSP] - RED_ZONE);
+}
+
+static bool red_zone_changed(const struct snip_case *c)
+{
+	for (unsigned int i = 0; in_process() && i < RED_ZONE; i++)
+		if (below_stack(c)[i] != 0xa5)
+			return true;
+	return false;
+}
+
 /* exec_cpu's order of registers is that of instructions, without %rsp. */
 static unsigned int exec_reg(unsigned int r)
 {
@@ -375,6 +398,9 @@ static void set_up(const struct snip_case *c)
 	exec_in.flags = c->flags;
 	memcpy(snip_gs, c->start.counters, sizeof(c->start.counters));
 	memcpy(exec_mem->data, c->start.globals, sizeof(c->start.globals));
+	if (in_process())
+		memcpy(exec_mem->data, c->start.counters, sizeof(c->start.counters));
+	memset(below_stack(c), 0xa5, RED_ZONE);
 	snip_gs[TASK_SLOT] = c->m.task;
 	snip_gs[CPU_SLOT] = 0xdddddddd00000000 | c->m.cpu;
 	memcpy(task + PID_OFF, &c->m.pid, 4);
@@ -440,11 +466,15 @@ const char *snip_run_stepped(struct snip_case *c, const struct ki_long_code *cod
 	memcpy(above, (const void *)(uintptr_t)exec_in.rsp, sizeof(above));
 	if (go(code, step) != 1)
 		return "the way out";
-	memcpy(c->got.counters, snip_gs, sizeof(c->got.counters));
-	memcpy(c->got.globals, exec_mem->data, sizeof(c->got.globals));
+	memcpy(c->got.counters, in_process() ? (void *)exec_mem->data : snip_gs,
+	       sizeof(c->got.counters));
+	if (!in_process())
+		memcpy(c->got.globals, exec_mem->data, sizeof(c->got.globals));
 	memcpy(c->got.thread, words, sizeof(words));
 	if (memcmp(above, (const void *)(uintptr_t)exec_in.rsp, sizeof(above)) != 0)
 		return "the stack";
+	if (red_zone_changed(c))
+		return "the red zone";
 	return compare(c);
 }
 
@@ -454,7 +484,7 @@ int snip_interpret(struct snip_case *c, const struct ki_snippet *s)
 	world = &c->want;
 	c->want = c->start;
 	c->m.counters = c->want.counters;
-	c->m.globals = c->want.globals;
+	c->m.globals = c->site.user ? c->want.counters : c->want.globals;
 	c->m.thread = c->want.thread;
 	return ki_snippet_run(s, &c->site, &c->m, NULL);
 }

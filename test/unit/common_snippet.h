@@ -87,6 +87,9 @@ struct ki_node *snip_random_list(struct ki_snippet *s, const struct snip_case *c
 int snip_interpret(struct snip_case *c, const struct ki_snippet *s);
 
 /*
+ * In a process (site.user) global variables are the counters, as they are there, and what is below
+ * the stack pointer is not touched.
+ *
  * Run the code: c->got. NULL if it made the same of everything and left the rest alone; else
  * what is different.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* kerninst stat PID/POINT: hits counted in a process. */
+/* kerninst stat PID/POINT: a process measured. */
 #ifndef KERNINST_PROCESS_STAT_H
 #define KERNINST_PROCESS_STAT_H
 
@@ -9,6 +9,6 @@ struct verb;
 
 /* An exit status. */
 int process_stat(const struct verb *self, const struct stat_options *o, pid_t pid,
-		 const struct ki_asked *asked);
+		 const struct ki_asked *asked, const struct ki_predicate *when);
 
 #endif

@@ -395,7 +395,8 @@ static int run(const struct verb *self, int argc, char **argv)
 	for (int i = 0; !ret && i < o.npoints; i++)
 		ret = points_ask(&asked, self, o.points[i]);
 	if (!ret)
-		ret = open.pid ? process_stat(self, &o, open.pid, &asked) : stat_kernel(&r, &asked);
+		ret = open.pid ? process_stat(self, &o, open.pid, &asked, r.when)
+			       : stat_kernel(&r, &asked);
 	command_abandon(&r.command);
 	ki_measured_close(&r.report);
 	ki_budget_end(&r.budget);
