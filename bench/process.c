@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * process: what a hit of a counter in a process costs, natively, on this machine: beside the same
- * function without one, and beside a breakpoint that the process handles itself (SIGTRAP). Counters
- * are put in by the library, through a guard, as kerninst stat does it, and each must have counted
- * all hits. The machine may be shared: each kind is timed many times, in turn, and the least
- * counts.
+ * process: what a hit of a counter in a process costs, and a call whose time is measured, natively,
+ * on this machine: beside the same function without one, and beside a breakpoint that the process
+ * handles itself (SIGTRAP). They are put in by the library, through a guard, as kerninst stat does
+ * it, and each must have counted all calls, or have a mean time of them. The machine may be shared:
+ * each kind is timed many times, in turn, and the least counts.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "kerninst/metric.h"
 #include "kerninst/process.h"
 
 #define CALLS	 2000000
@@ -20,7 +21,7 @@
 #define ROUNDS	 12
 #define NOINLINE __attribute__((noinline, noclone))
 
-enum kind { PLAIN, COUNTED, KEPT, SHARED, TRAP, KINDS };
+enum kind { PLAIN, COUNTED, KEPT, SHARED, ASKED, TIMED, LATENCY, TRAP, KINDS };
 
 static NOINLINE unsigned long hit(unsigned long n)
 {
@@ -175,12 +176,58 @@ static int ask_counted(struct bench *b, enum kind kind)
 	return 1;
 }
 
+static const char *const metrics[KINDS] = {
+	[ASKED] = "calls", [TIMED] = "walltime/call", [LATENCY] = "latency"};
+
+/* How many calls it has seen. */
+static uint64_t calls_of(const struct ki_measure *m, uint32_t curve, const struct ki_reading *r,
+			 enum kind kind)
+{
+	const double total = ki_reading_value(m, NULL, r, curve, KI_ALL_CPUS);
+
+	if (kind != TIMED)
+		return ki_reading_count(m, NULL, r, curve, KI_ALL_CPUS);
+	return total > 0 && total < 1e-3 ? CALLS : 0; /* a mean, of whatever number */
+}
+
+/* By a metric; of ASKED only if the argument is not the last number there is. */
+static int ask_measured(struct bench *b, enum kind kind)
+{
+	const struct ki_point entry = {.kind = KI_POINT_ENTRY};
+	struct ki_predicate *when = NULL;
+	struct ki_reading *r = NULL;
+	struct ki_measure *m = NULL;
+	struct ki_err err = {0};
+	uint32_t curve = 0;
+	uint64_t n = 0;
+	int ret = kind == ASKED ? ki_predicate_parse("arg0 != 0xffffffffffffffff", &when, &err) : 0;
+
+	if (!ret)
+		ret = ki_measure_new(b->t, &m, &err);
+	if (!ret)
+		ret = ki_measure_add(m, ki_metric_find(metrics[kind]), b->fn, &b->spans, &entry, 0,
+				     when, &curve, &err);
+	if (!ret)
+		ret = ki_measure_start(m, &err);
+	if (!ret && !ask(b, kind) && !ki_measure_read(m, &r, &err))
+		n = calls_of(m, curve, r, kind);
+	ki_reading_free(r);
+	ki_measure_free(m);
+	ki_predicate_free(when);
+	if (ret || n != CALLS)
+		return fail(metrics[kind], &err);
+	return 0;
+}
+
 static void show(const struct bench *b)
 {
 	static const char *const names[KINDS] = {[PLAIN] = "no probe",
 						 [COUNTED] = "counter",
 						 [KEPT] = "counter, flags kept",
 						 [SHARED] = "counter, two threads at once",
+						 [ASKED] = "counter behind a predicate",
+						 [TIMED] = "time from call to return",
+						 [LATENCY] = "histogram of these times",
 						 [TRAP] = "breakpoint, SIGTRAP handled"};
 
 	printf("%-30s  %9s  %9s  %s\n", "a call of a function", "ns", "ns more",
@@ -212,7 +259,8 @@ int main(void)
 	ret = look(&b);
 	for (int i = 0; !ret && i < ROUNDS; i++)
 		ret = ask(&b, PLAIN) || ask(&b, TRAP) || ask_counted(&b, COUNTED) ||
-		      ask_counted(&b, KEPT) || ask_counted(&b, SHARED);
+		      ask_counted(&b, KEPT) || ask_counted(&b, SHARED) || ask_measured(&b, ASKED) ||
+		      ask_measured(&b, TIMED) || ask_measured(&b, LATENCY);
 	if (!ret)
 		show(&b);
 	ki_spans_free(&b.spans);

@@ -94,8 +94,7 @@ static bool is_prefix(uint8_t b)
 	       b == 0x64 || b == 0x65;
 }
 
-/* int3, nop, or nop r/m: what the driver accepts. */
-static bool is_filler(const struct ki_function *fn, const struct ki_insn *in)
+bool ki_insn_is_filler(const struct ki_function *fn, const struct ki_insn *in)
 {
 	const uint8_t *p = fn->bytes + (in->addr - fn->start);
 	uint8_t i = 0;
@@ -169,7 +168,7 @@ static void find_free(struct ki_boards *b)
 	for (uint32_t i = 0; i < fn->ninsns; i++) {
 		const struct ki_insn *in = &fn->insns[i];
 
-		if (dead && is_filler(fn, in)) {
+		if (dead && ki_insn_is_filler(fn, in)) {
 			if (in->addr >= from)
 				add_free(b, in->addr, in->addr + in->len, KI_NONE);
 			continue;

@@ -6,11 +6,11 @@
  * there is room for a jump, close the window, begin the next. A call closes a window whatever
  * its size, because execution comes back behind it: to an address that must stay the beginning
  * of something. What is then too short joins the window before it in the run, unless that ends
- * in a call; or, behind an instruction that never falls through, takes filler bytes of int3 that
- * nothing executes: as many as a jump needs, or else as a short jump does. A window joins, too, if
- * its springboard would cover the call that it ends in: where that is not covered, patches execute
- * it in its place. Then each window gets its springboard, for which windows may be joined
- * (boards.c).
+ * in a call; or, behind an instruction that never falls through, takes filler bytes of int3 (in a
+ * process of nops, too) that nothing executes: as many as a jump needs, or else as a short jump
+ * does. A window joins, too, if its springboard would cover the call that it ends in: where that is
+ * not covered, patches execute it in its place. Then each window gets its springboard, for which
+ * windows may be joined (boards.c).
  *
  * An instruction that may fault (of the exception table) begins a window or lies behind its jump:
  * a task may sleep in the fault, for as long as it likes, and comes back to just this place.
@@ -76,22 +76,26 @@ static bool join(const struct finder *f, struct ki_span *prev, const struct ki_s
 	return true;
 }
 
+/* In a process nops are, too: no driver has to find the same. */
 static bool is_filler(const struct ki_function *fn, uint32_t i)
 {
 	const struct ki_insn *in = &fn->insns[i];
 
+	if (ki_target_kind(fn->target) == KI_TARGET_PROCESS)
+		return ki_insn_is_filler(fn, in);
 	return in->kind == KI_INSN_PAD && !in->block_start && *bytes_of(fn, in) == 0xcc;
 }
 
-/* Reach the size of a springboard with bytes of int3 behind the window that nothing executes. */
+/* Reach the size of a springboard with bytes behind the window that nothing executes. */
 static void take_filler(const struct finder *f, struct ki_span *s)
 {
-	uint32_t i = s->first + s->count, n = 0;
+	uint32_t i = s->first + s->count;
+	unsigned int n = 0;
 
 	if (!ki_insn_ends(last_of(f, s)))
 		return;
-	while (s->len + n < KI_JMP_LEN && i + n < f->fn->ninsns && is_filler(f->fn, i + n))
-		n++;
+	while (s->len + n < KI_JMP_LEN && i < f->fn->ninsns && is_filler(f->fn, i))
+		n += f->fn->insns[i++].len;
 	if (s->len + n >= KI_JMP_LEN)
 		s->len = KI_JMP_LEN;
 	else if (s->len + n >= KI_SHORT_LEN && s->len < KI_SHORT_LEN)
