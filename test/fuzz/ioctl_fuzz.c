@@ -359,13 +359,30 @@ static void check_leaks(void)
 /* ---- the report ---- */
 
 static const char *const op_names[OPS] = {
-	[OP_INFO] = "INFO",	    [OP_READ] = "READ",	       [OP_RESERVED] = "RESERVED",
-	[OP_COUNTERS] = "COUNTERS", [OP_SPLICE] = "SPLICE",    [OP_UNSPLICE] = "UNSPLICE",
-	[OP_MMAP] = "mmap",	    [OP_FILE] = "file",	       [OP_UNKNOWN] = "unknown",
-	[OP_GLOBALS] = "GLOBALS",   [OP_LONG] = "SPLICE long", [OP_WORDS] = "WORDS",
-	[OP_INSIDE] = "INSIDE",	    [OP_RING] = "RING",	       [OP_EVENT] = "EVENT",
-	[OP_TABLE] = "TABLE",	    [OP_STACKS] = "STACKS",    [OP_TEXTS] = "TEXTS",
-	[OP_GLOBAL] = "GLOBAL",	    [OP_KCOV] = "KCOV",
+	[OP_INFO] = "INFO",
+	[OP_READ] = "READ",
+	[OP_RESERVED] = "RESERVED",
+	[OP_COUNTERS] = "COUNTERS",
+	[OP_SPLICE] = "SPLICE",
+	[OP_UNSPLICE] = "UNSPLICE",
+	[OP_MMAP] = "mmap",
+	[OP_FILE] = "file",
+	[OP_UNKNOWN] = "unknown",
+	[OP_GLOBALS] = "GLOBALS",
+	[OP_LONG] = "SPLICE long",
+	[OP_WORDS] = "WORDS",
+	[OP_INSIDE] = "INSIDE",
+	[OP_RING] = "RING",
+	[OP_EVENT] = "EVENT",
+	[OP_TABLE] = "TABLE",
+	[OP_STACKS] = "STACKS",
+	[OP_TEXTS] = "TEXTS",
+	[OP_PROCESS] = "PROCESS",
+	[OP_PROCESS_MEMORY] = "PROCESS_MEMORY",
+	[OP_PROCESS_MAP] = "PROCESS_MAP",
+	[OP_PROCESS_EDIT] = "PROCESS_EDIT",
+	[OP_GLOBAL] = "GLOBAL",
+	[OP_KCOV] = "KCOV",
 };
 
 static void report(void)
@@ -421,6 +438,7 @@ int main(int argc, char **argv)
 		return 1;
 	end = max_seconds ? time(NULL) + max_seconds : 0;
 	printf("ioctl_fuzz: seed %llu\n", (unsigned long long)seed);
+	victims_begin();
 	arena_make(&arenas[0], 0);
 	arena_make(&arenas[1], 1);
 	corpus_make();

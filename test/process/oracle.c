@@ -72,7 +72,7 @@ static int text(const char *pid)
 		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %*x %*x:%*x %" SCNu64, &start, &end,
 			   perms, &inode) != 4)
 			continue;
-		if (strstr(line, "memfd:kerninst"))
+		if (strstr(line, "kerninst (deleted)"))
 			ours++;
 		else if (perms[2] == 'x' && inode && hash_mapping(mem, start, end, &h))
 			return 1;

@@ -53,45 +53,32 @@ static void note(enum op op, bool accepted, int err, uint32_t reason)
 		tally->by_errno[err > 0 && err < ERRNO_MAX ? err : 0]++;
 }
 
-/* The reason in a request's structure, as it is after the call. */
+/* Where in a request's structure its reason is; 0: nowhere. */
+static const size_t reason_at[OPS] = {
+	[OP_COUNTERS] = offsetof(struct ki_counters, reason),
+	[OP_GLOBALS] = offsetof(struct ki_counters, reason),
+	[OP_SPLICE] = offsetof(struct ki_splice, reason),
+	[OP_LONG] = offsetof(struct ki_splice, reason),
+	[OP_RING] = offsetof(struct ki_ring, reason),
+	[OP_STACKS] = offsetof(struct ki_stacks, reason),
+	[OP_TEXTS] = offsetof(struct ki_texts, reason),
+	[OP_EVENT] = offsetof(struct ki_event_req, reason),
+	[OP_TABLE] = offsetof(struct ki_table_request, reason),
+	[OP_PROCESS] = offsetof(struct ki_process_open, reason),
+	[OP_PROCESS_MEMORY] = offsetof(struct ki_process_memory, reason),
+	[OP_PROCESS_MAP] = offsetof(struct ki_process_map, reason),
+	[OP_PROCESS_EDIT] = offsetof(struct ki_process_edits, reason),
+	[OP_UNSPLICE] = offsetof(struct ki_unsplice, reason),
+};
+
+/* As it is after the call. */
 static uint32_t reason_of(const struct request *q, enum op op)
 {
-	size_t off;
 	uint32_t reason;
 
-	switch (op) {
-	case OP_COUNTERS:
-	case OP_GLOBALS:
-		off = offsetof(struct ki_counters, reason);
-		break;
-	case OP_SPLICE:
-	case OP_LONG:
-		off = offsetof(struct ki_splice, reason);
-		break;
-	case OP_RING:
-		off = offsetof(struct ki_ring, reason);
-		break;
-	case OP_STACKS:
-		off = offsetof(struct ki_stacks, reason);
-		break;
-	case OP_TEXTS:
-		off = offsetof(struct ki_texts, reason);
-		break;
-	case OP_EVENT:
-		off = offsetof(struct ki_event_req, reason);
-		break;
-	case OP_TABLE:
-		off = offsetof(struct ki_table_request, reason);
-		break;
-	case OP_UNSPLICE:
-		off = offsetof(struct ki_unsplice, reason);
-		break;
-	default:
+	if (!reason_at[op] || q->arg != (uintptr_t)q->piece[0].at)
 		return 0;
-	}
-	if (q->arg != (uintptr_t)q->piece[0].at)
-		return 0;
-	memcpy(&reason, q->piece[0].at + off, sizeof(reason));
+	memcpy(&reason, q->piece[0].at + reason_at[op], sizeof(reason));
 	return reason;
 }
 
@@ -275,7 +262,9 @@ static bool known(unsigned long cmd)
 	       cmd == KI_IOC_RING || cmd == KI_IOC_EVENT || cmd == KI_IOC_TABLE ||
 	       cmd == KI_IOC_STACKS || cmd == KI_IOC_GLOBAL || cmd == KI_IOC_PATCHES ||
 	       cmd == KI_IOC_SESSION || cmd == KI_IOC_SESSION_WINDOW || cmd == KI_IOC_EVICT ||
-	       cmd == KI_IOC_HELD || cmd == KI_IOC_TEXTS;
+	       cmd == KI_IOC_HELD || cmd == KI_IOC_TEXTS || cmd == KI_IOC_PROCESS ||
+	       cmd == KI_IOC_PROCESS_MEMORY || cmd == KI_IOC_PROCESS_MAP ||
+	       cmd == KI_IOC_PROCESS_EDIT;
 }
 
 static void call_unknown(struct session *s, struct arena *a, struct rng *r)
@@ -295,12 +284,13 @@ static void call_unknown(struct session *s, struct arena *a, struct rng *r)
 void call_random(struct session *s, struct arena *a, struct rng *r)
 {
 	static const enum op mix[] = {
-		OP_INFO,     OP_READ,	  OP_READ,   OP_RESERVED, OP_COUNTERS, OP_SPLICE,
-		OP_SPLICE,   OP_SPLICE,	  OP_SPLICE, OP_SPLICE,	  OP_SPLICE,   OP_SPLICE,
-		OP_UNSPLICE, OP_UNSPLICE, OP_MMAP,   OP_FILE,	  OP_UNKNOWN,  OP_GLOBALS,
-		OP_LONG,     OP_LONG,	  OP_LONG,   OP_LONG,	  OP_WORDS,    OP_INSIDE,
-		OP_RING,     OP_EVENT,	  OP_TABLE,  OP_STACKS,	  OP_GLOBAL,   OP_KCOV,
-		OP_TEXTS,
+		OP_INFO,   OP_READ,    OP_READ,		  OP_RESERVED,	  OP_COUNTERS,
+		OP_SPLICE, OP_SPLICE,  OP_SPLICE,	  OP_SPLICE,	  OP_SPLICE,
+		OP_SPLICE, OP_SPLICE,  OP_UNSPLICE,	  OP_UNSPLICE,	  OP_MMAP,
+		OP_FILE,   OP_UNKNOWN, OP_GLOBALS,	  OP_LONG,	  OP_LONG,
+		OP_LONG,   OP_LONG,    OP_WORDS,	  OP_INSIDE,	  OP_RING,
+		OP_EVENT,  OP_TABLE,   OP_STACKS,	  OP_GLOBAL,	  OP_KCOV,
+		OP_TEXTS,  OP_PROCESS, OP_PROCESS_MEMORY, OP_PROCESS_MAP, OP_PROCESS_EDIT,
 	};
 	enum op op = mix[rng_below(r, sizeof(mix) / sizeof(*mix))];
 

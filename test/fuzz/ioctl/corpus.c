@@ -502,6 +502,10 @@ void request_make(struct request *q, enum op op, const struct session *s, struct
 		[OP_TEXTS] = request_make_texts,
 		[OP_EVENT] = request_make_event,
 		[OP_TABLE] = request_make_table,
+		[OP_PROCESS] = request_make_process,
+		[OP_PROCESS_MEMORY] = request_make_process_memory,
+		[OP_PROCESS_MAP] = request_make_process_map,
+		[OP_PROCESS_EDIT] = request_make_process_edit,
 	};
 
 	memset(q, 0, sizeof(*q));

@@ -73,6 +73,10 @@ enum op {
 	OP_TEXTS,
 	OP_EVENT,
 	OP_TABLE,
+	OP_PROCESS,
+	OP_PROCESS_MEMORY,
+	OP_PROCESS_MAP,
+	OP_PROCESS_EDIT,
 	OP_LONG,    /* SPLICE with a long chunk */
 	OP_KCOV,    /* all of KCOV's file */
 	OP_UNKNOWN, /* ioctl numbers that there are not */
@@ -186,6 +190,10 @@ void request_make_stacks(struct request *q, const struct session *s, struct aren
 			 struct rng *r);
 void request_make_ring(struct request *q, const struct session *s, struct arena *a, struct rng *r);
 void request_make_event(struct request *q, const struct session *s, struct arena *a, struct rng *r);
+/* process.c */
+void victims_begin(void); /* before anything is made that a fork would copy */
+request_maker request_make_process, request_make_process_memory, request_make_process_map,
+	request_make_process_edit;
 void request_make(struct request *q, enum op op, const struct session *s, struct arena *a,
 		  struct rng *r);
 /* May leave the request as it is. */

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Requests for processes. The process that they are for is one that we may lose: a victim, which
+ * does nothing but call a function. Its text stands where ours does; what is right leads its first
+ * instruction to another function that does the same.
+ */
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fuzz.h"
+
+#define PAGE 4096ull
+
+int fuzz_victim(void);
+int fuzz_same(void);
+__asm__(".text\n"
+	"fuzz_victim: movl $1, %eax; ret\n"
+	"fuzz_same: movl $1, %eax; ret\n");
+
+static pid_t *victim;
+
+static _Noreturn void be_victim(void)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (;;) {
+		fuzz_victim();
+		usleep(100);
+	}
+}
+
+void victims_begin(void)
+{
+	victim = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (victim == MAP_FAILED || fork())
+		return;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (;;) {
+		pid_t pid = fork();
+
+		if (!pid)
+			be_victim();
+		__atomic_store_n(victim, pid, __ATOMIC_RELAXED);
+		waitpid(pid, NULL, 0);
+	}
+}
+
+void request_make_process(struct request *q, const struct session *s, struct arena *a,
+			  struct rng *r)
+{
+	struct ki_process_open *req = request_piece(q, a, sizeof(*req));
+
+	(void)s;
+	q->cmd = KI_IOC_PROCESS;
+	*req = (struct ki_process_open){.size = sizeof(*req),
+					.pid = rng_one_in(r, 8) ? 2 : __atomic_load_n(victim, 0)};
+}
+
+void request_make_process_memory(struct request *q, const struct session *s, struct arena *a,
+				 struct rng *r)
+{
+	struct ki_process_memory *req = request_piece(q, a, sizeof(*req));
+
+	(void)s;
+	q->cmd = KI_IOC_PROCESS_MEMORY;
+	*req = (struct ki_process_memory){.size = sizeof(*req),
+					  .bytes = PAGE * (1 + rng_below(r, 8))};
+}
+
+void request_make_process_map(struct request *q, const struct session *s, struct arena *a,
+			      struct rng *r)
+{
+	struct ki_process_map *req = request_piece(q, a, sizeof(*req));
+
+	(void)s;
+	q->cmd = KI_IOC_PROCESS_MAP;
+	*req = (struct ki_process_map){.size = sizeof(*req),
+				       .flags = rng_below(r, 2),
+				       .addr = (1ull << 32) + PAGE * rng_below(r, 1 << 16),
+				       .len = PAGE * (1 + rng_below(r, 2)),
+				       .offset = PAGE * rng_below(r, 3)};
+}
+
+static struct ki_process_edit right_edit(struct rng *r)
+{
+	uint64_t to = (uintptr_t)fuzz_same;
+	struct ki_process_edit e = {.addr = (uintptr_t)fuzz_victim, .via = to, .len = 1};
+	int32_t field = (int32_t)(to - (e.addr + 5));
+
+	e.now[0] = 0xcc;
+	if (rng_below(r, 2)) {
+		e.len = 5;
+		e.now[0] = 0xe9;
+		memcpy(e.now + 1, &field, 4);
+	}
+	memcpy(e.orig, (void *)(uintptr_t)e.addr, e.len);
+	return e;
+}
+
+void request_make_process_edit(struct request *q, const struct session *s, struct arena *a,
+			       struct rng *r)
+{
+	struct ki_process_edits *req = request_piece(q, a, sizeof(*req));
+	struct ki_process_edit *v = request_piece(q, a, sizeof(*v));
+
+	(void)s;
+	q->cmd = KI_IOC_PROCESS_EDIT;
+	*v = right_edit(r);
+	*req = (struct ki_process_edits){.size = sizeof(*req), .count = 1, .edits = (uintptr_t)v};
+}

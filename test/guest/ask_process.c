@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * ask_process: what the driver says to requests for processes, right and wrong ones. The process is
+ * a child of ours, which does nothing but call a function; so addresses are the same here.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "uapi/kerninst.h"
+
+#define PAGE 4096ull
+
+/* One instruction of five bytes, then one of one. */
+int asked(void);
+__asm__(".text; .p2align 4; .globl asked; .type asked, @function\n"
+	"asked: movl $1, %eax; nop; ret; .size asked, . - asked");
+
+static int failures;
+static uint8_t *shared;	  /* text that is not the process's alone */
+static uint64_t *counted; /* what asked() has returned, summed up; by the child */
+
+static void is(const char *name, int got, int wanted)
+{
+	printf("%s %s\n", got == wanted ? "ok" : "not ok", name);
+	if (got != wanted)
+		printf("# %d, not %d\n", got, wanted);
+	failures += got != wanted;
+	fflush(stdout);
+}
+
+/* What it is refused with: -errno * 1000 - reason; or 0. */
+static int say(int ret, uint32_t reason)
+{
+	return ret ? -errno * 1000 - (int)reason : 0;
+}
+
+#define WITH(error, reason) (-(error)*1000 - (reason))
+
+static int session(void)
+{
+	int fd = open(KI_DEVICE, O_RDWR | O_CLOEXEC);
+
+	if (fd < 0) {
+		perror(KI_DEVICE);
+		exit(1);
+	}
+	return fd;
+}
+
+static int begin(int fd, pid_t pid)
+{
+	struct ki_process_open req = {.size = sizeof(req), .pid = pid};
+	int ret = ioctl(fd, KI_IOC_PROCESS, &req);
+
+	return say(ret, req.reason);
+}
+
+static int memory(int fd, uint64_t bytes)
+{
+	struct ki_process_memory req = {.size = sizeof(req), .bytes = bytes};
+	int ret = ioctl(fd, KI_IOC_PROCESS_MEMORY, &req);
+
+	return say(ret, req.reason);
+}
+
+static int map(int fd, uint64_t addr, uint64_t len, uint64_t offset)
+{
+	struct ki_process_map req = {.size = sizeof(req),
+				     .flags = KI_PROCESS_CODE,
+				     .addr = addr,
+				     .len = len,
+				     .offset = offset};
+	int ret = ioctl(fd, KI_IOC_PROCESS_MAP, &req);
+
+	return say(ret, req.reason);
+}
+
+static int edit(int fd, const struct ki_process_edit *v, uint32_t n)
+{
+	struct ki_process_edits req = {.size = sizeof(req), .count = n, .edits = (uintptr_t)v};
+	int ret = ioctl(fd, KI_IOC_PROCESS_EDIT, &req);
+
+	return say(ret, req.reason);
+}
+
+static struct ki_process_edit breakpoint(const uint8_t *at, uint64_t via)
+{
+	return (struct ki_process_edit){
+		.addr = (uintptr_t)at, .via = via, .len = 1, .orig = {*at}, .now = {0xcc}};
+}
+
+static struct ki_process_edit jump(const uint8_t *at, uint64_t via)
+{
+	struct ki_process_edit e = {.addr = (uintptr_t)at, .via = via, .len = 5, .now = {0xe9}};
+	int32_t field = (int32_t)(via - (e.addr + 5));
+
+	memcpy(e.orig, at, 5);
+	memcpy(e.now + 1, &field, 4);
+	return e;
+}
+
+static pid_t child(void)
+{
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (;;)
+		__atomic_fetch_add(counted, (uint64_t)asked(), __ATOMIC_RELAXED);
+}
+
+static void who(pid_t pid)
+{
+	int fd = session();
+	pid_t gone = fork();
+
+	if (!gone)
+		_exit(0);
+	waitpid(gone, NULL, 0);
+	is("memory before there is a process", memory(fd, PAGE), WITH(EINVAL, KI_R_BAD_REQUEST));
+	is("a process that is gone", begin(fd, gone), WITH(ESRCH, KI_R_PROCESS_GONE));
+	is("a thread of the kernel", begin(fd, 2), WITH(ESRCH, KI_R_PROCESS_GONE));
+	is("a number below 0", begin(fd, -5), WITH(ESRCH, KI_R_PROCESS_GONE));
+	is("a process", begin(fd, pid), 0);
+	is("another in the same session", begin(fd, getpid()), WITH(EEXIST, 0));
+	close(fd);
+}
+
+static void maps(pid_t pid, uint64_t room)
+{
+	int fd = session();
+
+	begin(fd, pid);
+	is("mapping before there is memory", map(fd, room, PAGE, 0),
+	   WITH(EINVAL, KI_R_BAD_REQUEST));
+	is("no memory", memory(fd, 0), WITH(EINVAL, KI_R_BAD_REQUEST));
+	is("half a page", memory(fd, PAGE / 2), WITH(EINVAL, KI_R_BAD_REQUEST));
+	is("too much", memory(fd, KI_PROCESS_BYTES + PAGE), WITH(EINVAL, KI_R_BAD_REQUEST));
+	is("two pages", memory(fd, 2 * PAGE), 0);
+	is("two more", memory(fd, 2 * PAGE), WITH(EEXIST, 0));
+	is("the first page", map(fd, 0, PAGE, 0), WITH(EINVAL, KI_R_BAD_REQUEST));
+	is("above all", map(fd, -PAGE, PAGE, 0), WITH(EINVAL, KI_R_BAD_REQUEST));
+	is("no whole pages", map(fd, room, 100, 0), WITH(EINVAL, KI_R_BAD_REQUEST));
+	is("more than there is", map(fd, room, 2 * PAGE, PAGE), WITH(EINVAL, KI_R_BAD_REQUEST));
+	is("over what is there", map(fd, (uintptr_t)asked & -PAGE, PAGE, 0), WITH(EEXIST, 0));
+	is("where there is room", map(fd, room, 2 * PAGE, 0), 0);
+	is("there again", map(fd, room, PAGE, 0), WITH(EEXIST, 0));
+	close(fd);
+}
+
+/* A patch that does the same, and adds 1000. */
+static void make_patch(int fd, uint64_t at)
+{
+	uint8_t code[] = {0xb8, 0xe9, 0x03, 0, 0, 0xc3};
+	uint8_t *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, KI_MAP_PROCESS);
+
+	if (page == MAP_FAILED) {
+		perror("mmap");
+		exit(1);
+	}
+	memcpy(page, code, sizeof(code));
+	munmap(page, PAGE);
+	is("the patch is mapped", map(fd, at, PAGE, 0), 0);
+}
+
+/* Do all calls come by the patch, or none? In half a second of them. */
+static bool patched(bool is)
+{
+	uint64_t before, after;
+
+	usleep(100000);
+	before = *counted;
+	usleep(200000);
+	after = *counted;
+	return is ? (after - before) / 1001 > 0 && (after - before) % 1001 == 0 : after > before;
+}
+
+static void wrong_edits(int fd, uint64_t via)
+{
+	const uint8_t *f = (uint8_t *)asked;
+	struct ki_process_edit e[2] = {jump(f, via), breakpoint(f + 5, via)},
+			       swapped[2] = {e[1], e[0]};
+	struct ki_process_edit over[2] = {e[0], breakpoint(f + 4, via)}, x = e[0];
+
+	is("out of order", edit(fd, swapped, 2), WITH(EINVAL, KI_R_BAD_REQUEST));
+	is("over each other", edit(fd, over, 2), WITH(EINVAL, KI_R_BAD_REQUEST));
+	is("none", edit(fd, e, 0), WITH(EINVAL, KI_R_BAD_REQUEST));
+	is("too many", edit(fd, e, KI_BATCH_WINDOWS + 1), WITH(E2BIG, KI_R_TOO_MANY));
+	x.len = 3;
+	is("of three bytes", edit(fd, &x, 1), WITH(EINVAL, KI_R_BAD_REQUEST));
+	x = jump(f, via);
+	x.via = 1ull << 63;
+	is("to the kernel", edit(fd, &x, 1), WITH(EINVAL, KI_R_BAD_REQUEST));
+	x = jump(f, via);
+	x.now[0] = 0x90;
+	is("no jump", edit(fd, &x, 1), WITH(EINVAL, KI_R_BAD_REQUEST));
+	x = breakpoint(shared, via);
+	is("text that is shared", edit(fd, &x, 1), WITH(EFAULT, KI_R_PROCESS_TEXT));
+	x = breakpoint((uint8_t *)&failures, via);
+	is("data", edit(fd, &x, 1), WITH(EFAULT, KI_R_PROCESS_TEXT));
+	e[1].orig[0] ^= 1;
+	is("other bytes than expected", edit(fd, e, 2), WITH(ESTALE, KI_R_BYTES_CHANGED));
+	is("then nothing has changed", patched(false), true);
+}
+
+static void edits(pid_t pid, uint64_t room, bool by_breakpoint)
+{
+	const uint8_t *f = (uint8_t *)asked;
+	struct ki_process_edit e = by_breakpoint ? breakpoint(f, room) : jump(f, room);
+	int fd = session();
+
+	begin(fd, pid);
+	memory(fd, PAGE);
+	make_patch(fd, room);
+	if (by_breakpoint)
+		wrong_edits(fd, room);
+	is("the text is changed", edit(fd, &e, 1), 0);
+	is("all calls go there", patched(true), true);
+	is("a second change in one session", edit(fd, &e, 1), WITH(EEXIST, 0));
+	is("in another one the bytes are others", ({
+		   int other = session(), got;
+
+		   begin(other, pid);
+		   got = edit(other, &e, 1);
+		   close(other);
+		   got;
+	   }),
+	   WITH(ESTALE, KI_R_BYTES_CHANGED));
+	close(fd);
+	is("behind that none does", patched(false), true);
+	is("and it has not ended", waitpid(pid, NULL, WNOHANG), 0);
+}
+
+/* What is asked for a process that has ended. */
+static void ended(void)
+{
+	pid_t pid = child();
+	const uint8_t *f = (uint8_t *)asked;
+	struct ki_process_edit e = breakpoint(f, (uintptr_t)f);
+	int fd = session();
+
+	begin(fd, pid);
+	memory(fd, PAGE);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	is("mapping into one that has ended", map(fd, 1ull << 32, PAGE, 0),
+	   WITH(ESRCH, KI_R_PROCESS_GONE));
+	is("changing it", edit(fd, &e, 1), WITH(ESRCH, KI_R_PROCESS_GONE));
+	close(fd);
+}
+
+int main(void)
+{
+	uint64_t room = ((uintptr_t)asked & -PAGE) - (64ull << 20);
+	pid_t pid;
+
+	counted = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	shared = mmap(NULL, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_SHARED | MAP_ANONYMOUS,
+		      -1, 0);
+	pid = child();
+	who(pid);
+	maps(pid, room);
+	edits(pid, room + (1 << 20), true);
+	edits(pid, room + (2 << 20), false);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	ended();
+	return failures != 0;
+}
