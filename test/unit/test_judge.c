@@ -33,7 +33,7 @@ static void make(struct one *o, uint64_t addr, const uint8_t *bytes, uint8_t len
 	const struct ki_insn in = {.addr = addr, .len = len, .kind = (uint8_t)kind};
 	struct ki_code code;
 
-	*o = (struct one){.more.host = KI_NONE};
+	*o = (struct one){.more.host = KI_NONE, .chunk.bundle = KI_NONE};
 	o->window = (struct ki_window){.addr = addr, .len = len, .ncopy = 1};
 	assert_int_equal(ki_relocate(&in, bytes, &o->copy), KI_R_OK);
 	ki_snippet_count_global(&code, 0, true);
@@ -46,16 +46,24 @@ static void make(struct one *o, uint64_t addr, const uint8_t *bytes, uint8_t len
 	o->plan.windows.n = o->plan.more.n = o->plan.copies.n = o->plan.chunks.n = 1;
 }
 
-static unsigned int reason_of(struct one *o, bool shadow_stack)
+static unsigned int reason_by(struct one *o, bool shadow_stack, bool driver)
 {
+	const struct ki_linking how = {
+		.plan = &o->plan, .shadow_stack = shadow_stack, .driver = driver};
 	struct ki_linked x = {0};
 
-	assert_int_equal(ki_linked_judge(&x, &o->plan, shadow_stack), 0);
+	o->chunk.c.reason = KI_R_OK;
+	assert_int_equal(ki_linked_judge(&x, &how), 0);
 	assert_int_equal(x.chunks.n, o->chunk.c.reason ? 0 : 1);
 	assert_int_equal(x.order.n, x.chunks.n);
 	ki_vec_free(&x.chunks);
 	ki_vec_free(&x.order);
 	return o->chunk.c.reason;
+}
+
+static unsigned int reason_of(struct one *o, bool shadow_stack)
+{
+	return reason_by(o, shadow_stack, false);
 }
 
 static void calls_are_not_on_a_shadow_stack(void **state)
@@ -77,7 +85,7 @@ static void calls_are_not_on_a_shadow_stack(void **state)
 	}
 }
 
-static void breakpoints_are_nobodys(void **state)
+static void breakpoints_are_the_drivers(void **state)
 {
 	struct one o;
 
@@ -85,6 +93,8 @@ static void breakpoints_are_nobodys(void **state)
 	make(&o, FAR, indirect, sizeof(indirect), KI_INSN_CALL_INDIRECT);
 	o.window.board = KI_BOARD_TRAP;
 	assert_int_equal(reason_of(&o, false), KI_R_NO_TRAP);
+	assert_int_equal(reason_by(&o, false, true), KI_R_OK);
+	assert_int_equal(reason_by(&o, true, true), KI_R_SHADOW_STACK);
 }
 
 static void not_built(void **state)
@@ -101,7 +111,7 @@ static void not_built(void **state)
 	o.chunk.c.where = KI_TAKEN;
 	assert_int_equal(reason_of(&o, false), KI_R_NOT_IN_PROCESS);
 	make(&o, FAR, push, sizeof(push), KI_INSN_PLAIN);
-	o.chunk.c.kind = KI_CHUNK_LONG;
+	o.chunk.c.kind = KI_CHUNK_REPLACE;
 	assert_int_equal(reason_of(&o, false), KI_R_NOT_IN_PROCESS);
 	o.chunk.c.kind = KI_CHUNK_CODE;
 	o.chunk.c.fix[0].kind = KI_FIX_PERCPU;
@@ -112,7 +122,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(calls_are_not_on_a_shadow_stack),
-		cmocka_unit_test(breakpoints_are_nobodys),
+		cmocka_unit_test(breakpoints_are_the_drivers),
 		cmocka_unit_test(not_built),
 	};
 
