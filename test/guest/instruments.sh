@@ -176,7 +176,8 @@ ok "one that would be called twice" refuses 1 "loaded or called twice" record -o
 ok "another version, from a file" refuses 1 "version 99, not 1" load -q "$dir/ki_old.ko"
 ok "loaded nevertheless" insmod "$dir/ki_old.ko"
 ok "it is listed as not usable" grep -q "not usable: version 99" <("$ki" instruments)
-ok "and refused, with what to do" refuses 2 "version 99, not 1.*build it again" stat --if 'old_one()' vfs_read
+advice=$("$ki" explain INSTRUMENT_VERSION | sed -n 's/^ *hint: //p')
+ok "and refused, with what to do" refuses 2 "version 99, not 1.*; $advice" stat --if 'old_one()' vfs_read
 ok "it unloads" rmmod ki_old
 address() { awk -v s="$1" '$3 == s { print $1; exit }' /proc/kallsyms; }
 add=$(address ki_instrument_kit_add)

@@ -59,6 +59,17 @@ ok "one of two names for a thing is enough" load ki_pretend="$(for n in startup_
 is "then nothing is unknown" "$(says unknowns)" 0
 ok "the driver unloads" goes kerninst
 
+# What can be done without is refused alone: NO_PATHS.
+ok "the driver loads where mounts are not known" load ki_pretend=paths
+"$ki" explain NO_PATHS > /tmp/reason
+"$top/build/release/bin/kdtrace" -n 'syscall::getsid:entry { trace(cwd); }' -c "$prog/calls getsid 3" > /tmp/out 2> /tmp/words
+status=$?
+sed 's/^/# /' /tmp/words
+is "a path is refused, with what and what to do instead" "$status $(grep -cF "$(sed -n '2s/^ *//p' /tmp/reason)" /tmp/words) $(grep -cF "$(sed -n 's/^ *hint: //p' /tmp/reason)" /tmp/words)" "1 1 1"
+is "and nothing is in" "$(field windows)" 0
+ok "all else is counted" counts
+ok "the driver unloads" goes kerninst
+
 ok "force=1 where all is known" load force=1
 ok "is no force" eval '! is_tainted'
 is "nor told so" "$(says forced)" false

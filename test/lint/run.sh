@@ -3,4 +3,5 @@
 cd "$(dirname "$0")/../.." || exit 1
 test/ktap.sh "layers include only what is on their left" test/lint/layers.sh
 layers=$?
+test/ktap.sh "reasons are provoked where the table of cases says" test/lint/reasons.sh || layers=1
 test/ktap.sh "licences, format, sizes, scripts, manual, version map" test/lint/source.sh && exit $layers

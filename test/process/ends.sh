@@ -131,13 +131,20 @@ check "a process that is stopped stays so" stopped
 
 # refused STATUS PATTERN POINT...: one line, and nothing has changed
 refused() {
-	local want=$1 pattern=$2 said status
+	local want=$1 pattern=$2 status
 	shift 2
 	said=$("${as[@]}" "$ki" stat -q "$@" -- true 2>&1 > /dev/null)
 	status=$?
 	is "$status" "$want" && is "$(grep -c . <<< "$said")" 1 &&
 		{ grep -qE "^kerninst: .*($pattern)" <<< "$said" || { echo "$said"; false; }; } &&
 		{ [ ! -e "/proc/$pid" ] || is "$(text)" "$before"; }
+}
+# earns STATUS TAG WHERE POINT...: the same, with where it is, and the table's words and advice
+earns() {
+	local want=$1 tag=$2 where=$3 text hint
+	shift 3
+	{ read -r _ && read -r text && read -r _ hint; } < <("$ki" explain "$tag")
+	[ "$text" ] && [ "$hint" ] && refused "$want" "$where" "$@" && [[ $said == "kerninst: "*": $text; $hint" ]]
 }
 as=()
 begin pie 1 1000
@@ -147,12 +154,12 @@ check "no such module" refused 1 "no module 'lib'" "$pid/lib:step"
 check "two processes" refused 2 "points of one process at a time" "$pid/step" 1/main
 check "what is not built" refused 2 "--cost: that is not built for processes yet" --cost "$pid/step"
 as=(setpriv --reuid=65534 --regid=65534 --clear-groups)
-check "another user's process" refused 3 "process $pid: the process is another user's.*run as its user" "$pid/step"
+check "another user's process" earns 3 PROCESS_PERMISSION "process $pid" "$pid/step"
 as=()
 traced() {
 	$bin/oracle trace "$pid" < <(sleep 3) > "$tmp/tracing" &
 	sleep 0.3
-	refused 1 "process $pid \(process $!\): another program traces the process.*end that one first" "$pid/pie:step" && wait $! && ended
+	earns 1 PROCESS_TRACED "process $pid \(process $!\)" "$pid/pie:step" && wait $! && ended
 }
 check "a process that is traced" traced
 stop
@@ -166,19 +173,29 @@ interrupted_inside() {
 	sleep 0.3
 	echo >&"$to"
 	wait $! || return
-	refused 1 "process $pid, thread $pid: a thread has been interrupted by a signal in the middle" "$pid/pie:step" || return
+	earns 1 PROCESS_BUSY "process $pid, thread $pid" "$pid/pie:step" || return
 	read -r -t 20 -u "$from" sum && is "$sum" "$want" && stat "$pid/pie:step" && is "$(of pie:step)" 1000 && ended && stop
 }
 check "a handler of a signal will return into the middle of a window" interrupted_inside
 
 filtered() {
 	sleeper $bin/oracle filter
-	refused 1 "process $pid: the process filters its system calls" "$pid/oracle:main"
+	earns 1 PROCESS_SECCOMP "process $pid" "$pid/oracle:main"
 }
 check "a process with a filter of system calls" filtered
+in_vfork() {
+	sleeper $bin/oracle vfork
+	earns 1 PROCESS_STUCK "process $pid, thread $pid" "$pid/oracle:main"
+}
+check "a thread that does not stop" in_vfork
+crowded() {
+	sleeper $bin/oracle crowd
+	earns 1 PROCESS_ROOM "0x[0-9a-f]*" "$pid/oracle:main"
+}
+check "no free address in reach" crowded
 narrow() {
 	sleeper $bin/narrow
-	refused 1 "process $pid: it is no program for x86-64" "$pid/main"
+	earns 1 PROCESS_32BIT "process $pid" "$pid/main"
 }
 if [ -x $bin/narrow ]; then
 	check "a 32-bit process" narrow

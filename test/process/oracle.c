@@ -9,6 +9,8 @@
  * oracle kill MS COMMAND...: start it, and kill -9 it after so many milliseconds; whether it was
  * still there.
  * oracle filter: filter its own system calls, and sleep.
+ * oracle vfork: wait in the kernel for a child that never ends.
+ * oracle crowd: leave no free address in reach of its code, and sleep.
  * oracle signal PID ADDRESS: when it comes there, it gets a SIGUSR1.
  * oracle trace PID: trace it until the end of the input.
  */
@@ -21,6 +23,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
@@ -203,6 +206,46 @@ static int filter(void)
 	return 0;
 }
 
+/* What waits for such a child stops for nobody. The child ends with its parent. */
+static int wait_for_ever(void)
+{
+	if (!vfork()) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;)
+			pause();
+	}
+	return 1;
+}
+
+#define REACH (4ll << 30)
+
+static void fill(uint64_t from, uint64_t to)
+{
+	if (from < to)
+		mmap((void *)from, to - from, PROT_NONE,
+		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+}
+
+static int crowd(void)
+{
+	const uint64_t here = (uint64_t)(uintptr_t)crowd & ~4095ull;
+	const uint64_t lo = here > REACH ? here - REACH : 1 << 16, hi = here + REACH;
+	uint64_t starts[256], ends[256], from = lo;
+	FILE *maps = fopen("/proc/self/maps", "r");
+	char line[4400];
+	int n = 0;
+
+	while (maps && n < 256 && fgets(line, sizeof(line), maps))
+		n += sscanf(line, "%" SCNx64 "-%" SCNx64, &starts[n], &ends[n]) == 2;
+	for (int i = 0; i < n && from < hi; i++) {
+		fill(from, starts[i] < hi ? starts[i] : hi);
+		from = ends[i] > from ? ends[i] : from;
+	}
+	fill(from, hi);
+	pause();
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	if (argc == 3 && !strcmp(argv[1], "text"))
@@ -217,5 +260,9 @@ int main(int argc, char **argv)
 		return trace(atoi(argv[2]));
 	if (argc == 2 && !strcmp(argv[1], "filter"))
 		return filter();
+	if (argc == 2 && !strcmp(argv[1], "vfork"))
+		return wait_for_ever();
+	if (argc == 2 && !strcmp(argv[1], "crowd"))
+		return crowd();
 	return 2;
 }

@@ -166,7 +166,8 @@ static void ask_nowhere(struct answer *a)
 	request_ask(&r, a);
 	request_end(&r);
 }
-AT_BOTH(NOT_TEXT, "0x1000", ask_nowhere)
+const struct reason_case case_NOT_TEXT = {
+	.ask = ask_nowhere, .tool = {"stat", "0x1000", "--", "true"}, .names = "0x1000"};
 
 /* What the library alone refuses: the driver is not asked for it. */
 AT_POINT(BACKWARD, "ki_reasons:ki_r_std+1")

@@ -46,16 +46,18 @@ static pid_t load(void)
 static void ask_going(struct answer *a)
 {
 	const struct timespec pause = {.tv_nsec = 10000000};
-	pid_t pid = load();
-	struct request r;
 	struct ki_window *w;
+	struct request r;
 	uint64_t at = 0;
 	int status = -1;
+	pid_t pid;
+
+	request_begin(&r);
+	w = request_window(&r, world_function("ki_reasons", "ki_r_plain"), 0, 1, KI_BOARD_TRAP);
+	pid = load();
 
 	for (int i = 0; i < 1000 && !(at = loading_at()); i++)
 		nanosleep(&pause, NULL);
-	request_begin(&r);
-	w = request_window(&r, world_function("ki_reasons", "ki_r_plain"), 0, 1, KI_BOARD_TRAP);
 	w->addr = at;
 	request_ask(&r, a);
 	request_end(&r);

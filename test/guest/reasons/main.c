@@ -91,12 +91,12 @@ static void check_ask(unsigned int reason, const struct reason_case *c)
 /* What it says on its error output; returns its status. */
 static int run_tool(const char *const *args, char *words, size_t size)
 {
-	char *argv[10] = {strdup(tool)};
+	char *argv[12] = {strdup(tool)};
 	int says[2], status;
 	size_t n = 0;
 	ssize_t got;
 
-	for (int i = 0; i < 8 && args[i]; i++)
+	for (int i = 0; args[i]; i++)
 		argv[i + 1] = strdup(args[i]);
 	if (pipe(says))
 		die("pipe", strerror(errno));
@@ -105,7 +105,7 @@ static int run_tool(const char *const *args, char *words, size_t size)
 		dup2(says[1], 2);
 		close(says[0]);
 		close(says[1]);
-		if (!freopen("/dev/null", "w", stdout))
+		if (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "r", stdin))
 			_exit(126);
 		execv(tool, argv);
 		_exit(127);
@@ -133,6 +133,57 @@ static void check_tool(unsigned int reason, const struct reason_case *c)
 	report(name, is_as_before(&before), "nothing has changed");
 }
 
+/* ---- points, several at once, with one that can be counted ---- */
+
+#define BATCH 6
+
+static void check_line(unsigned int reason, char *words)
+{
+	const char *point = cases[reason]->point;
+	char head[160], *line = words;
+	size_t n;
+
+	snprintf(head, sizeof(head), "kerninst: %s: ", point);
+	while (line && strncmp(line, head, strlen(head)))
+		line = (line = strchr(line, '\n')) ? line + 1 : NULL;
+	n = line ? strcspn(line, "\n") : 0;
+	line = line ? strndup(line, n) : strdup("nothing is said of it");
+	snprintf(head, sizeof(head), "[%s]", ki_reason_tag(reason));
+	report(head, strstr(line, head) != NULL, "the tool names it");
+	check_words(reason, line, point);
+	free(line);
+}
+
+static void check_batch(const unsigned int *reasons, unsigned int n)
+{
+	const char *args[11] = {"stat", "--for", "0.01", "vfs_read"};
+	struct state before = state_now();
+	char words[4096];
+	int status;
+
+	for (unsigned int i = 0; i < n; i++)
+		args[4 + i] = cases[reasons[i]]->point;
+	status = run_tool(args, words, sizeof(words));
+	report("a good point among them", status == 0, "status %d", status);
+	for (unsigned int i = 0; i < n; i++)
+		check_line(reasons[i], words);
+	report("all at once", is_as_before(&before), "nothing has changed");
+}
+
+static void check_points(unsigned int only)
+{
+	unsigned int reasons[BATCH], n = 0;
+
+	for (unsigned int r = 1; r < KI_R_COUNT; r++) {
+		if (cases[r]->point && (!only || r == only))
+			reasons[n++] = r;
+		if (n == BATCH || (n && r == KI_R_COUNT - 1)) {
+			check_batch(reasons, n);
+			n = 0;
+		}
+	}
+}
+
 static void check(unsigned int reason)
 {
 	const struct reason_case *c = cases[reason];
@@ -156,11 +207,13 @@ static int print_suites(void)
 /* Of a request, and of the tool: what came back, the words, nothing has changed. */
 static int print_count(void)
 {
-	unsigned int n = 0;
+	unsigned int n = 0, points = 0;
 
-	for (unsigned int r = 1; r < KI_R_COUNT; r++)
+	for (unsigned int r = 1; r < KI_R_COUNT; r++) {
 		n += 3 * !!cases[r]->ask + 3 * !!cases[r]->tool[0];
-	printf("%u\n", n);
+		points += !!cases[r]->point;
+	}
+	printf("%u\n", n + 2 * points + 2 * ((points + BATCH - 1) / BATCH));
 	return 0;
 }
 
@@ -181,6 +234,7 @@ int main(int argc, char **argv)
 	for (unsigned int r = 1; r < KI_R_COUNT; r++)
 		if (!only || r == only)
 			check(r);
+	check_points(only);
 	world_close();
 	return report_status();
 }

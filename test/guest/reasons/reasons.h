@@ -19,8 +19,10 @@ struct answer {
 struct reason_case {
 	/* Of the driver or the library; NULL: nothing. */
 	void (*ask)(struct answer *a);
+	/* A point that the tool is asked to count, and to tell why not. NULL: nothing. */
+	const char *point;
 	/* The tool's arguments, and the place or the thing that it must name. NULL: nothing. */
-	const char *tool[8];
+	const char *tool[9]; /* ended by NULL */
 	const char *names;
 	/* Else: which test it is in that provokes it, and lives in another world than this. */
 	const char *suite;
@@ -33,14 +35,10 @@ struct reason_case {
 /* The case is of another test: a file below the project's folder that names the tag. */
 #define IN_SUITE(tag, file) const struct reason_case case_##tag = {.suite = file};
 /* A point that the tool is asked to count. */
-#define AT_POINT(tag, point)                                                                       \
-	const struct reason_case case_##tag = {.tool = {"stat", point, "--", "true"},              \
-					       .names = (point)};
+#define AT_POINT(tag, at) const struct reason_case case_##tag = {.point = (at)};
 /* The same, and the driver is asked for it too, without the library's leave. */
-#define AT_BOTH(tag, point, f)                                                                     \
-	const struct reason_case case_##tag = {                                                    \
-		.ask = (f), .tool = {"stat", point, "--", "true"}, .names = (point)};
-#define ASKED(tag, f) const struct reason_case case_##tag = {.ask = (f)};
+#define AT_BOTH(tag, at, f) const struct reason_case case_##tag = {.ask = (f), .point = (at)};
+#define ASKED(tag, f)	    const struct reason_case case_##tag = {.ask = (f)};
 
 /* ---- world.c: what all cases share ---- */
 
@@ -67,7 +65,7 @@ struct request {
 	struct ki_copy copies[REQUEST_WINDOWS * KI_WINDOW_INSNS];
 	struct ki_chunk chunks[REQUEST_WINDOWS];
 	struct ki_splice req;
-	struct ki_target *session;
+	int fd; /* the session */
 	uint32_t counter;
 };
 

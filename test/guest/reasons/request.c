@@ -3,23 +3,23 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "reasons/reasons.h"
 
 void request_begin(struct request *r)
 {
-	struct ki_err err = {0};
+	struct ki_counters c = {.size = sizeof(c), .count = 1};
 
-	memset(r, 0, sizeof(*r));
-	r->req.size = sizeof(r->req);
-	if (ki_target_open_live(&r->session, &err) ||
-	    ki_counters_take(r->session, 1, &r->counter, &err))
-		die("session", err.msg);
+	*r = (struct request){.req.size = sizeof(r->req), .fd = device_open()};
+	if (ioctl(r->fd, KI_IOC_COUNTERS, &c))
+		die("counters", strerror(errno));
+	r->counter = c.first;
 }
 
 void request_end(struct request *r)
 {
-	ki_target_close(r->session);
+	close(r->fd);
 }
 
 static void copy_insn(struct request *r, struct ki_window *w, const struct ki_function *fn,
@@ -83,7 +83,7 @@ void request_ask(struct request *r, struct answer *a)
 	r->req.windows = (uintptr_t)r->windows;
 	r->req.copies = (uintptr_t)r->copies;
 	r->req.chunks = (uintptr_t)r->chunks;
-	ret = ioctl(ki_target_fd(r->session), KI_IOC_SPLICE, &r->req);
+	ret = ioctl(r->fd, KI_IOC_SPLICE, &r->req);
 	answer_of(a, ret, r->req.reason);
 	snprintf(a->where, sizeof(a->where), "0x%llx", (ull)r->windows[0].addr);
 }
