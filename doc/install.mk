@@ -27,8 +27,9 @@ install: all
 	    'read "Safety" in README.md, then: make install-dkms && modprobe kerninst'
 
 install-dkms:
+	rm -rf $(DKMS_DIR)
 	install -d $(DKMS_DIR)/include/uapi
-	install -m 644 kmod/*.c kmod/*.S kmod/*.h kmod/Kbuild $(DKMS_DIR)
+	cd kmod && umask 022 && cp --parents $(KMOD_OWN:kmod/%=%) $(abspath $(DKMS_DIR))
 	install -m 644 include/uapi/* $(DKMS_DIR)/include/uapi
 	sed 's|@version@|$(VERSION)|' kmod/dkms.conf.in > $(DKMS_DIR)/dkms.conf
 	sed 's|@version@|$(VERSION)|' kmod/Makefile.dkms > $(DKMS_DIR)/Makefile

@@ -2,58 +2,29 @@
 /*
  * The driver's own declarations.
  *
- * Files, from the outside in:
- *   main     the device, module start and end
- *   request  what user space can ask for: the table of ioctls
- *   user     arrays of requests, from and to user memory
- *   permit   who may do what
- *   limit    how much a session and a user may take; charge: of windows, chunks, patches
- *   session  what belongs to an open descriptor, and its end
- *   sessions who has opened, and what each has in; evict: taking it out
- *   splice   installing chunks: a request prepared, made, recorded
- *   check    is a request in order?
- *   unsplice taking chunks out; mute: where no room is for a patch without them
- *   held     what could not be given back yet, and who holds it
- *   change   what happens to windows, and how it is made
- *   window   the installed windows, by address
- *   site     the places in the text that are written: springboards and bounces
- *   fill     springboards that trap inside, so that nobody is waited for
- *   patch    the linker: copies + chunks + fixups -> bytes at their place; link: writing them;
- *            lay: groups whose windows stand in another order
- *   returns  where functions return to that a tail jump of a patch went to
- *   tail     may a tail jump leave a return address?
- *   verify   is a window what its sender says? (boundaries, entries, reserved text, bytes)
- *   callee   what may be called, and stand for another; circle: replacements that lead in one
- *   copy     the relocated copy of one instruction, as it must be
- *   vet      may a chunk's code run?
- *   vet_long may a long chunk's? vet_memory: its operands; vet_forms: of which instructions; form:
- *            reading an instruction; long: reading a chunk
- *   text     the only writer of kernel text
- *   trap     where a breakpoint of ours sends the CPU
- *   probes   kprobes that come to functions with windows
- *   heap     memory for patches; blocks: cut and joined; reach: memory near the kernel's text
- *   rows     what the kernel's tables say of patches; orc, extable, bugs: each of the tables;
- *            region: how the kernel finds them
- *   quiesce  waiting until no task can be inside a piece of text
- *   faults   finding tasks that sleep in a fault which they took in a patch
- *   still    holding one task still while its stack is read
- *   counters per-CPU counters, mapped to user space; globals: variables; slots: who owns which
- *   words    threads' words: whose they are, who is inside; threads: which thread has which block
- *            of them, and its clock; pool: where blocks come from
- *   helpers  what long chunks call; instrument: what the functions of modules call that they call
- *   kcov     the kernel's interface for coverage: whose trace is where; kcov_trace: writing one
- *   event    events that the kernel's perf counts, and each thread's own counts of them
- *   ring     buffers for records, mapped to user space; record: writing one
- *   tables   rows by keys, mapped to user space; table: working on one
- *   stacks   tables of stacks, mapped to user space; stack: taking one; origin: of which original
- *            an address in a patch is
- *   pages    memory of rings, tables, stacks
- *   string   copying strings
- *   reserved text that must not be moved
- *   process  live processes that are changed; process_text: writing their text; process_spaces:
- *            which have our breakpoints, and follow forks
- *   view     reading text, live or original
- *   symbols  kernel functions and data that modules cannot link to
+ * The rooms are floors, the highest first: what is in one calls its own floor and those below.
+ * test/floors.sh holds that; Kbuild lists what is in each, and each file says what it is for.
+ *
+ *   dev      the device, module start and end; the table of ioctls
+ *   session  what belongs to an open descriptor, and its end; all sessions; evicting one; what
+ *            could not be given back yet; what is said when the kernel dies
+ *   process  live processes that are changed; forks of theirs
+ *   splice   installing chunks and taking them out: a request checked, made, recorded
+ *   change   what happens to windows, and how it is made; muting: no room for a patch without them
+ *   patch    the linker: copies + chunks + fixups -> bytes at their place; groups laid out
+ *   window   the installed windows, by address; whose they are; their returned sides; kprobes
+ *   vet      who may do what; is a window what its sender says? may a chunk's code run?
+ *   retire   what has been taken out, until no task can be inside
+ *   helpers  what long chunks call: records, tables, stacks, strings
+ *   kcov     the kernel's interface for coverage
+ *   data     counters, variables, threads' words, events, rings, tables: user space maps them
+ *   heap     memory for patches, and what the kernel's tables say of them
+ *   text     the only writer of kernel text; breakpoints of ours; text that must not be moved
+ *   quiesce  waiting until no task can be inside a piece of text; tasks that sleep in a fault
+ *   watch    who changes text, told to those who watch; modules that cannot go because of us
+ *   account  how much a session and a user may take; pages, charged to whoever asks
+ *   reach    memory near the kernel's text; how the kernel finds it
+ *   (here)   the lock, reasons, the kernel's own symbols, arrays from and to user memory
  *
  * Locking: ki_lock protects everything but the trap table: sessions' lists, windows, heap,
  * counters, the table of reserved text. It is taken by every request, may be held over the wait,
@@ -69,9 +40,9 @@
 #include <linux/rbtree.h>
 #include <linux/types.h>
 
-#include "sessions.h"
+#include "session/sessions.h"
 #include "uapi/kerninst.h"
-#include "ways.h"
+#include "reach/ways.h"
 
 #define KI_JMP_LEN   5
 #define KI_JMP	     0xe9
@@ -79,11 +50,16 @@
 #define KI_JMP_SHORT 0xeb
 #define KI_FILL	     4 /* bytes of a jmp's displacement, any of which may be made to trap */
 
-#include "text.h"
+#include "text/text.h"
 
-extern struct mutex ki_lock;
+extern struct mutex ki_lock; /* lock.c */
+extern u32 ki_sessions;	     /* that are open, under ki_lock */
+u32 ki_session_count(void) __must_hold(&ki_lock);
 
-#include "slots.h"
+/* refuse.c. The errno of a reason; *out becomes the reason if it has none yet. */
+int ki_refuse(u32 *out, u16 reason);
+
+#include "data/slots.h"
 
 /* symbols.c */
 int __must_check ki_symbols_init(void);
@@ -230,7 +206,9 @@ struct ki_session {
 /* session.c */
 int __must_check ki_session_new(struct ki_session **out) __must_hold(&ki_lock);
 void ki_session_end(struct ki_session *s) __must_hold(&ki_lock);
-u32 ki_session_count(void) __must_hold(&ki_lock);
+int ki_session_init(void);
+/* A session begins or ends, or patches have been given back: what could not go may go now. */
+void ki_session_take_out_again(void) __must_hold(&ki_lock);
 
 /* patches.c */
 int __must_check ki_session_patches(struct ki_session *s, struct ki_patches *p)
@@ -243,11 +221,9 @@ struct ki_change {
 	struct ki_patch patch; /* the new one; none: the original bytes return */
 };
 
-/* The errno of a reason; *out becomes the reason if it has none yet. */
-int ki_refuse(u32 *out, u16 reason);
 /* Make all changes, in order of address: all or nothing; -ESTALE: see ki_text_swap. */
 int __must_check ki_change_swap(struct ki_change *changes, u32 n, u32 *bad) __must_hold(&ki_lock);
-/* A change is made: its patch is the group's, the one before is buried, and so is what died. */
+/* A change is made: its patch is the group's, the one before is retired, and so is what died. */
 void ki_change_record(struct ki_change *c) __must_hold(&ki_lock);
 /* Give back patches of changes that were not made. */
 void ki_change_drop(struct ki_change *changes, u32 n) __must_hold(&ki_lock);
@@ -284,7 +260,7 @@ void ki_group_free(struct ki_group *g) __must_hold(&ki_lock); /* and its windows
 int ki_group_find(const struct ki_group *g, unsigned long addr) __must_hold(&ki_lock);
 u8 ki_board_len(u8 board);
 /* It has been taken out: modules that it leads to are held until no task can be in it. */
-void ki_piece_bury(struct ki_piece *p) __must_hold(&ki_lock);
+void ki_piece_retire(struct ki_piece *p) __must_hold(&ki_lock);
 void ki_piece_free(struct ki_piece *p) __must_hold(&ki_lock); /* NULL is allowed */
 
 /* fill.c */
@@ -407,18 +383,6 @@ void ki_faults_find(ki_faults_fn found, void *arg);
 
 void ki_sleeper_note(struct ki_sleeper *s, const struct task_struct *t);
 
-/* session.c: free when no task can be inside any more. */
-struct ki_run;
-void ki_bury_patch(struct ki_patch p) __must_hold(&ki_lock);
-void ki_bury_module(struct module *m)
-	__must_hold(&ki_lock); /* a reference to put; NULL is allowed */
-/* How many patches in which a task might sleep and then set out for a way back are gone; no lock.
- */
-u64 ki_bury_ways_freed(void);
-/* Lets ki_lock go: until the counters that are buried have been looked at. -ENOENT: none are. */
-int __must_check ki_bury_wait_runs(void) __must_hold(&ki_lock);
-void ki_bury_finish(void); /* without ki_lock, when nothing new can be buried */
-
 /* counters.c */
 struct vm_area_struct;
 int ki_counters_init(void);
@@ -481,7 +445,7 @@ int __must_check ki_text_read(unsigned long addr, void *buf, size_t len, enum ki
 	__must_hold(&ki_lock);
 
 #ifdef KI_TEST_FAIL
-#include "fail.h"
+#include "debug/fail.h"
 void ki_step(const char *name); /* steps.c */
 #else
 static inline void ki_step(const char *name)

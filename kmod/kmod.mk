@@ -14,7 +14,8 @@ kmod-release = $(shell vm/kernel $(KERNEL) release)
 kmod-headers = $(shell vm/kernel $(KERNEL) headers)
 endif
 
-KMOD_SRC := $(wildcard kmod/*.c kmod/*.S kmod/*.h kmod/Kbuild include/uapi/*)
+KMOD_OWN := $(wildcard kmod/*.[ch] kmod/*/*.[chS] kmod/Kbuild)
+KMOD_SRC := $(KMOD_OWN) $(wildcard include/uapi/*)
 
 kmod: $(KMOD_SRC)
 	$(Q)rel="$(kmod-release)"; hdr="$(kmod-headers)"; \
@@ -24,7 +25,7 @@ kmod: $(KMOD_SRC)
 	new=; for f in $(KMOD_SRC); do [ "$$out/kerninst.ko" -nt "$$f" ] || new=1; done; \
 	[ -n "$$new" ] || exit 0; \
 	$(if $(V),,printf '  %-8s%s\n' KMOD "$$out/kerninst.ko" >&2;) \
-	mkdir -p "$$out/obj/include/uapi" && cp -pu kmod/*.c kmod/*.S kmod/*.h kmod/Kbuild "$$out/obj/" && \
+	mkdir -p "$$out/obj/include/uapi" && (cd kmod && cp -pu --parents $(KMOD_OWN:kmod/%=%) "$(CURDIR)/$$out/obj/") && \
 	cp -pu include/uapi/* "$$out/obj/include/uapi/" && \
 	$(MAKE) $(if $(V),,-s) -C "$$hdr" M="$(CURDIR)/$$out/obj" CC=$(KMOD_CC) KI_CFLAGS="$(KI_CFLAGS)" \
 	    $(KMOD_FLAGS) modules >&2 && \

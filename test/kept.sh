@@ -34,6 +34,6 @@ for kernel; do
 		check "$kernel: $name.c has code" test -n "$(defined "$dir/$name.o")"
 		check "$kernel: what $name.c calls keeps every register" only_these "$dir/$name.o"
 	done
-	check "$kernel: an object that calls others is seen" eval '! only_these "$dir/ring.o"'
+	check "$kernel: an object that calls others is seen" eval '! only_these "$dir/data/ring.o"'
 done
 finish

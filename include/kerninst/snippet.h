@@ -435,8 +435,8 @@ int ki_snippet_compile(const struct ki_snippet *s, const struct ki_site_regs *si
 void ki_long_code_free(struct ki_long_code *c);
 
 /*
- * What a block at addr does for KCOV (kmod/kcov.c), compiled for a place: if the current task is
- * traced, addr goes into its trace.
+ * What a block at addr does for KCOV (kmod/kcov/kcov.c), compiled for a place: if the current task
+ *is traced, addr goes into its trace.
  *
  *	cmpq $0, %gs:trace; je 1f; push %rax; mov $addr, %eax; call KCOV; pop %rax; 1:
  *

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
  * Laying functions out: blocks in another order. Only the order of their windows travels; what it
- * takes to let control go on as before is made by the driver (kmod/lay.c, join.c).
+ * takes to let control go on as before is made by the driver (kmod/patch/lay.c, join.c).
  */
 #include <errno.h>
 #include <stdlib.h>

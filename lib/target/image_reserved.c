@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Reserved text of an image: the rows that the driver (kmod/reserved.c) makes of the same tables
- * in the running kernel, with two differences. Code that is freed after start is text here, so
- * its rows are here too, and it has one over its whole length. And what only a running kernel
+ * Reserved text of an image: the rows that the driver (kmod/text/reserved.c) makes of the same
+ * tables in the running kernel, with two differences. Code that is freed after start is text here,
+ * so its rows are here too, and it has one over its whole length. And what only a running kernel
  * knows is missing: who is told of breakpoints, and what was added to the kprobes' list.
  *
  * A linked kernel has its tables between symbols of the linker script; a relocatable file has

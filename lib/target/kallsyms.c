@@ -21,7 +21,7 @@ static bool pseudo_module(const char *name, size_t len)
 	       (len >= 9 && memcmp(name, "__builtin", 9) == 0);
 }
 
-/* The driver's name for a patch (kmod/names.c), which is no function of its own. */
+/* The driver's name for a patch (kmod/heap/names.c), which is no function of its own. */
 static bool is_patch(const char *name, size_t len)
 {
 	static const char prefix[] = "kerninst:";

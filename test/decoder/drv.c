@@ -67,10 +67,10 @@ static bool bitmap_subset(const unsigned long *a, const unsigned long *b, u32 n)
 	return true;
 }
 
-#include "../../kmod/form.c"
-#include "../../kmod/vet_forms.c"
-#include "../../kmod/vet_long.c"
-#include "../../kmod/vet_memory.c"
+#include "../../kmod/vet/form.c"
+#include "../../kmod/vet/vet_forms.c"
+#include "../../kmod/vet/vet_long.c"
+#include "../../kmod/vet/vet_memory.c"
 
 static uint32_t own_counters, own_globals;
 

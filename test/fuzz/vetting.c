@@ -18,7 +18,7 @@
 #include "common_drv.h"
 #include "kernel_types.h"
 
-#include "../../kmod/form.h"
+#include "../../kmod/vet/form.h"
 
 #define LONGEST	   15
 #define MOST_WORDS 3

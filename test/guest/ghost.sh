@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # A breakpoint that has gone when the driver is asked of it: QEMU's emulated CPUs meet such, and
-# kernels since 6.8 die of it. What stands there now is done, of seven kinds (kmod/trap.c).
+# kernels since 6.8 die of it. What stands there now is done, of seven kinds (kmod/text/trap.c).
 #
 #   vm/run --no-module -- test/guest/ghost.sh
 . "$(dirname "$0")/lib.sh"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # A realtime task that never sleeps takes a CPU just when the driver has found its idle task there,
-# and before that has been left for the piece of work that the driver waits for (kmod/quiesce.c).
+# and before that has been left for the piece of work that the driver waits for (kmod/quiesce/quiesce.c).
 # The wait ends all the same. While the driver waits a CPU may go and come; not while the task has it:
 # taking a CPU away needs a thread of the kernel's on it, which has no turn then, driver or none.
 # With a driver built with KI_TEST_FAIL, which stops where it is told to.

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # At each step of putting windows of every kind in, of taking them out and of giving their memory
-# back, one after the other (a driver built with KI_TEST_FAIL, kmod/steps.c): the process is killed;
+# back, one after the other (a driver built with KI_TEST_FAIL, kmod/debug/steps.c): the process is killed;
 # it is interrupted; CPU 1 goes and comes, and the windows' module and the driver are asked to go,
 # while the step stops there. Each time all windows are in and count exactly, or none is, with a
 # reason; in the end nothing is left.

@@ -57,7 +57,7 @@ while IFS=: read -r file include; do
 	failed=1
 done < <(grep -HE '^#include "[a-z]+/' tools/*/*.[ch] tools/*/*/*.[ch])
 
-if grep -nE '#include "(lib|tools|kerninst)/' kmod/*.[ch]; then
+if grep -rnE '#include "(lib|tools|kerninst)/' kmod --include='*.[ch]'; then
 	echo "layers: the driver includes user-space headers"
 	failed=1
 fi

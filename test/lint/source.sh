@@ -34,10 +34,10 @@ printf '%s\0' "${c[@]}" | xargs -0 -n 64 -P 2 clang-format --dry-run -Werror 2>&
 test/lint/sizes.awk test/lint/sizes.known "${c[@]}" | grep . && failed=1
 printf "%s\n" "${c[@]}" | grep -E "^(include/kerninst|lib|tools)/" | xargs test/lint/names.awk | grep . && failed=1
 
-grep -l LINUX_VERSION_CODE kmod/*.[ch] | grep -vx kmod/compat.h | sed 's/^/lint: differences of kernels belong into kmod\/compat.h: /' |
+grep -rl LINUX_VERSION_CODE kmod --include='*.[ch]' | grep -vx kmod/compat.h | sed 's/^/lint: differences of kernels belong into kmod\/compat.h: /' |
 	grep . && failed=1
 
-grep -n stop_machine kmod/*.[ch] | sed 's/^/lint: nothing is stopped (doc\/design.md, section 4.11): /' | grep . && failed=1
+grep -rn stop_machine kmod --include='*.[ch]' | sed 's/^/lint: nothing is stopped (doc\/design.md, section 4.11): /' | grep . && failed=1
 
 mapfile -t sh < <(awk 'FNR == 1 { if ($0 ~ /^#!\/bin\/bash/) print FILENAME; nextfile }' "${licensed[@]}")
 printf '%s\0' "${sh[@]}" | xargs -0 -n 16 -P 2 shellcheck -x -P SCRIPTDIR || fail "shellcheck"

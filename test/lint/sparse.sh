@@ -5,8 +5,8 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 dir=build/sparse
 mkdir -p $dir/include/uapi
-cp kmod/*.c kmod/*.S kmod/*.h kmod/Kbuild $dir/ && cp include/uapi/* $dir/include/uapi/ || exit 1
-rm -f $dir/*.o
+cp -r kmod/. $dir/ && cp include/uapi/* $dir/include/uapi/ || exit 1
+find $dir -name '*.o' -delete
 make -s -C "$(vm/kernel 6.1 headers)" M="$PWD/$dir" CC=gcc-12 C=2 CHECK=sparse W=1 \
 	CONFIG_DEBUG_INFO_BTF_MODULES= modules > $dir/log 2>&1 || { cat $dir/log; exit 1; }
 ! grep -E "$dir/.*(warning|error)" $dir/log

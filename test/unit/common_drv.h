@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The driver's own check of long chunks (kmod/vet_long.c, vet_memory.c, vet_forms.c, form.c),
+ * The driver's own check of long chunks (kmod/vet/vet_long.c, vet_memory.c, vet_forms.c, form.c),
  * compiled into this process over the decoders of all kernels (test/decoder), which must agree.
  */
 #ifndef COMMON_DRV_H

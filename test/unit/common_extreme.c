@@ -7,7 +7,9 @@
 
 #include "common_extreme.h"
 
-#include "../../kmod/extreme.c"
+#include "../../kmod/helpers/extreme.c"
+
+struct ki_extreme_from ki_extreme_from;
 
 void extreme_init(uint64_t *globals, int64_t counters, int64_t words)
 {

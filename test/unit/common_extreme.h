@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The driver's helper EXTREME (kmod/extreme.c), compiled into tests.
+ * The driver's helper EXTREME (kmod/helpers/extreme.c), compiled into tests.
  */
 #ifndef COMMON_EXTREME_H
 #define COMMON_EXTREME_H

@@ -59,15 +59,15 @@ static void sort(void *v, size_t n, size_t size, int (*compare)(const void *, co
 #include "insn.c"
 #include "inat.c"
 
-#include "../../kmod/copy.c"
-#include "../../kmod/link.c"
-#include "../../kmod/lay.c"
-#include "../../kmod/join.c"
+#include "../../kmod/vet/copy.c"
+#include "../../kmod/patch/link.c"
+#include "../../kmod/patch/lay.c"
+#include "../../kmod/patch/join.c"
 /* each file has names of its own */
 #define put_copy patch_put_copy
 #define put_jump patch_put_jump
 #define is_short patch_is_short
-#include "../../kmod/patch.c"
+#include "../../kmod/patch/patch.c"
 
 static struct {
 	uint8_t *at;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The driver's own linker (kmod/patch.c, link.c, lay.c, copy.c), compiled into this process over a
- * kernel's own decoder: a group of windows becomes a patch, in memory of ours.
+ * The driver's own linker (kmod/patch/patch.c, link.c, lay.c, copy.c), compiled into this process
+ * over a kernel's own decoder: a group of windows becomes a patch, in memory of ours.
  */
 #ifndef COMMON_LINKER_H
 #define COMMON_LINKER_H

@@ -43,15 +43,15 @@ static void stored(const void *where);
 		stored(&(x));                                                                      \
 	} while (0)
 
-#include "../../kmod/blocks.c"
-#include "../../kmod/heap.c"
+#include "../../kmod/heap/blocks.c"
+#include "../../kmod/heap/heap.c"
 #define address_of  address_of_orc
 #define set_address set_address_orc
-#include "../../kmod/orc.c"
+#include "../../kmod/heap/orc.c"
 #undef address_of
 #undef set_address
-#include "../../kmod/extable.c"
-#include "../../kmod/fill.c"
+#include "../../kmod/heap/extable.c"
+#include "../../kmod/text/fill.c"
 
 bool ki_quiesced(u64 since)
 {

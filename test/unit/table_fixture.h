@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The driver's tables (kmod/table.c, compiled in here), and what calls of the helper must make of
- * one, computed in another way. One table, number 1.
+ * The driver's tables (kmod/helpers/table.c, compiled in here), and what calls of the helper must
+ * make of one, computed in another way. One table, number 1.
  */
 #ifndef TABLE_FIXTURE_H
 #define TABLE_FIXTURE_H
@@ -28,7 +28,7 @@ typedef __s64 s64;
 
 /* as the kernel is built */
 #pragma GCC optimize("no-strict-aliasing")
-#include "../../kmod/table.c"
+#include "../../kmod/helpers/table.c"
 
 #define KEYS   2 /* words of a key */
 #define LEVELS 3

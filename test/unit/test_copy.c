@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The driver's relocator (kmod/copy.c, compiled in here) and the library's are two, so that one
+ * The driver's relocator (kmod/vet/copy.c, compiled in here) and the library's are two, so that one
  * can check the other: of a million random instructions both make the same copy, or refuse.
  *
  * The driver decodes with the kernel's decoder. It is not here; what stands for it fills the same
@@ -155,7 +155,7 @@ static int insn_decode(struct insn *in, const u8 *bytes, size_t len, int mode)
 	return 0;
 }
 
-#include "../../kmod/copy.c"
+#include "../../kmod/vet/copy.c"
 
 /* ---- both ---- */
 

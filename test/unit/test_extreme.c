@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Helper EXTREME (kmod/extreme.c): what it makes of a variable, of each size and sign; interrupted
- * before each of its instructions by others that give values; and threads that give rising ones,
- * each of which must be there at once.
+ * Helper EXTREME (kmod/helpers/extreme.c): what it makes of a variable, of each size and sign;
+ * interrupted before each of its instructions by others that give values; and threads that give
+ * rising ones, each of which must be there at once.
  */
 #include <setjmp.h>
 #include <stdarg.h>

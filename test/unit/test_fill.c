@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Filled springboards (kmod/fill.c, compiled in here): each byte that is to trap is executed, on
- * this processor, with anything behind it; and distances that trap are the smallest there are.
+ * Filled springboards (kmod/text/fill.c, compiled in here): each byte that is to trap is executed,
+ * on this processor, with anything behind it; and distances that trap are the smallest there are.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,7 +24,7 @@ typedef int64_t s64;
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof(*(a)))
 
-#include "../../kmod/fill.c"
+#include "../../kmod/text/fill.c"
 
 bool ki_quiesced(u64 since)
 {

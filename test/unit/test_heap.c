@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The driver's text heap and its rows of the unwinder and of exceptions (kmod/heap.c, blocks.c,
- * orc.c, extable.c, compiled in here), against a model that only knows what has been asked for.
+ * The driver's text heap and its rows of the unwinder and of exceptions (kmod/heap/heap.c,
+ * blocks.c, orc.c, extable.c, compiled in here), against a model that only knows what has been
+ * asked for.
  *
  * Patches of random sizes come and go until the heap is full, of bytes, of the unwinder's rows or
  * of exception rows. Blocks must not overlap, and stand in one order along all three coordinates;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Muting (kmod/mute.c, compiled in here): random patches are made of chunks of all lengths and of
- * replacements, random ones of them die, and what is left is executed, on this processor: those
- * that live have run once each and in order, nothing of the dead ones has, and control goes to the
- * last replacement that lives, or to what stands behind. While the swap is being made a CPU that
- * meets the breakpoint is sent to where the new code leads.
+ * Muting (kmod/change/mute.c, compiled in here): random patches are made of chunks of all lengths
+ * and of replacements, random ones of them die, and what is left is executed, on this processor:
+ * those that live have run once each and in order, nothing of the dead ones has, and control goes
+ * to the last replacement that lives, or to what stands behind. While the swap is being made a CPU
+ * that meets the breakpoint is sent to where the new code leads.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -46,7 +46,7 @@ struct ki_account;
 void ki_charge_end(struct ki_piece *p);
 void ki_charge_group(struct ki_group *g, struct ki_account *asker);
 
-#include "../../kmod/mute.c"
+#include "../../kmod/change/mute.c"
 
 static u32 buried, uncharged;
 
@@ -61,7 +61,7 @@ void ki_charge_group(struct ki_group *g, struct ki_account *asker)
 	(void)asker;
 }
 
-void ki_piece_bury(struct ki_piece *p)
+void ki_piece_retire(struct ki_piece *p)
 {
 	(void)p;
 	buried++;

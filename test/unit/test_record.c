@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Writing records (kmod/record.c, compiled in here), interrupted between each two of its
+ * Writing records (kmod/helpers/record.c, compiled in here), interrupted between each two of its
  * instructions: the processor's trap flag brings a signal there, whose handler writes records
  * itself, one or so many that they go round the whole buffer; and these are interrupted in the same
  * way once more. Before each instruction, at all levels, what a reader can see must be whole, right
@@ -30,7 +30,7 @@ typedef __s64 s64;
 /* as the kernel is built */
 #pragma GCC optimize("no-strict-aliasing")
 #pragma GCC diagnostic ignored "-Wstrict-aliasing"
-#include "../../kmod/record.c"
+#include "../../kmod/helpers/record.c"
 
 #define SIZE   4096
 #define LEVELS 3

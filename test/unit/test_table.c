@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tables (kmod/table.c, compiled in here), interrupted between each two instructions: a signal
- * comes there, whose handler works on the same table: on the same keys and on others, once or so
- * often that the table is full; and it is interrupted in the same way once more. Signals are slow:
- * the processor's trap flag shows the way of a call once, and a breakpoint then stops each run at
- * its place. Before each instruction every row that is there must have a whole key; in the end
- * rows of one key together must be what the calls that were done make of it, computed here in
+ * Tables (kmod/helpers/table.c, compiled in here), interrupted between each two instructions: a
+ * signal comes there, whose handler works on the same table: on the same keys and on others, once
+ * or so often that the table is full; and it is interrupted in the same way once more. Signals are
+ * slow: the processor's trap flag shows the way of a call once, and a breakpoint then stops each
+ * run at its place. Before each instruction every row that is there must have a whole key; in the
+ * end rows of one key together must be what the calls that were done make of it, computed here in
  * another way, and each other call is counted as lost. Shared tables the same, by what plays an
  * NMI.
  */

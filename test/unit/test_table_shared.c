@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tables (kmod/table.c, compiled in here): when they are full, when rows are deleted and serve
- * again, how digests spread keys, and threads that work on a shared table at once, each on keys of
- * its own, whose values it knows, among the places that others leave, and all on some keys.
+ * Tables (kmod/helpers/table.c, compiled in here): when they are full, when rows are deleted and
+ * serve again, how digests spread keys, and threads that work on a shared table at once, each on
+ * keys of its own, whose values it knows, among the places that others leave, and all on some keys.
  */
 #include "table_fixture.h"
 

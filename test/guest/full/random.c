@@ -6,8 +6,8 @@
  * as tasks get on there (prog/slow.h).
  *
  * One session at a time does something; the others stand still, so what is right is known. What a
- * patch takes of the heap is known, too, but for those that are filled (kmod/fill.c), which may
- * begin up to a unit behind the beginning of their block.
+ * patch takes of the heap is known, too, but for those that are filled (kmod/text/fill.c), which
+ * may begin up to a unit behind the beginning of their block.
  */
 #include <errno.h>
 #include <signal.h>

@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Live processes, changed from outside: who may, whose memory, and the end of it.
+ *
+ * Requests take three steps like all others, but what concerns the process itself is done in the
+ * last one, where ki_lock is not held: its pages may be another's to bring, its locks held for
+ * long. The session's mutex and the process's own keep order there.
+ *
+ * Memory is mapped by a thread of the kernel that takes on the process's address space for a
+ * moment. It is memory of the kernel's (shmem), held by whoever has it mapped, so nothing of the
+ * driver has to outlive a session: what is left in a process, or in one forked from it, needs no
+ * driver. Text is given back by such a thread too: whoever is being killed may fetch no pages.
+ */
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/kthread.h>
+#include <linux/mm.h>
+#include <linux/mman.h>
+#include <linux/pid.h>
+#include <linux/ptrace.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/task.h>
+#include <linux/shmem_fs.h>
+#include <linux/slab.h>
+
+#include "account/limit.h"
+#include "process/process.h"
+#include "symbols.h"
+#include "user.h"
+
+#define KI_LOWEST                                                                                  \
+	65536ul /* nothing is mapped below: a null pointer of the kernel's leads there             \
+		 */
+
+static struct workqueue_struct *ki_process_queue;
+
+/* ---- the process ---- */
+
+static struct task_struct *find_task(pid_t number)
+{
+	struct pid *pid = find_get_pid(number);
+	struct task_struct *t = get_pid_task(pid, PIDTYPE_PID);
+
+	put_pid(pid);
+	return t;
+}
+
+static u16 refused_task(struct task_struct *t, struct mm_struct *mm)
+{
+	if (IS_ERR(mm))
+		return PTR_ERR(mm) == -ESRCH ? KI_R_PROCESS_GONE : KI_R_PROCESS_PERMISSION;
+	if (!mm || t->flags & PF_KTHREAD)
+		return KI_R_PROCESS_GONE;
+	return test_tsk_thread_flag(t, TIF_ADDR32) ? KI_R_PROCESS_32BIT : KI_R_OK;
+}
+
+/* By mmget; NULL: *reason says why. */
+static struct mm_struct *take_mm(pid_t number, u16 *reason)
+{
+	struct task_struct *t = number > 0 ? find_task(number) : NULL;
+	struct mm_struct *mm;
+
+	*reason = KI_R_PROCESS_GONE;
+	if (!t)
+		return NULL;
+	mm = ki_call(mm_access)(t, PTRACE_MODE_ATTACH_REALCREDS);
+	*reason = refused_task(t, mm);
+	put_task_struct(t);
+	if (!*reason)
+		return mm;
+	if (!IS_ERR_OR_NULL(mm))
+		mmput(mm);
+	return NULL;
+}
+
+static void give_back(struct work_struct *w)
+{
+	struct ki_process *p = container_of(w, struct ki_process, ender);
+
+	mutex_lock(&p->lock);
+	if (!p->over)
+		ki_process_text_restore(p);
+	p->over = true;
+	mutex_unlock(&p->lock);
+}
+
+static int new_process(struct ki_process **out, struct mm_struct *mm)
+{
+	struct ki_process *p = kzalloc(sizeof(*p), GFP_KERNEL_ACCOUNT);
+	int err;
+
+	if (!p)
+		return -ENOMEM;
+	mutex_init(&p->lock);
+	INIT_LIST_HEAD(&p->spaces);
+	INIT_WORK(&p->ender, give_back);
+	err = ki_spaces_begin(p, mm);
+	if (err)
+		kfree(p);
+	else
+		*out = p;
+	return err;
+}
+
+int ki_process_take(struct ki_request *q)
+{
+	struct ki_process_open *req = &q->arg.process;
+	struct mm_struct *mm;
+	u16 reason;
+	int err;
+
+	if (req->zero || req->reason)
+		return -EINVAL;
+	mm = take_mm(req->pid, &reason);
+	if (!mm)
+		return ki_refuse(&req->reason, reason);
+	err = new_process(&q->process, mm);
+	mmput(mm);
+	return err;
+}
+
+int ki_process(struct ki_request *q)
+{
+	if (q->session->process)
+		return -EEXIST;
+	smp_store_release(&q->session->process, q->process);
+	q->process = NULL;
+	return 0;
+}
+
+/* ---- its memory ---- */
+
+int ki_process_memory_take(struct ki_request *q)
+{
+	struct ki_process_memory *req = &q->arg.process_memory;
+
+	if (req->reason || !req->bytes || req->bytes > KI_PROCESS_BYTES ||
+	    offset_in_page(req->bytes))
+		return ki_refuse(&req->reason, KI_R_BAD_REQUEST);
+	q->file = shmem_file_setup("kerninst", req->bytes, VM_NORESERVE);
+	return IS_ERR(q->file) ? PTR_ERR(q->file) : 0;
+}
+
+int ki_process_memory(struct ki_request *q)
+{
+	struct ki_process_memory *req = &q->arg.process_memory;
+	struct ki_process *p = q->session->process;
+	u64 pages = req->bytes >> PAGE_SHIFT;
+	int err;
+
+	if (!p)
+		return ki_refuse(&req->reason, KI_R_BAD_REQUEST);
+	if (p->memory)
+		return -EEXIST;
+	err = ki_account_take(q->session->account, KI_LIMIT_PAGES, pages, &req->reason);
+	if (err)
+		return err;
+	p->pages = pages;
+	smp_store_release(&p->memory, q->file);
+	q->file = NULL;
+	return 0;
+}
+
+int ki_process_mmap(struct ki_session *s, struct vm_area_struct *vma)
+{
+	struct ki_process *p = smp_load_acquire(&s->process);
+	struct file *memory = p ? smp_load_acquire(&p->memory) : NULL;
+
+	if (!memory)
+		return -ENXIO;
+	vma->vm_pgoff -= KI_MAP_PROCESS >> PAGE_SHIFT;
+	vma_set_file(vma, memory);
+	return memory->f_op->mmap(memory, vma);
+}
+
+/* ---- mapping it ---- */
+
+int ki_process_map_take(struct ki_request *q)
+{
+	struct ki_process_map *req = &q->arg.process_map;
+	bool bad = req->flags & ~KI_PROCESS_CODE || req->reason || req->zero || !req->len;
+
+	if (bad || offset_in_page(req->addr | req->len | req->offset) || req->addr < KI_LOWEST ||
+	    req->len > KI_PROCESS_BYTES || req->addr > TASK_SIZE_MAX - req->len ||
+	    req->offset > KI_PROCESS_BYTES)
+		return ki_refuse(&req->reason, KI_R_BAD_REQUEST);
+	return 0;
+}
+
+int ki_process_map(struct ki_request *q)
+{
+	struct ki_process_map *req = &q->arg.process_map;
+	const struct ki_process *p = q->session->process;
+
+	if (!p || !p->memory || req->offset + req->len > p->pages << PAGE_SHIFT)
+		return ki_refuse(&req->reason, KI_R_BAD_REQUEST);
+	return 0;
+}
+
+struct ki_map_job {
+	struct work_struct work;
+	const struct ki_process *p;
+	const struct ki_process_map *req;
+	unsigned long at; /* or an error */
+};
+
+static void map_as_process(struct work_struct *w)
+{
+	struct ki_map_job *j = container_of(w, struct ki_map_job, work);
+	bool code = j->req->flags & KI_PROCESS_CODE;
+	struct mm_struct *mm = j->p->own->mm;
+
+	j->at = -ESRCH;
+	if (!mmget_not_zero(mm))
+		return;
+	kthread_use_mm(mm);
+	j->at = vm_mmap(j->p->memory, j->req->addr, j->req->len,
+			PROT_READ | (code ? PROT_EXEC : PROT_WRITE),
+			MAP_SHARED | MAP_FIXED_NOREPLACE, j->req->offset);
+	kthread_unuse_mm(mm);
+	mmput(mm);
+}
+
+static int map(const struct ki_process *p, struct ki_process_map *req)
+{
+	struct ki_map_job j = {.p = p, .req = req};
+
+	INIT_WORK_ONSTACK(&j.work, map_as_process);
+	queue_work(ki_process_queue, &j.work);
+	flush_work(&j.work);
+	destroy_work_on_stack(&j.work);
+	if (j.at == -ESRCH)
+		return ki_refuse(&req->reason, KI_R_PROCESS_GONE);
+	return IS_ERR_VALUE(j.at) ? (int)j.at : 0;
+}
+
+int ki_process_map_answer(struct ki_request *q, int err)
+{
+	struct ki_process_map *req = &q->arg.process_map;
+	struct ki_process *p = q->session->process;
+
+	if (err)
+		return err;
+	mutex_lock(&p->lock);
+	err = p->over ? ki_refuse(&req->reason, KI_R_EVICTED) : map(p, req);
+	mutex_unlock(&p->lock);
+	return err;
+}
+
+/* ---- changing its text ---- */
+
+static bool is_edit(const struct ki_process_edit *e)
+{
+	bool jump = e->len == KI_JMP_LEN && e->now[0] == KI_JMP;
+	bool breakpoint = e->len == 1 && e->now[0] == KI_INT3;
+
+	return (jump || breakpoint) && !memchr_inv(e->zero, 0, sizeof(e->zero)) &&
+	       e->addr >= KI_LOWEST && e->addr < TASK_SIZE_MAX - KI_JMP_LEN &&
+	       e->via >= KI_LOWEST && e->via < TASK_SIZE_MAX;
+}
+
+static int check_edits(const struct ki_process_edit *v, struct ki_process_edits *req)
+{
+	u64 end = 0;
+
+	for (req->bad = 0; req->bad < req->count; req->bad++) {
+		const struct ki_process_edit *e = &v[req->bad];
+
+		if (!is_edit(e) || e->addr < end)
+			return ki_refuse(&req->reason, KI_R_BAD_REQUEST);
+		end = e->addr + e->len;
+		cond_resched();
+	}
+	return 0;
+}
+
+int ki_process_edit_take(struct ki_request *q)
+{
+	struct ki_process_edits *req = &q->arg.process_edits;
+	int err = 0;
+
+	if (req->reason || req->bad || !req->count)
+		return ki_refuse(&req->reason, KI_R_BAD_REQUEST);
+	if (req->count > KI_BATCH_WINDOWS)
+		return ki_refuse(&req->reason, KI_R_TOO_MANY);
+	q->edits = ki_user_array(req->edits, req->count, sizeof(*q->edits), &err);
+	return err ? err : check_edits(q->edits, req);
+}
+
+/* A request that fails may be made again: what it was charged for stays until the session ends. */
+int ki_process_edit(struct ki_request *q)
+{
+	struct ki_process_edits *req = &q->arg.process_edits;
+	struct ki_process *p = q->session->process;
+	u32 more;
+	int err;
+
+	if (!p)
+		return ki_refuse(&req->reason, KI_R_BAD_REQUEST);
+	more = req->count > p->windows ? req->count - p->windows : 0;
+	err = ki_account_take(q->session->account, KI_LIMIT_WINDOWS, more, &req->reason);
+	if (!err)
+		p->windows += more;
+	return err;
+}
+
+static int edit(struct ki_process *p, struct ki_request *q)
+{
+	struct ki_process_edits *req = &q->arg.process_edits;
+	int err;
+
+	if (p->over)
+		return ki_refuse(&req->reason, KI_R_EVICTED);
+	if (p->n)
+		return -EEXIST;
+	err = ki_process_text_write(p, q->edits, req->count, req);
+	if (!err)
+		q->edits = NULL;
+	return err;
+}
+
+int ki_process_edit_answer(struct ki_request *q, int err)
+{
+	struct ki_process *p = q->session->process;
+
+	if (err)
+		return err;
+	mutex_lock(&p->lock);
+	err = edit(p, q);
+	mutex_unlock(&p->lock);
+	return err;
+}
+
+/* ---- the end ---- */
+
+void ki_process_evict(struct ki_process *p)
+{
+	if (p)
+		queue_work(ki_process_queue, &p->ender);
+}
+
+void ki_process_evicted(void)
+{
+	lockdep_assert_not_held(&ki_lock);
+	flush_workqueue(ki_process_queue);
+}
+
+void ki_process_end(struct ki_process *p)
+{
+	if (!p)
+		return;
+	queue_work(ki_process_queue, &p->ender);
+	flush_work(&p->ender);
+}
+
+void ki_process_give(struct ki_session *s)
+{
+	struct ki_process *p = s->process;
+
+	lockdep_assert_held(&ki_lock);
+	if (!p)
+		return;
+	ki_account_give(s->account, KI_LIMIT_PAGES, p->pages);
+	ki_account_give(s->account, KI_LIMIT_WINDOWS, p->windows);
+}
+
+void ki_process_free(struct ki_process *p)
+{
+	if (!p)
+		return;
+	ki_spaces_end(p);
+	if (p->memory)
+		fput(p->memory);
+	kvfree(p->edits);
+	kfree(p);
+}
+
+int ki_processes_init(void)
+{
+	int err;
+
+	ki_process_queue = alloc_workqueue("kerninst", WQ_UNBOUND, 0);
+	if (!ki_process_queue)
+		return -ENOMEM;
+	err = ki_spaces_init();
+	if (err)
+		destroy_workqueue(ki_process_queue);
+	return err;
+}
+
+void ki_processes_exit(void)
+{
+	ki_spaces_exit();
+	destroy_workqueue(ki_process_queue);
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A live process that a session changes. Nothing here holds ki_lock while the process is touched:
+ * a page of it may be long in coming. Only its own mutex is held then.
+ */
+#ifndef KI_PROCESS_H
+#define KI_PROCESS_H
+
+#include <linux/mutex.h>
+#include <linux/workqueue.h>
+
+#include "dev/request.h"
+
+struct file;
+struct mm_struct;
+struct vm_area_struct;
+
+/* An address space that has our bytes, or may get them: the process's, and those forked from it. */
+struct ki_space {
+	struct hlist_node hash;
+	struct list_head list; /* of its process's; or of those that are free */
+	struct mm_struct *mm;  /* by mmgrab: its number is no other's meanwhile */
+	struct ki_process *of;
+	bool patched; /* it has our bytes; changed with its mmap_lock held */
+};
+
+struct ki_process {
+	struct mutex lock;	  /* for all that is done to it; outside everything but `asking` */
+	struct ki_space *own;	  /* the first of them */
+	struct list_head spaces;  /* behind it those forked from it, parents before children */
+	bool ending;		  /* nobody else takes spaces out of the list */
+	bool over;		  /* its text has been given back: nothing more is done */
+	struct file *memory;	  /* shared with it; NULL: none yet */
+	struct work_struct ender; /* gives its text back */
+	const struct ki_process_edit *edits; /* in order of address */
+	u32 n;				     /* of them; what threads see: 0, then this */
+	/* Charged to the session. ki_lock. */
+	u64 pages;
+	u32 windows;
+};
+
+/* process.c */
+int ki_processes_init(void);
+void ki_processes_exit(void);
+int ki_process_take(struct ki_request *q);
+int ki_process(struct ki_request *q) __must_hold(&ki_lock);
+int ki_process_memory_take(struct ki_request *q);
+int ki_process_memory(struct ki_request *q) __must_hold(&ki_lock);
+int ki_process_map_take(struct ki_request *q);
+int ki_process_map(struct ki_request *q) __must_hold(&ki_lock);
+int ki_process_map_answer(struct ki_request *q, int err);
+int ki_process_edit_take(struct ki_request *q);
+int ki_process_edit(struct ki_request *q) __must_hold(&ki_lock);
+int ki_process_edit_answer(struct ki_request *q, int err);
+int __must_check ki_process_mmap(struct ki_session *s, struct vm_area_struct *vma);
+/* Give its text back, and wait for that: without ki_lock. NULL is allowed. */
+void ki_process_end(struct ki_process *p);
+/* The same, later; and wait for all of those, without ki_lock. */
+void ki_process_evict(struct ki_process *p);
+void ki_process_evicted(void);
+/* What was charged to the session. */
+void ki_process_give(struct ki_session *s) __must_hold(&ki_lock);
+void ki_process_free(struct ki_process *p); /* NULL is allowed */
+
+/* process_text.c: p->lock held. */
+int __must_check ki_process_text_write(struct ki_process *p, const struct ki_process_edit *v, u32 n,
+				       struct ki_process_edits *req);
+void ki_process_text_restore(struct ki_process *p);
+
+/* process_spaces.c */
+int ki_spaces_init(void);
+void ki_spaces_exit(void);
+/* From now on breakpoints in it are looked up, and its forks followed. -ENOMEM; or a reason. */
+int __must_check ki_spaces_begin(struct ki_process *p, struct mm_struct *mm);
+void ki_spaces_end(struct ki_process *p);
+/* The one behind s; NULL. p->ending is true. */
+struct ki_space *ki_spaces_next(struct ki_process *p, struct ki_space *s);
+void ki_spaces_are_ending(struct ki_process *p);
+
+#endif

@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Retired patches and numbers: out of the text, and given back when nobody can use them any more.
+ *
+ * What is taken out is in no task's way at once, but a task may still be inside a patch (it was
+ * preempted there), about to write a counter. So patches, counters and modules are retired first:
+ * a piece of work waits until no task can be there and gives the space back. A task that sleeps in
+ * a fault which it took in a patch is not waited for: its patch stays, with all counters, and is
+ * looked at again later; until then the module cannot be unloaded. It cannot from the moment a
+ * patch is retired in which a task may sleep: after the module has begun to go nothing keeps it,
+ * and its end would have to wait for a page that may never come.
+ *
+ * The module of a replacement, or of a function that a chunk calls, is held as long as the patch: a
+ * task may be about to jump there. When it is retired all patches that lead there have been, or are
+ * before ki_lock is let go. reclaim() has all of them, so it alone judges whether the module may
+ * go.
+ */
+#include <linux/delay.h>
+#include <linux/module.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+
+#include "heap/rows.h"
+#include "retire/retire.h"
+#include "watch/held.h"
+#include "watch/who.h"
+
+#define KI_RECLAIM_SOON	 10 /* milliseconds */
+#define KI_RECLAIM_FIRST 200
+#define KI_RECLAIM_LAST	 6400
+
+struct ki_retired_patch {
+	struct list_head list;
+	struct ki_patch patch;
+	struct module *owner; /* of what the patch may lead to */
+	bool occupied;
+	struct ki_sleeper who; /* one that was found there */
+};
+
+static LIST_HEAD(ki_retired);	       /* patches */
+static LIST_HEAD(ki_examined);	       /* those that are being looked at */
+static DEFINE_MUTEX(ki_examined_lock); /* for them, inside ki_lock */
+static LIST_HEAD(ki_retired_runs);     /* counters, variables and all else that is numbered */
+static DECLARE_WAIT_QUEUE_HEAD(ki_reclaimed);
+static u64 ki_runs_asked,
+	ki_runs_looked; /* runs that were retired; those that have been looked at */
+static atomic64_t ki_ways_freed = ATOMIC64_INIT(0);
+static unsigned int ki_pause = KI_RECLAIM_FIRST; /* before what is left is looked at again */
+static bool ki_later;				 /* dig() is to come only after such a pause */
+static void reclaim(struct work_struct *unused);
+static DECLARE_DELAYED_WORK(ki_reclaim_work, reclaim);
+
+static bool ki_patches_pinned;
+static void (*ki_space_back)(void);
+
+/* The addresses of a look where tasks are, in order. They may be many, but the places are few. */
+#define KI_SIGHTED 512
+static struct {
+	u32 n;
+	bool unknown; /* there may be somebody anywhere */
+	bool taken;   /* somebody may return to any place from which a call was made */
+	unsigned long ip[KI_SIGHTED];
+	struct ki_sleeper who[KI_SIGHTED];
+} ki_sighted;
+
+/* The first that is not below addr. */
+static u32 sighted_from(unsigned long addr)
+{
+	u32 lo = 0, hi = ki_sighted.n;
+
+	while (lo < hi) {
+		u32 mid = (lo + hi) / 2;
+
+		if (ki_sighted.ip[mid] < addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+static void note_sighted(void *unused, unsigned long ip, const struct task_struct *t)
+{
+	u32 i = sighted_from(ip);
+
+	ki_sighted.taken |= ip == KI_FAULTS_ANYWHERE;
+	if (ip == KI_FAULTS_ANYWHERE || ip - (unsigned long)ki_returned < KI_RETURNS)
+		return; /* no patch */
+	if (i < ki_sighted.n && ki_sighted.ip[i] == ip)
+		return;
+	if (ip == KI_FAULTS_UNKNOWN || ki_sighted.n == KI_SIGHTED) {
+		ki_sighted.unknown = true;
+		return;
+	}
+	memmove(ki_sighted.ip + i + 1, ki_sighted.ip + i, (ki_sighted.n - i) * sizeof(ip));
+	memmove(ki_sighted.who + i + 1, ki_sighted.who + i,
+		(ki_sighted.n - i) * sizeof(ki_sighted.who[0]));
+	ki_sighted.ip[i] = ip;
+	ki_sleeper_note(&ki_sighted.who[i], t);
+	ki_sighted.n++;
+}
+
+static bool is_occupied(const struct ki_patch *p, struct ki_sleeper *who)
+{
+	u32 i = sighted_from(p->addr);
+
+	if (i < ki_sighted.n && ki_sighted.ip[i] - p->addr < p->len) {
+		*who = ki_sighted.who[i];
+		return true;
+	}
+	return (p->faults && ki_sighted.unknown) || (p->calls && ki_sighted.taken);
+}
+
+/* Is there a patch in which a task sleeps? */
+static bool find_occupied(struct list_head *patches)
+{
+	bool any = false;
+	struct ki_retired_patch *g;
+
+	list_for_each_entry (g, patches, list) {
+		any |= g->patch.faults;
+		cond_resched();
+	}
+	ki_sighted.n = 0;
+	ki_sighted.unknown = ki_sighted.taken = false;
+	if (any)
+		ki_faults_find(note_sighted, NULL);
+	any = false;
+	mutex_lock(&ki_examined_lock);
+	list_for_each_entry (g, patches, list) {
+		g->occupied = is_occupied(&g->patch, &g->who);
+		any |= g->occupied;
+		cond_resched();
+	}
+	mutex_unlock(&ki_examined_lock);
+	return any;
+}
+
+/* Nobody else changes the list. What stays in it is occupied. */
+static void free_patches(struct list_head *patches)
+{
+	struct ki_retired_patch *g, *next;
+	bool occupied;
+
+	ki_step("patches taken");
+	ki_quiesce();
+	ki_step("patches waited for");
+	occupied = find_occupied(patches);
+	list_for_each_entry_safe (g, next, patches, list) {
+		if (g->occupied || (g->owner && occupied))
+			continue;
+		mutex_lock(&ki_examined_lock);
+		list_del(&g->list);
+		mutex_unlock(&ki_examined_lock);
+		if (g->patch.addr) {
+			if (g->patch.faults && g->patch.ways)
+				atomic64_inc(&ki_ways_freed);
+			ki_patch_free(&g->patch);
+		}
+		module_put(g->owner);
+		kfree(g);
+		ki_step("patch freed");
+		cond_resched();
+	}
+	ki_step("patches freed");
+	ki_text_flush_heap();
+	ki_step("heap flushed");
+}
+
+/* Under ki_lock. Who buries has a descriptor open, so the module is not going yet. */
+static void pin_patches(void)
+{
+	if (!ki_patches_pinned)
+		ki_patches_pinned = try_module_get(THIS_MODULE);
+}
+
+/* Under ki_lock: these are looked at again later. */
+static void put_back(struct list_head *patches)
+{
+	lockdep_assert_held(&ki_lock);
+	if (list_empty(patches))
+		return;
+	list_splice_init(patches, &ki_retired);
+	if (queue_delayed_work(system_wq, &ki_reclaim_work, msecs_to_jiffies(ki_pause))) {
+		ki_later = true;
+		ki_pause = min(ki_pause * 2, (unsigned int)KI_RECLAIM_LAST);
+	}
+	pin_patches();
+}
+
+static void unpin_patches(void)
+{
+	if (!ki_patches_pinned || !list_empty(&ki_retired))
+		return;
+	module_put(THIS_MODULE);
+	ki_patches_pinned = false;
+}
+
+/* Something new is retired. */
+static void reclaim_soon(void)
+{
+	unsigned long soon = msecs_to_jiffies(KI_RECLAIM_SOON);
+
+	if (ki_later)
+		mod_delayed_work(system_wq, &ki_reclaim_work, soon);
+	else
+		queue_delayed_work(system_wq, &ki_reclaim_work, soon);
+	ki_later = false;
+	ki_pause = KI_RECLAIM_FIRST;
+}
+
+static void reclaim(struct work_struct *unused)
+{
+	struct ki_who who;
+	LIST_HEAD(runs);
+	u64 asked;
+
+	mutex_lock(&ki_lock);
+	asked = ki_runs_asked;
+	list_splice_init(&ki_retired, &ki_examined);
+	list_splice_init(&ki_retired_runs, &runs);
+	mutex_unlock(&ki_lock);
+
+	free_patches(&ki_examined);
+
+	mutex_lock(&ki_lock);
+	if (list_empty(&ki_examined)) {
+		ki_runs_drop(&runs);
+		unpin_patches();
+	} else {
+		list_splice(&runs, &ki_retired_runs);
+		put_back(&ki_examined);
+	}
+	WRITE_ONCE(ki_runs_looked, asked);
+	ki_step("runs dropped");
+	ki_who_begin(&who, NULL);
+	if (ki_space_back)
+		ki_space_back();
+	ki_who_end();
+	mutex_unlock(&ki_lock);
+	ki_who_tell(&who);
+	wake_up_all(&ki_reclaimed);
+}
+
+static bool tell_patch(struct ki_held_walk *w, const struct list_head *patches)
+{
+	const struct ki_retired_patch *g;
+
+	list_for_each_entry (g, patches, list) {
+		if (!g->occupied || !ki_held_is_next(w))
+			continue;
+		w->row->kind = KI_HELD_PATCH;
+		w->row->addr = g->patch.addr;
+		w->row->bytes = ki_heap_bytes(g->patch.block);
+		ki_held_sleeper(w->row, &g->who);
+		return true;
+	}
+	return false;
+}
+
+bool ki_held_retired(struct ki_held_walk *w)
+{
+	bool is_it;
+
+	lockdep_assert_held(&ki_lock);
+	mutex_lock(&ki_examined_lock);
+	is_it = tell_patch(w, &ki_retired) || tell_patch(w, &ki_examined);
+	mutex_unlock(&ki_examined_lock);
+	return is_it;
+}
+
+static void retire(struct ki_retired_patch what)
+{
+	struct ki_retired_patch *g;
+
+	while (!(g = kmalloc(sizeof(*g), GFP_KERNEL)))
+		cond_resched(); /* retiring cannot be refused */
+	if (what.patch.bugs)
+		ki_bugs_retire(what.patch.addr, what.patch.addr + what.patch.len);
+	*g = what;
+	list_add_tail(&g->list, &ki_retired);
+	if (what.patch.faults)
+		pin_patches();
+	ki_step("retired");
+	reclaim_soon();
+}
+
+void ki_retire_patch(struct ki_patch p)
+{
+	lockdep_assert_held(&ki_lock);
+	if (p.addr)
+		retire((struct ki_retired_patch){.patch = p});
+}
+
+void ki_retire_module(struct module *m)
+{
+	lockdep_assert_held(&ki_lock);
+	if (m)
+		retire((struct ki_retired_patch){.owner = m});
+}
+
+u64 ki_retire_ways_freed(void)
+{
+	return atomic64_read(&ki_ways_freed);
+}
+
+/* The end of a module cannot fail: if somebody sleeps in a fault, it is waited until he is out. */
+void ki_retire_finish(void)
+{
+	unsigned int pause = KI_RECLAIM_FIRST;
+	bool left;
+
+	do {
+		flush_delayed_work(&ki_reclaim_work);
+		mutex_lock(&ki_lock);
+		left = !list_empty(&ki_retired);
+		mutex_unlock(&ki_lock);
+		if (left)
+			msleep(pause);
+		pause = min(pause * 2, (unsigned int)KI_RECLAIM_LAST);
+	} while (left);
+}
+
+void ki_retire_runs(struct list_head *runs)
+{
+	lockdep_assert_held(&ki_lock);
+	if (list_empty(runs))
+		return;
+	list_splice_tail_init(runs, &ki_retired_runs);
+	ki_runs_asked++;
+	reclaim_soon();
+}
+
+int ki_retire_wait_runs(void)
+{
+	u64 asked = ki_runs_asked;
+	int err;
+
+	lockdep_assert_held(&ki_lock);
+	if (ki_runs_looked == asked)
+		return -ENOENT;
+	mutex_unlock(&ki_lock);
+	err = wait_event_killable(ki_reclaimed, READ_ONCE(ki_runs_looked) >= asked);
+	mutex_lock(&ki_lock);
+	return err;
+}
+
+void ki_retire_init(void (*space_back)(void))
+{
+	ki_space_back = space_back;
+}

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The installed windows, by address. They never overlap. And groups of windows.
+ */
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+
+#include "retire/retire.h"
+#include "text/site.h"
+#include "user.h"
+#include "vet/long.h"
+#include "watch/who.h"
+#include "window/charge.h"
+
+static struct rb_root ki_windows = RB_ROOT;
+static u32 ki_windows_count;
+
+/* The first window that ends behind start. */
+static struct ki_win *first_ending_behind(unsigned long start)
+{
+	struct rb_node *n = ki_windows.rb_node;
+	struct ki_win *best = NULL;
+
+	while (n) {
+		struct ki_win *w = rb_entry(n, struct ki_win, node);
+
+		if (w->addr + w->len > start) {
+			best = w;
+			n = n->rb_left;
+		} else {
+			n = n->rb_right;
+		}
+	}
+	return best;
+}
+
+struct ki_win *ki_win_touching(unsigned long start, unsigned long end)
+{
+	struct ki_win *w = first_ending_behind(start);
+
+	return w && w->addr < end ? w : NULL;
+}
+
+struct ki_win *ki_win_next(struct ki_win *w)
+{
+	struct rb_node *n = rb_next(&w->node);
+
+	return n ? rb_entry(n, struct ki_win, node) : NULL;
+}
+
+struct ki_win *ki_win_new(const struct ki_window *req, const struct ki_copy *copies)
+{
+	struct ki_win *w = kzalloc(struct_size(w, orig, req->len + 2 * req->ncopy), KI_GFP);
+	u8 i;
+
+	lockdep_assert_held(&ki_lock);
+	if (!w)
+		return NULL;
+	INIT_LIST_HEAD(&w->chunks);
+	INIT_LIST_HEAD(&w->more);
+	INIT_LIST_HEAD(&w->returns);
+	w->addr = req->addr;
+	w->bounce_at = req->bounce;
+	w->len = req->len;
+	w->ncopy = req->ncopy;
+	w->board = req->board;
+	w->boarded = !(req->flags & KI_WINDOW_UNBOARDED);
+	memcpy(w->orig, req->orig, req->len);
+	w->insn_len = w->orig + req->len;
+	w->flow = w->insn_len + req->ncopy;
+	for (i = 0; i < req->ncopy; i++)
+		w->insn_len[i] = copies[i].orig_len;
+	return w;
+}
+
+unsigned long ki_win_insn(const struct ki_win *w, u8 insn)
+{
+	unsigned long addr = w->addr;
+
+	while (insn--)
+		addr += w->insn_len[insn];
+	return addr;
+}
+
+void ki_win_copy(const struct ki_win *w, u8 insn, struct ki_copy *out)
+{
+	unsigned long addr = ki_win_insn(w, insn), at = addr - w->addr;
+	u8 flow;
+
+	/* It has been copied once, when the window was verified. */
+	WARN_ON_ONCE(ki_copy_emit(addr, w->orig + at, w->len - at, out, &flow));
+}
+
+static void insert(struct ki_win *w)
+{
+	struct rb_node **at = &ki_windows.rb_node, *parent = NULL;
+
+	while (*at) {
+		parent = *at;
+		at = w->addr < rb_entry(parent, struct ki_win, node)->addr ? &parent->rb_left
+									   : &parent->rb_right;
+	}
+	rb_link_node(&w->node, parent, at);
+	rb_insert_color(&w->node, &ki_windows);
+	ki_windows_count++;
+	w->site.live = w->bounce.live = true;
+}
+
+void ki_win_free(struct ki_win *w)
+{
+	if (!w)
+		return;
+	ki_site_drop(&w->site);
+	ki_site_drop(&w->bounce);
+	module_put(w->owner);
+	kfree(w);
+}
+
+int ki_group_new(struct ki_win **v, u32 n)
+{
+	struct ki_group *g = kvzalloc(struct_size(g, v, n), KI_GFP);
+	u32 i;
+
+	lockdep_assert_held(&ki_lock);
+	if (!g)
+		return -ENOMEM;
+	g->at = kvcalloc(n, 2 * sizeof(*g->at), KI_GFP);
+	if (!g->at) {
+		kvfree(g);
+		return -ENOMEM;
+	}
+	g->next_at = g->at + n;
+	g->fresh = true;
+	g->n = n;
+	for (i = 0; i < n; i++) {
+		g->v[i] = v[i];
+		v[i]->group = g;
+		v[i]->place = i;
+	}
+	return 0;
+}
+
+void ki_group_insert(struct ki_group *g)
+{
+	u32 i;
+
+	lockdep_assert_held(&ki_lock);
+	for (i = 0; i < g->n; i++) {
+		insert(g->v[i]);
+		ki_holder_window(g->v[i], true);
+	}
+	g->fresh = false;
+}
+
+void ki_group_erase(struct ki_group *g)
+{
+	u32 i;
+
+	lockdep_assert_held(&ki_lock);
+	for (i = 0; i < g->n; i++) {
+		if (g->v[i]->host)
+			g->v[i]->host->users--;
+		rb_erase(&g->v[i]->node, &ki_windows);
+		ki_holder_window(g->v[i], false);
+		ki_windows_count--;
+	}
+}
+
+void ki_group_free(struct ki_group *g)
+{
+	u32 i;
+
+	lockdep_assert_held(&ki_lock);
+	if (!g)
+		return;
+	ki_charge_group_end(g);
+	for (i = 0; i < g->n; i++)
+		ki_win_free(g->v[i]);
+	kvfree(g->at < g->next_at ? g->at : g->next_at);
+	kvfree(g->order);
+	kvfree(g);
+}
+
+int ki_group_find(const struct ki_group *g, unsigned long addr)
+{
+	u32 lo = 0, hi = g->n;
+
+	while (lo < hi) {
+		u32 mid = (lo + hi) / 2;
+
+		if (g->v[mid]->addr == addr)
+			return mid;
+		if (g->v[mid]->addr < addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return -1;
+}
+
+void ki_piece_retire(struct ki_piece *p)
+{
+	lockdep_assert_held(&ki_lock);
+	ki_holder_piece(p, false);
+	ki_retire_module(p->owner);
+	p->owner = NULL;
+	ki_long_retire(p->more);
+}
+
+void ki_piece_free(struct ki_piece *p)
+{
+	lockdep_assert_held(&ki_lock);
+	if (!p)
+		return;
+	ki_charge_end(p);
+	module_put(p->owner);
+	ki_long_free(p->more);
+	ki_return_put(p->back);
+	kfree(p);
+}
+
+u32 ki_win_count(void)
+{
+	lockdep_assert_held(&ki_lock);
+	return ki_windows_count;
+}
