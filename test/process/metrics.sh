@@ -59,15 +59,14 @@ sleeps() { # THREADS TIMES
 check "a sleep of 100 ms takes what the program measures" sleeps 1 5
 check "the same of five threads at once" sleeps 5 3
 
-# While they sleep: one interval is wholly inside.
+# Once all of them sleep they are all inside, and never more.
 concurrent() { # THREADS
 	begin || return
 	# shellcheck disable=SC2016 # for the other shell
-	to=$to from=$from "$ki" stat -q -x, -i 0.2 -m concurrency "$pid/nap" -- bash -c "ask nap $1 1 1200000" > "$tmp/csv" ||
+	to=$to from=$from "$ki" stat -q -x, -i 0.2 -m concurrency "$pid/nap" -- bash -c "ask nap $1 1 2000000" > "$tmp/csv" ||
 		return
-	# the second to the fourth
-	awk -F, -v k="$1" 'NR > 2 && NR < 6 { print; n++; if ($2 < k - 0.01 || $2 > k + 0.01) bad = 1 }
-		END { exit bad || n != 3 }' "$tmp/csv" && clean && stop
+	awk -F, -v k="$1" 'NR > 1 { print; if ($2 > k + 0.01) bad = 1; if ($2 > k - 0.01) n++ }
+		END { exit bad || n < 1 }' "$tmp/csv" && clean && stop
 }
 check "one thread asleep inside is a concurrency of 1" concurrent 1
 check "seven threads asleep inside are a concurrency of 7" concurrent 7
