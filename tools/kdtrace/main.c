@@ -223,9 +223,9 @@ static void say_left_out(const struct session *s)
 					 at ? ", " : "", p.provider, p.module, p.function, p.name);
 		}
 		if (count)
-			say("%zu of %zu probes left out, %s (%s): %s%s", count, n,
+			say("%zu of %zu probes left out, %s (%s): %s%s; %s", count, n,
 			    ki_reason_tag(reason), ki_reason_text(reason), names,
-			    count > NAMED ? " ..." : "");
+			    count > NAMED ? " ..." : "", ki_reason_hint(reason));
 	}
 }
 

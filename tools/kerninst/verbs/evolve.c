@@ -229,7 +229,8 @@ static void tell_refused(struct run *r)
 	for (size_t i = 0; reason = ki_evolve_refusal(r->evolve, i, &sym), sym; i++) {
 		if (!reason)
 			continue;
-		cli_warn("%s: %s", sym->name, ki_reason_text(reason));
+		cli_warn("%s: %s [%s]; %s", sym->name, ki_reason_text(reason),
+			 ki_reason_tag(reason), ki_reason_hint(reason));
 		r->n--;
 	}
 }
