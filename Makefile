@@ -36,7 +36,7 @@ CFLAGS  += -std=gnu11 $(WARN) $(CFLAGS_$(BUILD))
 LDFLAGS += $(filter -fsanitize=%,$(CFLAGS_$(BUILD)))
 LIBS    := -Wl,--as-needed -lZydis -lZycore -lxxhash -ljansson $(if $(HAVE_DW),-ldw -lelf) $(BPF) -lm
 
-LIB_SRC   := $(sort $(wildcard lib/*/*.c))
+LIB_SRC   := $(sort $(wildcard lib/*/*.c lib/*/*/*.c))
 TOOLS     := $(notdir $(patsubst %/,%,$(wildcard tools/*/)))
 UNIT_SRC  := $(sort $(filter-out test/unit/common_%,$(wildcard test/unit/*.c)))
 UNIT_COMMON := $(wildcard test/unit/common_*.c)

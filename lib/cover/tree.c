@@ -24,7 +24,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "code/flow.h"
+#include "code/graph/flow.h"
 #include "cover/sets.h"
 #include "splice/point.h"
 

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dlang/run.h"
-#include "dlang/user.h"
+#include "dlang/run/run.h"
+#include "dlang/probe/user.h"
 
 static int copy_args(struct ki_dlang *d, const struct ki_dlang_options *o)
 {

@@ -15,12 +15,12 @@
 #ifndef KI_DLANG_PROGRAM_H
 #define KI_DLANG_PROGRAM_H
 
-#include "dlang/ast.h"
-#include "dlang/hook.h"
-#include "dlang/index.h"
-#include "dlang/llquantize.h"
-#include "dlang/options.h"
-#include "dlang/types.h"
+#include "dlang/words/ast.h"
+#include "dlang/probe/hook.h"
+#include "dlang/words/index.h"
+#include "dlang/print/llquantize.h"
+#include "dlang/parse/options.h"
+#include "dlang/words/types.h"
 #include "kerninst/dlang.h"
 #include "kerninst/record.h"
 #include "kerninst/splice.h"

@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "code/decode.h"
+#include "code/decode/decode.h"
 #include "metric/measure.h"
 #include "splice/plan.h"
 

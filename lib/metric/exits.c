@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "code/function.h"
+#include "code/function/function.h"
 #include "metric/measure.h"
 
 /* In a process nothing comes back behind a tail jump: there the jump is the end. */

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "code/decode.h"
+#include "code/decode/decode.h"
 #include "util/vec.h"
 
 static uint32_t block_of_start(const struct ki_function *fn, uint64_t addr)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "code/zydis.h"
+#include "code/decode/zydis.h"
 #include "snippet/tree.h"
 
 struct listing {

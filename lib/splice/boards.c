@@ -50,7 +50,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "code/function.h"
+#include "code/function/function.h"
 #include "splice/frames.h"
 
 #define BELOW (128 - KI_SHORT_LEN) /* how far before a window its bounce may start */

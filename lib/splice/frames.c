@@ -14,7 +14,7 @@
 
 #include <stdlib.h>
 
-#include "code/form.h"
+#include "code/function/form.h"
 #include "util/vec.h"
 
 #define BASE (1ll << 32)

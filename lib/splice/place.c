@@ -17,7 +17,7 @@
 
 #include <string.h>
 
-#include "code/function.h"
+#include "code/function/function.h"
 
 static bool is_call(const struct ki_insn *in)
 {

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "code/program.h"
+#include "code/program/program.h"
 #include "common_cfg.h"
 #include "common_program.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "code/program.h"
+#include "code/program/program.h"
 #include "common_live.h"
 
 /* What takes a step for each byte, or a search for each instruction, is done up to here. */

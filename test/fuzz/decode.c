@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "code/decode.h"
-#include "code/memo.h"
+#include "code/decode/decode.h"
+#include "code/decode/memo.h"
 
 #define LONGEST 15
 #define BEGINS	64

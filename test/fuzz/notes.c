@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dlang/notes.h"
-#include "dlang/operand.h"
+#include "dlang/probe/notes.h"
+#include "dlang/probe/operand.h"
 
 #define ARGS 10
 

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "code/decode.h"
+#include "code/decode/decode.h"
 #include "kerninst/splice.h"
 
 #define ROOM  (1 << 20) /* bytes of a patch, at most */

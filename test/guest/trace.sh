@@ -11,7 +11,7 @@ modules() { cut -d' ' -f1,6 /proc/modules | sort; }
 # shellcheck disable=SC2317 # called through ok
 compile() {
 	local flags=(-O2 -Iinclude -Ilib -D_GNU_SOURCE -c)
-	gcc "${flags[@]}" -o "$work/a.o" lib/code/entries.c &
+	gcc "${flags[@]}" -o "$work/a.o" lib/code/function/entries.c &
 	gcc "${flags[@]}" -o "$work/b.o" lib/splice/apply.c && wait $!
 }
 

@@ -46,7 +46,7 @@ FNR == 1 {
 		bad = 1
 	}
 }
-END { exit bad }' lib/*/*.[ch] include/kerninst/*.h || failed=1
+END { exit bad }' lib/*/*.[ch] lib/*/*/*.[ch] include/kerninst/*.h || failed=1
 
 # A tool knows the public headers, and what output is made of; each header of its own by its folder.
 while IFS=: read -r file include; do

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "code/decode.h"
+#include "code/decode/decode.h"
 
 static unsigned int dice(unsigned int n)
 {

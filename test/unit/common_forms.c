@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "code/decode.h"
+#include "code/decode/decode.h"
 
 #define SEEN (1u << 22)
 

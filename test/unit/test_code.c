@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "code/decode.h"
+#include "code/decode/decode.h"
 
 static void straight_line(void **state)
 {

@@ -18,7 +18,7 @@
 
 #include <Zydis/Zydis.h>
 
-#include "code/decode.h"
+#include "code/decode/decode.h"
 #include "common_case.h"
 #include "kernel_types.h"
 

@@ -13,9 +13,9 @@
 
 #include <cmocka.h>
 
-#include "dlang/format.h"
+#include "dlang/print/format.h"
 #include "dlang/program.h"
-#include "dlang/rows.h"
+#include "dlang/run/rows.h"
 #include "kerninst/dlang.h"
 
 static int compile(const char *text, const struct ki_dlang_options *o, struct ki_dlang **d,

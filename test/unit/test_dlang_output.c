@@ -12,10 +12,10 @@
 
 #include <cmocka.h>
 
-#include "dlang/bars.h"
-#include "dlang/names.h"
-#include "dlang/show.h"
-#include "dlang/sort.h"
+#include "dlang/print/bars.h"
+#include "dlang/words/names.h"
+#include "dlang/print/show.h"
+#include "dlang/print/sort.h"
 
 #define HEAD "\n           value  ------------- Distribution ------------- count    \n"
 #define ALL  "@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@"

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "code/memo.h"
+#include "code/decode/memo.h"
 #include "common_exec.h"
 #include "common_image.h"
 

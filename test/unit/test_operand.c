@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "dlang/operand.h"
+#include "dlang/probe/operand.h"
 
 static const struct row {
 	const char *text;

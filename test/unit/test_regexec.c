@@ -18,7 +18,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "code/decode.h"
+#include "code/decode/decode.h"
 #include "common_exec.h"
 #include "common_forms.h"
 #include "common_image.h"

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "code/decode.h"
+#include "code/decode/decode.h"
 
 #define ALL "rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8, r9, r10, r11, r12, r13, r14, r15, flags"
 

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "../../lib/code/calls.c"
+#include "../../lib/code/program/calls.c"
 
 #define NFUNCTIONS 8
 #define FAR	   0xffffffffc0000000ull

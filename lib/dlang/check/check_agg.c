@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+/*
+ * Statements that aggregate: what their tuple is, and which buckets.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dlang/check/check.h"
+#include "dlang/words/names.h"
+
+#define FAIL(c, n, ...) ki_d_fail((c)->d, (c)->err, (n)->at, __VA_ARGS__)
+
+static int new_agg(struct ki_d_checker *c, const struct ki_d_node *n, struct ki_d_agg **out)
+{
+	struct ki_d_agg *a = calloc(1, sizeof(*a));
+
+	if (a)
+		a->name = strdup(n->text);
+	if (!a || !a->name || ki_vec_push(&c->d->aggs, a)) {
+		if (a)
+			free(a->name);
+		free(a);
+		return ki_d_no_memory(c->err);
+	}
+	a->at = n->at;
+	a->normal = 1;
+	*out = a;
+	return 0;
+}
+
+/* How a key travels in the aggregation's rows: as in all its other uses. */
+static uint8_t key_form(const struct ki_d_node *k)
+{
+	uint8_t form = ki_d_form_of(k);
+
+	return form == KI_D_FORM_PROBE ? KI_D_FORM_NUMBERED : form;
+}
+
+static int note_keys(struct ki_d_checker *c, struct ki_d_node *n, struct ki_d_agg *a, bool first)
+{
+	unsigned int i = 0, words = 0;
+
+	for (const struct ki_d_node *k = n->kid[0]; k; k = k->next, i++) {
+		uint8_t form = key_form(k);
+
+		if (ki_d_is_struct(k->type))
+			return FAIL(c, k, "D_KEY_TYPE", "key %u of @%.40s cannot be a struct",
+				    i + 1, n->text);
+		if (first) {
+			a->keys[i] = k->type;
+			a->forms[i] = form;
+		} else if (ki_d_is_scalar(a->keys[i]) != ki_d_is_scalar(k->type) ||
+			   (a->keys[i].base == KI_D_STACK) != (k->type.base == KI_D_STACK) ||
+			   ki_d_is_place(a->keys[i]) != ki_d_is_place(k->type) ||
+			   (ki_d_is_place(k->type) && a->keys[i].num != k->type.num)) {
+			return FAIL(c, k, "D_PROTO_ARG",
+				    "key %u of @%.40s has another type elsewhere", i + 1, n->text);
+		} else if (form != a->forms[i]) {
+			a->forms[i] = KI_D_FORM_TEXT;
+			c->d->texts_used = true;
+		}
+		words += ki_d_form_words(a->forms[i]);
+	}
+	if (words + a->weighted > KI_TABLE_KEYS)
+		return FAIL(c, n, "D_KEY_TYPE",
+			    "the keys take %u words, and there is room for %d: execname takes %d",
+			    words, KI_TABLE_KEYS, KI_D_COMM_WORDS);
+	return 0;
+}
+
+static int check_values(struct ki_d_checker *c, const struct ki_d_node *call)
+{
+	struct ki_d_node *weight = ki_d_weight(call);
+	int ret = 0;
+
+	for (struct ki_d_node *k = call->kid[0]; !ret && k; k = k->next) {
+		ret = ki_d_check_expr(c, k);
+		if (!ret)
+			ret = ki_d_decay(c, k);
+		if (!ret && !ki_d_is_scalar(k->type))
+			ret = FAIL(c, k, k == weight ? "D_PROTO_ARG" : "D_AGG_SCALAR",
+				   "a number is expected");
+	}
+	return ret;
+}
+
+int ki_d_check_agg(struct ki_d_checker *c, struct ki_d_node *n)
+{
+	struct ki_d_agg *a = ki_d_agg_find(c->d, n->text);
+	struct ki_d_node *call = n->kid[1];
+	const struct ki_d_function *f;
+	const bool first = !a;
+	unsigned int nargs;
+	int ret;
+
+	if (!call || call->kind != KI_D_CALL)
+		return FAIL(c, n, call ? "D_AGG_FUNC" : "D_AGG_NULL",
+			    "an aggregation is assigned to: @%.40s = count()", n->text);
+	f = ki_d_function_find(call->text);
+	if (!f || f->kind != KI_D_F_AGG)
+		return FAIL(c, call, f ? "D_AGG_FUNC" : "D_FUNC_UNDEF",
+			    "%.40s() does not aggregate: count, sum, avg, min, max, stddev, "
+			    "quantize and lquantize do",
+			    call->text);
+	nargs = ki_d_count(call->kid[0]);
+	if (nargs < f->least || nargs > f->most)
+		return FAIL(c, call, "D_PROTO_LEN", "%s() takes %u argument%s", f->name, f->least,
+			    f->least == 1 ? "" : "s");
+	ret = check_values(c, call);
+	if (!ret)
+		ret = ki_d_check_all(c, n->kid[0]);
+	if (!ret && first)
+		ret = new_agg(c, n, &a);
+	if (ret)
+		return ret;
+	if (!first && a->fn != &ki_d_agg_functions[f->number])
+		return FAIL(c, call, "D_AGG_REDEF", "@%.40s is made by %s() elsewhere", n->text,
+			    a->fn->name);
+	if (!first && ki_d_count(n->kid[0]) != a->nkeys)
+		return FAIL(c, n, "D_PROTO_LEN", "@%.40s has %u keys elsewhere", n->text, a->nkeys);
+	if (ki_d_count(n->kid[0]) > KI_D_KEYS)
+		return FAIL(c, n, "D_PROTO_LEN", "more than %d keys", KI_D_KEYS);
+	a->fn = &ki_d_agg_functions[f->number];
+	a->nkeys = ki_d_count(n->kid[0]);
+	a->weighted |= ki_d_weight(call) != NULL;
+	n->sym.agg = a;
+	ret = ki_d_check_buckets(c, call, a, first);
+	return ret ? ret : note_keys(c, n, a, first);
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+/*
+ * Calls about memory: of the kernel, of processes, and scratch memory.
+ */
+#include <errno.h>
+
+#include "dlang/check/check.h"
+#include "dlang/words/names.h"
+
+#define FAIL(c, n, ...) ki_d_fail((c)->d, (c)->err, (n)->at, __VA_ARGS__)
+
+int ki_d_check_tracemem(struct ki_d_checker *c, struct ki_d_node *n)
+{
+	struct ki_d_node *at = n->kid[0], *size = at->next, *shown = size->next;
+	int ret = 0;
+
+	for (struct ki_d_node *k = at; !ret && k; k = k->next) {
+		ret = ki_d_check_expr(c, k);
+		if (!ret)
+			ret = ki_d_decay(c, k);
+	}
+	if (ret)
+		return ret;
+	if (!ki_d_is_scalar(at->type))
+		return FAIL(c, at, "D_TRACEMEM_ADDR", "tracemem() wants an address");
+	if (size->kind != KI_D_NUMBER || !size->value)
+		return FAIL(c, size, "D_TRACEMEM_SIZE",
+			    "tracemem()'s size is a constant that is not 0");
+	if (size->value > (KI_RECORD_WORDS - 3) * (uint64_t)ki_d_bytes_piece(c->d))
+		return FAIL(c, size, "D_TRACEMEM_SIZE", "tracemem() of more than %u bytes",
+			    (KI_RECORD_WORDS - 3) * ki_d_bytes_piece(c->d));
+	if (shown && !ki_d_is_scalar(shown->type))
+		return FAIL(c, shown, "D_TRACEMEM_DYNSIZE", "a number of bytes is expected");
+	c->d->texts_used = true;
+	return 0;
+}
+
+/* An address, a number; a string where one can be, or must. */
+static int check_argument(struct ki_d_checker *c, struct ki_d_node *k, uint8_t op, bool first)
+{
+	int ret;
+
+	if (first && op == KI_TEXT_COPY_OUT_TEXT)
+		return ki_d_check_string(c, k, "copyoutstr");
+	ret = ki_d_check_expr(c, k);
+	if (!ret)
+		ret = ki_d_decay(c, k);
+	if (ret || ki_d_is_scalar(k->type) ||
+	    (first && op == KI_TEXT_COPY && ki_d_is_string(k->type)))
+		return ret;
+	return FAIL(c, k, "D_PROTO_ARG", "a number is expected");
+}
+
+/* alloca(), bcopy(), copyout() ... */
+int ki_d_check_memory(struct ki_d_checker *c, struct ki_d_node *n)
+{
+	const uint8_t op = n->sym.function->number;
+	const struct ki_d_node *size = op == KI_TEXT_SCRATCH ? n->kid[0] : n->kid[0]->next;
+	const bool gives = op == KI_TEXT_SCRATCH || op == KI_TEXT_COPYIN;
+	const bool destroys = op == KI_TEXT_COPY_OUT || op == KI_TEXT_COPY_OUT_TEXT;
+	int ret = 0;
+
+	for (struct ki_d_node *k = n->kid[0]; !ret && k; k = k->next)
+		ret = check_argument(c, k, op, k == n->kid[0]);
+	c->d->texts_used = true;
+	c->d->scratch_used |= !destroys;
+	c->d->destroys |= destroys;
+	if (ret)
+		return ret;
+	if (gives && size->kind == KI_D_NUMBER && size->value > (uint64_t)c->d->set.scratchsize)
+		return FAIL(c, size, op == KI_TEXT_SCRATCH ? "D_ALLOCA_SIZE" : "D_COPYIN_SIZE",
+			    "%s() of more than %u bytes: option scratchsize", n->text,
+			    (unsigned int)c->d->set.scratchsize);
+	n->type = (struct ki_d_type){.base = KI_D_VOID, .stars = gives, .scratch = gives};
+	return 0;
+}

@@ -1,0 +1,430 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+/*
+ * Operators: what they take, and the type of what they give.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "dlang/check/check.h"
+#include "dlang/words/names.h"
+
+#define FAIL(c, n, ...) ki_d_fail((c)->d, (c)->err, (n)->at, __VA_ARGS__)
+
+static int check_operand(struct ki_d_checker *c, struct ki_d_node *n)
+{
+	int ret = ki_d_check_expr(c, n);
+
+	if (!ret)
+		ret = ki_d_to_text(c, n);
+	return ret ? ret : ki_d_decay(c, n);
+}
+
+static int not_a_number(struct ki_d_checker *c, const struct ki_d_node *n, const char *tag)
+{
+	char name[KI_D_TYPE_NAME];
+
+	return FAIL(c, n, tag, "a number is expected, not %s", ki_d_type_name(n->type, name));
+}
+
+/* ---- assignment ---- */
+
+static bool is_variable(const struct ki_d_node *n)
+{
+	return n->kind == KI_D_SELF || n->kind == KI_D_THIS || n->kind == KI_D_INDEX ||
+	       (n->kind == KI_D_NAME && !ki_d_builtin_find(n->text));
+}
+
+static bool has_no_type(struct ki_d_type t)
+{
+	return t.base == KI_D_VOID && !t.stars;
+}
+
+/* Can a value of that type be kept by a variable? */
+static bool can_keep(struct ki_d_type t)
+{
+	return ki_d_is_scalar(t) || ki_d_is_string(t) || ki_d_is_struct(t) || ki_d_is_array(t) ||
+	       t.base == KI_D_STACK;
+}
+
+static bool can_store(const struct ki_d_node *n)
+{
+	if (ki_d_in_variable(n))
+		return (n->kind == KI_D_MEMBER || n->kind == KI_D_ELEMENT) && can_keep(n->type);
+	return ki_d_in_scratch(n) && ki_d_is_scalar(n->type) && !(n->kind == KI_D_MEMBER && n->op);
+}
+
+/* The variable of what is assigned to, whose type may be known only now; NULL: it is memory. */
+static int target_var(struct ki_d_checker *c, struct ki_d_node *n, struct ki_d_var **out)
+{
+	int ret = n->kind == KI_D_NAME ? ki_d_known(c->d, n->text, c->err) : 0;
+
+	if (ret)
+		return ret;
+	if (n->kind == KI_D_NAME && ki_d_inline_find(c->d, n->text))
+		return FAIL(c, n, "D_OP_WRITE", "%.40s is no variable", n->text);
+	if (n->kind == KI_D_DEREF || n->kind == KI_D_MEMBER) {
+		ret = ki_d_check_expr(c, n);
+		if (ret || can_store(n))
+			return ret;
+	}
+	if (!is_variable(n))
+		return FAIL(c, n,
+			    n->kind == KI_D_NAME || n->kind == KI_D_SYMBOL ||
+					    n->kind == KI_D_MEMBER || n->kind == KI_D_DEREF
+				    ? "D_OP_WRITE"
+				    : "D_OP_LVAL",
+			    "only variables can be assigned to");
+	if (n->kind == KI_D_INDEX) {
+		ret = ki_d_check_index(c, n, true);
+		if (!ret && n->kind != KI_D_INDEX && can_store(n))
+			return 0;
+		if (!ret && n->kind != KI_D_INDEX)
+			return FAIL(c, n, "D_OP_WRITE", "memory of the kernel is not written");
+		*out = n->sym.var;
+		return ret;
+	}
+	*out = ki_d_var_find(c->d, n);
+	return *out ? 0 : ki_d_var_new(c, n, out);
+}
+
+static bool goes_into(struct ki_d_type to, struct ki_d_type from)
+{
+	if (ki_d_is_scalar(to))
+		return ki_d_is_scalar(from);
+	if (ki_d_is_struct(to))
+		return ki_d_is_struct(from) && ki_d_same_type(to, from) && !from.xlator;
+	return (ki_d_is_string(to) && ki_d_is_string(from)) ||
+	       (to.base == KI_D_STACK && from.base == KI_D_STACK);
+}
+
+static int check_value(struct ki_d_checker *c, const struct ki_d_node *to,
+		       const struct ki_d_node *from)
+{
+	const struct ki_d_type value = from ? from->type : ki_d_int(KI_I64);
+	const bool zero = from && from->kind == KI_D_NUMBER && !from->value &&
+			  (ki_d_is_string(to->type) || to->type.base == KI_D_STACK);
+	char a[KI_D_TYPE_NAME], b[KI_D_TYPE_NAME];
+
+	if (goes_into(to->type, value) || zero)
+		return 0;
+	return FAIL(c, to, "D_OP_INCOMPAT", "a value of type %s is assigned to one of type %s",
+		    ki_d_type_name(value, a), ki_d_type_name(to->type, b));
+}
+
+/* What is assigned to: a variable that may be new, whose type then is that of the value. */
+static int check_target(struct ki_d_checker *c, struct ki_d_node *n, const struct ki_d_node *from)
+{
+	const struct ki_d_type value = from ? from->type : ki_d_int(KI_I64);
+	const char *why;
+	char a[KI_D_TYPE_NAME];
+	struct ki_d_var *v = NULL;
+	int ret = target_var(c, n, &v);
+
+	if (ret || !v)
+		return ret ? ret : check_value(c, n, from);
+	if (n->kind != KI_D_INDEX && v->nkeys)
+		return FAIL(c, n, "D_IDENT_BADREF", "%s is an array: %s[...]", n->text, n->text);
+	if (has_no_type(v->type))
+		v->type = value;
+	v->type.scratch |= value.scratch && v->type.stars;
+	if (value.xlator && ki_d_same_type(v->type, value))
+		v->type.xlator = value.xlator;
+	n->sym.var = v;
+	n->type = v->type;
+	if (has_no_type(value))
+		return FAIL(c, n, "D_OP_INCOMPAT", "what has no value is assigned");
+	if (!can_keep(v->type))
+		return FAIL(c, n, "D_OP_INCOMPAT", "a variable of type %s is not supported yet",
+			    ki_d_type_name(v->type, a));
+	c->d->texts_used |= ki_d_is_string(v->type);
+	ret = check_value(c, n, from);
+	why = ret ? NULL : ki_d_no_parts(&c->d->types, v->type);
+	return why ? FAIL(c, n, "D_UNKNOWN", "%.40s: %s", v->name, why) : ret;
+}
+
+/* What is assigned in one instruction can be assigned anywhere, and an index may change. */
+static int check_parts(struct ki_d_checker *c, const struct ki_d_node *n)
+{
+	const struct ki_d_node *to = n->kid[0];
+	const bool whole = n == c->statement && n->kind == KI_D_ASSIGN && n->op == KI_BINARIES;
+
+	if (!ki_d_in_variable(to) || whole)
+		return 0;
+	if (ki_d_is_struct(to->type))
+		return FAIL(c, n, "D_OP_INCOMPAT",
+			    "a struct is assigned in a statement of its own");
+	for (; to->kind == KI_D_MEMBER || to->kind == KI_D_ELEMENT; to = to->kid[0])
+		if (to->kind == KI_D_ELEMENT && ki_d_steps(to->kid[1]))
+			return FAIL(c, to, "D_UNKNOWN",
+				    "the index changes a variable: do that in a statement before");
+	return 0;
+}
+
+int ki_d_check_assign(struct ki_d_checker *c, struct ki_d_node *n)
+{
+	struct ki_d_node *to = n->kid[0];
+	const bool computes = n->op != KI_BINARIES;
+	const bool new =
+		computes &&is_variable(to) && to->kind != KI_D_INDEX && !ki_d_var_find(c->d, to);
+	int ret;
+
+	if (to->kind == KI_D_AGG)
+		return FAIL(c, to, "D_OP_LVAL", "an aggregation is assigned to with = alone");
+	ret = check_operand(c, n->kid[1]);
+	if (!ret && computes && !ki_d_is_scalar(n->kid[1]->type))
+		ret = not_a_number(c, n->kid[1], "D_OP_ARITH");
+	if (!ret)
+		ret = check_target(c, to, new ? NULL : n->kid[1]);
+	if (!ret && computes && !ki_d_is_scalar(to->type))
+		ret = not_a_number(c, to, "D_OP_ARITH");
+	n->type = to->type;
+	return ret ? ret : check_parts(c, n);
+}
+
+int ki_d_check_step(struct ki_d_checker *c, struct ki_d_node *n)
+{
+	int ret = check_target(c, n->kid[0], NULL);
+
+	if (!ret && !ki_d_is_scalar(n->kid[0]->type))
+		ret = not_a_number(c, n->kid[0], "D_OP_SCALAR");
+	n->type = n->kid[0]->type;
+	return ret ? ret : check_parts(c, n);
+}
+
+/* ---- two operands ---- */
+
+static bool is_comparison(uint8_t op)
+{
+	return op >= KI_EQ && op <= KI_GE;
+}
+
+static bool is_logic(uint8_t op)
+{
+	return op == KI_LAND || op == KI_LOR || op == KI_D_XOR_LOGIC;
+}
+
+/* C's usual conversions: to int at least, then to the larger, then to unsigned. */
+static struct ki_d_type usual(struct ki_d_type a, struct ki_d_type b)
+{
+	const unsigned int size = ki_d_size(a) > ki_d_size(b) ? ki_d_size(a) : ki_d_size(b);
+	const struct ki_d_type both[] = {a, b};
+	bool is_unsigned = false;
+
+	for (int i = 0; i < 2; i++)
+		is_unsigned |= ki_d_num(both[i]) >= KI_U8 && ki_d_size(both[i]) == size;
+	if (size < 4)
+		return ki_d_int(KI_I32);
+	if (size == 4)
+		return ki_d_int(is_unsigned ? KI_U32 : KI_I32);
+	return ki_d_int(is_unsigned ? KI_U64 : KI_I64);
+}
+
+/* 0, or a pointer that is 0: no string. */
+static bool is_nothing(const struct ki_d_node *n)
+{
+	while (n->kind == KI_D_CAST && n->type.stars)
+		n = n->kid[0];
+	return n->kind == KI_D_NUMBER && !n->value;
+}
+
+/* Of what an operator wants that takes no strings. */
+static const char *number_tag(uint8_t op)
+{
+	if (is_logic(op))
+		return "D_OP_SCALAR";
+	return op == KI_ADD || op == KI_SUB || op == KI_MUL || op == KI_DIV ? "D_OP_ARITH"
+									    : "D_OP_INT";
+}
+
+static int check_strings(struct ki_d_checker *c, struct ki_d_node *n)
+{
+	if (!is_comparison(n->op))
+		return FAIL(c, n, number_tag(n->op), "a string is no number");
+	for (unsigned int i = 0; i < 2; i++)
+		if (!ki_d_is_string(n->kid[i]->type) && !is_nothing(n->kid[i]))
+			return FAIL(c, n, "D_OP_INCOMPAT", "a string is compared with a number");
+	c->d->texts_used = true;
+	n->type = ki_d_int(KI_I32);
+	return 0;
+}
+
+/* Two pointers, or one and a number. */
+static int check_pointers(struct ki_d_checker *c, struct ki_d_node *n)
+{
+	const struct ki_d_type a = n->kid[0]->type, b = n->kid[1]->type;
+	const struct ki_d_type p = a.stars ? a : b;
+
+	if (n->op != KI_ADD && n->op != KI_SUB)
+		return FAIL(c, n, "D_OP_INT", "an integer is expected, not a pointer");
+	if (n->op == KI_ADD && a.stars && b.stars)
+		return FAIL(c, n, "D_OP_INCOMPAT", "two pointers are added");
+	if (n->op == KI_SUB && !a.stars)
+		return FAIL(c, n, "D_OP_INCOMPAT", "a pointer is subtracted from a number");
+	if (p.stars == 1 && p.base == KI_D_VOID)
+		return FAIL(c, n, "D_OP_VFPTR", "a void * is no number: (uintptr_t) makes it one");
+	n->type = a.stars && b.stars ? ki_d_int(KI_I64) : p;
+	return 0;
+}
+
+static int check_division(struct ki_d_checker *c, struct ki_d_node *n)
+{
+	const struct ki_d_node *by = n->kid[1];
+
+	if ((n->op == KI_DIV || n->op == KI_MOD) && by->kind == KI_D_NUMBER && !by->value)
+		return FAIL(c, by, "D_DIV_ZERO", "division by zero");
+	return 0;
+}
+
+int ki_d_check_binary(struct ki_d_checker *c, struct ki_d_node *n)
+{
+	int ret = check_operand(c, n->kid[0]);
+	struct ki_d_type a, b;
+
+	if (!ret)
+		ret = check_operand(c, n->kid[1]);
+	if (ret)
+		return ret;
+	a = n->kid[0]->type;
+	b = n->kid[1]->type;
+	if (ki_d_is_string(a) || ki_d_is_string(b))
+		return check_strings(c, n);
+	if (!ki_d_is_scalar(a) || !ki_d_is_scalar(b))
+		return not_a_number(c, ki_d_is_scalar(a) ? n->kid[1] : n->kid[0],
+				    is_comparison(n->op) ? "D_OP_INCOMPAT" : number_tag(n->op));
+	if (is_comparison(n->op) || is_logic(n->op))
+		n->type = ki_d_int(KI_I32);
+	else if (a.stars || b.stars)
+		return check_pointers(c, n);
+	else if (n->op == KI_SHL || n->op == KI_SHR)
+		n->type = usual(a, ki_d_int(KI_I32));
+	else
+		n->type = usual(a, b);
+	return check_division(c, n);
+}
+
+/* ---- three, and one ---- */
+
+static int check_arms(struct ki_d_checker *c, struct ki_d_node *n)
+{
+	const struct ki_d_node *a = n->kid[1], *b = n->kid[2];
+
+	if (ki_d_is_string(a->type) || ki_d_is_string(b->type)) {
+		if (!ki_d_is_string(a->type) && !is_nothing(a))
+			return FAIL(c, a, "D_OP_INCOMPAT", "a number here, a string behind :");
+		if (!ki_d_is_string(b->type) && !is_nothing(b))
+			return FAIL(c, b, "D_OP_INCOMPAT", "a string before :, a number here");
+		c->d->texts_used = true;
+		n->type = (struct ki_d_type){.base = KI_D_STRING};
+		return 0;
+	}
+	if (!ki_d_is_scalar(a->type) || !ki_d_is_scalar(b->type))
+		return FAIL(c, n, "D_OP_INCOMPAT", "numbers or strings are expected around :");
+	n->type = a->type.stars ? a->type : b->type.stars ? b->type : usual(a->type, b->type);
+	return 0;
+}
+
+int ki_d_check_cond(struct ki_d_checker *c, struct ki_d_node *n)
+{
+	int ret = 0;
+
+	for (unsigned int i = 0; !ret && i < 3; i++)
+		ret = check_operand(c, n->kid[i]);
+	if (!ret && !ki_d_is_scalar(n->kid[0]->type))
+		ret = not_a_number(c, n->kid[0], "D_OP_SCALAR");
+	return ret ? ret : check_arms(c, n);
+}
+
+int ki_d_check_unary(struct ki_d_checker *c, struct ki_d_node *n)
+{
+	int ret = check_operand(c, n->kid[0]);
+
+	if (ret)
+		return ret;
+	if (!ki_d_is_scalar(n->kid[0]->type))
+		return not_a_number(c, n->kid[0],
+				    n->op == KI_LNOT  ? "D_OP_SCALAR"
+				    : n->op == KI_NOT ? "D_OP_INT"
+						      : "D_OP_ARITH");
+	if (n->op != KI_LNOT && n->kid[0]->type.stars)
+		return not_a_number(c, n->kid[0], n->op == KI_NOT ? "D_OP_INT" : "D_OP_ARITH");
+	n->type = n->op == KI_LNOT ? ki_d_int(KI_I32) : usual(n->kid[0]->type, ki_d_int(KI_I32));
+	return 0;
+}
+
+/* char * and void * */
+static bool leads_to_bytes(struct ki_d_type t)
+{
+	return t.stars == 1 &&
+	       (t.base == KI_D_VOID ||
+		(t.base == KI_D_INT && ki_d_size(ki_d_int((enum ki_type)t.num)) == 1));
+}
+
+int ki_d_check_cast(struct ki_d_checker *c, struct ki_d_node *n)
+{
+	char a[KI_D_TYPE_NAME], b[KI_D_TYPE_NAME];
+	int ret = ki_d_check_expr(c, n->kid[0]);
+
+	if (!ret && ki_d_is_string(n->about))
+		ret = ki_d_to_text(c, n->kid[0]);
+	if (!ret && ki_d_is_scalar(n->about))
+		ret = ki_d_decay(c, n->kid[0]);
+	if (!ret && ki_d_is_string(n->about) && leads_to_bytes(n->kid[0]->type))
+		ret = ki_d_pointer_to_text(c, n->kid[0]);
+	if (ret)
+		return ret;
+	n->type = n->about;
+	n->type.scratch = n->type.stars && n->kid[0]->type.scratch;
+	if (ki_d_same_type(n->type, n->kid[0]->type))
+		n->type.xlator = n->kid[0]->type.xlator;
+	if (ki_d_is_scalar(n->type) && ki_d_is_scalar(n->kid[0]->type))
+		return 0;
+	c->d->texts_used |= ki_d_is_string(n->type);
+	if (ki_d_is_string(n->type) && ki_d_is_string(n->kid[0]->type))
+		return 0;
+	if (has_no_type(n->type))
+		return 0;
+	return FAIL(c, n, "D_CAST_INVAL", "%s cannot be cast to %s",
+		    ki_d_type_name(n->kid[0]->type, a), ki_d_type_name(n->type, b));
+}
+
+/* ---- functions of strings ---- */
+
+int ki_d_check_string(struct ki_d_checker *c, struct ki_d_node *n, const char *function)
+{
+	int ret = check_operand(c, n);
+
+	if (ret || ki_d_is_string(n->type) || is_nothing(n))
+		return ret;
+	if (leads_to_bytes(n->type))
+		return ki_d_pointer_to_text(c, n);
+	return FAIL(c, n, "D_PROTO_ARG", "%s() wants a string here", function);
+}
+
+int ki_d_check_text_call(struct ki_d_checker *c, struct ki_d_node *n)
+{
+	const struct ki_d_function *f = n->sym.function;
+	const bool of = f->number == KI_TEXT_KERNEL;
+	const char *want = f->args;
+	int ret = 0;
+
+	for (struct ki_d_node *k = n->kid[0]; !ret && k; k = k->next, want++) {
+		ret = *want == 's' ? ki_d_check_string(c, k, f->name) : check_operand(c, k);
+		if (!ret && *want == 'p' && !k->type.stars && !is_nothing(k))
+			ret = FAIL(c, k, "D_PROTO_ARG", "%s() wants a pointer here", f->name);
+		if (ret || *want == 's' || ki_d_is_scalar(k->type))
+			continue;
+		if (of && ki_d_is_string(k->type))
+			ki_d_unwrap(n);
+		else
+			ret = FAIL(c, k, of ? "D_STRINGOF_TYPE" : "D_PROTO_ARG",
+				   "%s() wants a number or an address here", f->name);
+		if (of)
+			break;
+	}
+	c->d->texts_used = true;
+	c->d->token_used |= f->kind == KI_D_F_TOKEN;
+	if (n->kind == KI_D_CALL)
+		n->type = ki_d_text_is_number(f) ? ki_d_int(KI_I64)
+						 : (struct ki_d_type){.base = KI_D_STRING};
+	return ret;
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Expressions to nodes of a snippet: what code.c, the statements, is made with.
+ */
+#ifndef KI_DLANG_CODE_H
+#define KI_DLANG_CODE_H
+
+#include "dlang/check/check.h"
+#include "dlang/words/names.h"
+#include "dlang/run/run.h"
+
+struct ki_d_gen {
+	struct ki_dlang *d;
+	struct ki_snippet *s;
+	const struct ki_d_site *site;
+	uint32_t clause;	/* its number */
+	uint32_t action;	/* of the clause, from 1; 0: the predicate */
+	uint32_t faults;	/* places of the clause that may fault, so far, */
+	uint32_t faults_before; /* and before what has been made sure of last */
+	uint32_t error_epid;	/* in ERROR's clauses: whose fault it was */
+	bool in_error;
+	const struct ki_d_node *weight; /* of the aggregation that is made; NULL: 1 */
+};
+
+struct ki_node *ki_d_gen_expr(struct ki_d_gen *g, const struct ki_d_node *n);
+
+/* code_memory.c: what stands in memory; of a struct or an array its value is where it is. */
+struct ki_node *ki_d_gen_address(struct ki_d_gen *g, const struct ki_d_node *n);
+struct ki_node *ki_d_gen_memory(struct ki_d_gen *g, const struct ki_d_node *n);
+
+/*
+ * code_fault.c: what may fault: memory, a string at an address (an operation of helper TEXT with
+ * KI_TEXT_FAULT, args[0] the address), the right side of a division.
+ */
+struct ki_node *ki_d_gen_load(struct ki_d_gen *g, enum ki_type type, struct ki_node *at);
+struct ki_node *ki_d_gen_text_at(struct ki_d_gen *g, enum ki_text_op op, struct ki_node **args,
+				 unsigned int n);
+static inline bool ki_d_divides(uint8_t op)
+{
+	return op == KI_DIV || op == KI_MOD;
+}
+
+static inline bool ki_d_is_nonzero(const struct ki_d_node *n)
+{
+	return n->kind == KI_D_NUMBER && n->value;
+}
+
+struct ki_node *ki_d_gen_divisor(struct ki_d_gen *g, enum ki_type type, struct ki_node *x);
+/* Is there such a place since ki_d_gen.faults_before? */
+bool ki_d_gen_faulted(const struct ki_d_gen *g);
+/* A change or a record, which is left out behind a fault. */
+struct ki_node *ki_d_gen_effect(struct ki_d_gen *g, struct ki_node *stmt);
+struct ki_node *ki_d_gen_no_fault(struct ki_d_gen *g);
+/* Behind a clause that may have faulted: what ERROR's clauses do (NULL: nothing), and a record. */
+struct ki_node *ki_d_gen_error(struct ki_d_gen *g, struct ki_node *clauses);
+struct ki_node *ki_d_gen_error_argument(struct ki_d_gen *g, unsigned int i);
+/* The record of a clause that has come to its end. */
+struct ki_node *ki_d_gen_done(struct ki_d_gen *g);
+
+/* alloca(), copyin(), bcopy(), copyout() ...; what is assigned to memory, a statement. */
+struct ki_node *ki_d_gen_memory_call(struct ki_d_gen *g, const struct ki_d_node *n);
+struct ki_node *ki_d_gen_store(struct ki_d_gen *g, enum ki_type type, struct ki_node *at,
+			       struct ki_node *value);
+/* The bytes at an address, in pieces: how many nodes. */
+unsigned int ki_d_gen_bytes(struct ki_d_gen *g, const struct ki_d_node *at, uint64_t size,
+			    struct ki_node **nodes);
+/* speculation(); speculate(), which remembers the number if it is one; that number; it is free. */
+struct ki_node *ki_d_gen_speculation(struct ki_d_gen *g);
+struct ki_node *ki_d_gen_speculate(struct ki_d_gen *g, const struct ki_d_node *which);
+struct ki_node *ki_d_gen_speculation_now(struct ki_d_gen *g);
+struct ki_node *ki_d_gen_speculation_end(struct ki_d_gen *g);
+
+/* let.c's: a value that is kept while another one is computed, and it. */
+struct ki_node *ki_d_gen_let(struct ki_d_gen *g, const struct ki_d_node *n);
+struct ki_node *ki_d_gen_held(struct ki_d_gen *g, const struct ki_d_node *n);
+/* An index, which is a fault from n on. */
+struct ki_node *ki_d_gen_in_bounds(struct ki_d_gen *g, struct ki_node *x, uint64_t n);
+/* What code_parts.c keeps in locals: offsets of a part, and of a second one; a value. */
+struct ki_node *ki_d_gen_offset(struct ki_d_gen *g, bool second);
+struct ki_node *ki_d_gen_set_offset(struct ki_d_gen *g, bool second, struct ki_node *x);
+struct ki_node *ki_d_gen_value_kept(struct ki_d_gen *g);
+struct ki_node *ki_d_gen_set_value(struct ki_d_gen *g, struct ki_node *x);
+/* So many bytes of scratch memory, as alloca(); some of them, as a statement. */
+struct ki_node *ki_d_gen_piece(struct ki_d_gen *g, uint64_t size);
+struct ki_node *ki_d_gen_put(struct ki_d_gen *g, struct ki_node *at, struct ki_node *value,
+			     unsigned int bytes);
+
+/*
+ * code_parts.c: variables with parts. A part's value; of a struct or array: where a copy of it is.
+ * What is assigned to one, as statements; a whole struct. Zeros in those of this->; NULL: none.
+ */
+struct ki_node *ki_d_gen_part(struct ki_d_gen *g, const struct ki_d_node *n);
+struct ki_node *ki_d_gen_part_copy(struct ki_d_gen *g, const struct ki_d_node *n);
+struct ki_node *ki_d_gen_set_part(struct ki_d_gen *g, const struct ki_d_node *n,
+				  struct ki_node *value);
+struct ki_node *ki_d_gen_set_struct(struct ki_d_gen *g, const struct ki_d_node *to,
+				    const struct ki_d_node *from);
+struct ki_node *ki_d_gen_parts_begin(struct ki_d_gen *g);
+/* Is the current process, or one that it descends from, of that number? */
+struct ki_node *ki_d_gen_progeny(struct ki_d_gen *g, const struct ki_d_node *pid);
+
+/* code_text.c: strings, as their numbers. */
+struct ki_node *ki_d_gen_text(struct ki_d_gen *g, const struct ki_d_node *n);
+struct ki_node *ki_d_gen_text_call(struct ki_d_gen *g, const struct ki_d_node *n);
+struct ki_node *ki_d_gen_compare_texts(struct ki_d_gen *g, const struct ki_d_node *n);
+/* What puts some of the program's strings into the table; a list. */
+struct ki_node *ki_d_gen_constants(struct ki_d_gen *g, size_t from, size_t to);
+/* The bytes of a string that is the same for all hits of the place. */
+const char *ki_d_gen_known(struct ki_d_gen *g, const struct ki_d_node *n);
+
+/* code.c: an assignment, ++ or --, as a statement. */
+struct ki_node *ki_d_gen_assign(struct ki_d_gen *g, const struct ki_d_node *n);
+
+/* code_agg.c */
+struct ki_node *ki_d_gen_aggregate(struct ki_d_gen *g, const struct ki_d_node *n);
+
+/* The words of an associative array's key: of self-> with the thread's number. */
+unsigned int ki_d_gen_array_keys(struct ki_d_gen *g, const struct ki_d_node *n,
+				 struct ki_node **nodes);
+
+/* A value as it travels: how many nodes. */
+unsigned int ki_d_gen_value(struct ki_d_gen *g, const struct ki_d_node *n, uint8_t form,
+			    struct ki_node **nodes);
+
+/* The nodes of a tuple, as the aggregation has them; a NULL: as arrays do. */
+unsigned int ki_d_gen_keys(struct ki_d_gen *g, const struct ki_d_node *list,
+			   const struct ki_d_agg *a, struct ki_node **nodes);
+
+/* The word of a value that is the same for all hits of the place. */
+uint64_t ki_d_gen_constant(struct ki_d_gen *g, const struct ki_d_node *n);
+
+/* code_argument.c: argument i of a system call, where its function begins; of any probe; errno */
+struct ki_node *ki_d_gen_syscall_arg(struct ki_d_gen *g, unsigned int i);
+struct ki_node *ki_d_gen_argument(struct ki_d_gen *g, unsigned int i);
+struct ki_node *ki_d_gen_errno(struct ki_d_gen *g);
+/* code_user.c: an argument of a probe in a process; the list, only at its place there */
+struct ki_d_user;
+struct ki_node *ki_d_gen_user_argument(struct ki_d_gen *g, const struct ki_d_user *u,
+				       unsigned int i);
+/* code_fault.c: a value in the process's memory; a fault if it is not there */
+struct ki_node *ki_d_gen_user_load(struct ki_d_gen *g, enum ki_type type, struct ki_node *at);
+struct ki_node *ki_d_gen_user_meant(struct ki_d_gen *g, const struct ki_d_user *u,
+				    struct ki_node *list);
+
+#endif

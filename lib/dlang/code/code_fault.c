@@ -1,0 +1,451 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+/*
+ * What a program computes may lead nowhere: addresses that cannot be read, division by zero.
+ *
+ * A local, the fault, is 0 until that happens. What is evaluated then is 0, and goes on to be
+ * evaluated; but statements from there on to the end of the clause do nothing, the one in which it
+ * happened included: its change or record is left out (ki_stmt_unless). Behind the clause ERROR's
+ * clauses follow, if it is not 0, and a record that tells the reader. So code goes forward only.
+ */
+#include <string.h>
+
+#include "dlang/code/code.h"
+
+/* Locals, from the last one down. */
+enum local {
+	HOLD,
+	TEMP,
+	ADDRESS,
+	FAULT,
+	ERROR_FAULT,
+	ERROR_ADDRESS,
+	SPECULATION,
+	DESTINATION,
+	OFFSET,
+	LET,
+	LOCALS = LET + KI_D_LETS
+};
+_Static_assert(LOCALS == KI_D_HELD_LOCALS, "storage.c leaves them alone");
+
+static struct ki_var local(enum local which)
+{
+	static const char *const names[] = {
+		"hold",		 "temp",	"address",     "fault",	 "error_fault",
+		"error_address", "speculation", "destination", "offset", "let0",
+		"let1",		 "let2",	"let3"};
+
+	return (struct ki_var){.name = names[which],
+			       .kind = KI_VAR_LOCAL,
+			       .type = which == HOLD ? KI_I64 : KI_U64,
+			       .first = KI_LOCALS - 1 - which};
+}
+
+static struct ki_node *get(struct ki_d_gen *g, enum local which)
+{
+	const struct ki_var v = local(which);
+
+	return ki_expr_var(g->s, &v);
+}
+
+static struct ki_node *set(struct ki_d_gen *g, enum local which, struct ki_node *value)
+{
+	const struct ki_var v = local(which);
+
+	return ki_stmt_update(g->s, KI_SET, &v, NULL, value);
+}
+
+static struct ki_node *number(struct ki_d_gen *g, uint64_t value)
+{
+	return ki_expr_const(g->s, KI_U64, value);
+}
+
+static struct ki_node *both(struct ki_d_gen *g, struct ki_node *a, struct ki_node *b)
+{
+	return ki_expr_binary(g->s, KI_LAND, a, b);
+}
+
+struct ki_node *ki_d_gen_no_fault(struct ki_d_gen *g)
+{
+	return ki_expr_unary(g->s, KI_LNOT, get(g, FAULT));
+}
+
+bool ki_d_gen_faulted(const struct ki_d_gen *g)
+{
+	return g->faults > g->faults_before;
+}
+
+struct ki_node *ki_d_gen_effect(struct ki_d_gen *g, struct ki_node *stmt)
+{
+	const struct ki_var v = local(FAULT);
+
+	return ki_d_gen_faulted(g) ? ki_stmt_unless(g->s, stmt, &v) : stmt;
+}
+
+/* fault = condition && !fault ? it : fault */
+static struct ki_node *note(struct ki_d_gen *g, struct ki_node *condition, unsigned int kind)
+{
+	const uint64_t word = ki_d_fault_word(kind, g->action, 4 * g->faults++);
+
+	return set(g, FAULT,
+		   ki_expr_cond(g->s, both(g, ki_d_gen_no_fault(g), condition), number(g, word),
+				get(g, FAULT)));
+}
+
+/* Statements, the last one first, before the value. */
+static struct ki_node *behind(struct ki_d_gen *g, struct ki_node *const *stmt, unsigned int n,
+			      struct ki_node *value)
+{
+	while (n--)
+		value = ki_expr_behind(g->s, stmt[n], value);
+	return value;
+}
+
+/* temp = the address; address = temp, unless there is a fault already, whose address stays. */
+static void set_address(struct ki_d_gen *g, struct ki_node *at, struct ki_node **stmt)
+{
+	stmt[0] = set(g, TEMP, ki_expr_cast(g->s, KI_U64, at));
+	stmt[1] = set(g, ADDRESS,
+		      ki_expr_cond(g->s, ki_d_gen_no_fault(g), get(g, TEMP), get(g, ADDRESS)));
+}
+
+/* Of scratch memory, its table knows. */
+static struct ki_node *unreadable(struct ki_d_gen *g, unsigned int size)
+{
+	struct ki_node *args[] = {get(g, ADDRESS), number(g, size)};
+
+	if (g->d->scratch_used)
+		return ki_expr_text(g->s, ki_texts_number(g->d->run->strings), KI_TEXT_UNREADABLE,
+				    args, 2);
+	return ki_expr_helper(g->s, KI_HELPER_UNREADABLE, args, 2);
+}
+
+struct ki_node *ki_d_gen_load(struct ki_d_gen *g, enum ki_type type, struct ki_node *at)
+{
+	struct ki_node *stmt[4], *bad = unreadable(g, ki_d_size(ki_d_int(type)));
+
+	set_address(g, at, stmt);
+	stmt[2] =
+		set(g, TEMP, ki_expr_cast(g->s, KI_U64, ki_expr_load(g->s, type, get(g, ADDRESS))));
+	stmt[3] =
+		note(g, both(g, ki_expr_unary(g->s, KI_LNOT, get(g, TEMP)), bad), KI_D_BAD_ADDRESS);
+	return behind(g, stmt, 4, ki_expr_cast(g->s, type, get(g, TEMP)));
+}
+
+/* temp is one of the values from KI_TEXT_FAULT down that no string and no address has. */
+static struct ki_node *is_bad(struct ki_d_gen *g)
+{
+	return ki_expr_binary(g->s, KI_GE, get(g, TEMP), number(g, KI_TEXT_SECOND));
+}
+
+/* A helper's operation at an address; temp: what it gives, 0 if there is a fault already. */
+static void operate(struct ki_d_gen *g, enum ki_text_op op, struct ki_node **args, unsigned int n,
+		    struct ki_node **stmt)
+{
+	struct ki_node *x;
+
+	set_address(g, args[0], stmt);
+	args[0] = get(g, ADDRESS);
+	x = ki_expr_text(g->s, ki_texts_number(g->d->run->strings), op, args, n);
+	stmt[2] = set(g, TEMP,
+		      ki_expr_cond(g->s, ki_d_gen_no_fault(g), ki_expr_cast(g->s, KI_U64, x),
+				   number(g, 0)));
+}
+
+static struct ki_node *good(struct ki_d_gen *g)
+{
+	return ki_expr_cond(g->s, is_bad(g), number(g, 0), get(g, TEMP));
+}
+
+struct ki_node *ki_d_gen_text_at(struct ki_d_gen *g, enum ki_text_op op, struct ki_node **args,
+				 unsigned int n)
+{
+	struct ki_node *stmt[4];
+
+	operate(g, op, args, n, stmt);
+	stmt[3] = note(g, is_bad(g), KI_D_BAD_ADDRESS);
+	return behind(g, stmt, 4, good(g));
+}
+
+struct ki_node *ki_d_gen_divisor(struct ki_d_gen *g, enum ki_type type, struct ki_node *x)
+{
+	struct ki_node *stmt[2];
+
+	stmt[0] = set(g, TEMP, ki_expr_cast(g->s, KI_U64, x));
+	stmt[1] = note(g, ki_expr_unary(g->s, KI_LNOT, get(g, TEMP)), KI_D_DIVISION);
+	return behind(g, stmt, 2, ki_expr_cast(g->s, type, get(g, TEMP)));
+}
+
+struct ki_node *ki_d_gen_in_bounds(struct ki_d_gen *g, struct ki_node *x, uint64_t n)
+{
+	struct ki_node *stmt[3], *bad;
+
+	set_address(g, x, stmt);
+	bad = ki_expr_binary(g->s, KI_GE, get(g, TEMP), number(g, n));
+	stmt[2] = note(g, bad, KI_D_BAD_INDEX);
+	bad = ki_expr_binary(g->s, KI_GE, get(g, TEMP), number(g, n));
+	return behind(g, stmt, 3, ki_expr_cond(g->s, bad, number(g, 0), get(g, TEMP)));
+}
+
+struct ki_node *ki_d_gen_let(struct ki_d_gen *g, const struct ki_d_node *n)
+{
+	struct ki_node *keep = set(g, (enum local)(LET + n->value),
+				   ki_expr_cast(g->s, KI_U64, ki_d_gen_expr(g, n->kid[0])));
+
+	return ki_expr_behind(g->s, keep, ki_d_gen_expr(g, n->kid[1]));
+}
+
+struct ki_node *ki_d_gen_held(struct ki_d_gen *g, const struct ki_d_node *n)
+{
+	return ki_expr_cast(g->s, ki_d_num(n->type), get(g, (enum local)(LET + n->value)));
+}
+
+struct ki_node *ki_d_gen_offset(struct ki_d_gen *g, bool second)
+{
+	return get(g, second ? DESTINATION : OFFSET);
+}
+
+struct ki_node *ki_d_gen_set_offset(struct ki_d_gen *g, bool second, struct ki_node *x)
+{
+	return set(g, second ? DESTINATION : OFFSET, x);
+}
+
+struct ki_node *ki_d_gen_value_kept(struct ki_d_gen *g)
+{
+	return get(g, DESTINATION);
+}
+
+struct ki_node *ki_d_gen_set_value(struct ki_d_gen *g, struct ki_node *x)
+{
+	return set(g, DESTINATION, ki_expr_cast(g->s, KI_U64, x));
+}
+
+/* ---- scratch memory ---- */
+
+/* alloca() and copyin(): KI_TEXT_SECOND if there is no such piece. */
+static struct ki_node *piece(struct ki_d_gen *g, enum ki_text_op op, struct ki_node **args,
+			     unsigned int n)
+{
+	struct ki_node *stmt[5], *none;
+
+	operate(g, op, args, n, stmt);
+	none = ki_expr_binary(g->s, KI_EQ, get(g, TEMP), number(g, KI_TEXT_SECOND));
+	stmt[3] = note(g, none, KI_D_NO_SCRATCH);
+	stmt[4] = note(g, is_bad(g), KI_D_BAD_ADDRESS);
+	return behind(g, stmt, 5, good(g));
+}
+
+/* bcopy(), copyinto(), copyout() ...: KI_TEXT_SECOND if it is the destination. */
+static struct ki_node *copy(struct ki_d_gen *g, enum ki_text_op op, struct ki_node **args)
+{
+	struct ki_node *stmt[6], *second, *where;
+
+	stmt[0] = set(g, DESTINATION, ki_expr_cast(g->s, KI_U64, args[1]));
+	args[1] = get(g, DESTINATION);
+	operate(g, op, args, 3, stmt + 1);
+	second = ki_expr_binary(g->s, KI_EQ, get(g, TEMP), number(g, KI_TEXT_SECOND));
+	where = ki_expr_cond(g->s, both(g, ki_d_gen_no_fault(g), second), get(g, DESTINATION),
+			     get(g, ADDRESS));
+	stmt[4] = set(g, ADDRESS, where);
+	stmt[5] = note(g, is_bad(g), KI_D_BAD_ADDRESS);
+	return behind(g, stmt, 6, good(g));
+}
+
+struct ki_node *ki_d_gen_memory_call(struct ki_d_gen *g, const struct ki_d_node *n)
+{
+	enum ki_text_op op = (enum ki_text_op)n->sym.function->number;
+	struct ki_node *args[3];
+	unsigned int count = 0;
+
+	if (op == KI_TEXT_COPY && ki_d_is_string(n->kid[0]->type))
+		op = KI_TEXT_COPY_TEXT;
+	for (const struct ki_d_node *k = n->kid[0]; k; k = k->next)
+		args[count++] = ki_d_gen_expr(g, k);
+	if (op == KI_TEXT_SCRATCH || op == KI_TEXT_COPYIN)
+		return piece(g, op, args, count);
+	if (op == KI_TEXT_COPY_USER) { /* from, how many, to */
+		struct ki_node *many = args[1];
+
+		args[1] = args[2];
+		args[2] = many;
+	}
+	return copy(g, op, args);
+}
+
+struct ki_node *ki_d_gen_user_load(struct ki_d_gen *g, enum ki_type type, struct ki_node *at)
+{
+	struct ki_node *args[] = {at, number(g, ki_d_size(ki_d_int(type)))};
+
+	return ki_d_gen_load(g, type, piece(g, KI_TEXT_COPYIN, args, 2));
+}
+
+struct ki_node *ki_d_gen_piece(struct ki_d_gen *g, uint64_t size)
+{
+	struct ki_node *args[] = {number(g, size)};
+
+	return piece(g, KI_TEXT_SCRATCH, args, 1);
+}
+
+struct ki_node *ki_d_gen_put(struct ki_d_gen *g, struct ki_node *at, struct ki_node *value,
+			     unsigned int bytes)
+{
+	struct ki_node *args[] = {at, value, number(g, bytes)};
+
+	return ki_stmt_eval(g->s, ki_d_gen_text_at(g, KI_TEXT_STORE, args, 3));
+}
+
+struct ki_node *ki_d_gen_store(struct ki_d_gen *g, enum ki_type type, struct ki_node *at,
+			       struct ki_node *value)
+{
+	struct ki_node *args[] = {at, get(g, DESTINATION), number(g, ki_d_size(ki_d_int(type)))},
+		       *keep = set(g, DESTINATION, ki_expr_cast(g->s, KI_U64, value)), *store;
+
+	store = ki_d_gen_text_at(g, KI_TEXT_STORE, args, 3);
+	return ki_stmt_eval(g->s, ki_expr_behind(g->s, keep, store));
+}
+
+unsigned int ki_d_gen_bytes(struct ki_d_gen *g, const struct ki_d_node *at, uint64_t size,
+			    struct ki_node **nodes)
+{
+	const uint64_t piece = ki_d_bytes_piece(g->d);
+	unsigned int n = 0;
+
+	for (uint64_t from = 0; from < size; from += piece, n++) {
+		const uint64_t len = size - from < piece ? size - from : piece;
+		struct ki_node *args[2];
+
+		args[0] =
+			ki_expr_binary(g->s, KI_ADD, n ? get(g, DESTINATION) : ki_d_gen_expr(g, at),
+				       number(g, from));
+		if (!n)
+			args[0] = ki_expr_behind(
+				g->s, set(g, DESTINATION, ki_expr_cast(g->s, KI_U64, args[0])),
+				get(g, DESTINATION));
+		args[1] = number(g, len);
+		nodes[n] = ki_d_gen_text_at(g, KI_TEXT_BYTES, args, 2);
+	}
+	return n;
+}
+
+/* ---- processes ---- */
+
+#define GENERATIONS 16
+
+/* Where a task has that number or pointer. */
+static struct ki_node *of_task(struct ki_d_gen *g, enum ki_type type, const char *member)
+{
+	struct ki_d_type task;
+	uint64_t bit;
+
+	if (ki_d_type_written(g->d, "struct task_struct", &task) ||
+	    !ki_d_member_find(&g->d->types, task, member, &bit))
+		return number(g, 0);
+	return ki_expr_load(g->s, type,
+			    ki_expr_binary(g->s, KI_ADD, get(g, TEMP), number(g, bit / 8)));
+}
+
+/* The first process is its own parent. */
+struct ki_node *ki_d_gen_progeny(struct ki_d_gen *g, const struct ki_d_node *pid)
+{
+	struct ki_node *stmt[3 + 2 * GENERATIONS], *is;
+	unsigned int n = 0;
+
+	stmt[n++] = set(g, DESTINATION, ki_expr_cast(g->s, KI_U32, ki_d_gen_expr(g, pid)));
+	stmt[n++] = set(g, TEMP, ki_expr_fact(g->s, KI_FACT_TASK));
+	stmt[n++] = set(g, HOLD, number(g, 0));
+	for (int i = 0; i < GENERATIONS; i++) {
+		is = ki_expr_binary(g->s, KI_EQ, of_task(g, KI_U32, "tgid"), get(g, DESTINATION));
+		stmt[n++] = set(g, HOLD, ki_expr_binary(g->s, KI_OR, get(g, HOLD), is));
+		stmt[n++] = set(g, TEMP, of_task(g, KI_U64, "real_parent"));
+	}
+	return behind(g, stmt, n, ki_expr_cast(g->s, KI_I32, get(g, HOLD)));
+}
+
+/* ---- speculation ---- */
+
+static struct ki_node *numbers(struct ki_d_gen *g, enum ki_text_op op, struct ki_node *x)
+{
+	return ki_expr_text(g->s, ki_texts_number(g->d->run->strings), op, &x, 1);
+}
+
+struct ki_node *ki_d_gen_speculation(struct ki_d_gen *g)
+{
+	return numbers(g, KI_TEXT_TAKE, number(g, (uint64_t)g->d->set.nspec));
+}
+
+struct ki_node *ki_d_gen_speculate(struct ki_d_gen *g, const struct ki_d_node *which)
+{
+	struct ki_node *x = ki_expr_cast(g->s, KI_U64, ki_d_gen_expr(g, which));
+
+	return ki_d_gen_effect(g, set(g, SPECULATION, numbers(g, KI_TEXT_TAKEN, x)));
+}
+
+struct ki_node *ki_d_gen_speculation_now(struct ki_d_gen *g)
+{
+	return get(g, SPECULATION);
+}
+
+struct ki_node *ki_d_gen_speculation_end(struct ki_d_gen *g)
+{
+	return ki_stmt_eval(g->s, numbers(g, KI_TEXT_GIVE, get(g, SPECULATION)));
+}
+
+/* ---- behind a clause ---- */
+
+struct ki_node *ki_d_gen_error_argument(struct ki_d_gen *g, unsigned int i)
+{
+	static const struct {
+		uint64_t mask;
+		uint8_t shift;
+	} parts[] = {[2] = {KI_D_FAULT_ACTION, 4}, [3] = {KI_D_FAULT_PLACE, 16}, [4] = {0xf, 0}};
+	struct ki_node *x = get(g, i == 5 ? ERROR_ADDRESS : ERROR_FAULT);
+
+	if (i == 1)
+		return ki_expr_const(g->s, KI_I64, g->error_epid);
+	if (i == 5)
+		return ki_expr_cast(g->s, KI_I64, x);
+	if (!i || i > 5)
+		return ki_expr_const(g->s, KI_I64, 0);
+	x = ki_expr_binary(g->s, KI_SHR, x, number(g, parts[i].shift));
+	return ki_expr_cast(g->s, KI_I64,
+			    ki_expr_binary(g->s, KI_AND, x, number(g, parts[i].mask)));
+}
+
+static struct ki_node *tell(struct ki_d_gen *g)
+{
+	struct ki_node *values[] = {ki_expr_const(g->s, KI_U32, g->site->probe),
+				    ki_expr_const(g->s, KI_U32, g->clause), get(g, ERROR_FAULT),
+				    get(g, ERROR_ADDRESS)};
+
+	return ki_stmt_record(g->s, ki_ring_number(g->d->run->ring), KI_D_RECORD_ERROR, values, 4);
+}
+
+struct ki_node *ki_d_gen_done(struct ki_d_gen *g)
+{
+	struct ki_node *values[] = {ki_expr_const(g->s, KI_U32, g->site->probe),
+				    ki_expr_const(g->s, KI_U32, g->clause)};
+
+	return ki_stmt_record(g->s, ki_ring_number(g->d->run->ring), KI_D_RECORD_DONE, values, 2);
+}
+
+/* In ERROR's own clauses it only ends them. */
+struct ki_node *ki_d_gen_error(struct ki_d_gen *g, struct ki_node *clauses)
+{
+	struct ki_node *list = NULL, *has_address, *is[2];
+
+	if (g->in_error)
+		return set(g, FAULT, number(g, 0));
+	for (size_t i = 0; i < 2; i++)
+		is[i] = ki_expr_binary(g->s, KI_EQ,
+				       ki_expr_binary(g->s, KI_AND, get(g, FAULT), number(g, 0xf)),
+				       number(g, i ? KI_D_BAD_INDEX : KI_D_BAD_ADDRESS));
+	has_address = ki_expr_binary(g->s, KI_LOR, is[0], is[1]);
+	list = ki_stmt_append(g->s, list, set(g, ERROR_FAULT, get(g, FAULT)));
+	list = ki_stmt_append(g->s, list,
+			      set(g, ERROR_ADDRESS,
+				  ki_expr_cond(g->s, has_address, get(g, ADDRESS), number(g, 0))));
+	list = ki_stmt_append(g->s, list, set(g, FAULT, number(g, 0)));
+	if (clauses)
+		list = ki_stmt_append(g->s, list, clauses);
+	list = ki_stmt_append(g->s, list, tell(g));
+	return ki_stmt_if(g->s, get(g, FAULT), list, NULL);
+}

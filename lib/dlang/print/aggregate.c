@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+/*
+ * What aggregations print: a row for each key, in columns, or as a format says.
+ */
+#include "dlang/print/aggregate.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dlang/print/bars.h"
+#include "dlang/print/format.h"
+#include "dlang/print/show.h"
+#include "dlang/print/sort.h"
+
+int64_t ki_d_agg_value(const struct ki_d_agg *a, const uint64_t *values)
+{
+	const enum ki_d_agg_kind kind = ki_d_agg_kind(a);
+	const int64_t normal = (int64_t)a->normal;
+
+	/* A sum is divided first: the mean of 3 and 4, by 2, is 7 / 2 / 2. */
+	if (kind == KI_D_AVG && values[KI_STATS_COUNT])
+		return (int64_t)values[KI_STATS_SUM] / normal / (int64_t)values[KI_STATS_COUNT];
+	return ki_d_row_number(a, values) / normal;
+}
+
+static void print_value(const struct ki_d_agg *a, const uint64_t *values, FILE *f)
+{
+	if (ki_d_is_distribution(a))
+		ki_d_bars_print(a, values, f);
+	else
+		fprintf(f, " %16" PRId64, ki_d_agg_value(a, values));
+}
+
+/* ---- without a format ---- */
+
+static void print_key(struct ki_dlang *d, const struct ki_d_agg *a, unsigned int i,
+		      const uint64_t *key, FILE *f)
+{
+	char text[KI_D_KEY_TEXT], place[KI_D_ADDRESS];
+
+	if (a->forms[i] == KI_D_FORM_STACK)
+		ki_d_stack_print(d, *key, a->keys[i].num, f);
+	else if (ki_d_is_place(a->keys[i]))
+		fprintf(f, "  %-50s",
+			ki_d_place_text(d, (enum ki_d_place)a->keys[i].num, key, place));
+	else if (a->forms[i] != KI_D_FORM_WORD)
+		fprintf(f, "  %-50s", ki_d_key_text(d, a->forms[i], key, text));
+	else
+		ki_d_show_key(f, ki_d_size(a->keys[i]), *key);
+}
+
+static void print_plain(struct ki_dlang *d, const struct ki_d_join *j,
+			const struct ki_d_joined *row, FILE *f)
+{
+	const uint64_t *key = row->key;
+
+	for (unsigned int i = 0; i < row->of->nkeys; i++) {
+		print_key(d, row->of, i, key, f);
+		key += ki_d_form_words(row->of->forms[i]);
+	}
+	for (unsigned int i = 0; i < j->n; i++)
+		print_value(j->aggs[i], row->values[i], f);
+	fputc('\n', f);
+}
+
+/* ---- with one ---- */
+
+/* A row while its format is printed: which key is next, and which aggregation's value. */
+struct printing {
+	struct ki_dlang *d;
+	const struct ki_d_join *j;
+	const struct ki_d_joined *row;
+	const uint64_t *key;
+	unsigned int nkey, nvalue;
+	FILE *f;
+};
+
+static void print_next_key(struct printing *p, const struct ki_d_spec *s)
+{
+	const struct ki_d_agg *a = p->row->of;
+	char text[KI_D_KEY_TEXT], place[KI_D_ADDRESS];
+	uint8_t form;
+
+	if (p->nkey >= a->nkeys)
+		return;
+	form = a->forms[p->nkey];
+	if (form == KI_D_FORM_STACK)
+		ki_d_stack_print(p->d, *p->key, a->keys[p->nkey].num, p->f);
+	else if (ki_d_is_place(a->keys[p->nkey]))
+		ki_d_format_string(p->f, s, s->width,
+				   ki_d_place_text(p->d, (enum ki_d_place)a->keys[p->nkey].num,
+						   p->key, place));
+	else if (form == KI_D_FORM_WORD)
+		ki_d_show_conversion(p->d, p->f, s, s->width, a->keys[p->nkey], *p->key);
+	else
+		ki_d_format_string(p->f, s, s->width, ki_d_key_text(p->d, form, p->key, text));
+	p->nkey++;
+	p->key += ki_d_form_words(form);
+}
+
+/* The last one's again, where there are more conversions than aggregations. */
+static void print_next_value(struct printing *p, const struct ki_d_spec *s)
+{
+	const unsigned int i = p->nvalue < p->j->n ? p->nvalue : p->j->n - 1;
+	const struct ki_d_agg *a = p->j->aggs[i];
+
+	p->nvalue++;
+	if (ki_d_is_distribution(a))
+		ki_d_bars_print(a, p->row->values[i], p->f);
+	else
+		ki_d_format_number(p->f, s, s->width, ki_d_int(KI_I64),
+				   (uint64_t)ki_d_agg_value(a, p->row->values[i]));
+}
+
+static void print_formatted(struct ki_dlang *d, const struct ki_d_join *j,
+			    const struct ki_d_joined *row, const char *fmt, FILE *f)
+{
+	struct printing p = {.d = d, .j = j, .row = row, .key = row->key, .f = f};
+	struct ki_d_spec s;
+	const char *why;
+
+	while (ki_d_format_next(&fmt, &s, &why) > 0) {
+		if (!s.conversion)
+			fwrite(s.text, 1, s.len, f);
+		else if (s.at)
+			print_next_value(&p, &s);
+		else
+			print_next_key(&p, &s);
+	}
+}
+
+int ki_d_agg_print(struct ki_dlang *d, struct ki_d_agg *const *aggs, unsigned int n,
+		   const char *fmt, FILE *f, struct ki_err *err)
+{
+	struct ki_d_join j;
+	int ret = ki_d_join_read(d, aggs, n, &j, err);
+
+	for (size_t i = 0; !ret && i < j.nv; i++) {
+		if (fmt)
+			print_formatted(d, &j, &j.v[i], fmt, f);
+		else
+			print_plain(d, &j, &j.v[i], f);
+	}
+	ki_d_join_free(&j);
+	for (unsigned int i = 0; i < n; i++)
+		aggs[i]->printed = true;
+	return ret;
+}

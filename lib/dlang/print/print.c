@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+#include "dlang/print/print.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "dlang/print/format.h"
+#include "dlang/words/types.h"
+
+#define MARGIN	44 /* as wide as the columns of a firing */
+#define DEEPEST 16 /* structures in each other */
+#define NAME	192
+
+/* What is being printed: its bytes, and how deep it lies in what is printed. */
+struct printing {
+	struct ki_dlang *d;
+	FILE *f;
+	const uint8_t *bytes;
+	size_t n;
+	unsigned int depth;
+};
+
+/* A value in it; width: bits of a bit-field, or 0. */
+struct value {
+	const char *name; /* of a member; NULL: it has none */
+	struct ki_d_type type;
+	uint64_t bit;
+	unsigned int width;
+};
+
+/* ---- types ---- */
+
+/* The name that a typedef has given to a struct or union, or its tag. */
+void ki_d_type_base(struct ki_d_types *t, struct ki_d_type type, char *text, size_t size)
+{
+	static const char *const kinds[] = {[KI_D_DEF_STRUCT] = "struct ",
+					    [KI_D_DEF_UNION] = "union ",
+					    [KI_D_DEF_ENUM] = "enum "};
+	static const char *const nums[KI_TYPES] = {
+		[KI_I8] = "char",	   [KI_I16] = "short",	      [KI_I32] = "int",
+		[KI_I64] = "long",	   [KI_U8] = "unsigned char", [KI_U16] = "unsigned short",
+		[KI_U32] = "unsigned int", [KI_U64] = "unsigned long"};
+	const struct ki_d_def *d;
+	char plain[KI_D_TYPE_NAME];
+
+	type.stars = 0;
+	for (size_t i = 0; type.def && i < t->defs.n; i++) {
+		d = t->defs.v[i];
+		if (d->kind == KI_D_DEF_TYPEDEF && !d->btf && ki_d_same_type(d->of, type)) {
+			snprintf(text, size, "%s", d->name);
+			return;
+		}
+	}
+	d = ki_d_def_of(t, type);
+	if (d && d->kind <= KI_D_DEF_ENUM)
+		snprintf(text, size, "%s%s", kinds[d->kind], d->name);
+	else
+		snprintf(text, size, "%s",
+			 type.base == KI_D_INT ? nums[type.num] : ki_d_type_name(type, plain));
+	if (*text && text[strlen(text) - 1] == ' ') /* it has no name */
+		text[strlen(text) - 1] = 0;
+}
+
+/* "int [4][2]", "struct s *" */
+static void type_name(struct printing *p, struct ki_d_type type, char *text, size_t size)
+{
+	char dims[64] = "";
+	size_t len;
+
+	while (ki_d_is_array(type)) {
+		const struct ki_d_def *d = ki_d_def_of(&p->d->types, type);
+
+		len = strlen(dims);
+		snprintf(dims + len, sizeof(dims) - len, "[%" PRIu64 "]", d ? d->n : 0);
+		type = ki_d_pointed(&p->d->types, type);
+	}
+	ki_d_type_base(&p->d->types, type, text, size);
+	len = strlen(text);
+	snprintf(text + len, size - len, "%s%.*s%s%s", type.stars ? " " : "", type.stars,
+		 "****************", *dims ? " " : "", dims);
+}
+
+/* ---- bytes ---- */
+
+static uint64_t bits_of(const struct printing *p, const struct value *v)
+{
+	return v->width ? v->width : 8 * ki_d_sizeof(&p->d->types, v->type);
+}
+
+static bool is_there(const struct printing *p, const struct value *v)
+{
+	return v->bit + bits_of(p, v) <= 8 * (uint64_t)p->n;
+}
+
+static uint64_t word_of(const struct printing *p, const struct value *v)
+{
+	const uint64_t bits = bits_of(p, v);
+	uint64_t word = 0;
+
+	for (uint64_t i = 0; i < bits && i < 64; i++)
+		word |= (uint64_t)(p->bytes[(v->bit + i) / 8] >> (v->bit + i) % 8 & 1) << i;
+	if (bits && bits < 64 && ki_d_num(v->type) < KI_U8 && word >> (bits - 1) & 1)
+		word |= ~UINT64_C(0) << bits;
+	return word;
+}
+
+/* So it is left out. */
+static bool is_zero(const struct printing *p, const struct value *v)
+{
+	const uint64_t bits = bits_of(p, v);
+
+	for (uint64_t i = 0; i < bits && (v->bit + i) / 8 < p->n; i++)
+		if (p->bytes[(v->bit + i) / 8] >> (v->bit + i) % 8 & 1)
+			return false;
+	return true;
+}
+
+/* ---- values ---- */
+
+static void indent(const struct printing *p)
+{
+	fprintf(p->f, "%*s", (int)(MARGIN + p->depth), "");
+}
+
+static void put_word(struct printing *p, struct ki_d_type type, uint64_t word)
+{
+	const struct ki_d_def *d = ki_d_def_of(&p->d->types, type);
+
+	if (type.stars) {
+		fprintf(p->f, "0x%" PRIx64, word);
+		return;
+	}
+	for (size_t i = 0; d && d->kind == KI_D_DEF_ENUM && i < d->members.n; i++)
+		if (d->members.v[i].value == (int64_t)word) {
+			fputs(d->members.v[i].name, p->f);
+			return;
+		}
+	if (ki_d_num(type) >= KI_U8)
+		fprintf(p->f, "%" PRIu64, word);
+	else
+		fprintf(p->f, "%" PRId64, (int64_t)word);
+}
+
+/* Characters up to the first 0, if all of them can be printed. */
+static bool put_text(struct printing *p, const struct value *v)
+{
+	const uint8_t *at = p->bytes + v->bit / 8;
+	const size_t n = bits_of(p, v) / 8;
+	size_t len = 0;
+
+	if (!ki_d_is_text(&p->d->types, v->type))
+		return false;
+	while (len < n && at[len])
+		if (!isprint(at[len++]))
+			return false;
+	fprintf(p->f, "\"%.*s\"", (int)len, (const char *)at);
+	return true;
+}
+
+static void put(struct printing *p, const struct value *v);
+
+static void put_members(struct printing *p, const struct value *v)
+{
+	const struct ki_d_def *d = ki_d_def_of(&p->d->types, v->type);
+
+	for (size_t i = 0; d && i < d->members.n; i++) {
+		const struct ki_d_member *m = &d->members.v[i];
+		const struct value in = {.name = *m->name ? m->name : NULL,
+					 .type = m->type,
+					 .bit = v->bit + m->bit,
+					 .width = m->width};
+
+		if (!is_there(p, &in)) {
+			indent(p);
+			fputs("...\n", p->f);
+			return;
+		}
+		if (!is_zero(p, &in))
+			put(p, &in);
+	}
+}
+
+static void put_elements(struct printing *p, const struct value *v)
+{
+	const struct ki_d_def *d = ki_d_def_of(&p->d->types, v->type);
+	struct value in = {.type = ki_d_pointed(&p->d->types, v->type), .bit = v->bit};
+	const uint64_t size = 8 * ki_d_sizeof(&p->d->types, in.type);
+
+	for (uint64_t i = 0; size && d && i < d->n; i++, in.bit += size) {
+		if (!is_there(p, &in)) {
+			indent(p);
+			fputs("...\n", p->f);
+			return;
+		}
+		if (!is_zero(p, &in))
+			put(p, &in);
+	}
+}
+
+static void put_inside(struct printing *p, const struct value *v)
+{
+	const bool array = ki_d_is_array(v->type);
+
+	fputs(array ? "[\n" : "{\n", p->f);
+	p->depth++;
+	if (p->depth > DEEPEST) {
+		indent(p);
+		fputs("...\n", p->f);
+	} else if (array) {
+		put_elements(p, v);
+	} else {
+		put_members(p, v);
+	}
+	p->depth--;
+	indent(p);
+	fputs(array ? "]" : "}", p->f);
+}
+
+static void put(struct printing *p, const struct value *v)
+{
+	const bool whole = ki_d_is_struct(v->type) || ki_d_is_array(v->type);
+	char name[NAME];
+
+	type_name(p, v->type, name, sizeof(name));
+	indent(p);
+	if (v->name)
+		fprintf(p->f, ".%s = ", v->name);
+	fprintf(p->f, "(%s)%s", name, whole ? " " : "");
+	if (!whole)
+		put_word(p, v->type, word_of(p, v));
+	else if (!is_there(p, v) || !put_text(p, v))
+		put_inside(p, v);
+	fputs(p->depth ? ",\n" : "\n", p->f);
+}
+
+void ki_d_print_at(struct ki_dlang *d, FILE *f, struct ki_d_type type, uint64_t addr,
+		   const uint8_t *bytes, size_t n)
+{
+	struct printing p = {.d = d, .f = f, .bytes = bytes, .n = n};
+	const struct value v = {.type = type};
+
+	fprintf(f, "0x%" PRIx64 " = *\n", addr);
+	put(&p, &v);
+}
+
+void ki_d_print_number(struct ki_dlang *d, FILE *f, struct ki_d_type type, uint64_t value)
+{
+	struct printing p = {.d = d, .f = f};
+	char name[NAME];
+
+	type_name(&p, type, name, sizeof(name));
+	fprintf(f, "(%s)", name);
+	put_word(&p, type, value);
+	fputc('\n', f);
+}

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+#include "dlang/probe/user.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "dlang/run/run.h"
+
+#define DISPATCHER "uprobe_dispatcher"
+#define PMU	   "/sys/bus/event_source/devices/uprobe/type"
+#define SEMAPHORE  32 /* the lowest bit of its place in a configuration of that */
+
+void ki_d_user_free(struct ki_d_user *u)
+{
+	if (u)
+		free(u->path);
+	free(u);
+}
+
+/* ---- processes ---- */
+
+void ki_d_processes_free(struct ki_dlang *d)
+{
+	for (size_t i = 0; i < d->processes.n; i++)
+		ki_target_close(d->processes.v[i].t);
+	ki_vec_free(&d->processes);
+}
+
+static int open_process(struct ki_d_finding *f, struct ki_err *why)
+{
+	struct ki_d_process p = {.pid = f->pid};
+	struct ki_dlang *d = f->m->d;
+
+	for (size_t i = 0; i < d->processes.n; i++)
+		if (d->processes.v[i].pid == f->pid)
+			f->t = d->processes.v[i].t;
+	if (f->t)
+		return 0;
+	if (ki_target_open_process(f->pid, &p.t, why))
+		return -EINVAL;
+	if (ki_vec_push(&d->processes, p)) {
+		ki_target_close(p.t);
+		return ki_d_no_memory(f->m->err);
+	}
+	f->t = p.t;
+	return 0;
+}
+
+static void name_program(struct ki_d_finding *f)
+{
+	char link[40], path[4096], *name;
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/%d/exe", f->pid);
+	n = readlink(link, path, sizeof(path) - 1);
+	if (n < 0)
+		return;
+	path[n] = 0;
+	name = strrchr(path, '/');
+	name = name ? name + 1 : path;
+	if (strlen(name) < sizeof(f->program))
+		strcpy(f->program, name);
+}
+
+int ki_d_finding_begin(struct ki_d_finding *f, struct ki_err *why)
+{
+	int ret = open_process(f, why);
+
+	if (!ret && ki_mappings_read(&f->maps, f->pid))
+		ret = ki_err_set(why, -EINVAL, 0, "its mappings cannot be read");
+	if (!ret)
+		name_program(f);
+	return ret;
+}
+
+void ki_d_finding_end(struct ki_d_finding *f)
+{
+	ki_mappings_free(&f->maps);
+}
+
+/* libc.so.6 also as libc.so, libc; the program also as a.out. */
+bool ki_d_user_module(const struct ki_d_finding *f, const char *module)
+{
+	const char *field = f->m->pattern->field[1];
+	char part[256];
+	size_t len = strlen(module);
+
+	if (ki_d_field_matches(field, module) ||
+	    (!strcmp(field, "a.out") && !strcmp(module, f->program)))
+		return true;
+	while (len && len < sizeof(part)) {
+		memcpy(part, module, len);
+		part[len] = 0;
+		if (!strcmp(field, part))
+			return true;
+		for (len--; len && module[len] != '.'; len--)
+			;
+	}
+	return false;
+}
+
+/* ---- probes ---- */
+
+static const struct ki_mapping *mapping_at(const struct ki_d_finding *f, uint64_t addr)
+{
+	for (size_t i = 0; i < f->maps.m.n; i++)
+		if (f->maps.m.v[i].executable && addr >= f->maps.m.v[i].start &&
+		    addr < f->maps.m.v[i].end)
+			return &f->maps.m.v[i];
+	return NULL;
+}
+
+static void free_probe(struct ki_d_probe *p)
+{
+	if (p->hook)
+		ki_d_user_free(p->hook->user);
+	free(p->hook);
+	free(p->owned);
+}
+
+/* All four in one piece. */
+static int name_probe(const struct ki_d_user_names *n, struct ki_d_probe *p)
+{
+	const char *from[] = {n->provider, n->module, n->function, n->name};
+	const char **to[] = {&p->called, &p->module, &p->function, &p->name};
+	size_t len = 0;
+
+	for (int i = 0; i < 4; i++)
+		len += strlen(from[i]) + 1;
+	p->owned = malloc(len);
+	if (!p->owned)
+		return -ENOMEM;
+	len = 0;
+	for (int i = 0; i < 4; i++) {
+		*to[i] = strcpy(p->owned + len, from[i]);
+		len += strlen(from[i]) + 1;
+	}
+	return 0;
+}
+
+static struct ki_d_user *copy_user(const struct ki_d_user *from, const char *path, uint32_t n)
+{
+	struct ki_d_user *u = calloc(1, sizeof(*u) + n * sizeof(*u->places));
+
+	if (!u)
+		return NULL;
+	*u = *from;
+	u->n = 0;
+	u->path = strdup(path);
+	if (!u->path) {
+		free(u);
+		return NULL;
+	}
+	return u;
+}
+
+static uint32_t found_before(const struct ki_d_match *m, const struct ki_d_probe *p)
+{
+	for (size_t i = 0; i < m->d->probes.n; i++) {
+		const struct ki_d_probe *q = &m->d->probes.v[i];
+
+		if (q->called && !strcmp(q->called, p->called) && !strcmp(q->module, p->module) &&
+		    !strcmp(q->function, p->function) && !strcmp(q->name, p->name))
+			return (uint32_t)i;
+	}
+	return UINT32_MAX;
+}
+
+/* One that is there already: of the same name, which may be in several places. */
+static int found_again(struct ki_d_finding *f, uint32_t before, const struct ki_d_probe *p)
+{
+	struct ki_d_probe *q = &f->m->d->probes.v[before];
+	struct ki_d_user *had = q->hook->user, *more;
+	const struct ki_d_user *u = p->hook->user;
+
+	for (uint32_t i = 0; i < had->n; i++)
+		if (had->places[i].addr == u->places[0].addr)
+			return ki_d_found_again(f->m, before);
+	if (!u->is_written || strcmp(had->path, u->path) != 0)
+		return ki_d_found_again(f->m, before);
+	more = realloc(had, sizeof(*had) + (had->n + 1) * sizeof(*had->places));
+	if (!more)
+		return ki_d_no_memory(f->m->err);
+	more->places[more->n++] = u->places[0];
+	q->hook->user = more;
+	return ki_d_found_again(f->m, before);
+}
+
+static void add_places(struct ki_d_user *u, const struct ki_mapping *map, const uint64_t *addrs,
+		       uint32_t n, const struct ki_d_operand *args)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		struct ki_d_user_place *at = &u->places[u->n++];
+
+		at->addr = addrs[i];
+		at->offset = addrs[i] - map->start + map->off;
+		if (args)
+			memcpy(at->args, args, sizeof(at->args));
+	}
+}
+
+int ki_d_user_found(struct ki_d_finding *f, const struct ki_d_user_names *names,
+		    const struct ki_d_user *u, const uint64_t *addrs, uint32_t n,
+		    const struct ki_d_operand *args)
+{
+	const struct ki_mapping *map = mapping_at(f, addrs[0]);
+	struct ki_d_match *m = f->m;
+	struct ki_d_probe p = {.provider = f->provider,
+			       .id = (uint32_t)(KI_D_FIRST_FUNCTION +
+						2 * KI_D_FUNCTION_PROVIDERS * (m->nsymbols + 1) +
+						m->d->probes.n)};
+	uint32_t before;
+	int ret;
+
+	if (!map || !*ki_mapping_path(&f->maps, map))
+		return 0;
+	p.hook = calloc(1, sizeof(*p.hook));
+	if (!p.hook || name_probe(names, &p) ||
+	    !(p.hook->user = copy_user(u, ki_mapping_path(&f->maps, map), n))) {
+		free_probe(&p);
+		return ki_d_no_memory(m->err);
+	}
+	p.hook->kind = KI_D_HOOK_USER;
+	add_places(p.hook->user, map, addrs, n, args);
+	f->any = true;
+	before = found_before(m, &p);
+	if (before == UINT32_MAX && !ki_vec_push(&m->d->probes, p))
+		return ki_d_found_again(m, (uint32_t)m->d->probes.n - 1);
+	ret = before == UINT32_MAX ? ki_d_no_memory(m->err) : found_again(f, before, &p);
+	free_probe(&p);
+	return ret;
+}
+
+/* ---- putting them in ---- */
+
+uint32_t ki_d_hook_places(const struct ki_d_probe *p)
+{
+	return p->hook && p->hook->user ? p->hook->user->n : 1;
+}
+
+/* The number of perf's uprobes; 0: the kernel has none. */
+static uint32_t uprobe_type(void)
+{
+	FILE *f = fopen(PMU, "re");
+	unsigned int type = 0;
+
+	if (f && fscanf(f, "%u", &type) != 1)
+		type = 0;
+	if (f)
+		fclose(f);
+	return type;
+}
+
+int ki_d_user_open(struct ki_dlang *d, struct ki_d_probe *p)
+{
+	const struct ki_d_user *u = p->hook->user;
+	struct perf_event_attr attr = {.type = uprobe_type(),
+				       .size = sizeof(attr),
+				       .config = u->semaphore << SEMAPHORE,
+				       .disabled = 1,
+				       .uprobe_path = (uint64_t)(uintptr_t)u->path};
+	int ret = 0;
+
+	p->sym = ki_target_symbol_named(d->run->t, "", DISPATCHER, NULL);
+	if (!p->sym || !attr.type)
+		return -ENOENT;
+	for (uint32_t i = 0; !ret && i < u->n; i++) {
+		attr.probe_offset = u->places[i].offset;
+		ret = ki_d_hook_event(p->hook, &attr, u->pid, -1);
+	}
+	return ret;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Probes of processes: pidN:MODULE:FUNCTION:entry, return, an offset (pid.c), and those that are
+ * written into programs, NAMEN:MODULE:FUNCTION:NAME (usdt.c).
+ *
+ * Clauses run in the kernel, with all that they have there. So a place in a process gets a probe of
+ * the kernel's own (uprobe), by an event of perf that records nothing and belongs to the process;
+ * and the clauses stand at the beginning of the function that each uprobe's hit comes to, behind
+ * two comparisons: is this the process, was it at this place? A child that the process forks is not
+ * it.
+ */
+#ifndef KI_DLANG_USER_H
+#define KI_DLANG_USER_H
+
+#include "dlang/probe/operand.h"
+#include "dlang/probe/probe.h"
+#include "target/process_maps.h"
+
+#define KI_D_USDT_ARGS 10
+
+/* Where one probe is: as many places as the function has returns, or one. */
+struct ki_d_user {
+	pid_t pid;
+	uint64_t start; /* of the function */
+	bool is_return;
+	bool is_written;    /* into the program, which says what its arguments are */
+	uint64_t semaphore; /* in the file: what is to be counted up while it is in; 0: none */
+	uint32_t n;
+	char *path; /* of the file */
+	struct ki_d_user_place {
+		uint64_t addr, offset;			  /* in the process, in the file */
+		struct ki_d_operand args[KI_D_USDT_ARGS]; /* is_written: they differ from place
+							     to place */
+	} places[];
+};
+
+/* What a description means in one process. */
+struct ki_d_finding {
+	struct ki_d_match *m;
+	const struct ki_d_provider *provider;
+	pid_t pid;
+	struct ki_target *t;
+	struct ki_mappings maps;
+	char program[512]; /* the module of the program itself */
+	bool any;	   /* it means a probe */
+};
+
+/* Open the process, if it has not been. -EINVAL: it cannot be, *why says why. ki_d_finding_end. */
+int ki_d_finding_begin(struct ki_d_finding *f, struct ki_err *why);
+void ki_d_finding_end(struct ki_d_finding *f);
+/* Does the description's module mean this one? */
+bool ki_d_user_module(const struct ki_d_finding *f, const char *module);
+/* A probe at these n addresses, of which u says the rest, without its places and path; nothing if
+   they are in no file. args: KI_D_USDT_ARGS of a written probe's one place, or NULL. */
+struct ki_d_user_names {
+	const char *provider, *module, *function, *name;
+};
+int ki_d_user_found(struct ki_d_finding *f, const struct ki_d_user_names *names,
+		    const struct ki_d_user *u, const uint64_t *addrs, uint32_t n,
+		    const struct ki_d_operand *args);
+
+int ki_d_find_pid(struct ki_d_match *m, const struct ki_d_provider *self);
+int ki_d_find_usdt(struct ki_d_match *m, const struct ki_d_provider *self);
+void ki_d_user_free(struct ki_d_user *u); /* NULL is allowed */
+
+/* The processes that the program names, as targets. */
+struct ki_d_process {
+	pid_t pid;
+	struct ki_target *t;
+};
+void ki_d_processes_free(struct ki_dlang *d);
+
+#endif

@@ -1,0 +1,487 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+/*
+ * Records to what they print, and do.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dlang/print/aggregate.h"
+#include "dlang/check/check.h"
+#include "dlang/print/format.h"
+#include "dlang/words/names.h"
+#include "dlang/print/print.h"
+#include "dlang/print/lines.h"
+#include "dlang/probe/probe.h"
+#include "dlang/run/reading.h"
+#include "dlang/run/run.h"
+#include "dlang/print/show.h"
+
+/* ---- what is printed ---- */
+
+static void print_trace(struct ki_d_reading *r, const struct ki_d_arg *a, bool quiet)
+{
+	FILE *f = r->c->f;
+	char place[KI_D_ADDRESS];
+
+	if (a->form == KI_D_FORM_STACK)
+		ki_d_stack_print(r->c->d, ki_d_take_word(r), a->node->type.num, f);
+	else if (ki_d_is_place(a->node->type))
+		fprintf(f, "  %-50s", ki_d_take_place(r, a, place));
+	else if (a->form != KI_D_FORM_WORD)
+		fprintf(f, quiet ? "%s" : "  %-33s", ki_d_take_text(r, a));
+	else
+		ki_d_show_number(f, a->node->type, ki_d_take_word(r), quiet);
+}
+
+static void print_conversion(struct ki_d_reading *r, const struct ki_d_spec *s,
+			     const struct ki_d_arg *a, int width)
+{
+	char place[KI_D_ADDRESS];
+
+	if (a->form == KI_D_FORM_STACK)
+		ki_d_stack_print(r->c->d, ki_d_take_word(r), a->node->type.num, r->c->f);
+	else if (ki_d_is_place(a->node->type))
+		ki_d_format_string(r->c->f, s, width, ki_d_take_place(r, a, place));
+	else if (a->form == KI_D_FORM_WORD)
+		ki_d_show_conversion(r->c->d, r->c->f, s, width, a->node->type, ki_d_take_word(r));
+	else
+		ki_d_format_string(r->c->f, s, width, ki_d_take_text(r, a));
+}
+
+/* The value of an argument that is a width or a precision. */
+static int take_star(struct ki_d_reading *r, const struct ki_d_arg **arg)
+{
+	++*arg;
+	return (int)ki_d_take_word(r);
+}
+
+static void print_format(struct ki_d_reading *r, const struct ki_d_action *a)
+{
+	const char *p = a->node->kid[0]->text, *why;
+	const struct ki_d_arg *arg = a->args;
+	struct ki_d_spec s;
+
+	while (ki_d_format_next(&p, &s, &why) > 0) {
+		if (!s.conversion) {
+			fwrite(s.text, 1, s.len, r->c->f);
+			continue;
+		}
+		if (s.width_arg)
+			s.width = take_star(r, &arg);
+		if (s.width_arg && s.width < 0) {
+			memmove(s.flags + 1, s.flags, sizeof(s.flags) - 2);
+			s.flags[0] = '-';
+			s.width = -s.width;
+		}
+		if (s.precision_arg)
+			s.precision = take_star(r, &arg);
+		print_conversion(r, &s, arg++, s.width);
+	}
+}
+
+/* ---- what is done ---- */
+
+static int print_aggregation(struct ki_d_reading *r, const struct ki_d_action *a)
+{
+	const struct ki_d_node *fmt = a->node->kid[0];
+	const bool formatted = fmt->kind == KI_D_TEXT;
+
+	if (r->c->d->set.json)
+		return ki_d_line_aggregations(r->c, a->aggs, a->naggs);
+	if (!formatted)
+		fputc('\n', r->c->f);
+	return ki_d_agg_print(r->c->d, a->aggs, a->naggs, formatted ? fmt->text : NULL, r->c->f,
+			      r->c->err);
+}
+
+/* What printf would print is a command, or a file's name. */
+static int use_text(struct ki_d_reading *r, const struct ki_d_action *a,
+		    int (*use)(struct ki_d_consumer *c, const char *text))
+{
+	FILE *f = r->c->f;
+	char *text = NULL;
+	size_t len;
+	int ret;
+
+	r->c->f = open_memstream(&text, &len);
+	if (!r->c->f) {
+		r->c->f = f;
+		return ki_d_no_memory(r->c->err);
+	}
+	print_format(r, a);
+	ret = fclose(r->c->f);
+	r->c->f = f;
+	ret = ret ? ki_d_no_memory(r->c->err) : use(r->c, text);
+	free(text);
+	return ret;
+}
+
+static int set_option(struct ki_d_reading *r, const struct ki_d_action *a)
+{
+	const struct ki_d_node *name = a->node->kid[0], *value = name->next;
+	char probe[512];
+
+	snprintf(probe, sizeof(probe), "%s:%s:%s:%s", ki_d_provider_name(r->probe),
+		 r->probe->module, r->probe->function, r->probe->name);
+	r->c->name = probe;
+	return ki_d_outlet_option(r->c, r->probe->id, name->text, value ? value->text : NULL);
+}
+
+static int stop(struct ki_d_reading *r)
+{
+	r->c->d->run->exited = true;
+	r->c->d->run->status = (int)ki_d_take_word(r);
+	return 0;
+}
+
+/* Process 0 is no process, but would mean this one's group. */
+static int send_signal(struct ki_d_reading *r, const struct ki_d_action *a)
+{
+	const pid_t pid = (pid_t)ki_d_take_word(r);
+	const int number = a->nargs > 1 ? (int)ki_d_take_word(r) : SIGSTOP;
+
+	if (pid > 0)
+		kill(pid, number);
+	return 0;
+}
+
+/* What an aggregation is asked to be from now on. */
+static int change_aggregation(struct ki_d_reading *r, const struct ki_d_action *a)
+{
+	struct ki_d_agg *agg = a->aggs[0];
+
+	switch (a->node->sym.function->kind) {
+	case KI_D_F_CLEAR:
+		return ki_d_agg_clear(r->c->d, agg, false, 0, r->c->err);
+	case KI_D_F_TRUNC:
+		return ki_d_agg_clear(r->c->d, agg, true, a->nargs ? (int64_t)ki_d_take_word(r) : 0,
+				      r->c->err);
+	case KI_D_F_NORMALIZE:
+		agg->normal = ki_d_take_word(r);
+		agg->normal += !agg->normal;
+		return 0;
+	default:
+		agg->normal = 1;
+		return 0;
+	}
+}
+
+/* The pieces of a piece of memory, one after the other; what is not there is 0. Free it. */
+static uint8_t *take_bytes(struct ki_d_reading *r, uint32_t size)
+{
+	const struct ki_texts_map *m = r->c->d->run->strings;
+	const uint32_t piece = ki_d_bytes_piece(r->c->d);
+	uint8_t *bytes = calloc(size, 1);
+
+	for (uint32_t at = 0; bytes && at < size; at += piece) {
+		const uint64_t number = ki_d_take_word(r);
+		const size_t room = size - at, len = ki_texts_length(m, number);
+
+		memcpy(bytes + at, ki_texts_get(m, number), len < room ? len : room);
+	}
+	return bytes;
+}
+
+static int print_memory(struct ki_d_reading *r, const struct ki_d_action *a)
+{
+	const uint32_t size = a->args[0].size;
+	uint8_t *bytes = take_bytes(r, size);
+	uint64_t shown = size;
+
+	if (!bytes)
+		return ki_d_no_memory(r->c->err);
+	if (a->nargs > 1)
+		shown = ki_d_take_word(r);
+	ki_d_show_bytes(r->c->f, bytes, shown < size ? (uint32_t)shown : size);
+	free(bytes);
+	return 0;
+}
+
+static int print_typed(struct ki_d_reading *r, const struct ki_d_action *a)
+{
+	const struct ki_d_arg *arg = &a->args[0];
+	uint8_t *bytes;
+
+	if (arg->form != KI_D_FORM_BYTES) {
+		if (ki_d_is_string(arg->node->type))
+			fprintf(r->c->f, "(string) \"%s\"\n", ki_d_take_text(r, arg));
+		else
+			ki_d_print_number(r->c->d, r->c->f, arg->node->type, ki_d_take_word(r));
+		return 0;
+	}
+	bytes = take_bytes(r, arg->size);
+	if (!bytes)
+		return ki_d_no_memory(r->c->err);
+	ki_d_print_at(r->c->d, r->c->f, ki_d_print_type(r->c->d, arg->node), ki_d_take_word(r),
+		      bytes, arg->size);
+	free(bytes);
+	return 0;
+}
+
+static int end_speculation(struct ki_d_reading *r, bool commit);
+
+static int do_action(struct ki_d_reading *r, const struct ki_d_action *a)
+{
+	struct ki_dlang *d = r->c->d;
+
+	switch (a->node->sym.function->kind) {
+	case KI_D_F_PRINTF:
+		print_format(r, a);
+		return 0;
+	case KI_D_F_TRACE:
+	case KI_D_F_PLACE:
+		print_trace(r, &a->args[0], d->set.quiet);
+		return 0;
+	case KI_D_F_STACK:
+	case KI_D_F_USTACK:
+		ki_d_stack_print(d, ki_d_take_word(r), a->node->type.num, r->c->f);
+		return 0;
+	case KI_D_F_PRINTA:
+		return print_aggregation(r, a);
+	case KI_D_F_SYSTEM:
+		return use_text(r, a, ki_d_outlet_system);
+	case KI_D_F_FREOPEN:
+		return use_text(r, a, ki_d_outlet_reopen);
+	case KI_D_F_FTRUNCATE:
+		return ki_d_outlet_truncate(r->c);
+	case KI_D_F_SETOPT:
+		return set_option(r, a);
+	case KI_D_F_EXIT:
+		return stop(r);
+	case KI_D_F_PRINT:
+		return print_typed(r, a);
+	case KI_D_F_RAISE:
+		return send_signal(r, a);
+	case KI_D_F_TRACEMEM:
+		return print_memory(r, a);
+	case KI_D_F_COMMIT:
+	case KI_D_F_DISCARD:
+		return end_speculation(r, a->node->sym.function->kind == KI_D_F_COMMIT);
+	default:
+		return change_aggregation(r, a);
+	}
+}
+
+/* ---- which probe it was ---- */
+
+enum flow { FLOW_NONE, FLOW_ENTRY, FLOW_RETURN };
+
+/* -> a function is called, <- it returns; => and <= a system call; | all else. */
+static enum flow flow_of(const struct ki_d_probe *p, const char **mark)
+{
+	static const char *const marks[][2] = {{" | ", " | "}, {" -> ", " => "}, {" <- ", " <= "}};
+	enum flow flow = !strncmp(p->name, "entry", 5)	  ? FLOW_ENTRY
+			 : !strncmp(p->name, "return", 6) ? FLOW_RETURN
+							  : FLOW_NONE;
+
+	*mark = marks[flow][ki_d_probe_is(p, "syscall")];
+	return flow;
+}
+
+/* Clauses of one hit behind the first are no calls of their own. */
+static void print_flow(struct ki_d_reading *r, unsigned int cpu, bool first)
+{
+	struct ki_d_run *run = r->c->d->run;
+	const char *mark;
+	enum flow flow = flow_of(r->probe, &mark);
+	int *indent = &run->indent[cpu % KI_D_INDENTS];
+	char name[512];
+
+	if (!first) {
+		flow = FLOW_NONE;
+		mark = " | ";
+	}
+	if (flow == FLOW_RETURN && *indent > 0)
+		*indent -= 2;
+	snprintf(name, sizeof(name), "%*s%s%s%s%s", *indent, "", mark, r->probe->function,
+		 flow == FLOW_NONE ? ":" : "", flow == FLOW_NONE ? r->probe->name : "");
+	fprintf(r->c->f, "%3u %-41s ", cpu, name);
+	if (flow == FLOW_ENTRY)
+		*indent += 2;
+}
+
+static void print_header(struct ki_d_reading *r, unsigned int cpu, bool first)
+{
+	struct ki_d_run *run = r->c->d->run;
+	const struct ki_d_settings *set = &r->c->d->set;
+	char name[512];
+
+	if (!run->header && set->flowindent)
+		fprintf(r->c->f, "%3s %-41s\n", "CPU", "FUNCTION");
+	else if (!run->header && !set->quiet)
+		fprintf(r->c->f, "%3s %6s %32s\n", "CPU", "ID", "FUNCTION:NAME");
+	run->header = true;
+	if (set->flowindent) {
+		print_flow(r, cpu, first);
+	} else if (!set->quiet) {
+		snprintf(name, sizeof(name), "%s:%s", r->probe->function, r->probe->name);
+		fprintf(r->c->f, "%3u %6u %32s ", cpu, r->probe->id, name);
+	}
+}
+
+/* commit() and discard() by themselves have no line. */
+static bool prints(const struct ki_dlang *d, uint32_t clause)
+{
+	const struct ki_d_clause *c = &d->clauses.v[clause];
+
+	for (uint32_t i = c->first_batch; i < c->first_batch + c->nbatches; i++)
+		if (!d->batches.v[i].silent)
+			return true;
+	return false;
+}
+
+/* Is the record's clause the first of its probe that prints anything? */
+static bool is_first(const struct ki_dlang *d, const struct ki_d_probe *p, uint32_t clause)
+{
+	for (uint32_t i = p->first; i < p->first + p->n && d->uses.v[i] != clause; i++)
+		if (prints(d, d->uses.v[i]))
+			return false;
+	return true;
+}
+
+static int do_all(struct ki_d_reading *r, const struct ki_d_batch *b)
+{
+	const struct ki_dlang *d = r->c->d;
+	int ret = 0;
+
+	for (uint32_t i = b->first; !ret && i < b->first + b->n; i++)
+		if (d->actions.v[i].node)
+			ret = do_action(r, &d->actions.v[i]);
+	return ret;
+}
+
+/* What its actions print is part of one line of JSON; what they do is done as ever. */
+static int use_as_line(struct ki_d_reading *r, const struct ki_d_batch *b, unsigned int cpu)
+{
+	const struct ki_dlang *d = r->c->d;
+	struct ki_d_line line;
+	int ret = ki_d_line_begin(&line, r, cpu);
+
+	for (uint32_t i = b->first; !ret && i < b->first + b->n; i++) {
+		const struct ki_d_action *a = &d->actions.v[i];
+
+		if (!a->node)
+			continue;
+		if (!ki_d_line_action(&line, r, a)) {
+			ret = do_action(r, a);
+			continue;
+		}
+		ki_d_line_text(&line, r->c, true);
+		ret = do_action(r, a);
+		ki_d_line_text(&line, r->c, false);
+	}
+	return ki_d_line_end(&line, r->c, ret);
+}
+
+/* A record of a batch, now. */
+static int use(struct ki_d_consumer *c, const struct ki_d_held *h)
+{
+	struct ki_dlang *d = c->d;
+	const struct ki_d_batch *b = &d->batches.v[h->rec.id];
+	struct ki_d_reading r = {.c = c, .next = h->values};
+	int ret = 0;
+
+	c->record = b->clause + 1;
+	r.number = (uint32_t)ki_d_take_word(&r);
+	r.probe = &d->probes.v[r.number];
+	r.next += b->speculative;
+	if (d->set.json)
+		return b->silent ? do_all(&r, b) : use_as_line(&r, b, h->cpu);
+	if (h->begins && prints(d, b->clause))
+		print_header(&r, h->cpu, is_first(d, r.probe, b->clause));
+	ret = do_all(&r, b);
+	if (h->ends && !d->set.quiet && prints(d, b->clause))
+		fputc('\n', c->f);
+	return ret;
+}
+
+static int use_held(void *arg, const struct ki_d_held *h)
+{
+	return use(arg, h);
+}
+
+/* One whose clause has come to its end. */
+static int settle(void *arg, const struct ki_d_held *h)
+{
+	struct ki_d_consumer *c = arg;
+
+	if (!c->d->batches.v[h->rec.id].speculative)
+		return use(c, h);
+	return ki_d_hold_speculate(&c->d->run->hold, c->d, h) ? ki_d_no_memory(c->err) : 0;
+}
+
+static int end_speculation(struct ki_d_reading *r, bool commit)
+{
+	return ki_d_hold_speculation(&r->c->d->run->hold, r->c->d, ki_d_take_word(r),
+				     commit ? use_held : NULL, r->c);
+}
+
+/* A clause has faulted: what it has recorded counts for nothing. */
+static int report_fault(struct ki_d_consumer *c, const uint64_t *values, unsigned int cpu)
+{
+	static const char *const kinds[] = {[KI_D_BAD_ADDRESS] = "invalid address",
+					    [KI_D_ILLEGAL] = "illegal operation",
+					    [KI_D_DIVISION] = "divide-by-zero",
+					    [KI_D_NO_SCRATCH] = "out of scratch space",
+					    [KI_D_BAD_INDEX] = "index out-of-bounds"};
+	const struct ki_d_probe *p = &c->d->probes.v[values[0]];
+	const unsigned int kind = values[2] & 0xf, action = values[2] >> 4 & KI_D_FAULT_ACTION;
+	char text[640], where[32], address[32] = "";
+
+	ki_d_hold_close(&c->d->run->hold, c->d, values, cpu, NULL, NULL);
+	if (!c->out->warn && !c->d->set.json)
+		return 0;
+	snprintf(where, sizeof(where), action ? "action #%u" : "predicate", action);
+	if (kind == KI_D_BAD_ADDRESS)
+		snprintf(address, sizeof(address), " (0x%" PRIx64 ")", values[3]);
+	if (kind == KI_D_BAD_INDEX)
+		snprintf(address, sizeof(address), " (%" PRId64 ")", (int64_t)values[3]);
+	snprintf(text, sizeof(text),
+		 "error on enabled probe ID %u (ID %u: %s:%s:%s:%s): %s%s in %s at DIF offset %u",
+		 ki_d_epid(c->d, (uint32_t)values[0], (uint32_t)values[1]), p->id,
+		 ki_d_provider_name(p), p->module, p->function, p->name,
+		 kind < sizeof(kinds) / sizeof(*kinds) && kinds[kind] ? kinds[kind]
+								      : "unknown fault",
+		 address, where, (unsigned int)(values[2] >> 16));
+	if (c->d->set.json)
+		return ki_d_line_error(c, p, text);
+	c->out->warn(c->out->arg, text);
+	return 0;
+}
+
+/* Of a clause that has come to its end, or not. */
+static int end_clause(struct ki_d_consumer *c, const struct ki_record *rec, const uint64_t *values,
+		      unsigned int cpu)
+{
+	const struct ki_dlang *d = c->d;
+	const bool fault = rec->id == KI_D_RECORD_ERROR;
+
+	if (rec->words != (fault ? 4 : 2) || values[0] >= d->probes.n || values[1] >= d->clauses.n)
+		return ki_err_set(c->err, -EIO, 0, "D: a record that is none");
+	if (fault)
+		return report_fault(c, values, cpu);
+	return ki_d_hold_close(&c->d->run->hold, d, values, cpu, settle, c);
+}
+
+int ki_d_consume(void *consumer, const struct ki_record *rec, const uint64_t *values,
+		 unsigned int cpu)
+{
+	struct ki_d_consumer *c = consumer;
+	struct ki_dlang *d = c->d;
+	struct ki_d_held now = {.rec = *rec, .cpu = cpu};
+
+	if (rec->id == KI_D_RECORD_ERROR || rec->id == KI_D_RECORD_DONE)
+		return end_clause(c, rec, values, cpu);
+	if (rec->id >= d->batches.n || !rec->words || values[0] >= d->probes.n)
+		return ki_err_set(c->err, -EIO, 0, "D: a record that is none");
+	memcpy(now.values, values, rec->words * sizeof(*values));
+	now.open = d->clauses.v[d->batches.v[rec->id].clause].held;
+	if (now.open)
+		return ki_d_hold_add(&d->run->hold, &now) ? ki_d_no_memory(c->err) : 0;
+	now.begins = d->batches.v[rec->id].begins;
+	now.ends = d->batches.v[rec->id].ends;
+	return settle(c, &now);
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+#include "dlang/run/reading.h"
+
+#include <string.h>
+
+uint64_t ki_d_take_word(struct ki_d_reading *r)
+{
+	return *r->next++;
+}
+
+/* A string that is not in the record: it is written in the program, or the probe's. */
+static const char *known_text(const struct ki_d_reading *r, const struct ki_d_node *n)
+{
+	const char *const fields[] = {ki_d_provider_name(r->probe), r->probe->module,
+				      r->probe->function, r->probe->name};
+
+	if (n->kind == KI_D_TEXT)
+		return n->text;
+	return fields[n->sym.builtin->number & 3];
+}
+
+const char *ki_d_take_text(struct ki_d_reading *r, const struct ki_d_arg *a)
+{
+	size_t size = 8 * ki_d_form_words(a->form);
+
+	if (a->form == KI_D_FORM_PROBE)
+		return known_text(r, a->node);
+	if (a->form == KI_D_FORM_TEXT)
+		return ki_texts_get(r->c->d->run->strings, ki_d_take_word(r));
+	memcpy(r->text, r->next, size);
+	r->text[size] = 0;
+	r->next += ki_d_form_words(a->form);
+	return r->text;
+}
+
+const char *ki_d_take_place(struct ki_d_reading *r, const struct ki_d_arg *a,
+			    char text[KI_D_ADDRESS])
+{
+	const uint64_t *words = r->next;
+
+	r->next += ki_d_form_words(a->form);
+	return ki_d_place_text(r->c->d, (enum ki_d_place)a->node->type.num, words, text);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Values, as they come from records.
+ */
+#ifndef KI_DLANG_READING_H
+#define KI_DLANG_READING_H
+
+#include "dlang/print/place.h"
+#include "dlang/run/run.h"
+
+/* A record while its values are taken from it. */
+struct ki_d_reading {
+	struct ki_d_consumer *c;
+	const struct ki_d_probe *probe;
+	uint32_t number; /* of the probe */
+	const uint64_t *next;
+	char text[8 * KI_D_COMM_WORDS + 1];
+};
+
+/* The next value: of KI_D_FORM_WORD; of one that is a string; of KI_D_FORM_ADDRESS and _USER. */
+uint64_t ki_d_take_word(struct ki_d_reading *r);
+const char *ki_d_take_text(struct ki_d_reading *r, const struct ki_d_arg *a);
+const char *ki_d_take_place(struct ki_d_reading *r, const struct ki_d_arg *a,
+			    char text[KI_D_ADDRESS]);
+
+#endif

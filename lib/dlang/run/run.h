@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * A program while it runs, and how a clause becomes code.
+ *
+ * BEGIN, END and tick have no place of their own in the kernel. The thread that runs the program
+ * enters it for them, by a system call that kernels no longer have; at the beginning of the
+ * function that answers it stand these probes' clauses, behind a comparison of the thread and of
+ * the call's argument, the probe's number. So they are made of the same code as all others.
+ */
+#ifndef KI_DLANG_RUN_H
+#define KI_DLANG_RUN_H
+
+#include <stdio.h>
+
+#include "dlang/run/hold.h"
+#include "dlang/program.h"
+
+#define KI_D_TRIGGER	  "__x64_sys_ni_syscall"
+#define KI_D_TRIGGER_CALL 177 /* get_kernel_syms, which kernels since 2.6 do not have */
+
+#define KI_D_INDENTS 1024
+
+/* A tick probe, and when it is due. */
+struct ki_d_tick {
+	uint32_t probe;
+	uint64_t due; /* nanoseconds of CLOCK_MONOTONIC */
+};
+
+/* A tracepoint of the kernel: where it is described. */
+struct ki_d_event {
+	char *name;
+	uint64_t addr;
+};
+
+/* A file that is mapped in a process, and an address in it. */
+struct ki_d_file {
+	const char *path;
+	uint64_t addr;
+	uint32_t tgid;
+};
+
+struct ki_users;
+
+struct ki_d_run {
+	struct ki_target *t;
+	struct ki_plan *triggers, *probes; /* BEGIN, END, tick; all others */
+	struct ki_ring_map *ring;
+	struct ki_stacks_map *stacks;
+	struct ki_texts_map *strings;
+	struct ki_counter_map *counters;
+	uint32_t stopped;			 /* the global that exit() sets */
+	uint32_t token;				 /* the first of two words of strtok() */
+	uint32_t constants_next, constants_left; /* globals for strings */
+	size_t constants_in;			 /* that are in the table */
+	uint32_t wide; /* counters that have been taken, the first and how many are left */
+	uint32_t wide_left;
+	int64_t wall; /* nanoseconds between the clocks */
+	uint32_t thread;
+	bool applied;
+	FILE *reopened; /* by freopen() */
+	bool header;	/* has been printed */
+	struct ki_d_hold hold;
+	int indent[KI_D_INDENTS]; /* of flowindent, by CPU */
+	bool exited;
+	int status;
+	ki_vec(struct ki_d_event) events; /* by name */
+	bool events_read;
+	ki_vec(struct ki_d_tick) ticks;
+	struct ki_users *users;		/* of places, if there are no stacks */
+	ki_vec(struct ki_d_file) files; /* place.c */
+	ki_vec(uint32_t) chunks;	/* of each of the plan `probes`: whose it is */
+};
+
+/* Where the kernel's variables are that the program names (symbols.c). */
+int ki_d_symbols(struct ki_dlang *d, struct ki_err *err);
+
+void ki_d_run_free(struct ki_d_run *r); /* NULL is allowed */
+
+/* Where a clause is compiled for. */
+struct ki_d_site {
+	uint32_t probe; /* index */
+	bool is_return, is_syscall, is_trigger;
+	uint64_t offset; /* of the return in its function */
+	uint32_t place;	 /* of those that ki_d_hook_places counts */
+	const struct ki_site_regs *regs;
+	size_t from, to; /* not 0: no clauses, but these strings (ki_d_code_constants) */
+};
+
+/* A snippet of all clauses of a probe. Free it. */
+int ki_d_code(struct ki_dlang *d, const struct ki_d_site *site, struct ki_snippet **out,
+	      struct ki_err *err);
+
+/* What puts the strings from one to another of d->constants into the table, when the trigger is
+ * called with KI_D_CONSTANTS. Free it. */
+#define KI_D_CONSTANTS UINT32_MAX
+int ki_d_code_constants(struct ki_dlang *d, const struct ki_d_site *site, size_t from, size_t to,
+			struct ki_snippet **out, struct ki_err *err);
+
+/* listing.c: to d->o.listing. */
+void ki_d_list_variables(struct ki_dlang *d);
+int ki_d_list_code(struct ki_dlang *d, const struct ki_d_site *site, const struct ki_snippet *s,
+		   struct ki_err *err);
+
+/* The counter for a key that is the same for all hits of a place; -ENOSPC: there is none. */
+int ki_d_cell(struct ki_dlang *d, struct ki_d_agg *a, const uint64_t *key, uint32_t *counter);
+
+/* How values of one key are put together: enum ki_merge of each. */
+void ki_d_agg_merges(const struct ki_d_agg *a, uint8_t merge[KI_TABLE_VALUES]);
+
+/* How many words a row's key has. */
+unsigned int ki_d_agg_words(const struct ki_d_agg *a);
+
+/* Print one record, and do what it asks for. */
+struct ki_d_consumer {
+	struct ki_dlang *d;
+	FILE *f; /* what has not been given out yet */
+	struct ki_err *err;
+	const struct ki_dlang_output *out;
+	char *text;
+	size_t len;
+	uint32_t record;  /* the record's number, */
+	const char *name; /* and its probe */
+};
+int ki_d_consume(void *consumer, const struct ki_record *rec, const uint64_t *values,
+		 unsigned int cpu);
+
+int ki_d_agg_clear(struct ki_dlang *d, struct ki_d_agg *a, bool keys, int64_t keep,
+		   struct ki_err *err);
+/* outlet.c: begin before anything is printed to c->f, and end. */
+int ki_d_outlet_begin(struct ki_d_consumer *c);
+int ki_d_outlet_end(struct ki_d_consumer *c);
+int ki_d_outlet_flush(struct ki_d_consumer *c);
+
+/* What comes behind all that was printed before. An empty name: as it was at first. */
+int ki_d_outlet_system(struct ki_d_consumer *c, const char *command);
+int ki_d_outlet_reopen(struct ki_d_consumer *c, const char *name);
+int ki_d_outlet_truncate(struct ki_d_consumer *c);
+/* id, and c->record, c->name: whose clause asks for it. */
+int ki_d_outlet_option(struct ki_d_consumer *c, uint32_t id, const char *name, const char *value);
+
+#endif
