@@ -27,6 +27,19 @@ refused() { # PATTERN COMMAND...
 	said=$("$@" 2>&1) && return 1
 	grep -qE "$pattern" <<< "$said" && [ "$(grep -c . <<< "$said")" = 1 ]
 }
+known() { "$api/modules" | awk '$1 == "kernel" && $2 > 30000 { n++ } $1 == "kerninst" { n++ } END { exit n != 2 }'; }
+ok "modules: the kernel and the driver" known
+as_it_is() { # EXAMPLE PATTERN FUNCTION
+	"$api/$1" "$3" > /tmp/told && grep -qE "$2" /tmp/told
+}
+ok "disassemble" as_it_is disassemble '^  ffffffff.* ret|jmp .*__x86_return_thunk' vfs_read
+ok "registers: flags are free at an entry" as_it_is registers '^\+0x0 .*free: .*flags' vfs_read
+ok "graph" as_it_is graph '^block 0 .*->.* (taken|fall):1' vfs_read
+ok "callers" as_it_is callers '^call ksys_read\+0x' vfs_read
+mine() { [ "$("$api/predicate" vfs_read "pid == $load")" = 0 ] && [ "$("$api/predicate" vfs_read "pid != $load")" -gt 10 ]; }
+ok "predicate: what the shell itself does not do, others do" mine
+sampled() { "$api/sample" vfs_read 200 3 | awk '$2 > 0 { n++ } END { exit n != 3 }'; }
+ok "sample: each interval has some" sampled
 ok "count: no such function" refused 'no function .*vfs_reed' "$api/count" vfs_reed
 ok "replace: no such function" refused 'no such functions' "$api/replace" vfs_reed vfs_read
 kill "$load"
