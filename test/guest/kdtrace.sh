@@ -40,6 +40,7 @@ ok "a stack begins at the point" grep -q '^vmlinux`vfs_read' <(d 'fbt::vfs_read:
 is "what is printed without -q" "$(status -n 'BEGIN { trace(5); exit(0); }') $(tr -s ' ' < /tmp/kd.out | sed -n 1p); $(sed -n 2p /tmp/kd.out | tr -s ' ' | cut -d' ' -f3-)" "0 CPU ID FUNCTION:NAME; 1 :BEGIN 5"
 # A function that cannot be probed fails nobody.
 is "one probe is left out, the other counts" "$(d 'fbt::vfs_read:entry, fbt::exc_int3:entry /pid == $target && arg2 == 7/ { @ = count(); }' -c "$reads") $(grep -c '1 of 2 probes left out, [A-Z_]* ' /tmp/kd.err)" "1000 1"
+is "all are left out: that fails, and the command is not run" "$(status -n 'fbt::exc_int3:entry { @ = count(); }' -c "touch /tmp/was_run") $(grep -c '^kdtrace: no probe is left' /tmp/kd.err) $(ls /tmp/was_run 2> /dev/null)" "1 1 "
 is "many probes at once" "$(d 'syscall:::entry /pid == $target && probefunc == "getpriority"/ { @[probefunc] = count(); }' -c "$calls" | tr -s ' ')" "getpriority 500"
 for p in 'fbt::no_such_function:entry' 'BEGIN { trace(x); }' 'BEGIN { printf("%d"); }' 'BEGIN {' 'profile-1us { @ = count(); }'; do
 	is "refused with a line, and a mark: $p" "$(status -n "$p") $(wc -l < /tmp/kd.err) $(tail -1 /tmp/kd.err | tr -d ' ')" "1 3 ^"

@@ -202,10 +202,10 @@ static void say_matched(const struct session *s)
 	}
 }
 
-/* Probes that are not there, by reason; the first few by name. */
-static void say_left_out(const struct session *s)
+/* Probes that are not there, by reason; the first few by name. False: no probe is left. */
+static bool say_left_out(const struct session *s)
 {
-	size_t n = ki_dlang_probes(s->d);
+	size_t n = ki_dlang_probes(s->d), left_out = 0;
 
 	for (unsigned int reason = 1; reason < KI_R_COUNT; reason++) {
 		char names[512] = "";
@@ -226,7 +226,9 @@ static void say_left_out(const struct session *s)
 			say("%zu of %zu probes left out, %s (%s): %s%s; %s", count, n,
 			    ki_reason_tag(reason), ki_reason_text(reason), names,
 			    count > NAMED ? " ..." : "", ki_reason_hint(reason));
+		left_out += count;
 	}
+	return left_out < n;
 }
 
 static void say_drops(const struct session *s)
@@ -277,7 +279,10 @@ static int work(struct session *s)
 		return fail(&err);
 	if (s->o.compile_only)
 		return EXIT_DONE;
-	say_left_out(s);
+	if (!say_left_out(s)) {
+		say("no probe is left: nothing would ever be said");
+		return EXIT_FAILED;
+	}
 	child_start(&s->child);
 	while (!ret && !interrupted && !child_has_ended(&s->child))
 		ret = ki_dlang_work(s->d, PERIOD, &out, &err);
