@@ -3,6 +3,7 @@
  * Counters and words of threads of a process: their numbers, which this process gives out, and what
  * threads have in words that hold a start time.
  */
+#include <stdlib.h>
 #include <string.h>
 #include <x86intrin.h>
 
@@ -54,12 +55,14 @@ static void look_at_row(const uint64_t *row, uint32_t first, uint32_t count,
 int ki_process_inside(struct ki_target *t, uint32_t first, uint32_t count,
 		      struct ki_inside_row *rows, uint64_t *now, struct ki_err *err)
 {
-	static _Thread_local uint64_t piece[PIECE / 8];
 	const struct ki_process *p = t->own;
 	const unsigned int shift = ki_process_row_shift(p->words);
 	const size_t all = (size_t)KI_PROCESS_ROWS << shift;
+	uint64_t *piece = malloc(PIECE);
 	int ret = p->rows ? 0 : -ESRCH;
 
+	if (!piece)
+		return ki_err_set(err, -ENOMEM, 0, "out of memory");
 	memset(rows, 0, count * sizeof(*rows));
 	*now = __rdtsc();
 	for (size_t at = 0; !ret && at < all; at += PIECE) {
@@ -70,6 +73,7 @@ int ki_process_inside(struct ki_target *t, uint32_t first, uint32_t count,
 		for (size_t row = 0; !ret && row < len; row += 1u << shift)
 			look_at_row(piece + row / 8, first, count, rows, *now);
 	}
+	free(piece);
 	if (ret && ret != -ESRCH)
 		return ki_err_set(err, ret, p->rows, "who is inside: %s", strerror(-ret));
 	return 0;
