@@ -185,7 +185,7 @@ static void note_places(struct list_head *pieces)
 		p->at = p->next_at;
 }
 
-/* The patch that has been built is the group's from now on; the one before is buried. */
+/* The patch that has been built is the group's from now on; the one before is retired. */
 void ki_change_record(struct ki_change *c)
 {
 	struct ki_group *g = c->group;

@@ -20,7 +20,7 @@
  * nobody enters the chunk, since control comes into one only at its beginning (vet.c, vet_long.c);
  * after the wait nobody is inside it any more, wherever inside. So when the request returns, or the
  * session has ended, the code has run for the last time, and what belongs to it (counters, words,
- * modules that it calls) is buried as always.
+ * modules that it calls) is retired as always.
  *
  * A muted piece belongs to no session: no ids, no charge. It holds its bytes of the heap, which are
  * charged with the patch, and its way back. The other sessions' chunks in the patch cost one jump

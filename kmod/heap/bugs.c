@@ -8,7 +8,7 @@
  * table gets longer, and when all are, and the heap is empty, it has none.
  *
  * A WARN_ON_ONCE that has spoken is marked in its row. The mark is carried from the original to
- * the copy, and back when the patch is buried: from then on the original may go, with its module.
+ * the copy, and back when the patch is retired: from then on the original may go, with its module.
  */
 #include <linux/bug.h>
 #include <linux/mutex.h>

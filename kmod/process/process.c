@@ -28,9 +28,8 @@
 #include "symbols.h"
 #include "user.h"
 
-#define KI_LOWEST                                                                                  \
-	65536ul /* nothing is mapped below: a null pointer of the kernel's leads there             \
-		 */
+/* Nothing is mapped below: a null pointer of the kernel's leads there. */
+#define KI_LOWEST 65536ul
 
 static struct workqueue_struct *ki_process_queue;
 

@@ -48,7 +48,7 @@ static u64 ki_runs_asked,
 	ki_runs_looked; /* runs that were retired; those that have been looked at */
 static atomic64_t ki_ways_freed = ATOMIC64_INIT(0);
 static unsigned int ki_pause = KI_RECLAIM_FIRST; /* before what is left is looked at again */
-static bool ki_later;				 /* dig() is to come only after such a pause */
+static bool ki_later;				 /* reclaim() is to come only after such a pause */
 static void reclaim(struct work_struct *unused);
 static DECLARE_DELAYED_WORK(ki_reclaim_work, reclaim);
 

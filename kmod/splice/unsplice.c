@@ -20,7 +20,7 @@
  * for.
  *
  * What is muted goes with the next patch of its group, which is tried (ki_unsplice_again) whenever
- * a session begins or ends, or space has come back to the heap (session.c: dig). What can be in the
+ * a session begins or ends, or space has come back to the heap (retire.c). What can be in the
  * way longer is another tool in the springboard of a group that goes wholly: it is stuck. Its
  * windows stay, and the module, until the other tool has gone; there is nothing in them then but
  * what is muted.

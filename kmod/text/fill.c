@@ -31,7 +31,7 @@
  *   - When the springboard goes he may run the original, which stands there again. An exception
  *     that was raised before is handled before the table changes, since it is handled with
  *     interrupts off, and every change is followed by a round of interrupts. He then is in a
- *     patch that is buried after that, and given back behind a wait.
+ *     patch that is retired after that, and given back behind a wait.
  *   - Filling takes a place somewhere in the heap and leaves gaps. It is done only for small
  *     requests, and if it spares their wait: if all their windows that must wait can be filled.
  */

@@ -245,7 +245,7 @@ static bool is_in_use(unsigned long ip)
 }
 
 /*
- * Was somebody in a patch that is buried? He may be about to set out. freed: ki_retire_ways_freed()
+ * Was a task in a patch that is retired? It may be about to set out. freed: ki_retire_ways_freed()
  * when the look began. Under ki_lock.
  */
 static bool any_in_old_patch(u64 freed)

@@ -48,7 +48,7 @@ void ki_charge_group(struct ki_group *g, struct ki_account *asker);
 
 #include "../../kmod/change/mute.c"
 
-static u32 buried, uncharged;
+static u32 retired, uncharged;
 
 void ki_charge_end(struct ki_piece *p)
 {
@@ -64,7 +64,7 @@ void ki_charge_group(struct ki_group *g, struct ki_account *asker)
 void ki_piece_retire(struct ki_piece *p)
 {
 	(void)p;
-	buried++;
+	retired++;
 }
 
 void ki_long_free(struct ki_long_code *c)
@@ -273,7 +273,7 @@ static void check_records(const struct world *w, u32 before)
 	assert_int_equal(ki_mute_count(), before + dead);
 	assert_int_equal(ki_mute_in(w->g), dead);
 	assert_true(w->s[1].pieces.next == &w->s[1].pieces);
-	assert_int_equal(buried, dead);
+	assert_int_equal(retired, dead);
 	assert_int_equal(uncharged, dead);
 }
 
@@ -291,7 +291,7 @@ static void one_patch(struct rng *r)
 	INIT_LIST_HEAD(&w.w.chunks);
 	INIT_LIST_HEAD(&w.s[0].pieces);
 	INIT_LIST_HEAD(&w.s[1].pieces);
-	buried = uncharged = 0;
+	retired = uncharged = 0;
 	replaced = make_patch(&w, r, longs);
 	ki_mute(&w.s[1]);
 	check_run(&w, replaced);
