@@ -93,7 +93,12 @@ int main(int argc, char **argv)
 	for (size_t i = 0; syms && i < n; i++)
 		if (!s[i].alias)
 			syms[count++] = &s[i];
-	if (!syms || ki_functions_analyze(target, syms, count, 1, look, NULL, &t, &err))
+	if (!syms ||
+	    ki_functions_analyze(
+		    target,
+		    &(struct ki_functions_job){
+			    .syms = syms, .n = count, .threads = 1, .each = look, .arg = &t},
+		    &err))
 		return 1;
 	print(&t);
 	free(syms);

@@ -73,7 +73,8 @@ static int plan_block(struct work *w, size_t i, const struct ki_function *fn, ui
 
 	/* What is refused has a reason, and is not in the plan. */
 	if (!ret && n && !places[0].reason)
-		ki_plan_add(w->plan, fn, &w->spans[i], &places[0], 0, &counter, &id, NULL);
+		ki_plan_add(w->plan, &(struct ki_insertion){fn, &w->spans[i], &places[0], 0},
+			    &counter, &id, NULL);
 	free(places);
 	return ret;
 }
@@ -108,6 +109,7 @@ int main(int argc, char **argv)
 	const struct ki_symbol **syms;
 	struct ki_err err = {0};
 	struct work w = {0};
+	struct ki_functions_job job = {.each = find_windows, .take = plan_function, .arg = &w};
 	struct ki_target *t;
 	double start, cpu, all;
 	struct rusage ru;
@@ -121,12 +123,13 @@ int main(int argc, char **argv)
 		die(&err);
 	start = seconds(CLOCK_MONOTONIC);
 	cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
-	n = all_functions(t, &syms);
+	job.n = n = all_functions(t, &syms);
 	w.spans = calloc(n + 1, sizeof(*w.spans));
 	if (!syms || !w.spans || ki_plan_new(&w.plan))
 		return 1;
-	if (ki_functions_analyze(t, syms, n, (unsigned int)atoi(argv[1]), find_windows,
-				 plan_function, &w, &err))
+	job.syms = syms;
+	job.threads = (unsigned int)atoi(argv[1]);
+	if (ki_functions_analyze(t, &job, &err))
 		die(&err);
 	all = seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu;
 	getrusage(RUSAGE_SELF, &ru);

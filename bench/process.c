@@ -141,7 +141,8 @@ static int put_in(struct bench *b, bool keep_flags, struct ki_splice_process **o
 	ki_process_count(&code, 0, keep_flags);
 	if (ki_plan_new(&plan) || ki_point_places(b->fn, &b->spans, &entry, &places, &n, &err))
 		return fail("place", &err);
-	ret = ki_plan_add(plan, b->fn, &b->spans, places, 0, &code, &id, &err);
+	ret = ki_plan_add(plan, &(struct ki_insertion){b->fn, &b->spans, places, 0}, &code, &id,
+			  &err);
 	if (!ret)
 		ret = ki_process_splice(b->t, plan, 1, out, &err);
 	free(places);
@@ -205,8 +206,9 @@ static int ask_measured(struct bench *b, enum kind kind)
 	if (!ret)
 		ret = ki_measure_new(b->t, &m, &err);
 	if (!ret)
-		ret = ki_measure_add(m, ki_metric_find(metrics[kind]), b->fn, &b->spans, &entry, 0,
-				     when, &curve, &err);
+		ret = ki_measure_add(m, ki_metric_find(metrics[kind]),
+				     &(struct ki_measured_at){b->fn, &b->spans, &entry, 0, when},
+				     &curve, &err);
 	if (!ret)
 		ret = ki_measure_start(m, &err);
 	if (!ret && !ask(b, kind) && !ki_measure_read(m, &r, &err))

@@ -158,16 +158,21 @@ int ki_function_analyze(struct ki_target *t, const struct ki_symbol *sym, struct
 void ki_function_free(struct ki_function *fn); /* NULL is allowed */
 
 /*
- * Analyse many functions at once, in so many threads (0: one for each CPU that this process may
- * use). `each` is called for every function, in any order, from several threads at the same time;
- * `take` behind it, one at a time, in the order of the symbols. One of them may be NULL. fn is as
- * ki_function_analyze makes it, but lives only until they return. An error that one returns ends
- * all; it is returned.
+ * Analyse many functions at once. `each` is called for every function, in any order, from several
+ * threads at the same time; `take` after it, one at a time, in the order of the symbols. One of
+ * them may be NULL. fn is as ki_function_analyze makes it, but lives only until they return. An
+ * error that one returns ends all; it is returned.
  */
 typedef int ki_function_step(void *arg, size_t i, const struct ki_function *fn);
-int ki_functions_analyze(struct ki_target *t, const struct ki_symbol *const *syms, size_t n,
-			 unsigned int threads, ki_function_step *each, ki_function_step *take,
-			 void *arg, struct ki_err *err);
+struct ki_functions_job {
+	const struct ki_symbol *const *syms;
+	size_t n;
+	unsigned int threads; /* 0: one for each CPU that this process may use */
+	ki_function_step *each, *take;
+	void *arg;
+};
+int ki_functions_analyze(struct ki_target *t, const struct ki_functions_job *job,
+			 struct ki_err *err);
 
 /* The instruction that starts at addr, or NULL. O(log n). */
 const struct ki_insn *ki_function_insn_at(const struct ki_function *fn, uint64_t addr);

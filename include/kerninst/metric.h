@@ -126,18 +126,25 @@ void ki_measure_free(struct ki_measure *m); /* takes out what is installed */
 struct ki_splice_process;
 const struct ki_splice_process *ki_measure_process(const struct ki_measure *m);
 
+/* Where it is measured, and when. None of them need live on. */
+struct ki_measured_at {
+	const struct ki_function *fn;
+	const struct ki_spans *spans; /* the function's */
+	const struct ki_point *point;
+	uint16_t order;			 /* as in struct ki_insertion */
+	const struct ki_predicate *when; /* NULL: always */
+};
+
 /*
  * A curve: one metric at one point of a function under a predicate (NULL: always). KI_POINT_ENTRY
- * means the whole function. order: as in ki_plan_add. *curve numbers it: 0, 1, ... On a
+ * means the whole function. *curve numbers it: 0, 1, ... On a
  * refusal no curve is added, and err has the reason; what it had put into the plan is never
- * installed. The function, its spans and the predicate need not live on. Curves that need the same
+ * installed. Curves that need the same
  * code (walltime and walltime/call of one function under one predicate) share it. Not after the
  * start: -EBUSY.
  */
 int ki_measure_add(struct ki_measure *m, const struct ki_metric *metric,
-		   const struct ki_function *fn, const struct ki_spans *spans,
-		   const struct ki_point *pt, uint16_t order, const struct ki_predicate *when,
-		   uint32_t *curve, struct ki_err *err);
+		   const struct ki_measured_at *at, uint32_t *curve, struct ki_err *err);
 
 /*
  * The same of the metric "count", with a statement that is executed each time when the point is
@@ -146,10 +153,8 @@ int ki_measure_add(struct ki_measure *m, const struct ki_metric *metric,
  */
 typedef int ki_measure_act(void *arg, struct ki_snippet *s, struct ki_node **stmt,
 			   struct ki_err *err);
-int ki_measure_add_act(struct ki_measure *m, const struct ki_function *fn,
-		       const struct ki_spans *spans, const struct ki_point *pt, uint16_t order,
-		       const struct ki_predicate *when, ki_measure_act *make, void *arg,
-		       uint32_t *curve, struct ki_err *err);
+int ki_measure_add_act(struct ki_measure *m, const struct ki_measured_at *at, ki_measure_act *make,
+		       void *arg, uint32_t *curve, struct ki_err *err);
 
 /*
  * A metric that lasts (KI_FORM_TOTAL), and what is done beside it each time when it is over: a row
@@ -172,9 +177,8 @@ struct ki_measure_ends {
 };
 
 int ki_measure_add_ends(struct ki_measure *m, const struct ki_metric *metric,
-			const struct ki_function *fn, const struct ki_spans *spans,
-			const struct ki_point *pt, uint16_t order, const struct ki_predicate *when,
-			const struct ki_measure_ends *ends, uint32_t *curve, struct ki_err *err);
+			const struct ki_measured_at *at, const struct ki_measure_ends *ends,
+			uint32_t *curve, struct ki_err *err);
 
 /* The plan, for its progress and counts; and the code that a curve puts somewhere, with its source
    beside it: one text for each of its places. Free *out with free(). */

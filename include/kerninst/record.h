@@ -204,15 +204,22 @@ struct ki_record_event {
 
 struct ki_record_file;
 
+/* What a file says of itself. Strings are copied. */
+struct ki_recorded {
+	const struct ki_record_origin *origin;
+	struct ki_target *t; /* its symbols stand for the addresses of KI_SHOW_CODE; it lives as
+				long as the file is open. NULL: none */
+	const struct ki_instrument *instruments;
+	size_t n;
+};
+
 /*
- * Write a file: what it says of itself comes first. Strings are copied. t: whose symbols stand for
- * the addresses of KI_SHOW_CODE, and which lives as long as the file is open; NULL: none.
+ * Write a file: what it says of itself comes first.
  *
  * After a failure (the disk is full) the file ends behind the last chunk that is whole, and all
  * further calls fail with it.
  */
-int ki_record_create(const char *path, const struct ki_record_origin *origin, struct ki_target *t,
-		     const struct ki_instrument *v, size_t n, struct ki_record_file **out,
+int ki_record_create(const char *path, const struct ki_recorded *what, struct ki_record_file **out,
 		     struct ki_err *err);
 /* What is known of the code that is recorded; after ki_record_create, before the first record.
    Files without are as good: nobody can say then if code is as it was. */

@@ -266,10 +266,15 @@ struct ki_node *ki_expr_binary(struct ki_snippet *s, enum ki_binary op, struct k
 struct ki_node *ki_expr_cond(struct ki_snippet *s, struct ki_node *c, struct ki_node *yes,
 			     struct ki_node *no);
 
-/* The value with that index of a key's row in a shared table, u64; 0 if there is no row. */
-struct ki_node *ki_expr_table(struct ki_snippet *s, const struct ki_table_var *t,
-			      uint32_t value_index, struct ki_node *const *keys,
-			      unsigned int nkeys);
+/* A value of the row that a key has in a table. Keys are evaluated from left to right. */
+struct ki_row_value {
+	const struct ki_table_var *table;
+	uint32_t index; /* of the value */
+	struct ki_node *const *keys;
+	unsigned int nkeys;
+};
+/* Of a shared table, u64; 0 if there is no row. */
+struct ki_node *ki_expr_table(struct ki_snippet *s, const struct ki_row_value *v);
 
 /* A helper of the driver, u64 (kerninst_helpers.def); not those of which there are nodes of their
  * own: ENTER, LEAVE, ENTER_RECORD (ki_expr_call), RECORD, TABLE, STACK, USTACK, STRING, USTRING. */
@@ -285,16 +290,15 @@ struct ki_node *ki_expr_call(struct ki_snippet *s, enum ki_type type, uint64_t a
 			     const char *name, struct ki_node *const *args, unsigned int nargs);
 
 /*
- * The same, and the function may write records with this id (below KI_HIT_IDS) into the session's
- * ring: an instrument function (kerninst/callable.h).
+ * The same call (of ki_expr_call), whose function may write records with this id (below
+ * KI_HIT_IDS) into the session's ring: an instrument function (kerninst/callable.h).
  */
 struct ki_hit {
 	uint32_t ring; /* ki_ring_number */
 	uint32_t id;
 };
-struct ki_node *ki_expr_call_recording(struct ki_snippet *s, enum ki_type type, uint64_t addr,
-				       const char *name, const struct ki_hit *hit,
-				       struct ki_node *const *args, unsigned int nargs);
+struct ki_node *ki_expr_call_recording(struct ki_snippet *s, struct ki_node *call,
+				       const struct ki_hit *hit);
 
 /* ---- statements ---- */
 
@@ -366,20 +370,16 @@ struct ki_node *ki_stmt_record(struct ki_snippet *s, uint32_t ring, uint32_t id,
 			       struct ki_node *const *values, unsigned int nvalues);
 
 /*
- * Change the value with that index, or those from it on, of a key's row, which is made if it is not
- * there: enum ki_table_op says how; not GET. SET and DELETE are for shared tables; DELETE has no
- * value (NULL), and index 0. Keys are evaluated from left to right, then the value.
+ * Change a value, or those from it on, of a row, which is made if it is not there: enum ki_table_op
+ * says how; not GET. SET and DELETE are for shared tables; DELETE has no value (NULL), and index 0.
+ * The value is evaluated after the keys.
  */
 struct ki_node *ki_stmt_table(struct ki_snippet *s, enum ki_table_op op,
-			      const struct ki_table_var *t, uint32_t value_index,
-			      struct ki_node *const *keys, unsigned int nkeys,
-			      struct ki_node *value);
+			      const struct ki_row_value *v, struct ki_node *value);
 
 /* Count the value in one of the ki_linear_buckets values from that index on: ki_stmt_linear. */
-struct ki_node *ki_stmt_table_linear(struct ki_snippet *s, const struct ki_table_var *t,
-				     uint32_t value_index, struct ki_node *const *keys,
-				     unsigned int nkeys, const struct ki_linear *l,
-				     struct ki_node *value);
+struct ki_node *ki_stmt_table_linear(struct ki_snippet *s, const struct ki_row_value *v,
+				     const struct ki_linear *l, struct ki_node *value);
 
 /* The statement that the snippet is. Once. */
 void ki_snippet_body(struct ki_snippet *s, struct ki_node *stmt);

@@ -162,14 +162,21 @@ struct ki_plan;
 int ki_plan_new(struct ki_plan **out);
 void ki_plan_free(struct ki_plan *p);
 
+/* Where something is put in. None of the three need live on. */
+struct ki_insertion {
+	const struct ki_function *fn;
+	const struct ki_spans *spans; /* the function's */
+	const struct ki_place *place;
+	uint16_t order; /* of several at one place the one with the lowest runs first */
+};
+
 /*
  * Put a snippet's code at a place. Of several at one place the one with the lowest order runs
  * first, of equal ones the one installed first, by whichever session. *id numbers it within the
  * plan (0, 1, ...). On a refusal the plan is as it was, and err has the reason. The function and
  * its spans need not live on. Windows that this one depends on are taken in with it.
  */
-int ki_plan_add(struct ki_plan *p, const struct ki_function *fn, const struct ki_spans *spans,
-		const struct ki_place *place, uint16_t order, const struct ki_code *code,
+int ki_plan_add(struct ki_plan *p, const struct ki_insertion *at, const struct ki_code *code,
 		uint32_t *id, struct ki_err *err);
 
 /*
@@ -188,8 +195,7 @@ void ki_place_site(const struct ki_function *fn, const struct ki_place *place,
  * what is known; NULL: ki_place_site without a live set. Flags that place->flags_live says are dead
  * are dead in either case. The snippet need not live on.
  */
-int ki_plan_add_snippet(struct ki_plan *p, const struct ki_function *fn,
-			const struct ki_spans *spans, const struct ki_place *place, uint16_t order,
+int ki_plan_add_snippet(struct ki_plan *p, const struct ki_insertion *at,
 			const struct ki_snippet *snippet, const struct ki_site_regs *site,
 			uint32_t *id, struct ki_err *err);
 
@@ -197,8 +203,7 @@ int ki_plan_add_snippet(struct ki_plan *p, const struct ki_function *fn,
  * Put code at a place that has been compiled for it. On success it is the plan's, and *code empty;
  * otherwise it stays the caller's.
  */
-int ki_plan_add_code(struct ki_plan *p, const struct ki_function *fn, const struct ki_spans *spans,
-		     const struct ki_place *place, uint16_t order, struct ki_long_code *code,
+int ki_plan_add_code(struct ki_plan *p, const struct ki_insertion *at, struct ki_long_code *code,
 		     uint32_t *id, struct ki_err *err);
 
 /*
@@ -216,8 +221,7 @@ const struct ki_long_code *ki_plan_code(const struct ki_plan *p, uint32_t id);
  * original is; or one direct call or jump (the place: its address, KI_TAKEN), which goes to target
  * instead. Several may stand at one place: the one installed last counts, until it is taken out.
  */
-int ki_plan_replace(struct ki_plan *p, const struct ki_function *fn, const struct ki_spans *spans,
-		    const struct ki_place *place, uint64_t target, uint32_t *id,
+int ki_plan_replace(struct ki_plan *p, const struct ki_insertion *at, uint64_t target, uint32_t *id,
 		    struct ki_err *err);
 
 /*
@@ -355,11 +359,16 @@ uint64_t ki_global_read(const struct ki_global_map *m, uint32_t n);
 
 /*
  * Words of threads: a run of `count`, 0 in every thread (KI_IOC_WORDS). And of those that hold
- * start times, who is inside (KI_IOC_INSIDE): rows[count]; *now is the time stamp counter.
+ * start times by a clock, which threads are inside (KI_IOC_INSIDE): rows[count]; *now is the time
+ * stamp counter.
  */
+struct ki_words_run {
+	enum ki_clock clock;
+	uint32_t first, count;
+};
 int ki_words_take(struct ki_target *t, uint32_t count, uint32_t *first, struct ki_err *err);
-int ki_words_inside(struct ki_target *t, enum ki_clock clock, uint32_t first, uint32_t count,
-		    struct ki_inside_row *rows, uint64_t *now, struct ki_err *err);
+int ki_words_inside(struct ki_target *t, const struct ki_words_run *run, struct ki_inside_row *rows,
+		    uint64_t *now, struct ki_err *err);
 
 /*
  * An event, counted from now on until the target is closed (KI_IOC_EVENT, flags: KI_EVENT_*), for

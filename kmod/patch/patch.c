@@ -51,27 +51,33 @@ static void put_chunk(struct ki_link *l, const struct ki_piece *p, unsigned long
 	}
 }
 
+/* One side of an instruction. The stack is there as at addr, and `pushed` bytes deeper. */
+struct side {
+	const struct ki_win *w;
+	u8 insn, where;
+	unsigned long addr;
+	u32 pushed;
+};
+
 /*
- * The chunks of one side of one instruction, which are next. The stack is there as at addr, and
- * `pushed` bytes deeper. Returns the replacement among them: of several the last, NULL if there is
- * none.
+ * The chunks of one side, which are next. Returns the replacement among them: of several the last,
+ * NULL if there is none.
  */
-static const struct ki_piece *put_chunks(struct ki_link *l, u32 *next, const struct ki_win *w,
-					 u8 insn, u8 where, unsigned long addr, u32 pushed)
+static const struct ki_piece *put_chunks(struct ki_link *l, u32 *next, const struct side *s)
 {
 	const struct ki_piece *replacement = NULL;
 
 	for (; *next < l->npieces; (*next)++) {
 		struct ki_piece *p = l->pieces[*next];
 
-		if (p->win != w || p->insn != insn || p->where != where)
+		if (p->win != s->w || p->insn != s->insn || p->where != s->where)
 			break;
 		p->next_at = l->len; /* of replacements, which are the last: their jump's */
 		if (p->kind == KI_CHUNK_REPLACE) {
 			replacement = p;
 			continue;
 		}
-		put_chunk(l, p, addr, pushed);
+		put_chunk(l, p, s->addr, s->pushed);
 	}
 	return replacement;
 }
@@ -168,14 +174,14 @@ static void put_window(struct ki_link *l, u32 *next, const struct ki_win *w,
 	for (i = 0; i < w->ncopy; i++) {
 		if (w == l->group->v[0] && i && addr - w->addr <= KI_FILL)
 			l->inner[addr - w->addr - 1] = l->len;
-		other = put_chunks(l, next, w, i, KI_BEFORE, addr, 0);
+		other = put_chunks(l, next, &(struct side){w, i, KI_BEFORE, addr, 0});
 		if (other)
 			ki_link_jump(l, other->target, addr, 0);
 		if (i + 1 == w->ncopy && !has_sides(l, *next, w, i) && ki_lay_end(l, w, then))
 			return;
 		put_copy(l, w, i, addr, taken_side(l, *next, w, i));
 		addr += w->insn_len[i];
-		put_chunks(l, next, w, i, KI_AFTER, addr, 0);
+		put_chunks(l, next, &(struct side){w, i, KI_AFTER, addr, 0});
 		while (has_sides(l, *next, w, i))
 			(*next)++; /* the taken side's: put later */
 	}
@@ -196,7 +202,7 @@ static void put_returned_side(struct ki_link *l, u32 *next, u64 target, unsigned
 	ki_link_jump(l, target, addr, 8);
 	first->back->next_at = l->len;
 	l->ways = true;
-	put_chunks(l, next, first->win, first->insn, KI_RETURNED, addr, 0);
+	put_chunks(l, next, &(struct side){first->win, first->insn, KI_RETURNED, addr, 0});
 	ki_rows_stack(&l->rows, l->len, addr, 0);
 	ki_link_origin(l, ret->len, addr);
 	ki_link_put(l, ret->code, ret->len, ret->fix, ret->nfix);
@@ -216,7 +222,7 @@ static void put_fixup_side(struct ki_link *l, u32 *next, unsigned long addr)
 	const struct ki_piece *first = l->pieces[*next];
 	unsigned long fixup = ki_extable_fixup(ki_extable_find(first->win->owner, addr));
 
-	put_chunks(l, next, first->win, first->insn, KI_TAKEN, fixup, 0);
+	put_chunks(l, next, &(struct side){first->win, first->insn, KI_TAKEN, fixup, 0});
 	ki_link_jump(l, ki_link_landing(l, fixup), fixup, 0);
 }
 
@@ -237,7 +243,7 @@ static void put_taken_side(struct ki_link *l, u32 *next)
 	}
 	ki_win_copy(w, first->insn, &c);
 	pushed = pushed_in(&c) ? 8 : 0;
-	other = put_chunks(l, next, w, first->insn, KI_TAKEN, addr, pushed);
+	other = put_chunks(l, next, &(struct side){w, first->insn, KI_TAKEN, addr, pushed});
 	target = other ? other->target : ki_link_landing(l, c.fix[c.nfix - 1].target);
 	if (!is_next(l, *next, w, first->insn, KI_RETURNED))
 		ki_link_jump(l, target, addr, pushed);

@@ -211,8 +211,11 @@ static struct ki_node *add_to_bucket(struct ki_aggregate *b, struct ki_snippet *
 				     struct ki_node **key, unsigned int n, struct ki_node *value)
 {
 	if (b->is_linear)
-		return ki_stmt_table_linear(s, &b->table, b->buckets, key, n, &b->linear, value);
-	return ki_stmt_table(s, KI_TABLE_LOG2, &b->table, b->buckets, key, n, value);
+		return ki_stmt_table_linear(s,
+					    &(struct ki_row_value){&b->table, b->buckets, key, n},
+					    &b->linear, value);
+	return ki_stmt_table(s, KI_TABLE_LOG2,
+			     &(struct ki_row_value){&b->table, b->buckets, key, n}, value);
 }
 
 /*
@@ -278,7 +281,8 @@ static int add_source(struct ki_aggregate *b, const struct ki_aggregate_source *
 		hold_all(&h, s, key, n, value);
 	*list = ki_stmt_append(
 		s, h.list,
-		ki_stmt_table(s, KI_TABLE_STATS, &b->table, source->at, key[0], n, value[0]));
+		ki_stmt_table(s, KI_TABLE_STATS,
+			      &(struct ki_row_value){&b->table, source->at, key[0], n}, value[0]));
 	if (spread)
 		*list = ki_stmt_append(s, *list, add_to_bucket(b, s, key[1], n, value[1]));
 	return 0;
@@ -295,7 +299,8 @@ static int make(void *arg, struct ki_snippet *s, struct ki_node **stmt, struct k
 	if (!b->nsources) {
 		ret = build_key(b, s, key, &n, err);
 		if (!ret)
-			*stmt = ki_stmt_table(s, KI_TABLE_ADD, &b->table, 0, key, n,
+			*stmt = ki_stmt_table(s, KI_TABLE_ADD,
+					      &(struct ki_row_value){&b->table, 0, key, n},
 					      ki_expr_const(s, KI_I64, 1));
 	}
 	for (unsigned int i = 0; !ret && i < b->nsources; i++)
@@ -349,9 +354,11 @@ static int make_end(void *arg, struct ki_snippet *s, const struct ki_var *words,
 
 	if (ret)
 		return ret;
-	*stmt = ki_stmt_append(s, NULL,
-			       ki_stmt_table(s, KI_TABLE_STATS, &b->table, b->ending->at, key, n,
-					     ki_expr_var(s, took)));
+	*stmt = ki_stmt_append(
+		s, NULL,
+		ki_stmt_table(s, KI_TABLE_STATS,
+			      &(struct ki_row_value){&b->table, b->ending->at, key, n},
+			      ki_expr_var(s, took)));
 	if (b->ending != b->spread)
 		return 0;
 	ret = build_end_key(b, s, words, key, &n, err);

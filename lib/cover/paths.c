@@ -133,7 +133,8 @@ static struct ki_node *count_path(struct maker *m)
 		return ki_stmt_update(m->s, KI_UPDATE_ADD, &counts, number, number_of(m, 1));
 	}
 	table = ki_table_var_of(p->table, "paths");
-	return ki_stmt_table(m->s, KI_TABLE_ADD, &table, 0, &number, 1, number_of(m, 1));
+	return ki_stmt_table(m->s, KI_TABLE_ADD, &(struct ki_row_value){&table, 0, &number, 1},
+			     number_of(m, 1));
 }
 
 /* Take the number of the path that ends here, and count it if it is one: then `more`, else
@@ -252,8 +253,9 @@ static int add(struct ki_paths *p, const struct path_edge *e, const struct ki_pl
 	ret = make(&m, e, err);
 	ki_measure_site(p->fn, place, &site);
 	if (!ret)
-		ret = ki_plan_add_snippet(p->plan, p->fn, &p->spans, place, order, m.s, &site, &id,
-					  err);
+		ret = ki_plan_add_snippet(p->plan,
+					  &(struct ki_insertion){p->fn, &p->spans, place, order},
+					  m.s, &site, &id, err);
 	ki_snippet_free(m.s);
 	return ret;
 }

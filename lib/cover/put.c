@@ -112,7 +112,9 @@ static int add_guarded(struct ki_cover *c, const struct ki_ground *g, const stru
 		return ret;
 	ret = make_guarded(c, c->next_slot, s, err);
 	if (!ret)
-		ret = ki_plan_add_snippet(c->plan, g->fn, g->spans, place, 0, s, NULL, id, err);
+		ret = ki_plan_add_snippet(c->plan,
+					  &(struct ki_insertion){g->fn, g->spans, place, 0}, s,
+					  NULL, id, err);
 	ki_snippet_free(s);
 	return ret;
 }
@@ -138,7 +140,8 @@ static int add_chunk(struct ki_cover *c, const struct ki_ground *g, const struct
 	if (c->o.when)
 		return add_guarded(c, g, place, &id, err);
 	make_code(c, c->next_slot, place->flags_live, &code);
-	return ki_plan_add(c->plan, g->fn, g->spans, place, 0, &code, &id, err);
+	return ki_plan_add(c->plan, &(struct ki_insertion){g->fn, g->spans, place, 0}, &code, &id,
+			   err);
 }
 
 int ki_cover_put(struct ki_cover *c, const struct ki_ground *g, const struct ki_place *place,

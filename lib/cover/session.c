@@ -191,7 +191,10 @@ static int put_all(struct ki_cover *c, const struct ki_symbol *const *syms, size
 {
 	struct ki_err own = {0}; /* the analysing threads write to theirs meanwhile */
 	struct installer in = {c, &own};
-	int ret = ki_functions_analyze(c->t, syms, n, 0, NULL, take_function, &in, err);
+	int ret = ki_functions_analyze(
+		c->t,
+		&(struct ki_functions_job){.syms = syms, .n = n, .take = take_function, .arg = &in},
+		err);
 
 	if (own.code && err)
 		*err = own;

@@ -39,7 +39,9 @@ static int add_judge(struct ki_measure *m, const struct ki_evolve *e,
 	if (!ret)
 		ret = ki_spans_find(fn, &spans, err);
 	if (!ret)
-		ret = ki_measure_add(m, metric, fn, &spans, &whole, 0, NULL, curve, err);
+		ret = ki_measure_add(m, metric,
+				     &(struct ki_measured_at){fn, &spans, &whole, 0, NULL}, curve,
+				     err);
 	ki_spans_free(&spans);
 	ki_function_free(fn);
 	return ret;

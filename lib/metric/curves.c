@@ -23,8 +23,9 @@ static int put_bare(const struct ask *a, const struct curve *c, const struct pla
 
 	for (size_t i = 0; !ret && i < at->n; i++) {
 		ki_measure_bare(a->m, &code, a->m->counters.v[c->counter], at->v[i].flags_live);
-		ret = ki_plan_add(a->m->plan, a->fn, a->spans, &at->v[i], a->order, &code, &id,
-				  a->err);
+		ret = ki_plan_add(a->m->plan,
+				  &(struct ki_insertion){a->fn, a->spans, &at->v[i], a->order},
+				  &code, &id, a->err);
 	}
 	return ret;
 }
@@ -263,36 +264,30 @@ static int add_curve(const struct ask *a, uint32_t *curve)
 }
 
 static struct ask ask_of(struct ki_measure *m, const struct ki_metric *metric,
-			 const struct ki_function *fn, const struct ki_spans *spans,
-			 const struct ki_point *pt, uint16_t order, const struct ki_predicate *when,
-			 struct ki_err *err)
+			 const struct ki_measured_at *at, struct ki_err *err)
 {
 	return (struct ask){.m = m,
 			    .row = ki_metric_row(metric),
-			    .fn = fn,
-			    .spans = spans,
-			    .pt = pt,
-			    .order = order,
-			    .when = when,
+			    .fn = at->fn,
+			    .spans = at->spans,
+			    .pt = at->point,
+			    .order = at->order,
+			    .when = at->when,
 			    .err = err};
 }
 
 int ki_measure_add(struct ki_measure *m, const struct ki_metric *metric,
-		   const struct ki_function *fn, const struct ki_spans *spans,
-		   const struct ki_point *pt, uint16_t order, const struct ki_predicate *when,
-		   uint32_t *curve, struct ki_err *err)
+		   const struct ki_measured_at *at, uint32_t *curve, struct ki_err *err)
 {
-	const struct ask a = ask_of(m, metric, fn, spans, pt, order, when, err);
+	const struct ask a = ask_of(m, metric, at, err);
 
 	return add_curve(&a, curve);
 }
 
-int ki_measure_add_act(struct ki_measure *m, const struct ki_function *fn,
-		       const struct ki_spans *spans, const struct ki_point *pt, uint16_t order,
-		       const struct ki_predicate *when, ki_measure_act *make, void *arg,
-		       uint32_t *curve, struct ki_err *err)
+int ki_measure_add_act(struct ki_measure *m, const struct ki_measured_at *at, ki_measure_act *make,
+		       void *arg, uint32_t *curve, struct ki_err *err)
 {
-	struct ask a = ask_of(m, ki_metric_find("count"), fn, spans, pt, order, when, err);
+	struct ask a = ask_of(m, ki_metric_find("count"), at, err);
 
 	a.make = make;
 	a.arg = arg;
@@ -300,14 +295,14 @@ int ki_measure_add_act(struct ki_measure *m, const struct ki_function *fn,
 }
 
 int ki_measure_add_ends(struct ki_measure *m, const struct ki_metric *metric,
-			const struct ki_function *fn, const struct ki_spans *spans,
-			const struct ki_point *pt, uint16_t order, const struct ki_predicate *when,
-			const struct ki_measure_ends *ends, uint32_t *curve, struct ki_err *err)
+			const struct ki_measured_at *at, const struct ki_measure_ends *ends,
+			uint32_t *curve, struct ki_err *err)
 {
-	struct ask a = ask_of(m, metric, fn, spans, pt, order, when, err);
+	struct ask a = ask_of(m, metric, at, err);
 
 	a.ends = ends;
 	if (a.row->source == SOURCE_NONE || a.row->other || ends->words > KI_MEASURE_WORDS)
-		return ki_err_set(err, -EINVAL, fn->start, "%s: it has no one end", metric->name);
+		return ki_err_set(err, -EINVAL, at->fn->start, "%s: it has no one end",
+				  metric->name);
 	return add_curve(&a, curve);
 }

@@ -200,8 +200,12 @@ static int make_stop(const struct ask *a, const struct pair *p, struct ki_snippe
 		ki_snippet_free(s);
 		return ret;
 	}
-	body = ki_timer_stop(s, &word, ki_pair_clock(s, p), narrow, &elapsed, ending,
-			     keep(a->m, p, s, &elapsed));
+	body = ki_timer_stop(s, &(struct ki_timer_end){.word = &word,
+						       .clock = ki_pair_clock(s, p),
+						       .narrow = narrow,
+						       .elapsed = &elapsed,
+						       .ending = ending,
+						       .then = keep(a->m, p, s, &elapsed)});
 	ki_snippet_body(s, ki_measure_pass(a->m, s, p->stops, body));
 	*out = s;
 	return 0;

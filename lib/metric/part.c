@@ -94,8 +94,9 @@ static int note_gone(struct ki_measure *m, struct ki_err *err)
 		struct pair *p = &m->pairs.v[i];
 
 		if (p->gone && !p->gone_at)
-			ret = ki_words_inside(m->t, KI_CLOCK_TSC, p->word, 1, &row, &p->gone_at,
-					      err);
+			ret = ki_words_inside(m->t,
+					      &(struct ki_words_run){KI_CLOCK_TSC, p->word, 1},
+					      &row, &p->gone_at, err);
 	}
 	return ret;
 }

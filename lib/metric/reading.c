@@ -158,8 +158,10 @@ static int ask_run(struct insides *q, size_t first, size_t end, enum ki_clock cl
 		wanted |= clock_of(&pairs[q->order[i]]) == clock;
 	if (!wanted)
 		return 0;
-	ret = ki_words_inside(q->m->t, clock, pairs[q->order[first]].word, (uint32_t)(end - first),
-			      q->rows, &tsc, err);
+	ret = ki_words_inside(
+		q->m->t,
+		&(struct ki_words_run){clock, pairs[q->order[first]].word, (uint32_t)(end - first)},
+		q->rows, &tsc, err);
 	for (size_t i = first; !ret && i < end; i++) {
 		if (clock_of(&pairs[q->order[i]]) != clock)
 			continue;

@@ -82,8 +82,9 @@ int ki_code_put(const struct ask *a, struct code *c, const struct places *at, ui
 		if (ki_vec_reserve(&c->sites, 1))
 			return ki_err_set(a->err, -ENOMEM, a->fn->start,
 					  "measurement: out of memory");
-		ret = ki_plan_add_snippet(a->m->plan, a->fn, a->spans, &at->v[i], order, c->snippet,
-					  &s.regs, &s.chunk, a->err);
+		ret = ki_plan_add_snippet(a->m->plan,
+					  &(struct ki_insertion){a->fn, a->spans, &at->v[i], order},
+					  c->snippet, &s.regs, &s.chunk, a->err);
 		if (!ret)
 			c->sites.v[c->sites.n++] = s;
 	}

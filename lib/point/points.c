@@ -97,14 +97,18 @@ static int add_curve(struct resolver *r, const struct ki_named_point *p, struct 
 
 	ki_measure_number(m, r->how->first + (uint32_t)(p - r->out->v.v));
 	if (ends)
-		return ki_measure_add_ends(m, c->metric, r->fn, &r->spans, &p->at, p->order, when,
-					   r->how->ends(r->how->arg, p, c->metric), &c->curve, err);
+		return ki_measure_add_ends(
+			m, c->metric,
+			&(struct ki_measured_at){r->fn, &r->spans, &p->at, p->order, when},
+			r->how->ends(r->how->arg, p, c->metric), &c->curve, err);
 	make = r->how->act ? r->how->act(r->how->arg, p, &arg) : NULL;
 	if (make)
-		return ki_measure_add_act(m, r->fn, &r->spans, &p->at, p->order, when, make, arg,
-					  &c->curve, err);
-	return ki_measure_add(m, c->metric, r->fn, &r->spans, &p->at, p->order, when, &c->curve,
-			      err);
+		return ki_measure_add_act(
+			m, &(struct ki_measured_at){r->fn, &r->spans, &p->at, p->order, when}, make,
+			arg, &c->curve, err);
+	return ki_measure_add(m, c->metric,
+			      &(struct ki_measured_at){r->fn, &r->spans, &p->at, p->order, when},
+			      &c->curve, err);
 }
 
 static int plan_cell(struct resolver *r, const struct ki_named_point *p, struct ki_cell *c)
@@ -234,8 +238,11 @@ static int resolve_functions(struct resolver *r)
 	if (r->parts.n <= FEW)
 		ret = analyze_few(r, syms);
 	else
-		ret = ki_functions_analyze(r->t, syms, r->parts.n, 0, NULL, take_function, r,
-					   r->err);
+		ret = ki_functions_analyze(
+			r->t,
+			&(struct ki_functions_job){
+				.syms = syms, .n = r->parts.n, .take = take_function, .arg = r},
+			r->err);
 	free(syms);
 	ki_vec_free(&r->parts);
 	return r->ret ? r->ret : ret;

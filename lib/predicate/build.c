@@ -156,7 +156,7 @@ static struct ki_node *inside(const struct builder *b, const struct ki_ast *e)
 /* With nobody who records, an instrument's id is 0. */
 static struct ki_node *instrument(const struct builder *b, const struct ki_ast *e)
 {
-	struct ki_node *args[KI_CALL_ARGS];
+	struct ki_node *args[KI_CALL_ARGS], *call;
 	unsigned int n = 0;
 
 	if (e->op & KI_TAKES_ID)
@@ -167,9 +167,8 @@ static struct ki_node *instrument(const struct builder *b, const struct ki_ast *
 	}
 	for (const struct ki_ast *a = e->kid[0]; a && n < KI_CALL_ARGS; a = a->next)
 		args[n++] = build(b, a);
-	if (b->hit && (e->op & KI_RECORDS))
-		return ki_expr_call_recording(b->s, KI_I64, e->value, e->text, b->hit, args, n);
-	return ki_expr_call(b->s, KI_I64, e->value, e->text, args, n);
+	call = ki_expr_call(b->s, KI_I64, e->value, e->text, args, n);
+	return b->hit && (e->op & KI_RECORDS) ? ki_expr_call_recording(b->s, call, b->hit) : call;
 }
 
 static struct ki_node *build(const struct builder *b, const struct ki_ast *e)

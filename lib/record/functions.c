@@ -40,5 +40,7 @@ int ki_record_functions_find(struct ki_target *t, const struct ki_symbol *const 
 			.name = syms[i]->name, .module = syms[i]->module, .addr = syms[i]->addr};
 	if (n <= FEW)
 		return hash_few(t, syms, n, out, err);
-	return ki_functions_analyze(t, syms, n, 0, hash_one, NULL, out, err);
+	return ki_functions_analyze(
+		t, &(struct ki_functions_job){.syms = syms, .n = n, .each = hash_one, .arg = out},
+		err);
 }

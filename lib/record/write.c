@@ -217,8 +217,7 @@ static int report(const struct ki_record_file *f, int code, struct ki_err *err)
 	return ki_err_set(err, code, 0, "%s: %s", f->path ? f->path : "recording", strerror(-code));
 }
 
-int ki_record_create(const char *path, const struct ki_record_origin *origin, struct ki_target *t,
-		     const struct ki_instrument *v, size_t n, struct ki_record_file **out,
+int ki_record_create(const char *path, const struct ki_recorded *what, struct ki_record_file **out,
 		     struct ki_err *err)
 {
 	struct ki_record_file *f = calloc(1, sizeof(*f));
@@ -228,9 +227,9 @@ int ki_record_create(const char *path, const struct ki_record_origin *origin, st
 	if (!f)
 		return ki_err_set(err, -ENOMEM, 0, "%s: out of memory", path);
 	f->fd = -1;
-	f->t = t;
+	f->t = what->t;
 	f->path = strdup(path);
-	ret = report(f, start(f, origin, v, n), err);
+	ret = report(f, start(f, what->origin, what->instruments, what->n), err);
 	if (ret)
 		ki_record_abandon(f);
 	else

@@ -201,26 +201,31 @@ static void value_cells(struct ki_measured *r, const struct ki_points *p,
 }
 
 /* Of one CPU, or of all: -1. */
+struct row_of {
+	double time, seconds;
+	int cpu;
+	unsigned int part;
+};
+
 static void text_row(struct ki_measured *r, const struct ki_points *p,
-		     const struct ki_named_point *pt, double time, double seconds, int cpu,
-		     unsigned int part)
+		     const struct ki_named_point *pt, const struct row_of *of)
 {
 	struct ki_table *t = r->table;
 
 	if (r->timed)
-		ki_table_cell(t, "%.3f", time);
-	if (r->per_cpu && cpu < 0)
+		ki_table_cell(t, "%.3f", of->time);
+	if (r->per_cpu && of->cpu < 0)
 		ki_table_cell(t, "all");
 	else if (r->per_cpu)
-		ki_table_cell(t, "%d", cpu);
-	value_cells(r, p, pt, seconds, cpu, part);
-	ki_measured_cost_cells(r, pt, cpu, part);
+		ki_table_cell(t, "%d", of->cpu);
+	value_cells(r, p, pt, of->seconds, of->cpu, of->part);
+	ki_measured_cost_cells(r, pt, of->cpu, of->part);
 	if (r->split)
-		ki_table_cell(t, "%s", ki_points_part(p, part));
+		ki_table_cell(t, "%s", ki_points_part(p, of->part));
 	ki_table_cell(t, "%s", pt->name);
 	ki_table_cell(t, "0x%" PRIx64, pt->addr);
 	if (r->shape == KI_SHAPE_BLOCKS)
-		block_cells(t, p, pt, cpu);
+		block_cells(t, p, pt, of->cpu);
 	else if (r->shape == KI_SHAPE_EDGES)
 		edge_cells(t, pt);
 }
@@ -240,10 +245,10 @@ static void text_rows(struct ki_measured *r, const struct ki_points *p,
 		      const struct ki_named_point *pt, double time, double seconds)
 {
 	for (unsigned int part = 0; part < ki_points_parts(p); part++) {
-		text_row(r, p, pt, time, seconds, -1, part);
+		text_row(r, p, pt, &(struct row_of){time, seconds, -1, part});
 		for (unsigned int cpu = 0; r->per_cpu && cpu < p->cpus; cpu++)
 			if (ki_cpulist_is_online(cpu) || has_counted(p, pt, cpu, part))
-				text_row(r, p, pt, time, seconds, (int)cpu, part);
+				text_row(r, p, pt, &(struct row_of){time, seconds, (int)cpu, part});
 	}
 }
 

@@ -168,7 +168,13 @@ int ki_springboards_take(struct ki_springboards *c, struct ki_target *t, unsigne
 	for (size_t i = 0; i < n; i++)
 		if (!all[i].alias && !ki_match_is_padding(&all[i]))
 			syms[count++] = &all[i];
-	ret = ki_functions_analyze(t, syms, count, threads, take_one, NULL, &taker, err);
+	ret = ki_functions_analyze(t,
+				   &(struct ki_functions_job){.syms = syms,
+							      .n = count,
+							      .threads = threads,
+							      .each = take_one,
+							      .arg = &taker},
+				   err);
 	free(syms);
 	clock_gettime(CLOCK_MONOTONIC, &end);
 	c->seconds =

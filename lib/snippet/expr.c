@@ -244,17 +244,14 @@ struct ki_node *ki_expr_call(struct ki_snippet *s, enum ki_type type, uint64_t a
 	return adopt_args(n, args, nargs) ? n : NULL;
 }
 
-struct ki_node *ki_expr_call_recording(struct ki_snippet *s, enum ki_type type, uint64_t addr,
-				       const char *name, const struct ki_hit *hit,
-				       struct ki_node *const *args, unsigned int nargs)
+struct ki_node *ki_expr_call_recording(struct ki_snippet *s, struct ki_node *call,
+				       const struct ki_hit *hit)
 {
-	struct ki_node *n = ki_expr_call(s, type, addr, name, args, nargs);
-
-	if (!n)
+	if (!call)
 		return NULL;
 	if (hit->ring > UINT8_MAX || hit->id >= KI_HIT_IDS)
 		return ki_tree_fail(s, -EINVAL, "no such ring or id: %u, %u", hit->ring, hit->id);
-	n->op = 1;
-	n->ring = KI_HIT(hit->ring, hit->id);
-	return n;
+	call->op = 1;
+	call->ring = KI_HIT(hit->ring, hit->id);
+	return call;
 }

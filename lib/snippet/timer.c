@@ -164,27 +164,26 @@ static struct ki_node *leave(struct ki_snippet *s, const struct ki_var *w, struc
 	return ki_stmt_if(s, compare(s, w, KI_LT), list, NULL);
 }
 
-struct ki_node *ki_timer_stop(struct ki_snippet *s, const struct ki_var *word,
-			      struct ki_node *clock, bool narrow, const struct ki_var *elapsed,
-			      struct ki_node *ending, struct ki_node *then)
+struct ki_node *ki_timer_stop(struct ki_snippet *s, const struct ki_timer_end *end)
 {
 	struct ki_node *inner, *list;
 	struct ki_var w;
 
-	if (!is_signed_word(s, word, &w))
+	if (!is_signed_word(s, end->word, &w))
 		return NULL;
-	if (!is_wide(elapsed, KI_VAR_LOCAL)) {
+	if (!is_wide(end->elapsed, KI_VAR_LOCAL)) {
 		if (!s->err.code)
 			ki_tree_fail(s, -EINVAL, "a timer leaves what has passed in a local");
 		return NULL;
 	}
-	inner = leave(s, &w, narrow ? NULL : again(s, clock), elapsed);
+	inner = leave(s, &w, end->narrow ? NULL : again(s, end->clock), end->elapsed);
 	list = ki_stmt_append(
-		s, NULL, set(s, elapsed, ki_expr_binary(s, KI_SUB, clock, ki_expr_var(s, &w))));
-	if (ending)
-		list = ki_stmt_append(s, list, ending);
+		s, NULL,
+		set(s, end->elapsed, ki_expr_binary(s, KI_SUB, end->clock, ki_expr_var(s, &w))));
+	if (end->ending)
+		list = ki_stmt_append(s, list, end->ending);
 	list = ki_stmt_append(s, list, set(s, &w, number(s, 0)));
-	if (then)
-		list = ki_stmt_append(s, list, then);
+	if (end->then)
+		list = ki_stmt_append(s, list, end->then);
 	return ki_stmt_if(s, compare(s, &w, KI_LE), inner, list);
 }

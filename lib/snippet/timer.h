@@ -32,8 +32,14 @@
 struct ki_node *ki_timer_start(struct ki_snippet *s, const struct ki_var *word,
 			       struct ki_node *clock, struct ki_node *too_deep,
 			       struct ki_node *first, struct ki_node *begun);
-struct ki_node *ki_timer_stop(struct ki_snippet *s, const struct ki_var *word,
-			      struct ki_node *clock, bool narrow, const struct ki_var *elapsed,
-			      struct ki_node *ending, struct ki_node *then);
+/* The end of what ki_timer_start began. narrow: the clock has 32 bits. */
+struct ki_timer_end {
+	const struct ki_var *word;
+	struct ki_node *clock;
+	bool narrow;
+	const struct ki_var *elapsed;
+	struct ki_node *ending, *then; /* NULL: nothing */
+};
+struct ki_node *ki_timer_stop(struct ki_snippet *s, const struct ki_timer_end *end);
 
 #endif

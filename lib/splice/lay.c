@@ -97,7 +97,7 @@ static int keep(struct ki_plan *p, struct ki_layout *l, struct ki_err *err)
 {
 	const struct ki_place place = {.addr = l->spans->v[0].addr, .where = KI_BEFORE};
 	struct ki_chunk *c;
-	int ret = ki_plan_prepare(p, l->fn, l->spans, &place, &c, err);
+	int ret = ki_plan_prepare(p, &(struct ki_insertion){l->fn, l->spans, &place, 0}, &c, err);
 
 	if (ret)
 		return ret;

@@ -200,43 +200,44 @@ static int find_span(const struct ki_function *fn, const struct ki_spans *spans,
 	return 0;
 }
 
-int ki_plan_prepare(struct ki_plan *p, const struct ki_function *fn, const struct ki_spans *spans,
-		    const struct ki_place *place, struct ki_chunk **out, struct ki_err *err)
+int ki_plan_prepare(struct ki_plan *p, const struct ki_insertion *at, struct ki_chunk **out,
+		    struct ki_err *err)
 {
 	const struct ki_span *s = NULL;
 	uint32_t window = 0;
 	int ret;
 
-	ret = find_span(fn, spans, place->addr, &s, err);
+	ret = find_span(at->fn, at->spans, at->place->addr, &s, err);
 	if (ret)
 		return ret;
 	if (reserve(p))
-		return ki_err_set(err, -ENOMEM, place->addr, "plan: out of memory");
-	ret = take_window(p, fn, spans, s, &window, err);
+		return ki_err_set(err, -ENOMEM, at->place->addr, "plan: out of memory");
+	ret = take_window(p, at->fn, at->spans, s, &window, err);
 	if (ret)
 		return ret;
 	p->chunks.v[p->chunks.n] = (struct plan_chunk){.stage = p->stage, .bundle = KI_NONE};
 	*out = &p->chunks.v[p->chunks.n].c;
 	(*out)->window = window;
-	(*out)->insn = (uint8_t)(ki_function_insn_at(fn, place->addr) - fn->insns - s->first);
-	(*out)->where = place->where;
+	(*out)->insn =
+		(uint8_t)(ki_function_insn_at(at->fn, at->place->addr) - at->fn->insns - s->first);
+	(*out)->where = at->place->where;
 	return 0;
 }
 
-int ki_plan_add(struct ki_plan *p, const struct ki_function *fn, const struct ki_spans *spans,
-		const struct ki_place *place, uint16_t order, const struct ki_code *code,
+int ki_plan_add(struct ki_plan *p, const struct ki_insertion *at, const struct ki_code *code,
 		uint32_t *id, struct ki_err *err)
 {
 	struct ki_chunk *c;
 	int ret;
 
 	if (!code->len || code->len > KI_CHUNK_MAX || code->nfix > KI_FIXUPS)
-		return ki_err_reason(err, KI_R_BAD_CHUNK, place->addr, "%s", ki_plan_name_of(fn));
-	ret = ki_plan_prepare(p, fn, spans, place, &c, err);
+		return ki_err_reason(err, KI_R_BAD_CHUNK, at->place->addr, "%s",
+				     ki_plan_name_of(at->fn));
+	ret = ki_plan_prepare(p, at, &c, err);
 	if (ret)
 		return ret;
 	c->kind = KI_CHUNK_CODE;
-	c->order = order;
+	c->order = at->order;
 	c->len = code->len;
 	c->nfix = code->nfix;
 	memcpy(c->fix, code->fix, sizeof(c->fix));
@@ -245,11 +246,11 @@ int ki_plan_add(struct ki_plan *p, const struct ki_function *fn, const struct ki
 	return 0;
 }
 
-int ki_plan_replace(struct ki_plan *p, const struct ki_function *fn, const struct ki_spans *spans,
-		    const struct ki_place *place, uint64_t target, uint32_t *id, struct ki_err *err)
+int ki_plan_replace(struct ki_plan *p, const struct ki_insertion *at, uint64_t target, uint32_t *id,
+		    struct ki_err *err)
 {
 	struct ki_chunk *c;
-	int ret = ki_plan_prepare(p, fn, spans, place, &c, err);
+	int ret = ki_plan_prepare(p, at, &c, err);
 
 	if (ret)
 		return ret;

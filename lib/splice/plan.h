@@ -78,8 +78,8 @@ struct ki_plan {
 #define PLAN_BATCH_MOST (KI_BATCH_WINDOWS / 2 - 1) /* each may bring a host */
 
 /* The plan's next chunk, at a place: its window is in the plan, it is not counted yet. */
-int ki_plan_prepare(struct ki_plan *p, const struct ki_function *fn, const struct ki_spans *spans,
-		    const struct ki_place *place, struct ki_chunk **out, struct ki_err *err);
+int ki_plan_prepare(struct ki_plan *p, const struct ki_insertion *at, struct ki_chunk **out,
+		    struct ki_err *err);
 
 /* It is complete: its number. */
 uint32_t ki_plan_count(struct ki_plan *p);

@@ -82,21 +82,20 @@ static void set_code(struct plan_code *pc, const struct ki_long_code *code)
 				   .fixups = (uintptr_t)code->fix};
 }
 
-int ki_plan_add_code(struct ki_plan *p, const struct ki_function *fn, const struct ki_spans *spans,
-		     const struct ki_place *place, uint16_t order, struct ki_long_code *code,
+int ki_plan_add_code(struct ki_plan *p, const struct ki_insertion *at, struct ki_long_code *code,
 		     uint32_t *id, struct ki_err *err)
 {
 	struct ki_chunk *c;
 	int ret;
 
 	if (ki_vec_reserve(&p->codes, 1))
-		return ki_err_set(err, -ENOMEM, place->addr, "plan: out of memory");
-	ret = ki_plan_prepare(p, fn, spans, place, &c, err);
+		return ki_err_set(err, -ENOMEM, at->place->addr, "plan: out of memory");
+	ret = ki_plan_prepare(p, at, &c, err);
 	if (ret)
 		return ret;
 	set_code(&p->codes.v[p->codes.n], code);
 	c->kind = KI_CHUNK_LONG;
-	c->order = order;
+	c->order = at->order;
 	p->chunks.v[p->chunks.n].code = (uint32_t)p->codes.n++;
 	*code = (struct ki_long_code){0};
 	*id = ki_plan_count(p);
@@ -116,8 +115,7 @@ static bool is_count(const struct ki_long_code *c, struct ki_code *out)
 	return false;
 }
 
-int ki_plan_add_snippet(struct ki_plan *p, const struct ki_function *fn,
-			const struct ki_spans *spans, const struct ki_place *place, uint16_t order,
+int ki_plan_add_snippet(struct ki_plan *p, const struct ki_insertion *at,
 			const struct ki_snippet *snippet, const struct ki_site_regs *site,
 			uint32_t *id, struct ki_err *err)
 {
@@ -129,18 +127,18 @@ int ki_plan_add_snippet(struct ki_plan *p, const struct ki_function *fn,
 	if (site)
 		own = *site;
 	else
-		ki_place_site(fn, place, NULL, &own);
-	if (!place->flags_live)
+		ki_place_site(at->fn, at->place, NULL, &own);
+	if (!at->place->flags_live)
 		own.dead |= KI_REGSET_FLAGS;
 	ret = ki_snippet_compile(snippet, &own, &code, err);
 	if (ret)
 		return ret;
 	if (!code.len)
-		ret = ki_err_set(err, -EINVAL, place->addr, "snippet: it does nothing");
+		ret = ki_err_set(err, -EINVAL, at->place->addr, "snippet: it does nothing");
 	else if (is_count(&code, &count))
-		ret = ki_plan_add(p, fn, spans, place, order, &count, id, err);
+		ret = ki_plan_add(p, at, &count, id, err);
 	else
-		ret = ki_plan_add_code(p, fn, spans, place, order, &code, id, err);
+		ret = ki_plan_add_code(p, at, &code, id, err);
 	ki_long_code_free(&code);
 	return ret;
 }

@@ -17,7 +17,8 @@ static int replace_at(struct ki_plan *p, const struct ki_replacement *r,
 
 	if (place->reason)
 		return ki_err_reason(err, place->reason, place->addr, "%s", r->text);
-	ret = ki_plan_replace(p, fn, spans, place, r->to->addr, &id, err);
+	ret = ki_plan_replace(p, &(struct ki_insertion){fn, spans, place, 0}, r->to->addr, &id,
+			      err);
 	if (!ret && r->told)
 		r->told(r->arg, r, place);
 	return ret;

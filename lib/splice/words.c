@@ -26,18 +26,18 @@ int ki_words_take(struct ki_target *t, uint32_t count, uint32_t *first, struct k
 	return ki_err_set(err, -error, 0, "%u words of threads: %s", count, strerror(error));
 }
 
-int ki_words_inside(struct ki_target *t, enum ki_clock clock, uint32_t first, uint32_t count,
-		    struct ki_inside_row *rows, uint64_t *now, struct ki_err *err)
+int ki_words_inside(struct ki_target *t, const struct ki_words_run *run, struct ki_inside_row *rows,
+		    uint64_t *now, struct ki_err *err)
 {
 	struct ki_inside req = {.size = sizeof(req),
-				.clock = clock,
-				.first = first,
-				.count = count,
+				.clock = run->clock,
+				.first = run->first,
+				.count = run->count,
 				.rows = (uintptr_t)rows};
 	int error;
 
 	if (ki_target_kind(t) == KI_TARGET_PROCESS)
-		return ki_process_inside(t, first, count, rows, now, err);
+		return ki_process_inside(t, run->first, run->count, rows, now, err);
 	if (ioctl(ki_target_fd(t), KI_IOC_INSIDE, &req)) {
 		error = errno;
 		return ki_err_set(err, -error, 0, "who is inside: %s", strerror(error));

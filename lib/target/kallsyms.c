@@ -68,26 +68,32 @@ static int module_of(struct ki_kallsyms *k, const char *name, size_t len, struct
 	return ret;
 }
 
-static int add(struct ki_kallsyms *k, uint64_t addr, char type, const char *name, size_t len,
-	       const char *module, size_t module_len)
+struct kallsyms_line {
+	uint64_t addr;
+	char type;
+	const char *name, *module; /* module: NULL: the kernel */
+	size_t name_len, module_len;
+};
+
+static int add(struct ki_kallsyms *k, const struct kallsyms_line *l)
 {
 	struct ki_kmod *m;
 	int ret;
 
-	if (!module)
-		return ki_symbol_list_add(&k->list, addr, name, len, 0);
-	if (pseudo_module(module, module_len) || is_patch(name, len))
+	if (!l->module)
+		return ki_symbol_list_add(&k->list, l->addr, l->name, l->name_len, 0);
+	if (pseudo_module(l->module, l->module_len) || is_patch(l->name, l->name_len))
 		return 0;
-	ret = module_of(k, module, module_len, &m);
+	ret = module_of(k, l->module, l->module_len, &m);
 	if (ret)
 		return ret;
-	if (m->limit && (addr < m->low || addr >= m->limit))
+	if (m->limit && (l->addr < m->low || l->addr >= m->limit))
 		return 0;
-	if (type == 't' || type == 'T') {
-		m->low = addr < m->low ? addr : m->low;
-		m->high = addr > m->high ? addr : m->high;
+	if (l->type == 't' || l->type == 'T') {
+		m->low = l->addr < m->low ? l->addr : m->low;
+		m->high = l->addr > m->high ? l->addr : m->high;
 	}
-	return ki_symbol_list_add(&k->list, addr, name, len, m->name);
+	return ki_symbol_list_add(&k->list, l->addr, l->name, l->name_len, m->name);
 }
 
 static int hex(char c)
@@ -107,30 +113,30 @@ static bool text_type(char c)
 /* One line without its newline; lines of another form are skipped. */
 static int line(struct ki_kallsyms *k, const char *p, const char *end)
 {
-	const char *name, *name_end, *module = NULL;
-	uint64_t addr = 0;
+	struct kallsyms_line l = {0};
+	const char *name_end;
 	int digits = 0;
-	char type;
 
 	for (; p < end && hex(*p) >= 0 && digits < 16; p++, digits++)
-		addr = addr << 4 | (uint64_t)hex(*p);
+		l.addr = l.addr << 4 | (uint64_t)hex(*p);
 	if (!digits || end - p < 4 || p[0] != ' ' || p[2] != ' ')
 		return 0;
-	type = p[1];
-	if (addr)
+	l.type = p[1];
+	if (l.addr)
 		k->addresses = true;
-	if (!addr || !text_type(type))
+	if (!l.addr || !text_type(l.type))
 		return 0;
-	name = p + 3;
-	name_end = memchr(name, '\t', (size_t)(end - name));
+	l.name = p + 3;
+	name_end = memchr(l.name, '\t', (size_t)(end - l.name));
 	if (name_end && name_end + 2 < end && name_end[1] == '[' && end[-1] == ']')
-		module = name_end + 2;
+		l.module = name_end + 2;
 	if (!name_end)
 		name_end = end;
-	if (name_end == name)
+	if (name_end == l.name)
 		return 0;
-	return add(k, addr, type, name, (size_t)(name_end - name), module,
-		   module ? (size_t)(end - 1 - module) : 0);
+	l.name_len = (size_t)(name_end - l.name);
+	l.module_len = l.module ? (size_t)(end - 1 - l.module) : 0;
+	return add(k, &l);
 }
 
 /* The whole lines of buf; *left is what remains behind the last of them. */

@@ -127,7 +127,12 @@ int main(int argc, char **argv)
 	for (size_t i = 0; syms && i < n; i++)
 		if (!s[i].alias)
 			syms[count++] = &s[i];
-	if (!syms || ki_functions_analyze(t, syms, count, 1, look, NULL, &y, &err))
+	if (!syms ||
+	    ki_functions_analyze(
+		    t,
+		    &(struct ki_functions_job){
+			    .syms = syms, .n = count, .threads = 1, .each = look, .arg = &y},
+		    &err))
 		return 1;
 	printf("%lu %lu %lu\n", y.bounces, y.differ, y.filler);
 	free(syms);

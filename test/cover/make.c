@@ -140,7 +140,11 @@ static void make(struct maker *m, const char *mode, const char *image, const cha
 	for (size_t i = 0; i < n; i++)
 		if (!all[i].alias && all[i].size && all[i].size < UINT32_MAX)
 			own[count++] = &all[i];
-	if (ki_functions_analyze(t, own, count, 2, NULL, add, m, &m->err))
+	if (ki_functions_analyze(
+		    t,
+		    &(struct ki_functions_job){
+			    .syms = own, .n = count, .threads = 2, .take = add, .arg = m},
+		    &m->err))
 		die(image, &m->err);
 	free(own);
 	ki_target_close(t);

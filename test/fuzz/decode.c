@@ -98,8 +98,8 @@ static void check_text(const uint8_t *p, size_t avail, const struct ki_decoded *
 	for (unsigned int i = 0; i < 2; i++) {
 		char text[KI_DECODE_TEXT];
 		int ret = ki_decode_text(p, avail, d->in.addr,
-					 i & 1 ? KI_SYNTAX_ATT : KI_SYNTAX_INTEL, name,
-					 names[*p & 1], text);
+					 i & 1 ? KI_SYNTAX_ATT : KI_SYNTAX_INTEL,
+					 &(struct ki_namer){name, names[*p & 1]}, text);
 
 		check(ret == (d->in.kind == KI_INSN_BAD ? -EILSEQ : 0));
 		check(ret || (*text && memchr(text, 0, sizeof(text))));

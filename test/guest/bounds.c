@@ -85,7 +85,10 @@ static struct ki_cover *install(struct ki_target *t, const char *glob,
 	for (size_t i = 0; i < n; i++)
 		if (!all[i].alias && !fnmatch(glob, all[i].name, 0))
 			some[k++] = &all[i];
-	if (ki_functions_analyze(t, some, k, 0, NULL, note_loops, NULL, &err) ||
+	if (ki_functions_analyze(t,
+				 &(struct ki_functions_job){
+					 .syms = some, .n = k, .take = note_loops, .arg = NULL},
+				 &err) ||
 	    ki_cover_install(t, some, k, o, &c, &err))
 		die("install", &err);
 	free(some);

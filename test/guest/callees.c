@@ -41,7 +41,8 @@ static unsigned int ask(const struct ki_function *fn, const struct ki_spans *spa
 
 	ki_place_site(fn, place, NULL, &site);
 	if (ki_plan_new(&plan) ||
-	    ki_plan_add_snippet(plan, fn, spans, place, 0, s, &site, &id, &err))
+	    ki_plan_add_snippet(plan, &(struct ki_insertion){fn, spans, place, 0}, s, &site, &id,
+				&err))
 		die("plan", &err);
 	ki_plan_check(plan, target, &err);
 	reason = ki_plan_refusal(plan, id);

@@ -62,7 +62,8 @@ static bool add_place(struct cover *c, const struct ki_function *fn, const struc
 	uint32_t id;
 
 	ki_snippet_count(&code, counter_of(c, is_fault(in, where)), true);
-	return !ki_plan_add(c->plan, fn, spans, &place, 0, &code, &id, &err);
+	return !ki_plan_add(c->plan, &(struct ki_insertion){fn, spans, &place, 0}, &code, &id,
+			    &err);
 }
 
 /* counter += 1; if (counter % 3 == 1) record(nanotime, pid); everything is live. */
@@ -92,7 +93,8 @@ static bool add_long(struct cover *c, const struct ki_function *fn, const struct
 						     NULL)));
 	if (ki_snippet_check(s, NULL, &err))
 		die("snippet", &err);
-	ret = ki_plan_add_snippet(c->plan, fn, spans, &place, 0, s, NULL, &id, &err);
+	ret = ki_plan_add_snippet(c->plan, &(struct ki_insertion){fn, spans, &place, 0}, s, NULL,
+				  &id, &err);
 	ki_snippet_free(s);
 	return !ret;
 }

@@ -127,14 +127,15 @@ static bool plant(const struct ki_function *fn, const struct ki_spans *spans, ui
 	uint32_t id;
 
 	ki_snippet_count(&code, first + nspots, true);
-	if (ki_plan_add(plan, fn, spans, &at, 0, &code, &s->chunk, NULL))
+	if (ki_plan_add(plan, &(struct ki_insertion){fn, spans, &at, 0}, &code, &s->chunk, NULL))
 		return false;
 	s->function = function;
 	nspots++;
 	while (code_registers(&code, live, &r))
-		if (ki_plan_add(plan, fn, spans, &at, 0, &code, &id, &err))
+		if (ki_plan_add(plan, &(struct ki_insertion){fn, spans, &at, 0}, &code, &id, &err))
 			die("plan");
-	if (code_flags(&code, live) && ki_plan_add(plan, fn, spans, &at, 0, &code, &id, &err))
+	if (code_flags(&code, live) &&
+	    ki_plan_add(plan, &(struct ki_insertion){fn, spans, &at, 0}, &code, &id, &err))
 		die("plan");
 	return true;
 }

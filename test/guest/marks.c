@@ -30,7 +30,8 @@ static unsigned int refusal(const struct ki_code *code)
 	unsigned int reason;
 	uint32_t id;
 
-	if (ki_plan_new(&p) || ki_plan_add(p, at.fn, &at.spans, at.place, 0, code, &id, &err))
+	if (ki_plan_new(&p) ||
+	    ki_plan_add(p, &(struct ki_insertion){at.fn, &at.spans, at.place, 0}, code, &id, &err))
 		die(&err);
 	if (ki_plan_check(p, at.t, &err))
 		die(&err);

@@ -141,7 +141,8 @@ static int add_block(struct work *w, const struct ki_function *fn, const struct 
 
 	if (!ret && !place->reason) {
 		ki_snippet_count(&code, w->first + w->count++, place->flags_live);
-		ret = ki_plan_add(w->plan, fn, spans, place, 0, &code, &id, &w->err);
+		ret = ki_plan_add(w->plan, &(struct ki_insertion){fn, spans, place, 0}, &code, &id,
+				  &w->err);
 	}
 	free(place);
 	return ret;
@@ -194,7 +195,10 @@ static void make_plan(struct work *w, size_t stride)
 		if (!all[i].alias && !*all[i].module)
 			some[count++] = &all[i];
 	if (ki_plan_new(&w->plan) || ki_counters_take(w->t, w->wanted, &w->first, &w->err) ||
-	    ki_functions_analyze(w->t, some, count, 0, NULL, add_function, w, &w->err))
+	    ki_functions_analyze(w->t,
+				 &(struct ki_functions_job){
+					 .syms = some, .n = count, .take = add_function, .arg = w},
+				 &w->err))
 		die("plan", &w->err);
 	free(some);
 }

@@ -62,7 +62,8 @@ static void add_block(struct ki_plan *plan, const struct ki_function *fn,
 		return;
 	ki_snippet_count(&code, first + nspots, places[0].flags_live);
 	if (!places[0].reason &&
-	    !ki_plan_add(plan, fn, spans, &places[0], 0, &code, &s->chunk, NULL)) {
+	    !ki_plan_add(plan, &(struct ki_insertion){fn, spans, &places[0], 0}, &code, &s->chunk,
+			 NULL)) {
 		s->window = ki_spans_at(spans, fn, places[0].addr)->addr;
 		s->block = block;
 		s->nchunks = 1;
@@ -89,7 +90,8 @@ static bool add_edge(struct ki_plan *plan, const struct ki_function *fn,
 	if (ki_point_places(fn, spans, &pt, &place, &n, NULL))
 		return false;
 	ki_snippet_count(&code, first + nspots, place->flags_live);
-	ok = !place->reason && !ki_plan_add(plan, fn, spans, place, 0, &code, &id, NULL);
+	ok = !place->reason &&
+	     !ki_plan_add(plan, &(struct ki_insertion){fn, spans, place, 0}, &code, &id, NULL);
 	if (ok && !s->nchunks++)
 		s->chunk = id;
 	free(place);

@@ -46,7 +46,8 @@ static void begin(struct session *s, const char *name, const uint16_t *orders)
 		die(name, &err);
 	for (uint32_t i = 0; i < COUNTERS; i++) {
 		ki_snippet_count(&code, s->first + i, place->flags_live);
-		if (ki_plan_add(s->plan, fn, &spans, place, orders[i], &code, &id, &err))
+		if (ki_plan_add(s->plan, &(struct ki_insertion){fn, &spans, place, orders[i]},
+				&code, &id, &err))
 			die("add", &err);
 	}
 	if (ki_plan_apply(s->plan, s->t, false, &err))

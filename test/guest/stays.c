@@ -62,7 +62,10 @@ static uint32_t add_counter(const struct subject *s, const struct ki_span *v)
 	uint32_t id;
 
 	ki_snippet_count(&code, counter, true);
-	return ki_plan_add(s->plan, s->fn, &s->spans, &place, 0, &code, &id, &err) ? KI_NONE : id;
+	return ki_plan_add(s->plan, &(struct ki_insertion){s->fn, &s->spans, &place, 0}, &code, &id,
+			   &err)
+		       ? KI_NONE
+		       : id;
 }
 
 static void put_in(struct subject *s)

@@ -75,8 +75,10 @@ static void add_function(struct toggle *t, const char *name)
 			continue;
 		ki_snippet_count(&code, t->first + t->count, in->flags & KI_INSN_FLAGS_LIVE);
 		ki_err_clear(&err);
-		if (ki_plan_add(t->plan, fn, &spans, &(struct ki_place){.addr = s->addr}, 0, &code,
-				&id, &err))
+		if (ki_plan_add(t->plan,
+				&(struct ki_insertion){fn, &spans,
+						       &(struct ki_place){.addr = s->addr}, 0},
+				&code, &id, &err))
 			continue;
 		t->count++;
 	}

@@ -392,7 +392,7 @@ static struct ki_node *table_get(struct grow *g, unsigned int depth)
 	unsigned int n;
 	struct ki_table_var t = some_table(g, true, key, &n, depth / 2);
 
-	return ki_expr_table(g->s, &t, below(SNIP_TABLE_VALUES), key, n);
+	return ki_expr_table(g->s, &(struct ki_row_value){&t, below(SNIP_TABLE_VALUES), key, n});
 }
 
 static struct ki_node *table_op(struct grow *g, unsigned int depth)
@@ -407,11 +407,12 @@ static struct ki_node *table_op(struct grow *g, unsigned int depth)
 	if (op == KI_TABLE_COUNT && below(2)) {
 		l.high = l.low + (int64_t)l.step * (1 + below(60));
 		return ki_stmt_table_linear(
-			g->s, &t, below(30), key, n, &l,
+			g->s, &(struct ki_row_value){&t, below(30), key, n}, &l,
 			ki_expr_cast(g->s, below(2) ? KI_I64 : KI_U64, expr(g, depth)));
 	}
-	return ki_stmt_table(g->s, op, &t, op == KI_TABLE_DELETE ? 0 : below(30), key, n,
-			     op == KI_TABLE_DELETE ? NULL : expr(g, depth));
+	return ki_stmt_table(
+		g->s, op, &(struct ki_row_value){&t, op == KI_TABLE_DELETE ? 0 : below(30), key, n},
+		op == KI_TABLE_DELETE ? NULL : expr(g, depth));
 }
 
 static struct ki_node *branches(struct grow *g, unsigned int depth)

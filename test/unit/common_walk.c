@@ -26,7 +26,11 @@ void walk_functions(walk_fn *fn, void *ctx)
 	for (size_t i = 0; i < n; i++)
 		if (!all[i].alias)
 			some[k++] = &all[i];
-	if (ki_functions_analyze(t, some, k, 1, NULL, fn, ctx, &err))
+	if (ki_functions_analyze(
+		    t,
+		    &(struct ki_functions_job){
+			    .syms = some, .n = k, .threads = 1, .take = fn, .arg = ctx},
+		    &err))
 		fail_msg("%s", err.msg);
 	free(some);
 	ki_target_close(t);

@@ -212,7 +212,9 @@ static int try_add_at(const char *metric, unsigned int fn, const struct ki_point
 	if (when)
 		ret = ki_predicate_parse(when, &p, err);
 	if (!ret)
-		ret = ki_measure_add(m, row, fns[fn], &spans[fn], at, 0, p, curve, err);
+		ret = ki_measure_add(m, row,
+				     &(struct ki_measured_at){fns[fn], &spans[fn], at, 0, p}, curve,
+				     err);
 	ki_predicate_free(p);
 	return ret;
 }

@@ -461,7 +461,8 @@ static uint32_t add_made(const struct ki_metric *metric)
 	struct ki_err err = {0};
 	uint32_t curve;
 
-	if (ki_measure_add(m, metric, fns[F], &spans[F], &entry, 0, NULL, &curve, &err))
+	if (ki_measure_add(m, metric, &(struct ki_measured_at){fns[F], &spans[F], &entry, 0, NULL},
+			   &curve, &err))
 		fail_msg("%s: %s", metric->name, err.msg);
 	return curve;
 }

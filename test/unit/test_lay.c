@@ -116,7 +116,8 @@ static void add_point(struct ki_point pt)
 		reason = v[i].reason;
 	for (size_t i = 0; i < n && !reason; i++) {
 		ki_snippet_count(&code, npoints, v[i].flags_live);
-		if (ki_plan_add(plan, fn, &spans, &v[i], 0, &code, &id, &err))
+		if (ki_plan_add(plan, &(struct ki_insertion){fn, &spans, &v[i], 0}, &code, &id,
+				&err))
 			fail_msg("%s", err.msg);
 	}
 	free(v);

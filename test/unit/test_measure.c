@@ -368,8 +368,9 @@ static void bare_counts_are_short(void **state)
 	for (uint32_t id = 0; id < 3; id++)
 		assert_null(ki_plan_code(ki_measure_plan(m), id));
 	cond = add("calls", F, "pid == 100");
-	assert_int_equal(ki_measure_add(m, ki_metric_find("count"), fns[F], &spans[F], &end, 3,
-					NULL, &block, &err),
+	assert_int_equal(ki_measure_add(m, ki_metric_find("count"),
+					&(struct ki_measured_at){fns[F], &spans[F], &end, 3, NULL},
+					&block, &err),
 			 0);
 	assert_non_null(ki_plan_code(ki_measure_plan(m), 3));
 	assert_int_equal(ki_measure_cost(m, calls), 1);
@@ -410,8 +411,9 @@ static void what_is_refused_is_no_curve(void **state)
 	ki_err_clear(&err);
 	assert_true(try_add("returns", F, "arg0 == 1", &curve, &err) < 0);
 	ki_err_clear(&err);
-	assert_int_equal(ki_measure_add(m, ki_metric_find("walltime"), fns[F], &spans[F], &exit, 0,
-					NULL, &curve, &err),
+	assert_int_equal(ki_measure_add(m, ki_metric_find("walltime"),
+					&(struct ki_measured_at){fns[F], &spans[F], &exit, 0, NULL},
+					&curve, &err),
 			 -EINVAL);
 	assert_int_equal(world.next_word, 0);
 	assert_int_equal(m->curves.n, 0);

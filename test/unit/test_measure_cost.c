@@ -180,9 +180,10 @@ static void acts_are_thinned(void **state)
 	ki_measure_sample(m);
 	plain = add("calls", H, NULL);
 	assert_int_equal(ki_counters_take(target, 1, &acts, NULL), 0);
-	assert_int_equal(ki_measure_add_act(m, fns[F], &spans[F], &entry, 0, NULL, count_acts,
-					    &acts, &curve, NULL),
-			 0);
+	assert_int_equal(
+		ki_measure_add_act(m, &(struct ki_measured_at){fns[F], &spans[F], &entry, 0, NULL},
+				   count_acts, &acts, &curve, NULL),
+		0);
 	start();
 	assert_int_equal(acts_in(curve, acts, n), n);
 	all = ki_measure_acted(m, curve);

@@ -49,8 +49,9 @@ static int try_ends(const char *metric, unsigned int *words, const char *when, u
 	int ret = when ? ki_predicate_parse(when, &p, &err) : 0;
 
 	if (!ret)
-		ret = ki_measure_add_ends(m, ki_metric_find(metric), fns[F], &spans[F], &entry, 0,
-					  p, &ends, curve, &err);
+		ret = ki_measure_add_ends(m, ki_metric_find(metric),
+					  &(struct ki_measured_at){fns[F], &spans[F], &entry, 0, p},
+					  &ends, curve, &err);
 	ki_predicate_free(p);
 	return ret;
 }

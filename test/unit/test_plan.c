@@ -66,8 +66,10 @@ static void add(uint64_t off, uint32_t want_id)
 	struct ki_err err = {0};
 	uint32_t id = 77;
 
-	if (ki_plan_add(plan, fn, &spans, &(struct ki_place){.addr = BASE + off}, 0, &code, &id,
-			&err))
+	if (ki_plan_add(
+		    plan,
+		    &(struct ki_insertion){fn, &spans, &(struct ki_place){.addr = BASE + off}, 0},
+		    &code, &id, &err))
 		fail_msg("%s", err.msg);
 	assert_int_equal(id, want_id);
 }
@@ -109,14 +111,18 @@ static void what_is_refused_leaves_no_trace(void **state)
 	load(BASE, bytes, sizeof(bytes), KI_TARGET_LIVE);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		ki_err_clear(&err);
-		assert_true(ki_plan_add(plan, fn, &spans,
-					&(struct ki_place){.addr = BASE + bad[i].off}, 0, &code,
-					&id, &err) < 0);
+		assert_true(ki_plan_add(plan,
+					&(struct ki_insertion){
+						fn, &spans,
+						&(struct ki_place){.addr = BASE + bad[i].off}, 0},
+					&code, &id, &err) < 0);
 		assert_int_equal(err.reason, bad[i].reason);
 	}
 	ki_err_clear(&err);
-	assert_true(ki_plan_add(plan, fn, &spans, &(struct ki_place){.addr = BASE + 8}, 0, &empty,
-				&id, &err) < 0);
+	assert_true(ki_plan_add(plan,
+				&(struct ki_insertion){fn, &spans,
+						       &(struct ki_place){.addr = BASE + 8}, 0},
+				&empty, &id, &err) < 0);
 	assert_int_equal(err.reason, KI_R_BAD_CHUNK);
 	assert_int_equal(ki_plan_windows(plan), 0);
 	assert_int_equal(ki_plan_chunks(plan), 0);
@@ -449,7 +455,9 @@ static void count_at(const struct ki_point *pt, uint32_t counter)
 	for (size_t i = 0; i < n; i++) {
 		assert_int_equal(v[i].reason, KI_R_OK);
 		ki_snippet_count(&c, counter, v[i].flags_live);
-		assert_int_equal(ki_plan_add(plan, fn, &spans, &v[i], 0, &c, &id, NULL), 0);
+		assert_int_equal(ki_plan_add(plan, &(struct ki_insertion){fn, &spans, &v[i], 0}, &c,
+					     &id, NULL),
+				 0);
 	}
 	free(v);
 }

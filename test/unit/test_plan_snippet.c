@@ -83,7 +83,8 @@ static int add(uint64_t off, bool flags_live, const struct ki_site_regs *site, s
 	const struct ki_place place = {.addr = BASE + off, .flags_live = flags_live};
 	uint32_t id;
 
-	return ki_plan_add_snippet(plan, fn, &spans, &place, 7, snippet, site, &id, err);
+	return ki_plan_add_snippet(plan, &(struct ki_insertion){fn, &spans, &place, 7}, snippet,
+				   site, &id, err);
 }
 
 static void long_ones_are_sent_with_their_code(void **state)

@@ -60,7 +60,9 @@ static uint32_t add(unsigned int window, uint16_t order)
 	struct ki_err err = {0};
 	uint32_t id;
 
-	if (ki_plan_add(plan, fn, &spans, &(struct ki_place){.addr = BASE + 5 * window}, order,
+	if (ki_plan_add(plan,
+			&(struct ki_insertion){
+				fn, &spans, &(struct ki_place){.addr = BASE + 5 * window}, order},
 			&code, &id, &err))
 		fail_msg("%s", err.msg);
 	return id;

@@ -34,7 +34,7 @@ static void check_point(struct census *c, const struct ki_function *f, const str
 		if (v[i].reason)
 			continue;
 		ki_snippet_count(&code, 0, v[i].flags_live);
-		if (ki_plan_add(c->plan, f, s, &v[i], 0, &code, &id, &err))
+		if (ki_plan_add(c->plan, &(struct ki_insertion){f, s, &v[i], 0}, &code, &id, &err))
 			fail_msg("%s", err.msg);
 		c->places++;
 	}

@@ -58,8 +58,10 @@ static void add_point(struct ki_point pt)
 		reason = v[i].reason;
 	for (size_t i = 0; i < n && !reason; i++) {
 		ki_snippet_count(&code, (uint32_t)npoints, v[i].flags_live);
-		if (ki_plan_add(plan, fn, &spans, &v[i], (uint16_t)random_below(4), &code, &id,
-				&err))
+		if (ki_plan_add(
+			    plan,
+			    &(struct ki_insertion){fn, &spans, &v[i], (uint16_t)random_below(4)},
+			    &code, &id, &err))
 			fail_msg("%s", err.msg);
 	}
 	free(v);
@@ -237,7 +239,7 @@ static void append_digit(const struct ki_place *place, uint16_t order, uint8_t d
 	struct ki_err err = {0};
 	uint32_t id;
 
-	if (ki_plan_add(plan, fn, &spans, place, order, &code, &id, &err))
+	if (ki_plan_add(plan, &(struct ki_insertion){fn, &spans, place, order}, &code, &id, &err))
 		fail_msg("%s", err.msg);
 }
 

@@ -55,7 +55,8 @@ static struct ki_record_file *create(void)
 	struct ki_record_file *f;
 	struct ki_err err = {0};
 
-	if (ki_record_create(kept_path, &origin, NULL, instruments, 2, &f, &err))
+	if (ki_record_create(kept_path, &(struct ki_recorded){&origin, NULL, instruments, 2}, &f,
+			     &err))
 		fail_msg("%s", err.msg);
 	return f;
 }
@@ -309,7 +310,9 @@ static void wrong_records(void **state)
 	assert_int_equal(ki_record_write(f, &longer, &value, 0), -EINVAL);
 	assert_int_equal(ki_record_event(f, &e), -EINVAL);
 	ki_record_abandon(f);
-	assert_int_equal(ki_record_create(kept_path, &origin, NULL, twice, 2, &g, NULL), -EINVAL);
+	assert_int_equal(ki_record_create(kept_path, &(struct ki_recorded){&origin, NULL, twice, 2},
+					  &g, NULL),
+			 -EINVAL);
 	assert_null(g);
 	ki_record_abandon(NULL);
 	assert_int_equal(ki_record_finish(NULL, 0, 0, NULL), 0);
@@ -367,7 +370,10 @@ static void symbols(void **state)
 		n--;
 	}
 	assert_true(n > 0);
-	assert_int_equal(ki_record_create(kept_path, &origin, t, instruments, 1, &f, &err), 0);
+	assert_int_equal(ki_record_create(kept_path,
+					  &(struct ki_recorded){&origin, t, instruments, 1}, &f,
+					  &err),
+			 0);
 	for (unsigned int i = 0; i < 3; i++) {
 		const uint64_t values[] = {0, 0, sym->addr + i};
 		const struct ki_record rec = {.id = 1, .words = 3, .tsc = i};
@@ -508,7 +514,9 @@ static void too_large_a_chunk(void **state)
 	(void)state;
 	assert_non_null(name);
 	memset(name, 'x', length - 1);
-	assert_int_equal(ki_record_create(kept_path, &origin, NULL, &in, 1, &f, NULL), -EMSGSIZE);
+	assert_int_equal(
+		ki_record_create(kept_path, &(struct ki_recorded){&origin, NULL, &in, 1}, &f, NULL),
+		-EMSGSIZE);
 	assert_null(f);
 	free(name);
 }

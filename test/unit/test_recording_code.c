@@ -36,7 +36,8 @@ static struct ki_record_file *create(struct ki_target *t)
 {
 	struct ki_record_file *f;
 
-	assert_int_equal(ki_record_create(kept_path, &origin, t, in, 1, &f, NULL), 0);
+	assert_int_equal(
+		ki_record_create(kept_path, &(struct ki_recorded){&origin, t, in, 1}, &f, NULL), 0);
 	return f;
 }
 

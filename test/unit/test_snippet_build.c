@@ -45,7 +45,8 @@ static const struct ki_linear negative = {.low = -5, .high = 5, .step = 5};
 	X(body(ki_expr_helper(s, KI_HELPER_USTACK, NULL, 1)), "for stacks only")                   \
 	X(body(ki_expr_helper(s, KI_HELPER_STRING, NULL, 2)), "for strings only")                  \
 	X(body(ki_expr_helper(s, KI_HELPER_EXTREME, NULL, 2)), "for updates only")                 \
-	X(ki_stmt_table(s, KI_TABLE_DELETE, &rows, 1, (struct ki_node *[]){C(1)}, 1, NULL),        \
+	X(ki_stmt_table(s, KI_TABLE_DELETE,                                                        \
+			&(struct ki_row_value){&rows, 1, (struct ki_node *[]){C(1)}, 1}, NULL),    \
 	  "rows: DELETE has index 0")                                                              \
 	X(ki_stmt_record(s, 1u << 24, 0, NULL, 0), "no ring has the number 16777216")              \
 	X(ki_stmt_record(s, 0, 0, NULL, 17), "with 17 values: at most 16")                         \

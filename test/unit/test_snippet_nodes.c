@@ -247,7 +247,7 @@ static void a_short_string_in_a_key(void **state)
 	key[1] = ki_expr_string(s, REG(RBX), 1, false);
 	args[0] = C(1);
 	args[1] = C(2);
-	args[2] = ki_expr_table(s, &t, 0, key, 2);
+	args[2] = ki_expr_table(s, &(struct ki_row_value){&t, 0, key, 2});
 	run(ki_stmt_update(s, KI_SET, &out, NULL, ki_expr_call(s, KI_U64, 67, "f", args, 3)));
 	assert_int_equal(c.got.ntables, 1);
 	assert_int_equal(c.got.ncalls, 1);

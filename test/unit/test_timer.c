@@ -62,7 +62,11 @@ static void prepare(ki_regset dead)
 	begin();
 	start_tree = take(ki_timer_start(s, &word, faults(), note_deep(), NULL, NULL), &start_code);
 	begin();
-	stop_tree = take(ki_timer_stop(s, &word, faults(), narrow, &ticks, NULL, add_to_total()),
+	stop_tree = take(ki_timer_stop(s, &(struct ki_timer_end){.word = &word,
+								 .clock = faults(),
+								 .narrow = narrow,
+								 .elapsed = &ticks,
+								 .then = add_to_total()}),
 			 &stop_code);
 }
 
@@ -221,15 +225,20 @@ static void misuse(void **state)
 	begin();
 	assert_null(ki_timer_start(s, &short_one, ki_expr_fact(s, KI_FACT_TSC), NULL, NULL, NULL));
 	begin();
-	assert_null(ki_timer_stop(s, &word, ki_expr_load(s, KI_U64, C(0)), false, &ticks, NULL,
-				  add_to_total()));
+	assert_null(ki_timer_stop(s, &(struct ki_timer_end){.word = &word,
+							    .clock = ki_expr_load(s, KI_U64, C(0)),
+							    .elapsed = &ticks,
+							    .then = add_to_total()}));
 	assert_int_equal(ki_snippet_check(s, NULL, NULL), -EINVAL);
 	begin();
-	assert_null(ki_timer_stop(s, &word, ki_expr_fact(s, KI_FACT_TSC), false, &out, NULL,
-				  add_to_total()));
+	assert_null(ki_timer_stop(s, &(struct ki_timer_end){.word = &word,
+							    .clock = ki_expr_fact(s, KI_FACT_TSC),
+							    .elapsed = &out,
+							    .then = add_to_total()}));
 	assert_int_equal(ki_snippet_check(s, NULL, NULL), -EINVAL);
 	begin();
-	assert_null(ki_timer_stop(s, NULL, NULL, false, NULL, NULL, NULL));
+	assert_null(ki_timer_stop(
+		s, &(struct ki_timer_end){.word = NULL, .clock = NULL, .elapsed = NULL}));
 	assert_int_equal(ki_snippet_check(s, NULL, NULL), -EINVAL);
 }
 
@@ -284,8 +293,11 @@ static struct ki_node *begins(enum ki_fact clock)
 
 static struct ki_node *ends(enum ki_fact clock, bool histogram)
 {
-	return ki_timer_stop(s, &word, ki_expr_fact(s, clock), false, &ticks, NULL,
-			     histogram ? in_nanoseconds() : add_to_total());
+	return ki_timer_stop(
+		s, &(struct ki_timer_end){.word = &word,
+					  .clock = ki_expr_fact(s, clock),
+					  .elapsed = &ticks,
+					  .then = histogram ? in_nanoseconds() : add_to_total()});
 }
 
 static void prices(void **state)

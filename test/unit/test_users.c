@@ -272,7 +272,9 @@ static struct ki_record_file *create_recording(void)
 	struct ki_record_origin origin = {0};
 	struct ki_record_file *out;
 
-	assert_int_equal(ki_record_create(file("rec"), &origin, NULL, &in, 1, &out, NULL), 0);
+	assert_int_equal(ki_record_create(file("rec"), &(struct ki_recorded){&origin, NULL, &in, 1},
+					  &out, NULL),
+			 0);
 	return out;
 }
 

@@ -34,8 +34,10 @@ static void plan_wish(struct adding *a, struct wish *w, const struct ki_function
 	struct ki_err err = {0};
 
 	wish_find_point(w, fn);
-	if (!w->refused && ki_measure_add(a->m, w->metric, fn, spans, &w->at, w->spec.order,
-					  w->when, &w->number, &err))
+	if (!w->refused &&
+	    ki_measure_add(a->m, w->metric,
+			   &(struct ki_measured_at){fn, spans, &w->at, w->spec.order, w->when},
+			   &w->number, &err))
 		wish_refuse_err(w, &err);
 }
 
@@ -85,8 +87,11 @@ static int analyze(struct adding *a, struct ki_err *err)
 			a->syms[a->nsyms++] = a->sorted[i]->sym;
 	if (a->nsyms <= FEW)
 		return analyze_few(a, err);
-	return ki_functions_analyze(a->session->t, a->syms, a->nsyms, 0, NULL, take_function, a,
-				    err);
+	return ki_functions_analyze(
+		a->session->t,
+		&(struct ki_functions_job){
+			.syms = a->syms, .n = a->nsyms, .take = take_function, .arg = a},
+		err);
 }
 
 static int measure(struct adding *a, bool each_cpu, struct ki_err *err)

@@ -69,14 +69,17 @@ size_t ki_decode_len(const uint8_t *p, size_t avail);
 
 #define KI_DECODE_TEXT 256
 
-/* Writes the name of an address, or nothing; false: it has none. */
-typedef bool (*ki_name_fn)(const void *ctx, uint64_t addr, char *buf, size_t len);
+/* Who names addresses. name writes the name of one, or nothing; false: it has none. */
+struct ki_namer {
+	bool (*name)(const void *ctx, uint64_t addr, char *buf, size_t len);
+	const void *ctx;
+};
 
 /*
  * Text of the instruction, with the names of the addresses it refers to (branch targets and
  * RIP-relative operands). 0, or -EILSEQ.
  */
 int ki_decode_text(const uint8_t *p, size_t avail, uint64_t addr, enum ki_syntax syntax,
-		   ki_name_fn name, const void *ctx, char text[KI_DECODE_TEXT]);
+		   const struct ki_namer *namer, char text[KI_DECODE_TEXT]);
 
 #endif

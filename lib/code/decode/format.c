@@ -35,7 +35,7 @@ void ki_insn_format_as(const struct ki_function *fn, const struct ki_insn *in, c
 		return;
 	if (!bytes)
 		bytes = fn->bytes + (in->addr - fn->start);
-	if (ki_decode_text(bytes, in->len, in->addr, syntax, name_of, fn, text))
+	if (ki_decode_text(bytes, in->len, in->addr, syntax, &(struct ki_namer){name_of, fn}, text))
 		snprintf(buf, len, "(bad) 0x%02x", *bytes);
 	else
 		snprintf(buf, len, "%s", text);

@@ -11,11 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-struct names {
-	ki_name_fn name;
-	const void *ctx;
-};
-
 static ZydisFormatter formatters[2]; /* by enum ki_syntax */
 static ZydisFormatterFunc default_mnemonic[2], default_address[2];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -165,7 +160,7 @@ static bool may_have_name(const ZydisDecodedOperand *o)
 static ZyanStatus print_address(const ZydisFormatter *f, ZydisFormatterBuffer *buffer,
 				ZydisFormatterContext *c)
 {
-	const struct names *n = c->user_data;
+	const struct ki_namer *n = c->user_data;
 	char name[KI_DECODE_TEXT / 2];
 	ZyanU64 addr;
 
@@ -264,10 +259,10 @@ static uint8_t visible(const ZydisDecodedInstruction *z, enum ki_syntax syntax)
 }
 
 int ki_decode_text(const uint8_t *p, size_t avail, uint64_t addr, enum ki_syntax syntax,
-		   ki_name_fn name, const void *ctx, char text[KI_DECODE_TEXT])
+		   const struct ki_namer *namer, char text[KI_DECODE_TEXT])
 {
 	ZydisDecodedOperand ops[ZYDIS_MAX_OPERAND_COUNT];
-	struct names names = {name, ctx};
+	struct ki_namer own = *namer; /* Zydis takes no const */
 	ZydisDecodedInstruction z;
 	struct ki_decoded d;
 
@@ -279,7 +274,7 @@ int ki_decode_text(const uint8_t *p, size_t avail, uint64_t addr, enum ki_syntax
 	z.operand_count_visible = visible(&z, syntax);
 	if (ZYAN_FAILED(ZydisFormatterFormatInstruction(&formatters[syntax], &z, ops,
 							z.operand_count_visible, text,
-							KI_DECODE_TEXT, addr, &names)))
+							KI_DECODE_TEXT, addr, &own)))
 		return -EILSEQ;
 	if (syntax == KI_SYNTAX_ATT)
 		finish_att(&z, text);

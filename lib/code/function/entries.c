@@ -21,6 +21,10 @@
 
 /* A walk over the instructions of one symbol, that is continued while it goes forward. */
 struct walk {
+	struct ki_memo *memo; /* NULL: none */
+	const uint8_t *text;
+	size_t len;
+	uint64_t base; /* the text's address */
 	uint64_t symbol;
 	size_t pos;
 	bool valid;
@@ -36,7 +40,6 @@ struct scan {
 	size_t next;	 /* number of the first symbol behind `addr` */
 	uint64_t own, own_end;
 	struct walk walk;
-	struct ki_memo *memo;
 };
 
 static void decode(struct ki_memo *memo, const uint8_t *p, size_t avail, uint64_t addr,
@@ -49,11 +52,10 @@ static void decode(struct ki_memo *memo, const uint8_t *p, size_t avail, uint64_
 }
 
 /* Walk to the instruction, *d, that `pos` lies in. */
-static void walk_to(struct ki_memo *memo, const uint8_t *text, size_t len, uint64_t base,
-		    size_t pos, struct walk *w, struct ki_decoded *d)
+static void walk_to(struct walk *w, size_t pos, struct ki_decoded *d)
 {
 	for (;;) {
-		decode(memo, text + w->pos, len - w->pos, base + w->pos, d);
+		decode(w->memo, w->text + w->pos, w->len - w->pos, w->base + w->pos, d);
 		if (w->pos + d->in.len > pos)
 			return;
 		w->pos += d->in.len;
@@ -64,16 +66,17 @@ static void walk_to(struct ki_memo *memo, const uint8_t *text, size_t len, uint6
  * Is the byte before `field` the last one of the opcode of a direct branch or call of the symbol
  * that starts at `from`, and `field` its displacement, up to `end`?
  */
-static bool is_branch(struct ki_memo *memo, const uint8_t *text, size_t len, uint64_t base,
-		      size_t from, size_t field, size_t end, struct walk *w)
+static bool is_branch(struct walk *w, size_t from, size_t field, size_t end)
 {
 	struct ki_decoded d;
 
-	if (end > len)
+	if (end > w->len)
 		return false;
-	if (!w->valid || w->symbol != from || w->pos > field)
-		*w = (struct walk){from, from, true};
-	walk_to(memo, text, len, base, field, w, &d);
+	if (!w->valid || w->symbol != from || w->pos > field) {
+		w->symbol = w->pos = from;
+		w->valid = true;
+	}
+	walk_to(w, field, &d);
 	return w->pos + d.in.len == end && w->pos + d.in.field == field &&
 	       (d.in.kind == KI_INSN_JMP || d.in.kind == KI_INSN_JCC || d.in.kind == KI_INSN_CALL ||
 		d.in.kind == KI_INSN_LOOP);
@@ -120,8 +123,10 @@ static int candidate(struct scan *s, size_t pos)
 		return 0;
 	if (harmless(s, target))
 		return 0;
-	if (!is_branch(s->memo, s->text, s->own_end - base, base, s->own - base, end - 4, end,
-		       &s->walk))
+	s->walk.text = s->text;
+	s->walk.base = base;
+	s->walk.len = s->own_end - base;
+	if (!is_branch(&s->walk, s->own - base, end - 4, end))
 		return 0;
 	return ki_vec_push(&s->f->entries, target);
 }
@@ -185,7 +190,8 @@ static void mark_starts(struct scan *s)
 static int scan_range(struct ki_target *t, struct ki_facts *f, const struct ki_text_range *r,
 		      struct ki_memo *memo, struct ki_err *err)
 {
-	struct scan s = {.t = t, .f = f, .range = r, .len = r->end - r->start, .memo = memo};
+	struct scan s = {
+		.t = t, .f = f, .range = r, .len = r->end - r->start, .walk = {.memo = memo}};
 	int ret;
 
 	s.text = malloc(s.len);
@@ -300,10 +306,14 @@ static void walk_near(struct ki_analysis *a, struct neighbour *n, uint64_t lo)
 	uint64_t near = lo > n->from ? lo - n->from : 0;
 	struct ki_decoded d;
 
-	n->walk.valid = true;
+	n->walk = (struct walk){.memo = a->memo,
+				.text = n->text,
+				.len = n->to - n->from,
+				.base = n->from,
+				.valid = true};
 	if (a->near.symbol == n->from && a->near.pos <= near)
 		n->walk.pos = a->near.pos;
-	walk_to(a->memo, n->text, n->to - n->from, n->from, near, &n->walk, &d);
+	walk_to(&n->walk, near, &d);
 	if (near >= FAR)
 		a->near = (struct ki_near){n->from, n->walk.pos};
 }
@@ -334,10 +344,9 @@ static void enter(struct ki_analysis *a, struct neighbour *n, uint64_t addr, uin
 }
 
 /* The short branch at addr is an instruction of the neighbour, or that cannot be excluded. */
-static bool short_branch(const struct ki_analysis *a, struct neighbour *n, uint64_t addr)
+static bool short_branch(struct neighbour *n, uint64_t addr)
 {
-	return !n->text || is_branch(a->memo, n->text, n->to - n->from, n->from, 0,
-				     addr + 1 - n->from, addr + 2 - n->from, &n->walk);
+	return !n->text || is_branch(&n->walk, 0, addr + 1 - n->from, addr + 2 - n->from);
 }
 
 static bool short_opcode(uint8_t b)
@@ -364,7 +373,7 @@ void ki_entries_near(struct ki_analysis *a, const uint8_t *text, uint64_t lo, ui
 			continue;
 		if (addr < n.from || addr >= n.to)
 			enter(a, &n, addr, lo, hi);
-		if (short_branch(a, &n, addr))
+		if (short_branch(&n, addr))
 			ki_analysis_entry(a, target);
 	}
 	free(n.copy);

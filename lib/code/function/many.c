@@ -99,22 +99,24 @@ static int read_target(struct many *m, struct ki_target *t)
 	return ret;
 }
 
-int ki_functions_analyze(struct ki_target *t, const struct ki_symbol *const *syms, size_t n,
-			 unsigned int threads, ki_function_step *each, ki_function_step *take,
-			 void *arg, struct ki_err *err)
+int ki_functions_analyze(struct ki_target *t, const struct ki_functions_job *job,
+			 struct ki_err *err)
 {
-	struct many m = {.syms = syms, .each = each, .take = take, .arg = arg, .err = err};
+	struct many m = {.syms = job->syms,
+			 .each = job->each,
+			 .take = job->take,
+			 .arg = job->arg,
+			 .err = err};
+	unsigned int threads = job->threads ? job->threads : ki_parallel_cpus();
 	int ret;
 
-	if (!threads)
-		threads = ki_parallel_cpus();
 	pthread_mutex_init(&m.lock, NULL);
 	pthread_cond_init(&m.turn, NULL);
 	ret = read_target(&m, t);
 	if (!ret)
 		ret = init_threads(&m, t, threads);
 	if (!ret)
-		ret = ki_parallel(n, threads, step, &m);
+		ret = ki_parallel(job->n, threads, step, &m);
 	for (unsigned int i = 0; m.analyses && i < threads; i++) {
 		ki_memo_free(m.analyses[i].memo);
 		ki_analysis_free(&m.analyses[i]);
@@ -124,6 +126,6 @@ int ki_functions_analyze(struct ki_target *t, const struct ki_symbol *const *sym
 	pthread_cond_destroy(&m.turn);
 	pthread_mutex_destroy(&m.lock);
 	if (ret == -ENOMEM)
-		ki_err_set(err, ret, 0, "out of memory for %zu functions", n);
+		ki_err_set(err, ret, 0, "out of memory for %zu functions", job->n);
 	return ret;
 }

@@ -61,16 +61,21 @@ static struct ki_node *set_row(struct ki_d_gen *g, const struct ki_d_node *n, ui
 
 	if (op == KI_BINARIES && is_zero(right))
 		return ki_d_gen_effect(
-			g, ki_stmt_table(g->s, KI_TABLE_DELETE, &t, 0, keys[0], nkeys, NULL));
+			g, ki_stmt_table(g->s, KI_TABLE_DELETE,
+					 &(struct ki_row_value){&t, 0, keys[0], nkeys}, NULL));
 	if (op == KI_ADD)
 		return ki_d_gen_effect(
-			g, ki_stmt_table(g->s, KI_TABLE_ADD, &t, 0, keys[0], nkeys, value));
+			g, ki_stmt_table(g->s, KI_TABLE_ADD,
+					 &(struct ki_row_value){&t, 0, keys[0], nkeys}, value));
 	if (op != KI_BINARIES) {
 		ki_d_gen_array_keys(g, n, keys[1]);
-		value = ki_expr_binary(g->s, (enum ki_binary)op,
-				       ki_expr_table(g->s, &t, 0, keys[1], nkeys), value);
+		value = ki_expr_binary(
+			g->s, (enum ki_binary)op,
+			ki_expr_table(g->s, &(struct ki_row_value){&t, 0, keys[1], nkeys}), value);
 	}
-	return ki_d_gen_effect(g, ki_stmt_table(g->s, KI_TABLE_SET, &t, 0, keys[0], nkeys, value));
+	return ki_d_gen_effect(g,
+			       ki_stmt_table(g->s, KI_TABLE_SET,
+					     &(struct ki_row_value){&t, 0, keys[0], nkeys}, value));
 }
 
 struct ki_node *ki_d_gen_assign(struct ki_d_gen *g, const struct ki_d_node *n)

@@ -13,8 +13,9 @@ static struct ki_node *change_row(struct ki_d_gen *g, const struct ki_d_node *n,
 	struct ki_node *keys[KI_TABLE_KEYS];
 	unsigned int nkeys = ki_d_gen_keys(g, n->kid[0], n->sym.agg, keys);
 
-	return ki_d_gen_effect(
-		g, ki_stmt_table(g->s, (enum ki_table_op)op, &t, index, keys, nkeys, value));
+	return ki_d_gen_effect(g, ki_stmt_table(g->s, (enum ki_table_op)op,
+						&(struct ki_row_value){&t, index, keys, nkeys},
+						value));
 }
 
 /* hold = value; if (hold < 0) count -hold in the second half, else hold in the first. */
@@ -44,9 +45,9 @@ static struct ki_node *lquantize(struct ki_d_gen *g, const struct ki_d_node *n,
 	struct ki_node *keys[KI_TABLE_KEYS];
 	unsigned int nkeys = ki_d_gen_keys(g, n->kid[0], n->sym.agg, keys);
 
-	return ki_d_gen_effect(g,
-			       ki_stmt_table_linear(g->s, &t, 0, keys, nkeys, &n->sym.agg->linear,
-						    ki_expr_cast(g->s, KI_I64, value)));
+	return ki_d_gen_effect(
+		g, ki_stmt_table_linear(g->s, &(struct ki_row_value){&t, 0, keys, nkeys},
+					&n->sym.agg->linear, ki_expr_cast(g->s, KI_I64, value)));
 }
 
 /* hold, which is 0 or more: the buckets of the power that it is in. */
@@ -66,8 +67,9 @@ static struct ki_node *count_power(struct ki_d_gen *g, const struct ki_d_node *n
 	if (power > l->high)
 		return change_row(g, n, KI_TABLE_ADD, first, ki_expr_const(g->s, KI_I64, 1));
 	nkeys = ki_d_gen_keys(g, n->kid[0], n->sym.agg, keys);
-	return ki_d_gen_effect(g, ki_stmt_table_linear(g->s, &t, first, keys, nkeys, &linear,
-						       ki_expr_var(g->s, &hold)));
+	return ki_d_gen_effect(
+		g, ki_stmt_table_linear(g->s, &(struct ki_row_value){&t, first, keys, nkeys},
+					&linear, ki_expr_var(g->s, &hold)));
 }
 
 static struct ki_node *count_powers(struct ki_d_gen *g, const struct ki_d_node *n, int below)

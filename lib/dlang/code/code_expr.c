@@ -108,7 +108,8 @@ static struct ki_node *element(struct ki_d_gen *g, const struct ki_d_node *n)
 	struct ki_node *keys[KI_TABLE_KEYS];
 	unsigned int nkeys = ki_d_gen_array_keys(g, n, keys);
 
-	return ki_expr_cast(g->s, ki_d_num(n->type), ki_expr_table(g->s, &t, 0, keys, nkeys));
+	return ki_expr_cast(g->s, ki_d_num(n->type),
+			    ki_expr_table(g->s, &(struct ki_row_value){&t, 0, keys, nkeys}));
 }
 
 /* ---- strings ---- */

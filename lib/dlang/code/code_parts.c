@@ -124,7 +124,7 @@ static struct ki_node *get_word(struct ki_d_gen *g, const struct part *p, uint64
 	}
 	t = ki_table_var_of(v->table, v->name);
 	n = keys_of(g, p, plus, keys);
-	return ki_expr_table(g->s, &t, 0, keys, n);
+	return ki_expr_table(g->s, &(struct ki_row_value){&t, 0, keys, n});
 }
 
 static struct ki_node *set_word(struct ki_d_gen *g, const struct part *p, uint64_t plus,
@@ -145,7 +145,7 @@ static struct ki_node *set_word(struct ki_d_gen *g, const struct part *p, uint64
 	for (int i = 1; i >= 0; i--)
 		if (p->before[i])
 			keys[0] = ki_expr_behind(g->s, p->before[i], keys[0]);
-	return ki_stmt_table(g->s, KI_TABLE_SET, &t, 0, keys, n, value);
+	return ki_stmt_table(g->s, KI_TABLE_SET, &(struct ki_row_value){&t, 0, keys, n}, value);
 }
 
 static uint64_t mask(unsigned int width)
@@ -341,9 +341,10 @@ struct ki_node *ki_d_gen_parts_begin(struct ki_d_gen *g)
 		for (unsigned int w = 0; w < ki_d_var_words(g->d, v); w++) {
 			struct ki_node *keys[] = {number(g, w), ki_expr_fact(g->s, KI_FACT_PID)};
 
-			list = ki_stmt_append(
-				g->s, list,
-				ki_stmt_table(g->s, KI_TABLE_DELETE, &t, 0, keys, 2, NULL));
+			list = ki_stmt_append(g->s, list,
+					      ki_stmt_table(g->s, KI_TABLE_DELETE,
+							    &(struct ki_row_value){&t, 0, keys, 2},
+							    NULL));
 		}
 	}
 	return list;

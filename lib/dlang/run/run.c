@@ -109,8 +109,9 @@ static int add_at(struct ki_dlang *d, struct ki_plan *plan, const struct functio
 	if (d->o.listing)
 		ret = ki_d_list_code(d, site, s, err);
 	if (!ret && !d->o.built_only)
-		ret = ki_plan_add_snippet(plan, f->fn, &f->spans, place, order_of(site), s, &regs,
-					  &id, err);
+		ret = ki_plan_add_snippet(
+			plan, &(struct ki_insertion){f->fn, &f->spans, place, order_of(site)}, s,
+			&regs, &id, err);
 	ki_snippet_free(s);
 	if (!ret && !d->o.built_only && plan == d->run->probes &&
 	    ki_vec_push(&d->run->chunks, site->probe))

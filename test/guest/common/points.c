@@ -66,8 +66,10 @@ void spot_put(const struct spot *spot, struct ki_plan *plan, const struct ki_sni
 	uint32_t id;
 
 	for (size_t i = 0; i < spot->n; i++)
-		if (ki_plan_add_snippet(plan, spot->fn, &spot->spans, &spot->places[i], 0, sn,
-					&spot->sites[i], &id, &err))
+		if (ki_plan_add_snippet(
+			    plan,
+			    &(struct ki_insertion){spot->fn, &spot->spans, &spot->places[i], 0}, sn,
+			    &spot->sites[i], &id, &err))
 			die(spot->fn->symbol->name, err.msg);
 }
 

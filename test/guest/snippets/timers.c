@@ -47,7 +47,10 @@ static void put_timer(struct ki_plan *plan, const char *function, const struct t
 	s = snippet_new();
 	then = ki_stmt_append(s, NULL, add(s, &total, ki_expr_var(s, &elapsed)));
 	then = ki_stmt_append(s, then, add(s, &calls, ki_expr_const(s, KI_I64, 1)));
-	only_here(s, ki_timer_stop(s, &word, clock_of(s, t->fact), false, &elapsed, NULL, then));
+	only_here(s, ki_timer_stop(s, &(struct ki_timer_end){.word = &word,
+							     .clock = clock_of(s, t->fact),
+							     .elapsed = &elapsed,
+							     .then = then}));
 	put(plan, function, KI_POINT_EXIT_AFTER, s, known);
 }
 
@@ -84,7 +87,8 @@ static void inside_is_zero(const struct timed *t)
 	struct ki_err err = {0};
 	uint64_t now;
 
-	if (ki_words_inside(target, KI_CLOCK_TSC, t->word, 1, &row, &now, &err))
+	if (ki_words_inside(target, &(struct ki_words_run){KI_CLOCK_TSC, t->word, 1}, &row, &now,
+			    &err))
 		die("inside", err.msg);
 	report("nobody is inside", !row.threads, "%llu threads", (unsigned long long)row.threads);
 }

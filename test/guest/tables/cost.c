@@ -26,7 +26,8 @@ static void one(const char *name, unsigned int keys, bool shared, enum ki_table_
 	m = table_open(&s, &o);
 	t = ki_table_var_of(m, "t");
 	put_all(&s, "vfs_read", sn,
-		ki_stmt_table(sn, op, &t, 0, key, keys, ki_expr_const(sn, KI_I64, 1)));
+		ki_stmt_table(sn, op, &(struct ki_row_value){&t, 0, key, keys},
+			      ki_expr_const(sn, KI_I64, 1)));
 	ticks_read(fd);
 	without = ticks_read(fd);
 	plan_apply(s.plan, s.t);

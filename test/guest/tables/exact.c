@@ -34,17 +34,24 @@ static struct ki_table_map *open_all(struct session *s, uint32_t rows)
 	m = table_open(s, &o);
 	t = ki_table_var_of(m, "calls");
 	key_of(sn, key);
-	list = ki_stmt_append(
-		sn, list, ki_stmt_table(sn, KI_TABLE_STATS, &t, V_STATS, key, 3, sys_arg(sn, 1)));
+	list = ki_stmt_append(sn, list,
+			      ki_stmt_table(sn, KI_TABLE_STATS,
+					    &(struct ki_row_value){&t, V_STATS, key, 3},
+					    sys_arg(sn, 1)));
 	key_of(sn, key);
 	list = ki_stmt_append(sn, list,
-			      ki_stmt_table(sn, KI_TABLE_ADD, &t, V_SUM, key, 3, sys_arg(sn, 0)));
+			      ki_stmt_table(sn, KI_TABLE_ADD,
+					    &(struct ki_row_value){&t, V_SUM, key, 3},
+					    sys_arg(sn, 0)));
 	key_of(sn, key);
 	list = ki_stmt_append(sn, list,
-			      ki_stmt_table(sn, KI_TABLE_LOG2, &t, V_LOG2, key, 3, sys_arg(sn, 1)));
+			      ki_stmt_table(sn, KI_TABLE_LOG2,
+					    &(struct ki_row_value){&t, V_LOG2, key, 3},
+					    sys_arg(sn, 1)));
 	key_of(sn, key);
-	list = ki_stmt_append(
-		sn, list, ki_stmt_table_linear(sn, &t, V_LINEAR, key, 3, &linear, sys_arg(sn, 1)));
+	list = ki_stmt_append(sn, list,
+			      ki_stmt_table_linear(sn, &(struct ki_row_value){&t, V_LINEAR, key, 3},
+						   &linear, sys_arg(sn, 1)));
 	put(s, CALLED, sn, list);
 	plan_apply(s->plan, s->t);
 	return m;
@@ -129,7 +136,8 @@ static struct ki_table_map *open_sum(struct session *s, uint32_t rows, bool shar
 	m = table_open(s, &o);
 	t = ki_table_var_of(m, "sums");
 	put(s, CALLED, sn,
-	    ki_stmt_table(sn, KI_TABLE_ADD, &t, 0, key, 1, ki_expr_const(sn, KI_I64, 1)));
+	    ki_stmt_table(sn, KI_TABLE_ADD, &(struct ki_row_value){&t, 0, key, 1},
+			  ki_expr_const(sn, KI_I64, 1)));
 	plan_apply(s->plan, s->t);
 	return m;
 }
@@ -181,15 +189,17 @@ static void put_both(struct session *s, struct ki_table_map *m, uint32_t counter
 	struct ki_node *key[] = {time_key(sn)}, *list;
 
 	put(s, CALLED, sn,
-	    ki_stmt_table(sn, KI_TABLE_STATS, &t, 0, key, 1, ki_expr_const(sn, KI_I64, 3)));
+	    ki_stmt_table(sn, KI_TABLE_STATS, &(struct ki_row_value){&t, 0, key, 1},
+			  ki_expr_const(sn, KI_I64, 3)));
 	sn = snippet_new();
 	list = ki_stmt_append(
 		sn, NULL,
 		ki_stmt_update(sn, KI_UPDATE_ADD, &timers, NULL, ki_expr_const(sn, KI_I64, 1)));
 	key[0] = time_key(sn);
-	list = ki_stmt_append(
-		sn, list,
-		ki_stmt_table(sn, KI_TABLE_STATS, &t, 0, key, 1, ki_expr_const(sn, KI_I64, 5)));
+	list = ki_stmt_append(sn, list,
+			      ki_stmt_table(sn, KI_TABLE_STATS,
+					    &(struct ki_row_value){&t, 0, key, 1},
+					    ki_expr_const(sn, KI_I64, 5)));
 	put_all(s, "hrtimer_interrupt", sn, list);
 }
 

@@ -141,7 +141,7 @@ static uint32_t answer(struct session *s, struct ki_table_var t, enum ki_table_o
 	for (uint32_t i = 0; i < t.keys; i++)
 		key[i] = ki_expr_const(sn, KI_I64, i);
 	put(s, CALLED, sn,
-	    ki_stmt_table(sn, op, &t, value, key, t.keys,
+	    ki_stmt_table(sn, op, &(struct ki_row_value){&t, value, key, t.keys},
 			  op == KI_TABLE_DELETE ? NULL : ki_expr_const(sn, KI_I64, 1)));
 	ret = ki_plan_apply(s->plan, s->t, false, &err);
 	ki_plan_free(s->plan);

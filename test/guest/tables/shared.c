@@ -21,16 +21,21 @@ static void put_pair(struct session *s, struct ki_table_map *left, struct ki_tab
 
 	key[0] = ki_expr_fact(sn, KI_FACT_PID);
 	key[1] = sys_arg(sn, 1);
-	put(s, CALLED, sn, ki_stmt_table(sn, KI_TABLE_SET, &l, 0, key, 2, sys_arg(sn, 1)));
+	put(s, CALLED, sn,
+	    ki_stmt_table(sn, KI_TABLE_SET, &(struct ki_row_value){&l, 0, key, 2}, sys_arg(sn, 1)));
 	sn = snippet_new();
 	key[0] = ki_expr_fact(sn, KI_FACT_PID);
 	key[1] = sys_arg(sn, 1);
-	got = ki_expr_table(sn, &l, 0, key, 2);
+	got = ki_expr_table(sn, &(struct ki_row_value){&l, 0, key, 2});
 	key[0] = sys_arg(sn, 0);
-	list = ki_stmt_append(sn, NULL, ki_stmt_table(sn, KI_TABLE_ADD, &m, 0, key, 1, got));
+	list = ki_stmt_append(
+		sn, NULL,
+		ki_stmt_table(sn, KI_TABLE_ADD, &(struct ki_row_value){&m, 0, key, 1}, got));
 	key[0] = ki_expr_fact(sn, KI_FACT_PID);
 	key[1] = sys_arg(sn, 1);
-	list = ki_stmt_append(sn, list, ki_stmt_table(sn, KI_TABLE_DELETE, &l, 0, key, 2, NULL));
+	list = ki_stmt_append(
+		sn, list,
+		ki_stmt_table(sn, KI_TABLE_DELETE, &(struct ki_row_value){&l, 0, key, 2}, NULL));
 	put(s, CALLED_OTHER, sn, list);
 	plan_apply(s->plan, s->t);
 }
@@ -106,7 +111,8 @@ static void test_contended(void)
 	m = table_open(&s, &o);
 	t = ki_table_var_of(m, "one");
 	put(&s, CALLED, sn,
-	    ki_stmt_table(sn, KI_TABLE_STATS, &t, 0, key, 1, ki_expr_const(sn, KI_I64, -4)));
+	    ki_stmt_table(sn, KI_TABLE_STATS, &(struct ki_row_value){&t, 0, key, 1},
+			  ki_expr_const(sn, KI_I64, -4)));
 	plan_apply(s.plan, s.t);
 	crowd(cpus, each, true);
 	if (ki_table_read(m, &r, NULL) || r->n != 1)
@@ -144,7 +150,9 @@ static void be_killed(void)
 	session_open(&s);
 	m = table_open(&s, &o);
 	t = ki_table_var_of(m, "sums");
-	put(&s, CALLED, sn, ki_stmt_table(sn, KI_TABLE_LOG2, &t, 0, key, 1, sys_arg(sn, 1)));
+	put(&s, CALLED, sn,
+	    ki_stmt_table(sn, KI_TABLE_LOG2, &(struct ki_row_value){&t, 0, key, 1},
+			  sys_arg(sn, 1)));
 	plan_apply(s.plan, s.t);
 	for (intptr_t i = 0; i < 4; i++)
 		pthread_create(&thread, NULL, call_for_ever, (void *)i);

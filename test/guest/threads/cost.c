@@ -37,7 +37,8 @@ static void look_at_all(void)
 		hand_die("words", &err);
 	for (int i = 0; i < 2; i++) {
 		ticks = __rdtsc();
-		if (ki_words_inside(t, KI_CLOCK_THREAD, first, 1000, rows, &now, &err))
+		if (ki_words_inside(t, &(struct ki_words_run){KI_CLOCK_THREAD, first, 1000}, rows,
+				    &now, &err))
 			hand_die("inside", &err);
 		ticks = __rdtsc() - ticks;
 	}

@@ -124,11 +124,12 @@ static void test_many(const struct session *s)
 	own_enter();
 	for (enum ki_clock c = 0; c < KI_CLOCKS; c++) {
 		memset(rows, 0xff, sizeof(rows));
-		if (ki_words_inside(s->t, c, first, 1000, rows, &now, &err))
+		if (ki_words_inside(s->t, &(struct ki_words_run){c, first, 1000}, rows, &now, &err))
 			hand_die("1000 words", &err);
 		for (int i = 0; i < 1000; i++)
 			wrong += rows[i].threads || rows[i].ticks;
-		if (ki_words_inside(s->t, c, s->first.word, WORDS_USED, rows, &now, &err))
+		if (ki_words_inside(s->t, &(struct ki_words_run){c, s->first.word, WORDS_USED},
+				    rows, &now, &err))
 			hand_die("words", &err);
 		wrong += rows[1].threads != 1 || rows[2].threads != 1;
 	}
@@ -146,7 +147,7 @@ void test_take(void)
 	uint64_t now;
 
 	if (ki_target_open_live(&t, &err) || ki_words_take(t, 1, &first, &err) ||
-	    ki_words_inside(t, KI_CLOCK_TSC, first, 1, &row, &now, &err))
+	    ki_words_inside(t, &(struct ki_words_run){KI_CLOCK_TSC, first, 1}, &row, &now, &err))
 		hand_die("words", &err);
 	ki_target_close(t);
 }

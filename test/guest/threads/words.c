@@ -94,7 +94,8 @@ struct ki_inside_row inside(const struct session *s, enum ki_clock clock, uint32
 	struct ki_err err = {0};
 	uint64_t now;
 
-	if (ki_words_inside(s->t, clock, s->first.word + word, 1, &row, &now, &err))
+	if (ki_words_inside(s->t, &(struct ki_words_run){clock, s->first.word + word, 1}, &row,
+			    &now, &err))
 		hand_die("inside", &err);
 	return row;
 }

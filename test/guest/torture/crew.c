@@ -107,7 +107,8 @@ static bool count_place(struct crew *c, const struct ki_function *fn, const stru
 	uint32_t id;
 
 	ki_snippet_count(&code, c->first + c->used, place->flags_live);
-	if (!place->reason && !ki_plan_add(c->plan, fn, spans, place, 0, &code, &id, &err))
+	if (!place->reason &&
+	    !ki_plan_add(c->plan, &(struct ki_insertion){fn, spans, place, 0}, &code, &id, &err))
 		return true;
 	c->left_out++;
 	return false;
@@ -210,7 +211,11 @@ bool crew_add(struct crew *c, const struct ki_symbol *const *syms, size_t n, cre
 	struct adding a = {.c = c, .what = what, .full = full, .arg = arg};
 	struct ki_err err = {0};
 
-	if (ki_functions_analyze(c->t, syms, n, 0, NULL, add_function, &a, &err) && !a.stopped)
+	if (ki_functions_analyze(c->t,
+				 &(struct ki_functions_job){
+					 .syms = syms, .n = n, .take = add_function, .arg = &a},
+				 &err) &&
+	    !a.stopped)
 		die("analyze", &err);
 	return !a.stopped;
 }

@@ -265,13 +265,13 @@ static int resolve(struct record_run *r)
 {
 	const struct ki_record_making to = {.ring = r->ring ? ki_ring_number(r->ring) : 0,
 					    .stacks = r->stacks ? ki_stacks_number(r->stacks) : 0};
-	uint32_t ids = 1, points = 0;
+	struct record_numbers next = {.id = 1};
 	int ret = CLI_OK;
 
 	for (size_t i = 0; !ret && i < r->ngroups; i++) {
 		struct record_group *g = &r->groups[i];
 
-		ret = record_group_resolve(g, r->t, r->when, &to, &ids, &points, no_progress(r->o));
+		ret = record_group_resolve(g, r->t, r->when, &to, &next, no_progress(r->o));
 		if (!ret && !r->o->dry_run && ki_points_refused(&g->points) == g->points.cells.n)
 			ret = points_nothing(&g->points);
 		if (!ret && record_group_describe(g, &r->instruments))

@@ -20,8 +20,9 @@ int record_file_failed(struct record_run *r)
 
 static int create(struct record_run *r, const char *path, struct ki_err *err)
 {
-	int ret = ki_record_create(path, &r->origin, r->t, r->instruments.v, r->instruments.n,
-				   &r->file, err);
+	int ret = ki_record_create(
+		path, &(struct ki_recorded){&r->origin, r->t, r->instruments.v, r->instruments.n},
+		&r->file, err);
 
 	if (ret)
 		return ret;

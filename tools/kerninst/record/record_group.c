@@ -106,8 +106,7 @@ static uint32_t ids_of(const struct record_group *g)
 }
 
 int record_group_resolve(struct record_group *g, struct ki_target *t, struct ki_predicate *when,
-			 const struct ki_record_making *to, uint32_t *ids, uint32_t *points,
-			 bool quiet)
+			 const struct ki_record_making *to, struct record_numbers *next, bool quiet)
 {
 	struct ki_points_how how = {.wanted = {.metrics = {ki_metric_find("count")}, .n = 1},
 				    .moving = KI_MOVING_NEVER,
@@ -117,16 +116,16 @@ int record_group_resolve(struct record_group *g, struct ki_target *t, struct ki_
 				    .sampled = g->budgeted,
 				    .act = g->totals ? NULL : act_of,
 				    .arg = g,
-				    .first = *points};
+				    .first = next->point};
 	int ret;
 
-	g->first = *ids;
+	g->first = next->id;
 	g->ids = ids_of(g);
 	g->making = *to;
 	g->making.when = when;
 	ret = points_resolve(&g->points, t, &g->asked, &how, quiet);
-	*ids += g->ids * (uint32_t)g->points.v.n;
-	*points += (uint32_t)g->points.v.n;
+	next->id += g->ids * (uint32_t)g->points.v.n;
+	next->point += (uint32_t)g->points.v.n;
 	if (!ret && g->predicted)
 		ret = predict(&g->prediction, &g->points, t, &g->asked, &how);
 	if (ret)

@@ -30,10 +30,13 @@ int record_groups_make(struct record_options *o, const struct verb *self,
 		       struct record_group **groups, size_t *n);
 void record_groups_free(struct record_group *g, size_t n);
 
-/* Find out what is meant, and what it would cost. to: ring and stacks. ids: the next free one;
-   points: how many there are before. CLI_OK, or reported. */
+/* The next free numbers. */
+struct record_numbers {
+	uint32_t id, point;
+};
+/* Find out what is meant, and what it would cost. to: ring and stacks. CLI_OK, or reported. */
 int record_group_resolve(struct record_group *g, struct ki_target *t, struct ki_predicate *when,
-			 const struct ki_record_making *to, uint32_t *ids, uint32_t *points,
+			 const struct ki_record_making *to, struct record_numbers *next,
 			 bool quiet);
 
 /* The id of a point's records. */

@@ -152,7 +152,8 @@ static int add_at(struct run *r, const struct ki_function *fn, const struct ki_s
 	ret = ki_snippet_kcov(addr, &site, &code, err);
 	if (ret)
 		return ret;
-	ret = ki_plan_add_code(r->plan, fn, spans, place, 0, &code, &b.id, err);
+	ret = ki_plan_add_code(r->plan, &(struct ki_insertion){fn, spans, place, 0}, &code, &b.id,
+			       err);
 	ki_long_code_free(&code);
 	if (!ret)
 		r->blocks.v[r->blocks.n++] = b;
@@ -227,7 +228,11 @@ static int plan_all(struct run *r)
 	for (size_t i = 0; i < r->functions.n; i++)
 		syms[i] = r->functions.v[i].sym;
 	cli_progress_start(&r->progress, "analysing functions", r->functions.n, r->o->quiet);
-	ret = ki_functions_analyze(r->t, syms, r->functions.n, 0, NULL, take_function, r, &err);
+	ret = ki_functions_analyze(
+		r->t,
+		&(struct ki_functions_job){
+			.syms = syms, .n = r->functions.n, .take = take_function, .arg = r},
+		&err);
 	cli_progress_end(&r->progress);
 	free(syms);
 	if (ret < 0)
