@@ -12,10 +12,10 @@ int run_prepare(struct command *c, char **argv, bool quiet)
 	return ret ? cli_error("%s: %s", argv[0], strerror(-ret)) : CLI_OK;
 }
 
-int run_reach_entry(struct command *c, char **argv)
+int run_reach_entry(struct command *c, char **argv, bool quiet)
 {
 	struct ki_err err = {0};
-	int ret = run_prepare(c, argv, false);
+	int ret = run_prepare(c, argv, quiet);
 
 	if (ret || !command_reach_entry(c, &err))
 		return ret;

@@ -14,7 +14,7 @@ int run_prepare(struct command *c, char **argv, bool quiet);
 
 /* The same, and it becomes the command, stopped before its first instruction: CLI_OK, or reported.
  */
-int run_reach_entry(struct command *c, char **argv);
+int run_reach_entry(struct command *c, char **argv, bool quiet);
 
 /* Let the command begin, if there is one. */
 void run_start(struct command *c);

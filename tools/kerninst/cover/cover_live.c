@@ -280,7 +280,7 @@ static int open_what(struct run *r)
 	int ret = CLI_OK;
 
 	if (open.pid == OPEN_COMMAND) {
-		ret = run_reach_entry(&r->command, r->o->command);
+		ret = run_reach_entry(&r->command, r->o->command, false);
 		open.pid = r->command.pid;
 	}
 	return ret ? ret : open_or_fail(&open, &r->t);

@@ -7,12 +7,12 @@
 #include "stat/process_stat.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
 #include "open.h"
+#include "process.h"
 #include "run.h"
 #include "kerninst/process.h"
 #include "kerninst/measured.h"
@@ -146,9 +146,7 @@ static const struct ki_splice_process *splice_of(const struct counting *c)
 
 static bool has_ended(struct counting *c)
 {
-	struct pollfd p = {.fd = ki_process_ended(splice_of(c)), .events = POLLIN};
-
-	c->ended = poll(&p, 1, 0) > 0;
+	c->ended = process_has_ended(splice_of(c));
 	return c->ended;
 }
 
@@ -200,40 +198,11 @@ static int measure(struct counting *c)
 	return ret ? ret : run_failed(&c->command);
 }
 
-static void tell_cost(const struct counting *c)
-{
-	const struct ki_process_cost *cost = ki_process_cost(splice_of(c));
-
-	if (c->ended && c->pid != c->command.pid)
-		cli_warn("process %d has ended", c->pid);
-	if (cost->left)
-		cli_warn("process %d: a thread was still in a patch: its memory is left there",
-			 c->pid);
-	if (cost->by_driver)
-		fprintf(stderr, "by the driver: no thread was held\n");
-	else
-		fprintf(stderr,
-			"held: %u thread%s for %.0f us to write its text, one for %.0f us to map memory\n",
-			cost->threads, cost->threads == 1 ? "" : "s", (double)cost->held_ns / 1e3,
-			(double)cost->mapping_ns / 1e3);
-}
-
 static int write_result(struct counting *c, double end)
 {
 	int ret = show(c, end);
 
 	return !ret && ki_measured_refused(&c->report, &c->points) ? report_failed() : ret;
-}
-
-static void warn_lost(const struct counting *c)
-{
-	const uint64_t lost = ki_process_lost(splice_of(c));
-
-	if (lost)
-		cli_warn("process %d: %llu times a thread had no place for what it has begun: it "
-			 "is not in walltime and its like",
-			 c->pid, (unsigned long long)lost);
-	points_warn_deep(&c->points);
 }
 
 static int run_all(struct counting *c)
@@ -248,12 +217,14 @@ static int run_all(struct counting *c)
 	if (!ret)
 		ret = read_values(c);
 	out = points_take_out(&c->points, true);
-	if (!ret && !c->o->quiet)
-		warn_lost(c);
+	if (!ret && !c->o->quiet) {
+		process_warn_lost(splice_of(c), c->pid);
+		points_warn_deep(&c->points);
+	}
 	if (!ret)
 		ret = write_result(c, end);
 	if (!c->o->quiet)
-		tell_cost(c);
+		process_tell_cost(splice_of(c), c->pid, c->ended && c->pid != c->command.pid);
 	return run_status(&c->command, ret ? ret : out);
 }
 
@@ -273,7 +244,7 @@ int process_stat(const struct verb *self, const struct stat_options *o, pid_t pi
 	int ret = check(self, o);
 
 	if (!ret && pid == OPEN_COMMAND) {
-		ret = o->command ? run_reach_entry(&c.command, o->command)
+		ret = o->command ? run_reach_entry(&c.command, o->command, false)
 				 : cli_misuse(self, "command/POINT: the command stands behind --");
 		c.pid = c.command.pid;
 	}

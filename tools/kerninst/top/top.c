@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * kerninst top: which functions the kernel is busy with, while it goes on.
+ * kerninst top: which functions the kernel, or a process, is busy with, while it goes on.
  *
  * There are two views: the functions that were asked for, and the blocks of one of them, which are
  * measured as long as they are looked at. One loop serves both ways to show a view: the screen,
@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "cli.h"
+#include "open.h"
+#include "process.h"
 #include "run.h"
 #include "top/top_options.h"
 #include "top/top_print.h"
@@ -94,13 +96,23 @@ static int ask_for_blocks(struct run *r, const struct ki_named_point *p,
 	return ret;
 }
 
+/* A second session would find the first one's springboards in the process's text. */
+static bool may_add(struct run *r)
+{
+	if (r->how.pid)
+		snprintf(
+			r->status, sizeof(r->status),
+			"a process is measured once at a time: name FUNCTION:blocks, or -m METRIC");
+	return !r->how.pid;
+}
+
 static void enter(struct run *r)
 {
 	struct top_model *m = &r->functions.model;
 	const struct ki_named_point *p = top_view_point(&r->functions, top_model_selected(m));
 	int ret;
 
-	if (r->shown == &r->blocks || !p)
+	if (r->shown == &r->blocks || !p || !may_add(r))
 		return;
 	if (p->at.kind != KI_POINT_ENTRY) {
 		snprintf(r->status, sizeof(r->status), "%s is no function", p->name);
@@ -133,6 +145,8 @@ static void measure_too(struct run *r, const char *name)
 	const struct ki_metric *metric = ki_metric_find(name);
 	int ret;
 
+	if (!may_add(r))
+		return;
 	say(r, "installing ...");
 	ret = top_view_measure(r->shown, &metric, 1);
 	if (!ret)
@@ -240,6 +254,16 @@ static int last_table(struct run *r)
 	return ret ? ret : print(r);
 }
 
+static void tell(const struct run *r)
+{
+	const struct ki_splice_process *s = top_view_process(&r->functions);
+
+	if (!s || r->o->quiet)
+		return;
+	process_warn_lost(s, r->how.pid);
+	process_tell_cost(s, r->how.pid, !r->o->command && process_has_ended(s));
+}
+
 static int run_all(struct run *r)
 {
 	int ret = r->screen ? top_screen_open() : CLI_OK, out;
@@ -248,6 +272,9 @@ static int run_all(struct run *r)
 		ret = top_view_begin(&r->functions);
 	if (!ret && r->o->command)
 		command_start(&r->command);
+	/* A command goes on to its end. */
+	if (r->how.pid && !r->o->command)
+		r->wait.ended = ki_process_ended(top_view_process(&r->functions));
 	if (!ret)
 		ret = watch(r);
 	top_screen_close();
@@ -258,11 +285,25 @@ static int run_all(struct run *r)
 		out = top_view_take_out(i ? &r->functions : &r->blocks);
 		ret = ret ? ret : out;
 	}
+	tell(r);
 	if (ret || !r->o->command)
 		return ret;
 	run_failed(&r->command);
 	return r->command.ended || r->command.stopped_by ? command_exit_status(&r->command)
 							 : CLI_OK;
+}
+
+/* The process that is measured; a command is one at its entry. */
+static int find_process(struct run *r)
+{
+	int ret = CLI_OK;
+
+	r->how.pid = r->o->pid;
+	if (r->o->pid == OPEN_COMMAND) {
+		ret = run_reach_entry(&r->command, r->o->command, r->screen);
+		r->how.pid = r->command.pid;
+	}
+	return ret;
 }
 
 static int prepare(struct run *r, const struct verb *self)
@@ -275,6 +316,8 @@ static int prepare(struct run *r, const struct verb *self)
 		.when = r->when, .condition = o->when.text, .quiet = o->quiet, .silent = o->quiet};
 	r->functions.preset = o->preset;
 	if (!ret)
+		ret = find_process(r);
+	if (!ret)
 		ret = top_view_open(&r->functions, &r->how, "points", false);
 	for (int i = 0; !ret && i < o->npoints; i++)
 		ret = points_ask(&r->functions.asked, self, o->points[i]);
@@ -286,7 +329,7 @@ static int prepare(struct run *r, const struct verb *self)
 	r->how.quiet = r->how.silent = r->screen || o->quiet;
 	if (top_wait_open(&r->wait, r->screen))
 		return cli_error("signals: %s", strerror(errno));
-	return run_prepare(&r->command, o->command, r->screen);
+	return r->command.pid ? CLI_OK : run_prepare(&r->command, o->command, r->screen);
 }
 
 static int run(const struct verb *self, int argc, char **argv)

@@ -6,12 +6,14 @@
 
 #include "cli.h"
 #include "command.h"
+#include "open.h"
 #include "points.h"
 
 const char top_usage[] =
 	"Usage: kerninst top [OPTION...] POINT... [-- COMMAND [ARG...]]\n"
 	"Show which functions the kernel is busy with, among those named, while it goes on.\n\n"
-	"POINT is as of kerninst stat: FUNCTION, MODULE:FUNCTION, also with globs. Each function is a\n"
+	"POINT is as of kerninst stat: FUNCTION, MODULE:FUNCTION, also with globs, and PID/POINT in a\n"
+	"process, command/POINT in COMMAND. Each function is a\n"
 	"row: how often it is called, how long threads run or are inside; in a second, and since the\n"
 	"beginning. Nothing is left in the kernel at the end.\n\n"
 	"  -m, --metric METRIC[,METRIC...]  calls, vtime, walltime, or another of kerninst metrics\n"
@@ -38,6 +40,7 @@ const char top_usage[] =
 	"  kerninst top -m vtime,calls --preset network\n"
 	"  kerninst top -m walltime --comm make 'vfs_*'\n"
 	"  kerninst top -b -i 10 -n 5 'tcp_*' -- make\n"
+	"  kerninst top -m calls,walltime '1234/*'\n"
 	"  kerninst top --json -c 1 -i 5 'vfs_*'\n";
 
 static const struct option options[] = {
@@ -108,6 +111,12 @@ static int take_option(const struct verb *self, int c, void *arg)
 
 static int check_together(const struct verb *self, const struct top_options *o)
 {
+	if (o->pid && o->preset)
+		return cli_misuse(self, "--preset: functions of the kernel, beside a process's");
+	if (o->pid && o->when.own)
+		return cli_misuse(self, "--own: that is not built for processes yet");
+	if (o->pid == OPEN_COMMAND && !o->command)
+		return cli_misuse(self, "command/POINT: the command stands behind --");
 	if (!o->npoints && !o->preset)
 		return cli_misuse(self, "no point is given");
 	if (o->wanted.shape != KI_SHAPE_WHOLE)
@@ -124,6 +133,7 @@ static int check_together(const struct verb *self, const struct top_options *o)
 int top_parse(const struct verb *self, int argc, char **argv, struct top_options *o, bool *done)
 {
 	const struct cli_syntax syntax = {":m:s:i:bn:c:qh", options, take_option, o};
+	struct open_options open = {0};
 	int ret;
 
 	o->interval = 1;
@@ -135,7 +145,10 @@ int top_parse(const struct verb *self, int argc, char **argv, struct top_options
 		return ret;
 	o->points = argv + optind;
 	o->npoints = argc - optind;
-	ret = check_together(self, o);
+	ret = open_process_prefix(&open, self, o->points, o->npoints);
+	o->pid = open.pid;
+	if (!ret)
+		ret = check_together(self, o);
 	*done = ret != CLI_OK;
 	return ret;
 }

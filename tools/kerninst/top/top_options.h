@@ -20,6 +20,7 @@ struct top_options {
 	struct when when;
 	char **points, **command; /* command NULL: none */
 	int npoints;
+	pid_t pid; /* whose points they are, or OPEN_COMMAND; 0: the kernel's */
 };
 
 extern const char top_usage[];

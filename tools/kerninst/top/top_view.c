@@ -95,8 +95,10 @@ static int begin_gauge(const struct top_how *how, struct top_gauge *g)
 static int open_gauge(struct top_view *v, struct top_gauge *g, const struct ki_wanted *wanted)
 {
 	const struct top_how *how = v->how;
-	const struct open_options live = {0};
-	struct ki_points_how measured = {.wanted = *wanted, .when = how->when};
+	const struct open_options live = {.pid = how->pid};
+	struct ki_points_how measured = {.wanted = *wanted,
+					 .moving = how->pid ? KI_MOVING_NEVER : KI_MOVING_AUTO,
+					 .when = how->when};
 	int ret = open_or_fail(&live, &g->t);
 
 	if (!ret && v->preset && !v->model.rows)
@@ -236,6 +238,11 @@ int top_view_take_out(struct top_view *v)
 		ret = ret ? ret : out;
 	}
 	return ret;
+}
+
+const struct ki_splice_process *top_view_process(const struct top_view *v)
+{
+	return v->how->pid && v->ngauges ? ki_measure_process(v->gauges[0].points.measure) : NULL;
 }
 
 const struct ki_named_point *top_view_point(const struct top_view *v, size_t row)

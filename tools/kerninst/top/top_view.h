@@ -15,6 +15,7 @@
 struct top_how {
 	const struct ki_predicate *when; /* NULL: always */
 	const char *condition;		 /* the same as text */
+	pid_t pid;			 /* of a process; 0: the kernel */
 	bool quiet;			 /* no progress */
 	bool silent;			 /* nor warnings of what is refused */
 };
@@ -61,6 +62,9 @@ int top_view_read(struct top_view *v);
 void top_view_whole(struct top_view *v);
 
 int top_view_take_out(struct top_view *v);
+
+/* The process's, since the first metric is measured; NULL: the kernel. */
+const struct ki_splice_process *top_view_process(const struct top_view *v);
 
 /* Of a row. */
 const struct ki_named_point *top_view_point(const struct top_view *v, size_t row);

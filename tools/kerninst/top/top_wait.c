@@ -27,6 +27,7 @@ int top_wait_open(struct top_wait *w, bool keyboard)
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGCHLD);
 	w->keyboard = keyboard;
+	w->ended = -1;
 	w->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	return w->signals < 0 ? -errno : 0;
 }
@@ -80,18 +81,21 @@ static enum top_event take_bytes(struct top_wait *w, short happened)
 static enum top_event look(struct top_wait *w, struct command *c, double deadline)
 {
 	struct pollfd fds[] = {{.fd = w->signals, .events = POLLIN},
-			       {.fd = w->keyboard ? STDIN_FILENO : -1, .events = POLLIN}};
+			       {.fd = w->keyboard ? STDIN_FILENO : -1, .events = POLLIN},
+			       {.fd = w->ended, .events = POLLIN}};
 	const bool pending = top_keys_pending(&w->keys);
 	double left = fmax(deadline - wait_now(), 0);
 
 	if (pending)
 		left = fmin(left, KEY_SECONDS);
-	if (poll(fds, 2, (int)ceil(fmin(left, 1e6) * 1e3)) < 0)
+	if (poll(fds, 3, (int)ceil(fmin(left, 1e6) * 1e3)) < 0)
 		return TOP_TIME;
 	if (fds[0].revents)
 		return take_signal(c);
 	if (fds[1].revents)
 		return take_bytes(w, fds[1].revents);
+	if (fds[2].revents)
+		return TOP_STOPPED;
 	if (pending)
 		w->key = top_keys_end(&w->keys);
 	return w->key ? TOP_KEY : TOP_TIME;

@@ -13,6 +13,7 @@ enum top_event { TOP_TIME, TOP_KEY, TOP_RESIZED, TOP_STOPPED, TOP_ENDED };
 struct top_wait {
 	bool keyboard; /* there is one */
 	int signals;   /* becomes readable when there are some */
+	int ended; /* the same, when the process that is measured has ended; -1: there is none */
 	struct top_keys keys;
 	enum top_key key; /* TOP_KEY: which */
 };
@@ -21,7 +22,8 @@ struct top_wait {
 int top_wait_open(struct top_wait *w, bool keyboard);
 void top_wait_close(struct top_wait *w);
 
-/* Until `deadline` at most; see wait_event. TOP_STOPPED: a signal, or the terminal has gone. */
+/* Until `deadline` at most; see wait_event. TOP_STOPPED: a signal, or the terminal or the process
+   has gone. */
 enum top_event top_wait(struct top_wait *w, struct command *c, double deadline);
 
 #endif

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "process.h"
+
+#include <poll.h>
+#include <stdio.h>
+
+#include "cli.h"
+
+bool process_has_ended(const struct ki_splice_process *s)
+{
+	struct pollfd p = {.fd = ki_process_ended(s), .events = POLLIN};
+
+	return poll(&p, 1, 0) > 0;
+}
+
+void process_tell_cost(const struct ki_splice_process *s, pid_t pid, bool told_end)
+{
+	const struct ki_process_cost *cost = ki_process_cost(s);
+
+	if (told_end)
+		cli_warn("process %d has ended", pid);
+	if (cost->left)
+		cli_warn("process %d: a thread was still in a patch: its memory is left there",
+			 pid);
+	if (cost->by_driver)
+		fprintf(stderr, "by the driver: no thread was held\n");
+	else
+		fprintf(stderr,
+			"held: %u thread%s for %.0f us to write its text, one for %.0f us to map memory\n",
+			cost->threads, cost->threads == 1 ? "" : "s", (double)cost->held_ns / 1e3,
+			(double)cost->mapping_ns / 1e3);
+}
+
+void process_warn_lost(const struct ki_splice_process *s, pid_t pid)
+{
+	const uint64_t lost = ki_process_lost(s);
+
+	if (lost)
+		cli_warn("process %d: %llu times a thread had no place for what it has begun: it "
+			 "is not in walltime and its like",
+			 pid, (unsigned long long)lost);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What is said of a process at the end of a measurement in it.
+ */
+#ifndef KERNINST_CLI_PROCESS_H
+#define KERNINST_CLI_PROCESS_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "kerninst/process.h"
+
+struct ki_splice_process;
+
+/* Has it ended? */
+bool process_has_ended(const struct ki_splice_process *s);
+
+/* How long its threads were held. told_end: say that it has ended, too. */
+void process_tell_cost(const struct ki_splice_process *s, pid_t pid, bool told_end);
+
+/* What is missing, because a thread had no place for it; nothing if there is none. */
+void process_warn_lost(const struct ki_splice_process *s, pid_t pid);
+
+#endif
