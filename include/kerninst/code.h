@@ -174,6 +174,43 @@ struct ki_functions_job {
 int ki_functions_analyze(struct ki_target *t, const struct ki_functions_job *job,
 			 struct ki_err *err);
 
+/*
+ * What an instruction compares: the values of C's comparison behind it, as far as they can be told.
+ *
+ *	cmp a, b	a and b; a number is always the first
+ *	test a, a	0 and a
+ *	test a, b	a and b; a number, which is a mask, is always the first
+ *
+ * Registers are general ones but %rsp; memory is the kernel's own. Not told, which none of a
+ * compiler's is or needs to be: operands with %fs or %gs or 32-bit addresses, a register compared
+ * with itself, instructions with a row in the exception table (what they read may be a user's).
+ * Other instructions that set flags (sub, and, bt, dec) are no comparisons.
+ */
+enum ki_compared_kind {
+	KI_COMPARED_NUMBER,   /* number, sign-extended from the comparison's size */
+	KI_COMPARED_REGISTER, /* reg */
+	KI_COMPARED_MEMORY,   /* [base + index * scale + number] */
+};
+
+#define KI_COMPARED_NONE 0xff /* no base, no index */
+
+struct ki_compared {
+	uint8_t kind;		    /* enum ki_compared_kind */
+	uint8_t reg;		    /* enum ki_reg */
+	bool high;		    /* its bits 8 to 15 */
+	uint8_t base, index, scale; /* enum ki_reg, or KI_COMPARED_NONE; 1, 2, 4, 8 */
+	int64_t number;
+};
+
+struct ki_insn_comparison {
+	uint8_t size; /* bytes: 1, 2, 4, 8 */
+	struct ki_compared first, second;
+};
+
+/* Does the instruction of fn compare? */
+bool ki_insn_compares(const struct ki_function *fn, const struct ki_insn *in,
+		      struct ki_insn_comparison *out);
+
 /* The instruction that starts at addr, or NULL. O(log n). */
 const struct ki_insn *ki_function_insn_at(const struct ki_function *fn, uint64_t addr);
 

@@ -434,18 +434,6 @@ int ki_snippet_compile(const struct ki_snippet *s, const struct ki_site_regs *si
 		       struct ki_long_code *out, struct ki_err *err);
 void ki_long_code_free(struct ki_long_code *c);
 
-/*
- * What a block at addr does for KCOV (kmod/kcov/kcov.c), compiled for a place: if the current task
- *is traced, addr goes into its trace.
- *
- *	cmpq $0, %gs:trace; je 1f; push %rax; mov $addr, %eax; call KCOV; pop %rax; 1:
- *
- * %rax is kept unless the site says that it is dead; live flags are kept as in ki_snippet_count.
- * -ERANGE: addr is no sign-extended 32-bit number. Free with ki_long_code_free.
- */
-int ki_snippet_kcov(uint64_t addr, const struct ki_site_regs *site, struct ki_long_code *out,
-		    struct ki_err *err);
-
 /* Its source, one statement a line, each ended by a newline. Free *out with free(). */
 int ki_snippet_format(const struct ki_snippet *s, char **out, struct ki_err *err);
 

@@ -364,7 +364,8 @@ enum ki_self {
 	KI_SELF_WORDS, /* 8 bytes: where the current thread's words are; 0: it has none */
 	KI_SELF_CLOCK, /* 8 bytes: the time stamp counter minus this is the thread's own clock, in
 			  ticks for which it ran since it got its words, and 1; 0: it has none */
-	KI_SELF_KCOV,  /* 8 bytes: 0: the current task is not traced by KCOV */
+	KI_SELF_KCOV,  /* 8 bytes: 0: KCOV does not trace the blocks of the current task */
+	KI_SELF_KCOV_COMPARISONS, /* 8 bytes: 0: it does not trace its comparisons */
 	KI_SELVES
 };
 
@@ -403,6 +404,18 @@ enum ki_helper {
 #undef KI_HELPER
 	KI_HELPERS
 };
+
+/*
+ * What helper KCOV_COMPARISON is told: the low half of the instruction's address, which is
+ * sign-extended; the size of what is compared as a power of 2 (0..3); what else is known. Of a
+ * value only so many bytes count.
+ */
+#define KI_COMPARISON(addr, log2, flags)                                                           \
+	((__u64)(__u32)(addr) | (__u64)((log2)&3) << 32 | (__u64)(flags) << 34)
+#define KI_COMPARISON_CONST  0x01 /* the first value is a number in the code */
+#define KI_COMPARISON_HIGH   0x02 /* a value is bits 8 to 15 of its word; << 1: of the second */
+#define KI_COMPARISON_MEMORY 0x08 /* the word is the address of the value; << 1: the second one */
+#define KI_COMPARISON_WORDS  3	  /* on the stack */
 
 /* The relocated copy of one displaced instruction. */
 struct ki_copy {

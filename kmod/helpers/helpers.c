@@ -203,6 +203,35 @@ static __always_inline void clear(u32 n, u64 *to)
 KI_DO_STRING(STRING, ki_string_kernel(from, n, to))
 KI_DO_STRING(USTRING, ki_string_user(from, n, to))
 
+/* The value of a word, as `flags` say; false: it cannot be read. */
+static __always_inline bool compared(u64 *v, u32 flags, u32 size)
+{
+	if (flags & KI_COMPARISON_MEMORY) {
+		const void *from = (const void *)*v;
+
+		*v = 0;
+		return !copy_from_kernel_nofault(v, from, size);
+	}
+	if (flags & KI_COMPARISON_HIGH)
+		*v >>= 8;
+	*v &= GENMASK_ULL(size * 8 - 1, 0);
+	return true;
+}
+
+/* Who is not traced here must not count as skipped. */
+void ki_do_KCOV_COMPARISON(u64 unused, u64 unused_too, const u64 *words);
+notrace void ki_do_KCOV_COMPARISON(u64 unused, u64 unused_too, const u64 *words)
+{
+	u32 flags = words[0] >> 34, size = 1 << (words[0] >> 32 & 3);
+	u64 v[2] = {words[1], words[2]};
+
+	if (!ki_kcov_compares() || !begin())
+		return;
+	if (compared(&v[0], flags, size) && compared(&v[1], flags >> 1, size))
+		ki_kcov_comparison(words[0], v);
+	end();
+}
+
 static __always_inline bool enter(u64 hit)
 {
 	if (!begin())
@@ -283,7 +312,9 @@ s64 ki_self_disp(u64 self)
 	case KI_SELF_CLOCK:
 		return (s64)(unsigned long)&ki_here.clock;
 	case KI_SELF_KCOV:
-		return (s64)(unsigned long)&ki_kcov_here;
+		return (s64)(unsigned long)&ki_kcov_here.blocks;
+	case KI_SELF_KCOV_COMPARISONS:
+		return (s64)(unsigned long)&ki_kcov_here.comparisons;
 	default:
 		return (s64)(unsigned long)&KI_CPU_NUMBER;
 	}

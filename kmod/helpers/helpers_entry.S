@@ -16,6 +16,7 @@
 #define KI_VOID	  5 /* no result: %rax is kept, too */
 	.set	.Lki_kind_STRING, KI_WORDS
 	.set	.Lki_kind_USTRING, KI_WORDS
+	.set	.Lki_kind_KCOV_COMPARISON, KI_WORDS
 	.set	.Lki_kind_ENTER_RECORD, KI_HIT
 	.set	.Lki_kind_RECORD, KI_ITSELF
 	.set	.Lki_kind_TABLE, KI_ITSELF

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * /sys/kernel/debug/kcov, as Documentation/dev-tools/kcov.rst has it, on a kernel built without
- * CONFIG_KCOV. It answers as 6.1 with KCOV and without comparisons does; KCOV_REMOTE_ENABLE, for
+ * CONFIG_KCOV. It answers as 6.1 with KCOV and its comparisons does; KCOV_REMOTE_ENABLE, for
  * which the kernel would have to be written, is unknown here, as it was before 5.5.
  *
- * What KCOV's compiler puts into each block a session of /dev/kerninst does: chunks that look at
- * ki_kcov_here and call helper KCOV (kcov_trace.c). Without these nothing is recorded, and nothing
- * else is different. The two know nothing of each other: an area belongs to its open file, and as
- * long as a task is traced, to that; the chunks to their session.
+ * What KCOV's compiler puts into each block and before each comparison a session of /dev/kerninst
+ * does: chunks that look at ki_kcov_here and call helpers KCOV and KCOV_COMPARISON (kcov_trace.c).
+ * Without these nothing is recorded, and nothing else is different. The two know nothing of each
+ * other: an area belongs to its open file, and as long as a task is traced, to that; the chunks to
+ * their session.
  *
  * A stock kernel's task has no place for its trace, so the driver follows the switches: at each the
  * next task is looked for among those that are traced, by a hash table that is read without a lock.
@@ -39,12 +40,6 @@
 
 #define KI_KCOV_CHAIN_BITS 8
 
-/* KCOV_ENABLE with KCOV_TRACE_CMP: the errno that such a kernel gives out, which has no name there.
- */
-#ifndef ENOTSUPP
-#define ENOTSUPP 524
-#endif
-
 /* An open file. */
 struct ki_kcov {
 	refcount_t users;	     /* the file, and the task that is traced */
@@ -54,7 +49,7 @@ struct ki_kcov {
 	struct rcu_head rcu;
 };
 
-DEFINE_PER_CPU(struct ki_kcov_trace *, ki_kcov_here);
+DEFINE_PER_CPU(struct ki_kcov_cpu, ki_kcov_here);
 u64 ki_kcov_slide;
 
 static struct hlist_head ki_kcov_chains[1 << KI_KCOV_CHAIN_BITS];
@@ -103,11 +98,27 @@ static __always_inline struct ki_kcov_trace *find(const struct task_struct *task
 	return NULL;
 }
 
+/* t: or NULL. */
+static __always_inline void set_here(struct ki_kcov_trace *t)
+{
+	struct ki_kcov_trace *comparisons = t && t->compares ? t : NULL;
+	struct ki_kcov_trace *blocks = comparisons ? NULL : t;
+
+	this_cpu_write(ki_kcov_here.blocks, blocks);
+	this_cpu_write(ki_kcov_here.comparisons, comparisons);
+}
+
+/* Of the current task, preemption off; NULL: it has none. */
+static struct ki_kcov_trace *trace_here(void)
+{
+	return this_cpu_read(ki_kcov_here.blocks) ?: this_cpu_read(ki_kcov_here.comparisons);
+}
+
 /* In __schedule, interrupts off. */
 static notrace void on_switch(void *unused, bool preempt, struct task_struct *prev,
 			      struct task_struct *next, unsigned int prev_state)
 {
-	this_cpu_write(ki_kcov_here, find(next));
+	set_here(find(next));
 }
 
 /* The current task gets a trace. Its reference, and the module's, are the trace's from here on. */
@@ -118,13 +129,13 @@ static void begin_trace(struct ki_kcov_trace *t)
 	t->kcov->trace = t;
 	ki_kcov_traces++;
 	hlist_add_head_rcu(&t->in_chain, chain_of(t->task));
-	this_cpu_write(ki_kcov_here, t);
+	set_here(t);
 }
 
 /* The current task has none any more. */
 static void end_trace(struct ki_kcov_trace *t)
 {
-	this_cpu_write(ki_kcov_here, NULL);
+	set_here(NULL);
 	hlist_del_rcu(&t->in_chain);
 	ki_kcov_traces--;
 	if (t->kcov->trace == t)
@@ -141,7 +152,7 @@ static void drop_trace(struct ki_kcov_trace *t)
 /* In do_exit, of the current task. */
 static notrace void on_exit(void *unused, struct task_struct *task)
 {
-	struct ki_kcov_trace *t = this_cpu_read(ki_kcov_here);
+	struct ki_kcov_trace *t = trace_here();
 
 	if (likely(!t))
 		return;
@@ -226,12 +237,13 @@ static long try_enable(struct ki_kcov *k, unsigned long what, struct ki_kcov_tra
 {
 	if (!k->area || is_traced(k))
 		return -EINVAL;
-	if (this_cpu_read(ki_kcov_here))
+	if (trace_here())
 		return -EBUSY;
-	if (what != KCOV_TRACE_PC)
-		return what == KCOV_TRACE_CMP ? -ENOTSUPP : -EINVAL;
+	if (what != KCOV_TRACE_PC && what != KCOV_TRACE_CMP)
+		return -EINVAL;
+	t->compares = what == KCOV_TRACE_CMP;
 	t->area = k->area;
-	t->size = k->size;
+	t->room = (k->size - 1) / (t->compares ? KI_KCOV_COMPARISON_WORDS : 1);
 	begin_trace(t);
 	return 0;
 }
@@ -263,7 +275,7 @@ static long disable(struct ki_kcov *k, unsigned long unused)
 	struct ki_kcov_trace *t;
 
 	raw_spin_lock(&ki_kcov_lock);
-	t = this_cpu_read(ki_kcov_here);
+	t = trace_here();
 	if (unused || !t || t->kcov != k)
 		t = NULL;
 	else

@@ -21,7 +21,7 @@
  *    DEPTH and USTACK to the session's table; those of STRING and USTRING have %esi set so, to no
  * more words; that of TEXT %edi, to the session's table of strings; that of ENTER_RECORD %eax, to
  * the session's ring; that of EXTREME %edi, to a variable of the session, or to one of a run of
- * counters by the index %rdx.
+ * counters by the index %rdx; that of KCOV_COMPARISON has its words on the stack.
  *
  * `the moment before`: the instruction before it in the code, and no branch leads between them;
  * what an index was compared with also holds behind a constant that goes into another register.
@@ -215,6 +215,8 @@ static u16 vet_helper(struct ki_vetting *v, u64 helper)
 		return vet_extreme(v);
 	case KI_HELPER_TEXT:
 		return vet_text(v);
+	case KI_HELPER_KCOV_COMPARISON:
+		return (v->now & KI_VET_DEPTH) < KI_COMPARISON_WORDS ? KI_R_BAD_CHUNK : KI_R_OK;
 	default:
 		return helper < KI_HELPERS ? KI_R_OK : KI_R_BAD_FIXUP;
 	}

@@ -37,6 +37,7 @@ static const struct {
 	[KI_SELF_WORDS] = {BIT(KI_IS_LOAD), 8},
 	[KI_SELF_CLOCK] = {BIT(KI_IS_LOAD) | BIT(KI_IS_SUB) | BIT(KI_IS_CMP), 8},
 	[KI_SELF_KCOV] = {BIT(KI_IS_CMP_IMM8), 8},
+	[KI_SELF_KCOV_COMPARISONS] = {BIT(KI_IS_CMP_IMM8), 8},
 };
 
 static u16 vet_self(struct ki_vetting *v, const struct ki_instr *in)

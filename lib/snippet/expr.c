@@ -200,7 +200,7 @@ static const char *const helper_uses[KI_HELPERS] = {
 	[KI_HELPER_USTACK] = "stacks",	    [KI_HELPER_STRING] = "strings",
 	[KI_HELPER_USTRING] = "strings",    [KI_HELPER_EXTREME] = "updates",
 	[KI_HELPER_KCOV] = "traces",	    [KI_HELPER_TEXT] = "strings",
-	[KI_HELPER_DEPTH] = "stacks",
+	[KI_HELPER_DEPTH] = "stacks",	    [KI_HELPER_KCOV_COMPARISON] = "traces",
 };
 
 struct ki_node *ki_expr_helper(struct ki_snippet *s, enum ki_helper helper,

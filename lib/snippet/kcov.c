@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kerninst/snippet.h"
+#include "kerninst/kcov.h"
 
 #define HELPER_AT 1 /* in call_helper */
 #define HERE_AT	  5 /* in is_traced */

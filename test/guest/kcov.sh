@@ -71,6 +71,15 @@ if [ "${1-}" = cost ]; then
 		ok "${how:-moved}: and one that is traced at most 50" \
 			awk "BEGIN { print x = ($on - $none) / $n; exit !(x > 10 && x < 50) }"
 	done
+	# With comparisons too.
+	read -r off _ < <(with --comparisons "$kcov" cost 20000)
+	echo "# off-comparisons $off"
+	echo "# comparisons $(grep -c ' comparison$' /tmp/kcov.list)"
+	read -r on n < <(with --comparisons "$kcov" cost 20000 comparisons)
+	echo "# on-comparisons $on"
+	echo "# passed $n"
+	ok "blocks and comparisons cost a task that is not traced at most half as many instructions more" \
+		awk "BEGIN { print x = $off / $none; exit !(x > 1.05 && x <= 1.5) }"
 	finish
 fi
 
@@ -88,7 +97,7 @@ ok "it goes into ksys_read, into the table of files, and back: $path" \
 with --no-move "$top/build/test/kcov_example" > /tmp/kcov.single
 ok "what is moved and what is not record the same" cmp /tmp/kcov.pcs /tmp/kcov.single
 
-cases "" 40 "$kcov" errors
+cases "" 43 "$kcov" errors
 cases "moved: " 11 with "$kcov" cases
 cases "not moved: " 11 with --no-move "$kcov" cases
 

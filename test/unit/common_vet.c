@@ -119,7 +119,7 @@ static const char *vet_self(struct vet *v, const struct ki_fixup *f)
 
 	if (s->z.mnemonic == M(CMP) && f->target == KI_SELF_CLOCK && s->z.operand_width == 64)
 		return NULL;
-	if (f->target == KI_SELF_KCOV)
+	if (f->target == KI_SELF_KCOV || f->target == KI_SELF_KCOV_COMPARISONS)
 		return s->z.mnemonic == M(CMP) && s->z.operand_width == 64 && !f->tail &&
 				       s->ops[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE &&
 				       s->ops[1].size == 8
@@ -189,10 +189,10 @@ static const char *vet_global(struct vet *v)
 
 static const char *vet_stack(const struct vet *v, const ZydisDecodedOperand *m)
 {
-	if (m->mem.index != ZYDIS_REGISTER_NONE)
-		return "an index on the stack";
 	if (v->now.z.mnemonic == M(LEA))
 		return NULL;
+	if (m->mem.index != ZYDIS_REGISTER_NONE)
+		return "an index on the stack";
 	if (!IS_ANY(v->now.z.mnemonic, MOVES, M(ADD), M(OR), M(AND), M(SUB), M(XOR), M(CMP),
 		    M(TEST), M(INC), M(DEC)))
 		return "an instruction that may not have the stack";
@@ -382,6 +382,8 @@ static const char *vet_call(struct vet *v)
 	if (f->kind == KI_FIX_HELPER &&
 	    (f->target == KI_HELPER_STRING || f->target == KI_HELPER_USTRING))
 		return vet_string(v);
+	if (f->kind == KI_FIX_HELPER && f->target == KI_HELPER_KCOV_COMPARISON)
+		return v->depth < KI_COMPARISON_WORDS ? "no words of a comparison" : NULL;
 	if (f->kind == KI_FIX_HELPER)
 		return f->target < KI_HELPERS ? NULL : "no such helper";
 	v->here = 0;

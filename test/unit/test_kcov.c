@@ -17,7 +17,7 @@
 #include "common_drv.h"
 #include "common_exec.h"
 #include "common_vet.h"
-#include "kerninst/snippet.h"
+#include "kerninst/kcov.h"
 
 #define ADDR	  0xffffffff81234567ull
 #define HERE_DISP 64

@@ -15,9 +15,6 @@
 #define KCOV_FILE "/sys/kernel/debug/kcov"
 #define WORDS	  (64ul << 10)
 
-/* What a kernel without comparisons says to KCOV_TRACE_CMP; it has no name in user space. */
-#define E_NOT_SUPPORTED 524
-
 struct client {
 	int fd;
 	uint64_t *area;
@@ -51,7 +48,7 @@ void call_path(struct client *c, enum call what, struct path *out);
 /* Is what the client has recorded this path, so many times? */
 bool client_has(const struct client *c, const struct path *p, size_t times);
 
-/* ---- cases.c, errors.c: each a line "ok NAME" or "not ok NAME" ---- */
+/* ---- cases.c, comparisons.c, errors.c: each a line "ok NAME" or "not ok NAME" ---- */
 
 struct test_case {
 	const char *name;
@@ -59,6 +56,11 @@ struct test_case {
 };
 extern const struct test_case test_cases[];
 extern const size_t test_cases_count;
+extern const struct test_case test_comparisons[];
+extern const size_t test_comparisons_count;
+
+/* Calls: of each a line `want NAME CONSTANT VALUE`, then what it leaves. */
+int comparisons_print(void);
 
 void errors_all(void);
 void say(const char *name, bool good);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What each request answers in each state of a file, as the kernel's kcov.c has it (6.1, without
- * comparisons).
+ * What each request answers in each state of a file, as the kernel's kcov.c has it (6.1).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -40,7 +39,11 @@ static const struct step {
 	{"initialized: INIT_TRACE", SELF, KCOV_INIT_TRACE, AREA, EBUSY},
 	{"initialized: INIT_TRACE 1", SELF, KCOV_INIT_TRACE, 1, EINVAL},
 	{"initialized: DISABLE", SELF, KCOV_DISABLE, 0, EINVAL},
-	{"initialized: ENABLE of comparisons", SELF, KCOV_ENABLE, KCOV_TRACE_CMP, E_NOT_SUPPORTED},
+	{"initialized: ENABLE of comparisons", SELF, KCOV_ENABLE, KCOV_TRACE_CMP, 0},
+	{"enabled for comparisons: ENABLE of blocks", SELF, KCOV_ENABLE, KCOV_TRACE_PC, EINVAL},
+	{"enabled for comparisons: ENABLE of another file", OTHER_FILE, KCOV_ENABLE, KCOV_TRACE_PC,
+	 EBUSY},
+	{"enabled for comparisons: DISABLE", SELF, KCOV_DISABLE, 0, 0},
 	{"initialized: ENABLE of what is not known", SELF, KCOV_ENABLE, 2, EINVAL},
 	{"initialized: REMOTE_ENABLE", SELF, KCOV_REMOTE_ENABLE, 0, ENOTTY},
 	{"initialized: ENABLE", SELF, KCOV_ENABLE, KCOV_TRACE_PC, 0},

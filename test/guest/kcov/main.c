@@ -3,12 +3,15 @@
  * kcov MODE, a client of KCOV:
  *
  *	cases	    what belongs to whom; errors: what is answered
+ *	comparisons what belongs to whom, of these; compared: calls with known values, and records
  *	calls	    7 times getppid, and nothing else: what `cases` executes
- *	hold	    is enabled, says so and its process number, and makes calls until it is killed
+ *	hold, hold-comparisons
+ *		    is enabled, says so and its process number, and makes calls until it is killed
  *	open	    has an open file until it is killed
  *	pinned	    is enabled, without a file, until it is killed
  *	order	    prints what some system calls leave between the marks of the witness
- *	cost N [on] ticks of N reads of a byte of /dev/zero, and addresses that one leaves
+ *	cost N [on|comparisons]
+ *		    ticks of N reads of a byte of /dev/zero, and records that one leaves
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -32,19 +35,32 @@ void say(const char *name, bool good)
 }
 
 /* Each in a process of its own: what threads share changes the way that read takes. */
-static int run_cases(void)
+static int run_each(const struct test_case *cases, size_t n)
 {
-	for (size_t i = 0; i < test_cases_count; i++) {
+	for (size_t i = 0; i < n; i++) {
 		int status;
 		pid_t pid = fork();
 
-		if (!pid)
-			_exit(!test_cases[i].run() || fflush(stdout));
+		if (!pid) {
+			bool good = cases[i].run();
+
+			_exit(fflush(stdout) || !good); /* what it has said, too */
+		}
 		if (pid < 0 || waitpid(pid, &status, 0) != pid)
 			die("fork and waitpid");
-		say(test_cases[i].name, !status);
+		say(cases[i].name, !status);
 	}
 	return 0;
+}
+
+static int run_cases(void)
+{
+	return run_each(test_cases, test_cases_count);
+}
+
+static int run_comparisons(void)
+{
+	return run_each(test_comparisons, test_comparisons_count);
 }
 
 static int run_errors(void)
@@ -66,20 +82,31 @@ static void announce(void)
 }
 
 /* Its count, again and again, for who looks at the end of its output. */
-__attribute__((noreturn)) static int run_hold(void)
+__attribute__((noreturn)) static int hold(unsigned long what)
 {
 	struct client c;
 
 	client_open(&c, WORDS);
-	client_enable(&c);
+	if (ioctl(c.fd, KCOV_ENABLE, what))
+		die("KCOV_ENABLE");
 	announce();
 	for (;;) {
 		client_empty(&c);
-		call_make(CALL_GETPPID, 100);
+		call_make(CALL_READ, 100);
 		printf("%llu\n", (unsigned long long)client_count(&c));
 		fflush(stdout);
 		usleep(10000);
 	}
+}
+
+__attribute__((noreturn)) static int run_hold(void)
+{
+	hold(KCOV_TRACE_PC);
+}
+
+__attribute__((noreturn)) static int run_hold_comparisons(void)
+{
+	hold(KCOV_TRACE_CMP);
 }
 
 __attribute__((noreturn)) static int run_open(void)
@@ -147,7 +174,8 @@ static int run_order(void)
 	return n == WORDS - 1; /* full: not all of it */
 }
 
-static int run_cost(unsigned int n, bool on)
+/* on: NULL, or what is traced. */
+static int run_cost(unsigned int n, const char *on)
 {
 	uint64_t best = UINT64_MAX, left = 0;
 	struct client c;
@@ -155,7 +183,10 @@ static int run_cost(unsigned int n, bool on)
 	int fd = open("/dev/zero", O_RDONLY);
 
 	client_open(&c, WORDS);
-	client_enable(&c);
+	if (ioctl(c.fd, KCOV_ENABLE,
+		  on && !strcmp(on, "comparisons") ? KCOV_TRACE_CMP : KCOV_TRACE_PC))
+		die("KCOV_ENABLE");
+	client_empty(&c);
 	sys4(SYS_read, fd, (long)&byte, 1, 0);
 	left = client_count(&c);
 	if (!on)
@@ -180,16 +211,25 @@ int main(int argc, char **argv)
 		const char *name;
 		int (*run)(void);
 	} modes[] = {
-		{"cases", run_cases}, {"errors", run_errors}, {"calls", run_calls},
-		{"hold", run_hold},   {"open", run_open},     {"pinned", run_pinned},
+		{"cases", run_cases},
+		{"errors", run_errors},
+		{"calls", run_calls},
+		{"hold", run_hold},
+		{"open", run_open},
+		{"pinned", run_pinned},
 		{"order", run_order},
+		{"comparisons", run_comparisons},
+		{"compared", comparisons_print},
+		{"hold-comparisons", run_hold_comparisons},
 	};
 
 	if (argc > 2 && !strcmp(argv[1], "cost"))
-		return run_cost((unsigned int)strtoul(argv[2], NULL, 10), argc > 3);
+		return run_cost((unsigned int)strtoul(argv[2], NULL, 10), argv[3]);
 	for (size_t i = 0; argc == 2 && i < sizeof(modes) / sizeof(*modes); i++)
 		if (!strcmp(argv[1], modes[i].name))
 			return modes[i].run();
-	fputs("usage: kcov cases|errors|calls|hold|open|pinned|order|cost N [on]\n", stderr);
+	fputs("usage: kcov cases|errors|comparisons|compared|calls|hold|hold-comparisons|open|"
+	      "pinned|order|cost N [on|comparisons]\n",
+	      stderr);
 	return 2;
 }

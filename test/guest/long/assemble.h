@@ -33,6 +33,9 @@ __attribute__((used)) static void constants(void)
 	asm(".set ENTER_RECORD, %c0; .set KCOV, %c1; .set TRACE, %c2"
 	    :
 	    : "i"(KI_HELPER_ENTER_RECORD), "i"(KI_HELPER_KCOV), "i"(KI_SELF_KCOV));
+	asm(".set KCOV_COMPARISON, %c0; .set COMPARISONS, %c1"
+	    :
+	    : "i"(KI_HELPER_KCOV_COMPARISON), "i"(KI_SELF_KCOV_COMPARISONS));
 	asm(".set OK, %c0; .set BAD, %c1; .set BAD_FIXUP, %c2; .set NOT_YOURS, %c3;"
 	    ".set NO_FUNCTION, %c4"
 	    :

@@ -33,6 +33,37 @@ asm(R"(
 	pop %rax
 	done
 
+	sample comparison, OK
+	push %rax
+	lahf
+	seto %al
+	cmpq $0, %gs:0
+	fix SELF, COMPARISONS, 1
+	je 1f
+	push %rax
+	push %rsi
+	push %rdi
+	push %rax
+	call .+5
+	fix HELPER, KCOV_COMPARISON
+	pop %rax
+	pop %rax
+	pop %rax
+	pop %rax
+1:	add $127, %al
+	sahf
+	pop %rax
+	done
+
+	sample "comparison with words of others", BAD
+	push %rdi
+	push %rax
+	call .+5
+	fix HELPER, KCOV_COMPARISON
+	pop %rax
+	pop %rax
+	done
+
 	sample self, OK
 	push %rax
 	push %rbx

@@ -17,7 +17,7 @@
 #include "kerninst/match.h"
 #include "select.h"
 
-#include "kerninst/splice.h"
+#include "kcov.h"
 
 #define KCOV_FILE "/sys/kernel/debug/kcov"
 
@@ -26,25 +26,27 @@ static const char usage[] =
 	"Let each basic block of these functions record itself for KCOV, while COMMAND runs, or until\n"
 	"Ctrl-C: programs that use " KCOV_FILE ", this COMMAND or others, then find\n"
 	"there what the kernel's documentation (dev-tools/kcov) promises. Other tasks pay two to four\n"
-	"instructions a block.\n\n"
+	"instructions a block, and as many a comparison.\n\n"
 	"FUNCTION is [MODULE:]NAME, a glob too, or an ADDRESS.\n\n"
 	"  -a, --all          all functions of the kernel and its modules, but those that KCOV leaves\n"
 	"                     out because what they do does not depend on the system call: scheduler,\n"
 	"                     locks, RCU, interrupts, timers, memory management's core, tracing\n"
+	"  -c, --comparisons  comparisons record themselves too, for who enables KCOV_TRACE_CMP\n"
 	"  -x, --exclude GLOB not these functions, of those named or of all; may be given again\n"
 	"      --no-move      leave functions where they are: each block costs two jumps\n"
-	"      --list FILE    write which blocks are recorded: address as KCOV has it, address,\n"
-	"                     function+offset\n"
+	"      --list FILE    write which places are recorded: address as KCOV has it, address,\n"
+	"                     function+offset, \"comparison\" if it is one\n"
 	"  -n, --dry-run      say what would be installed, and change nothing\n"
 	"  -q, --quiet        only errors\n"
 	"  -h, --help         this text\n\n"
 	"Recorded is the address of the block's first instruction, minus how far KASLR has moved the\n"
-	"kernel: what addr2line wants of vmlinux. Comparisons (KCOV_TRACE_CMP) and remote coverage are\n"
-	"not supported: KCOV_ENABLE says ENOTSUPP, KCOV_REMOTE_ENABLE ENOTTY.\n\n"
+	"kernel: what addr2line wants of vmlinux; of a comparison that of its cmp or test. Remote\n"
+	"coverage is not supported: KCOV_REMOTE_ENABLE says ENOTTY.\n\n"
 	"Exit status: that of COMMAND if there was one, else 0; 1 an error, 2 wrong usage, 3 not\n"
 	"possible on this system.\n\n"
 	"Examples:\n"
 	"  kerninst kcov '__x64_sys_*' 'ksys_*' 'vfs_*' 'ext4:*' -- ./fuzzer\n"
+	"  kerninst kcov --comparisons 'do_sys_*' 'ksys_*' -- ./fuzzer\n"
 	"  kerninst kcov --all -n\n";
 
 /*
@@ -66,28 +68,18 @@ static const char *const by_chance[] = {
 };
 
 struct options {
-	bool all, no_move, dry_run, quiet;
+	bool all, comparisons, no_move, dry_run, quiet;
 	const char *list;
 	char **functions, **command; /* command NULL: none */
 	int n;
 	ki_vec(const char *) without;
 };
 
-/* A block that was asked for. */
-struct block {
-	uint64_t addr;
-	uint32_t id; /* in the plan */
-};
-
 struct run {
 	const struct options *o;
 	struct ki_target *t;
-	struct ki_plan *plan;
 	ki_selection functions;
-	ki_vec(struct block) blocks;
-	uint64_t refused[KI_R_COUNT]; /* blocks that cannot be recorded, by reason */
-	uint64_t asked;		      /* blocks of all functions */
-	uint64_t touched;	      /* functions with a block that is recorded */
+	struct kcov_places places;
 	struct cli_progress progress;
 	size_t done; /* chunks that were installed last */
 	struct command command;
@@ -134,75 +126,7 @@ static int choose(struct run *r, const struct verb *self)
 	return ret;
 }
 
-/* ---- the blocks ---- */
-
-static int add_at(struct run *r, const struct ki_function *fn, const struct ki_spans *spans,
-		  const struct ki_place *place, uint64_t addr, struct ki_err *err)
-{
-	struct ki_site_regs site;
-	struct ki_long_code code;
-	struct block b = {.addr = addr};
-	int ret;
-
-	if (place->reason)
-		return ki_err_reason(err, place->reason, addr, "block");
-	if (ki_vec_reserve(&r->blocks, 1))
-		return ki_err_set(err, -ENOMEM, addr, "out of memory");
-	ki_place_site(fn, place, NULL, &site);
-	ret = ki_snippet_kcov(addr, &site, &code, err);
-	if (ret)
-		return ret;
-	ret = ki_plan_add_code(r->plan, &(struct ki_insertion){fn, spans, place, 0}, &code, &b.id,
-			       err);
-	ki_long_code_free(&code);
-	if (!ret)
-		r->blocks.v[r->blocks.n++] = b;
-	return ret;
-}
-
-/* A block that cannot be had for a reason is counted; what else goes wrong ends all. */
-static int add_block(struct run *r, const struct ki_function *fn, const struct ki_spans *spans,
-		     uint32_t number, struct ki_err *err)
-{
-	const struct ki_point pt = {.kind = KI_POINT_BLOCK, .block = number};
-	struct ki_place *place;
-	size_t n;
-	int ret = ki_point_places(fn, spans, &pt, &place, &n, err);
-
-	if (!ret) {
-		ret = add_at(r, fn, spans, place, fn->blocks[number].start, err);
-		free(place);
-	}
-	if (!ret || !err->reason || ret == -ENOMEM)
-		return ret;
-	r->refused[err->reason]++;
-	*err = (struct ki_err){0};
-	return 0;
-}
-
-/* Smaller functions are not worth it. */
-#define MOVING_BLOCKS 4
-
-static int add_function(struct run *r, const struct ki_function *fn, struct ki_err *err)
-{
-	struct ki_spans spans;
-	int ret;
-
-	r->asked += fn->nblocks;
-	if (fn->reason) {
-		r->refused[fn->reason] += fn->nblocks;
-		return 0;
-	}
-	ret = ki_spans_find(fn, &spans, err);
-	if (ret)
-		return ret;
-	if (!r->o->no_move && fn->nblocks >= MOVING_BLOCKS)
-		ret = ki_plan_move(r->plan, fn, &spans, err);
-	for (uint32_t i = 0; !ret && i < fn->nblocks; i++)
-		ret = add_block(r, fn, &spans, i, err);
-	ki_spans_free(&spans);
-	return ret;
-}
+/* ---- the places ---- */
 
 static int take_function(void *arg, size_t i, const struct ki_function *fn)
 {
@@ -212,7 +136,7 @@ static int take_function(void *arg, size_t i, const struct ki_function *fn)
 	cli_progress_at(&r->progress, i);
 	if (wait_is_interrupted())
 		return cli_error("interrupted while analysing; nothing is installed");
-	return add_function(r, fn, &err) ? cli_fail(&err) : CLI_OK;
+	return kcov_add_function(&r->places, fn, &err) ? cli_fail(&err) : CLI_OK;
 }
 
 static int plan_all(struct run *r)
@@ -221,7 +145,7 @@ static int plan_all(struct run *r)
 	struct ki_err err = {0};
 	int ret;
 
-	if (!syms || ki_plan_new(&r->plan)) {
+	if (!syms || ki_plan_new(&r->places.plan)) {
 		free(syms);
 		return cli_no_memory();
 	}
@@ -237,7 +161,7 @@ static int plan_all(struct run *r)
 	free(syms);
 	if (ret < 0)
 		return cli_fail(&err);
-	return !ret && !r->blocks.n ? cli_error("none of these blocks can be recorded") : ret;
+	return !ret && !r->places.v.n ? cli_error("none of these blocks can be recorded") : ret;
 }
 
 /* ---- installing ---- */
@@ -256,41 +180,28 @@ static int no_room(struct run *r, const struct ki_err *err)
 {
 	if (err->reason != KI_R_HEAP_FULL)
 		return cli_fail(err);
-	return cli_error("%s: %zu of %zu blocks had found room; nothing is installed: name fewer "
+	return cli_error("%s: %zu of %zu places had found room; nothing is installed: name fewer "
 			 "functions, or leave some out with --exclude",
-			 ki_reason_text(err->reason), r->done, r->blocks.n);
-}
-
-/* What the driver refused counts as what was refused before. */
-static void sort_out(struct run *r)
-{
-	const struct ki_symbol *last = NULL, *sym;
-	size_t n = 0;
-
-	for (size_t i = 0; i < r->blocks.n; i++) {
-		unsigned int reason = ki_plan_refusal(r->plan, r->blocks.v[i].id);
-
-		r->refused[reason] += reason != KI_R_OK;
-		if (reason)
-			continue;
-		sym = ki_target_symbol_at(r->t, r->blocks.v[i].addr);
-		r->touched += sym != last;
-		last = sym;
-		r->blocks.v[n++] = r->blocks.v[i];
-	}
-	r->blocks.n = n;
+			 ki_reason_text(err->reason), r->done, r->places.v.n);
 }
 
 static void tell(const struct run *r)
 {
+	const struct kcov_places *p = &r->places;
+	const char *record = r->o->dry_run ? "would record" : "record";
+
 	if (r->o->quiet && !r->o->dry_run)
 		return;
-	cli_warn("%zu of %" PRIu64 " blocks %s themselves, in %" PRIu64 " functions, %zu moved",
-		 r->blocks.n, r->asked, r->o->dry_run ? "would record" : "record", r->touched,
-		 ki_plan_moved(r->plan));
+	cli_warn("%" PRIu64 " of %" PRIu64 " blocks %s themselves, in %" PRIu64
+		 " functions, %zu moved",
+		 p->recorded[KCOV_BLOCK], p->asked[KCOV_BLOCK], record, p->touched,
+		 ki_plan_moved(p->plan));
+	if (p->comparisons)
+		cli_warn("%" PRIu64 " of %" PRIu64 " comparisons %s themselves",
+			 p->recorded[KCOV_COMPARISON], p->asked[KCOV_COMPARISON], record);
 	for (unsigned int i = 0; i < KI_R_COUNT; i++)
-		if (r->refused[i])
-			cli_warn("  %8" PRIu64 "  %s: %s", r->refused[i], ki_reason_tag(i),
+		if (p->refused[i])
+			cli_warn("  %8" PRIu64 "  %s: %s", p->refused[i], ki_reason_tag(i),
 				 ki_reason_text(i));
 }
 
@@ -299,16 +210,16 @@ static int install(struct run *r)
 	struct ki_err err = {0};
 	int ret;
 
-	cli_progress_start(&r->progress, "installing", r->blocks.n, r->o->quiet);
-	ki_plan_on_progress(r->plan, show_progress, r);
-	ret = r->o->dry_run ? ki_plan_check(r->plan, r->t, &err)
-			    : ki_plan_apply(r->plan, r->t, true, &err);
+	cli_progress_start(&r->progress, "installing", r->places.v.n, r->o->quiet);
+	ki_plan_on_progress(r->places.plan, show_progress, r);
+	ret = r->o->dry_run ? ki_plan_check(r->places.plan, r->t, &err)
+			    : ki_plan_apply(r->places.plan, r->t, true, &err);
 	cli_progress_end(&r->progress);
 	if (ret == -ECANCELED)
 		return cli_error("interrupted while installing; nothing is installed");
 	if (ret)
 		return no_room(r, &err);
-	sort_out(r);
+	kcov_sort_out(&r->places, r->t);
 	tell(r);
 	return CLI_OK;
 }
@@ -327,13 +238,7 @@ static int write_list(struct run *r)
 
 	if (!out)
 		return cli_error("%s: %s", r->o->list, strerror(errno));
-	for (size_t i = 0; i < r->blocks.n; i++) {
-		uint64_t addr = r->blocks.v[i].addr;
-		const struct ki_symbol *sym = ki_target_symbol_at(r->t, addr);
-
-		fprintf(out, "0x%" PRIx64 " 0x%" PRIx64 " %s+0x%" PRIx64 "\n", addr - slide, addr,
-			sym->name, addr - sym->addr);
-	}
+	kcov_write(&r->places, r->t, slide, out);
 	failed = ferror(out);
 	return fclose(out) || failed ? cli_error("%s: writing failed", r->o->list) : CLI_OK;
 }
@@ -343,8 +248,8 @@ static int take_out(struct run *r)
 	struct ki_err err = {0};
 	int ret;
 
-	cli_progress_start(&r->progress, "taking out", r->blocks.n, r->o->quiet);
-	ret = ki_plan_remove(r->plan, r->t, &err);
+	cli_progress_start(&r->progress, "taking out", r->places.v.n, r->o->quiet);
+	ret = ki_plan_remove(r->places.plan, r->t, &err);
 	cli_progress_end(&r->progress);
 	return ret ? cli_fail(&err) : CLI_OK;
 }
@@ -403,6 +308,9 @@ static int take_option(struct options *o, int c)
 	case 'a':
 		o->all = true;
 		return CLI_OK;
+	case 'c':
+		o->comparisons = true;
+		return CLI_OK;
 	case 'x':
 		return ki_vec_push(&o->without, (const char *)optarg) ? cli_no_memory() : CLI_OK;
 	case OPT_NO_MOVE:
@@ -426,6 +334,7 @@ static int parse_options(const struct verb *self, int argc, char **argv, struct 
 			 bool *done)
 {
 	static const struct option options[] = {{"all", no_argument, NULL, 'a'},
+						{"comparisons", no_argument, NULL, 'c'},
 						{"exclude", required_argument, NULL, 'x'},
 						{"no-move", no_argument, NULL, OPT_NO_MOVE},
 						{"list", required_argument, NULL, OPT_LIST},
@@ -437,7 +346,7 @@ static int parse_options(const struct verb *self, int argc, char **argv, struct 
 
 	*done = true;
 	argc = command_cut(argc, argv, &o->command);
-	while ((c = getopt_long(argc, argv, ":ax:nqh", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, ":acx:nqh", options, NULL)) != -1) {
 		ret = take_option(o, c);
 		if (ret < 0)
 			return cli_other_option(self, c, argv);
@@ -459,6 +368,8 @@ static int run(const struct verb *self, int argc, char **argv)
 	bool done;
 	int ret = parse_options(self, argc, argv, &o, &done);
 
+	r.places.move = !o.no_move;
+	r.places.comparisons = o.comparisons;
 	if (!done) {
 		wait_prepare();
 		ret = prepare(&r, self);
@@ -466,8 +377,8 @@ static int run(const struct verb *self, int argc, char **argv)
 			ret = record(&r);
 		command_abandon(&r.command);
 	}
-	ki_plan_free(r.plan);
-	ki_vec_free(&r.blocks);
+	ki_plan_free(r.places.plan);
+	ki_vec_free(&r.places.v);
 	ki_vec_free(&r.functions);
 	ki_vec_free(&o.without);
 	ki_target_close(r.t);

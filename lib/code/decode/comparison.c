@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/* What an instruction compares: see kerninst/code.h. */
+#include "code/decode/zydis.h"
+
+#include <string.h>
+
+/* The number of a general register of any width; KI_COMPARED_NONE: it is none. */
+static uint8_t number_of(ZydisRegister r)
+{
+	const ZydisRegister all = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, r);
+
+	return ZydisRegisterGetClass(all) == ZYDIS_REGCLASS_GPR64
+		       ? (uint8_t)(all - ZYDIS_REGISTER_RAX)
+		       : KI_COMPARED_NONE;
+}
+
+static bool read_register(ZydisRegister r, struct ki_compared *out)
+{
+	*out = (struct ki_compared){.kind = KI_COMPARED_REGISTER,
+				    .reg = number_of(r),
+				    .high = r >= ZYDIS_REGISTER_AH && r <= ZYDIS_REGISTER_BH};
+	return out->reg != KI_COMPARED_NONE && out->reg != KI_RSP;
+}
+
+static bool read_memory(const struct ki_insn *in, const ZydisDecodedOperandMem *m,
+			struct ki_compared *out)
+{
+	*out = (struct ki_compared){.kind = KI_COMPARED_MEMORY,
+				    .base = number_of(m->base),
+				    .index = number_of(m->index),
+				    .scale = m->scale ? m->scale : 1,
+				    .number = m->disp.value};
+	if (m->segment == ZYDIS_REGISTER_FS || m->segment == ZYDIS_REGISTER_GS)
+		return false;
+	if (m->base == ZYDIS_REGISTER_RIP) {
+		out->number = (int64_t)in->target;
+		return in->target;
+	}
+	return (m->base == ZYDIS_REGISTER_NONE || out->base != KI_COMPARED_NONE) &&
+	       (m->index == ZYDIS_REGISTER_NONE || out->index != KI_COMPARED_NONE);
+}
+
+static bool read_operand(const struct ki_insn *in, const ZydisDecodedOperand *o,
+			 struct ki_compared *out)
+{
+	switch (o->type) {
+	case ZYDIS_OPERAND_TYPE_REGISTER:
+		return read_register(o->reg.value, out);
+	case ZYDIS_OPERAND_TYPE_IMMEDIATE:
+		*out = (struct ki_compared){.number = o->imm.value.s};
+		return true;
+	case ZYDIS_OPERAND_TYPE_MEMORY:
+		return read_memory(in, &o->mem, out);
+	default:
+		return false;
+	}
+}
+
+static bool is_same(const struct ki_compared *a, const struct ki_compared *b)
+{
+	return a->kind == KI_COMPARED_REGISTER && b->kind == KI_COMPARED_REGISTER &&
+	       a->reg == b->reg && a->high == b->high;
+}
+
+static int64_t extend(int64_t number, unsigned int size)
+{
+	const unsigned int spare = 64 - 8 * size;
+
+	return (int64_t)((uint64_t)number << spare) >> spare;
+}
+
+/* The number comes first; `test` of a value with itself compares it with 0. */
+static bool settle(ZydisMnemonic what, struct ki_insn_comparison *out)
+{
+	const struct ki_compared swap = out->first;
+
+	if (is_same(&out->first, &out->second)) {
+		out->first = (struct ki_compared){.kind = KI_COMPARED_NUMBER};
+		return what == ZYDIS_MNEMONIC_TEST;
+	}
+	if (out->second.kind == KI_COMPARED_NUMBER) {
+		out->first = out->second;
+		out->first.number = extend(out->first.number, out->size);
+		out->second = swap;
+	}
+	return true;
+}
+
+bool ki_insn_compares(const struct ki_function *fn, const struct ki_insn *in,
+		      struct ki_insn_comparison *out)
+{
+	ZydisDecodedOperand ops[ZYDIS_MAX_OPERAND_COUNT];
+	ZydisDecodedInstruction z;
+
+	if (in->kind != KI_INSN_PLAIN || in->flags & KI_INSN_EXTABLE ||
+	    !(in->flags & KI_INSN_WRITES_FLAGS) ||
+	    ZYAN_FAILED(ZydisDecoderDecodeFull(
+		    ki_zydis_decoder(), fn->bytes + (in->addr - fn->start), in->len, &z, ops)))
+		return false;
+	if ((z.mnemonic != ZYDIS_MNEMONIC_CMP && z.mnemonic != ZYDIS_MNEMONIC_TEST) ||
+	    z.address_width != 64)
+		return false;
+	*out = (struct ki_insn_comparison){.size = (uint8_t)(ops[0].size / 8)};
+	return read_operand(in, &ops[0], &out->first) && read_operand(in, &ops[1], &out->second) &&
+	       settle(z.mnemonic, out);
+}
