@@ -94,6 +94,13 @@ bool ki_dlang_argument(struct ki_dlang *d, size_t i, unsigned int arg, char *tex
  */
 int ki_dlang_start(struct ki_dlang *d, struct ki_target *t, struct ki_err *err);
 
+/*
+ * Of a program that runs, how many places in processes have a breakpoint of the driver's, for no
+ * reason (KI_R_OK); or a uprobe of the kernel's, for this one, or because the program has the
+ * option.
+ */
+size_t ki_dlang_places(const struct ki_dlang *d, bool by_driver, unsigned int reason);
+
 /* Where output goes. */
 struct ki_dlang_output {
 	void (*print)(void *arg, const char *text, size_t len);

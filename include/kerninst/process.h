@@ -104,6 +104,34 @@ bool ki_process_by_driver(struct ki_target *t);
 int ki_process_splice(struct ki_target *t, struct ki_plan *p, uint32_t counters,
 		      struct ki_splice_process **out, struct ki_err *err);
 
+/*
+ * Places of which the kernel is told: a breakpoint of the driver's on an instruction, at whose hits
+ * the kernel calls a function that does nothing, ki_process_stub's, but what is spliced there. Its
+ * parameters are the place's address and the thread's struct pt_regs, whose ip is that address.
+ * What a place shares with others of any process, and with what the process forks, is that
+ * function: code there compares parameters and process first. Then the thread goes on in a copy of
+ * the instruction: no single step, no signal.
+ */
+struct ki_process_hit {
+	uint64_t addr;
+	uint64_t semaphore; /* a word of 16 bits that is one more meanwhile; 0: there is none */
+	uint16_t reason;    /* out: KI_R_OK, or why it cannot be had there */
+};
+
+/*
+ * Put them in, in a target of ki_target_open_process, which must live on; once for each address, as
+ * often as it is named. What cannot be had is left out, and has its reason; there is no other way
+ * than the driver's. *out is NULL if there is none left. -ENOMEM, -ESRCH; what else keeps all out
+ * is the reason of each.
+ */
+int ki_process_put_hits(struct ki_target *t, struct ki_process_hit *v, size_t n,
+			struct ki_splice_process **out, struct ki_err *err);
+
+/* What the kernel calls at a hit of that address: a symbol of the live target, which can be spliced
+   once ki_process_open_stub has analysed it. NULL: the driver has none. */
+const struct ki_symbol *ki_process_stub(const struct ki_target *live, uint64_t addr);
+bool ki_process_is_stub(const struct ki_symbol *sym);
+
 /* Costs the process nothing, and goes on when it has ended. */
 uint64_t ki_process_read(const struct ki_splice_process *s, uint32_t counter);
 

@@ -68,6 +68,16 @@ struct ki_process_map {
  *
  * A thread that meets the breakpoint, for good or while a jump is written, goes on at `via`: it
  * gets no signal, and no debugger hears of it.
+ *
+ * KI_PROCESS_HIT, of a breakpoint: before that the kernel calls a function of the driver's, the
+ * symbol ki_hit_N of module kerninst, with the address and the thread's struct pt_regs, whose ip is
+ * that address; interrupts are off. It does nothing but what sessions splice there. N is
+ * KI_PROCESS_STUB(address): so several places may share one, and what is forked from the process
+ * comes there too. Chunks have to compare the address and the process.
+ *
+ * KI_PROCESS_SEMAPHORE alone, `via`, `orig` and `now` 0, `len` 2: no text, but a word of two bytes
+ * at an even address, in private memory that the process may write, which is one more while the
+ * session lasts: the program asks whether it is 0. A word that is 0 by then is left.
  */
 struct ki_process_edit {
 	__u64 addr;
@@ -75,8 +85,14 @@ struct ki_process_edit {
 	__u8 len;
 	__u8 orig[5];
 	__u8 now[5];
-	__u8 zero[5];
+	__u8 flags; /* KI_PROCESS_HIT, KI_PROCESS_SEMAPHORE */
+	__u8 zero[4];
 };
+
+#define KI_PROCESS_HIT	      0x1
+#define KI_PROCESS_SEMAPHORE  0x2
+#define KI_PROCESS_STUBS      1024
+#define KI_PROCESS_STUB(addr) ((__u32)((__u64)(addr)*0x9e3779b97f4a7c15ull >> 54))
 
 struct ki_process_edits {
 	__u32 size;

@@ -248,13 +248,24 @@ int ki_process_map_answer(struct ki_request *q, int err)
 
 /* ---- changing its text ---- */
 
+static bool is_semaphore(const struct ki_process_edit *e)
+{
+	return e->flags == KI_PROCESS_SEMAPHORE && e->len == sizeof(u16) && !(e->addr & 1) &&
+	       !e->via && !memchr_inv(e->orig, 0, sizeof(e->orig)) &&
+	       !memchr_inv(e->now, 0, sizeof(e->now));
+}
+
 static bool is_edit(const struct ki_process_edit *e)
 {
 	bool jump = e->len == KI_JMP_LEN && e->now[0] == KI_JMP;
 	bool breakpoint = e->len == 1 && e->now[0] == KI_INT3;
 
-	return (jump || breakpoint) && !memchr_inv(e->zero, 0, sizeof(e->zero)) &&
-	       e->addr >= KI_LOWEST && e->addr < TASK_SIZE_MAX - KI_JMP_LEN &&
+	if (memchr_inv(e->zero, 0, sizeof(e->zero)) || e->addr < KI_LOWEST ||
+	    e->addr >= TASK_SIZE_MAX - KI_JMP_LEN)
+		return false;
+	if (is_semaphore(e))
+		return true;
+	return (breakpoint ? !(e->flags & ~KI_PROCESS_HIT) : jump && !e->flags) &&
 	       e->via >= KI_LOWEST && e->via < TASK_SIZE_MAX;
 }
 

@@ -76,5 +76,8 @@ void ki_spaces_end(struct ki_process *p);
 /* The one behind s; NULL. p->ending is true. */
 struct ki_space *ki_spaces_next(struct ki_process *p, struct ki_space *s);
 void ki_spaces_are_ending(struct ki_process *p);
+/* Has another process of somebody's the same breakpoint there, with KI_PROCESS_HIT as this one? */
+bool ki_spaces_share(const struct ki_process *p, const struct mm_struct *mm,
+		     const struct ki_process_edit *e);
 
 #endif

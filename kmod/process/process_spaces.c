@@ -22,6 +22,7 @@
 #include <linux/uaccess.h>
 
 #include "process/process.h"
+#include "text/hits.h"
 
 #define KI_SPARES 256
 
@@ -35,7 +36,7 @@ static DECLARE_WORK(ki_tidy_work, tidy);
 
 /* ---- breakpoints ---- */
 
-static unsigned long via_of(const struct ki_process *p, unsigned long addr)
+static const struct ki_process_edit *edit_at(const struct ki_process *p, unsigned long addr)
 {
 	u32 lo = 0, hi = smp_load_acquire(&p->n);
 	const struct ki_process_edit *v = p->edits;
@@ -44,13 +45,22 @@ static unsigned long via_of(const struct ki_process *p, unsigned long addr)
 		u32 mid = (lo + hi) / 2;
 
 		if (v[mid].addr == addr)
-			return v[mid].via;
+			return &v[mid];
 		if (v[mid].addr < addr)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	return 0;
+	return NULL;
+}
+
+/* Who is told of it sees the registers as they are at the place. */
+static void follow(const struct ki_process_edit *e, struct pt_regs *regs)
+{
+	regs->ip = e->addr;
+	if (e->flags & KI_PROCESS_HIT)
+		ki_hits[KI_PROCESS_STUB(e->addr)](e->addr, regs);
+	regs->ip = e->via;
 }
 
 /* Met by a CPU that had translated it before it went: QEMU's do that (text.c). */
@@ -65,7 +75,8 @@ static int on_breakpoint(struct notifier_block *nb, unsigned long val, void *dat
 {
 	struct pt_regs *regs = ((struct die_args *)data)->regs;
 	struct mm_struct *mm = current->mm;
-	unsigned long addr = regs->ip - 1, via;
+	unsigned long addr = regs->ip - 1;
+	const struct ki_process_edit *e;
 	const struct ki_space *s;
 	bool known = false;
 
@@ -76,10 +87,10 @@ static int on_breakpoint(struct notifier_block *nb, unsigned long val, void *dat
 		if (s->mm != mm)
 			continue;
 		known = true;
-		via = via_of(s->of, addr);
-		if (!via)
+		e = edit_at(s->of, addr);
+		if (!e || !e->via)
 			continue;
-		regs->ip = via;
+		follow(e, regs);
 		return NOTIFY_STOP;
 	}
 	if (!known || !is_ghost(addr))
@@ -311,6 +322,28 @@ void ki_spaces_end(struct ki_process *p)
 		cond_resched();
 	forget(&gone);
 	follow_no_more();
+}
+
+bool ki_spaces_share(const struct ki_process *p, const struct mm_struct *mm,
+		     const struct ki_process_edit *e)
+{
+	const struct ki_process_edit *other;
+	const struct ki_space *s;
+	unsigned long flags;
+	bool found = false;
+
+	if (!(e->flags & KI_PROCESS_HIT))
+		return false;
+	raw_spin_lock_irqsave(&ki_spaces_lock, flags);
+	hash_for_each_possible(ki_spaces, s, hash, (unsigned long)mm)
+	{
+		if (s->mm != mm || s->of == p || !s->patched)
+			continue;
+		other = edit_at(s->of, e->addr);
+		found |= other && other->flags & KI_PROCESS_HIT && other->orig[0] == e->orig[0];
+	}
+	raw_spin_unlock_irqrestore(&ki_spaces_lock, flags);
+	return found;
 }
 
 int ki_spaces_init(void)

@@ -24,6 +24,12 @@
 #define KI_TRIES     100 /* to fetch a page when memory is short */
 #define KI_TRY_PAUSE 20	 /* milliseconds */
 
+/*
+ * One after the other: several sessions may have the same breakpoint, and the last one gives it
+ * back. Inside mmap_lock; nobody waits for a page with it held.
+ */
+static DEFINE_MUTEX(ki_writes);
+
 struct ki_pin {
 	unsigned long addr;
 	struct page *page;
@@ -55,13 +61,24 @@ static bool is_text(struct mm_struct *mm, unsigned long addr)
 	       vma->vm_flags & VM_MAYWRITE && !(vma->vm_flags & never);
 }
 
+static bool is_semaphore(const struct ki_process_edit *e)
+{
+	return e->flags & KI_PROCESS_SEMAPHORE;
+}
+
+static bool is_data(struct mm_struct *mm, unsigned long addr)
+{
+	const struct vm_area_struct *vma = find_vma(mm, addr);
+	const unsigned long never = VM_SHARED | VM_IO | VM_PFNMAP | VM_HUGETLB;
+
+	return vma && vma->vm_start <= addr && vma->vm_flags & VM_WRITE && !(vma->vm_flags & never);
+}
+
 /* Without a lock that is let go meanwhile, so nobody who brings pages by hand is waited for. */
 static int fetch(struct mm_struct *mm, unsigned long addr, struct page **page)
 {
 	long got;
 
-	if (!is_text(mm, addr))
-		return -EFAULT;
 	got = ki_user_page(mm, addr, FOLL_WRITE | FOLL_FORCE, page);
 	if (got != 1)
 		return got < 0 ? got : -EFAULT;
@@ -105,9 +122,14 @@ static int pin(struct ki_pins *x, unsigned long addr)
 
 static int pin_edit(struct ki_pins *x, const struct ki_process_edit *e)
 {
-	int err = pin(x, e->addr);
+	unsigned long last = e->addr + e->len - 1;
+	int err;
 
-	return err ? err : pin(x, e->addr + e->len - 1);
+	if (is_semaphore(e) ? !is_data(x->mm, last)
+			    : !is_text(x->mm, e->addr) || !is_text(x->mm, last))
+		return -EFAULT;
+	err = pin(x, e->addr);
+	return err ? err : pin(x, last);
 }
 
 static void unpin(struct ki_pins *x)
@@ -144,7 +166,7 @@ static bool stands(const struct ki_pins *x, const struct ki_process_edit *e, con
 {
 	u32 i;
 
-	for (i = 0; i < e->len; i++) {
+	for (i = 0; i < e->len && !is_semaphore(e); i++) {
 		const u8 *at = byte_at(x, e->addr + i);
 
 		if (!at || READ_ONCE(*at) != bytes[i])
@@ -173,12 +195,17 @@ struct ki_writing {
 	bool back;
 };
 
+static bool takes_part(const struct ki_writing *w, u32 i)
+{
+	return !w->part || test_bit(i, w->part);
+}
+
 static void write_all(const struct ki_writing *w, enum ki_step_of step)
 {
 	u32 i;
 
 	for (i = 0; i < w->n; i++) {
-		if (!w->part || test_bit(i, w->part))
+		if (takes_part(w, i) && !is_semaphore(&w->v[i]))
 			write_step(w->pins, &w->v[i], w->back ? w->v[i].orig : w->v[i].now, step);
 		cond_resched();
 	}
@@ -200,6 +227,27 @@ static void write_steps(const struct ki_writing *w)
 	}
 }
 
+/* The program may write it too, and another tool may count. */
+static void count(u16 *word, bool back)
+{
+	u16 was = READ_ONCE(*word), now;
+
+	do {
+		if (back && !was)
+			return;
+		now = back ? was - 1 : was + 1;
+	} while (!try_cmpxchg(word, &was, now));
+}
+
+static void count_semaphores(const struct ki_writing *w)
+{
+	u32 i;
+
+	for (i = 0; i < w->n; i++)
+		if (is_semaphore(&w->v[i]) && takes_part(w, i))
+			count((u16 *)byte_at(w->pins, w->v[i].addr), w->back);
+}
+
 /* ---- putting in ---- */
 
 static u16 reason_of(int err)
@@ -216,7 +264,7 @@ static u16 reason_of(int err)
 	}
 }
 
-static int check(struct ki_pins *x, const struct ki_process_edit *v, u32 n, u32 *bad)
+static int pin_all(struct ki_pins *x, const struct ki_process_edit *v, u32 n, u32 *bad)
 {
 	int err = 0;
 	u32 i;
@@ -224,11 +272,41 @@ static int check(struct ki_pins *x, const struct ki_process_edit *v, u32 n, u32 
 	for (i = 0; i < n && !err; i++) {
 		*bad = i;
 		err = pin_edit(x, &v[i]);
-		if (!err && !stands(x, &v[i], v[i].orig))
-			err = -ESTALE;
 		cond_resched();
 	}
 	return err;
+}
+
+/* A place of which the kernel is told may be so already, for others. */
+static int check(const struct ki_process *p, const struct ki_writing *w, u32 *bad)
+{
+	u32 i;
+
+	for (i = 0; i < w->n; i++) {
+		const struct ki_process_edit *e = &w->v[i];
+
+		*bad = i;
+		if (!stands(w->pins, e, e->orig) &&
+		    !(stands(w->pins, e, e->now) && ki_spaces_share(p, w->pins->mm, e)))
+			return -ESTALE;
+		cond_resched();
+	}
+	return 0;
+}
+
+/* ki_writes held. */
+static int write_new(struct ki_process *p, const struct ki_writing *w, u32 *bad)
+{
+	int err = check(p, w, bad);
+
+	if (err)
+		return err;
+	p->edits = w->v;
+	smp_store_release(&p->n, w->n);
+	p->own->patched = true;
+	write_steps(w);
+	count_semaphores(w);
+	return 0;
 }
 
 /* mmap_lock held. */
@@ -236,15 +314,14 @@ static int write_locked(struct ki_process *p, struct ki_pins *x, const struct ki
 			u32 n, u32 *bad)
 {
 	struct ki_writing w = {.pins = x, .v = v, .n = n};
-	int err = check(x, v, n, bad);
+	int err = pin_all(x, v, n, bad);
 
 	if (err)
 		return err;
-	p->edits = v;
-	smp_store_release(&p->n, n);
-	p->own->patched = true;
-	write_steps(&w);
-	return 0;
+	mutex_lock(&ki_writes);
+	err = write_new(p, &w, bad);
+	mutex_unlock(&ki_writes);
+	return err;
 }
 
 int ki_process_text_write(struct ki_process *p, const struct ki_process_edit *v, u32 n,
@@ -270,8 +347,8 @@ int ki_process_text_write(struct ki_process *p, const struct ki_process_edit *v,
 
 /* ---- giving back ---- */
 
-/* What is not there any more, or has become something else, is left. -ENOMEM: not yet. */
-static int find_ours(struct ki_pins *x, const struct ki_process *p, unsigned long *part)
+/* -ENOMEM: not yet. */
+static int pin_what_is_left(struct ki_pins *x, const struct ki_process *p, unsigned long *part)
 {
 	u32 i;
 
@@ -280,23 +357,41 @@ static int find_ours(struct ki_pins *x, const struct ki_process *p, unsigned lon
 
 		if (err == -ENOMEM || err == -EAGAIN)
 			return -ENOMEM;
-		if (!err && stands(x, &p->edits[i], p->edits[i].now))
+		if (!err)
 			__set_bit(i, part);
 		cond_resched();
 	}
 	return 0;
 }
 
+/* What has become something else is left, and what others have there too. */
+static void find_ours(const struct ki_pins *x, const struct ki_process *p, unsigned long *part)
+{
+	u32 i;
+
+	for (i = 0; i < p->n; i++) {
+		const struct ki_process_edit *e = &p->edits[i];
+
+		if (test_bit(i, part) && (!stands(x, e, e->now) || ki_spaces_share(p, x->mm, e)))
+			__clear_bit(i, part);
+		cond_resched();
+	}
+}
+
 static int restore_locked(struct ki_process *p, struct ki_space *s, struct ki_pins *x,
 			  unsigned long *part)
 {
 	struct ki_writing w = {.pins = x, .v = p->edits, .n = p->n, .part = part, .back = true};
-	int err = find_ours(x, p, part);
+	int err = pin_what_is_left(x, p, part);
 
 	if (err)
 		return err;
+	mutex_lock(&ki_writes);
+	find_ours(x, p, part);
+	count_semaphores(&w);
 	write_steps(&w);
 	s->patched = false;
+	mutex_unlock(&ki_writes);
 	return 0;
 }
 

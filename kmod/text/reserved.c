@@ -24,6 +24,7 @@
 #include "ki.h"
 #include "reach/reach.h"
 #include "symbols.h"
+#include "text/hits.h"
 #include "text/unknown.h"
 
 #define KI_RESERVED_REST (5 * HZ)
@@ -76,11 +77,22 @@ static void add_named(void *r, unsigned long addr, u32 len, u32 reason)
 	add(r, addr, len, reason, 0);
 }
 
+/* The driver's text, but what is there to be spliced. */
+static void add_own(struct ki_rows *r)
+{
+	unsigned long start = KI_MODULE_TEXT(THIS_MODULE);
+	unsigned long end = start + KI_MODULE_TEXT_SIZE(THIS_MODULE);
+	unsigned long from = (unsigned long)ki_hits_begin, to = (unsigned long)ki_hits_end;
+
+	add(r, start, from - start, KI_R_SELF, 0);
+	add(r, to, end - to, KI_R_SELF, 0);
+}
+
 static void add_ranges(struct ki_rows *r)
 {
 	ki_names_each(add_named, r);
 	add_die_notifiers(r);
-	add(r, KI_MODULE_TEXT(THIS_MODULE), KI_MODULE_TEXT_SIZE(THIS_MODULE), KI_R_SELF, 0);
+	add_own(r);
 	add(r, (unsigned long)ki_reach_start(KI_REACH_HEAP), KI_HEAP_SIZE, KI_R_SELF, 0);
 }
 

@@ -137,7 +137,8 @@ static int write_text(const struct ki_splice_process *s, struct ki_err *err)
 	for (size_t i = 0; i < x->edits.n; i++) {
 		const struct ki_edit *e = &x->edits.v[i];
 
-		v[i] = (struct ki_process_edit){.addr = e->addr, .via = e->via, .len = e->len};
+		v[i] = (struct ki_process_edit){
+			.addr = e->addr, .via = e->via, .len = e->len, .flags = e->flags};
 		memcpy(v[i].orig, e->orig, e->len);
 		memcpy(v[i].now, e->now, e->len);
 	}

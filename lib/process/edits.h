@@ -7,6 +7,9 @@
 /* A jump to an address, at e->addr. */
 void ki_edit_jump(struct ki_edit *e, uint64_t to);
 
+/* A breakpoint of which the kernel calls something. */
+struct ki_edit ki_edit_hit(uint64_t addr, uint64_t to);
+
 /*
  * What the driver writes for a window, whose patch is at `to`: over one instruction a jump, else a
  * breakpoint, which needs nobody to be stopped, led on or waited for.

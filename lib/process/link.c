@@ -301,7 +301,7 @@ static int by_edit(const void *a, const void *b)
 	return (x->addr > y->addr) - (x->addr < y->addr);
 }
 
-static int make_edits(struct ki_linked *x, bool driver)
+static int make_edits(struct ki_linked *x, const struct ki_linking *how)
 {
 	int ret = 0;
 
@@ -309,8 +309,18 @@ static int make_edits(struct ki_linked *x, bool driver)
 		const struct ki_window *w = &x->plan->windows.v[x->order.v[i]];
 		const struct ki_patched *at = &x->windows.v[i];
 
-		ret = driver ? ki_vec_push(&x->edits, ki_edit_by_driver(x, w, at->at))
-			     : add_edits(x, w, at);
+		if (how->hits)
+			ret = ki_vec_push(&x->edits, ki_edit_hit(w->addr, at->at));
+		else if (how->driver)
+			ret = ki_vec_push(&x->edits, ki_edit_by_driver(x, w, at->at));
+		else
+			ret = add_edits(x, w, at);
+	}
+	for (size_t i = 0; !ret && i < how->nsemaphores; i++) {
+		const struct ki_edit e = {
+			.addr = how->semaphores[i], .len = 2, .flags = KI_PROCESS_SEMAPHORE};
+
+		ret = ki_vec_push(&x->edits, e);
 	}
 	if (!ret && x->edits.n)
 		qsort(x->edits.v, x->edits.n, sizeof(*x->edits.v), by_edit);
@@ -329,7 +339,8 @@ static int note_originals(struct ki_linked *x, struct ki_target *t, struct ki_er
 	for (size_t i = 0; !ret && i < x->edits.n; i++) {
 		struct ki_edit *e = &x->edits.v[i];
 
-		ret = ki_target_read(t, e->addr, e->orig, e->len, KI_VIEW_ORIG, err);
+		if (e->flags != KI_PROCESS_SEMAPHORE)
+			ret = ki_target_read(t, e->addr, e->orig, e->len, KI_VIEW_ORIG, err);
 	}
 	return ret;
 }
@@ -361,7 +372,7 @@ int ki_linked_make(struct ki_linked *x, struct ki_target *t, const struct ki_lin
 		if (ret)
 			return ret;
 	}
-	if (make_edits(x, how->driver))
+	if (make_edits(x, how))
 		return ki_err_set(err, -ENOMEM, 0, "out of memory for the patches");
 	return note_originals(x, t, err);
 }

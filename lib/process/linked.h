@@ -16,6 +16,7 @@ struct ki_edit {
 	uint64_t addr;
 	uint8_t len;
 	bool bounce;
+	uint8_t flags; /* KI_PROCESS_HIT; KI_PROCESS_SEMAPHORE */
 	uint8_t orig[5], now[5];
 	uint64_t via; /* where it leads; of a bounce, and of what leads to one: 0 */
 };
@@ -61,7 +62,10 @@ struct ki_linking {
 	struct ki_plan *plan;
 	uint32_t counters, words;
 	bool shadow_stack;
-	bool driver; /* it writes: there are breakpoints, and no bounces */
+	bool driver;		    /* it writes: there are breakpoints, and no bounces */
+	bool hits;		    /* all windows get breakpoints, with KI_PROCESS_HIT */
+	const uint64_t *semaphores; /* nsemaphores words to be counted up, none twice */
+	size_t nsemaphores;
 	const struct ki_mappings *maps;
 };
 

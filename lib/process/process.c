@@ -199,6 +199,9 @@ static int attempt(struct ki_splice_process *s, struct ki_target *t, struct ki_p
 				 .counters = s->counters,
 				 .words = process->words,
 				 .shadow_stack = has_shadow_stack(process->pid),
+				 .hits = s->told,
+				 .semaphores = s->told ? s->told->semaphores : NULL,
+				 .nsemaphores = s->told ? s->told->n : 0,
 				 .driver = s->way == &ki_process_way_of_driver,
 				 .maps = &maps};
 	int ret = ki_mappings_read(&maps, process->pid);
@@ -237,6 +240,9 @@ static int begin(struct ki_splice_process *s, struct ki_target *t, struct ki_err
 	/* The driver maps no memory of the process's own, which words of threads are. */
 	s->way = !process->words && ki_process_by_driver(t) ? &ki_process_way_of_driver
 							    : &way_of_guard;
+	if (s->told && s->way == &way_of_guard)
+		return ki_err_reason(err, KI_R_NOT_IN_PROCESS, 0, "process %d: not by the driver",
+				     process->pid);
 	s->process = process;
 	s->device = process->device;
 	process->device = -1;
@@ -247,8 +253,8 @@ static int begin(struct ki_splice_process *s, struct ki_target *t, struct ki_err
 	return 0;
 }
 
-int ki_process_splice(struct ki_target *t, struct ki_plan *p, uint32_t counters,
-		      struct ki_splice_process **out, struct ki_err *err)
+static int put(const struct ki_splice_process *what, struct ki_target *t, struct ki_plan *p,
+	       struct ki_splice_process **out, struct ki_err *err)
 {
 	struct ki_splice_process *s;
 	int ret;
@@ -258,8 +264,8 @@ int ki_process_splice(struct ki_target *t, struct ki_plan *p, uint32_t counters,
 	s = calloc(1, sizeof(*s));
 	if (!s)
 		return ki_err_set(err, -ENOMEM, 0, "out of memory");
+	*s = *what;
 	s->sock = s->pidfd = s->device = -1;
-	s->counters = counters;
 	ret = begin(s, t, err);
 	if (!ret)
 		ret = attempt(s, t, p, err);
@@ -268,11 +274,24 @@ int ki_process_splice(struct ki_target *t, struct ki_plan *p, uint32_t counters,
 		ki_err_clear(err);
 		ret = attempt(s, t, p, err);
 	}
+	s->told = NULL;
 	if (ret)
 		ki_process_free(s);
 	else
 		*out = s;
 	return ret;
+}
+
+int ki_process_splice(struct ki_target *t, struct ki_plan *p, uint32_t counters,
+		      struct ki_splice_process **out, struct ki_err *err)
+{
+	return put(&(struct ki_splice_process){.counters = counters}, t, p, out, err);
+}
+
+int ki_process_tell(struct ki_target *t, struct ki_plan *p, const struct ki_process_told *told,
+		    struct ki_splice_process **out, struct ki_err *err)
+{
+	return put(&(struct ki_splice_process){.counters = 1, .told = told}, t, p, out, err);
 }
 
 uint64_t ki_process_read(const struct ki_splice_process *s, uint32_t counter)

@@ -9,6 +9,12 @@
 #include "process/guard.h"
 #include "target/process.h"
 
+/* What makes it one of places of which the kernel is told (hits.c). */
+struct ki_process_told {
+	const uint64_t *semaphores; /* n words to be counted up, none twice */
+	size_t n;
+};
+
 struct ki_process_way {
 	/* May this process be changed so? */
 	int (*check)(struct ki_splice_process *s, const struct ki_mappings *maps,
@@ -24,7 +30,8 @@ struct ki_splice_process {
 	int device; /* the driver's way: the session; -1 */
 	pid_t guard;
 	int sock, pidfd;
-	struct ki_process *process; /* the target's */
+	struct ki_process *process;	    /* the target's */
+	const struct ki_process_told *told; /* while it is put in */
 	uint32_t counters;
 	uint64_t *values; /* NULL: nothing was installed */
 	size_t len;
@@ -35,6 +42,10 @@ struct ki_splice_process {
 };
 
 extern const struct ki_process_way ki_process_way_of_driver;
+
+/* As ki_process_splice, by the driver or not at all; all windows of the plan are to be told of. */
+int ki_process_tell(struct ki_target *t, struct ki_plan *p, const struct ki_process_told *told,
+		    struct ki_splice_process **out, struct ki_err *err);
 
 /* The device, with this process begun; -1: the driver is not there, or does not do it. */
 int ki_driver_open(pid_t pid);

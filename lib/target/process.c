@@ -159,25 +159,43 @@ static void find_path(pid_t pid, const char *path, char *out, size_t len)
 		snprintf(out, len, "/proc/%d/root%s", pid, path);
 }
 
+/* A file, and room for its names. */
+struct file {
+	struct ki_process_file f;
+	char module[256], from[4200];
+};
+
+/* False: it is none of code. */
+static bool file_of(pid_t pid, const struct ki_mappings *all, const struct ki_mapping *m,
+		    struct file *out)
+{
+	const char *path = ki_mapping_path(all, m), *slash = strrchr(path, '/');
+
+	if (!m->executable || !m->inode || !slash)
+		return false;
+	snprintf(out->module, sizeof(out->module), "%s", slash + 1);
+	if (strstr(out->module, " (deleted)"))
+		*strstr(out->module, " (deleted)") = 0;
+	find_path(pid, path, out->from, sizeof(out->from));
+	out->f = (struct ki_process_file){.path = out->from,
+					  .module = out->module,
+					  .map = m->start,
+					  .off = m->off,
+					  .end = m->end};
+	return true;
+}
+
 static int add_mapping(struct ki_target *t, const struct ki_mappings *all,
 		       const struct ki_mapping *m, struct ki_symbol_list *list, ki_vec_u32 *modules,
 		       struct ki_err *err)
 {
-	const char *path = ki_mapping_path(all, m), *slash = strrchr(path, '/');
 	const struct ki_process *p = t->own;
-	struct ki_process_file f = {.map = m->start, .off = m->off, .end = m->end};
-	char module[256], from[4200];
+	struct file file;
 	int ret;
 
-	if (!m->executable || !m->inode || !slash)
+	if (!file_of(p->pid, all, m, &file))
 		return 0;
-	snprintf(module, sizeof(module), "%s", slash + 1);
-	if (strstr(module, " (deleted)"))
-		*strstr(module, " (deleted)") = 0;
-	find_path(p->pid, path, from, sizeof(from));
-	f.path = from;
-	f.module = module;
-	ret = ki_process_add_file(t, list, modules, &f, NULL);
+	ret = ki_process_add_file(t, list, modules, &file.f, NULL);
 	/* A file that has gone, or is none of code, has no symbols: what it maps is left out. */
 	return ret == -ENOMEM ? ki_err_set(err, ret, 0, "out of memory for the symbols") : 0;
 }
@@ -203,9 +221,18 @@ static int read_text(struct ki_target *t, struct ki_err *err)
 	return 0;
 }
 
+static void mask_breakpoints(struct ki_process *p, const struct ki_mappings *all)
+{
+	struct file file;
+
+	for (size_t i = 0; i < all->m.n; i++)
+		if (file_of(p->pid, all, &all->m.v[i], &file))
+			ki_process_mask_breakpoints(p, &file.f);
+}
+
 static int fill(struct ki_target *t, struct ki_err *err)
 {
-	const struct ki_process *p = t->own;
+	struct ki_process *p = t->own;
 	struct ki_symbol_list list = {0};
 	ki_vec_u32 modules = {0};
 	struct ki_mappings all;
@@ -222,8 +249,12 @@ static int fill(struct ki_target *t, struct ki_err *err)
 		ret = ki_target_finish(t, &list, modules.v, err);
 	ki_symbol_list_free(&list);
 	ki_vec_free(&modules);
+	if (!ret)
+		ret = read_text(t, err);
+	if (!ret)
+		mask_breakpoints(p, &all);
 	ki_mappings_free(&all);
-	return ret ? ret : read_text(t, err);
+	return ret;
 }
 
 int ki_target_open_process(pid_t pid, struct ki_target **out, struct ki_err *err)

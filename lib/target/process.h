@@ -64,6 +64,10 @@ struct ki_elf;
 int ki_process_note_rseq(struct ki_process *p, const struct ki_elf *e, uint64_t bias);
 int ki_process_reserved(struct ki_target *t, struct ki_rows *rows, struct ki_err *err);
 
+/* process_breakpoints.c: in the text that has been read of this file. */
+struct ki_process_file;
+void ki_process_mask_breakpoints(struct ki_process *p, const struct ki_process_file *f);
+
 /* All of len bytes: 0, -ESRCH: the address space has gone; -EFAULT, or another error. */
 int ki_process_peek(int mem, uint64_t addr, void *buf, size_t len);
 

@@ -28,6 +28,7 @@ __asm__(".text; .p2align 4; .globl asked; .type asked, @function\n"
 
 static int failures;
 static uint8_t *shared;	  /* text that is not the process's alone */
+static uint16_t word = 5; /* a semaphore, as somebody else has left it */
 static uint64_t *counted; /* what asked() has returned, summed up; by the child */
 
 static void is(const char *name, int got, int wanted)
@@ -108,6 +109,26 @@ static struct ki_process_edit jump(const uint8_t *at, uint64_t via)
 	memcpy(e.orig, at, 5);
 	memcpy(e.now + 1, &field, 4);
 	return e;
+}
+
+static struct ki_process_edit semaphore(uint64_t at)
+{
+	return (struct ki_process_edit){.addr = at, .len = 2, .flags = KI_PROCESS_SEMAPHORE};
+}
+
+/* The child's. */
+static int word_of(pid_t pid)
+{
+	char path[32];
+	uint16_t value;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (pread(fd, &value, sizeof(value), (off_t)(uintptr_t)&word) != sizeof(value))
+		return -1;
+	close(fd);
+	return value;
 }
 
 static pid_t child(void)
@@ -206,6 +227,24 @@ static void wrong_edits(int fd, uint64_t via)
 	x = jump(f, via);
 	x.now[0] = 0x90;
 	is("no jump", edit(fd, &x, 1), WITH(EINVAL, KI_R_BAD_REQUEST));
+	x.now[0] = 0xe9;
+	x.flags = KI_PROCESS_HIT;
+	is("a jump that the kernel is told of", edit(fd, &x, 1), WITH(EINVAL, KI_R_BAD_REQUEST));
+	x = breakpoint(f, via);
+	x.flags = 0x4;
+	is("what is no flag", edit(fd, &x, 1), WITH(EINVAL, KI_R_BAD_REQUEST));
+	x = semaphore((uintptr_t)&word);
+	x.via = via;
+	is("a semaphore that leads somewhere", edit(fd, &x, 1), WITH(EINVAL, KI_R_BAD_REQUEST));
+	x = semaphore((uintptr_t)&word + 1);
+	is("one at an odd address", edit(fd, &x, 1), WITH(EINVAL, KI_R_BAD_REQUEST));
+	x = semaphore((uintptr_t)&word);
+	x.flags |= KI_PROCESS_HIT;
+	is("one that the kernel is told of", edit(fd, &x, 1), WITH(EINVAL, KI_R_BAD_REQUEST));
+	x = semaphore(((uintptr_t)f + 1) & ~1ull);
+	is("one in text", edit(fd, &x, 1), WITH(EFAULT, KI_R_PROCESS_TEXT));
+	x = semaphore((uintptr_t)counted);
+	is("one that is shared", edit(fd, &x, 1), WITH(EFAULT, KI_R_PROCESS_TEXT));
 	x = breakpoint(shared, via);
 	is("text that is shared", edit(fd, &x, 1), WITH(EFAULT, KI_R_PROCESS_TEXT));
 	x = breakpoint((uint8_t *)&failures, via);
@@ -243,6 +282,32 @@ static void edits(pid_t pid, uint64_t room, bool by_breakpoint)
 	is("and it has not ended", waitpid(pid, NULL, WNOHANG), 0);
 }
 
+/* A place of which the kernel is told, for two sessions: the last one gives it back. */
+static void together(pid_t pid, uint64_t room)
+{
+	struct ki_process_edit e[2] = {breakpoint((uint8_t *)asked, room),
+				       semaphore((uintptr_t)&word)};
+	int fd[2] = {session(), session()};
+
+	e[0].flags = KI_PROCESS_HIT;
+	for (int i = 0; i < 2; i++) {
+		begin(fd[i], pid);
+		memory(fd[i], PAGE);
+		make_patch(fd[i], room + (uint64_t)i * PAGE);
+		e[0].via = room + (uint64_t)i * PAGE;
+		is("a place of which the kernel is told", edit(fd[i], e, 2), 0);
+	}
+	is("all calls go to a patch", patched(true), true);
+	is("both have counted the semaphore", word_of(pid), 7);
+	close(fd[0]);
+	is("one has gone, all calls go to a patch", patched(true), true);
+	is("and the semaphore is one less", word_of(pid), 6);
+	close(fd[1]);
+	is("both have gone, none does", patched(false), true);
+	is("the semaphore is what it was", word_of(pid), 5);
+	is("and the process has not ended", waitpid(pid, NULL, WNOHANG), 0);
+}
+
 /* What is asked for a process that has ended. */
 static void ended(void)
 {
@@ -274,6 +339,7 @@ int main(void)
 	maps(pid, room);
 	edits(pid, room + (1 << 20), true);
 	edits(pid, room + (2 << 20), false);
+	together(pid, room + (3 << 20));
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	ended();

@@ -231,6 +231,25 @@ static bool say_left_out(const struct session *s)
 	return left_out < n;
 }
 
+/* How places in processes are come by. */
+static void say_places(const struct session *s)
+{
+	size_t n = ki_dlang_places(s->d, true, KI_R_OK);
+
+	if (n)
+		say("%zu place%s in processes, by breakpoints of the driver's", n,
+		    n == 1 ? "" : "s");
+	n = ki_dlang_places(s->d, false, KI_R_OK);
+	if (n)
+		say("%zu place%s in processes, by uprobes, as asked for", n, n == 1 ? "" : "s");
+	for (unsigned int reason = KI_R_OK + 1; reason < KI_R_COUNT; reason++) {
+		n = ki_dlang_places(s->d, false, reason);
+		if (n)
+			say("%zu place%s in processes, by uprobes, %s (%s)", n, n == 1 ? "" : "s",
+			    ki_reason_tag(reason), ki_reason_text(reason));
+	}
+}
+
 static void say_drops(const struct session *s)
 {
 	struct ki_dlang_drops drops;
@@ -283,6 +302,8 @@ static int work(struct session *s)
 		say("no probe is left: nothing would ever be said");
 		return EXIT_FAILED;
 	}
+	if (s->o.verbose)
+		say_places(s);
 	child_start(&s->child);
 	while (!ret && !interrupted && !child_has_ended(&s->child))
 		ret = ki_dlang_work(s->d, PERIOD, &out, &err);

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
- * Clauses at a place in a process. They stand at the entry of uprobe_dispatcher(consumer, regs),
- * which each hit of a uprobe comes to; regs are the thread's when it was at the place.
+ * Clauses at a place in a process. They stand at the entry of ki_hit_N(address, regs), which the
+ * driver calls at each hit of its breakpoint, or of uprobe_dispatcher(consumer, regs), which each
+ * hit of a uprobe comes to; regs are the thread's when it was at the place.
  */
 #include "dlang/code/code.h"
 #include "dlang/probe/user.h"
 
-#define REGISTERS 1 /* the parameter */
+/* The parameters. */
+#define ADDRESS	  0 /* not of uprobe_dispatcher */
+#define REGISTERS 1
 
 /* Where struct pt_regs has the registers, by their numbers; and %rip. */
 static const uint8_t at_register[] = {80, 88, 96, 40, 152, 32, 104, 112,
@@ -96,10 +99,11 @@ struct ki_node *ki_d_gen_user_argument(struct ki_d_gen *g, const struct ki_d_use
 struct ki_node *ki_d_gen_user_meant(struct ki_d_gen *g, const struct ki_d_user *u,
 				    struct ki_node *list)
 {
+	const struct ki_d_user_place *place = &u->places[g->site->place];
 	struct ki_node *here, *process;
 
-	here = ki_expr_binary(g->s, KI_EQ, word(g, AT_IP),
-			      ki_expr_const(g->s, KI_U64, u->places[g->site->place].addr));
+	here = place->stub ? ki_expr_param(g->s, ADDRESS) : word(g, AT_IP);
+	here = ki_expr_binary(g->s, KI_EQ, here, ki_expr_const(g->s, KI_U64, place->addr));
 	process = ki_expr_binary(g->s, KI_EQ, ki_expr_fact(g->s, KI_FACT_TGID),
 				 ki_expr_const(g->s, KI_U32, (uint64_t)u->pid));
 	return ki_stmt_if(g->s, here, ki_stmt_if(g->s, process, list, NULL), NULL);

@@ -122,6 +122,7 @@ static const struct {
 	{"undef", WORD, false, NOWHERE, 0, 0},
 	{"unodefs", FLAG, false, NOWHERE, 0, 1},
 	{"unsetenv", WORD, false, NOWHERE, 0, 0},
+	{"uprobes", FLAG, false, AT(uprobes), 0, 1},
 	{"ustackframes", NUMBER, false, AT(ustackframes), 0, 127},
 	{"verbose", FLAG, false, NOWHERE, 0, 1},
 	{"version", WORD, false, NOWHERE, 0, 0},

@@ -18,6 +18,7 @@ struct ki_d_settings {
 	int64_t stackframes, ustackframes, stackindent, maxframes;
 	int64_t strsize, bufsize, nspec, specsize, scratchsize, printsize, cpu;
 	int64_t switchrate, aggrate, rawbytes;
+	int64_t uprobes; /* ours: no breakpoints of the driver's in processes */
 };
 
 /* What a program begins with. */

@@ -70,6 +70,10 @@ int ki_d_hook_find(struct ki_dlang *d, struct ki_d_probe *p, unsigned int *reaso
 /* At how many places of its own it is: several of a process, each with a piece of code. */
 uint32_t ki_d_hook_places(const struct ki_d_probe *p);
 
+/* Where the kernel is spliced for one of these. */
+struct ki_symbol;
+const struct ki_symbol *ki_d_hook_symbol(const struct ki_d_probe *p, uint32_t place);
+
 /* user.c: the same of KI_D_HOOK_USER; 0, or -errno */
 int ki_d_user_open(struct ki_dlang *d, struct ki_d_probe *p);
 

@@ -87,6 +87,7 @@ static int take_note(void *arg, const struct ki_d_note *n)
 	if (!addr || !ki_d_field_matches(d->field[2], sym ? sym->name : ""))
 		return 0;
 	u.semaphore = n->semaphore ? file_offset(at, n->semaphore + moved) : 0;
+	u.semaphore_at = u.semaphore ? addr + (n->semaphore - n->pc) : 0;
 	ki_d_operands(n->args, args, KI_D_USDT_ARGS);
 	for (int i = 0; i < KI_D_USDT_ARGS; i++)
 		if (args[i].kind == KI_D_IN_MEMORY)

@@ -25,6 +25,7 @@ void ki_d_user_free(struct ki_d_user *u)
 
 void ki_d_processes_free(struct ki_dlang *d)
 {
+	ki_d_users_end(d);
 	for (size_t i = 0; i < d->processes.n; i++)
 		ki_target_close(d->processes.v[i].t);
 	ki_vec_free(&d->processes);
@@ -266,9 +267,11 @@ int ki_d_user_open(struct ki_dlang *d, struct ki_d_probe *p)
 	int ret = 0;
 
 	p->sym = ki_target_symbol_named(d->run->t, "", DISPATCHER, NULL);
-	if (!p->sym || !attr.type)
-		return -ENOENT;
 	for (uint32_t i = 0; !ret && i < u->n; i++) {
+		if (u->places[i].stub)
+			continue;
+		if (!p->sym || !attr.type)
+			return -ENOENT;
 		attr.probe_offset = u->places[i].offset;
 		ret = ki_d_hook_event(p->hook, &attr, u->pid, -1);
 	}

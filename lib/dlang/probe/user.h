@@ -3,11 +3,12 @@
  * Probes of processes: pidN:MODULE:FUNCTION:entry, return, an offset (pid.c), and those that are
  * written into programs, NAMEN:MODULE:FUNCTION:NAME (usdt.c).
  *
- * Clauses run in the kernel, with all that they have there. So a place in a process gets a probe of
- * the kernel's own (uprobe), by an event of perf that records nothing and belongs to the process;
- * and the clauses stand at the beginning of the function that each uprobe's hit comes to, behind
- * two comparisons: is this the process, was it at this place? A child that the process forks is not
- * it.
+ * Clauses run in the kernel, with all that they have there. So a place in a process gets a
+ * breakpoint of the driver's, at whose hits the kernel calls a function that can be spliced
+ * (user_hits.c); or, where that cannot be, a probe of the kernel's own (uprobe), by an event of
+ * perf that records nothing and belongs to the process. The clauses stand at the beginning of that
+ * function, or of the one that each uprobe's hit comes to, behind two comparisons: is this the
+ * process, was it at this place? A child that the process forks is not it.
  */
 #ifndef KI_DLANG_USER_H
 #define KI_DLANG_USER_H
@@ -23,12 +24,15 @@ struct ki_d_user {
 	pid_t pid;
 	uint64_t start; /* of the function */
 	bool is_return;
-	bool is_written;    /* into the program, which says what its arguments are */
-	uint64_t semaphore; /* in the file: what is to be counted up while it is in; 0: none */
+	bool is_written;       /* into the program, which says what its arguments are */
+	uint64_t semaphore;    /* in the file: what is to be counted up while it is in; 0: none */
+	uint64_t semaphore_at; /* the same in the process */
 	uint32_t n;
 	char *path; /* of the file */
 	struct ki_d_user_place {
-		uint64_t addr, offset;			  /* in the process, in the file */
+		uint64_t addr, offset;	      /* in the process, in the file */
+		const struct ki_symbol *stub; /* that its breakpoint calls; NULL: it has a uprobe */
+		uint16_t reason;	      /* why that is so, if there is one */
 		struct ki_d_operand args[KI_D_USDT_ARGS]; /* is_written: they differ from place
 							     to place */
 	} places[];
@@ -67,7 +71,13 @@ void ki_d_user_free(struct ki_d_user *u); /* NULL is allowed */
 struct ki_d_process {
 	pid_t pid;
 	struct ki_target *t;
+	struct ki_splice_process *splice; /* NULL: nothing is in */
 };
 void ki_d_processes_free(struct ki_dlang *d);
+
+/* user_hits.c: breakpoints of the driver's, in a program that runs: put them in, where they can be
+   had; take them out. */
+int ki_d_users_begin(struct ki_dlang *d, struct ki_err *err);
+void ki_d_users_end(struct ki_dlang *d);
 
 #endif

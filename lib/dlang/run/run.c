@@ -12,7 +12,9 @@
 #include "dlang/print/lines.h"
 #include "dlang/print/place.h"
 #include "dlang/probe/probe.h"
+#include "dlang/probe/user.h"
 #include "dlang/code/storage.h"
+#include "kerninst/process.h"
 #include "metric/measure.h"
 #include "record/users.h"
 
@@ -71,6 +73,8 @@ static int function_open(struct ki_target *t, const struct ki_symbol *sym, struc
 {
 	int ret = ki_function_analyze(t, sym, &f->fn, err);
 
+	if (!ret && ki_process_is_stub(sym) && f->fn->reason == KI_R_SELF)
+		f->fn->reason = KI_R_OK; /* of the driver's text this is there to be spliced */
 	if (!ret)
 		ret = ki_spans_find(f->fn, &f->spans, err);
 	if (!ret && f->fn->reason)
@@ -160,6 +164,22 @@ static struct ki_point point_of(const struct ki_dlang *d, const struct ki_d_prob
 	return p->point ? *p->point : (struct ki_point){.kind = kind_of(d, p)};
 }
 
+static int add_place(struct ki_dlang *d, struct ki_d_site *site, struct function *f,
+		     struct ki_err *why)
+{
+	const struct ki_d_probe *p = &d->probes.v[site->probe];
+	const struct ki_symbol *sym = ki_d_hook_symbol(p, site->place);
+	int ret = 0;
+
+	if (!f->fn || f->fn->symbol != sym) {
+		function_close(f);
+		ret = function_open(d->run->t, sym, f, why);
+		if (ret)
+			function_close(f);
+	}
+	return ret ? ret : add_point(d, d->run->probes, f, point_of(d, p), site, why);
+}
+
 /* One that cannot be placed has its reason, and fails nothing. */
 static int add_probe(struct ki_dlang *d, uint32_t number, struct function *f, struct ki_err *err)
 {
@@ -174,16 +194,9 @@ static int add_probe(struct ki_dlang *d, uint32_t number, struct function *f, st
 	p->reason = (uint16_t)reason;
 	if (ret || reason)
 		return ret;
-	if (!f->fn || f->fn->symbol != p->sym) {
-		function_close(f);
-		ret = function_open(d->run->t, p->sym, f, &why);
-		if (ret)
-			function_close(f);
-	}
-	do {
-		if (!ret)
-			ret = add_point(d, d->run->probes, f, point_of(d, p), &site, &why);
-	} while (!ret && ++site.place < ki_d_hook_places(p));
+	do
+		ret = add_place(d, &site, f, &why);
+	while (!ret && ++site.place < ki_d_hook_places(p));
 	if (ret && why.reason) {
 		p->reason = (uint16_t)why.reason;
 		return 0;
@@ -281,7 +294,7 @@ static void note_refusals(struct ki_dlang *d)
 static int add_probes(struct ki_dlang *d, struct ki_err *err)
 {
 	struct function f = {0};
-	int ret = 0;
+	int ret = ki_d_users_begin(d, err);
 
 	for (uint32_t i = 0; !ret && i < d->probes.n; i++)
 		if (ki_d_has_place(&d->probes.v[i]))
@@ -432,6 +445,7 @@ int ki_dlang_stop(struct ki_dlang *d, const struct ki_dlang_output *out, struct 
 	struct ki_d_run *r = d->run;
 	int ret;
 
+	ki_d_users_end(d);
 	for (uint32_t i = 0; i < d->probes.n; i++)
 		ki_d_hook_end(&d->probes.v[i]);
 	ret = r->applied ? ki_plan_remove(r->probes, r->t, err) : 0;

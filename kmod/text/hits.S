@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * ki_hit_0, ki_hit_1, ...: what a breakpoint of a process calls, if it is to (process_spaces.c), with
+ * its address and the thread's registers. They do nothing. Sessions splice their chunks there as
+ * anywhere in the kernel: of the driver's text this alone is not reserved, and no table of the
+ * kernel's has a row for it.
+ *
+ *	movl $0, %eax; ret		one instruction as long as a springboard: nobody is in its middle
+ */
+#include <linux/linkage.h>
+#include <asm/nospec-branch.h>
+
+#include "text/hits.h"
+
+	.altmacro
+	.macro	hit number
+	.balign	16, 0xcc
+SYM_FUNC_START_LOCAL_NOALIGN(ki_hit_\number)
+	movl	$0, %eax
+	RET
+SYM_FUNC_END(ki_hit_\number)
+	.endm
+
+	.macro	row number
+	.quad	ki_hit_\number
+	.endm
+
+	.text
+	.balign	16, 0xcc
+SYM_ENTRY(ki_hits_begin, SYM_L_GLOBAL, SYM_A_NONE)
+	.set	number, 0
+	.rept	KI_HITS
+	hit	%number
+	.set	number, number + 1
+	.endr
+	.balign	16, 0xcc
+SYM_ENTRY(ki_hits_end, SYM_L_GLOBAL, SYM_A_NONE)
+
+/* Also so that they keep their endbr64: the kernel takes it from what no pointer leads to. */
+	.section .rodata, "a"
+	.balign	8
+SYM_ENTRY(ki_hits, SYM_L_GLOBAL, SYM_A_NONE)
+	.set	number, 0
+	.rept	KI_HITS
+	row	%number
+	.set	number, number + 1
+	.endr
