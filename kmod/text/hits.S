@@ -14,11 +14,12 @@
 
 	.altmacro
 	.macro	hit number
-	.balign	16, 0xcc
+	.balign	KI_HIT_BYTES, 0xcc
 SYM_FUNC_START_LOCAL_NOALIGN(ki_hit_\number)
 	movl	$0, %eax
 	RET
 SYM_FUNC_END(ki_hit_\number)
+	.balign	KI_HIT_BYTES, 0xcc
 	.endm
 
 	.macro	row number
@@ -26,15 +27,11 @@ SYM_FUNC_END(ki_hit_\number)
 	.endm
 
 	.text
-	.balign	16, 0xcc
-SYM_ENTRY(ki_hits_begin, SYM_L_GLOBAL, SYM_A_NONE)
 	.set	number, 0
 	.rept	KI_HITS
 	hit	%number
 	.set	number, number + 1
 	.endr
-	.balign	16, 0xcc
-SYM_ENTRY(ki_hits_end, SYM_L_GLOBAL, SYM_A_NONE)
 
 /* Also so that they keep their endbr64: the kernel takes it from what no pointer leads to. */
 	.section .rodata, "a"

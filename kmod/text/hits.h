@@ -3,7 +3,8 @@
 #ifndef KI_HITS_H
 #define KI_HITS_H
 
-#define KI_HITS 1024
+#define KI_HITS	     1024
+#define KI_HIT_BYTES 16 /* of each; they stand side by side */
 
 #ifndef __ASSEMBLY__
 #include <linux/ptrace.h>
@@ -15,7 +16,6 @@ static_assert(KI_HITS == KI_PROCESS_STUBS); /* of which no assembler knows */
 
 typedef void ki_hit(unsigned long addr, struct pt_regs *regs);
 
-extern const char ki_hits_begin[], ki_hits_end[];
 extern ki_hit *const ki_hits[KI_HITS];
 
 #endif

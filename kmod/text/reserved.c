@@ -82,7 +82,7 @@ static void add_own(struct ki_rows *r)
 {
 	unsigned long start = KI_MODULE_TEXT(THIS_MODULE);
 	unsigned long end = start + KI_MODULE_TEXT_SIZE(THIS_MODULE);
-	unsigned long from = (unsigned long)ki_hits_begin, to = (unsigned long)ki_hits_end;
+	unsigned long from = (unsigned long)ki_hits[0], to = from + KI_HITS * KI_HIT_BYTES;
 
 	add(r, start, from - start, KI_R_SELF, 0);
 	add(r, to, end - to, KI_R_SELF, 0);

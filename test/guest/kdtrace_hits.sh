@@ -111,7 +111,8 @@ places=$(way | cut -d ' ' -f 1)
 ok "thousands of places" [ "$places" -gt 2000 ]
 is "all by the driver" "$(way)" "$places $by_driver"
 all '[a-m]*' -xuprobes > /tmp/uprobes
-is "the same functions as uprobes find, as often" "$(grep '^[a-m]' /tmp/all | diff - /tmp/uprobes) $(wc -l < /tmp/uprobes | awk '{ print $1 > 2 }')" " 1"
+is "the same functions as uprobes find, as often" "$(grep '^[a-m]' /tmp/all | diff - /tmp/uprobes)" ""
+ok "some of them" grep -q '^getppid 250$' /tmp/uprobes
 ok "which were uprobes" grep -q "by uprobes, as asked for" /tmp/kd.err
 
 # ---- several at one place ----
