@@ -38,11 +38,12 @@ LIBS    := -Wl,--as-needed -lZydis -lZycore -lxxhash -ljansson $(if $(HAVE_DW),-
 
 LIB_SRC   := $(sort $(wildcard lib/*/*.c lib/*/*/*.c))
 TOOLS     := $(notdir $(patsubst %/,%,$(wildcard tools/*/)))
-UNIT_SRC  := $(sort $(filter-out test/unit/common_%,$(wildcard test/unit/*.c)))
-UNIT_COMMON := $(wildcard test/unit/common_*.c)
+UNIT_SRC  := $(sort $(wildcard test/unit/*/test_*.c))
+UNIT_COMMON := $(wildcard test/unit/common/*.c)
 
 LIB_OBJ   := $(LIB_SRC:%.c=$(O)/%.o)
-UNIT_BIN  := $(UNIT_SRC:test/unit/%.c=$(O)/test/unit/%)
+# The programs stand side by side, wherever their sources are.
+UNIT_BIN  := $(patsubst %.c,$(O)/test/unit/%,$(notdir $(UNIT_SRC)))
 TOOL_BIN  := $(TOOLS:%=$(O)/bin/%)
 
 all: $(O)/libkerninst.a $(O)/libkerninst.so $(TOOL_BIN) $(O)/kerninst.pc
@@ -76,15 +77,19 @@ $(O)/lib/render/html_assets.o: $(wildcard lib/render/cover_report.*)
 
 include test/decoder/decoder.mk
 
-$(O)/test/unit/%: $(O)/test/unit/%.o $(UNIT_COMMON:%.c=$(O)/%.o) $(DRV_OBJ) $(O)/libkerninst.a
-	$(call say,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka $(LIBS) -lelf
+define UNIT_RULE
+$(O)/test/unit/$(notdir $(1:.c=)): $(O)/$(1:.c=.o) $(UNIT_COMMON:%.c=$(O)/%.o) $(DRV_OBJ) $(O)/libkerninst.a
+	$$(call say,LD,$$@)$$(CC) $$(CFLAGS) $$(LDFLAGS) -o $$@ $$^ -lcmocka $$(LIBS) -lelf
+endef
+$(foreach t,$(UNIT_SRC),$(eval $(call UNIT_RULE,$(t))))
+$(O)/test/unit/%.o: CPPFLAGS += -Itest/unit/common
 
 # They compile files of the driver.
-$(O)/test/unit/test_copy.o $(O)/test/unit/common_extreme.o $(O)/test/unit/test_fill.o $(O)/test/unit/test_heap.o $(O)/test/unit/test_mute.o $(O)/test/unit/test_record.o $(O)/test/unit/test_table.o $(O)/test/unit/test_table_shared.o: CPPFLAGS += -Itest/unit/shim -Ikmod
+$(O)/test/unit/kmod/test_copy.o $(O)/test/unit/common/common_extreme.o $(O)/test/unit/kmod/test_fill.o $(O)/test/unit/kmod/test_heap.o $(O)/test/unit/kmod/test_mute.o $(O)/test/unit/kmod/test_record.o $(O)/test/unit/kmod/test_table.o $(O)/test/unit/kmod/test_table_shared.o: CPPFLAGS += -Itest/unit/shim -Ikmod
 # It compiles files of a tool.
-$(O)/test/unit/test_top.o: CPPFLAGS += -Itools/kerninst -Itools/kerninst/cli
+$(O)/test/unit/tools/test_top.o: CPPFLAGS += -Itools/kerninst -Itools/kerninst/cli
 # All of the driver's names are hidden: other tests compile other files of it.
-$(O)/test/unit/common_linker.o: test/unit/common_linker.c build/decoder/6.1/inat-tables.c
+$(O)/test/unit/common/common_linker.o: test/unit/common/common_linker.c build/decoder/6.1/inat-tables.c
 	$(call say,CC,$<)mkdir -p $(@D) && $(CC) $(CPPFLAGS) -Ibuild/decoder/6.1 -Itest/unit/shim -Ikmod $(CFLAGS) -MMD -MP -MT $@ -c -o $(@:.o=.all) $< && \
 	    objcopy -w -G 'linker_*' $(@:.o=.all) $@ && rm $(@:.o=.all)
 

@@ -6,9 +6,9 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 
 . bench/options.sh bench/kcov.sh "Prints a table; ends with 1 if it could not be measured, or if it is over the limits of
-test/guest/kcov.sh." "$@"
+test/guest/kcov/kcov.sh." "$@"
 set -o pipefail
-vm/run --kernel "$kernel" --icount --timeout 300 -- test/guest/kcov.sh cost | awk -v kernel="$release" '
+vm/run --kernel "$kernel" --icount --timeout 300 -- test/guest/kcov/kcov.sh cost | awk -v kernel="$release" '
 	$1 == "#" { v[$2] = $3 }
 	function row(what, how, key,    more) {
 		more = v[key how] - v["none"]

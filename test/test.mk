@@ -38,8 +38,8 @@ include test/cover/cover.mk
 include test/process/process.mk
 include test/fuzz/host.mk
 
-GUEST_BIN := $(patsubst test/guest/%.c,build/test/%,$(wildcard test/guest/*.c))
-build/test/%: test/guest/%.c $(O)/libkerninst.a
+GUEST_BIN := $(patsubst test/guest/linked/%.c,build/test/%,$(wildcard test/guest/linked/*.c))
+build/test/%: test/guest/linked/%.c $(O)/libkerninst.a
 	$(call say,CC,$@)mkdir -p $(@D) && $(CC) $(CPPFLAGS) $(CFLAGS) -Itest/guest -pthread -o $@ $^ $(LIBS)
 
 deps:

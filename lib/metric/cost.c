@@ -14,7 +14,7 @@
  * been spent until then is kept. A bounce is more, a breakpoint much more. A function that is moved
  * has none of them, but a jump at its entry and behind each of its calls, which is not seen here.
  *
- * What a helper costs is in a table: test/guest/cost.sh compares it with what QEMU counts.
+ * What a helper costs is in a table: test/guest/metrics/cost.sh compares it with what QEMU counts.
  */
 #include <errno.h>
 #include <math.h>

@@ -5,7 +5,7 @@
 DECODERS  := 6.1 6.12
 DRV_OBJ   := $(DECODERS:%=$(O)/test/decoder/drv-%.o)
 DRV_FLAGS  = -DDRV_VET=drv_vet_$(subst .,_,$*) -DDRV_READ=drv_read_$(subst .,_,$*) \
-             -Ibuild/decoder/$* -Itest/unit/shim -Itest/unit -Ikmod
+             -Ibuild/decoder/$* -Itest/unit/shim -Itest/unit/common -Ikmod
 
 build/decoder/%/inat-tables.c:
 	$(call say,DECODER,$*)mkdir -p $(@D) && dir=$$(vm/kernel $* decoder) && \
@@ -21,8 +21,8 @@ $(O)/test/decoder/drv-%.o: test/decoder/drv.c build/decoder/%/inat-tables.c
 build/fuzz/test/decoder/drv-%.o: test/decoder/drv.c build/decoder/%/inat-tables.c
 	$(call say,CC,$@)$(call drv_object,$(FUZZ_CC) $(DRV_FLAGS) $(CPPFLAGS) $(FUZZ_CFLAGS))
 
-$(O)/test/fuzz/vetting.o: CPPFLAGS += -Itest/unit
-$(O)/test/fuzz/vetting: $(O)/test/fuzz/vetting.o $(O)/test/unit/common_drv.o $(DRV_OBJ)
+$(O)/test/fuzz/vetting.o: CPPFLAGS += -Itest/unit/common
+$(O)/test/fuzz/vetting: $(O)/test/fuzz/vetting.o $(O)/test/unit/common/common_drv.o $(DRV_OBJ)
 	$(call say,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 .PRECIOUS: build/decoder/%/inat-tables.c

@@ -16,9 +16,9 @@ build/fuzz/bin/%: build/fuzz/test/fuzz/%.o $(LIB_SRC:%.c=build/fuzz/%.o)
 build/fuzz/bin/image build/fuzz/bin/program: \
     $(patsubst %.c,build/fuzz/%.o,$(wildcard test/fuzz/common_*.c))
 
-build/fuzz/bin/snippet build/fuzz/bin/predicate: build/fuzz/test/unit/common_drv.o \
+build/fuzz/bin/snippet build/fuzz/bin/predicate: build/fuzz/test/unit/common/common_drv.o \
     $(DECODERS:%=build/fuzz/test/decoder/drv-%.o)
-build/fuzz/test/fuzz/snippet.o build/fuzz/test/fuzz/predicate.o: CPPFLAGS += -Itest/unit
+build/fuzz/test/fuzz/snippet.o build/fuzz/test/fuzz/predicate.o: CPPFLAGS += -Itest/unit/common
 
 # The same code with the thread sanitizer.
 TSAN_OBJ := $(patsubst %.c,build/tsan/%.o,$(LIB_SRC) test/fuzz/threads.c $(wildcard test/fuzz/common_*.c))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The page and a live kernel: test/guest/page.sh has the daemon and a load that comes and goes.
+// The page and a live kernel: test/guest/tools/page.sh has the daemon and a load that comes and goes.
 import { readFile } from "node:fs/promises";
 import { assert, run, test, until } from "./browser.mjs";
 import { painted, postsTo, ready, selectFunction, selectMetric, values } from "./steps.mjs";

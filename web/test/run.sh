@@ -64,7 +64,7 @@ live() {
 	local log port machine
 	log=$(mktemp)
 	port=$(node -e 'const s = require("net").createServer().listen(0, "127.0.0.1", () => { console.log(s.address().port); s.close(); })')
-	PORT=$port KI_VM_QUIET=1 ../vm/run --forward "$port:$port" --timeout 600 -- env PORT="$port" "$PWD/../test/guest/page.sh" > "$log" 2>&1 &
+	PORT=$port KI_VM_QUIET=1 ../vm/run --forward "$port:$port" --timeout 600 -- env PORT="$port" "$PWD/../test/guest/tools/page.sh" > "$log" 2>&1 &
 	machine=$!
 	until KPERFMON_URL=$(grep -o 'http://127[^ ]*' "$log") || ! kill -0 $machine 2> /dev/null; do sleep 0.2; done
 	check "kerninstd serves the page from the machine" test -n "$KPERFMON_URL"

@@ -3,7 +3,7 @@
  * The victim, and the one who calls it and notices everything.
  *
  * The victim has a place for every kind of springboard, with instruction boundaries wherever one
- * can be. The offsets are what test/guest/race.sh names, so they are asserted. No ftrace site and
+ * can be. The offsets are what test/guest/race/race.sh names, so they are asserted. No ftrace site and
  * no endbr: it begins with what matters.
  */
 #include <linux/linkage.h>

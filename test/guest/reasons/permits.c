@@ -151,14 +151,14 @@ const struct reason_case case_NEVER_RETURNS = {
 	.tool = {"stat", "-m", "walltime", "ki_reasons:ki_r_forever", "--", "true"},
 	.names = "ki_reasons:ki_r_forever"};
 
-const struct reason_case case_OK = {.suite =
-					    "test/unit/test_err.c"}; /* nothing is refused for it */
+const struct reason_case case_OK = {
+	.suite = "test/unit/util/test_err.c"}; /* nothing is refused for it */
 
 /* Other kernels, other drivers, none at all; lockdown is for good. */
-IN_SUITE(NO_DEVICE, "test/guest/abi.sh")
-IN_SUITE(ABI_MISMATCH, "test/guest/abi.sh")
+IN_SUITE(NO_DEVICE, "test/guest/driver/abi.sh")
+IN_SUITE(ABI_MISMATCH, "test/guest/driver/abi.sh")
 IN_SUITE(LOCKDOWN, "test/guest/permit/main.c")
-IN_SUITE(UNKNOWN_KERNEL, "test/guest/unknown.sh")
-IN_SUITE(NO_PATHS, "test/guest/unknown.sh")
-IN_SUITE(INSTRUMENT_VERSION, "test/guest/instruments.sh")
-IN_SUITE(ASLEEP, "test/guest/let_go.sh")
+IN_SUITE(UNKNOWN_KERNEL, "test/guest/driver/unknown.sh")
+IN_SUITE(NO_PATHS, "test/guest/driver/unknown.sh")
+IN_SUITE(INSTRUMENT_VERSION, "test/guest/instruments/instruments.sh")
+IN_SUITE(ASLEEP, "test/guest/driver/let_go.sh")

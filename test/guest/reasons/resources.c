@@ -231,4 +231,4 @@ ASKED(RETURNS_FULL, ask_returns)
 
 IN_SUITE(HEAP_FULL, "test/guest/full/filling.c")
 /* It takes counters of the processor's own, which guests have not. */
-IN_SUITE(EVENTS_BUSY, "test/unit/test_events.c")
+IN_SUITE(EVENTS_BUSY, "test/unit/metric/test_events.c")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# build/test/torture: what test/guest/torture.sh drives. make torture: all of it, SEED= and MINUTES=.
+# build/test/torture: what test/guest/torture/torture.sh drives. make torture: all of it, SEED= and MINUTES=.
 
 TORTURE_C := $(wildcard test/guest/torture/*.c)
 build/test/torture: $(TORTURE_C) test/guest/torture/torture.h $(O)/libkerninst.a
@@ -12,6 +12,6 @@ MINUTES ?= 50
 KERNEL ?= 6.1
 torture: all test-progs test-torture
 	$(Q)$(MAKE) mate-module KERNEL=$(KERNEL)
-	$(Q)vm/run --kernel $(KERNEL) --timeout $$(($(MINUTES) * 60 + 900)) -- test/guest/torture.sh $(SEED) $$(($(MINUTES) * 60))
+	$(Q)vm/run --kernel $(KERNEL) --timeout $$(($(MINUTES) * 60 + 900)) -- test/guest/torture/torture.sh $(SEED) $$(($(MINUTES) * 60))
 
 .PHONY: torture test-torture

@@ -1,0 +1,103 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Functions and actions of D, each against what is known otherwise: /proc/kallsyms, perl, the shell.
+# shellcheck disable=SC2016 # $target is kdtrace's
+. "$(dirname "$0")/../common/lib.sh"
+start
+kd=$top/build/release/bin/kdtrace
+
+# d PROGRAM [OPTION...]: its output, quiet, without the blanks at both ends of lines
+d() { timeout 120 "$kd" -qn "$@" 2> /tmp/kd.err | sed 's/^ *//; s/ *$//; /^$/d'; }
+calls='perl -e "getpriority 0, 0 for 1 .. 50"'
+
+# ---- addresses by name ----
+
+is "sym(), func(), mod() in columns" "$(timeout 60 "$kd" -qn 'BEGIN { sym((uintptr_t)&`vfs_read); func((uintptr_t)&`vfs_read + 3); mod((uintptr_t)&`vfs_read); sym(0); mod(7); exit(0); }' 2> /tmp/kd.err)" \
+	"$(printf '  %-50s  %-50s  %-50s  %-50s  %-50s' 'vmlinux`vfs_read' 'vmlinux`vfs_read' vmlinux 0x0 0x7)"
+is "as conversions" "$(d 'BEGIN { printf("%a|%a|%24a|%-24a|%a", &`vfs_read, (uintptr_t)&`vfs_read + 5, &`vfs_read, &`vfs_read, sym((uintptr_t)&`vfs_read + 9)); exit(0); }')" \
+	'vmlinux`vfs_read|vmlinux`vfs_read+0x5|        vmlinux`vfs_read|vmlinux`vfs_read        |vmlinux`vfs_read'
+is "as keys: what is in one function is one" "$(d 'BEGIN { this->a = (uintptr_t)&`vfs_read; @[sym(this->a)] = count(); @[sym(this->a + 1)] = count(); @[func(this->a + 2)] = count(); @[sym(9)] = count();
+	@m[mod(this->a)] = sum(3); @m[mod((uintptr_t)&`vfs_write)] = sum(4); @x[sym(this->a)] = max(3); @x[sym(this->a + 4)] = max(8); @x[sym(this->a + 5)] = max(5);
+	@n[sym(this->a)] = min(3); @n[sym(this->a + 4)] = min(-8); @v[sym(this->a)] = avg(3); @v[sym(this->a + 1)] = avg(6); @v[sym(this->a + 2)] = avg(6); exit(0); }' | tr -s ' ' | tr '\n' ';')" \
+	'0x9 1;vmlinux`vfs_read 3;vmlinux 7;vmlinux`vfs_read 8;vmlinux`vfs_read -8;vmlinux`vfs_read 5;'
+is "printa of them" "$(d 'BEGIN { @[sym((uintptr_t)&`vfs_read + 1)] = count(); printa("%-20a%@3d\n", @); exit(0); }')" 'vmlinux`vfs_read      1'
+is "and cleared" "$(d 'BEGIN { @[sym((uintptr_t)&`vfs_read + 1)] = count(); @[sym((uintptr_t)&`vfs_read + 2)] = count(); printa("%a %@d,", @); clear(@); printa("%a %@d,", @); trunc(@); printa("%a %@d,", @); exit(0); }')" 'vmlinux`vfs_read 2,vmlinux`vfs_read 0,'
+is "a process's, where it is not known" "$(d 'BEGIN { usym(4096); ufunc(4096); umod(4096); uaddr(4096); exit(0); }' | tr -s ' ')" "0x1000 0x1000 0x1000 0x1000"
+is "a program's code, by its file" "$(d 'profile-197 /pid == $target && arg1/ { @[umod(arg1)] = count(); } END { printa("%A\n", @); }' -c 'perl -e "alarm 2; 1 while 1"' | grep -c '^\(perl\|libperl.so.*\)$')" 1
+is "usym() has no offsets, and is shorter than uaddr()" "$(d 'profile-197 /pid == $target && arg1/ { @[usym(arg1)] = count(); @a[uaddr(arg1)] = count(); } END { printa("s %A\n", @); printa("a %A\n", @a); }' -c 'perl -e "alarm 2; 1 while 1"' |
+	awk '/^s.*[+]/ { bad++ } /^s/ { s++ } /^a/ { a++ } END { print bad + 0, (s > 0 && s < a) }')" "0 1"
+
+# ---- print() ----
+
+types='struct in { int a; char c[8]; }; enum e { NONE, ONE, TWO }; struct out { struct in i; long l[4]; unsigned int b:3, r:5; enum e e; struct in *p; union { short s; uint8_t u; }; long zero; };'
+is "print() of a structure" "$(timeout 60 "$kd" -qn "$types"' BEGIN { this->o = (struct out *)alloca(sizeof(struct out)); this->o->i.a = -5; this->s = (char *)this->o + 4; *this->s = 97; *(this->s + 1) = 98; *(this->s + 2) = 99; *(this->o->l + 2) = 77; *((uint8_t *)this->o + 48) = 0x2d;
+	this->o->e = TWO; this->o->p = (struct in *)0x1234; this->o->s = 9; print(this->o); exit(0); }' 2> /tmp/kd.err | sed 's/^0x[0-9a-f]* /ADDR /; s/^ \{44\}/>/')" "ADDR = *
+>(struct out) {
+> .i = (struct in) {
+>  .a = (int)-5,
+>  .c = (char [8]) \"abc\",
+> },
+> .l = (long [4]) [
+>  (long)77,
+> ],
+> .b = (unsigned int)5,
+> .r = (unsigned int)5,
+> .e = (enum e)TWO,
+> .p = (struct in *)0x1234,
+> (union) {
+>  .s = (short)9,
+>  .u = (unsigned char)9,
+> },
+>}"
+is "of the kernel's" "$(timeout 60 "$kd" -qn 'BEGIN { print(curthread); print(*curthread); exit(0); }' -x strsize=1024 2> /tmp/kd.err | grep -c '(struct task_struct) {')" 2
+is "of a number, a string, a part of it" "$(d "$types"' BEGIN { print(5); print((unsigned char)7); print("text"); print(ONE); this->o = (struct out *)alloca(sizeof(struct out)); this->o->i.a = 3; print(&this->o->i.a); print(this->o->i.a); exit(0); }' | sed 's/^0x[0-9a-f]* /ADDR /' | tr '\n' ';')" \
+	'(int)5;(unsigned char)7;(string) "text";(enum e)ONE;ADDR = *;(int)3;(int)3;'
+is "as many bytes as printsize says" "$(d "$types"' BEGIN { this->o = (struct out *)alloca(sizeof(struct out)); this->o->i.a = 3; this->o->p = (struct in *)7; print(this->o); exit(0); }' -x printsize=16 | tr '\n' ';' | sed 's/^0x[0-9a-f]* /ADDR /')" \
+	'ADDR = *;(struct out) {;.i = (struct in) {;.a = (int)3,;},;...;};'
+is "of what cannot be read: a fault" "$(d "$types"' BEGIN { print((struct out *)8); } ERROR { printf("%d %d\n", arg4, arg5); } BEGIN { exit(0); }')" "1 8"
+
+# ---- stacks ----
+
+is "as many frames as stack() says: printed, as a key, in a variable" "$(d 'fbt::__x64_sys_getpriority:entry /pid == $target/ { x = stack(2); @[stack(1)] = count(); @v[x] = count(); } END { printf("%k", x); printa("K%k%@d\n", @); printa("V%k%@d\n", @v); }' -c "$calls" | sed 's/+0x.*//' | tr '\n' ';')" \
+	'vmlinux`__x64_sys_getpriority;vmlinux`do_syscall_64;K;vmlinux`__x64_sys_getpriority;50;V;vmlinux`__x64_sys_getpriority;vmlinux`do_syscall_64;50;'
+is "stacks that begin alike are one key" "$(d 'fbt::security_task_getscheduler:entry,fbt::__x64_sys_getpriority:entry /pid == $target/ { @[stack(1)] = count(); } fbt::__x64_sys_getpriority:return /pid == $target/ { @n = count(); } END { printa("%@d\n", @n); }' -c "$calls" | tail -n 1)" 50
+is "a stack of the thread's, forgotten" "$(d 'BEGIN { self->s = stack(1); self->s = 0; printf("[%k]", self->s); y[1] = stack(); exit(0); }' | tr -d '\n')" "[]"
+
+# ---- how often a value counts ----
+
+is "weights of quantize()" "$(d 'BEGIN { @ = quantize(4, 3); @ = quantize(5); @ = quantize(6, 1 + 1); @ = quantize(-1, 4); this->w = -1; @ = quantize(1, this->w); exit(0); }' | grep -v Dist | awk '$NF { print $1, $NF }' | tr '\n' ';')" "-1 4;1 -1;4 6;"
+is "by keys, of lquantize() and llquantize()" "$(d 'BEGIN { @["a"] = lquantize(7, 0, 10, 5, 20); @["b"] = lquantize(7, 0, 10, 5); @["a"] = lquantize(1, 0, 10, 5, 2); @["a"] = lquantize(9, 0, 10, 5, 1);
+	@l = llquantize(7, 10, 0, 1, 10, 6); @l = llquantize(7, 10, 0, 1, 10, 7); exit(0); }' | grep -v Dist | awk '$NF { print $1, $NF }' | tr '\n' ';')" "b b;5 1;a a;0 2;5 21;7 13;"
+is "cleared, and then more" "$(d 'BEGIN { @ = quantize(4, 3); @ = quantize(4, 5); clear(@); } tick-300ms { @ = quantize(4, 5); @ = quantize(1, 9); exit(0); } END { printa(@); }' | grep -v Dist | awk '$NF { print $1, $NF }' | tr '\n' ';')" "1 9;4 5;"
+
+# ---- numbers, memory, networks ----
+
+is "inet_ntop(), link_ntop()" "$(d 'BEGIN { this->p = (uint8_t *)alloca(16); this->p[0] = 192; this->p[1] = 168; this->p[2] = 0; this->p[3] = 1; printf("%s ", inet_ntop(AF_INET, this->p)); printf("%s ", inet_ntoa(this->p));
+	printf("%s ", link_ntop(ARPHRD_ETHER, this->p)); this->p[15] = 0xfe; this->p[0] = 0x20; this->p[1] = this->p[2] = this->p[3] = 0; printf("%s\n", inet_ntop(AF_INET6, this->p)); exit(0); }')" "192.168.0.1 192.168.0.1 C0:A8:00:01:00:00 2000::fe"
+is "an unknown family is a fault" "$(d 'BEGIN { this->p = (uint8_t *)alloca(16); printf("%s", inet_ntop(99, this->p)); } ERROR { printf("%d\n", arg4); } BEGIN { exit(0); }')" 1
+is "rand(): 300 numbers in each half, two halves of the lowest bit" "$(d 'syscall::getpriority:entry /pid == $target/ { this->r = rand(); @n[this->r < 0] = count(); @h = sum(this->r > 0x40000000); @l = sum(this->r & 1); @d[rand()] = count(); } END { printa("%d %@d\n", @n); printa("h %@d\n", @h); printa("l %@d\n", @l); printa("d%d\n", @d); }' -c 'perl -e "getpriority 0, 0 for 1 .. 600"' |
+	awk '/^0/ { n = $2 } /^[hl]/ { if ($2 < 200 || $2 > 400) bad = bad " " $0 } /^d/ { d++ } END { print n, (d > 595), bad }')" "600 1 "
+printf '%s\n' "$calls" true > /tmp/inner.sh
+printf 'sh /tmp/inner.sh\ntrue\n' > /tmp/outer.sh
+is "progenyof()" "$(d 'syscall::getpriority:entry /progenyof($target)/ { @[pid == $target, progenyof(1), progenyof(99999999)] = count(); }' -c "sh /tmp/outer.sh" | tr -s ' ')" "0 1 0 50"
+is "who has a mutex" "$(d 'fbt::mutex_unlock:entry /pid == $target/ { this->m = (struct mutex *)arg0; @[mutex_owned(this->m) != 0, mutex_owner(this->m) == curthread, mutex_type_adaptive(this->m), mutex_type_spin(this->m)] = count(); } END { printa("%d %d %d %d\n", @); }' -c "$calls; ls -lR /etc | cat > /dev/null")" "1 1 1 0"
+is "a lock that nobody has" "$(d 'BEGIN { printf("%d %d %d\n", rw_read_held((rwlock_t *)&`tasklist_lock), rw_write_held((rwlock_t *)&`tasklist_lock), rw_iswriter((rwlock_t *)&`tasklist_lock)); exit(0); }')" "0 0 0"
+is "one that each new process is written under" "$(d 'fbt::attach_pid:entry { @[rw_write_held((rwlock_t *)&`tasklist_lock), rw_iswriter((rwlock_t *)&`tasklist_lock), rw_read_held((rwlock_t *)&`tasklist_lock)] = count(); }
+	END { printa("%d %d %d\n", @); }' -c 'sh -c "/bin/true; /bin/true"')" "1 1 0"
+
+# ---- what changes the system ----
+
+timeout 60 "$kd" -qwn 'syscall::getpriority:entry /pid == $target/ { raise(SIGUSR1); }' -c 'perl -e "\$SIG{USR1} = sub { print qq(caught\n); exit 5 }; getpriority 0, 0; sleep 9"' > /tmp/kd.out 2>&1
+is "raise() is a signal to the process" "$(tr '\n' ' ' < /tmp/kd.out)" "caught  "
+timeout 60 "$kd" -qwn 'syscall::getpriority:entry /pid == $target/ { stop(); x = 1; } tick-500ms /x/ { x++; } tick-500ms /x == 3/ { system("grep State /proc/%d/status; kill -CONT %d", $target, $target); exit(0); }' -c 'perl -e "getpriority 0, 0; sleep 5"' > /tmp/kd.out 2>&1
+ok "stop() stops it: $(tr '\n' ' ' < /tmp/kd.out)" grep -q 'State:.T (stopped)' /tmp/kd.out
+for p in 'raise(9)' 'stop()' 'system("true")' 'freopen("/tmp/x")' 'chill(1)' 'panic()' 'breakpoint()'; do
+	timeout 60 "$kd" -qn "BEGIN { $p; exit(0); }" > /tmp/kd.out 2> /tmp/kd.err
+	is "$p needs -w" "$? $(cat /tmp/kd.err)" "1 kdtrace: could not enable tracing: Destructive actions not allowed"
+done
+for p in 'chill(1)' 'panic()' 'breakpoint()'; do
+	timeout 60 "$kd" -qwn "BEGIN { $p; exit(0); }" > /tmp/kd.out 2> /tmp/kd.err
+	is "$p is refused" "$? $(cat /tmp/kd.err)" "1 kdtrace: could not enable tracing: ${p%(*}() would stop the system"
+done
+soon "nothing is left" 0 field windows
+finish

@@ -1,0 +1,54 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# The D language on the live kernel: strings as values, the kernel's types, expressions.
+# shellcheck disable=SC2016 # $target is kdtrace's
+. "$(dirname "$0")/../common/lib.sh"
+start
+kd=$top/build/release/bin/kdtrace
+calls='perl -e "getpriority 0, 0 for 1 .. 500"'
+
+# d PROGRAM [OPTION...]: its output, quiet, without the blanks at both ends of lines
+d() { timeout 120 "$kd" -qn "$@" 2> /tmp/kd.err | sed 's/^ *//; s/ *$//; /^$/d'; }
+
+is "strings as values" "$(d 'syscall::openat:entry /pid == $target/ { self->p = copyinstr(arg1); }
+	syscall::openat:return /pid == $target && self->p != NULL && dirname(self->p) == "/etc" && basename(self->p) == "hostname"/
+	{ seen[basename(self->p)] = strjoin(execname, strjoin(":", self->p)); self->p = 0; @[basename(dirname(self->p = "/a/b"))] = count(); }
+	END { printf("%s\n", seen["hostname"]); printf("%s %d\n", seen["nothing"] == "" ? "none" : "one", seen["hostname"] > "cat" ); }' \
+	-c 'cat /etc/hostname > /dev/null' | tr -s ' ' | grep -v '^$' | tail -n +1 | tr '\n' ';')" "cat:/etc/hostname;none 1;a 1;"
+deep=1 chain=
+for i in {1..20}; do deep="curthread->tgid + ($deep)" chain="$chain(curthread->tgid == -$i || (pid == curthread->tgid && "; done
+is "what is nested deep" "$(d "BEGIN { printf(\"%d %d %d\", ($deep) == 20 * pid + 1, 7 < $deep, ${chain}1$(printf '))%.0s' {1..20})); exit(0); }")" "1 1 1"
+is "what is more than its type holds" "$(d 'BEGIN { a = 0x7fffffff; printf("%d %d %x %u ", a + 1, 1 << 33, 1 << 33, (unsigned)-1 >> 1); trace(1 << 31); exit(0); }')" "-2147483648 0 0 2147483647 -2147483648"
+is "characters of the kernel's" "$(d 'BEGIN { printf("%d", stringof(`linux_banner) == (string)`linux_banner); trace(substr(stringof(`linux_banner), 0, 5)); trace(*`linux_banner == 76); exit(0); }')" "1Linux1"
+is "bytes of a string" "$(d 'BEGIN { s = "hello"; i = 4; printf("%c%c%d %c %d %d %c", s[0], s[i], s[5], execname[0], s[i + 300], sizeof(1L), strjoin(s, "xyz")[6]); exit(0); }')" "ho0 k 0 8 y"
+is "what nothing is assigned to is 0, and empty" "$(d 'this int x; this string s; string g; self string t; string a[int]; BEGIN { printf("[%d][%s][%s][%s][%s]", this->x, this->s, g, self->t, a[1]); exit(0); }')" "[0][][][][]"
+is "functions of strings" "$(d 'BEGIN { printf("%s|%s|%s|%s|%s|%d|%d|%d|%s|%s|%s|%s|%s|%d|%s\n", substr("abcdef", 2, 3), substr("abcdef", -2), strjoin("a", ""),
+	strchr("abcb", 98), strrchr("abcb", 98), index("abcb", "b"), rindex("abcb", "b"), strlen("abc"), dirname("/usr/lib/x"), basename("/usr/lib/"),
+	cleanpath("/a/./b//../c"), lltostr(-12), toupper("aBc"), strtoll("0x1f", 16), strstr("abcde", "cd")); exit(0); }')" \
+	"cde|ef|a|bcb|b|1|3|3|/usr/lib|lib|/a/c|-12|ABC|31|cde"
+is "strtok" "$(d 'BEGIN { printf("%s,", strtok("a  bc;d", " ;")); printf("%s,", strtok(NULL, " ;")); printf("%s,", strtok(NULL, " ;"));
+	printf("%s\n", strtok(NULL, " ;") == NULL ? "end" : "more"); exit(0); }')" "a,bc,d,end"
+is "a string of 200 bytes" "$(d 'BEGIN { s = "0123456789"; s = strjoin(s, s); s = strjoin(s, s); s = strjoin(s, s); s = strjoin(s, s); s = strjoin(s, s); printf("%d\n", strlen(s)); exit(0); }')" 255
+is "the kernel's types" "$(d 'BEGIN { ppid_of = $pid; printf("%d\n", `max_pfn > 1000 && sizeof(struct task_struct) > 1000); }
+	syscall::getpriority:entry /pid == $target/ { @[curthread->comm, curthread->tgid == pid, curthread->real_parent->tgid == ppid_of, stringof(curthread->comm) == execname] = count(); }' -c "$calls" | tr -s ' ' | tr '\n' ';')" "1;perl 1 1 1 500;"
+is "assignments in expressions, inlines, arrays of threads" "$(d 'inline int twice[int a] = 2 * a; BEGIN { x = y = 3; self->a[1, "k"] = twice[x] + (z = 4); printf("%d %d %d %d\n", x++ + ++y, x, self->a[1, "k"], (1, z)); exit(0); }')" "7 4 10 4"
+is "min and max that are cleared" "$(d 'BEGIN { i = 0; @m = min(5); @x["a"] = max(5); @l["b"] = max(8); } tick-50ms { i++; } tick-50ms /i == 2/ { printa("%@d", @m); clear(@m); clear(@x); trunc(@l); }
+	tick-50ms /i == 6/ { @m = min(9); @m = min(8); @x["a"] = max(2); exit(0); } END { printa("%@d\n", @m); }' | tr -s ' ' | tr '\n' ';')" "58;a 2;"
+# ---- if, else ----
+
+is "of 500 numbers, by what divides them" "$(d 'syscall::getpriority:entry /pid == $target/ { n++; if (n % 15 == 0) @["fizzbuzz"] = count(); else if (n % 5 == 0) @["buzz"] = count(); else if (n % 3 == 0) { @["fizz"] = count(); } else { @["number"] = count(); @s = sum(n); } }' \
+	-c "$calls" | tr -s ' ' | tr '\n' ';')" "fizzbuzz 33;buzz 67;fizz 133;number 267;$(perl -e '$s += $_ % 3 && $_ % 5 ? $_ : 0 for 1 .. 500; print $s');"
+is "records and changes in both branches" "$(d 'BEGIN { x = 2; printf("a"); if (x == 2) { printf("b%d", x); x = 3; this->y = "k"; printf("c%d", x); } else { printf("no"); x = 9; }
+	if (x == 2) printf("no"); else { if (x == 3) { printf("d%s", this->y); a[x] = 7; } } if (!x); else printf("e%d", a[3]); printf("f"); exit(x == 3 ? 0 : 1); }')" "ab2c3dke7f"
+is "one line for a firing, none if nothing is recorded" "$(timeout 60 "$kd" -n 'int x; BEGIN { trace(1); if (0) trace(2); else trace(3); trace(4); } BEGIN { if (0) trace(5); }
+	BEGIN { if (1) trace(6); else { trace(7); } } BEGIN { if (0) { trace(8); trace(9); } } BEGIN { if (x) trace("no"); if (!x++) { trace("one"); if (x) trace(2); } exit(0); }' 2> /dev/null | sed 's/^  [0-9]/  0/')" \
+	"CPU     ID                    FUNCTION:NAME
+  0      1                           :BEGIN           1          3          4
+  0      1                           :BEGIN           6
+$(printf '%3u %6u %32s   %-33s %10d' 0 1 :BEGIN one 2)"
+is "a condition that faults takes no branch" "$(d 'BEGIN { printf("no"); if (*(int *)0) x = 1; else x = 2; x = 3; } ERROR { printf("%d %d", arg2, x); } BEGIN { exit(0); }')" "2 0"
+is "a fault in a branch ends the clause, one in the other does not" "$(d 'int x, y; BEGIN { printf("lost"); if (!x) { y = 1; z = *(int *)8; y = 2; } else w = *(int *)0; y = 3; printf("never"); } ERROR { printf("%d %d %d;", arg2, arg5, y); }
+	BEGIN { printf("kept "); if (x) { y = *(int *)0; } else { y = 5; } printf("%d;", y); } ERROR { if (y == 1) printf("E%d", y); else printf("never"); printf("F;"); } BEGIN { exit(0); }')" "4 8 1;E1F;kept 5;"
+is "what is speculative in a branch" "$(d 'BEGIN { i = speculation(); if (i) { speculate(i); printf("later "); if (i == 1) printf("too "); } printf("now "); } BEGIN { if (i == 1) commit(i); else discard(i); } BEGIN { exit(0); }')" "now later too"
+soon "nothing is left" 0 field windows
+finish

@@ -1,0 +1,90 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# D in processes: pid probes at entries, returns and offsets, of programs that -c starts and that -p
+# finds, with everything that clauses have elsewhere.
+# shellcheck disable=SC2016 # $target is kdtrace's
+. "$(dirname "$0")/../common/lib.sh"
+start
+kd=$top/build/release/bin/kdtrace
+bin=$top/build/test/process
+d() { timeout 120 "$kd" -q "$@" 2> /tmp/kd.err < /tmp/line | grep -v '^ready$' | sed 's/^ *//; s/ *$//; /^$/d' | tr -s ' '; }
+echo > /tmp/line
+work="$bin/pie 0 8000" # calls step 8000 times, leap 2000, the C library's getppid 250
+sum=$($work < /tmp/line | tail -n 1)
+sorted() { d "$@" | grep -vx "$sum" | sort | tr '\n' ' '; }
+
+# offsets: of step's instructions, in hexadecimal digits
+offsets() {
+	local start addr
+	start=$(nm "$bin/pie" | awk '$3 == "step" { print $1 }')
+	objdump -d --no-show-raw-insn --disassemble=step "$bin/pie" | awk '/^ *[0-9a-f]+:/ && !/nop/ { sub(":", "", $1); print $1 }' |
+		while read -r addr; do printf '%x\n' $((0x$addr - 0x$start)); done | sort | tr '\n' ' '
+}
+is "entries, from the first on" "$(sorted -n 'pid$target:pie:step:entry, pid$target:pie:leap:entry, pid$target:libc.so.6:getppid:entry { @[probemod, probefunc, probename] = count(); }' -c "$work")" \
+	"libc.so.6 getppid entry 250 pie leap entry 2000 pie step entry 8000 "
+is "the program does its work" "$(d -n 'pid$target:a.out:step:entry { @ = count(); } END { clear(@); trunc(@); }' -c "$work")" "$sum"
+is "a.out, and libc for libc.so.6" "$(sorted -n 'pid$target:a.out:main:entry, pid$target:libc:getppid:entry { @[probefunc] = count(); }' -c "$work")" "getppid 250 main 1 "
+is "arguments" "$(sorted -n 'pid$target:a.out:leap:entry { @[arg0 < 2000] = count(); @m = max(arg0); @s = sum(arg0); }' -c "$work")" "1 2000 1999 1999000 "
+is "each entry has a return, somewhere in the function" "$(sorted -n 'pid$target:a.out:leap:entry { self->ts = timestamp; } pid$target:a.out:leap:return /self->ts/ { @a[probename] = count(); @b[arg0 > 0] = count(); @t[timestamp > self->ts] = count(); self->ts = 0; }' -c "$work")" "1 2000 1 2000 return 2000 "
+is "what it returns" "$(sorted -n 'pid$target:libc:getppid:return { @[arg1 == ppid] = count(); }' -c "$work")" "1 250 "
+is "its offsets, as objdump has its instructions" "$("$kd" -ln 'pid$target:a.out:step:[0-9a-f]*' -c "$work" < /tmp/line 2> /dev/null | awk 'NR > 1 && $NF ~ /^[0-9a-f]+$/ { print $NF }' | sort | tr '\n' ' ')" \
+	"$(offsets)"
+is "an instruction" "$(sorted -n 'pid$target:a.out:step:0 { @[probename] = count(); }' -c "$work")" "0 8000 "
+is "symbols of the process" "$(sorted -n 'pid$target:a.out:step:entry { @[usym(uregs[R_RIP])] = count(); }' -c "$work")" 'pie`step 8000 '
+is "strings of the process" "$(d -n 'pid$target:libc:strtoul:entry { printf("of %s\n", copyinstr(arg0)); }' -c "$work" | grep -vx "$sum")" "of 8000"
+is "provider, process, name" "$(d -n 'pid$target:a.out:main:entry { printf("%d %s %d\n", probeprov == strjoin("pid", lltostr($target)), execname, pid == $target); }' -c "$work" | grep -vx "$sum")" "1 pie 1"
+is "with the kernel's probes in one program" "$(sorted -n 'pid$target:libc:getppid:entry { self->in = 1; } syscall::getppid:entry /self->in/ { @ = count(); self->in = 0; }' -c "$work")" "250 "
+is "four threads" "$(sorted -n 'pid$target:a.out:step:entry { @ = count(); @t[tid] = count(); } END { printa("%@d\n", @); printa("x %@d\n", @t); trunc(@t); trunc(@); }' -c "$bin/pie 4 2000")" "$("$bin/pie" 4 2000 < /tmp/line | tail -n 1) 8000 x 2000 x 2000 x 2000 x 2000 "
+is "a static program" "$(d -n 'pid$target:static:leap:entry { @ = count(); }' -c "$bin/static 0 8000" | grep -vx "$sum")" 2000
+
+# ---- one that runs: it is counted from then on, and what it forks is not it ----
+mkfifo /tmp/to
+"$bin/pie" 2 4000 < /tmp/to > /tmp/its &
+pid=$!
+exec {to}> /tmp/to
+until_true 20 grep -q ready /tmp/its
+"$kd" -qn 'pid$target:a.out:step:entry { @ = count(); }' -p $pid > /tmp/out 2> /tmp/kd.err &
+tool=$!
+until_true 60 installed
+echo >&"$to"
+until_true 60 eval '[ "$(wc -l < /tmp/its)" = 2 ]'
+kill -INT $tool
+wait $tool
+is "a process that runs" "$(tr -d ' \n' < /tmp/out)" 8000
+is "its text is what it was" "$("$bin/oracle" text $pid)" "$(echo >&"$to"; "$bin/oracle" text $pid)"
+exec {to}>&-
+wait $pid
+is "what it forks is not it" "$(d -n 'pid$target:libc:_exit:entry { @ = count(); }' -c "bash -c '(:); (:); :'")" 1
+
+# ---- probes that are written into programs ----
+written="$bin/written"
+is "the program has probes, under the names that readelf shows" "$("$kd" -ln 'test$target:::' -c "$written" < /tmp/line 2> /dev/null | awk 'NR > 1 { print $3, $4, $5 }' | sort | tr '\n' ' ')" \
+	"written costly costly written done round-done written step step written twice twice "
+is "an argument in memory, one in a register, a constant" "$(d -n 'test$target:::step { @[arg0 <= 0, arg1 == -2 * arg0, arg2] = count(); @s = sum(arg1); }' -c "$written" | sort | tr '\n' ' ')" "0 1 1 7 100 9900 "
+is "one probe at two places, each with its argument" "$(d -n 'test$target:::twice { @[arg0] = count(); }' -c "$written" | sort | tr '\n' ' ')" "0 1 1 2 1 "
+is "a name with a hyphen" "$(d -n 'test$target:written:done:round-done { printf("%d %d %s\n", arg0, arg1, probename); }' -c "$written" | grep -vx 0)" "1 -1 round-done"
+is "its semaphore is up while it is in" "$(d -n 'test$target:::costly { @[arg0] = count(); }' -c "$written" | tr '\n' ' ')" "100 499500 100 "
+is "and else is not" "$("$written" < /tmp/line)" 0
+# Debian's Python has probes, too, which it comes to only if their semaphores are up.
+python='/usr/bin/python3 -S -E -c "import json, gc; gc.collect()"'
+probes_of() { readelf -n "$(readlink -f /usr/bin/python3)" | awk '/Provider:/ { p = $2 } /Name:/ && p == "python" { print $2 }' | sed 's/__/-/g' | sort -u | tr '\n' ' '; }
+ok "Python has probes" test -n "$(probes_of)"
+is "and they are listed" "$("$kd" -ln 'python$target:::' -c "$python" 2> /dev/null | awk 'NR > 1 { print $5 }' | sort -u | tr '\n' ' ')" "$(probes_of)"
+is "what Python imports: a string and how often, its semaphore is up" "$(d -n 'python$target:::import-find-load-start { @[copyinstr(arg0)] = count(); }' -c "$python" | grep -x 'json.*' | tr '\n' ' ')" \
+	"json 1 json.decoder 1 json.encoder 1 json.scanner 1 "
+is "and its collections of garbage, by generation" "$(d -n 'python$target:::gc-start /arg0 == 2/ { @ = count(); } python$target:::gc-done { @d[arg0 >= 0] = count(); }' -c "$python" | wc -l)" 2
+is "no such provider" "$("$kd" -xerrtags -n 'nobody$target:::x { }' -c true 2>&1 | grep -c D_PDESC_ZERO)" 1
+
+# ---- what is refused: one line, a place, nothing in ----
+refused() { # TAG PROGRAM
+	"$kd" -xerrtags -n "$2" -c true > /tmp/out 2> /tmp/kd.err
+	is "$1" "$? $(grep -c "\[$1\]" /tmp/kd.err)" "1 1"
+}
+refused D_PROC_FUNC 'pid$target:libc:no_such_function:entry { }'
+refused D_PROC_LIB 'pid$target:no_such_library::entry { }'
+refused D_PROC_OFF 'pid$target:libc:getppid:1 { }'
+refused D_PROC_NAME 'pid$target:libc:getppid:leave { }'
+refused D_PROC_BADPID 'pid99999999999:libc:getppid:entry { }'
+refused D_PROC_GRAB 'pid4194303:libc:getppid:entry { }'
+soon "nothing is left" 0 field windows
+finish

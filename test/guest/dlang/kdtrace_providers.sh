@@ -1,0 +1,46 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Probes that are no functions: clocks, tracepoints, and what each kernel does, against known work.
+# shellcheck disable=SC2016 # $target is kdtrace's
+. "$(dirname "$0")/../common/lib.sh"
+start
+kd=$top/build/release/bin/kdtrace
+d() { timeout 120 "$kd" -qn "$@" 2> /tmp/kd.err | sed 's/^ *//; s/ *$//; /^$/d' | tr -s ' '; }
+# shellcheck disable=SC2317 # ok runs it
+between() { [ "$1" ] && [ "$1" -ge "$2" ] && [ "$1" -le "$3" ]; }
+execs='sh -c "for i in 1 2 3 4 5; do /bin/true; done"'
+
+mountpoint -q /sys/kernel/tracing || mount -t tracefs none /sys/kernel/tracing
+# Elapsed, and what this machine's CPUs had to do for it: others may use the host.
+TIMEFORMAT='# %Rs, of the CPUs %Us and %Ss'
+time "$kd" -l 2> /tmp/kd.err | tail -n +2 > /tmp/kd.list
+ok "all probes: $(wc -l < /tmp/kd.list)" between "$(wc -l < /tmp/kd.list)" 150000 1000000
+awk '{ print $2 }' /tmp/kd.list | sort | uniq -c | sed 's/^/# /'
+is "a probe has one number" "$(awk '{ print $1 }' /tmp/kd.list | sort | uniq -d | wc -l)" 0
+echo "# BEGIN and exit"
+time timeout 60 "$kd" -qn 'BEGIN { exit(0); }' > /dev/null
+ok "a clock of each CPU" between "$(d 'profile-97 { @ = count(); } tick-2s { exit(0); }')" 100 600
+is "which is where the CPU is: in the kernel or in a process" "$(d 'profile-197 { @[arg0 != 0, arg1 != 0] = count(); } tick-2s { exit(0); }' -c 'perl -e "alarm 4; 1 while 1"' | awk '{ print $1, $2 }' | sort | tr '\n' ';')" "0 1;1 0;"
+ok "its address, by name" between "$(d 'profile-97 /arg0/ { printf("%a\n", arg0); } tick-1s { exit(0); }' | grep -c '^[a-z0-9_]*`[A-Za-z0-9_.]*+0x[0-9a-f]*$')" 20 300
+is "a program that only computes is met in its code" \
+	"$(d 'profile-197 /pid == $target && arg1/ { @ = count(); }' -c 'perl -e "alarm 2; 1 while 1"' | wc -l)" 1
+is "programs that are executed" "$(d 'rawtp:::sched_process_exec { @[execname] = count(); }' -c "$execs" | grep true)" "true 5"
+is "the same by its stable name" "$(d 'proc:::exec-success { @[execname] = count(); }' -c "$execs" | grep true)" "true 5"
+is "those that fail" "$(d 'proc:::exec-failure /pid == $target && execname == "perl"/ { @[arg1] = count(); }' -c 'perl -e "exec q(/no/such)"')" "-2 1"
+is "signals, by number" "$(d 'proc:::signal-send /pid == $target/ { @[arg2] = count(); }' -c 'perl -e "\$SIG{USR1} = sub {}; kill USR1 => \$\$ for 1 .. 3"' | grep '^10 ')" "10 3"
+is "processes that begin" "$(d 'proc:::create /pid == $target/ { @a = count(); } ' -c "$execs" | head -1)" 5
+ok "who leaves the CPU" between "$(d 'sched:::off-cpu /pid == $target/ { @ = count(); }' -c 'perl -e "select undef, undef, undef, .01 for 1 .. 20"')" 20 400
+ok "who sleeps" between "$(d 'sched:::sleep /pid == $target/ { @ = count(); }' -c 'perl -e "select undef, undef, undef, .01 for 1 .. 20"')" 20 400
+is "two events of one class are two" "$(d 'rawtp:::sched_wakeup_new { @[probename] = count(); } rawtp:::sched_waking { @[probename] = count(); } tick-1s { exit(0); }' -c "$execs" | awk '{ print $1 }' | tr '\n' ' ')" "sched_wakeup_new sched_waking "
+is "reads" "$(d 'vfs:::read /pid == $target && arg2 == 7/ { @ = count(); }' -c 'dd if=/dev/zero of=/dev/null bs=7 count=1000 2> /dev/null')" 1000
+is "and what they gave" "$(d 'vfs:::read-done /pid == $target && arg1 == 7/ { @ = count(); }' -c 'dd if=/dev/zero of=/dev/null bs=7 count=1000 2> /dev/null')" 1000
+for p in proc sched io vfs lockstat kmem ip tcp udp callout; do
+	"$kd" -l -n "$p:::" 2> /dev/null | tail -n +2 | awk '{ print $2 ":::" $NF }' > /tmp/kd.names
+	timeout 100 "$kd" -qn "$p:::{ @[probename] = count(); } tick-500ms { exit(0); }" > /tmp/kd.out 2> /tmp/kd.err
+	is "all of $p are in" "$? $(grep 'left out' /tmp/kd.err)" "0 "
+	ok "$p has some" test -s /tmp/kd.names
+done
+echo "# all system calls"
+time timeout 100 "$kd" -qn 'syscall:::entry,syscall:::return { @ = count(); } tick-1ms { exit(0); }' > /dev/null
+soon "no window stays" 0 field windows
+finish

@@ -1,0 +1,20 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Tasks held where springboards come and go (test/guest/race/race.sh), with our driver or with one built
+# without the wait, which must be seen to fail. Runs on the host.
+#
+# usage: test/guest/race/race_host.sh wait|no-wait [KERNEL [PART...]]	parts: see race.sh
+set -u
+cd "$(dirname "$0")/../../.." || exit 1
+mode=$1 kernel=${2:-6.1}
+make -s race-module KERNEL="$kernel" > /dev/null 2>&1 || exit 1
+case $mode in
+wait) make -s kmod KERNEL="$kernel" ;;
+no-wait) make -s kmod KERNEL="$kernel" KMOD_VARIANT=-nowait KI_CFLAGS=-DKI_TEST_NO_WAIT ;;
+*) exit 2 ;;
+esac || exit 1
+timeout=2400
+[[ $kernel != *-debug ]] || timeout=4800
+# CPU 1 is for the race alone: what else waits there would wait behind the held task.
+exec vm/run --kernel "$kernel" --no-module --cpus 2 \
+	--append "preempt=full isolcpus=managed_irq,domain,1" --timeout $timeout -- test/guest/race/race.sh "$mode" "${@:3}"

@@ -1,0 +1,8 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Snippets at points of the running kernel: predicates, parameters and return values, timers
+# with words of threads, histograms, memory, calls; random trees against the interpreter.
+. "$(dirname "$0")/../common/lib.sh"
+start
+cases "" 30 "$top/build/test/snippets" "${1:-20}" "${2:-30}"
+finish

@@ -1,0 +1,47 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# The examples of the library (examples/api) do what they say, and leave the kernel as it was.
+# shellcheck disable=SC2317 # functions are called through ok
+. "$(dirname "$0")/../common/lib.sh"
+start
+api=$top/build/examples/api
+reads() { while :; do cat /proc/self/comm > /dev/null; done; }
+reads &
+load=$!
+
+counted() { "$api/count" vfs_read vfs_write:exit | awk '$2 == "vfs_read" && $1 > 10 { n++ } END { exit !n }'; }
+timed() { "$api/time" vfs_read | grep -E '^vfs_read walltime/call: [0-9.]+ (ns|us|ms)$'; }
+drawn() { "$api/time" vfs_read | grep -E '\.\. .* \|@'; }
+covered() { "$api/coverage" "$@" | awk '$1 == "block" && $3 > 10 { n++ } END { exit n < 3 }'; }
+recorded() { "$api/record" vfs_read | grep -cE '^[0-9]+ pid [0-9]+ cpu [0-9]+$'; }
+
+ok "count: a function that is called" counted
+ok "time: how long its calls took" timed
+ok "time: a histogram" drawn
+ok "coverage: blocks that were executed" covered vfs_read
+ok "coverage: of a process, by the same lines" covered "$load" execute_command_internal
+ok "record: more than ten" test "$(recorded)" -gt 10
+refused() { # PATTERN COMMAND...
+	local said pattern=$1
+	shift
+	said=$("$@" 2>&1) && return 1
+	grep -qE "$pattern" <<< "$said" && [ "$(grep -c . <<< "$said")" = 1 ]
+}
+known() { "$api/modules" | awk '$1 == "kernel" && $2 > 30000 { n++ } $1 == "kerninst" { n++ } END { exit n != 2 }'; }
+ok "modules: the kernel and the driver" known
+as_it_is() { # EXAMPLE PATTERN FUNCTION
+	"$api/$1" "$3" > /tmp/told && grep -qE "$2" /tmp/told
+}
+ok "disassemble" as_it_is disassemble '^  ffffffff.* ret|jmp .*__x86_return_thunk' vfs_read
+ok "registers: flags are free at an entry" as_it_is registers '^\+0x0 .*free: .*flags' vfs_read
+ok "graph" as_it_is graph '^block 0 .*->.* (taken|fall):1' vfs_read
+ok "callers" as_it_is callers '^call ksys_read\+0x' vfs_read
+mine() { [ "$("$api/predicate" vfs_read "pid == $load")" = 0 ] && [ "$("$api/predicate" vfs_read "pid != $load")" -gt 10 ]; }
+ok "predicate: what the shell itself does not do, others do" mine
+sampled() { "$api/sample" vfs_read 200 3 | awk '$2 > 0 { n++ } END { exit n != 3 }'; }
+ok "sample: each interval has some" sampled
+ok "count: no such function" refused 'no function .*vfs_reed' "$api/count" vfs_reed
+ok "replace: no such function" refused 'no such functions' "$api/replace" vfs_reed vfs_read
+kill "$load"
+wait "$load" 2> /dev/null
+finish
