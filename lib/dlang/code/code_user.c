@@ -15,7 +15,7 @@
 static const uint8_t at_register[] = {80, 88, 96, 40, 152, 32, 104, 112,
 				      72, 64, 56, 48, 24,  16, 8,   0};
 #define AT_IP 128
-enum { RAX = 0, RCX = 1, RDX = 2, RSI = 6, RDI = 7, R8 = 8, R9 = 9 };
+enum { RAX = 0, RCX = 1, RDX = 2, RSP = 4, RSI = 6, RDI = 7, R8 = 8, R9 = 9 };
 static const uint8_t parameters[] = {RDI, RSI, RDX, RCX, R8, R9};
 
 static struct ki_node *word(struct ki_d_gen *g, uint64_t offset)
@@ -78,6 +78,15 @@ static struct ki_node *operand(struct ki_d_gen *g, const struct ki_d_operand *o)
 	}
 }
 
+/* At a function's beginning: the return address, then the parameters that no register has. */
+static struct ki_node *on_the_stack(struct ki_d_gen *g, unsigned int i)
+{
+	const uint64_t at = 8 * (i - sizeof(parameters) + 1);
+
+	return ki_d_gen_user_load(
+		g, KI_U64, ki_expr_binary(g->s, KI_ADD, reg(g, RSP), constant(g, (int64_t)at)));
+}
+
 struct ki_node *ki_d_gen_user_argument(struct ki_d_gen *g, const struct ki_d_user *u,
 				       unsigned int i)
 {
@@ -87,6 +96,8 @@ struct ki_node *ki_d_gen_user_argument(struct ki_d_gen *g, const struct ki_d_use
 		value = operand(g, &u->places[g->site->place].args[i]);
 	else if (!u->is_written && !u->is_return && i < sizeof(parameters))
 		value = reg(g, parameters[i]);
+	else if (!u->is_written && !u->is_return && u->places[g->site->place].addr == u->start)
+		value = on_the_stack(g, i);
 	else if (u->is_return && !i)
 		value = constant(g, (int64_t)(u->places[g->site->place].addr - u->start));
 	else if (u->is_return && i == 1)

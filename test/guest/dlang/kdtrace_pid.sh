@@ -26,6 +26,9 @@ is "the program does its work" "$(d -n 'pid$target:a.out:step:entry { @ = count(
 is "a.out, and libc for libc.so.6" "$(sorted -n 'pid$target:a.out:main:entry, pid$target:libc:getppid:entry { @[probefunc] = count(); }' -c "$work")" "getppid 250 main 1 "
 is "arguments" "$(sorted -n 'pid$target:a.out:leap:entry { @[arg0 < 2000] = count(); @m = max(arg0); @s = sum(arg0); }' -c "$work")" "1 2000 1999 1999000 "
 is "each entry has a return, somewhere in the function" "$(sorted -n 'pid$target:a.out:leap:entry { self->ts = timestamp; } pid$target:a.out:leap:return /self->ts/ { @a[probename] = count(); @b[arg0 > 0] = count(); @t[timestamp > self->ts] = count(); self->ts = 0; }' -c "$work")" "1 2000 1 2000 return 2000 "
+echo "pick 7000" > /tmp/pick # timed: the seventh parameter goes from 0 to 6, again and again
+is "a parameter on the stack" "$(timeout 120 "$kd" -q -n 'pid$target:timed:pick:entry { @[arg6] = count(); }' -c "$bin/timed" < /tmp/pick 2> /tmp/kd.err | awk 'NF == 2 { print $1 "=" $2 }' | sort | tr '\n' ' ')" \
+	"0=1000 1=1000 2=1000 3=1000 4=1000 5=1000 6=1000 "
 is "what it returns" "$(sorted -n 'pid$target:libc:getppid:return { @[arg1 == ppid] = count(); }' -c "$work")" "1 250 "
 is "its offsets, as objdump has its instructions" "$("$kd" -ln 'pid$target:a.out:step:[0-9a-f]*' -c "$work" < /tmp/line 2> /dev/null | awk 'NR > 1 && $NF ~ /^[0-9a-f]+$/ { print $NF }' | sort | tr '\n' ' ')" \
 	"$(offsets)"

@@ -91,7 +91,7 @@ static uint64_t here[32];
 	NOT("cmp %ah, %ah")                                                                        \
 	NOT("cmpl $1, %gs:0x10")                                                                   \
 	NOT("cmp %fs:(%rdi), %rax")                                                                \
-	NOT("cmp $1, (%edi)")                                                                      \
+	NOT("cmpl $1, (%edi)")                                                                     \
 	NOT("sub $1, %eax")                                                                        \
 	NOT("and $1, %eax")                                                                        \
 	NOT("bt $3, %eax")                                                                         \
