@@ -66,6 +66,15 @@ static int constant(struct ki_d_checker *c, struct ki_d_node *n)
 		    n->text);
 }
 
+/* Of a process's function these parameters are read from its stack. */
+static void note_stack_use(struct ki_dlang *d, const struct ki_d_builtin *b)
+{
+	const bool uses = b->kind == KI_D_B_ARG && b->number >= 6;
+
+	d->scratch_used |= uses;
+	d->texts_used |= uses;
+}
+
 /* A variable that is read, or that stands alone. */
 static int check_var(struct ki_d_checker *c, struct ki_d_node *n)
 {
@@ -90,6 +99,7 @@ static int check_var(struct ki_d_checker *c, struct ki_d_node *n)
 		c->clause->asks_return |=
 			b->kind == KI_D_B_ERRNO || (b->kind == KI_D_B_ARG && b->number == 1);
 		c->clause->asks_first |= b->kind == KI_D_B_ARG && !b->number;
+		note_stack_use(c->d, b);
 		return 0;
 	}
 	n->sym.var = ki_d_var_find(c->d, n);
