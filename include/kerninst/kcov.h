@@ -14,7 +14,7 @@ extern "C" {
 
 /*
  * What a block at addr does: if the blocks of the current task are traced, addr goes into its
- *trace.
+ * trace.
  *
  *	cmpq $0, %gs:trace; je 1f; push %rax; mov $addr, %eax; call KCOV; pop %rax; 1:
  *
@@ -33,9 +33,9 @@ int ki_snippet_kcov(uint64_t addr, const struct ki_site_regs *site, struct ki_lo
  *	call KCOV_COMPARISON; pop %rax (three times); pop %rax; 1:
  *
  * A value that is no register comes by %rax (mov $number, %rax or lea address, %rax, before the
- * push, and mov 8(%rsp), %rax if the first needs %rax and the second one has overwritten it). %rax
- *is kept unless the site says that it is dead; flags are not: the comparison writes them. -ERANGE
- *as above.
+ * push, and mov 8(%rsp), %rax if the first needs %rax and the second one has overwritten it).
+ * %rax is kept unless the site says that it is dead; flags are not: the comparison writes them.
+ * -ERANGE as above.
  */
 int ki_snippet_kcov_comparison(uint64_t addr, const struct ki_insn_comparison *cmp,
 			       const struct ki_site_regs *site, struct ki_long_code *out,

@@ -127,8 +127,9 @@ struct ki_process_hit {
 int ki_process_put_hits(struct ki_target *t, struct ki_process_hit *v, size_t n,
 			struct ki_splice_process **out, struct ki_err *err);
 
-/* What the kernel calls at a hit of that address: a symbol of the live target, which can be spliced
-   once ki_process_open_stub has analysed it. NULL: the driver has none. */
+/* What the kernel calls at a hit of that address: a symbol of the live target. Its analysis has the
+   reason KI_R_SELF, as all of the driver's text has; of that it alone can be spliced. NULL: the
+   driver has none. */
 const struct ki_symbol *ki_process_stub(const struct ki_target *live, uint64_t addr);
 bool ki_process_is_stub(const struct ki_symbol *sym);
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
  * Places of a process of which the kernel is told. Each is a window of one instruction with an
  * empty chunk: two places in one window would not do, since a thread that goes on behind the first

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
  * Breakpoints of others in a process's text, which what is analysed is without: where an int3
  * stands in memory and another byte in the file, the file's byte is meant. (What is written there
@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #define INT3  0xcc
-#define PIECE (64u << 10)
+#define PIECE (16u << 10) /* on the stack, which may be small */
 
 /* Bytes of the text, and where they are in the file. */
 static void mask(uint8_t *bytes, size_t len, int fd, uint64_t off)

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /* What an instruction compares: see kerninst/code.h. */
 #include "code/decode/zydis.h"
 

@@ -85,14 +85,13 @@ static int check_values(struct ki_d_checker *c, const struct ki_d_node *call)
 	return ret;
 }
 
-int ki_d_check_agg(struct ki_d_checker *c, struct ki_d_node *n)
+/* The function that a call of the right form aggregates by. */
+static int check_call(struct ki_d_checker *c, const struct ki_d_node *n,
+		      const struct ki_d_function **out)
 {
-	struct ki_d_agg *a = ki_d_agg_find(c->d, n->text);
-	struct ki_d_node *call = n->kid[1];
+	const struct ki_d_node *call = n->kid[1];
 	const struct ki_d_function *f;
-	const bool first = !a;
 	unsigned int nargs;
-	int ret;
 
 	if (!call || call->kind != KI_D_CALL)
 		return FAIL(c, n, call ? "D_AGG_FUNC" : "D_AGG_NULL",
@@ -107,18 +106,38 @@ int ki_d_check_agg(struct ki_d_checker *c, struct ki_d_node *n)
 	if (nargs < f->least || nargs > f->most)
 		return FAIL(c, call, "D_PROTO_LEN", "%s() takes %u argument%s", f->name, f->least,
 			    f->least == 1 ? "" : "s");
-	ret = check_values(c, call);
+	*out = f;
+	return 0;
+}
+
+/* Function and keys are as elsewhere. */
+static int check_agrees(struct ki_d_checker *c, const struct ki_d_node *n, const struct ki_d_agg *a,
+			const struct ki_d_function *f)
+{
+	if (a->fn != &ki_d_agg_functions[f->number])
+		return FAIL(c, n->kid[1], "D_AGG_REDEF", "@%.40s is made by %s() elsewhere",
+			    n->text, a->fn->name);
+	if (ki_d_count(n->kid[0]) != a->nkeys)
+		return FAIL(c, n, "D_PROTO_LEN", "@%.40s has %u keys elsewhere", n->text, a->nkeys);
+	return 0;
+}
+
+int ki_d_check_agg(struct ki_d_checker *c, struct ki_d_node *n)
+{
+	struct ki_d_agg *a = ki_d_agg_find(c->d, n->text);
+	struct ki_d_node *call = n->kid[1];
+	const struct ki_d_function *f = NULL;
+	const bool first = !a;
+	int ret = check_call(c, n, &f);
+
+	if (!ret)
+		ret = check_values(c, call);
 	if (!ret)
 		ret = ki_d_check_all(c, n->kid[0]);
-	if (!ret && first)
-		ret = new_agg(c, n, &a);
+	if (!ret)
+		ret = first ? new_agg(c, n, &a) : check_agrees(c, n, a, f);
 	if (ret)
 		return ret;
-	if (!first && a->fn != &ki_d_agg_functions[f->number])
-		return FAIL(c, call, "D_AGG_REDEF", "@%.40s is made by %s() elsewhere", n->text,
-			    a->fn->name);
-	if (!first && ki_d_count(n->kid[0]) != a->nkeys)
-		return FAIL(c, n, "D_PROTO_LEN", "@%.40s has %u keys elsewhere", n->text, a->nkeys);
 	if (ki_d_count(n->kid[0]) > KI_D_KEYS)
 		return FAIL(c, n, "D_PROTO_LEN", "more than %d keys", KI_D_KEYS);
 	a->fn = &ki_d_agg_functions[f->number];

@@ -48,6 +48,9 @@ void call_path(struct client *c, enum call what, struct path *out);
 /* Is what the client has recorded this path, so many times? */
 bool client_has(const struct client *c, const struct path *p, size_t times);
 
+/* The calling thread goes on on that CPU. */
+void move_to(unsigned int cpu);
+
 /* ---- cases.c, comparisons.c, errors.c: each a line "ok NAME" or "not ok NAME" ---- */
 
 struct test_case {

@@ -203,16 +203,6 @@ struct worker {
 	bool good;
 };
 
-static void move_to(unsigned int cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	if (sched_setaffinity(0, sizeof(set), &set))
-		die("sched_setaffinity");
-}
-
 static void *work(void *arg)
 {
 	struct worker *w = arg;

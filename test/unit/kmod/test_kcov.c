@@ -17,6 +17,7 @@
 #include "common_drv.h"
 #include "common_exec.h"
 #include "common_vet.h"
+#include "kcov_fixture.h"
 #include "kerninst/kcov.h"
 
 #define ADDR	  0xffffffff81234567ull
@@ -66,22 +67,7 @@ static void write_helper(uint8_t *at)
 
 static void place(const struct ki_long_code *c)
 {
-	uint8_t *at = exec_mem->code;
-
-	memcpy(at, c->code, c->len);
-	for (uint32_t i = 0; i < c->nfix; i++) {
-		uint8_t *field = at + c->fix[i].off;
-
-		if (c->fix[i].kind == KI_FIX_SELF) {
-			assert_int_equal(c->fix[i].target, KI_SELF_KCOV);
-			put32(field, HERE_DISP);
-		} else {
-			assert_int_equal(c->fix[i].kind, KI_FIX_HELPER);
-			assert_int_equal(c->fix[i].target, KI_HELPER_KCOV);
-			put32(field, (uint32_t)(exec_mem->patch - (field + 4)));
-		}
-	}
-	exec_pad(at + c->len, 7);
+	place_code(&(struct kcov_fixture){KI_SELF_KCOV, KI_HELPER_KCOV, HERE_DISP}, c);
 	write_helper(exec_mem->patch);
 }
 

@@ -17,7 +17,7 @@
 #include "kerninst/match.h"
 #include "select.h"
 
-#include "kcov.h"
+#include "kerninst/kcov_places.h"
 
 #define KCOV_FILE "/sys/kernel/debug/kcov"
 
@@ -79,7 +79,7 @@ struct run {
 	const struct options *o;
 	struct ki_target *t;
 	ki_selection functions;
-	struct kcov_places places;
+	struct ki_kcov_places places;
 	struct cli_progress progress;
 	size_t done; /* chunks that were installed last */
 	struct command command;
@@ -136,7 +136,7 @@ static int take_function(void *arg, size_t i, const struct ki_function *fn)
 	cli_progress_at(&r->progress, i);
 	if (wait_is_interrupted())
 		return cli_error("interrupted while analysing; nothing is installed");
-	return kcov_add_function(&r->places, fn, &err) ? cli_fail(&err) : CLI_OK;
+	return ki_kcov_add_function(&r->places, fn, &err) ? cli_fail(&err) : CLI_OK;
 }
 
 static int plan_all(struct run *r)
@@ -161,7 +161,7 @@ static int plan_all(struct run *r)
 	free(syms);
 	if (ret < 0)
 		return cli_fail(&err);
-	return !ret && !r->places.v.n ? cli_error("none of these blocks can be recorded") : ret;
+	return !ret && !r->places.n ? cli_error("none of these blocks can be recorded") : ret;
 }
 
 /* ---- installing ---- */
@@ -182,23 +182,23 @@ static int no_room(struct run *r, const struct ki_err *err)
 		return cli_fail(err);
 	return cli_error("%s: %zu of %zu places had found room; nothing is installed: name fewer "
 			 "functions, or leave some out with --exclude",
-			 ki_reason_text(err->reason), r->done, r->places.v.n);
+			 ki_reason_text(err->reason), r->done, r->places.n);
 }
 
 static void tell(const struct run *r)
 {
-	const struct kcov_places *p = &r->places;
+	const struct ki_kcov_places *p = &r->places;
 	const char *record = r->o->dry_run ? "would record" : "record";
 
 	if (r->o->quiet && !r->o->dry_run)
 		return;
 	cli_warn("%" PRIu64 " of %" PRIu64 " blocks %s themselves, in %" PRIu64
 		 " functions, %zu moved",
-		 p->recorded[KCOV_BLOCK], p->asked[KCOV_BLOCK], record, p->touched,
+		 p->recorded[KI_KCOV_BLOCK], p->asked[KI_KCOV_BLOCK], record, p->touched,
 		 ki_plan_moved(p->plan));
 	if (p->comparisons)
 		cli_warn("%" PRIu64 " of %" PRIu64 " comparisons %s themselves",
-			 p->recorded[KCOV_COMPARISON], p->asked[KCOV_COMPARISON], record);
+			 p->recorded[KI_KCOV_COMPARISON], p->asked[KI_KCOV_COMPARISON], record);
 	for (unsigned int i = 0; i < KI_R_COUNT; i++)
 		if (p->refused[i])
 			cli_warn("  %8" PRIu64 "  %s: %s", p->refused[i], ki_reason_tag(i),
@@ -210,7 +210,7 @@ static int install(struct run *r)
 	struct ki_err err = {0};
 	int ret;
 
-	cli_progress_start(&r->progress, "installing", r->places.v.n, r->o->quiet);
+	cli_progress_start(&r->progress, "installing", r->places.n, r->o->quiet);
 	ki_plan_on_progress(r->places.plan, show_progress, r);
 	ret = r->o->dry_run ? ki_plan_check(r->places.plan, r->t, &err)
 			    : ki_plan_apply(r->places.plan, r->t, true, &err);
@@ -219,7 +219,7 @@ static int install(struct run *r)
 		return cli_error("interrupted while installing; nothing is installed");
 	if (ret)
 		return no_room(r, &err);
-	kcov_sort_out(&r->places, r->t);
+	ki_kcov_sort_out(&r->places, r->t);
 	tell(r);
 	return CLI_OK;
 }
@@ -228,6 +228,21 @@ static int install(struct run *r)
  * that. */
 #define LINKED_ALIGN 0x200000ull
 #define LINKED_TEXT  0xffffffff81000000ull
+
+/* slide: how far the kernel was moved. */
+static void write_places(const struct ki_kcov_places *p, const struct ki_target *t, uint64_t slide,
+			 FILE *out)
+{
+	static const char *const kinds[KI_KCOV_KINDS] = {"", " comparison"};
+
+	for (size_t i = 0; i < p->n; i++) {
+		const struct ki_kcov_place *at = &p->v[i];
+		const struct ki_symbol *sym = ki_target_symbol_at(t, at->addr);
+
+		fprintf(out, "0x%" PRIx64 " 0x%" PRIx64 " %s+0x%" PRIx64 "%s\n", at->addr - slide,
+			at->addr, sym->name, at->addr - sym->addr, kinds[at->kind]);
+	}
+}
 
 static int write_list(struct run *r)
 {
@@ -238,7 +253,7 @@ static int write_list(struct run *r)
 
 	if (!out)
 		return cli_error("%s: %s", r->o->list, strerror(errno));
-	kcov_write(&r->places, r->t, slide, out);
+	write_places(&r->places, r->t, slide, out);
 	failed = ferror(out);
 	return fclose(out) || failed ? cli_error("%s: writing failed", r->o->list) : CLI_OK;
 }
@@ -248,7 +263,7 @@ static int take_out(struct run *r)
 	struct ki_err err = {0};
 	int ret;
 
-	cli_progress_start(&r->progress, "taking out", r->places.v.n, r->o->quiet);
+	cli_progress_start(&r->progress, "taking out", r->places.n, r->o->quiet);
 	ret = ki_plan_remove(r->places.plan, r->t, &err);
 	cli_progress_end(&r->progress);
 	return ret ? cli_fail(&err) : CLI_OK;
@@ -377,8 +392,7 @@ static int run(const struct verb *self, int argc, char **argv)
 			ret = record(&r);
 		command_abandon(&r.command);
 	}
-	ki_plan_free(r.places.plan);
-	ki_vec_free(&r.places.v);
+	ki_kcov_places_free(&r.places);
 	ki_vec_free(&r.functions);
 	ki_vec_free(&o.without);
 	ki_target_close(r.t);

@@ -1,15 +1,16 @@
-// SPDX-License-Identifier: GPL-2.0-only
-#include "kcov.h"
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+/* What of functions records itself for KCOV: see kerninst/kcov_places.h. */
+#include "kerninst/kcov_places.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "kerninst/kcov.h"
+#include "util/vec.h"
 
 /* A function whose places are added, and its windows. */
 struct adding {
-	struct kcov_places *p;
+	struct ki_kcov_places *p;
 	const struct ki_function *fn;
 	struct ki_spans spans;
 };
@@ -18,28 +19,29 @@ struct adding {
 struct wanted {
 	struct ki_point pt;
 	uint64_t addr;
-	enum kcov_kind kind;
+	enum ki_kcov_kind kind;
 	struct ki_insn_comparison cmp;
 };
 
 static int make_code(const struct wanted *w, const struct ki_site_regs *site,
 		     struct ki_long_code *out, struct ki_err *err)
 {
-	return w->kind == KCOV_BLOCK ? ki_snippet_kcov(w->addr, site, out, err)
-				     : ki_snippet_kcov_comparison(w->addr, &w->cmp, site, out, err);
+	return w->kind == KI_KCOV_BLOCK
+		       ? ki_snippet_kcov(w->addr, site, out, err)
+		       : ki_snippet_kcov_comparison(w->addr, &w->cmp, site, out, err);
 }
 
 static int add_at(struct adding *a, const struct wanted *w, const struct ki_place *place,
 		  struct ki_err *err)
 {
-	struct kcov_place at = {.addr = w->addr, .kind = (uint8_t)w->kind};
+	struct ki_kcov_place at = {.addr = w->addr, .kind = w->kind};
 	struct ki_site_regs site;
 	struct ki_long_code code;
 	int ret;
 
 	if (place->reason)
 		return ki_err_reason(err, place->reason, w->addr, "KCOV");
-	if (ki_vec_reserve(&a->p->v, 1))
+	if (ki_vec_reserve(a->p, 1))
 		return ki_err_set(err, -ENOMEM, w->addr, "out of memory");
 	ki_place_site(a->fn, place, NULL, &site);
 	ret = make_code(w, &site, &code, err);
@@ -49,7 +51,7 @@ static int add_at(struct adding *a, const struct wanted *w, const struct ki_plac
 			       &code, &at.id, err);
 	ki_long_code_free(&code);
 	if (!ret)
-		a->p->v.v[a->p->v.n++] = at;
+		a->p->v[a->p->n++] = at;
 	return ret;
 }
 
@@ -85,14 +87,14 @@ static int add_blocks(struct adding *a, struct ki_err *err)
 
 static int add_comparisons(struct adding *a, struct ki_err *err)
 {
-	struct wanted w = {.pt = {.kind = KI_POINT_INSN}, .kind = KCOV_COMPARISON};
+	struct wanted w = {.pt = {.kind = KI_POINT_INSN}, .kind = KI_KCOV_COMPARISON};
 	int ret = 0;
 
 	for (uint32_t i = 0; !ret && i < a->fn->ninsns; i++) {
 		if (!ki_insn_compares(a->fn, &a->fn->insns[i], &w.cmp))
 			continue;
 		w.addr = w.pt.addr = a->fn->insns[i].addr;
-		a->p->asked[KCOV_COMPARISON]++;
+		a->p->asked[KI_KCOV_COMPARISON]++;
 		ret = add(a, &w, err);
 	}
 	return ret;
@@ -101,12 +103,12 @@ static int add_comparisons(struct adding *a, struct ki_err *err)
 /* Smaller functions are not worth it. */
 #define MOVING_BLOCKS 4
 
-int kcov_add_function(struct kcov_places *p, const struct ki_function *fn, struct ki_err *err)
+int ki_kcov_add_function(struct ki_kcov_places *p, const struct ki_function *fn, struct ki_err *err)
 {
 	struct adding a = {.p = p, .fn = fn};
 	int ret;
 
-	p->asked[KCOV_BLOCK] += fn->nblocks;
+	p->asked[KI_KCOV_BLOCK] += fn->nblocks;
 	if (fn->reason) {
 		p->refused[fn->reason] += fn->nblocks;
 		return 0;
@@ -124,13 +126,13 @@ int kcov_add_function(struct kcov_places *p, const struct ki_function *fn, struc
 	return ret;
 }
 
-void kcov_sort_out(struct kcov_places *p, const struct ki_target *t)
+void ki_kcov_sort_out(struct ki_kcov_places *p, const struct ki_target *t)
 {
 	const struct ki_symbol *last = NULL, *sym;
 	size_t n = 0;
 
-	for (size_t i = 0; i < p->v.n; i++) {
-		const struct kcov_place at = p->v.v[i];
+	for (size_t i = 0; i < p->n; i++) {
+		const struct ki_kcov_place at = p->v[i];
 		unsigned int reason = ki_plan_refusal(p->plan, at.id);
 
 		p->refused[reason] += reason != KI_R_OK;
@@ -140,20 +142,14 @@ void kcov_sort_out(struct kcov_places *p, const struct ki_target *t)
 		sym = ki_target_symbol_at(t, at.addr);
 		p->touched += sym != last;
 		last = sym;
-		p->v.v[n++] = at;
+		p->v[n++] = at;
 	}
-	p->v.n = n;
+	p->n = n;
 }
 
-void kcov_write(const struct kcov_places *p, const struct ki_target *t, uint64_t slide, FILE *out)
+void ki_kcov_places_free(struct ki_kcov_places *p)
 {
-	static const char *const kinds[KCOV_KINDS] = {"", " comparison"};
-
-	for (size_t i = 0; i < p->v.n; i++) {
-		const struct kcov_place *at = &p->v.v[i];
-		const struct ki_symbol *sym = ki_target_symbol_at(t, at->addr);
-
-		fprintf(out, "0x%" PRIx64 " 0x%" PRIx64 " %s+0x%" PRIx64 "%s\n", at->addr - slide,
-			at->addr, sym->name, at->addr - sym->addr, kinds[at->kind]);
-	}
+	ki_plan_free(p->plan);
+	free(p->v);
+	*p = (struct ki_kcov_places){0};
 }
