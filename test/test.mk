@@ -49,7 +49,7 @@ deps:
 check: deps
 	$(Q)$(MAKE) -j2 CI=1 check-build
 	$(Q)mkdir -p build/test && test/third.sh > build/test/third
-	$(Q)test/run.sh --again -j 2 build/test/third test/suites.guest test/suites.host
+	$(Q)test/run.sh --again 4000 -j 2 build/test/third test/suites.guest test/suites.host
 check-host: deps
 	$(Q)$(MAKE) CI=1 all unit-bins test-fuzz-host test-oracles test-bounces test-cover test-process && $(MAKE) CI=1 BUILD=asan unit-bins all
 	$(Q)test/run.sh test/suites.host

@@ -11,14 +11,26 @@ dir=/tmp/paths
 d() { timeout 120 "$kd" -qn "$@" 2> /tmp/kd.err | sed 's/^ *//; s/ *$//; /^$/d'; }
 me='syscall::getpriority:entry /pid == $target/'
 
-# said NAME FORMAT,ARGUMENTS PERL [OPTION...]: what D prints of a process is what that knows
-# (known LINE); $n is arg0
+# tell NAME PERL: what a process of its own does, and knows of itself (known LINE); $n is arg0
+names=()
+tell() {
+	names+=("$1")
+	# shellcheck disable=SC2016 # perl's
+	printf 'unless (fork) { $at = %d; %s; getpriority $n || 0, $at; exit } wait;\n' ${#names[@]} "$2" >> $dir/told.pl
+}
+# said FORMAT,ARGUMENTS [OPTION...]: that is what D prints of each that was told
 said() {
-	local name=$1 values=$2
-	printf 'sub known { open K, ">", "%s/known"; print K @_, "\\n"; close K } sub content { local (@ARGV, $/) = @_; <> }\n%s; getpriority $n || 0, 0;\n' \
-		$dir "$3" > $dir/said.pl
-	shift 3
-	is "$name" "$(d "$me { printf($values); }" -c "perl $dir/said.pl one 'two  words' '' last" "$@")" "$(cat $dir/known)"
+	local values=$1 i
+	shift
+	rm -f $dir/known.*
+	printf 'sub known { open K, ">", "%s/known.$at"; print K @_, "\n"; close K } sub content { local (@ARGV, $/) = @_; <> }\n' $dir > $dir/said.pl
+	cat $dir/told.pl >> $dir/said.pl
+	d "syscall::getpriority:entry /ppid == \$target/ { printf(\"%d \", arg1); printf($values); }" -c "perl $dir/said.pl one 'two  words' '' last" "$@" > $dir/said
+	for ((i = 1; i <= ${#names[@]}; i++)); do
+		is "${names[i - 1]}" "$(sed -n "s/^$i //p" $dir/said)" "$(cat $dir/known.$i || echo 'it knows nothing')"
+	done
+	names=()
+	rm $dir/told.pl
 }
 
 mkdir -p "$dir/there" "$dir/with blank" $dir/bound $dir/jail/in $dir/tmp
@@ -28,21 +40,26 @@ mount -t tmpfs none $dir/tmp
 # ---- directories ----
 
 cwd='known readlink q(/proc/self/cwd)'
-said "cwd" '"%s\n", cwd' "chdir q($dir/there); $cwd"
-said "with blanks" '"%s\n", cwd' "chdir q($dir/with blank); $cwd"
-said "at the root" '"%s\n", cwd' "chdir q(/); $cwd"
-said "where something is bound" '"%s\n", cwd' "chdir q($dir/bound); $cwd"
-said "in another file system" '"%s\n", cwd' "mkdir q($dir/tmp/a); chdir q($dir/tmp/a); $cwd"
-said "at its root" '"%s\n", cwd' "chdir q($dir/tmp); $cwd"
-said "in a directory that is gone" '"%s\n", cwd' "mkdir q($dir/gone); chdir q($dir/gone); rmdir q($dir/gone); $cwd"
+tell "cwd" "chdir q($dir/there); $cwd"
+tell "with blanks" "chdir q($dir/with blank); $cwd"
+tell "at the root" "chdir q(/); $cwd"
+tell "where something is bound" "chdir q($dir/bound); $cwd"
+tell "in another file system" "mkdir q($dir/tmp/a); chdir q($dir/tmp/a); $cwd"
+tell "at its root" "chdir q($dir/tmp); $cwd"
+tell "in a directory that is gone" "mkdir q($dir/gone); chdir q($dir/gone); rmdir q($dir/gone); $cwd"
+said '"%s\n", cwd'
 deep="chdir q($dir/there); for (1 .. 60) { mkdir qq(d\$_); chdir qq(d\$_) }"
-said "60 directories deep" '"%s\n", cwd' "$deep $cwd" -x strsize=1024
-is "of which there are many" "$(tr -cd / < $dir/known | wc -c)" $((60 + 3))
-said "cut off at its end" '"%s\n", cwd' "$deep known substr readlink(q(/proc/self/cwd)), 0, 99" -x strsize=100
-said "too deep: nothing" '"<%s>\n", cwd' "chdir q($dir/there); for (1 .. 300) { mkdir q(x); chdir q(x) } known q(<>)" -x strsize=4096
-said "root" '"%s %s\n", root, cwd' "chdir q(/tmp); known q(/ /tmp)"
-said "of who is in a jail" '"%s %s\n", root, cwd' "known q($dir/jail /in); chroot q($dir/jail); chdir q(/in)"
-said "and of who is out of it" '"%s %s\n", root, cwd' "known q($dir/jail $dir/there); chdir q($dir/there); chroot q($dir/jail)"
+tell "60 directories deep" "$deep $cwd"
+said '"%s\n", cwd' -x strsize=1024
+is "of which there are many" "$(tr -cd / < $dir/known.1 | wc -c)" $((60 + 3))
+tell "cut off at its end" "$deep known substr readlink(q(/proc/self/cwd)), 0, 99"
+said '"%s\n", cwd' -x strsize=100
+tell "too deep: nothing" "chdir q($dir/there); for (1 .. 300) { mkdir q(x); chdir q(x) } known q(<>)"
+said '"<%s>\n", cwd' -x strsize=4096
+tell "root" "chdir q(/tmp); known q(/ /tmp)"
+tell "of who is in a jail" "known q($dir/jail /in); chroot q($dir/jail); chdir q(/in)"
+tell "and of who is out of it" "known q($dir/jail $dir/there); chdir q($dir/there); chroot q($dir/jail)"
+said '"%s %s\n", root, cwd'
 is "of a kernel thread" "$(d 'fbt::process_one_work:entry { @[cwd, root, execargs, curpsinfo->pr_arglen, curpsinfo->pr_psargs == execname] = count(); } tick-1s { exit(0); } END { printa("%s %s <%s> %d %d\n", @); }')" "$(readlink /proc/2/cwd) / <> 0 1"
 
 # ---- where names are changed ----
@@ -67,19 +84,23 @@ of='"%s|%s|%s|%s|%s|%d|%o\n", fds[arg0].fi_pathname, fds[arg0].fi_dirname, fds[a
 for at in /tmp/paths/there/f /tmp/paths/bound/f /tmp/paths/tmp/f /proc/self/comm; do
 	[ -e $at ] || echo content > $at
 	read -r mounted type < <(findmnt -n -o TARGET,FSTYPE -T "$(dirname $at)")
-	said "fds[] of $at, of $type at $mounted" "$of" "\$f = q($at); $open; $info; (\$m, \$t) = (q($mounted), q($type)); $tell"
+	tell "fds[] of $at, of $type at $mounted" "\$f = q($at); $open; $info; (\$m, \$t) = (q($mounted), q($type)); $tell"
 done
-said "of a file that is gone" '"%s\n", fds[arg0].fi_pathname' "open G, q(>), \$f = q($dir/there/g); close G; $open; unlink \$f; known readlink qq(/proc/self/fd/\$n)"
-said "of none" '"%s %s %s %s %s\n", fds[arg0].fi_pathname, fds[arg0].fi_dirname, fds[arg0].fi_name, fds[arg0].fi_mount, fds[arg0].fi_fs' 'open F, q(/); $n = fileno F; close F; known join q( ), (q(<none>)) x 5'
-said "of a pipe" '"<%s> %s\n", fds[arg0].fi_pathname, fds[arg0].fi_fs' 'pipe R, W; $n = fileno R; known q(<> pipefs)'
+tell "of none" 'open F, q(/); $n = fileno F; close F; known join q(|), (q(<none>)) x 5, 0, 0'
+said "$of"
+type=$(findmnt -n -o FSTYPE -T $dir/there)
+tell "of a file that is gone" "open G, q(>), \$f = q($dir/there/g); close G; $open; unlink \$f; known q(<), readlink qq(/proc/self/fd/\$n), q(> $type)"
+tell "of a pipe" 'pipe R, W; $n = fileno R; known q(<> pipefs)'
+said '"<%s> %s\n", fds[arg0].fi_pathname, fds[arg0].fi_fs'
 is "a path that cannot be read is a fault" "$(d 'BEGIN { trace(d_path((struct path *)8)); } ERROR { printf("%d %d\n", arg4, arg5); } BEGIN { exit(0); }')" "1 8"
 
 # ---- arguments ----
 
 cmdline='$_ = content q(/proc/self/cmdline); $len = length; s/\0+$//; y/\0/ /'
-said "execargs" '"%s\n", execargs' "$cmdline; known \$_"
-said "cut off" '"%s\n", execargs' "$cmdline; known substr \$_, 0, 30" -x strsize=31
-said "pr_psargs, pr_arglen" '"%s %d\n", curpsinfo->pr_psargs, curpsinfo->pr_arglen' "$cmdline; known substr(\$_, 0, 79), q( ), \$len"
+tell "execargs, pr_psargs, pr_arglen" "$cmdline; known \$_, q(|), substr(\$_, 0, 79), q( ), \$len"
+said '"%s|%s %d\n", execargs, curpsinfo->pr_psargs, curpsinfo->pr_arglen'
+tell "cut off" "$cmdline; known substr \$_, 0, 30"
+said '"%s\n", execargs' -x strsize=31
 is "of what is executed" "$(d 'proc:::exec-success /ppid == $target/ { printf("%s\n", execargs); }' -c 'sh -c "/bin/echo a bc > /dev/null; true"')" "/bin/echo a bc"
 
 # ---- stacks ----
