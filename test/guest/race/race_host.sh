@@ -14,6 +14,7 @@ no-wait) make -s kmod KERNEL="$kernel" KMOD_VARIANT=-nowait KI_CFLAGS=-DKI_TEST_
 *) exit 2 ;;
 esac || exit 1
 timeout=2400
+[[ $# -lt 3 ]] || timeout=800
 [[ $kernel != *-debug ]] || timeout=4800
 # CPU 1 is for the race alone: what else waits there would wait behind the held task.
 exec vm/run --kernel "$kernel" --no-module --cpus 2 \
