@@ -121,6 +121,15 @@ struct ki_measure;
 int ki_measure_new(struct ki_target *t, struct ki_measure **out, struct ki_err *err);
 void ki_measure_free(struct ki_measure *m); /* takes out what is installed */
 
+/*
+ * What is added is of points of that process (of ki_target_open_process, which must live on),
+ * though it is measured in the kernel, the measurement's target, which is told of each hit by a
+ * breakpoint of the driver's (ki_process_put_hits). So predicates and acts have all that there is
+ * in the kernel, with registers, parameters and memory of the thread (ki_snippet_of_thread). Only
+ * what counts can be had: KI_R_NOT_IN_PROCESS. Before the first curve.
+ */
+void ki_measure_tell(struct ki_measure *m, struct ki_target *process);
+
 /* What is installed in the process, since the start: its costs, its end (kerninst/process.h), the
    measurement's. NULL: in the kernel. */
 struct ki_splice_process;

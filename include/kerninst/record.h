@@ -233,6 +233,10 @@ void ki_record_to_disk(struct ki_record_file *f);
  * -ENOMEM. What is known of processes belongs to the table: files that have the same one share it.
  */
 int ki_record_stacks(struct ki_record_file *f, const struct ki_stacks_map *map);
+/* What these addresses of a process are, which lives: the file has it then, for
+   ki_recording_frame. 0, or -errno. */
+int ki_record_places(struct ki_record_file *f, uint32_t tgid, const uint64_t *addrs, size_t n);
+
 /* Look at the processes whose stacks are new: what their addresses are can be found out only as
    long as they are there. To be called often. */
 void ki_record_look(struct ki_record_file *f);

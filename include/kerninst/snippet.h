@@ -94,6 +94,16 @@ struct ki_node;
 int ki_snippet_new(struct ki_snippet **out);
 void ki_snippet_free(struct ki_snippet *s); /* NULL is allowed */
 
+/*
+ * The snippet is in the kernel, and about a thread of a process: parameter `param` of the function
+ * where it stands is where its registers are (struct pt_regs). What is built from now on has
+ * registers, parameters, what is returned, KI_FACT_ADDR and KI_FACT_PLACE of the thread, where it
+ * is: `at` says what there is. Memory and strings are its process's, as far as they can be read
+ * without waiting; else 0, and empty. at NULL: what is built from now on is the kernel's again.
+ */
+struct ki_site_regs;
+void ki_snippet_of_thread(struct ki_snippet *s, unsigned int param, const struct ki_site_regs *at);
+
 enum ki_type { KI_I8, KI_I16, KI_I32, KI_I64, KI_U8, KI_U16, KI_U32, KI_U64, KI_TYPES };
 
 /*
@@ -461,6 +471,8 @@ struct ki_machine {
 	void *arg;
 	/* `size` bytes of kernel memory, zero-extended; 0: it cannot be read. NULL: always. */
 	uint64_t (*load)(void *arg, uint64_t addr, unsigned int size);
+	/* The same of the current process. NULL: 0. */
+	uint64_t (*user)(void *arg, uint64_t addr, unsigned int size);
 	/* 1: they cannot be read. NULL: 0. */
 	uint64_t (*unreadable)(void *arg, uint64_t addr, uint64_t size);
 	uint64_t (*call)(void *arg, uint64_t addr, const uint64_t *args, unsigned int nargs);

@@ -103,6 +103,16 @@ static __always_inline u64 load(u64 from, size_t len)
 	return copy_from_kernel_nofault(&r, (void *)from, len) ? 0 : r;
 }
 
+static __always_inline u64 user_load(u64 from, u64 len)
+{
+	u64 r = 0;
+
+	if (!ki_user_memory())
+		return 0;
+	len = clamp_t(u64, len, 1, sizeof(r));
+	return copy_from_user_nofault(&r, (const void __user *)from, len) ? 0 : r;
+}
+
 static __always_inline u64 divide(s64 a, s64 b, bool rest)
 {
 	if (!b)
@@ -141,6 +151,7 @@ KI_DO(LOAD16, r = load(a, 2))
 KI_DO(LOAD32, r = load(a, 4))
 KI_DO(LOAD64, r = load(a, 8))
 KI_DO(UNREADABLE, r = copy_from_kernel_nofault(&(u64){0}, (void *)a, clamp_t(u64, b, 1, 8)) != 0)
+KI_DO(ULOAD, r = user_load(a, b))
 KI_DO_ALONE(DIV, r = divide(a, b, false))
 KI_DO_ALONE(UDIV, r = b ? a / b : 0)
 KI_DO_ALONE(MOD, r = divide(a, b, true))

@@ -37,6 +37,7 @@ static const uint16_t helper_costs[KI_HELPERS] = {
 	[KI_HELPER_ENTER_RECORD] = 45, [KI_HELPER_EVENT] = 180,	  [KI_HELPER_TABLE] = 110,
 	[KI_HELPER_EXTREME] = 60,      [KI_HELPER_TEXT] = 450,	  [KI_HELPER_UNREADABLE] = 135,
 	[KI_HELPER_DEPTH] = 5700,      [KI_HELPER_UDEPTH] = 1100, [KI_HELPER_UCALLER] = 420,
+	[KI_HELPER_ULOAD] = 190,
 };
 
 #define CALLEE_COST 50 /* the kernel's own functions: nobody knows */

@@ -111,24 +111,32 @@ static int make_acting(const struct ask *a, const struct curve *c, const struct 
 }
 
 /* if (when) counter += 1 */
-static int make_counting(const struct ask *a, struct curve *c, const struct words *words)
+int ki_count_build(const struct ask *a, const struct curve *c, const struct words *words,
+		   struct ki_snippet *s, struct ki_node **out)
 {
 	const struct ki_var counter = {.name = "count",
 				       .kind = KI_VAR_CPU,
 				       .type = KI_U64,
 				       .first = a->m->counters.v[c->counter]};
+	int ret = make_acting(a, c, &counter, s, out);
+
+	if (!ret && a->when)
+		ret = ki_predicate_guard(a->when, s, words->v.v, *out, out, a->err);
+	if (!ret && a->when)
+		*out = ki_measure_pass(a->m, s, c->passes, *out);
+	return ret;
+}
+
+static int make_counting(const struct ask *a, struct curve *c, const struct words *words)
+{
 	struct ki_node *act;
 	struct ki_snippet *s;
 	int ret;
 
-	if (ki_snippet_new(&s))
+	if (ki_vec_reserve(&c->snippets, 1) || ki_snippet_new(&s))
 		return ki_err_set(a->err, -ENOMEM, 0, "measurement: out of memory");
-	c->snippet = s;
-	ret = make_acting(a, c, &counter, s, &act);
-	if (!ret && a->when)
-		ret = ki_predicate_guard(a->when, s, words->v.v, act, &act, a->err);
-	if (!ret && a->when)
-		act = ki_measure_pass(a->m, s, c->passes, act);
+	c->snippets.v[c->snippets.n++] = s;
+	ret = ki_count_build(a, c, words, s, &act);
 	if (!ret)
 		ki_snippet_body(s, act);
 	return ret;
@@ -140,9 +148,10 @@ static int put_conditional(const struct ask *a, struct curve *c, const struct pl
 	struct code code = {0};
 	int ret = make_counting(a, c, words);
 
-	code.snippet = c->snippet;
-	if (!ret)
+	if (!ret) {
+		code.snippet = c->snippets.v[0];
 		ret = ki_code_put(a, &code, at, a->order);
+	}
 	ki_vec_free(&code.sites);
 	return ret;
 }
@@ -151,8 +160,7 @@ static int put_count(const struct ask *a, struct curve *c, const struct places *
 		     const struct words *words)
 {
 	struct ki_plan *plan = a->m->plan;
-	bool bare = !a->when && !a->make;
-	uint32_t bundle = KI_NONE;
+	bool bare = !a->when && !a->make && !a->m->told;
 	int ret = ki_measure_counters(a->m, 1, &c->counter, a->err);
 
 	c->passes = c->counter;
@@ -165,15 +173,18 @@ static int put_count(const struct ask *a, struct curve *c, const struct places *
 	c->chunk = (uint32_t)ki_plan_chunks(plan);
 	if (ret)
 		return ret;
-	if ((at->n > 1 || !bare) && ki_plan_bundle_begin(plan, &bundle))
+	if ((at->n > 1 || !bare) && ki_plan_bundle_begin(plan, &c->bundle))
 		return ki_err_set(a->err, -ENOMEM, 0, "measurement: out of memory");
 	ki_plan_stage(plan, STAGE_START);
-	ret = bare ? put_bare(a, c, at) : put_conditional(a, c, at, words);
+	if (bare)
+		ret = put_bare(a, c, at);
+	else
+		ret = a->m->told ? ki_told_put(a, c, at, words) : put_conditional(a, c, at, words);
 	ki_plan_bundle_end(plan);
 	if (!ret)
-		ret = ki_words_need(a, words, bundle);
-	if (ret && bundle != KI_NONE)
-		ki_plan_leave_out(plan, bundle, KI_R_BAD_REQUEST);
+		ret = ki_words_need(a, words, c->bundle);
+	if (ret && c->bundle != KI_NONE)
+		ki_plan_leave_out(plan, c->bundle, KI_R_BAD_REQUEST);
 	c->nchunks = (uint32_t)ki_plan_chunks(plan) - c->chunk;
 	return ret;
 }
@@ -199,6 +210,7 @@ static int count_places(const struct ask *a, struct places *at)
 
 static int add_count(const struct ask *a, struct curve *c)
 {
+	const size_t told = a->m->told_at.n;
 	struct places at = {0};
 	struct words words = {0};
 	int ret = count_places(a, &at);
@@ -211,9 +223,19 @@ static int add_count(const struct ask *a, struct curve *c)
 		c->needs = ki_words_insides(&words);
 	free(at.v);
 	ki_words_free(&words);
-	if (ret)
-		ki_snippet_free(c->snippet);
+	if (ret) {
+		a->m->told_at.n = told;
+		ki_curve_free(c);
+	}
 	return ret;
+}
+
+void ki_curve_free(struct curve *c)
+{
+	for (size_t i = 0; i < c->snippets.n; i++)
+		ki_snippet_free(c->snippets.v[i]);
+	ki_vec_free(&c->snippets);
+	ki_vec_free(&c->needs);
 }
 
 static int check(const struct ask *a)
@@ -249,9 +271,16 @@ static int get_pairs(const struct ask *a, struct curve *c)
 static int add_curve(const struct ask *a, uint32_t *curve)
 {
 	struct ki_measure *m = a->m;
-	struct curve c = {.row = a->row, .pair = KI_NONE, .other = KI_NONE, .taken = KI_NONE};
+	struct curve c = {.row = a->row,
+			  .pair = KI_NONE,
+			  .other = KI_NONE,
+			  .taken = KI_NONE,
+			  .bundle = KI_NONE};
 	int ret = check(a);
 
+	if (!ret && m->told && a->row->source != SOURCE_NONE)
+		ret = ki_err_reason(a->err, KI_R_NOT_IN_PROCESS, a->fn->start, "%s",
+				    ki_measure_name(a->fn));
 	if (!ret && ki_vec_reserve(&m->curves, 1))
 		ret = ki_err_set(a->err, -ENOMEM, 0, "measurement: out of memory");
 	if (!ret)

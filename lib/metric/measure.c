@@ -32,10 +32,8 @@ void ki_measure_free(struct ki_measure *m)
 	if (!m)
 		return;
 	ki_measure_take_out(m, NULL);
-	for (size_t i = 0; i < m->curves.n; i++) {
-		ki_snippet_free(m->curves.v[i].snippet);
-		ki_vec_free(&m->curves.v[i].needs);
-	}
+	for (size_t i = 0; i < m->curves.n; i++)
+		ki_curve_free(&m->curves.v[i]);
 	for (size_t i = 0; i < m->pairs.n; i++)
 		ki_pair_free(&m->pairs.v[i]);
 	for (size_t i = 0; i < m->insides.n; i++) {
@@ -45,6 +43,7 @@ void ki_measure_free(struct ki_measure *m)
 	for (size_t i = 0; i < m->earlies.n; i++)
 		ki_code_free(&m->earlies.v[i].code);
 	ki_vec_free(&m->curves);
+	ki_vec_free(&m->told_at);
 	ki_vec_free(&m->pairs);
 	ki_vec_free(&m->insides);
 	ki_vec_free(&m->earlies);
@@ -54,6 +53,7 @@ void ki_measure_free(struct ki_measure *m)
 	ki_costs_free(m);
 	ki_counter_map_close(m->map);
 	ki_process_free(m->process);
+	ki_process_free(m->hits);
 	ki_plan_free(m->plan);
 	free(m);
 }

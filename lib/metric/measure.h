@@ -84,17 +84,26 @@ struct pair {
 
 struct curve {
 	const struct ki_metric_row *row;
-	uint32_t pair;		    /* KI_NONE: it counts */
-	uint32_t other;		    /* a second pair, or KI_NONE */
-	uint32_t counter;	    /* then: index in the measurement's counters */
-	uint32_t passes;	    /* the same, if metered; a bare counter's own */
-	uint32_t chunk, nchunks;    /* in the plan */
-	uint32_t taken;		    /* the same, of hits at which its act was done, and behind it
-				       how many are left out before the next; KI_NONE: all */
-	uint32_t mask;		    /* then: the global variable that says at which */
-	ki_numbers needs;	    /* the insides that its predicate asks */
-	struct ki_snippet *snippet; /* with a predicate; NULL: the bare counter */
+	uint32_t pair;		 /* KI_NONE: it counts */
+	uint32_t other;		 /* a second pair, or KI_NONE */
+	uint32_t counter;	 /* then: index in the measurement's counters */
+	uint32_t passes;	 /* the same, if metered; a bare counter's own */
+	uint32_t chunk, nchunks; /* in the plan */
+	uint32_t taken;		 /* the same, of hits at which its act was done, and behind it
+				    how many are left out before the next; KI_NONE: all */
+	uint32_t mask;		 /* then: the global variable that says at which */
+	ki_numbers needs;	 /* the insides that its predicate asks */
+	uint32_t bundle;	 /* KI_NONE: there is one chunk */
+	/* with a predicate: one for all places, or in another's process one for each; none: the
+	   bare counter */
+	ki_vec(struct ki_snippet *) snippets;
 	struct price price;
+};
+
+/* A place in a process of which the kernel is told, and for which curve. */
+struct told {
+	struct ki_process_hit hit;
+	uint32_t curve;
 };
 
 /* An event that is counted. */
@@ -115,7 +124,10 @@ struct ki_measure {
 	struct ki_plan *plan;
 	struct ki_counter_map *map;	   /* since the start; NULL of a process, */
 	struct ki_splice_process *process; /* which has this */
-	uint32_t tsc_khz;		   /* 0: not known */
+	struct ki_target *told;		/* the process whose points it is of, in the kernel; NULL */
+	struct ki_splice_process *hits; /* breakpoints there; NULL: there are none */
+	uint32_t tsc_khz;		/* 0: not known */
+	ki_vec(struct told) told_at;
 	ki_vec(struct curve) curves;
 	ki_vec(struct pair) pairs;
 	ki_vec(struct inside) insides;
@@ -199,6 +211,20 @@ void ki_code_free(struct code *c);
 /* What is free at a place, as far as that is known without the whole program. */
 void ki_measure_site(const struct ki_function *fn, const struct ki_place *place,
 		     struct ki_site_regs *out);
+
+/* ---- points of a process, counted in the kernel (told.c) ---- */
+
+struct words;
+int ki_told_put(const struct ask *a, struct curve *c, const struct places *at,
+		const struct words *words);
+/* Breakpoints at all places. What has none is left out of the plan, which has not been applied. */
+int ki_told_begin(struct ki_measure *m, struct ki_err *err);
+
+void ki_curve_free(struct curve *c);
+
+/* What is done at the curve's point, behind its predicate (curves.c). */
+int ki_count_build(const struct ask *a, const struct curve *c, const struct words *words,
+		   struct ki_snippet *s, struct ki_node **out);
 
 /* ---- the end of calls (exits.c) ---- */
 

@@ -111,12 +111,18 @@ static int put_pair(const struct ki_measure *m, FILE *f, const struct pair *p, s
 	return ret ? ret : put_code(m, f, &p->stop, err);
 }
 
+/* Of its place i; NULL: the bare counter. */
+static const struct ki_snippet *snippet_of(const struct curve *c, uint32_t i)
+{
+	return c->snippets.n ? c->snippets.v[i < c->snippets.n ? i : 0] : NULL;
+}
+
 static int put_curve(const struct ki_measure *m, FILE *f, const struct curve *c, struct ki_err *err)
 {
 	int ret = 0;
 
 	for (uint32_t i = 0; !ret && c->pair == KI_NONE && i < c->nchunks; i++)
-		ret = put_chunk(m, f, c->chunk + i, c->snippet, err);
+		ret = put_chunk(m, f, c->chunk + i, snippet_of(c, i), err);
 	if (c->pair != KI_NONE)
 		ret = put_pair(m, f, &m->pairs.v[c->pair], err);
 	if (!ret && c->other != KI_NONE)

@@ -121,6 +121,18 @@ static int add_cells(struct resolver *r, const struct wish *w, struct ki_named_p
 	return 0;
 }
 
+static char *prefixed(const struct resolver *r, char *name)
+{
+	char *all = name;
+
+	if (!name || !r->how->prefix)
+		return name;
+	if (asprintf(&all, "%s%s", r->how->prefix, name) < 0)
+		all = NULL;
+	free(name);
+	return all;
+}
+
 /* literal: the wish is this point, and so what was written is its name. */
 static int add_point(struct resolver *r, const struct wish *w, struct ki_point at, bool literal)
 {
@@ -132,7 +144,7 @@ static int add_point(struct resolver *r, const struct wish *w, struct ki_point a
 	p.addr = r->fn->start;
 	p.size = w->sym->size;
 	place_point(r->fn, &p);
-	p.name = literal && w->text ? strdup(w->text) : name_point(r, w, &at);
+	p.name = prefixed(r, literal && w->text ? strdup(w->text) : name_point(r, w, &at));
 	if (!p.name || add_cells(r, w, &p) || ki_vec_push(&r->out->v, p)) {
 		free(p.name);
 		return ki_err_set(r->err, -ENOMEM, 0, "out of memory");

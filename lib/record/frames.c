@@ -81,14 +81,14 @@ static int add_text(ki_buffer *to, const char *text)
 	return ret ? ret : ki_buffer_add(to, "", 1);
 }
 
-static int add_user(struct ki_frames *f, uint32_t tgid, uint64_t addr, ki_buffer *to)
+int ki_frames_add_user(struct ki_users *u, uint32_t tgid, uint64_t addr, ki_buffer *to)
 {
 	struct ki_user_frame frame;
 	struct file_user row = {.tgid = tgid, .addr = addr};
-	int ret = is_new(f, tgid, addr);
+	int ret;
 
-	if (ret <= 0 || !ki_users_find(f->map->looked->users, tgid, addr, &frame))
-		return ret < 0 ? ret : 0;
+	if (!ki_users_find(u, tgid, addr, &frame))
+		return 0;
 	row.file_offset = frame.file_offset;
 	row.offset = frame.offset;
 	ret = ki_buffer_add(to, &row, sizeof(row));
@@ -99,6 +99,13 @@ static int add_user(struct ki_frames *f, uint32_t tgid, uint64_t addr, ki_buffer
 	if (!ret)
 		ret = add_text(to, frame.build);
 	return ret ? ret : ki_buffer_pad(to);
+}
+
+static int add_user(struct ki_frames *f, uint32_t tgid, uint64_t addr, ki_buffer *to)
+{
+	const int ret = is_new(f, tgid, addr);
+
+	return ret > 0 ? ki_frames_add_user(f->map->looked->users, tgid, addr, to) : ret;
 }
 
 int ki_frames_note(struct ki_frames *f, uint64_t number, ki_buffer *stacks, ki_buffer *users,

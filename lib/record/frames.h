@@ -22,6 +22,10 @@ void ki_frames_free(struct ki_frames *f); /* NULL is allowed */
 int ki_frames_note(struct ki_frames *f, uint64_t number, ki_buffer *stacks, ki_buffer *users,
 		   struct ki_stack *out);
 
+/* What is known of an address of a process's, for CHUNK_USERS; nothing if that is nothing. */
+struct ki_users;
+int ki_frames_add_user(struct ki_users *u, uint32_t tgid, uint64_t addr, ki_buffer *to);
+
 /* Look at the processes whose stacks are new in the table. */
 void ki_frames_look(struct ki_frames *f);
 

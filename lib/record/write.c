@@ -22,6 +22,7 @@
 #include "record/buffer.h"
 #include "record/format.h"
 #include "record/frames.h"
+#include "record/users.h"
 
 #define CHUNK_FULL (256u << 10) /* bytes of records */
 
@@ -331,6 +332,17 @@ static int note_code(struct ki_record_file *f, uint64_t addr)
 int ki_record_stacks(struct ki_record_file *f, const struct ki_stacks_map *map)
 {
 	return f->frames ? -EEXIST : ki_frames_new(map, &f->frames);
+}
+
+int ki_record_places(struct ki_record_file *f, uint32_t tgid, const uint64_t *addrs, size_t n)
+{
+	struct ki_users *u;
+	int ret = ki_users_new(&u);
+
+	for (size_t i = 0; !ret && i < n; i++)
+		ret = ki_frames_add_user(u, tgid, addrs[i], &f->users);
+	ki_users_free(u);
+	return ret;
 }
 
 void ki_record_look(struct ki_record_file *f)

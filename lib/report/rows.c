@@ -11,6 +11,7 @@
 
 #include "report/inside.h"
 #include "report/code.h"
+#include "report/stack.h"
 #include "out/table.h"
 #include "util/vec.h"
 
@@ -109,6 +110,20 @@ static void json_sampling(const struct ki_report *c, const struct ki_instrument 
 		ki_json_double(j, "shed", s.out);
 }
 
+static void json_process(const struct ki_report *c, const struct ki_instrument *in,
+			 struct ki_json *j)
+{
+	struct ki_user_frame f;
+	const uint32_t pid = ki_report_process(c, in, &f);
+
+	if (!pid)
+		return;
+	ki_json_u64(j, "pid", pid);
+	ki_json_str(j, "function", f.symbol);
+	ki_json_str(j, "file", f.path);
+	ki_json_str(j, "build", f.build);
+}
+
 static int json_instrument(const struct ki_report *c, const struct ki_instrument *in)
 {
 	struct ki_json j;
@@ -126,6 +141,7 @@ static int json_instrument(const struct ki_report *c, const struct ki_instrument
 	ki_json_double(&j, "off", off);
 	if (ki_report_hits(c, in, &hits))
 		ki_json_u64(&j, "hits", hits);
+	json_process(c, in, &j);
 	json_sampling(c, in, &j);
 	ki_json_close(&j);
 	return ki_json_end_line(&j);

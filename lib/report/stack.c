@@ -5,6 +5,7 @@
  */
 #include "report/stack.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define FRAME 512
@@ -14,6 +15,20 @@ bool ki_report_stack(const struct ki_report *c, const struct ki_report_record *e
 {
 	return e->in->fields[i].show == KI_SHOW_STACK &&
 	       !ki_recording_stack(c->r, e->values[i], out);
+}
+
+uint32_t ki_report_process(const struct ki_report *c, const struct ki_instrument *in,
+			   struct ki_user_frame *out)
+{
+	char *end;
+	const unsigned long pid = strtoul(in->point, &end, 10);
+	const struct ki_stack at = {.tgid = (uint32_t)pid, .n = 1, .addrs = &in->addr};
+
+	*out = (struct ki_user_frame){.symbol = "", .path = "", .build = ""};
+	if (end == in->point || *end != '/')
+		return 0;
+	ki_recording_frame(c->r, &at, 0, out);
+	return at.tgid;
 }
 
 static const char *file_name(const char *path)

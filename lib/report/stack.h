@@ -20,4 +20,9 @@ void ki_report_stack_json(const struct ki_report *c, const struct ki_report_reco
    Returns how many frames. */
 int ki_report_stack_fold(const struct ki_report *c, const struct ki_report_record *e, FILE *f);
 
+/* The process of which the instrument's point is, and what is there, as far as it is known; 0: it
+   is of the kernel. */
+uint32_t ki_report_process(const struct ki_report *c, const struct ki_instrument *in,
+			   struct ki_user_frame *out);
+
 #endif

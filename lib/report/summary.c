@@ -12,6 +12,7 @@
 #include "report/code.h"
 #include "report/pairs.h"
 #include "report/spread.h"
+#include "report/stack.h"
 #include "util/text.h"
 
 struct tally {
@@ -114,6 +115,16 @@ static void print_sampling(const struct ki_report *c, const struct ki_instrument
 		fprintf(c->out, "  taken out by the budget at %.3f s\n", s.out);
 }
 
+static void print_process(const struct ki_report *c, const struct ki_instrument *in)
+{
+	struct ki_user_frame f;
+	const uint32_t pid = ki_report_process(c, in, &f);
+
+	if (pid && *f.path)
+		ki_text_print(c->out, "  process %u: %s, %s: build %s\n", pid,
+			      *f.symbol ? f.symbol : "-", f.path, *f.build ? f.build : "-");
+}
+
 static void print_instrument(const struct ki_report *c, const struct ki_instrument *in,
 			     const struct tally *t)
 {
@@ -128,6 +139,7 @@ static void print_instrument(const struct ki_report *c, const struct ki_instrume
 	if (!ki_report_is_totals(in) && ki_report_hits(c, in, &hits) && hits != t->n)
 		fprintf(c->out, ", reached %" PRIu64 " times", hits);
 	fprintf(c->out, ", from %.3f to %.3f s\n", on, off);
+	print_process(c, in);
 	print_sampling(c, in);
 	for (unsigned int i = 0; i < in->nfields; i++)
 		if (t->fields && t->fields[i].n)

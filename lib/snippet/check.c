@@ -103,8 +103,10 @@ static int check_node(const struct ki_node *n, const struct ki_site_regs *site, 
 int ki_snippet_check(const struct ki_snippet *s, const struct ki_site_regs *site,
 		     struct ki_err *err)
 {
+	if (s->err.code && err && !err->code)
+		*err = s->err;
 	if (s->err.code)
-		return ki_err_set(err, s->err.code, 0, "%s", s->err.msg);
+		return s->err.code;
 	if (!s->body)
 		return ki_err_set(err, -EINVAL, 0, "snippet: it has no body");
 	return site ? check_node(s->body, site, err) : 0;

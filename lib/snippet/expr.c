@@ -43,10 +43,19 @@ struct ki_node *ki_expr_index(struct ki_snippet *s, const struct ki_var *v, stru
 	return n && ki_tree_var(n, v, true) && ki_tree_adopt(n, 0, index, false) ? n : NULL;
 }
 
+/* Of a thread they are what it has where it is. */
+static bool is_of_place(enum ki_fact fact)
+{
+	return fact == KI_FACT_RETVAL || fact == KI_FACT_ADDR || fact == KI_FACT_PLACE;
+}
+
 struct ki_node *ki_expr_fact(struct ki_snippet *s, enum ki_fact fact)
 {
-	struct ki_node *n = ki_tree_node(s, NODE_FACT);
+	struct ki_node *n;
 
+	if (s->thread && is_of_place(fact))
+		return ki_thread_fact(s, fact);
+	n = ki_tree_node(s, NODE_FACT);
 	if (!n)
 		return NULL;
 	if ((unsigned int)fact >= KI_FACTS)
@@ -58,17 +67,25 @@ struct ki_node *ki_expr_fact(struct ki_snippet *s, enum ki_fact fact)
 
 struct ki_node *ki_expr_reg(struct ki_snippet *s, enum ki_reg reg)
 {
-	struct ki_node *n = ki_tree_node(s, NODE_REG);
+	struct ki_node *n;
 
-	if (!n)
-		return NULL;
 	if ((unsigned int)reg > KI_R15)
 		return ki_tree_fail(s, -EINVAL, "no such register: %u", reg);
+	if (s->thread)
+		return ki_thread_reg(s, reg);
+	n = ki_tree_node(s, NODE_REG);
+	if (!n)
+		return NULL;
 	n->op = reg;
 	return n;
 }
 
 struct ki_node *ki_expr_param(struct ki_snippet *s, unsigned int param)
+{
+	return s->thread ? ki_thread_param(s, param) : ki_tree_param(s, param);
+}
+
+struct ki_node *ki_tree_param(struct ki_snippet *s, unsigned int param)
 {
 	struct ki_node *n = ki_tree_node(s, NODE_PARAM);
 
@@ -81,6 +98,11 @@ struct ki_node *ki_expr_param(struct ki_snippet *s, unsigned int param)
 }
 
 struct ki_node *ki_expr_load(struct ki_snippet *s, enum ki_type type, struct ki_node *addr)
+{
+	return s->thread ? ki_thread_load(s, type, addr) : ki_tree_load(s, type, addr);
+}
+
+struct ki_node *ki_tree_load(struct ki_snippet *s, enum ki_type type, struct ki_node *addr)
 {
 	struct ki_node *n = ki_tree_node(s, NODE_LOAD);
 

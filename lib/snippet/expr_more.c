@@ -19,7 +19,7 @@ struct ki_node *ki_expr_string(struct ki_snippet *s, struct ki_node *addr, unsig
 	if (!words || words > KI_STRING_WORDS)
 		return ki_tree_fail(s, -EINVAL, "a string of %u words: 1 to %d", words,
 				    KI_STRING_WORDS);
-	n->op = user;
+	n->op = user || s->thread;
 	n->width = (uint8_t)words;
 	return ki_tree_adopt(n, 0, addr, false) ? n : NULL;
 }
@@ -49,6 +49,10 @@ static struct ki_node *stack(struct ki_snippet *s, uint32_t table, unsigned int 
 
 	if (!n)
 		return NULL;
+	if (s->thread && helper != KI_HELPER_USTACK)
+		return ki_tree_fail(
+			s, -EOPNOTSUPP,
+			"a thread in its process has no stack of the kernel's: use ustack");
 	if (skip > SKIP_MOST || table > UINT32_MAX >> 8)
 		return ki_tree_fail(s, -EINVAL, "no such table, or more than %d frames left out",
 				    SKIP_MOST);

@@ -124,6 +124,8 @@ static uint64_t helper(const struct run *r, const struct ki_node *n)
 		return r->m->uid;
 	case KI_HELPER_CGROUP:
 		return r->m->cgroup;
+	case KI_HELPER_ULOAD:
+		return r->m->user ? r->m->user(r->m->arg, a[0], (unsigned int)a[1]) : 0;
 	case KI_HELPER_UNREADABLE:
 		return r->m->unreadable ? r->m->unreadable(r->m->arg, a[0], a[1]) : 0;
 	case KI_HELPER_UDEPTH:

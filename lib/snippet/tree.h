@@ -83,7 +83,20 @@ struct ki_snippet {
 	uint32_t nnodes;
 	uint8_t local_types[KI_LOCALS]; /* 1 + type; 0: not used yet */
 	struct ki_err err;		/* the first failure */
+	bool thread;			/* it is about a thread (ki_snippet_of_thread), whose */
+	unsigned int thread_param;	/* registers are where this parameter says */
+	struct ki_site_regs thread_at;	/* and which is there */
 };
+
+/* thread.c: what nodes are then. */
+struct ki_node *ki_thread_reg(struct ki_snippet *s, unsigned int reg);
+struct ki_node *ki_thread_load(struct ki_snippet *s, enum ki_type type, struct ki_node *addr);
+struct ki_node *ki_thread_param(struct ki_snippet *s, unsigned int param);
+struct ki_node *ki_thread_fact(struct ki_snippet *s, enum ki_fact fact);
+
+/* A parameter, memory of the kernel, whatever the snippet is about. */
+struct ki_node *ki_tree_param(struct ki_snippet *s, unsigned int param);
+struct ki_node *ki_tree_load(struct ki_snippet *s, enum ki_type type, struct ki_node *addr);
 
 /* A zeroed node, or NULL and the failure is noted. */
 struct ki_node *ki_tree_node(struct ki_snippet *s, enum node_kind kind);

@@ -22,11 +22,13 @@ $(PROCESS)/sequence: test/process/sequence.c
 	$(call say,CC,$@)mkdir -p $(@D) && $(PROCESS_CC) -o $@ $<
 $(PROCESS)/written: test/process/written.c
 	$(call say,CC,$@)mkdir -p $(@D) && $(PROCESS_CC) -o $@ $<
+$(PROCESS)/recorded: test/process/recorded.c
+	$(call say,CC,$@)mkdir -p $(@D) && $(PROCESS_CC) -fPIE -pie -o $@ $<
 
 # Where there is a compiler for it.
 $(PROCESS)/narrow: test/process/narrow.c
 	$(Q)mkdir -p $(@D) && $(CC) -m32 -o $@ $< 2> /dev/null || rm -f $@
 
-PROCESS_BIN := $(addprefix $(PROCESS)/,oracle pie cet static nopie stripped written sequence timed)
+PROCESS_BIN := $(addprefix $(PROCESS)/,oracle pie cet static nopie stripped written sequence timed recorded)
 test-process: $(PROCESS_BIN) $(PROCESS)/narrow
 .PHONY: test-process

@@ -23,12 +23,12 @@ bool open_option(struct open_options *o, int option, const char *arg)
 	return true;
 }
 
-/* The number before the slash, or OPEN_COMMAND; 0: none. */
-static pid_t prefix_of(const char *arg, char **rest)
+pid_t open_prefix(char *arg, char **rest)
 {
 	static const char command[] = "command/";
 	unsigned long n;
 
+	*rest = arg;
 	if (!strncmp(arg, command, sizeof(command) - 1)) {
 		*rest += sizeof(command) - 1;
 		return OPEN_COMMAND;
@@ -36,8 +36,10 @@ static pid_t prefix_of(const char *arg, char **rest)
 	if (*arg < '1' || *arg > '9')
 		return 0;
 	n = strtoul(arg, rest, 10);
-	if (**rest != '/' || n > INT_MAX)
+	if (**rest != '/' || n > INT_MAX) {
+		*rest = arg;
 		return 0;
+	}
 	++*rest;
 	return (pid_t)n;
 }
@@ -45,8 +47,8 @@ static pid_t prefix_of(const char *arg, char **rest)
 int open_process_prefix(struct open_options *o, const struct verb *self, char **args, int n)
 {
 	for (int i = 0; i < n; i++) {
-		char *rest = args[i];
-		pid_t pid = prefix_of(args[i], &rest);
+		char *rest;
+		pid_t pid = open_prefix(args[i], &rest);
 
 		if (i && pid != o->pid)
 			return cli_misuse(self, "'%s': points of one process at a time", args[i]);

@@ -39,6 +39,9 @@ bool open_option(struct open_options *o, int option, const char *arg);
 struct verb;
 int open_process_prefix(struct open_options *o, const struct verb *self, char **args, int n);
 
+/* The number before the slash, or OPEN_COMMAND; 0: none. *rest: what stands behind it. */
+pid_t open_prefix(char *arg, char **rest);
+
 /* 0, or -errno. Not of the command: who starts it opens it. */
 int open_target(const struct open_options *o, struct ki_target **t, struct ki_err *err);
 

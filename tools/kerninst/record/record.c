@@ -115,7 +115,7 @@ static double next_deadline(const struct record_run *r)
 
 	sooner(&deadline, r->next);
 	sooner(&deadline, record_budget_next(&r->budget));
-	if (r->stacks)
+	if (r->stacks || r->processes.n)
 		sooner(&deadline, wait_now() + LOOK);
 	for (size_t i = 0; i < r->ngroups; i++)
 		sooner(&deadline, next_time(r, &r->groups[i]));
@@ -140,6 +140,12 @@ static int look_at_budget(struct record_run *r)
 	return record_file_failed(r);
 }
 
+/* A command goes on to its end. */
+static bool is_over(const struct record_run *r)
+{
+	return !r->command.pid && r->processes.n && record_processes_over(r->groups, r->ngroups);
+}
+
 static int watch(struct record_run *r)
 {
 	double every = period(r->o);
@@ -152,7 +158,7 @@ static int watch(struct record_run *r)
 
 		if (r->stacks)
 			ki_record_look(r->file);
-		if (e == RECORD_END || (r->end >= 0 && now >= r->end))
+		if (e == RECORD_END || (r->end >= 0 && now >= r->end) || is_over(r))
 			break;
 		ret = switch_groups(r);
 		if (!ret)
@@ -286,6 +292,9 @@ static int prepare(struct record_run *r)
 	int ret = open_or_fail(&live, &r->t);
 
 	if (!ret)
+		ret = record_processes_open(&r->processes, r->o, &r->command, r->groups,
+					    r->ngroups);
+	if (!ret)
 		ret = open_ring(r);
 	if (!ret)
 		ret = open_stacks(r);
@@ -304,7 +313,8 @@ static int prepare_file(struct record_run *r, int argc, char **argv)
 		ret = record_code_find(&r->code, r->t, r->groups, r->ngroups);
 	if (ret)
 		return ret;
-	ret = run_prepare(&r->command, r->o->command, false);
+	if (!r->command.pid)
+		ret = run_prepare(&r->command, r->o->command, false);
 	if (ret)
 		return ret;
 	r->waiting.ring = wakes ? ki_target_fd(r->t) : -1;
@@ -335,6 +345,7 @@ static void end(struct record_run *r)
 	record_instruments_free(&r->instruments);
 	ki_ring_close(r->ring);
 	ki_stacks_close(r->stacks);
+	record_processes_close(&r->processes);
 	ki_target_close(r->t);
 	ki_predicate_free(r->when);
 	record_options_free(r->o);

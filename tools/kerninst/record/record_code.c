@@ -84,7 +84,8 @@ int record_code_find(struct record_code *c, struct ki_target *t, const struct re
 	int ret = CLI_OK;
 
 	for (size_t i = 0; !ret && i < n; i++)
-		ret = add_symbols(&v, &groups[i]);
+		if (!groups[i].process)
+			ret = add_symbols(&v, &groups[i]);
 	settle(&v);
 	if (!ret)
 		ret = find(c, t, &v);

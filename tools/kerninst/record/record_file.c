@@ -27,6 +27,8 @@ static int create(struct record_run *r, const char *path, struct ki_err *err)
 	if (ret)
 		return ret;
 	ret = record_code_write(&r->code, r->file);
+	if (!ret)
+		ret = record_processes_write(r->groups, r->ngroups, r->file);
 	if (ret)
 		return ki_err_set(err, ret, 0, "%s: %s", path, strerror(-ret));
 	if (r->o->mode == RECORD_DISK)

@@ -11,11 +11,12 @@
 #include <string.h>
 
 #include "cli.h"
+#include "record/record_process.h"
 
 static struct record_group *group_of(struct record_group *g, size_t n, const struct record_ask *a)
 {
 	for (size_t i = 0; i < n; i++)
-		if (g[i].at == a->at && g[i].until == a->until)
+		if (g[i].at == a->at && g[i].until == a->until && g[i].asked_pid == a->pid)
 			return &g[i];
 	return &g[n];
 }
@@ -25,6 +26,7 @@ static int add_ask(struct record_group *g, struct record_ask *a, const struct ve
 		   size_t all)
 {
 	if (!g->asks) {
+		g->asked_pid = a->pid;
 		g->at = a->at;
 		g->until = a->until;
 		g->asks = calloc(all, sizeof(*g->asks));
@@ -116,14 +118,17 @@ int record_group_resolve(struct record_group *g, struct ki_target *t, struct ki_
 				    .sampled = g->budgeted,
 				    .act = g->totals ? NULL : act_of,
 				    .arg = g,
+				    .kernel = g->process ? t : NULL,
+				    .prefix = g->process ? g->process->prefix : NULL,
 				    .first = next->point};
+	struct ki_target *of = g->process ? g->process->t : t;
 	int ret;
 
 	g->first = next->id;
 	g->ids = ids_of(g);
 	g->making = *to;
 	g->making.when = when;
-	ret = points_resolve(&g->points, t, &g->asked, &how, quiet);
+	ret = points_resolve(&g->points, of, &g->asked, &how, quiet);
 	next->id += g->ids * (uint32_t)g->points.v.n;
 	next->point += (uint32_t)g->points.v.n;
 	if (!ret && g->predicted)
@@ -208,8 +213,8 @@ int record_group_describe(const struct record_group *g, record_instruments *out)
 		if (ki_points_first(&g->points, p)->reason)
 			continue;
 		ki_point_format(&p->at, p->sym->addr, p->order, what);
-		if (asprintf(&point, "%s@0x%llx%s", p->sym->name, (unsigned long long)p->sym->addr,
-			     what) < 0)
+		if (asprintf(&point, "%s%s@0x%llx%s", g->process ? g->process->prefix : "",
+			     p->sym->name, (unsigned long long)p->sym->addr, what) < 0)
 			return -ENOMEM;
 		in.point = point;
 		if (ki_vec_push(out, in)) {

@@ -9,6 +9,7 @@
 #include "points.h"
 #include "cli.h"
 #include "command.h"
+#include "open.h"
 
 const char record_usage[] =
 	"Usage: kerninst record [OPTION...] POINT[=VALUE,...]... [-- COMMAND...]\n"
@@ -17,7 +18,9 @@ const char record_usage[] =
 	"POINT is as in kerninst stat, with globs too. VALUE is an expression, as in --if, and how\n"
 	"it is called: [NAME[/UNIT]:]EXPRESSION, for example fd:arg0, len/bytes:arg2, retval, tid,\n"
 	"*(u32 *)(arg0 + 16), $rdi. Units hex, code (an address, shown as a name), ns, ticks say how\n"
-	"it is shown. Nothing given: pid,comm. Time and CPU are always there.\n\n"
+	"it is shown. Nothing given: pid,comm. Time and CPU are always there.\n"
+	"PID/POINT is a point of a process, command/POINT one of COMMAND itself: argN, retval, $rdi\n"
+	"are the thread's there, *(u32 *)(arg0 + 4) and str(arg0) its memory.\n\n"
 	"  -o, --output FILE          the file to write [kerninst.rec]\n"
 	"      --mode MODE            how records come to the file [wake]:\n"
 	"           ring              the buffers are read every so often: -i, 0.1 s\n"
@@ -56,6 +59,7 @@ const char record_usage[] =
 	"  kerninst record --dry-run --cost --show-code vfs_read=pid,len:arg2\n"
 	"  kerninst record --at 2 --until 5 tcp_v4_rcv -- ./benchmark\n"
 	"  kerninst record --mode newest -b 256 schedule=pid,comm --if 'cpu == 0'\n"
+	"  kerninst record 1234/libc.so.6:read=tid,len:arg2 vfs_read=tid,len:arg2 -- sleep 5\n"
 	"  kerninst record --mode totals -i 0.5 vfs_read vfs_write -- make\n";
 
 enum {
@@ -133,7 +137,7 @@ static int take_buffer(const struct verb *self, const char *text, uint32_t *out)
 static int take_point(const struct verb *self, const char *text, struct record_options *o)
 {
 	struct record_ask a = {.at = o->at, .until = o->until, .point = strdup(text)};
-	char *values = a.point ? strchr(a.point, '=') : NULL;
+	char *values = a.point ? strchr(a.point, '=') : NULL, *rest;
 
 	if (!a.point || ki_vec_reserve(&o->asks, 1)) {
 		free(a.point);
@@ -141,11 +145,16 @@ static int take_point(const struct verb *self, const char *text, struct record_o
 	}
 	if (values)
 		*values++ = 0;
+	a.pid = open_prefix(a.point, &rest);
+	memmove(a.point, rest, strlen(rest) + 1);
+	o->any_process |= a.pid != 0;
 	o->any_values |= values != NULL;
 	o->asks.v[o->asks.n++] = a;
 	if (a.until > 0 && a.until <= a.at)
 		return cli_misuse(self, "%s: --until %g is not behind --at %g", text, a.until,
 				  a.at);
+	if (a.pid == OPEN_COMMAND && !command_given())
+		return cli_misuse(self, "command/%s: the command stands behind --", a.point);
 	return record_values_parse(&o->asks.v[o->asks.n - 1].values, self, values);
 }
 
@@ -221,6 +230,9 @@ static int check_together(const struct verb *self, struct record_options *o)
 	if (o->budget > 0 && o->dry_run)
 		return cli_misuse(self,
 				  "--budget and --dry-run: nothing would be spent; use --cost");
+	if (o->any_process && (o->budget > 0 || o->cost))
+		return cli_misuse(self, "%s: that is not built for processes yet",
+				  o->cost ? "--cost" : "--budget");
 	if (o->any_values && o->mode == RECORD_TOTALS)
 		return cli_misuse(self, "--mode totals counts: there are no values");
 	if (o->interval > 0 && !has)

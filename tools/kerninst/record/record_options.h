@@ -21,6 +21,7 @@ enum record_mode {
 /* POINT[=VALUE,...], and when. */
 struct record_ask {
 	char *point;
+	pid_t pid; /* of what process; 0: of the kernel; OPEN_COMMAND */
 	struct ki_record_values values;
 	double at, until; /* seconds from the start; until 0: the end */
 };
@@ -28,6 +29,7 @@ struct record_ask {
 struct record_options {
 	ki_vec(struct record_ask) asks;
 	enum record_mode mode;
+	bool any_process;
 	bool json, quiet, progress, self, any_values, show_code, dry_run, cost;
 	double interval, duration; /* 0: none */
 	double budget;		   /* share of the machine; 0: none */

@@ -7,7 +7,7 @@
 
 #include "record/record_budget.h"
 #include "record/record_code.h"
-#include "record/record_group.h"
+#include "record/record_process.h"
 #include "record/record_wait.h"
 #include "skipped.h"
 
@@ -17,6 +17,7 @@ struct record_run {
 	struct ki_predicate *when;
 	struct ki_ring_map *ring;     /* NULL: totals */
 	struct ki_stacks_map *stacks; /* NULL: nobody asks for any */
+	record_processes processes;
 	struct record_group *groups;
 	size_t ngroups;
 	record_instruments instruments;

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+/*
+ * Points of a process that are counted in the kernel. A breakpoint of the driver's stands at each
+ * place, and the code in the function that the kernel calls there (ki_process_put_hits):
+ *
+ *	if (address == PLACE)		parameter 0; others share the function
+ *		if (pid == PROCESS)	what it forks does so, too
+ *			...		of the thread, whose registers are at parameter 1
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "metric/measure.h"
+#include "target/process.h"
+
+#define ADDRESS	  0
+#define REGISTERS 1
+
+/* The function that a place's breakpoint calls, while code is put there. */
+struct stub {
+	struct ki_function *fn;
+	struct ki_spans spans;
+	struct places at;
+};
+
+static void stub_close(struct stub *s)
+{
+	free(s->at.v);
+	ki_spans_free(&s->spans);
+	ki_function_free(s->fn);
+}
+
+static int stub_open(const struct ask *a, uint64_t addr, struct stub *s)
+{
+	const struct ki_symbol *sym = ki_process_stub(a->m->t, addr);
+	const struct ki_point entry = {.kind = KI_POINT_ENTRY};
+	struct ask own = *a;
+	int ret;
+
+	*s = (struct stub){0};
+	if (!sym)
+		return ki_err_reason(a->err, KI_R_NOT_IN_PROCESS, addr, "%s",
+				     ki_measure_name(a->fn));
+	ret = ki_function_analyze(a->m->t, sym, &s->fn, a->err);
+	if (!ret && s->fn->reason == KI_R_SELF)
+		s->fn->reason = KI_R_OK; /* of the driver's text this is there to be spliced */
+	if (!ret)
+		ret = ki_spans_find(s->fn, &s->spans, a->err);
+	own.fn = s->fn;
+	own.spans = &s->spans;
+	return ret ? ret : ki_measure_places_of(&own, &entry, &s->at);
+}
+
+static struct ki_node *is(struct ki_snippet *s, struct ki_node *x, enum ki_type type,
+			  uint64_t value)
+{
+	return ki_expr_binary(s, KI_EQ, x, ki_expr_const(s, type, value));
+}
+
+static int make_snippet(const struct ask *a, struct curve *c, const struct ki_place *place,
+			const struct words *words, struct ki_snippet *s)
+{
+	const struct ki_process *process = a->m->told->own;
+	struct ki_site_regs there;
+	struct ki_node *act;
+	int ret;
+
+	ki_place_site(a->fn, place, NULL, &there);
+	there.place |= KI_PLACE_FACTS(0, 0, a->order, a->m->number);
+	ki_snippet_of_thread(s, REGISTERS, &there);
+	ret = ki_count_build(a, c, words, s, &act);
+	ki_snippet_of_thread(s, REGISTERS, NULL);
+	if (ret)
+		return ret;
+	act = ki_stmt_if(s, is(s, ki_expr_fact(s, KI_FACT_TGID), KI_U32, (uint64_t)process->pid),
+			 act, NULL);
+	ki_snippet_body(
+		s, ki_stmt_if(s, is(s, ki_expr_param(s, ADDRESS), KI_U64, place->addr), act, NULL));
+	return ki_snippet_check(s, NULL, a->err);
+}
+
+static int put_place(const struct ask *a, struct curve *c, const struct ki_place *place,
+		     const struct words *words)
+{
+	struct told t = {.hit.addr = place->addr, .curve = (uint32_t)a->m->curves.n};
+	struct ask own = *a;
+	struct code code = {0};
+	struct stub stub;
+	int ret;
+
+	if (place->where != KI_BEFORE)
+		return ki_err_reason(a->err, KI_R_NOT_IN_PROCESS, place->addr, "%s",
+				     ki_measure_name(a->fn));
+	if (ki_vec_reserve(&a->m->told_at, 1) || ki_vec_reserve(&c->snippets, 1) ||
+	    ki_snippet_new(&code.snippet))
+		return ki_err_set(a->err, -ENOMEM, 0, "measurement: out of memory");
+	c->snippets.v[c->snippets.n++] = code.snippet;
+	ret = stub_open(a, place->addr, &stub);
+	if (!ret)
+		ret = make_snippet(a, c, place, words, code.snippet);
+	own.fn = stub.fn;
+	own.spans = &stub.spans;
+	if (!ret)
+		ret = ki_code_put(&own, &code, &stub.at, a->order);
+	if (!ret)
+		a->m->told_at.v[a->m->told_at.n++] = t;
+	ki_vec_free(&code.sites);
+	stub_close(&stub);
+	return ret;
+}
+
+int ki_told_put(const struct ask *a, struct curve *c, const struct places *at,
+		const struct words *words)
+{
+	const size_t before = a->m->told_at.n;
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < at->n; i++)
+		ret = put_place(a, c, &at->v[i], words);
+	if (ret)
+		a->m->told_at.n = before;
+	return ret;
+}
+
+/* Where a breakpoint cannot be, none of its curve's code is. */
+static void note_refusals(struct ki_measure *m, const struct ki_process_hit *hits)
+{
+	for (size_t i = 0; i < m->told_at.n; i++)
+		if (hits[i].reason)
+			ki_plan_leave_out(m->plan, m->curves.v[m->told_at.v[i].curve].bundle,
+					  hits[i].reason);
+}
+
+int ki_told_begin(struct ki_measure *m, struct ki_err *err)
+{
+	struct ki_process_hit *hits = calloc(m->told_at.n + 1, sizeof(*hits));
+	int ret;
+
+	if (!hits)
+		return ki_err_set(err, -ENOMEM, 0, "measurement: out of memory");
+	for (size_t i = 0; i < m->told_at.n; i++)
+		hits[i] = m->told_at.v[i].hit;
+	ret = ki_process_put_hits(m->told, hits, m->told_at.n, &m->hits, err);
+	if (!ret)
+		note_refusals(m, hits);
+	free(hits);
+	return ret;
+}
+
+void ki_measure_tell(struct ki_measure *m, struct ki_target *process)
+{
+	m->told = process;
+}
