@@ -438,6 +438,8 @@ int main(int argc, char **argv)
 		return 1;
 	end = max_seconds ? time(NULL) + max_seconds : 0;
 	printf("ioctl_fuzz: seed %llu\n", (unsigned long long)seed);
+	fflush(stdout);
+	watch_begin(total_calls);
 	victims_begin();
 	arena_make(&arenas[0], 0);
 	arena_make(&arenas[1], 1);

@@ -190,6 +190,8 @@ void request_make_stacks(struct request *q, const struct session *s, struct aren
 			 struct rng *r);
 void request_make_ring(struct request *q, const struct session *s, struct arena *a, struct rng *r);
 void request_make_event(struct request *q, const struct session *s, struct arena *a, struct rng *r);
+/* watch.c; progress: a number that changes as long as calls end */
+void watch_begin(unsigned long (*progress)(void));
 /* process.c */
 void victims_begin(void); /* before anything is made that a fork would copy */
 request_maker request_make_process, request_make_process_memory, request_make_process_map,
