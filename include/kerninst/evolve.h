@@ -70,14 +70,20 @@ struct ki_evolve_search {
 	void *arg;
 };
 
+struct ki_evolve_hot {
+	const struct ki_symbol *sym;
+	const struct ki_symbol *caller; /* by which it was called most often then; NULL: unknown */
+};
+
 /*
  * The symbols in which the kernel is found most often, the hottest first: each CPU's clock is
- * sampled 2,000 times a second by perf events (no counter of the processor is needed). A live
- * kernel. *out: *count of the target's symbols, some of which may be no functions that can be laid
- * out; free(). -EACCES, -EPERM: perf_event_paranoid.
+ * sampled 2,000 times a second by perf events (no counter of the processor is needed), with the
+ * callers that the kernel's unwinder finds. A live kernel. *out: *count of the target's symbols,
+ * some of which may be no functions that can be laid out; free(). -EACCES, -EPERM:
+ * perf_event_paranoid.
  */
 int ki_evolve_hottest(struct ki_target *t, const struct ki_evolve_search *how,
-		      const struct ki_symbol ***out, size_t *count, struct ki_err *err);
+		      struct ki_evolve_hot **out, size_t *count, struct ki_err *err);
 
 /* ---- functions ---- */
 
@@ -95,7 +101,8 @@ struct ki_evolve_forecast {
 /*
  * What a profile says of a function, as a graph of its blocks: g's arrays are to be freed. An edge
  * that leaves through the text (a static branch) has count 0: nothing can fall there. -ENOENT: it
- * is not in the profile; -ESTALE: it is there with other blocks or edges; both with err.
+ * is not in the profile; -ESTALE: it is there with other blocks or edges; or why it could not be
+ * profiled; all with err.
  */
 int ki_evolve_graph(const struct ki_coverage *profile, const struct ki_function *fn,
 		    const struct ki_spans *spans, struct ki_lay_graph *g, uint64_t *calls,
@@ -170,6 +177,57 @@ struct ki_evolve_verdict {
 /* n windows of each, at least 2. */
 void ki_evolve_judge(const double *before, const double *after, size_t n,
 		     struct ki_evolve_verdict *out);
+
+/* ---- a service ---- */
+
+enum ki_evolve_news {
+	KI_EVOLVE_KEPT,	     /* a layout is better: it stays */
+	KI_EVOLVE_DROPPED,   /* it is not: it was taken out */
+	KI_EVOLVE_CONFIRMED, /* one that was kept was measured again, and is not worse */
+	KI_EVOLVE_UNDONE,  /* it is worse by now, or its function is not called: it was taken out */
+	KI_EVOLVE_REFUSED, /* a function cannot be laid out, or measured now: err says why */
+	KI_EVOLVE_RESTS,   /* nothing is inserted now but layouts, for so many seconds */
+};
+
+struct ki_evolve_notice {
+	enum ki_evolve_news news;
+	const struct ki_symbol *sym;		 /* NULL: of no function */
+	const struct ki_evolve_verdict *verdict; /* of what was measured; else NULL */
+	const struct ki_err *err;		 /* of what could not be done; else NULL */
+	double seconds;				 /* of a rest */
+	size_t kept;				 /* layouts that are in now */
+};
+
+/*
+ * In rounds: find the hottest functions, profile those that are not laid out, lay out each and try
+ * it, keep what is better; try again what has been kept for `again` rounds; rest. What was dropped
+ * or refused is passed over for so many rounds.
+ */
+struct ki_evolve_service {
+	struct ki_evolve_options choice;
+	struct ki_evolve_search search; /* its wait ends the service */
+	double seconds;			/* a profile takes so long */
+	/* Without a judge it is each function's caller, whose inserted code a layout does not
+	   change. */
+	struct ki_evolve_trial trial;
+	/*
+	 * How much of the kernel's time a round and its rest may cost together, above 0 to 1:
+	 * profiles and trials count as KI_EVOLVE_COST of the time that they are in.
+	 */
+	double budget;
+	unsigned int again;
+	/* What has happened; valid until it returns. */
+	void (*tell)(void *arg, const struct ki_evolve_notice *n);
+	void *arg;
+};
+
+#define KI_EVOLVE_COST 0.3
+
+/*
+ * Go on until search.wait or trial.wait returns false; then all layouts are taken out. 0; or what
+ * the hottest functions could not be found for, or a layout not be taken out.
+ */
+int ki_evolve_serve(struct ki_target *t, const struct ki_evolve_service *s, struct ki_err *err);
 
 #ifdef __cplusplus
 }

@@ -120,6 +120,8 @@ int ki_evolve_graph(const struct ki_coverage *profile, const struct ki_function 
 	if (!f)
 		return ki_err_set(err, -ENOENT, fn->start, "%s: not in the profile",
 				  fn->symbol->name);
+	if (f->reason)
+		return ki_err_reason(err, f->reason, fn->start, "%s", fn->symbol->name);
 	if (!same_blocks(profile, f, fn) || !same_edges(profile, f, fn))
 		return ki_err_set(err, -ESTALE, fn->start,
 				  "%s: the profile is of other code: make a new one",

@@ -14,13 +14,27 @@
 #include "evolve/inside.h"
 
 #define HERTZ	  2000
-#define RING	  (1u << 16) /* bytes of a CPU's samples, 16 each: two seconds */
+#define RING	  (1u << 17) /* bytes of a CPU's samples, 80 each: 0.8 seconds */
 #define LOOK_EACH 0.5	     /* seconds */
+#define DEPTH	  4	     /* frames: where it is, and callers */
+
+/* A sample, as perf writes it. */
+struct sample {
+	struct perf_event_header header;
+	uint64_t ip, n;
+	uint64_t chain[DEPTH + 2]; /* with marks between contexts */
+};
+
+/* Numbers of symbols. */
+struct call {
+	uint32_t callee, caller;
+};
 
 struct sampler {
 	struct ki_target *t;
 	const struct ki_symbol *first; /* of the target's, which are in order of address */
 	uint64_t *hits;		       /* of each symbol */
+	ki_vec(struct call) calls;
 	struct cpu_ring {
 		int fd;
 		struct perf_event_mmap_page *page;
@@ -35,7 +49,9 @@ static int open_ring(struct sampler *s, int cpu)
 				       .config = PERF_COUNT_SW_CPU_CLOCK,
 				       .sample_freq = HERTZ,
 				       .freq = 1,
-				       .sample_type = PERF_SAMPLE_IP,
+				       .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN,
+				       .sample_max_stack = DEPTH,
+				       .exclude_callchain_user = 1,
 				       .exclude_user = 1,
 				       .exclude_hv = 1};
 	struct cpu_ring *r = &s->rings[s->ncpus];
@@ -64,6 +80,7 @@ static void close_rings(struct sampler *s)
 	}
 	free(s->rings);
 	free(s->hits);
+	ki_vec_free(&s->calls);
 }
 
 static int open_rings(struct sampler *s)
@@ -83,32 +100,70 @@ static int open_rings(struct sampler *s)
 	return ret;
 }
 
-static void count_sample(struct sampler *s, uint64_t ip)
+/* The nearest caller of sym that is known, of a sample; a copy of a function is not. NULL: none. */
+static const struct ki_symbol *caller_in(struct sampler *s, const struct sample *v,
+					 const struct ki_symbol *sym)
 {
-	const struct ki_symbol *sym = ki_target_symbol_at(s->t, ip);
+	bool first = true; /* the sample's own place */
 
-	if (sym)
-		s->hits[sym - s->first]++;
+	for (size_t i = 0; i < v->n && i < DEPTH + 2; i++) {
+		const struct ki_symbol *caller;
+
+		if (v->chain[i] >= PERF_CONTEXT_MAX)
+			continue;
+		/* A call may be the last instruction of a function. */
+		caller = first ? NULL : ki_target_symbol_at(s->t, v->chain[i] - 1);
+		first = false;
+		if (caller && caller != sym)
+			return caller;
+	}
+	return NULL;
 }
 
-static void read_ring(struct sampler *s, struct cpu_ring *r)
+static int count_sample(struct sampler *s, const struct sample *v)
+{
+	const struct ki_symbol *sym = ki_target_symbol_at(s->t, v->ip), *caller;
+
+	if (!sym)
+		return 0;
+	s->hits[sym - s->first]++;
+	caller = caller_in(s, v, sym);
+	if (!caller)
+		return 0;
+	return ki_vec_push(&s->calls, (struct call){(uint32_t)(sym - s->first),
+						    (uint32_t)(caller - s->first)});
+}
+
+/* The ring's bytes from `at` on, which its end may cut in two. */
+static void copy_out(const uint8_t *data, uint64_t at, void *to, size_t n)
+{
+	size_t first = RING - at % RING;
+
+	first = first < n ? first : n;
+	memcpy(to, data + at % RING, first);
+	memcpy((uint8_t *)to + first, data, n - first);
+}
+
+static int read_ring(struct sampler *s, struct cpu_ring *r)
 {
 	const uint8_t *data = (const uint8_t *)r->page + s->page;
 	uint64_t head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
 	uint64_t at = r->page->data_tail;
+	int ret = 0;
 
-	while (at < head) {
-		struct perf_event_header h;
-		uint64_t ip;
+	while (at < head && !ret) {
+		struct sample v = {0};
 
-		/* records are multiples of 8 bytes, so neither is cut by the ring's end */
-		memcpy(&h, data + at % RING, sizeof(h));
-		memcpy(&ip, data + (at + sizeof(h)) % RING, sizeof(ip));
-		if (h.type == PERF_RECORD_SAMPLE)
-			count_sample(s, ip);
-		at += h.size;
+		copy_out(data, at, &v.header, sizeof(v.header));
+		if (v.header.type == PERF_RECORD_SAMPLE) {
+			copy_out(data, at, &v,
+				 v.header.size < sizeof(v) ? v.header.size : sizeof(v));
+			ret = count_sample(s, &v);
+		}
+		at += v.header.size;
 	}
 	__atomic_store_n(&r->page->data_tail, head, __ATOMIC_RELEASE);
+	return ret;
 }
 
 static int sample(struct sampler *s, double seconds, bool (*wait)(void *arg, double seconds),
@@ -121,8 +176,8 @@ static int sample(struct sampler *s, double seconds, bool (*wait)(void *arg, dou
 
 		if (!wait(arg, now))
 			ret = -ECANCELED;
-		for (size_t i = 0; i < s->ncpus; i++)
-			read_ring(s, &s->rings[i]);
+		for (size_t i = 0; i < s->ncpus && !ret; i++)
+			ret = read_ring(s, &s->rings[i]);
 		seconds -= now;
 	}
 	return ret;
@@ -142,8 +197,44 @@ static int hotter_first(const void *a, const void *b)
 	return x->sym < y->sym ? -1 : x->sym > y->sym;
 }
 
+static int by_pair(const void *a, const void *b)
+{
+	const struct call *x = a, *y = b;
+
+	if (x->callee != y->callee)
+		return x->callee < y->callee ? -1 : 1;
+	return (x->caller > y->caller) - (x->caller < y->caller);
+}
+
+/* The most frequent caller of a symbol; the calls are in order. */
+static const struct ki_symbol *caller_of(const struct sampler *s, const struct ki_symbol *sym)
+{
+	const struct call *v = s->calls.v, first = {(uint32_t)(sym - s->first), 0};
+	const struct ki_symbol *found = NULL;
+	size_t lo = 0, hi = s->calls.n, most = 0, run = 0;
+
+	while (lo < hi) {
+		size_t mid = (lo + hi) / 2;
+
+		if (by_pair(&v[mid], &first) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (size_t i = lo; i < s->calls.n && v[i].callee == first.callee; i++) {
+		const struct call *c = &v[i];
+
+		run = i > lo && !by_pair(c, c - 1) ? run + 1 : 1;
+		if (run > most) {
+			most = run;
+			found = &s->first[c->caller];
+		}
+	}
+	return found;
+}
+
 /* The n hottest: *out of *count; free(). */
-static int rank(const struct sampler *s, size_t n, const struct ki_symbol ***out, size_t *count)
+static int rank(const struct sampler *s, size_t n, struct ki_evolve_hot **out, size_t *count)
 {
 	size_t nsyms, hit = 0;
 	struct place *v;
@@ -160,14 +251,16 @@ static int rank(const struct sampler *s, size_t n, const struct ki_symbol ***out
 		if (s->hits[i])
 			v[hit++] = (struct place){&s->first[i], s->hits[i]};
 	qsort(v, hit, sizeof(*v), hotter_first);
+	if (s->calls.n)
+		qsort(s->calls.v, s->calls.n, sizeof(*s->calls.v), by_pair);
 	for (*count = 0; *count < n && *count < hit; (*count)++)
-		(*out)[*count] = v[*count].sym;
+		(*out)[*count] = (struct ki_evolve_hot){v[*count].sym, caller_of(s, v[*count].sym)};
 	free(v);
 	return 0;
 }
 
 int ki_evolve_hottest(struct ki_target *t, const struct ki_evolve_search *how,
-		      const struct ki_symbol ***out, size_t *count, struct ki_err *err)
+		      struct ki_evolve_hot **out, size_t *count, struct ki_err *err)
 {
 	struct sampler s = {.t = t};
 	int ret = open_rings(&s);

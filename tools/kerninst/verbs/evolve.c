@@ -103,7 +103,7 @@ static int find_hottest(struct run *r)
 					     .seconds = r->o->seconds,
 					     .wait = wait_seconds,
 					     .arg = &r->nothing};
-	const struct ki_symbol **v;
+	struct ki_evolve_hot *v;
 	struct ki_err err = {0};
 	size_t n;
 	int ret;
@@ -112,7 +112,8 @@ static int find_hottest(struct run *r)
 		return cli_fail(&err);
 	ret = ki_vec_reserve(&r->chosen, n) ? cli_no_memory() : CLI_OK;
 	for (size_t i = 0; i < n && !ret; i++)
-		r->chosen.v[r->chosen.n++] = (struct selected){.sym = v[i], .from = v[i]->addr};
+		r->chosen.v[r->chosen.n++] =
+			(struct selected){.sym = v[i].sym, .from = v[i].sym->addr};
 	free(v);
 	if (ret)
 		return ret;
@@ -158,18 +159,17 @@ static int choose(struct run *r)
 
 /* ---- better? ---- */
 
-static int find_judge(struct run *r, const struct ki_symbol **out)
+int evolve_find_judge(struct ki_target *t, const struct verb *self, char *name,
+		      const struct ki_symbol **out)
 {
 	ki_selection named = {0};
-	char *name = r->o->judge;
 	int ret;
 
-	*out = r->first;
 	if (!name)
 		return CLI_OK;
-	ret = select_functions(r->t, r->self, &name, 1, false, &named);
+	ret = select_functions(t, self, &name, 1, false, &named);
 	if (!ret && named.n != 1)
-		ret = cli_misuse(r->self, "--judge '%s': one function is expected, these are %zu",
+		ret = cli_misuse(self, "--judge '%s': one function is expected, these are %zu",
 				 name, named.n);
 	if (!ret)
 		*out = named.v[0].sym;
@@ -214,7 +214,8 @@ static int put_in(struct run *r)
 
 	if (r->o->always)
 		return ki_evolve_install(r->evolve, &err) ? cli_fail(&err) : CLI_OK;
-	ret = find_judge(r, &t.judge);
+	t.judge = r->first;
+	ret = evolve_find_judge(r->t, r->self, r->o->judge, &t.judge);
 	return ret ? ret : judge(r, &t);
 }
 
@@ -296,6 +297,8 @@ static int run(const struct verb *self, int argc, char **argv)
 				   .windows = 5,
 				   .metric = "vtime/call",
 				   .hot = 20,
+				   .budget = 0.005,
+				   .again = 10,
 				   .choice = {.policy = ki_lay_ext_tsp}};
 	struct run r = {.o = &o, .self = self};
 	bool done;
@@ -305,6 +308,8 @@ static int run(const struct verb *self, int argc, char **argv)
 		return ret;
 	if (o.list || o.undo)
 		return o.list ? evolve_list() : evolve_undo();
+	if (o.watch)
+		return evolve_watch(self, &o);
 	if (o.keep)
 		ret = evolve_leave();
 	wait_prepare();

@@ -9,15 +9,18 @@
 #include "kerninst/evolve.h"
 
 struct evolve_options {
-	double seconds, window;
+	double seconds, window, budget;
 	const char *save, *from, *metric;
 	char *judge;
 	struct ki_evolve_options choice;
-	size_t windows, hot, hottest;
-	bool dry_run, explain, always, keep, list, undo;
+	size_t windows, hot, hottest, again;
+	bool dry_run, explain, always, keep, list, undo, watch, json;
 	char **what;
 	int n;
 };
+
+#define EVOLVE_NAME                                                                                \
+	"ki-evolve" /* of processes that keep layouts: --list and --undo find them by it */
 
 extern const char evolve_usage[];
 
@@ -41,5 +44,12 @@ void evolve_stay(void);
 /* The verbs' other halves: who stays, and what is laid out; end those who stay. */
 int evolve_list(void);
 int evolve_undo(void);
+
+/* The function of a name, *out; without a name nothing is changed. */
+int evolve_find_judge(struct ki_target *t, const struct verb *self, char *name,
+		      const struct ki_symbol **out);
+
+/* Until a signal: go on by itself. */
+int evolve_watch(const struct verb *self, const struct evolve_options *o);
 
 #endif

@@ -16,7 +16,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define NAME	  "ki-evolve"
 #define UNDO_WAIT 100 /* times 50 ms until who was told to end is gone */
 
 static int to_parent = -1;
@@ -41,7 +40,7 @@ int evolve_leave(void)
 	close(ends[0]);
 	to_parent = ends[1];
 	setsid();
-	prctl(PR_SET_NAME, NAME);
+	prctl(PR_SET_NAME, EVOLVE_NAME);
 	return CLI_OK;
 }
 
@@ -78,7 +77,7 @@ static bool next_keeper(int fd, uint64_t after, struct ki_session_row *r)
 		if (ioctl(fd, KI_IOC_SESSION, r))
 			return false;
 		after = r->session;
-	} while (strncmp(r->comm, NAME, sizeof(r->comm)) || r->flags & KI_SESSION_EVICTED);
+	} while (strncmp(r->comm, EVOLVE_NAME, sizeof(r->comm)) || r->flags & KI_SESSION_EVICTED);
 	return true;
 }
 

@@ -4,9 +4,11 @@
 #include <stdlib.h>
 
 #include "evolve.h"
+#include "kerninst/budget.h"
 
 const char evolve_usage[] =
 	"Usage: kerninst evolve [OPTION...] FUNCTION... | --hottest N\n"
+	"       kerninst evolve --watch [OPTION...]\n"
 	"       kerninst evolve --list | --undo\n"
 	"Let functions of the running kernel stand in memory as they are executed: profile them while\n"
 	"they run, choose an order of their blocks, put copies in that order in, measure whether calls\n"
@@ -32,6 +34,12 @@ const char evolve_usage[] =
 	"      --always         do not measure\n"
 	"      --keep           leave what is better in, in a process that stays; else it is there\n"
 	"                       until Ctrl-C\n"
+	"      --watch          go on until a signal: look for the hottest (8), profile them, keep what\n"
+	"                       is better, try it again later, take out what is not; a line for each\n"
+	"      --budget SHARE%  of the kernel's time, for --watch's profiles and trials (0.5%): it rests\n"
+	"                       in between\n"
+	"      --again ROUNDS   --watch tries again after so many rounds what it has decided (10)\n"
+	"      --json           --watch's lines as JSON\n"
 	"      --list           what such processes keep\n"
 	"      --undo           end them; all is as it was\n"
 	"  -h, --help           this text\n\n"
@@ -40,7 +48,8 @@ const char evolve_usage[] =
 	"system.\n\n"
 	"Examples:\n"
 	"  kerninst evolve --dry-run --explain --for 5 vfs_read\n"
-	"  kerninst evolve --keep --judge ksys_read vfs_read rw_verify_area\n";
+	"  kerninst evolve --keep --judge ksys_read vfs_read rw_verify_area\n"
+	"  kerninst evolve --watch --budget 1% --hottest 20\n";
 
 enum { OPTION_LONG = 256 };
 
@@ -60,6 +69,10 @@ enum {
 	OPT_ALWAYS,
 	OPT_KEEP,
 	OPT_LIST,
+	OPT_WATCH,
+	OPT_BUDGET,
+	OPT_AGAIN,
+	OPT_JSON,
 	OPT_UNDO
 };
 
@@ -71,8 +84,9 @@ static int take_number(const struct verb *self, int c, struct evolve_options *o)
 		unsigned long least, most;
 	} rows[] = {{OPT_HOTTEST, "hottest", 1, 5000},
 		    {OPT_HOT, "hot", 0, 1000000},
-		    {OPT_WINDOWS, "windows", 2, 1000}};
-	size_t *const to[] = {&o->hottest, &o->hot, &o->windows};
+		    {OPT_WINDOWS, "windows", 2, 1000},
+		    {OPT_AGAIN, "again", 1, 1000000}};
+	size_t *const to[] = {&o->hottest, &o->hot, &o->windows, &o->again};
 	unsigned long n;
 	size_t i = 0;
 	char *end;
@@ -101,6 +115,8 @@ static int take_option(const struct verb *self, int c, void *arg)
 			 [OPT_APART - OPTION_LONG] = &o->choice.apart,
 			 [OPT_KEEP - OPTION_LONG] = &o->keep,
 			 [OPT_LIST - OPTION_LONG] = &o->list,
+			 [OPT_WATCH - OPTION_LONG] = &o->watch,
+			 [OPT_JSON - OPTION_LONG] = &o->json,
 			 [OPT_UNDO - OPTION_LONG] = &o->undo};
 
 	if (c == 'n')
@@ -116,8 +132,28 @@ static int take_option(const struct verb *self, int c, void *arg)
 	else if ((c == OPT_FOR && !cli_seconds(optarg, &o->seconds)) ||
 		 (c == OPT_WINDOW && !cli_seconds(optarg, &o->window)))
 		return cli_misuse(self, "'%s': a positive number of seconds", optarg);
-	else if (c == OPT_HOT || c == OPT_WINDOWS || c == OPT_HOTTEST)
+	else if (c == OPT_BUDGET && !ki_budget_parse(optarg, &o->budget))
+		return cli_misuse(self, "--budget '%s': a share of the kernel's time, as 0.5%%",
+				  optarg);
+	else if (c == OPT_HOT || c == OPT_WINDOWS || c == OPT_HOTTEST || c == OPT_AGAIN)
 		return take_number(self, c, o);
+	return CLI_OK;
+}
+
+/* It chooses functions, and takes and keeps profiles, by itself. */
+static int check_watch(const struct verb *self, const struct evolve_options *o)
+{
+	const struct {
+		bool given;
+		const char *what;
+	} others[] = {{o->n, "functions"},	 {o->list, "--list"},	    {o->undo, "--undo"},
+		      {o->keep, "--keep"},	 {o->dry_run, "--dry-run"}, {o->always, "--always"},
+		      {o->explain, "--explain"}, {o->from, "--from"},	    {o->save, "--save"}};
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		if (others[i].given)
+			return cli_misuse(self, "--watch chooses and decides by itself: without %s",
+					  others[i].what);
 	return CLI_OK;
 }
 
@@ -128,6 +164,10 @@ static int check(const struct verb *self, const struct evolve_options *o)
 	if ((o->list || o->undo) && o->n)
 		return cli_misuse(self, "no function is expected with --list and --undo: they are "
 					"of all that is kept");
+	if (o->watch)
+		return check_watch(self, o);
+	if (o->json)
+		return cli_misuse(self, "--json is of --watch");
 	if (!o->list && !o->undo && !o->n && !o->hottest)
 		return cli_misuse(self, "functions are wanted; or --hottest, --list, --undo");
 	if (o->hottest && (o->n || o->from))
@@ -159,6 +199,10 @@ int evolve_parse(const struct verb *self, int argc, char **argv, struct evolve_o
 						{"always", no_argument, NULL, OPT_ALWAYS},
 						{"keep", no_argument, NULL, OPT_KEEP},
 						{"list", no_argument, NULL, OPT_LIST},
+						{"watch", no_argument, NULL, OPT_WATCH},
+						{"budget", required_argument, NULL, OPT_BUDGET},
+						{"again", required_argument, NULL, OPT_AGAIN},
+						{"json", no_argument, NULL, OPT_JSON},
 						{"undo", no_argument, NULL, OPT_UNDO},
 						{"help", no_argument, NULL, 'h'},
 						{0}};

@@ -1,0 +1,92 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# kerninst evolve --watch: a kernel that goes on to improve itself keeps what is better, and only
+# that; takes back what does not serve the load any more; rests as its budget says; and leaves
+# nothing behind. Instructions are counted, so a verdict is about the code and not about the host.
+. "$(dirname "$0")/../common/lib.sh"
+start
+cd /tmp || exit 1
+quick=(--json --hottest 5 --for 0.3 --windows 3 --window 0.1 --again 2)
+load() {
+	while :; do "$prog/calls" read 20000 > /dev/null 2>&1 || exit; done &
+	load=$!
+}
+unload() {
+	kill "$load"
+	wait "$load" 2> /dev/null
+}
+watch() { # FILE OPTION...
+	local file=$1
+	shift
+	"$ki" evolve --watch "${quick[@]}" "$@" > "$file" 2> watch.err &
+	watch=$!
+}
+news() { grep -c "\"news\": *\"$1\"" "$2"; } # WHAT FILE
+has_news() { [ "$(news "$1" "$2")" -ge "${3:-1}" ]; }
+# What must be true of the news; and who is kept after them.
+told() { # FILE
+	python3 - "$1" <<'P'
+import json, sys
+kept = []
+for r in map(json.loads, open(sys.argv[1])):
+    n, f = r['news'], r['function']
+    judged = 'high' in r
+    assert judged or n in ('refused', 'rests', 'undone'), r
+    assert not judged or (r['high'] < 0) == (n == 'kept') or n in ('confirmed', 'undone'), r
+    assert n != 'confirmed' or r['low'] <= 0, r
+    assert n != 'undone' or (r['low'] > 0 if judged else r['why']), r
+    assert n != 'refused' or r['why'], r
+    if n == 'kept':
+        assert f not in kept, r
+        kept.append(f)
+    if n == 'undone':
+        kept.remove(f)
+    assert n not in ('kept', 'rests') or r['kept'] == len(kept), r
+print(*sorted(kept))
+P
+}
+listed() { "$ki" evolve --list | sed -n 's/^  *//p' | sort -u | xargs; }
+
+load
+watch news --budget 30%
+ok "a layout is found that is better" until_true 300 has_news kept news
+rests=$(news rests news)
+until_true 300 has_news rests news $((rests + 1))
+kill -STOP $watch # what it says now is what is in
+cp news then
+ok "only what is better is kept, and all is said" told then
+is "it is in" "$(listed)" "$(told then)"
+kill -CONT $watch
+ok "reads read meanwhile" "$prog/calls" read 20000
+unload
+ok "its load is gone: it is taken out" until_true 300 eval '[ -z "$(told news)" ] && has_news undone news'
+grep '"undone"' news | tail -n 1 | sed 's/^/# /'
+is "and is not in" "$(comm -12 <(told then | xargs -n 1) <(listed | xargs -n 1))" ""
+kill -INT $watch
+wait $watch
+is "Ctrl-C ends it well" "$? $(cat watch.err)" "0 "
+is "no window is left" "$(field windows)" 0
+soon "nor a patch" 0 field heap_used
+ok "the text is what it was" text_is_back
+sed 's/^/# /' news
+
+load
+watch worse --policy reverse --budget 5%
+ok "layouts that are worse" until_true 300 has_news rests worse
+is "are not kept" "$(news kept worse)" 0
+ok "some were tried" has_news dropped worse
+# A round has sampled, profiled, and measured each of those six times.
+ok "it rests five times as long as it has measured" python3 -c "
+import json
+rows = list(map(json.loads, open('worse')))
+n = sum(r['news'] == 'dropped' for r in rows[:[r['news'] for r in rows].index('rests')])
+rest = next(r['seconds'] for r in rows if r['news'] == 'rests')
+assert rest >= 5 * (0.3 + 0.3 + n * 6 * 0.1) * 0.99, (rest, n)"
+ok "and has nothing in then" field_is windows 0
+kill -9 $watch
+wait $watch 2> /dev/null
+unload
+ok "not with --keep" eval '! "$ki" evolve --watch --keep 2> /dev/null'
+is "it is said why" "$("$ki" evolve --watch --keep 2>&1 | head -n 1)" "kerninst: --watch chooses and decides by itself: without --keep; try: kerninst evolve --help"
+soon "nothing is left" 0 field heap_used
+finish
