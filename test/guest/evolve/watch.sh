@@ -3,6 +3,7 @@
 # kerninst evolve --watch: a kernel that goes on to improve itself keeps what is better, and only
 # that; takes back what does not serve the load any more; rests as its budget says; and leaves
 # nothing behind. Instructions are counted, so a verdict is about the code and not about the host.
+# shellcheck disable=SC2317 # functions are called through ok and until_true
 . "$(dirname "$0")/../common/lib.sh"
 start
 cd /tmp || exit 1
@@ -45,6 +46,8 @@ for r in map(json.loads, open(sys.argv[1])):
 print(*sorted(kept))
 P
 }
+all_undone() { [ -z "$(told news)" ] && has_news undone news; }
+refused() { ! "$ki" evolve --watch "$@" 2> /dev/null; }
 listed() { "$ki" evolve --list | sed -n 's/^  *//p' | sort -u | xargs; }
 
 load
@@ -53,15 +56,15 @@ ok "a layout is found that is better" until_true 300 has_news kept news
 rests=$(news rests news)
 until_true 300 has_news rests news $((rests + 1))
 kill -STOP $watch # what it says now is what is in
-cp news then
-ok "only what is better is kept, and all is said" told then
-is "it is in" "$(listed)" "$(told then)"
+cp news stood
+ok "only what is better is kept, and all is said" told stood
+is "it is in" "$(listed)" "$(told stood)"
 kill -CONT $watch
 ok "reads read meanwhile" "$prog/calls" read 20000
 unload
-ok "its load is gone: it is taken out" until_true 300 eval '[ -z "$(told news)" ] && has_news undone news'
+ok "its load is gone: it is taken out" until_true 300 all_undone
 grep '"undone"' news | tail -n 1 | sed 's/^/# /'
-is "and is not in" "$(comm -12 <(told then | xargs -n 1) <(listed | xargs -n 1))" ""
+is "and is not in" "$(comm -12 <(told stood | xargs -n 1) <(listed | xargs -n 1))" ""
 kill -INT $watch
 wait $watch
 is "Ctrl-C ends it well" "$? $(cat watch.err)" "0 "
@@ -86,7 +89,7 @@ ok "and has nothing in then" field_is windows 0
 kill -9 $watch
 wait $watch 2> /dev/null
 unload
-ok "not with --keep" eval '! "$ki" evolve --watch --keep 2> /dev/null'
+ok "not with --keep" refused --keep
 is "it is said why" "$("$ki" evolve --watch --keep 2>&1 | head -n 1)" "kerninst: --watch chooses and decides by itself: without --keep; try: kerninst evolve --help"
 soon "nothing is left" 0 field heap_used
 finish
