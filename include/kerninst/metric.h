@@ -122,11 +122,11 @@ int ki_measure_new(struct ki_target *t, struct ki_measure **out, struct ki_err *
 void ki_measure_free(struct ki_measure *m); /* takes out what is installed */
 
 /*
- * What is added is of points of that process (of ki_target_open_process, which must live on),
- * though it is measured in the kernel, the measurement's target, which is told of each hit by a
- * breakpoint of the driver's (ki_process_put_hits). So predicates and acts have all that there is
- * in the kernel, with registers, parameters and memory of the thread (ki_snippet_of_thread). Only
- * what counts can be had: KI_R_NOT_IN_PROCESS. Before the first curve.
+ * What is added from now on is of points of that process (of ki_target_open_process, which must
+ * live on), though it is measured in the kernel, the measurement's target, which is told of each
+ * hit by a breakpoint of the driver's (ki_process_put_hits). So predicates and acts have all that
+ * there is in the kernel, with registers, parameters and memory of the thread
+ * (ki_snippet_of_thread). Only what counts can be had: KI_R_NOT_IN_PROCESS. NULL: of the kernel.
  */
 void ki_measure_tell(struct ki_measure *m, struct ki_target *process);
 
@@ -134,6 +134,9 @@ void ki_measure_tell(struct ki_measure *m, struct ki_target *process);
    measurement's. NULL: in the kernel. */
 struct ki_splice_process;
 const struct ki_splice_process *ki_measure_process(const struct ki_measure *m);
+/* The same of one of the processes of ki_measure_tell; of the first one: NULL. */
+const struct ki_splice_process *ki_measure_process_of(const struct ki_measure *m,
+						      const struct ki_target *process);
 
 /* Where it is measured, and when. None of them need live on. */
 struct ki_measured_at {

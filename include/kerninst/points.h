@@ -152,8 +152,8 @@ struct ki_points_how {
 	void *progress_arg;
 };
 
-/* Find out what is meant, and make a measurement of it. Nothing is installed. 0, or -errno.
- */
+/* Find out what is meant, and make a measurement of it; or, if p has one already, more of that.
+   Nothing is installed. 0, or -errno. */
 int ki_points_resolve(struct ki_points *p, struct ki_target *t, const struct ki_asked *a,
 		      const struct ki_points_how *how, struct ki_err *err);
 

@@ -43,7 +43,6 @@ void ki_measure_free(struct ki_measure *m)
 	for (size_t i = 0; i < m->earlies.n; i++)
 		ki_code_free(&m->earlies.v[i].code);
 	ki_vec_free(&m->curves);
-	ki_vec_free(&m->told_at);
 	ki_vec_free(&m->pairs);
 	ki_vec_free(&m->insides);
 	ki_vec_free(&m->earlies);
@@ -53,7 +52,7 @@ void ki_measure_free(struct ki_measure *m)
 	ki_costs_free(m);
 	ki_counter_map_close(m->map);
 	ki_process_free(m->process);
-	ki_process_free(m->hits);
+	ki_told_free(m);
 	ki_plan_free(m->plan);
 	free(m);
 }

@@ -102,8 +102,15 @@ struct curve {
 
 /* A place in a process of which the kernel is told, and for which curve. */
 struct told {
+	struct ki_target *process;
 	struct ki_process_hit hit;
 	uint32_t curve;
+};
+
+/* The breakpoints in one process. */
+struct told_in {
+	struct ki_target *process;
+	struct ki_splice_process *splice; /* NULL: there are none */
 };
 
 /* An event that is counted. */
@@ -124,9 +131,9 @@ struct ki_measure {
 	struct ki_plan *plan;
 	struct ki_counter_map *map;	   /* since the start; NULL of a process, */
 	struct ki_splice_process *process; /* which has this */
-	struct ki_target *told;		/* the process whose points it is of, in the kernel; NULL */
-	struct ki_splice_process *hits; /* breakpoints there; NULL: there are none */
-	uint32_t tsc_khz;		/* 0: not known */
+	struct ki_target *told; /* what is added is of this process, but in the kernel; NULL */
+	ki_vec(struct told_in) hits;
+	uint32_t tsc_khz; /* 0: not known */
 	ki_vec(struct told) told_at;
 	ki_vec(struct curve) curves;
 	ki_vec(struct pair) pairs;
@@ -219,6 +226,8 @@ int ki_told_put(const struct ask *a, struct curve *c, const struct places *at,
 		const struct words *words);
 /* Breakpoints at all places. What has none is left out of the plan, which has not been applied. */
 int ki_told_begin(struct ki_measure *m, struct ki_err *err);
+int ki_told_end(struct ki_measure *m, struct ki_err *err);
+void ki_told_free(struct ki_measure *m);
 
 void ki_curve_free(struct curve *c);
 

@@ -85,19 +85,18 @@ int ki_measure_put_in(struct ki_measure *m, struct ki_err *err)
 	if (ki_measure_in_process(m))
 		return ki_process_splice(m->t, m->plan, process->counters, &m->process, err);
 	ret = ki_counter_map_open(m->t, &m->map, err);
-	if (!ret && m->told)
+	if (!ret && m->told_at.n)
 		ret = ki_told_begin(m, err);
 	return ret ? ret : ki_plan_apply(m->plan, m->t, true, err);
 }
 
 int ki_measure_take_out(struct ki_measure *m, struct ki_err *err)
 {
-	int told = 0, ret;
+	int told, ret;
 
 	if (ki_measure_in_process(m))
 		return m->process ? ki_process_remove(m->process, err) : 0;
-	if (m->hits)
-		told = ki_process_remove(m->hits, err);
+	told = ki_told_end(m, err);
 	ret = ki_plan_remove(m->plan, m->t, err);
 	return ret ? ret : told;
 }
@@ -128,5 +127,5 @@ void ki_measure_bare(const struct ki_measure *m, struct ki_code *out, uint32_t c
 
 const struct ki_splice_process *ki_measure_process(const struct ki_measure *m)
 {
-	return m->process ? m->process : m->hits;
+	return m->process ? m->process : ki_measure_process_of(m, NULL);
 }

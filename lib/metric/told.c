@@ -82,7 +82,8 @@ static int make_snippet(const struct ask *a, struct curve *c, const struct ki_pl
 static int put_place(const struct ask *a, struct curve *c, const struct ki_place *place,
 		     const struct words *words)
 {
-	struct told t = {.hit.addr = place->addr, .curve = (uint32_t)a->m->curves.n};
+	const struct told t = {
+		.process = a->m->told, .hit.addr = place->addr, .curve = (uint32_t)a->m->curves.n};
 	struct ask own = *a;
 	struct code code = {0};
 	struct stub stub;
@@ -123,28 +124,84 @@ int ki_told_put(const struct ask *a, struct curve *c, const struct places *at,
 }
 
 /* Where a breakpoint cannot be, none of its curve's code is. */
-static void note_refusals(struct ki_measure *m, const struct ki_process_hit *hits)
+static void note_refusals(struct ki_measure *m, const struct ki_target *process,
+			  const struct ki_process_hit *hits)
 {
+	for (size_t i = 0; i < m->told_at.n; i++) {
+		const struct told *t = &m->told_at.v[i];
+
+		if (t->process != process)
+			continue;
+		if (hits->reason)
+			ki_plan_leave_out(m->plan, m->curves.v[t->curve].bundle, hits->reason);
+		hits++;
+	}
+}
+
+/* All of one process at once; hits has room for all. */
+static int begin_in(struct ki_measure *m, struct ki_target *process, struct ki_process_hit *hits,
+		    struct ki_err *err)
+{
+	struct told_in in = {.process = process};
+	size_t n = 0;
+	int ret;
+
+	for (size_t i = 0; i < m->hits.n; i++)
+		if (m->hits.v[i].process == process)
+			return 0;
+	if (ki_vec_reserve(&m->hits, 1))
+		return ki_err_set(err, -ENOMEM, 0, "measurement: out of memory");
 	for (size_t i = 0; i < m->told_at.n; i++)
-		if (hits[i].reason)
-			ki_plan_leave_out(m->plan, m->curves.v[m->told_at.v[i].curve].bundle,
-					  hits[i].reason);
+		if (m->told_at.v[i].process == process)
+			hits[n++] = m->told_at.v[i].hit;
+	ret = ki_process_put_hits(process, hits, n, &in.splice, err);
+	if (ret)
+		return ret;
+	m->hits.v[m->hits.n++] = in;
+	note_refusals(m, process, hits);
+	return 0;
 }
 
 int ki_told_begin(struct ki_measure *m, struct ki_err *err)
 {
 	struct ki_process_hit *hits = calloc(m->told_at.n + 1, sizeof(*hits));
-	int ret;
+	int ret = 0;
 
 	if (!hits)
 		return ki_err_set(err, -ENOMEM, 0, "measurement: out of memory");
-	for (size_t i = 0; i < m->told_at.n; i++)
-		hits[i] = m->told_at.v[i].hit;
-	ret = ki_process_put_hits(m->told, hits, m->told_at.n, &m->hits, err);
-	if (!ret)
-		note_refusals(m, hits);
+	for (size_t i = 0; !ret && i < m->told_at.n; i++)
+		ret = begin_in(m, m->told_at.v[i].process, hits, err);
 	free(hits);
 	return ret;
+}
+
+int ki_told_end(struct ki_measure *m, struct ki_err *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < m->hits.n; i++) {
+		int one = m->hits.v[i].splice ? ki_process_remove(m->hits.v[i].splice, err) : 0;
+
+		ret = ret ? ret : one;
+	}
+	return ret;
+}
+
+void ki_told_free(struct ki_measure *m)
+{
+	for (size_t i = 0; i < m->hits.n; i++)
+		ki_process_free(m->hits.v[i].splice);
+	ki_vec_free(&m->hits);
+	ki_vec_free(&m->told_at);
+}
+
+const struct ki_splice_process *ki_measure_process_of(const struct ki_measure *m,
+						      const struct ki_target *process)
+{
+	for (size_t i = 0; i < m->hits.n; i++)
+		if (!process || m->hits.v[i].process == process)
+			return m->hits.v[i].splice;
+	return NULL;
 }
 
 void ki_measure_tell(struct ki_measure *m, struct ki_target *process)

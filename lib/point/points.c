@@ -329,12 +329,12 @@ int ki_points_resolve(struct ki_points *p, struct ki_target *t, const struct ki_
 {
 	struct resolver r = {.out = p, .t = t, .how = how, .err = err};
 	struct ki_target *at = how->kernel ? how->kernel : t;
-	int ret = ki_measure_new(at, &p->measure, err);
+	int ret = p->measure ? 0 : ki_measure_new(at, &p->measure, err);
 
 	p->splits = how->splits;
 	p->cpus = how->per_cpu ? ki_target_info(at)->cpus : 0;
-	if (!ret && how->kernel)
-		ki_measure_tell(p->measure, t);
+	if (!ret)
+		ki_measure_tell(p->measure, how->kernel ? t : NULL);
 	if (!ret && how->per_cpu)
 		ki_measure_each_cpu(p->measure);
 	if (!ret && how->metered)

@@ -213,6 +213,6 @@ refused() {
 check "vtime is refused" refused "vtime: only the kernel knows that" -m vtime
 check "the name of the thread is refused" refused "comm: code in a process cannot" --comm nap
 check "memory is refused" refused "memory by its address: code in a process" --if '*(long *)arg0 == 3'
-check "a table is refused" refused "[-]-by: that is not built for processes" --by cpu
+check "a table takes the driver" refused "/dev/kerninst" --by cpu
 
 finish

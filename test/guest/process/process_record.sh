@@ -92,6 +92,28 @@ is "folded: the kernel's function in the process's" "$(folded)" "$(printf '%s\n'
 is "the file says whose it is" \
 	"$(grep -c "\"pid\":$pid,\"function\":\"work\",\"file\":\"$bin/recorded\",\"build\":\"$(readelf -n "$bin/recorded" | sed -n 's/.*Build ID: //p')\"" /tmp/json)" 2
 ok "chrome" eval '"$ki" report -q --chrome /tmp/rec | grep -q "\"name\":\"$work\""'
+
+# ---- by keys ----
+# by OPTION OR POINT...: rows as CSV in /tmp/csv, while the program does its work once
+by() {
+	to=$to from=$from "$ki" stat -x, -n 0 -o /tmp/csv "$@" -- bash -c order 2> /tmp/words
+}
+# table NAME...: these columns
+table() {
+	awk -F, -v names="$*" '
+		NR == 1 { n = split(names, want, " "); for (i = 1; i <= NF; i++) at[$i] = i; next }
+		{ for (i = 1; i <= n; i++) printf "%s%s", $at[want[i]], i < n ? " " : "\n" }' /tmp/csv | sort
+}
+ok "a table of both sides" by --pid "$pid" --if "tid != $pid" --by tid --agg "sum:arg2" "$work" vfs_read
+is "calls and bytes of each thread, in both" "$(table POINT tid COUNT 'sum(arg2)')" "$(awk -v w="$work" '
+	{ n[$1]++; third[$1] += 3 * $2; if ($3) { reads[$1]++; bytes[$1] += $3 } }
+	END { for (t in n) { print w, t, n[t], third[t]; print "vfs_read", t, reads[t], bytes[t] } }' /tmp/did | sort)"
+ok "by what is in memory, with a distribution" by --by 'number:*(u32 *)(arg1 + 4) & 3' --hist arg0 "$work"
+is "as often" "$(awk -F, 'NR > 1 { n += $NF } END { print n }' /tmp/csv)" 1000
+ok "results" by --by 'bad:retval < 0' "$work:exit"
+is "as often as the program says" "$(table bad COUNT)" "$(awk '{ n[$4 < 0]++ } END { for (b in n) print b, n[b] }' /tmp/did | sort)"
+is "of two sides without keys" "$("$ki" stat "$work" vfs_read 2>&1 | grep -c 'one process at a time') $?" "1 0"
+ok "the text is back" same
 end
 
 # ---- a command, and one that ends ----

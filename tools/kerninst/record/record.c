@@ -345,7 +345,7 @@ static void end(struct record_run *r)
 	record_instruments_free(&r->instruments);
 	ki_ring_close(r->ring);
 	ki_stacks_close(r->stacks);
-	record_processes_close(&r->processes);
+	processes_close(&r->processes);
 	ki_target_close(r->t);
 	ki_predicate_free(r->when);
 	record_options_free(r->o);

@@ -8,10 +8,10 @@
 #include "points.h"
 #include "record/record_options.h"
 
-struct record_process;
+struct opened_process;
 struct record_group {
 	pid_t asked_pid;		      /* of that process; 0: of the kernel; OPEN_COMMAND */
-	const struct record_process *process; /* once it is open; NULL: of the kernel */
+	const struct opened_process *process; /* once it is open; NULL: of the kernel */
 	double at, until;		      /* seconds from the start */
 	bool on, over;
 	bool closed;	   /* totals: its time is over, and nothing more is written of it */

@@ -5,59 +5,19 @@
 #include <stdlib.h>
 
 #include "cli.h"
-#include "open.h"
-#include "process.h"
 
-static struct record_process *find(record_processes *p, pid_t asked)
-{
-	for (size_t i = 0; i < p->n; i++)
-		if (p->v[i].asked == asked)
-			return &p->v[i];
-	return NULL;
-}
-
-static int open_one(record_processes *p, const struct record_options *o, struct command *command,
-		    pid_t asked)
-{
-	struct record_process r = {.asked = asked, .pid = asked};
-	struct ki_err err = {0};
-	int ret = CLI_OK;
-
-	if (find(p, asked))
-		return CLI_OK;
-	if (asked == OPEN_COMMAND) {
-		ret = run_reach_entry(command, o->command, false);
-		r.pid = command->pid;
-	}
-	if (!ret && ki_target_open_process(r.pid, &r.t, &err))
-		ret = cli_fail(&err);
-	if (ret)
-		return ret;
-	snprintf(r.prefix, sizeof(r.prefix), "%d/", (int)r.pid);
-	if (!ki_vec_push(p, r))
-		return CLI_OK;
-	ki_target_close(r.t);
-	return cli_no_memory();
-}
-
-int record_processes_open(record_processes *p, const struct record_options *o,
+int record_processes_open(opened_processes *p, const struct record_options *o,
 			  struct command *command, struct record_group *groups, size_t n)
 {
 	int ret = CLI_OK;
 
 	for (size_t i = 0; !ret && i < n; i++)
 		if (groups[i].asked_pid)
-			ret = open_one(p, o, command, groups[i].asked_pid);
+			ret = process_open(p, groups[i].asked_pid, command, o->command);
 	for (size_t i = 0; !ret && i < n; i++)
-		groups[i].process = groups[i].asked_pid ? find(p, groups[i].asked_pid) : NULL;
+		groups[i].process =
+			groups[i].asked_pid ? process_find(p, groups[i].asked_pid) : NULL;
 	return ret;
-}
-
-void record_processes_close(record_processes *p)
-{
-	for (size_t i = 0; i < p->n; i++)
-		ki_target_close(p->v[i].t);
-	ki_vec_free(p);
 }
 
 bool record_processes_over(const struct record_group *groups, size_t n)

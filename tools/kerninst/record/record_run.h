@@ -17,7 +17,7 @@ struct record_run {
 	struct ki_predicate *when;
 	struct ki_ring_map *ring;     /* NULL: totals */
 	struct ki_stacks_map *stacks; /* NULL: nobody asks for any */
-	record_processes processes;
+	opened_processes processes;
 	struct record_group *groups;
 	size_t ngroups;
 	record_instruments instruments;

@@ -17,7 +17,7 @@
 #include "open.h"
 #include "stat/patches.h"
 #include "stat/process_stat.h"
-#include "kerninst/measured.h"
+#include "stat/stat_points.h"
 #include "kerninst/measured.h"
 #include "skipped.h"
 #include "stat/stat_options.h"
@@ -27,6 +27,7 @@ struct run {
 	struct ki_aggregate *by;
 	struct ki_target *t;
 	struct ki_predicate *when;
+	struct stat_points asked;
 	struct ki_points points;
 	struct ki_reading *seen, *now; /* NULL: the start */
 	struct command command;
@@ -111,7 +112,7 @@ static struct ki_points_how how_by(struct run *r, struct ki_points_how how)
 	return how;
 }
 
-static int prepare(struct run *r, struct ki_asked *asked)
+static int prepare(struct run *r, const struct verb *self)
 {
 	const struct open_options live = {0};
 	const struct stat_options *o = r->o;
@@ -124,14 +125,17 @@ static int prepare(struct run *r, struct ki_asked *asked)
 	int ret;
 
 	ret = open_or_fail(&live, &r->t);
+	if (!ret)
+		ret = stat_points_open(&r->asked, self, o, &r->command);
 	if (!ret && ki_aggregate_wanted(&r->o->by))
 		ret = stat_by_open(r->by, r->t, &r->points);
 	if (!ret && o->preset)
-		ret = preset_ask(o->preset, r->t, asked);
+		ret = preset_ask(o->preset, r->t, stat_points_kernel(&r->asked));
 	if (!ret)
-		ret = points_resolve(&r->points, r->t, asked, &how, no_progress(o));
+		ret = stat_points_resolve(&r->asked, &r->points, r->t, &how, no_progress(o));
 	if (!ret && o->cost && o->dry_run)
-		ret = predict(&r->prediction, &r->points, r->t, asked, &how);
+		ret = predict(&r->prediction, &r->points, r->t, stat_points_kernel(&r->asked),
+			      &how);
 	if (!ret && is_costed(o))
 		ret = cost_open(&r->cost, &r->points);
 	if (!ret)
@@ -141,7 +145,7 @@ static int prepare(struct run *r, struct ki_asked *asked)
 	if (!o->dry_run && ki_points_refused(&r->points) == r->points.cells.n)
 		return nothing_left(r);
 	ret = hash_text(r, r->before);
-	if (ret || !o->command || o->dry_run)
+	if (ret || !o->command || o->dry_run || r->command.pid)
 		return ret;
 	return run_prepare(&r->command, o->command, false);
 }
@@ -249,6 +253,21 @@ static double next_deadline(const struct run *r, double end, double next, bool *
 	return at < 0 || (end >= 0 && end <= at) ? end : at;
 }
 
+#define LOOK 0.05 /* seconds between two looks whether processes are still there */
+
+/* A command goes on to its end. */
+static bool looks(const struct run *r)
+{
+	return r->asked.processes.n && !r->command.pid;
+}
+
+static double next_look(const struct run *r, double at)
+{
+	const double now = wait_now(), next = ki_aggregate_next_look(r->by, now, at);
+
+	return looks(r) && (next < 0 || next > now + LOOK) ? now + LOOK : next;
+}
+
 /* Wait for the end, showing what was added meanwhile if that is wanted. */
 static int watch(struct run *r)
 {
@@ -259,12 +278,13 @@ static int watch(struct run *r)
 	for (;;) {
 		bool tick;
 		double at = next_deadline(r, end, next, &tick);
-		enum event e = run_wait(&r->command, ki_aggregate_next_look(r->by, wait_now(), at));
+		enum event e = run_wait(&r->command, next_look(r, at));
 		double now = wait_now();
 
-		if (e != EVENT_TIME || (!tick && end >= 0 && now >= end))
+		if (e != EVENT_TIME || (!tick && end >= 0 && now >= end) ||
+		    (looks(r) && stat_points_over(&r->asked, r->points.measure)))
 			return CLI_OK;
-		if (ki_aggregate_look(r->by) && (at < 0 || now < at))
+		if ((ki_aggregate_look(r->by) || looks(r)) && (at < 0 || now < at))
 			continue;
 		if (budget_look(&r->budget, now, tell_shed, r))
 			return CLI_ERROR;
@@ -360,10 +380,10 @@ static int close_output(struct run *r, int status)
 	return status;
 }
 
-static int stat_kernel(struct run *r, struct ki_asked *asked)
+static int stat_kernel(struct run *r, const struct verb *self)
 {
 	const struct stat_options *o = r->o;
-	int ret = prepare(r, asked);
+	int ret = prepare(r, self);
 
 	if (ret)
 		return ret;
@@ -376,8 +396,7 @@ static int run(const struct verb *self, int argc, char **argv)
 {
 	struct stat_options o = {0};
 	struct run r = {.o = &o, .by = &o.by};
-	struct ki_asked asked = {0};
-	struct open_options open = {0};
+	pid_t pid;
 	bool done;
 	int ret;
 
@@ -387,16 +406,15 @@ static int run(const struct verb *self, int argc, char **argv)
 		return ret;
 	}
 	wait_prepare();
-	ret = open_process_prefix(&open, self, o.points, o.npoints);
+	ret = stat_points_read(&r.asked, self, &o);
 	if (!ret)
 		ret = when_predicate(&o.when, self, &r.when);
 	if (!ret)
 		ret = splits_make(&o.splits, self, o.when.text);
-	for (int i = 0; !ret && i < o.npoints; i++)
-		ret = points_ask(&asked, self, o.points[i]);
+	pid = ret ? 0 : stat_points_process(&r.asked, &o);
 	if (!ret)
-		ret = open.pid ? process_stat(self, &o, open.pid, &asked, r.when)
-			       : stat_kernel(&r, &asked);
+		ret = pid ? process_stat(self, &o, pid, &r.asked.of.v[1].asked, r.when)
+			  : stat_kernel(&r, self);
 	command_abandon(&r.command);
 	ki_measured_close(&r.report);
 	ki_budget_end(&r.budget);
@@ -405,10 +423,10 @@ static int run(const struct verb *self, int argc, char **argv)
 	ki_points_free(&r.points);
 	ki_reading_free(r.seen);
 	ki_reading_free(r.now);
+	stat_points_free(&r.asked);
 	ki_target_close(r.t);
 	ki_predicate_free(r.when);
 	stat_options_free(&o);
-	ki_asked_free(&asked);
 	return close_output(&r, ret);
 }
 

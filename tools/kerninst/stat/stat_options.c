@@ -26,7 +26,8 @@ const char stat_usage[] =
 	"CALLEE may be globs; the kernel itself is the module kernel. FUNCTION alone means its entry,\n"
 	"or what -m says. FUNCTION@0xADDRESS picks one of several functions of the same name.\n"
 	"PID/POINT is a point of a process, command/POINT one of COMMAND itself, which begins when\n"
-	"all is installed: metrics of hits and of time, and predicates of registers.\n\n"
+	"all is installed: metrics of hits and of time, and predicates of registers. With --by points\n"
+	"of processes and of the kernel go together: hits, by all that keys can be.\n\n"
 	"  -m, --metric METRIC[,METRIC...]  of those that kerninst metrics lists: calls, walltime,\n"
 	"                             vtime, ... [calls]; of events also cycles:k, cycles:u, r01c2;\n"
 	"                             or of FUNCTION alone: blocks, edges\n" WHEN_USAGE
