@@ -162,7 +162,7 @@ static uint64_t acts_in(uint32_t curve, uint32_t acts, unsigned int hits)
 
 	for (unsigned int i = 0; i < hits; i++) {
 		world.tsc += 683;
-		run_code(m->curves.v[curve].snippet, 0, 0, 0);
+		run_code(m->curves.v[curve].snippets.v[0], 0, 0, 0);
 	}
 	return world.counters[acts] - before;
 }
