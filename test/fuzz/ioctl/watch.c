@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A process beside the fuzzer, that ends it if no call ends for so long, and says where each of its
- * threads is in the kernel then.
+ * threads is in the kernel then. The kernel's log says so too, as one may not end even when killed.
  */
 #include <dirent.h>
 #include <signal.h>
@@ -13,7 +13,7 @@
 
 #include "fuzz.h"
 
-#define PATIENCE 240 /* seconds, twice what the last check waits for patches to be freed */
+#define PATIENCE 180 /* seconds; the last check waits 120 for patches to be freed */
 
 static void show_file(const char *dir, const char *tid, const char *name)
 {
@@ -74,6 +74,16 @@ static void show_all(void)
 		closedir(d);
 }
 
+static void tell_kernel(const char *file, const char *text)
+{
+	FILE *f = fopen(file, "w");
+
+	if (!f)
+		return;
+	fputs(text, f);
+	fclose(f);
+}
+
 void watch_begin(unsigned long (*progress)(void))
 {
 	unsigned long last = 0;
@@ -89,6 +99,9 @@ void watch_begin(unsigned long (*progress)(void))
 		last = progress();
 	}
 	wrong("no call ended for %u seconds, after %lu calls", PATIENCE, last);
+	tell_kernel("/dev/kmsg", "<2>ioctl_fuzz: no call ends\n");
+	tell_kernel("/proc/sysrq-trigger", "l"); /* what the CPUs do */
+	tell_kernel("/proc/sysrq-trigger", "w"); /* who is blocked */
 	show_all();
 	fflush(stdout);
 	kill(getppid(), SIGKILL);
