@@ -17,27 +17,27 @@
 #define REGISTERS 1
 
 /* The function that a place's breakpoint calls, while code is put there. */
-struct stub {
+struct hit_function {
 	struct ki_function *fn;
 	struct ki_spans spans;
 	struct places at;
 };
 
-static void stub_close(struct stub *s)
+static void hit_function_close(struct hit_function *s)
 {
 	free(s->at.v);
 	ki_spans_free(&s->spans);
 	ki_function_free(s->fn);
 }
 
-static int stub_open(const struct ask *a, uint64_t addr, struct stub *s)
+static int hit_function_open(const struct ask *a, uint64_t addr, struct hit_function *s)
 {
 	const struct ki_symbol *sym = ki_process_stub(a->m->t, addr);
 	const struct ki_point entry = {.kind = KI_POINT_ENTRY};
 	struct ask own = *a;
 	int ret;
 
-	*s = (struct stub){0};
+	*s = (struct hit_function){0};
 	if (!sym)
 		return ki_err_reason(a->err, KI_R_NOT_IN_PROCESS, addr, "%s",
 				     ki_measure_name(a->fn));
@@ -86,7 +86,7 @@ static int put_place(const struct ask *a, struct curve *c, const struct ki_place
 		.process = a->m->told, .hit.addr = place->addr, .curve = (uint32_t)a->m->curves.n};
 	struct ask own = *a;
 	struct code code = {0};
-	struct stub stub;
+	struct hit_function told;
 	int ret;
 
 	if (place->where != KI_BEFORE)
@@ -96,17 +96,17 @@ static int put_place(const struct ask *a, struct curve *c, const struct ki_place
 	    ki_snippet_new(&code.snippet))
 		return ki_err_set(a->err, -ENOMEM, 0, "measurement: out of memory");
 	c->snippets.v[c->snippets.n++] = code.snippet;
-	ret = stub_open(a, place->addr, &stub);
+	ret = hit_function_open(a, place->addr, &told);
 	if (!ret)
 		ret = make_snippet(a, c, place, words, code.snippet);
-	own.fn = stub.fn;
-	own.spans = &stub.spans;
+	own.fn = told.fn;
+	own.spans = &told.spans;
 	if (!ret)
-		ret = ki_code_put(&own, &code, &stub.at, a->order);
+		ret = ki_code_put(&own, &code, &told.at, a->order);
 	if (!ret)
 		a->m->told_at.v[a->m->told_at.n++] = t;
 	ki_vec_free(&code.sites);
-	stub_close(&stub);
+	hit_function_close(&told);
 	return ret;
 }
 
