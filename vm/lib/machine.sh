@@ -59,7 +59,7 @@ qemu_command() {
 		-chardev "file,id=console,path=${dir//,/,,}/console" -serial chardev:console
 		-chardev "socket,id=fs,path=${dir//,/,,}/fs"
 		-device vhost-user-fs-pci,chardev=fs,tag=hostroot
-		-device virtio-serial-pci -chardev socket,id=port,fd=3
+		-device virtio-serial-pci,max_ports=2 -chardev socket,id=port,fd=3
 		-device virtserialport,chardev=port,name=kerninst)
 	mapfile -t -O ${#qemu[@]} qemu < <(accelerator; network)
 	qemu+=("${plugins[@]}")

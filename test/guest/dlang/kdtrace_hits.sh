@@ -8,6 +8,7 @@
 #        test/guest/dlang/kdtrace_hits.sh cost: needs -icount, where a nanosecond is an instruction
 # shellcheck disable=SC2016,SC2317 # $target is kdtrace's; functions are called by name
 . "$(dirname "$0")/../common/lib.sh"
+. "$(dirname "$0")/../process/program.sh"
 kd=$top/build/release/bin/kdtrace
 bin=$top/build/test/process
 by_driver="by breakpoints of the driver's"
@@ -16,20 +17,7 @@ start
 
 d() { timeout 300 "$kd" -qv "$@" 2> /tmp/kd.err < /tmp/line | grep -v '^ready$' | sed 's/^ *//; s/ *$//; /^$/d' | tr -s ' '; }
 way() { sed -n 's/^kdtrace: \([0-9]*\) places\{0,1\} in processes, \([^,]*\).*/\1 \2/p' "${1:-/tmp/kd.err}"; }
-# begin THREADS CALLS: $pid, a program that waits for a line
-begin() {
-	rm -f /tmp/to /tmp/from
-	mkfifo /tmp/to /tmp/from
-	"$bin/pie" "$@" < /tmp/to > /tmp/from &
-	pid=$!
-	exec {to}> /tmp/to {from}< /tmp/from
-	read -r -t 60 -u "$from" line && [ "$line" = ready ]
-}
 order() { echo >&"$to" && read -r -t 120 -u "$from" line && echo "$line"; }
-end() {
-	exec {to}>&- {from}<&-
-	wait "$pid"
-}
 text() { "$bin/oracle" text "$pid" | cut -d ' ' -f 1; }
 same() { [ "$(text)" = "$before" ]; }
 # tool FILE OPTION...: kdtrace at step() of $pid, in the background: $!; it is in when it says its way
@@ -116,7 +104,7 @@ ok "some of them" grep -q '^getppid 250$' /tmp/uprobes
 ok "which were uprobes" grep -q "by uprobes, as asked for" /tmp/kd.err
 
 # ---- several at one place ----
-begin 2 4000
+run "$bin/pie" 2 4000
 before=$(text)
 tool /tmp/one
 one=$!

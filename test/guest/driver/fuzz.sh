@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# At least CALLS (20,000) mutated calls of the driver.
+# At least CALLS (50,000) mutated calls of the driver.
 #
 # usage: test/guest/driver/fuzz.sh [CALLS]
 . "$(dirname "$0")/../common/lib.sh"
-calls=${1:-20000}
+calls=${1:-50000}
 start
 # Processes that it changes may end by what stands in their text then: the log need not tell that.
 echo 0 > /proc/sys/debug/exception-trace

@@ -6,22 +6,10 @@
 # usage: test/guest/process/process_driver.sh STEPPED: what single steps have found (process_driver_host.sh)
 # shellcheck disable=SC2317 # functions are called by name
 . "$(dirname "$0")/../common/lib.sh"
+. "$(dirname "$0")/program.sh"
 bin=$top/build/test/process
 start
 
-# begin PROGRAM ARGUMENT...: $pid; it waits for its first line
-begin() {
-	rm -f /tmp/to /tmp/from
-	mkfifo /tmp/to /tmp/from
-	"$@" < /tmp/to > /tmp/from 2> /tmp/its &
-	pid=$!
-	exec {to}> /tmp/to {from}< /tmp/from
-	read -r -t 60 -u "$from" line && [ "$line" = ready ]
-}
-end() {
-	exec {to}>&- {from}<&-
-	wait "$pid" 2> /dev/null
-}
 # order [WORD]: what it says
 order() {
 	echo "${1-}" >&"$to"
@@ -52,7 +40,7 @@ as_in_file() { # PID PROGRAM
 
 # ---- counts ----
 for form in pie cet static nopie; do
-	begin "$bin/$form" 2 20000
+	run "$bin/$form" 2 20000
 	before=$(text "$pid")
 	want=$(order)
 	ok "$form: counted" stat "" "$pid/$form:step" "$pid/$form:step:exit" "$pid/$form:leap" "$pid/$form:leap:blocks"
@@ -67,7 +55,7 @@ done
 
 # Blocks and instructions as single steps have found them, places for breakpoints alone among them.
 as_stepped() {
-	begin "$bin/nopie" 0 3000 || return
+	run "$bin/nopie" 0 3000 || return
 	stat "" "$pid/nopie:leap:blocks" "$pid/nopie:step:insns" "$pid/nopie:leap:insns" || return
 	end
 	awk -F, 'NR > 1 && $1 != "" && $4 ~ /^0x/ { print $4, $1 }' /tmp/csv | sort -u > /tmp/counted
@@ -78,7 +66,7 @@ ok "all blocks and instructions as single steps find them" as_stepped "$1"
 # ---- who else has the same library ----
 "$bin/pie" 2 1000 < /dev/zero > /dev/null 2>&1 &
 other=$!
-begin "$bin/pie" 2 20000
+run "$bin/pie" 2 20000
 others=$(text $other)
 # shellcheck disable=SC2016 # for the other shell
 watch() { to=$to from=$from bin=$bin "$ki" stat -x, -o /tmp/csv "$pid/libc.so.6:getppid" -- bash -c 'order > /dev/null; "$bin/oracle" text '"$other"' > /tmp/meanwhile'; }
@@ -123,7 +111,7 @@ end
 soon "that session is gone too" 1 field sessions
 
 # ---- forks, and SIGTRAP ----
-begin "$top/build/test/forks"
+run "$top/build/test/forks"
 f=forks:step
 ok "forks are counted" stat fork "$pid/$f" "$pid/$f:exit" "$pid/$f:blocks"
 is "children and theirs: each call, all right, no signal" "$(of $f) $(of $f:exit) $(cat /tmp/said)" "8000 8000 4 0"

@@ -5,22 +5,15 @@
 # back however it ends; what is refused.
 # shellcheck disable=SC2016,SC2317 # for awk, and for other shells; functions are called by name
 . "$(dirname "$0")/../common/lib.sh"
+. "$(dirname "$0")/program.sh"
 bin=$top/build/test/process
 start
 
-# begin THREADS CALLS: $pid, which waits for lines
-begin() {
-	rm -f /tmp/to /tmp/from
-	mkfifo /tmp/to /tmp/from
-	"$bin/recorded" "$@" /tmp/did < /tmp/to > /tmp/from 2> /tmp/its &
-	pid=$!
-	exec {to}> /tmp/to {from}< /tmp/from
+begin() { # THREADS CALLS
+	run "$bin/recorded" "$@" /tmp/did
+	local status=$?
 	work=$pid/recorded:work
-	read -r -t 60 -u "$from" line && [ "$line" = ready ]
-}
-end() {
-	exec {to}>&- {from}<&-
-	wait "$pid" 2> /dev/null
+	return $status
 }
 order() { echo >&"$to" && read -r -t 120 -u "$from" line && [ "$line" = "done" ]; }
 export -f order
