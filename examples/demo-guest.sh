@@ -17,6 +17,11 @@ work=$(mktemp -d)
 
 say() { printf '\n=== %s\n\n' "$*"; }
 progress() { echo "demo: $*" >&2; }
+kerninst() {
+	command kerninst "$@" && return
+	progress "kerninst $1 failed, so the demo ends: what it said is above"
+	exit 1
+}
 
 start_load() {
 	mkdir -p /var/log/nginx /var/lib/nginx
@@ -36,6 +41,7 @@ hash_of_text() { kerninst info --quick --json --text-hash | sed -n 's/.*"text_ha
 
 progress "hashing the kernel's text"
 before=$(hash_of_text)
+[ "$before" ] || exit 1
 kerninst info
 progress "starting nginx under wrk, gcc and tar"
 start_load
