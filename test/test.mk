@@ -95,8 +95,9 @@ t: $(or $(T_ONE),$(T_BIN))
 	$(Q)[ -n "$^" ] || { echo "make t T=NAME: no test/unit/test_$(T)*" >&2; exit 2; }
 	$(Q)for t in $^; do $$t || exit 1; done
 
-# One suite of the tables, in the kernel that is wanted: make suite S=points KERNEL=6.12.
+# One suite of the tables, in the kernel that is wanted: make suite S=points KERNEL=6.12. What KERNEL
+# is if nobody has said so is for the driver.
 suite: all
-	$(Q)test/suite.sh "$(S)" $(KERNEL)
+	$(Q)test/suite.sh "$(S)" $(if $(filter file default undefined,$(origin KERNEL)),,$(KERNEL))
 
 .PHONY: t suite
