@@ -1,96 +1,98 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Each command of README, the manuals' EXAMPLES and doc/, run as it stands there, in a directory
-# that has what the commands name. One that goes on until Ctrl-C gets it after a few seconds.
+# Each command of README, the manuals' EXAMPLES, doc/ and --help, run as it stands there, in a
+# directory that has what the commands name (test/words/table says what else they need).
+#
+# usage: test/guest/tools/words.sh VMLINUX SYSTEM-MAP [PLACES]	globs of FILE:LINE
 # shellcheck disable=SC2317 # functions are called through ok
 . "$(dirname "$0")/../common/lib.sh"
 # shellcheck source=test/recording.sh
 . "$top/test/recording.sh"
 start
-PATH=${ki%/*}:$PATH
+words=$top/test/words
 dir=/tmp/words
-image=$1 map=$2 # an ELF file of the kernel with symbols' map
+image=$1 map=$2 places=${3:-*} # an ELF file of the kernel with symbols' map
+PATH=$dir/bin:${ki%/*}:$PATH
+export -f goes until_true
 
-# What the commands name: a project, an instrument, a program that fuzzes, recordings, an image.
-furnish() {
-	mkdir $dir && cd $dir || return
+# What is not on each machine: sudo, where one is root already; programs that draw or show.
+programs() {
+	mkdir bin
+	cp "$words"/bin/* bin
 	printf 'all:\n\tcat /etc/services > copy\n' > Makefile
-	printf '#!/bin/sh\ncat /etc/services > copy\n' > configure
-	chmod +x configure
+	printf '#!/bin/sh\ncat /etc/services > copy\n' | tee configure test > benchmark
 	cp "$top/build/test/kcov_example" fuzzer
-	cat > mine.c <<-'C'
-		#include <kerninst/instrument.h>
-		#include <linux/fs.h>
-		KI_INSTRUMENT(mine, "the file's position", (struct file *file))
-		{
-			return file->f_pos;
-		}
-		KI_INSTRUMENT_MODULE("positions of reads");
-	C
+	gcc -g -o program "$words/squid.c" && cp program squid
+	chmod +x bin/* configure test benchmark
+}
+
+# Modules of the reader's own: instruments; functions to replace and to be replaced with.
+modules() {
+	cp "$words/mine.c" "$top/examples/instrument/reads.c" "$top"/build/test/words/*.ko .
+	kerninst load mymod.ko && modprobe ext4
+}
+
+# Those of this machine, which are read through and copied, may be any size.
+directories() {
+	mkdir share && cp /etc/*.conf share && mount --bind share /usr/share && mount --bind /usr/include/asm-generic /usr/include
+}
+
+files() {
 	ln -s "$image" vmlinux
 	ln -s "$map" System.map
 	mkdir -p /etc/kerninst
 	make_recording 20 session.kperfmon
-	kerninst cover -o old.json vfs_read -- make > /dev/null && cp old.json new.json
-	modprobe ext4
-	sleep 1000 &
-	victim=$!
+	kerninst record -q -o run.rec vfs_read vfs_read:exit -- make || return
+	kerninst cover -q -o old.json vfs_read -- make || return
+	for file in new before after boot; do cp old.json "$file.json"; done
+}
+
+# Process 1234 is squid; a session has a number.
+processes() {
+	echo 1233 > /proc/sys/kernel/ns_last_pid
+	./squid for ever &
+	squid=$!
+	kerninst stat -q vfs_write > /dev/null &
+	session=$!
 	python3 -m http.server 80 &> /dev/null &
 	server=$!
+	until_true 30 measures $session
+	kerninst sessions --json | jq -r .session | head -n 1 > session
 }
 
-# Not to be run as they stand, and why.
-cannot() {
-	case $1 in
-	*1234/squid*) echo "a program for the reader's own" ;;
-	*"mod:old=mod:new"*) echo "mod, old and new stand for the reader's own" ;;
-	*) return 1 ;;
-	esac
+# Installed as DKMS would do it, and not loaded.
+installed_driver() {
+	mount -t tmpfs none "/lib/modules/$(uname -r)" && mkdir "/lib/modules/$(uname -r)/updates" &&
+		cp "$top/build/kmod/$(uname -r)/kerninst.ko" "/lib/modules/$(uname -r)/updates" && depmod 2> /dev/null && goes kerninst
 }
 
-# How many seconds it may take: none of those without an end has a command of its own.
-patience() {
-	case $1 in
-	*" -- "* | *" -c "* | *--dry-run* | *" --for "* | *" -b "*) echo 120 ;;
-	*"kerninst stat "* | *"kerninst record "* | *"kerninst top "* | kdtrace* | kerninstd*) echo 5 ;;
-	*) echo 120 ;;
-	esac
+# phase NAME < COMMANDS: the lines of run.py become ours
+phase() {
+	while read -r line; do
+		case $line in
+		"ok "*) ok "${line#ok }" true ;;
+		"not ok "*) ok "${line#not ok }" false ;;
+		*) echo "$line" ;;
+		esac
+	done < <(python3 "$words/run.py" "$words/table" rows "$1" "$places")
 }
 
-# run COMMAND: as at a prompt; interrupted when it goes on for long; its status
-run() {
-	local command=${1#vm/run -- } status
-	[[ $command != *"kerninst top "* || $command == *" -b "* ]] ||
-		command="script -qec '${command//\'/\'\\\'\'}' /dev/null"
-	command=${command//--pid 1234/--pid $victim}
-	command=${command//1234\//$victim/}
-	timeout --preserve-status -s INT -k 60 "$(patience "$command")" bash -c "$command" < /dev/null > /tmp/said 2>&1
-	status=$?
-	pkill -TERM -x kerninst # of a command with &
-	return "$status"
-}
-
-works() {
-	local status
-	run "$1"
-	status=$?
-	[ "$status" = 0 ] && ! grep -E 'Too many open files|command not found' /tmp/said && return
-	echo "status $status"
-	tail -n 15 /tmp/said
-	return 1
-}
-
-furnish
-n=0
-while IFS= read -r -d '' place && IFS= read -r -d '' command; do
-	n=$((n + 1))
-	if why=$(cannot "$command"); then
-		skip "$place: $command" "$why"
-	else
-		ok "$place: ${command//$'\n'/ }" works "$command"
-	fi
-done < <(cd "$top" && test/words/commands.py README.md doc/*.md man/*.[58])
-ok "there are commands ($n)" test "$n" -ge 50
-kill "$victim" "$server"
-rmmod mine
+mkdir $dir && cd $dir || exit
+for part in programs modules directories files; do
+	ok "there is what the commands name: $part" $part
+done
+processes > /dev/null 2>&1
+ok "there is process 1234 ($squid), and a session ($(cat session))" test "$squid" = 1234 -a -s session
+"$words/rows.sh" > rows
+"$words/documents.sh" > commands
+number=$(tr -cd '\0' < commands | wc -c)
+ok "there are commands ($((number / 2)))" test "$number" -ge 300
+phase main < commands
+kill "$squid" "$server" "$session"
+wait "$session" # its counters are out then
+rmmod mine reads mymod 2> /dev/null
+ok "the text is what it was" text_is_back
+ok "the driver is where modprobe finds it" installed_driver
+phase last < commands
+modprobe kerninst
 finish
