@@ -114,6 +114,8 @@ enum ki_text_op {
 	KI_TEXT_COPY_TEXT, /* s, and as many 0 as c bytes take, to b, inside one piece: 0;
 			      KI_TEXT_SECOND */
 	KI_TEXT_BYTE,	   /* byte b of s; 0 behind its end */
+	KI_TEXT_JSON,	   /* of s, which is JSON, the number, word or string (escapes as they are)
+			      at path t: names and numbers with . [ ] between them; 0: there is none */
 	KI_TEXT_OPS
 };
 

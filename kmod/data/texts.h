@@ -84,6 +84,7 @@ s64 ki_text_do_path(struct ki_op *o);
 
 /* text_process.c */
 s64 ki_text_do_arguments(struct ki_op *o);
+s64 ki_text_do_json(struct ki_op *o);
 s64 ki_text_do_copy_out(struct ki_op *o);
 s64 ki_text_do_copy_out_text(struct ki_op *o);
 s64 ki_text_do_copy_text(struct ki_op *o);

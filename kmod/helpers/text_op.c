@@ -470,6 +470,7 @@ static const struct {
 	[KI_TEXT_COPY_OUT_TEXT] = {ki_text_do_copy_out_text, KI_A_TEXT | KI_IS_NUMBER},
 	[KI_TEXT_COPY_TEXT] = {ki_text_do_copy_text, KI_A_TEXT | KI_IS_NUMBER},
 	[KI_TEXT_BYTE] = {do_byte, KI_A_TEXT | KI_IS_NUMBER},
+	[KI_TEXT_JSON] = {ki_text_do_json, KI_A_TEXT | KI_B_TEXT},
 };
 
 u64 ki_text_op(u32 what, u64 a, u64 b, u64 c)

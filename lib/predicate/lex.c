@@ -125,6 +125,16 @@ static size_t character(const char *p, unsigned int *value)
 	return 0;
 }
 
+/* The same; a backslash that begins no escape is itself. */
+static size_t one(const char *p, unsigned int *value)
+{
+	size_t n = character(p, value);
+
+	if (!n)
+		*value = '\\';
+	return n ? n : 1;
+}
+
 /* Characters up to a quote. */
 static int quoted(struct ki_lexer *l, char quote)
 {
@@ -138,10 +148,12 @@ static int quoted(struct ki_lexer *l, char quote)
 			return ki_lex_error(l, l->now.at, "a %c without an end", quote);
 		}
 		n = character(p, &value);
+		if (!n && l->rules->long_chars)
+			n = 1;
 		if (!n)
 			return ki_lex_error(l, (uint32_t)(p - l->text), "no such escape: \\%.1s",
 					    isprint((unsigned char)p[1]) ? p + 1 : "?");
-		if (!value && quote == '"')
+		if (!value && quote == '"' && !l->rules->long_chars)
 			return ki_lex_error(l, (uint32_t)(p - l->text), "a 0 in a string");
 	}
 	l->now.text = l->next + 1;
@@ -155,7 +167,7 @@ void ki_lex_string(const struct ki_token *t, char *to)
 	unsigned int value;
 
 	for (const char *p = t->text; p < t->text + t->len; *to++ = (char)value)
-		p += character(p, &value);
+		p += one(p, &value);
 	*to = 0;
 }
 
@@ -176,8 +188,10 @@ static int take_char(struct ki_lexer *l)
 
 	if (ret)
 		return ret;
-	for (; at < l->now.len; at += character(l->now.text + at, &value), count++)
-		all = all << 8 | (character(l->now.text + at, &value), (uint8_t)value);
+	for (; at < l->now.len; count++) {
+		at += one(l->now.text + at, &value);
+		all = all << 8 | (uint8_t)value;
+	}
 	if (!count || count > (l->rules->long_chars ? 8 : 1)) {
 		l->wrong = count ? KI_LEX_CHAR_LONG : KI_LEX_CHAR_EMPTY;
 		return ki_lex_error(l, l->now.at, "between two ' is one character%s",
@@ -213,15 +227,14 @@ static int take_number(struct ki_lexer *l)
 	if (errno)
 		return ki_lex_error(l, t->at, "%s has more than 64 bits",
 				    shown(t->text, t->len, text));
-	l->wrong = KI_LEX_NUMBER_DIGIT;
+	l->wrong = *t->text == '0' && isdigit((unsigned char)*end) ? KI_LEX_NUMBER_DIGIT
+								   : KI_LEX_SYNTAX;
 	if (end == t->text + 1 && t->base == 8)
 		t->base = 10;
 	for (; strchr("uUlL", *end) && *end; end++) {
 		t->is_unsigned |= (*end | 32) == 'u';
 		t->is_long |= (*end | 32) == 'l';
 	}
-	if (*end == '.' && t->base == 10)
-		l->wrong = KI_LEX_SYNTAX;
 	if (end != t->text + t->len)
 		return ki_lex_error(l, t->at, "'%s' is no number: decimal, 0x.., 0.. or 'c'",
 				    shown(t->text, t->len, text));
@@ -286,6 +299,9 @@ static int skip_comment(struct ki_lexer *l)
 	end = strstr(l->next + 2, "*/");
 	if (!end)
 		return ki_lex_error(l, (uint32_t)(l->next - l->text), "a comment without an end");
+	for (const char *p = l->next + 2; p < end; p++)
+		if (p[0] == '/' && p[1] == '*')
+			return ki_lex_error(l, (uint32_t)(p - l->text), "a comment in a comment");
 	l->next = end + 2;
 	return 1;
 }

@@ -10,7 +10,7 @@ fail() {
 
 mapfile -t files < <(git ls-files 2>/dev/null || find . -type f -not -path './build/*' -not -path './.git/*')
 mapfile -t licensed < <(printf '%s\n' "${files[@]}" |
-	grep -vE '^(LICENSES/.*|LICENSE|.*\.(md|json)|\.gitignore|.*/corpus/.*|web/dist/.*)$')
+	grep -vE '^(LICENSES/.*|LICENSE|.*\.(md|json)|\.gitignore|.*/corpus/.*|web/dist/.*|test/dlang/programs/.*\.out)$')
 mapfile -t c < <(printf '%s\n' "${files[@]}" | grep -E '\.[ch]$')
 
 awk '

@@ -101,7 +101,7 @@ static void print(void *arg, const char *text, size_t len)
 static void warn(void *arg, const char *text)
 {
 	(void)arg;
-	say("%s\n", text);
+	say("%s", text);
 }
 
 static void truncate_output(void *arg)
@@ -317,6 +317,17 @@ static int work(struct session *s)
 	return ret < 0 ? fail(&err) : ki_dlang_status(s->d);
 }
 
+/* With -e alone, where there is a driver: each description, but those of processes, matches. */
+static int check_matches(struct session *s)
+{
+	struct ki_err err = {0};
+
+	if (ki_dlang_wants_process(s->d) || ki_target_open_live(&s->t, &err) ||
+	    !ki_dlang_match(s->d, s->t, &err))
+		return EXIT_DONE;
+	return fail_compile(s, &err);
+}
+
 static int run(struct session *s)
 {
 	struct ki_err err = {0};
@@ -334,7 +345,7 @@ static int run(struct session *s)
 	if (ki_dlang_compile(s->o.text, &s->o.d, &s->d, &err))
 		return fail_compile(s, &err);
 	if (s->o.compile_only && !s->o.listing)
-		return EXIT_DONE;
+		return check_matches(s);
 	if (s->child.pid && ki_dlang_wants_process(s->d) && child_reach_entry(&s->child, &err)) {
 		say("-c: %s", err.msg);
 		return EXIT_FAILED;

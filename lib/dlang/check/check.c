@@ -61,6 +61,9 @@ static int constant(struct ki_d_checker *c, struct ki_d_node *n)
 		n->value = (uint64_t)value;
 		return 0;
 	}
+	if (n->kind == KI_D_NAME && ki_d_function_find(n->text))
+		return FAIL(c, n, "D_IDENT_BADREF", "%.40s is a function: %.40s(...)", n->text,
+			    n->text);
 	return FAIL(c, n, n->kind == KI_D_NAME ? "D_IDENT_UNDEF" : "D_VAR_UNDEF",
 		    "%s%.40s has no value: nothing is assigned to it before", prefixes[scope_of(n)],
 		    n->text);
@@ -115,7 +118,7 @@ static int check_var(struct ki_d_checker *c, struct ki_d_node *n)
 static int check_keys(struct ki_d_checker *c, struct ki_d_node *list, struct ki_d_type *types,
 		      unsigned int *n)
 {
-	int ret = 0;
+	int ret = ki_d_check_key_kinds(c, list);
 
 	*n = 0;
 	for (struct ki_d_node *k = list; !ret && k; k = k->next) {

@@ -122,6 +122,9 @@ int ki_d_fold(struct ki_dlang *d, struct ki_d_node *n, struct ki_err *err);
 /* ... of one that has been checked; false: it is not constant. */
 bool ki_d_fold_checked(struct ki_d_node *n);
 
+/* What has no value cannot be one of a list of keys: an aggregation, an action. */
+int ki_d_check_key_kinds(struct ki_d_checker *c, const struct ki_d_node *list);
+
 /* How a value travels in a record: ki_d_form. */
 uint8_t ki_d_form_of(const struct ki_d_node *n);
 

@@ -44,9 +44,9 @@ static int note_keys(struct ki_d_checker *c, struct ki_d_node *n, struct ki_d_ag
 	for (const struct ki_d_node *k = n->kid[0]; k; k = k->next, i++) {
 		uint8_t form = key_form(k);
 
-		if (ki_d_is_struct(k->type))
-			return FAIL(c, k, "D_KEY_TYPE", "key %u of @%.40s cannot be a struct",
-				    i + 1, n->text);
+		if (ki_d_is_struct(k->type) || (k->type.base == KI_D_VOID && !k->type.stars))
+			return FAIL(c, k, "D_KEY_TYPE", "key %u of @%.40s cannot be a %s", i + 1,
+				    n->text, ki_d_is_struct(k->type) ? "struct" : "void");
 		if (first) {
 			a->keys[i] = k->type;
 			a->forms[i] = form;
@@ -66,6 +66,20 @@ static int note_keys(struct ki_d_checker *c, struct ki_d_node *n, struct ki_d_ag
 		return FAIL(c, n, "D_KEY_TYPE",
 			    "the keys take %u words, and there is room for %d: execname takes %d",
 			    words, KI_TABLE_KEYS, KI_D_COMM_WORDS);
+	return 0;
+}
+
+int ki_d_check_key_kinds(struct ki_d_checker *c, const struct ki_d_node *list)
+{
+	for (const struct ki_d_node *k = list; k; k = k->next) {
+		const struct ki_d_function *f =
+			k->kind == KI_D_CALL ? ki_d_function_find(k->text) : NULL;
+
+		if (k->kind == KI_D_AGG ||
+		    (f && (ki_d_is_action(f) || f->kind == KI_D_F_AGG) && !ki_d_is_value(f)))
+			return FAIL(c, k, "D_KEY_TYPE", "%s%.40s has no value: it cannot be a key",
+				    f ? "" : "@", k->text);
+	}
 	return 0;
 }
 
@@ -132,6 +146,8 @@ int ki_d_check_agg(struct ki_d_checker *c, struct ki_d_node *n)
 
 	if (!ret)
 		ret = check_values(c, call);
+	if (!ret)
+		ret = ki_d_check_key_kinds(c, n->kid[0]);
 	if (!ret)
 		ret = ki_d_check_all(c, n->kid[0]);
 	if (!ret)

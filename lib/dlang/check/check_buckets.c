@@ -9,32 +9,58 @@
 
 #define FAIL(c, n, ...) ki_d_fail((c)->d, (c)->err, (n)->at, __VA_ARGS__)
 
+/* The constants behind the value: `most` at most. Each has a tag if it is none, and one if it does
+ * not fit into its bits. */
+struct constant {
+	const char *no_constant, *too_large;
+	int64_t low, high;
+};
+
+static int take_constants(struct ki_d_checker *c, const struct ki_d_node *call,
+			  const struct constant *wanted, unsigned int most, int64_t *v)
+{
+	unsigned int i = 0;
+
+	for (struct ki_d_node *k = call->kid[0]->next; k && i < most; k = k->next, i++) {
+		if (!ki_d_fold_checked(k))
+			return FAIL(c, k, wanted[i].no_constant,
+				    "argument %u of %s() is a constant", i + 2, call->text);
+		v[i] = (int64_t)k->value;
+		if (v[i] < wanted[i].low || v[i] > wanted[i].high)
+			return FAIL(c, k, wanted[i].too_large,
+				    "argument %u of %s() is between %lld and %lld", i + 2,
+				    call->text, (long long)wanted[i].low,
+				    (long long)wanted[i].high);
+	}
+	return 0;
+}
+
 static int check_lquantize(struct ki_d_checker *c, const struct ki_d_node *call, struct ki_d_agg *a,
 			   bool first)
 {
-	static const char *const tags[] = {"D_LQUANT_BASETYPE", "D_LQUANT_LIMTYPE",
-					   "D_LQUANT_STEPTYPE"};
+	static const struct constant wanted[] = {
+		{"D_LQUANT_BASETYPE", "D_LQUANT_BASEVAL", INT32_MIN, INT32_MAX},
+		{"D_LQUANT_LIMTYPE", "D_LQUANT_LIMVAL", INT32_MIN, INT32_MAX},
+		{"D_LQUANT_STEPTYPE", "D_LQUANT_STEPVAL", INT64_MIN, UINT16_MAX}};
 	int64_t v[3] = {0, 0, 1};
-	unsigned int i = 0;
 	struct ki_linear l;
-	bool too_large;
+	int ret = take_constants(c, call, wanted, 3, v);
 
-	for (struct ki_d_node *k = call->kid[0]->next; k && i < 3; k = k->next, i++) {
-		if (!ki_d_fold_checked(k))
-			return FAIL(c, k, tags[i], "lquantize's bounds and step are constants");
-		v[i] = (int64_t)k->value;
-	}
+	if (ret)
+		return ret;
 	l = (struct ki_linear){.low = v[0], .high = v[1], .step = (uint64_t)v[2]};
-	too_large = (uint64_t)v[1] - (uint64_t)v[0] < (uint64_t)v[2];
-	if (v[2] < 1 || v[0] >= v[1] || too_large || !ki_linear_buckets(&l) ||
-	    ki_linear_buckets(&l) > KI_TABLE_VALUES)
-		return FAIL(c, call,
-			    v[2] < 1	   ? "D_LQUANT_STEPTYPE"
-			    : v[0] >= v[1] ? "D_LQUANT_MISMATCH"
-			    : too_large	   ? "D_LQUANT_STEPLARGE"
-					   : "D_LQUANT_STEPSMALL",
-			    "lquantize(value, low, high, step): low < high, step > 0, and at "
-			    "most %d buckets",
+	if (v[0] >= v[1])
+		return FAIL(c, call, "D_LQUANT_MISMATCH",
+			    "lquantize(): the lower bound is not below the higher");
+	if (v[2] < 1)
+		return FAIL(c, call, "D_LQUANT_STEPTYPE", "lquantize(): a step is 1 or more");
+	if (v[1] - v[0] < v[2])
+		return FAIL(c, call, "D_LQUANT_STEPLARGE",
+			    "lquantize(): the step is larger than what is between the bounds");
+	/* what a last step would not fill is above them */
+	l.high = v[0] + (v[1] - v[0]) / v[2] * v[2];
+	if (!ki_linear_buckets(&l) || ki_linear_buckets(&l) > KI_TABLE_VALUES)
+		return FAIL(c, call, "D_LQUANT_STEPSMALL", "lquantize(): at most %d buckets",
 			    KI_TABLE_VALUES);
 	if (!first && memcmp(&l, &a->linear, sizeof(l)) != 0)
 		return FAIL(c, call,
@@ -46,40 +72,63 @@ static int check_lquantize(struct ki_d_checker *c, const struct ki_d_node *call,
 	return 0;
 }
 
+/* Steps divide the power they are of, or a power that is in all of them. */
+static bool divides(const struct ki_d_log *l)
+{
+	int64_t power;
+
+	if (l->steps <= l->factor)
+		return l->factor % l->steps == 0;
+	power = ki_d_log_power(l, l->low ? l->low + 1 : 2);
+	return l->steps % l->factor == 0 && power % l->steps == 0;
+}
+
+static int check_log(struct ki_d_checker *c, const struct ki_d_node *call, const struct ki_d_log *l)
+{
+	if (l->low > l->high)
+		return FAIL(c, call, "D_LLQUANT_HMAGVAL",
+			    "llquantize(): the lower power is above the higher one");
+	if (l->high > 62 || ki_d_log_power(l, l->high + 1) < 0)
+		return FAIL(c, call, "D_LLQUANT_HMAGVAL",
+			    "llquantize(): the highest power has more than 64 bits");
+	if (!divides(l))
+		return FAIL(
+			c, call, "D_LLQUANT_STEPVAL",
+			"llquantize(): of factor and steps, one divides the other, and steps the lowest power");
+	return ki_d_log_words(l)
+		       ? 0
+		       : FAIL(c, call, "D_LLQUANT_STEPVAL", "llquantize(): too many buckets");
+}
+
 static int check_llquantize(struct ki_d_checker *c, const struct ki_d_node *call,
 			    struct ki_d_agg *a, bool first)
 {
-	static const char *const wrong[] = {"D_LLQUANT_FACTORTYPE", "D_LLQUANT_LOWTYPE",
-					    "D_LLQUANT_HIGHTYPE", "D_LLQUANT_NSTEPTYPE"};
+	static const struct constant wanted[] = {
+		{"D_LLQUANT_FACTORTYPE", "D_LLQUANT_FACTORVAL", 2, UINT16_MAX},
+		{"D_LLQUANT_LMAGTYPE", "D_LLQUANT_LMAGVAL", 0, UINT16_MAX},
+		{"D_LLQUANT_HMAGTYPE", "D_LLQUANT_HMAGVAL", 0, UINT16_MAX},
+		{"D_LLQUANT_STEPTYPE", "D_LLQUANT_STEPVAL", INT64_MIN, UINT16_MAX}};
+	int64_t v[4] = {0};
 	struct ki_d_log l;
-	uint32_t *const to[] = {&l.factor, &l.low, &l.high, &l.steps};
-	unsigned int i = 0;
+	int ret = take_constants(c, call, wanted, 4, v);
 
-	for (struct ki_d_node *k = call->kid[0]->next; k && i < 4; k = k->next, i++) {
-		if (!ki_d_fold_checked(k) || k->value > UINT16_MAX)
-			return FAIL(c, k, wrong[i],
-				    "llquantize's factor, powers and steps are constants up to %d",
-				    UINT16_MAX);
-		*to[i] = (uint32_t)k->value;
-	}
-	if (l.factor < 2)
-		return FAIL(c, call, "D_LLQUANT_FACTORSMALL",
-			    "llquantize: the factor is 2 or more");
-	if (l.low > l.high)
-		return FAIL(c, call, "D_LLQUANT_MAGRANGE",
-			    "llquantize: the lower power is above the higher one");
-	if (!l.steps || (l.steps % l.factor && l.factor % l.steps))
-		return FAIL(c, call, "D_LLQUANT_FACTOREVEN",
-			    "llquantize: of factor and steps, one divides the other");
-	if (!ki_d_log_words(&l))
-		return FAIL(c, call, "D_LLQUANT_MAGTOOBIG",
-			    "llquantize: the numbers are too large, or the buckets too many");
+	if (!ret && v[3] < 1)
+		ret = FAIL(c, call, "D_LLQUANT_STEPTYPE", "llquantize(): steps are 1 or more");
+	if (ret)
+		return ret;
+	l = (struct ki_d_log){.factor = (uint32_t)v[0],
+			      .low = (uint32_t)v[1],
+			      .high = (uint32_t)v[2],
+			      .steps = (uint32_t)v[3]};
+	ret = check_log(c, call, &l);
+	if (ret)
+		return ret;
 	if (!first && memcmp(&l, &a->log, sizeof(l)) != 0)
 		return FAIL(c, call,
-			    l.factor != a->log.factor ? "D_LLQUANT_FACTORMATCH"
-			    : l.low != a->log.low     ? "D_LLQUANT_LOWMATCH"
-			    : l.high != a->log.high   ? "D_LLQUANT_HIGHMATCH"
-						      : "D_LLQUANT_NSTEPMATCH",
+			    l.factor != a->log.factor ? "D_LLQUANT_MATCHFACTOR"
+			    : l.low != a->log.low     ? "D_LLQUANT_MATCHLMAG"
+			    : l.high != a->log.high   ? "D_LLQUANT_MATCHHMAG"
+						      : "D_LLQUANT_MATCHSTEPS",
 			    "@%.40s has other powers elsewhere", a->name);
 	a->log = l;
 	return 0;

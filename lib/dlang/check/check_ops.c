@@ -160,6 +160,14 @@ static int check_parts(struct ki_d_checker *c, const struct ki_d_node *n)
 	return 0;
 }
 
+/* += wants what = wants; *= a number; %= and the others an integer. */
+static const char *computing_tag(uint8_t op)
+{
+	return op == KI_ADD || op == KI_SUB   ? "D_OP_INCOMPAT"
+	       : op == KI_MUL || op == KI_DIV ? "D_OP_ARITH"
+					      : "D_OP_INT";
+}
+
 int ki_d_check_assign(struct ki_d_checker *c, struct ki_d_node *n)
 {
 	struct ki_d_node *to = n->kid[0];
@@ -172,21 +180,29 @@ int ki_d_check_assign(struct ki_d_checker *c, struct ki_d_node *n)
 		return FAIL(c, to, "D_OP_LVAL", "an aggregation is assigned to with = alone");
 	ret = check_operand(c, n->kid[1]);
 	if (!ret && computes && !ki_d_is_scalar(n->kid[1]->type))
-		ret = not_a_number(c, n->kid[1], "D_OP_ARITH");
+		ret = not_a_number(c, n->kid[1], computing_tag(n->op));
 	if (!ret)
 		ret = check_target(c, to, new ? NULL : n->kid[1]);
 	if (!ret && computes && !ki_d_is_scalar(to->type))
-		ret = not_a_number(c, to, "D_OP_ARITH");
+		ret = not_a_number(c, to, computing_tag(n->op));
 	n->type = to->type;
 	return ret ? ret : check_parts(c, n);
 }
 
 int ki_d_check_step(struct ki_d_checker *c, struct ki_d_node *n)
 {
-	int ret = check_target(c, n->kid[0], NULL);
+	struct ki_d_node *of = n->kid[0];
+	const struct ki_d_var *v =
+		is_variable(of) && of->kind != KI_D_INDEX ? ki_d_var_find(c->d, of) : NULL;
+	int ret;
 
-	if (!ret && !ki_d_is_scalar(n->kid[0]->type))
-		ret = not_a_number(c, n->kid[0], "D_OP_SCALAR");
+	if (v && ki_d_is_string(v->type))
+		return FAIL(c, of, "D_OP_SCALAR", "%.40s is a string, no number", v->name);
+	ret = check_target(c, of, NULL);
+	if (!ret && !ki_d_is_scalar(of->type))
+		ret = not_a_number(c, of, "D_OP_SCALAR");
+	if (!ret && of->type.stars == 1 && of->type.base == KI_D_VOID)
+		ret = FAIL(c, of, "D_OP_VFPTR", "what a void * leads to has no size");
 	n->type = n->kid[0]->type;
 	return ret ? ret : check_parts(c, n);
 }

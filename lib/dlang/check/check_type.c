@@ -401,7 +401,8 @@ bool ki_d_fold_checked(struct ki_d_node *n)
 
 int ki_d_fold(struct ki_dlang *d, struct ki_d_node *n, struct ki_err *err)
 {
-	struct ki_d_checker c = {.d = d, .err = err};
+	struct ki_d_clause none = {0};
+	struct ki_d_checker c = {.d = d, .err = err, .clause = &none};
 	int ret = ki_d_check_expr(&c, n);
 
 	if (ret || fold(n))

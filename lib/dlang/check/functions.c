@@ -134,12 +134,12 @@ static int check_same_keys(struct ki_d_checker *c, const struct ki_d_agg *a,
 	const struct ki_d_agg *b = n->sym.agg;
 
 	if (a->nkeys != b->nkeys)
-		return FAIL(c, n, "D_PRINTA_AGGPROTO", "@%.40s has %u keys, and @%.40s has %u",
+		return FAIL(c, n, "D_PRINTA_AGGKEY", "@%.40s has %u keys, and @%.40s has %u",
 			    a->name, a->nkeys, b->name, b->nkeys);
 	for (unsigned int i = 0; i < a->nkeys; i++)
 		if (ki_d_is_scalar(a->keys[i]) != ki_d_is_scalar(b->keys[i]) ||
 		    a->keys[i].base != b->keys[i].base)
-			return FAIL(c, n, "D_PRINTA_AGGKEY",
+			return FAIL(c, n, "D_PRINTA_AGGPROTO",
 				    "key %u of @%.40s has another type than that of @%.40s", i + 1,
 				    b->name, a->name);
 	return 0;
@@ -182,6 +182,8 @@ static int check_printa(struct ki_d_checker *c, struct ki_d_node *n)
 	}
 	if (ret || first == n->kid[0])
 		return ret;
+	if (!*p)
+		return FAIL(c, n->kid[0], "D_PRINTF_FMT_EMPTY", "the format is empty");
 	while ((ret = ki_d_format_next(&p, &s, &why)) > 0) {
 		if (!s.conversion || s.at)
 			continue;
@@ -265,11 +267,14 @@ static int check_stack(struct ki_d_checker *c, struct ki_d_node *n)
 	const bool user = n->sym.function->kind == KI_D_F_USTACK;
 	const char *tag = user ? "D_USTACK_FRAMES" : "D_STACK_SIZE";
 	struct ki_d_node *k = n->kid[0];
-	int ret = ki_d_check_numbers(c, k, tag);
+	int ret = k ? ki_d_check_expr(c, k) : 0;
 
-	if (!ret && k && (!ki_d_fold_checked(k) || k->value < 1 || k->value > 127))
+	if (!ret && k &&
+	    (!ki_d_is_scalar(k->type) || !ki_d_fold_checked(k) || k->value < 1 || k->value > 127))
 		ret = FAIL(c, k, tag, "a number of frames from 1 to 127 is expected");
-	if (!ret && k && k->next && !ki_d_fold_checked(k->next))
+	if (!ret && k && k->next)
+		ret = ki_d_check_expr(c, k->next);
+	if (!ret && k && k->next && (!ki_d_is_scalar(k->next->type) || !ki_d_fold_checked(k->next)))
 		ret = FAIL(c, k->next, "D_USTACK_STRSIZE",
 			   "a constant number of bytes is expected");
 	n->type = (struct ki_d_type){.base = KI_D_STACK, .num = k && !ret ? (uint8_t)k->value : 0};

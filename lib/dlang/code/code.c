@@ -82,11 +82,15 @@ struct ki_node *ki_d_gen_assign(struct ki_d_gen *g, const struct ki_d_node *n)
 {
 	const struct ki_d_node *to = n->kid[0], *right = n->kind == KI_D_STEP ? NULL : n->kid[1];
 	const bool is_part = ki_d_in_variable(to);
+	const int64_t stride = n->op == KI_BINARIES ? 1 : ki_d_gen_stride(g, to->type);
 	struct ki_node *value;
 
 	if (is_part && ki_d_is_struct(to->type))
 		return ki_d_gen_set_struct(g, to, right);
-	value = right ? ki_d_gen_expr(g, right) : ki_expr_const(g->s, KI_I64, 1);
+	value = right ? ki_d_gen_expr(g, right) : ki_expr_const(g->s, KI_I64, (uint64_t)stride);
+	if (right && stride > 1)
+		value = ki_expr_binary(g->s, KI_MUL, value,
+				       ki_expr_const(g->s, KI_I64, (uint64_t)stride));
 	if (right && ki_d_divides(n->op) && !ki_d_is_nonzero(right))
 		value = ki_d_gen_divisor(g, ki_d_num(right->type), value);
 	if (is_part && n->op != KI_BINARIES)

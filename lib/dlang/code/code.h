@@ -23,6 +23,8 @@ struct ki_d_gen {
 };
 
 struct ki_node *ki_d_gen_expr(struct ki_d_gen *g, const struct ki_d_node *n);
+/* Bytes that one more is; 1 of what is no pointer. */
+int64_t ki_d_gen_stride(struct ki_d_gen *g, struct ki_d_type t);
 
 /* code_memory.c: what stands in memory; of a struct or an array its value is where it is. */
 struct ki_node *ki_d_gen_address(struct ki_d_gen *g, const struct ki_d_node *n);

@@ -233,12 +233,17 @@ static enum ki_type usual(const struct ki_d_node *n)
 	return size == 4 ? KI_U32 : KI_U64;
 }
 
+int64_t ki_d_gen_stride(struct ki_d_gen *g, struct ki_d_type t)
+{
+	const uint64_t size =
+		t.stars ? ki_d_sizeof(&g->d->types, ki_d_pointed(&g->d->types, t)) : 0;
+
+	return size ? (int64_t)size : 1;
+}
+
 static struct ki_node *scaled(struct ki_d_gen *g, const struct ki_d_node *n, struct ki_d_type by)
 {
-	const uint64_t size = ki_d_sizeof(&g->d->types, ki_d_pointed(&g->d->types, by));
-
-	return ki_expr_binary(g->s, KI_MUL, ki_d_gen_expr(g, n),
-			      number(g, size ? (int64_t)size : 1));
+	return ki_expr_binary(g->s, KI_MUL, ki_d_gen_expr(g, n), number(g, ki_d_gen_stride(g, by)));
 }
 
 static struct ki_node *pointer(struct ki_d_gen *g, const struct ki_d_node *n)
@@ -328,9 +333,9 @@ static struct ki_node *changed(struct ki_d_gen *g, const struct ki_d_node *n)
 	struct ki_node *change = ki_d_gen_assign(g, n), *x = ki_d_gen_expr(g, n->kid[0]);
 
 	if (n->kind == KI_D_STEP && n->value)
-		x = ki_expr_cast(
-			g->s, ki_d_num(n->type),
-			ki_expr_binary(g->s, n->op == KI_ADD ? KI_SUB : KI_ADD, x, number(g, 1)));
+		x = ki_expr_cast(g->s, ki_d_num(n->type),
+				 ki_expr_binary(g->s, n->op == KI_ADD ? KI_SUB : KI_ADD, x,
+						number(g, ki_d_gen_stride(g, n->type))));
 	return ki_expr_behind(g->s, change, x);
 }
 

@@ -51,6 +51,9 @@ static int keys(struct ki_d_parser *p, struct ki_d_var *v)
 			ret = ki_d_parse_type(p, &v->keys[v->nkeys], &is_type);
 		if (!ret && !is_type && !v->nkeys)
 			return 1;
+		if (!ret && !is_type && ki_lex_is(&p->lex, "..."))
+			ret = fail(p, at, "D_DECL_PROTO_VARARGS", "keys are named one by one%s",
+				   "");
 		if (!ret && !is_type)
 			ret = ki_lex_expected(&p->lex, "a type");
 		if (!ret)
@@ -121,6 +124,8 @@ static int variable(struct ki_d_parser *p, enum ki_d_scope scope, struct ki_d_ty
 	struct ki_d_var *v = calloc(1, sizeof(*v));
 	int ret = v ? ki_d_parse_declarator(p, &dr) : ki_d_no_memory(p->lex.err);
 
+	if (!ret && !dr.name && ki_lex_is(&p->lex, "`"))
+		ret = fail(p, dr.at, "D_DECL_SCOPE", "a variable of D is in no module%s", "");
 	if (!ret && !dr.name)
 		ret = ki_lex_expected(&p->lex, "a variable's name");
 	if (!ret) {
@@ -236,6 +241,24 @@ static bool is_word(const struct ki_d_parser *p)
 	return false;
 }
 
+static bool is_class(const struct ki_d_parser *p)
+{
+	return ki_lex_is(&p->lex, "static") || ki_lex_is(&p->lex, "auto") ||
+	       ki_lex_is(&p->lex, "register");
+}
+
+static int bad_class(struct ki_d_parser *p)
+{
+	const uint32_t at = p->lex.now.at;
+	int ret = ki_lex_next(&p->lex);
+
+	if (ret)
+		return ret;
+	if (is_class(p) || ki_lex_is(&p->lex, "extern") || ki_lex_is(&p->lex, "typedef"))
+		return fail(p, at, "D_DECL_CLASS", "a declaration has one storage class%s", "");
+	return fail(p, at, "D_DECL_BADCLASS", "variables of D have no storage class of C%s", "");
+}
+
 int ki_d_parse_declaration(struct ki_d_parser *p, bool *is_one)
 {
 	enum ki_d_scope scope = ki_lex_is(&p->lex, "self")   ? KI_D_SELF_SCOPE
@@ -253,10 +276,8 @@ int ki_d_parse_declaration(struct ki_d_parser *p, bool *is_one)
 	*is_one = is_word(p) || ki_lex_is(&p->lex, "typedef") || names_follow(p);
 	if (!*is_one)
 		return 0;
-	if (ki_lex_is(&p->lex, "static") || ki_lex_is(&p->lex, "auto") ||
-	    ki_lex_is(&p->lex, "register"))
-		return fail(p, p->lex.now.at, "D_DECL_BADCLASS",
-			    "variables of D have no storage class of C%s", "");
+	if (is_class(p))
+		return bad_class(p);
 	if (ki_lex_is(&p->lex, "typedef"))
 		return type_names(p);
 	if (scope != KI_D_GLOBAL_SCOPE)

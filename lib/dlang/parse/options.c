@@ -62,6 +62,7 @@ static const struct {
 	{"cleanrate", RATE, false, NOWHERE, 0, INT64_MAX},
 	{"core", FLAG, false, NOWHERE, 0, 1},
 	{"cpp", FLAG, false, NOWHERE, 0, 1},
+	{"cppargs", WORD, false, NOWHERE, 0, 0},
 	{"cpphdrs", FLAG, false, NOWHERE, 0, 1},
 	{"cpppath", WORD, false, NOWHERE, 0, 0},
 	{"cpu", NUMBER, false, AT(cpu), 0, INT32_MAX},
@@ -69,6 +70,7 @@ static const struct {
 	{"ctypes", WORD, false, NOWHERE, 0, 0},
 	{"debug", FLAG, false, NOWHERE, 0, 1},
 	{"defaultargs", FLAG, false, AT(defaultargs), 0, 1},
+	{"debugassert", WORD, false, NOWHERE, 0, 0},
 	{"define", WORD, false, NOWHERE, 0, 0},
 	{"destructive", FLAG, false, AT(destructive), 0, 1},
 	{"droptags", FLAG, false, AT(droptags), 0, 1},
@@ -79,11 +81,13 @@ static const struct {
 	{"evaltime", WORD, false, NOWHERE, 0, 0},
 	{"flowindent", FLAG, true, AT(flowindent), 0, 1},
 	{"incdir", WORD, false, NOWHERE, 0, 0},
+	{"grabanon", FLAG, false, NOWHERE, 0, 1},
 	{"iregs", NUMBER, false, NOWHERE, 0, INT32_MAX},
 	{"jstackframes", NUMBER, false, NOWHERE, 0, INT32_MAX},
 	{"jstackstrsize", SIZE, false, NOWHERE, 0, INT64_MAX},
 	{"kdefs", FLAG, false, NOWHERE, 0, 1},
 	{"knodefs", FLAG, false, NOWHERE, 0, 1},
+	{"late", WORD, false, NOWHERE, 0, 0},
 	{"lazyload", FLAG, false, NOWHERE, 0, 1},
 	{"ldpath", WORD, false, NOWHERE, 0, 0},
 	{"libdir", WORD, false, NOWHERE, 0, 0},
@@ -221,6 +225,22 @@ static int set_format(struct ki_d_settings *s, const char *value)
 	return 0;
 }
 
+/* Of words that mean nothing here, those that no program could mean are refused all the same. */
+static bool is_nonsense(const char *name, const char *value)
+{
+	static const char *const choices[][4] = {{"bufpolicy", "fill", "ring", "switch"},
+						 {"bufresize", "auto", "manual", "manual"}};
+
+	for (size_t i = 0; i < sizeof(choices) / sizeof(*choices); i++) {
+		const char *const *c = choices[i];
+
+		if (!strcmp(name, c[0]))
+			return !value || (strcmp(value, c[1]) != 0 && strcmp(value, c[2]) != 0 &&
+					  strcmp(value, c[3]) != 0);
+	}
+	return false;
+}
+
 int ki_d_option(struct ki_d_settings *s, const char *name, const char *value, bool running)
 {
 	int64_t n;
@@ -232,7 +252,7 @@ int ki_d_option(struct ki_d_settings *s, const char *name, const char *value, bo
 			continue;
 		if (running && !options[i].alive)
 			return -EBUSY;
-		if (value_of(options[i].kind, value, &n))
+		if (is_nonsense(name, value) || value_of(options[i].kind, value, &n))
 			return -EINVAL;
 		if (options[i].kind != WORD && (n < options[i].least || n > options[i].most))
 			return -EINVAL;

@@ -58,10 +58,9 @@ static int split(struct ki_d_parser *p, struct ki_d_pattern *to, char *text)
 		char *colon = strchr(next, ':');
 
 		if (n == FIELDS)
-			return ki_lex_error(
-				&p->lex, to->at,
-				"a probe is PROVIDER:MODULE:FUNCTION:NAME, or the last of "
-				"these fields");
+			return ki_d_fail(p->d, p->lex.err, to->at, "D_PDESC_INVAL",
+					 "a probe is PROVIDER:MODULE:FUNCTION:NAME, or the last of "
+					 "these fields");
 		part[n++] = next;
 		if (colon)
 			*colon++ = 0;

@@ -86,6 +86,8 @@ bool ki_d_is_taken(struct ki_dlang *d, const char *name, const struct ki_d_type 
 
 /* parse_names.c: `NAME, behind module's name if there is one; $NAME; is it a word of C? */
 int ki_d_parse_symbol(struct ki_d_parser *p, struct ki_d_node **module);
+int ki_d_parse_integer(struct ki_d_parser *p, struct ki_d_node **out);
+bool ki_d_ends_predicate(const struct ki_d_parser *p); /* does a / that stands here? */
 int ki_d_parse_macro(struct ki_d_parser *p, struct ki_d_node **out);
 int ki_d_parse_offset_of(struct ki_d_parser *p, struct ki_d_node **out);
 bool ki_d_is_reserved(const struct ki_d_parser *p);

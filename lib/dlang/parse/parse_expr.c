@@ -53,21 +53,6 @@ static int expect_name(const struct ki_d_parser *p)
 
 /* ---- primary ---- */
 
-static int number(struct ki_d_parser *p, struct ki_d_node **out)
-{
-	const struct ki_token *t = &p->lex.now;
-	int ret = new_node(p, KI_D_NUMBER, t->at, out);
-
-	if (ret)
-		return ret;
-	(*out)->value = t->value;
-	if (t->is_unsigned)
-		(*out)->type = ki_d_int(t->is_long || t->value > UINT32_MAX ? KI_U64 : KI_U32);
-	else
-		(*out)->type = ki_d_int(t->is_long || t->value > INT32_MAX ? KI_I64 : KI_I32);
-	return ki_lex_next(&p->lex);
-}
-
 int ki_d_parse_list(struct ki_d_parser *p, const char *close, struct ki_d_node **out)
 {
 	struct ki_d_node **end = out;
@@ -195,7 +180,7 @@ static int primary(struct ki_d_parser *p, struct ki_d_node **out)
 {
 	switch (p->lex.now.kind) {
 	case KI_TOKEN_NUMBER:
-		return number(p, out);
+		return ki_d_parse_integer(p, out);
 	case KI_TOKEN_STRING:
 		return take_text(p, KI_D_TEXT, out);
 	case KI_TOKEN_REGISTER:
@@ -252,6 +237,13 @@ static int postfix(struct ki_d_parser *p, struct ki_d_node **out)
 			ret = member(p, out);
 			continue;
 		}
+		if (ki_lex_is(&p->lex, "("))
+			return ki_d_fail(p->d, p->lex.err, of->at, "D_FUNC_IDENT",
+					 "what is called is a function's name");
+		if (ki_lex_is(&p->lex, "[") && of->kind == KI_D_AGG)
+			return ki_d_fail(p->d, p->lex.err, of->at, "D_AGG_MDIM",
+					 "an aggregation has one list of keys: @%.40s[1, 2]",
+					 of->text);
 		if (ki_lex_is(&p->lex, "[")) {
 			ret = new_node(p, KI_D_INDEX, of->at, out);
 			if (!ret)
@@ -315,10 +307,22 @@ static int size_of(struct ki_d_parser *p, struct ki_d_node **out)
 	return ret ? ret : adopt(p, n, 0, kid);
 }
 
+/* +x is - -x: what cannot be negated has no plus. */
+static int plus(struct ki_d_parser *p, struct ki_d_node **out)
+{
+	struct ki_d_node *negative;
+	int ret = prefix(p, KI_D_UNARY, KI_NEG, &negative);
+
+	if (!ret)
+		ret = new_node(p, KI_D_UNARY, negative->at, out);
+	if (ret)
+		return ret;
+	(*out)->op = KI_NEG;
+	return adopt(p, *out, 0, negative);
+}
+
 static int unary_inside(struct ki_d_parser *p, struct ki_d_node **out)
 {
-	int ret;
-
 	if (ki_lex_is(&p->lex, "++") || ki_lex_is(&p->lex, "--"))
 		return prefix(p, KI_D_STEP, ki_lex_is(&p->lex, "++") ? KI_ADD : KI_SUB, out);
 	if (ki_lex_is(&p->lex, "*"))
@@ -327,10 +331,8 @@ static int unary_inside(struct ki_d_parser *p, struct ki_d_node **out)
 		return prefix(p, KI_D_ADDRESS, 0, out);
 	if (ki_lex_is(&p->lex, "sizeof"))
 		return size_of(p, out);
-	if (ki_lex_is(&p->lex, "+")) {
-		ret = ki_lex_next(&p->lex);
-		return ret ? ret : unary(p, out);
-	}
+	if (ki_lex_is(&p->lex, "+"))
+		return plus(p, out);
 	for (const struct ki_op *o = ki_ops_unary; o->text; o++)
 		if (ki_lex_is(&p->lex, o->text))
 			return prefix(p, KI_D_UNARY, o->op, out);
@@ -349,24 +351,13 @@ static int unary(struct ki_d_parser *p, struct ki_d_node **out)
 	return ret;
 }
 
-/* A / that ends the predicate: a clause's body stands behind it, or nothing. */
-static bool ends_predicate(const struct ki_d_parser *p)
-{
-	const char *next = p->lex.next;
-
-	if (!p->in_predicate || !ki_lex_is(&p->lex, "/"))
-		return false;
-	next += strspn(next, " \t\r\n");
-	return !*next || *next == '{' || *next == ';' || (next[0] == '/' && next[1] == '*');
-}
-
 #define BINDS_XOR_LOGIC 2 /* as || does, one below && */
 
 static const struct ki_op *operator(const struct ki_d_parser *p)
 {
 	static const struct ki_op xor_logic = {"^^", KI_D_XOR_LOGIC, BINDS_XOR_LOGIC};
 
-	if (p->lex.now.kind != KI_TOKEN_MARK || ends_predicate(p))
+	if (p->lex.now.kind != KI_TOKEN_MARK || ki_d_ends_predicate(p))
 		return NULL;
 	if (ki_lex_is(&p->lex, "^^"))
 		return &xor_logic;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
- * Macros, names of the kernel, words that are none.
+ * Numbers, macros, names of the kernel, words that are none.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -51,12 +51,45 @@ static bool is_name(const char *text)
 	return !*text;
 }
 
-/* $1 is a number or a name, $$1 a string. */
+/* -12, 0x1f */
+static bool is_number(const char *text)
+{
+	const char *digits = text + (*text == '-' || *text == '+');
+
+	if (digits[0] == '0' && (digits[1] | 32) == 'x')
+		return digits[2] && !digits[2 + strspn(digits + 2, "0123456789abcdefABCDEF")];
+	return *digits && !digits[strspn(digits, *digits == '0' ? "01234567" : "0123456789")];
+}
+
+/* What is neither is a string, from which quotes around it are taken. */
+static bool quotes(const char *text)
+{
+	const size_t len = strlen(text);
+
+	return len > 1 && *text == '"' && text[len - 1] == '"';
+}
+
+/* As an integer that is written in the program. */
+static int macro_number(struct ki_d_parser *p, struct ki_d_node *n, const char *name)
+{
+	int64_t value;
+
+	errno = 0;
+	n->value = strtoull(n->text, NULL, 0);
+	if (errno == ERANGE)
+		return ki_d_fail(p->d, p->lex.err, n->at, "D_MACRO_OFLOW",
+				 "$%s is '%.32s': more than 64 bits", name, n->text);
+	value = (int64_t)n->value;
+	n->type = ki_d_int(value < INT32_MIN || value > INT32_MAX ? KI_I64 : KI_I32);
+	return ki_lex_next(&p->lex);
+}
+
+/* $1 is a number, a name or a string; $$1 a string. */
 int ki_d_parse_macro(struct ki_d_parser *p, struct ki_d_node **out)
 {
 	const struct ki_token t = p->lex.now;
 	const bool text = t.len && *t.text == '$';
-	char name[24], buf[24], *end;
+	char name[24], buf[24];
 	const char *value;
 
 	snprintf(name, sizeof(name), "%.*s", (int)t.len - text, t.text + text);
@@ -70,28 +103,47 @@ int ki_d_parse_macro(struct ki_d_parser *p, struct ki_d_node **out)
 	if (!text && !*value)
 		value = "0";
 	*out = ki_d_node_new(&p->d->pool,
-			     text	      ? KI_D_TEXT
-			     : is_name(value) ? KI_D_NAME
-					      : KI_D_NUMBER,
+			     !text && is_number(value) ? KI_D_NUMBER
+			     : !text && is_name(value) ? KI_D_NAME
+						       : KI_D_TEXT,
 			     t.at, strlen(value));
 	if (!*out)
 		return ki_d_no_memory(p->lex.err);
 	strcpy((*out)->text, value);
-	if ((*out)->kind != KI_D_NUMBER)
-		return ki_lex_next(&p->lex);
-	errno = 0;
-	(*out)->value = strtoull(value, &end, 0);
-	if (errno == ERANGE)
-		return ki_d_fail(p->d, p->lex.err, t.at, "D_MACRO_OFLOW",
-				 "$%s is '%.32s': more than "
-				 "64 bits",
-				 name, value);
-	if (*end)
-		return ki_d_fail(p->d, p->lex.err, t.at, "D_SYNTAX",
-				 "$%s is '%.32s', which is no number: $$%s is it as a string", name,
-				 value, name);
-	(*out)->type = ki_d_int(KI_I64);
+	if ((*out)->kind == KI_D_NUMBER)
+		return macro_number(p, *out, name);
+	if ((*out)->kind == KI_D_TEXT && !text && quotes(value))
+		sprintf((*out)->text, "%.*s", (int)strlen(value) - 2, value + 1);
 	return ki_lex_next(&p->lex);
+}
+
+/* Its type is as C says: of what is not decimal, also an unsigned one. */
+int ki_d_parse_integer(struct ki_d_parser *p, struct ki_d_node **out)
+{
+	const struct ki_token *t = &p->lex.now;
+
+	*out = ki_d_node_new(&p->d->pool, KI_D_NUMBER, t->at, 0);
+	if (!*out)
+		return ki_d_no_memory(p->lex.err);
+	(*out)->value = t->value;
+	if (t->is_unsigned)
+		(*out)->type = ki_d_int(t->is_long || t->value > UINT32_MAX ? KI_U64 : KI_U32);
+	else if (!t->is_long && t->base != 10 && t->value > INT32_MAX && t->value <= UINT32_MAX)
+		(*out)->type = ki_d_int(KI_U32);
+	else
+		(*out)->type = ki_d_int(t->is_long || t->value > INT32_MAX ? KI_I64 : KI_I32);
+	return ki_lex_next(&p->lex);
+}
+
+/* A / that ends the predicate: a clause's body stands behind it, or nothing. */
+bool ki_d_ends_predicate(const struct ki_d_parser *p)
+{
+	const char *next = p->lex.next;
+
+	if (!p->in_predicate || !ki_lex_is(&p->lex, "/"))
+		return false;
+	next += strspn(next, " \t\r\n");
+	return !*next || *next == '{' || *next == ';' || (next[0] == '/' && next[1] == '*');
 }
 
 /* `NAME, or behind a module's name. It is kept as MODULE`NAME. */

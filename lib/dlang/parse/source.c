@@ -115,20 +115,65 @@ static int set_option(struct ki_dlang *d, char *text, uint32_t at, struct ki_err
 
 /* ---- lines ---- */
 
-/* Words that others read: how stable names are, what must be loaded first. */
-static bool is_for_others(const char *word)
+static bool is_any(const char *word, const char *const *words)
 {
-	return !strcmp(word, "attributes") || !strcmp(word, "binding") ||
-	       !strcmp(word, "depends_on");
+	for (; *words; words++)
+		if (!strcmp(word, *words))
+			return true;
+	return false;
+}
+
+/* What others read of names: Stable/Stable/Common */
+static bool is_stability(char *text)
+{
+	static const char *const levels[] = {"Internal", "Private",  "Obsolete",
+					     "External", "Unstable", "Evolving",
+					     "Stable",	 "Standard", NULL};
+	static const char *const classes[] = {"Unknown", "CPU",	   "Platform", "Group",
+					      "ISA",	 "Common", NULL};
+	char *save, *name = strtok_r(text, "/", &save), *data = strtok_r(NULL, "/", &save),
+		    *class = strtok_r(NULL, "/", &save);
+
+	return class && is_any(name, levels) && is_any(data, levels) && is_any(class, classes);
+}
+
+/* "1.2", "1.2.3" */
+static bool is_version(const char *text)
+{
+	int end = 0;
+
+	if (sscanf(text, "\"%*u.%*u\"%n", &end) == 0 && end)
+		return !text[end];
+	return sscanf(text, "\"%*u.%*u.%*u\"%n", &end) == 0 && end && !text[end];
+}
+
+/* How stable a name is, since which version it is there, what a program needs. */
+static int for_others(struct ki_dlang *d, const char *word, char **next, uint32_t at,
+		      struct ki_err *err)
+{
+	static const char *const classes[] = {"provider", "module", "library", NULL};
+	char *about = strtok_r(NULL, BLANK, next), *name = strtok_r(NULL, BLANK, next);
+	const bool is_binding = !strcmp(word, "binding");
+
+	if (!name || is_binding != (*about == '"'))
+		return ki_d_fail(d, err, at, "D_PRAGMA_MALFORM",
+				 "#pragma D %s: two words are expected", word);
+	if (is_binding			  ? !is_version(about)
+	    : !strcmp(word, "attributes") ? !is_stability(about)
+					  : !is_any(about, classes))
+		return ki_d_fail(d, err, at, "D_PRAGMA_INVAL", "#pragma D %s: what is %.32s?", word,
+				 about);
+	return 0;
 }
 
 static int pragma_d(struct ki_dlang *d, char **next, uint32_t at, struct ki_err *err)
 {
+	static const char *const others[] = {"attributes", "binding", "depends_on", NULL};
 	const char *word = strtok_r(NULL, BLANK, next);
 	char *option;
 
-	if (word && is_for_others(word))
-		return 0;
+	if (word && is_any(word, others))
+		return for_others(d, word, next, at, err);
 	if (!word || strcmp(word, "option") != 0)
 		return ki_d_fail(d, err, at, "D_PRAGMA_INVAL",
 				 "#pragma D %.32s is not known: option NAME is", word ? word : "");
@@ -136,6 +181,9 @@ static int pragma_d(struct ki_dlang *d, char **next, uint32_t at, struct ki_err 
 	if (!option)
 		return ki_d_fail(d, err, at, "D_PRAGMA_MALFORM",
 				 "#pragma D option: a name is expected");
+	if (strtok_r(NULL, BLANK, next))
+		return ki_d_fail(d, err, at, "D_PRAGMA_MALFORM",
+				 "#pragma D option: one option is expected, as NAME=VALUE");
 	return set_option(d, option, at, err);
 }
 

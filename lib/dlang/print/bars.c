@@ -10,6 +10,8 @@
 #define BAR   40
 #define LABEL 32 /* bytes */
 
+#define ABSOLUTE "abs() "
+
 /* How the buckets of an aggregation are numbered, from the least values on. */
 struct kind {
 	uint32_t (*n)(const struct ki_d_agg *a);
@@ -108,7 +110,7 @@ static int64_t log_low(const struct ki_d_agg *a, uint32_t bucket, char label[LAB
 
 	ki_d_log_bucket(&a->log, bucket, &value);
 	if (!value && a->log.low)
-		snprintf(label, LABEL, "abs() < %" PRId64, ki_d_log_power(&a->log, a->log.low));
+		snprintf(label, LABEL, ABSOLUTE "< %" PRId64, ki_d_log_power(&a->log, a->log.low));
 	else
 		snprintf(label, LABEL, "%s%" PRId64,
 			 !bucket		  ? "<= "
@@ -216,13 +218,18 @@ void ki_d_bars_print(const struct ki_d_agg *a, const uint64_t *values, FILE *f)
 	const struct kind *k = kind_of(a);
 	char label[LABEL];
 	struct range r;
+	size_t less;
 
 	find_range(k, a, values, &r);
 	fprintf(f, "\n%16s %41s %-9s\n", "value", "------------- Distribution -------------",
 		"count");
 	for (uint32_t i = r.first; i <= r.last; i++) {
 		k->low(a, i, label);
-		fprintf(f, "%16s ", label);
+		/* "abs() < 10" is "< 10" where nothing lower is printed */
+		less = i == r.first && !strncmp(label, ABSOLUTE, strlen(ABSOLUTE))
+			       ? strlen(ABSOLUTE)
+			       : 0;
+		fprintf(f, "%16s ", label + less);
 		print_bar(f, k->count(a, values, i), &r, (int64_t)a->normal);
 	}
 }

@@ -97,7 +97,13 @@ bool ki_d_format_takes(const struct ki_d_spec *s, struct ki_d_type t)
 		return t.base == KI_D_STACK;
 	if (ki_d_is_place(t))
 		return s->conversion == (t.num >= KI_D_USYM ? 'A' : 'a');
-	return ki_d_is_scalar(t);
+	if (strchr("apA", s->conversion))
+		return ki_d_is_scalar(t);
+	if (t.stars || !ki_d_is_scalar(t))
+		return false;
+	if (strchr("cC", s->conversion))
+		return ki_d_size(t) <= 4;
+	return !strchr("YT", s->conversion) || ki_d_size(t) == 8;
 }
 
 static bool is_decimal(const struct ki_d_spec *s)

@@ -8,7 +8,7 @@
 #include "dlang/print/place.h"
 #include "dlang/print/sort.h"
 
-#define MIDDLE 64 /* the bucket of zeros */
+#define MIDDLE (KI_D_QUANTIZE_BUCKETS / 2) /* the bucket of zeros */
 
 void ki_d_rows_free(struct ki_d_rows *r)
 {
@@ -24,16 +24,16 @@ int64_t ki_d_bucket_low(unsigned int bucket)
 {
 	if (bucket > MIDDLE)
 		return (int64_t)(UINT64_C(1) << (bucket - MIDDLE - 1));
-	if (bucket == MIDDLE)
-		return 0;
-	return bucket ? -(int64_t)(UINT64_C(1) << (MIDDLE - bucket - 1)) : INT64_MIN;
+	return bucket == MIDDLE ? 0 : -(int64_t)(UINT64_C(1) << (MIDDLE - bucket - 1));
 }
 
 uint64_t ki_d_bucket_count(const uint64_t *values, unsigned int bucket)
 {
 	if (bucket >= MIDDLE)
 		return values[bucket - MIDDLE];
-	return values[KI_TABLE_LOG2_WORDS + MIDDLE - bucket];
+	values += KI_TABLE_LOG2_WORDS;
+	/* the first one has all that is lower */
+	return values[MIDDLE - bucket] + (bucket ? 0 : values[MIDDLE + 1]);
 }
 
 int64_t ki_d_row_number(const struct ki_d_agg *a, const uint64_t *values)

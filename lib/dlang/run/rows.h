@@ -33,7 +33,7 @@ static inline const uint64_t *ki_d_row_values(const struct ki_d_rows *r, size_t 
 int64_t ki_d_row_number(const struct ki_d_agg *a, const uint64_t *values);
 
 /* The least value of a bucket; of quantize they are numbered from the most negative one on. */
-#define KI_D_QUANTIZE_BUCKETS 129
+#define KI_D_QUANTIZE_BUCKETS 127
 int64_t ki_d_bucket_low(unsigned int bucket);
 uint64_t ki_d_bucket_count(const uint64_t *values, unsigned int bucket);
 

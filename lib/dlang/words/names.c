@@ -136,6 +136,7 @@ static const struct ki_d_function functions[] = {
 	{"strchr", KI_D_F_TEXT, KI_TEXT_FROM, 2, 2, "sn", {0}},
 	{"strrchr", KI_D_F_TEXT, KI_TEXT_FROM_LAST, 2, 2, "sn", {0}},
 	{"strstr", KI_D_F_TEXT, KI_TEXT_FROM_TEXT, 2, 2, "ss", {0}},
+	{"json", KI_D_F_TEXT, KI_TEXT_JSON, 2, 2, "ss", {0}},
 	{"strtok", KI_D_F_TOKEN, KI_TEXT_TOKEN, 2, 2, "ss", {0}},
 	{"basename", KI_D_F_TEXT, KI_TEXT_BASE, 1, 1, "s", {0}},
 	{"dirname", KI_D_F_TEXT, KI_TEXT_DIR, 1, 1, "s", {0}},

@@ -165,8 +165,8 @@ static const struct {
 	{"#define X 1\nBEGIN", "#define means nothing here"},
 	{"BEGIN { trace(1.5); }", "is no number"},
 	{"BEGIN { /* ", "a comment without an end"},
-	{"BEGIN { @ = lquantize(1, 5, 1, 1); }", "low < high"},
-	{"BEGIN { @ = lquantize(1, pid, 10, 1); }", "constants"},
+	{"BEGIN { @ = lquantize(1, 5, 1, 1); }", "the lower bound is not below"},
+	{"BEGIN { @ = lquantize(1, pid, 10, 1); }", "is a constant"},
 };
 
 static void test_bad(void **state)
@@ -421,12 +421,12 @@ static void test_formats(void **state)
 static void test_buckets(void **state)
 {
 	(void)state;
-	assert_int_equal(ki_d_bucket_low(64), 0);
-	assert_int_equal(ki_d_bucket_low(65), 1);
-	assert_int_equal(ki_d_bucket_low(66), 2);
-	assert_int_equal(ki_d_bucket_low(63), -1);
-	assert_int_equal(ki_d_bucket_low(62), -2);
-	assert_int_equal(ki_d_bucket_low(74), 512);
+	assert_int_equal(ki_d_bucket_low(63), 0);
+	assert_int_equal(ki_d_bucket_low(64), 1);
+	assert_int_equal(ki_d_bucket_low(65), 2);
+	assert_int_equal(ki_d_bucket_low(62), -1);
+	assert_int_equal(ki_d_bucket_low(61), -2);
+	assert_int_equal(ki_d_bucket_low(73), 512);
 }
 
 /* No program makes it read or write what is not there: each good one cut at each byte. */
