@@ -160,6 +160,15 @@ struct ki_evolve_trial {
 };
 
 /*
+ * A fair judge of the functions that were added: the one that calls them most often, of those
+ * that were not added and can be measured. The kernel is sampled for how->seconds, as
+ * ki_evolve_hottest does it, with its errors; how->n is not looked at. *out NULL: none was seen.
+ * Call it before a layout is in: copies have no callers.
+ */
+int ki_evolve_find_judge(struct ki_evolve *e, const struct ki_evolve_search *how,
+			 const struct ki_symbol **out, struct ki_err *err);
+
+/*
  * Fills windows values each; then the layouts are in. -ENODATA: the judge was not called in a
  * window. On a failure they are out.
  */

@@ -17,6 +17,7 @@ static const char *const ki_off_path[] = {
 	"arch_do_signal_or_restart",
 	"arch_exit_to_user_mode_prepare",
 	"blkcg_maybe_throttle_current",
+	"do_int3_user",
 	"exit_to_user_mode_prepare",
 	"fixup_vdso_exception",
 	"force_sig",
@@ -27,6 +28,8 @@ static const char *const ki_off_path[] = {
 	"__rseq_handle_notify_resume",
 	"schedule",
 	"task_work_run",
+	"trace_user_enter",
+	"trace_user_exit",
 	"__traceiter_user_enter",
 	"__traceiter_user_exit",
 	"unhandled_signal",
@@ -46,19 +49,23 @@ static const char *const ki_off_path[] = {
 	"reenter_kprobe",
 	"__warn_printk",
 	/* RCU: left alone while in_nmi() is true, as it is in a breakpoint. */
+	"do_nocb_deferred_wakeup",
+	"irq_work_queue",
 	"irq_work_queue_on",
 	"raise_softirq_irqoff",
 	"rcu_preempt_deferred_qs",
 	"rcu_preempt_deferred_qs_irqrestore",
-	/* Interrupts and an invalid opcode only: a tick for RCU, and letting others run. */
+	"test_ti_thread_flag",
+	/* Interrupts and an invalid opcode only: a tick for RCU, letting others run, and CFI. */
 	"__raw_spin_unlock",
 	"_raw_spin_lock",
 	"_raw_spin_unlock",
+	"handle_cfi_failure",
 	"raw_irqentry_exit_cond_resched",
 	"tick_nohz_dep_set_cpu",
 	/*
-	 * Lockdep, which is switched off in NMIs, as breakpoints count, and KASAN's reports: by
-	 * their source, not seen in the tested kernels.
+	 * Lockdep, which is switched off in NMIs, as breakpoints count, and KASAN's reports. (Of
+	 * lock_acquire and lock_release it is the cold parts: they themselves are reserved.)
 	 */
 	"__lock_acquire",
 	"__lock_release",
@@ -66,12 +73,25 @@ static const char *const ki_off_path[] = {
 	"__traceiter_lock_release",
 	"check_flags",
 	"debug_lockdep_rcu_enabled",
+	"debug_locks_off",
+	"dump_stack",
+	"find_held_lock",
 	"kasan_report",
+	"lock_acquire",
+	"lock_release",
 	"lockdep_rcu_suspicious",
+	"mark_held_locks",
 	"print_usage_bug",
+	"reacquire_held_locks",
 	"verify_lock_unused",
 	/* While hwlat, or one of these events, is traced: doc/known-issues.md. */
+	"__srcu_read_lock",
+	"__srcu_read_unlock",
+	"ct_irq_enter_irqson",
+	"ct_irq_exit_irqson",
 	"sched_clock",
+	"__traceiter_irq_disable",
+	"__traceiter_irq_enable",
 	"__traceiter_nmi_noise",
 	"__traceiter_notifier_run",
 };

@@ -83,6 +83,17 @@ static bool is_ghost(unsigned long addr)
 	return READ_ONCE(*(const u8 *)addr) != KI_INT3;
 }
 
+/* Not memcmp(), which is no reserved text: a kernel may have it called and not inlined. */
+static bool stands_there(const u8 *at, const u8 *bytes, size_t len)
+{
+	while (len && *at == *bytes) {
+		at++;
+		bytes++;
+		len--;
+	}
+	return !len;
+}
+
 /*
  * What stands there now is done here, as far as it is what others write at such places: executed
  * once more, the same ghost could be met for ever. (Whoever wants to write there has to wait for
@@ -108,9 +119,9 @@ static void pass_ghost(struct pt_regs *regs, unsigned long addr)
 		break;
 	default:
 		regs->ip = addr;
-		if (!memcmp(at, nop2, sizeof(nop2)))
+		if (stands_there(at, nop2, sizeof(nop2)))
 			regs->ip += sizeof(nop2);
-		else if (!memcmp(at, nop5, sizeof(nop5)))
+		else if (stands_there(at, nop5, sizeof(nop5)))
 			regs->ip += sizeof(nop5);
 	}
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
- * Where the kernel spends its time: samples of each CPU's clock, by perf events, without any
- * counter of the processor.
+ * Where the kernel spends its time, and who calls whom meanwhile: samples of each CPU's clock, by
+ * perf events, without any counter of the processor.
  */
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -11,12 +11,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "code/function/function.h"
 #include "evolve/inside.h"
 
-#define HERTZ	  2000
-#define RING	  (1u << 17) /* bytes of a CPU's samples, 80 each: 0.8 seconds */
-#define LOOK_EACH 0.5	     /* seconds */
-#define DEPTH	  4	     /* frames: where it is, and callers */
+#define HERTZ	   2000
+#define RING	   (1u << 17) /* bytes of a CPU's samples, at most 88 each: 0.7 seconds */
+#define LOOK_EACH  0.5	      /* seconds */
+#define DEPTH	   6	      /* frames: where it is, and callers */
+#define CANDIDATES 16	      /* callers that are asked to be the judge */
 
 /* A sample, as perf writes it. */
 struct sample {
@@ -100,38 +102,37 @@ static int open_rings(struct sampler *s)
 	return ret;
 }
 
-/* The nearest caller of sym that is known, of a sample; a copy of a function is not. NULL: none. */
-static const struct ki_symbol *caller_in(struct sampler *s, const struct sample *v,
-					 const struct ki_symbol *sym)
+/* The calls of a sample, from the innermost on, between symbols that are known: a copy of a
+   function is not. */
+static int count_calls(struct sampler *s, const struct sample *v)
 {
+	const struct ki_symbol *callee = ki_target_symbol_at(s->t, v->ip), *caller;
 	bool first = true; /* the sample's own place */
+	int ret = 0;
 
-	for (size_t i = 0; i < v->n && i < DEPTH + 2; i++) {
-		const struct ki_symbol *caller;
-
+	for (size_t i = 0; callee && i < v->n && i < DEPTH + 2 && !ret; i++) {
 		if (v->chain[i] >= PERF_CONTEXT_MAX)
 			continue;
 		/* A call may be the last instruction of a function. */
 		caller = first ? NULL : ki_target_symbol_at(s->t, v->chain[i] - 1);
 		first = false;
-		if (caller && caller != sym)
-			return caller;
+		if (!caller || caller == callee)
+			continue;
+		ret = ki_vec_push(&s->calls, (struct call){(uint32_t)(callee - s->first),
+							   (uint32_t)(caller - s->first)});
+		callee = caller;
 	}
-	return NULL;
+	return ret;
 }
 
 static int count_sample(struct sampler *s, const struct sample *v)
 {
-	const struct ki_symbol *sym = ki_target_symbol_at(s->t, v->ip), *caller;
+	const struct ki_symbol *sym = ki_target_symbol_at(s->t, v->ip);
 
 	if (!sym)
 		return 0;
 	s->hits[sym - s->first]++;
-	caller = caller_in(s, v, sym);
-	if (!caller)
-		return 0;
-	return ki_vec_push(&s->calls, (struct call){(uint32_t)(sym - s->first),
-						    (uint32_t)(caller - s->first)});
+	return count_calls(s, v);
 }
 
 /* The ring's bytes from `at` on, which its end may cut in two. */
@@ -206,23 +207,32 @@ static int by_pair(const void *a, const void *b)
 	return (x->caller > y->caller) - (x->caller < y->caller);
 }
 
-/* The most frequent caller of a symbol; the calls are in order. */
-static const struct ki_symbol *caller_of(const struct sampler *s, const struct ki_symbol *sym)
+/* Where the calls of a symbol begin; they are in order. */
+static size_t first_call(const struct sampler *s, uint32_t callee)
 {
-	const struct call *v = s->calls.v, first = {(uint32_t)(sym - s->first), 0};
-	const struct ki_symbol *found = NULL;
-	size_t lo = 0, hi = s->calls.n, most = 0, run = 0;
+	const struct call first = {callee, 0};
+	size_t lo = 0, hi = s->calls.n;
 
 	while (lo < hi) {
 		size_t mid = (lo + hi) / 2;
 
-		if (by_pair(&v[mid], &first) < 0)
+		if (by_pair(&s->calls.v[mid], &first) < 0)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	for (size_t i = lo; i < s->calls.n && v[i].callee == first.callee; i++) {
-		const struct call *c = &v[i];
+	return lo;
+}
+
+/* The most frequent caller of a symbol. */
+static const struct ki_symbol *caller_of(const struct sampler *s, const struct ki_symbol *sym)
+{
+	uint32_t callee = (uint32_t)(sym - s->first);
+	const struct ki_symbol *found = NULL;
+	size_t lo = first_call(s, callee), most = 0, run = 0;
+
+	for (size_t i = lo; i < s->calls.n && s->calls.v[i].callee == callee; i++) {
+		const struct call *c = &s->calls.v[i];
 
 		run = i > lo && !by_pair(c, c - 1) ? run + 1 : 1;
 		if (run > most) {
@@ -251,11 +261,27 @@ static int rank(const struct sampler *s, size_t n, struct ki_evolve_hot **out, s
 		if (s->hits[i])
 			v[hit++] = (struct place){&s->first[i], s->hits[i]};
 	qsort(v, hit, sizeof(*v), hotter_first);
-	if (s->calls.n)
-		qsort(s->calls.v, s->calls.n, sizeof(*s->calls.v), by_pair);
 	for (*count = 0; *count < n && *count < hit; (*count)++)
 		(*out)[*count] = (struct ki_evolve_hot){v[*count].sym, caller_of(s, v[*count].sym)};
 	free(v);
+	return 0;
+}
+
+/* The ring of each CPU is open and closed here; then s->calls are in order. */
+static int sample_machine(struct sampler *s, const struct ki_evolve_search *how, struct ki_err *err)
+{
+	int ret = open_rings(s);
+
+	if (ret)
+		return ki_err_set(err, ret, 0, "the CPUs' clocks cannot be sampled: %s",
+				  strerror(-ret));
+	ret = sample(s, how->seconds, how->wait, how->arg);
+	if (ret == -ECANCELED)
+		return ki_err_set(err, ret, 0, "sampling was stopped; nothing has changed");
+	if (ret)
+		return ki_err_set(err, ret, 0, "sampling: %s", strerror(-ret));
+	if (s->calls.n)
+		qsort(s->calls.v, s->calls.n, sizeof(*s->calls.v), by_pair);
 	return 0;
 }
 
@@ -263,19 +289,69 @@ int ki_evolve_hottest(struct ki_target *t, const struct ki_evolve_search *how,
 		      struct ki_evolve_hot **out, size_t *count, struct ki_err *err)
 {
 	struct sampler s = {.t = t};
-	int ret = open_rings(&s);
+	int ret = sample_machine(&s, how, err);
 
-	if (ret)
-		ki_err_set(err, ret, 0, "hottest: the CPUs' clocks cannot be sampled: %s",
-			   strerror(-ret));
-	else
-		ret = sample(&s, how->seconds, how->wait, how->arg);
-	if (!ret)
-		ret = rank(&s, how->n, out, count);
-	if (ret == -ENOMEM)
-		ki_err_set(err, ret, 0, "hottest: out of memory");
-	if (ret == -ECANCELED)
-		ki_err_set(err, ret, 0, "hottest: stopped; nothing has changed");
+	if (!ret && rank(&s, how->n, out, count))
+		ret = ki_err_set(err, -ENOMEM, 0, "hottest: out of memory");
+	close_rings(&s);
+	return ret;
+}
+
+/* How often each symbol was seen to call one that was added, if it was not added itself. */
+static void count_callers(const struct sampler *s, const struct ki_evolve *e, uint32_t *seen)
+{
+	for (size_t i = 0; i < e->v.n; i++) {
+		uint32_t callee = (uint32_t)(e->v.v[i].fn->symbol - s->first);
+
+		for (size_t k = first_call(s, callee); k < s->calls.n; k++) {
+			if (s->calls.v[k].callee != callee)
+				break;
+			seen[s->calls.v[k].caller]++;
+		}
+	}
+	for (size_t i = 0; i < e->v.n; i++)
+		seen[e->v.v[i].fn->symbol - s->first] = 0;
+}
+
+/* The most frequent that can be measured. */
+static const struct ki_symbol *judge_of(const struct sampler *s, uint32_t *seen)
+{
+	size_t nsyms, most;
+
+	ki_target_symbols(s->t, &nsyms);
+	for (int tries = 0; tries < CANDIDATES; tries++) {
+		most = 0;
+		for (size_t i = 1; i < nsyms; i++)
+			most = seen[i] > seen[most] ? i : most;
+		if (!seen[most])
+			break;
+		if (ki_evolve_can_judge(s->t, &s->first[most]))
+			return &s->first[most];
+		seen[most] = 0;
+	}
+	return NULL;
+}
+
+int ki_evolve_find_judge(struct ki_evolve *e, const struct ki_evolve_search *how,
+			 const struct ki_symbol **out, struct ki_err *err)
+{
+	struct sampler s = {.t = e->t};
+	int ret = sample_machine(&s, how, err);
+	uint32_t *seen = NULL;
+	size_t nsyms;
+
+	*out = NULL;
+	ki_target_symbols(e->t, &nsyms);
+	if (!ret) {
+		seen = calloc(nsyms + 1, sizeof(*seen));
+		if (!seen)
+			ret = ki_err_set(err, -ENOMEM, 0, "judge: out of memory");
+	}
+	if (!ret) {
+		count_callers(&s, e, seen);
+		*out = judge_of(&s, seen);
+	}
+	free(seen);
 	close_rings(&s);
 	return ret;
 }

@@ -23,7 +23,7 @@ static bool just_wait(double seconds)
 	return true;
 }
 
-static int add_judge(struct ki_measure *m, const struct ki_evolve *e,
+static int add_judge(struct ki_measure *m, struct ki_target *target,
 		     const struct ki_evolve_trial *t, uint32_t *curve, struct ki_err *err)
 {
 	const struct ki_metric *metric = ki_metric_find(t->metric ? t->metric : "vtime/call");
@@ -35,7 +35,7 @@ static int add_judge(struct ki_measure *m, const struct ki_evolve *e,
 	if (!metric || metric->form != KI_FORM_MEAN)
 		return ki_err_set(err, -EINVAL, 0, "%s: no metric of what one call takes",
 				  t->metric);
-	ret = ki_function_analyze(e->t, t->judge, &fn, err);
+	ret = ki_function_analyze(target, t->judge, &fn, err);
 	if (!ret)
 		ret = ki_spans_find(fn, &spans, err);
 	if (!ret)
@@ -68,24 +68,48 @@ static int read_judge(struct ki_measure *m, const struct ki_evolve_trial *t, uin
 	return ret;
 }
 
+/* The judge's measurement, which runs: *m and its curve. */
+static int start_judge(struct ki_target *target, const struct ki_evolve_trial *t,
+		       struct ki_measure **m, uint32_t *curve, struct ki_err *err)
+{
+	int ret = ki_measure_new(target, m, err);
+
+	if (ret)
+		return ret;
+	ret = add_judge(*m, target, t, curve, err);
+	if (!ret)
+		ret = ki_measure_start(*m, err);
+	if (!ret && ki_measure_refusal(*m, *curve))
+		ret = ki_err_reason(err, ki_measure_refusal(*m, *curve), t->judge->addr, "%s",
+				    t->judge->name);
+	if (ret)
+		ki_measure_free(*m);
+	return ret;
+}
+
+bool ki_evolve_can_judge(struct ki_target *t, const struct ki_symbol *sym)
+{
+	const struct ki_evolve_trial trial = {.judge = sym};
+	struct ki_measure *m;
+	uint32_t curve;
+
+	if (start_judge(t, &trial, &m, &curve, NULL))
+		return false;
+	ki_measure_free(m);
+	return true;
+}
+
 /* What one call took in a window of time that begins now. */
 static int measure(const struct ki_evolve *e, const struct ki_evolve_trial *t, double *value,
 		   struct ki_err *err)
 {
 	struct ki_measure *m;
 	uint32_t curve;
-	int ret = ki_measure_new(e->t, &m, err);
+	int ret = start_judge(e->t, t, &m, &curve, err);
 
 	if (ret)
 		return ret;
-	ret = add_judge(m, e, t, &curve, err);
-	if (!ret)
-		ret = ki_measure_start(m, err);
-	if (!ret && ki_measure_refusal(m, curve))
-		ret = ki_err_reason(err, ki_measure_refusal(m, curve), t->judge->addr, "%s",
-				    t->judge->name);
-	if (!ret)
-		ret = read_judge(m, t, curve, value, err);
+	ret = read_judge(m, t, curve, value, err);
 	ki_measure_free(m);
 	return ret;
 }

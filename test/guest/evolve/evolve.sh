@@ -142,10 +142,12 @@ soon "all is taken out" 0 field windows
 status=$?
 sed 's/^/# /' /tmp/out
 is "a layout that is not better is undone" $status 4
+is "who calls it has judged" "$(grep -o '^[a-z_0-9]*: vtime' /tmp/out)" "ksys_read: vtime"
 is "it is out" "$(field windows)" 0
 timeout 60 "$ki" evolve --keep --for 1 --windows 4 --window 0.5 --judge __x64_sys_read vfs_read ksys_read > /tmp/out 2>&1
 echo "# status $?"
 sed 's/^/# /' /tmp/out
+is "or who is named" "$(grep -o '^[a-z_0-9]*: vtime' /tmp/out)" "__x64_sys_read: vtime"
 "$ki" evolve --undo | sed 's/^/# /'
 unload
 soon "nothing is left" 0 field heap_used

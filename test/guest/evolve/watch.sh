@@ -7,7 +7,7 @@
 . "$(dirname "$0")/../common/lib.sh"
 start
 cd /tmp || exit 1
-quick=(--json --hottest 5 --for 0.3 --windows 3 --window 0.1 --again 2)
+quick=(--json --for 0.3 --windows 3 --window 0.1 --again 2)
 load() { # without a pause in which nobody calls
 	"$prog/calls" read 2000000000 > /dev/null &
 	load=$!
@@ -51,7 +51,7 @@ refused() { ! "$ki" evolve --watch "$@" 2> /dev/null; }
 listed() { "$ki" evolve --list | sed -n 's/^  *//p' | sort -u | xargs; }
 
 load
-watch news --budget 30%
+watch news --budget 30% --hottest 8
 ok "a layout is found that is better" until_true 300 has_news kept news
 rests=$(news rests news)
 until_true 300 has_news rests news $((rests + 1))
@@ -74,7 +74,7 @@ ok "the text is what it was" text_is_back
 sed 's/^/# /' news
 
 load
-watch worse --policy reverse --budget 5%
+watch worse --policy reverse --budget 5% --hottest 5
 ok "layouts that are worse" until_true 300 has_news rests worse
 is "are not kept" "$(news kept worse)" 0
 ok "some were tried" has_news dropped worse

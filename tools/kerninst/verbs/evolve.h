@@ -46,8 +46,8 @@ int evolve_list(void);
 int evolve_undo(void);
 
 /* The function of a name, *out; without a name nothing is changed. */
-int evolve_find_judge(struct ki_target *t, const struct verb *self, char *name,
-		      const struct ki_symbol **out);
+int evolve_named_judge(struct ki_target *t, const struct verb *self, char *name,
+		       const struct ki_symbol **out);
 
 /* Until a signal: go on by itself. */
 int evolve_watch(const struct verb *self, const struct evolve_options *o);

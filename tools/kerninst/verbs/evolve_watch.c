@@ -117,7 +117,7 @@ int evolve_watch(const struct verb *self, const struct evolve_options *o)
 	clock_gettime(CLOCK_MONOTONIC, &w.start);
 	ret = open_or_fail(&live, &t);
 	if (!ret)
-		ret = evolve_find_judge(t, self, o->judge, &s.trial.judge);
+		ret = evolve_named_judge(t, self, o->judge, &s.trial.judge);
 	if (!ret && ki_evolve_serve(t, &s, &err))
 		ret = cli_fail(&err);
 	ki_target_close(t);
