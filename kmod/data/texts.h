@@ -84,10 +84,12 @@ s64 ki_text_do_path(struct ki_op *o);
 
 /* text_process.c */
 s64 ki_text_do_arguments(struct ki_op *o);
-s64 ki_text_do_json(struct ki_op *o);
 s64 ki_text_do_copy_out(struct ki_op *o);
 s64 ki_text_do_copy_out_text(struct ki_op *o);
 s64 ki_text_do_copy_text(struct ki_op *o);
+
+/* text_json.c */
+s64 ki_text_do_json(struct ki_op *o);
 
 /* string.c: at most `most` bytes, and there is room for 8 more; its length; -EFAULT. */
 int ki_string_read(u8 *to, u64 from, u32 most, bool user);

@@ -22,7 +22,7 @@ struct ki_evolve {
 	ki_vec(struct ki_evolved) v;
 };
 
-/* Whether what a call of it takes can be measured. */
+/* Whether what a call of it takes can be measured, found by doing so for a moment. */
 bool ki_evolve_can_judge(struct ki_target *t, const struct ki_symbol *sym);
 
 #endif

@@ -203,48 +203,23 @@ static void behind(FILE *f, const struct ki_node *n)
 	fputc(')', f);
 }
 
+/* What is no operator. */
+static void (*const writers[])(FILE *f, const struct ki_node *n) = {
+	[NODE_CONST] = konst,	 [NODE_LOAD] = prefixed, [NODE_CAST] = prefixed,
+	[NODE_UNARY] = prefixed, [NODE_STRING] = string, [NODE_STRING_IS] = string_is,
+	[NODE_STACK] = stack,	 [NODE_TEXT] = text,	 [NODE_BEHIND] = behind,
+	[NODE_FACT] = given,	 [NODE_REG] = given,	 [NODE_PARAM] = given,
+	[NODE_HELPER] = call,	 [NODE_CALL] = call,	 [NODE_TABLE_GET] = table_at,
+};
+
 static void expr(FILE *f, const struct ki_node *n, unsigned int outside)
 {
-	switch (n->kind) {
-	case NODE_CONST:
-		konst(f, n);
-		break;
-	case NODE_VAR:
+	if (n->kind == NODE_VAR)
 		var(f, n, n->nkids ? n->kid[0] : NULL);
-		break;
-	case NODE_LOAD:
-	case NODE_CAST:
-	case NODE_UNARY:
-		prefixed(f, n);
-		break;
-	case NODE_STRING:
-	case NODE_STRING_IS:
-		(n->kind == NODE_STRING ? string : string_is)(f, n);
-		break;
-	case NODE_STACK:
-		stack(f, n);
-		break;
-	case NODE_TEXT:
-		text(f, n);
-		break;
-	case NODE_BEHIND:
-		behind(f, n);
-		break;
-	case NODE_FACT:
-	case NODE_REG:
-	case NODE_PARAM:
-		given(f, n);
-		break;
-	case NODE_HELPER:
-	case NODE_CALL:
-		call(f, n);
-		break;
-	case NODE_TABLE_GET:
-		table_at(f, n);
-		break;
-	default:
+	else if (n->kind < sizeof(writers) / sizeof(*writers) && writers[n->kind])
+		writers[n->kind](f, n);
+	else
 		operator(f, n, outside);
-	}
 }
 
 static void indent(FILE *f, unsigned int depth)

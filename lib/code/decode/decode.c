@@ -179,6 +179,13 @@ static uint16_t reason_of(const ZydisDecodedInstruction *z, const struct ki_deco
 	return KI_R_OK;
 }
 
+/* mov to %ss */
+static bool loads_ss(const ZydisDecodedInstruction *z)
+{
+	return z->opcode_map == ZYDIS_OPCODE_MAP_DEFAULT && z->opcode == 0x8e &&
+	       z->raw.modrm.reg == 2;
+}
+
 static uint8_t traits_of(const ZydisDecodedInstruction *z, uint8_t kind)
 {
 	uint8_t traits = 0;
@@ -210,9 +217,7 @@ static uint8_t traits_of(const ZydisDecodedInstruction *z, uint8_t kind)
 		traits |= KI_TRAIT_POPF;
 		break;
 	case ZYDIS_MNEMONIC_MOV:
-		if (z->opcode_map == ZYDIS_OPCODE_MAP_DEFAULT && z->opcode == 0x8e &&
-		    z->raw.modrm.reg == 2)
-			traits |= KI_TRAIT_NEXT_FIXED;
+		traits |= loads_ss(z) ? KI_TRAIT_NEXT_FIXED : 0;
 		break;
 	default:
 		break;

@@ -166,8 +166,7 @@ static struct pair pair_event(const struct solver *s, const struct ki_run *r, st
 		x.pass |= y.pass;
 		break;
 	case KI_EVENT_ALL:
-		x.use = x.pass = KI_REGSET_ALL;
-		break;
+		return (struct pair){KI_REGSET_ALL, KI_REGSET_ALL};
 	}
 	return x;
 }

@@ -53,6 +53,14 @@ static const struct ki_d_node *list_aggs(struct ki_d_action *a, const struct ki_
 	return n;
 }
 
+/* An address, and behind it how many bytes; what stands behind both. */
+static const struct ki_d_node *add_bytes(struct ki_d_action *a, const struct ki_d_node *n)
+{
+	a->args[a->nargs++] = (struct ki_d_arg){
+		.node = n, .form = KI_D_FORM_BYTES, .size = (uint32_t)n->next->value};
+	return n->next->next;
+}
+
 /* The values of an action, in the order in which its reader wants them. */
 static int list_args(struct ki_dlang *d, struct ki_d_action *a)
 {
@@ -70,9 +78,7 @@ static int list_args(struct ki_dlang *d, struct ki_d_action *a)
 	case KI_D_F_PLACE:
 		return add_arg(a, a->node);
 	case KI_D_F_TRACEMEM:
-		a->args[a->nargs++] = (struct ki_d_arg){
-			.node = n, .form = KI_D_FORM_BYTES, .size = (uint32_t)n->next->value};
-		n = n->next->next;
+		n = add_bytes(a, n);
 		break;
 	case KI_D_F_PRINT:
 		return list_print(d, a, n);
