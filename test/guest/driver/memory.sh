@@ -3,7 +3,7 @@
 # Memory runs out at every allocation of a batch, one after the other (a driver built with
 # KI_TEST_FAIL): each time one line, nothing installed, nothing leaked; then it works.
 #
-# usage: test/guest/driver/memory.sh [more]: of windows and words; of what has more than that
+# usage: test/guest/driver/memory.sh [more]: of windows and words; of all else, by the tool
 . "$(dirname "$0")/../common/lib.sh"
 insmod "$top/build/kmod/$(uname -r)-fail/kerninst.ko" || exit 1
 start
@@ -32,13 +32,30 @@ each_fails() {
 	is "$name: all allocations were tried, then it works" "$((left > 0)) $status" "1 0"
 }
 
+# starved NAME LEAST [POINT...]: the same by a program that reads the kernel once
+starved() {
+	local name=$1 least=$2 failed attempts works
+	shift 2
+	timeout 600 "$top/build/test/starve" "$@" > /tmp/starved
+	read -r failed attempts works < <(tail -n 1 /tmp/starved)
+	is "$name: an error each, of one line, and nothing is left" "$(head -n -1 /tmp/starved)" ""
+	ok "$name: failures were met ($failed of $((attempts - 1)) allocations)" \
+		test "$failed" -ge "$least"
+	is "$name: all allocations were tried, then it works" "$works" 1
+}
+
 plain() {
-	each_fails "windows" 6 "$ki" stat vfs_read vfs_write:exit -- true
-	each_fails "threads' words" 6 "$top/build/test/threads" take
+	starved "windows" 6 vfs_read vfs_write:exit
+	starved "threads' words" 6
+	echo 1 > $knob
+	is "the tool says it in a line" "$("$ki" stat -q vfs_read -- true 2>&1 | wc -l)" 1
+	echo 0 > $knob
 	soon "no word is left" 0 field words_used
 }
 
 more() {
+	each_fails "windows" 6 "$ki" stat vfs_read vfs_write:exit -- true
+	each_fails "threads' words" 6 "$top/build/test/threads" take
 	each_fails "functions moved, exits behind tail jumps" 6 \
 		"$ki" stat -q --move -m blocks __x64_sys_getsid __x64_sys_write:exit:after -- true
 	each_fails "records, stacks" 6 "$ki" record -q -o /tmp/rec vfs_read=tid,stack -- true
