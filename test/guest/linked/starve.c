@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * starve [POINT...]: counters at these points are put in and taken out, or a word of threads if none
- * is named, with the n-th allocation of the driver failing, for each n until none is left to fail (a
- * driver built with KI_TEST_FAIL). Prints
- * a line for each attempt of which something was wrong: no error, or one of several lines, or what
- * is left in the driver. At the end, on a line, how many attempts failed, how many there were, and
- * if the last one, with no allocation failing, succeeded: "FAILED ATTEMPTS 1".
+ * starve [POINT...]: counters at these points are put in and taken out, or a word of threads if
+ * none is named, with the n-th allocation of the driver failing, for each n until none is left to
+ * fail (a driver built with KI_TEST_FAIL). Prints a line for each attempt of which something was
+ * wrong: no error, or one of several lines, or what is left in the driver. At the end, on a line,
+ * how many attempts failed, how many there were, and if the last one, with no allocation failing,
+ * succeeded: "FAILED ATTEMPTS 1".
  *
  * The kernel's code is read once, not for each attempt as a tool would.
  */
@@ -20,9 +20,9 @@
 #include "kerninst/points.h"
 #include "uapi/kerninst.h"
 
-#define KNOB		"/sys/module/kerninst/parameters/ki_fail_at"
-#define ATTEMPTS	500
-#define POLLS		6000 /* of 10 ms: windows go once no task can be in them */
+#define KNOB	 "/sys/module/kerninst/parameters/ki_fail_at"
+#define ATTEMPTS 500
+#define POLLS	 6000 /* of 10 ms: windows go once no task can be in them */
 
 static struct ki_target *target;
 
