@@ -42,6 +42,7 @@ struct ki_dlang_options {
 	size_t size;		 /* of this structure */
 	const char *const *args; /* $1, $2, ... */
 	unsigned int nargs;
+	const char *name;	/* $0: the script's file; NULL: "dtrace" */
 	int target;		/* $target; 0: none */
 	const char *const *set; /* options, NAME[=VALUE]; pragmas come after them */
 	unsigned int nset;

@@ -53,7 +53,8 @@ static int take_options(struct ki_dlang *d, const struct ki_dlang_options *o, st
 				  o->size, sizeof(*o));
 	d->o = *o;
 	d->types.path = o->btf ? strdup(o->btf) : NULL;
-	if (o->btf && !d->types.path)
+	d->name = o->name ? strdup(o->name) : NULL;
+	if ((o->btf && !d->types.path) || (o->name && !d->name))
 		return ki_d_no_memory(err);
 	for (unsigned int i = 0; !ret && i < o->nset; i++)
 		ret = set_option(d, o->set[i], err);
@@ -150,6 +151,7 @@ void ki_dlang_free(struct ki_dlang *d)
 		free(d->strings.v[i]);
 	for (unsigned int i = 0; d->args && i < d->o.nargs; i++)
 		free(d->args[i]);
+	free(d->name);
 	ki_d_processes_free(d);
 	ki_vec_free(&d->marks);
 	ki_vec_free(&d->patterns);

@@ -257,6 +257,7 @@ struct ki_dlang {
 	char *text; /* the source, without pragmas */
 	struct ki_dlang_options o;
 	char **args;
+	char *name; /* $0; NULL: "dtrace" */
 	struct ki_d_pool pool;
 	struct ki_d_types types;
 	struct ki_dlang_where where;

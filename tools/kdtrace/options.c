@@ -326,6 +326,9 @@ static bool finish(struct options *o)
 	o->d.size = sizeof(o->d);
 	o->d.args = o->args.v;
 	o->d.nargs = (unsigned int)o->args.n;
+	for (size_t i = 0; i < o->pieces.n; i++)
+		if (!strcmp(o->pieces.v[i].what, "script"))
+			o->d.name = o->pieces.v[i].name;
 	o->d.set = o->set.v;
 	o->d.nset = (unsigned int)o->set.n;
 	o->d.where = &o->where;

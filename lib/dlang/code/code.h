@@ -48,6 +48,10 @@ static inline bool ki_d_is_nonzero(const struct ki_d_node *n)
 }
 
 struct ki_node *ki_d_gen_divisor(struct ki_d_gen *g, enum ki_type type, struct ki_node *x);
+/* The base of a number in a string. */
+#define KI_D_BASE_LEAST 2
+#define KI_D_BASE_MOST	36
+struct ki_node *ki_d_gen_base(struct ki_d_gen *g, struct ki_node *x);
 /* Is there such a place since ki_d_gen.faults_before? */
 bool ki_d_gen_faulted(const struct ki_d_gen *g);
 /* A change or a record, which is left out behind a fault. */

@@ -175,6 +175,21 @@ struct ki_node *ki_d_gen_divisor(struct ki_d_gen *g, enum ki_type type, struct k
 	return behind(g, stmt, 2, ki_expr_cast(g->s, type, get(g, TEMP)));
 }
 
+struct ki_node *ki_d_gen_base(struct ki_d_gen *g, struct ki_node *x)
+{
+	struct ki_node *stmt[2], *bad[2];
+
+	stmt[0] = set(g, TEMP, ki_expr_cast(g->s, KI_U64, x));
+	for (int i = 0; i < 2; i++)
+		bad[i] = ki_expr_binary(
+			g->s, KI_GT,
+			ki_expr_binary(g->s, KI_SUB, get(g, TEMP), number(g, KI_D_BASE_LEAST)),
+			number(g, KI_D_BASE_MOST - KI_D_BASE_LEAST));
+	stmt[1] = note(g, bad[0], KI_D_ILLEGAL);
+	return behind(g, stmt, 2,
+		      ki_expr_cond(g->s, bad[1], number(g, KI_D_BASE_LEAST), get(g, TEMP)));
+}
+
 struct ki_node *ki_d_gen_in_bounds(struct ki_d_gen *g, struct ki_node *x, uint64_t n)
 {
 	struct ki_node *stmt[3], *bad;

@@ -84,13 +84,25 @@ struct ki_node *ki_d_gen_constants(struct ki_d_gen *g, size_t from, size_t to)
 
 /* ---- functions ---- */
 
+/* Is k, a second argument, the base of a number, and perhaps none that there is? */
+static bool may_be_no_base(const struct ki_d_function *f, const struct ki_d_node *k)
+{
+	const bool known = k->kind == KI_D_NUMBER && k->value >= KI_D_BASE_LEAST &&
+			   k->value <= KI_D_BASE_MOST;
+
+	return (f->number == KI_TEXT_NUMBER || f->number == KI_TEXT_VALUE) && !known;
+}
+
 static unsigned int arguments(struct ki_d_gen *g, const struct ki_d_node *n, struct ki_node **args)
 {
 	const struct ki_d_function *f = n->sym.function;
 	unsigned int count = 0;
 
-	for (const struct ki_d_node *k = n->kid[0]; k; k = k->next)
-		args[count++] = ki_d_gen_expr(g, k);
+	for (const struct ki_d_node *k = n->kid[0]; k; k = k->next, count++) {
+		args[count] = ki_d_gen_expr(g, k);
+		if (count == 1 && may_be_no_base(f, k))
+			args[count] = ki_d_gen_base(g, args[count]);
+	}
 	for (; f->args[count]; count++)
 		args[count] = ki_expr_const(g->s, KI_I64, (uint64_t)f->usual[count]);
 	return count;

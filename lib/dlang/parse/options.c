@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -225,12 +226,31 @@ static int set_format(struct ki_d_settings *s, const char *value)
 	return 0;
 }
 
+/* A version of the language, MAJOR.MINOR[.MICRO], that the reference has: none is later than this. */
+static bool is_version(const char *text)
+{
+	static const unsigned int latest[] = {2, 0, 7};
+	unsigned int n[3] = {0};
+	int len = 0, more = 0;
+
+	if (!text || sscanf(text, "%3u.%3u%n", &n[0], &n[1], &len) != 2)
+		return false;
+	if (text[len] && sscanf(text + len, ".%3u%n", &n[2], &more) != 1)
+		return false;
+	for (int i = 0; i < 3; i++)
+		if (n[i] != latest[i])
+			return n[0] && n[i] < latest[i] && !text[len + more];
+	return !text[len + more];
+}
+
 /* Of words that mean nothing here, those that no program could mean are refused all the same. */
 static bool is_nonsense(const char *name, const char *value)
 {
 	static const char *const choices[][4] = {{"bufpolicy", "fill", "ring", "switch"},
 						 {"bufresize", "auto", "manual", "manual"}};
 
+	if (!strcmp(name, "version"))
+		return !is_version(value);
 	for (size_t i = 0; i < sizeof(choices) / sizeof(*choices); i++) {
 		const char *const *c = choices[i];
 

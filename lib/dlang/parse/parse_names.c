@@ -31,6 +31,8 @@ const char *ki_d_macro(struct ki_dlang *d, const char *name, char buf[24])
 		d->args_used |= UINT64_C(1) << ((i - 1) & 63);
 		return d->args[i - 1];
 	}
+	if (!strcmp(name, "0"))
+		return d->name ? d->name : "dtrace";
 	if (!*end && i >= 1 && d->set.defaultargs)
 		return "";
 	for (i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
