@@ -12,9 +12,26 @@
 extern "C" {
 #endif
 
-/* A part of a measurement (ki_measure_part). */
+/*
+ * What has parts that cost something: a measurement (ki_measure_part), a D program. `of` is what
+ * the functions are called with. What is NULL is not there: nothing is asked of others, nothing can
+ * be thinned.
+ */
+struct ki_cost_source {
+	uint32_t (*parts)(const void *of);
+	double (*spent)(const void *of, uint32_t part); /* instructions since it began */
+	double (*acted)(const void *of, uint32_t part); /* those of them that thinning saves */
+	uint32_t (*needed)(const void *of); /* the last so many parts are what others ask */
+	bool (*needs)(const void *of, uint32_t part, uint32_t other);
+	int (*thin)(void *of, uint32_t part, unsigned int k, struct ki_err *err);
+	/* It is to be out for good, from the next settle on. */
+	void (*shed)(void *of, uint32_t part);
+	int (*settle)(void *of, struct ki_err *err);
+};
+
 struct ki_cost_part {
-	struct ki_measure *measure;
+	const struct ki_cost_source *source;
+	void *of;
 	uint32_t number; /* in that */
 	double spent;	 /* instructions, at the last look, */
 	double acted;	 /* those of them that thinning saves */
@@ -24,8 +41,9 @@ struct ki_cost_part {
 };
 
 struct ki_costs {
-	const struct ki_points *points; /* the first that were added: their parts come first */
-	double speed;			/* instructions that a CPU executes in a second */
+	const struct ki_points
+		*points; /* the first that were added: their parts come first; NULL */
+	double speed;	 /* instructions that a CPU executes in a second */
 	double cpus;
 	double start, mark; /* times */
 	double own_start, own_mark;
@@ -41,6 +59,9 @@ double ki_cost_own(void);
 /* Of points that are metered; more may be added before it begins. 0, or -errno. */
 int ki_cost_open(struct ki_costs *c, const struct ki_points *p, struct ki_err *err);
 int ki_cost_add(struct ki_costs *c, const struct ki_points *p, struct ki_err *err);
+/* Of something else than points, which lives as long. */
+int ki_cost_open_of(struct ki_costs *c, const struct ki_cost_source *source, void *of,
+		    struct ki_err *err);
 void ki_cost_close(struct ki_costs *c);
 
 /* From here on it counts. */

@@ -151,6 +151,14 @@ static void tell(struct work *w, uint32_t part, bool out)
 		w->ret = w->told(w->arg, &c);
 }
 
+/* Is it there for others' predicates? */
+static bool is_needed(const struct ki_cost_part *p)
+{
+	const uint32_t needed = p->source->needed ? p->source->needed(p->of) : 0;
+
+	return p->number >= p->source->parts(p->of) - needed;
+}
+
 /* What predicates need goes when there is nothing else. */
 static uint32_t most_expensive(const struct ki_budget *b, bool needed)
 {
@@ -158,10 +166,8 @@ static uint32_t most_expensive(const struct ki_budget *b, bool needed)
 
 	for (uint32_t i = 0; i < b->cost->n; i++) {
 		const struct ki_cost_part *p = &b->cost->parts[i];
-		const uint32_t others =
-			ki_measure_parts(p->measure) - ki_measure_parts_needed(p->measure);
 
-		if (p->out_at >= 0 || !(b->parts[i].rate > 0) || (p->number >= others) != needed)
+		if (p->out_at >= 0 || !(b->parts[i].rate > 0) || is_needed(p) != needed)
 			continue;
 		if (best == KI_NONE || b->parts[i].rate > b->parts[best].rate)
 			best = i;
@@ -173,9 +179,10 @@ static void take_out(struct work *w, uint32_t part)
 {
 	struct ki_budget *b = w->b;
 	struct ki_budget_part *p = &b->parts[part];
+	struct ki_cost_part *c = &b->cost->parts[part];
 
-	ki_measure_rest(b->cost->parts[part].measure, b->cost->parts[part].number, true, true);
-	b->cost->parts[part].out_at = w->now;
+	c->source->shed(c->of, c->number);
+	c->out_at = w->now;
 	b->thinned -= p->k > 0;
 	b->shed++;
 	tell(w, part, true);
@@ -186,13 +193,17 @@ static void take_out(struct work *w, uint32_t part)
 	w->settles = true;
 }
 
+static bool needs(const struct ki_cost_part *p, const struct ki_cost_part *o)
+{
+	return p->of == o->of && p->source->needs && p->source->needs(p->of, p->number, o->number);
+}
+
 /* Is it there, and asks the other in its predicate? */
 static bool asks(const struct ki_budget *b, uint32_t part, uint32_t other)
 {
 	const struct ki_cost_part *p = &b->cost->parts[part], *o = &b->cost->parts[other];
 
-	return p->out_at < 0 && p->measure == o->measure &&
-	       ki_measure_part_needs(p->measure, p->number, o->number);
+	return p->out_at < 0 && needs(p, o);
 }
 
 static bool is_asked(const struct ki_budget *b, uint32_t part)
@@ -212,10 +223,9 @@ static void take_along(struct work *w, uint32_t part)
 	for (uint32_t i = 0; i < b->cost->n; i++) {
 		const struct ki_cost_part *o = &b->cost->parts[i];
 
-		if (o->out_at >= 0 || o->measure != p->measure)
+		if (o->out_at >= 0)
 			continue;
-		if (asks(b, i, part) ||
-		    (ki_measure_part_needs(p->measure, p->number, o->number) && !is_asked(b, i)))
+		if (asks(b, i, part) || (needs(p, o) && !is_asked(b, i)))
 			take_out(w, i);
 	}
 }
@@ -240,7 +250,7 @@ static void set_thinness(struct work *w, uint32_t part, unsigned int k)
 	const struct ki_cost_part *c = &b->cost->parts[part];
 	const double acting = k > p->k ? p->acting / 2 : p->acting * 2;
 
-	w->ret = ki_measure_thin(c->measure, c->number, k, w->err);
+	w->ret = c->source->thin(c->of, c->number, k, w->err);
 	if (w->ret)
 		return;
 	b->thinned += !p->k;
@@ -292,14 +302,16 @@ static void tell_thinned(struct work *w)
 static void settle(struct work *w)
 {
 	struct ki_costs *c = w->b->cost;
-	struct ki_measure *last = NULL;
+	const void *last = NULL;
 	double own = ki_cost_own();
 
 	for (uint32_t i = 0; i < c->n && !w->ret; i++) {
-		if (c->parts[i].out_at != w->now || c->parts[i].measure == last)
+		const struct ki_cost_part *p = &c->parts[i];
+
+		if (p->out_at != w->now || p->of == last)
 			continue;
-		last = c->parts[i].measure;
-		w->ret = ki_measure_settle(last, w->err);
+		last = p->of;
+		w->ret = p->source->settle(p->of, w->err);
 	}
 	own = ki_cost_own() - own;
 	w->b->own += own;

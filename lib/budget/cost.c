@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "budget/source.h"
 #include "kerninst/speed.h"
 
 double ki_cost_own(void)
@@ -29,28 +30,46 @@ double ki_cost_own(void)
 	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
 }
 
-int ki_cost_open(struct ki_costs *c, const struct ki_points *p, struct ki_err *err)
+static void know_machine(struct ki_costs *c)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
-	c->points = p;
 	c->speed = ki_cpu_speed();
 	c->cpus = cpus > 0 ? (double)cpus : 1;
-	return ki_cost_add(c, p, err);
 }
 
-int ki_cost_add(struct ki_costs *c, const struct ki_points *p, struct ki_err *err)
+static int add(struct ki_costs *c, const struct ki_cost_source *source, void *of,
+	       struct ki_err *err)
 {
-	const uint32_t more = ki_measure_parts(p->measure);
+	const uint32_t more = source->parts(of);
 	struct ki_cost_part *parts = realloc(c->parts, (c->n + more + 1) * sizeof(*parts));
 
 	if (!parts)
 		return ki_err_set(err, -ENOMEM, 0, "out of memory");
 	c->parts = parts;
 	for (uint32_t i = 0; i < more; i++)
-		parts[c->n++] =
-			(struct ki_cost_part){.measure = p->measure, .number = i, .out_at = -1};
+		parts[c->n++] = (struct ki_cost_part){
+			.source = source, .of = of, .number = i, .out_at = -1};
 	return 0;
+}
+
+int ki_cost_open_of(struct ki_costs *c, const struct ki_cost_source *source, void *of,
+		    struct ki_err *err)
+{
+	know_machine(c);
+	return add(c, source, of, err);
+}
+
+int ki_cost_open(struct ki_costs *c, const struct ki_points *p, struct ki_err *err)
+{
+	c->points = p;
+	know_machine(c);
+	return ki_cost_add(c, p, err);
+}
+
+int ki_cost_add(struct ki_costs *c, const struct ki_points *p, struct ki_err *err)
+{
+	return add(c, &ki_measure_source, p->measure, err);
 }
 
 void ki_cost_close(struct ki_costs *c)
@@ -71,8 +90,8 @@ double ki_cost_look(struct ki_costs *c)
 	for (uint32_t i = 0; i < c->n; i++) {
 		struct ki_cost_part *p = &c->parts[i];
 
-		p->spent = ki_measure_spent(p->measure, p->number);
-		p->acted = ki_measure_acted(p->measure, p->number);
+		p->spent = p->source->spent(p->of, p->number);
+		p->acted = p->source->acted ? p->source->acted(p->of, p->number) : 0;
 		all += p->spent;
 	}
 	return all;

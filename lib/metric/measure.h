@@ -6,6 +6,7 @@
 #define KI_METRIC_MEASURE_H
 
 #include "kerninst/process.h"
+#include "metric/price.h"
 #include "metric/table.h"
 #include "util/vec.h"
 
@@ -24,13 +25,6 @@ struct site {
 struct code {
 	struct ki_snippet *snippet;
 	ki_vec(struct site) sites;
-};
-
-/* Instructions of one pass. */
-struct price {
-	double least;	/* nothing is to be done */
-	double counted; /* it is counted, and the act left out */
-	double most;
 };
 
 /* Where a thread is while a word of it is not 0; made when the first predicate asks for it. Those

@@ -4,6 +4,7 @@
  */
 #include "../../../lib/budget/budget.c"
 
+#include "budget/source.h"
 #include "measure_fixture.h"
 
 /* ---- what budget.c is linked with: a clock that stands still, and a machine of 10^9 a second ----
@@ -22,7 +23,7 @@ void ki_cost_took_out(struct ki_costs *c, double seconds)
 double ki_cost_look(struct ki_costs *c)
 {
 	for (uint32_t i = 0; i < c->n; i++)
-		c->parts[i].spent = ki_measure_spent(c->parts[i].measure, c->parts[i].number);
+		c->parts[i].spent = ki_measure_spent(m, c->parts[i].number);
 	return 0;
 }
 
@@ -50,7 +51,8 @@ static void begin_budget(double share)
 	assert_true(cost.n <= PARTS);
 	memset(told, 0, sizeof(told));
 	for (uint32_t i = 0; i < cost.n; i++)
-		parts[i] = (struct ki_cost_part){.measure = m, .number = i, .out_at = -1};
+		parts[i] = (struct ki_cost_part){
+			.source = &ki_measure_source, .of = m, .number = i, .out_at = -1};
 	budget = (struct ki_budget){0};
 	assert_int_equal(ki_budget_begin(&budget, &cost, share, NULL), 0);
 }

@@ -81,10 +81,10 @@ static int tell(void *arg, const struct ki_budget_change *c)
 	const struct ki_cost_part *part = &b->cost.parts[c->part];
 
 	for (struct record_group *g = b->groups; g < b->groups + b->n; g++)
-		for (size_t i = 0; g->points.measure == part->measure && i < g->points.v.n; i++) {
+		for (size_t i = 0; g->points.measure == part->of && i < g->points.v.n; i++) {
 			const struct ki_cell *v = ki_points_first(&g->points, &g->points.v.v[i]);
 
-			if (!v->reason && ki_measure_part(part->measure, v->curve) == part->number)
+			if (!v->reason && ki_measure_part(part->of, v->curve) == part->number)
 				note_change(b, g, i, c);
 		}
 	return b->err ? CLI_ERROR : CLI_OK;
