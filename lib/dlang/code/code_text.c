@@ -87,8 +87,8 @@ struct ki_node *ki_d_gen_constants(struct ki_d_gen *g, size_t from, size_t to)
 /* Is k, a second argument, the base of a number, and perhaps none that there is? */
 static bool may_be_no_base(const struct ki_d_function *f, const struct ki_d_node *k)
 {
-	const bool known = k->kind == KI_D_NUMBER && k->value >= KI_D_BASE_LEAST &&
-			   k->value <= KI_D_BASE_MOST;
+	const bool known =
+		k->kind == KI_D_NUMBER && k->value >= KI_D_BASE_LEAST && k->value <= KI_D_BASE_MOST;
 
 	return (f->number == KI_TEXT_NUMBER || f->number == KI_TEXT_VALUE) && !known;
 }

@@ -226,7 +226,8 @@ static int set_format(struct ki_d_settings *s, const char *value)
 	return 0;
 }
 
-/* A version of the language, MAJOR.MINOR[.MICRO], that the reference has: none is later than this. */
+/* A version of the language, MAJOR.MINOR[.MICRO], that the reference has: none is later than this.
+ */
 static bool is_version(const char *text)
 {
 	static const unsigned int latest[] = {2, 0, 7};
