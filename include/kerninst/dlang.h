@@ -51,6 +51,9 @@ struct ki_dlang_options {
 	FILE *listing;		      /* the program's variables and code, as it is made; or NULL */
 	bool built_only;	      /* ki_dlang_start() makes all code, and puts nothing in */
 	bool harmless; /* -EPERM for destructive actions, whatever the program's own options say */
+	bool cost;     /* measure what the program costs: ki_dlang_cost() */
+	double budget; /* that, as a share of the machine, at most: probes that cost too much are
+			  taken out, and warned of; 0: none */
 };
 
 /* What is wrong, without the place before it that a message begins with; part of err's text. */
@@ -129,6 +132,29 @@ struct ki_dlang_drops {
 	uint64_t refused;      /* speculations that there was no number for */
 };
 void ki_dlang_drops(const struct ki_dlang *d, struct ki_dlang_drops *out);
+
+/*
+ * What a program has cost until ki_dlang_stop(), if it was asked for (cost, budget): instructions
+ * of its code at its probes, CPU time of this process; what the machine can execute is for
+ * comparison. What the kernel does for an event (a tracepoint's, a clock's, a uprobe's) is not in
+ * it; what a breakpoint of the driver's takes is. false: it is not known.
+ */
+struct ki_dlang_cost {
+	double seconds;
+	double instructions;
+	double own;	/* seconds of CPU */
+	double machine; /* instructions a second of all CPUs */
+	double share;	/* of all that, of the machine */
+};
+bool ki_dlang_cost(const struct ki_dlang *d, struct ki_dlang_cost *out);
+
+/* One probe's part of it, 0 where it has no place in the kernel or in a process. */
+struct ki_dlang_probe_cost {
+	uint64_t hits; /* how often control came by, predicates or not */
+	double instructions;
+	double out_at; /* seconds after the start, when it was taken out; negative: it was not */
+};
+void ki_dlang_probe_cost(const struct ki_dlang *d, size_t i, struct ki_dlang_probe_cost *out);
 
 #ifdef __cplusplus
 }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "child.h"
+#include "cost.h"
 #include "options.h"
 
 #define PERIOD 100 /* milliseconds between two looks at what has been recorded */
@@ -314,6 +315,8 @@ static int work(struct session *s)
 	if (ret >= 0)
 		ret = ki_dlang_stop(s->d, &out, &err);
 	say_drops(s);
+	if (cost_print(s->d, s->o.json ? s->out : stderr, s->o.json))
+		say("the costs could not be printed");
 	return ret < 0 ? fail(&err) : ki_dlang_status(s->d);
 }
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cpp.h"
+#include "kerninst/budget.h"
 #include "util/text.h"
 
 const char *program_name = "kdtrace";
@@ -30,6 +31,8 @@ static const char usage[] =
 	"  -p PID       $target\n"
 	"  -q           print only what the program asks for; -v: print more\n"
 	"  -F           indent by calls and returns\n"
+	"  --cost       say what the program has cost: instructions at each probe, share of the machine\n"
+	"  --budget SHARE%  cost at most that share: probes that cost too much are taken out\n"
 	"  --json       print a line of JSON for each record, aggregation, error and drop\n"
 	"  -o FILE      append output to a file\n"
 	"  -x NAME[=VALUE]  as #pragma D option NAME=VALUE; -b SIZE: bufsize\n"
@@ -245,6 +248,8 @@ static bool take_flag(struct options *o, int option)
 		return o->listing = true;
 	case 'J':
 		return set(o, "oformat=json");
+	case 'M':
+		return o->d.cost = true;
 	case 'q':
 		return set(o, "quiet");
 	case 'F':
@@ -289,6 +294,14 @@ static bool refuse(struct options *o, int option)
 	return false;
 }
 
+static bool take_budget(struct options *o, const char *text)
+{
+	o->misused = !ki_budget_parse(text, &o->d.budget);
+	if (o->misused)
+		say("--budget %s: a share of the machine is expected, as 0.5%% or 2%%", text);
+	return o->d.cost = !o->misused;
+}
+
 /* True: it was taken. -L, -B: there are no libraries, and no buffers of processes. */
 static bool take(struct options *o, int option, const char *arg)
 {
@@ -307,6 +320,8 @@ static bool take(struct options *o, int option, const char *arg)
 		return take_standard(o, arg);
 	case 'p':
 		return take_pid(o, arg);
+	case 'T':
+		return take_budget(o, arg);
 	case 'c':
 		o->command = arg;
 		return true;
@@ -353,8 +368,11 @@ static bool finish(struct options *o)
 static bool take_all(struct options *o, int argc, char **argv, int *status)
 {
 	static const char letters[] = "+aAb:B:c:CD:eFf:GhHi:I:lL:m:n:o:p:P:qs:SU:vVwx:X:Z";
-	static const struct option words[] = {
-		{"help", no_argument, NULL, 'h'}, {"json", no_argument, NULL, 'J'}, {0}};
+	static const struct option words[] = {{"help", no_argument, NULL, 'h'},
+					      {"json", no_argument, NULL, 'J'},
+					      {"cost", no_argument, NULL, 'M'},
+					      {"budget", required_argument, NULL, 'T'},
+					      {0}};
 	int option;
 
 	opterr = 0;

@@ -338,6 +338,36 @@ static struct ki_node *guard(struct ki_d_gen *g, const struct ki_d_node *p, stru
 
 static struct ki_node *error_clauses(struct ki_d_gen *g);
 
+struct ki_node *ki_d_gen_meter(struct ki_d_gen *g, uint32_t counter)
+{
+	const struct ki_var v = {.kind = KI_VAR_CPU, .type = KI_U64, .first = counter};
+
+	return ki_stmt_update(g->s, KI_UPDATE_ADD, &v, NULL, ki_expr_const(g->s, KI_I64, 1));
+}
+
+static struct ki_node *meter_passes(struct ki_d_gen *g, struct ki_node *list)
+{
+	if (!g->site->meter)
+		return list;
+	return append(g, append(g, NULL, ki_d_gen_meter(g, g->site->meter->passes)), list);
+}
+
+static struct ki_node *meter_fault(struct ki_d_gen *g, struct ki_node *list)
+{
+	if (!g->site->meter || g->in_error)
+		return list;
+	g->site->meter->may_fault = true;
+	return append(g, append(g, NULL, ki_d_gen_meter(g, g->site->meter->faulted)), list);
+}
+
+static struct ki_node *meter_end(struct ki_d_gen *g, struct ki_node *list)
+{
+	if (!g->site->meter || g->in_error)
+		return list;
+	g->site->meter->clauses++;
+	return append(g, append(g, NULL, list), ki_d_gen_meter(g, g->site->meter->ended));
+}
+
 static struct ki_node *clause(struct ki_d_gen *g, uint32_t number)
 {
 	const struct ki_var stopped = {
@@ -348,11 +378,14 @@ static struct ki_node *clause(struct ki_d_gen *g, uint32_t number)
 	g->clause = number;
 	g->faults = g->action = 0;
 	stmt = body(g, c);
+	if (stmt)
+		stmt = meter_end(g, stmt);
 	g->action = 0;
 	if (stmt && c->predicate)
 		stmt = guard(g, c->predicate, stmt);
 	if (stmt && g->faults)
-		stmt = append(g, append(g, NULL, stmt), ki_d_gen_error(g, error_clauses(g)));
+		stmt = append(g, append(g, NULL, stmt),
+			      ki_d_gen_error(g, meter_fault(g, error_clauses(g))));
 	if (stmt && g->d->exits && strcmp(g->d->probes.v[g->site->probe].name, "END") != 0)
 		stmt = ki_stmt_if(g->s, ki_expr_unary(g->s, KI_LNOT, ki_expr_var(g->s, &stopped)),
 				  stmt, NULL);
@@ -378,59 +411,6 @@ static struct ki_node *error_clauses(struct ki_d_gen *g)
 	return list;
 }
 
-/* thread == this one && the call's argument == the number */
-static struct ki_node *only_trigger(struct ki_d_gen *g, struct ki_node *list, uint32_t number)
-{
-	struct ki_node *me = ki_expr_binary(g->s, KI_EQ, ki_expr_fact(g->s, KI_FACT_PID),
-					    ki_expr_const(g->s, KI_U32, g->d->run->thread)),
-		       *which = ki_expr_binary(g->s, KI_EQ, ki_d_gen_syscall_arg(g, 0),
-					       ki_expr_const(g->s, KI_U64, number));
-
-	return ki_stmt_if(g->s, me, ki_stmt_if(g->s, which, list, NULL), NULL);
-}
-
-static struct ki_node *guard_value(struct ki_d_gen *g, const struct ki_d_guarded *w)
-{
-	struct ki_node *x;
-
-	if (w->kind == KI_D_FAILED || w->kind == KI_D_NULL)
-		return ki_expr_cast(g->s, KI_I64, ki_expr_fact(g->s, KI_FACT_RETVAL));
-	x = ki_expr_param(g->s, w->param);
-	if (w->kind == KI_D_PARAMS_ARE)
-		x = ki_expr_binary(g->s, KI_OR,
-				   ki_expr_binary(g->s, KI_SHL, x, ki_expr_const(g->s, KI_U64, 32)),
-				   ki_expr_cast(g->s, KI_U32, ki_expr_param(g->s, w->param + 1)));
-	if (w->kind == KI_D_FIELD_IS)
-		x = ki_expr_load(
-			g->s, KI_U64,
-			ki_expr_binary(g->s, KI_ADD, x, ki_expr_const(g->s, KI_U64, w->offset)));
-	return x;
-}
-
-/* Only when the place means this probe. */
-static struct ki_node *only_meant(struct ki_d_gen *g, const struct ki_d_hook *h,
-				  struct ki_node *list)
-{
-	static const uint8_t ops[] = {
-		[KI_D_PARAM_IS] = KI_EQ,  [KI_D_FIELD_IS] = KI_EQ, [KI_D_PARAMS_ARE] = KI_EQ,
-		[KI_D_PARAM_SET] = KI_NE, [KI_D_FAILED] = KI_LT,   [KI_D_NULL] = KI_EQ};
-
-	for (unsigned int i = KI_D_GUARDS; i--;) {
-		const struct ki_d_guarded *w = &h->guard[i];
-
-		if (w->kind)
-			list = ki_stmt_if(
-				g->s,
-				ki_expr_binary(
-					g->s, (enum ki_binary)ops[w->kind], guard_value(g, w),
-					ki_expr_const(g->s,
-						      w->kind == KI_D_FAILED ? KI_I64 : KI_U64,
-						      w->value)),
-				list, NULL);
-	}
-	return list;
-}
-
 int ki_d_code(struct ki_dlang *d, const struct ki_d_site *site, struct ki_snippet **out,
 	      struct ki_err *err)
 {
@@ -447,10 +427,11 @@ int ki_d_code(struct ki_dlang *d, const struct ki_d_site *site, struct ki_snippe
 	if (list && begin)
 		list = append(&g, begin, list);
 	if (list && site->is_trigger)
-		list = only_trigger(&g, list, site->probe);
-	if (list && p->hook)
-		list = p->hook->user ? ki_d_gen_user_meant(&g, p->hook->user, list)
-				     : only_meant(&g, p->hook, list);
+		list = ki_d_gen_trigger(&g, list, site->probe);
+	if (list && p->hook && p->hook->user)
+		list = ki_d_gen_user_meant(&g, p->hook->user, meter_passes(&g, list));
+	else if (list)
+		list = meter_passes(&g, p->hook ? ki_d_gen_meant(&g, p->hook, list) : list);
 	if (list)
 		ki_snippet_body(g.s, list);
 	*out = list ? g.s : NULL;
@@ -471,7 +452,8 @@ int ki_d_code_constants(struct ki_dlang *d, const struct ki_d_site *site, size_t
 	*out = NULL;
 	if (ki_snippet_new(&g.s))
 		return ki_d_no_memory(err);
-	ki_snippet_body(g.s, only_trigger(&g, ki_d_gen_constants(&g, from, to), KI_D_CONSTANTS));
+	ki_snippet_body(g.s,
+			ki_d_gen_trigger(&g, ki_d_gen_constants(&g, from, to), KI_D_CONSTANTS));
 	ret = ki_snippet_check(g.s, site->regs, err);
 	if (ret)
 		ki_snippet_free(g.s);

@@ -135,6 +135,12 @@ unsigned int ki_d_gen_keys(struct ki_d_gen *g, const struct ki_d_node *list,
 /* The word of a value that is the same for all hits of the place. */
 uint64_t ki_d_gen_constant(struct ki_d_gen *g, const struct ki_d_node *n);
 
+/* code.c: one more for a counter of the place (struct ki_d_meter). */
+struct ki_node *ki_d_gen_meter(struct ki_d_gen *g, uint32_t counter);
+/* code_meant.c: the list, only for the call that means this trigger; only where the place means the
+   probe. */
+struct ki_node *ki_d_gen_trigger(struct ki_d_gen *g, struct ki_node *list, uint32_t number);
+struct ki_node *ki_d_gen_meant(struct ki_d_gen *g, const struct ki_d_hook *h, struct ki_node *list);
 /* code_argument.c: argument i of a system call, where its function begins; of any probe; errno */
 struct ki_node *ki_d_gen_syscall_arg(struct ki_d_gen *g, unsigned int i);
 struct ki_node *ki_d_gen_argument(struct ki_d_gen *g, unsigned int i);

@@ -111,12 +111,15 @@ static void set_address(struct ki_d_gen *g, struct ki_node *at, struct ki_node *
 /* Of scratch memory, its table knows. */
 static struct ki_node *unreadable(struct ki_d_gen *g, unsigned int size)
 {
-	struct ki_node *args[] = {get(g, ADDRESS), number(g, size)};
+	struct ki_node *args[] = {get(g, ADDRESS), number(g, size)}, *bad;
 
 	if (g->d->scratch_used)
-		return ki_expr_text(g->s, ki_texts_number(g->d->run->strings), KI_TEXT_UNREADABLE,
-				    args, 2);
-	return ki_expr_helper(g->s, KI_HELPER_UNREADABLE, args, 2);
+		bad = ki_expr_text(g->s, ki_texts_number(g->d->run->strings), KI_TEXT_UNREADABLE,
+				   args, 2);
+	else
+		bad = ki_expr_helper(g->s, KI_HELPER_UNREADABLE, args, 2);
+	return g->site->meter ? ki_expr_behind(g->s, ki_d_gen_meter(g, g->site->meter->asked), bad)
+			      : bad;
 }
 
 struct ki_node *ki_d_gen_load(struct ki_d_gen *g, enum ki_type type, struct ki_node *at)

@@ -149,23 +149,24 @@ static bool is_key(const void *cells, uint32_t i, const void *key)
 	return !memcmp(v[i].key, key, sizeof(v[i].key));
 }
 
-/* So many counters side by side. */
-static int take_counters(struct ki_d_run *r, uint32_t n)
+int ki_d_counters(struct ki_d_run *r, uint32_t n, uint32_t *first)
 {
 	const uint32_t more = n > COUNTERS ? n : COUNTERS;
 
-	if (n <= r->wide_left)
-		return 0;
-	if (ki_counters_take(r->t, more, &r->wide, NULL))
-		return -ENOSPC;
-	r->wide_left = more;
+	if (n > r->wide_left) {
+		if (ki_counters_take(r->t, more, &r->wide, NULL))
+			return -ENOSPC;
+		r->wide_left = more;
+	}
+	*first = r->wide;
+	r->wide += n;
+	r->wide_left -= n;
 	return 0;
 }
 
 int ki_d_cell(struct ki_dlang *d, struct ki_d_agg *a, const uint64_t *key, uint32_t *counter)
 {
 	const uint32_t n = values_of(a);
-	struct ki_d_run *r = d->run;
 	struct ki_d_cell cell = {0};
 	uint64_t hash;
 	uint32_t i;
@@ -177,14 +178,11 @@ int ki_d_cell(struct ki_dlang *d, struct ki_d_agg *a, const uint64_t *key, uint3
 		*counter = a->cells.v[i].counter;
 		return 0;
 	}
-	if ((n > 1 && a->cells.n >= CELLS_SPREAD) || take_counters(r, n))
+	if ((n > 1 && a->cells.n >= CELLS_SPREAD) || ki_d_counters(d->run, n, &cell.counter))
 		return -ENOSPC;
-	cell.counter = r->wide;
 	if (ki_vec_push(&a->cells, cell))
 		return -ENOMEM;
 	ki_d_index_add(&a->by_key, hash, (uint32_t)a->cells.n - 1);
-	r->wide += n;
-	r->wide_left -= n;
 	*counter = cell.counter;
 	return 0;
 }

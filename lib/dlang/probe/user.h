@@ -24,6 +24,7 @@ struct ki_d_user {
 	pid_t pid;
 	uint64_t start; /* of the function */
 	bool is_return;
+	bool shed;	       /* taken out, for what it costs */
 	bool is_written;       /* into the program, which says what its arguments are */
 	uint64_t semaphore;    /* in the file: what is to be counted up while it is in; 0: none */
 	uint64_t semaphore_at; /* the same in the process */
@@ -78,6 +79,8 @@ void ki_d_processes_free(struct ki_dlang *d);
 /* user_hits.c: breakpoints of the driver's, in a program that runs: put them in, where they can be
    had; take them out. */
 int ki_d_users_begin(struct ki_dlang *d, struct ki_err *err);
+/* Those of probes that have been shed go. The others of such a process are out for a moment. */
+int ki_d_users_shed(struct ki_dlang *d, struct ki_err *err);
 void ki_d_users_end(struct ki_dlang *d);
 
 #endif

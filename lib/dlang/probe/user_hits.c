@@ -20,7 +20,7 @@ static int gather(struct ki_dlang *d, pid_t pid, struct gathered *g)
 	for (size_t i = 0; i < d->probes.n; i++) {
 		struct ki_d_user *u = d->probes.v[i].hook ? d->probes.v[i].hook->user : NULL;
 
-		for (uint32_t k = 0; u && u->pid == pid && k < u->n; k++) {
+		for (uint32_t k = 0; u && u->pid == pid && !u->shed && k < u->n; k++) {
 			const struct ki_process_hit hit = {.addr = u->places[k].addr,
 							   .semaphore = u->semaphore_at};
 
@@ -70,12 +70,44 @@ static int put_in(struct ki_dlang *d, struct ki_d_process *p)
 	return ret;
 }
 
+/* Has one of its places with a breakpoint been shed since the last time? */
+static bool any_shed(struct ki_dlang *d, pid_t pid)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < d->probes.n; i++) {
+		struct ki_d_user *u = d->probes.v[i].hook ? d->probes.v[i].hook->user : NULL;
+
+		for (uint32_t k = 0; u && u->pid == pid && u->shed && k < u->n; k++) {
+			any |= u->places[k].stub != NULL;
+			u->places[k].stub = NULL;
+		}
+	}
+	return any;
+}
+
 int ki_d_users_begin(struct ki_dlang *d, struct ki_err *err)
 {
 	int ret = 0;
 
 	for (size_t i = 0; !ret && !d->set.uprobes && i < d->processes.n; i++)
 		ret = put_in(d, &d->processes.v[i]);
+	return ret ? ki_d_no_memory(err) : 0;
+}
+
+int ki_d_users_shed(struct ki_dlang *d, struct ki_err *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < d->processes.n; i++) {
+		struct ki_d_process *p = &d->processes.v[i];
+
+		if (!p->splice || !any_shed(d, p->pid))
+			continue;
+		ki_process_free(p->splice);
+		p->splice = NULL;
+		ret = put_in(d, p);
+	}
 	return ret ? ki_d_no_memory(err) : 0;
 }
 

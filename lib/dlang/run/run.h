@@ -69,12 +69,30 @@ struct ki_d_run {
 	struct ki_users *users;		/* of places, if there are no stacks */
 	ki_vec(struct ki_d_file) files; /* place.c */
 	ki_vec(uint32_t) chunks;	/* of each of the plan `probes`: whose it is */
+	struct ki_d_cost *cost;		/* NULL: it is not measured */
 };
 
 /* Where the kernel's variables are that the program names (symbols.c). */
 int ki_d_symbols(struct ki_dlang *d, struct ki_err *err);
 
 void ki_d_run_free(struct ki_d_run *r); /* NULL is allowed */
+
+/* put.c: BEGIN, END and ticks; all others, which begin then. */
+int ki_d_put_triggers(struct ki_dlang *d, struct ki_err *err);
+int ki_d_put_probes(struct ki_dlang *d, struct ki_err *err);
+
+/* Enter one of the former. */
+void ki_d_fire(uint32_t probe);
+
+/* What counts at one place, if costs are measured (cost.h). */
+struct ki_d_meter {
+	uint32_t passes;  /* a counter: who comes by; in a process, who is meant */
+	uint32_t ended;	  /* and behind it: clauses that have come to their end; */
+	uint32_t faulted; /* that have faulted */
+	uint32_t asked;	  /* loads that gave 0, and asked why */
+	uint32_t clauses;
+	bool may_fault;
+};
 
 /* Where a clause is compiled for. */
 struct ki_d_site {
@@ -83,7 +101,8 @@ struct ki_d_site {
 	uint64_t offset; /* of the return in its function */
 	uint32_t place;	 /* of those that ki_d_hook_places counts */
 	const struct ki_site_regs *regs;
-	size_t from, to; /* not 0: no clauses, but these strings (ki_d_code_constants) */
+	struct ki_d_meter *meter; /* NULL: nothing is measured */
+	size_t from, to;	  /* not 0: no clauses, but these strings (ki_d_code_constants) */
 };
 
 /* A snippet of all clauses of a probe. Free it. */
@@ -100,6 +119,9 @@ int ki_d_code_constants(struct ki_dlang *d, const struct ki_d_site *site, size_t
 void ki_d_list_variables(struct ki_dlang *d);
 int ki_d_list_code(struct ki_dlang *d, const struct ki_d_site *site, const struct ki_snippet *s,
 		   struct ki_err *err);
+
+/* So many counters side by side: the first. -ENOSPC: there are none. */
+int ki_d_counters(struct ki_d_run *r, uint32_t n, uint32_t *first);
 
 /* The counter for a key that is the same for all hits of a place; -ENOSPC: there is none. */
 int ki_d_cell(struct ki_dlang *d, struct ki_d_agg *a, const uint64_t *key, uint32_t *counter);

@@ -125,7 +125,7 @@ is "is a signal" "$(cat /tmp/said)" "0 1"
 # A debugger that is attached meanwhile.
 (
 	exec {to}>&- {from}<&- # else it would never see their end
-	exec timeout 100 gdb -nx -batch -p "$pid" -iex "set auto-load no" -ex continue > /tmp/gdb 2>&1
+	exec timeout 600 gdb -nx -batch -p "$pid" -iex "set auto-load no" -ex continue > /tmp/gdb 2>&1
 ) &
 gdb=$!
 ok "a debugger is there" until_true 60 grep -q "TracerPid:.[1-9]" "/proc/$pid/status"
