@@ -137,6 +137,14 @@ uint64_t ki_d_gen_constant(struct ki_d_gen *g, const struct ki_d_node *n);
 
 /* code.c: one more for a counter of the place (struct ki_d_meter). */
 struct ki_node *ki_d_gen_meter(struct ki_d_gen *g, uint32_t counter);
+/* code_clock.c: nanoseconds since the machine began, since 1970, on a CPU; rand(). */
+struct ki_node *ki_d_gen_timestamp(struct ki_d_gen *g);
+struct ki_node *ki_d_gen_walltimestamp(struct ki_d_gen *g);
+struct ki_node *ki_d_gen_vtimestamp(struct ki_d_gen *g);
+struct ki_node *ki_d_gen_random(struct ki_d_gen *g);
+/* A value that is used at once, before anything of the program is evaluated. */
+struct ki_node *ki_d_gen_set_temp(struct ki_d_gen *g, struct ki_node *x);
+struct ki_node *ki_d_gen_temp(struct ki_d_gen *g);
 /* code_meant.c: the list, only for the call that means this trigger; only where the place means the
    probe. */
 struct ki_node *ki_d_gen_trigger(struct ki_d_gen *g, struct ki_node *list, uint32_t number);

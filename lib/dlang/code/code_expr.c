@@ -10,22 +10,6 @@ static struct ki_node *number(struct ki_d_gen *g, int64_t value)
 }
 
 /* clock / khz * 10^6 + clock % khz * 10^6 / khz: nanoseconds that do not overflow. */
-static struct ki_node *virtual_time(struct ki_d_gen *g)
-{
-	const uint64_t khz = ki_target_info(g->d->run->t)->tsc_khz;
-	struct ki_node *clock[2], *part[2];
-
-	for (int i = 0; i < 2; i++)
-		clock[i] =
-			ki_expr_binary(g->s, i ? KI_MOD : KI_DIV, ki_expr_fact(g->s, KI_FACT_CLOCK),
-				       ki_expr_const(g->s, KI_U64, khz));
-	for (int i = 0; i < 2; i++)
-		part[i] = ki_expr_binary(g->s, KI_MUL, clock[i],
-					 ki_expr_const(g->s, KI_U64, 1000000));
-	part[1] = ki_expr_binary(g->s, KI_DIV, part[1], ki_expr_const(g->s, KI_U64, khz));
-	return ki_expr_binary(g->s, KI_ADD, part[0], part[1]);
-}
-
 /* The word above what the function has pushed. */
 static struct ki_node *caller(struct ki_d_gen *g)
 {
@@ -69,13 +53,12 @@ static struct ki_node *builtin(struct ki_d_gen *g, const struct ki_d_builtin *b)
 		return ki_expr_const(g->s, KI_U32, g->d->probes.v[g->site->probe].id);
 	case KI_D_B_EPID:
 		return ki_expr_const(g->s, KI_U32, ki_d_epid(g->d, g->site->probe, g->clause));
+	case KI_D_B_TIME:
+		return ki_expr_cast(g->s, KI_I64, ki_d_gen_timestamp(g));
 	case KI_D_B_WALL:
-		return ki_expr_cast(g->s, KI_I64,
-				    ki_expr_binary(g->s, KI_ADD,
-						   ki_expr_fact(g->s, KI_FACT_NANOTIME),
-						   number(g, g->d->run->wall)));
+		return ki_expr_cast(g->s, KI_I64, ki_d_gen_walltimestamp(g));
 	case KI_D_B_VTIME:
-		return ki_expr_cast(g->s, KI_I64, virtual_time(g));
+		return ki_expr_cast(g->s, KI_I64, ki_d_gen_vtimestamp(g));
 	case KI_D_B_ERRNO:
 		return ki_d_gen_errno(g);
 	case KI_D_B_REG:
@@ -347,22 +330,6 @@ static struct ki_node *comma(struct ki_d_gen *g, const struct ki_d_node *n)
 	return ki_expr_behind(g->s, first, ki_d_gen_expr(g, n->kid[1]));
 }
 
-/* The upper bits of two clocks, each times a large odd number. */
-static struct ki_node *random_number(struct ki_d_gen *g)
-{
-	static const uint64_t odd[] = {0x9e3779b97f4a7c15, 0xd1342543de82ef95};
-	static const uint8_t clocks[] = {KI_FACT_TSC, KI_FACT_NANOTIME};
-	struct ki_node *x[2];
-
-	for (int i = 0; i < 2; i++)
-		x[i] = ki_expr_binary(g->s, KI_SHR,
-				      ki_expr_binary(g->s, KI_MUL,
-						     ki_expr_fact(g->s, (enum ki_fact)clocks[i]),
-						     ki_expr_const(g->s, KI_U64, odd[i])),
-				      ki_expr_const(g->s, KI_U64, 33));
-	return ki_expr_cast(g->s, KI_I32, ki_expr_binary(g->s, KI_XOR, x[0], x[1]));
-}
-
 static struct ki_node *call(struct ki_d_gen *g, const struct ki_d_node *n)
 {
 	if (n->type.base == KI_D_STACK)
@@ -372,7 +339,7 @@ static struct ki_node *call(struct ki_d_gen *g, const struct ki_d_node *n)
 	case KI_D_F_SPECULATION:
 		return ki_d_gen_speculation(g);
 	case KI_D_F_RANDOM:
-		return random_number(g);
+		return ki_d_gen_random(g);
 	case KI_D_F_PROGENY:
 		return ki_d_gen_progeny(g, n->kid[0]);
 	case KI_D_F_MEMORY:

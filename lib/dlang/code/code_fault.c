@@ -91,6 +91,16 @@ static struct ki_node *note(struct ki_d_gen *g, struct ki_node *condition, unsig
 				get(g, FAULT)));
 }
 
+struct ki_node *ki_d_gen_set_temp(struct ki_d_gen *g, struct ki_node *x)
+{
+	return set(g, TEMP, x);
+}
+
+struct ki_node *ki_d_gen_temp(struct ki_d_gen *g)
+{
+	return get(g, TEMP);
+}
+
 /* Statements, the last one first, before the value. */
 static struct ki_node *behind(struct ki_d_gen *g, struct ki_node *const *stmt, unsigned int n,
 			      struct ki_node *value)

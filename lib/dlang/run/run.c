@@ -101,6 +101,7 @@ int ki_dlang_start(struct ki_dlang *d, struct ki_target *t, struct ki_err *err)
 	r->t = t;
 	r->thread = (uint32_t)syscall(SYS_gettid);
 	r->wall = (int64_t)(now(CLOCK_REALTIME) - now(CLOCK_MONOTONIC));
+	ki_d_clock_find(&r->clock, ki_target_info(t)->tsc_khz);
 	if (ki_plan_new(&r->triggers) || ki_plan_new(&r->probes))
 		return ki_d_no_memory(err);
 	if ((d->o.cost || d->o.budget > 0) && !d->o.built_only && ki_d_cost_new(&r->cost))

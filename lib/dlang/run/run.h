@@ -39,6 +39,15 @@ struct ki_d_file {
 	uint32_t tgid;
 };
 
+/* How ticks of the time stamp counter are nanoseconds (code_clock.c). */
+struct ki_d_clock {
+	uint64_t khz;
+	uint64_t factor; /* with 31 binary places; 0: khz is too small for it */
+	bool from_tsc;	 /* timestamp is that counter, and begins with */
+	uint64_t base;
+};
+void ki_d_clock_find(struct ki_d_clock *c, uint64_t khz);
+
 struct ki_users;
 
 struct ki_d_run {
@@ -55,6 +64,7 @@ struct ki_d_run {
 	uint32_t wide; /* counters that have been taken, the first and how many are left */
 	uint32_t wide_left;
 	int64_t wall; /* nanoseconds between the clocks */
+	struct ki_d_clock clock;
 	uint32_t thread;
 	bool applied;
 	FILE *reopened; /* by freopen() */

@@ -45,7 +45,7 @@ static const struct ki_d_builtin builtins[] = {
 	{"probename", KI_D_B_PROBE, 3, STRING, NULL},
 	{"stackdepth", KI_D_B_FRAMES, KI_HELPER_DEPTH, NUM(KI_U32), NULL},
 	{"tid", KI_D_B_FACT, KI_FACT_PID, NUM(KI_I32), NULL},
-	{"timestamp", KI_D_B_FACT, KI_FACT_NANOTIME, NUM(KI_I64), NULL},
+	{"timestamp", KI_D_B_TIME, 0, NUM(KI_I64), NULL},
 	{"ucaller", KI_D_B_FRAMES, KI_HELPER_UCALLER, NUM(KI_U64), NULL},
 	{"uid", KI_D_B_FACT, KI_FACT_UID, NUM(KI_U32), NULL},
 	{"ustackdepth", KI_D_B_FRAMES, KI_HELPER_UDEPTH, NUM(KI_U32), NULL},

@@ -14,6 +14,7 @@ enum ki_d_builtin_kind {
 	KI_D_B_PROBE,  /* number: the field of the probe's description, 0 to 3 */
 	KI_D_B_ID,     /* the probe's number */
 	KI_D_B_EPID,   /* and that of this clause at it */
+	KI_D_B_TIME,   /* nanoseconds since the machine began */
 	KI_D_B_WALL,   /* nanoseconds since 1970 */
 	KI_D_B_VTIME,  /* nanoseconds for which the thread has run */
 	KI_D_B_ERRNO,  /* of what is returned */

@@ -42,13 +42,20 @@ costs "a predicate that refuses" 10 'fbt::vfs_read:entry /pid == 1/ { @ = count(
 costs "a predicate that holds" 10 'fbt::vfs_read:entry /arg2 == 1/ { @ = quantize(arg2); }'
 costs "two clauses" 10 'fbt::vfs_read:entry { @a = count(); } fbt::vfs_read:entry /arg2 == 1/ { @b[arg2] = sum(arg2); }'
 costs "a table, whose rows are found by one step or more" 30 'fbt::vfs_read:entry { @[execname] = count(); }'
-costs "memory" 10 'fbt::vfs_read:entry { @[((struct file *)arg0)->f_flags] = count(); }'
-costs "memory that is 0" 10 'fbt::vfs_read:entry { @[((struct file *)arg0)->f_pos & 0] = count(); }'
+costs "memory" 10 'fbt::vfs_read:entry { @ = quantize(((struct file *)arg0)->f_mode); }'
+costs "memory that is 0" 10 'fbt::vfs_read:entry { @ = quantize(((struct file *)arg0)->f_version); }'
 costs "a pair" 10 'fbt::vfs_read:entry { self->t = timestamp; } fbt::vfs_read:return /self->t/ { @ = quantize(timestamp - self->t); self->t = 0; }'
 costs "a system call" 10 'syscall::read:entry { @[probefunc] = count(); }'
 costs "a function of the program" 15 'pid$target:a.out:read:entry { @ = count(); }'
 cat /tmp/kd.err
 ok "how fast the machine is" holds "($(overhead machine) / 1e9 - 1) ^ 2 < 0.02 ^ 2"
+
+# timestamp is the time stamp counter, scaled; walltimestamp is the kernel's clock.
+"$kd" -qn 'tick-500ms { trace(walltimestamp - timestamp); trace(" "); } tick-3s { exit(0); }' > /tmp/clocks
+ok "timestamp goes as the kernel's clock does" holds "$(tr ' ' '\n' < /tmp/clocks | awk '$1 { if (!n++) least = most = $1; if ($1 < least) least = $1; if ($1 > most) most = $1 }
+	END { printf "%d >= 4 && %.0f < 100000", n, most - least }')"
+now=$(cut -d ' ' -f 1 /proc/uptime)
+ok "and is the time since the machine began" holds "($("$kd" -qn 'BEGIN { trace(timestamp / 1000000); exit(0); }') / 1000 - $now) ^ 2 < 15 ^ 2"
 
 n=2000000
 each=$(awk "BEGIN { print $("$load" "$n") / $n }")
