@@ -30,7 +30,7 @@ costs() {
 	ok "$1" holds "$said > 0 && ($said - $real) ^ 2 <= ($real * $2 / 100 + 1) ^ 2"
 }
 
-n=100000
+n=300000
 fresh --cost -n 'fbt::vfs_write:entry { @ = count(); }' > /dev/null
 bare=$(fresh --cost -n 'fbt::vfs_write:entry { @ = count(); }')
 # The load's own hits, and a few of others'.
