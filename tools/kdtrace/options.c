@@ -373,11 +373,13 @@ static bool take_all(struct options *o, int argc, char **argv, int *status)
 					      {"cost", no_argument, NULL, 'M'},
 					      {"budget", required_argument, NULL, 'T'},
 					      {0}};
+	bool only_operands = false; /* behind -- */
 	int option;
 
 	opterr = 0;
 	for (optind = 1; optind < argc; optind++) {
-		while ((option = getopt_long(argc, argv, letters, words, NULL)) != -1) {
+		while (!only_operands &&
+		       (option = getopt_long(argc, argv, letters, words, NULL)) != -1) {
 			if (option == 'h' || option == 'V') {
 				fputs(option == 'h' ? usage : "kdtrace " KI_VERSION "\n", stdout);
 				*status = EXIT_DONE;
@@ -386,6 +388,7 @@ static bool take_all(struct options *o, int argc, char **argv, int *status)
 			if (!take(o, option, optarg))
 				return false;
 		}
+		only_operands |= !strcmp(argv[optind - 1], "--");
 		if (optind < argc && ki_vec_push(&o->args, (const char *)argv[optind]))
 			return no_memory();
 	}
