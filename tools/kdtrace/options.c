@@ -153,31 +153,6 @@ static bool add_file(struct options *o, const char *name)
 	return done;
 }
 
-/* Each program through cpp: after all options are known. */
-static bool preprocess(struct options *o)
-{
-	char *all = o->text;
-	bool done = true;
-
-	o->text = NULL;
-	for (size_t i = 0; done && i < o->pieces.n; i++) {
-		size_t end = i + 1 < o->pieces.n ? o->pieces.v[i + 1].begins : strlen(all);
-		char *one = strndup(all + o->pieces.v[i].begins, end - o->pieces.v[i].begins);
-		char *text = one ? cpp_run(one, o->cpp.v, o->cpp.n) : NULL, *more;
-
-		o->pieces.v[i].begins = o->text ? strlen(o->text) : 0;
-		done = text && asprintf(&more, "%s%s", o->text ? o->text : "", text) >= 0;
-		if (done) {
-			free(o->text);
-			o->text = more;
-		}
-		free(one);
-		free(text);
-	}
-	free(all);
-	return done;
-}
-
 /* ---- options ---- */
 
 static bool set(struct options *o, const char *text)
@@ -185,9 +160,7 @@ static bool set(struct options *o, const char *text)
 	o->quiet |= !strcmp(text, "quiet");
 	o->json |= !strcmp(text, "oformat=json");
 	o->tags |= !strcmp(text, "errtags");
-	if (!strcmp(text, "cpp"))
-		o->use_cpp = true;
-	return !ki_vec_push(&o->set, text) || no_memory();
+	return cpp_set(o, text) && (!ki_vec_push(&o->set, text) || no_memory());
 }
 
 static bool set_value(struct options *o, const char *name, const char *value)
@@ -199,18 +172,9 @@ static bool set_value(struct options *o, const char *name, const char *value)
 	return set(o, text);
 }
 
-static bool cpp_option(struct options *o, char option, const char *value)
-{
-	char *text;
-
-	if (asprintf(&text, "-%c%s", option, value) < 0 || ki_vec_push(&o->owned, text))
-		return no_memory();
-	return !ki_vec_push(&o->cpp, (const char *)text) || no_memory();
-}
-
 static bool take_standard(struct options *o, const char *text)
 {
-	if (strlen(text) == 1 && strchr("acst", *text))
+	if (cpp_standard(o, text))
 		return true;
 	o->misused = true;
 	say("invalid argument for -X: '%s'; a, c, s or t is expected", text);
@@ -261,7 +225,7 @@ static bool take_flag(struct options *o, int option)
 	case 'C':
 		return set(o, "cpp");
 	default:
-		return cpp_option(o, 'H', "");
+		return cpp_option(o, "-H", "");
 	}
 }
 
@@ -308,7 +272,7 @@ static bool take(struct options *o, int option, const char *arg)
 	if (strchr("nsPmfi", option))
 		return take_program(o, option, arg);
 	if (strchr("DUI", option))
-		return cpp_option(o, (char)option, arg);
+		return cpp_option(o, (char[]){'-', (char)option, 0}, arg);
 	if (strchr("?GAa", option))
 		return refuse(o, option);
 	switch (option) {
@@ -361,7 +325,7 @@ static bool finish(struct options *o)
 		say("-c and -p both say what $target is");
 		return false;
 	}
-	return !o->use_cpp || preprocess(o);
+	return !o->use_cpp || cpp_programs(o);
 }
 
 /* Options and operands may stand in any order. */

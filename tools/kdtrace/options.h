@@ -24,7 +24,7 @@ struct options {
 	bool misused, tags;
 	struct ki_dlang_where where;
 	int pid;
-	const char *command, *output;
+	const char *command, *output, *cpp_path; /* NULL: cpp */
 };
 
 /* False: *status is how to end. */
