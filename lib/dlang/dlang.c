@@ -34,7 +34,7 @@ static int set_option(struct ki_dlang *d, const char *text, struct ki_err *err)
 	if (n < sizeof(name)) {
 		memcpy(name, text, n);
 		name[n] = 0;
-		ret = ki_d_option(&d->set, name, text[n] ? text + n + 1 : NULL, false);
+		ret = ki_d_option(&d->set, name, text[n] ? text + n + 1 : NULL, KI_D_AT_START);
 	}
 	return ret ? ki_err_set(err, ret, 0, "failed to set -x %.*s: %s", (int)n, text,
 				ki_d_option_why(ret))

@@ -349,6 +349,10 @@ static int run(struct session *s)
 		return fail_compile(s, &err);
 	if (s->o.compile_only && !s->o.listing)
 		return check_matches(s);
+	if (!s->o.compile_only && !ki_dlang_descriptions(s->d)) {
+		say("the program has no clause: no probe would be used");
+		return EXIT_FAILED;
+	}
 	if (s->child.pid && ki_dlang_wants_process(s->d) && child_reach_entry(&s->child, &err)) {
 		say("-c: %s", err.msg);
 		return EXIT_FAILED;

@@ -160,6 +160,7 @@ static bool set(struct options *o, const char *text)
 	o->quiet |= !strcmp(text, "quiet");
 	o->json |= !strcmp(text, "oformat=json");
 	o->tags |= !strcmp(text, "errtags");
+	o->listing |= !strcmp(text, "verbose");
 	return cpp_set(o, text) && (!ki_vec_push(&o->set, text) || no_memory());
 }
 

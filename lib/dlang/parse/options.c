@@ -34,104 +34,104 @@ void ki_d_settings_default(struct ki_d_settings *s)
 
 enum kind { FLAG, NUMBER, SIZE, RATE, WORD /* any text, or none */ };
 
-/* alive: it may be set while the program runs. NOWHERE: it is taken, and means nothing here. */
+/* Where it may be set. NOWHERE, as a place: it is taken, and means nothing here. */
+enum where { COMMAND, PROGRAM /* and the command line */, ALIVE /* and while the program runs */ };
 #define NOWHERE SIZE_MAX
 #define AT(x)	offsetof(struct ki_d_settings, x)
 
 static const struct {
 	const char *name;
-	uint8_t kind;
-	bool alive;
+	uint8_t kind, where;
 	size_t at;
 	int64_t least, most;
 } options[] = {
-	{"aggpercpu", FLAG, false, NOWHERE, 0, 1},
-	{"aggrate", RATE, true, AT(aggrate), 0, INT64_MAX},
-	{"aggsize", SIZE, false, NOWHERE, 0, INT64_MAX},
-	{"aggsortkey", FLAG, true, AT(aggsortkey), 0, 1},
-	{"aggsortkeypos", NUMBER, true, AT(aggsortkeypos), 0, INT32_MAX},
-	{"aggsortpos", NUMBER, true, AT(aggsortpos), 0, INT32_MAX},
-	{"aggsortrev", FLAG, true, AT(aggsortrev), 0, 1},
-	{"amin", WORD, false, NOWHERE, 0, 0},
-	{"argref", FLAG, false, AT(argref), 0, 1},
-	{"bpflog", FLAG, false, NOWHERE, 0, 1},
-	{"bpflogsize", SIZE, false, NOWHERE, 0, INT64_MAX},
-	{"btfpath", WORD, false, NOWHERE, 0, 0},
-	{"bufpolicy", WORD, false, NOWHERE, 0, 0},
-	{"bufresize", WORD, false, NOWHERE, 0, 0},
-	{"bufsize", SIZE, false, AT(bufsize), 0, INT64_MAX},
-	{"cleanrate", RATE, false, NOWHERE, 0, INT64_MAX},
-	{"core", FLAG, false, NOWHERE, 0, 1},
-	{"cpp", FLAG, false, NOWHERE, 0, 1},
-	{"cppargs", WORD, false, NOWHERE, 0, 0},
-	{"cpphdrs", FLAG, false, NOWHERE, 0, 1},
-	{"cpppath", WORD, false, NOWHERE, 0, 0},
-	{"cpu", NUMBER, false, AT(cpu), 0, INT32_MAX},
-	{"ctfpath", WORD, false, NOWHERE, 0, 0},
-	{"ctypes", WORD, false, NOWHERE, 0, 0},
-	{"debug", FLAG, false, NOWHERE, 0, 1},
-	{"defaultargs", FLAG, false, AT(defaultargs), 0, 1},
-	{"debugassert", WORD, false, NOWHERE, 0, 0},
-	{"define", WORD, false, NOWHERE, 0, 0},
-	{"destructive", FLAG, false, AT(destructive), 0, 1},
-	{"droptags", FLAG, false, AT(droptags), 0, 1},
-	{"dtypes", WORD, false, NOWHERE, 0, 0},
-	{"dynvarsize", SIZE, false, NOWHERE, 0, INT64_MAX},
-	{"empty", FLAG, false, AT(empty), 0, 1},
-	{"errtags", FLAG, false, AT(errtags), 0, 1},
-	{"evaltime", WORD, false, NOWHERE, 0, 0},
-	{"flowindent", FLAG, true, AT(flowindent), 0, 1},
-	{"incdir", WORD, false, NOWHERE, 0, 0},
-	{"grabanon", FLAG, false, NOWHERE, 0, 1},
-	{"iregs", NUMBER, false, NOWHERE, 0, INT32_MAX},
-	{"jstackframes", NUMBER, false, NOWHERE, 0, INT32_MAX},
-	{"jstackstrsize", SIZE, false, NOWHERE, 0, INT64_MAX},
-	{"kdefs", FLAG, false, NOWHERE, 0, 1},
-	{"knodefs", FLAG, false, NOWHERE, 0, 1},
-	{"late", WORD, false, NOWHERE, 0, 0},
-	{"lazyload", FLAG, false, NOWHERE, 0, 1},
-	{"ldpath", WORD, false, NOWHERE, 0, 0},
-	{"libdir", WORD, false, NOWHERE, 0, 0},
-	{"linkmode", WORD, false, NOWHERE, 0, 0},
-	{"linktype", WORD, false, NOWHERE, 0, 0},
-	{"lockmem", WORD, false, NOWHERE, 0, 0},
-	{"maxframes", NUMBER, false, AT(maxframes), 1, 127},
-	{"modpath", WORD, false, NOWHERE, 0, 0},
-	{"nolibs", FLAG, false, NOWHERE, 0, 1},
-	{"noresolve", FLAG, true, NOWHERE, 0, 1},
-	{"nspec", NUMBER, false, AT(nspec), 0, 1024},
-	{"pcapsize", SIZE, false, NOWHERE, 0, INT64_MAX},
-	{"pgmax", NUMBER, false, NOWHERE, 0, INT32_MAX},
-	{"preallocate", SIZE, false, NOWHERE, 0, INT64_MAX},
-	{"printsize", SIZE, true, AT(printsize), 0, INT64_MAX},
-	{"procfspath", WORD, false, NOWHERE, 0, 0},
-	{"pspec", FLAG, false, NOWHERE, 0, 1},
-	{"quiet", FLAG, true, AT(quiet), 0, 1},
-	{"quietresize", FLAG, true, NOWHERE, 0, 1},
-	{"rawbytes", FLAG, true, AT(rawbytes), 0, 1},
-	{"scratchsize", SIZE, false, AT(scratchsize), 1, KI_TEXTS_PIECE},
-	{"setenv", WORD, false, NOWHERE, 0, 0},
-	{"specsize", SIZE, false, AT(specsize), 0, INT64_MAX},
-	{"stackframes", NUMBER, false, AT(stackframes), 0, 127},
-	{"stackindent", NUMBER, true, AT(stackindent), 0, 1000},
-	{"statusrate", RATE, false, NOWHERE, 0, INT64_MAX},
-	{"stdc", WORD, false, NOWHERE, 0, 0},
-	{"strip", FLAG, false, NOWHERE, 0, 1},
-	{"strsize", SIZE, false, AT(strsize), 1, STRSIZE_MOST},
-	{"switchrate", RATE, true, AT(switchrate), 0, INT64_MAX},
-	{"syslibdir", WORD, false, NOWHERE, 0, 0},
-	{"sysslice", FLAG, false, NOWHERE, 0, 1},
-	{"tree", NUMBER, false, NOWHERE, 0, INT32_MAX},
-	{"tregs", NUMBER, false, NOWHERE, 0, INT32_MAX},
-	{"udefs", FLAG, false, NOWHERE, 0, 1},
-	{"undef", WORD, false, NOWHERE, 0, 0},
-	{"unodefs", FLAG, false, NOWHERE, 0, 1},
-	{"unsetenv", WORD, false, NOWHERE, 0, 0},
-	{"uprobes", FLAG, false, AT(uprobes), 0, 1},
-	{"ustackframes", NUMBER, false, AT(ustackframes), 0, 127},
-	{"verbose", FLAG, false, NOWHERE, 0, 1},
-	{"version", WORD, false, NOWHERE, 0, 0},
-	{"zdefs", FLAG, false, AT(zdefs), 0, 1},
+	{"aggpercpu", FLAG, PROGRAM, NOWHERE, 0, 1},
+	{"aggrate", RATE, ALIVE, AT(aggrate), 0, INT64_MAX},
+	{"aggsize", SIZE, PROGRAM, NOWHERE, 0, INT64_MAX},
+	{"aggsortkey", FLAG, ALIVE, AT(aggsortkey), 0, 1},
+	{"aggsortkeypos", NUMBER, ALIVE, AT(aggsortkeypos), 0, INT32_MAX},
+	{"aggsortpos", NUMBER, ALIVE, AT(aggsortpos), 0, INT32_MAX},
+	{"aggsortrev", FLAG, ALIVE, AT(aggsortrev), 0, 1},
+	{"amin", WORD, PROGRAM, NOWHERE, 0, 0},
+	{"argref", FLAG, PROGRAM, AT(argref), 0, 1},
+	{"bpflog", FLAG, PROGRAM, NOWHERE, 0, 1},
+	{"bpflogsize", SIZE, PROGRAM, NOWHERE, 0, INT64_MAX},
+	{"btfpath", WORD, COMMAND, NOWHERE, 0, 0},
+	{"bufpolicy", WORD, PROGRAM, NOWHERE, 0, 0},
+	{"bufresize", WORD, PROGRAM, NOWHERE, 0, 0},
+	{"bufsize", SIZE, PROGRAM, AT(bufsize), 0, INT64_MAX},
+	{"cleanrate", RATE, PROGRAM, NOWHERE, 0, INT64_MAX},
+	{"core", FLAG, PROGRAM, NOWHERE, 0, 1},
+	{"cpp", FLAG, PROGRAM, NOWHERE, 0, 1},
+	{"cppargs", WORD, COMMAND, NOWHERE, 0, 0},
+	{"cpphdrs", FLAG, COMMAND, NOWHERE, 0, 1},
+	{"cpppath", WORD, COMMAND, NOWHERE, 0, 0},
+	{"cpu", NUMBER, PROGRAM, AT(cpu), 0, INT32_MAX},
+	{"ctfpath", WORD, COMMAND, NOWHERE, 0, 0},
+	{"ctypes", WORD, COMMAND, NOWHERE, 0, 0},
+	{"debug", FLAG, PROGRAM, NOWHERE, 0, 1},
+	{"defaultargs", FLAG, PROGRAM, AT(defaultargs), 0, 1},
+	{"debugassert", WORD, PROGRAM, NOWHERE, 0, 0},
+	{"define", WORD, COMMAND, NOWHERE, 0, 0},
+	{"destructive", FLAG, PROGRAM, AT(destructive), 0, 1},
+	{"droptags", FLAG, PROGRAM, AT(droptags), 0, 1},
+	{"dtypes", WORD, COMMAND, NOWHERE, 0, 0},
+	{"dynvarsize", SIZE, PROGRAM, NOWHERE, 0, INT64_MAX},
+	{"empty", FLAG, PROGRAM, AT(empty), 0, 1},
+	{"errtags", FLAG, PROGRAM, AT(errtags), 0, 1},
+	{"evaltime", WORD, PROGRAM, NOWHERE, 0, 0},
+	{"flowindent", FLAG, ALIVE, AT(flowindent), 0, 1},
+	{"incdir", WORD, COMMAND, NOWHERE, 0, 0},
+	{"grabanon", FLAG, PROGRAM, NOWHERE, 0, 1},
+	{"iregs", NUMBER, PROGRAM, NOWHERE, 0, 8},
+	{"jstackframes", NUMBER, PROGRAM, NOWHERE, 0, 127},
+	{"jstackstrsize", SIZE, PROGRAM, NOWHERE, 0, INT64_MAX},
+	{"kdefs", FLAG, PROGRAM, NOWHERE, 0, 1},
+	{"knodefs", FLAG, PROGRAM, NOWHERE, 0, 1},
+	{"late", WORD, PROGRAM, NOWHERE, 0, 0},
+	{"lazyload", FLAG, PROGRAM, NOWHERE, 0, 1},
+	{"ldpath", WORD, COMMAND, NOWHERE, 0, 0},
+	{"libdir", WORD, COMMAND, NOWHERE, 0, 0},
+	{"linkmode", WORD, PROGRAM, NOWHERE, 0, 0},
+	{"linktype", WORD, PROGRAM, NOWHERE, 0, 0},
+	{"lockmem", WORD, PROGRAM, NOWHERE, 0, 0},
+	{"maxframes", NUMBER, PROGRAM, AT(maxframes), 1, 127},
+	{"modpath", WORD, COMMAND, NOWHERE, 0, 0},
+	{"nolibs", FLAG, PROGRAM, NOWHERE, 0, 1},
+	{"noresolve", FLAG, ALIVE, NOWHERE, 0, 1},
+	{"nspec", NUMBER, PROGRAM, AT(nspec), 0, 1024},
+	{"pcapsize", SIZE, PROGRAM, NOWHERE, 0, INT64_MAX},
+	{"pgmax", NUMBER, PROGRAM, NOWHERE, 0, INT32_MAX},
+	{"preallocate", SIZE, PROGRAM, NOWHERE, 0, INT64_MAX},
+	{"printsize", SIZE, ALIVE, AT(printsize), 0, INT64_MAX},
+	{"procfspath", WORD, COMMAND, NOWHERE, 0, 0},
+	{"pspec", FLAG, PROGRAM, AT(pspec), 0, 1},
+	{"quiet", FLAG, ALIVE, AT(quiet), 0, 1},
+	{"quietresize", FLAG, ALIVE, NOWHERE, 0, 1},
+	{"rawbytes", FLAG, ALIVE, AT(rawbytes), 0, 1},
+	{"scratchsize", SIZE, PROGRAM, AT(scratchsize), 1, KI_TEXTS_PIECE},
+	{"setenv", WORD, PROGRAM, NOWHERE, 0, 0},
+	{"specsize", SIZE, PROGRAM, AT(specsize), 0, INT64_MAX},
+	{"stackframes", NUMBER, PROGRAM, AT(stackframes), 0, 127},
+	{"stackindent", NUMBER, ALIVE, AT(stackindent), 0, 1000},
+	{"statusrate", RATE, PROGRAM, NOWHERE, 0, INT64_MAX},
+	{"stdc", WORD, PROGRAM, NOWHERE, 0, 0},
+	{"strip", FLAG, PROGRAM, NOWHERE, 0, 1},
+	{"strsize", SIZE, PROGRAM, AT(strsize), 2, STRSIZE_MOST},
+	{"switchrate", RATE, ALIVE, AT(switchrate), 0, INT64_MAX},
+	{"syslibdir", WORD, COMMAND, NOWHERE, 0, 0},
+	{"sysslice", FLAG, PROGRAM, NOWHERE, 0, 1},
+	{"tree", NUMBER, PROGRAM, NOWHERE, 0, INT32_MAX},
+	{"tregs", NUMBER, PROGRAM, NOWHERE, 0, INT32_MAX},
+	{"udefs", FLAG, PROGRAM, NOWHERE, 0, 1},
+	{"undef", WORD, COMMAND, NOWHERE, 0, 0},
+	{"unodefs", FLAG, PROGRAM, NOWHERE, 0, 1},
+	{"unsetenv", WORD, PROGRAM, NOWHERE, 0, 0},
+	{"uprobes", FLAG, PROGRAM, AT(uprobes), 0, 1},
+	{"ustackframes", NUMBER, PROGRAM, AT(ustackframes), 0, 127},
+	{"verbose", FLAG, PROGRAM, NOWHERE, 0, 1},
+	{"version", WORD, PROGRAM, NOWHERE, 0, 0},
+	{"zdefs", FLAG, PROGRAM, AT(zdefs), 0, 1},
 };
 
 /* ---- values ---- */
@@ -247,32 +247,47 @@ static bool is_version(const char *text)
 /* Of words that mean nothing here, those that no program could mean are refused all the same. */
 static bool is_nonsense(const char *name, const char *value)
 {
-	static const char *const choices[][4] = {{"bufpolicy", "fill", "ring", "switch"},
-						 {"bufresize", "auto", "manual", "manual"}};
+	static const char *const choices[][6] = {
+		{"bufpolicy", "fill", "ring", "switch"},
+		{"bufresize", "auto", "manual"},
+		{"linkmode", "kernel", "primary", "dynamic", "static"},
+		{"stdc", "a", "c", "s", "t"}};
 
 	if (!strcmp(name, "version"))
 		return !is_version(value);
 	for (size_t i = 0; i < sizeof(choices) / sizeof(*choices); i++) {
 		const char *const *c = choices[i];
 
-		if (!strcmp(name, c[0]))
-			return !value || (strcmp(value, c[1]) != 0 && strcmp(value, c[2]) != 0 &&
-					  strcmp(value, c[3]) != 0);
+		if (strcmp(name, c[0]) != 0)
+			continue;
+		while (value && *++c)
+			if (!strcmp(value, *c))
+				return false;
+		return true;
 	}
 	return false;
 }
 
-int ki_d_option(struct ki_d_settings *s, const char *name, const char *value, bool running)
+static int not_here(uint8_t where, enum ki_d_when when)
+{
+	if (when == KI_D_RUNNING)
+		return where == ALIVE ? 0 : -EBUSY;
+	return when == KI_D_IN_PROGRAM && where == COMMAND ? -EPERM : 0;
+}
+
+int ki_d_option(struct ki_d_settings *s, const char *name, const char *value, enum ki_d_when when)
 {
 	int64_t n;
+	int ret;
 
 	if (!strcmp(name, "oformat"))
-		return running ? -EBUSY : set_format(s, value);
+		return when == KI_D_RUNNING ? -EBUSY : set_format(s, value);
 	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++) {
 		if (strcmp(name, options[i].name) != 0)
 			continue;
-		if (running && !options[i].alive)
-			return -EBUSY;
+		ret = not_here(options[i].where, when);
+		if (ret)
+			return ret;
 		if (is_nonsense(name, value) || value_of(options[i].kind, value, &n))
 			return -EINVAL;
 		if (options[i].kind != WORD && (n < options[i].least || n > options[i].most))
@@ -287,6 +302,7 @@ int ki_d_option(struct ki_d_settings *s, const char *name, const char *value, bo
 const char *ki_d_option_why(int code)
 {
 	return code == -ENOENT	? "Invalid option name"
+	       : code == -EPERM ? "It may be set on the command line only, by -x"
 	       : code == -EBUSY ? "Operation illegal when tracing is active"
 				: "Invalid value for specified option";
 }

@@ -18,17 +18,20 @@ struct ki_d_settings {
 	int64_t stackframes, ustackframes, stackindent, maxframes;
 	int64_t strsize, bufsize, nspec, specsize, scratchsize, printsize, cpu;
 	int64_t switchrate, aggrate, rawbytes;
+	int64_t pspec;	 /* what may be a declaration or a probe is a probe */
 	int64_t uprobes; /* ours: no breakpoints of the driver's in processes */
 };
 
 /* What a program begins with. */
 void ki_d_settings_default(struct ki_d_settings *s);
 
+enum ki_d_when { KI_D_AT_START, KI_D_IN_PROGRAM, KI_D_RUNNING };
+
 /*
- * value NULL: none was given. running: only what may be changed while it runs. 0; -ENOENT: there is
- * no such option, -EINVAL: that is no value for it, -EBUSY: not while it runs.
+ * value NULL: none was given. 0; -ENOENT: there is no such option, -EINVAL: that is no value for
+ * it, -EBUSY: not while the program runs, -EPERM: not in a program.
  */
-int ki_d_option(struct ki_d_settings *s, const char *name, const char *value, bool running);
+int ki_d_option(struct ki_d_settings *s, const char *name, const char *value, enum ki_d_when when);
 
 /* "Invalid option name" and the like, for what ki_d_option returns. */
 const char *ki_d_option_why(int code);

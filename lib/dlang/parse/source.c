@@ -103,7 +103,7 @@ static int set_option(struct ki_dlang *d, char *text, uint32_t at, struct ki_err
 
 	if (value)
 		*value++ = 0;
-	ret = ki_d_option(&d->set, text, value, false);
+	ret = ki_d_option(&d->set, text, value, KI_D_IN_PROGRAM);
 	if (ret && value)
 		return ki_d_fail(d, err, at, "D_PRAGMA_OPTSET",
 				 "failed to set option '%.40s' to '%.40s': %s", text, value,

@@ -104,7 +104,7 @@ int ki_d_outlet_truncate(struct ki_d_consumer *c)
 
 int ki_d_outlet_option(struct ki_d_consumer *c, uint32_t id, const char *name, const char *value)
 {
-	int ret = ki_d_option(&c->d->set, name, value, true);
+	int ret = ki_d_option(&c->d->set, name, value, KI_D_RUNNING);
 
 	if (ret && c->out->warn) {
 		char text[256];

@@ -183,26 +183,26 @@ static void test_options(void **state)
 	(void)state;
 	ki_d_settings_default(&s);
 	assert_int_equal(s.strsize, 256);
-	assert_int_equal(ki_d_option(&s, "quiet", NULL, false), 0);
+	assert_int_equal(ki_d_option(&s, "quiet", NULL, KI_D_AT_START), 0);
 	assert_int_equal(s.quiet, 1);
-	assert_int_equal(ki_d_option(&s, "quiet", "0", true), 0);
+	assert_int_equal(ki_d_option(&s, "quiet", "0", KI_D_RUNNING), 0);
 	assert_int_equal(s.quiet, 0);
-	assert_int_equal(ki_d_option(&s, "bufsize", "4m", false), 0);
+	assert_int_equal(ki_d_option(&s, "bufsize", "4m", KI_D_AT_START), 0);
 	assert_int_equal(s.bufsize, 4 << 20);
-	assert_int_equal(ki_d_option(&s, "bufsize", "4m", true), -EBUSY);
-	assert_int_equal(ki_d_option(&s, "bufsize", "-1", false), -EINVAL);
-	assert_int_equal(ki_d_option(&s, "bufsize", "99999999999999t", false), -EINVAL);
-	assert_int_equal(ki_d_option(&s, "switchrate", "10hz", true), 0);
+	assert_int_equal(ki_d_option(&s, "bufsize", "4m", KI_D_RUNNING), -EBUSY);
+	assert_int_equal(ki_d_option(&s, "bufsize", "-1", KI_D_AT_START), -EINVAL);
+	assert_int_equal(ki_d_option(&s, "bufsize", "99999999999999t", KI_D_AT_START), -EINVAL);
+	assert_int_equal(ki_d_option(&s, "switchrate", "10hz", KI_D_RUNNING), 0);
 	assert_int_equal(s.switchrate, 100000000);
-	assert_int_equal(ki_d_option(&s, "switchrate", "5ms", true), 0);
+	assert_int_equal(ki_d_option(&s, "switchrate", "5ms", KI_D_RUNNING), 0);
 	assert_int_equal(s.switchrate, 5000000);
-	assert_int_equal(ki_d_option(&s, "switchrate", "0.5hz", true), -EINVAL);
-	assert_int_equal(ki_d_option(&s, "quiet", "um, no", true), -EINVAL);
-	assert_int_equal(ki_d_option(&s, "stackframes", "200", false), -EINVAL);
-	assert_int_equal(ki_d_option(&s, "strsize", NULL, false), -EINVAL);
-	assert_int_equal(ki_d_option(&s, "oformat", "json", false), 0);
+	assert_int_equal(ki_d_option(&s, "switchrate", "0.5hz", KI_D_RUNNING), -EINVAL);
+	assert_int_equal(ki_d_option(&s, "quiet", "um, no", KI_D_RUNNING), -EINVAL);
+	assert_int_equal(ki_d_option(&s, "stackframes", "200", KI_D_AT_START), -EINVAL);
+	assert_int_equal(ki_d_option(&s, "strsize", NULL, KI_D_AT_START), -EINVAL);
+	assert_int_equal(ki_d_option(&s, "oformat", "json", KI_D_AT_START), 0);
 	assert_int_equal(s.json, 1);
-	assert_int_equal(ki_d_option(&s, "Nixon", "1", true), -ENOENT);
+	assert_int_equal(ki_d_option(&s, "Nixon", "1", KI_D_RUNNING), -ENOENT);
 }
 
 static char *shown(void (*show)(FILE *f))
