@@ -375,6 +375,12 @@ static bool leads_to_bytes(struct ki_d_type t)
 		(t.base == KI_D_INT && ki_d_size(ki_d_int((enum ki_type)t.num)) == 1));
 }
 
+/* char (*)[N] */
+static bool leads_to_text(struct ki_d_types *types, struct ki_d_type t)
+{
+	return t.stars-- == 1 && ki_d_is_text(types, t);
+}
+
 int ki_d_check_cast(struct ki_d_checker *c, struct ki_d_node *n)
 {
 	char a[KI_D_TYPE_NAME], b[KI_D_TYPE_NAME];
@@ -384,7 +390,8 @@ int ki_d_check_cast(struct ki_d_checker *c, struct ki_d_node *n)
 		ret = ki_d_to_text(c, n->kid[0]);
 	if (!ret && ki_d_is_scalar(n->about))
 		ret = ki_d_decay(c, n->kid[0]);
-	if (!ret && ki_d_is_string(n->about) && leads_to_bytes(n->kid[0]->type))
+	if (!ret && ki_d_is_string(n->about) &&
+	    (leads_to_bytes(n->kid[0]->type) || leads_to_text(&c->d->types, n->kid[0]->type)))
 		ret = ki_d_pointer_to_text(c, n->kid[0]);
 	if (ret)
 		return ret;
