@@ -154,6 +154,9 @@ void ki_dlang_free(struct ki_dlang *d)
 	free(d->name);
 	ki_d_processes_free(d);
 	ki_vec_free(&d->marks);
+	for (size_t i = 0; i < d->abouts.n; i++)
+		free(d->abouts.v[i].name);
+	ki_vec_free(&d->abouts);
 	ki_vec_free(&d->patterns);
 	ki_vec_free(&d->clauses);
 	ki_vec_free(&d->actions);

@@ -253,6 +253,12 @@ struct ki_d_mark {
 	unsigned int line;
 };
 
+/* The name that a #pragma there is about. */
+struct ki_d_about {
+	char *name;
+	uint32_t at;
+};
+
 struct ki_dlang {
 	char *text; /* the source, without pragmas */
 	struct ki_dlang_options o;
@@ -262,6 +268,7 @@ struct ki_dlang {
 	struct ki_d_types types;
 	struct ki_dlang_where where;
 	ki_vec(struct ki_d_mark) marks;
+	ki_vec(struct ki_d_about) abouts;
 	ki_vec(struct ki_d_pattern) patterns;
 	ki_vec(struct ki_d_clause) clauses;
 	ki_vec(struct ki_d_var *) vars;

@@ -128,6 +128,12 @@ static int variable(struct ki_d_parser *p, enum ki_d_scope scope, struct ki_d_ty
 		ret = fail(p, dr.at, "D_DECL_SCOPE", "a variable of D is in no module%s", "");
 	if (!ret && !dr.name)
 		ret = ki_lex_expected(&p->lex, "a variable's name");
+	if (!ret && scope == KI_D_GLOBAL_SCOPE && ki_lex_is(&p->lex, "(")) {
+		ret = ki_d_skip_parameters(p); /* of a function of C, which D cannot call */
+		free(dr.name);
+		free(v);
+		return ret;
+	}
 	if (!ret) {
 		v->name = dr.name;
 		v->scope = (uint8_t)scope;

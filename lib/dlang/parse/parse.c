@@ -185,12 +185,25 @@ static int statements(struct ki_d_parser *p, struct ki_d_node ***end)
 	return ret ? ret : ki_lex_next(&p->lex);
 }
 
+/* Does a program end here: the text, or one of several? */
+static bool is_end(const struct ki_d_parser *p, uint32_t last)
+{
+	for (size_t i = 0; i < p->d->marks.n; i++)
+		if (p->d->marks.v[i].at > last && p->d->marks.v[i].at <= p->lex.now.at)
+			return true;
+	return p->lex.now.kind == KI_TOKEN_END || ki_lex_is(&p->lex, ";");
+}
+
 static int body(struct ki_d_parser *p, struct ki_d_clause *c)
 {
 	struct ki_d_node **end = &c->body;
 
 	c->no_body = !ki_lex_is(&p->lex, "{");
-	return c->no_body ? 0 : statements(p, &end);
+	if (!c->no_body)
+		return statements(p, &end);
+	if (c->predicate || is_end(p, p->d->patterns.v[c->first + c->n - 1].at))
+		return 0;
+	return ki_lex_expected(&p->lex, "a predicate or a body");
 }
 
 static int clause(struct ki_d_parser *p)
@@ -220,6 +233,31 @@ int ki_d_lex(struct ki_d_parser *p, const char *text, struct ki_err *err)
 	return ki_lex_start(&p->lex, &rules, text, err);
 }
 
+/* May a declaration begin here? int*x is one, unless option pspec says that it is a probe. */
+static bool may_declare(const struct ki_d_parser *p)
+{
+	const char next = *p->lex.next;
+
+	return p->lex.now.kind == KI_TOKEN_NAME && next != ':' &&
+	       !(p->d->set.pspec && next && strchr("*?[]!.-", next));
+}
+
+/* #pragma D attributes and binding are about names that are declared. */
+static int about_nothing(struct ki_dlang *d, struct ki_err *err)
+{
+	for (size_t i = 0; i < d->abouts.n; i++) {
+		const char *name = d->abouts.v[i].name;
+		bool known = ki_d_is_taken(d, name, NULL);
+
+		for (size_t k = 0; !known && k < d->vars.n; k++)
+			known = !strcmp(d->vars.v[k]->name, name);
+		if (!known)
+			return ki_d_fail(d, err, d->abouts.v[i].at, "D_PRAGMA_UNUSED",
+					 "nothing of the name %.40s is declared", name);
+	}
+	return 0;
+}
+
 int ki_d_parse(struct ki_dlang *d, struct ki_err *err)
 {
 	struct ki_d_parser p = {.d = d};
@@ -228,7 +266,7 @@ int ki_d_parse(struct ki_dlang *d, struct ki_err *err)
 	while (!ret && p.lex.now.kind != KI_TOKEN_END) {
 		bool is_declaration = false;
 
-		if (p.lex.now.kind == KI_TOKEN_NAME && *p.lex.next != ':')
+		if (may_declare(&p))
 			ret = ki_d_parse_declaration(&p, &is_declaration);
 		if (!ret && !is_declaration)
 			ret = clause(&p);
@@ -240,6 +278,8 @@ int ki_d_parse(struct ki_dlang *d, struct ki_err *err)
 			return ki_d_fail(d, err, 0, "D_MACRO_UNUSED",
 					 "argument $%u is not used: option argref allows that",
 					 i + 1);
+	if (!ret)
+		ret = about_nothing(d, err);
 	if (ret)
 		ki_d_where(d, p.lex.now.at, p.lex.wrong);
 	return ret;

@@ -66,6 +66,8 @@ struct ki_d_declarator {
 };
 /* [N] ...: of an array. */
 int ki_d_parse_dimensions(struct ki_d_parser *p, struct ki_d_type *type);
+/* ( ... ) of a function: what it takes is not looked at. */
+int ki_d_skip_parameters(struct ki_d_parser *p);
 int ki_d_parse_declarator(struct ki_d_parser *p, struct ki_d_declarator *d);
 
 /* parse.c: what if, else and for stand before. */

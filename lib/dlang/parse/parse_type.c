@@ -195,8 +195,7 @@ static int stars(struct ki_d_parser *p, struct ki_d_type *type)
 	return ret;
 }
 
-/* ( ... ) of a function: what it takes is not looked at. */
-static int skip_parameters(struct ki_d_parser *p)
+int ki_d_skip_parameters(struct ki_d_parser *p)
 {
 	unsigned int depth = 0;
 	int ret = 0;
@@ -248,7 +247,7 @@ static int inner(struct ki_d_parser *p, struct ki_d_declarator *d)
 	if (!ret)
 		ret = ki_lex_take(&p->lex, ")");
 	if (!ret && ki_lex_is(&p->lex, "(")) {
-		ret = skip_parameters(p);
+		ret = ki_d_skip_parameters(p);
 		d->type = (struct ki_d_type){.base = KI_D_FUNCTION};
 	} else if (!ret) {
 		ret = ki_d_parse_dimensions(p, &d->type);

@@ -147,6 +147,20 @@ static bool is_version(const char *text)
 	return sscanf(text, "\"%*u.%*u.%*u\"%n", &end) == 0 && end && !text[end];
 }
 
+/* What a pragma is about is declared behind it, or before. All providers are known. */
+static int note_about(struct ki_dlang *d, const char *name, uint32_t at, struct ki_err *err)
+{
+	struct ki_d_about about = {.at = at};
+
+	if (!strcmp(name, "provider") || !strcmp(name, "translator"))
+		return 0;
+	about.name = strdup(name);
+	if (about.name && !ki_vec_push(&d->abouts, about))
+		return 0;
+	free(about.name);
+	return ki_d_no_memory(err);
+}
+
 /* How stable a name is, since which version it is there, what a program needs. */
 static int for_others(struct ki_dlang *d, const char *word, char **next, uint32_t at,
 		      struct ki_err *err)
@@ -163,7 +177,12 @@ static int for_others(struct ki_dlang *d, const char *word, char **next, uint32_
 					  : !is_any(about, classes))
 		return ki_d_fail(d, err, at, "D_PRAGMA_INVAL", "#pragma D %s: what is %.32s?", word,
 				 about);
-	return 0;
+	if (!strcmp(word, "depends_on"))
+		return strcmp(about, "library") != 0
+			       ? 0
+			       : ki_d_fail(d, err, at, "D_PRAGMA_DEPEND",
+					   "%.32s: a program depends on no library", name);
+	return note_about(d, name, at, err);
 }
 
 static int pragma_d(struct ki_dlang *d, char **next, uint32_t at, struct ki_err *err)
@@ -174,6 +193,8 @@ static int pragma_d(struct ki_dlang *d, char **next, uint32_t at, struct ki_err 
 
 	if (word && is_any(word, others))
 		return for_others(d, word, next, at, err);
+	if (word && !strcmp(word, "error"))
+		return ki_d_fail(d, err, at, "D_PRAGERR", "#error: %s", *next);
 	if (!word || strcmp(word, "option") != 0)
 		return ki_d_fail(d, err, at, "D_PRAGMA_INVAL",
 				 "#pragma D %.32s is not known: option NAME is", word ? word : "");
