@@ -61,6 +61,8 @@ static int constant(struct ki_d_checker *c, struct ki_d_node *n)
 		n->value = (uint64_t)value;
 		return 0;
 	}
+	if (n->kind == KI_D_NAME && !strcmp(n->text, "args"))
+		return FAIL(c, n, "D_IDENT_BADREF", "args is an array: args[0]");
 	if (n->kind == KI_D_NAME && ki_d_function_find(n->text))
 		return FAIL(c, n, "D_IDENT_BADREF", "%.40s is a function: %.40s(...)", n->text,
 			    n->text);
@@ -341,8 +343,9 @@ static int check_condition(struct ki_d_checker *c, struct ki_d_node *n, const ch
 			   const char *what)
 {
 	int ret = ki_d_check_expr(c, n);
+	const bool is_array = !c->statement && ki_d_is_array(n->type);
 
-	if (!ret)
+	if (!ret && !is_array)
 		ret = ki_d_decay(c, n);
 	if (!ret && !ki_d_is_scalar(n->type))
 		ret = FAIL(c, n, tag, "%s is a number: execname == \"name\"", what);

@@ -107,6 +107,8 @@ static int check_value(struct ki_d_checker *c, const struct ki_d_node *to,
 
 	if (goes_into(to->type, value) || zero)
 		return 0;
+	if (ki_d_is_array(to->type))
+		return FAIL(c, to, "D_OP_ARRFUN", "an array is assigned to by its elements");
 	return FAIL(c, to, "D_OP_INCOMPAT", "a value of type %s is assigned to one of type %s",
 		    ki_d_type_name(value, a), ki_d_type_name(to->type, b));
 }
@@ -160,6 +162,22 @@ static int check_parts(struct ki_d_checker *c, const struct ki_d_node *n)
 	return 0;
 }
 
+/* By what is computed from constants, too. */
+static int check_division(struct ki_d_checker *c, const struct ki_d_node *n)
+{
+	const struct ki_d_node *by = n->kid[1];
+	struct ki_d_node *constant;
+
+	if ((n->op != KI_DIV && n->op != KI_MOD) || !ki_d_is_scalar(by->type))
+		return 0;
+	constant = ki_d_copy(c->d, by, NULL, NULL, UINT32_MAX);
+	if (!constant)
+		return ki_d_no_memory(c->err);
+	return ki_d_fold_checked(constant) && !constant->value
+		       ? FAIL(c, by, "D_DIV_ZERO", "division by zero")
+		       : 0;
+}
+
 /* += wants what = wants; *= a number; %= and the others an integer. */
 static const char *computing_tag(uint8_t op)
 {
@@ -185,6 +203,8 @@ int ki_d_check_assign(struct ki_d_checker *c, struct ki_d_node *n)
 		ret = check_target(c, to, new ? NULL : n->kid[1]);
 	if (!ret && computes && !ki_d_is_scalar(to->type))
 		ret = not_a_number(c, to, computing_tag(n->op));
+	if (!ret)
+		ret = check_division(c, n);
 	n->type = to->type;
 	return ret ? ret : check_parts(c, n);
 }
@@ -277,17 +297,9 @@ static int check_pointers(struct ki_d_checker *c, struct ki_d_node *n)
 	if (n->op == KI_SUB && !a.stars)
 		return FAIL(c, n, "D_OP_INCOMPAT", "a pointer is subtracted from a number");
 	if (p.stars == 1 && p.base == KI_D_VOID)
-		return FAIL(c, n, "D_OP_VFPTR", "a void * is no number: (uintptr_t) makes it one");
+		return FAIL(c, n, "D_OP_INCOMPAT",
+			    "a void * is no number: (uintptr_t) makes it one");
 	n->type = a.stars && b.stars ? ki_d_int(KI_I64) : p;
-	return 0;
-}
-
-static int check_division(struct ki_d_checker *c, struct ki_d_node *n)
-{
-	const struct ki_d_node *by = n->kid[1];
-
-	if ((n->op == KI_DIV || n->op == KI_MOD) && by->kind == KI_D_NUMBER && !by->value)
-		return FAIL(c, by, "D_DIV_ZERO", "division by zero");
 	return 0;
 }
 

@@ -264,19 +264,20 @@ int ki_d_check_address(struct ki_d_checker *c, struct ki_d_node *n)
 {
 	const bool is_member = n->kid[0]->kind == KI_D_MEMBER;
 	struct ki_d_node *of = n->kid[0];
-	int ret = ki_d_check_expr(c, of);
+	int ret = of->kind == KI_D_AGG ? FAIL(c, n, "D_ADDROF_VAR", "an aggregation has no address")
+				       : ki_d_check_expr(c, of);
 
 	if (ret)
 		return ret;
 	if (is_member && of->kind == KI_D_CAST && has_address(of->kid[0])) /* it was translated */
 		n->kid[0] = of = of->kid[0];
+	if (of->kind == KI_D_MEMBER && of->op)
+		return FAIL(c, n, "D_ADDROF_BITFIELD", "a bit-field has no address");
 	if (of->kind == KI_D_NAME || of->kind == KI_D_SELF || of->kind == KI_D_THIS ||
 	    of->kind == KI_D_INDEX || ki_d_in_variable(of))
 		return FAIL(c, n, "D_ADDROF_VAR", "a variable of D has no address");
 	if (!has_address(of))
 		return FAIL(c, n, "D_ADDROF_LVAL", "& wants what stands in memory");
-	if (of->kind == KI_D_MEMBER && of->op)
-		return FAIL(c, n, "D_ADDROF_BITFIELD", "a bit-field has no address");
 	n->type = of->type;
 	n->type.stars++;
 	n->type.scratch = ki_d_in_scratch(of);

@@ -26,10 +26,11 @@ static struct ki_d_var *find(const struct ki_dlang *d, enum ki_d_scope scope, co
 
 /* ---- keys ---- */
 
-static int check_key(const struct ki_d_parser *p, uint32_t at, struct ki_d_type t)
+static int check_key(const struct ki_d_parser *p, uint32_t at, struct ki_d_type t, bool alone)
 {
 	if (t.base == KI_D_VOID && !t.stars)
-		return fail(p, at, "D_DECL_PROTO_VOID", "a key cannot be void%s", "");
+		return fail(p, at, alone ? "D_DECL_PROTO_VOID" : "D_DECL_PROTO_TYPE",
+			    "a key cannot be void%s", "");
 	return ki_d_is_scalar(t) || ki_d_is_string(t) || t.base == KI_D_STACK
 		       ? 0
 		       : fail(p, at, "D_DECL_PROTO_TYPE",
@@ -57,7 +58,8 @@ static int keys(struct ki_d_parser *p, struct ki_d_var *v)
 		if (!ret && !is_type)
 			ret = ki_lex_expected(&p->lex, "a type");
 		if (!ret)
-			ret = check_key(p, at, v->keys[v->nkeys]);
+			ret = check_key(p, at, v->keys[v->nkeys],
+					!v->nkeys && ki_lex_is(&p->lex, "]"));
 		if (!ret && ++v->nkeys == KI_D_KEYS)
 			ret = ki_lex_error(&p->lex, p->lex.now.at, "more than %d keys",
 					   KI_D_KEYS - 1);
@@ -234,6 +236,14 @@ static bool names_follow(const struct ki_d_parser *p)
 	return *c && strchr(";,[", *c);
 }
 
+/* NAME; of a variable whose type is not said */
+static bool name_alone(const struct ki_d_parser *p)
+{
+	const char *c = p->lex.next;
+
+	return p->lex.now.kind == KI_TOKEN_NAME && strchr(";,[", c[strspn(c, " \t\n")]);
+}
+
 static bool is_word(const struct ki_d_parser *p)
 {
 	static const char *const words[] = {
@@ -290,6 +300,10 @@ int ki_d_parse_declaration(struct ki_d_parser *p, bool *is_one)
 		ret = ki_lex_next(&p->lex);
 	if (!ret)
 		ret = ki_d_parse_specifiers(p, &type, &is_type);
+	if (!ret && !is_type && scope != KI_D_GLOBAL_SCOPE && name_alone(p)) {
+		type = ki_d_int(KI_I32);
+		is_type = true;
+	}
 	if (ret || !is_type)
 		return ret ? ret
 			   : fail(p, p->lex.now.at, "D_DECL_IDENT", "a type is expected%s", "");

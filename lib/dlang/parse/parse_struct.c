@@ -173,27 +173,48 @@ static int struct_body(struct ki_d_parser *p, struct ki_d_def *d)
 	return ret ? ret : ki_lex_next(&p->lex);
 }
 
+/* Is it a constant of an enum of the program's? */
+static bool is_constant(const struct ki_d_parser *p)
+{
+	for (size_t i = 0; i < p->d->types.defs.n; i++) {
+		const struct ki_d_def *d = p->d->types.defs.v[i];
+
+		for (size_t k = 0; d->kind == KI_D_DEF_ENUM && !d->btf && k < d->members.n; k++)
+			if (ki_lex_is(&p->lex, d->members.v[k].name))
+				return true;
+	}
+	return false;
+}
+
+static int constant_name(struct ki_d_parser *p, struct ki_d_def *d)
+{
+	struct ki_d_member m = {0};
+
+	if (p->lex.now.kind != KI_TOKEN_NAME || ki_d_is_reserved(p))
+		return ki_lex_expected(&p->lex, "a constant's name");
+	m.name = strndup(p->lex.now.text, p->lex.now.len);
+	if (m.name && is_constant(p)) {
+		int ret = fail(p, "D_DECL_IDRED", "a second constant %s", m.name);
+
+		free(m.name);
+		return ret;
+	}
+	if (m.name && !ki_vec_push(&d->members, m))
+		return ki_lex_next(&p->lex);
+	free(m.name);
+	return ki_d_no_memory(p->lex.err);
+}
+
 static int enum_body(struct ki_d_parser *p, struct ki_d_def *d)
 {
 	int64_t value = 0;
 	int ret = ki_lex_next(&p->lex);
 
 	while (!ret && !ki_lex_is(&p->lex, "}")) {
-		struct ki_d_member m = {0};
-
-		if (p->lex.now.kind != KI_TOKEN_NAME)
-			return ki_lex_expected(&p->lex, "a constant's name");
-		for (size_t i = 0; i < d->members.n; i++)
-			if (ki_lex_is(&p->lex, d->members.v[i].name))
-				return fail(p, "D_UNKNOWN", "a second constant %s",
-					    d->members.v[i].name);
-		m.name = strndup(p->lex.now.text, p->lex.now.len);
-		if (!m.name || ki_vec_push(&d->members, m)) {
-			free(m.name);
-			return ki_d_no_memory(p->lex.err);
-		}
-		ret = ki_lex_next(&p->lex);
-		if (!ret && ki_lex_is(&p->lex, "=")) {
+		ret = constant_name(p, d);
+		if (ret)
+			return ret;
+		if (ki_lex_is(&p->lex, "=")) {
 			ret = ki_lex_next(&p->lex);
 			if (!ret)
 				ret = ki_d_parse_number(p, &value, "D_DECL_ENCONST");
@@ -268,6 +289,8 @@ int ki_d_parse_tagged(struct ki_d_parser *p, struct ki_d_type *out)
 	}
 	if (ret)
 		return ret;
+	if (ki_lex_is(&p->lex, "{") && *module)
+		return fail(p, "D_SYNTAX", "a type is declared without a module: %s", tag);
 	if (ki_lex_is(&p->lex, "{"))
 		return define(p, kind, tag, out);
 	if (!*tag)

@@ -93,10 +93,12 @@ static int number_of(const struct ki_d_parser *p, const struct words *w, struct 
 {
 	enum ki_type num = w->is_char ? KI_I8 : w->is_short ? KI_I16 : w->is_long ? KI_I64 : KI_I32;
 
+	if (w->is_long && w->is_short)
+		return fail(p, "D_UNKNOWN", "a number is not both long and short%s", "");
 	if (w->is_char && (w->is_long || w->is_short))
 		return fail(p, "D_DECL_CHARATTR", "a char is neither long nor short%s", "");
-	if ((w->is_signed && w->is_unsigned) || w->is_long > 2 || (w->is_long && w->is_short) ||
-	    w->is_char + w->is_int > 1 || w->is_short > 1 || w->is_signed > 1 || w->is_unsigned > 1)
+	if ((w->is_signed && w->is_unsigned) || w->is_long > 2 || w->is_char + w->is_int > 1 ||
+	    w->is_short > 1 || w->is_signed > 1 || w->is_unsigned > 1)
 		return fail(p, "D_DECL_COMBO", "these words make no type%s", "");
 	*out = ki_d_int(w->is_unsigned ? (enum ki_type)(num + (KI_U8 - KI_I8)) : num);
 	return 0;
@@ -160,6 +162,8 @@ static int qualifiers(struct ki_d_parser *p)
 int ki_d_parse_specifiers(struct ki_d_parser *p, struct ki_d_type *out, bool *is_type)
 {
 	static const char *const tags[] = {"struct", "union", "enum", NULL};
+	static const char *const types[] = {"struct", "union",	"enum",	 "void", "char",
+					    "int",    "double", "float", NULL};
 	int ret = qualifiers(p);
 
 	*is_type = false;
@@ -176,7 +180,12 @@ int ki_d_parse_specifiers(struct ki_d_parser *p, struct ki_d_type *out, bool *is
 		if (!ret && !*is_type)
 			ret = named(p, out, is_type);
 	}
-	return ret || !*is_type ? ret : qualifiers(p);
+	if (!ret && *is_type)
+		ret = qualifiers(p);
+	return !ret && *is_type && is_any(p, types)
+		       ? fail(p, "D_DECL_COMBO",
+			      "a second type stands behind one: ';' before it?%s", "")
+		       : ret;
 }
 
 /* ---- declarators ---- */

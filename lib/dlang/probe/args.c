@@ -54,6 +54,9 @@ static const struct row {
 	const char *provider, *name;
 	const char *args[MOST_ARGS];
 } rows[] = {
+	{"dtrace", "BEGIN", {NULL}},
+	{"dtrace", "END", {NULL}},
+	{"dtrace", "ERROR", {NULL}},
 	{"proc", "exec", {"copyinstr(*(uint64_t *)(arg0 + 112))"}}, /* pt_regs.di */
 	{"proc", "create", {PROC(0)}},
 	{"proc", "exec-failure", {"(int)-arg1"}},
@@ -239,16 +242,23 @@ int ki_d_check_args(struct ki_d_checker *c, struct ki_d_node *n)
 	struct ki_d_type type = {0};
 	int ret;
 
-	if (!index || index->next || index->kind != KI_D_NUMBER)
+	if (!index || index->next)
 		return ki_d_fail(c->d, c->err, n->at, "D_ARGS_TYPE",
 				 "args[] wants one number that is a constant");
-	ret = agree(c, n, &r);
+	ret = ki_d_check_expr(c, index);
+	if (!ret && !ki_d_is_scalar(index->type))
+		ret = ki_d_fail(c->d, c->err, index->at, "D_PROTO_ARG", "args[] wants a number");
+	if (!ret && !ki_d_fold_checked(index))
+		ret = ki_d_fail(c->d, c->err, n->at, "D_ARGS_TYPE",
+				"args[] wants one number that is a constant");
+	if (!ret)
+		ret = agree(c, n, &r);
 	if (!ret)
 		ret = make(c, &r, index->value, n->at, &body, &type);
 	if (ret || !body)
 		return ret ? ret
 			   : ki_d_fail(c->d, c->err, n->at, "D_ARGS_IDX",
-				       "the probe has no args[%u]", (unsigned int)index->value);
+				       "the probe has no args[%lld]", (long long)index->value);
 	c->d->texts_used |= ki_d_is_string(type);
 	n->kind = KI_D_CAST;
 	n->kid[0] = body;
