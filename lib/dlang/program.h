@@ -331,6 +331,8 @@ const char *ki_d_no_parts(struct ki_d_types *t, struct ki_d_type type);
  */
 bool ki_d_in_variable(const struct ki_d_node *n);
 const struct ki_d_node *ki_d_part_root(const struct ki_d_node *n);
+/* What is copied where its address is wanted: the variable, or the part if that is large. */
+const struct ki_d_node *ki_d_copied(struct ki_dlang *d, const struct ki_d_node *n);
 bool ki_d_part_moves(const struct ki_d_node *n);
 
 /* Bytes of a string, its 0 included. */

@@ -217,6 +217,23 @@ static int check_register(struct ki_d_checker *c, struct ki_d_node *n)
 	return 0;
 }
 
+/* uregs[R_RAX]: of the process. */
+static int check_user_register(struct ki_d_checker *c, struct ki_d_node *n, struct ki_d_inline *in)
+{
+	struct ki_d_node *index = n->kid[1];
+	int ret;
+
+	if (!index || index->next)
+		return ki_d_inline_use(c, n, in);
+	ret = ki_d_check_expr(c, index);
+	if (!ret && !ki_d_fold_checked(index))
+		ret = FAIL(c, index, "D_PROTO_ARG",
+			   "uregs[] wants the constant of a register: uregs[R_RAX]");
+	if (!ret && index->value > UREGS_LAST)
+		ret = FAIL(c, n, "D_UNKNOWN", "uregs[] has registers 0 to %d", UREGS_LAST);
+	return ret ? ret : ki_d_inline_use(c, n, in);
+}
+
 /* The variable of NAME[...]; new: it is assigned to, and may not be known. */
 int ki_d_check_index(struct ki_d_checker *c, struct ki_d_node *n, bool new)
 {
@@ -232,9 +249,8 @@ int ki_d_check_index(struct ki_d_checker *c, struct ki_d_node *n, bool new)
 	if (name->kind == KI_D_NAME && !strcmp(name->text, "args"))
 		return ki_d_check_args(c, n);
 	in = name->kind == KI_D_NAME ? ki_d_inline_find(c->d, name->text) : NULL;
-	if (in && in->known && !strcmp(in->name, "uregs") && n->kid[1] &&
-	    n->kid[1]->kind == KI_D_NUMBER && n->kid[1]->value > UREGS_LAST)
-		return FAIL(c, n, "D_UNKNOWN", "uregs[] has registers 0 to %d", UREGS_LAST);
+	if (in && in->known && !strcmp(in->name, "uregs"))
+		return check_user_register(c, n, in);
 	if (in && in->n)
 		return ki_d_inline_use(c, n, in);
 	if (name->kind == KI_D_NAME && !strcmp(name->text, "regs") && !new &&
@@ -361,6 +377,10 @@ static int check_statement(struct ki_d_checker *c, struct ki_d_node *n)
 	c->statement = n;
 	if (n->kind == KI_D_AGG)
 		return ki_d_check_agg(c, n);
+	if (n->kind == KI_D_XLATE) {
+		ret = ki_d_check_expr(c, n);
+		return ret ? ret : FAIL(c, n, "D_CG_DYN", "what is translated is not a statement");
+	}
 	if (n->kind != KI_D_IF)
 		return ki_d_check_expr(c, n);
 	ret = check_condition(c, n->kid[0], "D_OP_SCALAR", "the condition of if");
@@ -401,6 +421,8 @@ int ki_d_check(struct ki_dlang *d, struct ki_err *err)
 		ret = ki_d_check_translators(&c);
 	if (!ret)
 		ret = ki_d_check_inlines(&c);
+	if (!ret && !d->clauses.n && !d->set.empty)
+		ret = ki_d_fail(d, err, 0, "D_EMPTY", "the program has no clause");
 	if (!ret)
 		ret = ki_d_split_clauses(&c);
 	for (size_t i = 0; !ret && i < d->clauses.n; i++)

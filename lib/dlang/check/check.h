@@ -35,6 +35,8 @@ int ki_d_check_index(struct ki_d_checker *c, struct ki_d_node *n, bool new);
 int ki_d_check_unary(struct ki_d_checker *c, struct ki_d_node *n);
 int ki_d_check_binary(struct ki_d_checker *c, struct ki_d_node *n);
 int ki_d_check_assign(struct ki_d_checker *c, struct ki_d_node *n);
+/* What an inline of that type is. */
+int ki_d_check_defined(struct ki_d_checker *c, const struct ki_d_node *n, struct ki_d_type type);
 int ki_d_check_step(struct ki_d_checker *c, struct ki_d_node *n);
 int ki_d_check_cond(struct ki_d_checker *c, struct ki_d_node *n);
 int ki_d_check_cast(struct ki_d_checker *c, struct ki_d_node *n);

@@ -87,6 +87,14 @@ static int target_var(struct ki_d_checker *c, struct ki_d_node *n, struct ki_d_v
 	return *out ? 0 : ki_d_var_new(c, n, out);
 }
 
+/* 0, or a pointer that is 0: no string. */
+static bool is_nothing(const struct ki_d_node *n)
+{
+	while (n->kind == KI_D_CAST && n->type.stars)
+		n = n->kid[0];
+	return n->kind == KI_D_NUMBER && !n->value;
+}
+
 static bool goes_into(struct ki_d_type to, struct ki_d_type from)
 {
 	if (ki_d_is_scalar(to))
@@ -101,8 +109,9 @@ static int check_value(struct ki_d_checker *c, const struct ki_d_node *to,
 		       const struct ki_d_node *from)
 {
 	const struct ki_d_type value = from ? from->type : ki_d_int(KI_I64);
-	const bool zero = from && from->kind == KI_D_NUMBER && !from->value &&
-			  (ki_d_is_string(to->type) || to->type.base == KI_D_STACK);
+	const bool zero = from && is_nothing(from) &&
+			  (ki_d_is_string(to->type) || ki_d_is_struct(to->type) ||
+			   to->type.base == KI_D_STACK);
 	char a[KI_D_TYPE_NAME], b[KI_D_TYPE_NAME];
 
 	if (goes_into(to->type, value) || zero)
@@ -111,6 +120,41 @@ static int check_value(struct ki_d_checker *c, const struct ki_d_node *to,
 		return FAIL(c, to, "D_OP_ARRFUN", "an array is assigned to by its elements");
 	return FAIL(c, to, "D_OP_INCOMPAT", "a value of type %s is assigned to one of type %s",
 		    ki_d_type_name(value, a), ki_d_type_name(to->type, b));
+}
+
+int ki_d_check_defined(struct ki_d_checker *c, const struct ki_d_node *n, struct ki_d_type type)
+{
+	char a[KI_D_TYPE_NAME], b[KI_D_TYPE_NAME];
+
+	if (ki_d_is_struct(type) ? ki_d_same_type(type, n->type)
+				 : goes_into(type, n->type) || is_nothing(n))
+		return 0;
+	return FAIL(c, n, "D_OP_INCOMPAT", "an inline of type %s is defined as one of type %s",
+		    ki_d_type_name(type, a), ki_d_type_name(n->type, b));
+}
+
+static const struct ki_d_node *without_casts(const struct ki_d_node *n)
+{
+	while (n && n->kind == KI_D_CAST)
+		n = n->kid[0];
+	return n;
+}
+
+static bool is_kernel_address(const struct ki_d_node *n)
+{
+	n = without_casts(n);
+	return n && n->kind == KI_D_ADDRESS && !n->type.scratch;
+}
+
+/* A pointer that is a number of the program: whether it leads anywhere is seen when code runs. */
+static bool is_made_up(const struct ki_d_node *n)
+{
+	if (!n || n->kind != KI_D_CAST)
+		return false;
+	n = without_casts(n);
+	if (n->kind == KI_D_UNARY)
+		n = n->kid[0];
+	return n->kind == KI_D_NUMBER && n->value;
 }
 
 /* What is assigned to: a variable that may be new, whose type then is that of the value. */
@@ -128,7 +172,12 @@ static int check_target(struct ki_d_checker *c, struct ki_d_node *n, const struc
 		return FAIL(c, n, "D_IDENT_BADREF", "%s is an array: %s[...]", n->text, n->text);
 	if (has_no_type(v->type))
 		v->type = value;
-	v->type.scratch |= value.scratch && v->type.stars;
+	if (v->type.scratch && is_kernel_address(from))
+		return FAIL(c, n, "D_ALLOCA_INCOMPAT",
+			    "%.40s leads into scratch memory: the kernel's address needs another "
+			    "variable",
+			    v->name);
+	v->type.scratch |= v->type.stars && (value.scratch || is_made_up(from));
 	if (value.xlator && ki_d_same_type(v->type, value))
 		v->type.xlator = value.xlator;
 	n->sym.var = v;
@@ -255,14 +304,6 @@ static struct ki_d_type usual(struct ki_d_type a, struct ki_d_type b)
 	return ki_d_int(is_unsigned ? KI_U64 : KI_I64);
 }
 
-/* 0, or a pointer that is 0: no string. */
-static bool is_nothing(const struct ki_d_node *n)
-{
-	while (n->kind == KI_D_CAST && n->type.stars)
-		n = n->kid[0];
-	return n->kind == KI_D_NUMBER && !n->value;
-}
-
 /* Of what an operator wants that takes no strings. */
 static const char *number_tag(uint8_t op)
 {
@@ -327,6 +368,8 @@ int ki_d_check_binary(struct ki_d_checker *c, struct ki_d_node *n)
 		n->type = usual(a, ki_d_int(KI_I32));
 	else
 		n->type = usual(a, b);
+	if (n->op == KI_ADD || n->op == KI_SUB)
+		n->type.scratch = a.scratch || b.scratch;
 	return check_division(c, n);
 }
 
@@ -396,8 +439,11 @@ static bool leads_to_text(struct ki_d_types *types, struct ki_d_type t)
 int ki_d_check_cast(struct ki_d_checker *c, struct ki_d_node *n)
 {
 	char a[KI_D_TYPE_NAME], b[KI_D_TYPE_NAME];
+	const bool translated = n->kid[0]->kind == KI_D_XLATE;
 	int ret = ki_d_check_expr(c, n->kid[0]);
 
+	if (!ret && translated && !ki_d_same_type(n->about, n->kid[0]->type))
+		return FAIL(c, n, "D_CAST_INVAL", "what is translated has no other type");
 	if (!ret && ki_d_is_string(n->about))
 		ret = ki_d_to_text(c, n->kid[0]);
 	if (!ret && ki_d_is_scalar(n->about))
@@ -408,7 +454,7 @@ int ki_d_check_cast(struct ki_d_checker *c, struct ki_d_node *n)
 	if (ret)
 		return ret;
 	n->type = n->about;
-	n->type.scratch = n->type.stars && n->kid[0]->type.scratch;
+	n->type.scratch = ki_d_is_scalar(n->type) && n->kid[0]->type.scratch;
 	if (ki_d_same_type(n->type, n->kid[0]->type))
 		n->type.xlator = n->kid[0]->type.xlator;
 	if (ki_d_is_scalar(n->type) && ki_d_is_scalar(n->kid[0]->type))

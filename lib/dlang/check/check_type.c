@@ -144,30 +144,6 @@ int ki_d_check_member(struct ki_d_checker *c, struct ki_d_node *n)
 
 /* ---- pointers and arrays ---- */
 
-int ki_d_check_deref(struct ki_d_checker *c, struct ki_d_node *n)
-{
-	int ret = ki_d_check_expr(c, n->kid[0]);
-	struct ki_d_type t;
-
-	if (!ret)
-		ret = ki_d_decay(c, n->kid[0]);
-	if (ret)
-		return ret;
-	t = n->kid[0]->type;
-	if (!t.stars)
-		return n->op ? FAIL(c, n, "D_OP_PTR", "-> wants a pointer on its left")
-			     : FAIL(c, n, "D_DEREF_NONPTR", "* wants a pointer: *(uint64_t *)arg0");
-	t.stars--;
-	t.scratch = false;
-	n->type = t;
-	if (!t.stars && t.base == KI_D_FUNCTION)
-		return FAIL(c, n, "D_DEREF_FUNC",
-			    "what a function's address leads to has no value");
-	if (!t.stars && t.base == KI_D_VOID)
-		return FAIL(c, n, "D_DEREF_VOID", "what a void * leads to has no value");
-	return 0;
-}
-
 /* Of an array whose length is known; n: 0: it is not. */
 static int check_bounds(struct ki_d_checker *c, struct ki_d_node *index, uint64_t n)
 {
@@ -175,32 +151,6 @@ static int check_bounds(struct ki_d_checker *c, struct ki_d_node *index, uint64_
 		return 0;
 	return FAIL(c, index, "D_ARR_BOUNDS", "index %lld is outside of the array: 0 to %llu",
 		    (long long)index->value, (unsigned long long)n - 1);
-}
-
-static uint64_t length_of(struct ki_d_checker *c, struct ki_d_type t)
-{
-	const struct ki_d_def *def = ki_d_is_array(t) ? ki_d_def_of(&c->d->types, t) : NULL;
-
-	return def ? def->n : 0;
-}
-
-/* ARRAY[n] in a variable. */
-static int check_part_element(struct ki_d_checker *c, struct ki_d_node *n)
-{
-	struct ki_d_node *index = n->kid[1];
-	int ret = index->next ? FAIL(c, n, "D_ARR_BADREF", "one index is expected in []")
-			      : ki_d_check_expr(c, index);
-
-	if (!ret && (!ki_d_is_scalar(index->type) || index->type.stars))
-		ret = FAIL(c, index, "D_ARR_BADREF", "the index of an array is a number");
-	if (!ret)
-		ret = check_bounds(c, index, length_of(c, n->kid[0]->type));
-	if (ret)
-		return ret;
-	n->kind = KI_D_ELEMENT;
-	n->type = ki_d_pointed(&c->d->types, n->kid[0]->type);
-	n->type.scratch = n->type.stars;
-	return ki_d_check_part(c, n);
 }
 
 /* STRING[n] */
@@ -219,6 +169,69 @@ static int check_byte(struct ki_d_checker *c, struct ki_d_node *n)
 	n->type = ki_d_int(KI_I8);
 	c->d->texts_used = true;
 	return ret;
+}
+
+/* *STRING is STRING[0] */
+static int check_first_byte(struct ki_d_checker *c, struct ki_d_node *n)
+{
+	n->kid[1] = ki_d_node_new(&c->d->pool, KI_D_NUMBER, n->at, 0);
+	if (!n->kid[1])
+		return ki_d_no_memory(c->err);
+	n->kid[1]->type = ki_d_int(KI_I32);
+	return check_byte(c, n);
+}
+
+int ki_d_check_deref(struct ki_d_checker *c, struct ki_d_node *n)
+{
+	int ret = ki_d_check_expr(c, n->kid[0]);
+	struct ki_d_type t;
+
+	if (!ret)
+		ret = ki_d_decay(c, n->kid[0]);
+	if (ret)
+		return ret;
+	t = n->kid[0]->type;
+	if (ki_d_is_string(t) && !n->op)
+		return check_first_byte(c, n);
+	if (!t.stars)
+		return n->op ? FAIL(c, n, "D_OP_PTR", "-> wants a pointer on its left")
+			     : FAIL(c, n, "D_DEREF_NONPTR", "* wants a pointer: *(uint64_t *)arg0");
+	t.stars--;
+	t.scratch = false;
+	n->type = t;
+	if (!t.stars && t.base == KI_D_FUNCTION)
+		return FAIL(c, n, "D_DEREF_FUNC",
+			    "what a function's address leads to has no value");
+	if (!t.stars && t.base == KI_D_VOID)
+		return FAIL(c, n, "D_DEREF_VOID", "what a void * leads to has no value");
+	return 0;
+}
+
+static uint64_t length_of(struct ki_d_checker *c, struct ki_d_type t)
+{
+	const struct ki_d_def *def = ki_d_is_array(t) ? ki_d_def_of(&c->d->types, t) : NULL;
+
+	return def ? def->n : 0;
+}
+
+/* ARRAY[n] in a variable. */
+static int check_part_element(struct ki_d_checker *c, struct ki_d_node *n)
+{
+	struct ki_d_node *index = n->kid[1];
+	int ret = index->next ? FAIL(c, n, "D_ARR_BADREF", "one index is expected in []")
+			      : ki_d_check_expr(c, index);
+
+	if (!ret && (!ki_d_is_scalar(index->type) || index->type.stars))
+		ret = FAIL(c, index, "D_ARR_BADREF", "the index of an array is a number");
+	if (!ret) /* the address behind the last one is one, too */
+		ret = check_bounds(c, index, length_of(c, n->kid[0]->type) + n->op);
+	if (ret)
+		return ret;
+	n->op = 0;
+	n->kind = KI_D_ELEMENT;
+	n->type = ki_d_pointed(&c->d->types, n->kid[0]->type);
+	n->type.scratch = n->type.stars;
+	return ki_d_check_part(c, n);
 }
 
 /* POINTER[n] or ARRAY[n] becomes *(POINTER + n). */
@@ -260,21 +273,40 @@ static bool has_address(const struct ki_d_node *n)
 	return n->kind == KI_D_MEMBER || n->kind == KI_D_DEREF || n->kind == KI_D_SYMBOL;
 }
 
+/* A variable's part: the address is that of a copy. Or all of it, that an inline stands for. */
+static int check_copied(struct ki_d_checker *c, struct ki_d_node *n)
+{
+	const struct ki_d_node *of = n->kid[0], *root = ki_d_part_root(of);
+	int ret;
+
+	if ((root == of && !n->value) || ki_d_is_string(of->type))
+		return FAIL(c, n, "D_ADDROF_VAR", "a variable of D has no address");
+	ret = ki_d_check_copy(c, ki_d_copied(c->d, of));
+	n->type = of->type;
+	n->type.stars++;
+	n->type.scratch = !n->value;
+	return ret;
+}
+
 int ki_d_check_address(struct ki_d_checker *c, struct ki_d_node *n)
 {
 	const bool is_member = n->kid[0]->kind == KI_D_MEMBER;
 	struct ki_d_node *of = n->kid[0];
-	int ret = of->kind == KI_D_AGG ? FAIL(c, n, "D_ADDROF_VAR", "an aggregation has no address")
-				       : ki_d_check_expr(c, of);
+	int ret;
 
+	of->op = of->kind == KI_D_INDEX ? 1 : of->op;
+	ret = of->kind == KI_D_AGG ? FAIL(c, n, "D_ADDROF_VAR", "an aggregation has no address")
+				   : ki_d_check_expr(c, of);
 	if (ret)
 		return ret;
 	if (is_member && of->kind == KI_D_CAST && has_address(of->kid[0])) /* it was translated */
 		n->kid[0] = of = of->kid[0];
 	if (of->kind == KI_D_MEMBER && of->op)
 		return FAIL(c, n, "D_ADDROF_BITFIELD", "a bit-field has no address");
+	if (ki_d_in_variable(of))
+		return check_copied(c, n);
 	if (of->kind == KI_D_NAME || of->kind == KI_D_SELF || of->kind == KI_D_THIS ||
-	    of->kind == KI_D_INDEX || ki_d_in_variable(of))
+	    of->kind == KI_D_INDEX)
 		return FAIL(c, n, "D_ADDROF_VAR", "a variable of D has no address");
 	if (!has_address(of))
 		return FAIL(c, n, "D_ADDROF_LVAL", "& wants what stands in memory");

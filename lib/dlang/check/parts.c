@@ -37,6 +37,13 @@ const struct ki_d_node *ki_d_part_root(const struct ki_d_node *n)
 	return n;
 }
 
+const struct ki_d_node *ki_d_copied(struct ki_dlang *d, const struct ki_d_node *n)
+{
+	const struct ki_d_node *root = ki_d_part_root(n);
+
+	return ki_d_sizeof(&d->types, root->type) <= KI_D_COPIED ? root : n;
+}
+
 bool ki_d_part_moves(const struct ki_d_node *n)
 {
 	for (; n->kind == KI_D_MEMBER || n->kind == KI_D_ELEMENT; n = n->kid[0])

@@ -97,6 +97,8 @@ struct ki_node *ki_d_gen_put(struct ki_d_gen *g, struct ki_node *at, struct ki_n
  */
 struct ki_node *ki_d_gen_part(struct ki_d_gen *g, const struct ki_d_node *n);
 struct ki_node *ki_d_gen_part_copy(struct ki_d_gen *g, const struct ki_d_node *n);
+/* Where a part of such a copy stands. */
+struct ki_node *ki_d_gen_part_address(struct ki_d_gen *g, const struct ki_d_node *n);
 struct ki_node *ki_d_gen_set_part(struct ki_d_gen *g, const struct ki_d_node *n,
 				  struct ki_node *value);
 struct ki_node *ki_d_gen_set_struct(struct ki_d_gen *g, const struct ki_d_node *to,

@@ -395,7 +395,8 @@ struct ki_node *ki_d_gen_expr(struct ki_d_gen *g, const struct ki_d_node *n)
 	case KI_D_CAST:
 		return converted(g, n);
 	case KI_D_ADDRESS:
-		return ki_d_gen_address(g, n->kid[0]);
+		return ki_d_in_variable(n->kid[0]) ? ki_d_gen_part_address(g, n->kid[0])
+						   : ki_d_gen_address(g, n->kid[0]);
 	case KI_D_COMMA:
 		return comma(g, n);
 	case KI_D_LET:

@@ -249,7 +249,7 @@ struct ki_node *ki_d_gen_set_struct(struct ki_d_gen *g, const struct ki_d_node *
 	static const uint8_t types[] = {[1] = KI_U8, [2] = KI_U16, [4] = KI_U32, [8] = KI_U64};
 	const uint64_t size = ki_d_sizeof(&g->d->types, to->type);
 	const struct part p = part_of(g, to, false);
-	const bool inside = ki_d_in_variable(from);
+	const bool inside = ki_d_in_variable(from), clears = !ki_d_is_struct(from->type);
 	struct part q = p;
 	uint64_t most = step_of(g, &p);
 	struct ki_node *list = NULL;
@@ -259,9 +259,9 @@ struct ki_node *ki_d_gen_set_struct(struct ki_d_gen *g, const struct ki_d_node *
 		q = part_of(g, from, true);
 		most = step_of(g, &q) < most ? step_of(g, &q) : most;
 	}
-	if (!inside)
+	if (!inside && !clears)
 		list = ki_stmt_append(g->s, list, ki_d_gen_set_value(g, ki_d_gen_address(g, from)));
-	else if (q.moves)
+	else if (inside && q.moves)
 		list = ki_stmt_append(g->s, list, ki_d_gen_set_offset(g, true, moved(g, &q)));
 	if (p.moves)
 		list = ki_stmt_append(g->s, list, ki_d_gen_set_offset(g, false, moved(g, &p)));
@@ -269,9 +269,10 @@ struct ki_node *ki_d_gen_set_struct(struct ki_d_gen *g, const struct ki_d_node *
 		struct ki_node *x;
 
 		n = chunk(at, size - at, most);
-		x = inside ? get_bits(g, &q, 8 * at, 8 * n)
-			   : ki_d_gen_load(g, (enum ki_type)types[n],
-					   op(g, KI_ADD, ki_d_gen_value_kept(g), number(g, at)));
+		x = clears   ? number(g, 0)
+		    : inside ? get_bits(g, &q, 8 * at, 8 * n)
+			     : ki_d_gen_load(g, (enum ki_type)types[n],
+					     op(g, KI_ADD, ki_d_gen_value_kept(g), number(g, at)));
 		list = ki_stmt_append(g->s, list,
 				      ki_d_gen_effect(g, set_bits(g, &p, 8 * at, 8 * n, x)));
 	}
@@ -298,6 +299,18 @@ struct ki_node *ki_d_gen_part_copy(struct ki_d_gen *g, const struct ki_d_node *n
 	value = ki_expr_behind(g->s, ki_d_gen_set_value(g, ki_d_gen_piece(g, size)), value);
 	return p.moves ? ki_expr_behind(g->s, ki_d_gen_set_offset(g, false, moved(g, &p)), value)
 		       : value;
+}
+
+struct ki_node *ki_d_gen_part_address(struct ki_d_gen *g, const struct ki_d_node *n)
+{
+	const struct ki_d_node *all = ki_d_copied(g->d, n);
+	const struct part p = part_of(g, n, false);
+	struct ki_node *bytes;
+
+	if (all == n)
+		return ki_d_gen_part_copy(g, n);
+	bytes = op(g, KI_SHR, moved(g, &p), number(g, 3));
+	return op(g, KI_ADD, bytes, ki_d_gen_part_copy(g, all));
 }
 
 /* ---- this-> ---- */

@@ -144,6 +144,11 @@ static int variable(struct ki_d_parser *p, enum ki_d_scope scope, struct ki_d_ty
 		if (ki_lex_is(&p->lex, "["))
 			ret = brackets(p, v, dr.at);
 	}
+	if (!ret && ki_lex_is(&p->lex, "(")) { /* a prototype: nothing can call it */
+		free(dr.name);
+		free(v);
+		return ki_d_skip_parameters(p);
+	}
 	if (!ret)
 		ret = check_new(p, v, dr.at);
 	if (!ret && !find(p->d, scope, v->name)) {

@@ -237,6 +237,7 @@ static int stand_in_memory(struct ki_d_checker *c, struct ki_d_node *n)
 	if (!at)
 		return -ENOMEM;
 	at->kid[0] = n->kid[0];
+	at->value = 1;
 	n->kid[0] = at;
 	n->kind = KI_D_DEREF;
 	return 0;
@@ -279,18 +280,29 @@ int ki_d_inline_use(struct ki_d_checker *c, struct ki_d_node *n, struct ki_d_inl
 	return (int)count;
 }
 
+/* Its body, where the definition stands. */
+static int check_definition(struct ki_d_checker *c, const struct ki_d_inline *in)
+{
+	struct ki_d_node *n = ki_d_copy(c->d, in->body, NULL, NULL, UINT32_MAX);
+	const struct ki_d_type type = in->type;
+	int ret = n ? ki_d_check_expr(c, n) : ki_d_no_memory(c->err);
+
+	if (!ret && ki_d_is_string(type))
+		ret = ki_d_to_text(c, n);
+	if (!ret && ki_d_is_scalar(type))
+		ret = ki_d_decay(c, n);
+	return ret ? ret : ki_d_check_defined(c, n, type);
+}
+
 int ki_d_check_inlines(struct ki_d_checker *c)
 {
 	int ret = 0;
 
 	for (size_t i = 0; !ret && i < c->d->inlines.n; i++) {
-		const struct ki_d_inline *in = &c->d->inlines.v[i];
-		struct ki_d_node *n;
+		const struct ki_d_inline in = c->d->inlines.v[i];
 
-		if (in->known || in->n)
-			continue;
-		n = ki_d_copy(c->d, in->body, NULL, NULL, UINT32_MAX);
-		ret = n ? ki_d_check_expr(c, n) : ki_d_no_memory(c->err);
+		if (!in.known && !in.n)
+			ret = check_definition(c, &in);
 	}
 	return ret;
 }

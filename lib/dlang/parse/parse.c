@@ -271,8 +271,6 @@ int ki_d_parse(struct ki_dlang *d, struct ki_err *err)
 		if (!ret && !is_declaration)
 			ret = clause(&p);
 	}
-	if (!ret && !d->clauses.n && !d->set.empty)
-		return ki_d_fail(d, err, 0, "D_EMPTY", "the program has no clause");
 	for (unsigned int i = 0; !ret && !d->set.argref && i < d->o.nargs && i < 64; i++)
 		if (!(d->args_used >> i & 1))
 			return ki_d_fail(d, err, 0, "D_MACRO_UNUSED",

@@ -64,6 +64,8 @@ struct ki_d_declarator {
 	uint32_t at;	       /* of the name */
 	bool keys;	       /* in: a [ behind the name is the caller's */
 };
+/* ( ... ) of a function: what it takes is not looked at. */
+int ki_d_skip_parameters(struct ki_d_parser *p);
 /* [N] ...: of an array. */
 int ki_d_parse_dimensions(struct ki_d_parser *p, struct ki_d_type *type);
 /* ( ... ) of a function: what it takes is not looked at. */

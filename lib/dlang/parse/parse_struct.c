@@ -132,6 +132,8 @@ static int members(struct ki_d_parser *p, struct ki_d_def *d, struct ki_d_type t
 		m.name = dr.name ? dr.name : strdup("");
 		if (!ret && !m.name)
 			ret = ki_d_no_memory(p->lex.err);
+		if (!ret && dr.name && ki_lex_is(&p->lex, "("))
+			ret = fail(p, "D_DECL_VOIDOBJ", "the member %s is a function", dr.name);
 		is_field = !ret && ki_lex_is(&p->lex, ":");
 		if (is_field)
 			ret = bit_field(p, &m);
@@ -295,6 +297,8 @@ int ki_d_parse_tagged(struct ki_d_parser *p, struct ki_d_type *out)
 		return define(p, kind, tag, out);
 	if (!*tag)
 		return ki_lex_expected(&p->lex, "a tag or '{'");
+	if (!strcmp(module, "D")) /* the program's own */
+		*module = 0;
 	if (!ki_d_tagged(&p->d->types, kind, *module ? module : NULL, tag, out))
 		return 0;
 	if (kind == KI_D_DEF_ENUM)

@@ -54,7 +54,9 @@ static int named(struct ki_d_parser *p, struct ki_d_type *out, bool *is_type)
 		ret = ki_lex_next(&p->lex);
 		if (!ret && p->lex.now.kind == KI_TOKEN_NAME)
 			ret = ki_d_parse_name(p, name);
-		*is_type = !ret && !ki_d_typedef_in(&p->d->types, module, name, out);
+		*is_type = !ret && !(strcmp(module, "D") != 0
+					     ? ki_d_typedef_in(&p->d->types, module, name, out)
+					     : ki_d_typedef(&p->d->types, name, out));
 	} else {
 		if (!ret)
 			ret = ki_d_known(p->d, name, p->lex.err);

@@ -268,7 +268,8 @@ static int become(struct ki_d_checker *c, struct ki_d_node *n, struct ki_d_node 
 		ret = ki_d_decay(c, body);
 	if (ret)
 		return ret;
-	if (ki_d_is_scalar(type) != ki_d_is_scalar(body->type))
+	if (ki_d_is_scalar(type) != ki_d_is_scalar(body->type) ||
+	    (type.stars && !body->type.stars && !(body->kind == KI_D_NUMBER && !body->value)))
 		return ki_d_fail(c->d, c->err, n->at, "D_XLATE_INCOMPAT",
 				 "%.60s: the translator's expression is of another type", n->text);
 	c->d->texts_used |= ki_d_is_string(body->type);
@@ -311,7 +312,7 @@ int ki_d_translate(struct ki_d_checker *c, struct ki_d_node *n, struct ki_d_node
 			return ret;
 	}
 	return found ? ret
-		     : ki_d_fail(c->d, c->err, n->at, "D_XLATE_MEMB",
+		     : ki_d_fail(c->d, c->err, n->at, "D_XLATE_NOCONV",
 				 "the translator says nothing of %.60s", n->text);
 }
 

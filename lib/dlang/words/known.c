@@ -39,7 +39,7 @@ static const struct ki_d_known_row rows[] = {
 	 " unsigned int pr_uid, pr_euid, pr_gid, pr_egid; uintptr_t pr_addr;"
 	 " unsigned long pr_size, pr_rssize; string pr_fname, pr_psargs; unsigned int pr_arglen,"
 	 " pr_ttydev; int pr_projid, pr_taskid, pr_poolid, pr_zoneid, pr_contract; char pr_dmodel;"
-	 " int pr_wstat; long pr_start; } psinfo_t;"
+	 " int pr_wstat; long pr_start; uintptr_t pr_envp; } psinfo_t;"
 	 "translator psinfo_t < struct task_struct *T > {"
 	 " pr_nlwp = T->signal->nr_threads; pr_pid = T->tgid; pr_ppid = T->real_parent->tgid;"
 	 " pr_pgid = T->signal->pids[PIDTYPE_PGID]->numbers[0].nr;"
@@ -51,12 +51,12 @@ static const struct ki_d_known_row rows[] = {
 	 " pr_ttydev = T->signal->tty ? T->signal->tty->driver->major << 20 |"
 	 " T->signal->tty->driver->minor_start + T->signal->tty->index : -1; pr_projid = 0;"
 	 " pr_taskid = 0; pr_poolid = 0; pr_zoneid = 0; pr_contract = 0; pr_dmodel = 2;"
-	 " pr_wstat = T->exit_code; pr_start = T->start_time; pr_fname = T->comm;"
+	 " pr_wstat = T->exit_code; pr_start = T->start_time; pr_envp = 0; pr_fname = T->comm;"
 	 " pr_psargs = T == curthread && T->mm ? substr(__execargs(), 0, 79) : T->comm; };"},
 	{"lwpsinfo_t",
 	 "typedef struct lwpsinfo { int pr_flag, pr_lwpid; uintptr_t pr_addr, pr_wchan; char pr_stype;"
 	 " int pr_state; char pr_sname; int pr_pri, pr_nice, pr_syscall, pr_onpro, pr_bindpro,"
-	 " pr_bindpset; string pr_name, pr_clname; } lwpsinfo_t;"
+	 " pr_bindpset, pr_cpu, pr_oldpri; string pr_name, pr_clname; } lwpsinfo_t;"
 	 "translator lwpsinfo_t < struct task_struct *T > {"
 	 " pr_flag = T->flags; pr_lwpid = T->pid; pr_addr = (uintptr_t)T;"
 	 " pr_wchan = 0; pr_stype = 0; pr_state = " STATE("T->__state") "; pr_state = " STATE("T->state") "; pr_sname = " LETTER(
