@@ -135,9 +135,7 @@ int ki_d_check_defined(struct ki_d_checker *c, const struct ki_d_node *n, struct
 
 static const struct ki_d_node *without_casts(const struct ki_d_node *n)
 {
-	while (n && n->kind == KI_D_CAST)
-		n = n->kid[0];
-	return n;
+	return n && n->kind == KI_D_CAST ? without_casts(n->kid[0]) : n;
 }
 
 static bool is_kernel_address(const struct ki_d_node *n)
@@ -173,10 +171,7 @@ static int check_target(struct ki_d_checker *c, struct ki_d_node *n, const struc
 	if (has_no_type(v->type))
 		v->type = value;
 	if (v->type.scratch && is_kernel_address(from))
-		return FAIL(c, n, "D_ALLOCA_INCOMPAT",
-			    "%.40s leads into scratch memory: the kernel's address needs another "
-			    "variable",
-			    v->name);
+		return FAIL(c, n, "D_ALLOCA_INCOMPAT", "%.40s is of alloca()", v->name);
 	v->type.scratch |= v->type.stars && (value.scratch || is_made_up(from));
 	if (value.xlator && ki_d_same_type(v->type, value))
 		v->type.xlator = value.xlator;
