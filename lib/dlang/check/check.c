@@ -117,28 +117,52 @@ static int check_var(struct ki_d_checker *c, struct ki_d_node *n)
 		       : 0;
 }
 
+/* One key, or those that a struct becomes: so many. */
+static int check_key(struct ki_d_checker *c, struct ki_d_node *k, struct ki_d_type *type)
+{
+	struct ki_d_node *was = ki_d_copy(c->d, k, NULL, NULL, UINT32_MAX);
+	int ret = was ? ki_d_check_expr(c, k) : ki_d_no_memory(c->err);
+
+	if (!ret)
+		ret = ki_d_to_text(c, k);
+	if (!ret)
+		ret = ki_d_decay(c, k);
+	if (ret)
+		return ret;
+	*type = k->type;
+	return ki_d_is_struct(k->type) ? ki_d_spread_key(c, k, was) : 1;
+}
+
 static int check_keys(struct ki_d_checker *c, struct ki_d_node *list, struct ki_d_type *types,
 		      unsigned int *n)
 {
 	int ret = ki_d_check_key_kinds(c, list);
+	struct ki_d_node *k = list;
 
 	*n = 0;
-	for (struct ki_d_node *k = list; !ret && k; k = k->next) {
-		if (*n == KI_D_KEYS)
-			return FAIL(c, k, "D_PROTO_LEN", "more than %d keys", KI_D_KEYS);
-		ret = ki_d_check_expr(c, k);
-		if (!ret)
-			ret = ki_d_to_text(c, k);
-		if (!ret)
-			ret = ki_d_decay(c, k);
-		types[(*n)++] = k->type;
+	while (!ret && k) {
+		struct ki_d_type type = {0};
+		int count = check_key(c, k, &type);
+
+		if (count < 0)
+			return count;
+		for (; count-- > 0; k = k->next) {
+			if (*n == KI_D_KEYS)
+				return FAIL(c, k, "D_PROTO_LEN", "more than %d keys", KI_D_KEYS);
+			types[*n] = ki_d_is_struct(type) ? ki_d_int(KI_U64) : k->type;
+			if (ki_d_is_struct(type)) /* of which struct it is */
+				types[*n].xlator = (uint16_t)type.def;
+			++*n;
+		}
 	}
 	return ret;
 }
 
 static bool same_kind(struct ki_d_type a, struct ki_d_type b)
 {
-	return ki_d_is_scalar(a) ? ki_d_is_scalar(b) : a.base == b.base && a.stars == b.stars;
+	if (!ki_d_is_scalar(a))
+		return a.base == b.base && a.stars == b.stars;
+	return ki_d_is_scalar(b) && (a.stars ? 0 : a.xlator) == (b.stars ? 0 : b.xlator);
 }
 
 /* A name that nobody knows. */

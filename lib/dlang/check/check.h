@@ -124,6 +124,10 @@ int ki_d_fold(struct ki_dlang *d, struct ki_d_node *n, struct ki_err *err);
 /* ... of one that has been checked; false: it is not constant. */
 bool ki_d_fold_checked(struct ki_d_node *n);
 
+/* check_keys.c: a key that is a struct becomes keys, of which there are so many; was: before it was
+ * checked. Or -errno. */
+int ki_d_spread_key(struct ki_d_checker *c, struct ki_d_node *k, struct ki_d_node *was);
+
 /* What has no value cannot be one of a list of keys: an aggregation, an action. */
 int ki_d_check_key_kinds(struct ki_d_checker *c, const struct ki_d_node *list);
 
