@@ -394,23 +394,35 @@ static int check_condition(struct ki_d_checker *c, struct ki_d_node *n, const ch
 
 static int check_statements(struct ki_d_checker *c, struct ki_d_node *list);
 
+/* What says more of an action that has no value has been said. */
+static int check_misplaced(struct ki_d_checker *c)
+{
+	const struct ki_d_node *n = c->misplaced;
+
+	if (!n)
+		return 0;
+	return FAIL(c, n, c->statement->kind == KI_D_CALL ? "D_CG_EXPR" : "D_OP_ACT",
+		    "%s() is a statement of its own", n->text);
+}
+
 static int check_statement(struct ki_d_checker *c, struct ki_d_node *n)
 {
 	int ret;
 
 	c->statement = n;
 	if (n->kind == KI_D_AGG)
-		return ki_d_check_agg(c, n);
-	if (n->kind == KI_D_XLATE) {
+		ret = ki_d_check_agg(c, n);
+	else if (n->kind == KI_D_IF)
+		ret = check_condition(c, n->kid[0], "D_OP_SCALAR", "the condition of if");
+	else
 		ret = ki_d_check_expr(c, n);
-		return ret ? ret : FAIL(c, n, "D_CG_DYN", "what is translated is not a statement");
-	}
-	if (n->kind != KI_D_IF)
-		return ki_d_check_expr(c, n);
-	ret = check_condition(c, n->kid[0], "D_OP_SCALAR", "the condition of if");
+	if (!ret && n->kind == KI_D_XLATE)
+		ret = FAIL(c, n, "D_CG_DYN", "what is translated is not a statement");
 	if (!ret)
-		ret = check_statements(c, n->kid[1]);
-	return ret ? ret : check_statements(c, n->kid[2]);
+		ret = check_misplaced(c);
+	for (int i = 1; !ret && n->kind == KI_D_IF && i < 3; i++)
+		ret = check_statements(c, n->kid[i]);
+	return ret;
 }
 
 static int check_statements(struct ki_d_checker *c, struct ki_d_node *list)

@@ -9,6 +9,7 @@ struct ki_d_checker {
 	struct ki_err *err;
 	struct ki_d_clause *clause;
 	const struct ki_d_node *statement;   /* that is being checked; NULL: the predicate */
+	const struct ki_d_node *misplaced;   /* the first action in it that is no statement */
 	const char *tag_aggarg, *tag_aggbad; /* of a function that has an aggregation */
 	unsigned int lets;		     /* around here */
 };
@@ -40,6 +41,8 @@ int ki_d_check_defined(struct ki_d_checker *c, const struct ki_d_node *n, struct
 int ki_d_check_step(struct ki_d_checker *c, struct ki_d_node *n);
 int ki_d_check_cond(struct ki_d_checker *c, struct ki_d_node *n);
 int ki_d_check_cast(struct ki_d_checker *c, struct ki_d_node *n);
+/* Is it a call of an action that has no value? */
+bool ki_d_is_act(const struct ki_d_node *n);
 
 /*
  * let.c: a value for the parameter `name` of `body`. held: what stands there instead, and let: what
@@ -64,6 +67,7 @@ int ki_d_check_text_call(struct ki_d_checker *c, struct ki_d_node *n);
 int ki_d_check_string(struct ki_d_checker *c, struct ki_d_node *n, const char *function);
 /* check_memory.c */
 int ki_d_check_tracemem(struct ki_d_checker *c, struct ki_d_node *n);
+int ki_d_check_traced(struct ki_d_checker *c, const struct ki_d_node *n); /* a struct */
 int ki_d_check_memory(struct ki_d_checker *c, struct ki_d_node *n);
 /* check_type.c: what leads into memory */
 int ki_d_check_member(struct ki_d_checker *c, struct ki_d_node *n);

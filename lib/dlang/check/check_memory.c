@@ -9,6 +9,24 @@
 
 #define FAIL(c, n, ...) ki_d_fail((c)->d, (c)->err, (n)->at, __VA_ARGS__)
 
+static uint32_t most_bytes(const struct ki_d_checker *c)
+{
+	return (KI_RECORD_WORDS - 3) * ki_d_bytes_piece(c->d);
+}
+
+int ki_d_check_traced(struct ki_d_checker *c, const struct ki_d_node *n)
+{
+	const uint64_t size = ki_d_sizeof(&c->d->types, n->type);
+
+	if (n->type.xlator || !size || size > most_bytes(c))
+		return FAIL(c, n, "D_UNKNOWN", "trace() of a struct %s: trace() its members",
+			    n->type.xlator ? "that is translated"
+			    : size	   ? "that is larger than a record"
+					   : "that has no size");
+	c->d->texts_used = true;
+	return ki_d_check_copy(c, n);
+}
+
 int ki_d_check_tracemem(struct ki_d_checker *c, struct ki_d_node *n)
 {
 	struct ki_d_node *at = n->kid[0], *size = at->next, *shown = size->next;
@@ -23,12 +41,14 @@ int ki_d_check_tracemem(struct ki_d_checker *c, struct ki_d_node *n)
 		return ret;
 	if (!ki_d_is_scalar(at->type))
 		return FAIL(c, at, "D_TRACEMEM_ADDR", "tracemem() wants an address");
+	if (!ki_d_is_scalar(size->type))
+		return FAIL(c, size, "D_PROTO_ARG", "tracemem()'s size is a number");
 	if (size->kind != KI_D_NUMBER || !size->value)
 		return FAIL(c, size, "D_TRACEMEM_SIZE",
 			    "tracemem()'s size is a constant that is not 0");
-	if (size->value > (KI_RECORD_WORDS - 3) * (uint64_t)ki_d_bytes_piece(c->d))
+	if (size->value > most_bytes(c))
 		return FAIL(c, size, "D_TRACEMEM_SIZE", "tracemem() of more than %u bytes",
-			    (KI_RECORD_WORDS - 3) * ki_d_bytes_piece(c->d));
+			    most_bytes(c));
 	if (shown && !ki_d_is_scalar(shown->type))
 		return FAIL(c, shown, "D_TRACEMEM_DYNSIZE", "a number of bytes is expected");
 	c->d->texts_used = true;

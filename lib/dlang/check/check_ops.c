@@ -19,6 +19,17 @@ static int check_operand(struct ki_d_checker *c, struct ki_d_node *n)
 	return ret ? ret : ki_d_decay(c, n);
 }
 
+bool ki_d_is_act(const struct ki_d_node *n)
+{
+	return n->kind == KI_D_CALL && ki_d_has_no_value(n->sym.function);
+}
+
+static int check_no_act(struct ki_d_checker *c, const struct ki_d_node *n)
+{
+	return ki_d_is_act(n) ? FAIL(c, n, "D_OP_ACT", "%s() is a statement of its own", n->text)
+			      : 0;
+}
+
 static int not_a_number(struct ki_d_checker *c, const struct ki_d_node *n, const char *tag)
 {
 	char name[KI_D_TYPE_NAME];
@@ -241,6 +252,8 @@ int ki_d_check_assign(struct ki_d_checker *c, struct ki_d_node *n)
 	if (to->kind == KI_D_AGG)
 		return FAIL(c, to, "D_OP_LVAL", "an aggregation is assigned to with = alone");
 	ret = check_operand(c, n->kid[1]);
+	if (!ret)
+		ret = check_no_act(c, n->kid[1]);
 	if (!ret && computes && !ki_d_is_scalar(n->kid[1]->type))
 		ret = not_a_number(c, n->kid[1], computing_tag(n->op));
 	if (!ret)
@@ -397,6 +410,8 @@ int ki_d_check_cond(struct ki_d_checker *c, struct ki_d_node *n)
 		ret = check_operand(c, n->kid[i]);
 	if (!ret && !ki_d_is_scalar(n->kid[0]->type))
 		ret = not_a_number(c, n->kid[0], "D_OP_SCALAR");
+	for (unsigned int i = 1; !ret && i < 3; i++)
+		ret = check_no_act(c, n->kid[i]);
 	return ret ? ret : check_arms(c, n);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
  * Which actions may follow which in a clause: what is recorded goes either to the output or into a
- * speculation, and a commit stands by itself.
+ * speculation, and behind a commit nothing is recorded.
  */
 #include "dlang/check/check.h"
 #include "dlang/words/names.h"
@@ -27,6 +27,7 @@ static unsigned int kind_of(const struct ki_d_node *n)
 		return 0;
 	case KI_D_F_RAISE:
 	case KI_D_F_NEVER:
+		return DESTROYS;
 	case KI_D_F_SYSTEM:
 	case KI_D_F_FREOPEN:
 	case KI_D_F_FTRUNCATE:
@@ -42,7 +43,6 @@ static const struct {
 	unsigned int now, before;
 	const char *tag, *why;
 } rules[] = {
-	{COMMITS, COMMITS, "D_COMM_COMM", "commit() may not follow commit()"},
 	{COMMITS, RECORDS, "D_COMM_DREC", "commit() may not follow what is recorded"},
 	{SPECULATES, SPECULATES, "D_SPEC_SPEC", "speculate() may not follow speculate()"},
 	{SPECULATES, COMMITS, "D_SPEC_COMM", "speculate() may not follow commit()"},
@@ -51,7 +51,6 @@ static const struct {
 	{DESTROYS, SPECULATES, "D_ACT_SPEC", "destructive actions may not follow speculate()"},
 	{EXITS, SPECULATES, "D_EXIT_SPEC", "exit() may not follow speculate()"},
 	{AGGREGATES, COMMITS, "D_AGG_COMM", "an aggregation may not follow commit()"},
-	{EXITS, COMMITS, "D_EXIT_COMM", "exit() may not follow commit()"},
 	{RECORDS, COMMITS, "D_DREC_COMM", "what is recorded may not follow commit()"},
 };
 

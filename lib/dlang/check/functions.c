@@ -77,10 +77,12 @@ static int check_format(struct ki_d_checker *c, const struct ki_d_node *n)
 	int ret;
 
 	if (fmt->kind != KI_D_TEXT)
-		return FAIL(c, fmt, "D_PRINTF_ARG_FMT", "%s begins with a format: %s(\"%%d\", pid)",
-			    n->text, n->text);
+		return FAIL(c, fmt, ki_d_is_string(fmt->type) ? "D_PRINTF_ARG_FMT" : "D_PROTO_ARG",
+			    "%s begins with a format: %s(\"%%d\", pid)", n->text, n->text);
 	if (!*p && n->sym.function->kind != KI_D_F_FREOPEN)
 		return FAIL(c, fmt, "D_PRINTF_FMT_EMPTY", "the format is empty");
+	if (!strcmp(p, ".") && n->sym.function->kind == KI_D_F_FREOPEN)
+		return FAIL(c, fmt, "D_FREOPEN_INVALID", "freopen() wants a file, not a folder");
 	while ((ret = ki_d_format_next(&p, &s, &why)) > 0) {
 		const unsigned int stars = s.width_arg + s.precision_arg;
 
@@ -232,17 +234,21 @@ static int check_about_agg(struct ki_d_checker *c, struct ki_d_node *n)
 						: "D_NORMALIZE_SCALAR");
 }
 
+static int check_value(struct ki_d_checker *c, struct ki_d_node *n)
+{
+	int ret = ki_d_check_expr(c, n);
+
+	if (!ret)
+		ret = ki_d_to_text(c, n);
+	return ret ? ret : ki_d_decay(c, n);
+}
+
 int ki_d_check_all(struct ki_d_checker *c, struct ki_d_node *list)
 {
 	int ret = 0;
 
-	for (struct ki_d_node *k = list; !ret && k; k = k->next) {
-		ret = ki_d_check_expr(c, k);
-		if (!ret)
-			ret = ki_d_to_text(c, k);
-		if (!ret)
-			ret = ki_d_decay(c, k);
-	}
+	for (struct ki_d_node *k = list; !ret && k; k = k->next)
+		ret = check_value(c, k);
 	return ret;
 }
 
@@ -252,31 +258,26 @@ static int check_trace(struct ki_d_checker *c, struct ki_d_node *n)
 	int ret;
 
 	if (of->kind == KI_D_AGG)
-		return FAIL(c, of, "D_TRACE_AGG", "an aggregation has no value: printa(@%.40s)",
+		return FAIL(c, of, "D_TRACE_DYN", "an aggregation has no value: printa(@%.40s)",
 			    of->text);
 	ret = ki_d_check_all(c, of);
 	if (!ret && of->type.base == KI_D_VOID && !of->type.stars)
 		ret = FAIL(c, of, "D_TRACE_VOID", "trace() wants a value");
-	if (!ret && ki_d_is_struct(of->type))
-		ret = FAIL(c, of, "D_UNKNOWN", "trace() of a struct is not supported: print() is");
-	return ret;
+	return ret || !ki_d_is_struct(of->type) ? ret : ki_d_check_traced(c, of);
 }
 
 static int check_stack(struct ki_d_checker *c, struct ki_d_node *n)
 {
 	const bool user = n->sym.function->kind == KI_D_F_USTACK;
 	const char *tag = user ? "D_USTACK_FRAMES" : "D_STACK_SIZE";
-	struct ki_d_node *k = n->kid[0];
-	int ret = k ? ki_d_check_expr(c, k) : 0;
+	struct ki_d_node *k = n->kid[0], *bytes = k ? k->next : NULL;
+	int ret = ki_d_check_numbers(c, k, "D_PROTO_ARG");
 
-	if (!ret && k &&
-	    (!ki_d_is_scalar(k->type) || !ki_d_fold_checked(k) || k->value < 1 || k->value > 127))
+	if (!ret && k && (!ki_d_fold_checked(k) || k->value < 1 || k->value > 127))
 		ret = FAIL(c, k, tag, "a number of frames from 1 to 127 is expected");
-	if (!ret && k && k->next)
-		ret = ki_d_check_expr(c, k->next);
-	if (!ret && k && k->next && (!ki_d_is_scalar(k->next->type) || !ki_d_fold_checked(k->next)))
-		ret = FAIL(c, k->next, "D_USTACK_STRSIZE",
-			   "a constant number of bytes is expected");
+	if (!ret && bytes && (!ki_d_fold_checked(bytes) || (int64_t)bytes->value < 0))
+		ret = FAIL(c, bytes, "D_USTACK_STRSIZE",
+			   "a constant number of bytes is expected, 0 or more");
 	n->type = (struct ki_d_type){.base = KI_D_STACK, .num = k && !ret ? (uint8_t)k->value : 0};
 	c->d->stacks_used = true;
 	return ret;
@@ -296,6 +297,11 @@ static int check_print(struct ki_d_checker *c, struct ki_d_node *n)
 	t = of->type;
 	if (!ret && !t.stars && (t.base == KI_D_VOID || t.base == KI_D_FUNCTION))
 		ret = FAIL(c, of, "D_PRINT_VOID", "print() wants a value");
+	if (!ret && !t.stars && (t.base == KI_D_INT || t.base == KI_D_FLOAT || ki_d_is_string(t)))
+		ret = FAIL(c, of, "D_PROTO_ARG",
+			   "print() wants a pointer to what it prints, or a struct");
+	if (!ret && !ki_d_sizeof(&c->d->types, ki_d_print_type(c->d, of)))
+		ret = FAIL(c, of, "D_PRINT_SIZE", "what print() prints has no size");
 	if (!ret && (t.base == KI_D_STACK || ki_d_is_place(t)))
 		ret = FAIL(c, of, "D_PRINT_DYN", "print() wants a value that has a type of C");
 	if (!ret && t.xlator)
@@ -303,7 +309,7 @@ static int check_print(struct ki_d_checker *c, struct ki_d_node *n)
 			   "what is translated stands nowhere: print its "
 			   "members");
 	c->d->texts_used = true;
-	return ret || ki_d_is_scalar(t) || ki_d_is_string(t) ? ret : ki_d_check_copy(c, of);
+	return ret || t.stars ? ret : ki_d_check_copy(c, of);
 }
 
 /* sym(), umod() ... */
@@ -346,8 +352,11 @@ static int check_setopt(struct ki_d_checker *c, struct ki_d_node *n)
 static int check_printf(struct ki_d_checker *c, struct ki_d_node *n)
 {
 	const enum ki_d_function_kind kind = n->sym.function->kind;
-	int ret = ki_d_check_all(c, n->kid[0]);
+	int ret = 0;
 
+	for (struct ki_d_node *k = n->kid[0]; !ret && k; k = k->next)
+		if (k->kind != KI_D_AGG) /* its type is void */
+			ret = check_value(c, k);
 	c->d->destroys |= kind == KI_D_F_SYSTEM || kind == KI_D_F_FREOPEN;
 	return ret ? ret : check_format(c, n);
 }
@@ -430,14 +439,10 @@ static void set_tags(struct ki_d_checker *c, const struct ki_d_function *f)
 static const char *length_tag(const struct ki_d_function *f)
 {
 	static const char *const tags[] = {
-		[KI_D_F_PRINTA] = "D_PRINTA_PROTO",
 		[KI_D_F_CLEAR] = "D_CLEAR_PROTO",
 		[KI_D_F_TRUNC] = "D_TRUNC_PROTO",
 		[KI_D_F_NORMALIZE] = "D_NORMALIZE_PROTO",
 		[KI_D_F_DENORMALIZE] = "D_NORMALIZE_PROTO",
-		[KI_D_F_STACK] = "D_STACK_PROTO",
-		[KI_D_F_USTACK] = "D_USTACK_PROTO",
-		[KI_D_F_TRACEMEM] = "D_TRACEMEM_ARGS",
 	};
 	const bool known = f->kind < sizeof(tags) / sizeof(*tags) && tags[f->kind];
 
@@ -460,11 +465,12 @@ int ki_d_check_call(struct ki_d_checker *c, struct ki_d_node *n)
 	if (f->kind == KI_D_F_AGG)
 		return FAIL(c, n, "D_FUNC_IDKIND", "%s() aggregates: @name = %s(...)", f->name,
 			    f->name);
-	if ((ki_d_is_action(f) || f->kind == KI_D_F_SPECULATE) && !statement && !ki_d_is_value(f))
-		return FAIL(c, n,
-			    c->statement && c->statement->kind == KI_D_CALL ? "D_CG_EXPR"
-									    : "D_OP_ACT",
-			    "%s() is a statement of its own", f->name);
+	if (!statement && ki_d_has_no_value(f)) {
+		if (!c->statement)
+			return FAIL(c, n, "D_OP_ACT", "%s() is a statement of its own", f->name);
+		if (!c->misplaced)
+			c->misplaced = n;
+	}
 	if (nargs < f->least || nargs > f->most)
 		return FAIL(c, n, length_tag(f), "%s() takes %s%u argument%s, not %u", f->name,
 			    f->least == f->most ? ""

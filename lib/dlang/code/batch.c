@@ -21,6 +21,13 @@ static int add_arg(struct ki_d_action *a, const struct ki_d_node *n)
 	return 0;
 }
 
+/* So many bytes at an address, or of what is no scalar. */
+static void add_bytes(struct ki_d_action *a, const struct ki_d_node *n, uint64_t size)
+{
+	a->args[a->nargs++] =
+		(struct ki_d_arg){.node = n, .form = KI_D_FORM_BYTES, .size = (uint32_t)size};
+}
+
 /* The type of what print() prints the bytes of. */
 struct ki_d_type ki_d_print_type(struct ki_dlang *d, const struct ki_d_node *n)
 {
@@ -35,11 +42,8 @@ static int list_print(struct ki_dlang *d, struct ki_d_action *a, const struct ki
 	uint64_t size = ki_d_sizeof(&d->types, ki_d_print_type(d, n));
 
 	size = size < most ? size : most;
-	if (size && (n->type.stars || !ki_d_is_scalar(n->type)) && !ki_d_is_string(n->type))
-		a->args[a->nargs++] = (struct ki_d_arg){
-			.node = n, .form = KI_D_FORM_BYTES, .size = (uint32_t)size};
-	a->args[a->nargs++] = (struct ki_d_arg){
-		.node = n, .form = ki_d_is_string(n->type) ? ki_d_form_of(n) : KI_D_FORM_WORD};
+	add_bytes(a, n, size);
+	a->args[a->nargs++] = (struct ki_d_arg){.node = n, .form = KI_D_FORM_WORD};
 	return 0;
 }
 
@@ -51,14 +55,6 @@ static const struct ki_d_node *list_aggs(struct ki_d_action *a, const struct ki_
 	for (; n && n->kind == KI_D_AGG && a->naggs < KI_D_ARGS; n = n->next)
 		a->aggs[a->naggs++] = n->sym.agg;
 	return n;
-}
-
-/* An address, and behind it how many bytes; what stands behind both. */
-static const struct ki_d_node *add_bytes(struct ki_d_action *a, const struct ki_d_node *n)
-{
-	a->args[a->nargs++] = (struct ki_d_arg){
-		.node = n, .form = KI_D_FORM_BYTES, .size = (uint32_t)n->next->value};
-	return n->next->next;
 }
 
 /* The values of an action, in the order in which its reader wants them. */
@@ -78,8 +74,14 @@ static int list_args(struct ki_dlang *d, struct ki_d_action *a)
 	case KI_D_F_PLACE:
 		return add_arg(a, a->node);
 	case KI_D_F_TRACEMEM:
-		n = add_bytes(a, n);
+		add_bytes(a, n, n->next->value);
+		n = n->next->next;
 		break;
+	case KI_D_F_TRACE:
+		if (!ki_d_is_struct(n->type))
+			break;
+		add_bytes(a, n, ki_d_sizeof(&d->types, n->type));
+		return 0;
 	case KI_D_F_PRINT:
 		return list_print(d, a, n);
 	case KI_D_F_RAISE:
@@ -217,6 +219,29 @@ static int lay_list(struct layout *l, const struct ki_d_node *list, unsigned int
 	return ret;
 }
 
+static bool only_signals(const struct ki_dlang *d, const struct ki_d_batch *b)
+{
+	for (uint32_t i = b->first; i < b->first + b->n; i++) {
+		const struct ki_d_node *n = d->actions.v[i].node;
+
+		if (!n || n->sym.function->kind != KI_D_F_RAISE)
+			return false;
+	}
+	return true;
+}
+
+/* A signal beside commit() or discard() has no line of its own. */
+static void silence_signals(struct ki_dlang *d, const struct ki_d_clause *c)
+{
+	bool silent = false;
+
+	for (uint32_t i = 0; i < c->nbatches; i++)
+		silent |= d->batches.v[c->first_batch + i].silent;
+	for (uint32_t i = 0; silent && i < c->nbatches; i++)
+		d->batches.v[c->first_batch + i].silent |=
+			only_signals(d, &d->batches.v[c->first_batch + i]);
+}
+
 static int lay_out(struct ki_dlang *d, uint32_t number, struct ki_err *err)
 {
 	struct ki_d_clause *c = &d->clauses.v[number];
@@ -228,6 +253,7 @@ static int lay_out(struct ki_dlang *d, uint32_t number, struct ki_err *err)
 	ret = c->body ? lay_list(&l, c->body, &most) : add_action(&l, NULL);
 	c->nbatches = (uint32_t)d->batches.n - c->first_batch;
 	c->varies = l.branches && most > 1;
+	silence_signals(d, c);
 	for (uint32_t i = 0; !ret && i < c->nbatches; i++) {
 		struct ki_d_batch *b = &d->batches.v[c->first_batch + i];
 

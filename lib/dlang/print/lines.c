@@ -68,7 +68,7 @@ static void put_value(struct ki_json *j, struct ki_d_reading *r, const struct ki
 		ki_json_str(j, NULL, ki_d_take_place(r, a, place));
 	else if (a->form == KI_D_FORM_WORD)
 		put_number(j, NULL, a->node->type, ki_d_take_word(r));
-	else
+	else if (a->form != KI_D_FORM_BYTES)
 		ki_json_str(j, NULL, ki_d_take_text(r, a));
 }
 

@@ -243,14 +243,3 @@ void ki_d_print_at(struct ki_dlang *d, FILE *f, struct ki_d_type type, uint64_t 
 	fprintf(f, "0x%" PRIx64 " = *\n", addr);
 	put(&p, &v);
 }
-
-void ki_d_print_number(struct ki_dlang *d, FILE *f, struct ki_d_type type, uint64_t value)
-{
-	struct printing p = {.d = d, .f = f};
-	char name[NAME];
-
-	type_name(&p, type, name, sizeof(name));
-	fprintf(f, "(%s)", name);
-	put_word(&p, type, value);
-	fputc('\n', f);
-}

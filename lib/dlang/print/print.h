@@ -15,7 +15,5 @@ void ki_d_type_base(struct ki_d_types *t, struct ki_d_type type, char *text, siz
 /* What stands at an address; of a value that is longer than n bytes, only these. */
 void ki_d_print_at(struct ki_dlang *d, FILE *f, struct ki_d_type type, uint64_t addr,
 		   const uint8_t *bytes, size_t n);
-/* A number. */
-void ki_d_print_number(struct ki_dlang *d, FILE *f, struct ki_d_type type, uint64_t value);
 
 #endif

@@ -169,26 +169,10 @@ static int change_aggregation(struct ki_d_reading *r, const struct ki_d_action *
 	}
 }
 
-/* The pieces of a piece of memory, one after the other; what is not there is 0. Free it. */
-static uint8_t *take_bytes(struct ki_d_reading *r, uint32_t size)
-{
-	const struct ki_texts_map *m = r->c->d->run->strings;
-	const uint32_t piece = ki_d_bytes_piece(r->c->d);
-	uint8_t *bytes = calloc(size, 1);
-
-	for (uint32_t at = 0; bytes && at < size; at += piece) {
-		const uint64_t number = ki_d_take_word(r);
-		const size_t room = size - at, len = ki_texts_length(m, number);
-
-		memcpy(bytes + at, ki_texts_get(m, number), len < room ? len : room);
-	}
-	return bytes;
-}
-
 static int print_memory(struct ki_d_reading *r, const struct ki_d_action *a)
 {
 	const uint32_t size = a->args[0].size;
-	uint8_t *bytes = take_bytes(r, size);
+	uint8_t *bytes = ki_d_take_bytes(r, size);
 	uint64_t shown = size;
 
 	if (!bytes)
@@ -203,16 +187,8 @@ static int print_memory(struct ki_d_reading *r, const struct ki_d_action *a)
 static int print_typed(struct ki_d_reading *r, const struct ki_d_action *a)
 {
 	const struct ki_d_arg *arg = &a->args[0];
-	uint8_t *bytes;
+	uint8_t *bytes = ki_d_take_bytes(r, arg->size);
 
-	if (arg->form != KI_D_FORM_BYTES) {
-		if (ki_d_is_string(arg->node->type))
-			fprintf(r->c->f, "(string) \"%s\"\n", ki_d_take_text(r, arg));
-		else
-			ki_d_print_number(r->c->d, r->c->f, arg->node->type, ki_d_take_word(r));
-		return 0;
-	}
-	bytes = take_bytes(r, arg->size);
 	if (!bytes)
 		return ki_d_no_memory(r->c->err);
 	ki_d_print_at(r->c->d, r->c->f, ki_d_print_type(r->c->d, arg->node), ki_d_take_word(r),
@@ -232,6 +208,9 @@ static int do_action(struct ki_d_reading *r, const struct ki_d_action *a)
 		print_format(r, a);
 		return 0;
 	case KI_D_F_TRACE:
+		if (a->args[0].form == KI_D_FORM_BYTES)
+			return print_memory(r, a);
+		/* fall through */
 	case KI_D_F_PLACE:
 		print_trace(r, &a->args[0], d->set.quiet);
 		return 0;

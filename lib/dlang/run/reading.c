@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 #include "dlang/run/reading.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 uint64_t ki_d_take_word(struct ki_d_reading *r)
@@ -40,4 +41,19 @@ const char *ki_d_take_place(struct ki_d_reading *r, const struct ki_d_arg *a,
 
 	r->next += ki_d_form_words(a->form);
 	return ki_d_place_text(r->c->d, (enum ki_d_place)a->node->type.num, words, text);
+}
+
+uint8_t *ki_d_take_bytes(struct ki_d_reading *r, uint32_t size)
+{
+	const struct ki_texts_map *m = r->c->d->run->strings;
+	const uint32_t piece = ki_d_bytes_piece(r->c->d);
+	uint8_t *bytes = calloc(size, 1);
+
+	for (uint32_t at = 0; bytes && at < size; at += piece) {
+		const uint64_t number = ki_d_take_word(r);
+		const size_t room = size - at, len = ki_texts_length(m, number);
+
+		memcpy(bytes + at, ki_texts_get(m, number), len < room ? len : room);
+	}
+	return bytes;
 }

@@ -22,5 +22,7 @@ uint64_t ki_d_take_word(struct ki_d_reading *r);
 const char *ki_d_take_text(struct ki_d_reading *r, const struct ki_d_arg *a);
 const char *ki_d_take_place(struct ki_d_reading *r, const struct ki_d_arg *a,
 			    char text[KI_D_ADDRESS]);
+/* The pieces of a piece of memory, one after the other; what is not there is 0. Free it. */
+uint8_t *ki_d_take_bytes(struct ki_d_reading *r, uint32_t size);
 
 #endif

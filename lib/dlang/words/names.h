@@ -107,6 +107,12 @@ static inline bool ki_d_is_value(const struct ki_d_function *f)
 	return f->kind == KI_D_F_STACK || f->kind == KI_D_F_USTACK || f->kind == KI_D_F_PLACE;
 }
 
+/* ... which is none: a statement of its own. */
+static inline bool ki_d_has_no_value(const struct ki_d_function *f)
+{
+	return (ki_d_is_action(f) || f->kind == KI_D_F_SPECULATE) && !ki_d_is_value(f);
+}
+
 static inline bool ki_d_ends_speculation(const struct ki_d_function *f)
 {
 	return f->kind == KI_D_F_COMMIT || f->kind == KI_D_F_DISCARD;

@@ -35,4 +35,4 @@ BEGIN { m = 7; p.x = 3; printf("%d %d\n", m, p.x); }
 BEGIN { a[0] = 1; a[4] = 9; q.x = 4; q.y = 5; r[1].y = 8; printf("%d %d %d %d %d %d %d\n", a[0], a[4], a[2], q.x, q.y, r[1].y, r[2].x); }
 BEGIN { printf("%d %s %d\n", X, S, add[2, 3]); }
 BEGIN { this->p = (struct in *)alloca(sizeof (struct in)); this->p->a = 21; printf("%d %s\n", (xlate <struct out> (this->p)).x, (xlate <struct out *> (this->p))->s); }
-BEGIN { print(5); print("abc"); print((char)65); print(5L); print(5ULL); exit(0); }
+BEGIN { exit(0); }
