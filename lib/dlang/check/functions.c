@@ -68,6 +68,13 @@ unsigned int ki_d_arg_words(const struct ki_dlang *d, const struct ki_d_arg *a)
 
 /* ---- printf and printa ---- */
 
+/* Of floating point, only variables: they are 0, as nothing can be assigned to them. */
+static bool is_there(const struct ki_d_node *n)
+{
+	return n->type.base != KI_D_FLOAT || n->type.stars || n->kind == KI_D_NAME ||
+	       n->kind == KI_D_SELF || n->kind == KI_D_THIS;
+}
+
 static int check_format(struct ki_d_checker *c, const struct ki_d_node *n)
 {
 	const struct ki_d_node *fmt = n->kid[0], *arg = fmt->next;
@@ -96,7 +103,7 @@ static int check_format(struct ki_d_checker *c, const struct ki_d_node *n)
 			if (i < stars && !ki_d_is_scalar(arg->type))
 				return FAIL(c, arg, "D_PRINTF_DYN_TYPE",
 					    "a width or precision is a number");
-			if (i == stars && !ki_d_format_takes(&s, arg->type))
+			if (i == stars && !(ki_d_format_takes(&s, arg->type) && is_there(arg)))
 				return FAIL(c, arg, "D_PRINTF_ARG_TYPE",
 					    "%%%c cannot print a value of type %s", s.conversion,
 					    ki_d_type_name(arg->type, name));

@@ -353,6 +353,8 @@ static struct ki_node *named(struct ki_d_gen *g, const struct ki_d_node *n)
 {
 	if (n->is_builtin && ki_d_is_string(n->type))
 		return ki_d_gen_text(g, n);
+	if (n->type.base == KI_D_FLOAT && !n->type.stars) /* nothing can be assigned to it */
+		return number(g, 0);
 	return n->is_builtin ? builtin(g, n->sym.builtin) : variable(g, n->sym.var);
 }
 

@@ -128,9 +128,10 @@ static int aggregation(struct ki_d_parser *p, struct ki_d_node **out)
 
 static int name(struct ki_d_parser *p, struct ki_d_node **out)
 {
+	const bool returns = ki_lex_is(&p->lex, "return");
 	int ret;
 
-	if (ki_d_is_reserved(p))
+	if (ki_d_is_reserved(p) && !returns)
 		return ki_lex_expected(&p->lex, "an expression");
 	if (ki_lex_is(&p->lex, "self") || ki_lex_is(&p->lex, "this"))
 		return scoped(p, out);
@@ -139,6 +140,8 @@ static int name(struct ki_d_parser *p, struct ki_d_node **out)
 	if (ki_lex_is(&p->lex, "offsetof"))
 		return ki_d_parse_offset_of(p, out);
 	ret = take_text(p, KI_D_NAME, out);
+	if (!ret && returns && !ki_lex_is(&p->lex, "("))
+		return ki_lex_expected(&p->lex, "'('");
 	if (!ret && ki_lex_is(&p->lex, "`"))
 		return ki_d_parse_symbol(p, out);
 	if (ret || !ki_lex_is(&p->lex, "("))

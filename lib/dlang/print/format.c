@@ -10,7 +10,9 @@
 
 #include "snippet/tree.h"
 
-#define CONVERSIONS    "diouxXcCsSpYTkaAeEfgG@"
+#define CONVERSIONS    "diouxXcCsSpYTkaAeEfFgG@"
+#define FLOATS	       "eEfFgG"
+#define LONGS	       "DOU" /* of 8 bytes: %ld, %lo, %lu */
 #define WIDEST	       10000
 #define ADDRESS_DIGITS 16 /* %?x is as wide as an address */
 
@@ -61,12 +63,13 @@ static int conversion(const char **p, struct ki_d_spec *out, const char **why)
 		out->at = true;
 		++*p;
 	}
-	if (!**p || !strchr(CONVERSIONS, **p)) {
+	if (!**p || !strchr(CONVERSIONS LONGS, **p)) {
 		*why = **p ? "no such conversion: %d %i %u %o %x %X %c %s %S %p %Y %a %k are known"
 			   : "the format ends in a %";
 		return -EINVAL;
 	}
-	out->conversion = *(*p)++;
+	out->conversion = strchr(LONGS, **p) ? (char)tolower(**p) : **p;
+	++*p;
 	return 1;
 }
 
@@ -99,6 +102,8 @@ bool ki_d_format_takes(const struct ki_d_spec *s, struct ki_d_type t)
 		return s->conversion == (t.num >= KI_D_USYM ? 'A' : 'a');
 	if (strchr("apA", s->conversion))
 		return ki_d_is_scalar(t);
+	if (t.base == KI_D_FLOAT && !t.stars)
+		return strchr(FLOATS, s->conversion);
 	if (t.stars || !ki_d_is_scalar(t))
 		return false;
 	if (strchr("cC", s->conversion))
@@ -183,7 +188,7 @@ void ki_d_format_number(FILE *f, const struct ki_d_spec *s, int width, struct ki
 		put_time(f, s, width, value);
 	} else if (strchr("cC", c)) {
 		put_char(f, s, width, (unsigned char)value);
-	} else if (strchr("eEfgG", c)) {
+	} else if (strchr(FLOATS, c)) {
 		put_float(f, s, width, t, value);
 	} else {
 		rebuild(fmt, s, width, as);

@@ -92,8 +92,9 @@ int ki_dlang_start(struct ki_dlang *d, struct ki_target *t, struct ki_err *err)
 	if (d->destroys && (!d->set.destructive || d->o.harmless))
 		return ki_d_destroys(err);
 	if (d->never)
-		return ki_err_set(err, -EOPNOTSUPP, 0,
-				  "could not enable tracing: %s() would stop the system", d->never);
+		return ki_err_set(
+			err, -EOPNOTSUPP, 0, "could not enable tracing: %s() %s", d->never,
+			strcmp(d->never, "return") ? "would stop the system" : "is not supported");
 	r = calloc(1, sizeof(*r));
 	if (!r)
 		return ki_d_no_memory(err);

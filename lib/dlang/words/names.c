@@ -113,6 +113,7 @@ static const struct ki_d_function functions[] = {
 	{"stop", KI_D_F_RAISE, 0, 0, 0, NULL, {0}},
 	{"chill", KI_D_F_NEVER, 0, 1, 1, NULL, {0}},
 	{"panic", KI_D_F_NEVER, 0, 0, 0, NULL, {0}},
+	{"return", KI_D_F_NEVER, 0, 1, 1, NULL, {0}},
 	{"breakpoint", KI_D_F_NEVER, 0, 0, 0, NULL, {0}},
 	{"progenyof", KI_D_F_PROGENY, 0, 1, 1, NULL, {0}},
 	{"rand", KI_D_F_RANDOM, 0, 0, 0, NULL, {0}},
