@@ -407,6 +407,7 @@ static int check_misplaced(struct ki_d_checker *c)
 
 static int check_statement(struct ki_d_checker *c, struct ki_d_node *n)
 {
+	const bool translated = n->kind == KI_D_XLATE;
 	int ret;
 
 	c->statement = n;
@@ -416,7 +417,7 @@ static int check_statement(struct ki_d_checker *c, struct ki_d_node *n)
 		ret = check_condition(c, n->kid[0], "D_OP_SCALAR", "the condition of if");
 	else
 		ret = ki_d_check_expr(c, n);
-	if (!ret && n->kind == KI_D_XLATE)
+	if (!ret && translated)
 		ret = FAIL(c, n, "D_CG_DYN", "what is translated is not a statement");
 	if (!ret)
 		ret = check_misplaced(c);

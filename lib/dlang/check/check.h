@@ -41,6 +41,11 @@ int ki_d_check_defined(struct ki_d_checker *c, const struct ki_d_node *n, struct
 int ki_d_check_step(struct ki_d_checker *c, struct ki_d_node *n);
 int ki_d_check_cond(struct ki_d_checker *c, struct ki_d_node *n);
 int ki_d_check_cast(struct ki_d_checker *c, struct ki_d_node *n);
+/* An operand, whose arrays are pointers then, and whose texts strings. */
+int ki_d_check_operand(struct ki_d_checker *c, struct ki_d_node *n);
+/* 0, or a pointer that is 0: no string. */
+bool ki_d_is_nothing(const struct ki_d_node *n);
+bool ki_d_has_no_type(struct ki_d_type t);
 /* Is it a call of an action that has no value? */
 bool ki_d_is_act(const struct ki_d_node *n);
 

@@ -10,7 +10,7 @@
 
 #define FAIL(c, n, ...) ki_d_fail((c)->d, (c)->err, (n)->at, __VA_ARGS__)
 
-static int check_operand(struct ki_d_checker *c, struct ki_d_node *n)
+int ki_d_check_operand(struct ki_d_checker *c, struct ki_d_node *n)
 {
 	int ret = ki_d_check_expr(c, n);
 
@@ -45,7 +45,7 @@ static bool is_variable(const struct ki_d_node *n)
 	       (n->kind == KI_D_NAME && !ki_d_builtin_find(n->text));
 }
 
-static bool has_no_type(struct ki_d_type t)
+bool ki_d_has_no_type(struct ki_d_type t)
 {
 	return t.base == KI_D_VOID && !t.stars;
 }
@@ -98,8 +98,7 @@ static int target_var(struct ki_d_checker *c, struct ki_d_node *n, struct ki_d_v
 	return *out ? 0 : ki_d_var_new(c, n, out);
 }
 
-/* 0, or a pointer that is 0: no string. */
-static bool is_nothing(const struct ki_d_node *n)
+bool ki_d_is_nothing(const struct ki_d_node *n)
 {
 	while (n->kind == KI_D_CAST && n->type.stars)
 		n = n->kid[0];
@@ -120,7 +119,7 @@ static int check_value(struct ki_d_checker *c, const struct ki_d_node *to,
 		       const struct ki_d_node *from)
 {
 	const struct ki_d_type value = from ? from->type : ki_d_int(KI_I64);
-	const bool zero = from && is_nothing(from) &&
+	const bool zero = from && ki_d_is_nothing(from) &&
 			  (ki_d_is_string(to->type) || ki_d_is_struct(to->type) ||
 			   to->type.base == KI_D_STACK);
 	char a[KI_D_TYPE_NAME], b[KI_D_TYPE_NAME];
@@ -138,7 +137,7 @@ int ki_d_check_defined(struct ki_d_checker *c, const struct ki_d_node *n, struct
 	char a[KI_D_TYPE_NAME], b[KI_D_TYPE_NAME];
 
 	if (ki_d_is_struct(type) ? ki_d_same_type(type, n->type)
-				 : goes_into(type, n->type) || is_nothing(n))
+				 : goes_into(type, n->type) || ki_d_is_nothing(n))
 		return 0;
 	return FAIL(c, n, "D_OP_INCOMPAT", "an inline of type %s is defined as one of type %s",
 		    ki_d_type_name(type, a), ki_d_type_name(n->type, b));
@@ -179,7 +178,7 @@ static int check_target(struct ki_d_checker *c, struct ki_d_node *n, const struc
 		return ret ? ret : check_value(c, n, from);
 	if (n->kind != KI_D_INDEX && v->nkeys)
 		return FAIL(c, n, "D_IDENT_BADREF", "%s is an array: %s[...]", n->text, n->text);
-	if (has_no_type(v->type))
+	if (ki_d_has_no_type(v->type))
 		v->type = value;
 	if (v->type.scratch && is_kernel_address(from))
 		return FAIL(c, n, "D_ALLOCA_INCOMPAT", "%.40s is of alloca()", v->name);
@@ -188,7 +187,7 @@ static int check_target(struct ki_d_checker *c, struct ki_d_node *n, const struc
 		v->type.xlator = value.xlator;
 	n->sym.var = v;
 	n->type = v->type;
-	if (has_no_type(value))
+	if (ki_d_has_no_type(value))
 		return FAIL(c, n, "D_OP_INCOMPAT", "what has no value is assigned");
 	if (!can_keep(v->type))
 		return FAIL(c, n, "D_OP_INCOMPAT", "a variable of type %s is not supported yet",
@@ -251,7 +250,7 @@ int ki_d_check_assign(struct ki_d_checker *c, struct ki_d_node *n)
 
 	if (to->kind == KI_D_AGG)
 		return FAIL(c, to, "D_OP_LVAL", "an aggregation is assigned to with = alone");
-	ret = check_operand(c, n->kid[1]);
+	ret = ki_d_check_operand(c, n->kid[1]);
 	if (!ret)
 		ret = check_no_act(c, n->kid[1]);
 	if (!ret && computes && !ki_d_is_scalar(n->kid[1]->type))
@@ -326,7 +325,7 @@ static int check_strings(struct ki_d_checker *c, struct ki_d_node *n)
 	if (!is_comparison(n->op))
 		return FAIL(c, n, number_tag(n->op), "a string is no number");
 	for (unsigned int i = 0; i < 2; i++)
-		if (!ki_d_is_string(n->kid[i]->type) && !is_nothing(n->kid[i]))
+		if (!ki_d_is_string(n->kid[i]->type) && !ki_d_is_nothing(n->kid[i]))
 			return FAIL(c, n, "D_OP_INCOMPAT", "a string is compared with a number");
 	c->d->texts_used = true;
 	n->type = ki_d_int(KI_I32);
@@ -354,11 +353,11 @@ static int check_pointers(struct ki_d_checker *c, struct ki_d_node *n)
 
 int ki_d_check_binary(struct ki_d_checker *c, struct ki_d_node *n)
 {
-	int ret = check_operand(c, n->kid[0]);
+	int ret = ki_d_check_operand(c, n->kid[0]);
 	struct ki_d_type a, b;
 
 	if (!ret)
-		ret = check_operand(c, n->kid[1]);
+		ret = ki_d_check_operand(c, n->kid[1]);
 	if (ret)
 		return ret;
 	a = n->kid[0]->type;
@@ -388,9 +387,9 @@ static int check_arms(struct ki_d_checker *c, struct ki_d_node *n)
 	const struct ki_d_node *a = n->kid[1], *b = n->kid[2];
 
 	if (ki_d_is_string(a->type) || ki_d_is_string(b->type)) {
-		if (!ki_d_is_string(a->type) && !is_nothing(a))
+		if (!ki_d_is_string(a->type) && !ki_d_is_nothing(a))
 			return FAIL(c, a, "D_OP_INCOMPAT", "a number here, a string behind :");
-		if (!ki_d_is_string(b->type) && !is_nothing(b))
+		if (!ki_d_is_string(b->type) && !ki_d_is_nothing(b))
 			return FAIL(c, b, "D_OP_INCOMPAT", "a string before :, a number here");
 		c->d->texts_used = true;
 		n->type = (struct ki_d_type){.base = KI_D_STRING};
@@ -407,7 +406,7 @@ int ki_d_check_cond(struct ki_d_checker *c, struct ki_d_node *n)
 	int ret = 0;
 
 	for (unsigned int i = 0; !ret && i < 3; i++)
-		ret = check_operand(c, n->kid[i]);
+		ret = ki_d_check_operand(c, n->kid[i]);
 	if (!ret && !ki_d_is_scalar(n->kid[0]->type))
 		ret = not_a_number(c, n->kid[0], "D_OP_SCALAR");
 	for (unsigned int i = 1; !ret && i < 3; i++)
@@ -417,7 +416,7 @@ int ki_d_check_cond(struct ki_d_checker *c, struct ki_d_node *n)
 
 int ki_d_check_unary(struct ki_d_checker *c, struct ki_d_node *n)
 {
-	int ret = check_operand(c, n->kid[0]);
+	int ret = ki_d_check_operand(c, n->kid[0]);
 
 	if (ret)
 		return ret;
@@ -430,92 +429,4 @@ int ki_d_check_unary(struct ki_d_checker *c, struct ki_d_node *n)
 		return not_a_number(c, n->kid[0], n->op == KI_NOT ? "D_OP_INT" : "D_OP_ARITH");
 	n->type = n->op == KI_LNOT ? ki_d_int(KI_I32) : usual(n->kid[0]->type, ki_d_int(KI_I32));
 	return 0;
-}
-
-/* char * and void * */
-static bool leads_to_bytes(struct ki_d_type t)
-{
-	return t.stars == 1 &&
-	       (t.base == KI_D_VOID ||
-		(t.base == KI_D_INT && ki_d_size(ki_d_int((enum ki_type)t.num)) == 1));
-}
-
-/* char (*)[N] */
-static bool leads_to_text(struct ki_d_types *types, struct ki_d_type t)
-{
-	return t.stars-- == 1 && ki_d_is_text(types, t);
-}
-
-int ki_d_check_cast(struct ki_d_checker *c, struct ki_d_node *n)
-{
-	char a[KI_D_TYPE_NAME], b[KI_D_TYPE_NAME];
-	const bool translated = n->kid[0]->kind == KI_D_XLATE;
-	int ret = ki_d_check_expr(c, n->kid[0]);
-
-	if (!ret && translated && !ki_d_same_type(n->about, n->kid[0]->type))
-		return FAIL(c, n, "D_CAST_INVAL", "what is translated has no other type");
-	if (!ret && ki_d_is_string(n->about))
-		ret = ki_d_to_text(c, n->kid[0]);
-	if (!ret && ki_d_is_scalar(n->about))
-		ret = ki_d_decay(c, n->kid[0]);
-	if (!ret && ki_d_is_string(n->about) &&
-	    (leads_to_bytes(n->kid[0]->type) || leads_to_text(&c->d->types, n->kid[0]->type)))
-		ret = ki_d_pointer_to_text(c, n->kid[0]);
-	if (ret)
-		return ret;
-	n->type = n->about;
-	n->type.scratch = ki_d_is_scalar(n->type) && n->kid[0]->type.scratch;
-	if (ki_d_same_type(n->type, n->kid[0]->type))
-		n->type.xlator = n->kid[0]->type.xlator;
-	if (ki_d_is_scalar(n->type) && ki_d_is_scalar(n->kid[0]->type))
-		return 0;
-	c->d->texts_used |= ki_d_is_string(n->type);
-	if (ki_d_is_string(n->type) && ki_d_is_string(n->kid[0]->type))
-		return 0;
-	if (has_no_type(n->type))
-		return 0;
-	return FAIL(c, n, "D_CAST_INVAL", "%s cannot be cast to %s",
-		    ki_d_type_name(n->kid[0]->type, a), ki_d_type_name(n->type, b));
-}
-
-/* ---- functions of strings ---- */
-
-int ki_d_check_string(struct ki_d_checker *c, struct ki_d_node *n, const char *function)
-{
-	int ret = check_operand(c, n);
-
-	if (ret || ki_d_is_string(n->type) || is_nothing(n))
-		return ret;
-	if (leads_to_bytes(n->type))
-		return ki_d_pointer_to_text(c, n);
-	return FAIL(c, n, "D_PROTO_ARG", "%s() wants a string here", function);
-}
-
-int ki_d_check_text_call(struct ki_d_checker *c, struct ki_d_node *n)
-{
-	const struct ki_d_function *f = n->sym.function;
-	const bool of = f->number == KI_TEXT_KERNEL;
-	const char *want = f->args;
-	int ret = 0;
-
-	for (struct ki_d_node *k = n->kid[0]; !ret && k; k = k->next, want++) {
-		ret = *want == 's' ? ki_d_check_string(c, k, f->name) : check_operand(c, k);
-		if (!ret && *want == 'p' && !k->type.stars && !is_nothing(k))
-			ret = FAIL(c, k, "D_PROTO_ARG", "%s() wants a pointer here", f->name);
-		if (ret || *want == 's' || ki_d_is_scalar(k->type))
-			continue;
-		if (of && ki_d_is_string(k->type))
-			ki_d_unwrap(n);
-		else
-			ret = FAIL(c, k, of ? "D_STRINGOF_TYPE" : "D_PROTO_ARG",
-				   "%s() wants a number or an address here", f->name);
-		if (of)
-			break;
-	}
-	c->d->texts_used = true;
-	c->d->token_used |= f->kind == KI_D_F_TOKEN;
-	if (n->kind == KI_D_CALL)
-		n->type = ki_d_text_is_number(f) ? ki_d_int(KI_I64)
-						 : (struct ki_d_type){.base = KI_D_STRING};
-	return ret;
 }

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+/*
+ * What becomes another type, and what becomes a string.
+ */
+#include "dlang/check/check.h"
+#include "dlang/words/names.h"
+
+#define FAIL(c, n, ...) ki_d_fail((c)->d, (c)->err, (n)->at, __VA_ARGS__)
+
+/* char * and void * */
+static bool leads_to_bytes(struct ki_d_type t)
+{
+	return t.stars == 1 &&
+	       (t.base == KI_D_VOID ||
+		(t.base == KI_D_INT && ki_d_size(ki_d_int((enum ki_type)t.num)) == 1));
+}
+
+/* char (*)[N] */
+static bool leads_to_text(struct ki_d_types *types, struct ki_d_type t)
+{
+	return t.stars-- == 1 && ki_d_is_text(types, t);
+}
+
+int ki_d_check_cast(struct ki_d_checker *c, struct ki_d_node *n)
+{
+	char a[KI_D_TYPE_NAME], b[KI_D_TYPE_NAME];
+	const bool translated = n->kid[0]->kind == KI_D_XLATE;
+	int ret = ki_d_check_expr(c, n->kid[0]);
+
+	if (!ret && translated && !ki_d_same_type(n->about, n->kid[0]->type))
+		return FAIL(c, n, "D_CAST_INVAL", "what is translated has no other type");
+	if (!ret && ki_d_is_string(n->about))
+		ret = ki_d_to_text(c, n->kid[0]);
+	if (!ret && ki_d_is_scalar(n->about))
+		ret = ki_d_decay(c, n->kid[0]);
+	if (!ret && ki_d_is_string(n->about) &&
+	    (leads_to_bytes(n->kid[0]->type) || leads_to_text(&c->d->types, n->kid[0]->type)))
+		ret = ki_d_pointer_to_text(c, n->kid[0]);
+	if (ret)
+		return ret;
+	n->type = n->about;
+	n->type.scratch = ki_d_is_scalar(n->type) && n->kid[0]->type.scratch;
+	if (ki_d_same_type(n->type, n->kid[0]->type))
+		n->type.xlator = n->kid[0]->type.xlator;
+	if (ki_d_is_scalar(n->type) && ki_d_is_scalar(n->kid[0]->type))
+		return 0;
+	c->d->texts_used |= ki_d_is_string(n->type);
+	if (ki_d_is_string(n->type) && ki_d_is_string(n->kid[0]->type))
+		return 0;
+	if (ki_d_has_no_type(n->type))
+		return 0;
+	return FAIL(c, n, "D_CAST_INVAL", "%s cannot be cast to %s",
+		    ki_d_type_name(n->kid[0]->type, a), ki_d_type_name(n->type, b));
+}
+
+/* ---- functions of strings ---- */
+
+int ki_d_check_string(struct ki_d_checker *c, struct ki_d_node *n, const char *function)
+{
+	int ret = ki_d_check_operand(c, n);
+
+	if (ret || ki_d_is_string(n->type) || ki_d_is_nothing(n))
+		return ret;
+	if (leads_to_bytes(n->type))
+		return ki_d_pointer_to_text(c, n);
+	return FAIL(c, n, "D_PROTO_ARG", "%s() wants a string here", function);
+}
+
+int ki_d_check_text_call(struct ki_d_checker *c, struct ki_d_node *n)
+{
+	const struct ki_d_function *f = n->sym.function;
+	const bool of = f->number == KI_TEXT_KERNEL;
+	const char *want = f->args;
+	int ret = 0;
+
+	for (struct ki_d_node *k = n->kid[0]; !ret && k; k = k->next, want++) {
+		ret = *want == 's' ? ki_d_check_string(c, k, f->name) : ki_d_check_operand(c, k);
+		if (!ret && *want == 'p' && !k->type.stars && !ki_d_is_nothing(k))
+			ret = FAIL(c, k, "D_PROTO_ARG", "%s() wants a pointer here", f->name);
+		if (ret || *want == 's' || ki_d_is_scalar(k->type))
+			continue;
+		if (of && ki_d_is_string(k->type))
+			ki_d_unwrap(n);
+		else
+			ret = FAIL(c, k, of ? "D_STRINGOF_TYPE" : "D_PROTO_ARG",
+				   "%s() wants a number or an address here", f->name);
+		if (of)
+			break;
+	}
+	c->d->texts_used = true;
+	c->d->token_used |= f->kind == KI_D_F_TOKEN;
+	if (n->kind == KI_D_CALL)
+		n->type = ki_d_text_is_number(f) ? ki_d_int(KI_I64)
+						 : (struct ki_d_type){.base = KI_D_STRING};
+	return ret;
+}
