@@ -10,9 +10,9 @@
  *
  *	(ticks >> 31) * B + ((ticks & 0x7fffffff) * B >> 31)
  *
- * which is exact but for the last bit, and never overflows, as B is at most 2^33: the counter goes
- *at 250 MHz or faster. What the kernel does to its clock to keep it with the world's (some
- *millionths) is in walltimestamp, which asks the kernel, and not in timestamp.
+ * which is exact but for the last bit, and never overflows, as B is at most 2^33: the counter
+ * goes at 250 MHz or faster. What the kernel does to its clock to keep it with the world's (some
+ * millionths) is in walltimestamp, which asks the kernel, and not in timestamp.
  */
 #include <stdio.h>
 #include <string.h>
