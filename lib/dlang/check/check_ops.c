@@ -216,13 +216,26 @@ static int check_parts(struct ki_d_checker *c, const struct ki_d_node *n)
 	return 0;
 }
 
-/* By what is computed from constants, too. */
+static bool has_turn(const struct ki_d_node *list)
+{
+	bool has = false;
+
+	for (const struct ki_d_node *n = list; !has && n; n = n->next) {
+		has = n->is_turn;
+		for (unsigned int i = 0; !has && i < 3; i++)
+			has = has_turn(n->kid[i]);
+	}
+	return has;
+}
+
+/* By what is computed from constants, too; what one turn of a loop divides by is seen when it runs.
+ */
 static int check_division(struct ki_d_checker *c, const struct ki_d_node *n)
 {
 	const struct ki_d_node *by = n->kid[1];
 	struct ki_d_node *constant;
 
-	if ((n->op != KI_DIV && n->op != KI_MOD) || !ki_d_is_scalar(by->type))
+	if ((n->op != KI_DIV && n->op != KI_MOD) || !ki_d_is_scalar(by->type) || has_turn(by))
 		return 0;
 	constant = ki_d_copy(c->d, by, NULL, NULL, UINT32_MAX);
 	if (!constant)

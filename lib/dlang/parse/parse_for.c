@@ -170,6 +170,7 @@ static struct ki_d_node *number(const struct loop *l, int64_t value)
 	if (!n)
 		return NULL;
 	n->value = (uint64_t)value;
+	n->is_turn = true;
 	n->type = ki_d_int(value >= INT32_MIN && value <= INT32_MAX ? KI_I32 : KI_I64);
 	return n;
 }

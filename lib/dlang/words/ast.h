@@ -92,6 +92,7 @@ struct ki_d_node {
 		struct ki_d_agg *agg;
 	} sym;
 	bool is_builtin; /* of KI_D_NAME */
+	bool is_turn;	 /* of KI_D_NUMBER: a loop's variable in one of its turns */
 	struct ki_d_node *all;
 	char text[];
 };
