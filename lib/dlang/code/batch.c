@@ -57,6 +57,14 @@ static const struct ki_d_node *list_aggs(struct ki_d_action *a, const struct ki_
 	return n;
 }
 
+static int list_trace(struct ki_dlang *d, struct ki_d_action *a, const struct ki_d_node *n)
+{
+	if (!ki_d_is_struct(n->type))
+		return add_arg(a, n);
+	add_bytes(a, n, ki_d_sizeof(&d->types, n->type));
+	return 0;
+}
+
 /* The values of an action, in the order in which its reader wants them. */
 static int list_args(struct ki_dlang *d, struct ki_d_action *a)
 {
@@ -78,10 +86,7 @@ static int list_args(struct ki_dlang *d, struct ki_d_action *a)
 		n = n->next->next;
 		break;
 	case KI_D_F_TRACE:
-		if (!ki_d_is_struct(n->type))
-			break;
-		add_bytes(a, n, ki_d_sizeof(&d->types, n->type));
-		return 0;
+		return list_trace(d, a, n);
 	case KI_D_F_PRINT:
 		return list_print(d, a, n);
 	case KI_D_F_RAISE:
@@ -97,9 +102,6 @@ static int list_args(struct ki_dlang *d, struct ki_d_action *a)
 	case KI_D_F_NORMALIZE:
 	case KI_D_F_DENORMALIZE:
 		n = list_aggs(a, n);
-		break;
-	default:
-		break;
 	}
 	for (; !ret && n; n = n->next)
 		ret = add_arg(a, n);

@@ -199,6 +199,14 @@ static int print_typed(struct ki_d_reading *r, const struct ki_d_action *a)
 
 static int end_speculation(struct ki_d_reading *r, bool commit);
 
+static int print_value(struct ki_d_reading *r, const struct ki_d_action *a)
+{
+	if (a->args[0].form == KI_D_FORM_BYTES)
+		return print_memory(r, a);
+	print_trace(r, &a->args[0], r->c->d->set.quiet);
+	return 0;
+}
+
 static int do_action(struct ki_d_reading *r, const struct ki_d_action *a)
 {
 	struct ki_dlang *d = r->c->d;
@@ -208,12 +216,8 @@ static int do_action(struct ki_d_reading *r, const struct ki_d_action *a)
 		print_format(r, a);
 		return 0;
 	case KI_D_F_TRACE:
-		if (a->args[0].form == KI_D_FORM_BYTES)
-			return print_memory(r, a);
-		/* fall through */
 	case KI_D_F_PLACE:
-		print_trace(r, &a->args[0], d->set.quiet);
-		return 0;
+		return print_value(r, a);
 	case KI_D_F_STACK:
 	case KI_D_F_USTACK:
 		ki_d_stack_print(d, ki_d_take_word(r), a->node->type.num, r->c->f);

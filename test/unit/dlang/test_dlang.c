@@ -122,7 +122,7 @@ static const struct {
 	{"BEGIN /execname/ { }", "a predicate is a number"},
 	{"BEGIN /execname == 1/ { }", "a string is compared with a number"},
 	{"BEGIN { pid = 1; }", "only variables can be assigned to"},
-	{"BEGIN { trace(raise(1)); }", "raise() is"},
+	{"BEGIN { trace(raise(1)); }", "trace() wants a value"},
 	{"BEGIN { p = (char *)arg0; *p = 1; }", "only variables can be assigned to"},
 	{"BEGIN { trace(alloca(100000)); }", "alloca() of more than 4096 bytes"},
 	{"BEGIN { tracemem(arg0, pid); }", "size is a constant"},
