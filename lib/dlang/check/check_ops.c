@@ -182,7 +182,9 @@ static int check_target(struct ki_d_checker *c, struct ki_d_node *n, const struc
 		v->type = value;
 	if (v->type.scratch && is_kernel_address(from))
 		return FAIL(c, n, "D_ALLOCA_INCOMPAT", "%.40s is of alloca()", v->name);
-	v->type.scratch |= v->type.stars && (value.scratch || is_made_up(from));
+	if (v->type.stars && is_made_up(from))
+		v->type.scratch = c->d->scratch_used = c->d->texts_used = true;
+	v->type.scratch |= v->type.stars && value.scratch;
 	if (value.xlator && ki_d_same_type(v->type, value))
 		v->type.xlator = value.xlator;
 	n->sym.var = v;
