@@ -17,8 +17,9 @@ holds() { awk "BEGIN { exit !($1) }"; } # CONDITION
 overhead() { sed -n "s/^{\"type\":\"overhead\".*\"$1\": *\([0-9.e+-]*\).*/\1/p" "$json"; }
 # of PROBE KEY
 of() { sed -n "s/^{\"type\":\"cost\".*\"probe\":\"$1\".*\"$2\": *\([0-9.e+-]*\).*/\1/p" "$json"; }
-# under OPTION...: the load's nanoseconds
-under() { "$kd" --json -o "$json" "$@" -c "$load $n" 2> /tmp/kd.err; }
+# under OPTION...: the load's nanoseconds; clock: own, or all there are
+clock=own
+under() { "$kd" --json -o "$json" "$@" -c "$load $n $clock" 2> /tmp/kd.err; }
 fresh() { rm -f "$json" && under "$@"; }
 
 # costs NAME PER_CENT PROGRAM: what is said is right but for that, or for an instruction a read
@@ -57,6 +58,7 @@ ok "timestamp goes as the kernel's clock does" holds "$(tr ' ' '\n' < /tmp/clock
 now=$(cut -d ' ' -f 1 /proc/uptime)
 ok "and is the time since the machine began" holds "($("$kd" -qn 'BEGIN { trace(timestamp / 1000000); exit(0); }') / 1000 - $now) ^ 2 < 15 ^ 2"
 
+clock=
 n=2000000
 each=$(awk "BEGIN { print $("$load" "$n") / $n }")
 program='fbt::vfs_read:entry { self->t = timestamp; }
