@@ -8,7 +8,8 @@
  *	probe.c		descriptions to probes; provider.c: the table of providers, stable.c;
  *			hook.c: those that are no functions
  *	code.c		a clause at a probe, to a snippet
- *	run.c		probes to places, and what is in the kernel
+ *	put.c		probes to places; cost.c: what that costs
+ *	run.c		a program while it runs
  *	consume.c	records to text; outlet.c: where it goes
  *	aggregate.c	what aggregations print; bars.c, sort.c, show.c
  */

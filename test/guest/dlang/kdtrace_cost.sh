@@ -47,7 +47,7 @@ costs "memory" 10 'fbt::vfs_read:entry { @ = quantize(((struct file *)arg0)->f_m
 costs "memory that is 0" 10 'fbt::vfs_read:entry { @ = quantize(((struct file *)arg0)->f_version); }'
 costs "a pair" 10 'fbt::vfs_read:entry { self->t = timestamp; } fbt::vfs_read:return /self->t/ { @ = quantize(timestamp - self->t); self->t = 0; }'
 costs "a system call" 10 'syscall::read:entry { @[probefunc] = count(); }'
-costs "a function of the program" 15 'pid$target:a.out:read:entry { @ = count(); }'
+costs "a function of the program" 10 'pid$target:a.out:read:entry { @ = count(); }'
 cat /tmp/kd.err
 ok "how fast the machine is" holds "($(overhead machine) / 1e9 - 1) ^ 2 < 0.02 ^ 2"
 
