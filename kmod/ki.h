@@ -102,13 +102,14 @@ struct ki_win {
 	bool boarded;	     /* has a springboard */
 	bool wait;	     /* an instruction boundary is inside the springboard */
 	u8 inner;	     /* which: bit 0 is one byte behind its beginning */
+	bool calls;	     /* its call may lead elsewhere where it stands: direct.c */
 	bool entry;	     /* the first instruction is that of the function's body */
 	u8 body;	     /* entry: bytes before it in the function: endbr64, the ftrace site */
 	u32 users;	     /* windows of other groups that bounce in this one's tail */
 	u32 place;	     /* in the patch, from 0 on: as in the text, or where a layout says */
-	u32 function;	     /* of a group that is laid out: its number there, from 0 on */
+	u32 function;	     /* of a group that is laid out: its number there */
 	struct ki_win *host; /* of another group, in whose tail this one bounces; or NULL */
-	struct ki_site site, bounce;
+	struct ki_site site, bounce; /* calls: the latter is the call's, if it is another place */
 	struct ki_group *group;
 	struct list_head chunks;  /* of ki_piece.in_window */
 	struct list_head more;	  /* those that a splice in progress adds */
@@ -133,11 +134,20 @@ struct ki_group {
 	u32 *at, *next_at;     /* where each window begins in the patch; in the one being made */
 	u32 *order;    /* laid out: the index of the window at each place. NULL: as in the text */
 	u32 functions; /* laid out: so many */
+	bool joined;   /* laid out: calls lead to them past their ftrace sites */
+	struct ki_direct *direct, *next_direct; /* of each window: where its call leads; or NULL */
 	struct ki_account *account; /* to which windows and patch are charged; NULL: not yet */
 	u32 heap;		    /* bytes of the patch that are charged */
 	struct list_head todo;	    /* of a removal in progress */
 	u32 n;
 	struct ki_win *v[]; /* in order of address */
+};
+
+/* Of a window with KI_WINDOW_CALL, in a patch (direct.c). */
+struct ki_direct {
+	u32 at;	 /* where its call's copy stands in the patch */
+	u32 to;	 /* where the call in the text leads: the low half of the address */
+	bool up; /* the window has a springboard */
 };
 
 /* A task that was found. */

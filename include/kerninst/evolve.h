@@ -116,6 +116,7 @@ struct ki_evolve_options {
 	unsigned int hot; /* 1/hot of a function's calls is the threshold of its blocks; 0: what was
 			     executed at all is hot */
 	bool apart;	  /* each function by itself, instead of the kernel's together (splice.h) */
+	bool retarget;	  /* direct calls by the kernel's other functions lead there, too */
 };
 
 int ki_evolve_new(struct ki_target *t, const struct ki_evolve_options *o, struct ki_evolve **out,
@@ -141,6 +142,10 @@ int ki_evolve_check(struct ki_evolve *e, struct ki_err *err);
 /* Why the driver refused the n-th function that was added, *sym; KI_R_OK: it did not. *sym is NULL:
    there are no more. */
 unsigned int ki_evolve_refusal(const struct ki_evolve *e, size_t n, const struct ki_symbol **sym);
+
+/* How many calls by others lead into layouts where they stand (retarget), once it has been asked
+   whether they can be put in. */
+size_t ki_evolve_retargeted(const struct ki_evolve *e);
 
 /* ---- better? ---- */
 

@@ -234,12 +234,21 @@ int ki_plan_replace(struct ki_plan *p, const struct ki_insertion *at, uint64_t t
 int ki_plan_move(struct ki_plan *p, const struct ki_function *fn, const struct ki_spans *spans,
 		 struct ki_err *err);
 
-/* How a function is laid out. */
+/*
+ * The window of a direct call or jump that can lead elsewhere where it stands, with no springboard:
+ * of five bytes, and by itself in its window or behind the springboard, in which nobody bounces.
+ * NULL: it is none.
+ */
+const struct ki_span *ki_span_of_call(const struct ki_function *fn, const struct ki_spans *spans,
+				      uint64_t addr);
+
+/* How a function is laid out; or a caller's call, which leads to one that is. */
 struct ki_layout {
 	const struct ki_function *fn;
 	const struct ki_spans *spans;
 	const uint32_t *blocks; /* the numbers of its blocks, each once, in the order wanted */
 	uint32_t nhot;		/* so many of them, which come first, are hot */
+	uint64_t call;		/* not 0: where fn calls; blocks and nhot are not looked at */
 	uint32_t id;		/* out: of a chunk without code, which keeps it so */
 };
 
@@ -249,7 +258,11 @@ struct ki_layout {
  * one to another of them stay there as long as nobody uses ftrace; so nothing but what may not be
  * displaced is executed in the text. To be asked for before anything else of these functions is
  * added. It is so or it is refused, all of it: -EINVAL for what is no order, a reason for a
- * function that cannot be moved. All are of the kernel, or of one module.
+ * function that cannot be moved. All are of the kernel, or of one module, and in order of address.
+ *
+ * A call (ki_span_of_call) of another function is changed where it stands in the text: it leads
+ * past the ftrace site of a function that is laid out, which the caller goes to itself as soon as
+ * somebody uses ftrace.
  */
 int ki_plan_lay_out(struct ki_plan *p, struct ki_layout *v, size_t n, struct ki_err *err);
 
@@ -398,6 +411,15 @@ struct ki_replacement {
 /* Plan it. 0, or -errno: a place that is refused, or no such call. */
 int ki_plan_replacement(struct ki_plan *p, struct ki_target *t, const struct ki_replacement *r,
 			struct ki_err *err);
+
+/*
+ * Plan that the direct calls of the function r->in by others of the kernel lead to r->to where they
+ * stand, beside what ki_plan_replacement plans for all others: *n of them. Those that cannot are
+ * left out. What is changed so is no call of r->in any more: tracers, kprobes and livepatches of
+ * that do not see it. The whole kernel is analysed for it. 0, -EINVAL: r is of calls; or -errno.
+ */
+int ki_plan_replace_callers(struct ki_plan *p, struct ki_target *t, const struct ki_replacement *r,
+			    size_t *n, struct ki_err *err);
 
 #ifdef __cplusplus
 }

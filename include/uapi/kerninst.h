@@ -456,6 +456,12 @@ enum ki_board_kind { KI_BOARD_JMP, KI_BOARD_BOUNCE, KI_BOARD_TRAP, KI_BOARD_KIND
  * below their count, each once. They stand in the patch in this order. Branches are inverted,
  * added and left out so that all goes on as before, and calls are made from the patch. Else windows
  * stand as in the text, and calls are made there.
+ *
+ * A window with KI_WINDOW_CALL ends in a direct call or jump of 5 bytes, e8 or e9, and is only
+ * that or has 5 bytes and more before it. Its board is KI_BOARD_JMP, and it is in no group or in
+ * one that is laid out: there it is a caller's, whose function stays in the text. While nothing
+ * else stands in it, it has no springboard: the call in the text leads to the one replacement of
+ * it, or to where its function stands in the group. Nobody can bounce in it.
  */
 struct ki_window {
 	__u64 addr;
@@ -473,6 +479,8 @@ struct ki_window {
 
 #define KI_WINDOW_UNBOARDED 0x1 /* of a group: no springboard is written */
 #define KI_WINDOW_LAID	    0x2 /* of a group: `place` counts */
+#define KI_WINDOW_CALL	    0x4 /* it ends in a call that may lead elsewhere where it stands */
+#define KI_WINDOW_FLAGS	    0x7
 
 /*
  * Where a chunk stands, seen from one displaced instruction.

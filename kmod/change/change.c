@@ -8,6 +8,7 @@
 
 #include "ki.h"
 #include "change/mute.h"
+#include "patch/direct.h"
 #include "retire/retire.h"
 #include "watch/who.h"
 
@@ -116,6 +117,10 @@ static u32 fill_swaps(struct ki_swap *s, const struct ki_change *c)
 	for (i = 0; i < g->n; i++) {
 		struct ki_move m = {.win = g->v[i], .next = &c->patch, .fresh = g->fresh};
 
+		if (g->v[i]->calls) {
+			n += ki_direct_swaps(c, i, s + n);
+			continue;
+		}
 		if (g->patch.addr)
 			m.from = g->patch.addr + g->at[i];
 		if (c->patch.addr)
@@ -202,6 +207,7 @@ void ki_change_record(struct ki_change *c)
 	ki_retire_patch(g->patch);
 	g->patch = c->patch;
 	swap(g->at, g->next_at);
+	swap(g->direct, g->next_direct);
 	ki_return_record(g);
 }
 

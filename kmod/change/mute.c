@@ -27,6 +27,10 @@
  * more for each. Whenever something is spliced or taken out there, a session begins or ends, or a
  * patch is given back to the heap, the group's patch is built anew without what is muted.
  *
+ * One thing cannot be jumped over: a call that leads to a replacement where it stands (direct.c),
+ * while somebody's kprobe is on it. The kprobe has a copy of it. So the replacement is called until
+ * the kprobe goes, and its module stays; the group is stuck, and says whose kprobe it is (held.c).
+ *
  * If an interrupt, an NMI or a preempted task is here: as for any swap. A kprobe cannot come to the
  * heap (probes.c), so a swap here is never refused; memory for the table of breakpoints is waited
  * for. Nothing else can fail.
@@ -37,6 +41,7 @@
 #include <linux/string.h>
 
 #include "change/mute.h"
+#include "patch/direct.h"
 #include "vet/long.h"
 #include "window/charge.h"
 
@@ -173,7 +178,8 @@ static void record_mute(struct ki_piece *p)
 	list_move_tail(&p->in_session, &ki_muted);
 	ki_charge_end(p);
 	p->account = NULL;
-	ki_piece_retire(p);
+	if (!ki_direct_leads(p)) /* it is called yet: its module must stay */
+		ki_piece_retire(p);
 	ki_long_free(p->more);
 	p->more = NULL;
 	ki_charge_group(p->win->group, NULL);

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Functions that are laid out together: in one patch, in any order of their windows. A call or a
- * jump from one to another of them stays in the patch.
+ * jump from one to another of them stays in the patch, and calls and jumps of others may lead there
+ * (direct.c).
  *
  * What stands before a function's first window stays in the text: endbr64, and the ftrace site. By
  * that site tracers, BPF programs, kprobes and livepatches come in, and a layout must not keep them
  * out. So a call goes past it only while nothing but this driver uses ftrace. A new user is put at
  * the head of the kernel's list of users before any site is written, and the head is ours until
- *then (probes.c). Before the first window of such a function there is
+ * then (probes.c). Before the first window of such a function there is
  *
  *	cmpq $ours, ftrace_ops_list
  *	jne function
@@ -42,6 +43,8 @@ void ki_join_look(struct ki_link *l)
 	for (i = 0; i < l->group->n; i++) {
 		const struct ki_win *w = l->group->v[i];
 
+		if (w->calls)
+			continue;
 		if (w->entry && w->body && w->body < KI_NOP_LEN)
 			l->enter[i] = KI_ENTER_FREE;
 		else if (w->entry && w->body && alone && site_is_off(w))
@@ -51,7 +54,7 @@ void ki_join_look(struct ki_link *l)
 
 bool ki_join_asks(const struct ki_link *l, u32 i)
 {
-	return l->group->functions > 1 && l->enter[i] == KI_ENTER_ASKING;
+	return l->group->joined && l->enter[i] == KI_ENTER_ASKING;
 }
 
 void ki_join_enter(struct ki_link *l, u32 i)
@@ -75,7 +78,7 @@ u64 ki_join_landing(const struct ki_link *l, u64 start)
 	static const u8 bodies[] = {4, 5, 9}; /* endbr64, the site, both */
 	u32 k;
 
-	for (k = 0; l->group->functions > 1 && k < ARRAY_SIZE(bodies); k++) {
+	for (k = 0; l->group->joined && k < ARRAY_SIZE(bodies); k++) {
 		int i = ki_group_find(l->group, start + bodies[k]);
 
 		if (i < 0 || !l->enter[i] || l->group->v[i]->body != bodies[k])

@@ -42,6 +42,17 @@ u32 ki_lay_at(const struct ki_group *g, u32 place)
 	return g->order ? g->order[place] : place;
 }
 
+/* Windows of callers, which are executed in the text, are of none of the functions. */
+static void note_callers(struct ki_group *g)
+{
+	u32 i, callers = 0;
+
+	for (i = 0; i < g->n; i++)
+		if (g->v[i]->calls)
+			g->v[i]->function = g->functions + ++callers;
+	g->joined = g->functions > 1 || callers;
+}
+
 /* Each place once: who has it. */
 static u16 take_places(struct ki_group *g, const struct ki_window *req)
 {
@@ -53,10 +64,11 @@ static u16 take_places(struct ki_group *g, const struct ki_window *req)
 			return KI_R_BAD_LAYOUT;
 		g->order[req[i].place] = i;
 		g->v[i]->place = req[i].place;
-		functions += g->v[i]->entry;
+		functions += g->v[i]->entry && !g->v[i]->calls;
 		g->v[i]->function = functions;
 	}
 	g->functions = functions;
+	note_callers(g);
 	return KI_R_OK;
 }
 
@@ -110,7 +122,7 @@ int ki_lay_room(struct ki_link *l)
 	if (!l->wide)
 		return -ENOMEM;
 	l->enter = l->wide + l->group->n * KI_PER_WIN;
-	if (l->group->functions > 1)
+	if (l->group->joined)
 		ki_join_look(l);
 	return 0;
 }
@@ -204,7 +216,7 @@ bool ki_lay_end(struct ki_link *l, const struct ki_win *w, const struct ki_win *
 	u8 last = w->ncopy - 1, flow = w->flow[last];
 	struct ki_copy c;
 
-	if (!l->group->order || !(flow & KI_FLOW_DIRECT) || flow & KI_FLOW_CALL)
+	if (!l->group->order || !(flow & KI_FLOW_DIRECT) || flow & KI_FLOW_CALL || w->calls)
 		return false;
 	ki_win_copy(w, last, &c);
 	if (flow & KI_FLOW_ENDS) {

@@ -31,6 +31,7 @@
 #include <linux/slab.h>
 #include <linux/sort.h>
 
+#include "patch/direct.h"
 #include "patch/link.h"
 #include "vet/long.h"
 
@@ -114,7 +115,7 @@ static bool call_stands(const struct ki_win *w, u8 i, unsigned long addr)
 {
 	u32 covered = w->boarded ? ki_board_len(w->board) : 0;
 
-	return w->flow[i] & KI_FLOW_CALL && addr - w->addr >= covered;
+	return w->flow[i] & KI_FLOW_CALL && addr - w->addr >= covered && !w->calls;
 }
 
 static void put_copy(struct ki_link *l, const struct ki_win *w, u8 i, unsigned long addr,
@@ -123,7 +124,8 @@ static void put_copy(struct ki_link *l, const struct ki_win *w, u8 i, unsigned l
 	unsigned long side = taken ? l->base + taken->side : 0;
 	struct ki_copy c;
 
-	if (l->group->order && w->flow[i] & KI_FLOW_CALL) {
+	ki_direct_copy(l, w, i);
+	if (l->group->order && w->flow[i] & KI_FLOW_CALL && !w->calls) {
 		ki_lay_call(l, w, i, side);
 		return;
 	}
@@ -148,7 +150,7 @@ static void put_way_on(struct ki_link *l, const struct ki_win *w, u8 i, const st
 {
 	unsigned long behind = w->addr + w->len;
 
-	if (w->flow[i] & KI_FLOW_ENDS)
+	if (w->flow[i] & KI_FLOW_ENDS || w->calls)
 		return;
 	if (l->group->order)
 		ki_lay_fall(l, w, then);
@@ -367,6 +369,7 @@ static int write_patch(struct ki_link *l, struct ki_block *b, bool reserve, u16 
 	if (l->pad)
 		link_all(l); /* taken sides and windows now stand elsewhere */
 	link_all(l);
+	ki_direct_decide(l);
 	*reason = l->reason;
 	if (l->reason)
 		return -ERANGE;

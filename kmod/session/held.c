@@ -37,7 +37,7 @@ static struct kprobe *find_kprobe(const struct ki_group *g, struct ki_held *row)
 		if (!w->boarded)
 			continue;
 		p = kprobe_in(w->site.addr, w->site.len);
-		if (!p && w->board == KI_BOARD_BOUNCE)
+		if (!p && w->bounce.len)
 			p = kprobe_in(w->bounce.addr, w->bounce.len);
 		if (p)
 			row->addr = w->addr;

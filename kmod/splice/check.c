@@ -13,6 +13,7 @@
 #include <linux/string.h>
 
 #include "ki.h"
+#include "patch/direct.h"
 #include "splice/job.h"
 #include "text/site.h"
 
@@ -51,14 +52,20 @@ static u16 shape_of_board(const struct ki_window *w)
 	return reach == (s8)reach ? KI_R_OK : KI_R_BAD_BOARD;
 }
 
+static bool fits_group(const struct ki_window *w)
+{
+	if (w->group)
+		return !(w->flags & KI_WINDOW_CALL) || w->flags & KI_WINDOW_LAID;
+	return !(w->flags & (KI_WINDOW_UNBOARDED | KI_WINDOW_LAID));
+}
+
 static u16 shape_of_window(const struct ki_job *j, u32 i)
 {
 	const struct ki_window *w = &j->windows[i];
 
-	if (w->reason || (w->flags & ~(KI_WINDOW_UNBOARDED | KI_WINDOW_LAID)) ||
-	    (w->flags && !w->group) || (w->place && !(w->flags & KI_WINDOW_LAID)) || !w->len ||
-	    w->len > KI_WINDOW_MAX || !is_zero(w->orig + w->len, KI_WINDOW_MAX - w->len) ||
-	    w->addr + w->len < w->addr)
+	if (w->reason || w->flags & ~KI_WINDOW_FLAGS || !fits_group(w) ||
+	    (w->place && !(w->flags & KI_WINDOW_LAID)) || !w->len || w->len > KI_WINDOW_MAX ||
+	    !is_zero(w->orig + w->len, KI_WINDOW_MAX - w->len) || w->addr + w->len < w->addr)
 		return KI_R_BAD_REQUEST;
 	if (i && w->addr < w[-1].addr + w[-1].len)
 		return KI_R_BAD_REQUEST;
@@ -101,7 +108,8 @@ static u16 claim_site(struct ki_win *w, const struct ki_verifier *v)
 		return KI_R_WINDOW_OVERLAP;
 	if (!w->boarded)
 		return KI_R_OK;
-	if (!ki_site_claim(&w->site, w->addr, ki_board_len(w->board), w->orig))
+	if (!ki_site_claim(&w->site, w->addr, ki_board_len(w->board), w->orig) ||
+	    !ki_direct_claim(w))
 		return KI_R_WINDOW_OVERLAP;
 	if (w->board == KI_BOARD_BOUNCE)
 		w->bounce.filler = ki_verify_filler(v, w->bounce_at);
@@ -127,6 +135,8 @@ static u16 find_window(struct ki_job *j, struct ki_verifier *v, u32 i)
 		return KI_R_NO_MEMORY;
 	j->wins[i] = w;
 	reason = ki_verify_window(v, w, copies);
+	if (!reason)
+		reason = ki_direct_check(w);
 	return reason ? reason : claim_site(w, v);
 }
 
@@ -177,7 +187,7 @@ static unsigned long tail_end(const struct ki_win *host)
 
 static bool can_host(const struct ki_win *host, const struct ki_win *w)
 {
-	return host && host->boarded && host->board == KI_BOARD_JMP &&
+	return host && host->boarded && !host->calls && host->board == KI_BOARD_JMP &&
 	       w->bounce_at >= host->addr + KI_JMP_LEN &&
 	       w->bounce_at + KI_JMP_LEN <= tail_end(host);
 }

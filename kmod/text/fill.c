@@ -76,7 +76,8 @@ u64 ki_fill_distance(u64 d, u8 inner)
 
 static bool fillable(const struct ki_group *g)
 {
-	return g->n == 1 && g->v[0]->boarded && g->v[0]->board == KI_BOARD_JMP && g->v[0]->wait;
+	return g->n == 1 && g->v[0]->boarded && g->v[0]->board == KI_BOARD_JMP && g->v[0]->wait &&
+	       !g->v[0]->calls;
 }
 
 /* Would a new window make the request wait? (change.c: what becomes of it) */

@@ -5,6 +5,7 @@
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/slab.h>
+#include <linux/string.h>
 
 #include "retire/retire.h"
 #include "text/site.h"
@@ -66,6 +67,7 @@ struct ki_win *ki_win_new(const struct ki_window *req, const struct ki_copy *cop
 	w->ncopy = req->ncopy;
 	w->board = req->board;
 	w->boarded = !(req->flags & KI_WINDOW_UNBOARDED);
+	w->calls = req->flags & KI_WINDOW_CALL;
 	memcpy(w->orig, req->orig, req->len);
 	w->insn_len = w->orig + req->len;
 	w->flow = w->insn_len + req->ncopy;
@@ -117,6 +119,21 @@ void ki_win_free(struct ki_win *w)
 	kfree(w);
 }
 
+/* Where their calls lead, if there are such whose calls lead elsewhere. */
+static int direct_new(struct ki_group *g)
+{
+	bool any = false;
+	u32 i;
+
+	for (i = 0; i < g->n; i++)
+		any |= g->v[i]->calls;
+	if (!any)
+		return 0;
+	g->direct = kvcalloc(g->n, 2 * sizeof(*g->direct), KI_GFP);
+	g->next_direct = g->direct ? g->direct + g->n : NULL;
+	return g->direct ? 0 : -ENOMEM;
+}
+
 int ki_group_new(struct ki_win **v, u32 n)
 {
 	struct ki_group *g = kvzalloc(struct_size(g, v, n), KI_GFP);
@@ -133,8 +150,13 @@ int ki_group_new(struct ki_win **v, u32 n)
 	g->next_at = g->at + n;
 	g->fresh = true;
 	g->n = n;
+	memcpy(g->v, v, n * sizeof(*v));
+	if (direct_new(g)) {
+		kvfree(g->at);
+		kvfree(g);
+		return -ENOMEM;
+	}
 	for (i = 0; i < n; i++) {
-		g->v[i] = v[i];
 		v[i]->group = g;
 		v[i]->place = i;
 	}
@@ -178,6 +200,7 @@ void ki_group_free(struct ki_group *g)
 	for (i = 0; i < g->n; i++)
 		ki_win_free(g->v[i]);
 	kvfree(g->at < g->next_at ? g->at : g->next_at);
+	kvfree(g->direct < g->next_direct ? g->direct : g->next_direct);
 	kvfree(g->order);
 	kvfree(g);
 }

@@ -41,6 +41,7 @@ void ki_evolve_free(struct ki_evolve *e)
 	ki_plan_free(e->apart);
 	for (size_t i = 0; i < e->v.n; i++)
 		forget(&e->v.v[i]);
+	ki_evolve_forget_callers(e);
 	ki_vec_free(&e->v);
 	free(e);
 }

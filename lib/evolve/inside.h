@@ -14,13 +14,30 @@ struct ki_evolved {
 	unsigned int reason; /* why it cannot be in the plan */
 };
 
+/* A function that calls some of them; one of its calls. */
+struct ki_evolve_caller {
+	struct ki_function *fn;
+	struct ki_spans spans;
+};
+
+struct ki_evolve_call {
+	size_t caller;
+	struct ki_layout l;
+};
+
 struct ki_evolve {
 	struct ki_target *t;
 	struct ki_evolve_options o;
 	struct ki_plan *apart; /* each function in a patch of its own */
 	struct ki_plan *plan;  /* what is put in: that, or all together; NULL: not chosen yet */
 	ki_vec(struct ki_evolved) v;
+	ki_vec(struct ki_evolve_caller) callers;
+	ki_vec(struct ki_evolve_call) calls; /* that lead into the layouts; in order of address */
 };
+
+/* Fills callers and calls, when it is known which functions are laid out. */
+int ki_evolve_find_callers(struct ki_evolve *e, struct ki_err *err);
+void ki_evolve_forget_callers(struct ki_evolve *e);
 
 /* Whether what a call of it takes can be measured, found by doing so for a moment. */
 bool ki_evolve_can_judge(struct ki_target *t, const struct ki_symbol *sym);

@@ -4,7 +4,7 @@
  *
  * Of a group all is put in or nothing, so before functions are joined the driver is asked about
  * each for itself; what it refuses is left out. Functions of modules stay apart: a module that goes
- * must not take others' code with it.
+ * must not take others' code with it. (Their callers: callers.c.)
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,6 +17,21 @@ static bool joins(const struct ki_evolved *f)
 	return !f->reason && !*f->fn->symbol->module;
 }
 
+static int by_address(const void *a, const void *b)
+{
+	const struct ki_layout *x = a, *y = b;
+	uint64_t p = x->call ? x->call : x->fn->start, q = y->call ? y->call : y->fn->start;
+
+	return (p > q) - (p < q);
+}
+
+static void note_id(struct ki_evolve *e, const struct ki_layout *l)
+{
+	for (size_t i = 0; !l->call && i < e->v.n; i++)
+		if (e->v.v[i].fn == l->fn)
+			e->v.v[i].l.id = l->id;
+}
+
 static int lay_out(struct ki_evolve *e, struct ki_layout *v, struct ki_err *err)
 {
 	size_t n = 0;
@@ -27,17 +42,16 @@ static int lay_out(struct ki_evolve *e, struct ki_layout *v, struct ki_err *err)
 	for (size_t i = 0; i < e->v.n; i++)
 		if (joins(&e->v.v[i]))
 			v[n++] = e->v.v[i].l;
+	for (size_t i = 0; i < e->calls.n; i++)
+		v[n++] = e->calls.v[i].l;
+	qsort(v, n, sizeof(*v), by_address);
 	if (n)
 		ret = ki_plan_lay_out(e->plan, v, n, err);
-	n = 0;
-	for (size_t i = 0; i < e->v.n && !ret; i++) {
-		struct ki_evolved *f = &e->v.v[i];
-
-		if (joins(f))
-			f->l.id = v[n++].id;
-		else if (!f->reason)
-			ret = ki_plan_lay_out(e->plan, &f->l, 1, err);
-	}
+	for (size_t i = 0; i < n && !ret; i++)
+		note_id(e, &v[i]);
+	for (size_t i = 0; i < e->v.n && !ret; i++)
+		if (!e->v.v[i].reason && !joins(&e->v.v[i]))
+			ret = ki_plan_lay_out(e->plan, &e->v.v[i].l, 1, err);
 	return ret;
 }
 
@@ -51,7 +65,11 @@ static int join(struct ki_evolve *e, struct ki_err *err)
 		return ret;
 	for (size_t i = 0; i < e->v.n; i++)
 		e->v.v[i].reason = ki_plan_refusal(e->apart, e->v.v[i].l.id);
-	v = calloc(e->v.n + 1, sizeof(*v));
+	if (e->o.retarget)
+		ret = ki_evolve_find_callers(e, err);
+	if (ret)
+		return ret;
+	v = calloc(e->v.n + e->calls.n + 1, sizeof(*v));
 	if (!v || ki_plan_new(&e->plan)) {
 		free(v);
 		return ki_err_set(err, -ENOMEM, 0, "layout: out of memory");
@@ -70,7 +88,7 @@ static int prepare(struct ki_evolve *e, struct ki_err *err)
 {
 	if (e->plan)
 		return 0;
-	if (!e->o.apart && e->v.n > 1)
+	if (!e->o.apart && (e->v.n > 1 || e->o.retarget))
 		return join(e, err);
 	e->plan = e->apart;
 	return 0;

@@ -178,6 +178,12 @@ static int batch_measure(const struct todo *t, size_t from, struct batch *b)
 	return 0;
 }
 
+static void ungroup(struct ki_window *w)
+{
+	w->group = 0;
+	w->flags &= KI_WINDOW_CALL;
+}
+
 /* Fill in the windows, and where their copies begin; then the chunks, in the same order. */
 static void batch_fill(const struct todo *t, struct batch *b)
 {
@@ -190,7 +196,7 @@ static void batch_fill(const struct todo *t, struct batch *b)
 		b->windows[i] = *from;
 		b->windows[i].first_copy = copies;
 		if (!group_of(p, b->from[i]))
-			b->windows[i].group = b->windows[i].flags = 0;
+			ungroup(&b->windows[i]);
 		memcpy(b->copies + copies, p->copies.v + from->first_copy,
 		       from->ncopy * sizeof(*b->copies));
 		copies += from->ncopy;

@@ -48,9 +48,25 @@ static void place_windows(const struct ki_function *fn, const struct ki_spans *s
 
 /* Where a function's windows stand: among those of its own first, then among all. */
 struct places {
+	struct ki_spans spans; /* of them: all, or that of a call */
+	struct ki_span call;
 	uint16_t *v;
 	size_t nhot; /* windows of hot blocks, which stand first */
 };
+
+static int find_call(const struct ki_layout *l, struct places *out, struct ki_err *err)
+{
+	const struct ki_span *s = ki_span_of_call(l->fn, l->spans, l->call);
+
+	if (!s)
+		return ki_err_set(
+			err, -EINVAL, l->call,
+			"layout: %s+0x%llx is no call that can lead elsewhere where it is",
+			ki_plan_name_of(l->fn), (unsigned long long)(l->call - l->fn->start));
+	out->call = *s;
+	out->spans = (struct ki_spans){&out->call, 1};
+	return 0;
+}
 
 static int order_windows(const struct ki_layout *l, struct places *out, struct ki_err *err)
 {
@@ -58,6 +74,10 @@ static int order_windows(const struct ki_layout *l, struct places *out, struct k
 	uint32_t *rank = calloc(2 * (size_t)fn->nblocks + 1, sizeof(*rank));
 	int ret = 0;
 
+	if (l->call) {
+		free(rank);
+		return find_call(l, out, err);
+	}
 	if (!rank)
 		return ki_err_set(err, -ENOMEM, fn->start, "layout: out of memory");
 	if (rank_blocks(fn, l->blocks, rank) && l->nhot <= fn->nblocks)
@@ -74,28 +94,28 @@ static int order_windows(const struct ki_layout *l, struct places *out, struct k
 }
 
 /* Hot windows of all functions, then the others. */
-static void order_functions(const struct ki_layout *v, struct places *places, size_t n)
+static void order_functions(struct places *places, size_t n)
 {
 	size_t hot = 0, cold = 0;
 
 	for (size_t k = 0; k < n; k++)
 		cold += places[k].nhot;
 	for (size_t k = 0; k < n; k++) {
-		for (size_t i = 0; i < v[k].spans->n; i++) {
+		for (size_t i = 0; i < places[k].spans.n; i++) {
 			size_t own = places[k].v[i];
 			bool is_hot = own < places[k].nhot;
 
 			places[k].v[i] = (uint16_t)(own + (is_hot ? hot : cold - places[k].nhot));
 		}
 		hot += places[k].nhot;
-		cold += v[k].spans->n - places[k].nhot;
+		cold += places[k].spans.n - places[k].nhot;
 	}
 }
 
 /* The chunk that keeps a function in the group: in its first window. */
-static int keep(struct ki_plan *p, struct ki_layout *l, struct ki_err *err)
+static int keep(struct ki_plan *p, struct ki_layout *l, const struct places *at, struct ki_err *err)
 {
-	const struct ki_place place = {.addr = l->spans->v[0].addr, .where = KI_BEFORE};
+	const struct ki_place place = {.addr = at->spans.v[0].addr, .where = KI_BEFORE};
 	struct ki_chunk *c;
 	int ret = ki_plan_prepare(p, &(struct ki_insertion){l->fn, l->spans, &place, 0}, &c, err);
 
@@ -132,8 +152,10 @@ static int group(struct ki_plan *p, const struct ki_layout *v, const struct plac
 	if (!members)
 		return ki_err_set(err, -ENOMEM, 0, "layout: out of memory");
 	for (size_t k = 0; k < n; k++)
-		members[k] = (struct plan_member){
-			.fn = v[k].fn, .spans = v[k].spans, .places = places[k].v};
+		members[k] = (struct plan_member){.fn = v[k].fn,
+						  .spans = &places[k].spans,
+						  .places = places[k].v,
+						  .calls = v[k].call};
 	ret = ki_plan_group(p, members, n, err);
 	free(members);
 	return ret;
@@ -145,16 +167,18 @@ static int lay_out(struct ki_plan *p, struct ki_layout *v, struct places *places
 	int ret = 0;
 
 	for (size_t k = 0; k < n && !ret; k++) {
+		places[k].spans = *v[k].spans;
 		places[k].v = calloc(v[k].spans->n, sizeof(*places[k].v));
 		ret = places[k].v ? order_windows(&v[k], &places[k], err)
 				  : ki_err_set(err, -ENOMEM, 0, "layout: out of memory");
 	}
 	if (ret)
 		return ret;
-	order_functions(v, places, n);
+	order_functions(places, n);
 	ret = group(p, v, places, n, err);
 	for (size_t k = 0; k < n && !ret; k++)
-		ret = keep(p, &v[k], err);
+		if (!v[k].call || n == 1)
+			ret = keep(p, &v[k], &places[k], err);
 	return ret;
 }
 

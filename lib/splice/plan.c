@@ -260,11 +260,21 @@ int ki_plan_replace(struct ki_plan *p, const struct ki_insertion *at, uint64_t t
 	return 0;
 }
 
-static void mark_window(struct ki_window *w, uint32_t group, bool boarded, const uint16_t *place)
+static void mark_window(struct ki_window *w, uint32_t group, const struct plan_member *m, size_t i)
 {
 	w->group = group;
-	w->flags = (uint8_t)((boarded ? 0 : KI_WINDOW_UNBOARDED) | (place ? KI_WINDOW_LAID : 0));
-	w->place = place ? *place : 0;
+	w->flags = (uint8_t)((m->boarded[i] ? 0 : KI_WINDOW_UNBOARDED) |
+			     (m->places ? KI_WINDOW_LAID : 0) | (m->calls ? KI_WINDOW_CALL : 0));
+	w->place = m->places ? m->places[i] : 0;
+}
+
+static int find_boards(const struct plan_member *m)
+{
+	if (!m->calls)
+		return ki_move_boards(m->fn, m->spans, m->places, m->boarded);
+	for (size_t i = 0; i < m->spans->n; i++)
+		m->boarded[i] = true;
+	return 0;
 }
 
 static bool has_some(const struct ki_plan *p, const struct ki_spans *spans)
@@ -289,7 +299,7 @@ static int check_member(struct ki_plan *p, struct plan_member *m, struct ki_err 
 		return ki_err_set(err, -EINVAL, fn->start,
 				  "plan: %s: to be moved before anything of it is added",
 				  ki_plan_name_of(fn));
-	ret = ki_move_boards(fn, m->spans, m->places, m->boarded);
+	ret = find_boards(m);
 	if (ret == -ENOMEM)
 		return ki_err_set(err, ret, fn->start, "plan: out of memory");
 	if (ret && !m->places)
@@ -312,8 +322,7 @@ static int put_member(struct ki_plan *p, const struct plan_member *m, struct ki_
 		if (reserve(p))
 			return ki_err_set(err, -ENOMEM, m->fn->start, "plan: out of memory");
 		put_window(p, m->fn, s, s->host == KI_NONE ? KI_NONE : first + s->host);
-		mark_window(&p->windows.v[first + i], (uint32_t)p->groups.n + 1, m->boarded[i],
-			    m->places ? &m->places[i] : NULL);
+		mark_window(&p->windows.v[first + i], (uint32_t)p->groups.n + 1, m, i);
 		p->more.v[first + i].group = (uint32_t)p->groups.n;
 	}
 	return 0;

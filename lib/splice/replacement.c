@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "kerninst/splice.h"
+#include "splice/plan.h"
 
 static int replace_at(struct ki_plan *p, const struct ki_replacement *r,
 		      const struct ki_function *fn, const struct ki_spans *spans,
@@ -19,6 +19,8 @@ static int replace_at(struct ki_plan *p, const struct ki_replacement *r,
 		return ki_err_reason(err, place->reason, place->addr, "%s", r->text);
 	ret = ki_plan_replace(p, &(struct ki_insertion){fn, spans, place, 0}, r->to->addr, &id,
 			      err);
+	if (!ret && place->where == KI_TAKEN && ki_span_of_call(fn, spans, place->addr))
+		p->windows.v[p->chunks.v[id].c.window].flags |= KI_WINDOW_CALL;
 	if (!ret && r->told)
 		r->told(r->arg, r, place);
 	return ret;

@@ -190,3 +190,19 @@ bool ki_span_waits(const struct ki_span *s, const struct ki_function *fn)
 
 	return s->host != KI_NONE || (s->count > 1 && fn->insns[s->first].len < written[s->board]);
 }
+
+const struct ki_span *ki_span_of_call(const struct ki_function *fn, const struct ki_spans *spans,
+				      uint64_t addr)
+{
+	const struct ki_insn *in = ki_function_insn_at(fn, addr);
+	const struct ki_span *s = ki_spans_at(spans, fn, addr);
+	uint64_t off = s ? addr - s->addr : 0;
+
+	if (!s || s->board != KI_BOARD_JMP || in->len != KI_JMP_LEN || s->len != off + in->len ||
+	    (off && off < KI_JMP_LEN) || (fn->bytes[addr - fn->start] & 0xfe) != 0xe8)
+		return NULL;
+	for (size_t i = 0; i < spans->n; i++)
+		if (spans->v[i].host != KI_NONE && &spans->v[spans->v[i].host] == s)
+			return NULL;
+	return s;
+}

@@ -63,6 +63,7 @@ static void sort(void *v, size_t n, size_t size, int (*compare)(const void *, co
 #include "../../../kmod/patch/link.c"
 #include "../../../kmod/patch/lay.c"
 #include "../../../kmod/patch/join.c"
+#include "../../../kmod/patch/direct.c"
 /* each file has names of its own */
 #define put_copy patch_put_copy
 #define put_jump patch_put_jump
@@ -145,6 +146,11 @@ const struct exception_table_entry *ki_extable_find(struct module *owner, unsign
 unsigned long ki_extable_fixup(const struct exception_table_entry *e)
 {
 	return 0;
+}
+
+bool ki_site_claim(struct ki_site *s, unsigned long addr, u8 len, const u8 *orig)
+{
+	abort();
 }
 
 const struct ki_copy *ki_return_form(void)
@@ -267,6 +273,7 @@ static struct ki_win *new_window(const struct ki_window *req, const struct ki_co
 	w->ncopy = req->ncopy;
 	w->board = req->board;
 	w->boarded = !(req->flags & KI_WINDOW_UNBOARDED);
+	w->calls = req->flags & KI_WINDOW_CALL;
 	for (const unsigned long *s = linker_starts; *s; s++)
 		if (w->addr == *s || w->addr == *s + KI_JMP_LEN) {
 			w->entry = true;
@@ -318,17 +325,28 @@ static void free_group(struct ki_group *g)
 	free(g);
 }
 
+static bool any_calls(const struct ki_group *g)
+{
+	bool any = false;
+
+	for (u32 i = 0; i < g->n; i++)
+		any |= g->v[i]->calls;
+	return any;
+}
+
 struct linked linker_link(uint8_t *at, const struct ki_window *windows, uint32_t n,
 			  const struct ki_copy *copies, const struct ki_chunk *const *chunks,
 			  uint32_t nchunks)
 {
 	struct ki_group *g = calloc(1, sizeof(*g) + n * sizeof(*g->v));
 	struct linked out = {.at = calloc(n, sizeof(*out.at))};
+	struct ki_direct *direct = calloc(n, sizeof(*direct));
 	struct ki_patch patch = {0};
 	u16 reason;
 
 	g->n = n;
 	g->next_at = out.at;
+	g->next_direct = direct;
 	for (u32 i = 0; i < n; i++) {
 		g->v[i] = new_window(&windows[i], &copies[windows[i].first_copy]);
 		g->v[i]->group = g;
@@ -343,6 +361,11 @@ struct linked linker_link(uint8_t *at, const struct ki_window *windows, uint32_t
 	out.len = patch.len;
 	out.calls = patch.calls;
 	out.orcs = heap.orcs;
+	for (u32 i = 0; i < n && any_calls(g); i++) {
+		out.to = out.to ? out.to : calloc(n, sizeof(*out.to));
+		out.to[i] = direct[i].up ? 0 : direct[i].to;
+	}
+	free(direct);
 	free_group(g);
 	return out;
 }

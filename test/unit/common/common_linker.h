@@ -16,6 +16,7 @@ struct linked {
 	unsigned int reason; /* KI_R_OK, or why there is no patch */
 	uint32_t len;
 	uint32_t *at; /* of each window: where it begins in the patch; free() */
+	uint32_t *to; /* of each window with KI_WINDOW_CALL: where its call leads; free() */
 	uint32_t orcs, calls;
 };
 

@@ -3,7 +3,8 @@
  * Functions that are laid out together do what they did. One is made at random, and calls another
  * that begins with an ftrace site. The patch is the driver's own linker's; this processor executes
  * the text, and then the patch: while nobody uses ftrace, when somebody has begun to, and when
- * somebody did before.
+ * somebody did before. The same if the callee alone is laid out, and the other's calls lead there
+ * from where they stand.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,7 +31,7 @@ static struct ki_target *target;
 static struct ki_function *fn[2];
 static struct ki_spans spans[2];
 static struct ki_plan *plan;
-static size_t calls, past;
+static size_t calls, past, led;
 
 /* The callee: the site, which is off; add $1, %rax, so that flags are its own; a branch; ret. */
 static void make(void)
@@ -99,6 +100,42 @@ static void lay_out(void)
 	assert_int_equal(plan->windows.n, spans[0].n + spans[1].n);
 }
 
+/* The callee, and the calls of it that can lead elsewhere; false: there are none. */
+static bool lay_out_callee(void)
+{
+	uint32_t order[64];
+	struct ki_layout l[64];
+	struct ki_err err = {0};
+	size_t n = 0;
+
+	random_order(order, fn[1]->nblocks);
+	for (uint32_t e = 0; e < fn[0]->nedges && n < 63; e++) {
+		uint64_t from = fn[0]->insns[fn[0]->edges[e].insn].addr;
+
+		if (fn[0]->edges[e].to == (uintptr_t)CALLEE &&
+		    ki_span_of_call(fn[0], &spans[0], from))
+			l[n++] = (struct ki_layout){.fn = fn[0], .spans = &spans[0], .call = from};
+	}
+	led += n;
+	l[n] = (struct ki_layout){.fn = fn[1],
+				  .spans = &spans[1],
+				  .blocks = order,
+				  .nhot = random_below(fn[1]->nblocks + 1)};
+	if (n && ki_plan_lay_out(plan, l, n + 1, &err))
+		fail_msg("%s", err.msg);
+	return n;
+}
+
+/* The call or jump there, to another place. */
+static void lead_call(uint8_t *at, uint32_t to)
+{
+	uint8_t op = *at;
+
+	assert_int_not_equal(to, 0);
+	link_jump(at, to);
+	*at = op;
+}
+
 /* Springboards that do not trap; false: one does. */
 static bool install(void)
 {
@@ -113,6 +150,10 @@ static bool install(void)
 
 		if (w->flags & KI_WINDOW_UNBOARDED)
 			continue;
+		if (w->flags & KI_WINDOW_CALL) {
+			lead_call(at + w->len - SITE, linked.to[i]);
+			continue;
+		}
 		traps |= w->board == KI_BOARD_TRAP;
 		if (w->board == KI_BOARD_BOUNCE) {
 			at[0] = 0xeb;
@@ -123,6 +164,7 @@ static bool install(void)
 			link_jump(at, (uintptr_t)exec_mem->patch + linked.at[i]);
 	}
 	free(linked.at);
+	free(linked.to);
 	return !traps;
 }
 
@@ -136,7 +178,7 @@ static void see_calls(enum users users, size_t called)
 	calls += called;
 }
 
-static void try_function(enum users users)
+static void try_function(enum users users, bool callers)
 {
 	struct run_outcome wanted[ROUNDS], got;
 	struct exec_cpu states[ROUNDS];
@@ -144,7 +186,12 @@ static void try_function(enum users users)
 
 	make();
 	analyse();
-	lay_out();
+	if (!callers)
+		lay_out();
+	else if (!lay_out_callee()) {
+		release();
+		return;
+	}
 	for (int i = 0; i < ROUNDS; i++) {
 		run_state(&states[i]);
 		run_called = 0;
@@ -171,16 +218,28 @@ static void they_do_what_they_did(void **state)
 {
 	(void)state;
 	for (unsigned int i = 0; i < FUNCTIONS; i++)
-		try_function(i % USERS);
+		try_function(i % USERS, false);
 	print_message("%u pairs of functions; %zu calls, %zu of them past the site\n", FUNCTIONS,
 		      calls, past);
 	assert_true(calls > 500 && past > 100);
+}
+
+static void callers_come_to_the_layout(void **state)
+{
+	(void)state;
+	calls = past = 0;
+	for (unsigned int i = 0; i < FUNCTIONS; i++)
+		try_function(i % USERS, true);
+	print_message("%zu calls lead there; %zu calls, %zu of them past the site\n", led, calls,
+		      past);
+	assert_true(led > 100 && calls > 300 && past > 50);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(they_do_what_they_did),
+		cmocka_unit_test(callers_come_to_the_layout),
 	};
 
 	run_init();
