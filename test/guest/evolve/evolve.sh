@@ -121,6 +121,48 @@ ok "a kprobe at an entry sees all calls ($n)" test "$n" -ge 3000 -a "$n" -lt 305
 is "stat counts calls from one to the other" "$("$ki" stat --json rw_verify_area:entry --own -- "$prog/calls" read 3000 2> /dev/null | value rw_verify_area:entry | awk '{ print ($1 >= 3000 && $1 < 3050) }')" 1
 back "together"
 
+# Calls of others lead there, too, where they stand.
+pread() { python3 -c 'import os; f = os.open("/dev/zero", 0); [os.pread(f, 1, 0) for _ in range(3000)]'; }
+led() { "$ki" disas --live __x64_sys_pread64 | grep -c 'call 0x.*; was: call vfs_read'; }
+load "$prog/calls" read 20000
+ok "callers, too" lay --retarget vfs_read rw_verify_area
+unload
+grep 'calls by others' /tmp/out | sed 's/^/# /'
+is "a caller's call leads there where it stands" "$(led)" 1
+is "callers are not listed" "$("$ki" evolve --list | grep -c '^  ')" 2
+ok "others read" pread
+is "stat counts their calls" "$("$ki" stat --json vfs_read:entry --own -- python3 -c 'import os; f = os.open("/dev/zero", 0); [os.pread(f, 1, 0) for _ in range(3000)]' 2> /dev/null | value vfs_read:entry | awk '{ print ($1 >= 3000 && $1 < 3500) }')" 1
+"$ki" stat --json -o /tmp/counted -m blocks __x64_sys_pread64 < /dev/null 2> /dev/null &
+stat=$!
+ok "a caller's blocks are counted" until_true 120 measures $stat
+pread
+is "its call still leads there" "$(led)" 1
+ok "undone under the counters" "$ki" evolve --undo
+is "it does no more" "$(led)" 0
+pread
+kill -INT $stat
+wait $stat
+n=$(value __x64_sys_pread64:block/0 < /tmp/counted)
+ok "they count on ($n)" test "$n" -ge 6000 -a "$n" -lt 6100
+soon "callers: nothing is left" 0 field heap_used
+load "$prog/calls" read 20000
+ok "callers again" lay --retarget vfs_read rw_verify_area
+unload
+echo vfs_read > $events/set_ftrace_filter
+echo function > $events/current_tracer
+echo > $events/trace
+echo 1 > $events/tracing_on
+pread
+echo 0 > $events/tracing_on
+n=$(grep -c ': vfs_read <-' $events/trace)
+ok "the function tracer sees their calls ($n)" test "$n" -ge 3000
+echo nop > $events/current_tracer
+echo > $events/set_ftrace_filter
+ok "kill -9 with callers" kill -9 "$(keeper)"
+soon "all of it is taken out" 0 field windows
+soon "and its patch" 0 field heap_used
+ok "callers: the text is what it was" text_is_back
+
 # The kernel says itself where it is hot.
 load "$prog/calls" open 5000
 # shellcheck disable=SC2317 # called through ok

@@ -257,6 +257,15 @@ static void tell_refused(struct run *r)
 	}
 }
 
+static void tell_retargeted(const struct run *r)
+{
+	size_t n = ki_evolve_retargeted(r->evolve);
+
+	if (r->o->choice.retarget)
+		printf("%zu call%s by others lead%s there\n", n, n == 1 ? "" : "s",
+		       n == 1 ? "s" : "");
+}
+
 static int dry_run(struct run *r)
 {
 	struct ki_err err = {0};
@@ -264,6 +273,7 @@ static int dry_run(struct run *r)
 	if (ki_evolve_check(r->evolve, &err))
 		return cli_fail(&err);
 	tell_refused(r);
+	tell_retargeted(r);
 	return CLI_OK;
 }
 
@@ -277,6 +287,7 @@ static int take_out(struct run *r)
 static int stay(struct run *r)
 {
 	tell_refused(r);
+	tell_retargeted(r);
 	if (r->o->keep) {
 		printf("%zu function%s laid out, kept by process %d: kerninst evolve --undo ends it\n",
 		       r->n, r->n == 1 ? " is" : "s are", getpid());

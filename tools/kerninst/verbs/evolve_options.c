@@ -21,6 +21,8 @@ const char evolve_usage[] =
 	"      --hot N          a block is hot if it runs in more than 1/N of the calls (default 20;\n"
 	"                       0: if it runs at all)\n"
 	"      --policy NAME    ext-tsp (the default), hot-first, reverse (worse on purpose)\n"
+	"      --retarget       direct calls of them by the kernel's other functions lead there, too,\n"
+	"                       where they stand, as long as nobody uses ftrace\n"
 	"      --apart          each function by itself; else those of the kernel stand together, and\n"
 	"                       call each other without a jump as long as nobody uses ftrace\n"
 	"  -n, --dry-run        say what would be done, change nothing\n"
@@ -61,6 +63,7 @@ enum {
 	OPT_HOT,
 	OPT_POLICY,
 	OPT_APART,
+	OPT_RETARGET,
 	OPT_EXPLAIN,
 	OPT_JUDGE,
 	OPT_METRIC,
@@ -113,6 +116,7 @@ static int take_option(const struct verb *self, int c, void *arg)
 	bool *flags[] = {[OPT_EXPLAIN - OPTION_LONG] = &o->explain,
 			 [OPT_ALWAYS - OPTION_LONG] = &o->always,
 			 [OPT_APART - OPTION_LONG] = &o->choice.apart,
+			 [OPT_RETARGET - OPTION_LONG] = &o->choice.retarget,
 			 [OPT_KEEP - OPTION_LONG] = &o->keep,
 			 [OPT_LIST - OPTION_LONG] = &o->list,
 			 [OPT_WATCH - OPTION_LONG] = &o->watch,
@@ -175,6 +179,9 @@ static int check(const struct verb *self, const struct evolve_options *o)
 				  "--hottest finds functions of its own: no names, no --from");
 	if (o->from && o->save)
 		return cli_misuse(self, "--from, or --save: one of them");
+	if (o->choice.apart && o->choice.retarget)
+		return cli_misuse(self,
+				  "--apart, or --retarget: calls lead to what stands together");
 	if (o->keep && o->dry_run)
 		return cli_misuse(self, "--keep, or --dry-run: one of them");
 	return CLI_OK;
@@ -190,6 +197,7 @@ int evolve_parse(const struct verb *self, int argc, char **argv, struct evolve_o
 						{"hot", required_argument, NULL, OPT_HOT},
 						{"policy", required_argument, NULL, OPT_POLICY},
 						{"apart", no_argument, NULL, OPT_APART},
+						{"retarget", no_argument, NULL, OPT_RETARGET},
 						{"dry-run", no_argument, NULL, 'n'},
 						{"explain", no_argument, NULL, OPT_EXPLAIN},
 						{"judge", required_argument, NULL, OPT_JUDGE},
