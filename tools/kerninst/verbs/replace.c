@@ -25,6 +25,8 @@ static const char usage[] =
 	"  CALLER->FUNCTION   only the calls and jumps to it in the code of CALLER\n"
 	"  CALLER+OFFSET      only this direct call or jump\n"
 	"with MODULE: in front and @0xADDRESS behind if names are not enough.\n\n"
+	"      --callers      of FUNCTION=: its direct calls by the kernel lead there where they stand,\n"
+	"                     without a jump more; who traces FUNCTION does not see them\n"
 	"  -n, --dry-run      say what would be replaced, and change nothing\n"
 	"  -q, --quiet        no warning\n"
 	"  -h, --help         this text\n\n"
@@ -39,7 +41,7 @@ static const char usage[] =
 	"  kerninst replace 'vfs_read->rw_verify_area=mymod:verify' -- ./test\n";
 
 struct options {
-	bool dry_run, quiet;
+	bool dry_run, quiet, callers;
 	char **what, **command; /* command NULL: none */
 	int n;
 };
@@ -151,7 +153,17 @@ static int plan_one(struct run *r, const struct ki_replacement *w)
 {
 	struct ki_err err = {0};
 
-	return ki_plan_replacement(r->plan, r->t, w, &err) ? cli_fail(&err) : CLI_OK;
+	size_t n;
+
+	if (ki_plan_replacement(r->plan, r->t, w, &err))
+		return cli_fail(&err);
+	if (!r->o->callers)
+		return CLI_OK;
+	if (ki_plan_replace_callers(r->plan, r->t, w, &n, &err))
+		return cli_fail(&err);
+	if (!n && !r->o->quiet)
+		cli_warn("%s: no direct call of it can be changed where it stands", w->text);
+	return CLI_OK;
 }
 
 static int prepare(struct run *r, const struct verb *self)
@@ -199,7 +211,9 @@ static int replace(struct run *r)
 static int parse_options(const struct verb *self, int argc, char **argv, struct options *o,
 			 bool *done)
 {
-	static const struct option options[] = {{"dry-run", no_argument, NULL, 'n'},
+	enum { OPT_CALLERS = 256 };
+	static const struct option options[] = {{"callers", no_argument, NULL, OPT_CALLERS},
+						{"dry-run", no_argument, NULL, 'n'},
 						{"quiet", no_argument, NULL, 'q'},
 						{"help", no_argument, NULL, 'h'},
 						{0}};
@@ -210,6 +224,8 @@ static int parse_options(const struct verb *self, int argc, char **argv, struct 
 	while ((c = getopt_long(argc, argv, ":nqh", options, NULL)) != -1) {
 		if (c == 'n')
 			o->dry_run = true;
+		else if (c == OPT_CALLERS)
+			o->callers = true;
 		else if (c == 'q')
 			o->quiet = true;
 		else
