@@ -3,6 +3,11 @@
 
 #include <string.h>
 
+#include "code/decode/memo.h"
+
+/* Functions, one by one, after which it is cheaper to know all entries. */
+#define OFTEN 64
+
 /*
  * __x86_indirect_thunk_rax, __x86_indirect_call_thunk_rax, __x86_indirect_its_thunk_rax;
  * __x86_return_thunk, srso_return_thunk, srso_alias_return_thunk, its_return_thunk ...
@@ -63,6 +68,8 @@ static void facts_free(void *facts)
 
 	ki_vec_free(&f->thunks);
 	ki_vec_free(&f->entries);
+	ki_vec_free(&f->branches);
+	ki_memo_free(f->memo);
 	ki_vec_free(&f->covers);
 	ki_vec_free(&f->static_calls);
 	free(f);
@@ -100,6 +107,41 @@ int ki_facts_get(struct ki_target *t, const struct ki_facts **out, struct ki_err
 	}
 	*out = f;
 	return 0;
+}
+
+static int settle(struct ki_target *t, struct ki_facts *f, const struct ki_text *text,
+		  struct ki_memo *memo, struct ki_err *err)
+{
+	int ret = ki_entries_settle(t, f, text, memo);
+
+	return ret ? ki_err_set(err, ret, 0, "out of memory for the entries") : 0;
+}
+
+int ki_facts_settle(struct ki_target *t, const struct ki_text *text, const struct ki_facts **out,
+		    struct ki_err *err)
+{
+	struct ki_memo *memo;
+	int ret = ki_facts_get(t, out, err);
+
+	if (ret || !(*out)->branches.n)
+		return ret;
+	if (ki_memo_new(&memo))
+		return ki_err_set(err, -ENOMEM, 0, "out of memory for the text");
+	ret = settle(t, t->facts, text, memo, err);
+	ki_memo_free(memo);
+	return ret;
+}
+
+int ki_facts_ask(struct ki_target *t, const struct ki_facts **out, struct ki_err *err)
+{
+	int ret = ki_facts_get(t, out, err);
+	struct ki_facts *f = t->facts;
+
+	if (ret || f->asked == OFTEN || ++f->asked < OFTEN)
+		return ret;
+	if (ki_memo_new(&f->memo))
+		return ki_err_set(err, -ENOMEM, 0, "out of memory for the text");
+	return settle(t, f, NULL, f->memo, err);
 }
 
 static const struct ki_thunk *find_thunk(const struct ki_facts *f, uint64_t addr)

@@ -31,16 +31,35 @@ struct ki_covers {
 	size_t n, cap;
 };
 
+/* What looks like a branch into another symbol. Its displacement is at [field, field + 4). */
+struct ki_branch {
+	uint64_t field, target;
+};
+
 struct ki_facts {
-	ki_vec(struct ki_thunk) thunks; /* in order of address */
-	ki_vec(uint64_t) entries;	/* in order, each once */
-	struct ki_covers covers;	/* of all reserved rows but sites */
-	struct ki_covers static_calls;	/* of those of static calls */
+	ki_vec(struct ki_thunk) thunks;	   /* in order of address */
+	ki_vec(uint64_t) entries;	   /* in order, each once */
+	ki_vec(struct ki_branch) branches; /* those of which more entries may come; in order */
+	struct ki_covers covers;	   /* of all reserved rows but sites */
+	struct ki_covers static_calls;	   /* of those of static calls */
 	bool kernel; /* where all that a compiler made has ftrace sites, or nothing has any */
+	unsigned int asked;   /* for how many single functions */
+	struct ki_memo *memo; /* of single functions, after many of them; NULL */
 };
 
 /* The target's facts, found when first asked for. */
 int ki_facts_get(struct ki_target *t, const struct ki_facts **out, struct ki_err *err);
+
+/*
+ * The same, and the branches are settled: the facts do not change any more. text is all text, or
+ * NULL: it is read from the target.
+ */
+struct ki_text;
+int ki_facts_settle(struct ki_target *t, const struct ki_text *text, const struct ki_facts **out,
+		    struct ki_err *err);
+
+/* The same for one function: who asks often enough gets them settled, and a memo with them. */
+int ki_facts_ask(struct ki_target *t, const struct ki_facts **out, struct ki_err *err);
 
 /* What a call leads to: of the bytes before a function, in which a kernel may count calls, the
    function. */
@@ -48,7 +67,7 @@ uint64_t ki_facts_callee(const struct ki_target *t, uint64_t target);
 enum ki_thunk_kind ki_facts_thunk(const struct ki_facts *f, uint64_t addr);
 uint8_t ki_facts_thunk_register(const struct ki_facts *f, uint64_t addr);
 
-/* The addresses inside (start, end) that code of other symbols jumps to, by 32-bit branches. */
+/* Of the entries, those inside (start, end). */
 const uint64_t *ki_facts_entries(const struct ki_facts *f, uint64_t start, uint64_t end,
 				 size_t *count);
 
@@ -67,16 +86,24 @@ int ki_covers_find(struct ki_target *t, struct ki_facts *f, struct ki_err *err);
 /* Number of the first cover that ends behind addr. */
 size_t ki_covers_from(const struct ki_covers *covers, uint64_t addr);
 
-/* entries.c: scan all text. 0, or a negative errno. */
+/* entries.c: scan all text: entries of rows, and branches. 0, or a negative errno. */
 int ki_entries_scan(struct ki_target *t, struct ki_facts *f, struct ki_err *err);
 
+/* Branches that are instructions become entries, the others go. 0 or -ENOMEM. */
+int ki_entries_settle(struct ki_target *t, struct ki_facts *f, const struct ki_text *text,
+		      struct ki_memo *memo);
+
+/* Mark as leaders what entries, and branches that are instructions, lead to in the function under
+   analysis. */
+struct ki_analysis;
+void ki_entries_far(struct ki_analysis *a);
+
 /*
- * entries.c: mark as leaders what code just outside of the function under analysis reaches by an
+ * near.c: mark as leaders what code just outside of the function under analysis reaches by an
  * 8-bit branch. text is what stands at [lo, hi), which surrounds the function by up to KI_NEAR
  * bytes.
  */
 #define KI_NEAR 130
-struct ki_analysis;
 void ki_entries_near(struct ki_analysis *a, const uint8_t *text, uint64_t lo, uint64_t hi);
 
 #endif

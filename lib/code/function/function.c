@@ -344,15 +344,11 @@ static size_t entry_from(const struct ki_analysis *a, uint64_t addr)
 static int find_leaders(struct ki_analysis *a, const struct around *x)
 {
 	struct ki_function *fn = a->fn;
-	const uint64_t *entries;
 	bool unknown;
-	size_t n;
 	int ret;
 
 	ki_blocks_leaders(a);
-	entries = ki_facts_entries(a->facts, fn->start, fn->end, &n);
-	for (size_t i = 0; i < n; i++)
-		ki_analysis_entry(a, entries[i]);
+	ki_entries_far(a);
 	for (size_t i = entry_from(a, fn->start); i < a->nentries && a->entries[i] < fn->end; i++)
 		ki_analysis_entry(a, a->entries[i]);
 	ret = ki_tables_find(a, &unknown);
@@ -454,11 +450,13 @@ static struct ki_function *detach(struct ki_analysis *a)
 int ki_function_analyze(struct ki_target *t, const struct ki_symbol *sym, struct ki_function **out,
 			struct ki_err *err)
 {
-	struct ki_analysis a;
-	int ret = ki_analysis_init(&a, t, err);
+	struct ki_analysis a = {.target = t, .fn = &a.own};
+	int ret = ki_facts_ask(t, &a.facts, err);
 
-	if (!ret)
+	if (!ret) {
+		a.memo = a.facts->memo;
 		ret = ki_analysis_run(&a, sym, err);
+	}
 	if (!ret && ki_flags_live(&a))
 		ret = -ENOMEM;
 	if (!ret) {
