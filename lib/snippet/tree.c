@@ -44,14 +44,15 @@ static void *arena_take(struct ki_snippet *s, size_t size)
 
 	size = (size + 15) & ~(size_t)15;
 	if (!b || b->used + size > BLOCK) {
-		b = size <= BLOCK ? calloc(1, sizeof(*b)) : NULL;
+		b = size <= BLOCK ? malloc(sizeof(*b)) : NULL;
 		if (!b)
 			return NULL;
+		b->used = 0;
 		b->next = s->blocks;
 		s->blocks = b;
 	}
 	b->used += size;
-	return b->data + b->used - size;
+	return memset(b->data + b->used - size, 0, size);
 }
 
 struct ki_node *ki_tree_fail(struct ki_snippet *s, int code, const char *fmt, ...)

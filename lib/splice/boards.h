@@ -22,6 +22,9 @@ static inline bool ki_insn_is_call(const struct ki_insn *in)
 	return in->kind == KI_INSN_CALL || in->kind == KI_INSN_CALL_INDIRECT;
 }
 
+/* Does ki_relocate have a copy of it? */
+bool ki_insn_relocates(const struct ki_insn *in, const uint8_t *bytes);
+
 /* int3, nop, or nop r/m, that nothing reaches: what the driver accepts below a bounce. */
 bool ki_insn_is_filler(const struct ki_function *fn, const struct ki_insn *in);
 

@@ -35,7 +35,7 @@
  */
 #include <string.h>
 
-#include "kerninst/splice.h"
+#include "splice/boards.h"
 
 #define MODRM_REG(m)   ((m) >> 3 & 7)
 #define MODRM_RM(m)    ((m)&7)
@@ -294,9 +294,27 @@ static unsigned int copy_branch(const struct ki_insn *in, const uint8_t *bytes, 
 
 static bool begins_with(const struct ki_insn *in, const uint8_t *bytes, uint8_t op, uint8_t next)
 {
-	struct branch b = take_apart(in, bytes);
+	uint8_t at = 0;
 
-	return b.prefixes + 1 < in->len && OPCODE_AT(&b) == op && OPCODE_NEXT(&b) == next;
+	while (at < in->len && is_legacy_prefix(bytes[at]))
+		at++;
+	at += at < in->len && (bytes[at] & 0xf0) == 0x40;
+	return at + 1 < in->len && bytes[at] == op && bytes[at + 1] == next;
+}
+
+/* xbegin: no branch, yet it holds a relative address. */
+static bool is_xbegin(const struct ki_insn *in, const uint8_t *bytes)
+{
+	return begins_with(in, bytes, 0xc7, 0xf8);
+}
+
+bool ki_insn_relocates(const struct ki_insn *in, const uint8_t *bytes)
+{
+	struct ki_copy copy;
+
+	if (in->reason == KI_R_OK && (in->kind == KI_INSN_PLAIN || in->kind == KI_INSN_PAD))
+		return !is_xbegin(in, bytes);
+	return ki_relocate(in, bytes, &copy) == KI_R_OK;
 }
 
 unsigned int ki_relocate(const struct ki_insn *in, const uint8_t *bytes, struct ki_copy *out)
@@ -308,8 +326,7 @@ unsigned int ki_relocate(const struct ki_insn *in, const uint8_t *bytes, struct 
 	switch (in->kind) {
 	case KI_INSN_PLAIN:
 	case KI_INSN_PAD:
-		/* xbegin: no branch, yet it holds a relative address */
-		if (begins_with(in, bytes, 0xc7, 0xf8))
+		if (is_xbegin(in, bytes))
 			return KI_R_PRIVILEGED_INSN;
 		put_insn(out, in, bytes);
 		return KI_R_OK;

@@ -36,9 +36,8 @@ static const uint8_t *bytes_of(const struct ki_function *fn, const struct ki_ins
 static bool displaceable(const struct ki_function *fn, uint32_t i)
 {
 	const struct ki_insn *in = &fn->insns[i];
-	struct ki_copy copy;
 
-	return in->reason == KI_R_OK && ki_relocate(in, bytes_of(fn, in), &copy) == KI_R_OK;
+	return in->reason == KI_R_OK && ki_insn_relocates(in, bytes_of(fn, in));
 }
 
 static const struct ki_insn *last_of(const struct finder *f, const struct ki_span *s)

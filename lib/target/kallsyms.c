@@ -96,18 +96,22 @@ static int add(struct ki_kallsyms *k, const struct kallsyms_line *l)
 	return ki_symbol_list_add(&k->list, l->addr, l->name, l->name_len, m->name);
 }
 
-static int hex(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	return -1;
-}
+/* Of a hexadecimal digit, 1 more than its value. */
+static const uint8_t digit[256] = {
+	['0'] = 1,  ['1'] = 2,	['2'] = 3,  ['3'] = 4,	['4'] = 5,  ['5'] = 6,
+	['6'] = 7,  ['7'] = 8,	['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12,
+	['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
+};
 
 static bool text_type(char c)
 {
 	return c == 't' || c == 'T' || c == 'w' || c == 'W';
+}
+
+/* Half of all lines, by what stands behind 16 digits. */
+static bool is_data(const char *p, const char *end)
+{
+	return end - p > 18 && p[16] == ' ' && p[18] == ' ' && !text_type(p[17]);
 }
 
 /* One line without its newline; lines of another form are skipped. */
@@ -116,9 +120,12 @@ static int line(struct ki_kallsyms *k, const char *p, const char *end)
 	struct kallsyms_line l = {0};
 	const char *name_end;
 	int digits = 0;
+	uint8_t d;
 
-	for (; p < end && hex(*p) >= 0 && digits < 16; p++, digits++)
-		l.addr = l.addr << 4 | (uint64_t)hex(*p);
+	if (k->addresses && is_data(p, end))
+		return 0;
+	for (; p < end && (d = digit[(uint8_t)*p]) && digits < 16; p++, digits++)
+		l.addr = l.addr << 4 | (d - 1u);
 	if (!digits || end - p < 4 || p[0] != ' ' || p[2] != ' ')
 		return 0;
 	l.type = p[1];

@@ -5,8 +5,10 @@
 
 #include "code/decode/memo.h"
 
-/* Functions, one by one, after which it is cheaper to know all entries. */
-#define OFTEN 64
+/* Functions, one by one, after which it is cheaper to remember instructions; to know all entries.
+ */
+#define OFTEN	   64
+#define VERY_OFTEN 1024
 
 /*
  * __x86_indirect_thunk_rax, __x86_indirect_call_thunk_rax, __x86_indirect_its_thunk_rax;
@@ -137,11 +139,12 @@ int ki_facts_ask(struct ki_target *t, const struct ki_facts **out, struct ki_err
 	int ret = ki_facts_get(t, out, err);
 	struct ki_facts *f = t->facts;
 
-	if (ret || f->asked == OFTEN || ++f->asked < OFTEN)
+	if (ret || f->asked == VERY_OFTEN)
 		return ret;
-	if (ki_memo_new(&f->memo))
+	f->asked++;
+	if (f->asked == OFTEN && ki_memo_new(&f->memo))
 		return ki_err_set(err, -ENOMEM, 0, "out of memory for the text");
-	return settle(t, f, NULL, f->memo, err);
+	return f->asked == VERY_OFTEN ? settle(t, f, NULL, f->memo, err) : 0;
 }
 
 static const struct ki_thunk *find_thunk(const struct ki_facts *f, uint64_t addr)

@@ -58,7 +58,7 @@ struct ki_text;
 int ki_facts_settle(struct ki_target *t, const struct ki_text *text, const struct ki_facts **out,
 		    struct ki_err *err);
 
-/* The same for one function: who asks often enough gets them settled, and a memo with them. */
+/* The same for one function: who asks often gets a memo, and the branches settled. */
 int ki_facts_ask(struct ki_target *t, const struct ki_facts **out, struct ki_err *err);
 
 /* What a call leads to: of the bytes before a function, in which a kernel may count calls, the

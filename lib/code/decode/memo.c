@@ -10,10 +10,11 @@
  * decoder agrees with the guessed length, and a decoder that reads byte after byte does the same
  * with any two inputs that begin with the same head. No head begins with another one, since
  * the guess, too, reads byte after byte; so heads that are filled up with zeros to eight bytes
- * are different keys.
+ * are different keys. Near the end of the bytes zeros are put behind them to find the head; a
+ * record serves if all of its instruction is there.
  *
- * All else is decoded anew each time: what is no instruction, longer heads, what is near the end
- * of the bytes, and everything new once the table is full (random bytes must not eat memory).
+ * All else is decoded anew each time: what is no instruction, longer heads, and everything new once
+ * the table is full (random bytes must not eat memory), or near the end of the bytes.
  */
 #include "code/decode/memo.h"
 
@@ -255,21 +256,25 @@ void ki_memo_free(struct ki_memo *m)
 void ki_memo_decode(struct ki_memo *m, const uint8_t *p, size_t avail, uint64_t addr,
 		    struct ki_decoded *out)
 {
+	uint8_t last[MAX_INSN] = {0};
 	const struct record *r;
 	struct ki_head head;
 	unsigned int n;
 	uint64_t key;
 
-	if (avail < MAX_INSN || !(n = head_of(p, &key))) {
+	if (avail < MAX_INSN)
+		memcpy(last, p, avail);
+	n = head_of(avail < MAX_INSN ? last : p, &key);
+	if (!n) {
 		ki_decode(p, avail, addr, out);
 		return;
 	}
 	r = find(m, key);
-	if (r->len && (!r->count_mask || p[r->len - 1] & r->count_mask)) {
+	if (r->len && r->len <= avail && (!r->count_mask || p[r->len - 1] & r->count_mask)) {
 		recall(r, p, addr, out);
 		return;
 	}
 	ki_decode_head(p, avail, addr, out, &head);
-	if (!r->len && head.len == n)
+	if (!r->len && head.len == n && avail >= MAX_INSN)
 		remember(m, key, &head, out);
 }

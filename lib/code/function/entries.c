@@ -18,9 +18,9 @@
 #include "code/function/function.h"
 #include "code/function/trail.h"
 
-#define CHUNK	(128u * 1024) /* of a range, read at once */
-#define BEHIND	32	      /* bytes behind a chunk that the scan looks at */
-#define LONGEST 6	      /* bytes of a branch */
+#define LONGEST 6		       /* bytes of a branch */
+#define CHUNK	(64u * 1024 - LONGEST) /* of a range; with a branch that is cut, read at once */
+#define BEHIND	32		       /* bytes behind a chunk that the scan looks at */
 
 struct scan {
 	struct ki_target *t;

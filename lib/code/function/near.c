@@ -5,6 +5,9 @@
  */
 #include "code/decode/facts.h"
 
+#include <emmintrin.h>
+#include <string.h>
+
 #include "code/function/function.h"
 #include "code/function/trail.h"
 
@@ -32,32 +35,68 @@ static void enter(struct ki_analysis *a, struct ki_trail *w, uint64_t addr, uint
 		a->near = (struct ki_near){w->from, w->pos};
 }
 
-static bool short_opcode(uint8_t b)
+/* Which of 16 bytes are opcodes of branches with 8 bits: 7x, e0 to e3, eb? */
+static unsigned int short_opcodes(const uint8_t *p)
 {
-	return (b & 0xf0) == 0x70 || b == 0xeb || (b & 0xfc) == 0xe0;
+	__m128i v = _mm_loadu_si128((const __m128i *)(const void *)p);
+	__m128i jcc =
+		_mm_cmpeq_epi8(_mm_and_si128(v, _mm_set1_epi8((char)0xf0)), _mm_set1_epi8(0x70));
+	__m128i loop = _mm_cmpeq_epi8(_mm_and_si128(v, _mm_set1_epi8((char)0xfc)),
+				      _mm_set1_epi8((char)0xe0));
+	__m128i jmp = _mm_cmpeq_epi8(v, _mm_set1_epi8((char)0xeb));
+
+	return (unsigned int)_mm_movemask_epi8(_mm_or_si128(_mm_or_si128(jcc, loop), jmp));
+}
+
+/* What is around the function, [lo, hi), and where the walk through it is. */
+struct around {
+	struct ki_analysis *a;
+	struct ki_trail trail;
+	uint64_t lo, hi;
+};
+
+/* The bytes at addr are the opcode and the displacement of a branch, perhaps. */
+static void look_at(struct around *x, uint64_t addr, int8_t displacement)
+{
+	const struct ki_function *fn = x->a->fn;
+	uint64_t target = addr + 2 + (uint64_t)(int64_t)displacement;
+
+	if (target <= fn->start || target >= fn->end)
+		return;
+	if (!ki_trail_holds(&x->trail, addr))
+		enter(x->a, &x->trail, addr, x->lo, x->hi);
+	if (ki_trail_is_branch(&x->trail, addr + 1, addr + 2))
+		ki_analysis_entry(x->a, target);
+}
+
+/* One side of the function: len bytes, which stand at addr. */
+static void look_through(struct around *x, const uint8_t *bytes, size_t len, uint64_t addr)
+{
+	uint8_t padded[KI_NEAR + 16] = {0};
+
+	memcpy(padded, bytes, len);
+	for (size_t pos = 0; pos + 2 <= len; pos += 16) {
+		unsigned int hits = short_opcodes(padded + pos);
+
+		for (; hits; hits &= hits - 1) {
+			size_t hit = pos + (size_t)__builtin_ctz(hits);
+
+			if (hit + 2 <= len)
+				look_at(x, addr + hit, (int8_t)padded[hit + 1]);
+		}
+	}
 }
 
 void ki_entries_near(struct ki_analysis *a, const uint8_t *text, uint64_t lo, uint64_t hi)
 {
-	uint64_t start = a->fn->start, end = a->fn->end;
-	struct ki_trail w = {.target = a->target, .text = a->text, .memo = a->memo};
+	const uint64_t start = a->fn->start, end = a->fn->end;
+	struct around x = {.a = a,
+			   .trail = {.target = a->target, .text = a->text, .memo = a->memo},
+			   .lo = lo,
+			   .hi = hi};
+	const uint64_t behind = hi - end < KI_NEAR ? hi - end : KI_NEAR;
 
-	for (uint64_t addr = lo; hi - addr >= 2; addr++) {
-		uint64_t target;
-
-		if (addr + 2 > start && addr < end) {
-			addr = end - 1;
-			continue;
-		}
-		if (!short_opcode(text[addr - lo]))
-			continue;
-		target = addr + 2 + (uint64_t)(int64_t)(int8_t)text[addr - lo + 1];
-		if (target <= start || target >= end)
-			continue;
-		if (!ki_trail_holds(&w, addr))
-			enter(a, &w, addr, lo, hi);
-		if (ki_trail_is_branch(&w, addr + 1, addr + 2))
-			ki_analysis_entry(a, target);
-	}
-	ki_trail_leave(&w);
+	look_through(&x, text, start - lo, lo);
+	look_through(&x, text + (end - lo), behind, end);
+	ki_trail_leave(&x.trail);
 }
