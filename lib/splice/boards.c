@@ -483,9 +483,9 @@ int ki_boards_assign(const struct ki_function *fn, struct ki_spans *s)
 	b.nseekers = find_seekers(&b, NULL);
 	if (!b.nseekers)
 		return 0;
-	b.free = calloc(fn->ninsns, sizeof(*b.free));
-	b.seekers = calloc(b.nseekers, sizeof(*b.seekers));
-	b.frame = calloc(fn->ninsns, sizeof(*b.frame));
+	b.free = malloc(fn->ninsns * sizeof(*b.free));
+	b.seekers = malloc(b.nseekers * sizeof(*b.seekers));
+	b.frame = malloc(fn->ninsns * sizeof(*b.frame));
 	if (b.free && b.seekers && b.frame && !ki_frames_find(fn, b.frame)) {
 		find_seekers(&b, b.seekers);
 		assign(&b);

@@ -130,7 +130,7 @@ int ki_spans_find(const struct ki_function *fn, struct ki_spans *out, struct ki_
 	*out = (struct ki_spans){0};
 	if (fn->reason != KI_R_OK || !fn->ninsns)
 		return 0;
-	f.v = calloc(fn->ninsns, sizeof(*f.v));
+	f.v = malloc(fn->ninsns * sizeof(*f.v));
 	if (!f.v)
 		return ki_err_set(err, -ENOMEM, fn->start, "windows: out of memory");
 	for (uint32_t b = 0; b < fn->nblocks; b++) {

@@ -203,31 +203,43 @@ static void say_matched(const struct session *s)
 	}
 }
 
-/* Probes that are not there, by reason; the first few by name. False: no probe is left. */
+/* So many probes are left out for a reason; the first few by name. */
+static void say_reason(const struct session *s, unsigned int reason, size_t count)
+{
+	const size_t n = ki_dlang_probes(s->d);
+	char names[512] = "";
+	size_t named = 0;
+
+	for (size_t i = 0; i < n && named < NAMED && named < count; i++) {
+		struct ki_dlang_probe p;
+		size_t at = strlen(names);
+
+		ki_dlang_probe(s->d, i, &p);
+		if (p.reason != reason)
+			continue;
+		snprintf(names + at, sizeof(names) - at, "%s%s:%s:%s:%s", at ? ", " : "",
+			 p.provider, p.module, p.function, p.name);
+		named++;
+	}
+	say("%zu of %zu probes left out, %s (%s): %s%s; %s", count, n, ki_reason_tag(reason),
+	    ki_reason_text(reason), names, count > NAMED ? " ..." : "", ki_reason_hint(reason));
+}
+
+/* Probes that are not there, by reason. False: no probe is left. */
 static bool say_left_out(const struct session *s)
 {
-	size_t n = ki_dlang_probes(s->d), left_out = 0;
+	size_t n = ki_dlang_probes(s->d), left_out = 0, of[KI_R_COUNT] = {0};
 
+	for (size_t i = 0; i < n; i++) {
+		struct ki_dlang_probe p;
+
+		ki_dlang_probe(s->d, i, &p);
+		of[p.reason < KI_R_COUNT ? p.reason : 0]++;
+	}
 	for (unsigned int reason = 1; reason < KI_R_COUNT; reason++) {
-		char names[512] = "";
-		size_t count = 0;
-
-		for (size_t i = 0; i < n; i++) {
-			struct ki_dlang_probe p;
-			size_t at = strlen(names);
-
-			ki_dlang_probe(s->d, i, &p);
-			if (p.reason != reason)
-				continue;
-			if (count++ < NAMED)
-				snprintf(names + at, sizeof(names) - at, "%s%s:%s:%s:%s",
-					 at ? ", " : "", p.provider, p.module, p.function, p.name);
-		}
-		if (count)
-			say("%zu of %zu probes left out, %s (%s): %s%s; %s", count, n,
-			    ki_reason_tag(reason), ki_reason_text(reason), names,
-			    count > NAMED ? " ..." : "", ki_reason_hint(reason));
-		left_out += count;
+		if (of[reason])
+			say_reason(s, reason, of[reason]);
+		left_out += of[reason];
 	}
 	return left_out < n;
 }

@@ -8,6 +8,7 @@
 
 #include "kerninst/code.h"
 #include "target/priv.h"
+#include "util/sort.h"
 
 enum ki_thunk_kind { KI_THUNK_NONE, KI_THUNK_INDIRECT, KI_THUNK_RETURN };
 
@@ -31,17 +32,16 @@ struct ki_covers {
 	size_t n, cap;
 };
 
-/* What looks like a branch into another symbol. Its displacement is at [field, field + 4). */
-struct ki_branch {
-	uint64_t field, target;
-};
-
 struct ki_facts {
-	ki_vec(struct ki_thunk) thunks;	   /* in order of address */
-	ki_vec(uint64_t) entries;	   /* in order, each once */
-	ki_vec(struct ki_branch) branches; /* those of which more entries may come; in order */
-	struct ki_covers covers;	   /* of all reserved rows but sites */
-	struct ki_covers static_calls;	   /* of those of static calls */
+	/*
+	 * What looks like a branch into another symbol, of which more entries may come: in order of
+	 * its target, with the address of its displacement, 4 bytes, as the value.
+	 */
+	ki_vec(struct ki_sort_item) branches;
+	ki_vec(struct ki_thunk) thunks; /* in order of address */
+	ki_vec(uint64_t) entries;	/* in order, each once */
+	struct ki_covers covers;	/* of all reserved rows but sites */
+	struct ki_covers static_calls;	/* of those of static calls */
 	bool kernel; /* where all that a compiler made has ftrace sites, or nothing has any */
 	unsigned int asked;   /* for how many single functions */
 	struct ki_memo *memo; /* of single functions, after many of them; NULL */

@@ -82,7 +82,7 @@ static int candidate(struct scan *s, size_t pos)
 	move_to(s, s->at + pos);
 	if (target >= s->own && target < s->own_end)
 		return 0;
-	return ki_vec_push(&s->f->branches, (struct ki_branch){s->at + pos + len - 4, target});
+	return ki_vec_push(&s->f->branches, (struct ki_sort_item){target, s->at + pos + len - 4});
 }
 
 /* ---- the text ---- */
@@ -229,29 +229,53 @@ int ki_entries_scan(struct ki_target *t, struct ki_facts *f, struct ki_err *err)
 
 	if (!ret)
 		ret = scan_ranges(t, f, err);
-	if (!ret)
-		order(f);
-	return ret;
+	if (ret)
+		return ret;
+	order(f);
+	if (f->branches.n && ki_sort(f->branches.v, f->branches.n))
+		return ki_err_set(err, -ENOMEM, 0, "out of memory for the entries");
+	return 0;
 }
 
 /* ---- which of the candidates are branches ---- */
+
+static bool is_branch(struct ki_trail *w, uint64_t field)
+{
+	return ki_trail_is_branch(w, field, field + 4);
+}
+
+/* Each symbol is entered once, if they come in the order in which they stand in the text. */
+static int settle(struct ki_facts *f, const struct ki_sort_item *by_field, struct ki_trail *w)
+{
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < f->branches.n; i++) {
+		const uint64_t field = by_field[i].key;
+
+		if (!ki_trail_holds(w, field - 1))
+			ki_trail_enter(w, field - 1, UINT64_MAX);
+		if (is_branch(w, field))
+			ret = ki_vec_push(&f->entries, by_field[i].value);
+	}
+	return ret;
+}
 
 int ki_entries_settle(struct ki_target *t, struct ki_facts *f, const struct ki_text *text,
 		      struct ki_memo *memo)
 {
 	struct ki_trail w = {.target = t, .text = text, .memo = memo};
-	const size_t before = f->entries.n;
-	int ret = 0;
+	const size_t before = f->entries.n, n = f->branches.n;
+	struct ki_sort_item *by_field = malloc((n + 1) * sizeof(*by_field));
+	int ret = by_field ? 0 : -ENOMEM;
 
-	for (size_t i = 0; !ret && i < f->branches.n; i++) {
-		const struct ki_branch *b = &f->branches.v[i];
-
-		if (!ki_trail_holds(&w, b->field - 1))
-			ki_trail_enter(&w, b->field - 1, UINT64_MAX);
-		if (ki_trail_is_branch(&w, b->field, b->field + 4))
-			ret = ki_vec_push(&f->entries, b->target);
-	}
+	for (size_t i = 0; !ret && i < n; i++)
+		by_field[i] = (struct ki_sort_item){f->branches.v[i].value, f->branches.v[i].key};
+	if (!ret && n)
+		ret = ki_sort(by_field, n);
+	if (!ret)
+		ret = settle(f, by_field, &w);
 	ki_trail_leave(&w);
+	free(by_field);
 	if (ret) {
 		f->entries.n = before;
 		return ret;
@@ -267,6 +291,22 @@ void ki_analysis_entry(struct ki_analysis *a, uint64_t addr)
 	a->extra[ki_function_covering(a->fn, addr)].entered = true;
 }
 
+/* Number of the first branch to addr or behind it. */
+static size_t branch_from(const struct ki_facts *f, uint64_t addr)
+{
+	size_t lo = 0, hi = f->branches.n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (f->branches.v[mid].key < addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
 void ki_entries_far(struct ki_analysis *a)
 {
 	const struct ki_facts *f = a->facts;
@@ -276,14 +316,13 @@ void ki_entries_far(struct ki_analysis *a)
 
 	for (size_t i = 0; i < n; i++)
 		ki_analysis_entry(a, entries[i]);
-	for (size_t i = 0; i < f->branches.n; i++) {
-		const struct ki_branch *b = &f->branches.v[i];
+	for (size_t i = branch_from(f, a->fn->start + 1);
+	     i < f->branches.n && f->branches.v[i].key < a->fn->end; i++) {
+		const struct ki_sort_item *b = &f->branches.v[i];
 
-		if (b->target <= a->fn->start || b->target >= a->fn->end)
-			continue;
-		ki_trail_enter(&w, b->field - 1, b->field);
-		if (ki_trail_is_branch(&w, b->field, b->field + 4))
-			ki_analysis_entry(a, b->target);
+		ki_trail_enter(&w, b->value - 1, b->value);
+		if (is_branch(&w, b->value))
+			ki_analysis_entry(a, b->key);
 	}
 	ki_trail_leave(&w);
 }
