@@ -192,9 +192,10 @@ static bool adjoins(const struct ki_boards *b, size_t w)
 	const struct ki_span *s = &b->v[w], *prev = s - 1;
 	const struct ki_insn *insns = b->fn->insns;
 
-	return w && prev->first + prev->count == s->first && tail_end(b, prev) == s->addr &&
-	       !may_fault(&insns[s->first]) && prev->len >= KI_JMP_LEN && s->len >= KI_JMP_LEN &&
-	       tail_end(b, s) >= s->addr + KI_JMP_LEN && !insns[s->first].block_start;
+	return w && prev->first + prev->count == s->first && prev->len >= KI_JMP_LEN &&
+	       s->len >= KI_JMP_LEN && !insns[s->first].block_start &&
+	       !may_fault(&insns[s->first]) && tail_end(b, prev) == s->addr &&
+	       tail_end(b, s) >= s->addr + KI_JMP_LEN;
 }
 
 /* Join all that can be joined: the first tail of each group reaches to the group's end. */
@@ -399,8 +400,8 @@ static bool bounced_across(const struct ki_boards *b, size_t w, size_t *seeker)
 
 	while (*seeker < b->nseekers && b->seekers[*seeker].place + KI_JMP_LEN <= at)
 		++*seeker;
-	return adjoins(b, w) && *seeker < b->nseekers &&
-	       b->seekers[*seeker].place < at + KI_JMP_LEN;
+	return *seeker < b->nseekers && b->seekers[*seeker].place < at + KI_JMP_LEN &&
+	       adjoins(b, w);
 }
 
 /* Windows are taken together in place; seekers learn the new numbers of theirs. */

@@ -28,7 +28,14 @@ const char *ki_d_provider_name(const struct ki_d_probe *p)
 
 bool ki_d_field_matches(const char *field, const char *text)
 {
-	return !*field || !fnmatch(field, text, 0);
+	const size_t n = strcspn(field, "*?[\\");
+
+	/* What stands before the first glob must be there. Without any, that is all. */
+	if (!*field)
+		return true;
+	if (strncmp(field, text, n) != 0)
+		return false;
+	return field[n] ? !fnmatch(field, text, 0) : !text[n];
 }
 
 int ki_d_found_again(struct ki_d_match *m, uint32_t probe)
