@@ -17,7 +17,7 @@ awk -F '\t' -v kernel="$release" '
 	BEGIN { n = 20000 }
 	$1 == "base" { base = $3 / n; next }
 	$2 == "hit" { name[++hits] = $1; most[hits] = $3; for (i = 4; i <= NF; i++) cell[hits, i - 3] = $i; next }
-	$2 == "start" { start[++starts] = $1; for (i = 3; i <= NF; i++) time[starts, i - 2] = $i }
+	$2 == "start" { start[++starts] = $1; limit[starts] = $3; for (i = 4; i <= NF; i++) time[starts, i - 3] = $i }
 	function cost(x) { return x ~ /^[0-9.]+$/ ? sprintf("%.1f", x / n - base) : x }
 	END {
 		printf "Instructions a hit of a D clause, vfs_read, kernel %s (less the bare call, %.1f)\n\n", kernel, base
@@ -29,8 +29,11 @@ awk -F '\t' -v kernel="$release" '
 				bad = bad "bench-d: " name[i] ": " ours ", at most " most[i] "\n"
 		}
 		printf "\nMillion instructions until all is in, and out again\n\n"
-		for (i = 1; i <= starts; i++)
-			printf "  %-34s %8s %8s %10s %10s\n", start[i], "", time[i, 1], time[i, 2], time[i, 3]
+		for (i = 1; i <= starts; i++) {
+			printf "  %-34s %8s %8s %10s %10s\n", start[i], limit[i], time[i, 1], time[i, 2], time[i, 3]
+			if (time[i, 1] !~ /^[0-9]+$/ || (limit[i] != "-" && time[i, 1] + 0 > limit[i] + 0))
+				bad = bad "bench-d: start of " start[i] ": " time[i, 1] ", at most " limit[i] "\n"
+		}
 		if (!hits || !starts)
 			bad = "bench-d: nothing was measured\n"
 		printf "%s", bad

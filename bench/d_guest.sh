@@ -4,7 +4,7 @@
 #
 #	base	ok	TICKS				of 20,000 calls
 #	NAME	hit	BOUND	OURS	BPFTRACE	DTRACE	the same, with a probe; or "-", or what went wrong
-#	NAME	start	OURS	BPFTRACE	DTRACE	million ticks
+#	NAME	start	BOUND	OURS	BPFTRACE	DTRACE	million ticks; no bound: "-"
 # shellcheck disable=SC2016 # $1 is the programs'
 set -u
 top=$(cd "$(dirname "$0")/.." && pwd)
@@ -75,9 +75,10 @@ took() {
 	awk '{ printf "%d\n", ($1 + $2) * 1000 }' "$tmp/time"
 }
 
-# start NAME D BPFTRACE
+# start NAME BOUND D BPFTRACE
 start() {
-	printf '%s\tstart\t%s\t%s\t%s\n' "$1" "$(took "$kd" -qn "$2")" "$(if [ "$3" ]; then took bpftrace -e "$3"; else echo -; fi)" "$(took dtrace -qn "$2")"
+	printf '%s\tstart\t%s\t%s\t%s\t%s\n' "$1" "$2" "$(took "$kd" -qn "$3")" \
+		"$(if [ "$4" ]; then took bpftrace -e "$4"; else echo -; fi)" "$(took dtrace -qn "$3")"
 }
 
 settle
@@ -91,7 +92,7 @@ hits=none hit "trace(arg0)" 105 'fbt::vfs_read:entry { trace(arg0); }' 'kfunc:vf
 hit "entry and return, self->ts, quantize" 65 \
 	'fbt::vfs_read:entry { self->ts = timestamp; } fbt::vfs_read:return /self->ts/ { @ = quantize(timestamp - self->ts); self->ts = 0; }' \
 	'kfunc:vfs_read { @ts[tid] = nsecs; } kretfunc:vfs_read /@ts[tid]/ { @ = hist(nsecs - @ts[tid]); delete(@ts[tid]); }'
-start "BEGIN { exit(0); }" 'BEGIN { exit(0); }' 'BEGIN { exit(); }'
-start "syscall:::entry, one count" 'syscall:::entry { @ = count(); } BEGIN { exit(0); }' 'tracepoint:syscalls:sys_enter_* { @ = count(); } BEGIN { exit(); }'
-start "fbt:::entry, one count" 'fbt:::entry { @ = count(); } BEGIN { exit(0); }' ''
-printf '%s\tstart\t%s\t%s\t%s\n' "-l" "$(took "$kd" -l)" "$(took bpftrace -l)" "$(took dtrace -l)"
+start "BEGIN { exit(0); }" 500 'BEGIN { exit(0); }' 'BEGIN { exit(); }'
+start "syscall:::entry, one count" 600 'syscall:::entry { @ = count(); } BEGIN { exit(0); }' 'tracepoint:syscalls:sys_enter_* { @ = count(); } BEGIN { exit(); }'
+start "fbt:::entry, one count" 10500 'fbt:::entry { @ = count(); } BEGIN { exit(0); }' ''
+printf '%s\tstart\t%s\t%s\t%s\t%s\n' -l - "$(took "$kd" -l)" "$(took bpftrace -l)" "$(took dtrace -l)"
