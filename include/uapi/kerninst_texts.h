@@ -89,11 +89,11 @@ enum ki_text_op {
 	KI_TEXT_VALUE,	/* the number that s begins with, to base b (0: as C's prefixes say) */
 	KI_TEXT_LENGTH, /* of s */
 	KI_TEXT_IPV4,	/* the address whose 4 bytes are at a; KI_TEXT_FAULT */
-	KI_TEXT_IPV6,	/* whose 16 bytes are there */
-	KI_TEXT_TAKE,	/* the lowest number of 1..a (KI_TEXTS_NUMBERS) that is free: it is taken; 0
-			 */
-	KI_TEXT_TAKEN,	/* a, if that number is taken; 0 */
-	KI_TEXT_GIVE,	/* it is free again: a, if it was taken; 0 */
+	KI_TEXT_IPV6,  /* whose 16 bytes are there; IPv4 in it: 1.2.3.4, with what is before if b */
+	KI_TEXT_TAKE,  /* the lowest number of 1..a (KI_TEXTS_NUMBERS) that is free: it is taken; 0
+			*/
+	KI_TEXT_TAKEN, /* a, if that number is taken; 0 */
+	KI_TEXT_GIVE,  /* it is free again: a, if it was taken; 0 */
 	KI_TEXT_SCRATCH,    /* a bytes of scratch memory, all 0: the address; KI_TEXT_SECOND: more
 			       than a piece may have */
 	KI_TEXT_COPYIN,	    /* the same, of b bytes, with those at a of the current process */

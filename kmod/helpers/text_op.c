@@ -299,6 +299,17 @@ static void longest_zeros(const u16 *v, u32 *first, u32 *count)
 	}
 }
 
+/* ::ffff:1.2.3.4, ::1.2.3.4: an address of IPv4. */
+static bool is_ipv4(const u16 *v)
+{
+	u32 i;
+
+	for (i = 0; i < 5; i++)
+		if (v[i])
+			return false;
+	return v[5] == 0xffff || (!v[5] && v[6]);
+}
+
 static s64 do_ipv6(struct ki_op *o)
 {
 	u32 i, n = 0, first, count;
@@ -309,6 +320,12 @@ static s64 do_ipv6(struct ki_op *o)
 		return KI_FAULT;
 	for (i = 0; i < 8; i++)
 		v[i] = b[2 * i] << 8 | b[2 * i + 1];
+	if (is_ipv4(v))
+		return scnprintf((char *)o->out, o->most + 1, "%s%u.%u.%u.%u",
+				 !o->b	? ""
+				 : v[5] ? "::ffff:"
+					: "::",
+				 b[12], b[13], b[14], b[15]);
 	longest_zeros(v, &first, &count);
 	for (i = 0; i < 8; i++) {
 		if (count && i == first)

@@ -320,7 +320,8 @@ static int check_known_index(struct ki_d_checker *c, struct ki_d_node *n)
 
 static int check_agg_value(struct ki_d_checker *c, struct ki_d_node *n)
 {
-	return FAIL(c, n, "D_OP_DYN", "an aggregation has no value: @name = count()");
+	return FAIL(c, n, ki_d_agg_find(c->d, n->text) ? "D_OP_DYN" : "D_IDENT_UNDEF",
+		    "an aggregation has no value: @name = count()");
 }
 
 static int check_comma(struct ki_d_checker *c, struct ki_d_node *n)
@@ -435,16 +436,40 @@ static int check_statements(struct ki_d_checker *c, struct ki_d_node *list)
 	return ret;
 }
 
+static int check_predicate(struct ki_d_checker *c, struct ki_d_node *n)
+{
+	c->statement = NULL;
+	return n ? check_condition(c, n, "D_PRED_SCALAR", "a predicate") : 0;
+}
+
+/* A variable that nothing has been assigned to: the clause's body may do it. */
+static bool may_be_assigned(const struct ki_d_checker *c)
+{
+	const char *tag = c->d->where.tag;
+
+	return tag && (!strcmp(tag, "D_IDENT_UNDEF") || !strcmp(tag, "D_VAR_UNDEF"));
+}
+
 static int check_clause(struct ki_d_checker *c, struct ki_d_clause *clause)
 {
-	int ret = 0;
+	struct ki_d_node *was = clause->predicate;
+	struct ki_d_node *again = was ? ki_d_copy(c->d, was, NULL, NULL, UINT32_MAX) : NULL;
+	bool later;
+	int ret;
 
 	c->clause = clause;
-	c->statement = NULL;
-	if (clause->predicate)
-		ret = check_condition(c, clause->predicate, "D_PRED_SCALAR", "a predicate");
+	ret = was && !again ? ki_d_no_memory(c->err) : check_predicate(c, was);
+	later = ret && again && may_be_assigned(c);
+	if (later) {
+		ki_err_clear(c->err);
+		c->d->where.tag = NULL;
+		clause->predicate = again;
+		ret = 0;
+	}
 	if (!ret)
 		ret = check_statements(c, clause->body);
+	if (!ret && later)
+		ret = check_predicate(c, again);
 	return ret ? ret : ki_d_check_order(c, clause);
 }
 

@@ -108,7 +108,10 @@ static int check_call(struct ki_d_checker *c, const struct ki_d_node *n,
 	unsigned int nargs;
 
 	if (!call || call->kind != KI_D_CALL)
-		return FAIL(c, n, call ? "D_AGG_FUNC" : "D_AGG_NULL",
+		return FAIL(c, n,
+			    call					? "D_AGG_FUNC"
+			    : n->kid[0] || ki_d_agg_find(c->d, n->text) ? "D_AGG_NULL"
+									: "D_IDENT_UNDEF",
 			    "an aggregation is assigned to: @%.40s = count()", n->text);
 	f = ki_d_function_find(call->text);
 	if (!f || f->kind != KI_D_F_AGG)

@@ -66,6 +66,25 @@ int ki_d_check_string(struct ki_d_checker *c, struct ki_d_node *n, const char *f
 	return FAIL(c, n, "D_PROTO_ARG", "%s() wants a string here", function);
 }
 
+/* What only one function asks of an argument. */
+static int check_special(struct ki_d_checker *c, const struct ki_d_node *n, struct ki_d_node *k)
+{
+	const uint8_t op = n->sym.function->number;
+	const bool first = k == n->kid[0];
+
+	if (op == KI_TEXT_IPV6 && first && !ki_d_is_nothing(k) && k->type.base == KI_D_INT)
+		return FAIL(c, k, "D_PROTO_ARG", "inet_ntoa6() wants an in6_addr_t * here");
+	if (op == KI_TEXT_IPV6 && !first && k->kind != KI_D_NUMBER)
+		return FAIL(c, k, "D_PROTO_ARG", "inet_ntoa6() wants a constant here: 1");
+	if (op == KI_TEXT_USER && !first && k->kind == KI_D_NUMBER &&
+	    k->value > (uint64_t)c->d->set.scratchsize)
+		return FAIL(c, k, "D_ALLOCA_SIZE",
+			    "copyinstr() of more than %u bytes: "
+			    "option scratchsize",
+			    (unsigned int)c->d->set.scratchsize);
+	return 0;
+}
+
 int ki_d_check_text_call(struct ki_d_checker *c, struct ki_d_node *n)
 {
 	const struct ki_d_function *f = n->sym.function;
@@ -77,6 +96,8 @@ int ki_d_check_text_call(struct ki_d_checker *c, struct ki_d_node *n)
 		ret = *want == 's' ? ki_d_check_string(c, k, f->name) : ki_d_check_operand(c, k);
 		if (!ret && *want == 'p' && !k->type.stars && !ki_d_is_nothing(k))
 			ret = FAIL(c, k, "D_PROTO_ARG", "%s() wants a pointer here", f->name);
+		if (!ret)
+			ret = check_special(c, n, k);
 		if (ret || *want == 's' || ki_d_is_scalar(k->type))
 			continue;
 		if (of && ki_d_is_string(k->type))

@@ -71,6 +71,14 @@ static int check_argument(struct ki_d_checker *c, struct ki_d_node *k, uint8_t o
 	return FAIL(c, k, "D_PROTO_ARG", "a number is expected");
 }
 
+/* What copyinto() fills: not what stands in the kernel. */
+static int check_filled(struct ki_d_checker *c, const struct ki_d_node *to)
+{
+	if (to->type.stars && (to->kind != KI_D_ADDRESS || to->type.scratch))
+		return 0;
+	return FAIL(c, to, "D_PROTO_ARG", "copyinto() fills memory of alloca()");
+}
+
 /* alloca(), bcopy(), copyout() ... */
 int ki_d_check_memory(struct ki_d_checker *c, struct ki_d_node *n)
 {
@@ -82,13 +90,15 @@ int ki_d_check_memory(struct ki_d_checker *c, struct ki_d_node *n)
 
 	for (struct ki_d_node *k = n->kid[0]; !ret && k; k = k->next)
 		ret = check_argument(c, k, op, k == n->kid[0]);
+	if (!ret && op == KI_TEXT_COPY_USER)
+		ret = check_filled(c, size->next);
 	c->d->texts_used = true;
 	c->d->scratch_used |= !destroys;
 	c->d->destroys |= destroys;
 	if (ret)
 		return ret;
 	if (gives && size->kind == KI_D_NUMBER && size->value > (uint64_t)c->d->set.scratchsize)
-		return FAIL(c, size, op == KI_TEXT_SCRATCH ? "D_ALLOCA_SIZE" : "D_COPYIN_SIZE",
+		return FAIL(c, size, "D_ALLOCA_SIZE",
 			    "%s() of more than %u bytes: option scratchsize", n->text,
 			    (unsigned int)c->d->set.scratchsize);
 	n->type = (struct ki_d_type){.base = KI_D_VOID, .stars = gives, .scratch = gives};

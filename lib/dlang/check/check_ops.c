@@ -255,6 +255,11 @@ static const char *computing_tag(uint8_t op)
 					      : "D_OP_INT";
 }
 
+static bool is_void_pointer(struct ki_d_type t)
+{
+	return t.stars == 1 && t.base == KI_D_VOID;
+}
+
 int ki_d_check_assign(struct ki_d_checker *c, struct ki_d_node *n)
 {
 	struct ki_d_node *to = n->kid[0];
@@ -266,10 +271,14 @@ int ki_d_check_assign(struct ki_d_checker *c, struct ki_d_node *n)
 	if (to->kind == KI_D_AGG)
 		return FAIL(c, to, "D_OP_LVAL", "an aggregation is assigned to with = alone");
 	ret = ki_d_check_operand(c, n->kid[1]);
+	if (!ret && new &&ki_d_is_act(n->kid[1]))
+		ret = FAIL(c, to, "D_VAR_UNDEF", "%.40s has no value", to->text);
 	if (!ret)
 		ret = check_no_act(c, n->kid[1]);
 	if (!ret && computes && !ki_d_is_scalar(n->kid[1]->type))
 		ret = not_a_number(c, n->kid[1], computing_tag(n->op));
+	if (!ret && computes && is_void_pointer(n->kid[1]->type))
+		ret = FAIL(c, n, "D_OP_VFPTR", "what a void * leads to has no size");
 	if (!ret)
 		ret = check_target(c, to, new ? NULL : n->kid[1]);
 	if (!ret && computes && !ki_d_is_scalar(to->type))
@@ -292,7 +301,7 @@ int ki_d_check_step(struct ki_d_checker *c, struct ki_d_node *n)
 	ret = check_target(c, of, NULL);
 	if (!ret && !ki_d_is_scalar(of->type))
 		ret = not_a_number(c, of, "D_OP_SCALAR");
-	if (!ret && of->type.stars == 1 && of->type.base == KI_D_VOID)
+	if (!ret && is_void_pointer(of->type))
 		ret = FAIL(c, of, "D_OP_VFPTR", "what a void * leads to has no size");
 	n->type = n->kid[0]->type;
 	return ret ? ret : check_parts(c, n);

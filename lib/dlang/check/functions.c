@@ -210,10 +210,12 @@ int ki_d_check_numbers(struct ki_d_checker *c, struct ki_d_node *list, const cha
 	int ret = 0;
 
 	for (struct ki_d_node *k = list; !ret && k; k = k->next) {
-		ret = ki_d_check_expr(c, k);
-		if (!ret)
+		const bool no_value = k->kind == KI_D_AGG;
+
+		ret = no_value ? 0 : ki_d_check_expr(c, k);
+		if (!ret && !no_value)
 			ret = ki_d_decay(c, k);
-		if (!ret && !ki_d_is_scalar(k->type))
+		if (!ret && (no_value || !ki_d_is_scalar(k->type)))
 			ret = FAIL(c, k, tag, "a number is expected");
 	}
 	return ret;
@@ -470,8 +472,8 @@ int ki_d_check_call(struct ki_d_checker *c, struct ki_d_node *n)
 	if (!f)
 		return FAIL(c, n, "D_FUNC_UNDEF", "no function '%.40s'", n->text);
 	if (f->kind == KI_D_F_AGG)
-		return FAIL(c, n, "D_FUNC_IDKIND", "%s() aggregates: @name = %s(...)", f->name,
-			    f->name);
+		return FAIL(c, n, statement ? "D_CG_EXPR" : "D_FUNC_IDKIND",
+			    "%s() aggregates: @name = %s(...)", f->name, f->name);
 	if (!statement && ki_d_has_no_value(f)) {
 		if (!c->statement)
 			return FAIL(c, n, "D_OP_ACT", "%s() is a statement of its own", f->name);

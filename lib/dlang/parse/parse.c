@@ -155,6 +155,10 @@ static int statement(struct ki_d_parser *p, struct ki_d_node ***end)
 	if (ki_lex_is(&p->lex, "for"))
 		return ki_d_parse_for(p, end);
 	ret = ki_d_parse_comma(p, *end);
+	if (!ret && p->keyed)
+		ret = ki_d_fail(p->d, p->lex.err, p->keyed->at, "D_AGG_MDIM",
+				"an aggregation has one list of keys: @%.40s[1, 2]",
+				p->keyed->text);
 	if (ret)
 		return ret;
 	*end = &(**end)->next;

@@ -21,9 +21,10 @@
 struct ki_d_parser {
 	struct ki_lexer lex;
 	struct ki_dlang *d;
-	unsigned int level; /* of nesting now */
-	bool in_predicate;  /* a / may end it */
-	bool known;	    /* the text is not the program's */
+	unsigned int level;	       /* of nesting now */
+	bool in_predicate;	       /* a / may end it */
+	bool known;		       /* the text is not the program's */
+	const struct ki_d_node *keyed; /* the first aggregation here with two lists of keys */
 };
 
 /* Begin with a text. */

@@ -243,10 +243,8 @@ static int postfix(struct ki_d_parser *p, struct ki_d_node **out)
 		if (ki_lex_is(&p->lex, "("))
 			return ki_d_fail(p->d, p->lex.err, of->at, "D_FUNC_IDENT",
 					 "what is called is a function's name");
-		if (ki_lex_is(&p->lex, "[") && of->kind == KI_D_AGG)
-			return ki_d_fail(p->d, p->lex.err, of->at, "D_AGG_MDIM",
-					 "an aggregation has one list of keys: @%.40s[1, 2]",
-					 of->text);
+		if (ki_lex_is(&p->lex, "[") && of->kind == KI_D_AGG && !p->keyed)
+			p->keyed = of;
 		if (ki_lex_is(&p->lex, "[")) {
 			ret = new_node(p, KI_D_INDEX, of->at, out);
 			if (!ret)

@@ -149,7 +149,7 @@ static const struct ki_d_function functions[] = {
 	{"strlen", KI_D_F_TEXT, KI_TEXT_LENGTH, 1, 1, "s", {0}},
 	{"[]", KI_D_F_TEXT, KI_TEXT_BYTE, 2, 2, "sn", {0}}, /* of a string */
 	{"inet_ntoa", KI_D_F_TEXT, KI_TEXT_IPV4, 1, 1, "p", {0}},
-	{"inet_ntoa6", KI_D_F_TEXT, KI_TEXT_IPV6, 1, 1, "p", {0}},
+	{"inet_ntoa6", KI_D_F_TEXT, KI_TEXT_IPV6, 1, 2, "pc", {0}},
 	{"d_path", KI_D_F_TEXT, KI_TEXT_PATH, 1, 1, "pn", {0}},
 	{"__d_path", KI_D_F_TEXT, KI_TEXT_PATH, 2, 2, "pn", {0}}, /* known.c */
 	{"__execargs", KI_D_F_TEXT, KI_TEXT_ARGUMENTS, 0, 0, "", {0}},
