@@ -166,7 +166,6 @@ static s64 do_rest(struct ki_op *o)
 	u32 at = span(o, 0, true);
 
 	at += span(o, at, false);
-	at += at < o->s.len;
 	return put(o, o->s.at + at, o->s.len - at);
 }
 

@@ -69,9 +69,23 @@ static int note_keys(struct ki_d_checker *c, struct ki_d_node *n, struct ki_d_ag
 	return 0;
 }
 
+/* What stands nowhere, since it is translated: curpsinfo. */
+static bool is_translated(const struct ki_d_checker *c, const struct ki_d_node *k)
+{
+	const struct ki_d_inline *in =
+		k->kind == KI_D_NAME ? ki_d_inline_find(c->d, k->text) : NULL;
+
+	return k->kind == KI_D_XLATE || (in && !in->n && in->body->kind == KI_D_XLATE);
+}
+
 int ki_d_check_key_kinds(struct ki_d_checker *c, const struct ki_d_node *list)
 {
 	for (const struct ki_d_node *k = list; k; k = k->next) {
+		if (k->kind == KI_D_NAME && ki_d_known(c->d, k->text, c->err))
+			return -EINVAL;
+		if (is_translated(c, k))
+			return FAIL(c, k, "D_KEY_TYPE",
+				    "what is translated cannot be a key: its members can");
 		const struct ki_d_function *f =
 			k->kind == KI_D_CALL ? ki_d_function_find(k->text) : NULL;
 

@@ -143,6 +143,19 @@ int ki_d_check_defined(struct ki_d_checker *c, const struct ki_d_node *n, struct
 		    ki_d_type_name(type, a), ki_d_type_name(n->type, b));
 }
 
+/* A pointer of alloca() or another one: where it leads is not known when code runs. */
+static bool is_mixed(const struct ki_d_node *n)
+{
+	const struct ki_d_node *a, *b;
+
+	if (!n || n->kind != KI_D_COND)
+		return false;
+	a = n->kid[1];
+	b = n->kid[2];
+	return a->type.stars && b->type.stars && a->type.scratch != b->type.scratch &&
+	       !ki_d_is_nothing(a->type.scratch ? b : a);
+}
+
 static const struct ki_d_node *without_casts(const struct ki_d_node *n)
 {
 	return n && n->kind == KI_D_CAST ? without_casts(n->kid[0]) : n;
@@ -180,7 +193,7 @@ static int check_target(struct ki_d_checker *c, struct ki_d_node *n, const struc
 		return FAIL(c, n, "D_IDENT_BADREF", "%s is an array: %s[...]", n->text, n->text);
 	if (ki_d_has_no_type(v->type))
 		v->type = value;
-	if (v->type.scratch && is_kernel_address(from))
+	if ((v->type.scratch && is_kernel_address(from)) || is_mixed(from))
 		return FAIL(c, n, "D_ALLOCA_INCOMPAT", "%.40s is of alloca()", v->name);
 	if (v->type.stars && is_made_up(from))
 		v->type.scratch = c->d->scratch_used = c->d->texts_used = true;

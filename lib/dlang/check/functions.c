@@ -349,13 +349,11 @@ static int check_integer(struct ki_d_checker *c, struct ki_d_node *n)
 
 static int check_setopt(struct ki_d_checker *c, struct ki_d_node *n)
 {
-	for (struct ki_d_node *k = n->kid[0]; k; k = k->next) {
-		if (k->kind != KI_D_TEXT)
-			return FAIL(c, k, "D_PROTO_ARG",
-				    "setopt() takes constant strings: setopt(\"quiet\", \"1\")");
-		k->type = (struct ki_d_type){.base = KI_D_STRING};
-	}
-	return 0;
+	int ret = 0;
+
+	for (struct ki_d_node *k = n->kid[0]; !ret && k; k = k->next)
+		ret = ki_d_check_string(c, k, "setopt");
+	return ret;
 }
 
 static int check_printf(struct ki_d_checker *c, struct ki_d_node *n)

@@ -52,6 +52,15 @@ struct ki_node *ki_d_gen_divisor(struct ki_d_gen *g, enum ki_type type, struct k
 #define KI_D_BASE_LEAST 2
 #define KI_D_BASE_MOST	36
 struct ki_node *ki_d_gen_base(struct ki_d_gen *g, struct ki_node *x);
+/* A string that must not be NULL. */
+struct ki_node *ki_d_gen_some(struct ki_d_gen *g, struct ki_node *x);
+/* code_text.c: one that a function or a record takes; what says that it is NULL is a fault. */
+static inline bool ki_d_is_token(const struct ki_d_node *n)
+{
+	return n->kind == KI_D_CALL && n->sym.function->kind == KI_D_F_TOKEN;
+}
+
+struct ki_node *ki_d_gen_string(struct ki_d_gen *g, const struct ki_d_node *n);
 /* Is there such a place since ki_d_gen.faults_before? */
 bool ki_d_gen_faulted(const struct ki_d_gen *g);
 /* A change or a record, which is left out behind a fault. */

@@ -203,6 +203,15 @@ struct ki_node *ki_d_gen_base(struct ki_d_gen *g, struct ki_node *x)
 		      ki_expr_cond(g->s, bad[1], number(g, KI_D_BASE_LEAST), get(g, TEMP)));
 }
 
+struct ki_node *ki_d_gen_some(struct ki_d_gen *g, struct ki_node *x)
+{
+	struct ki_node *stmt[3];
+
+	set_address(g, x, stmt);
+	stmt[2] = note(g, ki_expr_unary(g->s, KI_LNOT, get(g, TEMP)), KI_D_BAD_ADDRESS);
+	return behind(g, stmt, 3, get(g, TEMP));
+}
+
 struct ki_node *ki_d_gen_in_bounds(struct ki_d_gen *g, struct ki_node *x, uint64_t n)
 {
 	struct ki_node *stmt[3], *bad;

@@ -93,13 +93,32 @@ static bool may_be_no_base(const struct ki_d_function *f, const struct ki_d_node
 	return (f->number == KI_TEXT_NUMBER || f->number == KI_TEXT_VALUE) && !known;
 }
 
+/* NULL itself, or a function that did not find what it was to find. */
+static bool may_be_none(const struct ki_d_node *n)
+{
+	static const uint8_t searches[] = {KI_TEXT_TOKEN, KI_TEXT_FROM, KI_TEXT_FROM_LAST,
+					   KI_TEXT_FROM_TEXT};
+
+	if (n->kind != KI_D_CALL)
+		return ki_d_is_nothing(n);
+	return memchr(searches, n->sym.function->number, sizeof(searches)) &&
+	       (n->sym.function->kind == KI_D_F_TEXT || n->sym.function->kind == KI_D_F_TOKEN);
+}
+
+struct ki_node *ki_d_gen_string(struct ki_d_gen *g, const struct ki_d_node *n)
+{
+	struct ki_node *x = ki_d_gen_expr(g, n);
+
+	return may_be_none(n) ? ki_d_gen_some(g, x) : x;
+}
+
 static unsigned int arguments(struct ki_d_gen *g, const struct ki_d_node *n, struct ki_node **args)
 {
 	const struct ki_d_function *f = n->sym.function;
 	unsigned int count = 0;
 
 	for (const struct ki_d_node *k = n->kid[0]; k; k = k->next, count++) {
-		args[count] = ki_d_gen_expr(g, k);
+		args[count] = f->args[count] == 's' ? ki_d_gen_string(g, k) : ki_d_gen_expr(g, k);
 		if (count == 1 && may_be_no_base(f, k))
 			args[count] = ki_d_gen_base(g, args[count]);
 	}
@@ -119,20 +138,20 @@ static struct ki_node *token(struct ki_d_gen *g, const struct ki_d_node *n)
 	piece.first++;
 	value = ki_expr_var(g->s, &piece);
 	args[0] = ki_expr_var(g->s, &rest);
-	args[1] = ki_d_gen_expr(g, s->next);
+	args[1] = ki_d_gen_string(g, s->next);
 	value = ki_expr_behind(g->s,
 			       ki_d_gen_effect(g, ki_stmt_update(g->s, KI_SET, &rest, NULL,
 								 text(g, KI_TEXT_REST, args, 2))),
 			       value);
 	args[0] = ki_expr_var(g->s, &rest);
-	args[1] = ki_d_gen_expr(g, s->next);
+	args[1] = ki_d_gen_string(g, s->next);
 	value = ki_expr_behind(
 		g->s, ki_stmt_update(g->s, KI_SET, &piece, NULL, text(g, KI_TEXT_TOKEN, args, 2)),
 		value);
 	if (!ki_d_is_string(s->type))
 		return value;
-	return ki_expr_behind(g->s, ki_stmt_update(g->s, KI_SET, &rest, NULL, ki_d_gen_expr(g, s)),
-			      value);
+	return ki_expr_behind(
+		g->s, ki_stmt_update(g->s, KI_SET, &rest, NULL, ki_d_gen_string(g, s)), value);
 }
 
 struct ki_node *ki_d_gen_text_call(struct ki_d_gen *g, const struct ki_d_node *n)

@@ -121,13 +121,14 @@ static int use_text(struct ki_d_reading *r, const struct ki_d_action *a,
 
 static int set_option(struct ki_d_reading *r, const struct ki_d_action *a)
 {
-	const struct ki_d_node *name = a->node->kid[0], *value = name->next;
-	char probe[512];
+	char name[64], probe[512];
 
 	snprintf(probe, sizeof(probe), "%s:%s:%s:%s", ki_d_provider_name(r->probe),
 		 r->probe->module, r->probe->function, r->probe->name);
 	r->c->name = probe;
-	return ki_d_outlet_option(r->c, r->probe->id, name->text, value ? value->text : NULL);
+	snprintf(name, sizeof(name), "%s", ki_d_take_text(r, &a->args[0]));
+	return ki_d_outlet_option(r->c, r->probe->id, name,
+				  a->nargs > 1 ? ki_d_take_text(r, &a->args[1]) : NULL);
 }
 
 static int stop(struct ki_d_reading *r)

@@ -28,6 +28,15 @@ is "functions of strings" "$(d 'BEGIN { printf("%s|%s|%s|%s|%s|%d|%d|%d|%s|%s|%s
 	"cde|ef|a|bcb|b|1|3|3|/usr/lib|lib|/a/c|-12|ABC|31|cde"
 is "strtok" "$(d 'BEGIN { printf("%s,", strtok("a  bc;d", " ;")); printf("%s,", strtok(NULL, " ;")); printf("%s,", strtok(NULL, " ;"));
 	printf("%s\n", strtok(NULL, " ;") == NULL ? "end" : "more"); exit(0); }')" "a,bc,d,end"
+is "strtok: what ends a piece begins the rest" "$(d 'BEGIN { printf("%s,", strtok("ab-cd+e", "-")); printf("%s,", strtok(NULL, "+")); printf("%s\n", strtok(NULL, "")); exit(0); }')" "ab,-cd,+e"
+is "NULL where a string is wanted" "$(d 'BEGIN { trace(strtok(NULL, "x")); } BEGIN { strlen(NULL); printf("no"); } BEGIN { strtok("a", NULL); printf("no"); }
+	BEGIN { x = strjoin(strstr("abc", "z"), "no"); printf("no"); } BEGIN { printf("%d", strlen("")); exit(0); } ERROR { printf("E"); }')" "EEEE0"
+is "memory that is assigned in a chain" "$(d 'BEGIN { p = (char *)alloca(9); p[0] = p[1] = p[2] = p[3] = p[4] = p[5] = p[6] = p[7] = 46; printf("%s", stringof(p)); exit(0); }')" "........"
+is "addresses of IPv4 in those of IPv6" "$(d 'BEGIN { p = (in6_addr_t *)alloca(16); q = (uint8_t *)p; q[15] = 1; printf("%s ", inet_ntoa6(p)); q[12] = 127; printf("%s %s ", inet_ntoa6(p), inet_ntoa6(p, 1));
+	q[10] = 255; q[11] = 255; printf("%s %s ", inet_ntoa6(p), inet_ntoa6(p, 1)); q[11] = 254; printf("%s", inet_ntoa6(p)); exit(0); }')" \
+	"::1 127.0.0.1 ::127.0.0.1 127.0.0.1 ::ffff:127.0.0.1 ::fffe:7f00:1"
+is "a predicate of what its body assigns to" "$(d 'tick-10ms /turns < 3/ { turns++; printf("%d", turns); } tick-200ms { exit(0); }')" "123"
+is "an option whose value is computed" "$(d 'BEGIN { @a[1] = sum(1); @b[1] = sum(9); @a[2] = sum(2); @b[2] = sum(5); i = 0; printa("%d %@d %@d,", @a, @b); setopt("aggsortpos", lltostr(i + 1)); printa("%d %@d %@d,", @a, @b); exit(0); }')" "1 1 9,2 2 5,2 2 5,1 1 9,"
 is "a string of 200 bytes" "$(d 'BEGIN { s = "0123456789"; s = strjoin(s, s); s = strjoin(s, s); s = strjoin(s, s); s = strjoin(s, s); s = strjoin(s, s); printf("%d\n", strlen(s)); exit(0); }')" 255
 is "the kernel's types" "$(d 'BEGIN { ppid_of = $pid; printf("%d\n", `max_pfn > 1000 && sizeof(struct task_struct) > 1000); }
 	syscall::getpriority:entry /pid == $target/ { @[curthread->comm, curthread->tgid == pid, curthread->real_parent->tgid == ppid_of, stringof(curthread->comm) == execname] = count(); }' -c "$calls" | tr -s ' ' | tr '\n' ';')" "1;perl 1 1 1 500;"
