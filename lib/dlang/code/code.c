@@ -196,10 +196,12 @@ static struct ki_node *batch(struct ki_d_gen *g, struct ki_node *list, uint32_t 
 	struct ki_node *values;
 
 	if (ends)
-		list = append(g, list, ki_d_gen_speculate(g, ends->kid[0]));
+		list = append(g, list, ki_d_gen_speculate(g, ends->kid[0], true));
 	values = record(g, number);
 	if (ends)
-		return append(g, append(g, list, values), ki_d_gen_speculation_end(g));
+		return append(
+			g, append(g, list, values),
+			ki_stmt_if(g->s, ki_d_gen_no_fault(g), ki_d_gen_speculation_end(g), NULL));
 	if (!calls(&g->d->batches.v[number], g->d, KI_D_F_EXIT))
 		return append(g, list, values);
 	if (ki_d_gen_faulted(g)) /* then the program goes on */
@@ -254,7 +256,7 @@ static struct ki_node *statement(struct ki_d_gen *g, const struct ki_d_clause *c
 	if (n->kind == KI_D_CALL && ki_d_is_action(n->sym.function))
 		return NULL;
 	if (n->kind == KI_D_CALL && n->sym.function->kind == KI_D_F_SPECULATE)
-		return ki_d_gen_speculate(g, n->kid[0]);
+		return ki_d_gen_speculate(g, n->kid[0], false);
 	return ki_stmt_eval(g->s, ki_d_gen_expr(g, n));
 }
 

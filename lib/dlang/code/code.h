@@ -79,9 +79,10 @@ struct ki_node *ki_d_gen_store(struct ki_d_gen *g, enum ki_type type, struct ki_
 /* The bytes at an address, in pieces: how many nodes. */
 unsigned int ki_d_gen_bytes(struct ki_d_gen *g, const struct ki_d_node *at, uint64_t size,
 			    struct ki_node **nodes);
-/* speculation(); speculate(), which remembers the number if it is one; that number; it is free. */
+/* speculation(); speculate(), which remembers the number if it is one; that number; it is free.
+ * ends: commit() and discard(), for which one that nspec has not is a fault. */
 struct ki_node *ki_d_gen_speculation(struct ki_d_gen *g);
-struct ki_node *ki_d_gen_speculate(struct ki_d_gen *g, const struct ki_d_node *which);
+struct ki_node *ki_d_gen_speculate(struct ki_d_gen *g, const struct ki_d_node *which, bool ends);
 struct ki_node *ki_d_gen_speculation_now(struct ki_d_gen *g);
 struct ki_node *ki_d_gen_speculation_end(struct ki_d_gen *g);
 

@@ -409,10 +409,16 @@ struct ki_node *ki_d_gen_speculation(struct ki_d_gen *g)
 	return numbers(g, KI_TEXT_TAKE, number(g, (uint64_t)g->d->set.nspec));
 }
 
-struct ki_node *ki_d_gen_speculate(struct ki_d_gen *g, const struct ki_d_node *which)
+struct ki_node *ki_d_gen_speculate(struct ki_d_gen *g, const struct ki_d_node *which, bool ends)
 {
-	struct ki_node *x = ki_expr_cast(g->s, KI_U64, ki_d_gen_expr(g, which));
+	struct ki_node *stmt[2], *x = ki_expr_cast(g->s, KI_U64, ki_d_gen_expr(g, which));
 
+	if (ends) {
+		stmt[0] = set(g, TEMP, x);
+		x = number(g, (uint64_t)g->d->set.nspec);
+		stmt[1] = note(g, ki_expr_binary(g->s, KI_GT, get(g, TEMP), x), KI_D_ILLEGAL);
+		x = behind(g, stmt, 2, get(g, TEMP));
+	}
 	return ki_d_gen_effect(g, set(g, SPECULATION, numbers(g, KI_TEXT_TAKEN, x)));
 }
 

@@ -37,6 +37,7 @@ is "addresses of IPv4 in those of IPv6" "$(d 'BEGIN { p = (in6_addr_t *)alloca(1
 	"::1 127.0.0.1 ::127.0.0.1 127.0.0.1 ::ffff:127.0.0.1 ::fffe:7f00:1"
 is "a predicate of what its body assigns to" "$(d 'tick-10ms /turns < 3/ { turns++; printf("%d", turns); } tick-200ms { exit(0); }')" "123"
 is "an option whose value is computed" "$(d 'BEGIN { @a[1] = sum(1); @b[1] = sum(9); @a[2] = sum(2); @b[2] = sum(5); i = 0; printa("%d %@d %@d,", @a, @b); setopt("aggsortpos", lltostr(i + 1)); printa("%d %@d %@d,", @a, @b); exit(0); }')" "1 1 9,2 2 5,2 2 5,1 1 9,"
+is "speculations that there cannot be" "$(d 'BEGIN { discard(9); } BEGIN { commit(-1); } BEGIN { commit(1); } BEGIN { printf("x"); exit(0); } ERROR { printf("E"); }' -x nspec=8)" "EEx"
 is "a string of 200 bytes" "$(d 'BEGIN { s = "0123456789"; s = strjoin(s, s); s = strjoin(s, s); s = strjoin(s, s); s = strjoin(s, s); s = strjoin(s, s); printf("%d\n", strlen(s)); exit(0); }')" 255
 is "the kernel's types" "$(d 'BEGIN { ppid_of = $pid; printf("%d\n", `max_pfn > 1000 && sizeof(struct task_struct) > 1000); }
 	syscall::getpriority:entry /pid == $target/ { @[curthread->comm, curthread->tgid == pid, curthread->real_parent->tgid == ppid_of, stringof(curthread->comm) == execname] = count(); }' -c "$calls" | tr -s ' ' | tr '\n' ';')" "1;perl 1 1 1 500;"
