@@ -37,6 +37,11 @@ fails() { # STATUS PATTERN ARGUMENT...
 }
 check "an unknown option" fails 2 "unknown" --bogus
 check "an argument" fails 2 "only options" x
+for n in 0 100 -1 x ''; do check "priority '$n'" fails 2 "1 to 99" --priority "$n"; done
+without() { setpriv --bounding-set -sys_nice "$kd" --port 0 --socket none --replay "$tmp/session" --priority 5 2>&1 || echo $?; }
+if [ "$(id -u)" = 0 ]; then
+	same "one that may not be had" "$(without | grep -c 'CAP_SYS_NICE\|^3$')" 2
+fi
 check "a bad address" fails 2 "an address and a port" --listen localhost --replay "$tmp/session"
 check "a bad port" fails 2 "0 to 65535" --port 70000
 check "a bad interval" fails 2 "100 to 60000" -i 1
@@ -50,7 +55,7 @@ check "a broken recording: which line" fails 1 "line 5" --replay "$tmp/broken"
 check "no driver here" fails 3 "kerninst" --port 0 --socket none
 help() { "$kd" --help | grep -q "^Usage: kerninstd" && "$kd" --version | grep -q "^kerninstd [0-9]"; }
 check "help and version" help
-head -c 32 /dev/zero > "$tmp/no_token"
+(umask 077 && head -c 32 /dev/zero > "$tmp/no_token")
 check "what is no token" fails 1 "32 hexadecimal" --token-file "$tmp/no_token" --replay "$tmp/session"
 
 # ---- who may use the local socket: the group alone, which is in a list of groups that only this daemon sees ----
@@ -198,6 +203,24 @@ same "read-only" "$(status -H "$bearer" -d '{}' "$url/api/clear") $(status -H "$
 check "the token is not printed" test -z "$(grep -c "$token" "$tmp/where" | grep -v '^0')"
 daemon_stop
 same "it ends" $? 0
+
+# ---- a token that others know, or may choose, is none ----
+for mode in 644 604 620 602; do
+	chmod $mode "$tmp/token"
+	check "a token file of mode $mode" fails 1 "token: others may read or change it" --port 0 --socket none --token-file "$tmp/token" --replay "$tmp/session"
+done
+: > "$tmp/empty"
+chmod 600 "$tmp/empty"
+check "an empty token" fails 1 "that is no token" --listen 0.0.0.0:0 --socket none --token-file "$tmp/empty" --replay "$tmp/session"
+chmod 640 "$tmp/token"
+daemon_start --listen 0.0.0.0:0 --socket none --token-file "$tmp/token" --replay "$tmp/session"
+url=$(sed -n 's|/  (token: .*||p; ' "$tmp/where")
+url=http://127.0.0.1:${url##*:}
+same "to all the network: refused without a token" "$(status "$url/api/info") $(status -H "Authorization: Bearer " "$url/api/info") $(status "$url/api/events")" "401 401 401"
+same "a group may read it" "$(status -H "$bearer" "$url/api/info")" 200
+same "who is refused gets one line, which names no token" "$(curl -sS "$url/api/info" | tee "$tmp/refused" | grep -c '^{"error":{"reason":') $(wc -l < "$tmp/refused") $(grep -c "$(cat "$tmp/token")" "$tmp/refused")" "1 0 0"
+check "who starts it is told that others see the token" grep -q "is not this machine alone" "$tmp/complaints"
+daemon_stop
 
 # ---- everything out ----
 daemon_start --socket none --speed 0.1 --replay "$tmp/open"

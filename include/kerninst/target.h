@@ -145,10 +145,12 @@ int ki_target_reserved(struct ki_target *t, uint64_t start, uint64_t end,
 int ki_target_text_hash(struct ki_target *t, char hash[KI_TEXT_HASH_LEN], struct ki_err *err);
 
 /*
- * Keep the text of the kernel and of all modules but the driver's own, as it is now, in a file;
- * without the bytes that the hash leaves out. Errors: those of writing the file; -ENOMEM.
+ * Keep the text of the kernel and of all modules but the driver's own in a file, as it is now
+ * (KI_VIEW_LIVE) or is without what sessions have put in (KI_VIEW_ORIG); without the bytes that the
+ * hash leaves out. Errors: those of writing the file; -ENOMEM.
  */
-int ki_target_text_keep(struct ki_target *t, const char *path, struct ki_err *err);
+int ki_target_text_keep(struct ki_target *t, const char *path, enum ki_view view,
+			struct ki_err *err);
 
 struct ki_text_change {
 	uint64_t compared;  /* bytes */

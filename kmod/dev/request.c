@@ -42,6 +42,7 @@ static int do_info(struct ki_request *q)
 	info->sessions = ki_session_count();
 	info->windows = ki_win_count();
 	info->waits = ki_quiesce_count();
+	info->waited = ki_quiesce_waited();
 	info->filled = ki_fill_count();
 	info->late = ki_trap_late();
 	ki_heap_info(info);

@@ -41,6 +41,7 @@ static struct cpumask ki_idle; /* whose idle task has not been left since; of wh
 static DECLARE_WAIT_QUEUE_HEAD(ki_visited);
 static atomic64_t ki_waits;
 static atomic64_t ki_waits_done; /* the number of the last that has ended */
+static atomic64_t ki_waited_ns;
 
 /* What was asked of a CPU that has gone is done elsewhere, and says nothing. */
 static void visit(struct work_struct *work)
@@ -97,10 +98,11 @@ static void visit_idle_cpus(void)
 
 void ki_quiesce(void)
 {
-	u64 number = atomic64_inc_return(&ki_waits), done;
+	u64 number = atomic64_inc_return(&ki_waits), done, begun = ktime_get_ns();
 
 	synchronize_rcu_tasks();
 	visit_idle_cpus();
+	atomic64_add(ktime_get_ns() - begun, &ki_waited_ns);
 	done = atomic64_read(&ki_waits_done);
 	while (done < number && !atomic64_try_cmpxchg(&ki_waits_done, &done, number))
 		;
@@ -114,6 +116,11 @@ bool ki_quiesced(u64 since)
 u64 ki_quiesce_count(void)
 {
 	return atomic64_read(&ki_waits);
+}
+
+u32 ki_quiesce_waited(void)
+{
+	return div_u64(atomic64_read(&ki_waited_ns), NSEC_PER_MSEC);
 }
 
 int ki_quiesce_init(void)

@@ -19,6 +19,7 @@
 #include <sys/ioctl.h>
 
 #include "splice/plan.h"
+#include "util/steps.h"
 
 /* Chunks on their way in, in order of their windows' addresses. */
 struct todo {
@@ -333,12 +334,14 @@ static int batch_send(const struct todo *t, struct batch *b, uint32_t flags, boo
 		.ncopies = b->ncopies,
 		.nchunks = b->nchunks,
 	};
+	const uint64_t begun = ki_step_begin();
 	int error;
 
 	*refused = 0;
-	if (!ioctl(t->fd, KI_IOC_SPLICE, &req))
+	error = ioctl(t->fd, KI_IOC_SPLICE, &req) ? errno : 0;
+	ki_step_end(flags & KI_SPLICE_DRY_RUN ? KI_STEP_CHECK : KI_STEP_WRITE, begun, b->nchunks);
+	if (!error)
 		return 0;
-	error = errno;
 	*refused = batch_refused(t, b);
 	if (batch_give_up_groups(t, b))
 		return -EAGAIN;

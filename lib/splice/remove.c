@@ -9,6 +9,7 @@
 #include <sys/ioctl.h>
 
 #include "splice/plan.h"
+#include "util/steps.h"
 
 int ki_plan_failed(struct ki_err *err, const char *what, int error, uint32_t reason)
 {
@@ -29,11 +30,13 @@ int ki_plan_tell(const struct ki_plan *p, size_t done, size_t all, struct ki_err
 int ki_unsplice(int fd, const uint32_t *ids, uint32_t n, struct ki_err *err)
 {
 	struct ki_unsplice req = {.size = sizeof(req), .ids = (uintptr_t)ids, .count = n};
+	const uint64_t begun = ki_step_begin();
 	int ret;
 
 	do
 		ret = ioctl(fd, KI_IOC_UNSPLICE, &req);
 	while (ret && errno == EINTR);
+	ki_step_end(KI_STEP_REMOVE, begun, n);
 	return ret ? ki_plan_failed(err, "unsplice", errno, req.reason) : 0;
 }
 

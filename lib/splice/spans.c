@@ -21,6 +21,7 @@
 #include <stdlib.h>
 
 #include "splice/boards.h"
+#include "util/steps.h"
 
 struct finder {
 	const struct ki_function *fn;
@@ -125,6 +126,7 @@ static uint32_t cut_run(struct finder *f, uint32_t i, uint32_t end)
 
 int ki_spans_find(const struct ki_function *fn, struct ki_spans *out, struct ki_err *err)
 {
+	const uint64_t begun = ki_step_begin();
 	struct finder f = {.fn = fn};
 
 	*out = (struct ki_spans){0};
@@ -145,6 +147,7 @@ int ki_spans_find(const struct ki_function *fn, struct ki_spans *out, struct ki_
 		ki_spans_free(out);
 		return ki_err_set(err, -ENOMEM, fn->start, "windows: out of memory");
 	}
+	ki_step_end(KI_STEP_WINDOWS, begun, f.n);
 	return 0;
 }
 

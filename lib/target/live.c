@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "target/kallsyms.h"
+#include "util/steps.h"
 #include "target/kcore.h"
 #include "target/kinds.h"
 #include "target/priv.h"
@@ -247,6 +248,7 @@ static int use_map(const struct live *l, struct ki_symbol_list *list)
 /* Fill the ranges and symbols of `to`: t itself, or what takes its place. */
 static int get_symbols(struct ki_target *t, struct ki_target *to, struct ki_err *err)
 {
+	const uint64_t begun = ki_step_begin();
 	struct live *l = t->own;
 	struct ki_kallsyms k = {0};
 	uint32_t *names = NULL;
@@ -271,6 +273,7 @@ static int get_symbols(struct ki_target *t, struct ki_target *to, struct ki_err 
 		ret = ki_err_reason(err, KI_R_NO_SYMBOLS, 0, "%s", l->kallsyms);
 	free(names);
 	ki_kallsyms_free(&k);
+	ki_step_end(KI_STEP_SYMBOLS, begun, to->nsymbols);
 	return ret;
 }
 

@@ -74,8 +74,8 @@ static void zero_sites(struct ki_target *t, uint8_t *text, const struct ki_text_
 	}
 }
 
-int ki_target_text_masked(struct ki_target *t, const struct ki_text_range *r, uint8_t **out,
-			  struct ki_err *err)
+int ki_target_text_masked(struct ki_target *t, const struct ki_text_range *r, enum ki_view view,
+			  uint8_t **out, struct ki_err *err)
 {
 	const struct ki_reserved_row *rows;
 	size_t count, len = r->end - r->start;
@@ -85,7 +85,7 @@ int ki_target_text_masked(struct ki_target *t, const struct ki_text_range *r, ui
 	*out = NULL;
 	if (!text)
 		return ki_err_set(err, -ENOMEM, r->start, "out of memory for the text");
-	ret = ki_target_read(t, r->start, text, len, KI_VIEW_LIVE, err);
+	ret = ki_target_read(t, r->start, text, len, view, err);
 	if (!ret)
 		ret = ki_target_reserved(t, r->start, r->end, &rows, &count, err);
 	if (ret) {
@@ -102,7 +102,7 @@ static int hash_range(struct ki_target *t, const struct ki_text_range *r, XXH3_s
 		      struct ki_err *err)
 {
 	uint8_t *text;
-	int ret = ki_target_text_masked(t, r, &text, err);
+	int ret = ki_target_text_masked(t, r, KI_VIEW_LIVE, &text, err);
 
 	if (!ret)
 		XXH3_128bits_update(state, text, r->end - r->start);

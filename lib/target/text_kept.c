@@ -46,11 +46,12 @@ static bool is_kept(const struct ki_text_range *r)
 	       strlen(r->module) < sizeof(((struct kept_header *)0)->module);
 }
 
-static int keep_range(struct ki_target *t, const struct ki_text_range *r, const struct kept_file *k)
+static int keep_range(struct ki_target *t, const struct ki_text_range *r, enum ki_view view,
+		      const struct kept_file *k)
 {
 	struct kept_header h = {.start = r->start, .end = r->end};
 	uint8_t *text;
-	int ret = ki_target_text_masked(t, r, &text, k->err);
+	int ret = ki_target_text_masked(t, r, view, &text, k->err);
 
 	if (ret)
 		return ret;
@@ -61,7 +62,8 @@ static int keep_range(struct ki_target *t, const struct ki_text_range *r, const 
 	return ret;
 }
 
-int ki_target_text_keep(struct ki_target *t, const char *path, struct ki_err *err)
+int ki_target_text_keep(struct ki_target *t, const char *path, enum ki_view view,
+			struct ki_err *err)
 {
 	struct kept_file k = {fopen(path, "we"), path, err};
 	int ret = 0;
@@ -70,7 +72,7 @@ int ki_target_text_keep(struct ki_target *t, const char *path, struct ki_err *er
 		ret = failed(&k);
 	for (size_t i = 0; !ret && i < t->ranges.n; i++)
 		if (is_kept(&t->ranges.v[i]))
-			ret = keep_range(t, &t->ranges.v[i], &k);
+			ret = keep_range(t, &t->ranges.v[i], view, &k);
 	if (k.f && fclose(k.f) && !ret)
 		ret = failed(&k);
 	return ret;
@@ -113,7 +115,7 @@ static int compare_range(struct ki_target *t, const struct ki_text_range *r,
 {
 	size_t len = r->end - r->start;
 	uint8_t *is, *was = NULL;
-	int ret = ki_target_text_masked(t, r, &is, k->err);
+	int ret = ki_target_text_masked(t, r, KI_VIEW_LIVE, &is, k->err);
 
 	if (!ret && !(was = malloc(len)))
 		ret = ki_err_set(k->err, -ENOMEM, r->start, "out of memory for the text");

@@ -5,23 +5,24 @@
 #include <string.h>
 
 #include "cli.h"
+#include "whole.h"
 
 static const struct verb *const verbs[] = {
 	&verb_stat,	&verb_top,   &verb_record,  &verb_report,      &verb_metrics, &verb_replace,
 	&verb_list,	&verb_disas, &verb_cfg,	    &verb_cover,       &verb_paths,   &verb_kcov,
 	&verb_calls,	&verb_info,  &verb_explain, &verb_instruments, &verb_build,   &verb_load,
-	&verb_sessions, &verb_evict, &verb_evolve,  &verb_text};
+	&verb_sessions, &verb_evict, &verb_reset,   &verb_evolve,      &verb_text};
 
 #define NVERBS (sizeof(verbs) / sizeof(*verbs))
 
 static void print_help(FILE *out)
 {
-	fputs("Usage: kerninst VERB [OPTION...] [ARGUMENT...]\n"
+	fputs("Usage: kerninst [--timing] [--priority N] VERB [OPTION...] [ARGUMENT...]\n"
 	      "Instrument the running kernel, basic block by basic block.\n\n",
 	      out);
 	for (size_t i = 0; i < NVERBS; i++)
 		fprintf(out, "  %-13s%s\n", verbs[i]->name, verbs[i]->summary);
-	fputs("\n"
+	fputs("\n" WHOLE_USAGE "\n"
 	      "  kerninst VERB --help   the options of a verb, and examples\n"
 	      "  kerninst --version\n\n"
 	      "Exit status: 0 done, 1 error, 2 wrong usage, 3 not possible on this system.\n",
@@ -67,7 +68,7 @@ static int help(const char *about)
 	return CLI_OK;
 }
 
-int main(int argc, char **argv)
+static int run_verb(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : NULL;
 	const struct verb *v;
@@ -86,4 +87,15 @@ int main(int argc, char **argv)
 	if (!v)
 		return unknown_verb(what);
 	return finish(v->run(v, argc - 1, argv + 1));
+}
+
+int main(int argc, char **argv)
+{
+	int status = whole_take(&argc, &argv);
+
+	if (status)
+		return status;
+	status = run_verb(argc, argv);
+	whole_end();
+	return status;
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 int guard_make_token(char token[TOKEN_LEN + 1])
@@ -22,14 +23,31 @@ int guard_make_token(char token[TOKEN_LEN + 1])
 	return 0;
 }
 
+/* A group may read it, Prometheus' say; who may write it makes the token. */
+static int check_owner(int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return -errno;
+	if (st.st_uid != 0 && st.st_uid != geteuid())
+		return -EACCES;
+	return st.st_mode & (S_IRWXO | S_IWGRP) ? -EACCES : 0;
+}
+
 static int read_token(const char *path, char token[TOKEN_LEN + 1])
 {
 	char buf[TOKEN_LEN + 2];
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_CLOEXEC), ret;
 	ssize_t n;
 
 	if (fd < 0)
 		return -errno;
+	ret = check_owner(fd);
+	if (ret) {
+		close(fd);
+		return ret;
+	}
 	n = read(fd, buf, sizeof(buf));
 	close(fd);
 	if (n > 0 && buf[n - 1] == '\n')

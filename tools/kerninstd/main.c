@@ -3,6 +3,7 @@
  * kerninstd: kperfmon's daemon.
  */
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,7 +102,10 @@ static int make_token(struct daemon *d)
 	if (!ret)
 		return EXIT_OK;
 	complain("%s: %s", path ? path : "the token",
-		 ret == -EINVAL ? "that is no token: 32 hexadecimal digits" : strerror(-ret));
+		 ret == -EINVAL ? "that is no token: 32 hexadecimal digits"
+		 : ret == -EACCES
+			 ? "others may read or change it, or it cannot be read: chown, chmod 600"
+			 : strerror(-ret));
 	return EXIT_ERROR;
 }
 
@@ -151,6 +155,22 @@ static void wait_for_end(const sigset_t *ends)
 	sigwait(ends, &number);
 }
 
+/* The engine's samples come at their times; HTTP and D programs wait for the CPUs as anybody. */
+static int hurry(struct daemon *d)
+{
+	struct sched_param param = {.sched_priority = (int)d->options.priority};
+	int error;
+
+	if (!param.sched_priority)
+		return EXIT_OK;
+	error = pthread_setschedparam(d->engine.thread, SCHED_RR | SCHED_RESET_ON_FORK, &param);
+	if (!error)
+		return EXIT_OK;
+	complain("--priority %d: %s; it takes CAP_SYS_NICE, or a limit of that size (ulimit -r)",
+		 param.sched_priority, strerror(error));
+	return EXIT_ENVIRONMENT;
+}
+
 static int serve(struct daemon *d, const sigset_t *ends)
 {
 	struct source *source;
@@ -162,7 +182,9 @@ static int serve(struct daemon *d, const sigset_t *ends)
 		complain("no thread can be started");
 		return EXIT_ERROR;
 	}
-	ret = listen_to_tcp(d);
+	ret = hurry(d);
+	if (!ret)
+		ret = listen_to_tcp(d);
 	if (!ret)
 		ret = listen_to_local(d);
 	if (!ret) {

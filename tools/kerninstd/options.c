@@ -19,6 +19,7 @@ static const char usage[] =
 	"                           (/run/kerninst/kperfmon.sock); none: without\n"
 	"  -i, --interval MS        samples of a client that does not say how often: 100..60000 (200)\n"
 	"      --export METRIC POINT  measure it from the start on, for /metrics; may be repeated\n"
+	"      --priority N         samples are taken in real time, at 1 to 99 (SCHED_RR)\n"
 	"      --read-only          nobody may add, remove or clear\n"
 	"      --spool DIR          where recordings are kept while clients are there (/var/tmp)\n"
 	"      --record-max MIB     of one recording (1024)\n"
@@ -48,6 +49,7 @@ enum {
 	OPT_TOKEN_FILE = 0x100,
 	OPT_EXPORT,
 	OPT_READ_ONLY,
+	OPT_PRIORITY,
 	OPT_SPOOL,
 	OPT_RECORD_MAX,
 	OPT_REPLAY,
@@ -62,6 +64,7 @@ static const struct option options[] = {
 	{"socket", required_argument, NULL, 's'},
 	{"interval", required_argument, NULL, 'i'},
 	{"export", required_argument, NULL, OPT_EXPORT},
+	{"priority", required_argument, NULL, OPT_PRIORITY},
 	{"read-only", no_argument, NULL, OPT_READ_ONLY},
 	{"spool", required_argument, NULL, OPT_SPOOL},
 	{"record-max", required_argument, NULL, OPT_RECORD_MAX},
@@ -117,6 +120,10 @@ static int take_numbers(struct options *o, int c)
 		o->engine.interval_ms = (unsigned int)n;
 		return -1;
 	}
+	if (c == OPT_PRIORITY)
+		return take_number(optarg, 1, 99, &o->priority)
+			       ? -1
+			       : misuse("--priority %s: 1 to 99", optarg);
 	if (c == OPT_RECORD_MAX) {
 		if (!take_number(optarg, 0, 1 << 20, &n))
 			return misuse("--record-max %s: 0 to 1048576 MiB", optarg);

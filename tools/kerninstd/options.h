@@ -14,6 +14,7 @@ struct options {
 	struct engine_options engine;
 	const char *listen, *token_file;
 	long port;	    /* negative: as listen says */
+	long priority;	    /* of samples, in real time; 0: as everybody */
 	const char *socket; /* NULL: SOCKET_DEFAULT, if that can be had; "none" */
 	const char *replay;
 	double speed; /* of the replay */

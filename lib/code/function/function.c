@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "code/decode/memo.h"
+#include "util/steps.h"
 
 #define SITE_LEN    5
 #define INT3	    0xcc
@@ -405,6 +406,7 @@ void ki_analysis_free(struct ki_analysis *a)
 
 int ki_analysis_run(struct ki_analysis *a, const struct ki_symbol *sym, struct ki_err *err)
 {
+	const uint64_t begun = ki_step_begin();
 	int ret;
 
 	if (sym->size > UINT32_MAX)
@@ -421,7 +423,9 @@ int ki_analysis_run(struct ki_analysis *a, const struct ki_symbol *sym, struct k
 		.start = sym->addr,
 		.end = sym->addr + sym->size,
 	};
-	return analyze(a, err);
+	ret = analyze(a, err);
+	ki_step_end(KI_STEP_PARSE, begun, 1);
+	return ret;
 }
 
 /* A function of its own, with the analysis's arrays. */

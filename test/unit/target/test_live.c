@@ -224,7 +224,7 @@ static void text_that_was_kept(void **state)
 	(void)state;
 	reset_driver();
 	assert_int_equal(open_live(live_symbols, &t, &err), 0);
-	assert_int_equal(ki_target_text_keep(t, path, &err), 0);
+	assert_int_equal(ki_target_text_keep(t, path, KI_VIEW_LIVE, &err), 0);
 	assert_int_equal(ki_target_text_compare(t, path, &c, &err), 0);
 	assert_int_equal(c.differing, 0);
 	assert_int_equal(c.gone, 0);
@@ -238,7 +238,7 @@ static void text_that_was_kept(void **state)
 	assert_int_equal(ki_target_text_compare(t, path, &c, &err), -EINVAL);
 	assert_int_equal(ki_target_text_compare(t, other, &c, NULL), -EINVAL);
 	assert_int_equal(ki_target_text_compare(t, "/nonexistent", &c, NULL), -ENOENT);
-	assert_int_equal(ki_target_text_keep(t, "/nonexistent/file", NULL), -ENOENT);
+	assert_int_equal(ki_target_text_keep(t, "/nonexistent/file", KI_VIEW_LIVE, NULL), -ENOENT);
 	ki_target_close(t);
 	drop(path);
 	drop(other);

@@ -53,7 +53,7 @@ const char record_usage[] =
 	"by signal n), else 0; 1 an error, 2 wrong usage, 3 not possible on this system.\n\n"
 	"Examples:\n"
 	"  kerninst record vfs_read=tid,fd/hex:arg0,len/bytes:arg2 vfs_read:exit=tid,retval -- ls\n"
-	"  kerninst record do_sys_openat2=pid,path:ustr(arg1),stack,ustack -- make\n"
+	"  kerninst record 'do_sys_openat2=pid,path:ustr(arg1),stack,ustack' -- make\n"
 	"  kerninst record --for 5 --comm tar 'ext4_*'\n"
 	"  kerninst record --budget 2% kmem_cache_alloc=comm,stack -- make\n"
 	"  kerninst record --dry-run --cost --show-code vfs_read=pid,len:arg2\n"

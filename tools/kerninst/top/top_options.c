@@ -40,7 +40,7 @@ const char top_usage[] =
 	"  kerninst top -m vtime,calls --preset network\n"
 	"  kerninst top -m walltime --comm make 'vfs_*'\n"
 	"  kerninst top -b -i 10 -n 5 'tcp_*' -- make\n"
-	"  kerninst top -m calls,walltime '1234/*'\n"
+	"  kerninst top -m calls,walltime '1234/libc.so.6:*alloc'\n"
 	"  kerninst top --json -c 1 -i 5 'vfs_*'\n";
 
 static const struct option options[] = {

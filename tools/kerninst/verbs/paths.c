@@ -33,7 +33,7 @@ static const char usage[] =
 	"Examples:\n"
 	"  kerninst paths vfs_read -- tar cf /dev/null /etc\n"
 	"  kerninst paths --comm nginx -n 5 tcp_sendmsg_locked\n"
-	"  kerninst paths --json do_filp_open -- ls | jq '.paths[0].offsets'\n";
+	"  kerninst paths --json do_filp_open -- true | jq '.paths[0].offsets'\n";
 
 struct options {
 	bool json, quiet;

@@ -101,7 +101,7 @@ static int keep(struct ki_target *t, const struct text_options *o, const char *p
 	struct ki_err err = {0};
 
 	(void)o;
-	return ki_target_text_keep(t, path, &err) ? cli_fail(&err) : CLI_OK;
+	return ki_target_text_keep(t, path, KI_VIEW_LIVE, &err) ? cli_fail(&err) : CLI_OK;
 }
 
 static const struct action {
