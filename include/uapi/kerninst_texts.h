@@ -78,7 +78,7 @@ enum ki_text_op {
 	KI_TEXT_FROM_LAST, /* from the last one */
 	KI_TEXT_FROM_TEXT, /* s from the first t on; 0 */
 	KI_TEXT_TOKEN,	   /* the first piece of s between characters of t; 0 */
-	KI_TEXT_REST,	   /* what is behind it */
+	KI_TEXT_REST,	   /* what is behind it, from the character on that ends it */
 	KI_TEXT_BASE,	   /* the last part of path s */
 	KI_TEXT_DIR,	   /* what is before it */
 	KI_TEXT_CLEAN,	   /* path s without //, . and .. */

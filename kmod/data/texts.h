@@ -88,6 +88,10 @@ s64 ki_text_do_copy_out(struct ki_op *o);
 s64 ki_text_do_copy_out_text(struct ki_op *o);
 s64 ki_text_do_copy_text(struct ki_op *o);
 
+/* text_net.c */
+s64 ki_text_do_ipv4(struct ki_op *o);
+s64 ki_text_do_ipv6(struct ki_op *o);
+
 /* text_json.c */
 s64 ki_text_do_json(struct ki_op *o);
 

@@ -221,25 +221,6 @@ static uint32_t begins_batch(const struct ki_d_gen *g, const struct ki_d_clause 
 
 /* ---- clauses ---- */
 
-/* *a = *b = x; */
-static bool is_chain(const struct ki_d_node *n)
-{
-	return n->kind == KI_D_ASSIGN && n->op == KI_BINARIES && n->kid[0]->kind == KI_D_DEREF &&
-	       n->kid[1]->kind == KI_D_ASSIGN && n->kid[1]->kid[0]->kind == KI_D_DEREF &&
-	       !ki_d_in_variable(n->kid[0]) && !ki_d_steps(n->kid[1]->kid[0]);
-}
-
-/* As *b = x; *a = *b; so that one value at a time is computed. */
-static struct ki_node *chain(struct ki_d_gen *g, const struct ki_d_node *n)
-{
-	const struct ki_d_node *first = n->kid[1];
-	struct ki_d_node last = *n;
-	struct ki_node *list = is_chain(first) ? chain(g, first) : ki_d_gen_assign(g, first);
-
-	last.kid[1] = first->kid[0];
-	return append(g, list, ki_d_gen_effect(g, ki_d_gen_assign(g, &last)));
-}
-
 static struct ki_node *statement(struct ki_d_gen *g, const struct ki_d_clause *c,
 				 const struct ki_d_node *n)
 {
@@ -249,8 +230,6 @@ static struct ki_node *statement(struct ki_d_gen *g, const struct ki_d_clause *c
 		return batch(g, NULL, number);
 	if (n->kind == KI_D_AGG)
 		return ki_d_gen_aggregate(g, n);
-	if (is_chain(n))
-		return chain(g, n);
 	if (n->kind == KI_D_ASSIGN || n->kind == KI_D_STEP)
 		return ki_d_gen_assign(g, n);
 	if (n->kind == KI_D_CALL && ki_d_is_action(n->sym.function))

@@ -31,7 +31,6 @@ is "strtok" "$(d 'BEGIN { printf("%s,", strtok("a  bc;d", " ;")); printf("%s,", 
 is "strtok: what ends a piece begins the rest" "$(d 'BEGIN { printf("%s,", strtok("ab-cd+e", "-")); printf("%s,", strtok(NULL, "+")); printf("%s\n", strtok(NULL, "")); exit(0); }')" "ab,-cd,+e"
 is "NULL where a string is wanted" "$(d 'BEGIN { trace(strtok(NULL, "x")); } BEGIN { strlen(NULL); printf("no"); } BEGIN { strtok("a", NULL); printf("no"); }
 	BEGIN { x = strjoin(strstr("abc", "z"), "no"); printf("no"); } BEGIN { printf("%d", strlen("")); exit(0); } ERROR { printf("E"); }')" "EEEE0"
-is "memory that is assigned in a chain" "$(d 'BEGIN { p = (char *)alloca(9); p[0] = p[1] = p[2] = p[3] = p[4] = p[5] = p[6] = p[7] = 46; printf("%s", stringof(p)); exit(0); }')" "........"
 is "addresses of IPv4 in those of IPv6" "$(d 'BEGIN { p = (in6_addr_t *)alloca(16); q = (uint8_t *)p; q[15] = 1; printf("%s ", inet_ntoa6(p)); q[12] = 127; printf("%s %s ", inet_ntoa6(p), inet_ntoa6(p, 1));
 	q[10] = 255; q[11] = 255; printf("%s %s ", inet_ntoa6(p), inet_ntoa6(p, 1)); q[11] = 254; printf("%s", inet_ntoa6(p)); exit(0); }')" \
 	"::1 127.0.0.1 ::127.0.0.1 127.0.0.1 ::ffff:127.0.0.1 ::fffe:7f00:1"
