@@ -74,7 +74,7 @@ const struct ki_d_known_row
 		{
 			{"inet_ntop",
 			 "inline string inet_ntop[int __f, void *__a] = __f == AF_INET ?"
-			 " inet_ntoa(__a) : __f == AF_INET6 ? inet_ntoa6(__a) :"
+			 " inet_ntoa(__a) : __f == AF_INET6 ? inet_ntoa6((in6_addr_t *)__a) :"
 			 " stringof((char *)0);"},
 			{"link_ntop",
 			 "inline string link_ntop[int __t, void *__a] = __t == ARPHRD_ETHER ?"
