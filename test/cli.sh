@@ -136,6 +136,12 @@ info_text() { "$ki" info "${p[@]}" | grep -qx 'parsed  *4  100.00 %'; }
 info_quick() { "$ki" info --quick --json "${p[@]}" | jq -e 'has("analysis") | not'; }
 info_threads() { is "$("$ki" info --threads 3 --json "${p[@]}" | jq .analysis.threads)" 3; }
 info_verbose() { is "$("$ki" info -v --json "${p[@]}" | jq -c .analysis.not_parsed)" "[]"; }
+# Each event is counted here, or the reason is said; what no processor counts is not.
+info_events() {
+	"$ki" info --events --json > "$tmp/events" && "$ki" info --events | grep -qE '^page-faults +yes' || return
+	jq -e '(.events | length) > 40 and all(.events[]; (.here == "yes") == (.why == null))' "$tmp/events" > /dev/null || return
+	is "$(jq -r '.events[] | select(.name == "mesi" or .name == "read hits by state of the line").here' "$tmp/events")" no
+}
 
 system_map() {
 	is "$("$ki" calls -q --image "$tmp/stripped" --system-map "$tmp/p.map" middle | tail -n 1 | tr -s ' ')" \
@@ -244,6 +250,7 @@ check "info: text" info_text
 check "info --quick" info_quick
 check "info --threads" info_threads
 check "info -v" info_verbose
+check "info --events" info_events
 check "--system-map gives a stripped file its names" system_map
 for verb in "disas --regs outer rec" "calls outer" "calls --callers leaf" list "list -v" info "info -v"; do
 	# shellcheck disable=SC2086

@@ -102,6 +102,12 @@ void ki_metric_free(struct ki_metric *m); /* NULL is allowed */
  */
 int ki_metric_check(const struct ki_metric *m, struct ki_err *err);
 
+/* The events that have names, one after the other; NULL: there are no more. */
+const char *ki_event_at(size_t n);
+
+/* Is this one counted here? Errors as of ki_metric_check. */
+int ki_event_check(size_t n, struct ki_err *err);
+
 /* "s", "threads"; "" for counts. */
 const char *ki_unit_name(enum ki_unit unit);
 

@@ -175,3 +175,16 @@ int ki_metric_check(const struct ki_metric *m, struct ki_err *err)
 	}
 	return ret;
 }
+
+const char *ki_event_at(size_t n)
+{
+	return n + 1 < EVENTS ? ki_event_name((enum ki_event_id)(n + 1)) : NULL;
+}
+
+int ki_event_check(size_t n, struct ki_err *err)
+{
+	struct ki_event_spec spec;
+	int ret = ki_event_spec_here((enum ki_event_id)(n + 1), &spec, err);
+
+	return ret ? ret : try_event(&spec, 0, err);
+}

@@ -33,6 +33,11 @@ static const struct event_row rows[EVENTS] = {
 #undef KI_NO_EVENT
 };
 
+const char *ki_event_name(enum ki_event_id id)
+{
+	return rows[id].name;
+}
+
 static const uint8_t skylakes[] = {0x4e, 0x5e, 0x55, 0x8e, 0x9e, 0xa5, 0xa6};
 static const uint8_t icelakes[] = {0x6a, 0x6c, 0x7d, 0x7e, 0x8c, 0x8d, 0xa7};
 

@@ -21,6 +21,8 @@ enum ki_event_id {
 	EVENT_RAW = EVENTS /* by its number on this processor */
 };
 
+const char *ki_event_name(enum ki_event_id id);
+
 /* By CPUID: what vendor, family and model it is. */
 enum ki_model ki_model_of(const char *vendor, unsigned int family, unsigned int model);
 

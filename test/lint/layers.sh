@@ -5,7 +5,7 @@
 set -u
 layers="util out target code snippet predicate splice process table record metric point budget aggregate report cover evolve render dlang"
 # Public headers that are not called as their layer is.
-headers="err.h util callable.h target calls.h code cfg.h code program.h code coverage.h cover path.h cover
+headers="err.h util steps.h util callable.h target calls.h code cfg.h code program.h code coverage.h cover path.h cover
 	speed.h metric match.h point points.h point pointspec.h point presets.h point split.h point
 	kcov.h snippet kcov_places.h splice cost.h budget predict.h budget record_values.h record listing.h render cfg_view.h render
 	cover_report.h render measured.h render springboards.h render totals.h render value_text.h render

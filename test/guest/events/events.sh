@@ -86,6 +86,18 @@ counts() {
 	ok "metrics -v says what can be measured" bash -c "'$ki' metrics -v | grep '^page-faults ' | grep -q ' yes$'"
 	is "and what no processor counts any more" \
 		"$("$ki" metrics -v | grep '^mesi-read-hits ' | grep -c 'no processor of today does')" 1
+
+	"$ki" stat -q -m page-faults,context-switches vfs_read > /tmp/events.out 2>&1 &
+	local pid=$!
+	until_true 60 measures $pid
+	is "info --events: who counts how many" \
+		"$("$ki" info --events --json | jq -c '[.users[] | [.pid, .events]]')" "[[$pid,2]]"
+	kill -INT $pid
+	wait $pid
+	is "and that nobody does" "$("$ki" info --events | tail -n 1)" "no session counts events"
+	is "and what is counted here is what metrics can be measured" \
+		"$("$ki" info --events --json | jq -c '[.events[] | select(.name == "page-faults" or .name == "cycles").here == "yes"]')" \
+		"$("$ki" metrics --json | jq -sc '[.[] | select(.name == "page-faults" or .name == "cycles").here == "yes"]')"
 }
 
 # kill -9 in the middle: all is given back, however often

@@ -11,6 +11,7 @@
 #include "kerninst/springboards.h"
 #include "cli.h"
 #include "verbs/held.h"
+#include "verbs/info_events.h"
 #include "kerninst/match.h"
 #include "open.h"
 #include "out/json.h"
@@ -23,6 +24,8 @@ static const char usage[] =
 	"      --json             one object\n"
 	"      --quick            no analysis: what the driver knows\n"
 	"  -v, --verbose          also each function whose code is not fully known, and why\n"
+	"      --events           no more than the events of processor and kernel: which are counted\n"
+	"                         here, which not and why, and whose sessions count some\n"
 	"      --threads N        of the analysis, 1 to 1024 (one for each CPU)\n"
 	"      --text-hash        hash the kernel's text as it is now; sites that the kernel itself\n"
 	"                         rewrites are left out: equal hashes mean that nothing is installed\n" OPEN_USAGE
@@ -37,7 +40,7 @@ static const char usage[] =
 struct facts {
 	struct open_options open;
 	struct ki_program_options analysis;
-	bool quick, verbose;
+	bool quick, verbose, events;
 	struct utsname kernel;
 	const struct ki_target *target;
 	const struct ki_info *driver;  /* NULL: a file */
@@ -290,10 +293,11 @@ static bool parse_threads(const char *text, unsigned int *out)
 	return *text >= '0' && *text <= '9' && !*end && n >= 1 && n <= THREADS_MAX;
 }
 
-enum { OPT_QUICK = 1, OPT_THREADS, OPT_HASH };
+enum { OPT_QUICK = 1, OPT_THREADS, OPT_HASH, OPT_EVENTS };
 
 static const struct option options[] = {{"json", no_argument, NULL, 'j'},
 					{"quick", no_argument, NULL, OPT_QUICK},
+					{"events", no_argument, NULL, OPT_EVENTS},
 					{"verbose", no_argument, NULL, 'v'},
 					{"threads", required_argument, NULL, OPT_THREADS},
 					{"text-hash", no_argument, NULL, OPT_HASH},
@@ -314,6 +318,8 @@ static int parse(const struct verb *self, struct facts *f, bool *json, int argc,
 			f->verbose = true;
 		else if (c == OPT_HASH)
 			f->hashed = true;
+		else if (c == OPT_EVENTS)
+			f->events = true;
 		else if (c == OPT_THREADS && !parse_threads(optarg, &f->analysis.threads))
 			return cli_misuse(self, "--threads %s: not a number from 1 to %d", optarg,
 					  THREADS_MAX);
@@ -332,6 +338,8 @@ static int run(const struct verb *self, int argc, char **argv)
 
 	if (ret >= 0)
 		return ret;
+	if (f.events)
+		return info_events(json);
 	ret = open_or_fail(&f.open, &t);
 	if (!ret)
 		ret = gather(&f, t);

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * kerninst info --events: which events this machine counts, which not and why, and whose sessions
+ * hold counters of perf.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "kerninst/metric.h"
+#include "out/json.h"
+#include "out/table.h"
+#include "verbs/info_events.h"
+
+/* Calls it for each session that counts events. False: the driver cannot be asked. */
+static bool each_user(void (*call)(void *arg, const struct ki_session_row *s), void *arg)
+{
+	struct ki_session_row s = {.size = sizeof(s)};
+	int fd = open(KI_DEVICE, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return false;
+	while (!ioctl(fd, KI_IOC_SESSION, &s)) {
+		if (s.events)
+			call(arg, &s);
+		s = (struct ki_session_row){.size = sizeof(s), .session = s.session};
+	}
+	close(fd);
+	return true;
+}
+
+/* Is it counted here? *why is the reason if not; the kernel may not tell: "unknown". */
+static const char *here(size_t n, struct ki_err *why)
+{
+	if (!ki_event_check(n, why))
+		return "yes";
+	return why->reason ? "no" : "unknown";
+}
+
+/* The reason behind the event's name, which stands beside it. */
+static const char *reason(const char *name, const struct ki_err *why)
+{
+	const size_t len = strlen(name);
+
+	if (!why->code)
+		return NULL;
+	return strncmp(why->msg, name, len) || strncmp(why->msg + len, ": ", 2)
+		       ? why->msg
+		       : why->msg + len + 2;
+}
+
+static void user_json(void *arg, const struct ki_session_row *s)
+{
+	struct ki_json *j = arg;
+
+	ki_json_open(j, NULL, '{');
+	ki_json_u64(j, "session", s->session);
+	ki_json_u64(j, "pid", s->pid);
+	ki_json_str(j, "command", s->comm);
+	ki_json_u64(j, "uid", s->uid);
+	ki_json_u64(j, "events", s->events);
+	ki_json_close(j);
+}
+
+static int print_json(void)
+{
+	const char *name;
+	struct ki_json j;
+
+	ki_json_init(&j, stdout);
+	ki_json_open(&j, NULL, '{');
+	ki_json_open(&j, "events", '[');
+	for (size_t n = 0; (name = ki_event_at(n)); n++) {
+		struct ki_err why = {0};
+
+		ki_json_open(&j, NULL, '{');
+		ki_json_str(&j, "name", name);
+		ki_json_str(&j, "here", here(n, &why));
+		ki_json_str(&j, "why", reason(name, &why));
+		ki_json_close(&j);
+	}
+	ki_json_close(&j);
+	ki_json_open(&j, "users", '[');
+	each_user(user_json, &j);
+	ki_json_close(&j);
+	ki_json_close(&j);
+	return ki_json_end_line(&j) ? cli_error("writing the output failed") : CLI_OK;
+}
+
+static void user_line(void *arg, const struct ki_session_row *s)
+{
+	(*(unsigned int *)arg)++;
+	printf("session %" PRIu64 " (%.*s, process %u, uid %u) counts %u events\n",
+	       (uint64_t)s->session, KI_COMM_LEN, s->comm, s->pid, s->uid, s->events);
+}
+
+static int print_table(void)
+{
+	static const struct ki_column columns[] = {
+		{"EVENT", KI_ALIGN_LEFT, 0}, {"HERE", KI_ALIGN_LEFT, 0}, {"WHY", KI_ALIGN_LEFT, 0}};
+	unsigned int users = 0;
+	struct ki_table *t;
+	const char *name;
+	int ret;
+
+	if (ki_table_new(&t, columns, 3))
+		return cli_no_memory();
+	for (size_t n = 0; (name = ki_event_at(n)); n++) {
+		struct ki_err why = {0};
+
+		ki_table_cell(t, "%s", name);
+		ki_table_cell(t, "%s", here(n, &why));
+		ki_table_cell(t, "%s", why.code ? reason(name, &why) : "");
+	}
+	ret = ki_table_print(t, stdout, cli_bold(stdout));
+	ki_table_free(t);
+	if (ret)
+		return cli_error("writing the output failed");
+	putchar('\n');
+	if (!each_user(user_line, &users))
+		puts("the driver cannot be asked who counts events");
+	else if (!users)
+		puts("no session counts events");
+	return CLI_OK;
+}
+
+int info_events(bool json)
+{
+	return json ? print_json() : print_table();
+}
