@@ -30,7 +30,7 @@ ERROR = re.compile(rf"^({'|'.join(OURS)}): .*(cannot|could not|failed|Too many|[
 # A point that is left out, with the reason, is the user's to know.
 NOTES = re.compile(r": not (counted|recorded): |left out")
 # With one of these a command has an end of its own.
-ENDS = re.compile(r" -- | -c '|--dry-run|--for |--from |--diff | -n$| -ln? |--replace|replace -n|&&|--keep ")
+ENDS = re.compile(r" -- | -c '|--dry-run|--for |--from |--diff | -n$| -ln? |--replace|replace -n|&&")
 GOES_ON = re.compile(r"(kerninst (stat|record|top|paths|kcov|evolve|cover) .*|kdtrace .*|kerninstd\b.*)")
 TERMINAL = re.compile(r"kerninst top (?!-b|--json)")
 # rt_sigtimedwait, poll, ppoll, epoll_wait, epoll_pwait, nanosleep, clock_nanosleep, pselect6

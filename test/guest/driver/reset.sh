@@ -14,7 +14,7 @@ f=__x64_sys_getsid
 g=__x64_sys_getpgid
 start
 
-with() { setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps="-all$1" --ambient-caps="-all$1" "${@:2}"; }
+other=(setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=-all,+perfmon,+syslog --ambient-caps=-all,+perfmon,+syslog)
 chunks() { "$ki" sessions --json | jq -s '[.[] | select(.self | not) | .chunks] | add // 0'; }
 all_in() { [ "$("$ki" sessions --json | jq -s '[.[] | select(.self | not) | select(.chunks > 0)] | length')" = 3 ]; }
 pids=()
@@ -24,12 +24,12 @@ begin() {
 }
 begin "$ki" stat -q -m blocks vfs_read vfs_write
 begin "$ki" replace -q $g=__x64_sys_getpriority
-begin with ,+perfmon,+syslog "$ki" stat -q $f
+begin "${other[@]}" "$ki" stat -q $f
 ok "three sessions have put something in" until_true 90 all_in
 before=$(chunks)
 
 # ---- who may not ----
-with ,+perfmon,+syslog "$ki" reset --dry-run > /tmp/said 2> /tmp/words
+"${other[@]}" "$ki" reset --dry-run > /tmp/said 2> /tmp/words
 is "another user's are not his, dry" "$? $(grep -c 'stays \[NOT_YOURS\]' /tmp/said) $(grep -c ': would go$' /tmp/said)" "3 2 1"
 is "an argument is refused" "$("$ki" reset all 2>&1 > /dev/null | wc -l) $("$ki" reset all 2> /dev/null; echo $?)" "1 2"
 
@@ -80,5 +80,5 @@ is "its command is not" "$("$ki" --priority 9 stat -q -o /tmp/out $f -- sh -c 's
 for n in 0 100 -1 x ''; do
 	is "priority '$n' is refused in one line" "$("$ki" --priority "$n" stat $f -- true 2>&1 | wc -l) $("$ki" --priority "$n" stat $f -- true 2> /dev/null; echo $?)" "1 2"
 done
-is "and one that the user may not have" "$(with '' "$ki" --priority 5 explain 2>&1 > /dev/null | grep -c CAP_SYS_NICE) $(with '' "$ki" --priority 5 explain > /dev/null 2>&1; echo $?)" "1 3"
+is "and one that the user may not have" "$("${other[@]}" "$ki" --priority 5 explain 2>&1 > /dev/null | grep -c CAP_SYS_NICE) $("${other[@]}" "$ki" --priority 5 explain > /dev/null 2>&1; echo $?)" "1 3"
 finish

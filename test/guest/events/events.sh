@@ -89,11 +89,11 @@ counts() {
 
 	"$ki" stat -q -m page-faults,context-switches vfs_read > /tmp/events.out 2>&1 &
 	local pid=$!
-	until_true 60 measures $pid
+	until_true 60 measures "$pid"
 	is "info --events: who counts how many" \
 		"$("$ki" info --events --json | jq -c '[.users[] | [.pid, .events]]')" "[[$pid,2]]"
-	kill -INT $pid
-	wait $pid
+	kill -INT "$pid"
+	wait "$pid"
 	is "and that nobody does" "$("$ki" info --events | tail -n 1)" "no session counts events"
 	is "and what is counted here is what metrics can be measured" \
 		"$("$ki" info --events --json | jq -c '[.events[] | select(.name == "page-faults" or .name == "cycles").here == "yes"]')" \
