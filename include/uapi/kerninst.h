@@ -81,9 +81,9 @@ struct ki_info {
 	__u32 words;	     /* out: threads' words there are */
 	__u32 words_used;    /* out: of all sessions */
 	__u32 rings;	     /* rings there are, of sessions that have just ended too */
-	__u64 wordless; /* out: times that a thread began to run and there were no words for it */
-	__u32 unknowns; /* out: things of this kernel that the driver does not know */
-	__u32 waited;	/* out: milliseconds that those waits took, modulo 2^32 */
+	__u64 wordless;	  /* out: times that a thread began to run and there were no words for it */
+	__u32 unknowns;	  /* out: things of this kernel that the driver does not know */
+	__u32 waited;	  /* out: milliseconds that those waits took, modulo 2^32 */
 	char unknown[96]; /* out: the first of them; the log has more */
 };
 

@@ -2,6 +2,7 @@
 /*
  * The live kernel behind a driver of our own, and kallsyms.
  */
+#include "kerninst/steps.h"
 #include "common_live.h"
 
 #include <errno.h>
@@ -218,12 +219,16 @@ static void text_that_was_kept(void **state)
 {
 	char *path = file_of("", 0), *other = file_of("kerninst text 1\n", 16);
 	struct ki_text_change c;
+	size_t count;
 	struct ki_target *t;
 	struct ki_err err = {0};
 
 	(void)state;
 	reset_driver();
+	ki_steps_start();
 	assert_int_equal(open_live(live_symbols, &t, &err), 0);
+	ki_target_symbols(t, &count);
+	assert_int_equal(ki_steps_told(KI_STEP_SYMBOLS).count, count);
 	assert_int_equal(ki_target_text_keep(t, path, KI_VIEW_LIVE, &err), 0);
 	assert_int_equal(ki_target_text_compare(t, path, &c, &err), 0);
 	assert_int_equal(c.differing, 0);
