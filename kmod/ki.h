@@ -366,7 +366,7 @@ int ki_rows_init(void);
 int ki_quiesce_init(void);
 void ki_quiesce_exit(void);
 void ki_quiesce(void);
-u64 ki_quiesce_count(void); /* how many have begun */
+u64 ki_quiesce_count(void);  /* how many have begun */
 u32 ki_quiesce_waited(void); /* milliseconds of those that have ended */
 /* Has a wait ended that began when ki_quiesce_count was `since` already? */
 bool ki_quiesced(u64 since);

@@ -6,8 +6,8 @@
 #include "target/priv.h"
 
 /*
- * The bytes of a range as they are now (KI_VIEW_LIVE) or were (KI_VIEW_ORIG), those that the kernel itself rewrites taken
- * as zero; the caller frees *out, which is NULL after an error.
+ * The bytes of a range as they are now (KI_VIEW_LIVE) or were (KI_VIEW_ORIG), those that the kernel
+ * itself rewrites taken as zero; the caller frees *out, which is NULL after an error.
  */
 int ki_target_text_masked(struct ki_target *t, const struct ki_text_range *r, enum ki_view view,
 			  uint8_t **out, struct ki_err *err);
