@@ -1,16 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Each program of errors.tab is refused, in one line, with the tag that the reference gives. Those behind "to come" are
-# refused in one line; the tag is skipped.
+# Each program of errors.tab is refused, in one line, with the tag that the reference gives.
 #
 # usage: test/dlang/errors.sh KDTRACE
 cd "$(dirname "$0")" || exit 1
 kd=../../$1
-n=0 failures=0 todo=
+n=0 failures=0
 while IFS=$'\t' read -r tag program; do
-	case $tag in
-	'# ---- to come'*) todo=1 ;;
-	esac
 	case $tag in '' | \#*\ *) continue ;; esac
 	n=$((n + 1))
 	got=$("$kd" -xerrtags -e -n "$program" 2>&1)
@@ -18,8 +14,6 @@ while IFS=$'\t' read -r tag program; do
 	line=$(grep -c '^[^ ]*dtrace: ' <<< "$got")
 	if [ $status = 1 ] && [ "$line" = 1 ] && [[ $got == *"[$tag] "* ]]; then
 		echo "ok $n $tag: $program"
-	elif [ "$todo" ] && [ $status = 1 ] && [ "$line" = 1 ]; then
-		echo "ok $n $tag: $program # SKIP the tag is another one"
 	else
 		failures=$((failures + 1))
 		echo "not ok $n $tag: $program"
