@@ -15,8 +15,6 @@
 #include "fuzz.h"
 
 #define TEMPLATES_MAX 64
-#define FUNCTION_MAX  8
-#define TEXT_BYTES    4096
 #define NEVER_RUN     "__do_sys_reboot"
 
 static const char *const function_names[] = {
@@ -28,13 +26,8 @@ struct template *templates;
 unsigned int ntemplates, nquick;
 const struct template *getppid_entry;
 
-static struct text {
-	uint64_t addr;
-	size_t len;
-	bool cold; /* has a part elsewhere, which jumps back into it */
-	uint8_t bytes[TEXT_BYTES];
-} texts[FUNCTION_MAX];
-static unsigned int ntexts;
+struct text texts[FUNCTION_MAX];
+unsigned int ntexts;
 static uint64_t never_start, never_end;
 
 static void die(const char *what, const struct ki_err *err)
@@ -378,44 +371,6 @@ static void fill_chunk(struct ki_chunk *c, uint32_t window, const struct templat
 }
 
 #define SPLICE_WINDOWS 4
-
-/* Where nothing is executed, or so it seems: filler, the tail of another window, anywhere near. */
-static uint64_t pick_bounce(const struct ki_window *w, const struct ki_window *other, struct rng *r)
-{
-	const struct text *x = &texts[rng_below(r, ntexts)];
-	size_t off = w->addr - x->addr, end;
-
-	if (rng_one_in(r, 3) || off >= x->len)
-		return rng_one_in(r, 4) ? w->addr + rng_below(r, 256) - 126
-					: other->addr + 5 + rng_below(r, 8);
-	end = off + 124 < x->len - 5 ? off + 124 : x->len - 5;
-	for (off = off > 124 ? off - 124 : 0; off < end; off++)
-		if (!memcmp(x->bytes + off, "\xcc\xcc\xcc\xcc\xcc", 5) && !rng_one_in(r, 3))
-			return x->addr + off;
-	return w->addr + 2 + rng_below(r, 128);
-}
-
-/*
- * Other springboards than the planner's, and groups. A bounce takes a wait when it goes, so it is
- * rarely asked for in earnest.
- */
-static void vary_windows(struct ki_window *w, unsigned int n, bool dry, struct rng *r)
-{
-	unsigned int i;
-
-	for (i = 0; i < n; i++) {
-		if (rng_one_in(r, 3))
-			w[i].board = rng_below(r, KI_BOARD_KINDS);
-		if (w[i].board == KI_BOARD_BOUNCE && !dry && !rng_one_in(r, 128))
-			w[i].board = KI_BOARD_TRAP;
-		if (w[i].board == KI_BOARD_BOUNCE)
-			w[i].bounce = pick_bounce(&w[i], &w[rng_below(r, n)], r);
-		if (rng_one_in(r, 8))
-			w[i].group = 1 + rng_below(r, 2);
-		if (w[i].group && rng_one_in(r, 4))
-			w[i].flags = KI_WINDOW_UNBOARDED;
-	}
-}
 
 /* One harmless system call instead of another. Never in earnest: a mutation may change the target.
  */

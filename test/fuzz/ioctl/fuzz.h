@@ -103,6 +103,24 @@ int device_open(void);
 /* ---- corpus ---- */
 
 #define TEMPLATE_COPIES KI_WINDOW_INSNS
+#define FUNCTION_MAX	8
+#define TEXT_BYTES	4096
+
+/* The functions that windows are taken of. */
+struct text {
+	uint64_t addr;
+	size_t len;
+	bool cold; /* has a part elsewhere, which jumps back into it */
+	uint8_t bytes[TEXT_BYTES];
+};
+extern struct text texts[FUNCTION_MAX];
+extern unsigned int ntexts;
+
+/*
+ * vary.c: other springboards than the planner's, calls that lead elsewhere, and groups. A bounce
+ * takes a wait when it goes, so without dry it is rarely asked for.
+ */
+void vary_windows(struct ki_window *w, unsigned int n, bool dry, struct rng *r);
 
 /* A window that may be installed with flag-destroying chunks at any of its slots. */
 struct template
