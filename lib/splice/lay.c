@@ -71,13 +71,12 @@ static int find_call(const struct ki_layout *l, struct places *out, struct ki_er
 static int order_windows(const struct ki_layout *l, struct places *out, struct ki_err *err)
 {
 	const struct ki_function *fn = l->fn;
-	uint32_t *rank = calloc(2 * (size_t)fn->nblocks + 1, sizeof(*rank));
+	uint32_t *rank;
 	int ret = 0;
 
-	if (l->call) {
-		free(rank);
+	if (l->call)
 		return find_call(l, out, err);
-	}
+	rank = calloc(2 * (size_t)fn->nblocks + 1, sizeof(*rank));
 	if (!rank)
 		return ki_err_set(err, -ENOMEM, fn->start, "layout: out of memory");
 	if (rank_blocks(fn, l->blocks, rank) && l->nhot <= fn->nblocks)

@@ -8,6 +8,13 @@
 
 #include "splice/plan.h"
 
+/* Not in a group: its window is in a patch with others, which control comes to otherwise. */
+static void change_where_it_stands(struct ki_plan *p, uint32_t window)
+{
+	if (p->more.v[window].group == KI_NONE)
+		p->windows.v[window].flags |= KI_WINDOW_CALL;
+}
+
 static int replace_at(struct ki_plan *p, const struct ki_replacement *r,
 		      const struct ki_function *fn, const struct ki_spans *spans,
 		      const struct ki_place *place, struct ki_err *err)
@@ -20,7 +27,7 @@ static int replace_at(struct ki_plan *p, const struct ki_replacement *r,
 	ret = ki_plan_replace(p, &(struct ki_insertion){fn, spans, place, 0}, r->to->addr, &id,
 			      err);
 	if (!ret && place->where == KI_TAKEN && ki_span_of_call(fn, spans, place->addr))
-		p->windows.v[p->chunks.v[id].c.window].flags |= KI_WINDOW_CALL;
+		change_where_it_stands(p, p->chunks.v[id].c.window);
 	if (!ret && r->told)
 		r->told(r->arg, r, place);
 	return ret;
