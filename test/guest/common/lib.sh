@@ -9,6 +9,15 @@ prog=$top/build/test/prog
 tests=0
 failures=0
 
+# for_everyone PROGRAM...: kerninst and these, for who may not look where we are; in $bin
+for_everyone() {
+	bin=/tmp/bin
+	mkdir $bin
+	chmod 777 $bin
+	cp "$ki" "$@" $bin
+	ki=$bin/kerninst
+}
+
 # ok NAME COMMAND...: the command must succeed
 ok() {
 	local name=$1 out

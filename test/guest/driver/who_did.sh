@@ -5,11 +5,7 @@
 # audit's records (the kernel is booted with audit=1), the taint.
 # shellcheck disable=SC2016,SC2317 # for the tool; functions are called by name
 . "$(dirname "$0")/../common/lib.sh"
-bin=/tmp/bin # for who may not look where we are
-mkdir $bin
-chmod 777 $bin
-cp "$ki" "$prog/calls" $bin
-ki=$bin/kerninst
+for_everyone "$prog/calls"
 f=__x64_sys_getsid
 g=__x64_sys_getpgid
 start

@@ -4,11 +4,7 @@
 # while the driver is loaded and sessions are in; the tools' answers. Lockdown last: it is for good.
 # shellcheck disable=SC2016,SC2317 # for the tool; functions are called by name
 . "$(dirname "$0")/../common/lib.sh"
-bin=/tmp/bin # for who may not look where we are
-mkdir $bin
-chmod 777 $bin
-cp "$ki" "$prog/calls" "$top/build/test/callees" "$top/build/test/permit" $bin
-ki=$bin/kerninst
+for_everyone "$prog/calls" "$top/build/test/callees" "$top/build/test/permit"
 permit=$bin/permit
 f=__x64_sys_getsid
 lockdown=/sys/kernel/security/lockdown

@@ -9,7 +9,6 @@
 #include <getopt.h>
 #include <inttypes.h>
 #include <linux/capability.h>
-#include <pwd.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -92,7 +91,7 @@ static void tell_json(const struct reset *r, const struct ki_session_row *s, uns
 
 static void tell(const struct reset *r, const struct ki_session_row *s, unsigned int reason)
 {
-	const struct passwd *p = getpwuid(s->uid);
+	char user[CLI_USER_NAME];
 
 	if (r->json) {
 		tell_json(r, s, reason);
@@ -100,11 +99,11 @@ static void tell(const struct reset *r, const struct ki_session_row *s, unsigned
 	}
 	if (r->quiet && !reason)
 		return;
-	printf("session %" PRIu64 " (%.*s, process %u, user ", (uint64_t)s->session, KI_COMM_LEN,
-	       s->comm, s->pid);
-	printf(p ? "%s" : "%.0s%u", p ? p->pw_name : "", s->uid);
-	printf("): %u windows, %u chunks, %u replaced: %s", s->windows, s->chunks, s->replaced,
-	       outcome(r, reason));
+	cli_user_name(s->uid, user);
+	printf("session %" PRIu64 " (%.*s, process %u, user %s): %u windows, %u chunks, "
+	       "%u replaced: %s",
+	       (uint64_t)s->session, KI_COMM_LEN, s->comm, s->pid, user, s->windows, s->chunks,
+	       s->replaced, outcome(r, reason));
 	if (reason)
 		printf(" [%s]; %s", ki_reason_tag(reason), ki_reason_hint(reason));
 	putchar('\n');

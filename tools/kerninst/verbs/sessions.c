@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
-#include <pwd.h>
 #include <string.h>
 #include <sys/ioctl.h>
 
@@ -49,16 +48,6 @@ static void name(const struct choice *o, uint64_t addr, char out[NAME_LEN])
 	else
 		snprintf(out, NAME_LEN, "%s%s%s+0x%" PRIx64, s->module, *s->module ? ":" : "",
 			 s->name, addr - s->addr);
-}
-
-static void user_name(uint32_t uid, char out[NAME_LEN])
-{
-	const struct passwd *p = getpwuid(uid);
-
-	if (p)
-		snprintf(out, NAME_LEN, "%s", p->pw_name);
-	else
-		snprintf(out, NAME_LEN, "%" PRIu32, uid);
 }
 
 /* The next window, from `from` on: moves it on. */
@@ -111,9 +100,9 @@ static int print_json(const struct choice *o, const struct ki_session_row *r)
 	struct ki_session_window w;
 	uint64_t from = 0;
 	struct ki_json j;
-	char user[NAME_LEN];
+	char user[CLI_USER_NAME];
 
-	user_name(r->uid, user);
+	cli_user_name(r->uid, user);
 	ki_json_init(&j, stdout);
 	ki_json_open(&j, NULL, '{');
 	ki_json_u64(&j, "session", r->session);
@@ -135,9 +124,9 @@ static int print_json(const struct choice *o, const struct ki_session_row *r)
 
 static void add_row(struct ki_table *t, const struct ki_session_row *r)
 {
-	char user[NAME_LEN];
+	char user[CLI_USER_NAME];
 
-	user_name(r->uid, user);
+	cli_user_name(r->uid, user);
 	ki_table_cell(t, "%" PRIu64, (uint64_t)r->session);
 	ki_table_cell(t, "%" PRIu32, r->pid);
 	ki_table_cell(t, "%s%s", r->comm, r->flags & KI_SESSION_SELF ? " (this one)" : "");
