@@ -277,14 +277,14 @@ int ki_d_check_assign(struct ki_d_checker *c, struct ki_d_node *n)
 {
 	struct ki_d_node *to = n->kid[0];
 	const bool computes = n->op != KI_BINARIES;
-	const bool new =
-		computes &&is_variable(to) && to->kind != KI_D_INDEX && !ki_d_var_find(c->d, to);
+	const bool appears =
+		computes && is_variable(to) && to->kind != KI_D_INDEX && !ki_d_var_find(c->d, to);
 	int ret;
 
 	if (to->kind == KI_D_AGG)
 		return FAIL(c, to, "D_OP_LVAL", "an aggregation is assigned to with = alone");
 	ret = ki_d_check_operand(c, n->kid[1]);
-	if (!ret && new &&ki_d_is_act(n->kid[1]))
+	if (!ret && appears && ki_d_is_act(n->kid[1]))
 		ret = FAIL(c, to, "D_VAR_UNDEF", "%.40s has no value", to->text);
 	if (!ret)
 		ret = check_no_act(c, n->kid[1]);
@@ -293,7 +293,7 @@ int ki_d_check_assign(struct ki_d_checker *c, struct ki_d_node *n)
 	if (!ret && computes && is_void_pointer(n->kid[1]->type))
 		ret = FAIL(c, n, "D_OP_VFPTR", "what a void * leads to has no size");
 	if (!ret)
-		ret = check_target(c, to, new ? NULL : n->kid[1]);
+		ret = check_target(c, to, appears ? NULL : n->kid[1]);
 	if (!ret && computes && !ki_d_is_scalar(to->type))
 		ret = not_a_number(c, to, computing_tag(n->op));
 	if (!ret)
