@@ -30,10 +30,11 @@ jq -nc '
 	(range(9000) | {t: (. / 10 + 0.1), event: "sample", data: {from: (. / 10), to: (. / 10 + 0.1), values:
 		{"1": 10, "2": 20, "3": 0.05, "4": 0.01, "5": 0.005, "6": [range(64) | if . == 11 then 5 elif . == 12 then 5 else 0 end]}}})
 ' > "$tmp/session"
-head -c 16 /dev/urandom | od -An -tx1 | tr -d ' \n' > "$tmp/token"
+(umask 077; head -c 16 /dev/urandom | od -An -tx1 | tr -d ' \n' > "$tmp/token")
 daemon_start --socket none --token-file "$tmp/token" --replay "$tmp/session"
 url=$(sed -n 's|/  (token: .*||p' "$tmp/where")
 token=$(cat "$tmp/token")
+[ "$url" ] || { echo "not ok - the daemon is not up"; cat "$tmp/complaints"; exit 1; }
 
 check "promtool finds nothing in the text format" is "$(get /metrics | promtool check metrics 2>&1)" ""
 check "the configuration is one" promtool check config --syntax-only examples/prometheus/prometheus.yml
