@@ -3,7 +3,7 @@
 # A layer includes only what is on its left (doc/design.md, section 1). Fails naming each
 # include that points the other way. `out` is for the tools and for files; `util` is for everybody.
 set -u
-layers="util out target code snippet predicate splice process table record metric point budget aggregate report cover evolve render dlang"
+layers="util out target module code snippet predicate splice process table record metric point budget aggregate report cover evolve render dlang"
 # Public headers that are not called as their layer is.
 headers="err.h util steps.h util callable.h target calls.h code cfg.h code program.h code coverage.h cover path.h cover
 	speed.h metric match.h point points.h point pointspec.h point presets.h point split.h point
