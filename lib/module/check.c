@@ -97,6 +97,8 @@ static int check_rows(const struct ki_module_code *c, struct ki_err *err)
 		if (f->kind > KI_MODULE_ABS64 || (f->inside && f->target > c->len) ||
 		    (f->kind == KI_MODULE_ABS64 && (uint64_t)f->off + 8 > c->len))
 			return bad(err, c, "fix", i);
+		if (i && f[-1].kind == KI_MODULE_ABS64 && f->off < (uint64_t)f[-1].off + 8)
+			return bad(err, c, "fix", i);
 	}
 	for (size_t i = 0; i < c->njumps; i++)
 		if (!is_place(c, &c->jumps[i].target) || !(c->jumps[i].key & ~3ull))

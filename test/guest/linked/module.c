@@ -2,8 +2,8 @@
 /*
  * module facts: what the running kernel asks of a module.
  * module write FILE: the module below, as a file.
- * module load, module unload: into the kernel, out of it; prints where its functions are as the
- * same target knows them then, which was opened before.
+ * module load [norows], module unload: into the kernel, without the unwinder's rows if so said; out
+ * of it. Prints how many of its functions the same target knows then, which was opened before.
  *
  * The module is ki_made: functions that may stand for ki_replace_a (replace/ki_replace.c), each
  * of which gives TENS * 10 and more:
@@ -202,7 +202,7 @@ static size_t put_rows(struct ki_module_row *rows)
 #name, AT(name), AT(end) - AT(name)                                                \
 	}
 
-static void make(void **file, size_t *size)
+static void make(bool unwound, void **file, size_t *size)
 {
 	const uint64_t key = variable("sched_schedstats"), op = variable("__SCK__ki_mate_op");
 	const uint32_t end = AT(made_pointer_rip) + 7;
@@ -249,7 +249,7 @@ static void make(void **file, size_t *size)
 		.nbugs = 1,
 	};
 
-	c.nrows = put_rows(rows);
+	c.nrows = unwound ? put_rows(rows) : 0;
 	if (ki_module_kernel_read(t, &k, &err))
 		fail("kernel");
 	if (ki_module_first_states(t, jumps, 2, &err))
@@ -275,7 +275,7 @@ static int write_file(const char *path)
 	void *file;
 	size_t size;
 
-	make(&file, &size);
+	make(true, &file, &size);
 	if (!f || fwrite(file, size, 1, f) != 1 || fclose(f))
 		return 1;
 	free(file);
@@ -294,12 +294,12 @@ static void show(void)
 	printf("functions %zu\n", found);
 }
 
-static int load(void)
+static int load(bool unwound)
 {
 	void *file;
 	size_t size;
 
-	make(&file, &size);
+	make(unwound, &file, &size);
 	if (ki_module_load(t, file, size, &err))
 		fail("load");
 	free(file);
@@ -326,9 +326,9 @@ int main(int argc, char **argv)
 	if (!strcmp(verb, "write") && argc == 3)
 		return write_file(argv[2]);
 	if (!strcmp(verb, "load"))
-		return load();
+		return load(argc == 2);
 	if (!strcmp(verb, "unload"))
 		return unload();
-	fprintf(stderr, "usage: module facts | write FILE | load | unload\n");
+	fprintf(stderr, "usage: module facts | write FILE | load [norows] | unload\n");
 	return 2;
 }
