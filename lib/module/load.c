@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "module/module.h"
+#include "module/sleepers.h"
 
 /* The first bytes of a file, as a string; "" if it cannot be read. */
 static void read_file(const char *path, char *buf, size_t size)
@@ -99,8 +100,16 @@ int ki_module_load(struct ki_target *t, const void *file, size_t size, struct ki
 
 int ki_module_unload(struct ki_target *t, const char *name, struct ki_err *err)
 {
+	struct ki_module_sleeper who;
 	bool changed;
+	int ret = ki_module_sleeper(name, &who);
 
+	if (ret < 0)
+		return ki_err_set(err, ret, 0, "/proc: %s", strerror(-ret));
+	if (ret)
+		return ki_err_set(err, -EBUSY, 0,
+				  "module %s: %s (process %d) sleeps in its code: wait, or end it",
+				  name, who.comm, who.pid);
 	if (syscall(SYS_delete_module, name, O_NONBLOCK))
 		return failed(unload_texts, errno, name, err);
 	return ki_target_refresh(t, &changed, err);

@@ -127,8 +127,10 @@ int ki_module_build(const struct ki_module_kernel *k, const struct ki_module_cod
  * -EEXIST: the name is taken; -EBUSY: it is still used (take out what leads there first); -ENOENT:
  * there is no such module; all with err that says what, why and what to do instead.
  *
- * Whoever unloads answers for nobody being in the code any more: what leads there is taken out, and
- * has let go.
+ * The kernel knows of no module that the code names places of: the caller keeps those loaded for as
+ * long. Unloading is refused, -EBUSY, while a task sleeps in the code, as /proc/PID/stack tells.
+ * That nobody runs there is so when what led there was a replacement of the driver's: it lets go of
+ * the module only when each task has slept, or has been in user space, since.
  */
 int ki_module_load(struct ki_target *t, const void *file, size_t size, struct ki_err *err);
 int ki_module_unload(struct ki_target *t, const char *name, struct ki_err *err);

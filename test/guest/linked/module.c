@@ -16,6 +16,7 @@
  *	made_apart	1 or 2 by the same key; and the branch leads to made_2, another function
  *	made_static	what ki_mate_op gives for TENS (mate/mate.c), nothing else
  *	made_tail	the same by a jump
+ *	made_sleep	3, when a signal comes
  *	made_pointer	what is at a place in the code that has the place's own address
  */
 #include <inttypes.h>
@@ -79,6 +80,12 @@ asm(".pushsection .rodata\n"
     "cmp %rax, %rcx\n jne 1f\n cmp %rax, %rdx\n jne 1f\n"
     "lea (%rdi,%rdi,4), %eax\n lea 4(%rax,%rax), %eax\n ret\n"
     "1: xor %eax, %eax\n ret\n int3\n"
+    ".balign 16, 0xcc\n"
+    "made_sleep: push %rdi\n"
+    "made_sleep_in: mov $600000, %edi\n"
+    "made_sleep_at: .byte 0xe8\n .long 0\n"
+    "pop %rdi\n"
+    "made_sleep_out: lea (%rdi,%rdi,4), %eax\n lea 3(%rax,%rax), %eax\n ret\n int3\n"
     "made_end:\n"
     ".popsection\n");
 
@@ -109,6 +116,10 @@ LABEL(made_pointer);
 LABEL(made_pointer_rip);
 LABEL(made_pointer_32);
 LABEL(made_pointer_64);
+LABEL(made_sleep);
+LABEL(made_sleep_in);
+LABEL(made_sleep_at);
+LABEL(made_sleep_out);
 LABEL(made_end);
 
 #define AT(label) ((uint32_t)((label)-made))
@@ -182,6 +193,8 @@ static size_t put_rows(struct ki_module_row *rows)
 		{AT(made_warn_out), 8},
 		{AT(made_static_at), 16},
 		{AT(made_static_out), 8},
+		{AT(made_sleep_in), 16},
+		{AT(made_sleep_out), 8},
 	};
 	const size_t n = sizeof(frames) / sizeof(*frames);
 	uint8_t entry[ROW];
@@ -211,15 +224,18 @@ static void make(bool unwound, void **file, size_t *size)
 		{AT(made_pointer_rip) + 3, KI_MODULE_PC32, true, end, -4},
 		{AT(made_pointer_32) + 3, KI_MODULE_ABS32S, true, end, 0},
 		{AT(made_pointer_64) + 2, KI_MODULE_ABS64, true, end - 1, 1},
+		{AT(made_sleep_at) + 1, KI_MODULE_PC32, false, variable("msleep_interruptible"),
+		 -4},
 	};
 	const struct ki_module_function functions[] = {
 		FUNCTION(made_7, made_call),	   FUNCTION(made_call, made_warn),
 		FUNCTION(made_warn, made_fault),   FUNCTION(made_fault, made_branch),
 		FUNCTION(made_branch, made_2),	   FUNCTION(made_apart, made_2),
 		FUNCTION(made_2, made_static),	   FUNCTION(made_static, made_tail),
-		FUNCTION(made_tail, made_pointer), FUNCTION(made_pointer, made_end),
+		FUNCTION(made_tail, made_pointer), FUNCTION(made_pointer, made_sleep),
+		FUNCTION(made_sleep, made_end),
 	};
-	struct ki_module_row rows[8];
+	struct ki_module_row rows[16];
 	struct ki_module_jump jumps[] = {
 		{AT(made_branch_at), 0, {true, AT(made_branch_taken)}, key},
 		{AT(made_apart_at), 0, {true, AT(made_2)}, key},
@@ -241,7 +257,7 @@ static void make(bool unwound, void **file, size_t *size)
 		.calls = calls,
 		.faults = faults,
 		.bugs = bugs,
-		.nfixes = 4,
+		.nfixes = sizeof(fixes) / sizeof(*fixes),
 		.nfunctions = sizeof(functions) / sizeof(*functions),
 		.njumps = 2,
 		.ncalls = 2,

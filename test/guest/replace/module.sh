@@ -20,13 +20,14 @@ with() { # FUNCTION...: the results while each stands for ki_replace_a
 fact() { sed -n "s/^$1 //p" /tmp/facts; } # NAME
 known() { grep -c '\[ki_made\]$' /proc/kallsyms; }
 # fails PATTERN COMMAND...: with status 1 and one line
+# shellcheck disable=SC2317 # called through ok
 fails() {
 	local pattern=$1 out status
 	shift
 	out=$("$@" 2>&1)
 	status=$?
 	echo "$status: $out"
-	[ $status = 1 ] && [ "$(wc -l <<< "$out")" = 1 ] && grep -qF -- "$pattern" <<< "$out"
+	[ "$status" = 1 ] && [ "$(wc -l <<< "$out")" = 1 ] && grep -qF -- "$pattern" <<< "$out"
 }
 
 # ---- what it says ----
@@ -44,8 +45,8 @@ ok "insmod takes it" insmod $file
 ok "rmmod takes it out" rmmod ki_made
 
 # ---- it is loaded ----
-is "the target knows its functions" "$("$module" load)" "functions 10"
-is "kallsyms has them" "$(known)" 11
+is "the target knows its functions" "$("$module" load)" "functions 11"
+is "kallsyms has them" "$(known)" 12
 is "it taints as others do that are not of the tree, nor signed" "$(cat /sys/module/ki_made/taint)" OE
 ok "its name is taken" fails "loaded already" "$module" load
 is "code; a call of the kernel's" "$(with 7 call)" "7 17 27 37 47
@@ -74,7 +75,6 @@ is "static branches, back" "$(with branch apart)" "$branches"
 is "static calls, back" "$(with static tail)" "$calls"
 counted=$("$ki" stat --json ki_made:made_7 -- "$ki" replace -q ki_replace_a=ki_made:made_7 -- cat /proc/ki_replace 2> /dev/null)
 is "a counter at its function counts calls" "$(sed -n 's/.*"point":"[^"]*made_7".*"value": *\([0-9]*\).*/\1/p' <<< "$counted")" 4
-echo "# $counted"
 
 # ---- a WARN, and who called ----
 warnings() { dmesg | sed -n 's/.*WARNING: .* at \(.*\) *:\([0-9]*\) \([^ ]*\) \(.*\)/\1:\2 \3 \4/p' | sort | uniq -c | sed 's/^ *//'; }
@@ -91,7 +91,7 @@ is "the unwinder is sure of the callers" "$(callers)" "ki_replace_first ki_repla
 ok "to the end" test "$(dmesg | grep -c '\] *entry_SYSCALL_64')" = 4
 dmesg -C
 ok "unloaded" "$module" unload
-is "loaded without rows" "$("$module" load norows)" "functions 10"
+is "loaded without rows" "$("$module" load norows)" "functions 11"
 is "after a WARN it goes on" "$(with warn)" "warn 18 28 38 48"
 is "there it is sure of nobody" "$(callers)" ""
 dmesg -C
@@ -99,6 +99,22 @@ dmesg -C
 # ---- it goes ----
 is "while it is used it stays" "$("$ki" replace -q ki_replace_a=ki_made:made_7 -- "$module" unload 2>&1)" \
 	"module: unload: module ki_made: it is still used: take out first what leads there"
+"$module" unload > /dev/null
+ok "loaded, with rows" "$module" load
+"$ki" replace -q ki_replace_a=ki_made:made_sleep < /dev/null > /dev/null 2>&1 &
+pids[3]=$!
+until_true 120 measures "${pids[3]}" || ok "it is in" false
+cat /proc/ki_replace > /dev/null &
+cat=$!
+until_true 120 grep -q made_sleep /proc/$cat/stack || ok "it sleeps" false
+kill -INT "${pids[3]}"
+wait "${pids[3]}"
+soon "nothing leads there any more" 0 cat /sys/module/ki_made/refcnt
+is "while a task sleeps in it it stays" "$("$module" unload 2>&1)" \
+	"module: unload: module ki_made: cat (process $cat) sleeps in its code: wait, or end it"
+kill $cat # which wakes it there
+wait $cat
+is "and goes on to its end" $? 143
 is "the target knows no more of it" "$("$module" unload)" "functions 0"
 is "nor does kallsyms" "$(known)" 0
 ok "nor does /sys" test ! -e /sys/module/ki_made

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "module/module.h"
+#include "module/sleepers.h"
 
 #define BASE	     0xffffffffc0400000ull /* of the sections: each a page behind the other */
 #define KERNEL	     0xffffffff81234560ull /* something of the kernel's */
@@ -273,7 +274,7 @@ static void test_tables(void **state)
 	assert_true(meant("__bug_table", 0, 4) == text(34));
 	assert_true(meant("__bug_table", 4, 4) == FILE_NAME_AT);
 	assert_true(meant("__bug_table", 12, 4) == text(36));
-	assert_true((uint32_t)meant("__bug_table", 16, 4) == 0);
+	assert_true(meant("__bug_table", 16, 4) == 0);
 	for (size_t i = 0; i < 2; i++) {
 		has("__ex_table", 12 * i + 8, &datas[i], 4);
 		has("__bug_table", 12 * i + 8, told[i], 4);
@@ -602,6 +603,25 @@ static void test_code_refused(void **state)
 	refused(&kernel, &c, -EINVAL, "0 bytes of code");
 }
 
+static void test_stacks(void **state)
+{
+	static const struct {
+		const char *stack;
+		bool on;
+	} cases[] = {
+		{"[<0>] msleep+0x2b/0x40\n[<0>] made_1+0x4/0x10 [made]\n", true},
+		{"[<0>] x+0x2/0x40 [made2]\n[<0>] y+0x4/0x10 [made]\n", true},
+		{"[<0>] x+0x2/0x40 [made2]\n[<0>] made+0x4/0x10 [not_made]\n", false},
+		{"made", false},
+		{"[made", false},
+		{"", false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		assert_int_equal(ki_module_on_stack(cases[i].stack, "made"), cases[i].on);
+}
+
 static int teardown(void **state)
 {
 	(void)state;
@@ -618,7 +638,7 @@ int main(void)
 		cmocka_unit_test(test_readelf),		cmocka_unit_test(test_branches),
 		cmocka_unit_test(test_calls),		cmocka_unit_test(test_names_refused),
 		cmocka_unit_test(test_kernels_refused), cmocka_unit_test(test_rows_refused),
-		cmocka_unit_test(test_code_refused),
+		cmocka_unit_test(test_code_refused),	cmocka_unit_test(test_stacks),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
