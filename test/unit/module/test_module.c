@@ -2,7 +2,7 @@
 /*
  * Code as a kernel module (lib/module): the file is loaded here as the kernel does it, to addresses
  * of a kernel, and what its tables say then is what was asked for. Static branches and calls are in
- * the state that the kernel wants, whatever state they were copied in. What cannot be is refused.
+ * the state that the kernel wants, whatever state they were copied in.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,28 +11,16 @@
 #include <cmocka.h>
 
 #include <elf.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "module/module.h"
 #include "module/sleepers.h"
+#include "module_fixture.h"
 
-#define BASE	     0xffffffffc0400000ull /* of the sections: each a page behind the other */
-#define KERNEL	     0xffffffff81234560ull /* something of the kernel's */
-#define FILE_NAME_AT 0xffffffff82345678ull
-#define PAGE	     4096u
-
-static const struct ki_module_kernel kernel = {
-	.vermagic = "6.1.0-test SMP preempt mod_unload modversions ",
-	.layout_crc = 0x89abcdef,
-	.versions = true,
-	.module_size = 896,
-	.name_offset = 24,
-	.bug_size = 12,
-};
+#define BASE 0xffffffffc0400000ull /* of the sections: each a page behind the other */
+#define PAGE 4096u
 
 static struct ki_err err;
 
@@ -172,60 +160,6 @@ static void has_rows(const char *table, size_t size, size_t n)
 }
 
 /* ---- all of it ---- */
-
-#define LEN 64
-
-/* Nops, and what static branches and calls have been. */
-static uint8_t nops[LEN];
-
-static int setup(void **state)
-{
-	(void)state;
-	memset(nops, 0x90, LEN);
-	nops[10] = 0x66;
-	memcpy(nops + 20, "\x0f\x1f\x44\0\0", 5);
-	nops[30] = 0xe8;
-	nops[40] = 0xe9;
-	return 0;
-}
-
-static const struct ki_module_fix fixes[] = {
-	{0, KI_MODULE_PC32, false, KERNEL, -4},	  {4, KI_MODULE_ABS32S, true, 33, 1},
-	{12, KI_MODULE_ABS64, true, 5, 2},	  {31, KI_MODULE_PC32, false, 1, 1},
-	{46, KI_MODULE_ABS32S, false, KERNEL, 8}, {50, KI_MODULE_PC32, true, 7, -4},
-	{54, KI_MODULE_ABS64, false, KERNEL, -1},
-};
-static const struct ki_module_function functions[] = {
-	{"one", 0, 30}, {"also_one", 0, 30}, {"two", 30, 34}};
-static const struct ki_module_row rows[] = {{0, {8, 0, 1, 2, 3, 4}}, {30, {16, 0, 5, 6, 7, 8}}};
-static const struct ki_module_jump jumps[] = {
-	{10, KI_MODULE_NOP, {true, 60}, KERNEL | 1},
-	{20, KI_MODULE_NOP, {false, KERNEL + 1}, (KERNEL + 0x40) | 2},
-};
-static const struct ki_module_call calls[] = {{30, KERNEL + 0x80}, {40, (KERNEL + 0x100) | 3}};
-static const struct ki_module_fault faults[] = {{1, {true, 50}, 0x12345}, {9, {false, KERNEL}, 3}};
-static const struct ki_module_bug bugs[] = {{34, FILE_NAME_AT, 77, 0x901}, {36, 0, 1, 2}};
-
-static const struct ki_module_code all = {
-	.name = "made",
-	.code = nops,
-	.len = LEN,
-	.row_size = 6,
-	.fixes = fixes,
-	.functions = functions,
-	.rows = rows,
-	.jumps = jumps,
-	.calls = calls,
-	.faults = faults,
-	.bugs = bugs,
-	.nfixes = 7,
-	.nfunctions = 3,
-	.nrows = 2,
-	.njumps = 2,
-	.ncalls = 2,
-	.nfaults = 2,
-	.nbugs = 2,
-};
 
 static void test_fixes(void **state)
 {
@@ -494,115 +428,6 @@ static void test_calls(void **state)
 	}
 }
 
-/* ---- refusals ---- */
-
-static void refused(const struct ki_module_kernel *k, const struct ki_module_code *c, int code,
-		    const char *text_of_it)
-{
-	size_t size;
-	void *file;
-	int ret;
-
-	ki_err_clear(&err);
-	ret = ki_module_build(k, c, &file, &size, &err);
-	if (!ret)
-		fail_msg("built, though: %s", text_of_it);
-	if (ret != code || !strstr(err.msg, text_of_it))
-		fail_msg("%d '%s', not %d '%s'", ret, err.msg, code, text_of_it);
-	assert_int_equal(err.code, code);
-}
-
-static void test_names_refused(void **state)
-{
-	static const char *const names[] = {
-		"", "a-b", "a b", "a.ko",
-		"12345678901234567890123456789012345678901234567890123456"};
-	struct ki_module_code c = {.name = NULL, .code = nops, .len = 1};
-
-	(void)state;
-	refused(&kernel, &c, -EINVAL, "no name for a module");
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		c.name = names[i];
-		refused(&kernel, &c, -EINVAL, "no name for a module");
-	}
-	c.name = names[4] + 1; /* 55 */
-	load(&kernel, &c);
-}
-
-static void test_kernels_refused(void **state)
-{
-	struct ki_module_kernel k = kernel;
-	struct ki_module_code c = all;
-
-	(void)state;
-	k.bug_size = 16;
-	refused(&k, &c, -ENOTSUP, "rows of BUGs have 16 bytes");
-	c.nbugs = 0;
-	load(&k, &c);
-	k.name_offset = k.module_size;
-	refused(&k, &c, -EINVAL, "the kernel is not known");
-	memset(&k, 0, sizeof(k));
-	refused(&k, &c, -EINVAL, "the kernel is not known");
-}
-
-/* Each is the code above with one thing changed. */
-#define REFUSED(code_, what, field_, count, ...)                                                   \
-	do {                                                                                       \
-		const __typeof__(*all.field_) rows_[] = {__VA_ARGS__};                             \
-		struct ki_module_code c_ = all;                                                    \
-		c_.field_ = rows_;                                                                 \
-		c_.count = sizeof(rows_) / sizeof(*rows_);                                         \
-		refused(&kernel, &c_, code_, what);                                                \
-	} while (0)
-
-static void test_rows_refused(void **state)
-{
-	(void)state;
-	REFUSED(-EINVAL, "fix 1 ", fixes, nfixes, {8, 0, false, 1, 0}, {4, 0, false, 1, 0});
-	REFUSED(-EINVAL, "fix 1 ", fixes, nfixes, {8, 0, false, 1, 0}, {11, 0, false, 1, 0});
-	REFUSED(-EINVAL, "fix 1 ", fixes, nfixes, {0, KI_MODULE_ABS64, false, 1, 0},
-		{4, 0, false, 1, 0});
-	REFUSED(-EINVAL, "fix 0 ", fixes, nfixes, {LEN - 3, 0, false, 1, 0});
-	REFUSED(-EINVAL, "fix 0 ", fixes, nfixes, {LEN - 7, KI_MODULE_ABS64, false, 1, 0});
-	REFUSED(-EINVAL, "fix 0 ", fixes, nfixes, {0, 0, true, LEN + 1, 0});
-	REFUSED(-EINVAL, "fix 0 ", fixes, nfixes, {0, 3, true, 0, 0});
-	REFUSED(-ERANGE, "+0 is too far", fixes, nfixes,
-		{0, KI_MODULE_ABS32S, false, 1ull << 40, 0});
-	REFUSED(-EINVAL, "function 0 ", functions, nfunctions, {"x", 0, LEN + 1});
-	REFUSED(-EINVAL, "function 0 ", functions, nfunctions, {"", 0, 1});
-	REFUSED(-EINVAL, "function 1 ", functions, nfunctions, {"x", 5, 1}, {"y", 4, 1});
-	REFUSED(-EINVAL, "row 0 ", rows, nrows, {LEN + 1, {0}});
-	REFUSED(-EINVAL, "row 1 ", rows, nrows, {9, {0}}, {8, {0}});
-	REFUSED(-EINVAL, "jump 0 ", jumps, njumps, {10, KI_MODULE_NOP, {true, LEN}, KERNEL});
-	REFUSED(-EINVAL, "jump 0 ", jumps, njumps, {10, KI_MODULE_NOP, {true, 0}, 3});
-	REFUSED(-EINVAL, "first state", jumps, njumps, {10, 0, {true, 0}, KERNEL});
-	REFUSED(-EINVAL, "first state", jumps, njumps, {10, 3, {true, 0}, KERNEL});
-	REFUSED(-EINVAL, "no static branch at +9", jumps, njumps,
-		{9, KI_MODULE_NOP, {true, 0}, KERNEL});
-	REFUSED(-ERANGE, "+10 is too far", jumps, njumps,
-		{10, KI_MODULE_NOP, {false, KERNEL}, KERNEL});
-	REFUSED(-EINVAL, "call 0 ", calls, ncalls, {30, 1});
-	REFUSED(-EINVAL, "call 0 ", calls, ncalls, {LEN - 4, KERNEL});
-	REFUSED(-EINVAL, "fault 0 ", faults, nfaults, {0, {true, LEN}, 0});
-	REFUSED(-EINVAL, "fault 0 ", faults, nfaults, {LEN, {true, 0}, 0});
-	REFUSED(-EINVAL, "fault 1 ", faults, nfaults, {4, {true, 0}, 0}, {4, {true, 0}, 0});
-	REFUSED(-EINVAL, "bug 0 ", bugs, nbugs, {LEN - 1, 0, 0, 0});
-}
-
-static void test_code_refused(void **state)
-{
-	struct ki_module_code c = all;
-
-	(void)state;
-	c.row_size = 0;
-	refused(&kernel, &c, -EINVAL, "0 bytes for a row");
-	c.row_size = 9;
-	refused(&kernel, &c, -EINVAL, "9 bytes for a row");
-	c = all;
-	c.len = 0;
-	refused(&kernel, &c, -EINVAL, "0 bytes of code");
-}
-
 static void test_stacks(void **state)
 {
 	static const struct {
@@ -632,13 +457,11 @@ static int teardown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_fixes),		cmocka_unit_test(test_tables),
-		cmocka_unit_test(test_written),		cmocka_unit_test(test_said),
-		cmocka_unit_test(test_names),		cmocka_unit_test(test_little),
-		cmocka_unit_test(test_readelf),		cmocka_unit_test(test_branches),
-		cmocka_unit_test(test_calls),		cmocka_unit_test(test_names_refused),
-		cmocka_unit_test(test_kernels_refused), cmocka_unit_test(test_rows_refused),
-		cmocka_unit_test(test_code_refused),	cmocka_unit_test(test_stacks),
+		cmocka_unit_test(test_fixes),	cmocka_unit_test(test_tables),
+		cmocka_unit_test(test_written), cmocka_unit_test(test_said),
+		cmocka_unit_test(test_names),	cmocka_unit_test(test_little),
+		cmocka_unit_test(test_readelf), cmocka_unit_test(test_branches),
+		cmocka_unit_test(test_calls),	cmocka_unit_test(test_stacks),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
