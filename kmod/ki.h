@@ -45,6 +45,7 @@
 #include "reach/ways.h"
 
 #define KI_JMP_LEN   5
+#define KI_JCC_LEN   6
 #define KI_JMP	     0xe9
 #define KI_INT3	     0xcc
 #define KI_JMP_SHORT 0xeb
@@ -184,7 +185,7 @@ struct ki_piece {
 	bool muted;		    /* dying, and jumped over in the patch: mute.c */
 	u32 at, next_at;	    /* where it stands in the patch; in the one being made */
 	u32 side;		    /* the first on a taken side: where that begins */
-	unsigned long target;	    /* KI_CHUNK_REPLACE */
+	unsigned long target;	    /* of what replaces: the function */
 	struct module *owner;	    /* of the target's text */
 	struct ki_long_code *more;  /* KI_CHUNK_LONG */
 	struct ki_return *back;	    /* KI_RETURNED */
@@ -193,6 +194,12 @@ struct ki_piece {
 	struct ki_fixup fix[KI_FIXUPS];
 	u8 code[]; /* len bytes */
 };
+
+/* Do calls go to another function by it, all or some? */
+static inline bool ki_piece_replaces(const struct ki_piece *p)
+{
+	return p->kind == KI_CHUNK_REPLACE || p->kind == KI_CHUNK_GUARDED;
+}
 
 /* One open descriptor. */
 struct ki_session {
@@ -382,7 +389,8 @@ int __must_check ki_still_idle(int cpu, ki_still_fn call, void *arg);
 
 /*
  * faults.c: call found for each address in the heap where a task took a fault it is still in, and
- * for each in ki_returned that one will return to. KI_FAULTS_ANYWHERE: one may return to any.
+ * for each in ki_returned that one will return to, and for each in the text of these modules where
+ * a task is, or will return to. KI_FAULTS_ANYWHERE: one may return to any.
  * KI_FAULTS_UNKNOWN: of one it is not known; it may be in any, and return to any. found() may
  * sleep. The task is NULL if it is an idle one.
  */
@@ -390,7 +398,7 @@ int __must_check ki_still_idle(int cpu, ki_still_fn call, void *arg);
 #define KI_FAULTS_UNKNOWN  1
 typedef void (*ki_faults_fn)(void *arg, unsigned long ip, const struct task_struct *t);
 int ki_faults_init(void);
-void ki_faults_find(ki_faults_fn found, void *arg);
+void ki_faults_find(ki_faults_fn found, void *arg, struct module *const *modules, u32 nmodules);
 
 void ki_sleeper_note(struct ki_sleeper *s, const struct task_struct *t);
 

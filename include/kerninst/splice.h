@@ -224,6 +224,19 @@ const struct ki_long_code *ki_plan_code(const struct ki_plan *p, uint32_t id);
 int ki_plan_replace(struct ki_plan *p, const struct ki_insertion *at, uint64_t target, uint32_t *id,
 		    struct ki_err *err);
 
+/* Calls that are meant: with this value in an argument's register, all 64 bits of it. */
+struct ki_guard {
+	uint8_t reg;	/* enum ki_reg */
+	uint64_t value; /* as a sign-extended number of 32 bits */
+};
+
+/*
+ * At the place of a function's START: calls with one value go to the function at target, two
+ * instructions more (cmp, je); all others go on as before. -ERANGE: the value has more bits.
+ */
+int ki_plan_guard(struct ki_plan *p, const struct ki_insertion *at, const struct ki_guard *g,
+		  uint64_t target, struct ki_err *err);
+
 /*
  * Move the whole function: link all its windows into one patch, so that a chunk in it costs its
  * own instructions and nothing else, but coming back from each call of the function costs a jump.
@@ -403,6 +416,9 @@ struct ki_replacement {
 	const struct ki_symbol *callee; /* the direct calls of this; NULL */
 	uint64_t offset;		/* the one call there, from the beginning of `in`; 0 */
 	const struct ki_symbol *to;	/* what is called instead */
+	const struct ki_guard *guard;	/* of a function: only calls with this value; NULL: all */
+	/* Of ki_plan_replace_callers: is this call meant? NULL: all are. */
+	bool (*meant)(void *arg, const struct ki_symbol *caller, uint64_t call);
 	/* Called for each place that is planned; NULL: nothing is. */
 	void (*told)(void *arg, const struct ki_replacement *r, const struct ki_place *place);
 	void *arg;

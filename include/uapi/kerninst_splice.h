@@ -102,6 +102,11 @@ enum ki_where {
  * Of several at one place the one installed last counts; when it is taken out, the one before it
  * counts again.
  *
+ * KI_CHUNK_GUARDED with KI_BEFORE, at the first window of a function: calls with one value of an
+ * argument go to the function at `target`, all others go on. `code` is the comparison, one
+ * `cmp $value, %reg` of 4 or 8 bytes of a register (nfix is 0); the flags are free there. Several
+ * may stand at one place, and a replacement behind them.
+ *
  * KI_CHUNK_KEEP, before the first instruction of a window of a group that is laid out: no code, but
  * a group stays as long as it has a chunk (len, nfix and target are 0).
  */
@@ -110,6 +115,7 @@ enum ki_chunk_kind {
 	KI_CHUNK_LONG,
 	KI_CHUNK_REPLACE,
 	KI_CHUNK_KEEP,
+	KI_CHUNK_GUARDED,
 	KI_CHUNK_KINDS
 };
 
@@ -130,14 +136,14 @@ struct ki_chunk {
 	__u8 insn;    /* displaced instruction, 0..ncopy-1 */
 	__u8 where;   /* enum ki_where */
 	__u8 kind;    /* enum ki_chunk_kind */
-	__u8 len;     /* KI_CHUNK_CODE: 1..KI_CHUNK_MAX bytes */
+	__u8 len;     /* KI_CHUNK_CODE: 1..KI_CHUNK_MAX bytes; KI_CHUNK_GUARDED: the comparison's */
 	__u8 nfix;
 	__u8 zero;
 	__u16 order;
 	__u32 id;     /* out: names the chunk in KI_IOC_UNSPLICE */
 	__u32 reason; /* out: KI_R_* of this chunk */
 	__u32 zero2;
-	__u64 target; /* KI_CHUNK_REPLACE: the function; KI_CHUNK_LONG: struct ki_long; else 0 */
+	__u64 target; /* KI_CHUNK_REPLACE, _GUARDED: the function; _LONG: struct ki_long; else 0 */
 	struct ki_fixup fix[KI_FIXUPS];
 	__u8 code[KI_CHUNK_MAX];
 };
@@ -162,6 +168,12 @@ struct ki_splice {
 	__u32 nchunks;
 	__u32 reason; /* out */
 };
+
+/*
+ * A module whose name begins so has copies of the kernel's functions, and nothing else. As long as
+ * a task is in one to which control was led, the module cannot be unloaded.
+ */
+#define KI_COPIES_PREFIX "kerninst_copy_"
 
 #define KI_SPLICE_DRY_RUN 0x1 /* check everything, change nothing */
 

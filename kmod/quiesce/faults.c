@@ -44,6 +44,7 @@
  */
 #include <linux/delay.h>
 #include <linux/kallsyms.h>
+#include <linux/module.h>
 #include <linux/pid_namespace.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task_stack.h>
@@ -60,7 +61,9 @@
 struct ki_look {
 	unsigned long notes[KI_LOOK_NOTES];
 	u32 n;
-	bool more; /* than there is room for */
+	bool more;		       /* than there is room for */
+	struct module *const *modules; /* in which tasks are looked for, too */
+	u32 nmodules;
 };
 
 /* The walk over all tasks. */
@@ -114,9 +117,19 @@ static void note(struct ki_look *l, unsigned long ip)
 		l->more = true;
 }
 
+static bool is_in_modules(const struct ki_look *l, unsigned long addr)
+{
+	u32 i;
+
+	for (i = 0; i < l->nmodules; i++)
+		if (within_module(addr, l->modules[i]))
+			return true;
+	return false;
+}
+
 static void look_at_address(struct ki_look *l, unsigned long addr)
 {
-	if (ki_heap_holds(addr))
+	if (ki_heap_holds(addr) || is_in_modules(l, addr))
 		note(l, addr);
 	else if (is_in(ki_takers, ARRAY_SIZE(ki_takers), addr))
 		note(l, KI_FAULTS_ANYWHERE);
@@ -257,9 +270,11 @@ static void look_at_numbers(struct ki_walk *w, enum pid_type kind)
 	}
 }
 
-void ki_faults_find(ki_faults_fn found, void *arg)
+void ki_faults_find(ki_faults_fn found, void *arg, struct module *const *modules, u32 nmodules)
 {
-	struct ki_walk walk = {.found = found, .arg = arg};
+	struct ki_walk walk = {
+		.found = found, .arg = arg, .look = {.modules = modules, .nmodules = nmodules}};
+
 	look_at_idle(&walk);
 	look_at_numbers(&walk, PIDTYPE_PID);
 	synchronize_rcu();

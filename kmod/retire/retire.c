@@ -11,9 +11,10 @@
  * and its end would have to wait for a page that may never come.
  *
  * The module of a replacement, or of a function that a chunk calls, is held as long as the patch: a
- * task may be about to jump there. When it is retired all patches that lead there have been, or are
- * before ki_lock is let go. reclaim() has all of them, so it alone judges whether the module may
- * go.
+ * task may be about to jump there. One with copies of the kernel's functions (KI_COPIES_PREFIX) is
+ * held until nobody is in them: tasks are looked for there as they are in patches. When it is
+ * retired all patches that lead there have been, or are before ki_lock is let go. reclaim() has all
+ * of them, so it alone judges whether the module may go.
  */
 #include <linux/delay.h>
 #include <linux/module.h>
@@ -30,12 +31,14 @@
 #define KI_RECLAIM_SOON	 10 /* milliseconds */
 #define KI_RECLAIM_FIRST 200
 #define KI_RECLAIM_LAST	 6400
+#define KI_COPIES_MOST	 16 /* modules that are looked for at once */
 
 struct ki_retired_patch {
 	struct list_head list;
 	struct ki_patch patch;
 	struct module *owner; /* of what the patch may lead to */
 	bool occupied;
+	unsigned long at;      /* of a module: where one was found */
 	struct ki_sleeper who; /* one that was found there */
 };
 
@@ -113,10 +116,64 @@ static bool is_occupied(const struct ki_patch *p, struct ki_sleeper *who)
 	return (p->faults && ki_sighted.unknown) || (p->calls && ki_sighted.taken);
 }
 
+/* Is somebody in the module's own code, or will he return there? */
+static bool is_inside(struct ki_retired_patch *g)
+{
+	u32 i;
+
+	for (i = 0; i < ki_sighted.n; i++) {
+		if (!within_module(ki_sighted.ip[i], g->owner))
+			continue;
+		g->at = ki_sighted.ip[i];
+		g->who = ki_sighted.who[i];
+		return true;
+	}
+	return ki_sighted.unknown || ki_sighted.taken;
+}
+
+/*
+ * The library's own modules have copies of the kernel's functions, in which tasks sleep as in the
+ * originals. Whoever loads another module to replace functions by its own knows when it may go.
+ */
+static bool is_copies(const struct module *m)
+{
+	return m && strstarts(m->name, KI_COPIES_PREFIX);
+}
+
+/* How many different ones are retired: some of them. */
+static u32 find_copies(const struct list_head *patches, struct module **out)
+{
+	const struct ki_retired_patch *g;
+	u32 i, n = 0;
+
+	list_for_each_entry (g, patches, list) {
+		if (!is_copies(g->owner))
+			continue;
+		for (i = 0; i < n && out[i] != g->owner; i++)
+			;
+		if (i == n && n < KI_COPIES_MOST)
+			out[n++] = g->owner;
+	}
+	return n;
+}
+
+/* Of those for which there was no room nobody has looked. */
+static bool was_looked_for(const struct module *m, struct module *const *copies, u32 n)
+{
+	u32 i;
+
+	for (i = 0; i < n; i++)
+		if (copies[i] == m)
+			return true;
+	return false;
+}
+
 /* Is there a patch in which a task sleeps? */
 static bool find_occupied(struct list_head *patches)
 {
-	bool any = false;
+	struct module *copies[KI_COPIES_MOST];
+	u32 ncopies = find_copies(patches, copies);
+	bool any = ncopies;
 	struct ki_retired_patch *g;
 
 	list_for_each_entry (g, patches, list) {
@@ -126,11 +183,14 @@ static bool find_occupied(struct list_head *patches)
 	ki_sighted.n = 0;
 	ki_sighted.unknown = ki_sighted.taken = false;
 	if (any)
-		ki_faults_find(note_sighted, NULL);
+		ki_faults_find(note_sighted, NULL, copies, ncopies);
 	any = false;
 	mutex_lock(&ki_examined_lock);
 	list_for_each_entry (g, patches, list) {
-		g->occupied = is_occupied(&g->patch, &g->who);
+		if (is_copies(g->owner))
+			g->occupied = !was_looked_for(g->owner, copies, ncopies) || is_inside(g);
+		else
+			g->occupied = is_occupied(&g->patch, &g->who);
 		any |= g->occupied;
 		cond_resched();
 	}
@@ -252,8 +312,8 @@ static bool tell_patch(struct ki_held_walk *w, const struct list_head *patches)
 		if (!g->occupied || !ki_held_is_next(w))
 			continue;
 		w->row->kind = KI_HELD_PATCH;
-		w->row->addr = g->patch.addr;
-		w->row->bytes = ki_heap_bytes(g->patch.block);
+		w->row->addr = g->owner ? g->at : g->patch.addr;
+		w->row->bytes = g->owner ? 0 : ki_heap_bytes(g->patch.block);
 		ki_held_sleeper(w->row, &g->who);
 		return true;
 	}
@@ -281,7 +341,7 @@ static void retire(struct ki_retired_patch what)
 		ki_bugs_retire(what.patch.addr, what.patch.addr + what.patch.len);
 	*g = what;
 	list_add_tail(&g->list, &ki_retired);
-	if (what.patch.faults)
+	if (what.patch.faults || is_copies(what.owner))
 		pin_patches();
 	ki_step("retired");
 	reclaim_soon();

@@ -23,7 +23,7 @@ static u32 count_replaced(const struct ki_session *s)
 	u32 n = 0, replaced = 0;
 
 	list_for_each_entry (p, &s->pieces, in_session) {
-		replaced += p->kind == KI_CHUNK_REPLACE;
+		replaced += ki_piece_replaces(p);
 		if (++n == KI_PANIC_PIECES)
 			break;
 	}

@@ -95,7 +95,7 @@ int ki_sessions_tell(struct ki_session *asker, struct ki_session_row *row)
 	tell_taken(s, row);
 	list_for_each_entry (p, &s->pieces, in_session) {
 		row->chunks++;
-		row->replaced += p->kind == KI_CHUNK_REPLACE;
+		row->replaced += ki_piece_replaces(p);
 		cond_resched();
 	}
 	err = ki_session_patches(s, &patches);
@@ -116,7 +116,7 @@ static bool tell_pieces(const struct ki_session *s, const struct ki_win *win,
 		if (p->account != s->account)
 			continue;
 		out->chunks++;
-		if (p->kind == KI_CHUNK_REPLACE)
+		if (ki_piece_replaces(p))
 			out->target = p->target;
 	}
 	return out->flags & KI_WINDOW_REPLACED ? out->target : out->chunks;

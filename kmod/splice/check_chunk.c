@@ -9,11 +9,12 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
-#include "vet/permit.h"
 #include "heap/rows.h"
 #include "splice/job.h"
 #include "symbols.h"
+#include "vet/form.h"
 #include "vet/long.h"
+#include "vet/permit.h"
 
 static bool is_zero(const void *p, size_t len)
 {
@@ -129,6 +130,30 @@ static u16 check_replacement(struct ki_job *j, const struct ki_win *w, const str
 	return is_callee(c->target);
 }
 
+/* One comparison of a register with a number, and nothing else. */
+static bool is_guard(const struct ki_chunk *c)
+{
+	struct ki_instr in;
+
+	if (c->nfix || !is_zero(c->fix, sizeof(c->fix)) || c->len > KI_CHUNK_MAX ||
+	    !is_zero(c->code + c->len, KI_CHUNK_MAX - c->len) ||
+	    !ki_instr_read(c->code, c->len, &in))
+		return false;
+	return in.len == c->len && !in.memory && in.size >= 4 && in.rm != KI_SP &&
+	       (in.form->class == KI_IS_CMP_IMM || in.form->class == KI_IS_CMP_IMM8);
+}
+
+static u16 check_guarded(struct ki_job *j, const struct ki_win *w, const struct ki_chunk *c)
+{
+	u16 reason = may_call(j);
+
+	if (reason)
+		return reason;
+	if (c->where != KI_BEFORE || !is_guard(c))
+		return KI_R_BAD_REQUEST;
+	return w->entry && !c->insn ? is_callee(c->target) : KI_R_NOT_REPLACEABLE;
+}
+
 /* Does control leave the instruction on this side? */
 static bool has_side(const struct ki_win *w, const struct ki_chunk *c)
 {
@@ -197,6 +222,8 @@ static u16 check_chunk(struct ki_job *j, const struct ki_chunk *c)
 		return KI_R_NO_SUCH_SIDE;
 	if (c->kind == KI_CHUNK_REPLACE)
 		return w->reason ? w->reason : check_replacement(j, j->wins[c->window], c);
+	if (c->kind == KI_CHUNK_GUARDED)
+		return w->reason ? w->reason : check_guarded(j, j->wins[c->window], c);
 	if (c->kind == KI_CHUNK_KEEP)
 		return w->reason ? w->reason : check_keep(j->wins[c->window], c);
 	reason = c->kind == KI_CHUNK_LONG ? check_long(j, c, w->addr) : check_short(j, c);

@@ -63,7 +63,7 @@ static void add_installed(struct ki_arcs *a)
 
 	for (w = ki_win_touching(0, ULONG_MAX); w; w = ki_win_next(w)) {
 		list_for_each_entry (p, &w->chunks, in_window)
-			if (p->kind == KI_CHUNK_REPLACE && !p->muted)
+			if (ki_piece_replaces(p) && !p->muted)
 				add(a, ki_win_insn(w, p->insn), p->target, KI_OF_NONE);
 		cond_resched();
 	}
@@ -76,7 +76,7 @@ static void add_wanted(struct ki_arcs *a, const struct ki_job *j)
 	for (i = 0; i < j->req->nchunks; i++) {
 		const struct ki_chunk *c = &j->chunks[i];
 
-		if (c->kind == KI_CHUNK_REPLACE)
+		if (c->kind == KI_CHUNK_REPLACE || c->kind == KI_CHUNK_GUARDED)
 			add(a, ki_win_insn(j->wins[c->window], c->insn), c->target, i);
 	}
 }

@@ -70,9 +70,20 @@ static void job_free(struct ki_job *j)
 
 static u64 ki_seq;
 
+/* A comparison, and `je target` behind it. */
+static void complete_guard(struct ki_piece *p)
+{
+	p->code[p->len] = 0x0f;
+	p->code[p->len + 1] = 0x84;
+	p->fix[p->nfix++] =
+		(struct ki_fixup){.kind = KI_FIX_REL32, .off = p->len + 2, .target = p->target};
+	p->len += KI_JCC_LEN;
+}
+
 static struct ki_piece *piece_new(struct ki_session *s, const struct ki_chunk *c)
 {
-	struct ki_piece *p = kzalloc(struct_size(p, code, c->len), KI_GFP);
+	u8 more = c->kind == KI_CHUNK_GUARDED ? KI_JCC_LEN : 0;
+	struct ki_piece *p = kzalloc(struct_size(p, code, c->len + more), KI_GFP);
 
 	if (!p)
 		return NULL;
@@ -88,13 +99,15 @@ static struct ki_piece *piece_new(struct ki_session *s, const struct ki_chunk *c
 	p->pushed = c->kind == KI_CHUNK_CODE ? ki_vet_pushed(c) : 0;
 	memcpy(p->fix, c->fix, sizeof(p->fix));
 	memcpy(p->code, c->code, c->len);
+	if (more)
+		complete_guard(p);
 	return p;
 }
 
 /* What a piece needs beside itself. */
 static u16 complete_piece(struct ki_piece *p)
 {
-	if (p->kind == KI_CHUNK_REPLACE && ki_verify_callee(p->target, &p->owner))
+	if (ki_piece_replaces(p) && ki_verify_callee(p->target, &p->owner))
 		return KI_R_MODULE_GOING;
 	if (p->where == KI_RETURNED)
 		return ki_return_take(p->win, p->insn, &p->back);

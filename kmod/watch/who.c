@@ -65,7 +65,7 @@ static unsigned long replaced_by(const struct ki_win *w)
 	const struct ki_piece *p;
 
 	list_for_each_entry (p, &w->more, in_window)
-		if (p->kind == KI_CHUNK_REPLACE)
+		if (ki_piece_replaces(p))
 			return p->target;
 	return 0;
 }

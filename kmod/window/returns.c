@@ -321,7 +321,7 @@ static void look(struct work_struct *unused)
 	freed = ki_retire_ways_freed();
 	bitmap_zero(ki_seen, KI_RETURNS);
 	ki_nin_patches = 0;
-	ki_faults_find(mark_seen, NULL);
+	ki_faults_find(mark_seen, NULL, NULL, 0);
 
 	mutex_lock(&ki_lock);
 	if (any_in_old_patch(freed))

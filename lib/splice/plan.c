@@ -260,6 +260,33 @@ int ki_plan_replace(struct ki_plan *p, const struct ki_insertion *at, uint64_t t
 	return 0;
 }
 
+int ki_plan_guard(struct ki_plan *p, const struct ki_insertion *at, const struct ki_guard *g,
+		  uint64_t target, struct ki_err *err)
+{
+	const int64_t value = (int64_t)g->value;
+	const bool byte = value == (int8_t)value;
+	const uint8_t code[] = {(uint8_t)(g->reg < KI_R8 ? 0x48 : 0x49), byte ? 0x83 : 0x81,
+				(uint8_t)(0xf8 | (g->reg & 7))};
+	struct ki_chunk *c;
+	int ret;
+
+	if (value != (int32_t)value || g->reg > KI_R15 || g->reg == KI_RSP)
+		return ki_err_set(err, -ERANGE, at->place->addr,
+				  "%s: a guard compares with a number of 32 bits",
+				  ki_plan_name_of(at->fn));
+	ret = ki_plan_prepare(p, at, &c, err);
+	if (ret)
+		return ret;
+	c->kind = KI_CHUNK_GUARDED;
+	c->order = UINT16_MAX; /* behind what counts calls */
+	c->target = target;
+	memcpy(c->code, code, sizeof(code));
+	memcpy(c->code + sizeof(code), &value, byte ? 1 : 4);
+	c->len = (uint8_t)(sizeof(code) + (byte ? 1 : 4));
+	(void)ki_plan_count(p);
+	return 0;
+}
+
 static void mark_window(struct ki_window *w, uint32_t group, const struct plan_member *m, size_t i)
 {
 	w->group = group;

@@ -21,9 +21,10 @@ struct gather {
 	ki_vec(struct ki_replacement) calls;
 };
 
-static bool is_wanted(const struct gather *g, const struct ki_symbol *caller)
+static bool is_wanted(const struct gather *g, const struct ki_symbol *caller, uint64_t call)
 {
-	return !*caller->module && caller->addr != g->r->to->addr;
+	return !*caller->module && caller->addr != g->r->to->addr &&
+	       (!g->r->meant || g->r->meant(g->r->arg, caller, call));
 }
 
 static int add_call(struct gather *g, const struct ki_symbol *caller, uint64_t addr)
@@ -34,6 +35,7 @@ static int add_call(struct gather *g, const struct ki_symbol *caller, uint64_t a
 
 	one.in = caller;
 	one.callee = NULL;
+	one.guard = NULL;
 	one.offset = addr - caller->addr;
 	one.told = NULL;
 	if (!one.offset || ki_plan_replacement(g->each, g->t, &one, &err) ||
@@ -57,7 +59,7 @@ static int find_calls(struct gather *g, const struct ki_program *p)
 		struct ki_program_call c;
 
 		if (!ki_program_call(p, callers[i], &c) && c.to == g->r->in->addr &&
-		    is_wanted(g, v[c.caller].symbol))
+		    is_wanted(g, v[c.caller].symbol, c.from))
 			ret = add_call(g, v[c.caller].symbol, c.from);
 	}
 	return ret;

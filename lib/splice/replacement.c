@@ -24,9 +24,14 @@ static int replace_at(struct ki_plan *p, const struct ki_replacement *r,
 
 	if (place->reason)
 		return ki_err_reason(err, place->reason, place->addr, "%s", r->text);
-	ret = ki_plan_replace(p, &(struct ki_insertion){fn, spans, place, 0}, r->to->addr, &id,
-			      err);
-	if (!ret && place->where == KI_TAKEN && ki_span_of_call(fn, spans, place->addr))
+	if (r->guard)
+		ret = ki_plan_guard(p, &(struct ki_insertion){fn, spans, place, 0}, r->guard,
+				    r->to->addr, err);
+	else
+		ret = ki_plan_replace(p, &(struct ki_insertion){fn, spans, place, 0}, r->to->addr,
+				      &id, err);
+	if (!ret && !r->guard && place->where == KI_TAKEN &&
+	    ki_span_of_call(fn, spans, place->addr))
 		change_where_it_stands(p, p->chunks.v[id].c.window);
 	if (!ret && r->told)
 		r->told(r->arg, r, place);

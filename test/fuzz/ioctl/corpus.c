@@ -381,6 +381,14 @@ static void make_replacement(struct ki_chunk *c, uint32_t window, struct rng *r)
 	c->kind = KI_CHUNK_REPLACE;
 	c->where = rng_one_in(r, 4) ? KI_TAKEN : KI_BEFORE;
 	c->target = texts[rng_below(r, 3)].addr;
+	if (rng_one_in(r, 3)) { /* of calls with one value */
+		static const uint8_t compare[] = {0x48, 0x83, 0xff, 0x40}; /* cmp $64, %rdi */
+
+		c->kind = KI_CHUNK_GUARDED;
+		c->where = KI_BEFORE;
+		c->len = sizeof(compare);
+		memcpy(c->code, compare, sizeof(compare));
+	}
 }
 
 /* The windows and their copies, one behind the other. */
