@@ -8,7 +8,7 @@ layers="util out target module code snippet predicate splice process table recor
 headers="err.h util steps.h util callable.h target calls.h code cfg.h code program.h code coverage.h cover path.h cover
 	speed.h metric match.h point points.h point pointspec.h point presets.h point split.h point
 	kcov.h snippet kcov_places.h splice cost.h budget predict.h budget record_values.h record listing.h render cfg_view.h render
-	cover_report.h render measured.h render springboards.h render totals.h render value_text.h render
+	special.h evolve cover_report.h render measured.h render springboards.h render totals.h render value_text.h render
 	windows.h render"
 failed=0
 

@@ -71,17 +71,22 @@ static void catch_traps(void)
 
 /* ---- running it ---- */
 
-void run_it(struct run_outcome *out, const struct exec_cpu *in)
+void run_from(const uint8_t *entry, struct run_outcome *out, const struct exec_cpu *in)
 {
 	uint64_t returned = (uintptr_t)RETURNED;
 
 	memcpy(RUN_STACK, &returned, 8);
 	memset(RUN_DATA, 0x5a, sizeof(out->data));
 	exec_in = *in;
-	out->pad = exec_at(CODE);
+	out->pad = exec_at(entry);
 	out->cpu = exec_out;
 	out->cpu.flags = 0; /* a function gives none to its caller */
 	memcpy(out->data, RUN_DATA, sizeof(out->data));
+}
+
+void run_it(struct run_outcome *out, const struct exec_cpu *in)
+{
+	run_from(CODE, out, in);
 }
 
 void run_state(struct exec_cpu *in)

@@ -29,8 +29,9 @@ void run_init(void);
 /* A state that the function may be called in. */
 void run_state(struct exec_cpu *in);
 
-/* Call it; the same one instruction at a time. */
+/* Call it; what stands for it elsewhere; the same one instruction at a time. */
 void run_it(struct run_outcome *out, const struct exec_cpu *in);
+void run_from(const uint8_t *entry, struct run_outcome *out, const struct exec_cpu *in);
 void run_stepped(struct run_outcome *out, const struct exec_cpu *in);
 bool run_same(const struct run_outcome *a, const struct run_outcome *b);
 

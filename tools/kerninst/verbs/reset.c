@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "kerninst/special.h"
 #include "out/json.h"
 #include "verbs/held.h"
 
@@ -185,6 +186,19 @@ static int keep_text(struct reset *r)
 	return ki_target_text_keep(r->t, r->kept, KI_VIEW_ORIG, &err) ? cli_fail(&err) : CLI_OK;
 }
 
+/* What kerninst specialize has left, where it was killed. */
+static int unload_versions(struct reset *r)
+{
+	struct ki_err err = {0};
+	size_t n;
+	int ret = ki_special_clean(r->t, &n, &err);
+
+	if (n && !r->quiet && !r->json)
+		printf("%zu module%s of specialized functions unloaded\n", n,
+		       n == 1 ? " is" : "s are");
+	return ret ? cli_fail(&err) : r->status;
+}
+
 static int reset(struct reset *r)
 {
 	struct ki_err err = {0};
@@ -199,7 +213,9 @@ static int reset(struct reset *r)
 		ret = take_all(r);
 	if (!r->dry && (!ret || ret == r->status))
 		ret = look_at_text(r);
-	else if (!ret && !r->quiet && !r->json)
+	if (!r->dry && r->admin && ret == r->status)
+		ret = unload_versions(r);
+	if (r->dry && !ret && !r->quiet && !r->json)
 		printf("%u sessions would go\n", r->out);
 	ki_target_close(r->t);
 	return ret;

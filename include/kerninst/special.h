@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Specialization: a version of a function for one value of an argument.
+ *
+ * What is left of the function when the argument is known (constants propagated, decided branches
+ * and dead code gone) is loaded as a kernel module, with copies of the functions that it calls with
+ * known arguments where that decides something, too. A guard before the function, two instructions,
+ * leads calls with the value there. Calls whose argument can be seen to be the value lead there
+ * where they stand, past the guard.
+ *
+ * Memory that the kernel never writes again (its read-only data) counts as known. What else is
+ * not known is as in the original. Blocks with static branches, exception rows and BUGs are not
+ * copied: control goes to the original's there.
+ *
+ * What a specialized version calls past the entry of a function (copies, direct calls) tracers,
+ * probes and livepatches of that function do not see.
+ */
+#ifndef KERNINST_SPECIAL_H
+#define KERNINST_SPECIAL_H
+
+#include "kerninst/splice.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define KI_SPECIAL_ARGUMENTS 6 /* those in registers */
+
+struct ki_special_wish {
+	const struct ki_symbol *sym; /* of the kernel's own text */
+	unsigned int argument;	     /* from 0 on */
+	uint64_t value;		     /* as a sign-extended number of 32 bits */
+	bool alone;		     /* no copies of what it calls */
+	bool callers;		     /* calls with that constant lead there directly */
+};
+
+struct ki_special_facts {
+	const char *name;	   /* the version's, as kallsyms has it */
+	uint32_t before, after;	   /* instructions that can be reached: of the original, with
+				      nothing known; of the version, copies not counted */
+	uint32_t branches, copies; /* decided, of all copies; functions copied beside it */
+	size_t bytes;		   /* of code */
+	size_t calls;		   /* that lead there directly, once it is in */
+};
+
+struct ki_special;
+
+/*
+ * Make a version; nothing is changed yet. A live kernel, or an image (which cannot be installed).
+ * -ENOTSUP: it cannot be copied (no function of a compiler's, or its first block has what is not
+ * copied). -ENODATA: nothing is decided by the value, so a version would be the same. *out:
+ * ki_special_free, which takes it out if that has not been done.
+ */
+int ki_special_make(struct ki_target *t, const struct ki_special_wish *wish,
+		    struct ki_special **out, struct ki_err *err);
+void ki_special_free(struct ki_special *s); /* NULL is allowed */
+
+/* Valid as long as s. */
+void ki_special_facts(const struct ki_special *s, struct ki_special_facts *out);
+
+/*
+ * Put it in, take it out; again and again. CAP_SYS_MODULE. To install it makes symbols, functions
+ * and programs of the target invalid (ki_target_refresh), and so does to take it out, which waits
+ * until nobody is in it (-EBUSY: somebody still is after ten seconds; the module stays, unused, and
+ * a later undo or process may unload it).
+ */
+int ki_special_install(struct ki_special *s, struct ki_err *err);
+int ki_special_undo(struct ki_special *s, struct ki_err *err);
+
+/*
+ * Unload what processes that were killed have left: *n modules. 0, or why one stays (-EBUSY: a task
+ * is still in it). Invalidates the target's symbols, as undo does.
+ */
+int ki_special_clean(struct ki_target *t, size_t *n, struct ki_err *err);
+
+/* ---- which value ---- */
+
+struct ki_special_value {
+	uint64_t value, calls;
+};
+
+struct ki_special_watch {
+	const struct ki_symbol *sym;
+	unsigned int argument;
+	double seconds; /* so long */
+	/* Wait so long; false: stop (-ECANCELED). */
+	bool (*wait)(void *arg, double seconds);
+	void *arg;
+};
+
+/*
+ * How often the function is called with which value: counted in a table by inserted code. *out:
+ * *n values, the most frequent first; free(). *calls: of all, those included for which the table
+ * had no row. A live kernel.
+ */
+int ki_special_values(struct ki_target *t, const struct ki_special_watch *w,
+		      struct ki_special_value **out, size_t *n, uint64_t *calls,
+		      struct ki_err *err);
+
+/* The register that an argument is in; an error: there is none. */
+int ki_special_register(unsigned int argument);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+/*
+ * Dead code: an instruction that only writes registers and flags which nobody reads before they are
+ * written again goes. What it read is needed no more, so this goes backward until nothing changes,
+ * from sets that are empty at first.
+ *
+ * All is needed where control goes to the original, and before a call all registers are: what a
+ * callee reads is its own matter. Flags are dead before a function that a compiler made. Behind a
+ * return the result and what the ABI keeps are needed.
+ */
+#include "evolve/special/fold.h"
+
+#define R(r)	 KI_REGSET_REG(KI_##r)
+#define RETURNED (R(RAX) | R(RDX) | R(RSP) | R(RBX) | R(RBP) | R(R12) | R(R13) | R(R14) | R(R15))
+
+static ki_regset all_of(uint16_t registers)
+{
+	ki_regset set = 0;
+
+	for (int r = 0; r < 16; r++)
+		if (registers & 1u << r)
+			set |= KI_REGSET_REG(r);
+	return set;
+}
+
+static ki_regset flags_of(uint8_t flags)
+{
+	return (ki_regset)flags << 48;
+}
+
+struct walk {
+	struct ki_folded *f;
+	const struct ki_fold_callees *callees;
+};
+
+static ki_regset before_call(const struct walk *w, const struct ki_insn *in, ki_regset live)
+{
+	if (in->kind == KI_INSN_CALL && w->callees->compiled(w->callees->arg, in->target))
+		return KI_REGSET_GPRS;
+	return live | KI_REGSET_ALL;
+}
+
+/* What is needed before an instruction, of what is behind it; its action. */
+static ki_regset back(const struct walk *w, uint32_t i, ki_regset live)
+{
+	const struct ki_insn *in = &w->f->fn->insns[i];
+	struct ki_fold_insn *x = &w->f->insns[i];
+	const ki_regset writes = all_of(x->op.writes) | flags_of(x->op.flags);
+
+	if (ki_fold_is_entry_mark(in))
+		return live;
+	if (in->kind == KI_INSN_CALL || in->kind == KI_INSN_CALL_INDIRECT)
+		return before_call(w, in, live);
+	if (x->op.kind == KI_OP_JUMP)
+		return x->action == KI_FOLD_KEEP ? live | x->use : live;
+	if (x->op.pure && !x->reads && !(writes & live)) {
+		x->action = KI_FOLD_DROP;
+		return live;
+	}
+	if (x->known && !(flags_of(x->op.flags) & live)) {
+		x->action = KI_FOLD_VALUE;
+		return live & ~KI_REGSET_REG(x->op.v[0].reg);
+	}
+	x->action = KI_FOLD_KEEP;
+	return (live & ~x->def) | x->use;
+}
+
+static bool goes(const struct ki_fold_insn *last, const struct ki_edge *e)
+{
+	if (last->op.kind != KI_OP_JUMP || last->action == KI_FOLD_KEEP)
+		return true;
+	return (e->kind == KI_EDGE_FALL) == (last->action == KI_FOLD_DROP);
+}
+
+/* What is needed behind a block's last instruction. */
+static ki_regset behind(const struct ki_folded *f, const struct ki_block *b)
+{
+	const struct ki_fold_insn *last = &f->insns[b->first + b->count - 1];
+	ki_regset live = 0;
+
+	for (uint32_t n = b->first_edge; n < b->first_edge + b->nedges; n++) {
+		const struct ki_edge *e = &f->fn->edges[n];
+
+		if (e->kind == KI_EDGE_CALL || e->kind == KI_EDGE_CALL_INDIRECT || !goes(last, e))
+			continue;
+		if (e->kind == KI_EDGE_RETURN)
+			live |= RETURNED;
+		else if (e->to_block == KI_NONE || e->kind == KI_EDGE_TABLE ||
+			 f->blocks[e->to_block].left)
+			live |= KI_REGSET_ALL;
+		else
+			live |= f->blocks[e->to_block].live;
+	}
+	return live;
+}
+
+void ki_fold_dead(struct ki_folded *f, const struct ki_fold_callees *callees)
+{
+	const struct walk w = {f, callees};
+	bool again = true;
+
+	while (again) {
+		again = false;
+		for (uint32_t n = f->fn->nblocks; n-- > 0;) {
+			const struct ki_block *b = &f->fn->blocks[n];
+			ki_regset live;
+
+			if (!f->blocks[n].reached || f->blocks[n].left)
+				continue;
+			live = behind(f, b);
+			for (uint32_t i = b->first + b->count; i-- > b->first;)
+				live = back(&w, i, live);
+			again |= live != f->blocks[n].live;
+			f->blocks[n].live = live;
+		}
+	}
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#ifndef KI_EVOLVE_SPECIAL_INSIDE_H
+#define KI_EVOLVE_SPECIAL_INSIDE_H
+
+#include "evolve/special/emit.h"
+#include "kerninst/special.h"
+
+/* What is never written again. */
+struct ki_special_memory {
+	struct ki_target *t;
+	uint64_t start, end; /* 0, 0: nothing is known */
+};
+
+struct ki_special_copy {
+	struct ki_function *fn;
+	struct ki_constants entry;
+	char *name;
+};
+
+struct ki_special {
+	struct ki_target *t;
+	struct ki_special_wish wish;
+	struct ki_special_memory memory;
+	struct ki_special_facts facts;
+	uint64_t addr; /* of the original */
+	char *original, *module;
+	ki_vec(struct ki_special_copy) copies; /* the first is the version */
+	ki_vec(struct ki_emit_copy) code;      /* the same */
+	struct ki_emitted emitted;
+	ki_vec(struct ki_module_row) rows;
+	size_t row_size;
+	struct ki_plan *plan; /* while it is in */
+	bool loaded;
+};
+
+/* memory.c */
+void ki_special_memory_find(struct ki_target *t, struct ki_special_memory *out);
+bool ki_special_memory_read(void *memory, uint64_t addr, void *out, size_t size);
+/* Does a function there keep to the ABI? target: struct ki_target. */
+bool ki_special_compiled(void *target, uint64_t addr);
+
+/* rows.c: the unwinder's, of what has been emitted. 0: or there are none in this kernel. */
+int ki_special_rows(struct ki_special *s, struct ki_err *err);
+
+/* copies.c: what is left of the function and of what it calls; then it is emitted. */
+int ki_special_copies(struct ki_special *s, struct ki_err *err);
+
+/* callers.c: plan that calls with the constant lead to `to`. */
+int ki_special_callers(struct ki_special *s, const struct ki_replacement *r, size_t *n,
+		       struct ki_err *err);
+
+#endif

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+/*
+ * Memory that does not change: between __start_rodata and __end_rodata, where the kernel keeps its
+ * constants and what is written only while it starts (__ro_after_init). It write-protects all of
+ * that when it has started.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "evolve/special/inside.h"
+#include "target/priv.h"
+
+#define LINE 512
+
+void ki_special_memory_find(struct ki_target *t, struct ki_special_memory *out)
+{
+	FILE *f = ki_target_kind(t) == KI_TARGET_LIVE ? fopen("/proc/kallsyms", "re") : NULL;
+	char line[LINE], name[128];
+	uint64_t at;
+
+	*out = (struct ki_special_memory){.t = t};
+	if (!f)
+		return;
+	while (!(out->start && out->end) && fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "%" SCNx64 " %*c %127s", &at, name) != 2)
+			continue;
+		if (!strcmp(name, "__start_rodata"))
+			out->start = at;
+		else if (!strcmp(name, "__end_rodata"))
+			out->end = at;
+	}
+	fclose(f);
+}
+
+bool ki_special_memory_read(void *memory, uint64_t addr, void *out, size_t size)
+{
+	const struct ki_special_memory *m = memory;
+	struct ki_err err = {0};
+
+	return addr >= m->start && addr < m->end && size <= m->end - addr &&
+	       !ki_target_read_data(m->t, addr, out, size, &err);
+}
+
+bool ki_special_compiled(void *target, uint64_t addr)
+{
+	static const uint8_t nop[] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
+	struct ki_target *t = target;
+	struct ki_err err = {0};
+	uint8_t code[16];
+	size_t at;
+
+	if (ki_target_read(t, addr, code, sizeof(code), KI_VIEW_ORIG, &err))
+		return false;
+	at = ki_target_endbr_len(code, sizeof(code));
+	return code[at] == 0xe8 || !memcmp(code + at, nop, sizeof(nop));
+}

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A function whose argument is known does what it did. It is made at random: in one way that has
+ * everything a compiler's has, in another that computes a lot with few registers. One register's
+ * value is taken for known; this processor executes the text, and then what is left of it, with
+ * that value and everything else at random.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "common_run.h"
+#include "evolve/special/emit.h"
+
+#define ROUNDS	  8
+#define FUNCTIONS 2000
+
+static struct ki_target *target;
+static struct ki_function *fn;
+static struct ki_spans spans;
+static size_t decided, dropped, kept, changed, refused, values;
+
+static bool never_compiled(void *arg, uint64_t addr)
+{
+	(void)arg;
+	(void)addr;
+	return false;
+}
+
+static bool no_memory(void *arg, uint64_t addr, void *out, size_t size)
+{
+	(void)arg;
+	(void)addr;
+	(void)out;
+	(void)size;
+	return false;
+}
+
+/* ---- functions that compute ---- */
+
+#define INSNS 40
+
+/* The processor says what the flags are now: what it leaves undefined nobody may look at. */
+static bool defined;
+
+static uint8_t *put(uint8_t *p, const void *bytes, size_t n)
+{
+	memcpy(p, bytes, n);
+	return p + n;
+}
+
+static uint8_t modrm(unsigned int reg, unsigned int rm)
+{
+	return (uint8_t)(0xc0 | (reg & 7) << 3 | (rm & 7));
+}
+
+/* REX for a register in `reg` and one in `rm`. */
+static uint8_t rex(bool wide, unsigned int reg, unsigned int rm)
+{
+	return (uint8_t)(0x40 | wide << 3 | (reg >> 3) << 2 | rm >> 3);
+}
+
+/* %rax, %rdx, %rsi, %r8 to %r11: none that the code needs to come to an end. */
+static unsigned int some_register(void)
+{
+	static const uint8_t regs[] = {KI_RAX, KI_RDX, KI_RSI, KI_R8, KI_R9, KI_R10, KI_R11};
+
+	return regs[random_below(sizeof(regs))];
+}
+
+static int32_t some_number(void)
+{
+	static const int32_t numbers[] = {0,	1,    -1,     8,	 64,
+					  0x7f, 0x80, 0x2000, INT32_MAX, INT32_MIN};
+
+	return random_below(3) ? numbers[random_below(10)] : (int32_t)exec_random();
+}
+
+/* op r, r: add or adc's neighbours without a carry, mov, cmp, test, in 32 or 64 bits, or 8. */
+static uint8_t *put_two(uint8_t *p)
+{
+	static const uint8_t ops[] = {0x01, 0x09, 0x21, 0x29, 0x31, 0x39, 0x85, 0x89,
+				      0x03, 0x2b, 0x23, 0x0b, 0x33, 0x3b, 0x8b};
+	const unsigned int a = some_register(), b = random_below(6) ? some_register() : a;
+	const uint8_t byte = !random_below(5);
+	const uint8_t code[] = {rex(!byte && random_below(2), a, b),
+				(uint8_t)(ops[random_below(sizeof(ops))] & ~byte), modrm(a, b)};
+
+	defined |= (code[1] | 1) != 0x89 && (code[1] | 1) != 0x8b;
+	return put(p, code, 3);
+}
+
+/* op $n, r: add, or, and, sub, xor, cmp; test and mov. */
+static uint8_t *put_number(uint8_t *p)
+{
+	static const uint8_t digits[] = {0, 1, 4, 5, 6, 7};
+	const unsigned int r = some_register(), kind = random_below(4);
+	const int32_t n = some_number();
+	const uint8_t prefix = rex(random_below(2), 0, r);
+	const uint8_t digit = digits[random_below(sizeof(digits))];
+	const uint8_t code[] = {prefix,
+				kind == 0   ? 0x83
+				: kind == 1 ? 0xf7
+				: kind == 2 ? 0xc7
+					    : 0x81,
+				modrm(kind == 1 || kind == 2 ? 0 : digit, r)};
+
+	defined |= kind != 2;
+	return put(put(p, code, 3), &n, kind ? 4 : 1);
+}
+
+/* Shifts by a number, inc and dec, not and neg, of 8, 32 or 64 bits. */
+static uint8_t *put_one(uint8_t *p)
+{
+	static const struct {
+		uint8_t op, digit;
+	} forms[] = {{0xc1, 4}, {0xc1, 5}, {0xc1, 7}, {0xff, 0}, {0xff, 1}, {0xf7, 2}, {0xf7, 3}};
+	const unsigned int r = some_register(), form = random_below(7);
+	const uint8_t byte = !random_below(4);
+	const uint8_t code[] = {rex(!byte && random_below(2), 0, r),
+				(uint8_t)(forms[form].op & ~byte), modrm(forms[form].digit, r),
+				(uint8_t)random_below(70)};
+
+	defined &= form >= 3;
+	return put(p, code, form < 3 ? 4 : 3);
+}
+
+/* movzx, movsx, setcc, cmovcc, imul, bsr, lea. */
+static uint8_t *put_rare(uint8_t *p)
+{
+	const unsigned int a = some_register(), b = some_register();
+	const unsigned int kind = random_below(defined ? 8 : 5);
+	const uint8_t condition = (uint8_t)random_below(16);
+	const uint8_t ops[] = {0xb6,
+			       0xb7,
+			       0xbe,
+			       0xbf,
+			       0xaf,
+			       (uint8_t)(0x40 | condition),
+			       (uint8_t)(0x90 | condition)};
+	uint8_t code[5] = {rex(random_below(2), a, b), 0x0f, 0, modrm(a, b)};
+
+	if (kind < 7) {
+		code[2] = ops[kind];
+		defined &= kind != 4;
+		return put(p, code, 4);
+	}
+	code[0] = (uint8_t)(rex(true, a, b) | (some_register() >> 3) << 1);
+	code[1] = 0x8d; /* lea (b, some, 2^n), a */
+	code[2] = (uint8_t)((a & 7) << 3 | 4 | 0x40);
+	code[3] = (uint8_t)(random_below(4) << 6 | (code[0] & 2 ? random_below(4) : 2) << 3 |
+			    (b & 7));
+	code[4] = (uint8_t)some_number();
+	return put(p, code, 5);
+}
+
+/* mov to and from data, by %rdi. */
+static uint8_t *put_memory(uint8_t *p)
+{
+	const unsigned int r = some_register();
+	const uint8_t code[] = {
+		rex(random_below(2), r, KI_RDI), (uint8_t)(random_below(2) ? 0x89 : 0x8b),
+		(uint8_t)(0x40 | (r & 7) << 3 | KI_RDI), (uint8_t)(random_below(7) * 8)};
+
+	return put(p, code, 4);
+}
+
+/* Branches lead forward; to where is written when it is known. */
+static void make_computing(void)
+{
+	static uint8_t *(*const kinds[])(uint8_t *) = {put_two, put_number, put_one, put_rare,
+						       put_memory};
+	uint8_t *starts[INSNS + 1], *p = CODE;
+	bool branches[INSNS] = {false};
+
+	random_code_lay();
+	defined = true;
+	for (int i = 0; i < INSNS; i++) {
+		const uint8_t jcc[] = {0x0f, (uint8_t)(0x80 | random_below(16))};
+
+		starts[i] = p;
+		branches[i] = i && defined && !random_below(4);
+		p = branches[i] ? put(p, jcc, 2) + 4 : kinds[random_below(5)](p);
+	}
+	starts[INSNS] = p;
+	*p++ = 0xc3;
+	random_code.nrows = 0;
+	memset(p, 0xcc, CODE_MAX - (size_t)(p - CODE));
+	for (int i = 0; i < INSNS; i++) {
+		int32_t far;
+
+		if (!branches[i])
+			continue;
+		far = (int32_t)(starts[i + 1 + (int)random_below((unsigned int)(INSNS - i))] -
+				starts[i + 1]);
+		memcpy(starts[i] + 2, &far, 4);
+	}
+}
+
+static const struct ki_fold_callees callees = {.compiled = never_compiled};
+static const struct ki_constant_memory memory = {.read = no_memory};
+
+/* The code where it will be executed. */
+static void place(const struct ki_emitted *e, uint8_t *at)
+{
+	assert_true(e->len <= sizeof(exec_mem->patch));
+	memcpy(at, e->code, e->len);
+	for (size_t i = 0; i < e->fixes.n; i++) {
+		const struct ki_module_fix *f = &e->fixes.v[i];
+		int64_t v = (int64_t)(f->target + (uint64_t)f->addend - (uintptr_t)(at + f->off));
+		int32_t field = (int32_t)v;
+
+		assert_int_equal(field, v);
+		memcpy(at + f->off, &field, sizeof(field));
+	}
+}
+
+/* What its caller may look at: where control goes to a function, everything. */
+static bool is_same(struct run_outcome *a, struct run_outcome *b)
+{
+	static const int free_regs[] = {RCX, RSI, RDI, R8, R9, R10, R11};
+
+	if (!memcmp(a, b, sizeof(*a)) || a->pad != 2)
+		return run_same(a, b);
+	for (size_t i = 0; i < sizeof(free_regs) / sizeof(*free_regs); i++)
+		a->cpu.r[free_regs[i]] = b->cpu.r[free_regs[i]] = 0;
+	return run_same(a, b);
+}
+
+static void compare(const struct ki_emit_copy *c, int reg, uint64_t value)
+{
+	struct run_outcome wanted, got;
+	struct exec_cpu state;
+
+	for (int i = 0; i < ROUNDS; i++) {
+		run_state(&state);
+		state.r[reg] = value;
+		run_it(&wanted, &state);
+		run_from(exec_mem->patch + c->off, &got, &state);
+		if (!is_same(&wanted, &got))
+			fail_msg("with register %d known to be %#lx it does something else", reg,
+				 (unsigned long)value);
+	}
+}
+
+static int number_of_exec(unsigned int reg)
+{
+	return (int)(reg < KI_RSP ? reg : reg - 1);
+}
+
+/* Numbers in instructions; %rsp is not among those of exec_cpu. */
+static uint8_t number_of(int reg)
+{
+	return (uint8_t)(reg < KI_RSP ? reg : reg + 1);
+}
+
+static void try_function(bool computing)
+{
+	struct ki_emit_copy copy = {0};
+	struct ki_constants entry = {0};
+	struct ki_emitted code;
+	struct exec_cpu state;
+	int reg = (int)random_below(EXEC_REGS), ret;
+
+	if (computing) {
+		make_computing();
+		reg = number_of_exec(some_register());
+	} else {
+		random_code_make();
+	}
+	run_analyse(&target, &fn, &spans);
+	run_state(&state);
+	entry.known = (uint16_t)(1u << number_of(reg));
+	entry.v[number_of(reg)] = state.r[reg];
+	ret = ki_fold(fn, &entry, &memory, &callees, &copy.folded);
+	if (ret == -ENOTSUP) {
+		refused++;
+	} else {
+		assert_int_equal(ret, 0);
+		assert_int_equal(ki_emit(&copy, 1, &code), 0);
+		place(&code, exec_mem->patch);
+		compare(&copy, reg, state.r[reg]);
+		decided += copy.folded.branches;
+		dropped += copy.folded.dropped;
+		kept += copy.folded.kept;
+		changed += copy.folded.branches || copy.folded.dropped;
+		for (uint32_t i = 0; i < fn->ninsns; i++)
+			values += copy.folded.insns[i].action == KI_FOLD_VALUE;
+		ki_emit_free(&code);
+	}
+	ki_fold_free(&copy.folded);
+	ki_spans_free(&spans);
+	ki_function_free(fn);
+	ki_target_close(target);
+}
+
+static void it_does_what_it_did(void **state)
+{
+	(void)state;
+	for (int i = 0; i < FUNCTIONS; i++)
+		try_function(false);
+	for (int i = 0; i < FUNCTIONS; i++)
+		try_function(true);
+	print_message(
+		"%d functions of each kind, %zu changed, %zu not copied: %zu branches decided, of %zu "
+		"instructions %zu went and %zu became numbers\n",
+		FUNCTIONS, changed, refused, decided, kept + dropped, dropped, values);
+	assert_true(changed > FUNCTIONS && decided > 1000 && values > 1000 &&
+		    refused < FUNCTIONS / 2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(it_does_what_it_did),
+	};
+
+	run_init();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
