@@ -23,7 +23,7 @@
  */
 struct ki_texts {
 	__u32 size;
-	__u32 most;    /* bytes of a string, its 0 included: 8..KI_TEXTS_MOST */
+	__u32 most;    /* bytes of a string, its 0 included: 2..KI_TEXTS_MOST */
 	__u32 rows;    /* a power of 2, 512..KI_TEXTS_ROWS */
 	__u32 heap;    /* bytes for all strings; a multiple of 4096, up to KI_TEXTS_HEAP */
 	__u64 bytes;   /* out */
@@ -66,7 +66,7 @@ struct ki_texts_head {
  * longer than the table allows is cut off.
  */
 enum ki_text_op {
-	KI_TEXT_KERNEL,	   /* the string at a, an address of the kernel; KI_TEXT_FAULT */
+	KI_TEXT_KERNEL,	   /* the string at a, of the kernel or the current process; KI_TEXT_FAULT */
 	KI_TEXT_USER,	   /* at a, of the current process, at most b bytes; KI_TEXT_FAULT */
 	KI_TEXT_COMM,	   /* the name of the current task */
 	KI_TEXT_JOIN,	   /* s, then t */

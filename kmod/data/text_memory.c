@@ -35,6 +35,8 @@ u8 *ki_texts_piece(struct ki_texts_table *t, u64 n)
 
 	if (!t->memory || n > t->piece)
 		return NULL;
+	if (!n) /* the first block is no piece's */
+		return t->memory;
 	blocks = 1 + DIV_ROUND_UP((u32)n, KI_BLOCK);
 	do {
 		first = (u64)atomic64_fetch_add(blocks, (atomic64_t *)&t->blocks) % BLOCKS;

@@ -115,7 +115,7 @@ static int new_table(struct ki_session *s, const struct ki_texts *req, struct ki
 
 int ki_texts_check(const struct ki_session *s, struct ki_texts *req)
 {
-	if (!req->zero && !req->reason && req->most >= 8 && req->most <= KI_TEXTS_MOST &&
+	if (!req->zero && !req->reason && req->most >= 2 && req->most <= KI_TEXTS_MOST &&
 	    is_power_of_2(req->rows) && req->rows >= 512 && req->rows <= KI_TEXTS_ROWS &&
 	    req->scratch <= KI_TEXTS_PIECE && req->heap && !(req->heap % 4096) &&
 	    req->heap <= KI_TEXTS_HEAP && !s->texts)

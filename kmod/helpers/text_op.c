@@ -27,18 +27,24 @@ static s64 length_of(const struct ki_op *o)
 	return i;
 }
 
-static s64 do_kernel(struct ki_op *o)
-{
-	int len = ki_string_read(o->out, o->a, o->most, false);
-
-	return len < 0 ? KI_FAULT : len;
-}
-
 static s64 do_user(struct ki_op *o)
 {
 	u32 most = o->b && o->b < o->most ? o->b : o->most;
 	int len = ki_user_memory() ? ki_string_read(o->out, o->a, most, true) : -1;
 
+	return len < 0 ? KI_FAULT : len;
+}
+
+/* What a system call is given may be a string of the process. */
+static s64 do_kernel(struct ki_op *o)
+{
+	int len;
+
+	if (o->a < TASK_SIZE_MAX) {
+		o->b = 0;
+		return do_user(o);
+	}
+	len = ki_string_read(o->out, o->a, o->most, false);
 	return len < 0 ? KI_FAULT : len;
 }
 
