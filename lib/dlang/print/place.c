@@ -28,12 +28,31 @@ static const char *unknown(uint64_t addr, char text[KI_D_ADDRESS])
 	return text;
 }
 
+/* A variable of the kernel that the program names, at that address; NULL: there is none. */
+static const char *variable_at(const struct ki_dlang *d, uint64_t addr)
+{
+	for (size_t i = 0; i < d->symbols.n; i++)
+		if (d->symbols.v[i]->value == addr)
+			return d->symbols.v[i]->text;
+	return NULL;
+}
+
+static const char *no_function(const struct ki_dlang *d, uint64_t addr, char text[KI_D_ADDRESS])
+{
+	const char *name = addr ? variable_at(d, addr) : NULL;
+
+	if (!name)
+		return unknown(addr, text);
+	snprintf(text, KI_D_ADDRESS, "%s%s", *name == '`' ? KI_D_KERNEL : "", name);
+	return text;
+}
+
 const char *ki_d_address(const struct ki_dlang *d, uint64_t addr, char text[KI_D_ADDRESS])
 {
 	const struct ki_symbol *sym = symbol_at(d, addr);
 
 	if (!sym)
-		return unknown(addr, text);
+		return no_function(d, addr, text);
 	if (addr == sym->addr)
 		snprintf(text, KI_D_ADDRESS, "%s`%s", module_of(sym), sym->name);
 	else
@@ -141,7 +160,7 @@ const char *ki_d_place_text(struct ki_dlang *d, enum ki_d_place place, const uin
 	switch (place) {
 	case KI_D_SYM:
 		if (!sym)
-			return unknown(*words, text);
+			return no_function(d, *words, text);
 		snprintf(text, KI_D_ADDRESS, "%s`%s", module_of(sym), sym->name);
 		return text;
 	case KI_D_MOD:

@@ -131,6 +131,18 @@ static bool is_function_provider(const char *name)
 	return !strcmp(name, "fbt") || !strcmp(name, "rawfbt");
 }
 
+/* NAME:entry, where a system call has that name and no function. */
+static bool is_lone_syscall(struct ki_d_checker *c, const char *const f[4])
+{
+	char name[160];
+
+	if (*f[0] || *f[1] || !*f[2] || (strcmp(f[3], "entry") != 0 && strcmp(f[3], "return") != 0))
+		return false;
+	snprintf(name, sizeof(name), "__x64_sys_%.140s", f[2]);
+	return ki_d_function_type(&c->d->types, "", name) &&
+	       !ki_d_function_type(&c->d->types, "", f[2]);
+}
+
 /* f: the fields of a probe's description. */
 static bool resolve(struct ki_d_checker *c, const char *const f[4], struct resolved *out)
 {
@@ -140,7 +152,7 @@ static bool resolve(struct ki_d_checker *c, const char *const f[4], struct resol
 			out->row = &rows[i];
 			return true;
 		}
-	out->is_syscall = !strcmp(f[0], "syscall");
+	out->is_syscall = !strcmp(f[0], "syscall") || is_lone_syscall(c, f);
 	if (is_function_provider(f[0]))
 		out->function = ki_d_function_type(
 			&c->d->types, strcmp(f[1], KI_D_KERNEL) != 0 ? f[1] : "", f[2]);
@@ -166,7 +178,7 @@ static const char *expression(const struct resolved *r, uint64_t i, struct ki_d_
 		*type = f->members.v[i + r->skip].type;
 		return text;
 	}
-	if (!r->is_return || i > 1)
+	if (!r->is_return || i > 1 || (i && f->of.base == KI_D_VOID && !f->of.stars))
 		return NULL;
 	*cast = i == 1;
 	*type = f->of;

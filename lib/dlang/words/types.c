@@ -185,20 +185,53 @@ static const struct {
 	uint8_t stars;
 	uint16_t n; /* of an array */
 } variables[] = {
-	{"jiffies", NULL, KI_U64, 0, 0},	   {"jiffies_64", NULL, KI_U64, 0, 0},
-	{"max_pfn", NULL, KI_U64, 0, 0},	   {"min_low_pfn", NULL, KI_U64, 0, 0},
-	{"max_low_pfn", NULL, KI_U64, 0, 0},	   {"_totalram_pages", NULL, KI_U64, 0, 0},
-	{"loops_per_jiffy", NULL, KI_U64, 0, 0},   {"total_forks", NULL, KI_U64, 0, 0},
-	{"max_threads", NULL, KI_I32, 0, 0},	   {"nr_threads", NULL, KI_I32, 0, 0},
-	{"pid_max", NULL, KI_I32, 0, 0},	   {"tsc_khz", NULL, KI_U32, 0, 0},
-	{"cpu_khz", NULL, KI_U32, 0, 0},	   {"nr_cpu_ids", NULL, KI_U32, 0, 0},
-	{"panic_timeout", NULL, KI_I32, 0, 0},	   {"system_state", NULL, KI_U32, 0, 0},
-	{"linux_banner", NULL, KI_I8, 0, 512},	   {"linux_proc_banner", NULL, KI_I8, 0, 512},
-	{"saved_command_line", NULL, KI_I8, 1, 0}, {"init_task", "task_struct", 0, 0, 0},
-	{"init_mm", "mm_struct", 0, 0, 0},	   {"init_uts_ns", "uts_namespace", 0, 0, 0},
-	{"init_pid_ns", "pid_namespace", 0, 0, 0}, {"init_net", "net", 0, 0, 0},
-	{"boot_cpu_data", "cpuinfo_x86", 0, 0, 0}, {"avenrun", NULL, KI_U64, 0, 3},
+	{"jiffies", NULL, KI_U64, 0, 0},
+	{"jiffies_64", NULL, KI_U64, 0, 0},
+	{"max_pfn", NULL, KI_U64, 0, 0},
+	{"min_low_pfn", NULL, KI_U64, 0, 0},
+	{"max_low_pfn", NULL, KI_U64, 0, 0},
+	{"_totalram_pages", NULL, KI_U64, 0, 0},
+	{"loops_per_jiffy", NULL, KI_U64, 0, 0},
+	{"total_forks", NULL, KI_U64, 0, 0},
+	{"max_threads", NULL, KI_I32, 0, 0},
+	{"nr_threads", NULL, KI_I32, 0, 0},
+	{"pid_max", NULL, KI_I32, 0, 0},
+	{"tsc_khz", NULL, KI_U32, 0, 0},
+	{"cpu_khz", NULL, KI_U32, 0, 0},
+	{"nr_cpu_ids", NULL, KI_U32, 0, 0},
+	{"panic_timeout", NULL, KI_I32, 0, 0},
+	{"system_state", NULL, KI_U32, 0, 0},
+	{"linux_banner", NULL, KI_I8, 0, 512},
+	{"linux_proc_banner", NULL, KI_I8, 0, 512},
+	{"saved_command_line", NULL, KI_I8, 1, 0},
+	{"init_task", "task_struct", 0, 0, 0},
+	{"init_mm", "mm_struct", 0, 0, 0},
+	{"init_uts_ns", "uts_namespace", 0, 0, 0},
+	{"init_pid_ns", "pid_namespace", 0, 0, 0},
+	{"init_net", "net", 0, 0, 0},
+	{"boot_cpu_data", "cpuinfo_x86", 0, 0, 0},
+	{"avenrun", NULL, KI_U64, 0, 3},
 	{"modules", "list_head", 0, 0, 0},
+	{"cad_pid", "pid", 0, 1, 0},
+	{"crashing_cpu", NULL, KI_I32, 0, 0},
+	{"console_printk", NULL, KI_I32, 0, 4},
+	{"tainted_mask", NULL, KI_U64, 0, 0},
+	{"init_nsproxy", "nsproxy", 0, 0, 0},
+	{"init_user_ns", "user_namespace", 0, 0, 0},
+	{"init_cred", "cred", 0, 0, 0},
+	{"init_files", "files_struct", 0, 0, 0},
+	{"init_fs", "fs_struct", 0, 0, 0},
+	{"super_blocks", "list_head", 0, 0, 0},
+	{"net_namespace_list", "list_head", 0, 0, 0},
+	{"file_systems", "file_system_type", 0, 1, 0},
+	{"panic_on_oops", NULL, KI_I32, 0, 0},
+	{"oops_in_progress", NULL, KI_I32, 0, 0},
+	{"vm_swappiness", NULL, KI_I32, 0, 0},
+	{"sysctl_sched_base_slice", NULL, KI_U32, 0, 0},
+	{"zero_pfn", NULL, KI_U64, 0, 0},
+	{"__cpu_online_mask", "cpumask", 0, 0, 0},
+	{"__cpu_possible_mask", "cpumask", 0, 0, 0},
+	{"root_mem_cgroup", "mem_cgroup", 0, 1, 0},
 };
 
 int ki_d_variable_type(struct ki_d_types *t, const char *module, const char *name,
@@ -207,9 +240,10 @@ int ki_d_variable_type(struct ki_d_types *t, const char *module, const char *nam
 	for (size_t i = 0; i < sizeof(variables) / sizeof(*variables); i++) {
 		if (strcmp(variables[i].name, name) != 0)
 			continue;
-		if (variables[i].tag)
-			return ki_d_tagged(t, KI_D_DEF_STRUCT, NULL, variables[i].tag, out);
 		*out = ki_d_int(variables[i].num);
+		if (variables[i].tag &&
+		    ki_d_tagged(t, KI_D_DEF_STRUCT, NULL, variables[i].tag, out))
+			return -ENOENT;
 		out->stars = variables[i].stars;
 		if (variables[i].n)
 			*out = ki_d_array_of(t, *out, variables[i].n);
