@@ -44,7 +44,8 @@ struct ki_d_var {
 	struct ki_d_type keys[KI_D_KEYS];
 	uint32_t number; /* of the global, the thread's word, the local */
 	bool declared;
-	bool indexed;		    /* it has parts that are chosen when code runs */
+	bool of_kernel; /* a pointer: an address of the kernel has been assigned to it */
+	bool indexed;	/* it has parts that are chosen when code runs */
 	struct ki_table_map *table; /* of an associative array, and of parts; NULL: words */
 };
 
@@ -291,6 +292,7 @@ struct ki_dlang {
 	bool destroys;	   /* it has destructive actions */
 	const char *never; /* the name of one that is refused */
 	bool scratch_used;
+	bool nulls; /* a string variable that is not self-> may become NULL: code_null.c */
 	bool exits, users_used, stacks_used, clock_used, texts_used, token_used;
 	struct ki_d_run *run;
 };
@@ -339,7 +341,7 @@ bool ki_d_part_moves(const struct ki_d_node *n);
 /* Bytes of a string, its 0 included. */
 unsigned int ki_d_strsize(const struct ki_dlang *d);
 
-#define KI_D_STRING_LEAST 8   /* bytes of a string that the driver allows */
+#define KI_D_STRING_LEAST 2   /* bytes of a string that the driver allows */
 #define KI_D_BYTES_PIECE  128 /* of memory, at most */
 static inline uint32_t ki_d_bytes_piece(const struct ki_dlang *d)
 {

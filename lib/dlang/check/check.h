@@ -45,6 +45,8 @@ int ki_d_check_cast(struct ki_d_checker *c, struct ki_d_node *n);
 int ki_d_check_operand(struct ki_d_checker *c, struct ki_d_node *n);
 /* 0, or a pointer that is 0: no string. */
 bool ki_d_is_nothing(const struct ki_d_node *n);
+/* check_cast.c: a string: NULL itself, or of a function that may not find what it is to find. */
+bool ki_d_may_be_none(const struct ki_d_node *n);
 bool ki_d_has_no_type(struct ki_d_type t);
 /* Is it a call of an action that has no value? */
 bool ki_d_is_act(const struct ki_d_node *n);
@@ -74,12 +76,18 @@ int ki_d_check_string(struct ki_d_checker *c, struct ki_d_node *n, const char *f
 int ki_d_check_tracemem(struct ki_d_checker *c, struct ki_d_node *n);
 int ki_d_check_traced(struct ki_d_checker *c, const struct ki_d_node *n); /* a struct */
 int ki_d_check_memory(struct ki_d_checker *c, struct ki_d_node *n);
+/* *x = s, where x leads to a string, becomes bcopy(s, x, sizeof(string)): *is_one. */
+int ki_d_check_string_store(struct ki_d_checker *c, struct ki_d_node *n, bool *is_one);
 /* check_type.c: what leads into memory */
 int ki_d_check_member(struct ki_d_checker *c, struct ki_d_node *n);
 int ki_d_check_deref(struct ki_d_checker *c, struct ki_d_node *n);
 int ki_d_check_element(struct ki_d_checker *c, struct ki_d_node *n); /* of a pointer or array */
 int ki_d_check_address(struct ki_d_checker *c, struct ki_d_node *n);
 int ki_d_check_symbol(struct ki_d_checker *c, struct ki_d_node *n);
+/* check_stack.c: stack(5).depth; stack(5).addrs[0], whose call has been checked. */
+bool ki_d_is_stack_call(const struct ki_d_node *n);
+int ki_d_check_stack_member(struct ki_d_checker *c, struct ki_d_node *n);
+int ki_d_check_frame(struct ki_d_checker *c, struct ki_d_node *n);
 int ki_d_check_sizeof(struct ki_d_checker *c, struct ki_d_node *n);
 int ki_d_check_offsetof(struct ki_d_checker *c, struct ki_d_node *n);
 

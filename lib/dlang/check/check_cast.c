@@ -115,3 +115,18 @@ int ki_d_check_text_call(struct ki_d_checker *c, struct ki_d_node *n)
 						 : (struct ki_d_type){.base = KI_D_STRING};
 	return ret;
 }
+
+bool ki_d_may_be_none(const struct ki_d_node *n)
+{
+	static const uint8_t searches[] = {KI_TEXT_TOKEN, KI_TEXT_FROM, KI_TEXT_FROM_LAST,
+					   KI_TEXT_FROM_TEXT};
+
+	if (n->kind == KI_D_COND)
+		return ki_d_may_be_none(n->kid[1]) || ki_d_may_be_none(n->kid[2]);
+	if (ki_d_is_string(n->type) && (n->kind == KI_D_SELF || n->kind == KI_D_INDEX))
+		return true; /* nothing may have been assigned to it */
+	if (n->kind != KI_D_CALL)
+		return ki_d_is_nothing(n);
+	return memchr(searches, n->sym.function->number, sizeof(searches)) &&
+	       (n->sym.function->kind == KI_D_F_TEXT || n->sym.function->kind == KI_D_F_TOKEN);
+}

@@ -104,3 +104,30 @@ int ki_d_check_memory(struct ki_d_checker *c, struct ki_d_node *n)
 	n->type = (struct ki_d_type){.base = KI_D_VOID, .stars = gives, .scratch = gives};
 	return 0;
 }
+
+int ki_d_check_string_store(struct ki_d_checker *c, struct ki_d_node *n, bool *is_one)
+{
+	struct ki_d_node *to = n->kid[0], *at, *size;
+	int ret;
+
+	*is_one = false;
+	if (to->kind != KI_D_DEREF || n->op != KI_BINARIES || n != c->statement)
+		return 0;
+	at = ki_d_copy(c->d, to->kid[0], NULL, NULL, UINT32_MAX);
+	size = ki_d_node_new(&c->d->pool, KI_D_NUMBER, n->at, 0);
+	ret = at && size ? ki_d_check_expr(c, at) : ki_d_no_memory(c->err);
+	if (ret || at->type.stars != 1 || at->type.base != KI_D_STRING || !at->type.scratch)
+		return ret;
+	*is_one = true;
+	size->type = ki_d_int(KI_U64);
+	size->value = ki_d_strsize(c->d);
+	n->kind = KI_D_CALL;
+	n->sym.function = ki_d_function_find("bcopy");
+	n->kid[0] = n->kid[1];
+	n->kid[1] = NULL;
+	n->kid[0]->next = at;
+	at->next = size;
+	n->type = (struct ki_d_type){0};
+	c->d->texts_used = c->d->scratch_used = true;
+	return ki_d_check_string(c, n->kid[0], "an assignment");
+}

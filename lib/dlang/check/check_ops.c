@@ -161,10 +161,18 @@ static const struct ki_d_node *without_casts(const struct ki_d_node *n)
 	return n && n->kind == KI_D_CAST ? without_casts(n->kid[0]) : n;
 }
 
+/* An address of the kernel, a variable that has been one, or a sum of one. */
 static bool is_kernel_address(const struct ki_d_node *n)
 {
 	n = without_casts(n);
-	return n && n->kind == KI_D_ADDRESS && !n->type.scratch;
+	if (!n || n->type.scratch)
+		return false;
+	if (n->kind == KI_D_BINARY && n->type.stars)
+		return is_kernel_address(n->kid[n->kid[0]->type.stars ? 0 : 1]);
+	if (n->kind == KI_D_SELF || n->kind == KI_D_THIS ||
+	    (n->kind == KI_D_NAME && !n->is_builtin))
+		return n->type.stars && n->sym.var && n->sym.var->of_kernel;
+	return n->kind == KI_D_ADDRESS;
 }
 
 /* A pointer that is a number of the program: whether it leads anywhere is seen when code runs. */
@@ -193,11 +201,13 @@ static int check_target(struct ki_d_checker *c, struct ki_d_node *n, const struc
 		return FAIL(c, n, "D_IDENT_BADREF", "%s is an array: %s[...]", n->text, n->text);
 	if (ki_d_has_no_type(v->type))
 		v->type = value;
-	if ((v->type.scratch && is_kernel_address(from)) || is_mixed(from))
+	if ((v->type.scratch && is_kernel_address(from)) || (v->of_kernel && value.scratch) ||
+	    is_mixed(from))
 		return FAIL(c, n, "D_ALLOCA_INCOMPAT", "%.40s is of alloca()", v->name);
 	if (v->type.stars && is_made_up(from))
 		v->type.scratch = c->d->scratch_used = c->d->texts_used = true;
 	v->type.scratch |= v->type.stars && value.scratch;
+	v->of_kernel |= v->type.stars && is_kernel_address(from);
 	if (value.xlator && ki_d_same_type(v->type, value))
 		v->type.xlator = value.xlator;
 	n->sym.var = v;
@@ -279,10 +289,14 @@ int ki_d_check_assign(struct ki_d_checker *c, struct ki_d_node *n)
 	const bool computes = n->op != KI_BINARIES;
 	const bool appears =
 		computes && is_variable(to) && to->kind != KI_D_INDEX && !ki_d_var_find(c->d, to);
+	bool is_one;
 	int ret;
 
 	if (to->kind == KI_D_AGG)
 		return FAIL(c, to, "D_OP_LVAL", "an aggregation is assigned to with = alone");
+	ret = ki_d_check_string_store(c, n, &is_one);
+	if (ret || is_one)
+		return ret;
 	ret = ki_d_check_operand(c, n->kid[1]);
 	if (!ret && appears && ki_d_is_act(n->kid[1]))
 		ret = FAIL(c, to, "D_VAR_UNDEF", "%.40s has no value", to->text);
@@ -299,6 +313,7 @@ int ki_d_check_assign(struct ki_d_checker *c, struct ki_d_node *n)
 	if (!ret)
 		ret = check_division(c, n);
 	n->type = to->type;
+	c->d->nulls |= !ret && ki_d_is_string(to->type) && ki_d_may_be_none(n->kid[1]);
 	return ret ? ret : check_parts(c, n);
 }
 

@@ -119,6 +119,8 @@ int ki_d_check_member(struct ki_d_checker *c, struct ki_d_node *n)
 
 	if (ret)
 		return ret;
+	if (ki_d_is_stack_call(of))
+		return ki_d_check_stack_member(c, n);
 	if (ki_d_is_struct(of->type) && of->type.xlator)
 		return ki_d_translate(c, n, was, of->type.xlator);
 	if (!ki_d_is_struct(of->type))
@@ -199,6 +201,11 @@ int ki_d_check_deref(struct ki_d_checker *c, struct ki_d_node *n)
 	t.stars--;
 	t.scratch = false;
 	n->type = t;
+	if (ki_d_is_string(t)) {
+		n->kind = KI_D_CALL;
+		n->sym.function = ki_d_function_find("stringof");
+		c->d->texts_used = true;
+	}
 	if (!t.stars && t.base == KI_D_FUNCTION)
 		return FAIL(c, n, "D_DEREF_FUNC",
 			    "what a function's address leads to has no value");
@@ -238,9 +245,17 @@ static int check_part_element(struct ki_d_checker *c, struct ki_d_node *n)
 int ki_d_check_element(struct ki_d_checker *c, struct ki_d_node *n)
 {
 	struct ki_d_node *of = n->kid[0], *index = n->kid[1], *sum;
-	int ret = ki_d_check_expr(c, of);
+	const bool is_frame = of->kind == KI_D_MEMBER && !strcmp(of->text, "addrs") &&
+			      of->kid[0]->kind == KI_D_CALL;
+	int ret = ki_d_check_expr(c, is_frame ? of->kid[0] : of);
 	uint64_t length;
 
+	if (ret)
+		return ret;
+	if (is_frame && ki_d_is_stack_call(of->kid[0]))
+		return ki_d_check_frame(c, n);
+	if (is_frame)
+		ret = ki_d_check_expr(c, of);
 	if (ret)
 		return ret;
 	if (ki_d_is_array(of->type) && ki_d_in_variable(of))

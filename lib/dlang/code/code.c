@@ -87,7 +87,8 @@ struct ki_node *ki_d_gen_assign(struct ki_d_gen *g, const struct ki_d_node *n)
 
 	if (is_part && ki_d_is_struct(to->type))
 		return ki_d_gen_set_struct(g, to, right);
-	value = right ? ki_d_gen_expr(g, right) : ki_expr_const(g->s, KI_I64, (uint64_t)stride);
+	value = right ? ki_d_gen_to_keep(g, to, right)
+		      : ki_expr_const(g->s, KI_I64, (uint64_t)stride);
 	if (right && stride > 1)
 		value = ki_expr_binary(g->s, KI_MUL, value,
 				       ki_expr_const(g->s, KI_I64, (uint64_t)stride));
@@ -133,6 +134,17 @@ static uint32_t action_number(const struct ki_d_clause *c, const struct ki_d_nod
 	return number;
 }
 
+/* What an action puts into its record: how many nodes. */
+static unsigned int argument(struct ki_d_gen *g, const struct ki_d_arg *a, struct ki_node **values)
+{
+	if (a->form == KI_D_FORM_BYTES)
+		return ki_d_gen_bytes(g, a->node, a->size, values);
+	if (a->form != KI_D_FORM_TEXT || !ki_d_is_marked(g, a->node))
+		return ki_d_gen_value(g, a->node, a->form, values);
+	values[0] = ki_d_gen_some_marked(g, a->node);
+	return 1;
+}
+
 static struct ki_node *record(struct ki_d_gen *g, uint32_t number)
 {
 	const struct ki_d_batch *b = &g->d->batches.v[number];
@@ -147,11 +159,7 @@ static struct ki_node *record(struct ki_d_gen *g, uint32_t number)
 
 		g->action = action_number(&g->d->clauses.v[g->clause], a->node);
 		for (unsigned int k = 0; k < a->nargs; k++)
-			n += a->args[k].form == KI_D_FORM_BYTES
-				     ? ki_d_gen_bytes(g, a->args[k].node, a->args[k].size,
-						      values + n)
-				     : ki_d_gen_value(g, a->args[k].node, a->args[k].form,
-						      values + n);
+			n += argument(g, &a->args[k], values + n);
 	}
 	return ki_d_gen_effect(
 		g, ki_stmt_record(g->s, ki_ring_number(g->d->run->ring), number, values, n));

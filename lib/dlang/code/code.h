@@ -61,6 +61,17 @@ static inline bool ki_d_is_token(const struct ki_d_node *n)
 }
 
 struct ki_node *ki_d_gen_string(struct ki_d_gen *g, const struct ki_d_node *n);
+/*
+ * code_null.c: strings in variables. Is it one that may be NULL? Its value, 0 for NULL; one for
+ * which 0 is NULL alone; what is kept when n is assigned to it. ki_d_gen_kept: what is kept there.
+ */
+bool ki_d_is_marked(const struct ki_d_gen *g, const struct ki_d_node *n);
+struct ki_node *ki_d_gen_unmarked(struct ki_d_gen *g, const struct ki_d_node *n);
+struct ki_node *ki_d_gen_marked(struct ki_d_gen *g, const struct ki_d_node *n);
+struct ki_node *ki_d_gen_some_marked(struct ki_d_gen *g, const struct ki_d_node *n); /* no NULL */
+struct ki_node *ki_d_gen_to_keep(struct ki_d_gen *g, const struct ki_d_node *to,
+				 const struct ki_d_node *n);
+struct ki_node *ki_d_gen_kept(struct ki_d_gen *g, const struct ki_d_node *n);
 /* Is there such a place since ki_d_gen.faults_before? */
 bool ki_d_gen_faulted(const struct ki_d_gen *g);
 /* A change or a record, which is left out behind a fault. */

@@ -367,8 +367,17 @@ static struct ki_node *converted(struct ki_d_gen *g, const struct ki_d_node *n)
 	return ki_expr_cast(g->s, ki_d_num(n->type), x);
 }
 
+struct ki_node *ki_d_gen_kept(struct ki_d_gen *g, const struct ki_d_node *n)
+{
+	if (ki_d_in_variable(n))
+		return ki_d_gen_part(g, n);
+	return n->kind == KI_D_INDEX ? element(g, n) : variable(g, n->sym.var);
+}
+
 struct ki_node *ki_d_gen_expr(struct ki_d_gen *g, const struct ki_d_node *n)
 {
+	if (ki_d_is_marked(g, n))
+		return ki_d_gen_unmarked(g, n);
 	if (ki_d_in_variable(n))
 		return ki_d_gen_part(g, n);
 	switch (n->kind) {

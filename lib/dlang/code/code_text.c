@@ -93,23 +93,11 @@ static bool may_be_no_base(const struct ki_d_function *f, const struct ki_d_node
 	return (f->number == KI_TEXT_NUMBER || f->number == KI_TEXT_VALUE) && !known;
 }
 
-/* NULL itself, or a function that did not find what it was to find. */
-static bool may_be_none(const struct ki_d_node *n)
-{
-	static const uint8_t searches[] = {KI_TEXT_TOKEN, KI_TEXT_FROM, KI_TEXT_FROM_LAST,
-					   KI_TEXT_FROM_TEXT};
-
-	if (n->kind != KI_D_CALL)
-		return ki_d_is_nothing(n);
-	return memchr(searches, n->sym.function->number, sizeof(searches)) &&
-	       (n->sym.function->kind == KI_D_F_TEXT || n->sym.function->kind == KI_D_F_TOKEN);
-}
-
 struct ki_node *ki_d_gen_string(struct ki_d_gen *g, const struct ki_d_node *n)
 {
-	struct ki_node *x = ki_d_gen_expr(g, n);
-
-	return may_be_none(n) ? ki_d_gen_some(g, x) : x;
+	if (ki_d_is_marked(g, n) || ki_d_may_be_none(n))
+		return ki_d_gen_some(g, ki_d_gen_marked(g, n));
+	return ki_d_gen_expr(g, n);
 }
 
 static unsigned int arguments(struct ki_d_gen *g, const struct ki_d_node *n, struct ki_node **args)

@@ -57,7 +57,7 @@ static const struct {
 	{"bpflog", FLAG, PROGRAM, NOWHERE, 0, 1},
 	{"bpflogsize", SIZE, PROGRAM, NOWHERE, 0, INT64_MAX},
 	{"btfpath", WORD, COMMAND, NOWHERE, 0, 0},
-	{"bufpolicy", WORD, PROGRAM, NOWHERE, 0, 0},
+	{"bufpolicy", WORD, PROGRAM, AT(overwrites), 0, 0},
 	{"bufresize", WORD, PROGRAM, NOWHERE, 0, 0},
 	{"bufsize", SIZE, PROGRAM, AT(bufsize), 0, INT64_MAX},
 	{"cleanrate", RATE, PROGRAM, NOWHERE, 0, INT64_MAX},
@@ -292,6 +292,8 @@ int ki_d_option(struct ki_d_settings *s, const char *name, const char *value, en
 			return -EINVAL;
 		if (options[i].kind != WORD && (n < options[i].least || n > options[i].most))
 			return -EINVAL;
+		if (!strcmp(name, "bufpolicy"))
+			n = !strcmp(value, "ring");
 		if (options[i].at != NOWHERE)
 			*(int64_t *)((char *)s + options[i].at) = n;
 		return 0;

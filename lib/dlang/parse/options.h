@@ -18,8 +18,9 @@ struct ki_d_settings {
 	int64_t stackframes, ustackframes, stackindent, maxframes;
 	int64_t strsize, bufsize, nspec, specsize, scratchsize, printsize, cpu;
 	int64_t switchrate, aggrate, rawbytes;
-	int64_t pspec;	 /* what may be a declaration or a probe is a probe */
-	int64_t uprobes; /* ours: no breakpoints of the driver's in processes */
+	int64_t pspec;	    /* what may be a declaration or a probe is a probe */
+	int64_t overwrites; /* bufpolicy=ring */
+	int64_t uprobes;    /* ours: no breakpoints of the driver's in processes */
 };
 
 /* What a program begins with. */

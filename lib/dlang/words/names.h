@@ -37,6 +37,7 @@ int ki_d_constant_find(const char *name, struct ki_d_type *type, int64_t *value)
 
 const struct ki_d_builtin *ki_d_builtin_find(const char *name);
 /* regs[i], with i as uregs[] has it; NULL: there is none. */
+#define KI_D_REGISTER_RIP 16
 const struct ki_d_builtin *ki_d_builtin_register(uint64_t i);
 
 enum ki_d_function_kind {

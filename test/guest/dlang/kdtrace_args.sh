@@ -24,6 +24,9 @@ is "a function's arguments and what it gives" "$(d 'fbt::vfs_read:entry /pid == 
 	fbt::vfs_read:return /self->in/ { printf("%d;", args[1]); self->in = 0; }' -c "$reads")" "3 3;2 2;"
 is "a tracepoint's" "$(d 'rawtp:::sched_process_exec /args[0]->tgid == pid && basename(stringof(args[2]->filename)) == "true"/ { @ = count(); }' -c 'sh -c "for i in 1 2 3; do /bin/true; done"')" 3
 is "a system call's" "$(d 'syscall::read:entry /pid == $target && args[2] == 3/ { self->r = 1; } syscall::read:return /self->r/ { printf("%d;", args[0]); self->r = 0; }' -c "$reads")" "3;"
+is "a system call's whose provider is not named" "$(d 'read:entry /pid == $target && args[2] == 3/ { printf("%d %d;", args[0] == arg0, probeprov == "syscall"); }' -c "$reads")" "1 1;"
+d 'fbt::exit_creds:return { trace(args[0]); trace(args[1]); exit(0); }' > /dev/null
+is "what returns nothing has no args[1]" "$(grep -c 'has no args\[1\]' /tmp/kd.err)" 1
 is "what is executed" "$(d 'proc:::exec /ppid == $target || pid == $target/ { printf("%s;", stringof(args[0])); }' -c 'sh -c "/bin/true; exec /bin/echo -n"' | awk -F';' '{ print $(NF - 2), $(NF - 1) }')" "/bin/true /bin/echo"
 is "who is created" "$(d 'proc:::create /pid == $target/ { printf("D%d%d\n", args[0]->pr_pid, args[0]->pr_ppid == $target); }' \
 	-c 'perl -e "\$p = fork; exit if !\$p; waitpid \$p, 0; print qq(D\${p}1\n)"' | sort -u | wc -l)" 1

@@ -35,14 +35,26 @@ timeout 60 "$kd" -qn 'tick-10ms { x = *(int *)0; } ERROR { exit(7); }' 2> /dev/n
 is "ERROR ends the program" $? 7
 is "a fault in ERROR's own clause" "$(d 'BEGIN { x = *(int *)0; } ERROR { trace("one "); } ERROR { x = 1 / x; trace("no"); } ERROR { trace("two"); exit(0); }')" "one two"
 
+# ---- strings that are NULL ----
+
+is "a character, a function, a record of what is NULL, in each kind of variable" "$(d 'string g; BEGIN { g = NULL; self->s = "a"; a[1] = "b"; this->l = "c"; }
+	BEGIN { trace(g[1]); } BEGIN { self->s = NULL; trace(strlen(self->s)); } BEGIN { a[1] = NULL; trace(a[1][0]); } BEGIN { this->l = NULL; trace(strjoin("x", this->l)); } BEGIN { trace(self->s); } BEGIN { printf("%s", a[7]); }
+	BEGIN { exit(0); } ERROR { printf("%d:%d:%d ", arg2, arg4, arg5); }')" "1:1:0 2:1:0 2:1:0 2:1:0 1:1:0 1:1:0"
+is "what is empty is not NULL" "$(d 'string g, h; BEGIN { g = ""; self->s = ""; a[1] = ""; this->l = ""; h = strchr("abc", 122); } BEGIN { printf("%d%d%d%d%d|", strlen(g), strlen(self->s), strlen(a[1]), strlen(this->l), g[0]); printf("%s|%s|%s|%s|%d", g, self->s, a[1], strjoin(this->l, "x"), h == NULL); exit(0); }')" "00000||||x|1"
+is "from one variable to another" "$(d 'BEGIN { g = strstr("abc", "q"); self->a = g; b[1] = self->a; this->c = b[1]; h = 1 ? this->c : "x"; printf("%d%d%d%d%d ", g == NULL, self->a == NULL, b[1] == NULL, this->c == NULL, h == NULL); }
+	BEGIN { trace(strlen(h)); } BEGIN { self->a = "ab"; b[1] = self->a; h = b[1]; trace(strlen(h)); self->a = ""; h = self->a; b[2] = h; trace(strlen(b[2])); @[h] = count(); @[self->a] = count(); printa("%@d", @); exit(0); } ERROR { printf("E%d ", arg4); }')" "11111 E1 202"
+
 # ---- memory ----
 
 is "alloca, stores and loads" "$(d 'BEGIN { p = (char *)alloca(8); *p = 97; p[1] = 98; p[2] = p[0] + 2; p[2]++; p[3] = 0; q = (int *)(p + 4); *q = 0x1234; *q += 1; printf("%s %x %d %d", stringof(p), *q, p[4], p[7]); exit(0); }')" "abd 1235 53 0"
 is "outside of what was taken" "$(d 'BEGIN { p = (char *)alloca(8); p[8] = 1; } BEGIN { p[-1] = 1; } BEGIN { trace(p[8]); } BEGIN { trace(p[-1]); } BEGIN { q = (long *)(p + 4); *q = 1; }
 	BEGIN { bcopy(p, p + 4, 5); } BEGIN { bcopy(p, (void *)curthread, 4); } BEGIN { n = 5000; p = (char *)alloca(n); } BEGIN { bcopy((void *)8, p, 4); } BEGIN { exit(0); }
 	ERROR { printf("%d:%d ", arg2, arg4); }')" "2:1 1:1 1:1 1:1 2:1 1:1 1:1 2:5 1:1"
+is "a string through a pointer" "$(d 'BEGIN { p = (string *)alloca(sizeof(string)); *p = "abc"; printf("%s%d", *p, strlen(*p)); q = (string *)alloca(4); } BEGIN { *q = "a"; } BEGIN { trace(*(string *)8); } BEGIN { exit(0); } ERROR { printf(" %d:%d", arg2, arg4); }')" "abc3 1:1 1:1"
+is "alloca(0) is one address, which has no bytes" "$(d 'BEGIN { p = (char *)alloca(0); printf("%d", p == (char *)alloca(0)); trace(*p); } BEGIN { exit(0); } ERROR { printf(" %d", arg4); }')" "1"
 is "bcopy, copyin, copyinto" "$(d 'syscall::write:entry /pid == $target && arg2 == 6/ { this->p = (char *)copyin(arg1, 6); this->q = (char *)alloca(8); bcopy(this->p, this->q + 1, 3); this->q[0] = 45;
 	copyinto(arg1 + 3, 2, this->q + 4); printf("%c%c %s %s %s", this->p[0], *(this->p + 5), stringof(this->q), copyinstr(arg1, 3), (string)copyin(arg1 + 2, 3)); }' -c 'perl -e "syswrite STDOUT, q(abcdef)" > /dev/null')" "af -abcde abc cde"
+is "a string of the process where a pointer to one is wanted" "$(d 'syscall::write:entry /pid == $target && arg2 == 6/ { printf("%s %s %d;", strjoin((char *)arg1, "-"), strtok((void *)arg1, "d"), strlen((char *)arg1)); trace((string)(char *)arg1); }' -c 'perl -e "syswrite STDOUT, q(abcdef)" > /dev/null')" "abcdef- abc 6;abcdef"
 is "copies that cannot be had" "$(d 'BEGIN { n = 0; } syscall::getpriority:entry /pid == $target && n < 1/ { n = 1; this->p = copyin(8, 4); } ERROR /n == 1/ { printf("%d %d;", arg4, arg5); n++; }
 	syscall::getpriority:entry /pid == $target && n == 2/ { trace(copyinstr(16)); } ERROR /n == 2 && arg5 == 16/ { printf("%d %d", arg4, arg5); n++; }' -c "$calls")" "1 8;1 16"
 is "tracemem" "$(timeout 60 "$kd" -qn 'BEGIN { p = (char *)alloca(40); p[0] = 65; p[17] = 126; p[18] = 127; p[39] = 255; tracemem(p, 40); tracemem(p, 40, 2); exit(0); }' 2>&1)" "

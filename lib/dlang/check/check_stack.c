@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+/*
+ * Members of what stack() and ustack() give: what is known of them without the frames themselves.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "dlang/check/check.h"
+#include "dlang/words/names.h"
+
+#define FAIL(c, n, ...) ki_d_fail((c)->d, (c)->err, (n)->at, __VA_ARGS__)
+
+static bool is_user(const struct ki_d_node *call)
+{
+	return call->sym.function->kind == KI_D_F_USTACK;
+}
+
+bool ki_d_is_stack_call(const struct ki_d_node *n)
+{
+	return n->kind == KI_D_CALL && n->sym.function && n->type.base == KI_D_STACK &&
+	       !n->type.stars;
+}
+
+static void become(struct ki_d_node *n, enum ki_d_kind kind)
+{
+	n->kind = (uint8_t)kind;
+	n->op = 0;
+	n->value = 0;
+	memset(n->kid, 0, sizeof(n->kid));
+}
+
+static int become_number(struct ki_d_node *n, uint64_t value)
+{
+	become(n, KI_D_NUMBER);
+	n->type = ki_d_int(KI_U32);
+	n->value = value;
+	return 0;
+}
+
+static struct ki_d_node *number(struct ki_d_checker *c, uint32_t at, uint64_t value)
+{
+	struct ki_d_node *n = ki_d_node_new(&c->d->pool, KI_D_NUMBER, at, 0);
+
+	if (n) {
+		n->type = ki_d_int(KI_U32);
+		n->value = value;
+	}
+	return n;
+}
+
+static struct ki_d_node *named(struct ki_d_checker *c, uint32_t at, const char *name)
+{
+	struct ki_d_node *n = ki_d_node_new(&c->d->pool, KI_D_NAME, at, strlen(name));
+
+	if (n)
+		strcpy(n->text, name);
+	return n;
+}
+
+/* all < most ? all : most */
+static int check_depth(struct ki_d_checker *c, struct ki_d_node *n, const struct ki_d_node *call)
+{
+	const char *all = is_user(call) ? "ustackdepth" : "stackdepth";
+	const int64_t usual = is_user(call) ? c->d->set.ustackframes : c->d->set.stackframes;
+	const uint64_t most = call->type.num ? call->type.num : (uint64_t)usual;
+	struct ki_d_node *is = ki_d_node_new(&c->d->pool, KI_D_BINARY, n->at, 0);
+
+	become(n, KI_D_COND);
+	n->kid[0] = is;
+	n->kid[1] = named(c, n->at, all);
+	n->kid[2] = number(c, n->at, most);
+	if (!is || !n->kid[1] || !n->kid[2])
+		return ki_d_no_memory(c->err);
+	is->op = KI_LT;
+	is->kid[0] = named(c, n->at, all);
+	is->kid[1] = number(c, n->at, most);
+	return is->kid[0] && is->kid[1] ? ki_d_check_expr(c, n) : ki_d_no_memory(c->err);
+}
+
+int ki_d_check_stack_member(struct ki_d_checker *c, struct ki_d_node *n)
+{
+	const struct ki_d_node *call = n->kid[0], *bytes = call->kid[0] ? call->kid[0]->next : NULL;
+	struct ki_d_node *pid;
+
+	if (!strcmp(n->text, "depth"))
+		return check_depth(c, n, call);
+	if (!strcmp(n->text, "is_user"))
+		return become_number(n, is_user(call));
+	if (!strcmp(n->text, "strsz"))
+		return become_number(n, bytes ? bytes->value : 0);
+	if (strcmp(n->text, "pid") != 0)
+		return FAIL(c, n, "D_TYPE_MEMBER", "%.60s is no member of a stack", n->text);
+	if (!is_user(call))
+		return become_number(n, 0);
+	pid = named(c, n->at, "pid");
+	if (!pid)
+		return ki_d_no_memory(c->err);
+	become(n, KI_D_CAST);
+	n->about = ki_d_int(KI_U32);
+	n->kid[0] = pid;
+	return ki_d_check_expr(c, n);
+}
+
+int ki_d_check_frame(struct ki_d_checker *c, struct ki_d_node *n)
+{
+	const struct ki_d_node *call = n->kid[0]->kid[0];
+	struct ki_d_node *index = n->kid[1];
+	int ret = index && !index->next ? ki_d_check_expr(c, index)
+					: FAIL(c, n, "D_ARR_BADREF", "one index is expected in []");
+
+	if (ret)
+		return ret;
+	if (is_user(call) || !ki_d_fold_checked(index) || index->value > 1)
+		return FAIL(c, n, "D_UNKNOWN",
+			    "of a stack's addresses addrs[0] and addrs[1] of the kernel can be "
+			    "had");
+	n->sym.builtin = index->value ? ki_d_builtin_find("caller")
+				      : ki_d_builtin_register(KI_D_REGISTER_RIP);
+	become(n, KI_D_NAME);
+	n->is_builtin = true;
+	n->type = n->sym.builtin->type;
+	return 0;
+}
