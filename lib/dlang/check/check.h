@@ -47,6 +47,8 @@ int ki_d_check_operand(struct ki_d_checker *c, struct ki_d_node *n);
 bool ki_d_is_nothing(const struct ki_d_node *n);
 /* check_cast.c: a string: NULL itself, or of a function that may not find what it is to find. */
 bool ki_d_may_be_none(const struct ki_d_node *n);
+/* A variable's string and a number: what stands from that byte on, substr(s, n). */
+bool ki_d_becomes_rest(struct ki_d_node *n);
 bool ki_d_has_no_type(struct ki_d_type t);
 /* Is it a call of an action that has no value? */
 bool ki_d_is_act(const struct ki_d_node *n);

@@ -130,3 +130,22 @@ bool ki_d_may_be_none(const struct ki_d_node *n)
 	return memchr(searches, n->sym.function->number, sizeof(searches)) &&
 	       (n->sym.function->kind == KI_D_F_TEXT || n->sym.function->kind == KI_D_F_TOKEN);
 }
+
+bool ki_d_becomes_rest(struct ki_d_node *n)
+{
+	const bool right = ki_d_is_string(n->kid[1]->type);
+	struct ki_d_node *s = n->kid[right], *by = n->kid[!right];
+
+	if (n->op != KI_ADD || by->type.base != KI_D_INT || by->type.stars ||
+	    !(s->kind == KI_D_SELF || s->kind == KI_D_THIS || s->kind == KI_D_INDEX ||
+	      (s->kind == KI_D_NAME && !s->is_builtin)))
+		return false;
+	n->kind = KI_D_CALL;
+	n->op = 0;
+	n->sym.function = ki_d_function_find("substr");
+	n->kid[0] = s;
+	n->kid[1] = NULL;
+	s->next = by;
+	n->type = (struct ki_d_type){.base = KI_D_STRING};
+	return true;
+}

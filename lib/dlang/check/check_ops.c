@@ -374,6 +374,9 @@ static const char *number_tag(uint8_t op)
 
 static int check_strings(struct ki_d_checker *c, struct ki_d_node *n)
 {
+	c->d->texts_used = true;
+	if (ki_d_becomes_rest(n))
+		return 0;
 	if (!is_comparison(n->op))
 		return FAIL(c, n, number_tag(n->op), "a string is no number");
 	for (unsigned int i = 0; i < 2; i++)

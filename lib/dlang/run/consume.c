@@ -200,10 +200,27 @@ static int print_typed(struct ki_d_reading *r, const struct ki_d_action *a)
 
 static int end_speculation(struct ki_d_reading *r, bool commit);
 
+/* Option rawbytes: a string as the bytes that it has room for. */
+static int print_raw(struct ki_d_reading *r, const struct ki_d_arg *arg)
+{
+	const unsigned int size = ki_d_strsize(r->c->d);
+	const char *text = ki_d_take_text(r, arg);
+	uint8_t *bytes = calloc(1, size);
+
+	if (!bytes)
+		return ki_d_no_memory(r->c->err);
+	memcpy(bytes, text, strnlen(text, size - 1));
+	ki_d_show_bytes(r->c->f, bytes, size);
+	free(bytes);
+	return 0;
+}
+
 static int print_value(struct ki_d_reading *r, const struct ki_d_action *a)
 {
 	if (a->args[0].form == KI_D_FORM_BYTES)
 		return print_memory(r, a);
+	if (r->c->d->set.rawbytes && ki_d_is_string(a->args[0].node->type))
+		return print_raw(r, &a->args[0]);
 	print_trace(r, &a->args[0], r->c->d->set.quiet);
 	return 0;
 }

@@ -41,6 +41,7 @@ is "a character, a function, a record of what is NULL, in each kind of variable"
 	BEGIN { trace(g[1]); } BEGIN { self->s = NULL; trace(strlen(self->s)); } BEGIN { a[1] = NULL; trace(a[1][0]); } BEGIN { this->l = NULL; trace(strjoin("x", this->l)); } BEGIN { trace(self->s); } BEGIN { printf("%s", a[7]); }
 	BEGIN { exit(0); } ERROR { printf("%d:%d:%d ", arg2, arg4, arg5); }')" "1:1:0 2:1:0 2:1:0 2:1:0 1:1:0 1:1:0"
 is "what is empty is not NULL" "$(d 'string g, h; BEGIN { g = ""; self->s = ""; a[1] = ""; this->l = ""; h = strchr("abc", 122); } BEGIN { printf("%d%d%d%d%d|", strlen(g), strlen(self->s), strlen(a[1]), strlen(this->l), g[0]); printf("%s|%s|%s|%s|%d", g, self->s, a[1], strjoin(this->l, "x"), h == NULL); exit(0); }')" "00000||||x|1"
+is "the rest of a string" "$(d 'BEGIN { s = "abcdef"; self->t = "xyz"; i = 2; printf("%s %s [%s] %d", s + i, 1 + self->t, s + 9, strlen(s + 1)); } BEGIN { s = NULL; trace(s + 1); } BEGIN { exit(0); } ERROR { printf(" %d", arg4); }')" "cdef yz [] 5 1"
 is "from one variable to another" "$(d 'BEGIN { g = strstr("abc", "q"); self->a = g; b[1] = self->a; this->c = b[1]; h = 1 ? this->c : "x"; printf("%d%d%d%d%d ", g == NULL, self->a == NULL, b[1] == NULL, this->c == NULL, h == NULL); }
 	BEGIN { trace(strlen(h)); } BEGIN { self->a = "ab"; b[1] = self->a; h = b[1]; trace(strlen(h)); self->a = ""; h = self->a; b[2] = h; trace(strlen(b[2])); @[h] = count(); @[self->a] = count(); printa("%@d", @); exit(0); } ERROR { printf("E%d ", arg4); }')" "11111 E1 202"
 

@@ -16,7 +16,7 @@ is "sym(), func(), mod() in columns" "$(timeout 60 "$kd" -qn 'BEGIN { sym((uintp
 	"$(printf '  %-50s  %-50s  %-50s  %-50s  %-50s' 'vmlinux`vfs_read' 'vmlinux`vfs_read' vmlinux 0x0 0x7)"
 is "as conversions" "$(d 'BEGIN { printf("%a|%a|%24a|%-24a|%a", &`vfs_read, (uintptr_t)&`vfs_read + 5, &`vfs_read, &`vfs_read, sym((uintptr_t)&`vfs_read + 9)); exit(0); }')" \
 	'vmlinux`vfs_read|vmlinux`vfs_read+0x5|        vmlinux`vfs_read|vmlinux`vfs_read        |vmlinux`vfs_read'
-is "a variable that the program names" "$(d 'BEGIN { printf("%a|%A", &`max_pfn, sym((uintptr_t)&`cad_pid)); exit(0); }')" 'vmlinux`max_pfn|vmlinux`cad_pid'
+is "a variable that the program names" "$(d 'BEGIN { printf("%a|%a", &`max_pfn, sym((uintptr_t)&`cad_pid)); exit(0); }')" 'vmlinux`max_pfn|vmlinux`cad_pid'
 is "variables of the kernel have types" "$(d 'BEGIN { printf("%d %d %s %d", `crashing_cpu, `cad_pid->numbers[0].nr, `init_task.comm, sizeof(`console_printk)); exit(0); }')" "-1 1 swapper/0 16"
 is "as keys: what is in one function is one" "$(d 'BEGIN { this->a = (uintptr_t)&`vfs_read; @[sym(this->a)] = count(); @[sym(this->a + 1)] = count(); @[func(this->a + 2)] = count(); @[sym(9)] = count();
 	@m[mod(this->a)] = sum(3); @m[mod((uintptr_t)&`vfs_write)] = sum(4); @x[sym(this->a)] = max(3); @x[sym(this->a + 4)] = max(8); @x[sym(this->a + 5)] = max(5);
@@ -68,6 +68,7 @@ is "a stack of the thread's, forgotten" "$(d 'BEGIN { self->s = stack(1); self->
 is "members of a stack" "$(d 'fbt::__x64_sys_getpriority:entry /pid == $target && !n++/ { printf("%d %d %d %d %d ", stack(2).depth, stack().depth == stackdepth, stack(2).is_user, stack(2).pid, stack(2).strsz);
 	printf("%d %d %d ", ustack(3, 50).is_user, ustack().pid == pid, ustack(3, 50).strsz); printf("%a %a", stack(5).addrs[0], stack(5).addrs[1]); }' -c "$calls" | sed 's/+0x.*//')" '2 1 0 0 0 1 1 50 vmlinux`__x64_sys_getpriority vmlinux`do_syscall_64'
 is "short strings" "$(d 'BEGIN { s = "abcdef"; printf("%s %d %s", s, strlen(s), strjoin("ab", s)); exit(0); }' -x strsize=4)" "abc 3 aba"
+is "strings as bytes" "$(d 'BEGIN { s = "abcdefgh"; trace(s); trace(probeprov); trace(execname); printf("%s\n", "x"); trace(7); exit(0); }' -x strsize=6 -x rawbytes | tr -s ' ' | grep -v '^0 1 2' | tr '\n' ';')" "0: 61 62 63 64 65 00 abcde.;0: 64 74 72 61 63 00 dtrac.;0: 6b 64 74 72 61 00 kdtra.;x;7;"
 is "a buffer that holds no record" "$(d 'BEGIN { exit(0); }' -b 59; grep -c 'could not enable tracing: Enabling exceeds size of buffer' /tmp/kd.err)" 1
 
 # ---- how often a value counts ----

@@ -21,7 +21,7 @@ is "what is nested deep" "$(d "BEGIN { printf(\"%d %d %d\", ($deep) == 20 * pid 
 is "what is more than its type holds" "$(d 'BEGIN { a = 0x7fffffff; printf("%d %d %x %u ", a + 1, 1 << 33, 1 << 33, (unsigned)-1 >> 1); trace(1 << 31); exit(0); }')" "-2147483648 0 0 2147483647 -2147483648"
 is "characters of the kernel's" "$(d 'BEGIN { printf("%d", stringof(`linux_banner) == (string)`linux_banner); trace(substr(stringof(`linux_banner), 0, 5)); trace(*`linux_banner == 76); exit(0); }')" "1Linux1"
 is "bytes of a string" "$(d 'BEGIN { s = "hello"; i = 4; printf("%c%c%d %c %d %d %c", s[0], s[i], s[5], execname[0], s[i + 300], sizeof(1L), strjoin(s, "xyz")[6]); exit(0); }')" "ho0 k 0 8 y"
-is "what nothing is assigned to is 0, and empty" "$(d 'this int x; this string s; string g; self string t; string a[int]; BEGIN { printf("[%d][%s][%s][%s][%s]", this->x, this->s, g, self->t, a[1]); exit(0); }')" "[0][][][][]"
+is "what nothing is assigned to is 0, and empty; of self-> and arrays NULL" "$(d 'this int x; this string s; string g; self string t; string a[int]; BEGIN { printf("[%d][%s][%s]", this->x, this->s, g); } BEGIN { printf("[%s]", self->t); } BEGIN { printf("[%s]", a[1]); } BEGIN { exit(self->t != NULL); } ERROR { printf("%d", arg4); }')" "[0][][]11"
 is "functions of strings" "$(d 'BEGIN { printf("%s|%s|%s|%s|%s|%d|%d|%d|%s|%s|%s|%s|%s|%d|%s\n", substr("abcdef", 2, 3), substr("abcdef", -2), strjoin("a", ""),
 	strchr("abcb", 98), strrchr("abcb", 98), index("abcb", "b"), rindex("abcb", "b"), strlen("abc"), dirname("/usr/lib/x"), basename("/usr/lib/"),
 	cleanpath("/a/./b//../c"), lltostr(-12), toupper("aBc"), strtoll("0x1f", 16), strstr("abcde", "cd")); exit(0); }')" \
