@@ -66,7 +66,7 @@ struct ki_texts_head {
  * longer than the table allows is cut off.
  */
 enum ki_text_op {
-	KI_TEXT_KERNEL,	   /* the string at a, of the kernel or the current process; KI_TEXT_FAULT */
+	KI_TEXT_KERNEL,	   /* the string at a, of kernel or current process; KI_TEXT_FAULT */
 	KI_TEXT_USER,	   /* at a, of the current process, at most b bytes; KI_TEXT_FAULT */
 	KI_TEXT_COMM,	   /* the name of the current task */
 	KI_TEXT_JOIN,	   /* s, then t */

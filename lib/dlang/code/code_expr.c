@@ -376,10 +376,8 @@ struct ki_node *ki_d_gen_kept(struct ki_d_gen *g, const struct ki_d_node *n)
 
 struct ki_node *ki_d_gen_expr(struct ki_d_gen *g, const struct ki_d_node *n)
 {
-	if (ki_d_is_marked(g, n))
-		return ki_d_gen_unmarked(g, n);
-	if (ki_d_in_variable(n))
-		return ki_d_gen_part(g, n);
+	if (ki_d_is_marked(g, n) || ki_d_in_variable(n))
+		return ki_d_is_marked(g, n) ? ki_d_gen_unmarked(g, n) : ki_d_gen_part(g, n);
 	switch (n->kind) {
 	case KI_D_STEP:
 	case KI_D_ASSIGN:
