@@ -2,6 +2,8 @@
 /*
  * What becomes another type, and what becomes a string.
  */
+#include <string.h>
+
 #include "dlang/check/check.h"
 #include "dlang/words/names.h"
 
