@@ -191,7 +191,8 @@ static bool find_occupied(struct list_head *patches)
 			g->occupied = !was_looked_for(g->owner, copies, ncopies) || is_inside(g);
 		else
 			g->occupied = is_occupied(&g->patch, &g->who);
-		any |= g->occupied;
+		/* Copies write no counter, and lead to no other module. */
+		any |= g->occupied && !is_copies(g->owner);
 		cond_resched();
 	}
 	mutex_unlock(&ki_examined_lock);
@@ -271,6 +272,17 @@ static void reclaim_soon(void)
 	ki_pause = KI_RECLAIM_FIRST;
 }
 
+/* Of what is left, is something a patch? A task in it may write what is numbered. */
+static bool has_patches(const struct list_head *left)
+{
+	const struct ki_retired_patch *g;
+
+	list_for_each_entry (g, left, list)
+		if (g->patch.addr)
+			return true;
+	return false;
+}
+
 static void reclaim(struct work_struct *unused)
 {
 	struct ki_who who;
@@ -286,13 +298,12 @@ static void reclaim(struct work_struct *unused)
 	free_patches(&ki_examined);
 
 	mutex_lock(&ki_lock);
-	if (list_empty(&ki_examined)) {
-		ki_runs_drop(&runs);
-		unpin_patches();
-	} else {
+	if (has_patches(&ki_examined))
 		list_splice(&runs, &ki_retired_runs);
-		put_back(&ki_examined);
-	}
+	else
+		ki_runs_drop(&runs);
+	put_back(&ki_examined);
+	unpin_patches();
 	WRITE_ONCE(ki_runs_looked, asked);
 	ki_step("runs dropped");
 	ki_who_begin(&who, NULL);

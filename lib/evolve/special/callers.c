@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 
+#include "code/function/function.h"
 #include "evolve/special/inside.h"
 
 struct search {
@@ -27,13 +28,16 @@ static void take_caller(struct search *w, const struct ki_symbol *caller)
 {
 	const struct ki_constant_memory m = {ki_special_memory_read, &w->s->memory};
 	const struct ki_fold_callees callees = {ki_special_compiled, w->s->t};
+	const struct ki_fold_how how = {&m, &callees, true};
 	const struct ki_constants nothing = {0};
 	struct ki_err err = {0};
 
 	forget(w);
 	w->caller = caller;
+	if (ki_symbol_is_cold(caller)) /* its parent jumps to anywhere in it */
+		return;
 	if (!ki_function_analyze(w->s->t, caller, &w->fn, &err))
-		w->folds = !ki_fold(w->fn, &nothing, &m, &callees, &w->folded);
+		w->folds = !ki_fold(w->fn, &nothing, &how, &w->folded);
 }
 
 static bool is_constant(void *arg, const struct ki_symbol *caller, uint64_t call)
@@ -51,7 +55,8 @@ static bool is_constant(void *arg, const struct ki_symbol *caller, uint64_t call
 		return false;
 	in = ki_function_insn_at(w->fn, call);
 	b = ki_function_block_at(w->fn, call);
-	if (!in || !b || !w->folded.blocks[b - w->fn->blocks].reached)
+	if (!in || !b || !w->folded.blocks[b - w->fn->blocks].reached ||
+	    w->folded.blocks[b - w->fn->blocks].left)
 		return false;
 	ki_fold_before(&w->folded, (uint32_t)(b - w->fn->blocks), (uint32_t)(in - w->fn->insns), &m,
 		       &c);

@@ -284,7 +284,7 @@ static void step_condition(struct ki_constants *c, const struct ki_operation *op
 	if (op->kind == KI_OP_SET)
 		put(c, to, (uint64_t)is, to->kind == KI_OPERAND_REGISTER && knows(old, to->reg));
 	else if (ki_constants_value(old, is ? &op->v[1] : to, m, &r))
-		put(c, to, r, true);
+		put(c, to, r, to->kind == KI_OPERAND_REGISTER && knows(old, to->reg));
 }
 
 void ki_constants_step(struct ki_constants *c, const struct ki_operation *op,

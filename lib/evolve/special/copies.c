@@ -61,17 +61,20 @@ static int take_copy(struct ki_special *s, struct ki_function *fn, const struct 
 {
 	const struct ki_constant_memory m = {ki_special_memory_read, &s->memory};
 	const struct ki_fold_callees callees = {ki_special_compiled, s->t};
+	const struct ki_fold_how how = {&m, &callees, false};
 	struct ki_special_copy c = {.fn = fn, .entry = *entry};
 	struct ki_emit_copy e = {0};
-	int ret = ki_fold(fn, entry, &m, &callees, &e.folded);
+	int ret = ki_fold(fn, entry, &how, &e.folded);
 
 	if (!ret && s->copies.n && !e.folded.branches)
 		ret = 1;
 	if (!ret)
 		ret = name_copy(s, &c);
-	if (!ret && (ki_vec_push(&s->copies, c) || ki_vec_push(&s->code, e)))
+	if (!ret && (ki_vec_reserve(&s->copies, 1) || ki_vec_reserve(&s->code, 1)))
 		ret = -ENOMEM;
 	if (!ret) {
+		s->copies.v[s->copies.n++] = c;
+		s->code.v[s->code.n++] = e;
 		s->facts.branches += e.folded.branches;
 		return 0;
 	}
@@ -152,9 +155,10 @@ static int count_before(struct ki_special *s, const struct ki_function *fn)
 {
 	const struct ki_constant_memory m = {ki_special_memory_read, &s->memory};
 	const struct ki_fold_callees callees = {ki_special_compiled, s->t};
+	const struct ki_fold_how how = {&m, &callees, false};
 	const struct ki_constants nothing = {0};
 	struct ki_folded f;
-	int ret = ki_fold(fn, &nothing, &m, &callees, &f);
+	int ret = ki_fold(fn, &nothing, &how, &f);
 
 	if (ret)
 		return ret;

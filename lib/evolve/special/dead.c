@@ -40,6 +40,14 @@ static ki_regset before_call(const struct walk *w, const struct ki_insn *in, ki_
 	return live | KI_REGSET_ALL;
 }
 
+/* %rbp is the frame's: unwinders may look at it. */
+static bool makes_frame(const struct ki_operation *op)
+{
+	return op->writes & 1u << KI_RBP &&
+	       ((op->v[1].kind == KI_OPERAND_REGISTER && op->v[1].reg == KI_RSP) ||
+		(op->v[1].kind == KI_OPERAND_MEMORY && op->v[1].base == KI_RSP));
+}
+
 /* What is needed before an instruction, of what is behind it; its action. */
 static ki_regset back(const struct walk *w, uint32_t i, ki_regset live)
 {
@@ -53,7 +61,7 @@ static ki_regset back(const struct walk *w, uint32_t i, ki_regset live)
 		return before_call(w, in, live);
 	if (x->op.kind == KI_OP_JUMP)
 		return x->action == KI_FOLD_KEEP ? live | x->use : live;
-	if (x->op.pure && !x->reads && !(writes & live)) {
+	if (x->op.pure && !x->reads && !(writes & live) && !makes_frame(&x->op)) {
 		x->action = KI_FOLD_DROP;
 		return live;
 	}

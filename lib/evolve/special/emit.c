@@ -157,18 +157,18 @@ static void put_insn(struct emitter *e, uint32_t i)
 		put_bytes(e, c->folded.fn, in);
 }
 
-/* The block that control falls into behind this one; KI_NONE. */
-static uint32_t falls_into(const struct ki_folded *f, uint32_t block)
+/* The edge by which control falls out of the block; NULL. */
+static const struct ki_edge *falls(const struct ki_folded *f, uint32_t block)
 {
 	const struct ki_block *b = &f->fn->blocks[block];
 	const struct ki_fold_insn *last = &f->insns[b->first + b->count - 1];
 
 	if (last->action == KI_FOLD_JUMP)
-		return KI_NONE;
+		return NULL;
 	for (uint32_t n = b->first_edge; n < b->first_edge + b->nedges; n++)
 		if (f->fn->edges[n].kind == KI_EDGE_FALL)
-			return f->fn->edges[n].to_block;
-	return KI_NONE;
+			return &f->fn->edges[n];
+	return NULL;
 }
 
 static void put_block(struct emitter *e, uint32_t block, uint32_t next)
@@ -176,14 +176,14 @@ static void put_block(struct emitter *e, uint32_t block, uint32_t next)
 	const struct ki_folded *f = &e->copies[e->now].folded;
 	const struct ki_block *b = &f->fn->blocks[block];
 	const struct ki_insn *last = &f->fn->insns[b->first + b->count - 1];
-	const uint32_t then = falls_into(f, block);
+	const struct ki_edge *then = falls(f, block);
 
 	e->failed |=
 		ki_vec_push(&e->labels, ((struct label){e->now, block, (uint32_t)e->pieces.n}));
 	for (uint32_t i = b->first; i < b->first + b->count; i++)
 		put_insn(e, i);
-	if (then != KI_NONE && then != next)
-		put_branch(e, ALWAYS, last->addr, f->fn->blocks[then].start);
+	if (then && (then->to_block != next || next == KI_NONE))
+		put_branch(e, ALWAYS, then->to, then->to); /* the stack is as it is there */
 	else if (last->flags & KI_INSN_NORETURN)
 		push(e, &(struct piece){.addr = last->addr, .bytes = {INT3}, .len = 1});
 }

@@ -162,30 +162,54 @@ static void count(struct ki_folded *f)
 	}
 }
 
+/*
+ * The function itself is also entered in other ways than a copy is, with whatever registers hold:
+ * from blocks that are not looked through, by tables, faults and other symbols.
+ */
+static void enter_all_ways(struct ki_folded *f)
+{
+	const struct ki_function *fn = f->fn;
+	const struct ki_constants nothing = {0};
+	bool again;
+
+	for (uint32_t b = 0; b < fn->nblocks; b++)
+		if (fn->blocks[b].entered)
+			arrive(f, b, &nothing, &again);
+	for (uint32_t i = 0; i < fn->nedges; i++) {
+		const struct ki_edge *e = &fn->edges[i];
+
+		if (e->to_block != KI_NONE &&
+		    (f->blocks[e->block].left || e->kind == KI_EDGE_TABLE ||
+		     e->kind == KI_EDGE_FIXUP))
+			arrive(f, e->to_block, &nothing, &again);
+	}
+}
+
 static int propagate(struct ki_folded *f, const struct ki_constants *entry,
-		     const struct ki_constant_memory *m)
+		     const struct ki_fold_how *how)
 {
 	const struct ki_function *fn = f->fn;
 	bool again = true;
 
 	for (uint32_t b = 0; b < fn->nblocks; b++)
 		f->blocks[b].left = !fn->blocks[b].count || !may_copy_block(fn, &fn->blocks[b]);
-	if (f->blocks[0].left)
+	if (f->blocks[0].left && !how->whole)
 		return -ENOTSUP;
 	f->blocks[0].reached = true;
 	f->blocks[0].in = *entry;
+	if (how->whole)
+		enter_all_ways(f);
 	while (again) {
 		again = false;
 		for (uint32_t b = 0; b < fn->nblocks; b++)
 			if (f->blocks[b].reached && !f->blocks[b].left)
-				go_on(f, b, m, &again);
+				go_on(f, b, how->memory, &again);
 	}
 	return 0;
 }
 
 int ki_fold(const struct ki_function *fn, const struct ki_constants *entry,
-	    const struct ki_constant_memory *m, const struct ki_fold_callees *callees,
-	    struct ki_folded *out)
+	    const struct ki_fold_how *how, struct ki_folded *out)
 {
 	int ret;
 
@@ -198,9 +222,9 @@ int ki_fold(const struct ki_function *fn, const struct ki_constants *entry,
 	if (!ret && !read_all(out))
 		ret = -ENOTSUP;
 	if (!ret)
-		ret = propagate(out, entry, m);
+		ret = propagate(out, entry, how);
 	if (!ret) {
-		ki_fold_dead(out, callees);
+		ki_fold_dead(out, how->callees);
 		count(out);
 	} else {
 		ki_fold_free(out);

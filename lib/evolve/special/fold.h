@@ -45,13 +45,22 @@ struct ki_fold_callees {
 	void *arg;
 };
 
+struct ki_fold_how {
+	const struct ki_constant_memory *memory;
+	const struct ki_fold_callees *callees;
+	/*
+	 * What is known is wanted of the function itself, not of a copy: also of what blocks that
+	 * are not copied, jump tables, fixups and other symbols lead to.
+	 */
+	bool whole;
+};
+
 /*
  * 0; -ENOTSUP: the entry cannot be copied; -ENOMEM. fn must live as long. The function's callers
  * keep to the ABI (ki_function_compiled).
  */
 int ki_fold(const struct ki_function *fn, const struct ki_constants *entry,
-	    const struct ki_constant_memory *m, const struct ki_fold_callees *callees,
-	    struct ki_folded *out);
+	    const struct ki_fold_how *how, struct ki_folded *out);
 void ki_fold_free(struct ki_folded *f);
 
 /* What is known before an instruction of a block that is reached. */

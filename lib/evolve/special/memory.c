@@ -42,6 +42,17 @@ bool ki_special_memory_read(void *memory, uint64_t addr, void *out, size_t size)
 	       !ki_target_read_data(m->t, addr, out, size, &err);
 }
 
+/* Where the site is a call, it is one of __fentry__: others begin with a call of their own. */
+static bool calls_fentry(struct ki_target *t, uint64_t addr, const uint8_t *code)
+{
+	const struct ki_symbol *to;
+	int32_t far;
+
+	memcpy(&far, code + 1, sizeof(far));
+	to = ki_target_symbol_at(t, addr + 5 + (uint64_t)(int64_t)far);
+	return to && !strcmp(to->name, "__fentry__");
+}
+
 bool ki_special_compiled(void *target, uint64_t addr)
 {
 	static const uint8_t nop[] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
@@ -53,5 +64,6 @@ bool ki_special_compiled(void *target, uint64_t addr)
 	if (ki_target_read(t, addr, code, sizeof(code), KI_VIEW_ORIG, &err))
 		return false;
 	at = ki_target_endbr_len(code, sizeof(code));
-	return code[at] == 0xe8 || !memcmp(code + at, nop, sizeof(nop));
+	return !memcmp(code + at, nop, sizeof(nop)) ||
+	       (code[at] == 0xe8 && calls_fentry(t, addr + at, code + at));
 }

@@ -6,10 +6,13 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "evolve/special/inside.h"
 
-#define LINE 512
+#define LINE	     512
+#define UNLOAD_TRIES 20
+#define UNLOAD_PAUSE 100000 /* microseconds */
 
 /* The process in a module's name, which has ended; 0. */
 static bool is_orphan(const char *name)
@@ -21,11 +24,26 @@ static bool is_orphan(const char *name)
 	       errno == ESRCH;
 }
 
+/* The driver may be about to let go of it. */
+static int unload(struct ki_target *t, const char *name, struct ki_err *err)
+{
+	int ret = -EBUSY;
+
+	for (int i = 0; i < UNLOAD_TRIES && ret == -EBUSY; i++) {
+		if (i)
+			usleep(UNLOAD_PAUSE);
+		*err = (struct ki_err){0};
+		ret = ki_module_unload(t, name, err);
+	}
+	return ret;
+}
+
 int ki_special_clean(struct ki_target *t, size_t *n, struct ki_err *err)
 {
 	ki_vec(char *) names = {0};
 	FILE *f = fopen("/proc/modules", "re");
 	char line[LINE], name[64];
+	struct ki_err later = {0};
 	int ret = f ? 0 : ki_err_set(err, -errno, 0, "/proc/modules: %s", strerror(errno));
 
 	*n = 0;
@@ -36,9 +54,10 @@ int ki_special_clean(struct ki_target *t, size_t *n, struct ki_err *err)
 	if (f)
 		fclose(f);
 	for (size_t i = 0; i < names.n; i++) {
-		if (!ret && names.v[i])
-			ret = ki_module_unload(t, names.v[i], err);
-		*n += !ret;
+		const int now = names.v[i] ? unload(t, names.v[i], ret ? &later : err) : -ENOMEM;
+
+		ret = ret ? ret : now;
+		*n += !now;
 		free(names.v[i]);
 	}
 	ki_vec_free(&names);

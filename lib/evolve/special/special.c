@@ -152,14 +152,19 @@ static int unload(struct ki_special *s, struct ki_err *err)
 
 int ki_special_undo(struct ki_special *s, struct ki_err *err)
 {
+	struct ki_err later = {0};
 	int ret = s->plan ? ki_plan_remove(s->plan, s->t, err) : 0;
 
-	if (ret)
-		return ret;
+	/* It may have been taken out by others. As long as it is in, the module is held. */
 	ki_plan_free(s->plan);
 	s->plan = NULL;
 	s->facts.calls = 0;
-	return s->loaded ? unload(s, err) : 0;
+	if (s->loaded) {
+		const int gone = unload(s, ret ? &later : err);
+
+		ret = ret ? ret : gone;
+	}
+	return ret;
 }
 
 void ki_special_free(struct ki_special *s)

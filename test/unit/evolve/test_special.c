@@ -65,6 +65,14 @@ static uint8_t rex(bool wide, unsigned int reg, unsigned int rm)
 	return (uint8_t)(0x40 | wide << 3 | (reg >> 3) << 2 | rm >> 3);
 }
 
+/* Of 16 bits, if it is not of 64, or of 8. */
+static uint8_t *put_prefix(uint8_t *p)
+{
+	static const uint8_t prefix = 0x66;
+
+	return random_below(5) ? p : put(p, &prefix, 1);
+}
+
 /* %rax, %rdx, %rsi, %r8 to %r11: none that the code needs to come to an end. */
 static unsigned int some_register(void)
 {
@@ -90,6 +98,8 @@ static uint8_t *put_two(uint8_t *p)
 	const uint8_t byte = !random_below(5);
 	const uint8_t code[] = {rex(!byte && random_below(2), a, b),
 				(uint8_t)(ops[random_below(sizeof(ops))] & ~byte), modrm(a, b)};
+
+	p = put_prefix(p);
 
 	defined |= (code[1] | 1) != 0x89 && (code[1] | 1) != 0x8b;
 	return put(p, code, 3);
@@ -146,6 +156,7 @@ static uint8_t *put_rare(uint8_t *p)
 	uint8_t code[5] = {rex(random_below(2), a, b), 0x0f, 0, modrm(a, b)};
 
 	if (kind < 7) {
+		p = put_prefix(p);
 		code[2] = ops[kind];
 		defined &= kind != 4;
 		return put(p, code, 4);
@@ -204,6 +215,7 @@ static void make_computing(void)
 
 static const struct ki_fold_callees callees = {.compiled = never_compiled};
 static const struct ki_constant_memory memory = {.read = no_memory};
+static const struct ki_fold_how how = {&memory, &callees, false}, whole = {&memory, &callees, true};
 
 /* The code where it will be executed. */
 static void place(const struct ki_emitted *e, uint8_t *at)
@@ -277,7 +289,7 @@ static void try_function(bool computing)
 	run_state(&state);
 	entry.known = (uint16_t)(1u << number_of(reg));
 	entry.v[number_of(reg)] = state.r[reg];
-	ret = ki_fold(fn, &entry, &memory, &callees, &copy.folded);
+	ret = ki_fold(fn, &entry, &how, &copy.folded);
 	if (ret == -ENOTSUP) {
 		refused++;
 	} else {
@@ -314,10 +326,48 @@ static void it_does_what_it_did(void **state)
 		    refused < FUNCTIONS / 2);
 }
 
+/*
+ *	mov $21, %edi; test %eax, %eax; je L; loop next		this block is not copied
+ * next: mov $12, %edi
+ * L:	nop; ret
+ *
+ * In a copy %edi is 21 at L, because control is in the original after the loop. In the function it
+ * may be 12.
+ */
+static void a_function_is_entered_in_more_ways(void **state)
+{
+	static const uint8_t code[] = {0xbf, 21,   0,	 0,  0, 0x85, 0xc0, 0x74, 0x07,
+				       0xe2, 0x00, 0xbf, 12, 0, 0,    0,    0x90, 0xc3};
+	const struct ki_constants nothing = {0};
+	const struct ki_fold_how *const hows[] = {&how, &whole};
+
+	(void)state;
+	random_code_lay();
+	random_code.nrows = 0;
+	memcpy(CODE, code, sizeof(code));
+	run_analyse(&target, &fn, &spans);
+	for (int i = 0; i < 2; i++) {
+		const struct ki_block *b = ki_function_block_at(fn, (uintptr_t)CODE + 16);
+		struct ki_constants c;
+		struct ki_folded f;
+
+		assert_non_null(b);
+		assert_int_equal(ki_fold(fn, &nothing, hows[i], &f), 0);
+		ki_fold_before(&f, (uint32_t)(b - fn->blocks), b->first, &memory, &c);
+		assert_int_equal(c.known & 1u << KI_RDI, i ? 0 : 1u << KI_RDI);
+		assert_true(i || c.v[KI_RDI] == 21);
+		ki_fold_free(&f);
+	}
+	ki_spans_free(&spans);
+	ki_function_free(fn);
+	ki_target_close(target);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(it_does_what_it_did),
+		cmocka_unit_test(a_function_is_entered_in_more_ways),
 	};
 
 	run_init();
