@@ -67,7 +67,7 @@ with_condition() {
 	watched predicate step 'arg0 < 0' && is "$(cat "$tmp/told")" 0 && is "$(text)" "$before" && stop
 	start pie 1 1000 && watched predicate step 'arg0 >= 0' && is "$(cat "$tmp/told")" 1000 && stop
 }
-check "predicate: only while it holds" with_condition
+check_words "predicate: only while it holds" with_condition
 sampled() {
 	start pie 1 1000 && watched sample step 300 4 &&
 		is "$(awk '{ n += $2 } END { print n, NR }' "$tmp/told")" "1000 4" && stop

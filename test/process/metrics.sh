@@ -56,8 +56,8 @@ sleeps() { # THREADS TIMES
 	is "$(of calls nap) $(of exits nap)" "$(($1 * $2)) $(($1 * $2))" &&
 		near "$(of walltime nap)" "$(said)" 0.02 && near "$(of walltime/call nap)" 0.1 0.1 && clean && stop
 }
-check "a sleep of 100 ms takes what the program measures" sleeps 1 5
-check "the same of five threads at once" sleeps 5 3
+check_words "a sleep of 100 ms takes what the program measures" sleeps 1 5
+check_words "the same of five threads at once" sleeps 5 3
 
 # Once all of them sleep they are all inside, and never more.
 concurrent() { # THREADS
@@ -68,40 +68,40 @@ concurrent() { # THREADS
 	awk -F, -v k="$1" 'NR > 1 { print; if ($2 > k + 0.01) bad = 1; if ($2 > k - 0.01) n++ }
 		END { exit bad || n < 1 }' "$tmp/csv" && clean && stop
 }
-check "one thread asleep inside is a concurrency of 1" concurrent 1
-check "seven threads asleep inside are a concurrency of 7" concurrent 7
+check_words "one thread asleep inside is a concurrency of 1" concurrent 1
+check_words "seven threads asleep inside are a concurrency of 7" concurrent 7
 
 recursive() {
 	begin && measure calls,exits,walltime "deep 9 4" "$pid/deep" "$pid/nap" || return
 	is "$(of calls deep) $(of exits deep) $(of calls nap)" "36 36 4" &&
 		near "$(of walltime deep)" "$(said)" 0.02 && clean && stop
 }
-check "recursion is charged once" recursive
+check_words "recursion is charged once" recursive
 
 tails() {
 	begin && measure calls,exits,walltime "tail 30000" "$pid/tail" "$pid/last" || return
 	is "$(of calls tail) $(of exits tail) $(of calls last) $(of exits last)" "30000 30000 20000 20000" &&
 		[ "$(of walltime tail)" != 0 ] && clean && stop
 }
-check "a jump to another function is an exit" tails
+check_words "a jump to another function is an exit" tails
 no_return() {
 	begin && measure returns,calls "tail 300" "$pid/tail" 2> "$tmp/said" || return
 	is "$(of calls tail)" 300 && grep -q '"point":"tail".*NOT_IN_PROCESS' "$tmp/json" && clean && stop
 }
-check "what comes back behind a jump is not seen, and that is said" no_return
+check_words "what comes back behind a jump is not seen, and that is said" no_return
 
 picked() { # PREDICATE FIELD
 	begin && measure calls,walltime,walltime/call "pick 7000" --if "$1" "$pid/pick" || return
 	is "$(of calls pick)" "$(cut -d' ' -f"$2" "$tmp/answer")" && [ "$(of walltime pick)" != 0 ] && clean && stop
 }
-check "a predicate on an argument" picked 'arg0 > 500' 1
-check "on a narrow one" picked '(int)arg1 < 0' 2
-check "on one that comes on the stack" picked 'arg6 == 6' 3
+check_words "a predicate on an argument" picked 'arg0 > 500' 1
+check_words "on a narrow one" picked '(int)arg1 < 0' 2
+check_words "on one that comes on the stack" picked 'arg6 == 6' 3
 odd() {
 	begin && measure count "pick 7000" --if 'retval & 1' "$pid/pick:exit" || return
 	is "$(of count pick:exit)" "$(cut -d' ' -f4 "$tmp/answer")" && clean && stop
 }
-check "on what is returned" odd
+check_words "on what is returned" odd
 parts() {
 	begin && measure calls,walltime "pick 7000" --split 'high:arg0 > 500' "$pid/pick" || return
 	python3 - "$tmp/json" "$tmp/answer" << 'END' && clean && stop
@@ -113,12 +113,12 @@ print(got)
 sys.exit(got != {"high": above, "else": 7000 - above})
 END
 }
-check "parts by a predicate" parts
+check_words "parts by a predicate" parts
 inside() {
 	begin && measure calls "deep 3 2" --if 'inside(deep)' "$pid/nap" && is "$(of calls nap)" 2 &&
 		measure calls "nap 2 3 1000" --if 'inside(deep)' "$pid/nap" && is "$(of calls nap)" 0 && clean && stop
 }
-check "inside() another function" inside
+check_words "inside() another function" inside
 on_cpus() {
 	local cpu sum=0
 	begin || return
@@ -129,27 +129,27 @@ on_cpus() {
 	taskset -apc 0 "$pid" > "$tmp/its" && measure calls "pick 1000" --if "cpu == 0" "$pid/pick" &&
 		is "$(of calls pick)" 1000 && clean && stop
 }
-check "on a processor" on_cpus
+check_words "on a processor" on_cpus
 
 # What was inside when it begins is not seen; what begins then is.
 attached() {
 	begin && ask "long 700000" && measure calls,exits,walltime "nap 1 10 100000" "$pid/nap" || return
 	is "$(of calls nap)" 10 && is "$(of exits nap)" 11 && near "$(of walltime nap)" "$(said)" 0.02 && clean && stop
 }
-check "a thread that is inside already is not seen, and nothing is negative" attached
+check_words "a thread that is inside already is not seen, and nothing is negative" attached
 
 left() {
 	begin && measure calls,exits,walltime "leave 20" "$pid/leave" || return
 	is "$(of calls leave) $(of exits leave)" "20 0" && clean && stop
 }
-check "a call that is left by longjmp has no exit" left
+check_words "a call that is left by longjmp has no exit" left
 
 forked() {
 	begin && measure calls,exits,walltime,walltime/call "fork 5 100000" "$pid/twice" "$pid/nap" || return
 	is "$(of calls twice) $(of exits twice) $(of calls nap) $(of exits nap)" "1 2 5 5" &&
 		near "$(of walltime nap)" "$(said)" 0.02 && clean && stop
 }
-check "a child begins with nobody inside" forked
+check_words "a child begins with nobody inside" forked
 
 killed() {
 	local i n=0
@@ -167,7 +167,7 @@ killed() {
 	done
 	is $n 15 && stop
 }
-check "the tool is killed, 15 times" killed
+check_words "the tool is killed, 15 times" killed
 
 started() {
 	"$ki" stat -q --json -o "$tmp/json" -m calls,exits,walltime command/nap command/main -- $bin/timed \
@@ -175,7 +175,7 @@ started() {
 	tail -n 1 "$tmp/out" > "$tmp/answer"
 	is "$(of calls nap) $(of exits nap) $(of calls main)" "6 6 1" && near "$(of walltime nap)" "$(said)" 0.02
 }
-check "a command, from its first instruction on" started
+check_words "a command, from its first instruction on" started
 
 # Another program: what it calls, as a debugger's breakpoints count it.
 cat > "$tmp/script.sh" << 'END'
@@ -197,7 +197,7 @@ another() {
 	done
 }
 if command -v gdb > /dev/null; then
-	check "bash: calls as a debugger counts them" another
+	check_words "bash: calls as a debugger counts them" another
 else
 	count=$((count + 1))
 	echo "ok $count bash: calls as a debugger counts them # SKIP no gdb"

@@ -51,7 +51,7 @@ for row in rows:
 sys.exit(len(rows) < 3)
 END
 }
-check "totals from then on, and what came in each interval" rates
+check_words "totals from then on, and what came in each interval" rates
 
 conditions() {
 	start timed && before=$(text) || return
