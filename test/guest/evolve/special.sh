@@ -129,7 +129,9 @@ while :; do ls -lR /usr/share/doc; done > /dev/null 2>&1 &
 load=$!
 while :; do grep -r x /etc; done > /dev/null 2>&1 &
 readers=$!
-for f in "__alloc_pages 1" "inode_permission 2" "vfs_read 2" "__kmalloc 0" "step_into 1" "security_file_permission 1" "path_lookupat 1"; do
+# one_of NAME...: which of them this kernel has
+one_of() { awk -v names=" $* " 'index(names, " " $3 " ") { print $3; exit }' /proc/kallsyms; }
+for f in "$(one_of __alloc_pages __alloc_pages_noprof) 1" "inode_permission 2" "vfs_read 2" "$(one_of __kmalloc __kmalloc_noprof) 0" "step_into 1" "path_lookupat 1"; do
 	# shellcheck disable=SC2086 # two words
 	set -- $f
 	ok "$1 under load" "$ki" specialize --for 3 --share 1 --callers --argument "$2" "$1" -- sleep 2
