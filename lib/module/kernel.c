@@ -11,13 +11,12 @@
 #include <sys/utsname.h>
 
 #include "module/module.h"
+#include "target/names.h"
 
 #if __has_include(<bpf/btf.h>)
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #endif
-
-#define LINE 512
 
 /* Variables of the kernel, from kallsyms. */
 enum name {
@@ -47,27 +46,6 @@ static const char *const names[NAMES] = {
 struct exported {
 	int32_t value, name, space;
 };
-
-/* The kernel's own only: those of modules have [MODULE] behind them. */
-static int find_names(uint64_t addr[NAMES], struct ki_err *err)
-{
-	char line[LINE], name[256];
-	FILE *f = fopen("/proc/kallsyms", "re");
-	uint64_t at;
-
-	memset(addr, 0, NAMES * sizeof(*addr));
-	if (!f)
-		return ki_err_set(err, -errno, 0, "/proc/kallsyms: %s", strerror(errno));
-	while (fgets(line, sizeof(line), f)) {
-		if (sscanf(line, "%" SCNx64 " %*c %255s", &at, name) != 2 || strchr(line, '['))
-			continue;
-		for (int i = 0; i < NAMES; i++)
-			if (!addr[i] && !strcmp(name, names[i]))
-				addr[i] = at;
-	}
-	fclose(f);
-	return 0;
-}
 
 static int read_vermagic(struct ki_target *t, uint64_t addr, struct ki_module_kernel *out,
 			 struct ki_err *err)
@@ -222,7 +200,7 @@ int ki_module_kernel_read(struct ki_target *t, struct ki_module_kernel *out, str
 	if (!ret)
 		ret = read_types(out, err);
 	if (!ret)
-		ret = find_names(addr, err);
+		ret = ki_kernel_names(names, addr, NAMES, err);
 	if (!ret)
 		ret = read_vermagic(t, addr[VERMAGIC], out, err);
 	if (!ret && out->versions)

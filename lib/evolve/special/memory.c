@@ -4,33 +4,23 @@
  * constants and what is written only while it starts (__ro_after_init). It write-protects all of
  * that when it has started.
  */
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "evolve/special/inside.h"
+#include "target/names.h"
 #include "target/priv.h"
-
-#define LINE 512
 
 void ki_special_memory_find(struct ki_target *t, struct ki_special_memory *out)
 {
-	FILE *f = ki_target_kind(t) == KI_TARGET_LIVE ? fopen("/proc/kallsyms", "re") : NULL;
-	char line[LINE], name[128];
-	uint64_t at;
+	static const char *const names[] = {"__start_rodata", "__end_rodata"};
+	struct ki_err err = {0};
+	uint64_t at[2];
 
 	*out = (struct ki_special_memory){.t = t};
-	if (!f)
+	if (ki_target_kind(t) != KI_TARGET_LIVE || ki_kernel_names(names, at, 2, &err))
 		return;
-	while (!(out->start && out->end) && fgets(line, sizeof(line), f)) {
-		if (sscanf(line, "%" SCNx64 " %*c %127s", &at, name) != 2)
-			continue;
-		if (!strcmp(name, "__start_rodata"))
-			out->start = at;
-		else if (!strcmp(name, "__end_rodata"))
-			out->end = at;
-	}
-	fclose(f);
+	out->start = at[0];
+	out->end = at[1];
 }
 
 bool ki_special_memory_read(void *memory, uint64_t addr, void *out, size_t size)

@@ -10,9 +10,9 @@
 
 #include "evolve/special/inside.h"
 
-#define LINE	     512
-#define UNLOAD_TRIES 20
-#define UNLOAD_PAUSE 100000 /* microseconds */
+#define LINE	       512
+#define UNLOAD_SECONDS 2
+#define UNLOAD_PAUSE   100000 /* microseconds */
 
 /* The process in a module's name, which has ended; 0. */
 static bool is_orphan(const char *name)
@@ -24,12 +24,12 @@ static bool is_orphan(const char *name)
 	       errno == ESRCH;
 }
 
-/* The driver may be about to let go of it. */
-static int unload(struct ki_target *t, const char *name, struct ki_err *err)
+int ki_special_unload(struct ki_target *t, const char *name, double seconds, struct ki_err *err)
 {
+	const int tries = (int)(seconds * 1e6 / UNLOAD_PAUSE);
 	int ret = -EBUSY;
 
-	for (int i = 0; i < UNLOAD_TRIES && ret == -EBUSY; i++) {
+	for (int i = 0; i < tries && ret == -EBUSY; i++) {
 		if (i)
 			usleep(UNLOAD_PAUSE);
 		*err = (struct ki_err){0};
@@ -54,7 +54,9 @@ int ki_special_clean(struct ki_target *t, size_t *n, struct ki_err *err)
 	if (f)
 		fclose(f);
 	for (size_t i = 0; i < names.n; i++) {
-		const int now = names.v[i] ? unload(t, names.v[i], ret ? &later : err) : -ENOMEM;
+		const int now = names.v[i] ? ki_special_unload(t, names.v[i], UNLOAD_SECONDS,
+							       ret ? &later : err)
+					   : -ENOMEM;
 
 		ret = ret ? ret : now;
 		*n += !now;

@@ -7,15 +7,12 @@
  * in a row is not looked at, only copied.
  */
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "evolve/special/inside.h"
+#include "target/names.h"
 
-#define LINE	 512
 #define ROW_SIZE 6 /* struct orc_entry */
-#define AHEAD	 512
 
 struct tables {
 	struct ki_target *t;
@@ -24,24 +21,17 @@ struct tables {
 
 static void find_tables(struct ki_target *t, struct tables *out)
 {
-	FILE *f = ki_target_kind(t) == KI_TARGET_LIVE ? fopen("/proc/kallsyms", "re") : NULL;
-	const struct {
-		const char *name;
-		uint64_t *to;
-	} names[] = {{"__start_orc_unwind_ip", &out->ip},
-		     {"__stop_orc_unwind_ip", &out->ip_end},
-		     {"__start_orc_unwind", &out->rows}};
-	char line[LINE], name[128];
-	uint64_t at;
+	static const char *const names[] = {"__start_orc_unwind_ip", "__stop_orc_unwind_ip",
+					    "__start_orc_unwind"};
+	struct ki_err err = {0};
+	uint64_t at[3];
 
 	*out = (struct tables){.t = t};
-	while (f && fgets(line, sizeof(line), f))
-		if (sscanf(line, "%" SCNx64 " %*c %127s", &at, name) == 2)
-			for (size_t i = 0; i < 3; i++)
-				if (!strcmp(name, names[i].name))
-					*names[i].to = at;
-	if (f)
-		fclose(f);
+	if (ki_target_kind(t) != KI_TARGET_LIVE || ki_kernel_names(names, at, 3, &err))
+		return;
+	out->ip = at[0];
+	out->ip_end = at[1];
+	out->rows = at[2];
 }
 
 static int address_of(const struct tables *o, uint64_t i, uint64_t *out, struct ki_err *err)

@@ -13,8 +13,7 @@
 
 #include "evolve/special/inside.h"
 
-#define UNLOAD_TRIES 100
-#define UNLOAD_PAUSE 100000 /* microseconds */
+#define UNLOAD_SECONDS 10
 
 /* Names in one process's modules differ by a number, in those of others by theirs. */
 static char *module_name(void)
@@ -136,20 +135,6 @@ int ki_special_install(struct ki_special *s, struct ki_err *err)
 	return ret;
 }
 
-static int unload(struct ki_special *s, struct ki_err *err)
-{
-	int ret = -EBUSY;
-
-	for (int i = 0; i < UNLOAD_TRIES && ret == -EBUSY; i++) {
-		*err = (struct ki_err){0};
-		ret = ki_module_unload(s->t, s->module, err);
-		if (ret == -EBUSY)
-			usleep(UNLOAD_PAUSE);
-	}
-	s->loaded = ret;
-	return ret;
-}
-
 int ki_special_undo(struct ki_special *s, struct ki_err *err)
 {
 	struct ki_err later = {0};
@@ -160,8 +145,10 @@ int ki_special_undo(struct ki_special *s, struct ki_err *err)
 	s->plan = NULL;
 	s->facts.calls = 0;
 	if (s->loaded) {
-		const int gone = unload(s, ret ? &later : err);
+		const int gone =
+			ki_special_unload(s->t, s->module, UNLOAD_SECONDS, ret ? &later : err);
 
+		s->loaded = gone;
 		ret = ret ? ret : gone;
 	}
 	return ret;

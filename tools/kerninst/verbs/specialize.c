@@ -195,19 +195,11 @@ static int take_value(const struct verb *self, struct options *o)
 	return CLI_OK;
 }
 
-static int take_seconds(const struct verb *self, struct options *o)
+static int take_option(const struct verb *self, int option, void *arg)
 {
-	char *end;
+	struct options *o = arg;
 
-	o->seconds = strtod(optarg, &end);
-	if (end == optarg || *end || !(o->seconds > 0) || o->seconds > 1e6)
-		return cli_misuse(self, "--for '%s': seconds, more than 0", optarg);
-	return CLI_OK;
-}
-
-static int take_option(const struct verb *self, int c, char **argv, struct options *o)
-{
-	switch (c) {
+	switch (option) {
 	case OPT_ARGUMENT:
 		return take_number(self, "argument", KI_SPECIAL_ARGUMENTS - 1, &o->argument);
 	case OPT_SHARE:
@@ -215,23 +207,18 @@ static int take_option(const struct verb *self, int c, char **argv, struct optio
 	case OPT_VALUE:
 		return take_value(self, o);
 	case OPT_FOR:
-		return take_seconds(self, o);
-	case OPT_CALLERS:
-		o->callers = true;
-		return CLI_OK;
-	case OPT_ALONE:
-		o->alone = true;
-		return CLI_OK;
-	case 'n':
-		o->dry_run = true;
-		return CLI_OK;
-	default:
-		return cli_other_option(self, c, argv);
+		return cli_seconds(optarg, &o->seconds)
+			       ? CLI_OK
+			       : cli_misuse(self, "--for '%s': seconds, more than 0", optarg);
 	}
+	o->callers |= option == OPT_CALLERS;
+	o->alone |= option == OPT_ALONE;
+	o->dry_run |= option == 'n';
+	return CLI_OK;
 }
 
-static int parse_options(const struct verb *self, int argc, char **argv, struct options *o,
-			 bool *done)
+static bool parse_options(const struct verb *self, int argc, char **argv, struct options *o,
+			  int *status)
 {
 	static const struct option options[] = {{"argument", required_argument, NULL, OPT_ARGUMENT},
 						{"value", required_argument, NULL, OPT_VALUE},
@@ -242,30 +229,26 @@ static int parse_options(const struct verb *self, int argc, char **argv, struct 
 						{"dry-run", no_argument, NULL, 'n'},
 						{"help", no_argument, NULL, 'h'},
 						{0}};
-	int c, ret;
+	const struct cli_syntax syntax = {":nh", options, take_option, o};
 
-	*done = true;
 	argc = command_cut(argc, argv, &o->command);
-	while ((c = getopt_long(argc, argv, ":nh", options, NULL)) != -1) {
-		ret = take_option(self, c, argv, o);
-		if (ret || c == 'h')
-			return ret;
+	if (!cli_take_options(self, argc, argv, &syntax, status))
+		return false;
+	if (argc - optind != 1) {
+		*status = cli_misuse(self, "one function is expected");
+		return false;
 	}
-	if (argc - optind != 1)
-		return cli_misuse(self, "one function is expected");
 	o->function = argv[optind];
-	*done = false;
-	return CLI_OK;
+	return true;
 }
 
 static int run(const struct verb *self, int argc, char **argv)
 {
 	struct options o = {.seconds = 5, .share = 20};
 	struct specialize r = {.o = &o};
-	bool done;
-	int ret = parse_options(self, argc, argv, &o, &done);
+	int ret;
 
-	if (done)
+	if (!parse_options(self, argc, argv, &o, &ret))
 		return ret;
 	wait_prepare();
 	ret = specialize(&r, self);
