@@ -194,8 +194,8 @@ static int unload_versions(struct reset *r)
 	int ret = ki_special_clean(r->t, &n, &err);
 
 	if (n && !r->quiet && !r->json)
-		printf("%zu module%s of specialized functions unloaded\n", n,
-		       n == 1 ? " is" : "s are");
+		printf("%zu module%s of specialized functions %s unloaded\n", n, n == 1 ? "" : "s",
+		       n == 1 ? "is" : "are");
 	return ret ? cli_fail(&err) : r->status;
 }
 
