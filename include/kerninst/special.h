@@ -48,8 +48,13 @@ struct ki_special;
 /*
  * Make a version; nothing is changed yet. A live kernel, or an image (which cannot be installed).
  * -ENOTSUP: it cannot be copied (no function of a compiler's, or its first block has what is not
- * copied). -ENODATA: nothing is decided by the value, so a version would be the same. *out:
- * ki_special_free, which takes it out if that has not been done.
+ * copied). -ENODATA: nothing is decided by the value, so a version would be the same. -ERANGE: no
+ * such argument, or a value of more bits. *out: ki_special_free, which takes it out if that has not
+ * been done. The wish need not live on; the target must, and one thread at a time uses it.
+ *
+ * Constants are propagated after Wegman and Zadeck, "Constant Propagation with Conditional
+ * Branches" (TOPLAS 1991); that a kernel may do so while it runs is KernInst's thesis (Tamches,
+ * "Fine-Grained Dynamic Instrumentation of Commodity Operating System Kernels", 2001).
  */
 int ki_special_make(struct ki_target *t, const struct ki_special_wish *wish,
 		    struct ki_special **out, struct ki_err *err);
@@ -97,7 +102,7 @@ int ki_special_values(struct ki_target *t, const struct ki_special_watch *w,
 		      struct ki_special_value **out, size_t *n, uint64_t *calls,
 		      struct ki_err *err);
 
-/* The register that an argument is in; an error: there is none. */
+/* The register that an argument is in, enum ki_reg; -EINVAL: there is none. */
 int ki_special_register(unsigned int argument);
 
 #ifdef __cplusplus
