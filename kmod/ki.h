@@ -346,6 +346,10 @@ u16 __must_check ki_verify_function(unsigned long addr, struct module **owner)
 /* The same, and may inserted code call it, or it stand for another? */
 u16 __must_check ki_verify_callee(unsigned long addr, struct module **owner) __must_hold(&ki_lock);
 
+/* sleep.c: may the function sleep, or can nobody tell? KI_R_OK: it does not. Lets others run. */
+u16 __must_check ki_may_sleep(unsigned long addr) __must_hold(&ki_lock);
+void ki_may_sleep_forget(void) __must_hold(&ki_lock); /* a request begins: code may have changed */
+
 /* copy.c: the canonical copy of the instruction at addr, and what it does to control flow. */
 #define KI_FLOW_LEAVES 1 /* may go on elsewhere than at the next instruction */
 #define KI_FLOW_ENDS   2 /* never goes on at the next instruction */

@@ -339,7 +339,7 @@ static int run(struct ki_request *q, const struct ki_ioctl *c)
 	if (mutex_lock_interruptible(&ki_lock))
 		return -EINTR;
 	ki_who_begin(&who, q->session);
-	err = ki_permit_session(q->session, c->cmd, &q->arg);
+	err = ki_permit_session(q->asker, c->cmd, &q->arg);
 	if (!err)
 		err = c->handle(q);
 	ki_who_end();
@@ -350,7 +350,7 @@ static int run(struct ki_request *q, const struct ki_ioctl *c)
 
 static int make(struct file *file, const struct ki_ioctl *c, void __user *user)
 {
-	struct ki_request q = {.session = file->private_data};
+	struct ki_request q = {.session = file->private_data, .asker = file};
 	u32 size = _IOC_SIZE(c->cmd);
 	int err;
 

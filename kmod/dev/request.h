@@ -13,6 +13,7 @@ struct ki_process;
 
 struct ki_request {
 	struct ki_session *session;
+	const struct file *asker; /* the session's descriptor */
 	union {
 		u32 size;
 		struct ki_info info;

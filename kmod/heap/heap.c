@@ -18,6 +18,7 @@
 
 #include "heap/blocks.h"
 #include "reach/reach.h"
+#include "user.h"
 
 #define KI_HEAP_SMALL  16			     /* units and rows of a small patch, amply */
 #define KI_HEAP_FILLED (4 * 0x100000 / KI_HEAP_STEP) /* steps: each `inner` fits somewhere */
@@ -164,7 +165,8 @@ static struct ki_block *alloc_now(struct ki_extent need, bool reserve, struct ki
 int ki_heap_alloc(u32 len, u32 norc, u32 nex, bool reserve, struct ki_block **out)
 {
 	struct ki_extent need = {DIV_ROUND_UP(len, KI_HEAP_UNIT), norc, nex};
-	struct ki_block *rest = kzalloc(sizeof(*rest), GFP_KERNEL);
+	/* The reserve is for taking out, which may not fail for what the caller may have. */
+	struct ki_block *rest = kzalloc(sizeof(*rest), reserve ? GFP_KERNEL : KI_GFP);
 	int err = 0;
 	u32 steps;
 
@@ -201,8 +203,8 @@ int ki_heap_alloc_filled(const struct ki_filled *as, u32 norc, u32 nex, u32 *pad
 	u32 steps;
 
 	*out = NULL;
-	rest[0] = kzalloc(sizeof(*rest[0]), GFP_KERNEL);
-	rest[1] = kzalloc(sizeof(*rest[1]), GFP_KERNEL);
+	rest[0] = kzalloc(sizeof(*rest[0]), KI_GFP);
+	rest[1] = kzalloc(sizeof(*rest[1]), KI_GFP);
 	if (!rest[0] || !rest[1])
 		err = -ENOMEM;
 	while (!err && !(*out = alloc_filled_now(need, as, pad, rest, &steps)))

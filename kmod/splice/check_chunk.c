@@ -239,6 +239,7 @@ int ki_job_check_chunks(struct ki_job *j)
 	int first = 0, err;
 	u32 i;
 
+	ki_may_sleep_forget();
 	for (i = 0; i < j->req->nchunks; i++) {
 		u16 reason = check_chunk(j, &j->chunks[i]);
 

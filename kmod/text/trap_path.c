@@ -12,8 +12,7 @@
  *
  * It begins with the exceptions' entries, our handler, and everything that the table of reserved
  * text has as TRAP_PATH: the die notifiers among it. Calls through pointers are not followed: the
- * one on the path is the chain of die notifiers, and those have rows. ftrace's sites are skipped:
- * what stands there now is not what will.
+ * one on the path is the chain of die notifiers, and those have rows.
  */
 #include <linux/kallsyms.h>
 #include <linux/lockdep.h>
@@ -22,41 +21,13 @@
 
 #include "ki.h"
 #include "symbols.h"
+#include "text/follow.h"
 #include "text/off_path.h"
 #include "text/unknown.h"
 
-#define KI_PATH_FUNCTIONS 1024
-#define KI_PATH_BYTES	  0x8000 /* of a function; the longest has 3 KiB */
-
-/* Functions that have been met, of which `done` have been read. */
-struct ki_walk {
-	u8 *bytes; /* of the function that is read */
-	u32 n, done;
-	struct {
-		unsigned long start, end;
-		bool known; /* it is read */
-	} v[KI_PATH_FUNCTIONS];
-};
-
-/* False: it has been met before. */
-static bool meet(struct ki_walk *w, unsigned long addr, bool known)
+static void lost(struct ki_follow *f, const char *what, unsigned long at)
 {
-	unsigned long size, off;
-	u32 i;
-
-	if (!addr || !ki_call(kallsyms_lookup_size_offset)(addr, &size, &off))
-		return false;
-	for (i = 0; i < w->n; i++)
-		if (w->v[i].start == addr - off)
-			return false;
-	if (w->n == KI_PATH_FUNCTIONS || size > KI_PATH_BYTES) {
-		ki_unknown_note("all that breakpoints run: too much, at %ps", (void *)addr);
-		return false;
-	}
-	w->v[w->n].start = addr - off;
-	w->v[w->n].end = addr - off + size;
-	w->v[w->n++].known = known;
-	return true;
+	ki_unknown_note("all that breakpoints run: %s, at %ps", what, (void *)at);
 }
 
 /* The reason for which all of the function there, from addr on, is reserved; KI_R_OK: it is not. */
@@ -90,12 +61,11 @@ static bool is_off_path(unsigned long addr)
 	return false;
 }
 
-/* Control may go from a function to another one. */
-static void leave(struct ki_walk *w, unsigned long from, unsigned long to)
+static void leaves(struct ki_follow *f, unsigned long from, unsigned long to)
 {
 	switch (reserved_wholly(to)) {
 	case KI_R_OK:
-		if (!is_off_path(to) && meet(w, to, false))
+		if (!is_off_path(to) && ki_follow_meet(f, to, false))
 			ki_unknown_note("%ps, which %ps calls for breakpoints", (void *)to,
 					(void *)from);
 		break;
@@ -104,50 +74,11 @@ static void leave(struct ki_walk *w, unsigned long from, unsigned long to)
 	case KI_R_HELPER_PATH: /* lets others run: not with interrupts off */
 		break;
 	default:
-		meet(w, to, true);
+		ki_follow_meet(f, to, true);
 	}
 }
 
-/* A call or a jump with its distance in it. */
-static bool is_direct(const struct insn *in)
-{
-	u8 op = in->opcode.bytes[0];
-
-	if (in->vex_prefix.nbytes)
-		return false;
-	if (in->opcode.nbytes == 2)
-		return op == 0x0f && (in->opcode.bytes[1] & 0xf0) == 0x80;
-	return in->opcode.nbytes == 1 && (op == 0xe8 || op == 0xe9 || op == 0xeb ||
-					  (op & 0xf0) == 0x70 || (op >= 0xe0 && op <= 0xe3));
-}
-
-static bool is_ftrace_site(unsigned long at)
-{
-	return ki_call(ftrace_location_range)(at, at) == at;
-}
-
-static void read_function(struct ki_walk *w, unsigned long start, unsigned long end)
-{
-	unsigned long at = start, to;
-	struct insn in;
-
-	if (ki_text_read(start, w->bytes, end - start, KI_VIEW_ORIG)) {
-		ki_unknown_note("the bytes of %ps", (void *)start);
-		return;
-	}
-	while (at < end) {
-		if (ki_call(insn_decode)(&in, w->bytes + (at - start), end - at, INSN_MODE_64)) {
-			at++; /* data in text */
-			continue;
-		}
-		to = at + in.length + in.immediate.value;
-		if (is_direct(&in) && (to < start || to >= end) && !is_ftrace_site(at))
-			leave(w, start, to);
-		at += in.length;
-	}
-}
-
-static void meet_roots(struct ki_walk *w)
+static void meet_roots(struct ki_follow *f)
 {
 	static const char *const entries[] = {
 		"asm_exc_int3",
@@ -162,32 +93,24 @@ static void meet_roots(struct ki_walk *w)
 	for (i = 0; i < ARRAY_SIZE(entries); i++) {
 		if (!ki_symbol(entries[i]))
 			ki_unknown_note("no %s", entries[i]);
-		meet(w, ki_symbol(entries[i]), true);
+		ki_follow_meet(f, ki_symbol(entries[i]), true);
 	}
 	while ((row = ki_reserved_next(0, ULONG_MAX, &from)))
 		if (row->reason == KI_R_TRAP_PATH)
-			meet(w, row->addr, true);
+			ki_follow_meet(f, row->addr, true);
 }
 
 int ki_trap_path_check(void)
 {
-	struct ki_walk *w = kvzalloc(sizeof(*w), GFP_KERNEL);
-	int err = -ENOMEM;
+	struct ki_follow *f = ki_follow_new();
 
 	lockdep_assert_held(&ki_lock);
-	if (w)
-		w->bytes = kvmalloc(KI_PATH_BYTES, GFP_KERNEL);
-	if (w && w->bytes) {
-		meet_roots(w);
-		for (; w->done < w->n; w->done++) {
-			if (w->v[w->done].known)
-				read_function(w, w->v[w->done].start, w->v[w->done].end);
-			cond_resched();
-		}
-		err = 0;
-	}
-	if (w)
-		kvfree(w->bytes);
-	kvfree(w);
-	return err;
+	if (!f)
+		return -ENOMEM;
+	f->leaves = leaves;
+	f->lost = lost;
+	meet_roots(f);
+	ki_follow_all(f);
+	ki_follow_free(f);
+	return 0;
 }

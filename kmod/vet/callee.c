@@ -9,8 +9,9 @@
  * machine register an argument that nobody has checked. A static call's trampoline is none either:
  * it leads wherever the kernel has it lead next.
  *
- * Not proved is what the function does: whether it sleeps, which arguments and locks it wants. Who
- * names it says so, and must be allowed to load modules (permit.c).
+ * What inserted code calls must not sleep, which is read in its code (sleep.c). Not proved is what
+ * else the function does: which arguments and locks it wants. Who names it says so, and must be
+ * allowed to load modules (permit.c).
  */
 #include <linux/kallsyms.h>
 #include <linux/module.h>

@@ -6,12 +6,14 @@
  *
  *  - May this process look into the kernel? CAP_PERFMON, when the device is opened: as
  *    perf_event_open asks. The device's mode lets everybody try. A descriptor that is handed on is
- * a right that is handed on.
+ *    a right that is handed on.
  *  - May this descriptor change something? Only one that is open for writing.
  *  - Does lockdown forbid it? Lockdown may be raised at any time, and is never lowered, so each
- *    request asks again. What writes the kernel's text is forbidden in both of its modes, as the
- *    kernel's own debugger is; what reads text or values in confidentiality mode. Taking out,
- *    and closing, is always allowed: it leads back to the kernel that was locked down.
+ *    request asks twice: before it takes anything from the caller, which may last for ever, and
+ * when it has ki_lock and begins. What writes the kernel's text is forbidden in both of its modes,
+ * as the kernel's own debugger is, and what writes a process's by the driver's rights as well; what
+ *    reads text or values in confidentiality mode. Taking out of the kernel, and closing, is always
+ *    allowed: it leads back to what was locked down.
  *
  *  - Does the driver know this kernel well enough to write its text (unknown.c)?
  *  - Has the session been evicted? Then it may look on, and change nothing more. Who may evict,
@@ -32,8 +34,9 @@
 
 enum {
 	KI_WRITES = 1,	/* the descriptor must be open for writing */
-	KI_CHANGES = 2, /* lockdown: it leads to other text */
+	KI_CHANGES = 2, /* lockdown: it leads to other text; so the kernel must be known */
 	KI_READS = 4,	/* lockdown: it says what is in the kernel's memory */
+	KI_EDITS = 8,	/* lockdown: it leads to other text of a process */
 };
 
 #define KI_NO_REASON 0 /* where the size is */
@@ -62,17 +65,17 @@ static const struct {
 	{KI_IOC_TABLE, KI_WRITES | KI_CHANGES, offsetof(struct ki_table_request, reason)},
 	{KI_IOC_STACKS, KI_WRITES | KI_CHANGES, offsetof(struct ki_stacks, reason)},
 	{KI_IOC_TEXTS, KI_WRITES | KI_CHANGES, offsetof(struct ki_texts, reason)},
-	{KI_IOC_PROCESS, KI_WRITES, offsetof(struct ki_process_open, reason)},
-	{KI_IOC_PROCESS_MEMORY, KI_WRITES, offsetof(struct ki_process_memory, reason)},
-	{KI_IOC_PROCESS_MAP, KI_WRITES, offsetof(struct ki_process_map, reason)},
-	{KI_IOC_PROCESS_EDIT, KI_WRITES, offsetof(struct ki_process_edits, reason)},
+	{KI_IOC_PROCESS, KI_WRITES | KI_EDITS, offsetof(struct ki_process_open, reason)},
+	{KI_IOC_PROCESS_MEMORY, KI_WRITES | KI_EDITS, offsetof(struct ki_process_memory, reason)},
+	{KI_IOC_PROCESS_MAP, KI_WRITES | KI_EDITS, offsetof(struct ki_process_map, reason)},
+	{KI_IOC_PROCESS_EDIT, KI_WRITES | KI_EDITS, offsetof(struct ki_process_edits, reason)},
 	{KI_IOC_EVENT, KI_WRITES | KI_CHANGES, offsetof(struct ki_event_req, reason)},
 };
 
 /* The kernel's debugger writes and reads what we do, and lockdown has a word for each. */
 static u16 locked_down(u8 is)
 {
-	if (is & KI_CHANGES && security_locked_down(LOCKDOWN_DBG_WRITE_KERNEL))
+	if (is & (KI_CHANGES | KI_EDITS) && security_locked_down(LOCKDOWN_DBG_WRITE_KERNEL))
 		return KI_R_LOCKDOWN;
 	if (is & KI_READS && security_locked_down(LOCKDOWN_DBG_READ_KERNEL))
 		return KI_R_LOCKDOWN;
@@ -132,13 +135,15 @@ int ki_permit_request(const struct file *file, unsigned int cmd, void *arg)
 }
 
 /* Who has been put out may go on looking. */
-int ki_permit_session(const struct ki_session *s, unsigned int cmd, void *arg)
+int ki_permit_session(const struct file *file, unsigned int cmd, void *arg)
 {
+	const struct ki_session *s = file->private_data;
 	u32 i = permit_of(cmd);
 
-	if (!s->owner.evicted || !(ki_permits[i].is & KI_WRITES))
-		return 0;
-	return refuse_request(i, arg, KI_R_EVICTED);
+	lockdep_assert_held(&ki_lock);
+	if (s->owner.evicted && ki_permits[i].is & KI_WRITES)
+		return refuse_request(i, arg, KI_R_EVICTED);
+	return refuse_request(i, arg, refused(file, ki_permits[i].is));
 }
 
 int ki_permit_map(void)

@@ -16,7 +16,7 @@ int __must_check ki_permit_open(const struct file *file);
 int __must_check ki_permit_request(const struct file *file, unsigned int cmd, void *arg);
 /* ki_lock held: may it still be made of this session? The same. */
 struct ki_session;
-int __must_check ki_permit_session(const struct ki_session *s, unsigned int cmd, void *arg)
+int __must_check ki_permit_session(const struct file *file, unsigned int cmd, void *arg)
 	__must_hold(&ki_lock);
 int __must_check ki_permit_map(void);
 /* May a request of this process lead control into functions of the kernel? KI_R_OK, or why not. */

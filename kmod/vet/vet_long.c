@@ -101,7 +101,13 @@ static u16 vet_callee(struct ki_vetting *v, const struct ki_fixup *f)
 	if (!(v->now & KI_VET_ENTERED))
 		return KI_R_BAD_CHUNK;
 	reason = ki_verify_callee(f->target, &owner);
-	return reason ? reason : keep_owner(v->c, owner);
+	if (reason)
+		return reason;
+	reason = ki_may_sleep(f->target);
+	if (!reason)
+		return keep_owner(v->c, owner);
+	module_put(owner);
+	return reason;
 }
 
 static u16 vet_record(const struct ki_vetting *v)

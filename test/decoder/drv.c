@@ -128,6 +128,11 @@ u16 ki_verify_callee(unsigned long target, struct module **owner)
 	return KI_R_OK;
 }
 
+u16 ki_may_sleep(unsigned long target)
+{
+	return KI_R_OK;
+}
+
 unsigned int DRV_VET(const uint8_t *code, uint32_t len, const struct ki_fixup *fix, uint32_t nfix,
 		     uint32_t counters, uint32_t globals)
 {

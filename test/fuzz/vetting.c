@@ -528,9 +528,11 @@ static unsigned int missed(void)
 int main(int argc, char **argv)
 {
 	uint64_t n = argc > 1 ? strtoull(argv[1], NULL, 0) : 1000000;
+	uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
 	uint8_t string[64];
 
-	state = (argc > 2 ? strtoull(argv[2], NULL, 0) : 1) * 0x9e3779b97f4a7c15 + 1;
+	printf("# seed %" PRIu64 "\n", seed);
+	state = seed * 0x9e3779b97f4a7c15 + 1;
 	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
 	while (strings < n) {
 		make(string);

@@ -6,6 +6,7 @@
  * permit limits NAME SESSION USER what a session and a user get of each kind of which they may have
  *				so much
  * permit memory GROUP		what is taken is charged to this control group
+ * permit exhaust GROUP	take all that there is, in this control group
  * permit LEVEL			raise lockdown to integrity, or from there to confidentiality: what
  *				sessions may do that were there before
  */
@@ -90,15 +91,20 @@ static void raise_to(const char *level)
 /* Two sessions are in: one is taken out by a request, one by closing. */
 static int integrity(void)
 {
+	int look = open_for("read"), sleepy = open_for("write"), error;
+	unsigned int reason;
 	struct session a, b;
-	int look = open_for("read");
 
 	session_begin(&a);
 	session_begin(&b);
 	session_install(&a);
 	session_install(&b);
 	report("both are in", windows(look) == 1, "%u windows", windows(look));
+	asleep_begin(sleepy);
 	raise_to("integrity");
+	error = asleep_end(&reason);
+	report("a request that slept meanwhile", error == EPERM && reason == KI_R_LOCKDOWN,
+	       "%s, reason %u", strerror(error), reason);
 	requests_try("in integrity mode", ki_target_fd(a.t), TELLS, 0, 0);
 	requests_try("in integrity mode", ki_target_fd(a.t), READS, 0, 0);
 	requests_try("in integrity mode", ki_target_fd(a.t), CHANGES, EPERM, KI_R_LOCKDOWN);
@@ -149,11 +155,13 @@ int main(int argc, char **argv)
 				    (unsigned int)atoi(argv[4]));
 	if (!strcmp(what, "memory") && argc == 3)
 		return limits_memory(argv[2]);
+	if (!strcmp(what, "exhaust") && argc == 3)
+		return exhaust(argv[2]);
 	if (!strcmp(what, "integrity"))
 		return integrity();
 	if (!strcmp(what, "confidentiality"))
 		return confidentiality();
-	fputs("usage: permit opens read|write; reads; sessions; limits NAME SESSION USER; memory GROUP; integrity; confidentiality\n",
+	fputs("usage: permit opens read|write; reads; sessions; limits NAME SESSION USER; memory GROUP; exhaust GROUP; integrity; confidentiality\n",
 	      stderr);
 	return 2;
 }

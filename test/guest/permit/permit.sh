@@ -48,7 +48,7 @@ is "with CAP_SYS_MODULE it may" "$(with $watch,+sys_module $bin/callees $f "$cal
 ok "and replace" with $watch,+sys_module "$ki" replace -q $f=__x64_sys_getpgid -- true
 
 # ---- a descriptor for reading ----
-cases "" 17 "$permit" reads
+cases "" 25 "$permit" reads
 chmod 644 /dev/kerninst
 is "who may only read the device" "$(caps ,+perfmon) $(with ,+perfmon "$permit" opens read)" "EACCES OK"
 ok "lists functions" with $watch "$ki" list -v vfs_read
@@ -100,11 +100,15 @@ group=/sys/fs/cgroup/permit
 echo +memory > /sys/fs/cgroup/cgroup.subtree_control
 mkdir $group
 cases "charged to the control group: " 4 sh -c 'echo $$ > "$1/cgroup.procs"; exec "$2" memory "$1"' sh $group "$permit"
+small=/sys/fs/cgroup/small
+mkdir $small
+echo 256M > $small/memory.max
+cases "all, in 256 MiB: " 4 "$permit" exhaust $small
 given_back() { echo "$(field counters_used) $(field words_used)"; }
 soon "all is given back" "0 0" given_back
 
 # ---- lockdown ----
-cases "" 30 "$permit" integrity
+cases "" 44 "$permit" integrity
 ok "the machine is locked down" grep -q '\[integrity\]' $lockdown
 ok "the text is what it was" text_is_back
 is "the device does not open for writing" "$("$permit" opens write) $("$permit" opens read)" "EPERM OK"
@@ -117,7 +121,7 @@ for verb in "list -v vfs_read" "disas vfs_read" "info --quick" "calls vfs_read";
 	ok "locked down: kerninst ${verb%% *} tells what it told" "$ki" $verb
 done
 ok "nothing is installed" field_is windows 0
-cases "" 16 "$permit" confidentiality
+cases "" 24 "$permit" confidentiality
 is "nor does it open for reading" "$("$permit" opens write) $("$permit" opens read)" "EPERM EPERM"
 refused "kerninst list" lockdown "$ki" list vfs_read
 refused "kerninst info" lockdown "$ki" info

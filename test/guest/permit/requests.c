@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "permit/permit.h"
 
@@ -46,6 +47,9 @@ static struct ki_chunk chunk;
 UNREASONED(try_info, ki_info, KI_IOC_INFO, .abi = 0)
 UNREASONED(try_patches, ki_patches, KI_IOC_PATCHES, .zero = 0)
 UNREASONED(try_session, ki_session_row, KI_IOC_SESSION, .session = 0)
+UNREASONED(try_held, ki_held, KI_IOC_HELD, .index = UINT32_MAX)
+UNREASONED(try_window, ki_session_window, KI_IOC_SESSION_WINDOW, .session = UINT32_MAX)
+UNREASONED(try_inside, ki_inside, KI_IOC_INSIDE, .count = 1)
 UNREASONED(try_read, ki_read, KI_IOC_READ, .addr = text(fd), .len = sizeof(bytes),
 	   .buf = (uintptr_t)bytes)
 UNREASONED(try_reserved, ki_reserved, KI_IOC_RESERVED, .start = 0, .end = 1)
@@ -56,6 +60,11 @@ REQUEST(try_words, ki_words, KI_IOC_WORDS, .count = 1)
 REQUEST(try_ring, ki_ring, KI_IOC_RING, .pages = 1)
 REQUEST(try_table, ki_table_request, KI_IOC_TABLE, .keys = 1, .values = 1, .rows = 1)
 REQUEST(try_stacks, ki_stacks, KI_IOC_STACKS, .rows = 1, .frames = 1)
+REQUEST(try_texts, ki_texts, KI_IOC_TEXTS, .most = 64, .rows = 512, .heap = 4096)
+REQUEST(try_process, ki_process_open, KI_IOC_PROCESS, .pid = getpid())
+REQUEST(try_memory, ki_process_memory, KI_IOC_PROCESS_MEMORY, .bytes = 4096)
+REQUEST(try_process_map, ki_process_map, KI_IOC_PROCESS_MAP, .len = 4096)
+REQUEST(try_edit, ki_process_edits, KI_IOC_PROCESS_EDIT, .count = 1, .edits = (uintptr_t)bytes)
 REQUEST(try_event, ki_event_req, KI_IOC_EVENT, .type = PERF_TYPE_SOFTWARE,
 	.config = PERF_COUNT_SW_PAGE_FAULTS)
 REQUEST(try_splice, ki_splice, KI_IOC_SPLICE, .windows = (uintptr_t)&window,
@@ -77,43 +86,55 @@ static int try_map(int fd, unsigned int *reason)
 	return errno ? -1 : 0;
 }
 
-/* The last one of CHANGES sets a variable that the one before has taken. */
+/*
+ * All of the driver's (test/lint/permits.sh) but KI_IOC_EVICT, which asks for rights of its own.
+ * The last one of CHANGES sets a variable that the one before has taken.
+ */
 static const struct {
 	const char *name;
 	enum kind kind;
 	int (*make)(int fd, unsigned int *reason);
+	int nothing; /* the errno if it may be made: there is nothing to tell */
 } all[] = {
-	{"info", TELLS, try_info},
-	{"patches", TELLS, try_patches},
-	{"session", TELLS, try_session},
-	{"read", READS, try_read},
-	{"reserved", READS, try_reserved},
-	{"a mapping", READS, try_map},
-	{"counters", CHANGES, try_counters},
-	{"words", CHANGES, try_words},
-	{"ring", CHANGES, try_ring},
-	{"table", CHANGES, try_table},
-	{"stacks", CHANGES, try_stacks},
-	{"event", CHANGES, try_event},
-	{"globals", CHANGES, try_globals},
-	{"global", CHANGES, try_global},
-	{"splice", CHANGES, try_splice},
-	{"a dry run", CHANGES, try_dry_run},
-	{"unsplice", TAKES_OUT, try_unsplice},
+	{"info", TELLS, try_info, 0},
+	{"patches", TELLS, try_patches, 0},
+	{"session", TELLS, try_session, 0},
+	{"held", TELLS, try_held, ENOENT},
+	{"window", TELLS, try_window, ENOENT},
+	{"read", READS, try_read, 0},
+	{"inside", READS, try_inside, EACCES},
+	{"reserved", READS, try_reserved, 0},
+	{"a mapping", READS, try_map, 0},
+	{"counters", CHANGES, try_counters, 0},
+	{"words", CHANGES, try_words, 0},
+	{"ring", CHANGES, try_ring, 0},
+	{"table", CHANGES, try_table, 0},
+	{"stacks", CHANGES, try_stacks, 0},
+	{"event", CHANGES, try_event, 0},
+	{"texts", CHANGES, try_texts, 0},
+	{"process", CHANGES, try_process, 0},
+	{"its memory", CHANGES, try_memory, 0},
+	{"its map", CHANGES, try_process_map, 0},
+	{"its text", CHANGES, try_edit, 0},
+	{"globals", CHANGES, try_globals, 0},
+	{"global", CHANGES, try_global, 0},
+	{"splice", CHANGES, try_splice, 0},
+	{"a dry run", CHANGES, try_dry_run, 0},
+	{"unsplice", TAKES_OUT, try_unsplice, 0},
 };
 
 void requests_try(const char *when, int fd, enum kind kind, int error, unsigned int reason)
 {
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		int got, wanted = error ? error : all[i].nothing;
 		unsigned int why;
 		char name[64];
-		int got;
 
 		if (all[i].kind != kind)
 			continue;
 		got = all[i].make(fd, &why) ? errno : 0;
 		snprintf(name, sizeof(name), "%s: %s", when, all[i].name);
-		report(name, got == error && (why == UINT32_MAX || why == reason), "%s, reason %d",
+		report(name, got == wanted && (why == UINT32_MAX || why == reason), "%s, reason %d",
 		       strerror(got), (int)why);
 	}
 }

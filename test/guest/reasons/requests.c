@@ -152,6 +152,7 @@ static void ask_live(struct answer *a)
 }
 ASKED(BOUNCE_LIVE, ask_live)
 
+IN_SUITE(MAY_SLEEP, "test/guest/replace/circle.sh")
 IN_SUITE(TAIL_FRAME, "test/guest/tail/tail.sh")
 IN_SUITE(TAIL_STACK, "test/guest/tail/tail.sh")
 IN_SUITE(TAIL_UNKNOWN, "test/guest/tail/tail.sh")

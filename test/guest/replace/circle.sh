@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Replacements that would lead in a circle are refused, whoever asks for which part of it, and
-# functions that must not be called, nor stand for another.
+# functions that must not be called, because they sleep or are no plain code, nor stand for another.
 . "$(dirname "$0")/replace_lib.sh"
 m=ki_replace
 begin 1 ${m}_a=${m}_b "12 22 32 42"
@@ -43,7 +43,13 @@ for f in asm_exc_int3 exc_int3 native_write_msr __x86_indirect_thunk_rax notify_
 	fi
 	is "$f is not to be called" "$("$top/build/test/callees" vfs_read "$a")" NOT_CALLABLE
 done
-is "a plain function is" "$("$top/build/test/callees" vfs_read "$(address ktime_get_mono_fast_ns)")" OK
+# What sleeps, itself or in what it calls, and what calls wherever a pointer says; what does not.
+for f in schedule mutex_lock msleep synchronize_rcu kmem_cache_alloc filp_close vfs_read; do
+	is "$f may sleep" "$("$top/build/test/callees" vfs_write "$(address $f)")" MAY_SLEEP
+done
+for f in ktime_get_mono_fast_ns get_state_synchronize_rcu strlen memcmp jiffies_to_msecs int_sqrt bitmap_equal; do
+	is "$f does not" "$("$top/build/test/callees" vfs_read "$(address $f)")" OK
+done
 for f in exc_int3 native_write_msr; do
 	ok "$f does not stand for another" refuses 1 "must not be called" ${m}_a=$f
 done
