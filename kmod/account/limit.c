@@ -140,6 +140,7 @@ int ki_account_take(struct ki_account *a, enum ki_limit l, u64 n, u32 *reason)
 {
 	int err = ki_account_check(a, l, n, reason);
 
+	lockdep_assert_held(&ki_lock);
 	if (!err)
 		ki_account_add(a, l, n);
 	return err;

@@ -105,6 +105,7 @@ int ki_sheet_new(struct ki_sheet *s, struct ki_account *a, u64 *all, u64 n)
 {
 	int err = ki_pages_charge(a, all, n);
 
+	lockdep_assert_held(&ki_lock);
 	if (err)
 		return err;
 	*s = (struct ki_sheet){.n = n, .account = a, .all = all};
@@ -120,6 +121,7 @@ int ki_sheet_new(struct ki_sheet *s, struct ki_account *a, u64 *all, u64 n)
 
 void ki_sheet_free(struct ki_sheet *s)
 {
+	lockdep_assert_held(&ki_lock);
 	vunmap(s->at);
 	ki_pages_free(s->page, s->n);
 	if (s->account)

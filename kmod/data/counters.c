@@ -59,6 +59,7 @@ u64 ki_counters_sum(const struct ki_session *s)
 	int cpu;
 	u32 i;
 
+	lockdep_assert_held(&ki_lock);
 	for (i = 0; i < counter_total(); i++) {
 		if (!ki_counters_own(s, i, 1))
 			continue;
@@ -175,6 +176,7 @@ int ki_counters_take(struct ki_session *s, u32 count, u32 *first, u32 *reason)
 {
 	int cpu, err = ki_slots_take(&ki_counters, s, count, first, reason);
 
+	lockdep_assert_held(&ki_lock);
 	if (err)
 		return err;
 	for_each_possible_cpu (cpu)
@@ -184,11 +186,13 @@ int ki_counters_take(struct ki_session *s, u32 count, u32 *first, u32 *reason)
 
 bool ki_counters_own(const struct ki_session *s, u64 n, u64 count)
 {
+	lockdep_assert_held(&ki_lock);
 	return ki_slots_own(&ki_counters, s, n, count);
 }
 
 void ki_counters_info(struct ki_info *info)
 {
+	lockdep_assert_held(&ki_lock);
 	info->cpus = num_possible_cpus();
 	info->counters = counter_total();
 	info->counters_used = ki_counters.used;

@@ -111,6 +111,7 @@ int ki_globals_take(struct ki_session *s, u32 count, u32 *first, u32 *reason)
 
 bool ki_globals_own(const struct ki_session *s, u64 n, u64 count)
 {
+	lockdep_assert_held(&ki_lock);
 	return ki_slots_own(&ki_globals, s, n, count);
 }
 
@@ -130,6 +131,7 @@ unsigned long ki_global_addr(u32 n)
 
 void ki_globals_info(struct ki_info *info)
 {
+	lockdep_assert_held(&ki_lock);
 	info->globals = KI_GLOBALS;
 	info->globals_used = ki_globals.used;
 }

@@ -51,11 +51,13 @@ int ki_ring_init(void)
 
 bool ki_ring_own(const struct ki_session *s, u64 n)
 {
+	lockdep_assert_held(&ki_lock);
 	return ki_slots_own(&ki_ring_slots, s, n, 1);
 }
 
 void ki_ring_info(struct ki_info *info)
 {
+	lockdep_assert_held(&ki_lock);
 	info->rings = ki_ring_slots.used;
 }
 
@@ -257,6 +259,7 @@ int ki_ring_take(struct ki_session *s, struct ki_ring *req)
 
 int ki_ring_check(const struct ki_session *s, struct ki_ring *req)
 {
+	lockdep_assert_held(&ki_lock);
 	if (is_in_order(req) && !s->ring)
 		return 0;
 	req->reason = KI_R_BAD_REQUEST;

@@ -115,6 +115,7 @@ bool ki_slots_own(const struct ki_slots *s, const struct ki_session *session, u6
 {
 	u64 end = n + count;
 
+	lockdep_assert_held(&ki_lock);
 	if (n >= s->total || count > s->total - n)
 		return false;
 	while (n < end) {

@@ -27,6 +27,7 @@ int ki_stacks_init(void)
 
 bool ki_stacks_own(const struct ki_session *s, u64 n)
 {
+	lockdep_assert_held(&ki_lock);
 	return ki_slots_own(&ki_stacks_slots, s, n, 1);
 }
 
@@ -83,6 +84,7 @@ static int new_table(struct ki_session *s, const struct ki_stacks *req,
 
 int ki_stacks_check(const struct ki_session *s, struct ki_stacks *req)
 {
+	lockdep_assert_held(&ki_lock);
 	if (!req->zero && !req->zero2 && !req->reason && req->frames &&
 	    req->frames <= KI_STACK_FRAMES && is_power_of_2(req->rows) &&
 	    req->rows <= KI_STACKS_ROWS && !s->stacks)

@@ -45,6 +45,7 @@ bool ki_table_own(const struct ki_session *s, u32 number, struct ki_table_shape 
 {
 	const struct ki_table_cpu *c;
 
+	lockdep_assert_held(&ki_lock);
 	if (!ki_slots_own(&ki_table_slots, s, number, 1))
 		return false;
 	c = per_cpu_ptr(ki_table_cpus[number], 0);

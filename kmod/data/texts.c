@@ -28,6 +28,7 @@ int ki_texts_init(void)
 
 bool ki_texts_own(const struct ki_session *s, u64 n)
 {
+	lockdep_assert_held(&ki_lock);
 	return ki_slots_own(&ki_texts_slots, s, n, 1);
 }
 
@@ -115,6 +116,7 @@ static int new_table(struct ki_session *s, const struct ki_texts *req, struct ki
 
 int ki_texts_check(const struct ki_session *s, struct ki_texts *req)
 {
+	lockdep_assert_held(&ki_lock);
 	if (!req->zero && !req->reason && req->most >= 2 && req->most <= KI_TEXTS_MOST &&
 	    is_power_of_2(req->rows) && req->rows >= 512 && req->rows <= KI_TEXTS_ROWS &&
 	    req->scratch <= KI_TEXTS_PIECE && req->heap && !(req->heap % 4096) &&

@@ -326,6 +326,7 @@ int ki_threads_start(void)
 
 void ki_threads_stop(void)
 {
+	lockdep_assert_held(&ki_lock);
 	if (!ki_started)
 		return;
 	unregister();

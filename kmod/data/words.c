@@ -94,11 +94,13 @@ int ki_words_take(struct ki_session *s, u32 count, u32 *first, u32 *reason)
 
 bool ki_words_own(const struct ki_session *s, u64 n, u64 count)
 {
+	lockdep_assert_held(&ki_lock);
 	return ki_slots_own(&ki_words, s, n, count);
 }
 
 void ki_words_info(struct ki_info *info)
 {
+	lockdep_assert_held(&ki_lock);
 	info->tsc_khz = tsc_khz;
 	info->words = KI_THREAD_WORDS;
 	info->words_used = ki_words.used;

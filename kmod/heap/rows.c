@@ -112,6 +112,7 @@ bool ki_rows_publish(const struct ki_rows *r, const struct ki_block *b, bool res
 {
 	unsigned long base = ki_heap_addr(b);
 
+	lockdep_assert_held(&ki_lock);
 	if (r->nbug && !ki_bugs_take(base, r->bug, r->nbug, reserve))
 		return false;
 	ki_orc_put(b->at.orcs, base, r->orc, r->norc);

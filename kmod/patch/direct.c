@@ -40,6 +40,7 @@ u16 ki_direct_check(const struct ki_win *w)
 {
 	u8 last = w->ncopy - 1, at = call_offset(w);
 
+	lockdep_assert_held(&ki_lock);
 	if (!w->calls)
 		return KI_R_OK;
 	if (!w->boarded || w->board != KI_BOARD_JMP || w->len < KI_JMP_LEN ||
@@ -53,6 +54,7 @@ bool ki_direct_claim(struct ki_win *w)
 {
 	u8 at = call_offset(w);
 
+	lockdep_assert_held(&ki_lock);
 	return !w->calls || !at ||
 	       ki_site_claim(&w->bounce, w->addr + at, KI_JMP_LEN, w->orig + at);
 }
@@ -103,6 +105,7 @@ bool ki_direct_leads(const struct ki_piece *p)
 	const struct ki_group *g = p->win->group;
 	const struct ki_direct *d;
 
+	lockdep_assert_held(&ki_lock);
 	if (!p->win->calls || p->kind != KI_CHUNK_REPLACE)
 		return false;
 	d = &g->direct[ki_group_find(g, p->win->addr)];
@@ -166,6 +169,7 @@ u32 ki_direct_swaps(const struct ki_change *c, u32 i, struct ki_swap *out)
 	const struct state *via = is.patch ? &is : &was;
 	struct ki_swap *s = out;
 
+	lockdep_assert_held(&ki_lock);
 	*s = (struct ki_swap){.addr = w->addr, .len = KI_JMP_LEN, .via = via->at};
 	s->fresh = !was.d.up;
 	s->wait = is.d.up && !was.d.up && w->wait;

@@ -91,6 +91,7 @@ static bool any_laid(const struct ki_window *req, u32 n)
 
 u16 ki_lay_out(struct ki_group *g, const struct ki_window *req)
 {
+	lockdep_assert_held(&ki_lock);
 	if (!any_laid(req, g->n))
 		return KI_R_OK;
 	if (!all_laid(req, g->n))
@@ -104,6 +105,7 @@ u16 ki_lay_same(const struct ki_group *g, struct ki_win *const *wins, const stru
 {
 	u32 i;
 
+	lockdep_assert_held(&ki_lock);
 	if (!any_laid(req, n))
 		return KI_R_OK;
 	if (!g->order || n != g->n || !all_laid(req, n))

@@ -120,6 +120,7 @@ int ki_process_take(struct ki_request *q)
 
 int ki_process(struct ki_request *q)
 {
+	lockdep_assert_held(&ki_lock);
 	if (q->session->process)
 		return -EEXIST;
 	smp_store_release(&q->session->process, q->process);
@@ -147,6 +148,7 @@ int ki_process_memory(struct ki_request *q)
 	u64 pages = req->bytes >> PAGE_SHIFT;
 	int err;
 
+	lockdep_assert_held(&ki_lock);
 	if (!p)
 		return ki_refuse(&req->reason, KI_R_BAD_REQUEST);
 	if (p->memory)
@@ -191,6 +193,7 @@ int ki_process_map(struct ki_request *q)
 	struct ki_process_map *req = &q->arg.process_map;
 	const struct ki_process *p = q->session->process;
 
+	lockdep_assert_held(&ki_lock);
 	if (!p || !p->memory || req->offset + req->len > p->pages << PAGE_SHIFT)
 		return ki_refuse(&req->reason, KI_R_BAD_REQUEST);
 	return 0;
@@ -305,6 +308,7 @@ int ki_process_edit(struct ki_request *q)
 	u32 more;
 	int err;
 
+	lockdep_assert_held(&ki_lock);
 	if (!p)
 		return ki_refuse(&req->reason, KI_R_BAD_REQUEST);
 	more = req->count > p->windows ? req->count - p->windows : 0;

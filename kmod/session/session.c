@@ -38,6 +38,7 @@ static void pin_stuck(void)
 /* A session begins or ends, or patches have been given back: there may be room. */
 void ki_session_take_out_again(void)
 {
+	lockdep_assert_held(&ki_lock);
 	ki_unsplice_again();
 	if (ki_stuck_pinned)
 		pin_stuck();

@@ -84,6 +84,7 @@ int ki_sessions_tell(struct ki_session *asker, struct ki_session_row *row)
 	struct ki_session *s;
 	int err;
 
+	lockdep_assert_held(&ki_lock);
 	if (row->flags || row->session == U64_MAX)
 		return -EINVAL;
 	s = ki_owner_from(row->session + 1);
@@ -127,6 +128,7 @@ int ki_sessions_tell_window(struct ki_session_window *w)
 	struct ki_session *s = ki_owner_from(w->session);
 	struct ki_win *win;
 
+	lockdep_assert_held(&ki_lock);
 	if (w->flags & ~KI_WINDOW_REPLACED)
 		return -EINVAL;
 	if (!s || s->serial != w->session)

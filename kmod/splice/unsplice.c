@@ -219,6 +219,7 @@ bool ki_unsplice_any_stuck(void)
 
 bool ki_unsplice_is_stuck(const struct ki_group *g)
 {
+	lockdep_assert_held(&ki_lock);
 	return g->stuck && fate_of(g) == GOES;
 }
 

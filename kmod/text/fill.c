@@ -93,6 +93,7 @@ void ki_fill_decide(struct ki_change *changes, u32 n)
 	bool fill = n <= KI_FILL_MAX;
 	u32 i, k;
 
+	lockdep_assert_held(&ki_lock);
 	for (i = 0; fill && i < n; i++) {
 		const struct ki_group *g = changes[i].group;
 
@@ -106,6 +107,7 @@ void ki_fill_decide(struct ki_change *changes, u32 n)
 
 void ki_fill_stop(struct ki_change *changes, u32 n)
 {
+	lockdep_assert_held(&ki_lock);
 	while (n--)
 		changes[n].group->fill = false;
 }
@@ -149,6 +151,7 @@ u32 ki_fill_swaps(const struct ki_group *g, const struct ki_patch *next, struct 
 
 void ki_fill_record(const struct ki_patch *old, struct ki_patch *new)
 {
+	lockdep_assert_held(&ki_lock);
 	ki_filled += new->filled;
 	ki_filled -= old->filled;
 	if (new->filled && !old->filled)

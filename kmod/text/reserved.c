@@ -309,6 +309,7 @@ const struct ki_reserved_row *ki_reserved_next(unsigned long start, unsigned lon
 {
 	u32 i = *from;
 
+	lockdep_assert_held(&ki_lock);
 	if (!i)
 		i = first_reaching(start);
 	for (; i < ki_rows.n && ki_rows.v[i].addr < end; i++) {

@@ -33,6 +33,7 @@ struct ki_site *ki_site_touching(unsigned long start, unsigned long end)
 {
 	struct ki_site *s = first_ending_behind(start);
 
+	lockdep_assert_held(&ki_lock);
 	return s && s->addr < end ? s : NULL;
 }
 
@@ -40,6 +41,7 @@ struct ki_site *ki_site_next(struct ki_site *s)
 {
 	struct rb_node *n = rb_next(&s->node);
 
+	lockdep_assert_held(&ki_lock);
 	return n ? rb_entry(n, struct ki_site, node) : NULL;
 }
 

@@ -29,6 +29,7 @@ struct module *ki_text_owner(unsigned long start, unsigned long end, u16 *reason
 {
 	struct module *mod;
 
+	lockdep_assert_held(&ki_lock);
 	*reason = KI_R_NOT_TEXT;
 	if (end < start)
 		return NULL;
@@ -68,6 +69,7 @@ static void mask_sites(unsigned long addr, u8 *buf, size_t len)
 
 int ki_text_read(unsigned long addr, void *buf, size_t len, enum ki_view view)
 {
+	lockdep_assert_held(&ki_lock);
 	if (copy_from_kernel_nofault(buf, (void *)addr, len))
 		return -EFAULT;
 	if (view == KI_VIEW_ORIG)

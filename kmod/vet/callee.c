@@ -70,6 +70,7 @@ u16 ki_verify_callee(unsigned long addr, struct module **owner)
 {
 	u16 reason = ki_verify_function(addr, owner);
 
+	lockdep_assert_held(&ki_lock);
 	if (reason || (is_plain(addr) && !is_trampoline(addr)))
 		return reason;
 	module_put(*owner);

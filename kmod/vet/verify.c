@@ -446,6 +446,7 @@ bool ki_verify_filler(const struct ki_verifier *v, unsigned long addr)
 	const struct ki_reserved_row *row;
 	u32 from = 0;
 
+	lockdep_assert_held(&ki_lock);
 	if (addr < v->start || addr + KI_JMP_LEN > v->end)
 		return false;
 	/* filler that is jumped into is none */

@@ -36,6 +36,7 @@ int ki_charge_job(struct ki_job *j)
 
 void ki_charge_end(struct ki_piece *p)
 {
+	lockdep_assert_held(&ki_lock);
 	if (p->account)
 		ki_account_give(p->account, KI_LIMIT_CHUNKS, 1);
 }

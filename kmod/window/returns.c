@@ -188,6 +188,7 @@ void ki_return_record(struct ki_group *g)
 
 void ki_return_info(struct ki_info *info)
 {
+	lockdep_assert_held(&ki_lock);
 	info->returns = ki_returns;
 	info->leftovers = ki_nleftovers;
 }

@@ -40,6 +40,7 @@ struct ki_win *ki_win_touching(unsigned long start, unsigned long end)
 {
 	struct ki_win *w = first_ending_behind(start);
 
+	lockdep_assert_held(&ki_lock);
 	return w && w->addr < end ? w : NULL;
 }
 
@@ -47,6 +48,7 @@ struct ki_win *ki_win_next(struct ki_win *w)
 {
 	struct rb_node *n = rb_next(&w->node);
 
+	lockdep_assert_held(&ki_lock);
 	return n ? rb_entry(n, struct ki_win, node) : NULL;
 }
 
@@ -111,6 +113,7 @@ static void insert(struct ki_win *w)
 
 void ki_win_free(struct ki_win *w)
 {
+	lockdep_assert_held(&ki_lock);
 	if (!w)
 		return;
 	ki_site_drop(&w->site);
@@ -209,6 +212,7 @@ int ki_group_find(const struct ki_group *g, unsigned long addr)
 {
 	u32 lo = 0, hi = g->n;
 
+	lockdep_assert_held(&ki_lock);
 	while (lo < hi) {
 		u32 mid = (lo + hi) / 2;
 

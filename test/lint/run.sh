@@ -5,4 +5,5 @@ test/ktap.sh "layers include only what is on their left" test/lint/layers.sh
 layers=$?
 test/ktap.sh "reasons are provoked where the table of cases says" test/lint/reasons.sh || layers=1
 test/ktap.sh "each request is tried by who may and who may not" test/lint/permits.sh || layers=1
+test/ktap.sh "what is called with a lock held asserts it" test/lint/held.py || layers=1
 test/ktap.sh "licences, format, sizes, scripts, manual, version map" test/lint/source.sh && exit $layers

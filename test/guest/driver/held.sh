@@ -5,7 +5,7 @@
 #
 # usage: test/guest/driver/held.sh [THREADS [LIMIT]]
 threads=${1:-500}
-limit=${2:-150000}
+limit=${2:-100000}
 . "$(dirname "$0")/../common/lib.sh"
 start
 cover=$top/build/test/cover
