@@ -322,7 +322,25 @@ check "stat: a quote as separator" fails 2 "-x '\"': a separator" "${stat[@]}" -
 check "stat: CSV and JSON" fails 2 "-x and --json" "${stat[@]}" -x, --json
 check "stat: CSV and code" fails 2 "-x and --show-code" "${stat[@]}" -x, --show-code
 check "stat: no value behind --if" fails 2 "option --if: no value" "${stat[@]}" --if
-check "stat: an unknown metric" fails 2 "no metric 'walltimes'; blocks, edges, .* kerninst metrics" "${stat[@]}" -m calls,walltimes
+check "stat: no value behind -m" fails 2 "option -m: no value" "${stat[@]}" -m
+check "stat: an option that it has not" fails 2 "option -c: unknown; try: kerninst stat --help" "${stat[@]}" -c true
+check "stat: a long one" fails 2 "option --nothing: unknown; try" "${stat[@]}" --nothing
+check "stat: a value of what takes none" fails 2 "option --json=3: it takes no value" "${stat[@]}" --json=3
+check "a verb that is nearly one" fails 2 "no verb 'stta'; near: stat; kerninst --help" stta
+check "a verb that is not nearly one" fails 2 "no verb 'nonsense'; kerninst --help" nonsense
+check "stat: a metric that is not nearly one" fails 2 "no metric 'nonsense'; blocks" "${stat[@]}" -m nonsense
+# full VERB...: one line says why it could not be written
+full() {
+	local said
+	said=$("$ki" "$@" 2>&1 > /dev/full)
+	is "$?" 1 && is "$said" "kerninst: writing the output failed: No space left on device"
+}
+check "help without room" full --help
+check "a table without room" full metrics
+check "JSON without room" full metrics --json
+version() { is "$("$ki" version)" "$("$ki" --version)" && grep -q '^kerninst [0-9]' <<< "$("$ki" version)"; }
+check "the version, as a word, too" version
+check "stat: an unknown metric" fails 2 "no metric 'walltimes'; near: walltime; blocks, edges, .* kerninst metrics" "${stat[@]}" -m calls,walltimes
 check "stat: an unknown modifier" fails 2 "no metric 'cycles:x'" "${stat[@]}" -m cycles:x
 check "stat: a modifier of what is no event" fails 2 "no metric 'walltime:k'" "${stat[@]}" -m walltime:k
 check "stat: an unknown sum" fails 2 "--agg 'median:arg2': sum:WHAT" "${stat[@]}" --by comm --agg median:arg2

@@ -275,6 +275,28 @@ void ki_asked_free(struct ki_asked *a)
 	free(a->specs);
 }
 
+#define NEAR_EDITS 2
+
+static int no_metric(const char *name, struct ki_err *err)
+{
+	unsigned int edits = NEAR_EDITS + 1;
+	const struct ki_metric *m;
+	const char *near = NULL;
+
+	for (size_t i = 0; (m = ki_metric_at(i)) != NULL; i++) {
+		unsigned int d = ki_pointspec_distance(name, m->name, NEAR_EDITS);
+
+		if (d < edits && d < strlen(name)) {
+			edits = d;
+			near = m->name;
+		}
+	}
+	return ki_err_set(err, -EINVAL, 0,
+			  "no metric '%s'%s%s; blocks, edges, or of those that kerninst metrics "
+			  "lists; of events also cycles:k, cycles:u, r01c2",
+			  name, near ? "; near: " : "", near ? near : "");
+}
+
 static int take_metric(struct ki_wanted *w, const char *name, struct ki_err *err)
 {
 	static const char *const shapes[KI_SHAPES] = {
@@ -294,10 +316,7 @@ static int take_metric(struct ki_wanted *w, const char *name, struct ki_err *err
 	if (!m && !ki_metric_make(name, &w->made[w->n], NULL))
 		m = w->made[w->n];
 	if (!m)
-		return ki_err_set(err, -EINVAL, 0,
-				  "no metric '%s'; blocks, edges, or of those that kerninst "
-				  "metrics lists; of events also cycles:k, cycles:u, r01c2",
-				  name);
+		return no_metric(name, err);
 	w->metrics[w->n++] = m;
 	return 0;
 }

@@ -397,8 +397,10 @@ int main(int argc, char **argv)
 		child_abandon(&s.child);
 		ki_dlang_free(s.d);
 		ki_target_close(s.t);
+		errno = 0;
 		if (s.out && (fflush(s.out) || ferror(s.out))) {
-			say("writing the output failed");
+			say("writing the output failed%s%s", errno ? ": " : "",
+			    errno ? strerror(errno) : "");
 			status = status ? status : EXIT_FAILED;
 		}
 	}

@@ -248,14 +248,22 @@ static bool take_program(struct options *o, int option, const char *arg)
 	}
 }
 
-static bool refuse(struct options *o, int option)
+static bool refuse(int option)
 {
-	o->misused = option == '?';
-	if (option == '?')
-		say("option -%c is unknown, or wants a value; kdtrace --help lists them", optopt);
-	else
-		say("-%c is not supported: programs run at once, and are not kept or linked",
-		    option);
+	say("-%c is not supported: programs run at once, and are not kept or linked", option);
+	return false;
+}
+
+/* What getopt could not take: `what` is the argument that it stands in. */
+static bool misuse(struct options *o, int option, const char *what)
+{
+	const char letter[] = {'-', (char)optopt, 0};
+	const bool is_long = !optopt || !strncmp(what, "--", 2);
+	const char *why = is_long && optopt ? "takes no value" : "is unknown";
+
+	o->misused = true;
+	say("option %s %s; kdtrace --help lists them", is_long ? what : letter,
+	    option == ':' ? "wants a value" : why);
 	return false;
 }
 
@@ -274,8 +282,8 @@ static bool take(struct options *o, int option, const char *arg)
 		return take_program(o, option, arg);
 	if (strchr("DUI", option))
 		return cpp_option(o, (char[]){'-', (char)option, 0}, arg);
-	if (strchr("?GAa", option))
-		return refuse(o, option);
+	if (strchr("GAa", option))
+		return refuse(option);
 	switch (option) {
 	case 'x':
 		return set(o, arg);
@@ -332,7 +340,7 @@ static bool finish(struct options *o)
 /* Options and operands may stand in any order. */
 static bool take_all(struct options *o, int argc, char **argv, int *status)
 {
-	static const char letters[] = "+aAb:B:c:CD:eFf:GhHi:I:lL:m:n:o:p:P:qs:SU:vVwx:X:Z";
+	static const char letters[] = "+:aAb:B:c:CD:eFf:GhHi:I:lL:m:n:o:p:P:qs:SU:vVwx:X:Z";
 	static const struct option words[] = {{"help", no_argument, NULL, 'h'},
 					      {"json", no_argument, NULL, 'J'},
 					      {"cost", no_argument, NULL, 'M'},
@@ -350,6 +358,8 @@ static bool take_all(struct options *o, int argc, char **argv, int *status)
 				*status = EXIT_DONE;
 				return false;
 			}
+			if (option == '?' || option == ':')
+				return misuse(o, option, argv[optind - 1]);
 			if (!take(o, option, optarg))
 				return false;
 		}

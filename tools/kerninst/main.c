@@ -2,9 +2,11 @@
 /*
  * kerninst: one front door for everything that is done from the shell.
  */
+#include <errno.h>
 #include <string.h>
 
 #include "cli.h"
+#include "kerninst/pointspec.h"
 #include "whole.h"
 
 static const struct verb *const verbs[] = {
@@ -14,7 +16,8 @@ static const struct verb *const verbs[] = {
 	&verb_instruments, &verb_build,	 &verb_load,	   &verb_sessions, &verb_evict,
 	&verb_reset,	   &verb_evolve, &verb_specialize, &verb_text};
 
-#define NVERBS (sizeof(verbs) / sizeof(*verbs))
+#define NVERBS	   (sizeof(verbs) / sizeof(*verbs))
+#define NEAR_EDITS 2
 
 static void print_help(FILE *out)
 {
@@ -40,15 +43,28 @@ static const struct verb *find_verb(const char *name)
 
 static int unknown_verb(const char *name)
 {
-	cli_warn("no verb '%s'; kerninst --help lists them", name);
+	const char *near = NULL;
+	unsigned int edits = NEAR_EDITS + 1;
+
+	for (size_t i = 0; i < NVERBS; i++) {
+		unsigned int d = ki_pointspec_distance(name, verbs[i]->name, NEAR_EDITS);
+
+		if (d < edits && d < strlen(name)) {
+			edits = d;
+			near = verbs[i]->name;
+		}
+	}
+	cli_warn("no verb '%s'%s%s; kerninst --help lists them", name, near ? "; near: " : "",
+		 near ? near : "");
 	return CLI_USAGE;
 }
 
 /* What has been printed must have arrived, or the status says so. */
 static int finish(int status)
 {
+	errno = 0;
 	if (fflush(stdout) || ferror(stdout)) {
-		cli_warn("writing the output failed");
+		cli_unwritten("output");
 		return status ? status : CLI_ERROR;
 	}
 	return status;
@@ -80,7 +96,7 @@ static int run_verb(int argc, char **argv)
 	}
 	if (!strcmp(what, "--help") || !strcmp(what, "-h") || !strcmp(what, "help"))
 		return finish(help(argc > 2 ? argv[2] : NULL));
-	if (!strcmp(what, "--version") || !strcmp(what, "-V")) {
+	if (!strcmp(what, "--version") || !strcmp(what, "-V") || !strcmp(what, "version")) {
 		printf("kerninst %s (driver ABI %d)\n", KI_VERSION, KI_ABI_VERSION);
 		return finish(CLI_OK);
 	}

@@ -182,7 +182,10 @@ int options_take(struct options *o, int argc, char **argv)
 		if (c == ':')
 			return misuse("option %s: no value is given", argv[optind - 1]);
 		if (c == '?')
-			return misuse("option %s: unknown, or it takes no value", argv[optind - 1]);
+			return misuse(optopt && !strncmp(argv[optind - 1], "--", 2)
+					      ? "option %s: it takes no value"
+					      : "option %s: unknown",
+				      argv[optind - 1]);
 		ret = take_one(o, c, argc, argv);
 		if (ret >= 0)
 			return ret;

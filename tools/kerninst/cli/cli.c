@@ -41,6 +41,26 @@ int cli_error(const char *fmt, ...)
 	return CLI_ERROR;
 }
 
+/* What failed last may have been something else. */
+static bool is_of_writing(int error)
+{
+	return error == ENOSPC || error == EDQUOT || error == EFBIG || error == EIO ||
+	       error == EPIPE || error == EBADF;
+}
+
+int cli_unwritten(const char *what)
+{
+	static bool said;
+	const int error = errno;
+	const bool known = is_of_writing(error);
+
+	if (!said)
+		cli_warn("writing the %s failed%s%s", what, known ? ": " : "",
+			 known ? strerror(error) : "");
+	said = true;
+	return CLI_ERROR;
+}
+
 int cli_no_memory(void)
 {
 	return cli_error("out of memory");
@@ -90,7 +110,7 @@ int cli_misuse(const struct verb *v, const char *fmt, ...)
 
 int cli_other_option(const struct verb *v, int option, char **argv)
 {
-	const char *what = argv[optind - 1];
+	const char *what = argv[optind - 1], *why = "unknown";
 	char letter[] = {'-', (char)optopt, 0};
 
 	if (option == 'h') {
@@ -100,10 +120,9 @@ int cli_other_option(const struct verb *v, int option, char **argv)
 	/* a letter may stand among others; a long option is the argument just read */
 	if (optopt && strncmp(what, "--", 2) != 0)
 		what = letter;
-	return cli_misuse(v,
-			  option == ':' ? "option %s: no value is given"
-					: "option %s: unknown, or it takes no value",
-			  what);
+	else if (optopt) /* the option is known */
+		why = "it takes no value";
+	return cli_misuse(v, "option %s: %s", what, option == ':' ? "no value is given" : why);
 }
 
 bool cli_take_options(const struct verb *v, int argc, char **argv, const struct cli_syntax *s,

@@ -33,6 +33,9 @@ int cli_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 int cli_misuse(const struct verb *v, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 int cli_no_memory(void);
 
+/* The "output" or "result" could not be written: with errno's text, and once only. */
+int cli_unwritten(const char *what);
+
 /* A spec names nothing. */
 struct ki_pointspec;
 int cli_nothing(struct ki_target *t, const struct ki_pointspec *spec);

@@ -305,7 +305,7 @@ int stat_by_report(struct ki_aggregate *b, struct ki_aggregate_show *how)
 
 int report_failed(void)
 {
-	return cli_error("writing the result failed");
+	return cli_unwritten("result");
 }
 
 int report_code(struct ki_measured *r, const struct ki_points *p)

@@ -41,7 +41,7 @@ static int check(const struct verb *self, const struct stat_options *o)
 	} rows[] = {
 		{o->when.own, "--own"},	     {o->cost, "--cost"},
 		{o->budget > 0, "--budget"}, {o->per_cpu, "--per-cpu"},
-		{o->dry_run, "--dry-run"},   {o->hash, "--hash"},
+		{o->dry_run, "--dry-run"},   {o->hash, "--text-hash"},
 		{o->preset, "a preset"},     {o->moving != KI_MOVING_AUTO, "--move"},
 	};
 

@@ -88,7 +88,7 @@ static int print_json(void)
 	each_user(user_json, &j);
 	ki_json_close(&j);
 	ki_json_close(&j);
-	return ki_json_end_line(&j) ? cli_error("writing the output failed") : CLI_OK;
+	return ki_json_end_line(&j) ? cli_unwritten("output") : CLI_OK;
 }
 
 static void user_line(void *arg, const struct ki_session_row *s)
@@ -119,7 +119,7 @@ static int print_table(void)
 	ret = ki_table_print(t, stdout, cli_bold(stdout));
 	ki_table_free(t);
 	if (ret)
-		return cli_error("writing the output failed");
+		return cli_unwritten("output");
 	putchar('\n');
 	if (!each_user(user_line, &users))
 		puts("the driver cannot be asked who counts events");

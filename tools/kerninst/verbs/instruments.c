@@ -86,7 +86,7 @@ static int print_json(const struct ki_callable *c, size_t n, bool loaded)
 				module_file(c->module, "parameters/", c->name, text, sizeof(text)));
 		ki_json_close(&j);
 		if (ki_json_end_line(&j))
-			return cli_error("writing the output failed");
+			return cli_unwritten("output");
 	}
 	return CLI_OK;
 }
@@ -136,7 +136,7 @@ int instruments_print(const struct ki_callables *list, bool loaded)
 			add_row(t, &c[i], loaded);
 	ret = ki_table_print(t, stdout, cli_bold(stdout));
 	ki_table_free(t);
-	return ret ? cli_error("writing the output failed") : CLI_OK;
+	return ret ? cli_unwritten("output") : CLI_OK;
 }
 
 /* What is longer than a line stands below its name. */

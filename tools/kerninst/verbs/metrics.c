@@ -65,7 +65,7 @@ static int print_all_json(void)
 
 	for (size_t i = 0; (m = ki_metric_at(i)); i++)
 		if (print_json(m))
-			return cli_error("writing the output failed");
+			return cli_unwritten("output");
 	return CLI_OK;
 }
 
@@ -101,7 +101,7 @@ static int print_table(bool code)
 	}
 	ret = ki_table_print(t, stdout, cli_bold(stdout));
 	ki_table_free(t);
-	return ret ? cli_error("writing the output failed") : CLI_OK;
+	return ret ? cli_unwritten("output") : CLI_OK;
 }
 
 static int run(const struct verb *self, int argc, char **argv)
