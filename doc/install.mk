@@ -26,7 +26,13 @@ install: all
 	@printf '%s\n' 'Installed. The driver is not: it changes the code of the running kernel. To have it,' \
 	    'read "Safety" in README.md, then: make install-dkms && modprobe kerninst'
 
+# Of a version that DKMS has built it takes what was built, whatever the sources are now; and it reads
+# the sources' dkms.conf to find what that was: so the old one goes before its sources do.
+DKMS_REMOVE = if command -v dkms > /dev/null; then old=$$(dkms status kerninst/$(VERSION)) || exit; \
+	[ -z "$$old" ] || dkms remove kerninst/$(VERSION) --all; fi
+
 install-dkms:
+	$(if $(DESTDIR),,$(DKMS_REMOVE))
 	rm -rf $(DKMS_DIR)
 	install -d $(DKMS_DIR)/include/uapi
 	cd kmod && umask 022 && cp --parents $(KMOD_OWN:kmod/%=%) $(abspath $(DKMS_DIR))
@@ -35,9 +41,8 @@ install-dkms:
 	sed 's|@version@|$(VERSION)|' kmod/Makefile.dkms > $(DKMS_DIR)/Makefile
 	$(if $(DESTDIR),,dkms install --force kerninst/$(VERSION))
 
-# DKMS reads the sources' dkms.conf to find what it has built: it goes first.
 uninstall:
-	$(if $(DESTDIR),,-dkms remove kerninst/$(VERSION) --all)
+	$(if $(DESTDIR),,$(DKMS_REMOVE))
 	rm -f $(TOOL_BIN:$(O)/bin/%=$(DESTDIR)$(bindir)/%) $(DESTDIR)$(libdir)/libkerninst.* \
 	    $(DESTDIR)$(libdir)/pkgconfig/kerninst.pc $(DESTDIR)$(mandir)/man5/kerninst*.5 \
 	    $(DESTDIR)$(mandir)/man8/kerninst*.8 $(DESTDIR)$(mandir)/man8/kdtrace.8

@@ -6,7 +6,7 @@
 set -u
 
 build="gcc gcc-12 make libc6-dev binutils pkg-config libzydis-dev libzycore-dev libelf-dev libdw-dev libxxhash-dev libmicrohttpd-dev libjansson-dev zlib1g-dev"
-test="libcmocka-dev libbpf-dev python3 clang libclang-rt-14-dev clang-format shellcheck sparse mandoc jq procps curl prometheus libasan8 libubsan1 chromium lcov"
+test="libcmocka-dev libbpf-dev python3 clang libclang-rt-14-dev clang-format shellcheck sparse mandoc jq procps curl prometheus libasan8 libubsan1 chromium lcov dkms"
 command -v npm > /dev/null || test="$test nodejs npm"
 machine="cpio gzip xz-utils zstd kmod util-linux apt dpkg ca-certificates"
 load="nginx wrk bpftrace tar stress-ng"
