@@ -178,11 +178,14 @@ static uint32_t id_of(const struct ki_d_pattern *p)
 /* NAME and digits, with no glob in them; NAME "": any that no other has. */
 static bool names_process(const char *field, const char *name)
 {
-	const size_t n = strlen(name), digits = strspn(field + n, "0123456789"),
-		     len = strlen(field);
+	const size_t n = strlen(name), len = strlen(field);
+	size_t digits;
 
+	if (n && strncmp(field, name, n) != 0)
+		return false;
+	digits = strspn(field + n, "0123456789");
 	if (n)
-		return !strncmp(field, name, n) && digits && !field[n + digits];
+		return digits && !field[n + digits];
 	return len && isdigit((unsigned char)field[len - 1]) && !isdigit((unsigned char)*field) &&
 	       !strpbrk(field, "*?[") && !names_process(field, "pid");
 }
