@@ -42,6 +42,7 @@ hash_of_text() { kerninst info --quick --json --text-hash | sed -n 's/.*"text_ha
 progress "hashing the kernel's text"
 before=$(hash_of_text)
 [ "$before" ] || exit 1
+kerninst text keep "$work/text"
 kerninst info
 progress "starting nginx under wrk, gcc and tar"
 start_load
@@ -85,10 +86,11 @@ kill $(jobs -p) 2> /dev/null
 after=$(hash_of_text)
 echo "kernel text before:  $before"
 echo "kernel text after:   $after"
-rm -rf "$work"
 if [ "$before" = "$after" ]; then
-	echo "byte-identical (sites that the kernel itself rewrites are left out)"
+	echo "byte-identical, kernel and modules (sites that the kernel itself rewrites are left out)"
+	rm -rf "$work"
 else
-	echo "THE TEXT HAS CHANGED"
+	echo "THE TEXT HAS CHANGED, or a module has come or gone:"
+	command kerninst text compare "$work/text"
 	exit 1
 fi

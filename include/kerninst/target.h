@@ -136,10 +136,11 @@ int ki_target_reserved(struct ki_target *t, uint64_t start, uint64_t end,
 		       const struct ki_reserved_row **rows, size_t *count, struct ki_err *err);
 
 /*
- * Hash of the kernel's own text (not the modules', which come and go; of an image: of all its
- * text) as it is now (KI_VIEW_LIVE), the bytes at sites that the kernel itself rewrites at run
- * time (ftrace sites, static branches, static calls, lock prefixes) taken as zero. 128 bits
- * (XXH3), in hex with its terminator. Equal hashes: equal text.
+ * Hash of the text of the kernel and of all modules but the driver's own, as it is now
+ * (KI_VIEW_LIVE), the bytes at sites that the kernel itself rewrites at run time (ftrace sites,
+ * static branches, static calls, lock prefixes) taken as zero. 128 bits (XXH3), in hex with its
+ * terminator. Equal hashes: equal text. Modules are those that were there when the target was
+ * opened; one that has been unloaded since is left out.
  */
 #define KI_TEXT_HASH_LEN 33
 int ki_target_text_hash(struct ki_target *t, char hash[KI_TEXT_HASH_LEN], struct ki_err *err);

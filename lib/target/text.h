@@ -12,4 +12,13 @@
 int ki_target_text_masked(struct ki_target *t, const struct ki_text_range *r, enum ki_view view,
 			  uint8_t **out, struct ki_err *err);
 
+/* The driver's own text is not what it changes: that is neither hashed nor kept. */
+bool ki_target_text_is_watched(const struct ki_text_range *r);
+
+/*
+ * What reading it returned says that the module has been unloaded since the target was opened: that
+ * is no error, and err (or NULL) forgets it.
+ */
+bool ki_target_text_is_gone(const struct ki_text_range *r, int ret, struct ki_err *err);
+
 #endif

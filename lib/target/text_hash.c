@@ -11,6 +11,7 @@
  */
 #include "target/text.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include <xxhash.h>
@@ -98,6 +99,20 @@ int ki_target_text_masked(struct ki_target *t, const struct ki_text_range *r, en
 	return 0;
 }
 
+bool ki_target_text_is_watched(const struct ki_text_range *r)
+{
+	return strcmp(r->module, "kerninst") != 0;
+}
+
+bool ki_target_text_is_gone(const struct ki_text_range *r, int ret, struct ki_err *err)
+{
+	const bool gone = ret == -EFAULT && *r->module;
+
+	if (gone && err)
+		*err = (struct ki_err){0};
+	return gone;
+}
+
 static int hash_range(struct ki_target *t, const struct ki_text_range *r, XXH3_state_t *state,
 		      struct ki_err *err)
 {
@@ -107,7 +122,7 @@ static int hash_range(struct ki_target *t, const struct ki_text_range *r, XXH3_s
 	if (!ret)
 		XXH3_128bits_update(state, text, r->end - r->start);
 	free(text);
-	return ret;
+	return ki_target_text_is_gone(r, ret, err) ? 0 : ret;
 }
 
 int ki_target_text_hash(struct ki_target *t, char hash[KI_TEXT_HASH_LEN], struct ki_err *err)
@@ -121,7 +136,7 @@ int ki_target_text_hash(struct ki_target *t, char hash[KI_TEXT_HASH_LEN], struct
 		return ki_err_set(err, -ENOMEM, 0, "out of memory");
 	XXH3_128bits_reset(state);
 	for (size_t i = 0; !ret && i < t->ranges.n; i++)
-		if (!*t->ranges.v[i].module)
+		if (ki_target_text_is_watched(&t->ranges.v[i]))
 			ret = hash_range(t, &t->ranges.v[i], state, err);
 	if (!ret) {
 		XXH128_canonicalFromHash(&bytes, XXH3_128bits_digest(state));

@@ -39,10 +39,9 @@ static int is_no_kept_text(const struct kept_file *k)
 	return ki_err_set(k->err, -EINVAL, 0, "%s: not a file of kept text, or cut off", k->path);
 }
 
-/* The driver's own text is not what it changes. */
 static bool is_kept(const struct ki_text_range *r)
 {
-	return strcmp(r->module, "kerninst") != 0 &&
+	return ki_target_text_is_watched(r) &&
 	       strlen(r->module) < sizeof(((struct kept_header *)0)->module);
 }
 
@@ -110,24 +109,6 @@ static void compare(struct ki_text_change *c, uint64_t start, const uint8_t *was
 	c->compared += len;
 }
 
-static int compare_range(struct ki_target *t, const struct ki_text_range *r,
-			 const struct kept_file *k, struct ki_text_change *c)
-{
-	size_t len = r->end - r->start;
-	uint8_t *is, *was = NULL;
-	int ret = ki_target_text_masked(t, r, KI_VIEW_LIVE, &is, k->err);
-
-	if (!ret && !(was = malloc(len)))
-		ret = ki_err_set(k->err, -ENOMEM, r->start, "out of memory for the text");
-	if (!ret && fread(was, len, 1, k->f) != 1)
-		ret = is_no_kept_text(k);
-	if (!ret)
-		compare(c, r->start, was, is, len);
-	free(was);
-	free(is);
-	return ret;
-}
-
 /* A range that is not there any more: its bytes are passed over. */
 static int skip_range(const struct kept_header *h, const struct kept_file *k,
 		      struct ki_text_change *c)
@@ -140,10 +121,30 @@ static int skip_range(const struct kept_header *h, const struct kept_file *k,
 	return fseek(k->f, (long)(h->end - h->start), SEEK_CUR) ? failed(k) : 0;
 }
 
+static int compare_range(struct ki_target *t, const struct kept_header *h,
+			 const struct kept_file *k, struct ki_text_change *c)
+{
+	const struct ki_text_range *r = range_of(t, h);
+	size_t len = h->end - h->start;
+	uint8_t *is = NULL, *was = NULL;
+	int ret = r ? ki_target_text_masked(t, r, KI_VIEW_LIVE, &is, k->err) : 0;
+
+	if (!r || ki_target_text_is_gone(r, ret, k->err))
+		return skip_range(h, k, c);
+	if (!ret && !(was = malloc(len)))
+		ret = ki_err_set(k->err, -ENOMEM, r->start, "out of memory for the text");
+	if (!ret && fread(was, len, 1, k->f) != 1)
+		ret = is_no_kept_text(k);
+	if (!ret)
+		compare(c, r->start, was, is, len);
+	free(was);
+	free(is);
+	return ret;
+}
+
 static int compare_next(struct ki_target *t, const struct kept_file *k, struct ki_text_change *c,
 			bool *more)
 {
-	const struct ki_text_range *r;
 	struct kept_header h;
 	size_t n = fread(&h, 1, sizeof(h), k->f);
 
@@ -153,8 +154,7 @@ static int compare_next(struct ki_target *t, const struct kept_file *k, struct k
 	if (n != sizeof(h) || h.end <= h.start || h.end - h.start > INT32_MAX ||
 	    memchr(h.module, 0, sizeof(h.module)) == NULL)
 		return is_no_kept_text(k);
-	r = range_of(t, &h);
-	return r ? compare_range(t, r, k, c) : skip_range(&h, k, c);
+	return compare_range(t, &h, k, c);
 }
 
 int ki_target_text_compare(struct ki_target *t, const char *path, struct ki_text_change *out,

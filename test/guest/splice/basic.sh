@@ -110,5 +110,25 @@ ok "list -v shows instructions" bash -c "'$ki' list -v vfs_read | grep -q 'ret'"
 "$ki" stat -q -o /dev/null vfs_read -- "$ki" text compare $kept_text > /tmp/now
 is "text compare names what is installed" "$? $(grep -cE '^[1-9][0-9]* of [0-9]+ bytes differ, the first at vfs_read\+0x' /tmp/now)" "1 1"
 ok "and finds kernel and modules as they were, when it has gone" text_is_back
+# The same of a module, which the hash sees, too.
+hash_of_text() { "$ki" info --quick --json --text-hash | jq -r .text_hash; }
+export -f hash_of_text measures until_true
+export ki
+no_hash=$(hash_of_text)
+"$ki" stat -q -o /dev/null overlay:ovl_read_iter -- bash -c "hash_of_text; '$ki' text compare $kept_text" > /tmp/now
+is "text compare names what is installed in a module" "$? $(grep -cE '^[1-9][0-9]* of [0-9]+ bytes differ, the first at overlay:ovl_read_iter\+0x' /tmp/now)" "1 1"
+ok "and the hash is another" test "${no_hash/null/}" -a "$(head -n 1 /tmp/now)" != "$no_hash"
+# shellcheck disable=SC2317 # called through fails
+comes_and_stays() {
+	"$ki" stat -q overlay:ovl_read_iter &> /dev/null &
+	echo $! > /tmp/stays
+	until_true 120 measures $!
+}
+export -f comes_and_stays
+fails "--text-hash: what came meanwhile, and is in a module" 1 "differ, the first at overlay:ovl_read_iter\+0x" \
+	stat -q --text-hash vfs_read -- bash -c comes_and_stays
+kill -TERM "$(cat /tmp/stays)"
+soon "the hash when it has gone" "$no_hash" hash_of_text
+ok "and all are as they were" text_is_back
 fails "no kept text" 1 "not a file of kept text" "$ki" text compare /etc/passwd
 finish

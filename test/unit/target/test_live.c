@@ -206,9 +206,15 @@ static void text_hash_of_the_live_kernel(void **state)
 	reset_driver();
 	assert_int_equal(open_live(live_symbols, &t, &err), 0);
 	assert_int_equal(ki_target_text_hash(t, a, &err), 0);
-	driver.module_end = MOD;
+	driver.changed = MOD + 0x21;
+	assert_int_equal(ki_target_text_hash(t, b, &err), 0);
+	assert_string_not_equal(a, b);
+	driver.changed = 0;
 	assert_int_equal(ki_target_text_hash(t, b, &err), 0);
 	assert_string_equal(a, b);
+	driver.module_end = MOD; /* it has gone */
+	assert_int_equal(ki_target_text_hash(t, b, &err), 0);
+	assert_string_not_equal(a, b);
 	driver.read_error = -EIO;
 	assert_int_equal(ki_target_text_hash(t, b, &err), -EIO);
 	assert_int_equal(err.code, -EIO);
@@ -239,6 +245,13 @@ static void text_that_was_kept(void **state)
 	assert_int_equal(c.differing, 1);
 	assert_int_equal(c.addr, TEXT + 0x21);
 	assert_int_equal(c.was[0] ^ c.is[0], 0xff);
+	driver.changed = MOD + 0x21;
+	assert_int_equal(ki_target_text_compare(t, path, &c, &err), 0);
+	assert_int_equal(c.addr, MOD + 0x21);
+	driver.module_end = MOD;
+	assert_int_equal(ki_target_text_compare(t, path, &c, &err), 0);
+	assert_int_equal(c.differing, 0);
+	assert_int_equal(c.gone, 1);
 	assert_int_equal(truncate(path, 100), 0);
 	assert_int_equal(ki_target_text_compare(t, path, &c, &err), -EINVAL);
 	assert_int_equal(ki_target_text_compare(t, other, &c, NULL), -EINVAL);

@@ -18,6 +18,7 @@
 #include "stat/patches.h"
 #include "stat/process_stat.h"
 #include "stat/stat_points.h"
+#include "stat/stat_text.h"
 #include "kerninst/measured.h"
 #include "skipped.h"
 #include "stat/stat_options.h"
@@ -39,7 +40,7 @@ struct run {
 	double start, last; /* times */
 	struct skipped skipped;
 	struct patches patches;
-	char before[KI_TEXT_HASH_LEN], after[KI_TEXT_HASH_LEN];
+	struct stat_text text;
 };
 
 /* All points are refused. */
@@ -47,15 +48,6 @@ static int nothing_left(struct run *r)
 {
 	ki_measured_refused(&r->report, &r->points);
 	return points_nothing(&r->points);
-}
-
-static int hash_text(struct run *r, char hash[KI_TEXT_HASH_LEN])
-{
-	struct ki_err err = {0};
-
-	if (!r->o->hash)
-		return CLI_OK;
-	return ki_target_text_hash(r->t, hash, &err) ? cli_fail(&err) : CLI_OK;
 }
 
 /* Edges have a table of their own, however they were asked for. */
@@ -144,7 +136,7 @@ static int prepare(struct run *r, const struct verb *self)
 		return ret;
 	if (!o->dry_run && ki_points_refused(&r->points) == r->points.cells.n)
 		return nothing_left(r);
-	ret = hash_text(r, r->before);
+	ret = o->hash ? stat_text_begin(&r->text, r->t) : CLI_OK;
 	if (ret || !o->command || o->dry_run || r->command.pid)
 		return ret;
 	return run_prepare(&r->command, o->command, false);
@@ -327,7 +319,7 @@ static int write_result(struct run *r, double end)
 	int ret = 0;
 
 	if (o->hash)
-		ret = ki_measured_hash(&r->report, "before", r->before);
+		ret = ki_measured_hash(&r->report, "before", r->text.before);
 	if (!ret)
 		ret = write_values(r, end);
 	if (!ret)
@@ -337,12 +329,10 @@ static int write_result(struct run *r, double end)
 	if (!ret)
 		ret = patches_report(&r->patches, &r->report);
 	if (!ret && o->hash)
-		ret = ki_measured_hash(&r->report, "after", r->after);
+		ret = ki_measured_hash(&r->report, "after", r->text.after);
 	if (ret)
 		return report_failed();
-	if (o->hash && strcmp(r->before, r->after))
-		return cli_error("text hash: the kernel's text is not what it was before");
-	return CLI_OK;
+	return o->hash ? stat_text_check(&r->text, r->t) : CLI_OK;
 }
 
 static int run_all(struct run *r)
@@ -363,7 +353,7 @@ static int run_all(struct run *r)
 	patches_read(&r->patches, r->t);
 	out = take_out(r);
 	skipped_end(&r->skipped, r->t, r->o->quiet);
-	hash = hash_text(r, r->after);
+	hash = r->o->hash ? stat_text_end(&r->text, r->t) : CLI_OK;
 	if (!ret)
 		ret = write_result(r, end);
 	if (!ret)

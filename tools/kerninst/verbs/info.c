@@ -27,8 +27,9 @@ static const char usage[] =
 	"      --events           no more than the events of processor and kernel: which are counted\n"
 	"                         here, which not and why, and whose sessions count some\n"
 	"      --threads N        of the analysis, 1 to 1024 (one for each CPU)\n"
-	"      --text-hash        hash the kernel's text as it is now; sites that the kernel itself\n"
-	"                         rewrites are left out: equal hashes mean that nothing is installed\n" OPEN_USAGE
+	"      --text-hash        hash the text of kernel and modules as it is now; sites that the\n"
+	"                         kernel itself rewrites are left out, and the driver: equal hashes\n"
+	"                         mean that all that was installed has gone\n" OPEN_USAGE
 	"  -h, --help             this text\n\n"
 	"Examples:\n"
 	"  kerninst info\n"

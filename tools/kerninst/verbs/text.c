@@ -6,6 +6,7 @@
 #include "cli.h"
 #include "open.h"
 #include "out/json.h"
+#include "text_words.h"
 
 static const char usage[] =
 	"Usage: kerninst text [OPTION...] keep FILE\n"
@@ -27,26 +28,7 @@ struct text_options {
 	bool json, quiet;
 };
 
-/* FUNCTION+0xOFFSET, or the address. */
-static void name_place(const struct ki_target *t, uint64_t addr, char *out, size_t size)
-{
-	const struct ki_symbol *s = ki_target_symbol_at(t, addr);
-
-	if (!s)
-		snprintf(out, size, "0x%" PRIx64, addr);
-	else
-		snprintf(out, size, "%s%s%s+0x%" PRIx64, s->module, *s->module ? ":" : "", s->name,
-			 addr - s->addr);
-}
-
-static void hex(const uint8_t *bytes, size_t len, char *out)
-{
-	for (size_t i = 0; i < len; i++)
-		sprintf(out + 3 * i, "%02x%s", bytes[i], i + 1 < len ? " " : "");
-}
-
-static void print_json(const struct ki_text_change *c, const char *place, const char *was,
-		       const char *is)
+static void print_json(const struct ki_text_change *c, const struct text_words *w)
 {
 	struct ki_json j;
 
@@ -57,9 +39,9 @@ static void print_json(const struct ki_text_change *c, const char *place, const 
 	ki_json_u64(&j, "gone", c->gone);
 	if (c->differing) {
 		ki_json_open(&j, "first", '{');
-		ki_json_str(&j, "place", place);
-		ki_json_str(&j, "was", was);
-		ki_json_str(&j, "is", is);
+		ki_json_str(&j, "place", w->place);
+		ki_json_str(&j, "was", w->was);
+		ki_json_str(&j, "is", w->is);
 		ki_json_close(&j);
 	}
 	ki_json_close(&j);
@@ -69,16 +51,14 @@ static void print_json(const struct ki_text_change *c, const char *place, const 
 static void print(const struct ki_target *t, const struct text_options *o,
 		  const struct ki_text_change *c)
 {
-	char place[256], was[3 * sizeof(c->was) + 1] = "", is[3 * sizeof(c->is) + 1] = "";
+	struct text_words w;
 
-	name_place(t, c->addr, place, sizeof(place));
-	hex(c->was, c->len, was);
-	hex(c->is, c->len, is);
+	text_words(t, c, &w);
 	if (o->json)
-		print_json(c, place, was, is);
+		print_json(c, &w);
 	else if (c->differing)
 		printf("%" PRIu64 " of %" PRIu64 " bytes differ, the first at %s: %s was %s\n",
-		       c->differing, c->compared, place, is, was);
+		       c->differing, c->compared, w.place, w.is, w.was);
 	else if (!o->quiet)
 		printf("equal: %" PRIu64 " bytes\n", c->compared);
 	if (!o->json && c->gone && !o->quiet)
