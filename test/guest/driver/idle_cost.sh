@@ -1,0 +1,47 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# A driver that nobody uses costs nothing: loops of system calls take the same number of instructions
+# with it as without it, also after it has been used, and no thread of it runs. QEMU counts (--icount).
+# shellcheck disable=SC2016 # for eval
+. "$(dirname "$0")/../common/lib.sh"
+ip link set lo up
+work=$(mktemp -d)
+# Of several processes the least: where their memory lies makes a difference of its own.
+loops() { for _ in 1 2 3 4 5 6; do "$top/build/test/loops" 11; done > "$work/$1"; }
+turn() { awk -v name="$2" '$1 == name && (!n++ || $2 < least) { least = $2 } END { print least }' "$work/$1"; }
+
+# The kernel's threads, but not its workers, which come and go, unless they work for us.
+threads() { ps -e -o ppid=,comm= | awk '$1 == 2 && ($2 !~ /^kworker/ || /kerninst/) { print $2 }' | sort; }
+
+# as_before WHEN: each loop as without the driver, to a thousandth; where directories are made to a
+# hundredth, which is what it differs by without, and where processes are not a hundredth more: as the
+# machine grows older it takes less
+as_before() {
+	local name part least
+	for name in read open+close tcp fork+wait mkdir+rmdir; do
+		part=1000 least=0.999
+		case $name in
+		fork*) part=100 least=0.9 ;;
+		mkdir*) part=100 least=0.99 ;;
+		esac
+		ok "$1: $name takes $(turn "$1" "$name") instructions, $(turn none "$name") without" \
+			awk -v with="$(turn "$1" "$name")" -v without="$(turn none "$name")" -v part=$part -v least=$least \
+			'BEGIN { exit !(without > 100 && with >= without * least && with <= without + without / part) }'
+	done
+}
+
+loops warm
+loops none
+threads > "$work/threads"
+insmod "$top/build/kmod/$(uname -r)/kerninst.ko" || exit 1
+start
+loops idle
+as_before idle
+is "no thread of ours" "$(threads | comm -13 "$work/threads" -)" ""
+ok "in use" "$ki" stat -q -m blocks -o "$work/blocks" 'vfs_*' '*sys_open*' -- "$top/build/test/loops" 1
+soon "nothing is left" "0 0" eval 'echo $(field windows) $(field heap_used)'
+loops after
+as_before after
+is "no thread of ours then" "$(threads | comm -13 "$work/threads" -)" ""
+for name in fork+wait mkdir+rmdir; do echo "# $name without: $(awk -v name="$name" '$1 == name { print $2 }' "$work/none" | xargs)"; done
+finish
