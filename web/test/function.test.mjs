@@ -2,7 +2,7 @@
 // A function's page, and the page on a phone.
 import { readFile } from "node:fs/promises";
 import { assert, run, test, until } from "./browser.mjs";
-import { frames, painted, postsTo, ready, selectFunction, selectMetric } from "./steps.mjs";
+import { frames, longestTask, painted, postsTo, ready, selectFunction, selectMetric } from "./steps.mjs";
 
 const graphReady = (page) => page.waitForSelector("canvas.graph[data-ready]", { timeout: 60000 });
 
@@ -94,23 +94,21 @@ await run(async ({ open, at, errors, request, token }) => {
 	});
 
 	await test("the graph of 600 blocks does not freeze the page", async () => {
-		let best = { longest: Infinity };
-		// What else runs on the machine can hold it up, but not each time.
-		for (let i = 0; i < 3 && !(best.longest < 250); i++) {
-			await page.goto("about:blank");
+		let early, seen;
+		await page.goto("about:blank");
+		const task = await longestTask(page, async () => {
 			await page.goto(at("#view=function&fn=big_switch_handler"));
 			await page.waitForSelector(".graphstatus:has-text('laying out 600')");
 			await page.waitForTimeout(100);
-			const early = await painted(page, "canvas.graph");
-			const seen = { early, ...(await frames(page, 1500)) };
+			early = await painted(page, "canvas.graph");
+			seen = await frames(page, 1500);
 			await graphReady(page);
-			seen.ms = await page.getAttribute("canvas.graph", "data-ready");
-			if (seen.longest < best.longest) best = seen;
-		}
-		assert(best.early > 0.02, "nothing is shown while it is laid out");
-		assert(best.longest < 250, `the page stood still for ${Math.round(best.longest)} ms`);
-		assert(best.rate > 20, `${best.rate.toFixed(1)} frames a second`);
-		return `${best.rate.toFixed(0)} frames a second meanwhile, at most ${Math.round(best.longest)} ms without one; laid out in ${best.ms} ms`;
+		});
+		const ms = await page.getAttribute("canvas.graph", "data-ready");
+		assert(early > 0.02, "nothing is shown while it is laid out");
+		assert(task > 1 && task < 250, `the page was busy for ${Math.round(task)} ms at once`);
+		assert(seen.rate > 20, `${seen.rate.toFixed(1)} frames a second`);
+		return `${seen.rate.toFixed(0)} frames a second meanwhile, at most ${Math.round(task)} ms of work at once; laid out in ${ms} ms`;
 	});
 
 	await test("and moves while 600 blocks are counted", async () => {

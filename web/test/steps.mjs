@@ -50,3 +50,13 @@ export const frames = (page, ms) =>
 		};
 		requestAnimationFrame(tick);
 	}), ms);
+
+/** Milliseconds of the CPU's time that the page's main thread was at work without a pause, at most, while f runs. What else the machine does is not in it. */
+export async function longestTask(page, f) {
+	const browser = page.context().browser();
+	await browser.startTracing(page, { categories: ["toplevel", "disabled-by-default-devtools.timeline", "__metadata"] });
+	await f();
+	const { traceEvents } = JSON.parse(await browser.stopTracing());
+	const main = new Set(traceEvents.filter((e) => e.name === "thread_name" && e.args.name === "CrRendererMain").map((e) => e.pid + "/" + e.tid));
+	return Math.max(0, ...traceEvents.filter((e) => /RunTask$/.test(e.name) && main.has(e.pid + "/" + e.tid)).map((e) => (e.tdur ?? 0) / 1000));
+}

@@ -57,16 +57,16 @@ test("50,000 functions are searched in less than a frame or two", () => {
 	const many = Array.from({ length: 50000 }, (_, i) => `subsystem${i % 97}_do_something_${i}`);
 	const big = buildCatalog([{ name: "", names: many, addr: many.map((_, i) => "0x" + (0xffffffff81000000n + BigInt(i)).toString(16)) }]);
 	find(big, "warm up");
+	// The CPU's time: what else runs on the machine is not meant.
 	const time = (q) => {
-		const begin = performance.now();
+		const begin = process.cpuUsage();
 		find(big, q);
-		return performance.now() - begin;
+		const { user, system } = process.cpuUsage(begin);
+		return (user + system) / 1000;
 	};
-	// The least of some tries: what else runs on the machine is not meant.
 	for (const q of ["something 77", "system9 499", "*_4999?", "zzz", "s"]) {
-		let best = Infinity;
-		for (let n = 0; n < 100 && best >= 50; n++) best = Math.min(best, time(q));
-		assert.ok(best < 50, `${q}: ${best} ms`);
+		const took = time(q);
+		assert.ok(took < 50, `${q}: ${took} ms`);
 	}
 	assert.equal(find(big, "something_49999").length, 1);
 });
