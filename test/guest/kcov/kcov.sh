@@ -80,6 +80,8 @@ if [ "${1-}" = cost ]; then
 	echo "# passed $n"
 	ok "blocks and comparisons cost a task that is not traced at most half as many instructions more" \
 		awk "BEGIN { print x = $off / $none; exit !(x > 1.05 && x <= 1.5) }"
+	ok "and one whose comparisons are recorded at most 230 for each" \
+		awk "BEGIN { print x = ($on - $off) / $n; exit !($n >= 15 && x > 20 && x <= 230) }"
 	finish
 fi
 
