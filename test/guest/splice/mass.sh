@@ -3,11 +3,12 @@
 # 20,000 counters at blocks all over the kernel, in and out: in how much time, and for how long it
 # keeps a CPU from other work; once more among 3,000 threads. What is measured is printed.
 #
-# usage: test/guest/splice/mass.sh [MS]: how long that may be, by a clock that counts instructions (vm/run
-# --icount); 15
+# usage: test/guest/splice/mass.sh [MS [SECONDS [ANALYSIS]]]: how long that may be, by a clock that counts
+# instructions (vm/run --icount), 15; how long in and out may take together, 10; and to analyse the
+# kernel, 5. One CPU takes 1.8 ms, 1.9 s and 0.8 s (6.1.0-56-amd64).
 . "$(dirname "$0")/../common/lib.sh"
 start
-out=/tmp/mass few=${1:-15}
+out=/tmp/mass few=${1:-15} seconds=${2:-10} analysis=${3:-5}
 of() { sed -n "s/^$1 //p" $out; }
 measured() { # COUNTERS STRIDE -> $out, $status
 	"$top/build/test/mass" "$1" "$2" > $out
@@ -19,9 +20,10 @@ at_most() { # NAME VALUE BOUND
 	ok "$1: $2, at most $3" awk -v v="$2" -v max="$3" 'BEGIN { exit !(v != "" && v + 0 <= max) }'
 }
 is "20,000 counters" "$status $(of counters)" "0 20000"
-at_most "refused" "$(of refused)" 200
-ok "they count" test "$(of hits)" -gt 10000
-at_most "seconds to install and take out" "$(awk '/^install|^remove/ { s += $2 } END { print s }' $out)" 10
+at_most "refused" "$(of refused)" 20
+ok "they count" test "$(of hits)" -gt 500000
+at_most "seconds to install and take out" "$(awk '/^install|^remove/ { s += $2 } END { print s }' $out)" "$seconds"
+at_most "seconds to analyse the kernel" "$(of analysis)" "$analysis"
 not_held() { # NAME: longer than at rest, but for so many milliseconds
 	local phase rest
 	rest=$(of ms_held_rest)
