@@ -46,11 +46,47 @@ settle() {
 }
 
 base() {
-	work && row base ok "$(median)" 0
+	work && base=$(median) && row base ok "$base" 0
 }
 
 optimization() {
 	echo "$1" >/proc/sys/debug/kprobes-optimization
+}
+
+# trap_springboard NAME: a point whose springboard can only be a breakpoint, where each futex comes by; what is
+# printed is the base, and what it is more than a futex without it.
+trap_of() {
+	"${KI_BENCH_TOOL%% *}" list -q -v --json __x64_sys_futex |
+		grep -o '"address":"[^}]*"springboard":"trap"' | grep -o '0x[0-9a-f]*' | head -n 1
+}
+trap_springboard() {
+	local name=$1 at bare hits
+	at=$(trap_of)
+	if [[ -z $at ]]; then
+		row "$name" absent "this kernel's __x64_sys_futex has no place that only a breakpoint fits"
+		return
+	fi
+	rm -f "$tmp/ticks"
+	"$build/reads" "$tmp/ticks" futex >&2
+	bare=$(median)
+	# shellcheck disable=SC2086 # a command and its arguments
+	if ! $KI_BENCH_TOOL "$at" -- "$build/reads" "$tmp/ticks" futex >"$tmp/out" 2>&1; then
+		row "$name" failed "$(tail -n1 "$tmp/out")"
+		return
+	fi
+	hits=$(sed -n 's/.*"value":\([0-9]*\).*/\1/p' "$tmp/out")
+	row "$name" ok $((base + $(median) - bare)) "${hits:-0}"
+}
+
+# holds NAME CONDITION: a count under a predicate that holds each time
+holds() {
+	local name=$1 tool=${KI_BENCH_TOOL%% *}
+	rm -f "$tmp/ticks"
+	if ! "$tool" stat -q --json --if "$2" $function -- "$build/reads" "$tmp/ticks" >"$tmp/out" 2>&1; then
+		row "$name" failed "$(tail -n1 "$tmp/out")"
+		return
+	fi
+	row "$name" ok "$(median)" "$(sed -n 's/.*"value":\([0-9]*\).*/\1/p' "$tmp/out")"
 }
 
 # The first byte of the probe's site says which of its forms is there.
@@ -263,9 +299,14 @@ measured 'latency, a histogram' latency
 measured 'page faults of a call' page-faults
 by 'count by name' comm
 by 'count by stack' stack
+by "by the program's stack" ustack
+holds 'a string of the kernel' "str(0x$(awk '$3 == "init_uts_ns" { print $1 }' /proc/kallsyms) + 130) == \"$(uname -r)\"" # utsname's release
+holds 'a string of the program' 'ustr(arg1 + 1) == "ten bytes."'
+trap_springboard 'a breakpoint as springboard'
 recorded 'record of four values' 'a:arg0,b:arg1,c:arg2,d:arg3'
 recorded 'the same, of one program' 'a:arg0,b:arg1,c:arg2,d:arg3' --comm reads
 instrument 'an instrument in C'
+row 'SystemTap' absent "it needs the kernel's debug information; its probes are the kprobes below"
 module_peer 'ftrace callback, module' ftrace any
 optimization 1
 module_peer 'kprobe, optimized' kprobe e9

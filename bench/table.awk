@@ -14,6 +14,11 @@ BEGIN {
 	most["page faults of a call"] = 430
 	most["count by name"] = 170
 	most["count by stack"] = 6200
+	most["by the program's stack"] = 410
+	most["a string of the kernel"] = 580
+	most["a string of the program"] = 580
+	most["a breakpoint as springboard"] = 380
+	least["a breakpoint as springboard"] = 50 # else it was a jump
 	most["record of four values"] = 120
 	most["the same, of one program"] = 125
 	most["an instrument in C"] = 120
