@@ -8,10 +8,28 @@
 #include <stdio.h>
 #include <string.h>
 
-#define DRIVER_TEXT 0x40000 /* of the driver, before its heap, at most */
-
 struct seen seen[SEEN];
 unsigned int nseen;
+
+/* Where the driver is, all of it; its heap is elsewhere. */
+static struct {
+	uint64_t start, end;
+} driver;
+
+static void find_driver(void)
+{
+	FILE *f = fopen("/proc/modules", "r");
+	unsigned long long start, size;
+	char line[512];
+
+	while (f && !driver.end && fgets(line, sizeof(line), f))
+		if (sscanf(line, "kerninst %llu %*s %*s %*s %llx", &size, &start) == 2 && start)
+			driver.end = (driver.start = start) + size;
+	if (f)
+		fclose(f);
+	if (!driver.end)
+		die("/proc/modules", "it does not say where the driver is");
+}
 
 /* ---- sessions ---- */
 
@@ -141,8 +159,9 @@ const char *wrong_with(struct session *s, const struct ki_stack *st)
 	static char why[128];
 
 	for (uint32_t i = 0; i < st->n; i++)
-		if (st->addrs[i] >= info->heap_start - DRIVER_TEXT && st->addrs[i] < info->heap_end)
-			return "a frame in the driver";
+		if (st->addrs[i] - driver.start < driver.end - driver.start ||
+		    st->addrs[i] - info->heap_start < info->heap_end - info->heap_start)
+			return "a frame in the driver, or in a patch";
 	if (is_outermost(s, st->addrs[st->n - 1]))
 		return NULL;
 	snprintf(why, sizeof(why), "it ends at 0x%llx after %u", (ull)st->addrs[st->n - 1], st->n);
@@ -153,6 +172,7 @@ int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
 
+	find_driver();
 	if (!*what || !strcmp(what, "kernel"))
 		test_kernel();
 	if (!*what || !strcmp(what, "contexts"))
