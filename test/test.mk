@@ -65,12 +65,13 @@ check-nightly: deps
 	$(Q)$(MAKE) -j2 CI=1 more-build
 	$(Q)$(MAKE) -j2 CI=1 nightly-modules
 	$(Q)test/run.sh -j 2 test/suites.nightly
-# make soak S=stacks N=50: one suite so many times, each in a machine of its own
+# make soak S=stacks N=50 [BUSY=1]: one suite so many times, each in a machine of its own; BUSY: beside a
+# CPU that is busy. make soak-all N=3 [BUSY=1]: each suite of make check, all thirds.
 soak:
-	$(Q)grep -hP '^$(S)\t' test/suites.* | head -n 1 | awk -F '\t' -v n=$(or $(N),10) \
-		'{ for (i = 1; i <= n; i++) print $$1 "-" i "\t" $$2 }' > build/test/soak
-	$(Q)[ -s build/test/soak ] || { echo "soak: no suite '$(S)' in test/suites.*" >&2; exit 2; }
-	$(Q)test/run.sh build/test/soak
+	$(Q)[ -n '$(S)' ] || { echo "make soak S=NAME [N=10] [BUSY=1]: which suite?" >&2; exit 2; }
+	$(Q)BUSY=$(BUSY) test/soak.sh $(or $(N),10) '$(S)'
+soak-all:
+	$(Q)BUSY=$(BUSY) test/soak.sh $(or $(N),3)
 check-guest: deps
 	$(Q)$(MAKE) -j2 CI=1 check-build
 	$(Q)test/run.sh -j 2 test/suites.guest
@@ -86,7 +87,7 @@ more-build: check-build unit-bins more-modules
 format:
 	$(Q)clang-format -i $$(git ls-files '*.c' '*.h')
 
-.PHONY: deps soak check check-host check-guest check-more check-long check-nightly check-build more-build format
+.PHONY: deps soak soak-all check check-host check-guest check-more check-long check-nightly check-build more-build format
 
 # One unit test, in seconds: make t T=point. Its name may be a part of one: make t T=snippet runs
 # all test_snippet*.
