@@ -17,27 +17,30 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "code/decode/decode.h"
 #include "splice/plan.h"
 
-/* From call to return. Of stacks: of seven frames; of strings: of some ten bytes; of events: of one
-   that the kernel counts itself; of tables: a sum by one key. */
+/* From call to return, in 6.1.0-56-amd64. Of stacks: of seven frames, the program's six; of
+   strings: of some ten bytes, which are read in two pieces or three; of events: of one that the
+   kernel counts itself; of tables: a sum by one key or two. No tool asks for EXTREME: that is of
+   its code. */
 static const uint16_t helper_costs[KI_HELPERS] = {
-	[KI_HELPER_LOAD8] = 128,       [KI_HELPER_LOAD16] = 129,  [KI_HELPER_LOAD32] = 131,
-	[KI_HELPER_LOAD64] = 133,      [KI_HELPER_DIV] = 29,	  [KI_HELPER_UDIV] = 27,
-	[KI_HELPER_MOD] = 29,	       [KI_HELPER_UMOD] = 29,	  [KI_HELPER_NANOTIME] = 120,
-	[KI_HELPER_ENTER] = 45,	       [KI_HELPER_LEAVE] = 40,	  [KI_HELPER_UID] = 22,
-	[KI_HELPER_CGROUP] = 35,       [KI_HELPER_RECORD] = 82,	  [KI_HELPER_STACK] = 6000,
-	[KI_HELPER_USTACK] = 1350,     [KI_HELPER_STRING] = 400,  [KI_HELPER_USTRING] = 460,
-	[KI_HELPER_ENTER_RECORD] = 45, [KI_HELPER_EVENT] = 180,	  [KI_HELPER_TABLE] = 110,
-	[KI_HELPER_EXTREME] = 60,      [KI_HELPER_TEXT] = 450,	  [KI_HELPER_UNREADABLE] = 135,
-	[KI_HELPER_DEPTH] = 5700,      [KI_HELPER_UDEPTH] = 1100, [KI_HELPER_UCALLER] = 420,
+	[KI_HELPER_LOAD8] = 128,       [KI_HELPER_LOAD16] = 129, [KI_HELPER_LOAD32] = 131,
+	[KI_HELPER_LOAD64] = 133,      [KI_HELPER_DIV] = 29,	 [KI_HELPER_UDIV] = 27,
+	[KI_HELPER_MOD] = 29,	       [KI_HELPER_UMOD] = 29,	 [KI_HELPER_NANOTIME] = 120,
+	[KI_HELPER_ENTER] = 45,	       [KI_HELPER_LEAVE] = 40,	 [KI_HELPER_UID] = 22,
+	[KI_HELPER_CGROUP] = 35,       [KI_HELPER_RECORD] = 82,	 [KI_HELPER_STACK] = 5655,
+	[KI_HELPER_USTACK] = 990,      [KI_HELPER_STRING] = 460, [KI_HELPER_USTRING] = 520,
+	[KI_HELPER_ENTER_RECORD] = 45, [KI_HELPER_EVENT] = 190,	 [KI_HELPER_TABLE] = 120,
+	[KI_HELPER_EXTREME] = 60,      [KI_HELPER_TEXT] = 450,	 [KI_HELPER_UNREADABLE] = 135,
+	[KI_HELPER_DEPTH] = 5700,      [KI_HELPER_UDEPTH] = 822, [KI_HELPER_UCALLER] = 420,
 	[KI_HELPER_ULOAD] = 190,
 };
 
-#define CALLEE_COST 50 /* the kernel's own functions: nobody knows */
-#define TRAP_COST   600
+#define CALLEE_COST 50	/* the kernel's own functions: nobody knows */
+#define TRAP_COST   358 /* from the breakpoint to the patch, in 6.1.0-56-amd64 */
 
 static const uint8_t board_costs[KI_BOARD_KINDS] = {
 	[KI_BOARD_JMP] = 2, [KI_BOARD_BOUNCE] = 3, [KI_BOARD_TRAP] = 1};
@@ -56,6 +59,24 @@ struct role {
 	bool counts, clock, never;
 };
 
+/* Some do one of many things: what %edi says, which is put there the moment before (mov $imm32). */
+static double helper_cost(const struct ki_long_code *code, uint32_t call, uint32_t helper)
+{
+	uint32_t edi = 0;
+
+	if (call >= 5 && code->code[call - 5] == 0xbf)
+		memcpy(&edi, code->code + call - 4, sizeof(edi));
+	if (helper == KI_HELPER_TABLE && (edi >> 16 & 0xf) == KI_TABLE_STATS)
+		return 155;
+	if (helper == KI_HELPER_TEXT && (edi & 0xff) <= KI_TEXT_USER)
+		return 950; /* as STRING, and it is found among those that are there */
+	if (helper == KI_HELPER_TEXT && (edi & 0xff) == KI_TEXT_COMM)
+		return 400;
+	if (helper == KI_HELPER_TEXT && (edi & 0xff) == KI_TEXT_LENGTH)
+		return 150;
+	return helper_costs[helper];
+}
+
 static struct role role_of(const struct ki_long_code *code, uint32_t at, uint32_t len,
 			   uint32_t never)
 {
@@ -69,8 +90,10 @@ static struct role role_of(const struct ki_long_code *code, uint32_t at, uint32_
 		r.counts |= f->kind == KI_FIX_PERCPU;
 		r.never |= f->kind == KI_FIX_PERCPU && never != KI_NONE &&
 			   (f->target == never || f->target == never + 1);
+		/* what a pair reads when it begins and ends: its clock */
+		r.clock |= f->kind == KI_FIX_HELPER && f->target == KI_HELPER_EVENT;
 		if (f->kind == KI_FIX_HELPER && f->target < KI_HELPERS)
-			r.helper = helper_costs[f->target];
+			r.helper = helper_cost(code, at, f->target);
 		else if (f->kind == KI_FIX_CALLEE)
 			r.helper = CALLEE_COST;
 	}

@@ -4,21 +4,22 @@
 # load takes with and without it, and a budget that is kept. Needs -icount: there a nanosecond is an
 # instruction.
 #
-# usage: test/guest/metrics/cost.sh [PART...]: code, before, budget, record_budget, budget_long
+# usage: test/guest/metrics/cost.sh [PART...]: code, kinds, before, budget, record_budget, budget_long
 #
 # A budget is kept over a second and more: what the first moments cost is paid back by then. What is
 # said and what the load felt differ by what this process does while the load does not run yet, or no
 # more: some million instructions, 0.4 % of the short runs and 0.15 % of the long ones.
 # shellcheck disable=SC2317 # functions are called through ok
-parts=${*:-code before budget record_budget}
+parts=${*:-code kinds before budget record_budget}
 . "$(dirname "$0")/../common/lib.sh"
 start
 json=/tmp/cost.json
 load=$prog/load
 number() { sed -n "s/.*\"metric\":\"$1\".*\"$2\": *\([0-9.e+-]*\).*/\1/p" "${3:-$json}" | tail -n 1; } # METRIC KEY [FILE]
 holds() { awk "BEGIN { exit !($1) }"; } # CONDITION
-# with OPTION...: the load's nanoseconds under stat
-with() { "$ki" stat -q --cost --json -o "$json" "$@" -- "$load" "$n"; }
+# with OPTION...: the load's nanoseconds under stat; clock: of all there are, or its own; and which
+clock=()
+with() { "$ki" stat -q --cost --json -o "$json" "$@" -- "$load" "$n" "${clock[@]}"; }
 counted() { # FUNCTION: its calls, and the share of the time in which they were counted
 	sed -n "s/.*\"metric\":\"calls\",\"point\":\"$1\",\"value\":\([0-9]*\).*\"seen\": *\([0-9.]*\).*/\1 \2/p" "$json"
 }
@@ -55,6 +56,38 @@ code() {
 	costs "helper UMOD" 5 --if 'arg2 % 3 == 1' vfs_read
 	costs "inside()" 10 --if 'inside(ksys_read)' vfs_read
 	ok "how fast the machine is" holds "($(number overhead machine) / 1e9 - 1) ^ 2 < 0.02 ^ 2"
+}
+
+# The same of what is seldom cheap: by the clock of the load's thread, since rows and records are read
+# meanwhile.
+kinds() {
+	n=20000 clock=(own)
+	local uts trap
+	with vfs_write > /dev/null
+	bare=$(with vfs_write)
+	echo "# bare: $(awk "BEGIN { print $bare / $n }") instructions a read"
+	costs "a row by name" 20 --by comm vfs_read
+	costs "a row by the kernel's stack" 20 --by stack vfs_read
+	costs "a row by the program's stack" 20 --by ustack vfs_read
+	costs "the greatest of a row" 20 --by comm --agg max:arg2 vfs_read
+	uts=$(awk '$3 == "init_uts_ns" { print "0x" $1 }' /proc/kallsyms) # its release is at 130
+	costs "a string of the kernel" 20 --if "str($uts + 130) == \"$(uname -r)\"" vfs_read
+	costs "a string of the program" 20 --if 'ustr(arg1 + 1) == "ten bytes."' vfs_read
+	costs "events of a call" 20 -m page-faults vfs_read
+	costs "switches of a call" 20 -m context-switches vfs_read
+	bare=$(recorded vfs_write=arg0)
+	recorded_costs "a record" 20 vfs_read=len:arg2
+	recorded_costs "a record of four values" 20 vfs_read=a:arg0,b:arg1,c:arg2,d:arg3
+	recorded_costs "a record with a stack" 20 vfs_read=stack
+	recorded_costs "a record with a string" 20 "vfs_read=s:ustr(arg1 + 1)"
+	# A window of which only a breakpoint can be the springboard, where each futex comes by.
+	clock=(own futex)
+	trap=$("$ki" list -q -v --json __x64_sys_futex | grep -o '"address":"[^}]*"springboard":"trap"' | grep -o '0x[0-9a-f]*' | head -n 1)
+	bare=$(with vfs_write)
+	echo "# bare: $(awk "BEGIN { print $bare / $n }") instructions a futex; the trap is at ${trap:-none}"
+	costs "a trap" 20 "$trap"
+	costs "a jump beside it" 20 __x64_sys_futex
+	clock=()
 }
 
 before() { # it is measured, while the load runs
@@ -128,8 +161,15 @@ budget_long() {
 }
 
 # recorded OPTION...: the load's nanoseconds under record; what was said goes to $json
-recorded() { "$ki" record -q --json -o /tmp/b.rec "$@" -- "$load" "$n" > /tmp/both; tail -n 1 /tmp/both > "$json"; head -n 1 /tmp/both; }
+recorded() { "$ki" record -q --json -o /tmp/b.rec "$@" -- "$load" "$n" "${clock[@]}" > /tmp/both; tail -n 1 /tmp/both > "$json"; head -n 1 /tmp/both; }
 said() { sed -n "s/.*\"$1\": *\([0-9.e+-]*\).*/\1/p" "$json"; }
+recorded_costs() { # NAME PER_CENT POINT: as costs; nobody reads meanwhile, and nothing is left out
+	local real said
+	real=$(awk "BEGIN { print ($(recorded --mode newest -b 16384 --budget 99% "$3") - $bare) / $n }")
+	said=$(awk "BEGIN { print $(said instructions) / $n }")
+	echo "# $1: $real, said $said"
+	ok "$1" holds "$said > 0 && ($said - $real) ^ 2 <= ($real * $2 / 100 + 1) ^ 2"
+}
 summary() { "$ki" report --summary /tmp/b.rec > /tmp/summary; }
 record_budget() {
 	local each free near=0.006 sum point=(--if 'arg2 == 1' vfs_read=len:arg2)
