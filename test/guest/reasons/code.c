@@ -171,6 +171,7 @@ const struct reason_case case_NOT_TEXT = {
 
 /* What the library alone refuses: the driver is not asked for it. */
 AT_POINT(BACKWARD, "ki_reasons:ki_r_std+1")
+AT_POINT(INDIRECT_EDGE, "ki_reasons:ki_r_table:edge/3")
 AT_POINT(COMPUTED_GOTO, "ki_reasons:ki_r_goto:block/0")
 AT_POINT(NO_CODE, "ki_reasons:ki_r_nothing")
 AT_POINT(ENTRY_REPEATED, "ki_reasons:ki_r_repeated")
@@ -178,5 +179,4 @@ AT_POINT(RETURN_ENTERED, "ki_reasons:ki_r_again:returns")
 
 IN_SUITE(INIT_TEXT, "test/unit/target/test_map.c")
 IN_SUITE(HELPER_PATH, "test/guest/code/image.sh")
-IN_SUITE(INDIRECT_EDGE, "test/unit/splice/test_point_run.c")
 IN_SUITE(RESTARTABLE, "test/process/started.sh")

@@ -124,6 +124,21 @@
 	addl	$1, %edi
 	end	ki_r_goto
 
+	/* a jump through a table, whose length is seen */
+	form	ki_r_table
+	cmpl	$2, %edi
+	ja	3f
+	movl	%edi, %eax
+	jmp	*4f(, %rax, 8)
+1:	addl	$1, %edi
+2:	addl	$1, %edi
+3:	nop
+	end	ki_r_table
+	.pushsection .rodata
+	.align	8
+4:	.quad	1b, 2b, 3b
+	.popsection
+
 	form	ki_r_nothing
 	.fill	8, 1, 0xcc
 	.size	ki_r_nothing, . - ki_r_nothing

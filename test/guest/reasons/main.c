@@ -19,6 +19,8 @@
 
 #include "reasons/reasons.h"
 
+#define LIBRARY_SAYS 55 /* of the requests that are ours, most */
+
 static const struct reason_case *const cases[KI_R_COUNT] = {
 #define KI_REASON(tag, err, text, hint) &case_##tag,
 #include "uapi/kerninst_reasons.def"
@@ -26,6 +28,7 @@ static const struct reason_case *const cases[KI_R_COUNT] = {
 };
 
 static const char *tool;
+static unsigned int said; /* requests of which the library has told what is wrong */
 
 /* ---- nothing changes ---- */
 
@@ -82,8 +85,11 @@ static void check_ask(unsigned int reason, const struct reason_case *c)
 	c->ask(&a);
 	report(ki_reason_tag(reason), a.reason == reason && a.error == ki_reason_errno(reason),
 	       "errno %d (%s), reason %s", a.error, strerror(a.error), ki_reason_tag(a.reason));
-	ki_err_reason(&err, reason, 0, "%s", a.where);
-	snprintf(words, sizeof(words), "%s; %s", err.msg, ki_reason_hint(reason));
+	said += !!*a.words;
+	if (!*a.words) /* as the library does for those that it passes on (splice/apply.c) */
+		ki_err_reason(&err, reason, 0, "%s", a.where);
+	snprintf(words, sizeof(words), "%s; %s", *a.words ? a.words : err.msg,
+		 ki_reason_hint(reason));
 	check_words(reason, words, a.where);
 	report(ki_reason_tag(reason), is_as_before(&before), "nothing has changed");
 }
@@ -125,8 +131,13 @@ static void check_tool(unsigned int reason, const struct reason_case *c)
 {
 	struct state before = state_now();
 	char words[2048], name[64];
-	int status = run_tool(c->tool, words, sizeof(words));
+	int status;
 
+	if (c->prepare)
+		c->prepare();
+	status = run_tool(c->tool, words, sizeof(words));
+	if (c->after)
+		c->after();
 	snprintf(name, sizeof(name), "%s: the tool", ki_reason_tag(reason));
 	report(name, status == 1 || status == 2 || status == 3, "status %d", status);
 	check_words(reason, words, c->names);
@@ -213,7 +224,7 @@ static int print_count(void)
 		n += 3 * !!cases[r]->ask + 3 * !!cases[r]->tool[0];
 		points += !!cases[r]->point;
 	}
-	printf("%u\n", n + 2 * points + 2 * ((points + BATCH - 1) / BATCH));
+	printf("%u\n", 1 + n + 2 * points + 2 * ((points + BATCH - 1) / BATCH));
 	return 0;
 }
 
@@ -235,6 +246,8 @@ int main(int argc, char **argv)
 		if (!only || r == only)
 			check(r);
 	check_points(only);
+	if (!only)
+		report("the library's own words", said >= LIBRARY_SAYS, "%u", said);
 	world_close();
 	return report_status();
 }

@@ -11,9 +11,10 @@
 
 /* What came back. */
 struct answer {
-	int error;	     /* an errno, positive */
-	unsigned int reason; /* KI_R_* */
-	char where[128];     /* what was asked for */
+	int error;		/* an errno, positive */
+	unsigned int reason;	/* KI_R_* */
+	char where[128];	/* what was asked for */
+	char words[KI_ERR_MSG]; /* the library's; "": the driver was asked without it */
 };
 
 struct reason_case {
@@ -24,6 +25,7 @@ struct reason_case {
 	/* The tool's arguments, and the place or the thing that it must name. NULL: nothing. */
 	const char *tool[9]; /* ended by NULL */
 	const char *names;
+	void (*prepare)(void), (*after)(void); /* of the tool's case; NULL: nothing is to be done */
 	/* Else: which test it is in that provokes it, and lives in another world than this. */
 	const char *suite;
 };

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "reasons/reasons.h"
+#include "splice/plan.h"
 
 void request_begin(struct request *r)
 {
@@ -76,6 +77,45 @@ void request_replace(struct request *r, uint64_t target)
 	*c = (struct ki_chunk){.window = c->window, .kind = KI_CHUNK_REPLACE, .target = target};
 }
 
+static void fill_plan(struct ki_plan *plan, const struct request *r)
+{
+	const struct plan_window alone = {.host = KI_NONE, .group = KI_NONE, .chunks = 1};
+	int ret = 0;
+
+	for (uint32_t i = 0; i < r->req.nwindows; i++) {
+		ret |= ki_vec_push(&plan->windows, r->windows[i]);
+		plan->windows.v[i].reason = KI_R_OK; /* of the driver's answer */
+		ret |= ki_vec_push(&plan->more, alone);
+	}
+	for (uint32_t i = 0; i < r->req.ncopies; i++)
+		ret |= ki_vec_push(&plan->copies, r->copies[i]);
+	for (uint32_t i = 0; i < r->req.nchunks; i++) {
+		struct plan_chunk c = {.c = r->chunks[i], .bundle = KI_NONE};
+
+		c.c.reason = KI_R_OK;
+		ret |= ki_vec_push(&plan->chunks, c);
+	}
+	if (ret)
+		die("plan", "no memory");
+}
+
+/* The same through the library, for its words. What its plans cannot have, it does not send: flags
+   of windows, groups, more windows than there are. */
+static void request_say(struct request *r, struct answer *a)
+{
+	struct ki_plan *plan = plan_new();
+	struct ki_err err = {0};
+
+	fill_plan(plan, r);
+	ki_plan_apply_fd(plan, r->fd, false, &err);
+	for (uint32_t i = 0; err.reason == a->reason && i < r->req.nwindows; i++)
+		if (r->windows[i].addr == err.addr) {
+			snprintf(a->words, sizeof(a->words), "%s", err.msg);
+			snprintf(a->where, sizeof(a->where), "0x%llx", (ull)err.addr);
+		}
+	ki_plan_free(plan);
+}
+
 void request_ask(struct request *r, struct answer *a)
 {
 	int ret;
@@ -86,6 +126,8 @@ void request_ask(struct request *r, struct answer *a)
 	ret = ioctl(r->fd, KI_IOC_SPLICE, &r->req);
 	answer_of(a, ret, r->req.reason);
 	snprintf(a->where, sizeof(a->where), "0x%llx", (ull)r->windows[0].addr);
+	if (ret && r->req.nwindows <= REQUEST_WINDOWS)
+		request_say(r, a);
 }
 
 void request_install(struct request *r)

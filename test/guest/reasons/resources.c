@@ -10,90 +10,119 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "kerninst/record.h"
+#include "kerninst/table.h"
 #include "reasons/reasons.h"
 
-/* Requests that take something: of which kind, and how much. */
-#define TAKES(name, type, cmd, ...)                                                                \
-	static int name(int fd, unsigned int *reason)                                              \
+/* What the library is asked for by `world`, which has another session for that moment. */
+#define TAKES(name, ...)                                                                           \
+	static int name(struct ki_err *err)                                                        \
 	{                                                                                          \
-		struct type r = {.size = sizeof(r), __VA_ARGS__};                                  \
-		int ret = ioctl(fd, cmd, &r);                                                      \
-                                                                                                   \
-		*reason = r.reason;                                                                \
-		return ret;                                                                        \
+		return __VA_ARGS__;                                                                \
 	}
 
-TAKES(take_counter, ki_counters, KI_IOC_COUNTERS, .count = 1)
-TAKES(take_counters, ki_counters, KI_IOC_COUNTERS, .count = UINT32_MAX)
-TAKES(take_global, ki_globals, KI_IOC_GLOBALS, .count = 1)
-TAKES(take_word, ki_words, KI_IOC_WORDS, .count = 1)
-TAKES(take_ring, ki_ring, KI_IOC_RING, .pages = 1)
-TAKES(take_large_ring, ki_ring, KI_IOC_RING, .pages = KI_RING_PAGES)
-TAKES(take_table, ki_table_request, KI_IOC_TABLE, .flags = KI_TABLE_SHARED, .keys = 1, .values = 2,
-      .rows = 1)
-TAKES(take_stacks, ki_stacks, KI_IOC_STACKS, .rows = 16, .frames = 8)
-TAKES(take_event, ki_event_req, KI_IOC_EVENT, .type = PERF_TYPE_SOFTWARE,
-      .config = PERF_COUNT_SW_PAGE_FAULTS)
-TAKES(event_unknown, ki_event_req, KI_IOC_EVENT, .type = PERF_TYPE_SOFTWARE, .config = 1000)
-TAKES(event_type, ki_event_req, KI_IOC_EVENT, .type = PERF_TYPE_TRACEPOINT, .config = 1)
-TAKES(event_never, ki_event_req, KI_IOC_EVENT, .type = PERF_TYPE_SOFTWARE,
-      .config = PERF_COUNT_SW_DUMMY)
-TAKES(event_side, ki_event_req, KI_IOC_EVENT, .type = PERF_TYPE_SOFTWARE,
-      .config = PERF_COUNT_SW_CONTEXT_SWITCHES, .flags = KI_EVENT_USER)
+static uint32_t took;
 
-static void ask_once(struct answer *a, int (*take)(int fd, unsigned int *reason))
+TAKES(take_counter, ki_counters_take(world, 1, &took, err))
+TAKES(take_counters, ki_counters_take(world, UINT32_MAX, &took, err))
+TAKES(take_global, ki_globals_take(world, 1, &took, err))
+TAKES(take_word, ki_words_take(world, 1, &took, err))
+
+/* What is mapped is the session's until it ends. */
+static int ring_of(uint32_t bytes, struct ki_err *err)
 {
-	unsigned int reason;
-	int fd = device_open(), ret = take(fd, &reason);
+	struct ki_ring_map *ring = NULL;
+	int ret = ki_ring_open(world, &(struct ki_ring_options){.bytes = bytes}, &ring, err);
 
-	answer_of(a, ret, reason);
-	close(fd);
+	ki_ring_close(ring);
+	return ret;
+}
+TAKES(take_ring, ring_of(4096, err))
+TAKES(take_large_ring, ring_of(KI_RING_PAGES * 4096u, err))
+
+static int take_table(struct ki_err *err)
+{
+	const struct ki_table_options o = {.keys = 1, .values = 2, .rows = 1, .shared = true};
+	struct ki_table_map *table = NULL;
+	int ret = ki_table_open(world, &o, &table, err);
+
+	ki_table_close(table);
+	return ret;
 }
 
-#define ONCE(tag, take)                                                                            \
-	static void ask_##tag(struct answer *a)                                                    \
-	{                                                                                          \
-		ask_once(a, take);                                                                 \
-	}                                                                                          \
-	ASKED(tag, ask_##tag)
+static int take_stacks(struct ki_err *err)
+{
+	const struct ki_stacks_options o = {.rows = 16, .frames = 8};
+	struct ki_stacks_map *stacks = NULL;
+	int ret = ki_stacks_open(world, &o, &stacks, err);
 
-ONCE(COUNTERS_FULL, take_counters)
-ONCE(EVENT_UNKNOWN, event_unknown)
-ONCE(EVENT_TYPE, event_type)
-ONCE(EVENT_NEVER, event_never)
-ONCE(EVENT_SIDE, event_side)
+	ki_stacks_close(stacks);
+	return ret;
+}
 
-/* In sessions, as many as it takes. */
+static int event_of(uint32_t type, uint64_t config, uint32_t flags, struct ki_err *err)
+{
+	const struct ki_event_spec spec = {.type = type, .config = config, .name = "the event"};
+
+	return ki_event_take(world, &spec, flags, &took, err);
+}
+TAKES(take_event, event_of(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, 0, err))
+TAKES(event_unknown, event_of(PERF_TYPE_SOFTWARE, 1000, 0, err))
+TAKES(event_type, event_of(PERF_TYPE_TRACEPOINT, 1, 0, err))
+TAKES(event_never, event_of(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY, 0, err))
+TAKES(event_side, event_of(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES, KI_EVENT_USER, err))
+
+/* In sessions, as many as it takes; what is said is the library's. */
 #define SESSIONS 64
 
-static void ask_often(struct answer *a, int (*take)(int fd, unsigned int *reason))
+static void ask_often(struct answer *a, int (*take)(struct ki_err *err), int most)
 {
+	const int own = dup(ki_target_fd(world));
+	struct ki_err err = {0};
 	int fd[SESSIONS], n = 0;
 
-	for (*a = (struct answer){0}; !a->error && n < SESSIONS; n++) {
-		unsigned int reason;
-		int ret;
-
+	while (!err.code && n < most) {
 		fd[n] = device_open();
-		ret = take(fd[n], &reason);
-		answer_of(a, ret, reason);
+		dup2(fd[n++], ki_target_fd(world));
+		take(&err);
 	}
+	*a = (struct answer){.error = -err.code, .reason = err.reason};
+	snprintf(a->words, sizeof(a->words), "%s", err.msg);
+	dup2(own, ki_target_fd(world));
+	close(own);
 	while (n--)
 		close(fd[n]);
 }
 
+/* What the words must name. */
+#define ONCE(tag, take, thing)                                                                     \
+	static void ask_##tag(struct answer *a)                                                    \
+	{                                                                                          \
+		ask_often(a, take, 1);                                                             \
+		strcpy(a->where, thing);                                                           \
+	}                                                                                          \
+	ASKED(tag, ask_##tag)
+
+ONCE(COUNTERS_FULL, take_counters, "4294967295 counters")
+ONCE(EVENT_UNKNOWN, event_unknown, "the event")
+ONCE(EVENT_TYPE, event_type, "the event")
+ONCE(EVENT_NEVER, event_never, "the event")
+ONCE(EVENT_SIDE, event_side, "the event")
+
 static void ask_rings(struct answer *a)
 {
-	ask_often(a, take_large_ring);
+	ask_often(a, take_large_ring, SESSIONS);
+	strcpy(a->where, "a ring of");
 }
 ASKED(NO_MEMORY, ask_rings)
 
 /* ---- limits: nobody's, who may have one of each kind ---- */
 
-#define LIMITED(tag, take, param)                                                                  \
+#define LIMITED(tag, take, param, thing)                                                           \
 	static void often_##tag(struct answer *a)                                                  \
 	{                                                                                          \
-		ask_often(a, take);                                                                \
+		ask_often(a, take, SESSIONS);                                                      \
+		strcpy(a->where, thing);                                                           \
 	}                                                                                          \
 	static void ask_##tag(struct answer *a)                                                    \
 	{                                                                                          \
@@ -103,14 +132,14 @@ ASKED(NO_MEMORY, ask_rings)
 	}                                                                                          \
 	ASKED(tag, ask_##tag)
 
-LIMITED(LIMIT_COUNTERS, take_counter, "user_counters")
-LIMITED(LIMIT_GLOBALS, take_global, "user_globals")
-LIMITED(LIMIT_WORDS, take_word, "user_words")
-LIMITED(LIMIT_RINGS, take_ring, "user_rings")
-LIMITED(LIMIT_TABLES, take_table, "user_tables")
-LIMITED(LIMIT_STACKS, take_stacks, "user_stacks")
-LIMITED(LIMIT_EVENTS, take_event, "user_events")
-LIMITED(LIMIT_PAGES, take_table, "session_pages")
+LIMITED(LIMIT_COUNTERS, take_counter, "user_counters", "1 counters")
+LIMITED(LIMIT_GLOBALS, take_global, "user_globals", "1 global variables")
+LIMITED(LIMIT_WORDS, take_word, "user_words", "1 words of threads")
+LIMITED(LIMIT_RINGS, take_ring, "user_rings", "a ring of 1 pages")
+LIMITED(LIMIT_TABLES, take_table, "user_tables", "a table of")
+LIMITED(LIMIT_STACKS, take_stacks, "user_stacks", "a table of 16 stacks")
+LIMITED(LIMIT_EVENTS, take_event, "user_events", "the event")
+LIMITED(LIMIT_PAGES, take_table, "session_pages", "a table of")
 
 static void open_twice(struct answer *a)
 {
@@ -120,7 +149,8 @@ static void open_twice(struct answer *a)
 
 	if (!ki_target_open_live(&t, &err))
 		ki_target_close(t);
-	*a = (struct answer){.error = -err.code, .reason = err.reason};
+	*a = (struct answer){.error = -err.code, .reason = err.reason, .where = "/dev/kerninst"};
+	snprintf(a->words, sizeof(a->words), "%s", err.msg);
 	close(fd);
 }
 
@@ -229,6 +259,22 @@ static void ask_returns(struct answer *a)
 }
 ASKED(RETURNS_FULL, ask_returns)
 
-IN_SUITE(HEAP_FULL, "test/guest/full/filling.c")
+/* It has no memory, and may have none: what it had goes in a moment. */
+static void empty_heap(void)
+{
+	struct ki_info i = {.size = sizeof(i), .heap_end = 1};
+
+	param_set("heap", "0");
+	for (int n = 0; n < 600 && i.heap_end != i.heap_start; n++) {
+		usleep(100000);
+		if (ioctl(ki_target_fd(world), KI_IOC_INFO, &i))
+			die("info", strerror(errno));
+	}
+}
+const struct reason_case case_HEAP_FULL = {.prepare = empty_heap,
+					   .after = param_back,
+					   .tool = {"stat", "--for", "0.01", "vfs_read"},
+					   .names = "vfs_read"};
+
 /* It takes counters of the processor's own, which guests have not. */
 IN_SUITE(EVENTS_BUSY, "test/unit/metric/test_events.c")
