@@ -161,6 +161,21 @@ await run(async ({ open, at, errors, request, token }) => {
 		await page.fill("#search", "ki_metrics_spin");
 		await until(page, () => /^0 of/.test(document.querySelector(".tree > .small").textContent), null, "its end");
 	});
+
+	await test("one button removes everything, from the kernel too", async () => {
+		await page.evaluate(() => document.activeElement.blur());
+		await page.keyboard.press("m");
+		await selectFunction(page, "vfs_statx");
+		await page.click("#start");
+		await untilWindows(page, (n) => n > 0);
+		await page.evaluate(() => document.activeElement.blur());
+		await page.keyboard.press("i");
+		await until(page, () => document.querySelectorAll(".inserted .vrow").length > 0, null, "its rows");
+		await page.click("#remove-all");
+		await untilWindows(page, (n) => n === 0);
+		await until(page, () => /^Nothing is inserted/.test(document.querySelector(".inserted .empty:not([hidden])")?.textContent), null, "nothing inserted");
+		assert((await ask("/api/inserted")).rows.length === 0, "curves are left");
+	});
 	await page.done();
 
 	await test("no script failed, and the content-security policy had nothing to say", async () => {
