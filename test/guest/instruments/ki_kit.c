@@ -171,10 +171,9 @@ KI_INSTRUMENT(kit_second, "comes behind kit_first", (long a))
 	return 2;
 }
 
-KI_INSTRUMENT(kit_sleep, "may not sleep, and asks whether it could", (void))
+KI_INSTRUMENT(kit_sleep, "sleeps, which it may not", (void))
 {
-	might_sleep();
-	return 0;
+	return schedule_timeout_uninterruptible(1);
 }
 
 /* Addresses that must not be called: of what has gone behind the initialisation, and of data. */
