@@ -52,7 +52,9 @@ int ki_words_init(void)
 
 void ki_words_exit(void)
 {
+	mutex_lock(&ki_lock);
 	ki_threads_stop();
+	mutex_unlock(&ki_lock);
 	ki_threads_exit();
 }
 

@@ -34,22 +34,23 @@ is "of circles nothing is left" "$(results)" "11 21 31 41"
 
 # ---- what may not be called, nor stand for another ----
 address() { awk -v s="$1" '$3 == s { print $1; exit }' /proc/kallsyms; }
-for f in asm_exc_int3 exc_int3 native_write_msr __x86_indirect_thunk_rax notify_die \
-	preempt_schedule_notrace start_secondary __SCT__might_resched; do
-	a=$(address $f)
-	if [ -z "$a" ]; then
-		echo "# this kernel has no $f"
-		continue
-	fi
-	is "$f is not to be called" "$("$top/build/test/callees" vfs_read "$a")" NOT_CALLABLE
-done
-# What sleeps, itself or in what it calls, and what calls wherever a pointer says; what does not.
-for f in schedule mutex_lock msleep synchronize_rcu kmem_cache_alloc filp_close vfs_read; do
-	is "$f may sleep" "$("$top/build/test/callees" vfs_write "$(address $f)")" MAY_SLEEP
-done
-for f in ktime_get_mono_fast_ns get_state_synchronize_rcu strlen memcmp jiffies_to_msecs int_sqrt bitmap_equal; do
-	is "$f does not" "$("$top/build/test/callees" vfs_read "$(address $f)")" OK
-done
+# callees WHAT TAG FUNCTION...: those that this kernel has
+callees() {
+	local f a
+	for f in "${@:3}"; do
+		a=$(address "$f")
+		if [ -n "$a" ]; then
+			is "$f $1" "$("$top/build/test/callees" vfs_read "$a")" "$2"
+		else
+			echo "# this kernel has no $f"
+		fi
+	done
+}
+callees "is not to be called" NOT_CALLABLE asm_exc_int3 exc_int3 native_write_msr __x86_indirect_thunk_rax \
+	notify_die preempt_schedule_notrace start_secondary __SCT__might_resched
+# What sleeps, itself or in what it calls, and what calls wherever a pointer says.
+callees "may sleep" MAY_SLEEP schedule mutex_lock mutex_lock_nested msleep synchronize_rcu kmem_cache_alloc filp_close vfs_write
+callees "does not" OK ktime_get_mono_fast_ns get_state_synchronize_rcu strlen memcmp jiffies_to_msecs int_sqrt
 for f in exc_int3 native_write_msr; do
 	ok "$f does not stand for another" refuses 1 "must not be called" ${m}_a=$f
 done
