@@ -32,7 +32,9 @@ struct ki_session_row {
 	__u32 words;
 	__u32 tables;
 	__u32 events;
-	__u64 pages; /* out: of its ring, tables and stacks */
+	__u32 process; /* out: the process that it may change, as the first namespace has it; 0 */
+	__u32 places;  /* out: where the text of that one is changed now */
+	__u64 pages;   /* out: of its ring, tables and stacks */
 	char comm[KI_COMM_LEN];
 };
 

@@ -37,7 +37,7 @@ KI_ASSERT_SIZE(ki_window, 96);
 KI_ASSERT_SIZE(ki_chunk, 128);
 KI_ASSERT_SIZE(ki_splice, 48);
 KI_ASSERT_SIZE(ki_unsplice, 24);
-KI_ASSERT_SIZE(ki_session_row, 104);
+KI_ASSERT_SIZE(ki_session_row, 112);
 KI_ASSERT_SIZE(ki_session_window, 96);
 KI_ASSERT_SIZE(ki_evict, 24);
 KI_ASSERT_SIZE(ki_held, 72);

@@ -27,6 +27,7 @@
 #include "process/process.h"
 #include "symbols.h"
 #include "user.h"
+#include "watch/who.h"
 
 /* Nothing is mapped below: a null pointer of the kernel's leads there. */
 #define KI_LOWEST 65536ul
@@ -54,7 +55,7 @@ static u16 refused_task(struct task_struct *t, struct mm_struct *mm)
 }
 
 /* By mmget; NULL: *reason says why. */
-static struct mm_struct *take_mm(pid_t number, u16 *reason)
+static struct mm_struct *take_mm(pid_t number, u32 *pid, u16 *reason)
 {
 	struct task_struct *t = number > 0 ? find_task(number) : NULL;
 	struct mm_struct *mm;
@@ -64,6 +65,7 @@ static struct mm_struct *take_mm(pid_t number, u16 *reason)
 		return NULL;
 	mm = ki_call(mm_access)(t, PTRACE_MODE_ATTACH_REALCREDS);
 	*reason = refused_task(t, mm);
+	*pid = task_tgid_nr(t);
 	put_task_struct(t);
 	if (!*reason)
 		return mm;
@@ -72,15 +74,28 @@ static struct mm_struct *take_mm(pid_t number, u16 *reason)
 	return NULL;
 }
 
+static void tell_who(const struct ki_process *p, bool back)
+{
+	ki_who_tell_process(&(struct ki_who_process){.session = p->session,
+						     .first = p->edits[0].addr,
+						     .pid = p->pid,
+						     .places = p->n,
+						     .back = back});
+}
+
 static void give_back(struct work_struct *w)
 {
 	struct ki_process *p = container_of(w, struct ki_process, ender);
+	bool now;
 
 	mutex_lock(&p->lock);
+	now = !p->over && p->n;
 	if (!p->over)
 		ki_process_text_restore(p);
 	p->over = true;
 	mutex_unlock(&p->lock);
+	if (now)
+		tell_who(p, true);
 }
 
 static int new_process(struct ki_process **out, struct mm_struct *mm)
@@ -106,14 +121,17 @@ int ki_process_take(struct ki_request *q)
 	struct ki_process_open *req = &q->arg.process;
 	struct mm_struct *mm;
 	u16 reason;
+	u32 pid;
 	int err;
 
 	if (req->zero || req->reason)
 		return -EINVAL;
-	mm = take_mm(req->pid, &reason);
+	mm = take_mm(req->pid, &pid, &reason);
 	if (!mm)
 		return ki_refuse(&req->reason, reason);
 	err = new_process(&q->process, mm);
+	if (!err)
+		q->process->pid = pid;
 	mmput(mm);
 	return err;
 }
@@ -123,6 +141,7 @@ int ki_process(struct ki_request *q)
 	lockdep_assert_held(&ki_lock);
 	if (q->session->process)
 		return -EEXIST;
+	q->process->session = q->session->serial;
 	smp_store_release(&q->session->process, q->process);
 	q->process = NULL;
 	return 0;
@@ -342,7 +361,18 @@ int ki_process_edit_answer(struct ki_request *q, int err)
 	mutex_lock(&p->lock);
 	err = edit(p, q);
 	mutex_unlock(&p->lock);
+	if (!err)
+		tell_who(p, false);
 	return err;
+}
+
+void ki_process_tell(const struct ki_process *p, struct ki_session_row *row)
+{
+	lockdep_assert_held(&ki_lock);
+	if (!p)
+		return;
+	row->process = p->pid;
+	row->places = READ_ONCE(p->over) ? 0 : smp_load_acquire(&p->n);
 }
 
 /* ---- the end ---- */

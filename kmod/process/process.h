@@ -34,6 +34,8 @@ struct ki_process {
 	struct work_struct ender; /* gives its text back */
 	const struct ki_process_edit *edits; /* in order of address */
 	u32 n;				     /* of them; what threads see: 0, then this */
+	u64 session;			     /* its number; */
+	u32 pid;			     /* the process's, as the first namespace has it */
 	/* Charged to the session. ki_lock. */
 	u64 pages;
 	u32 windows;
@@ -53,6 +55,8 @@ int ki_process_edit_take(struct ki_request *q);
 int ki_process_edit(struct ki_request *q) __must_hold(&ki_lock);
 int ki_process_edit_answer(struct ki_request *q, int err);
 int __must_check ki_process_mmap(struct ki_session *s, struct vm_area_struct *vma);
+/* What a session's row says of it: NULL is allowed. */
+void ki_process_tell(const struct ki_process *p, struct ki_session_row *row) __must_hold(&ki_lock);
 /* Give its text back, and wait for that: without ki_lock. NULL is allowed. */
 void ki_process_end(struct ki_process *p);
 /* The same, later; and wait for all of those, without ki_lock. */

@@ -14,6 +14,7 @@
 
 #include "ki.h"
 #include "account/limit.h"
+#include "process/process.h"
 #include "session/sessions.h"
 
 static LIST_HEAD(ki_owners);
@@ -94,6 +95,7 @@ int ki_sessions_tell(struct ki_session *asker, struct ki_session_row *row)
 	row->flags = s == asker ? KI_SESSION_SELF : 0;
 	tell_owner(s, row);
 	tell_taken(s, row);
+	ki_process_tell(s->process, row);
 	list_for_each_entry (p, &s->pieces, in_session) {
 		row->chunks++;
 		row->replaced += ki_piece_replaces(p);

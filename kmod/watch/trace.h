@@ -2,6 +2,7 @@
 /*
  * Tracepoints of the driver's own: below events/kerninst of tracefs.
  *
+ * process: all that is changed in a process's text, or given back (by a thread of the kernel).
  * change: the bytes of one window. Session 0 is nobody's: what had to be left is taken out later.
  * comm, pid and uid are of the process that makes the change; who evicts is not the session's own.
  */
@@ -30,6 +31,21 @@ TRACE_EVENT(change, TP_PROTO(u64 session, enum ki_who_what what, const struct ki
 		      (void *)__entry->addr, __entry->len,
 		      __print_symbolic(__entry->what, {0, "install"}, {1, "change"}, {2, "remove"}),
 		      (void *)__entry->by));
+
+TRACE_EVENT(
+	process, TP_PROTO(const struct ki_who_process *w), TP_ARGS(w),
+	TP_STRUCT__entry(__field(u64, session) __field(u64, first) __field(u32, process)
+				 __field(u32, places) __field(u32, pid) __field(u32, uid)
+					 __field(u8, back) __array(char, comm, TASK_COMM_LEN)),
+	TP_fast_assign(__entry->session = w->session; __entry->first = w->first;
+		       __entry->process = w->pid; __entry->places = w->places;
+		       __entry->pid = task_tgid_nr(current);
+		       __entry->uid = from_kuid(&init_user_ns, current_uid());
+		       __entry->back = w->back;
+		       memcpy(__entry->comm, current->comm, TASK_COMM_LEN);),
+	TP_printk("session=%llu pid=%u comm=%s uid=%u process=%u places=%u first=0x%llx what=%s",
+		  __entry->session, __entry->pid, __entry->comm, __entry->uid, __entry->process,
+		  __entry->places, __entry->first, __entry->back ? "remove" : "install"));
 
 #endif
 

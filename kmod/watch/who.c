@@ -9,6 +9,9 @@
  * process wait until its queue has room. The first replacement of a function or a call taints the
  * kernel as live patching does (TAINT_LIVEPATCH): a bug report must say that functions are not what
  * the kernel's source says.
+ *
+ * What is changed in a process comes in one request, and goes at once: an event, and a record, of
+ * each.
  */
 #define CREATE_TRACE_POINTS
 #include "watch/trace.h"
@@ -127,6 +130,24 @@ void ki_who_tell(const struct ki_who *w)
 			 w->windows[KI_WHO_REMOVE], (void *)w->first);
 	if (w->replaced)
 		audit_log_format(ab, " replaced=%u by=%pS", w->replaced, (void *)w->by);
+	audit_log_task_info(ab);
+	audit_log_end(ab);
+}
+
+void ki_who_tell_process(const struct ki_who_process *w)
+{
+	struct audit_buffer *ab;
+
+	lockdep_assert_not_held(&ki_lock);
+	trace_process(w);
+	if (!audit_enabled)
+		return;
+	ab = audit_log_start(audit_context(), GFP_KERNEL, AUDIT_KERNEL_OTHER);
+	if (!ab)
+		return;
+	audit_log_format(
+		ab, "kerninst session=%llu process=%u installed=%u removed=%u first=0x%llx",
+		w->session, w->pid, w->back ? 0 : w->places, w->back ? w->places : 0, w->first);
 	audit_log_task_info(ab);
 	audit_log_end(ab);
 }

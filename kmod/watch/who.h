@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Who changes the kernel's text, told to those who watch: who.c; when the kernel dies: panic.c; to
+ * Who changes the kernel's text, and processes', told to those who watch: who.c; when the kernel dies: panic.c; to
  * those who want a module to go: holders.c.
  */
 #ifndef KI_WHO_H
@@ -26,6 +26,19 @@ void ki_who_is(const struct ki_session *s);	/* whose windows they are, where tha
 void ki_who_changed(const struct ki_change *c); /* it is about to be recorded */
 /* Without ki_lock: may sleep, for as long as the system's audit wants it. */
 void ki_who_tell(const struct ki_who *w);
+
+/*
+ * `places` of a process's text have been changed, the first of them there; or given back, which a
+ * thread of the kernel does. Without ki_lock, the same.
+ */
+struct ki_who_process {
+	u64 session;
+	u64 first;
+	u32 pid; /* as the first namespace has it */
+	u32 places;
+	bool back;
+};
+void ki_who_tell_process(const struct ki_who_process *w);
 
 /* The windows changed last, the newest at (ki_who_count() - 1) % KI_WHO_LAST; read without a lock.
  */

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Who has changed the kernel's text, looked at from outside: sessions listed, evicted by the tool,
+# Who has changed the kernel's text, or a process's, looked at from outside: sessions listed, evicted by the tool,
 # by the sysctl and by the key of sysrq, while another session counts on exactly; the tracepoint, the
 # audit's records (the kernel is booted with audit=1), the taint.
 # shellcheck disable=SC2016,SC2317 # for the tool; functions are called by name
@@ -122,6 +122,27 @@ told() { dmesg | sed -n "s/.*type=1316.* $1=\([0-9]*\).*/\1/p" | awk '{ n += $1 
 all_told() { [ "$(told installed)" -gt 20 ] && [ "$(told removed)" = "$(told installed)" ]; }
 ok "all of many windows are told" until_true 10 all_told
 ok "in few records" test "$(dmesg | grep -c 'type=1316')" -le 4
+
+# ---- processes ----
+sleep 1000 &
+asleep=$!
+echo > $traces/trace
+echo 1 > $traces/events/kerninst/process/enable
+dmesg -C
+begin 4 "$ki" stat -q "$asleep/libc.so.6:clock_nanosleep" "$asleep/libc.so.6:getppid"
+ok "one counts in a process" until_true 60 has "${pids[4]}" places 2
+four=$(row "${pids[4]}" session)
+is "it is told in which" "$(row "${pids[4]}" process)" $asleep
+ok "in words, too" grep -qx "session $four: process $asleep, 2 places of its text" <("$ki" sessions)
+end 4 > /dev/null
+echo 0 > $traces/events/kerninst/process/enable
+of_process() { grep -cE "process: session=$four pid=$1 .* process=$asleep places=2 first=0x[0-9a-f]+ what=$2\$" $traces/trace; }
+is "the tracepoint: by whom, and given back by the kernel" "$(of_process "${pids[4]}" install) $(of_process '[0-9]+' remove)" "1 1"
+sleep 1
+process_audited() { dmesg | grep 'type=1316' | grep -cE "kerninst session=$four process=$asleep $1 first=0x[0-9a-f]+ .*"; }
+is "audit: the same" "$(process_audited 'installed=2 removed=0') $(process_audited 'installed=0 removed=2')" "1 1"
+kill $asleep
+wait $asleep 2> /dev/null
 
 is "only 0 and 1 are taken" "$(sh -c 'echo 2 > /proc/sys/kernel/kerninst_evict' 2> /dev/null; echo $?)" 1
 is "and only from root" "$(with ,+perfmon sh -c 'echo 1 > /proc/sys/kernel/kerninst_evict' 2> /dev/null; echo $?)" 2

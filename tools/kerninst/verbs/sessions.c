@@ -88,7 +88,7 @@ static void json_numbers(struct ki_json *j, const struct ki_session_row *r)
 		{"windows", r->windows}, {"chunks", r->chunks},	  {"replaced", r->replaced},
 		{"heap_bytes", r->heap}, {"pages", r->pages},	  {"counters", r->counters},
 		{"counted", r->counted}, {"globals", r->globals}, {"words", r->words},
-		{"tables", r->tables},	 {"events", r->events},
+		{"tables", r->tables},	 {"events", r->events},	  {"places", r->places},
 	};
 
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
@@ -114,6 +114,10 @@ static int print_json(const struct choice *o, const struct ki_session_row *r)
 	ki_json_bool(&j, "self", r->flags & KI_SESSION_SELF);
 	ki_json_bool(&j, "evicted", r->flags & KI_SESSION_EVICTED);
 	json_numbers(&j, r);
+	if (r->process)
+		ki_json_u64(&j, "process", r->process);
+	else
+		ki_json_str(&j, "process", NULL);
 	ki_json_open(&j, o->verbose ? "in" : "replaces", '[');
 	while ((o->verbose || r->replaced) && next_window(o, r->session, &from, &w))
 		json_window(o, &j, &w);
@@ -186,11 +190,19 @@ static int one_row(const struct choice *o, struct ki_table *t, const struct ki_s
 	return 0;
 }
 
+static void print_process(const struct ki_session_row *r)
+{
+	printf("session %" PRIu64 ": process %" PRIu32 ", %" PRIu32 " place%s of its text\n",
+	       (uint64_t)r->session, r->process, r->places, r->places == 1 ? "" : "s");
+}
+
 static int one_list(const struct choice *o, struct ki_table *t, const struct ki_session_row *r)
 {
 	(void)t;
 	if (o->verbose || r->replaced)
 		print_windows(o, r);
+	if (r->process)
+		print_process(r);
 	return 0;
 }
 
