@@ -85,7 +85,7 @@ $(foreach t,$(UNIT_SRC),$(eval $(call UNIT_RULE,$(t))))
 $(O)/test/unit/%.o: CPPFLAGS += -Itest/unit/common
 
 # They compile files of the driver.
-$(O)/test/unit/kmod/test_copy.o $(O)/test/unit/common/common_extreme.o $(O)/test/unit/kmod/test_fill.o $(O)/test/unit/kmod/test_heap.o $(O)/test/unit/kmod/test_mute.o $(O)/test/unit/kmod/test_record.o $(O)/test/unit/kmod/test_table.o $(O)/test/unit/kmod/test_table_shared.o: CPPFLAGS += -Itest/unit/shim -Ikmod
+$(O)/test/unit/common/common_extreme.o $(O)/test/unit/kmod/test_fill.o $(O)/test/unit/kmod/test_heap.o $(O)/test/unit/kmod/test_mute.o $(O)/test/unit/kmod/test_record.o $(O)/test/unit/kmod/test_table.o $(O)/test/unit/kmod/test_table_shared.o: CPPFLAGS += -Itest/unit/shim -Ikmod
 # It compiles files of a tool.
 $(O)/test/unit/tools/test_top.o: CPPFLAGS += -Itools/kerninst -Itools/kerninst/cli
 # All of the driver's names are hidden: other tests compile other files of it.

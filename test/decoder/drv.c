@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The driver's check of long chunks over the decoder of one kernel: both as they are, in one object
- * for each kernel (decoder.mk), of which only DRV_VET and DRV_READ are seen. The kernel around them
- * is here in small.
+ * The driver's check of long chunks and its copies of instructions over the decoder of one kernel:
+ * all as they are, in one object for each kernel (decoder.mk), of which only DRV_VET, DRV_READ and
+ * DRV_COPY are seen. The kernel around them is here in small.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -71,6 +71,7 @@ static bool bitmap_subset(const unsigned long *a, const unsigned long *b, u32 n)
 #include "../../kmod/vet/vet_forms.c"
 #include "../../kmod/vet/vet_long.c"
 #include "../../kmod/vet/vet_memory.c"
+#include "../../kmod/vet/copy.c"
 
 static uint32_t own_counters, own_globals;
 
@@ -171,4 +172,10 @@ bool DRV_READ(const uint8_t *code, uint32_t len, struct drv_instr *out)
 				  .gs = in.gs,
 				  .lock = in.lock};
 	return true;
+}
+
+unsigned int DRV_COPY(uint64_t addr, const uint8_t *bytes, uint32_t len, struct ki_copy *out,
+		      uint8_t *flow)
+{
+	return ki_copy_emit(addr, bytes, len, out, flow);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The driver's own check of long chunks (kmod/vet/vet_long.c, vet_memory.c, vet_forms.c, form.c),
- * compiled into this process over the decoders of all kernels (test/decoder), which must agree.
+ * The driver's own check of long chunks (kmod/vet/vet_long.c, vet_memory.c, vet_forms.c, form.c)
+ * and its copies of instructions (copy.c), compiled into this process over the decoders of all
+ * kernels (test/decoder), which must agree.
  */
 #ifndef COMMON_DRV_H
 #define COMMON_DRV_H
@@ -39,5 +40,18 @@ struct drv_instr {
 
 /* May it run, as far as one instruction by itself tells? */
 bool drv_read(const uint8_t *code, uint32_t len, struct drv_instr *out);
+
+/*
+ * KI_R_OK, or why it has no copy; what it does to control flow: KI_FLOW_* of the driver. By the
+ * decoder of 6.1 (0) or 6.12 (1): the later one knows more instructions.
+ */
+#define DRV_KERNELS 2
+struct drv_original {
+	uint64_t addr;
+	const uint8_t *bytes;
+	uint32_t len;
+};
+unsigned int drv_copy(unsigned int kernel, const struct drv_original *of, struct ki_copy *out,
+		      uint8_t *flow);
 
 #endif
