@@ -1,35 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "common_vet.h"
+#include "common_vet_own.h"
 
 #include <string.h>
 
-#include <Zydis/Zydis.h>
-
-#define UNKNOWN 0xff
-
-struct step {
-	uint16_t off;
-	ZydisDecodedInstruction z;
-	ZydisDecodedOperand ops[ZYDIS_MAX_OPERAND_COUNT];
-};
-
-struct vet {
-	const struct ki_long_code *c;
-	uint32_t counters, globals, words, nfix;
-	struct step now, before, first,
-		second; /* and the two before that, the second one earlier */
-	unsigned int n;
-	unsigned int depth;
-	bool dead;	/* nothing falls in here */
-	uint16_t here;	/* bits: registers that hold where the thread's words are */
-	uint8_t loaded; /* 1 + register that was just loaded with it, or with 0 */
-	uint8_t tested; /* the same, and then tested */
-	uint16_t brings[KI_LONG_MAX + 1]; /* `here` as jumps bring it; last but one */
-	bool entered[3];		  /* a jump comes to `now`, to `before`, to `first` */
-	uint8_t want[KI_LONG_MAX + 1];	  /* depth that a jump brings; UNKNOWN: none comes; last */
-};
-
-static bool is_any(ZydisMnemonic m, const ZydisMnemonic *list, size_t n)
+bool vet_is_any(ZydisMnemonic m, const ZydisMnemonic *list, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (list[i] == m)
@@ -37,14 +11,7 @@ static bool is_any(ZydisMnemonic m, const ZydisMnemonic *list, size_t n)
 	return false;
 }
 
-#define IS_ANY(m, ...)                                                                             \
-	is_any(m, (const ZydisMnemonic[]){__VA_ARGS__},                                            \
-	       sizeof((const ZydisMnemonic[]){__VA_ARGS__}) / sizeof(ZydisMnemonic))
-
-#define M(x)  ZYDIS_MNEMONIC_##x
-#define MOVES M(MOV), M(MOVZX), M(MOVSX), M(MOVSXD)
-
-static bool is_setcc_cmovcc_jcc(const ZydisDecodedInstruction *z, unsigned int what)
+bool vet_is_setcc_cmovcc_jcc(const ZydisDecodedInstruction *z, unsigned int what)
 {
 	bool two = z->opcode_map == ZYDIS_OPCODE_MAP_0F;
 
@@ -57,20 +24,14 @@ static bool is_gpr(ZydisRegister r)
 {
 	ZydisRegisterClass class = ZydisRegisterGetClass(r);
 
-	if (class != ZYDIS_REGCLASS_GPR8 && class != ZYDIS_REGCLASS_GPR16 &&
-	    class != ZYDIS_REGCLASS_GPR32 && class != ZYDIS_REGCLASS_GPR64)
-		return false;
-	return ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, r) !=
-		       ZYDIS_REGISTER_RSP &&
-	       (r < ZYDIS_REGISTER_AH || r > ZYDIS_REGISTER_BH || r == ZYDIS_REGISTER_AH);
+	return class == ZYDIS_REGCLASS_GPR8 || class == ZYDIS_REGCLASS_GPR16 ||
+	       class == ZYDIS_REGCLASS_GPR32 || class == ZYDIS_REGCLASS_GPR64;
 }
 
-static const ZydisDecodedOperand *memory_of(const struct step *s)
+static bool is_frame(ZydisRegister r)
 {
-	for (unsigned int i = 0; i < s->z.operand_count_visible; i++)
-		if (s->ops[i].type == ZYDIS_OPERAND_TYPE_MEMORY)
-			return &s->ops[i];
-	return NULL;
+	r = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, r);
+	return r == ZYDIS_REGISTER_RSP || r == ZYDIS_REGISTER_RBP;
 }
 
 static const char *vet_registers(const struct step *s)
@@ -81,183 +42,10 @@ static const char *vet_registers(const struct step *s)
 		if (!is_gpr(s->ops[i].reg.value))
 			return "a register that may not be used";
 		if (s->ops[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE &&
-		    ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64,
-						     s->ops[i].reg.value) == ZYDIS_REGISTER_RBP)
-			return "%rbp is written";
+		    is_frame(s->ops[i].reg.value))
+			return "the frame is written";
 	}
 	return NULL;
-}
-
-/* The fixup at this instruction's field; NULL. */
-static const struct ki_fixup *fixup(struct vet *v, unsigned int field)
-{
-	const struct ki_fixup *f = v->c->fix + v->nfix;
-
-	if (v->nfix >= v->c->nfix || f->off != v->now.off + field || f->zero)
-		return NULL;
-	v->nfix++;
-	return f;
-}
-
-static bool is_move_of_task(const struct step *s)
-{
-	return s->z.mnemonic == M(MOV) && s->ops[1].type == ZYDIS_OPERAND_TYPE_MEMORY &&
-	       s->ops[1].mem.segment == ZYDIS_REGISTER_GS && s->z.operand_width == 64 &&
-	       s->ops[1].mem.index == ZYDIS_REGISTER_NONE;
-}
-
-/* A register's number in instructions. */
-static unsigned int number_of(ZydisRegister r)
-{
-	r = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, r);
-	return (unsigned int)ZydisRegisterGetId(r);
-}
-
-static const char *vet_self(struct vet *v, const struct ki_fixup *f)
-{
-	const struct step *s = &v->now;
-
-	if (s->z.mnemonic == M(CMP) && f->target == KI_SELF_CLOCK && s->z.operand_width == 64)
-		return NULL;
-	if (f->target == KI_SELF_KCOV || f->target == KI_SELF_KCOV_COMPARISONS)
-		return s->z.mnemonic == M(CMP) && s->z.operand_width == 64 && !f->tail &&
-				       s->ops[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE &&
-				       s->ops[1].size == 8
-			       ? NULL
-			       : "no comparison of the trace with a number";
-	if (s->z.mnemonic != M(MOV) || s->ops[0].type != ZYDIS_OPERAND_TYPE_REGISTER || f->tail)
-		return "no load of the current task or CPU";
-	if (f->target == KI_SELF_TASK || f->target == KI_SELF_CLOCK)
-		return s->z.operand_width == 64 ? NULL : "half a task or clock";
-	if (f->target == KI_SELF_WORDS) {
-		v->loaded = (uint8_t)(1 + number_of(s->ops[0].reg.value));
-		return s->z.operand_width == 64 ? NULL : "half a pointer";
-	}
-	return f->target == KI_SELF_CPU && s->z.operand_width == 32 ? NULL : "no such self";
-}
-
-static const char *vet_gs(struct vet *v, const ZydisDecodedOperand *m)
-{
-	const struct ki_fixup *f = fixup(v, v->now.z.raw.disp.offset);
-
-	if (!f || v->now.z.raw.disp.size != 32 || m->mem.disp.value)
-		return "no fixup at a %gs operand";
-	if (m->mem.base != ZYDIS_REGISTER_NONE)
-		return "%gs with a base";
-	if (f->kind == KI_FIX_SELF)
-		return m->mem.index == ZYDIS_REGISTER_NONE ? vet_self(v, f) : "an index at self";
-	if (f->kind != KI_FIX_PERCPU || f->tail || f->target >= v->counters)
-		return "not a counter";
-	if (!IS_ANY(v->now.z.mnemonic, MOVES, M(ADD), M(SUB), M(AND), M(OR), M(XOR), M(CMP), M(INC),
-		    M(DEC)))
-		return "an instruction that may not have %gs";
-	if (m->mem.index == ZYDIS_REGISTER_NONE)
-		return NULL;
-	if (v->n < 2 || v->entered[0] || v->entered[1] || m->mem.scale != 8)
-		return "an index without bounds";
-	if (!is_setcc_cmovcc_jcc(&v->before.z, 'j') || (v->before.z.opcode & 0xf) != 7)
-		return "no ja before an index";
-	if (v->first.z.mnemonic != M(CMP) || v->first.ops[0].reg.value != m->mem.index ||
-	    v->first.ops[1].type != ZYDIS_OPERAND_TYPE_IMMEDIATE ||
-	    (v->first.z.opcode != 0x81 && v->first.z.opcode != 0x83) || v->first.ops[0].size != 64)
-		return "no cmp before an index";
-	if (v->first.ops[1].imm.value.s < 0 ||
-	    f->target + v->first.ops[1].imm.value.u >= v->counters)
-		return "an index too far";
-	return NULL;
-}
-
-static const char *vet_global(struct vet *v)
-{
-	const struct ki_fixup *f = fixup(v, v->now.z.raw.disp.offset);
-	bool lock = v->now.z.attributes & ZYDIS_ATTRIB_HAS_LOCK;
-
-	if (!f || f->kind != KI_FIX_GLOBAL || f->target >= v->globals)
-		return "not a global variable";
-	if (f->off + 4 + f->tail != v->now.off + v->now.z.length)
-		return "a wrong tail";
-	if (lock)
-		return IS_ANY(v->now.z.mnemonic, M(ADD), M(SUB), M(AND), M(OR), M(XOR), M(INC),
-			      M(DEC), M(XADD))
-			       ? NULL
-			       : "a lock that may not be";
-	return IS_ANY(v->now.z.mnemonic, MOVES, M(ADD), M(SUB), M(AND), M(OR), M(XOR), M(CMP),
-		      M(INC), M(DEC))
-		       ? NULL
-		       : "an instruction that may not have a global";
-}
-
-static const char *vet_stack(const struct vet *v, const ZydisDecodedOperand *m)
-{
-	if (v->now.z.mnemonic == M(LEA))
-		return NULL;
-	if (m->mem.index != ZYDIS_REGISTER_NONE)
-		return "an index on the stack";
-	if (!IS_ANY(v->now.z.mnemonic, MOVES, M(ADD), M(OR), M(AND), M(SUB), M(XOR), M(CMP),
-		    M(TEST), M(INC), M(DEC)))
-		return "an instruction that may not have the stack";
-	if (m->mem.disp.value < 0 || m->mem.disp.value + m->size / 8 > 8 * (int64_t)v->depth)
-		return "not its own word of the stack";
-	return NULL;
-}
-
-static const char *vet_field(struct vet *v, const ZydisDecodedOperand *m)
-{
-	const struct ki_fixup *f = fixup(v, v->now.z.raw.disp.offset), *task = f ? f - 1 : NULL;
-	unsigned int size;
-
-	if (!f || f->kind != KI_FIX_FIELD || v->nfix < 2 || task->kind != KI_FIX_SELF ||
-	    task->target != KI_SELF_TASK || f->tail || v->now.z.raw.disp.size != 32)
-		return "memory that may not be read";
-	if (v->entered[0] || !is_move_of_task(&v->before) ||
-	    v->before.ops[0].reg.value != m->mem.base || m->mem.index != ZYDIS_REGISTER_NONE)
-		return "a field without the task";
-	size = f->target == KI_FIELD_PID || f->target == KI_FIELD_TGID ? 32 : 64;
-	if ((uint32_t)f->target >= KI_FIELDS || v->now.z.operand_width != size ||
-	    v->now.z.mnemonic != M(MOV) || v->now.ops[0].type != ZYDIS_OPERAND_TYPE_REGISTER)
-		return "no load of a field";
-	if (f->target >> 32 && f->target != (KI_FIELD_COMM | 8ull << 32))
-		return "no such field";
-	return NULL;
-}
-
-static bool is_word(const struct vet *v)
-{
-	const struct ki_fixup *f = v->c->fix + v->nfix;
-
-	return v->nfix < v->c->nfix && f->off == v->now.off + v->now.z.raw.disp.offset &&
-	       f->kind == KI_FIX_WORD;
-}
-
-static const char *vet_word(struct vet *v, const ZydisDecodedOperand *m)
-{
-	const struct ki_fixup *f = fixup(v, v->now.z.raw.disp.offset);
-
-	if (!f || f->tail || f->target >= v->words || v->now.z.raw.disp.size != 32)
-		return "not a word of the thread";
-	if (m->mem.index != ZYDIS_REGISTER_NONE || !(v->here >> number_of(m->mem.base) & 1))
-		return "a word without the pointer";
-	return IS_ANY(v->now.z.mnemonic, MOVES, M(ADD), M(SUB), M(AND), M(OR), M(XOR), M(CMP),
-		      M(INC), M(DEC))
-		       ? NULL
-		       : "an instruction that may not have a word";
-}
-
-static const char *vet_memory(struct vet *v, const ZydisDecodedOperand *m)
-{
-	if (v->now.z.attributes & ZYDIS_ATTRIB_HAS_LOCK && m->mem.base != ZYDIS_REGISTER_RIP)
-		return "a lock";
-	if (m->mem.segment == ZYDIS_REGISTER_GS)
-		return vet_gs(v, m);
-	if (v->now.z.attributes & ZYDIS_ATTRIB_HAS_SEGMENT)
-		return "a segment";
-	if (m->mem.base == ZYDIS_REGISTER_RSP)
-		return vet_stack(v, m);
-	if (m->mem.base == ZYDIS_REGISTER_RIP)
-		return v->now.z.mnemonic == M(LEA) ? "lea of rip" : vet_global(v);
-	if (v->now.z.mnemonic == M(LEA))
-		return NULL;
-	return is_word(v) ? vet_word(v, m) : vet_field(v, m);
 }
 
 static const char *vet_plain(const struct step *s)
@@ -265,7 +53,7 @@ static const char *vet_plain(const struct step *s)
 	if (s->z.attributes & (ZYDIS_ATTRIB_HAS_LOCK | ZYDIS_ATTRIB_HAS_SEGMENT |
 			       ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPNE))
 		return "a prefix";
-	if (is_setcc_cmovcc_jcc(&s->z, 's') || is_setcc_cmovcc_jcc(&s->z, 'c'))
+	if (vet_is_setcc_cmovcc_jcc(&s->z, 's') || vet_is_setcc_cmovcc_jcc(&s->z, 'c'))
 		return NULL;
 	return IS_ANY(s->z.mnemonic, MOVES, M(ADD), M(OR), M(AND), M(SUB), M(XOR), M(CMP), M(TEST),
 		      M(SHL), M(SHR), M(SAR), M(NOT), M(NEG), M(MUL), M(IMUL), M(BSR), M(BSF),
@@ -283,6 +71,7 @@ static const char *vet_jump(struct vet *v)
 	if (v->want[to] != UNKNOWN && v->want[to] != v->depth)
 		return "jumps at different depths";
 	v->brings[to] = v->want[to] == UNKNOWN ? v->here : v->brings[to] & v->here;
+	v->brings_maybe[to] = v->want[to] == UNKNOWN ? v->maybe : v->brings_maybe[to] & v->maybe;
 	v->want[to] = (uint8_t)v->depth;
 	v->dead = v->now.z.mnemonic == M(JMP);
 	return NULL;
@@ -342,7 +131,7 @@ static const char *vet_extreme(const struct vet *v)
 	if (imm & KI_EXTREME_INDEXED) {
 		if (v->n < 3 || v->entered[1] || v->entered[2] || KI_EXTREME_OF(imm))
 			return "an index of nothing";
-		if (!is_setcc_cmovcc_jcc(&v->first.z, 'j') || (v->first.z.opcode & 0xf) != 7 ||
+		if (!vet_is_setcc_cmovcc_jcc(&v->first.z, 'j') || (v->first.z.opcode & 0xf) != 7 ||
 		    cmp->z.mnemonic != M(CMP) || cmp->ops[0].reg.value != ZYDIS_REGISTER_RDX ||
 		    cmp->ops[1].type != ZYDIS_OPERAND_TYPE_IMMEDIATE || cmp->ops[1].imm.value.s < 0)
 			return "no bounds of an extreme's index";
@@ -365,7 +154,7 @@ static const char *vet_record(const struct vet *v)
 
 static const char *vet_call(struct vet *v)
 {
-	const struct ki_fixup *f = fixup(v, 1);
+	const struct ki_fixup *f = vet_fixup(v, 1);
 
 	if (v->now.z.opcode != 0xe8 || !f || f->tail)
 		return "a call without a fixup";
@@ -386,7 +175,7 @@ static const char *vet_call(struct vet *v)
 		return v->depth < KI_COMPARISON_WORDS ? "no words of a comparison" : NULL;
 	if (f->kind == KI_FIX_HELPER)
 		return f->target < KI_HELPERS ? NULL : "no such helper";
-	v->here = 0;
+	v->here = v->maybe = 0;
 	return f->kind == KI_FIX_CALLEE ? NULL : "a call of something else";
 }
 
@@ -403,7 +192,7 @@ static const char *vet_push_pop(struct vet *v)
 
 static const char *vet_one(struct vet *v)
 {
-	const ZydisDecodedOperand *m = memory_of(&v->now);
+	const ZydisDecodedOperand *m = vet_memory_of(&v->now);
 	const char *why = vet_registers(&v->now);
 
 	if (why)
@@ -414,7 +203,7 @@ static const char *vet_one(struct vet *v)
 		return vet_push_pop(v);
 	if (v->now.z.mnemonic == M(CALL))
 		return vet_call(v);
-	if (v->now.z.mnemonic == M(JMP) || is_setcc_cmovcc_jcc(&v->now.z, 'j'))
+	if (v->now.z.mnemonic == M(JMP) || vet_is_setcc_cmovcc_jcc(&v->now.z, 'j'))
 		return v->now.ops[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE ? vet_jump(v)
 									  : "an indirect jump";
 	return vet_plain(&v->now);
@@ -428,27 +217,47 @@ static bool is_extreme(const struct vet *v)
 	return f->kind == KI_FIX_HELPER && f->target == KI_HELPER_EXTREME;
 }
 
-/* The pointer to the words: mov, test, je; behind that it is one until it is written to. */
-static void follow(struct vet *v, uint8_t loaded, uint8_t tested)
+static void forget(struct vet *v, uint16_t bits)
+{
+	v->here &= (uint16_t)~bits;
+	v->maybe &= (uint16_t)~bits;
+}
+
+/* The register that is tested against itself, whole: 1 + its number; or 0. */
+static uint8_t tests(const struct step *s)
+{
+	if (s->z.mnemonic != M(TEST) || s->z.operand_width != 64 ||
+	    s->ops[0].type != ZYDIS_OPERAND_TYPE_REGISTER ||
+	    s->ops[1].type != ZYDIS_OPERAND_TYPE_REGISTER ||
+	    s->ops[0].reg.value != s->ops[1].reg.value)
+		return 0;
+	return (uint8_t)(1 + vet_number_of(s->ops[0].reg.value));
+}
+
+/*
+ * The pointer to the words: behind its mov it is one, or 0, until the register is written to;
+ * behind a test and the je that follows it is one.
+ */
+static void follow(struct vet *v, uint8_t tested)
 {
 	const struct step *s = &v->now;
+	uint8_t tests_now = tests(s);
 
 	if (tested && s->z.mnemonic == M(JZ))
 		v->here |= (uint16_t)(1u << (tested - 1));
-	if (loaded && s->z.mnemonic == M(TEST) && s->z.operand_width == 64 &&
-	    s->ops[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
-	    s->ops[1].type == ZYDIS_OPERAND_TYPE_REGISTER &&
-	    s->ops[0].reg.value == s->ops[1].reg.value &&
-	    number_of(s->ops[0].reg.value) == loaded - 1u)
-		v->tested = loaded;
+	if (tests_now && v->maybe >> (tests_now - 1) & 1)
+		v->tested = tests_now;
 	if (s->z.mnemonic == M(CALL) && !is_extreme(v))
-		v->here &= (uint16_t)~1u;
+		forget(v, 1);
 	for (unsigned int i = 0; i < s->z.operand_count; i++)
 		if (s->ops[i].type == ZYDIS_OPERAND_TYPE_REGISTER &&
 		    s->ops[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE &&
 		    s->ops[i].reg.value != ZYDIS_REGISTER_RFLAGS &&
 		    s->ops[i].reg.value != ZYDIS_REGISTER_RIP)
-			v->here &= (uint16_t) ~(1u << number_of(s->ops[i].reg.value));
+			forget(v, (uint16_t)(1u << vet_number_of(s->ops[i].reg.value)));
+	if (v->loaded)
+		v->maybe |= (uint16_t)(1u << (v->loaded - 1));
+	v->loaded = 0;
 }
 
 /* Control comes to an offset: is the depth one? */
@@ -459,7 +268,8 @@ static const char *arrive(struct vet *v, uint32_t off)
 	v->entered[0] = v->want[off] != UNKNOWN;
 	if (v->entered[0]) {
 		v->here = v->dead ? v->brings[off] : v->here & v->brings[off];
-		v->loaded = v->tested = 0;
+		v->maybe = v->dead ? v->brings_maybe[off] : v->maybe & v->brings_maybe[off];
+		v->tested = 0;
 	}
 	if (v->entered[0] && !v->dead && v->want[off] != v->depth)
 		return "two depths";
@@ -486,13 +296,13 @@ static ZydisDecoder *decoder(void)
 static const char *vet_next(struct vet *v, uint32_t off)
 {
 	const char *why = arrive(v, off);
-	uint8_t loaded = v->loaded, tested = v->tested;
+	uint8_t tested = v->tested;
 
-	v->loaded = v->tested = 0;
+	v->tested = 0;
 	if (!why)
 		why = vet_one(v);
 	if (!why)
-		follow(v, loaded, tested);
+		follow(v, tested);
 	return why;
 }
 
