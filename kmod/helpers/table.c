@@ -19,6 +19,9 @@
  *  - Who meets a row that is being made (BUSY) has interrupted its maker, and cannot wait. He goes
  *    on; so one key may get a second row, which whoever reads adds to the first. From then on all
  *    find the first one of them.
+ *  - What came last mostly comes again. So the place that was used last is looked at first, before
+ *    anything is computed: if the row there, in whatever bank it is now, is whole and has the key,
+ *    it is one of the key's.
  *  - Values are changed by single instructions, or again if somebody came between. In the sum of
  *    squares the carry is added by a second one; whoever comes between adds his own, and the flags
  *    are kept for who was interrupted.
@@ -440,33 +443,54 @@ static notrace noinline u64 lose(const struct ki_table_cpu *c)
 	return 0;
 }
 
-static __always_inline u64 do_here(const struct ki_table_cpu *c, const u64 *key,
-				   const struct ki_ask *a)
+static __always_inline u64 do_here(struct ki_table_cpu *c, const u64 *key, const struct ki_ask *a)
 {
 	u64 *row = find_here(c, key, a->hash);
 
 	if (unlikely(!row))
 		return lose(c);
+	c->last = row - c->rows;
 	change(row + 1 + c->keys + a->index, a->op, a->x);
 	return 1;
 }
 
-u64 ki_helper_TABLE(u32 what, u64 x, const struct ki_key_pushed key);
-notrace u64 ki_helper_TABLE(u32 what, u64 x, const struct ki_key_pushed key)
+static notrace noinline u64 do_ask(u32 what, u64 x, struct ki_table_cpu *c, const u64 *key)
 {
 	struct ki_ask a = {.op = what >> 16 & 15, .index = (u16)what, .x = x};
-	const struct ki_table_cpu *c;
-	u64 r;
+
+	a.hash = digest(key, c->keys);
+	if (unlikely(a.op == KI_TABLE_COUNT && x >= c->values - a.index))
+		return lose(c);
+	return unlikely(c->shared) ? do_shared(c, key, &a) : do_here(c, key, &a);
+}
+
+u64 ki_helper_TABLE(u32 what, u64 x, const struct ki_key_pushed key);
+/* First what is frequent, with few registers, since all are kept: to add to the last row again. */
+notrace u64 ki_helper_TABLE(u32 what, u64 x, const struct ki_key_pushed key)
+{
+	struct ki_table_cpu *c;
+	u64 *row, n, r = 1;
 
 	preempt_disable_notrace();
 	c = raw_cpu_ptr(ki_table_cpus[what >> 20]);
-	a.hash = digest(key.v, c->keys);
-	if (unlikely(a.op == KI_TABLE_COUNT && x >= c->values - a.index))
-		r = lose(c);
-	else if (unlikely(c->shared))
-		r = do_shared(c, key.v, &a);
-	else
-		r = do_here(c, key.v, &a);
+	if (unlikely((what & 15 << 16) != KI_TABLE_ADD << 16 || c->shared))
+		goto ask;
+	row = c->rows + c->last;
+	if (unlikely(KI_ROW_KIND((u32)READ_ONCE(*row)) != KI_ROW_READY))
+		goto ask;
+	n = c->keys;
+	do {
+		if (unlikely(READ_ONCE(*++row) != key.v[n - 1]))
+			goto ask;
+		OPTIMIZER_HIDE_VAR(n); /* one register less than pointers into both */
+	} while (--n);
+	n = (u16)what;
+	OPTIMIZER_HIDE_VAR(n);
+	add(row + 1 + n, x);
+	goto done;
+ask:
+	r = do_ask(what, x, c, key.v);
+done:
 	ki_preempt_enable();
 	return r;
 }

@@ -24,7 +24,7 @@
 
 /* From call to return, in 6.1.0-56-amd64. Of stacks: of seven frames, the program's six; of
    strings: of some ten bytes, which are read in two pieces or three; of events: of one that the
-   kernel counts itself; of tables: a sum by one key or two. No tool asks for EXTREME: that is of
+   kernel counts itself; of tables: a change by one key or two. No tool asks for EXTREME: that is of
    its code. */
 static const uint16_t helper_costs[KI_HELPERS] = {
 	[KI_HELPER_LOAD8] = 128,       [KI_HELPER_LOAD16] = 129, [KI_HELPER_LOAD32] = 131,
@@ -68,6 +68,8 @@ static double helper_cost(const struct ki_long_code *code, uint32_t call, uint32
 		memcpy(&edi, code->code + call - 4, sizeof(edi));
 	if (helper == KI_HELPER_TABLE && (edi >> 16 & 0xf) == KI_TABLE_STATS)
 		return 155;
+	if (helper == KI_HELPER_TABLE && (edi >> 16 & 0xf) == KI_TABLE_ADD)
+		return 55; /* to the row that was used last; else twice as much */
 	if (helper == KI_HELPER_TEXT && (edi & 0xff) <= KI_TEXT_USER)
 		return 950; /* as STRING, and it is found among those that are there */
 	if (helper == KI_HELPER_TEXT && (edi & 0xff) == KI_TEXT_COMM)

@@ -222,6 +222,7 @@ struct start {
 	uint32_t rows;
 	unsigned int before; /* calls that have been made already */
 	unsigned int first;  /* the call that is interrupted */
+	bool again;	     /* and is the last one of those before, too */
 };
 
 static inline void begin(const struct start *s)

@@ -188,6 +188,8 @@ static void begin_run(const struct start *s)
 	begin(s);
 	for (unsigned int i = 0; i < s->before; i++)
 		call(i * 5);
+	if (s->again)
+		call(s->first);
 }
 
 /* Sanitized code is ten times as long: there not each instruction has its turn. */
@@ -209,7 +211,23 @@ static void note_way(const struct start *s)
 	is_noting = true;
 	go(s->first);
 	is_noting = false;
-	assert_true(nway > 50 && nway < WAY);
+	assert_true(nway > (s->again ? 20 : 50) && nway < WAY);
+}
+
+/* The row that was used last, found again, takes half the way or less. */
+static void the_last_row(void **state)
+{
+	struct start s = {false, 64, 0, 1, false};
+	unsigned int whole;
+
+	(void)state;
+	note_way(&s);
+	whole = nway;
+	s.again = true;
+	note_way(&s);
+	print_message("a sum: %u instructions, in the last row %u\n", whole, nway);
+	assert_true(nway * 2 <= whole);
+	assert_true(end());
 }
 
 /* Interrupted before each instruction, one after the other; returns how many there are. */
@@ -237,8 +255,11 @@ static unsigned int all_places(const struct start *s, unsigned int burst)
 
 static void interrupted_anywhere(void **state)
 {
-	static const struct start kinds[] = {
-		{false, 64, 0, 0}, {false, 4, 9, 0}, {true, 64, 0, 0}, {true, 4, 9, 0}};
+	static const struct start kinds[] = {{false, 64, 0, 0, false},
+					     {false, 64, 3, 0, true},
+					     {false, 4, 9, 0, false},
+					     {true, 64, 0, 0, false},
+					     {true, 4, 9, 0, false}};
 	static const unsigned int firsts[] = {0, 1, 3, 7}; /* STATS; ADD; SET; DELETE */
 	unsigned int places = 0;
 
@@ -280,7 +301,7 @@ static void interrupted_twice(void **state)
 
 	(void)state;
 	for (unsigned int k = 0; k < 2; k++) {
-		const struct start s = {k, 64, 0, 7 * k};
+		const struct start s = {k, 64, 0, 7 * k, false};
 		unsigned int a = 1;
 
 		do
@@ -305,6 +326,7 @@ static void make_writable(void)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_last_row),
 		cmocka_unit_test(interrupted_anywhere),
 		cmocka_unit_test(interrupted_twice),
 	};

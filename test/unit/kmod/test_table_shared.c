@@ -14,7 +14,7 @@ static void full_is_exact(void **state)
 {
 	(void)state;
 	for (int shared = 0; shared < 2; shared++) {
-		begin(&(struct start){shared, 64, 0, 0});
+		begin(&(struct start){shared, 64, 0, 0, false});
 		for (unsigned int i = 0; i < 1000; i++)
 			do_one(KI_TABLE_ADD, V_SUM, i % 100, i);
 		if (!end())
@@ -31,7 +31,7 @@ static void full_is_exact(void **state)
 static void deleted_rows_serve_again(void **state)
 {
 	(void)state;
-	begin(&(struct start){true, 64, 0, 0});
+	begin(&(struct start){true, 64, 0, 0, false});
 	for (unsigned int i = 0; i < 50000; i++) {
 		do_one(KI_TABLE_SET, V_SET, i % MODELS, i);
 		assert_int_equal(ask(KI_TABLE_GET, V_SET, i % MODELS, 0), i);
@@ -196,7 +196,7 @@ static void threads_at_once(void **state)
 	pthread_t thread[THREADS];
 
 	(void)state;
-	begin(&(struct start){true, 512, 0, 0});
+	begin(&(struct start){true, 512, 0, 0, false});
 	for (unsigned int i = 0; i < THREADS; i++) {
 		w[i] = (struct worker){.who = i};
 		assert_int_equal(pthread_create(&thread[i], NULL, work, &w[i]), 0);
