@@ -88,6 +88,7 @@ static u16 vet_stack(const struct ki_vetting *v, const struct ki_instr *in)
 
 static u16 vet_field(struct ki_vetting *v, const struct ki_instr *in)
 {
+	static const u64 reads = BIT(KI_IS_LOAD) | BIT(KI_IS_CMP_IMM) | BIT(KI_IS_CMP_IMM8);
 	const struct ki_fixup *f = ki_vet_fixup(v, KI_FIX_FIELD, disp_at(v, in));
 	u32 field;
 	u64 more;
@@ -98,7 +99,7 @@ static u16 vet_field(struct ki_vetting *v, const struct ki_instr *in)
 	more = f->target >> 32;
 	if (field >= KI_FIELDS || more > 8 || (more && field != KI_FIELD_COMM))
 		return KI_R_BAD_FIXUP;
-	if (in->form->class != KI_IS_LOAD ||
+	if (!(BIT(in->form->class) & reads) ||
 	    in->size != (field >= KI_FIELD_COMM ? 8 : 4)) /* from there on all have 8 bytes */
 		return KI_R_BAD_CHUNK;
 	return KI_R_OK;

@@ -129,6 +129,9 @@ static inline void ki_gen_number(struct gen *g, unsigned int reg, uint32_t v)
 }
 
 /* gen_expr.c */
+/* The number of the task or its process as memory, in a register of its own; false: n is another.
+ */
+bool ki_gen_task_number(struct gen *g, const struct ki_node *n, struct opnd *o);
 void ki_gen_expr(struct gen *g, const struct ki_node *n, unsigned int dest);
 /* cmp $, %reg; ja; behind it the caller puts the access. Returns the label to end at. */
 uint32_t ki_gen_bound(struct gen *g, unsigned int index, uint32_t count);

@@ -123,7 +123,9 @@ unsigned int ki_gen_compare(struct gen *g, const struct ki_node *n)
 	const struct ki_node *l = stripped(c.l, c.size), *r = c.r ? stripped(c.r, c.size) : NULL;
 	struct opnd lo, ro = {.kind = OPND_IMM};
 
-	if (r && ki_gen_swaps(l, r)) {
+	if (c.size == 4 && r && r->konst && ki_gen_task_number(g, l, &lo)) {
+		ro = operand(g, r, c.size);
+	} else if (r && ki_gen_swaps(l, r)) {
 		ro = operand(g, r, c.size);
 		lo = operand(g, l, c.size);
 	} else {

@@ -77,6 +77,21 @@ static const struct {
 	[KI_FACT_NVCSW] = {8, KI_FIELD_NVCSW},	 [KI_FACT_NIVCSW] = {8, KI_FIELD_NIVCSW},
 };
 
+bool ki_gen_task_number(struct gen *g, const struct ki_node *n, struct opnd *o)
+{
+	const struct rm task = {.mode = RM_GS, .fix = KI_FIX_SELF, .target = KI_SELF_TASK};
+
+	if (n->konst || n->kind != NODE_FACT || fields[n->op].size != 4)
+		return false;
+	*o = (struct opnd){.kind = OPND_MEM, .own = true};
+	o->m.mode = RM_FIELD;
+	o->m.reg = (uint8_t)ki_gen_alloc(g, REG_BIT(KI_R12)); /* that would have another form */
+	o->m.fix = KI_FIX_FIELD;
+	o->m.target = fields[n->op].field;
+	ki_asm_mov(&g->a, 8, o->m.reg, &task);
+	return true;
+}
+
 static void fact(struct gen *g, const struct ki_node *n, unsigned int dest)
 {
 	struct rm self = {.mode = RM_GS, .fix = KI_FIX_SELF, .target = KI_SELF_TASK};

@@ -132,7 +132,7 @@ struct opnd ki_gen_reg_operand(struct gen *g, const struct ki_node *n)
 
 void ki_gen_drop(struct gen *g, const struct opnd *o)
 {
-	if (o->kind == OPND_REG && o->own)
+	if (o->own)
 		ki_gen_release(g, o->m.reg);
 }
 

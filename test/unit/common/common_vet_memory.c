@@ -121,6 +121,16 @@ static const char *vet_stack(const struct vet *v, const ZydisDecodedOperand *m)
 	return NULL;
 }
 
+static bool loads(const struct step *s)
+{
+	return s->z.mnemonic == M(MOV) && s->ops[0].type == ZYDIS_OPERAND_TYPE_REGISTER;
+}
+
+static bool compares_with_number(const struct step *s)
+{
+	return s->z.mnemonic == M(CMP) && s->ops[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
+}
+
 static const char *vet_field(struct vet *v, const ZydisDecodedOperand *m)
 {
 	const struct ki_fixup *f = vet_fixup(v, v->now.z.raw.disp.offset), *task = f ? f - 1 : NULL;
@@ -134,8 +144,8 @@ static const char *vet_field(struct vet *v, const ZydisDecodedOperand *m)
 		return "a field without the task";
 	size = f->target == KI_FIELD_PID || f->target == KI_FIELD_TGID ? 32 : 64;
 	if ((uint32_t)f->target >= KI_FIELDS || v->now.z.operand_width != size ||
-	    v->now.z.mnemonic != M(MOV) || v->now.ops[0].type != ZYDIS_OPERAND_TYPE_REGISTER)
-		return "no load of a field";
+	    (!loads(&v->now) && !compares_with_number(&v->now)))
+		return "neither a load of a field nor a comparison";
 	if (f->target >> 32 && f->target != (KI_FIELD_COMM | 8ull << 32))
 		return "no such field";
 	return NULL;
