@@ -207,10 +207,8 @@ void form_point(const struct form_info *f, struct exec_cpu *c, uint64_t data, ui
 			continue;
 		base = form_gpr(o->mem.base);
 		index = form_gpr(o->mem.index);
-		if (index >= 0)
-			*form_reg(c, (unsigned int)index) = base < 0
-								    ? (data / o->mem.scale & ~63ull)
-								    : (exec_random() & 1) * 64;
+		if (index >= 0) /* without a base the displacement leads there */
+			*form_reg(c, (unsigned int)index) = (exec_random() & 1) * 64;
 		if (base >= 0 && base == index)
 			*form_reg(c, (unsigned int)base) = data / (1u + o->mem.scale) & ~63ull;
 		else if (base >= 0 && base != KI_RSP)
