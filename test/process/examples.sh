@@ -56,9 +56,12 @@ check "modules: of a file, too" eval '"$api/modules" build/test/process/pie | gr
 
 # What a round does while a program of the library's looks at it; then as before.
 watched() { # EXAMPLE ARGUMENT...
+	local unchanged
+	unchanged=$(text)
 	"$api/$1" "$pid" "${@:2}" > "$tmp/told" &
 	local example=$!
-	until grep -q memfd:kerninst "/proc/$pid/maps" || ! kill -0 "$example"; do sleep 0.02; done
+	while [ "$(text)" = "$unchanged" ] && kill -0 "$example"; do sleep 0.02; done
+	[ "$1" != sample ] || until [ -s "$tmp/told" ] || ! kill -0 "$example"; do sleep 0.02; done
 	round > "$tmp/sum"
 	wait "$example"
 }
@@ -69,7 +72,7 @@ with_condition() {
 }
 check_words "predicate: only while it holds" with_condition
 sampled() {
-	start pie 1 1000 && watched sample step 300 4 &&
+	start pie 1 1000 && watched sample step 1000 4 &&
 		is "$(awk '{ n += $2 } END { print n, NR }' "$tmp/told")" "1000 4" && stop
 }
 check "sample: what all intervals have is what was done" sampled
