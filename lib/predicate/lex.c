@@ -125,14 +125,16 @@ static size_t character(const char *p, unsigned int *value)
 	return 0;
 }
 
-/* The same; a backslash that begins no escape is itself. */
-static size_t one(const char *p, unsigned int *value)
+/* The same; a backslash that begins no escape is itself, as that before a ' of long characters is.
+ */
+static size_t one(const struct ki_lexer *l, const char *p, unsigned int *value)
 {
 	size_t n = character(p, value);
 
-	if (!n)
-		*value = '\\';
-	return n ? n : 1;
+	if (n && !(l->rules->long_chars && n == 2 && p[1] == '\''))
+		return n;
+	*value = '\\';
+	return 1;
 }
 
 /* Characters up to a quote. */
@@ -162,12 +164,13 @@ static int quoted(struct ki_lexer *l, char quote)
 	return 0;
 }
 
-void ki_lex_string(const struct ki_token *t, char *to)
+void ki_lex_string(const struct ki_lexer *l, char *to)
 {
+	const struct ki_token *t = &l->now;
 	unsigned int value;
 
 	for (const char *p = t->text; p < t->text + t->len; *to++ = (char)value)
-		p += one(p, &value);
+		p += one(l, p, &value);
 	*to = 0;
 }
 
@@ -189,7 +192,7 @@ static int take_char(struct ki_lexer *l)
 	if (ret)
 		return ret;
 	for (; at < l->now.len; count++) {
-		at += one(l->now.text + at, &value);
+		at += one(l, l->now.text + at, &value);
 		all = all << 8 | (uint8_t)value;
 	}
 	if (!count || count > (l->rules->long_chars ? 8 : 1)) {

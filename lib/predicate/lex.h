@@ -45,7 +45,7 @@ struct ki_lex_rules {
 	const char *const *marks; /* ended by NULL; of those that begin alike the longest first */
 	bool comments;		  /* those of C, and // to the end of the line */
 	bool macros;		  /* $$NAME, too; a register's text then begins with the second $ */
-	bool long_chars;	  /* 'ab': up to 8 characters, the first one highest */
+	bool long_chars;	  /* 'ab': up to 8 characters, the first one highest; \' is two */
 };
 
 /* What is wrong with a token. */
@@ -95,7 +95,7 @@ int ki_lex_error(const struct ki_lexer *l, uint32_t at, const char *fmt, ...)
 /* The error that something else than the token is expected. */
 int ki_lex_expected(const struct ki_lexer *l, const char *what);
 
-/* What a string's token means, without escapes; at most its len bytes and a 0. */
-void ki_lex_string(const struct ki_token *t, char *to);
+/* What the token, a string, means, without escapes; at most its len bytes and a 0. */
+void ki_lex_string(const struct ki_lexer *l, char *to);
 
 #endif

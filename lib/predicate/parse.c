@@ -48,7 +48,7 @@ static int take_text(struct ki_parser *p, enum ki_ast_kind kind, struct ki_ast *
 	if (!*out)
 		return no_memory(p);
 	if (kind == KI_AST_STRING)
-		ki_lex_string(t, (*out)->text);
+		ki_lex_string(&p->lex, (*out)->text);
 	else
 		memcpy((*out)->text, t->text, t->len);
 	return ki_lex_next(&p->lex);

@@ -40,7 +40,7 @@ static int take_text(struct ki_d_parser *p, enum ki_d_kind kind, struct ki_d_nod
 	if (!*out)
 		return ki_d_no_memory(p->lex.err);
 	if (kind == KI_D_TEXT)
-		ki_lex_string(t, (*out)->text);
+		ki_lex_string(&p->lex, (*out)->text);
 	else
 		memcpy((*out)->text, t->text, t->len);
 	return ki_lex_next(&p->lex);
