@@ -197,6 +197,20 @@ int ki_d_rate_of(const char *text, int64_t *nanoseconds)
 	return -EINVAL;
 }
 
+/* 0 and 1 in words, in letters of any case; -1: none of them. */
+static int flag_word(const char *value)
+{
+	static const char *const words[][2] = {{"no", "yes"},	      {"false", "true"},
+					       {"disable", "enable"}, {"disabled", "enabled"},
+					       {"off", "on"},	      {"unset", "set"}};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		for (int n = 0; n < 2; n++)
+			if (!strcasecmp(value, words[i][n]))
+				return n;
+	return -1;
+}
+
 static int value_of(uint8_t kind, const char *value, int64_t *out)
 {
 	char *end;
@@ -210,6 +224,10 @@ static int value_of(uint8_t kind, const char *value, int64_t *out)
 		return ki_d_size_of(value, out);
 	if (kind == RATE)
 		return ki_d_rate_of(value, out);
+	if (kind == FLAG && flag_word(value) >= 0) {
+		*out = flag_word(value);
+		return 0;
+	}
 	*out = number_of(value, &end);
 	if (*out < 0 || *end)
 		return -EINVAL;
