@@ -66,7 +66,7 @@ static int check_argument(struct ki_d_checker *c, struct ki_d_node *k, uint8_t o
 	if (!ret)
 		ret = ki_d_decay(c, k);
 	if (ret || ki_d_is_scalar(k->type) ||
-	    (first && op == KI_TEXT_COPY && ki_d_is_string(k->type)))
+	    (first && (op == KI_TEXT_COPY || op == KI_TEXT_COPY_OUT) && ki_d_is_string(k->type)))
 		return ret;
 	return FAIL(c, k, "D_PROTO_ARG", "a number is expected");
 }

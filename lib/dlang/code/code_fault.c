@@ -293,8 +293,8 @@ struct ki_node *ki_d_gen_memory_call(struct ki_d_gen *g, const struct ki_d_node 
 	struct ki_node *args[3];
 	unsigned int count = 0;
 
-	if (op == KI_TEXT_COPY && ki_d_is_string(n->kid[0]->type))
-		op = KI_TEXT_COPY_TEXT;
+	if (ki_d_is_string(n->kid[0]->type))
+		op = op == KI_TEXT_COPY ? KI_TEXT_COPY_TEXT : KI_TEXT_COPY_OUT_TEXT;
 	for (const struct ki_d_node *k = n->kid[0]; k; k = k->next)
 		args[count++] = ki_d_gen_expr(g, k);
 	if (op == KI_TEXT_SCRATCH || op == KI_TEXT_COPYIN)

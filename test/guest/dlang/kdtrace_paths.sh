@@ -121,6 +121,7 @@ put() { # PROGRAM: the process's 20 bytes after it
 is "copyout()" "$(put 'this->p = (char *)alloca(8); bcopy("abcdef", this->p, 6); copyout(this->p + 1, arg0 + 2, 4);')" "--bcde--------------"
 is "copyoutstr()" "$(put 'copyoutstr("abcdef", arg0 + 1, 20);')" "-abcdef0------------"
 is "no more than it may" "$(put 'copyoutstr(execname, arg0 + 1, 2);')" "-pe-----------------"
+is "copyout() of a string" "$(put 's = "abcdef"; copyout(s, arg0 + 1, 3);')" "-abc----------------"
 is "of the kernel's memory" "$(put 'copyout(curthread->comm, arg0, 4);')" "perl----------------"
 is "where nothing may be written: a fault" "$(put 'copyoutstr("abc", 4096, 4);') $(tr -d '\n' < /tmp/kd.out)" "-------------------- "
 is "which ERROR is told" "$(d "$me"' { copyoutstr("abc", 4096, 4); } ERROR { printf("%d %d\n", arg4, arg5); exit(0); }' -w -c 'perl -e "getpriority 0, 0"')" "1 4096"
