@@ -243,6 +243,13 @@ static int stand_in_memory(struct ki_d_checker *c, struct ki_d_node *n)
 	return 0;
 }
 
+static int wrong_count(const struct ki_d_checker *c, const struct ki_d_node *n,
+		       const struct ki_d_inline *in, unsigned int count)
+{
+	return ki_d_fail(c->d, c->err, n->at, "D_PROTO_LEN", "%.40s takes %u arguments, not %u",
+			 in->name, in->n, count);
+}
+
 int ki_d_inline_use(struct ki_d_checker *c, struct ki_d_node *n, struct ki_d_inline *in)
 {
 	struct copying to = {
@@ -255,8 +262,7 @@ int ki_d_inline_use(struct ki_d_checker *c, struct ki_d_node *n, struct ki_d_inl
 		if (count++ < KI_D_KEYS)
 			to.args[count - 1] = k;
 	if (count != in->n)
-		return ki_d_fail(c->d, c->err, n->at, "D_PROTO_LEN",
-				 "%.40s takes %u arguments, not %u", in->name, in->n, count);
+		return wrong_count(c, n, in, count);
 	if (in->busy > DEEPEST)
 		return ki_d_fail(c->d, c->err, n->at, "D_IDENT_UNDEF", "%.40s names itself",
 				 in->name);
@@ -310,12 +316,17 @@ int ki_d_check_inlines(struct ki_d_checker *c)
 int ki_d_inline_call(struct ki_d_checker *c, struct ki_d_node *n, struct ki_d_inline *in)
 {
 	struct copying plain = {.d = c->d};
+	const unsigned int count = ki_d_count(n->kid[0]);
 	unsigned int i = 0;
 
-	for (struct ki_d_node *k = n->kid[0]; k && i < in->n; k = k->next, i++) {
+	if (count != in->n)
+		return wrong_count(c, n, in, count);
+	for (struct ki_d_node *k = n->kid[0]; k; k = k->next, i++) {
 		struct ki_d_node *seen = copy(&plain, k);
 		int ret = seen ? ki_d_check_expr(c, seen) : ki_d_no_memory(c->err);
 
+		if (!ret)
+			ret = ki_d_decay(c, seen);
 		if (ret)
 			return ret;
 		if (!ki_d_is_scalar(seen->type) || (in->types[i].stars && !seen->type.stars &&

@@ -19,12 +19,13 @@ static unsigned int uses_of(const struct ki_d_node *list, const char *name)
 	return n;
 }
 
-/* Of what has been checked. */
+/* Of what has been checked; a variable's array is copied for its address. */
 static bool is_costly(const struct ki_d_node *list)
 {
 	for (const struct ki_d_node *n = list; n; n = n->next) {
 		if (n->kind == KI_D_DEREF || n->kind == KI_D_MEMBER || n->kind == KI_D_CALL ||
-		    n->kind == KI_D_INDEX || n->kind == KI_D_SYMBOL || n->kind == KI_D_LET)
+		    n->kind == KI_D_INDEX || n->kind == KI_D_SYMBOL || n->kind == KI_D_LET ||
+		    (n->kind == KI_D_CAST && ki_d_is_array(n->kid[0]->type)))
 			return true;
 		for (unsigned int i = 0; i < 3; i++)
 			if (is_costly(n->kid[i]))

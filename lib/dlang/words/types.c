@@ -180,7 +180,7 @@ const struct ki_d_def *ki_d_function_type(struct ki_d_types *t, const char *modu
 
 /* BTF has variables of CPUs only. */
 static const struct {
-	const char *name, *tag;
+	const char *name, *tag; /* of a struct; a typedef's name */
 	enum ki_type num;
 	uint8_t stars;
 	uint16_t n; /* of an array */
@@ -232,6 +232,11 @@ static const struct {
 	{"__cpu_online_mask", "cpumask", 0, 0, 0},
 	{"__cpu_possible_mask", "cpumask", 0, 0, 0},
 	{"root_mem_cgroup", "mem_cgroup", 0, 1, 0},
+	{"tasklist_lock", "rwlock_t", 0, 0, 0},
+	{"bpf_verifier_lock", "mutex", 0, 0, 0},
+	{"module_mutex", "mutex", 0, 0, 0},
+	{"text_mutex", "mutex", 0, 0, 0},
+	{"pernet_ops_rwsem", "rw_semaphore", 0, 0, 0},
 };
 
 int ki_d_variable_type(struct ki_d_types *t, const char *module, const char *name,
@@ -242,7 +247,8 @@ int ki_d_variable_type(struct ki_d_types *t, const char *module, const char *nam
 			continue;
 		*out = ki_d_int(variables[i].num);
 		if (variables[i].tag &&
-		    ki_d_tagged(t, KI_D_DEF_STRUCT, NULL, variables[i].tag, out))
+		    ki_d_tagged(t, KI_D_DEF_STRUCT, NULL, variables[i].tag, out) &&
+		    ki_d_typedef(t, variables[i].tag, out))
 			return -ENOENT;
 		out->stars = variables[i].stars;
 		if (variables[i].n)

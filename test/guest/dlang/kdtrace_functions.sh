@@ -81,7 +81,9 @@ is "cleared, and then more" "$(d 'BEGIN { @ = quantize(4, 3); @ = quantize(4, 5)
 # ---- numbers, memory, networks ----
 
 is "inet_ntop(), link_ntop()" "$(d 'BEGIN { this->p = (uint8_t *)alloca(16); this->p[0] = 192; this->p[1] = 168; this->p[2] = 0; this->p[3] = 1; printf("%s ", inet_ntop(AF_INET, this->p)); printf("%s ", inet_ntoa(this->p));
-	printf("%s ", link_ntop(ARPHRD_ETHER, this->p)); this->p[15] = 0xfe; this->p[0] = 0x20; this->p[1] = this->p[2] = this->p[3] = 0; printf("%s\n", inet_ntop(AF_INET6, this->p)); exit(0); }')" "192.168.0.1 192.168.0.1 C0:A8:00:01:00:00 2000::fe"
+	printf("%s ", link_ntop(ARPHRD_ETHER, this->p)); this->p[15] = 0xfe; this->p[0] = 0x20; this->p[1] = this->p[2] = this->p[3] = 0; printf("%s\n", inet_ntop(AF_INET6, this->p)); exit(0); }')" "192.168.0.1 192.168.0.1 c0:a8:00:01:00:00 2000::fe"
+is "of arrays that variables keep" "$(d 'uint8_t a[20]; BEGIN { a[0] = 0xfe; a[1] = 0x80; a[5] = 0xcd; a[15] = 9; a[19] = 0xab; printf("%s %s ", link_ntop(ARPHRD_INFINIBAND, a), link_ntop(ARPHRD_ETHER, a)); printf("%s\n", inet_ntop(AF_INET6, a)); exit(0); }')" \
+	"fe:80:00:00:00:cd:00:00:00:00:00:00:00:00:00:09:00:00:00:ab fe:80:00:00:00:cd fe80:0:cd::9"
 is "an unknown family is a fault" "$(d 'BEGIN { this->p = (uint8_t *)alloca(16); printf("%s", inet_ntop(99, this->p)); } ERROR { printf("%d\n", arg4); } BEGIN { exit(0); }')" 1
 is "rand(): 300 numbers in each half, two halves of the lowest bit" "$(d 'syscall::getpriority:entry /pid == $target/ { this->r = rand(); @n[this->r < 0] = count(); @h = sum(this->r > 0x40000000); @l = sum(this->r & 1); @d[rand()] = count(); } END { printa("%d %@d\n", @n); printa("h %@d\n", @h); printa("l %@d\n", @l); printa("d%d\n", @d); }' -c 'perl -e "getpriority 0, 0 for 1 .. 600"' |
 	awk '/^0/ { n = $2 } /^[hl]/ { if ($2 < 200 || $2 > 400) bad = bad " " $0 } /^d/ { d++ } END { print n, (d > 595), bad }')" "600 1 "
@@ -90,6 +92,7 @@ printf 'sh /tmp/inner.sh\ntrue\n' > /tmp/outer.sh
 is "progenyof()" "$(d 'syscall::getpriority:entry /progenyof($target)/ { @[pid == $target, progenyof(1), progenyof(99999999)] = count(); }' -c "sh /tmp/outer.sh" | tr -s ' ')" "0 1 0 50"
 is "who has a mutex" "$(d 'fbt::mutex_unlock:entry /pid == $target/ { this->m = (struct mutex *)arg0; @[mutex_owned(this->m) != 0, mutex_owner(this->m) == curthread, mutex_type_adaptive(this->m), mutex_type_spin(this->m)] = count(); } END { printa("%d %d %d %d\n", @); }' -c "$calls; ls -lR /etc | cat > /dev/null")" "1 1 1 0"
 is "a lock that nobody has" "$(d 'BEGIN { printf("%d %d %d\n", rw_read_held((rwlock_t *)&`tasklist_lock), rw_write_held((rwlock_t *)&`tasklist_lock), rw_iswriter((rwlock_t *)&`tasklist_lock)); exit(0); }')" "0 0 0"
+is "one whose type is known" "$(d 'BEGIN { printf("%d %d\n", rw_iswriter(&`tasklist_lock), mutex_type_adaptive(&`text_mutex)); exit(0); }')" "0 1"
 is "one that each new process is written under" "$(d 'fbt::attach_pid:entry { @[rw_write_held((rwlock_t *)&`tasklist_lock), rw_iswriter((rwlock_t *)&`tasklist_lock), rw_read_held((rwlock_t *)&`tasklist_lock)] = count(); }
 	END { printa("%d %d %d\n", @); }' -c 'sh -c "/bin/true; /bin/true"')" "1 1 0"
 
