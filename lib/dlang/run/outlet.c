@@ -64,6 +64,18 @@ int ki_d_outlet_system(struct ki_d_consumer *c, const char *command)
 	return ret;
 }
 
+/* All is as it was: output is not lost, and the program goes on. */
+static void not_reopened(struct ki_d_consumer *c, const char *name, const char *why)
+{
+	char text[256];
+
+	if (!c->out->warn)
+		return;
+	snprintf(text, sizeof(text), "freopen(\"%.100s\"): %s; output goes where it went before",
+		 name, why);
+	c->out->warn(c->out->arg, text);
+}
+
 int ki_d_outlet_reopen(struct ki_d_consumer *c, const char *name)
 {
 	struct ki_d_run *r = c->d->run;
@@ -74,9 +86,10 @@ int ki_d_outlet_reopen(struct ki_d_consumer *c, const char *name)
 		return ret;
 	if (*name) {
 		f = fopen(name, "we");
-		if (!f) /* as it was: output is not lost */
-			return ki_err_set(c->err, -errno, 0, "D: freopen(\"%.100s\"): %s", name,
-					  strerror(errno));
+		if (!f) {
+			not_reopened(c, name, strerror(errno));
+			return 0;
+		}
 	}
 	if (r->reopened)
 		fclose(r->reopened);

@@ -98,6 +98,9 @@ is "one that each new process is written under" "$(d 'fbt::attach_pid:entry { @[
 
 # ---- what changes the system ----
 
+is "freopen() of what is no file: output stays, the program goes on" "$(d 'BEGIN { freopen(".."); freopen("%s", "/nowhere/x"); printf("%d", ++i); freopen("%c%c", 46, 46); } BEGIN /i == 1/ { printf("%d\n", ++i); exit(0); }' -w)
+$(grep -c 'freopen(".*"): .*; output goes where it went before' /tmp/kd.err)" "12
+3"
 timeout 60 "$kd" -qwn 'syscall::getpriority:entry /pid == $target/ { raise(SIGUSR1); }' -c 'perl -e "\$SIG{USR1} = sub { print qq(caught\n); exit 5 }; getpriority 0, 0; sleep 9"' > /tmp/kd.out 2>&1
 is "raise() is a signal to the process" "$(tr '\n' ' ' < /tmp/kd.out)" "caught  "
 timeout 60 "$kd" -qwn 'syscall::getpriority:entry /pid == $target/ { stop(); x = 1; } tick-500ms /x/ { x++; } tick-500ms /x == 3/ { system("grep State /proc/%d/status; kill -CONT %d", $target, $target); exit(0); }' -c 'perl -e "getpriority 0, 0; sleep 5"' > /tmp/kd.out 2>&1
