@@ -60,7 +60,9 @@ static bool is(const u8 *s, u32 len, const char *text)
 	return len == strlen(text) && !memcmp(s, text, len);
 }
 
-/* Part by part: `.` is left out, `..` takes the part before away, if there is one. */
+/* Part by part: `.` is left out, `..` takes the part before away, if there is one; `.` if none is
+ * left.
+ */
 u32 ki_text_clean(struct ki_text_piece s, u8 *to, u32 most)
 {
 	bool absolute = s.len && s.at[0] == '/';
@@ -81,5 +83,5 @@ u32 ki_text_clean(struct ki_text_piece s, u8 *to, u32 most)
 		}
 		i += len;
 	}
-	return n || !absolute ? n : put(to, (const u8 *)"/", 1, most);
+	return n || !s.len ? n : put(to, (const u8 *)(absolute ? "/" : "."), 1, most);
 }

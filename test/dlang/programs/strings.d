@@ -14,5 +14,6 @@ BEGIN { printf("%s %s %s %s %s\n", lltostr(0), lltostr(-5), lltostr(255, 16), ll
 BEGIN { printf("[%s][%s][%s][%s][%s][%s]\n", basename("/foo/bar/baz"), basename("/foo/bar///"), basename("/"), basename(""), basename("foo"), basename("//")); }
 BEGIN { printf("[%s][%s][%s][%s][%s][%s]\n", dirname("/foo/bar/baz"), dirname("/foo/bar///"), dirname("/"), dirname(""), dirname("foo"), dirname("//a")); }
 BEGIN { printf("[%s][%s][%s][%s][%s]\n", cleanpath("/foo/../bar"), cleanpath("/foo/./bar"), cleanpath("//a//b"), cleanpath("/.."), cleanpath("/foo/bar/..")); }
+BEGIN { printf("[%s][%s][%s][%s][%s][%s][%s]\n", cleanpath("./"), cleanpath("a/.."), cleanpath(""), cleanpath("a/../.."), cleanpath("../../a/.."), cleanpath("a/b/../../c"), cleanpath("a/.")); }
 BEGIN { printf("%d %d [%s] [%s] [%s] [%s]\n", strlen(""), strlen("hello"), strjoin("", ""), strjoin("a", "b"), toupper("aBc1"), tolower("ABc1Z")); }
 BEGIN { printf("%s %d %d\n", stringof("abc"), strlen(stringof(curthread->comm)) > 0, curthread->comm == execname); exit(0); }
