@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Who changes the kernel's text, and processes', told to those who watch: who.c; when the kernel dies: panic.c; to
- * those who want a module to go: holders.c.
+ * Who changes the kernel's text, and processes', told to those who watch: who.c; when the kernel
+ * dies: panic.c; to those who want a module to go: holders.c.
  */
 #ifndef KI_WHO_H
 #define KI_WHO_H
