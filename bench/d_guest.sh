@@ -83,13 +83,13 @@ start() {
 
 settle
 printf 'base\tok\t%s\n' "$(bare)"
-hits=none hit "a predicate that misses" 8 'fbt::vfs_read:entry /pid == 1/ { @ = count(); }' 'kfunc:vfs_read /pid == 1/ { @ = count(); }'
+hits=none hit "a predicate that misses" 7 'fbt::vfs_read:entry /pid == 1/ { @ = count(); }' 'kfunc:vfs_read /pid == 1/ { @ = count(); }'
 hit "@ = count()" 4 'fbt::vfs_read:entry { @ = count(); }' 'kfunc:vfs_read { @ = count(); }'
 hit "@[probefunc] = count()" 4 'fbt::vfs_read:entry { @[probefunc] = count(); }' 'kfunc:vfs_read { @[func] = count(); }'
 hit "@ = quantize(arg2)" 15 'fbt::vfs_read:entry { @ = quantize(arg2); }' 'kfunc:vfs_read { @ = hist(args->count); }'
-hit "@[execname] = count()" 145 'fbt::vfs_read:entry { @[execname] = count(); }' 'kfunc:vfs_read { @[comm] = count(); }'
+hit "@[execname] = count()" 80 'fbt::vfs_read:entry { @[execname] = count(); }' 'kfunc:vfs_read { @[comm] = count(); }'
 hits=none hit "trace(arg0)" 105 'fbt::vfs_read:entry { trace(arg0); }' 'kfunc:vfs_read { print((uint64)args->file); }'
-hit "entry and return, self->ts, quantize" 65 \
+hit "entry and return, self->ts, quantize" 72 \
 	'fbt::vfs_read:entry { self->ts = timestamp; } fbt::vfs_read:return /self->ts/ { @ = quantize(timestamp - self->ts); self->ts = 0; }' \
 	'kfunc:vfs_read { @ts[tid] = nsecs; } kretfunc:vfs_read /@ts[tid]/ { @ = hist(nsecs - @ts[tid]); delete(@ts[tid]); }'
 start "BEGIN { exit(0); }" 500 'BEGIN { exit(0); }' 'BEGIN { exit(); }'

@@ -10,8 +10,11 @@
 
 static unsigned int range_of(const struct ki_node *n)
 {
-	uint64_t v = n->value;
+	uint64_t v;
 
+	while (!n->konst && n->kind == NODE_CAST && ki_types[n->type].size == 8)
+		n = n->kid[0]; /* which has it as 64 bits already */
+	v = n->value;
 	if (n->konst)
 		return (ki_fits_s32(v) ? IN_S32 : 0) | (v <= UINT32_MAX ? IN_U32 : 0);
 	if ((n->kind == NODE_BINARY && n->op >= KI_EQ) ||

@@ -9,7 +9,7 @@ d() { timeout 100 "$kd" -qn "$@" 2> /tmp/kd.err | sed 's/^ *//; s/ *$//; /^$/d' 
 ip link set lo up 2> /dev/null
 cat > /tmp/tcp.pl << 'P'
 use Socket;
-socket my $l, PF_INET, SOCK_STREAM, 0; bind $l, sockaddr_in(5001, INADDR_LOOPBACK) or die "bind: $!"; listen $l, 1;
+socket my $l, PF_INET, SOCK_STREAM, 0; setsockopt $l, SOL_SOCKET, SO_REUSEADDR, 1; bind $l, sockaddr_in(5001, INADDR_LOOPBACK) or die "bind: $!"; listen $l, 1;
 socket my $c, PF_INET, SOCK_STREAM, 0; bind $c, sockaddr_in(0, inet_aton("127.0.0.2")); connect $c, sockaddr_in(5001, INADDR_LOOPBACK) or die "connect: $!";
 accept my $s, $l; syswrite $c, "hello"; sysread $s, my $x, 5; close $c; close $s;
 P

@@ -387,7 +387,7 @@ static void pushes_are_where_they_are_needed(void **state)
 				      NULL));
 	assert_int_equal(ki_snippet_compile(s, &site, &code, NULL), 0);
 	assert_int_equal(code.code[0], 0x65); /* the task first */
-	assert_int_equal(code.ninsns, 4 + 1 + 4 + 1);
+	assert_int_equal(code.ninsns, 3 + 1 + 4 + 1);
 	ki_long_code_free(&code);
 }
 
