@@ -21,7 +21,7 @@ struct ki_table_cpu {
 	u32 words;	 /* of a row */
 	u32 keys, values;
 	bool shared;
-	u64 last; /* where the row is that was used last: words from the beginning of any bank */
+	u64 last; /* where the row is that was used last, in words from `rows` */
 };
 
 /* By number. One that code may use is there. */

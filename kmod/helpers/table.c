@@ -20,8 +20,7 @@
  *    on; so one key may get a second row, which whoever reads adds to the first. From then on all
  *    find the first one of them.
  *  - What came last mostly comes again. So the place that was used last is looked at first, before
- *    anything is computed: if the row there, in whatever bank it is now, is whole and has the key,
- *    it is one of the key's.
+ *    anything is computed: if the row there is whole and has the key, it is one of the key's.
  *  - Values are changed by single instructions, or again if somebody came between. In the sum of
  *    squares the carry is added by a second one; whoever comes between adds his own, and the flags
  *    are kept for who was interrupted.

@@ -34,7 +34,7 @@ struct ki_process {
 	struct work_struct ender; /* gives its text back */
 	const struct ki_process_edit *edits; /* in order of address */
 	u32 n;				     /* of them; what threads see: 0, then this */
-	u64 session;			     /* its number; */
+	u64 session;			     /* its number */
 	u32 pid;			     /* the process's, as the first namespace has it */
 	/* Charged to the session. ki_lock. */
 	u64 pages;

@@ -21,6 +21,7 @@
 #include <linux/string.h>
 
 #include "ki.h"
+#include "symbols.h"
 #include "text/follow.h"
 
 /* Of the kernel's own rules: they work in NMIs, or end in a message and never wait. */
@@ -76,8 +77,13 @@ static void found(struct ki_follow *f)
 
 static void look_at(struct ki_follow *f, unsigned long to)
 {
+	unsigned long size, off;
 	char name[KSYM_NAME_LEN];
 
+	if (!ki_call(kallsyms_lookup_size_offset)(to, &size, &off)) {
+		found(f);
+		return;
+	}
 	snprintf(name, sizeof(name), "%ps", (void *)to);
 	if (is_any_context(name) || within_module_core(to, THIS_MODULE))
 		return;

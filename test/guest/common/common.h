@@ -97,6 +97,9 @@ void switches_end(void);
 /* ---- device.c ---- */
 
 int device_open(void);
+
+/* group.c: the number behind the key, "" is none, in a file of a control group, or dies. */
+long group_value(const char *group, const char *file, const char *key);
 /* 0, or the errno. What was mapped is gone again. */
 int map_errno(int fd, size_t len, int prot, int flags, uint64_t at);
 

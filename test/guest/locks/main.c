@@ -84,32 +84,15 @@ static int sleep_in_each(void)
 	return report_status();
 }
 
-static long of_group(const char *group, const char *file, const char *key)
-{
-	char path[256], line[64];
-	long value = -1;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "%s/%s", group, file);
-	f = fopen(path, "r");
-	while (f && fgets(line, sizeof(line), f))
-		if (!strncmp(line, key, strlen(key)))
-			value = atol(line + strlen(key));
-	if (!f || value < 0)
-		die(path, "not readable");
-	fclose(f);
-	return value;
-}
-
 static int want_much(const char *group)
 {
-	long limit = of_group(group, "memory.max", ""), most = 0, killed;
+	long limit = group_value(group, "memory.max", ""), most = 0, killed;
 	unsigned int sleep = 0, refused = 0, all = 0;
 	struct sleeper s[BIG];
 
 	for (int i = 0; i < BIG; i++) {
 		bool asleep = sleeper_begin(&s[i], big_splice);
-		long current = of_group(group, "memory.current", "");
+		long current = group_value(group, "memory.current", "");
 
 		sleep += asleep;
 		refused += !asleep && s[i].error == ENOMEM;
@@ -122,12 +105,12 @@ static int want_much(const char *group)
 	work_once();
 	for (int i = 0; i < BIG; i++)
 		all += sleeper_kill(&s[i]);
-	killed = of_group(group, "memory.events", "oom_kill ");
+	killed = group_value(group, "memory.events", "oom_kill ");
 	report("nobody had to be killed", !killed && all == BIG, "%ld were", killed);
-	for (int i = 0; i < 600 && of_group(group, "memory.current", "") > limit / 8; i++)
+	for (int i = 0; i < 600 && group_value(group, "memory.current", "") > limit / 8; i++)
 		usleep(100000);
-	report("given back", of_group(group, "memory.current", "") <= limit / 8, "%ld KiB are left",
-	       of_group(group, "memory.current", "") >> 10);
+	report("given back", group_value(group, "memory.current", "") <= limit / 8,
+	       "%ld KiB are left", group_value(group, "memory.current", "") >> 10);
 	return report_status();
 }
 

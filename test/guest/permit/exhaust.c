@@ -66,23 +66,6 @@ static double work(void)
 	return now() - begin;
 }
 
-static long of_group(const char *group, const char *file, const char *key)
-{
-	char path[256], line[64];
-	long value = -1;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "%s/%s", group, file);
-	f = fopen(path, "r");
-	while (f && fgets(line, sizeof(line), f))
-		if (!strncmp(line, key, strlen(key)))
-			value = atol(line + strlen(key));
-	if (!f || value < 0)
-		die(path, "not readable");
-	fclose(f);
-	return value;
-}
-
 static void enter(const char *group)
 {
 	char path[256];
@@ -163,20 +146,20 @@ int exhaust(const char *group)
 	be_limited();
 	fd = device_open();
 	refused = take_all(fd);
-	most = of_group(group, "memory.max", "");
-	used = of_group(group, "memory.current", "");
+	most = group_value(group, "memory.max", "");
+	used = group_value(group, "memory.current", "");
 	report("it is refused what the group has no memory for", refused && used <= most,
 	       "%u kinds refused, %ld of %ld KiB", refused, used >> 10, most >> 10);
 	if (write(begin[1], "", 1) != 1)
 		die("write", strerror(errno));
 	waitpid(other, &status, 0);
 	report("others do not notice", !status, "status %d", status);
-	report("nobody was killed", !of_group(group, "memory.events", "oom_kill "), "%ld were",
-	       of_group(group, "memory.events", "oom_kill "));
+	report("nobody was killed", !group_value(group, "memory.events", "oom_kill "), "%ld were",
+	       group_value(group, "memory.events", "oom_kill "));
 	close(fd);
-	for (int i = 0; i < 600 && of_group(group, "memory.current", "") > most / 8; i++)
+	for (int i = 0; i < 600 && group_value(group, "memory.current", "") > most / 8; i++)
 		usleep(100000);
-	used = of_group(group, "memory.current", "");
+	used = group_value(group, "memory.current", "");
 	report("all of it is given back", used <= most / 8, "%ld KiB are left", used >> 10);
 	return report_status();
 }
