@@ -23,7 +23,7 @@ build/fuzz/test/decoder/drv-%.o: test/decoder/drv.c build/decoder/%/inat-tables.
 	$(call say,CC,$@)$(call drv_object,$(FUZZ_CC) $(DRV_FLAGS) $(CPPFLAGS) $(FUZZ_CFLAGS))
 
 $(O)/test/fuzz/vetting.o: CPPFLAGS += -Itest/unit/common
-$(O)/test/fuzz/vetting: $(O)/test/fuzz/vetting.o $(O)/test/unit/common/common_drv.o $(DRV_OBJ)
+$(O)/test/fuzz/vetting: $(O)/test/fuzz/vetting.o $(O)/test/fuzz/encodings.o $(O)/test/unit/common/common_drv.o $(DRV_OBJ)
 	$(call say,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 .PRECIOUS: build/decoder/%/inat-tables.c

@@ -19,6 +19,7 @@
 #include "kernel_types.h"
 
 #include "../../kmod/vet/form.h"
+#include "encodings.h"
 
 #define LONGEST	   15
 #define MOST_WORDS 3
@@ -31,15 +32,7 @@ struct decoded {
 };
 
 static ZydisDecoder decoder;
-static uint64_t state, strings, accepted, chunks, of[ZYDIS_MNEMONIC_MAX_VALUE + 1];
-
-static uint32_t any(uint32_t below)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return (uint32_t)((state >> 32) * below >> 32);
-}
+static uint64_t strings, accepted, chunks, of[ZYDIS_MNEMONIC_MAX_VALUE + 1];
 
 static void wrong(const uint8_t *code, uint32_t len, const char *what)
 {
@@ -384,16 +377,17 @@ static void try_chunk(const uint8_t *string, uint32_t len)
 {
 	static const uint8_t kinds[] = {KI_FIX_NONE, KI_FIX_PERCPU, KI_FIX_GLOBAL, KI_FIX_SELF,
 					KI_FIX_HELPER};
-	struct ki_fixup f = {.kind = kinds[any(sizeof(kinds))]};
+	struct ki_fixup f = {.kind = kinds[encodings_any(sizeof(kinds))]};
 	uint8_t code[ROOM];
-	uint32_t before = any(MOST_WORDS + 1), behind = before + any(3) - 1, n = 0;
+	uint32_t before = encodings_any(MOST_WORDS + 1), behind = before + encodings_any(3) - 1,
+		 n = 0;
 
 	for (uint32_t i = 0; i < before; i++)
 		code[n++] = 0x50;
 	memcpy(code + n, string, len);
 	n += len;
-	f.off = (uint16_t)(before + 1 + any(5));
-	f.target = any(2);
+	f.off = (uint16_t)(before + 1 + encodings_any(5));
+	f.target = encodings_any(2);
 	if (f.kind == KI_FIX_GLOBAL)
 		f.tail = (uint8_t)(n > f.off + 4u ? n - f.off - 4u : 0);
 	if (f.kind == KI_FIX_HELPER)
@@ -406,90 +400,6 @@ static void try_chunk(const uint8_t *string, uint32_t len)
 	look_at_chunk(code, n, &f);
 }
 
-/* ---- strings ---- */
-
-static uint32_t put_prefixes(uint8_t *p)
-{
-	static const uint8_t some[] = {0x66, 0x65, 0xf0, 0x66, 0x65, 0xf0, 0x26,
-				       0x2e, 0x36, 0x3e, 0x64, 0x67, 0xf2, 0xf3};
-	uint32_t n = any(8) ? any(3) : any(LONGEST);
-
-	for (uint32_t i = 0; i < n; i++)
-		p[i] = some[any(sizeof(some))];
-	return n;
-}
-
-static uint32_t put_lead(uint8_t *p)
-{
-	static const struct {
-		uint8_t n, bytes[5];
-	} leads[] = {{1, {0xc5}},
-		     {1, {0xc4}},
-		     {2, {0xc4, 0xe1}},
-		     {1, {0x62}},
-		     {2, {0x62, 0xf1}},
-		     {1, {0x8f}},
-		     {2, {0x8f, 0xe9}},
-		     {1, {0xd5}},
-		     {2, {0xd5, 0x80}},
-		     {1, {0x0f}},
-		     {2, {0x0f, 0x38}},
-		     {2, {0x0f, 0x3a}},
-		     {2, {0x0f, 0x0f}},
-		     {5, {0x0f, 0x0b, 0x78, 0x65, 0x6e}},
-		     {5, {0x0f, 0x0b, 0x6b, 0x76, 0x6d}}};
-	uint32_t what = any(10), i = any(sizeof(leads) / sizeof(*leads)), n = 0;
-
-	if (what < 6)
-		p[n++] = (uint8_t)(0x40 + any(16));
-	if (what < 1)
-		p[n++] = (uint8_t)(0x40 + any(16));
-	if (what % 3 == 0)
-		p[n++] = 0x0f;
-	if (what < 8)
-		return n;
-	memcpy(p + n, leads[i].bytes, leads[i].n);
-	return n + leads[i].n;
-}
-
-/* Small, or such that it is small when 8 is added and nobody looks. */
-static void put_displacement(uint8_t *p)
-{
-	switch (any(8)) {
-	case 0:
-		return;
-	case 1:
-		memcpy(p, "\xf8\xff\xff\x7f", 4);
-		*p |= (uint8_t)any(8);
-		return;
-	default:
-		memset(p, 0, 4);
-		*p = (uint8_t)(any(2) ? 8 * any(3) : any(17));
-	}
-}
-
-/* The most that stands before random bytes: 15 prefixes, two REX, 0f, 5 bytes. */
-static void make(uint8_t string[64])
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < 64; i++)
-		string[i] = (uint8_t)any(256);
-	if (!any(16))
-		return;
-	if (any(2))
-		n = put_prefixes(string);
-	n += put_lead(string + n);
-	if (any(2))
-		return;
-	/* an opcode, an operand that may be: on the stack, of %gs or of %rip */
-	n++;
-	string[n++] = (uint8_t)((any(8) << 3) | "\x04\x05\x44\x84"[any(4)]);
-	if ((string[n - 1] & 7) == 4)
-		string[n++] = any(2) ? 0x24 : 0x25;
-	put_displacement(string + n);
-}
-
 static void try_string(const uint8_t *string, uint32_t len)
 {
 	struct drv_instr in;
@@ -498,8 +408,8 @@ static void try_string(const uint8_t *string, uint32_t len)
 
 	strings++;
 	if (!drv_read(string, len, &in)) {
-		if (!any(16))
-			try_chunk(string, 1 + any(len));
+		if (!encodings_any(16))
+			try_chunk(string, 1 + encodings_any(len));
 		return;
 	}
 	accepted++;
@@ -529,14 +439,14 @@ int main(int argc, char **argv)
 {
 	uint64_t n = argc > 1 ? strtoull(argv[1], NULL, 0) : 1000000;
 	uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
-	uint8_t string[64];
+	uint8_t string[ENCODING_ROOM];
 
 	printf("# seed %" PRIu64 "\n", seed);
-	state = seed * 0x9e3779b97f4a7c15 + 1;
+	encodings_begin(seed);
 	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
 	while (strings < n) {
-		make(string);
-		try_string(string, any(4) ? LONGEST : 1 + any(LONGEST));
+		encodings_make(string);
+		try_string(string, encodings_any(4) ? LONGEST : 1 + encodings_any(LONGEST));
 	}
 	printf("%s 1 vetting: of %" PRIu64 " strings %" PRIu64
 	       " are instructions that may run, and %" PRIu64
