@@ -8,8 +8,9 @@
  * the kernel names in the auxiliary vector (AT_ENTRY). There the original byte comes back, and the
  * process gets a SIGSTOP in place of the breakpoint's SIGTRAP, which it never sees. It stays
  * stopped when the caller traces it no more, and whoever installs something finds it as any other
- * stopped process. From then on another process watches the caller: should that end before it has
- * let the program run, nobody ever would, and it is killed.
+ * stopped process. Another process watches the caller: it lets the program run when the caller says
+ * so, and kills it when the caller has ended. So there is no moment at which the caller can be
+ * killed and leaves a process behind that stays stopped.
  */
 #include <elf.h>
 #include <errno.h>
@@ -50,7 +51,8 @@ static int failed(const struct ki_process_launch *l, const char *what)
 
 /* ---- the one that watches ---- */
 
-/* Wait for a byte: all is well. Without one the caller has ended, and so does the process. */
+/* Wait for a byte: the process may run. Without one the caller has ended, and so does the process.
+ */
 static _Noreturn void watch(int pidfd, int from)
 {
 	char byte;
@@ -59,8 +61,7 @@ static _Noreturn void watch(int pidfd, int from)
 	do
 		n = read(from, &byte, 1);
 	while (n < 0 && errno == EINTR);
-	if (n != 1)
-		pidfd_send_signal(pidfd, SIGKILL, NULL, 0);
+	pidfd_send_signal(pidfd, n == 1 ? SIGCONT : SIGKILL, NULL, 0);
 	_exit(0);
 }
 
@@ -226,6 +227,7 @@ void ki_process_run(struct ki_process_launch *l)
 {
 	l->started = true;
 	watch_end(l);
+	/* Once more: whoever watches may have been killed. */
 	pidfd_send_signal(l->pidfd, SIGCONT, NULL, 0);
 }
 

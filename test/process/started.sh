@@ -101,14 +101,18 @@ check "Ctrl-C: the count is shown, and the command has ended" interrupted
 # The tool is killed while it installs: the command, which has not run, ends.
 killed() {
 	local i
-	for ((i = 0; i < 30; i++)); do
+	for ((i = 0; i < 60; i++)); do
 		"$ki" stat -q "command/pie:leap:blocks" -- $bin/pie 0 100 < /dev/null > "$tmp/out" 2>&1 &
 		sleep "0.00$((i % 10))$((i / 10))"
 		kill -9 $! 2> /dev/null
 		wait $! 2> /dev/null
 	done
-	sleep 0.5
-	is "$(pgrep -fc "^$bin/pie 0 100")" 0
+	for ((i = 0; i < 100; i++)); do
+		pgrep -f "^$bin/pie 0 100" > "$tmp/left" || return 0
+		sleep 0.1
+	done
+	ps -o pid,stat,wchan,args -p "$(paste -sd, "$tmp/left")"
+	return 1
 }
-check "the tool is killed while it starts, 30 times: nothing is left" killed
+check "the tool is killed while it starts, 60 times: nothing is left" killed
 finish
