@@ -56,6 +56,12 @@
 extern struct mutex ki_lock; /* lock.c */
 extern u32 ki_sessions;	     /* that are open, under ki_lock */
 u32 ki_session_count(void) __must_hold(&ki_lock);
+u64 ki_moment(void) __must_hold(&ki_lock); /* later than all that were told before */
+
+/* From when on something may have been used, and when nothing new could come to it any more. */
+struct ki_life {
+	u64 born, gone;
+};
 
 /* refuse.c. The errno of a reason; *out becomes the reason if it has none yet. */
 int ki_refuse(u32 *out, u16 reason);
@@ -77,6 +83,7 @@ struct ki_patch {
 	bool ways;   /* who is in it may push a way back: returns.c */
 	bool bugs;
 	bool filled; /* the springboard to it traps at its inner boundaries: fill.c */
+	u64 born;	/* when it was built */
 	u64 since; /* filled: nobody is inside any more when a wait later than this one has ended */
 	u32 inner[KI_FILL]; /* filled: where the instruction at byte 1 + [i] stands in it; or 0 */
 	struct ki_block *block;

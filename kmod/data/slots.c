@@ -18,6 +18,7 @@ struct ki_run {
 	struct ki_slots *of;
 	struct ki_account *account;
 	u64 serial; /* of the session */
+	struct ki_life life;
 	u32 first, count;
 };
 
@@ -89,6 +90,7 @@ static int take(struct ki_slots *s, struct ki_session *session, u32 count, u32 *
 	*run = (struct ki_run){.of = s,
 			       .account = session->account,
 			       .serial = session->serial,
+			       .life.born = ki_moment(),
 			       .first = *first,
 			       .count = count};
 	bitmap_set(s->map, *first, count);
@@ -128,22 +130,52 @@ bool ki_slots_own(const struct ki_slots *s, const struct ki_session *session, u6
 	return true;
 }
 
+static void drop(struct ki_run *run)
+{
+	struct ki_slots *s = run->of;
+
+	if (s->forget)
+		s->forget(run->first, run->count);
+	bitmap_clear(s->map, run->first, run->count);
+	rb_erase(&run->node, &s->runs);
+	s->used -= run->count;
+	drop_map(s);
+	ki_account_give(run->account, s->limit, run->count);
+	list_del(&run->in_session);
+	kfree(run);
+}
+
 void ki_runs_drop(struct list_head *runs)
 {
 	struct ki_run *run, *next;
 
 	lockdep_assert_held(&ki_lock);
-	list_for_each_entry_safe (run, next, runs, in_session) {
-		struct ki_slots *s = run->of;
+	list_for_each_entry_safe (run, next, runs, in_session)
+		drop(run);
+}
 
-		if (s->forget)
-			s->forget(run->first, run->count);
-		bitmap_clear(s->map, run->first, run->count);
-		rb_erase(&run->node, &s->runs);
-		s->used -= run->count;
-		drop_map(s);
-		ki_account_give(run->account, s->limit, run->count);
-		list_del(&run->in_session);
-		kfree(run);
+void ki_runs_drop_but(struct list_head *runs, const struct ki_life *users, u32 n)
+{
+	struct ki_run *run, *next;
+	u32 i;
+
+	lockdep_assert_held(&ki_lock);
+	list_for_each_entry_safe (run, next, runs, in_session) {
+		for (i = 0; i < n; i++)
+			if (run->life.born < users[i].gone && users[i].born < run->life.gone)
+				break;
+		if (i == n)
+			drop(run);
+		cond_resched();
 	}
+}
+
+void ki_runs_gone(struct list_head *runs)
+{
+	u64 now = ki_moment();
+	struct ki_run *run;
+
+	lockdep_assert_held(&ki_lock);
+	list_for_each_entry (run, runs, in_session)
+		run->life.gone = now;
 }

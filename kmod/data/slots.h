@@ -9,6 +9,7 @@
 #include <linux/rbtree.h>
 #include <linux/types.h>
 
+struct ki_life;
 struct ki_session;
 
 struct ki_slots {
@@ -24,5 +25,10 @@ int __must_check ki_slots_take(struct ki_slots *s, struct ki_session *session, u
 bool ki_slots_own(const struct ki_slots *s, const struct ki_session *session, u64 n, u64 count)
 	__must_hold(&ki_lock);
 void ki_runs_drop(struct list_head *runs) __must_hold(&ki_lock); /* no code uses them any more */
+/* Only code that lived then may: those of its time stay in the list. */
+void ki_runs_drop_but(struct list_head *runs, const struct ki_life *users, u32 n)
+	__must_hold(&ki_lock);
+/* From now on no new code comes to use them. */
+void ki_runs_gone(struct list_head *runs) __must_hold(&ki_lock);
 
 #endif

@@ -432,6 +432,7 @@ static int link_at_place(struct ki_link *l, bool reserve, struct ki_patch *out, 
 					 .calls = l->calls,
 					 .ways = l->ways,
 					 .bugs = l->rows.nbug,
+					 .born = ki_moment(),
 					 .block = b};
 	if (!err && filled)
 		note_inner(l, out);

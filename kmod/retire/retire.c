@@ -5,10 +5,14 @@
  * What is taken out is in no task's way at once, but a task may still be inside a patch (it was
  * preempted there), about to write a counter. So patches, counters and modules are retired first:
  * a piece of work waits until no task can be there and gives the space back. A task that sleeps in
- * a fault which it took in a patch is not waited for: its patch stays, with all counters, and is
+ * a fault which it took in a patch is not waited for: its patch stays, with its counters, and is
  * looked at again later; until then the module cannot be unloaded. It cannot from the moment a
  * patch is retired in which a task may sleep: after the module has begun to go nothing keeps it,
  * and its end would have to wait for a page that may never come.
+ *
+ * Numbers (counters, words and all else of that kind) are kept while a patch is left of their time:
+ * one that was built before they were retired, and retired after they had been taken. So a task
+ * that sleeps for days keeps what its patch may use, and nothing that came later.
  *
  * The module of a replacement, or of a function that a chunk calls, is held as long as the patch: a
  * task may be about to jump there. One with copies of the kernel's functions (KI_COPIES_PREFIX) is
@@ -32,10 +36,12 @@
 #define KI_RECLAIM_FIRST 200
 #define KI_RECLAIM_LAST	 6400
 #define KI_COPIES_MOST	 16 /* modules that are looked for at once */
+#define KI_LIVES	 16 /* times, of patches that are left; more are taken together */
 
 struct ki_retired_patch {
 	struct list_head list;
 	struct ki_patch patch;
+	u64 gone;
 	struct module *owner; /* of what the patch may lead to */
 	bool occupied;
 	unsigned long at;      /* of a module: where one was found */
@@ -272,19 +278,26 @@ static void reclaim_soon(void)
 	ki_pause = KI_RECLAIM_FIRST;
 }
 
-/* Of what is left, is something a patch? A task in it may write what is numbered. */
-static bool has_patches(const struct list_head *left)
+/* The times of the patches that are left, which are in the order in which they were retired. */
+static u32 find_lives(const struct list_head *left, struct ki_life *lives)
 {
 	const struct ki_retired_patch *g;
+	u32 n = 0;
 
-	list_for_each_entry (g, left, list)
-		if (g->patch.addr)
-			return true;
-	return false;
+	list_for_each_entry (g, left, list) {
+		if (!g->patch.addr)
+			continue;
+		if (!n || (g->patch.born >= lives[n - 1].gone && n < KI_LIVES))
+			lives[n++] = (struct ki_life){g->patch.born, g->gone};
+		lives[n - 1].born = min(lives[n - 1].born, g->patch.born);
+		lives[n - 1].gone = max(lives[n - 1].gone, g->gone);
+	}
+	return n;
 }
 
 static void reclaim(struct work_struct *unused)
 {
+	struct ki_life lives[KI_LIVES];
 	struct ki_who who;
 	LIST_HEAD(runs);
 	u64 asked;
@@ -298,10 +311,9 @@ static void reclaim(struct work_struct *unused)
 	free_patches(&ki_examined);
 
 	mutex_lock(&ki_lock);
-	if (has_patches(&ki_examined))
-		list_splice(&runs, &ki_retired_runs);
-	else
-		ki_runs_drop(&runs);
+	/* A task that is left in a patch may write what is numbered. */
+	ki_runs_drop_but(&runs, lives, find_lives(&ki_examined, lives));
+	list_splice(&runs, &ki_retired_runs);
 	put_back(&ki_examined);
 	unpin_patches();
 	WRITE_ONCE(ki_runs_looked, asked);
@@ -348,6 +360,7 @@ static void retire(struct ki_retired_patch what)
 
 	while (!(g = kmalloc(sizeof(*g), GFP_KERNEL)))
 		cond_resched(); /* retiring cannot be refused */
+	what.gone = ki_moment();
 	if (what.patch.bugs)
 		ki_bugs_retire(what.patch.addr, what.patch.addr + what.patch.len);
 	*g = what;
@@ -399,6 +412,7 @@ void ki_retire_runs(struct list_head *runs)
 	lockdep_assert_held(&ki_lock);
 	if (list_empty(runs))
 		return;
+	ki_runs_gone(runs);
 	list_splice_tail_init(runs, &ki_retired_runs);
 	ki_runs_asked++;
 	reclaim_soon();

@@ -41,6 +41,12 @@ is "which is there" "$(cat "/proc/$task/comm")" badptr
 "$ki" info --quick --json > /tmp/info.json
 ok "and as JSON" grep -E "\"what\": *\"patch\".*\"reason\": *\"ASLEEP\", *\"pid\": *$task, *\"task\": *\"badptr\"" /tmp/info.json
 is "and the driver" "$(rmmod kerninst 2> /dev/null; echo $?)" 1
+# What others have taken meanwhile is theirs alone, and comes back.
+held=$(field words_used)
+for _ in 1 2 3; do
+	"$ki" stat -q -m calls,vtime __x64_sys_getsid -- "$prog/calls" getsid 100 > /dev/null
+done
+soon "what others had comes back before that patch does" "$held" field words_used
 touch /tmp/sleeper.wake
 ok "the task wakes" until_true 120 test -s /tmp/sleeper.status
 is "and goes on well" "$(cat /tmp/sleeper.status)" 0

@@ -47,7 +47,7 @@ is "each is told with its process" "$(row "${pids[1]}" command) $(row "${pids[2]
 is "and its user" "$(row "${pids[1]}" uid) $(row "${pids[3]}" uid)" "0 65534"
 is "and its windows" "$(row "${pids[1]}" windows) $(row "${pids[2]}" windows)" "1 1"
 ok "and its memory" test "$(row "${pids[2]}" heap_bytes)" -gt 0
-is "what it replaced, by what" "$("$ki" sessions | grep -c "session $(row "${pids[2]}" session): $g\\(+0x5\\)\\?, 1 chunk, replaced by __x64_sys_getpriority\$")" 1
+is "what it replaced, by what" "$("$ki" sessions | grep -c "session $(row "${pids[2]}" session): $g\\(+0x[0-9a-f]*\\)\\?, 1 chunk, replaced by __x64_sys_getpriority\$")" 1
 $bin/calls getsid 400
 ok "what it has counted" test "$(row "${pids[1]}" counted)" -ge 400
 ok "its age goes on" awk -v a="$(row "${pids[1]}" age)" -v b="$(sleep 1; row "${pids[1]}" age)" 'BEGIN { exit !(b >= a + 1 && b < a + 60) }'
@@ -98,6 +98,7 @@ echo 1 > $traces/events/kerninst/change/enable
 begin 1 "$ki" stat -q --json vfs_read
 ok "one counts" until_true 60 has "${pids[1]}" chunks 1
 one=$(row "${pids[1]}" session)
+places=$(row "${pids[1]}" windows) # a function may be entered behind its beginning, too
 end 1 > /dev/null
 begin 2 "$ki" replace -q $g=__x64_sys_getpriority
 ok "one replaces" until_true 60 has "${pids[2]}" replaced 1
@@ -106,15 +107,15 @@ two=$(row "${pids[2]}" session)
 end 2 > /dev/null
 echo 0 > $traces/events/kerninst/change/enable
 traced() { grep -c "change: session=$1 pid=$2 comm=kerninst uid=0 at=$3.* what=$4 by=$5" $traces/trace; }
-is "the tracepoint: installed, by whom" "$(traced "$one" "${pids[1]}" vfs_read+ install 0x0)" 1
-is "and removed" "$(traced "$one" "${pids[1]}" vfs_read+ remove 0x0)" 1
+is "the tracepoint: installed, by whom" "$(traced "$one" "${pids[1]}" vfs_read+ install 0x0)" "$places"
+is "and removed" "$(traced "$one" "${pids[1]}" vfs_read+ remove 0x0)" "$places"
 is "and what a function is replaced by" "$(traced "$two" "${pids[2]}" $g+0x install __x64_sys_getpriority+0x0)" 1
 is "removed by another process: that one" "$(traced "$two" '[0-9]*' $g+0x remove 0x0) $(traced "$two" "${pids[2]}" $g+0x remove 0x0)" "1 0"
 sleep 1 # for the kernel's thread that writes them
 # A record for each request that changes text, with the process.
 audited() { dmesg | grep 'type=1316' | grep -c "kerninst session=$1 $2.* pid=$3 .* comm=\"kerninst\""; }
-is "audit: installed, by whom" "$(audited "$one" "installed=1 changed=0 removed=0 first=vfs_read+" "${pids[1]}")" 1
-is "and removed" "$(audited "$one" "installed=0 changed=0 removed=1 first=vfs_read+" "${pids[1]}")" 1
+is "audit: installed, by whom" "$(audited "$one" "installed=$places changed=0 removed=0 first=vfs_read+" "${pids[1]}")" 1
+is "and removed" "$(audited "$one" "installed=0 changed=0 removed=$places first=vfs_read+" "${pids[1]}")" 1
 is "and replaced" "$(audited "$two" "installed=1 .* first=$g.* replaced=1 by=__x64_sys_getpriority+0x0" "${pids[2]}")" 1
 dmesg -C
 "$ki" stat -q -m blocks vfs_read vfs_write -- true > /dev/null

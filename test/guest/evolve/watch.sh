@@ -29,7 +29,7 @@ news() { # WHAT FILE: *count
 	local line
 	count=0
 	while read -r line; do
-		[[ $line =~ \"news\":\ *\"$1\" ]] && count=$((count + 1))
+		[[ ! $line =~ \"news\":\ *\"$1\" ]] || count=$((count + 1))
 	done < "$2"
 }
 comes() { # SECONDS WHAT FILE COUNT
