@@ -21,6 +21,8 @@ enum ki_held_kind {
 	KI_HELD_PATCH,
 	/* Where a task returns to that is in the function which a tail jump went to: ASLEEP. */
 	KI_HELD_WAY_BACK,
+	/* Text of a process, whose memory is locked: PROCESS_LOCKED. */
+	KI_HELD_PROCESS,
 	KI_HELD_KINDS
 };
 /* clang-format on */
@@ -34,12 +36,13 @@ struct ki_held {
 	__u32 kind;   /* out: enum ki_held_kind */
 	__u64 index;  /* in: its number */
 	__u64 addr;   /* out: of the window that the other tool stands in, or of the first; of the
-			 patch; of the way back */
+			 patch; of the way back; in the process */
 	__u64 bytes;  /* out: of the text heap */
 	__u64 holder; /* out: the function that the kprobe calls, or 0 */
-	__u32 count;  /* out: windows; chunks; 1 */
+	__u32 count;  /* out: windows; chunks; 1; places of the process */
 	__u32 reason; /* out: KI_R_* */
-	__u32 pid; /* out: a task that sleeps there, as the first namespace has it; 0: not known */
+	__u32 pid; /* out: a task that sleeps there, or the process, as the first namespace has it;
+		      0: not known */
 	__u32 zero;
 	char comm[KI_COMM_LEN]; /* out: of that task */
 };

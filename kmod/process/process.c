@@ -10,6 +10,11 @@
  * moment. It is memory of the kernel's (shmem), held by whoever has it mapped, so nothing of the
  * driver has to outlive a session: what is left in a process, or in one forked from it, needs no
  * driver. Text is given back by such a thread too: whoever is being killed may fetch no pages.
+ *
+ * Another process's memory may be locked for as long as its own requests take: one that maps a
+ * file of a file system in user space waits for that with its memory locked. So whoever ends a
+ * session, or evicts some, waits a moment, and goes. What has not been given back then outlives its
+ * session, is told as held (held.c), and keeps the driver from being unloaded.
  */
 #include <linux/file.h>
 #include <linux/fs.h>
@@ -27,12 +32,19 @@
 #include "process/process.h"
 #include "symbols.h"
 #include "user.h"
+#include "watch/held.h"
 #include "watch/who.h"
+
+#define KI_END_MS 1000 /* for which an end, or an eviction, waits */
 
 /* Nothing is mapped below: a null pointer of the kernel's leads there. */
 #define KI_LOWEST 65536ul
 
 static struct workqueue_struct *ki_process_queue;
+static atomic_t ki_ending; /* processes whose text is being given back */
+static DECLARE_WAIT_QUEUE_HEAD(ki_ended);
+static DEFINE_MUTEX(ki_outliving_lock);
+static LIST_HEAD(ki_outliving); /* of ki_process.outlives */
 
 /* ---- the process ---- */
 
@@ -55,7 +67,7 @@ static u16 refused_task(struct task_struct *t, struct mm_struct *mm)
 }
 
 /* By mmget; NULL: *reason says why. */
-static struct mm_struct *take_mm(pid_t number, u32 *pid, u16 *reason)
+static struct mm_struct *take_mm(pid_t number, struct ki_sleeper *who, u16 *reason)
 {
 	struct task_struct *t = number > 0 ? find_task(number) : NULL;
 	struct mm_struct *mm;
@@ -65,7 +77,7 @@ static struct mm_struct *take_mm(pid_t number, u32 *pid, u16 *reason)
 		return NULL;
 	mm = ki_call(mm_access)(t, PTRACE_MODE_ATTACH_REALCREDS);
 	*reason = refused_task(t, mm);
-	*pid = task_tgid_nr(t);
+	ki_sleeper_note(who, t->group_leader);
 	put_task_struct(t);
 	if (!*reason)
 		return mm;
@@ -78,9 +90,36 @@ static void tell_who(const struct ki_process *p, bool back)
 {
 	ki_who_tell_process(&(struct ki_who_process){.session = p->session,
 						     .first = p->edits[0].addr,
-						     .pid = p->pid,
+						     .pid = p->who.pid,
 						     .places = p->n,
 						     .back = back});
+}
+
+static void free_process(struct ki_process *p)
+{
+	ki_spaces_end(p);
+	if (p->memory)
+		fput(p->memory);
+	kvfree(p->edits);
+	kfree(p);
+}
+
+static void outlive(struct ki_process *p, bool outlives)
+{
+	mutex_lock(&ki_outliving_lock);
+	if (outlives)
+		list_add_tail(&p->outlives, &ki_outliving);
+	else
+		list_del_init(&p->outlives);
+	mutex_unlock(&ki_outliving_lock);
+}
+
+/* The second of the two, who has it alone. Its session had a descriptor, which held the module. */
+static void free_last(struct ki_process *p)
+{
+	outlive(p, false);
+	free_process(p);
+	module_put(THIS_MODULE);
 }
 
 static void give_back(struct work_struct *w)
@@ -96,6 +135,11 @@ static void give_back(struct work_struct *w)
 	mutex_unlock(&p->lock);
 	if (now)
 		tell_who(p, true);
+	complete(&p->ended);
+	if (atomic_dec_and_test(&ki_ending))
+		wake_up_all(&ki_ended);
+	if (atomic_xchg(&p->gone, 1))
+		free_last(p);
 }
 
 static int new_process(struct ki_process **out, struct mm_struct *mm)
@@ -108,6 +152,8 @@ static int new_process(struct ki_process **out, struct mm_struct *mm)
 	mutex_init(&p->lock);
 	INIT_LIST_HEAD(&p->spaces);
 	INIT_WORK(&p->ender, give_back);
+	init_completion(&p->ended);
+	INIT_LIST_HEAD(&p->outlives);
 	err = ki_spaces_begin(p, mm);
 	if (err)
 		kfree(p);
@@ -119,19 +165,19 @@ static int new_process(struct ki_process **out, struct mm_struct *mm)
 int ki_process_take(struct ki_request *q)
 {
 	struct ki_process_open *req = &q->arg.process;
+	struct ki_sleeper who;
 	struct mm_struct *mm;
 	u16 reason;
-	u32 pid;
 	int err;
 
 	if (req->zero || req->reason)
 		return -EINVAL;
-	mm = take_mm(req->pid, &pid, &reason);
+	mm = take_mm(req->pid, &who, &reason);
 	if (!mm)
 		return ki_refuse(&req->reason, reason);
 	err = new_process(&q->process, mm);
 	if (!err)
-		q->process->pid = pid;
+		q->process->who = who;
 	mmput(mm);
 	return err;
 }
@@ -371,7 +417,7 @@ void ki_process_tell(const struct ki_process *p, struct ki_session_row *row)
 	lockdep_assert_held(&ki_lock);
 	if (!p)
 		return;
-	row->process = p->pid;
+	row->process = p->who.pid;
 	row->places = READ_ONCE(p->over) ? 0 : smp_load_acquire(&p->n);
 }
 
@@ -379,22 +425,45 @@ void ki_process_tell(const struct ki_process *p, struct ki_session_row *row)
 
 void ki_process_evict(struct ki_process *p)
 {
-	if (p)
-		queue_work(ki_process_queue, &p->ender);
+	if (!p || atomic_xchg(&p->asked, 1))
+		return;
+	atomic_inc(&ki_ending);
+	queue_work(ki_process_queue, &p->ender);
 }
 
 void ki_process_evicted(void)
 {
 	lockdep_assert_not_held(&ki_lock);
-	flush_workqueue(ki_process_queue);
+	wait_event_timeout(ki_ended, !atomic_read(&ki_ending), msecs_to_jiffies(KI_END_MS));
 }
 
 void ki_process_end(struct ki_process *p)
 {
 	if (!p)
 		return;
-	queue_work(ki_process_queue, &p->ender);
-	flush_work(&p->ender);
+	ki_process_evict(p);
+	wait_for_completion_timeout(&p->ended, msecs_to_jiffies(KI_END_MS));
+}
+
+bool ki_held_process(struct ki_held_walk *w)
+{
+	struct ki_process *p, *is_it = NULL;
+
+	lockdep_assert_held(&ki_lock);
+	mutex_lock(&ki_outliving_lock);
+	list_for_each_entry (p, &ki_outliving, outlives) {
+		if (!ki_held_is_next(w))
+			continue;
+		w->row->kind = KI_HELD_PROCESS;
+		w->row->addr = p->n ? p->edits[0].addr : 0;
+		ki_held_sleeper(w->row, &p->who);
+		w->row->reason = KI_R_PROCESS_LOCKED;
+		w->row->count = p->n;
+		is_it = p;
+		break;
+	}
+	mutex_unlock(&ki_outliving_lock);
+	return is_it;
 }
 
 void ki_process_give(struct ki_session *s)
@@ -412,11 +481,14 @@ void ki_process_free(struct ki_process *p)
 {
 	if (!p)
 		return;
-	ki_spaces_end(p);
-	if (p->memory)
-		fput(p->memory);
-	kvfree(p->edits);
-	kfree(p);
+	if (!atomic_read(&p->asked)) {
+		free_process(p); /* it was no session's */
+		return;
+	}
+	__module_get(THIS_MODULE);
+	outlive(p, true);
+	if (atomic_xchg(&p->gone, 1))
+		free_last(p);
 }
 
 int ki_processes_init(void)

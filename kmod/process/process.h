@@ -32,10 +32,14 @@ struct ki_process {
 	bool over;		  /* its text has been given back: nothing more is done */
 	struct file *memory;	  /* shared with it; NULL: none yet */
 	struct work_struct ender; /* gives its text back */
+	struct completion ended;
+	atomic_t asked;		   /* the ender has been queued, once */
+	atomic_t gone;		   /* either the session or the ender has: the other one frees it */
+	struct list_head outlives; /* its session: of those that do */
 	const struct ki_process_edit *edits; /* in order of address */
 	u32 n;				     /* of them; what threads see: 0, then this */
 	u64 session;			     /* its number */
-	u32 pid;			     /* the process's, as the first namespace has it */
+	struct ki_sleeper who;		     /* the process, by its first thread */
 	/* Charged to the session. ki_lock. */
 	u64 pages;
 	u32 windows;
@@ -57,14 +61,15 @@ int ki_process_edit_answer(struct ki_request *q, int err);
 int __must_check ki_process_mmap(struct ki_session *s, struct vm_area_struct *vma);
 /* What a session's row says of it: NULL is allowed. */
 void ki_process_tell(const struct ki_process *p, struct ki_session_row *row) __must_hold(&ki_lock);
-/* Give its text back, and wait for that: without ki_lock. NULL is allowed. */
+/* Give its text back, and wait for that, a moment at most: without ki_lock. NULL is allowed. */
 void ki_process_end(struct ki_process *p);
-/* The same, later; and wait for all of those, without ki_lock. */
+/* The same, later; and wait for all of those, a moment at most, without ki_lock. */
 void ki_process_evict(struct ki_process *p);
 void ki_process_evicted(void);
 /* What was charged to the session. */
 void ki_process_give(struct ki_session *s) __must_hold(&ki_lock);
-void ki_process_free(struct ki_process *p); /* NULL is allowed */
+/* Its session has ended. NULL is allowed. */
+void ki_process_free(struct ki_process *p);
 
 /* process_text.c: p->lock held. */
 int __must_check ki_process_text_write(struct ki_process *p, const struct ki_process_edit *v, u32 n,

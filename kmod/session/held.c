@@ -85,5 +85,7 @@ int ki_held_tell(struct ki_held *row)
 	if (row->zero)
 		return -EINVAL;
 	*row = (struct ki_held){.size = sizeof(*row), .index = row->index};
-	return tell_window(&w) || ki_held_retired(&w) || ki_held_return(&w) ? 0 : -ENOENT;
+	return tell_window(&w) || ki_held_retired(&w) || ki_held_return(&w) || ki_held_process(&w)
+		       ? 0
+		       : -ENOENT;
 }

@@ -20,6 +20,7 @@ void ki_held_sleeper(struct ki_held *row, const struct ki_sleeper *s);
 /* Each has rows of its own; true: one of them was the one. */
 bool ki_held_retired(struct ki_held_walk *w); /* retire.c */
 bool ki_held_return(struct ki_held_walk *w);  /* returns.c */
+bool ki_held_process(struct ki_held_walk *w); /* process.c */
 
 int ki_held_tell(struct ki_held *row);
 

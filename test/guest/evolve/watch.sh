@@ -28,13 +28,14 @@ exec {nobody}<> <(:)
 news() { # WHAT FILE: *count
 	local line
 	count=0
+	[ -e "$2" ] || return
 	while read -r line; do
 		[[ ! $line =~ \"news\":\ *\"$1\" ]] || count=$((count + 1))
 	done < "$2"
 }
 comes() { # SECONDS WHAT FILE COUNT
 	local end=$((SECONDS + $1))
-	until news "$2" "$3" && [ "$count" -ge "$4" ]; do
+	until news "$2" "$3" && [ "$count" -ge "$4" ] && return; do
 		[ "$SECONDS" -lt "$end" ] || return 1
 		read -rt 0.5 -u "$nobody"
 	done

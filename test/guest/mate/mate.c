@@ -11,6 +11,8 @@
  *	echo fault N > /proc/ki_mate	N words are read; each third faults, and goes on behind it
  *	echo ghost N > /proc/ki_mate	N times a breakpoint is met that has gone when the driver is
  *					asked of it (if this module was there before the driver)
+ *	echo hold PID > /proc/ki_mate	that process's memory is locked ...
+ *	echo go 0 > /proc/ki_mate	... until this
  *	ioctl(fd, N, POINTER)		a word is read there, as late as it comes; 0 if all of its
  *					bytes are 'u'
  *	cat /proc/ki_mate		how many calls the last command made, and what they
@@ -23,11 +25,14 @@
 #include <linux/notifier.h>
 #include <linux/objtool.h>
 #include <linux/proc_fs.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/task.h>
 #include <linux/seq_file.h>
 #include <linux/static_call.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
 #include <linux/vmalloc.h>
+#include <linux/wait.h>
 #include <asm/asm.h>
 #include <asm/word-at-a-time.h>
 
@@ -272,11 +277,40 @@ static void set_op(unsigned long on)
 	static_call_update(ki_mate_op, on ? ki_mate_op_1 : ki_mate_op_0);
 }
 
+/* By whoever writes, who sleeps meanwhile. */
+static DECLARE_WAIT_QUEUE_HEAD(holders);
+static bool going;
+
+static void hold(unsigned long number)
+{
+	struct pid *pid = find_get_pid(number);
+	struct task_struct *t = get_pid_task(pid, PIDTYPE_PID);
+	struct mm_struct *mm = t ? get_task_mm(t) : NULL;
+
+	if (mm) {
+		WRITE_ONCE(going, false);
+		mmap_write_lock(mm);
+		ki_mate_calls = 1;
+		wait_event(holders, READ_ONCE(going));
+		mmap_write_unlock(mm);
+		mmput(mm);
+	}
+	if (t)
+		put_task_struct(t);
+	put_pid(pid);
+}
+
+static void go(unsigned long unused)
+{
+	WRITE_ONCE(going, true);
+	wake_up_all(&holders);
+}
+
 static const struct {
 	const char *name;
 	void (*run)(unsigned long arg);
-} commands[] = {{"call", do_calls}, {"key", set_key}, {"op", set_op},
-		{"pad", pad},	    {"fault", fault}, {"ghost", ghost}};
+} commands[] = {{"call", do_calls}, {"key", set_key}, {"op", set_op}, {"pad", pad},
+		{"fault", fault},   {"ghost", ghost}, {"hold", hold}, {"go", go}};
 
 static ssize_t mate_write(struct file *file, const char __user *buf, size_t len, loff_t *pos)
 {

@@ -91,6 +91,43 @@ wait $tool 2> /dev/null
 ok "as the program's file has it" as_in_file "$pid" "$bin/pie"
 soon "the session is gone" 1 field sessions
 
+# ---- its memory is locked meanwhile ----
+insmod "$top/build/mate/$(uname -r)/ki_mate.ko"
+"$ki" stat -q "$pid/pie:leap:blocks" "$pid/pie:step" > /dev/null 2>&1 &
+tool=$!
+ok "one counts in a process" until_true 30 changed
+"$prog/calls" getsid 1 # it is warm
+begin_other() { "$ki" stat -q __x64_sys_getsid > /dev/null 2>&1 & other=$!; }
+begin_other
+ok "and one in the kernel" until_true 60 field_is windows 1
+echo "hold $pid" > /proc/ki_mate &
+holder=$!
+sleep 0.5
+seconds() { # COMMAND...: how many it takes, at most
+	local then=$SECONDS
+	"$@" > /dev/null 2>&1
+	echo $((SECONDS - then))
+}
+ok "the memory is locked: eviction waits a moment" test "$(seconds "$ki" evict --all)" -le 4
+is "and the kernel's text is back" "$(field windows)" 0
+kill -INT $other
+wait $other 2> /dev/null
+kill -9 $tool
+then=$SECONDS
+wait $tool 2> /dev/null
+ok "a killed tool ends" test $((SECONDS - then)) -le 4
+is "its session too" "$(field sessions)" 1
+"$ki" info --quick > /tmp/info
+held="places of a process, the first at 0x[0-9a-f]*, by pie, task $pid \[PROCESS_LOCKED\]$"
+ok "what is left is told: $(grep '^held' /tmp/info)" grep -q "^held  *[0-9]* $held" /tmp/info
+ok "rmmod says that the driver is in use" eval "rmmod kerninst 2>&1 | grep -q 'in use'"
+is "others count in it" "$("$ki" stat -q --json __x64_sys_getsid -- "$prog/calls" getsid 30 | value __x64_sys_getsid)" 30
+echo "go 0" > /proc/ki_mate
+wait $holder
+ok "then its text comes back" until_true 10 same
+soon "and nothing is held" 0 eval '"$ki" info --quick | grep -c ^held'
+rmmod ki_mate
+
 # ---- evicted ----
 "$ki" stat -q "$pid/pie:step" > /dev/null 2>&1 &
 tool=$!

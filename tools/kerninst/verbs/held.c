@@ -11,10 +11,8 @@
 #define NAME_LEN 160
 
 static const char *const kinds[KI_HELD_KINDS] = {
-	[KI_HELD_WINDOWS] = "windows",
-	[KI_HELD_MUTED] = "muted",
-	[KI_HELD_PATCH] = "patch",
-	[KI_HELD_WAY_BACK] = "way back",
+	[KI_HELD_WINDOWS] = "windows",	 [KI_HELD_MUTED] = "muted",	[KI_HELD_PATCH] = "patch",
+	[KI_HELD_WAY_BACK] = "way back", [KI_HELD_PROCESS] = "process",
 };
 
 static bool next(const struct ki_target *t, uint64_t index, struct ki_held *h)
@@ -58,6 +56,9 @@ void held_print(const struct ki_target *t)
 			printf("held          %u windows, the first at %s", h.count, at);
 		else if (h.kind == KI_HELD_MUTED)
 			printf("held          %u chunks that are jumped over, at %s", h.count, at);
+		else if (h.kind == KI_HELD_PROCESS)
+			printf("held          %u places of a process, the first at 0x%" PRIx64,
+			       h.count, (uint64_t)h.addr);
 		else
 			printf("held          a %s at 0x%" PRIx64, kinds[h.kind], (uint64_t)h.addr);
 		if (h.kind == KI_HELD_PATCH)
@@ -82,7 +83,7 @@ void held_json(struct ki_json *j, const struct ki_target *t)
 		ki_json_str(j, "reason", ki_reason_tag(h.reason));
 		ki_json_u64(j, "pid", h.pid);
 		ki_json_str(j, "task", h.pid ? buf : NULL);
-		ki_json_str(j, "at", name(t, h.addr, buf));
+		ki_json_str(j, "at", h.kind == KI_HELD_PROCESS ? "" : name(t, h.addr, buf));
 		ki_json_str(j, "kprobe_calls", h.holder ? name(t, h.holder, buf) : NULL);
 		ki_json_close(j);
 	}
