@@ -117,7 +117,8 @@ static void live_close(struct ki_target *t)
 	free(l);
 }
 
-bool ki_locked_down(void)
+/* What is between brackets is the kernel's mode. */
+static bool is_locked_down(const char *mode)
 {
 	char buf[128];
 	ssize_t n;
@@ -130,8 +131,16 @@ bool ki_locked_down(void)
 	if (n <= 0)
 		return false;
 	buf[n] = 0;
-	return strstr(buf, "[confidentiality]");
+	return strstr(buf, mode);
 }
+
+bool ki_locked_down(void)
+{
+	return is_locked_down("[confidentiality]");
+}
+
+static const char lockdown_wants[] =
+	" (kernel lockdown: the driver must be signed by a key that is enrolled)";
 
 static int open_error(int code, const char *device, struct ki_err *err)
 {
@@ -140,7 +149,9 @@ static int open_error(int code, const char *device, struct ki_err *err)
 	case -ENXIO:
 	case -ENODEV:
 	case -ENOTTY:
-		return ki_err_reason(err, KI_R_NO_DEVICE, 0, "%s", device);
+		return ki_err_reason(
+			err, KI_R_NO_DEVICE, 0, "%s%s", device,
+			is_locked_down("[integrity]") || ki_locked_down() ? lockdown_wants : "");
 	case -EACCES:
 	case -EPERM:
 		if (code == -EPERM && ki_locked_down())

@@ -52,4 +52,16 @@ ok "the task wakes" until_true 120 test -s /tmp/sleeper.status
 is "and goes on well" "$(cat /tmp/sleeper.status)" 0
 ok "then the driver goes" until_true 15 rmmod kerninst
 ok "and comes again" insmod "$top/build/kmod/$(uname -r)/kerninst.ko"
+
+# ---- one is killed that was installing into the whole kernel ----
+"$ki" cover --all -o /tmp/all -- sleep 1000 > /dev/null 2>&1 &
+owner=$!
+many() { [ "$(timeout 5 "$prog/field" windows)" -gt 5000 ]; }
+ok "one covers the whole kernel" until_true 120 many
+kill -9 $owner
+then=$SECONDS
+wait $owner 2> /dev/null
+ok "killed while it installs, it ends within seconds: $((SECONDS - then))" test $((SECONDS - then)) -le 10
+is "with all that was in" "$(field windows)" 0
+ok "the text is back" text_is_back
 finish
