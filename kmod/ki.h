@@ -24,7 +24,7 @@
  *   watch    who changes text, told to those who watch; modules that cannot go because of us
  *   account  how much a session and a user may take; pages, charged to whoever asks
  *   reach    memory near the kernel's text; how the kernel finds it
- *   (here)   the lock, reasons, the kernel's own symbols, arrays from and to user memory
+ *   (here)   the lock, reasons, the kernel's own symbols; arrays, and those from and to user memory
  *
  * Locking: ki_lock protects everything but the trap table: sessions' lists, windows, heap,
  * counters, the table of reserved text. It is taken by every request, may be held over the wait,
@@ -83,7 +83,7 @@ struct ki_patch {
 	bool ways;   /* who is in it may push a way back: returns.c */
 	bool bugs;
 	bool filled; /* the springboard to it traps at its inner boundaries: fill.c */
-	u64 born;	/* when it was built */
+	u64 born;    /* when it was built */
 	u64 since; /* filled: nobody is inside any more when a wait later than this one has ended */
 	u32 inner[KI_FILL]; /* filled: where the instruction at byte 1 + [i] stands in it; or 0 */
 	struct ki_block *block;

@@ -11,6 +11,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
+#include "array.h"
 #include "user.h"
 
 #define KI_USER_PIECE (64 << 10)
@@ -56,10 +57,10 @@ void *ki_user_array(u64 from, u32 n, size_t each, int *err)
 
 	if (*err || !n)
 		return NULL;
-	p = kvmalloc_array(n, each, KI_GFP);
+	p = ki_array(n, each, KI_GFP);
 	*err = p ? ki_user_take(p, from, n * each) : -ENOMEM;
 	if (!*err)
 		return p;
-	kvfree(p);
+	ki_array_free(p);
 	return NULL;
 }

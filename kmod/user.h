@@ -15,7 +15,7 @@
 /* 0, -EFAULT, or -EINTR: the task is being killed. */
 int __must_check ki_user_take(void *to, u64 from, size_t bytes);
 int __must_check ki_user_give(u64 to, void *from, size_t bytes);
-/* A user's array in memory of kvfree; NULL if n is 0 or *err is, or becomes, an error. */
+/* A user's array in memory of ki_array; NULL if n is 0 or *err is, or becomes, an error. */
 void *ki_user_array(u64 from, u32 n, size_t each, int *err);
 
 #endif

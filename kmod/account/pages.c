@@ -8,6 +8,7 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
+#include "array.h"
 #include "compat.h"
 #include "ki.h"
 #include "account/limit.h"
@@ -81,7 +82,7 @@ void ki_pages_free(struct page **v, u64 n)
 			__free_page(v[i]);
 		cond_resched();
 	}
-	kvfree(v);
+	ki_array_free(v);
 }
 
 int ki_pages_map(struct vm_area_struct *vma, struct page *const *v, u64 n)
@@ -109,7 +110,7 @@ int ki_sheet_new(struct ki_sheet *s, struct ki_account *a, u64 *all, u64 n)
 	if (err)
 		return err;
 	*s = (struct ki_sheet){.n = n, .account = a, .all = all};
-	s->page = kvcalloc(n, sizeof(*s->page), GFP_KERNEL_ACCOUNT);
+	s->page = ki_array(n, sizeof(*s->page), GFP_KERNEL_ACCOUNT | __GFP_ZERO);
 	if (!s->page)
 		return -ENOMEM;
 	err = ki_pages_take(s->page, n);

@@ -15,7 +15,7 @@ u64 ki_pages_total(void); /* that all of all kinds may be */
 void ki_pages_give(struct ki_account *a, u64 *all, u64 n) __must_hold(&ki_lock);
 u16 ki_pages_reason(int err); /* why there is no such memory */
 
-/* n zeroed pages into v, which is of kvcalloc; after a failure some of them are there. */
+/* n zeroed pages into v, which is of ki_array; after a failure some of them are there. */
 int __must_check ki_pages_take(struct page **v, u64 n);
 void ki_pages_free(struct page **v, u64 n); /* and v itself; NULL is allowed, pages too */
 

@@ -3,9 +3,11 @@
  * A change of installed windows, and what the two requests that make changes share.
  */
 #include <linux/mm.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
+#include "array.h"
 #include "ki.h"
 #include "change/mute.h"
 #include "patch/direct.h"
@@ -117,6 +119,7 @@ static u32 fill_swaps(struct ki_swap *s, const struct ki_change *c)
 	for (i = 0; i < g->n; i++) {
 		struct ki_move m = {.win = g->v[i], .next = &c->patch, .fresh = g->fresh};
 
+		cond_resched();
 		if (g->v[i]->calls) {
 			n += ki_direct_swaps(c, i, s + n);
 			continue;
@@ -152,9 +155,11 @@ int ki_change_swap(struct ki_change *changes, u32 n, u32 *bad)
 
 	lockdep_assert_held(&ki_lock);
 	*bad = n;
-	for (i = 0; i < n; i++)
+	for (i = 0; i < n; i++) {
 		swaps += KI_SWAPS * changes[i].group->n + ki_return_swaps(&changes[i], NULL);
-	v = kvmalloc_array(swaps, sizeof(*v), GFP_KERNEL);
+		cond_resched();
+	}
+	v = ki_array(swaps, sizeof(*v), GFP_KERNEL);
 	if (!v)
 		return -ENOMEM;
 	for (i = 0, swaps = 0; i < n; i++)
@@ -162,7 +167,7 @@ int ki_change_swap(struct ki_change *changes, u32 n, u32 *bad)
 	err = ki_text_swap(v, swaps, bad);
 	if (err == -ESTALE)
 		*bad = change_at(changes, n, v[*bad].addr);
-	kvfree(v);
+	ki_array_free(v);
 	return err;
 }
 
@@ -202,6 +207,7 @@ void ki_change_record(struct ki_change *c)
 		free_dying(g->v[i]);
 		note_places(&g->v[i]->chunks);
 		note_places(&g->v[i]->more);
+		cond_resched();
 	}
 	ki_fill_record(&g->patch, &c->patch);
 	ki_retire_patch(g->patch);

@@ -40,6 +40,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
+#include "array.h"
 #include "change/mute.h"
 #include "patch/direct.h"
 #include "vet/long.h"
@@ -216,7 +217,7 @@ static struct ki_swap *take_swaps(u32 n)
 {
 	struct ki_swap *v;
 
-	while (!(v = kvmalloc_array(n, sizeof(*v), GFP_KERNEL)))
+	while (!(v = ki_array(n, sizeof(*v), GFP_KERNEL)))
 		schedule_timeout_uninterruptible(1);
 	return v;
 }
@@ -250,7 +251,7 @@ void ki_mute(struct ki_session *s)
 		n = min_t(u32, left, KI_MUTE_PART);
 		mute_part(s, v, n);
 	}
-	kvfree(v);
+	ki_array_free(v);
 }
 
 void ki_mute_forget(struct ki_piece *p)

@@ -16,6 +16,7 @@
 #include <linux/slab.h>
 #include <linux/workqueue.h>
 
+#include "array.h"
 #include "data/threads.h"
 #include "symbols.h"
 
@@ -75,7 +76,8 @@ static int add_slab(void)
 	u32 i;
 
 	if (s)
-		s->words = kvcalloc(KI_SLAB * KI_THREAD_WORDS, sizeof(u64), GFP_KERNEL_ACCOUNT);
+		s->words = ki_array(KI_SLAB * KI_THREAD_WORDS, sizeof(u64),
+				    GFP_KERNEL_ACCOUNT | __GFP_ZERO);
 	if (!s || !s->words) {
 		kfree(s);
 		return -ENOMEM;
@@ -129,7 +131,7 @@ void ki_pool_stop(void)
 	irq_work_sync(&ki_low);
 	cancel_work_sync(&ki_grow_work);
 	list_for_each_entry_safe (s, next, &ki_slabs, list) {
-		kvfree(s->words);
+		ki_array_free(s->words);
 		kfree(s);
 		cond_resched();
 	}

@@ -19,6 +19,7 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
+#include "array.h"
 #include "compat.h"
 #include "account/limit.h"
 #include "account/pages.h"
@@ -32,7 +33,7 @@ struct ki_ring_buffers {
 	u32 pages; /* of data, of each CPU */
 	u32 cpus;
 	u64 npages;	    /* all: each CPU's head and data, then the tails */
-	struct page **page; /* kvfree */
+	struct page **page; /* ki_array */
 	u64 *tails;
 };
 
@@ -129,7 +130,7 @@ static void wake_readers(struct irq_work *work)
 /* The pages of one CPU as one piece. */
 static int map_cpu(const struct ki_ring_buffers *r, struct page **page, struct ki_ring_cpu *c)
 {
-	struct page **all = kvmalloc_array(r->pages + 2, sizeof(*all), GFP_KERNEL_ACCOUNT);
+	struct page **all = ki_array(r->pages + 2, sizeof(*all), GFP_KERNEL_ACCOUNT);
 	void *at;
 
 	if (!all)
@@ -137,7 +138,7 @@ static int map_cpu(const struct ki_ring_buffers *r, struct page **page, struct k
 	memcpy(all, page, (r->pages + 1) * sizeof(*all));
 	all[r->pages + 1] = page[1];
 	at = vmap(all, r->pages + 2, VM_MAP, PAGE_KERNEL);
-	kvfree(all);
+	ki_array_free(all);
 	if (!at)
 		return -ENOMEM;
 	c->head = at;
@@ -179,7 +180,7 @@ static int fill_ring(struct ki_ring_buffers *r, const struct ki_ring *req)
 	u64 heads = ring_pages(r);
 	int err, cpu, n = 0;
 
-	r->page = kvcalloc(r->npages, sizeof(*r->page), GFP_KERNEL_ACCOUNT);
+	r->page = ki_array(r->npages, sizeof(*r->page), GFP_KERNEL_ACCOUNT | __GFP_ZERO);
 	r->cpu = alloc_percpu_gfp(struct ki_ring_cpu, GFP_KERNEL_ACCOUNT);
 	if (r->cpu)
 		begin_cpus(r);

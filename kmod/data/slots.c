@@ -8,6 +8,7 @@
 #include <linux/rbtree.h>
 #include <linux/slab.h>
 
+#include "array.h"
 #include "ki.h"
 #include "account/limit.h"
 #include "user.h"
@@ -55,7 +56,7 @@ static int find_free(struct ki_slots *s, u32 count, u32 *first)
 	if (count > s->total)
 		return -ENOSPC;
 	if (!s->map)
-		s->map = kvcalloc(BITS_TO_LONGS(s->total), sizeof(*s->map), KI_GFP);
+		s->map = ki_array(BITS_TO_LONGS(s->total), sizeof(*s->map), KI_GFP | __GFP_ZERO);
 	if (!s->map)
 		return -ENOMEM;
 	at = bitmap_find_next_zero_area(s->map, s->total, 0, count, 0);
@@ -67,7 +68,7 @@ static void drop_map(struct ki_slots *s)
 {
 	if (s->used)
 		return;
-	kvfree(s->map);
+	ki_array_free(s->map);
 	s->map = NULL;
 }
 

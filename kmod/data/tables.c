@@ -11,6 +11,7 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
+#include "array.h"
 #include "compat.h"
 #include "account/limit.h"
 #include "account/pages.h"
@@ -66,10 +67,10 @@ static void free_table(struct ki_table_rows *t)
 
 	for (i = 0; t->bank && i < t->banks; i++)
 		vunmap(t->bank[i]);
-	kvfree(t->bank);
+	ki_array_free(t->bank);
 	free_percpu(t->cpu);
 	ki_pages_free(t->page, all_pages(t));
-	kvfree(t->init);
+	ki_array_free(t->init);
 	if (t->account)
 		ki_pages_give(t->account, &ki_table_pages, all_pages(t));
 	kfree(t);
@@ -126,8 +127,8 @@ static int fill_table(struct ki_table_rows *t, const struct ki_table_request *re
 		if (!t->init)
 			return -ENOMEM;
 	}
-	t->page = kvcalloc(all_pages(t), sizeof(*t->page), GFP_KERNEL_ACCOUNT);
-	t->bank = kvcalloc(t->banks, sizeof(*t->bank), GFP_KERNEL_ACCOUNT);
+	t->page = ki_array(all_pages(t), sizeof(*t->page), GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+	t->bank = ki_array(t->banks, sizeof(*t->bank), GFP_KERNEL_ACCOUNT | __GFP_ZERO);
 	t->cpu = alloc_percpu_gfp(struct ki_table_cpu, GFP_KERNEL_ACCOUNT);
 	if (!t->page || !t->bank || !t->cpu)
 		return -ENOMEM;

@@ -8,6 +8,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
+#include "array.h"
 #include "data/texts.h"
 
 #define BLOCKS (KI_TEXTS_SCRATCH / KI_BLOCK)
@@ -15,8 +16,8 @@
 int ki_texts_memory(struct ki_texts_table *t, u32 piece)
 {
 	t->piece = piece;
-	t->memory = kvzalloc(KI_TEXTS_SCRATCH, GFP_KERNEL_ACCOUNT);
-	t->ends = kvzalloc(BLOCKS * sizeof(*t->ends), GFP_KERNEL_ACCOUNT);
+	t->memory = ki_array(1, KI_TEXTS_SCRATCH, GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+	t->ends = ki_array(1, BLOCKS * sizeof(*t->ends), GFP_KERNEL_ACCOUNT | __GFP_ZERO);
 	return t->memory && t->ends ? 0 : -ENOMEM;
 }
 

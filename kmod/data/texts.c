@@ -9,6 +9,7 @@
 #include <linux/random.h>
 #include <linux/slab.h>
 
+#include "array.h"
 #include "account/limit.h"
 #include "data/texts.h"
 
@@ -40,16 +41,16 @@ static void free_scratch(struct ki_texts_table *t)
 
 	for_each_possible_cpu (cpu)
 		if (t->scratch)
-			kvfree(t->scratch[cpu]);
-	kvfree(t->scratch);
+			ki_array_free(t->scratch[cpu]);
+	ki_array_free(t->scratch);
 }
 
 static void free_table(struct ki_texts_table *t)
 {
 	ki_sheet_free(&t->sheet);
 	free_scratch(t);
-	kvfree(t->memory);
-	kvfree(t->ends);
+	ki_array_free(t->memory);
+	ki_array_free(t->ends);
 	kfree(t);
 }
 
@@ -65,11 +66,12 @@ static int take_scratch(struct ki_texts_table *t)
 {
 	int cpu;
 
-	t->scratch = kvcalloc(nr_cpu_ids, sizeof(*t->scratch), GFP_KERNEL_ACCOUNT);
+	t->scratch = ki_array(nr_cpu_ids, sizeof(*t->scratch), GFP_KERNEL_ACCOUNT | __GFP_ZERO);
 	if (!t->scratch)
 		return -ENOMEM;
 	for_each_possible_cpu (cpu) {
-		t->scratch[cpu] = kvzalloc(LEVELS * (t->most + KI_TEXTS_PAD), GFP_KERNEL_ACCOUNT);
+		t->scratch[cpu] = ki_array(1, LEVELS * (t->most + KI_TEXTS_PAD),
+					   GFP_KERNEL_ACCOUNT | __GFP_ZERO);
 		if (!t->scratch[cpu])
 			return -ENOMEM;
 	}

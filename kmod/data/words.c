@@ -8,6 +8,7 @@
 #include <asm/msr.h>
 #include <asm/tsc.h>
 
+#include "array.h"
 #include "account/limit.h"
 #include "data/threads.h"
 #include "dev/request.h"
@@ -158,7 +159,7 @@ int ki_words_inside(struct ki_request *q)
 		return -EINVAL;
 	if (!ki_words_own(q->session, req->first, req->count))
 		return -EACCES;
-	look.rows = kvcalloc(req->count, sizeof(*look.rows), KI_GFP);
+	look.rows = ki_array(req->count, sizeof(*look.rows), KI_GFP | __GFP_ZERO);
 	if (!look.rows)
 		return -ENOMEM;
 	q->out = look.rows;

@@ -15,6 +15,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
+#include "array.h"
 #include "account/pages.h"
 #include "vet/permit.h"
 #include "data/event.h"
@@ -67,7 +68,7 @@ static int take_read(struct ki_request *q)
 
 	if (r->view > KI_VIEW_ORIG || !r->len || r->len > KI_READ_MAX)
 		return -EINVAL;
-	q->out = kvmalloc(r->len, KI_GFP);
+	q->out = ki_array(1, r->len, KI_GFP);
 	return q->out ? 0 : -ENOMEM;
 }
 
@@ -132,7 +133,7 @@ static int do_reserved(struct ki_request *q)
 		;
 	n = min(r->count, r->max);
 	if (n) {
-		q->out = kvmalloc_array(n, sizeof(*rows), KI_GFP);
+		q->out = ki_array(n, sizeof(*rows), KI_GFP);
 		if (!q->out)
 			return -ENOMEM;
 		fill_reserved(r, q->out);
@@ -316,16 +317,16 @@ static const struct ki_ioctl {
 static void forget_copies(struct ki_request *q)
 {
 	ki_long_forget(q);
-	kvfree(q->windows);
-	kvfree(q->copies);
-	kvfree(q->chunks);
-	kvfree(q->ids);
-	kvfree(q->init);
-	kvfree(q->edits);
+	ki_array_free(q->windows);
+	ki_array_free(q->copies);
+	ki_array_free(q->chunks);
+	ki_array_free(q->ids);
+	ki_array_free(q->init);
+	ki_array_free(q->edits);
 	ki_process_free(q->process);
 	if (!IS_ERR_OR_NULL(q->file))
 		fput(q->file);
-	kvfree(q->out);
+	ki_array_free(q->out);
 }
 
 /* What is held: the session's mutex. */

@@ -41,7 +41,7 @@ struct ki_request {
 		struct ki_process_map process_map;
 		struct ki_process_edits process_edits;
 	} arg;
-	/* Its arrays, of kvfree; NULL: not taken, or none. */
+	/* Its arrays, of ki_array; NULL: not taken, or none. */
 	struct ki_window *windows;
 	struct ki_copy *copies;
 	struct ki_chunk *chunks;

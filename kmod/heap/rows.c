@@ -12,6 +12,7 @@
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 
+#include "array.h"
 #include "heap/rows.h"
 #include "reach/reach.h"
 
@@ -46,17 +47,17 @@ void ki_rows_start(struct ki_rows *r)
 
 int ki_rows_room(struct ki_rows *r)
 {
-	r->orc = kvmalloc_array(r->norc + 1, sizeof(*r->orc), GFP_KERNEL);
-	r->ex = kvmalloc_array(r->nex + 1, sizeof(*r->ex), GFP_KERNEL);
-	r->bug = kvmalloc_array(r->nbug + 1, sizeof(*r->bug), GFP_KERNEL);
+	r->orc = ki_array(r->norc + 1, sizeof(*r->orc), GFP_KERNEL);
+	r->ex = ki_array(r->nex + 1, sizeof(*r->ex), GFP_KERNEL);
+	r->bug = ki_array(r->nbug + 1, sizeof(*r->bug), GFP_KERNEL);
 	return r->orc && r->ex && r->bug ? 0 : -ENOMEM;
 }
 
 void ki_rows_free(struct ki_rows *r)
 {
-	kvfree(r->orc);
-	kvfree(r->ex);
-	kvfree(r->bug);
+	ki_array_free(r->orc);
+	ki_array_free(r->ex);
+	ki_array_free(r->bug);
 }
 
 void ki_rows_stack(struct ki_rows *r, u32 off, unsigned long addr, u32 pushed)

@@ -28,6 +28,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
+#include "array.h"
 #include "patch/link.h"
 #include "text/site.h"
 #include "user.h"
@@ -96,7 +97,7 @@ u16 ki_lay_out(struct ki_group *g, const struct ki_window *req)
 		return KI_R_OK;
 	if (!all_laid(req, g->n))
 		return KI_R_BAD_LAYOUT;
-	g->order = kvcalloc(g->n, sizeof(*g->order), KI_GFP);
+	g->order = ki_array(g->n, sizeof(*g->order), KI_GFP | __GFP_ZERO);
 	return g->order ? take_places(g, req) : KI_R_NO_MEMORY;
 }
 
@@ -120,7 +121,7 @@ int ki_lay_room(struct ki_link *l)
 {
 	if (!l->group->order)
 		return 0;
-	l->wide = kvcalloc(l->group->n, KI_PER_WIN + 1, GFP_KERNEL);
+	l->wide = ki_array(l->group->n, KI_PER_WIN + 1, GFP_KERNEL | __GFP_ZERO);
 	if (!l->wide)
 		return -ENOMEM;
 	l->enter = l->wide + l->group->n * KI_PER_WIN;

@@ -31,6 +31,7 @@
 #include <linux/slab.h>
 #include <linux/sort.h>
 
+#include "array.h"
 #include "patch/direct.h"
 #include "patch/link.h"
 #include "vet/long.h"
@@ -354,7 +355,7 @@ static u32 each_piece(const struct ki_group *g, struct ki_piece **out)
 static int gather(struct ki_link *l)
 {
 	l->npieces = each_piece(l->group, NULL);
-	l->pieces = kvmalloc_array(l->npieces ? l->npieces : 1, sizeof(*l->pieces), GFP_KERNEL);
+	l->pieces = ki_array(l->npieces ? l->npieces : 1, sizeof(*l->pieces), GFP_KERNEL);
 	if (!l->pieces)
 		return -ENOMEM;
 	each_piece(l->group, l->pieces);
@@ -413,7 +414,7 @@ static int link_at_place(struct ki_link *l, bool reserve, struct ki_patch *out, 
 	int err;
 
 	ki_lay_fit(l, link_all);
-	l->buf = kvmalloc(l->len + KI_HEAP_UNIT, GFP_KERNEL);
+	l->buf = ki_array(1, l->len + KI_HEAP_UNIT, GFP_KERNEL);
 	if (!l->buf || ki_rows_room(&l->rows))
 		return -ENOMEM;
 	memset(l->buf, KI_INT3, KI_HEAP_UNIT);
@@ -454,8 +455,8 @@ int ki_patch_build(struct ki_group *g, bool reserve, struct ki_patch *out, u16 *
 	if (!err)
 		err = link_at_place(&l, reserve, out, reason);
 	ki_rows_free(&l.rows);
-	kvfree(l.buf);
-	kvfree(l.pieces);
-	kvfree(l.wide);
+	ki_array_free(l.buf);
+	ki_array_free(l.pieces);
+	ki_array_free(l.wide);
 	return err;
 }

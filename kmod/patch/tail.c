@@ -25,6 +25,7 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 
+#include "array.h"
 #include "compat.h"
 #include "heap/rows.h"
 #include "symbols.h"
@@ -344,7 +345,7 @@ u16 ki_tail_check(const struct ki_win *w, u8 insn)
 	module_put(owner);
 	if (!ki_call(kallsyms_lookup_size_offset)(addr, &size, &off))
 		return KI_R_NO_SYMBOL;
-	walk = kvzalloc(sizeof(*walk) + KI_TAIL_BYTES, GFP_KERNEL);
+	walk = ki_array(1, sizeof(*walk) + KI_TAIL_BYTES, GFP_KERNEL | __GFP_ZERO);
 	if (!walk)
 		return KI_R_NO_MEMORY;
 	walk->own_start = addr - off;
@@ -352,6 +353,6 @@ u16 ki_tail_check(const struct ki_win *w, u8 insn)
 	walk->budget = KI_TAIL_BYTES;
 	walk->bytes = (u8 *)(walk + 1);
 	reason = look_at_all(walk, target);
-	kvfree(walk);
+	ki_array_free(walk);
 	return reason;
 }

@@ -29,6 +29,7 @@
 #include <linux/slab.h>
 
 #include "account/limit.h"
+#include "array.h"
 #include "process/process.h"
 #include "symbols.h"
 #include "user.h"
@@ -100,7 +101,7 @@ static void free_process(struct ki_process *p)
 	ki_spaces_end(p);
 	if (p->memory)
 		fput(p->memory);
-	kvfree(p->edits);
+	ki_array_free(p->edits);
 	kfree(p);
 }
 

@@ -17,6 +17,7 @@
 #include <linux/slab.h>
 #include <asm/sync_core.h>
 
+#include "array.h"
 #include "compat.h"
 #include "process/process.h"
 #include "user.h"
@@ -141,14 +142,14 @@ static void unpin(struct ki_pins *x)
 		put_page(x->v[i].page);
 		cond_resched();
 	}
-	kvfree(x->v);
+	ki_array_free(x->v);
 }
 
 /* Edits are in order, so each has at most two pages that no other has had. */
 static int pins_new(struct ki_pins *x, struct mm_struct *mm, u32 n)
 {
 	*x = (struct ki_pins){.mm = mm};
-	x->v = kvmalloc_array(n, 2 * sizeof(*x->v), GFP_KERNEL);
+	x->v = ki_array(n, 2 * sizeof(*x->v), GFP_KERNEL);
 	return x->v ? 0 : -ENOMEM;
 }
 

@@ -22,6 +22,7 @@
 #include <linux/slab.h>
 #include <linux/sort.h>
 
+#include "array.h"
 #include "splice/job.h"
 #include "symbols.h"
 
@@ -171,7 +172,7 @@ int ki_job_check_circles(struct ki_job *j)
 	if (!a.n)
 		return 0;
 	add_installed(&a);
-	a.v = kvmalloc_array(a.n, sizeof(*a.v), GFP_KERNEL_ACCOUNT);
+	a.v = ki_array(a.n, sizeof(*a.v), GFP_KERNEL_ACCOUNT);
 	if (!a.v)
 		return -ENOMEM;
 	a.n = 0;
@@ -179,6 +180,6 @@ int ki_job_check_circles(struct ki_job *j)
 	add_installed(&a);
 	sort(a.v, a.n, sizeof(*a.v), by_origin, NULL);
 	err = walk_all(j, &a);
-	kvfree(a.v);
+	ki_array_free(a.v);
 	return err;
 }

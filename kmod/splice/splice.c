@@ -9,6 +9,7 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 
+#include "array.h"
 #include "dev/request.h"
 #include "user.h"
 #include "vet/long.h"
@@ -21,9 +22,9 @@ static int job_new(struct ki_job *j)
 {
 	const struct ki_splice *r = j->req;
 
-	j->wins = kvcalloc(r->nwindows, sizeof(*j->wins), KI_GFP);
-	j->changes = kvcalloc(r->nwindows, sizeof(*j->changes), KI_GFP);
-	j->pieces = kvcalloc(r->nchunks, sizeof(*j->pieces), KI_GFP);
+	j->wins = ki_array(r->nwindows, sizeof(*j->wins), KI_GFP | __GFP_ZERO);
+	j->changes = ki_array(r->nwindows, sizeof(*j->changes), KI_GFP | __GFP_ZERO);
+	j->pieces = ki_array(r->nchunks, sizeof(*j->pieces), KI_GFP | __GFP_ZERO);
 	return j->wins && j->changes && j->pieces ? 0 : -ENOMEM;
 }
 
@@ -59,9 +60,9 @@ static void job_free(struct ki_job *j)
 		ki_piece_free(j->pieces[i]);
 	}
 	free_wins(j);
-	kvfree(j->wins);
-	kvfree(j->changes);
-	kvfree(j->pieces);
+	ki_array_free(j->wins);
+	ki_array_free(j->changes);
+	ki_array_free(j->pieces);
 }
 
 /* ---- doing it ---- */

@@ -10,6 +10,7 @@
 #include <linux/mm.h>
 #include <linux/sched.h>
 
+#include "array.h"
 #include "ki.h"
 #include "symbols.h"
 #include "text/follow.h"
@@ -18,14 +19,14 @@
 
 struct ki_follow *ki_follow_new(void)
 {
-	struct ki_follow *f = kvzalloc(sizeof(*f), GFP_KERNEL);
+	struct ki_follow *f = ki_array(1, sizeof(*f), GFP_KERNEL | __GFP_ZERO);
 
 	if (!f)
 		return NULL;
-	f->bytes = kvmalloc(KI_FOLLOW_BYTES, GFP_KERNEL);
+	f->bytes = ki_array(1, KI_FOLLOW_BYTES, GFP_KERNEL);
 	if (f->bytes)
 		return f;
-	kvfree(f);
+	ki_array_free(f);
 	return NULL;
 }
 
@@ -33,8 +34,8 @@ void ki_follow_free(struct ki_follow *f)
 {
 	if (!f)
 		return;
-	kvfree(f->bytes);
-	kvfree(f);
+	ki_array_free(f->bytes);
+	ki_array_free(f);
 }
 
 bool ki_follow_meet(struct ki_follow *f, unsigned long addr, bool read)

@@ -67,6 +67,7 @@
 #include <asm/processor.h>
 #include <asm/sync_core.h>
 
+#include "array.h"
 #include "ki.h"
 #include "symbols.h"
 
@@ -358,7 +359,7 @@ static void wait_unlocked(void)
 
 static struct ki_traps *traps_alloc(u32 n)
 {
-	struct ki_traps *t = kvmalloc(struct_size(t, v, n), GFP_KERNEL);
+	struct ki_traps *t = ki_array(1, struct_size(t, v, n), GFP_KERNEL);
 
 	if (t)
 		t->n = 0;
@@ -381,8 +382,8 @@ static int prepare_traps(const struct ki_swap *v, u32 n, struct ki_trap_change *
 	}
 	if (more && stay)
 		err = ki_trap_prepare(more, stay, out);
-	kvfree(more);
-	kvfree(stay);
+	ki_array_free(more);
+	ki_array_free(stay);
 	return err;
 }
 

@@ -27,6 +27,7 @@
 #include <asm/text-patching.h>
 #include <asm/trapnr.h>
 
+#include "array.h"
 #include "ki.h"
 
 /* A change of the table: what was, what is meanwhile, what will be. */
@@ -174,7 +175,7 @@ static int by_address(const void *a, const void *b)
 static struct ki_traps *merge(const struct ki_traps *olds, const struct ki_traps *news)
 {
 	u32 i = 0, k = 0, nold = olds ? olds->n : 0;
-	struct ki_traps *t = kvmalloc(struct_size(t, v, nold + news->n), GFP_KERNEL);
+	struct ki_traps *t = ki_array(1, struct_size(t, v, nold + news->n), GFP_KERNEL);
 
 	if (!t)
 		return NULL;
@@ -237,10 +238,10 @@ void ki_trap_end(struct ki_trap_change *c)
 void ki_trap_free(struct ki_trap_change *c)
 {
 	if (c->before != ki_traps)
-		kvfree(c->before);
+		ki_array_free(c->before);
 	if (c->after != ki_traps)
-		kvfree(c->after);
-	kvfree(c->during);
+		ki_array_free(c->after);
+	ki_array_free(c->during);
 	kfree(c);
 }
 
@@ -252,5 +253,5 @@ int ki_trap_init(void)
 void ki_trap_exit(void)
 {
 	unregister_die_notifier(&ki_trap_block);
-	kvfree(ki_traps);
+	ki_array_free(ki_traps);
 }

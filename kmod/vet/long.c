@@ -6,6 +6,7 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 
+#include "array.h"
 #include "dev/request.h"
 #include "heap/rows.h"
 #include "retire/retire.h"
@@ -16,7 +17,7 @@ static struct ki_long_code *make(u32 len, u32 nfix)
 {
 	struct ki_long_code *c;
 
-	c = kvzalloc(sizeof(*c) + nfix * sizeof(*c->fix) + 2 * len, KI_GFP);
+	c = ki_array(1, sizeof(*c) + nfix * sizeof(*c->fix) + 2 * len, KI_GFP | __GFP_ZERO);
 	if (!c)
 		return NULL;
 	c->len = len;
@@ -85,7 +86,7 @@ static int take_code(struct ki_long_taken *l)
 		err = ki_user_take(c->code, l->req.code, c->len);
 	l->reason = err ? KI_R_BAD_REQUEST : shape_of_fixups(c);
 	if (l->reason)
-		kvfree(c);
+		ki_array_free(c);
 	else
 		l->code = c;
 	return err == -EINTR ? err : 0;
@@ -108,7 +109,7 @@ int ki_long_take(struct ki_request *q)
 
 	if (!has_long(q))
 		return 0;
-	q->longs = kvcalloc(n, sizeof(*q->longs), KI_GFP);
+	q->longs = ki_array(n, sizeof(*q->longs), KI_GFP | __GFP_ZERO);
 	if (!q->longs)
 		return -ENOMEM;
 	err = take_sizes(q);
@@ -148,7 +149,7 @@ void ki_long_forget(struct ki_request *q)
 		ki_long_free(q->longs[i].code);
 		cond_resched();
 	}
-	kvfree(q->longs);
+	ki_array_free(q->longs);
 	q->longs = NULL;
 }
 
@@ -156,7 +157,7 @@ void ki_long_free(struct ki_long_code *c)
 {
 	if (c)
 		put_owners(c);
-	kvfree(c);
+	ki_array_free(c);
 }
 
 void ki_long_retire(struct ki_long_code *c)

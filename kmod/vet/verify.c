@@ -21,6 +21,7 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 
+#include "array.h"
 #include "compat.h"
 #include "ki.h"
 #include "symbols.h"
@@ -44,10 +45,10 @@ int ki_verifier_new(struct ki_verifier **out)
 	lockdep_assert_held(&ki_lock);
 	if (!v)
 		return -ENOMEM;
-	v->bytes = kvmalloc(KI_FUNCTION_MAX, GFP_KERNEL);
-	v->boundary = kvmalloc(KI_FUNCTION_MAX / 8, GFP_KERNEL);
-	v->entered = kvmalloc(KI_FUNCTION_MAX / 8, GFP_KERNEL);
-	v->filler = kvmalloc(KI_FUNCTION_MAX / 8, GFP_KERNEL);
+	v->bytes = ki_array(1, KI_FUNCTION_MAX, GFP_KERNEL);
+	v->boundary = ki_array(1, KI_FUNCTION_MAX / 8, GFP_KERNEL);
+	v->entered = ki_array(1, KI_FUNCTION_MAX / 8, GFP_KERNEL);
+	v->filler = ki_array(1, KI_FUNCTION_MAX / 8, GFP_KERNEL);
 	if (!v->bytes || !v->boundary || !v->entered || !v->filler) {
 		ki_verifier_free(v);
 		return -ENOMEM;
@@ -60,10 +61,10 @@ void ki_verifier_free(struct ki_verifier *v)
 {
 	if (!v)
 		return;
-	kvfree(v->bytes);
-	kvfree(v->boundary);
-	kvfree(v->entered);
-	kvfree(v->filler);
+	ki_array_free(v->bytes);
+	ki_array_free(v->boundary);
+	ki_array_free(v->entered);
+	ki_array_free(v->filler);
 	kfree(v);
 }
 

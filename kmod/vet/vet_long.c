@@ -41,6 +41,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
+#include "array.h"
 #include "data/ring.h"
 #include "data/stacks.h"
 #include "data/table.h"
@@ -415,7 +416,7 @@ u16 ki_vet_long(const struct ki_session *s, struct ki_long_code *c)
 	u16 reason = KI_R_NO_MEMORY;
 	u32 i;
 
-	v.place = kvmalloc((c->len + 1) * sizeof(*v.place), GFP_KERNEL);
+	v.place = ki_array(1, (c->len + 1) * sizeof(*v.place), GFP_KERNEL);
 	v.led = bitmap_zalloc(c->len + 1, GFP_KERNEL);
 	v.starts = bitmap_zalloc(c->len + 1, GFP_KERNEL);
 	if (v.place && v.led && v.starts) {
@@ -423,7 +424,7 @@ u16 ki_vet_long(const struct ki_session *s, struct ki_long_code *c)
 			v.place[i].state = KI_VET_UNKNOWN;
 		reason = vet_all(&v);
 	}
-	kvfree(v.place);
+	ki_array_free(v.place);
 	bitmap_free(v.led);
 	bitmap_free(v.starts);
 	return reason;

@@ -111,8 +111,10 @@ void ki_who_changed(const struct ki_change *c)
 		what = KI_WHO_INSTALL;
 	else if (!c->patch.addr)
 		what = KI_WHO_REMOVE;
-	for (i = 0; i < g->n; i++)
+	for (i = 0; i < g->n; i++) {
 		note_window(g->v[i], what);
+		cond_resched();
+	}
 }
 
 void ki_who_tell(const struct ki_who *w)

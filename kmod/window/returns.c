@@ -162,6 +162,7 @@ u32 ki_return_swaps(const struct ki_change *c, struct ki_swap *s)
 	for (i = 0; i < c->group->n; i++) {
 		struct ki_return *r;
 
+		cond_resched();
 		list_for_each_entry (r, &c->group->v[i]->returns, list) {
 			unsigned long via = 0;
 
@@ -181,9 +182,11 @@ void ki_return_record(struct ki_group *g)
 	u32 i;
 
 	lockdep_assert_held(&ki_lock);
-	for (i = 0; i < g->n; i++)
+	for (i = 0; i < g->n; i++) {
 		list_for_each_entry (r, &g->v[i]->returns, list)
 			r->live = true;
+		cond_resched();
+	}
 }
 
 void ki_return_info(struct ki_info *info)

@@ -4,9 +4,11 @@
  */
 #include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
+#include "array.h"
 #include "retire/retire.h"
 #include "text/site.h"
 #include "user.h"
@@ -132,22 +134,22 @@ static int direct_new(struct ki_group *g)
 		any |= g->v[i]->calls;
 	if (!any)
 		return 0;
-	g->direct = kvcalloc(g->n, 2 * sizeof(*g->direct), KI_GFP);
+	g->direct = ki_array(g->n, 2 * sizeof(*g->direct), KI_GFP | __GFP_ZERO);
 	g->next_direct = g->direct ? g->direct + g->n : NULL;
 	return g->direct ? 0 : -ENOMEM;
 }
 
 int ki_group_new(struct ki_win **v, u32 n)
 {
-	struct ki_group *g = kvzalloc(struct_size(g, v, n), KI_GFP);
+	struct ki_group *g = ki_array(1, struct_size(g, v, n), KI_GFP | __GFP_ZERO);
 	u32 i;
 
 	lockdep_assert_held(&ki_lock);
 	if (!g)
 		return -ENOMEM;
-	g->at = kvcalloc(n, 2 * sizeof(*g->at), KI_GFP);
+	g->at = ki_array(n, 2 * sizeof(*g->at), KI_GFP | __GFP_ZERO);
 	if (!g->at) {
-		kvfree(g);
+		ki_array_free(g);
 		return -ENOMEM;
 	}
 	g->next_at = g->at + n;
@@ -155,8 +157,8 @@ int ki_group_new(struct ki_win **v, u32 n)
 	g->n = n;
 	memcpy(g->v, v, n * sizeof(*v));
 	if (direct_new(g)) {
-		kvfree(g->at);
-		kvfree(g);
+		ki_array_free(g->at);
+		ki_array_free(g);
 		return -ENOMEM;
 	}
 	for (i = 0; i < n; i++) {
@@ -174,6 +176,7 @@ void ki_group_insert(struct ki_group *g)
 	for (i = 0; i < g->n; i++) {
 		insert(g->v[i]);
 		ki_holder_window(g->v[i], true);
+		cond_resched();
 	}
 	g->fresh = false;
 }
@@ -189,6 +192,7 @@ void ki_group_erase(struct ki_group *g)
 		rb_erase(&g->v[i]->node, &ki_windows);
 		ki_holder_window(g->v[i], false);
 		ki_windows_count--;
+		cond_resched();
 	}
 }
 
@@ -200,12 +204,14 @@ void ki_group_free(struct ki_group *g)
 	if (!g)
 		return;
 	ki_charge_group_end(g);
-	for (i = 0; i < g->n; i++)
+	for (i = 0; i < g->n; i++) {
 		ki_win_free(g->v[i]);
-	kvfree(g->at < g->next_at ? g->at : g->next_at);
-	kvfree(g->direct < g->next_direct ? g->direct : g->next_direct);
-	kvfree(g->order);
-	kvfree(g);
+		cond_resched();
+	}
+	ki_array_free(g->at < g->next_at ? g->at : g->next_at);
+	ki_array_free(g->direct < g->next_direct ? g->direct : g->next_direct);
+	ki_array_free(g->order);
+	ki_array_free(g);
 }
 
 int ki_group_find(const struct ki_group *g, unsigned long addr)

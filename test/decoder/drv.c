@@ -26,8 +26,6 @@
 		memcpy(&got_, (p), sizeof(got_));                                                  \
 		got_;                                                                              \
 	})
-#define kvmalloc(n, flags)    malloc(n)
-#define kvfree(p)	      free(p)
 #define bitmap_free(p)	      free(p)
 #define module_put(m)	      ((void)(m))
 #define fallthrough	      __attribute__((fallthrough))

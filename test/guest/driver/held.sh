@@ -41,6 +41,21 @@ crowd() { # in what cover has instrumented
 export -f crowd
 export prog threads
 soon "the heap is empty" 0 field heap_used
+
+# ---- thousands of windows go at once ----
+"$ki" stat -q -m blocks 'vfs_*' > /tmp/stat.out 2>&1 &
+counting=$!
+ok "thousands of windows are in" until_true 300 measures $counting
+many=$(field windows)
+ok "they are $many" test "$many" -gt 1000
+measure many "$ki" evict --all > /dev/null
+kill -INT $counting
+wait $counting 2> /dev/null
+echo "# they go: $(cat /tmp/many.meter)"
+ok "no CPU is held for more than $limit instructions: $(bound many)" test "$(bound many)" -le "$limit"
+soon "the heap is empty" 0 field heap_used
+
+# ---- tasks sleep there ----
 "$cover" "${copying[@]}" -- bash -c crowd > /tmp/cover &
 covering=$!
 ok "$threads threads sleep, half of them in faults" until_true 1000 test -e /tmp/installed

@@ -15,23 +15,19 @@ bool linker_alone;
 
 #define KI_SYMBOLS_H
 #define KI_USER_H
-#define KI_GFP			0
-#define GFP_KERNEL_ACCOUNT	0
-#define ki_call(name)		name
-#define ARRAY_SIZE(a)		(sizeof(a) / sizeof(*(a)))
-#define BUILD_BUG()		abort()
-#define unlikely(x)		(x)
-#define IS_ENABLED(option)	1
-#define le32_to_cpu(x)		(x)
-#define le16_to_cpu(x)		(x)
-#define U32_MAX			UINT32_MAX
-#define fallthrough		__attribute__((fallthrough))
-#define GENMASK_ULL(high, low)	((~0ull >> (63 - (high))) & (~0ull << (low)))
-#define kvmalloc(n, gfp)	malloc(n)
-#define kvmalloc_array(n, s, g) calloc(n, s)
-#define kvcalloc(n, s, gfp)	calloc(n, s)
-#define kvfree(p)		free(p)
-#define cond_resched()		((void)0)
+#define KI_GFP		       0
+#define GFP_KERNEL_ACCOUNT     0
+#define ki_call(name)	       name
+#define ARRAY_SIZE(a)	       (sizeof(a) / sizeof(*(a)))
+#define BUILD_BUG()	       abort()
+#define unlikely(x)	       (x)
+#define IS_ENABLED(option)     1
+#define le32_to_cpu(x)	       (x)
+#define le16_to_cpu(x)	       (x)
+#define U32_MAX		       UINT32_MAX
+#define fallthrough	       __attribute__((fallthrough))
+#define GENMASK_ULL(high, low) ((~0ull >> (63 - (high))) & (~0ull << (low)))
+#define cond_resched()	       ((void)0)
 #define get_unaligned(p)                                                                           \
 	({                                                                                         \
 		__typeof__(*(p)) got_;                                                             \

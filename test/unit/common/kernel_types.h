@@ -17,4 +17,8 @@ typedef int64_t s64;
 #define __must_hold(lock)
 #define lockdep_assert_held(lock) ((void)0)
 
+#define KI_ARRAY_H
+#define ki_array(n, each, flags) calloc(n, each)
+#define ki_array_free(p)	 free((void *)(p))
+
 #endif

@@ -23,9 +23,7 @@
 /* ---- the kernel ---- */
 
 #define KI_CHARGE_H
-#define kvmalloc_array(n, size, gfp) calloc(n, size)
-#define kvfree(p)		     free(p)
-#define min_t(type, a, b)	     ((type)(a) < (type)(b) ? (type)(a) : (type)(b))
+#define min_t(type, a, b) ((type)(a) < (type)(b) ? (type)(a) : (type)(b))
 
 #include <linux/list.h>
 
