@@ -4,7 +4,7 @@
 # text given back, however it ends; forks; breakpoints that nobody sees; what is refused.
 #
 # usage: test/guest/process/process_driver.sh STEPPED: what single steps have found (process_driver_host.sh)
-# shellcheck disable=SC2317 # functions are called by name
+# shellcheck disable=SC2016,SC2317 # words for eval; functions are called by name
 . "$(dirname "$0")/../common/lib.sh"
 . "$(dirname "$0")/program.sh"
 bin=$top/build/test/process
