@@ -57,7 +57,8 @@ void ki_path_free(struct ki_path *p);
  * it calls it anew. Calls within calls (a recursion, an interrupt) are counted too, as deep as
  * KI_PATHS_DEEP.
  *
- * -EOPNOTSUPP, or a reason, where a place that is needed cannot be had.
+ * -EOPNOTSUPP, or a reason, where a place that is needed cannot be had; in a process also of more
+ * than a million paths, and of conditions on what only the kernel knows.
  */
 #define KI_PATHS_DEEP 8
 
@@ -72,6 +73,9 @@ void ki_paths_close(struct ki_paths *p);		     /* NULL is allowed */
 const struct ki_path_numbers *ki_paths_numbers(const struct ki_paths *p);
 const struct ki_function *ki_paths_function(const struct ki_paths *p);
 size_t ki_paths_probes(const struct ki_paths *p);
+/* Of a process: what has been put into it; NULL. */
+struct ki_splice_process;
+const struct ki_splice_process *ki_paths_process(const struct ki_paths *p);
 
 struct ki_path_count {
 	uint64_t number, count;

@@ -66,7 +66,7 @@ void ki_process_count(struct ki_code *out, uint32_t counter, bool keep_flags);
  * is refused, with its name (-EOPNOTSUPP): facts but KI_FACT_TSC, KI_FACT_CPU, KI_FACT_RETVAL,
  * KI_FACT_ADDR and KI_FACT_PLACE; loads and strings (an address that cannot be read would kill the
  * process); calls, records and tables; divisions but of unsigned numbers by powers of two; vectors
- * with an index, but histograms; minimum and maximum, but of locals.
+ * that are read by an index; minimum and maximum, but of locals.
  */
 
 /* What changing the process has cost it. */

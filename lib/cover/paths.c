@@ -17,32 +17,20 @@
  * Code that ends something is there before the code that begins it.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cover/paths.h"
-#include "kerninst/table.h"
+#include "cover/paths_live.h"
 #include "metric/measure.h"
+#include "splice/plan.h"
+#include "target/process.h"
 
 #define BIAS	    (1ull << 63)
-#define ARRAY_MOST  4096 /* paths that have a counter each; more are rows of a table */
+#define ARRAY_MOST  4096       /* paths that have a counter each; more are rows of a table */
+#define SHARED_MOST (1u << 20) /* the same in a process, where there are no tables */
 #define ROWS	    16384
 #define ORDERS_MOST 65000
-
-enum { BEGUN, LEFT, DEEP, OWN }; /* counters behind those of the paths */
-
-struct ki_paths {
-	struct ki_target *t;
-	const struct ki_predicate *when;
-	struct ki_function *fn;
-	struct ki_spans spans;
-	struct ki_path_numbers *numbers;
-	struct ki_plan *plan;
-	bool installed;
-	struct ki_counter_map *counters;
-	struct ki_table_map *table; /* NULL: counters */
-	uint32_t first_count, first_own, first_word;
-};
 
 /* ---- code ---- */
 
@@ -293,8 +281,39 @@ static int add_entry(struct ki_paths *p, struct ki_err *err)
 	return ret;
 }
 
+static bool in_process(const struct ki_paths *p)
+{
+	return ki_target_kind(p->t) == KI_TARGET_PROCESS;
+}
+
+/* All or nothing: one bundle. */
+static int put_in_process(struct ki_paths *p, struct ki_err *err)
+{
+	const struct ki_process *process = p->t->own;
+	int ret = ki_process_splice(p->t, p->plan, process->counters, &p->process, err);
+
+	for (uint32_t i = 0; !ret && i < ki_plan_chunks(p->plan); i++) {
+		const struct ki_chunk *c = &p->plan->chunks.v[i].c;
+		const unsigned int reason = ki_plan_refusal(p->plan, i);
+
+		if (reason)
+			ret = ki_err_reason(err, reason, p->plan->windows.v[c->window].addr,
+					    "%s: a place of its paths", p->fn->symbol->name);
+	}
+	return ret;
+}
+
+static int put_in(struct ki_paths *p, struct ki_err *err)
+{
+	if (!in_process(p))
+		return ki_plan_apply(p->plan, p->t, false, err);
+	ki_plan_bundle_end(p->plan);
+	return put_in_process(p, err);
+}
+
 static int install(struct ki_paths *p, struct ki_err *err)
 {
+	uint32_t bundle;
 	int ret = p->numbers->nreached < ORDERS_MOST
 			  ? ki_plan_new(&p->plan)
 			  : ki_err_set(err, -EOPNOTSUPP, p->fn->start, "%s: too many blocks",
@@ -302,17 +321,30 @@ static int install(struct ki_paths *p, struct ki_err *err)
 
 	if (ret)
 		return ki_err_set(err, ret, 0, "paths: out of memory");
+	if (in_process(p) && ki_plan_bundle_begin(p->plan, &bundle))
+		return ki_err_set(err, -ENOMEM, 0, "paths: out of memory");
 	ret = add_edges(p, err);
 	ki_plan_stage(p->plan, 1);
 	if (!ret)
 		ret = add_entry(p, err);
 	if (!ret)
-		ret = ki_plan_apply(p->plan, p->t, false, err);
+		ret = put_in(p, err);
 	p->installed = !ret;
 	return ret;
 }
 
 /* ---- words ---- */
+
+static int take_shared(struct ki_paths *p, struct ki_err *err)
+{
+	if (p->numbers->count > SHARED_MOST)
+		return ki_err_set(err, -EOPNOTSUPP, p->fn->start,
+				  "%s: it has %" PRIu64 " paths; in a process those of functions "
+				  "with up to %u can be counted: kerninst cover --mode edges has "
+				  "its edges",
+				  p->fn->symbol->name, p->numbers->count, SHARED_MOST);
+	return ki_counters_take(p->t, (uint32_t)p->numbers->count, &p->first_count, err);
+}
 
 /* A counter for each path, or a table of those that are taken. */
 static int take_counts(struct ki_paths *p, struct ki_err *err)
@@ -321,6 +353,8 @@ static int take_counts(struct ki_paths *p, struct ki_err *err)
 	struct ki_err why = {0};
 	int ret = -ENOSPC;
 
+	if (in_process(p))
+		return take_shared(p, err);
 	if (p->numbers->count <= ARRAY_MOST)
 		ret = ki_counters_take(p->t, (uint32_t)p->numbers->count, &p->first_count, &why);
 	return ret ? ki_table_open(p->t, &o, &p->table, err) : 0;
@@ -335,7 +369,7 @@ static int take_words(struct ki_paths *p, struct ki_err *err)
 	/* depth, the sum, and the outer ones, of depth 2 and more */
 	if (!ret)
 		ret = ki_words_take(p->t, KI_PATHS_DEEP + 1, &p->first_word, err);
-	if (!ret)
+	if (!ret && !in_process(p))
 		ret = ki_counter_map_open(p->t, &p->counters, err);
 	return ret;
 }
@@ -378,8 +412,12 @@ int ki_paths_open(struct ki_target *t, const struct ki_symbol *sym, const struct
 
 int ki_paths_remove(struct ki_paths *p, struct ki_err *err)
 {
-	int ret = p->installed ? ki_plan_remove(p->plan, p->t, err) : 0;
+	int ret = 0;
 
+	if (p->process)
+		ret = ki_process_remove(p->process, err);
+	else if (p->installed)
+		ret = ki_plan_remove(p->plan, p->t, err);
 	p->installed = ret != 0;
 	return ret;
 }
@@ -389,6 +427,7 @@ void ki_paths_close(struct ki_paths *p)
 	if (!p)
 		return;
 	ki_paths_remove(p, NULL);
+	ki_process_free(p->process);
 	ki_plan_free(p->plan);
 	ki_table_close(p->table);
 	ki_counter_map_close(p->counters);
@@ -396,78 +435,4 @@ void ki_paths_close(struct ki_paths *p)
 	ki_path_numbers_free(p->numbers);
 	ki_function_free(p->fn);
 	free(p);
-}
-
-const struct ki_path_numbers *ki_paths_numbers(const struct ki_paths *p)
-{
-	return p->numbers;
-}
-
-const struct ki_function *ki_paths_function(const struct ki_paths *p)
-{
-	return p->fn;
-}
-
-size_t ki_paths_probes(const struct ki_paths *p)
-{
-	return ki_plan_chunks(p->plan);
-}
-
-/* ---- reading ---- */
-
-static int most_first(const void *x, const void *y)
-{
-	const struct ki_path_count *a = x, *b = y;
-
-	if (a->count != b->count)
-		return a->count < b->count ? 1 : -1;
-	return a->number < b->number ? -1 : a->number > b->number;
-}
-
-static int read_counters(const struct ki_paths *p, struct ki_path_counts *out)
-{
-	out->v = calloc(p->numbers->count + 1, sizeof(*out->v));
-	if (!out->v)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < p->numbers->count; i++) {
-		uint64_t n = ki_counter_read(p->counters, p->first_count + i);
-
-		if (n)
-			out->v[out->n++] = (struct ki_path_count){i, n};
-	}
-	return 0;
-}
-
-static int read_table(const struct ki_paths *p, struct ki_path_counts *out, struct ki_err *err)
-{
-	struct ki_table_reading *r;
-	int ret = ki_table_read(p->table, &r, err);
-
-	if (ret)
-		return ret;
-	out->lost = r->lost;
-	out->v = calloc(r->n + 1, sizeof(*out->v));
-	ret = out->v ? 0 : -ENOMEM;
-	for (size_t i = 0; !ret && i < r->n; i++)
-		out->v[out->n++] =
-			(struct ki_path_count){*ki_table_key(r, i), *ki_table_values(r, i)};
-	ki_table_reading_free(r);
-	return ret;
-}
-
-int ki_paths_read(struct ki_paths *p, struct ki_path_counts *out, struct ki_err *err)
-{
-	int ret;
-
-	*out = (struct ki_path_counts){0};
-	ret = p->table ? read_table(p, out, err) : read_counters(p, out);
-	if (ret)
-		return ki_err_set(err, ret, 0, "paths: out of memory");
-	qsort(out->v, out->n, sizeof(*out->v), most_first);
-	for (size_t i = 0; i < out->n; i++)
-		out->taken += out->v[i].count;
-	out->begun = ki_counter_read(p->counters, p->first_own + BEGUN);
-	out->left = ki_counter_read(p->counters, p->first_own + LEFT);
-	out->deep = ki_counter_read(p->counters, p->first_own + DEEP);
-	return 0;
 }

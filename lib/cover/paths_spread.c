@@ -30,6 +30,15 @@ struct spreader {
 
 /* ---- places ---- */
 
+/* Can something stand there? Of words of threads the driver knows nothing in processes, and without
+   it nobody handles a breakpoint. */
+static bool can_stand(const struct ki_function *fn, const struct ki_spans *spans, uint64_t addr)
+{
+	const struct ki_span *s = ki_spans_at(spans, fn, addr);
+
+	return ki_target_kind(fn->target) != KI_TARGET_PROCESS || !s || s->board != KI_BOARD_TRAP;
+}
+
 static int find_place(struct path_edge *e, const struct ki_function *fn,
 		      const struct ki_spans *spans, struct ki_err *err)
 {
@@ -46,6 +55,8 @@ static int find_place(struct path_edge *e, const struct ki_function *fn,
 		return ret;
 	e->place = *v;
 	free(v);
+	if (!e->place.reason && !can_stand(fn, spans, e->place.addr))
+		e->place.reason = KI_R_NO_TRAP;
 	return 0;
 }
 

@@ -32,8 +32,6 @@ static const char *foreign_fact(const struct ki_node *n)
 
 static const char *foreign_change(const struct ki_node *n)
 {
-	if (n->nkids > 1 && !n->kid[1]->konst)
-		return "a vector with an index";
 	if ((n->op == KI_UPDATE_MIN || n->op == KI_UPDATE_MAX) && n->var.kind != KI_VAR_LOCAL)
 		return "a minimum or maximum";
 	return NULL;
@@ -61,7 +59,7 @@ static const char *foreign(const struct ki_node *n)
 	case NODE_UPDATE:
 		return foreign_change(n);
 	case NODE_VAR:
-		return n->nkids && !n->kid[0]->konst ? "a vector with an index" : NULL;
+		return n->nkids && !n->kid[0]->konst ? "a vector's value by its index" : NULL;
 	default:
 		return kinds[n->kind];
 	}

@@ -15,11 +15,29 @@ struct access {
 	uint32_t out;
 };
 
+/* Of words that threads share: the address of the one whose index is in a register, which changes.
+ */
+static struct rm shared_at_index(struct gen *g, const struct ki_node *n, unsigned int reg)
+{
+	const struct rm first = ki_gen_var(g, &n->var, 0);
+	unsigned int base = ki_gen_alloc(g, REG_BIT(KI_R12));
+	struct rm index = rm_reg(reg);
+
+	ki_asm_lea(&g->a, base, &first);
+	ki_asm_shift_imm(&g->a, SHIFT_SHL, reg, 3);
+	ki_asm_alu_load(&g->a, ALU_ADD, 8, base, &index);
+	ki_gen_release(g, base);
+	return (struct rm){.mode = RM_AT, .reg = (uint8_t)base};
+}
+
 /* What comes next may use the access's operand. */
 static void begin(struct gen *g, struct access *a)
 {
-	if (a->indexed)
-		a->out = ki_gen_bound(g, a->index.m.reg, a->n->var.count);
+	if (!a->indexed)
+		return;
+	a->out = ki_gen_bound(g, a->index.m.reg, a->n->var.count);
+	if (g->site->user)
+		a->m = shared_at_index(g, a->n, a->index.m.reg);
 }
 
 static void end(struct gen *g, const struct access *a)
@@ -36,13 +54,21 @@ static struct rm at_index(const struct ki_node *n, unsigned int reg)
 			   .target = n->var.first};
 }
 
+static struct opnd own_copy(struct gen *g, const struct ki_node *n)
+{
+	struct opnd o = {.kind = OPND_REG, .own = true, .m = rm_reg(ki_gen_alloc(g, 0))};
+
+	ki_gen_expr(g, n, o.m.reg);
+	return o;
+}
+
 static struct access access_of(struct gen *g, const struct ki_node *n)
 {
 	const struct ki_node *index = n->nkids > 1 ? n->kid[1] : NULL;
 	struct access a = {.n = n, .indexed = index && !index->konst};
 
 	if (a.indexed) {
-		a.index = ki_gen_reg_operand(g, index);
+		a.index = g->site->user ? own_copy(g, index) : ki_gen_reg_operand(g, index);
 		a.m = at_index(n, a.index.m.reg);
 	} else {
 		a.m = ki_gen_var(g, &n->var, index ? index->value : 0);
@@ -89,7 +115,7 @@ static void change(struct gen *g, const struct access *a, const struct opnd *v)
 						[KI_UPDATE_OR] = ALU_OR,
 						[KI_UPDATE_AND] = ALU_AND};
 	unsigned int size = size_of(a), op = a->n->op;
-	bool lock = a->m.mode == RM_GLOBAL;
+	bool lock = a->m.mode == RM_GLOBAL || (a->indexed && g->site->user);
 	bool sum = op == KI_UPDATE_ADD || op == KI_UPDATE_SUB;
 
 	if (op == KI_SET)
@@ -242,20 +268,6 @@ static void update(struct gen *g, struct ki_node *n)
 	ki_gen_drop(g, &v);
 	if (a.indexed)
 		ki_gen_drop(g, &a.index);
-}
-
-/* The same of words that threads share; the register has the address then. */
-static struct rm shared_at_index(struct gen *g, const struct ki_node *n, unsigned int reg)
-{
-	const struct rm first = ki_gen_var(g, &n->var, 0);
-	unsigned int base = ki_gen_alloc(g, REG_BIT(KI_R12));
-	struct rm index = rm_reg(reg);
-
-	ki_asm_lea(&g->a, base, &first);
-	ki_asm_shift_imm(&g->a, SHIFT_SHL, reg, 3);
-	ki_asm_alu_load(&g->a, ALU_ADD, 8, base, &index);
-	ki_gen_release(g, base);
-	return (struct rm){.mode = RM_AT, .reg = (uint8_t)base};
 }
 
 /* Add one to the bucket whose number is in a register, which changes. */

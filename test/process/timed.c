@@ -10,6 +10,8 @@
  *				many results are odd
  *	leave TIMES		calls that are left by longjmp: how many
  *	fork TIMES US		a child is forked inside of twice(), and sleeps: for how long in all
+ *	ways THREADS TIMES	calls that take each of eight ways, the k-th k + 1 times as often,
+ *in each thread; then of walk(), which loops: the sum of its results
  *	long US			one call that lasts so long, in a thread of its own; does not wait
  */
 #include <pthread.h>
@@ -55,20 +57,6 @@ static void *sleeper(void *arg)
 		*sum += now_ns() - begun;
 	}
 	return NULL;
-}
-
-static void do_naps(long threads)
-{
-	uint64_t sums[THREADS] = {0}, sum = 0;
-	pthread_t ids[THREADS];
-
-	for (long i = 0; i < threads; i++)
-		pthread_create(&ids[i], NULL, sleeper, &sums[i]);
-	for (long i = 0; i < threads; i++) {
-		pthread_join(ids[i], NULL);
-		sum += sums[i];
-	}
-	printf("%lu\n", sum);
 }
 
 NOINLINE long deep(long n)
@@ -207,12 +195,86 @@ static void do_long(void)
 	printf("begun\n");
 }
 
+#define MARK(n) __asm__ volatile("" : "+r"(n)::"memory")
+
+NOINLINE long ways(long n)
+{
+	long sum = n;
+
+	if (n & 1) {
+		sum *= 3;
+		MARK(sum);
+	}
+	if (n & 2) {
+		sum += 0x12345;
+		MARK(sum);
+	}
+	if (n & 4) {
+		sum ^= 0x54321;
+		MARK(sum);
+	}
+	return sum;
+}
+
+/* A loop, with ways through it and out of it. */
+NOINLINE long walk(long n)
+{
+	long sum = 0;
+
+	for (long i = n % 13; i > 0; i--) {
+		MARK(sum);
+		if (sum % 5 == 3) {
+			sum += i;
+			MARK(sum);
+			continue;
+		}
+		if (sum > 60)
+			return sum;
+		sum += 2 * i;
+		MARK(sum);
+	}
+	MARK(sum);
+	return sum;
+}
+
+static void *wayfarer(void *arg)
+{
+	uint64_t *sum = arg;
+
+	for (long i = 0; i < times; i++) {
+		for (long way = 0; way < 8; way++)
+			for (long k = 0; k <= way; k++)
+				*sum += (uint64_t)ways(way);
+		*sum += (uint64_t)walk(i);
+	}
+	return NULL;
+}
+
+/* Each of so many threads; 0: only this one. */
+static void in_threads(void *(*what)(void *), long threads)
+{
+	uint64_t sums[THREADS] = {0}, sum = 0;
+	pthread_t ids[THREADS];
+
+	if (!threads)
+		what(&sum);
+	for (long i = 0; i < threads; i++)
+		pthread_create(&ids[i], NULL, what, &sums[i]);
+	for (long i = 0; i < threads; i++) {
+		pthread_join(ids[i], NULL);
+		sum += sums[i];
+	}
+	printf("%lu\n", sum);
+}
+
 static void obey(const char *what, long a, long b, long c)
 {
 	times = b;
 	micros = c;
 	if (!strcmp(what, "nap")) {
-		do_naps(a < THREADS ? a : THREADS);
+		in_threads(sleeper, a < THREADS ? a : THREADS);
+	} else if (!strcmp(what, "ways")) {
+		in_threads(wayfarer, a < THREADS ? a : THREADS);
 	} else if (!strcmp(what, "deep")) {
 		do_deep(a);
 	} else if (!strcmp(what, "long")) {

@@ -12,15 +12,17 @@
 #include "open.h"
 #include "out/json.h"
 #include "out/table.h"
+#include "process.h"
 #include "select.h"
 #include "when.h"
 
 static const char usage[] =
-	"Usage: kerninst paths [OPTION...] FUNCTION [-- COMMAND [ARG...]]\n"
+	"Usage: kerninst paths [OPTION...] [PID/|command/]FUNCTION [-- COMMAND [ARG...]]\n"
 	"How often each way through a function is taken, while COMMAND runs or until Ctrl-C.\n\n"
 	"A path begins where the function is called, or behind an edge back, as a loop has one, and\n"
 	"ends where the function is left, or at such an edge. FUNCTION is [MODULE:]NAME, or an\n"
-	"ADDRESS in it. Blocks have the numbers that kerninst disas and kerninst cfg show.\n\n"
+	"ADDRESS in it. Blocks have the numbers that kerninst disas and kerninst cfg show. Of a\n"
+	"process: PID/FUNCTION; of COMMAND itself, from its first instruction on: command/FUNCTION.\n\n"
 	"Calls are counted that begin after that of paths does, also calls in calls: a recursion,\n"
 	"an interrupt; eight deep at most.\n\n" WHEN_USAGE
 	"                             asked when the function is called\n"
@@ -33,13 +35,17 @@ static const char usage[] =
 	"Examples:\n"
 	"  kerninst paths vfs_read -- tar cf /dev/null /etc\n"
 	"  kerninst paths --comm nginx -n 5 tcp_sendmsg_locked\n"
-	"  kerninst paths --json do_filp_open -- true | jq '.paths[0].offsets'\n";
+	"  kerninst paths --json do_filp_open -- true | jq '.paths[0].offsets'\n"
+	"  kerninst paths command/execute_command_internal -- bash -c 'for i in 1 2 3; do :; done'\n";
+
+#define LOOK 0.05 /* how often it is looked whether the process is still there */
 
 struct options {
 	bool json, quiet;
 	uint32_t top;
 	struct when when;
 	char *function, **command;
+	struct open_options open;
 };
 
 struct run {
@@ -83,6 +89,15 @@ static int take_option(const struct verb *self, int c, char **argv, struct optio
 	}
 }
 
+static int check(const struct verb *self, const struct options *o)
+{
+	if (o->open.pid == OPEN_COMMAND && !o->command)
+		return cli_misuse(self, "command/FUNCTION: the command stands behind --");
+	if (o->open.pid && o->when.own)
+		return cli_misuse(self, "--own: that is for the kernel's functions");
+	return CLI_OK;
+}
+
 static int parse_options(const struct verb *self, int argc, char **argv, struct options *o,
 			 bool *done)
 {
@@ -101,9 +116,12 @@ static int parse_options(const struct verb *self, int argc, char **argv, struct 
 	}
 	if (argc - optind != 1)
 		return cli_misuse(self, "one FUNCTION is wanted");
+	ret = open_process_prefix(&o->open, self, argv + optind, 1);
+	if (!ret)
+		ret = check(self, o);
 	o->function = argv[optind];
-	*done = false;
-	return CLI_OK;
+	*done = ret != CLI_OK;
+	return ret;
 }
 
 /* ---- what is shown ---- */
@@ -253,6 +271,16 @@ static int print_json(const struct run *r)
 	return ki_json_end_line(&j) && !ret ? cli_error("writing failed") : ret;
 }
 
+/* What it has cost, and whether it has ended; the command always has. */
+static void tell_process(const struct run *r)
+{
+	const struct ki_splice_process *s = ki_paths_process(r->paths);
+	const pid_t pid = r->o->open.pid == OPEN_COMMAND ? r->command.pid : r->o->open.pid;
+
+	process_warn_lost(s, pid);
+	process_tell_cost(s, pid, r->o->open.pid != OPEN_COMMAND && process_has_ended(s));
+}
+
 static int show(struct run *r)
 {
 	struct ki_err err = {0};
@@ -261,8 +289,11 @@ static int show(struct run *r)
 	if (ki_paths_remove(r->paths, &err) || ki_paths_read(r->paths, &r->counts, &err))
 		return cli_fail(&err);
 	ret = r->o->json ? print_json(r) : print_table(r);
-	if (!r->o->quiet)
-		print_totals(r);
+	if (r->o->quiet)
+		return ret;
+	print_totals(r);
+	if (ki_paths_process(r->paths))
+		tell_process(r);
 	return ret;
 }
 
@@ -283,18 +314,43 @@ static int begin(struct run *r, const struct verb *self, const struct ki_predica
 	return ret;
 }
 
+/* The kernel; a process; or the command, which is one when it has been started. */
+static int open_what(struct run *r)
+{
+	struct open_options open = r->o->open;
+	int ret = CLI_OK;
+
+	if (open.pid == OPEN_COMMAND) {
+		ret = run_reach_entry(&r->command, r->o->command, false);
+		open.pid = r->command.pid;
+	}
+	return ret ? ret : open_or_fail(&open, &r->t);
+}
+
+/* Until the command, or somebody, or a process that is not the command has ended. */
+static void watch(struct run *r)
+{
+	const struct ki_splice_process *s = ki_paths_process(r->paths);
+
+	if (!s || r->o->command) {
+		run_to_end(&r->command);
+		return;
+	}
+	while (!process_has_ended(s) && run_wait(&r->command, wait_now() + LOOK) == EVENT_TIME)
+		;
+}
+
 static int measure(struct run *r, const struct verb *self, const struct ki_predicate *when)
 {
-	const struct open_options live = {0};
-	int ret = open_or_fail(&live, &r->t);
+	int ret = open_what(r);
 
-	if (!ret)
+	if (!ret && !r->command.pid)
 		ret = run_prepare(&r->command, r->o->command, false);
 	if (!ret)
 		ret = begin(r, self, when);
 	if (ret)
 		return ret;
-	run_to_end(&r->command);
+	watch(r);
 	ret = show(r);
 	run_failed(&r->command);
 	return run_status(&r->command, ret);
