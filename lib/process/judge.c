@@ -28,10 +28,38 @@ static bool has_call(const struct ki_plan *p, uint32_t window)
 	return false;
 }
 
+#define JMP_LEN 5
+
+/* The test for more stack, with which Go's functions begin: nobody is preempted in it. */
+static bool is_stack_test(const struct ki_window *w)
+{
+	/* cmp 0x10(%r14), %rsp, or %r12 */
+	return w->ncopy == 2 && (w->orig[0] == 0x49 || w->orig[0] == 0x4d) &&
+	       !memcmp(w->orig + 1, "\x3b\x66\x10", 3);
+}
+
+/* Goroutines that have been preempted wait on stacks that are no thread's (ki_threads_clear), each
+   to go on at any instruction. */
+static bool may_resume(const struct ki_linking *how, const struct ki_window *w)
+{
+	const struct ki_process *p = how->process;
+
+	return !how->driver && p->begun && p->go.n && ki_process_is_go(p, w->addr);
+}
+
+static bool is_resumed(const struct ki_linking *how, const struct ki_window *w)
+{
+	const bool inside = w->ncopy > 1 && how->plan->copies.v[w->first_copy].orig_len < JMP_LEN;
+
+	return inside && !is_stack_test(w) && may_resume(how, w);
+}
+
 static unsigned int judge_window(const struct ki_linking *how, uint32_t window)
 {
 	if (!how->driver && how->plan->windows.v[window].board == KI_BOARD_TRAP)
 		return KI_R_NO_TRAP;
+	if (is_resumed(how, &how->plan->windows.v[window]))
+		return KI_R_GO_RESUMED;
 	return how->shadow_stack && has_call(how->plan, window) ? KI_R_SHADOW_STACK : KI_R_OK;
 }
 
@@ -78,7 +106,8 @@ static unsigned int judge(const struct ki_linking *how, const struct plan_chunk 
 	unsigned int reason = judge_window(how, c->c.window);
 
 	if (!reason && host != KI_NONE)
-		reason = judge_window(how, host);
+		reason = may_resume(how, &how->plan->windows.v[host]) ? KI_R_GO_RESUMED
+								      : judge_window(how, host);
 	return reason ? reason : judge_chunk(how->plan, c);
 }
 

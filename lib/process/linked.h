@@ -6,7 +6,7 @@
 #define KI_PROCESS_LINKED_H
 
 #include "kerninst/process.h"
-#include "target/process_maps.h"
+#include "target/process.h"
 #include "util/vec.h"
 
 #define KI_PAGE 4096ull
@@ -62,7 +62,8 @@ struct ki_linking {
 	struct ki_plan *plan;
 	uint32_t counters, words;
 	bool shadow_stack;
-	bool driver;		    /* it writes: there are breakpoints, and no bounces */
+	bool driver; /* it writes: there are breakpoints, and no bounces */
+	const struct ki_process *process;
 	bool hits;		    /* all windows get breakpoints, with KI_PROCESS_HIT */
 	const uint64_t *semaphores; /* nsemaphores words to be counted up, none twice */
 	size_t nsemaphores;

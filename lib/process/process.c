@@ -199,6 +199,7 @@ static int attempt(struct ki_splice_process *s, struct ki_target *t, struct ki_p
 				 .counters = s->counters,
 				 .words = process->words,
 				 .shadow_stack = has_shadow_stack(process->pid),
+				 .process = process,
 				 .hits = s->told,
 				 .semaphores = s->told ? s->told->semaphores : NULL,
 				 .nsemaphores = s->told ? s->told->n : 0,
@@ -237,6 +238,13 @@ static int begin(struct ki_splice_process *s, struct ki_target *t, struct ki_err
 				  "process %d: this machine does not let code read where its "
 				  "thread's memory is (FSGSBASE): hits alone can be counted",
 				  process->pid);
+	if (process->words && process->go.n)
+		return ki_err_set(
+			err, -EOPNOTSUPP, 0,
+			"process %d: what Go calls its threads (goroutines) move from one "
+			"thread to another, so nothing can be said of threads: hits alone "
+			"can be counted",
+			process->pid);
 	/* The driver maps no memory of the process's own, which words of threads are. */
 	s->way = !process->words && ki_process_by_driver(t) ? &ki_process_way_of_driver
 							    : &way_of_guard;

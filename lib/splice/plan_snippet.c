@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "splice/plan.h"
+#include "target/process.h"
 
 /* endbr64, and the nops in use. */
 static bool is_idle(const uint8_t *b, uint8_t len)
@@ -62,7 +63,9 @@ void ki_place_site(const struct ki_function *fn, const struct ki_place *place,
 		.place = KI_PLACE_FACTS(place->addr - fn->start, place->where, 0, 0)};
 	if (!place->flags_live)
 		out->dead |= KI_REGSET_FLAGS;
-	out->at_entry = is_entry(fn, place, &out->pushed);
+	/* Go passes parameters in registers of its own. */
+	out->at_entry = is_entry(fn, place, &out->pushed) &&
+			!(out->user && ki_process_is_go(fn->target->own, place->addr));
 	out->at_exit = place->where == KI_RETURNED ||
 		       (in && in->kind == KI_INSN_RET && place->where == KI_BEFORE);
 }

@@ -106,15 +106,6 @@ static bool is_repeated(const struct ki_function *fn, uint32_t i)
 	return false;
 }
 
-static int find_entry(struct search *s)
-{
-	int ret = find_block(s, 0);
-
-	if (!ret && !s->found.v[0].reason && is_repeated(s->g.fn, 0))
-		s->found.v[0].reason = KI_R_ENTRY_REPEATED;
-	return ret;
-}
-
 static int find_this_block(struct search *s)
 {
 	return find_block(s, s->pt->block);
@@ -158,17 +149,17 @@ static int find_insn(struct search *s)
 						     : ki_place_behind(&s->g, i));
 }
 
-static int find_edge(struct search *s)
+static int find_edge_number(struct search *s, uint32_t number)
 {
 	const struct ki_function *fn = s->g.fn;
 	const struct ki_edge *e;
 	struct ki_place at, target;
 
-	if (s->pt->edge >= fn->nedges)
+	if (number >= fn->nedges)
 		return ki_err_set(s->err, -EINVAL, fn->start,
-				  "%s has no edge %u: it has %u, from 0", name_of(fn), s->pt->edge,
+				  "%s has no edge %u: it has %u, from 0", name_of(fn), number,
 				  fn->nedges);
-	e = &fn->edges[s->pt->edge];
+	e = &fn->edges[number];
 	at = ki_edge_place(&s->g, e);
 	/* At a fixup a chunk costs those nothing who do not fault. */
 	if ((at.reason || e->kind == KI_EDGE_FIXUP) && !fn->reason && e->to_block != KI_NONE &&
@@ -178,6 +169,28 @@ static int find_edge(struct search *s)
 			at = target;
 	}
 	return found(s, at);
+}
+
+static int find_edge(struct search *s)
+{
+	return find_edge_number(s, s->pt->edge);
+}
+
+static int find_entry(struct search *s)
+{
+	const struct ki_function *fn = s->g.fn;
+	uint32_t grown = KI_NONE;
+	bool repeated = fn->nblocks && !fn->reason && is_repeated(fn, 0);
+	int ret;
+
+	if (repeated)
+		grown = ki_point_grown(fn);
+	if (grown != KI_NONE)
+		return find_edge_number(s, grown);
+	ret = find_block(s, 0);
+	if (!ret && !s->found.v[0].reason && repeated)
+		s->found.v[0].reason = KI_R_ENTRY_REPEATED;
+	return ret;
 }
 
 static int find_exits(struct search *s)

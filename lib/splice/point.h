@@ -48,4 +48,8 @@ struct ki_place ki_edge_place(const struct ki_ground *g, const struct ki_edge *e
 /* Does control leave the function by this edge? Not if it is to or from its cold part. */
 bool ki_edge_leaves(const struct ki_function *fn, const struct ki_edge *e);
 
+/* point_grow.c: the number of the edge by which a function of Go's goes on when its stack is large
+   enough; KI_NONE: it is none of those. */
+uint32_t ki_point_grown(const struct ki_function *fn);
+
 #endif

@@ -7,6 +7,7 @@
  */
 #include "target/process.h"
 
+#include <elf.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -92,6 +93,8 @@ static void process_close(struct ki_target *t)
 		free(p->text.v[i].bytes);
 	ki_vec_free(&p->text);
 	ki_vec_free(&p->rseq);
+	ki_vec_free(&p->go);
+	ki_vec_free(&p->go_exits);
 	if (p->mem >= 0)
 		close(p->mem);
 	if (p->device >= 0)
@@ -257,6 +260,29 @@ static int fill(struct ki_target *t, struct ki_err *err)
 	return ret;
 }
 
+/* Is it where its program begins? Only somebody who holds it can see it there. */
+static bool is_at_entry(pid_t pid)
+{
+	unsigned long long pc = 0, entry = 0, row[2];
+	char path[40];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/syscall", pid);
+	f = fopen(path, "re");
+	if (!f || fscanf(f, "-1 %*x %llx", &pc) != 1)
+		pc = 0;
+	if (f)
+		fclose(f);
+	snprintf(path, sizeof(path), "/proc/%d/auxv", pid);
+	f = fopen(path, "re");
+	while (f && fread(row, sizeof(row), 1, f) == 1 && row[0])
+		if (row[0] == AT_ENTRY)
+			entry = row[1];
+	if (f)
+		fclose(f);
+	return pc && pc == entry;
+}
+
 int ki_target_open_process(pid_t pid, struct ki_target **out, struct ki_err *err)
 {
 	struct ki_process *p;
@@ -279,6 +305,8 @@ int ki_target_open_process(pid_t pid, struct ki_target **out, struct ki_err *err
 		ret = open_memory(p, err);
 	if (!ret)
 		ret = fill(t, err);
+	if (!ret)
+		p->begun = !is_at_entry(pid);
 	if (ret)
 		ki_target_close(t);
 	else

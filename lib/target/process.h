@@ -48,6 +48,9 @@ struct ki_process {
 	int device; /* the driver's session that changes this process; -1: none yet */
 	ki_vec(struct ki_process_text) text; /* in order of address */
 	ki_vec(struct ki_process_area) rseq; /* tables of restartable sequences */
+	ki_vec(struct ki_process_area) go;   /* text of Go's */
+	ki_vec(uint64_t) go_exits;	     /* its runtime.goexit */
+	bool begun;			     /* it has executed something of its own */
 	uint32_t counters, words;	     /* that have been given out */
 	uint64_t rows; /* where the threads' are in the process; 0: nothing is installed */
 };
@@ -63,6 +66,19 @@ int ki_process_inside(struct ki_target *t, uint32_t first, uint32_t count,
 struct ki_elf;
 int ki_process_note_rseq(struct ki_process *p, const struct ki_elf *e, uint64_t bias);
 int ki_process_reserved(struct ki_target *t, struct ki_rows *rows, struct ki_err *err);
+
+/* What a file names goes where. */
+struct ki_process_names {
+	struct ki_process *process;
+	struct ki_symbol_list *list;
+	const struct ki_target *image;
+	uint64_t bias;
+	uint32_t module;
+};
+
+/* process_go.c: what a file of Go's says; is the address in text of such a one? */
+int ki_process_note_go(struct ki_elf *e, const struct ki_process_names *to);
+bool ki_process_is_go(const struct ki_process *p, uint64_t addr);
 
 /* process_breakpoints.c: in the text that has been read of this file. */
 struct ki_process_file;
@@ -83,6 +99,7 @@ struct ki_process_file {
  * Add a file's ranges and symbols. Functions that have no symbol, but a row in .eh_frame_hdr, are
  * called sub_ADDRESS (of the file). modules: for each range the offset of its module's name.
  */
+bool ki_process_has_symbol(const struct ki_target *image, uint64_t addr); /* of the file */
 int ki_process_add_file(struct ki_target *t, struct ki_symbol_list *l, ki_vec_u32 *modules,
 			const struct ki_process_file *f, struct ki_err *err);
 

@@ -73,7 +73,7 @@ static int add_symbols(struct ki_symbol_list *l, const struct ki_target *image, 
 	return ret;
 }
 
-static bool has_symbol(const struct ki_target *image, uint64_t addr)
+bool ki_process_has_symbol(const struct ki_target *image, uint64_t addr)
 {
 	const struct ki_symbol *s = ki_target_symbol_at(image, addr);
 
@@ -87,8 +87,7 @@ struct eh_frame_hdr {
 };
 
 /* Rows of .eh_frame_hdr at which no symbol stands. */
-static int add_rows(struct ki_symbol_list *l, const struct ki_target *image, uint64_t bias,
-		    uint32_t module, const uint8_t *bytes, const Elf64_Shdr *sh)
+static int add_rows(const struct ki_process_names *to, const uint8_t *bytes, const Elf64_Shdr *sh)
 {
 	struct eh_frame_hdr h;
 	int ret = 0;
@@ -106,16 +105,15 @@ static int add_rows(struct ki_symbol_list *l, const struct ki_target *image, uin
 
 		memcpy(&start, bytes + sizeof(h) + 8ull * i, sizeof(start));
 		addr = sh->sh_addr + (uint64_t)(int64_t)start;
-		if (has_symbol(image, addr))
+		if (ki_process_has_symbol(to->image, addr))
 			continue;
 		snprintf(name, sizeof(name), KI_NAMELESS "%" PRIx64, addr);
-		ret = ki_symbol_list_add(l, addr + bias, name, strlen(name), module);
+		ret = ki_symbol_list_add(to->list, addr + to->bias, name, strlen(name), to->module);
 	}
 	return ret;
 }
 
-static int add_nameless(struct ki_elf *e, struct ki_symbol_list *l, const struct ki_target *image,
-			uint64_t bias, uint32_t module)
+static int add_nameless(struct ki_elf *e, const struct ki_process_names *to)
 {
 	for (uint32_t i = 0; i < e->nsh; i++) {
 		uint8_t *bytes;
@@ -126,7 +124,7 @@ static int add_nameless(struct ki_elf *e, struct ki_symbol_list *l, const struct
 		ret = ki_elf_read(e, i, &bytes);
 		if (ret)
 			return ret == -ENOMEM ? ret : 0;
-		ret = add_rows(l, image, bias, module, bytes, &e->sh[i]);
+		ret = add_rows(to, bytes, &e->sh[i]);
 		free(bytes);
 		return ret;
 	}
@@ -136,10 +134,11 @@ static int add_nameless(struct ki_elf *e, struct ki_symbol_list *l, const struct
 int ki_process_add_file(struct ki_target *t, struct ki_symbol_list *l, ki_vec_u32 *modules,
 			const struct ki_process_file *f, struct ki_err *err)
 {
+	struct ki_process_names to = {.process = t->own, .list = l};
 	struct ki_target *image = NULL;
 	uint32_t module = 0;
 	struct ki_elf e;
-	uint64_t bias;
+	uint64_t bias = 0;
 	int ret = ki_elf_open(&e, f->path, err);
 
 	if (!ret)
@@ -152,8 +151,13 @@ int ki_process_add_file(struct ki_target *t, struct ki_symbol_list *l, ki_vec_u3
 		ret = add_ranges(t, image, modules, f, bias, module);
 	if (!ret)
 		ret = add_symbols(l, image, bias, module);
+	to.image = image;
+	to.bias = bias;
+	to.module = module;
 	if (!ret)
-		ret = add_nameless(&e, l, image, bias, module);
+		ret = ki_process_note_go(&e, &to);
+	if (!ret)
+		ret = add_nameless(&e, &to);
 	if (!ret)
 		ret = ki_process_note_rseq(t->own, &e, bias);
 	ki_target_close(image);

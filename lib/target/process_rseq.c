@@ -35,11 +35,8 @@ int ki_process_note_rseq(struct ki_process *p, const struct ki_elf *e, uint64_t 
 	return 0;
 }
 
-static int add(struct ki_rows *rows, size_t *room, uint64_t addr, uint64_t len)
+static int add(struct ki_rows *rows, size_t *room, const struct ki_reserved_row *row)
 {
-	const struct ki_reserved_row row = {
-		.addr = addr, .len = (uint32_t)len, .reason = KI_R_RESTARTABLE};
-
 	if (rows->n == *room) {
 		struct ki_reserved_row *v = realloc(rows->v, (2 * *room + 16) * sizeof(*v));
 
@@ -48,8 +45,22 @@ static int add(struct ki_rows *rows, size_t *room, uint64_t addr, uint64_t len)
 		rows->v = v;
 		*room = 2 * *room + 16;
 	}
-	rows->v[rows->n++] = row;
+	rows->v[rows->n++] = *row;
 	return 0;
+}
+
+static int add_sequence(struct ki_rows *rows, size_t *room, uint64_t addr, uint64_t len)
+{
+	return add(rows, room,
+		   &(struct ki_reserved_row){
+			   .addr = addr, .len = (uint32_t)len, .reason = KI_R_RESTARTABLE});
+}
+
+/* Goroutines return to the byte behind the beginning. */
+static int add_exit(struct ki_rows *rows, size_t *room, uint64_t addr)
+{
+	return add(rows, room,
+		   &(struct ki_reserved_row){.addr = addr, .len = 2, .reason = KI_R_GO_RESUMED});
 }
 
 static int add_described(struct ki_rows *rows, size_t *room, const struct described *d)
@@ -58,8 +69,8 @@ static int add_described(struct ki_rows *rows, size_t *room, const struct descri
 
 	if (d->version || !d->start || d->len > INT32_MAX)
 		return 0;
-	ret = add(rows, room, d->start, d->len);
-	return ret ? ret : add(rows, room, d->abort - SIGNATURE, SIGNATURE + 1);
+	ret = add_sequence(rows, room, d->start, d->len);
+	return ret ? ret : add_sequence(rows, room, d->abort - SIGNATURE, SIGNATURE + 1);
 }
 
 int ki_process_reserved(struct ki_target *t, struct ki_rows *rows, struct ki_err *err)
@@ -77,5 +88,7 @@ int ki_process_reserved(struct ki_target *t, struct ki_rows *rows, struct ki_err
 			if (!ki_process_peek(p->mem, p->rseq.v[i].addr + at, &d, sizeof(d)))
 				ret = add_described(rows, &room, &d);
 		}
+	for (size_t i = 0; !ret && i < p->go_exits.n; i++)
+		ret = add_exit(rows, &room, p->go_exits.v[i]);
 	return ret ? ki_err_set(err, ret, 0, "out of memory for the reserved text") : 0;
 }

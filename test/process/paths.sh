@@ -101,6 +101,7 @@ check "no such function" bad 1 "no function" "$pid/nothing" -- true
 check "no command" bad 2 "behind --" command/ways
 check "what is for the kernel" bad 2 "^kerninst: --own: " --own "$pid/timed:ways" -- true
 check_words "a condition that only the kernel knows" bad 1 "uid: code in a process cannot have that" --if 'uid == 0' "$pid/timed:ways" -- true
-check "the text has not changed" eval 'is "$(text)" "$before"'
+unchanged() { is "$(text)" "$before"; }
+check "the text has not changed" unchanged
 stop
 finish

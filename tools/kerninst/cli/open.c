@@ -101,6 +101,10 @@ int open_or_fail(const struct open_options *o, struct ki_target **t)
 			return CLI_OK;
 		ki_target_close(*t);
 		*t = NULL;
+		if (o->pid)
+			return cli_error("process %d: its files say nothing of functions (no "
+					 "symbols, no .eh_frame_hdr, no .gopclntab)",
+					 (int)o->pid);
 		return cli_error("%s: no symbols of code; give them with --system-map FILE",
 				 o->image ? o->image : "this kernel");
 	}
