@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "process/stop.h"
 #include "process/ways.h"
 #include "target/process.h"
 
@@ -22,19 +23,6 @@
 #ifndef HWCAP2_FSGSBASE
 #define HWCAP2_FSGSBASE (1 << 1)
 #endif
-
-/* What is not ours may be refused by a filter, and a filter may kill. */
-static int check_filters(pid_t pid, struct ki_err *err)
-{
-	char mode[16] = "0", filters[16] = "", own[16] = "";
-
-	ki_process_status(pid, "Seccomp", mode, sizeof(mode));
-	ki_process_status(pid, "Seccomp_filters", filters, sizeof(filters));
-	ki_process_status(getpid(), "Seccomp_filters", own, sizeof(own));
-	if (!strcmp(mode, "0") || (!strcmp(mode, "2") && !strcmp(filters, own)))
-		return 0;
-	return ki_err_reason(err, KI_R_PROCESS_SECCOMP, 0, "process %d", pid);
-}
 
 static bool has_shadow_stack(pid_t pid)
 {
@@ -156,9 +144,9 @@ static int install_by_guard(struct ki_splice_process *s, struct ki_err *err)
 static int check_for_guard(struct ki_splice_process *s, const struct ki_mappings *maps,
 			   struct ki_err *err)
 {
-	int ret = check_filters(s->g.pid, err);
-
-	return ret ? ret : find_syscall(&s->g, maps, err);
+	if (ki_thread_filters(s->g.pid))
+		return ki_err_reason(err, KI_R_PROCESS_SECCOMP, 0, "process %d", s->g.pid);
+	return find_syscall(&s->g, maps, err);
 }
 
 static int remove_by_guard(struct ki_splice_process *s, struct ki_err *err)

@@ -48,12 +48,23 @@ static bool in_rseq(const struct ki_thread *t, int mem)
 	return t->regs.rip - cs.start < cs.len;
 }
 
+bool ki_thread_filters(pid_t tid)
+{
+	char mode[16] = "0", filters[16] = "", own[16] = "";
+
+	ki_process_status(tid, "Seccomp", mode, sizeof(mode));
+	ki_process_status(tid, "Seccomp_filters", filters, sizeof(filters));
+	ki_process_status(getpid(), "Seccomp_filters", own, sizeof(own));
+	return strcmp(mode, "0") && (strcmp(mode, "2") || strcmp(filters, own));
+}
+
 struct ki_thread *ki_remote_lend(struct ki_stop *s, int mem)
 {
 	for (size_t i = 0; i < s->threads.n; i++) {
 		struct ki_thread *t = &s->threads.v[i];
 
-		if (t->regs.cs == USER_CODE && !t->signal && !in_rseq(t, mem))
+		if (t->regs.cs == USER_CODE && !t->signal && !in_rseq(t, mem) &&
+		    !ki_thread_filters(t->tid))
 			return t;
 	}
 	return NULL;

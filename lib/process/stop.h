@@ -51,8 +51,12 @@ long ki_remote_call(struct ki_remote *r, long number, const uint64_t args[6]); /
 /* Registers, signal mask, an interrupted system call: as they were. */
 void ki_remote_end(struct ki_remote *r);
 
+/* Does the thread filter its system calls, otherwise than we do? What is not its own may be refused
+   then, and a filter may kill. */
+bool ki_thread_filters(pid_t tid);
+
 /* A stopped thread that can be lent: in 64-bit code, on the way to no signal, in no restartable
-   sequence. NULL: none. */
+   sequence, without a filter. NULL: none. */
 struct ki_thread *ki_remote_lend(struct ki_stop *s, int mem);
 
 #endif

@@ -3,7 +3,7 @@
 # usage: test/process/ends.sh [KERNINST]
 # However a measurement of a process ends, its text is as it was, our memory is gone, and its work is
 # right: with threads that run in the middle of what is changed, and signals that interrupt them. And
-# what is refused: one line, and nothing has changed.
+# what is refused: one line, and nothing has changed. KI_KILLS: how often the tool is killed.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 # shellcheck source=test/process/lib.sh
@@ -37,20 +37,21 @@ begin() { # FORM THREADS CALLS [HZ]
 }
 ended() { clean "$before" && is "$(round)" "$want"; }
 
+kills=${KI_KILLS:-50}
 killed() {
 	local i n=0
 	begin pie 4 300000 || return
-	for ((i = 0; i < 50; i++)); do
+	for ((i = 0; i < kills; i++)); do
 		echo >&"$to"
-		$bin/oracle kill $((15 + i * 3)) "$ki" stat -q --for 9 "$pid/pie:leap:blocks" "$pid/pie:step:insns" \
+		$bin/oracle kill $((15 + i % 50 * 3)) "$ki" stat -q --for 9 "$pid/pie:leap:blocks" "$pid/pie:step:insns" \
 			"$pid/libc.so.6:getppid" > "$tmp/how" 2>> "$tmp/said"
 		[ "$(cat "$tmp/how")" = killed ] && n=$((n + 1))
 		clean "$before" || return
 		read -r -t 20 -u "$from" sum && is "$sum" "$want" || return
 	done
-	is $n 50 && is "$(cat "$tmp/said")" "" && stop
+	is $n $kills && is "$(cat "$tmp/said")" "" && stop
 }
-check "the tool is killed, 50 times" killed
+check "the tool is killed, $kills times" killed
 
 interrupted() {
 	begin pie 4 100000 || return

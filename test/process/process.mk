@@ -25,10 +25,17 @@ $(PROCESS)/written: test/process/written.c
 $(PROCESS)/recorded: test/process/recorded.c
 	$(call say,CC,$@)mkdir -p $(@D) && $(PROCESS_CC) -fPIE -pie -o $@ $<
 
+$(PROCESS)/churn: test/process/churn.c
+	$(call say,CC,$@)mkdir -p $(@D) && $(PROCESS_CC) -fPIE -pie -o $@ $< -ldl
+$(PROCESS)/libturned.so: test/process/turned.c
+	$(call say,CC,$@)mkdir -p $(@D) && $(PROCESS_CC) -fPIC -shared -o $@ $<
+
 # Where there is a compiler for it.
+$(PROCESS)/thrown: test/process/thrown.cc
+	$(Q)mkdir -p $(@D) && g++ -std=c++17 -O2 -g -Wall -Wextra -pthread -o $@ $< 2> /dev/null || rm -f $@
 $(PROCESS)/narrow: test/process/narrow.c
 	$(Q)mkdir -p $(@D) && $(CC) -m32 -o $@ $< 2> /dev/null || rm -f $@
 
-PROCESS_BIN := $(addprefix $(PROCESS)/,oracle pie cet static nopie stripped written sequence timed recorded)
-test-process: $(PROCESS_BIN) $(PROCESS)/narrow
+PROCESS_BIN := $(addprefix $(PROCESS)/,oracle pie cet static nopie stripped written sequence timed recorded churn libturned.so)
+test-process: $(PROCESS_BIN) $(PROCESS)/narrow $(PROCESS)/thrown
 .PHONY: test-process

@@ -22,7 +22,8 @@ void process_tell_cost(const struct ki_splice_process *s, pid_t pid, bool told_e
 	if (told_end)
 		cli_warn("process %d has ended", pid);
 	if (cost->left)
-		cli_warn("process %d: a thread was still in a patch: its memory is left there",
+		cli_warn("process %d: a thread was still in a patch, or filters its system calls: "
+			 "its memory is left there",
 			 pid);
 	if (cost->by_driver)
 		fprintf(stderr, "by the driver: no thread was held\n");
