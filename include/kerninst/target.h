@@ -85,6 +85,22 @@ int ki_target_open_with_map(const char *path, const char *system_map, struct ki_
 int ki_target_open_process(pid_t pid, struct ki_target **out, struct ki_err *err);
 
 /*
+ * What has come and gone in a process since it was opened, or asked the last time: files of code
+ * that it has mapped or unmapped (dlopen, dlclose); it has become another program (execve), or has
+ * ended, which is told once. The target stays as it was: who wants what is new opens another one.
+ * Costs a reading of its mappings. Caller frees *out. -EINVAL: it is no process.
+ */
+enum ki_change_kind { KI_CHANGE_MAPPED, KI_CHANGE_UNMAPPED, KI_CHANGE_BECAME, KI_CHANGE_ENDED };
+
+struct ki_change {
+	uint8_t kind;
+	uint64_t addr, len; /* of the mapping */
+	char module[256];
+};
+
+int ki_target_changes(struct ki_target *t, struct ki_change **out, size_t *n, struct ki_err *err);
+
+/*
  * Look for symbols again: modules that have been loaded or unloaded since. *changed says if the
  * tables are new; then every pointer that this header gave out before, and functions and
  * programs made from them, are invalid. An image never changes.

@@ -104,6 +104,10 @@ static int give_back(struct ki_guarded *g, struct ki_err *err)
 
 	if (ret)
 		return ret;
+	if (!ki_guard_is_same(g)) {
+		ki_stop_release(&s);
+		return -ESRCH;
+	}
 	ret = ki_threads_clear_bounces(g->linked, &s, err);
 	if (!ret)
 		ki_text_restore(g->linked, g->mem);

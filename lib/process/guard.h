@@ -31,7 +31,11 @@ _Noreturn void ki_guard_run(struct ki_guarded *g, int sock);
 /* What it does then; for its creator, if it has been killed. */
 int ki_guard_restore(struct ki_guarded *g, struct ki_err *err);
 
-/* map.c: the shared file in the process, and its mappings. */
+/* map.c: is it still the program that it was when its memory was opened? Another one has other
+   things at our addresses. While it is stopped it stays so. */
+bool ki_guard_is_same(const struct ki_guarded *g);
+
+/* The shared file in the process, and its mappings. */
 int ki_arenas_map(struct ki_guarded *g, struct ki_err *err);
 int ki_arenas_fill(struct ki_guarded *g, struct ki_err *err); /* with the patches */
 /* All threads are stopped; false: none of them could be lent. */

@@ -151,6 +151,13 @@ static int map_all(struct ki_guarded *g, struct ki_remote *r, struct ki_err *err
 	return failed(g, "mmap", error, err);
 }
 
+bool ki_guard_is_same(const struct ki_guarded *g)
+{
+	uint8_t byte;
+
+	return !ki_process_peek(g->mem, g->insn, &byte, 1);
+}
+
 int ki_arenas_map(struct ki_guarded *g, struct ki_err *err)
 {
 	struct ki_remote r;
@@ -160,8 +167,10 @@ int ki_arenas_map(struct ki_guarded *g, struct ki_err *err)
 
 	if (ret)
 		return ret;
-	t = ki_remote_lend(&s, g->mem);
-	if (!t)
+	t = ki_guard_is_same(g) ? ki_remote_lend(&s, g->mem) : NULL;
+	if (!ki_guard_is_same(g))
+		ret = ended(g, err);
+	else if (!t)
 		ret = -EAGAIN;
 	else if (ki_remote_begin(&r, t, g->insn))
 		ret = ended(g, err);

@@ -270,6 +270,13 @@ static int put(const struct ki_splice_process *what, struct ki_target *t, struct
 		ki_err_clear(err);
 		ret = attempt(s, t, p, err);
 	}
+	if (ret == -EEXIST) {
+		ki_err_clear(err);
+		ki_err_set(err, ret, 0,
+			   "process %d: it maps memory all the time where ours is to be; try again "
+			   "later",
+			   s->process->pid);
+	}
 	s->told = NULL;
 	if (ret)
 		ki_process_free(s);

@@ -93,6 +93,7 @@ static void process_close(struct ki_target *t)
 		free(p->text.v[i].bytes);
 	ki_vec_free(&p->text);
 	ki_vec_free(&p->rseq);
+	ki_vec_free(&p->mapped);
 	ki_vec_free(&p->go);
 	ki_vec_free(&p->go_exits);
 	if (p->mem >= 0)
@@ -243,6 +244,8 @@ static int fill(struct ki_target *t, struct ki_err *err)
 
 	if (ret)
 		ret = no_access(err, p->pid, -ret);
+	else if (ki_process_list_files(&all, &p->mapped))
+		ret = ki_err_set(err, -ENOMEM, 0, "out of memory");
 	for (size_t i = 0; !ret && i < all.m.n; i++)
 		ret = add_mapping(t, &all, &all.m.v[i], &list, &modules, err);
 	if (!ret && !t->ranges.n)

@@ -38,6 +38,8 @@ struct ki_process_area {
 	uint64_t addr, len;
 };
 
+typedef ki_vec(struct ki_change) ki_process_mapped;
+
 struct ki_process {
 	pid_t pid;
 	/*
@@ -50,6 +52,8 @@ struct ki_process {
 	ki_vec(struct ki_process_area) rseq; /* tables of restartable sequences */
 	ki_vec(struct ki_process_area) go;   /* text of Go's */
 	ki_vec(uint64_t) go_exits;	     /* its runtime.goexit */
+	ki_process_mapped mapped;	     /* files of code, when it was looked the last time */
+	bool gone;			     /* its end has been told */
 	bool begun;			     /* it has executed something of its own */
 	uint32_t counters, words;	     /* that have been given out */
 	uint64_t rows; /* where the threads' are in the process; 0: nothing is installed */
@@ -66,6 +70,9 @@ int ki_process_inside(struct ki_target *t, uint32_t first, uint32_t count,
 struct ki_elf;
 int ki_process_note_rseq(struct ki_process *p, const struct ki_elf *e, uint64_t bias);
 int ki_process_reserved(struct ki_target *t, struct ki_rows *rows, struct ki_err *err);
+
+/* process_changes.c: files whose code is mapped. -ENOMEM. */
+int ki_process_list_files(const struct ki_mappings *all, ki_process_mapped *out);
 
 /* What a file names goes where. */
 struct ki_process_names {

@@ -7,6 +7,7 @@
  *	forks		a child works, and ends with what came of it
  *	spawns		a child of vfork works, and becomes this program again, which works too
  *	library		the library LIBRARY is mapped, its function turn() called, and unmapped
+ *	keep		the same, but it stays mapped; close: until then
  *	strict		from here on: no system call but read, write and exit
  *	filter		from here on: no system call but some; the others kill it
  *	become		it becomes this program again N times, one after the other; no line comes of
@@ -100,17 +101,20 @@ static unsigned long spawns(void)
 	return ended(pid);
 }
 
-static unsigned long turn_library(void)
+static void *kept;
+
+static unsigned long turn_library(int keep)
 {
-	void *lib = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+	void *lib = kept ? kept : dlopen(library, RTLD_NOW | RTLD_LOCAL);
 	unsigned long (*turn)(unsigned long) =
 		lib ? (unsigned long (*)(unsigned long))(uintptr_t)dlsym(lib, "turn") : NULL;
 	unsigned long sum = 0;
 
 	for (unsigned long i = 0; turn && i < 100; i++)
 		sum += turn(i);
-	if (lib)
+	if (lib && !keep)
 		dlclose(lib);
+	kept = keep ? lib : NULL;
 	return sum;
 }
 
@@ -143,7 +147,11 @@ static unsigned long once(const char *what)
 	if (!strcmp(what, "spawns"))
 		return spawns();
 	if (!strcmp(what, "library"))
-		return turn_library();
+		return turn_library(0);
+	if (!strcmp(what, "keep"))
+		return turn_library(1);
+	if (!strcmp(what, "close"))
+		return turn_library(0);
 	return work();
 }
 

@@ -115,4 +115,50 @@ killed() {
 	return 1
 }
 check "the tool is killed while it starts, 60 times: nothing is left" killed
+
+# ---- libraries that come later ----
+library=$PWD/$bin/libturned.so
+ask() {
+	echo "$*" >&"$to"
+	read -r -t 60 -u "$from" answer && echo "$answer" > "$tmp/answer"
+}
+export -f ask
+export tmp
+# A round maps it, and begins to call it when the tool has had the time to come in.
+awaited() {
+	start churn "$library" || return
+	# shellcheck disable=SC2016 # for the other shell
+	to=$to from=$from "$ki" stat -x, -o "$tmp/csv" --await "$pid/libturned.so:turn" -- bash -c 'sleep 0.3; ask keep 1; sleep 1; ask keep 20' 2> "$tmp/said" &&
+		is "$(awk -F, 'NR == 2 { print $1 }' "$tmp/csv")" 2000 && is "$(cat "$tmp/answer")" 297400 && stop
+}
+check "a library that is mapped while one waits for it" awaited
+awaited_of_command() {
+	{ sleep 0.5; echo keep 1; sleep 1; echo keep 30; } | "$ki" stat -q -x, -o "$tmp/csv" --await command/libturned.so:turn -- $bin/churn "$library" > "$tmp/its" 2> "$tmp/said" &&
+		is "$(awk -F, 'NR == 2 { print $1 }' "$tmp/csv")" 3000
+}
+check "the same of a program that is started" awaited_of_command
+unmapped() {
+	start churn "$library" || return
+	{ sleep 1.5; echo close 1 >&"$to"; } &
+	echo keep 1 >&"$to"
+	read -r -t 20 -u "$from" _
+	"$ki" stat -x, -o "$tmp/csv" --for 2.5 "$pid/libturned.so:turn" 2> "$tmp/said" &&
+		grep -q "^kerninst: process $pid: libturned.so has been unmapped: counted until then" "$tmp/said" && stop
+}
+check "a library that is unmapped: said" unmapped
+became() {
+	local begun=$SECONDS
+	bash -c 'sleep 1; exec sleep 4' > "$tmp/its" 2>&1 &
+	pid=$!
+	sleep 0.3
+	"$ki" stat -x, -o "$tmp/csv" --for 20 "$pid/bash:execute_command" 2> "$tmp/said" && [ $((SECONDS - begun)) -lt 10 ] &&
+		grep -q "^kerninst: process $pid has become another program: counted until then" "$tmp/said" && wait "$pid"
+}
+check "another program in the process: said, and the end" became
+never() {
+	"$ki" stat --await command/libturned.so:turn -- true > "$tmp/out" 2> "$tmp/said"
+	is "$? $(grep -c "libturned.so was not mapped until the end" "$tmp/said")" "1 1" &&
+		! "$ki" stat --await command/turn -- true > "$tmp/out" 2> "$tmp/said" && grep -q "names no module" "$tmp/said"
+}
+check "a library that never comes: said" never
 finish

@@ -14,10 +14,11 @@
 #include "open.h"
 #include "process.h"
 #include "run.h"
+#include "stat/process_changes.h"
 #include "kerninst/process.h"
 #include "kerninst/measured.h"
 
-/* How often it is looked whether the process is still there. */
+/* How often it is looked whether the process is still there, and what it has mapped. */
 #define LOOK 0.05
 
 struct counting {
@@ -29,7 +30,7 @@ struct counting {
 	struct ki_measured report;
 	struct command command;
 	double start, last;
-	bool ended; /* the process */
+	bool ended; /* the process, or it is another program */
 };
 
 /* What is for the kernel only. */
@@ -60,9 +61,17 @@ static int open_process(struct counting *c, const struct ki_asked *asked,
 				    .when = when,
 				    .splits = &c->o->splits};
 	struct ki_err err = {0};
+	int ret = CLI_OK;
 
-	if (ki_target_open_process(c->pid, &c->t, &err))
-		return cli_fail(&err);
+	/* The command may be what makes the process map it. */
+	if (c->o->await && !c->command.pid)
+		ret = run_prepare(&c->command, c->o->command, false);
+	if (!ret && c->o->await)
+		ret = await_modules(c->pid, asked, &c->command, &c->t);
+	else if (!ret && ki_target_open_process(c->pid, &c->t, &err))
+		ret = cli_fail(&err);
+	if (ret)
+		return ret;
 	return points_resolve(&c->points, c->t, asked, &how, true);
 }
 
@@ -165,6 +174,9 @@ static int watch(struct counting *c)
 		/* A command goes on to its end. */
 		if (has_ended(c) && !c->command.pid)
 			return CLI_OK;
+		if (!c->ended && tell_changes(c->t, c->pid, &c->points, c->o->quiet) &&
+		    !c->command.pid)
+			return CLI_OK;
 		if (next < 0 || now < next)
 			continue;
 		ret = read_values(c);
@@ -188,7 +200,8 @@ static int measure(struct counting *c)
 	if (ret)
 		return ret;
 	c->start = c->last = wait_now();
-	run_start(&c->command);
+	if (!c->command.started)
+		run_start(&c->command);
 	ret = watch(c);
 	return ret ? ret : run_failed(&c->command);
 }

@@ -402,6 +402,9 @@ static int run(const struct verb *self, int argc, char **argv)
 	if (!ret)
 		ret = splits_make(&o.splits, self, o.when.text);
 	pid = ret ? 0 : stat_points_process(&r.asked, &o);
+	if (!ret && o.await && !pid)
+		ret = cli_misuse(self, "--await: only for calls and metrics of one process, "
+				       "PID/MODULE:FUNCTION");
 	if (!ret)
 		ret = pid ? process_stat(self, &o, pid, &r.asked.of.v[1].asked, r.when)
 			  : stat_kernel(&r, self);

@@ -68,6 +68,8 @@ const char stat_usage[] =
 	"                             one instruction, each return into the function a jump;\n"
 	"                             unasked: those of which nearly all blocks are counted, or\n"
 	"                             that it spares a breakpoint\n"
+	"      --await                of a process, PID/MODULE:FUNCTION: wait until it has mapped the\n"
+	"                             module, then begin\n"
 	"      --progress             show progress even if standard error is no terminal\n"
 	"  -q, --quiet                no warnings about refused points, no progress\n"
 	"  -h, --help                 this text\n\n"
@@ -110,6 +112,7 @@ static const struct {
 	{'s', offsetof(struct stat_options, show_code)},
 	{'y', offsetof(struct stat_options, dry_run)},
 	{'c', offsetof(struct stat_options, cost)},
+	{'W', offsetof(struct stat_options, await)},
 	{'q', offsetof(struct stat_options, quiet)},
 };
 
@@ -214,6 +217,7 @@ static const struct option options[] = {
 	{"rows", required_argument, NULL, 'r'},
 	{"cost", no_argument, NULL, 'c'},
 	{"budget", required_argument, NULL, 'B'},
+	{"await", no_argument, NULL, 'W'},
 	WHEN_OPTIONS,
 	{"text-hash", no_argument, NULL, 't'},
 	{"move", no_argument, NULL, 'v'},

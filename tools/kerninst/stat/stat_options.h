@@ -10,7 +10,7 @@
 
 struct stat_options {
 	struct ki_wanted wanted;
-	bool json, hash, quiet, progress, per_cpu, show_code, dry_run, cost;
+	bool json, hash, quiet, progress, per_cpu, show_code, dry_run, cost, await;
 	double budget;	/* share of the machine; 0: none */
 	char separator; /* of CSV; 0: none */
 	enum ki_moving moving;
