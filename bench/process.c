@@ -21,7 +21,7 @@
 #define ROUNDS	 12
 #define NOINLINE __attribute__((noinline, noclone))
 
-enum kind { PLAIN, COUNTED, KEPT, SHARED, ASKED, TIMED, LATENCY, TRAP, KINDS };
+enum kind { PLAIN, COUNTED, KEPT, SHARED, ASKED, MISSED, TIMED, LATENCY, TRAP, KINDS };
 
 static NOINLINE unsigned long hit(unsigned long n)
 {
@@ -178,7 +178,7 @@ static int ask_counted(struct bench *b, enum kind kind)
 }
 
 static const char *const metrics[KINDS] = {
-	[ASKED] = "calls", [TIMED] = "walltime/call", [LATENCY] = "latency"};
+	[ASKED] = "calls", [MISSED] = "calls", [TIMED] = "walltime/call", [LATENCY] = "latency"};
 
 /* How many calls it has seen. */
 static uint64_t calls_of(const struct ki_measure *m, uint32_t curve, const struct ki_reading *r,
@@ -191,7 +191,11 @@ static uint64_t calls_of(const struct ki_measure *m, uint32_t curve, const struc
 	return total > 0 && total < 1e-3 ? CALLS : 0; /* a mean, of whatever number */
 }
 
-/* By a metric; of ASKED only if the argument is not the last number there is. */
+/* Of ASKED only if the argument is not the last number there is, of MISSED only if it is. */
+static const char *const conditions[KINDS] = {
+	[ASKED] = "arg0 != 0xffffffffffffffff", [MISSED] = "arg0 == 0xffffffffffffffff"};
+
+/* By a metric. */
 static int ask_measured(struct bench *b, enum kind kind)
 {
 	const struct ki_point entry = {.kind = KI_POINT_ENTRY};
@@ -201,7 +205,7 @@ static int ask_measured(struct bench *b, enum kind kind)
 	struct ki_err err = {0};
 	uint32_t curve = 0;
 	uint64_t n = 0;
-	int ret = kind == ASKED ? ki_predicate_parse("arg0 != 0xffffffffffffffff", &when, &err) : 0;
+	int ret = conditions[kind] ? ki_predicate_parse(conditions[kind], &when, &err) : 0;
 
 	if (!ret)
 		ret = ki_measure_new(b->t, &m, &err);
@@ -216,7 +220,7 @@ static int ask_measured(struct bench *b, enum kind kind)
 	ki_reading_free(r);
 	ki_measure_free(m);
 	ki_predicate_free(when);
-	if (ret || n != CALLS)
+	if (ret || n != (kind == MISSED ? 0 : CALLS))
 		return fail(metrics[kind], &err);
 	return 0;
 }
@@ -228,6 +232,7 @@ static void show(const struct bench *b)
 						 [KEPT] = "counter, flags kept",
 						 [SHARED] = "counter, two threads at once",
 						 [ASKED] = "counter behind a predicate",
+						 [MISSED] = "the same, that does not hold",
 						 [TIMED] = "time from call to return",
 						 [LATENCY] = "histogram of these times",
 						 [TRAP] = "breakpoint, SIGTRAP handled"};
@@ -262,7 +267,8 @@ int main(void)
 	for (int i = 0; !ret && i < ROUNDS; i++)
 		ret = ask(&b, PLAIN) || ask(&b, TRAP) || ask_counted(&b, COUNTED) ||
 		      ask_counted(&b, KEPT) || ask_counted(&b, SHARED) || ask_measured(&b, ASKED) ||
-		      ask_measured(&b, TIMED) || ask_measured(&b, LATENCY);
+		      ask_measured(&b, MISSED) || ask_measured(&b, TIMED) ||
+		      ask_measured(&b, LATENCY);
 	if (!ret)
 		show(&b);
 	ki_spans_free(&b.spans);

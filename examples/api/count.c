@@ -1,60 +1,87 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How often points of the running kernel are reached in a second.
+ * How often points are reached in a second: of the running kernel and of processes, by the same
+ * lines.
  *
- * usage: count POINT...	count vfs_read 'tcp_*' vfs_write:exit
+ * usage: count [PID/]POINT...	count vfs_read 'tcp_*' 1234/malloc 1234/libc.so.6:read:exit
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "kerninst/points.h"
 
-static int fail(const struct ki_err *err)
+#define MOST 16
+
+/* One point, or several by one name, in one target. */
+struct counted {
+	struct ki_target *t;
+	struct ki_asked asked;
+	struct ki_points points;
+	struct ki_reading *before, *after;
+};
+
+static int begin(struct counted *c, char *text, struct ki_err *err)
 {
-	fprintf(stderr, "count: %s\n", err->msg);
-	return 1;
+	struct ki_points_how how = {.wanted = {.metrics = {ki_metric_find("calls")}, .n = 1}};
+	char *point = text;
+	long pid = strtol(text, &point, 10);
+	int ret;
+
+	if (pid > 0 && *point == '/') {
+		point++;
+		ret = ki_target_open_process((int)pid, &c->t, err);
+	} else {
+		point = text;
+		ret = ki_target_open_live(&c->t, err);
+	}
+	if (!ret)
+		ret = ki_points_ask(&c->asked, point, err);
+	if (!ret)
+		ret = ki_points_resolve(&c->points, c->t, &c->asked, &how, err);
+	if (!ret)
+		ret = ki_measure_start(c->points.measure, err);
+	return ret ? ret : ki_measure_read(c->points.measure, &c->before, err);
 }
 
-/* The points are known: count them for a second. */
-static int measure(struct ki_points *p, struct ki_err *err)
+static int show(struct counted *c, struct ki_err *err)
 {
-	struct ki_reading *before = NULL, *after = NULL;
-	int ret = ki_measure_start(p->measure, err);
+	const struct ki_points *p = &c->points;
+	int ret = ki_measure_read(p->measure, &c->after, err);
 
-	if (!ret)
-		ret = ki_measure_read(p->measure, &before, err);
-	if (!ret)
-		sleep(1);
-	if (!ret)
-		ret = ki_measure_read(p->measure, &after, err);
-	if (!ret)
-		ki_points_read(p, before, after);
-	ki_reading_free(before);
-	ki_reading_free(after);
-	return ret;
+	if (ret)
+		return ret;
+	ki_points_read(&c->points, c->before, c->after);
+	for (size_t i = 0; i < p->v.n; i++)
+		printf("%10llu %s\n", (unsigned long long)ki_points_first(p, &p->v.v[i])->count,
+		       p->v.v[i].name);
+	return 0;
+}
+
+static void end(struct counted *c)
+{
+	ki_reading_free(c->before);
+	ki_reading_free(c->after);
+	ki_points_free(&c->points); /* this takes the counters out */
+	ki_asked_free(&c->asked);
+	ki_target_close(c->t);
 }
 
 int main(int argc, char **argv)
 {
-	struct ki_points_how how = {.wanted = {.metrics = {ki_metric_find("calls")}, .n = 1}};
-	struct ki_points points = {0};
-	struct ki_asked asked = {0};
-	struct ki_target *t = NULL;
+	struct counted all[MOST] = {0};
 	struct ki_err err = {0};
-	int ret = ki_target_open_live(&t, &err);
+	int ret = 0;
 
-	for (int i = 1; !ret && i < argc; i++)
-		ret = ki_points_ask(&asked, argv[i], &err);
+	for (int i = 1; !ret && i < argc && i <= MOST; i++)
+		ret = begin(&all[i - 1], argv[i], &err);
 	if (!ret)
-		ret = ki_points_resolve(&points, t, &asked, &how, &err);
-	if (!ret)
-		ret = measure(&points, &err);
-	for (size_t i = 0; !ret && i < points.v.n; i++)
-		printf("%10llu %s\n",
-		       (unsigned long long)ki_points_first(&points, &points.v.v[i])->count,
-		       points.v.v[i].name);
-	ki_points_free(&points); /* this takes the counters out */
-	ki_asked_free(&asked);
-	ki_target_close(t);
-	return ret ? fail(&err) : 0;
+		sleep(1);
+	for (int i = 1; !ret && i < argc && i <= MOST; i++)
+		ret = show(&all[i - 1], &err);
+	if (ret)
+		fprintf(stderr, "count: %s\n", err.msg);
+	for (int i = 0; i < MOST; i++)
+		end(&all[i]);
+	return ret != 0;
 }

@@ -77,6 +77,42 @@ sampled() {
 }
 check "sample: what all intervals have is what was done" sampled
 
+counted() {
+	start pie 1 1000 || return
+	local unchanged example
+	unchanged=$(text)
+	"$api/count" "$pid/pie:step" "$pid/pie:leap:exit" > "$tmp/told" &
+	example=$!
+	# both are in
+	while [ "$(text)" = "$unchanged" ] && kill -0 "$example"; do sleep 0.02; done
+	sleep 0.3
+	round > "$tmp/sum"
+	wait "$example" && is "$(awk '{ print $1, $2 }' "$tmp/told" | xargs)" "1000 pie:step 250 pie:leap:exit" && is "$(text)" "$unchanged" && stop
+}
+check "count: two functions of a process" counted
+toggled() {
+	start pie 2 20000000 || return
+	local unchanged want
+	unchanged=$(text)
+	want=$(round)
+	echo >&"$to"
+	"$api/toggle" "$pid" pie:step 10 > "$tmp/told" && read -r -t 60 -u "$from" sum && is "$sum" "$want" &&
+		awk '$1 > 1000 && $2 == "calls;" { n++ } END { exit n != 1 }' "$tmp/told" && is "$(text)" "$unchanged" && stop
+}
+check "toggle: in and out while it works" toggled
+ways_taken() {
+	start timed || return
+	local unchanged
+	unchanged=$(text)
+	"$api/ways" "$pid" ways > "$tmp/told" &
+	local example=$!
+	while [ "$(text)" = "$unchanged" ] && kill -0 "$example"; do sleep 0.02; done
+	echo ways 2 100 >&"$to"
+	read -r -t 20 -u "$from" _
+	wait "$example" && is "$(cut -d: -f1 "$tmp/told" | xargs)" "1600 1400 1200 1000 800 600 400 200" && stop
+}
+check_words "ways: each of eight" ways_taken
+
 refused() { # WORDS EXAMPLE ARGUMENT...
 	local words=$1 example=$2
 	shift 2

@@ -17,6 +17,11 @@ covered() { "$api/coverage" "${@:2}" | awk -v least="$1" '$1 == "block" && $3 >=
 recorded() { "$api/record" vfs_read | grep -cE '^[0-9]+ pid [0-9]+ cpu [0-9]+$'; }
 
 ok "count: a function that is called" counted
+both() {
+	"$api/count" vfs_read "$load/execute_command_internal" > /tmp/told &&
+		awk '($2 == "vfs_read" || $2 ~ /execute_command_internal$/) && $1 > 1 { n++ } END { exit n != 2 }' /tmp/told
+}
+ok "count: of the kernel and of a process, by the same lines" both
 ok "time: how long its calls took" timed
 ok "time: a histogram" drawn
 ok "coverage: blocks that were executed" covered 11 vfs_read
@@ -28,6 +33,21 @@ refused() { # PATTERN COMMAND...
 	said=$("$@" 2>&1) && return 1
 	grep -qE "$pattern" <<< "$said" && [ "$(grep -c . <<< "$said")" = 1 ]
 }
+# What comm's reader asked for: it has its file's descriptor, its buffer, and the length that cat takes.
+passed() {
+	"$api/params" ksys_read > /tmp/told && awk '$1 ~ /^[0-9]+$/ && $2 ~ /^\(0x/ && $4 == "0x20000)" { c[$1]++ }
+		$2 == "=" && c[$1] { r++ } END { exit r < 10 }' /tmp/told
+}
+ok "params: arguments and results" passed
+fallen() { "$api/events" vfs_read page-faults,context-switches > /tmp/told && [ "$(grep -cE '^vfs_read (page-faults|context-switches): [0-9]' /tmp/told)" = 2 ]; }
+ok "events: in calls" fallen
+itself() { "$api/replace_call" vfs_read rw_verify_area rw_verify_area | grep -qE '^vfs_read\+0x[0-9a-f]+$'; }
+ok "replace_call: one call, by what it was" itself
+ok "replace_call: no such function" refused 'no such functions' "$api/replace_call" vfs_read rw_verify_arae rw_verify_area
+toggled() { "$api/toggle" vfs_read 10 | grep -E '^[1-9][0-9]* calls; in: [0-9]+ us, out: [0-9]+ us$'; }
+ok "toggle: in and out" toggled
+taken() { "$api/ways" ksys_read | awk -F: '$1 > 10 { n++ } END { exit !n }'; }
+ok "ways: of a function of the kernel" taken
 known() { "$api/modules" | awk '$1 == "kernel" && $2 > 30000 { n++ } $1 == "kerninst" { n++ } END { exit n != 2 }'; }
 ok "modules: the kernel and the driver" known
 as_it_is() { # EXAMPLE PATTERN FUNCTION

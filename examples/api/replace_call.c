@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * For a second, let the direct calls of one function in another go to a third, which must take and
+ * return the same: that cannot be checked, and the kernel crashes if it does not. All other calls
+ * go where they went.
+ *
+ * usage: replace_call CALLER CALLEE OTHER
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "kerninst/splice.h"
+
+static void told(void *arg, const struct ki_replacement *r, const struct ki_place *place)
+{
+	(void)arg;
+	printf("%s+0x%llx\n", r->in->name, (unsigned long long)(place->addr - r->in->addr));
+}
+
+int main(int argc, char **argv)
+{
+	struct ki_replacement r = {.text = argc > 1 ? argv[1] : "", .told = told};
+	struct ki_target *t = NULL;
+	struct ki_plan *p = NULL;
+	struct ki_err err = {0};
+	int ret = ki_target_open_live(&t, &err);
+
+	if (!ret && argc == 4) {
+		r.in = ki_target_symbol_named(t, NULL, argv[1], NULL);
+		r.callee = ki_target_symbol_named(t, NULL, argv[2], NULL);
+		r.to = ki_target_symbol_named(t, NULL, argv[3], NULL);
+	}
+	if (!ret && (!r.in || !r.callee || !r.to))
+		ret = ki_err_set(&err, -ENOENT, 0, "%s: no such functions", r.text);
+	if (!ret)
+		ret = ki_plan_new(&p);
+	if (!ret)
+		ret = ki_plan_replacement(p, t, &r, &err);
+	if (!ret)
+		ret = ki_plan_apply(p, t, false, &err);
+	if (!ret) {
+		sleep(1);
+		ret = ki_plan_remove(p, t, &err);
+	}
+	if (ret)
+		fprintf(stderr, "replace_call: %s\n", err.msg);
+	ki_plan_free(p); /* this takes out what is still installed */
+	ki_target_close(t);
+	return ret != 0;
+}
