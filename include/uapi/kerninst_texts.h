@@ -116,6 +116,12 @@ enum ki_text_op {
 	KI_TEXT_BYTE,	   /* byte b of s; 0 behind its end */
 	KI_TEXT_JSON,	   /* of s, which is JSON, the number, word or string (escapes as they are)
 			      at path t: names and numbers with . [ ] between them; 0: there is none */
+	/* An activation's room of scratch memory: where any byte of it is, or 0: none yet. */
+	KI_TEXT_ALLOCA,	     /* a more bytes of room b, all 0: the address; KI_TEXT_SECOND: more
+				than a room has, or there is none */
+	KI_TEXT_ALLOCA_USER, /* the same, b bytes of room c, with those at a of the current process
+			      */
+	KI_TEXT_GIVE_ROOM,   /* room a is nobody's again: 0 */
 	KI_TEXT_OPS
 };
 

@@ -9,8 +9,8 @@
 #include <linux/random.h>
 #include <linux/slab.h>
 
-#include "array.h"
 #include "account/limit.h"
+#include "array.h"
 #include "data/texts.h"
 
 #define LEVELS 4
@@ -49,8 +49,7 @@ static void free_table(struct ki_texts_table *t)
 {
 	ki_sheet_free(&t->sheet);
 	free_scratch(t);
-	ki_array_free(t->memory);
-	ki_array_free(t->ends);
+	ki_texts_memory_free(t);
 	kfree(t);
 }
 

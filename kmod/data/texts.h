@@ -23,10 +23,13 @@ struct ki_texts_table {
 	u8 **scratch; /* of each CPU: 4 levels of most + KI_TEXTS_PAD */
 	struct ki_sheet sheet;
 	unsigned long numbers[KI_TEXTS_NUMBERS / 64]; /* bits: less 1, those that are taken */
-	u8 *memory; /* scratch memory, KI_TEXTS_SCRATCH bytes; NULL: none */
-	u32 *ends;  /* of each KI_BLOCK bytes of it: where the piece ends that they are of */
-	u64 blocks; /* that have been taken, since ever */
-	u32 piece;  /* bytes of one, at most */
+	u8 *memory;	   /* scratch memory, KI_TEXTS_SCRATCH bytes; NULL: none */
+	u32 *ends;	   /* of each KI_BLOCK bytes of it: where the piece ends that they are of */
+	u64 blocks;	   /* that have been taken, since ever */
+	u32 piece;	   /* bytes of one, at most */
+	u32 rooms, stride; /* how many, and bytes of one with those behind it */
+	u32 *tops;	   /* of each room: bytes that are taken */
+	unsigned long *taken; /* bits: those that are somebody's */
 };
 
 /* A string that is in the table, or is being made. */
@@ -64,10 +67,16 @@ u64 ki_texts_put(struct ki_texts_table *t, const u8 *text, u32 len);
 /* text_op.c: helper TEXT, the same */
 u64 ki_text_op(u32 what, u64 a, u64 b, u64 c);
 
-/* text_memory.c: a piece: its address, NULL; do n bytes lie inside one? is it any of this memory?
+/*
+ * text_memory.c: a piece: its address, NULL; do n bytes lie inside one, or in what is taken of a
+ * room? is it any of this memory? n bytes of the room that `at` is in, of a new one if that is 0;
+ * what gives it back.
  */
 #define KI_BLOCK 64u
 int ki_texts_memory(struct ki_texts_table *t, u32 piece);
+void ki_texts_memory_free(struct ki_texts_table *t);
+u8 *ki_texts_alloca(struct ki_texts_table *t, u64 n, u64 at);
+void ki_texts_give_room(struct ki_texts_table *t, u64 at);
 u8 *ki_texts_piece(struct ki_texts_table *t, u64 n);
 bool ki_texts_inside(const struct ki_texts_table *t, u64 at, u64 n);
 bool ki_texts_scratch(const struct ki_texts_table *t, u64 at);

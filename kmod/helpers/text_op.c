@@ -317,6 +317,19 @@ static s64 do_scratch(struct ki_op *o)
 	return at ? (s64)at : (s64)KI_TEXT_SECOND;
 }
 
+static s64 do_alloca(struct ki_op *o)
+{
+	u8 *at = ki_texts_alloca(o->t, o->a, o->b);
+
+	return at ? (s64)at : (s64)KI_TEXT_SECOND;
+}
+
+static s64 do_give_room(struct ki_op *o)
+{
+	ki_texts_give_room(o->t, o->a);
+	return 0;
+}
+
 /* Never more than a piece has: n has been compared. */
 static s64 copy(u8 *to, u64 from, u64 n, bool user)
 {
@@ -334,6 +347,19 @@ static s64 do_copyin(struct ki_op *o)
 	if (!at)
 		return (s64)KI_TEXT_SECOND;
 	return copy(at, o->a, o->b, true) ? (s64)KI_TEXT_FAULT : (s64)at;
+}
+
+static s64 do_alloca_user(struct ki_op *o)
+{
+	u8 *at = ki_texts_alloca(o->t, o->b, o->c);
+
+	if (!at)
+		return (s64)KI_TEXT_SECOND;
+	if (!copy(at, o->a, o->b, true))
+		return (s64)at;
+	if (!o->c)
+		ki_texts_give_room(o->t, (u64)at);
+	return (s64)KI_TEXT_FAULT;
 }
 
 static s64 do_copy(struct ki_op *o)
@@ -430,6 +456,9 @@ static const struct {
 	[KI_TEXT_COPY_TEXT] = {ki_text_do_copy_text, KI_A_TEXT | KI_IS_NUMBER},
 	[KI_TEXT_BYTE] = {do_byte, KI_A_TEXT | KI_IS_NUMBER},
 	[KI_TEXT_JSON] = {ki_text_do_json, KI_A_TEXT | KI_B_TEXT},
+	[KI_TEXT_ALLOCA] = {do_alloca, KI_IS_NUMBER},
+	[KI_TEXT_ALLOCA_USER] = {do_alloca_user, KI_IS_NUMBER},
+	[KI_TEXT_GIVE_ROOM] = {do_give_room, KI_IS_NUMBER},
 };
 
 u64 ki_text_op(u32 what, u64 a, u64 b, u64 c)
