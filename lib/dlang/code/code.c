@@ -139,10 +139,7 @@ static unsigned int argument(struct ki_d_gen *g, const struct ki_d_arg *a, struc
 {
 	if (a->form == KI_D_FORM_BYTES)
 		return ki_d_gen_bytes(g, a->node, a->size, values);
-	if (a->form != KI_D_FORM_TEXT || !ki_d_is_marked(g, a->node))
-		return ki_d_gen_value(g, a->node, a->form, values);
-	values[0] = ki_d_gen_some_marked(g, a->node);
-	return 1;
+	return ki_d_gen_value(g, a->node, a->form, values);
 }
 
 static struct ki_node *record(struct ki_d_gen *g, uint32_t number)

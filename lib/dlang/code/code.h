@@ -54,12 +54,7 @@ struct ki_node *ki_d_gen_divisor(struct ki_d_gen *g, enum ki_type type, struct k
 struct ki_node *ki_d_gen_base(struct ki_d_gen *g, struct ki_node *x);
 /* A string that must not be NULL. */
 struct ki_node *ki_d_gen_some(struct ki_d_gen *g, struct ki_node *x);
-/* code_text.c: one that a function or a record takes; what says that it is NULL is a fault. */
-static inline bool ki_d_is_token(const struct ki_d_node *n)
-{
-	return n->kind == KI_D_CALL && n->sym.function->kind == KI_D_F_TOKEN;
-}
-
+/* code_text.c: one that a function takes; what says that it is NULL is a fault. */
 struct ki_node *ki_d_gen_string(struct ki_d_gen *g, const struct ki_d_node *n);
 /*
  * code_null.c: strings in variables. Is it one that may be NULL? Its value, 0 for NULL; one for
@@ -69,6 +64,7 @@ bool ki_d_is_marked(const struct ki_d_gen *g, const struct ki_d_node *n);
 struct ki_node *ki_d_gen_unmarked(struct ki_d_gen *g, const struct ki_d_node *n);
 struct ki_node *ki_d_gen_marked(struct ki_d_gen *g, const struct ki_d_node *n);
 struct ki_node *ki_d_gen_some_marked(struct ki_d_gen *g, const struct ki_d_node *n); /* no NULL */
+bool ki_d_may_be_null(const struct ki_d_gen *g, const struct ki_d_node *n); /* or another one */
 struct ki_node *ki_d_gen_to_keep(struct ki_d_gen *g, const struct ki_d_node *to,
 				 const struct ki_d_node *n);
 struct ki_node *ki_d_gen_kept(struct ki_d_gen *g, const struct ki_d_node *n);

@@ -155,7 +155,8 @@ unsigned int ki_d_gen_value(struct ki_d_gen *g, const struct ki_d_node *n, uint8
 		nodes[1] = ki_d_gen_expr(g, n->kid[0]);
 		return 2;
 	default:
-		nodes[0] = ki_d_is_token(n) ? ki_d_gen_string(g, n) : ki_d_gen_expr(g, n);
+		nodes[0] =
+			ki_d_may_be_null(g, n) ? ki_d_gen_some_marked(g, n) : ki_d_gen_expr(g, n);
 		return 1;
 	}
 }

@@ -59,9 +59,21 @@ bool ki_d_is_marked(const struct ki_d_gen *g, const struct ki_d_node *n)
 	return is_kept(n) && (g->d->nulls || zero_is_null(n));
 }
 
+bool ki_d_may_be_null(const struct ki_d_gen *g, const struct ki_d_node *n)
+{
+	return ki_d_is_string(n->type) && (ki_d_is_marked(g, n) || ki_d_may_be_none(n));
+}
+
 struct ki_node *ki_d_gen_unmarked(struct ki_d_gen *g, const struct ki_d_node *n)
 {
 	return with_temp(g, ki_d_gen_kept(g, n), choose(g, MARK, number(g, 0), ki_d_gen_temp(g)));
+}
+
+/* It says nothing where it finds nothing, which is no fault. */
+static bool is_json(const struct ki_d_node *n)
+{
+	return n->kind == KI_D_CALL && n->sym.function->kind == KI_D_F_TEXT &&
+	       n->sym.function->number == KI_TEXT_JSON;
 }
 
 /* 0: it is NULL; the mark: it is empty. */
@@ -77,7 +89,7 @@ struct ki_node *ki_d_gen_marked(struct ki_d_gen *g, const struct ki_d_node *n)
 		return zero_is_null(n) ? x : swapped(g, x);
 	}
 	x = ki_expr_cast(g->s, KI_U64, ki_d_gen_expr(g, n));
-	if (ki_d_may_be_none(n) || (n->kind == KI_D_TEXT && *n->text))
+	if (ki_d_may_be_none(n) || is_json(n) || (n->kind == KI_D_TEXT && *n->text))
 		return x;
 	return with_temp(g, x, choose(g, 0, number(g, MARK), ki_d_gen_temp(g)));
 }

@@ -178,11 +178,23 @@ static struct ki_node *same_as(struct ki_d_gen *g, const struct ki_d_node *n, co
 	return NULL;
 }
 
+/* NULL is equal to NULL alone. What is no string is NULL. */
+static bool null_matters(struct ki_d_gen *g, const struct ki_d_node *a, const struct ki_d_node *b)
+{
+	const bool text = ki_d_is_string(b->type);
+
+	if (!ki_d_is_string(a->type))
+		return true;
+	return ki_d_may_be_null(g, a) && !(text && ki_d_is_constant(b) && *ki_d_gen_known(g, b));
+}
+
 static struct ki_node *equal(struct ki_d_gen *g, const struct ki_d_node *a,
 			     const struct ki_d_node *b)
 {
 	struct ki_node *same = NULL;
 
+	if (null_matters(g, a, b) || null_matters(g, b, a))
+		return ki_expr_binary(g->s, KI_EQ, ki_d_gen_marked(g, a), ki_d_gen_marked(g, b));
 	if (ki_d_is_string(a->type) && ki_d_is_string(b->type)) {
 		if (ki_d_is_constant(b))
 			same = same_as(g, a, ki_d_gen_known(g, b));

@@ -44,6 +44,10 @@ is "what is empty is not NULL" "$(d 'string g, h; BEGIN { g = ""; self->s = ""; 
 is "the rest of a string" "$(d 'BEGIN { s = "abcdef"; self->t = "xyz"; i = 2; printf("%s %s [%s] %d", s + i, 1 + self->t, s + 9, strlen(s + 1)); } BEGIN { s = NULL; trace(s + 1); } BEGIN { exit(0); } ERROR { printf(" %d", arg4); }')" "cdef yz [] 5 1"
 is "from one variable to another" "$(d 'BEGIN { g = strstr("abc", "q"); self->a = g; b[1] = self->a; this->c = b[1]; h = 1 ? this->c : "x"; printf("%d%d%d%d%d ", g == NULL, self->a == NULL, b[1] == NULL, this->c == NULL, h == NULL); }
 	BEGIN { trace(strlen(h)); } BEGIN { self->a = "ab"; b[1] = self->a; h = b[1]; trace(strlen(h)); self->a = ""; h = self->a; b[2] = h; trace(strlen(b[2])); @[h] = count(); @[self->a] = count(); printa("%@d", @); exit(0); } ERROR { printf("E%d ", arg4); }')" "11111 E1 202"
+is "NULL is equal to NULL alone, in each kind of variable" "$(d 'string g, h; self string u, s; this string l; this string m; BEGIN { g = NULL; h = ""; self->s = NULL; a[1] = ""; this->l = NULL; this->m = "";
+	printf("%d%d%d%d%d%d ", g == "", h == "", self->s == "", a[1] == "", this->l == "", this->m == ""); printf("%d%d%d%d%d%d%d ", g == NULL, h == NULL, self->s == NULL, a[1] == NULL, self->u == NULL, self->u == "", strchr("a", 98) == "");
+	printf("%d%d%d %d%d", g == self->s, g != h, a[1] == h, probefunc == NULL, probefunc == ""); exit(0); }')" "010101 1010100 111 01"
+is "and no key" "$(d 'string g; self string s; int b[string, int]; BEGIN { g = NULL; } BEGIN { @[g] = count(); } BEGIN { a[self->s] = 1; } BEGIN { trace(b[strchr("a", 98), 1]); } BEGIN { @[""] = count(); a[""] = 2; exit(0); } ERROR { printf("%d:%d:%d ", arg2, arg4, arg5); } END { printf("%d", a[""]); printa("%@d", @); }')" "1:1:0 2:1:0 3:1:0 21"
 
 # ---- memory ----
 

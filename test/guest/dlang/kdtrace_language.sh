@@ -13,7 +13,7 @@ d() { timeout 120 "$kd" -qn "$@" 2> /tmp/kd.err | sed 's/^ *//; s/ *$//; /^$/d';
 is "strings as values" "$(d 'syscall::openat:entry /pid == $target/ { self->p = copyinstr(arg1); }
 	syscall::openat:return /pid == $target && self->p != NULL && dirname(self->p) == "/etc" && basename(self->p) == "hostname"/
 	{ seen[basename(self->p)] = strjoin(execname, strjoin(":", self->p)); self->p = 0; @[basename(dirname(self->p = "/a/b"))] = count(); }
-	END { printf("%s\n", seen["hostname"]); printf("%s %d\n", seen["nothing"] == "" ? "none" : "one", seen["hostname"] > "cat" ); }' \
+	END { printf("%s\n", seen["hostname"]); printf("%s %d\n", seen["nothing"] == NULL ? "none" : "one", seen["hostname"] > "cat" ); }' \
 	-c 'cat /etc/hostname > /dev/null' | tr -s ' ' | grep -v '^$' | tail -n +1 | tr '\n' ';')" "cat:/etc/hostname;none 1;a 1;"
 deep=1 chain=
 for i in {1..20}; do deep="curthread->tgid + ($deep)" chain="$chain(curthread->tgid == -$i || (pid == curthread->tgid && "; done
