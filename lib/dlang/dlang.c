@@ -162,6 +162,7 @@ void ki_dlang_free(struct ki_dlang *d)
 	ki_vec_free(&d->actions);
 	ki_vec_free(&d->batches);
 	ki_vec_free(&d->uses);
+	ki_vec_free(&d->statements);
 	ki_vec_free(&d->strings);
 	ki_vec_free(&d->symbols);
 	for (size_t i = 0; i < d->constants.n; i++)

@@ -192,8 +192,8 @@ struct ki_d_clause {
 	uint32_t first_batch, nbatches;
 };
 
-/* Records of no batch: a clause has faulted (probe, clause, fault, address), or has come to its end
- * (probe, clause). */
+/* Records of no batch: a clause has faulted (probe, clause, fault, address, statement), or has come
+ * to its end (probe, clause). */
 #define KI_D_RECORD_ERROR 0xfffff0u
 #define KI_D_RECORD_DONE  0xfffff1u
 
@@ -203,20 +203,33 @@ enum {
 	KI_D_ILLEGAL = 3,
 	KI_D_DIVISION = 4,
 	KI_D_NO_SCRATCH = 5,
+	KI_D_BAD_SIZE = 10,
 	KI_D_BAD_INDEX = 11
 };
 
-/* A fault in a word that one instruction takes: its kind, the action, the place in the clause. */
-#define KI_D_FAULT_ACTION 0xfffu
-#define KI_D_FAULT_PLACE  0x7fffu
-static inline uint32_t ki_d_fault_word(uint32_t kind, uint32_t action, uint32_t place)
+/*
+ * A fault in a word that one instruction takes: its kind; how far behind a pointer a member stands
+ * that was wanted, 0 if that is no member, or one further behind; the place in the clause.
+ */
+#define KI_D_FAULT_KIND	  0xfu
+#define KI_D_FAULT_BEHIND 0x7fffu
+#define KI_D_FAULT_PLACE  0xfffu
+static inline uint32_t ki_d_fault_word(uint32_t kind, uint64_t behind, uint32_t place)
 {
-	return kind | (action & KI_D_FAULT_ACTION) << 4 | (place & KI_D_FAULT_PLACE) << 16;
+	behind = behind > KI_D_FAULT_BEHIND ? 0 : behind;
+	place = place > KI_D_FAULT_PLACE ? KI_D_FAULT_PLACE : place;
+	return kind | (uint32_t)behind << 4 | place << 19;
+}
+
+/* What programs see of the place: an offset. */
+static inline unsigned int ki_d_fault_offset(uint64_t word)
+{
+	return 4 * (unsigned int)(word >> 19 & KI_D_FAULT_PLACE);
 }
 
 #define KI_D_SPECULATIONS 1024 /* at once */
 #define KI_D_LETS	  4    /* values at once that are computed once (let.c) */
-#define KI_D_HELD_LOCALS  13   /* that code keeps for itself */
+#define KI_D_HELD_LOCALS  14   /* that code keeps for itself */
 
 /* ---- probes ---- */
 
@@ -279,6 +292,7 @@ struct ki_dlang {
 	ki_vec(struct ki_d_batch) batches;
 	ki_vec(struct ki_d_probe) probes;
 	ki_vec(uint32_t) uses;		    /* clauses */
+	ki_vec(uint32_t) statements;	    /* of each use: the description that it is by */
 	ki_vec(struct ki_d_node *) symbols; /* variables of the kernel; value: the address */
 	ki_vec(struct ki_d_constant) constants;
 	ki_vec(struct ki_d_inline) inlines;

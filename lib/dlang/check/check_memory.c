@@ -83,8 +83,8 @@ static int check_filled(struct ki_d_checker *c, const struct ki_d_node *to)
 int ki_d_check_memory(struct ki_d_checker *c, struct ki_d_node *n)
 {
 	const uint8_t op = n->sym.function->number;
-	const struct ki_d_node *size = op == KI_TEXT_SCRATCH ? n->kid[0] : n->kid[0]->next;
-	const bool gives = op == KI_TEXT_SCRATCH || op == KI_TEXT_COPYIN;
+	const struct ki_d_node *size = op == KI_TEXT_ALLOCA ? n->kid[0] : n->kid[0]->next;
+	const bool gives = op == KI_TEXT_ALLOCA || op == KI_TEXT_ALLOCA_USER;
 	const bool destroys = op == KI_TEXT_COPY_OUT || op == KI_TEXT_COPY_OUT_TEXT;
 	int ret = 0;
 

@@ -111,29 +111,6 @@ struct ki_node *ki_d_gen_assign(struct ki_d_gen *g, const struct ki_d_node *n)
 
 /* ---- actions ---- */
 
-/* The action's number in its clause, from 1. */
-static bool number_in(const struct ki_d_node *list, const struct ki_d_node *action,
-		      uint32_t *number)
-{
-	for (const struct ki_d_node *n = list; n; n = n->next) {
-		if (n == action)
-			return true;
-		(*number)++;
-		if (n->kind == KI_D_IF &&
-		    (number_in(n->kid[1], action, number) || number_in(n->kid[2], action, number)))
-			return true;
-	}
-	return false;
-}
-
-static uint32_t action_number(const struct ki_d_clause *c, const struct ki_d_node *action)
-{
-	uint32_t number = 1;
-
-	number_in(c->body, action, &number);
-	return number;
-}
-
 /* What an action puts into its record: how many nodes. */
 static unsigned int argument(struct ki_d_gen *g, const struct ki_d_arg *a, struct ki_node **values)
 {
@@ -154,7 +131,6 @@ static struct ki_node *record(struct ki_d_gen *g, uint32_t number)
 	for (uint32_t i = b->first; i < b->first + b->n; i++) {
 		const struct ki_d_action *a = &g->d->actions.v[i];
 
-		g->action = action_number(&g->d->clauses.v[g->clause], a->node);
 		for (unsigned int k = 0; k < a->nargs; k++)
 			n += argument(g, &a->args[k], values + n);
 	}
@@ -297,7 +273,6 @@ static struct ki_node *statements(struct ki_d_gen *g, const struct ki_d_clause *
 	for (const struct ki_d_node *n = list; n; n = n->next) {
 		const bool records = begins_batch(g, c, n) != UINT32_MAX;
 
-		g->action = action_number(c, n);
 		now.list =
 			append(g, now.list,
 			       n->kind == KI_D_IF ? branch(g, c, n, recorded) : statement(g, c, n));
@@ -375,21 +350,25 @@ static struct ki_node *meter_end(struct ki_d_gen *g, struct ki_node *list)
 	return append(g, append(g, NULL, list), ki_d_gen_meter(g, g->site->meter->ended));
 }
 
-static struct ki_node *clause(struct ki_d_gen *g, uint32_t number)
+static struct ki_node *clause(struct ki_d_gen *g, uint32_t use)
 {
+	const uint32_t number = g->d->uses.v[use];
 	const struct ki_var stopped = {
 		.kind = KI_VAR_GLOBAL, .type = KI_U64, .first = g->d->run->stopped};
 	struct ki_d_clause *c = &g->d->clauses.v[number];
 	struct ki_node *stmt;
 
 	g->clause = number;
-	g->faults = g->action = 0;
+	g->statement = g->d->statements.v[use];
+	g->faults = 0;
+	g->takes = false;
 	stmt = body(g, c);
 	if (stmt)
 		stmt = meter_end(g, stmt);
-	g->action = 0;
 	if (stmt && c->predicate)
 		stmt = guard(g, c->predicate, stmt);
+	if (stmt && g->takes)
+		stmt = append(g, append(g, NULL, stmt), ki_d_gen_give_room(g));
 	if (stmt && g->faults)
 		stmt = append(g, append(g, NULL, stmt),
 			      ki_d_gen_error(g, meter_fault(g, error_clauses(g))));
@@ -410,11 +389,12 @@ static struct ki_node *error_clauses(struct ki_d_gen *g)
 
 	if (error == UINT32_MAX || g->in_error)
 		return NULL;
-	inside.error_epid = ki_d_epid(g->d, g->site->probe, g->clause);
+	inside.error_probe = g->d->probes.v[g->site->probe].id;
+	inside.error_statement = g->statement;
 	site.probe = error;
 	p = &g->d->probes.v[error];
 	for (uint32_t i = p->first; i < p->first + p->n; i++)
-		list = append(&inside, list, clause(&inside, g->d->uses.v[i]));
+		list = append(&inside, list, clause(&inside, i));
 	return list;
 }
 
@@ -430,7 +410,7 @@ int ki_d_code(struct ki_dlang *d, const struct ki_d_site *site, struct ki_snippe
 		return ki_d_no_memory(err);
 	begin = ki_d_gen_parts_begin(&g);
 	for (uint32_t i = p->first; i < p->first + p->n; i++)
-		list = append(&g, list, clause(&g, d->uses.v[i]));
+		list = append(&g, list, clause(&g, i));
 	if (list && begin)
 		list = append(&g, begin, list);
 	if (list && site->is_trigger)

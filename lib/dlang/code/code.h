@@ -13,12 +13,15 @@ struct ki_d_gen {
 	struct ki_dlang *d;
 	struct ki_snippet *s;
 	const struct ki_d_site *site;
-	uint32_t clause;	/* its number */
-	uint32_t action;	/* of the clause, from 1; 0: the predicate */
-	uint32_t faults;	/* places of the clause that may fault, so far, */
-	uint32_t faults_before; /* and before what has been made sure of last */
-	uint32_t error_epid;	/* in ERROR's clauses: whose fault it was */
+	uint32_t clause;	  /* its number */
+	uint32_t statement;	  /* the clause with one of its descriptions, from 0 */
+	uint32_t faults;	  /* places of the clause that may fault, so far, */
+	uint32_t faults_before;	  /* and before what has been made sure of last */
+	uint32_t error_probe;	  /* in ERROR's clauses: whose fault it was, */
+	uint32_t error_statement; /* and in which statement */
+	uint64_t behind;	  /* a pointer: bytes from it to the member that is read now */
 	bool in_error;
+	bool takes;			/* the clause takes scratch memory, */
 	const struct ki_d_node *weight; /* of the aggregation that is made; NULL: 1 */
 };
 
@@ -61,10 +64,10 @@ struct ki_node *ki_d_gen_string(struct ki_d_gen *g, const struct ki_d_node *n);
  * which 0 is NULL alone; what is kept when n is assigned to it. ki_d_gen_kept: what is kept there.
  */
 bool ki_d_is_marked(const struct ki_d_gen *g, const struct ki_d_node *n);
+bool ki_d_may_be_null(const struct ki_d_gen *g, const struct ki_d_node *n); /* or another one */
 struct ki_node *ki_d_gen_unmarked(struct ki_d_gen *g, const struct ki_d_node *n);
 struct ki_node *ki_d_gen_marked(struct ki_d_gen *g, const struct ki_d_node *n);
 struct ki_node *ki_d_gen_some_marked(struct ki_d_gen *g, const struct ki_d_node *n); /* no NULL */
-bool ki_d_may_be_null(const struct ki_d_gen *g, const struct ki_d_node *n); /* or another one */
 struct ki_node *ki_d_gen_to_keep(struct ki_d_gen *g, const struct ki_d_node *to,
 				 const struct ki_d_node *n);
 struct ki_node *ki_d_gen_kept(struct ki_d_gen *g, const struct ki_d_node *n);
@@ -73,12 +76,15 @@ bool ki_d_gen_faulted(const struct ki_d_gen *g);
 /* A change or a record, which is left out behind a fault. */
 struct ki_node *ki_d_gen_effect(struct ki_d_gen *g, struct ki_node *stmt);
 struct ki_node *ki_d_gen_no_fault(struct ki_d_gen *g);
-/* Behind a clause that may have faulted: what ERROR's clauses do (NULL: nothing), and a record. */
+/* code_error.c: behind a clause that may have faulted: what ERROR's clauses do (NULL: nothing), and
+ * a record. */
 struct ki_node *ki_d_gen_error(struct ki_d_gen *g, struct ki_node *clauses);
 struct ki_node *ki_d_gen_error_argument(struct ki_d_gen *g, unsigned int i);
 /* The record of a clause that has come to its end. */
 struct ki_node *ki_d_gen_done(struct ki_d_gen *g);
 
+/* which it gives back behind its last statement; NULL: it does not. */
+struct ki_node *ki_d_gen_give_room(struct ki_d_gen *g);
 /* alloca(), copyin(), bcopy(), copyout() ...; what is assigned to memory, a statement. */
 struct ki_node *ki_d_gen_memory_call(struct ki_d_gen *g, const struct ki_d_node *n);
 struct ki_node *ki_d_gen_store(struct ki_d_gen *g, enum ki_type type, struct ki_node *at,

@@ -9,60 +9,7 @@
  */
 #include <string.h>
 
-#include "dlang/code/code.h"
-
-/* Locals, from the last one down. */
-enum local {
-	HOLD,
-	TEMP,
-	ADDRESS,
-	FAULT,
-	ERROR_FAULT,
-	ERROR_ADDRESS,
-	SPECULATION,
-	DESTINATION,
-	OFFSET,
-	LET,
-	LOCALS = LET + KI_D_LETS
-};
-_Static_assert(LOCALS == KI_D_HELD_LOCALS, "storage.c leaves them alone");
-
-static struct ki_var local(enum local which)
-{
-	static const char *const names[] = {
-		"hold",		 "temp",	"address",     "fault",	 "error_fault",
-		"error_address", "speculation", "destination", "offset", "let0",
-		"let1",		 "let2",	"let3"};
-
-	return (struct ki_var){.name = names[which],
-			       .kind = KI_VAR_LOCAL,
-			       .type = which == HOLD ? KI_I64 : KI_U64,
-			       .first = KI_LOCALS - 1 - which};
-}
-
-static struct ki_node *get(struct ki_d_gen *g, enum local which)
-{
-	const struct ki_var v = local(which);
-
-	return ki_expr_var(g->s, &v);
-}
-
-static struct ki_node *set(struct ki_d_gen *g, enum local which, struct ki_node *value)
-{
-	const struct ki_var v = local(which);
-
-	return ki_stmt_update(g->s, KI_SET, &v, NULL, value);
-}
-
-static struct ki_node *number(struct ki_d_gen *g, uint64_t value)
-{
-	return ki_expr_const(g->s, KI_U64, value);
-}
-
-static struct ki_node *both(struct ki_d_gen *g, struct ki_node *a, struct ki_node *b)
-{
-	return ki_expr_binary(g->s, KI_LAND, a, b);
-}
+#include "dlang/code/locals.h"
 
 struct ki_node *ki_d_gen_no_fault(struct ki_d_gen *g)
 {
@@ -84,7 +31,7 @@ struct ki_node *ki_d_gen_effect(struct ki_d_gen *g, struct ki_node *stmt)
 /* fault = condition && !fault ? it : fault */
 static struct ki_node *note(struct ki_d_gen *g, struct ki_node *condition, unsigned int kind)
 {
-	const uint64_t word = ki_d_fault_word(kind, g->action, 4 * g->faults++);
+	const uint64_t word = ki_d_fault_word(kind, g->behind, ++g->faults);
 
 	return set(g, FAULT,
 		   ki_expr_cond(g->s, both(g, ki_d_gen_no_fault(g), condition), number(g, word),
@@ -258,17 +205,52 @@ struct ki_node *ki_d_gen_set_value(struct ki_d_gen *g, struct ki_node *x)
 
 /* ---- scratch memory ---- */
 
-/* alloca() and copyin(): KI_TEXT_SECOND if there is no such piece. */
-static struct ki_node *piece(struct ki_d_gen *g, enum ki_text_op op, struct ki_node **args,
-			     unsigned int n)
+/* KI_TEXT_SECOND: there is no such piece. */
+static void ask(struct ki_d_gen *g, enum ki_text_op op, struct ki_node **args, unsigned int nargs,
+		struct ki_node **stmt)
 {
-	struct ki_node *stmt[5], *none;
+	struct ki_node *none;
 
-	operate(g, op, args, n, stmt);
+	operate(g, op, args, nargs, stmt);
 	none = ki_expr_binary(g->s, KI_EQ, get(g, TEMP), number(g, KI_TEXT_SECOND));
 	stmt[3] = note(g, none, KI_D_NO_SCRATCH);
 	stmt[4] = note(g, is_bad(g), KI_D_BAD_ADDRESS);
+}
+
+/* Of the code's own. */
+static struct ki_node *piece(struct ki_d_gen *g, enum ki_text_op op, struct ki_node **args,
+			     unsigned int n)
+{
+	struct ki_node *stmt[5];
+
+	ask(g, op, args, n, stmt);
 	return behind(g, stmt, 5, good(g));
+}
+
+/* alloca() and copyin(): of the room that the clause has, or has from now on. */
+static struct ki_node *taken(struct ki_d_gen *g, enum ki_text_op op, struct ki_node **args,
+			     unsigned int n)
+{
+	struct ki_node *stmt[6];
+
+	args[n++] = get(g, ROOM);
+	ask(g, op, args, n, stmt);
+	stmt[5] =
+		set(g, ROOM, ki_expr_cond(g->s, ki_d_gen_no_fault(g), get(g, TEMP), get(g, ROOM)));
+	g->takes = true;
+	return behind(g, stmt, 6, good(g));
+}
+
+struct ki_node *ki_d_gen_give_room(struct ki_d_gen *g)
+{
+	struct ki_node *args[] = {get(g, ROOM)}, *give, *list;
+
+	if (!g->takes)
+		return NULL;
+	give = ki_expr_text(g->s, ki_texts_number(g->d->run->strings), KI_TEXT_GIVE_ROOM, args, 1);
+	list = ki_stmt_append(g->s, NULL, ki_stmt_eval(g->s, give));
+	list = ki_stmt_append(g->s, list, set(g, ROOM, number(g, 0)));
+	return ki_stmt_if(g->s, get(g, ROOM), list, NULL);
 }
 
 /* bcopy(), copyinto(), copyout() ...: KI_TEXT_SECOND if it is the destination. */
@@ -287,25 +269,50 @@ static struct ki_node *copy(struct ki_d_gen *g, enum ki_text_op op, struct ki_no
 	return behind(g, stmt, 6, good(g));
 }
 
+/*
+ * A size of bcopy() or copyinto() that may be more than there ever is is a fault by itself. *size:
+ * it, and then what is instead; the statement before, or NULL.
+ */
+static struct ki_node *size_kept(struct ki_d_gen *g, const struct ki_d_node *call,
+				 struct ki_node **size)
+{
+	const uint64_t most = (uint64_t)g->d->set.scratchsize;
+	const struct ki_d_node *n = call->kid[0]->next;
+	struct ki_node *stmt[3], *bad;
+
+	if (call->sym.function->number == KI_TEXT_COPY)
+		n = n->next;
+	else if (call->sym.function->number != KI_TEXT_COPY_USER)
+		return NULL;
+	if (n->kind == KI_D_NUMBER && n->value <= most)
+		return NULL;
+	set_address(g, ki_expr_cast(g->s, KI_I64, *size), stmt);
+	bad = ki_expr_binary(g->s, KI_GT, get(g, TEMP), number(g, most));
+	stmt[2] = note(g, bad, KI_D_BAD_SIZE);
+	*size = ki_expr_cast(g->s, KI_U64, get(g, HOLD));
+	return set(g, HOLD, ki_expr_cast(g->s, KI_I64, behind(g, stmt, 3, get(g, TEMP))));
+}
+
 struct ki_node *ki_d_gen_memory_call(struct ki_d_gen *g, const struct ki_d_node *n)
 {
 	enum ki_text_op op = (enum ki_text_op)n->sym.function->number;
-	struct ki_node *args[3];
+	struct ki_node *args[3], *keep;
 	unsigned int count = 0;
 
 	if (ki_d_is_string(n->kid[0]->type))
 		op = op == KI_TEXT_COPY ? KI_TEXT_COPY_TEXT : KI_TEXT_COPY_OUT_TEXT;
 	for (const struct ki_d_node *k = n->kid[0]; k; k = k->next)
 		args[count++] = ki_d_gen_expr(g, k);
-	if (op == KI_TEXT_SCRATCH || op == KI_TEXT_COPYIN)
-		return piece(g, op, args, count);
+	if (op == KI_TEXT_ALLOCA || op == KI_TEXT_ALLOCA_USER)
+		return taken(g, op, args, count);
+	keep = size_kept(g, n, &args[op == KI_TEXT_COPY_USER ? 1 : 2]);
 	if (op == KI_TEXT_COPY_USER) { /* from, how many, to */
 		struct ki_node *many = args[1];
 
 		args[1] = args[2];
 		args[2] = many;
 	}
-	return copy(g, op, args);
+	return keep ? ki_expr_behind(g->s, keep, copy(g, op, args)) : copy(g, op, args);
 }
 
 struct ki_node *ki_d_gen_user_load(struct ki_d_gen *g, enum ki_type type, struct ki_node *at)
@@ -430,65 +437,4 @@ struct ki_node *ki_d_gen_speculation_now(struct ki_d_gen *g)
 struct ki_node *ki_d_gen_speculation_end(struct ki_d_gen *g)
 {
 	return ki_stmt_eval(g->s, numbers(g, KI_TEXT_GIVE, get(g, SPECULATION)));
-}
-
-/* ---- behind a clause ---- */
-
-struct ki_node *ki_d_gen_error_argument(struct ki_d_gen *g, unsigned int i)
-{
-	static const struct {
-		uint64_t mask;
-		uint8_t shift;
-	} parts[] = {[2] = {KI_D_FAULT_ACTION, 4}, [3] = {KI_D_FAULT_PLACE, 16}, [4] = {0xf, 0}};
-	struct ki_node *x = get(g, i == 5 ? ERROR_ADDRESS : ERROR_FAULT);
-
-	if (i == 1)
-		return ki_expr_const(g->s, KI_I64, g->error_epid);
-	if (i == 5)
-		return ki_expr_cast(g->s, KI_I64, x);
-	if (!i || i > 5)
-		return ki_expr_const(g->s, KI_I64, 0);
-	x = ki_expr_binary(g->s, KI_SHR, x, number(g, parts[i].shift));
-	return ki_expr_cast(g->s, KI_I64,
-			    ki_expr_binary(g->s, KI_AND, x, number(g, parts[i].mask)));
-}
-
-static struct ki_node *tell(struct ki_d_gen *g)
-{
-	struct ki_node *values[] = {ki_expr_const(g->s, KI_U32, g->site->probe),
-				    ki_expr_const(g->s, KI_U32, g->clause), get(g, ERROR_FAULT),
-				    get(g, ERROR_ADDRESS)};
-
-	return ki_stmt_record(g->s, ki_ring_number(g->d->run->ring), KI_D_RECORD_ERROR, values, 4);
-}
-
-struct ki_node *ki_d_gen_done(struct ki_d_gen *g)
-{
-	struct ki_node *values[] = {ki_expr_const(g->s, KI_U32, g->site->probe),
-				    ki_expr_const(g->s, KI_U32, g->clause)};
-
-	return ki_stmt_record(g->s, ki_ring_number(g->d->run->ring), KI_D_RECORD_DONE, values, 2);
-}
-
-/* In ERROR's own clauses it only ends them. */
-struct ki_node *ki_d_gen_error(struct ki_d_gen *g, struct ki_node *clauses)
-{
-	struct ki_node *list = NULL, *has_address, *is[2];
-
-	if (g->in_error)
-		return set(g, FAULT, number(g, 0));
-	for (size_t i = 0; i < 2; i++)
-		is[i] = ki_expr_binary(g->s, KI_EQ,
-				       ki_expr_binary(g->s, KI_AND, get(g, FAULT), number(g, 0xf)),
-				       number(g, i ? KI_D_BAD_INDEX : KI_D_BAD_ADDRESS));
-	has_address = ki_expr_binary(g->s, KI_LOR, is[0], is[1]);
-	list = ki_stmt_append(g->s, list, set(g, ERROR_FAULT, get(g, FAULT)));
-	list = ki_stmt_append(g->s, list,
-			      set(g, ERROR_ADDRESS,
-				  ki_expr_cond(g->s, has_address, get(g, ADDRESS), number(g, 0))));
-	list = ki_stmt_append(g->s, list, set(g, FAULT, number(g, 0)));
-	if (clauses)
-		list = ki_stmt_append(g->s, list, clauses);
-	list = ki_stmt_append(g->s, list, tell(g));
-	return ki_stmt_if(g->s, get(g, FAULT), list, NULL);
 }

@@ -38,6 +38,16 @@ struct ki_node *ki_d_gen_address(struct ki_d_gen *g, const struct ki_d_node *n)
 	}
 }
 
+/* From the pointer that leads to the struct to what is read of it. */
+static uint64_t behind(struct ki_d_gen *g, const struct ki_d_node *n)
+{
+	uint64_t bytes = 0;
+
+	for (; n->kind == KI_D_MEMBER; n = n->kid[0])
+		bytes += offset_of(g, n);
+	return n->kind == KI_D_DEREF ? bytes : 0;
+}
+
 /* (word << above) >> (above + below), as the type's sign says. */
 static struct ki_node *bit_field(struct ki_d_gen *g, const struct ki_d_node *n,
 				 struct ki_node *word)
@@ -57,6 +67,8 @@ struct ki_node *ki_d_gen_memory(struct ki_d_gen *g, const struct ki_d_node *n)
 
 	if (!ki_d_is_scalar(n->type)) /* a struct or array: where it is */
 		return at;
+	g->behind = behind(g, n);
 	word = ki_d_gen_load(g, ki_d_num(n->type), at);
+	g->behind = 0;
 	return n->kind == KI_D_MEMBER && n->op ? bit_field(g, n, word) : word;
 }

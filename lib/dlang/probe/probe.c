@@ -12,9 +12,9 @@
 
 #include "dlang/probe/probe.h"
 
-/* A clause of a probe. */
+/* A clause of a probe, and the description that says so. */
 struct pair {
-	uint32_t probe, clause;
+	uint32_t probe, clause, pattern;
 };
 
 struct ki_d_pairs {
@@ -40,7 +40,7 @@ bool ki_d_field_matches(const char *field, const char *text)
 
 int ki_d_found_again(struct ki_d_match *m, uint32_t probe)
 {
-	if (ki_vec_push(&m->pairs->all, (struct pair){probe, m->clause}))
+	if (ki_vec_push(&m->pairs->all, (struct pair){probe, m->clause, m->number}))
 		return ki_d_no_memory(m->err);
 	return 0;
 }
@@ -241,7 +241,9 @@ static int by_probe(const void *a, const void *b)
 
 	if (x->probe != y->probe)
 		return x->probe < y->probe ? -1 : 1;
-	return x->clause < y->clause ? -1 : x->clause > y->clause;
+	if (x->clause != y->clause)
+		return x->clause < y->clause ? -1 : 1;
+	return x->pattern < y->pattern ? -1 : x->pattern > y->pattern;
 }
 
 static bool in_order(const struct ki_d_pairs *p)
@@ -270,7 +272,7 @@ uint32_t ki_d_epid(const struct ki_dlang *d, uint32_t probe, uint32_t clause)
 	return i + 2; /* the reader's own is the first */
 }
 
-/* Each probe's clauses, each once. */
+/* Each probe's clauses, each once for each description that means the probe. */
 static int settle(struct ki_dlang *d, struct ki_d_pairs *pairs, struct ki_err *err)
 {
 	const struct pair *v = pairs->all.v;
@@ -284,7 +286,7 @@ static int settle(struct ki_dlang *d, struct ki_d_pairs *pairs, struct ki_err *e
 			continue;
 		if (!p->n++)
 			p->first = (uint32_t)d->uses.n;
-		if (ki_vec_push(&d->uses, v[i].clause))
+		if (ki_vec_push(&d->uses, v[i].clause) || ki_vec_push(&d->statements, v[i].pattern))
 			return ki_d_no_memory(err);
 	}
 	return 0;
@@ -306,8 +308,10 @@ int ki_dlang_match(struct ki_dlang *d, struct ki_target *t, struct ki_err *err)
 	}
 	for (uint32_t c = 0; !ret && c < d->clauses.n; c++) {
 		m.clause = c;
-		for (uint32_t i = 0; !ret && i < d->clauses.v[c].n; i++)
-			ret = find(&m, &d->patterns.v[d->clauses.v[c].first + i]);
+		for (uint32_t i = 0; !ret && i < d->clauses.v[c].n; i++) {
+			m.number = d->clauses.v[c].first + i;
+			ret = find(&m, &d->patterns.v[m.number]);
+		}
 	}
 	if (!ret)
 		ret = settle(d, &pairs, err);

@@ -28,6 +28,7 @@ struct ki_d_match {
 	struct ki_err *err;
 	const struct ki_d_pattern *pattern;
 	uint32_t clause;
+	uint32_t number;     /* of the description */
 	uint32_t *by_symbol; /* of each provider, symbol and name: its probe + 1 */
 	size_t nsymbols;
 	struct ki_d_pairs *pairs;

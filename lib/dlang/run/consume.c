@@ -423,30 +423,28 @@ static int end_speculation(struct ki_d_reading *r, bool commit)
 /* A clause has faulted: what it has recorded counts for nothing. */
 static int report_fault(struct ki_d_consumer *c, const uint64_t *values, unsigned int cpu)
 {
-	static const char *const kinds[] = {[KI_D_BAD_ADDRESS] = "invalid address",
-					    [KI_D_ILLEGAL] = "illegal operation",
-					    [KI_D_DIVISION] = "divide-by-zero",
-					    [KI_D_NO_SCRATCH] = "out of scratch space",
-					    [KI_D_BAD_INDEX] = "index out-of-bounds"};
+	static const char *const kinds[] = {
+		[KI_D_BAD_ADDRESS] = "invalid address", [KI_D_ILLEGAL] = "illegal operation",
+		[KI_D_DIVISION] = "divide-by-zero",	[KI_D_NO_SCRATCH] = "out of scratch space",
+		[KI_D_BAD_SIZE] = "invalid size",	[KI_D_BAD_INDEX] = "index out-of-bounds"};
 	const struct ki_d_probe *p = &c->d->probes.v[values[0]];
-	const unsigned int kind = values[2] & 0xf, action = values[2] >> 4 & KI_D_FAULT_ACTION;
-	char text[640], where[32], address[32] = "";
+	const unsigned int kind = values[2] & KI_D_FAULT_KIND;
+	char text[640], address[32] = "";
 
 	ki_d_hold_close(&c->d->run->hold, c->d, values, cpu, NULL, NULL);
 	if (!c->out->warn && !c->d->set.json)
 		return 0;
-	snprintf(where, sizeof(where), action ? "action #%u" : "predicate", action);
-	if (kind == KI_D_BAD_ADDRESS)
+	if (kind == KI_D_BAD_ADDRESS || kind == KI_D_BAD_SIZE)
 		snprintf(address, sizeof(address), " (0x%" PRIx64 ")", values[3]);
 	if (kind == KI_D_BAD_INDEX)
 		snprintf(address, sizeof(address), " (%" PRId64 ")", (int64_t)values[3]);
 	snprintf(text, sizeof(text),
-		 "error on enabled probe ID %u (ID %u: %s:%s:%s:%s): %s%s in %s at DIF offset %u",
-		 ki_d_epid(c->d, (uint32_t)values[0], (uint32_t)values[1]), p->id,
-		 ki_d_provider_name(p), p->module, p->function, p->name,
+		 "error in dt_clause_%u for probe ID %u (%s:%s:%s:%s): %s%s at BPF pc %u",
+		 (unsigned int)values[4], p->id, ki_d_provider_name(p), p->module, p->function,
+		 p->name,
 		 kind < sizeof(kinds) / sizeof(*kinds) && kinds[kind] ? kinds[kind]
 								      : "unknown fault",
-		 address, where, (unsigned int)(values[2] >> 16));
+		 address, ki_d_fault_offset(values[2]));
 	if (c->d->set.json)
 		return ki_d_line_error(c, p, text);
 	c->out->warn(c->out->arg, text);
@@ -460,7 +458,7 @@ static int end_clause(struct ki_d_consumer *c, const struct ki_record *rec, cons
 	const struct ki_dlang *d = c->d;
 	const bool fault = rec->id == KI_D_RECORD_ERROR;
 
-	if (rec->words != (fault ? 4 : 2) || values[0] >= d->probes.n || values[1] >= d->clauses.n)
+	if (rec->words != (fault ? 5 : 2) || values[0] >= d->probes.n || values[1] >= d->clauses.n)
 		return ki_err_set(c->err, -EIO, 0, "D: a record that is none");
 	if (fault)
 		return report_fault(c, values, cpu);

@@ -11,4 +11,4 @@ BEGIN { trace(strtoll("1", zero + 1)); }
 BEGIN { trace(lltostr(5, zero - 1)); }
 BEGIN { trace(strtoll("1", 37)); }
 BEGIN { printf("kept\n"); exit(0); }
-ERROR { printf("%s: action %d, kind %d\n", probename, arg2, arg4); }
+ERROR { printf("%s: clause %d, kind %d\n", probename, arg2, arg4); }

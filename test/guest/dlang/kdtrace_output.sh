@@ -157,7 +157,7 @@ is "a line of JSON for each record, aggregation, error" "$(cat /tmp/kd.out)" '{"
 {"type":"aggregation","name":"q","function":"quantize","rows":[{"key":[],"buckets":[{"low":4,"count":2}]}]}
 {"type":"aggregation","name":"","function":"sum","rows":[{"key":["k",3],"value":4}]}
 {"type":"record","cpu":N,"id":1,"probe":"dtrace:::BEGIN","values":[],"text":""}
-{"type":"error","id":1,"probe":"dtrace:::BEGIN","text":"error on enabled probe ID 4 (ID 1: dtrace:::BEGIN): divide-by-zero in action #1 at DIF offset 0"}
+{"type":"error","id":1,"probe":"dtrace:::BEGIN","text":"error in dt_clause_2 for probe ID 1 (dtrace:::BEGIN): divide-by-zero at BPF pc 4"}
 {"type":"record","cpu":N,"id":1,"probe":"dtrace:::BEGIN","values":[],"text":""}'
 timeout 60 "$kd" -x oformat=json -x nspec=1 -n 'BEGIN { a = speculation(); b = speculation(); exit(0); }' > /tmp/kd.out 2> /tmp/kd.err
 is "what was dropped is one, too" "$(tail -n 1 /tmp/kd.out)" '{"type":"drop","kind":"failed speculation","count":1}'
