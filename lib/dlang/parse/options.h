@@ -16,7 +16,7 @@ struct ki_d_settings {
 	int64_t errtags, droptags, json;
 	int64_t aggsortkey, aggsortkeypos, aggsortpos, aggsortrev;
 	int64_t stackframes, ustackframes, stackindent, maxframes;
-	int64_t strsize, bufsize, nspec, specsize, scratchsize, printsize, cpu;
+	int64_t strsize, bufsize, aggsize, dynvarsize, nspec, specsize, scratchsize, printsize, cpu;
 	int64_t switchrate, aggrate, rawbytes;
 	int64_t pspec;	    /* what may be a declaration or a probe is a probe */
 	int64_t overwrites; /* bufpolicy=ring */

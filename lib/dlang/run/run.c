@@ -84,18 +84,6 @@ int ki_d_destroys(struct ki_err *err)
 			  "could not enable tracing: Destructive actions not allowed");
 }
 
-/* What a firing's smallest record takes: the header, which enabling it is, and a status. */
-#define LEAST_BUFFER 60
-
-/* Nothing is dropped here because a buffer is small; but one that has no room at all is refused. */
-static int check_buffer(const struct ki_dlang *d, struct ki_err *err)
-{
-	if (d->set.bufsize >= LEAST_BUFFER || d->set.overwrites)
-		return 0;
-	return ki_err_set(err, -ENOSPC, 0,
-			  "could not enable tracing: Enabling exceeds size of buffer");
-}
-
 int ki_dlang_start(struct ki_dlang *d, struct ki_target *t, struct ki_err *err)
 {
 	struct ki_d_run *r;
@@ -107,7 +95,7 @@ int ki_dlang_start(struct ki_dlang *d, struct ki_target *t, struct ki_err *err)
 		return ki_err_set(
 			err, -EOPNOTSUPP, 0, "could not enable tracing: %s() %s", d->never,
 			strcmp(d->never, "return") ? "would stop the system" : "is not supported");
-	ret = check_buffer(d, err);
+	ret = ki_d_check_sizes(d, err);
 	if (ret)
 		return ret;
 	r = calloc(1, sizeof(*r));

@@ -115,6 +115,9 @@ struct ki_d_site {
 	size_t from, to;	  /* not 0: no clauses, but these strings (ki_d_code_constants) */
 };
 
+/* sizes.c: are the buffers that options say large enough for what the program has? -ENOSPC */
+int ki_d_check_sizes(struct ki_dlang *d, struct ki_err *err);
+
 /* A snippet of all clauses of a probe. Free it. */
 int ki_d_code(struct ki_dlang *d, const struct ki_d_site *site, struct ki_snippet **out,
 	      struct ki_err *err);

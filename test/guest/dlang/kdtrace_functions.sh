@@ -69,6 +69,11 @@ is "members of a stack" "$(d 'fbt::__x64_sys_getpriority:entry /pid == $target &
 	printf("%d %d %d ", ustack(3, 50).is_user, ustack().pid == pid, ustack(3, 50).strsz); printf("%a %a", stack(5).addrs[0], stack(5).addrs[1]); }' -c "$calls" | sed 's/+0x.*//')" '2 1 0 0 0 1 1 50 vmlinux`__x64_sys_getpriority vmlinux`do_syscall_64'
 is "short strings" "$(d 'BEGIN { s = "abcdef"; printf("%s %d %s", s, strlen(s), strjoin("ab", s)); exit(0); }' -x strsize=4)" "abc 3 aba"
 is "strings as bytes" "$(d 'BEGIN { s = "abcdefgh"; trace(s); trace(probeprov); trace(execname); printf("%s\n", "x"); trace(7); exit(0); }' -x strsize=6 -x rawbytes | tr -s ' ' | grep -v '^0 1 2' | tr '\n' ';')" "0: 61 62 63 64 65 00 abcde.;0: 64 74 72 61 63 00 dtrac.;0: 6b 64 74 72 61 00 kdtra.;x;7;"
+# room OPTION=SIZE PROGRAM: its status, and if there was no room
+room() { timeout 60 "$kd" -x "$1" -qn "$2" > /dev/null 2> /tmp/kd.err; echo "$? $(grep -c 'Enabling exceeds size of buffer' /tmp/kd.err)"; }
+is "room for one record, row, element, variable of a thread, and one byte less" "$(for size in 64 63; do room bufsize=$size 'BEGIN { exit(0); }'; done; for size in 288 287; do room bufsize=$size 'string s; BEGIN { trace(s); exit(0); }'; done
+	for size in 40 39; do room aggsize=$size 'BEGIN { @[1L] = count(); exit(0); }'; done; for size in 20 19; do room dynvarsize=$size 'BEGIN { a[1] = 1; exit(0); }'; done
+	for size in 269 268; do room dynvarsize=$size 'BEGIN { self->s = "a"; exit(0); }'; done)" "$(yes $'0 0\n1 1' | head -n 10)"
 is "a buffer that holds no record" "$(d 'BEGIN { exit(0); }' -b 59; grep -c 'could not enable tracing: Enabling exceeds size of buffer' /tmp/kd.err)" 1
 
 # ---- how often a value counts ----

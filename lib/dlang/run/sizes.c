@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+/*
+ * Sizes that options say. Nothing is dropped here because they are small; but a buffer that has no
+ * room for one record, one row of an aggregation, one variable of a thread or element of an array,
+ * as the reference has them, is refused as there.
+ */
+#include <errno.h>
+
+#include "dlang/run/run.h"
+
+#define RECORD_HEAD 24 /* with what the buffer puts before a record */
+#define ROW_HEAD    12
+#define LEAST_WORDS 5 /* of a record: ERROR's arguments, which each program has */
+
+static uint64_t bytes_of(struct ki_dlang *d, struct ki_d_type t)
+{
+	const int64_t frames = t.num ? t.num : d->set.stackframes;
+
+	if (ki_d_is_scalar(t))
+		return ki_d_size(t);
+	if (ki_d_is_string(t))
+		return (uint64_t)d->set.strsize + 1;
+	if (t.base == KI_D_STACK)
+		return sizeof(uint64_t) * (uint64_t)frames;
+	return ki_d_is_place(t) ? sizeof(uint64_t) : ki_d_sizeof(&d->types, t);
+}
+
+static uint64_t aligned(uint64_t at, uint64_t size)
+{
+	const uint64_t to = size && size < sizeof(uint64_t) ? size : sizeof(uint64_t);
+
+	return (at + to - 1) / to * to + size;
+}
+
+static uint64_t record_bytes(struct ki_dlang *d, const struct ki_d_clause *c)
+{
+	uint64_t n = RECORD_HEAD;
+
+	for (uint32_t i = c->first_batch; i < c->first_batch + c->nbatches; i++) {
+		const struct ki_d_batch *b = &d->batches.v[i];
+
+		for (uint32_t k = b->first; k < b->first + b->n; k++)
+			for (unsigned int j = 0; j < d->actions.v[k].nargs; j++) {
+				const struct ki_d_arg *a = &d->actions.v[k].args[j];
+
+				n = aligned(n, a->form == KI_D_FORM_BYTES
+						       ? a->size
+						       : bytes_of(d, a->node->type));
+			}
+	}
+	return n;
+}
+
+static uint64_t key_bytes(struct ki_dlang *d, const struct ki_d_type *keys, unsigned int nkeys)
+{
+	uint64_t n = sizeof(uint32_t);
+
+	for (unsigned int i = 0; i < nkeys; i++)
+		n = aligned(n, bytes_of(d, keys[i]));
+	return n + ROW_HEAD - sizeof(uint32_t);
+}
+
+static bool fits(struct ki_dlang *d)
+{
+	const uint64_t buffer = (uint64_t)d->set.bufsize;
+
+	if (!d->set.overwrites && buffer < RECORD_HEAD + LEAST_WORDS * sizeof(uint64_t))
+		return false;
+	for (size_t i = 0; i < d->clauses.n; i++)
+		if (!d->set.overwrites && buffer < record_bytes(d, &d->clauses.v[i]))
+			return false;
+	for (size_t i = 0; i < d->aggs.n; i++) {
+		const struct ki_d_agg *a = d->aggs.v[i];
+		const uint64_t values = (1 + (uint64_t)a->fn->values) * sizeof(uint64_t);
+
+		if ((uint64_t)d->set.aggsize < key_bytes(d, a->keys, a->nkeys) + values)
+			return false;
+	}
+	for (size_t i = 0; i < d->vars.n; i++) {
+		const struct ki_d_var *v = d->vars.v[i];
+
+		if ((v->nkeys || v->scope == KI_D_SELF_SCOPE) &&
+		    (uint64_t)d->set.dynvarsize <
+			    key_bytes(d, v->keys, v->nkeys) + bytes_of(d, v->type))
+			return false;
+	}
+	return true;
+}
+
+int ki_d_check_sizes(struct ki_dlang *d, struct ki_err *err)
+{
+	if (fits(d))
+		return 0;
+	return ki_err_set(err, -ENOSPC, 0,
+			  "could not enable tracing: Enabling exceeds size of buffer");
+}
