@@ -44,9 +44,9 @@ static int note_keys(struct ki_d_checker *c, struct ki_d_node *n, struct ki_d_ag
 	for (const struct ki_d_node *k = n->kid[0]; k; k = k->next, i++) {
 		uint8_t form = key_form(k);
 
-		if (ki_d_is_struct(k->type) || (k->type.base == KI_D_VOID && !k->type.stars))
-			return FAIL(c, k, "D_KEY_TYPE", "key %u of @%.40s cannot be a %s", i + 1,
-				    n->text, ki_d_is_struct(k->type) ? "struct" : "void");
+		if (k->type.base == KI_D_VOID && !k->type.stars)
+			return FAIL(c, k, "D_KEY_TYPE", "key %u of @%.40s cannot be void", i + 1,
+				    n->text);
 		if (first) {
 			a->keys[i] = k->type;
 			a->forms[i] = form;
@@ -153,6 +153,27 @@ static int check_agrees(struct ki_d_checker *c, const struct ki_d_node *n, const
 	return 0;
 }
 
+/* A struct becomes its members, each of which is a key. */
+static int check_keys(struct ki_d_checker *c, struct ki_d_node *list)
+{
+	struct ki_d_node *was[KI_D_KEYS] = {NULL}, *next;
+	unsigned int i = 0;
+	int ret = ki_d_check_key_kinds(c, list);
+
+	for (struct ki_d_node *k = list; k && i < KI_D_KEYS; k = k->next)
+		if (!(was[i++] = ki_d_copy(c->d, k, NULL, NULL, UINT32_MAX)))
+			return ki_d_no_memory(c->err);
+	if (!ret)
+		ret = ki_d_check_all(c, list);
+	i = 0;
+	for (struct ki_d_node *k = list; ret >= 0 && k && i < KI_D_KEYS; k = next, i++) {
+		next = k->next;
+		if (ki_d_is_struct(k->type))
+			ret = ki_d_spread_key(c, k, was[i]);
+	}
+	return ret < 0 ? ret : 0;
+}
+
 int ki_d_check_agg(struct ki_d_checker *c, struct ki_d_node *n)
 {
 	struct ki_d_agg *a = ki_d_agg_find(c->d, n->text);
@@ -164,9 +185,7 @@ int ki_d_check_agg(struct ki_d_checker *c, struct ki_d_node *n)
 	if (!ret)
 		ret = check_values(c, call);
 	if (!ret)
-		ret = ki_d_check_key_kinds(c, n->kid[0]);
-	if (!ret)
-		ret = ki_d_check_all(c, n->kid[0]);
+		ret = check_keys(c, n->kid[0]);
 	if (!ret)
 		ret = first ? new_agg(c, n, &a) : check_agrees(c, n, a, f);
 	if (ret)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
- * A struct or union as a key of an associative array: its numbers are keys, each of them.
+ * A struct or union as a key of an associative array or an aggregation: its numbers are keys, each
+ * of them.
  */
 #include <string.h>
 

@@ -78,9 +78,11 @@ static struct ki_node *set_row(struct ki_d_gen *g, const struct ki_d_node *n, ui
 					     &(struct ki_row_value){&t, 0, keys[0], nkeys}, value));
 }
 
-struct ki_node *ki_d_gen_assign(struct ki_d_gen *g, const struct ki_d_node *n)
+/* right: NULL of x++. */
+static struct ki_node *assign(struct ki_d_gen *g, const struct ki_d_node *n,
+			      const struct ki_d_node *right)
 {
-	const struct ki_d_node *to = n->kid[0], *right = n->kind == KI_D_STEP ? NULL : n->kid[1];
+	const struct ki_d_node *to = n->kid[0];
 	const bool is_part = ki_d_in_variable(to);
 	const int64_t stride = n->op == KI_BINARIES ? 1 : ki_d_gen_stride(g, to->type);
 	struct ki_node *value;
@@ -107,6 +109,24 @@ struct ki_node *ki_d_gen_assign(struct ki_d_gen *g, const struct ki_d_node *n)
 		return ki_d_gen_store(g, ki_d_num(to->type), ki_d_gen_address(g, to), value);
 	}
 	return set_var(g, to, n->op, value);
+}
+
+struct ki_node *ki_d_gen_assign(struct ki_d_gen *g, const struct ki_d_node *n)
+{
+	return assign(g, n, n->kind == KI_D_STEP ? NULL : n->kid[1]);
+}
+
+/* A statement. a = b = x of numbers is b = x, then a = b: one value at a time. */
+static struct ki_node *assignments(struct ki_d_gen *g, const struct ki_d_node *n)
+{
+	const struct ki_d_node *right = n->kind == KI_D_STEP ? NULL : n->kid[1];
+	struct ki_node *first;
+
+	if (!right || right->kind != KI_D_ASSIGN || !ki_d_is_scalar(right->type) ||
+	    ki_d_is_string(right->type))
+		return assign(g, n, right);
+	first = ki_stmt_append(g->s, NULL, assignments(g, right));
+	return ki_stmt_append(g->s, first, assign(g, n, right->kid[0]));
 }
 
 /* ---- actions ---- */
@@ -212,7 +232,7 @@ static struct ki_node *statement(struct ki_d_gen *g, const struct ki_d_clause *c
 	if (n->kind == KI_D_AGG)
 		return ki_d_gen_aggregate(g, n);
 	if (n->kind == KI_D_ASSIGN || n->kind == KI_D_STEP)
-		return ki_d_gen_assign(g, n);
+		return assignments(g, n);
 	if (n->kind == KI_D_CALL && ki_d_is_action(n->sym.function))
 		return NULL;
 	if (n->kind == KI_D_CALL && n->sym.function->kind == KI_D_F_SPECULATE)

@@ -164,7 +164,11 @@ const char *ki_d_place_text(struct ki_dlang *d, enum ki_d_place place, const uin
 		snprintf(text, KI_D_ADDRESS, "%s`%s", module_of(sym), sym->name);
 		return text;
 	case KI_D_MOD:
-		return sym ? module_of(sym) : unknown(*words, text);
+		if (sym)
+			return module_of(sym);
+		no_function(d, *words, text);
+		text[strcspn(text, "`")] = '\0';
+		return text;
 	case KI_D_USYM:
 		ki_d_place_first(d, place, first);
 		break;

@@ -22,18 +22,18 @@
 static const struct ki_d_known_row rows[] = {
 	{"caddr_t", "typedef char *caddr_t;"},
 	{"mutex_owned", "inline int mutex_owned[struct mutex *__m] ="
-			" (__m->owner.counter & ~7) == (int64_t)curthread;"},
+			" (((struct mutex *)__m)->owner.counter & ~7) == (int64_t)curthread;"},
 	{"mutex_owner", "inline struct task_struct *mutex_owner[struct mutex *__m] ="
-			" (struct task_struct *)(__m->owner.counter & ~7);"},
+			" (struct task_struct *)(((struct mutex *)__m)->owner.counter & ~7);"},
 	{"mutex_type_adaptive", "inline int mutex_type_adaptive[struct mutex *__m] = __m, 1;"},
 	{"mutex_type_spin", "inline int mutex_type_spin[struct mutex *__m] = __m, 0;"},
 	/* The lowest byte: a writer has it; the next bit: one waits; above: how many read. */
 	{"rw_read_held", "inline int rw_read_held[rwlock_t *__l] ="
-			 " __l->raw_lock.cnts.counter >> 9 != 0;"},
+			 " ((rwlock_t *)__l)->raw_lock.cnts.counter >> 9 != 0;"},
 	{"rw_write_held", "inline int rw_write_held[rwlock_t *__l] ="
-			  " (__l->raw_lock.cnts.counter & 0xff) == 0xff;"},
+			  " (((rwlock_t *)__l)->raw_lock.cnts.counter & 0xff) == 0xff;"},
 	{"rw_iswriter", "inline int rw_iswriter[rwlock_t *__l] ="
-			" (__l->raw_lock.cnts.counter & 0x1ff) != 0;"},
+			" (((rwlock_t *)__l)->raw_lock.cnts.counter & 0x1ff) != 0;"},
 	{"psinfo_t",
 	 "typedef struct psinfo { int pr_nlwp, pr_pid, pr_ppid, pr_pgid, pr_sid;"
 	 " unsigned int pr_uid, pr_euid, pr_gid, pr_egid; uintptr_t pr_addr;"

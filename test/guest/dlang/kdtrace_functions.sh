@@ -24,6 +24,7 @@ is "as keys: what is in one function is one" "$(d 'BEGIN { this->a = (uintptr_t)
 	'0x9 1;vmlinux`vfs_read 3;vmlinux 7;vmlinux`vfs_read 8;vmlinux`vfs_read -8;vmlinux`vfs_read 5;'
 is "printa of them" "$(d 'BEGIN { @[sym((uintptr_t)&`vfs_read + 1)] = count(); printa("%-20a%@3d\n", @); exit(0); }')" 'vmlinux`vfs_read      1'
 is "and cleared" "$(d 'BEGIN { @[sym((uintptr_t)&`vfs_read + 1)] = count(); @[sym((uintptr_t)&`vfs_read + 2)] = count(); printa("%a %@d,", @); clear(@); printa("%a %@d,", @); trunc(@); printa("%a %@d,", @); exit(0); }')" 'vmlinux`vfs_read 2,vmlinux`vfs_read 0,'
+is "the module of a variable" "$(d 'BEGIN { mod((uintptr_t)&`linux_banner); trace("|"); @[mod((uintptr_t)&`linux_banner)] = count(); exit(0); }' | tr -s ' \n' ' ')" "vmlinux | vmlinux 1 "
 is "a process's, where it is not known" "$(d 'BEGIN { usym(4096); ufunc(4096); umod(4096); uaddr(4096); exit(0); }' | tr -s ' ')" "0x1000 0x1000 0x1000 0x1000"
 is "a program's code, by its file" "$(d 'profile-197 /pid == $target && arg1/ { @[umod(arg1)] = count(); } END { printa("%A\n", @); }' -c 'perl -e "alarm 2; 1 while 1"' | grep -c '^\(perl\|libperl.so.*\)$')" 1
 is "usym() has no offsets, and is shorter than uaddr()" "$(d 'profile-197 /pid == $target && arg1/ { @[usym(arg1)] = count(); @a[uaddr(arg1)] = count(); } END { printa("s %A\n", @); printa("a %A\n", @a); }' -c 'perl -e "alarm 2; 1 while 1"' |
