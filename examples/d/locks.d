@@ -1,11 +1,12 @@
 #!/usr/bin/env -S kdtrace -qs
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Locks that are waited for: where.
+ * Locks that are waited for: where, and how many nanoseconds in all.
  */
-lockstat:::adaptive-block
+lockstat:::adaptive-block,
+lockstat:::spin-spin
 {
-	@[stack(6)] = count();
+	@[stack(6)] = sum(args[1]);
 }
 
 END

@@ -433,12 +433,16 @@ int ki_d_code(struct ki_dlang *d, const struct ki_d_site *site, struct ki_snippe
 		list = append(&g, list, clause(&g, i));
 	if (list && begin)
 		list = append(&g, begin, list);
+	if (list && p->hook && ki_d_hook_tells(p->hook))
+		list = ki_d_gen_if_kept(&g, p->hook, list);
 	if (list && site->is_trigger)
 		list = ki_d_gen_trigger(&g, list, site->probe);
 	if (list && p->hook && p->hook->user)
 		list = ki_d_gen_user_meant(&g, p->hook->user, meter_passes(&g, list));
 	else if (list)
-		list = meter_passes(&g, p->hook ? ki_d_gen_meant(&g, p->hook, list) : list);
+		list = meter_passes(&g, p->hook && !ki_d_hook_tells(p->hook)
+						? ki_d_gen_meant(&g, p->hook, list)
+						: list);
 	if (list)
 		ki_snippet_body(g.s, list);
 	*out = list ? g.s : NULL;

@@ -178,6 +178,11 @@ struct ki_node *ki_d_gen_meant(struct ki_d_gen *g, const struct ki_d_hook *h, st
 struct ki_node *ki_d_gen_syscall_arg(struct ki_d_gen *g, unsigned int i);
 struct ki_node *ki_d_gen_argument(struct ki_d_gen *g, unsigned int i);
 struct ki_node *ki_d_gen_errno(struct ki_d_gen *g);
+/* code_kept.c: of what has been kept since the function was called: word 0 or 1; the list, if there
+ * is anything, which is gone behind it, and the place means the probe. */
+struct ki_node *ki_d_gen_kept_word(struct ki_d_gen *g, unsigned int word);
+struct ki_node *ki_d_gen_if_kept(struct ki_d_gen *g, const struct ki_d_hook *h,
+				 struct ki_node *list);
 /* code_user.c: an argument of a probe in a process; the list, only at its place there */
 struct ki_d_user;
 struct ki_node *ki_d_gen_user_argument(struct ki_d_gen *g, const struct ki_d_user *u,

@@ -60,6 +60,25 @@ static struct ki_node *hook_argument(struct ki_d_gen *g, const struct ki_d_hook 
 		return profile_argument(g, i);
 	if (h->user)
 		return ki_d_gen_user_argument(g, h->user, i);
+	switch (ki_d_hook_letter(h, i)) {
+	case 'y':
+		return number(g, 1);
+	case 'v':
+		return retval(g);
+	case 'k':
+	case 'K':
+		return ki_expr_cast(g->s, KI_I64, ki_d_gen_kept_word(g, 0));
+	case 't':
+		return ki_expr_cast(g->s, KI_I64,
+				    ki_expr_binary(g->s, KI_SUB, ki_d_gen_timestamp(g),
+						   ki_d_gen_kept_word(g, 1)));
+	case '<':
+		return ki_expr_cast(g->s, KI_I64,
+				    ki_expr_binary(g->s, KI_SUB, ki_expr_param(g->s, 0),
+						   ki_expr_const(g->s, KI_U64, sizeof(uint64_t))));
+	default:
+		break;
+	}
 	return param < 0 ? number(g, 0)
 			 : ki_expr_cast(g->s, KI_I64, ki_expr_param(g->s, (unsigned int)param));
 }
@@ -68,19 +87,22 @@ static struct ki_node *hook_argument(struct ki_d_gen *g, const struct ki_d_hook 
 struct ki_node *ki_d_gen_argument(struct ki_d_gen *g, unsigned int i)
 {
 	const struct ki_d_site *at = g->site;
+	const struct ki_d_hook *h = g->d->probes.v[at->probe].hook;
 
 	if (g->in_error)
 		return ki_d_gen_error_argument(g, i);
 	if (at->is_trigger)
 		return number(g, 0);
+	if (at->is_return && h && h->map)
+		return hook_argument(g, h, i);
 	if (at->is_return && i > 1)
 		return number(g, 0);
 	if (at->is_return)
 		return i || at->is_syscall ? retval(g) : number(g, (int64_t)at->offset);
 	if (at->is_syscall)
 		return ki_expr_cast(g->s, KI_I64, ki_d_gen_syscall_arg(g, i));
-	if (at->regs->at_entry && g->d->probes.v[at->probe].hook)
-		return hook_argument(g, g->d->probes.v[at->probe].hook, i);
+	if (at->regs->at_entry && h)
+		return hook_argument(g, h, i);
 	return at->regs->at_entry ? ki_expr_cast(g->s, KI_I64, ki_expr_param(g->s, i))
 				  : number(g, 0);
 }

@@ -21,6 +21,8 @@ static struct ki_node *guard_value(struct ki_d_gen *g, const struct ki_d_guarded
 
 	if (w->kind == KI_D_FAILED || w->kind == KI_D_NULL)
 		return ki_expr_cast(g->s, KI_I64, ki_expr_fact(g->s, KI_FACT_RETVAL));
+	if (w->kind == KI_D_SUCCEEDED)
+		return ki_expr_cast(g->s, KI_U32, ki_expr_fact(g->s, KI_FACT_RETVAL));
 	x = ki_expr_param(g->s, w->param);
 	if (w->kind == KI_D_PARAMS_ARE)
 		x = ki_expr_binary(g->s, KI_OR,
@@ -37,7 +39,8 @@ struct ki_node *ki_d_gen_meant(struct ki_d_gen *g, const struct ki_d_hook *h, st
 {
 	static const uint8_t ops[] = {
 		[KI_D_PARAM_IS] = KI_EQ,  [KI_D_FIELD_IS] = KI_EQ, [KI_D_PARAMS_ARE] = KI_EQ,
-		[KI_D_PARAM_SET] = KI_NE, [KI_D_FAILED] = KI_LT,   [KI_D_NULL] = KI_EQ};
+		[KI_D_PARAM_SET] = KI_NE, [KI_D_FAILED] = KI_LT,   [KI_D_NULL] = KI_EQ,
+		[KI_D_SUCCEEDED] = KI_NE};
 
 	for (unsigned int i = KI_D_GUARDS; i--;) {
 		const struct ki_d_guarded *w = &h->guard[i];

@@ -187,6 +187,18 @@ int ki_d_cell(struct ki_dlang *d, struct ki_d_agg *a, const uint64_t *key, uint3
 	return 0;
 }
 
+/* What probes at returns know of the call. */
+static int open_kept(struct ki_dlang *d, struct ki_err *err)
+{
+	const struct ki_table_options o = {.keys = 2, .values = 2, .rows = ROWS, .shared = true};
+
+	for (size_t i = 0; i < d->probes.n; i++)
+		if (d->probes.v[i].hook && d->probes.v[i].hook->there &&
+		    ki_d_hook_keeps(d->probes.v[i].hook))
+			return ki_table_open(d->run->t, &o, &d->run->kept, err);
+	return 0;
+}
+
 #define RECORD_BYTES (sizeof(struct ki_record) + KI_RECORD_WORDS * sizeof(uint64_t))
 #define RING_SMALL   (256u << 10)
 
@@ -213,6 +225,8 @@ int ki_d_storage(struct ki_dlang *d, struct ki_err *err)
 		ret = open_agg(d, d->aggs.v[i], err);
 	if (!ret)
 		ret = ki_ring_open(d->run->t, &ring, &d->run->ring, err);
+	if (!ret)
+		ret = open_kept(d, err);
 	if (!ret && d->stacks_used)
 		ret = ki_stacks_open(d->run->t, NULL, &d->run->stacks, err);
 	if (!ret && d->texts_used)

@@ -36,6 +36,10 @@
 #define TCPS_OF(x) "xlate<tcpsinfo_t *>(" x ")"
 #define UDPS_OF(x) "xlate<udpsinfo_t *>(" x ")"
 #define TCPLS	   "xlate<tcplsinfo_t *>((int)arg4)"
+#define MUTEX	   "(struct mutex *)arg0"
+#define RWLOCK	   "(struct rwlock *)arg0"
+#define SPINLOCK   "(spinlock_t *)arg0"
+#define WAITED	   "(uint64_t)arg1"
 #define MOST_ARGS  6
 #define OF_IP                                                                                      \
 	{                                                                                          \
@@ -65,14 +69,29 @@ static const struct row {
 	 {"curthread->exit_code & 0x7f ? (curthread->exit_code & 0x80 ? 3 : 2) : 1"}},
 	{"proc", "lwp-create", {LWP(0), PROC(0)}},
 	{"proc", "signal-send", {LWP(0), PROC(1), "(int)arg2"}},
+	{"proc", "signal-discard", {LWP(0), PROC(1), "(int)arg2"}},
 	{"proc", "signal-handle", {"(int)arg0", "(struct kernel_siginfo *)arg1"}},
 	{"sched", "off-cpu", {LWP(0), PROC(1)}},
 	{"sched", "wakeup", {LWP(0), PROC(1)}},
 	{"sched", "enqueue", {LWP(0), PROC(1), THIS_CPU}},
 	{"sched", "dequeue", {LWP(0), PROC(1), THIS_CPU}},
 	{"sched", "tick", {"xlate<lwpsinfo_t *>(curthread)", "xlate<psinfo_t *>(curthread)"}},
+	{"sched", "surrender", {"xlate<lwpsinfo_t *>(curthread)", "xlate<psinfo_t *>(curthread)"}},
 	{"io", "start", {BUFFER, DEVICE, NO_FILE}},
 	{"io", "done", {BUFFER, DEVICE, NO_FILE}},
+	{"io", "wait-start", {BUFFER, DEVICE, NO_FILE}},
+	{"io", "wait-done", {BUFFER, DEVICE, NO_FILE}},
+	{"lockstat", "adaptive-acquire", {MUTEX}},
+	{"lockstat", "adaptive-acquire-error", {MUTEX, "(int)arg1"}},
+	{"lockstat", "adaptive-block", {MUTEX, WAITED}},
+	{"lockstat", "adaptive-release", {MUTEX}},
+	{"lockstat", "adaptive-spin", {MUTEX, WAITED}},
+	{"lockstat", "rw-acquire", {RWLOCK, "(int)arg1"}},
+	{"lockstat", "rw-release", {RWLOCK, "(int)arg1"}},
+	{"lockstat", "rw-spin", {RWLOCK, WAITED, "(int)arg2"}},
+	{"lockstat", "spin-acquire", {SPINLOCK}},
+	{"lockstat", "spin-release", {SPINLOCK}},
+	{"lockstat", "spin-spin", {SPINLOCK, WAITED}},
 	{"ip", "send", OF_IP},
 	{"ip", "receive", OF_IP},
 	{"tcp",

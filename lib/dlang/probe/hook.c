@@ -52,9 +52,26 @@ char *ki_d_hook_events(void)
 
 int ki_d_hook_param(const struct ki_d_hook *h, unsigned int i)
 {
+	const char letter = ki_d_hook_letter(h, i);
+
 	if (!h->map)
 		return h->first + (int)i;
-	return i < strlen(h->map) && h->map[i] != '-' ? h->map[i] - '0' : -1;
+	return letter >= '0' && letter <= '9' ? letter - '0' : -1;
+}
+
+char ki_d_hook_letter(const struct ki_d_hook *h, unsigned int i)
+{
+	return h->map && i < strlen(h->map) ? h->map[i] : 0;
+}
+
+bool ki_d_hook_keeps(const struct ki_d_hook *h)
+{
+	return h->map && h->is_return && strpbrk(h->map, "kt");
+}
+
+bool ki_d_hook_tells(const struct ki_d_hook *h)
+{
+	return h->map && h->is_return && strpbrk(h->map, "ktK");
 }
 
 /* ---- events of perf ---- */

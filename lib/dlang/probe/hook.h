@@ -39,6 +39,7 @@ enum ki_d_guard {
 	KI_D_PARAM_SET,	 /* it is not 0 */
 	KI_D_FAILED,	 /* the value that is returned is negative */
 	KI_D_NULL,	 /* it is 0 */
+	KI_D_SUCCEEDED,	 /* it is an int that is not */
 };
 
 struct ki_d_guarded {
@@ -55,7 +56,15 @@ struct ki_d_hook {
 	uint8_t first;	   /* the parameter that arg0 is, if there is no map */
 	const char *group; /* of a tracepoint; a function's name */
 	const char *event;
-	const char *map; /* a letter for each argument: the parameter '0' to '9', or '-': 0 */
+	/*
+	 * A letter for each argument: the parameter '0' to '9'; '-': 0; '1' more than that, 'y'; a
+	 * word before parameter 0, '<'; the value that is returned, 'v'. Of a return, what was when
+	 * the function was called: parameter 0, 'k'; how many nanoseconds ago that was, 't'. 'K':
+	 * parameter 0 of another row's function that has jumped here.
+	 */
+	const char *map;
+	bool jumps;	/* another row has a 'K': only returns count */
+	uint64_t there; /* bits: rows of stable.c from its own on, each of which is a place of it */
 	struct ki_d_guarded guard[KI_D_GUARDS];
 	struct ki_d_user *user; /* user.h */
 	int *fds;		/* events of perf */
@@ -81,8 +90,17 @@ int ki_d_user_open(struct ki_dlang *d, struct ki_d_probe *p);
 void ki_d_hook_begin(struct ki_d_probe *p);
 void ki_d_hook_end(struct ki_d_probe *p);
 
-/* The parameter that argument i is; -1: it is 0. */
+/* The parameter that argument i is; -1: it is none. Its letter; 0: it has none. */
 int ki_d_hook_param(const struct ki_d_hook *h, unsigned int i);
+char ki_d_hook_letter(const struct ki_d_hook *h, unsigned int i);
+
+/* Is something kept from the entry on? Does it tell of such a thing? */
+bool ki_d_hook_keeps(const struct ki_d_hook *h);
+bool ki_d_hook_tells(const struct ki_d_hook *h);
+
+/* stable.c: how many rows are places of the probe; it is at that one now: p->sym, and its hook. */
+uint32_t ki_d_stable_places(const struct ki_d_probe *p);
+void ki_d_stable_turn(struct ki_target *t, struct ki_d_probe *p, uint32_t place);
 
 /* One more event of perf; 0, or -errno. */
 struct perf_event_attr;

@@ -17,6 +17,15 @@
 	{                                                                                          \
 		.kind = KI_D_FAILED                                                                \
 	}
+#define TAKEN                                                                                      \
+	{                                                                                          \
+		.kind = KI_D_SUCCEEDED                                                             \
+	}
+/* A signal's result, parameter 5. */
+#define IGNORED                                                                                    \
+	{                                                                                          \
+		.kind = KI_D_PARAM_IS, .param = 5, .value = 1                                      \
+	}
 /* Of a socket's states, parameters 2 and 3. */
 #define BECOMES(old, new)                                                                          \
 	{                                                                                          \
@@ -41,7 +50,9 @@ static const struct row {
 	struct ki_d_guarded guard;
 } rows[] = {
 	{"proc", "exec", NULL, "__x64_sys_execve", "0", false, {0}},
+	{"proc", "exec", NULL, "__x64_sys_execveat", "<", false, {0}},
 	{"proc", "exec-failure", NULL, "__x64_sys_execve", NULL, true, FAILED},
+	{"proc", "exec-failure", NULL, "__x64_sys_execveat", NULL, true, FAILED},
 	{"proc", "exec-success", "sched", "sched_process_exec", "-", false, {0}},
 	{"proc", "create", "sched", "sched_process_fork", "2", false, {0}},
 	{"proc", "start", NULL, "schedule_tail", "-", false, {0}},
@@ -50,12 +61,14 @@ static const struct row {
 	{"proc", "lwp-start", NULL, "schedule_tail", "-", false, {0}},
 	{"proc", "lwp-exit", "sched", "sched_process_exit", "-", false, {0}},
 	{"proc", "signal-send", "signal", "signal_generate", "331", false, {0}},
+	{"proc", "signal-discard", "signal", "signal_generate", "331", false, IGNORED},
 	{"proc", "signal-handle", "signal", "signal_deliver", "12", false, {0}},
 	{"sched", "on-cpu", NULL, "finish_task_switch.isra.0", "-", false, {0}},
 	{"sched", "on-cpu", NULL, "finish_task_switch", "-", false, {0}},
 	{"sched", "off-cpu", "sched", "sched_switch", "33", false, {0}},
 	{"sched", "sleep", "sched", "sched_switch", "33", false, SET(4)},
 	{"sched", "preempt", "sched", "sched_switch", "33", false, SET(1)},
+	{"sched", "surrender", NULL, "do_sched_yield", "-", false, {0}},
 	{"sched", "wakeup", "sched", "sched_wakeup", "11", false, {0}},
 	{"sched", "enqueue", NULL, "enqueue_task_fair", "11", false, {0}},
 	{"sched", "dequeue", NULL, "dequeue_task_fair", "11", false, {0}},
@@ -64,8 +77,8 @@ static const struct row {
 	{"sched", "migrate", "sched", "sched_migrate_task", "12", false, {0}},
 	{"io", "start", "block", "block_bio_queue", "1", false, {0}},
 	{"io", "done", "block", "block_bio_complete", "2", false, {0}},
-	{"io", "wait-start", NULL, "io_schedule", "-", false, {0}},
-	{"io", "wait-done", NULL, "io_schedule", "-", true, {0}},
+	{"io", "wait-start", NULL, "submit_bio_wait", "0", false, {0}},
+	{"io", "wait-done", NULL, "submit_bio_wait", "k", true, {0}},
 	{"vfs", "open", NULL, "vfs_open", "01", false, {0}},
 	{"vfs", "read", NULL, "vfs_read", "012", false, {0}},
 	{"vfs", "read-done", NULL, "vfs_read", NULL, true, {0}},
@@ -78,10 +91,52 @@ static const struct row {
 	{"vfs", "rmdir", NULL, "vfs_rmdir", "012", false, {0}},
 	{"vfs", "rename", NULL, "vfs_rename", "0", false, {0}},
 	{"vfs", "getattr", NULL, "vfs_getattr", "01", false, {0}},
-	{"lockstat", "adaptive-block", "lock", "contention_begin", "12", false, {0}},
-	{"lockstat", "adaptive-block-end", "lock", "contention_end", "12", false, {0}},
+	{"lockstat", "adaptive-acquire", NULL, "mutex_lock", "k", true, {0}},
+	{"lockstat", "adaptive-acquire", NULL, "__mutex_lock.constprop.0", "K", true, {0}},
+	{"lockstat", "adaptive-acquire", NULL, "__mutex_lock", "K", true, {0}},
+	{"lockstat", "adaptive-acquire-error", NULL, "mutex_lock_killable", "kv", true, FAILED},
+	{"lockstat", "adaptive-acquire-error", NULL, "mutex_lock_interruptible", "kv", true,
+	 FAILED},
+	{"lockstat", "adaptive-acquire-error", NULL, "__mutex_lock.constprop.0", "Kv", true,
+	 FAILED},
+	{"lockstat", "adaptive-acquire-error", NULL, "__mutex_lock", "Kv", true, FAILED},
+	{"lockstat", "adaptive-block", NULL, "__mutex_lock.constprop.0", "kt", true, {0}},
+	{"lockstat", "adaptive-block", NULL, "__mutex_lock", "kt", true, {0}},
 	{"lockstat", "adaptive-release", NULL, "mutex_unlock", "0", false, {0}},
+	{"lockstat", "adaptive-spin", NULL, "__mutex_lock.constprop.0", "kt", true, {0}},
+	{"lockstat", "adaptive-spin", NULL, "__mutex_lock", "kt", true, {0}},
+	{"lockstat", "rw-acquire", NULL, "_raw_read_lock", "ky", true, {0}},
+	{"lockstat", "rw-acquire", NULL, "_raw_read_lock_bh", "ky", true, {0}},
+	{"lockstat", "rw-acquire", NULL, "_raw_read_lock_irq", "ky", true, {0}},
+	{"lockstat", "rw-acquire", NULL, "_raw_read_lock_irqsave", "ky", true, {0}},
+	{"lockstat", "rw-acquire", NULL, "_raw_read_trylock", "ky", true, TAKEN},
+	{"lockstat", "rw-acquire", NULL, "_raw_write_lock", "k-", true, {0}},
+	{"lockstat", "rw-acquire", NULL, "_raw_write_lock_bh", "k-", true, {0}},
+	{"lockstat", "rw-acquire", NULL, "_raw_write_lock_irq", "k-", true, {0}},
+	{"lockstat", "rw-acquire", NULL, "_raw_write_lock_irqsave", "k-", true, {0}},
+	{"lockstat", "rw-acquire", NULL, "_raw_write_trylock", "k-", true, TAKEN},
+	{"lockstat", "rw-release", NULL, "_raw_read_unlock", "0y", false, {0}},
+	{"lockstat", "rw-release", NULL, "_raw_read_unlock_bh", "0y", false, {0}},
+	{"lockstat", "rw-release", NULL, "_raw_read_unlock_irq", "0y", false, {0}},
+	{"lockstat", "rw-release", NULL, "_raw_read_unlock_irqrestore", "0y", false, {0}},
+	{"lockstat", "rw-release", NULL, "_raw_write_unlock", "0-", false, {0}},
+	{"lockstat", "rw-release", NULL, "_raw_write_unlock_bh", "0-", false, {0}},
+	{"lockstat", "rw-release", NULL, "_raw_write_unlock_irq", "0-", false, {0}},
+	{"lockstat", "rw-release", NULL, "_raw_write_unlock_irqrestore", "0-", false, {0}},
+	{"lockstat", "rw-spin", NULL, "queued_read_lock_slowpath", "kty", true, {0}},
+	{"lockstat", "rw-spin", NULL, "queued_write_lock_slowpath", "kt-", true, {0}},
+	{"lockstat", "spin-acquire", NULL, "_raw_spin_lock", "k", true, {0}},
+	{"lockstat", "spin-acquire", NULL, "_raw_spin_lock_bh", "k", true, {0}},
+	{"lockstat", "spin-acquire", NULL, "_raw_spin_lock_irq", "k", true, {0}},
+	{"lockstat", "spin-acquire", NULL, "_raw_spin_lock_irqsave", "k", true, {0}},
+	{"lockstat", "spin-acquire", NULL, "_raw_spin_trylock", "k", true, TAKEN},
+	{"lockstat", "spin-acquire", NULL, "_raw_spin_trylock_bh", "k", true, TAKEN},
 	{"lockstat", "spin-release", NULL, "_raw_spin_unlock", "0", false, {0}},
+	{"lockstat", "spin-release", NULL, "_raw_spin_unlock_bh", "0", false, {0}},
+	{"lockstat", "spin-release", NULL, "_raw_spin_unlock_irq", "0", false, {0}},
+	{"lockstat", "spin-release", NULL, "_raw_spin_unlock_irqrestore", "0", false, {0}},
+	{"lockstat", "spin-spin", NULL, "native_queued_spin_lock_slowpath", "kt", true, {0}},
+	{"lockstat", "spin-spin", NULL, "queued_spin_lock_slowpath", "kt", true, {0}},
 	{"kmem", "alloc", NULL, "__kmalloc", "01", false, {0}},
 	{"kmem", "alloc", NULL, "__kmalloc_noprof", "01", false, {0}},
 	{"kmem", "alloc-failure", NULL, "__kmalloc", NULL, true, NOTHING},
@@ -95,8 +150,8 @@ static const struct row {
 	{"kmem", "page-alloc", "kmem", "mm_page_alloc", "1234", false, {0}},
 	{"kmem", "page-free", "kmem", "mm_page_free", "12", false, {0}},
 	{"ip", "send", NULL, "ip_finish_output2", "221", false, {0}},
-	{"ip", "receive", NULL, "ip_local_deliver", "00", false, {0}},
 	{"ip", "send", NULL, "ip6_finish_output2", "221", false, {0}},
+	{"ip", "receive", NULL, "ip_local_deliver", "00", false, {0}},
 	{"ip", "receive", NULL, "ip6_input", "00", false, {0}},
 	{"tcp", "send", NULL, "__tcp_transmit_skb", "10-0", false, {0}},
 	{"tcp", "receive", NULL, "tcp_v4_rcv", "0", false, {0}},
@@ -143,13 +198,34 @@ static bool has_event(struct ki_d_match *m, const struct row *r)
 	return false;
 }
 
-static int found(struct ki_d_match *m, const struct ki_d_provider *self, const struct row *r)
+static bool same_probe(const struct row *a, const struct row *b)
 {
-	struct ki_d_hook hook = {.kind = r->group ? KI_D_HOOK_TRACEPOINT : KI_D_HOOK_FUNCTION,
-				 .is_return = r->is_return,
-				 .group = r->group,
-				 .event = r->place,
-				 .map = r->map};
+	return !strcmp(a->provider, b->provider) && !strcmp(a->name, b->name);
+}
+
+/* Is what it stands at in this kernel? */
+static bool is_here(struct ki_d_match *m, const struct row *r)
+{
+	return r->group ? has_event(m, r)
+			: ki_target_symbol_named(m->t, "", r->place, NULL) != NULL;
+}
+
+static void describe(struct ki_d_hook *h, const struct row *r)
+{
+	h->kind = r->group ? KI_D_HOOK_TRACEPOINT : KI_D_HOOK_FUNCTION;
+	h->is_return = r->is_return;
+	h->group = r->group;
+	h->event = r->place;
+	h->map = r->map;
+	h->guard[1] = r->guard;
+}
+
+/* A probe of n rows, one after the other. */
+static int found(struct ki_d_match *m, const struct ki_d_provider *self, const struct row *r,
+		 size_t n)
+{
+	const struct row *first = NULL;
+	struct ki_d_hook hook = {0};
 	struct ki_d_probe p = {.provider = self,
 			       .module = KI_D_KERNEL,
 			       .function = "",
@@ -157,24 +233,65 @@ static int found(struct ki_d_match *m, const struct ki_d_provider *self, const s
 			       .id = KI_D_FIRST_STABLE + (uint32_t)(r - rows),
 			       .hook = &hook};
 
-	hook.guard[1] = r->guard;
-	if (r->group ? !has_event(m, r)
-		     : !(p.sym = ki_target_symbol_named(m->t, "", r->place, NULL)))
+	for (size_t i = 0; i < n; i++)
+		if (is_here(m, &r[i])) {
+			first = first ? first : &r[i];
+			hook.there |= UINT64_C(1) << i;
+		}
+	if (!first)
 		return 0;
+	describe(&hook, first);
+	if (!first->group)
+		p.sym = ki_target_symbol_named(m->t, "", first->place, NULL);
 	return ki_d_found_probe(m, &p);
 }
 
 int ki_d_find_stable(struct ki_d_match *m, const struct ki_d_provider *self)
 {
 	int ret = 0;
+	size_t n;
 
-	for (size_t i = 0; !ret && i < ROWS; i++)
+	for (size_t i = 0; !ret && i < ROWS; i += n) {
+		for (n = 1; i + n < ROWS && same_probe(&rows[i], &rows[i + n]);)
+			n++;
 		if (!strcmp(rows[i].provider, self->name) &&
 		    ki_d_field_matches(m->pattern->field[1], KI_D_KERNEL) &&
 		    ki_d_field_matches(m->pattern->field[2], "") &&
 		    ki_d_field_matches(m->pattern->field[3], rows[i].name))
-			ret = found(m, self, &rows[i]);
+			ret = found(m, self, &rows[i], n);
+	}
 	return ret;
+}
+
+uint32_t ki_d_stable_places(const struct ki_d_probe *p)
+{
+	return (uint32_t)__builtin_popcountll(p->hook->there);
+}
+
+/* Is a row of it where another one's function jumps to? */
+static bool goes_on(const struct ki_d_probe *p)
+{
+	const struct row *r = &rows[p->id - KI_D_FIRST_STABLE];
+
+	for (unsigned int i = 0; i < 64; i++)
+		if (p->hook->there >> i & 1 && r[i].map && strchr(r[i].map, 'K'))
+			return true;
+	return false;
+}
+
+void ki_d_stable_turn(struct ki_target *t, struct ki_d_probe *p, uint32_t place)
+{
+	const struct row *r = &rows[p->id - KI_D_FIRST_STABLE];
+	uint64_t there = p->hook->there;
+
+	while (place--)
+		there &= there - 1;
+	r += __builtin_ctzll(there);
+	if (r->group) /* the only one, and found by ki_d_hook_find */
+		return;
+	describe(p->hook, r);
+	p->hook->jumps = goes_on(p);
+	p->sym = ki_target_symbol_named(t, "", r->place, NULL);
 }
 
 /* ---- tracepoints as they are ---- */

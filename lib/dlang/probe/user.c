@@ -240,6 +240,8 @@ int ki_d_user_found(struct ki_d_finding *f, const struct ki_d_user_names *names,
 
 uint32_t ki_d_hook_places(const struct ki_d_probe *p)
 {
+	if (p->hook && p->hook->there)
+		return ki_d_stable_places(p);
 	return p->hook && p->hook->user ? p->hook->user->n : 1;
 }
 

@@ -12,7 +12,8 @@
 #include "kerninst/process.h"
 #include "metric/measure.h"
 
-static const struct ki_point at_entry = {.kind = KI_POINT_ENTRY};
+static const struct ki_point at_entry = {.kind = KI_POINT_ENTRY},
+			     at_start = {.kind = KI_POINT_START};
 
 /* A function while code is added to it. */
 struct function {
@@ -71,12 +72,15 @@ static int add_at(struct ki_dlang *d, struct ki_plan *plan, const struct functio
 		return ki_err_reason(err, place->reason, place->addr, "%s", f->fn->symbol->name);
 	ki_measure_site(f->fn, place, &regs);
 	site->regs = &regs;
-	site->meter = is_probe && d->run->cost ? &meter : NULL;
+	site->meter = is_probe && d->run->cost && !site->keeps ? &meter : NULL;
 	if (site->meter && ki_d_cost_meter(d, &meter, err))
 		return -ENOSPC;
 	site->offset = place->addr - f->fn->start;
-	ret = site->to ? ki_d_code_constants(d, site, site->from, site->to, &s, err)
-		       : ki_d_code(d, site, &s, err);
+	if (site->keeps)
+		ret = ki_d_code_keep(d, site, &s, err);
+	else
+		ret = site->to ? ki_d_code_constants(d, site, site->from, site->to, &s, err)
+			       : ki_d_code(d, site, &s, err);
 	if (ret || !s)
 		return ret;
 	if (d->o.listing)
@@ -97,12 +101,14 @@ static int add_at(struct ki_dlang *d, struct ki_plan *plan, const struct functio
 static int add_point(struct ki_dlang *d, struct ki_plan *plan, const struct function *f,
 		     struct ki_point pt, struct ki_d_site *site, struct ki_err *err)
 {
+	const struct ki_d_hook *h = site->is_trigger ? NULL : d->probes.v[site->probe].hook;
 	struct ki_place *places = NULL;
 	size_t n = 0;
 	int ret = ki_point_places(f->fn, &f->spans, &pt, &places, &n, err);
 
 	for (size_t i = 0; !ret && i < n; i++)
-		ret = add_at(d, plan, f, &places[i], site, err);
+		if (!(h && h->jumps && places[i].where == KI_RETURNED))
+			ret = add_at(d, plan, f, &places[i], site, err);
 	free(places);
 	return ret;
 }
@@ -138,16 +144,24 @@ static struct ki_point point_of(const struct ki_dlang *d, const struct ki_d_prob
 static int add_place(struct ki_dlang *d, struct ki_d_site *site, struct function *f,
 		     struct ki_err *why)
 {
-	const struct ki_d_probe *p = &d->probes.v[site->probe];
-	const struct ki_symbol *sym = ki_d_hook_symbol(p, site->place);
+	struct ki_d_probe *p = &d->probes.v[site->probe];
+	const struct ki_symbol *sym;
 	int ret = 0;
 
+	if (p->hook && p->hook->there)
+		ki_d_stable_turn(d->run->t, p, site->place);
+	sym = ki_d_hook_symbol(p, site->place);
 	if (!f->fn || f->fn->symbol != sym) {
 		function_close(f);
 		ret = function_open(d->run->t, sym, f, why);
 		if (ret)
 			function_close(f);
 	}
+	site->keeps = !ret && p->hook && ki_d_hook_keeps(p->hook);
+	if (site->keeps) /* where all parameters are, be it before what saves flags */
+		ret = add_point(d, d->run->probes, f, at_start, site, why);
+	site->keeps = false;
+	site->is_return = is_return(p);
 	return ret ? ret : add_point(d, d->run->probes, f, point_of(d, p), site, why);
 }
 
@@ -155,9 +169,7 @@ static int add_place(struct ki_dlang *d, struct ki_d_site *site, struct function
 static int add_probe(struct ki_dlang *d, uint32_t number, struct function *f, struct ki_err *err)
 {
 	struct ki_d_probe *p = &d->probes.v[number];
-	struct ki_d_site site = {.probe = number,
-				 .is_return = is_return(p),
-				 .is_syscall = ki_d_probe_is(p, "syscall")};
+	struct ki_d_site site = {.probe = number, .is_syscall = ki_d_probe_is(p, "syscall")};
 	struct ki_err why = {0};
 	unsigned int reason = 0;
 	int ret = ki_d_hook_find(d, p, &reason, err);
@@ -165,14 +177,16 @@ static int add_probe(struct ki_dlang *d, uint32_t number, struct function *f, st
 	p->reason = (uint16_t)reason;
 	if (ret || reason)
 		return ret;
-	do
+	for (; site.place < ki_d_hook_places(p); site.place++) {
 		ret = add_place(d, &site, f, &why);
-	while (!ret && ++site.place < ki_d_hook_places(p));
-	if (ret && why.reason) {
-		p->reason = (uint16_t)why.reason;
-		return 0;
+		if (ret && !why.reason)
+			return ki_err_set(err, ret, why.addr, "%s", why.msg);
+		if (ret) {
+			p->reason = (uint16_t)why.reason;
+			why = (struct ki_err){0};
+		}
 	}
-	return ret ? ki_err_set(err, ret, why.addr, "%s", why.msg) : 0;
+	return 0;
 }
 
 static int add_trigger(struct ki_dlang *d, const struct function *f, uint32_t number,

@@ -41,6 +41,7 @@ void ki_d_run_free(struct ki_d_run *r)
 	ki_stacks_close(r->stacks);
 	ki_texts_close(r->strings);
 	ki_ring_close(r->ring);
+	ki_table_close(r->kept);
 	ki_d_hold_free(&r->hold);
 	for (size_t i = 0; i < r->events.n; i++)
 		free(r->events.v[i].name);

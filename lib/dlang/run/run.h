@@ -80,6 +80,7 @@ struct ki_d_run {
 	ki_vec(struct ki_d_file) files; /* place.c */
 	ki_vec(uint32_t) chunks;	/* of each of the plan `probes`: whose it is */
 	struct ki_d_cost *cost;		/* NULL: it is not measured */
+	struct ki_table_map *kept;	/* by where the stack is, and the probe (code_kept.c) */
 };
 
 /* Where the kernel's variables are that the program names (symbols.c). */
@@ -108,6 +109,7 @@ struct ki_d_meter {
 struct ki_d_site {
 	uint32_t probe; /* index */
 	bool is_return, is_syscall, is_trigger;
+	bool keeps;	 /* no clauses, but what the function is called with */
 	uint64_t offset; /* of the return in its function */
 	uint32_t place;	 /* of those that ki_d_hook_places counts */
 	const struct ki_site_regs *regs;
@@ -121,6 +123,10 @@ int ki_d_check_sizes(struct ki_dlang *d, struct ki_err *err);
 /* A snippet of all clauses of a probe. Free it. */
 int ki_d_code(struct ki_dlang *d, const struct ki_d_site *site, struct ki_snippet **out,
 	      struct ki_err *err);
+
+/* code_kept.c: what keeps that for the probe at the function's return. Free it. */
+int ki_d_code_keep(struct ki_dlang *d, const struct ki_d_site *site, struct ki_snippet **out,
+		   struct ki_err *err);
 
 /* What puts the strings from one to another of d->constants into the table, when the trigger is
  * called with KI_D_CONSTANTS. Free it. */
