@@ -59,6 +59,9 @@ struct ki_dlang_options {
 /* What is wrong, without the place before it that a message begins with; part of err's text. */
 const char *ki_dlang_reason(const struct ki_err *err);
 
+/* The version of the language that programs find. */
+#define KI_D_LANGUAGE "2.0.7"
+
 /* -EINVAL: err says where and what. o may be NULL; strings are copied. */
 int ki_dlang_compile(const char *text, const struct ki_dlang_options *o, struct ki_dlang **out,
 		     struct ki_err *err);
@@ -91,6 +94,20 @@ void ki_dlang_probe(const struct ki_dlang *d, size_t i, struct ki_dlang_probe *o
 
 /* The type of args[arg] of one of them; false: it has no such argument, or it is not known. */
 bool ki_dlang_argument(struct ki_dlang *d, size_t i, unsigned int arg, char *text, size_t size);
+
+/* How stable names are, what they mean, and where they are so: Evolving, Private, ISA. */
+struct ki_dlang_stability {
+	const char *names, *data, *where;
+};
+
+/* Of one of the probes, and of its arguments. */
+void ki_dlang_stability(const struct ki_dlang *d, size_t i, struct ki_dlang_stability *probe,
+			struct ki_dlang_stability *arguments);
+
+/* The least of the descriptions, and of what clauses name, between two places of the text. */
+void ki_dlang_least_stable(const struct ki_dlang *d, size_t from, size_t to,
+			   struct ki_dlang_stability *descriptions,
+			   struct ki_dlang_stability *statements);
 
 /*
  * Compile clauses for each probe, put them in. Probes that cannot be placed are left out

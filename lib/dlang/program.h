@@ -17,6 +17,7 @@
 #define KI_DLANG_PROGRAM_H
 
 #include "dlang/words/ast.h"
+#include "dlang/check/attributes.h"
 #include "dlang/probe/hook.h"
 #include "dlang/words/index.h"
 #include "dlang/print/llquantize.h"
@@ -190,6 +191,7 @@ struct ki_d_clause {
 	bool held;	  /* it may fault behind a record, which then counts for nothing */
 	bool varies;	  /* which record is its first, or its last, depends on branches */
 	uint32_t first_batch, nbatches;
+	struct ki_d_attributes least; /* of what it names */
 };
 
 /* Records of no batch: a clause has faulted (probe, clause, fault, address, statement), or has come

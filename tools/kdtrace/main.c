@@ -156,11 +156,23 @@ static void list_one(const struct ki_dlang_probe *p, FILE *out)
 	fwrite(line, 1, (size_t)(end - line), out);
 }
 
+static void list_stability(FILE *out, const char *of, const struct ki_dlang_stability *is)
+{
+	fprintf(out,
+		"\n\t%s Attributes\n\t\tIdentifier Names: %s\n\t\tData Semantics:   %s\n"
+		"\t\tDependency Class: %s\n",
+		of, is->names, is->data, is->where);
+}
+
 static void list_arguments(const struct session *s, size_t i)
 {
+	struct ki_dlang_stability probe, arguments;
 	char text[256];
 	unsigned int n = 0;
 
+	ki_dlang_stability(s->d, i, &probe, &arguments);
+	list_stability(s->out, "Probe Description", &probe);
+	list_stability(s->out, "Argument", &arguments);
 	fputs("\n\tArgument Types\n", s->out);
 	for (; ki_dlang_argument(s->d, i, n, text, sizeof(text)); n++)
 		fprintf(s->out, "\t\targs[%u]: %s\n", n, text);
@@ -189,6 +201,18 @@ static int list(const struct session *s)
 	return EXIT_DONE;
 }
 
+/* Of what a piece of the program names. */
+static void print_stability(const struct session *s, const struct piece *p, size_t end)
+{
+	struct ki_dlang_stability descriptions, statements;
+
+	ki_dlang_least_stable(s->d, p->begins, end, &descriptions, &statements);
+	fprintf(s->out, "\nStability attributes for %s %s:\n", p->what, p->name);
+	list_stability(s->out, "Minimum Probe Description", &descriptions);
+	list_stability(s->out, "Minimum Statement", &statements);
+	fputc('\n', s->out);
+}
+
 static void say_matched(const struct session *s)
 {
 	for (size_t i = 0; !s->o.quiet && i < s->o.pieces.n; i++) {
@@ -197,10 +221,18 @@ static void say_matched(const struct session *s)
 		size_t n = ki_dlang_matched(s->d, p->begins, end);
 		bool is_text = strcmp(p->what, "script") != 0;
 
+		if (!strcmp(p->what, PIECE_LIBRARY))
+			continue;
 		say("%s '%.*s' matched %zu probe%s", p->what,
 		    is_text ? (int)strcspn(p->name, "{/;") : (int)strlen(p->name), p->name, n,
 		    n == 1 ? "" : "s");
 	}
+	for (size_t i = 0; s->o.verbose && i < s->o.pieces.n; i++)
+		if (strcmp(s->o.pieces.v[i].what, PIECE_LIBRARY) != 0)
+			print_stability(s, &s->o.pieces.v[i],
+					i + 1 < s->o.pieces.n ? s->o.pieces.v[i + 1].begins
+							      : SIZE_MAX);
+	fflush(s->out);
 }
 
 /* So many probes are left out for a reason; the first few by name. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "options.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <getopt.h>
 #include <signal.h>
@@ -15,6 +16,8 @@
 #include "util/text.h"
 
 const char *program_name = "kdtrace";
+
+static const char version[] = "kdtrace " KI_VERSION ", D " KI_D_LANGUAGE "\n";
 
 static const char usage[] =
 	"Usage: kdtrace [OPTION...] -n PROGRAM [ARGUMENT...]\n"
@@ -153,6 +156,36 @@ static bool add_file(struct options *o, const char *name)
 	return done;
 }
 
+static int is_program(const struct dirent *e)
+{
+	const char *end = strrchr(e->d_name, '.');
+
+	return end && !strcmp(end, ".d");
+}
+
+/* All programs in a directory, before those that come: declarations. */
+static bool add_library(struct options *o, const char *directory)
+{
+	struct dirent **all = NULL;
+	int n = scandir(directory, &all, is_program, alphasort);
+	bool done = n >= 0;
+
+	if (!done)
+		say("-L %s: %s", directory, strerror(errno));
+	for (int i = 0; i < n; i++) {
+		char *name = NULL, *text = NULL;
+
+		done = done && asprintf(&name, "%s/%s", directory, all[i]->d_name) >= 0 &&
+		       !ki_vec_push(&o->owned, name);
+		text = done ? read_file(name) : NULL;
+		done = text && add(o, PIECE_LIBRARY, name, text);
+		free(text);
+		free(all[i]);
+	}
+	free(all);
+	return done;
+}
+
 /* ---- options ---- */
 
 static bool set(struct options *o, const char *text)
@@ -161,6 +194,8 @@ static bool set(struct options *o, const char *text)
 	o->json |= !strcmp(text, "oformat=json");
 	o->tags |= !strcmp(text, "errtags");
 	o->listing |= !strcmp(text, "verbose");
+	if (!strncmp(text, "libdir=", strlen("libdir=")))
+		return add_library(o, text + strlen("libdir="));
 	return cpp_set(o, text) && (!ki_vec_push(&o->set, text) || no_memory());
 }
 
@@ -302,6 +337,7 @@ static bool take(struct options *o, int option, const char *arg)
 		o->output = arg;
 		return true;
 	case 'L':
+		return add_library(o, arg);
 	case 'B':
 		return true;
 	default:
@@ -354,7 +390,7 @@ static bool take_all(struct options *o, int argc, char **argv, int *status)
 		while (!only_operands &&
 		       (option = getopt_long(argc, argv, letters, words, NULL)) != -1) {
 			if (option == 'h' || option == 'V') {
-				fputs(option == 'h' ? usage : "kdtrace " KI_VERSION "\n", stdout);
+				fputs(option == 'h' ? usage : version, stdout);
 				*status = EXIT_DONE;
 				return false;
 			}
@@ -382,8 +418,14 @@ bool options_parse(struct options *o, int argc, char **argv, int *status)
 		*status = EXIT_DONE;
 		return false;
 	}
-	if (take_all(o, argc, argv, status) && finish(o))
-		return true;
+	if (take_all(o, argc, argv, status)) {
+		if (o->compile_only && !o->text && !o->list) { /* all of nothing */
+			*status = EXIT_DONE;
+			return false;
+		}
+		if (finish(o))
+			return true;
+	}
 	if (o->misused)
 		*status = EXIT_MISUSED;
 	return false;

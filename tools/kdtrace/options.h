@@ -8,6 +8,7 @@
 enum { EXIT_DONE, EXIT_FAILED, EXIT_MISUSED, EXIT_NOT_HERE };
 
 /* A program of the command line: all of them are one, and may share variables. */
+#define PIECE_LIBRARY "library" /* which is not spoken of */
 struct piece {
 	const char *what; /* description, script, provider ... */
 	const char *name; /* as it was given: the text, or the file's name */

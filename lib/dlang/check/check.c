@@ -486,6 +486,8 @@ int ki_d_check(struct ki_dlang *d, struct ki_err *err)
 	if (!ret && !d->clauses.n && !d->set.empty)
 		ret = ki_d_fail(d, err, 0, "D_EMPTY", "the program has no clause");
 	if (!ret)
+		ret = ki_d_check_attributes(&c);
+	if (!ret)
 		ret = ki_d_split_clauses(&c);
 	for (size_t i = 0; !ret && i < d->clauses.n; i++)
 		ret = check_clause(&c, &d->clauses.v[i]);

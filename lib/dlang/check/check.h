@@ -68,6 +68,9 @@ struct ki_d_let {
 int ki_d_let(struct ki_d_checker *c, const struct ki_d_node *value, struct ki_d_let *let);
 int ki_d_check_let(struct ki_d_checker *c, struct ki_d_node *n);
 
+/* attributes.c: of all clauses, before they are checked; D_ATTR_MIN. */
+int ki_d_check_attributes(struct ki_d_checker *c);
+
 /* check_order.c: what may stand behind commit(), speculate() ... */
 int ki_d_check_order(struct ki_d_checker *c, const struct ki_d_clause *clause);
 

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "dlang/check/attributes.h"
 #include "kerninst/target.h"
 
 #define SECOND	     INT64_C(1000000000)
@@ -54,7 +55,7 @@ static const struct {
 	{"aggsortkeypos", NUMBER, ALIVE, AT(aggsortkeypos), 0, INT32_MAX},
 	{"aggsortpos", NUMBER, ALIVE, AT(aggsortpos), 0, INT32_MAX},
 	{"aggsortrev", FLAG, ALIVE, AT(aggsortrev), 0, 1},
-	{"amin", WORD, PROGRAM, NOWHERE, 0, 0},
+	{"amin", WORD, PROGRAM, AT(amin), 0, 0},
 	{"argref", FLAG, PROGRAM, AT(argref), 0, 1},
 	{"bpflog", FLAG, PROGRAM, NOWHERE, 0, 1},
 	{"bpflogsize", SIZE, PROGRAM, NOWHERE, 0, INT64_MAX},
@@ -77,6 +78,7 @@ static const struct {
 	{"define", WORD, COMMAND, NOWHERE, 0, 0},
 	{"destructive", FLAG, PROGRAM, AT(destructive), 0, 1},
 	{"droptags", FLAG, PROGRAM, AT(droptags), 0, 1},
+	{"disasm", NUMBER, PROGRAM, NOWHERE, 0, 15},
 	{"dtypes", WORD, COMMAND, NOWHERE, 0, 0},
 	{"dynvarsize", SIZE, PROGRAM, AT(dynvarsize), 0, INT64_MAX},
 	{"empty", FLAG, PROGRAM, AT(empty), 0, 1},
@@ -270,7 +272,9 @@ static bool is_nonsense(const char *name, const char *value)
 	static const char *const choices[][6] = {
 		{"bufpolicy", "fill", "ring", "switch"},
 		{"bufresize", "auto", "manual"},
+		{"evaltime", "exec", "main", "postinit", "preinit"},
 		{"linkmode", "kernel", "primary", "dynamic", "static"},
+		{"linktype", "dof", "elf"},
 		{"stdc", "a", "c", "s", "t"}};
 
 	if (!strcmp(name, "version"))
@@ -295,6 +299,18 @@ static int not_here(uint8_t where, enum ki_d_when when)
 	return when == KI_D_IN_PROGRAM && where == COMMAND ? -EPERM : 0;
 }
 
+static bool stability(const char *value, int64_t *out)
+{
+	struct ki_d_attributes a;
+	char text[64];
+
+	snprintf(text, sizeof(text), "%s", value ? value : "");
+	if (!ki_d_attributes_of(text, &a))
+		return false;
+	*out = ki_d_attributes_packed(a);
+	return true;
+}
+
 int ki_d_option(struct ki_d_settings *s, const char *name, const char *value, enum ki_d_when when)
 {
 	int64_t n;
@@ -314,6 +330,8 @@ int ki_d_option(struct ki_d_settings *s, const char *name, const char *value, en
 			return -EINVAL;
 		if (!strcmp(name, "bufpolicy"))
 			n = !strcmp(value, "ring");
+		if (!strcmp(name, "amin") && !stability(value, &n))
+			return -EINVAL;
 		if (options[i].at != NOWHERE)
 			*(int64_t *)((char *)s + options[i].at) = n;
 		return 0;

@@ -20,6 +20,7 @@ struct ki_d_settings {
 	int64_t switchrate, aggrate, rawbytes;
 	int64_t pspec;	    /* what may be a declaration or a probe is a probe */
 	int64_t overwrites; /* bufpolicy=ring */
+	int64_t amin;	    /* ki_d_attributes_packed; 0: any */
 	int64_t uprobes;    /* ours: no breakpoints of the driver's in processes */
 };
 

@@ -123,20 +123,6 @@ static bool is_any(const char *word, const char *const *words)
 	return false;
 }
 
-/* What others read of names: Stable/Stable/Common */
-static bool is_stability(char *text)
-{
-	static const char *const levels[] = {"Internal", "Private",  "Obsolete",
-					     "External", "Unstable", "Evolving",
-					     "Stable",	 "Standard", NULL};
-	static const char *const classes[] = {"Unknown", "CPU",	   "Platform", "Group",
-					      "ISA",	 "Common", NULL};
-	char *save, *name = strtok_r(text, "/", &save), *data = strtok_r(NULL, "/", &save),
-		    *class = strtok_r(NULL, "/", &save);
-
-	return class && is_any(name, levels) && is_any(data, levels) && is_any(class, classes);
-}
-
 /* "1.2", "1.2.3" */
 static bool is_version(const char *text)
 {
@@ -168,12 +154,13 @@ static int for_others(struct ki_dlang *d, const char *word, char **next, uint32_
 	static const char *const classes[] = {"provider", "module", "library", NULL};
 	char *about = strtok_r(NULL, BLANK, next), *name = strtok_r(NULL, BLANK, next);
 	const bool is_binding = !strcmp(word, "binding");
+	struct ki_d_attributes attributes;
 
 	if (!name || is_binding != (*about == '"'))
 		return ki_d_fail(d, err, at, "D_PRAGMA_MALFORM",
 				 "#pragma D %s: two words are expected", word);
 	if (is_binding			  ? !is_version(about)
-	    : !strcmp(word, "attributes") ? !is_stability(about)
+	    : !strcmp(word, "attributes") ? !ki_d_attributes_of(about, &attributes)
 					  : !is_any(about, classes))
 		return ki_d_fail(d, err, at, "D_PRAGMA_INVAL", "#pragma D %s: what is %.32s?", word,
 				 about);

@@ -300,6 +300,19 @@ int ki_d_check_args(struct ki_d_checker *c, struct ki_d_node *n)
 
 /* ---- lists ---- */
 
+/* The type that it is cast or translated to, as the table says it. */
+static bool as_written(const char *argument, char *text, size_t size)
+{
+	const bool cast = *argument == '(' && strchr("suil", argument[1]);
+	const char *from = argument + (cast ? 1 : strlen("xlate<")),
+		   *to = strchr(argument, cast ? ')' : '>');
+
+	if (!cast && strncmp(argument, "xlate<", strlen("xlate<")) != 0)
+		return false;
+	snprintf(text, size, "%.*s", (int)(to - from), from);
+	return true;
+}
+
 bool ki_dlang_argument(struct ki_dlang *d, size_t i, unsigned int arg, char *text, size_t size)
 {
 	const struct ki_d_probe *p = &d->probes.v[i];
@@ -317,6 +330,8 @@ bool ki_dlang_argument(struct ki_dlang *d, size_t i, unsigned int arg, char *tex
 	d->where = was;
 	if (ret || !body)
 		return false;
+	if (r.row && as_written(r.row->args[arg], text, size))
+		return true;
 	ki_d_type_base(&d->types, type, text, size);
 	len = strlen(text);
 	snprintf(text + len, size - len, "%s%.*s", type.stars ? " " : "", type.stars,

@@ -36,7 +36,29 @@ is "how processes end" "$(d 'proc:::exit /ppid == $target/ { @[args[0]] = count(
 is "who runs next, who is woken" "$(d 'sched:::off-cpu { @[args[1]->pr_pid == ((struct task_struct *)arg1)->tgid && args[0]->pr_lwpid == ((struct task_struct *)arg0)->pid] = count(); }
 	sched:::enqueue { @e[args[2]->cpu_id == cpu] = count(); } tick-500ms { exit(0); }' | awk '{ print $1 }' | tr '\n' ' ')" "1 1 "
 # Since 6.2 a char of the kernel has no sign.
-is "the types of arguments" "$(timeout 60 "$kd" -lvn 'fbt::vfs_read:entry,fbt::vfs_read:return,sched:::enqueue,io:::start,syscall::read:entry,dtrace:::BEGIN' 2>&1 | awk '/^ *[0-9]/ { printf "%s:%s:%s", $2, $(NF - 1), $NF } /args/ || /None/ { printf " %s", substr($0, 3) } /^$/ && n++ % 2 { print ";" }' | sed 's/vmlinux//; s/unsigned char/char/' | tr -d '\n')" \
+timeout 60 "$kd" -lvn 'lockstat:::rw-spin,sched:::dequeue' 2>&1 | sed 's/^ *[0-9][0-9]* */ID /' > /tmp/kd.out
+is "a list with all of a probe" "$(sed -n '2,18p' /tmp/kd.out | tr -s ' ')" "ID lockstat vmlinux rw-spin
+
+	Probe Description Attributes
+		Identifier Names: Private
+		Data Semantics: Private
+		Dependency Class: Unknown
+
+	Argument Attributes
+		Identifier Names: Evolving
+		Data Semantics: Evolving
+		Dependency Class: ISA
+
+	Argument Types
+		args[0]: struct rwlock *
+		args[1]: uint64_t
+		args[2]: int"
+is "each probe has them" "$(grep -c Attributes /tmp/kd.out) $(grep 'args' /tmp/kd.out | tail -n 3 | tr -d '\t' | tr '\n' ';')" "4 args[0]: lwpsinfo_t *;args[1]: psinfo_t *;args[2]: cpuinfo_t *;"
+# least PROGRAM: what -v says of its descriptions and its statements
+least() { timeout 60 "$kd" -vqn "$1" 2> /dev/null | awk '/Names|Semantics|Class/ { printf "%s%s", $3, n++ % 3 < 2 ? "/" : " " }'; }
+is "how stable a program is" "$(least 'BEGIN { trace(pid); exit(0); }'; least 'dtrace:::BEGIN { trace(curthread); exit(0); }'; least 'dtrace:::BEGIN { trace(curthread->pid); exit(0); } fbt::vfs_read:entry { @ = count(); }')" \
+	"Unstable/Unstable/Common Stable/Stable/Common Stable/Stable/Common Stable/Private/Common Private/Private/ISA Private/Private/Unknown "
+is "the types of arguments" "$(timeout 60 "$kd" -lvn 'fbt::vfs_read:entry,fbt::vfs_read:return,sched:::enqueue,io:::start,syscall::read:entry,dtrace:::BEGIN' 2>&1 | awk '/^ *[0-9]/ { printf "%s%s:%s:%s", n++ ? ";" : "", $2, $(NF - 1), $NF } /args/ || /None/ { printf " %s", substr($0, 3) } END { print ";" }' | sed 's/vmlinux//g; s/unsigned char/char/' | tr -d '\n')" \
 	"fbt:vfs_read:entry args[0]: struct file * args[1]: char * args[2]: unsigned long args[3]: long *;fbt:vfs_read:return args[0]: long args[1]: long;sched::enqueue args[0]: lwpsinfo_t * args[1]: psinfo_t * args[2]: cpuinfo_t *;io::start args[0]: bufinfo_t * args[1]: devinfo_t * args[2]: fileinfo_t *;syscall:read:entry args[0]: long args[1]: long args[2]: long args[3]: long args[4]: long args[5]: long;dtrace:dtrace:BEGIN None;"
 is "a member that faults" "$(d 'BEGIN { trace(xlate<psinfo_t *>((struct task_struct *)8)->pr_pid); } ERROR { printf("%d %d", arg4, arg5 == 8 + offsetof(struct task_struct, tgid)); exit(0); }')" "1 1"
 disk=
