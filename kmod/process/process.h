@@ -61,13 +61,20 @@ int ki_process_edit_answer(struct ki_request *q, int err);
 int __must_check ki_process_mmap(struct ki_session *s, struct vm_area_struct *vma);
 /* What a session's row says of it: NULL is allowed. */
 void ki_process_tell(const struct ki_process *p, struct ki_session_row *row) __must_hold(&ki_lock);
+/* What was charged to the session. */
+void ki_process_give(struct ki_session *s) __must_hold(&ki_lock);
+
+extern struct workqueue_struct *ki_process_queue; /* for what a thread of the kernel does */
+/* Whoever watches is told: its text has been changed, or is back. */
+void ki_process_changed(const struct ki_process *p, bool back);
+
+/* process_end.c */
+void ki_process_end_init(struct ki_process *p);
 /* Give its text back, and wait for that, a moment at most: without ki_lock. NULL is allowed. */
 void ki_process_end(struct ki_process *p);
 /* The same, later; and wait for all of those, a moment at most, without ki_lock. */
 void ki_process_evict(struct ki_process *p);
 void ki_process_evicted(void);
-/* What was charged to the session. */
-void ki_process_give(struct ki_session *s) __must_hold(&ki_lock);
 /* Its session has ended. NULL is allowed. */
 void ki_process_free(struct ki_process *p);
 

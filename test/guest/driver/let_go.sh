@@ -56,6 +56,7 @@ ok "and comes again" insmod "$top/build/kmod/$(uname -r)/kerninst.ko"
 # ---- one is killed that was installing into the whole kernel ----
 "$ki" cover --all -o /tmp/all -- sleep 1000 > /dev/null 2>&1 &
 owner=$!
+# shellcheck disable=SC2317 # called by name
 many() { [ "$(timeout 5 "$prog/field" windows)" -gt 5000 ]; }
 ok "one covers the whole kernel" until_true 120 many
 kill -9 $owner
