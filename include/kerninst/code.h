@@ -140,6 +140,8 @@ struct ki_function {
 	struct ki_edge *edges;	 /* in order of the instructions that they leave from */
 	uint32_t ninsns, nblocks, nedges;
 	uint16_t reason; /* KI_R_OK, or why nothing in it can be instrumented */
+	bool guessed; /* nothing says where one of its jump tables ends: it may lead elsewhere, too
+		       */
 };
 
 /*

@@ -68,10 +68,8 @@ bool ki_cover_through(const struct ki_function *fn, const struct ki_block *b)
 	return ki_cover_straight(fn, &body);
 }
 
-bool ki_cover_plain(const struct ki_function *fn)
+bool ki_cover_contained(const struct ki_function *fn)
 {
-	uint32_t tables = 0, jumps = 0;
-
 	for (uint32_t i = 0; i < fn->ninsns; i++) {
 		const struct ki_insn *in = &fn->insns[i];
 
@@ -79,11 +77,19 @@ bool ki_cover_plain(const struct ki_function *fn)
 			return false;
 		if (in->flags & KI_INSN_RIP && in->target > fn->start && in->target < fn->end)
 			return false;
-		jumps += in->kind == KI_INSN_JMP_INDIRECT;
 	}
+	return true;
+}
+
+bool ki_cover_plain(const struct ki_function *fn)
+{
+	uint32_t tables = 0, jumps = 0;
+
+	for (uint32_t i = 0; i < fn->ninsns; i++)
+		jumps += fn->insns[i].kind == KI_INSN_JMP_INDIRECT;
 	for (uint32_t e = 0; e < fn->nedges; e++)
 		tables += fn->edges[e].kind == KI_EDGE_TAIL_INDIRECT;
-	return jumps == tables;
+	return jumps == tables && ki_cover_contained(fn);
 }
 
 static uint32_t npreds(const struct chooser *c, uint32_t b)

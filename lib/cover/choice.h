@@ -53,6 +53,8 @@ bool ki_cover_through(const struct ki_function *fn, const struct ki_block *b);
 /* Are all ways inside the function edges of it? (Other code may jump to blocks that are `entered`.)
  */
 bool ki_cover_plain(const struct ki_function *fn);
+/* Is all of it code, and does no instruction take an address in its middle? */
+bool ki_cover_contained(const struct ki_function *fn);
 
 /* An edge inside the function: numbers of blocks. */
 struct ki_way {

@@ -212,12 +212,26 @@ static int build(const struct ki_function *fn, struct ki_path_numbers *p)
 	return ret;
 }
 
+/* A jump inside the function leads to no place but those of its table. */
+static bool jumps_are_known(const struct ki_function *fn)
+{
+	uint32_t told = 0, jumps = 0;
+
+	for (uint32_t i = 0; i < fn->ninsns; i++)
+		jumps += fn->insns[i].kind == KI_INSN_JMP_INDIRECT;
+	for (uint32_t e = 0; e < fn->nedges; e++)
+		told += fn->edges[e].kind == KI_EDGE_TAIL_INDIRECT ||
+			(fn->edges[e].kind == KI_EDGE_TABLE &&
+			 (!e || fn->edges[e - 1].insn != fn->edges[e].insn));
+	return jumps == told && !fn->guessed && ki_cover_contained(fn);
+}
+
 /* Every way control comes to a block has to be an edge. */
 static int check(const struct ki_function *fn, struct ki_err *err)
 {
 	if (fn->reason)
 		return ki_err_reason(err, fn->reason, fn->start, "%s", fn->symbol->name);
-	if (!fn->nblocks || !ki_cover_plain(fn))
+	if (!fn->nblocks || !jumps_are_known(fn))
 		return ki_err_set(err, -EOPNOTSUPP, fn->start,
 				  "%s: not all of its jumps are known, so neither are its paths",
 				  fn->symbol->name);

@@ -38,12 +38,14 @@ check_words "eight ways, each as often as it was taken" known 0
 check_words "the same of five threads" known 5
 
 # What paths say of blocks, added up, and of calls: as single steps find them.
-stepped() { # FUNCTION
-	begin && seen "ways 0 400" "$pid/timed:$1" || return
+# added: what paths say of blocks, from the JSON, into $tmp/addresses and $tmp/counted
+added() {
 	of '"\n".join("0x%x" % (int(d["address"], 16) + a) for a in sorted(set(a for p in d["paths"] for a in p["offsets"])))' > "$tmp/addresses"
 	of '"\n".join("0x%x %d" % (int(d["address"], 16) + a, sum(p["count"] * p["offsets"].count(a) for p in d["paths"])) for a in set(a for p in d["paths"] for a in p["offsets"]))' |
 		sort > "$tmp/counted"
-	ended || return
+}
+stepped() { # FUNCTION
+	begin && seen "ways 0 400" "$pid/timed:$1" && added && ended || return
 	# the same addresses: start() begins it without randomized ones, too
 	echo "ways 0 400" | setarch -R $bin/oracle steps "$tmp/addresses" $bin/timed 2> "$tmp/said" | sort > "$tmp/stepped"
 	is "$(cat "$tmp/stepped")" "$(cat "$tmp/counted")" && [ "$(wc -l < "$tmp/counted")" -ge 6 ] &&
@@ -51,6 +53,18 @@ stepped() { # FUNCTION
 }
 check_words "ways without a loop: blocks as single steps find them" stepped ways
 check_words "ways with one: blocks as single steps find them" stepped walk
+
+# A switch, by a table in most forms of the program.
+switched() { # FORM
+	start "$1" 0 3000 && before=$(text) || return
+	# shellcheck disable=SC2016 # for the other shell
+	to=$to from=$from "$ki" paths -q --json --top 0 "$pid/$1:leap" -- bash -c 'round > "$0"' "$tmp/sum" > "$tmp/json" && added && ended || return
+	echo | setarch -R $bin/oracle steps "$tmp/addresses" "$bin/$1" 0 3000 2> "$tmp/said" | sort > "$tmp/stepped"
+	is "$(cat "$tmp/stepped")" "$(cat "$tmp/counted")" && [ "$(wc -l < "$tmp/counted")" -ge 10 ] && is "$(sums)" "(750, 750, 0, 0)"
+}
+for form in pie cet static nopie; do
+	check_words "$form: a switch: blocks as single steps find them" switched $form
+done
 
 recursive() {
 	begin && seen "deep 6 3" "$pid/deep" && is "$(sums)" "(18, 18, 0, 0)" || return

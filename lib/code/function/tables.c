@@ -306,6 +306,7 @@ static int read_table(struct ki_analysis *a, uint32_t jump, const struct ki_jump
 	}
 	if (n && (n == t->count || !t->exact) && (!t->exact || leads_inside(a, t))) {
 		finish_ways(a, before);
+		a->fn->guessed |= !t->exact;
 		*found = A_TABLE;
 		return 0;
 	}
