@@ -10,6 +10,8 @@
  *	keep		the same, but it stays mapped; close: until then
  *	strict		from here on: no system call but read, write and exit
  *	filter		from here on: no system call but some; the others kill it
+ *	seal		from here on: the text of step() stays mapped as it is (mseal; where there
+ *is none it says 0) hide		from here on: that text can be executed, and not be read
  *	become		it becomes this program again N times, one after the other; no line comes of
  *it
  *
@@ -24,6 +26,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -138,8 +141,23 @@ static void filter(void)
 		abort();
 }
 
+#ifndef SYS_mseal
+#define SYS_mseal 462
+#endif
+
+static unsigned long shut(int seal)
+{
+	char *page = (char *)((uintptr_t)step & ~4095ul);
+
+	if (seal ? syscall(SYS_mseal, page, 4096, 0) : mprotect(page, 4096, PROT_EXEC))
+		return 0;
+	return work();
+}
+
 static unsigned long once(const char *what)
 {
+	if (!strcmp(what, "seal") || !strcmp(what, "hide"))
+		return shut(*what == 's');
 	if (!strcmp(what, "threads"))
 		return threads();
 	if (!strcmp(what, "forks"))

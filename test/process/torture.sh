@@ -81,6 +81,15 @@ answers() { # WHAT
 check "it allows itself some system calls only" answers filter
 check "it allows itself hardly any" answers strict
 
+# Its text may not be changed, or read, by itself: we can.
+shut() { # WHAT
+	begin "threads 10" && ask "$1" 1 || return
+	[ "$answer" != 0 ] || { echo "not on this kernel" && stop && return; }
+	measured "threads 10" "$pid/churn:step" && is "$(of churn:step)" 8000 && stop
+}
+check "its text is sealed" shut seal
+check "its text cannot be read" shut hide
+
 thrown() { # TIMES
 	local i want
 	want=$(echo 300 | $bin/thrown | tail -n 1)
