@@ -6,6 +6,7 @@
  * its text: the guard is in a session of its own, and has nothing of the terminal.
  */
 #include <errno.h>
+#include <poll.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -50,6 +51,14 @@ static void close_others(struct ki_guarded *g, int *sock)
 }
 
 /* One attempt; -EAGAIN: somebody has to go on first. */
+/* Has he gone who wants it? Then nothing needs to be put in that would be taken out at once. */
+static bool is_alone(const struct ki_guarded *g)
+{
+	struct pollfd p = {.fd = g->sock, .events = POLLIN};
+
+	return poll(&p, 1, 0) > 0 && (p.revents & (POLLHUP | POLLERR));
+}
+
 static int write_text(struct ki_guarded *g, struct ki_err *err)
 {
 	struct ki_stop s;
@@ -62,6 +71,8 @@ static int write_text(struct ki_guarded *g, struct ki_err *err)
 	ret = ki_text_check(g->linked, g->mem, err);
 	if (!ret)
 		ret = ki_threads_clear(g->linked, &s, &moved, err);
+	if (!ret && is_alone(g))
+		ret = ki_err_set(err, -EPIPE, 0, "who wanted it has gone");
 	if (!ret)
 		ret = ki_text_write(g->linked, g->mem, err);
 	for (size_t i = 0; ret && i < s.threads.n; i++)
@@ -177,6 +188,7 @@ void ki_guard_run(struct ki_guarded *g, int sock)
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	close_others(g, &sock);
+	g->sock = sock;
 	ret = install(g, &err);
 	answer(g, sock, ret, &err);
 	if (ret)

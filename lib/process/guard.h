@@ -11,6 +11,7 @@ struct ki_guarded {
 	uint64_t insn;	/* a syscall instruction of the process */
 	uint64_t label; /* a short string in it */
 	struct ki_linked *linked;
+	int sock; /* to who wants it; closed at the other end when he has gone */
 	int file; /* what has been mapped, in the guard */
 	struct ki_process_cost cost;
 };

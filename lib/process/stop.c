@@ -71,14 +71,31 @@ static int seize_failed(const struct ki_stop *s, pid_t tid, int error, struct ki
 	return ki_err_set(err, -error, 0, "process %d: ptrace: %s", s->pid, strerror(error));
 }
 
+static bool is_traced(pid_t tid)
+{
+	char tracer[32];
+
+	return !ki_process_status(tid, "TracerPid", tracer, sizeof(tracer)) && strcmp(tracer, "0");
+}
+
+static int try_seize(pid_t tid)
+{
+	return ptrace(PTRACE_SEIZE, tid, NULL, PTRACE_O_TRACESYSGOOD) ? errno : 0;
+}
+
 static int seize(struct ki_stop *s, pid_t tid, struct ki_err *err)
 {
 	struct ki_thread t = {.tid = tid};
+	int error;
 
 	if (ki_vec_reserve(&s->threads, 1))
 		return ki_err_set(err, -ENOMEM, 0, "out of memory");
-	if (ptrace(PTRACE_SEIZE, tid, NULL, PTRACE_O_TRACESYSGOOD))
-		return seize_failed(s, tid, errno, err);
+	error = try_seize(tid);
+	/* Another one's tracer that has gone meanwhile is no matter of permission. */
+	if (error == EPERM && !is_traced(tid))
+		error = try_seize(tid);
+	if (error)
+		return seize_failed(s, tid, error, err);
 	s->threads.v[s->threads.n++] = t;
 	ptrace(PTRACE_INTERRUPT, tid, NULL, NULL);
 	return 0;

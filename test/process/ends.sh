@@ -23,7 +23,7 @@ clean() {
 # The same of the text alone. Memory that a thread is in, whenever it is looked at, is left.
 clean_text() {
 	local now i
-	for ((i = 0; i < 100; i++)); do
+	for ((i = 0; i < 400; i++)); do
 		now=$(text)
 		[ "${now% *}" = "${1% *}" ] && return
 		sleep 0.05
