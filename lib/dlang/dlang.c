@@ -171,6 +171,7 @@ void ki_dlang_free(struct ki_dlang *d)
 	ki_d_index_free(&d->by_text);
 	ki_d_inlines_free(d);
 	ki_d_translators_free(d);
+	ki_d_written_free(d);
 	ki_d_pool_free(&d->pool);
 	ki_d_types_free(&d->types);
 	free(d->args);

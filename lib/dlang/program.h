@@ -276,6 +276,19 @@ struct ki_d_about {
 	uint32_t at;
 };
 
+/* A probe that a program is to have, as it declares it: provide.c, written.c. */
+#define KI_D_WRITTEN_ARGS 32
+struct ki_d_written_args {
+	unsigned int n;
+	char *type[KI_D_WRITTEN_ARGS], *name[KI_D_WRITTEN_ARGS]; /* of C; names may be NULL */
+};
+struct ki_d_written {
+	char *provider, *name;
+	bool maps; /* what programs of D see is not what it has: */
+	struct ki_d_written_args native, seen;
+	unsigned int from[KI_D_WRITTEN_ARGS]; /* which of native each of seen is */
+};
+
 struct ki_dlang {
 	char *text; /* the source, without pragmas */
 	struct ki_dlang_options o;
@@ -300,6 +313,8 @@ struct ki_dlang {
 	ki_vec(struct ki_d_inline) inlines;
 	ki_vec(struct ki_d_translator) translators;
 	ki_vec(struct ki_d_process) processes;
+	ki_vec(struct ki_d_written) written;
+	bool providers;		   /* some are declared */
 	uint64_t known;		   /* rows of known.c that have been read: bits */
 	uint64_t args_used;	   /* bits of $1, $2 ... */
 	ki_vec(char *) strings;	   /* of KI_D_FORM_NUMBERED */
@@ -338,6 +353,7 @@ void ki_d_where(struct ki_dlang *d, uint32_t at, unsigned int wrong);
 struct ki_d_inline *ki_d_inline_find(const struct ki_dlang *d, const char *name);
 void ki_d_inlines_free(struct ki_dlang *d);
 void ki_d_translators_free(struct ki_dlang *d);
+void ki_d_written_free(struct ki_dlang *d);
 /* known.c: declare what that name is of, if it is one that is declared when it is asked for. */
 int ki_d_known(struct ki_dlang *d, const char *name, struct ki_err *err);
 

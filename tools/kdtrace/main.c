@@ -13,6 +13,7 @@
 
 #include "child.h"
 #include "cost.h"
+#include "made.h"
 #include "options.h"
 
 #define PERIOD 100 /* milliseconds between two looks at what has been recorded */
@@ -380,6 +381,9 @@ static int run(struct session *s)
 	struct ki_err err = {0};
 	int ret;
 
+	if (s->o.makes)
+		return ki_dlang_compile(s->o.text, &s->o.d, &s->d, &err) ? fail_compile(s, &err)
+									 : make_files(&s->o, s->d);
 	if (s->o.command) {
 		ret = child_prepare(&s->child, s->o.command);
 		if (ret) {
@@ -411,7 +415,8 @@ static int run(struct session *s)
 
 static bool open_output(struct session *s)
 {
-	s->out = s->o.output ? fopen(s->o.output, "a") : stdout;
+	/* -h, -G: it is what is made, and opened there. */
+	s->out = s->o.output && !s->o.makes ? fopen(s->o.output, "a") : stdout;
 	if (!s->out)
 		say("%s: %s", s->o.output, strerror(errno));
 	return s->out;

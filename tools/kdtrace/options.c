@@ -42,8 +42,9 @@ static const char usage[] =
 	"  -w           permit actions that change the system\n"
 	"  -Z           probes may match nothing\n"
 	"  -C           run the C preprocessor first; -D -U -I -H are its options, -X the standard\n"
-	"  -V           the version\n"
-	"  -h, --help   this text\n"
+	"  -h -s FILE   make FILE's header, with a macro for each probe that it says a program is to have;\n"
+	"               -G: the object that such a program is linked with\n"
+	"  -V           the version; --help, or -h alone: this text\n"
 	"\n"
 	"Examples:\n"
 	"  kdtrace -n 'fbt::vfs_read:entry { @[execname] = count(); }'\n"
@@ -310,16 +311,20 @@ static bool take_budget(struct options *o, const char *text)
 	return o->d.cost = !o->misused;
 }
 
-/* True: it was taken. -L, -B: there are no libraries, and no buffers of processes. */
+/* True: it was taken. -B: there are no buffers of processes. */
 static bool take(struct options *o, int option, const char *arg)
 {
 	if (strchr("nsPmfi", option))
 		return take_program(o, option, arg);
 	if (strchr("DUI", option))
 		return cpp_option(o, (char[]){'-', (char)option, 0}, arg);
-	if (strchr("GAa", option))
+	if (strchr("Aa", option))
 		return refuse(option);
 	switch (option) {
+	case 'h':
+	case 'G':
+		o->makes = (char)option;
+		return true;
 	case 'x':
 		return set(o, arg);
 	case 'b':
@@ -349,7 +354,7 @@ static bool finish(struct options *o)
 {
 	o->d.size = sizeof(o->d);
 	o->d.args = o->args.v;
-	o->d.nargs = (unsigned int)o->args.n;
+	o->d.nargs = o->makes ? 0 : (unsigned int)o->args.n; /* objects that are linked */
 	for (size_t i = 0; i < o->pieces.n; i++)
 		if (!strcmp(o->pieces.v[i].what, "script"))
 			o->d.name = o->pieces.v[i].name;
@@ -389,8 +394,8 @@ static bool take_all(struct options *o, int argc, char **argv, int *status)
 	for (optind = 1; optind < argc; optind++) {
 		while (!only_operands &&
 		       (option = getopt_long(argc, argv, letters, words, NULL)) != -1) {
-			if (option == 'h' || option == 'V') {
-				fputs(option == 'h' ? usage : version, stdout);
+			if (option == 'V') {
+				fputs(version, stdout);
 				*status = EXIT_DONE;
 				return false;
 			}
@@ -419,7 +424,9 @@ bool options_parse(struct options *o, int argc, char **argv, int *status)
 		return false;
 	}
 	if (take_all(o, argc, argv, status)) {
-		if (o->compile_only && !o->text && !o->list) { /* all of nothing */
+		if (o->makes == 'h' && !o->text)
+			fputs(usage, stdout);
+		if ((o->compile_only || o->makes == 'h') && !o->text && !o->list) {
 			*status = EXIT_DONE;
 			return false;
 		}

@@ -23,6 +23,7 @@ struct options {
 	ki_vec(char *) owned;
 	bool list, compile_only, quiet, verbose, listing, json, use_cpp;
 	bool misused, tags;
+	char makes; /* 'h', 'G': a header or an object, and runs nothing */
 	struct ki_dlang_where where;
 	int pid;
 	const char *command, *output, *cpp_path; /* NULL: cpp */

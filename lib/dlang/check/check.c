@@ -483,7 +483,7 @@ int ki_d_check(struct ki_dlang *d, struct ki_err *err)
 		ret = ki_d_check_translators(&c);
 	if (!ret)
 		ret = ki_d_check_inlines(&c);
-	if (!ret && !d->clauses.n && !d->set.empty)
+	if (!ret && !d->providers && !d->clauses.n && !d->set.empty)
 		ret = ki_d_fail(d, err, 0, "D_EMPTY", "the program has no clause");
 	if (!ret)
 		ret = ki_d_check_attributes(&c);

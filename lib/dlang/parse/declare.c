@@ -280,6 +280,16 @@ static int bad_class(struct ki_d_parser *p)
 	return fail(p, at, "D_DECL_BADCLASS", "variables of D have no storage class of C%s", "");
 }
 
+/* provider NAME {: a description has something else behind its first word. */
+static bool is_provider(const struct ki_d_parser *p)
+{
+	const char *name = p->lex.next + strspn(p->lex.next, " \t\n"), *c = name;
+
+	while (isalnum((unsigned char)*c) || *c == '_')
+		c++;
+	return ki_lex_is(&p->lex, "provider") && c > name && c[strspn(c, " \t\n")] == '{';
+}
+
 int ki_d_parse_declaration(struct ki_d_parser *p, bool *is_one)
 {
 	enum ki_d_scope scope = ki_lex_is(&p->lex, "self")   ? KI_D_SELF_SCOPE
@@ -294,6 +304,8 @@ int ki_d_parse_declaration(struct ki_d_parser *p, bool *is_one)
 		return ki_d_parse_translator(p);
 	if (ki_lex_is(&p->lex, "inline"))
 		return ki_d_parse_inline(p);
+	if (is_provider(p))
+		return ki_d_parse_provider(p);
 	*is_one = is_word(p) || ki_lex_is(&p->lex, "typedef") || names_follow(p);
 	if (!*is_one)
 		return 0;

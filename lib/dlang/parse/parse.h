@@ -78,7 +78,8 @@ int ki_d_parse_block(struct ki_d_parser *p, struct ki_d_node **out);
 /* parse_for.c: its turns, to the end of a list */
 int ki_d_parse_for(struct ki_d_parser *p, struct ki_d_node ***end);
 
-int ki_d_parse_inline(struct ki_d_parser *p); /* inline.c */
+int ki_d_parse_inline(struct ki_d_parser *p);	/* inline.c */
+int ki_d_parse_provider(struct ki_d_parser *p); /* provide.c */
 /* translate.c */
 int ki_d_parse_translator(struct ki_d_parser *p);
 int ki_d_parse_xlate(struct ki_d_parser *p, struct ki_d_node **out);

@@ -190,17 +190,34 @@ static bool names_process(const char *field, const char *name)
 	       !strpbrk(field, "*?[") && !names_process(field, "pid");
 }
 
-static bool is_asked(const struct ki_d_pattern *pattern, const struct ki_d_provider *p)
+/* NAME*, of no provider of the kernel: probes that are written into the target. */
+static bool begins_written(const struct ki_dlang *d, const char *field)
 {
-	return p->of_process ? names_process(pattern->field[0], p->name)
-			     : ki_d_field_matches(pattern->field[0], p->name);
+	const size_t star = strcspn(field, "*?[");
+
+	if (d->o.target <= 0 || !star || strcmp(field + star, "*") != 0)
+		return false;
+	for (const struct ki_d_provider *p = ki_d_providers; p->name; p++)
+		if (!strncmp(field, p->name, star))
+			return false;
+	return true;
+}
+
+static bool is_asked(const struct ki_dlang *d, const struct ki_d_pattern *pattern,
+		     const struct ki_d_provider *p)
+{
+	const char *field = pattern->field[0];
+
+	if (!p->of_process)
+		return ki_d_field_matches(field, p->name);
+	return names_process(field, p->name) || (!*p->name && begins_written(d, field));
 }
 
 bool ki_dlang_wants_process(const struct ki_dlang *d)
 {
 	for (size_t i = 0; i < d->patterns.n; i++)
 		for (const struct ki_d_provider *p = ki_d_providers; p->name; p++)
-			if (p->of_process && is_asked(&d->patterns.v[i], p))
+			if (p->of_process && is_asked(d, &d->patterns.v[i], p))
 				return true;
 	return false;
 }
@@ -210,7 +227,7 @@ static int ask_all(struct ki_d_match *m)
 	int ret = 0;
 
 	for (const struct ki_d_provider *p = ki_d_providers; !ret && p->name; p++)
-		if (is_asked(m->pattern, p))
+		if (is_asked(m->d, m->pattern, p))
 			ret = p->find(m, p);
 	return ret;
 }

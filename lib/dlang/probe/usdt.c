@@ -136,7 +136,7 @@ static bool is_file(const struct ki_d_finding *f, size_t i, struct file *at)
 	return true;
 }
 
-/* The number at the end of "python1234": of the target, if it ends so; 0: there is none. */
+/* The number at the end of "python1234": of the target, if it ends so or by *; 0: there is none. */
 static pid_t number_of(const struct ki_dlang *d, const char *field)
 {
 	const size_t len = strlen(field);
@@ -144,6 +144,8 @@ static pid_t number_of(const struct ki_dlang *d, const char *field)
 	char target[20];
 	size_t n = (size_t)snprintf(target, sizeof(target), "%d", d->o.target);
 
+	if (d->o.target > 0 && len && field[len - 1] == '*')
+		return (pid_t)d->o.target;
 	if (d->o.target > 0 && n < len && !strcmp(field + len - n, target))
 		return (pid_t)d->o.target;
 	while (from && isdigit((unsigned char)field[from - 1]))

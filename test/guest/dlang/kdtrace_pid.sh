@@ -76,6 +76,15 @@ is "and they are listed" "$("$kd" -ln 'python$target:::' -c "$python" 2> /dev/nu
 is "what Python imports: a string and how often, its semaphore is up" "$(d -n 'python$target:::import-find-load-start { @[copyinstr(arg0)] = count(); }' -c "$python" | grep -x 'json.*' | tr '\n' ' ')" \
 	"json 1 json.decoder 1 json.encoder 1 json.scanner 1 "
 is "and its collections of garbage, by generation" "$(d -n 'python$target:::gc-start /arg0 == 2/ { @ = count(); } python$target:::gc-done { @d[arg0 >= 0] = count(); }' -c "$python" | wc -l)" 2
+# ---- by a header of -h ----
+made=$(mktemp -d)
+(cp "$top"/test/dlang/written.[cd] "$made" && cd "$made" && "$kd" -h -s written.d && "$kd" -G -s written.d && gcc -O2 written.c written.o -o written)
+is "the probes of a header: where, in which order, how many arguments" "$(d -n 'test_prov$target::: { printf("%s:%s %d %d %d %d %d;", probefunc, probename, arg0, arg1, arg2, arg3, arg9); } other$target:::go { trace("other"); }' -c "$made/written" | tr -d '\n' |
+	sed 's/\(stop -5\|u_nder\|d-ash\) [0-9]*/\1 P/g; s/\(d-ash P\) [0-9]*/\1 P/')" \
+	"1main:go 0 0 0 0 0;main:go 0 0 0 0 0;main:go 0 0 0 0 0;main:stop -5 P 0 0 0;main:u_nder P 0 0 0 0;main:d-ash P P 200 0 0;main:place 4 10 10 4 0;main:none 0 0 0 0 0;main:many 1 2 3 4 4294967280;other"
+is "strings; of all of the target's by the beginning of their name" "$(d -n 'test_pr*:::stop { printf("%s ", basename(copyinstr(arg1))); } test_prov*:::d-ash { printf("%s ", copyinstr(arg1)); } test_prov*:::many { printf("%d %x", arg7, arg8); }' -c "$made/written" | tr '\n' ' ')" "0 written dash -8 10000000001 "
+is "a module alone; a declaration in the same program" "$(d -n 'provider test_prov { probe none(int); }; test_prov$target:written::none { trace(probemod); }' -c "$made/written" | tr '\n' ' ')" "0 written "
+rm -r "$made"
 is "no such provider" "$("$kd" -xerrtags -n 'nobody$target:::x { }' -c true 2>&1 | grep -c D_PDESC_ZERO)" 1
 
 # ---- what is refused: one line, a place, nothing in ----
