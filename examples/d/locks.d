@@ -6,7 +6,7 @@
 lockstat:::adaptive-block,
 lockstat:::spin-spin
 {
-	@[stack(6)] = sum(args[1]);
+	@[stack(6)] = sum(arg1);
 }
 
 END

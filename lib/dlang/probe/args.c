@@ -4,6 +4,7 @@
  * expressions of arg0 to arg9; those of functions and of tracepoints have the types of the
  * kernel's parameters.
  */
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,6 +13,7 @@
 #include "dlang/words/names.h"
 #include "dlang/parse/parse.h"
 #include "dlang/probe/probe.h"
+#include "dlang/probe/user.h"
 
 #define TASK(n)	   "(struct task_struct *)arg" #n
 #define LWP(n)	   "xlate<lwpsinfo_t *>(" TASK(n) ")"
@@ -130,7 +132,7 @@ struct resolved {
 	const struct row *row;
 	const struct ki_d_def *function; /* its parameters from `skip` on */
 	unsigned int skip;
-	bool is_syscall, is_return;
+	bool is_syscall, is_return, is_written;
 };
 
 /* The prototype of what is called at a tracepoint, behind its first parameter. */
@@ -162,6 +164,16 @@ static bool is_lone_syscall(struct ki_d_checker *c, const char *const f[4])
 	       !ki_d_function_type(&c->d->types, "", f[2]);
 }
 
+/* NAME1234, but not pid1234: probes that are written into a program, which says where they are. */
+static bool is_written(const char *provider)
+{
+	const size_t n = strlen(provider),
+		     digits = strspn(provider + (n < 3 ? n : 3), "0123456789");
+
+	return n && !isdigit((unsigned char)*provider) && isdigit((unsigned char)provider[n - 1]) &&
+	       !strpbrk(provider, "*?[") && !(!strncmp(provider, "pid", 3) && 3 + digits == n);
+}
+
 /* f: the fields of a probe's description. */
 static bool resolve(struct ki_d_checker *c, const char *const f[4], struct resolved *out)
 {
@@ -178,7 +190,8 @@ static bool resolve(struct ki_d_checker *c, const char *const f[4], struct resol
 	else if (!strcmp(f[0], "rawtp") || !strcmp(f[0], "sdt"))
 		out->function = tracepoint(c, f[3]);
 	out->skip = out->function && !is_function_provider(f[0]);
-	return out->is_syscall || out->function;
+	out->is_written = is_written(f[0]);
+	return out->is_syscall || out->function || out->is_written;
 }
 
 /* The argument as an expression of the language; *type: what it is cast to, if that is so. */
@@ -193,6 +206,8 @@ static const char *expression(const struct resolved *r, uint64_t i, struct ki_d_
 		return i < MOST_ARGS ? r->row->args[i] : NULL;
 	if (r->is_syscall)
 		return i < (r->is_return ? 2 : 6) ? text : NULL;
+	if (r->is_written)
+		return i < KI_D_USDT_ARGS ? text : NULL;
 	if (!r->is_return && i + r->skip < f->members.n && i < 10) {
 		*type = f->members.v[i + r->skip].type;
 		return text;
@@ -208,7 +223,8 @@ static bool is_same(const struct resolved *a, const struct resolved *b)
 {
 	if (!a->row || !b->row)
 		return a->row == b->row && a->function == b->function &&
-		       a->is_syscall == b->is_syscall && a->is_return == b->is_return;
+		       a->is_written == b->is_written && a->is_syscall == b->is_syscall &&
+		       a->is_return == b->is_return;
 	for (unsigned int i = 0; i < MOST_ARGS; i++) {
 		const char *x = a->row->args[i], *y = b->row->args[i];
 
@@ -317,6 +333,7 @@ bool ki_dlang_argument(struct ki_dlang *d, size_t i, unsigned int arg, char *tex
 {
 	const struct ki_d_probe *p = &d->probes.v[i];
 	const char *const fields[] = {ki_d_provider_name(p), p->module, p->function, p->name};
+	const struct ki_d_user *u = p->hook ? p->hook->user : NULL;
 	struct ki_d_clause none = {0};
 	struct ki_err err;
 	struct ki_d_checker c = {.d = d, .err = &err, .clause = &none};
@@ -328,7 +345,7 @@ bool ki_dlang_argument(struct ki_dlang *d, size_t i, unsigned int arg, char *tex
 	size_t len;
 
 	d->where = was;
-	if (ret || !body)
+	if (ret || !body || (r.is_written && u && u->places[0].args[arg].kind == KI_D_NO_OPERAND))
 		return false;
 	if (r.row && as_written(r.row->args[arg], text, size))
 		return true;

@@ -15,7 +15,9 @@ by_driver="by breakpoints of the driver's"
 echo > /tmp/line
 start
 
-d() { timeout 300 "$kd" -qv "$@" 2> /tmp/kd.err < /tmp/line | grep -v '^ready$' | sed 's/^ *//; s/ *$//; /^$/d' | tr -s ' '; }
+# without what -v says of how stable the program is
+counts() { awk '/^Stability attributes for / { skip = 1 } !skip { print } skip && /Dependency Class/ && ++n % 2 == 0 { skip = 0 }'; }
+d() { timeout 300 "$kd" -qv "$@" 2> /tmp/kd.err < /tmp/line | counts | grep -v '^ready$' | sed 's/^ *//; s/ *$//; /^$/d' | tr -s ' '; }
 way() { sed -n 's/^kdtrace: \([0-9]*\) places\{0,1\} in processes, \([^,]*\).*/\1 \2/p' "${1:-/tmp/kd.err}"; }
 order() { echo >&"$to" && read -r -t 120 -u "$from" line && echo "$line"; }
 text() { "$bin/oracle" text "$pid" | cut -d ' ' -f 1; }
@@ -28,7 +30,7 @@ tool() {
 	until_true 60 grep -q "in processes" "$file.err"
 }
 stop() { kill -INT "$1" && wait "$1"; } # TOOL
-counted() { tr -d ' \n' < "$1"; }
+counted() { counts < "$1" | tr -d ' \n'; }
 
 # ---- what it costs ----
 # took COMMAND...: milliseconds from its beginning to its end, and of them its own and the kernel's for it

@@ -84,6 +84,8 @@ is "the probes of a header: where, in which order, how many arguments" "$(d -n '
 	"1main:go 0 0 0 0 0;main:go 0 0 0 0 0;main:go 0 0 0 0 0;main:stop -5 P 0 0 0;main:u_nder P 0 0 0 0;main:d-ash P P 200 0 0;main:place 4 10 10 4 0;main:none 0 0 0 0 0;main:many 1 2 3 4 4294967280;other"
 is "strings; of all of the target's by the beginning of their name" "$(d -n 'test_pr*:::stop { printf("%s ", basename(copyinstr(arg1))); } test_prov*:::d-ash { printf("%s ", copyinstr(arg1)); } test_prov*:::many { printf("%d %x", arg7, arg8); }' -c "$made/written" | tr '\n' ' ')" "0 written dash -8 10000000001 "
 is "a module alone; a declaration in the same program" "$(d -n 'provider test_prov { probe none(int); }; test_prov$target:written::none { trace(probemod); }' -c "$made/written" | tr '\n' ' ')" "0 written "
+is "their args[]" "$(d -n 'test_prov$target:::place /args[0] == 4 && args[1] == 10/ { trace(args[3] - args[2]); } test_prov$target:::stop { printf("%d %s", args[0], basename(copyinstr(args[1]))); }' -c "$made/written" | tr '\n' ' ')" "0 -5 written-6 "
+is "a list of them" "$("$kd" -lvn 'test_prov$target:::stop,test_prov$target:::go' -c "$made/written" < /tmp/line | grep -E 'args|None' | tr -d '\n\t')" "args[0]: longargs[1]: longNone"
 rm -r "$made"
 is "no such provider" "$("$kd" -xerrtags -n 'nobody$target:::x { }' -c true 2>&1 | grep -c D_PDESC_ZERO)" 1
 
