@@ -43,6 +43,15 @@ stop() {
 	sed -i "/^$pid\$/d" "$tmp/started"
 }
 
+library=$PWD/$bin/libturned.so # that programs map and unmap
+# ask WORDS: what the program answers, in $tmp/answer; for other shells, too
+ask() {
+	echo "$*" >&"$to"
+	read -r -t 60 -u "$from" answer && echo "$answer" > "$tmp/answer"
+}
+export -f ask
+export tmp
+
 # One round: what it prints.
 round() {
 	echo >&"$to"

@@ -117,13 +117,6 @@ killed() {
 check "the tool is killed while it starts, 60 times: nothing is left" killed
 
 # ---- libraries that come later ----
-library=$PWD/$bin/libturned.so
-ask() {
-	echo "$*" >&"$to"
-	read -r -t 60 -u "$from" answer && echo "$answer" > "$tmp/answer"
-}
-export -f ask
-export tmp
 # A round maps it, and begins to call it when the tool has had the time to come in.
 awaited() {
 	start churn "$library" || return

@@ -9,15 +9,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 # shellcheck source=test/process/lib.sh
 . test/process/lib.sh
-library=$PWD/$bin/libturned.so
 
-# ask WORDS: what the program answers, in $tmp/answer
-ask() {
-	echo "$*" >&"$to"
-	read -r -t 60 -u "$from" answer && echo "$answer" > "$tmp/answer"
-}
-export -f ask
-export tmp
 same() { is "$(text | cut -d " " -f 1)" "${before% *}"; }
 # begin "WHAT N": the program's word of it without us is $want
 begin() { start churn "$library" && before=$(text) && ask "$1" && want=$answer; }
