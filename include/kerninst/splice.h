@@ -432,10 +432,25 @@ int ki_plan_replacement(struct ki_plan *p, struct ki_target *t, const struct ki_
  * Plan that the direct calls of the function r->in by others of the kernel lead to r->to where they
  * stand, beside what ki_plan_replacement plans for all others: *n of them. Those that cannot are
  * left out. What is changed so is no call of r->in any more: tracers, kprobes and livepatches of
- * that do not see it. The whole kernel is analysed for it. 0, -EINVAL: r is of calls; or -errno.
+ * that see it only if it gives way to them (ki_plan_give_way). The whole kernel is analysed for it.
+ * 0, -EINVAL: r is of calls; or -errno.
  */
 int ki_plan_replace_callers(struct ki_plan *p, struct ki_target *t, const struct ki_replacement *r,
 			    size_t *n, struct ki_err *err);
+
+/* The direct calls of a function, so many, come to it again (away), or lead to the replacement. */
+typedef void ki_plan_gave_way(void *arg, const struct ki_symbol *of, size_t calls, bool away);
+
+/*
+ * Let what ki_plan_replace_callers has planned give way: while anybody uses the ftrace site of the
+ * replaced function (function tracer, kprobe at the entry, BPF program, livepatch) its calls come
+ * to it, and find the replacement after the site. To be called before the plan is applied, and then
+ * as often as it is to be noticed: it reads five bytes of each such function, and changes text only
+ * if somebody has come or gone. told, which may be NULL, hears of each function that is changed.
+ * 0, or as ki_plan_settle.
+ */
+int ki_plan_give_way(struct ki_plan *p, struct ki_target *t, ki_plan_gave_way *told, void *arg,
+		     struct ki_err *err);
 
 #ifdef __cplusplus
 }

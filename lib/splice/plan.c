@@ -33,6 +33,7 @@ void ki_plan_free(struct ki_plan *p)
 	ki_vec_free(&p->codes);
 	ki_vec_free(&p->bundles);
 	ki_vec_free(&p->needs);
+	ki_vec_free(&p->led);
 	free(p->map);
 	free(p);
 }

@@ -54,6 +54,14 @@ struct plan_group {
 	bool single; /* it could not be: its windows are asked for one by one */
 };
 
+/* Calls of a function that lead to its replacement where they stand (give_way.c). */
+struct plan_led {
+	const struct ki_symbol *of;
+	uint64_t site;	       /* its ftrace site */
+	uint32_t first, count; /* chunks of the plan */
+	bool away;	       /* somebody is there: they rest */
+};
+
 struct ki_plan {
 	ki_vec(struct ki_window) windows; /* first_copy: index in copies */
 	ki_vec(struct plan_window) more;  /* one for each of these */
@@ -65,6 +73,7 @@ struct ki_plan {
 	ki_vec(struct plan_code) codes;
 	ki_vec(struct plan_bundle) bundles;
 	ki_vec(struct plan_need) needs;
+	ki_vec(struct plan_led) led;
 	bool bundling;	 /* chunks that are added belong to the last bundle */
 	uint16_t stage;	 /* of chunks that are added */
 	uint16_t stages; /* the highest one that has a chunk */
@@ -111,6 +120,10 @@ int ki_plan_check_fd(struct ki_plan *p, int fd, struct ki_err *err);
 int ki_unsplice(int fd, const uint32_t *ids, uint32_t n, struct ki_err *err);
 int ki_plan_remove_fd(struct ki_plan *p, int fd, struct ki_err *err);
 int ki_plan_settle_fd(struct ki_plan *p, int fd, struct ki_err *err);
+
+/* The plan's chunks from `first` on are calls of a function that lead elsewhere where they stand.
+   -ENOMEM. */
+int ki_plan_led(struct ki_plan *p, struct ki_target *t, const struct ki_symbol *of, uint32_t first);
 
 /* ---- bundles (bundle.c) ---- */
 

@@ -75,6 +75,7 @@ static bool leads(const struct ki_plan *p, uint32_t id)
 static int plan_calls(struct gather *g, struct ki_plan *p, size_t *n, struct ki_err *err)
 {
 	int ret = g->calls.n ? ki_plan_check(g->each, g->t, err) : 0;
+	uint32_t first = (uint32_t)p->chunks.n;
 
 	for (uint32_t i = 0; i < g->calls.n && !ret; i++) {
 		if (!leads(g->each, i) || ki_plan_refusal(g->each, i))
@@ -82,6 +83,8 @@ static int plan_calls(struct gather *g, struct ki_plan *p, size_t *n, struct ki_
 		ret = ki_plan_replacement(p, g->t, &g->calls.v[i], err);
 		*n += !ret;
 	}
+	if (!ret && ki_plan_led(p, g->t, g->r->in, first))
+		ret = ki_err_set(err, -ENOMEM, 0, "plan: out of memory");
 	return ret;
 }
 

@@ -6,4 +6,5 @@ layers=$?
 test/ktap.sh "reasons are provoked where the table of cases says" test/lint/reasons.sh || layers=1
 test/ktap.sh "each request is tried by who may and who may not" test/lint/permits.sh || layers=1
 test/ktap.sh "what is called with a lock held asserts it" test/lint/held.py || layers=1
+test/ktap.sh "the README's numbers are held by tests" test/lint/numbers.sh || layers=1
 test/ktap.sh "licences, format, sizes, scripts, manual, version map" test/lint/source.sh && exit $layers

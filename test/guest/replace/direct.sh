@@ -72,11 +72,39 @@ b = ctypes.create_string_buffer(16)
 ctypes.CDLL(None).syscall(228, 4, b)
 print("epoch" if struct.unpack("qq", b)[0] > 10**9 else "boot")'; }
 is "a clock since the boot" "$(clock)" boot
-"$ki" replace -q --callers ktime_get_raw_ts64=ktime_get_coarse_real_ts64 < /dev/null > /dev/null 2> /tmp/replace_err &
+# shellcheck disable=SC2317 # called through ok
+called_itself() { "$ki" disas --live posix_get_monotonic_raw | grep -q 'call ktime_get_coarse_real_ts64 .*; was: call ktime_get_raw_ts64'; }
+# shellcheck disable=SC2317 # called through ok
+gave_way() { ! called_itself; }
+says() { grep -c "^kerninst: ktime_get_raw_ts64 is $1: [0-9]* calls of it $2" /tmp/replace_err; }
+"$ki" replace --callers ktime_get_raw_ts64=ktime_get_coarse_real_ts64 < /dev/null > /dev/null 2> /tmp/replace_err &
 pids[1]=$!
 ok "all direct callers of a kernel's function" until_true 120 measures "${pids[1]}"
 is "it is another clock" "$(clock)" epoch
-is "which its caller calls itself" "$("$ki" disas --live posix_get_monotonic_raw | grep -c 'call ktime_get_coarse_real_ts64 .*; was: call ktime_get_raw_ts64')" 1
+ok "which its caller calls itself" called_itself
+
+# Whoever takes hold of the replaced function at its ftrace site sees these calls, too.
+echo ktime_get_raw_ts64 > $T/set_ftrace_filter
+echo function > $T/current_tracer
+ok "the function tracer comes: its caller calls it again" until_true 20 gave_way
+echo > $T/trace
+is "where it is replaced yet" "$(clock)" epoch
+is "and the tracer sees the call" "$(grep -c 'ktime_get_raw_ts64 <-posix_get_monotonic_raw' $T/trace)" 1
+is "which is said" "$(says 'traced or patched' 'come by its entry meanwhile')" 1
+echo nop > $T/current_tracer
+echo > $T/set_ftrace_filter
+ok "it goes: the call leads to the replacement" until_true 20 called_itself
+is "which is said, too" "$(says 'not traced any more' 'lead to the replacement again')" 1
+echo "p:ky ktime_get_raw_ts64" > $T/kprobe_events
+echo 1 > $T/events/kprobes/enable
+ok "a kprobe at the entry: its caller calls it again" until_true 20 gave_way
+is "where it is replaced" "$(clock)" epoch
+is "and the kprobe is hit" "$(awk '$1 == "ky" { print ($2 > 0) }' $T/kprobe_profile)" 1
+"$ki" replace --callers ktime_get_raw_ts64=ktime_get_coarse_real_ts64 -- "$ki" disas --live posix_get_monotonic_raw > /tmp/begun 2> /tmp/begun_err
+is "one that begins meanwhile leaves the call" "$(grep -c 'was: call ktime_get_raw_ts64' /tmp/begun) $(grep -c 'come by its entry meanwhile' /tmp/begun_err)" "0 1"
+echo 0 > $T/events/kprobes/enable
+echo > $T/kprobe_events
+ok "and leads again" until_true 20 called_itself
 kill -INT "${pids[1]}"
 wait "${pids[1]}"
 is "and back" "$(clock)" boot

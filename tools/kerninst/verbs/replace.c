@@ -17,6 +17,8 @@
 #include "kerninst/match.h"
 #include "open.h"
 
+#define LOOK 0.1 /* seconds between two looks whether somebody traces what is replaced */
+
 static const char usage[] =
 	"Usage: kerninst replace [OPTION...] WHAT=FUNCTION... [-- COMMAND...]\n"
 	"Let calls go to FUNCTION instead: while COMMAND runs, or until Ctrl-C.\n\n"
@@ -26,7 +28,8 @@ static const char usage[] =
 	"  CALLER+OFFSET      only this direct call or jump\n"
 	"with MODULE: in front and @0xADDRESS behind if names are not enough.\n\n"
 	"      --callers      of FUNCTION=: its direct calls by the kernel lead there where they stand,\n"
-	"                     without a jump more; who traces FUNCTION does not see them\n"
+	"                     without a jump more; while FUNCTION is traced or patched they\n"
+	"                     come by its entry\n"
 	"  -n, --dry-run      say what would be replaced, and change nothing\n"
 	"  -q, --quiet        no warning\n"
 	"  -h, --help         this text\n\n"
@@ -186,26 +189,52 @@ static int prepare(struct run *r, const struct verb *self)
 	return run_prepare(&r->command, o->command, false);
 }
 
-/* Until the command has ended, or somebody has had enough. */
-static void watch(struct run *r)
+static void say_gave_way(void *arg, const struct ki_symbol *of, size_t calls, bool away)
 {
-	run_to_end(&r->command);
+	const struct run *r = arg;
+
+	if (!r->o->quiet)
+		fprintf(stderr, "kerninst: %s is %s: %zu calls of it %s\n", of->name,
+			away ? "traced or patched" : "not traced any more", calls,
+			away ? "come by its entry meanwhile" : "lead to the replacement again");
+}
+
+static int give_way(struct run *r)
+{
+	struct ki_err err = {0};
+
+	return ki_plan_give_way(r->plan, r->t, say_gave_way, r, &err) ? cli_fail(&err) : CLI_OK;
+}
+
+/* Until the command has ended, or somebody has had enough. */
+static int watch(struct run *r)
+{
+	int ret = CLI_OK;
+
+	run_start(&r->command);
+	while (!ret && run_wait(&r->command, r->o->callers ? wait_now() + LOOK : -1) == EVENT_TIME)
+		ret = give_way(r);
+	return ret;
 }
 
 static int replace(struct run *r)
 {
 	struct ki_err err = {0};
+	int ret = give_way(r);
+
+	if (ret)
+		return ret;
 	if (!r->o->quiet)
 		fputs("kerninst: DANGER: whether these functions take and return the same cannot be "
 		      "checked; if not, the kernel crashes\n",
 		      stderr);
 	if (ki_plan_apply(r->plan, r->t, false, &err))
 		return cli_fail(&err);
-	watch(r);
+	ret = watch(r);
 	if (ki_plan_remove(r->plan, r->t, &err))
 		return cli_fail(&err);
 	run_failed(&r->command);
-	return run_status(&r->command, CLI_OK);
+	return run_status(&r->command, ret);
 }
 
 static int parse_options(const struct verb *self, int argc, char **argv, struct options *o,
