@@ -78,7 +78,7 @@ check-guest: deps
 
 CHECK_BUILD := all $(patsubst %,$(O)/test/unit/test_%,fill relocate_exec regexec) $(O)/test/fuzz/vetting test-plugins test-progs $(GUEST_BIN) test-long test-threads \
 	test-events test-torture test-fuzz-ioctl test-fuzz-host test-oracles test-transfers \
-	test-snippets test-records test-stacks test-tables test-kcov test-permit test-reasons test-locks test-full test-studies test-bounces test-cover test-process test-words \
+	test-snippets test-records test-stacks test-tables test-kcov test-permit test-reasons test-locks test-full test-studies bench-peers test-bounces test-cover test-process test-words \
 	build/examples/proxy examples-api
 check-build: $(CHECK_BUILD) test-modules
 	$(Q)$(MAKE) BUILD=asan unit-bins all

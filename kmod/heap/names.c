@@ -9,9 +9,11 @@
  * own symbols stands where the heap begins, and then a place for each of some thousand patches (of
  * functions that are laid out together, one for each run of windows of the same). A
  * symbol without a name is passed over, so the first byte of the name is written last, and goes
- * first. A symbol's size is the distance to the next one: a patch without a name would be taken for
- * the one before it. So when there are more patches than places, all names are hidden, until there
- * are not: then all are parts of ki_heap_start.
+ * first. A symbol's size is the distance to the next one, so a patch that has no name, because
+ * there are more patches than places, would be taken for the one before it. While there is such a
+ * one patches with a name also have a symbol where they end: what is behind it, up to the next
+ * patch with a name, is kerninst:unnamed. Of two symbols at one address the kernel takes the first
+ * in the array, so all ends stand behind all names.
  */
 #include <linux/kallsyms.h>
 #include <linux/lockdep.h>
@@ -32,10 +34,17 @@ static DECLARE_BITMAP(ki_names_taken, KI_NAMES);
 static u32 ki_nameless; /* patches */
 static struct mod_kallsyms ki_all_symbols;
 static char *ki_name_text; /* of the first patch; KI_NAME_LEN bytes each */
+static u32 ki_unnamed_at; /* in the text: what ends are called */
 
 static Elf_Sym *symbol_of(u32 slot)
 {
 	return &ki_all_symbols.symtab[THIS_MODULE->core_kallsyms.num_symtab + 1 + slot];
+}
+
+/* Where the patch ends whose first name is in that slot. */
+static Elf_Sym *end_of(u32 slot)
+{
+	return symbol_of(KI_NAMES + slot);
 }
 
 /* ki_names_lock held. */
@@ -43,10 +52,10 @@ static void show_names(void)
 {
 	u32 n = THIS_MODULE->core_kallsyms.num_symtab;
 
-	if (ki_nameless)
+	if (!bitmap_empty(ki_names_taken, KI_NAMES))
+		n += 1 + (ki_nameless ? KI_NAMES : 0) + find_last_bit(ki_names_taken, KI_NAMES) + 1;
+	else if (ki_nameless)
 		n++;
-	else if (!bitmap_empty(ki_names_taken, KI_NAMES))
-		n += 1 + find_last_bit(ki_names_taken, KI_NAMES) + 1;
 	WRITE_ONCE(ki_all_symbols.num_symtab, n);
 }
 
@@ -108,6 +117,12 @@ static void write_names(const struct ki_patch *p, const struct ki_group *g, u32 
 	}
 }
 
+static void write_end(const struct ki_patch *p, u32 slot)
+{
+	end_of(slot)->st_value = p->addr + p->len;
+	smp_store_release(&end_of(slot)->st_name, ki_unnamed_at);
+}
+
 /* perf knows the names of the slots [from, to), or no more. */
 static void tell_perf(const struct ki_patch *p, u32 from, u32 to, bool gone)
 {
@@ -139,6 +154,7 @@ void ki_name_patch(const struct ki_patch *p, const struct ki_group *g)
 	spin_unlock(&ki_names_lock);
 	if (slot >= KI_NAMES)
 		return;
+	write_end(p, slot);
 	write_names(p, g, slot); /* to find what they are called takes long */
 	tell_perf(p, slot, slot + n, false);
 }
@@ -151,6 +167,7 @@ void ki_name_drop(const struct ki_patch *p)
 		tell_perf(p, slot, slot + n, true);
 	spin_lock(&ki_names_lock);
 	if (p->block->name) {
+		WRITE_ONCE(end_of(slot)->st_name, 0);
 		for (i = slot; i < slot + n; i++)
 			WRITE_ONCE(ki_name_text[i * KI_NAME_LEN], '\0');
 		bitmap_clear(ki_names_taken, slot, n);
@@ -174,9 +191,10 @@ static size_t string_bytes(const struct mod_kallsyms *k)
 	return end;
 }
 
+static const char ki_heap_name[] = "ki_heap_start", ki_unnamed[] = "kerninst:unnamed";
+
 static void fill_symbols(size_t bytes)
 {
-	static const char heap[] = "ki_heap_start";
 	const struct mod_kallsyms *own = &THIS_MODULE->core_kallsyms;
 	struct mod_kallsyms *all = &ki_all_symbols;
 	u32 i, n = own->num_symtab;
@@ -184,23 +202,27 @@ static void fill_symbols(size_t bytes)
 	memcpy(all->symtab, own->symtab, n * sizeof(*all->symtab));
 	memcpy(all->strtab, own->strtab, bytes);
 	memcpy(all->typetab, own->typetab, n);
-	ki_name_text = all->strtab + bytes + sizeof(heap);
-	memcpy(all->strtab + bytes, heap, sizeof(heap));
-	for (i = 0; i <= KI_NAMES; i++) {
+	memcpy(all->strtab + bytes, ki_heap_name, sizeof(ki_heap_name));
+	ki_unnamed_at = bytes + sizeof(ki_heap_name);
+	memcpy(all->strtab + ki_unnamed_at, ki_unnamed, sizeof(ki_unnamed));
+	ki_name_text = all->strtab + ki_unnamed_at + sizeof(ki_unnamed);
+	for (i = 0; i <= 2 * KI_NAMES; i++) {
 		all->symtab[n + i] = (Elf_Sym){
-			.st_name = i ? bytes + sizeof(heap) + (i - 1) * KI_NAME_LEN : bytes,
 			.st_value = (unsigned long)ki_reach_start(KI_REACH_HEAP),
 			.st_info = STT_FUNC,
 			.st_shndx = SHN_ABS,
 		};
 		all->typetab[n + i] = 't';
 	}
+	all->symtab[n].st_name = bytes;
+	for (i = 0; i < KI_NAMES; i++)
+		symbol_of(i)->st_name = ki_name_text - all->strtab + i * KI_NAME_LEN;
 }
 
 int ki_names_make(void)
 {
 	const struct mod_kallsyms *own = &THIS_MODULE->core_kallsyms;
-	size_t bytes = string_bytes(own), n = own->num_symtab + 1 + KI_NAMES;
+	size_t bytes = string_bytes(own), n = own->num_symtab + 1 + 2 * KI_NAMES;
 	struct mod_kallsyms *all = &ki_all_symbols;
 
 	if (all->symtab) { /* hidden, not reclaimed */

@@ -5,12 +5,15 @@
 # unwinder too; also where functions are moved, and through long chunks and what these call. Frame
 # 0, where the CPU is, may be in a patch; all others must be those of the same step without.
 #
-#   frames.sh [VARIANT]	a driver of another build: one without the unwinder's rows must fail
+#   frames.sh [VARIANT [some]]	a driver of another build: one without the unwinder's rows must fail;
+#		some: of windows by themselves only, and without perf
 . "$(dirname "$0")/../common/lib.sh"
 insmod "$top/build/kmod/$(uname -r)${1-}/kerninst.ko" || exit 1
 insmod "$top/build/frames/$(uname -r)/ki_frames.ko" \
 	heap_start="$(field heap_start)" heap_end="$(field heap_end)" || exit 1
 start
+whole() { [ "${some-}" != some ]; }
+some=${2-}
 export control=/proc/ki_frames
 cover=$top/build/test/cover
 state() { sed -n "s/^$1 //p" $control; }
@@ -60,10 +63,10 @@ stepped() { # NAME PLACES FLAGS...
 	grep -A 20 '^wrong' $control | sed 's/^/# /'
 }
 stepped single 3000
-stepped moved 3000 -m
-if [ -e /proc/lockdep_stats ]; then
+whole && stepped moved 3000 -m
+if whole && [ -e /proc/lockdep_stats ]; then
 	skip "stepped, long" "so slow a kernel's clock goes on while it is being read in steps: it is read again for ever"
-else
+elif whole; then
 	stepped long 3000 -l
 	ok "in what long chunks call, too: $(state in_helper) steps" test "$(state in_helper)" -gt 1000
 	stepped "moved, long" 3000 -m -l
@@ -104,9 +107,6 @@ callers() {
 			print where " " substr(line, 2)
 	}'
 }
-sampled 4000000
-callers | cut -d' ' -f2- | sort -u > /tmp/chains
-ok "perf: callers were learnt" test "$(wc -l < /tmp/chains)" -ge 4
 perf_in_patches() { # NAME FLAGS...
 	local name=$1
 	shift
@@ -123,9 +123,14 @@ perf_in_patches() { # NAME FLAGS...
 	ok "perf, $name: the callers are those without patches" \
 		test "$(awk '{ n += $1 } END { print n * 100 }' /tmp/others)" -le "$(wc -l < /tmp/in_patches)"
 }
-perf_in_patches single
-perf_in_patches moved -m
-perf_in_patches "moved, long" -m -l
+if whole; then
+	sampled 4000000
+	callers | cut -d' ' -f2- | sort -u > /tmp/chains
+	ok "perf: callers were learnt" test "$(wc -l < /tmp/chains)" -ge 4
+	perf_in_patches single
+	perf_in_patches moved -m
+	perf_in_patches "moved, long" -m -l
+fi
 
 # ---- dump_stack, called through patches ----
 calling=(ki_frames_dump ki_frames_dump_middle ki_frames_dump_inner control_write proc_reg_write
@@ -149,9 +154,11 @@ dumped_through() { # NAME FLAGS...
 	ok "dump_stack, $name: the same lines" diff /tmp/dump.before /tmp/dump
 }
 dumped_through single
-dumped_through moved -m
-dumped_through long -l
-dumped_through "moved, long" -m -l
+if whole; then
+	dumped_through moved -m
+	dumped_through long -l
+	dumped_through "moved, long" -m -l
+fi
 
 # ---- tasks that sleep ----
 sleeping=(__x64_sys_clock_nanosleep common_nsleep hrtimer_nanosleep do_nanosleep schedule
@@ -183,8 +190,10 @@ sleeps_through() { # NAME FLAGS...
 	ok "asleep, $name: and the same to livepatch" diff /tmp/reliable.before /tmp/reliable
 }
 sleeps_through single
-sleeps_through moved -m
-sleeps_through long -l
-sleeps_through "moved, long" -m -l
+if whole; then
+	sleeps_through moved -m
+	sleeps_through long -l
+	sleeps_through "moved, long" -m -l
+fi
 ok "the module of the test unloads" rmmod ki_frames
 finish
