@@ -59,23 +59,28 @@ struct role {
 	bool counts, clock, never;
 };
 
+/* What TEXT does, where that is much more or less than its others. */
+static const uint16_t text_costs[KI_TEXT_OPS] = {
+	[KI_TEXT_KERNEL] = 950, /* as STRING, and it is found among those that are there */
+	[KI_TEXT_USER] = 950,	     [KI_TEXT_COMM] = 400,     [KI_TEXT_LENGTH] = 150,
+	[KI_TEXT_ALLOCA] = 335,	     [KI_TEXT_GIVE_ROOM] = 60, /* of a few bytes */
+	[KI_TEXT_ALLOCA_USER] = 510,
+};
+
 /* Some do one of many things: what %edi says, which is put there the moment before (mov $imm32). */
 static double helper_cost(const struct ki_long_code *code, uint32_t call, uint32_t helper)
 {
-	uint32_t edi = 0;
+	uint32_t edi = 0, op;
 
 	if (call >= 5 && code->code[call - 5] == 0xbf)
 		memcpy(&edi, code->code + call - 4, sizeof(edi));
+	op = edi & 0xff;
 	if (helper == KI_HELPER_TABLE && (edi >> 16 & 0xf) == KI_TABLE_STATS)
 		return 155;
 	if (helper == KI_HELPER_TABLE && (edi >> 16 & 0xf) == KI_TABLE_ADD)
 		return 46; /* to the row that was used last; else twice as much */
-	if (helper == KI_HELPER_TEXT && (edi & 0xff) <= KI_TEXT_USER)
-		return 950; /* as STRING, and it is found among those that are there */
-	if (helper == KI_HELPER_TEXT && (edi & 0xff) == KI_TEXT_COMM)
-		return 400;
-	if (helper == KI_HELPER_TEXT && (edi & 0xff) == KI_TEXT_LENGTH)
-		return 150;
+	if (helper == KI_HELPER_TEXT && op < KI_TEXT_OPS && text_costs[op])
+		return text_costs[op];
 	return helper_costs[helper];
 }
 
