@@ -11,12 +11,8 @@
 #include <sys/utsname.h>
 
 #include "module/module.h"
+#include "module/types.h"
 #include "target/names.h"
-
-#if __has_include(<bpf/btf.h>)
-#include <bpf/btf.h>
-#include <bpf/libbpf.h>
-#endif
 
 /* Variables of the kernel, from kallsyms. */
 enum name {
@@ -119,70 +115,21 @@ static int read_crc(struct ki_target *t, const uint64_t addr[NAMES], struct ki_m
 	return ret;
 }
 
-#if __has_include(<bpf/btf.h>)
-
-static int quiet(enum libbpf_print_level level, const char *fmt, va_list ap)
+static int read_types(struct ki_module_kernel *out, struct ki_err *err)
 {
-	(void)level;
-	(void)fmt;
-	(void)ap;
+	struct ki_member name = {.in = "module", .name = "name"};
+	struct ki_structure sizes[] = {{.name = "module"}, {.name = "bug_entry"}};
+	int ret = ki_kernel_types(&name, 1, sizes, 2, err);
+
+	if (ret)
+		return ret;
+	if (!sizes[0].size || name.off == KI_NO_MEMBER)
+		return ki_err_set(err, -ENOTSUP, 0, "the kernel's types have no struct module");
+	out->module_size = sizes[0].size;
+	out->name_offset = name.off;
+	out->bug_size = sizes[1].size;
 	return 0;
 }
-
-static const struct btf_type *find_struct(const struct btf *btf, const char *name)
-{
-	const int id = btf__find_by_name_kind(btf, name, BTF_KIND_STRUCT);
-
-	return id > 0 ? btf__type_by_id(btf, (uint32_t)id) : NULL;
-}
-
-static bool find_member(const struct btf *btf, const struct btf_type *s, const char *name,
-			uint32_t *off)
-{
-	const struct btf_member *m = btf_members(s);
-
-	for (uint32_t i = 0; i < btf_vlen(s); i++)
-		if (!strcmp(btf__name_by_offset(btf, m[i].name_off), name)) {
-			*off = btf_member_bit_offset(s, i) / 8;
-			return true;
-		}
-	return false;
-}
-
-static int read_types(struct ki_module_kernel *out, struct ki_err *err)
-{
-	const libbpf_print_fn_t was = libbpf_set_print(quiet);
-	struct btf *btf = btf__parse("/sys/kernel/btf/vmlinux", NULL);
-	const struct btf_type *module, *bug;
-	int ret = 0;
-
-	libbpf_set_print(was);
-	if (libbpf_get_error(btf))
-		return ki_err_set(
-			err, -ENOTSUP, 0,
-			"the kernel tells no types (CONFIG_DEBUG_INFO_BTF): what a module "
-			"looks like is not known");
-	module = find_struct(btf, "module");
-	bug = find_struct(btf, "bug_entry");
-	out->bug_size = bug ? bug->size : 0;
-	if (!module || !find_member(btf, module, "name", &out->name_offset))
-		ret = ki_err_set(err, -ENOTSUP, 0, "the kernel's types have no struct module");
-	else
-		out->module_size = module->size;
-	btf__free(btf);
-	return ret;
-}
-
-#else
-
-static int read_types(struct ki_module_kernel *out, struct ki_err *err)
-{
-	(void)out;
-	return ki_err_set(err, -ENOTSUP, 0,
-			  "this library was built without libbpf, which reads the kernel's types");
-}
-
-#endif
 
 static int only_live(const struct ki_target *t, struct ki_err *err)
 {

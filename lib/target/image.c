@@ -137,6 +137,13 @@ static const struct ki_target_ops image_ops = {
 	.close = image_close,
 };
 
+bool ki_image_marks(const struct ki_target *t, enum ki_mark first, uint64_t *start, uint64_t *end)
+{
+	const struct ki_image *im = t->own;
+
+	return t->ops == &image_ops && ki_marks_pair(&im->marks, (int)first, start, end);
+}
+
 static bool is_loaded(const Elf64_Shdr *sh)
 {
 	/* A thread's zeros take no room in the image. */
