@@ -9,8 +9,9 @@
  * where they stand, past the guard.
  *
  * Memory that the kernel never writes again (its read-only data) counts as known. What else is
- * not known is as in the original. Blocks with static branches, exception rows and BUGs are not
- * copied: control goes to the original's there.
+ * not known is as in the original. Static branches and calls follow their keys, faults go on at the
+ * copies of their fixups, BUGs and WARNs are of the original's line. Blocks with what must not be
+ * moved, or with keys of modules, are not copied: control goes to the original's there.
  *
  * What a specialized version calls past the entry of a function (copies, direct calls) tracers,
  * probes and livepatches of that function do not see.
@@ -40,7 +41,9 @@ struct ki_special_facts {
 				      nothing known; of the version, copies not counted */
 	uint32_t branches, copies; /* decided, of all copies; functions copied beside it */
 	size_t bytes;		   /* of code */
-	size_t calls;		   /* that lead there directly, once it is in */
+	size_t sites; /* static branches and calls, what may fault, BUGs: instructions of the copies
+			 that the kernel knows by their addresses */
+	size_t calls; /* that lead there directly, once it is in */
 };
 
 struct ki_special;

@@ -28,7 +28,8 @@ static void take_caller(struct search *w, const struct ki_symbol *caller)
 {
 	const struct ki_constant_memory m = {ki_special_memory_read, &w->s->memory};
 	const struct ki_fold_callees callees = {ki_special_compiled, w->s->t};
-	const struct ki_fold_how how = {&m, &callees, true};
+	const struct ki_fold_sites sites = {ki_special_site, w->s};
+	const struct ki_fold_how how = {&m, &callees, &sites, true};
 	const struct ki_constants nothing = {0};
 	struct ki_err err = {0};
 

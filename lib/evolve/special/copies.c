@@ -61,7 +61,8 @@ static int take_copy(struct ki_special *s, struct ki_function *fn, const struct 
 {
 	const struct ki_constant_memory m = {ki_special_memory_read, &s->memory};
 	const struct ki_fold_callees callees = {ki_special_compiled, s->t};
-	const struct ki_fold_how how = {&m, &callees, false};
+	const struct ki_fold_sites sites = {ki_special_site, s};
+	const struct ki_fold_how how = {&m, &callees, &sites, false};
 	struct ki_special_copy c = {.fn = fn, .entry = *entry};
 	struct ki_emit_copy e = {0};
 	int ret = ki_fold(fn, entry, &how, &e.folded);
@@ -122,7 +123,8 @@ static int link_call(struct ki_special *s, uint32_t copy, uint32_t block, const 
 	int ret;
 
 	if ((e->kind != KI_EDGE_CALL && e->kind != KI_EDGE_TAIL) ||
-	    (in->kind != KI_INSN_CALL && in->kind != KI_INSN_JMP))
+	    (in->kind != KI_INSN_CALL && in->kind != KI_INSN_JMP) ||
+	    s->code.v[copy].folded.insns[e->insn].site == KI_SITE_CALL)
 		return 0;
 	ki_fold_before(&s->code.v[copy].folded, block, e->insn, &m, &here);
 	arguments_of(&here, &entry);
@@ -155,7 +157,8 @@ static int count_before(struct ki_special *s, const struct ki_function *fn)
 {
 	const struct ki_constant_memory m = {ki_special_memory_read, &s->memory};
 	const struct ki_fold_callees callees = {ki_special_compiled, s->t};
-	const struct ki_fold_how how = {&m, &callees, false};
+	const struct ki_fold_sites sites = {ki_special_site, s};
+	const struct ki_fold_how how = {&m, &callees, &sites, false};
 	const struct ki_constants nothing = {0};
 	struct ki_folded f;
 	int ret = ki_fold(fn, &nothing, &how, &f);

@@ -6,7 +6,8 @@
  *
  * All is needed where control goes to the original, and before a call all registers are: what a
  * callee reads is its own matter. Flags are dead before a function that a compiler made. Behind a
- * return the result and what the ABI keeps are needed.
+ * return the result and what the ABI keeps are needed. All is needed, too, where the kernel may
+ * look at registers: at what may fault, and at a BUG.
  */
 #include "evolve/special/fold.h"
 
@@ -57,10 +58,14 @@ static ki_regset back(const struct walk *w, uint32_t i, ki_regset live)
 
 	if (ki_fold_is_entry_mark(in))
 		return live;
+	if (x->site == KI_SITE_CALL || x->site == KI_SITE_FAULT || x->site == KI_SITE_BUG) {
+		x->action = KI_FOLD_KEEP;
+		return live | KI_REGSET_ALL;
+	}
 	if (in->kind == KI_INSN_CALL || in->kind == KI_INSN_CALL_INDIRECT)
 		return before_call(w, in, live);
-	if (x->op.kind == KI_OP_JUMP)
-		return x->action == KI_FOLD_KEEP ? live | x->use : live;
+	if (ki_fold_branches(x))
+		return x->action == KI_FOLD_KEEP && x->op.kind == KI_OP_JUMP ? live | x->use : live;
 	if (x->op.pure && !x->reads && !(writes & live) && !makes_frame(&x->op)) {
 		x->action = KI_FOLD_DROP;
 		return live;
@@ -75,7 +80,7 @@ static ki_regset back(const struct walk *w, uint32_t i, ki_regset live)
 
 static bool goes(const struct ki_fold_insn *last, const struct ki_edge *e)
 {
-	if (last->op.kind != KI_OP_JUMP || last->action == KI_FOLD_KEEP)
+	if (!ki_fold_branches(last) || last->action == KI_FOLD_KEEP || e->kind == KI_EDGE_FIXUP)
 		return true;
 	return (e->kind == KI_EDGE_FALL) == (last->action == KI_FOLD_DROP);
 }

@@ -12,6 +12,10 @@
  * Branches inside are short where that reaches: all begin short, and those that do not reach become
  * long, until all do (Szymanski, "Assembling code for machines with span-dependent instructions",
  * CACM 1978). Where a block is not copied, the branch leads to the original's.
+ *
+ * Of a static branch or call there is what it is at first, in its long form: the module that it
+ * becomes part of says which, and the kernel makes it what its key wants. A lock prefix is there,
+ * also when this kernel has one CPU now.
  */
 #include "evolve/special/emit.h"
 
@@ -21,17 +25,22 @@
 #define INT3	  0xcc
 #define ALWAYS	  0x10 /* a condition of no jcc: jmp */
 #define CALL	  0x11
+#define CALL_OP	  0xe8
+#define JUMP_OP	  0xe9
+#define LOCK	  0xf0
 #define NO_LABEL  UINT32_MAX
 #define SHORT_LEN 2
 
 /* An instruction of the result. */
 struct piece {
 	uint64_t addr, target; /* made of; outside, of a displacement */
+	uint64_t way;	       /* of a site: where it leads to, if not inside */
 	uint32_t off, label; /* where; of a branch inside: the piece that it leads to, once known */
-	uint32_t copy, block; /* where a branch inside leads to */
+	uint32_t copy, block; /* where a branch or a site's way inside leads to */
 	uint8_t bytes[16];
 	uint8_t len, field, tail; /* field: of a displacement of 4 bytes; 0: none */
 	uint8_t branch;		  /* 1 + condition, ALWAYS or CALL; 0: none */
+	uint8_t site;		  /* enum ki_site */
 	bool inside, wide;
 };
 
@@ -121,13 +130,54 @@ static void put_value(struct emitter *e, uint64_t addr, uint8_t reg, uint64_t va
 	push(e, &p);
 }
 
-static void put_bytes(struct emitter *e, const struct ki_function *fn, const struct ki_insn *in)
+/* Where it leads to: a block that is copied, or the original's. */
+static void set_way(const struct emitter *e, struct piece *p, uint64_t to)
 {
-	struct piece p = {.addr = in->addr, .len = in->len};
+	const struct ki_folded *f = &e->copies[e->now].folded;
+
+	p->copy = e->now;
+	p->way = to;
+	p->block = block_that_starts(f->fn, to);
+	p->inside = is_copied(f, p->block);
+}
+
+/* A static branch or call. */
+static void put_switched(struct emitter *e, const struct ki_insn *in, uint8_t site)
+{
+	static const uint8_t nop[] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
+	struct piece p = {.addr = in->addr, .len = sizeof(nop), .site = site};
+
+	if (site == KI_SITE_BRANCH) {
+		memcpy(p.bytes, nop, sizeof(nop));
+		set_way(e, &p, in->target);
+	} else {
+		p.bytes[0] = in->kind == KI_INSN_JMP || in->kind == KI_INSN_RET ? JUMP_OP : CALL_OP;
+	}
+	push(e, &p);
+}
+
+static uint64_t fixup_of(const struct ki_folded *f, uint32_t insn)
+{
+	for (uint32_t i = 0; i < f->fn->nedges; i++)
+		if (f->fn->edges[i].insn == insn && f->fn->edges[i].kind == KI_EDGE_FIXUP)
+			return f->fn->edges[i].to;
+	return 0;
+}
+
+static void put_bytes(struct emitter *e, uint32_t i)
+{
+	const struct ki_folded *f = &e->copies[e->now].folded;
+	const struct ki_function *fn = f->fn;
+	const struct ki_insn *in = &fn->insns[i];
+	struct piece p = {.addr = in->addr, .len = in->len, .site = f->insns[i].site};
 	const bool branches = in->kind == KI_INSN_CALL || in->kind == KI_INSN_CALL_INDIRECT ||
 			      in->kind == KI_INSN_JMP_INDIRECT || in->kind == KI_INSN_RET;
 
 	memcpy(p.bytes, fn->bytes + (in->addr - fn->start), in->len);
+	if (p.site == KI_SITE_LOCK)
+		p.bytes[0] = LOCK;
+	else if (p.site == KI_SITE_FAULT)
+		set_way(e, &p, fixup_of(f, i));
 	if (in->target && in->field && (branches || in->flags & KI_INSN_RIP)) {
 		p.field = in->field;
 		p.tail = in->flags & KI_INSN_RIP ? in->tail : 0;
@@ -145,7 +195,9 @@ static void put_insn(struct emitter *e, uint32_t i)
 
 	if (x->action == KI_FOLD_DROP || ki_fold_is_entry_mark(in))
 		return;
-	if (other != KI_NONE)
+	if (x->site == KI_SITE_CALL || (x->site == KI_SITE_BRANCH && x->action == KI_FOLD_KEEP))
+		put_switched(e, in, x->site);
+	else if (other != KI_NONE)
 		put_linked(e, in->kind == KI_INSN_CALL ? CALL : ALWAYS, in->addr, other);
 	else if (x->action == KI_FOLD_VALUE)
 		put_value(e, in->addr, x->op.v[0].reg, x->value);
@@ -154,7 +206,7 @@ static void put_insn(struct emitter *e, uint32_t i)
 	else if (in->kind == KI_INSN_JCC)
 		put_branch(e, x->op.condition, in->addr, in->target);
 	else
-		put_bytes(e, c->folded.fn, in);
+		put_bytes(e, i);
 }
 
 /* The edge by which control falls out of the block; NULL. */
@@ -272,10 +324,21 @@ static void write_branch(struct emitter *e, struct piece *p)
 		p->bytes[0] = 0x0f;
 		p->bytes[1] = 0x80 | condition;
 	} else {
-		p->bytes[0] = condition == CALL ? 0xe8 : 0xe9;
+		p->bytes[0] = condition == CALL ? CALL_OP : JUMP_OP;
 	}
 	memcpy(p->bytes + p->len - 4, &far, sizeof(far));
 	p->field = p->inside ? 0 : p->len - 4;
+}
+
+static void note_site(const struct emitter *e, const struct piece *p, struct ki_emitted *out)
+{
+	struct ki_emit_site s = {.off = p->off, .site = p->site, .addr = p->addr};
+
+	if (p->site < KI_SITE_BRANCH)
+		return;
+	s.way.inside = p->inside;
+	s.way.at = p->inside ? start_of(e, p->label) : p->way;
+	out->sites.v[out->sites.n++] = s;
 }
 
 static int write_all(struct emitter *e, struct ki_emitted *out)
@@ -284,7 +347,7 @@ static int write_all(struct emitter *e, struct ki_emitted *out)
 
 	out->code = malloc(len ? len : 1);
 	if (!out->code || ki_vec_reserve(&out->fixes, e->pieces.n) ||
-	    ki_vec_reserve(&out->origins, e->pieces.n))
+	    ki_vec_reserve(&out->origins, e->pieces.n) || ki_vec_reserve(&out->sites, e->pieces.n))
 		return -ENOMEM;
 	memset(out->code, INT3, len);
 	out->len = len;
@@ -295,6 +358,7 @@ static int write_all(struct emitter *e, struct ki_emitted *out)
 			write_branch(e, p);
 		memcpy(out->code + p->off, p->bytes, p->len);
 		out->origins.v[out->origins.n++] = (struct ki_emit_origin){p->off, p->addr};
+		note_site(e, p, out);
 		if (p->field)
 			out->fixes.v[out->fixes.n++] =
 				(struct ki_module_fix){.off = p->off + p->field,
@@ -345,5 +409,6 @@ void ki_emit_free(struct ki_emitted *e)
 	free(e->code);
 	ki_vec_free(&e->fixes);
 	ki_vec_free(&e->origins);
+	ki_vec_free(&e->sites);
 	*e = (struct ki_emitted){0};
 }

@@ -27,12 +27,21 @@ struct ki_emit_origin {
 	uint64_t addr;
 };
 
+/* What the kernel must be told of the instruction that stands there. */
+struct ki_emit_site {
+	uint32_t off;
+	uint8_t site;		    /* enum ki_site: BRANCH, CALL, FAULT, BUG */
+	uint64_t addr;		    /* of the original's instruction */
+	struct ki_module_place way; /* where a static branch, or a fault, leads to */
+};
+
 /* All of them, one behind the other, each at a multiple of 16. */
 struct ki_emitted {
 	uint8_t *code;
 	size_t len;
 	ki_vec(struct ki_module_fix) fixes;
 	ki_vec(struct ki_emit_origin) origins;
+	ki_vec(struct ki_emit_site) sites;
 };
 
 int ki_emit(struct ki_emit_copy *copies, size_t n, struct ki_emitted *out);

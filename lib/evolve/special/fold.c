@@ -6,42 +6,64 @@
  * whose condition is known has one way on: so blocks that only other values lead to are never
  * reached, and what they would forget is still known. Knowledge only becomes less, so it ends.
  *
- * Some blocks are not copied: those with a static branch or call, a row in the exception or bug
- * table, or what must not be moved. Control goes to the original's there, and stays in the
- * original: nothing is known of it, and all registers hold what they would.
+ * What the kernel finds by its address or changes while it runs is copied where its tables say all
+ * of it: a static branch goes both ways, unless its key is write-protected by now; a static call
+ * may be of anything; behind a fault nothing is known.
+ *
+ * Some blocks are not copied: those with what must not be moved, or of which the tables do not say
+ * enough. Control goes to the original's there, and stays in the original: nothing is known of it,
+ * and all registers hold what they would.
  */
 #include "evolve/special/fold.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#define NEVER_COPIED (KI_INSN_EXTABLE | KI_INSN_BUG | KI_INSN_JUMP_LABEL)
+#define LOCK 0xf0
+#define DS   0x3e /* what stands there instead of a lock */
 
 bool ki_fold_is_entry_mark(const struct ki_insn *in)
 {
 	return in->reason == KI_R_FTRACE_SITE || in->reason == KI_R_ENDBR;
 }
 
-static bool may_copy(const struct ki_function *fn, const struct ki_insn *in)
+static uint8_t site_of(const struct ki_function *fn, const struct ki_insn *in,
+		       const struct ki_fold_sites *sites)
+{
+	const uint8_t first = fn->bytes[in->addr - fn->start];
+
+	if (in->reason == KI_R_LOCK_PREFIX)
+		return (first == LOCK || first == DS) && !(in->flags & KI_INSN_EXTABLE)
+			       ? KI_SITE_LOCK
+			       : KI_SITE_LEFT;
+	if (in->reason == KI_R_JUMP_LABEL || in->reason == KI_R_STATIC_CALL ||
+	    in->flags & (KI_INSN_EXTABLE | KI_INSN_BUG | KI_INSN_JUMP_LABEL))
+		return sites ? sites->about(sites->arg, fn, in) : KI_SITE_LEFT;
+	return in->reason || in->kind == KI_INSN_TRAP ? KI_SITE_LEFT : KI_SITE_NONE;
+}
+
+static bool may_copy(const struct ki_function *fn, const struct ki_insn *in, uint8_t site)
 {
 	if (ki_fold_is_entry_mark(in))
 		return in->addr < fn->start + 16;
-	if (in->reason || in->flags & NEVER_COPIED)
-		return false;
-	return in->kind != KI_INSN_LOOP && in->kind != KI_INSN_TRAP && in->kind != KI_INSN_BAD;
+	return site != KI_SITE_LEFT && in->kind != KI_INSN_LOOP && in->kind != KI_INSN_BAD;
 }
 
-static bool may_copy_block(const struct ki_function *fn, const struct ki_block *b)
+static bool may_copy_block(struct ki_folded *f, const struct ki_block *b,
+			   const struct ki_fold_sites *sites)
 {
-	for (uint32_t i = b->first; i < b->first + b->count; i++)
-		if (!may_copy(fn, &fn->insns[i]))
+	for (uint32_t i = b->first; i < b->first + b->count; i++) {
+		f->insns[i].site = site_of(f->fn, &f->fn->insns[i], sites);
+		if (!may_copy(f->fn, &f->fn->insns[i], f->insns[i].site))
 			return false;
+	}
 	return true;
 }
 
-static bool is_call(const struct ki_insn *in)
+static bool is_call(const struct ki_insn *in, uint8_t site)
 {
-	return in->kind == KI_INSN_CALL || in->kind == KI_INSN_CALL_INDIRECT;
+	return in->kind == KI_INSN_CALL || in->kind == KI_INSN_CALL_INDIRECT ||
+	       site == KI_SITE_CALL;
 }
 
 /* Behind instruction i; what its result is is noted. */
@@ -54,15 +76,18 @@ static void step(const struct ki_folded *f, uint32_t i, const struct ki_constant
 
 	if (ki_fold_is_entry_mark(&f->fn->insns[i]))
 		return;
-	if (is_call(&f->fn->insns[i])) {
+	if (is_call(&f->fn->insns[i], x->site)) {
 		ki_constants_call(c);
 		return;
 	}
+	if (ki_fold_branches(x))
+		return;
 	x->reads = x->op.reads_memory && (x->op.v[1].kind != KI_OPERAND_MEMORY ||
 					  !ki_constants_value(c, &x->op.v[1], m, &loaded));
 	ki_constants_step(c, &x->op, m);
-	x->known = x->op.pure && !x->reads && to->kind == KI_OPERAND_REGISTER &&
-		   x->op.writes == 1u << to->reg && c->known & 1u << to->reg;
+	x->known = x->op.pure && !x->reads && x->site == KI_SITE_NONE &&
+		   to->kind == KI_OPERAND_REGISTER && x->op.writes == 1u << to->reg &&
+		   c->known & 1u << to->reg;
 	x->value = c->v[to->reg];
 }
 
@@ -80,6 +105,8 @@ static bool is_way(const struct ki_edge *e, int taken)
 	if (e->kind == KI_EDGE_CALL || e->kind == KI_EDGE_CALL_INDIRECT ||
 	    e->kind == KI_EDGE_TABLE) /* a table leads to the original */
 		return false;
+	if (e->kind == KI_EDGE_FIXUP)
+		return true;
 	return taken < 0 || (e->kind == KI_EDGE_FALL) == !taken;
 }
 
@@ -99,9 +126,11 @@ static void arrive(struct ki_folded *f, uint32_t to, const struct ki_constants *
 /* The condition of the branch that ends the block: 1, 0; -1: not known, or there is none. */
 static int condition_of(const struct ki_folded *f, uint32_t i, const struct ki_constants *c)
 {
-	return f->insns[i].op.kind == KI_OP_JUMP
-		       ? ki_constants_condition(c, f->insns[i].op.condition)
-		       : -1;
+	const struct ki_fold_insn *x = &f->insns[i];
+
+	if (x->site == KI_SITE_ALWAYS || x->site == KI_SITE_NEVER)
+		return x->site == KI_SITE_ALWAYS;
+	return x->op.kind == KI_OP_JUMP ? ki_constants_condition(c, x->op.condition) : -1;
 }
 
 static void go_on(struct ki_folded *f, uint32_t block, const struct ki_constant_memory *m,
@@ -109,19 +138,23 @@ static void go_on(struct ki_folded *f, uint32_t block, const struct ki_constant_
 {
 	const struct ki_block *b = &f->fn->blocks[block];
 	const uint32_t last = b->first + b->count - 1;
+	const struct ki_constants nothing = {0};
 	struct ki_constants c;
 	int taken;
 
 	ki_fold_before(f, block, last, m, &c);
 	taken = condition_of(f, last, &c);
 	step(f, last, m, &c);
-	if (f->insns[last].op.kind == KI_OP_JUMP)
+	if (ki_fold_branches(&f->insns[last]))
 		f->insns[last].action = taken < 0 ? KI_FOLD_KEEP
 					: taken	  ? KI_FOLD_JUMP
 						  : KI_FOLD_DROP;
-	for (uint32_t e = b->first_edge; e < b->first_edge + b->nedges; e++)
-		if (f->fn->edges[e].to_block != KI_NONE && is_way(&f->fn->edges[e], taken))
-			arrive(f, f->fn->edges[e].to_block, &c, again);
+	for (uint32_t i = b->first_edge; i < b->first_edge + b->nedges; i++) {
+		const struct ki_edge *e = &f->fn->edges[i];
+
+		if (e->to_block != KI_NONE && is_way(e, taken))
+			arrive(f, e->to_block, e->kind == KI_EDGE_FIXUP ? &nothing : &c, again);
+	}
 }
 
 static bool read_all(struct ki_folded *f)
@@ -192,7 +225,8 @@ static int propagate(struct ki_folded *f, const struct ki_constants *entry,
 	bool again = true;
 
 	for (uint32_t b = 0; b < fn->nblocks; b++)
-		f->blocks[b].left = !fn->blocks[b].count || !may_copy_block(fn, &fn->blocks[b]);
+		f->blocks[b].left =
+			!fn->blocks[b].count || !may_copy_block(f, &fn->blocks[b], how->sites);
 	if (f->blocks[0].left && !how->whole)
 		return -ENOTSUP;
 	f->blocks[0].reached = true;

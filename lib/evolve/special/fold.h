@@ -15,11 +15,25 @@ enum ki_fold_action {
 	KI_FOLD_JUMP,  /* a conditional branch that is always taken */
 };
 
+/* What an instruction is to the kernel, beside what it does. */
+enum ki_site {
+	KI_SITE_NONE,
+	KI_SITE_LEFT,	/* it cannot be copied */
+	KI_SITE_LOCK,	/* a lock prefix, that the kernel takes away while it has one CPU */
+	KI_SITE_BRANCH, /* a static branch */
+	KI_SITE_ALWAYS, /* one whose key nobody can change any more: it jumps */
+	KI_SITE_NEVER,	/* ... and it does not */
+	KI_SITE_CALL,	/* a static call */
+	KI_SITE_FAULT,	/* it has a row in the exception table */
+	KI_SITE_BUG,	/* a BUG or WARN */
+};
+
 struct ki_fold_insn {
 	struct ki_operation op;
 	ki_regset use, def;
 	uint64_t value; /* KI_FOLD_VALUE: of register op.v[0].reg */
 	uint8_t action; /* enum ki_fold_action */
+	uint8_t site;	/* enum ki_site */
 	bool known;	/* its result is `value` */
 	bool reads;	/* memory whose value is not known */
 };
@@ -45,9 +59,16 @@ struct ki_fold_callees {
 	void *arg;
 };
 
+/* What is such an instruction: enum ki_site. Of a static branch, which may be flipped: BRANCH. */
+struct ki_fold_sites {
+	uint8_t (*about)(void *arg, const struct ki_function *fn, const struct ki_insn *in);
+	void *arg;
+};
+
 struct ki_fold_how {
 	const struct ki_constant_memory *memory;
 	const struct ki_fold_callees *callees;
+	const struct ki_fold_sites *sites; /* NULL: none is copied */
 	/*
 	 * What is known is wanted of the function itself, not of a copy: also of what blocks that
 	 * are not copied, jump tables, fixups and other symbols lead to.
@@ -69,6 +90,12 @@ void ki_fold_before(const struct ki_folded *f, uint32_t block, uint32_t insn,
 
 /* The ftrace site, and the mark of an indirect branch's target, of a function's entry. */
 bool ki_fold_is_entry_mark(const struct ki_insn *in);
+
+/* Does it end its block by a branch that is known to go one way, or both: conditional or static? */
+static inline bool ki_fold_branches(const struct ki_fold_insn *x)
+{
+	return x->op.kind == KI_OP_JUMP || (x->site >= KI_SITE_BRANCH && x->site <= KI_SITE_NEVER);
+}
 
 /* dead.c: which instructions are not needed, backward from what is; fills action. */
 void ki_fold_dead(struct ki_folded *f, const struct ki_fold_callees *callees);

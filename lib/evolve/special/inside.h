@@ -4,6 +4,7 @@
 
 #include "evolve/special/emit.h"
 #include "kerninst/special.h"
+#include "module/tables.h"
 
 /* What is never written again. */
 struct ki_special_memory {
@@ -21,6 +22,8 @@ struct ki_special {
 	struct ki_target *t;
 	struct ki_special_wish wish;
 	struct ki_special_memory memory;
+	struct ki_module_tables tables; /* of the original's module */
+	uint64_t keys_start, keys_end;	/* static keys of the kernel itself are there */
 	struct ki_special_facts facts;
 	uint64_t addr; /* of the original */
 	char *original, *module;
@@ -29,6 +32,10 @@ struct ki_special {
 	struct ki_emitted emitted;
 	ki_vec(struct ki_module_row) rows;
 	size_t row_size;
+	ki_vec(struct ki_module_jump) jumps;
+	ki_vec(struct ki_module_call) calls;
+	ki_vec(struct ki_module_fault) faults;
+	ki_vec(struct ki_module_bug) bugs;
 	struct ki_plan *plan; /* while it is in */
 	bool loaded;
 };
@@ -38,6 +45,12 @@ void ki_special_memory_find(struct ki_target *t, struct ki_special_memory *out);
 bool ki_special_memory_read(void *memory, uint64_t addr, void *out, size_t size);
 /* Does a function there keep to the ABI? target: struct ki_target. */
 bool ki_special_compiled(void *target, uint64_t addr);
+
+/* sites.c: what the kernel finds by its address; the copies' rows, when they have been emitted. */
+void ki_special_sites_read(struct ki_special *s);
+uint8_t ki_special_site(void *special, const struct ki_function *fn, const struct ki_insn *in);
+int ki_special_sites_rows(struct ki_special *s, struct ki_err *err);
+void ki_special_sites_free(struct ki_special *s);
 
 /* rows.c: the unwinder's, of what has been emitted. 0: or there are none in this kernel. */
 int ki_special_rows(struct ki_special *s, struct ki_err *err);

@@ -48,6 +48,7 @@ int ki_special_make(struct ki_target *t, const struct ki_special_wish *wish,
 		s->original = strdup(wish->sym->name);
 		s->module = module_name();
 		ki_special_memory_find(t, &s->memory);
+		ki_special_sites_read(s);
 	}
 	if (!s || !s->original || !s->module)
 		ret = ki_err_set(err, -ENOMEM, wish->sym->addr, "a version: out of memory");
@@ -55,6 +56,8 @@ int ki_special_make(struct ki_target *t, const struct ki_special_wish *wish,
 		ret = ki_special_copies(s, err);
 	if (!ret)
 		ret = ki_special_rows(s, err);
+	if (!ret)
+		ret = ki_special_sites_rows(s, err);
 	if (ret)
 		ki_special_free(s);
 	else
@@ -79,7 +82,15 @@ static int load(struct ki_special *s, struct ki_err *err)
 				      .functions = names,
 				      .nfunctions = s->copies.n,
 				      .rows = s->rows.v,
-				      .nrows = s->rows.n};
+				      .nrows = s->rows.n,
+				      .jumps = s->jumps.v,
+				      .njumps = s->jumps.n,
+				      .calls = s->calls.v,
+				      .ncalls = s->calls.n,
+				      .faults = s->faults.v,
+				      .nfaults = s->faults.n,
+				      .bugs = s->bugs.v,
+				      .nbugs = s->bugs.n};
 	struct ki_module_kernel kernel;
 	void *file = NULL;
 	size_t size;
@@ -88,6 +99,8 @@ static int load(struct ki_special *s, struct ki_err *err)
 	for (size_t i = 0; i < s->copies.n; i++)
 		names[i] = (struct ki_module_function){s->copies.v[i].name, s->code.v[i].off,
 						       s->code.v[i].size};
+	if (!ret)
+		ret = ki_module_first_states(s->t, s->jumps.v, s->jumps.n, err);
 	if (!ret)
 		ret = ki_module_build(&kernel, &code, &file, &size, err);
 	if (!ret)
@@ -174,6 +187,7 @@ void ki_special_free(struct ki_special *s)
 	ki_vec_free(&s->copies);
 	ki_vec_free(&s->code);
 	ki_vec_free(&s->rows);
+	ki_special_sites_free(s);
 	ki_emit_free(&s->emitted);
 	free(s->original);
 	free(s->module);
