@@ -16,6 +16,9 @@
 
 #define STATIC_CALL_TAIL 1
 
+#define PAGE 4096
+#define INT3 0xcc
+
 static const uint8_t nops[] = {0x66, 0x90, 0x0f, 0x1f, 0x44, 0x00, 0x00};
 
 /* Bytes of the static branch at p, jump or nop; 0: it is none. */
@@ -119,10 +122,26 @@ static void put_call(struct ki_module_file *f, const struct ki_module_code *c,
 	*p = x->key & STATIC_CALL_TAIL ? 0xe9 : 0xe8;
 }
 
+/*
+ * Up to the end of its pages, which is where the kernel takes the last function to end: what stands
+ * there is filler, and not whatever memory held.
+ */
+static int put_filler(struct ki_module_file *f, size_t len)
+{
+	const size_t n = (PAGE - len % PAGE) % PAGE;
+	int ret = ki_module_put(f, KI_MODULE_TEXT, NULL, n);
+
+	if (!ret)
+		memset(f->parts[KI_MODULE_TEXT].bytes.v + len, INT3, n);
+	return ret;
+}
+
 int ki_module_put_code(struct ki_module_file *f, const struct ki_module_code *c, struct ki_err *err)
 {
 	int ret = ki_module_put(f, KI_MODULE_TEXT, c->code, c->len);
 
+	if (!ret)
+		ret = put_filler(f, c->len);
 	for (size_t i = 0; !ret && i < c->nfixes; i++)
 		if (!is_site(c, c->fixes[i].off))
 			ret = put_fix(f, c, &c->fixes[i], err);

@@ -2,6 +2,7 @@
 #include "module/types.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #if __has_include(<bpf/btf.h>)
@@ -56,14 +57,79 @@ static void find_member(const struct btf *btf, struct ki_member *m)
 		m->off = outer == KI_NO_MEMBER ? KI_NO_MEMBER : m->off + outer;
 }
 
-int ki_kernel_types(struct ki_member *members, size_t nmembers, struct ki_structure *structures,
-		    size_t nstructures, struct ki_err *err)
+/* NULL: it cannot be had. */
+static struct btf *read_kernel(void)
 {
 	const libbpf_print_fn_t was = libbpf_set_print(quiet);
 	struct btf *btf = btf__parse("/sys/kernel/btf/vmlinux", NULL);
 
 	libbpf_set_print(was);
-	if (libbpf_get_error(btf))
+	return libbpf_get_error(btf) ? NULL : btf;
+}
+
+static struct btf *read_module(const char *module, struct btf *kernel)
+{
+	const libbpf_print_fn_t was = libbpf_set_print(quiet);
+	struct btf *btf;
+	char path[96];
+
+	snprintf(path, sizeof(path), "/sys/kernel/btf/%.64s", module);
+	btf = btf__parse_split(path, kernel);
+	libbpf_set_print(was);
+	return libbpf_get_error(btf) ? NULL : btf;
+}
+
+/* 0: it is passed otherwise than in one register. */
+static unsigned int bytes_of(const struct btf *btf, uint32_t id)
+{
+	const struct btf_type *t = btf__type_by_id(btf, id);
+
+	while (t && (btf_is_mod(t) || btf_is_typedef(t)))
+		t = btf__type_by_id(btf, t->type);
+	if (!t)
+		return 0;
+	if (btf_is_ptr(t))
+		return 8;
+	return (btf_is_int(t) || btf_is_any_enum(t)) && t->size <= 8 ? t->size : 0;
+}
+
+static unsigned int argument_of(const struct btf *btf, const char *function, unsigned int n)
+{
+	const int id = btf__find_by_name_kind(btf, function, BTF_KIND_FUNC);
+	const struct btf_type *t = id > 0 ? btf__type_by_id(btf, (uint32_t)id) : NULL;
+	unsigned int bytes = 0;
+
+	t = t ? btf__type_by_id(btf, t->type) : NULL;
+	if (!t || n >= btf_vlen(t))
+		return 0;
+	for (unsigned int i = 0; i <= n; i++) {
+		bytes = bytes_of(btf, btf_params(t)[i].type);
+		if (!bytes)
+			return 0;
+	}
+	return bytes;
+}
+
+unsigned int ki_kernel_argument(const char *module, const char *function, unsigned int n)
+{
+	struct btf *kernel = read_kernel(), *own = NULL;
+	unsigned int bytes = 0;
+
+	if (kernel && *module)
+		own = read_module(module, kernel);
+	if (kernel && (own || !*module))
+		bytes = argument_of(own ? own : kernel, function, n);
+	btf__free(own);
+	btf__free(kernel);
+	return bytes;
+}
+
+int ki_kernel_types(struct ki_member *members, size_t nmembers, struct ki_structure *structures,
+		    size_t nstructures, struct ki_err *err)
+{
+	struct btf *btf = read_kernel();
+
+	if (!btf)
 		return ki_err_set(
 			err, -ENOTSUP, 0,
 			"the kernel tells no types (CONFIG_DEBUG_INFO_BTF): what a module "
@@ -80,6 +146,14 @@ int ki_kernel_types(struct ki_member *members, size_t nmembers, struct ki_struct
 }
 
 #else
+
+unsigned int ki_kernel_argument(const char *module, const char *function, unsigned int n)
+{
+	(void)module;
+	(void)function;
+	(void)n;
+	return 0;
+}
 
 int ki_kernel_types(struct ki_member *members, size_t nmembers, struct ki_structure *structures,
 		    size_t nstructures, struct ki_err *err)

@@ -27,4 +27,11 @@ struct ki_structure {
 int ki_kernel_types(struct ki_member *members, size_t nmembers, struct ki_structure *structures,
 		    size_t nstructures, struct ki_err *err);
 
+/*
+ * How many bytes of its register an argument of a function has: of a number, an enum, a pointer.
+ * 0: not known (no types, no such function, arguments that are passed otherwise). module: "" the
+ * kernel.
+ */
+unsigned int ki_kernel_argument(const char *module, const char *function, unsigned int n);
+
 #endif

@@ -50,8 +50,7 @@ struct ki_image_place {
 	bool text, loaded;
 };
 
-/* Both ends of a table, or another piece, of a kernel's image; false: it is none, or has not got it.
- */
+/* Both ends of a table, or another piece, of a kernel's image; false: there are none. */
 bool ki_image_marks(const struct ki_target *t, enum ki_mark first, uint64_t *start, uint64_t *end);
 
 /* While a file is read. */
