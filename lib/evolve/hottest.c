@@ -297,11 +297,12 @@ int ki_evolve_hottest(struct ki_target *t, const struct ki_evolve_search *how,
 	return ret;
 }
 
-/* How often each symbol was seen to call one that was added, if it was not added itself. */
-static void count_callers(const struct sampler *s, const struct ki_evolve *e, uint32_t *seen)
+/* How often each symbol was seen to call one of them, if it is none of them itself. */
+static void count_callers(const struct sampler *s, const struct ki_symbol *const *callees, size_t n,
+			  uint32_t *seen)
 {
-	for (size_t i = 0; i < e->v.n; i++) {
-		uint32_t callee = (uint32_t)(e->v.v[i].fn->symbol - s->first);
+	for (size_t i = 0; i < n; i++) {
+		uint32_t callee = (uint32_t)(callees[i] - s->first);
 
 		for (size_t k = first_call(s, callee); k < s->calls.n; k++) {
 			if (s->calls.v[k].callee != callee)
@@ -309,8 +310,8 @@ static void count_callers(const struct sampler *s, const struct ki_evolve *e, ui
 			seen[s->calls.v[k].caller]++;
 		}
 	}
-	for (size_t i = 0; i < e->v.n; i++)
-		seen[e->v.v[i].fn->symbol - s->first] = 0;
+	for (size_t i = 0; i < n; i++)
+		seen[callees[i] - s->first] = 0;
 }
 
 /* The most frequent that can be measured. */
@@ -332,26 +333,43 @@ static const struct ki_symbol *judge_of(const struct sampler *s, uint32_t *seen)
 	return NULL;
 }
 
-int ki_evolve_find_judge(struct ki_evolve *e, const struct ki_evolve_search *how,
-			 const struct ki_symbol **out, struct ki_err *err)
+int ki_evolve_find_caller(struct ki_target *t, const struct ki_symbol *const *callees, size_t n,
+			  const struct ki_evolve_search *how, const struct ki_symbol **out,
+			  struct ki_err *err)
 {
-	struct sampler s = {.t = e->t};
+	struct sampler s = {.t = t};
 	int ret = sample_machine(&s, how, err);
 	uint32_t *seen = NULL;
 	size_t nsyms;
 
 	*out = NULL;
-	ki_target_symbols(e->t, &nsyms);
+	ki_target_symbols(t, &nsyms);
 	if (!ret) {
 		seen = calloc(nsyms + 1, sizeof(*seen));
 		if (!seen)
 			ret = ki_err_set(err, -ENOMEM, 0, "judge: out of memory");
 	}
 	if (!ret) {
-		count_callers(&s, e, seen);
+		count_callers(&s, callees, n, seen);
 		*out = judge_of(&s, seen);
 	}
 	free(seen);
 	close_rings(&s);
+	return ret;
+}
+
+int ki_evolve_find_judge(struct ki_evolve *e, const struct ki_evolve_search *how,
+			 const struct ki_symbol **out, struct ki_err *err)
+{
+	const struct ki_symbol **callees = calloc(e->v.n + 1, sizeof(*callees));
+	int ret;
+
+	*out = NULL;
+	if (!callees)
+		return ki_err_set(err, -ENOMEM, 0, "judge: out of memory");
+	for (size_t i = 0; i < e->v.n; i++)
+		callees[i] = e->v.v[i].fn->symbol;
+	ret = ki_evolve_find_caller(e->t, callees, e->v.n, how, out, err);
+	free(callees);
 	return ret;
 }

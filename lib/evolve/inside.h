@@ -39,6 +39,23 @@ struct ki_evolve {
 int ki_evolve_find_callers(struct ki_evolve *e, struct ki_err *err);
 void ki_evolve_forget_callers(struct ki_evolve *e);
 
+/* What is put in and taken out in turn, to see what comes of it. */
+struct ki_evolve_turn {
+	struct ki_target *t;
+	int (*install)(void *arg, struct ki_err *err);
+	int (*undo)(void *arg, struct ki_err *err);
+	void *arg;
+};
+
+/* As ki_evolve_try. Symbols may be others after each step; the judge stays where it is. */
+int ki_evolve_take_turns(const struct ki_evolve_turn *x, const struct ki_evolve_trial *t,
+			 double *before, double *after, struct ki_err *err);
+
+/* As ki_evolve_find_judge, of those n functions. */
+int ki_evolve_find_caller(struct ki_target *t, const struct ki_symbol *const *callees, size_t n,
+			  const struct ki_evolve_search *how, const struct ki_symbol **out,
+			  struct ki_err *err);
+
 /* Whether what a call of it takes can be measured, found by doing so for a moment. */
 bool ki_evolve_can_judge(struct ki_target *t, const struct ki_symbol *sym);
 

@@ -100,38 +100,62 @@ bool ki_evolve_can_judge(struct ki_target *t, const struct ki_symbol *sym)
 }
 
 /* What one call took in a window of time that begins now. */
-static int measure(const struct ki_evolve *e, const struct ki_evolve_trial *t, double *value,
-		   struct ki_err *err)
+static int measure(struct ki_target *target, const struct ki_evolve_trial *t, uint64_t judge,
+		   double *value, struct ki_err *err)
 {
+	struct ki_evolve_trial now = *t;
 	struct ki_measure *m;
 	uint32_t curve;
-	int ret = start_judge(e->t, t, &m, &curve, err);
+	int ret;
 
+	now.judge = ki_target_symbol_at(target, judge);
+	if (!now.judge)
+		return ki_err_set(err, -ENOENT, judge, "the judge is there no more");
+	ret = start_judge(target, &now, &m, &curve, err);
 	if (ret)
 		return ret;
-	ret = read_judge(m, t, curve, value, err);
+	ret = read_judge(m, &now, curve, value, err);
 	ki_measure_free(m);
 	return ret;
+}
+
+int ki_evolve_take_turns(const struct ki_evolve_turn *x, const struct ki_evolve_trial *t,
+			 double *before, double *after, struct ki_err *err)
+{
+	const uint64_t judge = t->judge->addr;
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < t->windows; i++) {
+		if (i)
+			ret = x->undo(x->arg, err);
+		if (!ret)
+			ret = measure(x->t, t, judge, &before[i], err);
+		if (!ret)
+			ret = x->install(x->arg, err);
+		if (!ret)
+			ret = measure(x->t, t, judge, &after[i], err);
+	}
+	if (ret)
+		x->undo(x->arg, NULL);
+	return ret;
+}
+
+static int put_in(void *evolve, struct ki_err *err)
+{
+	return ki_evolve_install(evolve, err);
+}
+
+static int take_out(void *evolve, struct ki_err *err)
+{
+	return ki_evolve_undo(evolve, err);
 }
 
 int ki_evolve_try(struct ki_evolve *e, const struct ki_evolve_trial *t, double *before,
 		  double *after, struct ki_err *err)
 {
-	int ret = 0;
+	const struct ki_evolve_turn turn = {e->t, put_in, take_out, e};
 
-	for (size_t i = 0; !ret && i < t->windows; i++) {
-		if (i)
-			ret = ki_evolve_undo(e, err);
-		if (!ret)
-			ret = measure(e, t, &before[i], err);
-		if (!ret)
-			ret = ki_evolve_install(e, err);
-		if (!ret)
-			ret = measure(e, t, &after[i], err);
-	}
-	if (ret)
-		ki_evolve_undo(e, NULL);
-	return ret;
+	return ki_evolve_take_turns(&turn, t, before, after, err);
 }
 
 void ki_evolve_judge(const double *before, const double *after, size_t n,
