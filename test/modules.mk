@@ -7,7 +7,7 @@ TEST_KERNELS := 6.1 6.1-cloud 6.1-rt 6.12
 # What the suites of make check load.
 CHECK_MODULES := $(TEST_KERNELS:%=kmod/%) kmod/6.1/-fail/KI_TEST_FAIL kmod/6.1/-anycode/KI_TEST_ANY_CODE \
 	mate-module/6.1 mate-module/6.12 \
-	$(patsubst %,%-module/6.1,race replace reasons tail instruments metrics frames)
+	$(patsubst %,%-module/6.1,race replace reasons tail instruments metrics frames special)
 # What check-more and check-long load besides.
 MORE_MODULES := mate-module/6.1-cloud mate-module/6.1-rt \
 	kmod/6.1/-nowait/KI_TEST_NO_WAIT \
@@ -15,7 +15,7 @@ MORE_MODULES := mate-module/6.1-cloud mate-module/6.1-rt \
 	kmod/6.12/-fail/KI_TEST_FAIL \
 	kmod/6.1/-abi/KI_ABI_VERSION=99 \
 	kmod/6.1/-noorc/KI_TEST_NO_ORC \
-	$(foreach m,race replace tail metrics frames,$m-module/6.12 $m-module/6.1-rt)
+	$(foreach m,race replace tail metrics frames special,$m-module/6.12 $m-module/6.1-rt)
 NIGHTLY_MODULES := $(patsubst %,%/6.1-debug,kmod race-module replace-module frames-module mate-module \
 	tail-module metrics-module instruments-module) kmod/6.1-debug/-fail/KI_TEST_FAIL
 

@@ -18,6 +18,7 @@ include test/guest/threads/threads.mk
 include test/guest/events/events.mk
 include test/guest/frames/frames.mk
 include test/guest/replace/replace.mk
+include test/guest/evolve/special.mk
 include test/guest/tail/tail.mk
 include test/guest/reasons/reasons.mk
 include test/guest/metrics/metrics.mk

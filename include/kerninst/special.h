@@ -13,12 +13,18 @@
  * copies of their fixups, BUGs and WARNs are of the original's line. Blocks with what must not be
  * moved, or with keys of modules, are not copied: control goes to the original's there.
  *
+ * A version of a module's function stays when the module goes, but nothing leads there then; copies
+ * beside it are of functions of the same module.
+ *
  * What a specialized version calls past the entry of a function (copies, direct calls) tracers,
  * probes and livepatches of that function do not see.
  */
 #ifndef KERNINST_SPECIAL_H
 #define KERNINST_SPECIAL_H
 
+#include <stdio.h>
+
+#include "kerninst/evolve.h"
 #include "kerninst/splice.h"
 
 #ifdef __cplusplus
@@ -28,9 +34,10 @@ extern "C" {
 #define KI_SPECIAL_ARGUMENTS 6 /* those in registers */
 
 struct ki_special_wish {
-	const struct ki_symbol *sym; /* of the kernel's own text */
+	const struct ki_symbol *sym; /* of the kernel, or of a module */
 	unsigned int argument;	     /* from 0 on */
-	uint64_t value;		     /* as a sign-extended number of 32 bits */
+	uint64_t value;		     /* as a sign-extended number of 32 bits; of an argument that
+				     has 32 by the kernel's types, whatever stands above them */
 	bool alone;		     /* no copies of what it calls */
 	bool callers;		     /* calls with that constant lead there directly */
 };
@@ -41,6 +48,7 @@ struct ki_special_facts {
 				      nothing known; of the version, copies not counted */
 	uint32_t branches, copies; /* decided, of all copies; functions copied beside it */
 	size_t bytes;		   /* of code */
+	bool half;		   /* the argument has 32 bits */
 	size_t sites; /* static branches and calls, what may fault, BUGs: instructions of the copies
 			 that the kernel knows by their addresses */
 	size_t calls; /* that lead there directly, once it is in */
@@ -81,6 +89,23 @@ int ki_special_undo(struct ki_special *s, struct ki_err *err);
  */
 int ki_special_clean(struct ki_target *t, size_t *n, struct ki_err *err);
 
+/*
+ * Is it better? As of layouts (ki_evolve_try, ki_evolve_judge): windows of time without it and with
+ * it, in turn; then it is in, on a failure it is out. The judge should be a caller: what returns
+ * from the version does not pass the function's own exits. Invalidates the target's symbols, the
+ * judge's too.
+ */
+int ki_special_try(struct ki_special *s, const struct ki_evolve_trial *t, double *before,
+		   double *after, struct ki_err *err);
+
+/* The one that calls the function most often, as ki_evolve_find_judge; before it is in. */
+int ki_special_find_judge(struct ki_special *s, const struct ki_evolve_search *how,
+			  const struct ki_symbol **out, struct ki_err *err);
+
+/* What has become of the function, and what of its blocks stays in the original, a line for each.
+ */
+void ki_special_explain(const struct ki_special *s, FILE *f);
+
 /* ---- which value ---- */
 
 struct ki_special_value {
@@ -104,6 +129,10 @@ struct ki_special_watch {
 int ki_special_values(struct ki_target *t, const struct ki_special_watch *w,
 		      struct ki_special_value **out, size_t *n, uint64_t *calls,
 		      struct ki_err *err);
+
+/* Has an argument 32 bits, by the kernel's types? Not known: false. */
+bool ki_special_is_half(const struct ki_target *t, const struct ki_symbol *sym,
+			unsigned int argument);
 
 /* The register that an argument is in, enum ki_reg; -EINVAL: there is none. */
 int ki_special_register(unsigned int argument);

@@ -224,10 +224,11 @@ const struct ki_long_code *ki_plan_code(const struct ki_plan *p, uint32_t id);
 int ki_plan_replace(struct ki_plan *p, const struct ki_insertion *at, uint64_t target, uint32_t *id,
 		    struct ki_err *err);
 
-/* Calls that are meant: with this value in an argument's register, all 64 bits of it. */
+/* Calls that are meant: with this value in an argument's register. */
 struct ki_guard {
 	uint8_t reg;	/* enum ki_reg */
 	uint64_t value; /* as a sign-extended number of 32 bits */
+	bool half;	/* its lower 32 bits are compared, else all 64 */
 };
 
 /*

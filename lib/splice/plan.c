@@ -266,8 +266,8 @@ int ki_plan_guard(struct ki_plan *p, const struct ki_insertion *at, const struct
 {
 	const int64_t value = (int64_t)g->value;
 	const bool byte = value == (int8_t)value;
-	const uint8_t code[] = {(uint8_t)(g->reg < KI_R8 ? 0x48 : 0x49), byte ? 0x83 : 0x81,
-				(uint8_t)(0xf8 | (g->reg & 7))};
+	const uint8_t code[] = {(uint8_t)(0x40 | (g->half ? 0 : 8) | g->reg >> 3),
+				byte ? 0x83 : 0x81, (uint8_t)(0xf8 | (g->reg & 7))};
 	struct ki_chunk *c;
 	int ret;
 

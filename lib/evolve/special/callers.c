@@ -61,6 +61,8 @@ static bool is_constant(void *arg, const struct ki_symbol *caller, uint64_t call
 		return false;
 	ki_fold_before(&w->folded, (uint32_t)(b - w->fn->blocks), (uint32_t)(in - w->fn->insns), &m,
 		       &c);
+	if (w->s->half)
+		return c.half & 1u << r && (uint32_t)c.v[r] == (uint32_t)w->s->wish.value;
 	return c.known & 1u << r && c.v[r] == w->s->wish.value;
 }
 

@@ -31,11 +31,23 @@ static bool knows(const struct ki_constants *c, uint8_t reg)
 	return c->known & 1u << reg;
 }
 
-static bool address_of(const struct ki_constants *c, const struct ki_operand *o, uint64_t *out)
+static bool knows_half(const struct ki_constants *c, uint8_t reg)
+{
+	return c->half & 1u << reg;
+}
+
+/* size: so many bytes of it are wanted. */
+static bool knows_part(const struct ki_constants *c, uint8_t reg, uint8_t size)
+{
+	return size <= 4 ? knows_half(c, reg) : knows(c, reg);
+}
+
+static bool address_of(const struct ki_constants *c, const struct ki_operand *o, uint8_t size,
+		       uint64_t *out)
 {
 	*out = (uint64_t)o->number;
-	if (o->elsewhere || (o->base != KI_OPERAND_NO_REG && !knows(c, o->base)) ||
-	    (o->index != KI_OPERAND_NO_REG && !knows(c, o->index)))
+	if (o->elsewhere || (o->base != KI_OPERAND_NO_REG && !knows_part(c, o->base, size)) ||
+	    (o->index != KI_OPERAND_NO_REG && !knows_part(c, o->index, size)))
 		return false;
 	if (o->base != KI_OPERAND_NO_REG)
 		*out += c->v[o->base];
@@ -56,9 +68,9 @@ bool ki_constants_value(const struct ki_constants *c, const struct ki_operand *o
 		return true;
 	case KI_OPERAND_REGISTER:
 		*out = (c->v[o->reg] >> (o->high ? 8 : 0)) & mask_of(o->size);
-		return knows(c, o->reg);
+		return knows_part(c, o->reg, o->size);
 	case KI_OPERAND_MEMORY:
-		return m && o->size <= 8 && address_of(c, o, &addr) &&
+		return m && o->size <= 8 && address_of(c, o, 8, &addr) &&
 		       m->read(m->arg, addr, out, o->size);
 	default:
 		return false;
@@ -68,23 +80,28 @@ bool ki_constants_value(const struct ki_constants *c, const struct ki_operand *o
 static void forget(struct ki_constants *c, const struct ki_operation *op)
 {
 	c->known &= (uint16_t)~op->writes;
+	c->half &= (uint16_t)~op->writes;
 	c->flags_known &= (uint8_t)~op->flags;
 }
 
 /* Of a register of 8 or 16 bits, the others stay; of 32 bits, the upper half becomes 0. */
-static void put(struct ki_constants *c, const struct ki_operand *o, uint64_t v, bool knew)
+static void put(struct ki_constants *c, const struct ki_operand *o, uint64_t v,
+		const struct ki_constants *old)
 {
 	const uint64_t mask = mask_of(o->size) << (o->high ? 8 : 0);
+	const uint16_t bit = (uint16_t)(1u << (o->reg & 15));
 
 	if (o->kind != KI_OPERAND_REGISTER)
 		return;
-	if (o->size >= 4)
+	if (o->size >= 4) {
 		c->v[o->reg] = v & mask_of(o->size);
-	else if (knew)
-		c->v[o->reg] = (c->v[o->reg] & ~mask) | ((v << (o->high ? 8 : 0)) & mask);
-	else
+		c->known |= bit;
+		c->half |= bit;
 		return;
-	c->known |= (uint16_t)(1u << o->reg);
+	}
+	c->v[o->reg] = (c->v[o->reg] & ~mask) | ((v << (o->high ? 8 : 0)) & mask);
+	c->known |= old->known & bit;
+	c->half |= old->half & bit;
 }
 
 static void know_flags(struct ki_constants *c, uint8_t which, uint8_t flags)
@@ -259,7 +276,7 @@ static void step_usual(struct ki_constants *c, const struct ki_operation *op,
 
 	if (has_one(op->kind)) {
 		if (first && compute_one(c, op, v.a, &r))
-			put(c, &op->v[0], r, true);
+			put(c, &op->v[0], r, old);
 		return;
 	}
 	if ((needs_first(op->kind) && !first) || !ki_constants_value(old, &op->v[1], m, &v.b) ||
@@ -268,8 +285,21 @@ static void step_usual(struct ki_constants *c, const struct ki_operation *op,
 	if (op->kind != KI_OP_SIGN)
 		v.b &= mask_of(v.size);
 	if (compute(c, op, &v, old, &r))
-		put(c, &op->v[0], r,
-		    op->v[0].kind == KI_OPERAND_REGISTER && knows(old, op->v[0].reg));
+		put(c, &op->v[0], r, old);
+}
+
+/* mov of a register of which half is known. */
+static void move_half(struct ki_constants *c, const struct ki_operation *op,
+		      const struct ki_constants *old)
+{
+	const struct ki_operand *to = &op->v[0], *from = &op->v[1];
+
+	if (op->kind != KI_OP_MOVE || to->kind != KI_OPERAND_REGISTER || to->size != 8 ||
+	    from->kind != KI_OPERAND_REGISTER || from->size != 8 || knows(c, to->reg) ||
+	    !knows_half(old, from->reg))
+		return;
+	c->v[to->reg] = old->v[from->reg];
+	c->half |= (uint16_t)(1u << to->reg);
 }
 
 static void step_condition(struct ki_constants *c, const struct ki_operation *op,
@@ -282,9 +312,9 @@ static void step_condition(struct ki_constants *c, const struct ki_operation *op
 	if (is < 0)
 		return;
 	if (op->kind == KI_OP_SET)
-		put(c, to, (uint64_t)is, to->kind == KI_OPERAND_REGISTER && knows(old, to->reg));
+		put(c, to, (uint64_t)is, old);
 	else if (ki_constants_value(old, is ? &op->v[1] : to, m, &r))
-		put(c, to, r, to->kind == KI_OPERAND_REGISTER && knows(old, to->reg));
+		put(c, to, r, old);
 }
 
 void ki_constants_step(struct ki_constants *c, const struct ki_operation *op,
@@ -299,12 +329,12 @@ void ki_constants_step(struct ki_constants *c, const struct ki_operation *op,
 	case KI_OP_JUMP:
 		return;
 	case KI_OP_CLEAR:
-		put(c, &op->v[0], 0, knows(&old, op->v[0].reg));
+		put(c, &op->v[0], 0, &old);
 		know_flags(c, RESULT_FLAGS | KI_FLAG_CF | KI_FLAG_OF, KI_FLAG_ZF | KI_FLAG_PF);
 		return;
 	case KI_OP_LEA:
-		if (address_of(&old, &op->v[1], &addr))
-			put(c, &op->v[0], addr, knows(&old, op->v[0].reg));
+		if (address_of(&old, &op->v[1], op->v[0].size, &addr))
+			put(c, &op->v[0], addr, &old);
 		return;
 	case KI_OP_SET:
 	case KI_OP_WHEN:
@@ -312,12 +342,14 @@ void ki_constants_step(struct ki_constants *c, const struct ki_operation *op,
 		return;
 	default:
 		step_usual(c, op, &old, m);
+		move_half(c, op, &old);
 	}
 }
 
 void ki_constants_call(struct ki_constants *c)
 {
 	c->known &= KEPT;
+	c->half &= KEPT;
 	c->flags_known = 0;
 }
 
@@ -326,11 +358,15 @@ bool ki_constants_join(struct ki_constants *to, const struct ki_constants *from)
 	const struct ki_constants old = *to;
 
 	to->known &= from->known;
-	for (int i = 0; i < 16; i++)
+	to->half &= from->half;
+	for (int i = 0; i < 16; i++) {
 		if (to->v[i] != from->v[i])
 			to->known &= (uint16_t) ~(1u << i);
+		if ((uint32_t)to->v[i] != (uint32_t)from->v[i])
+			to->half &= (uint16_t) ~(1u << i);
+	}
 	to->flags_known &= from->flags_known & (uint8_t) ~(to->flags ^ from->flags);
-	return to->known != old.known || to->flags_known != old.flags_known;
+	return to->known != old.known || to->half != old.half || to->flags_known != old.flags_known;
 }
 
 int ki_constants_condition(const struct ki_constants *c, uint8_t condition)

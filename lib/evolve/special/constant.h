@@ -10,6 +10,7 @@
 struct ki_constants {
 	uint64_t v[16];
 	uint16_t known;	     /* registers: a bit for each */
+	uint16_t half;	     /* the same of those whose bits 0 to 31 are known: more than `known` */
 	uint8_t flags;	     /* KI_FLAG_* */
 	uint8_t flags_known; /* of them */
 };

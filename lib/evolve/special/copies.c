@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
  * Which functions are copied: the one that is wanted, and of those that its copies call, directly
- * and with known arguments, the small ones in which that decides a branch.
+ * and with known arguments, the small ones of the same module in which that decides a branch.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -32,14 +32,15 @@ static void arguments_of(const struct ki_constants *c, struct ki_constants *out)
 		out->known |= (uint16_t)(1u << r);
 		out->v[r] = c->v[r];
 	}
+	out->half = out->known;
 }
 
 static bool is_same(const struct ki_constants *a, const struct ki_constants *b)
 {
-	for (int r = 0; a->known == b->known && r < 16; r++)
-		if (a->known & 1u << r && a->v[r] != b->v[r])
+	for (int r = 0; a->half == b->half && r < 16; r++)
+		if (a->half & 1u << r && a->v[r] != b->v[r])
 			return false;
-	return a->known == b->known;
+	return a->known == b->known && a->half == b->half;
 }
 
 /* "vfs_read.copy3": the number tells copies of one module apart. */
@@ -87,7 +88,7 @@ static int take_copy(struct ki_special *s, struct ki_function *fn, const struct 
 
 static bool may_copy_callee(const struct ki_special *s, const struct ki_symbol *sym, uint64_t addr)
 {
-	return sym && sym->addr == addr && !*sym->module && sym->size <= SMALL &&
+	return sym && sym->addr == addr && !strcmp(sym->module, s->of) && sym->size <= SMALL &&
 	       ki_special_compiled(s->t, addr);
 }
 
@@ -174,19 +175,20 @@ static int take_function(struct ki_special *s, struct ki_err *err)
 {
 	const struct ki_symbol *sym = s->wish.sym;
 	const uint8_t r = ki_arguments[s->wish.argument];
-	struct ki_constants entry = {.known = (uint16_t)(1u << r)};
+	struct ki_constants entry = {.half = (uint16_t)(1u << r)};
 	struct ki_function *fn;
 	int ret = ki_function_analyze(s->t, sym, &fn, err);
 
 	if (ret)
 		return ret;
-	if (fn->reason || *sym->module || !ki_function_compiled(fn)) {
+	if (fn->reason || !ki_function_compiled(fn)) {
 		ret = ki_err_reason(err, fn->reason ? fn->reason : KI_R_NOT_REPLACEABLE, sym->addr,
 				    "%s", sym->name);
 		ki_function_free(fn);
 		return ret;
 	}
-	entry.v[r] = s->wish.value;
+	entry.known = s->half ? 0 : entry.half;
+	entry.v[r] = s->half ? (uint32_t)s->wish.value : s->wish.value;
 	ret = count_before(s, fn);
 	if (!ret)
 		return take_copy(s, fn, &entry);

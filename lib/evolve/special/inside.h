@@ -27,6 +27,7 @@ struct ki_special {
 	struct ki_special_facts facts;
 	uint64_t addr; /* of the original */
 	char *original, *module;
+	char *of;			       /* the original's module; "": the kernel itself */
 	ki_vec(struct ki_special_copy) copies; /* the first is the version */
 	ki_vec(struct ki_emit_copy) code;      /* the same */
 	struct ki_emitted emitted;
@@ -37,6 +38,7 @@ struct ki_special {
 	ki_vec(struct ki_module_fault) faults;
 	ki_vec(struct ki_module_bug) bugs;
 	struct ki_plan *plan; /* while it is in */
+	bool half;	      /* the argument has 32 bits: its register's upper half is anything */
 	bool loaded;
 };
 
@@ -47,7 +49,7 @@ bool ki_special_memory_read(void *memory, uint64_t addr, void *out, size_t size)
 bool ki_special_compiled(void *target, uint64_t addr);
 
 /* sites.c: what the kernel finds by its address; the copies' rows, when they have been emitted. */
-void ki_special_sites_read(struct ki_special *s);
+int ki_special_sites_read(struct ki_special *s, struct ki_err *err);
 uint8_t ki_special_site(void *special, const struct ki_function *fn, const struct ki_insn *in);
 int ki_special_sites_rows(struct ki_special *s, struct ki_err *err);
 void ki_special_sites_free(struct ki_special *s);

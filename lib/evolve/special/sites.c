@@ -18,19 +18,18 @@
 #define TAIL	 1 /* in a static call's key: it is a jump */
 #define LONG	 5
 
-void ki_special_sites_read(struct ki_special *s)
+int ki_special_sites_read(struct ki_special *s, struct ki_err *err)
 {
 	static const char *const names[] = {"_text", "_end"};
-	struct ki_err err = {0};
 	uint64_t at[2] = {0, UINT64_MAX};
 
-	if (ki_target_kind(s->t) == KI_TARGET_LIVE && ki_kernel_names(names, at, 2, &err))
-		at[1] = 0;
+	int ret = 0;
+
+	if (ki_target_kind(s->t) == KI_TARGET_LIVE)
+		ret = ki_kernel_names(names, at, 2, err);
 	s->keys_start = at[0];
 	s->keys_end = at[1];
-	/* Without tables such blocks stay in the original. */
-	if (ki_module_tables_read(s->t, s->wish.sym->module, &s->tables, &err))
-		ki_module_tables_free(&s->tables);
+	return ret ? ret : ki_module_tables_read(s->t, s->of, &s->tables, err);
 }
 
 static bool is_constant(const struct ki_special *s, uint64_t key)

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "evolve/special/inside.h"
+#include "module/types.h"
 
 #define UNLOAD_SECONDS 10
 
@@ -24,6 +25,26 @@ static char *module_name(void)
 	snprintf(name, sizeof(name), KI_COPIES_PREFIX "%d_%u", (int)getpid(),
 		 __atomic_add_fetch(&made, 1, __ATOMIC_RELAXED));
 	return strdup(name);
+}
+
+bool ki_special_is_half(const struct ki_target *t, const struct ki_symbol *sym,
+			unsigned int argument)
+{
+	return ki_target_kind(t) == KI_TARGET_LIVE &&
+	       ki_kernel_argument(sym->module, sym->name, argument) == 4;
+}
+
+static int make(struct ki_special *s, struct ki_err *err)
+{
+	int ret = ki_special_sites_read(s, err);
+
+	s->half = ki_special_is_half(s->t, s->wish.sym, s->wish.argument);
+	s->facts.half = s->half;
+	if (!ret)
+		ret = ki_special_copies(s, err);
+	if (!ret)
+		ret = ki_special_rows(s, err);
+	return ret ? ret : ki_special_sites_rows(s, err);
 }
 
 int ki_special_make(struct ki_target *t, const struct ki_special_wish *wish,
@@ -47,17 +68,13 @@ int ki_special_make(struct ki_target *t, const struct ki_special_wish *wish,
 		s->addr = wish->sym->addr;
 		s->original = strdup(wish->sym->name);
 		s->module = module_name();
+		s->of = strdup(wish->sym->module);
 		ki_special_memory_find(t, &s->memory);
-		ki_special_sites_read(s);
 	}
-	if (!s || !s->original || !s->module)
+	if (!s || !s->original || !s->module || !s->of)
 		ret = ki_err_set(err, -ENOMEM, wish->sym->addr, "a version: out of memory");
 	else
-		ret = ki_special_copies(s, err);
-	if (!ret)
-		ret = ki_special_rows(s, err);
-	if (!ret)
-		ret = ki_special_sites_rows(s, err);
+		ret = make(s, err);
 	if (ret)
 		ki_special_free(s);
 	else
@@ -114,7 +131,7 @@ static int load(struct ki_special *s, struct ki_err *err)
 static int plan(struct ki_special *s, struct ki_err *err)
 {
 	const struct ki_guard guard = {(uint8_t)ki_special_register(s->wish.argument),
-				       s->wish.value};
+				       s->wish.value, s->half};
 	struct ki_replacement r = {.text = s->original, .guard = &guard};
 	int ret;
 
@@ -191,5 +208,6 @@ void ki_special_free(struct ki_special *s)
 	ki_emit_free(&s->emitted);
 	free(s->original);
 	free(s->module);
+	free(s->of);
 	free(s);
 }

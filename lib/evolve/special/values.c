@@ -16,6 +16,7 @@ struct counter {
 	struct ki_function *fn;
 	struct ki_spans spans;
 	struct ki_place *place;
+	bool half; /* the argument has 32 bits */
 };
 
 /* table[argument] += 1 */
@@ -28,6 +29,8 @@ static int make_snippet(const struct counter *c, unsigned int argument, struct k
 	if (ki_snippet_new(out))
 		return -ENOMEM;
 	key = ki_expr_param(*out, argument);
+	if (c->half)
+		key = ki_expr_cast(*out, KI_I32, key);
 	row.keys = &key;
 	ki_snippet_body(*out,
 			ki_stmt_table(*out, KI_TABLE_ADD, &row, ki_expr_const(*out, KI_U64, 1)));
@@ -62,6 +65,7 @@ static int start(struct ki_target *t, const struct ki_special_watch *w, struct c
 	const struct ki_table_options o = {.keys = 1, .values = 1, .rows = ROWS};
 	int ret = ki_function_analyze(t, w->sym, &c->fn, err);
 
+	c->half = ki_special_is_half(t, w->sym, w->argument);
 	if (!ret)
 		ret = ki_spans_find(c->fn, &c->spans, err);
 	if (!ret)

@@ -220,6 +220,7 @@ static void make_computing(void)
 
 /* ---- what the kernel does ---- */
 
+static bool half;   /* of the register that is known, bits 0 to 31 are */
 static bool undone; /* nobody knows how to go on: the run says nothing */
 
 static uint64_t after_fault(uint64_t rip)
@@ -347,7 +348,7 @@ static void compare(const struct ki_emit_copy *c, int reg, uint64_t value)
 		run_state(&state);
 		if (!random_below(3))
 			state.r[RDI] = 16; /* nothing is there */
-		state.r[reg] = value;
+		state.r[reg] = half ? state.r[reg] >> 32 << 32 | (uint32_t)value : value;
 		undone = false;
 		run_it(&wanted, &state);
 		if (undone)
@@ -387,8 +388,10 @@ static void try_function(bool computing)
 	run_analyse(&target, &fn, &spans);
 	make_static_calls();
 	run_state(&state);
-	entry.known = (uint16_t)(1u << number_of(reg));
-	entry.v[number_of(reg)] = state.r[reg];
+	half = random_below(3) == 0;
+	entry.half = (uint16_t)(1u << number_of(reg));
+	entry.known = half ? 0 : entry.half;
+	entry.v[number_of(reg)] = half ? (uint32_t)state.r[reg] : state.r[reg];
 	ret = ki_fold(fn, &entry, random_below(4) ? &how : &apart_how, &copy.folded);
 	if (ret == -ENOTSUP) {
 		refused++;
