@@ -13,8 +13,8 @@
  * copies of their fixups, BUGs and WARNs are of the original's line. Blocks with what must not be
  * moved, or with keys of modules, are not copied: control goes to the original's there.
  *
- * A version of a module's function stays when the module goes, but nothing leads there then; copies
- * beside it are of functions of the same module.
+ * The module of a function that has a version stays as long; copies beside it are of functions of
+ * the same module.
  *
  * What a specialized version calls past the entry of a function (copies, direct calls) tracers,
  * probes and livepatches of that function do not see.
@@ -102,7 +102,9 @@ int ki_special_try(struct ki_special *s, const struct ki_evolve_trial *t, double
 int ki_special_find_judge(struct ki_special *s, const struct ki_evolve_search *how,
 			  const struct ki_symbol **out, struct ki_err *err);
 
-/* What has become of the function, and what of its blocks stays in the original, a line for each.
+/*
+ * What has become of the function, and what of its blocks stays in the original, a line for each.
+ * Before it is put in.
  */
 void ki_special_explain(const struct ki_special *s, FILE *f);
 

@@ -7,12 +7,13 @@
  * ki_special_own	a static branch with a key of this module's, and a static call
  * ki_special_signed	of an int: what a caller leaves in the register's upper half is anything
  *
- *	cat /proc/ki_special	what they give, for the modes 0 to 5: of memory that is there, of memory
- *				that is not, of the second; then of the third for -3 to 3
+ *	cat /proc/ki_special	what they give: a line for each mode from 0 to 5, of memory that is
+ *				there, of memory that is not, of the second; then of the third
  *	echo warn 1 > ...	a WARN, with mode 3
  *	echo key 1 > ...	this module's static branch is taken
  *	echo op 1 > ...		this module's static call goes elsewhere
- *	echo run N > ...	ki_special_run is called N times, which calls ki_special_signed(-2)
+ *	echo run N > ...	N times -2 of 32 bits, with something else above them
+ *	echo work N > ...	N calls of ki_special_work(0), by ki_special_caller
  */
 #include <linux/jump_label.h>
 #include <linux/module.h>
@@ -44,6 +45,8 @@ long ki_special_all(int mode, const int *from, int x);
 long ki_special_own(int mode, long x);
 long ki_special_signed(int n, long x);
 long ki_special_run(long x);
+long ki_special_work(int mode, long x);
+long ki_special_caller(int mode, long x);
 
 ALONE long ki_special_all(int mode, const int *from, int x)
 {
@@ -96,6 +99,33 @@ ALONE long ki_special_run(long x)
 	return run(0x7700000000 | (u32)-2, x);
 }
 
+/* Each bit is asked for in each round: of mode 0 nothing is left of that. */
+ALONE long ki_special_work(int mode, long x)
+{
+	long i;
+
+	for (i = 0; i < 100; i++) {
+		if (mode & 1)
+			x += i;
+		OPTIMIZER_HIDE_VAR(x);
+		if (mode & 2)
+			x *= 3;
+		OPTIMIZER_HIDE_VAR(x);
+		if (mode & 4)
+			x ^= i;
+		OPTIMIZER_HIDE_VAR(x);
+		if (mode & 8)
+			x -= 5;
+		OPTIMIZER_HIDE_VAR(x);
+	}
+	return x;
+}
+
+ALONE long ki_special_caller(int mode, long x)
+{
+	return ki_special_work(mode, x) + 1;
+}
+
 static int show(struct seq_file *m, void *unused)
 {
 	int i, x = 11;
@@ -106,6 +136,8 @@ static int show(struct seq_file *m, void *unused)
 	for (i = -3; i < 4; i++)
 		seq_printf(m, "%d: %ld\n", i, ki_special_signed(i, x));
 	seq_printf(m, "run: %ld\n", ki_special_run(x));
+	for (i = 0; i < 16; i += 5)
+		seq_printf(m, "work: %ld\n", ki_special_caller(i, x));
 	return 0;
 }
 
@@ -130,6 +162,9 @@ static ssize_t command(struct file *file, const char __user *text, size_t len, l
 	else if (!strcmp(what, "run"))
 		while (n--)
 			ki_special_run(n);
+	else if (!strcmp(what, "work"))
+		while (n--)
+			ki_special_caller(0, n);
 	else
 		return -EINVAL;
 	return len;

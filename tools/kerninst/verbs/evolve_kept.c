@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define UNDO_WAIT 100 /* times 50 ms until who was told to end is gone */
+#define UNDO_WAIT 300 /* times 50 ms until who was told to end is gone */
 
 static int to_parent = -1;
 

@@ -2,49 +2,25 @@
 /*
  * kerninst specialize: a version of a function for the value that one of its arguments mostly has.
  */
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "cli.h"
+#include "evolve.h"
 #include "kerninst/special.h"
 #include "open.h"
 #include "run.h"
 #include "select.h"
-
-static const char usage[] =
-	"Usage: kerninst specialize [OPTION...] FUNCTION [-- COMMAND...]\n"
-	"Count the values of an argument of FUNCTION, make a version of it for the most frequent one,\n"
-	"and lead calls with that value there: while COMMAND runs, or until Ctrl-C. The version is a\n"
-	"kernel module: the function's own code, without what the value decides.\n\n"
-	"      --argument N     which argument: 0 (the default) to 5\n"
-	"      --value V        the value; nothing is counted\n"
-	"      --for SECONDS    count so long (default 5)\n"
-	"      --share PERCENT  the value must be in so many of 100 calls (default 20)\n"
-	"      --callers        calls with the constant in their code lead there where they stand, past\n"
-	"                       the guard; who traces FUNCTION does not see them\n"
-	"      --alone          no copies of the functions that it calls\n"
-	"  -n, --dry-run        say what would be done, and change nothing\n"
-	"  -h, --help           this text\n\n"
-	"Exit status: that of COMMAND if there was one, else 0; 1 an error, 2 wrong usage, 3 not\n"
-	"possible on this system, 4 no value is frequent enough, or it decides nothing.\n\n"
-	"Examples:\n"
-	"  kerninst specialize --dry-run --value 64 __kmalloc\n"
-	"  kerninst specialize --for 10 --callers __kmalloc\n";
+#include "specialize.h"
 
 enum { CLI_NOT_WORTH = 4 };
 
-struct options {
-	unsigned long argument, share;
-	long long value;
-	double seconds;
-	bool given, callers, alone, dry_run;
-	char *function, **command; /* command NULL: none */
-};
+#define JUDGE_SECONDS 1 /* callers are sampled so long */
 
 struct specialize {
-	const struct options *o;
+	const struct verb *self;
+	const struct specialize_options *o;
 	struct ki_target *t;
 	struct ki_special *version;
 	struct command command;
@@ -114,31 +90,123 @@ static int make(struct specialize *r, const struct ki_symbol *sym)
 		return err.code == -ENODATA ? CLI_NOT_WORTH : ret;
 	}
 	tell(r, sym->name, wish.value);
+	if (r->o->explain)
+		ki_special_explain(r->version, stdout);
 	return CLI_OK;
 }
 
-static int run_with_it(struct specialize *r)
+/* ---- better? ---- */
+
+/* The one that is named, or the one that calls it most often now. */
+static int find_judge(struct specialize *r, const struct ki_symbol **out)
 {
-	struct ki_special_facts f;
+	struct command nothing = {0};
+	const struct ki_evolve_search how = {
+		.seconds = JUDGE_SECONDS, .wait = wait_seconds, .arg = &nothing};
+	struct ki_err err = {0};
+	int ret = evolve_named_judge(r->t, r->self, r->o->judge, out);
+
+	if (ret || *out)
+		return ret;
+	if (ki_special_find_judge(r->version, &how, out, &err))
+		return cli_fail(&err);
+	return *out ? CLI_OK
+		    : cli_error("%s: no caller was seen that can be measured: let a load run, or "
+				"name a --judge",
+				r->o->function);
+}
+
+static int tell_verdict(const struct specialize *r, const char *judge, const double *before,
+			const double *after)
+{
+	struct ki_evolve_verdict d;
+
+	ki_evolve_judge(before, after, r->o->windows, &d);
+	printf("%s: %s %.4g, then %.4g: %+.2f %% to %+.2f %% (95 %%): %s\n", judge, r->o->metric,
+	       d.before, d.after, 100 * d.low, 100 * d.high,
+	       d.better	 ? "better"
+	       : d.worse ? "worse"
+			 : "no difference is proved");
+	return d.better ? CLI_OK : CLI_NOT_WORTH;
+}
+
+/* Then it is in, or out. */
+static int try_it(struct specialize *r)
+{
+	struct command nothing = {0};
+	struct ki_evolve_trial t = {.metric = r->o->metric,
+				    .windows = r->o->windows,
+				    .seconds = r->o->window,
+				    .wait = wait_seconds,
+				    .arg = &nothing};
+	double *v = calloc(2 * t.windows, sizeof(*v));
+	struct ki_err err = {0};
+	char judge[128];
+	int ret = v ? find_judge(r, &t.judge) : cli_no_memory();
+
+	if (!ret) {
+		snprintf(judge, sizeof(judge), "%s", t.judge->name); /* it is another symbol then */
+		ret = ki_special_try(r->version, &t, v, v + t.windows, &err) ? cli_fail(&err)
+									     : CLI_OK;
+	}
+	if (!ret)
+		ret = tell_verdict(r, judge, v, v + t.windows);
+	free(v);
+	if (ret == CLI_NOT_WORTH && ki_special_undo(r->version, &err))
+		return cli_fail(&err);
+	return ret;
+}
+
+/* ---- it is in ---- */
+
+static int put_in(struct specialize *r)
+{
 	struct ki_err err = {0};
 
-	if (ki_special_install(r->version, &err))
-		return cli_fail(&err);
+	if (r->o->trial)
+		return try_it(r);
+	return ki_special_install(r->version, &err) ? cli_fail(&err) : CLI_OK;
+}
+
+static void wait_for_end(struct specialize *r)
+{
+	struct ki_special_facts f;
+
 	ki_special_facts(r->version, &f);
 	if (r->o->callers)
 		printf("%zu call%s lead%s there past the guard\n", f.calls, f.calls == 1 ? "" : "s",
 		       f.calls == 1 ? "s" : "");
-	if (!r->o->command)
+	if (r->o->keep)
+		printf("%s is in, kept by process %d: kerninst evolve --undo ends it\n", f.name,
+		       getpid());
+	else if (!r->o->command)
 		printf("%s is in, until Ctrl-C\n", f.name);
 	fflush(stdout);
-	run_to_end(&r->command);
+	if (r->o->keep) {
+		evolve_tell(CLI_OK);
+		evolve_stay();
+	} else {
+		run_to_end(&r->command);
+	}
+}
+
+static int run_with_it(struct specialize *r)
+{
+	struct ki_err err = {0};
+	int ret = put_in(r);
+
+	if (ret)
+		return ret;
+	wait_for_end(r);
 	if (ki_special_undo(r->version, &err))
 		return cli_fail(&err);
 	run_failed(&r->command);
 	return run_status(&r->command, CLI_OK);
 }
 
-static int one_function(struct specialize *r, const struct verb *self, const struct ki_symbol **out)
+/* ---- */
+
+static int one_function(struct specialize *r, const struct ki_symbol **out)
 {
 	const struct open_options live = {0};
 	ki_selection v = {0};
@@ -146,19 +214,20 @@ static int one_function(struct specialize *r, const struct verb *self, const str
 	int ret = open_or_fail(&live, &r->t);
 
 	if (!ret)
-		ret = select_functions(r->t, self, &name, 1, false, &v);
+		ret = select_functions(r->t, r->self, &name, 1, false, &v);
 	if (!ret && v.n != 1)
-		ret = cli_misuse(self, "'%s': one function is expected, these are %zu", name, v.n);
+		ret = cli_misuse(r->self, "'%s': one function is expected, these are %zu", name,
+				 v.n);
 	if (!ret)
 		*out = v.v[0].sym;
 	ki_vec_free(&v);
 	return ret;
 }
 
-static int specialize(struct specialize *r, const struct verb *self)
+static int specialize(struct specialize *r)
 {
 	const struct ki_symbol *sym;
-	int ret = one_function(r, self, &sym);
+	int ret = one_function(r, &sym);
 
 	if (!ret)
 		ret = make(r, sym);
@@ -169,89 +238,20 @@ static int specialize(struct specialize *r, const struct verb *self)
 	return ret ? ret : run_with_it(r);
 }
 
-/* ---- options ---- */
-
-enum { OPT_ARGUMENT = 256, OPT_VALUE, OPT_FOR, OPT_SHARE, OPT_CALLERS, OPT_ALONE };
-
-static int take_number(const struct verb *self, const char *name, unsigned long most,
-		       unsigned long *out)
-{
-	char *end;
-
-	*out = strtoul(optarg, &end, 10);
-	if (*optarg < '0' || *optarg > '9' || *end || *out > most)
-		return cli_misuse(self, "--%s '%s': a number from 0 to %lu", name, optarg, most);
-	return CLI_OK;
-}
-
-static int take_value(const struct verb *self, struct options *o)
-{
-	char *end;
-
-	o->value = strtoll(optarg, &end, 0);
-	o->given = true;
-	if (end == optarg || *end || o->value != (int32_t)o->value)
-		return cli_misuse(self, "--value '%s': a number of 32 bits, with a sign", optarg);
-	return CLI_OK;
-}
-
-static int take_option(const struct verb *self, int option, void *arg)
-{
-	struct options *o = arg;
-
-	switch (option) {
-	case OPT_ARGUMENT:
-		return take_number(self, "argument", KI_SPECIAL_ARGUMENTS - 1, &o->argument);
-	case OPT_SHARE:
-		return take_number(self, "share", 100, &o->share);
-	case OPT_VALUE:
-		return take_value(self, o);
-	case OPT_FOR:
-		return cli_seconds(optarg, &o->seconds)
-			       ? CLI_OK
-			       : cli_misuse(self, "--for '%s': seconds, more than 0", optarg);
-	}
-	o->callers |= option == OPT_CALLERS;
-	o->alone |= option == OPT_ALONE;
-	o->dry_run |= option == 'n';
-	return CLI_OK;
-}
-
-static bool parse_options(const struct verb *self, int argc, char **argv, struct options *o,
-			  int *status)
-{
-	static const struct option options[] = {{"argument", required_argument, NULL, OPT_ARGUMENT},
-						{"value", required_argument, NULL, OPT_VALUE},
-						{"for", required_argument, NULL, OPT_FOR},
-						{"share", required_argument, NULL, OPT_SHARE},
-						{"callers", no_argument, NULL, OPT_CALLERS},
-						{"alone", no_argument, NULL, OPT_ALONE},
-						{"dry-run", no_argument, NULL, 'n'},
-						{"help", no_argument, NULL, 'h'},
-						{0}};
-	const struct cli_syntax syntax = {":nh", options, take_option, o};
-
-	argc = command_cut(argc, argv, &o->command);
-	if (!cli_take_options(self, argc, argv, &syntax, status))
-		return false;
-	if (argc - optind != 1) {
-		*status = cli_misuse(self, "one function is expected");
-		return false;
-	}
-	o->function = argv[optind];
-	return true;
-}
-
 static int run(const struct verb *self, int argc, char **argv)
 {
-	struct options o = {.seconds = 5, .share = 20};
-	struct specialize r = {.o = &o};
+	struct specialize_options o = {
+		.seconds = 5, .share = 20, .windows = 5, .window = 1, .metric = "vtime/call"};
+	struct specialize r = {.o = &o, .self = self};
 	int ret;
 
-	if (!parse_options(self, argc, argv, &o, &ret))
+	if (!specialize_parse(self, argc, argv, &o, &ret))
 		return ret;
+	ret = o.keep && !o.dry_run ? evolve_leave() : CLI_OK;
 	wait_prepare();
-	ret = specialize(&r, self);
+	if (!ret)
+		ret = specialize(&r);
+	evolve_tell(ret);
 	command_abandon(&r.command);
 	ki_special_free(r.version);
 	ki_target_close(r.t);
@@ -261,6 +261,6 @@ static int run(const struct verb *self, int argc, char **argv)
 const struct verb verb_specialize = {
 	.name = "specialize",
 	.summary = "a version of a function for a frequent value of an argument",
-	.usage = usage,
+	.usage = specialize_usage,
 	.run = run,
 };
