@@ -194,8 +194,53 @@ void ki_evolve_judge(const double *before, const double *after, size_t n,
 
 /* ---- a service ---- */
 
+/* A function that is hot now, and what is known of it. */
+struct ki_evolve_service;
+struct ki_evolve_case {
+	struct ki_target *t;
+	const struct ki_evolve_hot *hot; /* the first is the function; behind it those of the hot
+					    ones that it calls, at any depth */
+	size_t n;
+	const struct ki_coverage *profile; /* of all that are hot */
+	const struct ki_evolve_service *service;
+};
+
+/* Something that is put in and taken out, again and again. */
+struct ki_evolve_idea {
+	const char *what; /* for the log */
+	size_t functions; /* that it is about, from the case's first on */
+	int (*install)(void *own, struct ki_err *err);
+	int (*undo)(void *own, struct ki_err *err); /* err may be NULL */
+	void (*free)(void *own);		    /* when it is out */
+	void *own;
+};
+
+/*
+ * A policy of what could be done: a C function, so that others add theirs. What it proposes is
+ * tried as everything is, and stays if it is better. Symbols of the case's target must stay what
+ * they are. 0 and *out; -ENODATA without a text: nothing; -ECANCELED: the service is to end; else
+ * why not, which is told.
+ */
+typedef int ki_evolve_policy(const struct ki_evolve_case *c, struct ki_evolve_idea *out,
+			     struct ki_err *err);
+
+/*
+ * "layout": of the function, by itself. "group": of it and those that it calls, in one patch.
+ * "version": for the value that an argument mostly has (special.h), of those that are numbers by
+ * the kernel's types; each is watched as long as a profile takes.
+ */
+int ki_evolve_propose_layout(const struct ki_evolve_case *c, struct ki_evolve_idea *out,
+			     struct ki_err *err);
+int ki_evolve_propose_group(const struct ki_evolve_case *c, struct ki_evolve_idea *out,
+			    struct ki_err *err);
+int ki_evolve_propose_version(const struct ki_evolve_case *c, struct ki_evolve_idea *out,
+			      struct ki_err *err);
+
+/* The policy of a name, as above; NULL. */
+ki_evolve_policy *ki_evolve_policy_find(const char *name);
+
 enum ki_evolve_news {
-	KI_EVOLVE_KEPT,	     /* a layout is better: it stays */
+	KI_EVOLVE_KEPT,	     /* something is better: it stays */
 	KI_EVOLVE_DROPPED,   /* it is not: it was taken out */
 	KI_EVOLVE_CONFIRMED, /* one that was kept was measured again, and is not worse */
 	KI_EVOLVE_UNDONE,  /* it is worse by now, or its function is not called: it was taken out */
@@ -206,19 +251,24 @@ enum ki_evolve_news {
 struct ki_evolve_notice {
 	enum ki_evolve_news news;
 	const struct ki_symbol *sym;		 /* NULL: of no function */
+	const char *what;			 /* the idea's; NULL: of none */
+	size_t functions;			 /* that the idea is about */
 	const struct ki_evolve_verdict *verdict; /* of what was measured; else NULL */
 	const struct ki_err *err;		 /* of what could not be done; else NULL */
 	double seconds;				 /* of a rest */
-	size_t kept;				 /* layouts that are in now */
+	size_t kept;				 /* ideas that are in now */
 };
 
 /*
- * In rounds: find the hottest functions, profile those that are not laid out, lay out each and try
- * it, keep what is better; try again what has been kept for `again` rounds; rest. What was dropped
- * or refused is passed over for so many rounds.
+ * In rounds: find the hottest functions, profile those that nothing is in of, try what policies say
+ * of each, keep what is better; try again what has been kept for `again` rounds; rest. What was
+ * dropped or refused is passed over for so many rounds.
  */
 struct ki_evolve_service {
-	struct ki_evolve_options choice;
+	struct ki_evolve_options choice; /* of layouts; `retarget` of versions, too */
+	/* Asked in this order, the first idea that is better stays. npolicies 0: layouts alone. */
+	ki_evolve_policy *const *policies;
+	size_t npolicies;
 	struct ki_evolve_search search; /* its wait ends the service */
 	double seconds;			/* a profile takes so long */
 	/* Without a judge it is each function's caller, whose inserted code a layout does not
@@ -238,8 +288,8 @@ struct ki_evolve_service {
 #define KI_EVOLVE_COST 0.3
 
 /*
- * Go on until search.wait or trial.wait returns false; then all layouts are taken out. 0; or what
- * the hottest functions could not be found for, or a layout not be taken out.
+ * Go on until search.wait or trial.wait returns false; then all is taken out. 0; or what the
+ * hottest functions could not be found for, or something not be taken out.
  */
 int ki_evolve_serve(struct ki_target *t, const struct ki_evolve_service *s, struct ki_err *err);
 

@@ -80,12 +80,13 @@ static struct btf *read_module(const char *module, struct btf *kernel)
 }
 
 /* 0: it is passed otherwise than in one register. */
-static unsigned int bytes_of(const struct btf *btf, uint32_t id)
+static unsigned int bytes_of(const struct btf *btf, uint32_t id, bool *number)
 {
 	const struct btf_type *t = btf__type_by_id(btf, id);
 
 	while (t && (btf_is_mod(t) || btf_is_typedef(t)))
 		t = btf__type_by_id(btf, t->type);
+	*number = t && !btf_is_ptr(t);
 	if (!t)
 		return 0;
 	if (btf_is_ptr(t))
@@ -93,7 +94,8 @@ static unsigned int bytes_of(const struct btf *btf, uint32_t id)
 	return (btf_is_int(t) || btf_is_any_enum(t)) && t->size <= 8 ? t->size : 0;
 }
 
-static unsigned int argument_of(const struct btf *btf, const char *function, unsigned int n)
+static unsigned int argument_of(const struct btf *btf, const char *function, unsigned int n,
+				bool *number)
 {
 	const int id = btf__find_by_name_kind(btf, function, BTF_KIND_FUNC);
 	const struct btf_type *t = id > 0 ? btf__type_by_id(btf, (uint32_t)id) : NULL;
@@ -103,14 +105,15 @@ static unsigned int argument_of(const struct btf *btf, const char *function, uns
 	if (!t || n >= btf_vlen(t))
 		return 0;
 	for (unsigned int i = 0; i <= n; i++) {
-		bytes = bytes_of(btf, btf_params(t)[i].type);
+		bytes = bytes_of(btf, btf_params(t)[i].type, number);
 		if (!bytes)
 			return 0;
 	}
 	return bytes;
 }
 
-unsigned int ki_kernel_argument(const char *module, const char *function, unsigned int n)
+static unsigned int find_argument(const char *module, const char *function, unsigned int n,
+				  bool *number)
 {
 	struct btf *kernel = read_kernel(), *own = NULL;
 	unsigned int bytes = 0;
@@ -118,7 +121,7 @@ unsigned int ki_kernel_argument(const char *module, const char *function, unsign
 	if (kernel && *module)
 		own = read_module(module, kernel);
 	if (kernel && (own || !*module))
-		bytes = argument_of(own ? own : kernel, function, n);
+		bytes = argument_of(own ? own : kernel, function, n, number);
 	btf__free(own);
 	btf__free(kernel);
 	return bytes;
@@ -147,11 +150,13 @@ int ki_kernel_types(struct ki_member *members, size_t nmembers, struct ki_struct
 
 #else
 
-unsigned int ki_kernel_argument(const char *module, const char *function, unsigned int n)
+static unsigned int find_argument(const char *module, const char *function, unsigned int n,
+				  bool *number)
 {
 	(void)module;
 	(void)function;
 	(void)n;
+	(void)number;
 	return 0;
 }
 
@@ -167,3 +172,17 @@ int ki_kernel_types(struct ki_member *members, size_t nmembers, struct ki_struct
 }
 
 #endif
+
+unsigned int ki_kernel_argument(const char *module, const char *function, unsigned int n)
+{
+	bool number;
+
+	return find_argument(module, function, n, &number);
+}
+
+bool ki_kernel_is_number(const char *module, const char *function, unsigned int n)
+{
+	bool number = false;
+
+	return find_argument(module, function, n, &number) && number;
+}

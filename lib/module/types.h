@@ -5,6 +5,7 @@
 #ifndef KI_MODULE_TYPES_H
 #define KI_MODULE_TYPES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -33,5 +34,8 @@ int ki_kernel_types(struct ki_member *members, size_t nmembers, struct ki_struct
  * kernel.
  */
 unsigned int ki_kernel_argument(const char *module, const char *function, unsigned int n);
+
+/* Is it a number, or an enum? The same may not be known. */
+bool ki_kernel_is_number(const char *module, const char *function, unsigned int n);
 
 #endif

@@ -99,6 +99,13 @@ ALONE long ki_special_run(long x)
 	return run(0x7700000000 | (u32)-2, x);
 }
 
+/* No compiler makes an instruction without a branch of it. */
+#define change(x, value)                                                                           \
+	do {                                                                                       \
+		x = value;                                                                         \
+		asm volatile("" : "+r"(x));                                                        \
+	} while (0)
+
 /* Each bit is asked for in each round: of mode 0 nothing is left of that. */
 ALONE long ki_special_work(int mode, long x)
 {
@@ -106,17 +113,13 @@ ALONE long ki_special_work(int mode, long x)
 
 	for (i = 0; i < 100; i++) {
 		if (mode & 1)
-			x += i;
-		OPTIMIZER_HIDE_VAR(x);
+			change(x, x + i);
 		if (mode & 2)
-			x *= 3;
-		OPTIMIZER_HIDE_VAR(x);
+			change(x, x * 3);
 		if (mode & 4)
-			x ^= i;
-		OPTIMIZER_HIDE_VAR(x);
+			change(x, x ^ i);
 		if (mode & 8)
-			x -= 5;
-		OPTIMIZER_HIDE_VAR(x);
+			change(x, x - 5);
 	}
 	return x;
 }

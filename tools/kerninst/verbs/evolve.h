@@ -8,6 +8,8 @@
 #include "cli.h"
 #include "kerninst/evolve.h"
 
+#define EVOLVE_IDEAS 3
+
 struct evolve_options {
 	double seconds, window, budget;
 	const char *save, *from, *metric;
@@ -15,6 +17,8 @@ struct evolve_options {
 	struct ki_evolve_options choice;
 	size_t windows, hot, hottest, again;
 	bool dry_run, explain, always, keep, list, undo, watch, json;
+	ki_evolve_policy *ideas[EVOLVE_IDEAS]; /* --watch's */
+	size_t nideas;
 	char **what;
 	int n;
 };

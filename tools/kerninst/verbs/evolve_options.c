@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "evolve.h"
 #include "kerninst/budget.h"
@@ -41,6 +42,9 @@ const char evolve_usage[] =
 	"      --budget SHARE%  of the kernel's time, for --watch's profiles and trials (0.5%): it rests\n"
 	"                       in between\n"
 	"      --again ROUNDS   --watch tries again after so many rounds what it has decided (10)\n"
+	"      --ideas LIST     what --watch tries of each function, in this order, until something is\n"
+	"                       better: layout (the default), group (it and the hot ones that it calls,\n"
+	"                       in one patch), version (for a frequent value: kerninst specialize)\n"
 	"      --json           --watch's lines as JSON\n"
 	"      --list           what such processes keep\n"
 	"      --undo           end them; all is as it was\n"
@@ -76,6 +80,7 @@ enum {
 	OPT_BUDGET,
 	OPT_AGAIN,
 	OPT_JSON,
+	OPT_IDEAS,
 	OPT_UNDO
 };
 
@@ -104,6 +109,23 @@ static int take_number(const struct verb *self, int c, struct evolve_options *o)
 				  rows[i].least, rows[i].most);
 	*to[i] = n;
 	return CLI_OK;
+}
+
+/* "group,layout": which, and in which order. */
+static int take_ideas(const struct verb *self, struct evolve_options *o)
+{
+	char *save = NULL;
+
+	o->nideas = 0;
+	for (char *name = strtok_r(optarg, ",", &save); name; name = strtok_r(NULL, ",", &save)) {
+		ki_evolve_policy *policy = ki_evolve_policy_find(name);
+
+		if (!policy || o->nideas == EVOLVE_IDEAS)
+			return cli_misuse(self, "--ideas '%s': layout, group, version, each once",
+					  name);
+		o->ideas[o->nideas++] = policy;
+	}
+	return o->nideas ? CLI_OK : cli_misuse(self, "--ideas: layout, group, version");
 }
 
 static int take_option(const struct verb *self, int c, void *arg)
@@ -139,6 +161,8 @@ static int take_option(const struct verb *self, int c, void *arg)
 	else if (c == OPT_BUDGET && !ki_budget_parse(optarg, &o->budget))
 		return cli_misuse(self, "--budget '%s': a share of the kernel's time, as 0.5%%",
 				  optarg);
+	else if (c == OPT_IDEAS)
+		return take_ideas(self, o);
 	else if (c == OPT_HOT || c == OPT_WINDOWS || c == OPT_HOTTEST || c == OPT_AGAIN)
 		return take_number(self, c, o);
 	return CLI_OK;
@@ -170,8 +194,8 @@ static int check(const struct verb *self, const struct evolve_options *o)
 					"of all that is kept");
 	if (o->watch)
 		return check_watch(self, o);
-	if (o->json)
-		return cli_misuse(self, "--json is of --watch");
+	if (o->json || o->nideas)
+		return cli_misuse(self, "%s is of --watch", o->json ? "--json" : "--ideas");
 	if (!o->list && !o->undo && !o->n && !o->hottest)
 		return cli_misuse(self, "functions are wanted; or --hottest, --list, --undo");
 	if (o->hottest && (o->n || o->from))
@@ -187,33 +211,35 @@ static int check(const struct verb *self, const struct evolve_options *o)
 	return CLI_OK;
 }
 
+static const struct option options[] = {{"for", required_argument, NULL, OPT_FOR},
+					{"hottest", required_argument, NULL, OPT_HOTTEST},
+					{"save", required_argument, NULL, OPT_SAVE},
+					{"from", required_argument, NULL, OPT_FROM},
+					{"hot", required_argument, NULL, OPT_HOT},
+					{"policy", required_argument, NULL, OPT_POLICY},
+					{"apart", no_argument, NULL, OPT_APART},
+					{"retarget", no_argument, NULL, OPT_RETARGET},
+					{"dry-run", no_argument, NULL, 'n'},
+					{"explain", no_argument, NULL, OPT_EXPLAIN},
+					{"judge", required_argument, NULL, OPT_JUDGE},
+					{"metric", required_argument, NULL, OPT_METRIC},
+					{"windows", required_argument, NULL, OPT_WINDOWS},
+					{"window", required_argument, NULL, OPT_WINDOW},
+					{"always", no_argument, NULL, OPT_ALWAYS},
+					{"keep", no_argument, NULL, OPT_KEEP},
+					{"list", no_argument, NULL, OPT_LIST},
+					{"watch", no_argument, NULL, OPT_WATCH},
+					{"budget", required_argument, NULL, OPT_BUDGET},
+					{"again", required_argument, NULL, OPT_AGAIN},
+					{"json", no_argument, NULL, OPT_JSON},
+					{"ideas", required_argument, NULL, OPT_IDEAS},
+					{"undo", no_argument, NULL, OPT_UNDO},
+					{"help", no_argument, NULL, 'h'},
+					{0}};
+
 int evolve_parse(const struct verb *self, int argc, char **argv, struct evolve_options *o,
 		 bool *done)
 {
-	static const struct option options[] = {{"for", required_argument, NULL, OPT_FOR},
-						{"hottest", required_argument, NULL, OPT_HOTTEST},
-						{"save", required_argument, NULL, OPT_SAVE},
-						{"from", required_argument, NULL, OPT_FROM},
-						{"hot", required_argument, NULL, OPT_HOT},
-						{"policy", required_argument, NULL, OPT_POLICY},
-						{"apart", no_argument, NULL, OPT_APART},
-						{"retarget", no_argument, NULL, OPT_RETARGET},
-						{"dry-run", no_argument, NULL, 'n'},
-						{"explain", no_argument, NULL, OPT_EXPLAIN},
-						{"judge", required_argument, NULL, OPT_JUDGE},
-						{"metric", required_argument, NULL, OPT_METRIC},
-						{"windows", required_argument, NULL, OPT_WINDOWS},
-						{"window", required_argument, NULL, OPT_WINDOW},
-						{"always", no_argument, NULL, OPT_ALWAYS},
-						{"keep", no_argument, NULL, OPT_KEEP},
-						{"list", no_argument, NULL, OPT_LIST},
-						{"watch", no_argument, NULL, OPT_WATCH},
-						{"budget", required_argument, NULL, OPT_BUDGET},
-						{"again", required_argument, NULL, OPT_AGAIN},
-						{"json", no_argument, NULL, OPT_JSON},
-						{"undo", no_argument, NULL, OPT_UNDO},
-						{"help", no_argument, NULL, 'h'},
-						{0}};
 	const struct cli_syntax syntax = {":nh", options, take_option, o};
 	int ret;
 

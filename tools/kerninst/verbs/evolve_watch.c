@@ -41,6 +41,10 @@ static void print_line(const struct watch *w, const struct ki_evolve_notice *n)
 	printf("%9.3f s  ", cli_since(&w->start));
 	if (n->sym)
 		printf("%s%s%s: ", n->sym->module, *n->sym->module ? ":" : "", n->sym->name);
+	if (n->what && n->functions > 1)
+		printf("%s of %zu: ", n->what, n->functions);
+	else if (n->what)
+		printf("%s: ", n->what);
 	printf("%s", text_of(n));
 	if (n->verdict)
 		printf("; %s %.4g, then %.4g: %+.2f %% to %+.2f %% (95 %%)", w->o->metric,
@@ -49,7 +53,7 @@ static void print_line(const struct watch *w, const struct ki_evolve_notice *n)
 	if (n->err)
 		printf("; %s", n->err->msg);
 	if (n->news == KI_EVOLVE_RESTS)
-		printf(" for %.0f s; %zu function%s laid out", n->seconds, n->kept,
+		printf(" for %.0f s; %zu idea%s in", n->seconds, n->kept,
 		       n->kept == 1 ? " is" : "s are");
 	putchar('\n');
 }
@@ -64,6 +68,9 @@ static void print_json(const struct watch *w, const struct ki_evolve_notice *n)
 	ki_json_str(&j, "news", news[n->news].name);
 	ki_json_str(&j, "module", n->sym ? n->sym->module : NULL);
 	ki_json_str(&j, "function", n->sym ? n->sym->name : NULL);
+	ki_json_str(&j, "idea", n->what);
+	if (n->what)
+		ki_json_u64(&j, "functions", n->functions);
 	ki_json_u64(&j, "kept", n->kept);
 	if (n->verdict) {
 		ki_json_str(&j, "metric", w->o->metric);
@@ -99,6 +106,8 @@ int evolve_watch(const struct verb *self, const struct evolve_options *o)
 	struct watch w = {.o = o};
 	struct ki_evolve_service s = {
 		.choice = o->choice,
+		.policies = o->ideas,
+		.npolicies = o->nideas,
 		.search = {o->hottest ? o->hottest : WATCH_HOTTEST, o->seconds, wait_seconds,
 			   &nothing},
 		.seconds = o->seconds,
