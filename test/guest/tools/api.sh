@@ -61,6 +61,10 @@ mine() { [ "$("$api/predicate" vfs_read "pid == $load")" = 0 ] && [ "$("$api/pre
 ok "predicate: what the shell itself does not do, others do" mine
 sampled() { "$api/sample" vfs_read 200 3 | awk '$2 > 0 { n++ } END { exit n != 3 }'; }
 ok "sample: each interval has some" sampled
+improved() { "$api/policy" 25 > /tmp/told && grep -E '^[a-z_0-9:.]+: the hottest way: [+-][0-9.]+ % to [+-][0-9.]+ %: (not )?kept$' /tmp/told; }
+ok "policy: one of its own decides what is tried" improved
+sed 's/^/# /' /tmp/told
+is "policy: in the end nothing is in" "$(field windows)" 0
 ok "count: no such function" refused 'no function .*vfs_reed' "$api/count" vfs_reed
 ok "replace: no such function" refused 'no such functions' "$api/replace" vfs_reed vfs_read
 kill "$load"
