@@ -91,9 +91,9 @@ int ki_special_clean(struct ki_target *t, size_t *n, struct ki_err *err);
 
 /*
  * Is it better? As of layouts (ki_evolve_try, ki_evolve_judge): windows of time without it and with
- * it, in turn; then it is in, on a failure it is out. The judge should be a caller: what returns
- * from the version does not pass the function's own exits. Invalidates the target's symbols, the
- * judge's too.
+ * it, in turn; then it is in, on a failure it is out, but for its module. The judge should be a
+ * caller: what returns from the version does not pass the function's own exits. Invalidates the
+ * target's symbols, the judge's too.
  */
 int ki_special_try(struct ki_special *s, const struct ki_evolve_trial *t, double *before,
 		   double *after, struct ki_err *err);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "evolve/inside.h"
-#include "kerninst/special.h"
+#include "evolve/special/inside.h"
 #include "module/types.h"
 
 /* ---- layouts ---- */
@@ -99,7 +99,7 @@ static int take_version_out(void *own, struct ki_err *err)
 {
 	struct version *v = own;
 
-	return ki_special_undo(v->special, err);
+	return ki_special_leave(v->special, err);
 }
 
 static void free_version(void *own)

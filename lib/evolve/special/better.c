@@ -12,7 +12,7 @@ static int put_in(void *special, struct ki_err *err)
 
 static int take_out(void *special, struct ki_err *err)
 {
-	return ki_special_undo(special, err);
+	return ki_special_leave(special, err);
 }
 
 int ki_special_try(struct ki_special *s, const struct ki_evolve_trial *t, double *before,

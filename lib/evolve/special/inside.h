@@ -64,6 +64,9 @@ int ki_special_copies(struct ki_special *s, struct ki_err *err);
 int ki_special_callers(struct ki_special *s, const struct ki_replacement *r, size_t *n,
 		       struct ki_err *err);
 
+/* Nothing leads there any more; the module stays. */
+int ki_special_leave(struct ki_special *s, struct ki_err *err);
+
 /* orphans.c: unload a module that the driver may be about to let go of: -EBUSY, after so long. */
 int ki_special_unload(struct ki_target *t, const char *name, double seconds, struct ki_err *err);
 

@@ -5,6 +5,7 @@
  * Put in: the module first, then the guard and the direct calls. Taken out: they first; the driver
  * lets go of the module when nobody is in it, and then it is unloaded. If this process dies in
  * between, the driver takes the guard out, and the module stays, unused, until somebody unloads it.
+ * Between the windows of a trial it stays loaded: some task may sleep in it all the time.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -157,7 +158,7 @@ int ki_special_install(struct ki_special *s, struct ki_err *err)
 	int ret;
 
 	ki_special_clean(s->t, &n, &ignored);
-	ret = load(s, err);
+	ret = s->loaded ? 0 : load(s, err);
 	if (!ret)
 		ret = plan(s, err);
 	if (ret)
@@ -165,15 +166,22 @@ int ki_special_install(struct ki_special *s, struct ki_err *err)
 	return ret;
 }
 
-int ki_special_undo(struct ki_special *s, struct ki_err *err)
+int ki_special_leave(struct ki_special *s, struct ki_err *err)
 {
-	struct ki_err later = {0};
 	int ret = s->plan ? ki_plan_remove(s->plan, s->t, err) : 0;
 
 	/* It may have been taken out by others. As long as it is in, the module is held. */
 	ki_plan_free(s->plan);
 	s->plan = NULL;
 	s->facts.calls = 0;
+	return ret;
+}
+
+int ki_special_undo(struct ki_special *s, struct ki_err *err)
+{
+	struct ki_err later = {0};
+	int ret = ki_special_leave(s, err);
+
 	if (s->loaded) {
 		const int gone =
 			ki_special_unload(s->t, s->module, UNLOAD_SECONDS, ret ? &later : err);

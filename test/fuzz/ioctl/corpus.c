@@ -383,11 +383,12 @@ static void make_replacement(struct ki_chunk *c, uint32_t window, struct rng *r)
 	c->target = texts[rng_below(r, 3)].addr;
 	if (rng_one_in(r, 3)) { /* of calls with one value */
 		static const uint8_t compare[] = {0x48, 0x83, 0xff, 0x40}; /* cmp $64, %rdi */
+		const size_t half = rng_one_in(r, 2);			   /* %edi */
 
 		c->kind = KI_CHUNK_GUARDED;
 		c->where = KI_BEFORE;
-		c->len = sizeof(compare);
-		memcpy(c->code, compare, sizeof(compare));
+		c->len = (uint8_t)(sizeof(compare) - half);
+		memcpy(c->code, compare + half, c->len);
 	}
 }
 

@@ -2,6 +2,7 @@
 /*
  * kerninst specialize: a version of a function for the value that one of its arguments mostly has.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -152,8 +153,11 @@ static int try_it(struct specialize *r)
 	if (!ret)
 		ret = tell_verdict(r, judge, v, v + t.windows);
 	free(v);
-	if (ret == CLI_NOT_WORTH && ki_special_undo(r->version, &err))
-		return cli_fail(&err);
+	if (ret == CLI_NOT_WORTH && ki_special_undo(r->version, &err)) {
+		if (err.code != -EBUSY)
+			return cli_fail(&err);
+		cli_warn("%s", err.msg); /* nothing leads there any more */
+	}
 	return ret;
 }
 
