@@ -59,6 +59,19 @@ static bool is_alone(const struct ki_guarded *g)
 	return poll(&p, 1, 0) > 0 && (p.revents & (POLLHUP | POLLERR));
 }
 
+/* Counters of each thread need the word at its FS base to be that address. */
+static bool are_told(const struct ki_guarded *g, const struct ki_stop *s)
+{
+	for (size_t i = 0; g->linked->blocks && i < s->threads.n; i++) {
+		const uint64_t base = s->threads.v[i].regs.fs_base;
+		uint64_t word;
+
+		if (!base || ki_process_peek(g->mem, base, &word, sizeof(word)) || word != base)
+			return false;
+	}
+	return true;
+}
+
 static int write_text(struct ki_guarded *g, struct ki_err *err)
 {
 	struct ki_stop s;
@@ -69,6 +82,8 @@ static int write_text(struct ki_guarded *g, struct ki_err *err)
 		return ret;
 	g->cost.threads = (uint32_t)s.threads.n;
 	ret = ki_text_check(g->linked, g->mem, err);
+	if (!ret && !are_told(g, &s))
+		ret = ki_err_set(err, -ENOTUNIQ, 0, "threads that are not told apart");
 	if (!ret)
 		ret = ki_threads_clear(g->linked, &s, &moved, err);
 	if (!ret && is_alone(g))

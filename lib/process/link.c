@@ -12,11 +12,18 @@
 
 #include "process/edits.h"
 #include "process/judge.h"
+#include "process/tally.h"
 #include "target/process.h"
 
 #define JMP_LEN	  5
 #define SHORT_LEN 2
 #define NEAR	  (1ull << 30) /* windows this near to each other share an arena */
+
+/* A counter of each thread, for one that has no block: what leads there, and where it goes on. */
+struct slow {
+	size_t field, back;
+	uint32_t counter;
+};
 
 /* An arena's code on its way; the first time it is only measured. */
 struct out {
@@ -25,9 +32,11 @@ struct out {
 	uint64_t base; /* where it will stand in the process */
 	uint64_t counters;
 	uint64_t words; /* the routine for the words of threads */
+	uint64_t take;	/* that for their blocks of counters */
 	size_t len;
 	uint64_t lo, hi; /* what must be reached */
 	bool failed;	 /* something is not */
+	ki_vec(struct slow) slow;
 };
 
 static void put(struct out *o, const void *bytes, size_t n)
@@ -108,6 +117,45 @@ static size_t first_chunk(const struct ki_linked *x, uint32_t window)
 	return lo;
 }
 
+static void set_counter(struct out *o, size_t off, uint32_t counter)
+{
+	set_field(o, off, 0, o->counters + 8 * (uint64_t)counter);
+}
+
+static void put_tally(struct out *o, uint64_t target)
+{
+	struct slow s = {.counter = (uint32_t)target};
+	struct ki_tally_code code;
+	const size_t at = o->len;
+
+	ki_tally_code(&code, o->x, target & KI_TALLY_KEEP);
+	put(o, code.code, code.len);
+	set_counter(o, at + code.counter, s.counter);
+	s.field = at + code.slow;
+	s.back = at + code.back;
+	if (ki_vec_push(&o->slow, s))
+		o->failed = true;
+}
+
+/* lea counter(%rip), %rcx; call take; jmp back */
+static void put_slow(struct out *o)
+{
+	static const uint8_t code[] = {0x48, 0x8d, 0x0d, 0,    0, 0, 0, 0xe8, 0,
+				       0,    0,	   0,	 0xe9, 0, 0, 0, 0};
+
+	for (size_t i = 0; i < o->slow.n; i++) {
+		const struct slow *s = &o->slow.v[i];
+		const size_t at = o->len;
+
+		put(o, code, sizeof(code));
+		set_field(o, s->field, 0, o->base + at);
+		set_counter(o, at + 3, s->counter);
+		set_field(o, at + 8, 0, o->take);
+		set_field(o, at + 13, 0, o->base + s->back);
+	}
+	o->slow.n = 0;
+}
+
 static void put_chunk(struct out *o, const struct plan_chunk *c)
 {
 	const struct ki_plan *p = o->x->plan;
@@ -117,6 +165,11 @@ static void put_chunk(struct out *o, const struct plan_chunk *c)
 	const uint32_t nfix = code ? code->nfix : c->c.nfix;
 	const size_t at = o->len;
 
+	if (!code && nfix == 1 && o->x->blocks && fixups->kind == KI_FIX_GLOBAL &&
+	    (fixups->target & KI_TALLY)) {
+		put_tally(o, fixups->target);
+		return;
+	}
 	put(o, code ? code->code : c->c.code, code ? code->len : c->c.len);
 	for (uint32_t k = 0; k < nfix; k++)
 		fix(o, at, &fixups[k]);
@@ -184,26 +237,31 @@ static void put_patch(struct out *o, uint32_t window, struct ki_patched *out)
 	put_jmp(o, w->addr + off);
 	for (unsigned int i = 0; i < w->ncopy; i++)
 		put_taken(o, window, i, &copies[i], fields[i]);
+	put_slow(o);
 }
 
-/* Each arena has its own, so that it is in reach. */
-static void put_routine(struct out *o)
+/* Each arena has its own, so that they are in reach. */
+static void put_routines(struct out *o)
 {
 	const struct ki_linked *x = o->x;
-	uint8_t *to = o->code ? o->code + o->len : NULL;
 
 	o->words = o->base + o->len;
 	if (x->words)
-		o->len += ki_words_routine(to, x->rows, x->words, o->counters + 8 * x->counters);
+		o->len += ki_words_routine(o->code ? o->code + o->len : NULL, x->rows, x->words,
+					   o->counters + 8 * x->counters);
+	o->take = o->base + o->len;
+	if (x->blocks)
+		o->len += ki_tally_routine(o->code ? o->code + o->len : NULL, x);
 }
 
 static void put_arena(struct out *o, struct ki_arena *a, struct ki_patched *windows)
 {
-	put_routine(o);
+	put_routines(o);
 	for (uint32_t i = a->from; i < a->to; i++)
 		put_patch(o, o->x->order.v[i], &windows[i]);
 	a->lo = o->lo;
 	a->hi = o->hi;
+	ki_vec_free(&o->slow);
 }
 
 static size_t whole_pages(uint64_t len)
@@ -231,6 +289,21 @@ static int cut_arenas(struct ki_linked *x)
 	return 0;
 }
 
+/* Of words first, then of counters. */
+static size_t words_len(const struct ki_linked *x)
+{
+	return x->words ? whole_pages((uint64_t)KI_PROCESS_ROWS << ki_process_row_shift(x->words))
+			: 0;
+}
+
+static void place_rows(struct ki_linked *x, uint64_t at)
+{
+	if (x->words)
+		x->rows = at;
+	if (x->blocks)
+		x->tally = at + words_len(x);
+}
+
 static int link_arena(struct ki_linked *x, struct ki_arena *a, const struct ki_mappings *maps,
 		      struct ki_err *err)
 {
@@ -242,7 +315,7 @@ static int link_arena(struct ki_linked *x, struct ki_arena *a, const struct ki_m
 		return ki_err_reason(err, KI_R_PROCESS_ROOM, a->lo, "0x%llx",
 				     (unsigned long long)a->lo);
 	if (a->rows)
-		x->rows = a->base + x->counters_len + a->len;
+		place_rows(x, a->base + x->counters_len + a->len);
 	a->code = malloc(a->len);
 	if (!a->code)
 		return ki_err_set(err, -ENOMEM, 0, "out of memory for the patches");
@@ -353,7 +426,8 @@ int ki_linked_make(struct ki_linked *x, struct ki_target *t, const struct ki_lin
 	int ret;
 
 	*x = (struct ki_linked){.plan = how->plan, .counters = counters, .words = how->words};
-	x->counters_len = off = whole_pages(8ull * (counters + (x->words > 0)));
+	ki_tally_size(x, how->tally);
+	off = x->counters_len;
 	ret = ki_linked_judge(x, how);
 	if (!ret)
 		ret = ki_vec_reserve(&x->windows, x->order.n + 1);
@@ -362,9 +436,9 @@ int ki_linked_make(struct ki_linked *x, struct ki_target *t, const struct ki_lin
 	if (ret)
 		return ki_err_set(err, ret, 0, "out of memory for the patches");
 	x->windows.n = x->order.n;
-	if (x->words && x->arenas.n)
-		x->arenas.v[0].rows =
-			whole_pages((uint64_t)KI_PROCESS_ROWS << ki_process_row_shift(x->words));
+	if (x->arenas.n)
+		x->arenas.v[0].rows = words_len(x) +
+				      (x->blocks ? KI_TALLY_ROWS * sizeof(struct ki_tally_row) : 0);
 	for (size_t i = 0; i < x->arenas.n; i++) {
 		x->arenas.v[i].off = off;
 		off += x->arenas.v[i].len;

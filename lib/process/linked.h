@@ -47,7 +47,10 @@ struct ki_arena {
 struct ki_linked {
 	const struct ki_plan *plan;
 	uint32_t counters;
-	size_t counters_len;	 /* in whole pages */
+	size_t counters_len;	 /* with the blocks of threads, in whole pages */
+	size_t shared_len;	 /* of the block that all share */
+	uint32_t blocks, stride; /* of threads, behind it (tally.c); 0: there are none */
+	uint64_t tally;		 /* where the rows are that say whose a block is */
 	uint32_t words;		 /* of each thread */
 	uint64_t rows;		 /* where these are, in the first arena; 0: there are none */
 	ki_vec(uint32_t) chunks; /* the plan's that are installed: by window, place and order */
@@ -63,6 +66,7 @@ struct ki_linking {
 	uint32_t counters, words;
 	bool shadow_stack;
 	bool driver; /* it writes: there are breakpoints, and no bounces */
+	bool tally;  /* threads are known by the word at their FS base */
 	const struct ki_process *process;
 	bool hits;		    /* all windows get breakpoints, with KI_PROCESS_HIT */
 	const uint64_t *semaphores; /* nsemaphores words to be counted up, none twice */

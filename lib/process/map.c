@@ -122,7 +122,7 @@ static long map_arena(struct ki_remote *r, const struct ki_linked *x, const stru
 		return ret;
 	ret = map(r, code, a->len, PROT_READ | PROT_EXEC, file, a->off);
 	if (!ret && a->rows) {
-		ret = map_rows(r, x->rows, a->rows);
+		ret = map_rows(r, code + a->len, a->rows);
 		if (ret)
 			ki_remote_call(r, SYS_munmap, patches);
 	}

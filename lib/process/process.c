@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "process/stop.h"
+#include "process/tally.h"
 #include "process/ways.h"
 #include "target/process.h"
 
@@ -178,6 +179,18 @@ static void forget_values(struct ki_splice_process *s)
 	s->values = NULL;
 }
 
+/*
+ * The loader of the GNU C library: at the FS base of each of its threads is that address, as long
+ * as the thread executes anything. (musl's ends when its memory has gone already; Go's has none.)
+ */
+static bool tells_threads(const struct ki_process *p, const struct ki_mappings *maps)
+{
+	for (size_t i = 0; !p->go.n && i < maps->m.n; i++)
+		if (strstr(ki_mapping_path(maps, &maps->m.v[i]), "/ld-linux-x86-64.so"))
+			return true;
+	return false;
+}
+
 static int attempt(struct ki_splice_process *s, struct ki_target *t, struct ki_plan *p,
 		   struct ki_err *err)
 {
@@ -195,6 +208,7 @@ static int attempt(struct ki_splice_process *s, struct ki_target *t, struct ki_p
 				 .maps = &maps};
 	int ret = ki_mappings_read(&maps, process->pid);
 
+	how.tally = !ret && !how.driver && !s->shared && tells_threads(process, &maps);
 	s->g = (struct ki_guarded){
 		.pid = process->pid, .mem = process->mem, .linked = &s->linked, .file = -1};
 	if (ret)
@@ -265,6 +279,12 @@ static int put(const struct ki_splice_process *what, struct ki_target *t, struct
 	ret = begin(s, t, err);
 	if (!ret)
 		ret = attempt(s, t, p, err);
+	/* Some thread cannot be told from others: it has not begun yet. */
+	if (ret == -ENOTUNIQ) {
+		ki_err_clear(err);
+		s->shared = true;
+		ret = attempt(s, t, p, err);
+	}
 	/* The process has mapped something where we wanted to. */
 	for (int i = 0; i < TRIES && ret == -EEXIST; i++) {
 		ki_err_clear(err);
@@ -299,9 +319,8 @@ int ki_process_tell(struct ki_target *t, struct ki_plan *p, const struct ki_proc
 
 uint64_t ki_process_read(const struct ki_splice_process *s, uint32_t counter)
 {
-	return s->values && counter < s->counters
-		       ? __atomic_load_n(&s->values[counter], __ATOMIC_RELAXED)
-		       : 0;
+	return s->values && counter < s->counters ? ki_tally_read(&s->linked, s->values, counter)
+						  : 0;
 }
 
 uint64_t ki_process_lost(const struct ki_splice_process *s)

@@ -33,6 +33,7 @@ struct ki_splice_process {
 	struct ki_process *process;	    /* the target's */
 	const struct ki_process_told *told; /* while it is put in */
 	uint32_t counters;
+	bool shared;	  /* no counter is one of each thread */
 	uint64_t *values; /* NULL: nothing was installed */
 	size_t len;
 	struct ki_process_cost cost;

@@ -4,6 +4,8 @@
  * something N times, and prints what came of it:
  *
  *	threads		eight threads are born, work and die
+ *	crowd		a hundred threads work at the same time, while signals come whose handler
+ *works too, and forks: how many calls of step() that were
  *	forks		a child works, and ends with what came of it
  *	spawns		a child of vfork works, and becomes this program again, which works too
  *	library		the library LIBRARY is mapped, its function turn() called, and unmapped
@@ -21,6 +23,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -29,6 +32,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -72,6 +76,59 @@ static unsigned long threads(void)
 		sum += sums[i];
 	}
 	return sum;
+}
+
+#define CROWD 100
+
+static unsigned long made; /* calls of step() */
+static pthread_barrier_t all_there;
+
+/* Every eighth one has a child that works. */
+static void on_alarm(int sig)
+{
+	static unsigned long alarms;
+	unsigned long n = __atomic_add_fetch(&alarms, 1, __ATOMIC_RELAXED), calls = 100;
+
+	if (n % 8 == 0) {
+		pid_t pid = (pid_t)syscall(SYS_fork);
+
+		if (!pid) {
+			work();
+			syscall(SYS_exit_group, 0);
+		}
+		calls += waitpid(pid, NULL, 0) == pid ? 100 : 0;
+	}
+	work();
+	__atomic_add_fetch(&made, calls, __ATOMIC_RELAXED);
+	(void)sig;
+}
+
+static void *one_of_crowd(void *unused)
+{
+	pthread_barrier_wait(&all_there);
+	for (int i = 0; i < 200; i++)
+		work();
+	__atomic_add_fetch(&made, 200 * 100, __ATOMIC_RELAXED);
+	return unused;
+}
+
+static unsigned long crowd(void)
+{
+	const struct itimerval often = {{0, 500}, {0, 500}}, never = {{0, 0}, {0, 0}};
+	const struct sigaction act = {.sa_handler = on_alarm, .sa_flags = SA_RESTART};
+	pthread_t ids[CROWD];
+
+	made = 0;
+	sigaction(SIGALRM, &act, NULL);
+	pthread_barrier_init(&all_there, NULL, CROWD);
+	setitimer(ITIMER_REAL, &often, NULL);
+	for (int i = 0; i < CROWD; i++)
+		if (pthread_create(&ids[i], NULL, one_of_crowd, NULL))
+			abort();
+	for (int i = 0; i < CROWD; i++)
+		pthread_join(ids[i], NULL);
+	setitimer(ITIMER_REAL, &never, NULL);
+	return made;
 }
 
 /* How it has ended: 1 if its work came out right. */
@@ -160,6 +217,8 @@ static unsigned long once(const char *what)
 		return shut(*what == 's');
 	if (!strcmp(what, "threads"))
 		return threads();
+	if (!strcmp(what, "crowd"))
+		return crowd();
 	if (!strcmp(what, "forks"))
 		return forks();
 	if (!strcmp(what, "spawns"))

@@ -23,6 +23,16 @@ counted() { # "WHAT N" CALLS
 	begin "$1" && measured "$1" "$pid/churn:step" && is "$(of churn:step)" "$2" && stop
 }
 check "threads that are born and die: each call" counted "threads 100" 80000
+# More threads at once than have counters of their own, signals whose handlers call it too, and fork.
+crowded() { # WHAT POINT ROWS
+	start churn "$library" && before=$(text) || return
+	to=$to from=$from "$ki" stat -q -x, -o "$tmp/csv" "$pid/churn:$2" -- bash -c "ask $1" || return
+	answer=$(cat "$tmp/answer")
+	is "$(awk -F, 'NR > 1 { print $1 }' "$tmp/csv" | sort -u)" "$answer" && [ "$answer" -gt 2000000 ] &&
+		[ "$(wc -l < "$tmp/csv")" -gt "$3" ] && same && stop
+}
+check "a hundred threads at once, signals, forks of handlers: each call" crowded "crowd 2" step 1
+check "each instruction, some of them where flags are kept" crowded "crowd 1" step:insns 15
 check "children: each call, of theirs too" counted "forks 100" 20000
 check "children of vfork: until they become another program" counted "spawns 100" 10000
 check "libraries that come and go: all else is counted" counted "library 100" 0
