@@ -3,7 +3,8 @@
  * Room for a mapping of ours: at the upper end of a gap, right below something else. There nothing
  * grows: the heap grows up into a gap, from its lower end, and of what grows down, stacks, the gap
  * below is not taken. In a wide gap not quite at its end, where the process maps what comes next,
- * stacks of threads for example.
+ * stacks of threads for example. Above a program at a low address the gap's end is out of reach:
+ * there as far up in it as jumps reach, above what the heap may grow to.
  */
 #include <string.h>
 
@@ -48,7 +49,8 @@ static uint64_t better(const struct ki_linked *x, uint64_t best, uint64_t base, 
 uint64_t ki_room_find(const struct ki_mappings *maps, const struct ki_linked *x, uint64_t lo,
 		      uint64_t hi, size_t len)
 {
-	uint64_t best = 0, near = 0, from = LOWEST;
+	uint64_t best = 0, near = 0, high = 0, from = LOWEST,
+		 top = (lo + REACH - len) & ~(KI_PAGE - 1);
 
 	for (size_t i = 0; i < maps->m.n; from = maps->m.v[i++].end) {
 		const struct ki_mapping *m = &maps->m.v[i];
@@ -59,6 +61,10 @@ uint64_t ki_room_find(const struct ki_mappings *maps, const struct ki_linked *x,
 		near = better(x, near, m->start - DISTANT - len, lo, hi, len);
 		if (m->start - from >= WIDE)
 			best = better(x, best, m->start - ASIDE - len, lo, hi, len);
+		if (len < REACH && top > from + WIDE && top + len + DISTANT < m->start)
+			high = better(x, high, top - KI_PAGE, lo, hi, len);
 	}
-	return best ? best : near;
+	if (!best)
+		best = near;
+	return best ? best : high;
 }

@@ -51,11 +51,12 @@ struct ki_process {
 	ki_vec(struct ki_process_text) text; /* in order of address */
 	ki_vec(struct ki_process_area) rseq; /* tables of restartable sequences */
 	ki_vec(struct ki_process_area) go;   /* text of Go's */
-	ki_vec(uint64_t) go_exits;	     /* its runtime.goexit */
-	ki_process_mapped mapped;	     /* files of code, when it was looked the last time */
-	bool gone;			     /* its end has been told */
-	bool begun;			     /* it has executed something of its own */
-	uint32_t counters, words;	     /* that have been given out */
+	/* Its runtime.goexit, and where functions go on that have recovered from a panic. */
+	ki_vec(uint64_t) go_exits;
+	ki_process_mapped mapped; /* files of code, when it was looked the last time */
+	bool gone;		  /* its end has been told */
+	bool begun;		  /* it has executed something of its own */
+	uint32_t counters, words; /* that have been given out */
 	uint64_t rows; /* where the threads' are in the process; 0: nothing is installed */
 };
 

@@ -6,6 +6,8 @@
  * And what is put into a process must know that it is Go's. A goroutine begins with a return
  * address that no call has left, one behind the beginning of runtime.goexit. And one that a signal
  * has preempted waits, on a stack that is no thread's, to go on at the instruction where it was.
+ * And a function that has recovered from a panic goes on at its call of runtime.deferreturn, to
+ * which nothing of its code need lead.
  */
 #include "target/process.h"
 
@@ -36,6 +38,8 @@ struct row {
 struct details {
 	uint32_t entry;
 	int32_t name; /* from the names' */
+	int32_t arguments;
+	uint32_t recovered; /* from the entry: where it goes on; 0: nowhere */
 };
 
 struct go_table {
@@ -61,9 +65,14 @@ static bool is_known(struct go_table *g)
 	       g->h.names <= g->len;
 }
 
-/* Function number i: where it is in the file's addresses, and its name; false: none such. */
-static bool function_of(const struct go_table *g, uint64_t i, uint64_t *addr, const char **name,
-			size_t *len)
+struct go_function {
+	uint64_t addr, recovered; /* in the file's addresses; recovered: or 0 */
+	const char *name;
+	size_t len;
+};
+
+/* Function number i; false: none such. */
+static bool function_of(const struct go_table *g, uint64_t i, struct go_function *f)
 {
 	struct details d;
 	struct row r;
@@ -75,10 +84,11 @@ static bool function_of(const struct go_table *g, uint64_t i, uint64_t *addr, co
 	at = g->h.names + (uint64_t)d.name;
 	if (at >= g->len)
 		return false;
-	*addr = g->h.text + r.entry;
-	*name = (const char *)g->bytes + at;
-	*len = strnlen(*name, g->len - at < NAME_MOST ? g->len - at : NAME_MOST);
-	return *len > 0;
+	f->addr = g->h.text + r.entry;
+	f->recovered = d.recovered ? f->addr + d.recovered : 0;
+	f->name = (const char *)g->bytes + at;
+	f->len = strnlen(f->name, g->len - at < NAME_MOST ? g->len - at : NAME_MOST);
+	return f->len > 0;
 }
 
 static bool is_exit(const char *name, size_t len)
@@ -99,16 +109,17 @@ static int add_functions(const struct go_table *g, const struct ki_process_names
 	int ret = 0;
 
 	for (uint64_t i = 0; !ret && i < g->h.functions; i++) {
-		const char *name;
-		uint64_t addr;
-		size_t len;
+		struct go_function f;
 
-		if (!function_of(g, i, &addr, &name, &len))
+		if (!function_of(g, i, &f))
 			continue;
-		if (is_exit(name, len))
-			ret = note_exit(to->process, addr + to->bias);
-		if (!ret && !ki_process_has_symbol(to->image, addr))
-			ret = ki_symbol_list_add(to->list, addr + to->bias, name, len, to->module);
+		if (is_exit(f.name, f.len))
+			ret = note_exit(to->process, f.addr + to->bias);
+		if (!ret && f.recovered)
+			ret = note_exit(to->process, f.recovered + to->bias);
+		if (!ret && !ki_process_has_symbol(to->image, f.addr))
+			ret = ki_symbol_list_add(to->list, f.addr + to->bias, f.name, f.len,
+						 to->module);
 	}
 	return ret;
 }
