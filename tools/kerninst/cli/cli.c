@@ -141,6 +141,85 @@ bool cli_take_options(const struct verb *v, int argc, char **argv, const struct 
 	return !*status;
 }
 
+#define ROWS_MAX 40
+#define LONG	 0x100 /* options without a letter are numbers from here on */
+
+static void list_options(const struct cli_row *rows, size_t n, struct option *options,
+			 char *letters)
+{
+	struct option *o = options;
+
+	*letters++ = rows[0].name ? ':' : '-';
+	if (!rows[0].name)
+		*letters++ = ':';
+	for (size_t i = 0; i < n; i++) {
+		if (!rows[i].name)
+			continue;
+		*o++ = (struct option){rows[i].name,
+				       rows[i].letter == CLI_OPTIONAL ? optional_argument
+				       : rows[i].take		      ? required_argument
+								      : no_argument,
+				       NULL, LONG + (int)i};
+		if (rows[i].letter > 0)
+			letters = stpcpy(letters,
+					 (char[]){(char)rows[i].letter, rows[i].take ? ':' : 0, 0});
+	}
+	*o++ = (struct option){"help", no_argument, NULL, 'h'};
+	*o = (struct option){0};
+	stpcpy(letters, "h");
+}
+
+static int take_row(const struct verb *v, const struct cli_row *rows, int option)
+{
+	const struct cli_row *r = rows;
+
+	if (option >= LONG)
+		r += option - LONG;
+	else if (option != 1) /* an argument: the first row */
+		while (r->letter != option)
+			r++;
+	if (r->take)
+		return r->take(v, optarg, r->to);
+	*(bool *)r->to = true;
+	return CLI_OK;
+}
+
+bool cli_parse(const struct verb *v, int argc, char **argv, const struct cli_row *rows, size_t n,
+	       int *status)
+{
+	struct option options[ROWS_MAX + 2];
+	char letters[2 * ROWS_MAX + 4];
+	int c;
+
+	list_options(rows, n, options, letters);
+	*status = CLI_OK;
+	while (!*status && (c = getopt_long(argc, argv, letters, options, NULL)) != -1) {
+		if (c == 'h' || c == '?' || c == ':') {
+			*status = cli_other_option(v, c, argv);
+			return false;
+		}
+		*status = take_row(v, rows, c);
+	}
+	return !*status;
+}
+
+int cli_text(const struct verb *v, const char *value, void *to)
+{
+	(void)v;
+	*(const char **)to = value;
+	return CLI_OK;
+}
+
+struct ki_page cli_page(void)
+{
+	return (struct ki_page){.out = stdout, .bold = cli_bold(stdout)};
+}
+
+int cli_shown(int ret)
+{
+	return ret == -ENOMEM ? cli_no_memory() : ret ? cli_unwritten("output") : CLI_OK;
+}
+
 bool cli_seconds(const char *text, double *out)
 {
 	char *end;

@@ -5,10 +5,12 @@
 #ifndef KERNINST_CLI_H
 #define KERNINST_CLI_H
 
+#include <getopt.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <time.h>
 
+#include "kerninst/page.h"
 #include "kerninst/target.h"
 
 /* Exit statuses. */
@@ -55,6 +57,34 @@ struct cli_syntax {
 /* All are taken. False: the verb ends with *status: a wrong one, or --help. */
 bool cli_take_options(const struct verb *v, int argc, char **argv, const struct cli_syntax *s,
 		      int *status);
+
+/*
+ * An option: its name, its letter (0: none; CLI_OPTIONAL: none, and its value may be left out),
+ * what takes its value, and where that goes. take NULL: it has no value, and `to` is a bool, which
+ * becomes true. Without a name: an argument that is no option, in its place among them.
+ */
+#define CLI_OPTIONAL (-1)
+typedef int cli_take(const struct verb *v, const char *value, void *to); /* an exit status */
+struct cli_row {
+	const char *name;
+	int letter;
+	cli_take *take;
+	void *to;
+};
+
+/* All are taken, and --help. False: the verb ends with *status: a wrong one, or --help. */
+bool cli_parse(const struct verb *v, int argc, char **argv, const struct cli_row *rows, size_t n,
+	       int *status);
+#define CLI_ROWS(rows) rows, sizeof(rows) / sizeof(*(rows))
+
+/* Takes a text as it is; to: a const char *. */
+int cli_text(const struct verb *v, const char *value, void *to);
+
+/* Standard output: bold where that is wanted. */
+struct ki_page cli_page(void);
+
+/* What the library's functions that take a page have returned, reported: an exit status. */
+int cli_shown(int ret);
 
 /* A positive number of seconds. */
 bool cli_seconds(const char *text, double *out);

@@ -20,6 +20,13 @@ struct open_options {
 
 enum { OPEN_IMAGE = 0x100, OPEN_SYSTEM_MAP };
 
+/* The same as rows of cli_parse; o: a struct open_options. */
+#define OPEN_ROWS(o)                                                                               \
+	{"image", 0, cli_text, &(o).image},                                                        \
+	{                                                                                          \
+		"system-map", 0, cli_text, &(o).system_map                                         \
+	}
+
 /* clang-format off */
 #define OPEN_OPTIONS \
 	{"image", required_argument, NULL, OPEN_IMAGE}, \

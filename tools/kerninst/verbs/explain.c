@@ -3,11 +3,10 @@
  * kerninst explain: the reasons why something is refused.
  */
 #include <ctype.h>
-#include <getopt.h>
 #include <string.h>
 
 #include "cli.h"
-#include "out/json.h"
+#include "kerninst/catalog.h"
 #include "kerninst/pointspec.h"
 
 static const char usage[] =
@@ -18,35 +17,6 @@ static const char usage[] =
 	"Examples:\n"
 	"  kerninst explain FTRACE_SITE\n"
 	"  kerninst explain | grep -A2 EBUSY\n";
-
-static const char *errno_name(unsigned int reason)
-{
-	const char *name = strerrorname_np(ki_reason_errno(reason));
-
-	return ki_reason_errno(reason) && name ? name : "0";
-}
-
-static void print_text(unsigned int reason)
-{
-	printf("%s (%s)\n  %s\n", ki_reason_tag(reason), errno_name(reason),
-	       ki_reason_text(reason));
-	if (*ki_reason_hint(reason))
-		printf("  hint: %s\n", ki_reason_hint(reason));
-}
-
-static void print_json(unsigned int reason)
-{
-	struct ki_json j;
-
-	ki_json_init(&j, stdout);
-	ki_json_open(&j, NULL, '{');
-	ki_json_str(&j, "tag", ki_reason_tag(reason));
-	ki_json_str(&j, "errno", errno_name(reason));
-	ki_json_str(&j, "text", ki_reason_text(reason));
-	ki_json_str(&j, "hint", ki_reason_hint(reason));
-	ki_json_close(&j);
-	ki_json_end_line(&j);
-}
 
 /* Tags are in capitals, and people write dashes. */
 static void as_tag(const char *text, char *tag, size_t len)
@@ -81,25 +51,21 @@ static int unknown(const char *text)
 
 static int run(const struct verb *self, int argc, char **argv)
 {
-	static const struct option options[] = {
-		{"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'}, {0}};
-	void (*print)(unsigned int reason) = print_text;
+	struct ki_page page = cli_page();
+	const struct cli_row rows[] = {{"json", 0, NULL, &page.json}};
 	unsigned int reason;
-	int c;
+	int status;
 
-	while ((c = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
-		if (c != 'j')
-			return cli_other_option(self, c, argv);
-		print = print_json;
-	}
+	if (!cli_parse(self, argc, argv, CLI_ROWS(rows), &status))
+		return status;
 	for (unsigned int r = 0; optind == argc && r < KI_R_COUNT; r++)
-		print(r);
+		ki_reason_show(r, &page);
 	for (int i = optind; i < argc; i++)
 		if (ki_reason_find(argv[i], &reason))
 			return unknown(argv[i]);
 	for (int i = optind; i < argc; i++)
 		if (!ki_reason_find(argv[i], &reason))
-			print(reason);
+			ki_reason_show(reason, &page);
 	return CLI_OK;
 }
 

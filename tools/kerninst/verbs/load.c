@@ -5,13 +5,13 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "cli.h"
-#include "verbs/instruments.h"
+#include "kerninst/callable.h"
+#include "kerninst/catalog.h"
 
 static const char usage[] =
 	"Usage: kerninst load [-nq] FILE.ko\n"
@@ -71,6 +71,7 @@ static int insert(const char *file)
 
 static int load(const char *file, bool dry_run, bool quiet)
 {
+	const struct ki_page page = cli_page();
 	struct ki_callables *list;
 	struct ki_err err = {0};
 	int ret;
@@ -79,7 +80,7 @@ static int load(const char *file, bool dry_run, bool quiet)
 		return cli_fail(&err);
 	ret = check(file, list);
 	if (!ret && (!quiet || dry_run))
-		ret = instruments_print(list, false);
+		ret = cli_shown(ki_callables_show(list, false, &page));
 	ki_callables_free(list);
 	if (ret || dry_run)
 		return ret;
@@ -91,19 +92,13 @@ static int load(const char *file, bool dry_run, bool quiet)
 
 static int run(const struct verb *self, int argc, char **argv)
 {
-	static const struct option options[] = {{"dry-run", no_argument, NULL, 'n'},
-						{"quiet", no_argument, NULL, 'q'},
-						{"help", no_argument, NULL, 'h'},
-						{0}};
 	bool dry_run = false, quiet = false;
-	int c;
+	const struct cli_row rows[] = {{"dry-run", 'n', NULL, &dry_run},
+				       {"quiet", 'q', NULL, &quiet}};
+	int status;
 
-	while ((c = getopt_long(argc, argv, ":nqh", options, NULL)) != -1) {
-		if (c != 'n' && c != 'q')
-			return cli_other_option(self, c, argv);
-		dry_run |= c == 'n';
-		quiet |= c == 'q';
-	}
+	if (!cli_parse(self, argc, argv, CLI_ROWS(rows), &status))
+		return status;
 	if (optind + 1 != argc)
 		return cli_misuse(self, "one module's file is expected");
 	return load(argv[optind], dry_run, quiet);

@@ -18,7 +18,7 @@
 #include "cli.h"
 #include "kerninst/special.h"
 #include "out/json.h"
-#include "verbs/held.h"
+#include "kerninst/facts.h"
 
 static const char usage[] =
 	"Usage: kerninst reset [OPTION...]\n"
@@ -147,7 +147,7 @@ static void tell_text(const struct reset *r, const struct ki_text_change *c)
 		ki_json_u64(&j, "out", r->out);
 		ki_json_u64(&j, "compared", c->compared);
 		ki_json_u64(&j, "differing", c->differing);
-		held_json(&j, r->t);
+		ki_held_json(&j, r->t);
 		ki_json_close(&j);
 		ki_json_end_line(&j);
 	} else if (c->differing) {
@@ -160,7 +160,7 @@ static void tell_text(const struct reset *r, const struct ki_text_change *c)
 		       r->sessions, c->compared);
 	}
 	if (!r->json && (c->differing || !r->quiet))
-		held_print(r->t);
+		ki_held_print(r->t, stdout);
 }
 
 /* A session that stays has its windows in. */

@@ -1,8 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
-/*
- * kerninst info --events: which events this machine counts, which not and why, and whose sessions
- * hold counters of perf.
- */
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -10,11 +6,10 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "cli.h"
+#include "kerninst/catalog.h"
 #include "kerninst/metric.h"
 #include "out/json.h"
 #include "out/table.h"
-#include "verbs/info_events.h"
 
 /* Calls it for each session that counts events. False: the driver cannot be asked. */
 static bool each_user(void (*call)(void *arg, const struct ki_session_row *s), void *arg)
@@ -66,12 +61,12 @@ static void user_json(void *arg, const struct ki_session_row *s)
 	ki_json_close(j);
 }
 
-static int print_json(void)
+static int print_json(FILE *out)
 {
 	const char *name;
 	struct ki_json j;
 
-	ki_json_init(&j, stdout);
+	ki_json_init(&j, out);
 	ki_json_open(&j, NULL, '{');
 	ki_json_open(&j, "events", '[');
 	for (size_t n = 0; (name = ki_event_at(n)); n++) {
@@ -88,27 +83,34 @@ static int print_json(void)
 	each_user(user_json, &j);
 	ki_json_close(&j);
 	ki_json_close(&j);
-	return ki_json_end_line(&j) ? cli_unwritten("output") : CLI_OK;
+	return ki_json_end_line(&j);
 }
+
+struct users {
+	FILE *out;
+	unsigned int n;
+};
 
 static void user_line(void *arg, const struct ki_session_row *s)
 {
-	(*(unsigned int *)arg)++;
-	printf("session %" PRIu64 " (%.*s, process %u, uid %u) counts %u events\n",
-	       (uint64_t)s->session, KI_COMM_LEN, s->comm, s->pid, s->uid, s->events);
+	struct users *u = arg;
+
+	u->n++;
+	fprintf(u->out, "session %" PRIu64 " (%.*s, process %u, uid %u) counts %u events\n",
+		(uint64_t)s->session, KI_COMM_LEN, s->comm, s->pid, s->uid, s->events);
 }
 
-static int print_table(void)
+static int print_table(const struct ki_page *page)
 {
 	static const struct ki_column columns[] = {
 		{"EVENT", KI_ALIGN_LEFT, 0}, {"HERE", KI_ALIGN_LEFT, 0}, {"WHY", KI_ALIGN_LEFT, 0}};
-	unsigned int users = 0;
+	struct users users = {.out = page->out};
 	struct ki_table *t;
 	const char *name;
 	int ret;
 
 	if (ki_table_new(&t, columns, 3))
-		return cli_no_memory();
+		return -ENOMEM;
 	for (size_t n = 0; (name = ki_event_at(n)); n++) {
 		struct ki_err why = {0};
 
@@ -116,19 +118,19 @@ static int print_table(void)
 		ki_table_cell(t, "%s", here(n, &why));
 		ki_table_cell(t, "%s", why.code ? reason(name, &why) : "");
 	}
-	ret = ki_table_print(t, stdout, cli_bold(stdout));
+	ret = ki_table_print(t, page->out, page->bold);
 	ki_table_free(t);
 	if (ret)
-		return cli_unwritten("output");
-	putchar('\n');
+		return ret;
+	putc('\n', page->out);
 	if (!each_user(user_line, &users))
-		puts("the driver cannot be asked who counts events");
-	else if (!users)
-		puts("no session counts events");
-	return CLI_OK;
+		fputs("the driver cannot be asked who counts events\n", page->out);
+	else if (!users.n)
+		fputs("no session counts events\n", page->out);
+	return 0;
 }
 
-int info_events(bool json)
+int ki_events_show(const struct ki_page *page)
 {
-	return json ? print_json() : print_table();
+	return page->json ? print_json(page->out) : print_table(page);
 }

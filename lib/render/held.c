@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
  * What has been taken out and could not be given back yet. The driver tells one thing at a time.
  */
@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <sys/ioctl.h>
 
-#include "verbs/held.h"
+#include "kerninst/facts.h"
+#include "out/json.h"
 
 #define NAME_LEN 160
 
@@ -34,18 +35,18 @@ static const char *name(const struct ki_target *t, uint64_t addr, char out[NAME_
 	return out;
 }
 
-static void print_holder(const struct ki_target *t, const struct ki_held *h)
+static void print_holder(const struct ki_target *t, const struct ki_held *h, FILE *out)
 {
 	char by[NAME_LEN];
 
 	if (h->holder)
-		printf(", by a kprobe that calls %s", name(t, h->holder, by));
+		fprintf(out, ", by a kprobe that calls %s", name(t, h->holder, by));
 	else if (h->pid)
-		printf(", by %.*s, task %u", KI_COMM_LEN, h->comm, h->pid);
-	printf(" [%s]\n", ki_reason_tag(h->reason));
+		fprintf(out, ", by %.*s, task %u", KI_COMM_LEN, h->comm, h->pid);
+	fprintf(out, " [%s]\n", ki_reason_tag(h->reason));
 }
 
-void held_print(const struct ki_target *t)
+void ki_held_print(const struct ki_target *t, FILE *out)
 {
 	struct ki_held h;
 	char at[NAME_LEN];
@@ -53,21 +54,24 @@ void held_print(const struct ki_target *t)
 	for (uint64_t i = 0; next(t, i, &h); i++) {
 		name(t, h.addr, at);
 		if (h.kind == KI_HELD_WINDOWS)
-			printf("held          %u windows, the first at %s", h.count, at);
+			fprintf(out, "held          %u windows, the first at %s", h.count, at);
 		else if (h.kind == KI_HELD_MUTED)
-			printf("held          %u chunks that are jumped over, at %s", h.count, at);
+			fprintf(out, "held          %u chunks that are jumped over, at %s", h.count,
+				at);
 		else if (h.kind == KI_HELD_PROCESS)
-			printf("held          %u places of a process, the first at 0x%" PRIx64,
-			       h.count, (uint64_t)h.addr);
+			fprintf(out,
+				"held          %u places of a process, the first at 0x%" PRIx64,
+				h.count, (uint64_t)h.addr);
 		else
-			printf("held          a %s at 0x%" PRIx64, kinds[h.kind], (uint64_t)h.addr);
+			fprintf(out, "held          a %s at 0x%" PRIx64, kinds[h.kind],
+				(uint64_t)h.addr);
 		if (h.kind == KI_HELD_PATCH)
-			printf(", %" PRIu64 " bytes", (uint64_t)h.bytes);
-		print_holder(t, &h);
+			fprintf(out, ", %" PRIu64 " bytes", (uint64_t)h.bytes);
+		print_holder(t, &h, out);
 	}
 }
 
-void held_json(struct ki_json *j, const struct ki_target *t)
+void ki_held_json(struct ki_json *j, const struct ki_target *t)
 {
 	struct ki_held h;
 	char buf[NAME_LEN];
