@@ -1,29 +1,26 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "kerninst/catalog.h"
 #include "kerninst/metric.h"
+#include "kerninst/sessions.h"
 #include "out/json.h"
 #include "out/table.h"
 
 /* Calls it for each session that counts events. False: the driver cannot be asked. */
 static bool each_user(void (*call)(void *arg, const struct ki_session_row *s), void *arg)
 {
-	struct ki_session_row s = {.size = sizeof(s)};
-	int fd = open(KI_DEVICE, O_RDONLY | O_CLOEXEC);
+	struct ki_session_row s = {0};
+	int fd = ki_sessions_open(NULL);
 
 	if (fd < 0)
 		return false;
-	while (!ioctl(fd, KI_IOC_SESSION, &s)) {
+	while (ki_session_next(fd, &s) > 0)
 		if (s.events)
 			call(arg, &s);
-		s = (struct ki_session_row){.size = sizeof(s), .session = s.session};
-	}
 	close(fd);
 	return true;
 }

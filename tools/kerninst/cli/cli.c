@@ -3,9 +3,7 @@
 
 #include <errno.h>
 #include <getopt.h>
-#include <inttypes.h>
 #include <math.h>
-#include <pwd.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -272,14 +270,4 @@ void cli_progress_end(struct cli_progress *p)
 	if (p->shown)
 		fputs("\r\033[K", stderr);
 	p->shown = false;
-}
-
-void cli_user_name(uint32_t uid, char out[CLI_USER_NAME])
-{
-	const struct passwd *p = getpwuid(uid);
-
-	if (p)
-		snprintf(out, CLI_USER_NAME, "%s", p->pw_name);
-	else
-		snprintf(out, CLI_USER_NAME, "%" PRIu32, uid);
 }

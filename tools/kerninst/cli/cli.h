@@ -113,8 +113,4 @@ void cli_progress_end(struct cli_progress *p);
 
 double cli_since(const struct timespec *start);
 
-/* A user's name, or number if it has none. */
-#define CLI_USER_NAME 64
-void cli_user_name(uint32_t uid, char out[CLI_USER_NAME]);
-
 #endif

@@ -4,15 +4,12 @@
  * and needs no symbols: so it works where little else does.
  */
 #include <errno.h>
-#include <fcntl.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "cli.h"
+#include "kerninst/sessions.h"
 
 static const char usage[] =
 	"Usage: kerninst evict SESSION...\n"
@@ -28,51 +25,6 @@ static const char usage[] =
 	"  kerninst evict 12\n"
 	"  kerninst evict --all\n";
 
-static int refused(const struct ki_evict *e, int error)
-{
-	struct ki_err err = {0};
-
-	if (error == ENOENT)
-		return cli_error("no session %" PRIu64 "; kerninst sessions lists them",
-				 (uint64_t)e->session);
-	if (!e->reason)
-		return cli_error("sessions cannot be evicted: %s", strerror(error));
-	if (e->flags & KI_EVICT_ALL)
-		ki_err_reason(&err, e->reason, 0, "all sessions");
-	else
-		ki_err_reason(&err, e->reason, 0, "session %" PRIu64, (uint64_t)e->session);
-	return cli_fail(&err);
-}
-
-/* Counts what has been evicted: an exit status. */
-static int evict(int fd, uint64_t session, uint64_t *count)
-{
-	struct ki_evict e = {.size = sizeof(e), .session = session};
-	int ret;
-
-	e.flags = session ? 0 : KI_EVICT_ALL;
-	ret = ioctl(fd, KI_IOC_EVICT, &e) ? refused(&e, errno) : CLI_OK;
-	*count += e.evicted;
-	return ret;
-}
-
-static int open_device(void)
-{
-	struct ki_err err = {0};
-	int fd = open(KI_DEVICE, O_RDONLY | O_CLOEXEC);
-
-	if (fd >= 0)
-		return fd;
-	if (errno == ENOENT)
-		ki_err_reason(&err, KI_R_NO_DEVICE, 0, KI_DEVICE);
-	else if (errno == EPERM)
-		ki_err_reason(&err, KI_R_LOCKDOWN, 0, KI_DEVICE);
-	else
-		ki_err_reason(&err, KI_R_NO_PERMISSION, 0, KI_DEVICE);
-	cli_fail(&err);
-	return -1;
-}
-
 static bool number(const char *text, uint64_t *out)
 {
 	char *end;
@@ -84,15 +36,18 @@ static bool number(const char *text, uint64_t *out)
 
 static int evict_named(char **names, uint64_t *count)
 {
-	int fd = open_device(), ret = CLI_OK;
+	struct ki_err err = {0};
+	int fd = ki_sessions_open(&err), ret = CLI_OK;
 
 	if (fd < 0)
-		return CLI_ENVIRONMENT;
-	if (!*names)
-		ret = evict(fd, 0, count);
+		return cli_fail(&err);
+	if (!*names && ki_session_evict(fd, 0, count, &err))
+		ret = cli_fail(&err);
 	for (uint64_t n; *names && number(*names, &n); names++) {
-		int one = evict(fd, n, count);
+		int one;
 
+		ki_err_clear(&err);
+		one = ki_session_evict(fd, n, count, &err) ? cli_fail(&err) : CLI_OK;
 		ret = ret ? ret : one;
 	}
 	close(fd);
@@ -101,20 +56,13 @@ static int evict_named(char **names, uint64_t *count)
 
 static int run(const struct verb *self, int argc, char **argv)
 {
-	static const struct option options[] = {{"all", no_argument, NULL, 'a'},
-						{"quiet", no_argument, NULL, 'q'},
-						{"help", no_argument, NULL, 'h'},
-						{0}};
 	bool all = false, quiet = false;
+	const struct cli_row rows[] = {{"all", 0, NULL, &all}, {"quiet", 'q', NULL, &quiet}};
 	uint64_t count = 0, n;
-	int c, ret;
+	int ret;
 
-	while ((c = getopt_long(argc, argv, ":qh", options, NULL)) != -1) {
-		if (c != 'a' && c != 'q')
-			return cli_other_option(self, c, argv);
-		all |= c == 'a';
-		quiet |= c == 'q';
-	}
+	if (!cli_parse(self, argc, argv, CLI_ROWS(rows), &ret))
+		return ret;
 	if (all == (optind < argc))
 		return cli_misuse(self, "numbers of sessions, or --all");
 	for (int i = optind; i < argc; i++)
