@@ -10,6 +10,7 @@
 #ifndef KERNINST_LISTING_H
 #define KERNINST_LISTING_H
 
+#include "kerninst/page.h"
 #include "kerninst/program.h"
 
 #ifdef __cplusplus
@@ -68,6 +69,13 @@ void ki_listing_displaced(const struct ki_listing *v, const struct ki_listing_li
 unsigned int ki_listing_reason(const struct ki_listing *v, const struct ki_listing_line *l);
 
 bool ki_listing_is_padding(const struct ki_listing *v, const struct ki_listing_line *l);
+
+/*
+ * All of it, block by block, with what must stay and what is displaced. live: the registers that
+ * are live before each instruction of the function (ki_program_live), so that those that are free
+ * are shown; NULL: not. verbose: the bytes of each instruction. 0, or -errno.
+ */
+int ki_listing_show(const struct ki_listing *v, const ki_regset *live, const struct ki_page *page);
 
 #ifdef __cplusplus
 }

@@ -142,6 +142,11 @@ bool cli_take_options(const struct verb *v, int argc, char **argv, const struct 
 #define ROWS_MAX 40
 #define LONG	 0x100 /* options without a letter are numbers from here on */
 
+static bool takes_value(const struct cli_row *r)
+{
+	return r->take && r->take != cli_no;
+}
+
 static void list_options(const struct cli_row *rows, size_t n, struct option *options,
 			 char *letters)
 {
@@ -155,12 +160,12 @@ static void list_options(const struct cli_row *rows, size_t n, struct option *op
 			continue;
 		*o++ = (struct option){rows[i].name,
 				       rows[i].letter == CLI_OPTIONAL ? optional_argument
-				       : rows[i].take		      ? required_argument
+				       : takes_value(&rows[i])	      ? required_argument
 								      : no_argument,
 				       NULL, LONG + (int)i};
 		if (rows[i].letter > 0)
-			letters = stpcpy(letters,
-					 (char[]){(char)rows[i].letter, rows[i].take ? ':' : 0, 0});
+			letters = stpcpy(letters, (char[]){(char)rows[i].letter,
+							   takes_value(&rows[i]) ? ':' : 0, 0});
 	}
 	*o++ = (struct option){"help", no_argument, NULL, 'h'};
 	*o = (struct option){0};
@@ -199,6 +204,14 @@ bool cli_parse(const struct verb *v, int argc, char **argv, const struct cli_row
 		*status = take_row(v, rows, c);
 	}
 	return !*status;
+}
+
+int cli_no(const struct verb *v, const char *value, void *to)
+{
+	(void)v;
+	(void)value;
+	*(bool *)to = false;
+	return CLI_OK;
 }
 
 int cli_text(const struct verb *v, const char *value, void *to)

@@ -77,6 +77,9 @@ bool cli_parse(const struct verb *v, int argc, char **argv, const struct cli_row
 	       int *status);
 #define CLI_ROWS(rows) rows, sizeof(rows) / sizeof(*(rows))
 
+/* It has no value, and `to` becomes false: the opposite of another option. */
+int cli_no(const struct verb *v, const char *value, void *to);
+
 /* Takes a text as it is; to: a const char *. */
 int cli_text(const struct verb *v, const char *value, void *to);
 
