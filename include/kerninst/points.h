@@ -5,6 +5,7 @@
 #ifndef KERNINST_POINTS_H
 #define KERNINST_POINTS_H
 
+#include "kerninst/listener.h"
 #include "kerninst/metric.h"
 #include "kerninst/pointspec.h"
 #include "kerninst/split.h"
@@ -168,6 +169,25 @@ void ki_points_read(struct ki_points *p, const struct ki_reading *from,
 		    const struct ki_reading *to);
 
 void ki_points_free(struct ki_points *p);
+
+/* The same as ki_points_resolve: the listener hears how far it is, and which point is the first
+   without a counter when they are all in use. how->progress is not looked at. */
+int ki_points_find(struct ki_points *p, struct ki_target *t, const struct ki_asked *a,
+		   struct ki_points_how *how, const struct ki_listener *l, struct ki_err *err);
+
+/* Install the measurement, and note what the driver refuses; take it out. 0, or -errno: -ECANCELED,
+   the listener has ended it, and nothing is installed. */
+int ki_points_put_in(struct ki_points *p, const struct ki_listener *l, struct ki_err *err);
+int ki_points_take_out(struct ki_points *p, const struct ki_listener *l, struct ki_err *err);
+
+/* Are all cells refused? If so: an error with the reason of the first. */
+bool ki_points_all_refused(const struct ki_points *p);
+int ki_points_nothing(const struct ki_points *p, struct ki_err *err);
+
+/* Warn of what is refused, in groups if it is much; of calls whose end is not known, because they
+   were too deep inside themselves. */
+void ki_points_warn_refused(const struct ki_points *p, const struct ki_listener *l);
+void ki_points_warn_deep(const struct ki_points *p, const struct ki_listener *l);
 
 #ifdef __cplusplus
 }

@@ -75,47 +75,74 @@ int stat_by_parse(struct ki_aggregate *b, const struct verb *self, const struct 
 
 /* ---- what takes long ---- */
 
-static bool show_installed(void *arg, size_t done, size_t all)
+/* One thing at a time. arg: not NULL, if no progress is to be shown. */
+static bool show_progress(void *arg, const char *what, size_t done, size_t total)
 {
-	(void)all;
-	cli_progress_at(arg, done);
+	static struct cli_progress p;
+
+	if (what && p.what != what)
+		cli_progress_start(&p, what, total, arg != NULL);
+	p.total = total;
+	if (what)
+		cli_progress_at(&p, done);
+	else
+		cli_progress_end(&p);
+	p.what = what;
 	return !wait_is_interrupted();
 }
 
-/* Of what the plan does next. */
-static void begin_progress(struct ki_points *p, struct cli_progress *progress, const char *what,
-			   bool quiet)
+static void show_warning(void *arg, const char *line)
 {
-	struct ki_plan *plan = ki_measure_plan(p->measure);
-
-	cli_progress_start(progress, what, ki_plan_chunks(plan), quiet);
-	ki_plan_on_progress(plan, show_installed, progress);
+	(void)arg;
+	cli_warn("%s", line);
 }
 
-static bool show_analysed(void *arg, size_t done, size_t all)
+const struct ki_listener *cli_listener(bool quiet)
 {
-	struct cli_progress *p = arg;
+	static struct ki_listener loud = {show_progress, show_warning, NULL},
+				  silent = {show_progress, show_warning, &silent};
 
-	p->total = all;
-	cli_progress_at(p, done);
-	return !wait_is_interrupted();
+	return quiet ? &silent : &loud;
 }
 
 int points_resolve(struct ki_points *p, struct ki_target *t, const struct ki_asked *a,
 		   struct ki_points_how *how, bool quiet)
 {
-	struct cli_progress progress;
 	struct ki_err err = {0};
-	int ret;
 
-	cli_progress_start(&progress, "analysing functions", 0, quiet);
-	how->progress = show_analysed;
-	how->progress_arg = &progress;
-	ret = ki_points_resolve(p, t, a, how, &err);
-	cli_progress_end(&progress);
-	if (err.reason == KI_R_COUNTERS_FULL && p->v.n)
-		cli_warn("%s: the first point without a counter", p->v.v[p->uncounted].name);
-	return ret ? cli_fail(&err) : CLI_OK;
+	return ki_points_find(p, t, a, how, cli_listener(quiet), &err) ? cli_fail(&err) : CLI_OK;
+}
+
+int points_put_in(struct ki_points *p, bool quiet)
+{
+	struct ki_err err = {0};
+
+	return ki_points_put_in(p, cli_listener(quiet), &err) ? cli_fail(&err) : CLI_OK;
+}
+
+int points_take_out(struct ki_points *p, bool quiet)
+{
+	struct ki_err err = {0};
+
+	return ki_points_take_out(p, cli_listener(quiet), &err) ? cli_fail(&err) : CLI_OK;
+}
+
+int points_nothing(const struct ki_points *p)
+{
+	struct ki_err err = {0};
+
+	ki_points_nothing(p, &err);
+	return cli_fail(&err);
+}
+
+void points_warn_refused(const struct ki_points *p)
+{
+	ki_points_warn_refused(p, cli_listener(false));
+}
+
+void points_warn_deep(const struct ki_points *p)
+{
+	ki_points_warn_deep(p, cli_listener(false));
 }
 
 static bool wait_seconds(double seconds)
@@ -125,58 +152,22 @@ static bool wait_seconds(double seconds)
 	return wait_event(&none, wait_now() + seconds) == EVENT_TIME;
 }
 
+static bool go_on(void *arg, size_t done, size_t all)
+{
+	(void)arg;
+	(void)done;
+	(void)all;
+	return !wait_is_interrupted();
+}
+
 int predict(struct ki_prediction *out, const struct ki_points *p, struct ki_target *t,
 	    const struct ki_asked *asked, struct ki_points_how *how)
 {
-	struct cli_progress none;
 	struct ki_err err = {0};
 
-	cli_progress_start(&none, "", 0, true);
-	how->progress = show_analysed;
-	how->progress_arg = &none;
+	how->progress = go_on;
 	out->pause = wait_seconds;
 	return ki_predict(out, p, t, asked, how, &err) ? cli_fail(&err) : CLI_OK;
-}
-
-int points_put_in(struct ki_points *p, bool quiet)
-{
-	struct cli_progress progress;
-	struct ki_err err = {0};
-	int ret;
-
-	begin_progress(p, &progress, "installing", quiet);
-	ret = ki_measure_start(p->measure, &err);
-	cli_progress_end(&progress);
-	if (ret == -ECANCELED)
-		return cli_error("interrupted while installing; nothing is installed");
-	if (ret)
-		return cli_fail(&err);
-	ki_points_note_refusals(p);
-	return CLI_OK;
-}
-
-int points_take_out(struct ki_points *p, bool quiet)
-{
-	struct cli_progress progress;
-	struct ki_err err = {0};
-	int ret;
-
-	begin_progress(p, &progress, "taking out", quiet);
-	ret = ki_measure_stop(p->measure, &err);
-	cli_progress_end(&progress);
-	return ret ? cli_fail(&err) : CLI_OK;
-}
-
-int points_nothing(const struct ki_points *p)
-{
-	const struct ki_named_point *first = NULL;
-	struct ki_err err = {0};
-
-	for (size_t i = 0; !first; i++)
-		if (ki_points_first(p, &p->v.v[i])->reason)
-			first = &p->v.v[i];
-	ki_err_reason(&err, ki_points_first(p, first)->reason, first->addr, "%s", first->name);
-	return cli_fail(&err);
 }
 
 /* ---- what has no more to say than that it failed ---- */
@@ -231,60 +222,6 @@ int stat_by_end(struct ki_aggregate *b)
 }
 
 /* ---- what is said ---- */
-
-static void warn_reason(const char *who, const char *what, unsigned int reason)
-{
-	const char *hint = ki_reason_hint(reason);
-
-	cli_warn("%s: %s: %s [%s]%s%s", who, what, ki_reason_text(reason), ki_reason_tag(reason),
-		 *hint ? "; " : "", hint);
-}
-
-static void warn_each(const struct ki_points *p, const struct ki_named_point *pt)
-{
-	for (size_t i = pt->cell; i < pt->cell + pt->ncells; i++) {
-		const struct ki_cell *c = &p->cells.v[i];
-		const char *part = ki_points_part(p, c->part);
-		char what[128];
-
-		snprintf(what, sizeof(what), pt->ncells > 1 ? "no %s%s%.40s" : "not counted",
-			 c->metric->name, part ? " of " : "", part ? part : "");
-		if (c->reason)
-			warn_reason(pt->name, what, c->reason);
-	}
-}
-
-#define WARN_EACH 10
-
-void points_warn_refused(const struct ki_points *p)
-{
-	size_t counts[KI_R_COUNT] = {0}, all = ki_points_refused(p);
-	char who[64];
-
-	for (size_t i = 0; i < p->cells.n; i++)
-		counts[p->cells.v[i].reason < KI_R_COUNT ? p->cells.v[i].reason : 0]++;
-	for (size_t i = 0; all <= WARN_EACH && i < p->v.n; i++)
-		warn_each(p, &p->v.v[i]);
-	for (unsigned int r = 1; all > WARN_EACH && r < KI_R_COUNT; r++) {
-		snprintf(who, sizeof(who), "%zu points", counts[r]);
-		if (counts[r])
-			warn_reason(who, "not counted", r);
-	}
-}
-
-void points_warn_deep(const struct ki_points *p)
-{
-	for (size_t i = 0; i < p->v.n; i++)
-		for (size_t k = p->v.v[i].cell; k < p->v.v[i].cell + p->v.v[i].ncells; k++) {
-			const struct ki_cell *c = &p->cells.v[k];
-			uint64_t n = c->reason ? 0 : ki_measure_too_deep(p->measure, c->curve);
-
-			if (n)
-				cli_warn("%s %s: recursion too deep: %llu calls were more than 127 "
-					 "deep inside themselves; their time is too short",
-					 p->v.v[i].name, c->metric->name, (unsigned long long)n);
-		}
-}
 
 int stat_by_report(struct ki_aggregate *b, struct ki_aggregate_show *how)
 {

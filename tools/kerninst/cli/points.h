@@ -27,6 +27,10 @@ int record_written_when(struct ki_record_values *v, const struct verb *self,
 			const struct ki_predicate *when);
 int stat_by_parse(struct ki_aggregate *b, const struct verb *self, const struct ki_wanted *also);
 
+/* Progress of the library and its warnings on stderr; what goes on ends at a signal. quiet: no
+   progress. */
+const struct ki_listener *cli_listener(bool quiet);
+
 /* Find out what is meant; quiet: no progress is shown. CLI_OK, or reported. */
 int points_resolve(struct ki_points *p, struct ki_target *t, const struct ki_asked *a,
 		   struct ki_points_how *how, bool quiet);
