@@ -92,24 +92,33 @@ static const char *hint(const struct open_options *o, const struct ki_err *err)
 	return "--image takes an ELF file for x86-64: vmlinux, a module, a program";
 }
 
+int open_checked(const struct open_options *o, struct ki_target **t, struct ki_err *err)
+{
+	int ret = open_target(o, t, err);
+
+	if (ret || has_symbols(*t))
+		return ret;
+	ki_target_close(*t);
+	*t = NULL;
+	if (o->pid)
+		return ki_err_set(err, -ENOMSG, 0,
+				  "process %d: its files say nothing of functions (no symbols, no "
+				  ".eh_frame_hdr, no .gopclntab)",
+				  (int)o->pid);
+	return ki_err_set(err, -ENOMSG, 0,
+			  "%s: no symbols of code; give them with --system-map FILE",
+			  o->image ? o->image : "this kernel");
+}
+
 int open_or_fail(const struct open_options *o, struct ki_target **t)
 {
 	struct ki_err err = {0};
 
-	if (!open_target(o, t, &err)) {
-		if (has_symbols(*t))
-			return CLI_OK;
-		ki_target_close(*t);
-		*t = NULL;
-		if (o->pid)
-			return cli_error("process %d: its files say nothing of functions (no "
-					 "symbols, no .eh_frame_hdr, no .gopclntab)",
-					 (int)o->pid);
-		return cli_error("%s: no symbols of code; give them with --system-map FILE",
-				 o->image ? o->image : "this kernel");
-	}
+	if (!open_checked(o, t, &err))
+		return CLI_OK;
 	/* what has a reason of the table has a hint there */
-	if (err.reason || err.code == -ENOMEM || o->pid || (!o->image && !o->system_map))
+	if (err.reason || err.code == -ENOMEM || err.code == -ENOMSG || o->pid ||
+	    (!o->image && !o->system_map))
 		return cli_fail(&err);
 	return cli_error("%s; %s", err.msg, hint(o, &err));
 }

@@ -52,6 +52,9 @@ pid_t open_prefix(char *arg, char **rest);
 /* 0, or -errno. Not of the command: who starts it opens it. */
 int open_target(const struct open_options *o, struct ki_target **t, struct ki_err *err);
 
+/* The same of a target that has symbols; -ENOMSG: it has none. */
+int open_checked(const struct open_options *o, struct ki_target **t, struct ki_err *err);
+
 /* The same, reported: an exit status. */
 int open_or_fail(const struct open_options *o, struct ki_target **t);
 

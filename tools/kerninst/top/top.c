@@ -10,52 +10,63 @@
 #include <string.h>
 
 #include "cli.h"
+#include "kerninst/top.h"
 #include "open.h"
+#include "out/canvas.h"
+#include "out/screen.h"
 #include "process.h"
 #include "run.h"
 #include "top/top_options.h"
-#include "top/top_print.h"
-#include "top/top_screen.h"
-#include "top/top_view.h"
 #include "top/top_wait.h"
 
 struct run {
 	struct top_options *o;
 	struct ki_predicate *when;
-	struct top_how how;
-	struct top_view functions, blocks;
-	struct top_view *shown; /* one of these */
+	struct ki_top_how how;
+	struct ki_top_view functions, blocks;
+	struct ki_top_view *shown; /* one of these */
 	struct command command;
 	struct top_wait wait;
 	bool screen; /* else tables */
 	unsigned int tables;
 	char status[256]; /* "": none */
 	bool over;
+	struct ki_err err;
 };
+
+static int told(struct run *r, int ret)
+{
+	ret = ret ? cli_fail(&r->err) : CLI_OK;
+	ki_err_clear(&r->err);
+	return ret;
+}
 
 /* ---- what is shown ---- */
 
 static int draw(struct run *r)
 {
 	unsigned int width, height;
-	struct top_canvas c;
+	struct ki_canvas c;
 
 	if (!r->screen)
 		return CLI_OK;
-	top_screen_size(&width, &height);
-	if (top_canvas_open(&c, width, height))
+	ki_screen_size(&width, &height);
+	if (ki_canvas_open(&c, width, height))
 		return cli_no_memory();
-	top_draw(&c, &r->shown->model, r->status);
-	top_screen_show(&c);
-	top_canvas_close(&c);
+	ki_top_draw(&c, &r->shown->model, r->status);
+	ki_screen_show(&c);
+	ki_canvas_close(&c);
 	return CLI_OK;
 }
 
 static int print(struct run *r)
 {
+	struct ki_page page = cli_page();
+
 	r->tables++;
-	return top_print(r->shown, r->o->rows, r->o->json) ? cli_error("writing the result failed")
-							   : CLI_OK;
+	page.json = r->o->json;
+	return ki_top_print(r->shown, r->o->rows, &page) ? cli_error("writing the result failed")
+							 : CLI_OK;
 }
 
 /* What takes some time is said before. */
@@ -71,7 +82,7 @@ static void say(struct run *r, const char *what)
 /* What fails is said on the screen, and that is all. */
 static void note(struct run *r, int failed)
 {
-	const char *said = top_screen_said();
+	const char *said = ki_screen_said();
 
 	if (failed)
 		snprintf(r->status, sizeof(r->status), "%s", said);
@@ -84,15 +95,15 @@ static int ask_for_blocks(struct run *r, const struct ki_named_point *p,
 	int ret;
 
 	snprintf(text, sizeof(text), "blocks of %s", p->name);
-	ret = top_view_open(&r->blocks, &r->how, text, true);
-	snprintf(text, sizeof(text), "%s:%s@0x%llx:blocks", cli_module(p->sym), p->sym->name,
+	ret = ki_top_view_open(&r->blocks, &r->how, text, true) ? cli_no_memory() : CLI_OK;
+	snprintf(text, sizeof(text), "%s:%s@0x%llx:blocks", ki_symbol_module(p->sym), p->sym->name,
 		 (unsigned long long)p->sym->addr);
 	if (!ret)
 		ret = points_ask(&r->blocks.asked, NULL, text);
 	if (!ret)
-		ret = top_view_measure(&r->blocks, &metric, 1);
+		ret = told(r, ki_top_view_measure(&r->blocks, &metric, 1, &r->err));
 	if (!ret)
-		ret = top_view_read(&r->blocks);
+		ret = told(r, ki_top_view_read(&r->blocks, &r->err));
 	return ret;
 }
 
@@ -108,8 +119,8 @@ static bool may_add(struct run *r)
 
 static void enter(struct run *r)
 {
-	struct top_model *m = &r->functions.model;
-	const struct ki_named_point *p = top_view_point(&r->functions, top_model_selected(m));
+	struct ki_top_model *m = &r->functions.model;
+	const struct ki_named_point *p = ki_top_view_point(&r->functions, ki_top_model_selected(m));
 	int ret;
 
 	if (r->shown == &r->blocks || !p || !may_add(r))
@@ -121,7 +132,7 @@ static void enter(struct run *r)
 	say(r, "putting counters into all blocks ...");
 	ret = ask_for_blocks(r, p, ki_metric_find(m->columns[m->by].metric));
 	if (ret)
-		top_view_close(&r->blocks);
+		ki_top_view_close(&r->blocks);
 	else
 		r->shown = &r->blocks;
 	note(r, ret);
@@ -134,8 +145,8 @@ static void leave(struct run *r)
 	if (r->shown == &r->functions)
 		return;
 	say(r, "taking them out ...");
-	ret = top_view_take_out(&r->blocks);
-	top_view_close(&r->blocks);
+	ret = told(r, ki_top_view_take_out(&r->blocks, &r->err));
+	ki_top_view_close(&r->blocks);
 	r->shown = &r->functions;
 	note(r, ret);
 }
@@ -148,50 +159,50 @@ static void measure_too(struct run *r, const char *name)
 	if (!may_add(r))
 		return;
 	say(r, "installing ...");
-	ret = top_view_measure(r->shown, &metric, 1);
+	ret = told(r, ki_top_view_measure(r->shown, &metric, 1, &r->err));
 	if (!ret)
-		ret = top_view_read(r->shown);
+		ret = told(r, ki_top_view_read(r->shown, &r->err));
 	note(r, ret);
 }
 
-static void sort_next(struct top_model *m)
+static void sort_next(struct ki_top_model *m)
 {
-	m->sort = (enum top_sort)((m->sort + 1) % TOP_SORTS);
-	top_model_sort(m);
+	m->sort = (enum ki_top_sort)((m->sort + 1) % KI_TOP_SORTS);
+	ki_top_model_sort(m);
 }
 
-static void move(struct run *r, enum top_key key)
+static void move(struct run *r, enum ki_top_key key)
 {
-	struct top_model *m = &r->shown->model;
+	struct ki_top_model *m = &r->shown->model;
 	unsigned int width, height;
 	long page, by;
 
-	top_screen_size(&width, &height);
+	ki_screen_size(&width, &height);
 	page = height > 4 ? (long)height - 4 : 1;
-	by = key == TOP_KEY_PAGE_UP || key == TOP_KEY_PAGE_DOWN ? page : 1;
-	if (key == TOP_KEY_FIRST || key == TOP_KEY_LAST)
+	by = key == KI_TOP_KEY_PAGE_UP || key == KI_TOP_KEY_PAGE_DOWN ? page : 1;
+	if (key == KI_TOP_KEY_FIRST || key == KI_TOP_KEY_LAST)
 		by = (long)m->nrows;
-	if (key == TOP_KEY_UP || key == TOP_KEY_PAGE_UP || key == TOP_KEY_FIRST)
+	if (key == KI_TOP_KEY_UP || key == KI_TOP_KEY_PAGE_UP || key == KI_TOP_KEY_FIRST)
 		by = -by;
-	top_model_move(m, by);
+	ki_top_model_move(m, by);
 }
 
-static void obey(struct run *r, enum top_key key)
+static void obey(struct run *r, enum ki_top_key key)
 {
-	static const char *const metrics[] = {[TOP_KEY_CALLS] = "calls",
-					      [TOP_KEY_VTIME] = "vtime",
-					      [TOP_KEY_WALLTIME] = "walltime"};
+	static const char *const metrics[] = {[KI_TOP_KEY_CALLS] = "calls",
+					      [KI_TOP_KEY_VTIME] = "vtime",
+					      [KI_TOP_KEY_WALLTIME] = "walltime"};
 
 	*r->status = 0;
-	if (key <= TOP_KEY_LAST)
+	if (key <= KI_TOP_KEY_LAST)
 		move(r, key);
-	else if (key == TOP_KEY_ENTER)
+	else if (key == KI_TOP_KEY_ENTER)
 		enter(r);
-	else if (key == TOP_KEY_BACK)
+	else if (key == KI_TOP_KEY_BACK)
 		leave(r);
-	else if (key == TOP_KEY_SORT)
+	else if (key == KI_TOP_KEY_SORT)
 		sort_next(&r->shown->model);
-	else if (key == TOP_KEY_QUIT)
+	else if (key == KI_TOP_KEY_QUIT)
 		r->over = true;
 	else
 		measure_too(r, metrics[key]);
@@ -201,10 +212,10 @@ static void obey(struct run *r, enum top_key key)
 
 static int look(struct run *r)
 {
-	int ret = top_view_read(&r->functions);
+	int ret = told(r, ki_top_view_read(&r->functions, &r->err));
 
 	if (!ret && r->shown != &r->functions)
-		ret = top_view_read(&r->blocks);
+		ret = told(r, ki_top_view_read(&r->blocks, &r->err));
 	if (!ret)
 		ret = r->screen ? draw(r) : print(r);
 	r->over |= r->o->count && r->tables == r->o->count;
@@ -246,17 +257,17 @@ static int last_table(struct run *r)
 
 	if (r->over && !r->screen)
 		return CLI_OK;
-	ret = top_view_read(&r->functions);
+	ret = told(r, ki_top_view_read(&r->functions, &r->err));
 	if (!ret && r->shown != &r->functions)
-		ret = top_view_read(&r->blocks);
+		ret = told(r, ki_top_view_read(&r->blocks, &r->err));
 	if (!ret && r->screen)
-		top_view_whole(r->shown);
+		ki_top_view_whole(r->shown);
 	return ret ? ret : print(r);
 }
 
 static void tell(const struct run *r)
 {
-	const struct ki_splice_process *s = top_view_process(&r->functions);
+	const struct ki_splice_process *s = ki_top_view_process(&r->functions);
 
 	if (!s || r->o->quiet)
 		return;
@@ -266,23 +277,25 @@ static void tell(const struct run *r)
 
 static int run_all(struct run *r)
 {
-	int ret = r->screen ? top_screen_open() : CLI_OK, out;
+	int ret = r->screen ? ki_screen_open() : 0, out;
+
+	ret = ret ? cli_error("the terminal: %s", strerror(-ret)) : CLI_OK;
 
 	if (!ret)
-		ret = top_view_begin(&r->functions);
+		ret = told(r, ki_top_view_begin(&r->functions, &r->err));
 	if (!ret && r->o->command)
 		command_start(&r->command);
 	/* A command goes on to its end. */
 	if (r->how.pid && !r->o->command)
-		r->wait.ended = ki_process_ended(top_view_process(&r->functions));
+		r->wait.ended = ki_process_ended(ki_top_view_process(&r->functions));
 	if (!ret)
 		ret = watch(r);
-	top_screen_close();
-	r->how.quiet = r->o->quiet;
+	ki_screen_close();
+	r->how.listener = cli_listener(r->o->quiet);
 	if (!ret)
 		ret = last_table(r);
 	for (unsigned int i = 0; i < 2; i++) {
-		out = top_view_take_out(i ? &r->functions : &r->blocks);
+		out = told(r, ki_top_view_take_out(i ? &r->functions : &r->blocks, &r->err));
 		ret = ret ? ret : out;
 	}
 	tell(r);
@@ -306,27 +319,41 @@ static int find_process(struct run *r)
 	return ret;
 }
 
+static int open_live(void *arg, struct ki_target **t, struct ki_err *err)
+{
+	const struct run *r = arg;
+
+	return open_checked(&(struct open_options){.pid = r->how.pid}, t, err);
+}
+
 static int prepare(struct run *r, const struct verb *self)
 {
 	struct top_options *o = r->o;
 	int ret = when_predicate(&o->when, self, &r->when);
 
-	r->screen = !o->batch && !o->json && top_screen_possible();
-	r->how = (struct top_how){
-		.when = r->when, .condition = o->when.text, .quiet = o->quiet, .silent = o->quiet};
+	r->screen = !o->batch && !o->json && ki_screen_possible();
+	r->how = (struct ki_top_how){.when = r->when,
+				     .condition = o->when.text,
+				     .silent = o->quiet,
+				     .listener = cli_listener(o->quiet),
+				     .open = open_live,
+				     .open_arg = r};
 	r->functions.preset = o->preset;
 	if (!ret)
 		ret = find_process(r);
 	if (!ret)
-		ret = top_view_open(&r->functions, &r->how, "points", false);
+		ret = ki_top_view_open(&r->functions, &r->how, "points", false) ? cli_no_memory()
+										: CLI_OK;
 	for (int i = 0; !ret && i < o->npoints; i++)
 		ret = points_ask(&r->functions.asked, self, o->points[i]);
 	if (!ret)
-		ret = top_view_measure(&r->functions, o->wanted.metrics, o->wanted.n);
+		ret = told(r, ki_top_view_measure(&r->functions, o->wanted.metrics, o->wanted.n,
+						  &r->err));
 	if (ret)
 		return ret;
 	r->functions.model.sort = o->sort;
-	r->how.quiet = r->how.silent = r->screen || o->quiet;
+	r->how.silent = r->screen || o->quiet;
+	r->how.listener = cli_listener(r->how.silent);
 	if (top_wait_open(&r->wait, r->screen))
 		return cli_error("signals: %s", strerror(errno));
 	return r->command.pid ? CLI_OK : run_prepare(&r->command, o->command, r->screen);
@@ -347,8 +374,8 @@ static int run(const struct verb *self, int argc, char **argv)
 			ret = run_all(&r);
 		command_abandon(&r.command);
 		top_wait_close(&r.wait);
-		top_view_close(&r.blocks);
-		top_view_close(&r.functions);
+		ki_top_view_close(&r.blocks);
+		ki_top_view_close(&r.functions);
 		ki_predicate_free(r.when);
 	}
 	top_options_free(&o);

@@ -52,14 +52,14 @@ static const struct option options[] = {
 	{"help", no_argument, NULL, 'h'},	    {0},
 };
 
-static int take_sort(const struct verb *self, const char *text, enum top_sort *out)
+static int take_sort(const struct verb *self, const char *text, enum ki_top_sort *out)
 {
-	static const char *const names[TOP_SORTS] = {
-		[TOP_BY_RATE] = "rate", [TOP_BY_TOTAL] = "total", [TOP_BY_NAME] = "name"};
+	static const char *const names[KI_TOP_SORTS] = {
+		[KI_TOP_BY_RATE] = "rate", [KI_TOP_BY_TOTAL] = "total", [KI_TOP_BY_NAME] = "name"};
 
-	for (unsigned int i = 0; i < TOP_SORTS; i++)
+	for (unsigned int i = 0; i < KI_TOP_SORTS; i++)
 		if (!strcmp(text, names[i])) {
-			*out = (enum top_sort)i;
+			*out = (enum ki_top_sort)i;
 			return CLI_OK;
 		}
 	return cli_misuse(self, "--sort '%s': rate, total or name", text);
@@ -121,8 +121,8 @@ static int check_together(const struct verb *self, const struct top_options *o)
 		return cli_misuse(self, "no point is given");
 	if (o->wanted.shape != KI_SHAPE_WHOLE)
 		return cli_misuse(self, "-m blocks, edges: name them as points, vfs_read:blocks");
-	if (o->wanted.n > TOP_COLUMNS)
-		return cli_misuse(self, "more than %d metrics", TOP_COLUMNS);
+	if (o->wanted.n > KI_TOP_COLUMNS)
+		return cli_misuse(self, "more than %d metrics", KI_TOP_COLUMNS);
 	for (unsigned int i = 0; i < o->wanted.n; i++)
 		if (o->wanted.metrics[i]->form != KI_FORM_TOTAL)
 			return cli_misuse(self, "-m %s: only what grows has a rate",

@@ -6,12 +6,12 @@
 #define KERNINST_TOP_OPTIONS_H
 
 #include "points.h"
-#include "top/top_model.h"
+#include "kerninst/top.h"
 #include "when.h"
 
 struct top_options {
 	struct ki_wanted wanted;
-	enum top_sort sort;
+	enum ki_top_sort sort;
 	double interval;
 	unsigned int rows;  /* of a table; 0: all */
 	unsigned int count; /* of tables; 0: no limit */

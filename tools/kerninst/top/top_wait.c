@@ -11,7 +11,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "top/top_screen.h"
+#include "out/screen.h"
 
 /* What belongs to a key comes at once. */
 #define KEY_SECONDS 0.05
@@ -55,7 +55,7 @@ static enum top_event take_signal(struct command *c)
 	if (take_resize())
 		return TOP_RESIZED;
 	if (wait_is_interrupted())
-		top_screen_close();
+		ki_screen_close();
 	switch (wait_event(c, wait_now())) {
 	case EVENT_SIGNAL:
 		return TOP_STOPPED;
@@ -72,7 +72,7 @@ static enum top_event take_bytes(struct top_wait *w, short happened)
 	char byte;
 
 	if (read(STDIN_FILENO, &byte, 1) == 1)
-		w->key = top_keys_take(&w->keys, byte);
+		w->key = ki_top_keys_take(&w->keys, byte);
 	else if (happened & (POLLHUP | POLLERR | POLLNVAL))
 		return TOP_STOPPED;
 	return w->key ? TOP_KEY : TOP_TIME;
@@ -83,7 +83,7 @@ static enum top_event look(struct top_wait *w, struct command *c, double deadlin
 	struct pollfd fds[] = {{.fd = w->signals, .events = POLLIN},
 			       {.fd = w->keyboard ? STDIN_FILENO : -1, .events = POLLIN},
 			       {.fd = w->ended, .events = POLLIN}};
-	const bool pending = top_keys_pending(&w->keys);
+	const bool pending = ki_top_keys_pending(&w->keys);
 	double left = fmax(deadline - wait_now(), 0);
 
 	if (pending)
@@ -97,7 +97,7 @@ static enum top_event look(struct top_wait *w, struct command *c, double deadlin
 	if (fds[2].revents)
 		return TOP_STOPPED;
 	if (pending)
-		w->key = top_keys_end(&w->keys);
+		w->key = ki_top_keys_end(&w->keys);
 	return w->key ? TOP_KEY : TOP_TIME;
 }
 
@@ -105,7 +105,7 @@ enum top_event top_wait(struct top_wait *w, struct command *c, double deadline)
 {
 	enum top_event e;
 
-	w->key = TOP_KEY_NONE;
+	w->key = KI_TOP_KEY_NONE;
 	do
 		e = look(w, c, deadline);
 	while (e == TOP_TIME && wait_now() < deadline);

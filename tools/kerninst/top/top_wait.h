@@ -6,7 +6,7 @@
 #define KERNINST_TOP_WAIT_H
 
 #include "command.h"
-#include "top/top_keys.h"
+#include "kerninst/top_keys.h"
 
 enum top_event { TOP_TIME, TOP_KEY, TOP_RESIZED, TOP_STOPPED, TOP_ENDED };
 
@@ -14,8 +14,8 @@ struct top_wait {
 	bool keyboard; /* there is one */
 	int signals;   /* becomes readable when there are some */
 	int ended; /* the same, when the process that is measured has ended; -1: there is none */
-	struct top_keys keys;
-	enum top_key key; /* TOP_KEY: which */
+	struct ki_top_keys keys;
+	enum ki_top_key key; /* TOP_KEY: which */
 };
 
 /* Behind wait_prepare. 0, or -errno. */

@@ -1,23 +1,23 @@
-// SPDX-License-Identifier: GPL-2.0-only
-#include "top/top_model.h"
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+#include "kerninst/top.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-int top_model_open(struct top_model *m, size_t nrows)
+int ki_top_model_open(struct ki_top_model *m, size_t nrows)
 {
 	m->rows = calloc(nrows + 1, sizeof(*m->rows));
 	m->order = calloc(nrows + 1, sizeof(*m->order));
 	if (!m->rows || !m->order)
 		return -ENOMEM;
 	m->nrows = nrows;
-	m->selected = TOP_NONE;
+	m->selected = KI_TOP_NONE;
 	return 0;
 }
 
-void top_model_close(struct top_model *m)
+void ki_top_model_close(struct ki_top_model *m)
 {
 	free(m->rows);
 	free(m->order);
@@ -25,18 +25,18 @@ void top_model_close(struct top_model *m)
 	m->order = NULL;
 }
 
-unsigned int top_model_column(struct top_model *m, const char *metric, bool seconds)
+unsigned int ki_top_model_column(struct ki_top_model *m, const char *metric, bool seconds)
 {
 	for (unsigned int i = 0; i < m->ncolumns; i++)
 		if (!strcmp(m->columns[i].metric, metric))
 			return i;
-	if (m->ncolumns == TOP_COLUMNS)
-		return TOP_COLUMNS;
-	m->columns[m->ncolumns] = (struct top_column){metric, seconds};
+	if (m->ncolumns == KI_TOP_COLUMNS)
+		return KI_TOP_COLUMNS;
+	m->columns[m->ncolumns] = (struct ki_top_column){metric, seconds};
 	return m->ncolumns++;
 }
 
-static bool is_refused(const struct top_model *m, const struct top_row *r)
+static bool is_refused(const struct ki_top_model *m, const struct ki_top_row *r)
 {
 	for (unsigned int i = 0; i < m->ncolumns; i++)
 		if (!isnan(r->values[i].total))
@@ -44,7 +44,7 @@ static bool is_refused(const struct top_model *m, const struct top_row *r)
 	return true;
 }
 
-static bool has_happened(const struct top_model *m, const struct top_row *r)
+static bool has_happened(const struct ki_top_model *m, const struct ki_top_row *r)
 {
 	for (unsigned int i = 0; i < m->ncolumns; i++)
 		if (r->values[i].total > 0)
@@ -62,25 +62,26 @@ static int descending(double a, double b)
 
 static int in_order(const void *a, const void *b, void *arg)
 {
-	const struct top_model *m = arg;
+	const struct ki_top_model *m = arg;
 	const size_t ia = *(const size_t *)a, ib = *(const size_t *)b;
-	const struct top_value *va = &m->rows[ia].values[m->by], *vb = &m->rows[ib].values[m->by];
+	const struct ki_top_value *va = &m->rows[ia].values[m->by],
+				  *vb = &m->rows[ib].values[m->by];
 	int ret = 0;
 
-	if (m->sort == TOP_BY_RATE)
+	if (m->sort == KI_TOP_BY_RATE)
 		ret = descending(va->rate, vb->rate);
-	if (!ret && m->sort != TOP_BY_NAME)
+	if (!ret && m->sort != KI_TOP_BY_NAME)
 		ret = descending(va->total, vb->total);
 	if (!ret)
 		ret = strverscmp(m->rows[ia].name, m->rows[ib].name);
 	return ret ? ret : (ia > ib) - (ia < ib);
 }
 
-void top_model_sort(struct top_model *m)
+void ki_top_model_sort(struct ki_top_model *m)
 {
 	m->shown = m->refused = 0;
 	for (size_t i = 0; i < m->nrows; i++) {
-		const struct top_row *r = &m->rows[i];
+		const struct ki_top_row *r = &m->rows[i];
 
 		if (is_refused(m, r))
 			m->refused++;
@@ -91,7 +92,7 @@ void top_model_sort(struct top_model *m)
 }
 
 /* Where the selected one is in order: 0 if it is not shown. */
-static size_t place(const struct top_model *m)
+static size_t place(const struct ki_top_model *m)
 {
 	for (size_t i = 0; i < m->shown; i++)
 		if (m->order[i] == m->selected)
@@ -99,7 +100,7 @@ static size_t place(const struct top_model *m)
 	return 0;
 }
 
-void top_model_move(struct top_model *m, long by)
+void ki_top_model_move(struct ki_top_model *m, long by)
 {
 	size_t at = place(m), last = m->shown ? m->shown - 1 : 0;
 
@@ -107,15 +108,15 @@ void top_model_move(struct top_model *m, long by)
 		at = (size_t)-by < at ? at - (size_t)-by : 0;
 	else
 		at = (size_t)by < last - at ? at + (size_t)by : last;
-	m->selected = at ? m->order[at] : TOP_NONE;
+	m->selected = at ? m->order[at] : KI_TOP_NONE;
 }
 
-size_t top_model_selected(const struct top_model *m)
+size_t ki_top_model_selected(const struct ki_top_model *m)
 {
-	return m->shown ? m->order[place(m)] : TOP_NONE;
+	return m->shown ? m->order[place(m)] : KI_TOP_NONE;
 }
 
-void top_model_scroll(struct top_model *m, size_t height)
+void ki_top_model_scroll(struct ki_top_model *m, size_t height)
 {
 	size_t at = place(m);
 

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only
-#include "top/top_screen.h"
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+#include "out/screen.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -9,8 +9,6 @@
 #include <sys/mman.h>
 #include <termios.h>
 #include <unistd.h>
-
-#include "cli.h"
 
 #define OPEN  "\033[?1049h\033[?25l\033[H\033[2J"
 #define CLOSE "\033[0m\033[?25h\033[?1049l"
@@ -28,7 +26,7 @@ static struct {
 	char line[256];
 } screen;
 
-bool top_screen_possible(void)
+bool ki_screen_possible(void)
 {
 	return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
 }
@@ -66,18 +64,20 @@ static int keep_complaints(void)
 	screen.said = 0;
 	fflush(stderr);
 	if (screen.kept < 0 || screen.complain < 0 || dup2(screen.kept, STDERR_FILENO) < 0)
-		return cli_error("the terminal: %s", strerror(errno));
-	return CLI_OK;
+		return -errno;
+	return 0;
 }
 
-int top_screen_open(void)
+int ki_screen_open(void)
 {
 	struct termios raw;
+	int ret;
 
 	if (tcgetattr(STDIN_FILENO, &screen.before))
-		return cli_error("the terminal: %s", strerror(errno));
-	if (keep_complaints())
-		return CLI_ERROR;
+		return -errno;
+	ret = keep_complaints();
+	if (ret)
+		return ret;
 	raw = screen.before;
 	raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
 	raw.c_cc[VMIN] = 0;
@@ -88,10 +88,11 @@ int top_screen_open(void)
 	screen.open = 1;
 	if (tcsetattr(STDIN_FILENO, TCSANOW, &raw) ||
 	    write(STDOUT_FILENO, OPEN, sizeof(OPEN) - 1) < 0) {
-		top_screen_close();
-		return cli_error("the terminal: %s", strerror(errno));
+		ret = -errno;
+		ki_screen_close();
+		return ret;
 	}
-	return CLI_OK;
+	return 0;
 }
 
 /* What was written to standard error meanwhile is written now. */
@@ -114,13 +115,13 @@ static void let_complain(void)
 	screen.complain = screen.kept = 0;
 }
 
-void top_screen_close(void)
+void ki_screen_close(void)
 {
 	restore();
 	let_complain();
 }
 
-void top_screen_size(unsigned int *width, unsigned int *height)
+void ki_screen_size(unsigned int *width, unsigned int *height)
 {
 	struct winsize size = {0};
 
@@ -130,18 +131,19 @@ void top_screen_size(unsigned int *width, unsigned int *height)
 	*height = size.ws_row;
 }
 
-void top_screen_show(const struct top_canvas *c)
+void ki_screen_show(const struct ki_canvas *c)
 {
-	static const char *const looks[] = {
-		[TOP_PLAIN] = "\033[0m", [TOP_BOLD] = "\033[0;1m", [TOP_INVERSE] = "\033[0;7m"};
+	static const char *const looks[] = {[KI_LOOK_PLAIN] = "\033[0m",
+					    [KI_LOOK_BOLD] = "\033[0;1m",
+					    [KI_LOOK_INVERSE] = "\033[0;7m"};
 
 	for (unsigned int i = 0; i < c->height; i++)
-		printf("\033[%u;1H%s%s", i + 1, looks[c->looks[i]], top_canvas_line(c, i));
+		printf("\033[%u;1H%s%s", i + 1, looks[c->looks[i]], ki_canvas_line(c, i));
 	fputs("\033[0m\033[J", stdout);
 	fflush(stdout);
 }
 
-const char *top_screen_said(void)
+const char *ki_screen_said(void)
 {
 	char text[2048], *line, *end;
 	ssize_t n;
