@@ -5,18 +5,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "kerninst/presets.h"
+#include "util/clock.h"
 #include "util/listen.h"
-
-static double now_seconds(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
 
 int ki_top_view_open(struct ki_top_view *v, const struct ki_top_how *how, const char *what,
 		     bool idle)
@@ -54,7 +46,7 @@ void ki_top_view_close(struct ki_top_view *v)
 
 static int read_gauge(struct ki_top_gauge *g, struct ki_err *err)
 {
-	const double now = now_seconds();
+	const double now = ki_now();
 	struct ki_reading *r;
 	int ret;
 

@@ -145,7 +145,7 @@ void points_warn_deep(const struct ki_points *p)
 	ki_points_warn_deep(p, cli_listener(false));
 }
 
-static bool wait_seconds(double seconds)
+bool pause_seconds(double seconds)
 {
 	struct command none = {0};
 
@@ -166,7 +166,7 @@ int predict(struct ki_prediction *out, const struct ki_points *p, struct ki_targ
 	struct ki_err err = {0};
 
 	how->progress = go_on;
-	out->pause = wait_seconds;
+	out->pause = pause_seconds;
 	return ki_predict(out, p, t, asked, how, &err) ? cli_fail(&err) : CLI_OK;
 }
 

@@ -35,6 +35,9 @@ const struct ki_listener *cli_listener(bool quiet);
 int points_resolve(struct ki_points *p, struct ki_target *t, const struct ki_asked *a,
 		   struct ki_points_how *how, bool quiet);
 
+/* Wait so long; false: a signal has come. */
+bool pause_seconds(double seconds);
+
 /* What it would cost, by counting for a while. CLI_OK, or reported. */
 int predict(struct ki_prediction *out, const struct ki_points *p, struct ki_target *t,
 	    const struct ki_asked *asked, struct ki_points_how *how);

@@ -44,40 +44,19 @@ void process_warn_lost(const struct ki_splice_process *s, pid_t pid)
 			 pid, (unsigned long long)lost);
 }
 
-struct opened_process *process_find(const opened_processes *p, pid_t asked)
+int process_open(struct ki_opened_processes *p, pid_t asked, struct command *command, char **argv)
 {
-	for (size_t i = 0; i < p->n; i++)
-		if (p->v[i].asked == asked)
-			return &p->v[i];
-	return NULL;
-}
-
-int process_open(opened_processes *p, pid_t asked, struct command *command, char **argv)
-{
-	struct opened_process r = {.asked = asked, .pid = asked};
 	struct ki_err err = {0};
+	pid_t pid = asked;
 	int ret = CLI_OK;
 
-	if (process_find(p, asked))
+	if (ki_opened_find(p, asked))
 		return CLI_OK;
 	if (asked == OPEN_COMMAND) {
 		ret = run_reach_entry(command, argv, false);
-		r.pid = command->pid;
+		pid = command->pid;
 	}
-	if (!ret && ki_target_open_process(r.pid, &r.t, &err))
+	if (!ret && ki_opened_add(p, asked, pid, &err))
 		ret = cli_fail(&err);
-	if (ret)
-		return ret;
-	snprintf(r.prefix, sizeof(r.prefix), "%d/", (int)r.pid);
-	if (!ki_vec_push(p, r))
-		return CLI_OK;
-	ki_target_close(r.t);
-	return cli_no_memory();
-}
-
-void processes_close(opened_processes *p)
-{
-	for (size_t i = 0; i < p->n; i++)
-		ki_target_close(p->v[i].t);
-	ki_vec_free(p);
+	return ret;
 }

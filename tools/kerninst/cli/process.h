@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "kerninst/opened.h"
 #include "kerninst/process.h"
-#include "util/vec.h"
 
 struct ki_splice_process;
 
@@ -22,20 +22,9 @@ void process_tell_cost(const struct ki_splice_process *s, pid_t pid, bool told_e
 /* What is missing, because a thread had no place for it; nothing if there is none. */
 void process_warn_lost(const struct ki_splice_process *s, pid_t pid);
 
-/* Processes whose points are asked for, by what stands before these: PID/, command/. */
-struct opened_process {
-	pid_t asked, pid; /* OPEN_COMMAND: the command's */
-	char prefix[16];
-	struct ki_target *t;
-};
-
-typedef ki_vec(struct opened_process) opened_processes;
-
 /* Open it, if it has not been; the command is started for that, and waits at its entry. CLI_OK, or
    reported. */
 struct command;
-int process_open(opened_processes *p, pid_t asked, struct command *command, char **argv);
-struct opened_process *process_find(const opened_processes *p, pid_t asked); /* NULL: none */
-void processes_close(opened_processes *p);
+int process_open(struct ki_opened_processes *p, pid_t asked, struct command *command, char **argv);
 
 #endif

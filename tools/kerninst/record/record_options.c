@@ -97,13 +97,14 @@ static const struct option options[] = {
 	{0},
 };
 
-static int take_mode(const struct verb *self, const char *text, enum record_mode *out)
+static int take_mode(const struct verb *self, const char *text, enum ki_recorder_mode *out)
 {
-	static const char *const names[RECORD_MODES] = {"ring", "wake", "newest", "disk", "totals"};
+	static const char *const names[KI_RECORDER_MODES] = {"ring", "wake", "newest", "disk",
+							     "totals"};
 
-	for (unsigned int i = 0; i < RECORD_MODES; i++)
+	for (unsigned int i = 0; i < KI_RECORDER_MODES; i++)
 		if (!strcmp(text, names[i])) {
-			*out = (enum record_mode)i;
+			*out = (enum ki_recorder_mode)i;
 			return CLI_OK;
 		}
 	return cli_misuse(self, "--mode %s: it is ring, wake, newest, disk or totals", text);
@@ -136,10 +137,10 @@ static int take_buffer(const struct verb *self, const char *text, uint32_t *out)
 /* POINT[=VALUES], with the times that are in force. */
 static int take_point(const struct verb *self, const char *text, struct record_options *o)
 {
-	struct record_ask a = {.at = o->at, .until = o->until, .point = strdup(text)};
+	struct ki_recorder_ask a = {.at = o->at, .until = o->until, .point = strdup(text)};
 	char *values = a.point ? strchr(a.point, '=') : NULL, *rest;
 
-	if (!a.point || ki_vec_reserve(&o->asks, 1)) {
+	if (!a.point || ki_vec_reserve(&o->r.asks, 1)) {
 		free(a.point);
 		return cli_no_memory();
 	}
@@ -149,13 +150,13 @@ static int take_point(const struct verb *self, const char *text, struct record_o
 	memmove(a.point, rest, strlen(rest) + 1);
 	o->any_process |= a.pid != 0;
 	o->any_values |= values != NULL;
-	o->asks.v[o->asks.n++] = a;
+	o->r.asks.v[o->r.asks.n++] = a;
 	if (a.until > 0 && a.until <= a.at)
 		return cli_misuse(self, "%s: --until %g is not behind --at %g", text, a.until,
 				  a.at);
 	if (a.pid == OPEN_COMMAND && !command_given())
 		return cli_misuse(self, "command/%s: the command stands behind --", a.point);
-	return record_values_parse(&o->asks.v[o->asks.n - 1].values, self, values);
+	return record_values_parse(&o->r.asks.v[o->r.asks.n - 1].values, self, values);
 }
 
 static void take_flag(struct record_options *o, int c)
@@ -164,8 +165,8 @@ static void take_flag(struct record_options *o, int c)
 	o->self |= c == OPTION_SELF;
 	o->show_code |= c == OPTION_SHOW_CODE;
 	o->dry_run |= c == OPTION_DRY_RUN;
-	o->cost |= c == OPTION_COST;
-	o->quiet |= c == 'q';
+	o->r.predict |= c == OPTION_COST;
+	o->r.quiet |= c == 'q';
 	o->progress |= c == OPTION_PROGRESS;
 }
 
@@ -180,7 +181,7 @@ static int take_option(const struct verb *self, int c, void *arg)
 	case 1:
 		return take_point(self, optarg, o);
 	case OPTION_MODE:
-		return take_mode(self, optarg, &o->mode);
+		return take_mode(self, optarg, &o->r.mode);
 	case OPTION_AT:
 		return take_seconds(self, "--at", optarg, true, &o->at);
 	case OPTION_UNTIL:
@@ -188,15 +189,15 @@ static int take_option(const struct verb *self, int c, void *arg)
 	case OPTION_FOR:
 		return take_seconds(self, "--for", optarg, false, &o->duration);
 	case OPTION_BUDGET:
-		if (ki_budget_parse(optarg, &o->budget))
+		if (ki_budget_parse(optarg, &o->r.budget))
 			return CLI_OK;
 		return cli_misuse(self, "--budget '%s': a share of the machine, as 2%%", optarg);
 	case 'i':
 		return take_seconds(self, "-i", optarg, false, &o->interval);
 	case 'b':
-		return take_buffer(self, optarg, &o->buffer);
+		return take_buffer(self, optarg, &o->r.buffer);
 	case 'o':
-		o->output = optarg;
+		o->r.output = optarg;
 		return CLI_OK;
 	}
 	take_flag(o, c);
@@ -217,28 +218,29 @@ static int leave_out_self(struct record_options *o, const struct verb *self)
 
 static int check_together(const struct verb *self, struct record_options *o)
 {
-	static const double intervals[RECORD_MODES] = {[RECORD_RING] = 0.1, [RECORD_TOTALS] = 1};
-	bool has = intervals[o->mode] > 0;
+	static const double intervals[KI_RECORDER_MODES] = {
+		[KI_RECORDER_RING] = 0.1, [KI_RECORDER_TOTALS] = 1};
+	bool has = intervals[o->r.mode] > 0;
 
-	if (!o->asks.n)
+	if (!o->r.asks.n)
 		return cli_misuse(self, "no point is given");
 	if (o->command && o->duration > 0)
 		return cli_misuse(self, "--for and a command: one of them ends the recording");
-	if (o->cost && !o->dry_run)
+	if (o->r.predict && !o->dry_run)
 		return cli_misuse(self, "--cost is for --dry-run; --budget says what it costs "
 					"while it goes on");
-	if (o->budget > 0 && o->dry_run)
+	if (o->r.budget > 0 && o->dry_run)
 		return cli_misuse(self,
 				  "--budget and --dry-run: nothing would be spent; use --cost");
-	if (o->any_process && (o->budget > 0 || o->cost))
+	if (o->any_process && (o->r.budget > 0 || o->r.predict))
 		return cli_misuse(self, "%s: that is not built for processes yet",
-				  o->cost ? "--cost" : "--budget");
-	if (o->any_values && o->mode == RECORD_TOTALS)
+				  o->r.predict ? "--cost" : "--budget");
+	if (o->any_values && o->r.mode == KI_RECORDER_TOTALS)
 		return cli_misuse(self, "--mode totals counts: there are no values");
 	if (o->interval > 0 && !has)
 		return cli_misuse(self, "-i is for the modes ring and totals");
 	if (!(o->interval > 0))
-		o->interval = intervals[o->mode];
+		o->interval = intervals[o->r.mode];
 	return leave_out_self(o, self);
 }
 
@@ -248,8 +250,8 @@ int record_parse(const struct verb *self, int argc, char **argv, struct record_o
 	const struct cli_syntax syntax = {"-:o:b:i:qh", options, take_option, o};
 	int ret;
 
-	o->mode = RECORD_WAKE;
-	o->output = "kerninst.rec";
+	o->r.mode = KI_RECORDER_WAKE;
+	o->r.output = "kerninst.rec";
 	*done = true;
 	argc = command_cut(argc, argv, &o->command);
 	if (!cli_take_options(self, argc, argv, &syntax, &ret))
@@ -273,10 +275,10 @@ void record_note_command(int argc, char **argv, char *to, size_t size)
 
 void record_options_free(struct record_options *o)
 {
-	for (size_t i = 0; i < o->asks.n; i++) {
-		free(o->asks.v[i].point);
-		ki_record_values_free(&o->asks.v[i].values);
+	for (size_t i = 0; i < o->r.asks.n; i++) {
+		free(o->r.asks.v[i].point);
+		ki_record_values_free(&o->r.asks.v[i].values);
 	}
-	ki_vec_free(&o->asks);
+	ki_vec_free(&o->r.asks);
 	when_free(&o->when);
 }

@@ -20,7 +20,7 @@
 #include "stat/stat_points.h"
 #include "stat/stat_text.h"
 #include "kerninst/measured.h"
-#include "skipped.h"
+#include "kerninst/skipped.h"
 #include "stat/stat_options.h"
 
 struct run {
@@ -38,7 +38,7 @@ struct run {
 	struct ki_measured report;
 	FILE *out;
 	double start, last; /* times */
-	struct skipped skipped;
+	struct ki_skipped skipped;
 	struct patches patches;
 	struct stat_text text;
 };
@@ -340,7 +340,7 @@ static int run_all(struct run *r)
 	double end;
 	int ret, out, hash;
 
-	skipped_begin(&r->skipped, r->t);
+	ki_skipped_begin(&r->skipped, r->t);
 	ret = put_in(r);
 	if (ret)
 		return ret;
@@ -352,7 +352,7 @@ static int run_all(struct run *r)
 		points_warn_deep(&r->points);
 	patches_read(&r->patches, r->t);
 	out = take_out(r);
-	skipped_end(&r->skipped, r->t, r->o->quiet);
+	ki_skipped_end(&r->skipped, r->t, r->o->quiet ? NULL : cli_listener(true));
 	hash = r->o->hash ? stat_text_end(&r->text, r->t) : CLI_OK;
 	if (!ret)
 		ret = write_result(r, end);

@@ -42,7 +42,7 @@ void stat_points_free(struct stat_points *p)
 	for (size_t i = 0; i < p->of.n; i++)
 		ki_asked_free(&p->of.v[i].asked);
 	ki_vec_free(&p->of);
-	processes_close(&p->processes);
+	ki_opened_close(&p->processes);
 }
 
 struct ki_asked *stat_points_kernel(struct stat_points *p)
@@ -83,7 +83,7 @@ int stat_points_resolve(const struct stat_points *p, struct ki_points *points, s
 	own.kernel = t;
 	own.moving = KI_MOVING_NEVER;
 	for (size_t i = 1; !ret && i < p->of.n; i++) {
-		const struct opened_process *of = process_find(&p->processes, p->of.v[i].pid);
+		const struct ki_opened_process *of = ki_opened_find(&p->processes, p->of.v[i].pid);
 
 		own.prefix = of->prefix;
 		ret = points_resolve(points, of->t, &p->of.v[i].asked, &own, quiet);

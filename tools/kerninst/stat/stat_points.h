@@ -18,7 +18,7 @@ struct stat_asked {
 
 struct stat_points {
 	ki_vec(struct stat_asked) of;
-	opened_processes processes;
+	struct ki_opened_processes processes;
 };
 
 /* Read them. CLI_OK, or reported. Free it in any case. */

@@ -1,10 +1,9 @@
-// SPDX-License-Identifier: GPL-2.0-only
-#include "record/record_code.h"
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+#include "run/record/inside.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "cli.h"
 
 typedef ki_vec(const struct ki_symbol *) symbols;
 
@@ -16,15 +15,15 @@ static int by_symbol(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static int add_symbols(symbols *v, const struct record_group *g)
+static int add_symbols(symbols *v, const struct ki_recorder_group *g)
 {
 	for (size_t i = 0; i < g->points.v.n; i++) {
 		const struct ki_named_point *p = &g->points.v.v[i];
 
 		if (!ki_points_first(&g->points, p)->reason && ki_vec_push(v, p->sym))
-			return cli_no_memory();
+			return -ENOMEM;
 	}
-	return CLI_OK;
+	return 0;
 }
 
 /* Each once, in order of address. */
@@ -40,7 +39,7 @@ static void settle(symbols *v)
 	v->n = kept;
 }
 
-static bool has_module(const struct record_code *c, const char *name)
+static bool has_module(const struct ki_recorder_code *c, const char *name)
 {
 	for (size_t i = 0; i < c->nmodules; i++)
 		if (!strcmp(c->modules[i].name, name))
@@ -48,7 +47,7 @@ static bool has_module(const struct record_code *c, const char *name)
 	return false;
 }
 
-static void find_modules(struct record_code *c)
+static void find_modules(struct ki_recorder_code *c)
 {
 	for (size_t i = 0; i < c->nfunctions; i++) {
 		const char *name = c->functions[i].module;
@@ -61,47 +60,49 @@ static void find_modules(struct record_code *c)
 	}
 }
 
-static int find(struct record_code *c, struct ki_target *t, const symbols *v)
+static int find(struct ki_recorder_code *c, struct ki_target *t, const symbols *v,
+		struct ki_err *err)
 {
-	struct ki_err err = {0};
+	int ret;
 
 	c->functions = calloc(v->n + 1, sizeof(*c->functions));
 	c->modules = calloc(v->n + 1, sizeof(*c->modules));
 	c->builds = calloc(v->n + 1, sizeof(*c->builds));
 	if (!c->functions || !c->modules || !c->builds)
-		return cli_no_memory();
-	if (ki_record_functions_find(t, v->v, v->n, c->functions, &err))
-		return cli_fail(&err);
+		return -ENOMEM;
+	ret = ki_record_functions_find(t, v->v, v->n, c->functions, err);
+	if (ret)
+		return ret;
 	c->nfunctions = v->n;
 	find_modules(c);
-	return CLI_OK;
+	return 0;
 }
 
-int record_code_find(struct record_code *c, struct ki_target *t, const struct record_group *groups,
-		     size_t n)
+int recorder_code_find(struct ki_recorder_code *c, struct ki_target *t,
+		       const struct ki_recorder_group *groups, size_t n, struct ki_err *err)
 {
 	symbols v = {0};
-	int ret = CLI_OK;
+	int ret = 0;
 
 	for (size_t i = 0; !ret && i < n; i++)
 		if (!groups[i].process)
 			ret = add_symbols(&v, &groups[i]);
 	settle(&v);
 	if (!ret)
-		ret = find(c, t, &v);
+		ret = find(c, t, &v, err);
 	ki_vec_free(&v);
 	return ret;
 }
 
-void record_code_free(struct record_code *c)
+void recorder_code_free(struct ki_recorder_code *c)
 {
 	free(c->functions);
 	free(c->modules);
 	free(c->builds);
-	*c = (struct record_code){0};
+	*c = (struct ki_recorder_code){0};
 }
 
-int record_code_write(const struct record_code *c, struct ki_record_file *f)
+int recorder_code_write(const struct ki_recorder_code *c, struct ki_record_file *f)
 {
 	int ret = ki_record_modules(f, c->modules, c->nmodules);
 

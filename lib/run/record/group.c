@@ -1,19 +1,18 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
  * To put something in, or to take it out, may take the driver a while: until no task is where bytes
  * change. So what is to begin at a time is installed a little earlier, and taken out from its end
  * on, and records from before and behind are thrown away: what is in the file is exact to the tick.
  */
-#include "record/record_group.h"
+#include "run/record/inside.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
-#include "record/record_process.h"
-
-static struct record_group *group_of(struct record_group *g, size_t n, const struct record_ask *a)
+static struct ki_recorder_group *group_of(struct ki_recorder_group *g, size_t n,
+					  const struct ki_recorder_ask *a)
 {
 	for (size_t i = 0; i < n; i++)
 		if (g[i].at == a->at && g[i].until == a->until && g[i].asked_pid == a->pid)
@@ -22,8 +21,8 @@ static struct record_group *group_of(struct record_group *g, size_t n, const str
 }
 
 /* Every group has room for all. */
-static int add_ask(struct record_group *g, struct record_ask *a, const struct verb *self,
-		   size_t all)
+static int add_ask(struct ki_recorder_group *g, struct ki_recorder_ask *a, size_t all,
+		   struct ki_err *err)
 {
 	if (!g->asks) {
 		g->asked_pid = a->pid;
@@ -32,33 +31,34 @@ static int add_ask(struct record_group *g, struct record_ask *a, const struct ve
 		g->asks = calloc(all, sizeof(*g->asks));
 	}
 	if (!g->asks)
-		return cli_no_memory();
+		return -ENOMEM;
 	g->asks[g->asked.n] = a;
-	return points_ask(&g->asked, self, a->point);
+	return ki_points_ask(&g->asked, a->point, err);
 }
 
-int record_groups_make(struct record_options *o, const struct verb *self,
-		       struct record_group **groups, size_t *n)
+int recorder_groups_make(struct ki_recorder_options *o, struct ki_recorder_group **groups,
+			 size_t *n, struct ki_err *err)
 {
-	struct record_group *all = calloc(o->asks.n + 1, sizeof(*all));
-	int ret = all ? CLI_OK : cli_no_memory();
+	struct ki_recorder_group *all = calloc(o->asks.n + 1, sizeof(*all));
+	int ret = all ? 0 : -ENOMEM;
 
 	*groups = all;
 	*n = 0;
 	for (size_t i = 0; !ret && i < o->asks.n; i++) {
-		struct record_group *g = group_of(all, *n, &o->asks.v[i]);
+		struct ki_recorder_group *g = group_of(all, *n, &o->asks.v[i]);
 
 		*n += g == &all[*n];
-		g->totals = o->mode == RECORD_TOTALS;
+		g->totals = o->mode == KI_RECORDER_TOTALS;
 		g->budgeted = o->budget > 0;
-		g->newest = o->mode == RECORD_NEWEST;
-		g->predicted = o->cost;
-		ret = add_ask(g, &o->asks.v[i], self, o->asks.n);
+		g->newest = o->mode == KI_RECORDER_NEWEST;
+		g->predicted = o->predict;
+		g->prediction.pause = o->pause;
+		ret = add_ask(g, &o->asks.v[i], o->asks.n, err);
 	}
 	return ret;
 }
 
-void record_groups_free(struct record_group *g, size_t n)
+void recorder_groups_free(struct ki_recorder_group *g, size_t n)
 {
 	for (size_t i = 0; g && i < n; i++) {
 		ki_points_free(&g[i].points);
@@ -89,9 +89,9 @@ static int make_record(void *arg, struct ki_snippet *s, struct ki_node **stmt, s
 
 static ki_measure_act *act_of(void *arg, const struct ki_named_point *p, void **act_arg)
 {
-	struct record_group *g = arg;
+	struct ki_recorder_group *g = arg;
 
-	g->making.id = record_group_id(g, (size_t)(p - g->points.v.v));
+	g->making.id = recorder_group_id(g, (size_t)(p - g->points.v.v));
 	g->making.written = (struct ki_hit){.ring = g->making.ring, .id = g->making.id + 1};
 	g->making.values = &g->asks[p->spec - g->asked.specs]->values;
 	*act_arg = &g->making;
@@ -99,7 +99,7 @@ static ki_measure_act *act_of(void *arg, const struct ki_named_point *p, void **
 }
 
 /* Of each point: one for what is asked for, and one for what an instrument writes. */
-static uint32_t ids_of(const struct record_group *g)
+static uint32_t ids_of(const struct ki_recorder_group *g)
 {
 	for (size_t i = 0; i < g->asked.n; i++)
 		if (g->asks[i]->values.written.name)
@@ -107,53 +107,67 @@ static uint32_t ids_of(const struct record_group *g)
 	return 1;
 }
 
-int record_group_resolve(struct record_group *g, struct ki_target *t, struct ki_predicate *when,
-			 const struct ki_record_making *to, struct record_numbers *next, bool quiet)
+/* Nothing is shown: to predict counts for a while. */
+static bool goes_on(void *arg, size_t done, size_t all)
+{
+	const struct ki_recorder *r = arg;
+
+	(void)done;
+	(void)all;
+	return ki_listener_progress(r->listener, NULL, 0, 0);
+}
+
+int recorder_group_resolve(struct ki_recorder_group *g, const struct ki_record_making *to,
+			   struct recorder_numbers *next, struct ki_recorder *r)
 {
 	struct ki_points_how how = {.wanted = {.metrics = {ki_metric_find("count")}, .n = 1},
 				    .moving = KI_MOVING_NEVER,
-				    .when = when,
+				    .when = r->when,
 				    .separate = true,
 				    .metered = g->budgeted,
 				    .sampled = g->budgeted,
 				    .act = g->totals ? NULL : act_of,
 				    .arg = g,
-				    .kernel = g->process ? t : NULL,
-				    .prefix = g->process ? g->process->prefix : NULL,
 				    .first = next->point};
-	struct ki_target *of = g->process ? g->process->t : t;
+	struct ki_target *of;
 	int ret;
 
+	g->process = g->asked_pid ? ki_opened_find(r->processes, g->asked_pid) : NULL;
+	how.kernel = g->process ? r->t : NULL;
+	how.prefix = g->process ? g->process->prefix : NULL;
+	of = g->process ? g->process->t : r->t;
 	g->first = next->id;
 	g->ids = ids_of(g);
 	g->making = *to;
-	g->making.when = when;
-	ret = points_resolve(&g->points, of, &g->asked, &how, quiet);
+	g->making.when = r->when;
+	ret = ki_points_find(&g->points, of, &g->asked, &how, r->listener, &r->err);
 	next->id += g->ids * (uint32_t)g->points.v.n;
 	next->point += (uint32_t)g->points.v.n;
+	how.progress = goes_on;
+	how.progress_arg = r;
 	if (!ret && g->predicted)
-		ret = predict(&g->prediction, &g->points, t, &g->asked, &how);
+		ret = ki_predict(&g->prediction, &g->points, r->t, &g->asked, &how, &r->err);
 	if (ret)
 		return ret;
 	g->seen = calloc(g->points.v.n + 1, sizeof(*g->seen));
 	g->outside = calloc(g->points.v.n + 1, sizeof(*g->outside));
-	return g->seen && g->outside ? CLI_OK : cli_no_memory();
+	return g->seen && g->outside ? 0 : -ENOMEM;
 }
 
-void record_group_set_times(struct record_group *g, uint64_t start, uint32_t tsc_khz)
+void recorder_group_set_times(struct ki_recorder_group *g, uint64_t start, uint32_t tsc_khz)
 {
 	g->from = g->at > 0 ? start + (uint64_t)(g->at * tsc_khz * 1e3) : 0;
 	g->to = g->until > 0 ? start + (uint64_t)(g->until * tsc_khz * 1e3) : UINT64_MAX;
 }
 
-double record_group_lead(const struct record_group *g)
+double recorder_group_lead(const struct ki_recorder_group *g)
 {
 	if (g->totals || !(g->at > 0))
 		return 0;
 	return 0.5 + 1e-3 * (double)ki_plan_chunks(ki_measure_plan(g->points.measure));
 }
 
-bool record_group_owns(struct record_group *g, const struct ki_record *rec, bool *keep)
+bool recorder_group_owns(struct ki_recorder_group *g, const struct ki_record *rec, bool *keep)
 {
 	uint32_t n = rec->id - g->first;
 
@@ -165,7 +179,7 @@ bool record_group_owns(struct record_group *g, const struct ki_record *rec, bool
 	return true;
 }
 
-uint64_t record_group_hits(const struct record_group *g, size_t i)
+uint64_t recorder_group_hits(const struct ki_recorder_group *g, size_t i)
 {
 	const struct ki_cell *c = ki_points_first(&g->points, &g->points.v.v[i]);
 
@@ -176,7 +190,7 @@ uint64_t record_group_hits(const struct record_group *g, size_t i)
 /* What an instrument writes at the point of `in`: one string is its point and, behind it, its name.
  */
 static int describe_written(const struct ki_instrument *in, const struct ki_record_written *w,
-			    record_instruments *out)
+			    struct ki_recorder_instruments *out)
 {
 	struct ki_instrument written = *in;
 	char *point;
@@ -194,14 +208,14 @@ static int describe_written(const struct ki_instrument *in, const struct ki_reco
 	return -ENOMEM;
 }
 
-int record_group_describe(const struct record_group *g, record_instruments *out)
+int recorder_group_describe(const struct ki_recorder_group *g, struct ki_recorder_instruments *out)
 {
 	static const struct ki_record_field count = {"count", "hits", KI_U64, KI_SHOW_DECIMAL};
 
 	for (size_t i = 0; i < g->points.v.n; i++) {
 		const struct ki_named_point *p = &g->points.v.v[i];
 		const struct ki_record_values *v = &g->asks[p->spec - g->asked.specs]->values;
-		struct ki_instrument in = {.id = record_group_id(g, i),
+		struct ki_instrument in = {.id = recorder_group_id(g, i),
 					   .name = p->name,
 					   .addr = p->addr,
 					   .on = g->at,
@@ -227,7 +241,7 @@ int record_group_describe(const struct record_group *g, record_instruments *out)
 	return 0;
 }
 
-void record_instruments_free(record_instruments *v)
+void recorder_instruments_free(struct ki_recorder_instruments *v)
 {
 	for (size_t i = 0; i < v->n; i++) {
 		union {
