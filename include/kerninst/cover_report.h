@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "kerninst/coverage.h"
+#include "kerninst/listener.h"
 #include "kerninst/target.h"
 
 #ifdef __cplusplus
@@ -49,6 +50,27 @@ struct ki_cover_html_options {
 /* 0, or -errno. */
 int ki_cover_html(const struct ki_coverage *c, const struct ki_cover_html_options *o,
 		  struct ki_err *err);
+
+/* Files that a coverage is written to; NULL: not wanted. */
+struct ki_cover_files {
+	const char *file; /* as JSON, to be read again */
+	const char *lcov; /* a trace file */
+	const char *pcs;  /* addresses of blocks that were hit */
+	const char *html; /* a directory */
+	struct {
+		const char **v;
+		size_t n, cap;
+	} debug; /* files with DWARF; none: look where Debian has them */
+	bool no_debug;
+};
+
+/* Write those that are wanted. t: a target from which instructions can be read for the pictures of
+   pages; NULL. 0, or -errno. */
+int ki_cover_files_write(const struct ki_cover_files *o, const struct ki_coverage *c,
+			 struct ki_target *t, const struct ki_listener *l, struct ki_err *err);
+
+/* Warn if there was no room for all probes. */
+void ki_cover_warn_room(const struct ki_coverage *c, const struct ki_listener *l);
 
 #ifdef __cplusplus
 }

@@ -144,7 +144,7 @@ bool cli_take_options(const struct verb *v, int argc, char **argv, const struct 
 
 static bool takes_value(const struct cli_row *r)
 {
-	return r->take && r->take != cli_no;
+	return r->take && r->take != cli_no && r->letter != CLI_NO_VALUE;
 }
 
 static void list_options(const struct cli_row *rows, size_t n, struct option *options,

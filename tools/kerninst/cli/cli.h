@@ -59,11 +59,13 @@ bool cli_take_options(const struct verb *v, int argc, char **argv, const struct 
 		      int *status);
 
 /*
- * An option: its name, its letter (0: none; CLI_OPTIONAL: none, and its value may be left out),
- * what takes its value, and where that goes. take NULL: it has no value, and `to` is a bool, which
- * becomes true. Without a name: an argument that is no option, in its place among them.
+ * An option: its name, its letter (0: none; CLI_OPTIONAL: none, and its value may be left out;
+ * CLI_NO_VALUE: none, and it has no value), what takes its value, and where that goes. take NULL:
+ * it has no value, and `to` is a bool, which becomes true. Without a name: an argument that is no
+ * option, in its place among them.
  */
 #define CLI_OPTIONAL (-1)
+#define CLI_NO_VALUE (-2)
 typedef int cli_take(const struct verb *v, const char *value, void *to); /* an exit status */
 struct cli_row {
 	const char *name;

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <string.h>
 
 #include "cli.h"
 #include "command.h"
@@ -80,7 +81,7 @@ static bool show_progress(void *arg, const char *what, size_t done, size_t total
 {
 	static struct cli_progress p;
 
-	if (what && p.what != what)
+	if (what && (!p.what || strcmp(p.what, what) != 0))
 		cli_progress_start(&p, what, total, arg != NULL);
 	p.total = total;
 	if (what)

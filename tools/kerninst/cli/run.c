@@ -23,6 +23,18 @@ int run_reach_entry(struct command *c, char **argv, bool quiet)
 	return ret ? ret : cli_fail(&err);
 }
 
+int run_open(const struct open_options *o, struct command *c, char **argv, struct ki_target **t)
+{
+	struct open_options open = *o;
+	int ret = CLI_OK;
+
+	if (open.pid == OPEN_COMMAND) {
+		ret = run_reach_entry(c, argv, false);
+		open.pid = c->pid;
+	}
+	return ret ? ret : open_or_fail(&open, t);
+}
+
 void run_start(struct command *c)
 {
 	if (c->argv)

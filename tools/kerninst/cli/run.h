@@ -8,6 +8,7 @@
 #define KERNINST_RUN_H
 
 #include "command.h"
+#include "open.h"
 
 /* Make the process, if there is a command (argv is not NULL): CLI_OK, or reported. */
 int run_prepare(struct command *c, char **argv, bool quiet);
@@ -15,6 +16,10 @@ int run_prepare(struct command *c, char **argv, bool quiet);
 /* The same, and it becomes the command, stopped before its first instruction: CLI_OK, or reported.
  */
 int run_reach_entry(struct command *c, char **argv, bool quiet);
+
+/* Open the kernel, a process, or the command, which is one when it has been started: CLI_OK, or
+   reported. */
+int run_open(const struct open_options *o, struct command *c, char **argv, struct ki_target **t);
 
 /* Let the command begin, if there is one. */
 void run_start(struct command *c);

@@ -104,6 +104,31 @@ static int set_own(struct when *w, const struct verb *self, const char *unused)
 	return CLI_OK;
 }
 
+int when_if(const struct verb *self, const char *text, void *w)
+{
+	return add_if(w, self, text);
+}
+
+int when_pid(const struct verb *self, const char *text, void *w)
+{
+	return add_pids(w, self, text);
+}
+
+int when_comm(const struct verb *self, const char *text, void *w)
+{
+	return add_comm(w, self, text);
+}
+
+int when_cpu(const struct verb *self, const char *text, void *w)
+{
+	return add_cpus(w, self, text);
+}
+
+int when_own(const struct verb *self, const char *unused, void *w)
+{
+	return set_own(w, self, unused);
+}
+
 bool when_option(struct when *w, const struct verb *self, int option, const char *arg, int *ret)
 {
 	static int (*const adders[])(struct when *, const struct verb *, const char *) = {

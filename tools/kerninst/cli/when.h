@@ -34,6 +34,15 @@ enum { WHEN_IF = 0x200, WHEN_PID, WHEN_COMM, WHEN_CPU, WHEN_OWN };
 	"      --own                  only in COMMAND and the processes it starts\n"
 /* clang-format on */
 
+/* The same as rows of cli_parse; w: a struct when. */
+#define WHEN_ROWS(w)                                                                               \
+	{"if", 0, when_if, &(w)}, {"pid", 0, when_pid, &(w)}, {"comm", 0, when_comm, &(w)},        \
+		{"cpu", 0, when_cpu, &(w)},                                                        \
+	{                                                                                          \
+		"own", CLI_NO_VALUE, when_own, &(w)                                                \
+	}
+cli_take when_if, when_pid, when_comm, when_cpu, when_own;
+
 /* What getopt_long gave: false if it is none of WHEN_OPTIONS; else *ret is CLI_OK, or reported. */
 bool when_option(struct when *w, const struct verb *self, int option, const char *arg, int *ret);
 

@@ -10,8 +10,6 @@
 #include "cover/cover_output.h"
 #include "open.h"
 
-enum { COVER_FROM = 0x300, COVER_DIFF, COVER_RATIO, COVER_LEAST };
-
 struct options {
 	const char *from, *diff;
 	struct ki_cover_diff_options limits;
@@ -34,45 +32,25 @@ bool cover_is_offline(int argc, char **argv)
 	return false;
 }
 
-static bool get_ratio(const char *text, double *out)
+static int take_ratio(const struct verb *self, const char *text, void *to)
 {
 	char *end;
+	double n = strtod(text, &end);
 
-	*out = strtod(text, &end);
-	return end != text && !*end && isfinite(*out) && *out >= 1;
+	if (end == text || *end || !isfinite(n) || n < 1)
+		return cli_misuse(self, "--ratio '%s': a number from 1 on", text);
+	*(double *)to = n;
+	return CLI_OK;
 }
 
-static bool get_least(const char *text, uint64_t *out)
+static int take_least(const struct verb *self, const char *text, void *to)
 {
 	char *end;
+	uint64_t n = strtoull(text, &end, 10);
 
-	*out = strtoull(text, &end, 10);
-	return *text >= '0' && *text <= '9' && !*end && *out;
-}
-
-static int take_option(const struct verb *self, int c, void *arg)
-{
-	struct options *o = arg;
-	switch (c) {
-	case COVER_FROM:
-		o->from = optarg;
-		break;
-	case COVER_DIFF:
-		o->diff = optarg;
-		break;
-	case COVER_RATIO:
-		if (!get_ratio(optarg, &o->limits.ratio))
-			return cli_misuse(self, "--ratio '%s': a number from 1 on", optarg);
-		break;
-	case COVER_LEAST:
-		if (!get_least(optarg, &o->limits.least))
-			return cli_misuse(self, "--least '%s': a number of hits from 1 on", optarg);
-		break;
-	default:
-		if (!cover_output_option(&o->output, c, optarg) &&
-		    !open_option(&o->open, c, optarg))
-			return cli_no_memory();
-	}
+	if (*text < '0' || *text > '9' || *end || !n)
+		return cli_misuse(self, "--least '%s': a number of hits from 1 on", text);
+	*(uint64_t *)to = n;
 	return CLI_OK;
 }
 
@@ -84,9 +62,9 @@ static int check(const struct verb *self, const struct options *o, int more)
 		return cli_misuse(self, "--diff: two files are wanted, OLD and NEW");
 	if (o->from && more)
 		return cli_misuse(self, "--from: one file; what is in it is not chosen again");
-	if (o->diff && (o->output.lcov || o->output.html || o->output.pcs))
+	if (o->diff && (o->output.files.lcov || o->output.files.html || o->output.files.pcs))
 		return cli_misuse(self, "--diff: a table or --json, nothing else");
-	if ((o->open.image || o->open.system_map) && !o->output.html)
+	if ((o->open.image || o->open.system_map) && !o->output.files.html)
 		return cli_misuse(self, "--image, --system-map: for --html");
 	return CLI_OK;
 }
@@ -95,19 +73,16 @@ static int check(const struct verb *self, const struct options *o, int more)
 static int parse_options(const struct verb *self, int argc, char **argv, struct options *o,
 			 bool *done)
 {
-	static const struct option options[] = {{"from", required_argument, NULL, COVER_FROM},
-						{"diff", required_argument, NULL, COVER_DIFF},
-						{"ratio", required_argument, NULL, COVER_RATIO},
-						{"least", required_argument, NULL, COVER_LEAST},
-						COVER_OUTPUT_OPTIONS,
-						OPEN_OPTIONS,
-						{"help", no_argument, NULL, 'h'},
-						{0}};
-	const struct cli_syntax syntax = {":o:vqh", options, take_option, o};
+	const struct cli_row rows[] = {{"from", 0, cli_text, &o->from},
+				       {"diff", 0, cli_text, &o->diff},
+				       {"ratio", 0, take_ratio, &o->limits.ratio},
+				       {"least", 0, take_least, &o->limits.least},
+				       COVER_OUTPUT_ROWS(o->output),
+				       OPEN_ROWS(o->open)};
 	int ret;
 
 	*done = true;
-	if (!cli_take_options(self, argc, argv, &syntax, &ret))
+	if (!cli_parse(self, argc, argv, CLI_ROWS(rows), &ret))
 		return ret;
 	ret = check(self, o, argc - optind);
 	*done = ret != CLI_OK;

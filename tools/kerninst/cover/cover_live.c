@@ -5,11 +5,10 @@
  */
 #include "cover/cover_live.h"
 
-#include <getopt.h>
-#include <inttypes.h>
 #include <poll.h>
 #include <string.h>
 
+#include "points.h"
 #include "run.h"
 #include "cover/cover_output.h"
 #include "open.h"
@@ -37,51 +36,20 @@ struct run {
 	struct ki_target *t;
 	ki_vec(const struct ki_symbol *) syms;
 	struct ki_cover *cover;
-	struct cli_progress progress;
 	struct command command;
 	double seconds;
 };
 
 /* ---- options ---- */
 
-static bool get_mode(const char *text, enum ki_cover_mode *mode)
+static int take_mode(const struct verb *self, const char *text, void *to)
 {
 	for (unsigned int m = 0; m < KI_COVER_MODES; m++)
 		if (!strcmp(text, ki_cover_mode_name(m))) {
-			*mode = m;
-			return true;
+			*(enum ki_cover_mode *)to = m;
+			return CLI_OK;
 		}
-	return false;
-}
-
-static int take_option(const struct verb *self, int c, void *arg)
-{
-	struct options *o = arg;
-	int ret = CLI_OK;
-
-	switch (c) {
-	case 'a':
-		o->all = true;
-		break;
-	case 'm':
-		if (!get_mode(optarg, &o->cover.mode))
-			return cli_misuse(self, "--mode '%s': hit, count or edges", optarg);
-		break;
-	case 'H':
-		o->heal = true;
-		break;
-	case 'e':
-		o->cover.every = true;
-		break;
-	case 's':
-		o->cover.stay = true;
-		break;
-	default:
-		if (!when_option(&o->when, self, c, optarg, &ret) &&
-		    !cover_output_option(&o->output, c, optarg))
-			return cli_no_memory();
-	}
-	return ret;
+	return cli_misuse(self, "--mode '%s': hit, count or edges", text);
 }
 
 /* What is for the kernel only. */
@@ -111,21 +79,18 @@ static int check(const struct verb *self, const struct options *o)
 static int parse_options(const struct verb *self, int argc, char **argv, struct options *o,
 			 bool *done)
 {
-	static const struct option options[] = {{"all", no_argument, NULL, 'a'},
-						{"mode", required_argument, NULL, 'm'},
-						{"heal", no_argument, NULL, 'H'},
-						{"every", no_argument, NULL, 'e'},
-						{"no-move", no_argument, NULL, 's'},
-						COVER_OUTPUT_OPTIONS,
-						WHEN_OPTIONS,
-						{"help", no_argument, NULL, 'h'},
-						{0}};
-	const struct cli_syntax syntax = {":am:o:vqh", options, take_option, o};
+	const struct cli_row rows[] = {{"all", 'a', NULL, &o->all},
+				       {"mode", 'm', take_mode, &o->cover.mode},
+				       {"heal", 0, NULL, &o->heal},
+				       {"every", 0, NULL, &o->cover.every},
+				       {"no-move", 0, NULL, &o->cover.stay},
+				       COVER_OUTPUT_ROWS(o->output),
+				       WHEN_ROWS(o->when)};
 	int ret;
 
 	*done = true;
 	argc = command_cut(argc, argv, &o->command);
-	if (!cli_take_options(self, argc, argv, &syntax, &ret))
+	if (!cli_parse(self, argc, argv, CLI_ROWS(rows), &ret))
 		return ret;
 	o->what = argv + optind;
 	o->n = argc - optind;
@@ -164,15 +129,15 @@ static int take_named(struct run *r, const struct verb *self)
 
 static bool tell(void *arg, size_t done, size_t all)
 {
-	struct run *r = arg;
+	const struct run *r = arg;
+	const struct ki_listener *l = cli_listener(r->o->output.quiet);
 
-	r->progress.total = all;
-	cli_progress_at(&r->progress, done);
-	return !wait_is_interrupted();
+	return l->progress(l->arg, "instrumenting", done, all);
 }
 
 static int install(struct run *r)
 {
+	const struct ki_listener *l = cli_listener(r->o->output.quiet);
 	struct ki_cover_options o = r->o->cover;
 	struct ki_err err = {0};
 	int ret;
@@ -180,9 +145,9 @@ static int install(struct run *r)
 	o.stay |= r->o->heal; /* a function stays moved while one of its probes is left */
 	o.progress = tell;
 	o.arg = r;
-	cli_progress_start(&r->progress, "instrumenting", r->syms.n, r->o->output.quiet);
+	l->progress(l->arg, "instrumenting", 0, r->syms.n);
 	ret = ki_cover_install(r->t, r->syms.v, r->syms.n, &o, &r->cover, &err);
-	cli_progress_end(&r->progress);
+	l->progress(l->arg, NULL, 0, 0);
 	return ret ? cli_fail(&err) : CLI_OK;
 }
 
@@ -230,65 +195,24 @@ static int watch(struct run *r)
 	return ret;
 }
 
-/* Without room it says what would fit. */
-static void warn_of_room(const struct ki_coverage *c)
-{
-	const struct ki_cover_totals *t = &c->totals;
-	uint64_t memory = t->refused[KI_R_NO_MEMORY], heap = t->refused[KI_R_HEAP_FULL];
-	uint64_t without = memory + heap + t->refused[KI_R_COUNTERS_FULL];
-
-	if (without)
-		cli_warn("there is room for %" PRIu64 " of %" PRIu64 " probes: %s", t->probes,
-			 t->probes + without,
-			 memory ? "this machine has too little free memory; name fewer functions"
-			 : heap ? "the driver's heap is full; its parameter 'heap' is the limit"
-				: "the driver has no more words; name fewer functions");
-}
-
-static int take_out(struct run *r)
-{
-	struct ki_err err = {0};
-	int ret;
-
-	cli_progress_start(&r->progress, "taking out", 0, r->o->output.quiet);
-	ret = ki_cover_remove(r->cover, &err);
-	cli_progress_end(&r->progress);
-	return ret ? cli_fail(&err) : CLI_OK;
-}
-
 static int show(struct run *r)
 {
 	struct ki_coverage *c;
 	struct ki_err err = {0};
-	int ret = take_out(r);
+	int ret;
 
-	if (ret)
-		return ret;
-	if (ki_cover_read(r->cover, &c, &err))
+	if (ki_cover_remove(r->cover, &err) || ki_cover_read(r->cover, &c, &err))
 		return cli_fail(&err);
 	c->totals.seconds_run = r->seconds;
-	warn_of_room(c);
+	ki_cover_warn_room(c, cli_listener(true));
 	ret = cover_output_write(&r->o->output, c, r->t);
 	ki_coverage_free(c);
 	return ret;
 }
 
-/* The kernel; a process; or the command, which is one when it has been started. */
-static int open_what(struct run *r)
-{
-	struct open_options open = r->o->open;
-	int ret = CLI_OK;
-
-	if (open.pid == OPEN_COMMAND) {
-		ret = run_reach_entry(&r->command, r->o->command, false);
-		open.pid = r->command.pid;
-	}
-	return ret ? ret : open_or_fail(&open, &r->t);
-}
-
 static int measure(struct run *r, const struct verb *self)
 {
-	int ret = open_what(r);
+	int ret = run_open(&r->o->open, &r->command, r->o->command, &r->t);
 
 	if (!ret)
 		ret = r->o->all ? take_all(r) : take_named(r, self);

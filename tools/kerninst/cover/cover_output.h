@@ -1,36 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What becomes of a coverage: tables, files, a report. It does not matter whether it was measured
- * or read. Verbs take these options by the rows COVER_OUTPUT_OPTIONS in their table, the text
- * COVER_OUTPUT_USAGE in their usage, and cover_output_option in their loop.
+ * or read. Verbs have COVER_OUTPUT_ROWS among their options, and COVER_OUTPUT_USAGE in their usage.
  */
 #ifndef KERNINST_COVER_OUTPUT_H
 #define KERNINST_COVER_OUTPUT_H
 
-#include <getopt.h>
-
+#include "cli.h"
 #include "kerninst/cover_report.h"
 #include "util/vec.h"
 
 struct cover_output {
-	const char *file, *lcov, *html, *pcs;
+	struct ki_cover_files files;
 	bool json, verbose, quiet;
-	ki_vec(const char *) debug; /* files with DWARF; none: look where Debian has them */
-	bool no_debug;
 };
 
-enum { COVER_LCOV = 0x400, COVER_HTML, COVER_PCS, COVER_JSON, COVER_DEBUG };
+/* Rows of cli_parse; o: a struct cover_output. */
+#define COVER_OUTPUT_ROWS(o)                                                                       \
+	{"output", 'o', cli_text, &(o).files.file}, {"lcov", 0, cli_text, &(o).files.lcov},        \
+		{"html", 0, cli_text, &(o).files.html}, {"pcs", 0, cli_text, &(o).files.pcs},      \
+		{"json", 0, NULL, &(o).json}, {"debug", 0, cover_debug, &(o).files},               \
+		{"verbose", 'v', NULL, &(o).verbose},                                              \
+	{                                                                                          \
+		"quiet", 'q', NULL, &(o).quiet                                                     \
+	}
+cli_take cover_debug;
 
 /* clang-format off */
-#define COVER_OUTPUT_OPTIONS \
-	{"output", required_argument, NULL, 'o'}, \
-	{"lcov", required_argument, NULL, COVER_LCOV}, \
-	{"html", required_argument, NULL, COVER_HTML}, \
-	{"pcs", required_argument, NULL, COVER_PCS}, \
-	{"json", no_argument, NULL, COVER_JSON}, \
-	{"debug", required_argument, NULL, COVER_DEBUG}, \
-	{"verbose", no_argument, NULL, 'v'}, \
-	{"quiet", no_argument, NULL, 'q'}
 #define COVER_OUTPUT_USAGE \
 	"  -o, --output FILE      the coverage as JSON, to be read again by --from\n" \
 	"      --json             the same to standard output, instead of the table\n" \
@@ -43,8 +39,6 @@ enum { COVER_LCOV = 0x400, COVER_HTML, COVER_PCS, COVER_JSON, COVER_DEBUG };
 	"  -q, --quiet            no progress, no hints\n"
 /* clang-format on */
 
-/* What getopt_long gave: false if it is none of COVER_OUTPUT_OPTIONS. */
-bool cover_output_option(struct cover_output *o, int option, const char *arg);
 void cover_output_free(struct cover_output *o);
 
 /*

@@ -2,16 +2,12 @@
 /*
  * kerninst paths: how often each way through a function is taken.
  */
-#include <getopt.h>
-#include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "run.h"
-#include "kerninst/path.h"
+#include "kerninst/path_table.h"
 #include "open.h"
-#include "out/json.h"
-#include "out/table.h"
+#include "points.h"
+#include "run.h"
 #include "process.h"
 #include "select.h"
 #include "when.h"
@@ -58,35 +54,15 @@ struct run {
 
 /* ---- options ---- */
 
-static int take_top(const struct verb *self, const char *text, uint32_t *out)
+static int take_top(const struct verb *self, const char *text, void *to)
 {
 	char *end;
 	unsigned long n = strtoul(text, &end, 10);
 
 	if (*text < '0' || *text > '9' || *end || n > UINT32_MAX)
 		return cli_misuse(self, "--top '%s': a number of paths, or 0 for all", text);
-	*out = (uint32_t)n;
+	*(uint32_t *)to = (uint32_t)n;
 	return CLI_OK;
-}
-
-static int take_option(const struct verb *self, int c, char **argv, struct options *o)
-{
-	int ret = CLI_OK;
-
-	switch (c) {
-	case 'n':
-		return take_top(self, optarg, &o->top);
-	case 'j':
-		o->json = true;
-		return CLI_OK;
-	case 'q':
-		o->quiet = true;
-		return CLI_OK;
-	default:
-		return when_option(&o->when, self, c, optarg, &ret)
-			       ? ret
-			       : cli_other_option(self, c, argv);
-	}
 }
 
 static int check(const struct verb *self, const struct options *o)
@@ -101,19 +77,16 @@ static int check(const struct verb *self, const struct options *o)
 static int parse_options(const struct verb *self, int argc, char **argv, struct options *o,
 			 bool *done)
 {
-	static const struct option options[] = {
-		{"top", required_argument, NULL, 'n'}, {"json", no_argument, NULL, 'j'},
-		{"quiet", no_argument, NULL, 'q'},     WHEN_OPTIONS,
-		{"help", no_argument, NULL, 'h'},      {0}};
-	int c, ret;
+	const struct cli_row rows[] = {{"top", 'n', take_top, &o->top},
+				       {"json", 0, NULL, &o->json},
+				       {"quiet", 'q', NULL, &o->quiet},
+				       WHEN_ROWS(o->when)};
+	int ret;
 
 	*done = true;
 	argc = command_cut(argc, argv, &o->command);
-	while ((c = getopt_long(argc, argv, ":n:qh", options, NULL)) != -1) {
-		ret = take_option(self, c, argv, o);
-		if (ret || c == 'h')
-			return ret;
-	}
+	if (!cli_parse(self, argc, argv, CLI_ROWS(rows), &ret))
+		return ret;
 	if (argc - optind != 1)
 		return cli_misuse(self, "one FUNCTION is wanted");
 	ret = open_process_prefix(&o->open, self, argv + optind, 1);
@@ -125,151 +98,6 @@ static int parse_options(const struct verb *self, int argc, char **argv, struct 
 }
 
 /* ---- what is shown ---- */
-
-static const struct ki_symbol *symbol_of(const struct run *r)
-{
-	return ki_paths_function(r->paths)->symbol;
-}
-
-/* How a path ends. buf: for a number. */
-static const char *end_of(const struct run *r, const struct ki_path *path, char *buf, size_t len)
-{
-	const struct ki_function *fn = ki_paths_function(r->paths);
-
-	if (path->end == KI_PATH_STOPS)
-		return "no return";
-	if (path->end == KI_PATH_LEAVES)
-		return fn->edges[path->edge].kind == KI_EDGE_RETURN ? "return" : "jump";
-	snprintf(buf, len, "back to %u", path->to);
-	return buf;
-}
-
-/* "0 1 4-7 9". Free with free(). */
-static char *blocks_text(const struct ki_path *path)
-{
-	char *text = NULL;
-	size_t len;
-	FILE *f = open_memstream(&text, &len);
-
-	if (!f)
-		return NULL;
-	for (uint32_t i = 0, k; i < path->nblocks; i = k) {
-		for (k = i + 1; k < path->nblocks && path->blocks[k] == path->blocks[k - 1] + 1;)
-			k++;
-		fprintf(f, k - i > 2 ? "%s%u-%u" : "%s%u", i ? " " : "", path->blocks[i],
-			path->blocks[k - 1]);
-		if (k - i == 2)
-			k--;
-	}
-	return fclose(f) ? NULL : text;
-}
-
-static int add_row(const struct run *r, const struct ki_path_count *c, struct ki_table *table)
-{
-	struct ki_path path;
-	char *blocks, end[32];
-
-	if (ki_path_of(ki_paths_numbers(r->paths), c->number, &path))
-		return cli_error("a path was counted that there is not: %" PRIu64, c->number);
-	blocks = blocks_text(&path);
-	ki_table_cell(table, "%" PRIu64, c->count);
-	ki_table_cell(table, "%.1f%%", 100.0 * (double)c->count / (double)r->counts.taken);
-	ki_table_cell(table, "%" PRIu64, c->number);
-	ki_table_cell(table, "%s", path.called ? "call" : "edge back");
-	ki_table_cell(table, "%s", end_of(r, &path, end, sizeof(end)));
-	ki_table_cell(table, "%s", blocks ? blocks : "");
-	free(blocks);
-	ki_path_free(&path);
-	return blocks ? CLI_OK : cli_no_memory();
-}
-
-static int print_table(const struct run *r)
-{
-	static const struct ki_column columns[] = {
-		{"COUNT", KI_ALIGN_RIGHT, 9},	 {"SHARE", KI_ALIGN_RIGHT, 0},
-		{"PATH", KI_ALIGN_RIGHT, 0},	 {"BEGINS WITH", KI_ALIGN_LEFT, 0},
-		{"ENDS WITH", KI_ALIGN_LEFT, 0}, {"BLOCKS", KI_ALIGN_LEFT, 0}};
-	const struct ki_path_counts *c = &r->counts;
-	struct ki_table *table;
-	int ret = CLI_OK;
-
-	if (ki_table_new(&table, columns, 6))
-		return cli_no_memory();
-	for (size_t i = 0; !ret && i < c->n && (!r->o->top || i < r->o->top); i++)
-		ret = add_row(r, &c->v[i], table);
-	if (!ret && ki_table_print(table, stdout, cli_bold(stdout)))
-		ret = cli_error("writing failed");
-	ki_table_free(table);
-	return ret;
-}
-
-static void print_totals(const struct run *r)
-{
-	const struct ki_path_counts *c = &r->counts;
-
-	fflush(stdout);
-	cli_warn("%s:%s: %" PRIu64 " paths possible, %zu taken, %" PRIu64 " times; %" PRIu64
-		 " calls, %" PRIu64 " left; %" PRIu64 " too deep, %" PRIu64
-		 " paths lost; %zu probes",
-		 cli_module(symbol_of(r)), symbol_of(r)->name,
-		 ki_path_numbers_count(ki_paths_numbers(r->paths)), c->n, c->taken, c->begun,
-		 c->left, c->deep, c->lost, ki_paths_probes(r->paths));
-}
-
-static int json_path(const struct run *r, const struct ki_path_count *c, struct ki_json *j)
-{
-	const struct ki_function *fn = ki_paths_function(r->paths);
-	struct ki_path path;
-	char end[32];
-
-	if (ki_path_of(ki_paths_numbers(r->paths), c->number, &path))
-		return cli_error("a path was counted that there is not: %" PRIu64, c->number);
-	ki_json_open(j, NULL, '{');
-	ki_json_u64(j, "path", c->number);
-	ki_json_u64(j, "count", c->count);
-	ki_json_str(j, "begins", path.called ? "call" : "edge back");
-	ki_json_str(j, "ends",
-		    path.end == KI_PATH_BACK ? "edge back" : end_of(r, &path, end, sizeof(end)));
-	if (path.end == KI_PATH_BACK)
-		ki_json_u64(j, "back_to", path.to);
-	ki_json_open(j, "blocks", '[');
-	for (uint32_t i = 0; i < path.nblocks; i++)
-		ki_json_u64(j, NULL, path.blocks[i]);
-	ki_json_close(j);
-	ki_json_open(j, "offsets", '[');
-	for (uint32_t i = 0; i < path.nblocks; i++)
-		ki_json_u64(j, NULL, fn->blocks[path.blocks[i]].start - fn->start);
-	ki_json_close(j);
-	ki_json_close(j);
-	ki_path_free(&path);
-	return CLI_OK;
-}
-
-static int print_json(const struct run *r)
-{
-	const struct ki_path_counts *c = &r->counts;
-	struct ki_json j;
-	int ret = CLI_OK;
-
-	ki_json_init(&j, stdout);
-	ki_json_open(&j, NULL, '{');
-	ki_json_str(&j, "function", symbol_of(r)->name);
-	ki_json_str(&j, "module", cli_module(symbol_of(r)));
-	ki_json_hex(&j, "address", symbol_of(r)->addr);
-	ki_json_u64(&j, "possible", ki_path_numbers_count(ki_paths_numbers(r->paths)));
-	ki_json_u64(&j, "probes", ki_paths_probes(r->paths));
-	ki_json_u64(&j, "taken", c->taken);
-	ki_json_u64(&j, "calls", c->begun);
-	ki_json_u64(&j, "left", c->left);
-	ki_json_u64(&j, "too_deep", c->deep);
-	ki_json_u64(&j, "lost", c->lost);
-	ki_json_open(&j, "paths", '[');
-	for (size_t i = 0; !ret && i < c->n && (!r->o->top || i < r->o->top); i++)
-		ret = json_path(r, &c->v[i], &j);
-	ki_json_close(&j);
-	ki_json_close(&j);
-	return ki_json_end_line(&j) && !ret ? cli_error("writing failed") : ret;
-}
 
 /* What it has cost, and whether it has ended; the command always has. */
 static void tell_process(const struct run *r)
@@ -283,15 +111,18 @@ static void tell_process(const struct run *r)
 
 static int show(struct run *r)
 {
+	struct ki_page page = cli_page();
 	struct ki_err err = {0};
-	int ret;
+	int ret = CLI_OK;
 
+	page.json = r->o->json;
 	if (ki_paths_remove(r->paths, &err) || ki_paths_read(r->paths, &r->counts, &err))
 		return cli_fail(&err);
-	ret = r->o->json ? print_json(r) : print_table(r);
+	if (ki_paths_show(r->paths, &r->counts, r->o->top, &page, &err))
+		ret = cli_fail(&err);
 	if (r->o->quiet)
 		return ret;
-	print_totals(r);
+	ki_paths_tell(r->paths, &r->counts, cli_listener(true));
 	if (ki_paths_process(r->paths))
 		tell_process(r);
 	return ret;
@@ -314,19 +145,6 @@ static int begin(struct run *r, const struct verb *self, const struct ki_predica
 	return ret;
 }
 
-/* The kernel; a process; or the command, which is one when it has been started. */
-static int open_what(struct run *r)
-{
-	struct open_options open = r->o->open;
-	int ret = CLI_OK;
-
-	if (open.pid == OPEN_COMMAND) {
-		ret = run_reach_entry(&r->command, r->o->command, false);
-		open.pid = r->command.pid;
-	}
-	return ret ? ret : open_or_fail(&open, &r->t);
-}
-
 /* Until the command, or somebody, or a process that is not the command has ended. */
 static void watch(struct run *r)
 {
@@ -342,7 +160,7 @@ static void watch(struct run *r)
 
 static int measure(struct run *r, const struct verb *self, const struct ki_predicate *when)
 {
-	int ret = open_what(r);
+	int ret = run_open(&r->o->open, &r->command, r->o->command, &r->t);
 
 	if (!ret && !r->command.pid)
 		ret = run_prepare(&r->command, r->o->command, false);
