@@ -28,6 +28,11 @@ struct ki_cfg_view {
 int ki_cfg_view_make(struct ki_cfg_view *v, const struct ki_function *fn, struct ki_err *err);
 void ki_cfg_view_free(struct ki_cfg_view *v);
 
+/* Mark the block that a point text means, if it means one: v->mark. -ENOENT: there is no such. */
+struct ki_pointspec;
+int ki_cfg_view_mark(struct ki_cfg_view *v, const struct ki_pointspec *spec, const char *text,
+		     struct ki_err *err);
+
 /* Does the edge lead to a block of the function (not by a call)? */
 bool ki_cfg_view_is_inner(const struct ki_cfg_view *v, const struct ki_edge *e);
 

@@ -7,6 +7,9 @@
 #ifndef KERNINST_KCOV_PLACES_H
 #define KERNINST_KCOV_PLACES_H
 
+#include <stdio.h>
+
+#include "kerninst/listener.h"
 #include "kerninst/splice.h"
 
 #ifdef __cplusplus
@@ -40,6 +43,28 @@ int ki_kcov_add_function(struct ki_kcov_places *p, const struct ki_function *fn,
 void ki_kcov_sort_out(struct ki_kcov_places *p, const struct ki_target *t);
 
 void ki_kcov_places_free(struct ki_kcov_places *p); /* the plan too */
+
+/* Does what a function does come by chance, and not of what a system call was asked for? Those the
+   kernel's Makefiles leave out of KCOV. By its name. */
+bool ki_kcov_is_by_chance(const struct ki_symbol *sym);
+
+/* All places of functions into the plan, which is made if it is not there yet. 0; -ECANCELED: the
+   listener has ended it; -ENOENT: there is no place that can record itself. */
+int ki_kcov_add_functions(struct ki_kcov_places *p, struct ki_target *t,
+			  const struct ki_symbol *const *syms, size_t n,
+			  const struct ki_listener *l, struct ki_err *err);
+
+/* Install the plan, or, dry, only ask the driver; and ki_kcov_sort_out. Take it out again. */
+int ki_kcov_put_in(struct ki_kcov_places *p, struct ki_target *t, bool dry,
+		   const struct ki_listener *l, struct ki_err *err);
+int ki_kcov_take_out(struct ki_kcov_places *p, struct ki_target *t, struct ki_err *err);
+
+/* How many record themselves, and why others do not: lines for the listener. */
+void ki_kcov_tell(const struct ki_kcov_places *p, bool dry, const struct ki_listener *l);
+
+/* A line for each place: its address as KCOV has it, the address, function+offset, and "comparison"
+   if it is one. */
+void ki_kcov_list(const struct ki_kcov_places *p, const struct ki_target *t, FILE *out);
 
 #ifdef __cplusplus
 }

@@ -78,6 +78,18 @@ int ki_measured_table(const struct ki_measured *r, struct ki_table *t);
 /* The hash of the kernel's text "before" and "after". */
 int ki_measured_hash(struct ki_measured *r, const char *when, const char *hash);
 
+/* The memory that the patches of a session take. */
+struct ki_measured_patches {
+	bool known; /* not by a driver that cannot say it */
+	struct ki_patches now;
+};
+
+/* While everything is in. */
+void ki_measured_patches_read(struct ki_measured_patches *p, const struct ki_target *t);
+
+/* A line of JSON, if functions have been moved. 0, or -errno. */
+int ki_measured_patches_show(const struct ki_measured *r, const struct ki_measured_patches *p);
+
 #ifdef __cplusplus
 }
 #endif

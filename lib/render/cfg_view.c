@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kerninst/pointspec.h"
+
 #define LINES_MAX  16 /* of a block; of a longer one these: */
 #define LINES_HEAD 10
 #define LINES_TAIL 4
@@ -196,4 +198,34 @@ void ki_cfg_view_free(struct ki_cfg_view *v)
 {
 	ki_cfg_free(v->cfg);
 	free(v->place);
+}
+
+int ki_cfg_view_mark(struct ki_cfg_view *v, const struct ki_pointspec *spec, const char *text,
+		     struct ki_err *err)
+{
+	const struct ki_function *fn = v->fn;
+	const struct ki_block *b;
+	uint64_t addr;
+
+	switch (spec->suffix) {
+	case KI_POINTSPEC_BLOCK:
+		if (spec->number >= fn->nblocks)
+			return ki_err_set(err, -ENOENT, fn->start,
+					  "%s: no such block: %s has %u, numbered from 0", text,
+					  fn->symbol->name, fn->nblocks);
+		v->mark = (uint32_t)spec->number;
+		return 0;
+	case KI_POINTSPEC_OFFSET:
+	case KI_POINTSPEC_ADDRESS:
+		addr = spec->number + (spec->suffix == KI_POINTSPEC_OFFSET ? fn->start : 0);
+		b = ki_function_block_at(fn, addr);
+		if (!b)
+			return ki_err_set(err, -ENOENT, fn->start,
+					  "%s: no block covers it; %s has 0x%" PRIx64 " bytes",
+					  text, fn->symbol->name, ki_cfg_view_bytes(v));
+		v->mark = (uint32_t)(b - fn->blocks);
+		return 0;
+	default:
+		return 0;
+	}
 }

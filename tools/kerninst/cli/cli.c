@@ -203,7 +203,10 @@ bool cli_parse(const struct verb *v, int argc, char **argv, const struct cli_row
 		}
 		*status = take_row(v, rows, c);
 	}
-	return !*status;
+	if (*status != CLI_DONE)
+		return !*status;
+	*status = CLI_OK;
+	return false;
 }
 
 int cli_no(const struct verb *v, const char *value, void *to)

@@ -66,7 +66,9 @@ bool cli_take_options(const struct verb *v, int argc, char **argv, const struct 
  */
 #define CLI_OPTIONAL (-1)
 #define CLI_NO_VALUE (-2)
-typedef int cli_take(const struct verb *v, const char *value, void *to); /* an exit status */
+/* An exit status; CLI_DONE: the verb ends here, and all is well. */
+#define CLI_DONE (-1)
+typedef int cli_take(const struct verb *v, const char *value, void *to);
 struct cli_row {
 	const char *name;
 	int letter;

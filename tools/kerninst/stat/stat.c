@@ -15,10 +15,9 @@
 #include "cli.h"
 #include "run.h"
 #include "open.h"
-#include "stat/patches.h"
 #include "stat/process_stat.h"
 #include "stat/stat_points.h"
-#include "stat/stat_text.h"
+#include "kerninst/text_change.h"
 #include "kerninst/measured.h"
 #include "kerninst/skipped.h"
 #include "stat/stat_options.h"
@@ -39,8 +38,8 @@ struct run {
 	FILE *out;
 	double start, last; /* times */
 	struct ki_skipped skipped;
-	struct patches patches;
-	struct stat_text text;
+	struct ki_measured_patches patches;
+	struct ki_text_watch text;
 };
 
 /* All points are refused. */
@@ -114,6 +113,7 @@ static int prepare(struct run *r, const struct verb *self)
 								    .splits = &o->splits,
 								    .per_cpu = o->per_cpu,
 								    .metered = is_costed(o)});
+	struct ki_err err = {0};
 	int ret;
 
 	ret = open_or_fail(&live, &r->t);
@@ -136,7 +136,7 @@ static int prepare(struct run *r, const struct verb *self)
 		return ret;
 	if (!o->dry_run && ki_points_refused(&r->points) == r->points.cells.n)
 		return nothing_left(r);
-	ret = o->hash ? stat_text_begin(&r->text, r->t) : CLI_OK;
+	ret = o->hash && ki_text_watch_begin(&r->text, r->t, &err) ? cli_fail(&err) : CLI_OK;
 	if (ret || !o->command || o->dry_run || r->command.pid)
 		return ret;
 	return run_prepare(&r->command, o->command, false);
@@ -316,6 +316,7 @@ static int measure(struct run *r)
 static int write_result(struct run *r, double end)
 {
 	const struct stat_options *o = r->o;
+	struct ki_err err = {0};
 	int ret = 0;
 
 	if (o->hash)
@@ -327,16 +328,17 @@ static int write_result(struct run *r, double end)
 	if (!ret)
 		ret = ki_measured_skipped(&r->report, r->skipped.n);
 	if (!ret)
-		ret = patches_report(&r->patches, &r->report);
+		ret = ki_measured_patches_show(&r->report, &r->patches);
 	if (!ret && o->hash)
 		ret = ki_measured_hash(&r->report, "after", r->text.after);
 	if (ret)
 		return report_failed();
-	return o->hash ? stat_text_check(&r->text, r->t) : CLI_OK;
+	return o->hash && ki_text_watch_check(&r->text, r->t, &err) ? cli_fail(&err) : CLI_OK;
 }
 
 static int run_all(struct run *r)
 {
+	struct ki_err err = {0};
 	double end;
 	int ret, out, hash;
 
@@ -350,10 +352,10 @@ static int run_all(struct run *r)
 		ret = read_all(r);
 	if (!ret && !r->o->quiet)
 		points_warn_deep(&r->points);
-	patches_read(&r->patches, r->t);
+	ki_measured_patches_read(&r->patches, r->t);
 	out = take_out(r);
 	ki_skipped_end(&r->skipped, r->t, r->o->quiet ? NULL : cli_listener(true));
-	hash = r->o->hash ? stat_text_end(&r->text, r->t) : CLI_OK;
+	hash = r->o->hash && ki_text_watch_end(&r->text, r->t, &err) ? cli_fail(&err) : CLI_OK;
 	if (!ret)
 		ret = write_result(r, end);
 	if (!ret)

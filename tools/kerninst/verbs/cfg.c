@@ -3,7 +3,6 @@
  * kerninst cfg: a function's control-flow graph, to look at.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -54,22 +53,12 @@ static ki_cfg_writer *find_format(const char *name)
 	return NULL;
 }
 
-static int take_option(const struct verb *self, int c, void *arg)
+static int take_format(const struct verb *self, const char *name, void *to)
 {
-	struct options *o = arg;
-	switch (c) {
-	case 'f':
-		o->write = find_format(optarg);
-		if (!o->write)
-			return cli_misuse(self, "no format '%s'; text, dot, svg or json", optarg);
-		break;
-	case 'o':
-		o->output = optarg;
-		break;
-	default:
-		open_option(&o->open, c, optarg);
-	}
-	return CLI_OK;
+	ki_cfg_writer **write = to;
+
+	*write = find_format(name);
+	return *write ? CLI_OK : cli_misuse(self, "no format '%s'; text, dot, svg or json", name);
 }
 
 static void choose_format(struct options *o)
@@ -103,16 +92,13 @@ static int parse_function(const struct verb *self, struct options *o, int n, cha
 static int parse_options(const struct verb *self, int argc, char **argv, struct options *o,
 			 bool *done)
 {
-	static const struct option options[] = {{"format", required_argument, NULL, 'f'},
-						{"output", required_argument, NULL, 'o'},
-						OPEN_OPTIONS,
-						{"help", no_argument, NULL, 'h'},
-						{0}};
-	const struct cli_syntax syntax = {":f:o:h", options, take_option, o};
+	const struct cli_row rows[] = {{"format", 'f', take_format, &o->write},
+				       {"output", 'o', cli_text, &o->output},
+				       OPEN_ROWS(o->open)};
 	int ret;
 
 	*done = true;
-	if (!cli_take_options(self, argc, argv, &syntax, &ret))
+	if (!cli_parse(self, argc, argv, CLI_ROWS(rows), &ret))
 		return ret;
 	ret = open_process_prefix(&o->open, self, argv + optind, argc - optind);
 	if (!ret)
@@ -160,33 +146,6 @@ static int find_function(const struct options *o, struct ki_target *t, const str
 	return CLI_OK;
 }
 
-static int mark_block(const struct options *o, struct ki_cfg_view *v)
-{
-	const struct ki_function *fn = v->fn;
-	const struct ki_block *b;
-	uint64_t addr;
-
-	switch (o->spec.suffix) {
-	case KI_POINTSPEC_BLOCK:
-		if (o->spec.number >= fn->nblocks)
-			return cli_error("%s: no such block: %s has %u, numbered from 0",
-					 o->function, fn->symbol->name, fn->nblocks);
-		v->mark = (uint32_t)o->spec.number;
-		return CLI_OK;
-	case KI_POINTSPEC_OFFSET:
-	case KI_POINTSPEC_ADDRESS:
-		addr = o->spec.number + (o->spec.suffix == KI_POINTSPEC_OFFSET ? fn->start : 0);
-		b = ki_function_block_at(fn, addr);
-		if (!b)
-			return cli_error("%s: no block covers it; %s has 0x%" PRIx64 " bytes",
-					 o->function, fn->symbol->name, ki_cfg_view_bytes(v));
-		v->mark = (uint32_t)(b - fn->blocks);
-		return CLI_OK;
-	default:
-		return CLI_OK;
-	}
-}
-
 static int write_view(const struct options *o, const struct ki_cfg_view *v)
 {
 	FILE *out = o->output ? fopen(o->output, "we") : stdout;
@@ -220,7 +179,7 @@ static int show(const struct options *o, struct ki_function *fn)
 		ret = cli_fail(&err);
 	v.bold = !o->output && cli_bold(stdout);
 	if (!ret)
-		ret = mark_block(o, &v);
+		ret = ki_cfg_view_mark(&v, &o->spec, o->function, &err) ? cli_fail(&err) : CLI_OK;
 	if (!ret)
 		ret = write_view(o, &v);
 	ki_cfg_view_free(&v);

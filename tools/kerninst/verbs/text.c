@@ -4,9 +4,8 @@
 #include <string.h>
 
 #include "cli.h"
+#include "kerninst/text_change.h"
 #include "open.h"
-#include "out/json.h"
-#include "text_words.h"
 
 static const char usage[] =
 	"Usage: kerninst text [OPTION...] keep FILE\n"
@@ -25,45 +24,9 @@ static const char usage[] =
 
 struct text_options {
 	struct open_options open;
-	bool json, quiet;
+	struct ki_page page;
+	bool quiet;
 };
-
-static void print_json(const struct ki_text_change *c, const struct text_words *w)
-{
-	struct ki_json j;
-
-	ki_json_init(&j, stdout);
-	ki_json_open(&j, NULL, '{');
-	ki_json_u64(&j, "compared", c->compared);
-	ki_json_u64(&j, "differing", c->differing);
-	ki_json_u64(&j, "gone", c->gone);
-	if (c->differing) {
-		ki_json_open(&j, "first", '{');
-		ki_json_str(&j, "place", w->place);
-		ki_json_str(&j, "was", w->was);
-		ki_json_str(&j, "is", w->is);
-		ki_json_close(&j);
-	}
-	ki_json_close(&j);
-	ki_json_end_line(&j);
-}
-
-static void print(const struct ki_target *t, const struct text_options *o,
-		  const struct ki_text_change *c)
-{
-	struct text_words w;
-
-	text_words(t, c, &w);
-	if (o->json)
-		print_json(c, &w);
-	else if (c->differing)
-		printf("%" PRIu64 " of %" PRIu64 " bytes differ, the first at %s: %s was %s\n",
-		       c->differing, c->compared, w.place, w.is, w.was);
-	else if (!o->quiet)
-		printf("equal: %" PRIu64 " bytes\n", c->compared);
-	if (!o->json && c->gone && !o->quiet)
-		printf("%" PRIu64 " ranges of modules are not there any more\n", c->gone);
-}
 
 static int compare(struct ki_target *t, const struct text_options *o, const char *path)
 {
@@ -72,7 +35,7 @@ static int compare(struct ki_target *t, const struct text_options *o, const char
 
 	if (ki_target_text_compare(t, path, &change, &err))
 		return cli_fail(&err);
-	print(t, o, &change);
+	ki_text_change_show(t, &change, o->quiet, &o->page);
 	return change.differing ? CLI_ERROR : CLI_OK;
 }
 
@@ -99,22 +62,15 @@ static const struct action *action_named(const char *name)
 
 static int run(const struct verb *self, int argc, char **argv)
 {
-	static const struct option options[] = {{"json", no_argument, NULL, 'j'},
-						{"quiet", no_argument, NULL, 'q'},
-						{"help", no_argument, NULL, 'h'},
-						OPEN_OPTIONS,
-						{0}};
-	struct text_options o = {0};
+	struct text_options o = {.page = cli_page()};
+	const struct cli_row rows[] = {
+		{"json", 0, NULL, &o.page.json}, {"quiet", 'q', NULL, &o.quiet}, OPEN_ROWS(o.open)};
 	const struct action *action;
 	struct ki_target *t = NULL;
-	int c, ret;
+	int ret;
 
-	while ((c = getopt_long(argc, argv, ":qh", options, NULL)) != -1) {
-		if (c != 'j' && c != 'q' && !open_option(&o.open, c, optarg))
-			return cli_other_option(self, c, argv);
-		o.json |= c == 'j';
-		o.quiet |= c == 'q';
-	}
+	if (!cli_parse(self, argc, argv, CLI_ROWS(rows), &ret))
+		return ret;
 	action = action_named(argv[optind]);
 	if (!action || optind + 2 != argc)
 		return cli_misuse(self, "keep FILE, or compare FILE");

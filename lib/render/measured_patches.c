@@ -1,17 +1,16 @@
-// SPDX-License-Identifier: GPL-2.0-only
-#include "stat/patches.h"
-
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 #include <sys/ioctl.h>
 
+#include "kerninst/measured.h"
 #include "out/json.h"
 
-void patches_read(struct patches *p, const struct ki_target *t)
+void ki_measured_patches_read(struct ki_measured_patches *p, const struct ki_target *t)
 {
 	p->now = (struct ki_patches){.size = sizeof(p->now)};
 	p->known = !ioctl(ki_target_fd(t), KI_IOC_PATCHES, &p->now);
 }
 
-int patches_report(const struct patches *p, const struct ki_measured *r)
+int ki_measured_patches_show(const struct ki_measured *r, const struct ki_measured_patches *p)
 {
 	struct ki_json j;
 
