@@ -84,6 +84,12 @@ int ki_special_install(struct ki_special *s, struct ki_err *err);
 int ki_special_undo(struct ki_special *s, struct ki_err *err);
 
 /*
+ * Let direct calls that lead to the version past its guard give way to who traces or patches the
+ * original, as ki_plan_give_way; to be called while it is in, as often as that is to be noticed.
+ */
+int ki_special_give_way(struct ki_special *s, struct ki_err *err);
+
+/*
  * Unload what processes that were killed have left: *n modules. 0, or why one stays (-EBUSY: a task
  * is still in it). Invalidates the target's symbols, as undo does.
  */

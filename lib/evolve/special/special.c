@@ -148,7 +148,14 @@ static int plan(struct ki_special *s, struct ki_err *err)
 	ret = ki_plan_replacement(s->plan, s->t, &r, err);
 	if (!ret && s->wish.callers)
 		ret = ki_special_callers(s, &r, &s->facts.calls, err);
+	if (!ret)
+		ret = ki_special_give_way(s, err);
 	return ret ? ret : ki_plan_apply(s->plan, s->t, false, err);
+}
+
+int ki_special_give_way(struct ki_special *s, struct ki_err *err)
+{
+	return s->plan ? ki_plan_give_way(s->plan, s->t, NULL, NULL, err) : 0;
 }
 
 int ki_special_install(struct ki_special *s, struct ki_err *err)

@@ -56,6 +56,16 @@ void run_to_end(struct command *c)
 	run_wait(c, -1);
 }
 
+int run_looking(struct command *c, const struct run_look *l)
+{
+	int ret = CLI_OK;
+
+	run_start(c);
+	while (!ret && run_wait(c, l->look ? wait_now() + RUN_LOOK : -1) == EVENT_TIME)
+		ret = l->look(l->arg);
+	return ret;
+}
+
 int run_failed(const struct command *c)
 {
 	int error = command_failed(c);

@@ -30,6 +30,16 @@ enum event run_wait(struct command *c, double deadline);
 /* Start it and wait for the end. */
 void run_to_end(struct command *c);
 
+/* What is to be looked at meanwhile, ten times a second: CLI_OK, or reported. */
+#define RUN_LOOK 0.1 /* seconds */
+struct run_look {
+	int (*look)(void *arg); /* NULL: nothing */
+	void *arg;
+};
+
+/* As run_to_end, or until a look is not CLI_OK, which it returns. */
+int run_looking(struct command *c, const struct run_look *l);
+
 /* If it never became the command: said, and CLI_NO_COMMAND; else CLI_OK. */
 int run_failed(const struct command *c);
 

@@ -292,7 +292,7 @@ static int stay(struct run *r)
 		printf("%zu function%s laid out, kept by process %d: kerninst evolve --undo ends it\n",
 		       r->n, r->n == 1 ? " is" : "s are", getpid());
 		evolve_tell(CLI_OK);
-		evolve_stay();
+		evolve_stay(NULL);
 	} else {
 		printf("%zu function%s laid out, until Ctrl-C\n", r->n,
 		       r->n == 1 ? " is" : "s are");

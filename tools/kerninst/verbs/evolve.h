@@ -6,6 +6,7 @@
 #define KERNINST_EVOLVE_VERB_H
 
 #include "cli.h"
+#include "run.h"
 #include "kerninst/evolve.h"
 
 #define EVOLVE_IDEAS 3
@@ -43,7 +44,7 @@ int evolve_leave(void);
 void evolve_tell(int status);
 
 /* Wait until somebody says that it is enough (evolve --undo, or a signal). */
-void evolve_stay(void);
+void evolve_stay(const struct run_look *l);
 
 /* The verbs' other halves: who stays, and what is laid out; end those who stay. */
 int evolve_list(void);

@@ -55,9 +55,10 @@ void evolve_tell(int status)
 	to_parent = -1;
 }
 
-void evolve_stay(void)
+void evolve_stay(const struct run_look *l)
 {
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC), sig;
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	const struct timespec pause = {.tv_nsec = (long)(RUN_LOOK * 1e9)}, hour = {.tv_sec = 3600};
 	sigset_t set;
 
 	for (int fd = 0; null >= 0 && fd < 3; fd++)
@@ -66,7 +67,8 @@ void evolve_stay(void)
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
 	sigprocmask(SIG_BLOCK, &set, NULL);
-	sigwait(&set, &sig);
+	while (sigtimedwait(&set, NULL, l ? &pause : &hour) < 0 && (!l || !l->look(l->arg)))
+		;
 }
 
 /* The session behind number `after` of one who stays. */

@@ -17,8 +17,6 @@
 #include "kerninst/match.h"
 #include "open.h"
 
-#define LOOK 0.1 /* seconds between two looks whether somebody traces what is replaced */
-
 static const char usage[] =
 	"Usage: kerninst replace [OPTION...] WHAT=FUNCTION... [-- COMMAND...]\n"
 	"Let calls go to FUNCTION instead: while COMMAND runs, or until Ctrl-C.\n\n"
@@ -199,26 +197,17 @@ static void say_gave_way(void *arg, const struct ki_symbol *of, size_t calls, bo
 			away ? "come by its entry meanwhile" : "lead to the replacement again");
 }
 
-static int give_way(struct run *r)
+static int give_way(void *arg)
 {
+	const struct run *r = arg;
 	struct ki_err err = {0};
 
-	return ki_plan_give_way(r->plan, r->t, say_gave_way, r, &err) ? cli_fail(&err) : CLI_OK;
-}
-
-/* Until the command has ended, or somebody has had enough. */
-static int watch(struct run *r)
-{
-	int ret = CLI_OK;
-
-	run_start(&r->command);
-	while (!ret && run_wait(&r->command, r->o->callers ? wait_now() + LOOK : -1) == EVENT_TIME)
-		ret = give_way(r);
-	return ret;
+	return ki_plan_give_way(r->plan, r->t, say_gave_way, arg, &err) ? cli_fail(&err) : CLI_OK;
 }
 
 static int replace(struct run *r)
 {
+	const struct run_look look = {r->o->callers ? give_way : NULL, r};
 	struct ki_err err = {0};
 	int ret = give_way(r);
 
@@ -230,7 +219,7 @@ static int replace(struct run *r)
 		      stderr);
 	if (ki_plan_apply(r->plan, r->t, false, &err))
 		return cli_fail(&err);
-	ret = watch(r);
+	ret = run_looking(&r->command, &look);
 	if (ki_plan_remove(r->plan, r->t, &err))
 		return cli_fail(&err);
 	run_failed(&r->command);

@@ -172,8 +172,17 @@ static int put_in(struct specialize *r)
 	return ki_special_install(r->version, &err) ? cli_fail(&err) : CLI_OK;
 }
 
-static void wait_for_end(struct specialize *r)
+static int give_way(void *arg)
 {
+	const struct specialize *r = arg;
+	struct ki_err err = {0};
+
+	return ki_special_give_way(r->version, &err) ? cli_fail(&err) : CLI_OK;
+}
+
+static int wait_for_end(struct specialize *r)
+{
+	const struct run_look look = {r->o->callers ? give_way : NULL, r};
 	struct ki_special_facts f;
 
 	ki_special_facts(r->version, &f);
@@ -188,10 +197,10 @@ static void wait_for_end(struct specialize *r)
 	fflush(stdout);
 	if (r->o->keep) {
 		evolve_tell(CLI_OK);
-		evolve_stay();
-	} else {
-		run_to_end(&r->command);
+		evolve_stay(r->o->callers ? &look : NULL);
+		return CLI_OK;
 	}
+	return run_looking(&r->command, &look);
 }
 
 static int run_with_it(struct specialize *r)
@@ -201,11 +210,11 @@ static int run_with_it(struct specialize *r)
 
 	if (ret)
 		return ret;
-	wait_for_end(r);
+	ret = wait_for_end(r);
 	if (ki_special_undo(r->version, &err))
 		return cli_fail(&err);
 	run_failed(&r->command);
-	return run_status(&r->command, CLI_OK);
+	return run_status(&r->command, ret);
 }
 
 /* ---- */
