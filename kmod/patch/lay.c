@@ -194,7 +194,7 @@ void ki_lay_fall(struct ki_link *l, const struct ki_win *w, const struct ki_win 
 	unsigned long behind = w->addr + w->len;
 
 	if (!then || then->addr != behind)
-		put_jump(l, w, ki_win_insn(w, w->ncopy - 1), behind, 1);
+		put_jump(l, w, behind, behind, 1);
 }
 
 /* A conditional branch: 0f 8x. */

@@ -156,7 +156,7 @@ static void put_way_on(struct ki_link *l, const struct ki_win *w, u8 i, const st
 	if (l->group->order)
 		ki_lay_fall(l, w, then);
 	else if (!(w->flow[i] & KI_FLOW_CALL) && (!then || then->addr != behind))
-		ki_link_jump(l, ki_link_landing(l, behind), ki_win_insn(w, i), 0);
+		ki_link_jump(l, ki_link_landing(l, behind), behind, 0);
 }
 
 /* Does a chunk stand on a side of this instruction, whose next chunk is `from`? */
