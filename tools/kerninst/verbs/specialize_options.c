@@ -34,7 +34,7 @@ const char specialize_usage[] =
 	"Examples:\n"
 	"  kerninst specialize --dry-run --value 64 __kmalloc\n"
 	"  kerninst specialize --for 10 --callers __kmalloc\n"
-	"  kerninst specialize --try --keep --argument 2 vfs_read\n";
+	"  kerninst specialize --dry-run --explain --argument 2 --value 1 vfs_read\n";
 
 enum {
 	OPT_ARGUMENT = 256,
