@@ -273,9 +273,13 @@ static uint8_t what_it_is(void *arg, const struct ki_function *f, const struct k
 	return first == 0xeb ? KI_SITE_ALWAYS : KI_SITE_NEVER;
 }
 
-/* Some calls become static ones; all of them call the same function. */
-static void make_static_calls(void)
+/* Some calls become static ones; all of them call the same function. Some lock prefixes are taken
+   away, as by a kernel with one CPU. */
+static void make_sites(void)
 {
+	for (size_t i = 0; i < random_code.nrows; i++)
+		if (random_code.rows[i].reason == KI_R_LOCK_PREFIX && random_below(2))
+			CODE[random_code.rows[i].addr - (uintptr_t)CODE] = 0x3e;
 	for (uint32_t i = 0; i < fn->ninsns; i++)
 		if (fn->insns[i].kind == KI_INSN_CALL && random_below(2))
 			random_code.rows[random_code.nrows++] = (struct ki_reserved_row){
@@ -386,7 +390,7 @@ static void try_function(bool computing)
 		random_code_make();
 	}
 	run_analyse(&target, &fn, &spans);
-	make_static_calls();
+	make_sites();
 	run_state(&state);
 	half = random_below(3) == 0;
 	entry.half = (uint16_t)(1u << number_of(reg));
