@@ -157,7 +157,7 @@ static int install(struct ki_splice_process *s, struct ki_err *err)
 		ret = map_arena(s, &s->linked.arenas.v[i], err);
 	/* The driver compares what it changes; the copies are of whole windows. */
 	if (!ret)
-		ret = ki_text_check(&s->linked, s->g.mem, err);
+		ret = ki_text_check(&s->linked, s->g.mem, NULL, err);
 	if (!ret)
 		ret = write_text(s, err);
 	s->cost.by_driver = !ret;

@@ -50,7 +50,6 @@ static void close_others(struct ki_guarded *g, int *sock)
 	close_range(5, ~0u, 0);
 }
 
-/* One attempt; -EAGAIN: somebody has to go on first. */
 /* Has he gone who wants it? Then nothing needs to be put in that would be taken out at once. */
 static bool is_alone(const struct ki_guarded *g)
 {
@@ -72,30 +71,45 @@ static bool are_told(const struct ki_guarded *g, const struct ki_stop *s)
 	return true;
 }
 
-static int write_text(struct ki_guarded *g, struct ki_err *err)
+/* The threads are stopped. */
+static int write_held(struct ki_guarded *g, struct ki_stop *s, const struct ki_linked *x,
+		      struct ki_err *err)
 {
-	struct ki_stop s;
 	uint32_t moved = 0;
-	int ret = ki_stop_threads(&s, g->pid, SIZE_MAX, err);
+	int ret = ki_text_check(x, g->mem, &g->part, err);
 
-	if (ret)
-		return ret;
-	g->cost.threads = (uint32_t)s.threads.n;
-	ret = ki_text_check(g->linked, g->mem, err);
-	if (!ret && !are_told(g, &s))
+	if (!ret && !are_told(g, s))
 		ret = ki_err_set(err, -ENOTUNIQ, 0, "threads that are not told apart");
 	if (!ret)
-		ret = ki_threads_clear(g->linked, &s, &moved, err);
+		ret = ki_threads_clear(x, s, &moved, err);
 	if (!ret && is_alone(g))
 		ret = ki_err_set(err, -EPIPE, 0, "who wanted it has gone");
 	if (!ret)
-		ret = ki_text_write(g->linked, g->mem, err);
-	for (size_t i = 0; ret && i < s.threads.n; i++)
-		s.threads.v[i].changed = false;
-	ki_stop_release(&s);
-	note(g, &s);
-	if (!ret)
-		g->cost.moved = moved;
+		ret = ki_text_write(x, g->mem, &g->part, err);
+	for (size_t i = 0; ret && i < s->threads.n; i++)
+		s->threads.v[i].changed = false;
+	g->cost.moved += ret ? 0 : moved;
+	return ret;
+}
+
+/* One attempt; -EAGAIN: somebody has to go on first. */
+static int write_part(struct ki_guarded *g, struct ki_err *err)
+{
+	struct ki_linked x;
+	struct ki_stop s;
+	int ret = ki_part_of(&x, g->linked, &g->part);
+
+	if (ret)
+		ki_err_set(err, ret, 0, "out of memory");
+	else
+		ret = ki_stop_threads(&s, g->pid, SIZE_MAX, err);
+	if (!ret) {
+		g->cost.threads = (uint32_t)s.threads.n;
+		ret = write_held(g, &s, &x, err);
+		ki_stop_release(&s);
+		note(g, &s);
+	}
+	ki_vec_free(&x.forbidden);
 	return ret;
 }
 
@@ -121,27 +135,74 @@ static int repeat(struct ki_guarded *g, int (*step)(struct ki_guarded *, struct 
 	return ret;
 }
 
+static int write_text(struct ki_guarded *g, struct ki_err *err)
+{
+	/* Before anybody is held for it. */
+	int ret = ki_text_check(g->linked, g->mem, NULL, err);
+
+	for (int boards = 0; !ret && boards < 2; boards++) {
+		g->part = (struct ki_part){.boards = boards};
+		for (bool first = true; !ret && ki_part_next(g->linked, &g->part); first = false) {
+			if (!first)
+				nap(); /* the process's turn */
+			ret = repeat(g, write_part, err);
+		}
+	}
+	return ret;
+}
+
+/* The short springboards are gone already if these are none. */
+static int restore_part(struct ki_guarded *g, struct ki_err *err)
+{
+	struct ki_stop s;
+	int ret = ki_stop_threads(&s, g->pid, SIZE_MAX, err);
+
+	if (ret)
+		return ret;
+	if (!ki_guard_is_same(g))
+		ret = -ESRCH;
+	if (!ret && !g->part.boards)
+		ret = ki_threads_clear_bounces(g->linked, &s, err);
+	if (!ret)
+		ki_text_restore(g->linked, g->mem, &g->part);
+	ki_stop_release(&s);
+	note(g, &s);
+	return ret;
+}
+
+static int restore_text(struct ki_guarded *g, struct ki_err *err)
+{
+	int ret = 0;
+
+	for (int boards = 1; !ret && boards >= 0; boards--) {
+		g->part = (struct ki_part){.boards = boards};
+		for (bool first = true; !ret && ki_part_next(g->linked, &g->part); first = false) {
+			if (!first)
+				nap();
+			ret = restore_part(g, err);
+		}
+	}
+	return ret;
+}
+
 /* Text first, then, when nobody is in a patch any more, the mappings. */
 static int give_back(struct ki_guarded *g, struct ki_err *err)
 {
 	struct ki_stop s;
-	int ret = ki_stop_threads(&s, g->pid, SIZE_MAX, err);
-	bool used;
+	int ret = restore_text(g, err);
 
+	if (!ret)
+		ret = ki_stop_threads(&s, g->pid, SIZE_MAX, err);
+	g->cost.left = ret && ret != -ESRCH;
 	if (ret)
 		return ret;
-	if (!ki_guard_is_same(g)) {
-		ki_stop_release(&s);
-		return -ESRCH;
-	}
-	ret = ki_threads_clear_bounces(g->linked, &s, err);
-	if (!ret)
-		ki_text_restore(g->linked, g->mem);
-	used = ret || ki_arenas_in_use(g->linked, &s) || !ki_arenas_unmap(g, &s);
+	if (!ki_guard_is_same(g))
+		ret = -ESRCH;
+	else
+		g->cost.left = ki_arenas_in_use(g->linked, &s) || !ki_arenas_unmap(g, &s);
 	ki_stop_release(&s);
 	note(g, &s);
-	g->cost.left = used;
-	return ret ? ret : (used ? -EAGAIN : 0);
+	return ret ? ret : (g->cost.left ? -EAGAIN : 0);
 }
 
 /*
@@ -149,21 +210,32 @@ static int give_back(struct ki_guarded *g, struct ki_err *err)
  * do, a thread is in vfork) can be later: its text is not left as it is while there is hope. Of
  * memory that somebody is in less is lost if it stays.
  */
-int ki_guard_restore(struct ki_guarded *g, struct ki_err *err)
+static int insist(struct ki_guarded *g, int (*step)(struct ki_guarded *, struct ki_err *),
+		  struct ki_err *err)
 {
-	int ret = give_back(g, err);
+	int ret = step(g, err);
 
 	for (int i = 0; i < PATIENCE && ret && ret != -ESRCH; i++) {
 		if (ret == -EAGAIN && i > TRIES)
 			break;
 		nap();
 		ki_err_clear(err);
-		ret = give_back(g, err);
+		ret = step(g, err);
 	}
 	if (ret != -ESRCH && ret != -EAGAIN)
 		return ret;
 	ki_err_clear(err);
 	return 0;
+}
+
+int ki_guard_restore(struct ki_guarded *g, struct ki_err *err)
+{
+	return insist(g, give_back, err);
+}
+
+int ki_guard_restore_text(struct ki_guarded *g, struct ki_err *err)
+{
+	return insist(g, restore_text, err);
 }
 
 static int install(struct ki_guarded *g, struct ki_err *err)
@@ -178,7 +250,7 @@ static int install(struct ki_guarded *g, struct ki_err *err)
 		return ret;
 	ret = ki_arenas_fill(g, err);
 	if (!ret)
-		ret = repeat(g, write_text, err);
+		ret = write_text(g, err);
 	if (ret)
 		ki_guard_restore(g, &second);
 	return ret;

@@ -11,8 +11,9 @@ struct ki_guarded {
 	uint64_t insn;	/* a syscall instruction of the process */
 	uint64_t label; /* a short string in it */
 	struct ki_linked *linked;
-	int sock; /* to who wants it; closed at the other end when he has gone */
-	int file; /* what has been mapped, in the guard */
+	struct ki_part part; /* that is being written, or given back */
+	int sock;	     /* to who wants it; closed at the other end when he has gone */
+	int file;	     /* what has been mapped, in the guard */
 	struct ki_process_cost cost;
 };
 
@@ -31,6 +32,8 @@ _Noreturn void ki_guard_run(struct ki_guarded *g, int sock);
 
 /* What it does then; for its creator, if it has been killed. */
 int ki_guard_restore(struct ki_guarded *g, struct ki_err *err);
+/* The text alone; if it has been killed before it has answered, and nobody knows what is mapped. */
+int ki_guard_restore_text(struct ki_guarded *g, struct ki_err *err);
 
 /* map.c: is it still the program that it was when its memory was opened? Another one has other
    things at our addresses. While it is stopped it stays so. */

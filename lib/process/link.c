@@ -350,13 +350,9 @@ static int add_edits(struct ki_linked *x, const struct ki_window *w, const struc
 /* Instructions that begin in bytes that change, other than at a springboard. */
 static int add_forbidden(struct ki_linked *x)
 {
-	for (size_t e = 0; e < x->edits.n; e++) {
-		const struct ki_edit *d = &x->edits.v[e];
-
-		for (unsigned int i = !d->bounce; i < d->len; i++)
-			if (ki_vec_push(&x->forbidden, d->addr + i))
-				return -ENOMEM;
-	}
+	for (size_t e = 0; e < x->edits.n; e++)
+		if (ki_forbid(x, &x->edits.v[e]))
+			return -ENOMEM;
 	return 0;
 }
 

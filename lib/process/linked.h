@@ -82,8 +82,27 @@ void ki_linked_free(struct ki_linked *x); /* it is empty then */
 /* write.c: what the threads of a process and its text say to our bytes. The threads are stopped. */
 struct ki_stop;
 
-/* Is the text what was analysed? 0, KI_R_BYTES_CHANGED, or -ESRCH. */
-int ki_text_check(const struct ki_linked *x, int mem, struct ki_err *err);
+/*
+ * parts.c: edits that are written, or given back, while the threads are stopped once: from..to of
+ * those of one kind. A short springboard comes after all bounces, and goes before them; a bounce
+ * never comes before the window that it is in.
+ */
+struct ki_part {
+	size_t from, to;
+	bool boards; /* the short springboards; or all else */
+};
+
+/* The next one of that kind, {0, 0} being before the first; false: there is none. */
+bool ki_part_next(const struct ki_linked *x, struct ki_part *p);
+bool ki_part_has(const struct ki_linked *x, const struct ki_part *p, size_t edit);
+/* x, but what is forbidden is so while this part is written. Free forbidden. */
+int ki_part_of(struct ki_linked *out, const struct ki_linked *x, const struct ki_part *p);
+int ki_forbid(struct ki_linked *x, const struct ki_edit *e);
+
+/* Is the text what was analysed? 0, KI_R_BYTES_CHANGED, or -ESRCH. part: where it is written; NULL:
+   all. */
+int ki_text_check(const struct ki_linked *x, int mem, const struct ki_part *part,
+		  struct ki_err *err);
 
 /*
  * Lead threads that are in bytes that change into their patches (*moved: how many);
@@ -95,8 +114,10 @@ int ki_threads_clear(const struct ki_linked *x, struct ki_stop *s, uint32_t *mov
 /* The same before the text is given back: there bounces alone can be where somebody is. */
 int ki_threads_clear_bounces(const struct ki_linked *x, struct ki_stop *s, struct ki_err *err);
 
-int ki_text_write(struct ki_linked *x, int mem, struct ki_err *err);
-void ki_text_restore(struct ki_linked *x, int mem); /* where our bytes stand */
+int ki_text_write(const struct ki_linked *x, int mem, const struct ki_part *part,
+		  struct ki_err *err);
+/* Where our bytes stand. */
+void ki_text_restore(const struct ki_linked *x, int mem, const struct ki_part *part);
 
 /* Is some thread in a patch, or will it come back to one? */
 bool ki_arenas_in_use(const struct ki_linked *x, const struct ki_stop *s);

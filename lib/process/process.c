@@ -119,6 +119,7 @@ static int map_counters(struct ki_splice_process *s, const struct ki_linked *x, 
 /* Make the guard, and see what it says. */
 static int install_by_guard(struct ki_splice_process *s, struct ki_err *err)
 {
+	struct ki_err ignored = {0};
 	struct ki_reply reply;
 	int pair[2], ret;
 
@@ -137,6 +138,8 @@ static int install_by_guard(struct ki_splice_process *s, struct ki_err *err)
 		ret = receive(s, &reply, err);
 	if (!ret)
 		ret = map_counters(s, &s->linked, reply.file, err);
+	if (ret == -EPIPE)
+		ki_guard_restore_text(&s->g, &ignored);
 	if (ret)
 		end_guard(s);
 	return ret;

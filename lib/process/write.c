@@ -116,7 +116,16 @@ static int check(struct page *p, uint64_t addr, const uint8_t *expected, size_t 
 	return ret ? changed(err, addr) : 0;
 }
 
-int ki_text_check(const struct ki_linked *x, int mem, struct ki_err *err)
+/* A window's springboard is at its beginning. */
+static bool is_of(const struct ki_linked *x, const struct ki_part *part, const struct ki_window *w)
+{
+	return !part ||
+	       ((w->board == KI_BOARD_BOUNCE) == part->boards &&
+		w->addr >= x->edits.v[part->from].addr && w->addr <= x->edits.v[part->to - 1].addr);
+}
+
+int ki_text_check(const struct ki_linked *x, int mem, const struct ki_part *part,
+		  struct ki_err *err)
 {
 	struct page p = {.mem = mem};
 	int ret = 0;
@@ -127,11 +136,12 @@ int ki_text_check(const struct ki_linked *x, int mem, struct ki_err *err)
 		/* Under a breakpoint the driver compares the first byte. */
 		const unsigned int from = w->board == KI_BOARD_TRAP;
 
-		ret = check(&p, w->addr + from, w->orig + from, w->len - from, err);
+		if (is_of(x, part, w))
+			ret = check(&p, w->addr + from, w->orig + from, w->len - from, err);
 	}
 	/* Springboards are in their windows. */
 	for (size_t i = 0; !ret && i < x->edits.n; i++)
-		if (x->edits.v[i].bounce)
+		if (x->edits.v[i].bounce && (!part || ki_part_has(x, part, i)))
 			ret = check(&p, x->edits.v[i].addr, x->edits.v[i].orig, x->edits.v[i].len,
 				    err);
 	return ret;
@@ -141,6 +151,9 @@ static bool is_forbidden(const struct ki_linked *x, uint64_t addr)
 {
 	size_t lo = 0, hi = x->forbidden.n;
 
+	/* Of the words of stacks hardly one is more. */
+	if (!hi || addr < x->forbidden.v[0] || addr > x->forbidden.v[hi - 1])
+		return false;
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 
@@ -184,6 +197,15 @@ static bool is_bounce(const struct ki_linked *x, uint64_t addr)
 	return bounce_at(x, addr) != NULL;
 }
 
+/* Its end is where it cannot be read further; of a thread of the C library what it has there, to
+   which the FS base points. */
+static size_t stack_len(const struct ki_thread *t, uint64_t at)
+{
+	const uint64_t len = t->regs.fs_base - at;
+
+	return len && len < STACK_MOST ? (len + 7) & ~7ull : STACK_MOST;
+}
+
 /* Does a word on the thread's stack say so? */
 static bool on_stack(const struct ki_linked *x, const struct ki_stop *s, const struct ki_thread *t,
 		     bool (*is)(const struct ki_linked *, uint64_t))
@@ -191,16 +213,18 @@ static bool on_stack(const struct ki_linked *x, const struct ki_stop *s, const s
 	static uint64_t words[STACK_PIECE / 8];
 	uint64_t at = t->regs.rsp & ~7ull;
 
-	for (size_t done = 0; done < STACK_MOST; done += STACK_PIECE) {
-		struct iovec to = {words, STACK_PIECE}, from = {(void *)(uintptr_t)at, STACK_PIECE};
-		ssize_t n = process_vm_readv(s->pid, &to, 1, &from, 1, 0);
+	for (size_t left = stack_len(t, at), len; left; left -= len) {
+		struct iovec to = {words, 0}, from = {(void *)(uintptr_t)at, 0};
+		ssize_t n;
 
+		len = to.iov_len = from.iov_len = left < STACK_PIECE ? left : STACK_PIECE;
+		n = process_vm_readv(s->pid, &to, 1, &from, 1, 0);
 		for (ssize_t i = 0; i < n / 8; i++)
 			if (is(x, words[i]))
 				return true;
-		if (n < (ssize_t)STACK_PIECE)
+		if (n < (ssize_t)len)
 			break;
-		at += STACK_PIECE;
+		at += len;
 	}
 	return false;
 }
@@ -256,13 +280,16 @@ int ki_threads_clear_bounces(const struct ki_linked *x, struct ki_stop *s, struc
 	return 0;
 }
 
-int ki_text_write(struct ki_linked *x, int mem, struct ki_err *err)
+int ki_text_write(const struct ki_linked *x, int mem, const struct ki_part *part,
+		  struct ki_err *err)
 {
 	struct page p = {.mem = mem};
 	uint64_t addr = 0;
 	int ret = 0;
 
-	for (size_t i = 0; !ret && i < x->edits.n; i++) {
+	for (size_t i = part->from; !ret && i < part->to; i++) {
+		if (!ki_part_has(x, part, i))
+			continue;
 		addr = x->edits.v[i].addr;
 		ret = put(&p, addr, x->edits.v[i].now, x->edits.v[i].len);
 	}
@@ -270,20 +297,20 @@ int ki_text_write(struct ki_linked *x, int mem, struct ki_err *err)
 		ret = page_flush(&p);
 	if (!ret)
 		return 0;
-	ki_text_restore(x, mem);
+	ki_text_restore(x, mem, part);
 	return ki_err_set(err, ret, addr, "0x%llx cannot be written: %s", (unsigned long long)addr,
 			  strerror(-ret));
 }
 
 /* A page that is not there any more keeps nobody from the next. */
-void ki_text_restore(struct ki_linked *x, int mem)
+void ki_text_restore(const struct ki_linked *x, int mem, const struct ki_part *part)
 {
 	struct page p = {.mem = mem};
 
-	for (size_t i = 0; i < x->edits.n; i++) {
+	for (size_t i = part->from; i < part->to; i++) {
 		const struct ki_edit *e = &x->edits.v[i];
 
-		if (!compare(&p, e->addr, e->now, e->len))
+		if (ki_part_has(x, part, i) && !compare(&p, e->addr, e->now, e->len))
 			put(&p, e->addr, e->orig, e->len);
 	}
 	page_flush(&p);
