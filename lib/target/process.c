@@ -2,8 +2,9 @@
 /*
  * A live process, by /proc: its mappings say which files' code is where, the files have the
  * symbols, and the code itself is read from the process, all of it at once: what is analysed is
- * what runs, whatever has become of the file. Code without a file (the vdso, what a JIT has made)
- * is no text of the target.
+ * what runs, whatever has become of the file. The vdso is a file that the kernel has mapped: it is
+ * read from memory, and nothing is written there. Code without a file (what a JIT has made) is no
+ * text of the target.
  */
 #include "target/process.h"
 
@@ -11,6 +12,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "target/kinds.h"
@@ -189,6 +191,42 @@ static bool file_of(pid_t pid, const struct ki_mappings *all, const struct ki_ma
 	return true;
 }
 
+#define VDSO_MOST (1u << 20)
+
+/* All of len bytes of it, in a file in memory; -1. */
+static int copy_of(const struct ki_process *p, uint64_t addr, size_t len)
+{
+	uint8_t *bytes = len <= VDSO_MOST ? malloc(len) : NULL;
+	int fd = bytes ? memfd_create("vdso", MFD_CLOEXEC) : -1;
+
+	if (fd >= 0 &&
+	    (ki_process_peek(p->mem, addr, bytes, len) || write(fd, bytes, len) != (ssize_t)len)) {
+		close(fd);
+		fd = -1;
+	}
+	free(bytes);
+	return fd;
+}
+
+static int add_vdso(struct ki_target *t, const struct ki_mapping *m, struct ki_symbol_list *list,
+		    ki_vec_u32 *modules)
+{
+	struct ki_process *p = t->own;
+	struct ki_process_file f = {.module = "vdso", .map = m->start, .end = m->end};
+	char path[40];
+	int fd = copy_of(p, m->start, m->end - m->start), ret;
+
+	if (fd < 0)
+		return 0;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	f.path = path;
+	ret = ki_process_add_file(t, list, modules, &f, NULL);
+	close(fd);
+	if (!ret)
+		p->vdso = (struct ki_process_area){m->start, m->end - m->start};
+	return ret;
+}
+
 static int add_mapping(struct ki_target *t, const struct ki_mappings *all,
 		       const struct ki_mapping *m, struct ki_symbol_list *list, ki_vec_u32 *modules,
 		       struct ki_err *err)
@@ -197,9 +235,12 @@ static int add_mapping(struct ki_target *t, const struct ki_mappings *all,
 	struct file file;
 	int ret;
 
-	if (!file_of(p->pid, all, m, &file))
+	if (!strcmp(ki_mapping_path(all, m), "[vdso]"))
+		ret = add_vdso(t, m, list, modules);
+	else if (file_of(p->pid, all, m, &file))
+		ret = ki_process_add_file(t, list, modules, &file.f, NULL);
+	else
 		return 0;
-	ret = ki_process_add_file(t, list, modules, &file.f, NULL);
 	/* A file that has gone, or is none of code, has no symbols: what it maps is left out. */
 	return ret == -ENOMEM ? ki_err_set(err, ret, 0, "out of memory for the symbols") : 0;
 }

@@ -50,6 +50,7 @@ struct ki_process {
 	int device; /* the driver's session that changes this process; -1: none yet */
 	ki_vec(struct ki_process_text) text; /* in order of address */
 	ki_vec(struct ki_process_area) rseq; /* tables of restartable sequences */
+	struct ki_process_area vdso;	     /* len 0: it has none */
 	ki_vec(struct ki_process_area) go;   /* text of Go's */
 	/* Its runtime.goexit, and where functions go on that have recovered from a panic. */
 	ki_vec(uint64_t) go_exits;
@@ -82,7 +83,12 @@ struct ki_process_names {
 	const struct ki_target *image;
 	uint64_t bias;
 	uint32_t module;
+	ki_vec(uint64_t) others; /* where names stand that are not the image's; in order */
 };
+
+/* process_names.c: those of debugging information and of PLTs; is the address one of either? */
+int ki_process_add_others(struct ki_elf *e, struct ki_process_names *to);
+bool ki_process_is_named(const struct ki_process_names *to, uint64_t addr);
 
 /* process_go.c: what a file of Go's says; is the address in text of such a one? */
 int ki_process_note_go(struct ki_elf *e, const struct ki_process_names *to);

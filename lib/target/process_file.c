@@ -105,7 +105,7 @@ static int add_rows(const struct ki_process_names *to, const uint8_t *bytes, con
 
 		memcpy(&start, bytes + sizeof(h) + 8ull * i, sizeof(start));
 		addr = sh->sh_addr + (uint64_t)(int64_t)start;
-		if (ki_process_has_symbol(to->image, addr))
+		if (ki_process_is_named(to, addr))
 			continue;
 		snprintf(name, sizeof(name), KI_NAMELESS "%" PRIx64, addr);
 		ret = ki_symbol_list_add(to->list, addr + to->bias, name, strlen(name), to->module);
@@ -157,9 +157,12 @@ int ki_process_add_file(struct ki_target *t, struct ki_symbol_list *l, ki_vec_u3
 	if (!ret)
 		ret = ki_process_note_go(&e, &to);
 	if (!ret)
+		ret = ki_process_add_others(&e, &to);
+	if (!ret)
 		ret = add_nameless(&e, &to);
 	if (!ret)
 		ret = ki_process_note_rseq(t->own, &e, bias);
+	ki_vec_free(&to.others);
 	ki_target_close(image);
 	ki_elf_close(&e);
 	return ret;

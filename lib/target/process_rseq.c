@@ -88,6 +88,11 @@ int ki_process_reserved(struct ki_target *t, struct ki_rows *rows, struct ki_err
 			if (!ki_process_peek(p->mem, p->rseq.v[i].addr + at, &d, sizeof(d)))
 				ret = add_described(rows, &room, &d);
 		}
+	if (!ret && p->vdso.len)
+		ret = add(rows, &room,
+			  &(struct ki_reserved_row){.addr = p->vdso.addr,
+						    .len = (uint32_t)p->vdso.len,
+						    .reason = KI_R_PROCESS_TEXT});
 	for (size_t i = 0; !ret && i < p->go_exits.n; i++)
 		ret = add_exit(rows, &room, p->go_exits.v[i]);
 	return ret ? ki_err_set(err, ret, 0, "out of memory for the reserved text") : 0;

@@ -36,9 +36,11 @@ $(PROCESS)/thrown: test/process/thrown.cc
 $(PROCESS)/narrow: test/process/narrow.c
 	$(Q)mkdir -p $(@D) && $(CC) -m32 -o $@ $< 2> /dev/null || rm -f $@
 
+$(PROCESS)/names: test/process/names.c
+	$(call say,CC,$@)mkdir -p $(@D) && $(PROCESS_CC) -fPIE -pie -Wl,--build-id=sha1 -o $@ $<
 $(PROCESS)/reach: test/process/reach.c $(O)/libkerninst.a
 	$(call say,CC,$@)mkdir -p $(@D) && $(CC) $(CPPFLAGS) $(CFLAGS) -pthread -o $@ $^ $(LIBS)
 
-PROCESS_BIN := $(addprefix $(PROCESS)/,oracle pie cet static nopie stripped written sequence timed recorded churn libturned.so reach)
+PROCESS_BIN := $(addprefix $(PROCESS)/,oracle pie cet static nopie stripped written sequence timed recorded churn libturned.so reach names)
 test-process: $(PROCESS_BIN) $(PROCESS)/narrow $(PROCESS)/thrown
 .PHONY: test-process
