@@ -54,7 +54,7 @@ static double read_counter(const struct ki_measure *m, uint32_t index)
 {
 	const double before = m->priced.counters ? m->priced.counters[index] : 0;
 
-	return m->map ? (double)ki_counter_read(m->map, m->counters.v[index]) - before : 0;
+	return ki_measure_is_in(m) ? (double)ki_measure_counter(m, index, KI_ALL_CPUS) - before : 0;
 }
 
 static bool is_sampled(const struct curve *c)
@@ -141,8 +141,8 @@ static void begin_prices(struct ki_measure *m)
 
 	for (uint32_t i = 0; i < ki_measure_parts(m); i++)
 		m->priced.spent[i] = ki_measure_spent(m, i);
-	for (size_t i = 0; m->map && i < m->counters.n; i++)
-		now[i] = (double)ki_counter_read(m->map, m->counters.v[i]);
+	for (size_t i = 0; ki_measure_is_in(m) && i < m->counters.n; i++)
+		now[i] = (double)ki_measure_counter(m, i, KI_ALL_CPUS);
 }
 
 /* The first time. */

@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "code/decode/decode.h"
+#include "process/tally.h"
 #include "splice/plan.h"
 
 /* From call to return, in 6.1.0-56-amd64. Of stacks: of seven frames, the program's six; of
@@ -39,6 +40,7 @@ static const uint16_t helper_costs[KI_HELPERS] = {
 	[KI_HELPER_ULOAD] = 190,
 };
 
+#define WORDS_COST  18	/* of a process: the routine that finds the thread's row at once */
 #define CALLEE_COST 50	/* the kernel's own functions: nobody knows */
 #define TRAP_COST   358 /* from the breakpoint to the patch, in 6.1.0-56-amd64 */
 
@@ -84,9 +86,24 @@ static double helper_cost(const struct ki_long_code *code, uint32_t call, uint32
 	return helper_costs[helper];
 }
 
-static struct role role_of(const struct ki_long_code *code, uint32_t at, uint32_t len,
-			   uint32_t never)
+/* Code in a process changes words that all threads share, and calls for those of its own. */
+struct about {
+	uint32_t never; /* the counter that no way changes; KI_NONE */
+	bool user;
+};
+
+static void add_user(struct role *r, const struct ki_fixup *f, uint8_t opcode)
 {
+	r->counts |= f->kind == KI_FIX_GLOBAL;
+	if (f->kind == KI_FIX_SELF && opcode == 0xe8)
+		r->helper = WORDS_COST;
+}
+
+static struct role role_of(const struct ki_long_code *code, uint32_t at, uint32_t len,
+			   const struct about *about)
+{
+	const uint32_t never = about->never;
+
 	struct role r = {.clock = len == 2 && code->code[at] == 0x0f && code->code[at + 1] == 0x31};
 
 	for (uint32_t i = 0; i < code->nfix; i++) {
@@ -97,6 +114,8 @@ static struct role role_of(const struct ki_long_code *code, uint32_t at, uint32_
 		r.counts |= f->kind == KI_FIX_PERCPU;
 		r.never |= f->kind == KI_FIX_PERCPU && never != KI_NONE &&
 			   (f->target == never || f->target == never + 1);
+		if (about->user)
+			add_user(&r, f, code->code[at]);
 		/* what a pair reads when it begins and ends: its clock */
 		r.clock |= f->kind == KI_FIX_HELPER && f->target == KI_HELPER_EVENT;
 		if (f->kind == KI_FIX_HELPER && f->target < KI_HELPERS)
@@ -155,12 +174,12 @@ static struct ways no_ways(void)
 
 /* From an instruction on; the ways behind it, and from where it jumps to, are known. */
 static struct ways ways_from(const struct ki_long_code *code, const struct ki_decoded *d,
-			     const struct ways *ways, uint32_t never)
+			     const struct ways *ways, const struct about *about)
 {
 	const uint32_t at = (uint32_t)d->in.addr;
 	const uint64_t to =
 		d->in.target > at && d->in.target < code->len ? d->in.target : code->len;
-	const struct role role = role_of(code, at, d->in.len, never);
+	const struct role role = role_of(code, at, d->in.len, about);
 	struct ways w = ways[at + d->in.len];
 
 	if (role.never)
@@ -207,7 +226,7 @@ static struct price price_of(const struct ways *w)
 	return p;
 }
 
-static struct price long_price(const struct ki_long_code *code, uint32_t never)
+static struct price long_price(const struct ki_long_code *code, const struct about *about)
 {
 	struct price p = {code->ninsns, code->ninsns, code->ninsns};
 	struct ki_decoded *insns = calloc(code->len + 1, sizeof(*insns));
@@ -222,9 +241,9 @@ static struct price long_price(const struct ki_long_code *code, uint32_t never)
 	if (insns && ways) {
 		ways[code->len] = at_end();
 		while (n-- > 0)
-			ways[insns[n].in.addr] = ways_from(code, &insns[n], ways, never);
+			ways[insns[n].in.addr] = ways_from(code, &insns[n], ways, about);
 		p = price_of(&ways[0]);
-		if (never != KI_NONE)
+		if (about->never != KI_NONE)
 			p.most = ways[0].longest;
 	}
 	free(insns);
@@ -232,13 +251,24 @@ static struct price long_price(const struct ki_long_code *code, uint32_t never)
 	return p;
 }
 
-/* A short chunk that keeps the flags has six instructions around the one that counts. */
+/* A short chunk that keeps the flags has six instructions around the one that counts, and in a
+   process two more for the red zone; where the counter is one of the thread's it is 17, or 23. */
+static double bare_price(const struct ki_plan *p, const struct ki_fixup *f)
+{
+	if (!p->user)
+		return f->off > 5 ? 7 : 1;
+	if (p->tally)
+		return f->target & KI_TALLY_KEEP ? 23 : 17;
+	return f->target & KI_TALLY_KEEP ? 9 : 1;
+}
+
 struct price ki_price_of_code(const struct ki_plan *p, uint32_t id, uint32_t never)
 {
 	const struct ki_long_code *code = ki_plan_code(p, id);
-	const double bare = p->chunks.v[id].c.fix[0].off > 5 ? 7 : 1;
+	const struct about about = {never, p->user};
+	const double bare = bare_price(p, &p->chunks.v[id].c.fix[0]);
 
-	return code ? long_price(code, never) : (struct price){bare, bare, bare};
+	return code ? long_price(code, &about) : (struct price){bare, bare, bare};
 }
 
 struct price ki_price_of_chunk(const struct ki_plan *p, uint32_t id, struct price inner)

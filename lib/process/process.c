@@ -17,6 +17,7 @@
 #include "process/stop.h"
 #include "process/tally.h"
 #include "process/ways.h"
+#include "splice/plan.h"
 #include "target/process.h"
 
 #define TRIES 5
@@ -221,6 +222,8 @@ static int attempt(struct ki_splice_process *s, struct ki_target *t, struct ki_p
 		ret = s->way->check(s, &maps, err);
 	if (!ret)
 		ret = ki_linked_make(&s->linked, t, &how, err);
+	p->user = true;
+	p->tally = s->linked.blocks;
 	if (!ret && s->linked.arenas.n)
 		ret = s->way->install(s, err);
 	if (ret) {

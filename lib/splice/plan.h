@@ -74,6 +74,8 @@ struct ki_plan {
 	ki_vec(struct plan_bundle) bundles;
 	ki_vec(struct plan_need) needs;
 	ki_vec(struct plan_led) led;
+	bool user;	 /* it is in a process; */
+	bool tally;	 /* with counters of each thread there (process/tally.h) */
 	bool bundling;	 /* chunks that are added belong to the last bundle */
 	uint16_t stage;	 /* of chunks that are added */
 	uint16_t stages; /* the highest one that has a chunk */

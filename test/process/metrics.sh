@@ -215,4 +215,20 @@ check "the name of the thread is refused" refused "comm: code in a process canno
 check "memory is refused" refused "memory by its address: code in a process" --if '*(long *)arg0 == 3'
 check "a table takes the driver" refused "/dev/kerninst" --by cpu
 
+# What it is said to cost, against single-stepping: where the window of an exit holds the return, the jump back is too many.
+priced() { # SHARE METRIC [PREDICATE]
+	"$bin/priced" "${@:2}" > "$tmp/priced" || return
+	near "$(sed -n 's/^said //p' "$tmp/priced")" "$(sed -n 's/^stepped //p' "$tmp/priced")" "$1"
+}
+check "--cost of calls: as stepped" priced 0 calls
+check "--cost behind a predicate that does not hold: as stepped" priced 0 calls 'arg0 == 99'
+check "--cost behind one that holds: as stepped" priced 0 calls 'arg0 != 99'
+check_words "--cost of times: within 3 %" priced 0.03 walltime/call
+check_words "--cost of a histogram: within 3 %" priced 0.03 latency
+check_words "--cost of times of some calls: within 5 %" priced 0.05 walltime 'arg0 > 24'
+costs() {
+	"$ki" stat -q --json --cost command/libc.so.6:malloc -- ls / > "$tmp/out" 2> "$tmp/said" && grep -q '"cost' "$tmp/out"
+}
+check "stat --cost: of a command" costs
+
 finish

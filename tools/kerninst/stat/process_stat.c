@@ -28,6 +28,7 @@ struct counting {
 	struct ki_points points;
 	struct ki_reading *seen, *now; /* NULL: the start */
 	struct ki_measured report;
+	struct ki_costs cost;
 	struct command command;
 	double start, last;
 	bool ended; /* the process, or it is another program */
@@ -40,10 +41,13 @@ static int check(const struct verb *self, const struct stat_options *o)
 		bool given;
 		const char *name;
 	} rows[] = {
-		{o->when.own, "--own"},	     {o->cost, "--cost"},
-		{o->budget > 0, "--budget"}, {o->per_cpu, "--per-cpu"},
-		{o->dry_run, "--dry-run"},   {o->hash, "--text-hash"},
-		{o->preset, "a preset"},     {o->moving != KI_MOVING_AUTO, "--move"},
+		{o->when.own, "--own"},
+		{o->budget > 0, "--budget"},
+		{o->per_cpu, "--per-cpu"},
+		{o->dry_run, "--dry-run"},
+		{o->hash, "--text-hash"},
+		{o->preset, "a preset"},
+		{o->moving != KI_MOVING_AUTO, "--move"},
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
@@ -59,6 +63,7 @@ static int open_process(struct counting *c, const struct ki_asked *asked,
 	struct ki_points_how how = {.wanted = c->o->wanted,
 				    .moving = KI_MOVING_NEVER,
 				    .when = when,
+				    .metered = c->o->cost,
 				    .splits = &c->o->splits};
 	struct ki_err err = {0};
 	int ret = CLI_OK;
@@ -72,7 +77,8 @@ static int open_process(struct counting *c, const struct ki_asked *asked,
 		ret = cli_fail(&err);
 	if (ret)
 		return ret;
-	return points_resolve(&c->points, c->t, asked, &how, true);
+	ret = points_resolve(&c->points, c->t, asked, &how, true);
+	return !ret && c->o->cost ? cost_open(&c->cost, &c->points) : ret;
 }
 
 static int open_report(struct counting *c)
@@ -88,6 +94,7 @@ static int open_report(struct counting *c)
 	c->report = (struct ki_measured){.out = out,
 					 .bold = cli_bold(out),
 					 .separator = o->separator,
+					 .cost = o->cost ? &c->cost : NULL,
 					 .shape = edges ? KI_SHAPE_EDGES : o->wanted.shape,
 					 .timed = o->interval > 0};
 	if (ki_measured_open(&c->report, &c->points, o->json))
@@ -126,6 +133,8 @@ static int read_values(struct counting *c)
 {
 	struct ki_err err = {0};
 
+	if (c->cost.parts)
+		ki_cost_mark(&c->cost, wait_now());
 	ki_reading_free(c->seen);
 	c->seen = c->now;
 	c->now = NULL;
@@ -200,6 +209,8 @@ static int measure(struct counting *c)
 	if (ret)
 		return ret;
 	c->start = c->last = wait_now();
+	if (c->cost.parts)
+		ki_cost_begin(&c->cost, c->start);
 	if (!c->command.started)
 		run_start(&c->command);
 	ret = watch(c);
@@ -264,6 +275,7 @@ int process_stat(const struct verb *self, const struct stat_options *o, pid_t pi
 		ret = run_all(&c);
 	command_abandon(&c.command);
 	ki_measured_close(&c.report);
+	ki_cost_close(&c.cost);
 	ki_points_free(&c.points);
 	ki_reading_free(c.seen);
 	ki_reading_free(c.now);
