@@ -71,11 +71,14 @@ static int seize_failed(const struct ki_stop *s, pid_t tid, int error, struct ki
 	return ki_err_set(err, -error, 0, "process %d: ptrace: %s", s->pid, strerror(error));
 }
 
-static bool is_traced(pid_t tid)
+/* Who traces it: a number, 0: nobody. */
+static pid_t tracer_of(pid_t tid)
 {
 	char tracer[32];
 
-	return !ki_process_status(tid, "TracerPid", tracer, sizeof(tracer)) && strcmp(tracer, "0");
+	return ki_process_status(tid, "TracerPid", tracer, sizeof(tracer))
+		       ? 0
+		       : (pid_t)strtol(tracer, NULL, 10);
 }
 
 static int try_seize(pid_t tid)
@@ -91,9 +94,12 @@ static int seize(struct ki_stop *s, pid_t tid, struct ki_err *err)
 	if (ki_vec_reserve(&s->threads, 1))
 		return ki_err_set(err, -ENOMEM, 0, "out of memory");
 	error = try_seize(tid);
-	/* Another one's tracer that has gone meanwhile is no matter of permission. */
-	if (error == EPERM && !is_traced(tid))
+	/* Another one's tracer that has gone meanwhile is no matter of permission. And one that
+	   did not stop the last time in time could not be let go. */
+	if (error == EPERM && !tracer_of(tid))
 		error = try_seize(tid);
+	if (error == EPERM && tracer_of(tid) == getpid())
+		error = 0;
 	if (error)
 		return seize_failed(s, tid, error, err);
 	s->threads.v[s->threads.n++] = t;

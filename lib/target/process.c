@@ -214,7 +214,8 @@ static int add_vdso(struct ki_target *t, const struct ki_mapping *m, struct ki_s
 	struct ki_process *p = t->own;
 	struct ki_process_file f = {.module = "vdso", .map = m->start, .end = m->end};
 	char path[40];
-	int fd = copy_of(p, m->start, m->end - m->start), ret;
+	/* It is mapped above all files. Where these say nothing, neither does it. */
+	int fd = list->raw.n ? copy_of(p, m->start, m->end - m->start) : -1, ret;
 
 	if (fd < 0)
 		return 0;

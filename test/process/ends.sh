@@ -113,8 +113,8 @@ check "the process becomes another program" becomes
 
 # Threads are found anywhere, and signals come anywhere. On a busy machine one may not get to run in the
 # half second that the tool waits for it, or be in a handler that will come back to the middle: then nothing has changed.
-is_stuck=$("$ki" explain PROCESS_STUCK | sed -n 2p)
-is_busy=$("$ki" explain PROCESS_BUSY | sed -n 2p)
+is_stuck=$("$ki" explain PROCESS_STUCK | sed -n '2s,^ *,,p')
+is_busy=$("$ki" explain PROCESS_BUSY | sed -n '2s,^ *,,p')
 torture() { # FORM THREADS HZ
 	local i form=$1 stuck=0
 	begin "$form" "$2" 1500000 "$3" || return

@@ -35,7 +35,7 @@ print(t["hit"], t["known"], t["blocks_touchable"])' "$tmp/it.json")
 }
 # in_and_out TIMES PROGRAM N POINT...: while it works. Where a signal interrupts a thread in the middle of
 # what would change, nothing has changed.
-is_busy=$("$ki" explain PROCESS_BUSY | sed -n 2p)
+is_busy=$("$ki" explain PROCESS_BUSY | sed -n '2s,^ *,,p')
 in_and_out() {
 	local i times=$1 program=$2 n=$3 want busy=0
 	shift 3

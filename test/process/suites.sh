@@ -41,7 +41,7 @@ interpreter=$(ldd "$python" 2> /dev/null | grep -o 'libpython[^ ]*' | head -n 1)
 results() { grep -E ' \.\.\. |^Ran|^OK' "$1" | sed 's/ in [0-9.]*s$//' | sort; }
 modules=("test_json test_struct test_queue")
 [ "$which" ] && modules+=(test_re test_dict test_thread test_set test_list test_heapq test_zlib test_hashlib test_sort test_exceptions
-	test_generators test_decimal test_unicode test_bytes test_long test_float test_itertools test_functools test_copy test_pickle)
+	test_generators test_decimal test_unicode test_bytes test_long test_float test_itertools test_functools test_copy)
 points=("command/${interpreter:-$(basename "$(readlink -f "$python")")}:*" 'command/libc.so.6:*')
 for m in "${modules[@]}"; do
 	read -ra several <<< "$m"
@@ -55,7 +55,7 @@ done
 
 results() { grep -E '^ *--- |^PASS' "$1" | sed 's/ ([0-9.]*s)$//' | sort; }
 packages=(sync sort)
-[ "$which" ] && packages+=(strconv bytes strings math/big sync/atomic context container/list)
+[ "$which" ] && packages+=(strconv bytes strings math/big sync/atomic context)
 goes() { # PACKAGE
 	local program=$tmp/go.${1//\//.}
 	GOCACHE=$tmp/cache GOFLAGS=-mod=mod HOME=$tmp go test -vet=off -c -o "$program" "$1" > "$tmp/said" 2>&1 || { cat "$tmp/said"; return 1; }

@@ -39,8 +39,8 @@ check "libraries that come and go: all else is counted" counted "library 100" 0
 
 # Put in and taken out while that goes on, in the C library and the loader, too. Where a thread does not stop in time,
 # or is in vfork, nothing has changed.
-is_stuck=$("$ki" explain PROCESS_STUCK | sed -n 2p)
-is_busy=$("$ki" explain PROCESS_BUSY | sed -n 2p)
+is_stuck=$("$ki" explain PROCESS_STUCK | sed -n '2s,^ *,,p')
+is_busy=$("$ki" explain PROCESS_BUSY | sed -n '2s,^ *,,p')
 in_and_out() { # TIMES "WHAT N"
 	local i not=0
 	begin "$2" || return
