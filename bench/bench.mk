@@ -59,7 +59,7 @@ build/bench/process: bench/process.c build/release/libkerninst.a
 	$(call say,CC,$@)mkdir -p $(@D) && $(CC) $(CPPFLAGS) -std=gnu11 $(WARN) -O2 -g -o $@ $^ $(LIBS) -pthread
 
 bench-process: build/bench/process
-	$(Q)build/bench/process
+	$(Q)build/bench/process && bench/process_peers.sh
 
 # What laying code out changes, in a model of a processor. KERNEL=6.1 LOADS='read open mkdir tcp fork'
 bench-fetch: all test-plugins test-progs kmod

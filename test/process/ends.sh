@@ -139,8 +139,13 @@ sleeper() { # PROGRAM...: it sleeps in the kernel all the time
 	"$@" > "$tmp/its" 2>&1 &
 	pid=$!
 	echo "$pid" >> "$tmp/started"
-	sleep 0.3
-	before=$(text)
+	local i
+	before=
+	for ((i = 0; i < 100; i++)); do # until it is that program, has its libraries, and sleeps
+		sleep 0.1
+		[ "$(cat "/proc/$pid/comm")" != "${BASH##*/}" ] && grep -q '^State:.S' "/proc/$pid/status" && [ "$before" = "$(text)" ] && return
+		before=$(text)
+	done
 }
 
 asleep() {
