@@ -195,6 +195,13 @@ static bool tells_threads(const struct ki_process *p, const struct ki_mappings *
 	return false;
 }
 
+/* Some thread cannot be told from others: it has not begun yet. Or what the process may map, or
+   must lock, is too little for blocks of threads. */
+static bool wants_too_much(const struct ki_splice_process *s, int ret)
+{
+	return ret == -ENOTUNIQ || (s->linked.blocks && (ret == -ENOMEM || ret == -EAGAIN));
+}
+
 static int attempt(struct ki_splice_process *s, struct ki_target *t, struct ki_plan *p,
 		   struct ki_err *err)
 {
@@ -285,8 +292,7 @@ static int put(const struct ki_splice_process *what, struct ki_target *t, struct
 	ret = begin(s, t, err);
 	if (!ret)
 		ret = attempt(s, t, p, err);
-	/* Some thread cannot be told from others: it has not begun yet. */
-	if (ret == -ENOTUNIQ) {
+	if (wants_too_much(s, ret)) {
 		ki_err_clear(err);
 		s->shared = true;
 		ret = attempt(s, t, p, err);

@@ -165,6 +165,17 @@ stopped() {
 }
 check "a process that is stopped stays so" stopped
 
+# It may map little more: enough for counters that its threads share.
+limited() {
+	begin pie 2 1000 || return
+	local size
+	size=$(awk '$1 == "VmSize:" { print $2 }' "/proc/$pid/status")
+	prlimit --pid "$pid" --as=$(((size + 20000) * 1024)) || return
+	stat "$pid/pie:step" "$pid/libc.so.6:*:blocks" 2> "$tmp/said" || { tail -n 3 "$tmp/said"; return 1; }
+	[ "$(of pie:step)" -gt 1000 ] && ended && stop
+}
+check "a process that may map little more" limited
+
 # refused STATUS PATTERN POINT...: one line, and nothing has changed
 refused() {
 	local want=$1 pattern=$2 status
