@@ -2,7 +2,6 @@
 #include "points.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <string.h>
 
 #include "cli.h"
@@ -43,13 +42,6 @@ int splits_make(struct ki_splits *s, const struct verb *self, const char *all)
 	struct ki_err err = {0};
 
 	return ki_splits_make(s, all, &err) ? said(self, &err) : CLI_OK;
-}
-
-int preset_ask(const char *name, struct ki_target *t, struct ki_asked *a)
-{
-	struct ki_err err = {0};
-
-	return ki_preset_ask(name, t, a, &err) ? cli_fail(&err) : CLI_OK;
 }
 
 int record_values_parse(struct ki_record_values *v, const struct verb *self, const char *text)
@@ -171,75 +163,7 @@ int predict(struct ki_prediction *out, const struct ki_points *p, struct ki_targ
 	return ki_predict(out, p, t, asked, how, &err) ? cli_fail(&err) : CLI_OK;
 }
 
-/* ---- what has no more to say than that it failed ---- */
-
-int cost_open(struct ki_costs *c, const struct ki_points *p)
-{
-	struct ki_err err = {0};
-
-	return ki_cost_open(c, p, &err) ? cli_fail(&err) : CLI_OK;
-}
-
-int cost_add(struct ki_costs *c, const struct ki_points *p)
-{
-	struct ki_err err = {0};
-
-	return ki_cost_add(c, p, &err) ? cli_fail(&err) : CLI_OK;
-}
-
-int budget_begin(struct ki_budget *b, struct ki_costs *cost, double share)
-{
-	struct ki_err err = {0};
-
-	return ki_budget_begin(b, cost, share, &err) ? cli_fail(&err) : CLI_OK;
-}
-
-int budget_look(struct ki_budget *b, double now, ki_budget_told *told, void *arg)
-{
-	struct ki_err err = {0};
-
-	return ki_budget_look(b, now, told, arg, &err) ? cli_fail(&err) : CLI_OK;
-}
-
-int stat_by_open(struct ki_aggregate *b, struct ki_target *t, const struct ki_points *points)
-{
-	struct ki_err err = {0};
-
-	return ki_aggregate_open(b, t, points, &err) ? cli_fail(&err) : CLI_OK;
-}
-
-int stat_by_begin(struct ki_aggregate *b)
-{
-	struct ki_err err = {0};
-
-	return ki_aggregate_begin(b, &err) ? cli_fail(&err) : CLI_OK;
-}
-
-int stat_by_end(struct ki_aggregate *b)
-{
-	struct ki_err err = {0};
-
-	return ki_aggregate_end(b, &err) ? cli_fail(&err) : CLI_OK;
-}
-
 /* ---- what is said ---- */
-
-int stat_by_report(struct ki_aggregate *b, struct ki_aggregate_show *how)
-{
-	struct ki_err err = {0};
-	int ret;
-
-	how->bold = cli_bold(how->out);
-	ret = ki_aggregate_report(b, how, &err);
-	if (b->lost)
-		cli_warn("%" PRIu64
-			 " changes were lost: there was no place for their rows (--rows)",
-			 b->lost);
-	if (ki_aggregate_stacks_lost(b))
-		cli_warn("%" PRIu64 " stacks found no place: they are counted as none",
-			 ki_aggregate_stacks_lost(b));
-	return ret ? cli_fail(&err) : CLI_OK;
-}
 
 int report_failed(void)
 {

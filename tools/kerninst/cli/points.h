@@ -7,7 +7,6 @@
 #define KERNINST_POINTS_GLUE_H
 
 #include "kerninst/aggregate.h"
-#include "kerninst/budget.h"
 #include "kerninst/measured.h"
 #include "kerninst/points.h"
 #include "kerninst/predict.h"
@@ -21,7 +20,6 @@ int points_ask(struct ki_asked *a, const struct verb *self, const char *text);
 int points_take_metrics(struct ki_wanted *w, const struct verb *self, const char *list);
 int splits_add(struct ki_splits *s, const struct verb *self, char *text);
 int splits_make(struct ki_splits *s, const struct verb *self, const char *all);
-int preset_ask(const char *name, struct ki_target *t, struct ki_asked *a);
 int record_values_parse(struct ki_record_values *v, const struct verb *self, const char *text);
 int record_written_when(struct ki_record_values *v, const struct verb *self,
 			const struct ki_predicate *when);
@@ -56,15 +54,6 @@ void points_warn_refused(const struct ki_points *p);
 /* Say of which calls it is not known when they ended: they were too deep inside themselves. */
 void points_warn_deep(const struct ki_points *p);
 
-/* CLI_OK, or reported. */
-int cost_open(struct ki_costs *c, const struct ki_points *p);
-int cost_add(struct ki_costs *c, const struct ki_points *p);
-int budget_begin(struct ki_budget *b, struct ki_costs *cost, double share);
-int budget_look(struct ki_budget *b, double now, ki_budget_told *told, void *arg);
-int stat_by_open(struct ki_aggregate *b, struct ki_target *t, const struct ki_points *points);
-int stat_by_begin(struct ki_aggregate *b);
-int stat_by_end(struct ki_aggregate *b);
-
 /* Reported. */
 int report_failed(void);
 
@@ -74,8 +63,5 @@ int report_code(struct ki_measured *r, const struct ki_points *p);
 /* What the driver would install: CLI_OK, or reported: CLI_ERROR if it would install nothing. */
 int report_dry(struct ki_measured *r, struct ki_points *p, const struct ki_prediction *pr,
 	       bool quiet);
-
-/* Show it, and say what was lost. CLI_OK, or reported. */
-int stat_by_report(struct ki_aggregate *b, struct ki_aggregate_show *how);
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kerninst/budget.h"
 #include "points.h"
 #include "cli.h"
 #include "command.h"
