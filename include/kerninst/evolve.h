@@ -9,6 +9,8 @@
 #ifndef KERNINST_EVOLVE_H
 #define KERNINST_EVOLVE_H
 
+#include <stdio.h>
+
 #include "kerninst/cover.h"
 #include "kerninst/splice.h"
 
@@ -292,6 +294,18 @@ struct ki_evolve_service {
  * hottest functions could not be found for, or something not be taken out.
  */
 int ki_evolve_serve(struct ki_target *t, const struct ki_evolve_service *s, struct ki_err *err);
+
+/* ---- who keeps layouts ---- */
+
+/* Processes that keep layouts have this name (PR_SET_NAME): so they are found among the driver's
+   sessions. */
+#define KI_EVOLVE_NAME "ki-evolve"
+
+/* Who they are, and what is laid out. */
+void ki_evolve_list(struct ki_target *t, FILE *out);
+
+/* End them: *n there were. -EBUSY: one does not end, or is another user's. */
+int ki_evolve_undo_all(struct ki_target *t, size_t *n, struct ki_err *err);
 
 #ifdef __cplusplus
 }

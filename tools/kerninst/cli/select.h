@@ -2,18 +2,14 @@
 /*
  * The functions that a verb's arguments name: by name, glob, address.
  */
-#ifndef KERNINST_SELECT_H
-#define KERNINST_SELECT_H
+#ifndef KERNINST_CLI_SELECT_H
+#define KERNINST_CLI_SELECT_H
 
 #include "cli.h"
+#include "kerninst/select.h"
 #include "util/vec.h"
 
-struct selected {
-	const struct ki_symbol *sym;
-	uint64_t from; /* the address that was named; that of the function if it was a name */
-};
-
-typedef ki_vec(struct selected) ki_selection;
+typedef struct ki_selection ki_selection;
 
 /*
  * In order of address, each once. FUNCTION+OFFSET is accepted only with
@@ -21,5 +17,9 @@ typedef ki_vec(struct selected) ki_selection;
  */
 int select_functions(struct ki_target *t, const struct verb *self, char **args, int n, bool offsets,
 		     ki_selection *out);
+
+/* Those of one argument, behind the others, in the order that they are found in. */
+int select_named(struct ki_target *t, const struct verb *self, const char *text, bool offsets,
+		 ki_selection *out);
 
 #endif

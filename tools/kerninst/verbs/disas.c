@@ -52,7 +52,7 @@ static int find_registers(const struct disas *d, const struct ki_function *fn, k
 	return ki_program_live(d->program, fn, *out, err);
 }
 
-static int show(const struct disas *d, const struct selected *s, bool first)
+static int show(const struct disas *d, const struct ki_selected *s, bool first)
 {
 	struct ki_page page = cli_page();
 	struct ki_listing view = {0};

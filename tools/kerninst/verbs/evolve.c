@@ -12,8 +12,9 @@
 
 #include "command.h"
 #include "kerninst/coverage.h"
-#include "kerninst/evolve.h"
+#include "kerninst/evolve_text.h"
 #include "open.h"
+#include "points.h"
 #include "select.h"
 
 enum { CLI_NOT_BETTER = 4 };
@@ -33,11 +34,6 @@ struct run {
 };
 
 /* ---- the profile ---- */
-
-static bool wait_seconds(void *arg, double seconds)
-{
-	return wait_event(arg, wait_now() + seconds) == EVENT_TIME;
-}
 
 static int save(const struct run *r)
 {
@@ -66,7 +62,7 @@ static int count(struct run *r, const struct ki_symbol **syms)
 		syms[i] = r->chosen.v[i].sym;
 	if (ki_cover_install(r->t, syms, r->chosen.n, &how, &cover, &err))
 		return cli_fail(&err);
-	all = wait_seconds(&r->nothing, r->o->seconds);
+	all = evolve_wait(&r->nothing, r->o->seconds);
 	ret = ki_cover_remove(cover, &err);
 	if (!ret)
 		ret = ki_cover_read(cover, &r->profile, &err);
@@ -93,7 +89,7 @@ static int profile(struct run *r)
 
 static int by_address(const void *a, const void *b)
 {
-	const struct selected *x = a, *y = b;
+	const struct ki_selected *x = a, *y = b;
 
 	return (x->sym > y->sym) - (x->sym < y->sym);
 }
@@ -103,7 +99,7 @@ static int find_hottest(struct run *r)
 {
 	const struct ki_evolve_search how = {.n = r->o->hottest,
 					     .seconds = r->o->seconds,
-					     .wait = wait_seconds,
+					     .wait = evolve_wait,
 					     .arg = &r->nothing};
 	struct ki_evolve_hot *v;
 	struct ki_err err = {0};
@@ -115,7 +111,7 @@ static int find_hottest(struct run *r)
 	ret = ki_vec_reserve(&r->chosen, n) ? cli_no_memory() : CLI_OK;
 	for (size_t i = 0; i < n && !ret; i++)
 		r->chosen.v[r->chosen.n++] =
-			(struct selected){.sym = v[i].sym, .from = v[i].sym->addr};
+			(struct ki_selected){.sym = v[i].sym, .from = v[i].sym->addr};
 	free(v);
 	if (ret)
 		return ret;
@@ -125,15 +121,6 @@ static int find_hottest(struct run *r)
 }
 
 /* ---- choosing ---- */
-
-static void explain(const struct ki_symbol *sym, const struct ki_evolve_forecast *f)
-{
-	printf("%s: %" PRIu64 " calls; %" PRIu32 " of %" PRIu32 " blocks are hot, %" PRIu32
-	       " of %" PRIu32 " bytes: %" PRIu32 " cache lines instead of %" PRIu32
-	       "; control does not fall %.2f times a call instead of %.2f\n",
-	       sym->name, f->calls, f->hot, f->blocks, f->hot_bytes, f->bytes, f->lines_after,
-	       f->lines_before, f->taken_after, f->taken_before);
-}
 
 /* Functions that cannot be laid out are left out, if there are others. */
 static int choose(struct run *r)
@@ -152,7 +139,7 @@ static int choose(struct run *r)
 			continue;
 		}
 		if (r->o->explain || r->o->dry_run)
-			explain(sym, &f);
+			ki_evolve_forecast_print(sym, &f, stdout);
 		r->first = r->first ? r->first : sym;
 		r->n++;
 	}
@@ -161,7 +148,7 @@ static int choose(struct run *r)
 
 /* ---- better? ---- */
 
-int evolve_named_judge(struct ki_target *t, const struct verb *self, char *name,
+int evolve_named_judge(struct ki_target *t, const struct verb *self, const char *name,
 		       const struct ki_symbol **out)
 {
 	ki_selection named = {0};
@@ -169,7 +156,8 @@ int evolve_named_judge(struct ki_target *t, const struct verb *self, char *name,
 
 	if (!name)
 		return CLI_OK;
-	ret = select_functions(t, self, &name, 1, false, &named);
+	ret = select_named(t, self, name, false, &named);
+	ki_selection_sort(&named);
 	if (!ret && named.n != 1)
 		ret = cli_misuse(self, "--judge '%s': one function is expected, these are %zu",
 				 name, named.n);
@@ -191,11 +179,7 @@ static int judge(struct run *r, const struct ki_evolve_trial *t)
 	ret = ki_evolve_try(r->evolve, t, v, v + t->windows, &err) ? cli_fail(&err) : CLI_OK;
 	if (!ret) {
 		ki_evolve_judge(v, v + t->windows, t->windows, &d);
-		printf("%s: %s %.4g, then %.4g: %+.2f %% to %+.2f %% (95 %%): %s\n", t->judge->name,
-		       t->metric, d.before, d.after, 100 * d.low, 100 * d.high,
-		       d.better	 ? "better"
-		       : d.worse ? "worse"
-				 : "no difference is proved");
+		ki_evolve_verdict_print(t, &d, stdout);
 		ret = d.better ? CLI_OK : CLI_NOT_BETTER;
 	}
 	free(v);
@@ -208,7 +192,7 @@ static int judge(struct run *r, const struct ki_evolve_trial *t)
 static int find_judge(struct run *r, const struct ki_symbol **out)
 {
 	const struct ki_evolve_search how = {
-		.seconds = JUDGE_SECONDS, .wait = wait_seconds, .arg = &r->nothing};
+		.seconds = JUDGE_SECONDS, .wait = evolve_wait, .arg = &r->nothing};
 	struct ki_err err = {0};
 
 	if (ki_evolve_find_judge(r->evolve, &how, out, &err))
@@ -227,7 +211,7 @@ static int put_in(struct run *r)
 	struct ki_evolve_trial t = {.metric = r->o->metric,
 				    .windows = r->o->windows,
 				    .seconds = r->o->window,
-				    .wait = wait_seconds,
+				    .wait = evolve_wait,
 				    .arg = &r->nothing};
 	struct ki_err err = {0};
 	int ret;
@@ -241,21 +225,6 @@ static int put_in(struct run *r)
 }
 
 /* ---- */
-
-/* What the driver has refused is left out. */
-static void tell_refused(struct run *r)
-{
-	const struct ki_symbol *sym;
-	unsigned int reason;
-
-	for (size_t i = 0; reason = ki_evolve_refusal(r->evolve, i, &sym), sym; i++) {
-		if (!reason)
-			continue;
-		cli_warn("%s: %s [%s]; %s", sym->name, ki_reason_text(reason),
-			 ki_reason_tag(reason), ki_reason_hint(reason));
-		r->n--;
-	}
-}
 
 static void tell_retargeted(const struct run *r)
 {
@@ -272,7 +241,7 @@ static int dry_run(struct run *r)
 
 	if (ki_evolve_check(r->evolve, &err))
 		return cli_fail(&err);
-	tell_refused(r);
+	r->n -= ki_evolve_warn_refused(r->evolve, cli_listener(true));
 	tell_retargeted(r);
 	return CLI_OK;
 }
@@ -286,7 +255,7 @@ static int take_out(struct run *r)
 
 static int stay(struct run *r)
 {
-	tell_refused(r);
+	r->n -= ki_evolve_warn_refused(r->evolve, cli_listener(true));
 	tell_retargeted(r);
 	if (r->o->keep) {
 		printf("%zu function%s laid out, kept by process %d: kerninst evolve --undo ends it\n",
@@ -322,6 +291,26 @@ static int evolve(struct run *r)
 	return ret ? ret : stay(r);
 }
 
+/* Who stays, and what is laid out; or end those who stay. */
+static int kept(bool list)
+{
+	struct ki_err err = {0};
+	struct ki_target *t;
+	size_t n = 1;
+	int ret = CLI_OK;
+
+	if (ki_target_open_live(&t, &err))
+		return cli_fail(&err);
+	if (list)
+		ki_evolve_list(t, stdout);
+	else if (ki_evolve_undo_all(t, &n, &err))
+		ret = cli_fail(&err);
+	if (!n)
+		puts("nothing is laid out");
+	ki_target_close(t);
+	return ret;
+}
+
 static int run(const struct verb *self, int argc, char **argv)
 {
 	struct evolve_options o = {.seconds = 10,
@@ -339,7 +328,7 @@ static int run(const struct verb *self, int argc, char **argv)
 	if (done)
 		return ret;
 	if (o.list || o.undo)
-		return o.list ? evolve_list() : evolve_undo();
+		return kept(o.list);
 	if (o.watch)
 		return evolve_watch(self, &o);
 	if (o.keep)

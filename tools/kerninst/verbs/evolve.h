@@ -13,8 +13,7 @@
 
 struct evolve_options {
 	double seconds, window, budget;
-	const char *save, *from, *metric;
-	char *judge;
+	const char *save, *from, *metric, *judge;
 	struct ki_evolve_options choice;
 	size_t windows, hot, hottest, again;
 	bool dry_run, explain, always, keep, list, undo, watch, json;
@@ -23,9 +22,6 @@ struct evolve_options {
 	char **what;
 	int n;
 };
-
-#define EVOLVE_NAME                                                                                \
-	"ki-evolve" /* of processes that keep layouts: --list and --undo find them by it */
 
 extern const char evolve_usage[];
 
@@ -46,13 +42,12 @@ void evolve_tell(int status);
 /* Wait until somebody says that it is enough (evolve --undo, or a signal). */
 void evolve_stay(const struct run_look *l);
 
-/* The verbs' other halves: who stays, and what is laid out; end those who stay. */
-int evolve_list(void);
-int evolve_undo(void);
-
 /* The function of a name, *out; without a name nothing is changed. */
-int evolve_named_judge(struct ki_target *t, const struct verb *self, char *name,
+int evolve_named_judge(struct ki_target *t, const struct verb *self, const char *name,
 		       const struct ki_symbol **out);
+
+/* Wait so long; arg: a struct command. False: a signal. */
+bool evolve_wait(void *arg, double seconds);
 
 /* Until a signal: go on by itself. */
 int evolve_watch(const struct verb *self, const struct evolve_options *o);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,115 +56,70 @@ const char evolve_usage[] =
 	"  kerninst evolve --keep --judge ksys_read vfs_read rw_verify_area\n"
 	"  kerninst evolve --watch --budget 1% --hottest 20\n";
 
-enum { OPTION_LONG = 256 };
-
-enum {
-	OPT_FOR = OPTION_LONG,
-	OPT_HOTTEST,
-	OPT_SAVE,
-	OPT_FROM,
-	OPT_HOT,
-	OPT_POLICY,
-	OPT_APART,
-	OPT_RETARGET,
-	OPT_EXPLAIN,
-	OPT_JUDGE,
-	OPT_METRIC,
-	OPT_WINDOWS,
-	OPT_WINDOW,
-	OPT_ALWAYS,
-	OPT_KEEP,
-	OPT_LIST,
-	OPT_WATCH,
-	OPT_BUDGET,
-	OPT_AGAIN,
-	OPT_JSON,
-	OPT_IDEAS,
-	OPT_UNDO
+struct number {
+	const char *name;
+	unsigned long least, most;
+	size_t *to;
 };
 
-static int take_number(const struct verb *self, int c, struct evolve_options *o)
+static int take_number(const struct verb *self, const char *text, void *to)
 {
-	static const struct {
-		int option;
-		const char *name;
-		unsigned long least, most;
-	} rows[] = {{OPT_HOTTEST, "hottest", 1, 5000},
-		    {OPT_HOT, "hot", 0, 1000000},
-		    {OPT_WINDOWS, "windows", 2, 1000},
-		    {OPT_AGAIN, "again", 1, 1000000}};
-	size_t *const to[] = {&o->hottest, &o->hot, &o->windows, &o->again};
+	const struct number *row = to;
 	unsigned long n;
-	size_t i = 0;
 	char *end;
 
-	while (rows[i].option != c)
-		i++;
 	errno = 0;
-	n = strtoul(optarg, &end, 10);
-	if (errno || *optarg < '0' || *optarg > '9' || *end || n < rows[i].least ||
-	    n > rows[i].most)
-		return cli_misuse(self, "--%s '%s': a number from %lu to %lu", rows[i].name, optarg,
-				  rows[i].least, rows[i].most);
-	*to[i] = n;
+	n = strtoul(text, &end, 10);
+	if (errno || *text < '0' || *text > '9' || *end || n < row->least || n > row->most)
+		return cli_misuse(self, "--%s '%s': a number from %lu to %lu", row->name, text,
+				  row->least, row->most);
+	*row->to = n;
 	return CLI_OK;
+}
+
+static int take_seconds(const struct verb *self, const char *text, void *to)
+{
+	return cli_seconds(text, to) ? CLI_OK
+				     : cli_misuse(self, "'%s': a positive number of seconds", text);
+}
+
+static int take_policy(const struct verb *self, const char *text, void *to)
+{
+	ki_lay_policy **policy = to;
+
+	*policy = ki_lay_policy_find(text);
+	return *policy ? CLI_OK
+		       : cli_misuse(self, "--policy '%s': ext-tsp, hot-first or reverse", text);
 }
 
 /* "group,layout": which, and in which order. */
-static int take_ideas(const struct verb *self, struct evolve_options *o)
+static int take_ideas(const struct verb *self, const char *text, void *to)
 {
-	char *save = NULL;
+	struct evolve_options *o = to;
+	char *copy = strdup(text), *save = NULL, *name;
+	bool known = copy != NULL;
 
 	o->nideas = 0;
-	for (char *name = strtok_r(optarg, ",", &save); name; name = strtok_r(NULL, ",", &save)) {
+	for (name = copy ? strtok_r(copy, ",", &save) : NULL; name && known;
+	     name = strtok_r(NULL, ",", &save)) {
 		ki_evolve_policy *policy = ki_evolve_policy_find(name);
 
-		if (!policy || o->nideas == EVOLVE_IDEAS)
-			return cli_misuse(self, "--ideas '%s': layout, group, version, each once",
-					  name);
-		o->ideas[o->nideas++] = policy;
+		known = policy && o->nideas < EVOLVE_IDEAS;
+		if (known)
+			o->ideas[o->nideas++] = policy;
 	}
-	return o->nideas ? CLI_OK : cli_misuse(self, "--ideas: layout, group, version");
+	free(copy);
+	return known && o->nideas
+		       ? CLI_OK
+		       : cli_misuse(self, "--ideas '%s': layout, group, version, each once", text);
 }
 
-static int take_option(const struct verb *self, int c, void *arg)
+static int take_budget(const struct verb *self, const char *text, void *to)
 {
-	struct evolve_options *o = arg;
-	const char **texts[] = {[OPT_SAVE - OPTION_LONG] = &o->save,
-				[OPT_FROM - OPTION_LONG] = &o->from,
-				[OPT_METRIC - OPTION_LONG] = &o->metric,
-				[OPT_UNDO - OPTION_LONG] = NULL};
-	bool *flags[] = {[OPT_EXPLAIN - OPTION_LONG] = &o->explain,
-			 [OPT_ALWAYS - OPTION_LONG] = &o->always,
-			 [OPT_APART - OPTION_LONG] = &o->choice.apart,
-			 [OPT_RETARGET - OPTION_LONG] = &o->choice.retarget,
-			 [OPT_KEEP - OPTION_LONG] = &o->keep,
-			 [OPT_LIST - OPTION_LONG] = &o->list,
-			 [OPT_WATCH - OPTION_LONG] = &o->watch,
-			 [OPT_JSON - OPTION_LONG] = &o->json,
-			 [OPT_UNDO - OPTION_LONG] = &o->undo};
-
-	if (c == 'n')
-		o->dry_run = true;
-	else if (c == OPT_JUDGE)
-		o->judge = optarg;
-	else if (texts[c - OPTION_LONG])
-		*texts[c - OPTION_LONG] = optarg;
-	else if (flags[c - OPTION_LONG])
-		*flags[c - OPTION_LONG] = true;
-	else if (c == OPT_POLICY && !(o->choice.policy = ki_lay_policy_find(optarg)))
-		return cli_misuse(self, "--policy '%s': ext-tsp, hot-first or reverse", optarg);
-	else if ((c == OPT_FOR && !cli_seconds(optarg, &o->seconds)) ||
-		 (c == OPT_WINDOW && !cli_seconds(optarg, &o->window)))
-		return cli_misuse(self, "'%s': a positive number of seconds", optarg);
-	else if (c == OPT_BUDGET && !ki_budget_parse(optarg, &o->budget))
-		return cli_misuse(self, "--budget '%s': a share of the kernel's time, as 0.5%%",
-				  optarg);
-	else if (c == OPT_IDEAS)
-		return take_ideas(self, o);
-	else if (c == OPT_HOT || c == OPT_WINDOWS || c == OPT_HOTTEST || c == OPT_AGAIN)
-		return take_number(self, c, o);
-	return CLI_OK;
+	return ki_budget_parse(text, to)
+		       ? CLI_OK
+		       : cli_misuse(self, "--budget '%s': a share of the kernel's time, as 0.5%%",
+				    text);
 }
 
 /* It chooses functions, and takes and keeps profiles, by itself. */
@@ -211,40 +165,40 @@ static int check(const struct verb *self, const struct evolve_options *o)
 	return CLI_OK;
 }
 
-static const struct option options[] = {{"for", required_argument, NULL, OPT_FOR},
-					{"hottest", required_argument, NULL, OPT_HOTTEST},
-					{"save", required_argument, NULL, OPT_SAVE},
-					{"from", required_argument, NULL, OPT_FROM},
-					{"hot", required_argument, NULL, OPT_HOT},
-					{"policy", required_argument, NULL, OPT_POLICY},
-					{"apart", no_argument, NULL, OPT_APART},
-					{"retarget", no_argument, NULL, OPT_RETARGET},
-					{"dry-run", no_argument, NULL, 'n'},
-					{"explain", no_argument, NULL, OPT_EXPLAIN},
-					{"judge", required_argument, NULL, OPT_JUDGE},
-					{"metric", required_argument, NULL, OPT_METRIC},
-					{"windows", required_argument, NULL, OPT_WINDOWS},
-					{"window", required_argument, NULL, OPT_WINDOW},
-					{"always", no_argument, NULL, OPT_ALWAYS},
-					{"keep", no_argument, NULL, OPT_KEEP},
-					{"list", no_argument, NULL, OPT_LIST},
-					{"watch", no_argument, NULL, OPT_WATCH},
-					{"budget", required_argument, NULL, OPT_BUDGET},
-					{"again", required_argument, NULL, OPT_AGAIN},
-					{"json", no_argument, NULL, OPT_JSON},
-					{"ideas", required_argument, NULL, OPT_IDEAS},
-					{"undo", no_argument, NULL, OPT_UNDO},
-					{"help", no_argument, NULL, 'h'},
-					{0}};
-
 int evolve_parse(const struct verb *self, int argc, char **argv, struct evolve_options *o,
 		 bool *done)
 {
-	const struct cli_syntax syntax = {":nh", options, take_option, o};
+	struct number hottest = {"hottest", 1, 5000, &o->hottest},
+		      hot = {"hot", 0, 1000000, &o->hot},
+		      windows = {"windows", 2, 1000, &o->windows},
+		      again = {"again", 1, 1000000, &o->again};
+	const struct cli_row rows[] = {{"for", 0, take_seconds, &o->seconds},
+				       {"hottest", 0, take_number, &hottest},
+				       {"save", 0, cli_text, &o->save},
+				       {"from", 0, cli_text, &o->from},
+				       {"hot", 0, take_number, &hot},
+				       {"policy", 0, take_policy, &o->choice.policy},
+				       {"apart", 0, NULL, &o->choice.apart},
+				       {"retarget", 0, NULL, &o->choice.retarget},
+				       {"dry-run", 'n', NULL, &o->dry_run},
+				       {"explain", 0, NULL, &o->explain},
+				       {"judge", 0, cli_text, &o->judge},
+				       {"metric", 0, cli_text, &o->metric},
+				       {"windows", 0, take_number, &windows},
+				       {"window", 0, take_seconds, &o->window},
+				       {"always", 0, NULL, &o->always},
+				       {"keep", 0, NULL, &o->keep},
+				       {"list", 0, NULL, &o->list},
+				       {"watch", 0, NULL, &o->watch},
+				       {"budget", 0, take_budget, &o->budget},
+				       {"again", 0, take_number, &again},
+				       {"json", 0, NULL, &o->json},
+				       {"ideas", 0, take_ideas, o},
+				       {"undo", 0, NULL, &o->undo}};
 	int ret;
 
 	*done = true;
-	if (!cli_take_options(self, argc, argv, &syntax, &ret))
+	if (!cli_parse(self, argc, argv, CLI_ROWS(rows), &ret))
 		return ret;
 	o->what = argv + optind;
 	o->n = argc - optind;

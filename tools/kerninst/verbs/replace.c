@@ -6,16 +6,12 @@
  * So this says what it will do, and what can go wrong, before it does it.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli.h"
-#include "run.h"
-#include "kerninst/splice.h"
-#include "kerninst/match.h"
+#include "kerninst/replacement_text.h"
 #include "open.h"
+#include "run.h"
 
 static const char usage[] =
 	"Usage: kerninst replace [OPTION...] WHAT=FUNCTION... [-- COMMAND...]\n"
@@ -54,64 +50,6 @@ struct run {
 	struct command command;
 };
 
-/* One argument, resolved. */
-static int take_first(void *ctx, const struct ki_symbol *sym)
-{
-	const struct ki_symbol **out = ctx;
-
-	if (!*out)
-		*out = sym;
-	return CLI_OK;
-}
-
-/* The one function that a text names; spec: what stands behind the name. */
-static int one_function(struct run *r, const struct verb *self, const char *text,
-			struct ki_pointspec *spec, const struct ki_symbol **out)
-{
-	const char *why;
-	size_t count;
-	int ret;
-
-	if (ki_pointspec_parse(text, spec, &why))
-		return cli_misuse(self, "'%s': %s", text, why);
-	if (ki_pointspec_is_glob(spec->function) ||
-	    (spec->suffix != KI_POINTSPEC_NONE && spec->suffix != KI_POINTSPEC_OFFSET))
-		return cli_misuse(self, "'%s': one function, or FUNCTION+OFFSET", text);
-	*out = NULL;
-	ret = ki_match_each(r->t, spec, take_first, out, &count);
-	if (ret)
-		return ret;
-	if (!count)
-		return cli_nothing(r->t, spec);
-	if (count > 1)
-		return cli_error("%s: %zu functions have this name; pick one with %s@0xADDRESS: "
-				 "kerninst list %s shows where they are",
-				 text, count, text, text);
-	return CLI_OK;
-}
-
-static int take_left(struct run *r, const struct verb *self, char *left, struct ki_replacement *w)
-{
-	char *arrow = strstr(left, "->");
-	struct ki_pointspec spec;
-	int ret;
-
-	if (arrow)
-		*arrow = '\0';
-	ret = one_function(r, self, left, &spec, &w->in);
-	if (ret || !arrow) {
-		w->offset = spec.suffix == KI_POINTSPEC_OFFSET ? spec.number : 0;
-		return ret;
-	}
-	if (spec.suffix != KI_POINTSPEC_NONE)
-		return cli_misuse(self, "'%s': CALLER->FUNCTION or CALLER+OFFSET, not both",
-				  w->text);
-	ret = one_function(r, self, arrow + 2, &spec, &w->callee);
-	if (!ret && spec.suffix != KI_POINTSPEC_NONE)
-		return cli_misuse(self, "'%s': a function is called at its beginning", w->text);
-	return ret;
-}
-
 /* A place that is planned. */
 static void show(void *arg, const struct ki_replacement *w, const struct ki_place *place)
 {
@@ -122,32 +60,6 @@ static void show(void *arg, const struct ki_replacement *w, const struct ki_plac
 			"%s %s+0x%" PRIx64 " (0x%" PRIx64 ")  ->  %s (0x%" PRIx64 ")\n",
 			place->where == KI_TAKEN ? "call in" : "function", w->in->name,
 			place->addr - w->in->addr, place->addr, w->to->name, w->to->addr);
-}
-
-static int take_apart(struct run *r, const struct verb *self, const char *text,
-		      struct ki_replacement *w)
-{
-	char *copy = strdup(text), *equals = copy ? strchr(copy, '=') : NULL;
-	struct ki_pointspec spec;
-	int ret;
-
-	*w = (struct ki_replacement){.text = text, .told = show, .arg = r};
-	if (!copy)
-		return cli_no_memory();
-	if (!equals) {
-		free(copy);
-		return cli_misuse(self, "'%s': WHAT=FUNCTION", text);
-	}
-	*equals = '\0';
-	ret = take_left(r, self, copy, w);
-	if (!ret)
-		ret = one_function(r, self, equals + 1, &spec, &w->to);
-	if (!ret && spec.suffix != KI_POINTSPEC_NONE)
-		ret = cli_misuse(self, "'%s': a replacement is a function", text);
-	if (!ret && !w->callee && !w->offset && w->in->addr == w->to->addr)
-		ret = cli_error("%s: a function cannot replace itself", text);
-	free(copy);
-	return ret;
 }
 
 static int plan_one(struct run *r, const struct ki_replacement *w)
@@ -176,10 +88,16 @@ static int prepare(struct run *r, const struct verb *self)
 	if (!ret && ki_plan_new(&r->plan))
 		ret = cli_no_memory();
 	for (int i = 0; !ret && i < o->n; i++) {
-		struct ki_replacement w;
+		struct ki_replacement w = {.told = show, .arg = r};
+		char why[KI_MATCH_WHY] = "";
+		struct ki_err err = {0};
 
-		ret = take_apart(r, self, o->what[i], &w);
-		if (!ret)
+		ret = ki_replacement_parse(r->t, o->what[i], &w, why, &err);
+		if (ret == -EINVAL && !err.reason)
+			ret = cli_misuse(self, "%s", err.msg);
+		else if (ret)
+			ret = *why ? cli_error("%s", why) : cli_fail(&err);
+		else
 			ret = plan_one(r, &w);
 	}
 	if (ret || o->dry_run || !o->command)
@@ -229,26 +147,15 @@ static int replace(struct run *r)
 static int parse_options(const struct verb *self, int argc, char **argv, struct options *o,
 			 bool *done)
 {
-	enum { OPT_CALLERS = 256 };
-	static const struct option options[] = {{"callers", no_argument, NULL, OPT_CALLERS},
-						{"dry-run", no_argument, NULL, 'n'},
-						{"quiet", no_argument, NULL, 'q'},
-						{"help", no_argument, NULL, 'h'},
-						{0}};
-	int c;
+	const struct cli_row rows[] = {{"callers", 0, NULL, &o->callers},
+				       {"dry-run", 'n', NULL, &o->dry_run},
+				       {"quiet", 'q', NULL, &o->quiet}};
+	int ret;
 
 	*done = true;
 	argc = command_cut(argc, argv, &o->command);
-	while ((c = getopt_long(argc, argv, ":nqh", options, NULL)) != -1) {
-		if (c == 'n')
-			o->dry_run = true;
-		else if (c == OPT_CALLERS)
-			o->callers = true;
-		else if (c == 'q')
-			o->quiet = true;
-		else
-			return cli_other_option(self, c, argv);
-	}
+	if (!cli_parse(self, argc, argv, CLI_ROWS(rows), &ret))
+		return ret;
 	o->what = argv + optind;
 	o->n = argc - optind;
 	if (!o->n)

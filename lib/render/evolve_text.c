@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+/* What kerninst evolve says. */
+#include "kerninst/evolve_text.h"
+
+#include <inttypes.h>
+
+#include "out/json.h"
+#include "util/listen.h"
+
+static const struct {
+	const char *name, *text;
+} news[] = {
+	[KI_EVOLVE_KEPT] = {"kept", "better, kept"},
+	[KI_EVOLVE_DROPPED] = {"dropped", "no difference is proved, taken out"},
+	[KI_EVOLVE_CONFIRMED] = {"confirmed", "measured again, stays"},
+	[KI_EVOLVE_UNDONE] = {"undone", "not better any more, taken out"},
+	[KI_EVOLVE_REFUSED] = {"refused", "passed over"},
+	[KI_EVOLVE_RESTS] = {"rests", "at rest"},
+};
+
+static const char *text_of(const struct ki_evolve_notice *n)
+{
+	if (n->news == KI_EVOLVE_DROPPED && n->verdict->worse)
+		return "worse, taken out";
+	return news[n->news].text;
+}
+
+static void print_line(const struct ki_evolve_shown *w, const struct ki_evolve_notice *n)
+{
+	fprintf(w->page->out, "%9.3f s  ", w->time);
+	if (n->sym)
+		fprintf(w->page->out, "%s%s%s: ", n->sym->module, *n->sym->module ? ":" : "",
+			n->sym->name);
+	if (n->what && n->functions > 1)
+		fprintf(w->page->out, "%s of %zu: ", n->what, n->functions);
+	else if (n->what)
+		fprintf(w->page->out, "%s: ", n->what);
+	fprintf(w->page->out, "%s", text_of(n));
+	if (n->verdict)
+		fprintf(w->page->out, "; %s %.4g, then %.4g: %+.2f %% to %+.2f %% (95 %%)",
+			w->metric, n->verdict->before, n->verdict->after, 100 * n->verdict->low,
+			100 * n->verdict->high);
+	if (n->err)
+		fprintf(w->page->out, "; %s", n->err->msg);
+	if (n->news == KI_EVOLVE_RESTS)
+		fprintf(w->page->out, " for %.0f s; %zu idea%s in", n->seconds, n->kept,
+			n->kept == 1 ? " is" : "s are");
+	putc('\n', w->page->out);
+}
+
+static void print_json(const struct ki_evolve_shown *w, const struct ki_evolve_notice *n)
+{
+	struct ki_json j;
+
+	ki_json_init(&j, w->page->out);
+	ki_json_open(&j, NULL, '{');
+	ki_json_double(&j, "time", w->time);
+	ki_json_str(&j, "news", news[n->news].name);
+	ki_json_str(&j, "module", n->sym ? n->sym->module : NULL);
+	ki_json_str(&j, "function", n->sym ? n->sym->name : NULL);
+	ki_json_str(&j, "idea", n->what);
+	if (n->what)
+		ki_json_u64(&j, "functions", n->functions);
+	ki_json_u64(&j, "kept", n->kept);
+	if (n->verdict) {
+		ki_json_str(&j, "metric", w->metric);
+		ki_json_double(&j, "before", n->verdict->before);
+		ki_json_double(&j, "after", n->verdict->after);
+		ki_json_double(&j, "low", n->verdict->low);
+		ki_json_double(&j, "high", n->verdict->high);
+	}
+	if (n->news == KI_EVOLVE_RESTS)
+		ki_json_double(&j, "seconds", n->seconds);
+	ki_json_str(&j, "why", n->err ? n->err->msg : NULL);
+	ki_json_close(&j);
+	ki_json_end_line(&j);
+}
+
+void ki_evolve_notice_show(const struct ki_evolve_notice *n, const struct ki_evolve_shown *how)
+{
+	(how->page->json ? print_json : print_line)(how, n);
+	fflush(how->page->out);
+}
+
+void ki_evolve_forecast_print(const struct ki_symbol *sym, const struct ki_evolve_forecast *f,
+			      FILE *out)
+{
+	fprintf(out,
+		"%s: %" PRIu64 " calls; %" PRIu32 " of %" PRIu32 " blocks are hot, %" PRIu32
+		" of %" PRIu32 " bytes: %" PRIu32 " cache lines instead of %" PRIu32
+		"; control does not fall %.2f times a call instead of %.2f\n",
+		sym->name, f->calls, f->hot, f->blocks, f->hot_bytes, f->bytes, f->lines_after,
+		f->lines_before, f->taken_after, f->taken_before);
+}
+
+void ki_evolve_verdict_print(const struct ki_evolve_trial *t, const struct ki_evolve_verdict *d,
+			     FILE *out)
+{
+	fprintf(out, "%s: %s %.4g, then %.4g: %+.2f %% to %+.2f %% (95 %%): %s\n", t->judge->name,
+		t->metric, d->before, d->after, 100 * d->low, 100 * d->high,
+		d->better  ? "better"
+		: d->worse ? "worse"
+			   : "no difference is proved");
+}
+
+size_t ki_evolve_warn_refused(const struct ki_evolve *e, const struct ki_listener *l)
+{
+	const struct ki_symbol *sym;
+	unsigned int reason;
+	size_t n = 0;
+
+	for (size_t i = 0; reason = ki_evolve_refusal(e, i, &sym), sym; i++) {
+		if (!reason)
+			continue;
+		ki_listener_warn(l, "%s: %s [%s]; %s", sym->name, ki_reason_text(reason),
+				 ki_reason_tag(reason), ki_reason_hint(reason));
+		n++;
+	}
+	return n;
+}
