@@ -12,17 +12,6 @@
 
 static char everything[] = "*";
 
-bool open_option(struct open_options *o, int option, const char *arg)
-{
-	if (option == OPEN_IMAGE)
-		o->image = arg;
-	else if (option == OPEN_SYSTEM_MAP)
-		o->system_map = arg;
-	else
-		return false;
-	return true;
-}
-
 pid_t open_prefix(char *arg, char **rest)
 {
 	static const char command[] = "command/";

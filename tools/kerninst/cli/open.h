@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a verb looks at: the running kernel, or a file. Verbs take these options by the rows
- * OPEN_OPTIONS in their table, the text OPEN_USAGE in their usage, and open_option in their loop.
+ * What a verb looks at: the running kernel, a file, a process. Verbs have OPEN_ROWS among their
+ * options, and OPEN_USAGE in their usage.
  */
 #ifndef KERNINST_OPEN_H
 #define KERNINST_OPEN_H
 
-#include <getopt.h>
-
+#include "cli.h"
 #include "kerninst/program.h"
 
 struct open_options {
@@ -18,9 +17,7 @@ struct open_options {
 
 #define OPEN_COMMAND ((pid_t)-1)
 
-enum { OPEN_IMAGE = 0x100, OPEN_SYSTEM_MAP };
-
-/* The same as rows of cli_parse; o: a struct open_options. */
+/* Rows of cli_parse; o: a struct open_options. */
 #define OPEN_ROWS(o)                                                                               \
 	{"image", 0, cli_text, &(o).image},                                                        \
 	{                                                                                          \
@@ -28,22 +25,15 @@ enum { OPEN_IMAGE = 0x100, OPEN_SYSTEM_MAP };
 	}
 
 /* clang-format off */
-#define OPEN_OPTIONS \
-	{"image", required_argument, NULL, OPEN_IMAGE}, \
-	{"system-map", required_argument, NULL, OPEN_SYSTEM_MAP}
 #define OPEN_USAGE \
 	"      --image FILE       an ELF file (vmlinux, a module, a program), not this kernel\n" \
 	"      --system-map FILE  the symbols of a System.map, not the kernel's or the file's own\n"
 /* clang-format on */
 
-/* What getopt_long gave: false if it is none of OPEN_OPTIONS. */
-bool open_option(struct open_options *o, int option, const char *arg);
-
 /*
  * What stands before points of a process, "PID/" or "command/": taken off all of them, and put into
  * o. All of them have the same, or none has one. An exit status.
  */
-struct verb;
 int open_process_prefix(struct open_options *o, const struct verb *self, char **args, int n);
 
 /* The number before the slash, or OPEN_COMMAND; 0: none. *rest: what stands behind it. */

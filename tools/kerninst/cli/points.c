@@ -6,6 +6,7 @@
 
 #include "cli.h"
 #include "command.h"
+#include "kerninst/budget.h"
 
 /* ---- what a user wrote ---- */
 
@@ -23,11 +24,26 @@ int points_ask(struct ki_asked *a, const struct verb *self, const char *text)
 	return ki_points_ask(a, text, &err) ? said(self, &err) : CLI_OK;
 }
 
-int points_take_metrics(struct ki_wanted *w, const struct verb *self, const char *list)
+int take_metrics(const struct verb *self, const char *list, void *to)
 {
 	struct ki_err err = {0};
 
-	return ki_points_take_metrics(w, list, &err) ? said(self, &err) : CLI_OK;
+	return ki_points_take_metrics(to, list, &err) ? said(self, &err) : CLI_OK;
+}
+
+int take_preset(const struct verb *self, const char *name, void *to)
+{
+	*(const char **)to = name;
+	return ki_preset_is(name)
+		       ? CLI_OK
+		       : cli_misuse(self, "no preset '%s'; scheduling, memory or network", name);
+}
+
+int take_budget(const struct verb *self, const char *share, void *to)
+{
+	return ki_budget_parse(share, to)
+		       ? CLI_OK
+		       : cli_misuse(self, "--budget '%s': a share of the machine, as 2%%", share);
 }
 
 int splits_add(struct ki_splits *s, const struct verb *self, char *text)

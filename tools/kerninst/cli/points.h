@@ -11,13 +11,11 @@
 #include "kerninst/points.h"
 #include "kerninst/predict.h"
 #include "kerninst/presets.h"
+#include "cli.h"
 #include "util/vec.h"
-
-struct verb;
 
 /* What a user wrote is understood: CLI_OK, or reported. */
 int points_ask(struct ki_asked *a, const struct verb *self, const char *text);
-int points_take_metrics(struct ki_wanted *w, const struct verb *self, const char *list);
 int splits_add(struct ki_splits *s, const struct verb *self, char *text);
 int splits_make(struct ki_splits *s, const struct verb *self, const char *all);
 int record_values_parse(struct ki_record_values *v, const struct verb *self, const char *text);
@@ -28,6 +26,10 @@ int stat_by_parse(struct ki_aggregate *b, const struct verb *self, const struct 
 /* Progress of the library and its warnings on stderr; what goes on ends at a signal. quiet: no
    progress. */
 const struct ki_listener *cli_listener(bool quiet);
+
+/* Of rows of options: metrics to a struct ki_wanted; a preset to a const char *; a share of the
+   machine to a double. */
+cli_take take_metrics, take_preset, take_budget;
 
 /* Find out what is meant; quiet: no progress is shown. CLI_OK, or reported. */
 int points_resolve(struct ki_points *p, struct ki_target *t, const struct ki_asked *a,

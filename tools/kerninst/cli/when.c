@@ -26,7 +26,7 @@ static int add(struct when *w, const char *text)
 }
 
 /* By itself it must be one: what is wrong with it is said of what was written. */
-static int add_if(struct when *w, const struct verb *self, const char *text)
+int when_if(const struct verb *self, const char *text, void *w)
 {
 	struct ki_err err = {0};
 	struct ki_predicate *p;
@@ -37,7 +37,7 @@ static int add_if(struct when *w, const struct verb *self, const char *text)
 	return add(w, text);
 }
 
-static int add_pids(struct when *w, const struct verb *self, const char *text)
+int when_pid(const struct verb *self, const char *text, void *w)
 {
 	char *all;
 	int ret;
@@ -59,7 +59,7 @@ static int add_pids(struct when *w, const struct verb *self, const char *text)
 	return ret;
 }
 
-static int add_comm(struct when *w, const struct verb *self, const char *name)
+int when_comm(const struct verb *self, const char *name, void *w)
 {
 	char text[128], *to = stpcpy(text, "comm == \"");
 	size_t len = strlen(name);
@@ -72,7 +72,7 @@ static int add_comm(struct when *w, const struct verb *self, const char *name)
 	return add(w, text);
 }
 
-static int add_cpus(struct when *w, const struct verb *self, const char *text)
+int when_cpu(const struct verb *self, const char *text, void *w)
 {
 	struct ki_cpu_range r;
 	const char *at = text;
@@ -95,49 +95,15 @@ static int add_cpus(struct when *w, const struct verb *self, const char *text)
 	return ret;
 }
 
-static int set_own(struct when *w, const struct verb *self, const char *unused)
+int when_own(const struct verb *self, const char *unused, void *w)
 {
+	struct when *when = w;
+
 	(void)unused;
 	if (!command_given())
 		return cli_misuse(self, "--own is for what a command does: -- COMMAND...");
-	w->own = true;
+	when->own = true;
 	return CLI_OK;
-}
-
-int when_if(const struct verb *self, const char *text, void *w)
-{
-	return add_if(w, self, text);
-}
-
-int when_pid(const struct verb *self, const char *text, void *w)
-{
-	return add_pids(w, self, text);
-}
-
-int when_comm(const struct verb *self, const char *text, void *w)
-{
-	return add_comm(w, self, text);
-}
-
-int when_cpu(const struct verb *self, const char *text, void *w)
-{
-	return add_cpus(w, self, text);
-}
-
-int when_own(const struct verb *self, const char *unused, void *w)
-{
-	return set_own(w, self, unused);
-}
-
-bool when_option(struct when *w, const struct verb *self, int option, const char *arg, int *ret)
-{
-	static int (*const adders[])(struct when *, const struct verb *, const char *) = {
-		add_if, add_pids, add_comm, add_cpus, set_own};
-
-	if (option < WHEN_IF || option > WHEN_OWN)
-		return false;
-	*ret = adders[option - WHEN_IF](w, self, arg);
-	return true;
 }
 
 static int add_own(struct when *w)

@@ -6,8 +6,6 @@
 #ifndef KERNINST_WHEN_H
 #define KERNINST_WHEN_H
 
-#include <getopt.h>
-
 #include "cli.h"
 #include "kerninst/predicate.h"
 
@@ -16,15 +14,7 @@ struct when {
 	bool own;   /* of the command's processes only */
 };
 
-enum { WHEN_IF = 0x200, WHEN_PID, WHEN_COMM, WHEN_CPU, WHEN_OWN };
-
 /* clang-format off */
-#define WHEN_OPTIONS \
-	{"if", required_argument, NULL, WHEN_IF}, \
-	{"pid", required_argument, NULL, WHEN_PID}, \
-	{"comm", required_argument, NULL, WHEN_COMM}, \
-	{"cpu", required_argument, NULL, WHEN_CPU}, \
-	{"own", no_argument, NULL, WHEN_OWN}
 #define WHEN_USAGE \
 	"      --if PREDICATE         only if that holds: 'pid == 1234 && arg2 > 4096'; names:\n" \
 	"                             pid tid comm uid cgroup cpu arg0 arg1 ... retval $rax ...\n" \
@@ -34,7 +24,7 @@ enum { WHEN_IF = 0x200, WHEN_PID, WHEN_COMM, WHEN_CPU, WHEN_OWN };
 	"      --own                  only in COMMAND and the processes it starts\n"
 /* clang-format on */
 
-/* The same as rows of cli_parse; w: a struct when. */
+/* Rows of cli_parse; w: a struct when. */
 #define WHEN_ROWS(w)                                                                               \
 	{"if", 0, when_if, &(w)}, {"pid", 0, when_pid, &(w)}, {"comm", 0, when_comm, &(w)},        \
 		{"cpu", 0, when_cpu, &(w)},                                                        \
@@ -42,9 +32,6 @@ enum { WHEN_IF = 0x200, WHEN_PID, WHEN_COMM, WHEN_CPU, WHEN_OWN };
 		"own", CLI_NO_VALUE, when_own, &(w)                                                \
 	}
 cli_take when_if, when_pid, when_comm, when_cpu, when_own;
-
-/* What getopt_long gave: false if it is none of WHEN_OPTIONS; else *ret is CLI_OK, or reported. */
-bool when_option(struct when *w, const struct verb *self, int option, const char *arg, int *ret);
 
 /* The predicate, or NULL if nothing is asked for: CLI_OK, or reported. Before command_prepare,
    which puts the command where --own looks for it. */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "record/record_options.h"
 
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -62,67 +61,40 @@ const char record_usage[] =
 	"  kerninst record 1234/libc.so.6:read=tid,len:arg2 vfs_read=tid,len:arg2 -- sleep 5\n"
 	"  kerninst record --mode totals -i 0.5 vfs_read vfs_write -- make\n";
 
-enum {
-	OPTION_MODE = 0x300,
-	OPTION_SELF,
-	OPTION_AT,
-	OPTION_UNTIL,
-	OPTION_FOR,
-	OPTION_BUDGET,
-	OPTION_SHOW_CODE,
-	OPTION_DRY_RUN,
-	OPTION_COST,
-	OPTION_JSON,
-	OPTION_PROGRESS
-};
-
-static const struct option options[] = {
-	{"output", required_argument, NULL, 'o'},
-	{"mode", required_argument, NULL, OPTION_MODE},
-	WHEN_OPTIONS,
-	{"self", no_argument, NULL, OPTION_SELF},
-	{"at", required_argument, NULL, OPTION_AT},
-	{"until", required_argument, NULL, OPTION_UNTIL},
-	{"buffer", required_argument, NULL, 'b'},
-	{"interval", required_argument, NULL, 'i'},
-	{"for", required_argument, NULL, OPTION_FOR},
-	{"budget", required_argument, NULL, OPTION_BUDGET},
-	{"show-code", no_argument, NULL, OPTION_SHOW_CODE},
-	{"dry-run", no_argument, NULL, OPTION_DRY_RUN},
-	{"cost", no_argument, NULL, OPTION_COST},
-	{"json", no_argument, NULL, OPTION_JSON},
-	{"progress", no_argument, NULL, OPTION_PROGRESS},
-	{"quiet", no_argument, NULL, 'q'},
-	{"help", no_argument, NULL, 'h'},
-	{0},
-};
-
-static int take_mode(const struct verb *self, const char *text, enum ki_recorder_mode *out)
+static int take_mode(const struct verb *self, const char *text, void *to)
 {
 	static const char *const names[KI_RECORDER_MODES] = {"ring", "wake", "newest", "disk",
 							     "totals"};
 
 	for (unsigned int i = 0; i < KI_RECORDER_MODES; i++)
 		if (!strcmp(text, names[i])) {
-			*out = (enum ki_recorder_mode)i;
+			*(enum ki_recorder_mode *)to = (enum ki_recorder_mode)i;
 			return CLI_OK;
 		}
 	return cli_misuse(self, "--mode %s: it is ring, wake, newest, disk or totals", text);
 }
 
-static int take_seconds(const struct verb *self, const char *option, const char *text, bool or_none,
-			double *out)
+/* How the option of that time is called, and where it goes. */
+struct seconds {
+	const char *option;
+	bool or_none;
+	double *to;
+};
+
+static int take_seconds(const struct verb *self, const char *text, void *to)
 {
-	if (or_none && !strcmp(text, "0")) {
-		*out = 0;
+	const struct seconds *s = to;
+
+	if (s->or_none && !strcmp(text, "0")) {
+		*s->to = 0;
 		return CLI_OK;
 	}
-	if (cli_seconds(text, out))
+	if (cli_seconds(text, s->to))
 		return CLI_OK;
-	return cli_misuse(self, "%s '%s' is no time in seconds", option, text);
+	return cli_misuse(self, "%s '%s' is no time in seconds", s->option, text);
 }
 
-static int take_buffer(const struct verb *self, const char *text, uint32_t *out)
+static int take_buffer(const struct verb *self, const char *text, void *to)
 {
 	size_t digits = strspn(text, "0123456789");
 	unsigned long kib = digits && digits < 8 && !text[digits] ? strtoul(text, NULL, 10) : 0;
@@ -130,13 +102,14 @@ static int take_buffer(const struct verb *self, const char *text, uint32_t *out)
 	if (kib < 4 || kib > KI_RING_PAGES * 4ul)
 		return cli_misuse(self, "-b '%s': KiB for each CPU, 4 to %u", text,
 				  KI_RING_PAGES * 4);
-	*out = (uint32_t)kib << 10;
+	*(uint32_t *)to = (uint32_t)kib << 10;
 	return CLI_OK;
 }
 
 /* POINT[=VALUES], with the times that are in force. */
-static int take_point(const struct verb *self, const char *text, struct record_options *o)
+static int take_point(const struct verb *self, const char *text, void *to)
 {
+	struct record_options *o = to;
 	struct ki_recorder_ask a = {.at = o->at, .until = o->until, .point = strdup(text)};
 	char *values = a.point ? strchr(a.point, '=') : NULL, *rest;
 
@@ -159,61 +132,13 @@ static int take_point(const struct verb *self, const char *text, struct record_o
 	return record_values_parse(&o->r.asks.v[o->r.asks.n - 1].values, self, values);
 }
 
-static void take_flag(struct record_options *o, int c)
-{
-	o->json |= c == OPTION_JSON;
-	o->self |= c == OPTION_SELF;
-	o->show_code |= c == OPTION_SHOW_CODE;
-	o->dry_run |= c == OPTION_DRY_RUN;
-	o->r.predict |= c == OPTION_COST;
-	o->r.quiet |= c == 'q';
-	o->progress |= c == OPTION_PROGRESS;
-}
-
-static int take_option(const struct verb *self, int c, void *arg)
-{
-	struct record_options *o = arg;
-	int ret = CLI_OK;
-
-	if (when_option(&o->when, self, c, optarg, &ret))
-		return ret;
-	switch (c) {
-	case 1:
-		return take_point(self, optarg, o);
-	case OPTION_MODE:
-		return take_mode(self, optarg, &o->r.mode);
-	case OPTION_AT:
-		return take_seconds(self, "--at", optarg, true, &o->at);
-	case OPTION_UNTIL:
-		return take_seconds(self, "--until", optarg, true, &o->until);
-	case OPTION_FOR:
-		return take_seconds(self, "--for", optarg, false, &o->duration);
-	case OPTION_BUDGET:
-		if (ki_budget_parse(optarg, &o->r.budget))
-			return CLI_OK;
-		return cli_misuse(self, "--budget '%s': a share of the machine, as 2%%", optarg);
-	case 'i':
-		return take_seconds(self, "-i", optarg, false, &o->interval);
-	case 'b':
-		return take_buffer(self, optarg, &o->r.buffer);
-	case 'o':
-		o->r.output = optarg;
-		return CLI_OK;
-	}
-	take_flag(o, c);
-	return CLI_OK;
-}
-
 /* Unless it is asked for, what this process does is not recorded. */
 static int leave_out_self(struct record_options *o, const struct verb *self)
 {
 	char text[32];
-	int ret = CLI_OK;
 
 	snprintf(text, sizeof(text), "pid != %d", (int)getpid());
-	if (!o->self)
-		when_option(&o->when, self, WHEN_IF, text, &ret);
-	return ret;
+	return o->self ? CLI_OK : when_if(self, text, &o->when);
 }
 
 static int check_together(const struct verb *self, struct record_options *o)
@@ -247,14 +172,33 @@ static int check_together(const struct verb *self, struct record_options *o)
 int record_parse(const struct verb *self, int argc, char **argv, struct record_options *o,
 		 bool *done)
 {
-	const struct cli_syntax syntax = {"-:o:b:i:qh", options, take_option, o};
+	struct seconds at = {"--at", true, &o->at}, until = {"--until", true, &o->until},
+		       duration = {"--for", false, &o->duration},
+		       interval = {"-i", false, &o->interval};
+	const struct cli_row rows[] = {{NULL, 0, take_point, o},
+				       {"output", 'o', cli_text, &o->r.output},
+				       {"mode", 0, take_mode, &o->r.mode},
+				       WHEN_ROWS(o->when),
+				       {"self", 0, NULL, &o->self},
+				       {"at", 0, take_seconds, &at},
+				       {"until", 0, take_seconds, &until},
+				       {"for", 0, take_seconds, &duration},
+				       {"budget", 0, take_budget, &o->r.budget},
+				       {"buffer", 'b', take_buffer, &o->r.buffer},
+				       {"interval", 'i', take_seconds, &interval},
+				       {"show-code", 0, NULL, &o->show_code},
+				       {"dry-run", 0, NULL, &o->dry_run},
+				       {"cost", 0, NULL, &o->r.predict},
+				       {"json", 0, NULL, &o->json},
+				       {"progress", 0, NULL, &o->progress},
+				       {"quiet", 'q', NULL, &o->r.quiet}};
 	int ret;
 
 	o->r.mode = KI_RECORDER_WAKE;
 	o->r.output = "kerninst.rec";
 	*done = true;
 	argc = command_cut(argc, argv, &o->command);
-	if (!cli_take_options(self, argc, argv, &syntax, &ret))
+	if (!cli_parse(self, argc, argv, CLI_ROWS(rows), &ret))
 		return ret;
 	ret = check_together(self, o);
 	*done = ret != CLI_OK;

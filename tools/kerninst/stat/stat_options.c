@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "stat/stat_options.h"
 
-#include <getopt.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,49 +91,14 @@ const char stat_usage[] =
 	"  kerninst stat 1234/libc.so.6:malloc -- sleep 5\n";
 
 /* One character; that of a tab may be written \t. */
-static int take_separator(const struct verb *self, const char *text, char *out)
+static int take_separator(const struct verb *self, const char *text, void *to)
 {
+	char *out = to;
+
 	*out = strcmp(text, "\\t") ? *text : '\t';
 	if (*out && !strchr("\"\r\n", *out) && (*out == '\t' || !text[1]))
 		return CLI_OK;
 	return cli_misuse(self, "-x '%s': a separator is one character, and no quote", text);
-}
-
-/* Options that say yes to something. */
-static const struct {
-	int option;
-	size_t at;
-} flags[] = {
-	{'j', offsetof(struct stat_options, json)},
-	{'t', offsetof(struct stat_options, hash)},
-	{'p', offsetof(struct stat_options, progress)},
-	{'A', offsetof(struct stat_options, per_cpu)},
-	{'s', offsetof(struct stat_options, show_code)},
-	{'y', offsetof(struct stat_options, dry_run)},
-	{'c', offsetof(struct stat_options, cost)},
-	{'W', offsetof(struct stat_options, await)},
-	{'q', offsetof(struct stat_options, quiet)},
-};
-
-/* Options that are texts, understood later. */
-static const struct {
-	int option;
-	size_t at;
-} texts[] = {
-	{'o', offsetof(struct stat_options, output)},
-	{'b', offsetof(struct stat_options, by.keys)},
-	{'a', offsetof(struct stat_options, by.aggs)},
-	{'H', offsetof(struct stat_options, by.hist)},
-};
-
-static void take_plain(int c, struct stat_options *o)
-{
-	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++)
-		if (flags[i].option == c)
-			*(bool *)((char *)o + flags[i].at) = true;
-	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
-		if (texts[i].option == c)
-			*(const char **)(void *)((char *)o + texts[i].at) = optarg;
 }
 
 static int take_number(const struct verb *self, const char *text, uint32_t most, uint32_t *out)
@@ -149,85 +112,55 @@ static int take_number(const struct verb *self, const char *text, uint32_t most,
 	return CLI_OK;
 }
 
-static int take_seconds(const struct verb *self, const char *what, double *out)
+static int take_top(const struct verb *self, const char *text, void *to)
 {
-	return cli_seconds(optarg, out)
-		       ? CLI_OK
-		       : cli_misuse(self, "'%s' is no %s in seconds", optarg, what);
+	struct ki_aggregate *by = to;
+
+	by->limited = true;
+	return take_number(self, text, UINT32_MAX, &by->top);
 }
 
-static int take_option(const struct verb *self, int c, void *arg)
+static int take_rows(const struct verb *self, const char *text, void *to)
 {
-	struct stat_options *o = arg;
-	int ret = CLI_OK;
+	struct ki_aggregate *by = to;
 
-	if (when_option(&o->when, self, c, optarg, &ret))
-		return ret;
-	switch (c) {
-	case 'm':
-		return points_take_metrics(&o->wanted, self, optarg);
-	case 'i':
-		return take_seconds(self, "interval", &o->interval);
-	case 'f':
-		return take_seconds(self, "time", &o->duration);
-	case 'P':
-		if (!ki_preset_is(optarg))
-			return cli_misuse(self, "no preset '%s'; scheduling, memory or network",
-					  optarg);
-		o->preset = optarg;
-		break;
-	case 'x':
-		return take_separator(self, optarg, &o->separator);
-	case 'S':
-		return splits_add(&o->splits, self, optarg);
-	case 'n':
-	case 'r':
-		o->by.limited = true;
-		return c == 'n' ? take_number(self, optarg, UINT32_MAX, &o->by.top)
-				: take_number(self, optarg, KI_TABLE_ROWS, &o->by.rows);
-	case 'B':
-		if (!ki_budget_parse(optarg, &o->budget))
-			return cli_misuse(self, "--budget '%s': a share of the machine, as 2%%",
-					  optarg);
-		break;
-	case 'v':
-	case 'w':
-		o->moving = c == 'v' ? KI_MOVING_ALWAYS : KI_MOVING_NEVER;
-		break;
-	}
-	take_plain(c, o);
+	by->limited = true;
+	return take_number(self, text, KI_TABLE_ROWS, &by->rows);
+}
+
+static int take_interval(const struct verb *self, const char *text, void *to)
+{
+	return cli_seconds(text, to) ? CLI_OK
+				     : cli_misuse(self, "'%s' is no interval in seconds", text);
+}
+
+static int take_time(const struct verb *self, const char *text, void *to)
+{
+	return cli_seconds(text, to) ? CLI_OK
+				     : cli_misuse(self, "'%s' is no time in seconds", text);
+}
+
+static int take_split(const struct verb *self, const char *text, void *to)
+{
+	(void)text; /* which is optarg, that may be changed */
+	return splits_add(to, self, optarg);
+}
+
+static int take_move(const struct verb *self, const char *unused, void *to)
+{
+	(void)self;
+	(void)unused;
+	*(enum ki_moving *)to = KI_MOVING_ALWAYS;
 	return CLI_OK;
 }
 
-static const struct option options[] = {
-	{"metric", required_argument, NULL, 'm'},
-	{"interval", required_argument, NULL, 'i'},
-	{"for", required_argument, NULL, 'f'},
-	{"output", required_argument, NULL, 'o'},
-	{"json", no_argument, NULL, 'j'},
-	{"csv", required_argument, NULL, 'x'},
-	{"per-cpu", no_argument, NULL, 'A'},
-	{"preset", required_argument, NULL, 'P'},
-	{"show-code", no_argument, NULL, 's'},
-	{"dry-run", no_argument, NULL, 'y'},
-	{"by", required_argument, NULL, 'b'},
-	{"split", required_argument, NULL, 'S'},
-	{"agg", required_argument, NULL, 'a'},
-	{"hist", required_argument, NULL, 'H'},
-	{"top", required_argument, NULL, 'n'},
-	{"rows", required_argument, NULL, 'r'},
-	{"cost", no_argument, NULL, 'c'},
-	{"budget", required_argument, NULL, 'B'},
-	{"await", no_argument, NULL, 'W'},
-	WHEN_OPTIONS,
-	{"text-hash", no_argument, NULL, 't'},
-	{"move", no_argument, NULL, 'v'},
-	{"no-move", no_argument, NULL, 'w'},
-	{"progress", no_argument, NULL, 'p'},
-	{"quiet", no_argument, NULL, 'q'},
-	{"help", no_argument, NULL, 'h'},
-	{0},
-};
+static int take_no_move(const struct verb *self, const char *unused, void *to)
+{
+	(void)self;
+	(void)unused;
+	*(enum ki_moving *)to = KI_MOVING_NEVER;
+	return CLI_OK;
+}
 
 static int check_together(const struct verb *self, const struct stat_options *o)
 {
@@ -264,14 +197,38 @@ static int check_together(const struct verb *self, const struct stat_options *o)
 
 int stat_parse(const struct verb *self, int argc, char **argv, struct stat_options *o, bool *done)
 {
-	const struct cli_syntax syntax = {":m:i:o:x:n:Aqh", options, take_option, o};
+	const struct cli_row rows[] = {{"metric", 'm', take_metrics, &o->wanted},
+				       {"interval", 'i', take_interval, &o->interval},
+				       {"for", 0, take_time, &o->duration},
+				       {"output", 'o', cli_text, &o->output},
+				       {"json", 0, NULL, &o->json},
+				       {"csv", 'x', take_separator, &o->separator},
+				       {"per-cpu", 'A', NULL, &o->per_cpu},
+				       {"preset", 0, take_preset, &o->preset},
+				       {"show-code", 0, NULL, &o->show_code},
+				       {"dry-run", 0, NULL, &o->dry_run},
+				       {"by", 0, cli_text, &o->by.keys},
+				       {"split", 0, take_split, &o->splits},
+				       {"agg", 0, cli_text, &o->by.aggs},
+				       {"hist", 0, cli_text, &o->by.hist},
+				       {"top", 'n', take_top, &o->by},
+				       {"rows", 0, take_rows, &o->by},
+				       {"cost", 0, NULL, &o->cost},
+				       {"budget", 0, take_budget, &o->budget},
+				       {"await", 0, NULL, &o->await},
+				       WHEN_ROWS(o->when),
+				       {"text-hash", 0, NULL, &o->hash},
+				       {"move", CLI_NO_VALUE, take_move, &o->moving},
+				       {"no-move", CLI_NO_VALUE, take_no_move, &o->moving},
+				       {"progress", 0, NULL, &o->progress},
+				       {"quiet", 'q', NULL, &o->quiet}};
 	int ret;
 
 	o->by.top = 20;
 	o->wanted = (struct ki_wanted){.metrics = {ki_metric_find("calls")}, .n = 1};
 	*done = true;
 	argc = command_cut(argc, argv, &o->command);
-	if (!cli_take_options(self, argc, argv, &syntax, &ret))
+	if (!cli_parse(self, argc, argv, CLI_ROWS(rows), &ret))
 		return ret;
 	o->points = argv + optind;
 	o->npoints = argc - optind;

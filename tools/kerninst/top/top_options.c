@@ -43,70 +43,34 @@ const char top_usage[] =
 	"  kerninst top -m calls,walltime '1234/libc.so.6:*alloc'\n"
 	"  kerninst top --json -c 1 -i 5 'vfs_*'\n";
 
-static const struct option options[] = {
-	{"metric", required_argument, NULL, 'm'},   {"sort", required_argument, NULL, 's'},
-	{"interval", required_argument, NULL, 'i'}, WHEN_OPTIONS,
-	{"preset", required_argument, NULL, 'P'},   {"batch", no_argument, NULL, 'b'},
-	{"rows", required_argument, NULL, 'n'},	    {"count", required_argument, NULL, 'c'},
-	{"json", no_argument, NULL, 'j'},	    {"quiet", no_argument, NULL, 'q'},
-	{"help", no_argument, NULL, 'h'},	    {0},
-};
-
-static int take_sort(const struct verb *self, const char *text, enum ki_top_sort *out)
+static int take_sort(const struct verb *self, const char *text, void *to)
 {
 	static const char *const names[KI_TOP_SORTS] = {
 		[KI_TOP_BY_RATE] = "rate", [KI_TOP_BY_TOTAL] = "total", [KI_TOP_BY_NAME] = "name"};
 
 	for (unsigned int i = 0; i < KI_TOP_SORTS; i++)
 		if (!strcmp(text, names[i])) {
-			*out = (enum ki_top_sort)i;
+			*(enum ki_top_sort *)to = (enum ki_top_sort)i;
 			return CLI_OK;
 		}
 	return cli_misuse(self, "--sort '%s': rate, total or name", text);
 }
 
-static int take_number(const struct verb *self, const char *text, unsigned int *out)
+static int take_number(const struct verb *self, const char *text, void *to)
 {
 	char *end;
 	unsigned long n = strtoul(text, &end, 10);
 
 	if (*text < '0' || *text > '9' || *end || n > 1000000000)
 		return cli_misuse(self, "'%s' is no number", text);
-	*out = (unsigned int)n;
+	*(unsigned int *)to = (unsigned int)n;
 	return CLI_OK;
 }
 
-static int take_option(const struct verb *self, int c, void *arg)
+static int take_interval(const struct verb *self, const char *text, void *to)
 {
-	struct top_options *o = arg;
-	int ret = CLI_OK;
-
-	if (when_option(&o->when, self, c, optarg, &ret))
-		return ret;
-	switch (c) {
-	case 'm':
-		return points_take_metrics(&o->wanted, self, optarg);
-	case 's':
-		return take_sort(self, optarg, &o->sort);
-	case 'i':
-		return cli_seconds(optarg, &o->interval)
-			       ? CLI_OK
-			       : cli_misuse(self, "'%s' is no interval in seconds", optarg);
-	case 'P':
-		o->preset = optarg;
-		return ki_preset_is(optarg)
-			       ? CLI_OK
-			       : cli_misuse(self, "no preset '%s'; scheduling, memory or network",
-					    optarg);
-	case 'n':
-		return take_number(self, optarg, &o->rows);
-	case 'c':
-		return take_number(self, optarg, &o->count);
-	}
-	o->batch |= c == 'b';
-	o->json |= c == 'j';
-	o->quiet |= c == 'q';
-	return CLI_OK;
+	return cli_seconds(text, to) ? CLI_OK
+				     : cli_misuse(self, "'%s' is no interval in seconds", text);
 }
 
 static int check_together(const struct verb *self, const struct top_options *o)
@@ -132,7 +96,16 @@ static int check_together(const struct verb *self, const struct top_options *o)
 
 int top_parse(const struct verb *self, int argc, char **argv, struct top_options *o, bool *done)
 {
-	const struct cli_syntax syntax = {":m:s:i:bn:c:qh", options, take_option, o};
+	const struct cli_row rows[] = {{"metric", 'm', take_metrics, &o->wanted},
+				       {"sort", 's', take_sort, &o->sort},
+				       {"interval", 'i', take_interval, &o->interval},
+				       WHEN_ROWS(o->when),
+				       {"preset", 0, take_preset, &o->preset},
+				       {"batch", 'b', NULL, &o->batch},
+				       {"rows", 'n', take_number, &o->rows},
+				       {"count", 'c', take_number, &o->count},
+				       {"json", 0, NULL, &o->json},
+				       {"quiet", 'q', NULL, &o->quiet}};
 	struct open_options open = {0};
 	int ret;
 
@@ -141,7 +114,7 @@ int top_parse(const struct verb *self, int argc, char **argv, struct top_options
 	o->wanted = (struct ki_wanted){.metrics = {ki_metric_find("calls")}, .n = 1};
 	*done = true;
 	argc = command_cut(argc, argv, &o->command);
-	if (!cli_take_options(self, argc, argv, &syntax, &ret))
+	if (!cli_parse(self, argc, argv, CLI_ROWS(rows), &ret))
 		return ret;
 	o->points = argv + optind;
 	o->npoints = argc - optind;

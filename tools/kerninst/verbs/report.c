@@ -3,8 +3,6 @@
  * kerninst report: show what kerninst record has written.
  */
 #include <errno.h>
-#include <getopt.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
@@ -56,29 +54,6 @@ static const char usage[] =
 	"  kerninst report --paths=thread run.rec\n"
 	"  kerninst report --folded=ns run.rec | flamegraph.pl > run.svg\n";
 
-enum { OPTION_FORMAT = 0x400, OPTION_FROM = 0x500, OPTION_TO, OPTION_CHECK };
-
-static const struct option options[] = {
-	{"table", no_argument, NULL, OPTION_FORMAT},
-	{"summary", no_argument, NULL, OPTION_FORMAT + 1},
-	{"series", required_argument, NULL, OPTION_FORMAT + 2},
-	{"json", no_argument, NULL, OPTION_FORMAT + 3},
-	{"csv", no_argument, NULL, OPTION_FORMAT + 4},
-	{"chrome", no_argument, NULL, OPTION_FORMAT + 5},
-	{"folded", optional_argument, NULL, OPTION_FORMAT + 6},
-	{"counts", no_argument, NULL, OPTION_FORMAT + 7},
-	{"paths", optional_argument, NULL, OPTION_FORMAT + 8},
-	{"check", no_argument, NULL, OPTION_CHECK},
-	OPEN_OPTIONS,
-	{"from", required_argument, NULL, OPTION_FROM},
-	{"to", required_argument, NULL, OPTION_TO},
-	{"point", required_argument, NULL, 'p'},
-	{"output", required_argument, NULL, 'o'},
-	{"quiet", no_argument, NULL, 'q'},
-	{"help", no_argument, NULL, 'h'},
-	{0},
-};
-
 struct report_options {
 	struct ki_report_options c;
 	const char *file, *output;
@@ -86,72 +61,83 @@ struct report_options {
 	bool check, quiet;
 };
 
-static int take_format(const struct verb *self, size_t i, struct report_options *o)
+/* A format, and whose. */
+struct format {
+	size_t i;
+	struct report_options *o;
+};
+
+static int take_format(const struct verb *self, const char *text, void *to)
 {
-	const char *name = ki_report_format_name(i);
+	const struct format *f = to;
+	const char *name = ki_report_format_name(f->i);
+	struct report_options *o = f->o;
 
 	if (o->c.format && o->c.format != name)
 		return cli_misuse(self, "--%s and --%s: one of them", o->c.format, name);
 	o->c.format = name;
-	if (!strcmp(name, "series") && !cli_seconds(optarg, &o->c.series))
-		return cli_misuse(self, "--series '%s' is no interval in seconds", optarg);
-	if (!optarg)
+	if (!strcmp(name, "series") && !cli_seconds(text, &o->c.series))
+		return cli_misuse(self, "--series '%s' is no interval in seconds", text);
+	if (!text)
 		return CLI_OK;
 	if (!strcmp(name, "paths")) {
-		o->c.threads = !strcmp(optarg, "thread");
-		return o->c.threads ? CLI_OK : cli_misuse(self, "--paths=%s: it is thread", optarg);
+		o->c.threads = !strcmp(text, "thread");
+		return o->c.threads ? CLI_OK : cli_misuse(self, "--paths=%s: it is thread", text);
 	}
 	if (strcmp(name, "folded") != 0)
 		return CLI_OK;
-	o->c.times = !strcmp(optarg, "ns");
-	if (!o->c.times && strcmp(optarg, "calls"))
-		return cli_misuse(self, "--folded=%s: it is calls or ns", optarg);
+	o->c.times = !strcmp(text, "ns");
+	if (!o->c.times && strcmp(text, "calls"))
+		return cli_misuse(self, "--folded=%s: it is calls or ns", text);
 	return CLI_OK;
 }
 
-static int take_time(const struct verb *self, const char *option, double *out)
+static int take_time(const struct verb *self, const char *option, const char *text, double *out)
 {
 	*out = 0;
-	if (!strcmp(optarg, "0") || cli_seconds(optarg, out))
+	if (!strcmp(text, "0") || cli_seconds(text, out))
 		return CLI_OK;
-	return cli_misuse(self, "%s '%s' is no time in seconds", option, optarg);
+	return cli_misuse(self, "%s '%s' is no time in seconds", option, text);
 }
 
-static int take_option(const struct verb *self, int c, void *arg)
+static int take_from(const struct verb *self, const char *text, void *to)
 {
-	struct report_options *o = arg;
-	if (c >= OPTION_FORMAT && c < OPTION_FROM)
-		return take_format(self, (size_t)(c - OPTION_FORMAT), o);
-	if (c == OPTION_CHECK || open_option(&o->against, c, optarg)) {
-		o->check = true;
-		return CLI_OK;
-	}
-	switch (c) {
-	case OPTION_FROM:
-		return take_time(self, "--from", &o->c.from);
-	case OPTION_TO:
-		return take_time(self, "--to", &o->c.to);
-	case 'p':
-		o->c.glob = optarg;
-		break;
-	case 'o':
-		o->output = optarg;
-		break;
-	case 'q':
-		o->quiet = true;
-		break;
-	}
-	return CLI_OK;
+	return take_time(self, "--from", text, to);
 }
+
+static int take_to(const struct verb *self, const char *text, void *to)
+{
+	return take_time(self, "--to", text, to);
+}
+
+#define FORMATS 9
 
 static int parse(const struct verb *self, int argc, char **argv, struct report_options *o,
 		 bool *done)
 {
-	const struct cli_syntax syntax = {":p:o:qh", options, take_option, o};
+	struct format f[FORMATS];
+	const struct cli_row rows[] = {{"table", CLI_NO_VALUE, take_format, &f[0]},
+				       {"summary", CLI_NO_VALUE, take_format, &f[1]},
+				       {"series", 0, take_format, &f[2]},
+				       {"json", CLI_NO_VALUE, take_format, &f[3]},
+				       {"csv", CLI_NO_VALUE, take_format, &f[4]},
+				       {"chrome", CLI_NO_VALUE, take_format, &f[5]},
+				       {"folded", CLI_OPTIONAL, take_format, &f[6]},
+				       {"counts", CLI_NO_VALUE, take_format, &f[7]},
+				       {"paths", CLI_OPTIONAL, take_format, &f[8]},
+				       {"check", 0, NULL, &o->check},
+				       OPEN_ROWS(o->against),
+				       {"from", 0, take_from, &o->c.from},
+				       {"to", 0, take_to, &o->c.to},
+				       {"point", 'p', cli_text, &o->c.glob},
+				       {"output", 'o', cli_text, &o->output},
+				       {"quiet", 'q', NULL, &o->quiet}};
 	int ret;
 
+	for (size_t i = 0; i < FORMATS; i++)
+		f[i] = (struct format){i, o};
 	*done = true;
-	if (!cli_take_options(self, argc, argv, &syntax, &ret))
+	if (!cli_parse(self, argc, argv, CLI_ROWS(rows), &ret))
 		return ret;
 	if (argc - optind > 1)
 		return cli_misuse(self, "more than one file");
@@ -159,6 +145,7 @@ static int parse(const struct verb *self, int argc, char **argv, struct report_o
 		o->file = argv[optind];
 	if (o->c.to >= 0 && o->c.to < o->c.from)
 		return cli_misuse(self, "--to is before --from");
+	o->check |= o->against.image || o->against.system_map;
 	*done = false;
 	return CLI_OK;
 }
