@@ -2,7 +2,6 @@
 #include "cli.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -139,89 +138,21 @@ bool cli_take_options(const struct verb *v, int argc, char **argv, const struct 
 	return !*status;
 }
 
-#define ROWS_MAX 40
-#define LONG	 0x100 /* options without a letter are numbers from here on */
-
-static bool takes_value(const struct cli_row *r)
+static int other(const void *verb, int option, char **argv)
 {
-	return r->take && r->take != cli_no && r->letter != CLI_NO_VALUE;
+	return cli_other_option(verb, option, argv);
 }
 
-static void list_options(const struct cli_row *rows, size_t n, struct option *options,
-			 char *letters)
-{
-	struct option *o = options;
-
-	*letters++ = rows[0].name ? ':' : '-';
-	if (!rows[0].name)
-		*letters++ = ':';
-	for (size_t i = 0; i < n; i++) {
-		if (!rows[i].name)
-			continue;
-		*o++ = (struct option){rows[i].name,
-				       rows[i].letter == CLI_OPTIONAL ? optional_argument
-				       : takes_value(&rows[i])	      ? required_argument
-								      : no_argument,
-				       NULL, LONG + (int)i};
-		if (rows[i].letter > 0)
-			letters = stpcpy(letters, (char[]){(char)rows[i].letter,
-							   takes_value(&rows[i]) ? ':' : 0, 0});
-	}
-	*o++ = (struct option){"help", no_argument, NULL, 'h'};
-	*o = (struct option){0};
-	stpcpy(letters, "h");
-}
-
-static int take_row(const struct verb *v, const struct cli_row *rows, int option)
-{
-	const struct cli_row *r = rows;
-
-	if (option >= LONG)
-		r += option - LONG;
-	else if (option != 1) /* an argument: the first row */
-		while (r->letter != option)
-			r++;
-	if (r->take)
-		return r->take(v, optarg, r->to);
-	*(bool *)r->to = true;
-	return CLI_OK;
-}
-
-bool cli_parse(const struct verb *v, int argc, char **argv, const struct cli_row *rows, size_t n,
+bool cli_parse(const struct verb *v, int argc, char **argv, const struct ki_option *rows, size_t n,
 	       int *status)
 {
-	struct option options[ROWS_MAX + 2];
-	char letters[2 * ROWS_MAX + 4];
-	int c;
+	const struct ki_options o = {rows, n, other, v};
 
-	list_options(rows, n, options, letters);
-	*status = CLI_OK;
-	while (!*status && (c = getopt_long(argc, argv, letters, options, NULL)) != -1) {
-		if (c == 'h' || c == '?' || c == ':') {
-			*status = cli_other_option(v, c, argv);
-			return false;
-		}
-		*status = take_row(v, rows, c);
-	}
-	if (*status != CLI_DONE)
-		return !*status;
-	*status = CLI_OK;
+	if (ki_options_parse(argc, argv, &o, status))
+		return true;
+	if (*status == CLI_DONE)
+		*status = CLI_OK;
 	return false;
-}
-
-int cli_no(const struct verb *v, const char *value, void *to)
-{
-	(void)v;
-	(void)value;
-	*(bool *)to = false;
-	return CLI_OK;
-}
-
-int cli_text(const struct verb *v, const char *value, void *to)
-{
-	(void)v;
-	*(const char **)to = value;
-	return CLI_OK;
 }
 
 struct ki_page cli_page(void)
@@ -252,38 +183,4 @@ bool cli_bold(FILE *out)
 const char *cli_module(const struct ki_symbol *sym)
 {
 	return ki_symbol_module(sym);
-}
-
-double cli_since(const struct timespec *start)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)(now.tv_sec - start->tv_sec) + (double)(now.tv_nsec - start->tv_nsec) / 1e9;
-}
-
-void cli_progress_start(struct cli_progress *p, const char *what, size_t total, bool off)
-{
-	*p = (struct cli_progress){.what = what, .total = total, .next = 1, .off = off};
-	clock_gettime(CLOCK_MONOTONIC, &p->start);
-}
-
-void cli_progress_at(struct cli_progress *p, size_t done)
-{
-	bool tty;
-
-	if (p->off || cli_since(&p->start) < p->next)
-		return;
-	tty = isatty(STDERR_FILENO);
-	p->next = cli_since(&p->start) + (tty ? 0.2 : 10);
-	p->shown = tty;
-	fprintf(stderr, tty ? "\r%s: %zu of %zu " : "kerninst: %s: %zu of %zu\n", p->what, done,
-		p->total);
-}
-
-void cli_progress_end(struct cli_progress *p)
-{
-	if (p->shown)
-		fputs("\r\033[K", stderr);
-	p->shown = false;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the verbs of kerninst share: how they are called, how they fail, how they show progress.
+ * What the verbs of kerninst share: how they are called, how they fail.
  */
 #ifndef KERNINST_CLI_H
 #define KERNINST_CLI_H
@@ -12,6 +12,7 @@
 
 #include "kerninst/page.h"
 #include "kerninst/target.h"
+#include "util/options.h"
 
 /* Exit statuses. */
 enum { CLI_OK = 0, CLI_ERROR = 1, CLI_USAGE = 2, CLI_ENVIRONMENT = 3, CLI_NO_COMMAND = 127 };
@@ -58,34 +59,19 @@ struct cli_syntax {
 bool cli_take_options(const struct verb *v, int argc, char **argv, const struct cli_syntax *s,
 		      int *status);
 
-/*
- * An option: its name, its letter (0: none; CLI_OPTIONAL: none, and its value may be left out;
- * CLI_NO_VALUE: none, and it has no value), what takes its value, and where that goes. take NULL:
- * it has no value, and `to` is a bool, which becomes true. Without a name: an argument that is no
- * option, in its place among them.
- */
-#define CLI_OPTIONAL (-1)
-#define CLI_NO_VALUE (-2)
-/* An exit status; CLI_DONE: the verb ends here, and all is well. */
-#define CLI_DONE (-1)
-typedef int cli_take(const struct verb *v, const char *value, void *to);
-struct cli_row {
-	const char *name;
-	int letter;
-	cli_take *take;
-	void *to;
-};
+/* Options (util/options.h); what takes one gets the verb, and returns an exit status;
+   CLI_DONE: the verb ends here, and all is well. */
+#define CLI_DONE     (-1)
+#define CLI_OPTIONAL KI_OPTION_OPTIONAL
+#define CLI_NO_VALUE KI_OPTION_NO_VALUE
+#define cli_text     ki_option_text
+#define cli_no	     ki_option_no
+typedef ki_option_take cli_take;
 
 /* All are taken, and --help. False: the verb ends with *status: a wrong one, or --help. */
-bool cli_parse(const struct verb *v, int argc, char **argv, const struct cli_row *rows, size_t n,
+bool cli_parse(const struct verb *v, int argc, char **argv, const struct ki_option *rows, size_t n,
 	       int *status);
 #define CLI_ROWS(rows) rows, sizeof(rows) / sizeof(*(rows))
-
-/* It has no value, and `to` becomes false: the opposite of another option. */
-int cli_no(const struct verb *v, const char *value, void *to);
-
-/* Takes a text as it is; to: a const char *. */
-int cli_text(const struct verb *v, const char *value, void *to);
 
 /* Standard output: bold where that is wanted. */
 struct ki_page cli_page(void);
@@ -101,23 +87,5 @@ bool cli_bold(FILE *out);
 
 /* Name of a symbol's module as people write it. */
 const char *cli_module(const struct ki_symbol *sym);
-
-/*
- * Progress of something long, on stderr: one changing line on a terminal, else a line now and
- * then; nothing in the first second.
- */
-struct cli_progress {
-	const char *what;
-	size_t total;
-	struct timespec start;
-	double next; /* seconds after start */
-	bool shown, off;
-};
-
-void cli_progress_start(struct cli_progress *p, const char *what, size_t total, bool off);
-void cli_progress_at(struct cli_progress *p, size_t done);
-void cli_progress_end(struct cli_progress *p);
-
-double cli_since(const struct timespec *start);
 
 #endif

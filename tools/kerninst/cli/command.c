@@ -19,8 +19,8 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "kerninst/own.h"
 #include "kerninst/process.h"
-#include "own.h"
 
 #define GO SIGUSR1
 
@@ -100,7 +100,7 @@ int command_prepare(struct command *c, char **argv, bool quiet)
 		become(parent, c->no_exec, argv, quiet);
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	if (c->pid > 0) {
-		error = -own_take(c->pid);
+		error = -ki_own_take(c->pid);
 		if (!error)
 			return 0;
 	}

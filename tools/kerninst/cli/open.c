@@ -3,12 +3,11 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli.h"
+#include "out/progress.h"
 
 static char everything[] = "*";
 
@@ -112,53 +111,13 @@ int open_or_fail(const struct open_options *o, struct ki_target **t)
 	return cli_error("%s; %s", err.msg, hint(o, &err));
 }
 
-/* Says that it is at work, until it is told to stop. */
-struct ticker {
-	pthread_mutex_t lock;
-	pthread_cond_t stop;
-	bool stopped;
-};
-
-static void *tick(void *arg)
-{
-	struct ticker *k = arg;
-	struct timespec start, until;
-	bool shown = false;
-
-	clock_gettime(CLOCK_REALTIME, &until);
-	clock_gettime(CLOCK_MONOTONIC, &start);
-	pthread_mutex_lock(&k->lock);
-	while (!k->stopped) {
-		until.tv_sec++;
-		pthread_cond_timedwait(&k->stop, &k->lock, &until);
-		if (k->stopped)
-			break;
-		fprintf(stderr, "\ranalysing all code: %.0f s ", cli_since(&start));
-		shown = true;
-	}
-	pthread_mutex_unlock(&k->lock);
-	if (shown)
-		fputs("\r\033[K", stderr);
-	return NULL;
-}
-
 int open_program(struct ki_target *t, const struct ki_program_options *o, bool quiet,
 		 struct ki_program **out)
 {
-	struct ticker k = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false};
-	bool ticking = !quiet && isatty(STDERR_FILENO);
+	struct ki_ticking *ticking = quiet ? NULL : ki_ticking_start("analysing all code");
 	struct ki_err err = {0};
-	pthread_t thread;
-	int ret;
+	int ret = ki_program_build(t, o, out, &err);
 
-	ticking = ticking && !pthread_create(&thread, NULL, tick, &k);
-	ret = ki_program_build(t, o, out, &err);
-	if (ticking) {
-		pthread_mutex_lock(&k.lock);
-		k.stopped = true;
-		pthread_cond_signal(&k.stop);
-		pthread_mutex_unlock(&k.lock);
-		pthread_join(thread, NULL);
-	}
+	ki_ticking_end(ticking);
 	return ret ? cli_fail(&err) : CLI_OK;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "out/progress.h"
 #include "command.h"
 #include "kerninst/budget.h"
 
@@ -24,14 +25,14 @@ int points_ask(struct ki_asked *a, const struct verb *self, const char *text)
 	return ki_points_ask(a, text, &err) ? said(self, &err) : CLI_OK;
 }
 
-int take_metrics(const struct verb *self, const char *list, void *to)
+int take_metrics(const void *self, const char *list, void *to)
 {
 	struct ki_err err = {0};
 
 	return ki_points_take_metrics(to, list, &err) ? said(self, &err) : CLI_OK;
 }
 
-int take_preset(const struct verb *self, const char *name, void *to)
+int take_preset(const void *self, const char *name, void *to)
 {
 	*(const char **)to = name;
 	return ki_preset_is(name)
@@ -39,7 +40,7 @@ int take_preset(const struct verb *self, const char *name, void *to)
 		       : cli_misuse(self, "no preset '%s'; scheduling, memory or network", name);
 }
 
-int take_budget(const struct verb *self, const char *share, void *to)
+int take_budget(const void *self, const char *share, void *to)
 {
 	return ki_budget_parse(share, to)
 		       ? CLI_OK
@@ -87,15 +88,15 @@ int stat_by_parse(struct ki_aggregate *b, const struct verb *self, const struct 
 /* One thing at a time. arg: not NULL, if no progress is to be shown. */
 static bool show_progress(void *arg, const char *what, size_t done, size_t total)
 {
-	static struct cli_progress p;
+	static struct ki_progress p;
 
 	if (what && (!p.what || strcmp(p.what, what) != 0))
-		cli_progress_start(&p, what, total, arg != NULL);
+		ki_progress_start(&p, what, total, arg != NULL);
 	p.total = total;
 	if (what)
-		cli_progress_at(&p, done);
+		ki_progress_at(&p, done);
 	else
-		cli_progress_end(&p);
+		ki_progress_end(&p);
 	p.what = what;
 	return !wait_is_interrupted();
 }

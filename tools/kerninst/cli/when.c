@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "command.h"
+#include "kerninst/own.h"
 #include "util/cpulist.h"
-#include "own.h"
 
 /* One more condition, which must hold too. */
 static int add(struct when *w, const char *text)
@@ -26,7 +26,7 @@ static int add(struct when *w, const char *text)
 }
 
 /* By itself it must be one: what is wrong with it is said of what was written. */
-int when_if(const struct verb *self, const char *text, void *w)
+int when_if(const void *self, const char *text, void *w)
 {
 	struct ki_err err = {0};
 	struct ki_predicate *p;
@@ -37,7 +37,7 @@ int when_if(const struct verb *self, const char *text, void *w)
 	return add(w, text);
 }
 
-int when_pid(const struct verb *self, const char *text, void *w)
+int when_pid(const void *self, const char *text, void *w)
 {
 	char *all;
 	int ret;
@@ -59,7 +59,7 @@ int when_pid(const struct verb *self, const char *text, void *w)
 	return ret;
 }
 
-int when_comm(const struct verb *self, const char *name, void *w)
+int when_comm(const void *self, const char *name, void *w)
 {
 	char text[128], *to = stpcpy(text, "comm == \"");
 	size_t len = strlen(name);
@@ -72,7 +72,7 @@ int when_comm(const struct verb *self, const char *name, void *w)
 	return add(w, text);
 }
 
-int when_cpu(const struct verb *self, const char *text, void *w)
+int when_cpu(const void *self, const char *text, void *w)
 {
 	struct ki_cpu_range r;
 	const char *at = text;
@@ -95,7 +95,7 @@ int when_cpu(const struct verb *self, const char *text, void *w)
 	return ret;
 }
 
-int when_own(const struct verb *self, const char *unused, void *w)
+int when_own(const void *self, const char *unused, void *w)
 {
 	struct when *when = w;
 
@@ -110,7 +110,7 @@ static int add_own(struct when *w)
 {
 	char text[48];
 	uint64_t id;
-	int error = own_make(&id);
+	int error = ki_own_make(&id);
 
 	if (error == -ENODEV)
 		return cli_error(
@@ -138,7 +138,7 @@ int when_predicate(struct when *w, const struct verb *self, struct ki_predicate 
 
 void when_free(struct when *w)
 {
-	own_end();
+	ki_own_end();
 	free(w->text);
 	w->text = NULL;
 }

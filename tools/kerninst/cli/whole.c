@@ -2,7 +2,6 @@
 #include "whole.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -11,21 +10,23 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "kerninst/sessions.h"
 #include "kerninst/steps.h"
+#include "util/clock.h"
 
 #define PRIORITY_LEAST 1
 #define PRIORITY_MOST  99
 
 static struct {
 	bool wanted, driver;
-	struct timespec start;
+	double start;
 	struct ki_info before;
 } timing;
 
 /* What the driver has done for everyone until now. */
 static bool ask_driver(struct ki_info *info)
 {
-	int fd = open(KI_DEVICE, O_RDONLY | O_CLOEXEC);
+	int fd = ki_sessions_open(NULL);
 	bool told;
 
 	if (fd < 0)
@@ -41,7 +42,7 @@ static int take_timing(const char *value)
 	(void)value;
 	timing.wanted = true;
 	timing.driver = ask_driver(&timing.before);
-	clock_gettime(CLOCK_MONOTONIC, &timing.start);
+	timing.start = ki_now();
 	ki_steps_start();
 	return CLI_OK;
 }
@@ -122,5 +123,5 @@ void whole_end(void)
 		say(s.did, s.things, &s);
 	}
 	say_waits();
-	fprintf(stderr, "kerninst: timing: all of it %39.6f s\n", cli_since(&timing.start));
+	fprintf(stderr, "kerninst: timing: all of it %39.6f s\n", ki_now() - timing.start);
 }

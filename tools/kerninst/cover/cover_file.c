@@ -32,7 +32,7 @@ bool cover_is_offline(int argc, char **argv)
 	return false;
 }
 
-static int take_ratio(const struct verb *self, const char *text, void *to)
+static int take_ratio(const void *self, const char *text, void *to)
 {
 	char *end;
 	double n = strtod(text, &end);
@@ -43,7 +43,7 @@ static int take_ratio(const struct verb *self, const char *text, void *to)
 	return CLI_OK;
 }
 
-static int take_least(const struct verb *self, const char *text, void *to)
+static int take_least(const void *self, const char *text, void *to)
 {
 	char *end;
 	uint64_t n = strtoull(text, &end, 10);
@@ -73,12 +73,12 @@ static int check(const struct verb *self, const struct options *o, int more)
 static int parse_options(const struct verb *self, int argc, char **argv, struct options *o,
 			 bool *done)
 {
-	const struct cli_row rows[] = {{"from", 0, cli_text, &o->from},
-				       {"diff", 0, cli_text, &o->diff},
-				       {"ratio", 0, take_ratio, &o->limits.ratio},
-				       {"least", 0, take_least, &o->limits.least},
-				       COVER_OUTPUT_ROWS(o->output),
-				       OPEN_ROWS(o->open)};
+	const struct ki_option rows[] = {{"from", 0, cli_text, &o->from},
+					 {"diff", 0, cli_text, &o->diff},
+					 {"ratio", 0, take_ratio, &o->limits.ratio},
+					 {"least", 0, take_least, &o->limits.least},
+					 COVER_OUTPUT_ROWS(o->output),
+					 OPEN_ROWS(o->open)};
 	int ret;
 
 	*done = true;

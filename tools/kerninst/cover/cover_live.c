@@ -42,7 +42,7 @@ struct run {
 
 /* ---- options ---- */
 
-static int take_mode(const struct verb *self, const char *text, void *to)
+static int take_mode(const void *self, const char *text, void *to)
 {
 	for (unsigned int m = 0; m < KI_COVER_MODES; m++)
 		if (!strcmp(text, ki_cover_mode_name(m))) {
@@ -79,13 +79,13 @@ static int check(const struct verb *self, const struct options *o)
 static int parse_options(const struct verb *self, int argc, char **argv, struct options *o,
 			 bool *done)
 {
-	const struct cli_row rows[] = {{"all", 'a', NULL, &o->all},
-				       {"mode", 'm', take_mode, &o->cover.mode},
-				       {"heal", 0, NULL, &o->heal},
-				       {"every", 0, NULL, &o->cover.every},
-				       {"no-move", 0, NULL, &o->cover.stay},
-				       COVER_OUTPUT_ROWS(o->output),
-				       WHEN_ROWS(o->when)};
+	const struct ki_option rows[] = {{"all", 'a', NULL, &o->all},
+					 {"mode", 'm', take_mode, &o->cover.mode},
+					 {"heal", 0, NULL, &o->heal},
+					 {"every", 0, NULL, &o->cover.every},
+					 {"no-move", 0, NULL, &o->cover.stay},
+					 COVER_OUTPUT_ROWS(o->output),
+					 WHEN_ROWS(o->when)};
 	int ret;
 
 	*done = true;

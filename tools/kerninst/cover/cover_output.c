@@ -6,7 +6,7 @@
 #include "cli.h"
 #include "points.h"
 
-int cover_debug(const struct verb *self, const char *value, void *to)
+int cover_debug(const void *self, const char *value, void *to)
 {
 	struct ki_cover_files *f = to;
 

@@ -61,7 +61,7 @@ const char record_usage[] =
 	"  kerninst record 1234/libc.so.6:read=tid,len:arg2 vfs_read=tid,len:arg2 -- sleep 5\n"
 	"  kerninst record --mode totals -i 0.5 vfs_read vfs_write -- make\n";
 
-static int take_mode(const struct verb *self, const char *text, void *to)
+static int take_mode(const void *self, const char *text, void *to)
 {
 	static const char *const names[KI_RECORDER_MODES] = {"ring", "wake", "newest", "disk",
 							     "totals"};
@@ -81,7 +81,7 @@ struct seconds {
 	double *to;
 };
 
-static int take_seconds(const struct verb *self, const char *text, void *to)
+static int take_seconds(const void *self, const char *text, void *to)
 {
 	const struct seconds *s = to;
 
@@ -94,7 +94,7 @@ static int take_seconds(const struct verb *self, const char *text, void *to)
 	return cli_misuse(self, "%s '%s' is no time in seconds", s->option, text);
 }
 
-static int take_buffer(const struct verb *self, const char *text, void *to)
+static int take_buffer(const void *self, const char *text, void *to)
 {
 	size_t digits = strspn(text, "0123456789");
 	unsigned long kib = digits && digits < 8 && !text[digits] ? strtoul(text, NULL, 10) : 0;
@@ -107,7 +107,7 @@ static int take_buffer(const struct verb *self, const char *text, void *to)
 }
 
 /* POINT[=VALUES], with the times that are in force. */
-static int take_point(const struct verb *self, const char *text, void *to)
+static int take_point(const void *self, const char *text, void *to)
 {
 	struct record_options *o = to;
 	struct ki_recorder_ask a = {.at = o->at, .until = o->until, .point = strdup(text)};
@@ -175,23 +175,23 @@ int record_parse(const struct verb *self, int argc, char **argv, struct record_o
 	struct seconds at = {"--at", true, &o->at}, until = {"--until", true, &o->until},
 		       duration = {"--for", false, &o->duration},
 		       interval = {"-i", false, &o->interval};
-	const struct cli_row rows[] = {{NULL, 0, take_point, o},
-				       {"output", 'o', cli_text, &o->r.output},
-				       {"mode", 0, take_mode, &o->r.mode},
-				       WHEN_ROWS(o->when),
-				       {"self", 0, NULL, &o->self},
-				       {"at", 0, take_seconds, &at},
-				       {"until", 0, take_seconds, &until},
-				       {"for", 0, take_seconds, &duration},
-				       {"budget", 0, take_budget, &o->r.budget},
-				       {"buffer", 'b', take_buffer, &o->r.buffer},
-				       {"interval", 'i', take_seconds, &interval},
-				       {"show-code", 0, NULL, &o->show_code},
-				       {"dry-run", 0, NULL, &o->dry_run},
-				       {"cost", 0, NULL, &o->r.predict},
-				       {"json", 0, NULL, &o->json},
-				       {"progress", 0, NULL, &o->progress},
-				       {"quiet", 'q', NULL, &o->r.quiet}};
+	const struct ki_option rows[] = {{NULL, 0, take_point, o},
+					 {"output", 'o', cli_text, &o->r.output},
+					 {"mode", 0, take_mode, &o->r.mode},
+					 WHEN_ROWS(o->when),
+					 {"self", 0, NULL, &o->self},
+					 {"at", 0, take_seconds, &at},
+					 {"until", 0, take_seconds, &until},
+					 {"for", 0, take_seconds, &duration},
+					 {"budget", 0, take_budget, &o->r.budget},
+					 {"buffer", 'b', take_buffer, &o->r.buffer},
+					 {"interval", 'i', take_seconds, &interval},
+					 {"show-code", 0, NULL, &o->show_code},
+					 {"dry-run", 0, NULL, &o->dry_run},
+					 {"cost", 0, NULL, &o->r.predict},
+					 {"json", 0, NULL, &o->json},
+					 {"progress", 0, NULL, &o->progress},
+					 {"quiet", 'q', NULL, &o->r.quiet}};
 	int ret;
 
 	o->r.mode = KI_RECORDER_WAKE;

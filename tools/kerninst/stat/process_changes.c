@@ -1,35 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "stat/process_changes.h"
 
-#include <fnmatch.h>
 #include <stdlib.h>
 
 #include "cli.h"
 #include "run.h"
-#include "kerninst/target.h"
+#include "kerninst/process_points.h"
 
 /* How often it is looked, while a module is waited for. */
 #define LOOK 0.01
-
-static bool is_there(const struct ki_target *t, const char *module)
-{
-	size_t n;
-	const struct ki_text_range *r = ki_target_ranges(t, &n);
-
-	for (size_t i = 0; i < n; i++)
-		if (!fnmatch(module, r[i].module, 0))
-			return true;
-	return false;
-}
-
-/* The first that is not there; NULL: all are. */
-static const char *missing(const struct ki_target *t, const struct ki_asked *asked)
-{
-	for (size_t i = 0; i < asked->n; i++)
-		if (!is_there(t, asked->specs[i].module))
-			return asked->specs[i].module;
-	return NULL;
-}
 
 /* Until it maps something new: CLI_OK, or it has ended, or somebody has had enough. */
 static int await_mapping(struct ki_target *t, pid_t pid, const char *what, struct command *command)
@@ -74,7 +53,7 @@ int await_modules(pid_t pid, const struct ki_asked *asked, struct command *comma
 
 		if (ki_target_open_process(pid, &t, &err))
 			return cli_fail(&err);
-		what = missing(t, asked);
+		what = ki_process_points_missing(t, asked);
 		if (!what) {
 			*out = t;
 			return CLI_OK;
@@ -87,38 +66,6 @@ int await_modules(pid_t pid, const struct ki_asked *asked, struct command *comma
 	return ret;
 }
 
-static bool concerns(const struct ki_change *c, const struct ki_points *points)
-{
-	for (size_t i = 0; i < points->v.n; i++)
-		if (points->v.v[i].addr - c->addr < c->len)
-			return true;
-	return false;
-}
-
-/* Does somebody ask for a module of that name? */
-static bool is_asked(const struct ki_change *c, const struct ki_points *points)
-{
-	for (size_t i = 0; i < points->v.n; i++)
-		if (*points->v.v[i].spec->module &&
-		    !fnmatch(points->v.v[i].spec->module, c->module, 0))
-			return true;
-	return false;
-}
-
-static bool tell(const struct ki_change *c, pid_t pid, const struct ki_points *points, bool quiet)
-{
-	if (c->kind == KI_CHANGE_BECAME && !quiet)
-		cli_warn("process %d has become another program: counted until then", (int)pid);
-	if (c->kind == KI_CHANGE_UNMAPPED && !quiet && concerns(c, points))
-		cli_warn("process %d: %s has been unmapped: counted until then", (int)pid,
-			 c->module);
-	if (c->kind == KI_CHANGE_MAPPED && !quiet && is_asked(c, points))
-		cli_warn("process %d: %s has been mapped meanwhile: it is not counted there; begin "
-			 "again to count it",
-			 (int)pid, c->module);
-	return c->kind == KI_CHANGE_BECAME;
-}
-
 bool tell_changes(struct ki_target *t, pid_t pid, const struct ki_points *points, bool quiet)
 {
 	struct ki_change *v = NULL;
@@ -128,7 +75,8 @@ bool tell_changes(struct ki_target *t, pid_t pid, const struct ki_points *points
 	if (ki_target_changes(t, &v, &n, NULL))
 		return false;
 	for (size_t i = 0; i < n; i++)
-		became |= tell(&v[i], pid, points, quiet);
+		became |= ki_process_points_change(points, pid, &v[i],
+						   quiet ? NULL : cli_listener(true));
 	free(v);
 	return became;
 }

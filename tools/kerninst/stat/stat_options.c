@@ -91,7 +91,7 @@ const char stat_usage[] =
 	"  kerninst stat 1234/libc.so.6:malloc -- sleep 5\n";
 
 /* One character; that of a tab may be written \t. */
-static int take_separator(const struct verb *self, const char *text, void *to)
+static int take_separator(const void *self, const char *text, void *to)
 {
 	char *out = to;
 
@@ -112,7 +112,7 @@ static int take_number(const struct verb *self, const char *text, uint32_t most,
 	return CLI_OK;
 }
 
-static int take_top(const struct verb *self, const char *text, void *to)
+static int take_top(const void *self, const char *text, void *to)
 {
 	struct ki_aggregate *by = to;
 
@@ -120,7 +120,7 @@ static int take_top(const struct verb *self, const char *text, void *to)
 	return take_number(self, text, UINT32_MAX, &by->top);
 }
 
-static int take_rows(const struct verb *self, const char *text, void *to)
+static int take_rows(const void *self, const char *text, void *to)
 {
 	struct ki_aggregate *by = to;
 
@@ -128,25 +128,25 @@ static int take_rows(const struct verb *self, const char *text, void *to)
 	return take_number(self, text, KI_TABLE_ROWS, &by->rows);
 }
 
-static int take_interval(const struct verb *self, const char *text, void *to)
+static int take_interval(const void *self, const char *text, void *to)
 {
 	return cli_seconds(text, to) ? CLI_OK
 				     : cli_misuse(self, "'%s' is no interval in seconds", text);
 }
 
-static int take_time(const struct verb *self, const char *text, void *to)
+static int take_time(const void *self, const char *text, void *to)
 {
 	return cli_seconds(text, to) ? CLI_OK
 				     : cli_misuse(self, "'%s' is no time in seconds", text);
 }
 
-static int take_split(const struct verb *self, const char *text, void *to)
+static int take_split(const void *self, const char *text, void *to)
 {
 	(void)text; /* which is optarg, that may be changed */
 	return splits_add(to, self, optarg);
 }
 
-static int take_move(const struct verb *self, const char *unused, void *to)
+static int take_move(const void *self, const char *unused, void *to)
 {
 	(void)self;
 	(void)unused;
@@ -154,7 +154,7 @@ static int take_move(const struct verb *self, const char *unused, void *to)
 	return CLI_OK;
 }
 
-static int take_no_move(const struct verb *self, const char *unused, void *to)
+static int take_no_move(const void *self, const char *unused, void *to)
 {
 	(void)self;
 	(void)unused;
@@ -197,31 +197,31 @@ static int check_together(const struct verb *self, const struct stat_options *o)
 
 int stat_parse(const struct verb *self, int argc, char **argv, struct stat_options *o, bool *done)
 {
-	const struct cli_row rows[] = {{"metric", 'm', take_metrics, &o->wanted},
-				       {"interval", 'i', take_interval, &o->interval},
-				       {"for", 0, take_time, &o->duration},
-				       {"output", 'o', cli_text, &o->output},
-				       {"json", 0, NULL, &o->json},
-				       {"csv", 'x', take_separator, &o->separator},
-				       {"per-cpu", 'A', NULL, &o->per_cpu},
-				       {"preset", 0, take_preset, &o->preset},
-				       {"show-code", 0, NULL, &o->show_code},
-				       {"dry-run", 0, NULL, &o->dry_run},
-				       {"by", 0, cli_text, &o->by.keys},
-				       {"split", 0, take_split, &o->splits},
-				       {"agg", 0, cli_text, &o->by.aggs},
-				       {"hist", 0, cli_text, &o->by.hist},
-				       {"top", 'n', take_top, &o->by},
-				       {"rows", 0, take_rows, &o->by},
-				       {"cost", 0, NULL, &o->cost},
-				       {"budget", 0, take_budget, &o->budget},
-				       {"await", 0, NULL, &o->await},
-				       WHEN_ROWS(o->when),
-				       {"text-hash", 0, NULL, &o->hash},
-				       {"move", CLI_NO_VALUE, take_move, &o->moving},
-				       {"no-move", CLI_NO_VALUE, take_no_move, &o->moving},
-				       {"progress", 0, NULL, &o->progress},
-				       {"quiet", 'q', NULL, &o->quiet}};
+	const struct ki_option rows[] = {{"metric", 'm', take_metrics, &o->wanted},
+					 {"interval", 'i', take_interval, &o->interval},
+					 {"for", 0, take_time, &o->duration},
+					 {"output", 'o', cli_text, &o->output},
+					 {"json", 0, NULL, &o->json},
+					 {"csv", 'x', take_separator, &o->separator},
+					 {"per-cpu", 'A', NULL, &o->per_cpu},
+					 {"preset", 0, take_preset, &o->preset},
+					 {"show-code", 0, NULL, &o->show_code},
+					 {"dry-run", 0, NULL, &o->dry_run},
+					 {"by", 0, cli_text, &o->by.keys},
+					 {"split", 0, take_split, &o->splits},
+					 {"agg", 0, cli_text, &o->by.aggs},
+					 {"hist", 0, cli_text, &o->by.hist},
+					 {"top", 'n', take_top, &o->by},
+					 {"rows", 0, take_rows, &o->by},
+					 {"cost", 0, NULL, &o->cost},
+					 {"budget", 0, take_budget, &o->budget},
+					 {"await", 0, NULL, &o->await},
+					 WHEN_ROWS(o->when),
+					 {"text-hash", 0, NULL, &o->hash},
+					 {"move", CLI_NO_VALUE, take_move, &o->moving},
+					 {"no-move", CLI_NO_VALUE, take_no_move, &o->moving},
+					 {"progress", 0, NULL, &o->progress},
+					 {"quiet", 'q', NULL, &o->quiet}};
 	int ret;
 
 	o->by.top = 20;

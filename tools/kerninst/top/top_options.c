@@ -43,7 +43,7 @@ const char top_usage[] =
 	"  kerninst top -m calls,walltime '1234/libc.so.6:*alloc'\n"
 	"  kerninst top --json -c 1 -i 5 'vfs_*'\n";
 
-static int take_sort(const struct verb *self, const char *text, void *to)
+static int take_sort(const void *self, const char *text, void *to)
 {
 	static const char *const names[KI_TOP_SORTS] = {
 		[KI_TOP_BY_RATE] = "rate", [KI_TOP_BY_TOTAL] = "total", [KI_TOP_BY_NAME] = "name"};
@@ -56,7 +56,7 @@ static int take_sort(const struct verb *self, const char *text, void *to)
 	return cli_misuse(self, "--sort '%s': rate, total or name", text);
 }
 
-static int take_number(const struct verb *self, const char *text, void *to)
+static int take_number(const void *self, const char *text, void *to)
 {
 	char *end;
 	unsigned long n = strtoul(text, &end, 10);
@@ -67,7 +67,7 @@ static int take_number(const struct verb *self, const char *text, void *to)
 	return CLI_OK;
 }
 
-static int take_interval(const struct verb *self, const char *text, void *to)
+static int take_interval(const void *self, const char *text, void *to)
 {
 	return cli_seconds(text, to) ? CLI_OK
 				     : cli_misuse(self, "'%s' is no interval in seconds", text);
@@ -96,16 +96,16 @@ static int check_together(const struct verb *self, const struct top_options *o)
 
 int top_parse(const struct verb *self, int argc, char **argv, struct top_options *o, bool *done)
 {
-	const struct cli_row rows[] = {{"metric", 'm', take_metrics, &o->wanted},
-				       {"sort", 's', take_sort, &o->sort},
-				       {"interval", 'i', take_interval, &o->interval},
-				       WHEN_ROWS(o->when),
-				       {"preset", 0, take_preset, &o->preset},
-				       {"batch", 'b', NULL, &o->batch},
-				       {"rows", 'n', take_number, &o->rows},
-				       {"count", 'c', take_number, &o->count},
-				       {"json", 0, NULL, &o->json},
-				       {"quiet", 'q', NULL, &o->quiet}};
+	const struct ki_option rows[] = {{"metric", 'm', take_metrics, &o->wanted},
+					 {"sort", 's', take_sort, &o->sort},
+					 {"interval", 'i', take_interval, &o->interval},
+					 WHEN_ROWS(o->when),
+					 {"preset", 0, take_preset, &o->preset},
+					 {"batch", 'b', NULL, &o->batch},
+					 {"rows", 'n', take_number, &o->rows},
+					 {"count", 'c', take_number, &o->count},
+					 {"json", 0, NULL, &o->json},
+					 {"quiet", 'q', NULL, &o->quiet}};
 	struct open_options open = {0};
 	int ret;
 

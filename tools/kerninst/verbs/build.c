@@ -22,7 +22,7 @@ static const char usage[] =
 	"  make -C /lib/modules/$(uname -r)/build M=$PWD modules\n";
 
 /* At once: what stands behind it on the command line does not matter. */
-static int print_flags(const struct verb *self, const char *unused, void *done)
+static int print_flags(const void *self, const char *unused, void *done)
 {
 	char include[PATH_MAX];
 	struct ki_err err = {0};
@@ -39,10 +39,10 @@ static int print_flags(const struct verb *self, const char *unused, void *done)
 static int run(const struct verb *self, int argc, char **argv)
 {
 	struct ki_instruments_build b = {0};
-	const struct cli_row rows[] = {{"output", 'o', cli_text, &b.output},
-				       {"headers", 0, cli_text, &b.headers},
-				       {"cc", 0, cli_text, &b.cc},
-				       {"cflags", CLI_NO_VALUE, print_flags, NULL}};
+	const struct ki_option rows[] = {{"output", 'o', cli_text, &b.output},
+					 {"headers", 0, cli_text, &b.headers},
+					 {"cc", 0, cli_text, &b.cc},
+					 {"cflags", CLI_NO_VALUE, print_flags, NULL}};
 	struct ki_err err = {0};
 	int ret;
 

@@ -80,7 +80,7 @@ static int show_all(struct calls *c, const struct verb *self, char **args, int n
 	return ret;
 }
 
-static int take_depth(const struct verb *self, const char *text, void *to)
+static int take_depth(const void *self, const char *text, void *to)
 {
 	char *end;
 	unsigned long n = strtoul(text, &end, 10);
@@ -94,7 +94,7 @@ static int take_depth(const struct verb *self, const char *text, void *to)
 static int run(const struct verb *self, int argc, char **argv)
 {
 	struct calls c = {.depth = DEPTH, .page = cli_page()};
-	const struct cli_row rows[] = {
+	const struct ki_option rows[] = {
 		{"callees", 0, cli_no, &c.how.callers}, {"callers", 0, NULL, &c.how.callers},
 		{"depth", 'd', take_depth, &c.depth},	{"json", 0, NULL, &c.page.json},
 		{"quiet", 'q', NULL, &c.quiet},		OPEN_ROWS(c.open)};

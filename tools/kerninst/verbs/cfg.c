@@ -53,7 +53,7 @@ static ki_cfg_writer *find_format(const char *name)
 	return NULL;
 }
 
-static int take_format(const struct verb *self, const char *name, void *to)
+static int take_format(const void *self, const char *name, void *to)
 {
 	ki_cfg_writer **write = to;
 
@@ -92,9 +92,9 @@ static int parse_function(const struct verb *self, struct options *o, int n, cha
 static int parse_options(const struct verb *self, int argc, char **argv, struct options *o,
 			 bool *done)
 {
-	const struct cli_row rows[] = {{"format", 'f', take_format, &o->write},
-				       {"output", 'o', cli_text, &o->output},
-				       OPEN_ROWS(o->open)};
+	const struct ki_option rows[] = {{"format", 'f', take_format, &o->write},
+					 {"output", 'o', cli_text, &o->output},
+					 OPEN_ROWS(o->open)};
 	int ret;
 
 	*done = true;

@@ -98,10 +98,10 @@ static int show_all(struct disas *d, const struct verb *self, char **args, int n
 static int run(const struct verb *self, int argc, char **argv)
 {
 	struct disas d = {0};
-	const struct cli_row rows[] = {{"orig", 0, cli_no, &d.live}, {"live", 0, NULL, &d.live},
-				       {"regs", 0, NULL, &d.regs},   {"bytes", 0, NULL, &d.bytes},
-				       {"intel", 0, cli_no, &d.att}, {"att", 0, NULL, &d.att},
-				       {"json", 0, NULL, &d.json},   OPEN_ROWS(d.open)};
+	const struct ki_option rows[] = {{"orig", 0, cli_no, &d.live}, {"live", 0, NULL, &d.live},
+					 {"regs", 0, NULL, &d.regs},   {"bytes", 0, NULL, &d.bytes},
+					 {"intel", 0, cli_no, &d.att}, {"att", 0, NULL, &d.att},
+					 {"json", 0, NULL, &d.json},   OPEN_ROWS(d.open)};
 	int ret;
 
 	if (!cli_parse(self, argc, argv, CLI_ROWS(rows), &ret))

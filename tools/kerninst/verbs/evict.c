@@ -57,7 +57,7 @@ static int evict_named(char **names, uint64_t *count)
 static int run(const struct verb *self, int argc, char **argv)
 {
 	bool all = false, quiet = false;
-	const struct cli_row rows[] = {{"all", 0, NULL, &all}, {"quiet", 'q', NULL, &quiet}};
+	const struct ki_option rows[] = {{"all", 0, NULL, &all}, {"quiet", 'q', NULL, &quiet}};
 	uint64_t count = 0, n;
 	int ret;
 

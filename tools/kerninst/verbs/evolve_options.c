@@ -62,7 +62,7 @@ struct number {
 	size_t *to;
 };
 
-static int take_number(const struct verb *self, const char *text, void *to)
+static int take_number(const void *self, const char *text, void *to)
 {
 	const struct number *row = to;
 	unsigned long n;
@@ -77,13 +77,13 @@ static int take_number(const struct verb *self, const char *text, void *to)
 	return CLI_OK;
 }
 
-static int take_seconds(const struct verb *self, const char *text, void *to)
+static int take_seconds(const void *self, const char *text, void *to)
 {
 	return cli_seconds(text, to) ? CLI_OK
 				     : cli_misuse(self, "'%s': a positive number of seconds", text);
 }
 
-static int take_policy(const struct verb *self, const char *text, void *to)
+static int take_policy(const void *self, const char *text, void *to)
 {
 	ki_lay_policy **policy = to;
 
@@ -93,7 +93,7 @@ static int take_policy(const struct verb *self, const char *text, void *to)
 }
 
 /* "group,layout": which, and in which order. */
-static int take_ideas(const struct verb *self, const char *text, void *to)
+static int take_ideas(const void *self, const char *text, void *to)
 {
 	struct evolve_options *o = to;
 	char *copy = strdup(text), *save = NULL, *name;
@@ -114,7 +114,7 @@ static int take_ideas(const struct verb *self, const char *text, void *to)
 		       : cli_misuse(self, "--ideas '%s': layout, group, version, each once", text);
 }
 
-static int take_budget(const struct verb *self, const char *text, void *to)
+static int take_budget(const void *self, const char *text, void *to)
 {
 	return ki_budget_parse(text, to)
 		       ? CLI_OK
@@ -172,29 +172,29 @@ int evolve_parse(const struct verb *self, int argc, char **argv, struct evolve_o
 		      hot = {"hot", 0, 1000000, &o->hot},
 		      windows = {"windows", 2, 1000, &o->windows},
 		      again = {"again", 1, 1000000, &o->again};
-	const struct cli_row rows[] = {{"for", 0, take_seconds, &o->seconds},
-				       {"hottest", 0, take_number, &hottest},
-				       {"save", 0, cli_text, &o->save},
-				       {"from", 0, cli_text, &o->from},
-				       {"hot", 0, take_number, &hot},
-				       {"policy", 0, take_policy, &o->choice.policy},
-				       {"apart", 0, NULL, &o->choice.apart},
-				       {"retarget", 0, NULL, &o->choice.retarget},
-				       {"dry-run", 'n', NULL, &o->dry_run},
-				       {"explain", 0, NULL, &o->explain},
-				       {"judge", 0, cli_text, &o->judge},
-				       {"metric", 0, cli_text, &o->metric},
-				       {"windows", 0, take_number, &windows},
-				       {"window", 0, take_seconds, &o->window},
-				       {"always", 0, NULL, &o->always},
-				       {"keep", 0, NULL, &o->keep},
-				       {"list", 0, NULL, &o->list},
-				       {"watch", 0, NULL, &o->watch},
-				       {"budget", 0, take_budget, &o->budget},
-				       {"again", 0, take_number, &again},
-				       {"json", 0, NULL, &o->json},
-				       {"ideas", 0, take_ideas, o},
-				       {"undo", 0, NULL, &o->undo}};
+	const struct ki_option rows[] = {{"for", 0, take_seconds, &o->seconds},
+					 {"hottest", 0, take_number, &hottest},
+					 {"save", 0, cli_text, &o->save},
+					 {"from", 0, cli_text, &o->from},
+					 {"hot", 0, take_number, &hot},
+					 {"policy", 0, take_policy, &o->choice.policy},
+					 {"apart", 0, NULL, &o->choice.apart},
+					 {"retarget", 0, NULL, &o->choice.retarget},
+					 {"dry-run", 'n', NULL, &o->dry_run},
+					 {"explain", 0, NULL, &o->explain},
+					 {"judge", 0, cli_text, &o->judge},
+					 {"metric", 0, cli_text, &o->metric},
+					 {"windows", 0, take_number, &windows},
+					 {"window", 0, take_seconds, &o->window},
+					 {"always", 0, NULL, &o->always},
+					 {"keep", 0, NULL, &o->keep},
+					 {"list", 0, NULL, &o->list},
+					 {"watch", 0, NULL, &o->watch},
+					 {"budget", 0, take_budget, &o->budget},
+					 {"again", 0, take_number, &again},
+					 {"json", 0, NULL, &o->json},
+					 {"ideas", 0, take_ideas, o},
+					 {"undo", 0, NULL, &o->undo}};
 	int ret;
 
 	*done = true;

@@ -9,12 +9,13 @@
 #include "command.h"
 #include "kerninst/evolve_text.h"
 #include "open.h"
+#include "util/clock.h"
 
 #define WATCH_HOTTEST 8
 
 struct watch {
 	const struct evolve_options *o;
-	struct timespec start;
+	double start;
 };
 
 static void tell(void *arg, const struct ki_evolve_notice *n)
@@ -24,7 +25,7 @@ static void tell(void *arg, const struct ki_evolve_notice *n)
 
 	page.json = w->o->json;
 	ki_evolve_notice_show(n,
-			      &(struct ki_evolve_shown){&page, w->o->metric, cli_since(&w->start)});
+			      &(struct ki_evolve_shown){&page, w->o->metric, ki_now() - w->start});
 }
 
 bool evolve_wait(void *arg, double seconds)
@@ -56,7 +57,7 @@ int evolve_watch(const struct verb *self, const struct evolve_options *o)
 
 	wait_prepare();
 	prctl(PR_SET_NAME, KI_EVOLVE_NAME);
-	clock_gettime(CLOCK_MONOTONIC, &w.start);
+	w.start = ki_now();
 	ret = open_or_fail(&live, &t);
 	if (!ret)
 		ret = evolve_named_judge(t, self, o->judge, &s.trial.judge);

@@ -31,7 +31,7 @@ static const char usage[] =
 
 #define THREADS_MAX 1024
 
-static int take_threads(const struct verb *self, const char *text, void *to)
+static int take_threads(const void *self, const char *text, void *to)
 {
 	char *end;
 	unsigned long n = strtoul(text, &end, 10);
@@ -65,13 +65,13 @@ static int run(const struct verb *self, int argc, char **argv)
 	struct open_options open = {0};
 	struct ki_target *t = NULL;
 	bool quick = false, events = false;
-	const struct cli_row rows[] = {{"json", 0, NULL, &page.json},
-				       {"quick", 0, NULL, &quick},
-				       {"events", 0, NULL, &events},
-				       {"verbose", 'v', NULL, &page.verbose},
-				       {"threads", 0, take_threads, &f.threads},
-				       {"text-hash", 0, NULL, &f.hashed},
-				       OPEN_ROWS(open)};
+	const struct ki_option rows[] = {{"json", 0, NULL, &page.json},
+					 {"quick", 0, NULL, &quick},
+					 {"events", 0, NULL, &events},
+					 {"verbose", 'v', NULL, &page.verbose},
+					 {"threads", 0, take_threads, &f.threads},
+					 {"text-hash", 0, NULL, &f.hashed},
+					 OPEN_ROWS(open)};
 	int ret;
 
 	if (!cli_parse(self, argc, argv, CLI_ROWS(rows), &ret))

@@ -24,8 +24,8 @@ static const char usage[] =
 static int run(const struct verb *self, int argc, char **argv)
 {
 	struct ki_page page = cli_page();
-	const struct cli_row rows[] = {{"verbose", 'v', NULL, &page.verbose},
-				       {"json", 0, NULL, &page.json}};
+	const struct ki_option rows[] = {{"verbose", 'v', NULL, &page.verbose},
+					 {"json", 0, NULL, &page.json}};
 	struct ki_callables *list;
 	struct ki_err err = {0};
 	const char *file;

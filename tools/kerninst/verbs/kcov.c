@@ -172,7 +172,7 @@ static int prepare(struct run *r, const struct verb *self)
 
 /* ---- options ---- */
 
-static int take_without(const struct verb *self, const char *glob, void *to)
+static int take_without(const void *self, const char *glob, void *to)
 {
 	struct options *o = to;
 
@@ -183,13 +183,13 @@ static int take_without(const struct verb *self, const char *glob, void *to)
 static int parse(const struct verb *self, int argc, char **argv, struct options *o, struct run *r)
 {
 	bool no_move = false;
-	const struct cli_row rows[] = {{"all", 'a', NULL, &o->all},
-				       {"comparisons", 'c', NULL, &r->places.comparisons},
-				       {"exclude", 'x', take_without, o},
-				       {"no-move", 0, NULL, &no_move},
-				       {"list", 0, cli_text, &o->list},
-				       {"dry-run", 'n', NULL, &o->dry_run},
-				       {"quiet", 'q', NULL, &o->quiet}};
+	const struct ki_option rows[] = {{"all", 'a', NULL, &o->all},
+					 {"comparisons", 'c', NULL, &r->places.comparisons},
+					 {"exclude", 'x', take_without, o},
+					 {"no-move", 0, NULL, &no_move},
+					 {"list", 0, cli_text, &o->list},
+					 {"dry-run", 'n', NULL, &o->dry_run},
+					 {"quiet", 'q', NULL, &o->quiet}};
 	int ret;
 
 	argc = command_cut(argc, argv, &o->command);

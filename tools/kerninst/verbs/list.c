@@ -6,6 +6,7 @@
  * one, with their windows, without looking at the others.
  */
 #include "cli.h"
+#include "out/progress.h"
 #include "kerninst/function_list.h"
 #include "open.h"
 #include "select.h"
@@ -32,12 +33,12 @@ static const char usage[] =
 static int list_named(struct ki_function_list *l, const struct ki_symbol *const *syms, size_t n,
 		      bool quiet)
 {
-	struct cli_progress progress;
+	struct ki_progress progress;
 	struct ki_err err = {0};
 	struct ki_window_list w;
 	int ret = ki_function_list_open(l, syms, n) ? cli_no_memory() : CLI_OK;
 
-	cli_progress_start(&progress, "analysing functions", n, quiet);
+	ki_progress_start(&progress, "analysing functions", n, quiet);
 	for (size_t i = 0; !ret && i < n && !ferror(stdout); i++) {
 		if (ki_window_list_find(&w, l->t, syms[i], &err)) {
 			ret = cli_fail(&err);
@@ -45,9 +46,9 @@ static int list_named(struct ki_function_list *l, const struct ki_symbol *const 
 		}
 		ki_function_list_row(l, &w);
 		ki_window_list_free(&w);
-		cli_progress_at(&progress, i + 1);
+		ki_progress_at(&progress, i + 1);
 	}
-	cli_progress_end(&progress);
+	ki_progress_end(&progress);
 	return ret;
 }
 
@@ -104,10 +105,10 @@ static int run(const struct verb *self, int argc, char **argv)
 	struct ki_function_list l = {.page = cli_page()};
 	struct open_options open = {0};
 	bool quiet = false;
-	const struct cli_row rows[] = {{"verbose", 'v', NULL, &l.page.verbose},
-				       {"json", 0, NULL, &l.page.json},
-				       {"quiet", 'q', NULL, &quiet},
-				       OPEN_ROWS(open)};
+	const struct ki_option rows[] = {{"verbose", 'v', NULL, &l.page.verbose},
+					 {"json", 0, NULL, &l.page.json},
+					 {"quiet", 'q', NULL, &quiet},
+					 OPEN_ROWS(open)};
 	int ret;
 
 	if (!cli_parse(self, argc, argv, CLI_ROWS(rows), &ret))

@@ -21,8 +21,8 @@ static const char usage[] =
 static int run(const struct verb *self, int argc, char **argv)
 {
 	struct ki_page page = cli_page();
-	const struct cli_row rows[] = {{"verbose", 'v', NULL, &page.verbose},
-				       {"json", 0, NULL, &page.json}};
+	const struct ki_option rows[] = {{"verbose", 'v', NULL, &page.verbose},
+					 {"json", 0, NULL, &page.json}};
 	int status;
 
 	if (!cli_parse(self, argc, argv, CLI_ROWS(rows), &status))

@@ -54,7 +54,7 @@ struct run {
 
 /* ---- options ---- */
 
-static int take_top(const struct verb *self, const char *text, void *to)
+static int take_top(const void *self, const char *text, void *to)
 {
 	char *end;
 	unsigned long n = strtoul(text, &end, 10);
@@ -77,10 +77,10 @@ static int check(const struct verb *self, const struct options *o)
 static int parse_options(const struct verb *self, int argc, char **argv, struct options *o,
 			 bool *done)
 {
-	const struct cli_row rows[] = {{"top", 'n', take_top, &o->top},
-				       {"json", 0, NULL, &o->json},
-				       {"quiet", 'q', NULL, &o->quiet},
-				       WHEN_ROWS(o->when)};
+	const struct ki_option rows[] = {{"top", 'n', take_top, &o->top},
+					 {"json", 0, NULL, &o->json},
+					 {"quiet", 'q', NULL, &o->quiet},
+					 WHEN_ROWS(o->when)};
 	int ret;
 
 	*done = true;

@@ -147,9 +147,9 @@ static int replace(struct run *r)
 static int parse_options(const struct verb *self, int argc, char **argv, struct options *o,
 			 bool *done)
 {
-	const struct cli_row rows[] = {{"callers", 0, NULL, &o->callers},
-				       {"dry-run", 'n', NULL, &o->dry_run},
-				       {"quiet", 'q', NULL, &o->quiet}};
+	const struct ki_option rows[] = {{"callers", 0, NULL, &o->callers},
+					 {"dry-run", 'n', NULL, &o->dry_run},
+					 {"quiet", 'q', NULL, &o->quiet}};
 	int ret;
 
 	*done = true;

@@ -67,7 +67,7 @@ struct format {
 	struct report_options *o;
 };
 
-static int take_format(const struct verb *self, const char *text, void *to)
+static int take_format(const void *self, const char *text, void *to)
 {
 	const struct format *f = to;
 	const char *name = ki_report_format_name(f->i);
@@ -100,12 +100,12 @@ static int take_time(const struct verb *self, const char *option, const char *te
 	return cli_misuse(self, "%s '%s' is no time in seconds", option, text);
 }
 
-static int take_from(const struct verb *self, const char *text, void *to)
+static int take_from(const void *self, const char *text, void *to)
 {
 	return take_time(self, "--from", text, to);
 }
 
-static int take_to(const struct verb *self, const char *text, void *to)
+static int take_to(const void *self, const char *text, void *to)
 {
 	return take_time(self, "--to", text, to);
 }
@@ -116,22 +116,22 @@ static int parse(const struct verb *self, int argc, char **argv, struct report_o
 		 bool *done)
 {
 	struct format f[FORMATS];
-	const struct cli_row rows[] = {{"table", CLI_NO_VALUE, take_format, &f[0]},
-				       {"summary", CLI_NO_VALUE, take_format, &f[1]},
-				       {"series", 0, take_format, &f[2]},
-				       {"json", CLI_NO_VALUE, take_format, &f[3]},
-				       {"csv", CLI_NO_VALUE, take_format, &f[4]},
-				       {"chrome", CLI_NO_VALUE, take_format, &f[5]},
-				       {"folded", CLI_OPTIONAL, take_format, &f[6]},
-				       {"counts", CLI_NO_VALUE, take_format, &f[7]},
-				       {"paths", CLI_OPTIONAL, take_format, &f[8]},
-				       {"check", 0, NULL, &o->check},
-				       OPEN_ROWS(o->against),
-				       {"from", 0, take_from, &o->c.from},
-				       {"to", 0, take_to, &o->c.to},
-				       {"point", 'p', cli_text, &o->c.glob},
-				       {"output", 'o', cli_text, &o->output},
-				       {"quiet", 'q', NULL, &o->quiet}};
+	const struct ki_option rows[] = {{"table", CLI_NO_VALUE, take_format, &f[0]},
+					 {"summary", CLI_NO_VALUE, take_format, &f[1]},
+					 {"series", 0, take_format, &f[2]},
+					 {"json", CLI_NO_VALUE, take_format, &f[3]},
+					 {"csv", CLI_NO_VALUE, take_format, &f[4]},
+					 {"chrome", CLI_NO_VALUE, take_format, &f[5]},
+					 {"folded", CLI_OPTIONAL, take_format, &f[6]},
+					 {"counts", CLI_NO_VALUE, take_format, &f[7]},
+					 {"paths", CLI_OPTIONAL, take_format, &f[8]},
+					 {"check", 0, NULL, &o->check},
+					 OPEN_ROWS(o->against),
+					 {"from", 0, take_from, &o->c.from},
+					 {"to", 0, take_to, &o->c.to},
+					 {"point", 'p', cli_text, &o->c.glob},
+					 {"output", 'o', cli_text, &o->output},
+					 {"quiet", 'q', NULL, &o->quiet}};
 	int ret;
 
 	for (size_t i = 0; i < FORMATS; i++)

@@ -42,9 +42,9 @@ static int reset(struct ki_reset *r)
 static int run(const struct verb *self, int argc, char **argv)
 {
 	struct ki_reset r = {.page = cli_page()};
-	const struct cli_row rows[] = {{"dry-run", 'n', NULL, &r.dry},
-				       {"json", 0, NULL, &r.page.json},
-				       {"quiet", 'q', NULL, &r.quiet}};
+	const struct ki_option rows[] = {{"dry-run", 'n', NULL, &r.dry},
+					 {"json", 0, NULL, &r.page.json},
+					 {"quiet", 'q', NULL, &r.quiet}};
 	int status;
 
 	if (!cli_parse(self, argc, argv, CLI_ROWS(rows), &status))

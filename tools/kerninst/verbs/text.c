@@ -63,7 +63,7 @@ static const struct action *action_named(const char *name)
 static int run(const struct verb *self, int argc, char **argv)
 {
 	struct text_options o = {.page = cli_page()};
-	const struct cli_row rows[] = {
+	const struct ki_option rows[] = {
 		{"json", 0, NULL, &o.page.json}, {"quiet", 'q', NULL, &o.quiet}, OPEN_ROWS(o.open)};
 	const struct action *action;
 	struct ki_target *t = NULL;

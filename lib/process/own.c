@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
  * A process inherits its group at fork, so nobody has to be followed, and the condition costs the
  * same for a command with one process and with thousands. Not told apart is who goes to another
@@ -7,7 +7,7 @@
  * The group is named for our process. One that was killed leaves its group behind, which does no
  * harm; whoever makes the next one takes away those that are empty and whose tool has ended.
  */
-#include "own.h"
+#include "kerninst/own.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -53,7 +53,7 @@ static void remove_empty(void)
 		closedir(d);
 }
 
-int own_make(uint64_t *id)
+int ki_own_make(uint64_t *id)
 {
 	struct stat st;
 	int error = find_mount();
@@ -86,13 +86,13 @@ static int move_to(const char *directory, pid_t pid)
 	return error;
 }
 
-int own_take(pid_t pid)
+int ki_own_take(pid_t pid)
 {
 	return group[0] ? move_to(group, pid) : 0;
 }
 
 /* Those that fork meanwhile are met at the next look. */
-void own_end(void)
+void ki_own_end(void)
 {
 	char path[sizeof(group) + 16];
 	int pid;

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * What comes and goes in a process, as far as points of it are concerned.
+ */
+#ifndef KERNINST_PROCESS_POINTS_H
+#define KERNINST_PROCESS_POINTS_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "kerninst/points.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The first module of these points that is not mapped; NULL: all are. */
+const char *ki_process_points_missing(const struct ki_target *t, const struct ki_asked *asked);
+
+/* Warn of a change that concerns the points. True: it is another program now, none of them will be
+   reached again. */
+bool ki_process_points_change(const struct ki_points *points, pid_t pid, const struct ki_change *c,
+			      const struct ki_listener *l);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

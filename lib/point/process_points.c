@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+#include "kerninst/process_points.h"
+
+#include <fnmatch.h>
+
+#include "util/listen.h"
+
+static bool is_there(const struct ki_target *t, const char *module)
+{
+	size_t n;
+	const struct ki_text_range *r = ki_target_ranges(t, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (!fnmatch(module, r[i].module, 0))
+			return true;
+	return false;
+}
+
+const char *ki_process_points_missing(const struct ki_target *t, const struct ki_asked *asked)
+{
+	for (size_t i = 0; i < asked->n; i++)
+		if (!is_there(t, asked->specs[i].module))
+			return asked->specs[i].module;
+	return NULL;
+}
+
+static bool concerns(const struct ki_change *c, const struct ki_points *points)
+{
+	for (size_t i = 0; i < points->v.n; i++)
+		if (points->v.v[i].addr - c->addr < c->len)
+			return true;
+	return false;
+}
+
+/* Does somebody ask for a module of that name? */
+static bool is_asked(const struct ki_change *c, const struct ki_points *points)
+{
+	for (size_t i = 0; i < points->v.n; i++)
+		if (*points->v.v[i].spec->module &&
+		    !fnmatch(points->v.v[i].spec->module, c->module, 0))
+			return true;
+	return false;
+}
+
+bool ki_process_points_change(const struct ki_points *points, pid_t pid, const struct ki_change *c,
+			      const struct ki_listener *l)
+{
+	if (c->kind == KI_CHANGE_BECAME)
+		ki_listener_warn(l, "process %d has become another program: counted until then",
+				 (int)pid);
+	if (c->kind == KI_CHANGE_UNMAPPED && concerns(c, points))
+		ki_listener_warn(l, "process %d: %s has been unmapped: counted until then",
+				 (int)pid, c->module);
+	if (c->kind == KI_CHANGE_MAPPED && is_asked(c, points))
+		ki_listener_warn(
+			l,
+			"process %d: %s has been mapped meanwhile: it is not counted there; begin "
+			"again to count it",
+			(int)pid, c->module);
+	return c->kind == KI_CHANGE_BECAME;
+}
