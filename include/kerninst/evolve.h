@@ -87,6 +87,14 @@ struct ki_evolve_hot {
 int ki_evolve_hottest(struct ki_target *t, const struct ki_evolve_search *how,
 		      struct ki_evolve_hot **out, size_t *count, struct ki_err *err);
 
+/*
+ * How the edges of how->n functions are used, for how->seconds. 0; -ECANCELED: how->wait has ended
+ * it; *out may be there even so. Free it with ki_coverage_free.
+ */
+int ki_evolve_profile(struct ki_target *t, const struct ki_symbol *const *syms,
+		      const struct ki_evolve_search *how, struct ki_coverage **out,
+		      struct ki_err *err);
+
 /* ---- functions ---- */
 
 /* What a layout of a function is expected to do, by its profile. */

@@ -25,6 +25,11 @@ bool ki_match_is_padding(const struct ki_symbol *sym);
 int ki_match_each(struct ki_target *t, const struct ki_pointspec *spec, ki_match_fn *fn, void *ctx,
 		  size_t *count);
 
+/* The first function that the spec, of this text, names, and how many more there are at other
+   addresses. 0; -ENOENT: it names nothing; -EFAULT: there is no function at that address. */
+int ki_match_first(struct ki_target *t, const struct ki_pointspec *spec, const char *text,
+		   const struct ki_symbol **sym, size_t *others, struct ki_err *err);
+
 /* Of a spec that names nothing: why, and what is named nearly so. */
 #define KI_MATCH_WHY 1280
 void ki_match_nothing(struct ki_target *t, const struct ki_pointspec *spec, char why[KI_MATCH_WHY]);

@@ -95,6 +95,15 @@ void ki_predicate_hit(struct ki_predicate *p, const struct ki_hit *hit);
    same predicate. Free *out with free(). */
 int ki_predicate_format(const struct ki_predicate *p, char **out, struct ki_err *err);
 
+/*
+ * Conditions that are wanted often, from their short forms: numbers of processes with commas; a
+ * thread's name; a list of CPUs, as 0-3,8. Text of a predicate, to be freed. NULL: errno is EINVAL,
+ * it is none; or ENOMEM.
+ */
+char *ki_predicate_pids(const char *text);
+char *ki_predicate_comm(const char *name);
+char *ki_predicate_cpus(const char *text);
+
 #ifdef __cplusplus
 }
 #endif

@@ -14,6 +14,7 @@
 #define KERNINST_RECORDER_H
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <sys/types.h>
 
 #include "kerninst/budget.h"
@@ -88,7 +89,6 @@ struct ki_recorder_code {
 };
 
 struct ki_recorder;
-struct ki_json;
 
 /* What is sampled, or taken out, and that the file says so. */
 struct ki_recorder_budget {
@@ -177,11 +177,13 @@ int ki_recorder_finish(struct ki_recorder *r);
 /* Records that are not in the file. */
 uint64_t ki_recorder_lost(const struct ki_recorder *r);
 
-/* Warn of instruments that have written what is not what they say; say what it has cost, and what
-   was done about that: members of an open object. */
+/* Warn of instruments that have written what is not what they say. */
 void ki_recorder_warn(const struct ki_recorder *r);
-void ki_recorder_budget_say(const struct ki_recorder_budget *b);
-void ki_recorder_budget_json(const struct ki_recorder_budget *b, struct ki_json *j);
+
+/* What was written in so many seconds, what it has cost, and what was done about that: an object in
+   a line, or lines for the listener. */
+int ki_recorder_json(const struct ki_recorder *r, double seconds, FILE *out);
+void ki_recorder_say(const struct ki_recorder *r, double seconds);
 
 /* All but what was given; a file that was not finished is removed. */
 void ki_recorder_free(struct ki_recorder *r);

@@ -52,6 +52,10 @@ int ki_report_check(struct ki_recording *r, struct ki_target *t, const char *ima
 		    struct ki_report_check *out, struct ki_err *err);
 void ki_report_check_free(struct ki_report_check *c);
 
+/* Warn if the file is cut, or records are missing; file: how it is called. */
+struct ki_listener;
+void ki_report_warn(struct ki_recording *r, const char *file, const struct ki_listener *l);
+
 #ifdef __cplusplus
 }
 #endif

@@ -30,6 +30,9 @@ struct ki_selection {
 int ki_select(struct ki_target *t, const char *text, bool offsets, struct ki_selection *out,
 	      struct ki_pointspec *spec, struct ki_err *err);
 
+/* All functions, once each, in order of address. 0, or -ENOMEM. */
+int ki_selection_all(struct ki_selection *out, const struct ki_target *t);
+
 /* In order of address, each once. */
 void ki_selection_sort(struct ki_selection *s);
 

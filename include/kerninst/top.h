@@ -147,6 +147,11 @@ void ki_top_view_close(struct ki_top_view *v); /* takes out what is left */
 int ki_top_view_measure(struct ki_top_view *v, const struct ki_metric *const *metrics,
 			unsigned int n, struct ki_err *err);
 
+/* Open a view of the blocks of a point's function, and measure that. */
+int ki_top_view_blocks(struct ki_top_view *v, const struct ki_top_how *how,
+		       const struct ki_named_point *p, const struct ki_metric *metric,
+		       struct ki_err *err);
+
 /* What has been counted before this moment does not count. */
 int ki_top_view_begin(struct ki_top_view *v, struct ki_err *err);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 #include "kerninst/match.h"
 
+#include <errno.h>
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -166,4 +168,40 @@ bool ki_match_is_ambiguous(struct ki_target *t, const struct ki_symbol *sym)
 		if (s->addr != sym->addr)
 			return true;
 	return false;
+}
+
+struct first {
+	const struct ki_symbol *sym;
+	size_t others;
+};
+
+static int take_first(void *ctx, const struct ki_symbol *sym)
+{
+	struct first *f = ctx;
+
+	if (!f->sym)
+		f->sym = sym;
+	else
+		f->others += sym->addr != f->sym->addr;
+	return 0;
+}
+
+int ki_match_first(struct ki_target *t, const struct ki_pointspec *spec, const char *text,
+		   const struct ki_symbol **sym, size_t *others, struct ki_err *err)
+{
+	struct first f = {0};
+	size_t count;
+
+	if (spec->suffix == KI_POINTSPEC_ADDRESS) {
+		f.sym = ki_target_symbol_at(t, spec->number);
+		if (!f.sym)
+			return ki_err_set(err, -EFAULT, spec->number, "%s: %s; %s", text,
+					  ki_reason_text(KI_R_NOT_TEXT),
+					  ki_reason_hint(KI_R_NOT_TEXT));
+	} else {
+		ki_match_each(t, spec, take_first, &f, &count);
+	}
+	*sym = f.sym;
+	*others = f.others;
+	return f.sym ? 0 : -ENOENT;
 }

@@ -3,6 +3,7 @@
 
 #include <fnmatch.h>
 
+#include "kerninst/process.h"
 #include "util/listen.h"
 
 static bool is_there(const struct ki_target *t, const char *module)
@@ -58,4 +59,16 @@ bool ki_process_points_change(const struct ki_points *points, pid_t pid, const s
 			"again to count it",
 			(int)pid, c->module);
 	return c->kind == KI_CHANGE_BECAME;
+}
+
+void ki_process_points_lost(const struct ki_splice_process *s, pid_t pid,
+			    const struct ki_listener *l)
+{
+	const uint64_t lost = ki_process_lost(s);
+
+	if (lost)
+		ki_listener_warn(l,
+				 "process %d: %llu times a thread had no place for what it has "
+				 "begun: it is not in walltime and its like",
+				 pid, (unsigned long long)lost);
 }

@@ -81,3 +81,15 @@ void ki_selection_sort(struct ki_selection *s)
 			s->v[n++] = s->v[i];
 	s->n = n;
 }
+
+int ki_selection_all(struct ki_selection *out, const struct ki_target *t)
+{
+	size_t n;
+	const struct ki_symbol *syms = ki_target_symbols(t, &n);
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < n; i++)
+		if (!ki_match_is_padding(&syms[i]) && (!i || syms[i].addr != syms[i - 1].addr))
+			ret = add(out, &syms[i], syms[i].addr);
+	return ret;
+}

@@ -117,7 +117,7 @@ static double share(const struct ki_recorder_budget *b)
 	return ki_cost_share(&b->cost, ki_cost_all(&b->cost));
 }
 
-void ki_recorder_budget_json(const struct ki_recorder_budget *b, struct ki_json *j)
+void recorder_budget_json(const struct ki_recorder_budget *b, struct ki_json *j)
 {
 	if (!(b->budget.share > 0))
 		return;
@@ -129,7 +129,7 @@ void ki_recorder_budget_json(const struct ki_recorder_budget *b, struct ki_json 
 	ki_json_u64(j, "shed", b->budget.shed);
 }
 
-void ki_recorder_budget_say(const struct ki_recorder_budget *b)
+void recorder_budget_say(const struct ki_recorder_budget *b)
 {
 	if (!(b->budget.share > 0))
 		return;

@@ -76,12 +76,16 @@ int recorder_code_write(const struct ki_recorder_code *c, struct ki_record_file 
 
 /* ---- budget.c ---- */
 
+struct ki_json;
+
 int recorder_budget_open(struct ki_recorder_budget *b, struct ki_recorder *r);
 void recorder_budget_close(struct ki_recorder_budget *b);
 int recorder_budget_begin(struct ki_recorder_budget *b, struct ki_record_file *file, double now);
 double recorder_budget_next(const struct ki_recorder_budget *b);
 int recorder_budget_look(struct ki_recorder_budget *b, double now);
 int recorder_budget_write(const struct ki_recorder_budget *b, struct ki_record_file *file);
+void recorder_budget_json(const struct ki_recorder_budget *b, struct ki_json *j);
+void recorder_budget_say(const struct ki_recorder_budget *b);
 void recorder_budget_note(struct ki_recorder_budget *b, double now);
 
 /* ---- file.c: after a failure nothing can be written ---- */

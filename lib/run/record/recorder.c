@@ -8,6 +8,7 @@
 #include <string.h>
 #include <x86intrin.h>
 
+#include "out/json.h"
 #include "run/record/inside.h"
 #include "util/clock.h"
 
@@ -136,6 +137,32 @@ int ki_recorder_finish(struct ki_recorder *r)
 		ki_record_abandon(r->file);
 	r->file = NULL;
 	return ret;
+}
+
+int ki_recorder_json(const struct ki_recorder *r, double seconds, FILE *out)
+{
+	struct ki_json j;
+
+	ki_json_init(&j, out);
+	ki_json_open(&j, NULL, '{');
+	ki_json_str(&j, "type", "recorded");
+	ki_json_str(&j, "file", r->o->output);
+	ki_json_u64(&j, "records", r->written);
+	ki_json_u64(&j, "lost", ki_recorder_lost(r));
+	ki_json_u64(&j, "skipped", r->skipped.n);
+	ki_json_u64(&j, "instruments", r->instruments.n);
+	ki_json_double(&j, "seconds", seconds);
+	recorder_budget_json(&r->budget, &j);
+	ki_json_close(&j);
+	return ki_json_end_line(&j);
+}
+
+void ki_recorder_say(const struct ki_recorder *r, double seconds)
+{
+	ki_listener_warn(r->listener, "%llu records of %zu instruments in %.2f s, %llu lost: %s",
+			 (unsigned long long)r->written, r->instruments.n, seconds,
+			 (unsigned long long)ki_recorder_lost(r), r->o->output);
+	recorder_budget_say(&r->budget);
 }
 
 /* ---- before it begins ---- */

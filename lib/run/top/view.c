@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -246,4 +247,21 @@ const struct ki_splice_process *ki_top_view_process(const struct ki_top_view *v)
 const struct ki_named_point *ki_top_view_point(const struct ki_top_view *v, size_t row)
 {
 	return row < v->model.nrows ? &v->gauges[0].points.v.v[row] : NULL;
+}
+
+int ki_top_view_blocks(struct ki_top_view *v, const struct ki_top_how *how,
+		       const struct ki_named_point *p, const struct ki_metric *metric,
+		       struct ki_err *err)
+{
+	char text[768];
+	int ret;
+
+	snprintf(text, sizeof(text), "blocks of %s", p->name);
+	ret = ki_top_view_open(v, how, text, true);
+	if (ret)
+		return ki_err_set(err, ret, 0, "out of memory");
+	snprintf(text, sizeof(text), "%s:%s@0x%llx:blocks", ki_symbol_module(p->sym), p->sym->name,
+		 (unsigned long long)p->sym->addr);
+	ret = ki_points_ask(&v->asked, text, err);
+	return ret ? ret : ki_top_view_measure(v, &metric, 1, err);
 }

@@ -5,7 +5,9 @@
 #include <stdio.h>
 
 #include "cli.h"
+#include "kerninst/process_points.h"
 #include "open.h"
+#include "points.h"
 #include "run.h"
 
 bool process_has_ended(const struct ki_splice_process *s)
@@ -36,12 +38,7 @@ void process_tell_cost(const struct ki_splice_process *s, pid_t pid, bool told_e
 
 void process_warn_lost(const struct ki_splice_process *s, pid_t pid)
 {
-	const uint64_t lost = ki_process_lost(s);
-
-	if (lost)
-		cli_warn("process %d: %llu times a thread had no place for what it has begun: it "
-			 "is not in walltime and its like",
-			 pid, (unsigned long long)lost);
+	ki_process_points_lost(s, pid, cli_listener(true));
 }
 
 int process_open(struct ki_opened_processes *p, pid_t asked, struct command *command, char **argv)

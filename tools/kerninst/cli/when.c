@@ -11,7 +11,6 @@
 
 #include "command.h"
 #include "kerninst/own.h"
-#include "util/cpulist.h"
 
 /* One more condition, which must hold too. */
 static int add(struct when *w, const char *text)
@@ -37,62 +36,35 @@ int when_if(const void *self, const char *text, void *w)
 	return add(w, text);
 }
 
+/* made: of what was written; NULL: that is wrong, and that is what is said. */
+static int add_short(struct when *w, char *made, const struct verb *self, const char *wrong,
+		     const char *text)
+{
+	const int error = errno;
+	int ret = made		    ? add(w, made)
+		  : error == EINVAL ? cli_misuse(self, wrong, text)
+				    : cli_no_memory();
+
+	free(made);
+	return ret;
+}
+
 int when_pid(const void *self, const char *text, void *w)
 {
-	char *all;
-	int ret;
-
-	for (const char *at = text;; at++) {
-		size_t n = strspn(at, "0123456789");
-
-		at += n;
-		if (!n || n > 9 || at[-(long)n] == '0' || (*at && *at != ','))
-			return cli_misuse(self, "--pid '%s': numbers of processes, with commas",
-					  text);
-		if (!*at)
-			break;
-	}
-	if (asprintf(&all, "pid in (%s)", text) < 0)
-		return cli_no_memory();
-	ret = add(w, all);
-	free(all);
-	return ret;
+	return add_short(w, ki_predicate_pids(text), self,
+			 "--pid '%s': numbers of processes, with commas", text);
 }
 
 int when_comm(const void *self, const char *name, void *w)
 {
-	char text[128], *to = stpcpy(text, "comm == \"");
-	size_t len = strlen(name);
-
-	if (!len || len > 15)
-		return cli_misuse(self, "--comm '%s': a thread's name has 1 to 15 bytes", name);
-	while (*name)
-		to += sprintf(to, "\\%03o", (unsigned char)*name++);
-	stpcpy(to, "\"");
-	return add(w, text);
+	return add_short(w, ki_predicate_comm(name), self,
+			 "--comm '%s': a thread's name has 1 to 15 bytes", name);
 }
 
 int when_cpu(const void *self, const char *text, void *w)
 {
-	struct ki_cpu_range r;
-	const char *at = text;
-	char *all;
-	size_t len;
-	FILE *f = open_memstream(&all, &len);
-	int ret, more;
-
-	if (!f)
-		return cli_no_memory();
-	while ((more = ki_cpulist_next(&at, &r)) > 0)
-		fprintf(f, "%scpu >= %u && cpu <= %u", ftell(f) ? " || " : "", r.first, r.last);
-	if (fclose(f))
-		ret = cli_no_memory();
-	else if (more < 0 || !*text)
-		ret = cli_misuse(self, "--cpu '%s' is no list of CPUs, as 0-3,8", text);
-	else
-		ret = add(w, all);
-	free(all);
-	return ret;
+	return add_short(w, ki_predicate_cpus(text), self,
+			 "--cpu '%s' is no list of CPUs, as 0-3,8", text);
 }
 
 int when_own(const void *self, const char *unused, void *w)

@@ -103,27 +103,21 @@ static int parse_options(const struct verb *self, int argc, char **argv, struct 
 
 /* ---- what is covered ---- */
 
-static int take_all(struct run *r)
+static int choose(struct run *r, const struct verb *self)
 {
-	size_t n;
-	const struct ki_symbol *v = ki_target_symbols(r->t, &n);
+	const struct options *o = r->o;
+	ki_selection v = {0};
+	int ret;
 
-	for (size_t i = 0; i < n; i++)
-		if (!v[i].alias && ki_vec_push(&r->syms, &v[i]))
-			return cli_no_memory();
-	return CLI_OK;
-}
-
-static int take_named(struct run *r, const struct verb *self)
-{
-	ki_selection chosen = {0};
-	int ret = select_functions(r->t, self, r->o->what, r->o->n, false, &chosen);
-
-	for (size_t i = 0; !ret && i < chosen.n; i++)
-		if ((!i || chosen.v[i].sym->addr != chosen.v[i - 1].sym->addr) &&
-		    ki_vec_push(&r->syms, chosen.v[i].sym))
+	if (o->all)
+		ret = ki_selection_all(&v, r->t) ? cli_no_memory() : CLI_OK;
+	else
+		ret = select_functions(r->t, self, o->what, o->n, false, &v);
+	for (size_t i = 0; !ret && i < v.n; i++)
+		if ((!i || v.v[i].sym->addr != v.v[i - 1].sym->addr) &&
+		    ki_vec_push(&r->syms, v.v[i].sym))
 			ret = cli_no_memory();
-	ki_vec_free(&chosen);
+	ki_vec_free(&v);
 	return ret;
 }
 
@@ -215,7 +209,7 @@ static int measure(struct run *r, const struct verb *self)
 	int ret = run_open(&r->o->open, &r->command, r->o->command, &r->t);
 
 	if (!ret)
-		ret = r->o->all ? take_all(r) : take_named(r, self);
+		ret = choose(r, self);
 	if (!ret && !r->command.pid)
 		ret = run_prepare(&r->command, r->o->command, false);
 	if (!ret)

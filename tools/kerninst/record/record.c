@@ -14,7 +14,6 @@
 #include "cli.h"
 #include "run.h"
 #include "open.h"
-#include "out/json.h"
 #include "record/record.h"
 
 #define LOOK 0.02 /* seconds between two looks at who has new stacks: he may end soon */
@@ -112,31 +111,14 @@ static void last_word(const struct record *r)
 {
 	const struct ki_recorder *c = &r->r;
 	double seconds = wait_now() - c->start;
-	struct ki_json j;
 
-	if (r->o->json) {
-		ki_json_init(&j, stdout);
-		ki_json_open(&j, NULL, '{');
-		ki_json_str(&j, "type", "recorded");
-		ki_json_str(&j, "file", c->o->output);
-		ki_json_u64(&j, "records", c->written);
-		ki_json_u64(&j, "lost", ki_recorder_lost(c));
-		ki_json_u64(&j, "skipped", c->skipped.n);
-		ki_json_u64(&j, "instruments", c->instruments.n);
-		ki_json_double(&j, "seconds", seconds);
-		ki_recorder_budget_json(&c->budget, &j);
-		ki_json_close(&j);
-		ki_json_end_line(&j);
-	}
+	if (r->o->json)
+		ki_recorder_json(c, seconds, stdout);
 	if (c->o->quiet)
 		return;
 	ki_recorder_warn(c);
-	if (!r->o->json) {
-		cli_warn("%llu records of %zu instruments in %.2f s, %llu lost: %s",
-			 (unsigned long long)c->written, c->instruments.n, seconds,
-			 (unsigned long long)ki_recorder_lost(c), c->o->output);
-		ki_recorder_budget_say(&c->budget);
-	}
+	if (!r->o->json)
+		ki_recorder_say(c, seconds);
 }
 
 /* Everything is taken out whatever happens; and then the buffers are read for the last time. */

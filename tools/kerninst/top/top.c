@@ -91,20 +91,9 @@ static void note(struct run *r, int failed)
 static int ask_for_blocks(struct run *r, const struct ki_named_point *p,
 			  const struct ki_metric *metric)
 {
-	char text[768];
-	int ret;
+	int ret = told(r, ki_top_view_blocks(&r->blocks, &r->how, p, metric, &r->err));
 
-	snprintf(text, sizeof(text), "blocks of %s", p->name);
-	ret = ki_top_view_open(&r->blocks, &r->how, text, true) ? cli_no_memory() : CLI_OK;
-	snprintf(text, sizeof(text), "%s:%s@0x%llx:blocks", ki_symbol_module(p->sym), p->sym->name,
-		 (unsigned long long)p->sym->addr);
-	if (!ret)
-		ret = points_ask(&r->blocks.asked, NULL, text);
-	if (!ret)
-		ret = told(r, ki_top_view_measure(&r->blocks, &metric, 1, &r->err));
-	if (!ret)
-		ret = told(r, ki_top_view_read(&r->blocks, &r->err));
-	return ret;
+	return ret ? ret : told(r, ki_top_view_read(&r->blocks, &r->err));
 }
 
 /* A second session would find the first one's springboards in the process's text. */

@@ -108,41 +108,19 @@ static int parse_options(const struct verb *self, int argc, char **argv, struct 
 	return ret;
 }
 
-struct found {
-	const struct ki_symbol *sym;
-	size_t others; /* at other addresses */
-};
-
-static int take_first(void *ctx, const struct ki_symbol *sym)
-{
-	struct found *f = ctx;
-
-	if (!f->sym)
-		f->sym = sym;
-	else
-		f->others += sym->addr != f->sym->addr;
-	return CLI_OK;
-}
-
 static int find_function(const struct options *o, struct ki_target *t, const struct ki_symbol **sym)
 {
-	struct found f = {0};
-	size_t count;
+	struct ki_err err = {0};
+	size_t others;
+	int ret = ki_match_first(t, &o->spec, o->function, sym, &others, &err);
 
-	if (o->spec.suffix == KI_POINTSPEC_ADDRESS) {
-		*sym = ki_target_symbol_at(t, o->spec.number);
-		if (!*sym)
-			return cli_error("%s: %s; %s", o->function, ki_reason_text(KI_R_NOT_TEXT),
-					 ki_reason_hint(KI_R_NOT_TEXT));
-		return CLI_OK;
-	}
-	ki_match_each(t, &o->spec, take_first, &f, &count);
-	if (!f.sym)
+	if (ret == -ENOENT)
 		return cli_nothing(t, &o->spec);
-	if (f.others)
-		cli_warn("%zu more of the name %s; this is %s@0x%" PRIx64, f.others, f.sym->name,
-			 f.sym->name, f.sym->addr);
-	*sym = f.sym;
+	if (ret)
+		return cli_error("%s", err.msg);
+	if (others)
+		cli_warn("%zu more of the name %s; this is %s@0x%" PRIx64, others, (*sym)->name,
+			 (*sym)->name, (*sym)->addr);
 	return CLI_OK;
 }
 

@@ -52,24 +52,17 @@ static int save(const struct run *r)
 
 static int count(struct run *r, const struct ki_symbol **syms)
 {
-	const struct ki_cover_options how = {.mode = KI_COVER_EDGES};
-	struct ki_cover *cover = NULL;
+	const struct ki_evolve_search how = {.n = r->chosen.n,
+					     .seconds = r->o->seconds,
+					     .wait = evolve_wait,
+					     .arg = &r->nothing};
 	struct ki_err err = {0};
-	bool all;
 	int ret;
 
 	for (size_t i = 0; i < r->chosen.n; i++)
 		syms[i] = r->chosen.v[i].sym;
-	if (ki_cover_install(r->t, syms, r->chosen.n, &how, &cover, &err))
-		return cli_fail(&err);
-	all = evolve_wait(&r->nothing, r->o->seconds);
-	ret = ki_cover_remove(cover, &err);
-	if (!ret)
-		ret = ki_cover_read(cover, &r->profile, &err);
-	ki_cover_close(cover);
-	if (ret)
-		return cli_fail(&err);
-	return all ? save(r) : cli_error("stopped while profiling; nothing has changed");
+	ret = ki_evolve_profile(r->t, syms, &how, &r->profile, &err);
+	return ret ? cli_fail(&err) : save(r);
 }
 
 static int profile(struct run *r)
@@ -85,13 +78,6 @@ static int profile(struct run *r)
 	ret = syms ? count(r, syms) : cli_no_memory();
 	free(syms);
 	return ret;
-}
-
-static int by_address(const void *a, const void *b)
-{
-	const struct ki_selected *x = a, *y = b;
-
-	return (x->sym > y->sym) - (x->sym < y->sym);
 }
 
 /* Functions that cannot be profiled are passed over. */
@@ -115,7 +101,7 @@ static int find_hottest(struct run *r)
 	free(v);
 	if (ret)
 		return ret;
-	qsort(r->chosen.v, r->chosen.n, sizeof(*r->chosen.v), by_address);
+	ki_selection_sort(&r->chosen);
 	return r->chosen.n ? CLI_OK
 			   : cli_error("--hottest: the kernel had nothing to do; let a load run");
 }

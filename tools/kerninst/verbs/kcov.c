@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "kerninst/kcov_places.h"
-#include "kerninst/match.h"
 #include "open.h"
 #include "points.h"
 #include "run.h"
@@ -72,32 +71,19 @@ static bool is_left_out(const struct options *o, const struct ki_symbol *sym)
 	return o->all && ki_kcov_is_by_chance(sym);
 }
 
-static int take(struct run *r, const struct ki_symbol *sym)
+static int choose(struct run *r, const struct verb *self)
 {
-	if (is_left_out(r->o, sym) || !ki_vec_push(&r->functions, sym))
-		return CLI_OK;
-	return cli_no_memory();
-}
-
-static int take_all(struct run *r)
-{
-	size_t n;
-	const struct ki_symbol *syms = ki_target_symbols(r->t, &n);
-	int ret = CLI_OK;
-
-	for (size_t i = 0; !ret && i < n; i++)
-		if (!ki_match_is_padding(&syms[i]) && (!i || syms[i].addr != syms[i - 1].addr))
-			ret = take(r, &syms[i]);
-	return ret;
-}
-
-static int take_named(struct run *r, const struct verb *self)
-{
+	const struct options *o = r->o;
 	ki_selection v = {0};
-	int ret = select_functions(r->t, self, r->o->functions, r->o->n, false, &v);
+	int ret;
 
+	if (o->all)
+		ret = ki_selection_all(&v, r->t) ? cli_no_memory() : CLI_OK;
+	else
+		ret = select_functions(r->t, self, o->functions, o->n, false, &v);
 	for (size_t i = 0; !ret && i < v.n; i++)
-		ret = take(r, v.v[i].sym);
+		if (!is_left_out(o, v.v[i].sym) && ki_vec_push(&r->functions, v.v[i].sym))
+			ret = cli_no_memory();
 	ki_vec_free(&v);
 	return ret;
 }
@@ -159,7 +145,7 @@ static int prepare(struct run *r, const struct verb *self)
 	int ret = open_or_fail(&live, &r->t);
 
 	if (!ret)
-		ret = o->all ? take_all(r) : take_named(r, self);
+		ret = choose(r, self);
 	if (!ret && !r->functions.n)
 		return cli_error("all of these functions are left out");
 	if (!ret && ki_kcov_add_functions(&r->places, r->t, r->functions.v, r->functions.n,

@@ -8,6 +8,7 @@
 #include "cli.h"
 #include "kerninst/report.h"
 #include "open.h"
+#include "points.h"
 
 static const char usage[] =
 	"Usage: kerninst report [OPTION...] [FILE]\n"
@@ -150,21 +151,6 @@ static int parse(const struct verb *self, int argc, char **argv, struct report_o
 	return CLI_OK;
 }
 
-/* Something is wrong with what can be seen. */
-static void warn(const struct report_options *o, struct ki_recording *r)
-{
-	const struct ki_recording_state *s = ki_recording_state(r);
-
-	if (o->quiet)
-		return;
-	if (s->cut)
-		cli_warn("%s: the file ends at byte %llu: its writer did not finish it, or it is "
-			 "spoilt behind that",
-			 o->file, (unsigned long long)s->good);
-	if (s->lost)
-		cli_warn("%s: %llu records were lost", o->file, (unsigned long long)s->lost);
-}
-
 static int show(struct report_options *o, struct ki_recording *r)
 {
 	struct ki_err err = {0};
@@ -179,7 +165,8 @@ static int show(struct report_options *o, struct ki_recording *r)
 		return cli_error("writing the result failed");
 	if (ret)
 		return cli_fail(&err);
-	warn(o, r);
+	if (!o->quiet)
+		ki_report_warn(r, o->file, cli_listener(true));
 	return CLI_OK;
 }
 

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+#include <errno.h>
+
+#include "kerninst/evolve.h"
+
+int ki_evolve_profile(struct ki_target *t, const struct ki_symbol *const *syms,
+		      const struct ki_evolve_search *how, struct ki_coverage **out,
+		      struct ki_err *err)
+{
+	const struct ki_cover_options edges = {.mode = KI_COVER_EDGES};
+	struct ki_cover *cover = NULL;
+	bool all;
+	int ret = ki_cover_install(t, syms, how->n, &edges, &cover, err);
+
+	if (ret)
+		return ret;
+	all = how->wait(how->arg, how->seconds);
+	ret = ki_cover_remove(cover, err);
+	if (!ret)
+		ret = ki_cover_read(cover, out, err);
+	ki_cover_close(cover);
+	if (!ret && !all)
+		ret = ki_err_set(err, -ECANCELED, 0,
+				 "stopped while profiling; nothing has changed");
+	return ret;
+}
