@@ -24,6 +24,9 @@ int ki_call_tree_show(const struct ki_call_tree *how, const struct ki_symbol *sy
 		      const struct ki_page *page, struct ki_calls_totals *totals,
 		      struct ki_err *err);
 
+/* What it was together, in a line. */
+void ki_call_tree_totals(const struct ki_calls_totals *n, FILE *out);
+
 #ifdef __cplusplus
 }
 #endif

@@ -202,6 +202,10 @@ struct ki_evolve_verdict {
 void ki_evolve_judge(const double *before, const double *after, size_t n,
 		     struct ki_evolve_verdict *out);
 
+/* Both: the verdict of a trial. */
+int ki_evolve_try_judge(struct ki_evolve *e, const struct ki_evolve_trial *t,
+			struct ki_evolve_verdict *out, struct ki_err *err);
+
 /* ---- a service ---- */
 
 /* A function that is hot now, and what is known of it. */

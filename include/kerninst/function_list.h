@@ -7,6 +7,7 @@
 #define KERNINST_FUNCTION_LIST_H
 
 #include "kerninst/page.h"
+#include "kerninst/select.h"
 #include "kerninst/windows.h"
 
 #ifdef __cplusplus
@@ -30,8 +31,7 @@ struct ki_function_list {
 };
 
 /* Rows for these functions will follow, in this order: the widths of columns. 0, or -ENOMEM. */
-int ki_function_list_open(struct ki_function_list *l, const struct ki_symbol *const *syms,
-			  size_t n);
+int ki_function_list_open(struct ki_function_list *l, const struct ki_selection *s);
 void ki_function_list_row(struct ki_function_list *l, const struct ki_window_list *w);
 
 /* Instead of both: all functions of a program, until the page takes no more. 0, or -ENOMEM. */

@@ -13,7 +13,8 @@ extern "C" {
 #endif
 
 struct ki_prediction {
-	bool (*pause)(double seconds); /* the caller's; false: it is to end now */
+	const struct ki_listener *listener; /* the caller's, of ki_predict_for: may end it */
+	bool (*pause)(double seconds);	    /* the caller's; false: it is to end now */
 	double *hits; /* of each point, a second; not a number: it cannot be counted */
 	double seconds;
 	double machine; /* instructions a second */
@@ -31,6 +32,10 @@ double ki_prediction_cost(const struct ki_prediction *pr, const struct ki_points
 
 /* All together: what comes of the same code is charged once. */
 double ki_prediction_all(const struct ki_prediction *pr, const struct ki_points *p);
+
+/* The same; out->listener may end it, and how->progress is not looked at. */
+int ki_predict_for(struct ki_prediction *out, const struct ki_points *p, struct ki_target *t,
+		   const struct ki_asked *asked, struct ki_points_how *how, struct ki_err *err);
 
 #ifdef __cplusplus
 }

@@ -22,8 +22,11 @@ const char *ki_process_points_missing(const struct ki_target *t, const struct ki
 bool ki_process_points_change(const struct ki_points *points, pid_t pid, const struct ki_change *c,
 			      const struct ki_listener *l);
 
-/* Warn of what is missing, because a thread had no place for it. */
+/* Has the process ended? */
 struct ki_splice_process;
+bool ki_process_points_ended(const struct ki_splice_process *s);
+
+/* Warn of what is missing, because a thread had no place for it. */
 void ki_process_points_lost(const struct ki_splice_process *s, pid_t pid,
 			    const struct ki_listener *l);
 

@@ -160,6 +160,10 @@ struct ki_record_origin {
 /* Of this machine, with tsc and time of now. cpus and tsc_khz are the target's, if it is live. */
 void ki_record_origin_here(const struct ki_target *t, struct ki_record_origin *out);
 
+/* A command line as one text, for .command: NULL in argv is --. Without the end, if there is no
+ * room. */
+void ki_record_command_text(int argc, char *const *argv, char *to, size_t size);
+
 /* A function that points of the file's instruments are in, as it was. */
 struct ki_record_function {
 	const char *name;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 #include <errno.h>
+#include <stdlib.h>
 
 #include "kerninst/evolve.h"
 
@@ -22,5 +23,20 @@ int ki_evolve_profile(struct ki_target *t, const struct ki_symbol *const *syms,
 	if (!ret && !all)
 		ret = ki_err_set(err, -ECANCELED, 0,
 				 "stopped while profiling; nothing has changed");
+	return ret;
+}
+
+int ki_evolve_try_judge(struct ki_evolve *e, const struct ki_evolve_trial *t,
+			struct ki_evolve_verdict *out, struct ki_err *err)
+{
+	double *v = calloc(2 * t->windows, sizeof(*v));
+	int ret;
+
+	if (!v)
+		return ki_err_set(err, -ENOMEM, 0, "out of memory");
+	ret = ki_evolve_try(e, t, v, v + t->windows, err);
+	if (!ret)
+		ki_evolve_judge(v, v + t->windows, t->windows, out);
+	free(v);
 	return ret;
 }

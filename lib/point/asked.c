@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 #include "kerninst/asked.h"
 
-#include <poll.h>
-
-#include "kerninst/process.h"
+#include "kerninst/process_points.h"
 #include "util/vec.h"
 
 struct ki_asked_one *ki_asked_of(struct ki_asked_all *a, pid_t pid)
@@ -41,13 +39,6 @@ int ki_asked_find(const struct ki_asked_all *a, struct ki_points *points, struct
 	return ret;
 }
 
-static bool has_ended(const struct ki_splice_process *s)
-{
-	struct pollfd p = {.fd = ki_process_ended(s), .events = POLLIN};
-
-	return poll(&p, 1, 0) > 0;
-}
-
 bool ki_asked_over(const struct ki_asked_all *a, const struct ki_measure *m)
 {
 	bool over = !a->of.v[0].asked.n;
@@ -55,7 +46,7 @@ bool ki_asked_over(const struct ki_asked_all *a, const struct ki_measure *m)
 	for (size_t i = 0; over && i < a->processes.n; i++) {
 		const struct ki_splice_process *s = ki_measure_process_of(m, a->processes.v[i].t);
 
-		over = !s || has_ended(s);
+		over = !s || ki_process_points_ended(s);
 	}
 	return over;
 }

@@ -2,6 +2,7 @@
 #include "kerninst/process_points.h"
 
 #include <fnmatch.h>
+#include <poll.h>
 
 #include "kerninst/process.h"
 #include "util/listen.h"
@@ -59,6 +60,13 @@ bool ki_process_points_change(const struct ki_points *points, pid_t pid, const s
 			"again to count it",
 			(int)pid, c->module);
 	return c->kind == KI_CHANGE_BECAME;
+}
+
+bool ki_process_points_ended(const struct ki_splice_process *s)
+{
+	struct pollfd p = {.fd = ki_process_ended(s), .events = POLLIN};
+
+	return poll(&p, 1, 0) > 0;
 }
 
 void ki_process_points_lost(const struct ki_splice_process *s, pid_t pid,

@@ -96,3 +96,15 @@ void ki_record_origin_here(const struct ki_target *t, struct ki_record_origin *o
 	out->tsc_khz = info ? info->tsc_khz : 0;
 	find_clocks(out);
 }
+
+void ki_record_command_text(int argc, char *const *argv, char *to, size_t size)
+{
+	for (int i = 0; i < argc && size > 1; i++) {
+		int n = snprintf(to, size, "%s%s", i ? " " : "", argv[i] ? argv[i] : "--");
+
+		if (n < 0 || (size_t)n >= size)
+			return;
+		to += n;
+		size -= (size_t)n;
+	}
+}

@@ -135,3 +135,13 @@ int ki_call_tree_show(const struct ki_call_tree *how, const struct ki_symbol *sy
 		fputs("  none known\n", page->out);
 	return 0;
 }
+
+void ki_call_tree_totals(const struct ki_calls_totals *n, FILE *out)
+{
+	fprintf(out,
+		"%" PRIu64 " function%s in %" PRIu64 " row%s; %" PRIu64 " call%s, %" PRIu64
+		" tail call%s, %" PRIu64 " indirect\n",
+		n->functions, n->functions == 1 ? "" : "s", n->rows, n->rows == 1 ? "" : "s",
+		n->direct, n->direct == 1 ? "" : "s", n->tail, n->tail == 1 ? "" : "s",
+		n->indirect);
+}

@@ -175,12 +175,12 @@ static void widen(const struct ki_symbol *sym, unsigned int *module, unsigned in
 	*function = f > *function ? f : *function;
 }
 
-int ki_function_list_open(struct ki_function_list *l, const struct ki_symbol *const *syms, size_t n)
+int ki_function_list_open(struct ki_function_list *l, const struct ki_selection *s)
 {
 	unsigned int module = 0, function = 0;
 
-	for (size_t i = 0; i < n; i++)
-		widen(syms[i], &module, &function);
+	for (size_t i = 0; i < s->n; i++)
+		widen(s->v[i].sym, &module, &function);
 	return open_table(l, module, function);
 }
 

@@ -107,16 +107,6 @@ static uint32_t ids_of(const struct ki_recorder_group *g)
 	return 1;
 }
 
-/* Nothing is shown: to predict counts for a while. */
-static bool goes_on(void *arg, size_t done, size_t all)
-{
-	const struct ki_recorder *r = arg;
-
-	(void)done;
-	(void)all;
-	return ki_listener_progress(r->listener, NULL, 0, 0);
-}
-
 int recorder_group_resolve(struct ki_recorder_group *g, const struct ki_record_making *to,
 			   struct recorder_numbers *next, struct ki_recorder *r)
 {
@@ -143,10 +133,9 @@ int recorder_group_resolve(struct ki_recorder_group *g, const struct ki_record_m
 	ret = ki_points_find(&g->points, of, &g->asked, &how, r->listener, &r->err);
 	next->id += g->ids * (uint32_t)g->points.v.n;
 	next->point += (uint32_t)g->points.v.n;
-	how.progress = goes_on;
-	how.progress_arg = r;
+	g->prediction.listener = r->listener;
 	if (!ret && g->predicted)
-		ret = ki_predict(&g->prediction, &g->points, r->t, &g->asked, &how, &r->err);
+		ret = ki_predict_for(&g->prediction, &g->points, r->t, &g->asked, &how, &r->err);
 	if (ret)
 		return ret;
 	g->seen = calloc(g->points.v.n + 1, sizeof(*g->seen));

@@ -1,17 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 
-#include "kerninst/process.h"
+#include "kerninst/process_points.h"
 #include "run/record/inside.h"
-
-static bool has_ended(const struct ki_splice_process *s)
-{
-	struct pollfd p = {.fd = ki_process_ended(s), .events = POLLIN};
-
-	return poll(&p, 1, 0) > 0;
-}
 
 /* Of the kernel nothing ends. */
 bool ki_recorder_over(const struct ki_recorder *r)
@@ -20,7 +12,7 @@ bool ki_recorder_over(const struct ki_recorder *r)
 		const struct ki_recorder_group *g = &r->groups[i];
 		const struct ki_splice_process *s = ki_measure_process(g->points.measure);
 
-		if (!g->over && (!g->on || !s || !has_ended(s)))
+		if (!g->over && (!g->on || !s || !ki_process_points_ended(s)))
 			return false;
 	}
 	return true;

@@ -180,7 +180,20 @@ bool cli_bold(FILE *out)
 	return (!no || !*no) && isatty(fileno(out));
 }
 
-const char *cli_module(const struct ki_symbol *sym)
+int cli_interval(const void *self, const char *text, void *to)
 {
-	return ki_symbol_module(sym);
+	return cli_seconds(text, to) ? CLI_OK
+				     : cli_misuse(self, "'%s' is no interval in seconds", text);
+}
+
+int cli_count(const struct verb *v, const char *option, const char *text, unsigned int most,
+	      unsigned int *out)
+{
+	char *end;
+	unsigned long n = strtoul(text, &end, 10);
+
+	*out = (unsigned int)n;
+	if (*text >= '0' && *text <= '9' && !*end && n >= 1 && n <= most)
+		return CLI_OK;
+	return cli_misuse(v, "%s %s: not a number from 1 to %u", option, text, most);
 }

@@ -81,11 +81,13 @@ int cli_shown(int ret);
 
 /* A positive number of seconds. */
 bool cli_seconds(const char *text, double *out);
+int cli_interval(const void *self, const char *text, void *to); /* of a row of options */
+
+/* A number from 1 to `most`: CLI_OK, or reported. */
+int cli_count(const struct verb *v, const char *option, const char *text, unsigned int most,
+	      unsigned int *out);
 
 /* Bold titles: on a terminal, and never with NO_COLOR. */
 bool cli_bold(FILE *out);
-
-/* Name of a symbol's module as people write it. */
-const char *cli_module(const struct ki_symbol *sym);
 
 #endif

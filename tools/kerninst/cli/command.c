@@ -14,13 +14,14 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli.h"
 #include "kerninst/own.h"
 #include "kerninst/process.h"
+#include "util/clock.h"
 
 #define GO SIGUSR1
 
@@ -211,28 +212,53 @@ static void let_next_one_kill(void)
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
+int wait_descriptor(int also)
+{
+	sigset_t set, other;
+	int fd;
+
+	sigemptyset(&other);
+	if (also)
+		sigaddset(&other, also);
+	sigprocmask(SIG_BLOCK, &other, NULL);
+	set = stop_signals();
+	sigaddset(&set, SIGCHLD);
+	if (also)
+		sigaddset(&set, also);
+	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return fd < 0 ? -errno : fd;
+}
+
+bool wait_take(int sig)
+{
+	const struct timespec none = {0};
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, sig);
+	return sigtimedwait(&set, NULL, &none) == sig;
+}
+
 double wait_now(void)
 {
-	struct timespec now;
+	return ki_now();
+}
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+struct timespec wait_left(double deadline)
+{
+	double left = deadline - wait_now();
+	time_t seconds = left > 0 ? (time_t)left : 0;
+
+	return (struct timespec){seconds, left > 0 ? (long)((left - (double)seconds) * 1e9) : 0};
 }
 
 static int next_signal(double deadline, siginfo_t *info)
 {
+	const struct timespec left = wait_left(deadline);
 	sigset_t set = stop_signals();
-	struct timespec left = {0};
-	double seconds = deadline - wait_now();
 
 	sigaddset(&set, SIGCHLD);
-	if (deadline < 0)
-		return sigwaitinfo(&set, info);
-	if (seconds > 0) {
-		left.tv_sec = (time_t)seconds;
-		left.tv_nsec = (long)((seconds - (double)left.tv_sec) * 1e9);
-	}
-	return sigtimedwait(&set, info, &left);
+	return deadline < 0 ? sigwaitinfo(&set, info) : sigtimedwait(&set, info, &left);
 }
 
 enum event wait_event(struct command *c, double deadline)

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <sys/types.h>
+#include <time.h>
 
 #include "kerninst/err.h"
 
@@ -64,6 +65,14 @@ bool wait_is_interrupted(void);
  */
 enum event wait_event(struct command *c, double deadline);
 
+/* A descriptor that can be read when there is something for wait_event, or `also`, a signal that is
+   blocked from now on; 0: none. After wait_prepare. -errno. */
+int wait_descriptor(int also);
+
+/* Has that signal come? It is taken. */
+bool wait_take(int sig);
+
 double wait_now(void);
+struct timespec wait_left(double deadline); /* from now on; 0: it is over */
 
 #endif

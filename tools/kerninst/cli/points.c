@@ -162,24 +162,6 @@ bool pause_seconds(double seconds)
 	return wait_event(&none, wait_now() + seconds) == EVENT_TIME;
 }
 
-static bool go_on(void *arg, size_t done, size_t all)
-{
-	(void)arg;
-	(void)done;
-	(void)all;
-	return !wait_is_interrupted();
-}
-
-int predict(struct ki_prediction *out, const struct ki_points *p, struct ki_target *t,
-	    const struct ki_asked *asked, struct ki_points_how *how)
-{
-	struct ki_err err = {0};
-
-	how->progress = go_on;
-	out->pause = pause_seconds;
-	return ki_predict(out, p, t, asked, how, &err) ? cli_fail(&err) : CLI_OK;
-}
-
 /* ---- what is said ---- */
 
 int report_failed(void)

@@ -38,10 +38,6 @@ int points_resolve(struct ki_points *p, struct ki_target *t, const struct ki_ask
 /* Wait so long; false: a signal has come. */
 bool pause_seconds(double seconds);
 
-/* What it would cost, by counting for a while. CLI_OK, or reported. */
-int predict(struct ki_prediction *out, const struct ki_points *p, struct ki_target *t,
-	    const struct ki_asked *asked, struct ki_points_how *how);
-
 /* Install it, and note what the driver refuses; take it out. quiet: no progress is shown. CLI_OK,
    or reported. */
 int points_put_in(struct ki_points *p, bool quiet);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "process.h"
 
-#include <poll.h>
 #include <stdio.h>
 
 #include "cli.h"
@@ -12,9 +11,7 @@
 
 bool process_has_ended(const struct ki_splice_process *s)
 {
-	struct pollfd p = {.fd = ki_process_ended(s), .events = POLLIN};
-
-	return poll(&p, 1, 0) > 0;
+	return ki_process_points_ended(s);
 }
 
 void process_tell_cost(const struct ki_splice_process *s, pid_t pid, bool told_end)

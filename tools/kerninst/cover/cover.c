@@ -2,10 +2,7 @@
 /*
  * kerninst cover: which blocks of the kernel are executed.
  */
-#include <string.h>
-
 #include "cli.h"
-#include "cover/cover_live.h"
 #include "cover/cover_output.h"
 #include "when.h"
 
@@ -33,13 +30,7 @@ static const char usage[] =
 
 static int run(const struct verb *self, int argc, char **argv)
 {
-	if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
-		fputs(usage, stdout);
-		return CLI_OK;
-	}
-	if (cover_is_offline(argc, argv))
-		return cover_offline(self, argc, argv);
-	return cover_live(self, argc, argv);
+	return (cover_is_offline(argc, argv) ? cover_offline : cover_live)(self, argc, argv);
 }
 
 const struct verb verb_cover = {

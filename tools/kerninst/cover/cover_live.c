@@ -3,7 +3,6 @@
  * kerninst cover of the running kernel: probes in, a command or until somebody has had enough,
  * probes out, and what is known then.
  */
-#include "cover/cover_live.h"
 
 #include <poll.h>
 #include <string.h>

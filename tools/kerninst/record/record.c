@@ -12,11 +12,23 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "kerninst/measured.h"
 #include "run.h"
 #include "open.h"
-#include "record/record.h"
+#include "process.h"
+#include "record/record_options.h"
+#include "record/record_wait.h"
 
 #define LOOK 0.02 /* seconds between two looks at who has new stacks: he may end soon */
+
+struct record {
+	struct record_options *o;
+	struct ki_recorder r;
+	struct ki_opened_processes processes;
+	struct command command;
+	struct record_waiting waiting;
+	double end, next; /* when to stop, when to read: seconds of CLOCK_MONOTONIC; -1: never */
+};
 
 static bool no_progress(const struct record_options *o)
 {
@@ -133,7 +145,48 @@ static int run_all(struct record *r)
 	return run_status(&r->command, ret ? ret : out);
 }
 
-/* ---- before it begins ---- */
+/* ---- before it begins: what would be put in, without or before doing it ---- */
+
+/* Of several that come and go at other times. */
+static void print_times(const struct ki_recorder_group *g, FILE *out)
+{
+	fprintf(out, "from %g s", g->at);
+	if (g->until > 0)
+		fprintf(out, " to %g s", g->until);
+	fputs(":\n", out);
+}
+
+static int show_group(const struct record *r, struct ki_recorder_group *g)
+{
+	struct ki_measured report = {.out = stdout, .bold = cli_bold(stdout)};
+	int ret = CLI_OK;
+
+	if (ki_measured_open(&report, &g->points, r->o->json))
+		return cli_no_memory();
+	if (r->r.ngroups > 1 && !r->o->json)
+		print_times(g, report.out);
+	if (r->o->show_code)
+		ret = report_code(&report, &g->points);
+	if (!ret && r->o->dry_run)
+		ret = report_dry(&report, &g->points, g->predicted ? &g->prediction : NULL,
+				 r->o->r.quiet);
+	ki_measured_close(&report);
+	return ret;
+}
+
+static int show(struct record *r)
+{
+	int ret = CLI_OK;
+
+	if (!r->o->show_code && !r->o->dry_run)
+		return CLI_OK;
+	for (size_t i = 0; i < r->r.ngroups; i++) {
+		int one = show_group(r, &r->r.groups[i]);
+
+		ret = ret ? ret : one;
+	}
+	return ret;
+}
 
 static int prepare(struct record *r)
 {
@@ -147,7 +200,7 @@ static int prepare(struct record *r)
 					   r->o->command);
 	if (!ret)
 		ret = told(r, ki_recorder_resolve(&r->r, r->o->dry_run));
-	return ret ? ret : record_show(r);
+	return ret ? ret : show(r);
 }
 
 /* The file, and the command that waits. */
@@ -163,7 +216,7 @@ static int record_all(struct record *r, int argc, char **argv)
 	if (ret)
 		return ret;
 	r->waiting.ring = wakes ? ki_target_fd(r->r.t) : -1;
-	record_note_command(argc, argv, command, sizeof(command));
+	ki_record_command_text(argc, argv, command, sizeof(command));
 	ret = told(r, ki_recorder_create(&r->r, command));
 	return ret ? ret : run_all(r);
 }

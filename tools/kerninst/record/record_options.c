@@ -205,18 +205,6 @@ int record_parse(const struct verb *self, int argc, char **argv, struct record_o
 	return ret;
 }
 
-void record_note_command(int argc, char **argv, char *to, size_t size)
-{
-	for (int i = 0; i < argc && size > 1; i++) {
-		int n = snprintf(to, size, "%s%s", i ? " " : "", argv[i] ? argv[i] : "--");
-
-		if (n < 0 || (size_t)n >= size)
-			return;
-		to += n;
-		size -= (size_t)n;
-	}
-}
-
 void record_options_free(struct record_options *o)
 {
 	for (size_t i = 0; i < o->r.asks.n; i++) {

@@ -27,7 +27,4 @@ int record_parse(const struct verb *self, int argc, char **argv, struct record_o
 		 bool *done);
 void record_options_free(struct record_options *o);
 
-/* What was asked for, as one line; the end is left out if there is no room. */
-void record_note_command(int argc, char **argv, char *to, size_t size);
-
 #endif

@@ -8,6 +8,7 @@
 #include "command.h"
 
 struct record_waiting {
+	bool snapshots;
 	int signals; /* a signalfd: something is there for wait_event */
 	int ring;    /* a descriptor that can be read when the buffers are to be; -1: none */
 };

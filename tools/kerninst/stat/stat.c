@@ -129,6 +129,9 @@ static int find_points(struct run *r)
 	struct ki_stat *s = &r->s;
 	int ret = CLI_OK;
 
+	r->prediction.pause = pause_seconds;
+	r->prediction.listener = s->listener;
+
 	if (ki_aggregate_wanted(s->by))
 		ret = told(r, ki_aggregate_open(s->by, s->t, &s->points, &r->err));
 	if (!ret && o->preset)
@@ -137,7 +140,8 @@ static int find_points(struct run *r)
 		ret = told(r,
 			   ki_asked_find(&r->asked, &s->points, s->t, &how, s->listener, &r->err));
 	if (!ret && o->cost && o->dry_run)
-		ret = predict(&r->prediction, &s->points, s->t, &r->asked.of.v[0].asked, &how);
+		ret = told(r, ki_predict_for(&r->prediction, &s->points, s->t,
+					     &r->asked.of.v[0].asked, &how, &r->err));
 	if (!ret && s->costed && !o->dry_run)
 		ret = told(r, ki_cost_open(&s->cost, &s->points, &r->err));
 	return ret;

@@ -128,12 +128,6 @@ static int take_rows(const void *self, const char *text, void *to)
 	return take_number(self, text, KI_TABLE_ROWS, &by->rows);
 }
 
-static int take_interval(const void *self, const char *text, void *to)
-{
-	return cli_seconds(text, to) ? CLI_OK
-				     : cli_misuse(self, "'%s' is no interval in seconds", text);
-}
-
 static int take_time(const void *self, const char *text, void *to)
 {
 	return cli_seconds(text, to) ? CLI_OK
@@ -198,7 +192,7 @@ static int check_together(const struct verb *self, const struct stat_options *o)
 int stat_parse(const struct verb *self, int argc, char **argv, struct stat_options *o, bool *done)
 {
 	const struct ki_option rows[] = {{"metric", 'm', take_metrics, &o->wanted},
-					 {"interval", 'i', take_interval, &o->interval},
+					 {"interval", 'i', cli_interval, &o->interval},
 					 {"for", 0, take_time, &o->duration},
 					 {"output", 'o', cli_text, &o->output},
 					 {"json", 0, NULL, &o->json},

@@ -343,8 +343,9 @@ static int prepare(struct run *r, const struct verb *self)
 	r->functions.model.sort = o->sort;
 	r->how.silent = r->screen || o->quiet;
 	r->how.listener = cli_listener(r->how.silent);
-	if (top_wait_open(&r->wait, r->screen))
-		return cli_error("signals: %s", strerror(errno));
+	ret = top_wait_open(&r->wait, r->screen);
+	if (ret)
+		return cli_error("signals: %s", strerror(-ret));
 	return r->command.pid ? CLI_OK : run_prepare(&r->command, o->command, r->screen);
 }
 

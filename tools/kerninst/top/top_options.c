@@ -67,12 +67,6 @@ static int take_number(const void *self, const char *text, void *to)
 	return CLI_OK;
 }
 
-static int take_interval(const void *self, const char *text, void *to)
-{
-	return cli_seconds(text, to) ? CLI_OK
-				     : cli_misuse(self, "'%s' is no interval in seconds", text);
-}
-
 static int check_together(const struct verb *self, const struct top_options *o)
 {
 	if (o->pid && o->preset)
@@ -98,7 +92,7 @@ int top_parse(const struct verb *self, int argc, char **argv, struct top_options
 {
 	const struct ki_option rows[] = {{"metric", 'm', take_metrics, &o->wanted},
 					 {"sort", 's', take_sort, &o->sort},
-					 {"interval", 'i', take_interval, &o->interval},
+					 {"interval", 'i', cli_interval, &o->interval},
 					 WHEN_ROWS(o->when),
 					 {"preset", 0, take_preset, &o->preset},
 					 {"batch", 'b', NULL, &o->batch},

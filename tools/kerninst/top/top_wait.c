@@ -5,10 +5,8 @@
  */
 #include "top/top_wait.h"
 
-#include <errno.h>
 #include <math.h>
 #include <poll.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "out/screen.h"
@@ -18,18 +16,10 @@
 
 int top_wait_open(struct top_wait *w, bool keyboard)
 {
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGWINCH);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGCHLD);
 	w->keyboard = keyboard;
 	w->ended = -1;
-	w->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	return w->signals < 0 ? -errno : 0;
+	w->signals = wait_descriptor(SIGWINCH);
+	return w->signals < 0 ? w->signals : 0;
 }
 
 void top_wait_close(struct top_wait *w)
@@ -39,20 +29,10 @@ void top_wait_close(struct top_wait *w)
 	w->signals = 0;
 }
 
-static bool take_resize(void)
-{
-	const struct timespec none = {0};
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGWINCH);
-	return sigtimedwait(&set, NULL, &none) == SIGWINCH;
-}
-
 /* Before anything else: a second signal may come, which ends this process at once. */
 static enum top_event take_signal(struct command *c)
 {
-	if (take_resize())
+	if (wait_take(SIGWINCH))
 		return TOP_RESIZED;
 	if (wait_is_interrupted())
 		ki_screen_close();

@@ -2,9 +2,6 @@
 /*
  * kerninst calls: the call graph below or above a function.
  */
-#include <inttypes.h>
-#include <stdlib.h>
-
 #include "cli.h"
 #include "open.h"
 #include "select.h"
@@ -40,17 +37,6 @@ struct calls {
 	uint32_t depth;
 };
 
-static void print_totals(const struct ki_calls_totals *n)
-{
-	fflush(stdout);
-	fprintf(stderr,
-		"%" PRIu64 " function%s in %" PRIu64 " row%s; %" PRIu64 " call%s, %" PRIu64
-		" tail call%s, %" PRIu64 " indirect\n",
-		n->functions, n->functions == 1 ? "" : "s", n->rows, n->rows == 1 ? "" : "s",
-		n->direct, n->direct == 1 ? "" : "s", n->tail, n->tail == 1 ? "" : "s",
-		n->indirect);
-}
-
 static int show_all(struct calls *c, const struct verb *self, char **args, int n)
 {
 	const struct ki_program_options no_liveness = {.no_liveness = true};
@@ -71,8 +57,9 @@ static int show_all(struct calls *c, const struct verb *self, char **args, int n
 	for (size_t i = 0; !ret && i < functions.n && !ferror(stdout); i++) {
 		if (ki_call_tree_show(how, functions.v[i].sym, i == 0, &c->page, &totals, &err))
 			ret = cli_fail(&err);
-		else if (!c->quiet)
-			print_totals(&totals);
+		fflush(stdout);
+		if (!ret && !c->quiet)
+			ki_call_tree_totals(&totals, stderr);
 	}
 	ki_calls_free(how->tree);
 	ki_program_free(program);
@@ -82,13 +69,7 @@ static int show_all(struct calls *c, const struct verb *self, char **args, int n
 
 static int take_depth(const void *self, const char *text, void *to)
 {
-	char *end;
-	unsigned long n = strtoul(text, &end, 10);
-
-	*(uint32_t *)to = (uint32_t)n;
-	if (*text >= '0' && *text <= '9' && !*end && n >= 1 && n <= DEPTH_MAX)
-		return CLI_OK;
-	return cli_misuse(self, "--depth %s: not a number from 1 to %d", text, DEPTH_MAX);
+	return cli_count(self, "--depth", text, DEPTH_MAX, to);
 }
 
 static int run(const struct verb *self, int argc, char **argv)

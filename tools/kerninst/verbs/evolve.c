@@ -155,23 +155,15 @@ int evolve_named_judge(struct ki_target *t, const struct verb *self, const char 
 
 static int judge(struct run *r, const struct ki_evolve_trial *t)
 {
-	double *v = calloc(2 * t->windows, sizeof(*v));
 	struct ki_evolve_verdict d;
 	struct ki_err err = {0};
-	int ret;
 
-	if (!v)
-		return cli_no_memory();
-	ret = ki_evolve_try(r->evolve, t, v, v + t->windows, &err) ? cli_fail(&err) : CLI_OK;
-	if (!ret) {
-		ki_evolve_judge(v, v + t->windows, t->windows, &d);
-		ki_evolve_verdict_print(t, &d, stdout);
-		ret = d.better ? CLI_OK : CLI_NOT_BETTER;
-	}
-	free(v);
-	if (ret == CLI_NOT_BETTER && ki_evolve_undo(r->evolve, &err))
+	if (ki_evolve_try_judge(r->evolve, t, &d, &err))
 		return cli_fail(&err);
-	return ret;
+	ki_evolve_verdict_print(t, &d, stdout);
+	if (d.better)
+		return CLI_OK;
+	return ki_evolve_undo(r->evolve, &err) ? cli_fail(&err) : CLI_NOT_BETTER;
 }
 
 /* Nobody has named one: a caller that is not laid out. */

@@ -3,8 +3,6 @@
  * kerninst info: what kernel and driver this is, what cannot be done here, and what is known of
  * the code as a whole.
  */
-#include <stdlib.h>
-
 #include "cli.h"
 #include "kerninst/catalog.h"
 #include "kerninst/facts.h"
@@ -33,13 +31,7 @@ static const char usage[] =
 
 static int take_threads(const void *self, const char *text, void *to)
 {
-	char *end;
-	unsigned long n = strtoul(text, &end, 10);
-
-	*(unsigned int *)to = (unsigned int)n;
-	if (*text >= '0' && *text <= '9' && !*end && n >= 1 && n <= THREADS_MAX)
-		return CLI_OK;
-	return cli_misuse(self, "--threads %s: not a number from 1 to %d", text, THREADS_MAX);
+	return cli_count(self, "--threads", text, THREADS_MAX, to);
 }
 
 static int show(struct ki_facts *f, struct ki_target *t, const struct ki_page *page, bool quick)

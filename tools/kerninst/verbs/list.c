@@ -30,23 +30,24 @@ static const char usage[] =
 	"  kerninst list --json 'ext4:*' | jq -r 'select(.reason != \"OK\") | .function'\n"
 	"  kerninst list --image vmlinux -q | wc -l\n";
 
-static int list_named(struct ki_function_list *l, const struct ki_symbol *const *syms, size_t n,
-		      bool quiet)
+static int list_named(struct ki_function_list *l, const ki_selection *s, bool quiet)
 {
 	struct ki_progress progress;
 	struct ki_err err = {0};
 	struct ki_window_list w;
-	int ret = ki_function_list_open(l, syms, n) ? cli_no_memory() : CLI_OK;
+	int ret = ki_function_list_open(l, s) ? cli_no_memory() : CLI_OK;
 
-	ki_progress_start(&progress, "analysing functions", n, quiet);
-	for (size_t i = 0; !ret && i < n && !ferror(stdout); i++) {
-		if (ki_window_list_find(&w, l->t, syms[i], &err)) {
+	ki_progress_start(&progress, "analysing functions", s->n, quiet);
+	for (size_t i = 0; !ret && i < s->n && !ferror(stdout); i++) {
+		ki_progress_at(&progress, i);
+		if (i && s->v[i].sym == s->v[i - 1].sym)
+			continue;
+		if (ki_window_list_find(&w, l->t, s->v[i].sym, &err)) {
 			ret = cli_fail(&err);
 			break;
 		}
 		ki_function_list_row(l, &w);
 		ki_window_list_free(&w);
-		ki_progress_at(&progress, i + 1);
 	}
 	ki_progress_end(&progress);
 	return ret;
@@ -55,17 +56,11 @@ static int list_named(struct ki_function_list *l, const struct ki_symbol *const 
 static int show_named(struct ki_function_list *l, const struct verb *self, char **globs, int n,
 		      bool quiet)
 {
-	ki_vec(const struct ki_symbol *) syms = {0};
 	ki_selection functions = {0};
 	int ret = select_functions(l->t, self, globs, n, false, &functions);
 
-	for (size_t i = 0; !ret && i < functions.n; i++)
-		if ((!syms.n || syms.v[syms.n - 1] != functions.v[i].sym) &&
-		    ki_vec_push(&syms, functions.v[i].sym))
-			ret = cli_no_memory();
 	if (!ret)
-		ret = list_named(l, syms.v, syms.n, quiet);
-	ki_vec_free(&syms);
+		ret = list_named(l, &functions, quiet);
 	ki_vec_free(&functions);
 	return ret;
 }
