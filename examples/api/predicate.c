@@ -11,21 +11,6 @@
 #include "kerninst/points.h"
 #include "kerninst/predicate.h"
 
-static int measure(struct ki_points *p, struct ki_err *err)
-{
-	struct ki_reading *now = NULL;
-	int ret = ki_measure_start(p->measure, err);
-
-	if (!ret)
-		sleep(1);
-	if (!ret)
-		ret = ki_measure_read(p->measure, &now, err);
-	if (!ret)
-		ki_points_read(p, NULL, now);
-	ki_reading_free(now);
-	return ret;
-}
-
 int main(int argc, char **argv)
 {
 	struct ki_points_how how = {.wanted = {.metrics = {ki_metric_find("count")}, .n = 1}};
@@ -45,7 +30,8 @@ int main(int argc, char **argv)
 	if (!ret)
 		ret = ki_points_resolve(&points, t, &asked, &how, &err);
 	if (!ret)
-		ret = measure(&points, &err);
+		ret = ki_measure_start(points.measure, &err) || sleep(1) ||
+		      ki_points_take(&points, &err);
 	if (ret)
 		fprintf(stderr, "predicate: %s\n", err.msg);
 	else

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Let a function of the kernel be another one for a second. Both must take and return the same:
- * that cannot be checked, and the kernel crashes if they do not.
+ * Let a function of the kernel be another one for a second; or, of one caller, only its direct
+ * calls, while all others go where they went. Both functions must take and return the same: that
+ * cannot be checked, and the kernel crashes if they do not.
  *
- * usage: replace FUNCTION OTHER
+ * usage: replace [CALLER] FUNCTION OTHER
  */
 #include <errno.h>
 #include <stdio.h>
@@ -11,19 +12,27 @@
 
 #include "kerninst/splice.h"
 
+static void told(void *arg, const struct ki_replacement *r, const struct ki_place *place)
+{
+	(void)arg;
+	if (r->callee)
+		printf("%s+0x%llx\n", r->in->name, (unsigned long long)(place->addr - r->in->addr));
+}
+
 int main(int argc, char **argv)
 {
-	struct ki_replacement r = {.text = argc > 1 ? argv[1] : ""};
+	struct ki_replacement r = {.text = argc > 1 ? argv[1] : "", .told = told};
 	struct ki_target *t = NULL;
 	struct ki_plan *p = NULL;
 	struct ki_err err = {0};
 	int ret = ki_target_open_live(&t, &err);
 
-	if (!ret && argc == 3) {
+	if (!ret && (argc == 3 || argc == 4)) {
 		r.in = ki_target_symbol_named(t, NULL, argv[1], NULL);
-		r.to = ki_target_symbol_named(t, NULL, argv[2], NULL);
+		r.callee = argc == 4 ? ki_target_symbol_named(t, NULL, argv[2], NULL) : NULL;
+		r.to = ki_target_symbol_named(t, NULL, argv[argc - 1], NULL);
 	}
-	if (!ret && (!r.in || !r.to))
+	if (!ret && (!r.in || !r.to || (argc == 4 && !r.callee)))
 		ret = ki_err_set(&err, -ENOENT, 0, "%s: no such functions", r.text);
 	if (!ret)
 		ret = ki_plan_new(&p);

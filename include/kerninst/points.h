@@ -168,6 +168,9 @@ size_t ki_points_refused(const struct ki_points *p);
 void ki_points_read(struct ki_points *p, const struct ki_reading *from,
 		    const struct ki_reading *to);
 
+/* The same of all since the measurement began, read now. 0, or -errno. */
+int ki_points_take(struct ki_points *p, struct ki_err *err);
+
 void ki_points_free(struct ki_points *p);
 
 /* The same as ki_points_resolve: the listener hears how far it is, and which point is the first

@@ -77,6 +77,17 @@ int ki_points_take_out(struct ki_points *p, const struct ki_listener *l, struct 
 	return change(p, "taking out", ki_measure_stop, l, err);
 }
 
+int ki_points_take(struct ki_points *p, struct ki_err *err)
+{
+	struct ki_reading *now = NULL;
+	int ret = ki_measure_read(p->measure, &now, err);
+
+	if (!ret)
+		ki_points_read(p, NULL, now);
+	ki_reading_free(now);
+	return ret;
+}
+
 bool ki_points_all_refused(const struct ki_points *p)
 {
 	return ki_points_refused(p) == p->cells.n;

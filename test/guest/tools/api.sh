@@ -41,9 +41,9 @@ passed() {
 ok "params: arguments and results" passed
 fallen() { "$api/events" vfs_read page-faults,context-switches > /tmp/told && [ "$(grep -cE '^vfs_read (page-faults|context-switches): [0-9]' /tmp/told)" = 2 ]; }
 ok "events: in calls" fallen
-itself() { "$api/replace_call" vfs_read rw_verify_area rw_verify_area | grep -qE '^vfs_read\+0x[0-9a-f]+$'; }
-ok "replace_call: one call, by what it was" itself
-ok "replace_call: no such function" refused 'no such functions' "$api/replace_call" vfs_read rw_verify_arae rw_verify_area
+itself() { "$api/replace" vfs_read rw_verify_area rw_verify_area | grep -qE '^vfs_read\+0x[0-9a-f]+$'; }
+ok "replace: one call, by what it was" itself
+ok "replace: no such function of a call" refused 'no such functions' "$api/replace" vfs_read rw_verify_arae rw_verify_area
 toggled() { "$api/toggle" vfs_read 10 | grep -E '^[1-9][0-9]* calls; in: [0-9]+ us, out: [0-9]+ us$'; }
 ok "toggle: in and out" toggled
 taken() { "$api/ways" ksys_read | awk -F: '$1 > 10 { n++ } END { exit !n }'; }
