@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Who is told while something goes on: how far it is, and what a user should know of it. Functions that
- * take a listener allow NULL, and NULL in it.
+ * Who is told while something goes on: how far it is, and what a user should know of it. Functions
+ * that take a listener allow NULL, and NULL in it.
  */
 #ifndef KERNINST_LISTENER_H
 #define KERNINST_LISTENER_H
 
 #include <stdbool.h>
 #include <stddef.h>
-
 
 #ifdef __cplusplus
 extern "C" {

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <sys/ioctl.h>
 
-#include "kerninst/facts.h"
+#include "kerninst/overview.h"
 #include "out/json.h"
 
 #define NAME_LEN 160
@@ -30,8 +30,10 @@ static const char *name(const struct ki_target *t, uint64_t addr, char out[NAME_
 	if (sym)
 		snprintf(out, NAME_LEN, "%s%s%s+0x%" PRIx64, sym->module, *sym->module ? ":" : "",
 			 sym->name, addr - sym->addr);
+	else if (addr)
+		snprintf(out, NAME_LEN, "0x%" PRIx64, addr);
 	else
-		snprintf(out, NAME_LEN, addr ? "0x%" PRIx64 : "", addr);
+		*out = 0;
 	return out;
 }
 

@@ -14,7 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "kerninst/facts.h"
+#include "kerninst/overview.h"
 #include "kerninst/sessions.h"
 #include "kerninst/special.h"
 #include "out/json.h"

@@ -5,11 +5,17 @@
 set -u
 layers="util out target module code snippet predicate splice process table record metric point budget aggregate report cover evolve render run dlang"
 # Public headers that are not called as their layer is.
-headers="err.h util steps.h util callable.h target calls.h code cfg.h code program.h code coverage.h cover path.h cover
-	speed.h metric match.h point points.h point pointspec.h point presets.h point split.h point
-	kcov.h snippet kcov_places.h splice cost.h budget predict.h budget record_values.h record listing.h render cfg_view.h render
-	special.h evolve cover_report.h render measured.h render springboards.h render totals.h render value_text.h render
-	windows.h render page.h out catalog.h render facts.h render sessions.h target reset.h render call_tree.h render function_list.h render listener.h util top.h run top_keys.h run skipped.h target recorder.h run opened.h point path_table.h render text_change.h render instruments_build.h module asked.h point stat.h run replacement_text.h point select.h point evolve_text.h render own.h process process_points.h point near_reason.h point"
+headers="err.h util steps.h util callable.h target calls.h code cfg.h code program.h code
+	coverage.h cover path.h cover speed.h metric match.h point points.h point pointspec.h point
+	presets.h point split.h point kcov.h snippet kcov_places.h splice cost.h budget
+	predict.h budget record_values.h record listing.h render cfg_view.h render special.h evolve
+	cover_report.h render measured.h render springboards.h render totals.h render
+	value_text.h render windows.h render page.h out catalog.h render overview.h render
+	sessions.h target reset.h render call_tree.h render function_list.h render listener.h util
+	top.h run top_keys.h run skipped.h target recorder.h run opened.h point path_table.h render
+	text_change.h render instruments_build.h module asked.h point stat.h run
+	replacement_text.h point select.h point evolve_text.h render own.h process
+	process_points.h point near_reason.h point"
 failed=0
 
 awk -v layers="$layers" -v headers="$headers" '

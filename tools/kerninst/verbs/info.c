@@ -5,7 +5,7 @@
  */
 #include "cli.h"
 #include "kerninst/catalog.h"
-#include "kerninst/facts.h"
+#include "kerninst/overview.h"
 #include "open.h"
 
 static const char usage[] =
@@ -34,18 +34,18 @@ static int take_threads(const void *self, const char *text, void *to)
 	return cli_count(self, "--threads", text, THREADS_MAX, to);
 }
 
-static int show(struct ki_facts *f, struct ki_target *t, const struct ki_page *page, bool quick)
+static int show(struct ki_overview *f, struct ki_target *t, const struct ki_page *page, bool quick)
 {
 	struct ki_program_options analysis = {.threads = f->threads};
 	struct ki_err err = {0};
 	int ret = quick ? CLI_OK : open_program(t, &analysis, false, &f->program);
 
-	if (!ret && ki_facts_gather(f, t, &err))
+	if (!ret && ki_overview_gather(f, t, &err))
 		ret = cli_fail(&err);
 	if (!ret && page->json)
-		ki_facts_json(f, page->verbose, stdout);
+		ki_overview_json(f, page->verbose, stdout);
 	else if (!ret)
-		ki_facts_print(f, page->verbose, stdout);
+		ki_overview_print(f, page->verbose, stdout);
 	ki_program_free(f->program);
 	return ret;
 }
@@ -53,7 +53,7 @@ static int show(struct ki_facts *f, struct ki_target *t, const struct ki_page *p
 static int run(const struct verb *self, int argc, char **argv)
 {
 	struct ki_page page = cli_page();
-	struct ki_facts f = {0};
+	struct ki_overview f = {0};
 	struct open_options open = {0};
 	struct ki_target *t = NULL;
 	bool quick = false, events = false;

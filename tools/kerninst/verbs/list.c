@@ -39,15 +39,15 @@ static int list_named(struct ki_function_list *l, const ki_selection *s, bool qu
 
 	ki_progress_start(&progress, "analysing functions", s->n, quiet);
 	for (size_t i = 0; !ret && i < s->n && !ferror(stdout); i++) {
-		ki_progress_at(&progress, i);
-		if (i && s->v[i].sym == s->v[i - 1].sym)
-			continue;
-		if (ki_window_list_find(&w, l->t, s->v[i].sym, &err)) {
+		const bool again = i && s->v[i].sym == s->v[i - 1].sym;
+
+		if (!again && ki_window_list_find(&w, l->t, s->v[i].sym, &err)) {
 			ret = cli_fail(&err);
-			break;
+		} else if (!again) {
+			ki_function_list_row(l, &w);
+			ki_window_list_free(&w);
 		}
-		ki_function_list_row(l, &w);
-		ki_window_list_free(&w);
+		ki_progress_at(&progress, i + 1);
 	}
 	ki_progress_end(&progress);
 	return ret;

@@ -3,8 +3,8 @@
  * What kernel and driver this is, what is in use, what cannot be done here, what is known of the
  * code as a whole: kerninst info. And what the driver could not give back yet.
  */
-#ifndef KERNINST_FACTS_H
-#define KERNINST_FACTS_H
+#ifndef KERNINST_OVERVIEW_H
+#define KERNINST_OVERVIEW_H
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ extern "C" {
 
 struct ki_json;
 
-struct ki_facts {
+struct ki_overview {
 	/* given */
 	const char *image;	    /* the file, if it is one; lives as long as this */
 	struct ki_program *program; /* the analysis; NULL: none is wanted. The caller's */
@@ -37,11 +37,11 @@ struct ki_facts {
 };
 
 /* Find them; they live as long as the target. 0, or -errno. */
-int ki_facts_gather(struct ki_facts *f, struct ki_target *t, struct ki_err *err);
+int ki_overview_gather(struct ki_overview *f, struct ki_target *t, struct ki_err *err);
 
 /* verbose: also each function whose code is not fully known. JSON: one object; 0, or -errno. */
-void ki_facts_print(const struct ki_facts *f, bool verbose, FILE *out);
-int ki_facts_json(const struct ki_facts *f, bool verbose, FILE *out);
+void ki_overview_print(const struct ki_overview *f, bool verbose, FILE *out);
+int ki_overview_json(const struct ki_overview *f, bool verbose, FILE *out);
 
 /* What has been taken out and could not be given back yet, and who holds it: a line for each; the
    member "held" of an open object. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
-#include "kerninst/facts.h"
+#include "kerninst/overview.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -17,7 +17,7 @@ struct limit {
 
 #define NLIMITS 3
 
-static void find_limits(const struct ki_facts *f, struct limit *v)
+static void find_limits(const struct ki_overview *f, struct limit *v)
 {
 	v[0] = (struct limit){"more counters than the kernel's reserve for modules",
 			      KI_R_COUNTERS_FULL,
@@ -30,7 +30,7 @@ static void find_limits(const struct ki_facts *f, struct limit *v)
 			      f->driver->unknowns && !(f->driver->features & KI_FEATURE_FORCED)};
 }
 
-static int count_reserved(struct ki_facts *f, struct ki_target *t, struct ki_err *err)
+static int count_reserved(struct ki_overview *f, struct ki_target *t, struct ki_err *err)
 {
 	const struct ki_reserved_row *rows;
 	size_t n;
@@ -45,7 +45,7 @@ static int count_reserved(struct ki_facts *f, struct ki_target *t, struct ki_err
 	return 0;
 }
 
-int ki_facts_gather(struct ki_facts *f, struct ki_target *t, struct ki_err *err)
+int ki_overview_gather(struct ki_overview *f, struct ki_target *t, struct ki_err *err)
 {
 	const struct ki_text_range *ranges;
 	const struct ki_symbol *syms;
@@ -72,7 +72,7 @@ int ki_facts_gather(struct ki_facts *f, struct ki_target *t, struct ki_err *err)
 	return ret;
 }
 
-static void print_driver(const struct ki_facts *f, FILE *out)
+static void print_driver(const struct ki_overview *f, FILE *out)
 {
 	const struct ki_info *d = f->driver;
 
@@ -105,7 +105,7 @@ static void print_driver(const struct ki_facts *f, FILE *out)
 			d->features & KI_FEATURE_FORCED ? " (forced: changed all the same)" : "");
 }
 
-static void print_limits(const struct ki_facts *f, FILE *out)
+static void print_limits(const struct ki_overview *f, FILE *out)
 {
 	struct limit limits[NLIMITS];
 
@@ -118,7 +118,7 @@ static void print_limits(const struct ki_facts *f, FILE *out)
 				limits[i].reason ? "]" : "");
 }
 
-void ki_facts_print(const struct ki_facts *f, bool verbose, FILE *out)
+void ki_overview_print(const struct ki_overview *f, bool verbose, FILE *out)
 {
 	if (f->driver) {
 		print_driver(f, out);
@@ -146,7 +146,7 @@ void ki_facts_print(const struct ki_facts *f, bool verbose, FILE *out)
 		ki_totals_unparsed_print(f->program, out);
 }
 
-static void json_driver(struct ki_json *j, const struct ki_facts *f)
+static void json_driver(struct ki_json *j, const struct ki_overview *f)
 {
 	const struct ki_info *d = f->driver;
 
@@ -179,7 +179,7 @@ static void json_driver(struct ki_json *j, const struct ki_facts *f)
 	ki_json_bool(j, "forced", d->features & KI_FEATURE_FORCED);
 }
 
-static void json_limits(struct ki_json *j, const struct ki_facts *f)
+static void json_limits(struct ki_json *j, const struct ki_overview *f)
 {
 	struct limit limits[NLIMITS];
 
@@ -196,7 +196,7 @@ static void json_limits(struct ki_json *j, const struct ki_facts *f)
 	ki_json_close(j);
 }
 
-static void json_program(struct ki_json *j, const struct ki_facts *f, bool verbose)
+static void json_program(struct ki_json *j, const struct ki_overview *f, bool verbose)
 {
 	ki_json_open(j, "analysis", '{');
 	ki_totals_json(j, f->program, ki_totals_threads(f->threads));
@@ -206,7 +206,7 @@ static void json_program(struct ki_json *j, const struct ki_facts *f, bool verbo
 	ki_json_close(j);
 }
 
-int ki_facts_json(const struct ki_facts *f, bool verbose, FILE *out)
+int ki_overview_json(const struct ki_overview *f, bool verbose, FILE *out)
 {
 	struct ki_json j;
 
