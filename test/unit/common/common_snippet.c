@@ -1,295 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "common_snippet.h"
 #include "common_extreme.h"
+#include "common_snippet_inside.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <x86intrin.h>
 
-#define TASK_SLOT 2048 /* in the per-CPU area, beyond all counters */
-#define CPU_SLOT  2049
-#define PID_OFF	  0x104 /* in the fake task */
-#define TGID_OFF  0x210
-#define COMM_OFF  0x308
-#define FLT_OFF	  0x320 /* four numbers of faults and switches */
-#define WORDS	  63	/* the routine for a thread's words, in a process */
-#define CALLEES	  64	/* numbers from here on are functions of the kernel */
-#define STUB_LEN  32
-#define STACK_TOP 3072
-#define REGS_KEPT 8 /* rcx rdx rsi rdi r8-r11 */
-
 uint64_t snip_gs[4096];
-static uint8_t task[1024];
-static uint64_t words[SNIP_THREAD];
-static struct snip_case *running;
-static struct snip_world *world; /* what helpers work on */
-
-static uint64_t mix(uint64_t x)
-{
-	x = (x ^ x >> 31) * 0x9e3779b97f4a7c15;
-	return x ^ x >> 29;
-}
-
-/* ---- helpers: the same for the interpreter and the code ---- */
-
-static uint64_t cut(uint64_t v, unsigned int size)
-{
-	return size < 8 ? v & ((1ull << 8 * size) - 1) : v;
-}
-
-/* The stack is there; of the rest a quarter cannot be read. */
-static uint64_t load(void *arg, uint64_t addr, unsigned int size)
-{
-	uint64_t v = mix(addr), stack = (uintptr_t)exec_mem->stack;
-
-	(void)arg;
-	/* below the point's stack pointer are words of nobody */
-	if (addr >= running->m.regs[KI_RSP] && addr - stack <= sizeof(exec_mem->stack) - 8)
-		memcpy(&v, (const void *)(uintptr_t)addr, 8);
-	else if (!(v >> 62))
-		v = 0;
-	return cut(v, size);
-}
-
-static uint64_t unreadable(void *arg, uint64_t addr, uint64_t size)
-{
-	(void)arg;
-	return (addr ^ size) >> 3 & 1;
-}
-
-static uint64_t event(void *arg, uint64_t which)
-{
-	(void)arg;
-	return mix(which + 7);
-}
-
-static uint64_t call(void *arg, uint64_t addr, const uint64_t *args, unsigned int nargs)
-{
-	(void)arg;
-	world->calls = mix(world->calls ^ addr);
-	for (unsigned int i = 0; i < nargs; i++)
-		world->calls = mix(world->calls + args[i]);
-	world->ncalls++;
-	return world->calls;
-}
-
-static uint64_t divide(const uint64_t *a, bool sign, bool mod)
-{
-	if (!a[1])
-		return mod ? a[0] : 0;
-	if (sign && a[1] == UINT64_MAX)
-		return mod ? 0 : 0 - a[0];
-	if (sign)
-		return (uint64_t)(mod ? (int64_t)a[0] % (int64_t)a[1]
-				      : (int64_t)a[0] / (int64_t)a[1]);
-	return mod ? a[0] % a[1] : a[0] / a[1];
-}
-
-uint64_t snip_rsp, snip_rax, snip_flags;
-
-static void record(void *arg, uint32_t id, const uint64_t *values, unsigned int n)
-{
-	(void)arg;
-	world->nrecords++;
-	world->records = mix(world->records + id) + n;
-	while (n--)
-		world->records = mix(world->records + *values++);
-}
-
-static uint64_t table(void *arg, uint32_t what, const uint64_t *key, unsigned int nkey,
-		      uint64_t value)
-{
-	uint32_t op = what >> 16 & 15;
-
-	if (op == KI_TABLE_GET || op == KI_TABLE_DELETE)
-		value = 0;
-	record(arg, what, key, nkey);
-	record(arg, what, &value, 1);
-	world->nrecords -= 2;
-	world->ntables++;
-	return mix(world->records);
-}
-
-static uint64_t table_words(uint32_t what, uint64_t value)
-{
-	const uint64_t *top = (const uint64_t *)(uintptr_t)(snip_rsp + 8);
-	unsigned int n = 1 + (what >> 20) % KI_TABLE_KEYS;
-	uint64_t key[KI_TABLE_KEYS];
-
-	for (unsigned int i = 0; i < n; i++)
-		key[i] = top[n - 1 - i];
-	return table(NULL, what, key, n, value);
-}
-
-const char *const snip_texts[SNIP_TEXTS] = {
-	"",
-	"a",
-	"/proc/",
-	"/proc/self/status",
-	"1234567",
-	"12345678",
-	"123456789012345",
-	"a text that is longer than all the words of any string there can be: it is cut off, "
-	"wherever that is, and what is compared with it has to be shorter",
-};
-
-static void string(void *arg, uint64_t addr, bool user, char *to, size_t most)
-{
-	const char *s = snip_texts[(mix(addr) >> 9 ^ user) % SNIP_TEXTS];
-
-	(void)arg;
-	while (most-- && *s)
-		*to++ = *s++;
-}
-
-static uint64_t stack(void *arg, uint32_t table, unsigned int skip, enum ki_helper helper)
-{
-	const uint64_t at = helper == KI_HELPER_USTACK ? 0 : running->site.addr;
-
-	(void)arg;
-	return mix(mix(table + 1) + 64 * skip + helper + at);
-}
-
-static uint64_t stack_words(const uint64_t *a, enum ki_helper helper)
-{
-	if (helper != KI_HELPER_USTACK && a[1] != running->site.addr)
-		world->broken = true;
-	return stack(NULL, (uint32_t)a[0] >> 8, a[0] & 0xff, helper);
-}
-
-static uint64_t string_words(const uint64_t *a, bool user)
-{
-	uint64_t *top = (uint64_t *)(uintptr_t)(snip_rsp + 8), text[KI_STRING_WORDS] = {0};
-	unsigned int n = (unsigned int)a[1];
-
-	if (!n || n > KI_STRING_WORDS) {
-		world->broken = true;
-		return 0;
-	}
-	string(NULL, a[0], user, (char *)text, n * 8 - 1);
-	for (unsigned int i = 0; i < n; i++)
-		top[n - 1 - i] = text[i];
-	return mix(n);
-}
-
-/* The chunk's words are above the return address, the last one uppermost. */
-static uint64_t record_words(uint32_t what, uint32_t id)
-{
-	const uint64_t *top = (const uint64_t *)(uintptr_t)(snip_rsp + 8);
-	uint64_t values[KI_RECORD_WORDS];
-	unsigned int n = what & 0xff;
-
-	if (n > KI_RECORD_WORDS || what >> 8 != SNIP_RING) {
-		world->broken = true;
-		return 0;
-	}
-	for (unsigned int i = 0; i < n; i++)
-		values[i] = top[n - 1 - i];
-	record(NULL, id, values, n);
-	return mix(id);
-}
-
-static uint64_t helper(unsigned int number, const uint64_t *a)
-{
-	switch (number) {
-	case KI_HELPER_RECORD:
-		return record_words((uint32_t)a[0], (uint32_t)a[1]);
-	case KI_HELPER_TABLE:
-		return table_words((uint32_t)a[0], a[1]);
-	case KI_HELPER_STACK:
-	case KI_HELPER_USTACK:
-	case KI_HELPER_DEPTH:
-		return stack_words(a, (enum ki_helper)number);
-	case WORDS:
-		return running->m.nthread ? (uintptr_t)words : 0;
-	case KI_HELPER_UDEPTH:
-		return running->m.udepth;
-	case KI_HELPER_UCALLER:
-		return running->m.ucaller;
-	case KI_HELPER_STRING:
-	case KI_HELPER_USTRING:
-		return string_words(a, number == KI_HELPER_USTRING);
-	case KI_HELPER_DIV:
-	case KI_HELPER_UDIV:
-		return divide(a, number == KI_HELPER_DIV, false);
-	case KI_HELPER_MOD:
-	case KI_HELPER_UMOD:
-		return divide(a, number == KI_HELPER_MOD, true);
-	case KI_HELPER_NANOTIME:
-		return running->m.nanotime;
-	case KI_HELPER_UID:
-		return running->m.uid;
-	case KI_HELPER_CGROUP:
-		return running->m.cgroup;
-	case KI_HELPER_UNREADABLE:
-		return unreadable(NULL, a[0], a[1]);
-	case KI_HELPER_EVENT:
-		return event(NULL, a[0]);
-	case KI_HELPER_EXTREME:
-		ki_do_EXTREME((uint32_t)a[0], a[1], a[2]);
-		return snip_rax;
-	case KI_HELPER_ENTER:
-		world->broken |= world->entered;
-		world->entered = running->m.may_call;
-		return running->m.may_call;
-	case KI_HELPER_LEAVE:
-		world->broken |= !world->entered;
-		world->entered = false;
-		return mix(1);
-	default:
-		return load(NULL, a[0], 1u << (number - KI_HELPER_LOAD8));
-	}
-}
-
-/* Called by the assembly below with the registers that a C function may change. */
-struct kept {
-	uint64_t rcx, rdx, rsi, rdi, r8, r9, r10, r11;
-};
-uint64_t snip_service(uint64_t number, struct kept *k);
-struct kept snip_kept;
-
-uint64_t snip_service(uint64_t number, struct kept *k)
-{
-	const uint64_t a[6] = {k->rdi, k->rsi, k->rdx, k->rcx, k->r8, k->r9};
-	uint64_t result, *junk = &k->rcx;
-
-	memcpy(&snip_rax, exec_mem->control + 72, 8);
-	snip_flags = 2 | (mix(number + a[0]) & EXEC_FLAGS);
-	if (number < CALLEES)
-		return helper((unsigned int)number, a);
-	world->broken |= !world->entered;
-	result = call(NULL, number, a, (unsigned int)(number - CALLEES));
-	for (unsigned int i = 0; i < REGS_KEPT; i++)
-		junk[i] = mix(result + i);
-	return result;
-}
-
-/* clang-format off */
-#define KEPT(op) op("rcx", 0) op("rdx", 8) op("rsi", 16) op("rdi", 24) \
-	op("r8", 32) op("r9", 40) op("r10", 48) op("r11", 56)
-#define SAVE(reg, off) "mov %" reg ", snip_kept+" #off "(%rip)\n"
-#define RESTORE(reg, off) "mov snip_kept+" #off "(%rip), %" reg "\n"
-
-__asm__(".text\n"
-	".globl snip_entry\n"
-	".type snip_entry, @function\n"
-	"snip_entry:\n"
-	KEPT(SAVE)
-	"mov %rsp, snip_rsp(%rip)\n"
-	"mov exec_host_rsp(%rip), %rsp\n"
-	"sub $512, %rsp\n"
-	"and $-16, %rsp\n"
-	"mov %eax, %edi\n"
-	"lea snip_kept(%rip), %rsi\n"
-	"call snip_service\n"
-	"mov snip_rsp(%rip), %rsp\n"
-	KEPT(RESTORE)
-	"pushq snip_flags(%rip)\n"
-	"popfq\n"
-	"ret\n"
-	".size snip_entry, . - snip_entry\n");
-/* clang-format on */
-void snip_entry(void);
+uint8_t snip_task[1024];
+uint64_t snip_words[SNIP_THREAD];
+struct snip_case *snip_running;
+struct snip_world *snip_now;
 
 /* ---- the code and its place ---- */
 
@@ -320,7 +41,7 @@ void snip_init(void)
 
 static bool in_process(void)
 {
-	return running->site.user;
+	return snip_running->site.user;
 }
 
 static int64_t fix_value(const struct ki_fixup *f, const uint8_t *field)
@@ -403,13 +124,13 @@ static void set_up(const struct snip_case *c)
 	memset(below_stack(c), 0xa5, RED_ZONE);
 	snip_gs[TASK_SLOT] = c->m.task;
 	snip_gs[CPU_SLOT] = 0xdddddddd00000000 | c->m.cpu;
-	memcpy(task + PID_OFF, &c->m.pid, 4);
-	memcpy(task + TGID_OFF, &c->m.tgid, 4);
-	memcpy(task + COMM_OFF, c->m.comm, 16);
-	memcpy(task + FLT_OFF,
+	memcpy(snip_task + PID_OFF, &c->m.pid, 4);
+	memcpy(snip_task + TGID_OFF, &c->m.tgid, 4);
+	memcpy(snip_task + COMM_OFF, c->m.comm, 16);
+	memcpy(snip_task + FLT_OFF,
 	       (const uint64_t[]){c->m.minflt, c->m.majflt, c->m.nvcsw, c->m.nivcsw}, 32);
-	memcpy(words, c->start.thread, sizeof(words));
-	snip_gs[SNIP_WORDS_SLOT] = c->m.nthread ? (uintptr_t)words : 0;
+	memcpy(snip_words, c->start.thread, sizeof(snip_words));
+	snip_gs[SNIP_WORDS_SLOT] = c->m.nthread ? (uintptr_t)snip_words : 0;
 	snip_gs[SNIP_CLOCK_SLOT] = __rdtsc() - SNIP_CLOCK;
 }
 
@@ -458,8 +179,8 @@ const char *snip_run_stepped(struct snip_case *c, const struct ki_long_code *cod
 {
 	uint8_t above[EXEC_STACK];
 
-	running = c;
-	world = &c->got;
+	snip_running = c;
+	snip_now = &c->got;
 	c->got = c->start;
 	place(code);
 	set_up(c);
@@ -470,7 +191,7 @@ const char *snip_run_stepped(struct snip_case *c, const struct ki_long_code *cod
 	       sizeof(c->got.counters));
 	if (!in_process())
 		memcpy(c->got.globals, exec_mem->data, sizeof(c->got.globals));
-	memcpy(c->got.thread, words, sizeof(words));
+	memcpy(c->got.thread, snip_words, sizeof(snip_words));
 	if (memcmp(above, (const void *)(uintptr_t)exec_in.rsp, sizeof(above)) != 0)
 		return "the stack";
 	if (red_zone_changed(c))
@@ -480,8 +201,8 @@ const char *snip_run_stepped(struct snip_case *c, const struct ki_long_code *cod
 
 int snip_interpret(struct snip_case *c, const struct ki_snippet *s)
 {
-	running = c;
-	world = &c->want;
+	snip_running = c;
+	snip_now = &c->want;
 	c->want = c->start;
 	c->m.counters = c->want.counters;
 	c->m.globals = c->site.user ? c->want.counters : c->want.globals;
@@ -525,7 +246,9 @@ static void make_slots(uint64_t *v, unsigned int n)
 	static const uint8_t sizes[KI_TYPES] = {1, 2, 4, 8, 1, 2, 4, 8};
 
 	for (unsigned int i = 0; i < n; i++)
-		v[i] = i < KI_TYPES ? cut(snip_number(), sizes[i]) : i < 16 ? snip_number() : i;
+		v[i] = i < KI_TYPES ? snip_cut(snip_number(), sizes[i])
+		       : i < 16	    ? snip_number()
+				    : i;
 }
 
 static void make_site(struct ki_site_regs *s)
@@ -567,19 +290,12 @@ void snip_case_make(struct snip_case *c)
 				   .cgroup = snip_number(),
 				   .udepth = below(128),
 				   .ucaller = snip_number(),
-				   .task = (uintptr_t)task,
+				   .task = (uintptr_t)snip_task,
 				   .cpu = below(64),
 				   .pid = below(5) ? below(100) : (uint32_t)exec_random(),
 				   .tgid = below(100),
-				   .may_call = below(4) != 0,
-				   .load = load,
-				   .unreadable = unreadable,
-				   .event = event,
-				   .call = call,
-				   .record = record,
-				   .table = table,
-				   .string = string,
-				   .stack = stack};
+				   .may_call = below(4) != 0};
+	snip_helpers(&c->m);
 	make_site(&c->site);
 	for (unsigned int r = 0; r < 16; r++)
 		c->m.regs[r] = r == KI_RSP ? top - 8 * below(8) : snip_number();
