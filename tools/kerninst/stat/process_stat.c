@@ -78,7 +78,9 @@ static int open_process(struct counting *c, const struct ki_asked *asked,
 	if (ret)
 		return ret;
 	ret = points_resolve(&c->points, c->t, asked, &how, true);
-	return !ret && c->o->cost ? cost_open(&c->cost, &c->points) : ret;
+	if (!ret && c->o->cost && ki_cost_open(&c->cost, &c->points, &err))
+		ret = cli_fail(&err);
+	return ret;
 }
 
 static int open_report(struct counting *c)
