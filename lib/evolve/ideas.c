@@ -144,12 +144,14 @@ static int choose_version(struct version *v, const struct ki_evolve_case *c, str
 				     .seconds = c->service->seconds,
 				     .wait = c->service->search.wait,
 				     .arg = c->service->search.arg};
+	struct ki_argument arguments[KI_SPECIAL_ARGUMENTS];
 	int ret = -ENODATA;
 
 	if (!w.sym || strcmp(w.sym->name, sym->name))
 		return -ENODATA;
+	ki_kernel_arguments(sym->module, sym->name, arguments, KI_SPECIAL_ARGUMENTS);
 	for (; w.argument < KI_SPECIAL_ARGUMENTS && ret == -ENODATA; w.argument++)
-		if (ki_kernel_is_number(sym->module, sym->name, w.argument))
+		if (arguments[w.argument].bytes && arguments[w.argument].number)
 			ret = make_version(v, c, &w, err);
 	return ret;
 }

@@ -94,37 +94,32 @@ static unsigned int bytes_of(const struct btf *btf, uint32_t id, bool *number)
 	return (btf_is_int(t) || btf_is_any_enum(t)) && t->size <= 8 ? t->size : 0;
 }
 
-static unsigned int argument_of(const struct btf *btf, const char *function, unsigned int n,
-				bool *number)
+/* Behind one that is passed otherwise nothing is known. */
+static void read_arguments(const struct btf *btf, const char *function, struct ki_argument *v,
+			   size_t n)
 {
 	const int id = btf__find_by_name_kind(btf, function, BTF_KIND_FUNC);
 	const struct btf_type *t = id > 0 ? btf__type_by_id(btf, (uint32_t)id) : NULL;
-	unsigned int bytes = 0;
 
 	t = t ? btf__type_by_id(btf, t->type) : NULL;
-	if (!t || n >= btf_vlen(t))
-		return 0;
-	for (unsigned int i = 0; i <= n; i++) {
-		bytes = bytes_of(btf, btf_params(t)[i].type, number);
-		if (!bytes)
-			return 0;
+	for (uint32_t i = 0; t && i < n && i < btf_vlen(t); i++) {
+		v[i].bytes = bytes_of(btf, btf_params(t)[i].type, &v[i].number);
+		if (!v[i].bytes)
+			break;
 	}
-	return bytes;
 }
 
-static unsigned int find_argument(const char *module, const char *function, unsigned int n,
-				  bool *number)
+void ki_kernel_arguments(const char *module, const char *function, struct ki_argument *v, size_t n)
 {
 	struct btf *kernel = read_kernel(), *own = NULL;
-	unsigned int bytes = 0;
 
+	memset(v, 0, n * sizeof(*v));
 	if (kernel && *module)
 		own = read_module(module, kernel);
 	if (kernel && (own || !*module))
-		bytes = argument_of(own ? own : kernel, function, n, number);
+		read_arguments(own ? own : kernel, function, v, n);
 	btf__free(own);
 	btf__free(kernel);
-	return bytes;
 }
 
 int ki_kernel_types(struct ki_member *members, size_t nmembers, struct ki_structure *structures,
@@ -150,14 +145,11 @@ int ki_kernel_types(struct ki_member *members, size_t nmembers, struct ki_struct
 
 #else
 
-static unsigned int find_argument(const char *module, const char *function, unsigned int n,
-				  bool *number)
+void ki_kernel_arguments(const char *module, const char *function, struct ki_argument *v, size_t n)
 {
 	(void)module;
 	(void)function;
-	(void)n;
-	(void)number;
-	return 0;
+	memset(v, 0, n * sizeof(*v));
 }
 
 int ki_kernel_types(struct ki_member *members, size_t nmembers, struct ki_structure *structures,
@@ -172,17 +164,3 @@ int ki_kernel_types(struct ki_member *members, size_t nmembers, struct ki_struct
 }
 
 #endif
-
-unsigned int ki_kernel_argument(const char *module, const char *function, unsigned int n)
-{
-	bool number;
-
-	return find_argument(module, function, n, &number);
-}
-
-bool ki_kernel_is_number(const char *module, const char *function, unsigned int n)
-{
-	bool number = false;
-
-	return find_argument(module, function, n, &number) && number;
-}

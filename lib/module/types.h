@@ -28,14 +28,16 @@ struct ki_structure {
 int ki_kernel_types(struct ki_member *members, size_t nmembers, struct ki_structure *structures,
 		    size_t nstructures, struct ki_err *err);
 
-/*
- * How many bytes of its register an argument of a function has: of a number, an enum, a pointer.
- * 0: not known (no types, no such function, arguments that are passed otherwise). module: "" the
- * kernel.
- */
-unsigned int ki_kernel_argument(const char *module, const char *function, unsigned int n);
+/* An argument of a function, by the kernel's types. */
+struct ki_argument {
+	unsigned int bytes; /* of its register; 0: not known */
+	bool number;	    /* or an enum; else a pointer */
+};
 
-/* Is it a number, or an enum? The same may not be known. */
-bool ki_kernel_is_number(const char *module, const char *function, unsigned int n);
+/*
+ * The first n; all of what is not known (no types, no such function, arguments that are passed
+ * otherwise) has no bytes. module: "" the kernel.
+ */
+void ki_kernel_arguments(const char *module, const char *function, struct ki_argument *v, size_t n);
 
 #endif

@@ -31,8 +31,11 @@ static char *module_name(void)
 bool ki_special_is_half(const struct ki_target *t, const struct ki_symbol *sym,
 			unsigned int argument)
 {
-	return ki_target_kind(t) == KI_TARGET_LIVE &&
-	       ki_kernel_argument(sym->module, sym->name, argument) == 4;
+	struct ki_argument v[KI_SPECIAL_ARGUMENTS] = {0};
+
+	if (ki_target_kind(t) == KI_TARGET_LIVE && argument < KI_SPECIAL_ARGUMENTS)
+		ki_kernel_arguments(sym->module, sym->name, v, argument + 1);
+	return argument < KI_SPECIAL_ARGUMENTS && v[argument].bytes == 4;
 }
 
 static int make(struct ki_special *s, struct ki_err *err)
