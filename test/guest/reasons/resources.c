@@ -277,4 +277,4 @@ const struct reason_case case_HEAP_FULL = {.prepare = empty_heap,
 					   .names = "vfs_read"};
 
 /* It takes counters of the processor's own, which guests have not. */
-IN_SUITE(EVENTS_BUSY, "test/unit/metric/test_events.c")
+IN_SUITE(EVENTS_BUSY, "test/unit/metric/test_events_refused.c")
