@@ -34,7 +34,7 @@ static DECLARE_BITMAP(ki_names_taken, KI_NAMES);
 static u32 ki_nameless; /* patches */
 static struct mod_kallsyms ki_all_symbols;
 static char *ki_name_text; /* of the first patch; KI_NAME_LEN bytes each */
-static u32 ki_unnamed_at; /* in the text: what ends are called */
+static u32 ki_unnamed_at;  /* in the text: what ends are called */
 
 static Elf_Sym *symbol_of(u32 slot)
 {
