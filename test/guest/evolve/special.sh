@@ -86,6 +86,26 @@ echo "# capable: $(value capable:entry < /tmp/before) calls before, then $(value
 ok "such calls do not come by the entry" [ "$(value capable:entry < /tmp/counts)" -lt "$(value capable:entry < /tmp/before)" ]
 gone "direct calls"
 
+# Whoever traces the function sees them, too.
+T=/sys/kernel/tracing
+"$ki" specialize --callers --value 21 capable > /tmp/out 2>&1 < /dev/null &
+tool=$!
+until_true 120 grep -q 'is in, until' /tmp/out
+full=$(field windows)
+# shellcheck disable=SC2317 # called through ok
+few() { [ "$(field windows)" -lt $((full / 2)) ]; }
+# shellcheck disable=SC2317
+as_before() { [ "$(field windows)" = "$full" ]; }
+echo capable > $T/set_ftrace_filter
+echo function > $T/current_tracer
+ok "$full windows: calls give way to a tracer" until_true 20 few
+echo nop > $T/current_tracer
+echo > $T/set_ftrace_filter
+ok "and lead there again when it has gone" until_true 20 as_before
+kill -INT $tool
+wait $tool
+gone "who gave way"
+
 # ---- somebody sleeps in it ----
 mkfifo /tmp/fifo
 exec 9<> /tmp/fifo
