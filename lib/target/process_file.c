@@ -86,6 +86,15 @@ struct eh_frame_hdr {
 	uint32_t count;
 };
 
+/*
+ * The row of what a handler of signals returns to begins a byte before it (unwinders look a byte
+ * before where control comes back to, and nobody has called it).
+ */
+static bool has_name(const struct ki_process_names *to, uint64_t addr)
+{
+	return ki_process_is_named(to, addr) || ki_process_is_named(to, addr + 1);
+}
+
 /* Rows of .eh_frame_hdr at which no symbol stands. */
 static int add_rows(const struct ki_process_names *to, const uint8_t *bytes, const Elf64_Shdr *sh)
 {
@@ -105,7 +114,7 @@ static int add_rows(const struct ki_process_names *to, const uint8_t *bytes, con
 
 		memcpy(&start, bytes + sizeof(h) + 8ull * i, sizeof(start));
 		addr = sh->sh_addr + (uint64_t)(int64_t)start;
-		if (ki_process_is_named(to, addr))
+		if (has_name(to, addr))
 			continue;
 		snprintf(name, sizeof(name), KI_NAMELESS "%" PRIx64, addr);
 		ret = ki_symbol_list_add(to->list, addr + to->bias, name, strlen(name), to->module);
