@@ -17,10 +17,10 @@ extern "C" {
 /* The first module of these points that is not mapped; NULL: all are. */
 const char *ki_process_points_missing(const struct ki_target *t, const struct ki_asked *asked);
 
-/* Warn of a change that concerns the points. True: it is another program now, none of them will be
-   reached again. */
-bool ki_process_points_change(const struct ki_points *points, pid_t pid, const struct ki_change *c,
-			      const struct ki_listener *l);
+/* Warn of what has changed since the last time and concerns the points. True: it is another program
+   now, none of them will be reached again. */
+bool ki_process_points_changed(const struct ki_points *points, struct ki_target *t, pid_t pid,
+			       const struct ki_listener *l);
 
 /* Has the process ended? */
 struct ki_splice_process;

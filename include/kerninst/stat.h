@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 #include "kerninst/aggregate.h"
 #include "kerninst/budget.h"
@@ -26,7 +27,8 @@ extern "C" {
 
 struct ki_stat {
 	/* given; all of it lives as long */
-	struct ki_target *t; /* a live kernel */
+	struct ki_target *t; /* a live kernel, or a process */
+	pid_t pid;	     /* that process; 0: the kernel */
 	struct ki_wanted wanted;
 	enum ki_moving moving;
 	const struct ki_predicate *when; /* NULL: always */
@@ -52,6 +54,7 @@ struct ki_stat {
 	struct ki_skipped skipped;
 	struct ki_measured_patches patches;
 	struct ki_text_watch text;
+	bool ended; /* the process has, when that was looked at */
 };
 
 /* How its points are to be found. */
@@ -76,6 +79,9 @@ double ki_stat_next(const struct ki_stat *s, double end, double next, bool *tick
 
 /* Keep to the budget. */
 int ki_stat_look(struct ki_stat *s, double now, struct ki_err *err);
+
+/* Has the process ended, or become another program? Warns of what it has mapped and unmapped. */
+bool ki_stat_over(struct ki_stat *s);
 
 /* Write a table of what came since the last one. */
 int ki_stat_table(struct ki_stat *s, double now, struct ki_err *err);

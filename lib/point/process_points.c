@@ -3,6 +3,7 @@
 
 #include <fnmatch.h>
 #include <poll.h>
+#include <stdlib.h>
 
 #include "kerninst/process.h"
 #include "util/listen.h"
@@ -44,8 +45,8 @@ static bool is_asked(const struct ki_change *c, const struct ki_points *points)
 	return false;
 }
 
-bool ki_process_points_change(const struct ki_points *points, pid_t pid, const struct ki_change *c,
-			      const struct ki_listener *l)
+static void warn(const struct ki_points *points, pid_t pid, const struct ki_change *c,
+		 const struct ki_listener *l)
 {
 	if (c->kind == KI_CHANGE_BECAME)
 		ki_listener_warn(l, "process %d has become another program: counted until then",
@@ -59,7 +60,23 @@ bool ki_process_points_change(const struct ki_points *points, pid_t pid, const s
 			"process %d: %s has been mapped meanwhile: it is not counted there; begin "
 			"again to count it",
 			(int)pid, c->module);
-	return c->kind == KI_CHANGE_BECAME;
+}
+
+bool ki_process_points_changed(const struct ki_points *points, struct ki_target *t, pid_t pid,
+			       const struct ki_listener *l)
+{
+	struct ki_change *v = NULL;
+	bool became = false;
+	size_t n = 0;
+
+	if (ki_target_changes(t, &v, &n, NULL))
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		warn(points, pid, &v[i], l);
+		became |= v[i].kind == KI_CHANGE_BECAME;
+	}
+	free(v);
+	return became;
 }
 
 bool ki_process_points_ended(const struct ki_splice_process *s)

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 
+#include "kerninst/process_points.h"
 #include "util/clock.h"
 #include "util/listen.h"
 
@@ -32,14 +33,14 @@ struct ki_points_how ki_stat_how(const struct ki_stat *s)
 	return how;
 }
 
-/* Edges have a table of their own, however they were asked for. */
+/* Edges have a table of their own, however they were asked for; of the kernel -m comes before. */
 static enum ki_shape shown(const struct ki_stat *s)
 {
-	if (s->wanted.shape != KI_SHAPE_WHOLE)
+	if (s->wanted.shape != KI_SHAPE_WHOLE && !s->pid)
 		return s->wanted.shape;
 	for (size_t i = 0; i < s->points.v.n; i++)
 		if (s->points.v.v[i].at.kind != KI_POINT_EDGE)
-			return KI_SHAPE_WHOLE;
+			return s->wanted.shape;
 	return KI_SHAPE_EDGES;
 }
 
@@ -66,8 +67,12 @@ int ki_stat_nothing(struct ki_stat *s, struct ki_err *err)
 
 int ki_stat_take_out(struct ki_stat *s, struct ki_err *err)
 {
-	int ret = ki_points_take_out(&s->points, s->listener, err);
+	int ret;
 
+	if (s->pid)
+		return ki_points_take_out(&s->points, s->listener, err);
+	ki_measured_patches_read(&s->patches, s->t);
+	ret = ki_points_take_out(&s->points, s->listener, err);
 	ki_skipped_end(&s->skipped, s->t, s->quiet ? NULL : s->listener);
 	if (s->hashed) {
 		int hash = ki_text_watch_end(&s->text, s->t, err);
@@ -81,7 +86,8 @@ int ki_stat_put_in(struct ki_stat *s, struct ki_err *err)
 {
 	int ret;
 
-	ki_skipped_begin(&s->skipped, s->t);
+	if (!s->pid)
+		ki_skipped_begin(&s->skipped, s->t);
 	ret = ki_points_put_in(&s->points, s->listener, err);
 	if (ret)
 		return ret;
@@ -214,6 +220,13 @@ int ki_stat_look(struct ki_stat *s, double now, struct ki_err *err)
 	return ki_budget_look(&s->keeping, now, tell_shed, s, err);
 }
 
+bool ki_stat_over(struct ki_stat *s)
+{
+	s->ended = ki_process_points_ended(ki_measure_process(s->points.measure));
+	return s->ended ||
+	       ki_process_points_changed(&s->points, s->t, s->pid, s->quiet ? NULL : s->listener);
+}
+
 int ki_stat_table(struct ki_stat *s, double now, struct ki_err *err)
 {
 	int ret = read_all(s, err);
@@ -231,15 +244,23 @@ int ki_stat_end(struct ki_stat *s, struct ki_err *err)
 {
 	int ret = read_all(s, err);
 
-	if (!ret && !s->quiet)
+	if (!ret && !s->quiet && !s->pid)
 		ki_points_warn_deep(&s->points, s->listener);
 	return ret;
+}
+
+static void warn_lost(const struct ki_stat *s)
+{
+	ki_process_points_lost(ki_measure_process(s->points.measure), s->pid, s->listener);
+	ki_points_warn_deep(&s->points, s->listener);
 }
 
 int ki_stat_result(struct ki_stat *s, double end, struct ki_err *err)
 {
 	int ret = s->hashed ? ki_measured_hash(&s->report, "before", s->text.before) : 0;
 
+	if (s->pid && !s->quiet)
+		warn_lost(s);
 	if (!ret)
 		ret = write_values(s, end, err);
 	if (!ret)

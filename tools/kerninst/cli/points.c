@@ -115,46 +115,6 @@ const struct ki_listener *cli_listener(bool quiet)
 	return quiet ? &silent : &loud;
 }
 
-int points_resolve(struct ki_points *p, struct ki_target *t, const struct ki_asked *a,
-		   struct ki_points_how *how, bool quiet)
-{
-	struct ki_err err = {0};
-
-	return ki_points_find(p, t, a, how, cli_listener(quiet), &err) ? cli_fail(&err) : CLI_OK;
-}
-
-int points_put_in(struct ki_points *p, bool quiet)
-{
-	struct ki_err err = {0};
-
-	return ki_points_put_in(p, cli_listener(quiet), &err) ? cli_fail(&err) : CLI_OK;
-}
-
-int points_take_out(struct ki_points *p, bool quiet)
-{
-	struct ki_err err = {0};
-
-	return ki_points_take_out(p, cli_listener(quiet), &err) ? cli_fail(&err) : CLI_OK;
-}
-
-int points_nothing(const struct ki_points *p)
-{
-	struct ki_err err = {0};
-
-	ki_points_nothing(p, &err);
-	return cli_fail(&err);
-}
-
-void points_warn_refused(const struct ki_points *p)
-{
-	ki_points_warn_refused(p, cli_listener(false));
-}
-
-void points_warn_deep(const struct ki_points *p)
-{
-	ki_points_warn_deep(p, cli_listener(false));
-}
-
 bool pause_seconds(double seconds)
 {
 	struct command none = {0};
@@ -189,5 +149,8 @@ int report_dry(struct ki_measured *r, struct ki_points *p, const struct ki_predi
 			 "only; %zu may have to wait; %zu functions would be moved",
 			 ki_plan_windows(plan), ki_plan_hosts(plan), ki_plan_waits(plan),
 			 ki_plan_moved(plan));
-	return ki_points_refused(p) < p->cells.n ? CLI_OK : points_nothing(p);
+	if (ki_points_refused(p) < p->cells.n)
+		return CLI_OK;
+	ki_points_nothing(p, &err);
+	return cli_fail(&err);
 }

@@ -31,26 +31,8 @@ const struct ki_listener *cli_listener(bool quiet);
    machine to a double. */
 cli_take take_metrics, take_preset, take_budget;
 
-/* Find out what is meant; quiet: no progress is shown. CLI_OK, or reported. */
-int points_resolve(struct ki_points *p, struct ki_target *t, const struct ki_asked *a,
-		   struct ki_points_how *how, bool quiet);
-
 /* Wait so long; false: a signal has come. */
 bool pause_seconds(double seconds);
-
-/* Install it, and note what the driver refuses; take it out. quiet: no progress is shown. CLI_OK,
-   or reported. */
-int points_put_in(struct ki_points *p, bool quiet);
-int points_take_out(struct ki_points *p, bool quiet);
-
-/* All are refused: say so with the first reason. An exit status. */
-int points_nothing(const struct ki_points *p);
-
-/* Say which are refused, in groups if they are many. */
-void points_warn_refused(const struct ki_points *p);
-
-/* Say of which calls it is not known when they ended: they were too deep inside themselves. */
-void points_warn_deep(const struct ki_points *p);
 
 /* Reported. */
 int report_failed(void);

@@ -4,15 +4,9 @@
 #include <stdio.h>
 
 #include "cli.h"
-#include "kerninst/process_points.h"
 #include "open.h"
 #include "points.h"
 #include "run.h"
-
-bool process_has_ended(const struct ki_splice_process *s)
-{
-	return ki_process_points_ended(s);
-}
 
 void process_tell_cost(const struct ki_splice_process *s, pid_t pid, bool told_end)
 {

@@ -10,11 +10,7 @@
 
 #include "kerninst/opened.h"
 #include "kerninst/process.h"
-
-struct ki_splice_process;
-
-/* Has it ended? */
-bool process_has_ended(const struct ki_splice_process *s);
+#include "kerninst/process_points.h"
 
 /* How long its threads were held. told_end: say that it has ended, too. */
 void process_tell_cost(const struct ki_splice_process *s, pid_t pid, bool told_end);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * kerninst stat: measure functions and points of the kernel.
+ * kerninst stat: measure functions and points of the kernel, or of a process.
  *
  * The order of things is what makes the counts exact: the command exists before anything is
  * installed, but becomes itself only when everything is; counters are read when it has ended,
@@ -122,6 +122,17 @@ static void give(struct run *r)
 	r->s.listener = cli_listener(no_progress(o));
 }
 
+/* Those of a process that is measured alone, or of the kernel and whatever else. */
+static int find(struct run *r, struct ki_points_how *how)
+{
+	struct ki_stat *s = &r->s;
+
+	return told(r,
+		    s->pid ? ki_points_find(&s->points, s->t, &r->asked.of.v[1].asked, how,
+					    s->listener, &r->err)
+			   : ki_asked_find(&r->asked, &s->points, s->t, how, s->listener, &r->err));
+}
+
 static int find_points(struct run *r)
 {
 	const struct stat_options *o = r->o;
@@ -137,8 +148,7 @@ static int find_points(struct run *r)
 	if (!ret && o->preset)
 		ret = told(r, ki_preset_ask(o->preset, s->t, &r->asked.of.v[0].asked, &r->err));
 	if (!ret)
-		ret = told(r,
-			   ki_asked_find(&r->asked, &s->points, s->t, &how, s->listener, &r->err));
+		ret = find(r, &how);
 	if (!ret && o->cost && o->dry_run)
 		ret = told(r, ki_predict_for(&r->prediction, &s->points, s->t,
 					     &r->asked.of.v[0].asked, &how, &r->err));
@@ -147,16 +157,25 @@ static int find_points(struct run *r)
 	return ret;
 }
 
-static int prepare(struct run *r)
+static int open_all(struct run *r)
 {
 	const struct open_options live = {0};
+	int ret;
+
+	if (r->s.pid)
+		return process_stat_open(r->self, r->o, &r->s, &r->command,
+					 &r->asked.of.v[1].asked);
+	ret = open_or_fail(&live, &r->s.t);
+	return ret ? ret : open_processes(r);
+}
+
+static int prepare(struct run *r)
+{
 	const struct stat_options *o = r->o;
 	int ret;
 
 	give(r);
-	ret = open_or_fail(&live, &r->s.t);
-	if (!ret)
-		ret = open_processes(r);
+	ret = open_all(r);
 	if (!ret)
 		ret = find_points(r);
 	if (!ret)
@@ -166,7 +185,7 @@ static int prepare(struct run *r)
 	if (!o->dry_run && ki_points_all_refused(&r->s.points))
 		return told(r, ki_stat_nothing(&r->s, &r->err));
 	ret = o->hash ? told(r, ki_text_watch_begin(&r->s.text, r->s.t, &r->err)) : CLI_OK;
-	if (ret || !o->command || o->dry_run || r->command.pid)
+	if (ret || !o->command || o->dry_run || r->command.pid || r->s.pid)
 		return ret;
 	return run_prepare(&r->command, o->command, false);
 }
@@ -175,10 +194,18 @@ static int prepare(struct run *r)
 
 #define LOOK 0.05 /* seconds between two looks whether processes are still there */
 
-/* A command goes on to its end. */
+/* A command goes on to its end, but what a process maps meanwhile is said. */
 static bool looks(const struct run *r)
 {
-	return r->asked.processes.n && !r->command.pid;
+	return r->s.pid || (r->asked.processes.n && !r->command.pid);
+}
+
+static bool is_over(struct run *r)
+{
+	const bool over =
+		r->s.pid ? ki_stat_over(&r->s) : ki_asked_over(&r->asked, r->s.points.measure);
+
+	return over && !r->command.pid;
 }
 
 static double next_look(const struct run *r, double at)
@@ -202,7 +229,7 @@ static int watch(struct run *r)
 		double now = wait_now();
 
 		if (e != EVENT_TIME || (!tick && end >= 0 && now >= end) ||
-		    (looks(r) && ki_asked_over(&r->asked, r->s.points.measure)))
+		    (looks(r) && is_over(r)))
 			return CLI_OK;
 		if ((ki_aggregate_look(r->s.by) || looks(r)) && (at < 0 || now < at))
 			continue;
@@ -218,11 +245,15 @@ static int watch(struct run *r)
 
 static int measure(struct run *r)
 {
-	int ret = told(r, ki_stat_begin(&r->s, &r->err));
+	int ret = r->s.pid && !r->command.pid ? run_prepare(&r->command, r->o->command, false)
+					      : CLI_OK;
 
+	if (!ret)
+		ret = told(r, ki_stat_begin(&r->s, &r->err));
 	if (ret)
 		return ret;
-	run_start(&r->command);
+	if (!r->command.started)
+		run_start(&r->command);
 	ret = watch(r);
 	return ret ? ret : run_failed(&r->command);
 }
@@ -238,10 +269,12 @@ static int run_all(struct run *r)
 	end = wait_now();
 	if (!ret)
 		ret = told(r, ki_stat_end(&r->s, &r->err));
-	ki_measured_patches_read(&r->s.patches, r->s.t);
 	out = told(r, ki_stat_take_out(&r->s, &r->err));
 	if (!ret)
 		ret = told(r, ki_stat_result(&r->s, end, &r->err));
+	if (r->s.pid && !r->o->quiet)
+		process_tell_cost(ki_measure_process(r->s.points.measure), r->s.pid,
+				  r->s.ended && r->s.pid != r->command.pid);
 	return run_status(&r->command, ret ? ret : out);
 }
 
@@ -254,7 +287,7 @@ static int close_output(struct run *r, int status)
 	return status;
 }
 
-static int stat_kernel(struct run *r)
+static int measure_all(struct run *r)
 {
 	const struct stat_options *o = r->o;
 	int ret = prepare(r);
@@ -275,7 +308,6 @@ static pid_t process_of(const struct run *r)
 static int stat_any(struct run *r, struct stat_options *o)
 {
 	int ret = read_points(r);
-	pid_t pid;
 
 	if (!ret)
 		ret = when_predicate(&o->when, r->self, &r->when);
@@ -283,12 +315,11 @@ static int stat_any(struct run *r, struct stat_options *o)
 		ret = splits_make(&o->splits, r->self, o->when.text);
 	if (ret)
 		return ret;
-	pid = process_of(r);
-	if (o->await && !pid)
+	r->s.pid = process_of(r);
+	if (o->await && !r->s.pid)
 		return cli_misuse(r->self, "--await: only for calls and metrics of one process, "
 					   "PID/MODULE:FUNCTION");
-	return pid ? process_stat(r->self, o, pid, &r->asked.of.v[1].asked, r->when)
-		   : stat_kernel(r);
+	return measure_all(r);
 }
 
 static int run(const struct verb *self, int argc, char **argv)

@@ -261,7 +261,7 @@ static void tell(const struct run *r)
 	if (!s || r->o->quiet)
 		return;
 	process_warn_lost(s, r->how.pid);
-	process_tell_cost(s, r->how.pid, !r->o->command && process_has_ended(s));
+	process_tell_cost(s, r->how.pid, !r->o->command && ki_process_points_ended(s));
 }
 
 static int run_all(struct run *r)

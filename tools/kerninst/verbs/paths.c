@@ -106,7 +106,7 @@ static void tell_process(const struct run *r)
 	const pid_t pid = r->o->open.pid == OPEN_COMMAND ? r->command.pid : r->o->open.pid;
 
 	process_warn_lost(s, pid);
-	process_tell_cost(s, pid, r->o->open.pid != OPEN_COMMAND && process_has_ended(s));
+	process_tell_cost(s, pid, r->o->open.pid != OPEN_COMMAND && ki_process_points_ended(s));
 }
 
 static int show(struct run *r)
@@ -154,7 +154,8 @@ static void watch(struct run *r)
 		run_to_end(&r->command);
 		return;
 	}
-	while (!process_has_ended(s) && run_wait(&r->command, wait_now() + LOOK) == EVENT_TIME)
+	while (!ki_process_points_ended(s) &&
+	       run_wait(&r->command, wait_now() + LOOK) == EVENT_TIME)
 		;
 }
 
