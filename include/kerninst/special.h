@@ -104,6 +104,10 @@ int ki_special_clean(struct ki_target *t, size_t *n, struct ki_err *err);
 int ki_special_try(struct ki_special *s, const struct ki_evolve_trial *t, double *before,
 		   double *after, struct ki_err *err);
 
+/* Both: the verdict of a trial. */
+int ki_special_try_judge(struct ki_special *s, const struct ki_evolve_trial *t,
+			 struct ki_evolve_verdict *out, struct ki_err *err);
+
 /* The one that calls the function most often, as ki_evolve_find_judge; before it is in. */
 int ki_special_find_judge(struct ki_special *s, const struct ki_evolve_search *how,
 			  const struct ki_symbol **out, struct ki_err *err);

@@ -2,6 +2,9 @@
 /*
  * Is a version better? It is tried as layouts are (trial.c).
  */
+#include <errno.h>
+#include <stdlib.h>
+
 #include "evolve/inside.h"
 #include "evolve/special/inside.h"
 
@@ -21,6 +24,21 @@ int ki_special_try(struct ki_special *s, const struct ki_evolve_trial *t, double
 	const struct ki_evolve_turn turn = {s->t, put_in, take_out, s};
 
 	return ki_evolve_take_turns(&turn, t, before, after, err);
+}
+
+int ki_special_try_judge(struct ki_special *s, const struct ki_evolve_trial *t,
+			 struct ki_evolve_verdict *out, struct ki_err *err)
+{
+	double *v = calloc(2 * t->windows, sizeof(*v));
+	int ret;
+
+	if (!v)
+		return ki_err_set(err, -ENOMEM, 0, "out of memory");
+	ret = ki_special_try(s, t, v, v + t->windows, err);
+	if (!ret)
+		ki_evolve_judge(v, v + t->windows, t->windows, out);
+	free(v);
+	return ret;
 }
 
 int ki_special_find_judge(struct ki_special *s, const struct ki_evolve_search *how,

@@ -105,8 +105,10 @@ int cli_misuse(const struct verb *v, const char *fmt, ...)
 	return CLI_USAGE;
 }
 
-int cli_other_option(const struct verb *v, int option, char **argv)
+/* What is no option of the verb's: --help, '?' or ':'. */
+static int other(const void *verb, int option, char **argv)
 {
+	const struct verb *v = verb;
 	const char *what = argv[optind - 1], *why = "unknown";
 	char letter[] = {'-', (char)optopt, 0};
 
@@ -120,27 +122,6 @@ int cli_other_option(const struct verb *v, int option, char **argv)
 	else if (optopt) /* the option is known */
 		why = "it takes no value";
 	return cli_misuse(v, "option %s: %s", what, option == ':' ? "no value is given" : why);
-}
-
-bool cli_take_options(const struct verb *v, int argc, char **argv, const struct cli_syntax *s,
-		      int *status)
-{
-	int c;
-
-	*status = CLI_OK;
-	while (!*status && (c = getopt_long(argc, argv, s->letters, s->options, NULL)) != -1) {
-		if (c == 'h' || c == '?' || c == ':') {
-			*status = cli_other_option(v, c, argv);
-			return false;
-		}
-		*status = s->take(v, c, s->arg);
-	}
-	return !*status;
-}
-
-static int other(const void *verb, int option, char **argv)
-{
-	return cli_other_option(verb, option, argv);
 }
 
 bool cli_parse(const struct verb *v, int argc, char **argv, const struct ki_option *rows, size_t n,
@@ -184,6 +165,20 @@ int cli_interval(const void *self, const char *text, void *to)
 {
 	return cli_seconds(text, to) ? CLI_OK
 				     : cli_misuse(self, "'%s' is no interval in seconds", text);
+}
+
+int cli_number(const void *self, const char *text, void *to)
+{
+	const struct cli_number *row = to;
+	char *end;
+
+	errno = 0;
+	*row->to = strtoul(text, &end, 10);
+	if (!errno && *text >= '0' && *text <= '9' && !*end && *row->to >= row->least &&
+	    *row->to <= row->most)
+		return CLI_OK;
+	return cli_misuse(self, "--%s '%s': a number from %zu to %zu", row->name, text, row->least,
+			  row->most);
 }
 
 int cli_count(const struct verb *v, const char *option, const char *text, unsigned int most,

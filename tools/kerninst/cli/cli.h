@@ -44,21 +44,6 @@ struct ki_pointspec;
 int cli_nothing(struct ki_target *t, const struct ki_pointspec *spec);
 void cli_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* What getopt_long gave that the verb does not know: --help, '?' or ':'. */
-int cli_other_option(const struct verb *v, int option, char **argv);
-
-/* What a verb is called with: getopt_long's, and what takes each option but --help. */
-struct cli_syntax {
-	const char *letters;
-	const struct option *options;
-	int (*take)(const struct verb *v, int option, void *arg); /* CLI_OK, or an exit status */
-	void *arg;
-};
-
-/* All are taken. False: the verb ends with *status: a wrong one, or --help. */
-bool cli_take_options(const struct verb *v, int argc, char **argv, const struct cli_syntax *s,
-		      int *status);
-
 /* Options (util/options.h); what takes one gets the verb, and returns an exit status;
    CLI_DONE: the verb ends here, and all is well. */
 #define CLI_DONE     (-1)
@@ -82,6 +67,13 @@ int cli_shown(int ret);
 /* A positive number of seconds. */
 bool cli_seconds(const char *text, double *out);
 int cli_interval(const void *self, const char *text, void *to); /* of a row of options */
+
+/* A number of a row of options, which is called so. */
+struct cli_number {
+	const char *name;
+	size_t least, most, *to;
+};
+cli_take cli_number;
 
 /* A number from 1 to `most`: CLI_OK, or reported. */
 int cli_count(const struct verb *v, const char *option, const char *text, unsigned int most,

@@ -19,8 +19,6 @@
 
 enum { CLI_NOT_BETTER = 4 };
 
-#define JUDGE_SECONDS 1 /* callers are sampled so long */
-
 struct run {
 	const struct evolve_options *o;
 	const struct verb *self;
@@ -170,7 +168,7 @@ static int judge(struct run *r, const struct ki_evolve_trial *t)
 static int find_judge(struct run *r, const struct ki_symbol **out)
 {
 	const struct ki_evolve_search how = {
-		.seconds = JUDGE_SECONDS, .wait = evolve_wait, .arg = &r->nothing};
+		.seconds = EVOLVE_JUDGE_SECONDS, .wait = evolve_wait, .arg = &r->nothing};
 	struct ki_err err = {0};
 
 	if (ki_evolve_find_judge(r->evolve, &how, out, &err))

@@ -9,7 +9,8 @@
 #include "run.h"
 #include "kerninst/evolve.h"
 
-#define EVOLVE_IDEAS 3
+#define EVOLVE_IDEAS	     3
+#define EVOLVE_JUDGE_SECONDS 1 /* callers are sampled so long */
 
 struct evolve_options {
 	double seconds, window, budget;

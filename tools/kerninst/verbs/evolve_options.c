@@ -56,27 +56,6 @@ const char evolve_usage[] =
 	"  kerninst evolve --keep --judge ksys_read vfs_read rw_verify_area\n"
 	"  kerninst evolve --watch --budget 1% --hottest 20\n";
 
-struct number {
-	const char *name;
-	unsigned long least, most;
-	size_t *to;
-};
-
-static int take_number(const void *self, const char *text, void *to)
-{
-	const struct number *row = to;
-	unsigned long n;
-	char *end;
-
-	errno = 0;
-	n = strtoul(text, &end, 10);
-	if (errno || *text < '0' || *text > '9' || *end || n < row->least || n > row->most)
-		return cli_misuse(self, "--%s '%s': a number from %lu to %lu", row->name, text,
-				  row->least, row->most);
-	*row->to = n;
-	return CLI_OK;
-}
-
 static int take_seconds(const void *self, const char *text, void *to)
 {
 	return cli_seconds(text, to) ? CLI_OK
@@ -168,15 +147,15 @@ static int check(const struct verb *self, const struct evolve_options *o)
 int evolve_parse(const struct verb *self, int argc, char **argv, struct evolve_options *o,
 		 bool *done)
 {
-	struct number hottest = {"hottest", 1, 5000, &o->hottest},
-		      hot = {"hot", 0, 1000000, &o->hot},
-		      windows = {"windows", 2, 1000, &o->windows},
-		      again = {"again", 1, 1000000, &o->again};
+	struct cli_number hottest = {"hottest", 1, 5000, &o->hottest},
+			  hot = {"hot", 0, 1000000, &o->hot},
+			  windows = {"windows", 2, 1000, &o->windows},
+			  again = {"again", 1, 1000000, &o->again};
 	const struct ki_option rows[] = {{"for", 0, take_seconds, &o->seconds},
-					 {"hottest", 0, take_number, &hottest},
+					 {"hottest", 0, cli_number, &hottest},
 					 {"save", 0, cli_text, &o->save},
 					 {"from", 0, cli_text, &o->from},
-					 {"hot", 0, take_number, &hot},
+					 {"hot", 0, cli_number, &hot},
 					 {"policy", 0, take_policy, &o->choice.policy},
 					 {"apart", 0, NULL, &o->choice.apart},
 					 {"retarget", 0, NULL, &o->choice.retarget},
@@ -184,14 +163,14 @@ int evolve_parse(const struct verb *self, int argc, char **argv, struct evolve_o
 					 {"explain", 0, NULL, &o->explain},
 					 {"judge", 0, cli_text, &o->judge},
 					 {"metric", 0, cli_text, &o->metric},
-					 {"windows", 0, take_number, &windows},
+					 {"windows", 0, cli_number, &windows},
 					 {"window", 0, take_seconds, &o->window},
 					 {"always", 0, NULL, &o->always},
 					 {"keep", 0, NULL, &o->keep},
 					 {"list", 0, NULL, &o->list},
 					 {"watch", 0, NULL, &o->watch},
 					 {"budget", 0, take_budget, &o->budget},
-					 {"again", 0, take_number, &again},
+					 {"again", 0, cli_number, &again},
 					 {"json", 0, NULL, &o->json},
 					 {"ideas", 0, take_ideas, o},
 					 {"undo", 0, NULL, &o->undo}};

@@ -6,11 +6,12 @@
  * So this says what it will do, and what can go wrong, before it does it.
  */
 #include <errno.h>
-#include <inttypes.h>
 
 #include "cli.h"
 #include "kerninst/replacement_text.h"
+#include "kerninst/special_text.h"
 #include "open.h"
+#include "points.h"
 #include "run.h"
 
 static const char usage[] =
@@ -56,10 +57,7 @@ static void show(void *arg, const struct ki_replacement *w, const struct ki_plac
 	const struct run *r = arg;
 
 	if (!r->o->quiet || r->o->dry_run)
-		fprintf(r->o->dry_run ? stdout : stderr,
-			"%s %s+0x%" PRIx64 " (0x%" PRIx64 ")  ->  %s (0x%" PRIx64 ")\n",
-			place->where == KI_TAKEN ? "call in" : "function", w->in->name,
-			place->addr - w->in->addr, place->addr, w->to->name, w->to->addr);
+		ki_replacement_print(w, place, r->o->dry_run ? stdout : stderr);
 }
 
 static int plan_one(struct run *r, const struct ki_replacement *w)
@@ -110,9 +108,7 @@ static void say_gave_way(void *arg, const struct ki_symbol *of, size_t calls, bo
 	const struct run *r = arg;
 
 	if (!r->o->quiet)
-		fprintf(stderr, "kerninst: %s is %s: %zu calls of it %s\n", of->name,
-			away ? "traced or patched" : "not traced any more", calls,
-			away ? "come by its entry meanwhile" : "lead to the replacement again");
+		ki_replacement_warn_way(of, calls, away, cli_listener(true));
 }
 
 static int give_way(void *arg)

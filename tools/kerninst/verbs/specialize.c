@@ -3,21 +3,18 @@
  * kerninst specialize: a version of a function for the value that one of its arguments mostly has.
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "evolve.h"
-#include "kerninst/special.h"
+#include "kerninst/evolve_text.h"
+#include "kerninst/special_text.h"
 #include "open.h"
 #include "run.h"
 #include "select.h"
 #include "specialize.h"
 
 enum { CLI_NOT_WORTH = 4 };
-
-#define JUDGE_SECONDS 1 /* callers are sampled so long */
 
 struct specialize {
 	const struct verb *self;
@@ -27,11 +24,6 @@ struct specialize {
 	struct command command;
 };
 
-static bool wait_seconds(void *arg, double seconds)
-{
-	return wait_event(arg, wait_now() + seconds) == EVENT_TIME;
-}
-
 /* The most frequent value: CLI_OK and *value. */
 static int count_values(struct specialize *r, const struct ki_symbol *sym, uint64_t *value)
 {
@@ -39,39 +31,26 @@ static int count_values(struct specialize *r, const struct ki_symbol *sym, uint6
 	const struct ki_special_watch w = {.sym = sym,
 					   .argument = (unsigned int)r->o->argument,
 					   .seconds = r->o->seconds,
-					   .wait = wait_seconds,
+					   .wait = evolve_wait,
 					   .arg = &nothing};
 	struct ki_special_value *v;
 	struct ki_err err = {0};
 	uint64_t calls;
-	double share;
+	double share = 0;
 	size_t n;
 
 	if (ki_special_values(r->t, &w, &v, &n, &calls, &err))
 		return cli_fail(&err);
-	*value = n ? v->value : 0;
-	share = n ? 100.0 * (double)v->calls / (double)calls : 0;
+	if (n) {
+		share = ki_special_values_print(&w, v, n, calls, stdout);
+		*value = v->value;
+	}
 	free(v);
 	if (!n)
 		cli_warn("%s was not called in %g s: let a load run", sym->name, r->o->seconds);
-	else
-		printf("%s: argument %lu is %" PRId64 " in %.1f %% of %" PRIu64
-		       " calls (%zu values)\n",
-		       sym->name, r->o->argument, (int64_t)*value, share, calls, n);
-	if (n && share < (double)r->o->share)
-		cli_warn("that is below --share %lu", r->o->share);
+	else if (share < (double)r->o->share)
+		cli_warn("that is below --share %zu", r->o->share);
 	return n && share >= (double)r->o->share ? CLI_OK : CLI_NOT_WORTH;
-}
-
-static void tell(const struct specialize *r, const char *name, uint64_t value)
-{
-	struct ki_special_facts f;
-
-	ki_special_facts(r->version, &f);
-	printf("%s for %" PRId64 ": %" PRIu32 " instructions instead of %" PRIu32 ", %" PRIu32
-	       " branch%s decided, %" PRIu32 " callee%s copied, %zu bytes\n",
-	       name, (int64_t)value, f.after, f.before, f.branches, f.branches == 1 ? "" : "es",
-	       f.copies, f.copies == 1 ? "" : "s", f.bytes);
 }
 
 static int make(struct specialize *r, const struct ki_symbol *sym)
@@ -90,7 +69,7 @@ static int make(struct specialize *r, const struct ki_symbol *sym)
 		ret = cli_fail(&err);
 		return err.code == -ENODATA ? CLI_NOT_WORTH : ret;
 	}
-	tell(r, sym->name, wish.value);
+	ki_special_print(r->version, &wish, stdout);
 	if (r->o->explain)
 		ki_special_explain(r->version, stdout);
 	return CLI_OK;
@@ -103,7 +82,7 @@ static int find_judge(struct specialize *r, const struct ki_symbol **out)
 {
 	struct command nothing = {0};
 	const struct ki_evolve_search how = {
-		.seconds = JUDGE_SECONDS, .wait = wait_seconds, .arg = &nothing};
+		.seconds = EVOLVE_JUDGE_SECONDS, .wait = evolve_wait, .arg = &nothing};
 	struct ki_err err = {0};
 	int ret = evolve_named_judge(r->t, r->self, r->o->judge, out);
 
@@ -117,20 +96,6 @@ static int find_judge(struct specialize *r, const struct ki_symbol **out)
 				r->o->function);
 }
 
-static int tell_verdict(const struct specialize *r, const char *judge, const double *before,
-			const double *after)
-{
-	struct ki_evolve_verdict d;
-
-	ki_evolve_judge(before, after, r->o->windows, &d);
-	printf("%s: %s %.4g, then %.4g: %+.2f %% to %+.2f %% (95 %%): %s\n", judge, r->o->metric,
-	       d.before, d.after, 100 * d.low, 100 * d.high,
-	       d.better	 ? "better"
-	       : d.worse ? "worse"
-			 : "no difference is proved");
-	return d.better ? CLI_OK : CLI_NOT_WORTH;
-}
-
 /* Then it is in, or out. */
 static int try_it(struct specialize *r)
 {
@@ -138,27 +103,30 @@ static int try_it(struct specialize *r)
 	struct ki_evolve_trial t = {.metric = r->o->metric,
 				    .windows = r->o->windows,
 				    .seconds = r->o->window,
-				    .wait = wait_seconds,
+				    .wait = evolve_wait,
 				    .arg = &nothing};
-	double *v = calloc(2 * t.windows, sizeof(*v));
+	struct ki_evolve_verdict d;
+	struct ki_symbol judge = {0};
 	struct ki_err err = {0};
-	char judge[128];
-	int ret = v ? find_judge(r, &t.judge) : cli_no_memory();
+	char name[128];
+	int ret = find_judge(r, &t.judge);
 
-	if (!ret) {
-		snprintf(judge, sizeof(judge), "%s", t.judge->name); /* it is another symbol then */
-		ret = ki_special_try(r->version, &t, v, v + t.windows, &err) ? cli_fail(&err)
-									     : CLI_OK;
-	}
-	if (!ret)
-		ret = tell_verdict(r, judge, v, v + t.windows);
-	free(v);
-	if (ret == CLI_NOT_WORTH && ki_special_undo(r->version, &err)) {
+	if (ret)
+		return ret;
+	snprintf(name, sizeof(name), "%s", t.judge->name); /* it is another symbol then */
+	if (ki_special_try_judge(r->version, &t, &d, &err))
+		return cli_fail(&err);
+	judge.name = name;
+	t.judge = &judge;
+	ki_evolve_verdict_print(&t, &d, stdout);
+	if (d.better)
+		return CLI_OK;
+	if (ki_special_undo(r->version, &err)) {
 		if (err.code != -EBUSY)
 			return cli_fail(&err);
 		cli_warn("%s", err.msg); /* nothing leads there any more */
 	}
-	return ret;
+	return CLI_NOT_WORTH;
 }
 
 /* ---- it is in ---- */
@@ -187,8 +155,7 @@ static int wait_for_end(struct specialize *r)
 
 	ki_special_facts(r->version, &f);
 	if (r->o->callers)
-		printf("%zu call%s lead%s there past the guard\n", f.calls, f.calls == 1 ? "" : "s",
-		       f.calls == 1 ? "s" : "");
+		ki_special_calls_print(r->version, stdout);
 	if (r->o->keep)
 		printf("%s is in, kept by process %d: kerninst evolve --undo ends it\n", f.name,
 		       getpid());

@@ -8,12 +8,12 @@
 #include "cli.h"
 
 struct specialize_options {
-	unsigned long argument, share, windows;
+	size_t argument, share, windows;
 	long long value;
 	double seconds, window;
 	bool given, callers, alone, dry_run, explain, trial, keep;
-	const char *metric;
-	char *judge, *function, **command; /* command NULL: none */
+	const char *metric, *judge;
+	char *function, **command; /* command NULL: none */
 };
 
 extern const char specialize_usage[];

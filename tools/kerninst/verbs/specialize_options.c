@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include <getopt.h>
 #include <stdlib.h>
 
 #include "command.h"
@@ -36,114 +35,56 @@ const char specialize_usage[] =
 	"  kerninst specialize --for 10 --callers __kmalloc\n"
 	"  kerninst specialize --dry-run --explain --argument 2 --value 1 vfs_read\n";
 
-enum {
-	OPT_ARGUMENT = 256,
-	OPT_VALUE,
-	OPT_FOR,
-	OPT_SHARE,
-	OPT_CALLERS,
-	OPT_ALONE,
-	OPT_EXPLAIN,
-	OPT_TRY,
-	OPT_JUDGE,
-	OPT_METRIC,
-	OPT_WINDOWS,
-	OPT_WINDOW,
-	OPT_KEEP
+static int take_value(const void *self, const char *text, void *to)
+{
+	struct specialize_options *o = to;
+	char *end;
+
+	o->value = strtoll(text, &end, 0);
+	o->given = true;
+	if (end == text || *end || o->value != (int32_t)o->value)
+		return cli_misuse(self, "--value '%s': a number of 32 bits, with a sign", text);
+	return CLI_OK;
+}
+
+struct seconds {
+	const char *name;
+	double *to;
 };
 
-static int take_number(const struct verb *self, const char *name, unsigned long least,
-		       unsigned long most, unsigned long *out)
+static int take_seconds(const void *self, const char *text, void *to)
 {
-	char *end;
+	const struct seconds *row = to;
 
-	*out = strtoul(optarg, &end, 10);
-	if (*optarg < '0' || *optarg > '9' || *end || *out < least || *out > most)
-		return cli_misuse(self, "--%s '%s': a number from %lu to %lu", name, optarg, least,
-				  most);
-	return CLI_OK;
-}
-
-static int take_value(const struct verb *self, struct specialize_options *o)
-{
-	char *end;
-
-	o->value = strtoll(optarg, &end, 0);
-	o->given = true;
-	if (end == optarg || *end || o->value != (int32_t)o->value)
-		return cli_misuse(self, "--value '%s': a number of 32 bits, with a sign", optarg);
-	return CLI_OK;
-}
-
-static int take_seconds(const struct verb *self, const char *name, double *out)
-{
-	return cli_seconds(optarg, out)
+	return cli_seconds(text, row->to)
 		       ? CLI_OK
-		       : cli_misuse(self, "--%s '%s': seconds, more than 0", name, optarg);
-}
-
-static void take_flag(struct specialize_options *o, int option)
-{
-	o->callers |= option == OPT_CALLERS;
-	o->alone |= option == OPT_ALONE;
-	o->explain |= option == OPT_EXPLAIN;
-	o->trial |= option == OPT_TRY;
-	o->keep |= option == OPT_KEEP;
-	o->dry_run |= option == 'n';
-}
-
-static int take_option(const struct verb *self, int option, void *arg)
-{
-	struct specialize_options *o = arg;
-
-	switch (option) {
-	case OPT_ARGUMENT:
-		return take_number(self, "argument", 0, KI_SPECIAL_ARGUMENTS - 1, &o->argument);
-	case OPT_SHARE:
-		return take_number(self, "share", 0, 100, &o->share);
-	case OPT_WINDOWS:
-		return take_number(self, "windows", 2, 1000, &o->windows);
-	case OPT_VALUE:
-		return take_value(self, o);
-	case OPT_FOR:
-		return take_seconds(self, "for", &o->seconds);
-	case OPT_WINDOW:
-		return take_seconds(self, "window", &o->window);
-	case OPT_JUDGE:
-		o->judge = optarg;
-		break;
-	case OPT_METRIC:
-		o->metric = optarg;
-		break;
-	default:
-		take_flag(o, option);
-	}
-	return CLI_OK;
+		       : cli_misuse(self, "--%s '%s': seconds, more than 0", row->name, text);
 }
 
 bool specialize_parse(const struct verb *self, int argc, char **argv, struct specialize_options *o,
 		      int *status)
 {
-	static const struct option options[] = {{"argument", required_argument, NULL, OPT_ARGUMENT},
-						{"value", required_argument, NULL, OPT_VALUE},
-						{"for", required_argument, NULL, OPT_FOR},
-						{"share", required_argument, NULL, OPT_SHARE},
-						{"callers", no_argument, NULL, OPT_CALLERS},
-						{"alone", no_argument, NULL, OPT_ALONE},
-						{"dry-run", no_argument, NULL, 'n'},
-						{"explain", no_argument, NULL, OPT_EXPLAIN},
-						{"try", no_argument, NULL, OPT_TRY},
-						{"judge", required_argument, NULL, OPT_JUDGE},
-						{"metric", required_argument, NULL, OPT_METRIC},
-						{"windows", required_argument, NULL, OPT_WINDOWS},
-						{"window", required_argument, NULL, OPT_WINDOW},
-						{"keep", no_argument, NULL, OPT_KEEP},
-						{"help", no_argument, NULL, 'h'},
-						{0}};
-	const struct cli_syntax syntax = {":nh", options, take_option, o};
+	struct cli_number argument = {"argument", 0, KI_SPECIAL_ARGUMENTS - 1, &o->argument},
+			  share = {"share", 0, 100, &o->share},
+			  windows = {"windows", 2, 1000, &o->windows};
+	struct seconds seconds = {"for", &o->seconds}, window = {"window", &o->window};
+	const struct ki_option rows[] = {{"argument", 0, cli_number, &argument},
+					 {"value", 0, take_value, o},
+					 {"for", 0, take_seconds, &seconds},
+					 {"share", 0, cli_number, &share},
+					 {"callers", 0, NULL, &o->callers},
+					 {"alone", 0, NULL, &o->alone},
+					 {"dry-run", 'n', NULL, &o->dry_run},
+					 {"explain", 0, NULL, &o->explain},
+					 {"try", 0, NULL, &o->trial},
+					 {"judge", 0, cli_text, &o->judge},
+					 {"metric", 0, cli_text, &o->metric},
+					 {"windows", 0, cli_number, &windows},
+					 {"window", 0, take_seconds, &window},
+					 {"keep", 0, NULL, &o->keep}};
 
 	argc = command_cut(argc, argv, &o->command);
-	if (!cli_take_options(self, argc, argv, &syntax, status))
+	if (!cli_parse(self, argc, argv, CLI_ROWS(rows), status))
 		return false;
 	if (argc - optind != 1) {
 		*status = cli_misuse(self, "one function is expected");
