@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Points on all sides of instructions: the places of small functions made for the purpose, and
- * their names. What the places count: test_point_run.c.
+ * Points on all sides of instructions: the places of small functions made for the purpose. Their
+ * names: test_point_names.c; what the places count: test_point_run.c.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -359,129 +359,6 @@ static void a_function_that_is_refused(void **state)
 	IS(POINT(START), "0 FOREIGN_BREAKPOINT");
 }
 
-/* ---- names ---- */
-
-static const struct {
-	const char *name, *written; /* NULL: the same */
-	struct ki_point pt;
-	uint16_t order;
-} names[] = {
-	{":entry", NULL, {.kind = KI_POINT_ENTRY}, 0},
-	{":exit", NULL, {.kind = KI_POINT_EXIT}, 0},
-	{":exit:after", NULL, {.kind = KI_POINT_EXIT_AFTER}, 0},
-	{":exit:after/7", NULL, {.kind = KI_POINT_EXIT_AFTER}, 7},
-	{":exit/7", NULL, {.kind = KI_POINT_EXIT}, 7},
-	{":calls", NULL, {.kind = KI_POINT_CALLS}, 0},
-	{":returns", NULL, {.kind = KI_POINT_RETURNS}, 0},
-	{":block/3", NULL, {.kind = KI_POINT_BLOCK, .block = 3}, 0},
-	{":block/3:pre", ":block/3", {.kind = KI_POINT_BLOCK, .block = 3}, 0},
-	{":block/3/2", NULL, {.kind = KI_POINT_BLOCK, .block = 3}, 2},
-	{":block/3:post/2", NULL, {.kind = KI_POINT_BLOCK_END, .block = 3}, 2},
-	{":block/4294967295", NULL, {.kind = KI_POINT_BLOCK, .block = UINT32_MAX}, 0},
-	{":edge/12", NULL, {.kind = KI_POINT_EDGE, .edge = 12}, 0},
-	{":edge/12/65535", NULL, {.kind = KI_POINT_EDGE, .edge = 12}, 65535},
-	{"+0x1c", NULL, {.kind = KI_POINT_INSN, .addr = BASE + 0x1c}, 0},
-	{"+28", "+0x1c", {.kind = KI_POINT_INSN, .addr = BASE + 0x1c}, 0},
-	{"+0x1C:before/1", "+0x1c/1", {.kind = KI_POINT_INSN, .addr = BASE + 0x1c}, 1},
-	{"+0x0:after", NULL, {.kind = KI_POINT_AFTER, .addr = BASE}, 0},
-};
-
-static void names_are_read_and_written(void **state)
-{
-	(void)state;
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		const char *want = names[i].written ? names[i].written : names[i].name;
-		char name[KI_POINT_NAME_LEN];
-		struct ki_point pt;
-		uint16_t order;
-
-		if (ki_point_parse(names[i].name, BASE, &pt, &order))
-			fail_msg("%s: not read", names[i].name);
-		assert_memory_equal(&pt, &names[i].pt, sizeof(pt));
-		assert_int_equal(order, names[i].order);
-		assert_int_equal(ki_point_format(&pt, BASE, order, name), 0);
-		assert_string_equal(name, want);
-	}
-}
-
-static void what_is_no_name(void **state)
-{
-	static const char *const bad[] = {
-		"",
-		"entry",
-		":entry/",
-		":entry:after",
-		":exit:after/",
-		":exit:before",
-		":entry/-1",
-		":entry/65536",
-		":entry ",
-		":block",
-		":block/",
-		":block/0x3",
-		":block/4294967296",
-		":block/3:",
-		":block/3:pos",
-		":block/3/",
-		":block/3:post/",
-		":block/3/2/1",
-		":edge/",
-		":edge/1:post",
-		":edge/1-2",
-		"+",
-		"+0x",
-		"+-1",
-		"+1:post",
-		"+1:after/x",
-		"+0x1c ",
-		"+0x11112222333344445",
-		":entry:post",
-		":start",
-		"1c",
-		":block/ 3",
-		":block/+3",
-	};
-	struct ki_point pt = {.kind = KI_POINT_START};
-	char name[KI_POINT_NAME_LEN];
-	uint16_t order;
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
-		if (!ki_point_parse(bad[i], BASE, &pt, &order))
-			fail_msg("'%s' is read", bad[i]);
-	assert_int_equal(ki_point_format(&(struct ki_point){.kind = KI_POINT_START}, 0, 0, name),
-			 -EINVAL);
-}
-
-static void every_name_is_another(void **state)
-{
-	uint64_t x = 88172645463325252;
-
-	(void)state;
-	for (int i = 0; i < 100000; i++) {
-		struct ki_point pt = {0}, back;
-		char name[KI_POINT_NAME_LEN];
-		uint16_t order, got;
-
-		x ^= x << 13;
-		x ^= x >> 7;
-		x ^= x << 17;
-		pt.kind = (enum ki_point_kind)(x % KI_POINT_START);
-		order = (uint16_t)(x >> 16) >> (x >> 32 & 15);
-		if (pt.kind == KI_POINT_BLOCK || pt.kind == KI_POINT_BLOCK_END)
-			pt.block = (uint32_t)(x >> 8) >> (x >> 40 & 31);
-		if (pt.kind == KI_POINT_EDGE)
-			pt.edge = (uint32_t)(x >> 8) >> (x >> 40 & 31);
-		if (pt.kind == KI_POINT_INSN || pt.kind == KI_POINT_AFTER)
-			pt.addr = BASE + (x >> (x >> 40 & 63));
-		assert_int_equal(ki_point_format(&pt, BASE, order, name), 0);
-		if (ki_point_parse(name, BASE, &back, &got))
-			fail_msg("%s: not read", name);
-		assert_memory_equal(&pt, &back, sizeof(pt));
-		assert_int_equal(order, got);
-	}
-}
-
 #define TEST(f) cmocka_unit_test_teardown(f, unload)
 
 int main(void)
@@ -500,9 +377,6 @@ int main(void)
 		TEST(traps),
 		TEST(there_is_no_such),
 		TEST(a_function_that_is_refused),
-		TEST(names_are_read_and_written),
-		TEST(what_is_no_name),
-		TEST(every_name_is_another),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
