@@ -17,38 +17,35 @@ static const char *const classes[KI_D_CLASSES] = {"Unknown", "CPU", "Platform",
 		KI_D_##level, KI_D_##level, KI_D_##class                                           \
 	}
 
+#define NOTHING LEVEL(PRIVATE, UNKNOWN)
+#define FUNCTION                                                                                   \
+	{                                                                                          \
+		LEVEL(EVOLVING, COMMON), NOTHING, LEVEL(PRIVATE, ISA), LEVEL(EVOLVING, COMMON),    \
+			LEVEL(PRIVATE, ISA)                                                        \
+	}
+/* Modules and functions are private; names and arguments differ. */
+#define PLACE(names, arguments)                                                                    \
+	{                                                                                          \
+		LEVEL(EVOLVING, ISA), NOTHING, NOTHING, names, arguments                           \
+	}
+
 /* Of a provider's names: itself, modules, functions, names; arguments. The last row: all others. */
 static const struct row {
 	const char *provider;
 	struct ki_d_attributes of[5];
 } rows[] = {
 	{"dtrace",
-	 {LEVEL(STABLE, COMMON), LEVEL(PRIVATE, UNKNOWN), LEVEL(PRIVATE, UNKNOWN),
-	  LEVEL(STABLE, COMMON), LEVEL(STABLE, COMMON)}},
+	 {LEVEL(STABLE, COMMON), NOTHING, NOTHING, LEVEL(STABLE, COMMON), LEVEL(STABLE, COMMON)}},
 	{"profile",
-	 {LEVEL(EVOLVING, COMMON), LEVEL(UNSTABLE, UNKNOWN), LEVEL(PRIVATE, UNKNOWN),
-	  LEVEL(EVOLVING, COMMON), LEVEL(EVOLVING, COMMON)}},
-	{"fbt",
-	 {LEVEL(EVOLVING, COMMON), LEVEL(PRIVATE, UNKNOWN), LEVEL(PRIVATE, ISA),
-	  LEVEL(EVOLVING, COMMON), LEVEL(PRIVATE, ISA)}},
-	{"rawfbt",
-	 {LEVEL(EVOLVING, COMMON), LEVEL(PRIVATE, UNKNOWN), LEVEL(PRIVATE, ISA),
-	  LEVEL(EVOLVING, COMMON), LEVEL(PRIVATE, ISA)}},
-	{"syscall",
-	 {LEVEL(EVOLVING, COMMON), LEVEL(PRIVATE, UNKNOWN), LEVEL(PRIVATE, ISA),
-	  LEVEL(EVOLVING, COMMON), LEVEL(PRIVATE, ISA)}},
-	{"sdt",
-	 {LEVEL(EVOLVING, ISA), LEVEL(PRIVATE, UNKNOWN), LEVEL(PRIVATE, UNKNOWN),
-	  LEVEL(PRIVATE, ISA), LEVEL(PRIVATE, ISA)}},
-	{"rawtp",
-	 {LEVEL(EVOLVING, ISA), LEVEL(PRIVATE, UNKNOWN), LEVEL(PRIVATE, UNKNOWN),
-	  LEVEL(PRIVATE, ISA), LEVEL(PRIVATE, ISA)}},
-	{"pid",
-	 {LEVEL(EVOLVING, ISA), LEVEL(PRIVATE, UNKNOWN), LEVEL(PRIVATE, UNKNOWN),
-	  LEVEL(EVOLVING, ISA), LEVEL(PRIVATE, UNKNOWN)}},
-	{NULL,
-	 {LEVEL(EVOLVING, ISA), LEVEL(PRIVATE, UNKNOWN), LEVEL(PRIVATE, UNKNOWN),
-	  LEVEL(EVOLVING, ISA), LEVEL(EVOLVING, ISA)}},
+	 {LEVEL(EVOLVING, COMMON), LEVEL(UNSTABLE, UNKNOWN), NOTHING, LEVEL(EVOLVING, COMMON),
+	  LEVEL(EVOLVING, COMMON)}},
+	{"fbt", FUNCTION},
+	{"rawfbt", FUNCTION},
+	{"syscall", FUNCTION},
+	{"sdt", PLACE(LEVEL(PRIVATE, ISA), LEVEL(PRIVATE, ISA))},
+	{"rawtp", PLACE(LEVEL(PRIVATE, ISA), LEVEL(PRIVATE, ISA))},
+	{"pid", PLACE(LEVEL(EVOLVING, ISA), NOTHING)},
+	{NULL, PLACE(LEVEL(EVOLVING, ISA), LEVEL(EVOLVING, ISA))},
 };
 
 static const struct row *row_of(const char *provider)

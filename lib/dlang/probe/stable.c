@@ -40,148 +40,158 @@
 		.kind = KI_D_NULL                                                                  \
 	}
 
+#define ALWAYS                                                                                     \
+	{                                                                                          \
+		0                                                                                  \
+	}
+#define ASLEEP	  SET(4)
+#define PREEMPTED SET(1)
+#define CONNECTED BECOMES(2, 1)
+#define REFUSED	  BECOMES(2, 7)
+#define ACCEPTED  BECOMES(3, 1)
+
+/* A function is called; it returns; the kernel passes by at a tracepoint of a group. */
+#define CALL	     NULL, false
+#define RETURN	     NULL, true
+#define AT_SCHED     "sched", false
+#define AT_SIGNAL    "signal", false
+#define AT_BLOCK     "block", false
+#define AT_KMEM	     "kmem", false
+#define AT_SOCK	     "sock", false
+#define AT_TCP	     "tcp", false
+#define AT_TIMER     "timer", false
+#define AT_WORKQUEUE "workqueue", false
+#define AT_IRQ	     "irq", false
+
+/* A lock has a function for each of what it keeps away meanwhile. */
+#define LOCKS(name, where, lock, last, map)                                                        \
+	{"lockstat", name, where, lock, map, ALWAYS},                                              \
+		{"lockstat", name, where, lock "_bh", map, ALWAYS},                                \
+		{"lockstat", name, where, lock "_irq", map, ALWAYS},                               \
+	{                                                                                          \
+		"lockstat", name, where, lock last, map, ALWAYS                                    \
+	}
+
 static const struct row {
 	const char *provider, *name;
-	const char *
-		group; /* of a tracepoint, whose parameters are numbered from 1; NULL: a function */
-	const char *place;
-	const char *map;
+	/* of a tracepoint, whose parameters are numbered from 1; NULL: a function */
+	const char *group;
 	bool is_return;
+	const char *place;
+	const char *map; /* "": none */
 	struct ki_d_guarded guard;
 } rows[] = {
-	{"proc", "exec", NULL, "__x64_sys_execve", "0", false, {0}},
-	{"proc", "exec", NULL, "__x64_sys_execveat", "<", false, {0}},
-	{"proc", "exec-failure", NULL, "__x64_sys_execve", NULL, true, FAILED},
-	{"proc", "exec-failure", NULL, "__x64_sys_execveat", NULL, true, FAILED},
-	{"proc", "exec-success", "sched", "sched_process_exec", "-", false, {0}},
-	{"proc", "create", "sched", "sched_process_fork", "2", false, {0}},
-	{"proc", "start", NULL, "schedule_tail", "-", false, {0}},
-	{"proc", "exit", "sched", "sched_process_exit", "-", false, {0}},
-	{"proc", "lwp-create", "sched", "sched_process_fork", "2", false, {0}},
-	{"proc", "lwp-start", NULL, "schedule_tail", "-", false, {0}},
-	{"proc", "lwp-exit", "sched", "sched_process_exit", "-", false, {0}},
-	{"proc", "signal-send", "signal", "signal_generate", "331", false, {0}},
-	{"proc", "signal-discard", "signal", "signal_generate", "331", false, IGNORED},
-	{"proc", "signal-handle", "signal", "signal_deliver", "12", false, {0}},
-	{"sched", "on-cpu", NULL, "finish_task_switch.isra.0", "-", false, {0}},
-	{"sched", "on-cpu", NULL, "finish_task_switch", "-", false, {0}},
-	{"sched", "off-cpu", "sched", "sched_switch", "33", false, {0}},
-	{"sched", "sleep", "sched", "sched_switch", "33", false, SET(4)},
-	{"sched", "preempt", "sched", "sched_switch", "33", false, SET(1)},
-	{"sched", "surrender", NULL, "do_sched_yield", "-", false, {0}},
-	{"sched", "wakeup", "sched", "sched_wakeup", "11", false, {0}},
-	{"sched", "enqueue", NULL, "enqueue_task_fair", "11", false, {0}},
-	{"sched", "dequeue", NULL, "dequeue_task_fair", "11", false, {0}},
-	{"sched", "tick", NULL, "scheduler_tick", "-", false, {0}},
-	{"sched", "tick", NULL, "sched_tick", "-", false, {0}},
-	{"sched", "migrate", "sched", "sched_migrate_task", "12", false, {0}},
-	{"io", "start", "block", "block_bio_queue", "1", false, {0}},
-	{"io", "done", "block", "block_bio_complete", "2", false, {0}},
-	{"io", "wait-start", NULL, "submit_bio_wait", "0", false, {0}},
-	{"io", "wait-done", NULL, "submit_bio_wait", "k", true, {0}},
-	{"vfs", "open", NULL, "vfs_open", "01", false, {0}},
-	{"vfs", "read", NULL, "vfs_read", "012", false, {0}},
-	{"vfs", "read-done", NULL, "vfs_read", NULL, true, {0}},
-	{"vfs", "write", NULL, "vfs_write", "012", false, {0}},
-	{"vfs", "write-done", NULL, "vfs_write", NULL, true, {0}},
-	{"vfs", "fsync", NULL, "vfs_fsync_range", "0123", false, {0}},
-	{"vfs", "create", NULL, "vfs_create", "012", false, {0}},
-	{"vfs", "unlink", NULL, "vfs_unlink", "012", false, {0}},
-	{"vfs", "mkdir", NULL, "vfs_mkdir", "012", false, {0}},
-	{"vfs", "rmdir", NULL, "vfs_rmdir", "012", false, {0}},
-	{"vfs", "rename", NULL, "vfs_rename", "0", false, {0}},
-	{"vfs", "getattr", NULL, "vfs_getattr", "01", false, {0}},
-	{"lockstat", "adaptive-acquire", NULL, "mutex_lock", "k", true, {0}},
-	{"lockstat", "adaptive-acquire", NULL, "__mutex_lock.constprop.0", "K", true, {0}},
-	{"lockstat", "adaptive-acquire", NULL, "__mutex_lock", "K", true, {0}},
-	{"lockstat", "adaptive-acquire-error", NULL, "mutex_lock_killable", "kv", true, FAILED},
-	{"lockstat", "adaptive-acquire-error", NULL, "mutex_lock_interruptible", "kv", true,
-	 FAILED},
-	{"lockstat", "adaptive-acquire-error", NULL, "__mutex_lock.constprop.0", "Kv", true,
-	 FAILED},
-	{"lockstat", "adaptive-acquire-error", NULL, "__mutex_lock", "Kv", true, FAILED},
-	{"lockstat", "adaptive-block", NULL, "__mutex_lock.constprop.0", "kt", true, {0}},
-	{"lockstat", "adaptive-block", NULL, "__mutex_lock", "kt", true, {0}},
-	{"lockstat", "adaptive-release", NULL, "mutex_unlock", "0", false, {0}},
-	{"lockstat", "adaptive-spin", NULL, "__mutex_lock.constprop.0", "kt", true, {0}},
-	{"lockstat", "adaptive-spin", NULL, "__mutex_lock", "kt", true, {0}},
-	{"lockstat", "rw-acquire", NULL, "_raw_read_lock", "ky", true, {0}},
-	{"lockstat", "rw-acquire", NULL, "_raw_read_lock_bh", "ky", true, {0}},
-	{"lockstat", "rw-acquire", NULL, "_raw_read_lock_irq", "ky", true, {0}},
-	{"lockstat", "rw-acquire", NULL, "_raw_read_lock_irqsave", "ky", true, {0}},
-	{"lockstat", "rw-acquire", NULL, "_raw_read_trylock", "ky", true, TAKEN},
-	{"lockstat", "rw-acquire", NULL, "_raw_write_lock", "k-", true, {0}},
-	{"lockstat", "rw-acquire", NULL, "_raw_write_lock_bh", "k-", true, {0}},
-	{"lockstat", "rw-acquire", NULL, "_raw_write_lock_irq", "k-", true, {0}},
-	{"lockstat", "rw-acquire", NULL, "_raw_write_lock_irqsave", "k-", true, {0}},
-	{"lockstat", "rw-acquire", NULL, "_raw_write_trylock", "k-", true, TAKEN},
-	{"lockstat", "rw-release", NULL, "_raw_read_unlock", "0y", false, {0}},
-	{"lockstat", "rw-release", NULL, "_raw_read_unlock_bh", "0y", false, {0}},
-	{"lockstat", "rw-release", NULL, "_raw_read_unlock_irq", "0y", false, {0}},
-	{"lockstat", "rw-release", NULL, "_raw_read_unlock_irqrestore", "0y", false, {0}},
-	{"lockstat", "rw-release", NULL, "_raw_write_unlock", "0-", false, {0}},
-	{"lockstat", "rw-release", NULL, "_raw_write_unlock_bh", "0-", false, {0}},
-	{"lockstat", "rw-release", NULL, "_raw_write_unlock_irq", "0-", false, {0}},
-	{"lockstat", "rw-release", NULL, "_raw_write_unlock_irqrestore", "0-", false, {0}},
-	{"lockstat", "rw-spin", NULL, "queued_read_lock_slowpath", "kty", true, {0}},
-	{"lockstat", "rw-spin", NULL, "queued_write_lock_slowpath", "kt-", true, {0}},
-	{"lockstat", "spin-acquire", NULL, "_raw_spin_lock", "k", true, {0}},
-	{"lockstat", "spin-acquire", NULL, "_raw_spin_lock_bh", "k", true, {0}},
-	{"lockstat", "spin-acquire", NULL, "_raw_spin_lock_irq", "k", true, {0}},
-	{"lockstat", "spin-acquire", NULL, "_raw_spin_lock_irqsave", "k", true, {0}},
-	{"lockstat", "spin-acquire", NULL, "_raw_spin_trylock", "k", true, TAKEN},
-	{"lockstat", "spin-acquire", NULL, "_raw_spin_trylock_bh", "k", true, TAKEN},
-	{"lockstat", "spin-release", NULL, "_raw_spin_unlock", "0", false, {0}},
-	{"lockstat", "spin-release", NULL, "_raw_spin_unlock_bh", "0", false, {0}},
-	{"lockstat", "spin-release", NULL, "_raw_spin_unlock_irq", "0", false, {0}},
-	{"lockstat", "spin-release", NULL, "_raw_spin_unlock_irqrestore", "0", false, {0}},
-	{"lockstat", "spin-spin", NULL, "native_queued_spin_lock_slowpath", "kt", true, {0}},
-	{"lockstat", "spin-spin", NULL, "queued_spin_lock_slowpath", "kt", true, {0}},
-	{"kmem", "alloc", NULL, "__kmalloc", "01", false, {0}},
-	{"kmem", "alloc", NULL, "__kmalloc_noprof", "01", false, {0}},
-	{"kmem", "alloc-failure", NULL, "__kmalloc", NULL, true, NOTHING},
-	{"kmem", "alloc-failure", NULL, "__kmalloc_noprof", NULL, true, NOTHING},
-	{"kmem", "free", NULL, "kfree", "0", false, {0}},
-	{"kmem", "cache-alloc", NULL, "kmem_cache_alloc", "01", false, {0}},
-	{"kmem", "cache-alloc", NULL, "kmem_cache_alloc_noprof", "01", false, {0}},
-	{"kmem", "cache-alloc-failure", NULL, "kmem_cache_alloc", NULL, true, NOTHING},
-	{"kmem", "cache-alloc-failure", NULL, "kmem_cache_alloc_noprof", NULL, true, NOTHING},
-	{"kmem", "cache-free", NULL, "kmem_cache_free", "01", false, {0}},
-	{"kmem", "page-alloc", "kmem", "mm_page_alloc", "1234", false, {0}},
-	{"kmem", "page-free", "kmem", "mm_page_free", "12", false, {0}},
-	{"ip", "send", NULL, "ip_finish_output2", "221", false, {0}},
-	{"ip", "send", NULL, "ip6_finish_output2", "221", false, {0}},
-	{"ip", "receive", NULL, "ip_local_deliver", "00", false, {0}},
-	{"ip", "receive", NULL, "ip6_input", "00", false, {0}},
-	{"tcp", "send", NULL, "__tcp_transmit_skb", "10-0", false, {0}},
-	{"tcp", "receive", NULL, "tcp_v4_rcv", "0", false, {0}},
-	{"tcp", "receive", NULL, "tcp_v6_rcv", "0", false, {0}},
-	{"tcp", "accept-refused", NULL, "tcp_v4_send_reset", "10", false, NO_SOCKET},
-	{"tcp", "accept-refused", NULL, "tcp_v6_send_reset", "10", false, NO_SOCKET},
-	{"tcp", "connect-request", NULL, "tcp_connect", "00-0", false, {0}},
-	{"tcp", "state-change", "sock", "inet_sock_set_state", "11-123", false, {0}},
-	{"tcp", "connect-established", "sock", "inet_sock_set_state", "11-123", false,
-	 BECOMES(2, 1)},
-	{"tcp", "connect-refused", "sock", "inet_sock_set_state", "11-123", false, BECOMES(2, 7)},
-	{"tcp", "accept-established", "sock", "inet_sock_set_state", "11-123", false,
-	 BECOMES(3, 1)},
-	{"tcp", "retransmit", "tcp", "tcp_retransmit_skb", "21-1", false, {0}},
-	{"udp", "send", NULL, "udp_sendmsg", "012", false, {0}},
-	{"udp", "send", NULL, "udpv6_sendmsg", "012", false, {0}},
-	{"udp", "receive", NULL, "udp_queue_rcv_skb", "10", false, {0}},
-	{"udp", "receive", NULL, "udpv6_queue_rcv_skb", "10", false, {0}},
-	{"callout", "timer-start", "timer", "timer_expire_entry", "12", false, {0}},
-	{"callout", "timer-end", "timer", "timer_expire_exit", "1", false, {0}},
-	{"callout", "hrtimer-start", "timer", "hrtimer_expire_entry", "12", false, {0}},
-	{"callout", "hrtimer-end", "timer", "hrtimer_expire_exit", "1", false, {0}},
-	{"callout", "work-queue", "workqueue", "workqueue_activate_work", "1", false, {0}},
-	{"callout", "work-start", "workqueue", "workqueue_execute_start", "1", false, {0}},
-	{"callout", "work-end", "workqueue", "workqueue_execute_end", "12", false, {0}},
-	{"callout", "softirq-start", "irq", "softirq_entry", "1", false, {0}},
-	{"callout", "softirq-end", "irq", "softirq_exit", "1", false, {0}},
-	{"callout", "tasklet-start", "irq", "tasklet_entry", "12", false, {0}},
-	{"callout", "tasklet-end", "irq", "tasklet_exit", "12", false, {0}},
-	{"callout", "thread-start", NULL, "kthread", "0", false, {0}},
+	{"proc", "exec", CALL, "__x64_sys_execve", "0", ALWAYS},
+	{"proc", "exec", CALL, "__x64_sys_execveat", "<", ALWAYS},
+	{"proc", "exec-failure", RETURN, "__x64_sys_execve", "", FAILED},
+	{"proc", "exec-failure", RETURN, "__x64_sys_execveat", "", FAILED},
+	{"proc", "exec-success", AT_SCHED, "sched_process_exec", "-", ALWAYS},
+	{"proc", "create", AT_SCHED, "sched_process_fork", "2", ALWAYS},
+	{"proc", "start", CALL, "schedule_tail", "-", ALWAYS},
+	{"proc", "exit", AT_SCHED, "sched_process_exit", "-", ALWAYS},
+	{"proc", "lwp-create", AT_SCHED, "sched_process_fork", "2", ALWAYS},
+	{"proc", "lwp-start", CALL, "schedule_tail", "-", ALWAYS},
+	{"proc", "lwp-exit", AT_SCHED, "sched_process_exit", "-", ALWAYS},
+	{"proc", "signal-send", AT_SIGNAL, "signal_generate", "331", ALWAYS},
+	{"proc", "signal-discard", AT_SIGNAL, "signal_generate", "331", IGNORED},
+	{"proc", "signal-handle", AT_SIGNAL, "signal_deliver", "12", ALWAYS},
+	{"sched", "on-cpu", CALL, "finish_task_switch.isra.0", "-", ALWAYS},
+	{"sched", "on-cpu", CALL, "finish_task_switch", "-", ALWAYS},
+	{"sched", "off-cpu", AT_SCHED, "sched_switch", "33", ALWAYS},
+	{"sched", "sleep", AT_SCHED, "sched_switch", "33", ASLEEP},
+	{"sched", "preempt", AT_SCHED, "sched_switch", "33", PREEMPTED},
+	{"sched", "surrender", CALL, "do_sched_yield", "-", ALWAYS},
+	{"sched", "wakeup", AT_SCHED, "sched_wakeup", "11", ALWAYS},
+	{"sched", "enqueue", CALL, "enqueue_task_fair", "11", ALWAYS},
+	{"sched", "dequeue", CALL, "dequeue_task_fair", "11", ALWAYS},
+	{"sched", "tick", CALL, "scheduler_tick", "-", ALWAYS},
+	{"sched", "tick", CALL, "sched_tick", "-", ALWAYS},
+	{"sched", "migrate", AT_SCHED, "sched_migrate_task", "12", ALWAYS},
+	{"io", "start", AT_BLOCK, "block_bio_queue", "1", ALWAYS},
+	{"io", "done", AT_BLOCK, "block_bio_complete", "2", ALWAYS},
+	{"io", "wait-start", CALL, "submit_bio_wait", "0", ALWAYS},
+	{"io", "wait-done", RETURN, "submit_bio_wait", "k", ALWAYS},
+	{"vfs", "open", CALL, "vfs_open", "01", ALWAYS},
+	{"vfs", "read", CALL, "vfs_read", "012", ALWAYS},
+	{"vfs", "read-done", RETURN, "vfs_read", "", ALWAYS},
+	{"vfs", "write", CALL, "vfs_write", "012", ALWAYS},
+	{"vfs", "write-done", RETURN, "vfs_write", "", ALWAYS},
+	{"vfs", "fsync", CALL, "vfs_fsync_range", "0123", ALWAYS},
+	{"vfs", "create", CALL, "vfs_create", "012", ALWAYS},
+	{"vfs", "unlink", CALL, "vfs_unlink", "012", ALWAYS},
+	{"vfs", "mkdir", CALL, "vfs_mkdir", "012", ALWAYS},
+	{"vfs", "rmdir", CALL, "vfs_rmdir", "012", ALWAYS},
+	{"vfs", "rename", CALL, "vfs_rename", "0", ALWAYS},
+	{"vfs", "getattr", CALL, "vfs_getattr", "01", ALWAYS},
+	{"lockstat", "adaptive-acquire", RETURN, "mutex_lock", "k", ALWAYS},
+	{"lockstat", "adaptive-acquire", RETURN, "__mutex_lock.constprop.0", "K", ALWAYS},
+	{"lockstat", "adaptive-acquire", RETURN, "__mutex_lock", "K", ALWAYS},
+	{"lockstat", "adaptive-acquire-error", RETURN, "mutex_lock_killable", "kv", FAILED},
+	{"lockstat", "adaptive-acquire-error", RETURN, "mutex_lock_interruptible", "kv", FAILED},
+	{"lockstat", "adaptive-acquire-error", RETURN, "__mutex_lock.constprop.0", "Kv", FAILED},
+	{"lockstat", "adaptive-acquire-error", RETURN, "__mutex_lock", "Kv", FAILED},
+	{"lockstat", "adaptive-block", RETURN, "__mutex_lock.constprop.0", "kt", ALWAYS},
+	{"lockstat", "adaptive-block", RETURN, "__mutex_lock", "kt", ALWAYS},
+	{"lockstat", "adaptive-release", CALL, "mutex_unlock", "0", ALWAYS},
+	{"lockstat", "adaptive-spin", RETURN, "__mutex_lock.constprop.0", "kt", ALWAYS},
+	{"lockstat", "adaptive-spin", RETURN, "__mutex_lock", "kt", ALWAYS},
+	LOCKS("rw-acquire", RETURN, "_raw_read_lock", "_irqsave", "ky"),
+	{"lockstat", "rw-acquire", RETURN, "_raw_read_trylock", "ky", TAKEN},
+	LOCKS("rw-acquire", RETURN, "_raw_write_lock", "_irqsave", "k-"),
+	{"lockstat", "rw-acquire", RETURN, "_raw_write_trylock", "k-", TAKEN},
+	LOCKS("rw-release", CALL, "_raw_read_unlock", "_irqrestore", "0y"),
+	LOCKS("rw-release", CALL, "_raw_write_unlock", "_irqrestore", "0-"),
+	{"lockstat", "rw-spin", RETURN, "queued_read_lock_slowpath", "kty", ALWAYS},
+	{"lockstat", "rw-spin", RETURN, "queued_write_lock_slowpath", "kt-", ALWAYS},
+	LOCKS("spin-acquire", RETURN, "_raw_spin_lock", "_irqsave", "k"),
+	{"lockstat", "spin-acquire", RETURN, "_raw_spin_trylock", "k", TAKEN},
+	{"lockstat", "spin-acquire", RETURN, "_raw_spin_trylock_bh", "k", TAKEN},
+	LOCKS("spin-release", CALL, "_raw_spin_unlock", "_irqrestore", "0"),
+	{"lockstat", "spin-spin", RETURN, "native_queued_spin_lock_slowpath", "kt", ALWAYS},
+	{"lockstat", "spin-spin", RETURN, "queued_spin_lock_slowpath", "kt", ALWAYS},
+	{"kmem", "alloc", CALL, "__kmalloc", "01", ALWAYS},
+	{"kmem", "alloc", CALL, "__kmalloc_noprof", "01", ALWAYS},
+	{"kmem", "alloc-failure", RETURN, "__kmalloc", "", NOTHING},
+	{"kmem", "alloc-failure", RETURN, "__kmalloc_noprof", "", NOTHING},
+	{"kmem", "free", CALL, "kfree", "0", ALWAYS},
+	{"kmem", "cache-alloc", CALL, "kmem_cache_alloc", "01", ALWAYS},
+	{"kmem", "cache-alloc", CALL, "kmem_cache_alloc_noprof", "01", ALWAYS},
+	{"kmem", "cache-alloc-failure", RETURN, "kmem_cache_alloc", "", NOTHING},
+	{"kmem", "cache-alloc-failure", RETURN, "kmem_cache_alloc_noprof", "", NOTHING},
+	{"kmem", "cache-free", CALL, "kmem_cache_free", "01", ALWAYS},
+	{"kmem", "page-alloc", AT_KMEM, "mm_page_alloc", "1234", ALWAYS},
+	{"kmem", "page-free", AT_KMEM, "mm_page_free", "12", ALWAYS},
+	{"ip", "send", CALL, "ip_finish_output2", "221", ALWAYS},
+	{"ip", "send", CALL, "ip6_finish_output2", "221", ALWAYS},
+	{"ip", "receive", CALL, "ip_local_deliver", "00", ALWAYS},
+	{"ip", "receive", CALL, "ip6_input", "00", ALWAYS},
+	{"tcp", "send", CALL, "__tcp_transmit_skb", "10-0", ALWAYS},
+	{"tcp", "receive", CALL, "tcp_v4_rcv", "0", ALWAYS},
+	{"tcp", "receive", CALL, "tcp_v6_rcv", "0", ALWAYS},
+	{"tcp", "accept-refused", CALL, "tcp_v4_send_reset", "10", NO_SOCKET},
+	{"tcp", "accept-refused", CALL, "tcp_v6_send_reset", "10", NO_SOCKET},
+	{"tcp", "connect-request", CALL, "tcp_connect", "00-0", ALWAYS},
+	{"tcp", "state-change", AT_SOCK, "inet_sock_set_state", "11-123", ALWAYS},
+	{"tcp", "connect-established", AT_SOCK, "inet_sock_set_state", "11-123", CONNECTED},
+	{"tcp", "connect-refused", AT_SOCK, "inet_sock_set_state", "11-123", REFUSED},
+	{"tcp", "accept-established", AT_SOCK, "inet_sock_set_state", "11-123", ACCEPTED},
+	{"tcp", "retransmit", AT_TCP, "tcp_retransmit_skb", "21-1", ALWAYS},
+	{"udp", "send", CALL, "udp_sendmsg", "012", ALWAYS},
+	{"udp", "send", CALL, "udpv6_sendmsg", "012", ALWAYS},
+	{"udp", "receive", CALL, "udp_queue_rcv_skb", "10", ALWAYS},
+	{"udp", "receive", CALL, "udpv6_queue_rcv_skb", "10", ALWAYS},
+	{"callout", "timer-start", AT_TIMER, "timer_expire_entry", "12", ALWAYS},
+	{"callout", "timer-end", AT_TIMER, "timer_expire_exit", "1", ALWAYS},
+	{"callout", "hrtimer-start", AT_TIMER, "hrtimer_expire_entry", "12", ALWAYS},
+	{"callout", "hrtimer-end", AT_TIMER, "hrtimer_expire_exit", "1", ALWAYS},
+	{"callout", "work-queue", AT_WORKQUEUE, "workqueue_activate_work", "1", ALWAYS},
+	{"callout", "work-start", AT_WORKQUEUE, "workqueue_execute_start", "1", ALWAYS},
+	{"callout", "work-end", AT_WORKQUEUE, "workqueue_execute_end", "12", ALWAYS},
+	{"callout", "softirq-start", AT_IRQ, "softirq_entry", "1", ALWAYS},
+	{"callout", "softirq-end", AT_IRQ, "softirq_exit", "1", ALWAYS},
+	{"callout", "tasklet-start", AT_IRQ, "tasklet_entry", "12", ALWAYS},
+	{"callout", "tasklet-end", AT_IRQ, "tasklet_exit", "12", ALWAYS},
+	{"callout", "thread-start", CALL, "kthread", "0", ALWAYS},
 };
 #define ROWS (sizeof(rows) / sizeof(*rows))
 
@@ -216,7 +226,7 @@ static void describe(struct ki_d_hook *h, const struct row *r)
 	h->is_return = r->is_return;
 	h->group = r->group;
 	h->event = r->place;
-	h->map = r->map;
+	h->map = *r->map ? r->map : NULL;
 	h->guard[1] = r->guard;
 }
 
@@ -274,7 +284,7 @@ static bool goes_on(const struct ki_d_probe *p)
 	const struct row *r = &rows[p->id - KI_D_FIRST_STABLE];
 
 	for (unsigned int i = 0; i < 64; i++)
-		if (p->hook->there >> i & 1 && r[i].map && strchr(r[i].map, 'K'))
+		if (p->hook->there >> i & 1 && strchr(r[i].map, 'K'))
 			return true;
 	return false;
 }
