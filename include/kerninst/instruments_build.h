@@ -6,7 +6,7 @@
 #ifndef KERNINST_INSTRUMENTS_BUILD_H
 #define KERNINST_INSTRUMENTS_BUILD_H
 
-#include <limits.h>
+#include <linux/limits.h>
 
 #include "kerninst/callable.h"
 
