@@ -49,9 +49,9 @@ check "registers: at each instruction, and at an entry the flags are free" free
 
 modules() {
 	"$api/modules" "$shell" > "$tmp/modules" && is "$(awk '{ print $1 }' "$tmp/modules")" \
-		"$(awk '$2 ~ /x/ && $6 ~ /^\// { sub(/.*\//, "", $6); print $6 }' "/proc/$shell/maps" | sort -u)"
+		"$(awk '$2 ~ /x/ && $6 ~ /^\/|^\[vdso\]$/ { sub(/.*\//, "", $6); gsub(/[][]/, "", $6); print $6 }' "/proc/$shell/maps" | sort -u)"
 }
-check "modules: what is mapped executable" modules
+check "modules: what is mapped executable, the vdso too" modules
 check "modules: of a file, too" eval '"$api/modules" build/test/process/pie | grep -qE "^kernel +[0-9]+ functions"'
 
 # What a round does while a program of the library's looks at it; then as before.
