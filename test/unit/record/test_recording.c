@@ -21,6 +21,7 @@
 #include "kerninst/record.h"
 #include "record/format.h"
 #include "record/recording.h"
+#include "origin_fixture.h"
 
 #define N 40
 
@@ -40,15 +41,6 @@ static const struct ki_instrument instruments[] = {
 	 .nfields = 3},
 	{.id = 7, .name = "schedule", .point = "schedule@0x2000", .addr = 0x2000},
 };
-static const struct ki_record_origin origin = {.kernel = "6.1.0-test",
-					       .build = "0123abcd",
-					       .boot = "boot",
-					       .host = "host",
-					       .command = "vfs_read",
-					       .cpus = 4,
-					       .tsc_khz = 2000000,
-					       .tsc = 1000,
-					       .time = 1700000000000000000};
 
 static struct ki_record_file *create(void)
 {

@@ -17,16 +17,7 @@
 #include "kerninst/record.h"
 #include "record/format.h"
 #include "record/recording.h"
-
-static const struct ki_record_origin origin = {.kernel = "6.1.0-test",
-					       .build = "0123abcd",
-					       .boot = "boot",
-					       .host = "host",
-					       .command = "vfs_read",
-					       .cpus = 4,
-					       .tsc_khz = 2000000,
-					       .tsc = 1000,
-					       .time = 1700000000000000000};
+#include "origin_fixture.h"
 
 static size_t put_piece(char *to, size_t at, uint32_t type, uint32_t number, const void *payload,
 			uint32_t len)

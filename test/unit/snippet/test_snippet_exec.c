@@ -23,6 +23,7 @@
 #include "common_drv.h"
 #include "common_snippet.h"
 #include "common_vet.h"
+#include "vetted.h"
 
 #ifdef __SANITIZE_ADDRESS__
 #define SNIPPETS 40000
@@ -93,19 +94,6 @@ static void note(const struct snip_case *c, const struct ki_long_code *code)
 	}
 	all.words += uses != 0;
 	all.shared += looks && uses > looks;
-}
-
-/* Our list, then the driver's. */
-static const char *vetted(const struct ki_long_code *code)
-{
-	const char *why = vet_long(code, SNIP_COUNTERS, SNIP_GLOBALS, SNIP_THREAD);
-	unsigned int reason;
-
-	if (why || !code->len)
-		return why;
-	reason = drv_vet_long(code->code, code->len, code->fix, code->nfix, SNIP_COUNTERS,
-			      SNIP_GLOBALS);
-	return reason ? ki_reason_tag(reason) : NULL;
 }
 
 static void one(uint64_t number)

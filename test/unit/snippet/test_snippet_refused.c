@@ -18,19 +18,7 @@
 #include "common_drv.h"
 #include "common_snippet.h"
 #include "common_vet.h"
-
-/* Our list, then the driver's. */
-static const char *vetted(const struct ki_long_code *code)
-{
-	const char *why = vet_long(code, SNIP_COUNTERS, SNIP_GLOBALS, SNIP_THREAD);
-	unsigned int reason;
-
-	if (why || !code->len)
-		return why;
-	reason = drv_vet_long(code->code, code->len, code->fix, code->nfix, SNIP_COUNTERS,
-			      SNIP_GLOBALS);
-	return reason ? ki_reason_tag(reason) : NULL;
-}
+#include "vetted.h"
 
 /* Both checks can say no. */
 static void what_may_not_be_is_refused(void **state)

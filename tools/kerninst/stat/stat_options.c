@@ -189,6 +189,12 @@ static int check_together(const struct verb *self, const struct stat_options *o)
 	return CLI_OK;
 }
 
+static void take_defaults(struct stat_options *o)
+{
+	o->by.top = 20;
+	o->wanted = (struct ki_wanted){.metrics = {ki_metric_find("calls")}, .n = 1};
+}
+
 int stat_parse(const struct verb *self, int argc, char **argv, struct stat_options *o, bool *done)
 {
 	const struct ki_option rows[] = {{"metric", 'm', take_metrics, &o->wanted},
@@ -218,9 +224,8 @@ int stat_parse(const struct verb *self, int argc, char **argv, struct stat_optio
 					 {"quiet", 'q', NULL, &o->quiet}};
 	int ret;
 
-	o->by.top = 20;
-	o->wanted = (struct ki_wanted){.metrics = {ki_metric_find("calls")}, .n = 1};
 	*done = true;
+	take_defaults(o);
 	argc = command_cut(argc, argv, &o->command);
 	if (!cli_parse(self, argc, argv, CLI_ROWS(rows), &ret))
 		return ret;
