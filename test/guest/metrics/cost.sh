@@ -36,7 +36,7 @@ costs() {
 }
 
 code() {
-	n=20000
+	n=100000
 	with vfs_write > /dev/null
 	bare=$(with vfs_write) # which is called once in 1,000 reads
 	echo "# bare: $(awk "BEGIN { print $bare / $n }") instructions a read"
