@@ -3,6 +3,7 @@
 # 20,000 counters; of a switch between threads; of KCOV; of coverage of the whole kernel; time to know
 # all code; how many calls stay where they are, and what the form of a displaced call costs where
 # functions return, on this processor.
+# What a layout gains in a real processor's time: make bench-native.
 # make bench-analysis: only the time of the analysis; make bench-returns: only the last two. What a counter in a
 # process costs, natively: make bench-process.
 
@@ -22,6 +23,7 @@ bench: all bench-peers build/test/mass build/test/threads build/test/loops build
 	$(Q)echo && $(MAKE) -s bench-analysis
 	$(Q)echo && $(MAKE) -s bench-returns
 	$(Q)echo && $(MAKE) -s bench-process
+	$(Q)echo && $(MAKE) -s bench-native
 
 # What is not installed is found out only when the packages have been asked for.
 bench-analysis: bench-deps kmod
@@ -58,6 +60,14 @@ bench-returns: build/bench/calls build/bench/returns
 build/bench/process: bench/process.c build/release/libkerninst.a
 	$(call say,CC,$@)mkdir -p $(@D) && $(CC) $(CPPFLAGS) -std=gnu11 $(WARN) -O2 -g -o $@ $^ $(LIBS) -pthread
 
+# What laying code out gains in time, natively: functions that only compute, lifted into a process.
+build/release/bench/%.o: CPPFLAGS += -Itest/unit/common -Itest/lift
+build/bench/native: build/release/bench/native.o build/release/bench/native_loads.o $(LIFT_OBJ) build/release/libkerninst.a
+	$(call say,LD,$@)mkdir -p $(@D) && $(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS) -pthread
+
+bench-native: build/bench/native
+	$(Q)build/bench/native "$$(vm/kernel $(KERNEL) vmlinux)" "$$(vm/kernel $(KERNEL) system-map)"
+
 bench-process: build/bench/process
 	$(Q)build/bench/process && bench/process_peers.sh
 
@@ -65,4 +75,4 @@ bench-process: build/bench/process
 bench-fetch: all test-plugins test-progs kmod
 	$(Q)bench/fetch.sh --kernel $(KERNEL) $(LOADS)
 
-.PHONY: bench bench-d bench-process bench-analysis bench-deps bench-returns bench-fetch
+.PHONY: bench bench-d bench-native bench-process bench-analysis bench-deps bench-returns bench-fetch

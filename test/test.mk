@@ -34,6 +34,7 @@ include test/guest/locks/locks.mk
 include test/guest/full/full.mk
 include test/fuzz/ioctl.mk
 include test/oracles/oracles.mk
+include test/lift/lift.mk
 include test/bounces/bounces.mk
 include test/cover/cover.mk
 include test/process/process.mk
@@ -53,7 +54,7 @@ check: deps
 	$(Q)mkdir -p build/test && test/third.sh > build/test/third
 	$(Q)test/run.sh --again 4000 -j 2 build/test/third test/suites.guest test/suites.host
 check-host: deps
-	$(Q)$(MAKE) CI=1 all unit-bins test-fuzz-host test-oracles test-bounces test-cover test-process && $(MAKE) CI=1 BUILD=asan unit-bins all
+	$(Q)$(MAKE) CI=1 all unit-bins test-fuzz-host test-oracles test-lift test-bounces test-cover test-process && $(MAKE) CI=1 BUILD=asan unit-bins all
 	$(Q)test/run.sh test/suites.host
 check-more: deps
 	$(Q)$(MAKE) -j2 CI=1 more-build
@@ -78,7 +79,7 @@ check-guest: deps
 	$(Q)test/run.sh -j 2 test/suites.guest
 
 CHECK_BUILD := all $(patsubst %,$(O)/test/unit/test_%,fill relocate_exec regexec) $(O)/test/fuzz/vetting test-plugins test-progs $(GUEST_BIN) test-long test-threads \
-	test-events test-torture test-fuzz-ioctl test-fuzz-host test-oracles test-transfers \
+	test-events test-torture test-fuzz-ioctl test-fuzz-host test-oracles test-lift test-transfers \
 	test-snippets test-records test-stacks test-tables test-kcov test-permit test-reasons test-locks test-full test-studies bench-peers test-bounces test-cover test-process test-words \
 	build/examples/proxy examples-api
 check-build: $(CHECK_BUILD) test-modules

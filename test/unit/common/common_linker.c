@@ -8,7 +8,7 @@
 
 #include "kernel_types.h"
 
-unsigned long *linker_users, linker_ours, linker_starts[8];
+unsigned long *linker_users, linker_ours, linker_starts[128];
 bool linker_alone;
 
 /* ---- the kernel in small ---- */

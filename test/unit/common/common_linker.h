@@ -24,7 +24,7 @@ struct linked {
 extern unsigned long *linker_users, linker_ours;
 extern bool linker_alone;
 /* The functions' starts, in which an ftrace site may stand first; 0 behind the last. */
-extern unsigned long linker_starts[8];
+extern unsigned long linker_starts[128];
 
 /* A group of n windows, all of them, of one request; its patch is written at `heap`. */
 struct linked linker_link(uint8_t *heap, const struct ki_window *windows, uint32_t n,

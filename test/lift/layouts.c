@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Real functions of a kernel, laid out, do what they did: each is called in random states in the
+ * lifted text and then laid out, by this processor. How the call ends (a fault is an end, too), all
+ * registers, flags and all memory that it wrote are the same; an address in the patch is the one of
+ * the text that it stands for.
+ *
+ * usage: layouts VMLINUX SYSTEM_MAP RUNS [SEED [FUNCTION]]: so many calls in all, of each function
+ * as many
+ *
+ * What a function calls is executed too. What asks for privileges, or for the time, ends there by
+ * a fault. A call that does not come to an end (a lock that nobody gives back) is compared with
+ * nothing; a function of which most do so is left.
+ */
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "call.h"
+#include "kerninst/err.h"
+#include "lay.h"
+
+#define STATES	 25 /* of a function, one after the other, before another layout */
+#define LEFT_OFF 4  /* calls without an end, after which a function is left */
+#define TICKS	 1
+#define PATIENCE 50  /* the copy may take so many more */
+#define WORKERS	 200 /* functions that one process tries */
+
+/* Shared with the processes that try functions: what they did, if one of them dies. */
+static struct {
+	size_t at, functions, refused, calls, returned, faults, endless, left, died, bad;
+	char what[400];
+} * done;
+
+static struct lift lift;
+static struct call_state states[STATES];
+static struct call_outcome want[STATES], got;
+static const struct ki_symbol **some;
+static size_t nsome;
+static uint64_t texts[64]; /* where functions begin */
+static uint64_t tried;
+static uint64_t tested; /* the one that is tried: what reads its text finds springboards */
+
+/* ---- states ---- */
+
+static uint64_t below(uint64_t n)
+{
+	return exec_random() % n;
+}
+
+static uint64_t pointer(void)
+{
+	return call_memory() + below(CALL_MEMORY / 8 - 256) * 8;
+}
+
+/* What kernel code finds in registers and memory, more or less. */
+static uint64_t word(void)
+{
+	uint64_t at;
+
+	switch (below(16)) {
+	case 0:
+	case 1:
+	case 2:
+	case 3:
+		return 0;
+	case 4:
+	case 5:
+	case 6:
+		return below(64);
+	case 7:
+		return below(1 << 16);
+	case 8:
+		return exec_random();
+	case 9:
+		at = texts[below(64)];
+		return at == tested ? 0 : at;
+	case 10:
+		return lift.data + below((lift.data_end - lift.data) / 8) * 8;
+	case 11:
+		return ~0ull - below(40);
+	default:
+		return pointer();
+	}
+}
+
+static void make_state(struct call_state *s)
+{
+	for (size_t i = 0; i < CALL_MEMORY / 8; i++)
+		s->memory[i] = word();
+	for (int i = 0; i < EXEC_REGS; i++)
+		s->cpu.r[i] = word();
+	if (below(4))
+		s->cpu.r[6] = pointer(); /* rdi */
+	if (below(2))
+		s->cpu.r[5] = pointer(); /* rsi */
+	s->cpu.flags = (exec_random() & EXEC_FLAGS) | 2;
+}
+
+/* ---- the same? ---- */
+
+static bool same_word(const struct laid *v, uint64_t want_word, uint64_t got_word)
+{
+	return want_word == got_word || lay_stands_for(v, got_word, want_word);
+}
+
+static bool same_words(const struct laid *v, const uint64_t *a, const uint64_t *b, size_t n)
+{
+	if (!memcmp(a, b, n * sizeof(*a)))
+		return true;
+	for (size_t i = 0; i < n; i++)
+		if (!same_word(v, a[i], b[i]))
+			return false;
+	return true;
+}
+
+static bool same_pages(const struct laid *v, const struct call_outcome *a,
+		       const struct call_outcome *b)
+{
+	if (a->npages != b->npages)
+		return false;
+	for (size_t i = 0; i < a->npages; i++)
+		if (a->pages[i].addr != b->pages[i].addr ||
+		    !same_words(v, a->pages[i].words, b->pages[i].words, LIFT_PAGE / 8))
+			return false;
+	return true;
+}
+
+static const char *differs(const struct laid *v, const struct call_outcome *a,
+			   const struct call_outcome *b)
+{
+	if (a->end != b->end || a->signal != b->signal)
+		return "how it ends";
+	if (!same_word(v, a->rip, b->rip))
+		return "where it ends";
+	if (!same_words(v, a->cpu.r, b->cpu.r, EXEC_REGS) || a->cpu.rsp != b->cpu.rsp)
+		return "registers";
+	if (a->cpu.flags != b->cpu.flags)
+		return "flags";
+	if (!same_words(v, a->memory, b->memory, CALL_MEMORY / 8))
+		return "memory";
+	return same_pages(v, a, b) ? NULL : "the kernel's data";
+}
+
+/* ---- layouts ---- */
+
+/* By the policy, for a profile that is made up; or any order. */
+static int choose(const struct ki_function *fn, uint32_t *order, uint32_t *nhot)
+{
+	struct ki_lay_graph g = {.nblocks = fn->nblocks};
+	int rc;
+
+	g.blocks = calloc(fn->nblocks + 1, sizeof(*g.blocks));
+	g.edges = calloc(fn->nedges + 1, sizeof(*g.edges));
+	if (!g.blocks || !g.edges)
+		exit(1);
+	for (uint32_t i = 0; i < fn->nblocks; i++)
+		g.blocks[i] =
+			(struct ki_lay_block){(uint32_t)(fn->blocks[i].end - fn->blocks[i].start),
+					      below(3) ? below(1000) : 0};
+	for (uint32_t i = 0; i < fn->nedges; i++) {
+		const struct ki_edge *e = &fn->edges[i];
+
+		if (e->to_block < fn->nblocks)
+			g.edges[g.nedges++] = (struct ki_lay_edge){
+				e->block, e->to_block, below(g.blocks[e->block].count + 1)};
+	}
+	rc = (below(4) ? ki_lay_ext_tsp : ki_lay_reverse)(&g, 20, order, nhot);
+	free(g.blocks);
+	free(g.edges);
+	return rc;
+}
+
+static void shuffle(uint32_t *v, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		v[i] = i;
+	for (uint32_t i = n; i > 1; i--) {
+		uint32_t k = (uint32_t)below(i), t = v[i - 1];
+
+		v[i - 1] = v[k];
+		v[k] = t;
+	}
+}
+
+static void say(const struct ki_function *fn, const char *what, const struct call_outcome *a)
+{
+	for (int i = 0; i < EXEC_REGS; i++)
+		if (a->cpu.r[i] != got.cpu.r[i])
+			fprintf(stderr, "# register %d: %llx, laid out %llx\n", i,
+				(unsigned long long)a->cpu.r[i], (unsigned long long)got.cpu.r[i]);
+	for (int i = 0; i < CALL_MEMORY / 8; i++)
+		if (a->memory[i] != got.memory[i])
+			fprintf(stderr, "# memory +%d: %llx, laid out %llx\n", i * 8,
+				(unsigned long long)a->memory[i],
+				(unsigned long long)got.memory[i]);
+	done->bad++;
+	snprintf(done->what, sizeof(done->what),
+		 "%s: %s: end %d/%d signal %d/%d rip %llx/%llx pages %zu/%zu", fn->symbol->name,
+		 what, a->end, got.end, a->signal, got.signal, (unsigned long long)a->rip,
+		 (unsigned long long)got.rip, a->npages, got.npages);
+	fprintf(stderr, "# %s\n", done->what);
+}
+
+/* The originals of these states, and how many of them there are; fewer if most have no end. */
+static size_t run_originals(const struct ki_function *fn, size_t n)
+{
+	size_t made = 0, endless = 0;
+
+	for (size_t i = 0; i < n && endless < LEFT_OFF; i++) {
+		make_state(&states[made]);
+		call_at(fn->start, &states[made], TICKS, &want[made]);
+		if (want[made].end == CALL_ENDLESS) {
+			endless++;
+			done->endless++;
+		} else {
+			made++;
+		}
+	}
+	return made;
+}
+
+static void compare(const struct ki_function *fn, const struct laid *v, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const char *what;
+
+		call_at(fn->start, &states[i], TICKS + PATIENCE, &got);
+		done->calls++;
+		done->returned += want[i].end == CALL_RETURNED;
+		done->faults += want[i].end == CALL_SIGNAL;
+		what = differs(v, &want[i], &got);
+		if (what) {
+			say(fn, what, &want[i]);
+			return;
+		}
+	}
+}
+
+/* What stands there may be read by a call that has lost its way: it is there in both. */
+static void protect_patch(int prot)
+{
+	if (mprotect(lift.patch, LIFT_PATCH, prot))
+		exit(1);
+}
+
+/* Some calls, with a layout of its own. Whether more of them are worth while. */
+static bool try_layout(const struct ki_function *fn, const struct ki_spans *spans, size_t n)
+{
+	uint32_t *order = calloc(fn->nblocks + 1, sizeof(*order)), nhot = 0;
+	struct ki_layout l = {.fn = fn, .spans = spans, .blocks = order};
+	struct laid v;
+	size_t made;
+
+	if (!order)
+		exit(1);
+	if (below(3))
+		choose(fn, order, &nhot);
+	else
+		shuffle(order, fn->nblocks);
+	l.nhot = nhot;
+	call_no_traps();
+	protect_patch(PROT_READ | PROT_WRITE);
+	if (lay_in(&v, &l, 1, lift.patch, LIFT_PATCH)) {
+		free(order);
+		done->refused++;
+		return false;
+	}
+	protect_patch(PROT_READ | PROT_EXEC);
+	made = run_originals(fn, n);
+	lay_switch(&v, true, call_trap);
+	compare(fn, &v, made);
+	done->functions += tried != fn->start;
+	tried = fn->start;
+	lay_free(&v);
+	free(order);
+	done->left += made < n;
+	return made == n;
+}
+
+/* What is no function of its arguments and memory alone. */
+static const char *const strange[] = {
+	"xen_iret", /* makes a system call, of this process */
+	"xen_sysret64",
+	"rdtgroup_cbm_overlaps", /* reads bits behind its variable: its return address */
+};
+
+/* rdrand and rdseed of a register: each call finds another number. iretq goes where the state's
+   stack says, with any flags. */
+static bool goes_anywhere(const struct ki_symbol *sym)
+{
+	const uint8_t *p = (const uint8_t *)(uintptr_t)sym->addr; // NOLINT
+
+	for (uint64_t i = 0; i + 3 <= sym->size; i++)
+		if ((p[i] == 0x0f && p[i + 1] == 0xc7 && p[i + 2] >= 0xf0) ||
+		    (p[i] == 0x48 && p[i + 1] == 0xcf))
+			return true;
+	for (size_t i = 0; i < sizeof(strange) / sizeof(*strange); i++)
+		if (!strcmp(sym->name, strange[i]))
+			return true;
+	return false;
+}
+
+static void try_function(const struct ki_symbol *sym, size_t calls)
+{
+	struct ki_function *fn;
+	struct ki_spans spans;
+	struct ki_err err = {0};
+	bool more;
+
+	if (goes_anywhere(sym) || ki_function_analyze(lift.target, sym, &fn, &err)) {
+		done->refused++;
+		return;
+	}
+	if (ki_spans_find(fn, &spans, &err)) {
+		done->refused++;
+		ki_function_free(fn);
+		return;
+	}
+	tested = fn->start;
+	for (more = true; more && calls; calls -= calls < STATES ? calls : STATES)
+		more = try_layout(fn, &spans, calls < STATES ? calls : STATES);
+	ki_spans_free(&spans);
+	ki_function_free(fn);
+}
+
+/* ---- all of them, in processes that may die ---- */
+
+static void work(size_t first, size_t calls, uint64_t current_task, uint64_t seed)
+{
+	if (call_init(&lift, current_task)) {
+		perror("call_init");
+		_exit(2);
+	}
+	for (done->at = first; done->at < nsome && done->at < first + WORKERS; done->at++) {
+		exec_seed(seed * 1000003 + done->at);
+		try_function(some[done->at], calls);
+	}
+	_exit(0);
+}
+
+static void find_functions(const char *only)
+{
+	size_t n;
+	const struct ki_symbol *v = ki_target_symbols(lift.target, &n);
+
+	some = calloc(n, sizeof(*some)); // NOLINT
+	if (!some)
+		exit(1);
+	for (size_t i = 0; i < n; i++)
+		if (!v[i].alias && strncmp(v[i].name, "__pfx_", 6) && v[i].addr >= lift.text &&
+		    v[i].addr < lift.text_end && (!only || !strcmp(v[i].name, only)))
+			some[nsome++] = &v[i];
+	for (size_t i = 0; i < 64 && nsome; i++)
+		texts[i] = some[below(nsome)]->addr;
+}
+
+static int report(void)
+{
+	printf("# %zu functions tried, of %zu; %zu cannot be laid out, %zu left because most calls have "
+	       "no end, %zu ended the process\n",
+	       done->functions, nsome, done->refused, done->left, done->died);
+	printf("# %zu calls in layouts: %zu returned, %zu ended in a fault; %zu without an end not "
+	       "compared\n",
+	       done->calls, done->returned, done->faults, done->endless);
+	printf("%s 1 functions laid out do what they did\n", done->bad ? "not ok" : "ok");
+	printf("%s 2 most functions of the kernel are tried\n1..2\n",
+	       done->functions > nsome / 2 && done->calls ? "ok" : "not ok");
+	return done->bad || done->functions <= nsome / 2;
+}
+
+/* cpuid says on which processor it is. */
+static void stay_here(void)
+{
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	sched_setaffinity(0, sizeof(one), &one);
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t task, seed = argc > 4 ? strtoull(argv[4], NULL, 10) : 1;
+	size_t runs = argc > 3 ? strtoull(argv[3], NULL, 10) : 0;
+
+	if (argc < 4 || !runs) {
+		fprintf(stderr, "usage: %s VMLINUX SYSTEM_MAP RUNS [SEED]\n", argv[0]);
+		return 2;
+	}
+	done = mmap(NULL, sizeof(*done), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (done == MAP_FAILED || lift_open(argv[1], argv[2], &lift))
+		return 1;
+	stay_here();
+	task = lift_symbol(argv[2], "current_task");
+	find_functions(argc > 5 ? argv[5] : NULL);
+	for (size_t first = 0; first < nsome;) {
+		int status;
+		pid_t pid = fork();
+
+		if (!pid)
+			work(first, runs / nsome + 1, task, seed);
+		if (pid < 0 || waitpid(pid, &status, 0) != pid)
+			return 1;
+		if (status) {
+			fprintf(stderr, "# %s ended the process (%x)\n", some[done->at]->name,
+				status);
+			done->died++;
+			done->at++;
+		}
+		first = done->at;
+	}
+	return report();
+}
