@@ -33,13 +33,12 @@
 
 /* Shared with the processes that try functions: what they did, if one of them dies. */
 static struct {
-	size_t at, functions, refused, calls, returned, faults, endless, left, died, bad;
-	char what[400];
+	size_t at, functions, refused, calls, returned, faults, endless, left, died, bad, odd;
 } * done;
 
 static struct lift lift;
 static struct call_state states[STATES];
-static struct call_outcome want[STATES], got;
+static struct call_outcome want[STATES], got, other;
 static const struct ki_symbol **some;
 static size_t nsome;
 static uint64_t texts[64]; /* where functions begin */
@@ -188,24 +187,89 @@ static void shuffle(uint32_t *v, uint32_t n)
 	}
 }
 
-static void say(const struct ki_function *fn, const char *what, const struct call_outcome *a)
+/* What stands there may be read by a call that has lost its way: it is there in both. */
+static void protect_patch(int prot)
 {
-	for (int i = 0; i < EXEC_REGS; i++)
-		if (a->cpu.r[i] != got.cpu.r[i])
-			fprintf(stderr, "# register %d: %llx, laid out %llx\n", i,
-				(unsigned long long)a->cpu.r[i], (unsigned long long)got.cpu.r[i]);
-	for (int i = 0; i < CALL_MEMORY / 8; i++)
-		if (a->memory[i] != got.memory[i])
-			fprintf(stderr, "# memory +%d: %llx, laid out %llx\n", i * 8,
-				(unsigned long long)a->memory[i],
-				(unsigned long long)got.memory[i]);
-	done->bad++;
-	snprintf(done->what, sizeof(done->what),
-		 "%s: %s: end %d/%d signal %d/%d rip %llx/%llx pages %zu/%zu", fn->symbol->name,
-		 what, a->end, got.end, a->signal, got.signal, (unsigned long long)a->rip,
-		 (unsigned long long)got.rip, a->npages, got.npages);
-	fprintf(stderr, "# %s\n", done->what);
+	if (mprotect(lift.patch, LIFT_PATCH, prot))
+		exit(1);
 }
+
+/* ---- what cannot be compared ---- */
+
+/* The same outcome of the same layout at another place. */
+static bool moved_word(const struct laid *v, const struct laid *w, uint64_t a, uint64_t b)
+{
+	uint64_t off = a - (uintptr_t)v->patch;
+
+	return a == b || (off <= v->linked.len && b == (uintptr_t)w->patch + off);
+}
+
+static bool same_moved(const struct laid *v, const struct laid *w, const struct call_outcome *a,
+		       const struct call_outcome *b)
+{
+	bool same = a->end == b->end && a->signal == b->signal && a->npages == b->npages &&
+		    moved_word(v, w, a->rip, b->rip) && a->cpu.flags == b->cpu.flags;
+
+	for (int i = 0; same && i < EXEC_REGS; i++)
+		same = moved_word(v, w, a->cpu.r[i], b->cpu.r[i]);
+	for (int i = 0; same && i < CALL_MEMORY / 8; i++)
+		same = moved_word(v, w, a->memory[i], b->memory[i]);
+	for (size_t k = 0; same && k < a->npages; k++)
+		for (size_t i = 0; same && i < LIFT_PAGE / 8; i++)
+			same = moved_word(v, w, a->pages[k].words[i], b->pages[k].words[i]);
+	return same;
+}
+
+/* It reads its own text, or computes with a return address that lies on its stack. */
+static bool depends_on_place(const struct ki_layout *l, struct laid *v, size_t i)
+{
+	struct ki_layout again = *l;
+	struct laid moved;
+	bool depends = false;
+
+	lay_switch(v, false, NULL);
+	call_no_traps();
+	protect_patch(PROT_READ | PROT_WRITE);
+	if (!lay_in(&moved, &again, 1, lift.patch + LIFT_PATCH / 2, LIFT_PATCH / 2)) {
+		protect_patch(PROT_READ | PROT_EXEC);
+		lay_switch(&moved, true, call_trap);
+		call_at(l->fn->start, &states[i], TICKS + PATIENCE, &other);
+		depends = !same_moved(v, &moved, &got, &other);
+		lay_free(&moved);
+	}
+	protect_patch(PROT_READ | PROT_EXEC);
+	return depends;
+}
+
+/* The text by itself does something else each time. */
+static bool is_unsteady(const struct ki_layout *l, struct laid *v, size_t i)
+{
+	static const struct laid none;
+
+	lay_switch(v, false, NULL);
+	call_at(l->fn->start, &states[i], TICKS + PATIENCE, &other);
+	return differs(&none, &want[i], &other);
+}
+
+/* A call that differs. The layout is out then. */
+static void look_into(const struct ki_layout *l, struct laid *v, size_t i, const char *what)
+{
+	const struct call_outcome *a = &want[i];
+	const char *why = is_unsteady(l, v, i)	      ? "not the same twice"
+			  : depends_on_place(l, v, i) ? "depends on where it stands"
+						      : NULL;
+
+	if (why)
+		done->odd++;
+	else
+		done->bad++;
+	fprintf(stderr, "# %s%s%s: %s: end %d/%d signal %d/%d rip %llx/%llx pages %zu/%zu\n",
+		l->fn->symbol->name, why ? ": " : "", why ? why : "", what, a->end, got.end,
+		a->signal, got.signal, (unsigned long long)a->rip, (unsigned long long)got.rip,
+		a->npages, got.npages);
+}
+
+/* ---- calls ---- */
 
 /* The originals of these states, and how many of them there are; fewer if most have no end. */
 static size_t run_originals(const struct ki_function *fn, size_t n)
@@ -225,28 +289,21 @@ static size_t run_originals(const struct ki_function *fn, size_t n)
 	return made;
 }
 
-static void compare(const struct ki_function *fn, const struct laid *v, size_t n)
+static void compare(const struct ki_layout *l, struct laid *v, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		const char *what;
 
-		call_at(fn->start, &states[i], TICKS + PATIENCE, &got);
+		call_at(l->fn->start, &states[i], TICKS + PATIENCE, &got);
 		done->calls++;
 		done->returned += want[i].end == CALL_RETURNED;
 		done->faults += want[i].end == CALL_SIGNAL;
 		what = differs(v, &want[i], &got);
 		if (what) {
-			say(fn, what, &want[i]);
+			look_into(l, v, i, what);
 			return;
 		}
 	}
-}
-
-/* What stands there may be read by a call that has lost its way: it is there in both. */
-static void protect_patch(int prot)
-{
-	if (mprotect(lift.patch, LIFT_PATCH, prot))
-		exit(1);
 }
 
 /* Some calls, with a layout of its own. Whether more of them are worth while. */
@@ -266,7 +323,7 @@ static bool try_layout(const struct ki_function *fn, const struct ki_spans *span
 	l.nhot = nhot;
 	call_no_traps();
 	protect_patch(PROT_READ | PROT_WRITE);
-	if (lay_in(&v, &l, 1, lift.patch, LIFT_PATCH)) {
+	if (lay_in(&v, &l, 1, lift.patch, LIFT_PATCH / 2)) {
 		free(order);
 		done->refused++;
 		return false;
@@ -274,7 +331,7 @@ static bool try_layout(const struct ki_function *fn, const struct ki_spans *span
 	protect_patch(PROT_READ | PROT_EXEC);
 	made = run_originals(fn, n);
 	lay_switch(&v, true, call_trap);
-	compare(fn, &v, made);
+	compare(&l, &v, made);
 	done->functions += tried != fn->start;
 	tried = fn->start;
 	lay_free(&v);
@@ -338,7 +395,7 @@ static void work(size_t first, size_t calls, uint64_t current_task, uint64_t see
 		_exit(2);
 	}
 	for (done->at = first; done->at < nsome && done->at < first + WORKERS; done->at++) {
-		exec_seed(seed * 1000003 + done->at);
+		exec_seed(seed * 1000003 + some[done->at]->addr);
 		try_function(some[done->at], calls);
 	}
 	_exit(0);
@@ -369,9 +426,11 @@ static int report(void)
 	       "compared\n",
 	       done->calls, done->returned, done->faults, done->endless);
 	printf("%s 1 functions laid out do what they did\n", done->bad ? "not ok" : "ok");
-	printf("%s 2 most functions of the kernel are tried\n1..2\n",
-	       done->functions > nsome / 2 && done->calls ? "ok" : "not ok");
-	return done->bad || done->functions <= nsome / 2;
+	printf("%s 2 most functions of the kernel are tried\n",
+	       done->functions > nsome / 2 ? "ok" : "not ok");
+	printf("%s 3 of 10,000 calls at most one cannot be compared (%zu)\n1..3\n",
+	       done->odd <= done->calls / 10000 ? "ok" : "not ok", done->odd);
+	return done->bad || done->functions <= nsome / 2 || done->odd > done->calls / 10000;
 }
 
 /* cpuid says on which processor it is. */
