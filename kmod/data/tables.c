@@ -20,6 +20,7 @@
 #define KI_TABLE_SHIFT 40 /* each table's mapping has that many bits of offsets */
 
 struct ki_table_rows {
+	u64 owner;		    /* a session's serial */
 	struct ki_account *account; /* to which its pages are charged; NULL: not yet */
 	struct ki_table_cpu __percpu *cpu;
 	u32 banks;
@@ -31,6 +32,7 @@ struct ki_table_rows {
 
 struct ki_table_cpu __percpu *ki_table_cpus[KI_TABLES];
 static struct ki_table_rows *ki_tables[KI_TABLES];
+static DEFINE_MUTEX(ki_table_lock); /* of that; inside ki_lock, and inside mmap_lock */
 static u64 ki_table_pages; /* of all */
 
 static void forget(u32 first, u32 count);
@@ -81,7 +83,9 @@ static void forget(u32 first, u32 count)
 	struct ki_table_rows *t = ki_tables[first];
 
 	ki_table_cpus[first] = NULL;
+	mutex_lock(&ki_table_lock);
 	ki_tables[first] = NULL;
+	mutex_unlock(&ki_table_lock);
 	free_table(t);
 }
 
@@ -154,6 +158,7 @@ static int new_table(struct ki_session *s, const struct ki_table_request *req, c
 	err = ki_pages_charge(s->account, &ki_table_pages, all_pages(t));
 	if (!err) {
 		t->account = s->account;
+		t->owner = s->serial;
 		err = fill_table(t, req, init);
 	}
 	if (err)
@@ -195,7 +200,9 @@ int ki_table_take(struct ki_session *s, struct ki_table_request *req, const u64 
 	req->banks = t->banks;
 	req->stride = t->bank_pages * PAGE_SIZE;
 	req->offset = (u64)(1 + req->number) << KI_TABLE_SHIFT;
-	smp_store_release(&ki_tables[req->number], t); /* mmap takes no lock */
+	mutex_lock(&ki_table_lock);
+	ki_tables[req->number] = t;
+	mutex_unlock(&ki_table_lock);
 	return 0;
 }
 
@@ -204,19 +211,26 @@ bool ki_table_is_mapping(u64 offset)
 	return offset >> KI_TABLE_SHIFT;
 }
 
-/* What is ours stays as long as the session, and with it the open file. */
-int ki_table_map(struct ki_session *s, struct vm_area_struct *vma, u64 offset)
+static int map_rows(const struct ki_table_rows *t, const struct ki_session *s,
+		    struct vm_area_struct *vma)
 {
-	u64 number = (offset >> KI_TABLE_SHIFT) - 1;
-	const struct ki_table_rows *t;
-
-	if (offset & ((1ull << KI_TABLE_SHIFT) - 1) || !ki_slots_own(&ki_table_slots, s, number, 1))
-		return -EINVAL;
-	t = smp_load_acquire(&ki_tables[number]);
-	if (!t)
+	if (!t || t->owner != s->serial)
 		return -EINVAL;
 	if (vma->vm_flags & (VM_WRITE | VM_EXEC))
 		return -EACCES;
 	ki_vm_flags_fix(vma, VM_DONTEXPAND | VM_DONTDUMP, VM_MAYWRITE | VM_MAYEXEC);
 	return ki_pages_map(vma, t->page, all_pages(t));
+}
+
+int ki_table_map(struct ki_session *s, struct vm_area_struct *vma, u64 offset)
+{
+	u64 number = (offset >> KI_TABLE_SHIFT) - 1;
+	int err;
+
+	if (offset & ((1ull << KI_TABLE_SHIFT) - 1) || number >= KI_TABLES)
+		return -EINVAL;
+	mutex_lock(&ki_table_lock);
+	err = map_rows(ki_tables[number], s, vma);
+	mutex_unlock(&ki_table_lock);
+	return err;
 }
