@@ -8,6 +8,10 @@ ki=$top/build/release/bin/kerninst
 prog=$top/build/test/prog
 tests=0
 failures=0
+# So many times as long all that the kernel does may take, and so much less gets done: one that watches
+# itself (lockdep, KASAN) executes several times the instructions.
+watched=1
+[ ! -e /proc/lockdep_stats ] || watched=5
 
 # for_everyone PROGRAM...: kerninst and these, for who may not look where we are; in $bin
 for_everyone() {
