@@ -336,8 +336,8 @@ static bool try_layout(const struct ki_function *fn, const struct ki_spans *span
 	tried = fn->start;
 	lay_free(&v);
 	free(order);
-	done->left += made < n;
-	return made == n;
+	done->left += n - made >= LEFT_OFF;
+	return n - made < LEFT_OFF;
 }
 
 /* What is no function of its arguments and memory alone. */
