@@ -73,7 +73,7 @@ $(foreach t,$(TOOLS),$(eval $(call TOOL_RULE,$(t))))
 # What all verbs share is included without its folder.
 $(O)/tools/kerninst/%.o: CPPFLAGS += -Itools/kerninst -Itools/kerninst/cli
 $(O)/tools/kerninstd/assets.o: $(wildcard web/dist/*) # .incbin
-$(O)/lib/render/html_assets.o: $(wildcard lib/render/cover_report.*)
+$(O)/lib/render/cover_html_assets.o: $(wildcard lib/render/cover_report.*)
 
 include test/decoder/decoder.mk
 

@@ -19,7 +19,7 @@ include test/guest/events/events.mk
 include test/guest/frames/frames.mk
 include test/guest/replace/replace.mk
 include test/guest/evolve/special.mk
-include test/guest/tail/tail.mk
+include test/guest/tail_jumps/tail_jumps.mk
 include test/guest/reasons/reasons.mk
 include test/guest/metrics/metrics.mk
 include test/guest/instruments/instruments.mk

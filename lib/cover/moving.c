@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 #include "cover/live.h"
-#include "splice/boards.h"
+#include "splice/springboard_choice.h"
 #include "splice/move.h"
 
 #define TRAP_COST 500

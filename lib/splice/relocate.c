@@ -35,7 +35,7 @@
  */
 #include <string.h>
 
-#include "splice/boards.h"
+#include "splice/springboard_choice.h"
 
 #define MODRM_REG(m)   ((m) >> 3 & 7)
 #define MODRM_RM(m)    ((m)&7)

@@ -10,7 +10,7 @@
  * process of nops, too) that nothing executes: as many as a jump needs, or else as a short jump
  * does. A window joins, too, if its springboard would cover the call that it ends in: where that is
  * not covered, patches execute it in its place. Then each window gets its springboard, for which
- * windows may be joined (boards.c).
+ * windows may be joined (springboard_choice.c).
  *
  * An instruction that may fault (of the exception table) begins a window or lies behind its jump:
  * a task may sleep in the fault, for as long as it likes, and comes back to just this place.
@@ -20,7 +20,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "splice/boards.h"
+#include "splice/springboard_choice.h"
 #include "util/steps.h"
 
 struct finder {

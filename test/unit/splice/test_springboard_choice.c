@@ -7,7 +7,7 @@
  * every assignment of places to short windows is gone through, in whatever order they stand: from
  * byte to byte with all sets of windows that can have been served before it.
  *
- * Functions whose windows are written down: test_boards_by_hand.c.
+ * Functions whose windows are written down: test_springboard_choice_by_hand.c.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 /*
  * Springboards: how control comes into each window's patch. A part of finding windows.
  */
-#ifndef KI_SPLICE_BOARDS_H
-#define KI_SPLICE_BOARDS_H
+#ifndef KI_SPLICE_SPRINGBOARD_CHOICE_H
+#define KI_SPLICE_SPRINGBOARD_CHOICE_H
 
 #include "kerninst/splice.h"
 

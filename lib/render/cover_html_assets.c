@@ -2,7 +2,7 @@
 /*
  * What the report's pages share, as it is in the files beside this one.
  */
-#include "render/html.h"
+#include "render/cover_html.h"
 
 #define EMBED(name, file)                                                                          \
 	__asm__(".pushsection .rodata\n"                                                           \

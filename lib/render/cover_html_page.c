@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "render/html.h"
+#include "render/cover_html.h"
 
 FILE *ki_html_file(struct html *h, const char *name)
 {

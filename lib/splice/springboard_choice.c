@@ -45,7 +45,7 @@
  * as above; if one of them goes without, it is undone. In the end windows are joined only across
  * boundaries where a bounce stands.
  */
-#include "splice/boards.h"
+#include "splice/springboard_choice.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "cover/lines.h"
-#include "render/html.h"
+#include "render/cover_html.h"
 
 /* The function in the target, if its code is what was measured; NULL. */
 static struct ki_function *analyze(const struct html *h, const struct ki_cover_function *f)

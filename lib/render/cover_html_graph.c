@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "render/html.h"
+#include "render/cover_html.h"
 #include "kerninst/cfg.h"
 #include "out/layered.h"
 

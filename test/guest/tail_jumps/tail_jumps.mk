@@ -8,7 +8,7 @@ KERNEL ?= 6.1
 tail-module:
 	$(Q)set -e; headers=$$(vm/kernel $(KERNEL) headers); release=$$(vm/kernel $(KERNEL) release); \
 	    dir=build/tail/$$release; mkdir -p $$dir; \
-	    cp -u test/guest/tail/Kbuild test/guest/tail/*.c $$dir; \
+	    cp -u test/guest/tail_jumps/Kbuild test/guest/tail_jumps/*.c $$dir; \
 	    echo "  KBUILD  $$dir/ki_tail.ko"; \
 	    $(MAKE) -s -C $$headers M=$(CURDIR)/$$dir CC=$(KMOD_CC) CONFIG_DEBUG_INFO_BTF_MODULES= modules
 

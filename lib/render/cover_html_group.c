@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "cover/strings.h"
-#include "render/html.h"
+#include "render/cover_html.h"
 
 #define PREFIX_LEAST 20 /* functions that begin with the same word are a group by themselves */
 

@@ -2,7 +2,7 @@
 /*
  * The report's first page, and how all of it is written.
  */
-#include "render/html.h"
+#include "render/cover_html.h"
 
 #include <errno.h>
 #include <inttypes.h>
