@@ -74,9 +74,9 @@ struct ki_info {
 	__u32 globals;	     /* out: global variables there are */
 	__u32 globals_used;  /* out: of all sessions */
 	__u32 returns;	     /* out: ways back by KI_RETURNED that must stay, of all sessions */
-	__u32 leftovers;     /* out: those of them that nobody asks for any more */
-	__u64 filled;	     /* out: windows now whose springboard traps whoever was inside */
-	__u64 late;	     /* out: times that somebody was met there */
+	__u32 leftovers;     /* out: those of them that are not asked for any more */
+	__u64 filled;	     /* out: windows now whose springboard traps tasks that were inside */
+	__u64 late;	     /* out: times that a task was met there */
 	__u32 tsc_khz;	     /* out: ticks of the time stamp counter in a millisecond */
 	__u32 words;	     /* out: threads' words there are */
 	__u32 words_used;    /* out: of all sessions */
@@ -168,7 +168,7 @@ struct ki_global {
  * some, the driver follows every switch between threads; the cost of that does not depend on how
  * many there are. When the call returns, every thread that runs from then on has its words; if
  * memory for them runs out (all together take at most 1/64 of the machine's), it has none
- * (ki_info.wordless), and code that wants them must do without. An NMI that comes into the middle
+ * (ki_info.wordless); and code that wants them must do without. An NMI that comes into the middle
  * of a switch has none either.
  *
  * Threads' words change, as seen by a CPU, where the scheduler tells of the switch, not where the
@@ -185,7 +185,7 @@ struct ki_words {
 
 /*
  * KI_IOC_INSIDE: what threads have in words of this session that hold a start time: of each word
- * from `first` on, in how many threads it is not 0, and the sum over these threads of the clock now
+ * from `first` on, in how many threads it is not 0; and the sum over these threads of the clock now
  * minus the word, in 56 bits (0 for one that began meanwhile): what is above these in either does
  * not count. Not a snapshot: threads run on meanwhile. -EACCES if a word is not the session's.
  *
@@ -399,7 +399,7 @@ struct ki_fixup {
  * they are never skipped.
  */
 enum ki_helper {
-#define KI_HELPER(tag, args, text) KI_HELPER_##tag,
+#define KI_HELPER(tag, args, entry, vet, cost, text) KI_HELPER_##tag,
 #include "kerninst_helpers.def"
 #undef KI_HELPER
 	KI_HELPERS

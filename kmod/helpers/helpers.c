@@ -280,14 +280,14 @@ notrace u64 ki_do_LEAVE(void)
 	return 0;
 }
 
-#define KI_HELPER(tag, args, text) void ki_helper_##tag(void);
+#define KI_HELPER(tag, args, entry, vet, cost, text) void ki_helper_##tag(void);
 #include "uapi/kerninst_helpers.def"
 #undef KI_HELPER
 
 unsigned long ki_helper_addr(u32 helper)
 {
 	static void (*const entry[KI_HELPERS])(void) = {
-#define KI_HELPER(tag, args, text) [KI_HELPER_##tag] = ki_helper_##tag,
+#define KI_HELPER(tag, args, entry, vet, cost, text) [KI_HELPER_##tag] = ki_helper_##tag,
 #include "uapi/kerninst_helpers.def"
 #undef KI_HELPER
 	};

@@ -7,21 +7,13 @@
  */
 #include <linux/linkage.h>
 
-/* What is special: a line for each. Others are KI_PLAIN. */
+/* Entries, as rows of kerninst_helpers.def name them. */
 #define KI_PLAIN  0
 #define KI_WORDS  1 /* the third argument: where the words are that the caller has pushed */
 #define KI_HIT	  2 /* the first argument is in %eax */
 #define KI_ITSELF 3 /* keeps them itself */
 #define KI_BLOCK  4 /* the first argument is in %eax, and what is called keeps all */
 #define KI_VOID	  5 /* no result: %rax is kept, too */
-	.set	.Lki_kind_STRING, KI_WORDS
-	.set	.Lki_kind_USTRING, KI_WORDS
-	.set	.Lki_kind_KCOV_COMPARISON, KI_WORDS
-	.set	.Lki_kind_ENTER_RECORD, KI_HIT
-	.set	.Lki_kind_RECORD, KI_ITSELF
-	.set	.Lki_kind_TABLE, KI_ITSELF
-	.set	.Lki_kind_KCOV, KI_BLOCK
-	.set	.Lki_kind_EXTREME, KI_VOID
 
 	.macro ki_keeping name, function, kind=KI_PLAIN
 SYM_FUNC_START(\name)
@@ -68,18 +60,15 @@ SYM_FUNC_START(\name)
 SYM_FUNC_END(\name)
 	.endm
 
-	.macro ki_helper name
-	.ifndef .Lki_kind_\name
-	.set	.Lki_kind_\name, KI_PLAIN
-	.endif
-	.if .Lki_kind_\name == KI_BLOCK
+	.macro ki_helper name, kind
+	.if \kind == KI_BLOCK
 	ki_block ki_helper_\name, ki_do_\name
-	.elseif .Lki_kind_\name != KI_ITSELF
-	ki_keeping ki_helper_\name, ki_do_\name, .Lki_kind_\name
+	.elseif \kind != KI_ITSELF
+	ki_keeping ki_helper_\name, ki_do_\name, \kind
 	.endif
 	.endm
 
 	ki_keeping ki_ring_wake, ki_do_wake
 
-#define KI_HELPER(tag, args, text) ki_helper tag;
+#define KI_HELPER(tag, args, entry, vet, cost, text) ki_helper tag, KI_##entry;
 #include "uapi/kerninst_helpers.def"

@@ -38,6 +38,7 @@
  * kernel does. The sender knows; if it is wrong, the instrumented function goes wrong.
  */
 #include <linux/module.h>
+#include <linux/nospec.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
@@ -111,7 +112,7 @@ static u16 vet_callee(struct ki_vetting *v, const struct ki_fixup *f)
 	return reason;
 }
 
-static u16 vet_record(const struct ki_vetting *v)
+static u16 vet_record(struct ki_vetting *v)
 {
 	u32 words = (u8)v->imm;
 
@@ -120,7 +121,7 @@ static u16 vet_record(const struct ki_vetting *v)
 	return ki_ring_own(v->session, v->imm >> 8) ? KI_R_OK : KI_R_NOT_YOUR_COUNTER;
 }
 
-static u16 vet_table(const struct ki_vetting *v)
+static u16 vet_table(struct ki_vetting *v)
 {
 	static const u8 words[KI_TABLE_OPS] = {
 		[KI_TABLE_LOG2] = KI_TABLE_LOG2_WORDS,
@@ -138,14 +139,14 @@ static u16 vet_table(const struct ki_vetting *v)
 	return op <= KI_TABLE_DELETE && !t.shared ? KI_R_BAD_CHUNK : KI_R_OK;
 }
 
-static u16 vet_stacks(const struct ki_vetting *v)
+static u16 vet_stacks(struct ki_vetting *v)
 {
 	if (v->imm_reg != KI_DI)
 		return KI_R_BAD_CHUNK;
 	return ki_stacks_own(v->session, v->imm >> 8) ? KI_R_OK : KI_R_NOT_YOUR_COUNTER;
 }
 
-static u16 vet_string(const struct ki_vetting *v)
+static u16 vet_string(struct ki_vetting *v)
 {
 	return v->imm_reg != KI_SI || !v->imm || v->imm > KI_STRING_WORDS ||
 			       v->imm > (v->now & KI_VET_DEPTH)
@@ -153,7 +154,7 @@ static u16 vet_string(const struct ki_vetting *v)
 		       : KI_R_OK;
 }
 
-static u16 vet_text(const struct ki_vetting *v)
+static u16 vet_text(struct ki_vetting *v)
 {
 	const u8 op = v->imm;
 
@@ -190,43 +191,48 @@ static u16 vet_extreme(struct ki_vetting *v)
 	return own ? KI_R_OK : KI_R_NOT_YOUR_COUNTER;
 }
 
+static u16 vet_enter(struct ki_vetting *v)
+{
+	v->entering = 1;
+	return v->now & KI_VET_ENTERED ? KI_R_BAD_CHUNK : KI_R_OK;
+}
+
+static u16 vet_enter_record(struct ki_vetting *v)
+{
+	if (v->imm_reg != KI_AX)
+		return KI_R_BAD_CHUNK;
+	if (!ki_ring_own(v->session, v->imm / KI_HIT_IDS))
+		return KI_R_NOT_YOUR_COUNTER;
+	return vet_enter(v);
+}
+
+static u16 vet_leave(struct ki_vetting *v)
+{
+	v->then &= ~KI_VET_ENTERED;
+	return v->now & KI_VET_ENTERED ? KI_R_OK : KI_R_BAD_CHUNK;
+}
+
+static u16 vet_comparison(struct ki_vetting *v)
+{
+	return (v->now & KI_VET_DEPTH) < KI_COMPARISON_WORDS ? KI_R_BAD_CHUNK : KI_R_OK;
+}
+
+static u16 vet_any(struct ki_vetting *v)
+{
+	return KI_R_OK;
+}
+
 static u16 vet_helper(struct ki_vetting *v, u64 helper)
 {
-	bool entered = v->now & KI_VET_ENTERED;
+	static u16 (*const each[KI_HELPERS])(struct ki_vetting * v) = {
+#define KI_HELPER(tag, args, entry, vet, cost, text) [KI_HELPER_##tag] = vet_##vet,
+#include "uapi/kerninst_helpers.def"
+#undef KI_HELPER
+	};
 
-	switch (helper) {
-	case KI_HELPER_ENTER_RECORD:
-		if (v->imm_reg != KI_AX)
-			return KI_R_BAD_CHUNK;
-		if (!ki_ring_own(v->session, v->imm / KI_HIT_IDS))
-			return KI_R_NOT_YOUR_COUNTER;
-		fallthrough;
-	case KI_HELPER_ENTER:
-		v->entering = 1;
-		return entered ? KI_R_BAD_CHUNK : KI_R_OK;
-	case KI_HELPER_LEAVE:
-		v->then &= ~KI_VET_ENTERED;
-		return entered ? KI_R_OK : KI_R_BAD_CHUNK;
-	case KI_HELPER_RECORD:
-		return vet_record(v);
-	case KI_HELPER_TABLE:
-		return vet_table(v);
-	case KI_HELPER_STACK:
-	case KI_HELPER_USTACK:
-	case KI_HELPER_DEPTH:
-		return vet_stacks(v);
-	case KI_HELPER_STRING:
-	case KI_HELPER_USTRING:
-		return vet_string(v);
-	case KI_HELPER_EXTREME:
-		return vet_extreme(v);
-	case KI_HELPER_TEXT:
-		return vet_text(v);
-	case KI_HELPER_KCOV_COMPARISON:
-		return (v->now & KI_VET_DEPTH) < KI_COMPARISON_WORDS ? KI_R_BAD_CHUNK : KI_R_OK;
-	default:
-		return helper < KI_HELPERS ? KI_R_OK : KI_R_BAD_FIXUP;
-	}
+	if (helper >= KI_HELPERS)
+		return KI_R_BAD_FIXUP;
+	return each[array_index_nospec(helper, KI_HELPERS)](v);
 }
 
 static u16 vet_call(struct ki_vetting *v)

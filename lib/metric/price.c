@@ -23,21 +23,10 @@
 #include "process/tally.h"
 #include "splice/plan.h"
 
-/* From call to return, in 6.1.0-56-amd64. Of stacks: of seven frames, the program's six; of
-   strings: of some ten bytes, which are read in two pieces or three; of events: of one that the
-   kernel counts itself; of tables: a change by one key or two. No tool asks for EXTREME: that is of
-   its code. */
 static const uint16_t helper_costs[KI_HELPERS] = {
-	[KI_HELPER_LOAD8] = 136,       [KI_HELPER_LOAD16] = 137, [KI_HELPER_LOAD32] = 139,
-	[KI_HELPER_LOAD64] = 141,      [KI_HELPER_DIV] = 29,	 [KI_HELPER_UDIV] = 27,
-	[KI_HELPER_MOD] = 29,	       [KI_HELPER_UMOD] = 29,	 [KI_HELPER_NANOTIME] = 120,
-	[KI_HELPER_ENTER] = 45,	       [KI_HELPER_LEAVE] = 40,	 [KI_HELPER_UID] = 22,
-	[KI_HELPER_CGROUP] = 35,       [KI_HELPER_RECORD] = 82,	 [KI_HELPER_STACK] = 5655,
-	[KI_HELPER_USTACK] = 990,      [KI_HELPER_STRING] = 520, [KI_HELPER_USTRING] = 520,
-	[KI_HELPER_ENTER_RECORD] = 45, [KI_HELPER_EVENT] = 190,	 [KI_HELPER_TABLE] = 129,
-	[KI_HELPER_EXTREME] = 90,      [KI_HELPER_TEXT] = 450,	 [KI_HELPER_UNREADABLE] = 143,
-	[KI_HELPER_DEPTH] = 5700,      [KI_HELPER_UDEPTH] = 822, [KI_HELPER_UCALLER] = 420,
-	[KI_HELPER_ULOAD] = 190,
+#define KI_HELPER(tag, args, entry, vet, cost, text) [KI_HELPER_##tag] = (cost),
+#include "uapi/kerninst_helpers.def"
+#undef KI_HELPER
 };
 
 #define WORDS_COST  18	/* of a process: the routine that finds the thread's row at once */

@@ -36,7 +36,7 @@ static const struct {
 	const char *name;
 	uint8_t args;
 } helpers[KI_HELPERS] = {
-#define KI_HELPER(tag, args, text) {#tag, args},
+#define KI_HELPER(tag, args, entry, vet, cost, text) {#tag, args},
 #include "uapi/kerninst_helpers.def"
 #undef KI_HELPER
 };
