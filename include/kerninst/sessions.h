@@ -18,6 +18,9 @@ extern "C" {
  */
 int ki_sessions_open(struct ki_err *err);
 
+/* What the driver says of itself and of all sessions now. 0, or -errno. */
+int ki_sessions_info(int fd, struct ki_info *info);
+
 /* The session behind that of number r->session (0: the first). 1; 0: there is none; or -errno. */
 int ki_session_next(int fd, struct ki_session_row *r);
 

@@ -45,6 +45,12 @@ int ki_sessions_open(struct ki_err *err)
 	return ki_err_reason(err, KI_R_NO_PERMISSION, 0, KI_DEVICE);
 }
 
+int ki_sessions_info(int fd, struct ki_info *info)
+{
+	*info = (struct ki_info){.size = sizeof(*info)};
+	return ioctl(fd, KI_IOC_INFO, info) ? -errno : 0;
+}
+
 static int told(int ret)
 {
 	return !ret ? 1 : errno == ENOENT ? 0 : -errno;

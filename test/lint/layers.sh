@@ -63,6 +63,12 @@ while IFS=: read -r file include; do
 	failed=1
 done < <(grep -HE '^#include "[a-z]+/' tools/*/*.[ch] tools/*/*/*.[ch])
 
+# What asks the driver is the library's.
+if grep -rnE 'KI_IOC_|sys/ioctl\.h' tools --include='*.[ch]'; then
+	echo "layers: a tool speaks with the driver itself"
+	failed=1
+fi
+
 if grep -rnE '#include "(lib|tools|kerninst)/' kmod --include='*.[ch]'; then
 	echo "layers: the driver includes user-space headers"
 	failed=1

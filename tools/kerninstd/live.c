@@ -5,17 +5,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/utsname.h>
 
 #include "live_inside.h"
 #include "options.h"
+#include "kerninst/sessions.h"
 #include "kerninst/speed.h"
 
 int live_info(struct live *l, struct ki_info *info)
 {
-	*info = (struct ki_info){.size = sizeof(*info)};
-	return ioctl(ki_target_fd(l->look), KI_IOC_INFO, info) ? -errno : 0;
+	return ki_sessions_info(ki_target_fd(l->look), info);
 }
 
 static void info(struct source *s, struct ki_json *j)

@@ -6,7 +6,6 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -31,8 +30,7 @@ static bool ask_driver(struct ki_info *info)
 
 	if (fd < 0)
 		return false;
-	*info = (struct ki_info){.size = sizeof(*info)};
-	told = !ioctl(fd, KI_IOC_INFO, info);
+	told = !ki_sessions_info(fd, info);
 	close(fd);
 	return told;
 }
