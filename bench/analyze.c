@@ -179,7 +179,7 @@ static double read_plain(struct ki_target *t)
 
 static void run_ours(struct ki_target *t, unsigned int threads, double plain)
 {
-	struct ki_program_options o = {.threads = threads};
+	struct ki_program_options o = {.size = sizeof(o), .threads = threads};
 	const struct ki_program_totals *totals;
 	struct ki_err err = {0};
 	struct ki_program *p;

@@ -35,7 +35,7 @@ static int show(const struct ki_program *p, uint64_t addr, struct ki_err *err)
 
 int main(int argc, char **argv)
 {
-	const struct ki_program_options o = {.no_liveness = true};
+	const struct ki_program_options o = {.size = sizeof(o), .no_liveness = true};
 	const char *name = argc > 1 ? argv[argc - 1] : "";
 	const struct ki_symbol *sym = NULL;
 	struct ki_program *program = NULL;

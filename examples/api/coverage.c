@@ -28,7 +28,7 @@ static void show(const struct ki_coverage *c)
 
 int main(int argc, char **argv)
 {
-	const struct ki_cover_options o = {.mode = KI_COVER_COUNT};
+	const struct ki_cover_options o = {.size = sizeof(o), .mode = KI_COVER_COUNT};
 	struct ki_coverage *coverage = NULL;
 	struct ki_cover *cover = NULL;
 	struct ki_target *t = NULL;

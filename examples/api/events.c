@@ -13,7 +13,7 @@
 
 int main(int argc, char **argv)
 {
-	struct ki_points_how how = {0};
+	struct ki_points_how how = {.size = sizeof(how)};
 	struct ki_points points = {0};
 	struct ki_asked asked = {0};
 	struct ki_target *t = NULL;

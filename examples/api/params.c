@@ -49,10 +49,11 @@ static int show(void *out, const struct ki_record *rec, const uint64_t *v, unsig
 
 int main(int argc, char **argv)
 {
-	struct ki_points_how how = {.wanted = {.metrics = {ki_metric_find("count")}, .n = 1},
+	struct ki_points_how how = {.size = sizeof(how),
+				    .wanted = {.metrics = {ki_metric_find("count")}, .n = 1},
 				    .moving = KI_MOVING_NEVER,
 				    .act = act};
-	const struct ki_ring_options ring = {.bytes = 1 << 20};
+	const struct ki_ring_options ring = {.size = sizeof(ring), .bytes = 1 << 20};
 	struct ki_points points = {0};
 	struct ki_asked asked = {0};
 	struct ki_ring_map *map = NULL;

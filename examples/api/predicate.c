@@ -13,7 +13,8 @@
 
 int main(int argc, char **argv)
 {
-	struct ki_points_how how = {.wanted = {.metrics = {ki_metric_find("count")}, .n = 1}};
+	struct ki_points_how how = {.size = sizeof(how),
+				    .wanted = {.metrics = {ki_metric_find("count")}, .n = 1}};
 	struct ki_predicate *when = NULL;
 	struct ki_points points = {0};
 	struct ki_asked asked = {0};

@@ -36,7 +36,8 @@ static int sample(struct ki_points *p, unsigned int ms, unsigned int times, stru
 
 int main(int argc, char **argv)
 {
-	struct ki_points_how how = {.wanted = {.metrics = {ki_metric_find("calls")}, .n = 1}};
+	struct ki_points_how how = {.size = sizeof(how),
+				    .wanted = {.metrics = {ki_metric_find("calls")}, .n = 1}};
 	struct ki_points points = {0};
 	struct ki_asked asked = {0};
 	struct ki_target *t = NULL;

@@ -36,10 +36,7 @@ static void show(const struct ki_points *p)
 
 int main(int argc, char **argv)
 {
-	struct ki_points_how how = {
-		.wanted = {.metrics = {ki_metric_find("calls"), ki_metric_find("walltime/call"),
-				       ki_metric_find("latency")},
-			   .n = 3}};
+	struct ki_points_how how = {.size = sizeof(how)};
 	struct ki_points points = {0};
 	struct ki_asked asked = {0};
 	struct ki_target *t = NULL;

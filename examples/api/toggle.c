@@ -24,7 +24,8 @@ static double now(void)
 static int once(struct ki_target *t, const struct ki_asked *asked, double took[2],
 		unsigned long long *calls, struct ki_err *err)
 {
-	struct ki_points_how how = {.wanted = {.metrics = {ki_metric_find("calls")}, .n = 1}};
+	struct ki_points_how how = {.size = sizeof(how),
+				    .wanted = {.metrics = {ki_metric_find("calls")}, .n = 1}};
 	struct ki_points points = {0};
 	struct ki_reading *r = NULL;
 	int ret = ki_points_resolve(&points, t, asked, &how, err);

@@ -80,7 +80,7 @@ struct ki_edge_counts {
  * Edge counts from the block counts counts[nblocks] (KI_COUNT_UNKNOWN where there is none),
  * after Tamches, "Fine-Grained Dynamic Instrumentation of Commodity Operating System Kernels"
  * (2001), chapter 6: what the flow equations determine is exact; the rest is estimated as the
- * least of what the source has left to give and the destination left to take, all computed
+ * least of what the source has left to give and the destination left to take; all is computed
  * from exact values. Exceptions (fixup edges) count as 0 unless the equations say otherwise.
  * Calls that come back do not take part: their count is their block's. A block that nothing
  * but calls and exceptions leads out of is left there (a call that does not return, a trap).

@@ -147,7 +147,7 @@ struct ki_function {
 /*
  * Analyse the function of a symbol.
  *
- * Block leaders: the entry; targets of direct branches from inside and, found by scanning the
+ * Block leaders: the entry; targets of direct branches from inside; and, found by scanning the
  * target's whole text once, from other functions (a cold part jumps into the middle of its
  * parent); targets of jump labels and exception fixups; what follows a branch, a return, a
  * trap that does not continue. Calls do not end a block.
@@ -184,7 +184,7 @@ int ki_functions_analyze(struct ki_target *t, const struct ki_functions_job *job
  *	test a, b	a and b; a number, which is a mask, is always the first
  *
  * Registers are general ones but %rsp; memory is the kernel's own. Not told, which none of a
- * compiler's is or needs to be: operands with %fs or %gs or 32-bit addresses, a register compared
+ * compiler's is or needs to be: operands with %fs or %gs or 32-bit addresses; a register compared
  * with itself, instructions with a row in the exception table (what they read may be a user's).
  * Other instructions that set flags (sub, and, bt, dec) are no comparisons.
  */

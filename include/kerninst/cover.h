@@ -30,7 +30,7 @@ enum ki_cover_mode {
 enum ki_cover_how {
 	KI_COVER_PROBED,  /* its own probe says it */
 	KI_COVER_IMPLIED, /* others' probes say it */
-	KI_COVER_UNKNOWN, /* nobody does: count is 0 and means nothing */
+	KI_COVER_UNKNOWN, /* no one does: count is 0 and means nothing */
 };
 
 struct ki_cover_block {
@@ -98,16 +98,17 @@ struct ki_cover;
 typedef bool ki_cover_progress(void *arg, size_t done, size_t all);
 
 struct ki_cover_options {
+	size_t size; /* of this structure */
 	enum ki_cover_mode mode;
 	bool every; /* a probe in each block, also in those that others' would tell */
 	/* No function is moved. Those are, else, in which probes cost less so; a task that is in
-	 * one of these when the probes come, and not in a call, is not seen until it has left it,
-	 * or comes back from a call. */
+	 * one of these when the probes come, and not in a call, is missed; it is not seen until it
+	 * has left it, or comes back from a call. */
 	bool stay;
 	/* Only what is executed when it holds; NULL: all. Not inside(). Then all blocks have
 	 * probes. */
 	const struct ki_predicate *when;
-	ki_cover_progress *progress; /* NULL: nobody is told */
+	ki_cover_progress *progress; /* NULL: not told */
 	void *arg;
 };
 
@@ -117,7 +118,7 @@ struct ki_cover_options {
  * (KI_R_HEAP_FULL, KI_R_COUNTERS_FULL).
  *
  * -ECANCELED: the progress function wanted to stop; nothing is left in the kernel then, nor after
- * any other failure. The target must live as long, and its session is used by nobody else
+ * any other failure. The target must live as long, and its session is used by no other
  * meanwhile. Free with ki_cover_close, which takes the probes out if they are still in.
  */
 int ki_cover_install(struct ki_target *t, const struct ki_symbol *const *syms, size_t n,

@@ -22,7 +22,7 @@ const char *ki_cover_how_name(unsigned int how);
 
 /*
  * Compute those totals that functions and blocks tell: functions*, blocks*, known, hit, refused.
- * The others (probes, healed, bytes, seconds) are whoever measured's, and stay.
+ * The others (probes, healed, bytes, seconds) belong to the measuring program, and stay.
  */
 void ki_coverage_total(struct ki_coverage *c);
 
@@ -67,6 +67,7 @@ enum ki_cover_match {
 const char *ki_cover_match_name(unsigned int match);
 
 struct ki_cover_diff_options {
+	size_t size;	/* of this structure */
 	double ratio;	/* hotter, colder: at least so many times; 0: 2 */
 	uint64_t least; /* and at least so many hits more or less; 0: 1 */
 };
@@ -133,7 +134,7 @@ const char *ki_cover_lines_function(const struct ki_cover_lines *l, size_t funct
 
 /*
  * Write c in lcov's format (geninfo(1)). With lines (else NULL) of source lines: a line was
- * executed as often as that of its blocks that was most often, in each function that it was
+ * executed as often as that of its blocks that was most often; in each function that it was
  * compiled into, all these together. A line is one that a statement of a known block begins in,
  * inlined or not; blocks that nothing is known of say nothing. Functions without lines are left
  * out.

@@ -49,6 +49,9 @@ int ki_reason_errno(unsigned int reason);	 /* positive; 0 for KI_R_OK */
 /* The number of a tag (case does not matter): 0, or -ENOENT. */
 int ki_reason_find(const char *tag, unsigned int *reason);
 
+/* Free an array or a text that a function of the library has given. NULL is allowed. */
+void ki_free(void *given);
+
 #ifdef __cplusplus
 }
 #endif

@@ -47,9 +47,9 @@ typedef int ki_lay_policy(const struct ki_lay_graph *g, uint64_t hot, uint32_t *
 
 /*
  * ext-TSP: chains of hot blocks are joined where that makes control fall most often, and jump near
- * where it jumps (Newell and Pupyrev, "Improved Basic Block Reordering", 2020); cold blocks stand
+ * where it jumps. (Newell and Pupyrev, "Improved Basic Block Reordering", 2020); cold blocks stand
  * behind them as they were. hot-first: hot blocks as they were, then cold ones. reverse: the last
- * block first, which serves nobody but tests.
+ * block first, which serves tests alone.
  */
 int ki_lay_ext_tsp(const struct ki_lay_graph *g, uint64_t hot, uint32_t *order, uint32_t *nhot);
 int ki_lay_hot_first(const struct ki_lay_graph *g, uint64_t hot, uint32_t *order, uint32_t *nhot);
@@ -79,9 +79,9 @@ struct ki_evolve_hot {
 
 /*
  * The symbols in which the kernel is found most often, the hottest first: each CPU's clock is
- * sampled 2,000 times a second by perf events (no counter of the processor is needed), with the
+ * sampled 2,000 times a second by perf events (no counter of the processor is needed); with the
  * callers that the kernel's unwinder finds. A live kernel. *out: *count of the target's symbols,
- * some of which may be no functions that can be laid out; free(). -EACCES, -EPERM:
+ * some of which may be no functions that can be laid out; ki_free(). -EACCES, -EPERM:
  * perf_event_paranoid.
  */
 int ki_evolve_hottest(struct ki_target *t, const struct ki_evolve_search *how,

@@ -26,14 +26,14 @@ int ki_snippet_kcov(uint64_t addr, const struct ki_site_regs *site, struct ki_lo
 
 /*
  * What comes right before a comparison at addr: if comparisons of the current task are traced, both
- * values go into its trace, those in memory as a load of the same size finds them there a moment
+ * values go into its trace; those in memory as a load of the same size finds them there a moment
  * before the instruction; what cannot be read leaves no record.
  *
  *	cmpq $0, %gs:trace; je 1f; push %rax; push SECOND; push FIRST; mov $what, %rax; push %rax;
  *	call KCOV_COMPARISON; pop %rax (three times); pop %rax; 1:
  *
  * A value that is no register comes by %rax (mov $number, %rax or lea address, %rax, before the
- * push, and mov 8(%rsp), %rax if the first needs %rax and the second one has overwritten it).
+ * push; and mov 8(%rsp), %rax if the first needs %rax and the second one has overwritten it).
  * %rax is kept unless the site says that it is dead; flags are not: the comparison writes them.
  * -ERANGE as above.
  */

@@ -14,7 +14,7 @@ extern "C" {
 #endif
 
 struct ki_listener {
-	/* So much of something is done; total 0: nobody knows of how much. what NULL: it is over.
+	/* So much of something is done; total 0: of how much is not known. what NULL: it is over.
 	   False: it is to end, with -ECANCELED. */
 	bool (*progress)(void *arg, const char *what, size_t done, size_t total);
 	/* A line without newline; valid until it returns. */

@@ -3,7 +3,7 @@
  * Metrics: what can be measured at points of the kernel, and measurements.
  *
  * A metric is a row of one table (lib/metric/metrics.c): its name, what it means, in what unit,
- * what code is put at which points of a function, and how its value comes from what that code has
+ * what code is put at which points of a function; and how its value comes from what that code has
  * written. A measurement is metrics x places x predicates, installed together, read as often as
  * wanted at no cost for the kernel, and taken out together.
  *
@@ -38,9 +38,9 @@
  *  - What counts asks at its point. What goes from a call to its return asks at the call: a thread
  *    that was let in is measured to the end. A call inside a call that is measured is part of it,
  *    whatever the predicate says of it.
- *  - inside(FUNCTION) is true from its entry until its caller has control back. Who was there when
- *    the measurement began is not seen until he comes again. Of several functions of that name all
- *    are meant.
+ *  - inside(FUNCTION) is true from its entry until its caller has control back. A thread that was
+ *    there when the measurement began is not seen until it comes again. Of several functions of
+ * that name all are meant.
  */
 #ifndef KERNINST_METRIC_H
 #define KERNINST_METRIC_H
@@ -129,7 +129,7 @@ void ki_measure_free(struct ki_measure *m); /* takes out what is installed */
 
 /*
  * What is added from now on is of points of that process (of ki_target_open_process, which must
- * live on), though it is measured in the kernel, the measurement's target, which is told of each
+ * live on). It is measured in the kernel, the measurement's target, which is told of each
  * hit by a breakpoint of the driver's (ki_process_put_hits). So predicates and acts have all that
  * there is in the kernel, with registers, parameters and memory of the thread
  * (ki_snippet_of_thread). Only what counts can be had: KI_R_NOT_IN_PROCESS. NULL: of the kernel.
@@ -199,7 +199,7 @@ int ki_measure_add_ends(struct ki_measure *m, const struct ki_metric *metric,
 			uint32_t *curve, struct ki_err *err);
 
 /* The plan, for its progress and counts; and the code that a curve puts somewhere, with its source
-   beside it: one text for each of its places. Free *out with free(). */
+   beside it: one text for each of its places. Free *out with ki_free(). */
 struct ki_plan *ki_measure_plan(struct ki_measure *m);
 int ki_measure_listing(const struct ki_measure *m, uint32_t curve, char **out, struct ki_err *err);
 
@@ -231,10 +231,10 @@ unsigned int ki_measure_cost(const struct ki_measure *m, uint32_t curve);
 
 /*
  * What a measurement costs, while it goes on. Its parts come and go by themselves: each curve that
- * counts, each pair of a call and its return with all curves that come of it (of two pairs, if a
+ * counts, each pair of a call and its return with all curves that come of it; (of two pairs, if a
  * curve is a quotient of both). A part that rests is
  * not in the text; it goes on with what it has. Of a pair only what begins rests, so that what has
- * begun is measured to its end, and nobody is left inside.
+ * begun is measured to its end, and no thread is left inside.
  *
  * ki_measure_meter: before the first curve. Each part then also counts how often control comes by,
  * which is one instruction more where that is not what it counts anyway.
@@ -250,7 +250,7 @@ void ki_measure_meter(struct ki_measure *m);
 void ki_measure_early(struct ki_measure *m);
 
 /* The number of its point that code of curves added from now on tells instruments (struct ki_here
-   of kerninst/instrument.h): its lower 16 bits. 0 if nobody says. */
+   of kerninst/instrument.h): its lower 16 bits. 0 if none is set. */
 void ki_measure_number(struct ki_measure *m, uint32_t number);
 
 /*

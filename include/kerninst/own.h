@@ -20,7 +20,7 @@ int ki_own_make(uint64_t *id);
 /* Put this process there, if the group was made: 0, or -errno. */
 int ki_own_take(pid_t pid);
 
-/* Whoever still runs goes back to where we are, and the group goes. */
+/* A process that still runs goes back to where we are, and the group goes. */
 void ki_own_end(void);
 
 #ifdef __cplusplus

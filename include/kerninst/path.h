@@ -4,8 +4,8 @@
  * Profiling", MICRO 1996).
  *
  * A path begins where the function is called, or behind an edge back (to a block from which control
- * may have come), and ends where the function is left, or at such an edge: so it has no cycle, and
- * there are finitely many. They have the numbers 0 to count - 1.
+ * may have come); and it ends where the function is left, or at such an edge: so it has no cycle,
+ * and there are finitely many. They have the numbers 0 to count - 1.
  */
 #ifndef KERNINST_PATH_H
 #define KERNINST_PATH_H
@@ -90,7 +90,7 @@ struct ki_path_counts {
 	uint64_t lost;		 /* paths for which there was no place to count them */
 };
 
-/* Free out->v with free(). */
+/* Free out->v with ki_free(). */
 int ki_paths_read(struct ki_paths *p, struct ki_path_counts *out, struct ki_err *err);
 
 #ifdef __cplusplus

@@ -129,6 +129,7 @@ enum ki_moving { KI_MOVING_AUTO, KI_MOVING_ALWAYS, KI_MOVING_NEVER };
 
 /* How points are measured. */
 struct ki_points_how {
+	size_t size; /* of this structure */
 	struct ki_wanted wanted;
 	enum ki_moving moving;
 	const struct ki_predicate *when; /* only if it holds; NULL: always */

@@ -92,7 +92,7 @@ const char *ki_predicate_recording(const struct ki_predicate *p, const char **re
 void ki_predicate_hit(struct ki_predicate *p, const struct ki_hit *hit);
 
 /* In the words of the language, with parentheses only where they are needed: read again, it is the
-   same predicate. Free *out with free(). */
+   same predicate. Free *out with ki_free(). */
 int ki_predicate_format(const struct ki_predicate *p, char **out, struct ki_err *err);
 
 /*

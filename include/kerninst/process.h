@@ -29,7 +29,7 @@ extern "C" {
  * Start a program that something is to be installed in before it runs. pid is a child of the
  * caller that waits to be told, and then calls execve: `await` comes before it is told,
  * `reach_entry` after. Then the program and its libraries are mapped, their constructors have run
- * (those of a program without a loader have not), and it is stopped before its first instruction:
+ * (those of a program without a loader have not); and it is stopped before its first instruction:
  * ki_target_open_process can open it. `run` lets it run.
  *
  * It is traced by the calling thread until `reach_entry` has returned, so it gains no privileges
@@ -49,15 +49,15 @@ struct ki_splice_process;
  *
  *	lock incq counter(%rip)		f0 48 ff 05 disp32
  *
- * If the flags are live at the place, they are kept in %rax meanwhile, which is kept below the red
+ * If the flags are live at the place, they are kept in %rax meanwhile; that is kept below the red
  * zone (the 128 bytes below %rsp that a function may use without taking them):
  *
  *	lea -128(%rsp), %rsp; push %rax; lahf; seto %al; ...; add $127, %al; sahf; pop %rax;
  *	lea 128(%rsp), %rsp
  *
  * Fixup: KI_FIX_GLOBAL. Where threads can be told apart (programs of the GNU C library, not Go's,
- * without the driver) ki_process_splice makes of it an addition to a counter of the thread, without
- * the lock; ki_process_read adds them up.
+ * without the driver): ki_process_splice makes of it an addition to a counter of the thread,
+ *without the lock; ki_process_read adds them up.
  */
 void ki_process_count(struct ki_code *out, uint32_t counter, bool keep_flags);
 
@@ -78,7 +78,7 @@ struct ki_process_cost {
 			     asked to stop to the last that goes on */
 	uint64_t mapping_ns; /* how long one of them was held to map our memory */
 	uint32_t moved;	     /* threads that were led into a patch, from bytes that changed */
-	bool by_driver;	     /* nobody was held */
+	bool by_driver;	     /* no thread was held */
 	bool left; /* some thread was still in a patch, so the mapping has been left there;
 		      the text is as it was */
 };

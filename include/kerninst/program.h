@@ -20,6 +20,7 @@ extern "C" {
 struct ki_program;
 
 struct ki_program_options {
+	size_t size;	      /* of this structure */
 	unsigned int threads; /* 0: one for each CPU that this process may use */
 	bool no_liveness;     /* leave liveness out: ki_live_at then fails with -ENODATA */
 };

@@ -20,6 +20,7 @@ extern "C" {
 /* ---- rings ---- */
 
 struct ki_ring_options {
+	size_t size;	/* of this structure */
 	uint32_t bytes; /* of each CPU; 0: 1 MiB. Rounded up to a power of 2 */
 	uint32_t wake;	/* bytes that wake ki_ring_wait; 0: half of that */
 	bool newest;	/* when it is full the oldest records go, not the new one */
@@ -64,6 +65,7 @@ uint64_t ki_ring_records(const struct ki_ring_map *r);
 /* ---- stacks ---- */
 
 struct ki_stacks_options {
+	size_t size;	 /* of this structure */
 	uint32_t frames; /* of a stack, at most; 0: 64 */
 	uint32_t rows;	 /* stacks there is room for; 0: 16384. Rounded up to a power of 2 */
 };
@@ -110,7 +112,7 @@ int ki_stacks_get(const struct ki_stacks_map *m, uint64_t number, struct ki_stac
 
 /*
  * A stack that two CPUs meet at once may have two numbers. *same: for each number the lowest one of
- * the stacks that are the same (0: there is none); *n of them. Free it with free(). -ENOMEM.
+ * the stacks that are the same (0: there is none); *n of them. Free it with ki_free(). -ENOMEM.
  */
 int ki_stacks_same(const struct ki_stacks_map *m, uint32_t **same, size_t *n);
 
@@ -226,7 +228,7 @@ struct ki_recorded {
 int ki_record_create(const char *path, const struct ki_recorded *what, struct ki_record_file **out,
 		     struct ki_err *err);
 /* What is known of the code that is recorded; after ki_record_create, before the first record.
-   Files without are as good: nobody can say then if code is as it was. */
+   Files without are as good: then it is not known if code is as it was. */
 int ki_record_functions(struct ki_record_file *f, const struct ki_record_function *v, size_t n);
 int ki_record_modules(struct ki_record_file *f, const struct ki_record_module *v, size_t n);
 /* From here on a flush returns when the disk has it. */
@@ -252,7 +254,7 @@ int ki_record_event(struct ki_record_file *f, const struct ki_record_event *e);
 int ki_record_flush(struct ki_record_file *f, uint64_t lost, struct ki_err *err);
 /* The same, and that this is the end, at tsc. Closed in any case; f is gone. NULL is allowed. */
 int ki_record_finish(struct ki_record_file *f, uint64_t lost, uint64_t tsc, struct ki_err *err);
-/* Close without a word about the end: whoever reads it takes it for cut. NULL is allowed. */
+/* Close without a word about the end: a reader takes it for cut. NULL is allowed. */
 void ki_record_abandon(struct ki_record_file *f);
 
 /*

@@ -118,7 +118,7 @@ struct ki_recorder {
 	const struct ki_listener *listener;
 	/* found, and made */
 	struct ki_ring_map *ring;     /* NULL: totals */
-	struct ki_stacks_map *stacks; /* NULL: nobody asks for any */
+	struct ki_stacks_map *stacks; /* NULL: none is asked for */
 	struct ki_recorder_group *groups;
 	size_t ngroups;
 	struct ki_recorder_instruments instruments;

@@ -130,9 +130,9 @@ enum ki_type { KI_I8, KI_I16, KI_I32, KI_I64, KI_U8, KI_U16, KI_U32, KI_U64, KI_
  * and writes nothing.
  *
  * Minimum and maximum compare, and if the variable would change call a helper that compares again
- * until nobody has come between: no value that was given is lost, whoever else gives one, on other
- * CPUs, in interrupts or NMIs. One that changes nothing costs two instructions. They start from the
- * 0 that slots begin with: for a minimum of unsigned numbers keep the maximum of the complement.
+ * until no other has come between: no value that was given is lost, also if other CPUs, interrupts
+ * or NMIs give one. One that changes nothing costs two instructions. They start from the 0 that
+ * slots begin with: for a minimum of unsigned numbers keep the maximum of the complement.
  */
 enum ki_var_kind { KI_VAR_CPU, KI_VAR_GLOBAL, KI_VAR_THREAD, KI_VAR_LOCAL, KI_VAR_KINDS };
 
@@ -444,10 +444,10 @@ int ki_snippet_compile(const struct ki_snippet *s, const struct ki_site_regs *si
 		       struct ki_long_code *out, struct ki_err *err);
 void ki_long_code_free(struct ki_long_code *c);
 
-/* Its source, one statement a line, each ended by a newline. Free *out with free(). */
+/* Its source, one statement a line, each ended by a newline. Free *out with ki_free(). */
 int ki_snippet_format(const struct ki_snippet *s, char **out, struct ki_err *err);
 
-/* The source with the generated instructions below each line. Free *out with free(). */
+/* The source with the generated instructions below each line. Free *out with ki_free(). */
 int ki_snippet_listing(const struct ki_snippet *s, const struct ki_long_code *code, char **out,
 		       struct ki_err *err);
 

@@ -2,8 +2,8 @@
 /*
  * Specialization: a version of a function for one value of an argument.
  *
- * What is left of the function when the argument is known (constants propagated, decided branches
- * and dead code gone) is loaded as a kernel module, with copies of the functions that it calls with
+ * What is left of the function when the argument is known (constants propagated, dead code
+ * gone) is loaded as a kernel module; with copies of the functions that it calls with
  * known arguments where that decides something, too. A guard before the function, two instructions,
  * leads calls with the value there. Calls whose argument can be seen to be the value lead there
  * where they stand, past the guard.
@@ -76,8 +76,8 @@ void ki_special_facts(const struct ki_special *s, struct ki_special_facts *out);
 
 /*
  * Put it in, take it out; again and again. CAP_SYS_MODULE. To install it makes symbols, functions
- * and programs of the target invalid (ki_target_refresh), and so does to take it out, which waits
- * until nobody is in it (-EBUSY: somebody still is after ten seconds; the module stays, unused, and
+ * and programs of the target invalid (ki_target_refresh); and so does to take it out, which waits
+ * until no task is in it (-EBUSY: a task still is after ten seconds; the module stays, unused, and
  * a later undo or process may unload it).
  */
 int ki_special_install(struct ki_special *s, struct ki_err *err);
@@ -135,7 +135,7 @@ struct ki_special_watch {
 
 /*
  * How often the function is called with which value: counted in a table by inserted code. *out:
- * *n values, the most frequent first; free(). *calls: of all, those included for which the table
+ * *n values, the most frequent first; ki_free(). *calls: of all, those included for which the table
  * had no row. A live kernel.
  */
 int ki_special_values(struct ki_target *t, const struct ki_special_watch *w,

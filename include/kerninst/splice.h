@@ -2,7 +2,7 @@
 /*
  * Splicing: where code can be put, how displaced instructions are moved, what is installed.
  *
- * Windows are a pure function of a function's bytes and blocks, so that any two users of one
+ * Windows are a pure function of a function's bytes and blocks; so any two users of one
  * kernel agree on them without talking to each other (doc/design.md, section 2).
  */
 #ifndef KERNINST_SPLICE_H
@@ -36,8 +36,8 @@ struct ki_spans {
  * All windows of a function, each with its springboard. Instructions that may not be displaced
  * are in none.
  *
- * A window with fewer than 5 bytes bounces if some assignment of places to all such windows of
- * the function gives it one (the most possible are served), else it traps. Places are filler
+ * A window with fewer than 5 bytes bounces if some assignment of places to such windows
+ * gives it one (the most possible are served); else it traps. Places are filler
  * behind code that never falls through, and the tails of windows; where these are too short,
  * neighbouring windows of a block are joined to larger ones. None is over a call. Of places for one
  * window those are preferred where the stack is as deep as at the window.
@@ -240,7 +240,7 @@ int ki_plan_guard(struct ki_plan *p, const struct ki_insertion *at, const struct
 
 /*
  * Move the whole function: link all its windows into one patch, so that a chunk in it costs its
- * own instructions and nothing else, but coming back from each call of the function costs a jump.
+ * own instructions and nothing else; but coming back from each call of the function costs a jump.
  * To be asked for before anything else of the function is added. It is a wish: where it cannot be
  * (another session has windows of the function; it is no single piece), windows stay single.
  * KI_R_OK, or the reason why the function cannot be touched at all.
@@ -250,7 +250,7 @@ int ki_plan_move(struct ki_plan *p, const struct ki_function *fn, const struct k
 
 /*
  * The window of a direct call or jump that can lead elsewhere where it stands, with no springboard:
- * of five bytes, and by itself in its window or behind the springboard, in which nobody bounces.
+ * of five bytes, and by itself in its window or behind the springboard, in which none bounces.
  * NULL: it is none.
  */
 const struct ki_span *ki_span_of_call(const struct ki_function *fn, const struct ki_spans *spans,
@@ -269,14 +269,14 @@ struct ki_layout {
 /*
  * Lay n functions out together: move them into one patch, where the hot blocks of all stand first,
  * function by function, then the others. They make their calls from there, and calls and jumps from
- * one to another of them stay there as long as nobody uses ftrace; so nothing but what may not be
+ * one to another of them stay there as long as ftrace is not used; so nothing but what may not be
  * displaced is executed in the text. To be asked for before anything else of these functions is
  * added. It is so or it is refused, all of it: -EINVAL for what is no order, a reason for a
  * function that cannot be moved. All are of the kernel, or of one module, and in order of address.
  *
  * A call (ki_span_of_call) of another function is changed where it stands in the text: it leads
  * past the ftrace site of a function that is laid out, which the caller goes to itself as soon as
- * somebody uses ftrace.
+ * ftrace is used.
  */
 int ki_plan_lay_out(struct ki_plan *p, struct ki_layout *v, size_t n, struct ki_err *err);
 
@@ -322,7 +322,7 @@ unsigned int ki_plan_refusal(const struct ki_plan *p, uint32_t id);
  */
 typedef bool ki_plan_progress(void *arg, size_t done, size_t all);
 
-/* Who is told of the progress of applying and removing; NULL: nobody. */
+/* Who is told of the progress of applying and removing; NULL: none. */
 void ki_plan_on_progress(struct ki_plan *p, ki_plan_progress *f, void *arg);
 
 /*
@@ -348,7 +348,7 @@ int ki_plan_check(struct ki_plan *p, struct ki_target *t, struct ki_err *err);
 /*
  * A chunk that rests is not installed, and keeps what else it is. Settling takes out those that
  * have begun to rest since the plan was applied, and puts in those that rest no longer; what the
- * driver refused before is not asked for again, and what it refuses now is left out, with all that
+ * driver refused before is not asked for again; and what it refuses now is left out, with all that
  * stands or falls with it, also where that has stood since before.
  */
 void ki_plan_rest(struct ki_plan *p, uint32_t id, bool rest);
@@ -431,7 +431,7 @@ int ki_plan_replacement(struct ki_plan *p, struct ki_target *t, const struct ki_
 
 /*
  * Plan that the direct calls of the function r->in by others of the kernel lead to r->to where they
- * stand, beside what ki_plan_replacement plans for all others: *n of them. Those that cannot are
+ * stand; beside what ki_plan_replacement plans for all others: *n of them. Those that cannot are
  * left out. What is changed so is no call of r->in any more: tracers, kprobes and livepatches of
  * that see it only if it gives way to them (ki_plan_give_way). The whole kernel is analysed for it.
  * 0, -EINVAL: r is of calls; or -errno.
@@ -444,10 +444,10 @@ typedef void ki_plan_gave_way(void *arg, const struct ki_symbol *of, size_t call
 
 /*
  * Let what ki_plan_replace_callers has planned give way: while anybody uses the ftrace site of the
- * replaced function (function tracer, kprobe at the entry, BPF program, livepatch) its calls come
+ * replaced function (function tracer, kprobe at the entry, BPF program, livepatch): its calls come
  * to it, and find the replacement after the site. To be called before the plan is applied, and then
  * as often as it is to be noticed: it reads five bytes of each such function, and changes text only
- * if somebody has come or gone. told, which may be NULL, hears of each function that is changed.
+ * if a user has come or gone. told, which may be NULL, hears of each function that is changed.
  * 0, or as ki_plan_settle.
  */
 int ki_plan_give_way(struct ki_plan *p, struct ki_target *t, ki_plan_gave_way *told, void *arg,

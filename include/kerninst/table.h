@@ -7,9 +7,9 @@
  * shared table has one bank for all CPUs, and what is read of it is each row as it was at one
  * moment.
  *
- * Reading is exact for all that was done before it began: a key that has a row is there, once, and
+ * Reading is exact for all that was done before it began: a key that has a row is there, once; and
  * each value has at least (or at most, of a minimum) what had been given to it by then. Of what is
- * done meanwhile some may be in it and some not, and of one change to several values of a row of
+ * done meanwhile some may be in it and some not; and of one change to several values of a row of
  * the CPUs, the first ones and not the last. A row may be there before its first change is: its
  * values are then what they begin with. Keys are never half there.
  */
@@ -35,6 +35,7 @@ enum ki_merge {
 };
 
 struct ki_table_options {
+	size_t size;	       /* of this structure */
 	uint32_t keys, values; /* words of a key; of values */
 	uint32_t rows;	       /* of a bank; 0: 4096; rounded up to a power of 2 */
 	bool shared;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * A target: an address space whose code can be read. The live kernel (through the driver), a live
- * process, or an ELF image on disk, which lets every analysis run and be tested without a kernel.
+ * process, or an ELF image on disk; that lets every analysis run and be tested without a kernel.
  *
  * A target is not changed by reading it; use one target in one thread at a time. Pointers that
  * are returned live as long as the target.
@@ -145,7 +145,7 @@ const struct ki_symbol *ki_target_symbol_named(const struct ki_target *t, const 
  * Rows of reserved text that touch [start, end), in order of address; *rows points into the
  * target's own table, so between rows that touch there may be others that do not (behind a
  * long row). The table is read once, when first asked for. Of an image: what its exception, bug,
- * jump-label and static-call tables and the kprobes' list tell, if it has them, code of special
+ * jump-label and static-call tables and the kprobes' list tell, if it has them; code of special
  * sections (init text too, which an image has), and the functions that the driver knows by name.
  */
 int ki_target_reserved(struct ki_target *t, uint64_t start, uint64_t end,
@@ -153,7 +153,7 @@ int ki_target_reserved(struct ki_target *t, uint64_t start, uint64_t end,
 
 /*
  * Hash of the text of the kernel and of all modules but the driver's own, as it is now
- * (KI_VIEW_LIVE), the bytes at sites that the kernel itself rewrites at run time (ftrace sites,
+ * (KI_VIEW_LIVE); the bytes at sites that the kernel itself rewrites at run time (ftrace sites,
  * static branches, static calls, lock prefixes) taken as zero. 128 bits (XXH3), in hex with its
  * terminator. Equal hashes: equal text. Modules are those that were there when the target was
  * opened; one that has been unloaded since is left out.
@@ -162,7 +162,7 @@ int ki_target_reserved(struct ki_target *t, uint64_t start, uint64_t end,
 int ki_target_text_hash(struct ki_target *t, char hash[KI_TEXT_HASH_LEN], struct ki_err *err);
 
 /*
- * Keep the text of the kernel and of all modules but the driver's own in a file, as it is now
+ * Keep the text of the kernel and of all modules but the driver's own in a file; as it is now
  * (KI_VIEW_LIVE) or is without what sessions have put in (KI_VIEW_ORIG); without the bytes that the
  * hash leaves out. Errors: those of writing the file; -ENOMEM.
  */

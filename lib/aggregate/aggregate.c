@@ -136,7 +136,8 @@ static bool is_timed(const struct ki_aggregate *b)
 int ki_aggregate_open(struct ki_aggregate *b, struct ki_target *t, const struct ki_points *points,
 		      struct ki_err *err)
 {
-	struct ki_table_options o = {.keys = b->key.n + 1,
+	struct ki_table_options o = {.size = sizeof(o),
+				     .keys = b->key.n + 1,
 				     .values = lay_out(b),
 				     .rows = b->spread ? ROWS_BUCKET : ROWS,
 				     .merge = b->merge};

@@ -57,7 +57,8 @@ static int count(struct ki_prediction *out, struct ki_points *trial, struct ki_e
 int ki_predict(struct ki_prediction *out, const struct ki_points *p, struct ki_target *t,
 	       const struct ki_asked *asked, const struct ki_points_how *how, struct ki_err *err)
 {
-	struct ki_points_how bare = {.wanted = {.shape = how->wanted.shape,
+	struct ki_points_how bare = {.size = sizeof(bare),
+				     .wanted = {.shape = how->wanted.shape,
 						.metrics = {ki_metric_find("calls")},
 						.n = 1},
 				     .moving = how->moving,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cover/coverage.h"
+#include "util/sized.h"
 #include "util/vec.h"
 
 #define RATIO_DEFAULT 2
@@ -154,15 +155,17 @@ int ki_coverage_diff(const struct ki_coverage *before, const struct ki_coverage 
 	const struct ki_cover_function **a = ki_coverage_by_name(before),
 				       **b = ki_coverage_by_name(after);
 	struct differ x = {.old = before, .new = after, .d = calloc(1, sizeof(*x.d))};
-	int ret = -ENOMEM;
+	int ret = options ? ki_sized(options->size, sizeof(*options), "a comparison", err) : 0;
 
 	if (options)
 		x.o = *options;
 	x.o.ratio = x.o.ratio > 0 ? x.o.ratio : RATIO_DEFAULT;
 	x.o.least = x.o.least ? x.o.least : LEAST_DEFAULT;
-	if (a && b && x.d) {
+	if (!ret && a && b && x.d) {
 		x.d->counted = before->mode != KI_COVER_HIT && after->mode != KI_COVER_HIT;
 		ret = walk(&x, a, b);
+	} else if (!ret) {
+		ret = -ENOMEM;
 	}
 	free(a);
 	free(b);
@@ -170,7 +173,7 @@ int ki_coverage_diff(const struct ki_coverage *before, const struct ki_coverage 
 		finish(&x);
 	if (ret) {
 		ki_coverage_diff_free(x.d);
-		return ki_err_set(err, ret, 0, "out of memory");
+		return ret == -EINVAL ? ret : ki_err_set(err, ret, 0, "out of memory");
 	}
 	*out = x.d;
 	return 0;

@@ -349,7 +349,7 @@ static int take_shared(struct ki_paths *p, struct ki_err *err)
 /* A counter for each path, or a table of those that are taken. */
 static int take_counts(struct ki_paths *p, struct ki_err *err)
 {
-	const struct ki_table_options o = {.keys = 1, .values = 1, .rows = ROWS};
+	const struct ki_table_options o = {.size = sizeof(o), .keys = 1, .values = 1, .rows = ROWS};
 	struct ki_err why = {0};
 	int ret = -ENOSPC;
 

@@ -17,6 +17,7 @@
 #include "cover/live.h"
 #include "kerninst/process.h"
 #include "splice/plan.h"
+#include "util/sized.h"
 
 #define REQUEST 24576 /* windows; each may bring a host */
 
@@ -231,10 +232,12 @@ int ki_cover_install(struct ki_target *t, const struct ki_symbol *const *syms, s
 		     const struct ki_cover_options *o, struct ki_cover **out, struct ki_err *err)
 {
 	struct ki_cover *c = calloc(1, sizeof(*c));
-	int ret;
+	int ret = ki_sized(o->size, sizeof(*o), "coverage", err);
 
-	if (!c)
-		return ki_err_set(err, -ENOMEM, 0, "coverage: out of memory");
+	if (ret || !c) {
+		free(c);
+		return ret ? ret : ki_err_set(err, -ENOMEM, 0, "coverage: out of memory");
+	}
 	c->t = t;
 	c->o = *o;
 	c->all = n;

@@ -146,7 +146,7 @@ static int drop_refused(struct ki_evolve *e, struct ki_err *err)
 
 int ki_evolve_find_callers(struct ki_evolve *e, struct ki_err *err)
 {
-	const struct ki_program_options how = {.no_liveness = true};
+	const struct ki_program_options how = {.size = sizeof(how), .no_liveness = true};
 	struct ki_program *p;
 	int ret = ki_program_build(e->t, &how, &p, err);
 

@@ -8,7 +8,7 @@ int ki_evolve_profile(struct ki_target *t, const struct ki_symbol *const *syms,
 		      const struct ki_evolve_search *how, struct ki_coverage **out,
 		      struct ki_err *err)
 {
-	const struct ki_cover_options edges = {.mode = KI_COVER_EDGES};
+	const struct ki_cover_options edges = {.size = sizeof(edges), .mode = KI_COVER_EDGES};
 	struct ki_cover *cover = NULL;
 	bool all;
 	int ret = ki_cover_install(t, syms, how->n, &edges, &cover, err);

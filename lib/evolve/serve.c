@@ -278,7 +278,7 @@ static int end(struct service *s, int ret, struct ki_err *err)
 static int profile(struct service *s, const struct ki_symbol **v, size_t n,
 		   struct ki_coverage **out, struct ki_err *err)
 {
-	const struct ki_cover_options how = {.mode = KI_COVER_EDGES};
+	const struct ki_cover_options how = {.size = sizeof(how), .mode = KI_COVER_EDGES};
 	const struct ki_evolve_search *search = &s->o->search;
 	struct ki_cover *cover;
 	double start = now();

@@ -14,6 +14,7 @@
 #include "kerninst/match.h"
 #include "point/resolve.h"
 #include "point/move.h"
+#include "util/sized.h"
 
 static int add_wish(void *ctx, const struct ki_symbol *sym)
 {
@@ -348,8 +349,10 @@ int ki_points_resolve(struct ki_points *p, struct ki_target *t, const struct ki_
 {
 	struct resolver r = {.out = p, .t = t, .how = how, .err = err};
 	struct ki_target *at = how->kernel ? how->kernel : t;
-	int ret = p->measure ? 0 : ki_measure_new(at, &p->measure, err);
+	int ret = ki_sized(how->size, sizeof(*how), "points", err);
 
+	if (!ret && !p->measure)
+		ret = ki_measure_new(at, &p->measure, err);
 	p->splits = how->splits;
 	p->cpus = how->per_cpu ? ki_target_info(at)->cpus : 0;
 	if (!ret)

@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 
 #include "record/ring.h"
+#include "util/sized.h"
 
 #define DEFAULT_BYTES (1u << 20)
 
@@ -85,7 +86,7 @@ static int map(struct ki_ring_map *r, struct ki_err *err)
 int ki_ring_open(struct ki_target *t, const struct ki_ring_options *o, struct ki_ring_map **out,
 		 struct ki_err *err)
 {
-	static const struct ki_ring_options usual;
+	static const struct ki_ring_options usual = {.size = sizeof(usual)};
 	struct ki_ring_map *r;
 	int ret;
 
@@ -95,7 +96,9 @@ int ki_ring_open(struct ki_target *t, const struct ki_ring_options *o, struct ki
 	if (!r)
 		return ki_err_set(err, -ENOMEM, 0, "a ring: out of memory");
 	r->fd = ki_target_fd(t);
-	ret = ask(r, o ? o : &usual, err);
+	ret = o ? ki_sized(o->size, sizeof(*o), "a ring", err) : 0;
+	if (!ret)
+		ret = ask(r, o ? o : &usual, err);
 	if (!ret)
 		ret = map(r, err);
 	if (!ret && ki_ring_begin(r))

@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 
 #include "record/stacks.h"
+#include "util/sized.h"
 
 #define USUAL_FRAMES 64
 #define USUAL_ROWS   16384
@@ -78,7 +79,7 @@ static int map_table(struct ki_stacks_map *m, int fd, struct ki_err *err)
 int ki_stacks_open(struct ki_target *t, const struct ki_stacks_options *o,
 		   struct ki_stacks_map **out, struct ki_err *err)
 {
-	static const struct ki_stacks_options usual;
+	static const struct ki_stacks_options usual = {.size = sizeof(usual)};
 	struct ki_stacks_map *m;
 	int ret;
 
@@ -88,7 +89,9 @@ int ki_stacks_open(struct ki_target *t, const struct ki_stacks_options *o,
 	m = calloc(1, sizeof(*m));
 	if (!m)
 		return ki_err_set(err, -ENOMEM, 0, "a table of stacks: out of memory");
-	ret = ask(ki_target_fd(t), m, o ? o : &usual, err);
+	ret = o ? ki_sized(o->size, sizeof(*o), "a table of stacks", err) : 0;
+	if (!ret)
+		ret = ask(ki_target_fd(t), m, o ? o : &usual, err);
 	if (!ret)
 		ret = map_table(m, ki_target_fd(t), err);
 	if (ret)

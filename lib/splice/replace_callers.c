@@ -91,7 +91,7 @@ static int plan_calls(struct gather *g, struct ki_plan *p, size_t *n, struct ki_
 int ki_plan_replace_callers(struct ki_plan *p, struct ki_target *t, const struct ki_replacement *r,
 			    size_t *n, struct ki_err *err)
 {
-	const struct ki_program_options how = {.no_liveness = true};
+	const struct ki_program_options how = {.size = sizeof(how), .no_liveness = true};
 	struct gather g = {.t = t, .r = r};
 	struct ki_program *program;
 	int ret;

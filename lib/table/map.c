@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 
 #include "table/map.h"
+#include "util/sized.h"
 
 #define DEFAULT_ROWS 4096
 
@@ -111,8 +112,10 @@ int ki_table_open(struct ki_target *t, const struct ki_table_options *o, struct 
 		  struct ki_err *err)
 {
 	struct ki_table_map *m;
-	int ret = check(o, err);
+	int ret = ki_sized(o->size, sizeof(*o), "a table", err);
 
+	if (!ret)
+		ret = check(o, err);
 	if (ret)
 		return ret;
 	if (!ki_target_info(t))

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -109,4 +110,9 @@ int ki_reason_find(const char *tag, unsigned int *reason)
 		}
 	}
 	return -ENOENT;
+}
+
+void ki_free(void *given)
+{
+	free(given);
 }

@@ -245,7 +245,7 @@ static void check_addresses(const struct ki_program *p)
 
 static struct ki_program *build(struct ki_target *t, unsigned int threads, bool live)
 {
-	struct ki_program_options o = {.threads = threads, .no_liveness = !live};
+	struct ki_program_options o = {.size = sizeof(o), .threads = threads, .no_liveness = !live};
 	struct ki_program *p = NULL;
 	struct ki_err err = {0};
 

@@ -31,7 +31,7 @@ static void *ask(void *arg)
 
 static void build(struct ki_target *t)
 {
-	struct ki_program_options o = {.threads = THREADS};
+	struct ki_program_options o = {.size = sizeof(o), .threads = THREADS};
 	pthread_t threads[THREADS];
 	struct ki_program *p;
 

@@ -87,7 +87,8 @@ void check_threads(struct oracles *o)
 	uint64_t want = hash_program(o->t, o->p);
 
 	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
-		const struct ki_program_options options = {.threads = counts[i]};
+		const struct ki_program_options options = {.size = sizeof(options),
+							   .threads = counts[i]};
 		struct ki_program *p;
 
 		looked(o, 1);

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "util/parallel.h"
+#include "util/sized.h"
 
 /* Each round finds more places that only tables of other functions lead to. */
 #define MAX_ROUNDS 4
@@ -119,7 +120,9 @@ int ki_program_build(struct ki_target *t, const struct ki_program_options *o,
 		return ki_err_set(err, -ENOMEM, 0, "out of memory for the program");
 	p->target = t;
 	p->threads = o && o->threads ? o->threads : ki_parallel_cpus();
-	ret = build(p, o, err);
+	ret = o ? ki_sized(o->size, sizeof(*o), "a program", err) : 0;
+	if (!ret)
+		ret = build(p, o, err);
 	if (ret)
 		ki_program_free(p);
 	else

@@ -24,7 +24,8 @@
 
 static int open_array(struct ki_dlang *d, struct ki_d_var *v, struct ki_err *err)
 {
-	const struct ki_table_options o = {.keys = v->nkeys + (v->scope != KI_D_GLOBAL_SCOPE) +
+	const struct ki_table_options o = {.size = sizeof(o),
+					   .keys = v->nkeys + (v->scope != KI_D_GLOBAL_SCOPE) +
 						   (ki_d_var_words(d, v) != 0),
 					   .values = 1,
 					   .rows = ROWS,
@@ -125,8 +126,10 @@ void ki_d_agg_merges(const struct ki_d_agg *a, uint8_t merge[KI_TABLE_VALUES])
 static int open_agg(struct ki_dlang *d, struct ki_d_agg *a, struct ki_err *err)
 {
 	uint8_t merge[KI_TABLE_VALUES];
-	struct ki_table_options o = {
-		.keys = ki_d_agg_words(a), .values = values_of(a), .merge = merge};
+	struct ki_table_options o = {.size = sizeof(o),
+				     .keys = ki_d_agg_words(a),
+				     .values = values_of(a),
+				     .merge = merge};
 
 	ki_d_agg_merges(a, merge);
 	o.rows = o.values > KI_TABLE_STATS_WORDS ? ROWS_SPREAD : ROWS;
@@ -190,7 +193,8 @@ int ki_d_cell(struct ki_dlang *d, struct ki_d_agg *a, const uint64_t *key, uint3
 /* What probes at returns know of the call. */
 static int open_kept(struct ki_dlang *d, struct ki_err *err)
 {
-	const struct ki_table_options o = {.keys = 2, .values = 2, .rows = ROWS, .shared = true};
+	const struct ki_table_options o = {
+		.size = sizeof(o), .keys = 2, .values = 2, .rows = ROWS, .shared = true};
 
 	for (size_t i = 0; i < d->probes.n; i++)
 		if (d->probes.v[i].hook && d->probes.v[i].hook->there &&
@@ -216,7 +220,7 @@ static uint32_t ring_bytes(const struct ki_dlang *d)
 
 int ki_d_storage(struct ki_dlang *d, struct ki_err *err)
 {
-	const struct ki_ring_options ring = {.bytes = ring_bytes(d)};
+	const struct ki_ring_options ring = {.size = sizeof(ring), .bytes = ring_bytes(d)};
 	const uint32_t size =
 		ki_d_strsize(d) < KI_D_STRING_LEAST ? KI_D_STRING_LEAST : ki_d_strsize(d);
 	int ret = take_vars(d, err);

@@ -62,7 +62,7 @@ static int plan(struct counter *c, const struct ki_special_watch *w, struct ki_e
 static int start(struct ki_target *t, const struct ki_special_watch *w, struct counter *c,
 		 struct ki_err *err)
 {
-	const struct ki_table_options o = {.keys = 1, .values = 1, .rows = ROWS};
+	const struct ki_table_options o = {.size = sizeof(o), .keys = 1, .values = 1, .rows = ROWS};
 	int ret = ki_function_analyze(t, w->sym, &c->fn, err);
 
 	c->half = ki_special_is_half(t, w->sym, w->argument);

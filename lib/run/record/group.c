@@ -110,7 +110,8 @@ static uint32_t ids_of(const struct ki_recorder_group *g)
 int recorder_group_resolve(struct ki_recorder_group *g, const struct ki_record_making *to,
 			   struct recorder_numbers *next, struct ki_recorder *r)
 {
-	struct ki_points_how how = {.wanted = {.metrics = {ki_metric_find("count")}, .n = 1},
+	struct ki_points_how how = {.size = sizeof(how),
+				    .wanted = {.metrics = {ki_metric_find("count")}, .n = 1},
 				    .moving = KI_MOVING_NEVER,
 				    .when = r->when,
 				    .separate = true,

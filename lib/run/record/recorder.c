@@ -175,7 +175,8 @@ int ki_recorder_group(struct ki_recorder *r)
 
 static int open_ring(struct ki_recorder *r)
 {
-	const struct ki_ring_options ring = {.bytes = r->o->buffer,
+	const struct ki_ring_options ring = {.size = sizeof(ring),
+					     .bytes = r->o->buffer,
 					     .newest = r->o->mode == KI_RECORDER_NEWEST};
 
 	return r->o->mode == KI_RECORDER_TOTALS ? 0 : ki_ring_open(r->t, &ring, &r->ring, &r->err);

@@ -16,7 +16,8 @@ static bool is_keyed(const struct ki_stat *s)
 /* By keys: each hit, or what goes on, is measured, and changes a row beside that. */
 struct ki_points_how ki_stat_how(const struct ki_stat *s)
 {
-	struct ki_points_how how = {.wanted = s->wanted,
+	struct ki_points_how how = {.size = sizeof(how),
+				    .wanted = s->wanted,
 				    .moving = s->moving,
 				    .when = s->when,
 				    .splits = s->splits,

@@ -94,7 +94,8 @@ static int open_gauge(struct ki_top_view *v, struct ki_top_gauge *g, const struc
 		      struct ki_err *err)
 {
 	const struct ki_top_how *how = v->how;
-	struct ki_points_how measured = {.wanted = *wanted,
+	struct ki_points_how measured = {.size = sizeof(measured),
+					 .wanted = *wanted,
 					 .moving = how->pid ? KI_MOVING_NEVER : KI_MOVING_AUTO,
 					 .when = how->when};
 	int ret = how->open(how->open_arg, &g->t, err);

@@ -155,7 +155,7 @@ static void print(struct ki_coverage *const r[READINGS], const struct ki_cover_f
 
 int main(int argc, char **argv)
 {
-	struct ki_cover_options o = {.mode = KI_COVER_COUNT};
+	struct ki_cover_options o = {.size = sizeof(o), .mode = KI_COVER_COUNT};
 	struct ki_coverage *r[READINGS];
 	struct ki_err err = {0};
 	const char *glob = "*";

@@ -220,7 +220,7 @@ static void report_refusals(struct cover *c)
 
 static void open_all(struct cover *c)
 {
-	const struct ki_ring_options ring = {.bytes = 1 << 16};
+	const struct ki_ring_options ring = {.size = sizeof(ring), .bytes = 1 << 16};
 	struct ki_err err = {0};
 
 	if (ki_target_open_live(&c->target, &err) || ki_plan_new(&c->plan) ||

@@ -83,7 +83,8 @@ static int take_word(struct ki_err *err)
 /* Counters at the points, in and out again. */
 static int count_points(char **points, struct ki_err *err)
 {
-	struct ki_points_how how = {.wanted = {.metrics = {ki_metric_find("calls")}, .n = 1}};
+	struct ki_points_how how = {.size = sizeof(how),
+				    .wanted = {.metrics = {ki_metric_find("calls")}, .n = 1}};
 	struct ki_points p = {0};
 	struct ki_asked asked = {0};
 	int ret = begin_session(err);

@@ -32,7 +32,10 @@ TAKES(take_word, ki_words_take(world, 1, &took, err))
 static int ring_of(uint32_t bytes, struct ki_err *err)
 {
 	struct ki_ring_map *ring = NULL;
-	int ret = ki_ring_open(world, &(struct ki_ring_options){.bytes = bytes}, &ring, err);
+	int ret = ki_ring_open(
+		world,
+		&(struct ki_ring_options){.size = sizeof(struct ki_ring_options), .bytes = bytes},
+		&ring, err);
 
 	ki_ring_close(ring);
 	return ret;
@@ -42,7 +45,8 @@ TAKES(take_large_ring, ring_of(KI_RING_PAGES * 4096u, err))
 
 static int take_table(struct ki_err *err)
 {
-	const struct ki_table_options o = {.keys = 1, .values = 2, .rows = 1, .shared = true};
+	const struct ki_table_options o = {
+		.size = sizeof(o), .keys = 1, .values = 2, .rows = 1, .shared = true};
 	struct ki_table_map *table = NULL;
 	int ret = ki_table_open(world, &o, &table, err);
 
@@ -52,7 +56,7 @@ static int take_table(struct ki_err *err)
 
 static int take_stacks(struct ki_err *err)
 {
-	const struct ki_stacks_options o = {.rows = 16, .frames = 8};
+	const struct ki_stacks_options o = {.size = sizeof(o), .rows = 16, .frames = 8};
 	struct ki_stacks_map *stacks = NULL;
 	int ret = ki_stacks_open(world, &o, &stacks, err);
 

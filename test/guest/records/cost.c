@@ -25,7 +25,7 @@ static void record_reads(struct session *s, struct ki_program *program)
 
 void test_cost(void)
 {
-	const struct ki_ring_options o = {.bytes = 4 << 20};
+	const struct ki_ring_options o = {.size = sizeof(o), .bytes = 4 << 20};
 	int fd = open("/dev/zero", O_RDONLY);
 	struct ki_program *program = NULL;
 	struct ki_err err = {0};

@@ -20,7 +20,7 @@ static bool all_good(void)
  * clock, too, though it wanders. */
 static void test_large(void)
 {
-	const struct ki_ring_options o = {.bytes = 8 << 20};
+	const struct ki_ring_options o = {.size = sizeof(o), .bytes = 8 << 20};
 	const uint64_t each = 16000;
 	bool whole = true;
 
@@ -46,7 +46,7 @@ static void test_large(void)
 /* Who comes first stays. */
 static void test_small(void)
 {
-	const struct ki_ring_options o = {.bytes = 4096};
+	const struct ki_ring_options o = {.size = sizeof(o), .bytes = 4096};
 	const unsigned int cpus = cpu_count();
 	const uint64_t each = 5000, fit = 4096 / BYTES;
 	bool first = true;
@@ -70,7 +70,7 @@ static void test_small(void)
 /* Who comes last is there: all that fit. */
 static void test_newest(void)
 {
-	const struct ki_ring_options o = {.bytes = 4096, .newest = true};
+	const struct ki_ring_options o = {.size = sizeof(o), .bytes = 4096, .newest = true};
 	const unsigned int cpus = cpu_count();
 	const uint64_t each = 5000, fit = 4096 / BYTES;
 	bool last = true;
@@ -98,7 +98,7 @@ static void test_newest(void)
 /* What has been read and what was lost is all there was. */
 static bool beside(bool last)
 {
-	const struct ki_ring_options o = {.bytes = 16384};
+	const struct ki_ring_options o = {.size = sizeof(o), .bytes = 16384};
 	const uint64_t all = 4 * 20000;
 	unsigned int rounds = 0;
 	bool good;
@@ -127,7 +127,7 @@ static bool beside(bool last)
 /* Each round sees whole records, each CPU's without a gap. */
 static bool beside_newest(bool last)
 {
-	const struct ki_ring_options o = {.bytes = 4096, .newest = true};
+	const struct ki_ring_options o = {.size = sizeof(o), .bytes = 4096, .newest = true};
 	const unsigned int cpus = cpu_count();
 	const uint64_t each = 20000;
 	uint64_t read = 0, wrong = 0, gaps = 0;

@@ -148,7 +148,7 @@ static void *lie(void *arg)
  */
 static void test_tails(void)
 {
-	const struct ki_ring_options o = {.bytes = 4096, .wake = 64};
+	const struct ki_ring_options o = {.size = sizeof(o), .bytes = 4096, .wake = 64};
 	const unsigned int cpus = cpu_count();
 	static struct session s, other;
 	static struct crowd crowd;

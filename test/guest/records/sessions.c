@@ -22,7 +22,8 @@ static uint64_t read_calls(struct session *s)
 
 static void test_two(void)
 {
-	const struct ki_ring_options o = {.bytes = 65536}, kept = {.bytes = 8192, .newest = true};
+	const struct ki_ring_options o = {.size = sizeof(o), .bytes = 65536},
+				     kept = {.size = sizeof(kept), .bytes = 8192, .newest = true};
 	uint32_t left;
 	uint64_t n[4];
 
@@ -58,7 +59,9 @@ static void be_killed(void)
 {
 	pthread_t thread;
 
-	session_open(&a, &(struct ki_ring_options){.bytes = 8192, .newest = true},
+	session_open(&a,
+		     &(struct ki_ring_options){
+			     .size = sizeof(struct ki_ring_options), .bytes = 8192, .newest = true},
 		     "hrtimer_interrupt");
 	for (intptr_t i = 0; i < 4; i++)
 		pthread_create(&thread, NULL, record_for_ever, (void *)i);
@@ -99,7 +102,10 @@ static void test_mapped(void)
 
 	if (ki_target_open_live(&other, &err))
 		die("open", err.msg);
-	session_open(&a, &(struct ki_ring_options){.bytes = 65536}, NULL);
+	session_open(
+		&a,
+		&(struct ki_ring_options){.size = sizeof(struct ki_ring_options), .bytes = 65536},
+		NULL);
 	ki_plan_free(a.plan);
 	ki_target_close(a.t);
 	before = ki_ring_records(a.ring);
@@ -132,7 +138,7 @@ static void *wait_long(void *woken)
 /* Until ten records of one CPU are there nobody wakes; with the tenth, who sleeps does. */
 static void test_wait(void)
 {
-	const struct ki_ring_options o = {.bytes = 65536, .wake = 10 * BYTES};
+	const struct ki_ring_options o = {.size = sizeof(o), .bytes = 65536, .wake = 10 * BYTES};
 	int early, woken = -1, again, good = 0;
 	double took = 0;
 	pthread_t thread;
@@ -175,7 +181,9 @@ static bool put_cpu(const char *online)
 /* The last that it does is recorded, when it has run its interrupts' work for the last time. */
 static void record_and_go(void)
 {
-	session_open(&a, &(struct ki_ring_options){.bytes = 65536, .wake = 16},
+	session_open(&a,
+		     &(struct ki_ring_options){
+			     .size = sizeof(struct ki_ring_options), .bytes = 65536, .wake = 16},
 		     "cpuhp_report_idle_dead");
 	if (!put_cpu("0") || !ki_ring_records(a.ring))
 		_exit(1);
@@ -198,7 +206,10 @@ static void test_gone(void)
 	report("a CPU that goes while it records", ended == pid && !status,
 	       "its ring is %s, status %x", ended ? "gone" : "still waited for", status);
 	back = put_cpu("1");
-	session_open(&a, &(struct ki_ring_options){.bytes = 65536, .wake = BYTES}, NULL);
+	session_open(&a,
+		     &(struct ki_ring_options){
+			     .size = sizeof(struct ki_ring_options), .bytes = 65536, .wake = BYTES},
+		     NULL);
 	on_cpu(1);
 	calls(1, 0, 1);
 	woken = ki_ring_wait(a.ring, WAIT_MS);

@@ -55,7 +55,11 @@ static void mixed(const char *name, const struct ki_ring_options *o, bool lossle
 
 void test_timers(void)
 {
-	mixed("timers and calls", &(struct ki_ring_options){.bytes = 16 << 20}, true);
+	mixed("timers and calls",
+	      &(struct ki_ring_options){.size = sizeof(struct ki_ring_options), .bytes = 16 << 20},
+	      true);
 	mixed("timers and calls, the newest",
-	      &(struct ki_ring_options){.bytes = 16384, .newest = true}, false);
+	      &(struct ki_ring_options){
+		      .size = sizeof(struct ki_ring_options), .bytes = 16384, .newest = true},
+	      false);
 }

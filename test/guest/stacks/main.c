@@ -35,8 +35,9 @@ static void find_driver(void)
 
 void session_open(struct session *s, uint32_t frames, uint32_t rows)
 {
-	const struct ki_ring_options ring = {.bytes = 16u << 20};
-	const struct ki_stacks_options stacks = {.frames = frames, .rows = rows};
+	const struct ki_ring_options ring = {.size = sizeof(ring), .bytes = 16u << 20};
+	const struct ki_stacks_options stacks = {
+		.size = sizeof(stacks), .frames = frames, .rows = rows};
 	struct ki_err err = {0};
 
 	*s = (struct session){0};

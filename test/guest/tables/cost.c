@@ -13,7 +13,7 @@ static void one(const char *name, unsigned int keys, bool shared, enum ki_table_
 {
 	uint8_t merge[6];
 	const struct ki_table_options o = {
-		.keys = keys, .values = 6, .shared = shared, .merge = merge};
+		.size = sizeof(o), .keys = keys, .values = 6, .shared = shared, .merge = merge};
 	struct ki_snippet *sn = snippet_new();
 	struct ki_node *key[] = {ki_expr_fact(sn, KI_FACT_PID), ki_expr_param(sn, 2)};
 	struct ki_table_map *m;

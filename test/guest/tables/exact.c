@@ -23,7 +23,7 @@ static struct ki_table_map *open_all(struct session *s, uint32_t rows)
 {
 	uint8_t merge[VALUES] = {0};
 	const struct ki_table_options o = {
-		.keys = 3, .values = VALUES, .rows = rows, .merge = merge};
+		.size = sizeof(o), .keys = 3, .values = VALUES, .rows = rows, .merge = merge};
 	struct ki_node *key[3], *list = NULL;
 	struct ki_snippet *sn = snippet_new();
 	struct ki_table_map *m;
@@ -126,7 +126,8 @@ static void test_wandering(void)
 
 static struct ki_table_map *open_sum(struct session *s, uint32_t rows, bool shared)
 {
-	const struct ki_table_options o = {.keys = 1, .values = 1, .rows = rows, .shared = shared};
+	const struct ki_table_options o = {
+		.size = sizeof(o), .keys = 1, .values = 1, .rows = rows, .shared = shared};
 	struct ki_snippet *sn = snippet_new();
 	struct ki_node *key[] = {sys_arg(sn, 1)};
 	struct ki_table_map *m;
@@ -243,7 +244,8 @@ static bool both_at_once(bool last)
 	const unsigned int cpus = cpu_count();
 	const uint64_t each = 60000;
 	uint8_t merge[6];
-	const struct ki_table_options o = {.keys = 1, .values = 6, .rows = 16384, .merge = merge};
+	const struct ki_table_options o = {
+		.size = sizeof(o), .keys = 1, .values = 6, .rows = 16384, .merge = merge};
 	pthread_t reader;
 	struct ki_counter_map *counters;
 	uint64_t sum[6], timers, reading[3] = {0}, all;

@@ -152,7 +152,7 @@ static uint32_t answer(struct session *s, struct ki_table_var t, enum ki_table_o
 /* Another session's table, more than it has, what it does not do. */
 static void test_chunks(void)
 {
-	const struct ki_table_options o = {.keys = 2, .values = 7, .rows = 16};
+	const struct ki_table_options o = {.size = sizeof(o), .keys = 2, .values = 7, .rows = 16};
 	struct session s, other;
 	struct ki_table_map *m, *theirs;
 	struct ki_table_var t, no_table, more, shared;

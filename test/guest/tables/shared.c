@@ -58,8 +58,10 @@ static void *set_and_take(void *arg)
 
 static void test_associative(void)
 {
-	const struct ki_table_options o = {.keys = 2, .values = 1, .rows = 512, .shared = true};
-	const struct ki_table_options sums = {.keys = 1, .values = 1, .rows = 64};
+	const struct ki_table_options o = {
+		.size = sizeof(o), .keys = 2, .values = 1, .rows = 512, .shared = true};
+	const struct ki_table_options sums = {
+		.size = sizeof(sums), .keys = 1, .values = 1, .rows = 64};
 	struct ki_table_map *left, *sum;
 	struct ki_table_reading *r;
 	unsigned int wrong = 0;
@@ -94,8 +96,12 @@ static void test_associative(void)
 static void test_contended(void)
 {
 	uint8_t merge[6];
-	const struct ki_table_options o = {
-		.keys = 1, .values = 6, .rows = 16, .shared = true, .merge = merge};
+	const struct ki_table_options o = {.size = sizeof(o),
+					   .keys = 1,
+					   .values = 6,
+					   .rows = 16,
+					   .shared = true,
+					   .merge = merge};
 	const unsigned int cpus = cpu_count();
 	const uint64_t each = 30000;
 	struct ki_snippet *sn = snippet_new();
@@ -139,7 +145,8 @@ static void *call_for_ever(void *cpu)
 
 static void be_killed(void)
 {
-	const struct ki_table_options o = {.keys = 1, .values = 100, .rows = 4096};
+	const struct ki_table_options o = {
+		.size = sizeof(o), .keys = 1, .values = 100, .rows = 4096};
 	struct ki_snippet *sn = snippet_new();
 	struct ki_node *key[] = {sys_arg(sn, 1)};
 	struct ki_table_map *m;

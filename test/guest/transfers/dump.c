@@ -195,7 +195,7 @@ static void write_file(struct dump *d, FILE *f)
 
 void graph_dump(struct ki_target *t, const char *image, FILE *f)
 {
-	struct ki_program_options o = {.no_liveness = true};
+	struct ki_program_options o = {.size = sizeof(o), .no_liveness = true};
 	struct ki_program_block b;
 	struct dump d = {.t = t};
 	struct ki_err err = {0};

@@ -320,7 +320,8 @@ static void same(const struct world *a, const struct world *b)
 
 static void threads(void **state)
 {
-	static const struct ki_program_options one = {.threads = 1}, seven = {.threads = 7};
+	static const struct ki_program_options one = {.size = sizeof(one), .threads = 1},
+					       seven = {.size = sizeof(seven), .threads = 7};
 	static const char *const codes[] = {"e8 @%u  c3",    "85 ff  0f 84 @%u  c3",
 					    "e9 @%u",	     "53  e8 @%u  5b  c3",
 					    "89 d1  e9 @%u", "ff d0  e9 @%u+2"};

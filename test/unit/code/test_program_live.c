@@ -248,7 +248,8 @@ static void ports(void **state)
 
 static void not_known(void **state)
 {
-	static const struct ki_program_options without = {.no_liveness = true};
+	static const struct ki_program_options without = {.size = sizeof(without),
+							  .no_liveness = true};
 	struct world w = {0};
 	struct ki_err err = {0};
 	ki_regset live = 0;

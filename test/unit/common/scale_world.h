@@ -108,7 +108,7 @@ static double cpu_seconds(void)
 /* Build; ask for everything; a function or two alone. */
 static void finish(struct world *w)
 {
-	struct ki_program_options o = {.threads = 1};
+	struct ki_program_options o = {.size = sizeof(o), .threads = 1};
 	const struct ki_program_totals *totals;
 	double start = cpu_seconds(), built, took;
 	struct ki_function *fn;

@@ -366,7 +366,8 @@ static void compares(void **unused)
 	(void)unused;
 	for (state = 1; state < 2000; state++) {
 		uint64_t seed = state, reached = 0, gone = 0, compared = 0;
-		struct ki_cover_diff_options o = {.ratio = 1 + draw(3), .least = 1 + draw(9)};
+		struct ki_cover_diff_options o = {
+			.size = sizeof(o), .ratio = 1 + draw(3), .least = 1 + draw(9)};
 		struct ki_coverage *a = draw_coverage(),
 				   *b = change_counts(a, &reached, &gone, &compared);
 		struct ki_cover_diff *d;

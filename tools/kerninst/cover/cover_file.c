@@ -110,9 +110,11 @@ static int write_diff(const struct options *o, const struct ki_cover_diff_show *
 {
 	struct ki_cover_diff *d;
 	struct ki_err err = {0};
+	struct ki_cover_diff_options limits = o->limits;
 	int ret;
 
-	if (ki_coverage_diff(before, after, &o->limits, &d, &err))
+	limits.size = sizeof(limits);
+	if (ki_coverage_diff(before, after, &limits, &d, &err))
 		return cli_fail(&err);
 	ret = o->output.json ? ki_cover_diff_json(before, after, d, names, stdout)
 			     : ki_cover_diff_text(before, after, d, names, stdout);

@@ -135,6 +135,7 @@ static int install(struct run *r)
 	struct ki_err err = {0};
 	int ret;
 
+	o.size = sizeof(o);
 	o.stay |= r->o->heal; /* a function stays moved while one of its probes is left */
 	o.progress = tell;
 	o.arg = r;

@@ -39,7 +39,8 @@ struct calls {
 
 static int show_all(struct calls *c, const struct verb *self, char **args, int n)
 {
-	const struct ki_program_options no_liveness = {.no_liveness = true};
+	const struct ki_program_options no_liveness = {.size = sizeof(no_liveness),
+						       .no_liveness = true};
 	struct ki_call_tree *how = &c->how;
 	struct ki_calls_totals totals;
 	struct ki_program *program = NULL;

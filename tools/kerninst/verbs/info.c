@@ -36,7 +36,7 @@ static int take_threads(const void *self, const char *text, void *to)
 
 static int show(struct ki_overview *f, struct ki_target *t, const struct ki_page *page, bool quick)
 {
-	struct ki_program_options analysis = {.threads = f->threads};
+	struct ki_program_options analysis = {.size = sizeof(analysis), .threads = f->threads};
 	struct ki_err err = {0};
 	int ret = quick ? CLI_OK : open_program(t, &analysis, false, &f->program);
 

@@ -67,7 +67,8 @@ static int show_named(struct ki_function_list *l, const struct verb *self, char 
 
 static int show_whole(struct ki_function_list *l, bool quiet)
 {
-	const struct ki_program_options no_liveness = {.no_liveness = true};
+	const struct ki_program_options no_liveness = {.size = sizeof(no_liveness),
+						       .no_liveness = true};
 	struct ki_program *p = NULL;
 	int ret = open_program(l->t, &no_liveness, quiet, &p);
 
