@@ -3,14 +3,14 @@
  * A part of kerninst.h: a live process, changed without stopping it.
  *
  * What is put into a process runs in its user mode, with its rights, so the driver does not read
- * it: whoever may trace a process may put any code into it. What the driver sees to is that no
- * thread ever meets half of a change, that breakpoints are nobody's but ours, and that text is
+ * it: who may trace a process may put any code into it. What the driver sees to is that no
+ * thread ever meets half of a change; that breakpoints are ours alone, and that text is
  * given back when the session ends.
  *
  * In this order, each once in a session but for PROCESS_MAP: PROCESS, PROCESS_MEMORY, PROCESS_MAP,
  * PROCESS_EDIT. When the session ends, or is evicted, every byte goes back in the process and in
  * what it has forked since. The memory stays where it is mapped until these processes end, or
- * become other programs: nobody knows when a thread is no more in it.
+ * become other programs: it is not known when a thread is no more in it.
  */
 #ifndef _UAPI_KERNINST_PROCESS_H
 #define _UAPI_KERNINST_PROCESS_H
@@ -64,19 +64,19 @@ struct ki_process_map {
  * KI_IOC_PROCESS_EDIT: change bytes of the text, in order of address. All expected bytes are
  * compared first; if one differs nothing is changed: KI_R_BYTES_CHANGED. The text must be private
  * memory that is executed: KI_R_PROCESS_TEXT. `len` is 1, a breakpoint (0xcc), or 5, a jump (0xe9)
- * in the place of one instruction, which alone no thread can be in the middle of.
+ * in the place of one instruction; that alone no thread can be in the middle of.
  *
  * A thread that meets the breakpoint, for good or while a jump is written, goes on at `via`: it
  * gets no signal, and no debugger hears of it.
  *
  * KI_PROCESS_HIT, of a breakpoint: before that the kernel calls a function of the driver's, the
- * symbol ki_hit_N of module kerninst, with the address and the thread's struct pt_regs, whose ip is
+ * symbol ki_hit_N of module kerninst; with the address and the thread's struct pt_regs, whose ip is
  * that address; interrupts are off. It does nothing but what sessions splice there. N is
  * KI_PROCESS_STUB(address): so several places may share one, and what is forked from the process
  * comes there too. Chunks have to compare the address and the process.
  *
  * KI_PROCESS_SEMAPHORE alone, `via`, `orig` and `now` 0, `len` 2: no text, but a word of two bytes
- * at an even address, in private memory that the process may write, which is one more while the
+ * at an even address; in private memory that the process may write, which is one more while the
  * session lasts: the program asks whether it is 0. A word that is 0 by then is left.
  */
 struct ki_process_edit {

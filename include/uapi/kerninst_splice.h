@@ -25,7 +25,7 @@ struct ki_copy {
  *		 These are filler (int3 or nop behind code that never falls through, in the same
  *		 function), or lie behind the springboard of another window, its host, and before
  *		 the call that this may end in. The host must be installed, or be in the same
- *		 request before or behind; it stays as long as somebody bounces in it.
+ *		 request before or behind; it stays as long as a window bounces in it.
  *  KI_BOARD_TRAP	 1 byte, int3; the driver's handler knows the address
  */
 enum ki_board_kind { KI_BOARD_JMP, KI_BOARD_BOUNCE, KI_BOARD_TRAP, KI_BOARD_KINDS };
@@ -47,11 +47,11 @@ enum ki_board_kind { KI_BOARD_JMP, KI_BOARD_BOUNCE, KI_BOARD_TRAP, KI_BOARD_KIND
  * added and left out so that all goes on as before, and calls are made from the patch. Else windows
  * stand as in the text, and calls are made there.
  *
- * A window with KI_WINDOW_CALL ends in a direct call or jump of 5 bytes, e8 or e9, and is only
+ * A window with KI_WINDOW_CALL ends in a direct call or jump of 5 bytes, e8 or e9; and it is only
  * that or has 5 bytes and more before it. Its board is KI_BOARD_JMP, and it is in no group or in
  * one that is laid out: there it is a caller's, whose function stays in the text. While nothing
  * else stands in it, it has no springboard: the call in the text leads to the one replacement of
- * it, or to where its function stands in the group. Nobody can bounce in it.
+ * it, or to where its function stands in the group. No window can bounce in it.
  */
 struct ki_window {
 	__u64 addr;
@@ -77,11 +77,11 @@ struct ki_window {
  *
  * KI_RETURNED is for tail jumps: direct ones, conditional or not, to the beginning of another
  * function, with nothing on the stack but the return address. The function gets a return address
- * of the driver's, and when it has come back there and these chunks have run, control goes to the
+ * of the driver's; and when it has come back there and these chunks have run, control goes to the
  * caller. The driver follows the code that the jump leads to, and refuses what it cannot prove:
  * that nothing there takes arguments on the stack, and that it does not come back to the jump
  * without a return. Such a jump cannot be replaced at the same time. When such chunks are taken out
- * while somebody is still to come back, the driver stays loaded until he has (ki_info.leftovers).
+ * while a task is still to come back, the driver stays loaded until it has (ki_info.leftovers).
  */
 enum ki_where {
 	KI_BEFORE,   /* runs whenever the instruction is about to */
@@ -92,7 +92,7 @@ enum ki_where {
 };
 
 /*
- * What a chunk is: inserted code, of which kmod/vet/vet.c says what may be in it (that a chunk
+ * What a chunk is: inserted code, of which kmod/vet/vet.c says what may be in it; (that a chunk
  * which changes the flags stands where they are dead is for the sender to know); inserted code of
  * struct ki_long at the user's address `target` (len and nfix are 0), kmod/vet/vet_long.c; or a
  * replacement: control goes to the function at `target` (len and nfix are 0).
@@ -181,7 +181,7 @@ struct ki_splice {
  * KI_IOC_UNSPLICE: take chunks out: the ones named, or all of the session with KI_UNSPLICE_ALL.
  * Returns when the original bytes stand again and every CPU runs them. -ENOENT if an id is not
  * one of this session's; then nothing has changed. -EBUSY, KI_R_FOREIGN_BREAKPOINT, if another
- * tool (a kprobe) stands in a window that nobody needs now: that window stays until the tool has
+ * tool (a kprobe) stands in a window that is not needed now: that window stays until the tool has
  * gone (KI_IOC_HELD). In either case none of the chunks runs any more, and none is the session's.
  */
 struct ki_unsplice {

@@ -16,7 +16,7 @@
  * there when its `frames` is not 0, and does not change any more.
  *
  * Rows are written without locks, in any context, and compared whole. If two CPUs (or an interrupt
- * and who it came to) meet the same stack for the first time at the same moment, it may stand there
+ * and who it came to) meet the same stack for the first time at the same moment: it may stand there
  * twice. A row is looked for in KI_STACKS_TRIES places; if it finds none, the helper says 0, and
  * `lost` counts it: so each call that had frames to keep is a number that leads to them, or lost,
  * or was skipped (ki_info.skipped).
@@ -51,7 +51,7 @@ struct ki_stacks_head {
  * The innermost frame first. Of a kernel's stack that is the point itself, the others are return
  * addresses (or where an interrupt came): addresses of the original text; neither the driver nor
  * its patches stand there. Where an interrupt came into a patch stands the original address of code
- * at most 15 bytes before that in the patch, so of the same function. Of a user's stack it is where
+ * at most 15 bytes before that in the patch; so of the same function. Of a user's stack it is where
  * the process entered the kernel.
  */
 struct ki_stack_row {

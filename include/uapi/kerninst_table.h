@@ -27,8 +27,8 @@
  *
  * Each change that is asked for is done, wholly, or counted as lost: in a head's `lost`. It is lost
  * if all places where a key may be, KI_TABLE_PROBES of them, or all rows if there are fewer, are
- * taken by others; if a bucket's number is beyond the last value; and in a shared table if somebody
- * else works on the row too long: whoever an NMI has interrupted, in the first place.
+ * taken by others; if a bucket's number is beyond the last value; and in a shared table if another
+ * works on the row too long: one that an NMI has interrupted, in the first place.
  *
  * -ENOMEM also if all tables together would take more than 1/8 of the machine's memory; -ENOSPC if
  * there are too many.
@@ -68,8 +68,8 @@ enum ki_row { KI_ROW_FREE, KI_ROW_BUSY, KI_ROW_READY, KI_ROW_DEAD };
  * argument. What is not there is made, but by GET and DELETE. The result: of GET the value, 0 if
  * there is no row; else 1 if it is done and 0 if it is lost.
  *
- * In a bank of a CPU, ADD, COUNT and LOG2 are one instruction, MIN and MAX are tried again if
- * somebody comes between, and of STATS each word is exact by itself. In a shared table a row is
+ * In a bank of a CPU, ADD, COUNT and LOG2 are one instruction; MIN and MAX are tried again if
+ * another comes between, and of STATS each word is exact by itself. In a shared table a row is
  * changed by one at a time.
  */
 enum ki_table_op {

@@ -15,7 +15,7 @@
  * Mapped at KI_MAP_TEXTS, `bytes`, PROT_READ: a page with struct ki_texts_head; `rows` words of
  * 64 bits, KI_TEXTS_ROW; and the bytes. String number n is the row n - 1; a row that is not 0
  * does not change any more. A string is put where it stays before its row says so, by one cmpxchg:
- * if two CPUs (or an interrupt and who it came to) meet the same one for the first time, one of
+ * if two CPUs (or an interrupt and who it came to) meet the same one for the first time: one of
  * them wins, and the other takes that one. A row is looked for in KI_TEXTS_TRIES places; if there
  * is none, or no place for the bytes, the string becomes the empty one, and `lost` counts it.
  *
@@ -121,7 +121,7 @@ enum ki_text_op {
 				than a room has, or there is none */
 	KI_TEXT_ALLOCA_USER, /* the same, b bytes of room c, with those at a of the current process
 			      */
-	KI_TEXT_GIVE_ROOM,   /* room a is nobody's again: 0 */
+	KI_TEXT_GIVE_ROOM,   /* room a is free again: 0 */
 	KI_TEXT_OPS
 };
 
