@@ -31,6 +31,18 @@ END { check() }' "${licensed[@]}" | grep . && failed=1
 printf '%s\0' "${c[@]}" | xargs -0 -n 64 -P 2 clang-format --dry-run -Werror 2>&1 |
 	grep -E 'error:' | head -n 20 | grep . && fail "clang-format"
 
+# clang-format leaves comments as they are, so that it tears no block; how wide they are is seen here.
+awk '
+{
+	line = $0
+	if (line !~ /^[ \t]*(\/\*|\*)/)
+		next
+	while (i = index(line, "\t"))
+		line = substr(line, 1, i - 1) sprintf("%*s", 8 - (i - 1) % 8, "") substr(line, i + 1)
+	if (length(line) > 100)
+		print "lint: " FILENAME ":" FNR ": a comment of " length(line) " columns, more than 100"
+}' "${c[@]}" | grep . && failed=1
+
 test/lint/sizes.awk test/lint/sizes.known "${c[@]}" | grep . && failed=1
 printf "%s\n" "${c[@]}" | grep -E "^(include/kerninst|lib|tools)/" | xargs test/lint/names.awk | grep . && failed=1
 
