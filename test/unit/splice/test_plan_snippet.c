@@ -3,54 +3,27 @@
  * Snippets in plans, against a driver that is played by fake_driver.h: what is sent, what is known
  * of places, and that the bare counter stays a short chunk.
  */
-#include "fake_driver.h"
+#include "plan_fixture.h"
 
-static struct ki_target *target;
-static struct ki_function *fn;
-static struct ki_spans spans;
-static struct ki_plan *plan;
 static struct ki_snippet *snippet;
 
 #define BASE UINT64_C(0xffffffff81000000)
 
-static int unload(void **state)
+static int drop_snippet(void **state)
 {
-	(void)state;
 	ki_snippet_free(snippet);
-	ki_plan_free(plan);
-	ki_spans_free(&spans);
-	ki_function_free(fn);
-	ki_target_close(target);
 	snippet = NULL;
-	plan = NULL;
-	fn = NULL;
-	target = NULL;
-	return 0;
+	return unload(state);
 }
 
 /* nopl (ftrace's); endbr64's place is before it; push rbp; push r15; mov; mov; ret */
 static const uint8_t bytes[] = {0x0f, 0x1f, 0x44, 0x00, 0x00, 0x55, 0x41, 0x57, 0xb8, 1,    2,
 				3,    4,    0xb9, 1,	2,    3,    4,	  0x41, 0x5f, 0x5d, 0xc3};
 
-static void load(void)
+static void load_ready(void)
 {
-	const struct ki_symbol sym = {.addr = BASE, .name = "f"};
-	const struct ki_memory m = {.kind = KI_TARGET_LIVE,
-				    .base = BASE,
-				    .bytes = bytes,
-				    .len = sizeof(bytes),
-				    .symbols = &sym,
-				    .nsymbols = 1};
-	struct ki_err err = {0};
-	size_t n;
-
-	unload(NULL);
-	memset(&drv, 0, sizeof(drv));
-	if (ki_target_open_memory(&m, &target, &err) ||
-	    ki_function_analyze(target, ki_target_symbols(target, &n), &fn, &err) ||
-	    ki_spans_find(fn, &spans, &err))
-		fail_msg("%s", err.msg);
-	assert_int_equal(ki_plan_new(&plan), 0);
+	drop_snippet(NULL);
+	load(BASE, bytes, sizeof(bytes), KI_TARGET_LIVE);
 }
 
 static const struct ki_var counter = {.kind = KI_VAR_CPU, .type = KI_U64, .first = 5};
@@ -89,10 +62,10 @@ static int add(uint64_t off, bool flags_live, const struct ki_site_regs *site, s
 
 static void long_ones_are_sent_with_their_code(void **state)
 {
-	const struct ki_long_code *code;
+	const struct ki_long_code *last;
 
 	(void)state;
-	load();
+	load_ready();
 	for (unsigned int i = 0; i < 40; i++) { /* the list of codes grows meanwhile */
 		make(pid);
 		assert_int_equal(add(i % 2 ? 8 : 13, i & 4, NULL, NULL), 0);
@@ -100,9 +73,9 @@ static void long_ones_are_sent_with_their_code(void **state)
 	assert_int_equal(ki_plan_apply_fd(plan, FD, false, NULL), 0);
 	assert_int_equal(drv.installed, 40);
 	assert_int_equal(drv.longs, 40);
-	code = ki_plan_code(plan, 39);
-	assert_non_null(code);
-	assert_int_equal(code->nfix, 3);
+	last = ki_plan_code(plan, 39);
+	assert_non_null(last);
+	assert_int_equal(last->nfix, 3);
 	assert_null(ki_plan_code(plan, 40));
 	/* out and in again */
 	assert_int_equal(ki_plan_remove_fd(plan, FD, NULL), 0);
@@ -115,7 +88,7 @@ static void the_bare_counter_stays_short(void **state)
 	static const struct ki_site_regs rax = {.dead = KI_REGSET_REG(KI_RAX)};
 
 	(void)state;
-	load();
+	load_ready();
 	make(one);
 	assert_int_equal(add(8, false, NULL, NULL), 0);
 	assert_int_equal(add(8, true, NULL, NULL), 0);
@@ -133,7 +106,7 @@ static void what_is_refused_leaves_nothing(void **state)
 	struct ki_err err = {0};
 
 	(void)state;
-	load();
+	load_ready();
 	make(parameter);
 	assert_int_equal(add(13, false, NULL, &err), -EINVAL);
 	assert_non_null(strstr(err.msg, "entry"));
@@ -167,7 +140,7 @@ static void what_is_known_of_a_place(void **state)
 	struct ki_site_regs site;
 
 	(void)state;
-	load();
+	load_ready();
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		struct ki_place place = {.addr = BASE + rows[i].off, .where = rows[i].where};
 
@@ -194,5 +167,5 @@ int main(void)
 		cmocka_unit_test(what_is_known_of_a_place),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, unload);
+	return cmocka_run_group_tests(tests, NULL, drop_snippet);
 }

@@ -4,55 +4,20 @@
  * things are put in and taken out, and what a refusal takes with it. A chunk's order says which it
  * is.
  */
-#include "fake_driver.h"
+#include "plan_fixture.h"
 
 #define BASE	UINT64_C(0xffffffff81000000)
 #define WINDOWS 40
 
-static struct ki_target *target;
-static struct ki_function *fn;
-static struct ki_spans spans;
-static struct ki_plan *plan;
-static struct ki_code code;
 static uint8_t bytes[WINDOWS * 5 + 1];
 
-static int unload(void **state)
-{
-	(void)state;
-	ki_plan_free(plan);
-	ki_spans_free(&spans);
-	ki_function_free(fn);
-	ki_target_close(target);
-	plan = NULL;
-	fn = NULL;
-	target = NULL;
-	return 0;
-}
-
 /* mov $,%eax over and over: a window each. */
-static void load(void)
+static void load_windows(void)
 {
-	const struct ki_symbol sym = {.addr = BASE, .name = "f"};
-	const struct ki_memory m = {.kind = KI_TARGET_LIVE,
-				    .base = BASE,
-				    .bytes = bytes,
-				    .len = sizeof(bytes),
-				    .symbols = &sym,
-				    .nsymbols = 1};
-	struct ki_err err = {0};
-	size_t n;
-
-	unload(NULL);
-	memset(&drv, 0, sizeof(drv));
 	for (unsigned int i = 0; i < WINDOWS; i++)
 		memcpy(bytes + i * 5, "\xb8\x01\x02\x03\x04", 5);
 	bytes[WINDOWS * 5] = 0xc3;
-	ki_snippet_count(&code, 1, true);
-	if (ki_target_open_memory(&m, &target, &err) ||
-	    ki_function_analyze(target, ki_target_symbols(target, &n), &fn, &err) ||
-	    ki_spans_find(fn, &spans, &err))
-		fail_msg("%s", err.msg);
-	assert_int_equal(ki_plan_new(&plan), 0);
+	load(BASE, bytes, sizeof(bytes), KI_TARGET_LIVE);
 }
 
 static uint32_t add(unsigned int window, uint16_t order)
@@ -90,7 +55,7 @@ static void apply(bool drop)
 static void a_stage_waits_for_the_one_before(void **state)
 {
 	(void)state;
-	load();
+	load_windows();
 	ki_plan_stage(plan, 2);
 	add(1, 20);
 	add(0, 21);
@@ -118,7 +83,7 @@ static void load_bundles(void)
 {
 	uint32_t first, other;
 
-	load();
+	load_windows();
 	assert_int_equal(ki_plan_bundle_begin(plan, &first), 0);
 	ids[0] = add(0, 1);
 	ki_plan_stage(plan, 1);
@@ -252,7 +217,7 @@ static void bundles_larger_than_a_request(void **state)
 	uint32_t b;
 
 	(void)state;
-	load();
+	load_windows();
 	ki_plan_batch(plan, 2);
 	for (unsigned int i = 0; i < 4; i++) {
 		assert_int_equal(ki_plan_bundle_begin(plan, &b), 0);

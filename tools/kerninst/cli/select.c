@@ -35,3 +35,11 @@ int select_functions(struct ki_target *t, const struct verb *self, char **args, 
 	ki_selection_sort(out);
 	return ret;
 }
+
+int select_chosen(struct ki_target *t, const struct verb *self, bool all, char **args, int n,
+		  ki_selection *out)
+{
+	if (!all)
+		return select_functions(t, self, args, n, false, out);
+	return ki_selection_all(out, t) ? cli_no_memory() : CLI_OK;
+}

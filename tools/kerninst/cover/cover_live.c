@@ -106,12 +106,8 @@ static int choose(struct run *r, const struct verb *self)
 {
 	const struct options *o = r->o;
 	ki_selection v = {0};
-	int ret;
+	int ret = select_chosen(r->t, self, o->all, o->what, o->n, &v);
 
-	if (o->all)
-		ret = ki_selection_all(&v, r->t) ? cli_no_memory() : CLI_OK;
-	else
-		ret = select_functions(r->t, self, o->what, o->n, false, &v);
 	for (size_t i = 0; !ret && i < v.n; i++)
 		if ((!i || v.v[i].sym->addr != v.v[i - 1].sym->addr) &&
 		    ki_vec_push(&r->syms, v.v[i].sym))

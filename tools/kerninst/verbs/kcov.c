@@ -75,12 +75,8 @@ static int choose(struct run *r, const struct verb *self)
 {
 	const struct options *o = r->o;
 	ki_selection v = {0};
-	int ret;
+	int ret = select_chosen(r->t, self, o->all, o->functions, o->n, &v);
 
-	if (o->all)
-		ret = ki_selection_all(&v, r->t) ? cli_no_memory() : CLI_OK;
-	else
-		ret = select_functions(r->t, self, o->functions, o->n, false, &v);
 	for (size_t i = 0; !ret && i < v.n; i++)
 		if (!is_left_out(o, v.v[i].sym) && ki_vec_push(&r->functions, v.v[i].sym))
 			ret = cli_no_memory();
