@@ -4,10 +4,10 @@
  * than what the kernel does for it.
  *
  *	run FILE TRIALS COMMAND...	the command, so many times; its time from fork to wait
- *	forks FILE TRIALS N		N forks of a child that ends at once: the mean time of one
- *up
- *to its end, and the least time of the system call alone pulsar ROUNDS N MILLISECONDS	ROUNDS times
- *N forks, a pause, and then their ends
+ *	forks FILE TRIALS N		N forks of a child that ends at once: the mean time of
+ *					one up to its end, and the least time of the system call
+ *					alone
+ *	pulsar ROUNDS N MILLISECONDS	ROUNDS times N forks, a pause, and then their ends
  *
  * Times are ticks of rdtsc, one trial a line of FILE. Under QEMU's -icount shift=0 a tick is an
  * instruction of the guest, whoever executed it.

@@ -147,8 +147,8 @@ struct ki_function {
 /*
  * Analyse the function of a symbol.
  *
- * Block leaders: the entry; targets of direct branches from inside; and, found by scanning the
- * target's whole text once, from other functions (a cold part jumps into the middle of its
+ * Block leaders: the entry; targets of direct branches from inside; and from other functions,
+ * found by scanning the target's whole text once (a cold part jumps into the middle of its
  * parent); targets of jump labels and exception fixups; what follows a branch, a return, a
  * trap that does not continue. Calls do not end a block.
  *

@@ -134,8 +134,8 @@ const char *ki_cover_lines_function(const struct ki_cover_lines *l, size_t funct
 
 /*
  * Write c in lcov's format (geninfo(1)). With lines (else NULL) of source lines: a line was
- * executed as often as that of its blocks that was most often; in each function that it was
- * compiled into, all these together. A line is one that a statement of a known block begins in,
+ * executed as often as that of its blocks that was most often; these are added up over the
+ * functions that it was compiled into. A line is one that a statement of a known block begins in,
  * inlined or not; blocks that nothing is known of say nothing. Functions without lines are left
  * out.
  *

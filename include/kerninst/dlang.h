@@ -8,7 +8,8 @@
  *	while (!(ret = ki_dlang_work(d, 100, &out, &err)))
  *		;					what they print
  *	ki_dlang_stop(d, &out, &err);			all is out, END has run, aggregations
- *printed ki_dlang_free(d);
+ *							are printed
+ *	ki_dlang_free(d);
  *
  * A program is used by one thread. BEGIN, END and tick probes run in the kernel, too: the thread
  * that calls start, work and stop enters it for them, so they have its name and number.

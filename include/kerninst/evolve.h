@@ -79,8 +79,8 @@ struct ki_evolve_hot {
 
 /*
  * The symbols in which the kernel is found most often, the hottest first: each CPU's clock is
- * sampled 2,000 times a second by perf events (no counter of the processor is needed); with the
- * callers that the kernel's unwinder finds. A live kernel. *out: *count of the target's symbols,
+ * sampled 2,000 times a second by perf events (no counter of the processor is needed); the
+ * kernel's unwinder finds the callers. A live kernel. *out: *count of the target's symbols,
  * some of which may be no functions that can be laid out; ki_free(). -EACCES, -EPERM:
  * perf_event_paranoid.
  */

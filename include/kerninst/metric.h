@@ -231,8 +231,8 @@ unsigned int ki_measure_cost(const struct ki_measure *m, uint32_t curve);
 
 /*
  * What a measurement costs, while it goes on. Its parts come and go by themselves: each curve that
- * counts, each pair of a call and its return with all curves that come of it; (of two pairs, if a
- * curve is a quotient of both). A part that rests is
+ * counts, each pair of a call and its return with all its curves (of two, if a curve is their
+ * quotient). A part that rests is
  * not in the text; it goes on with what it has. Of a pair only what begins rests, so that what has
  * begun is measured to its end, and no thread is left inside.
  *

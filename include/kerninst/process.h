@@ -55,9 +55,9 @@ struct ki_splice_process;
  *	lea -128(%rsp), %rsp; push %rax; lahf; seto %al; ...; add $127, %al; sahf; pop %rax;
  *	lea 128(%rsp), %rsp
  *
- * Fixup: KI_FIX_GLOBAL. Where threads can be told apart (programs of the GNU C library, not Go's,
- * without the driver): ki_process_splice makes of it an addition to a counter of the thread,
- *without the lock; ki_process_read adds them up.
+ * Fixup: KI_FIX_GLOBAL. Without the driver threads can be told apart in programs of the GNU C
+ * library, not in Go's. There ki_process_splice makes of it an addition to a counter of the thread,
+ * without the lock; ki_process_read adds them up.
  */
 void ki_process_count(struct ki_code *out, uint32_t counter, bool keep_flags);
 

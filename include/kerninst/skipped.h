@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Hits that were skipped: what was to be called for them, a helper or an instrument; that was in
- * the middle of its work on that CPU already, and had come to a point itself. The driver counts
- * them for all sessions together.
+ * Hits that were skipped: a helper or an instrument was to be called for them, which was in the
+ * middle of its work on that CPU already. It had come to a point itself. The driver counts them for
+ * all sessions together.
  */
 #ifndef KERNINST_SKIPPED_H
 #define KERNINST_SKIPPED_H

@@ -3,8 +3,8 @@
  * Specialization: a version of a function for one value of an argument.
  *
  * What is left of the function when the argument is known (constants propagated, dead code
- * gone) is loaded as a kernel module; with copies of the functions that it calls with
- * known arguments where that decides something, too. A guard before the function, two instructions,
+ * gone) is loaded as a kernel module. It has copies of the functions that it calls with known
+ * arguments, where that decides something. A guard before the function, two instructions,
  * leads calls with the value there. Calls whose argument can be seen to be the value lead there
  * where they stand, past the guard.
  *

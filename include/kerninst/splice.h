@@ -79,8 +79,8 @@ unsigned int ki_relocate(const struct ki_insn *in, const uint8_t *bytes, struct 
  *  EDGE	when control leaves a block by one of its edges
  *  CALLS	before each call in the function
  *  RETURNS	behind each call in the function that comes back
- *  START	before the first instruction that does anything, which is as the caller left
- *everything: where the function can be replaced
+ *  START	before the first instruction that does anything: all is as the caller left it, and
+ *		the function can be replaced there
  */
 enum ki_point_kind {
 	KI_POINT_ENTRY,
@@ -430,11 +430,11 @@ int ki_plan_replacement(struct ki_plan *p, struct ki_target *t, const struct ki_
 			struct ki_err *err);
 
 /*
- * Plan that the direct calls of the function r->in by others of the kernel lead to r->to where they
- * stand; beside what ki_plan_replacement plans for all others: *n of them. Those that cannot are
- * left out. What is changed so is no call of r->in any more: tracers, kprobes and livepatches of
- * that see it only if it gives way to them (ki_plan_give_way). The whole kernel is analysed for it.
- * 0, -EINVAL: r is of calls; or -errno.
+ * Plan that the direct calls of the function r->in by others of the kernel lead to r->to where
+ * they stand: *n of them. That is beside what ki_plan_replacement plans for all others. Those that
+ * cannot are left out. What is changed so is no call of r->in any more: tracers, kprobes and
+ * livepatches of that see it only if it gives way to them (ki_plan_give_way). The whole kernel is
+ * analysed for it. 0, -EINVAL: r is of calls; or -errno.
  */
 int ki_plan_replace_callers(struct ki_plan *p, struct ki_target *t, const struct ki_replacement *r,
 			    size_t *n, struct ki_err *err);

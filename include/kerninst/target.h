@@ -154,7 +154,7 @@ int ki_target_reserved(struct ki_target *t, uint64_t start, uint64_t end,
 /*
  * Hash of the text of the kernel and of all modules but the driver's own, as it is now
  * (KI_VIEW_LIVE); the bytes at sites that the kernel itself rewrites at run time (ftrace sites,
- * static branches, static calls, lock prefixes) taken as zero. 128 bits (XXH3), in hex with its
+ * static branches, static calls, lock prefixes) are taken as zero. 128 bits (XXH3), in hex with its
  * terminator. Equal hashes: equal text. Modules are those that were there when the target was
  * opened; one that has been unloaded since is left out.
  */
@@ -162,7 +162,7 @@ int ki_target_reserved(struct ki_target *t, uint64_t start, uint64_t end,
 int ki_target_text_hash(struct ki_target *t, char hash[KI_TEXT_HASH_LEN], struct ki_err *err);
 
 /*
- * Keep the text of the kernel and of all modules but the driver's own in a file; as it is now
+ * Keep the text of the kernel and of all modules but the driver's own in a file: as it is now
  * (KI_VIEW_LIVE) or is without what sessions have put in (KI_VIEW_ORIG); without the bytes that the
  * hash leaves out. Errors: those of writing the file; -ENOMEM.
  */

@@ -70,13 +70,13 @@ struct ki_process_map {
  * gets no signal, and no debugger hears of it.
  *
  * KI_PROCESS_HIT, of a breakpoint: before that the kernel calls a function of the driver's, the
- * symbol ki_hit_N of module kerninst; with the address and the thread's struct pt_regs, whose ip is
- * that address; interrupts are off. It does nothing but what sessions splice there. N is
+ * symbol ki_hit_N of module kerninst: it gets the address and the thread's struct pt_regs, whose
+ * ip is that address; interrupts are off. It does nothing but what sessions splice there. N is
  * KI_PROCESS_STUB(address): so several places may share one, and what is forked from the process
  * comes there too. Chunks have to compare the address and the process.
  *
  * KI_PROCESS_SEMAPHORE alone, `via`, `orig` and `now` 0, `len` 2: no text, but a word of two bytes
- * at an even address; in private memory that the process may write, which is one more while the
+ * at an even address: in private memory that the process may write, which is one more while the
  * session lasts: the program asks whether it is 0. A word that is 0 by then is left.
  */
 struct ki_process_edit {

@@ -92,10 +92,10 @@ enum ki_where {
 };
 
 /*
- * What a chunk is: inserted code, of which kmod/vet/vet.c says what may be in it; (that a chunk
- * which changes the flags stands where they are dead is for the sender to know); inserted code of
+ * What a chunk is: inserted code, of which kmod/vet/vet.c says what may be in it; inserted code of
  * struct ki_long at the user's address `target` (len and nfix are 0), kmod/vet/vet_long.c; or a
- * replacement: control goes to the function at `target` (len and nfix are 0).
+ * replacement: control goes to the function at `target` (len and nfix are 0). That a chunk which
+ * changes the flags stands where they are dead is for the sender to know.
  *
  * KI_CHUNK_REPLACE with KI_BEFORE, at the first window of a function: the function is replaced; the
  * other is called as the original is. With KI_TAKEN, of a direct call or jump: this one goes there.

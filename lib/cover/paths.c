@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
  * Paths, counted. A thread has in its words the sum of the path that it is on, and how many calls
- *of the function it is in; where it is in more than one, the sums of the outer ones:
+ * of the function it is in; where it is in more than one, the sums of the outer ones:
  *
  *	call		depth++; outer[depth - 2] = sum if depth > 1; sum = BIAS + step
  *	edge		sum += step

@@ -27,8 +27,8 @@
  * Prefixes mean nothing to a direct branch (branch hints, the padding of a retpoline's call) and
  * are left out, but for 66: Intel and AMD do not agree what it does; and but for f2 and f3 in front
  * of a loop, where a processor may take a loopne for a loope. Those are refused. Whether a branch
- *is a plain one, a retpoline's or a return thunk's makes no difference here: the bytes decide, not
- *the kind.
+ * is a plain one, a retpoline's or a return thunk's makes no difference here: the bytes decide, not
+ * the kind.
  *
  * A ud2 is copied although its handler knows it by its address, and so is what has a row in the
  * exception table: the driver gives the copy a row of its own.

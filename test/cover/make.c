@@ -3,10 +3,10 @@
  * Makes coverages without a kernel.
  *
  *	make run MODE SHIFT OUT PROGRAM [ARG...]	what a program, static and not
- *position-independent, executes: one step of ptrace after the other, so nothing is guessed.
- *				Addresses in OUT are SHIFT higher than they were.
+ *			position-independent, executes: one step of ptrace after the other, so
+ *			nothing is guessed. Addresses in OUT are SHIFT higher than they were.
  *	make image MODE SEED OUT FILE [SYSTEM-MAP]	all functions of a file, with counts drawn
- *by lot
+ *			by lot
  *
  * Functions of which no block can be told apart are left out.
  */

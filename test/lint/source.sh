@@ -31,8 +31,10 @@ END { check() }' "${licensed[@]}" | grep . && failed=1
 printf '%s\0' "${c[@]}" | xargs -0 -n 64 -P 2 clang-format --dry-run -Werror 2>&1 |
 	grep -E 'error:' | head -n 20 | grep . && fail "clang-format"
 
-# clang-format leaves comments as they are, so that it tears no block; how wide they are is seen here.
+# clang-format leaves comments as they are, so that it tears no block. Here is seen whether one is torn
+# or too wide.
 awk '
+/^ \*[A-Za-z(]/ { print "lint: " FILENAME ":" FNR ": a torn comment: " $0 }
 {
 	line = $0
 	if (line !~ /^[ \t]*(\/\*|\*)/)

@@ -11,13 +11,13 @@
  * in pages of 4 KiB, user space too.
  *
  * Counted is what the kernel does between the marks of marks.h: instructions, taken branches
- *(control that does not fall into what is executed next; interrupts are among them), those whose
- *target the buffer did not have, lines and pages fetched that are not the one fetched before,
- *misses, and how many different lines and pages there were.
+ * (control that does not fall into what is executed next; interrupts are among them), those whose
+ * target the buffer did not have, lines and pages fetched that are not the one fetched before,
+ * misses, and how many different lines and pages there were.
  *
  * What is not modelled: prefetching, speculation, instructions that are decoded already (the
  * micro-op cache), and data, with which a second level is shared. FILE is a table, separated by
- *tabs: a row for each window.
+ * tabs: a row for each window.
  *
  * A block that QEMU has translated counts whole when it begins; if an exception ends it, too much
  * by what is left of it.

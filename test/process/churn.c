@@ -5,7 +5,7 @@
  *
  *	threads		eight threads are born, work and die
  *	crowd		a hundred threads work at the same time, while signals come whose handler
- *works too, and forks: how many calls of step() that were
+ *			works too, and forks: how many calls of step() that were
  *	forks		a child works, and ends with what came of it
  *	spawns		a child of vfork works, and becomes this program again, which works too
  *	library		the library LIBRARY is mapped, its function turn() called, and unmapped
@@ -13,9 +13,10 @@
  *	strict		from here on: no system call but read, write and exit
  *	filter		from here on: no system call but some; the others kill it
  *	seal		from here on: the text of step() stays mapped as it is (mseal; where there
- *is none it says 0) hide		from here on: that text can be executed, and not be read
+ *			is none it says 0)
+ *	hide		from here on: that text can be executed, and not be read
  *	become		it becomes this program again N times, one after the other; no line comes of
- *it
+ *			it
  *
  * Each work is 100 calls of step(). usage: churn LIBRARY, or churn LIBRARY become N
  */

@@ -11,7 +11,7 @@
  *	leave TIMES		calls that are left by longjmp: how many
  *	fork TIMES US		a child is forked inside of twice(), and sleeps: for how long in all
  *	ways THREADS TIMES	calls that take each of eight ways, the k-th k + 1 times as often,
- *in each thread; then of walk(), which loops: the sum of its results
+ *				in each thread; then of walk(), which loops: the sum of its results
  *	long US			one call that lasts so long, in a thread of its own; does not wait
  */
 #include <pthread.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * written: a program with probes that are written into it, as sys/sdt.h does: a nop, and a note
- *that says where the arguments are. For each line of its input it works a round of 100 steps:
+ * that says where the arguments are. For each line of its input it works a round of 100 steps:
  *
  *	test:step	how far it is, an int: in memory; twice that, in a register; 7
  *	test:round-done	the round's number, and -1

@@ -22,7 +22,7 @@
  *
  * What an instrument may do: read its arguments, call functions of the kernel that may be called
  * there, change its own variables, write records. What it must know: it is called in the middle of
- * whatever code it is attached to; with preemption off, perhaps with locks held, in an interrupt or
+ * whatever code it is attached to: with preemption off, perhaps with locks held, in an interrupt or
  * in an NMI. It must not sleep, take locks that the code may hold, or run long. On one CPU at one
  * level (task, softirq, interrupt, NMI) it is never called in the middle of itself or another
  * instrument: such a hit is skipped and counted (kerninst info). Its parameters, at most six, are

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  *	full SEED		what becomes of a session that ends among others, when there is no
- *room full SEED SESSIONS	so many random ones, each of which is killed
+ *				room
+ *	full SEED SESSIONS	so many random ones, each of which is killed
  *
  * Prints "ok NAME" or "not ok NAME" for each case.
  */

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * bounds: what probes in all blocks say of a command, for a witness who sees the guest from
- *outside.
+ * bounds: what probes in all blocks say of a command, for a witness that sees the guest from
+ * outside.
  *
  *	bounds hit|count [-e] [-s] [-g GLOB] -- COMMAND [ARGUMENT...]
  *
- * Blocks are read right before and behind each of the two marks that the witness sees. So what he
- *has seen of a block between the marks is at least `least`, and at most `most`. Prints "ADDRESS
- *LEAST MOST" for each block that something is known of (least: 1 if it was first executed between
- *the inner two readings). -e: a probe in each block. -s: no function is moved; of one that is, the
- *witness sees what is executed in the text, not what is in the patch: ":moved".
+ * Blocks are read right before and behind each of the two marks that the witness sees. So what it
+ * has seen of a block between the marks is at least `least`, and at most `most`. Prints "ADDRESS
+ * LEAST MOST" for each block that something is known of (least: 1 if it was first executed between
+ * the inner two readings). -e: a probe in each block. -s: no function is moved; of one that is, the
+ * witness sees what is executed in the text, not what is in the patch: ":moved".
  */
 #include <fnmatch.h>
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * loops: what system calls take, in time stamp counter ticks for each turn: instructions of the
- *guest under -icount. Prints "NAME TICKS" for each loop; the median of several rounds.
+ * guest under -icount. Prints "NAME TICKS" for each loop; the median of several rounds.
  *
  *	loops [ROUNDS]
  */

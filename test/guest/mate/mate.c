@@ -67,7 +67,7 @@ noinline u64 ki_mate_work(u64 i)
 
 /*
  * A branch into what an optimized kprobe would cover. The first window is cmp and je, five bytes,
- *so a springboard there hides the branch; the five bytes from add on look like a place for another
+ * so a springboard there hides the branch; the five bytes from add on look like a place for another
  * jump, but the branch leads into their middle.
  *
  *	if (n != 3)

@@ -10,7 +10,8 @@
  *	recurse DEPTH US  a call that calls itself, to that depth; each level runs for US
  *	tail MS N	that jump to the one that sleeps
  *	paths US WAY N	that take ways through blocks of known times: US, then twice that if bit 0
- *of WAY is set, else a sleep of 10 ms; three times that if bit 1 is; then US again
+ *			of WAY is set, else a sleep of 10 ms; three times that if bit 1 is;
+ *			then US again
  *	block		the writer sleeps inside until "wake" is written
  *	never		one that never returns, nor does the write
  *	tick N US	N calls by the writer, for US each, while the timer calls each millisecond

@@ -10,7 +10,7 @@
  *	fork		fork + exit in the child + wait4
  *	mkdir		mkdir + rmdir of a directory of the thread's in the current one
  *	tcp		a byte there and a byte back through a TCP connection of this process (one
- *thread)
+ *			thread)
  *
  * Threads share the N between them. They exist before the begin mark and are still there at the
  * end mark; between the two they wait for each other by looking at memory, not by futexes. So

@@ -28,8 +28,8 @@
  * /proc/ki_race: write "catch ADDRESS", "release", "idle 1", "idle 0", "still" (until
  * "idle 0"), "run ROUNDS", "probe ADDRESS", "unprobe", or "warn 1" and "warn 0": with ki_race_warn
  * in each round. Read: lines "NAME VALUE": phase
- *idle|catching|held|released, iterations, errors, met (the breakpoint, how often), late (the
- *interrupt came elsewhere), probed (the kprobe's hits), start (of the victim), code (its bytes).
+ * idle|catching|held|released, iterations, errors, met (the breakpoint, how often), late (the
+ * interrupt came elsewhere), probed (the kprobe's hits), start (of the victim), code (its bytes).
  *
  * Realtime throttling must be off (/proc/sys/kernel/sched_rt_runtime_us = -1), or the scheduler
  * lets the victim go on after 0.95 s.
