@@ -25,7 +25,7 @@ cp written.c written.cc
 "$kd" -h -s written.d
 ok "a header" $?
 : > any.o
-"$kd" -G -s written.d any.o && "$kd" -G -s written.d -o other.o
+"$kd" -G -64 -s written.d any.o && "$kd" -G -s written.d -o other.o
 ok "an object" $?
 is "it is the same by any name" "$(cmp written.o other.o 2>&1)" ""
 while read -r compiler flags; do

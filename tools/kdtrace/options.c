@@ -311,9 +311,21 @@ static bool take_budget(struct options *o, const char *text)
 	return o->d.cost = !o->misused;
 }
 
+/* -64, as all objects of -G are; -32. */
+static bool take_bits(struct options *o, int option, const char *arg)
+{
+	o->misused = option != '6' || strcmp(arg, "4") != 0;
+	if (o->misused)
+		say("-%c%s is not supported: programs have 64 bits; leave it out, or say -64",
+		    option, arg);
+	return !o->misused;
+}
+
 /* True: it was taken. -B: there are no buffers of processes. */
 static bool take(struct options *o, int option, const char *arg)
 {
+	if (strchr("36", option))
+		return take_bits(o, option, arg);
 	if (strchr("nsPmfi", option))
 		return take_program(o, option, arg);
 	if (strchr("DUI", option))
@@ -361,7 +373,7 @@ static bool finish(struct options *o)
 	o->d.set = o->set.v;
 	o->d.nset = (unsigned int)o->set.n;
 	o->d.where = &o->where;
-	o->d.listing = o->listing ? stdout : NULL;
+	o->d.listing = o->listing ? stderr : NULL;
 	o->d.built_only = o->listing && o->compile_only;
 	if (!o->text && o->list)
 		return add(o, "description", ":::", ":::");
@@ -381,7 +393,7 @@ static bool finish(struct options *o)
 /* Options and operands may stand in any order. */
 static bool take_all(struct options *o, int argc, char **argv, int *status)
 {
-	static const char letters[] = "+:aAb:B:c:CD:eFf:GhHi:I:lL:m:n:o:p:P:qs:SU:vVwx:X:Z";
+	static const char letters[] = "+:3:6:aAb:B:c:CD:eFf:GhHi:I:lL:m:n:o:p:P:qs:SU:vVwx:X:Z";
 	static const struct option words[] = {{"help", no_argument, NULL, 'h'},
 					      {"json", no_argument, NULL, 'J'},
 					      {"cost", no_argument, NULL, 'M'},
