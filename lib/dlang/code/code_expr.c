@@ -9,13 +9,22 @@ static struct ki_node *number(struct ki_d_gen *g, int64_t value)
 	return ki_expr_const(g->s, KI_I64, (uint64_t)value);
 }
 
-/* clock / khz * 10^6 + clock % khz * 10^6 / khz: nanoseconds that do not overflow. */
+/* BEGIN, END, places in processes: what the kernel does there is how the clauses come to run. */
+static bool has_no_stack(const struct ki_d_gen *g)
+{
+	const struct ki_d_probe *p = &g->d->probes.v[g->site->probe];
+
+	if (p->hook)
+		return p->hook->kind == KI_D_HOOK_USER;
+	return !p->sym && (!strcmp(p->name, "BEGIN") || !strcmp(p->name, "END"));
+}
+
 /* The word above what the function has pushed. */
 static struct ki_node *caller(struct ki_d_gen *g)
 {
 	const struct ki_site_regs *regs = g->site->regs;
 
-	if (!regs->at_entry && !regs->at_exit)
+	if ((!regs->at_entry && !regs->at_exit) || has_no_stack(g))
 		return number(g, 0);
 	return ki_expr_load(
 		g->s, KI_U64,
@@ -36,9 +45,10 @@ static struct ki_node *place_address(struct ki_d_gen *g)
 
 static struct ki_node *frames(struct ki_d_gen *g, enum ki_helper helper)
 {
-	return helper == KI_HELPER_DEPTH
-		       ? ki_expr_depth(g->s, ki_stacks_number(g->d->run->stacks), 0)
-		       : ki_expr_helper(g->s, helper, NULL, 0);
+	if (helper != KI_HELPER_DEPTH)
+		return ki_expr_helper(g->s, helper, NULL, 0);
+	return has_no_stack(g) ? number(g, 0)
+			       : ki_expr_depth(g->s, ki_stacks_number(g->d->run->stacks), 0);
 }
 
 static struct ki_node *builtin(struct ki_d_gen *g, const struct ki_d_builtin *b)
@@ -333,9 +343,13 @@ static struct ki_node *comma(struct ki_d_gen *g, const struct ki_d_node *n)
 
 static struct ki_node *call(struct ki_d_gen *g, const struct ki_d_node *n)
 {
-	if (n->type.base == KI_D_STACK)
-		return ki_expr_stack(g->s, ki_stacks_number(g->d->run->stacks), 0,
-				     n->sym.function->kind == KI_D_F_USTACK);
+	if (n->type.base == KI_D_STACK) {
+		const bool user = n->sym.function->kind == KI_D_F_USTACK;
+
+		return !user && has_no_stack(g)
+			       ? ki_expr_const(g->s, KI_U64, 0)
+			       : ki_expr_stack(g->s, ki_stacks_number(g->d->run->stacks), 0, user);
+	}
 	switch (n->sym.function->kind) {
 	case KI_D_F_SPECULATION:
 		return ki_d_gen_speculation(g);

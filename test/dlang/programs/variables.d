@@ -14,6 +14,6 @@ BEGIN { printf("%d %d %d\n", pid == $pid, tid > 0, ppid == $ppid); }
 BEGIN { printf("%d %d %d %d\n", timestamp > 0, walltimestamp > 1000000000, vtimestamp >= 0, cpu >= 0); }
 BEGIN { printf("%d %d %d %d %d\n", uid == $uid, gid == $gid, errno, id, ipl); }
 BEGIN { printf("%d [%s] %d %d %d\n", curcpu->cpu_id == cpu, curpsinfo->pr_fname, arg0, arg1, arg9); }
-BEGIN { printf("%d %d %d %d\n", caller == 0, stackdepth >= 0, progenyof($pid), progenyof(999999)); }
+BEGIN { printf("%d %d %d %d\n", caller == 0, stackdepth, progenyof($pid), progenyof(999999)); }
 BEGIN /0/ { printf("never\n"); }
 BEGIN /pid && execname == "kdtrace"/ { printf("yes\n"); exit(0); }
