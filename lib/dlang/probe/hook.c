@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "dlang/probe/probe.h"
 #include "dlang/run/run.h"
 
 /* Where perf handles what a clock has: its parameters are the event, its data, the registers. */
@@ -233,6 +234,8 @@ static int find_profile(struct ki_dlang *d, struct ki_d_probe *p)
 	int ret = 0;
 
 	p->sym = ki_target_symbol_named(d->run->t, "", PROFILE_FUNCTION, NULL);
+	if (p->provider->find == ki_d_find_cpc && !ki_d_cpc_event(p->name, &attr))
+		return -ENOENT;
 	if (!p->sym || offset < 0)
 		return -ENOENT;
 	p->hook->guard[0] = (struct ki_d_guarded){

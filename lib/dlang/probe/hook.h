@@ -106,6 +106,9 @@ void ki_d_stable_turn(struct ki_target *t, struct ki_d_probe *p, uint32_t place)
 struct perf_event_attr;
 int ki_d_hook_event(struct ki_d_hook *h, struct perf_event_attr *attr, pid_t pid, int cpu);
 
+/* cpc.c: what perf is to count for a name of the provider cpc; false: it is none. */
+bool ki_d_cpc_event(const char *name, struct perf_event_attr *attr);
+
 /* Names of events, "group:name", a line each; NULL: they cannot be read. Free it. */
 char *ki_d_hook_events(void);
 

@@ -87,7 +87,7 @@ static uint32_t id_named(const struct ki_dlang *d, const char *name)
 int ki_d_found_named(struct ki_d_match *m, const struct ki_d_provider *p, const char *name,
 		     uint64_t nanoseconds)
 {
-	const bool on_all = !strncmp(name, "profile-", 8);
+	const bool on_all = p->find == ki_d_find_cpc || !strncmp(name, "profile-", 8);
 	struct ki_d_probe probe = {
 		.provider = p,
 		.module = "",

@@ -73,6 +73,9 @@ int ki_d_found_again(struct ki_d_match *m, uint32_t probe);
 int ki_d_find_points(struct ki_d_match *m, const struct ki_d_provider *self);
 void ki_d_listed_free(struct ki_d_match *m);
 
+/* cpc.c */
+int ki_d_find_cpc(struct ki_d_match *m, const struct ki_d_provider *self);
+
 /* stable.c */
 int ki_d_find_stable(struct ki_d_match *m, const struct ki_d_provider *self);
 int ki_d_find_events(struct ki_d_match *m, const struct ki_d_provider *self);

@@ -134,6 +134,7 @@ const struct ki_d_provider ki_d_providers[] = {
 	 false}, /* functions whose name the compiler has changed are fbt's, too */
 	{"dtrace", find_dtrace, 2, false},
 	{"profile", find_profile, 3, false},
+	{"cpc", ki_d_find_cpc, 0, false},
 	{"rawtp", ki_d_find_events, 1, false},
 	{"sdt", ki_d_find_events, 2, false},
 	{"insn", ki_d_find_points, 1, false},
