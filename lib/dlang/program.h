@@ -191,7 +191,8 @@ struct ki_d_clause {
 	bool held;	  /* it may fault behind a record, which then counts for nothing */
 	bool varies;	  /* which record is its first, or its last, depends on branches */
 	uint32_t first_batch, nbatches;
-	struct ki_d_attributes least; /* of what it names */
+	uint32_t nwritten, written_at; /* of a program's own probe it wants args[nwritten - 1] */
+	struct ki_d_attributes least;  /* of what it names */
 };
 
 /* Records of no batch: a clause has faulted (probe, clause, fault, address, statement), or has come

@@ -100,6 +100,8 @@ int ki_d_check_text_call(struct ki_d_checker *c, struct ki_d_node *n)
 			ret = FAIL(c, k, "D_PROTO_ARG", "%s() wants a pointer here", f->name);
 		if (!ret)
 			ret = check_special(c, n, k);
+		if (of && k->is_user) /* it is an address of the process */
+			n->sym.function = ki_d_function_find("copyinstr");
 		if (ret || *want == 's' || ki_d_is_scalar(k->type))
 			continue;
 		if (of && ki_d_is_string(k->type))

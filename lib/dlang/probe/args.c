@@ -170,6 +170,8 @@ static bool is_written(const char *provider)
 	const size_t n = strlen(provider),
 		     digits = strspn(provider + (n < 3 ? n : 3), "0123456789");
 
+	if (ki_d_means_processes(provider))
+		return true;
 	return n && !isdigit((unsigned char)*provider) && isdigit((unsigned char)provider[n - 1]) &&
 	       !strpbrk(provider, "*?[") && !(!strncmp(provider, "pid", 3) && 3 + digits == n);
 }
@@ -307,6 +309,11 @@ int ki_d_check_args(struct ki_d_checker *c, struct ki_d_node *n)
 			   : ki_d_fail(c->d, c->err, n->at, "D_ARGS_IDX",
 				       "the probe has no args[%lld]", (long long)index->value);
 	c->d->texts_used |= ki_d_is_string(type);
+	if (r.is_written && index->value >= c->clause->nwritten) {
+		c->clause->nwritten = (uint32_t)index->value + 1;
+		c->clause->written_at = n->at;
+	}
+	n->is_user = r.is_written;
 	n->kind = KI_D_CAST;
 	n->kid[0] = body;
 	n->kid[1] = NULL;

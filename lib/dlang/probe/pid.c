@@ -30,13 +30,19 @@ static int refuse(const struct in_process *p, const char *tag, const char *why)
 			 d->field[0], d->field[1], d->field[2], d->field[3], why);
 }
 
-static int found(struct in_process *p, const char *name, const uint64_t *addrs, size_t n)
+static int found_as(struct in_process *p, const char *function, const char *name,
+		    const uint64_t *addrs, size_t n)
 {
-	const struct ki_d_user_names names = {p->provider, p->sym->module, p->sym->name, name};
+	const struct ki_d_user_names names = {p->provider, p->sym->module, function, name};
 	const struct ki_d_user u = {
 		.pid = p->f.pid, .start = p->fn->start, .is_return = !strcmp(name, "return")};
 
 	return ki_d_user_found(&p->f, &names, &u, addrs, (uint32_t)n, NULL);
+}
+
+static int found(struct in_process *p, const char *name, const uint64_t *addrs, size_t n)
+{
+	return found_as(p, p->sym->name, name, addrs, n);
 }
 
 /* Returns, and jumps out of the function for good, if they are unconditional. */
@@ -81,11 +87,16 @@ static int find_offsets(struct in_process *p)
 	return ret;
 }
 
+static bool is_offset(const char *field)
+{
+	return *field && !field[strspn(field, "0123456789abcdefABCDEF")];
+}
+
 static bool may_be_offset(const char *field)
 {
 	if (!strcmp(field, "entry"))
 		return false;
-	return isxdigit((unsigned char)*field) || *field == '[' || !strcmp(field, "*");
+	return is_offset(field) || strpbrk(field, GLOBS);
 }
 
 static int in_function(struct in_process *p)
@@ -107,6 +118,52 @@ static int in_function(struct in_process *p)
 	return ret;
 }
 
+/* Where the program has what its file has at that address; 0: nowhere. */
+static uint64_t in_program(const struct in_process *p, uint64_t addr)
+{
+	const struct ki_mappings *maps = &p->f.maps;
+	uint64_t start = 0;
+
+	for (size_t i = 0; i < maps->m.n; i++) {
+		const struct ki_mapping *m = &maps->m.v[i];
+		const char *name = strrchr(ki_mapping_path(maps, m), '/');
+
+		if (!name || strcmp(name + 1, p->f.program) != 0)
+			continue;
+		if (!m->off)
+			start = m->start;
+		if (m->executable && addr >= m->start && addr < m->end)
+			return addr;
+		if (m->executable && start && start + addr >= m->start && start + addr < m->end)
+			return start + addr;
+	}
+	return 0;
+}
+
+/* The function -: an instruction of the program itself, by its address in the file. */
+static int find_address(struct in_process *p)
+{
+	const char *name = p->f.m->pattern->field[3];
+	struct ki_err ignored = {0};
+	uint64_t addr;
+	int ret = 0;
+
+	if (!is_offset(name))
+		return refuse(p, "D_PROC_NAME", "behind - an address in the program is expected");
+	if (!ki_d_user_module(&p->f, p->f.program))
+		return refuse(p, "D_PROC_LIB", "- is the program's alone: a.out");
+	addr = in_program(p, strtoull(name, NULL, 16));
+	p->sym = addr ? ki_target_symbol_at(p->f.t, addr) : NULL;
+	if (p->sym && ki_function_analyze(p->f.t, p->sym, &p->fn, &ignored))
+		return ignored.code == -ENOMEM ? ki_d_no_memory(p->f.m->err) : 0;
+	for (uint32_t i = 0; !ret && p->fn && i < p->fn->ninsns; i++)
+		if (p->fn->insns[i].addr == addr)
+			ret = found_as(p, "-", name, &addr, 1);
+	ki_function_free(p->fn);
+	p->fn = NULL;
+	return ret || p->f.any ? ret : refuse(p, "D_PROC_OFF", "no instruction begins there");
+}
+
 static bool has_module(const struct in_process *p)
 {
 	const struct ki_text_range *r;
@@ -124,7 +181,7 @@ static int why_none(const struct in_process *p, bool has_function)
 {
 	char *const *field = p->f.m->pattern->field;
 
-	if (p->f.any || p->f.m->d->set.zdefs)
+	if (p->f.any || p->f.m->d->set.zdefs || strpbrk(field[0], GLOBS))
 		return 0;
 	if (!strpbrk(field[1], GLOBS) && !has_module(p))
 		return refuse(p, "D_PROC_LIB", "the process has no such module");
@@ -135,6 +192,19 @@ static int why_none(const struct in_process *p, bool has_function)
 	if (has_function && !strpbrk(field[3], GLOBS))
 		return refuse(p, "D_PROC_NAME", "entry, return, or an offset");
 	return 0;
+}
+
+/* Of several names of one place, the one with the fewest underscores before it. */
+static const struct ki_symbol *best_name(const struct ki_symbol *all, size_t n, size_t i)
+{
+	const struct ki_symbol *best = &all[i], *s = best;
+
+	while (s > all && s[-1].addr == best->addr)
+		s--;
+	for (; s < all + n && s->addr == best->addr; s++)
+		if (strspn(s->name, "_") < strspn(best->name, "_"))
+			best = s;
+	return best;
 }
 
 static int find_all(struct in_process *p)
@@ -148,11 +218,13 @@ static int find_all(struct in_process *p)
 
 	all = ki_target_symbols(p->f.t, &n);
 	for (size_t i = 0; !ret && i < n; i++) {
-		if ((several && all[i].alias) || !ki_d_field_matches(field, all[i].name) ||
+		if (several && all[i].alias)
+			continue;
+		p->sym = best_name(all, n, i);
+		if (!ki_d_field_matches(field, several ? p->sym->name : all[i].name) ||
 		    !ki_d_user_module(&p->f, all[i].module))
 			continue;
 		has_function = true;
-		p->sym = &all[i];
 		ret = in_function(p);
 	}
 	return ret ? ret : why_none(p, has_function);
@@ -162,8 +234,10 @@ int ki_d_find_pid(struct ki_d_match *m, const struct ki_d_provider *self)
 {
 	struct in_process p = {.f = {.m = m, .provider = self}};
 	struct ki_err why = {0};
-	char *end;
-	unsigned long pid = strtoul(m->pattern->field[0] + strlen("pid"), &end, 10);
+	const char *field = m->pattern->field[0];
+	char nothing = 0, *end = &nothing;
+	unsigned long pid = strpbrk(field, GLOBS) ? (unsigned long)m->d->o.target
+						  : strtoul(field + strlen("pid"), &end, 10);
 	int ret;
 
 	if (*end || !pid || pid > MOST_PIDS)
@@ -174,7 +248,7 @@ int ki_d_find_pid(struct ki_d_match *m, const struct ki_d_provider *self)
 	if (ret == -EINVAL)
 		ret = refuse(&p, "D_PROC_GRAB", why.msg);
 	if (!ret)
-		ret = find_all(&p);
+		ret = strcmp(m->pattern->field[2], "-") ? find_all(&p) : find_address(&p);
 	ki_d_finding_end(&p.f);
 	return ret;
 }

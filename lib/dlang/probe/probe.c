@@ -190,17 +190,25 @@ static bool names_process(const char *field, const char *name)
 	       !strpbrk(field, "*?[") && !names_process(field, "pid");
 }
 
-/* NAME*, of no provider of the kernel: probes that are written into the target. */
-static bool begins_written(const struct ki_dlang *d, const char *field)
+bool ki_d_means_processes(const char *field)
 {
-	const size_t star = strcspn(field, "*?[");
+	const size_t n = strcspn(field, "*?[");
 
-	if (d->o.target <= 0 || !star || strcmp(field + star, "*") != 0)
+	if (!n || !field[n])
 		return false;
 	for (const struct ki_d_provider *p = ki_d_providers; p->name; p++)
-		if (!strncmp(field, p->name, star))
+		if (!p->of_process && ki_d_field_matches(field, p->name))
 			return false;
 	return true;
+}
+
+/* pid* and the like: of the target alone. */
+static bool means_target(const struct ki_dlang *d, const char *field)
+{
+	char name[24];
+
+	snprintf(name, sizeof(name), "pid%d", d->o.target);
+	return d->o.target > 0 && ki_d_means_processes(field) && ki_d_field_matches(field, name);
 }
 
 static bool is_asked(const struct ki_dlang *d, const struct ki_d_pattern *pattern,
@@ -210,7 +218,9 @@ static bool is_asked(const struct ki_dlang *d, const struct ki_d_pattern *patter
 
 	if (!p->of_process)
 		return ki_d_field_matches(field, p->name);
-	return names_process(field, p->name) || (!*p->name && begins_written(d, field));
+	if (names_process(field, p->name))
+		return true;
+	return *p->name ? means_target(d, field) : ki_d_means_processes(field);
 }
 
 bool ki_dlang_wants_process(const struct ki_dlang *d)

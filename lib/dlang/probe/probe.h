@@ -50,6 +50,9 @@ struct ki_d_provider {
 extern const struct ki_d_provider ki_d_providers[];
 #define KI_D_FUNCTION_PROVIDERS 3 /* fbt, syscall, rawfbt */
 
+/* A provider with globs behind a letter that mean none of the kernel: probes of processes. */
+bool ki_d_means_processes(const char *field);
+
 /* Does the text match a field of the pattern? An empty one matches all. */
 bool ki_d_field_matches(const char *field, const char *text);
 

@@ -7,10 +7,12 @@
  * The semaphore is a counter of 16 bits; while it is 0 the program may skip what makes arguments.
  */
 #include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "dlang/probe/notes.h"
 #include "dlang/probe/user.h"
@@ -67,6 +69,23 @@ static void probe_name(const char *from, char to[NAME])
 	to[n] = 0;
 }
 
+/* The clause may read args[] that this probe has not. */
+static int check_args(const struct ki_d_match *m, const struct ki_d_note *n, const char *provider)
+{
+	const struct ki_d_clause *c = &m->d->clauses.v[m->clause];
+	uint32_t has = 0;
+
+	for (const char *p = n->args + strspn(n->args, " "); *p; p += strspn(p, " ")) {
+		p += strcspn(p, " ");
+		has++;
+	}
+	if (c->nwritten <= has)
+		return 0;
+	return ki_d_fail(m->d, m->err, c->written_at, "D_ARGS_IDX",
+			 "%.60s:::%.60s has no args[%u]: it has %u", provider, n->name,
+			 c->nwritten - 1, has);
+}
+
 static int take_note(void *arg, const struct ki_d_note *n)
 {
 	struct file *at = arg;
@@ -86,6 +105,8 @@ static int take_note(void *arg, const struct ki_d_note *n)
 	sym = addr ? ki_target_symbol_at(at->f->t, addr) : NULL;
 	if (!addr || !ki_d_field_matches(d->field[2], sym ? sym->name : ""))
 		return 0;
+	if (check_args(at->f->m, n, provider))
+		return -ENOENT;
 	u.semaphore = n->semaphore ? file_offset(at, n->semaphore + moved) : 0;
 	u.semaphore_at = u.semaphore ? addr + (n->semaphore - n->pc) : 0;
 	ki_d_operands(n->args, args, KI_D_USDT_ARGS);
@@ -97,7 +118,7 @@ static int take_note(void *arg, const struct ki_d_note *n)
 		&u, &addr, 1, args);
 }
 
-static int look_into(struct file *at)
+static int look_into(struct file *at, ki_d_note_take *take)
 {
 	struct ki_err ignored = {0};
 	uint8_t *bytes;
@@ -111,7 +132,7 @@ static int look_into(struct file *at)
 		if (strcmp(ki_elf_name(&at->elf, i), ".note.stapsdt") != 0 ||
 		    ki_elf_read(&at->elf, i, &bytes))
 			continue;
-		ret = ki_d_notes_each(bytes, at->elf.sh[i].sh_size, take_note, at);
+		ret = ki_d_notes_each(bytes, at->elf.sh[i].sh_size, take, at);
 		free(bytes);
 	}
 	ki_elf_close(&at->elf);
@@ -136,7 +157,7 @@ static bool is_file(const struct ki_d_finding *f, size_t i, struct file *at)
 	return true;
 }
 
-/* The number at the end of "python1234": of the target, if it ends so or by *; 0: there is none. */
+/* The number at the end of "python1234": of the target, if it ends so or by *; 0: of any. */
 static pid_t number_of(const struct ki_dlang *d, const char *field)
 {
 	const size_t len = strlen(field);
@@ -148,24 +169,80 @@ static pid_t number_of(const struct ki_dlang *d, const char *field)
 		return (pid_t)d->o.target;
 	if (d->o.target > 0 && n < len && !strcmp(field + len - n, target))
 		return (pid_t)d->o.target;
+	if (strpbrk(field, "*?["))
+		return 0;
 	while (from && isdigit((unsigned char)field[from - 1]))
 		from--;
 	return from && len - from < 8 ? (pid_t)strtol(field + from, NULL, 10) : 0;
 }
 
-int ki_d_find_usdt(struct ki_d_match *m, const struct ki_d_provider *self)
+static int find_in(struct ki_d_match *m, const struct ki_d_provider *self, pid_t pid)
 {
-	struct ki_d_finding f = {
-		.m = m, .provider = self, .pid = number_of(m->d, m->pattern->field[0])};
+	struct ki_d_finding f = {.m = m, .provider = self, .pid = pid};
 	struct ki_err why = {0};
-	int ret = f.pid ? ki_d_finding_begin(&f, &why) : -EINVAL;
+	int ret = ki_d_finding_begin(&f, &why);
 
 	for (size_t i = 0; !ret && i < f.maps.m.n; i++) {
 		struct file at = {.f = &f};
 
 		if (is_file(&f, i, &at))
-			ret = look_into(&at);
+			ret = look_into(&at, take_note);
 	}
 	ki_d_finding_end(&f);
 	return ret == -EINVAL ? 0 : ret; /* no such process: no such probe */
+}
+
+/* ---- in any process ---- */
+
+static int is_meant(void *arg, const struct ki_d_note *n)
+{
+	const struct file *at = arg;
+	char provider[NAME];
+
+	snprintf(provider, sizeof(provider), "%.100s%d", n->provider, at->f->pid);
+	return ki_d_field_matches(at->f->m->pattern->field[0], provider);
+}
+
+/* Before the process is looked at with all its symbols. */
+static bool may_have(struct ki_d_match *m, pid_t pid)
+{
+	struct ki_d_finding f = {.m = m, .pid = pid};
+	const bool readable = !ki_mappings_read(&f.maps, pid);
+	const char *before = "";
+	bool has = false;
+
+	for (size_t i = 0; readable && !has && i < f.maps.m.n; i++) {
+		struct file at = {.f = &f, .path = ki_mapping_path(&f.maps, &f.maps.m.v[i])};
+
+		if (*at.path != '/' || !strcmp(at.path, before))
+			continue;
+		before = at.path;
+		has = look_into(&at, is_meant);
+	}
+	ki_mappings_free(&f.maps);
+	return has;
+}
+
+static int find_anywhere(struct ki_d_match *m, const struct ki_d_provider *self)
+{
+	DIR *all = opendir("/proc");
+	const struct dirent *e;
+	int ret = 0;
+
+	while (all && !ret && (e = readdir(all))) {
+		const pid_t pid = (pid_t)strtol(e->d_name, NULL, 10);
+
+		if (pid > 0 && pid != getpid() && may_have(m, pid))
+			ret = find_in(m, self, pid);
+	}
+	if (all)
+		closedir(all);
+	return ret;
+}
+
+int ki_d_find_usdt(struct ki_d_match *m, const struct ki_d_provider *self)
+{
+	const pid_t pid = number_of(m->d, m->pattern->field[0]);
+
+	return pid ? find_in(m, self, pid) : find_anywhere(m, self);
 }

@@ -33,6 +33,12 @@ is "what it returns" "$(sorted -n 'pid$target:libc:getppid:return { @[arg1 == pp
 is "its offsets, as objdump has its instructions" "$("$kd" -ln 'pid$target:a.out:step:[0-9a-f]*' -c "$work" < /tmp/line 2> /dev/null | awk 'NR > 1 && $NF ~ /^[0-9a-f]+$/ { print $NF }' | sort | tr '\n' ' ')" \
 	"$(offsets)"
 is "an instruction" "$(sorted -n 'pid$target:a.out:step:0 { @[probename] = count(); }' -c "$work")" "0 8000 "
+# The addresses of nm are where the program has been linked; where it is, is known at its start.
+at=$(nm "$bin/pie" | awk '$3 == "leap" { print $1 }' | sed 's/^0*//')
+is "an instruction by its address in the file" "$(sorted -n 'pid$target:a.out:-:'$at' { @[probefunc, probename, probemod] = count(); }' -c "$work")" "- $at pie 2000 "
+at=$(nm "$bin/nopie" | awk '$3 == "leap" { print $1 }' | sed 's/^0*//')
+is "which is where it runs, if nothing moves it" "$(d -n 'pid$target::-:'$at' { @[uregs[R_PC] == 0x'$at'] = count(); }' -c "$bin/nopie 0 8000" | grep -v "^$sum$")" "1 2000"
+is "where it is, the kernel's stack is none" "$(sorted -n 'pid$target:a.out:step:0, pid$target:libc:getppid:return { @[stackdepth, caller] = count(); @s[stack()] = count(); }' -c "$work")" "0 0 8250 8250 "
 is "symbols of the process" "$(sorted -n 'pid$target:a.out:step:entry { @[usym(uregs[R_RIP])] = count(); }' -c "$work")" 'pie`step 8000 '
 is "strings of the process" "$(d -n 'pid$target:libc:strtoul:entry { printf("of %s\n", copyinstr(arg0)); }' -c "$work" | grep -vx "$sum")" "of 8000"
 is "provider, process, name" "$(d -n 'pid$target:a.out:main:entry { printf("%d %s %d\n", probeprov == strjoin("pid", lltostr($target)), execname, pid == $target); }' -c "$work" | grep -vx "$sum")" "1 pie 1"
@@ -85,7 +91,20 @@ is "the probes of a header: where, in which order, how many arguments" "$(d -n '
 is "strings; of all of the target's by the beginning of their name" "$(d -n 'test_pr*:::stop { printf("%s ", basename(copyinstr(arg1))); } test_prov*:::d-ash { printf("%s ", copyinstr(arg1)); } test_prov*:::many { printf("%d %x", arg7, arg8); }' -c "$made/written" | tr '\n' ' ')" "0 written dash -8 10000000001 "
 is "a module alone; a declaration in the same program" "$(d -n 'provider test_prov { probe none(int); }; test_prov$target:written::none { trace(probemod); }' -c "$made/written" | tr '\n' ' ')" "0 written "
 is "their args[]" "$(d -n 'test_prov$target:::place /args[0] == 4 && args[1] == 10/ { trace(args[3] - args[2]); } test_prov$target:::stop { printf("%d %s", args[0], basename(copyinstr(args[1]))); }' -c "$made/written" | tr '\n' ' ')" "0 -5 written-6 "
+is "by a part of their name, of the target's functions too" "$(d -n 't*t_prov$target:::stop,p*d$target::main:entry,test_pro?$target:::go { printf("%s %d ", probename, arg0 == -5); }' -c "$made/written" | tr '\n' ' ')" "0 entry 0 go 0 go 0 go 0 stop 1 "
+is "strings at their args[]" "$(d -n 'test_prov$target:::stop { trace(basename(stringof(args[1]))); }' -c "$made/written" | tr '\n' ' ')" "0 written "
+is "args[] that it has not" "$("$kd" -xerrtags -n 'test_prov$target:::stop { trace(args[2]); }' -c "$made/written" < /tmp/line 2>&1 | grep -o 'D_ARGS_IDX.*' | tr -d 0-9)" "D_ARGS_IDX] test_prov:::stop has no args[]: it has "
 is "a list of them" "$("$kd" -lvn 'test_prov$target:::stop,test_prov$target:::go' -c "$made/written" < /tmp/line | grep -E 'args|None' | tr -d '\n\t')" "args[0]: longargs[1]: longNone"
+mkfifo /tmp/to.written
+(cd "$made" && sed 's/return 0;/getchar(); return 0;/' written.c > waits.c && gcc -O2 waits.c written.o -o waits)
+"$made/waits" < /tmp/to.written > /tmp/its &
+pid=$!
+exec {to}> /tmp/to.written
+until_true 20 grep -q waits /proc/$pid/comm
+is "of any process" "$("$kd" -lP 'test_pr*' 2> /dev/null | awk 'NR > 1 { print $2 }' | sort -u)" test_prov$pid
+exec {to}>&-
+wait $pid
+is "and if there is none" "$("$kd" -xerrtags -n 'test_prov*:::go { }' 2>&1 | grep -c D_PDESC_ZERO)" 1
 rm -r "$made"
 is "no such provider" "$("$kd" -xerrtags -n 'nobody$target:::x { }' -c true 2>&1 | grep -c D_PDESC_ZERO)" 1
 
@@ -98,6 +117,11 @@ refused D_PROC_FUNC 'pid$target:libc:no_such_function:entry { }'
 refused D_PROC_LIB 'pid$target:no_such_library::entry { }'
 refused D_PROC_OFF 'pid$target:libc:getppid:1 { }'
 refused D_PROC_NAME 'pid$target:libc:getppid:leave { }'
+refused D_PROC_NAME 'pid$target:libc:getppid:beginning { }'
+refused D_PROC_NAME 'pid$target::-: { }'
+refused D_PROC_NAME 'pid$target::-:10* { }'
+refused D_PROC_LIB 'pid$target:libc:-:800 { }'
+refused D_PROC_OFF 'pid$target:a.out:-:1 { }'
 refused D_PROC_BADPID 'pid99999999999:libc:getppid:entry { }'
 refused D_PROC_GRAB 'pid4194303:libc:getppid:entry { }'
 soon "nothing is left" 0 field windows
