@@ -117,9 +117,11 @@ static int find_profile(struct ki_d_match *m, const struct ki_d_provider *self)
 	if (strncmp(name, "tick-", 5) != 0 && strncmp(name, "profile-", 8) != 0)
 		return 0;
 	ns = period(strchr(name, '-') + 1);
+	if (ns < SHORTEST && m->d->set.zdefs)
+		return 0;
 	if (ns < SHORTEST)
 		return ki_d_fail(
-			m->d, m->err, m->pattern->at, "D_PDESC_INVAL",
+			m->d, m->err, m->pattern->at, "D_PDESC_ZERO",
 			"'%.32s': tick-N or profile-N, with ns, us, ms, s, m, h, d or hz behind N, and "
 			"at least 200 us",
 			name);

@@ -24,6 +24,7 @@ is "which is where the CPU is: in the kernel or in a process" "$(d 'profile-197 
 ok "its address, by name" between "$(d 'profile-97 /arg0/ { printf("%a\n", arg0); } tick-1s { exit(0); }' | grep -c '^[a-z0-9_]*`[A-Za-z0-9_.]*+0x[0-9a-f]*$')" 20 300
 is "a program that only computes is met in its code" \
 	"$(d 'profile-197 /pid == $target && arg1/ { @ = count(); }' -c 'perl -e "alarm 2; 1 while 1"' | wc -l)" 1
+is "a clock that there is not" "$(for p in profile-1ns profile-199us tick-n tick-1xx; do "$kd" -xerrtags -n "$p { }" 2>&1 | grep -o D_PDESC_ZERO; done | uniq -c | tr -s ' ')" " 4 D_PDESC_ZERO"
 ok "a CPU's clock, by the provider cpc" between "$(d 'cpc:::cpu_clock-all-10000000 /cpu == 0/ { @ = count(); } tick-2s { exit(0); }')" 50 220
 is "which counts in processes, or in the kernel" "$(d 'cpc:::cpu_clock-user-5000000 { @[0, arg0 != 0] = count(); } cpc:::cpu_clock-kernel-5000000 { @[1, arg1 != 0] = count(); } tick-2s { exit(0); }' -c 'perl -e "alarm 4; 1 while 1"' | awk '{ print $1, $2 }' | sort | tr '\n' ';')" "0 0;1 0;"
 is "each page fault of a process" "$(d 'cpc:::page_faults-all-1 /pid == $target/ { @a = count(); } cpc:::minor_faults-user-1 /pid == $target && !arg0 && arg1/ { @b = count(); } END { printa("%@d ", @a); printa("%@d", @b); }' -c 'perl -e "\$x = q(x) x 40_000_000"' | awk '{ print $1 > 9000, $2 > 9000 }')" "1 1"
