@@ -418,6 +418,17 @@ static struct ki_node *error_clauses(struct ki_d_gen *g)
 	return list;
 }
 
+/* With option cpu, on that one alone. */
+static struct ki_node *on_cpu(struct ki_d_gen *g, struct ki_node *list)
+{
+	if (!list || g->d->set.cpu < 0)
+		return list;
+	return ki_stmt_if(g->s,
+			  ki_expr_binary(g->s, KI_EQ, ki_expr_fact(g->s, KI_FACT_CPU),
+					 ki_expr_const(g->s, KI_U32, (uint64_t)g->d->set.cpu)),
+			  list, NULL);
+}
+
 int ki_d_code(struct ki_dlang *d, const struct ki_d_site *site, struct ki_snippet **out,
 	      struct ki_err *err)
 {
@@ -431,6 +442,7 @@ int ki_d_code(struct ki_dlang *d, const struct ki_d_site *site, struct ki_snippe
 	begin = ki_d_gen_parts_begin(&g);
 	for (uint32_t i = p->first; i < p->first + p->n; i++)
 		list = append(&g, list, clause(&g, i));
+	list = on_cpu(&g, list);
 	if (list && begin)
 		list = append(&g, begin, list);
 	if (list && p->hook && ki_d_hook_tells(p->hook))

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include <sched.h>
 #include <sys/syscall.h>
 
 #include "dlang/print/aggregate.h"
@@ -79,6 +80,23 @@ static int start_ticks(struct ki_dlang *d)
 	return 0;
 }
 
+/* With option cpu BEGIN, END and tick are there: this thread fires them. */
+static int go_to_cpu(const struct ki_dlang *d, struct ki_err *err)
+{
+	cpu_set_t cpus;
+
+	if (d->set.cpu < 0)
+		return 0;
+	CPU_ZERO(&cpus);
+	if (d->set.cpu < CPU_SETSIZE)
+		CPU_SET((size_t)d->set.cpu, &cpus);
+	if (!sched_setaffinity(0, sizeof(cpus), &cpus))
+		return 0;
+	return ki_err_set(err, -EINVAL, 0,
+			  "could not enable tracing: option cpu: there is no CPU %lld to run on",
+			  (long long)d->set.cpu);
+}
+
 int ki_d_destroys(struct ki_err *err)
 {
 	return ki_err_set(err, -EPERM, 0,
@@ -97,6 +115,8 @@ int ki_dlang_start(struct ki_dlang *d, struct ki_target *t, struct ki_err *err)
 			err, -EOPNOTSUPP, 0, "could not enable tracing: %s() %s", d->never,
 			strcmp(d->never, "return") ? "would stop the system" : "is not supported");
 	ret = ki_d_check_sizes(d, err);
+	if (!ret)
+		ret = go_to_cpu(d, err);
 	if (ret)
 		return ret;
 	r = calloc(1, sizeof(*r));
