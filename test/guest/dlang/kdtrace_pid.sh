@@ -35,9 +35,9 @@ is "its offsets, as objdump has its instructions" "$("$kd" -ln 'pid$target:a.out
 is "an instruction" "$(sorted -n 'pid$target:a.out:step:0 { @[probename] = count(); }' -c "$work")" "0 8000 "
 # The addresses of nm are where the program has been linked; where it is, is known at its start.
 at=$(nm "$bin/pie" | awk '$3 == "leap" { print $1 }' | sed 's/^0*//')
-is "an instruction by its address in the file" "$(sorted -n 'pid$target:a.out:-:'$at' { @[probefunc, probename, probemod] = count(); }' -c "$work")" "- $at pie 2000 "
+is "an instruction by its address in the file" "$(sorted -n 'pid$target:a.out:-:'"$at"' { @[probefunc, probename, probemod] = count(); }' -c "$work")" "- $at pie 2000 "
 at=$(nm "$bin/nopie" | awk '$3 == "leap" { print $1 }' | sed 's/^0*//')
-is "which is where it runs, if nothing moves it" "$(d -n 'pid$target::-:'$at' { @[uregs[R_PC] == 0x'$at'] = count(); }' -c "$bin/nopie 0 8000" | grep -v "^$sum$")" "1 2000"
+is "which is where it runs, if nothing moves it" "$(d -n 'pid$target::-:'"$at"' { @[uregs[R_PC] == 0x'"$at"'] = count(); }' -c "$bin/nopie 0 8000" | grep -v "^$sum$")" "1 2000"
 is "where it is, the kernel's stack is none" "$(sorted -n 'pid$target:a.out:step:0, pid$target:libc:getppid:return { @[stackdepth, caller] = count(); @s[stack()] = count(); }' -c "$work")" "0 0 8250 8250 "
 is "symbols of the process" "$(sorted -n 'pid$target:a.out:step:entry { @[usym(uregs[R_RIP])] = count(); }' -c "$work")" 'pie`step 8000 '
 is "strings of the process" "$(d -n 'pid$target:libc:strtoul:entry { printf("of %s\n", copyinstr(arg0)); }' -c "$work" | grep -vx "$sum")" "of 8000"
