@@ -33,7 +33,7 @@ struct ki_table_rows {
 struct ki_table_cpu __percpu *ki_table_cpus[KI_TABLES];
 static struct ki_table_rows *ki_tables[KI_TABLES];
 static DEFINE_MUTEX(ki_table_lock); /* of that; inside ki_lock, and inside mmap_lock */
-static u64 ki_table_pages; /* of all */
+static u64 ki_table_pages;	    /* of all */
 
 static void forget(u32 first, u32 count);
 static struct ki_slots ki_table_slots = {.forget = forget, .limit = KI_LIMIT_TABLES};
