@@ -19,7 +19,7 @@ static struct ki_node *guard_value(struct ki_d_gen *g, const struct ki_d_guarded
 {
 	struct ki_node *x;
 
-	if (w->kind == KI_D_FAILED || w->kind == KI_D_NULL)
+	if (w->kind == KI_D_FAILED || w->kind == KI_D_NULL || w->kind == KI_D_POSITIVE)
 		return ki_expr_cast(g->s, KI_I64, ki_expr_fact(g->s, KI_FACT_RETVAL));
 	if (w->kind == KI_D_SUCCEEDED)
 		return ki_expr_cast(g->s, KI_U32, ki_expr_fact(g->s, KI_FACT_RETVAL));
@@ -40,19 +40,18 @@ struct ki_node *ki_d_gen_meant(struct ki_d_gen *g, const struct ki_d_hook *h, st
 	static const uint8_t ops[] = {
 		[KI_D_PARAM_IS] = KI_EQ,  [KI_D_FIELD_IS] = KI_EQ, [KI_D_PARAMS_ARE] = KI_EQ,
 		[KI_D_PARAM_SET] = KI_NE, [KI_D_FAILED] = KI_LT,   [KI_D_NULL] = KI_EQ,
-		[KI_D_SUCCEEDED] = KI_NE};
+		[KI_D_SUCCEEDED] = KI_NE, [KI_D_POSITIVE] = KI_GT};
 
 	for (unsigned int i = KI_D_GUARDS; i--;) {
 		const struct ki_d_guarded *w = &h->guard[i];
+		const bool has_sign = w->kind == KI_D_FAILED || w->kind == KI_D_POSITIVE;
 
 		if (w->kind)
 			list = ki_stmt_if(
 				g->s,
 				ki_expr_binary(
 					g->s, (enum ki_binary)ops[w->kind], guard_value(g, w),
-					ki_expr_const(g->s,
-						      w->kind == KI_D_FAILED ? KI_I64 : KI_U64,
-						      w->value)),
+					ki_expr_const(g->s, has_sign ? KI_I64 : KI_U64, w->value)),
 				list, NULL);
 	}
 	return list;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "dlang/probe/probe.h"
+#include "dlang/probe/user.h"
 #include "dlang/run/run.h"
 #include "record/stacks.h"
 #include "record/users.h"
@@ -95,8 +96,18 @@ void ki_d_place_look(struct ki_dlang *d, uint32_t tgid)
 static bool find(struct ki_dlang *d, uint32_t tgid, uint64_t addr, struct ki_user_frame *out)
 {
 	struct ki_users *users = users_of(d);
+	const struct ki_symbol *sym = NULL;
 
-	return users && ki_users_find(users, tgid, addr, out);
+	if (users && ki_users_find(users, tgid, addr, out))
+		return true;
+	/* It has ended, and has probes: so what it was is known. */
+	for (size_t i = 0; !sym && i < d->processes.n; i++)
+		if ((uint32_t)d->processes.v[i].pid == tgid)
+			sym = ki_target_symbol_at(d->processes.v[i].t, addr);
+	if (sym)
+		*out = (struct ki_user_frame){
+			.symbol = sym->name, .offset = addr - sym->addr, .path = sym->module};
+	return sym;
 }
 
 static const char *base_of(const char *path)

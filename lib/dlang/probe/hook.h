@@ -40,6 +40,7 @@ enum ki_d_guard {
 	KI_D_FAILED,	 /* the value that is returned is negative */
 	KI_D_NULL,	 /* it is 0 */
 	KI_D_SUCCEEDED,	 /* it is an int that is not */
+	KI_D_POSITIVE,	 /* it is above 0 */
 };
 
 struct ki_d_guarded {

@@ -17,6 +17,10 @@
 	{                                                                                          \
 		.kind = KI_D_FAILED                                                                \
 	}
+#define POSITIVE                                                                                   \
+	{                                                                                          \
+		.kind = KI_D_POSITIVE                                                              \
+	}
 #define TAKEN                                                                                      \
 	{                                                                                          \
 		.kind = KI_D_SUCCEEDED                                                             \
@@ -83,17 +87,18 @@ static const struct row {
 } rows[] = {
 	{"proc", "exec", CALL, "__x64_sys_execve", "0", ALWAYS},
 	{"proc", "exec", CALL, "__x64_sys_execveat", "<", ALWAYS},
-	{"proc", "exec-failure", RETURN, "__x64_sys_execve", "", FAILED},
-	{"proc", "exec-failure", RETURN, "__x64_sys_execveat", "", FAILED},
+	{"proc", "exec-failure", RETURN, "__x64_sys_execve", "vv", FAILED},
+	{"proc", "exec-failure", RETURN, "__x64_sys_execveat", "vv", FAILED},
 	{"proc", "exec-success", AT_SCHED, "sched_process_exec", "-", ALWAYS},
 	{"proc", "create", AT_SCHED, "sched_process_fork", "2", ALWAYS},
 	{"proc", "start", CALL, "schedule_tail", "-", ALWAYS},
-	{"proc", "exit", AT_SCHED, "sched_process_exit", "-", ALWAYS},
+	{"proc", "exit", CALL, "taskstats_exit", "-", SET(1)}, /* of its last thread */
 	{"proc", "lwp-create", AT_SCHED, "sched_process_fork", "2", ALWAYS},
 	{"proc", "lwp-start", CALL, "schedule_tail", "-", ALWAYS},
-	{"proc", "lwp-exit", AT_SCHED, "sched_process_exit", "-", ALWAYS},
+	{"proc", "lwp-exit", CALL, "taskstats_exit", "-", ALWAYS},
 	{"proc", "signal-send", AT_SIGNAL, "signal_generate", "331", ALWAYS},
 	{"proc", "signal-discard", AT_SIGNAL, "signal_generate", "331", IGNORED},
+	{"proc", "signal-clear", RETURN, "__x64_sys_rt_sigtimedwait", "v", POSITIVE},
 	{"proc", "signal-handle", AT_SIGNAL, "signal_deliver", "12", ALWAYS},
 	{"sched", "on-cpu", CALL, "finish_task_switch.isra.0", "-", ALWAYS},
 	{"sched", "on-cpu", CALL, "finish_task_switch", "-", ALWAYS},

@@ -32,6 +32,10 @@ is "who is created" "$(d 'proc:::create /pid == $target/ { printf("D%d%d\n", arg
 	-c 'perl -e "\$p = fork; exit if !\$p; waitpid \$p, 0; print qq(D\${p}1\n)"' | sort -u | wc -l)" 1
 is "signals: to whom, and which" "$(d 'proc:::signal-send /pid == $target && args[2] == SIGUSR1/ { printf("%d %s %d;", args[1]->pr_pid == $target, args[1]->pr_fname, args[0]->pr_lwpid == tid); }' \
 	-c 'perl -e "\$SIG{USR1} = sub {}; kill USR1 => \$\$ for 1 .. 2"')" "1 perl 1;1 perl 1;"
+is "a process ends once, with its name, and each of its threads" "$(d 'proc:::exit /ppid == $target && curpsinfo->pr_psargs == "sleep 0.1" && args[0] == CLD_EXITED/ { @e = count(); } proc:::lwp-exit /pid == $target && execname == "python3"/ { @t = count(); } proc:::exit /pid == $target/ { @x = count(); }' \
+	-c 'python3 -c "import threading, time, os; [threading.Thread(target=time.sleep, args=(.2,)).start() for i in range(3)]; os.spawnlp(os.P_WAIT, \"sleep\", \"sleep\", \"0.1\")"' | tr '\n' ' ')" "1 4 1 "
+is "why it could not be executed" "$(d 'proc:::exec-failure /pid == $target && args[0] == -ENOENT && arg0 == args[0] && execname == "perl"/ { @ = count(); }' -c 'perl -e "exec q(/no/such)"')" 1
+is "a signal that was waited for" "$(d 'proc:::signal-clear /pid == $target && args[0] == SIGUSR1/ { @ = count(); }' -c 'python3 -c "import signal, os; s = [signal.SIGUSR1]; signal.pthread_sigmask(signal.SIG_BLOCK, s); os.kill(os.getpid(), s[0]); signal.sigwait(s); signal.sigtimedwait(s, 0.1)"')" 1
 is "how processes end" "$(d 'proc:::exit /ppid == $target/ { @[args[0]] = count(); }' -c 'perl -e "for (1 .. 3) { if (!fork) { exit 1 } wait } if (!fork) { kill 9, \$\$ } wait"' | tr '\n' ';')" "2 1;1 3;"
 is "who runs next, who is woken" "$(d 'sched:::off-cpu { @[args[1]->pr_pid == ((struct task_struct *)arg1)->tgid && args[0]->pr_lwpid == ((struct task_struct *)arg0)->pid] = count(); }
 	sched:::enqueue { @e[args[2]->cpu_id == cpu] = count(); } tick-500ms { exit(0); }' | awk '{ print $1 }' | tr '\n' ' ')" "1 1 "
